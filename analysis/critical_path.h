@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * critical_path.h - what the latency of one interval consists of (paper, Algorithm 2).
+ *
+ * The walk goes backward from the interval's end over wake-up and creation edges.  Its
+ * pieces are disjoint, in time order, cover (start, end] and sum to the latency exactly.
+ */
+#ifndef ANALYSIS_CRITICAL_PATH_H
+#define ANALYSIS_CRITICAL_PATH_H
+
+#include "trace/model.h"
+
+struct timeline;			/* per-thread indexes over a sorted trace */
+
+struct piece {
+	uint64_t tid;			/* the thread that is charged */
+	uint64_t owner_tid;		/* the interval's own thread whose wait this explains; = tid at depth 0 */
+	int64_t start_ns, end_ns;
+	enum trace_state state;		/* STATE_RUNNING or a wait class */
+	enum trace_state wait;		/* class of the depth-0 wait this piece is part of; STATE_RUNNING if none */
+	uint32_t depth;			/* wake-ups away from the interval's own thread */
+	bool handed_over;		/* a queue piece or earlier: before the creation edge was followed */
+};
+
+typedef VEC(struct piece) pieces;
+
+/* t must be sorted and outlive the timeline. */
+struct timeline *timeline_new(const struct trace *t);
+void timeline_free(struct timeline *tl);
+DEFINE_CLEANUP(struct timeline *, timeline_free);
+
+/* Fills out (emptied first).  0, or -EBADMSG if an invariant broke: the interval is then
+ * left out of the statistics and counted as bad_path. */
+int critical_path(const struct timeline *tl, const struct interval *iv, pieces *out);
+
+/* The functions open on thread tid in (at, next], outermost first, at most cap of them are
+ * stored; returns how many are open and sets *ret_next_ns to where that changes (or INT64_MAX).
+ * Indexes into trace.invocations. */
+size_t timeline_stack(const struct timeline *tl, uint64_t tid, int64_t at_ns,
+		      uint32_t *invocations, size_t cap, int64_t *ret_next_ns);
+
+#endif

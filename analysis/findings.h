@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * findings.h - what an analysis found, as data: no text, no SQL, no files.
+ *
+ * analysis/ makes it, store/ keeps it, report/ words it.  Everything a struct findings
+ * points to lives in its arena.  Shares are fractions of Var(T), the population variance
+ * (divisor n) of the interval's latency; where Var(T) is 0 every share is 0.
+ */
+#ifndef ANALYSIS_FINDINGS_H
+#define ANALYSIS_FINDINGS_H
+
+#include "trace/model.h"
+
+#define NODE_NONE UINT32_MAX
+
+enum node_kind { NODE_INTERVAL, NODE_FUNCTION, NODE_BODY, NODE_WAIT, NODE_BLAME };
+const char *node_kind_name(enum node_kind kind);	/* "interval", "function", ... */
+
+/*
+ * A node of the variance tree; nodes[0] is the interval, parents stand before children.
+ * At every node: variance = sum of the children's + 2 * their covariances, and
+ * share = sum of the children's shares.
+ *   function  an activation path: the function below its parent, on the interval's own thread
+ *   body      running time of the parent outside its probed callees (a leaf has none)
+ *   wait      time the parent function was blocked, by class; below the interval itself for
+ *             "queue" and for what blocked in no probed function
+ *   blame     child of a wait: what the last waker in the chain was doing meanwhile
+ */
+struct node {
+	uint32_t id, parent;		/* parent: NODE_NONE for nodes[0] */
+	enum node_kind kind;
+	const char *function;		/* NULL: none (interval, queue wait, nobody known) */
+	const char *file;		/* NULL if unknown */
+	uint32_t line;			/* 0 if unknown */
+	const char *call_site;		/* "server.c:28"; several joined by ","; NULL if unknown */
+	bool is_wait;			/* wait is meaningful: NODE_WAIT, and blame of a blocked waker */
+	enum trace_state wait;
+	double mean_ns;
+	double variance_ns2;
+	double share;			/* Cov(X,T)/Var(T) */
+	double variance_share;		/* Var(X)/Var(T) */
+	double calls_per_interval;	/* function nodes; else 0 */
+	double presence;		/* fraction of the intervals in which it took time or was called */
+	bool open;			/* calls functions of the project that were not probed */
+};
+
+/* A pair of siblings.  share = 2 Cov / Var(T), negative ones included. */
+struct covariance {
+	uint32_t parent, a, b;		/* node ids, a < b */
+	double covariance_ns2;
+	double share;
+};
+
+enum factor_kind { FACTOR_FUNCTION, FACTOR_BODY, FACTOR_WAIT, FACTOR_PAIR };
+const char *factor_kind_name(enum factor_kind kind);
+
+struct because {			/* waits only: what the waker was doing, best first */
+	const char *function;		/* NULL: nobody known */
+	const char *file;
+	bool is_wait;			/* it was blocked itself, in class wait */
+	enum trace_state wait;
+	double share;			/* of Var(T); they sum to the wait's share */
+};
+
+/*
+ * A function (its body, a wait in it), summed over all its places, or a pair of siblings.
+ * Kept for every factor, unselected; factors_select() applies k and threshold.
+ */
+struct factor {
+	enum factor_kind kind;
+	const char *function;		/* as in struct node; of a pair: the first */
+	const char *file;
+	uint32_t line;
+	const char *functions[2];	/* pairs: labels of both members, else NULL */
+	bool is_wait;
+	enum trace_state wait;		/* FACTOR_WAIT */
+	double share;			/* Cov(X,T)/Var(T); pairs: 2 Cov/Var(T) */
+	double variance_share;		/* Var(X)/Var(T), X summed over its places before; pairs: 2 Cov/Var(T) */
+	double paper_contribution;	/* sum of Var or 2 Cov over its nodes / Var(T), Algorithm 1 */
+	uint32_t height;
+	double specificity;		/* (H - height)^2 */
+	double score;			/* specificity * max(share, 0) */
+	double paper_score;		/* specificity * paper_contribution */
+	double tail_share_p99;		/* valid only if has_tail */
+	bool has_tail;			/* at least 100 intervals lie beyond p99 */
+	double mean_ns;
+	bool open;
+	strings call_sites;		/* sorted; items in the findings' arena, array too */
+	VEC(struct because) because_of;	/* array in the arena */
+};
+
+struct interval_summary {
+	const char *name;
+	uint64_t cnt;
+	uint64_t dropped_open, dropped_aborted, dropped_bad_path, dropped_lost;
+	double mean_ns, variance_ns2, stddev_ns;
+	int64_t p50_ns, p90_ns, p99_ns, min_ns, max_ns;	/* nearest rank: the ceil(q n)-th smallest */
+};
+
+struct interval_row {			/* one completed, used interval */
+	uint64_t sid;
+	int64_t start_ns, end_ns;
+	uint64_t start_tid, end_tid;
+};
+
+struct warning {
+	const char *code;		/* CONTRACT section 4: "no-waker", "bad-path", "losses", ... */
+	const char *text;		/* one sentence with what to do */
+};
+
+struct findings {
+	struct arena *arena;
+	struct interval_summary interval;
+	uint32_t root_height;		/* H */
+	VEC(struct node) nodes;
+	VEC(struct covariance) covariances;
+	VEC(struct factor) factors;	/* in no particular order */
+	VEC(struct interval_row) intervals;	/* in order of start, sid */
+	VEC(struct warning) warnings;
+	strings interval_names;		/* all names of intervals in the trace, for choosing another */
+	uint64_t clamped;		/* invariants mended and counted, see analyze.h */
+};
+
+struct findings *findings_new(void);
+void findings_free(struct findings *f);		/* NULL is fine */
+DEFINE_CLEANUP(struct findings *, findings_free);
+
+void findings_warn(struct findings *f, const char *code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/*
+ * The ranking of CONTRACT section 4: drop what is not above threshold, best score first, the
+ * first k.  paper: Algorithm 1 to the letter (functions and sibling pairs, by paper_score and
+ * paper_contribution); else functions, bodies and waits by score and share.  all: keep
+ * everything (no threshold, no k).  Ties: lower height, larger share, then by name.
+ * Fills order with indexes into f->factors; the caller frees it.  Returns their number.
+ */
+struct select_options {
+	uint32_t k;			/* 0: no limit */
+	double threshold;
+	bool paper, all;
+};
+size_t factors_select(const struct findings *f, const struct select_options *o, uint32_t **ret_order);
+
+#define FACTORS_K_DEFAULT 3
+#define FACTORS_THRESHOLD_DEFAULT 0.05
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * alloc.h - heap memory that cannot fail.
+ *
+ * A command line tool that runs out of memory has one thing left to do: say so.
+ * These functions call the handler (cmd/main.c installs one that prints and exits
+ * with the contract's status) instead of returning NULL, so the algorithms stay
+ * free of error branches.  Sizes read from files are checked *before* they come here.
+ */
+#ifndef BASE_ALLOC_H
+#define BASE_ALLOC_H
+
+#include <stddef.h>
+
+/* Called when memory is gone; must not return.  The default aborts. */
+void alloc_set_failure_handler(void (*handler)(size_t wanted_bytes));
+
+void *xmalloc(size_t bytes) __attribute__((malloc, returns_nonnull));
+void *xcalloc(size_t cnt, size_t bytes) __attribute__((malloc, returns_nonnull));
+void *xrealloc(void *p, size_t cnt, size_t bytes) __attribute__((returns_nonnull));
+char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
+char *xstrndup(const char *s, size_t len) __attribute__((malloc, returns_nonnull));
+
+/* "printf to a new string"; the caller frees it. */
+char *xasprintf(const char *fmt, ...)
+	__attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
+
+/*
+ * Growable arrays: struct { T *items; size_t cnt, cap; } anything.
+ *	VEC_ADD(&v, item)	append (item is evaluated once)
+ *	VEC_EXTEND(&v)		append a zeroed item, yields its address
+ *	VEC_RELEASE(&v)		free the array, leave it empty
+ */
+#define VEC(T) struct { T *items; size_t cnt, cap; }
+
+#define VEC_RESERVE(v)								\
+	do {									\
+		if ((v)->cnt == (v)->cap) {					\
+			(v)->cap = (v)->cap ? (v)->cap * 2 : 16;		\
+			(v)->items = xrealloc((v)->items, (v)->cap,		\
+					      sizeof(*(v)->items));		\
+		}								\
+	} while (0)
+
+#define VEC_ADD(v, ...)								\
+	do {									\
+		VEC_RESERVE(v);							\
+		(v)->items[(v)->cnt++] = (__VA_ARGS__);				\
+	} while (0)
+
+#define VEC_EXTEND(v)								\
+	({									\
+		VEC_RESERVE(v);							\
+		__builtin_memset(&(v)->items[(v)->cnt], 0, sizeof(*(v)->items)); \
+		&(v)->items[(v)->cnt++];					\
+	})
+
+#define VEC_RELEASE(v)								\
+	do {									\
+		free((v)->items);						\
+		(v)->items = NULL;						\
+		(v)->cnt = (v)->cap = 0;					\
+	} while (0)
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * file.h - files and paths.  Functions return 0 or a negative errno.
+ */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include "base/str.h"
+
+/* Reads a whole file; *ret is NUL-terminated and freed by the caller. ret_len may be NULL. */
+int file_read(const char *path, char **ret, size_t *ret_len);
+
+/* Writes path.tmp-PID, then renames: readers see the old or the new text, never half of it. */
+int file_write(const char *path, const char *data, size_t len, mode_t mode);
+
+bool file_exists(const char *path);
+int make_dirs(const char *path, mode_t mode);		/* mkdir -p */
+int remove_tree(const char *path);			/* rm -r */
+int copy_file(const char *from, const char *to);	/* keeps the permissions */
+
+/* "dir/name", or name if it is absolute; the caller frees it. */
+char *path_join(const char *dir, const char *name);
+const char *path_base(const char *path);		/* after the last '/' */
+char *path_dir(const char *path);			/* before it; "." if there is none */
+
+/* Absolute and without symbolic links; where path does not exist, made absolute lexically. */
+char *path_real(const char *path);
+
+/* Finds name as execvp would, in search (a PATH list; NULL: $PATH).  NULL if it is not there. */
+char *path_which(const char *name, const char *search);
+
+/* The path of the running program. */
+char *path_self(void);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * launcher.h - `vprof cc COMPILER ARG...`: instrument one unit, compile it, link with the runtime.
+ *
+ * What is not a compile or link of C or C++ (conftest probes of the compiler, -E, -S of assembler,
+ * -v, --version ...) is passed through byte for byte.  When anything on our side fails, the unit is
+ * compiled untouched and its scan record says why: the build never fails because of us.
+ */
+#ifndef INSTRUMENTER_LAUNCHER_H
+#define INSTRUMENTER_LAUNCHER_H
+
+#include "annotations/primitives.h"
+#include "base/proc.h"
+#include "instrumenter/location.h"
+#include "instrumenter/plan.h"
+#include "instrumenter/scan.h"
+
+struct launcher_options {
+	const char *build_dir;		/* vprof.data/build; NULL: no project, pass through */
+	const struct plan *plan;
+	const struct interval_directive *intervals;
+	size_t interval_cnt;
+	const primitives *sync;		/* the user's [sync] first, then the tables */
+	const char *include_dir;	/* where vprof.h is */
+	const char *runtime_dir;	/* where libvprof.a and libvprof_shared.a are */
+	const char *masquerade_dir;	/* directory of our own cc, gcc ... on PATH, skipped when looking
+					 * for the real compiler; may be NULL */
+	bool verbose;
+};
+
+/* Runs compiler argv[0] argv[1]...; returns the exit status to end with. */
+int launcher_run(char *const *argv, const struct launcher_options *o);
+
+/* vprof build, after a change of plan: re-runs the recorded commands of the units whose probes
+ * would change, jobs at a time.  progress(done, total, arg) is called as they end, may be NULL.
+ * Returns how many were compiled again, or a negative errno (a failed compile: reterr holds the
+ * compiler's own output). */
+int rebuild_changed(const units *list, const struct launcher_options *o, unsigned jobs,
+		    void (*progress)(unsigned done, unsigned total, void *arg), void *arg,
+		    struct diag *reterr);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * plan.h - which functions carry a probe, and when it records.
+ *
+ * Kept as text in vprof.data/build/plan, one function a line, written atomically; read by every
+ * `vprof cc` of a build and by `vprof record`:
+ *
+ *	vprof-plan 1
+ *	all always				(every function that can take a probe)
+ *	interval	/src/server.c	28	log_append
+ *	always		/src/server.c	31	flush_log
+ *
+ * "interval": recorded while the thread works on an interval; "always": also outside, so that
+ * whoever held a lock has a name.
+ */
+#ifndef INSTRUMENTER_PLAN_H
+#define INSTRUMENTER_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/diag.h"
+
+/* Values as enum probe_level in runtime/drainer.h. */
+enum plan_level { PLAN_OFF = 0, PLAN_IN_INTERVALS = 1, PLAN_ALWAYS = 2 };
+
+struct plan_entry {
+	enum plan_level level;
+	char *file, *name;		/* real path */
+	uint32_t line;			/* of the body */
+	uint64_t key;			/* function_key() of the three */
+};
+
+struct plan {
+	enum plan_level all;		/* PLAN_OFF: only the entries */
+	VEC(struct plan_entry) entries;
+};
+
+/* The identity of a function, as in struct vprof_site. */
+uint64_t function_key(const char *real_path, uint32_t line, const char *name);
+
+struct plan *plan_new(void);
+void plan_free(struct plan *p);
+DEFINE_CLEANUP(struct plan *, plan_free);
+
+void plan_add(struct plan *p, enum plan_level level, const char *file, uint32_t line, const char *name);
+enum plan_level plan_level_of(const struct plan *p, uint64_t key);
+
+int plan_read(const char *path, struct plan **ret, struct diag *reterr);	/* no file: empty plan */
+int plan_write(const char *path, const struct plan *p, struct diag *reterr);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * scan.h - what the parse of one translation unit yields, and its file form.
+ *
+ * Written by `vprof cc` as vprof.data/build/<object path with '/' as '%'>.scan, atomically, so that a
+ * parallel build needs no lock; read by `vprof build` when the build has ended.
+ */
+#ifndef INSTRUMENTER_SCAN_H
+#define INSTRUMENTER_SCAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/cleanup.h"
+
+struct scan_function {
+	const char *name;		/* C name, or qualified C++ name */
+	const char *file;		/* real path of the user's file (by line markers) */
+	uint32_t line, end_line;	/* of the body */
+	uint64_t key;
+	bool is_static, is_inline, address_taken;
+	bool releases;			/* directly calls a primitive that may wake somebody */
+	bool probed;			/* carries a probe in the object as compiled */
+	const char *type;		/* canonical function type, for may-edges */
+	const char *skipped;		/* NULL, or why it cannot take a probe: "naked", "constexpr", ... */
+};
+
+struct scan_call {			/* direct call inside the project */
+	uint32_t caller;		/* index into functions */
+	const char *callee;		/* name */
+	const char *callee_file;	/* real path and line of the callee's body if this unit defines it */
+	uint32_t callee_line;
+	bool callee_static;
+	const char *file;		/* of the call */
+	uint32_t line;
+	const char *type;		/* call through a pointer: callee NULL, canonical function type */
+};
+
+struct unit {
+	struct arena *arena;
+	const char *object, *source, *directory;	/* absolute */
+	const char **argv;		/* the user's compiler and arguments, NULL-terminated */
+	const char **environment;	/* "NAME=value" that mattered, NULL-terminated; may be empty */
+	uint64_t probe_set;		/* hash of the probes and annotations in the object */
+	const char *untouched;		/* NULL, or why the unit was compiled as it is: the message */
+	VEC(struct scan_function) functions;
+	VEC(struct scan_call) calls;
+	VEC(const char *) address_taken;	/* names of functions whose address is taken here */
+};
+
+struct unit *unit_new(void);
+void unit_free(struct unit *u);
+DEFINE_CLEANUP(struct unit *, unit_free);
+
+int unit_write(const char *build_dir, const struct unit *u, struct diag *reterr);
+
+typedef VEC(struct unit *) units;
+/* Every *.scan in build_dir, in order of object path. */
+int units_read(const char *build_dir, units *ret, struct diag *reterr);
+void units_release(units *list);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * drainer.h - the process beside the program: owns the arena, empties full chunks, compresses
+ * and writes them, keeps clock anchors, counts what was lost.
+ *
+ *	drainer_open()   creates the arena and the trace file, publishes the plan
+ *	drainer_env()    what to put into the environment of the user's command
+ *	drainer_run()    drains until that command has ended (and a moment longer)
+ *	drainer_close()  drains the rest, also of threads that were killed, ends the file
+ */
+#ifndef RUNTIME_DRAINER_H
+#define RUNTIME_DRAINER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "base/diag.h"
+
+enum probe_level { PROBE_OFF = 0, PROBE_IN_INTERVALS = 1, PROBE_ALWAYS = 2 };
+
+struct drainer_probe {			/* one function of the plan */
+	uint64_t key;			/* as in struct vprof_site */
+	uint8_t level;
+};
+
+struct drainer_options {
+	const char *trace_path;		/* created; the directory exists */
+	size_t arena_bytes;		/* 0: default */
+	const struct drainer_probe *plan;	/* any order; NULL with cnt 0: default_level for all */
+	size_t plan_cnt;
+	uint8_t default_level;		/* of functions that are not in the plan */
+};
+
+struct drainer_stats {
+	uint64_t records, bytes_raw, bytes_written;
+	uint64_t lost_records;
+	uint64_t processes, threads;	/* that attached */
+	uint64_t functions;		/* sites registered, by distinct key */
+	uint64_t begins, ends;		/* interval events seen */
+	bool disk_full;			/* writing stopped there; the run went on */
+};
+
+struct drainer;
+
+int drainer_open(const struct drainer_options *o, struct drainer **ret, struct diag *reterr);
+
+/* "NAME=value", lives as long as the drainer. */
+const char *drainer_env(const struct drainer *d);
+
+/* Drains until child has ended; *ret_wait_status as of waitpid. */
+int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct diag *reterr);
+
+/* Switches recording off in every process, drains what is left, frees d. */
+int drainer_close(struct drainer *d, struct drainer_stats *ret, struct diag *reterr);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * probe.h - the declarations that instrumented source relies on.
+ *
+ * The instrumenter puts this text (embedded in the program vprof, comments removed or not) at
+ * the top of every unit it edits, AFTER preprocessing: so there is no #include and no #define
+ * in it, it is valid C (gnu89 up) and C++, and all it declares begins with vprof_.  The runtime
+ * includes the same file, so both sides always agree.
+ *
+ * What the instrumenter emits, and nothing else (the fixed interface):
+ *
+ *	static struct vprof_site vprof_sites[2] = {
+ *		{ 0, 0, 0, 28, 0x1234ULL, "log_append", "server.c" }, ... };
+ *	static void __attribute__((constructor)) vprof_unit_in(void)
+ *		{ if (vprof_register) vprof_register(vprof_sites, 2); }
+ *	static void __attribute__((destructor)) vprof_unit_out(void)
+ *		{ if (vprof_unregister) vprof_unregister(vprof_sites, 2); }
+ *	static struct vprof_label vprof_labels[1] = { { "request", 0 } };
+ *
+ *	in a probed function, right after its '{':
+ *		struct vprof_span vprof_span_ __attribute__((cleanup(vprof_out), unused)) =
+ *			vprof_in(&vprof_sites[0]);
+ *	an event at this place (interval, queue, lock):
+ *		if (vprof_event) vprof_event(KIND, &vprof_labels[0], a, b);
+ *	an event when the scope is left (a LOC at @return, ACQUIRED after an acquire):
+ *		struct vprof_later vprof_later_0 __attribute__((cleanup(vprof_later_out), unused)) =
+ *			{ KIND, &vprof_labels[0], a, b };
+ *
+ * Every reference to the runtime is weak or guarded by level: an object linked without it runs
+ * at dormant cost (one load and one branch a call).  No name contains "exit" or "abort": some
+ * projects' builds search their libraries' undefined symbols for those words.
+ */
+
+/* One probed function of one unit.  key = hash of (real path, line of the body, name): equal in
+ * every unit that compiles the same function.  level, flags and fid belong to the runtime. */
+struct vprof_site {
+	unsigned char level;		/* 0 dormant, 1 inside intervals, 2 always */
+	unsigned char flags;
+	unsigned short fid;		/* number of the function in this run; 0: none */
+	unsigned int line;
+	unsigned long long key;
+	const char *name;
+	const char *file;
+};
+
+/* A name that events carry: of an interval, or of a kind of work. id belongs to the runtime. */
+struct vprof_label {
+	const char *name;
+	unsigned long long id;
+};
+
+/* Kinds of events.  a and b: what each means stands beside it. */
+enum vprof_kind {
+	VPROF_KIND_BEGIN = 1,		/* label, a = key: interval created, this thread works on it */
+	VPROF_KIND_END,			/* label, a = key: complete */
+	VPROF_KIND_RESUME,		/* label, a = key: this thread works on it from here on */
+	VPROF_KIND_PAUSE,		/* ... and on no interval any longer */
+	VPROF_KIND_DROP,		/* label, a = key: VPROF_ABORT, will not complete */
+	VPROF_KIND_LEAVE,		/* label, a = key: PAUSE, if this thread still works on exactly that
+					 * interval: end of the function that began or resumed it */
+	VPROF_KIND_ENQUEUE,		/* a = queue, b = task */
+	VPROF_KIND_DEQUEUE,		/* a = queue, b = task */
+	VPROF_KIND_ACQUIRE,		/* a = object: may block from here ... */
+	VPROF_KIND_ACQUIRED,		/* a = object: ... to here, class lock */
+	VPROF_KIND_RELEASE,		/* a = object: may wake who waits for it; before the real release */
+	VPROF_KIND_SPIN_BEGIN,		/* a = object: busy waiting counts as waiting */
+	VPROF_KIND_SPIN_END,
+	VPROF_KIND_FALSE_WAKEUP,	/* the wake-up just received did not satisfy the condition */
+	VPROF_KIND_WORK			/* label, a = value: amount of inherent work */
+};
+
+struct vprof_later {
+	unsigned int kind;
+	struct vprof_label *label;
+	unsigned long long a, b;
+};
+
+/* Keys of intervals whose conf gives none: the thread. */

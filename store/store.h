@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * store.h - vprof.data/vprof.db: the project, its runs and their results.  The only room that
+ * knows SQL.  schema.sql documents the tables; they are stable enough to query.
+ */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "analysis/findings.h"
+#include "base/diag.h"
+#include "base/cleanup.h"
+#include "instrumenter/scan.h"
+#include "trace/model.h"
+
+struct store;
+
+/* Opens DIR/vprof.db, creating directory (0700) and tables if create; else a missing one is
+ * EXIT_NO_EVIDENCE ("no runs yet ... vprof record").  A newer schema is EXIT_DATA. */
+int store_open(const char *data_dir, bool create, struct store **ret, struct diag *reterr);
+void store_close(struct store *s);
+DEFINE_CLEANUP(struct store *, store_close);
+
+/* ---- the project: functions and static call graph, from the scan records ---- */
+
+/* Replaces what was known by the units; resolves calls to functions (static: same unit; extern: by
+ * name).  Adds may-edges for calls through pointers by type among address-taken functions. */
+int project_load(struct store *s, const units *list, struct diag *reterr);
+
+struct project_function {
+	uint64_t key;
+	const char *name, *file;
+	uint32_t line;
+	bool releases, probed, is_static;
+	const char *skipped;		/* reason, or NULL */
+};
+struct project_call {
+	uint32_t caller, callee;	/* indexes into functions */
+	const char *call_site;		/* "server.c:28" */
+	bool may;			/* through a pointer */
+};
+struct project {
+	struct arena *arena;
+	VEC(struct project_function) functions;
+	VEC(struct project_call) calls;
+};
+int project_read(struct store *s, struct project **ret, struct diag *reterr);
+void project_free(struct project *p);
+DEFINE_CLEANUP(struct project *, project_free);
+
+/* Adds the project's call graph and unknown files/lines to a trace that was read from a run. */
+void project_add_to_trace(const struct project *p, struct trace *t);
+
+/* Small settings of the project, e.g. "build.command" (CONTRACT section 8).  NULL if absent. */
+int setting_set(struct store *s, const char *name, const char *value, struct diag *reterr);
+char *setting_get(struct store *s, const char *name);		/* the caller frees it */
+
+/* ---- runs ---- */
+
+enum run_status { RUN_RECORDING, RUN_RECORDED, RUN_ANALYSED, RUN_FAILED };
+const char *run_status_name(enum run_status status);
+
+struct run {
+	uint32_t number;		/* from 1 */
+	char *name;			/* -o NAME, or NULL */
+	char *command;			/* shell-quoted, or "import ..." */
+	char *source;			/* "record" or "import" */
+	int64_t started_ns;		/* CLOCK_REALTIME */
+	int64_t duration_ns;
+	enum run_status status;
+	int exit_status;		/* of the user's command */
+	uint64_t interval_cnt, function_cnt, lost_records;
+};
+void run_release(struct run *r);
+
+/* Reserves the next number and creates runs/NNN; fills number. EXIT_USAGE if the name is taken. */
+int run_create(struct store *s, struct run *r, struct diag *reterr);
+int run_update(struct store *s, const struct run *r, struct diag *reterr);
+
+/* text: number, name, or NULL for the latest.  No such run: EXIT_USAGE naming those there are;
+ * no runs at all: EXIT_NO_EVIDENCE. */
+int run_find(struct store *s, const char *text, struct run *ret, struct diag *reterr);
+typedef VEC(struct run) runs;
+int runs_read(struct store *s, runs *ret, struct diag *reterr);
+void runs_release(runs *list);
+
+/* DIR/runs/NNN; the caller frees it.  It holds trace.vpt (recorded) or trace.tuples (imported). */
+char *run_dir(const struct store *s, uint32_t number);
+
+/* ---- results ---- */
+
+int findings_write(struct store *s, uint32_t run, const struct findings *f, struct diag *reterr);
+/* -ENOENT with a message if the run has none yet. interval: NULL for the one first written. */
+int findings_read(struct store *s, uint32_t run, const char *interval, struct findings **ret,
+		  struct diag *reterr);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * model.h - what a run leaves: the paper's tuples (section 3.3.1) as arrays.
+ *
+ * Two sources make this model and nothing else does: trace/reader.c (the binary trace
+ * of a recorded run) and trace/tuples.c (the text form, CONTRACT section 5).  The
+ * analysis sees only this.  Times are integer nanoseconds, CLOCK_MONOTONIC; spans are
+ * half-open (start, end] as in the paper's decision D24.
+ *
+ * The arrays may come in any order; trace_sort() gives each the order noted below, which
+ * depends on the content only, so results never depend on the order of the input.
+ */
+#ifndef TRACE_MODEL_H
+#define TRACE_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/cleanup.h"
+
+/* States of a segment, and the wait classes of pieces, nodes and factors.  One table;
+ * adding a class is adding a row.  "wakeup" is never the state of a segment: it is the
+ * part of a wait after its wake-up (CONTRACT section 8). */
+#define TRACE_STATES(X)		\
+	X(RUNNING,  "running")	\
+	X(LOCK,     "lock")	\
+	X(COND,     "cond")	\
+	X(IO,       "io")	\
+	X(QUEUE,    "queue")	\
+	X(JOIN,     "join")	\
+	X(SLEEP,    "sleep")	\
+	X(RUNNABLE, "runnable")	\
+	X(WAKEUP,   "wakeup")	\
+	X(OTHER,    "other")
+
+enum trace_state {
+#define X(id, name) STATE_##id,
+	TRACE_STATES(X)
+#undef X
+	STATE_CNT
+};
+
+const char *trace_state_name(enum trace_state state);
+/* false if name is no state. */
+bool trace_state_parse(const char *name, enum trace_state *ret);
+
+#define SID_NONE UINT64_MAX		/* "-": work on behalf of no interval */
+#define FUNCTION_NONE UINT32_MAX
+#define CALL_SITE_NONE UINT32_MAX
+#define NAME_NONE UINT32_MAX
+
+enum interval_status { INTERVAL_OPEN, INTERVAL_COMPLETED, INTERVAL_ABORTED };
+
+struct interval {
+	uint64_t sid;			/* unique within the trace */
+	uint32_t name;			/* index into trace.interval_names */
+	enum interval_status status;
+	bool lost;			/* records that belong to it were dropped: not used, counted */
+	uint64_t start_tid, end_tid;
+	int64_t start_ns, end_ns;	/* end_*: only if not open */
+};
+
+struct segment {
+	uint64_t tid, sid;		/* sid may be SID_NONE, or one without an interval */
+	int64_t start_ns, end_ns;
+	enum trace_state state;
+};
+
+struct invocation {
+	uint64_t tid, sid;
+	uint32_t function;		/* index into trace.functions */
+	uint32_t call_site;		/* index into trace.call_sites, or CALL_SITE_NONE */
+	int64_t start_ns, end_ns;
+	uint32_t order;			/* order of appearance: equal spans nest by it */
+};
+
+struct wakeup {
+	uint64_t tid, waker_tid;
+	int64_t time_ns;
+};
+
+struct creation {			/* tid created a task, tid2 picked it up */
+	uint64_t tid, tid2;
+	int64_t time_ns, time2_ns;
+	uint32_t task;			/* index into trace.task_names, or NAME_NONE */
+};
+
+struct work {
+	uint64_t sid;
+	uint32_t name;			/* index into trace.work_names */
+	int64_t value;
+};
+
+/* A function that has invocations, or that the static call graph names. */
+struct function {
+	const char *name;
+	const char *file;		/* NULL if unknown (imported tuples) */
+	uint32_t line;			/* of its body; 0 if unknown */
+	uint64_t key;			/* hash of (real path, line, name), runtime/probe.h; 0 if unknown */
+	bool probed;			/* could have invocations in this run */
+};
+
+struct call {				/* static call graph: caller may call callee */
+	uint32_t caller, callee;	/* indexes into functions */
+	uint32_t call_site;		/* index into call_sites ("server.c:28"), or CALL_SITE_NONE */
+};
+
+struct thread_name {
+	uint64_t tid;
+	uint64_t pid;			/* 0 if unknown */
+	const char *name;		/* may be NULL */
+};
+
+/* What the recorder could not keep; counted exactly, reported by every view. */
+struct losses {
+	uint64_t records;		/* records dropped for lack of room */
+	uint64_t intervals;		/* intervals touched by that */
+	uint64_t cut_bytes;		/* bytes after the last whole block of a cut trace */
+};
+
+typedef VEC(const char *) strings;	/* numbered from 0 */
+
+struct trace {
+	struct arena *arena;		/* owns every string below */
+	strings interval_names, call_sites, task_names, work_names;
+	VEC(struct function) functions;
+	VEC(struct interval) intervals;		/* sorted: start_ns, sid */
+	VEC(struct segment) segments;		/* sorted: tid, start_ns, end_ns */
+	VEC(struct invocation) invocations;	/* sorted: tid, start_ns, longest first, order */
+	VEC(struct wakeup) wakeups;		/* sorted: tid, time_ns, waker_tid */
+	VEC(struct creation) creations;		/* sorted: tid2, time2_ns, time_ns, tid */
+	VEC(struct call) calls;			/* sorted: caller, callee, call_site */
+	VEC(struct work) works;			/* sorted: sid, name, value */
+	VEC(struct thread_name) threads;	/* sorted: tid */
+	struct losses losses;
+};
+
+struct trace *trace_new(void);
+void trace_free(struct trace *t);		/* NULL is fine */
+DEFINE_CLEANUP(struct trace *, trace_free);
+
+/* Puts every array into the order noted above. */
+void trace_sort(struct trace *t);
+
+/* Index of text in list, added (copied into t's arena) if it is new.  Linear: for short lists;
+ * readers with many strings keep a struct names of their own. */
+uint32_t trace_add_string(struct trace *t, strings *list, const char *text);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * reader.h - the binary trace of a recorded run -> the model.  The only code that reads the
+ * bytes of a trace: everything in the file is checked, nothing is believed.
+ *
+ * A trace that was cut off is read up to its last whole block; losses.cut_bytes says how much
+ * was behind it.  What is not a trace, or damaged inside, is EXIT_DATA with a message that names
+ * file and offset.
+ */
+#ifndef TRACE_READER_H
+#define TRACE_READER_H
+
+#include "base/diag.h"
+#include "trace/model.h"
+
+/* Another name under which events of a mark belong to an interval (conf: start = mark:NAME). */
+struct name_alias {
+	const char *mark, *interval;
+};
+
+struct reader_options {
+	const struct name_alias *aliases;
+	size_t alias_cnt;
+};
+
+/* Calls of the model (static call graph) are left empty: the caller adds them from the store,
+ * matching functions by key. */
+int trace_read(const char *path, const struct reader_options *o, struct trace **ret,
+	       struct diag *reterr);
+
+#endif
