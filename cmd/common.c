@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * common.c - what every subcommand says and where it finds the project.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/banned.h"
+#include "base/file.h"
+#include "cmd/common.h"
+
+static bool progress_shown;
+
+static void say(const char *kind, const char *fmt, va_list ap)
+{
+	progress_done();
+	fprintf(stderr, "vprof: %s", kind);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+}
+
+int fail(const struct diag *d)
+{
+	progress_done();
+	fprintf(stderr, "vprof: error: %s\n", d->text[0] ? d->text : "something failed without saying why");
+	if (d->remedy[0])
+		fprintf(stderr, "  → %s\n", d->remedy);
+	return d->status;
+}
+
+int fail_now(enum exit_status status, const char *remedy, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say("error: ", fmt, ap);
+	va_end(ap);
+	if (remedy)
+		fprintf(stderr, "  → %s\n", remedy);
+	return status;
+}
+
+void warn_line(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say("warning: ", fmt, ap);
+	va_end(ap);
+}
+
+void note_line(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say("", fmt, ap);
+	va_end(ap);
+}
+
+void progress_line(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	va_start(ap, fmt);
+	fputs("\r\033[Kvprof: ", stderr);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fflush(stderr);
+	progress_shown = true;
+}
+
+void progress_done(void)
+{
+	if (progress_shown)
+		fputs("\r\033[K", stderr);
+	progress_shown = false;
+}
+
+/* The path of name in the nearest directory upward that has it, or NULL. */
+static char *find_upward(const char *name)
+{
+	_cleanup_(freep) char *dir = path_real(".");
+
+	for (;;) {
+		char *path = path_join(dir, name);
+
+		if (file_exists(path))
+			return path;
+		free(path);
+		if (strcmp(dir, "/") == 0)
+			return NULL;
+
+		char *parent = path_dir(dir);
+
+		free(dir);
+		dir = parent;
+	}
+}
+
+const char *config_path(void)
+{
+	static char *path;
+	static bool known;
+	const char *given = getenv("VPROF_CONF");
+
+	if (!known) {
+		path = given && *given ? path_real(given) : find_upward("vprof.conf");
+		known = true;
+	}
+	return path;
+}
+
+static char *given_data_dir;
+
+void set_data_dir(const char *dir)
+{
+	free(given_data_dir);
+	given_data_dir = dir ? path_real(dir) : NULL;
+}
+
+const char *data_dir(void)
+{
+	static char *found;
+	const char *from_environment = getenv("VPROF_DIR");
+
+	if (given_data_dir)
+		return given_data_dir;
+	if (found)
+		return found;
+	if (from_environment && *from_environment) {
+		found = path_real(from_environment);
+	} else if (config_path()) {
+		_cleanup_(freep) char *dir = path_dir(config_path());
+
+		found = path_join(dir, "vprof.data");
+	} else {
+		found = find_upward("vprof.data");
+		if (!found)
+			found = path_real("vprof.data");
+	}
+	return found;
+}
+
+int finish_output(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	if (errno == EPIPE)
+		return status;
+	return fail_now(EXIT_ENVIRONMENT, NULL, "cannot write the result: %s", strerror(errno));
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * main.c - the program vprof: a table of subcommands, and nothing about any of them.
+ *
+ *	vprof [-d DIR] COMMAND [ARG...]
+ *
+ * Called under another name (the links cc, gcc, g++ ... that `vprof build` puts first on PATH)
+ * it is the compiler launcher: `gcc -c a.c` is `vprof cc gcc -c a.c`.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/banned.h"
+#include "base/file.h"
+#include "cmd/commands.h"
+#include "cmd/common.h"
+#include "config.h"
+
+static const struct {
+	const char *title;
+	const struct cmd *commands[6];
+} groups[] = {
+	{ "start", { &cmd_demo, &cmd_init, &cmd_annotate } },
+	{ "measure", { &cmd_build, &cmd_record, &cmd_analyze, &cmd_cc } },
+	{ "look", { &cmd_show, &cmd_sql } },
+	{ "exchange", { &cmd_import, &cmd_export } },
+};
+
+static void die_out_of_memory(size_t wanted_bytes)
+{
+	fprintf(stderr, "vprof: error: out of memory (%zu more bytes were needed)\n", wanted_bytes);
+	_exit(EXIT_ENVIRONMENT);
+}
+
+static void print_help(void)
+{
+	printf("usage: vprof [-d DIR] COMMAND [ARG...]\n\n"
+	       "vprof finds the functions, and the waits, that make the latency of a C or C++\n"
+	       "server's requests unpredictable.  Try it:  vprof demo\n");
+	for (size_t g = 0; g < ARRAY_SIZE(groups); g++) {
+		printf("\n%s\n", groups[g].title);
+		for (size_t i = 0; i < ARRAY_SIZE(groups[g].commands) && groups[g].commands[i]; i++)
+			printf("  %-10s %s\n", groups[g].commands[i]->name,
+			       groups[g].commands[i]->summary);
+	}
+	printf("\n  -d DIR     data directory (default: vprof.data beside vprof.conf; or $VPROF_DIR)\n"
+	       "\nvprof COMMAND --help tells more; so do man vprof and man vprof-COMMAND.\n");
+}
+
+static const struct cmd *find_command(const char *name)
+{
+	for (size_t g = 0; g < ARRAY_SIZE(groups); g++)
+		for (size_t i = 0; i < ARRAY_SIZE(groups[g].commands) && groups[g].commands[i]; i++)
+			if (strcmp(groups[g].commands[i]->name, name) == 0)
+				return groups[g].commands[i];
+	return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+	const char *names[32];
+	size_t cnt = 0;
+
+	for (size_t g = 0; g < ARRAY_SIZE(groups); g++)
+		for (size_t i = 0; i < ARRAY_SIZE(groups[g].commands) && groups[g].commands[i]; i++)
+			names[cnt++] = groups[g].commands[i]->name;
+
+	const char *nearest = nearest_word(name, names, cnt);
+
+	if (nearest)
+		return fail_now(EXIT_USAGE, "vprof --help lists the commands",
+				"unknown command '%s'; did you mean '%s'?", name, nearest);
+	return fail_now(EXIT_USAGE, "vprof --help lists the commands", "unknown command '%s'", name);
+}
+
+static int run_help(const char *topic)
+{
+	const struct cmd *cmd = topic ? find_command(topic) : NULL;
+
+	if (topic && !cmd)
+		return unknown_command(topic);
+	if (cmd)
+		options_print_help(cmd);
+	else
+		print_help();
+	return EXIT_DONE;
+}
+
+static int run_command(int argc, char **argv)
+{
+	if (argc == 0) {
+		print_help();
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h") || !strcmp(argv[0], "help"))
+		return run_help(argc > 1 ? argv[1] : NULL);
+	if (!strcmp(argv[0], "--version")) {
+		printf("vprof %s\n", PACKAGE_VERSION);
+		return EXIT_DONE;
+	}
+
+	const struct cmd *cmd = find_command(argv[0]);
+
+	return cmd ? cmd->run(argc, argv) : unknown_command(argv[0]);
+}
+
+/* "-d DIR" and "-dDIR" before the command; returns how many words that were, or -1. */
+static int take_data_dir(char **argv)
+{
+	if (!argv[1] || !starts_with(argv[1], "-d"))
+		return 0;
+	if (argv[1][2]) {
+		set_data_dir(argv[1] + 2);
+		return 1;
+	}
+	if (!argv[2])
+		return -1;
+	set_data_dir(argv[2]);
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	alloc_set_failure_handler(die_out_of_memory);
+	if (argc > 0 && launcher_name(argv[0]))
+		return launcher_main(argv);
+
+	signal(SIGPIPE, SIG_IGN);
+	int skip = take_data_dir(argv);
+
+	if (skip < 0)
+		return fail_now(EXIT_USAGE, NULL, "-d wants a directory: vprof -d DIR COMMAND");
+	return finish_output(run_command(argc - 1 - skip, argv + 1 + skip));
+}

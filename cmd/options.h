@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * options.h - a subcommand's options are a table that parses and prints its own help.
+ *
+ *	static bool arg_paper;
+ *	static const struct option_desc options[] = {
+ *		{ 0, "paper", NULL, OPT_FLAG, &arg_paper, "rank as the paper's Algorithm 1 does" },
+ *		OPT_END
+ *	};
+ *
+ * "-k 3", "-k3", "--k 3" and "--k=3" mean the same.  Options and words may mix; "--" ends both,
+ * what stands behind it is the user's command.
+ */
+#ifndef CMD_OPTIONS_H
+#define CMD_OPTIONS_H
+
+#include <stdbool.h>
+#include "base/proc.h"
+
+enum option_type {
+	OPT_FLAG,			/* bool */
+	OPT_STR,			/* const char * */
+	OPT_UINT,			/* unsigned */
+	OPT_DOUBLE,			/* double */
+	OPT_STRS			/* struct args: the option may repeat */
+};
+
+struct option_desc {
+	char short_name;		/* 0: none */
+	const char *long_name;		/* NULL: none */
+	const char *arg_name;		/* in the help; NULL for flags */
+	enum option_type type;
+	void *target;
+	const char *help;
+};
+
+#define OPT_END { 0, NULL, NULL, OPT_FLAG, NULL, NULL }
+
+struct cmd {
+	const char *name, *synopsis, *summary;
+	const struct option_desc *options;	/* ends in OPT_END; NULL: the command reads its own words */
+	int (*run)(int argc, char **argv);	/* argv[0] is the command's name; returns the exit status */
+	const char *const *examples;		/* ends in NULL; NULL: none */
+};
+
+/*
+ * Parses argv[1..] by cmd->options.  Words go to positional; what follows "--" is returned in
+ * *ret_command (NULL if there was no "--"; positional and ret_command may be NULL if the command
+ * takes none).  Returns 0 to go on; or 1 when the process is done, with the status to end with in
+ * *ret_status (help was printed, or a usage error).
+ */
+int options_parse_command(int argc, char **argv, const struct cmd *cmd, struct args *positional,
+			  char *const **ret_command, int *ret_status);
+
+/* The same for commands that take no user's command. */
+int options_parse(int argc, char **argv, const struct cmd *cmd, struct args *positional,
+		  int *ret_status);
+
+void options_print_help(const struct cmd *cmd);
+
+#endif
