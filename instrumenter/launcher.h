@@ -5,6 +5,23 @@
  * What is not a compile or link of C or C++ (conftest probes of the compiler, -E, -S of assembler,
  * -v, --version ...) is passed through byte for byte.  When anything on our side fails, the unit is
  * compiled untouched and its scan record says why: the build never fails because of us.
+ *
+ * Linking, settled with runtime/ (DIR is runtime_dir; all of it goes to the end of the link line):
+ *	executable (also -static, -static-pie, -no-pie)
+ *		-Wl,-u,vprof_anchor -Wl,--dynamic-list=DIR/libvprof.list DIR/libvprof.a -lpthread
+ *		The list exports the runtime's vprof_ symbols, so that shared objects that are loaded
+ *		later find it.  GNU ld, gold, lld and mold know the option; -static ignores it.
+ *	-shared
+ *		DIR/libvprof_shared.a -lpthread
+ *		Hidden vprof_w_NAME forwarders: to the runtime if the executable has one, else to
+ *		NAME itself.  Works with -z defs, and in programs that know nothing of us.
+ *	-r, -nostdlib, -nostartfiles: nothing.
+ *
+ * What goes before the unit's text: runtime/probe_x86_64.h (other machines: runtime/probe_generic.h),
+ * then runtime/probe.h, which describes the probes; between line markers of a system header.
+ * A key that is not given is the calling thread: ~0ULL.
+ *
+ * The runtime's own wrappers (vprof_w_NAME, the prototype of NAME): see runtime/wrappers.h.
  */
 #ifndef INSTRUMENTER_LAUNCHER_H
 #define INSTRUMENTER_LAUNCHER_H
