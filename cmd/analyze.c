@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * analyze.c - `vprof analyze [RUN]`: trace to results, once more.
+ */
+#include "base/banned.h"
+#include "cmd/commands.h"
+#include "cmd/common.h"
+#include "cmd/project.h"
+
+static int analyze_run(int argc, char **argv)
+{
+	_cleanup_(args_release) struct args words = ARGS_INIT;
+	_cleanup_(store_closep) struct store *store = NULL;
+	_cleanup_(run_release) struct run run = { 0 };
+	_cleanup_(findings_freep) struct findings *findings = NULL;
+	struct diag diag = DIAG_INIT;
+	int status;
+
+	if (options_parse(argc, argv, &cmd_analyze, &words, &status))
+		return status;
+	if (words.cnt > 1)
+		return fail_now(EXIT_USAGE, NULL, "analyze: one run at a time");
+	if (store_open(data_dir(), false, &store, &diag) < 0 ||
+	    run_find(store, words.cnt ? words.items[0] : NULL, &run, &diag) < 0)
+		return fail(&diag);
+	progress_line("analysing run %u", run.number);
+	if (run_analyze(store, &run, &findings, &diag) < 0)
+		return fail(&diag);
+	return announce_findings(&run, findings);
+}
+
+static const struct option_desc analyze_options[] = { OPT_END };
+static const char *const analyze_examples[] = { "vprof analyze", "vprof analyze before", NULL };
+const struct cmd cmd_analyze = {
+	.name = "analyze", .synopsis = "[RUN]",
+	.summary = "turn the trace of a run into results again",
+	.options = analyze_options, .run = analyze_run, .examples = analyze_examples,
+};

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * annotate.c - `vprof annotate`: say what an interval is.  Edits vprof.conf; with --write it puts
+ * VPROF_ macros into the sources instead and prints the patch.  --dry-run only prints.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/file.h"
+#include "cmd/commands.h"
+#include "cmd/common.h"
+#include "cmd/config.h"
+#include "cmd/config_text.h"
+#include "instrumenter/source_marks.h"
+
+static const char *arg_start, *arg_end, *arg_name = "request", *arg_key;
+static struct args arg_resumes;
+static bool arg_write, arg_dry_run;
+
+static int read_arguments(struct interval_directive *d, struct diag *reterr)
+{
+	int r = 0;
+
+	d->name = xstrdup(arg_name);
+	if (arg_key)
+		d->key = xstrdup(arg_key);
+	r = location_parse(arg_start, &d->start, reterr);
+	if (r == 0)
+		r = location_parse(arg_end, &d->end, reterr);
+	for (size_t i = 0; r == 0 && i < arg_resumes.cnt; i++)
+		r = location_parse(arg_resumes.items[i], VEC_EXTEND(&d->resumes), reterr);
+	return r;
+}
+
+static int write_config(const struct interval_directive *d)
+{
+	const char *path = config_path() ? config_path() : "vprof.conf";
+	_cleanup_(freep) char *old = NULL, *new = NULL;
+	_cleanup_(config_release) struct config check = { 0 };
+	struct diag diag = DIAG_INIT;
+	int r = file_read(path, &old, NULL);
+
+	if (r < 0 && r != -ENOENT)
+		return fail_now(EXIT_USAGE, NULL, "cannot read '%s': %s", path, strerror(-r));
+	new = config_put_interval(old ? old : "", d);
+	if (config_parse(new, path, &check, &diag) < 0)
+		return fail(&diag);
+	if (arg_dry_run) {
+		fputs(new, stdout);
+		return EXIT_DONE;
+	}
+	r = file_write(path, new, strlen(new), 0644);
+	if (r < 0)
+		return fail_now(EXIT_ENVIRONMENT, NULL, "cannot write '%s': %s", path, strerror(-r));
+	note_line("interval '%s' is in %s", d->name, path);
+	note_line("next: vprof build -- make");
+	return EXIT_DONE;
+}
+
+static int write_sources(const struct interval_directive *d)
+{
+	_cleanup_(freep) char *build_dir = path_join(data_dir(), "build");
+	_cleanup_(str_release) struct str patch = STR_INIT;
+	struct diag diag = DIAG_INIT;
+
+	if (source_marks_insert(build_dir, d, !arg_dry_run, &patch, &diag) < 0)
+		return fail(&diag);
+	fputs(str_cstr(&patch), stdout);
+	if (!arg_dry_run)
+		note_line("the sources carry the marks of '%s' now; undo with: patch -R -p0", d->name);
+	return EXIT_DONE;
+}
+
+static int annotate_run(int argc, char **argv)
+{
+	_cleanup_(interval_directive_release) struct interval_directive d = { 0 };
+	struct diag diag = DIAG_INIT;
+	int status;
+
+	if (options_parse(argc, argv, &cmd_annotate, NULL, &status))
+		return status;
+	if (!arg_start || !arg_end)
+		return fail_now(EXIT_USAGE, "vprof annotate --start FUNCTION --end FUNCTION",
+				"annotate: --start and --end say where an interval begins and ends");
+	if (!*arg_name || strpbrk(arg_name, "\"]\n"))
+		return fail_now(EXIT_USAGE, NULL, "'%s' cannot name an interval", arg_name);
+	if (read_arguments(&d, &diag) < 0)
+		return fail(&diag);
+	return arg_write ? write_sources(&d) : write_config(&d);
+}
+
+static const struct option_desc annotate_options[] = {
+	{ 0, "start", "LOC", OPT_STR, &arg_start, "where an interval begins" },
+	{ 0, "end", "LOC", OPT_STR, &arg_end, "where it is complete" },
+	{ 0, "resume", "LOC", OPT_STRS, &arg_resumes, "where a thread starts to work on it (may repeat)" },
+	{ 'n', "name", "NAME", OPT_STR, &arg_name, "its name (default: request)" },
+	{ 0, "key", "EXPRESSION", OPT_STR, &arg_key, "what tells two apart, e.g. arg0->id (default: the thread)" },
+	{ 0, "write", NULL, OPT_FLAG, &arg_write, "put VPROF_ macros into the sources, print the patch" },
+	{ 0, "dry-run", NULL, OPT_FLAG, &arg_dry_run, "print what would be written, write nothing" },
+	OPT_END
+};
+static const char *const annotate_examples[] = {
+	"vprof annotate --start handle_request --end handle_request",
+	"vprof annotate --start enqueue@entry --resume work@entry --end reply@return --key 'arg0->id'",
+	NULL
+};
+const struct cmd cmd_annotate = {
+	.name = "annotate", .synopsis = "--start LOC --end LOC [--resume LOC]... [--name N] [--key K]",
+	.summary = "say what an interval is: where it begins and ends",
+	.options = annotate_options, .run = annotate_run, .examples = annotate_examples,
+};

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * choose_plan.c - which functions to probe.
+ *
+ * Example: interval handle_request; handle_request calls parse and log_append, log_append calls
+ * log_write; flush_log (never called from there) unlocks the mutex that log_append takes.
+ * Depth 2: handle_request, parse, log_append, log_write; and flush_log, always.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/file.h"
+#include "base/map.h"
+#include "cmd/choose_plan.h"
+
+#define DISTANCE_NONE UINT32_MAX
+
+static bool function_matches(const struct project_function *f, const struct location *l)
+{
+	return l->function && strcmp(f->name, l->function) == 0 &&
+	       location_file_matches(l->file, f->file);
+}
+
+/* Distances in calls from the roots; roots have 0. */
+struct search {
+	const struct project *p;
+	uint32_t *distance;
+	VEC(uint32_t) queue;
+	size_t root_cnt;
+};
+
+static void add_root(struct search *s, uint32_t function)
+{
+	if (s->distance[function] == 0)
+		return;
+	s->distance[function] = 0;
+	s->root_cnt++;
+	VEC_ADD(&s->queue, function);
+}
+
+/* FILE:LINE lies in the function of that file whose body begins last before it. */
+static void add_root_at_line(struct search *s, const struct location *l)
+{
+	uint32_t best = DISTANCE_NONE;
+
+	for (uint32_t i = 0; i < s->p->functions.cnt; i++) {
+		const struct project_function *f = &s->p->functions.items[i];
+
+		if (f->line <= l->line && location_file_matches(l->file, f->file) &&
+		    (best == DISTANCE_NONE || f->line > s->p->functions.items[best].line))
+			best = i;
+	}
+	if (best != DISTANCE_NONE)
+		add_root(s, best);
+}
+
+static void add_roots_at(struct search *s, const struct location *l)
+{
+	if (l->place == PLACE_LINE) {
+		add_root_at_line(s, l);
+		return;
+	}
+	for (uint32_t i = 0; i < s->p->functions.cnt; i++)
+		if (function_matches(&s->p->functions.items[i], l))
+			add_root(s, i);
+}
+
+/* VPROF_BEGIN and its like expand to a call of vprof_event. */
+static void add_marked_roots(struct search *s, const units *scanned)
+{
+	_cleanup_(map_freep) struct map *by_key = map_new();
+
+	for (uint32_t i = 0; i < s->p->functions.cnt; i++)
+		map_set(by_key, s->p->functions.items[i].key, i);
+	for (size_t u = 0; u < scanned->cnt; u++) {
+		const struct unit *unit = scanned->items[u];
+
+		for (size_t c = 0; c < unit->calls.cnt; c++) {
+			const struct scan_call *call = &unit->calls.items[c];
+			uint64_t function;
+
+			if (call->callee && strcmp(call->callee, "vprof_event") == 0 &&
+			    map_get(by_key, unit->functions.items[call->caller].key, &function))
+				add_root(s, (uint32_t)function);
+		}
+	}
+}
+
+static void walk_down(struct search *s, unsigned depth)
+{
+	/* calls are grouped by caller: first_call[f] .. first_call[f + 1] */
+	uint32_t *first = xcalloc(s->p->functions.cnt + 2, sizeof(*first));
+	uint32_t *callees = xcalloc(s->p->calls.cnt + 1, sizeof(*callees));
+
+	for (size_t i = 0; i < s->p->calls.cnt; i++)
+		first[s->p->calls.items[i].caller + 2]++;
+	for (size_t i = 2; i < s->p->functions.cnt + 2; i++)
+		first[i] += first[i - 1];
+	for (size_t i = 0; i < s->p->calls.cnt; i++)
+		callees[first[s->p->calls.items[i].caller + 1]++] = s->p->calls.items[i].callee;
+
+	for (size_t q = 0; q < s->queue.cnt; q++) {
+		uint32_t f = s->queue.items[q];
+
+		if (s->distance[f] >= depth)
+			continue;
+		for (uint32_t i = first[f]; i < first[f + 1]; i++)
+			if (s->distance[callees[i]] == DISTANCE_NONE) {
+				s->distance[callees[i]] = s->distance[f] + 1;
+				VEC_ADD(&s->queue, callees[i]);
+			}
+	}
+	free(first);
+	free(callees);
+}
+
+void choose_plan(const struct project *p, const struct config *c, const units *scanned,
+		 unsigned depth, struct plan *ret, size_t *ret_root_cnt)
+{
+	struct search s = { .p = p, .distance = xmalloc((p->functions.cnt + 1) * sizeof(uint32_t)) };
+
+	for (size_t i = 0; i < p->functions.cnt; i++)
+		s.distance[i] = DISTANCE_NONE;
+	for (size_t i = 0; i < c->intervals.cnt; i++) {
+		const struct interval_directive *d = &c->intervals.items[i];
+
+		add_roots_at(&s, &d->start);
+		add_roots_at(&s, &d->end);
+		for (size_t k = 0; k < d->resumes.cnt; k++)
+			add_roots_at(&s, &d->resumes.items[k]);
+	}
+	add_marked_roots(&s, scanned);
+	walk_down(&s, depth);
+	for (size_t i = 0; i < p->functions.cnt; i++) {
+		const struct project_function *f = &p->functions.items[i];
+
+		if (f->releases)
+			plan_add(ret, PLAN_ALWAYS, f->file, f->line, f->name);
+		else if (s.distance[i] != DISTANCE_NONE)
+			plan_add(ret, PLAN_IN_INTERVALS, f->file, f->line, f->name);
+	}
+	*ret_root_cnt = s.root_cnt;
+	VEC_RELEASE(&s.queue);
+	free(s.distance);
+}
+
+static int add_name(const struct project *p, const char *word, struct plan *ret, struct diag *reterr)
+{
+	struct location l = { 0 };
+	size_t found = 0;
+	int r = location_parse(word, &l, reterr);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < p->functions.cnt; i++) {
+		const struct project_function *f = &p->functions.items[i];
+
+		if (function_matches(f, &l)) {
+			plan_add(ret, PLAN_ALWAYS, f->file, f->line, f->name);
+			found++;
+		}
+	}
+	if (!found) {
+		const char **names = xcalloc(p->functions.cnt + 1, sizeof(*names));
+
+		for (size_t i = 0; i < p->functions.cnt; i++)
+			names[i] = p->functions.items[i].name;
+
+		const char *nearest = nearest_word(l.function ? l.function : word, names, p->functions.cnt);
+
+		r = diag_set(reterr, EXIT_USAGE, -ENOENT, nearest ?
+			     "no function of the project is called '%s'; the nearest is '%s'" :
+			     "no function of the project is called '%s'", word, nearest);
+		free(names);
+	}
+	location_release(&l);
+	return r;
+}
+
+int plan_from_text(const struct project *p, const char *text, struct plan *ret, struct diag *reterr)
+{
+	_cleanup_(freep) char *file = NULL;
+	const char *separators = ",";
+	int r = 0;
+
+	if (strcmp(text, "all") == 0) {
+		ret->all = PLAN_ALWAYS;
+		return 0;
+	}
+	if (file_exists(text)) {
+		r = file_read(text, &file, NULL);
+		if (r < 0)
+			return diag_set(reterr, EXIT_USAGE, r, "cannot read '%s': %s", text, strerror(-r));
+		separators = "\n";
+		text = file;
+	}
+	while (r == 0 && *text) {
+		size_t len = strcspn(text, separators);
+		size_t blank = strspn(text, " \t");
+		_cleanup_(freep) char *word = NULL;
+
+		if (blank > len)
+			blank = len;
+		word = xstrndup(text + blank, len - blank);
+		for (size_t end = strlen(word); end && strchr(" \t\r", word[end - 1]); end--)
+			word[end - 1] = '\0';
+		if (*word && *word != '#')
+			r = add_name(p, word, ret, reterr);
+		text += len + (text[len] != '\0');
+	}
+	return r;
+}

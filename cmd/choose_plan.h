@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * choose_plan.h - which functions to probe when the user did not say: the interval's root and its
+ * callees down to a depth, and whoever may be waited for.
+ */
+#ifndef CMD_CHOOSE_PLAN_H
+#define CMD_CHOOSE_PLAN_H
+
+#include "cmd/config.h"
+#include "instrumenter/plan.h"
+#include "instrumenter/scan.h"
+#include "store/store.h"
+
+/*
+ * Roots are the functions named by the intervals' start, end and resume places, and those whose
+ * source carries VPROF_ marks.  Level: inside intervals.  Functions that directly call a releasing
+ * primitive are always recorded, so that a waker has a name (DESIGN section 4).  *ret_root_cnt
+ * says how many roots there were.
+ */
+void choose_plan(const struct project *p, const struct config *c, const units *scanned,
+		 unsigned depth, struct plan *ret, size_t *ret_root_cnt);
+
+/* text: "all", the path of a file of names (one a line, # comments), or NAME,NAME...; a NAME may be
+ * FILE:FUNCTION.  A name that no function has is EXIT_USAGE with the nearest. */
+int plan_from_text(const struct project *p, const char *text, struct plan *ret, struct diag *reterr);
+
+#endif

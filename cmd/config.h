@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * config.h - vprof.conf (CONTRACT section 2): git-config style INI, read by inih.
+ *
+ *	[interval "request"]  start end resume (may repeat) key
+ *	[sync]     acquire release enqueue dequeue (may repeat)
+ *	[build]    command
+ *	[run]      command
+ *	[iterate]  k threshold overhead max-runs
+ *
+ * An unknown section or key is an error that names the nearest one.
+ */
+#ifndef CMD_CONFIG_H
+#define CMD_CONFIG_H
+
+#include "annotations/primitives.h"
+#include "base/cleanup.h"
+#include "instrumenter/location.h"
+
+struct config {
+	char *path;			/* NULL: there is no vprof.conf */
+	VEC(struct interval_directive) intervals;
+	primitives sync;
+	char *build_command, *run_command;	/* NULL: not given */
+	unsigned k, max_runs;
+	double threshold, overhead;
+};
+
+void config_release(struct config *c);		/* also a _cleanup_ function */
+
+/* Reads path; NULL gives the defaults.  EXIT_USAGE with FILE:LINE on a mistake. */
+int config_read(const char *path, struct config *ret, struct diag *reterr);
+
+/* The same from memory. */
+int config_parse(const char *text, const char *path, struct config *ret, struct diag *reterr);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * export.c - `vprof export --format tuples [RUN]`: a run's trace in the paper's tuples, on stdout.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "cmd/commands.h"
+#include "cmd/common.h"
+#include "cmd/project.h"
+#include "trace/tuples.h"
+
+static const char *arg_format = "tuples", *arg_output;
+
+static int write_to(const char *path, const struct trace *t)
+{
+	_cleanup_(fclosep) FILE *file = path ? fopen(path, "we") : NULL;
+	FILE *out = path ? file : stdout;
+	int r = out ? tuples_write(out, t) : -errno;
+
+	if (r == 0 && fflush(out) != 0)
+		r = -errno;
+	if (r == -EPIPE && !path)
+		return EXIT_DONE;
+	if (r < 0)
+		return fail_now(EXIT_ENVIRONMENT, NULL, "cannot write '%s': %s", path ? path : "stdout",
+				strerror(-r));
+	return EXIT_DONE;
+}
+
+static int export_run(int argc, char **argv)
+{
+	_cleanup_(args_release) struct args words = ARGS_INIT;
+	_cleanup_(store_closep) struct store *store = NULL;
+	_cleanup_(trace_freep) struct trace *trace = NULL;
+	_cleanup_(run_release) struct run run = { 0 };
+	struct diag diag = DIAG_INIT;
+	int status;
+
+	if (options_parse(argc, argv, &cmd_export, &words, &status))
+		return status;
+	if (strcmp(arg_format, "tuples") != 0)
+		return fail_now(EXIT_USAGE, "vprof export --format tuples RUN",
+				"export: unknown format '%s'; there is: tuples", arg_format);
+	if (words.cnt > 1)
+		return fail_now(EXIT_USAGE, NULL, "export: one run at a time");
+	if (store_open(data_dir(), false, &store, &diag) < 0 ||
+	    run_find(store, words.cnt ? words.items[0] : NULL, &run, &diag) < 0 ||
+	    run_trace_read(store, &run, &trace, &diag) < 0)
+		return fail(&diag);
+	trace_sort(trace);
+	return write_to(arg_output && strcmp(arg_output, "-") ? arg_output : NULL, trace);
+}
+
+static const struct option_desc export_options[] = {
+	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "tuples (the default)" },
+	{ 'o', "output", "FILE", OPT_STR, &arg_output, "write there instead of stdout" },
+	OPT_END
+};
+static const char *const export_examples[] = { "vprof export --format tuples 3 > run3.tuples", NULL };
+const struct cmd cmd_export = {
+	.name = "export", .synopsis = "[--format FORMAT] [RUN]",
+	.summary = "write a run's trace for other tools",
+	.options = export_options, .run = export_run, .examples = export_examples,
+};

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * import.c - `vprof import --from tuples FILE...`: a run from data that vprof did not record.
+ *
+ * The files are read whole before anything is stored: a damaged line leaves no trace of itself.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/banned.h"
+#include "base/file.h"
+#include "cmd/commands.h"
+#include "cmd/common.h"
+#include "cmd/project.h"
+#include "trace/tuples.h"
+
+static const char *arg_from, *arg_output;
+
+static int save_tuples(const char *path, const struct trace *t, struct diag *reterr)
+{
+	_cleanup_(fclosep) FILE *out = fopen(path, "we");
+	int r = out ? tuples_write(out, t) : -errno;
+
+	if (r == 0 && fflush(out) != 0)
+		r = -errno;
+	if (r < 0)
+		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot write '%s': %s", path, strerror(-r));
+	return 0;
+}
+
+static int import(struct store *s, const struct args *files, const struct trace *t, struct run *run,
+		  struct findings **ret, struct diag *reterr)
+{
+	_cleanup_(str_release) struct str command = STR_INIT;
+	struct timespec now;
+	int r;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	str_add(&command, "import");
+	for (size_t i = 0; i < files->cnt; i++) {
+		str_addc(&command, ' ');
+		str_add_shell_quoted(&command, files->items[i]);
+	}
+	run->name = arg_output ? xstrdup(arg_output) : NULL;
+	run->command = str_take(&command);
+	run->source = xstrdup("import");
+	run->started_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	run->status = RUN_RECORDED;
+	r = run_create(s, run, reterr);
+	if (r < 0)
+		return r;
+
+	_cleanup_(freep) char *dir = run_dir(s, run->number), *path = path_join(dir, "trace.tuples");
+
+	r = save_tuples(path, t, reterr);
+	return r < 0 ? r : run_analyze(s, run, ret, reterr);
+}
+
+static int import_run(int argc, char **argv)
+{
+	_cleanup_(args_release) struct args files = ARGS_INIT;
+	_cleanup_(store_closep) struct store *store = NULL;
+	_cleanup_(trace_freep) struct trace *trace = NULL;
+	_cleanup_(run_release) struct run run = { 0 };
+	_cleanup_(findings_freep) struct findings *findings = NULL;
+	struct diag diag = DIAG_INIT;
+	int status;
+
+	if (options_parse(argc, argv, &cmd_import, &files, &status))
+		return status;
+	if (!arg_from || strcmp(arg_from, "tuples") != 0)
+		return fail_now(EXIT_USAGE, "vprof import --from tuples FILE...",
+				arg_from ? "import: unknown format '%s'; there is: tuples" :
+				"import: --from says what the files are", arg_from);
+	if (files.cnt == 0)
+		return fail_now(EXIT_USAGE, "vprof import --from tuples FILE...", "import: which files?");
+	if (tuples_read((const char *const *)files.items, files.cnt, &trace, &diag) < 0)
+		return fail(&diag);
+	trace_sort(trace);
+	if (store_open(data_dir(), true, &store, &diag) < 0 ||
+	    import(store, &files, trace, &run, &findings, &diag) < 0)
+		return fail(&diag);
+	return announce_findings(&run, findings);
+}
+
+static const struct option_desc import_options[] = {
+	{ 0, "from", "FORMAT", OPT_STR, &arg_from, "what the files are: tuples" },
+	{ 'o', "output", "NAME", OPT_STR, &arg_output, "give the run a name besides its number" },
+	OPT_END
+};
+static const char *const import_examples[] = { "vprof import --from tuples trace.tuples", NULL };
+const struct cmd cmd_import = {
+	.name = "import", .synopsis = "--from FORMAT FILE... [-o NAME]",
+	.summary = "make a run from data of another tool",
+	.options = import_options, .run = import_run, .examples = import_examples,
+};

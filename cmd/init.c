@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * init.c - `vprof init`: a commented vprof.conf to start from.  Never overwrites one.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/file.h"
+#include "cmd/commands.h"
+#include "cmd/common.h"
+#include "cmd/config_text.h"
+#include "cmd/paths.h"
+
+static const char *arg_preset;
+
+/* "memcached, redis" of the *.conf files that exist. */
+static char *list_presets(void)
+{
+	static const char *const known[] = { "httpd", "memcached", "nginx", "postgresql", "redis" };
+	struct str s = STR_INIT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		_cleanup_(freep) char *path = preset_path(known[i]);
+
+		if (file_exists(path))
+			str_addf(&s, "%s%s", s.len ? ", " : "", known[i]);
+	}
+	return str_take(&s);
+}
+
+static int init_run(int argc, char **argv)
+{
+	_cleanup_(freep) char *preset = NULL;
+	const char *text = config_template;
+	int status;
+
+	if (options_parse(argc, argv, &cmd_init, NULL, &status))
+		return status;
+	if (file_exists("vprof.conf"))
+		return fail_now(EXIT_USAGE, "edit it, or move it away first",
+				"vprof.conf exists already and is left as it is");
+	if (arg_preset) {
+		_cleanup_(freep) char *path = preset_path(arg_preset), *presets = list_presets();
+
+		if (strchr(arg_preset, '/') || file_read(path, &preset, NULL) < 0)
+			return fail_now(EXIT_USAGE, NULL, "there is no preset '%s' (there are: %s)",
+					arg_preset, presets);
+		text = preset;
+	}
+
+	int r = file_write("vprof.conf", text, strlen(text), 0644);
+
+	if (r < 0)
+		return fail_now(EXIT_ENVIRONMENT, NULL, "cannot write vprof.conf: %s", strerror(-r));
+	note_line("wrote vprof.conf");
+	note_line("next: name the interval, e.g.  vprof annotate --start handle_request --end handle_request");
+	return EXIT_DONE;
+}
+
+static const struct option_desc init_options[] = {
+	{ 0, "preset", "NAME", OPT_STR, &arg_preset, "begin with what is known of a server, e.g. memcached" },
+	OPT_END
+};
+static const char *const init_examples[] = { "vprof init", "vprof init --preset memcached", NULL };
+const struct cmd cmd_init = {
+	.name = "init", .synopsis = "[--preset NAME]",
+	.summary = "write a commented vprof.conf to start from",
+	.options = init_options, .run = init_run, .examples = init_examples,
+};

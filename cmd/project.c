@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * project.c - what the commands share about a profiled project.
+ */
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/analyze.h"
+#include "base/banned.h"
+#include "base/file.h"
+#include "cmd/common.h"
+#include "cmd/paths.h"
+#include "cmd/project.h"
+#include "report/sentence.h"
+#include "trace/reader.h"
+#include "trace/tuples.h"
+
+char *build_dir(void)
+{
+	return path_join(data_dir(), "build");
+}
+
+char *plan_path(void)
+{
+	return path_join(data_dir(), "build/plan");
+}
+
+int read_primitives(const struct config *c, primitives *ret, struct diag *reterr)
+{
+	_cleanup_(freep) char *pattern = path_join(data_files_dir(), "annotations/*.sync");
+	glob_t found;
+	int r = 0;
+
+	for (size_t i = 0; i < c->sync.cnt; i++) {
+		const struct primitive *p = &c->sync.items[i];
+		struct primitive copy = { .role = p->role, .builtin = p->builtin, .name = xstrdup(p->name) };
+
+		copy.object = p->object ? xstrdup(p->object) : NULL;
+		copy.task = p->task ? xstrdup(p->task) : NULL;
+		VEC_ADD(ret, copy);
+	}
+	if (glob(pattern, 0, NULL, &found) != 0)
+		return diag_set(reterr, EXIT_ENVIRONMENT, -ENOENT,
+				"the tables of synchronisation primitives are not in '%s/annotations'; "
+				"this vprof is not installed whole", data_files_dir());
+	for (size_t i = 0; r == 0 && i < found.gl_pathc; i++)
+		r = primitives_read(found.gl_pathv[i], ret, reterr);
+	globfree(&found);
+	return r;
+}
+
+int launcher_context_read(struct launcher_context *ret, struct diag *reterr)
+{
+	_cleanup_(freep) char *plan = plan_path();
+	int r;
+
+	memset(ret, 0, sizeof(*ret));
+	r = config_read(config_path(), &ret->config, reterr);
+	if (r == 0)
+		r = read_primitives(&ret->config, &ret->sync, reterr);
+	if (r == 0)
+		r = plan_read(plan, &ret->plan, reterr);
+	if (r < 0) {
+		launcher_context_release(ret);
+		return r;
+	}
+	ret->build_dir = build_dir();
+	ret->masquerade_dir = path_join(ret->build_dir, "bin");
+	ret->options = (struct launcher_options){
+		.build_dir = ret->build_dir,
+		.plan = ret->plan,
+		.intervals = ret->config.intervals.items,
+		.interval_cnt = ret->config.intervals.cnt,
+		.sync = &ret->sync,
+		.include_dir = include_dir(),
+		.runtime_dir = runtime_dir(),
+		.masquerade_dir = ret->masquerade_dir,
+	};
+	return 0;
+}
+
+void launcher_context_release(struct launcher_context *c)
+{
+	config_release(&c->config);
+	primitives_release(&c->sync);
+	plan_free(c->plan);
+	free(c->build_dir);
+	free(c->masquerade_dir);
+	memset(c, 0, sizeof(*c));
+}
+
+/* [interval "request"] start = mark:enqueue: events named "enqueue" belong to "request". */
+static void add_aliases(const struct config *c, struct reader_options *o, struct name_alias **ret)
+{
+	VEC(struct name_alias) list = { 0 };
+
+	for (size_t i = 0; i < c->intervals.cnt; i++) {
+		const struct interval_directive *d = &c->intervals.items[i];
+		const struct location *ends[] = { &d->start, &d->end };
+
+		for (size_t e = 0; e < ARRAY_SIZE(ends); e++)
+			if (ends[e]->place == PLACE_MARK && strcmp(ends[e]->mark, d->name) != 0)
+				VEC_ADD(&list, (struct name_alias){ ends[e]->mark, d->name });
+		for (size_t k = 0; k < d->resumes.cnt; k++)
+			if (d->resumes.items[k].place == PLACE_MARK &&
+			    strcmp(d->resumes.items[k].mark, d->name) != 0)
+				VEC_ADD(&list, (struct name_alias){ d->resumes.items[k].mark, d->name });
+	}
+	o->aliases = list.items;
+	o->alias_cnt = list.cnt;
+	*ret = list.items;
+}
+
+static int read_recorded(struct store *s, const char *path, struct trace **ret, struct diag *reterr)
+{
+	_cleanup_(config_release) struct config config = { 0 };
+	_cleanup_(project_freep) struct project *project = NULL;
+	_cleanup_(freep) struct name_alias *aliases = NULL;
+	struct reader_options options = { 0 };
+	int r = config_read(config_path(), &config, reterr);
+
+	if (r < 0)
+		return r;
+	add_aliases(&config, &options, &aliases);
+	r = trace_read(path, &options, ret, reterr);
+	if (r < 0)
+		return r;
+	r = project_read(s, &project, reterr);
+	if (r < 0)
+		return r;
+	project_add_to_trace(project, *ret);
+	return 0;
+}
+
+int run_trace_read(struct store *s, const struct run *r, struct trace **ret, struct diag *reterr)
+{
+	_cleanup_(freep) char *dir = run_dir(s, r->number);
+	_cleanup_(freep) char *recorded = path_join(dir, "trace.vpt");
+	_cleanup_(freep) char *imported = path_join(dir, "trace.tuples");
+	const char *tuples = imported;
+
+	if (file_exists(recorded))
+		return read_recorded(s, recorded, ret, reterr);
+	if (file_exists(imported))
+		return tuples_read(&tuples, 1, ret, reterr);
+	return diag_set(reterr, EXIT_DATA, -ENOENT, "run %u has no trace any more: '%s' holds neither "
+			"trace.vpt nor trace.tuples", r->number, dir);
+}
+
+int run_analyze(struct store *s, struct run *r, struct findings **ret, struct diag *reterr)
+{
+	_cleanup_(trace_freep) struct trace *t = NULL;
+	_cleanup_(findings_freep) struct findings *first = NULL;
+	struct analyze_options options = { NULL };
+	int e = run_trace_read(s, r, &t, reterr);
+
+	if (e < 0)
+		return e;
+	analyze(t, &options, &first);
+	e = findings_write(s, r->number, first, reterr);
+	for (size_t i = 0; e == 0 && i < first->interval_names.cnt; i++) {
+		_cleanup_(findings_freep) struct findings *f = NULL;
+
+		options.interval = first->interval_names.items[i];
+		if (first->interval.name && strcmp(options.interval, first->interval.name) == 0)
+			continue;
+		if (analyze(t, &options, &f) == 0)
+			e = findings_write(s, r->number, f, reterr);
+	}
+	if (e < 0)
+		return e;
+	r->status = RUN_ANALYSED;
+	r->interval_cnt = first->interval.cnt;
+	r->lost_records = t->losses.records;
+	e = run_update(s, r, reterr);
+	if (e < 0)
+		return e;
+	*ret = TAKE_PTR(first);
+	return 0;
+}
+
+int announce_findings(const struct run *r, const struct findings *f)
+{
+	_cleanup_(str_release) struct str text = STR_INIT;
+	const struct interval_summary *i = &f->interval;
+
+	if (i->cnt == 0) {
+		const char *name = i->name ? i->name : "interval";
+
+		return fail_now(EXIT_NO_EVIDENCE,
+				"see that the load reaches the server and that it runs long enough; "
+				"vprof.conf says where an interval starts and ends",
+				"no '%s' interval completed in run %u (%llu still open at its end, %llu aborted)",
+				name, r->number, (unsigned long long)i->dropped_open,
+				(unsigned long long)i->dropped_aborted);
+	}
+	for (size_t w = 0; w < f->warnings.cnt; w++)
+		warn_line("%s", f->warnings.items[w].text);
+	report_sentence(f, &text);
+	note_line("run %u: %llu intervals of '%s'", r->number, (unsigned long long)i->cnt, i->name);
+	fprintf(stderr, "%s\n", str_cstr(&text));
+	return EXIT_DONE;
+}

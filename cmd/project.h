@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * project.h - what the commands share about a profiled project: its configuration, the tables of
+ * primitives, the plan, and the trace of a run made ready for analysis.
+ */
+#ifndef CMD_PROJECT_H
+#define CMD_PROJECT_H
+
+#include "cmd/config.h"
+#include "instrumenter/launcher.h"
+#include "store/store.h"
+
+/* The user's [sync] first, then every *.sync table that ships with vprof. */
+int read_primitives(const struct config *c, primitives *ret, struct diag *reterr);
+
+char *build_dir(void);			/* DATA_DIR/build; the caller frees it */
+char *plan_path(void);			/* DATA_DIR/build/plan; the caller frees it */
+
+/* Everything a compile under vprof needs to know, read once.  release frees it. */
+struct launcher_context {
+	struct config config;
+	primitives sync;
+	struct plan *plan;
+	char *build_dir, *masquerade_dir;
+	struct launcher_options options;	/* points into the above */
+};
+int launcher_context_read(struct launcher_context *ret, struct diag *reterr);
+void launcher_context_release(struct launcher_context *c);
+
+/* The trace of a run with the project's call graph added, not yet sorted. */
+int run_trace_read(struct store *s, const struct run *r, struct trace **ret, struct diag *reterr);
+
+/* Trace to results: analyses the run, stores the findings, updates r.  interval NULL: every name
+ * in the trace, the one with the most intervals first.  *ret holds that first one. */
+int run_analyze(struct store *s, struct run *r, struct findings **ret, struct diag *reterr);
+
+/* Says on stderr what a run found; EXIT_DONE, or EXIT_NO_EVIDENCE with the reason and remedy. */
+int announce_findings(const struct run *r, const struct findings *f);
+
+#endif
