@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * model.c - the trace in memory: made empty, put into order, freed.
+ *
+ * Order is what makes results independent of how a trace was written: two files with the
+ * same lines, shuffled, sort to the same arrays.  Example: segments "2 0 5" and "1 3 9"
+ * (tid, start, end) sort to "1 3 9", "2 0 5".  The one thing that is kept from the input is
+ * the order of appearance of invocations with equal spans: the first is the outer one.
+ */
+#include "trace/model.h"
+
+#include <string.h>
+#include "base/banned.h"
+
+static const char *const state_names[STATE_CNT] = {
+#define X(id, name) [STATE_##id] = name,
+	TRACE_STATES(X)
+#undef X
+};
+
+const char *trace_state_name(enum trace_state state)
+{
+	return (unsigned int)state < STATE_CNT ? state_names[state] : "other";
+}
+
+bool trace_state_parse(const char *name, enum trace_state *ret)
+{
+	for (int i = 0; i < STATE_CNT; i++) {
+		if (strcmp(name, state_names[i]) == 0) {
+			*ret = (enum trace_state)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+struct trace *trace_new(void)
+{
+	struct trace *t = xcalloc(1, sizeof(*t));
+
+	t->arena = arena_new();
+	return t;
+}
+
+void trace_free(struct trace *t)
+{
+	if (!t)
+		return;
+	VEC_RELEASE(&t->interval_names);
+	VEC_RELEASE(&t->call_sites);
+	VEC_RELEASE(&t->task_names);
+	VEC_RELEASE(&t->work_names);
+	VEC_RELEASE(&t->functions);
+	VEC_RELEASE(&t->intervals);
+	VEC_RELEASE(&t->segments);
+	VEC_RELEASE(&t->invocations);
+	VEC_RELEASE(&t->wakeups);
+	VEC_RELEASE(&t->creations);
+	VEC_RELEASE(&t->calls);
+	VEC_RELEASE(&t->works);
+	VEC_RELEASE(&t->threads);
+	arena_free(t->arena);
+	free(t);
+}
+
+/* One key of an order: says which is first and returns, or goes on to the next key. */
+#define BY(x, y)			\
+	do {				\
+		if ((x) != (y))		\
+			return (x) < (y) ? -1 : 1; \
+	} while (0)
+
+static int compare_intervals(const void *pa, const void *pb)
+{
+	const struct interval *a = pa, *b = pb;
+
+	BY(a->start_ns, b->start_ns);
+	BY(a->sid, b->sid);
+	return 0;
+}
+
+static int compare_segments(const void *pa, const void *pb)
+{
+	const struct segment *a = pa, *b = pb;
+
+	BY(a->tid, b->tid);
+	BY(a->start_ns, b->start_ns);
+	BY(a->end_ns, b->end_ns);
+	BY(a->sid, b->sid);
+	BY(a->state, b->state);
+	return 0;
+}
+
+static int compare_invocations(const void *pa, const void *pb)
+{
+	const struct invocation *a = pa, *b = pb;
+
+	BY(a->tid, b->tid);
+	BY(a->start_ns, b->start_ns);
+	BY(b->end_ns, a->end_ns);
+	BY(a->order, b->order);
+	return 0;
+}
+
+static int compare_wakeups(const void *pa, const void *pb)
+{
+	const struct wakeup *a = pa, *b = pb;
+
+	BY(a->tid, b->tid);
+	BY(a->time_ns, b->time_ns);
+	BY(a->waker_tid, b->waker_tid);
+	return 0;
+}
+
+static int compare_creations(const void *pa, const void *pb)
+{
+	const struct creation *a = pa, *b = pb;
+
+	BY(a->tid2, b->tid2);
+	BY(a->time2_ns, b->time2_ns);
+	BY(a->time_ns, b->time_ns);
+	BY(a->tid, b->tid);
+	BY(a->task, b->task);
+	return 0;
+}
+
+static int compare_calls(const void *pa, const void *pb)
+{
+	const struct call *a = pa, *b = pb;
+
+	BY(a->caller, b->caller);
+	BY(a->callee, b->callee);
+	BY(a->call_site, b->call_site);
+	return 0;
+}
+
+static int compare_works(const void *pa, const void *pb)
+{
+	const struct work *a = pa, *b = pb;
+
+	BY(a->sid, b->sid);
+	BY(a->name, b->name);
+	BY(a->value, b->value);
+	return 0;
+}
+
+static int compare_threads(const void *pa, const void *pb)
+{
+	const struct thread_name *a = pa, *b = pb;
+
+	BY(a->tid, b->tid);
+	BY(a->pid, b->pid);
+	return 0;
+}
+
+/* What is in order already, as most of a recorded trace is, costs one look at each item. */
+static void sort_array(void *items, size_t cnt, size_t size,
+		       int (*compare)(const void *, const void *))
+{
+	const char *p = items;
+
+	for (size_t i = 1; i < cnt; i++, p += size) {
+		if (compare(p, p + size) > 0) {
+			qsort(items, cnt, size, compare);
+			return;
+		}
+	}
+}
+
+#define SORT(v, compare) sort_array((v)->items, (v)->cnt, sizeof(*(v)->items), compare)
+
+void trace_sort(struct trace *t)
+{
+	SORT(&t->intervals, compare_intervals);
+	SORT(&t->segments, compare_segments);
+	SORT(&t->invocations, compare_invocations);
+	SORT(&t->wakeups, compare_wakeups);
+	SORT(&t->creations, compare_creations);
+	SORT(&t->calls, compare_calls);
+	SORT(&t->works, compare_works);
+	SORT(&t->threads, compare_threads);
+}
+
+uint32_t trace_add_string(struct trace *t, strings *list, const char *text)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		if (strcmp(list->items[i], text) == 0)
+			return (uint32_t)i;
+	VEC_ADD(list, arena_strdup(t->arena, text));
+	return (uint32_t)(list->cnt - 1);
+}
