@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * demo.c - `vprof demo`: an example with a known culprit, built, recorded and explained before the
+ * user's eyes, with the very commands he will use himself.
+ *
+ *	$ vprof build -- make
+ *	$ vprof record -- ./logserver
+ *	$ vprof show variance-tree
+ *
+ * With --check only the verdict counts: exit 0 if the planted cause was named first.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <ini.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/file.h"
+#include "cmd/commands.h"
+#include "cmd/common.h"
+#include "cmd/paths.h"
+
+#define DEFAULT_EXAMPLE "logserver"
+#define ANSWER_FILE "demo.ini"
+
+static bool arg_list, arg_check;
+static const char *arg_format = "text", *arg_dir;
+
+/* [demo] of demo.ini: what the example plants. */
+struct answer {
+	char *summary, *function, *wait, *because_of;
+};
+
+static void answer_release(struct answer *a)
+{
+	free(a->summary);
+	free(a->function);
+	free(a->wait);
+	free(a->because_of);
+}
+
+static int take_answer(void *user, const char *section, const char *name, const char *value)
+{
+	struct answer *a = user;
+	const struct { const char *name; char **target; } keys[] = {
+		{ "summary", &a->summary }, { "function", &a->function },
+		{ "wait", &a->wait }, { "because-of", &a->because_of },
+	};
+
+	(void)section;
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (strcmp(keys[i].name, name) == 0) {
+			free(*keys[i].target);
+			*keys[i].target = xstrdup(value);
+		}
+	return 1;
+}
+
+/* false: no such example. */
+static bool read_answer(const char *example_dir, struct answer *ret)
+{
+	_cleanup_(freep) char *path = path_join(example_dir, ANSWER_FILE);
+
+	memset(ret, 0, sizeof(*ret));
+	return ini_parse(path, take_answer, ret) == 0 && ret->summary && ret->function;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int list_examples(const char *examples_dir)
+{
+	struct dirent **entries;
+	int cnt = scandir(examples_dir, &entries, NULL, by_name);
+
+	for (int i = 0; i < cnt; i++) {
+		_cleanup_(freep) char *dir = path_join(examples_dir, entries[i]->d_name);
+		_cleanup_(answer_release) struct answer a;
+
+		if (read_answer(dir, &a))
+			printf("%-12s %s\n", entries[i]->d_name, a.summary);
+		free(entries[i]);
+	}
+	if (cnt >= 0)
+		free(entries);
+	return EXIT_DONE;
+}
+
+static int copy_example(const char *from, const char *to, struct diag *reterr)
+{
+	struct dirent **entries;
+	int r = make_dirs(to, 0755), cnt = 0;
+
+	if (r == 0)
+		cnt = scandir(from, &entries, NULL, by_name);
+	for (int i = 0; i < cnt; i++) {
+		_cleanup_(freep) char *source = path_join(from, entries[i]->d_name);
+		_cleanup_(freep) char *target = path_join(to, entries[i]->d_name);
+
+		if (r == 0 && entries[i]->d_type == DT_REG && strcmp(entries[i]->d_name, ANSWER_FILE))
+			r = copy_file(source, target);
+		free(entries[i]);
+	}
+	if (cnt > 0)
+		free(entries);
+	if (r < 0)
+		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot copy '%s' to '%s': %s", from, to,
+				strerror(-r));
+	return 0;
+}
+
+/* Runs one step of the demo in dir, the way the user would type it. */
+static int step(const char *dir, bool quiet, struct str *out, const char *const *words)
+{
+	_cleanup_(args_release) struct args argv = ARGS_INIT;
+	_cleanup_(freep) char *self = path_self();
+	_cleanup_(str_release) struct str shown = STR_INIT, err = STR_INIT;
+	struct proc_options options = { .dir = dir, .out = out };
+	int status;
+
+	args_add(&argv, self);
+	for (; *words; words++) {
+		args_add(&argv, *words);
+		str_addf(&shown, " %s", *words);
+	}
+	if (quiet) {
+		options.err = &err;
+		if (!out)
+			options.out = &err;
+	} else {
+		printf("\n$ vprof%s\n", str_cstr(&shown));
+		fflush(stdout);
+		options.err_to_out = true;
+	}
+	status = proc_run(argv.items, &options);
+	if (status != 0 && quiet)
+		fputs(str_cstr(&err), stderr);
+	return status < 0 ? EXIT_ENVIRONMENT : status;
+}
+
+static const char *text_of(json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	return text ? text : "";
+}
+
+/* Is the first factor the planted one, because of the planted waker? */
+static bool culprit_found(const char *factors_json, const struct answer *a, struct str *ret_why)
+{
+	json_t *root = json_loads(factors_json, 0, NULL);
+	json_t *first = json_array_get(json_object_get(root, "factors"), 0);
+	json_t *because = json_array_get(json_object_get(first, "because_of"), 0);
+	bool found = first && strcmp(text_of(first, "function"), a->function) == 0 &&
+		     (!a->wait || strcmp(text_of(first, "wait"), a->wait) == 0) &&
+		     (!a->because_of || strcmp(text_of(because, "function"), a->because_of) == 0);
+
+	str_addf(ret_why, "first factor: %s, wait: %s, because of: %s, share: %.2f",
+		 *text_of(first, "function") ? text_of(first, "function") : "none",
+		 *text_of(first, "wait") ? text_of(first, "wait") : "none",
+		 *text_of(because, "function") ? text_of(because, "function") : "nobody known",
+		 json_number_value(json_object_get(first, "share")));
+	json_decref(root);
+	return found;
+}
+
+static int verdict(const char *dir, const struct answer *a)
+{
+	static const char *const words[] = { "show", "factors", "--format", "json", NULL };
+	_cleanup_(str_release) struct str json = STR_INIT, why = STR_INIT;
+	int status = step(dir, true, &json, words);
+
+	if (status)
+		return status;
+	if (strcmp(arg_format, "json") == 0)
+		fputs(str_cstr(&json), stdout);
+	bool found = culprit_found(str_cstr(&json), a, &why);
+
+	if (!arg_check)
+		return EXIT_DONE;
+	note_line("demo --check %s: %s", found ? "passed" : "FAILED", str_cstr(&why));
+	return found ? EXIT_DONE : EXIT_CHECK_FAILED;
+}
+
+static int run_demo(const char *dir, const struct answer *a)
+{
+	static const char *const build[] = { "build", "--", "make", "clean", "logserver", NULL };
+	static const char *const record[] = { "record", "--", "./logserver", NULL };
+	static const char *const tree[] = { "show", "variance-tree", NULL };
+	static const char *const factors[] = { "show", "factors", NULL };
+	static const char *const summary[] = { "show", "summary", NULL };
+	static const char *const *const steps[] = { build, record, tree, factors, summary };
+	bool quiet = arg_check || strcmp(arg_format, "text") != 0;
+
+	for (size_t i = 0; i < (quiet ? 2 : ARRAY_SIZE(steps)); i++) {
+		int status = step(dir, quiet, NULL, steps[i]);
+
+		if (status)
+			return status;
+	}
+	if (quiet)
+		return verdict(dir, a);
+	printf("\nAll of it is in %s: the program, its vprof.conf, and the data.\n", dir);
+	return EXIT_DONE;
+}
+
+static int demo_run(int argc, char **argv)
+{
+	_cleanup_(args_release) struct args words = ARGS_INIT;
+	_cleanup_(answer_release) struct answer answer = { 0 };
+	_cleanup_(freep) char *examples = path_join(data_files_dir(), "examples"), *from = NULL;
+	_cleanup_(freep) char *to = NULL;
+	struct diag diag = DIAG_INIT;
+	int status;
+
+	if (options_parse(argc, argv, &cmd_demo, &words, &status))
+		return status;
+	if (arg_list)
+		return list_examples(examples);
+	if (strcmp(arg_format, "text") && strcmp(arg_format, "json"))
+		return fail_now(EXIT_USAGE, NULL, "demo: --format is text or json");
+
+	const char *name = words.cnt ? words.items[0] : DEFAULT_EXAMPLE;
+
+	from = path_join(examples, name);
+	if (words.cnt > 1 || !read_answer(from, &answer))
+		return fail_now(EXIT_USAGE, "vprof demo --list", "there is no demo '%s'", name);
+	to = path_real(arg_dir ? arg_dir : "vprof-demo");
+	if (copy_example(from, to, &diag) < 0)
+		return fail(&diag);
+	unsetenv("VPROF_DIR");
+	unsetenv("VPROF_CONF");
+	if (strcmp(arg_format, "text") == 0 && !arg_check)
+		printf("%s: %s\nThe source is %s/%s.c; nobody tells vprof where the cause is.\n", name,
+		       answer.summary, to, name);
+	return run_demo(to, &answer);
+}
+
+static const struct option_desc demo_options[] = {
+	{ 0, "list", NULL, OPT_FLAG, &arg_list, "the examples there are" },
+	{ 0, "check", NULL, OPT_FLAG, &arg_check, "say nothing but whether the planted cause was named first" },
+	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text, or json: the factors" },
+	{ 'C', "directory", "DIR", OPT_STR, &arg_dir, "work there (default: vprof-demo)" },
+	OPT_END
+};
+static const char *const demo_examples[] = { "vprof demo", "vprof demo --check", NULL };
+const struct cmd cmd_demo = {
+	.name = "demo", .synopsis = "[NAME] [--list] [--check]",
+	.summary = "build, run and explain an example with a known culprit",
+	.options = demo_options, .run = demo_run, .examples = demo_examples,
+};
