@@ -28,7 +28,7 @@ DEFINE_CLEANUP(struct store *, store_close);
  * name).  Adds may-edges for calls through pointers by type among address-taken functions. */
 int project_load(struct store *s, const units *list, struct diag *reterr);
 
-struct project_function {
+struct project_function {		/* in order of file, line */
 	uint64_t key;
 	const char *name, *file;
 	uint32_t line;
@@ -40,8 +40,13 @@ struct project_call {
 	const char *call_site;		/* "server.c:28" */
 	bool may;			/* through a pointer */
 };
+struct project_unit {
+	const char *object, *source;
+	const char *untouched;		/* why the unit was compiled as it is, or NULL */
+};
 struct project {
 	struct arena *arena;
+	VEC(struct project_unit) units;
 	VEC(struct project_function) functions;
 	VEC(struct project_call) calls;
 };

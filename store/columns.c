@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * columns.c - a struct as a row.
+ *
+ * A column is a type and the offset of a member.  Example: { COLUMN_NAMED_IF, wait, is_wait }
+ * writes struct node's `wait` as "lock" if is_wait is set, else NULL; reading NULL clears
+ * is_wait, "lock" sets both, "lokc" is damage.  Doubles pass through SQLite bit for bit.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/banned.h"
+#include "store/columns.h"
+#include "store/db.h"
+
+static void bind_column(sqlite3_stmt *st, int position, const struct column *c, const char *row)
+{
+	const void *member = row + c->offset;
+	const bool *flag = (const bool *)(row + c->flag);
+
+	switch (c->type) {
+	case COLUMN_U32_OR_NULL:
+		if (*(const uint32_t *)member == UINT32_MAX) {
+			sqlite3_bind_null(st, position);
+			return;
+		}
+		/* fall through */
+	case COLUMN_U32:
+		sqlite3_bind_int64(st, position, *(const uint32_t *)member);
+		return;
+	case COLUMN_INT:
+		sqlite3_bind_int64(st, position, *(const int *)member);
+		return;
+	case COLUMN_64:
+		sqlite3_bind_int64(st, position, *(const int64_t *)member);
+		return;
+	case COLUMN_REAL_IF:
+		if (!*flag) {
+			sqlite3_bind_null(st, position);
+			return;
+		}
+		/* fall through */
+	case COLUMN_REAL:
+		sqlite3_bind_double(st, position, *(const double *)member);
+		return;
+	case COLUMN_BOOL:
+		sqlite3_bind_int64(st, position, *(const bool *)member);
+		return;
+	case COLUMN_TEXT:
+	case COLUMN_TEXT_OR_NULL:
+		db_bind_text(st, position, *(const char *const *)member);
+		return;
+	case COLUMN_NAMED_IF:
+		if (!*flag) {
+			sqlite3_bind_null(st, position);
+			return;
+		}
+		/* fall through */
+	case COLUMN_NAMED:
+		db_bind_text(st, position, c->names->name(*(const unsigned *)member));
+		return;
+	}
+}
+
+void columns_bind(sqlite3_stmt *st, int first, const struct column *columns, size_t cnt,
+		  const void *row)
+{
+	for (size_t i = 0; i < cnt; i++)
+		bind_column(st, first + (int)i, &columns[i], row);
+}
+
+static int read_named(const char *text, const struct named *names, unsigned *ret)
+{
+	for (unsigned i = 0; text && i < names->cnt; i++)
+		if (strcmp(text, names->name(i)) == 0) {
+			*ret = i;
+			return 0;
+		}
+	return -EBADMSG;
+}
+
+static int read_u32(sqlite3_stmt *st, int position, uint32_t *ret)
+{
+	int64_t value = sqlite3_column_int64(st, position);
+
+	if (sqlite3_column_type(st, position) != SQLITE_INTEGER || value < 0 || value > UINT32_MAX)
+		return -EBADMSG;
+	*ret = (uint32_t)value;
+	return 0;
+}
+
+static int read_text(sqlite3_stmt *st, int position, struct arena *a, const char **ret)
+{
+	const char *text = (const char *)sqlite3_column_text(st, position);
+
+	if (!text)
+		return -EBADMSG;
+	*ret = a ? arena_strdup(a, text) : xstrdup(text);
+	return 0;
+}
+
+/* A value that is not NULL. */
+static int read_value(sqlite3_stmt *st, int position, const struct column *c, struct arena *a,
+		      void *member)
+{
+	switch (c->type) {
+	case COLUMN_U32:
+	case COLUMN_U32_OR_NULL:
+		return read_u32(st, position, member);
+	case COLUMN_INT:
+		*(int *)member = sqlite3_column_int(st, position);
+		return 0;
+	case COLUMN_64:
+		*(int64_t *)member = sqlite3_column_int64(st, position);
+		return 0;
+	case COLUMN_REAL:
+	case COLUMN_REAL_IF:
+		*(double *)member = sqlite3_column_double(st, position);
+		return 0;
+	case COLUMN_BOOL:
+		*(bool *)member = sqlite3_column_int64(st, position) != 0;
+		return 0;
+	case COLUMN_TEXT:
+	case COLUMN_TEXT_OR_NULL:
+		return read_text(st, position, a, member);
+	case COLUMN_NAMED:
+	case COLUMN_NAMED_IF:
+		return read_named((const char *)sqlite3_column_text(st, position), c->names, member);
+	}
+	return -EBADMSG;
+}
+
+static int read_null(const struct column *c, void *member, bool *flag)
+{
+	switch (c->type) {
+	case COLUMN_U32_OR_NULL:
+		*(uint32_t *)member = UINT32_MAX;
+		return 0;
+	case COLUMN_TEXT_OR_NULL:
+		*(const char **)member = NULL;
+		return 0;
+	case COLUMN_REAL_IF:
+	case COLUMN_NAMED_IF:
+		*flag = false;
+		return 0;
+	default:
+		return -EBADMSG;
+	}
+}
+
+int columns_read(sqlite3_stmt *st, int first, const struct column *columns, size_t cnt,
+		 struct arena *a, void *row)
+{
+	for (size_t i = 0; i < cnt; i++) {
+		const struct column *c = &columns[i];
+		int position = first + (int)i, r;
+		void *member = (char *)row + c->offset;
+		bool *flag = (bool *)((char *)row + c->flag);
+
+		if (sqlite3_column_type(st, position) == SQLITE_NULL) {
+			r = read_null(c, member, flag);
+		} else {
+			r = read_value(st, position, c, a, member);
+			if (c->type == COLUMN_REAL_IF || c->type == COLUMN_NAMED_IF)
+				*flag = true;
+		}
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

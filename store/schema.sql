@@ -1,0 +1,198 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
+--
+-- vprof.data/vprof.db: the project, its runs and what was found in them.  These tables are
+-- an interface: `vprof sql` and any SQLite client may query them.  They grow with a new
+-- user_version; a column is not renamed without one.
+--
+-- Times are integer nanoseconds.  64-bit keys and SIDs are unsigned in the program and are
+-- kept in SQLite's signed integers, bit for bit: printf('%x', key) shows both alike.
+-- Shares are fractions of the variance of the interval's latency: 0.62, not 62.
+--
+--	which waits made the latest run vary, and because of whom?
+--	SELECT f.function, f.wait, f.share, b.function FROM latest_factor f
+--	  LEFT JOIN because_of b ON b.finding = f.finding AND b.factor = f.id AND b.position = 0
+--	  WHERE f.kind = 'wait' ORDER BY f.share DESC;
+
+PRAGMA application_id = 0x7670726f;	-- "vpro"
+PRAGMA user_version = 1;
+
+-- ---- the project, from the scan records of the last build ----
+
+CREATE TABLE setting (			-- what vprof remembers, e.g. build.command
+	name	TEXT PRIMARY KEY,
+	value	TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE unit (			-- one translation unit, i.e. one object
+	object		TEXT PRIMARY KEY,	-- absolute path
+	source		TEXT NOT NULL,
+	directory	TEXT,
+	untouched	TEXT			-- why it was compiled as it is; NULL: it was instrumented
+) WITHOUT ROWID;
+
+CREATE TABLE function (			-- one body; compiled in several units it is still one row
+	key		INTEGER PRIMARY KEY,	-- hash of (real path, line of the body, name)
+	name		TEXT NOT NULL,
+	file		TEXT,
+	line		INTEGER NOT NULL,
+	end_line	INTEGER NOT NULL,
+	is_static	INTEGER NOT NULL,
+	is_inline	INTEGER NOT NULL,
+	address_taken	INTEGER NOT NULL,
+	releases	INTEGER NOT NULL,	-- calls something that may wake another thread
+	probed		INTEGER NOT NULL,	-- carries a probe in at least one unit
+	skipped		TEXT,			-- why no unit could give it one
+	type		TEXT			-- canonical function type
+);
+CREATE INDEX function_by_name ON function(name);
+
+CREATE TABLE call (			-- static call graph
+	caller		INTEGER NOT NULL REFERENCES function(key),
+	callee		INTEGER NOT NULL REFERENCES function(key),
+	call_site	TEXT NOT NULL,		-- "server.c:28"
+	may		INTEGER NOT NULL,	-- 1: through a pointer of the callee's type
+	PRIMARY KEY (caller, callee, call_site)
+) WITHOUT ROWID;
+CREATE INDEX call_by_callee ON call(callee);
+
+-- ---- runs ----
+
+CREATE TABLE run (
+	number		INTEGER PRIMARY KEY,	-- from 1; the trace is in runs/NNN
+	name		TEXT UNIQUE,		-- -o NAME
+	command		TEXT,
+	source		TEXT,			-- record, import
+	started_ns	INTEGER NOT NULL,	-- CLOCK_REALTIME
+	duration_ns	INTEGER NOT NULL,
+	status		TEXT NOT NULL,		-- recording, recorded, analysed, failed
+	exit_status	INTEGER NOT NULL,	-- of the user's command
+	interval_cnt	INTEGER NOT NULL,
+	function_cnt	INTEGER NOT NULL,
+	lost_records	INTEGER NOT NULL
+);
+
+-- ---- results: one finding per run and kind of interval ----
+
+CREATE TABLE finding (
+	id			INTEGER PRIMARY KEY,
+	run			INTEGER NOT NULL REFERENCES run(number),
+	interval		TEXT,		-- name; NULL: the run had no interval at all
+	count			INTEGER NOT NULL,
+	dropped_open		INTEGER NOT NULL,
+	dropped_aborted		INTEGER NOT NULL,
+	dropped_bad_path	INTEGER NOT NULL,
+	dropped_lost		INTEGER NOT NULL,
+	mean_ns			REAL NOT NULL,
+	variance_ns2		REAL NOT NULL,	-- divisor n
+	stddev_ns		REAL NOT NULL,
+	p50_ns			INTEGER NOT NULL,
+	p90_ns			INTEGER NOT NULL,
+	p99_ns			INTEGER NOT NULL,
+	min_ns			INTEGER NOT NULL,
+	max_ns			INTEGER NOT NULL,
+	root_height		INTEGER NOT NULL,
+	clamped			INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX finding_by_run ON finding(run, ifnull(interval, ''));
+
+CREATE TABLE node (			-- of the variance tree; id 0 is the interval
+	finding		INTEGER NOT NULL REFERENCES finding(id),
+	id		INTEGER NOT NULL,
+	parent		INTEGER,		-- NULL for id 0, else less than id
+	kind		TEXT NOT NULL,		-- interval, function, body, wait, blame
+	function	TEXT,
+	file		TEXT,
+	line		INTEGER NOT NULL,
+	call_site	TEXT,
+	wait		TEXT,			-- lock, cond, ...; NULL: not a wait
+	mean_ns		REAL NOT NULL,
+	variance_ns2	REAL NOT NULL,
+	share		REAL NOT NULL,		-- Cov(X,T)/Var(T)
+	variance_share	REAL NOT NULL,		-- Var(X)/Var(T)
+	calls_per_interval REAL NOT NULL,
+	presence	REAL NOT NULL,
+	open		INTEGER NOT NULL,	-- has callees that were not probed
+	PRIMARY KEY (finding, id)
+) WITHOUT ROWID;
+
+CREATE TABLE covariance (		-- of siblings a < b
+	finding		INTEGER NOT NULL REFERENCES finding(id),
+	parent		INTEGER NOT NULL,
+	a		INTEGER NOT NULL,
+	b		INTEGER NOT NULL,
+	covariance_ns2	REAL NOT NULL,
+	share		REAL NOT NULL		-- 2 Cov/Var(T)
+);
+CREATE INDEX covariance_by_finding ON covariance(finding);
+
+CREATE TABLE factor (			-- summed over all places of the tree; not selected, not ranked
+	finding		INTEGER NOT NULL REFERENCES finding(id),
+	id		INTEGER NOT NULL,
+	kind		TEXT NOT NULL,		-- function, body, wait, pair
+	function	TEXT,
+	file		TEXT,
+	line		INTEGER NOT NULL,
+	function_a	TEXT,			-- pairs only
+	function_b	TEXT,
+	wait		TEXT,
+	share		REAL NOT NULL,
+	variance_share	REAL NOT NULL,
+	paper_contribution REAL NOT NULL,
+	height		INTEGER NOT NULL,
+	specificity	REAL NOT NULL,
+	score		REAL NOT NULL,
+	paper_score	REAL NOT NULL,
+	tail_share_p99	REAL,			-- NULL: too few intervals beyond p99
+	mean_ns		REAL NOT NULL,
+	open		INTEGER NOT NULL,
+	PRIMARY KEY (finding, id)
+) WITHOUT ROWID;
+
+CREATE TABLE factor_call_site (
+	finding		INTEGER NOT NULL REFERENCES finding(id),
+	factor		INTEGER NOT NULL,
+	position	INTEGER NOT NULL,
+	call_site	TEXT NOT NULL,
+	PRIMARY KEY (finding, factor, position)
+) WITHOUT ROWID;
+
+CREATE TABLE because_of (		-- of waits: what the waker was doing, best first
+	finding		INTEGER NOT NULL REFERENCES finding(id),
+	factor		INTEGER NOT NULL,
+	position	INTEGER NOT NULL,
+	function	TEXT,			-- NULL: nobody known
+	file		TEXT,
+	wait		TEXT,			-- it was blocked itself
+	share		REAL NOT NULL,
+	PRIMARY KEY (finding, factor, position)
+) WITHOUT ROWID;
+
+CREATE TABLE interval (			-- every completed interval that was used
+	finding		INTEGER NOT NULL REFERENCES finding(id),
+	position	INTEGER NOT NULL,	-- in order of start
+	sid		INTEGER NOT NULL,
+	start_ns	INTEGER NOT NULL,
+	end_ns		INTEGER NOT NULL,
+	start_thread	INTEGER NOT NULL,
+	end_thread	INTEGER NOT NULL,
+	PRIMARY KEY (finding, position)
+) WITHOUT ROWID;
+
+CREATE TABLE warning (
+	finding		INTEGER NOT NULL REFERENCES finding(id),
+	position	INTEGER NOT NULL,
+	code		TEXT NOT NULL,
+	text		TEXT NOT NULL,
+	PRIMARY KEY (finding, position)
+) WITHOUT ROWID;
+
+CREATE TABLE interval_name (		-- all kinds of intervals in the trace
+	finding		INTEGER NOT NULL REFERENCES finding(id),
+	position	INTEGER NOT NULL,
+	name		TEXT NOT NULL,
+	PRIMARY KEY (finding, position)
+) WITHOUT ROWID;
+
+CREATE VIEW latest_factor AS
+	SELECT * FROM factor WHERE finding =
+		(SELECT min(id) FROM finding WHERE run = (SELECT max(run) FROM finding));

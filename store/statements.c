@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * statements.c - every SQL statement of vprof, one table.
+ *
+ * ?1 is the key of the parent row (a finding, a run), further parameters and all result columns
+ * stand in the order of the column tables in project.c, runs.c and results.c: those bind and
+ * read by position, so that writing and reading cannot drift apart.
+ */
+#include <stddef.h>
+
+#include "base/cleanup.h"
+#include "store/statements.h"
+
+static const char *const texts[] = {
+	[STMT_BEGIN_READ] = "BEGIN",
+	[STMT_BEGIN_WRITE] = "BEGIN IMMEDIATE",
+	[STMT_COMMIT] = "COMMIT",
+	[STMT_ROLLBACK] = "ROLLBACK",
+	[STMT_APPLICATION_ID] = "PRAGMA application_id",
+	[STMT_USER_VERSION] = "PRAGMA user_version",
+	[STMT_OBJECT_CNT] = "SELECT count(*) FROM sqlite_schema",
+
+	[STMT_SETTING_SET] = "INSERT OR REPLACE INTO setting(name, value) VALUES (?1, ?2)",
+	[STMT_SETTING_GET] = "SELECT value FROM setting WHERE name = ?1",
+
+	[STMT_CALLS_DELETE] = "DELETE FROM call",
+	[STMT_FUNCTIONS_DELETE] = "DELETE FROM function",
+	[STMT_UNITS_DELETE] = "DELETE FROM unit",
+	[STMT_UNIT_INSERT] =
+		"INSERT OR REPLACE INTO unit(object, source, directory, untouched)"
+		" VALUES (?1, ?2, ?3, ?4)",
+	[STMT_FUNCTION_INSERT] =
+		"INSERT INTO function(key, name, file, line, end_line, is_static, is_inline,"
+		" address_taken, releases, probed, skipped, type)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+	[STMT_CALL_INSERT] =
+		"INSERT INTO call(caller, callee, call_site, may) VALUES (?1, ?2, ?3, ?4)"
+		" ON CONFLICT DO UPDATE SET may = min(may, excluded.may)",
+	[STMT_UNITS_READ] = "SELECT object, source, directory, untouched FROM unit ORDER BY object",
+	[STMT_FUNCTIONS_READ] =
+		"SELECT key, name, file, line, end_line, is_static, is_inline, address_taken,"
+		" releases, probed, skipped, type FROM function ORDER BY file, line, name, key",
+	[STMT_CALLS_READ] =
+		"SELECT caller, callee, call_site, may FROM call"
+		" ORDER BY caller, callee, call_site",
+
+	[STMT_RUN_LAST_NUMBER] = "SELECT ifnull(max(number), 0) FROM run",
+	[STMT_RUN_INSERT] =
+		"INSERT INTO run(number, name, command, source, started_ns, duration_ns, status,"
+		" exit_status, interval_cnt, function_cnt, lost_records)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+	[STMT_RUN_UPDATE] =
+		"UPDATE run SET name = ?2, command = ?3, source = ?4, started_ns = ?5,"
+		" duration_ns = ?6, status = ?7, exit_status = ?8, interval_cnt = ?9,"
+		" function_cnt = ?10, lost_records = ?11 WHERE number = ?1",
+	[STMT_RUN_NAME_TAKEN] = "SELECT number FROM run WHERE name = ?1 AND number IS NOT ?2",
+	[STMT_RUNS_READ] =
+		"SELECT number, name, command, source, started_ns, duration_ns, status,"
+		" exit_status, interval_cnt, function_cnt, lost_records FROM run ORDER BY number",
+
+	[STMT_FINDING_FIND] =
+		"SELECT id FROM finding WHERE run = ?1 AND ifnull(interval, '') = ifnull(?2, '')",
+	[STMT_FINDING_FIRST] = "SELECT id FROM finding WHERE run = ?1 ORDER BY id LIMIT 1",
+	[STMT_FINDING_LAST_ID] = "SELECT ifnull(max(id), 0) FROM finding",
+	[STMT_FINDING_DELETE] = "DELETE FROM finding WHERE id = ?1",
+	[STMT_NODES_DELETE] = "DELETE FROM node WHERE finding = ?1",
+	[STMT_COVARIANCES_DELETE] = "DELETE FROM covariance WHERE finding = ?1",
+	[STMT_FACTORS_DELETE] = "DELETE FROM factor WHERE finding = ?1",
+	[STMT_FACTOR_CALL_SITES_DELETE] = "DELETE FROM factor_call_site WHERE finding = ?1",
+	[STMT_BECAUSE_DELETE] = "DELETE FROM because_of WHERE finding = ?1",
+	[STMT_INTERVALS_DELETE] = "DELETE FROM interval WHERE finding = ?1",
+	[STMT_WARNINGS_DELETE] = "DELETE FROM warning WHERE finding = ?1",
+	[STMT_INTERVAL_NAMES_DELETE] = "DELETE FROM interval_name WHERE finding = ?1",
+
+	[STMT_FINDING_INSERT] =
+		"INSERT INTO finding(id, run, interval, count, dropped_open, dropped_aborted,"
+		" dropped_bad_path, dropped_lost, mean_ns, variance_ns2, stddev_ns, p50_ns, p90_ns,"
+		" p99_ns, min_ns, max_ns, root_height, clamped) VALUES (?1, ?2, ?3, ?4, ?5, ?6,"
+		" ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+	[STMT_NODE_INSERT] =
+		"INSERT INTO node(finding, id, parent, kind, function, file, line, call_site, wait,"
+		" mean_ns, variance_ns2, share, variance_share, calls_per_interval, presence, open)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+	[STMT_COVARIANCE_INSERT] =
+		"INSERT INTO covariance(finding, parent, a, b, covariance_ns2, share)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+	[STMT_FACTOR_INSERT] =
+		"INSERT INTO factor(finding, id, kind, function, file, line, function_a, function_b,"
+		" wait, share, variance_share, paper_contribution, height, specificity, score,"
+		" paper_score, tail_share_p99, mean_ns, open) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
+		" ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+	[STMT_FACTOR_CALL_SITE_INSERT] =
+		"INSERT INTO factor_call_site(finding, factor, position, call_site)"
+		" VALUES (?1, ?2, ?3, ?4)",
+	[STMT_BECAUSE_INSERT] =
+		"INSERT INTO because_of(finding, factor, position, function, file, wait, share)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+	[STMT_INTERVAL_INSERT] =
+		"INSERT INTO interval(finding, position, sid, start_ns, end_ns, start_thread,"
+		" end_thread) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+	[STMT_WARNING_INSERT] =
+		"INSERT INTO warning(finding, position, code, text) VALUES (?1, ?2, ?3, ?4)",
+	[STMT_INTERVAL_NAME_INSERT] =
+		"INSERT INTO interval_name(finding, position, name) VALUES (?1, ?2, ?3)",
+
+	[STMT_FINDING_READ] =
+		"SELECT interval, count, dropped_open, dropped_aborted, dropped_bad_path,"
+		" dropped_lost, mean_ns, variance_ns2, stddev_ns, p50_ns, p90_ns, p99_ns, min_ns,"
+		" max_ns, root_height, clamped FROM finding WHERE id = ?1",
+	[STMT_NODES_READ] =
+		"SELECT id, parent, kind, function, file, line, call_site, wait, mean_ns,"
+		" variance_ns2, share, variance_share, calls_per_interval, presence, open"
+		" FROM node WHERE finding = ?1 ORDER BY id",
+	[STMT_COVARIANCES_READ] =
+		"SELECT parent, a, b, covariance_ns2, share FROM covariance WHERE finding = ?1"
+		" ORDER BY rowid",
+	[STMT_FACTORS_READ] =
+		"SELECT id, kind, function, file, line, function_a, function_b, wait, share,"
+		" variance_share, paper_contribution, height, specificity, score, paper_score,"
+		" tail_share_p99, mean_ns, open FROM factor WHERE finding = ?1 ORDER BY id",
+	[STMT_FACTOR_CALL_SITES_READ] =
+		"SELECT factor, call_site FROM factor_call_site WHERE finding = ?1"
+		" ORDER BY factor, position",
+	[STMT_BECAUSE_READ] =
+		"SELECT factor, function, file, wait, share FROM because_of WHERE finding = ?1"
+		" ORDER BY factor, position",
+	[STMT_INTERVALS_READ] =
+		"SELECT sid, start_ns, end_ns, start_thread, end_thread FROM interval"
+		" WHERE finding = ?1 ORDER BY position",
+	[STMT_WARNINGS_READ] =
+		"SELECT code, text FROM warning WHERE finding = ?1 ORDER BY position",
+	[STMT_INTERVAL_NAMES_READ] =
+		"SELECT name FROM interval_name WHERE finding = ?1 ORDER BY position",
+};
+_Static_assert(ARRAY_SIZE(texts) == STMT_CNT, "every statement has its text");
+
+const char *stmt_sql(enum stmt id)
+{
+	return texts[id];
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * store.c - opening vprof.db: is it ours, is it of a version we know, does it have its tables?
+ *
+ *	no file, or an empty one	nothing was recorded yet; created if the caller writes
+ *	application_id is "vpro"	ours; user_version 1 is this program's, a higher one is newer
+ *	anything else			not ours, and never touched
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/banned.h"
+#include "base/file.h"
+#include "store/db.h"
+#include "store/store.h"
+
+#define APPLICATION_ID 0x7670726f	/* "vpro", as in schema.sql */
+#define SCHEMA_VERSION 1
+#define LOCK_PATIENCE_MS 10000
+
+static const char schema[] =
+#include "store/schema.inc"
+	;
+
+static int nothing_yet(const char *data_dir, struct diag *reterr)
+{
+	diag_set(reterr, EXIT_NO_EVIDENCE, -ENOENT, "no runs yet in '%s'", data_dir);
+	return diag_remedy(reterr, -ENOENT, "vprof build -- make, then vprof record -- COMMAND;"
+			   " or name another data directory with -d DIR");
+}
+
+static int pragma_read(struct store *s, enum stmt id, int64_t *ret, struct diag *reterr)
+{
+	sqlite3_stmt *st;
+	bool found;
+	int r = db_prepare(s, id, &st, reterr);
+
+	*ret = 0;
+	return r < 0 ? r : db_read_int(s, st, ret, &found, reterr);
+}
+
+/* 1: ours; 0: empty; or an error. */
+static int check_version(struct store *s, struct diag *reterr)
+{
+	int64_t application, version, objects;
+	int r = pragma_read(s, STMT_APPLICATION_ID, &application, reterr);
+
+	if (r == 0)
+		r = pragma_read(s, STMT_USER_VERSION, &version, reterr);
+	if (r == 0)
+		r = pragma_read(s, STMT_OBJECT_CNT, &objects, reterr);
+	if (r < 0)
+		return r;
+	if (application == 0 && version == 0 && objects == 0)
+		return 0;
+	if (application != APPLICATION_ID || version < 1) {
+		diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' is a database, but not one of vprof's",
+			 s->path);
+		return diag_remedy(reterr, -EBADMSG, "name the data directory with -d DIR");
+	}
+	if (version > SCHEMA_VERSION) {
+		diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' was written by a newer vprof"
+			 " (schema %lld, this program knows %d)", s->path, (long long)version,
+			 SCHEMA_VERSION);
+		return diag_remedy(reterr, -EBADMSG, "use that vprof, or another data directory"
+				   " with -d DIR");
+	}
+	return 1;
+}
+
+/* Two commands may get here at once: the second finds the tables of the first. */
+static int create_tables(struct store *s, struct diag *reterr)
+{
+	_cleanup_(transaction_release) struct transaction t = TRANSACTION_INIT;
+	int r = transaction_begin(&t, s, true, reterr);
+
+	if (r == 0)
+		r = check_version(s, reterr);
+	if (r < 0)
+		return r;
+	if (r == 0 && sqlite3_exec(s->db, schema, NULL, NULL, NULL) != SQLITE_OK)
+		return db_error(s, reterr);
+	return transaction_commit(&t, reterr);
+}
+
+static int open_database(struct store *s, bool create, struct diag *reterr)
+{
+	int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
+	int r;
+
+	if (sqlite3_open_v2(s->path, &s->db, flags, NULL) != SQLITE_OK)
+		return db_error(s, reterr);
+	sqlite3_extended_result_codes(s->db, 0);
+	sqlite3_busy_timeout(s->db, LOCK_PATIENCE_MS);
+	r = check_version(s, reterr);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	return create ? create_tables(s, reterr) : nothing_yet(s->dir, reterr);
+}
+
+int store_open(const char *data_dir, bool create, struct store **ret, struct diag *reterr)
+{
+	_cleanup_(store_closep) struct store *s = xcalloc(1, sizeof(*s));
+	struct stat st;
+	int r;
+
+	s->dir = xstrdup(data_dir);
+	s->path = path_join(data_dir, "vprof.db");
+	if (create) {
+		r = make_dirs(data_dir, 0700);
+		if (r < 0) {
+			diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot create '%s': %s", data_dir,
+				 strerror(-r));
+			return diag_remedy(reterr, r, "name another data directory with -d DIR");
+		}
+	} else if (stat(s->path, &st) < 0) {
+		if (errno == ENOENT || errno == ENOTDIR)
+			return nothing_yet(data_dir, reterr);
+		r = -errno;
+		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot read '%s': %s", s->path,
+				strerror(-r));
+	}
+	r = open_database(s, create, reterr);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(s);
+	return 0;
+}
+
+void store_close(struct store *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < STMT_CNT; i++)
+		sqlite3_finalize(s->stmts[i]);
+	sqlite3_close(s->db);
+	free(s->path);
+	free(s->dir);
+	free(s);
+}
+
+int setting_set(struct store *s, const char *name, const char *value, struct diag *reterr)
+{
+	sqlite3_stmt *st;
+	int r = db_prepare(s, STMT_SETTING_SET, &st, reterr);
+
+	if (r < 0)
+		return r;
+	db_bind_text(st, 1, name);
+	db_bind_text(st, 2, value);
+	return db_step(s, st, reterr);
+}
+
+char *setting_get(struct store *s, const char *name)
+{
+	sqlite3_stmt *st;
+	char *value = NULL;
+
+	if (db_prepare(s, STMT_SETTING_GET, &st, NULL) < 0)
+		return NULL;
+	db_bind_text(st, 1, name);
+	if (db_step(s, st, NULL) > 0) {
+		value = xstrdup((const char *)sqlite3_column_text(st, 0));
+		sqlite3_reset(st);
+	}
+	return value;
+}
