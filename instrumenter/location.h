@@ -35,6 +35,8 @@ int location_parse(const char *text, struct location *ret, struct diag *reterr);
 void location_release(struct location *l);
 char *location_text(const struct location *l);		/* caller frees */
 bool location_file_matches(const char *wanted, const char *path);
+/* "append" and "Log::append" match "store::Log::append". */
+bool location_function_matches(const char *wanted, const char *name);
 
 /* [interval "NAME"] of vprof.conf. */
 struct interval_directive {

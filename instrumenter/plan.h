@@ -35,6 +35,7 @@ struct plan_entry {
 struct plan {
 	enum plan_level all;		/* PLAN_OFF: only the entries */
 	VEC(struct plan_entry) entries;
+	struct map *by_key;		/* key -> level; kept by plan_add() */
 };
 
 /* The identity of a function, as in struct vprof_site. */

@@ -23,7 +23,9 @@ struct scan_function {
 	bool is_static, is_inline, address_taken;
 	bool releases;			/* directly calls a primitive that may wake somebody */
 	bool probed;			/* carries a probe in the object as compiled */
-	const char *type;		/* canonical function type, for may-edges */
+	const char *type;		/* canonical function type, for may-edges; of a virtual method
+					 * "virtual Base::method(int)", Base the topmost class that has it,
+					 * and address_taken is set: calls through it look the same */
 	const char *skipped;		/* NULL, or why it cannot take a probe: "naked", "constexpr", ... */
 };
 
@@ -38,6 +40,13 @@ struct scan_call {			/* direct call inside the project */
 	const char *type;		/* call through a pointer: callee NULL, canonical function type */
 };
 
+struct scan_place {			/* a directive of vprof.conf that concerns this unit */
+	const char *interval;		/* its name; NULL: of [sync] */
+	const char *role;		/* start end resume; acquire release enqueue dequeue */
+	const char *location;		/* text of the LOC; of [sync]: the function */
+	const char *problem;		/* NULL: in place; else why nothing could be inserted */
+};
+
 struct unit {
 	struct arena *arena;
 	const char *object, *source, *directory;	/* absolute */
@@ -48,11 +57,16 @@ struct unit {
 	VEC(struct scan_function) functions;
 	VEC(struct scan_call) calls;
 	VEC(const char *) address_taken;	/* names of functions whose address is taken here */
+	VEC(struct scan_place) places;	/* a LOC in no unit's list matches nothing in the build */
 };
 
 struct unit *unit_new(void);
 void unit_free(struct unit *u);
 DEFINE_CLEANUP(struct unit *, unit_free);
+
+/* build_dir/<object with '/' as '%'><suffix>, shortened by a hash where it is too long for a file
+ * name; the caller frees it. */
+char *unit_path(const char *build_dir, const char *object, const char *suffix);
 
 int unit_write(const char *build_dir, const struct unit *u, struct diag *reterr);
 

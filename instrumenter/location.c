@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * location.c - the text form of a place in the source.
+ *
+ * A text is cut from its ends: "@entry" or "@return" behind, then FILE: in front.  "log/server.c:28"
+ * is a line because what follows the colon is a number; "std::sort" has no FILE because "::" is
+ * part of a name: the FILE ends at the last single colon.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+#include "base/banned.h"
+#include "base/str.h"
+#include "instrumenter/location.h"
+
+static int bad_location(const char *text, const char *why, struct diag *reterr)
+{
+	diag_set(reterr, EXIT_USAGE, -EINVAL, "'%s' is no location: %s", text, why);
+	return diag_remedy(reterr, -EINVAL, "a location is FUNCTION, FUNCTION@entry, FUNCTION@return, "
+			   "FILE:FUNCTION, FILE:LINE or mark:NAME");
+}
+
+/* The colon that ends FILE, or NULL. */
+static const char *file_colon(const char *text, const char *end)
+{
+	for (const char *p = end; p-- > text; ) {
+		if (*p != ':')
+			continue;
+		if (p > text && p[-1] == ':') {		/* "::" */
+			p--;
+			continue;
+		}
+		return p;
+	}
+	return NULL;
+}
+
+static bool all_digits(const char *s)
+{
+	return *s && s[strspn(s, "0123456789")] == '\0';
+}
+
+/* C and C++ names; blanks only in "operator new", "operator bool" and the like. */
+static bool is_name(const char *s)
+{
+	if (!isalpha((unsigned char)*s) && !strchr("_~:", *s))
+		return false;
+	return *s && (!s[strcspn(s, " \t")] || strstr(s, "operator "));
+}
+
+static int parse_line(const char *text, const char *digits, struct location *l, struct diag *reterr)
+{
+	errno = 0;
+	unsigned long line = strtoul(digits, NULL, 10);
+
+	if (errno || line == 0 || line > INT32_MAX)
+		return bad_location(text, "lines are counted from 1", reterr);
+	l->line = (uint32_t)line;
+	l->place = PLACE_LINE;
+	return 0;
+}
+
+static int parse_function(const char *text, const char *name, const char *at, struct location *l,
+			  struct diag *reterr)
+{
+	if (at && strcmp(at, "@entry") == 0)
+		l->place = PLACE_ENTRY;
+	else if (at && strcmp(at, "@return") == 0)
+		l->place = PLACE_RETURN;
+	else if (at)
+		return bad_location(text, "after '@' stands entry or return", reterr);
+	l->function = xstrndup(name, at ? (size_t)(at - name) : strlen(name));
+	if (!is_name(l->function))
+		return bad_location(text, "there is no function name", reterr);
+	return 0;
+}
+
+int location_parse(const char *text, struct location *ret, struct diag *reterr)
+{
+	struct location l = { .place = PLACE_DEFAULT };
+	const char *at = strchr(text, '@');
+	const char *end = at ? at : text + strlen(text);
+	const char *colon, *rest;
+	int err;
+
+	if (starts_with(text, "mark:")) {
+		if (!text[5])
+			return bad_location(text, "mark: is followed by a name", reterr);
+		l.place = PLACE_MARK;
+		l.mark = xstrdup(text + 5);
+		*ret = l;
+		return 0;
+	}
+	colon = file_colon(text, end);
+	rest = colon ? colon + 1 : text;
+	if (colon == text)
+		return bad_location(text, "the file name is empty", reterr);
+	if (colon)
+		l.file = xstrndup(text, (size_t)(colon - text));
+	if (all_digits(rest) && l.file)
+		err = parse_line(text, rest, &l, reterr);
+	else
+		err = parse_function(text, rest, at, &l, reterr);
+	if (err < 0) {
+		location_release(&l);
+		return err;
+	}
+	*ret = l;
+	return 0;
+}
+
+void location_release(struct location *l)
+{
+	free(l->file);
+	free(l->function);
+	free(l->mark);
+	*l = (struct location){ .place = PLACE_DEFAULT };
+}
+
+char *location_text(const struct location *l)
+{
+	const char *file = l->file ? l->file : "", *colon = l->file ? ":" : "";
+
+	switch (l->place) {
+	case PLACE_MARK:
+		return xasprintf("mark:%s", l->mark);
+	case PLACE_LINE:
+		return xasprintf("%s:%u", l->file, l->line);
+	case PLACE_ENTRY:
+		return xasprintf("%s%s%s@entry", file, colon, l->function);
+	case PLACE_RETURN:
+		return xasprintf("%s%s%s@return", file, colon, l->function);
+	case PLACE_DEFAULT:
+		break;
+	}
+	return xasprintf("%s%s%s", file, colon, l->function ? l->function : "");
+}
+
+bool location_file_matches(const char *wanted, const char *path)
+{
+	size_t path_len = strlen(path), wanted_len;
+
+	while (starts_with(wanted, "./"))
+		wanted += 2;
+	wanted_len = strlen(wanted);
+	if (!ends_with(path, wanted))
+		return false;
+	return path_len == wanted_len || wanted[0] == '/' || path[path_len - wanted_len - 1] == '/';
+}
+
+bool location_function_matches(const char *wanted, const char *name)
+{
+	size_t name_len = strlen(name), wanted_len = strlen(wanted);
+
+	if (!ends_with(name, wanted))
+		return false;
+	return name_len == wanted_len ||
+	       (name_len - wanted_len >= 2 && strncmp(name + name_len - wanted_len - 2, "::", 2) == 0);
+}
+
+void interval_directive_release(struct interval_directive *d)
+{
+	free(d->name);
+	free(d->key);
+	location_release(&d->start);
+	location_release(&d->end);
+	for (size_t i = 0; i < d->resumes.cnt; i++)
+		location_release(&d->resumes.items[i]);
+	VEC_RELEASE(&d->resumes);
+	*d = (struct interval_directive){ .name = NULL };
+}
