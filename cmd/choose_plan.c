@@ -20,7 +20,7 @@
 static bool function_matches(const struct project_function *f, const struct location *l)
 {
 	return l->function && strcmp(f->name, l->function) == 0 &&
-	       location_file_matches(l->file, f->file);
+	       (!l->file || location_file_matches(l->file, f->file));
 }
 
 /* Distances in calls from the roots; roots have 0. */

@@ -31,7 +31,7 @@ struct reader {
 	bool in_line, continued;	/* of the piece handed out last: more follows; it is not the first */
 	struct str value;		/* pieces of one value so far */
 	char *section, *name;		/* what value belongs to; NULL: nothing pending */
-	unsigned value_line;
+	unsigned value_line, error_line;
 	struct diag *reterr;
 	VEC(unsigned) line_of_piece;	/* inih counts pieces, people count lines */
 	int error;
@@ -48,6 +48,7 @@ static int mistake(struct reader *r, const char *fmt, ...)
 	va_start(ap, fmt);
 	str_vaddf(&text, fmt, ap);
 	va_end(ap);
+	r->error_line = r->value_line;
 	r->error = diag_set(r->reterr, EXIT_USAGE, -EINVAL, "%s:%u: %s", r->path, r->value_line,
 			    str_cstr(&text));
 	return diag_remedy(r->reterr, r->error, "man vprof.conf");
@@ -367,8 +368,9 @@ int config_parse(const char *text, const char *path, struct config *ret, struct 
 
 	r.continued = false;
 	finish_value(&r);
-	if (!r.error && bad_line > 0) {
+	if (bad_line > 0 && (!r.error || r.line_of_piece.items[bad_line - 1] < r.error_line)) {
 		r.value_line = r.line_of_piece.items[bad_line - 1];
+		r.error = 0;
 		mistake(&r, "expected [section] or key = value");
 	}
 	if (!r.error)

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * test_base.c - memory, strings, maps, files, processes: small known answers.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tests/unit/cmocka_all.h"
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/file.h"
+#include "base/map.h"
+#include "base/proc.h"
+#include "base/str.h"
+
+static void test_arena(void **state)
+{
+	struct arena *a = arena_new();
+	char *big, *small;
+
+	(void)state;
+	small = arena_strdup(a, "one");
+	big = arena_alloc(a, 3 * 1024 * 1024);
+	for (size_t i = 0; i < 3 * 1024 * 1024; i++)
+		assert_int_equal(big[i], 0);
+	assert_string_equal(small, "one");
+	assert_string_equal(arena_printf(a, "%d-%s", 7, "x"), "7-x");
+	assert_int_equal((uintptr_t)arena_alloc(a, 1) % _Alignof(max_align_t), 0);
+	arena_free(a);
+	arena_free(NULL);
+}
+
+static void test_str(void **state)
+{
+	struct str s = STR_INIT;
+
+	(void)state;
+	assert_string_equal(str_cstr(&s), "");
+	str_addf(&s, "%s:%u", "file.c", 28u);
+	str_addc(&s, '!');
+	assert_string_equal(s.data, "file.c:28!");
+	str_reset(&s);
+	str_add_shell_quoted(&s, "plain-1");
+	str_addc(&s, ' ');
+	str_add_shell_quoted(&s, "it's $HOME");
+	str_addc(&s, ' ');
+	str_add_shell_quoted(&s, "");
+	assert_string_equal(s.data, "plain-1 'it'\\''s $HOME' ''");
+
+	char *taken = str_take(&s);
+
+	assert_null(s.data);
+	free(taken);
+	assert_true(starts_with("abc", "ab") && !starts_with("a", "ab"));
+	assert_true(ends_with("abc", "bc") && !ends_with("c", "bc"));
+}
+
+static void test_nearest_word(void **state)
+{
+	static const char *const words[] = { "threshold", "overhead", "max-runs", "k" };
+
+	(void)state;
+	assert_string_equal(nearest_word("treshold", words, 4), "threshold");
+	assert_string_equal(nearest_word("max_runs", words, 4), "max-runs");
+	assert_string_equal(nearest_word("overhaed", words, 4), "overhead");	/* a swap is one edit */
+	assert_null(nearest_word("completely-else", words, 4));
+	assert_null(nearest_word("x", words, 0));
+}
+
+static bool add_up(uint64_t key, uint64_t value, void *arg)
+{
+	*(uint64_t *)arg += key + value;
+	return true;
+}
+
+static void test_map(void **state)
+{
+	struct map *m = map_new();
+	uint64_t value, sum = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < 10000; i++)
+		map_set(m, i * i, i);
+	assert_int_equal(map_cnt(m), 10000);
+	for (uint64_t i = 0; i < 10000; i++) {
+		assert_true(map_get(m, i * i, &value));
+		assert_int_equal(value, i);
+	}
+	assert_false(map_get(m, 3, &value));
+	map_free(m);
+
+	m = map_new();
+	map_set(m, 5, 1);
+	(*map_slot(m, 5))++;
+	(*map_slot(m, 6))++;
+	map_each(m, add_up, &sum);
+	assert_int_equal(sum, 5 + 2 + 6 + 1);
+	map_free(m);
+}
+
+static void test_names(void **state)
+{
+	struct names *n = names_new();
+	char text[16];
+
+	(void)state;
+	for (unsigned i = 0; i < 5000; i++) {
+		snprintf(text, sizeof(text), "f%u", i);
+		assert_int_equal(names_add(n, text), i);
+	}
+	assert_int_equal(names_add(n, "f77"), 77);
+	assert_int_equal(names_find(n, "g"), NAMES_NONE);
+	assert_string_equal(names_get(n, 4999), "f4999");
+	assert_int_equal(names_cnt(n), 5000);
+	names_free(n);
+}
+
+static void test_diag(void **state)
+{
+	struct diag d = DIAG_INIT;
+
+	(void)state;
+	assert_int_equal(diag_set(&d, EXIT_DATA, -EBADMSG, "%s:%d: bad", "f", 3), -EBADMSG);
+	diag_remedy(&d, 0, "run %s", "it");
+	assert_string_equal(d.text, "f:3: bad");
+	assert_string_equal(d.remedy, "run it");
+	assert_int_equal(d.status, EXIT_DATA);
+	assert_int_equal(diag_set(NULL, EXIT_DATA, -EIO, "nobody listens"), -EIO);
+}
+
+static void test_paths(void **state)
+{
+	char *p;
+
+	(void)state;
+	p = path_join("a/", "b");
+	assert_string_equal(p, "a/b");
+	free(p);
+	p = path_join("a", "/b");
+	assert_string_equal(p, "/b");
+	free(p);
+	p = path_real("/no/such/../dir/./file//x");
+	assert_string_equal(p, "/no/dir/file/x");
+	free(p);
+	p = path_real("/../..");
+	assert_string_equal(p, "/");
+	free(p);
+	p = path_dir("x.c");
+	assert_string_equal(p, ".");
+	free(p);
+	p = path_dir("/x.c");
+	assert_string_equal(p, "/");
+	free(p);
+	assert_string_equal(path_base("a/b/c.h"), "c.h");
+	p = path_which("sh", "/nowhere::/bin:/usr/bin");
+	assert_non_null(p);
+	free(p);
+	assert_null(path_which("no-such-program", "/bin"));
+}
+
+static void test_files(void **state)
+{
+	char dir[] = "/tmp/test_base.XXXXXX", *inner, *path, *text;
+	size_t len;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	inner = path_join(dir, "a/b/c");
+	assert_int_equal(make_dirs(inner, 0700), 0);
+	assert_int_equal(make_dirs(inner, 0700), 0);
+	path = path_join(inner, "file");
+	assert_int_equal(file_write(path, "x\0y", 3, 0600), 0);
+	assert_int_equal(make_dirs(path, 0700), -ENOTDIR);
+	assert_int_equal(file_read(path, &text, &len), 0);
+	assert_int_equal(len, 3);
+	assert_memory_equal(text, "x\0y", 4);
+	free(text);
+	assert_int_equal(file_read(dir, &text, &len), -EISDIR);
+	assert_int_equal(remove_tree(dir), 0);
+	assert_false(file_exists(dir));
+	assert_int_equal(file_read(path, &text, &len), -ENOENT);
+	free(path);
+	free(inner);
+}
+
+static int run_shell(const char *script, struct str *out, struct str *err)
+{
+	struct args a = ARGS_INIT;
+	struct proc_options o = { .out = out, .err = err };
+
+	args_add(&a, "/bin/sh");
+	args_add(&a, "-c");
+	args_add(&a, script);
+
+	int status = proc_run(a.items, &o);
+
+	args_release(&a);
+	return status;
+}
+
+static void test_processes(void **state)
+{
+	struct str out = STR_INIT, err = STR_INIT;
+	char *const missing[] = { (char *)"/no/such/program", NULL };
+
+	(void)state;
+	assert_int_equal(run_shell("echo out; echo err >&2; exit 7", &out, &err), 7);
+	assert_string_equal(out.data, "out\n");
+	assert_string_equal(err.data, "err\n");
+	str_reset(&out);
+	assert_int_equal(run_shell("head -c 300000 /dev/zero | tr '\\0' x; kill -9 $$", &out, NULL), 128 + 9);
+	assert_int_equal(out.len, 300000);
+	assert_int_equal(proc_run(missing, NULL), -ENOENT);
+	str_release(&out);
+	str_release(&err);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_arena), cmocka_unit_test(test_str),
+		cmocka_unit_test(test_nearest_word), cmocka_unit_test(test_map),
+		cmocka_unit_test(test_names), cmocka_unit_test(test_diag),
+		cmocka_unit_test(test_paths), cmocka_unit_test(test_files),
+		cmocka_unit_test(test_processes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

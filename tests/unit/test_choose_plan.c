@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * test_choose_plan.c - the plan of the example in choose_plan.c, by hand:
+ *
+ *	handle_request -> parse, log_append;  log_append -> log_write;  log_write -> deep
+ *	flush_log releases; parse releases too
+ */
+#include <string.h>
+
+#include "tests/unit/cmocka_all.h"
+
+#include "cmd/choose_plan.h"
+
+enum { HANDLE, PARSE, APPEND, WRITE, DEEP, FLUSH, FUNCTION_CNT };
+
+static const char *const function_names[] = {
+	"handle_request", "parse", "log_append", "log_write", "deep", "flush_log"
+};
+
+static void make_project(struct project *p)
+{
+	static const uint32_t calls[][2] = {
+		{ WRITE, DEEP }, { HANDLE, PARSE }, { APPEND, WRITE }, { HANDLE, APPEND }, { DEEP, HANDLE },
+	};
+
+	memset(p, 0, sizeof(*p));
+	for (uint32_t i = 0; i < FUNCTION_CNT; i++)
+		VEC_ADD(&p->functions, (struct project_function){
+			.key = function_key("/s/server.c", 10 * i, function_names[i]),
+			.name = function_names[i], .file = "/s/server.c", .line = 10 * i,
+			.releases = i == FLUSH || i == PARSE });
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+		VEC_ADD(&p->calls, (struct project_call){ calls[i][0], calls[i][1], NULL, false });
+}
+
+static void drop_project(struct project *p)
+{
+	VEC_RELEASE(&p->functions);
+	VEC_RELEASE(&p->calls);
+}
+
+static enum plan_level level(const struct project *p, const struct plan *plan, int function)
+{
+	return plan_level_of(plan, p->functions.items[function].key);
+}
+
+static void choose(const struct project *p, const char *start, unsigned depth, struct plan *plan,
+		   size_t *root_cnt)
+{
+	struct interval_directive d = { .name = (char *)"r" };
+	struct config c = { 0 };
+	units none = { 0 };
+
+	assert_int_equal(location_parse(start, &d.start, NULL), 0);
+	assert_int_equal(location_parse(start[0] == 's' ? start : "handle_request", &d.end, NULL), 0);
+	VEC_ADD(&c.intervals, d);
+	choose_plan(p, &c, &none, depth, plan, root_cnt);
+	location_release(&c.intervals.items[0].start);
+	location_release(&c.intervals.items[0].end);
+	VEC_RELEASE(&c.intervals);
+}
+
+static void test_depth_and_wakers(void **state)
+{
+	struct plan *plan = plan_new();
+	struct project p;
+	size_t roots;
+
+	(void)state;
+	make_project(&p);
+	choose(&p, "handle_request", 2, plan, &roots);
+	assert_int_equal(roots, 1);
+	assert_int_equal(level(&p, plan, HANDLE), PLAN_IN_INTERVALS);
+	assert_int_equal(level(&p, plan, APPEND), PLAN_IN_INTERVALS);
+	assert_int_equal(level(&p, plan, WRITE), PLAN_IN_INTERVALS);
+	assert_int_equal(level(&p, plan, DEEP), PLAN_OFF);
+	assert_int_equal(level(&p, plan, PARSE), PLAN_ALWAYS);
+	assert_int_equal(level(&p, plan, FLUSH), PLAN_ALWAYS);
+	plan_free(plan);
+	drop_project(&p);
+}
+
+/* server.c:33 is in log_write, whose body begins at 30. */
+static void test_root_by_line(void **state)
+{
+	struct plan *plan = plan_new();
+	struct project p;
+	size_t roots;
+
+	(void)state;
+	make_project(&p);
+	choose(&p, "server.c:33", 1, plan, &roots);
+	assert_int_equal(roots, 1);
+	assert_int_equal(level(&p, plan, WRITE), PLAN_IN_INTERVALS);
+	assert_int_equal(level(&p, plan, DEEP), PLAN_IN_INTERVALS);
+	assert_int_equal(level(&p, plan, HANDLE), PLAN_OFF);
+	plan_free(plan);
+	drop_project(&p);
+}
+
+static void test_given_names(void **state)
+{
+	struct plan *plan = plan_new();
+	struct diag d = DIAG_INIT;
+	struct project p;
+
+	(void)state;
+	make_project(&p);
+	assert_int_equal(plan_from_text(&p, "log_write, server.c:deep", plan, &d), 0);
+	assert_int_equal(plan->entries.cnt, 2);
+	assert_int_equal(level(&p, plan, DEEP), PLAN_ALWAYS);
+	assert_true(plan_from_text(&p, "log_wirte", plan, &d) < 0);
+	assert_string_equal(d.text, "no function of the project is called 'log_wirte'; the nearest is 'log_write'");
+	assert_int_equal(d.status, EXIT_USAGE);
+	assert_true(plan_from_text(&p, "other.c:deep", plan, &d) < 0);
+	assert_int_equal(plan_from_text(&p, "all", plan, &d), 0);
+	assert_int_equal(plan->all, PLAN_ALWAYS);
+	plan_free(plan);
+	drop_project(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_depth_and_wakers), cmocka_unit_test(test_root_by_line),
+		cmocka_unit_test(test_given_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

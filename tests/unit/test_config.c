@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * test_config.c - vprof.conf: what is read, what is refused and with which words, what is written.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/unit/cmocka_all.h"
+
+#include "cmd/config.h"
+#include "cmd/config_text.h"
+
+/* CONTRACT section 2, as printed there. */
+static const char contract_example[] =
+	"[interval \"request\"]\n"
+	"    start  = enqueue_request@entry    ; LOC, see below\n"
+	"    end    = send_reply@return\n"
+	"    resume = handle_request@entry     ; a thread starts to work on behalf of the interval\n"
+	"    key    = arg0->id                 ; what makes one interval of this name\n"
+	"[sync]\n"
+	"    acquire = apr_thread_mutex_lock(arg0)      ; may block\n"
+	"    release = apr_thread_mutex_unlock(arg0)    ; may wake\n"
+	"    enqueue = queue_push(queue=arg0, task=arg1)\n"
+	"    dequeue = queue_pop(queue=arg0, task=ret)\n"
+	"[build]\n"
+	"    command = make -j2\n"
+	"[run]\n"
+	"    command = ./bench.sh\n"
+	"[iterate]\n"
+	"    k = 4\n"
+	"    threshold = 0.1      ; d in the paper\n"
+	"    overhead = 0.02\n"
+	"    max-runs = 9\n";
+
+static void test_contract_example(void **state)
+{
+	struct diag d = DIAG_INIT;
+	struct config c;
+
+	(void)state;
+	assert_int_equal(config_parse(contract_example, "vprof.conf", &c, &d), 0);
+	assert_int_equal(c.intervals.cnt, 1);
+	assert_string_equal(c.intervals.items[0].name, "request");
+	assert_string_equal(c.intervals.items[0].start.function, "enqueue_request");
+	assert_int_equal(c.intervals.items[0].start.place, PLACE_ENTRY);
+	assert_int_equal(c.intervals.items[0].end.place, PLACE_RETURN);
+	assert_int_equal(c.intervals.items[0].resumes.cnt, 1);
+	assert_string_equal(c.intervals.items[0].key, "arg0->id");
+	assert_int_equal(c.sync.cnt, 4);
+	assert_string_equal(c.sync.items[3].name, "queue_pop");
+	assert_string_equal(c.sync.items[3].task, "ret");
+	assert_string_equal(c.build_command, "make -j2");
+	assert_string_equal(c.run_command, "./bench.sh");
+	assert_int_equal(c.k, 4);
+	assert_int_equal(c.max_runs, 9);
+	assert_true(c.threshold == 0.1 && c.overhead == 0.02);
+	config_release(&c);
+}
+
+static void test_defaults(void **state)
+{
+	struct config c;
+
+	(void)state;
+	assert_int_equal(config_parse("# nothing\n\n", "vprof.conf", &c, NULL), 0);
+	assert_int_equal(c.intervals.cnt, 0);
+	assert_null(c.build_command);
+	assert_int_equal(c.k, 3);
+	assert_int_equal(c.max_runs, 12);
+	assert_true(c.threshold == 0.05 && c.overhead == 0.05);
+	config_release(&c);
+	assert_int_equal(config_read(NULL, &c, NULL), 0);
+	assert_int_equal(c.k, 3);
+	config_release(&c);
+}
+
+static void test_several_intervals_and_resumes(void **state)
+{
+	struct config c;
+
+	(void)state;
+	assert_int_equal(config_parse("[interval \"a\"]\nstart=f\nend=g\nresume=r\nresume=s.c:9\n"
+				      "[interval \"b c\"]\nstart=mark:x\nend=file.c:12\n",
+				      "vprof.conf", &c, NULL), 0);
+	assert_int_equal(c.intervals.cnt, 2);
+	assert_int_equal(c.intervals.items[0].resumes.cnt, 2);
+	assert_int_equal(c.intervals.items[0].resumes.items[1].line, 9);
+	assert_string_equal(c.intervals.items[1].name, "b c");
+	assert_string_equal(c.intervals.items[1].start.mark, "x");
+	config_release(&c);
+}
+
+/* A command longer than inih's 200 characters arrives whole, and the lines behind it keep their numbers. */
+static void test_long_line(void **state)
+{
+	char text[2000] = "[run]\ncommand = x", expected[1000] = "x";
+	struct diag d = DIAG_INIT;
+	struct config c;
+
+	(void)state;
+	for (int i = 0; i < 60; i++) {
+		char word[16];
+		int len = snprintf(word, sizeof(word), " word%d;#a", i);
+
+		memcpy(text + strlen(text), word, (size_t)len + 1);
+		memcpy(expected + strlen(expected), word, (size_t)len + 1);
+	}
+	memcpy(text + strlen(text), "\n", 2);
+	assert_int_equal(config_parse(text, "vprof.conf", &c, &d), 0);
+	assert_string_equal(c.run_command, expected);
+	config_release(&c);
+	memcpy(text + strlen(text), "comand = y\n", sizeof("comand = y\n"));
+	assert_true(config_parse(text, "vprof.conf", &c, &d) < 0);
+	assert_string_equal(d.text, "vprof.conf:3: unknown key 'comand'; did you mean 'command'?");
+}
+
+static void test_mistakes(void **state)
+{
+	static const struct { const char *text, *expected; } cases[] = {
+		{ "[iterate]\ntreshold = 1\n", "c:2: unknown key 'treshold'; did you mean 'threshold'?" },
+		{ "[iterat]\nk = 1\n", "c:2: unknown section 'iterat'; did you mean 'iterate'?" },
+		{ "[iterate]\nk = 0\n", "c:2: k wants a whole number from 1, not '0'" },
+		{ "[iterate]\nk = three\n", "c:2: k wants a whole number from 1, not 'three'" },
+		{ "[iterate]\nthreshold = 5%\n", "c:2: threshold wants a fraction from 0 to 1, not '5%'" },
+		{ "[interval]\nstart = f\n", "c:2: an interval has a name: [interval \"request\"]" },
+		{ "[interval \"r\"]\nstart = f\nstart = g\nend = h\n", "c:3: start is given twice" },
+		{ "[run]\n\n  what is this\n", "c:3: expected [section] or key = value" },
+		{ "[run\ncommand = x\n", "c:1: expected [section] or key = value" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct diag d = DIAG_INIT;
+		struct config c;
+
+		assert_true(config_parse(cases[i].text, "c", &c, &d) < 0);
+		assert_string_equal(d.text, cases[i].expected);
+		assert_int_equal(d.status, EXIT_USAGE);
+	}
+}
+
+static void test_interval_without_end(void **state)
+{
+	struct diag d = DIAG_INIT;
+	struct config c;
+
+	(void)state;
+	assert_true(config_parse("[interval \"r\"]\nstart = f\n", "c", &c, &d) < 0);
+	assert_non_null(strstr(d.text, "[interval \"r\"] has no end"));
+	assert_true(config_parse("[interval \"r\"]\nstart = @@\nend = f\n", "c", &c, &d) < 0);
+	assert_non_null(strstr(d.text, "c:2: start = @@:"));
+}
+
+static void test_put_interval(void **state)
+{
+	struct interval_directive d = { .name = (char *)"request" };
+	struct config c;
+	char *text, *again;
+
+	(void)state;
+	assert_int_equal(location_parse("a.c:f@entry", &d.start, NULL), 0);
+	assert_int_equal(location_parse("g", &d.end, NULL), 0);
+	text = config_put_interval("# mine\n[interval \"request\"]\n  start = old\n  end = old\n[run]\n"
+				   "command = x\n", &d);
+	assert_string_equal(text, "# mine\n[interval \"request\"]\n    start  = a.c:f@entry\n"
+			    "    end    = g\n[run]\ncommand = x\n");
+	again = config_put_interval(text, &d);
+	assert_string_equal(again, text);
+	assert_int_equal(config_parse(text, "c", &c, NULL), 0);
+	config_release(&c);
+	free(text);
+	free(again);
+	text = config_put_interval("[run]\ncommand = x\n", &d);
+	assert_string_equal(text, "[run]\ncommand = x\n\n[interval \"request\"]\n"
+			    "    start  = a.c:f@entry\n    end    = g\n");
+	free(text);
+	location_release(&d.start);
+	location_release(&d.end);
+}
+
+/* What `vprof init` writes is accepted as it is. */
+static void test_template(void **state)
+{
+	struct diag d = DIAG_INIT;
+	struct config c;
+
+	(void)state;
+	assert_int_equal(config_parse(config_template, "c", &c, &d), 0);
+	config_release(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_contract_example), cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_several_intervals_and_resumes), cmocka_unit_test(test_long_line),
+		cmocka_unit_test(test_mistakes), cmocka_unit_test(test_interval_without_end),
+		cmocka_unit_test(test_put_interval), cmocka_unit_test(test_template),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
