@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# vprof build: every way to put the launcher in front of the compiler, and what may go wrong.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+mkdir -p project/src && cd project || exit 99
+cat >src/work.c <<'END'
+#include "work.h"
+static int leaf(int n) { int s = 0; for (int i = 0; i < n; i++) s += i ^ n; return s; }
+int middle(int n) { return n > 3 ? leaf(n) + leaf(n / 2) : leaf(n); }
+END
+cat >src/work.h <<'END'
+int middle(int n);
+END
+cat >src/main.c <<'END'
+#include <stdio.h>
+#include "work.h"
+static int handle(int n) { return middle(n); }
+int main(void) { int s = 0; for (int i = 0; i < 500; i++) s += handle(i); printf("%d\n", s); return 0; }
+END
+cat >Makefile <<'END'
+CFLAGS = -O1 -g -Wall -Wextra -Werror -MMD
+program: main.o work.o
+	$(CC) -o $@ main.o work.o
+%.o: src/%.c
+	$(CC) $(CFLAGS) -c -o $@ $<
+clean:
+	rm -f program *.o *.d
+-include main.d work.d
+END
+make -s && ./program >../expected && make -s clean || exit 99
+find . -type f | sort | xargs sha256sum >../before
+
+# Nothing says what an interval is.
+expect 2 "$VPROF" build -- make
+says "VPROF_BEGIN"
+
+expect 0 "$VPROF" annotate --start handle --end handle --dry-run
+says '[interval "request"]'
+[ ! -e vprof.conf ] && pass || fail "--dry-run wrote vprof.conf"
+expect 0 "$VPROF" annotate --start handle --end handle
+expect 0 "$VPROF" build -- make
+says "probed"
+expect 0 ./program
+cmp -s "$work/.out" ../expected && pass || fail "the instrumented program says something else"
+expect 0 "$VPROF" record -- ./program
+says "500 intervals"
+cmp -s "$work/.out" ../expected && pass || fail "recording changed the program's output"
+expect 0 "$VPROF" show factors --all
+says middle
+
+# The sources are as they were.
+find . -type f | grep -v -e vprof -e program -e '\.[od]$' | sort | xargs sha256sum >../after
+cmp -s ../before ../after && pass || fail "the build changed the user's files"
+
+# The remembered command; another plan recompiles what changes and keeps the answer right.
+expect 0 "$VPROF" build --functions leaf,middle,handle
+expect 0 "$VPROF" record -- ./program
+expect 0 "$VPROF" show variance-tree
+says leaf
+expect 0 "$VPROF" build --functions all
+says "of them probed"
+expect 2 "$VPROF" build --functions leef
+says "the nearest is 'leaf'"
+
+# CC= and masquerade and no build tool at all.
+make -s clean
+expect 0 make CC="$VPROF cc gcc"
+cmp -s "$work/.out" /dev/null || :
+expect 0 "$VPROF" record -- ./program
+make -s clean
+expect 0 "$VPROF" build -- sh -c 'gcc -O2 -Isrc src/main.c src/work.c -o program'
+expect 0 "$VPROF" record -- ./program
+says "500 intervals"
+
+# A place that is nowhere; a build that compiles nothing; one that fails.
+sed 's/start  = handle/start  = handel/' vprof.conf >x && cp vprof.conf good.conf && mv x vprof.conf
+make -s clean
+expect 2 "$VPROF" build -- make
+says handel handle
+mv good.conf vprof.conf
+rm -rf vprof.data
+make -s clean && make -s
+expect 4 "$VPROF" build -- make
+says "make clean"
+make -s clean
+echo 'int broken(void) { return no_such_variable; }' >>src/work.c
+expect 2 "$VPROF" build -- make
+says no_such_variable
+finish

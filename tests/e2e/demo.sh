@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The planted-cause program through the whole tool: the culprit is named, and so is who caused it.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+expect 0 "$VPROF" demo --list
+says logserver
+expect 0 "$VPROF" demo --check
+expect 0 test -d vprof-demo/vprof.data/runs/001
+[ "$(stat -c %a vprof-demo/vprof.data)" = 700 ] && pass || fail "vprof.data is not private"
+
+cd vprof-demo || exit 99
+expect 0 "$VPROF" show summary
+says log_append lock flush_log %
+expect 0 "$VPROF" show variance-tree
+says request handle_request log_append hash_payload
+expect 0 "$VPROF" show factors --format json
+says '"schema": "vprof.factors/1"' log_append flush_log
+expect 0 "$VPROF" show histogram
+expect 0 "$VPROF" show call-graph
+expect 0 "$VPROF" show runs
+expect 0 "$VPROF" show coverage
+expect 0 "$VPROF" show critical-path --slowest 1
+says log_append
+expect 0 "$VPROF" show intervals --format csv
+[ "$(wc -l <"$work/.out")" = 1501 ] && pass || fail "1500 requests, $(wc -l <"$work/.out") lines of CSV"
+
+# The decoys: the background thread is no factor at all, the CPU hog is small.
+"$VPROF" show factors --all >"$work/all" 2>&1
+grep -q collect_statistics "$work/all" && fail "collect_statistics is blamed" || pass
+
+# The program runs without vprof as well, and says the same.
+expect 0 ./logserver
+says "1500 requests answered"
+finish

@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Everything that may be wrong: one message with the remedy, the contract's exit status.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+expect 2 "$VPROF"
+expect 2 "$VPROF" shwo
+says "did you mean 'show'"
+expect 2 "$VPROF" show --fromat json
+says "did you mean '--format'"
+expect 0 "$VPROF" --version
+expect 0 "$VPROF" --help
+for c in demo init annotate cc build record analyze show sql import export; do
+	expect 0 "$VPROF" $c --help
+	says "usage: vprof $c"
+done
+
+# No data yet.
+expect 3 "$VPROF" show summary
+says "vprof record"
+expect 3 "$VPROF" analyze
+
+# Not instrumented; not there at all; its own status; a signal.
+expect 4 "$VPROF" record -- true
+says "vprof build"
+expect 127 "$VPROF" record -- ./no-such-program
+says no-such-program
+expect 7 "$VPROF" record -- sh -c 'exit 7'
+expect 137 "$VPROF" record -- sh -c 'kill -9 $$'
+expect 4 "$VPROF" record --ignore-status -- sh -c 'exit 7'
+
+# Configuration.
+printf '[interval "request"]\nstrat = f\nend = f\n' >vprof.conf
+expect 2 "$VPROF" record -- true
+says "vprof.conf:2" "did you mean 'start'"
+rm vprof.conf
+expect 0 "$VPROF" init
+expect 2 "$VPROF" init
+says "exists already"
+rm vprof.conf
+expect 2 "$VPROF" init --preset no-such-server
+expect 2 "$VPROF" record
+says "vprof record -- ./bench.sh"
+
+# An instrumented program whose interval never completes, and one whose trace is hurt afterwards.
+cat >p.c <<'END'
+#include <vprof.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+	(void)argv;
+	for (int i = 0; i < 300; i++) {
+		VPROF_BEGIN("request", i);
+		if (argc < 2)
+			VPROF_END("request", i);
+	}
+	printf("done\n");
+	return 0;
+}
+END
+expect 0 "$VPROF" build -- cc -O1 -o p p.c
+expect 3 "$VPROF" record -- ./p open
+says "no 'request' interval completed"
+expect 0 "$VPROF" record -o good -- ./p
+says "300 intervals"
+run=$(ls -d vprof.data/runs/* | tail -1)
+cp "$run/trace.vpt" whole.vpt
+size=$(wc -c <whole.vpt)
+head -c $((size - 3)) whole.vpt >"$run/trace.vpt"
+"$VPROF" analyze good >out 2>&1
+status=$?
+case $status in 0 | 3) pass ;; *) fail "a cut trace: status $status"; cat out ;; esac
+echo "this is no trace" >"$run/trace.vpt"
+expect 5 "$VPROF" analyze good
+says trace.vpt
+: >"$run/trace.vpt"
+expect 5 "$VPROF" analyze good
+rm "$run/trace.vpt"
+expect 5 "$VPROF" analyze good
+cp whole.vpt "$run/trace.vpt"
+expect 0 "$VPROF" analyze good
+
+# The output cannot be written; nobody reads it.
+"$VPROF" show runs >/dev/full 2>err
+status=$?
+[ $status = 4 ] && pass || fail "/dev/full: status $status"
+"$VPROF" show intervals good | head -1 >/dev/null 2>&1
+cp -r vprof.data other
+echo "no database" >other/vprof.db
+expect 5 "$VPROF" -d other show summary
+expect 2 "$VPROF" show no-such-view
+expect 2 "$VPROF" show summary 99
+finish

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# lib.sh - what the end-to-end tests share.  Sourced; expects $srcdir and to run in the build
+# directory (as `make check` does).  Each test works in a directory of its own, removed at the end.
+set -u
+top=$(cd "${srcdir:-.}" && pwd)
+VPROF=$PWD/vprof
+name=$(basename "$0" .sh)
+work=$(mktemp -d "${TMPDIR:-/tmp}/vprof-$name.XXXXXX") || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 99' INT TERM
+unset VPROF_DIR VPROF_CONF CC CXX CFLAGS MAKEFLAGS MAKELEVEL MFLAGS
+export NO_COLOR=1 LC_ALL=C.UTF-8 VPROF
+cd "$work" || exit 99
+passed=0
+failed=0
+
+fail()
+{
+	echo "FAIL: $*"
+	failed=$((failed + 1))
+}
+
+pass()
+{
+	passed=$((passed + 1))
+}
+
+# expect STATUS COMMAND...: runs it; its output is in $work/.out and $work/.err
+expect()
+{
+	want=$1
+	shift
+	"$@" >"$work/.out" 2>"$work/.err" </dev/null
+	got=$?
+	if [ "$got" = "$want" ]; then
+		pass
+	else
+		fail "'$*' ended with $got, not $want"
+		sed 's/^/  out: /' "$work/.out" | head -20
+		sed 's/^/  err: /' "$work/.err" | head -20
+	fi
+}
+
+# says PATTERN...: each (a fixed string) stands in the last command's output
+says()
+{
+	for text; do
+		if grep -qF -e "$text" "$work/.out" "$work/.err"; then
+			pass
+		else
+			fail "nobody said '$text'"
+			sed 's/^/  out: /' "$work/.out" | head -20
+			sed 's/^/  err: /' "$work/.err" | head -20
+		fi
+	done
+}
+
+finish()
+{
+	echo "$passed passed, $failed failed"
+	[ "$failed" = 0 ]
+	exit
+}
