@@ -1,0 +1,151 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# exam.sh - memcached through the whole of vprof, checked.  `make exam-memcached` runs it.
+#
+#	exam.sh --vprof PROGRAM --check PROGRAM [--work DIR] [--results FILE] [--rounds N]
+#
+#	1. plain	memcached as Debian has it; the load client gets only right answers
+#	2. all		built through vprof with a probe in every function: none fails to compile,
+#			the answers are still right, and 20,000 requests are recorded
+#	3. plan		built with the plan that vprof chooses; 120,000 requests are recorded; the
+#			variance tree and its factors are shown and their sums checked
+#	4. pairs	requests per second of plain, plan (dormant) and plan (recorded), in turns
+#
+# Prints a table and writes it as FILE (./results/memcached.json); exit 1 where a target is missed.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+vprof='' check='' work=memcached-work results=results/memcached.json rounds=5
+
+usage() { sed -n '5,6s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+
+while [ $# -gt 0 ]; do
+	[ $# -ge 2 ] || usage
+	case $1 in
+	--vprof)	vprof=$(realpath "$2") ;;
+	--check)	check=$(realpath "$2") ;;
+	--work)		work=$2 ;;
+	--results)	results=$2 ;;
+	--rounds)	rounds=$2 ;;
+	*)		usage ;;
+	esac
+	shift 2
+done
+[ -n "$vprof" ] && [ -n "$check" ] || usage
+mkdir -p "$work" "$(dirname "$results")"
+work=$(cd "$work" && pwd)
+rows=$work/rows.tsv
+: >"$rows"
+
+step() { echo "== $*"; }
+
+# row NAME VALUE UNIT TARGET true|false; TARGET - is for information only
+row() { printf '%s\t%s\t%s\t%s\t%s\n' "$@" >>"$rows"; }
+
+# holds EXPRESSION: true or false, as awk sees it
+holds() { awk "BEGIN { print ($1) ? \"true\" : \"false\" }"; }
+
+# in_tree NAME COMMAND...
+in_tree() { (cd "$work/$1" && shift && "$@"); }
+
+# value_of NAME FILE: of one line that the load client printed
+value_of() { awk -v name="$1" '$1 == name { print $2 }' "$2"; }
+
+# The one number that QUERY gives in the project NAME.
+query() { in_tree "$1" "$vprof" sql --format csv "$2" | tail -n 1; }
+
+# loaded NAME ROW COMMAND...: runs COMMAND in the tree, keeps what the client says in ROW.load
+loaded() {
+	tree=$1 name=$2
+	shift 2
+	status=0
+	in_tree "$tree" "$@" >"$work/$name.load" || status=$?
+	errors=$(value_of errors "$work/$name.load")
+	row "$name.status" $status status 0 "$(holds "$status == 0")"
+	row "$name.wrong_answers" "${errors:--1}" count 0 "$(holds "${errors:--1} == 0")"
+}
+
+median() { sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+
+exam_plain() {
+	step "plain build and load"
+	"$here/fetch-and-build.sh" --work "$work" plain >/dev/null
+	loaded plain plain "$here/bench.sh" --requests 120000
+}
+
+exam_all() {
+	step "a probe in every function"
+	rm -rf "$work/all"
+	"$here/fetch-and-build.sh" --work "$work" --vprof "$vprof" --functions all all >/dev/null
+	functions=$(query all "SELECT count(*) FROM function")
+	probed=$(query all "SELECT count(*) FROM function WHERE probed")
+	untouched=$(query all "SELECT count(*) FROM unit WHERE untouched IS NOT NULL")
+	row all.functions "$functions" count ">= 620" "$(holds "$functions >= 620")"
+	row all.functions_probed "$probed" count "= functions" "$(holds "$probed == $functions")"
+	row all.units_not_instrumented "$untouched" count 0 "$(holds "$untouched == 0")"
+	loaded all all.dormant ./bench.sh --requests 120000
+	loaded all all.recorded "$vprof" record -- ./bench.sh --requests 20000
+	depths=$(query all "SELECT count(*) FROM latest_node WHERE kind = 'function'")
+	row all.tree_function_nodes "$depths" count ">= 5" "$(holds "$depths >= 5")"
+}
+
+exam_plan() {
+	step "the plan that vprof chooses"
+	rm -rf "$work/plan"
+	"$here/fetch-and-build.sh" --work "$work" --vprof "$vprof" plan >/dev/null
+	loaded plan plan.recorded "$vprof" record -o exam -- ./bench.sh --requests 120000
+	row plan.functions_probed "$(query plan "SELECT count(*) FROM function WHERE probed")" \
+		count - true
+	row plan.lost_records \
+		"$(query plan "SELECT lost_records FROM run WHERE name = 'exam'")" count - true
+	for view in summary variance-tree factors; do
+		in_tree plan "$vprof" show $view exam | tee "$work/plan.$view.txt"
+		in_tree plan "$vprof" show $view exam --format json >"$work/plan.$view.json"
+	done
+	"$check" "$work/plan.variance-tree.json" "$work/plan.factors.json" >"$work/check.tsv" || true
+	[ -s "$work/check.tsv" ] || row plan.check 1 status 0 false
+	sed 's/^/plan./' "$work/check.tsv" >>"$rows"
+}
+
+# One interleaved run: the three in turns, the ratio within each round, the median over rounds.
+exam_pairs() {
+	step "throughput in $rounds rounds"
+	: >"$work/pairs.tsv"
+	round=1
+	while [ "$round" -le "$rounds" ]; do
+		in_tree plain "$here/bench.sh" --requests 120000 >"$work/pair.plain"
+		in_tree plan ./bench.sh --requests 120000 >"$work/pair.dormant"
+		in_tree plan "$vprof" record -- ./bench.sh --requests 120000 >"$work/pair.recorded" \
+			2>/dev/null
+		for kind in plain dormant recorded; do
+			value_of requests_per_second "$work/pair.$kind"
+		done | paste -s - >>"$work/pairs.tsv"
+		round=$((round + 1))
+	done
+	row pairs.plain "$(cut -f 1 "$work/pairs.tsv" | median)" requests/s - true
+	row pairs.dormant_to_plain "$(awk '{ print $2 / $1 }' "$work/pairs.tsv" | median)" ratio - true
+	row pairs.recorded_to_plain "$(awk '{ print $3 / $1 }' "$work/pairs.tsv" | median)" ratio - true
+}
+
+write_results() {
+	{
+		printf '{"schema":"vprof.bench/1","host":{"cpus":%d,"kernel":"%s","cpu":"%s"},\n"rows":[' \
+			"$(nproc)" "$(uname -r)" \
+			"$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1 | tr -d '\\"')"
+		awk -F'\t' '{
+			printf "%s\n{\"name\":\"%s\",\"value\":%s,\"unit\":\"%s\",\"target\":%s,\"ok\":%s}",
+				NR > 1 ? "," : "", $1, $2, $3, $4 == "-" ? "null" : "\"" $4 "\"", $5
+		}' "$rows"
+		printf '\n]}\n'
+	} >"$results"
+	awk -F'\t' '{ printf "%-36s %14.6g %-10s %-12s %s\n", $1, $2, $3, $4 == "-" ? "" : $4,
+		$4 == "-" ? "" : $5 == "true" ? "ok" : "MISSED" }' "$rows"
+}
+
+exam_plain
+exam_all
+exam_plan
+exam_pairs
+write_results
+! grep -q 'false$' "$rows"
