@@ -9,7 +9,8 @@
 #	2. all		built through vprof with a probe in every function: none fails to compile,
 #			the answers are still right, and 20,000 requests are recorded
 #	3. plan		built with the plan that vprof chooses; 120,000 requests are recorded; the
-#			variance tree and its factors are shown and their sums checked
+#			variance tree and its factors are shown and their sums checked; and every
+#			command is one interval, also when 16 arrive in one read
 #	4. pairs	requests per second of plain, plan (dormant) and plan (recorded), in turns
 #
 # Prints a table and writes it as FILE (./results/memcached.json); exit 1 where a target is missed.
@@ -32,7 +33,8 @@ while [ $# -gt 0 ]; do
 	esac
 	shift 2
 done
-[ -n "$vprof" ] && [ -n "$check" ] || usage
+[ -n "$vprof" ] || usage
+[ -n "$check" ] || usage
 mkdir -p "$work" "$(dirname "$results")"
 work=$(cd "$work" && pwd)
 rows=$work/rows.tsv
@@ -51,6 +53,9 @@ in_tree() { (cd "$work/$1" && shift && "$@"); }
 
 # value_of NAME FILE: of one line that the load client printed
 value_of() { awk -v name="$1" '$1 == name { print $2 }' "$2"; }
+
+# The findings of the latest run.
+latest="finding WHERE run = (SELECT max(number) FROM run)"
 
 # The one number that QUERY gives in the project NAME.
 query() { in_tree "$1" "$vprof" sql --format csv "$2" | tail -n 1; }
@@ -86,7 +91,8 @@ exam_all() {
 	row all.units_not_instrumented "$untouched" count 0 "$(holds "$untouched == 0")"
 	loaded all all.dormant ./bench.sh --requests 120000
 	loaded all all.recorded "$vprof" record -- ./bench.sh --requests 20000
-	depths=$(query all "SELECT count(*) FROM latest_node WHERE kind = 'function'")
+	depths=$(query all "SELECT count(*) FROM node
+		WHERE kind = 'function' AND finding = (SELECT id FROM $latest)")
 	row all.tree_function_nodes "$depths" count ">= 5" "$(holds "$depths >= 5")"
 }
 
@@ -106,6 +112,18 @@ exam_plan() {
 	"$check" "$work/plan.variance-tree.json" "$work/plan.factors.json" >"$work/check.tsv" || true
 	[ -s "$work/check.tsv" ] || row plan.check 1 status 0 false
 	sed 's/^/plan./' "$work/check.tsv" >>"$rows"
+	each_is_one plan.recorded
+	loaded plan plan.pipelined "$vprof" record -- ./bench.sh --requests 120000 --depth 16
+	each_is_one plan.pipelined
+}
+
+# each_is_one ROW: as many intervals as commands, in the latest run
+each_is_one() {
+	commands=$(value_of commands "$work/$1.load")
+	intervals=$(query plan "SELECT count + dropped_open + dropped_lost FROM $latest")
+	row "$1.intervals_per_command" \
+		"$(awk "BEGIN { printf \"%.9g\", $intervals / ${commands:-0.1} }")" ratio 1 \
+		"$(holds "$intervals == ${commands:--1}")"
 }
 
 # One interleaved run: the three in turns, the ratio within each round, the median over rounds.

@@ -46,6 +46,12 @@ static void print_latencies(struct client *clients, const struct options *o, uin
 	free(all);
 }
 
+/* Sent before and after the requests, to prepare and to check the sum. */
+static uint64_t extra_commands(const struct options *o)
+{
+	return (uint64_t)o->connections * (KEY_CNT + COUNTER_CNT) + (KEY_CNT + 1) + 1;
+}
+
 static int report(struct client *clients, const struct options *o, double seconds)
 {
 	uint64_t answers = 0, errors = 0, by_kind[KIND_CNT] = { 0 };
@@ -61,6 +67,7 @@ static int report(struct client *clients, const struct options *o, double second
 	printf("%-20s %u\n%-20s %u\n", "connections", o->connections, "depth", o->depth);
 	printf("%-20s %llu\n%-20s %llu\n", "requests", (unsigned long long)answers, "errors",
 	       (unsigned long long)errors);
+	printf("%-20s %llu\n", "commands", (unsigned long long)(answers + extra_commands(o)));
 	for (int kind = 0; kind < KIND_CNT; kind++)
 		printf("  %-18s %llu\n", kind_names[kind], (unsigned long long)by_kind[kind]);
 	printf("%-20s %.3f\n", "seconds", seconds);
