@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * factors.c - functions, bodies and waits, each summed over all its places (paper 3.2.2).
+ *
+ * A function's time in an interval is summed over its call sites before the variance is taken,
+ * so that a cause spread over many places counts as one:
+ *
+ *	f@1 takes 1,2,3,4 and f@2 4,2,1,1:  f is 5,4,4,5, variance 0.25, not 1.25 + 1.5
+ *
+ * Where f is below f only the outermost place counts, so that no time counts twice; bodies and
+ * waits never overlap.  Heights: a wait 0; a body 0, or its function's if that calls functions
+ * that were not probed (the body then holds all of them), and the interval's own body the
+ * interval's, for nothing is known about it.  The root of the call graph is no factor: that
+ * "the request" explains all of the request helps nobody.
+ */
+#include "analysis/passes.h"
+
+#include <string.h>
+#include "base/map.h"
+#include "base/banned.h"
+
+#define TAIL_INTERVALS_MIN 100		/* fewer beyond p99 say nothing about the tail */
+
+struct factor_sums {
+	__int128 x, xx, xt;
+	__int128 tail_x;		/* over the intervals beyond p99 */
+};
+
+struct maker {
+	struct analysis *a;
+	uint32_t *factor_of_node;	/* NODE_NONE: the interval, blames, the root function */
+	struct factor_sums *sums;
+	VEC(strings) sites;		/* per factor */
+};
+
+static void make_factors(struct maker *k);
+static void sum_rows(struct maker *k);
+static void fill_factors(struct maker *k);
+static void keep_call_sites(struct maker *k);
+static void find_reasons(struct maker *k);
+
+void find_factors(struct analysis *a)
+{
+	struct maker k = { .a = a };
+
+	k.factor_of_node = xcalloc(a->f->nodes.cnt + 1, sizeof(*k.factor_of_node));
+	make_factors(&k);
+	k.sums = xcalloc(a->f->factors.cnt + 1, sizeof(*k.sums));
+	sum_rows(&k);
+	fill_factors(&k);
+	keep_call_sites(&k);
+	find_reasons(&k);
+	find_pairs(a, k.factor_of_node);
+	free(k.factor_of_node);
+	free(k.sums);
+}
+
+static uint32_t height_of(const struct analysis *a, const struct place *p)
+{
+	switch (p->kind) {
+	case NODE_FUNCTION:
+		return a->g->heights[p->function];
+	case NODE_BODY:
+		if (p->function == FUNCTION_NONE)
+			return a->f->root_height;
+		return a->g->open[p->function] ? a->g->heights[p->function] : 0;
+	default:
+		return 0;
+	}
+}
+
+static void add_factor(struct maker *k, const struct place *p, const struct node *node)
+{
+	static const enum factor_kind kinds[] = {
+		[NODE_FUNCTION] = FACTOR_FUNCTION, [NODE_BODY] = FACTOR_BODY,
+		[NODE_WAIT] = FACTOR_WAIT,
+	};
+	struct factor x = {
+		.kind = kinds[p->kind], .function = node->function, .file = node->file,
+		.line = node->line, .is_wait = node->is_wait, .wait = node->wait,
+		.height = height_of(k->a, p), .open = node->open,
+	};
+
+	VEC_ADD(&k->a->f->factors, x);
+	VEC_EXTEND(&k->sites);
+}
+
+static void add_sites(struct maker *k, uint32_t factor, const struct node *node)
+{
+	const struct analysis *a = k->a;
+	uint32_t at = node->kind == NODE_FUNCTION ? node->id : node->parent;
+	strings sites = { NULL, 0, 0 };
+
+	place_call_sites(a, a->place_of_node[at], &sites);
+	for (size_t i = 0; i < sites.cnt; i++)
+		VEC_ADD(&k->sites.items[factor], sites.items[i]);
+	VEC_RELEASE(&sites);
+}
+
+static void make_factors(struct maker *k)
+{
+	struct analysis *a = k->a;
+	_cleanup_(map_freep) struct map *index = map_new();
+
+	k->factor_of_node[0] = NODE_NONE;
+	for (uint32_t i = 1; i < a->f->nodes.cnt; i++) {
+		const struct node *node = &a->f->nodes.items[i];
+		const struct place *p = &a->v->places.items[a->place_of_node[i]];
+		uint64_t *slot;
+
+		k->factor_of_node[i] = NODE_NONE;
+		if (p->kind == NODE_BLAME ||
+		    (p->kind == NODE_FUNCTION && p->function == a->root_function))
+			continue;
+		slot = map_slot(index, (uint64_t)p->kind << 40 | (uint64_t)p->wait << 32 |
+				p->function);
+		if (*slot == 0) {
+			add_factor(k, p, node);
+			*slot = a->f->factors.cnt;
+		}
+		k->factor_of_node[i] = (uint32_t)(*slot - 1);
+		add_sites(k, k->factor_of_node[i], node);
+	}
+}
+
+/* The factor that a place's time counts for, or NODE_NONE. */
+static uint32_t factor_of_place(const struct maker *k, uint32_t place)
+{
+	const struct place *p = &k->a->v->places.items[place];
+	uint32_t node = k->a->node_of_place[place];
+
+	if (node == NODE_NONE || (p->kind == NODE_FUNCTION && !p->outermost))
+		return NODE_NONE;
+	return k->factor_of_node[node];
+}
+
+static bool in_tail(const struct analysis *a, size_t row)
+{
+	return a->latencies_ns[row] >= a->f->interval.p99_ns;
+}
+
+static void sum_rows(struct maker *k)
+{
+	const struct vtree *v = k->a->v;
+	_cleanup_(freep) int64_t *ns = xcalloc(k->a->f->factors.cnt + 1, sizeof(*ns));
+	VEC(uint32_t) touched = { NULL, 0, 0 };
+
+	for (size_t row = 0; row < vtree_row_cnt(v); row++) {
+		for (size_t c = v->rows.items[row]; c < v->rows.items[row + 1]; c++) {
+			for (uint32_t i = v->cells.items[c].place; i != NODE_NONE;
+			     i = v->places.items[i].parent) {
+				uint32_t factor = factor_of_place(k, i);
+
+				if (factor == NODE_NONE)
+					continue;
+				if (ns[factor] == 0)
+					VEC_ADD(&touched, factor);
+				ns[factor] += v->cells.items[c].ns;
+			}
+		}
+		for (size_t i = 0; i < touched.cnt; i++) {
+			struct factor_sums *s = &k->sums[touched.items[i]];
+			int64_t x = ns[touched.items[i]];
+
+			s->x += x;
+			s->xx += (__int128)x * x;
+			s->xt += (__int128)x * k->a->latencies_ns[row];
+			if (in_tail(k->a, row))
+				s->tail_x += x;
+			ns[touched.items[i]] = 0;
+		}
+		touched.cnt = 0;
+	}
+	VEC_RELEASE(&touched);
+}
+
+/* How much more of the factor there is beyond p99 than on average, of how much more latency. */
+static void fill_tail(const struct maker *k, struct factor *x, const struct factor_sums *s,
+		      uint64_t tail_cnt, __int128 tail_latency)
+{
+	long double n = k->a->m->n, cnt = tail_cnt;
+	long double extra = tail_cnt ? tail_latency / cnt - k->a->m->places[0].x / n : 0;
+
+	if (tail_cnt < TAIL_INTERVALS_MIN || extra <= 0)
+		return;
+	x->has_tail = true;
+	x->tail_share_p99 = (double)((s->tail_x / cnt - s->x / n) / extra);
+}
+
+static void fill_factors(struct maker *k)
+{
+	const struct analysis *a = k->a;
+	uint64_t n = a->m->n, tail_cnt = 0;
+	__int128 tail_latency = 0;
+
+	for (size_t row = 0; row < vtree_row_cnt(a->v); row++) {
+		if (in_tail(a, row)) {
+			tail_cnt++;
+			tail_latency += a->latencies_ns[row];
+		}
+	}
+	for (size_t i = 0; i < a->f->factors.cnt; i++) {
+		struct factor *x = &a->f->factors.items[i];
+		const struct factor_sums *s = &k->sums[i];
+
+		x->mean_ns = moments_mean(n, s->x);
+		x->share = analysis_share(a, moments_covariance(n, s->x, a->m->places[0].x, s->xt));
+		x->variance_share = analysis_share(a, moments_covariance(n, s->x, s->x, s->xx));
+		fill_tail(k, x, s, tail_cnt, tail_latency);
+	}
+}
+
+static void keep_call_sites(struct maker *k)
+{
+	struct arena *arena = k->a->f->arena;
+
+	for (size_t i = 0; i < k->sites.cnt; i++) {
+		strings *sites = &k->sites.items[i], *kept = &k->a->f->factors.items[i].call_sites;
+
+		strings_sort_unique(sites);
+		kept->cnt = kept->cap = sites->cnt;
+		kept->items = ARENA_NEW(arena, const char *, sites->cnt ? sites->cnt : 1);
+		for (size_t j = 0; j < sites->cnt; j++)
+			kept->items[j] = arena_strdup(arena, sites->items[j]);
+		VEC_RELEASE(sites);
+	}
+	VEC_RELEASE(&k->sites);
+}
+
+/* ---- because_of: the blames of a wait, summed over its places --------------------- */
+
+struct reason {				/* a blame place's part of a factor */
+	uint32_t factor;
+	struct because because;
+};
+
+static int compare_text(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "");
+}
+
+static int compare_because(const struct because *a, const struct because *b)
+{
+	int r = compare_text(a->function, b->function);
+
+	if (r == 0)
+		r = compare_text(a->file, b->file);
+	if (r == 0 && a->is_wait != b->is_wait)
+		r = a->is_wait ? 1 : -1;
+	if (r == 0)
+		r = (a->wait > b->wait) - (a->wait < b->wait);
+	return r;
+}
+
+static int compare_reasons(const void *x, const void *y)
+{
+	const struct reason *a = x, *b = y;
+
+	if (a->factor != b->factor)
+		return a->factor < b->factor ? -1 : 1;
+	return compare_because(&a->because, &b->because);
+}
+
+static int by_share(const void *x, const void *y)
+{
+	const struct because *a = x, *b = y;
+
+	if (a->share != b->share)
+		return a->share > b->share ? -1 : 1;
+	return compare_because(a, b);
+}
+
+/* Reasons first .. end - 1 are one factor's, equal ones side by side. */
+static void keep_reasons(struct maker *k, const struct reason *first, const struct reason *end)
+{
+	struct factor *x = &k->a->f->factors.items[first->factor];
+	struct because *items = ARENA_NEW(k->a->f->arena, struct because, end - first);
+	size_t cnt = 0;
+
+	for (const struct reason *r = first; r < end; r++) {
+		if (cnt > 0 && compare_because(&items[cnt - 1], &r->because) == 0)
+			items[cnt - 1].share += r->because.share;
+		else
+			items[cnt++] = r->because;
+	}
+	if (cnt == 1 && !items[0].function && !items[0].is_wait)
+		return;			/* nobody is known for any of it */
+	qsort(items, cnt, sizeof(*items), by_share);
+	x->because_of.items = items;
+	x->because_of.cnt = x->because_of.cap = cnt;
+}
+
+static void find_reasons(struct maker *k)
+{
+	struct analysis *a = k->a;
+	VEC(struct reason) reasons = { NULL, 0, 0 };
+
+	for (uint32_t i = 0; i < a->v->places.cnt; i++) {
+		const struct place *p = &a->v->places.items[i];
+		struct reason r = { 0 };
+
+		if (p->kind != NODE_BLAME || p->presence == 0)
+			continue;
+		r.factor = k->factor_of_node[a->node_of_place[p->parent]];
+		r.because = (struct because) {
+			.function = analysis_function_name(a, p->function),
+			.file = analysis_function_file(a, p->function),
+			.is_wait = p->is_wait, .wait = p->wait,
+			.share = analysis_share(a, moments_with_latency(a->m, i)),
+		};
+		VEC_ADD(&reasons, r);
+	}
+	if (reasons.cnt > 1)
+		qsort(reasons.items, reasons.cnt, sizeof(*reasons.items), compare_reasons);
+	for (size_t i = 0, end; i < reasons.cnt; i = end) {
+		for (end = i + 1; end < reasons.cnt; end++)
+			if (reasons.items[end].factor != reasons.items[i].factor)
+				break;
+		keep_reasons(k, &reasons.items[i], &reasons.items[end]);
+	}
+	VEC_RELEASE(&reasons);
+}

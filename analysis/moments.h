@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * moments.h - exact first and second moments of every place, over all intervals.
+ *
+ * Private to analysis/.  An interval in which a place took no time counts as 0.  Sums are
+ * 128-bit integers, so the result is the same for any order of the intervals; they cannot
+ * overflow while n * L^2 < 2^124, L the longest latency in ns (MOMENTS_BOUND).
+ */
+#ifndef ANALYSIS_MOMENTS_H
+#define ANALYSIS_MOMENTS_H
+
+#include "analysis/variance_tree.h"
+
+struct sums {				/* over all rows */
+	__int128 x, xx, xt;		/* X, X^2, X * T */
+};
+
+struct pair_table;			/* sums of products of siblings, of one parent */
+
+struct moments {
+	uint64_t n;
+	struct sums *places;		/* one a place; places[0] is T itself */
+	struct pair_table *pairs;	/* one a place, of its children */
+	size_t place_cnt;
+	struct map *sparse;		/* of parents with very many children */
+	VEC(__int128) sparse_sums;
+};
+
+/* true if n intervals of at most longest_ns can be summed without overflow. */
+bool moments_fit(uint64_t n, int64_t longest_ns);
+
+/* latencies_ns: one a row, and equal to the sum of the row. */
+struct moments *moments_new(const struct vtree *v, const int64_t *latencies_ns);
+void moments_free(struct moments *m);
+DEFINE_CLEANUP(struct moments *, moments_free);
+
+/* Population covariance (divisor n) from sums of X, Y and X * Y. */
+double moments_covariance(uint64_t n, __int128 x, __int128 y, __int128 xy);
+double moments_mean(uint64_t n, __int128 x);
+
+double moments_variance_of(const struct moments *m, uint32_t place);
+double moments_with_latency(const struct moments *m, uint32_t place);	/* Cov(X, T) */
+double moments_of_siblings(const struct moments *m, const struct vtree *v, uint32_t a, uint32_t b);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * passes.h - what the passes of one analysis share, and the passes themselves.
+ *
+ * Private to analysis/.  analyze.c calls them in this order; each fills its part.
+ */
+#ifndef ANALYSIS_PASSES_H
+#define ANALYSIS_PASSES_H
+
+#include "analysis/analyze.h"
+#include "analysis/call_graph.h"
+#include "analysis/moments.h"
+#include "analysis/variance_tree.h"
+
+#define LONGEST_LATENCY_NS ((int64_t)1 << 46)	/* 19.5 hours; see used_intervals_new() */
+
+/* ---- which intervals (intervals.c) ---------------------------------------------- */
+
+struct used_intervals {
+	VEC(const struct interval *) items;	/* in order of start, sid */
+	uint64_t open, aborted, bad_path, lost;	/* left out */
+	int64_t waited_ns, no_waker_ns;	/* in waits that somebody ends; of it: nobody knows who */
+};
+
+/* Index of the name, or -ENOENT.  NULL: the one with the most completed intervals, ties by
+ * name; *ret is NAME_NONE if the trace has no interval at all. */
+int intervals_choose(const struct trace *t, const char *name, uint32_t *ret);
+
+/* Walks each completed interval of that name and adds its row to v. */
+struct used_intervals *used_intervals_new(const struct timeline *tl, uint32_t name,
+					  struct vtree *v);
+void used_intervals_free(struct used_intervals *u);
+DEFINE_CLEANUP(struct used_intervals *, used_intervals_free);
+
+/* ---- the rest ------------------------------------------------------------------- */
+
+struct analysis {
+	const struct trace *t;
+	const struct timeline *tl;
+	const struct used_intervals *used;
+	const struct vtree *v;
+	const struct moments *m;
+	const struct call_graph *g;
+	const int64_t *latencies_ns;	/* one a row */
+	double variance_ns2;		/* Var(T) */
+	struct findings *f;
+	const char **function_names, **function_files;	/* in f's arena, as needed */
+	uint32_t *node_of_place;	/* NODE_NONE: not shown */
+	uint32_t *place_of_node;
+	uint32_t root_function;		/* the interval's only child, or FUNCTION_NONE */
+};
+
+const char *analysis_function_name(struct analysis *a, uint32_t function);
+const char *analysis_function_file(struct analysis *a, uint32_t function);
+uint32_t analysis_function_line(const struct analysis *a, uint32_t function);
+double analysis_share(const struct analysis *a, double covariance);	/* 0 if Var(T) is 0 */
+
+void summarize(struct analysis *a);		/* summary.c: f->interval, f->intervals */
+void show_tree(struct analysis *a);		/* tree_findings.c: f->nodes, f->covariances */
+void find_root(struct analysis *a);		/* root.c: f->root_height, root_function */
+void find_factors(struct analysis *a);		/* factors.c: f->factors but for the pairs */
+/* factor_pairs.c: pairs, and paper_contribution of all.  factor_of_node: NODE_NONE if none. */
+void find_pairs(struct analysis *a, const uint32_t *factor_of_node);
+void warn(struct analysis *a);			/* summary.c: f->warnings */
+
+/* Call sites of a function place, sorted, each once; the strings are the trace's. */
+void place_call_sites(const struct analysis *a, uint32_t place, strings *ret);
+void strings_sort_unique(strings *list);
+
+#endif

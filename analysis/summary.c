@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * summary.c - the interval in numbers, and what to keep in mind when reading them.
+ *
+ * Quantiles are nearest rank: of 10, 20, 30, 40 the p50 is the ceil(.5 * 4) = 2nd, 20, and the
+ * p99 the 4th, 40.  The variance has divisor n, as everywhere.
+ */
+#include "analysis/passes.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include "base/banned.h"
+
+#define FEW_INTERVALS 100
+#define NO_WAKER_SHARE 0.10
+
+static int compare_ns(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int64_t quantile(const int64_t *sorted, size_t cnt, unsigned int percent)
+{
+	size_t rank = (cnt / 100) * percent + ((cnt % 100) * percent + 99) / 100;
+
+	return sorted[rank ? rank - 1 : 0];
+}
+
+static void add_rows(struct analysis *a)
+{
+	for (size_t i = 0; i < a->used->items.cnt; i++) {
+		const struct interval *iv = a->used->items.items[i];
+		struct interval_row row = {
+			.sid = iv->sid, .start_ns = iv->start_ns, .end_ns = iv->end_ns,
+			.start_tid = iv->start_tid, .end_tid = iv->end_tid,
+		};
+
+		VEC_ADD(&a->f->intervals, row);
+	}
+}
+
+void summarize(struct analysis *a)
+{
+	struct interval_summary *s = &a->f->interval;
+	size_t cnt = a->used->items.cnt;
+	_cleanup_(freep) int64_t *sorted = xcalloc(cnt + 1, sizeof(*sorted));
+
+	s->cnt = cnt;
+	s->dropped_open = a->used->open;
+	s->dropped_aborted = a->used->aborted;
+	s->dropped_bad_path = a->used->bad_path;
+	s->dropped_lost = a->used->lost;
+	s->mean_ns = moments_mean(a->m->n, a->m->places[0].x);
+	s->variance_ns2 = a->variance_ns2;
+	s->stddev_ns = sqrt(a->variance_ns2);
+	add_rows(a);
+	if (cnt == 0)
+		return;
+	for (size_t i = 0; i < cnt; i++)
+		sorted[i] = a->latencies_ns[i];
+	qsort(sorted, cnt, sizeof(*sorted), compare_ns);
+	s->min_ns = sorted[0];
+	s->p50_ns = quantile(sorted, cnt, 50);
+	s->p90_ns = quantile(sorted, cnt, 90);
+	s->p99_ns = quantile(sorted, cnt, 99);
+	s->max_ns = sorted[cnt - 1];
+}
+
+static void warn_losses(struct analysis *a)
+{
+	const struct losses *l = &a->t->losses;
+	uint64_t lost = a->f->interval.dropped_lost;
+
+	if (l->records == 0 && l->intervals == 0 && l->cut_bytes == 0 && lost == 0)
+		return;
+	findings_warn(a->f, "losses",
+		      "the trace is not whole: %" PRIu64 " records and %" PRIu64 " intervals were "
+		      "dropped for lack of room, %" PRIu64 " bytes were cut off at its end; %" PRIu64
+		      " intervals of this name are left out because of it: record again with fewer "
+		      "probes or a shorter run", l->records, l->intervals, l->cut_bytes, lost);
+}
+
+void warn(struct analysis *a)
+{
+	const struct interval_summary *s = &a->f->interval;
+	const struct used_intervals *u = a->used;
+
+	if (s->cnt < FEW_INTERVALS)
+		findings_warn(a->f, "few-intervals",
+			      "only %" PRIu64 " intervals are complete: shares of fewer than %d say "
+			      "little, run longer", s->cnt, FEW_INTERVALS);
+	if (s->dropped_bad_path > 0)
+		findings_warn(a->f, "bad-path",
+			      "%" PRIu64 " intervals were left out because their critical path does "
+			      "not add up to their latency: the trace contradicts itself there",
+			      s->dropped_bad_path);
+	warn_losses(a);
+	if (u->waited_ns > 0 && (double)u->no_waker_ns > NO_WAKER_SHARE * (double)u->waited_ns)
+		findings_warn(a->f, "no-waker",
+			      "for %.0f %% of the time spent waiting for locks, conditions and threads "
+			      "it is not known who ended the wait: list the primitive that lets go "
+			      "under [sync] release",
+			      100 * (double)u->no_waker_ns / (double)u->waited_ns);
+	if (a->f->clamped > 0)
+		findings_warn(a->f, "overlaps",
+			      "%" PRIu64 " segments or invocations overlapped another of their thread "
+			      "and were cut short: times there are approximate", a->f->clamped);
+}

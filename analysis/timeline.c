@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * timeline.c - per-thread indexes over a sorted trace.
+ *
+ * A sorted trace has each thread's tuples side by side, so a thread is a few ranges of indexes
+ * and every question about a moment is a binary search.  What nests is linked to what is
+ * around it once:
+ *
+ *	invocations, sorted	f [0,90]   g [10,40]   h [20,30]   g [50,60]
+ *	parents			-          f           g           f
+ *
+ * The stack at 35: the last to begin by then is h; it has ended, its parent g has not, so the
+ * stack is f, g.
+ *
+ * The trace readers refuse spans that overlap or cross.  Should any reach us all the same,
+ * they are cut and counted rather than believed: the walks below rely on order.
+ */
+#include "analysis/timeline.h"
+
+#include <string.h>
+#include "base/map.h"
+#include "base/banned.h"
+
+static void find_threads(struct timeline *tl);
+static void keep_segments(struct timeline *tl);
+static void nest_invocations(struct timeline *tl);
+
+struct timeline *timeline_new(const struct trace *t)
+{
+	struct timeline *tl = xcalloc(1, sizeof(*tl));
+
+	tl->trace = t;
+	tl->thread_of_tid = map_new();
+	find_threads(tl);
+	keep_segments(tl);
+	nest_invocations(tl);
+	tl->used_in_walk = xcalloc(t->creations.cnt + 1, sizeof(*tl->used_in_walk));
+	tl->walk_no = xcalloc(1, sizeof(*tl->walk_no));
+	return tl;
+}
+
+void timeline_free(struct timeline *tl)
+{
+	if (!tl)
+		return;
+	VEC_RELEASE(&tl->threads);
+	map_free(tl->thread_of_tid);
+	free(tl->segments);
+	free(tl->parents);
+	free(tl->ends_ns);
+	free(tl->following_ns);
+	free(tl->used_in_walk);
+	free(tl->walk_no);
+	free(tl);
+}
+
+static struct thread_line *line_of(struct timeline *tl, uint64_t tid)
+{
+	uint64_t *number = map_slot(tl->thread_of_tid, tid);
+
+	if (*number == 0) {		/* kept plus one: a new slot is 0 */
+		VEC_EXTEND(&tl->threads)->tid = tid;
+		*number = tl->threads.cnt;
+	}
+	return &tl->threads.items[*number - 1];
+}
+
+static void grow_range(struct range *r, size_t index)
+{
+	if (r->cnt == 0)
+		r->first = index;
+	r->cnt++;
+}
+
+static void find_threads(struct timeline *tl)
+{
+	const struct trace *t = tl->trace;
+	struct thread_line *line = NULL;
+
+#define SPLIT(array, tid_field, range_field)						\
+	for (size_t i = 0; i < t->array.cnt; i++) {					\
+		uint64_t tid = t->array.items[i].tid_field;				\
+											\
+		if (!line || line->tid != tid)						\
+			line = line_of(tl, tid);					\
+		grow_range(&line->range_field, i);					\
+	}										\
+	line = NULL
+	SPLIT(segments, tid, segments);
+	SPLIT(invocations, tid, invocations);
+	SPLIT(wakeups, tid, wakeups);
+	SPLIT(creations, tid2, creations);
+#undef SPLIT
+}
+
+/* Copies the segments that have a length; the ranges then index the copy. */
+static void keep_segments(struct timeline *tl)
+{
+	const struct trace *t = tl->trace;
+	size_t kept = 0;
+
+	tl->segments = xmalloc((t->segments.cnt + 1) * sizeof(*tl->segments));
+	for (size_t n = 0; n < tl->threads.cnt; n++) {
+		struct range *r = &tl->threads.items[n].segments;
+		struct range from = *r;
+		int64_t end_ns = INT64_MIN;
+
+		r->first = kept;
+		for (size_t i = 0; i < from.cnt; i++) {
+			struct segment s = t->segments.items[from.first + i];
+
+			if (s.start_ns >= s.end_ns)
+				continue;
+			if (s.start_ns < end_ns) {
+				s.start_ns = end_ns;
+				tl->clamped++;
+				if (s.start_ns >= s.end_ns)
+					continue;
+			}
+			end_ns = s.end_ns;
+			tl->segments[kept++] = s;
+		}
+		r->cnt = kept - r->first;
+	}
+	tl->following_ns = xmalloc((kept + 1) * sizeof(*tl->following_ns));
+	for (size_t i = 0; i < kept; i++)
+		tl->following_ns[i] = -1;
+}
+
+static void nest_invocations(struct timeline *tl)
+{
+	const struct trace *t = tl->trace;
+
+	tl->parents = xmalloc((t->invocations.cnt + 1) * sizeof(*tl->parents));
+	tl->ends_ns = xmalloc((t->invocations.cnt + 1) * sizeof(*tl->ends_ns));
+	for (size_t i = 0; i < t->invocations.cnt; i++) {
+		const struct invocation *inv = &t->invocations.items[i];
+		uint32_t around = INVOCATION_NONE;
+
+		if (i > 0 && inv->tid == t->invocations.items[i - 1].tid)
+			around = (uint32_t)(i - 1);
+		while (around != INVOCATION_NONE && tl->ends_ns[around] <= inv->start_ns)
+			around = tl->parents[around];
+		tl->parents[i] = around;
+		tl->ends_ns[i] = inv->end_ns > inv->start_ns ? inv->end_ns : inv->start_ns;
+		if (around != INVOCATION_NONE && tl->ends_ns[i] > tl->ends_ns[around]) {
+			tl->ends_ns[i] = tl->ends_ns[around];
+			tl->clamped++;
+		}
+	}
+}
+
+uint32_t timeline_thread(const struct timeline *tl, uint64_t tid)
+{
+	uint64_t number;
+
+	return map_get(tl->thread_of_tid, tid, &number) ? (uint32_t)(number - 1) : THREAD_NONE;
+}
+
+/* Of the indexes in r, sorted by some time, how many have it below the limit. */
+#define COUNT_BELOW(r, i, is_below)				\
+	({							\
+		size_t low_ = 0, high_ = (r).cnt;		\
+								\
+		while (low_ < high_) {				\
+			size_t mid_ = low_ + (high_ - low_) / 2;\
+			size_t i = (r).first + mid_;		\
+								\
+			if (is_below)				\
+				low_ = mid_ + 1;		\
+			else					\
+				high_ = mid_;			\
+		}						\
+		low_;						\
+	})
+
+size_t timeline_segment_before(const struct timeline *tl, uint32_t thread, int64_t at_ns)
+{
+	const struct range *r;
+	size_t cnt;
+
+	if (thread == THREAD_NONE)
+		return SEGMENT_NONE;
+	r = &tl->threads.items[thread].segments;
+	cnt = COUNT_BELOW(*r, i, tl->segments[i].start_ns < at_ns);
+	return cnt ? r->first + cnt - 1 : SEGMENT_NONE;
+}
+
+const struct wakeup *timeline_wakeup(const struct timeline *tl, uint32_t thread, int64_t after_ns,
+				     int64_t until_ns)
+{
+	const struct wakeup *items = tl->trace->wakeups.items;
+	const struct range *r;
+	size_t cnt;
+
+	if (thread == THREAD_NONE)
+		return NULL;
+	r = &tl->threads.items[thread].wakeups;
+	cnt = COUNT_BELOW(*r, i, items[i].time_ns <= until_ns);
+	if (cnt == 0 || items[r->first + cnt - 1].time_ns <= after_ns)
+		return NULL;
+	return &items[r->first + cnt - 1];
+}
+
+size_t timeline_creations_until(const struct timeline *tl, uint32_t thread, int64_t until_ns)
+{
+	const struct creation *items = tl->trace->creations.items;
+
+	if (thread == THREAD_NONE)
+		return 0;
+	return COUNT_BELOW(tl->threads.items[thread].creations, i, items[i].time2_ns <= until_ns);
+}
+
+struct range timeline_started(const struct timeline *tl, uint64_t tid, int64_t start_ns,
+			      int64_t end_ns)
+{
+	const struct invocation *items = tl->trace->invocations.items;
+	uint32_t thread = timeline_thread(tl, tid);
+	struct range r = { 0, 0 };
+	size_t before;
+
+	if (thread == THREAD_NONE)
+		return r;
+	r = tl->threads.items[thread].invocations;
+	before = COUNT_BELOW(r, i, items[i].start_ns < start_ns);
+	r.first += before;
+	r.cnt -= before;
+	r.cnt = COUNT_BELOW(r, i, items[i].start_ns < end_ns);
+	return r;
+}
+
+/* The innermost of inv and those around it that is still open after at_ns. */
+static uint32_t open_after(const struct timeline *tl, uint32_t inv, int64_t at_ns)
+{
+	while (inv != INVOCATION_NONE && tl->ends_ns[inv] <= at_ns)
+		inv = tl->parents[inv];
+	return inv;
+}
+
+void stack_walk_init(struct stack_walk *w, const struct timeline *tl, uint64_t tid,
+		     int64_t start_ns, int64_t end_ns)
+{
+	uint32_t thread = timeline_thread(tl, tid);
+	struct range begun = { 0, 0 };
+
+	*w = (struct stack_walk) {
+		.to_ns = start_ns, .end_ns = end_ns, .tl = tl, .innermost = INVOCATION_NONE,
+	};
+	if (thread == THREAD_NONE)
+		return;
+	begun = timeline_started(tl, tid, start_ns, end_ns);
+	w->next = begun.first;
+	w->stop = begun.first + begun.cnt;
+	if (begun.first > tl->threads.items[thread].invocations.first)
+		w->innermost = open_after(tl, (uint32_t)(begun.first - 1), start_ns);
+}
+
+bool stack_walk_next(struct stack_walk *w)
+{
+	const struct timeline *tl = w->tl;
+	const struct invocation *items = tl->trace->invocations.items;
+
+	if (w->to_ns >= w->end_ns)
+		return false;
+	w->from_ns = w->to_ns;
+	w->innermost = open_after(tl, w->innermost, w->from_ns);
+	while (w->next < w->stop && items[w->next].start_ns <= w->from_ns) {
+		if (tl->ends_ns[w->next] > w->from_ns)
+			w->innermost = (uint32_t)w->next;
+		w->next++;
+	}
+	w->to_ns = w->end_ns;
+	if (w->innermost != INVOCATION_NONE && tl->ends_ns[w->innermost] < w->to_ns)
+		w->to_ns = tl->ends_ns[w->innermost];
+	if (w->next < w->stop && items[w->next].start_ns < w->to_ns)
+		w->to_ns = items[w->next].start_ns;
+	return true;
+}
+
+size_t timeline_stack(const struct timeline *tl, uint64_t tid, int64_t at_ns,
+		      uint32_t *invocations, size_t cap, int64_t *ret_next_ns)
+{
+	struct stack_walk w;
+	size_t cnt = 0, n;
+
+	*ret_next_ns = INT64_MAX;
+	stack_walk_init(&w, tl, tid, at_ns, INT64_MAX);
+	if (!stack_walk_next(&w))
+		return 0;
+	*ret_next_ns = w.to_ns;
+	for (uint32_t i = w.innermost; i != INVOCATION_NONE; i = tl->parents[i])
+		cnt++;
+	n = cnt;
+	for (uint32_t i = w.innermost; i != INVOCATION_NONE; i = tl->parents[i])
+		if (--n < cap)
+			invocations[n] = i;
+	return cnt;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * tree_findings.c - from places to the nodes that are shown, with variances and covariances.
+ *
+ * Not shown: what never took time nor was called; a body that is its function's only child (a
+ * leaf is its own body); a blame without a name that is its wait's only child (nothing of that
+ * wait is explained).  A hidden child has the sums of its parent, so the rest still closes:
+ *
+ *	Var(parent) = sum Var(child) + 2 sum Cov(child, child'),  share(parent) = sum share(child)
+ *
+ * Children stand in order of share, the largest first; parents before children.
+ */
+#include "analysis/passes.h"
+
+#include <string.h>
+#include "base/str.h"
+#include "base/banned.h"
+
+typedef VEC(uint32_t) places;
+
+static void add_node(struct analysis *a, uint32_t place);
+static void shown_children(const struct analysis *a, uint32_t place, places *ret);
+static void sort_children(struct analysis *a, places *children);
+static void add_covariances(struct analysis *a);
+
+void show_tree(struct analysis *a)
+{
+	places stack = { NULL, 0, 0 }, children = { NULL, 0, 0 };
+
+	a->node_of_place = xmalloc(a->v->places.cnt * sizeof(*a->node_of_place));
+	memset(a->node_of_place, 0xff, a->v->places.cnt * sizeof(*a->node_of_place));
+	a->place_of_node = xcalloc(a->v->places.cnt, sizeof(*a->place_of_node));
+	VEC_ADD(&stack, 0);
+	while (stack.cnt > 0) {
+		uint32_t place = stack.items[--stack.cnt];
+
+		add_node(a, place);
+		shown_children(a, place, &children);
+		sort_children(a, &children);
+		for (size_t i = children.cnt; i-- > 0; )
+			VEC_ADD(&stack, children.items[i]);
+	}
+	add_covariances(a);
+	VEC_RELEASE(&stack);
+	VEC_RELEASE(&children);
+}
+
+static bool is_residue(const struct place *p)
+{
+	return p->kind == NODE_BODY ||
+	       (p->kind == NODE_BLAME && p->function == FUNCTION_NONE && !p->is_wait);
+}
+
+static void shown_children(const struct analysis *a, uint32_t place, places *ret)
+{
+	const struct place *items = a->v->places.items;
+
+	ret->cnt = 0;
+	for (uint32_t i = items[place].first_child; i != NODE_NONE; i = items[i].next_sibling)
+		if (items[i].presence > 0)
+			VEC_ADD(ret, i);
+	if (ret->cnt == 1 && is_residue(&items[ret->items[0]]))
+		ret->cnt = 0;
+}
+
+static int compare_text(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "");
+}
+
+static const char *site_text(const struct analysis *a, const struct place *p)
+{
+	return p->call_site == CALL_SITE_NONE ? NULL : a->t->call_sites.items[p->call_site];
+}
+
+static int compare_places(const void *x, const void *y, void *arg)
+{
+	struct analysis *a = arg;
+	uint32_t i = *(const uint32_t *)x, j = *(const uint32_t *)y;
+	const struct place *p = &a->v->places.items[i], *q = &a->v->places.items[j];
+	double share_p = moments_with_latency(a->m, i), share_q = moments_with_latency(a->m, j);
+	int r;
+
+	if (share_p != share_q)
+		return share_p > share_q ? -1 : 1;
+	if (p->kind != q->kind)
+		return p->kind < q->kind ? -1 : 1;
+	r = compare_text(analysis_function_name(a, p->function),
+			 analysis_function_name(a, q->function));
+	if (r == 0)
+		r = compare_text(analysis_function_file(a, p->function),
+				 analysis_function_file(a, q->function));
+	if (r == 0)
+		r = compare_text(site_text(a, p), site_text(a, q));
+	if (r != 0)
+		return r;
+	if (p->wait != q->wait)
+		return p->wait < q->wait ? -1 : 1;
+	return (i > j) - (i < j);
+}
+
+static void sort_children(struct analysis *a, places *children)
+{
+	if (children->cnt > 1)
+		qsort_r(children->items, children->cnt, sizeof(*children->items), compare_places, a);
+}
+
+static int compare_strings(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+void strings_sort_unique(strings *list)
+{
+	size_t kept = 0;
+
+	if (list->cnt > 1)
+		qsort(list->items, list->cnt, sizeof(*list->items), compare_strings);
+	for (size_t i = 0; i < list->cnt; i++)
+		if (kept == 0 || strcmp(list->items[kept - 1], list->items[i]) != 0)
+			list->items[kept++] = list->items[i];
+	list->cnt = kept;
+}
+
+void place_call_sites(const struct analysis *a, uint32_t place, strings *ret)
+{
+	const struct place *p = &a->v->places.items[place];
+	uint32_t caller = p->parent == NODE_NONE ? FUNCTION_NONE
+						 : a->v->places.items[p->parent].function;
+	size_t low = 0, high = a->t->calls.cnt;
+
+	ret->cnt = 0;
+	if (p->call_site != CALL_SITE_NONE) {
+		VEC_ADD(ret, a->t->call_sites.items[p->call_site]);
+		return;
+	}
+	if (p->kind != NODE_FUNCTION || caller == FUNCTION_NONE)
+		return;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct call *c = &a->t->calls.items[mid];
+
+		if (c->caller < caller || (c->caller == caller && c->callee < p->function))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (const struct call *c = a->t->calls.items + low, *end = a->t->calls.items + a->t->calls.cnt;
+	     c < end && c->caller == caller && c->callee == p->function; c++)
+		if (c->call_site != CALL_SITE_NONE)
+			VEC_ADD(ret, a->t->call_sites.items[c->call_site]);
+	strings_sort_unique(ret);
+}
+
+static const char *joined_call_sites(struct analysis *a, uint32_t place)
+{
+	_cleanup_(str_release) struct str s = STR_INIT;
+	strings sites = { NULL, 0, 0 };
+
+	place_call_sites(a, place, &sites);
+	for (size_t i = 0; i < sites.cnt; i++) {
+		if (i > 0)
+			str_addc(&s, ',');
+		str_add(&s, sites.items[i]);
+	}
+	VEC_RELEASE(&sites);
+	return s.len ? arena_strdup(a->f->arena, str_cstr(&s)) : NULL;
+}
+
+static void add_node(struct analysis *a, uint32_t place)
+{
+	const struct place *p = &a->v->places.items[place];
+	double n = (double)a->m->n, variance = moments_variance_of(a->m, place);
+	struct node node = {
+		.id = (uint32_t)a->f->nodes.cnt,
+		.parent = p->parent == NODE_NONE ? NODE_NONE : a->node_of_place[p->parent],
+		.kind = p->kind,
+		.function = analysis_function_name(a, p->function),
+		.file = analysis_function_file(a, p->function),
+		.line = analysis_function_line(a, p->function),
+		.call_site = joined_call_sites(a, place),
+		.is_wait = p->is_wait, .wait = p->wait,
+		.mean_ns = moments_mean(a->m->n, a->m->places[place].x),
+		.variance_ns2 = variance,
+		.share = analysis_share(a, moments_with_latency(a->m, place)),
+		.variance_share = analysis_share(a, variance),
+		.calls_per_interval = n > 0 ? (double)p->calls / n : 0,
+		.presence = n > 0 ? (double)p->presence / n : 0,
+	};
+
+	if ((p->kind == NODE_FUNCTION || p->kind == NODE_BODY) && p->function != FUNCTION_NONE)
+		node.open = a->g->open[p->function];
+	a->node_of_place[place] = node.id;
+	a->place_of_node[node.id] = place;
+	VEC_ADD(&a->f->nodes, node);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void add_covariances(struct analysis *a)
+{
+	places children = { NULL, 0, 0 };
+
+	for (uint32_t parent = 0; parent < a->f->nodes.cnt; parent++) {
+		shown_children(a, a->place_of_node[parent], &children);
+		for (size_t i = 0; i < children.cnt; i++)
+			children.items[i] = a->node_of_place[children.items[i]];
+		if (children.cnt > 1)
+			qsort(children.items, children.cnt, sizeof(*children.items), compare_ids);
+		for (size_t i = 0; i < children.cnt; i++) {
+			for (size_t j = i + 1; j < children.cnt; j++) {
+				struct covariance c = { parent, children.items[i],
+							children.items[j], 0, 0 };
+
+				c.covariance_ns2 = moments_of_siblings(a->m, a->v,
+								       a->place_of_node[c.a],
+								       a->place_of_node[c.b]);
+				c.share = 2 * analysis_share(a, c.covariance_ns2);
+				VEC_ADD(&a->f->covariances, c);
+			}
+		}
+	}
+	VEC_RELEASE(&children);
+}

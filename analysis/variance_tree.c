@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * variance_tree.c - from pieces of critical paths to places and rows.
+ *
+ * A piece is cut where the stack of its owner changes (the interval's own thread at that
+ * moment), and each cut goes to one terminal place:
+ *
+ *	running at depth 0		the body of the innermost function (of the interval: none)
+ *	blocked, woken late, explained	under the innermost function, a wait of that class; there,
+ *					a blame: the innermost function of the thread that is
+ *					charged, with its own class if it was blocked itself
+ *	queue				a wait of the interval itself: nobody waits in a function
+ *
+ * Example: A runs f [0,100]; in it A waits for a lock [20,50], B runs g [0,45] and wakes A at
+ * 50.  Places: interval > f > body 70, f > wait:lock > blame g 25, f > wait:lock > blame ? 5.
+ *
+ * A function that calls itself is one place (f > f > g is f > g), so that no time counts twice.
+ * The place of an invocation depends only on what is around it, so it is found once and kept.
+ */
+#include "analysis/variance_tree.h"
+
+#include <string.h>
+#include "base/map.h"
+#include "base/banned.h"
+
+static void place_by_waiter(struct vtree *v, const struct piece *p);
+static void place_by_waker(struct vtree *v, const struct piece *p);
+static void end_row(struct vtree *v);
+
+/* ---- places ------------------------------------------------------------------ */
+
+static bool is_outermost(const struct vtree *v, uint32_t parent, uint32_t function)
+{
+	for (uint32_t i = parent; i != NODE_NONE; i = v->places.items[i].parent)
+		if (v->places.items[i].function == function)
+			return false;
+	return true;
+}
+
+static uint32_t add_place(struct vtree *v, uint32_t parent, const struct place *like)
+{
+	uint32_t id = (uint32_t)v->places.cnt;
+
+	VEC_ADD(&v->places, *like);
+	VEC_ADD(&v->ns, 0);
+	v->places.items[id].parent = parent;
+	v->places.items[id].first_child = NODE_NONE;
+	v->places.items[id].next_sibling = NODE_NONE;
+	v->places.items[id].body = NODE_NONE;
+	v->places.items[id].outermost =
+		like->kind == NODE_FUNCTION && is_outermost(v, parent, like->function);
+	if (parent != NODE_NONE) {
+		struct place *above = &v->places.items[parent];
+
+		v->places.items[id].ordinal = above->child_cnt++;
+		v->places.items[id].next_sibling = above->first_child;
+		above->first_child = id;
+	}
+	return id;
+}
+
+struct vtree *vtree_new(const struct timeline *tl, enum charge charge)
+{
+	const struct place interval = {
+		.kind = NODE_INTERVAL, .function = FUNCTION_NONE, .call_site = CALL_SITE_NONE,
+	};
+	struct vtree *v = xcalloc(1, sizeof(*v));
+	size_t cnt = tl->trace->invocations.cnt + 1;
+
+	v->tl = tl;
+	v->charge = charge;
+	v->function_labels = map_new();
+	v->other_labels = map_new();
+	v->place_of_label = map_new();
+	v->place_of_invocation = xmalloc(cnt * sizeof(*v->place_of_invocation));
+	memset(v->place_of_invocation, 0xff, cnt * sizeof(*v->place_of_invocation));
+	v->seen_in_row = xcalloc(cnt, sizeof(*v->seen_in_row));
+	add_place(v, NODE_NONE, &interval);
+	VEC_ADD(&v->rows, 0);
+	return v;
+}
+
+void vtree_free(struct vtree *v)
+{
+	if (!v)
+		return;
+	VEC_RELEASE(&v->places);
+	VEC_RELEASE(&v->cells);
+	VEC_RELEASE(&v->rows);
+	map_free(v->function_labels);
+	map_free(v->other_labels);
+	map_free(v->place_of_label);
+	free(v->place_of_invocation);
+	free(v->seen_in_row);
+	VEC_RELEASE(&v->ns);
+	VEC_RELEASE(&v->touched);
+	VEC_RELEASE(&v->unplaced);
+	free(v);
+}
+
+/* What makes a place one among its siblings, as a small number. */
+static uint32_t label_of(struct vtree *v, const struct place *like)
+{
+	uint64_t *slot;
+
+	if (like->kind == NODE_FUNCTION)
+		slot = map_slot(v->function_labels,
+				(uint64_t)like->function << 32 | like->call_site);
+	else
+		slot = map_slot(v->other_labels, (uint64_t)like->kind << 48 |
+				(uint64_t)like->is_wait << 44 | (uint64_t)like->wait << 40 |
+				like->function);
+	if (*slot == 0)
+		*slot = ++v->label_cnt;
+	return (uint32_t)*slot;
+}
+
+static uint32_t child_like(struct vtree *v, uint32_t parent, const struct place *like)
+{
+	uint64_t *slot = map_slot(v->place_of_label,
+				  (uint64_t)parent << 32 | label_of(v, like));
+
+	if (*slot == 0)			/* place 0 is nobody's child */
+		*slot = add_place(v, parent, like);
+	return (uint32_t)*slot;
+}
+
+static uint32_t body_of(struct vtree *v, uint32_t place)
+{
+	uint32_t id = v->places.items[place].body;
+
+	if (id == NODE_NONE) {
+		struct place like = {
+			.kind = NODE_BODY, .function = v->places.items[place].function,
+			.call_site = CALL_SITE_NONE,
+		};
+
+		id = add_place(v, place, &like);
+		v->places.items[place].body = id;
+	}
+	return id;
+}
+
+static uint32_t wait_in(struct vtree *v, uint32_t place, enum trace_state wait)
+{
+	struct place like = {
+		.kind = NODE_WAIT, .function = v->places.items[place].function,
+		.call_site = CALL_SITE_NONE, .is_wait = true, .wait = wait,
+	};
+
+	return child_like(v, place, &like);
+}
+
+static uint32_t blame_in(struct vtree *v, uint32_t wait, uint32_t function, enum trace_state state)
+{
+	bool is_wait = state != STATE_RUNNING;
+	struct place like = {
+		.kind = NODE_BLAME, .function = function, .call_site = CALL_SITE_NONE,
+		.is_wait = is_wait, .wait = is_wait ? state : STATE_RUNNING,
+	};
+
+	return child_like(v, wait, &like);
+}
+
+static uint32_t new_place_of(struct vtree *v, uint32_t around, uint32_t inv)
+{
+	const struct invocation *i = &v->tl->trace->invocations.items[inv];
+	uint32_t place = around == INVOCATION_NONE ? 0 : v->place_of_invocation[around];
+	struct place like = {
+		.kind = NODE_FUNCTION, .function = i->function, .call_site = i->call_site,
+	};
+
+	if (v->places.items[place].kind == NODE_FUNCTION &&
+	    v->places.items[place].function == i->function)
+		return place;
+	return child_like(v, place, &like);
+}
+
+/* Found from the outermost invocation that has no place yet down to inv, then kept. */
+static uint32_t place_of(struct vtree *v, uint32_t inv)
+{
+	const uint32_t *parents = v->tl->parents;
+
+	if (inv == INVOCATION_NONE)
+		return 0;
+	v->unplaced.cnt = 0;
+	for (uint32_t i = inv; i != INVOCATION_NONE && v->place_of_invocation[i] == NODE_NONE;
+	     i = parents[i])
+		VEC_ADD(&v->unplaced, i);
+	while (v->unplaced.cnt > 0) {
+		uint32_t i = v->unplaced.items[--v->unplaced.cnt];
+
+		v->place_of_invocation[i] = new_place_of(v, parents[i], i);
+	}
+	return v->place_of_invocation[inv];
+}
+
+/* ---- rows -------------------------------------------------------------------- */
+
+void vtree_add_row(struct vtree *v, const pieces *path)
+{
+	for (size_t i = 0; i < path->cnt; i++) {
+		if (v->charge == CHARGE_WAITER)
+			place_by_waiter(v, &path->items[i]);
+		else
+			place_by_waker(v, &path->items[i]);
+	}
+	end_row(v);
+}
+
+static void mark_present(struct vtree *v, uint32_t place)
+{
+	uint64_t row = v->rows.cnt;
+
+	for (; place != NODE_NONE && v->places.items[place].last_row != row;
+	     place = v->places.items[place].parent) {
+		v->places.items[place].last_row = row;
+		v->places.items[place].presence++;
+	}
+}
+
+static void charge(struct vtree *v, uint32_t place, int64_t ns)
+{
+	if (v->ns.items[place] == 0)
+		VEC_ADD(&v->touched, place);
+	v->ns.items[place] += ns;
+}
+
+/* An invocation counts once in an interval, however many pieces it has. */
+static void count_call(struct vtree *v, uint32_t inv)
+{
+	uint32_t place = place_of(v, inv);
+
+	v->seen_in_row[inv] = v->rows.cnt;
+	v->places.items[place].calls++;
+	mark_present(v, place);
+}
+
+static void count_calls(struct vtree *v, uint32_t innermost)
+{
+	for (uint32_t i = innermost;
+	     i != INVOCATION_NONE && v->seen_in_row[i] != v->rows.cnt; i = v->tl->parents[i])
+		count_call(v, i);
+}
+
+/* Those that were too short for the clock are in no stretch of the stack. */
+static void count_instant_calls(struct vtree *v, uint64_t tid, int64_t start_ns, int64_t end_ns)
+{
+	struct range r = timeline_started(v->tl, tid, start_ns, end_ns);
+
+	for (size_t i = r.first; i < r.first + r.cnt; i++)
+		if (v->tl->ends_ns[i] == v->tl->trace->invocations.items[i].start_ns &&
+		    v->seen_in_row[i] != v->rows.cnt)
+			count_call(v, (uint32_t)i);
+}
+
+/* [start, end) of a wait: what the charged thread was doing, one cut a function. */
+static void place_blame(struct vtree *v, uint32_t wait, const struct piece *p, int64_t start_ns,
+			int64_t end_ns)
+{
+	struct stack_walk w;
+
+	if (p->depth == 0) {
+		charge(v, blame_in(v, wait, FUNCTION_NONE, STATE_RUNNING), end_ns - start_ns);
+		return;
+	}
+	for (stack_walk_init(&w, v->tl, p->tid, start_ns, end_ns); stack_walk_next(&w); ) {
+		uint32_t function = FUNCTION_NONE;
+
+		if (w.innermost != INVOCATION_NONE)
+			function = v->tl->trace->invocations.items[w.innermost].function;
+		charge(v, blame_in(v, wait, function, p->state), w.to_ns - w.from_ns);
+	}
+}
+
+static void place_by_waiter(struct vtree *v, const struct piece *p)
+{
+	struct stack_walk w;
+
+	if (p->wait == STATE_QUEUE) {
+		place_blame(v, wait_in(v, 0, STATE_QUEUE), p, p->start_ns, p->end_ns);
+		return;
+	}
+	for (stack_walk_init(&w, v->tl, p->owner_tid, p->start_ns, p->end_ns);
+	     stack_walk_next(&w); ) {
+		uint32_t place = place_of(v, w.innermost);
+
+		count_calls(v, w.innermost);
+		if (p->wait == STATE_RUNNING)
+			charge(v, body_of(v, place), w.to_ns - w.from_ns);
+		else
+			place_blame(v, wait_in(v, place, p->wait), p, w.from_ns, w.to_ns);
+	}
+	count_instant_calls(v, p->owner_tid, p->start_ns, p->end_ns);
+}
+
+static void place_by_waker(struct vtree *v, const struct piece *p)
+{
+	struct stack_walk w;
+
+	if (p->state != STATE_RUNNING) {
+		uint32_t wait = wait_in(v, 0, p->state);
+
+		charge(v, blame_in(v, wait, FUNCTION_NONE, STATE_RUNNING), p->end_ns - p->start_ns);
+		return;
+	}
+	for (stack_walk_init(&w, v->tl, p->tid, p->start_ns, p->end_ns); stack_walk_next(&w); )
+		charge(v, body_of(v, place_of(v, w.innermost)), w.to_ns - w.from_ns);
+}
+
+static void end_row(struct vtree *v)
+{
+	mark_present(v, 0);
+	for (size_t i = 0; i < v->touched.cnt; i++) {
+		uint32_t place = v->touched.items[i];
+		struct cell c = { place, v->ns.items[place] };
+
+		VEC_ADD(&v->cells, c);
+		mark_present(v, place);
+		v->ns.items[place] = 0;
+	}
+	v->touched.cnt = 0;
+	VEC_ADD(&v->rows, v->cells.cnt);
+}

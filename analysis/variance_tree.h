@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * variance_tree.h - the places where time goes, and how much of it went there per interval.
+ *
+ * Private to analysis/.  A tree of places (activation paths on the intervals' own threads, with
+ * bodies, waits and who is to blame for them) and, for each interval, a sparse row of the time
+ * spent in its terminal places (bodies and blames).  A place's whole time is the sum over its
+ * subtree, so rows close at every node by construction.
+ *
+ * Every function place has a body and every wait has a blame without a name, even where these
+ * are the only child; what is shown is decided in tree_findings.c.
+ */
+#ifndef ANALYSIS_VARIANCE_TREE_H
+#define ANALYSIS_VARIANCE_TREE_H
+
+#include "analysis/analyze.h"
+#include "analysis/timeline.h"
+
+struct place {
+	enum node_kind kind;
+	uint32_t parent;		/* NODE_NONE for place 0, the interval */
+	uint32_t first_child, next_sibling;	/* NODE_NONE at the end; latest child first */
+	uint32_t ordinal;		/* among its siblings, from 0 in order of discovery */
+	uint32_t child_cnt;
+	uint32_t body;			/* its body, or NODE_NONE */
+	uint32_t function;		/* index into trace.functions, or FUNCTION_NONE */
+	uint32_t call_site;		/* index into trace.call_sites, or CALL_SITE_NONE */
+	bool outermost;			/* function: no other place of it is around this one */
+	bool is_wait;
+	enum trace_state wait;		/* as in struct node */
+	uint64_t calls;			/* invocations, over all intervals */
+	uint64_t presence;		/* intervals in which it took time or was called */
+	uint64_t last_row;		/* the last of these, counted from 1 */
+};
+
+struct cell {				/* of a row: time in a terminal place */
+	uint32_t place;
+	int64_t ns;
+};
+
+struct vtree {
+	const struct timeline *tl;
+	enum charge charge;
+	VEC(struct place) places;
+	VEC(struct cell) cells;
+	VEC(size_t) rows;		/* where each row's cells begin; one more than there are rows */
+
+	/* Interning of places and scratch of the row being made; see variance_tree.c. */
+	struct map *function_labels, *other_labels, *place_of_label;
+	uint32_t label_cnt;
+	uint32_t *place_of_invocation;
+	uint64_t *seen_in_row;		/* per invocation */
+	VEC(int64_t) ns;		/* per place */
+	VEC(uint32_t) touched, unplaced;
+};
+
+/* CHARGE_WAITER: as findings.h describes the tree.  CHARGE_WAKER: Algorithm 2 to the letter, a
+ * running piece at any depth belongs to the functions of its own thread. */
+struct vtree *vtree_new(const struct timeline *tl, enum charge charge);
+void vtree_free(struct vtree *v);
+DEFINE_CLEANUP(struct vtree *, vtree_free);
+
+/* Appends one interval's row. */
+void vtree_add_row(struct vtree *v, const pieces *path);
+
+static inline size_t vtree_row_cnt(const struct vtree *v)
+{
+	return v->rows.cnt - 1;
+}
+
+#endif
