@@ -94,7 +94,7 @@ enum vprof_sizes {
 /* An open invocation, in the shadow stack of its thread.  The stacks are in memory that outlives
  * the process, so the frames that were open when it was killed are known. */
 struct vprof_frame {
-	unsigned long long start;	/* ticks; 0 while the frame is being made */
+	unsigned long long start;	/* ticks; 0: not open, or not quite */
 	unsigned long address;		/* of the machine's frame: longjmp leaves ours behind ... */
 	unsigned long caller;		/* ... and this tells a sibling of it from an inlined callee */
 	unsigned long fid;
@@ -153,7 +153,6 @@ struct vprof_span vprof_in(struct vprof_site *site)
 				     frame[-1].address < address + (frame[-1].caller != caller), 0))
 			frame = vprof_in_slow(address, caller);
 		if (__builtin_expect(frame != 0, 1)) {
-			frame->start = 0;
 			frame->address = address;
 			__asm__ __volatile__("" : : : "memory");
 			vprof_self.top = frame + 1;
@@ -194,6 +193,7 @@ void vprof_out(struct vprof_span *span)
 		__asm__ __volatile__("" : : : "memory");
 		record[0] = span->start;
 		__asm__ __volatile__("" : : : "memory");
+		frame->start = 0;
 		vprof_self.top = frame;
 	}
 }

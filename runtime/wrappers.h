@@ -6,7 +6,7 @@
  *
  * An instrumented unit calls vprof_w_NAME instead of NAME (annotations/pthread.sync lists the same
  * names).  Each behaves exactly like NAME: results, errno, cancellation, robust mutexes.
- * vprof_x_NAME is a second name of the same code, which shared objects find it by (shared.c).
+ * vprof_x_NAME is the same under another name, which shared objects find it by (shared.c).
  */
 #ifndef RUNTIME_WRAPPERS_H
 #define RUNTIME_WRAPPERS_H
@@ -62,7 +62,11 @@
 	  (clockid_t clock, int flags, const struct timespec *length, struct timespec *left),	\
 	  (clock, flags, length, left))
 
-#define X(type, name, params, args) extern type vprof_w_##name params;
+#define X(type, name, params, args) \
+	extern type vprof_w_##name params __attribute__((visibility(RUNTIME_VISIBILITY)));
+#ifndef RUNTIME_VISIBILITY
+#define RUNTIME_VISIBILITY "default"
+#endif
 RUNTIME_WRAPPERS(X)
 #undef X
 

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * arena.c - lists and tables in shared memory, without locks.
+ *
+ * Taking from a list: read the head (count 5, chunk 2), read 2's next, say 9, and exchange the
+ * head for (count 6, chunk 9) if it is still (5, 2).  Tables only grow: an entry is filled, marked
+ * ready, and then found through its index.  Two threads that add the same function at once make
+ * two entries, of which the index knows one.
+ */
+#include <string.h>
+#include "runtime/arena.h"
+
+#define LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define STORE(p, value) __atomic_store_n(p, value, __ATOMIC_RELEASE)
+
+static bool part_fits(uint64_t offset, uint64_t bytes, size_t all)
+{
+	return offset % 64 == 0 && offset <= all && bytes <= all - offset;
+}
+
+bool arena_open_map(struct arena_map *a, void *base, size_t bytes)
+{
+	struct arena_control *c = base;
+
+	if (bytes < sizeof(*c) || LOAD(&c->magic) != ARENA_MAGIC || c->bytes != bytes ||
+	    !part_fits(c->slots, sizeof(struct arena_slot) * ARENA_SLOTS, bytes) ||
+	    !part_fits(c->stacks, (uint64_t)VPROF_STACK_BYTES * ARENA_SLOTS, bytes) ||
+	    !part_fits(c->functions, sizeof(struct arena_function) * ARENA_FUNCTIONS, bytes) ||
+	    !part_fits(c->index, sizeof(uint32_t) * ARENA_INDEX, bytes) ||
+	    !part_fits(c->labels, sizeof(struct arena_label) * ARENA_LABELS, bytes) ||
+	    !part_fits(c->text, ARENA_TEXT_BYTES, bytes) ||
+	    !part_fits(c->plan, sizeof(struct arena_plan) * ((uint64_t)c->plan_mask + 1), bytes) ||
+	    !part_fits(c->releasers, sizeof(struct arena_bucket) * ARENA_BUCKETS, bytes) ||
+	    !part_fits(c->waiters, sizeof(uint32_t) * ARENA_WAITERS, bytes) ||
+	    !part_fits(c->chunks, (uint64_t)VPROF_CHUNK_BYTES * c->chunk_cnt, bytes))
+		return false;
+	a->base = base;
+	a->control = c;
+	a->slots = (struct arena_slot *)(a->base + c->slots) - 1;
+	a->functions = (struct arena_function *)(a->base + c->functions);
+	a->index = (uint32_t *)(a->base + c->index);
+	a->labels = (struct arena_label *)(a->base + c->labels);
+	a->text = a->base + c->text;
+	a->plan = (struct arena_plan *)(a->base + c->plan);
+	a->releasers = (struct arena_bucket *)(a->base + c->releasers);
+	a->waiters = (uint32_t *)(a->base + c->waiters);
+	return true;
+}
+
+static void list_push(uint64_t *head, uint64_t *next, uint32_t number)
+{
+	uint64_t old = LOAD(head), new;
+
+	do {
+		__atomic_store_n(next, old & UINT32_MAX, __ATOMIC_RELAXED);
+		new = (old & ~(uint64_t)UINT32_MAX) + (1ULL << 32) + number;
+	} while (!__atomic_compare_exchange_n(head, &old, new, true, __ATOMIC_ACQ_REL,
+					      __ATOMIC_ACQUIRE));
+}
+
+uint32_t arena_take_chunk(const struct arena_map *a)
+{
+	uint64_t *head = &a->control->free_chunks, old = LOAD(head), new;
+
+	do {
+		if (!(uint32_t)old || (uint32_t)old > a->control->chunk_cnt)
+			return 0;
+		new = (old & ~(uint64_t)UINT32_MAX) + (1ULL << 32) +
+		      (uint32_t)LOAD(&arena_chunk(a, (uint32_t)old)->next);
+	} while (!__atomic_compare_exchange_n(head, &old, new, true, __ATOMIC_ACQ_REL,
+					      __ATOMIC_ACQUIRE));
+	__atomic_fetch_sub(&a->control->free_cnt, 1, __ATOMIC_RELAXED);
+	return (uint32_t)old;
+}
+
+void arena_give_chunk(const struct arena_map *a, uint32_t number)
+{
+	struct arena_chunk *chunk = arena_chunk(a, number);
+
+	memset(chunk, 0, VPROF_CHUNK_BYTES);
+	__atomic_fetch_add(&a->control->free_cnt, 1, __ATOMIC_RELAXED);
+	list_push(&a->control->free_chunks, &chunk->next, number);
+}
+
+void arena_fill_chunk(const struct arena_map *a, uint32_t number)
+{
+	struct arena_chunk *chunk = arena_chunk(a, number);
+
+	STORE(&chunk->state, CHUNK_FULL);
+	list_push(&a->control->full_chunks, &chunk->next, number);
+}
+
+uint32_t arena_take_full(const struct arena_map *a)
+{
+	uint64_t *head = &a->control->full_chunks, old = LOAD(head);
+
+	while (!__atomic_compare_exchange_n(head, &old, (old & ~(uint64_t)UINT32_MAX) + (1ULL << 32),
+					    true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		;
+	return (uint32_t)old;
+}
+
+uint32_t arena_take_slot(const struct arena_map *a)
+{
+	uint64_t *head = &a->control->free_slots, old = LOAD(head), new;
+
+	do {
+		if (!(uint32_t)old || (uint32_t)old > ARENA_SLOTS)
+			return 0;
+		new = (old & ~(uint64_t)UINT32_MAX) + (1ULL << 32) +
+		      (uint32_t)LOAD(&a->slots[(uint32_t)old].next);
+	} while (!__atomic_compare_exchange_n(head, &old, new, true, __ATOMIC_ACQ_REL,
+					      __ATOMIC_ACQUIRE));
+	return (uint32_t)old;
+}
+
+void arena_give_slot(const struct arena_map *a, uint32_t number)
+{
+	STORE(&a->slots[number].used, 0);
+	list_push(&a->control->free_slots, &a->slots[number].next, number);
+}
+
+/* Offset of a copy of s; 0 (the empty string) if there is no room. */
+static uint32_t add_text(const struct arena_map *a, const char *s)
+{
+	size_t bytes = strlen(s) + 1;
+	uint64_t at = LOAD(&a->control->text_used);
+
+	do {
+		if (bytes > ARENA_TEXT_BYTES - at)
+			return 0;
+	} while (!__atomic_compare_exchange_n(&a->control->text_used, &at, at + bytes, true,
+					      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+	memcpy(a->text + at, s, bytes);
+	return (uint32_t)at;
+}
+
+static uint32_t take_number(uint32_t *cnt, uint32_t limit)
+{
+	uint32_t number = LOAD(cnt);
+
+	do {
+		if (number + 1 >= limit)
+			return 0;
+	} while (!__atomic_compare_exchange_n(cnt, &number, number + 1, true, __ATOMIC_ACQ_REL,
+					      __ATOMIC_ACQUIRE));
+	return number + 1;
+}
+
+uint32_t arena_function(const struct arena_map *a, const struct vprof_site *site, uint32_t level)
+{
+	uint64_t at = arena_hash(site->key);
+	uint32_t fid = 0, found;
+	struct arena_function *f;
+
+	for (;; at++) {
+		uint32_t *entry = &a->index[at % ARENA_INDEX];
+
+		found = LOAD(entry);
+		if (!found && !fid) {
+			fid = take_number(&a->control->function_cnt, ARENA_FUNCTIONS);
+			if (!fid)
+				return 0;
+			f = &a->functions[fid];
+			f->key = site->key;
+			f->name = add_text(a, site->name);
+			f->file = add_text(a, site->file);
+			f->line = site->line;
+			f->level = level;
+			STORE(&f->ready, 1);
+		}
+		if (!found && __atomic_compare_exchange_n(entry, &found, fid, false,
+							  __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			return fid;
+		if (a->functions[found % ARENA_FUNCTIONS].key == site->key)
+			return found;
+	}
+}
+
+uint32_t arena_label(const struct arena_map *a, const char *name)
+{
+	uint32_t cnt = LOAD(&a->control->label_cnt), id;
+
+	for (id = 1; id <= cnt && id < ARENA_LABELS; id++)
+		if (LOAD(&a->labels[id].ready) && !strcmp(a->text + a->labels[id].name, name))
+			return id;
+	id = take_number(&a->control->label_cnt, ARENA_LABELS);
+	if (id) {
+		a->labels[id].name = add_text(a, name);
+		STORE(&a->labels[id].ready, 1);
+	}
+	return id;
+}
+
+uint32_t arena_level(const struct arena_map *a, uint64_t key)
+{
+	uint32_t mask = a->control->plan_mask;
+
+	for (uint64_t at = arena_hash(key);; at++) {
+		const struct arena_plan *p = &a->plan[at & mask];
+
+		if (p->key == key && key)
+			return (uint32_t)p->level;
+		if (!p->key)
+			return a->control->default_level;
+	}
+}

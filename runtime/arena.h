@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * arena.h - the memory that all processes of a run share with the drainer.
+ *
+ *	control | slots | stacks | functions | index | labels | text | plan | releasers | waiters | chunks
+ *
+ * The drainer makes the file, the target maps it.  Everything is found by offset, since each
+ * process has it at another address.  All of it survives a killed process; nothing in it is a
+ * lock, so a killed process leaves nothing locked.
+ *
+ * A chunk goes round: free list -> a thread fills it -> full list -> the drainer writes and clears
+ * it -> free list.  Lists are stacks of numbers (0 ends one); the head carries a count of changes,
+ * so that a head that went away and came back is not taken for unchanged.
+ *
+ *	head 0x0000000500000002: chunk 2 is first, five changes so far
+ */
+#ifndef RUNTIME_ARENA_H
+#define RUNTIME_ARENA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "runtime/clock.h"
+#include "trace/format.h"
+
+#define ARENA_MAGIC 0x31616e6572617056ULL
+#define ARENA_ENV "VPROF_ARENA"		/* the path of the file */
+
+enum {
+	ARENA_SLOTS = 12288,		/* threads at the same time */
+	ARENA_FUNCTIONS = 65536,	/* fid is 16 bits */
+	ARENA_INDEX = 4 * ARENA_FUNCTIONS,
+	ARENA_LABELS = 4096,
+	ARENA_TEXT_BYTES = 8 << 20,
+	ARENA_BUCKETS = 2048,		/* of releasers */
+	ARENA_WAITERS = 16384,
+	ARENA_STAMPS = 8,
+};
+
+struct arena_control {
+	uint64_t magic, bytes;
+	uint32_t chunk_cnt, plan_mask, default_level;
+	uint32_t recording;		/* 0: everybody stop */
+	uint64_t slots, stacks, functions, index, labels, text, plan, releasers, waiters, chunks;
+	uint64_t free_chunks __attribute__((aligned(64)));
+	uint32_t free_cnt;		/* about as many */
+	uint64_t full_chunks __attribute__((aligned(64)));
+	uint64_t free_slots __attribute__((aligned(64)));
+	uint64_t serial_cnt, image_cnt, thread_cnt, process_cnt;
+	uint64_t text_used;
+	uint32_t function_cnt, label_cnt;
+	uint64_t site_cnt;		/* registered, not distinct */
+	uint64_t lost_cnt, lost_since;	/* by threads that have no slot any more, or never had */
+};
+
+struct arena_slot {			/* a thread that records; fields belong to it */
+	uint64_t next;
+	uint32_t used, pid, tid, owner_dead;
+	uint64_t serial, image;		/* image: program start or fork, later ones are larger */
+	uint64_t pid_namespace;
+	uint64_t lost_cnt, lost_since;	/* records dropped, not yet reported */
+} __attribute__((aligned(128)));
+
+enum chunk_state { CHUNK_FREE, CHUNK_OWNED, CHUNK_FULL };
+
+struct arena_chunk {			/* start of a chunk; records follow */
+	uint64_t next;
+	uint32_t state, slot, pid, tid;
+	uint64_t serial;
+} __attribute__((aligned(64)));
+
+struct arena_function {
+	uint64_t key;
+	uint32_t name, file;		/* offsets in text */
+	uint32_t line, level;
+	uint32_t ready;
+};
+
+struct arena_label {
+	uint32_t name, ready;
+};
+
+struct arena_plan {			/* hash table, key 0: free */
+	uint64_t key;
+	uint64_t level;
+};
+
+struct arena_stamp {			/* who let an object go, and when */
+	uint64_t object, serial, ticks;
+};
+
+struct arena_bucket {
+	uint32_t next;
+	struct arena_stamp stamps[ARENA_STAMPS];
+} __attribute__((aligned(256)));
+
+/* A mapped arena.  base is NULL where there is none. */
+struct arena_map {
+	char *base;
+	struct arena_control *control;
+	struct arena_slot *slots;	/* numbered from 1 */
+	struct arena_function *functions;
+	uint32_t *index;
+	struct arena_label *labels;
+	char *text;
+	struct arena_plan *plan;
+	struct arena_bucket *releasers;
+	uint32_t *waiters;
+};
+
+/* Finds the parts of a mapped arena; false if the offsets or sizes do not fit into bytes. */
+bool arena_open_map(struct arena_map *a, void *base, size_t bytes);
+
+static inline struct arena_chunk *arena_chunk(const struct arena_map *a, uint64_t number)
+{
+	return (void *)(a->base + a->control->chunks + (number - 1) * VPROF_CHUNK_BYTES);
+}
+
+static inline struct vprof_frame *arena_stack(const struct arena_map *a, uint64_t slot)
+{
+	return (void *)(a->base + a->control->stacks + (slot - 1) * VPROF_STACK_BYTES);
+}
+
+/* 0 if there is none. */
+uint32_t arena_take_chunk(const struct arena_map *a);
+void arena_give_chunk(const struct arena_map *a, uint32_t number);	/* cleared, to the free list */
+void arena_fill_chunk(const struct arena_map *a, uint32_t number);	/* to the full list */
+uint32_t arena_take_full(const struct arena_map *a);			/* all: the first of a list */
+uint32_t arena_take_slot(const struct arena_map *a);
+void arena_give_slot(const struct arena_map *a, uint32_t number);
+
+/* The number of a function, added if it is new; 0 if the table is full. */
+uint32_t arena_function(const struct arena_map *a, const struct vprof_site *site, uint32_t level);
+uint32_t arena_label(const struct arena_map *a, const char *name);
+uint32_t arena_level(const struct arena_map *a, uint64_t key);		/* by the plan */
+
+static inline uint64_t arena_hash(uint64_t value)
+{
+	value *= 0x9e3779b97f4a7c15ULL;
+	return value ^ value >> 32;
+}
+
+#endif

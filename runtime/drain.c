@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * drain.c - from chunks to blocks of the trace file.
+ *
+ * A chunk holds records as the runtime wrote them: 16 bytes for an invocation, more for events.
+ * A first word of zero is a hole: nothing was written there, or a killed thread was in the middle
+ * of it.  Records become differences and varints (trace/format.h), chunks are collected to
+ * blocks.
+ *
+ * A process that ended gives nothing back.  What its threads still held is drained from here, and
+ * the frames that were open on their shadow stacks become OPEN_FRAME events.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "runtime/drain.h"
+
+enum { BLOCK_FLUSH_BYTES = 1 << 18 };
+
+/* The records of one thread on their way into d->one. */
+struct batch {
+	uint64_t cnt, before;		/* before: start of the record before */
+};
+
+static void put_head(struct drainer *d, struct batch *b, uint64_t head, uint64_t start)
+{
+	encode_varint(&d->one, head);
+	encode_varint(&d->one, zigzag((int64_t)(start - b->before)));
+	b->before = start;
+	b->cnt++;
+}
+
+static void put_event(struct drainer *d, struct batch *b, unsigned int kind, uint64_t ticks,
+		      const uint64_t *words)
+{
+	put_head(d, b, kind << 1 | 1, ticks);
+	for (unsigned int i = 0; i < event_words(kind); i++)
+		encode_varint(&d->one, words[i]);
+	if (kind == EVENT_BEGIN)
+		d->stats.begins++;
+	if (kind == EVENT_END)
+		d->stats.ends++;
+	if (kind == EVENT_LOSS)
+		d->stats.lost_records += words[1];
+}
+
+void drain_flush(struct drainer *d)
+{
+	trace_file_block(&d->file, BLOCK_CHUNKS, d->records.data, d->records.len);
+	d->records.len = 0;
+}
+
+static void end_batch(struct drainer *d, const struct batch *b, uint64_t serial, uint32_t pid,
+		      uint32_t tid)
+{
+	if (b->cnt) {
+		encode_varint(&d->records, serial);
+		encode_varint(&d->records, pid);
+		encode_varint(&d->records, tid);
+		encode_varint(&d->records, b->cnt);
+		memcpy(d->records.data + d->records.len, d->one.data, d->one.len);
+		d->records.len += d->one.len;
+		d->stats.records += b->cnt;
+		d->stats.bytes_raw += d->one.len;
+	}
+	d->one.len = 0;
+	if (d->records.len > BLOCK_FLUSH_BYTES)
+		drain_flush(d);
+}
+
+/* Whether the chunk has the invocation of fid that began at start. */
+static bool drain_chunk(struct drainer *d, const struct arena_chunk *chunk, uint64_t start,
+			uint64_t fid)
+{
+	const uint64_t *word = (const uint64_t *)(chunk + 1);
+	const uint64_t *end = (const uint64_t *)((const char *)chunk + VPROF_CHUNK_BYTES);
+	struct batch b = { 0, 0 };
+	bool found = false;
+
+	while (end - word >= 2) {
+		uint64_t first = __atomic_load_n(&word[0], __ATOMIC_ACQUIRE);
+		uint64_t kind = word[1] & 0xffff ? EVENT_NONE : word[1] >> 16;
+		ptrdiff_t len = 2;
+
+		if (kind && kind < EVENT_CNT)
+			len += (event_words((unsigned int)kind) + 1) / 2 * 2;
+		if (len > end - word)
+			break;
+		if (first && word[1] & 0xffff) {
+			put_head(d, &b, (word[1] & 0xffff) << 1, first);
+			encode_varint(&d->one, word[1] >> 16);
+			found = found || (first == start && (word[1] & 0xffff) == fid);
+		} else if (first && kind && kind < EVENT_CNT) {
+			put_event(d, &b, (unsigned int)kind, first, word + 2);
+		}
+		word += len;
+	}
+	end_batch(d, &b, chunk->serial, chunk->pid, chunk->tid);
+	return found;
+}
+
+bool drain_full(struct drainer *d)
+{
+	uint32_t number = arena_take_full(&d->arena), left = d->arena.control->chunk_cnt;
+	bool any = false;
+
+	while (number && number <= d->arena.control->chunk_cnt && left--) {
+		struct arena_chunk *chunk = arena_chunk(&d->arena, number);
+		uint32_t next = (uint32_t)chunk->next;
+
+		drain_chunk(d, chunk, 0, 0);
+		arena_give_chunk(&d->arena, number);
+		number = next;
+		any = true;
+	}
+	return any;
+}
+
+static bool has_ended(uint32_t pid)
+{
+	char path[64], text[512];
+	const char *state;
+	size_t len;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return kill((pid_t)pid, 0) && errno == ESRCH;
+	len = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[len] = '\0';
+	state = strrchr(text, ')');
+	return state && state[1] == ' ' && (state[2] == 'Z' || state[2] == 'X');
+}
+
+/* The chunks and open frames of a thread that will not log any more; keep: it might. */
+static void drain_slot(struct drainer *d, uint32_t number, bool keep)
+{
+	struct arena_slot *slot = &d->arena.slots[number];
+	struct vprof_frame *stack = arena_stack(&d->arena, number), *top = stack + 1;
+	struct vprof_frame *limit = stack + VPROF_STACK_BYTES / sizeof(*stack);
+	struct batch b = { 0, 0 };
+	bool closed = false;
+
+	while (top < limit && top->start)
+		top++;
+	for (uint32_t i = 1; i <= d->arena.control->chunk_cnt; i++) {
+		struct arena_chunk *chunk = arena_chunk(&d->arena, i);
+
+		if (chunk->state != CHUNK_OWNED || chunk->slot != number ||
+		    chunk->serial != slot->serial)
+			continue;
+		if (drain_chunk(d, chunk, top[-1].start, top[-1].fid))
+			closed = true;		/* killed between its record and its pop */
+		if (!keep)
+			arena_give_chunk(&d->arena, i);
+	}
+	for (struct vprof_frame *f = stack + 1; f < top - closed; f++)
+		put_event(d, &b, EVENT_OPEN_FRAME, f->start, (const uint64_t[]){ f->fid });
+	if (slot->lost_cnt)
+		put_event(d, &b, EVENT_LOSS, vprof_ticks(),
+			  (const uint64_t[]){ slot->lost_since, slot->lost_cnt });
+	end_batch(d, &b, slot->serial, slot->pid, slot->tid);
+	if (!keep) {
+		memset(stack, 0, VPROF_STACK_BYTES);
+		arena_give_slot(&d->arena, number);
+	}
+}
+
+/* exec keeps the pid: an older image of a pid has ended as well. */
+static bool is_replaced(const struct drainer *d, const struct arena_slot *slot)
+{
+	for (uint32_t i = 1; i <= ARENA_SLOTS; i++) {
+		const struct arena_slot *other = &d->arena.slots[i];
+
+		if (other->used && other->pid == slot->pid && other->image > slot->image)
+			return true;
+	}
+	return false;
+}
+
+void drain_dead(struct drainer *d)
+{
+	struct stat st;
+	uint64_t our_namespace = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
+	uint32_t pid = 0;
+	bool ended = false;
+
+	for (uint32_t i = 1; i <= ARENA_SLOTS; i++) {
+		struct arena_slot *slot = &d->arena.slots[i];
+
+		if (!__atomic_load_n(&slot->used, __ATOMIC_ACQUIRE) ||
+		    slot->pid_namespace != our_namespace)
+			continue;
+		if (slot->pid != pid) {
+			pid = slot->pid;
+			ended = has_ended(pid) || is_replaced(d, slot);
+		}
+		if (ended)
+			drain_slot(d, i, false);
+	}
+}
+
+void drain_rest(struct drainer *d)
+{
+	drain_dead(d);
+	for (uint32_t i = 1; i <= ARENA_SLOTS; i++)
+		if (__atomic_load_n(&d->arena.slots[i].used, __ATOMIC_ACQUIRE))
+			drain_slot(d, i, true);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * drain.h - the drainer's own parts: the trace file, and records on their way into it.
+ */
+#ifndef RUNTIME_DRAIN_H
+#define RUNTIME_DRAIN_H
+
+#include <zstd.h>
+#include "runtime/arena.h"
+#include "runtime/drainer.h"
+#include "trace/encode.h"
+#include "trace/format.h"
+
+struct trace_file {
+	int fd;
+	ZSTD_CCtx *zstd;
+	unsigned char *packed;		/* packed_cap bytes */
+	size_t packed_cap;
+	uint64_t bytes;			/* length: the end of the last whole block */
+	bool full;			/* the disk is: nothing more is written */
+};
+
+struct drainer {
+	struct trace_file file;
+	struct arena_map arena;
+	size_t arena_bytes;
+	char arena_path[4096], env[4096 + sizeof(ARENA_ENV) + 1];
+	struct encoder records, one;	/* a block of chunks; one chunk */
+	struct encoder table;
+	uint32_t functions_written, labels_written;
+	struct drainer_stats stats;
+};
+
+/* file.c: 0 or a negative errno for the first two; a full disk is a state, not an error. */
+int trace_file_open(struct trace_file *f, const char *path);
+int trace_file_close(struct trace_file *f);
+void trace_file_block(struct trace_file *f, enum trace_block_kind kind, const void *data,
+		      size_t len);
+
+/* drain.c */
+bool drain_full(struct drainer *d);	/* all full chunks; false: there were none */
+void drain_dead(struct drainer *d);	/* what ended processes left behind */
+void drain_rest(struct drainer *d);	/* everything that is still held, at the end */
+void drain_flush(struct drainer *d);	/* what was collected, into the file */
+
+#endif

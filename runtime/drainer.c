@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * drainer.c - makes the arena, keeps the clock's anchors and the tables, and drains until the end.
+ *
+ * The arena is a file in /dev/shm, or beside the trace if that is too small.  All its pages are
+ * allocated here, at once: a target that touches it cannot find that the disk is full (SIGBUS).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "runtime/drain.h"
+
+enum {
+	ARENA_CHUNK_BYTES = 128 << 20,		/* default */
+	CHUNKS_MIN = 4,
+	PAUSE_MIN_NS = 200000,
+	PAUSE_MAX_NS = 5000000,
+	RECORDS_CAP = 1 << 20,
+	TABLE_CAP = 1 << 20,
+	ONE_CAP = 1 << 16,
+};
+
+static int make_arena(struct drainer *d, const struct drainer_options *o);
+static void fill_plan(struct drainer *d, const struct drainer_options *o);
+static void fill_lists(struct drainer *d);
+static void write_anchor(struct drainer *d);
+static void write_tables(struct drainer *d);
+
+static bool encoder_open(struct encoder *e, size_t cap)
+{
+	e->data = malloc(cap);
+	e->cap = cap;
+	return e->data;
+}
+
+static void drainer_free(struct drainer *d)
+{
+	if (d->arena.base)
+		munmap(d->arena.base, d->arena_bytes);
+	if (*d->arena_path)
+		unlink(d->arena_path);
+	trace_file_close(&d->file);
+	free(d->records.data);
+	free(d->one.data);
+	free(d->table.data);
+	free(d);
+}
+
+int drainer_open(const struct drainer_options *o, struct drainer **ret, struct diag *reterr)
+{
+	struct drainer *d = calloc(1, sizeof(*d));
+	int r;
+
+	if (!d)
+		return diag_set(reterr, EXIT_ENVIRONMENT, -ENOMEM, "out of memory");
+	d->file.fd = -1;
+	if (!encoder_open(&d->records, RECORDS_CAP) || !encoder_open(&d->one, ONE_CAP) ||
+	    !encoder_open(&d->table, TABLE_CAP)) {
+		drainer_free(d);
+		return diag_set(reterr, EXIT_ENVIRONMENT, -ENOMEM, "out of memory");
+	}
+	r = trace_file_open(&d->file, o->trace_path);
+	if (r) {
+		drainer_free(d);
+		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot write trace '%s': %s",
+				o->trace_path, strerror(-r));
+	}
+	r = make_arena(d, o);
+	if (r) {
+		drainer_free(d);
+		diag_set(reterr, EXIT_ENVIRONMENT, r,
+			 "cannot allocate the memory for recording, in /dev/shm or beside '%s': %s",
+			 o->trace_path, strerror(-r));
+		return diag_remedy(reterr, r, "free some space in /dev/shm, 200 MB are enough");
+	}
+	fill_plan(d, o);
+	fill_lists(d);
+	snprintf(d->env, sizeof(d->env), "%s=%s", ARENA_ENV, d->arena_path);
+	write_anchor(d);
+	*ret = d;
+	return 0;
+}
+
+const char *drainer_env(const struct drainer *d)
+{
+	return d->env;
+}
+
+static size_t plan_slots(const struct drainer_options *o)
+{
+	size_t cnt = 64;
+
+	while (cnt < o->plan_cnt * 2)
+		cnt *= 2;
+	return cnt;
+}
+
+/* Lays the parts out one after the other; returns the size of the whole. */
+static size_t lay_out(struct arena_control *c, const struct drainer_options *o)
+{
+	size_t bytes = o->arena_bytes ? o->arena_bytes : ARENA_CHUNK_BYTES, at = sizeof(*c);
+
+	c->chunk_cnt = (uint32_t)(bytes / VPROF_CHUNK_BYTES);
+	if (c->chunk_cnt < CHUNKS_MIN)
+		c->chunk_cnt = CHUNKS_MIN;
+	c->plan_mask = (uint32_t)plan_slots(o) - 1;
+#define PART(name, size)					\
+	do {							\
+		at = (at + 0x3fff) & ~(size_t)0x3fff;		\
+		c->name = at;					\
+		at += (size);					\
+	} while (0)
+	PART(slots, sizeof(struct arena_slot) * ARENA_SLOTS);
+	PART(releasers, sizeof(struct arena_bucket) * ARENA_BUCKETS);
+	PART(waiters, sizeof(uint32_t) * ARENA_WAITERS);
+	PART(stacks, (size_t)VPROF_STACK_BYTES * ARENA_SLOTS);
+	PART(functions, sizeof(struct arena_function) * ARENA_FUNCTIONS);
+	PART(index, sizeof(uint32_t) * ARENA_INDEX);
+	PART(labels, sizeof(struct arena_label) * ARENA_LABELS);
+	PART(text, ARENA_TEXT_BYTES);
+	PART(plan, sizeof(struct arena_plan) * ((size_t)c->plan_mask + 1));
+	PART(chunks, (size_t)VPROF_CHUNK_BYTES * c->chunk_cnt);
+#undef PART
+	return at;
+}
+
+/* template ends in XXXXXX. */
+static int make_arena_file(struct drainer *d, size_t bytes)
+{
+	int fd = mkostemp(d->arena_path, O_CLOEXEC), r;
+	void *base;
+
+	if (fd < 0) {
+		r = -errno;
+		*d->arena_path = '\0';
+		return r;
+	}
+	do
+		r = -posix_fallocate(fd, 0, (off_t)bytes);
+	while (r == -EINTR);
+	base = r ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (!r && base == MAP_FAILED)
+		r = -errno;
+	close(fd);
+	if (r) {
+		unlink(d->arena_path);
+		*d->arena_path = '\0';
+		return r;
+	}
+	d->arena.base = base;
+	d->arena_bytes = bytes;
+	return 0;
+}
+
+static int make_arena(struct drainer *d, const struct drainer_options *o)
+{
+	struct arena_control layout = { .default_level = o->default_level };
+	size_t bytes = lay_out(&layout, o);
+	char *beside;
+	int r;
+
+	snprintf(d->arena_path, sizeof(d->arena_path), "/dev/shm/vprof-XXXXXX");
+	r = make_arena_file(d, bytes);
+	if (r) {
+		/* Absolute, since the program may change its directory. */
+		beside = realpath(o->trace_path, NULL);
+		if (!beside || strlen(beside) + 16 > sizeof(d->arena_path)) {
+			free(beside);
+			return r;
+		}
+		snprintf(d->arena_path, sizeof(d->arena_path), "%s.arena-XXXXXX", beside);
+		free(beside);
+		r = make_arena_file(d, bytes);
+	}
+	if (r)
+		return r;
+	layout.bytes = bytes;
+	layout.magic = ARENA_MAGIC;
+	layout.recording = 1;
+	layout.text_used = 1;		/* offset 0 is the empty string */
+	memcpy(d->arena.base, &layout, sizeof(layout));
+	return arena_open_map(&d->arena, d->arena.base, bytes) ? 0 : -EINVAL;
+}
+
+static void fill_plan(struct drainer *d, const struct drainer_options *o)
+{
+	uint32_t mask = d->arena.control->plan_mask;
+
+	for (size_t i = 0; i < o->plan_cnt; i++) {
+		uint64_t at = arena_hash(o->plan[i].key);
+
+		if (!o->plan[i].key)
+			continue;
+		while (d->arena.plan[at & mask].key &&
+		       d->arena.plan[at & mask].key != o->plan[i].key)
+			at++;
+		d->arena.plan[at & mask].key = o->plan[i].key;
+		d->arena.plan[at & mask].level = o->plan[i].level;
+	}
+}
+
+static void fill_lists(struct drainer *d)
+{
+	for (uint32_t i = d->arena.control->chunk_cnt; i > 0; i--)
+		arena_give_chunk(&d->arena, i);
+	for (uint32_t i = ARENA_SLOTS; i > 0; i--)
+		arena_give_slot(&d->arena, i);
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* The tightest of some brackets: an interruption in between would move the anchor. */
+static void write_anchor(struct drainer *d)
+{
+	uint64_t best = UINT64_MAX, ticks = 0, mono = 0, real = 0;
+
+	for (unsigned int i = 0; i < 5; i++) {
+		uint64_t before = clock_ticks(), now = clock_ns(CLOCK_MONOTONIC);
+		uint64_t after = clock_ticks();
+
+		if (after - before < best) {
+			best = after - before;
+			ticks = before + best / 2;
+			mono = now;
+			real = clock_ns(CLOCK_REALTIME) - (clock_ns(CLOCK_MONOTONIC) - now);
+		}
+	}
+	d->table.len = 0;
+	encode_varint(&d->table, ticks);
+	encode_varint(&d->table, mono);
+	encode_varint(&d->table, real);
+	trace_file_block(&d->file, BLOCK_ANCHORS, d->table.data, d->table.len);
+}
+
+static void put_text(struct drainer *d, uint32_t offset)
+{
+	const char *text = d->arena.text + offset % ARENA_TEXT_BYTES;
+
+	encode_text(&d->table, text, strnlen(text, ARENA_TEXT_BYTES - offset % ARENA_TEXT_BYTES));
+}
+
+/* A table in blocks of whole entries; what does not fit a block at all is left out. */
+static void flush_table(struct drainer *d, enum trace_block_kind kind)
+{
+	trace_file_block(&d->file, kind, d->table.data, d->table.len);
+	d->table.len = 0;
+}
+
+static void put_function(struct drainer *d, uint32_t fid)
+{
+	const struct arena_function *f = &d->arena.functions[fid];
+
+	encode_varint(&d->table, fid);
+	encode_varint(&d->table, f->key);
+	encode_varint(&d->table, f->line);
+	encode_varint(&d->table, f->level);
+	put_text(d, f->name);
+	put_text(d, f->file);
+}
+
+static void put_label(struct drainer *d, uint32_t id)
+{
+	encode_varint(&d->table, id);
+	put_text(d, d->arena.labels[id].name);
+}
+
+static void put_entry(struct drainer *d, enum trace_block_kind kind, uint32_t number,
+		      void (*put)(struct drainer *d, uint32_t number))
+{
+	for (int i = 0; i < 2; i++) {
+		size_t len = d->table.len;
+
+		put(d, number);
+		if (!d->table.full)
+			return;
+		d->table.full = false;
+		d->table.len = len;
+		flush_table(d, kind);
+	}
+}
+
+static void write_tables(struct drainer *d)
+{
+	struct arena_control *c = d->arena.control;
+	uint32_t *at = &d->functions_written;
+
+	d->table.len = 0;
+	while (*at < c->function_cnt && *at + 1 < ARENA_FUNCTIONS &&
+	       __atomic_load_n(&d->arena.functions[*at + 1].ready, __ATOMIC_ACQUIRE))
+		put_entry(d, BLOCK_FUNCTIONS, ++*at, put_function);
+	flush_table(d, BLOCK_FUNCTIONS);
+	at = &d->labels_written;
+	while (*at < c->label_cnt && *at + 1 < ARENA_LABELS &&
+	       __atomic_load_n(&d->arena.labels[*at + 1].ready, __ATOMIC_ACQUIRE))
+		put_entry(d, BLOCK_LABELS, ++*at, put_label);
+	flush_table(d, BLOCK_LABELS);
+}
+
+static void every_second(struct drainer *d)
+{
+	write_anchor(d);
+	write_tables(d);
+	drain_dead(d);
+	drain_flush(d);
+}
+
+int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct diag *reterr)
+{
+	uint64_t next_second = clock_ns(CLOCK_MONOTONIC) + 1000000000;
+	struct pollfd ended = { .fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN };
+	long pause_ns = PAUSE_MIN_NS;
+	int r = 0;
+
+	while (!r) {
+		struct timespec pause = { 0, pause_ns };
+		pid_t pid = waitpid(child, ret_wait_status, WNOHANG);
+
+		if (pid < 0 && errno != EINTR)
+			r = -errno;
+		if (pid == child)
+			break;
+		if (drain_full(d))
+			pause_ns = PAUSE_MIN_NS;
+		else if (pause_ns < PAUSE_MAX_NS)
+			pause_ns += pause_ns / 4;
+		if (clock_ns(CLOCK_MONOTONIC) >= next_second) {
+			every_second(d);
+			next_second += 1000000000;
+		}
+		ppoll(&ended, ended.fd >= 0, &pause, NULL);
+	}
+	if (ended.fd >= 0)
+		close(ended.fd);
+	if (r)
+		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot wait for the program: %s",
+				strerror(-r));
+	drain_full(d);
+	return 0;
+}
+
+static void write_end(struct drainer *d)
+{
+	struct arena_control *c = d->arena.control;
+
+	d->stats.lost_records += c->lost_cnt;
+	d->table.len = 0;
+	encode_varint(&d->table, c->lost_cnt);
+	encode_varint(&d->table, c->lost_since);
+	trace_file_block(&d->file, BLOCK_END, d->table.data, d->table.len);
+}
+
+int drainer_close(struct drainer *d, struct drainer_stats *ret, struct diag *reterr)
+{
+	struct arena_control *c = d->arena.control;
+	int r;
+
+	__atomic_store_n(&c->recording, 0, __ATOMIC_RELEASE);
+	drain_full(d);
+	drain_rest(d);
+	drain_flush(d);
+	write_tables(d);
+	write_anchor(d);
+	write_end(d);
+	d->stats.bytes_written = d->file.bytes;
+	d->stats.disk_full = d->file.full;
+	d->stats.processes = c->process_cnt;
+	d->stats.threads = c->thread_cnt;
+	d->stats.functions = c->function_cnt;
+	if (ret)
+		*ret = d->stats;
+	r = close(d->file.fd) ? -errno : 0;
+	d->file.fd = -1;
+	drainer_free(d);
+	return r ? diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot finish the trace: %s",
+			    strerror(-r)) : 0;
+}

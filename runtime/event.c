@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * event.c - the events of probe.h: intervals, task queues, home-made locks; and named blocks.
+ *
+ * A thread works on a small stack of intervals.  BEGIN pushes, END and DROP take that one out
+ * wherever it is, RESUME puts it on top (in place of one of the same name: a worker goes from
+ * request to request), PAUSE empties the stack, LEAVE takes the interval away if it is on top.
+ * The gate of the thread's probes is "inside" while the top interval is recorded.
+ *
+ *	BEGIN request/7	stack request/7			gate 2
+ *	BEGIN query/1	stack request/7 query/1		gate 2
+ *	END query/1	stack request/7			gate 2
+ *	PAUSE		stack -				gate 1
+ *
+ * The reader plays the same rules (trace/reader_labels.c).
+ *
+ * When chunks are short, an interval that begins is logged with a mark and its functions are not:
+ * whole new intervals are given up, so that those under way stay whole.
+ */
+#include <errno.h>
+#include <string.h>
+#include "runtime/wait.h"
+
+#define KEY_IS_THREAD (~0ULL)
+
+enum { CHUNKS_SHORT_SHARE = 16 };	/* fewer than 1/16 free: short */
+
+/* Shorter waits for home-made locks, without a releaser in sight, were none. */
+#define HOLD_TICKS_MIN 2500
+
+static uint64_t label_number(struct vprof_label *label)
+{
+	uint64_t id;
+
+	if (!label)
+		return 0;
+	id = __atomic_load_n(&label->id, __ATOMIC_RELAXED);
+	if (!id) {
+		id = arena_label(&process.arena, label->name);
+		__atomic_store_n(&label->id, id, __ATOMIC_RELAXED);
+	}
+	return id;
+}
+
+static void set_gate(void)
+{
+	struct thread *t = &thread_self;
+
+	if (vprof_self.gate)
+		vprof_self.gate = t->label_cnt && !t->labels[t->label_cnt - 1].skipped ? 2 : 1;
+}
+
+static void remove_label(unsigned int at)
+{
+	struct thread *t = &thread_self;
+
+	t->label_cnt--;
+	memmove(&t->labels[at], &t->labels[at + 1], (t->label_cnt - at) * sizeof(t->labels[0]));
+}
+
+static unsigned int find_label(uint64_t label, uint64_t key)
+{
+	struct thread *t = &thread_self;
+	unsigned int at = t->label_cnt;
+
+	while (at > 0 && (t->labels[at - 1].label != label || t->labels[at - 1].key != key))
+		at--;
+	return at;
+}
+
+static void push_label(uint64_t label, uint64_t key, bool skipped)
+{
+	struct thread *t = &thread_self;
+
+	if (t->label_cnt == THREAD_LABELS)
+		remove_label(0);
+	t->labels[t->label_cnt++] = (struct thread_label){ label, key, skipped };
+}
+
+static bool chunks_are_short(void)
+{
+	const struct arena_control *c = process.arena.control;
+
+	return __atomic_load_n(&c->free_cnt, __ATOMIC_RELAXED) < c->chunk_cnt / CHUNKS_SHORT_SHARE;
+}
+
+static void interval_event(unsigned int kind, uint64_t label, uint64_t key)
+{
+	struct thread *t = &thread_self;
+	uint64_t now = clock_ticks();
+	unsigned int at;
+	bool skipped;
+
+	if (key == KEY_IS_THREAD)
+		key = 1ULL << 63 | t->serial;
+	at = find_label(label, key);
+	switch (kind) {
+	case VPROF_KIND_BEGIN:
+		skipped = chunks_are_short();
+		if (at)
+			remove_label(at - 1);
+		push_label(label, key, skipped);
+		THREAD_LOG(EVENT_BEGIN, now, label, key, skipped);
+		break;
+	case VPROF_KIND_END:
+	case VPROF_KIND_DROP:
+		THREAD_LOG(kind == VPROF_KIND_END ? EVENT_END : EVENT_DROP, now, label, key);
+		if (at)
+			remove_label(at - 1);
+		break;
+	case VPROF_KIND_RESUME:
+		if (at)
+			remove_label(at - 1);
+		else if (t->label_cnt && t->labels[t->label_cnt - 1].label == label)
+			t->label_cnt--;
+		push_label(label, key, false);
+		THREAD_LOG(EVENT_RESUME, now, label, key);
+		break;
+	case VPROF_KIND_LEAVE:
+		if (!at || at != t->label_cnt)
+			return;
+		THREAD_LOG(EVENT_LEAVE, now, label, key);
+		remove_label(at - 1);
+		break;
+	}
+	set_gate();
+}
+
+static void hold_begin(uint64_t object)
+{
+	struct thread *t = &thread_self;
+
+	if (t->hold_cnt == THREAD_HOLDS) {
+		releasers_forget(t->holds[0].object);
+		t->hold_cnt--;
+		memmove(&t->holds[0], &t->holds[1], t->hold_cnt * sizeof(t->holds[0]));
+	}
+	releasers_expect(object);
+	t->holds[t->hold_cnt++] = (struct thread_hold){ object, clock_ticks() };
+}
+
+/* Holds opened later and never closed (longjmp, a path that gave up) end with it. */
+static void hold_end(uint64_t object)
+{
+	struct thread *t = &thread_self;
+	unsigned int at = t->hold_cnt;
+	uint64_t start, end;
+
+	while (at > 0 && t->holds[at - 1].object != object)
+		at--;
+	if (!at)
+		return;
+	start = t->holds[at - 1].start;
+	end = clock_ticks();
+	while (t->hold_cnt >= at)
+		releasers_forget(t->holds[--t->hold_cnt].object);
+	wait_log(WAIT_LOCK, object, start, end, end - start < HOLD_TICKS_MIN);
+}
+
+void vprof_event(unsigned int kind, struct vprof_label *label, unsigned long long a,
+		 unsigned long long b)
+{
+	int saved_errno = errno;
+
+	if (!thread_ready()) {
+		errno = saved_errno;
+		return;
+	}
+	switch (kind) {
+	case VPROF_KIND_BEGIN:
+	case VPROF_KIND_END:
+	case VPROF_KIND_RESUME:
+	case VPROF_KIND_DROP:
+	case VPROF_KIND_LEAVE:
+		interval_event(kind, label_number(label), a);
+		break;
+	case VPROF_KIND_PAUSE:
+		THREAD_LOG(EVENT_PAUSE, clock_ticks(), 0);
+		thread_self.label_cnt = 0;
+		set_gate();
+		break;
+	case VPROF_KIND_ENQUEUE:
+		THREAD_LOG(EVENT_ENQUEUE, clock_ticks(), a, b);
+		break;
+	case VPROF_KIND_DEQUEUE:
+		THREAD_LOG(EVENT_DEQUEUE, clock_ticks(), a, b);
+		break;
+	case VPROF_KIND_ACQUIRE:
+	case VPROF_KIND_SPIN_BEGIN:
+		hold_begin(a);
+		break;
+	case VPROF_KIND_ACQUIRED:
+	case VPROF_KIND_SPIN_END:
+		hold_end(a);
+		break;
+	case VPROF_KIND_RELEASE:
+		releasers_stamp(a);
+		break;
+	case VPROF_KIND_FALSE_WAKEUP:
+		THREAD_LOG(EVENT_FALSE_WAKEUP, clock_ticks(), 0);
+		break;
+	case VPROF_KIND_WORK:
+		THREAD_LOG(EVENT_WORK, clock_ticks(), label_number(label), a);
+		break;
+	}
+	errno = saved_errno;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exports.c - the names by which others find the runtime.
+ *
+ * libvprof.a is one object whose hidden names were made local, so nothing in it can clash with the
+ * user's.  The linker is told to want vprof_anchor (-u); with it comes everything.
+ */
+#include "runtime/clock.h"
+#include "runtime/wrappers.h"
+
+__attribute__((visibility("default"))) const char vprof_anchor = 1;
+
+#define X(type, name, params, args)								\
+	__attribute__((visibility("default"))) type vprof_x_##name params;			\
+	type vprof_x_##name params								\
+	{											\
+		return vprof_w_##name args;							\
+	}
+RUNTIME_WRAPPERS(X)
+#undef X
+
+#if !defined(__x86_64__) || defined(VPROF_PORTABLE)
+unsigned long long vprof_ticks(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (unsigned long long)now.tv_sec * 1000000000 + (unsigned long long)now.tv_nsec;
+}
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * process.h - the runtime's state in this process: the mapped arena, or nothing.
+ */
+#ifndef RUNTIME_PROCESS_H
+#define RUNTIME_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <pthread.h>
+#include "runtime/arena.h"
+
+struct process {
+	struct arena_map arena;
+	uint32_t pid;
+	uint64_t image, pid_namespace;
+	pthread_key_t key;		/* its destructor tells us that a thread ends */
+	volatile uint32_t *same;	/* reads 0 in a child made by a fork that we did not see */
+};
+
+extern struct process process;
+
+/* Maps the arena on the first call; false: there is none, stay away. */
+bool process_attach(void);
+
+/* The child of a fork: takes new identities.  serial: of its only thread, 0 for a fresh one. */
+void process_forked(uint64_t serial);
+
+static inline uint64_t process_new_serial(void)
+{
+	return __atomic_add_fetch(&process.arena.control->serial_cnt, 1, __ATOMIC_RELAXED);
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * releasers.c - stamps in rings, without locks.
+ *
+ * An object hashes to a bucket, which keeps the last eight stamps of all its objects.  A stamp's
+ * time is zero while it is written and is read before and after the rest, so half of a stamp is
+ * never believed.
+ *
+ *	mutex m, waited for from 100 to 180; stamps (m, T4, 90) (q, T2, 150) (m, T3, 170):
+ *	T3 let it go at 170; from 170 to 180 the waiter was on its way back to a processor
+ */
+#include "runtime/releasers.h"
+#include "runtime/thread.h"
+
+#define GET(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define PUT(p, value) __atomic_store_n(p, value, __ATOMIC_RELEASE)
+
+static struct arena_bucket *bucket_of(uint64_t object)
+{
+	return &process.arena.releasers[arena_hash(object) % ARENA_BUCKETS];
+}
+
+void releasers_expect(uint64_t object)
+{
+	__atomic_fetch_add(releasers_waiters(object), 1, __ATOMIC_SEQ_CST);
+}
+
+void releasers_forget(uint64_t object)
+{
+	__atomic_fetch_sub(releasers_waiters(object), 1, __ATOMIC_RELAXED);
+}
+
+void releasers_leave_stamp(uint64_t object)
+{
+	struct arena_bucket *bucket = bucket_of(object);
+	struct arena_stamp *stamp;
+
+	if (!thread_ready())
+		return;
+	stamp = &bucket->stamps[__atomic_fetch_add(&bucket->next, 1, __ATOMIC_RELAXED) %
+				ARENA_STAMPS];
+	PUT(&stamp->ticks, 0);
+	PUT(&stamp->object, object);
+	PUT(&stamp->serial, thread_self.serial);
+	PUT(&stamp->ticks, clock_ticks());
+}
+
+bool releasers_find(uint64_t object, uint64_t start, uint64_t end, uint64_t *ret_serial,
+		    uint64_t *ret_ticks)
+{
+	struct arena_bucket *bucket = bucket_of(object);
+	uint64_t latest = 0;
+
+	for (unsigned int i = 0; i < ARENA_STAMPS; i++) {
+		struct arena_stamp *stamp = &bucket->stamps[i];
+		uint64_t ticks = GET(&stamp->ticks), serial = GET(&stamp->serial);
+
+		if (GET(&stamp->object) != object || ticks <= start || ticks > end ||
+		    ticks <= latest || GET(&stamp->ticks) != ticks)
+			continue;
+		latest = ticks;
+		*ret_serial = serial;
+		*ret_ticks = ticks;
+	}
+	return latest;
+}

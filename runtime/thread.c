@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * thread.c - slots, chunks and shadow stacks: the rare paths of a probe, and logging.
+ *
+ * A record is reserved by one instruction that adds to the cursor, then checked: offsets below
+ * VPROF_CHUNK_LIMIT are ours, others mean "full".  Nothing is compared with the current chunk, so
+ * a signal handler may take a new chunk between the two steps.  While a thread looks for room its
+ * cursor is parked at an offset that is full in no chunk's memory at all.
+ *
+ * longjmp leaves frames on the shadow stack.  The machine's stack grows down, so a frame whose
+ * address is below the caller's is gone:
+ *
+ *	main 0xf00 > parse 0xe00 > item 0xd00, longjmp to main, main calls eval at 0xe80:
+ *	item and parse are below 0xe80, are closed now, and eval is called from main
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "runtime/process.h"
+#include "runtime/releasers.h"
+#include "runtime/thread.h"
+
+#define PARKED ((char *)VPROF_CHUNK_LIMIT)
+
+__thread struct vprof_self vprof_self = { NULL, PARKED, 1 };
+__thread struct thread thread_self;
+
+static uint64_t *take_room(unsigned int bytes);
+static bool next_chunk(void);
+
+static void count_lost(void)
+{
+	struct arena_slot *slot = thread_self.slot;
+
+	if (!slot)
+		return;
+	if (!slot->lost_cnt)
+		slot->lost_since = clock_ticks();
+	slot->lost_cnt++;
+}
+
+/* Records of threads that have no slot (any more) to count them in. */
+static void count_lost_orphans(uint64_t cnt, uint64_t since)
+{
+	struct arena_control *c = process.arena.control;
+	uint64_t none = 0;
+
+	__atomic_fetch_add(&c->lost_cnt, cnt, __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&c->lost_since, &none, since, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
+}
+
+static void read_name(uint64_t words[2])
+{
+	char name[16] = "";
+
+	prctl(PR_GET_NAME, name);
+	memcpy(words, name, sizeof(name));
+}
+
+bool thread_attach(void)
+{
+	int saved_errno = errno;
+	struct thread *t = &thread_self;
+	struct arena_slot *slot;
+	uint64_t name[2];
+
+	if (t->busy)
+		return false;
+	if (!process_attach() || !process.arena.control->recording) {
+		vprof_self.gate = 0;
+		return false;
+	}
+	if (!*process.same)
+		process_forked(0);
+	t->busy = 1;
+	t->slot_number = arena_take_slot(&process.arena);
+	if (!t->slot_number) {
+		count_lost_orphans(1, clock_ticks());
+		vprof_self.gate = 0;
+		t->busy = 0;
+		return false;
+	}
+	slot = &process.arena.slots[t->slot_number];
+	slot->pid = process.pid;
+	slot->tid = (uint32_t)syscall(SYS_gettid);
+	slot->serial = t->serial = t->serial ? t->serial : process_new_serial();
+	slot->image = process.image;
+	slot->pid_namespace = process.pid_namespace;
+	slot->lost_cnt = slot->lost_since = 0;
+	__atomic_store_n(&slot->used, 1, __ATOMIC_RELEASE);
+	t->slot = slot;
+	arena_stack(&process.arena, t->slot_number)->address = ~0UL;
+	vprof_self.top = arena_stack(&process.arena, t->slot_number) + 1;
+	pthread_setspecific(process.key, slot);
+	t->busy = 0;
+	if (!t->started) {
+		t->started = true;
+		__atomic_fetch_add(&process.arena.control->thread_cnt, 1, __ATOMIC_RELAXED);
+		read_name(name);
+		THREAD_LOG(EVENT_START, clock_ticks(), (uint64_t)slot->pid << 32 | slot->tid,
+			   name[0], name[1]);
+	}
+	errno = saved_errno;
+	return true;
+}
+
+/* Closes the innermost open frame: its own probe will not, or not in time. */
+static void close_frame(void)
+{
+	struct vprof_frame *frame = vprof_self.top - 1;
+
+	if (frame->start)
+		THREAD_LOG(EVENT_FRAME, frame->start, vprof_ticks(), frame->fid);
+	frame->start = 0;
+	vprof_self.top = frame;
+}
+
+void thread_detach(void)
+{
+	struct thread *t = &thread_self;
+	struct vprof_frame *bottom;
+	uint64_t name[2];
+
+	if (!t->slot || t->busy || !*process.same)
+		return;
+	bottom = arena_stack(&process.arena, t->slot_number) + 1;
+	while (vprof_self.top > bottom)
+		close_frame();
+	read_name(name);
+	THREAD_LOG(EVENT_STOP, clock_ticks(), name[0], name[1]);
+	releasers_stamp(releasers_private(pthread_self()));
+	t->busy = 1;
+	vprof_self.cursor = PARKED;
+	vprof_self.top = NULL;
+	if (t->previous)
+		arena_fill_chunk(&process.arena, t->previous);
+	if (t->chunk)
+		arena_fill_chunk(&process.arena, t->chunk);
+	if (t->slot->lost_cnt)
+		count_lost_orphans(t->slot->lost_cnt, t->slot->lost_since);
+	arena_give_slot(&process.arena, t->slot_number);
+	t->slot = NULL;
+	t->slot_number = t->chunk = t->previous = 0;
+	t->label_cnt = t->hold_cnt = 0;
+	vprof_self.gate = 1;
+	t->busy = 0;
+}
+
+void thread_forget(uint64_t serial)
+{
+	memset(&thread_self, 0, sizeof(thread_self));
+	thread_self.serial = serial;
+	vprof_self.top = NULL;
+	vprof_self.cursor = PARKED;
+	vprof_self.gate = 1;
+}
+
+void thread_log(enum trace_event kind, uint64_t ticks, const uint64_t *words)
+{
+	unsigned int cnt = event_words(kind);
+	uint64_t *record = take_room(16 + (cnt + 1) / 2 * 16);
+
+	if (!record)
+		return;
+	__atomic_store_n(&record[1], (uint64_t)kind << 16, __ATOMIC_RELAXED);
+	for (unsigned int i = 0; i < cnt; i++)
+		record[2 + i] = words[i];
+	__atomic_store_n(&record[0], ticks, __ATOMIC_RELEASE);
+}
+
+static bool is_full(const void *at)
+{
+	return ((uintptr_t)at & (VPROF_CHUNK_BYTES - 1)) >= VPROF_CHUNK_LIMIT;
+}
+
+/* NULL: lost, and counted. */
+static uint64_t *take_room(unsigned int bytes)
+{
+	char *at = vprof_take(&vprof_self.cursor, bytes);
+
+	while (is_full(at)) {
+		if (!next_chunk()) {
+			count_lost();
+			return NULL;
+		}
+		at = vprof_take(&vprof_self.cursor, bytes);
+	}
+	return (uint64_t *)(void *)at;
+}
+
+static void report_loss(struct arena_slot *slot)
+{
+	uint64_t cnt = slot->lost_cnt, since = slot->lost_since;
+
+	slot->lost_cnt = slot->lost_since = 0;
+	THREAD_LOG(EVENT_LOSS, clock_ticks(), since, cnt);
+}
+
+static bool next_chunk(void)
+{
+	struct thread *t = &thread_self;
+	struct arena_chunk *chunk;
+	uint32_t number;
+
+	vprof_self.cursor = PARKED;
+	if (t->busy || !t->slot)
+		return false;
+	if (!*process.same) {
+		process_forked(0);
+		return false;
+	}
+	t->busy = 1;
+	if (t->previous)
+		arena_fill_chunk(&process.arena, t->previous);
+	t->previous = t->chunk;
+	t->chunk = 0;
+	if (!__atomic_load_n(&process.arena.control->recording, __ATOMIC_RELAXED))
+		vprof_self.gate = 0;
+	number = vprof_self.gate ? arena_take_chunk(&process.arena) : 0;
+	if (number) {
+		chunk = arena_chunk(&process.arena, number);
+		chunk->slot = t->slot_number;
+		chunk->pid = t->slot->pid;
+		chunk->tid = t->slot->tid;
+		chunk->serial = t->serial;
+		__atomic_store_n(&chunk->state, CHUNK_OWNED, __ATOMIC_RELEASE);
+		t->chunk = number;
+		vprof_self.cursor = (char *)(chunk + 1);
+	}
+	t->busy = 0;
+	if (number && t->slot->lost_cnt)
+		report_loss(t->slot);
+	return number;
+}
+
+/* On a signal's own stack, addresses say nothing about who called whom. */
+static bool on_signal_stack(unsigned long address)
+{
+	stack_t s;
+
+	return !sigaltstack(NULL, &s) && s.ss_flags & SS_ONSTACK &&
+	       address - (unsigned long)s.ss_sp < s.ss_size;
+}
+
+static bool is_left_behind(const struct vprof_frame *frame, unsigned long address,
+			   unsigned long caller)
+{
+	return frame->address < address + (frame->caller != caller);
+}
+
+struct vprof_frame *vprof_in_slow(unsigned long address, unsigned long caller)
+{
+	int saved_errno = errno;
+	bool ready = !thread_self.busy && thread_ready();
+
+	if (ready && is_left_behind(vprof_self.top - 1, address, caller) &&
+	    !on_signal_stack(address))
+		while (is_left_behind(vprof_self.top - 1, address, caller))
+			close_frame();
+	errno = saved_errno;
+	if (!ready || ((uintptr_t)vprof_self.top & (VPROF_STACK_BYTES - 1)) == 0)
+		return NULL;
+	return vprof_self.top;
+}
+
+void vprof_out_slow(struct vprof_span *span, unsigned long long end)
+{
+	struct vprof_frame *frame = span->frame, *stack;
+	unsigned long long length = end - span->start;
+	uint64_t *record;
+
+	if (!thread_self.slot)
+		return;
+	/* Not ours: the thread forked, or the frame was closed for it. */
+	stack = arena_stack(&process.arena, thread_self.slot_number);
+	if (frame <= stack || frame >= vprof_self.top || frame->start != span->start)
+		return;
+	while (vprof_self.top > frame + 1)
+		close_frame();
+	if (length >> 48) {
+		close_frame();
+		return;
+	}
+	record = take_room(16);
+	if (record) {
+		record[1] = length << 16 | frame->fid;
+		__atomic_store_n(&record[0], span->start, __ATOMIC_RELEASE);
+	}
+	frame->start = 0;
+	vprof_self.top = frame;
+}

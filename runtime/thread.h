@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * thread.h - a thread of the user's program, as the runtime knows it, and how it logs.
+ *
+ * A thread gets a slot (with a shadow stack) and a chunk when it first logs something, and gives
+ * both back when it ends.  Nothing here allocates, locks, or makes a system call, but for that
+ * first time.  A signal handler that interrupts the rare paths finds busy set: what it wants to
+ * log then is counted as lost.
+ *
+ * Not recording is never an error: every function may find that there is no arena, no slot or no
+ * chunk, and the program goes on.
+ */
+#ifndef RUNTIME_THREAD_H
+#define RUNTIME_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "runtime/arena.h"
+
+enum { THREAD_LABELS = 16, THREAD_HOLDS = 8 };
+
+struct thread_label {			/* an interval that the thread works on */
+	uint64_t label, key;
+	bool skipped;			/* its functions are not recorded: chunks were short */
+};
+
+struct thread_hold {			/* a home-made lock between ACQUIRE and ACQUIRED */
+	uint64_t object, start;
+};
+
+struct thread {
+	struct arena_slot *slot;	/* NULL: not attached */
+	uint32_t slot_number;
+	uint32_t chunk, previous;	/* previous is full, given away one chunk later: an interrupted
+					 * probe may still write into it */
+	uint64_t serial;		/* kept when the thread attaches again; 0: none yet */
+	bool started;			/* its START is in the trace */
+	volatile int busy;
+	unsigned int label_cnt, hold_cnt;
+	struct thread_label labels[THREAD_LABELS];	/* innermost last */
+	struct thread_hold holds[THREAD_HOLDS];
+};
+
+extern __thread struct thread thread_self __attribute__((tls_model("initial-exec")));
+
+/* Attaches the calling thread if need be; false: log nothing. */
+bool thread_attach(void);
+
+static inline bool thread_ready(void)
+{
+	return vprof_self.gate && (thread_self.slot || thread_attach());
+}
+
+/* At the end of a thread: closes its frames, gives chunk and slot back. */
+void thread_detach(void);
+
+/* In the child of a fork: nothing of the parent's is ours. */
+void thread_forget(uint64_t serial);
+
+/* Logs one event; words as TRACE_EVENTS says. */
+void thread_log(enum trace_event kind, uint64_t ticks, const uint64_t *words);
+
+#define THREAD_LOG(kind, ticks, ...) thread_log(kind, ticks, (const uint64_t[]){ __VA_ARGS__ })
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wait.c - logs one blocked stretch: when, what for, and who ended it.
+ *
+ * Example: a thread finds a mutex taken at tick 100 by tid 31, blocks, and has it at 180.  The
+ * releaser, thread 3, left a stamp at 170: WAIT 100..180, lock, waker 3, woken at 170.  Without a
+ * stamp (it let go just before we said that we wait) tid 31 is named, woken at 180: the wake-up
+ * took no time that we know of.
+ */
+#include <errno.h>
+#include "runtime/wait.h"
+
+struct wait wait_begin(enum wait_class class, uint64_t object)
+{
+	int saved_errno = errno;
+	struct wait w = { .class = class, .object = object };
+
+	w.on = thread_ready();
+	if (w.on) {
+		if (object)
+			releasers_expect(object);
+		w.start = clock_ticks();
+	}
+	errno = saved_errno;
+	return w;
+}
+
+struct wait wait_begin_cond(uint64_t object, uint64_t mutex)
+{
+	struct wait w = wait_begin(WAIT_COND, object);
+
+	w.mutex = mutex;
+	if (w.on) {
+		releasers_expect(mutex);
+		releasers_stamp(mutex);
+	}
+	return w;
+}
+
+void wait_end(struct wait *w)
+{
+	int saved_errno = errno;
+	uint64_t end, waker = 0, woken = 0, serial, ticks;
+
+	if (!w->on)
+		return;
+	end = clock_ticks();
+	if (w->object)
+		releasers_forget(w->object);
+	if (w->mutex)
+		releasers_forget(w->mutex);
+	if (!w->result) {
+		if (w->object && releasers_find(w->object, w->start, end, &serial, &woken))
+			waker = waker_serial(serial);
+		if (w->mutex && releasers_find(w->mutex, w->start, end, &serial, &ticks) &&
+		    ticks > woken && serial != thread_self.serial) {
+			waker = waker_serial(serial);
+			woken = ticks;
+		}
+		if (!waker && w->holder_tid) {
+			waker = waker_tid(w->holder_tid);
+			woken = end;
+		}
+	}
+	if (thread_ready())
+		THREAD_LOG(EVENT_WAIT, w->start, end, w->class, w->object, waker, woken);
+	errno = saved_errno;
+}
+
+bool wait_log(enum wait_class class, uint64_t object, uint64_t start, uint64_t end,
+	      bool require_waker)
+{
+	uint64_t serial, woken = 0;
+	bool found = releasers_find(object, start, end, &serial, &woken) &&
+		     serial != thread_self.serial;
+
+	if (!found && require_waker)
+		return false;
+	THREAD_LOG(EVENT_WAIT, start, end, class, object, found ? waker_serial(serial) : 0,
+		   found ? woken : 0);
+	return true;
+}

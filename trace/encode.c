@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* encode.c - varints; the idea and an example are in encode.h. */
+#include <string.h>
+#include "trace/encode.h"
+
+void encode_varint(struct encoder *e, uint64_t value)
+{
+	unsigned char bytes[VARINT_BYTES_MAX];
+	size_t cnt = 0;
+
+	do {
+		bytes[cnt++] = (value & 0x7f) | (value > 0x7f ? 0x80 : 0);
+		value >>= 7;
+	} while (value);
+	if (encode_room(e) < cnt) {
+		e->full = true;
+		return;
+	}
+	memcpy(e->data + e->len, bytes, cnt);
+	e->len += cnt;
+}
+
+void encode_text(struct encoder *e, const char *text, size_t len)
+{
+	if (encode_room(e) < len + VARINT_BYTES_MAX) {
+		e->full = true;
+		return;
+	}
+	encode_varint(e, len);
+	memcpy(e->data + e->len, text, len);
+	e->len += len;
+}
+
+uint64_t decode_varint(struct decoder *d)
+{
+	uint64_t value = 0;
+
+	for (unsigned int shift = 0; shift < 64; shift += 7) {
+		uint64_t byte;
+
+		if (d->at == d->end)
+			break;
+		byte = *d->at++;
+		if (shift == 63 && byte > 1)
+			break;
+		value |= (byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return value;
+	}
+	d->bad = true;
+	d->at = d->end;
+	return 0;
+}
+
+const char *decode_text(struct decoder *d, size_t *ret_len)
+{
+	uint64_t len = decode_varint(d);
+	const char *text = (const char *)d->at;
+
+	if (d->bad || len > decode_left(d)) {
+		d->bad = true;
+		d->at = d->end;
+		*ret_len = 0;
+		return NULL;
+	}
+	d->at += len;
+	*ret_len = len;
+	return text;
+}
+
+uint64_t encode_checksum(const void *data, size_t len)
+{
+	const unsigned char *bytes = data;
+	uint64_t hash = 0xcbf29ce484222325ULL;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ bytes[i]) * 0x100000001b3ULL;
+	return hash;
+}

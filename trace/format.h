@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * format.h - what a trace is made of: the events, and the file they are kept in.
+ *
+ * The runtime logs records of 64-bit words, the drainer packs them into blocks of a file, the
+ * reader makes tuples of them.
+ *
+ *	invocation	start, length << 16 | fid		(fid 1..65535)
+ *	event		ticks, kind << 16, payload words	(as many as the table says)
+ *
+ * Ticks are those of the recording machine's clock; anchors (ticks, CLOCK_MONOTONIC ns,
+ * CLOCK_REALTIME ns) say what they mean.  Threads have serial numbers, unique in the run, because
+ * the kernel gives a tid out again; functions (fid) and labels are numbered from 1.
+ *
+ * The file: struct trace_header, then blocks.  A block is struct trace_block and stored_bytes of
+ * zstd that unpack to raw_bytes of varints (encode.h):
+ *
+ *	BLOCK_CHUNKS	{ serial, pid, tid, record_cnt, records }...
+ *			record: head, zigzag(start - start of the record before it)
+ *			invocation: head = fid << 1, then length
+ *			event: head = kind << 1 | 1, then the payload words
+ *	BLOCK_ANCHORS	{ ticks, mono_ns, real_ns }...
+ *	BLOCK_FUNCTIONS	{ fid, key, line, level, name, file }...	strings: length, bytes
+ *	BLOCK_LABELS	{ id, name }...
+ *	BLOCK_END	lost records without a thread, since when (ticks): the last block
+ *
+ * For example the event PAUSE of thread 7 at tick 1000, alone in its chunk: 7, pid, tid, 1,
+ * EVENT_PAUSE << 1 | 1, 2000.
+ */
+#ifndef TRACE_FORMAT_H
+#define TRACE_FORMAT_H
+
+#include <stdint.h>
+
+/* kind, payload words; their meaning */
+#define TRACE_EVENTS(X)										\
+	X(BEGIN, 3)		/* label, key, 1 if its functions are not recorded */		\
+	X(END, 2)		/* label, key */						\
+	X(RESUME, 2)		/* label, key */						\
+	X(PAUSE, 0)										\
+	X(DROP, 2)		/* label, key */						\
+	X(LEAVE, 2)		/* label, key: only logged where it meant something */		\
+	X(ENQUEUE, 2)		/* queue, task */						\
+	X(DEQUEUE, 2)		/* queue, task */						\
+	X(WAIT, 5)		/* from ticks to: end, enum wait_class, object, waker, woken at */ \
+	X(FALSE_WAKEUP, 0)									\
+	X(WORK, 2)		/* label, value */						\
+	X(LOSS, 2)		/* until ticks: since, records */				\
+	X(FRAME, 2)		/* invocation closed for it (longjmp, thread end): end, fid */	\
+	X(OPEN_FRAME, 1)	/* still open when its thread was last seen: fid */		\
+	X(CREATE, 1)		/* serial of the new thread or process */			\
+	X(START, 3)		/* pid << 32 | tid, name: two words */				\
+	X(STOP, 2)		/* name: two words */
+
+enum trace_event {
+	EVENT_NONE,
+#define X(kind, words) EVENT_##kind,
+	TRACE_EVENTS(X)
+#undef X
+	EVENT_CNT
+};
+
+enum { EVENT_WORDS_MAX = 5 };
+
+static inline unsigned int event_words(unsigned int kind)
+{
+	static const unsigned char words[EVENT_CNT] = {
+#define X(kind, words) [EVENT_##kind] = words,
+		TRACE_EVENTS(X)
+#undef X
+	};
+
+	return words[kind];
+}
+
+enum wait_class {
+	WAIT_NONE, WAIT_LOCK, WAIT_COND, WAIT_IO, WAIT_QUEUE, WAIT_JOIN, WAIT_SLEEP, WAIT_CLASS_CNT
+};
+
+/* A waker: 0 unknown; serial << 1; or tid << 1 | 1 where only the kernel's number is known. */
+static inline uint64_t waker_serial(uint64_t serial)
+{
+	return serial << 1;
+}
+
+static inline uint64_t waker_tid(uint64_t tid)
+{
+	return tid << 1 | 1;
+}
+
+#define TRACE_MAGIC 0x31656361727456ULL		/* "Vtrace1" */
+#define TRACE_BLOCK_MAGIC 0x4b4c4256u		/* "VBLK" */
+
+enum { TRACE_BLOCK_RAW_MAX = 1 << 22 };		/* a reader refuses more */
+
+struct trace_header {
+	uint64_t magic;
+	uint32_t version, header_bytes;
+};
+
+enum { TRACE_VERSION = 1 };
+
+enum trace_block_kind {
+	BLOCK_CHUNKS = 1, BLOCK_ANCHORS, BLOCK_FUNCTIONS, BLOCK_LABELS, BLOCK_END
+};
+
+struct trace_block {
+	uint32_t magic, kind;
+	uint32_t raw_bytes, stored_bytes;
+	uint64_t checksum;			/* encode_checksum() of the stored bytes */
+};
+
+#endif
