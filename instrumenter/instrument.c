@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * instrument.c - puts probes and events into the text of a unit.
+ *
+ *	int f(struct conn *c) { if (!c) return 0; return work(c); }
+ *
+ * with a probe, and as the end of the interval "request" with the key ret, becomes one line:
+ *
+ *	int f(struct conn *c) { struct vprof_later vprof_later_0 ... = { 0, &vprof_labels[0], 0, 0 };
+ *	struct vprof_span vprof_span_ ... = vprof_in(&vprof_sites[0]); if (!c)
+ *	return ({ __typeof__(int) vprof_ret_ = (0); vprof_later_0.a = (unsigned long long)(vprof_ret_);
+ *	vprof_later_0.kind = VPROF_KIND_END; vprof_ret_; }); ...
+ *
+ * runtime/probe.h, put before the unit's own text, declares all of these and says what they mean.
+ */
+#include <string.h>
+#include "base/banned.h"
+#include "base/cleanup.h"
+#include "instrumenter/expression.h"
+#include "instrumenter/instrument.h"
+
+static const char probe_text[] =
+#if defined(__x86_64__)
+#include "instrumenter/probe_x86_64.inc"
+#else
+#include "instrumenter/probe_generic.inc"
+#endif
+#include "instrumenter/probe.inc"
+;
+
+#define OWN_MARKER "# 1 \"<vprof>\" 3\n"	/* 3: a system header, nobody's warnings */
+
+static void insert_probes(struct instrumenting *in);
+static void rewrite_returns(struct instrumenting *in, size_t f);
+static void insert_bodies(struct instrumenting *in);
+static void add_top(const struct instrumenting *in, struct str *top);
+
+bool instrument_unit(struct instrumenting *in, struct str *ret)
+{
+	_cleanup_(str_release) struct str top = STR_INIT;
+
+	for (size_t i = 0; i < in->unit->functions.cnt; i++)
+		VEC_EXTEND(&in->bodies);
+	insert_probes(in);
+	insert_intervals(in);
+	insert_primitives(in);
+	if (!in->site_cnt && !in->event_cnt && !in->pragmas.len)
+		return false;
+	insert_bodies(in);
+	add_top(in, &top);
+	edits_insert(&in->edits, lines_top(in->lines), "%s", str_cstr(&top));
+	edits_apply(&in->edits, in->text, in->len, ret);
+	if (in->wrappers.len)
+		str_addf(ret, "\n" OWN_MARKER "%s%s%s", in->language == LANG_CXX ? "extern \"C\" {\n" : "",
+			 str_cstr(&in->wrappers), in->language == LANG_CXX ? "}\n" : "");
+	return true;
+}
+
+void instrumenting_release(struct instrumenting *in)
+{
+	for (size_t i = 0; i < in->bodies.cnt; i++) {
+		str_release(&in->bodies.items[i].before);
+		str_release(&in->bodies.items[i].span);
+		str_release(&in->bodies.items[i].after);
+		str_release(&in->bodies.items[i].at_return);
+	}
+	VEC_RELEASE(&in->bodies);
+	VEC_RELEASE(&in->labels);
+	str_release(&in->sites);
+	str_release(&in->pragmas);
+	str_release(&in->wrappers);
+	edits_release(&in->edits);
+}
+
+static void add_c_string(struct str *s, const char *text)
+{
+	str_addc(s, '"');
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c == '"' || c == '\\')
+			str_addf(s, "\\%c", c);
+		else if (c < 0x20 || c >= 0x7f)
+			str_addf(s, "\\%03o", c);
+		else
+			str_addc(s, (char)c);
+	}
+	str_addc(s, '"');
+}
+
+static void insert_probes(struct instrumenting *in)
+{
+	for (size_t i = 0; i < in->unit->functions.cnt; i++) {
+		struct scan_function *f = &in->unit->functions.items[i];
+
+		if (f->skipped || !in->o->plan || plan_level_of(in->o->plan, f->key) == PLAN_OFF)
+			continue;
+		str_addf(&in->bodies.items[i].span,
+			 " struct vprof_span vprof_span_ __attribute__((cleanup(vprof_out), unused))"
+			 " = vprof_in(&vprof_sites[%zu]);", in->site_cnt++);
+		str_addf(&in->sites, "{ 0, 0, 0, %u, 0x%llxULL, ", f->line, (unsigned long long)f->key);
+		add_c_string(&in->sites, f->name);
+		str_add(&in->sites, ", ");
+		add_c_string(&in->sites, f->file);
+		str_add(&in->sites, " },\n");
+		f->probed = true;
+	}
+}
+
+/* --- helpers of intervals.c and sync.c ---------------------------------------------- */
+
+size_t label_number(struct instrumenting *in, const char *name)
+{
+	for (size_t i = 0; i < in->labels.cnt; i++)
+		if (strcmp(in->labels.items[i], name) == 0)
+			return i;
+	VEC_ADD(&in->labels, name);
+	return in->labels.cnt - 1;
+}
+
+void place_add(struct instrumenting *in, const char *interval, const char *role,
+	       const char *location, const char *problem)
+{
+	struct arena *a = in->unit->arena;
+	struct scan_place p = {
+		.interval = interval ? arena_strdup(a, interval) : NULL,
+		.role = arena_strdup(a, role), .location = arena_strdup(a, location),
+		.problem = problem ? arena_strdup(a, problem) : NULL,
+	};
+
+	VEC_ADD(&in->unit->places, p);
+}
+
+const char *parameter_name_of(size_t n, void *parsed_function)
+{
+	const struct parsed_function *f = parsed_function;
+
+	return n < f->parameters.cnt ? f->parameters.items[n].name : NULL;
+}
+
+const char *later_add(struct instrumenting *in, size_t f, struct str *where, const char *kind,
+		      const char *label, const char *a, const char *b, bool at_return)
+{
+	struct parsed_function *pf = &in->parsed->functions.items[f];
+	bool uses_result = expression_uses_result(a) || (b && expression_uses_result(b));
+	_cleanup_(str_release) struct str a_text = STR_INIT, b_text = STR_INIT;
+	const char *result = uses_result ? "vprof_ret_" : NULL, *problem;
+
+	if (uses_result && !pf->result_is_scalar)
+		return "the function's result is no number and no pointer";
+	problem = expression_expand(a, parameter_name_of, pf, result, &a_text);
+	if (!problem)
+		problem = expression_expand(b ? b : "0", parameter_name_of, pf, result, &b_text);
+	if (problem)
+		return problem;
+	at_return |= uses_result;
+	str_addf(where, " struct vprof_later vprof_later_%zu __attribute__((cleanup(vprof_later_out),"
+		 " unused)) = { %s, %s, %s, %s };", in->later_cnt, at_return ? "0" : kind, label,
+		 at_return ? "0" : a_text.data, at_return ? "0" : b_text.data);
+	if (at_return)
+		str_addf(&in->bodies.items[f].at_return,
+			 " vprof_later_%zu.a = %s; vprof_later_%zu.b = %s; vprof_later_%zu.kind = %s;",
+			 in->later_cnt, a_text.data, in->later_cnt, b_text.data, in->later_cnt, kind);
+	in->later_cnt++;
+	in->event_cnt++;
+	return NULL;
+}
+
+/* --- the text -------------------------------------------------------------------------- */
+
+/* Past the ';' that ends a statement whose last token ends at end. */
+static size_t past_semicolon(const struct instrumenting *in, size_t end)
+{
+	const char *semicolon = memchr(in->text + end, ';', in->len - end);
+
+	return semicolon ? (size_t)(semicolon - in->text) + 1 : end;
+}
+
+/* return E;  ->  return ({ T vprof_ret_ = (E); STATEMENTS vprof_ret_; }); */
+static void rewrite_value_return(struct instrumenting *in, const struct range *r, const char *type,
+				 const char *statements)
+{
+	size_t start = r->start + strlen("return");
+	size_t first = start + strspn(in->text + start, " \t\n");
+	bool braces = in->text[first] == '{';
+
+	edits_insert(&in->edits, start, " ({ __typeof__(%s) vprof_ret_ = %s", type, braces ? "" : "(");
+	edits_insert(&in->edits, r->end, "%s;%s vprof_ret_; })", braces ? "" : ")", statements);
+}
+
+static void rewrite_returns(struct instrumenting *in, size_t f)
+{
+	const struct parsed_function *pf = &in->parsed->functions.items[f];
+	const char *statements = str_cstr(&in->bodies.items[f].at_return);
+	struct ranges returns = { { NULL, 0, 0 } };
+
+	parsed_returns(in->parsed, f, &returns);
+	for (size_t i = 0; i < returns.items.cnt; i++) {
+		const struct range *r = &returns.items.items[i];
+
+		if (pf->result_is_scalar) {
+			rewrite_value_return(in, r, pf->result, statements);
+			continue;
+		}
+		edits_insert(&in->edits, r->start, "{%s ", statements);
+		edits_insert(&in->edits, past_semicolon(in, r->end), " }");
+	}
+	if (pf->result_is_void)
+		edits_insert(&in->edits, pf->body_end - 1, "%s ", statements);
+	VEC_RELEASE(&returns.items);
+}
+
+static void insert_bodies(struct instrumenting *in)
+{
+	for (size_t f = 0; f < in->bodies.cnt; f++) {
+		const struct function_edit *e = &in->bodies.items[f];
+		size_t at = in->parsed->functions.items[f].body + 1;
+
+		if (e->at_return.len)
+			rewrite_returns(in, f);
+		if (e->before.len || e->span.len || e->after.len)
+			edits_insert(&in->edits, at, "%s%s%s", str_cstr(&e->before), str_cstr(&e->span),
+				     str_cstr(&e->after));
+	}
+}
+
+static void add_top(const struct instrumenting *in, struct str *top)
+{
+	str_add(top, OWN_MARKER);
+	str_add(top, probe_text);
+	if (in->labels.cnt) {
+		str_addf(top, "static struct vprof_label vprof_labels[%zu] = {\n", in->labels.cnt);
+		for (size_t i = 0; i < in->labels.cnt; i++) {
+			str_add(top, "{ ");
+			add_c_string(top, in->labels.items[i]);
+			str_add(top, ", 0 },\n");
+		}
+		str_add(top, "};\n");
+	}
+	if (in->site_cnt)
+		str_addf(top, "static struct vprof_site vprof_sites[%zu] = {\n%s};\n"
+			 "static void __attribute__((constructor)) vprof_unit_in(void)\n"
+			 "{ if (vprof_register) vprof_register(vprof_sites, %zu); }\n"
+			 "static void __attribute__((destructor)) vprof_unit_out(void)\n"
+			 "{ if (vprof_unregister) vprof_unregister(vprof_sites, %zu); }\n",
+			 in->site_cnt, str_cstr(&in->sites), in->site_cnt, in->site_cnt);
+	str_add(top, str_cstr(&in->pragmas));
+}

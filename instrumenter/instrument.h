@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * instrument.h - a parsed unit and a plan -> the insertions, and the scan record.
+ *
+ * What is inserted into a body, in this order; cleanups run in reverse when it is left:
+ *
+ *	before	an interval begins here; what happens to it when the function's span has ended
+ *	span	the probe
+ *	after	a lock's ACQUIRE and RELEASE: inside the function's own time
+ */
+#ifndef INSTRUMENTER_INSTRUMENT_H
+#define INSTRUMENTER_INSTRUMENT_H
+
+#include "instrumenter/edit.h"
+#include "instrumenter/launcher.h"
+#include "instrumenter/parse.h"
+
+struct function_edit {
+	struct str before, span, after;
+	struct str at_return;		/* statements; the result is called vprof_ret_ */
+};
+
+/* One unit on its way. */
+struct instrumenting {
+	const struct launcher_options *o;
+	const char *text;
+	size_t len;
+	enum language language;
+	const char *standard;
+	const struct lines *lines;
+	struct parsed *parsed;
+	struct unit *unit;		/* functions are 1:1 those of parsed */
+	struct edits edits;
+	VEC(struct function_edit) bodies;	/* 1:1 as well */
+	VEC(const char *) labels;	/* names of intervals, as in vprof_labels[] */
+	struct str sites;		/* initialisers of vprof_sites[] */
+	struct str pragmas, wrappers;	/* at the top and at the bottom of the unit */
+	size_t site_cnt, later_cnt, event_cnt;
+};
+
+/* scan.c: functions, calls and addresses of the unit. */
+void scan_unit(struct instrumenting *in);
+
+/* The identity of what would be inserted into a unit, from its scan record alone: as long as it is
+ * the same, the object need not be compiled again. */
+uint64_t probe_set_of(const struct unit *u, const struct launcher_options *o);
+
+/* Makes the edited text.  False: nothing is to be inserted, compile the unit as it is. */
+bool instrument_unit(struct instrumenting *in, struct str *ret);
+void instrumenting_release(struct instrumenting *in);	/* also a _cleanup_ function */
+
+/* The parts of instrument_unit(). */
+void insert_intervals(struct instrumenting *in);	/* intervals.c */
+void insert_primitives(struct instrumenting *in);	/* sync.c */
+
+/* Shared by those two. */
+size_t label_number(struct instrumenting *in, const char *name);
+void place_add(struct instrumenting *in, const char *interval, const char *role,
+	       const char *location, const char *problem);
+const char *parameter_name_of(size_t n, void *parsed_function);
+
+/*
+ * "When function f is left": adds a vprof_later to where, of the given kind, with a and b computed
+ * from expressions (b NULL: 0).  If at_return, or if they mention ret, they are computed by each
+ * return statement, else at entry.  label "0" or "&vprof_labels[N]".  NULL, or the problem.
+ */
+const char *later_add(struct instrumenting *in, size_t f, struct str *where, const char *kind,
+		      const char *label, const char *a, const char *b, bool at_return);
+
+#endif

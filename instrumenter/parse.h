@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * parse.h - what libclang sees in a preprocessed text, as plain data.
+ *
+ * parse.c is the only file that knows libclang; offsets count bytes of the text.
+ */
+#ifndef INSTRUMENTER_PARSE_H
+#define INSTRUMENTER_PARSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "instrumenter/command.h"
+#include "instrumenter/lines.h"
+
+struct parsed_parameter {
+	const char *name;		/* "" if it has none */
+	const char *type;		/* as spelled */
+	bool is_record;			/* struct, union or class by value */
+};
+
+/* A function definition outside foreign headers. */
+struct parsed_function {
+	const char *name;		/* qualified in C++ */
+	size_t offset;			/* of its name */
+	size_t body, body_end;		/* of the '{', and past the '}'; body 0: there is none */
+	bool is_static, is_inline, is_lambda, is_defaulted;
+	const char *printed;		/* the declaration with its attributes, without body */
+	const char *type;		/* canonical; "virtual Base::f(int)" of a virtual method */
+	bool is_virtual;
+	const char *result;		/* type as spelled */
+	bool result_is_void, result_is_scalar;
+	VEC(struct parsed_parameter) parameters;
+};
+
+struct parsed_call {
+	size_t caller;			/* index into functions */
+	size_t offset;
+	const char *callee;		/* NULL: through a pointer, or virtual */
+	size_t callee_body;		/* offset of the callee's '{' if the unit defines it, else 0 */
+	bool callee_static, callee_foreign;
+	const char *type;		/* callee NULL: what a target's type must be */
+};
+
+/* A function declaration anywhere, also in foreign headers, whose name was asked for. */
+struct parsed_prototype {
+	const char *name;
+	size_t offset;
+	bool foreign, defined, c_linkage, variadic;
+	const char *result;
+	bool result_is_void, result_is_record;
+	VEC(struct parsed_parameter) parameters;
+};
+
+struct range {
+	size_t start, end;
+};
+
+struct parsed_statement {
+	struct range range;		/* end: past the last token, without the ';' */
+	bool in_block;			/* its parent is a {...}: something may stand before it */
+};
+
+struct parsed {
+	struct arena *arena;
+	VEC(struct parsed_function) functions;
+	VEC(struct parsed_call) calls;
+	VEC(const char *) address_taken;
+	VEC(struct parsed_prototype) prototypes;
+	VEC(const char *) resolvers;	/* of ifuncs */
+	const char *error;		/* NULL, or the first error in the project's own code */
+	size_t error_offset;
+	struct parsed_private *private;
+};
+
+struct parse_input {
+	const char *path;		/* of the text, for libclang's own use */
+	const char *text;
+	size_t len;
+	enum language language;
+	const char *standard;		/* value of -std=, NULL */
+	const struct lines *lines;
+	bool (*wants_prototype)(const char *name, void *arg);
+	void *arg;
+};
+
+/* NULL if libclang could not parse at all. */
+struct parsed *parse_text(const struct parse_input *in);
+void parsed_free(struct parsed *p);
+DEFINE_CLEANUP(struct parsed *, parsed_free);
+
+/* The return statements of functions.items[f], not those of lambdas and classes inside it. */
+struct ranges {
+	VEC(struct range) items;
+};
+void parsed_returns(const struct parsed *p, size_t f, struct ranges *ret);
+
+/* Calls visit for each statement inside the body of functions.items[f], in text order. */
+void parsed_statements(const struct parsed *p, size_t f,
+		       void (*visit)(const struct parsed_statement *s, void *arg), void *arg);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * scan.c - from what libclang saw to the scan record of the unit.
+ *
+ * Offsets become files and lines of the user's sources, functions get their identity, and each is
+ * asked whether it can take a probe.  Why it cannot, by construct:
+ *
+ *	naked, interrupt		there is no frame to keep a variable in
+ *	constexpr, consteval, lambda	(C++17) must be computable by the compiler, a probe is not
+ *	__label__, #pragma STDC		have to come first in the block
+ *	musttail			nothing may be left to do after the call
+ *	ifunc resolver			runs before the program is relocated
+ *	coroutine			its variables outlive the call, maybe on another thread
+ *	= default, function-try block	there is no '{' that begins a plain body
+ */
+#include <ctype.h>
+#include <string.h>
+#include "base/banned.h"
+#include "base/map.h"
+#include "instrumenter/directives.h"
+#include "instrumenter/instrument.h"
+
+static bool is_name_char(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Is word there as a whole word? */
+static bool has_word(const char *text, size_t len, const char *word)
+{
+	size_t word_len = strlen(word);
+	const char *p = text, *end = text + len;
+
+	while ((p = memmem(p, (size_t)(end - p), word, word_len))) {
+		if ((p == text || !is_name_char(p[-1])) &&
+		    (p + word_len == end || !is_name_char(p[word_len])))
+			return true;
+		p += word_len;
+	}
+	return false;
+}
+
+/* The first token of the body, or its first line if that is a #pragma. */
+static const char *first_in_body(const char *p, const char *end)
+{
+	while (p < end) {
+		if (isspace((unsigned char)*p)) {
+			p++;
+		} else if (*p == '#' && !has_word(p, strcspn(p, "\n"), "pragma")) {
+			p += strcspn(p, "\n");
+		} else if (p[0] == '/' && p[1] == '*') {
+			const char *close = strstr(p + 2, "*/");
+
+			p = close ? close + 2 : end;
+		} else if (p[0] == '/' && p[1] == '/') {
+			p += strcspn(p, "\n");
+		} else {
+			break;
+		}
+	}
+	return p;
+}
+
+static const char *skipped_by_body(const struct instrumenting *in, const struct parsed_function *f)
+{
+	const char *body = in->text + f->body, *end = in->text + f->body_end;
+	size_t len = (size_t)(end - body);
+	const char *first = first_in_body(body + 1, end);
+
+	if (starts_with(first, "__label__"))
+		return "__label__ has to come first in the body";
+	if (*first == '#' && has_word(first, strcspn(first, "\n"), "STDC"))
+		return "#pragma STDC has to come first in the body";
+	if (has_word(body, len, "musttail"))
+		return "musttail";
+	if (in->language == LANG_CXX && (has_word(body, len, "co_await") ||
+	    has_word(body, len, "co_yield") || has_word(body, len, "co_return")))
+		return "coroutine";
+	return NULL;
+}
+
+/* Lambdas are implicitly constexpr from C++17 on, g++'s default. */
+static bool lambdas_are_constexpr(const char *standard)
+{
+	static const char *const older[] = { "98", "03", "11", "0x", "14", "1y" };
+
+	for (size_t i = 0; standard && i < ARRAY_SIZE(older); i++)
+		if (ends_with(standard, older[i]))
+			return false;
+	return true;
+}
+
+static const char *skipped_by_declaration(const struct instrumenting *in,
+					  const struct parsed_function *f)
+{
+	static const char *const attributes[] = { "naked", "interrupt", "no_instrument_function" };
+	static const char *const specifiers[] = { "constexpr", "consteval" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(specifiers); i++)
+		if (has_word(f->printed, strlen(f->printed), specifiers[i]))
+			return specifiers[i];
+	for (size_t i = 0; i < ARRAY_SIZE(attributes); i++) {
+		const char *at = strstr(f->printed, "__attribute__((");
+
+		if (at && has_word(at, strlen(at), attributes[i]))
+			return attributes[i];
+	}
+	if (f->is_lambda && lambdas_are_constexpr(in->standard))
+		return "lambda (implicitly constexpr)";
+	for (size_t i = 0; i < in->parsed->resolvers.cnt; i++)
+		if (strcmp(in->parsed->resolvers.items[i], f->name) == 0)
+			return "ifunc resolver";
+	return NULL;
+}
+
+static const char *why_skipped(const struct instrumenting *in, const struct parsed_function *f)
+{
+	const char *why;
+
+	if (f->is_defaulted)
+		return "= default";
+	if (!f->body)
+		return "its body does not begin with '{'";
+	why = skipped_by_declaration(in, f);
+	return why ? why : skipped_by_body(in, f);
+}
+
+static void scan_function(struct instrumenting *in, const struct parsed_function *f)
+{
+	struct unit *u = in->unit;
+	struct position at = lines_at(in->lines, f->body ? f->body : f->offset);
+	struct position end = f->body ? lines_at(in->lines, f->body_end - 1) : at;
+	struct scan_function *s = VEC_EXTEND(&u->functions);
+
+	s->name = arena_strdup(u->arena, f->name);
+	s->file = arena_strdup(u->arena, at.file);
+	s->line = at.line;
+	s->end_line = end.line >= at.line ? end.line : at.line;
+	s->key = function_key(s->file, s->line, s->name);
+	s->is_static = f->is_static;
+	s->is_inline = f->is_inline;
+	s->address_taken = f->is_virtual;
+	s->type = arena_strdup(u->arena, f->type);
+	s->skipped = why_skipped(in, f);
+}
+
+static void scan_call(struct instrumenting *in, const struct parsed_call *c)
+{
+	struct unit *u = in->unit;
+	struct position at = lines_at(in->lines, c->offset);
+	const struct primitive *p = c->callee ? primitives_find(in->o->sync, c->callee) : NULL;
+	struct scan_call *s;
+
+	if (p && p->role == ROLE_RELEASE)
+		u->functions.items[c->caller].releases = true;
+	if (c->callee_foreign)
+		return;
+	s = VEC_EXTEND(&u->calls);
+	s->caller = (uint32_t)c->caller;
+	s->file = arena_strdup(u->arena, at.file);
+	s->line = at.line;
+	s->callee = c->callee ? arena_strdup(u->arena, c->callee) : NULL;
+	s->callee_static = c->callee_static;
+	s->type = c->type ? arena_strdup(u->arena, c->type) : NULL;
+	if (c->callee_body) {
+		struct position body = lines_at(in->lines, c->callee_body);
+
+		s->callee_file = arena_strdup(u->arena, body.file);
+		s->callee_line = body.line;
+	}
+}
+
+void scan_unit(struct instrumenting *in)
+{
+	struct parsed *p = in->parsed;
+	struct unit *u = in->unit;
+	_cleanup_(names_freep) struct names *taken = names_new();
+
+	for (size_t i = 0; i < p->functions.cnt; i++)
+		scan_function(in, &p->functions.items[i]);
+	for (size_t i = 0; i < p->calls.cnt; i++)
+		scan_call(in, &p->calls.items[i]);
+	for (size_t i = 0; i < p->address_taken.cnt; i++)
+		names_add(taken, p->address_taken.items[i]);
+	for (size_t i = 0; i < names_cnt(taken); i++)
+		VEC_ADD(&u->address_taken, arena_strdup(u->arena, names_get(taken, (uint32_t)i)));
+	for (size_t i = 0; i < u->functions.cnt; i++)
+		if (names_find(taken, u->functions.items[i].name) != NAMES_NONE)
+			u->functions.items[i].address_taken = true;
+}
+
+static uint64_t hash_location(uint64_t h, const struct location *l)
+{
+	_cleanup_(freep) char *text = location_text(l);
+
+	return hash_str(h, text);
+}
+
+static uint64_t hash_directives(uint64_t h, const struct unit *u, const struct launcher_options *o)
+{
+	_cleanup_(directives_release) struct directives all = { .list = { NULL, 0, 0 } };
+
+	directives_collect(o, &all);
+	for (size_t i = 0; i < all.list.cnt; i++) {
+		const struct directive *d = &all.list.items[i];
+
+		for (size_t f = 0; f < u->functions.cnt; f++) {
+			if (!directive_concerns(d, &u->functions.items[f]))
+				continue;
+			h = hash_u64(h, d->kind);
+			h = hash_location(h, d->location);
+			h = hash_str(h, d->interval->name);
+			h = hash_str(h, d->interval->key ? d->interval->key : "");
+		}
+	}
+	return h;
+}
+
+uint64_t probe_set_of(const struct unit *u, const struct launcher_options *o)
+{
+	uint64_t h = hash_str(0, "1");		/* to be raised when the inserted text changes */
+
+	for (size_t i = 0; i < u->functions.cnt; i++) {
+		const struct scan_function *f = &u->functions.items[i];
+
+		if (!f->skipped && o->plan && plan_level_of(o->plan, f->key) != PLAN_OFF)
+			h = hash_u64(h, f->key);
+	}
+	h = hash_directives(h, u, o);
+	/* Which primitives a unit uses is not in its record: a change of the list concerns all. */
+	for (size_t i = 0; i < o->sync->cnt; i++) {
+		const struct primitive *p = &o->sync->items[i];
+
+		h = hash_u64(h, p->role);
+		h = hash_str(h, p->name);
+		h = hash_str(h, p->object ? p->object : "");
+		h = hash_str(h, p->task ? p->task : "");
+	}
+	return h;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * sync.c - synchronisation primitives, each at exactly one level.
+ *
+ *	the unit defines NAME			events inside the definition
+ *	NAME is one the runtime wraps		#pragma redefine_extname NAME vprof_w_NAME
+ *	NAME comes from a library's header	the same pragma, and a weak hidden wrapper in this unit
+ *						that is made from the prototype
+ *	NAME comes from the project's header	nothing: its definition is in another unit
+ *
+ * The pragma renames every use, also those in macros, in inline functions of headers and as
+ * function pointers.  An example of a wrapper, for `acquire = db_lock(arg0)`:
+ *
+ *	extern int vprof_real_db_lock(struct db *) __asm__("db_lock");
+ *	__attribute__((weak, visibility("hidden"))) int vprof_w_db_lock(struct db * vprof_arg0)
+ *	{ ...ACQUIRE...; int vprof_ret_ = vprof_real_db_lock(vprof_arg0); ...ACQUIRED...; return vprof_ret_; }
+ */
+#include <ctype.h>
+#include <string.h>
+#include "base/banned.h"
+#include "instrumenter/expression.h"
+#include "instrumenter/instrument.h"
+
+static const struct {
+	const char *role, *entry, *later;	/* kinds of events; NULL: none */
+} role_events[] = {
+	[ROLE_ACQUIRE] = { "acquire", "VPROF_KIND_ACQUIRE", "VPROF_KIND_ACQUIRED" },
+	[ROLE_RELEASE] = { "release", "VPROF_KIND_RELEASE", NULL },
+	[ROLE_ENQUEUE] = { "enqueue", "VPROF_KIND_ENQUEUE", NULL },
+	[ROLE_DEQUEUE] = { "dequeue", NULL, "VPROF_KIND_DEQUEUE" },
+	[ROLE_OTHER] = { "other", NULL, NULL },
+};
+
+/* --- definitions ------------------------------------------------------------------------ */
+
+static const char *add_entry_event(struct str *s, const struct primitive *p, parameter_name name_of,
+				   void *arg)
+{
+	_cleanup_(str_release) struct str a = STR_INIT, b = STR_INIT;
+	const char *problem = expression_expand(p->object, name_of, arg, NULL, &a);
+
+	if (!problem)
+		problem = expression_expand(p->task ? p->task : "0", name_of, arg, NULL, &b);
+	if (!problem)
+		str_addf(s, " if (vprof_event) vprof_event(%s, 0, %s, %s);", role_events[p->role].entry,
+			 a.data, b.data);
+	return problem;
+}
+
+static const char *insert_in_definition(struct instrumenting *in, size_t f, const struct primitive *p)
+{
+	struct str *after = &in->bodies.items[f].after;
+	const char *later = role_events[p->role].later, *problem = NULL;
+
+	if (in->unit->functions.items[f].skipped)
+		return in->unit->functions.items[f].skipped;
+	if (role_events[p->role].entry)
+		problem = add_entry_event(after, p, parameter_name_of, &in->parsed->functions.items[f]);
+	if (!problem)
+		in->event_cnt++;
+	if (!problem && later)		/* a task taken from a queue is known only at the end */
+		problem = later_add(in, f, after, later, "0", p->object, p->task,
+				    p->role == ROLE_DEQUEUE);
+	return problem;
+}
+
+static bool insert_in_definitions(struct instrumenting *in, const struct primitive *p)
+{
+	bool defined = false;
+
+	for (size_t f = 0; f < in->unit->functions.cnt; f++) {
+		if (!location_function_matches(p->name, in->unit->functions.items[f].name))
+			continue;
+		defined = true;
+		if (!p->builtin)
+			place_add(in, NULL, role_events[p->role].role, p->name,
+				  insert_in_definition(in, f, p));
+	}
+	return defined;
+}
+
+/* --- uses --------------------------------------------------------------------------------- */
+
+static size_t count_word(const char *text, size_t len, const char *word)
+{
+	size_t word_len = strlen(word), cnt = 0;
+	const char *end = text + len;
+
+	for (const char *p = text; (p = memmem(p, (size_t)(end - p), word, word_len)); p += word_len) {
+		bool starts = p == text || (!isalnum((unsigned char)p[-1]) && p[-1] != '_');
+		bool stops = p + word_len == end ||
+			     (!isalnum((unsigned char)p[word_len]) && p[word_len] != '_');
+
+		cnt += starts && stops;
+	}
+	return cnt;
+}
+
+/* The prototype to go by, or NULL if the unit does not use NAME, or defines it. */
+static const struct parsed_prototype *used_prototype(const struct instrumenting *in, const char *name)
+{
+	const struct parsed_prototype *found = NULL;
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < in->parsed->prototypes.cnt; i++) {
+		const struct parsed_prototype *t = &in->parsed->prototypes.items[i];
+
+		if (strcmp(t->name, name) != 0)
+			continue;
+		if (!t->c_linkage)
+			continue;
+		if (t->defined)
+			return NULL;
+		found = t;
+		cnt++;
+	}
+	return found && count_word(in->text, in->len, name) > cnt ? found : NULL;
+}
+
+static const char *wrapper_argument_name(size_t n, void *arg)
+{
+	static const char *const names[] = {
+		"vprof_arg0", "vprof_arg1", "vprof_arg2", "vprof_arg3", "vprof_arg4", "vprof_arg5",
+		"vprof_arg6", "vprof_arg7", "vprof_arg8", "vprof_arg9",
+	};
+	const struct parsed_prototype *t = arg;
+
+	return n < t->parameters.cnt && n < ARRAY_SIZE(names) ? names[n] : NULL;
+}
+
+static const char *why_no_wrapper(const struct parsed_prototype *t)
+{
+	if (t->variadic)
+		return "a function with '...' cannot be wrapped";
+	if (t->parameters.cnt > 10)
+		return "a function with more than 10 parameters cannot be wrapped";
+	if (t->result_is_record)
+		return "a function that returns a structure cannot be wrapped";
+	for (size_t i = 0; i < t->parameters.cnt; i++)
+		if (t->parameters.items[i].is_record)
+			return "a function that takes a structure by value cannot be wrapped";
+	return NULL;
+}
+
+/* "(__typeof__(int) vprof_arg0, ...)", or only the types, or only the names. */
+static void add_list(struct str *s, const struct parsed_prototype *t, bool types, bool names)
+{
+	str_addc(s, '(');
+	for (size_t i = 0; i < t->parameters.cnt; i++) {
+		str_add(s, i ? ", " : "");
+		if (types)
+			str_addf(s, "__typeof__(%s) ", t->parameters.items[i].type);
+		if (names)
+			str_addf(s, "vprof_arg%zu", i);
+	}
+	str_add(s, types && !t->parameters.cnt ? "void)" : ")");
+}
+
+static const char *add_wrapper(struct instrumenting *in, const struct primitive *p,
+			       const struct parsed_prototype *t)
+{
+	_cleanup_(str_release) struct str s = STR_INIT, entry = STR_INIT, a = STR_INIT, b = STR_INIT;
+	const char *later = role_events[p->role].later, *problem = why_no_wrapper(t);
+	const char *ret = t->result_is_void ? NULL : "vprof_ret_";
+	void *arg = (void *)(uintptr_t)t;
+
+	if (!problem && role_events[p->role].entry)
+		problem = add_entry_event(&entry, p, wrapper_argument_name, arg);
+	if (!problem && later)
+		problem = expression_expand(p->object, wrapper_argument_name, arg, ret, &a);
+	if (!problem && later)
+		problem = expression_expand(p->task ? p->task : "0", wrapper_argument_name, arg, ret, &b);
+	if (problem)
+		return problem;
+	str_addf(&s, "extern __typeof__(%s) vprof_real_%s", t->result, t->name);
+	add_list(&s, t, true, false);
+	str_addf(&s, " __asm__(\"%s\");\n__attribute__((weak, visibility(\"hidden\"))) __typeof__(%s)"
+		 " vprof_w_%s", t->name, t->result, t->name);
+	add_list(&s, t, true, true);
+	str_addf(&s, "\n{%s ", str_cstr(&entry));
+	if (ret)
+		str_addf(&s, "__typeof__(%s) vprof_ret_ = ", t->result);
+	str_addf(&s, "vprof_real_%s", t->name);
+	add_list(&s, t, false, true);
+	str_add(&s, ";");
+	if (later)
+		str_addf(&s, " if (vprof_event) vprof_event(%s, 0, %s, %s);", later, a.data, b.data);
+	str_addf(&s, "%s }\n", ret ? " return vprof_ret_;" : "");
+	str_add(&in->wrappers, s.data);
+	return NULL;
+}
+
+static void redirect(struct instrumenting *in, const struct primitive *p)
+{
+	const struct parsed_prototype *t = used_prototype(in, p->name);
+	const char *problem;
+
+	if (!t || (!p->builtin && !t->foreign))
+		return;
+	if (!p->builtin) {
+		problem = add_wrapper(in, p, t);
+		place_add(in, NULL, role_events[p->role].role, p->name, problem);
+		if (problem)
+			return;
+	}
+	str_addf(&in->pragmas, "#pragma redefine_extname %s vprof_w_%s\n", p->name, p->name);
+}
+
+void insert_primitives(struct instrumenting *in)
+{
+	for (size_t i = 0; i < in->o->sync->cnt; i++) {
+		const struct primitive *p = &in->o->sync->items[i];
+
+		if (primitives_find(in->o->sync, p->name) == p && !insert_in_definitions(in, p))
+			redirect(in, p);
+	}
+}
