@@ -92,13 +92,13 @@ extract() {
 		die "cannot extract $(dsc)"
 	rm -f "$work"/memcached_*.orig.tar.*	# a copy that dpkg-source leaves
 	check_landmarks "$work/$tree.new"
-	(cd "$work/$tree.new" && ./configure >configure.out 2>&1) ||
-		die "configure failed: $work/$tree.new/configure.out"
 	mv "$work/$tree.new" "$work/$tree"
 }
 
 build() {
 	cd "$work/$tree"
+	[ -f Makefile ] || ./configure >configure.out 2>&1 ||
+		die "configure failed: $work/$tree/configure.out"
 	if [ "$tree" = plain ]; then
 		make -j"$(nproc)" >build.out 2>&1 || die "the build failed: $work/$tree/build.out"
 		return
