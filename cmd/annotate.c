@@ -13,6 +13,7 @@
 #include "cmd/common.h"
 #include "cmd/config.h"
 #include "cmd/config_text.h"
+#include "cmd/paths.h"
 #include "instrumenter/source_marks.h"
 
 static const char *arg_start, *arg_end, *arg_name = "request", *arg_key;
@@ -65,7 +66,11 @@ static int write_sources(const struct interval_directive *d)
 	_cleanup_(str_release) struct str patch = STR_INIT;
 	struct diag diag = DIAG_INIT;
 
-	if (source_marks_insert(build_dir, d, !arg_dry_run, &patch, &diag) < 0)
+	struct source_marks_options options = {
+		.build_dir = build_dir, .include_dir = include_dir(), .write = !arg_dry_run,
+	};
+
+	if (source_marks_insert(&options, d, &patch, &diag) < 0)
 		return fail(&diag);
 	fputs(str_cstr(&patch), stdout);
 	if (!arg_dry_run)

@@ -7,9 +7,9 @@
  *	int f(struct r *r)		int f(struct r *r)
  *	{				{
  *						VPROF_BEGIN("request", r->id);
- *		return g(r);			{ int vprof_result = g(r); VPROF_END("request", r->id);
- *						  return vprof_result; }	(on one line)
- *	}				}
+ *		return g(r);			return ({ int vprof_result = ( g(r)); VPROF_END(...);
+ *	}						  vprof_result; });	(on one line)
+ *					}
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -217,7 +217,7 @@ static int mark_return(struct marking *m, struct marked_function *mf, size_t sta
 {
 	const struct parsed_function *f = &mf->parsed->functions.items[mf->f];
 	_cleanup_(str_release) struct str mark = STR_INIT;
-	size_t end = source_statement_end(mf->file->text, start), word = strlen("return");
+	size_t end = source_statement_end(mf->file->text, start);
 	int r = mark_text(m, mf, f->result_is_void ? NULL : "vprof_result", &mark);
 
 	if (r < 0)
@@ -231,9 +231,172 @@ static int mark_return(struct marking *m, struct marked_function *mf, size_t sta
 	}
 	if (strchr(f->result, '('))
 		return refuse(m, mf, "what it returns cannot be kept in a simple variable");
-	edits_insert(&mf->file->edits, start, "{ %s vprof_result = (", f->result);
-	edits_insert(&mf->file->edits, start + word, " /* returned */");
-	edits_insert(&mf->file->edits, end, "); %s return vprof_result", str_cstr(&mark));
-	edits_insert(&mf->file->edits, end + 1, " }");
+	edits_insert(&mf->file->edits, start + strlen("return"), " ({ %s vprof_result = (", f->result);
+	edits_insert(&mf->file->edits, end, "); %s vprof_result; })", str_cstr(&mark));
 	return 0;
+}
+
+/* The nth return on its line: how many others of the list stand there before it. */
+static unsigned nth_on_line(const struct lines *l, const struct ranges *list, size_t i)
+{
+	uint32_t line = lines_at(l, list->items.items[i].start).line;
+	unsigned nth = 0;
+
+	while (i-- > 0)
+		nth += lines_at(l, list->items.items[i].start).line == line;
+	return nth;
+}
+
+static int mark_returns(struct marking *m, struct marked_function *mf)
+{
+	const struct parsed_function *f = &mf->parsed->functions.items[mf->f];
+	_cleanup_(str_release) struct str mark = STR_INIT;
+	struct ranges returns = { { NULL, 0, 0 } };
+	int r = 0;
+
+	parsed_returns(mf->parsed, mf->f, &returns);
+	for (size_t i = 0; r == 0 && i < returns.items.cnt; i++) {
+		uint32_t line = lines_at(mf->lines, returns.items.items[i].start).line;
+		size_t at = source_token(mf->file->text, line, "return",
+					 nth_on_line(mf->lines, &returns, i));
+
+		r = at == SOURCE_NONE ? refuse(m, mf, "one of its returns stands in a macro") :
+					mark_return(m, mf, at);
+	}
+	VEC_RELEASE(&returns.items);
+	if (r == 0 && f->result_is_void) {
+		size_t brace = source_last_token(mf->file->text, mf->scanned->end_line, "}");
+
+		r = mark_text(m, mf, NULL, &mark);
+		if (r == 0 && brace == SOURCE_NONE)
+			r = refuse(m, mf, "a macro writes the end of its body");
+		if (r == 0)
+			edits_insert(&mf->file->edits, brace, "\t%s\n", str_cstr(&mark));
+	}
+	return r;
+}
+
+struct line_search {
+	const struct lines *lines;
+	uint32_t line;
+	bool found, in_block;
+};
+
+static void look_at_statement(const struct parsed_statement *s, void *arg)
+{
+	struct line_search *search = arg;
+
+	if (!search->found && lines_at(search->lines, s->range.start).line == search->line) {
+		search->found = true;
+		search->in_block = s->in_block;
+	}
+}
+
+static int mark_line(struct marking *m, struct marked_function *mf)
+{
+	struct line_search search = { .lines = mf->lines, .line = mf->loc->line };
+	_cleanup_(str_release) struct str mark = STR_INIT;
+	size_t start = source_line(mf->file->text, mf->loc->line);
+	int r = mark_text(m, mf, NULL, &mark);
+
+	parsed_statements(mf->parsed, mf->f, look_at_statement, &search);
+	if (r < 0)
+		return r;
+	if (!search.found || start == SOURCE_NONE)
+		return refuse(m, mf, "no statement begins on that line");
+	if (!search.in_block)
+		return refuse(m, mf, "the statement on that line is the unbraced body of another");
+
+	int indent = (int)strspn(mf->file->text + start, " \t");
+
+	edits_insert(&mf->file->edits, start, "%.*s%s\n", indent, mf->file->text + start,
+		     str_cstr(&mark));
+	return 0;
+}
+
+static int mark(struct marking *m, const struct location *loc, const char *macro, bool at_return)
+{
+	struct marked_function mf = { .loc = loc, .macro = macro };
+	int r;
+
+	if (loc->place == PLACE_MARK)
+		return 0;			/* is in the source already */
+	if (loc->place == PLACE_ENTRY)
+		at_return = false;
+	else if (loc->place == PLACE_RETURN)
+		at_return = true;
+	r = find_function(m, &mf);
+	if (r == 0)
+		r = parse_unit(m, &mf);
+	if (r == 0) {
+		mf.file = open_file(m, mf.scanned->file);
+		if (!mf.file)
+			r = refuse(m, &mf, "its source cannot be read");
+		else if (loc->place == PLACE_LINE)
+			r = mark_line(m, &mf);
+		else
+			r = at_return ? mark_returns(m, &mf) : mark_entry(m, &mf);
+	}
+	parsed_free(mf.parsed);
+	lines_free(mf.lines);
+	free(mf.text);
+	return r;
+}
+
+/* ---- the patch ---- */
+
+static int diff_and_write(struct marking *m, struct marked_file *file, struct str *patch)
+{
+	_cleanup_(str_release) struct str marked = STR_INIT;
+	_cleanup_(freep) char *temporary = xasprintf("%s.vprof-%d", file->path, (int)getpid());
+	char *argv[] = { (char *)"diff", (char *)"-u", (char *)"--label", file->path, (char *)"--label",
+			 file->path, file->path, temporary, NULL };
+	struct proc_options run = { .out = patch };
+	int r;
+
+	edits_apply(&file->edits, file->text, strlen(file->text), &marked);
+	r = file_write(temporary, marked.data, marked.len, 0644);
+	if (r == 0 && proc_run(argv, &run) > 1)
+		r = -EIO;
+	unlink(temporary);
+	if (r == 0 && m->o->write)
+		r = file_write(file->path, marked.data, marked.len, 0644);
+	if (r < 0)
+		return diag_set(m->reterr, EXIT_ENVIRONMENT, r, "cannot write '%s': %s", file->path,
+				strerror(-r));
+	return 0;
+}
+
+static int mark_all(struct marking *m)
+{
+	const struct interval_directive *d = m->d;
+	int r = mark(m, &d->start, "VPROF_BEGIN", false);
+
+	for (size_t i = 0; r == 0 && i < d->resumes.cnt; i++)
+		r = mark(m, &d->resumes.items[i], "VPROF_RESUME", false);
+	return r < 0 ? r : mark(m, &d->end, "VPROF_END", true);
+}
+
+int source_marks_insert(const struct source_marks_options *o, const struct interval_directive *d,
+			struct str *patch, struct diag *reterr)
+{
+	struct marking m = { .o = o, .d = d, .reterr = reterr };
+	int r = units_read(o->build_dir, &m.scanned, reterr);
+
+	if (r == 0 && m.scanned.cnt == 0) {
+		r = diag_set(reterr, EXIT_USAGE, -ENODATA, "nothing is known of the sources yet");
+		diag_remedy(reterr, r, "vprof build -- make   (it reads them while it compiles)");
+	}
+	if (r == 0)
+		r = mark_all(&m);
+	for (size_t i = 0; r == 0 && i < m.files.cnt; i++)
+		r = diff_and_write(&m, &m.files.items[i], patch);
+	for (size_t i = 0; i < m.files.cnt; i++) {
+		edits_release(&m.files.items[i].edits);
+		free(m.files.items[i].path);
+		free(m.files.items[i].text);
+	}
+	VEC_RELEASE(&m.files);
+	units_release(&m.scanned);
+	return r;
 }
