@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * table.c - text in aligned columns.
+ *
+ * Cells are kept as strings until all are known; then each column is as wide as its widest cell,
+ * columns stand two blanks apart, and if the lines are still wider than allowed, the columns
+ * that may shrink give what is missing, the widest first, down to MIN_SHRUNK.
+ */
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/banned.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "base/utf8.h"
+
+#define GAP 2
+#define MIN_SHRUNK 12
+
+struct column {
+	char *title;
+	enum table_align align;
+};
+
+struct cell {
+	char *text;
+	const char *style;		/* NULL: none */
+};
+
+struct table {
+	VEC(struct column) columns;
+	VEC(struct cell) cells;
+};
+
+struct table *table_new(void)
+{
+	return xcalloc(1, sizeof(struct table));
+}
+
+void table_free(struct table *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->columns.cnt; i++)
+		free(t->columns.items[i].title);
+	for (size_t i = 0; i < t->cells.cnt; i++)
+		free(t->cells.items[i].text);
+	VEC_RELEASE(&t->columns);
+	VEC_RELEASE(&t->cells);
+	free(t);
+}
+
+void table_column(struct table *t, const char *title, enum table_align align)
+{
+	VEC_ADD(&t->columns, (struct column){ xstrdup(title), align });
+}
+
+void table_cell(struct table *t, const char *fmt, ...)
+{
+	_cleanup_(str_release) struct str raw = STR_INIT;
+	struct str clean = STR_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(&raw, fmt, ap);
+	va_end(ap);
+	utf8_add_line(&clean, str_cstr(&raw));
+	VEC_ADD(&t->cells, (struct cell){ str_take(&clean), NULL });
+}
+
+void table_style(struct table *t, const char *sequence)
+{
+	if (t->cells.cnt)
+		t->cells.items[t->cells.cnt - 1].style = *sequence ? sequence : NULL;
+}
+
+static size_t sum_of(const size_t *widths, size_t cnt)
+{
+	size_t sum = cnt ? (cnt - 1) * GAP : 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		sum += widths[i];
+	return sum;
+}
+
+/* Takes columns off the widest shrinking column until the line fits or none can give. */
+static void shrink(const struct table *t, size_t *widths, size_t width)
+{
+	while (sum_of(widths, t->columns.cnt) > width) {
+		size_t widest = t->columns.cnt;
+
+		for (size_t i = 0; i < t->columns.cnt; i++)
+			if (t->columns.items[i].align == TABLE_SHRINKS && widths[i] > MIN_SHRUNK &&
+			    (widest == t->columns.cnt || widths[i] > widths[widest]))
+				widest = i;
+		if (widest == t->columns.cnt)
+			return;
+		widths[widest]--;
+	}
+}
+
+static void write_line(const struct table *t, const struct cell *cells, size_t cnt,
+		       const size_t *widths, const char *ellipsis, FILE *out)
+{
+	_cleanup_(str_release) struct str line = STR_INIT;
+	_cleanup_(str_release) struct str text = STR_INIT;
+	size_t blanks = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		size_t width;
+
+		str_reset(&text);
+		utf8_add_shortened(&text, cells[i].text, widths[i], ellipsis);
+		width = utf8_width(str_cstr(&text));
+		if (t->columns.items[i].align == TABLE_RIGHT && width)
+			blanks += widths[i] - width;
+		if (width) {
+			str_addf(&line, "%*s", (int)blanks, "");
+			blanks = 0;
+			str_addf(&line, "%s%s%s", cells[i].style ? cells[i].style : "",
+				 str_cstr(&text), cells[i].style ? "\033[0m" : "");
+		}
+		/* Blanks wait for the next cell that has text: lines do not end in any. */
+		if (t->columns.items[i].align != TABLE_RIGHT || !width)
+			blanks += widths[i] - width;
+		blanks += GAP;
+	}
+	fprintf(out, "%s\n", str_cstr(&line));
+}
+
+void table_write(const struct table *t, FILE *out, size_t width, const char *ellipsis)
+{
+	size_t cnt = t->columns.cnt;
+	_cleanup_(freep) size_t *widths = xcalloc(cnt + 1, sizeof(*widths));
+	_cleanup_(freep) struct cell *titles = xcalloc(cnt + 1, sizeof(*titles));
+	bool titled = false;
+
+	for (size_t i = 0; i < cnt; i++) {
+		titles[i].text = t->columns.items[i].title;
+		widths[i] = utf8_width(titles[i].text);
+		titled |= widths[i] > 0;
+	}
+	for (size_t i = 0; i < t->cells.cnt; i++) {
+		size_t w = utf8_width(t->cells.items[i].text);
+
+		if (w > widths[i % cnt])
+			widths[i % cnt] = w;
+	}
+	if (width)
+		shrink(t, widths, width);
+	if (titled)
+		write_line(t, titles, cnt, widths, ellipsis, out);
+	for (size_t i = 0; i < t->cells.cnt; i += cnt) {
+		size_t left = t->cells.cnt - i;
+
+		write_line(t, &t->cells.items[i], left < cnt ? left : cnt, widths, ellipsis, out);
+	}
+}
+
+void table_line(FILE *out, const char *text)
+{
+	_cleanup_(str_release) struct str line = STR_INIT;
+
+	utf8_add_line(&line, text);
+	fprintf(out, "%s\n", str_cstr(&line));
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * utf8.h - text that somebody else wrote, made fit to print.
+ *
+ * Names come from sources and traces: they may hold bytes that are no UTF-8, or control characters
+ * that would drive the reader's terminal.
+ */
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "base/str.h"
+
+/* The next character; *s moves behind it.  0 at the end; U+FFFD for a byte that is no UTF-8. */
+uint32_t utf8_next(const char **s);
+
+/* Columns on a terminal: 0 for combining marks, 2 for wide characters. */
+size_t utf8_width(const char *s);
+
+/* Appends text as valid UTF-8: wrong bytes and control characters (but not '\n' and '\t') become
+ * U+FFFD. */
+void utf8_add_clean(struct str *to, const char *text);
+
+/* The same for one line of a table: '\n' and '\t' go as well. */
+void utf8_add_line(struct str *to, const char *text);
+
+/* Appends text, its middle replaced by ellipsis if it is wider than width. */
+void utf8_add_shortened(struct str *to, const char *text, size_t width, const char *ellipsis);
+
+#endif

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * show.c - `vprof show VIEW [RUN]`: fetches what a view needs, prints it in the wanted format.
+ *
+ * The views stand in report/views.c.  Most read only the store; critical-path and execution-table
+ * read the run's trace again, because pieces of single intervals are not kept.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/analyze.h"
+#include "analysis/call_graph.h"
+#include "base/banned.h"
+#include "cmd/commands.h"
+#include "cmd/common.h"
+#include "cmd/project.h"
+#include "report/report.h"
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_DOT, FORMAT_CNT };
+
+static const char *const format_names[] = {
+	[FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_CSV] = "csv", [FORMAT_DOT] = "dot",
+};
+
+static const char *arg_format = "text";
+static const char *arg_interval;
+static const char *arg_charge = "waiter";
+static unsigned arg_slowest;
+static bool arg_ascii;
+static struct view_options arg_options = VIEW_OPTIONS_INIT;
+
+/* What was read for a view; release frees all of it. */
+struct material {
+	struct store *store;
+	struct run run;
+	struct findings *findings;
+	struct trace *trace;
+	struct arena *arena;		/* of the pieces */
+	VEC(struct explained) paths;
+	execution_rows rows;
+	enum charge charge;
+	runs runs;
+	struct project *project;
+	uint32_t *heights;
+};
+
+static void material_release(struct material *m)
+{
+	for (size_t i = 0; i < m->paths.cnt; i++)
+		VEC_RELEASE(&m->paths.items[i].pieces);
+	VEC_RELEASE(&m->paths);
+	VEC_RELEASE(&m->rows);
+	runs_release(&m->runs);
+	project_free(m->project);
+	free(m->heights);
+	arena_free(m->arena);
+	trace_free(m->trace);
+	findings_free(m->findings);
+	run_release(&m->run);
+	store_close(m->store);
+}
+
+/* ---- what a view needs ---- */
+
+static int read_findings(struct material *m, const char *run, const char *interval,
+			 struct diag *reterr)
+{
+	int r = run_find(m->store, run, &m->run, reterr);
+
+	if (r < 0)
+		return r;
+	return findings_read(m->store, m->run.number, interval, &m->findings, reterr);
+}
+
+/* Interval latencies, slowest first, equal ones in order of start. */
+static int by_latency(const void *a, const void *b, void *arg)
+{
+	const struct interval_row *rows = arg;
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	int64_t latency_x = rows[x].end_ns - rows[x].start_ns;
+	int64_t latency_y = rows[y].end_ns - rows[y].start_ns;
+
+	if (latency_x != latency_y)
+		return latency_x > latency_y ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* "2486" -> the SID; false if text is no number. */
+static bool parse_sid(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	if (!*text || text[strspn(text, "0123456789")])
+		return false;
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	return errno == 0;
+}
+
+static bool has_sid(const struct findings *f, uint64_t sid)
+{
+	for (size_t i = 0; i < f->intervals.cnt; i++)
+		if (f->intervals.items[i].sid == sid)
+			return true;
+	return false;
+}
+
+/* The interval may be of another name than the one that findings_read picks by itself. */
+static int find_sid(struct material *m, uint64_t sid, struct diag *reterr)
+{
+	_cleanup_(findings_freep) struct findings *first = TAKE_PTR(m->findings);
+
+	if (has_sid(first, sid)) {
+		m->findings = TAKE_PTR(first);
+		return 0;
+	}
+	for (size_t i = 0; i < first->interval_names.cnt; i++) {
+		_cleanup_(findings_freep) struct findings *f = NULL;
+
+		if (findings_read(m->store, m->run.number, first->interval_names.items[i], &f,
+				  NULL) < 0 || !has_sid(f, sid))
+			continue;
+		m->findings = TAKE_PTR(f);
+		return 0;
+	}
+	m->findings = TAKE_PTR(first);
+	diag_set(reterr, EXIT_USAGE, -ENOENT, "run %u has no completed interval %" PRIu64,
+		 m->run.number, sid);
+	return diag_remedy(reterr, -ENOENT, "vprof show intervals %u lists them", m->run.number);
+}
+
+static int explain(struct material *m, const struct interval_row *row, size_t rank,
+		   struct diag *reterr)
+{
+	struct explained *e = VEC_EXTEND(&m->paths);
+
+	e->row = row;
+	e->rank = rank;
+	if (explain_interval(m->trace, row->sid, m->arena, &e->pieces) < 0)
+		return diag_set(reterr, EXIT_DATA, -EBADMSG, "the trace of run %u does not hold"
+				" interval %" PRIu64 " any more", m->run.number, row->sid);
+	return 0;
+}
+
+/* Explains the interval with that SID, or the slowest ones. */
+static int read_paths(struct material *m, const uint64_t *sid, struct diag *reterr)
+{
+	const struct findings *f = m->findings;
+	_cleanup_(freep) size_t *order = xcalloc(f->intervals.cnt + 1, sizeof(*order));
+	size_t wanted = arg_slowest ? arg_slowest : 1, found = 0;
+	int r = run_trace_read(m->store, &m->run, &m->trace, reterr);
+
+	m->arena = arena_new();
+	for (size_t i = 0; i < f->intervals.cnt; i++)
+		order[i] = i;
+	qsort_r(order, f->intervals.cnt, sizeof(*order), by_latency, f->intervals.items);
+	for (size_t i = 0; r == 0 && i < f->intervals.cnt && found < wanted; i++) {
+		const struct interval_row *row = &f->intervals.items[order[i]];
+
+		if (sid && row->sid != *sid)
+			continue;
+		found++;
+		r = explain(m, row, i + 1, reterr);
+	}
+	return r;
+}
+
+static int read_paths_for(struct material *m, const char *run, struct diag *reterr)
+{
+	uint64_t sid;
+	bool by_sid = arg_interval && parse_sid(arg_interval, &sid);
+	int r = read_findings(m, run, by_sid ? NULL : arg_interval, reterr);
+
+	if (r == 0 && by_sid)
+		r = find_sid(m, sid, reterr);
+	return r < 0 ? r : read_paths(m, by_sid ? &sid : NULL, reterr);
+}
+
+static int read_execution_table(struct material *m, const char *run, struct diag *reterr)
+{
+	int r;
+
+	if (strcmp(arg_charge, "waker") == 0)
+		m->charge = CHARGE_WAKER;
+	else if (strcmp(arg_charge, "waiter") != 0)
+		return diag_set(reterr, EXIT_USAGE, -EINVAL, "--charge is waiter or waker, not '%s'",
+				arg_charge);
+	r = read_findings(m, run, arg_interval, reterr);
+	if (r == 0)
+		r = run_trace_read(m->store, &m->run, &m->trace, reterr);
+	if (r == 0 && m->findings->interval.cnt)
+		r = execution_table(m->trace, m->findings->interval.name, m->charge, &m->rows);
+	return r;
+}
+
+static int read_project(struct material *m, struct diag *reterr)
+{
+	_cleanup_(freep) struct call_edge *edges = NULL;
+	int r = project_read(m->store, &m->project, reterr);
+
+	if (r < 0)
+		return r;
+	edges = xcalloc(m->project->calls.cnt + 1, sizeof(*edges));
+	for (size_t i = 0; i < m->project->calls.cnt; i++)
+		edges[i] = (struct call_edge){ m->project->calls.items[i].caller,
+					       m->project->calls.items[i].callee };
+	m->heights = xcalloc(m->project->functions.cnt + 1, sizeof(*m->heights));
+	heights_of(edges, m->project->calls.cnt, m->project->functions.cnt, m->heights);
+	return 0;
+}
+
+static int read_material(struct material *m, const struct view *v, const char *run,
+			 struct diag *reterr)
+{
+	int r = store_open(data_dir(), false, &m->store, reterr);
+
+	if (r < 0)
+		return r;
+	switch (v->needs) {
+	case NEEDS_FINDINGS:
+		return read_findings(m, run, arg_interval, reterr);
+	case NEEDS_PATHS:
+		return read_paths_for(m, run, reterr);
+	case NEEDS_EXECUTION_TABLE:
+		return read_execution_table(m, run, reterr);
+	case NEEDS_RUNS:
+		return runs_read(m->store, &m->runs, reterr);
+	case NEEDS_PROJECT:
+		return read_project(m, reterr);
+	}
+	return 0;
+}
+
+/* ---- output ---- */
+
+static void print_view(const struct view *v, enum format format, const struct view_input *in)
+{
+	struct style style;
+	json_t *document;
+
+	switch (format) {
+	case FORMAT_TEXT:
+		style_init(&style, stdout, arg_ascii);
+		v->text(&style, in);
+		break;
+	case FORMAT_JSON:
+		document = v->json(in);
+		report_write_json(stdout, document);
+		json_decref(document);
+		break;
+	case FORMAT_CSV:
+		v->csv(stdout, in);
+		break;
+	case FORMAT_DOT:
+		v->dot(stdout, in);
+		break;
+	case FORMAT_CNT:
+		break;
+	}
+}
+
+static int print_material(const struct view *v, enum format format, const struct material *m)
+{
+	struct view_input in = {
+		.options = arg_options, .run = &m->run, .findings = m->findings, .trace = m->trace,
+		.paths = m->paths.items, .path_cnt = m->paths.cnt, .rows = &m->rows,
+		.charge = m->charge, .runs = &m->runs, .project = m->project,
+		.heights = m->heights,
+	};
+	bool empty = m->findings && m->findings->interval.cnt == 0;
+
+	if (arg_slowest)
+		in.options.slowest = arg_slowest;
+	if (m->findings && !empty && format == FORMAT_TEXT)
+		for (size_t i = 0; i < m->findings->warnings.cnt; i++)
+			warn_line("%s", m->findings->warnings.items[i].text);
+	/* Nothing to read, but a program still gets its document. */
+	if (!empty || format != FORMAT_TEXT)
+		print_view(v, format, &in);
+	return finish_output(empty ? announce_findings(&m->run, m->findings) : EXIT_DONE);
+}
+
+/* ---- usage ---- */
+
+static int unknown_view(const char *name)
+{
+	_cleanup_(str_release) struct str list = STR_INIT;
+	_cleanup_(freep) const char **names = xcalloc(report_view_cnt, sizeof(*names));
+	const char *nearest;
+
+	for (size_t i = 0; i < report_view_cnt; i++) {
+		names[i] = report_views[i].name;
+		str_addf(&list, "%s%s", i ? ", " : "", names[i]);
+	}
+	nearest = name ? nearest_word(name, names, report_view_cnt) : NULL;
+	if (!name)
+		return fail_now(EXIT_USAGE, str_cstr(&list), "show what?");
+	if (nearest) {
+		_cleanup_(freep) char *remedy = xasprintf("vprof show %s", nearest);
+
+		return fail_now(EXIT_USAGE, remedy, "there is no view '%s'; did you mean '%s'?",
+				name, nearest);
+	}
+	return fail_now(EXIT_USAGE, str_cstr(&list), "there is no view '%s'", name);
+}
+
+static bool has_format(const struct view *v, enum format format)
+{
+	return format == FORMAT_TEXT ? v->text != NULL : format == FORMAT_JSON ? v->json != NULL :
+	       format == FORMAT_CSV ? v->csv != NULL : v->dot != NULL;
+}
+
+static int choose_format(const struct view *v, enum format *ret)
+{
+	_cleanup_(str_release) struct str list = STR_INIT;
+
+	for (unsigned f = 0; f < FORMAT_CNT; f++) {
+		if (!has_format(v, f))
+			continue;
+		if (strcmp(arg_format, format_names[f]) == 0) {
+			*ret = f;
+			return 0;
+		}
+		str_addf(&list, "%s--format %s", list.len ? ", " : "", format_names[f]);
+	}
+	return fail_now(EXIT_USAGE, str_cstr(&list), "show %s cannot be printed as '%s'", v->name,
+			arg_format);
+}
+
+static int show_run(int argc, char **argv)
+{
+	_cleanup_(args_release) struct args words = ARGS_INIT;
+	_cleanup_(material_release) struct material m = { .charge = CHARGE_WAITER };
+	struct diag diag = DIAG_INIT;
+	const struct view *v;
+	enum format format;
+	int status;
+
+	if (options_parse(argc, argv, &cmd_show, &words, &status))
+		return status;
+	v = words.cnt ? view_find(words.items[0]) : NULL;
+	if (!v)
+		return unknown_view(words.cnt ? words.items[0] : NULL);
+	if (words.cnt > 2)
+		return fail_now(EXIT_USAGE, NULL, "show takes one view and one run; what is '%s'?",
+				words.items[2]);
+	status = choose_format(v, &format);
+	if (status)
+		return status;
+	if (read_material(&m, v, words.cnt > 1 ? words.items[1] : NULL, &diag) < 0)
+		return fail(&diag);
+	return print_material(v, format, &m);
+}
+
+static const struct option_desc show_options[] = {
+	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text (default), json, csv; call-graph: dot" },
+	{ 0, "interval", "NAME", OPT_STR, &arg_interval,
+	  "the kind of interval; for critical-path also the SID of one" },
+	{ 'k', "k", "N", OPT_UINT, &arg_options.ranking.k, "factors: the best N (3; 0: no limit)" },
+	{ 0, "threshold", "D", OPT_DOUBLE, &arg_options.ranking.threshold,
+	  "factors: leave out what is not above (0.05)" },
+	{ 0, "paper", NULL, OPT_FLAG, &arg_options.ranking.paper,
+	  "factors: rank as the paper's Algorithm 1 does, pairs included" },
+	{ 0, "all", NULL, OPT_FLAG, &arg_options.ranking.all,
+	  "everything: no threshold, no limit on lines" },
+	{ 0, "depth", "N", OPT_UINT, &arg_options.depth,
+	  "variance-tree, call-graph: levels below the root" },
+	{ 0, "min-share", "D", OPT_DOUBLE, &arg_options.min_share,
+	  "variance-tree: sum up what is smaller (0.01)" },
+	{ 0, "slowest", "N", OPT_UINT, &arg_slowest,
+	  "critical-path, intervals: the N slowest (1 and 20)" },
+	{ 0, "charge", "WHOM", OPT_STR, &arg_charge,
+	  "execution-table: who is charged for blocked time, waiter (default) or waker" },
+	{ 0, "above", "FUNCTION", OPT_STR, &arg_options.above, "call-graph: who calls it" },
+	{ 0, "below", "FUNCTION", OPT_STR, &arg_options.below, "call-graph: what it calls" },
+	{ 0, "ascii", NULL, OPT_FLAG, &arg_ascii, "no signs outside ASCII" },
+	OPT_END
+};
+
+static const char *const show_examples[] = {
+	"vprof show variance-tree", "vprof show factors --paper --format json",
+	"vprof show critical-path --slowest 1", NULL
+};
+
+const struct cmd cmd_show = {
+	.name = "show", .synopsis = "VIEW [RUN] [--format text|json|csv]",
+	.summary = "print what a run found",
+	.options = show_options, .run = show_run, .examples = show_examples,
+};

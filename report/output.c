@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * output.c - JSON and CSV as all views write them.
+ *
+ * Numbers keep every bit: doubles with 17 digits, integers as integers.  JSON has no NaN or
+ * infinity: null stands for them.  In CSV a field with a comma, quote or line break is quoted and
+ * its quotes doubled: operator "" -> "operator """"".
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "report/output.h"
+
+void json_set(json_t *object, const char *key, json_t *value)
+{
+	json_object_set_new(object, key, value);
+}
+
+void json_add(json_t *array, json_t *value)
+{
+	json_array_append_new(array, value);
+}
+
+json_t *json_text(const char *text)
+{
+	_cleanup_(str_release) struct str clean = STR_INIT;
+
+	if (!text)
+		return json_null();
+	utf8_add_clean(&clean, text);
+	return json_string(str_cstr(&clean));
+}
+
+json_t *json_number(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *json_ns(double value)
+{
+	/* Above 2^53 a double is not exact to the ns any more. */
+	if (isfinite(value) && fabs(value) <= 0x1p53 && value == trunc(value))
+		return json_integer((json_int_t)value);
+	return json_number(value);
+}
+
+/*
+ * SIDs are 64-bit and unsigned, Jansson's integers signed.  What does not fit travels as a string
+ * that no text of json_text() can be, and becomes a number again in report_write_json().
+ */
+#define BIG_MARK "\x01"
+#define BIG_MARK_WRITTEN "\"\\u0001"
+
+json_t *json_u64(uint64_t value)
+{
+	char digits[32];
+
+	if (value <= INT64_MAX)
+		return json_integer((json_int_t)value);
+	snprintf(digits, sizeof(digits), BIG_MARK "%" PRIu64, value);
+	return json_string(digits);
+}
+
+void report_write_json(FILE *out, const json_t *document)
+{
+	_cleanup_(freep) char *text = json_dumps(document, JSON_INDENT(1));
+	const char *from = text, *big;
+
+	while (from && (big = strstr(from, BIG_MARK_WRITTEN))) {
+		const char *digits = big + strlen(BIG_MARK_WRITTEN);
+		size_t len = strspn(digits, "0123456789");
+
+		fwrite(from, 1, (size_t)(big - from), out);
+		fwrite(digits, 1, len, out);
+		from = digits + len + 1;	/* behind the closing quote */
+	}
+	fprintf(out, "%s\n", from ? from : "");
+}
+
+json_t *json_wait(bool is_wait, enum trace_state wait)
+{
+	return is_wait ? json_string(trace_state_name(wait)) : json_null();
+}
+
+json_t *json_document(const char *name)
+{
+	return json_pack("{s:s++}", "schema", "vprof.", name, "/1");
+}
+
+static json_t *interval_object(const struct interval_summary *iv)
+{
+	json_t *o = json_object(), *dropped = json_object();
+
+	json_set(dropped, "open", json_u64(iv->dropped_open));
+	json_set(dropped, "aborted", json_u64(iv->dropped_aborted));
+	json_set(dropped, "bad_path", json_u64(iv->dropped_bad_path));
+	json_set(dropped, "lost", json_u64(iv->dropped_lost));
+	json_set(o, "name", json_text(iv->name));
+	json_set(o, "count", json_u64(iv->cnt));
+	json_set(o, "dropped", dropped);
+	json_set(o, "mean_ns", json_ns(iv->mean_ns));
+	json_set(o, "variance_ns2", json_ns(iv->variance_ns2));
+	json_set(o, "stddev_ns", json_ns(iv->stddev_ns));
+	json_set(o, "p50_ns", json_integer(iv->p50_ns));
+	json_set(o, "p90_ns", json_integer(iv->p90_ns));
+	json_set(o, "p99_ns", json_integer(iv->p99_ns));
+	json_set(o, "min_ns", json_integer(iv->min_ns));
+	json_set(o, "max_ns", json_integer(iv->max_ns));
+	return o;
+}
+
+json_t *json_results(const char *name, const struct view_input *in)
+{
+	json_t *o = json_document(name), *warnings = json_array();
+
+	json_set(o, "run", json_integer(in->run->number));
+	json_set(o, "run_name", json_text(in->run->name));
+	json_set(o, "interval", interval_object(&in->findings->interval));
+	for (size_t i = 0; i < in->findings->warnings.cnt; i++) {
+		const struct warning *w = &in->findings->warnings.items[i];
+		json_t *warning = json_object();
+
+		json_set(warning, "code", json_text(w->code));
+		json_set(warning, "text", json_text(w->text));
+		json_add(warnings, warning);
+	}
+	json_set(o, "warnings", warnings);
+	return o;
+}
+
+void csv_field(FILE *out, const char *text)
+{
+	if (!text)
+		return;
+	if (!text[strcspn(text, ",\"\r\n")]) {
+		fputs(text, out);
+		return;
+	}
+	fputc('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', out);
+		fputc(*text, out);
+	}
+	fputc('"', out);
+}
+
+void csv_line(FILE *out, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	for (const char *f = format; *f; f++) {
+		if (f != format)
+			fputc(',', out);
+		switch (*f) {
+		case 't':
+			csv_field(out, va_arg(ap, const char *));
+			break;
+		case 'u':
+			fprintf(out, "%" PRIu64, va_arg(ap, uint64_t));
+			break;
+		case 'i':
+			fprintf(out, "%" PRId64, va_arg(ap, int64_t));
+			break;
+		case 'd':
+			fprintf(out, "%.17g", va_arg(ap, double));
+			break;
+		}
+	}
+	va_end(ap);
+	fputc('\n', out);
+}

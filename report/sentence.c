@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * sentence.c - the answer in one sentence, and what nodes and factors are called.
+ *
+ *	log_append › lock wait causes 62 % of the variance of 'request'; because of flush_log (60 %).
+ *
+ * The subject is the first of the ranking.  When nothing is above the threshold, when nothing
+ * varies, when there is nothing to say anything about, that is the sentence.
+ */
+#include <langinfo.h>
+#include <locale.h>
+#include <strings.h>
+
+#include "base/banned.h"
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "report/style.h"
+
+/* "lock wait", "f › lock wait", "f": who and, if blocked, in what. */
+static char *who(const char *function, bool is_wait, enum trace_state wait, bool utf8)
+{
+	if (!is_wait)
+		return xstrdup(function ? function : "(nobody known)");
+	if (!function)
+		return xasprintf("(%s wait)", trace_state_name(wait));
+	return xasprintf("%s%s%s wait", function, glyphs_for(utf8)->then, trace_state_name(wait));
+}
+
+char *node_label(const struct node *n, bool utf8)
+{
+	_cleanup_(freep) char *waker = NULL;
+
+	switch (n->kind) {
+	case NODE_BODY:
+		return xasprintf("%s (body)", n->function ? n->function : "interval");
+	case NODE_WAIT:
+		return n->parent == 0 ? who(n->function, true, n->wait, utf8)
+				      : xasprintf("%s wait", trace_state_name(n->wait));
+	case NODE_BLAME:
+		waker = who(n->function, n->is_wait, n->wait, utf8);
+		return xasprintf("because of %s", waker);
+	case NODE_FUNCTION:
+		return xstrdup(n->function ? n->function : "?");
+	case NODE_INTERVAL:
+		break;
+	}
+	return xstrdup("interval");
+}
+
+char *factor_label(const struct factor *f, bool utf8)
+{
+	switch (f->kind) {
+	case FACTOR_PAIR:
+		return xasprintf("(%s, %s)", f->functions[0] ? f->functions[0] : "?",
+				 f->functions[1] ? f->functions[1] : "?");
+	case FACTOR_BODY:
+		return xasprintf("%s (body)", f->function ? f->function : "interval");
+	case FACTOR_WAIT:
+		return who(f->function, true, f->wait, utf8);
+	case FACTOR_FUNCTION:
+		break;
+	}
+	return xstrdup(f->function ? f->function : "?");
+}
+
+/* The first of the ranking, or NULL if none is above the threshold. */
+static const struct factor *first_factor(const struct findings *f, const struct select_options *o)
+{
+	struct select_options select = { 1, o->threshold, o->paper, false };
+	_cleanup_(freep) uint32_t *order = NULL;
+
+	return factors_select(f, &select, &order) ? &f->factors.items[order[0]] : NULL;
+}
+
+/* Best share among all that are not pairs; NULL if there are none. */
+static const struct factor *largest_factor(const struct findings *f)
+{
+	const struct factor *best = NULL;
+
+	for (size_t i = 0; i < f->factors.cnt; i++) {
+		const struct factor *x = &f->factors.items[i];
+
+		if (x->kind != FACTOR_PAIR && (!best || x->share > best->share))
+			best = x;
+	}
+	return best;
+}
+
+static void add_because(struct str *s, const struct factor *f, bool utf8)
+{
+	enum { MOST = 2 };
+	size_t named = 0;
+	char percent[TEXT_MAX];
+
+	for (size_t i = 0; i < f->because_of.cnt && named < MOST; i++) {
+		const struct because *b = &f->because_of.items[i];
+		_cleanup_(freep) char *name = NULL;
+
+		/* What explains hardly anything is not worth a place in the sentence. */
+		if (!b->function || b->share < f->share / 10)
+			continue;
+		name = who(b->function, b->is_wait, b->wait, utf8);
+		str_addf(s, "%s%s (%s)", named++ ? " and " : "; because of ", name,
+			 text_percent(percent, b->share));
+	}
+}
+
+static void add_cause(struct str *s, const struct findings *f, const struct factor *first,
+		      const struct select_options *o, bool utf8)
+{
+	_cleanup_(freep) char *label = factor_label(first, utf8);
+	char percent[TEXT_MAX];
+
+	str_addf(s, "%s causes %s of the variance of '%s'", label,
+		 text_percent(percent, o->paper ? first->paper_contribution : first->share),
+		 f->interval.name);
+	add_because(s, first, utf8);
+	str_add(s, ".");
+	if (first->open)
+		str_add(s, " It calls functions that carry no probe yet: probe them to see further.");
+}
+
+static void add_no_cause(struct str *s, const struct findings *f, const struct select_options *o,
+			 bool utf8)
+{
+	const struct factor *largest = largest_factor(f);
+	char threshold[TEXT_MAX], percent[TEXT_MAX];
+
+	str_addf(s, "Nothing causes more than %s of the variance of '%s'",
+		 text_percent(threshold, o->threshold), f->interval.name);
+	if (largest) {
+		_cleanup_(freep) char *label = factor_label(largest, utf8);
+
+		str_addf(s, "; the largest factor is %s with %s", label,
+			 text_percent(percent, largest->share));
+	}
+	str_add(s, ".");
+}
+
+char *sentence_text(const struct findings *f, const struct select_options *o, bool utf8)
+{
+	const struct interval_summary *iv = &f->interval;
+	const struct factor *first;
+	struct str s = STR_INIT;
+	char a[TEXT_MAX], b[TEXT_MAX];
+
+	if (iv->cnt == 0) {
+		str_addf(&s, "No interval was completed: there is nothing to explain.");
+	} else if (iv->cnt == 1) {
+		str_addf(&s, "Only one interval of '%s' was completed (%s): a variance needs several.",
+			 iv->name, text_ns(a, iv->mean_ns, utf8));
+	} else if (!(iv->variance_ns2 > 0)) {
+		str_addf(&s, "'%s' does not vary: each of %s intervals took %s.", iv->name,
+			 text_cnt(a, iv->cnt), text_ns(b, iv->mean_ns, utf8));
+	} else if ((first = first_factor(f, o))) {
+		add_cause(&s, f, first, o, utf8);
+	} else {
+		add_no_cause(&s, f, o, utf8);
+	}
+	return str_take(&s);
+}
+
+bool locale_is_utf8(void)
+{
+	/* Asked without setlocale(): numbers must keep their point. */
+	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+	bool utf8 = false;
+
+	if (locale == (locale_t)0)
+		return false;
+	utf8 = strcasecmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+	freelocale(locale);
+	return utf8;
+}
+
+void report_sentence(const struct findings *f, struct str *ret)
+{
+	static const struct select_options defaults = {
+		FACTORS_K_DEFAULT, FACTORS_THRESHOLD_DEFAULT, false, false
+	};
+	bool utf8 = locale_is_utf8();
+	_cleanup_(freep) char *sentence = sentence_text(f, &defaults, utf8);
+
+	str_addf(ret, "%s ", glyphs_for(utf8)->answer);
+	utf8_add_clean(ret, sentence);
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * show_call_graph.c - the static call graph, with heights: how far each function is from a leaf.
+ *
+ * Without options a table of all functions, highest first.  --below FUNCTION draws what it calls,
+ * --above FUNCTION who calls it; a function that was drawn already is not drawn again but marked
+ * "(above)", so that cycles end and shared parts stay readable.  "*" marks a call through a
+ * pointer: by its type it may go there.
+ *
+ * JSON, CSV and DOT hold the whole graph, or the part that --below or --above reaches.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/file.h"
+#include "base/table.h"
+#include "base/utf8.h"
+#include "report/output.h"
+#include "report/style.h"
+#include "report/views.h"
+
+#define LEVELS_MAX 100			/* of a drawn tree */
+
+struct graph {
+	const struct project *p;
+	const uint32_t *heights;
+	bool up;			/* follow callers instead of callees */
+	size_t *first;			/* per function: its calls in `order`, one more at the end */
+	size_t *order;			/* calls, grouped by the end we come from */
+	bool *reached;			/* by a walk from the start, or everything */
+};
+
+static uint32_t from_of(const struct graph *g, const struct project_call *c)
+{
+	return g->up ? c->callee : c->caller;
+}
+
+static uint32_t to_of(const struct graph *g, const struct project_call *c)
+{
+	return g->up ? c->caller : c->callee;
+}
+
+/* Groups the calls by where they start: counting sort, so the order of the calls stays. */
+static void group_calls(struct graph *g)
+{
+	const struct project *p = g->p;
+
+	g->first = xcalloc(p->functions.cnt + 2, sizeof(*g->first));
+	g->order = xcalloc(p->calls.cnt + 1, sizeof(*g->order));
+	for (size_t i = 0; i < p->calls.cnt; i++)
+		g->first[from_of(g, &p->calls.items[i]) + 2]++;
+	for (size_t i = 2; i < p->functions.cnt + 2; i++)
+		g->first[i] += g->first[i - 1];
+	for (size_t i = 0; i < p->calls.cnt; i++)
+		g->order[g->first[from_of(g, &p->calls.items[i]) + 1]++] = i;
+}
+
+static bool is_start(const struct view_input *in, const struct project_function *f)
+{
+	const char *name = in->options.below ? in->options.below : in->options.above;
+
+	return strcmp(f->name, name) == 0;
+}
+
+/* Marks what can be reached from the functions named by --below or --above. */
+static void walk(struct graph *g, const struct view_input *in)
+{
+	VEC(uint32_t) todo = { NULL, 0, 0 };
+
+	for (uint32_t i = 0; i < g->p->functions.cnt; i++)
+		if (is_start(in, &g->p->functions.items[i])) {
+			g->reached[i] = true;
+			VEC_ADD(&todo, i);
+		}
+	while (todo.cnt) {
+		uint32_t f = todo.items[--todo.cnt];
+
+		for (size_t i = g->first[f]; i < g->first[f + 1]; i++) {
+			uint32_t to = to_of(g, &g->p->calls.items[g->order[i]]);
+
+			if (!g->reached[to]) {
+				g->reached[to] = true;
+				VEC_ADD(&todo, to);
+			}
+		}
+	}
+	VEC_RELEASE(&todo);
+}
+
+static void graph_init(struct graph *g, const struct view_input *in)
+{
+	memset(g, 0, sizeof(*g));
+	g->p = in->project;
+	g->heights = in->heights;
+	g->up = in->options.above && !in->options.below;
+	g->reached = xcalloc(g->p->functions.cnt + 1, sizeof(*g->reached));
+	group_calls(g);
+	if (in->options.below || in->options.above)
+		walk(g, in);
+	else
+		memset(g->reached, 1, g->p->functions.cnt * sizeof(*g->reached));
+}
+
+static void graph_release(struct graph *g)
+{
+	free(g->first);
+	free(g->order);
+	free(g->reached);
+}
+
+static const char *short_file(const struct project_function *f)
+{
+	return f->file ? path_base(f->file) : "?";
+}
+
+/* ---- text: the table of all ---- */
+
+static int by_height(const void *a, const void *b, void *arg)
+{
+	const uint32_t *heights = arg;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	if (heights[x] != heights[y])
+		return heights[x] > heights[y] ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static void print_all(const struct style *s, const struct graph *g)
+{
+	size_t cnt = g->p->functions.cnt;
+	_cleanup_(freep) uint32_t *order = xcalloc(cnt + 1, sizeof(*order));
+	_cleanup_(freep) size_t *callers = xcalloc(cnt + 1, sizeof(*callers));
+	_cleanup_(table_freep) struct table *t = table_new();
+
+	for (size_t i = 0; i < g->p->calls.cnt; i++)
+		callers[g->p->calls.items[i].callee]++;
+	for (uint32_t i = 0; i < cnt; i++)
+		order[i] = i;
+	qsort_r(order, cnt, sizeof(*order), by_height, (void *)g->heights);
+	table_column(t, "height", TABLE_RIGHT);
+	table_column(t, "function", TABLE_SHRINKS);
+	table_column(t, "place", TABLE_SHRINKS);
+	table_column(t, "calls", TABLE_RIGHT);
+	table_column(t, "called at", TABLE_RIGHT);
+	for (size_t i = 0; i < cnt; i++) {
+		const struct project_function *f = &g->p->functions.items[order[i]];
+
+		table_cell(t, "%u", g->heights[order[i]]);
+		table_cell(t, "%s", f->name);
+		table_cell(t, "%s:%u", short_file(f), f->line);
+		table_cell(t, "%zu", g->first[order[i] + 1] - g->first[order[i]]);
+		table_cell(t, "%zu", callers[order[i]]);
+	}
+	fprintf(s->out, "%zu functions, %zu calls\n", cnt, g->p->calls.cnt);
+	if (cnt)
+		table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
+}
+
+/* ---- text: a tree from one function ---- */
+
+struct drawing {
+	const struct style *s;
+	const struct graph *g;
+	struct table *t;
+	struct str prefix;
+	bool *drawn;
+	unsigned depth;			/* levels below the root */
+};
+
+static void draw_calls(struct drawing *d, uint32_t f, unsigned level);
+
+/* may: every call that leads here goes through a pointer. */
+static void draw_function(struct drawing *d, uint32_t f, const char *branch, bool may)
+{
+	const struct graph *g = d->g;
+	const struct project_function *function = &g->p->functions.items[f];
+	bool again = d->drawn[f] && g->first[f + 1] > g->first[f];
+
+	table_cell(d->t, "%u", g->heights[f]);
+	table_cell(d->t, "%s%s%s%s%s", str_cstr(&d->prefix), branch, function->name,
+		   may ? " *" : "", again ? " (above)" : "");
+	table_cell(d->t, "%s:%u", short_file(function), function->line);
+}
+
+/* Calls of one function stand in order of the other end: several to the same are neighbours. */
+static void draw_calls(struct drawing *d, uint32_t f, unsigned level)
+{
+	const struct graph *g = d->g;
+	const struct glyphs *signs = glyphs_of(d->s);
+	size_t len = d->prefix.len, end = g->first[f + 1];
+	bool may = true;
+
+	if (d->drawn[f] || level > d->depth)
+		return;
+	d->drawn[f] = true;
+	for (size_t i = g->first[f]; i < end; i++) {
+		const struct project_call *c = &g->p->calls.items[g->order[i]];
+		uint32_t to = to_of(g, c);
+
+		may &= c->may;
+		if (i + 1 < end && to_of(g, &g->p->calls.items[g->order[i + 1]]) == to)
+			continue;
+		draw_function(d, to, i + 1 == end ? signs->last_branch : signs->branch, may);
+		str_add(&d->prefix, i + 1 == end ? signs->blank : signs->trunk);
+		draw_calls(d, to, level + 1);
+		d->prefix.len = len;
+		d->prefix.data[len] = '\0';
+		may = true;
+	}
+}
+
+static void print_tree(const struct style *s, const struct view_input *in, const struct graph *g)
+{
+	_cleanup_(table_freep) struct table *t = table_new();
+	struct drawing d = { .s = s, .g = g, .t = t, .prefix = STR_INIT };
+	bool any = false;
+
+	d.depth = in->options.depth ? in->options.depth : LEVELS_MAX;
+	d.drawn = xcalloc(g->p->functions.cnt + 1, sizeof(*d.drawn));
+	table_column(t, "height", TABLE_RIGHT);
+	table_column(t, g->up ? "function, and who calls it" : "function, and what it calls",
+		     TABLE_SHRINKS);
+	table_column(t, "place", TABLE_SHRINKS);
+	for (uint32_t i = 0; i < g->p->functions.cnt; i++) {
+		if (!is_start(in, &g->p->functions.items[i]))
+			continue;
+		any = true;
+		draw_function(&d, i, "", false);
+		draw_calls(&d, i, 1);
+	}
+	if (any)
+		table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
+	else
+		fprintf(s->out, "no such function\n");
+	str_release(&d.prefix);
+	free(d.drawn);
+}
+
+void call_graph_text(const struct style *s, const struct view_input *in)
+{
+	struct graph g;
+
+	graph_init(&g, in);
+	if (in->options.below || in->options.above)
+		print_tree(s, in, &g);
+	else
+		print_all(s, &g);
+	graph_release(&g);
+}
+
+/* ---- JSON, CSV, DOT ---- */
+
+static json_t *function_json(const struct graph *g, uint32_t i)
+{
+	const struct project_function *f = &g->p->functions.items[i];
+	json_t *o = json_object();
+
+	json_set(o, "id", json_integer(i));
+	json_set(o, "name", json_text(f->name));
+	json_set(o, "file", json_text(f->file));
+	json_set(o, "line", json_integer(f->line));
+	json_set(o, "height", json_integer(g->heights[i]));
+	json_set(o, "static", json_boolean(f->is_static));
+	json_set(o, "probed", json_boolean(f->probed));
+	json_set(o, "skipped", json_text(f->skipped));
+	return o;
+}
+
+json_t *call_graph_json(const struct view_input *in)
+{
+	json_t *o = json_document("call-graph"), *functions = json_array(), *calls = json_array();
+	struct graph g;
+
+	graph_init(&g, in);
+	for (uint32_t i = 0; i < g.p->functions.cnt; i++)
+		if (g.reached[i])
+			json_add(functions, function_json(&g, i));
+	for (size_t i = 0; i < g.p->calls.cnt; i++) {
+		const struct project_call *c = &g.p->calls.items[i];
+
+		if (g.reached[c->caller] && g.reached[c->callee])
+			json_add(calls, json_pack("{s:I,s:I,s:o,s:b}", "caller",
+						  (json_int_t)c->caller, "callee",
+						  (json_int_t)c->callee, "call_site",
+						  json_text(c->call_site), "may", (int)c->may));
+	}
+	json_set(o, "warnings", json_array());
+	json_set(o, "functions", functions);
+	json_set(o, "calls", calls);
+	graph_release(&g);
+	return o;
+}
+
+void call_graph_csv(FILE *out, const struct view_input *in)
+{
+	struct graph g;
+
+	graph_init(&g, in);
+	csv_line(out, "tttttt", "caller", "callee", "call_site", "may", "caller_height",
+		 "callee_height");
+	for (size_t i = 0; i < g.p->calls.cnt; i++) {
+		const struct project_call *c = &g.p->calls.items[i];
+
+		if (g.reached[c->caller] && g.reached[c->callee])
+			csv_line(out, "tttuuu", g.p->functions.items[c->caller].name,
+				 g.p->functions.items[c->callee].name, c->call_site,
+				 (uint64_t)c->may, (uint64_t)g.heights[c->caller],
+				 (uint64_t)g.heights[c->callee]);
+	}
+	graph_release(&g);
+}
+
+/* A name between quotes of the DOT language. */
+static void add_dot_text(struct str *to, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			str_addc(to, '\\');
+		str_addc(to, *text);
+	}
+}
+
+void call_graph_dot(FILE *out, const struct view_input *in)
+{
+	_cleanup_(str_release) struct str label = STR_INIT, clean = STR_INIT;
+	struct graph g;
+
+	graph_init(&g, in);
+	fprintf(out, "digraph \"call graph\" {\n\tnode [shape=box];\n");
+	for (uint32_t i = 0; i < g.p->functions.cnt; i++) {
+		if (!g.reached[i])
+			continue;
+		str_reset(&label);
+		str_reset(&clean);
+		utf8_add_line(&clean, g.p->functions.items[i].name);
+		add_dot_text(&label, str_cstr(&clean));
+		fprintf(out, "\tf%u [label=\"%s\\nheight %u\"];\n", i, str_cstr(&label), g.heights[i]);
+	}
+	for (size_t i = 0; i < g.p->calls.cnt; i++) {
+		const struct project_call *c = &g.p->calls.items[i];
+		bool again = i + 1 < g.p->calls.cnt && c[1].caller == c->caller &&
+			     c[1].callee == c->callee;
+
+		if (g.reached[c->caller] && g.reached[c->callee] && !again)
+			fprintf(out, "\tf%u -> f%u%s;\n", c->caller, c->callee,
+				c->may ? " [style=dashed]" : "");
+	}
+	fprintf(out, "}\n");
+	graph_release(&g);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * show_coverage.c - which functions carry a probe, file by file, and why others cannot.
+ *
+ * What is not measured is always said: functions that cannot take a probe with the reason, units
+ * that were compiled untouched with theirs.
+ */
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/table.h"
+#include "report/output.h"
+#include "report/style.h"
+#include "report/views.h"
+
+struct counts {
+	const char *file;
+	size_t functions, probed, skipped;
+};
+
+static const char *file_of(const struct project_function *f)
+{
+	return f->file ? f->file : "?";
+}
+
+/* Functions are in order of file: counts the file that begins at function i, returns its end. */
+static size_t count_file(const struct project *p, size_t i, struct counts *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->file = file_of(&p->functions.items[i]);
+	for (; i < p->functions.cnt; i++) {
+		const struct project_function *f = &p->functions.items[i];
+
+		if (strcmp(file_of(f), ret->file) != 0)
+			break;
+		ret->functions++;
+		ret->probed += f->probed;
+		ret->skipped += f->skipped != NULL;
+	}
+	return i;
+}
+
+static struct counts count_all(const struct project *p)
+{
+	struct counts all = { NULL, p->functions.cnt, 0, 0 };
+
+	for (size_t i = 0; i < p->functions.cnt; i++) {
+		all.probed += p->functions.items[i].probed;
+		all.skipped += p->functions.items[i].skipped != NULL;
+	}
+	return all;
+}
+
+/* ---- text ---- */
+
+static void print_files(const struct style *s, const struct project *p)
+{
+	_cleanup_(table_freep) struct table *t = table_new();
+	struct counts file;
+
+	table_column(t, "file", TABLE_SHRINKS);
+	table_column(t, "functions", TABLE_RIGHT);
+	table_column(t, "probed", TABLE_RIGHT);
+	table_column(t, "cannot be", TABLE_RIGHT);
+	for (size_t i = 0; i < p->functions.cnt;) {
+		i = count_file(p, i, &file);
+		table_cell(t, "%s", file.file);
+		table_cell(t, "%zu", file.functions);
+		table_cell(t, "%zu", file.probed);
+		table_cell(t, "%zu", file.skipped);
+	}
+	if (p->functions.cnt)
+		table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
+}
+
+static void print_reasons(const struct style *s, const struct project *p)
+{
+	_cleanup_(table_freep) struct table *t = table_new();
+	bool any = false;
+
+	table_column(t, "cannot be probed", TABLE_SHRINKS);
+	table_column(t, "place", TABLE_SHRINKS);
+	table_column(t, "reason", TABLE_LEFT);
+	for (size_t i = 0; i < p->functions.cnt; i++) {
+		const struct project_function *f = &p->functions.items[i];
+
+		if (!f->skipped)
+			continue;
+		any = true;
+		table_cell(t, "%s", f->name);
+		table_cell(t, "%s:%u", file_of(f), f->line);
+		table_cell(t, "%s", f->skipped);
+	}
+	if (any) {
+		fputc('\n', s->out);
+		table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
+	}
+}
+
+static void print_untouched(const struct style *s, const struct project *p)
+{
+	_cleanup_(table_freep) struct table *t = table_new();
+	size_t cnt = 0;
+
+	table_column(t, "compiled untouched", TABLE_SHRINKS);
+	table_column(t, "reason", TABLE_SHRINKS);
+	for (size_t i = 0; i < p->units.cnt; i++) {
+		if (!p->units.items[i].untouched)
+			continue;
+		cnt++;
+		table_cell(t, "%s", p->units.items[i].source);
+		table_cell(t, "%s", p->units.items[i].untouched);
+	}
+	if (cnt) {
+		fputc('\n', s->out);
+		table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
+	}
+}
+
+void coverage_text(const struct style *s, const struct view_input *in)
+{
+	struct counts all = count_all(in->project);
+	char a[TEXT_MAX], b[TEXT_MAX], c[TEXT_MAX];
+	_cleanup_(freep) char *sentence = NULL;
+
+	if (in->project->units.cnt == 0)
+		sentence = xstrdup("Nothing was built under vprof yet: vprof build -- make");
+	else
+		sentence = xasprintf("%s of %s functions carry a probe; %s cannot.",
+				     text_cnt(a, all.probed), text_cnt(b, all.functions),
+				     text_cnt(c, all.skipped));
+	print_answer(s, sentence);
+	fputc('\n', s->out);
+	print_files(s, in->project);
+	print_reasons(s, in->project);
+	print_untouched(s, in->project);
+}
+
+/* ---- JSON and CSV ---- */
+
+json_t *coverage_json(const struct view_input *in)
+{
+	const struct project *p = in->project;
+	json_t *o = json_document("coverage"), *files = json_array(), *skipped = json_array();
+	json_t *untouched = json_array();
+	struct counts all = count_all(p), file;
+
+	for (size_t i = 0; i < p->functions.cnt;) {
+		i = count_file(p, i, &file);
+		json_add(files, json_pack("{s:o,s:I,s:I,s:I}", "file", json_text(file.file),
+					  "functions", (json_int_t)file.functions,
+					  "probed", (json_int_t)file.probed,
+					  "skipped", (json_int_t)file.skipped));
+	}
+	for (size_t i = 0; i < p->functions.cnt; i++) {
+		const struct project_function *f = &p->functions.items[i];
+
+		if (f->skipped)
+			json_add(skipped, json_pack("{s:o,s:o,s:I,s:o}", "function",
+						    json_text(f->name), "file", json_text(f->file),
+						    "line", (json_int_t)f->line,
+						    "reason", json_text(f->skipped)));
+	}
+	for (size_t i = 0; i < p->units.cnt; i++)
+		if (p->units.items[i].untouched)
+			json_add(untouched, json_pack("{s:o,s:o,s:o}", "object",
+						      json_text(p->units.items[i].object), "source",
+						      json_text(p->units.items[i].source), "reason",
+						      json_text(p->units.items[i].untouched)));
+	json_set(o, "warnings", json_array());
+	json_set(o, "functions", json_u64(all.functions));
+	json_set(o, "probed", json_u64(all.probed));
+	json_set(o, "files", files);
+	json_set(o, "skipped", skipped);
+	json_set(o, "untouched", untouched);
+	return o;
+}
+
+/* One row per function. */
+void coverage_csv(FILE *out, const struct view_input *in)
+{
+	csv_line(out, "ttttt", "function", "file", "line", "probed", "skipped");
+	for (size_t i = 0; i < in->project->functions.cnt; i++) {
+		const struct project_function *f = &in->project->functions.items[i];
+
+		csv_line(out, "ttuut", f->name, f->file, (uint64_t)f->line, (uint64_t)f->probed,
+			 f->skipped);
+	}
+}

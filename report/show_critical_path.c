@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * show_critical_path.c - what single intervals spent their time on, piece by piece.
+ *
+ *	at        for       thread    what
+ *	0 ns      353 µs    worker-1  handle_request › hash_payload
+ *	353 µs    12.5 ms   flusher     flush_log: sleep wait
+ *
+ * A piece that explains a wait is indented by how many wake-ups away its thread is.  Text keeps
+ * the longest pieces, in order of time, and sums up the others; JSON and CSV hold them all.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/table.h"
+#include "report/output.h"
+#include "report/style.h"
+#include "report/views.h"
+
+#define PIECES_SHOWN 40
+#define INDENT_MAX 8
+
+/* Its name, else its number. */
+static void add_thread(struct str *to, const struct trace *t, uint64_t tid)
+{
+	for (size_t i = 0; t && i < t->threads.cnt; i++)
+		if (t->threads.items[i].tid == tid && t->threads.items[i].name) {
+			str_addf(to, "%s (%" PRIu64 ")", t->threads.items[i].name, tid);
+			return;
+		}
+	str_addf(to, "%" PRIu64, tid);
+}
+
+static void add_frames(struct str *to, const struct path_piece *p, const char *separator)
+{
+	for (size_t i = 0; i < p->frame_cnt; i++)
+		str_addf(to, "%s%s", i ? separator : "", p->frames[i]);
+}
+
+/* "main › f", "f: lock wait", "queue wait" */
+static void add_what(struct str *to, const struct path_piece *p, const struct style *s)
+{
+	for (uint32_t i = 0; i < p->depth && i < INDENT_MAX; i++)
+		str_add(to, "  ");
+	add_frames(to, p, glyphs_of(s)->then);
+	if (p->state != STATE_RUNNING)
+		str_addf(to, "%s%s%s", p->frame_cnt ? ": " : "", trace_state_name(p->state),
+			 p->state == STATE_WAKEUP ? " delay" : " wait");
+	else if (p->frame_cnt == 0)
+		str_add(to, "running in no probed function");
+}
+
+static int64_t length_ns(const struct path_piece *p)
+{
+	return p->end_ns - p->start_ns;
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x > y ? -1 : x < y;
+}
+
+/* Pieces at least this long are shown. */
+static int64_t length_limit(const struct view_input *in, const path_pieces *pieces)
+{
+	_cleanup_(freep) int64_t *lengths = NULL;
+
+	if (in->options.ranking.all || pieces->cnt <= PIECES_SHOWN)
+		return 0;
+	lengths = xcalloc(pieces->cnt, sizeof(*lengths));
+	for (size_t i = 0; i < pieces->cnt; i++)
+		lengths[i] = length_ns(&pieces->items[i]);
+	qsort(lengths, pieces->cnt, sizeof(*lengths), longest_first);
+	return lengths[PIECES_SHOWN - 1];
+}
+
+static void add_piece(struct table *t, const struct style *s, const struct view_input *in,
+		      const struct path_piece *p, int64_t origin_ns)
+{
+	_cleanup_(str_release) struct str thread = STR_INIT, what = STR_INIT;
+	char text[TEXT_MAX];
+
+	add_thread(&thread, in->trace, p->tid);
+	add_what(&what, p, s);
+	table_cell(t, "%s", text_ns(text, (double)(p->start_ns - origin_ns), s->utf8));
+	table_cell(t, "%s", text_ns(text, (double)length_ns(p), s->utf8));
+	table_cell(t, "%s", str_cstr(&thread));
+	table_cell(t, "%s", str_cstr(&what));
+	table_style(t, p->state == STATE_RUNNING ? "" : style_wait(s));
+}
+
+static void print_pieces(const struct style *s, const struct view_input *in,
+			 const struct explained *e)
+{
+	_cleanup_(table_freep) struct table *t = table_new();
+	int64_t limit_ns = length_limit(in, &e->pieces), hidden_ns = 0;
+	size_t hidden = 0;
+	char text[TEXT_MAX];
+
+	table_column(t, "at", TABLE_RIGHT);
+	table_column(t, "for", TABLE_RIGHT);
+	table_column(t, "thread", TABLE_SHRINKS);
+	table_column(t, "what", TABLE_SHRINKS);
+	for (size_t i = 0; i < e->pieces.cnt; i++) {
+		const struct path_piece *p = &e->pieces.items[i];
+
+		if (length_ns(p) >= limit_ns) {
+			add_piece(t, s, in, p, e->row->start_ns);
+			continue;
+		}
+		hidden++;
+		hidden_ns += length_ns(p);
+	}
+	table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
+	if (hidden)
+		fprintf(s->out, "%s %zu shorter pieces, together %s (--all)\n",
+			glyphs_of(s)->ellipsis, hidden, text_ns(text, (double)hidden_ns, s->utf8));
+}
+
+/* The longest piece is the answer. */
+static char *sentence_of(const struct style *s, const struct view_input *in,
+			 const struct explained *e)
+{
+	const struct path_piece *longest = NULL;
+	int64_t latency_ns = e->row->end_ns - e->row->start_ns;
+	_cleanup_(str_release) struct str what = STR_INIT, thread = STR_INIT;
+	char a[TEXT_MAX], b[TEXT_MAX];
+
+	for (size_t i = 0; i < e->pieces.cnt; i++)
+		if (!longest || length_ns(&e->pieces.items[i]) > length_ns(longest))
+			longest = &e->pieces.items[i];
+	if (!longest)
+		return xasprintf("%s %" PRIu64 " took %s", in->findings->interval.name, e->row->sid,
+				 text_ns(a, (double)latency_ns, s->utf8));
+	add_what(&what, longest, s);
+	add_thread(&thread, in->trace, longest->tid);
+	return xasprintf("%s %" PRIu64 " took %s (rank %zu of %" PRIu64 "); its longest piece is"
+			 " %s on thread %s: %s", in->findings->interval.name, e->row->sid,
+			 text_ns(a, (double)latency_ns, s->utf8), e->rank,
+			 in->findings->interval.cnt, text_ns(b, (double)length_ns(longest), s->utf8),
+			 str_cstr(&thread), str_cstr(&what) + strspn(str_cstr(&what), " "));
+}
+
+void critical_path_text(const struct style *s, const struct view_input *in)
+{
+	for (size_t i = 0; i < in->path_cnt; i++) {
+		_cleanup_(freep) char *sentence = sentence_of(s, in, &in->paths[i]);
+
+		if (i)
+			fputc('\n', s->out);
+		print_answer(s, sentence);
+		print_pieces(s, in, &in->paths[i]);
+	}
+}
+
+/* ---- JSON and CSV ---- */
+
+static json_t *pieces_json(const struct explained *e)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < e->pieces.cnt; i++) {
+		const struct path_piece *p = &e->pieces.items[i];
+		json_t *piece = json_object(), *frames = json_array();
+
+		for (size_t j = 0; j < p->frame_cnt; j++)
+			json_add(frames, json_text(p->frames[j]));
+		json_set(piece, "thread", json_u64(p->tid));
+		json_set(piece, "start_ns", json_integer(p->start_ns));
+		json_set(piece, "end_ns", json_integer(p->end_ns));
+		json_set(piece, "state", json_text(trace_state_name(p->state)));
+		json_set(piece, "depth", json_integer(p->depth));
+		json_set(piece, "frames", frames);
+		json_add(list, piece);
+	}
+	return list;
+}
+
+static void set_path(json_t *o, const struct explained *e)
+{
+	json_set(o, "sid", json_u64(e->row->sid));
+	json_set(o, "rank", json_integer((json_int_t)e->rank));
+	json_set(o, "start_ns", json_integer(e->row->start_ns));
+	json_set(o, "end_ns", json_integer(e->row->end_ns));
+	json_set(o, "latency_ns", json_integer(e->row->end_ns - e->row->start_ns));
+	json_set(o, "pieces", pieces_json(e));
+}
+
+/* The first interval stands at the top level, as the contract says; several also in "paths". */
+json_t *critical_path_json(const struct view_input *in)
+{
+	json_t *o = json_results("critical-path", in), *paths;
+
+	if (in->path_cnt)
+		set_path(o, &in->paths[0]);
+	if (in->path_cnt < 2)
+		return o;
+	paths = json_array();
+	for (size_t i = 0; i < in->path_cnt; i++) {
+		json_t *path = json_object();
+
+		set_path(path, &in->paths[i]);
+		json_add(paths, path);
+	}
+	json_set(o, "paths", paths);
+	return o;
+}
+
+void critical_path_csv(FILE *out, const struct view_input *in)
+{
+	csv_line(out, "ttttttt", "interval", "thread", "start_ns", "end_ns", "state", "depth",
+		 "frames");
+	for (size_t i = 0; i < in->path_cnt; i++) {
+		const struct explained *e = &in->paths[i];
+
+		for (size_t j = 0; j < e->pieces.cnt; j++) {
+			const struct path_piece *p = &e->pieces.items[j];
+			_cleanup_(str_release) struct str frames = STR_INIT;
+
+			add_frames(&frames, p, ";");
+			csv_line(out, "uuiitut", e->row->sid, p->tid, p->start_ns, p->end_ns,
+				 trace_state_name(p->state), (uint64_t)p->depth, str_cstr(&frames));
+		}
+	}
+}

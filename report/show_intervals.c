@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * show_intervals.c - the intervals one by one: the slowest first in text, in order of their start in
+ * JSON and CSV.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/banned.h"
+#include "base/table.h"
+#include "report/output.h"
+#include "report/style.h"
+#include "report/views.h"
+
+static int by_latency(const void *a, const void *b, void *arg)
+{
+	const struct interval_row *rows = arg;
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	int64_t latency_x = rows[x].end_ns - rows[x].start_ns;
+	int64_t latency_y = rows[y].end_ns - rows[y].start_ns;
+
+	if (latency_x != latency_y)
+		return latency_x > latency_y ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+void intervals_text(const struct style *s, const struct view_input *in)
+{
+	const struct findings *f = in->findings;
+	size_t cnt = f->intervals.cnt, shown = cnt;
+	_cleanup_(table_freep) struct table *t = table_new();
+	_cleanup_(freep) size_t *order = xcalloc(cnt + 1, sizeof(*order));
+	char text[TEXT_MAX];
+
+	for (size_t i = 0; i < cnt; i++)
+		order[i] = i;
+	qsort_r(order, cnt, sizeof(*order), by_latency, f->intervals.items);
+	if (!in->options.ranking.all && shown > in->options.slowest)
+		shown = in->options.slowest;
+	print_heading(s, in);
+	table_column(t, "sid", TABLE_RIGHT);
+	table_column(t, "latency", TABLE_RIGHT);
+	table_column(t, "started after", TABLE_RIGHT);
+	table_column(t, "on thread", TABLE_RIGHT);
+	table_column(t, "ended on", TABLE_RIGHT);
+	for (size_t i = 0; i < shown; i++) {
+		const struct interval_row *row = &f->intervals.items[order[i]];
+		int64_t after_ns = row->start_ns - f->intervals.items[0].start_ns;
+
+		table_cell(t, "%" PRIu64, row->sid);
+		table_cell(t, "%s", text_ns(text, (double)(row->end_ns - row->start_ns), s->utf8));
+		table_cell(t, "%s", text_ns(text, (double)after_ns, s->utf8));
+		table_cell(t, "%" PRIu64, row->start_tid);
+		table_cell(t, "%" PRIu64, row->end_tid);
+	}
+	table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
+	if (shown < cnt)
+		fprintf(s->out, "%s the slowest %zu of %zu (--slowest N, --all)\n",
+			glyphs_of(s)->ellipsis, shown, cnt);
+}
+
+json_t *intervals_json(const struct view_input *in)
+{
+	json_t *o = json_results("intervals", in), *list = json_array();
+
+	for (size_t i = 0; i < in->findings->intervals.cnt; i++) {
+		const struct interval_row *row = &in->findings->intervals.items[i];
+		json_t *interval = json_object();
+
+		json_set(interval, "sid", json_u64(row->sid));
+		json_set(interval, "name", json_text(in->findings->interval.name));
+		json_set(interval, "start_ns", json_integer(row->start_ns));
+		json_set(interval, "end_ns", json_integer(row->end_ns));
+		json_set(interval, "latency_ns", json_integer(row->end_ns - row->start_ns));
+		json_set(interval, "start_thread", json_u64(row->start_tid));
+		json_set(interval, "end_thread", json_u64(row->end_tid));
+		json_add(list, interval);
+	}
+	json_set(o, "intervals", list);
+	return o;
+}
+
+void intervals_csv(FILE *out, const struct view_input *in)
+{
+	csv_line(out, "ttttttt", "sid", "name", "start_ns", "end_ns", "latency_ns", "start_thread",
+		 "end_thread");
+	for (size_t i = 0; i < in->findings->intervals.cnt; i++) {
+		const struct interval_row *row = &in->findings->intervals.items[i];
+
+		csv_line(out, "utiiiuu", row->sid, in->findings->interval.name, row->start_ns,
+			 row->end_ns, row->end_ns - row->start_ns, row->start_tid, row->end_tid);
+	}
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * show_runs.c - all runs: when, how long, what became of them.
+ */
+#include <inttypes.h>
+#include <time.h>
+
+#include "base/banned.h"
+#include "base/table.h"
+#include "report/output.h"
+#include "report/style.h"
+#include "report/views.h"
+
+/* "2026-11-20 20:31", local time. */
+static const char *text_date(char buf[TEXT_MAX], int64_t realtime_ns)
+{
+	time_t seconds = (time_t)(realtime_ns / 1000000000);
+	struct tm tm;
+
+	if (!localtime_r(&seconds, &tm) || !strftime(buf, TEXT_MAX, "%Y-%m-%d %H:%M", &tm))
+		snprintf(buf, TEXT_MAX, "?");
+	return buf;
+}
+
+static void add_run(struct table *t, const struct style *s, const struct run *r)
+{
+	char text[TEXT_MAX];
+
+	table_cell(t, "%" PRIu32, r->number);
+	table_cell(t, "%s", r->name ? r->name : "");
+	table_cell(t, "%s", text_date(text, r->started_ns));
+	table_cell(t, "%s", text_ns(text, (double)r->duration_ns, s->utf8));
+	table_cell(t, "%s", run_status_name(r->status));
+	table_cell(t, "%s", text_cnt(text, r->interval_cnt));
+	table_cell(t, "%s", text_cnt(text, r->function_cnt));
+	if (r->lost_records)
+		table_cell(t, "%s", text_cnt(text, r->lost_records));
+	else
+		table_cell(t, "%s", "");
+	table_cell(t, "%s", r->command ? r->command : "");
+}
+
+void runs_text(const struct style *s, const struct view_input *in)
+{
+	_cleanup_(table_freep) struct table *t = table_new();
+
+	table_column(t, "run", TABLE_RIGHT);
+	table_column(t, "name", TABLE_LEFT);
+	table_column(t, "started", TABLE_LEFT);
+	table_column(t, "took", TABLE_RIGHT);
+	table_column(t, "status", TABLE_LEFT);
+	table_column(t, "intervals", TABLE_RIGHT);
+	table_column(t, "functions", TABLE_RIGHT);
+	table_column(t, "lost", TABLE_RIGHT);
+	table_column(t, "command", TABLE_SHRINKS);
+	for (size_t i = 0; i < in->runs->cnt; i++)
+		add_run(t, s, &in->runs->items[i]);
+	if (in->runs->cnt)
+		table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
+	else
+		fprintf(s->out, "no runs yet: vprof record -- COMMAND makes one\n");
+}
+
+json_t *runs_json(const struct view_input *in)
+{
+	json_t *o = json_document("runs"), *list = json_array();
+
+	for (size_t i = 0; i < in->runs->cnt; i++) {
+		const struct run *r = &in->runs->items[i];
+		json_t *run = json_object();
+
+		json_set(run, "run", json_integer(r->number));
+		json_set(run, "name", json_text(r->name));
+		json_set(run, "command", json_text(r->command));
+		json_set(run, "source", json_text(r->source));
+		json_set(run, "started_ns", json_integer(r->started_ns));
+		json_set(run, "duration_ns", json_integer(r->duration_ns));
+		json_set(run, "status", json_text(run_status_name(r->status)));
+		json_set(run, "exit_status", json_integer(r->exit_status));
+		json_set(run, "intervals", json_u64(r->interval_cnt));
+		json_set(run, "functions", json_u64(r->function_cnt));
+		json_set(run, "lost_records", json_u64(r->lost_records));
+		json_add(list, run);
+	}
+	json_set(o, "warnings", json_array());
+	json_set(o, "runs", list);
+	return o;
+}
+
+void runs_csv(FILE *out, const struct view_input *in)
+{
+	csv_line(out, "ttttttttttt", "run", "name", "command", "source", "started_ns",
+		 "duration_ns", "status", "exit_status", "intervals", "functions", "lost_records");
+	for (size_t i = 0; i < in->runs->cnt; i++) {
+		const struct run *r = &in->runs->items[i];
+
+		csv_line(out, "utttiitiuuu", (uint64_t)r->number, r->name, r->command, r->source,
+			 r->started_ns, r->duration_ns, run_status_name(r->status),
+			 (int64_t)r->exit_status, r->interval_cnt, r->function_cnt, r->lost_records);
+	}
+}

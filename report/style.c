@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * style.c - numbers, bars and signs of the text views.
+ *
+ * A duration keeps three digits and takes the largest unit in which it is at least 1:
+ * 2221000 ns -> 2.22 ms, 373900 -> 374 µs, 8.5 -> 8.5 ns.  A bar counts in eighths of a column:
+ * 0.619 of 24 columns is 14 full blocks and 7/8 of one.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "base/banned.h"
+#include "base/utf8.h"
+#include "report/style.h"
+
+#define WIDTH_DEFAULT 80
+#define WIDTH_MIN 40
+#define WIDTH_MAX 1000
+
+static const struct glyphs signs_utf8 = {
+	.answer = "▶", .then = " › ", .ellipsis = "…", .dot = " · ", .arrow = "→",
+	.branch = "├─ ", .last_branch = "└─ ", .trunk = "│  ", .blank = "   ",
+};
+
+static const struct glyphs signs_ascii = {
+	.answer = ">", .then = " > ", .ellipsis = "..", .dot = " | ", .arrow = "->",
+	.branch = "|- ", .last_branch = "`- ", .trunk = "|  ", .blank = "   ",
+};
+
+const struct glyphs *glyphs_for(bool utf8)
+{
+	return utf8 ? &signs_utf8 : &signs_ascii;
+}
+
+const struct glyphs *glyphs_of(const struct style *s)
+{
+	return glyphs_for(s->utf8);
+}
+
+static unsigned terminal_width(int fd)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+	unsigned long width = 0;
+
+	if (columns)
+		width = strtoul(columns, NULL, 10);
+	if (!width && ioctl(fd, TIOCGWINSZ, &size) == 0)
+		width = size.ws_col;
+	if (!width)
+		width = WIDTH_DEFAULT;
+	return width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : (unsigned)width;
+}
+
+void style_init(struct style *s, FILE *out, bool ascii)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	s->out = out;
+	s->width = terminal_width(fileno(out));
+	s->utf8 = !ascii && locale_is_utf8();
+	s->colour = isatty(fileno(out)) && !(no_color && *no_color) && term &&
+		    strcmp(term, "dumb") != 0;
+}
+
+const char *style_bold(const struct style *s)
+{
+	return s->colour ? "\033[1m" : "";
+}
+
+const char *style_wait(const struct style *s)
+{
+	return s->colour ? "\033[33m" : "";
+}
+
+const char *style_end(const struct style *s)
+{
+	return s->colour ? "\033[0m" : "";
+}
+
+const char *text_ns(char buf[TEXT_MAX], double ns, bool utf8)
+{
+	const char *const units[] = { "ns", utf8 ? "µs" : "us", "ms", "s" };
+	double value = fabs(ns);
+	size_t unit = 0;
+
+	/* 999.5 would be printed as 1000. */
+	while (unit + 1 < ARRAY_SIZE(units) && value >= 999.5) {
+		value /= 1000;
+		unit++;
+	}
+	if (!isfinite(ns))
+		snprintf(buf, TEXT_MAX, "?");
+	else if (unit == 0 && value == floor(value))
+		snprintf(buf, TEXT_MAX, "%s%.0f ns", ns < 0 ? "-" : "", value);
+	else
+		snprintf(buf, TEXT_MAX, "%s%.*f %s", ns < 0 ? "-" : "",
+			 value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, units[unit]);
+	return buf;
+}
+
+const char *text_cnt(char buf[TEXT_MAX], uint64_t cnt)
+{
+	char digits[TEXT_MAX];
+	size_t len = (size_t)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)cnt);
+	size_t at = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			buf[at++] = ',';
+		buf[at++] = digits[i];
+	}
+	buf[at] = '\0';
+	return buf;
+}
+
+const char *text_percent(char buf[TEXT_MAX], double share)
+{
+	double percent = share * 100;
+
+	if (!isfinite(percent))
+		snprintf(buf, TEXT_MAX, "?");
+	else if (fabs(percent) < 9.95 && percent != round(percent))
+		snprintf(buf, TEXT_MAX, "%.1f %%", percent);
+	else
+		snprintf(buf, TEXT_MAX, "%.0f %%", percent);
+	return buf;
+}
+
+void add_bar(struct str *to, double fraction, unsigned width, bool utf8)
+{
+	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+	bool too_long = fraction > 1.0005;
+	unsigned steps = utf8 ? 8 : 1, filled;
+
+	if (!(fraction > 0))
+		return;			/* zero, negative, not a number */
+	if (fraction > 1)
+		fraction = 1;
+	filled = (unsigned)(fraction * width * steps + 0.5);
+	if (filled == 0 && utf8)
+		filled = 1;
+	for (unsigned i = 0; i < filled / steps; i++) {
+		if (too_long && i + 1 == width)
+			str_add(to, utf8 ? "▶" : ">");
+		else
+			str_add(to, utf8 ? "█" : "#");
+	}
+	str_add(to, eighths[utf8 ? filled % 8 : 0]);
+}
+
+void print_answer(const struct style *s, const char *sentence)
+{
+	_cleanup_(str_release) struct str clean = STR_INIT;
+
+	utf8_add_clean(&clean, sentence);
+	fprintf(s->out, "%s%s %s%s\n", style_bold(s), glyphs_of(s)->answer, str_cstr(&clean),
+		style_end(s));
+}
+
+void print_heading(const struct style *s, const struct view_input *in)
+{
+	const struct interval_summary *iv = &in->findings->interval;
+	const char *dot = glyphs_of(s)->dot;
+	_cleanup_(str_release) struct str line = STR_INIT;
+	char a[TEXT_MAX], b[TEXT_MAX], c[TEXT_MAX], d[TEXT_MAX];
+
+	utf8_add_line(&line, iv->name ? iv->name : "-");
+	str_addf(&line, "%s%s interval%s%smean %s%ssd %s%sp99 %s%srun %u", dot,
+		 text_cnt(a, iv->cnt), iv->cnt == 1 ? "" : "s", dot,
+		 text_ns(b, iv->mean_ns, s->utf8), dot, text_ns(c, iv->stddev_ns, s->utf8), dot,
+		 text_ns(d, (double)iv->p99_ns, s->utf8), dot, in->run->number);
+	if (in->run->name) {
+		str_add(&line, " (");
+		utf8_add_line(&line, in->run->name);
+		str_add(&line, ")");
+	}
+	fprintf(s->out, "%s\n", str_cstr(&line));
+}

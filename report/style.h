@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * style.h - numbers, bars and signs of the text views.  Private to report/.
+ */
+#ifndef REPORT_STYLE_H
+#define REPORT_STYLE_H
+
+#include "base/str.h"
+#include "report/report.h"
+
+/* Signs; the plain form is used where UTF-8 may not be. */
+struct glyphs {
+	const char *answer, *then, *ellipsis, *dot, *arrow;
+	const char *branch, *last_branch, *trunk, *blank;	/* of a tree */
+};
+const struct glyphs *glyphs_of(const struct style *s);
+const struct glyphs *glyphs_for(bool utf8);
+
+/* Terminal sequences; "" where there is no colour. */
+const char *style_bold(const struct style *s);
+const char *style_wait(const struct style *s);
+const char *style_end(const struct style *s);
+
+/* Each returns a string of buf.  "2.22 ms", "374 µs", "8.5 ns"; three digits. */
+enum { TEXT_MAX = 64 };
+const char *text_ns(char buf[TEXT_MAX], double ns, bool utf8);
+const char *text_cnt(char buf[TEXT_MAX], uint64_t cnt);			/* "4,000" */
+const char *text_percent(char buf[TEXT_MAX], double share);		/* "62 %", "0.4 %" */
+
+/* A bar of at most width columns for fraction 0..1; longer ones end in a sign that says so. */
+void add_bar(struct str *to, double fraction, unsigned width, bool utf8);
+
+/* "▶ sentence" */
+void print_answer(const struct style *s, const char *sentence);
+
+/* "request · 4,000 intervals · mean ... · run 3" */
+void print_heading(const struct style *s, const struct view_input *in);
+
+#endif

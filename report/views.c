@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * views.c - the views, one row each.  A format a view does not have is NULL.
+ */
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/cleanup.h"
+#include "report/views.h"
+
+const struct view report_views[] = {
+	{ "summary", "the answer, and the latency it is about",
+	  NEEDS_FINDINGS, summary_text, summary_json, NULL, NULL },
+	{ "variance-tree", "the variance, split over functions and waits",
+	  NEEDS_FINDINGS, variance_tree_text, variance_tree_json, variance_tree_csv, NULL },
+	{ "factors", "what to look into, best first (--paper, --k, --threshold, --all)",
+	  NEEDS_FINDINGS, factors_text, factors_json, factors_csv, NULL },
+	{ "critical-path", "what one interval spent its time on (--interval SID, --slowest N)",
+	  NEEDS_PATHS, critical_path_text, critical_path_json, critical_path_csv, NULL },
+	{ "execution-table", "time by interval and function (--charge waiter|waker)",
+	  NEEDS_EXECUTION_TABLE, execution_table_text, execution_table_json, execution_table_csv,
+	  NULL },
+	{ "intervals", "the intervals, slowest first (--slowest N, --all)",
+	  NEEDS_FINDINGS, intervals_text, intervals_json, intervals_csv, NULL },
+	{ "histogram", "how the latency is distributed",
+	  NEEDS_FINDINGS, histogram_text, histogram_json, histogram_csv, NULL },
+	{ "call-graph", "functions with their heights (--above FUNCTION, --below FUNCTION)",
+	  NEEDS_PROJECT, call_graph_text, call_graph_json, call_graph_csv, call_graph_dot },
+	{ "runs", "all runs",
+	  NEEDS_RUNS, runs_text, runs_json, runs_csv, NULL },
+	{ "coverage", "functions that carry a probe, and why others cannot",
+	  NEEDS_PROJECT, coverage_text, coverage_json, coverage_csv, NULL },
+};
+const size_t report_view_cnt = ARRAY_SIZE(report_views);
+
+const struct view *view_find(const char *name)
+{
+	for (size_t i = 0; i < report_view_cnt; i++)
+		if (strcmp(name, report_views[i].name) == 0)
+			return &report_views[i];
+	return NULL;
+}

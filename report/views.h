@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * views.h - the functions that views.c lists.  Private to report/.
+ */
+#ifndef REPORT_VIEWS_H
+#define REPORT_VIEWS_H
+
+#include "report/report.h"
+
+#define VIEW_FUNCTIONS(name)							\
+	void name##_text(const struct style *s, const struct view_input *in);	\
+	json_t *name##_json(const struct view_input *in);			\
+	void name##_csv(FILE *out, const struct view_input *in)
+
+VIEW_FUNCTIONS(summary);
+VIEW_FUNCTIONS(variance_tree);
+VIEW_FUNCTIONS(factors);
+VIEW_FUNCTIONS(critical_path);
+VIEW_FUNCTIONS(execution_table);
+VIEW_FUNCTIONS(intervals);
+VIEW_FUNCTIONS(histogram);
+VIEW_FUNCTIONS(call_graph);
+VIEW_FUNCTIONS(runs);
+VIEW_FUNCTIONS(coverage);
+
+void call_graph_dot(FILE *out, const struct view_input *in);
+
+#endif
