@@ -89,7 +89,9 @@ static size_t add_function(struct walk *w, CXCursor c, CXCursor body, const char
 		if (f->body_end > w->in->len || w->in->text[f->body] != '{')
 			f->body = 0;
 	}
+	f->end = clang_end(c);
 	f->is_static = clang_getCursorLinkage(c) == CXLinkage_Internal;
+	f->is_extern = clang_Cursor_getStorageClass(c) == CX_SC_Extern;
 	f->is_inline = clang_Cursor_isFunctionInlined(c);
 	f->is_defaulted = clang_CXXMethod_isDefaulted(c);
 	f->is_virtual = clang_CXXMethod_isVirtual(c);
@@ -122,9 +124,13 @@ static CXCursor body_of(CXCursor c)
 	return body;
 }
 
-static void note_resolver(struct parsed *p, CXCursor c)
+/* What a declaration that is no definition tells about functions defined elsewhere in the unit. */
+static void note_declaration(struct parsed *p, CXCursor c)
 {
 	const char *printed, *name;
+
+	if (clang_Cursor_getStorageClass(c) == CX_SC_Extern || !clang_Cursor_isFunctionInlined(c))
+		VEC_ADD(&p->externals, clang_text(p->arena, clang_getCursorSpelling(c)));
 
 	if (clang_getCursorKind(c) != CXCursor_FunctionDecl || !clang_Cursor_hasAttrs(c))
 		return;
@@ -166,7 +172,8 @@ static void see_function(const struct walk *outer, CXCursor c)
 
 	if (outer->function == NO_FUNCTION)
 		see_prototype(&w, c, false);
-	note_resolver(w.p, c);
+	if (!clang_isCursorDefinition(c))
+		note_declaration(w.p, c);
 	if (!clang_isCursorDefinition(c) || clang_is_implicit(c))
 		return;
 	w.function = add_function(&w, c, body_of(c), clang_qualified_name(w.p->arena, c));
@@ -372,6 +379,7 @@ void parsed_free(struct parsed *p)
 	VEC_RELEASE(&p->address_taken);
 	VEC_RELEASE(&p->prototypes);
 	VEC_RELEASE(&p->resolvers);
+	VEC_RELEASE(&p->externals);
 	clang_parse_free(p->private);
 	arena_free(p->arena);
 	free(p);

@@ -25,7 +25,9 @@ struct parsed_function {
 	const char *name;		/* qualified in C++ */
 	size_t offset;			/* of its name */
 	size_t body, body_end;		/* of the '{', and past the '}'; body 0: there is none */
-	bool is_static, is_inline, is_lambda, is_defaulted;
+	size_t end;			/* past the whole definition */
+	bool is_static, is_extern;	/* is_extern: the word stands there */
+	bool is_inline, is_lambda, is_defaulted;
 	const char *printed;		/* the declaration with its attributes, without body */
 	const char *type;		/* canonical; "virtual Base::f(int)" of a virtual method */
 	bool is_virtual;
@@ -69,6 +71,7 @@ struct parsed {
 	VEC(const char *) address_taken;
 	VEC(struct parsed_prototype) prototypes;
 	VEC(const char *) resolvers;	/* of ifuncs */
+	VEC(const char *) externals;	/* functions also declared without inline, or with extern */
 	const char *error;		/* NULL, or the first error in the project's own code */
 	size_t error_offset;
 	struct parsed_private *private;

@@ -109,7 +109,10 @@ size_t clang_end(CXCursor c)
 const char *clang_qualified_name(struct arena *a, CXCursor c)
 {
 	const char *name = clang_text(a, clang_getCursorSpelling(c));
+	enum CXCursorKind own = clang_getCursorKind(c);
 
+	if (own == CXCursor_Constructor || own == CXCursor_Destructor)
+		name = arena_strndup(a, name, strcspn(name, "<"));	/* "Box<T>" in a template */
 	for (CXCursor p = clang_getCursorSemanticParent(c);
 	     !clang_Cursor_isNull(p) && clang_getCursorKind(p) != CXCursor_TranslationUnit;
 	     p = clang_getCursorSemanticParent(p)) {

@@ -11,6 +11,8 @@
  *	musttail			nothing may be left to do after the call
  *	ifunc resolver			runs before the program is relocated
  *	coroutine			its variables outlive the call, maybe on another thread
+ *	inline, in C			without an external definition in this unit: the program may
+ *					have none, and a probe may keep the compiler from inlining
  *	= default, function-try block	there is no '{' that begins a plain body
  */
 #include <ctype.h>
@@ -73,10 +75,48 @@ static const char *skipped_by_body(const struct instrumenting *in, const struct 
 		return "#pragma STDC has to come first in the body";
 	if (has_word(body, len, "musttail"))
 		return "musttail";
-	if (in->language == LANG_CXX && (has_word(body, len, "co_await") ||
-	    has_word(body, len, "co_yield") || has_word(body, len, "co_return")))
-		return "coroutine";
 	return NULL;
+}
+
+static bool is_coroutine(const struct instrumenting *in, const struct parsed_function *f)
+{
+	static const char *const words[] = { "co_await", "co_yield", "co_return" };
+	size_t end = f->end < in->len ? f->end : in->len;
+
+	for (size_t i = 0; in->language == LANG_CXX && i < ARRAY_SIZE(words); i++)
+		if (f->offset < end && has_word(in->text + f->offset, end - f->offset, words[i]))
+			return true;
+	return false;
+}
+
+static bool has_attribute(const struct parsed_function *f, const char *name)
+{
+	const char *at = strstr(f->printed, "__attribute__((");
+
+	return at && has_word(at, strlen(at), name);
+}
+
+static bool is_in_list(const char *const *items, size_t cnt, const char *name)
+{
+	for (size_t i = 0; i < cnt; i++)
+		if (strcmp(items[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* C's inline with external linkage: does this unit hold only a copy for inlining? */
+static bool is_inline_copy(const struct instrumenting *in, const struct parsed_function *f)
+{
+	static const char *const old[] = { "c89", "c90", "gnu89", "gnu90", "iso9899:1990" };
+	bool is_gnu = has_attribute(f, "gnu_inline") ||
+		      (in->standard && is_in_list(old, ARRAY_SIZE(old), in->standard));
+
+	if (in->language != LANG_C || !f->is_inline || f->is_static || has_attribute(f, "always_inline"))
+		return false;
+	if (is_gnu)
+		return f->is_extern;
+	return !f->is_extern && !is_in_list(in->parsed->externals.items, in->parsed->externals.cnt,
+					    f->name);
 }
 
 /* Lambdas are implicitly constexpr from C++17 on, g++'s default. */
@@ -99,18 +139,14 @@ static const char *skipped_by_declaration(const struct instrumenting *in,
 	for (size_t i = 0; i < ARRAY_SIZE(specifiers); i++)
 		if (has_word(f->printed, strlen(f->printed), specifiers[i]))
 			return specifiers[i];
-	for (size_t i = 0; i < ARRAY_SIZE(attributes); i++) {
-		const char *at = strstr(f->printed, "__attribute__((");
-
-		if (at && has_word(at, strlen(at), attributes[i]))
+	for (size_t i = 0; i < ARRAY_SIZE(attributes); i++)
+		if (has_attribute(f, attributes[i]))
 			return attributes[i];
-	}
 	if (f->is_lambda && lambdas_are_constexpr(in->standard))
 		return "lambda (implicitly constexpr)";
-	for (size_t i = 0; i < in->parsed->resolvers.cnt; i++)
-		if (strcmp(in->parsed->resolvers.items[i], f->name) == 0)
-			return "ifunc resolver";
-	return NULL;
+	if (is_in_list(in->parsed->resolvers.items, in->parsed->resolvers.cnt, f->name))
+		return "ifunc resolver";
+	return is_inline_copy(in, f) ? "inline, without an external definition here" : NULL;
 }
 
 static const char *why_skipped(const struct instrumenting *in, const struct parsed_function *f)
@@ -119,6 +155,8 @@ static const char *why_skipped(const struct instrumenting *in, const struct pars
 
 	if (f->is_defaulted)
 		return "= default";
+	if (is_coroutine(in, f))
+		return "coroutine";
 	if (!f->body)
 		return "its body does not begin with '{'";
 	why = skipped_by_declaration(in, f);

@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Each construct of constructs.txt, compiled plainly and through the launcher with every function
+# probed: the output must be the same, and each function probed or skipped as the table says.
+set -u
+: "${srcdir:=.}" "${builddir:=$PWD}"
+launch=$PWD/tests/instrument/launch
+runtime=$PWD
+source=$(cd "$srcdir" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0 tried=0
+
+# One file per case: NAME.c or NAME.cc, and NAME.meta with its keys.
+awk -v dir="$work" '
+	/^== /	{ name = $2; code = 0; ext = "c"; next }
+	name == ""	{ next }
+	/^lang: c\+\+/	{ if (!code) ext = "cc" }
+	!code && /^--$/	{ code = 1; next }
+	!code	{ print > (dir "/" name ".meta") }
+	code	{ print > (dir "/" name "." ext) }
+' "$source/tests/instrument/constructs.txt"
+
+value() {		# META KEY DEFAULT
+	v=$(sed -n "s/^$2: //p" "$1")
+	echo "${v:-$3}"
+}
+
+fail() {
+	echo "FAIL: $name $compiler -std=$std: $*"
+	failed=$((failed + 1))
+}
+
+one() {			# name, file, compiler and std are set
+	rm -rf "$work/build" && mkdir "$work/build" || exit 99
+	if ! $compiler -std=$std $flags "$file" -o "$work/plain" 2> "$work/err"; then
+		fail "the plain program does not compile"; cat "$work/err"
+		return
+	fi
+	"$launch" -b "$work/build" -p all -t "$source/annotations/pthread.sync" -R "$runtime" \
+		-I "$source/annotations" -- $compiler -std=$std $flags "$file" -o "$work/probed" \
+		2> "$work/err" || { fail "does not compile"; cat "$work/err"; return; }
+	"$work/plain" > "$work/plain.out"; plain=$?
+	"$work/probed" > "$work/probed.out"; probed=$?
+	[ $plain = $probed ] && cmp -s "$work/plain.out" "$work/probed.out" || fail "output differs"
+	"$launch" -b "$work/build" -P > "$work/places"
+	grep untouched "$work/places" && fail "compiled untouched"
+	"$launch" -b "$work/build" -l > "$work/list"
+	for e in $expect; do
+		function=$(echo "$e" | sed 's/\(.\)=.*/\1/; s/operator_bool/operator bool/')
+		state=$(echo "$e" | sed 's/^[^=]*=//; s/_/ /g')
+		case $e in *__label__*) state="__label__ has to come first in the body";; esac
+		awk -v f="$function" -v s="$state" '
+			index($0, f " ") == 1 { rest = substr($0, length(f) + 2)
+				sub(/^[0-9]+ /, "", rest); if (rest == s) found = 1 }
+			END { exit !found }' "$work/list" ||
+			{ fail "$function is not '$state':"; cat "$work/list"; }
+	done
+}
+
+for meta in "$work"/*.meta; do
+	name=$(basename "$meta" .meta)
+	file=$(ls "$work/$name".c*)
+	expect=$(value "$meta" expect '')
+	flags=$(value "$meta" flags '')
+	for compiler in $(value "$meta" cc 'gcc clang'); do
+		case $file in *.cc) compiler=$(echo "$compiler" | sed 's/gcc/g++/; s/clang/clang++/');; esac
+		command -v "$compiler" > "$work/which" || continue
+		for std in $(value "$meta" std ''); do
+			tried=$((tried + 1))
+			one
+		done
+	done
+done
+echo "$tried programs, $failed failures"
+[ "$failed" = 0 ] && [ "$tried" -gt 0 ]
