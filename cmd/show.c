@@ -336,7 +336,7 @@ static int show_run(int argc, char **argv)
 	_cleanup_(material_release) struct material m = { .charge = CHARGE_WAITER };
 	struct diag diag = DIAG_INIT;
 	const struct view *v;
-	enum format format;
+	enum format format = FORMAT_TEXT;
 	int status;
 
 	if (options_parse(argc, argv, &cmd_show, &words, &status))

@@ -84,7 +84,7 @@ int db_step(struct store *s, sqlite3_stmt *st, struct diag *reterr)
 
 int db_run(struct store *s, enum stmt id, struct diag *reterr)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int r = db_prepare(s, id, &st, reterr);
 
 	return r < 0 ? r : db_step(s, st, reterr);
@@ -92,7 +92,7 @@ int db_run(struct store *s, enum stmt id, struct diag *reterr)
 
 int db_run_key(struct store *s, enum stmt id, int64_t key, struct diag *reterr)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int r = db_prepare(s, id, &st, reterr);
 
 	if (r < 0)

@@ -51,7 +51,7 @@ static const struct column call_columns[] = {
 static int insert(struct store *s, enum stmt id, const struct column *columns, size_t cnt,
 		  const void *row, struct diag *reterr)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int r = db_prepare(s, id, &st, reterr);
 
 	if (r < 0)
@@ -106,7 +106,7 @@ static int read_rows(struct store *s, enum stmt id, const struct column *columns
 		struct scan_function function;
 		struct resolved_call call;
 	} row;
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int r = db_prepare(s, id, &st, reterr);
 
 	while (r >= 0 && (r = db_step(s, st, reterr)) > 0) {

@@ -141,7 +141,7 @@ struct keys {
 static int insert(struct store *s, enum stmt id, struct keys keys, const struct column *columns,
 		  size_t cnt, const void *row, struct diag *reterr)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int r = db_prepare(s, id, &st, reterr);
 
 	if (r < 0)
@@ -198,7 +198,7 @@ static int write_rows(struct store *s, int64_t id, const struct findings *f, str
 static int find_finding(struct store *s, enum stmt id, uint32_t run, const char *interval,
 			int64_t *ret, bool *ret_found, struct diag *reterr)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int r = db_prepare(s, id, &st, reterr);
 
 	if (r < 0)
@@ -218,7 +218,7 @@ static int take_id(struct store *s, uint32_t run, const char *interval, int64_t 
 		STMT_FACTOR_CALL_SITES_DELETE, STMT_BECAUSE_DELETE, STMT_INTERVALS_DELETE,
 		STMT_WARNINGS_DELETE, STMT_INTERVAL_NAMES_DELETE, STMT_FINDING_DELETE,
 	};
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	bool found;
 	int r = find_finding(s, STMT_FINDING_FIND, run, interval, ret, &found, reterr);
 
@@ -381,7 +381,7 @@ static const struct {
 
 static int read_table(struct reading *x, size_t table, struct diag *reterr)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int r = db_prepare(x->s, tables[table].id, &st, reterr);
 
 	if (r < 0)

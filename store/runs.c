@@ -76,7 +76,7 @@ char *run_dir(const struct store *s, uint32_t number)
 
 static int check_name(struct store *s, const struct run *r, struct diag *reterr)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int64_t other;
 	bool taken;
 	int ret;
@@ -128,7 +128,7 @@ static int make_run_dir(struct store *s, int64_t last, uint32_t *ret_number, str
 
 static int write_run(struct store *s, enum stmt id, const struct run *r, struct diag *reterr)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int ret = db_prepare(s, id, &st, reterr);
 
 	if (ret < 0)
@@ -141,7 +141,7 @@ int run_create(struct store *s, struct run *r, struct diag *reterr)
 {
 	_cleanup_(transaction_release) struct transaction t = TRANSACTION_INIT;
 	_cleanup_(freep) char *dir = NULL;
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	struct run new_run = *r;
 	int64_t last = 0;
 	bool found;
@@ -187,7 +187,7 @@ int run_update(struct store *s, const struct run *r, struct diag *reterr)
 int runs_read(struct store *s, runs *ret, struct diag *reterr)
 {
 	_cleanup_(runs_release) runs list = { NULL, 0, 0 };
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int r = db_prepare(s, STMT_RUNS_READ, &st, reterr);
 
 	while (r >= 0 && (r = db_step(s, st, reterr)) > 0) {

@@ -34,7 +34,7 @@ static int nothing_yet(const char *data_dir, struct diag *reterr)
 
 static int pragma_read(struct store *s, enum stmt id, int64_t *ret, struct diag *reterr)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	bool found;
 	int r = db_prepare(s, id, &st, reterr);
 
@@ -144,7 +144,7 @@ void store_close(struct store *s)
 
 int setting_set(struct store *s, const char *name, const char *value, struct diag *reterr)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int r = db_prepare(s, STMT_SETTING_SET, &st, reterr);
 
 	if (r < 0)
@@ -156,7 +156,7 @@ int setting_set(struct store *s, const char *name, const char *value, struct dia
 
 char *setting_get(struct store *s, const char *name)
 {
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	char *value = NULL;
 
 	if (db_prepare(s, STMT_SETTING_GET, &st, NULL) < 0)
