@@ -118,6 +118,7 @@ struct losses {
 	uint64_t records;		/* records dropped for lack of room */
 	uint64_t intervals;		/* intervals touched by that */
 	uint64_t cut_bytes;		/* bytes after the last whole block of a cut trace */
+	uint64_t stray_events;		/* ends, drops and resumes of intervals that were not open */
 };
 
 typedef VEC(const char *) strings;	/* numbered from 0 */

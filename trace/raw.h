@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * raw.h - a trace file as it was written, checked but not yet understood: the room between the
+ * bytes (raw.c) and the tuples (reader.c, replay.c, segments.c).
+ *
+ * raw_read() yields threads, events and invocations with times in ticks; raw_to_ns() turns them
+ * into CLOCK_MONOTONIC and sorts the events by time.
+ */
+#ifndef TRACE_RAW_H
+#define TRACE_RAW_H
+
+#include "base/diag.h"
+#include "base/map.h"
+#include "trace/format.h"
+#include "trace/model.h"
+
+struct raw_thread {
+	uint64_t serial, tid;		/* tid: unique in the trace */
+	uint32_t pid, kernel_tid;
+	const char *name;		/* NULL: unknown */
+	int64_t first_ns, last_ns;	/* of what is known about it; first > last: nothing */
+};
+
+struct raw_event {
+	int64_t ns;
+	uint32_t thread;		/* index into threads */
+	uint32_t order;			/* of appearance */
+	enum trace_event kind;
+	uint64_t words[EVENT_WORDS_MAX];	/* times among them are ns, too */
+};
+
+struct raw_invocation {
+	int64_t start_ns, end_ns;	/* RAW_OPEN: it never ended */
+	uint32_t thread, fid;
+	uint32_t order;			/* of appearance: the innermost ends first */
+};
+
+#define RAW_OPEN INT64_MAX
+
+struct raw_function {
+	const char *name, *file;	/* NULL: no such number */
+	uint64_t key;
+	uint32_t line, level;
+};
+
+struct raw_anchor {
+	uint64_t ticks, mono_ns;
+};
+
+struct raw {
+	struct arena *arena;		/* the caller's; owns strings */
+	struct map *thread_of;		/* serial -> index + 1 */
+	VEC(struct raw_thread) threads;
+	VEC(struct raw_event) events;
+	VEC(struct raw_invocation) invocations;
+	VEC(struct raw_function) functions;	/* by fid */
+	VEC(const char *) labels;		/* by number; NULL: none */
+	VEC(struct raw_anchor) anchors;
+	uint64_t lost_cnt, lost_since;	/* records of threads that could not say so (ticks, then ns) */
+	uint64_t cut_bytes;
+};
+
+/* r is zeroed but for arena; raw_release() in any case. */
+int raw_read(struct raw *r, const char *path, struct diag *reterr);
+void raw_release(struct raw *r);
+
+int raw_to_ns(struct raw *r, const char *path, struct diag *reterr);
+
+/* Index of the thread, or UINT32_MAX. */
+uint32_t raw_find_thread(const struct raw *r, uint64_t serial);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * raw_time.c - ticks -> CLOCK_MONOTONIC, by anchors.
+ *
+ * Between two anchors time runs evenly; before the first and after the last, as between the two
+ * nearest.  Anchors (1000 ticks, 500 ns) and (3000 ticks, 1500 ns): tick 1400 is 700 ns.
+ */
+#include <errno.h>
+#include "base/banned.h"
+#include "trace/raw.h"
+
+/* Anchors closer than this say little about the rate. */
+#define ANCHOR_APART_NS 1000000
+
+struct ruler {
+	const struct raw_anchor *anchors;
+	size_t cnt, at;			/* at: where the last question was answered */
+};
+
+static int64_t to_ns(struct ruler *ruler, uint64_t ticks)
+{
+	const struct raw_anchor *a = ruler->anchors;
+	size_t low = 0, high = ruler->cnt - 1, i = ruler->at;
+	__int128 ns;
+
+	if (!((i == 0 || a[i].ticks <= ticks) && (i + 2 == ruler->cnt || ticks < a[i + 1].ticks))) {
+		while (high - low > 1) {
+			size_t middle = low + (high - low) / 2;
+
+			if (a[middle].ticks <= ticks)
+				low = middle;
+			else
+				high = middle;
+		}
+		ruler->at = i = low;
+	}
+	ns = ((__int128)ticks - a[i].ticks) * (a[i + 1].mono_ns - a[i].mono_ns);
+	ns = a[i].mono_ns + ns / (__int128)(a[i + 1].ticks - a[i].ticks);
+	if (ns < 0)
+		return 0;
+	return ns >= INT64_MAX ? INT64_MAX - 1 : (int64_t)ns;
+}
+
+static int compare_anchors(const void *a, const void *b)
+{
+	const struct raw_anchor *x = a, *y = b;
+
+	return x->ticks < y->ticks ? -1 : x->ticks > y->ticks;
+}
+
+/* Sorted, each later than the one before by both clocks; false if two do not agree. */
+static bool order_anchors(struct raw *r)
+{
+	struct raw_anchor *a = r->anchors.items;
+	size_t cnt = 0;
+
+	if (!r->anchors.cnt)
+		return true;
+	qsort(a, r->anchors.cnt, sizeof(*a), compare_anchors);
+	for (size_t i = 0; i < r->anchors.cnt; i++) {
+		if (a[i].mono_ns > INT64_MAX / 2)
+			return false;
+		if (cnt && (a[i].mono_ns < a[cnt - 1].mono_ns))
+			return false;
+		if (cnt && (a[i].ticks == a[cnt - 1].ticks ||
+			    (a[i].mono_ns < a[cnt - 1].mono_ns + ANCHOR_APART_NS && cnt > 1)))
+			continue;
+		a[cnt++] = a[i];
+	}
+	r->anchors.cnt = cnt;
+	return true;
+}
+
+/* Which payload words are times. */
+static unsigned int times_of(enum trace_event kind)
+{
+	switch (kind) {
+	case EVENT_WAIT:
+		return 1u << 0 | 1u << 4;
+	case EVENT_LOSS:
+	case EVENT_FRAME:
+		return 1u << 0;
+	default:
+		return 0;
+	}
+}
+
+static int compare_events(const void *a, const void *b)
+{
+	const struct raw_event *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static void saw(struct raw_thread *t, int64_t ns)
+{
+	if (ns < t->first_ns)
+		t->first_ns = ns;
+	if (ns > t->last_ns)
+		t->last_ns = ns;
+}
+
+static void convert_events(struct raw *r, struct ruler *ruler)
+{
+	for (size_t i = 0; i < r->events.cnt; i++) {
+		struct raw_event *e = &r->events.items[i];
+		struct raw_thread *t = &r->threads.items[e->thread];
+		unsigned int times = times_of(e->kind);
+
+		e->ns = to_ns(ruler, (uint64_t)e->ns);
+		saw(t, e->ns);
+		for (unsigned int w = 0; w < EVENT_WORDS_MAX; w++)
+			if (times & 1u << w && e->words[w])
+				e->words[w] = (uint64_t)to_ns(ruler, e->words[w]);
+		if (e->kind == EVENT_WAIT || e->kind == EVENT_FRAME)
+			saw(t, (int64_t)e->words[0]);
+	}
+	if (r->events.cnt)
+		qsort(r->events.items, r->events.cnt, sizeof(r->events.items[0]), compare_events);
+}
+
+static void convert_invocations(struct raw *r, struct ruler *ruler)
+{
+	for (size_t i = 0; i < r->invocations.cnt; i++) {
+		struct raw_invocation *v = &r->invocations.items[i];
+		struct raw_thread *t = &r->threads.items[v->thread];
+
+		v->start_ns = to_ns(ruler, (uint64_t)v->start_ns);
+		v->end_ns = to_ns(ruler, (uint64_t)v->end_ns);
+		saw(t, v->start_ns);
+		saw(t, v->end_ns);
+	}
+}
+
+int raw_to_ns(struct raw *r, const char *path, struct diag *reterr)
+{
+	struct ruler ruler;
+
+	if (!order_anchors(r))
+		return diag_set(reterr, EXIT_DATA, -EBADMSG,
+				"trace '%s' is damaged: its clock goes backwards", path);
+	if (r->anchors.cnt < 2 && (r->events.cnt || r->invocations.cnt))
+		return diag_set(reterr, EXIT_DATA, -EBADMSG,
+				"trace '%s' is cut so early that its clock is unknown", path);
+	if (r->anchors.cnt < 2)
+		return 0;
+	ruler = (struct ruler){ r->anchors.items, r->anchors.cnt, 0 };
+	convert_events(r, &ruler);
+	convert_invocations(r, &ruler);
+	if (r->lost_since)
+		r->lost_since = (uint64_t)to_ns(&ruler, r->lost_since);
+	return 0;
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * replay.c - plays the events of all threads in order of time: who worked on which interval when.
+ *
+ * Each thread has the same small stack of intervals that the runtime kept (runtime/event.c has the
+ * rules and an example).  An interval is open from BEGIN to the next END or DROP of the same name
+ * and key, on any thread; a BEGIN of one that is open drops the older one.
+ *
+ * A task that goes from one thread to another is a creation edge: ENQUEUE to DEQUEUE, a new
+ * thread, and RESUME on another thread than the one that worked on the interval before:
+ *
+ *	T1 BEGIN r 10, PAUSE 15; T2 RESUME r 25, END r 60:  creation T1 15 -> T2 25
+ */
+#include "base/banned.h"
+#include "trace/replay.h"
+
+enum { LABELS_MAX = 16 };		/* as THREAD_LABELS of the runtime */
+
+struct label {
+	uint64_t id, key, sid;
+};
+
+struct worker {				/* of an interval */
+	uint64_t key;
+	uint32_t thread;
+	int64_t stopped_ns;		/* INT64_MAX: still at it */
+};
+
+struct loss {
+	int64_t since_ns, until_ns;
+};
+
+struct enqueued {
+	int64_t ns;
+	uint32_t thread;
+};
+
+struct replay {
+	struct reading *rd;
+	struct trace *t;
+	struct map *open;		/* hash of (name, key) -> sid of the latest */
+	struct map *tasks;		/* hash of (pid, queue, task) -> index in enqueued + 1 */
+	struct { struct label items[LABELS_MAX]; size_t cnt; } *stacks;	/* by thread */
+	uint32_t *interval_names;	/* by label: index into t->interval_names, or NAME_NONE */
+	VEC(struct worker) workers;	/* by sid - 1 */
+	VEC(struct enqueued) enqueued;
+	VEC(struct loss) losses;
+};
+
+static void play(struct replay *p, const struct raw_event *e);
+static void mark_losses(struct replay *p);
+
+uint64_t timeline_sid(const struct timeline *line, size_t *at, int64_t ns)
+{
+	while (*at < line->changes.cnt && line->changes.items[*at].ns <= ns)
+		++*at;
+	return *at ? line->changes.items[*at - 1].sid : SID_NONE;
+}
+
+void replay_events(struct reading *rd)
+{
+	struct replay p = { .rd = rd, .t = rd->t, .open = map_new(), .tasks = map_new() };
+
+	p.stacks = xcalloc(rd->raw.threads.cnt + 1, sizeof(*p.stacks));
+	p.interval_names = xmalloc((rd->raw.labels.cnt + 1) * sizeof(*p.interval_names));
+	for (size_t i = 0; i < rd->raw.labels.cnt; i++)
+		p.interval_names[i] = NAME_NONE;
+	for (size_t i = 0; i < rd->raw.events.cnt; i++)
+		play(&p, &rd->raw.events.items[i]);
+	mark_losses(&p);
+	map_free(p.open);
+	map_free(p.tasks);
+	free(p.stacks);
+	free(p.interval_names);
+	VEC_RELEASE(&p.workers);
+	VEC_RELEASE(&p.enqueued);
+	VEC_RELEASE(&p.losses);
+}
+
+static const char *label_text(const struct replay *p, uint64_t id)
+{
+	const struct raw *r = &p->rd->raw;
+	const char *text = id < r->labels.cnt ? r->labels.items[id] : NULL;
+
+	return text ? text : "?";
+}
+
+/* A mark may stand for an interval of vprof.conf under that one's name. */
+static uint32_t interval_name(struct replay *p, uint64_t id)
+{
+	const struct reader_options *o = p->rd->options;
+	const char *text = label_text(p, id);
+	uint32_t name;
+
+	if (id < p->rd->raw.labels.cnt && p->interval_names[id] != NAME_NONE)
+		return p->interval_names[id];
+	for (size_t i = 0; o && i < o->alias_cnt; i++)
+		if (!strcmp(o->aliases[i].mark, text)) {
+			text = o->aliases[i].interval;
+			break;
+		}
+	name = trace_add_string(p->t, &p->t->interval_names, text);
+	if (id < p->rd->raw.labels.cnt)
+		p->interval_names[id] = name;
+	return name;
+}
+
+static uint64_t tid_of(const struct replay *p, uint32_t thread)
+{
+	return p->rd->raw.threads.items[thread].tid;
+}
+
+/* The open interval of this name and key, or NULL. */
+static struct interval *find_open(struct replay *p, uint32_t name, uint64_t key)
+{
+	struct interval *i;
+	uint64_t sid;
+
+	if (!map_get(p->open, hash_u64(hash_u64(0, name), key), &sid) || !sid)
+		return NULL;
+	i = &p->t->intervals.items[sid - 1];
+	return i->name == name && p->workers.items[sid - 1].key == key ? i : NULL;
+}
+
+static void close_interval(struct replay *p, struct interval *i, const struct raw_event *e,
+			   enum interval_status status)
+{
+	i->status = status;
+	i->end_tid = tid_of(p, e->thread);
+	i->end_ns = e->ns;
+	map_set(p->open, hash_u64(hash_u64(0, i->name), p->workers.items[i->sid - 1].key), 0);
+}
+
+static struct interval *open_interval(struct replay *p, uint32_t name, const struct raw_event *e)
+{
+	struct interval *i = VEC_EXTEND(&p->t->intervals);
+
+	i->sid = p->t->intervals.cnt;
+	i->name = name;
+	i->status = INTERVAL_OPEN;
+	i->lost = e->words[2];
+	i->start_tid = tid_of(p, e->thread);
+	i->start_ns = e->ns;
+	VEC_ADD(&p->workers, (struct worker){ e->words[1], e->thread, INT64_MAX });
+	map_set(p->open, hash_u64(hash_u64(0, name), e->words[1]), i->sid);
+	return i;
+}
+
+static void stop_work(struct replay *p, const struct label *l, const struct raw_event *e)
+{
+	struct worker *w;
+
+	if (l->sid == SID_NONE)
+		return;
+	w = &p->workers.items[l->sid - 1];
+	if (w->thread == e->thread)
+		w->stopped_ns = e->ns;
+}
+
+static void drop_label(struct replay *p, const struct raw_event *e, size_t at)
+{
+	struct label *items = p->stacks[e->thread].items;
+	size_t *cnt = &p->stacks[e->thread].cnt;
+
+	stop_work(p, &items[at], e);
+	--*cnt;
+	memmove(&items[at], &items[at + 1], (*cnt - at) * sizeof(items[0]));
+}
+
+static size_t find_label(const struct replay *p, const struct raw_event *e)
+{
+	const struct label *items = p->stacks[e->thread].items;
+	size_t at = p->stacks[e->thread].cnt;
+
+	while (at && (items[at - 1].id != e->words[0] || items[at - 1].key != e->words[1]))
+		at--;
+	return at;			/* index + 1; 0: not there */
+}
+
+static void push_label(struct replay *p, const struct raw_event *e, uint64_t sid)
+{
+	if (p->stacks[e->thread].cnt == LABELS_MAX)
+		drop_label(p, e, 0);
+	p->stacks[e->thread].items[p->stacks[e->thread].cnt++] =
+		(struct label){ e->words[0], e->words[1], sid };
+}
+
+static uint64_t top_sid(const struct replay *p, uint32_t thread)
+{
+	size_t cnt = p->stacks[thread].cnt;
+
+	return cnt ? p->stacks[thread].items[cnt - 1].sid : SID_NONE;
+}
+
+static void note_top(struct replay *p, const struct raw_event *e)
+{
+	struct timeline *line = &p->rd->timelines[e->thread];
+	uint64_t sid = top_sid(p, e->thread);
+	size_t cnt = line->changes.cnt;
+
+	if (sid != (cnt ? line->changes.items[cnt - 1].sid : SID_NONE))
+		VEC_ADD(&line->changes, (struct sid_change){ e->ns, sid });
+}
+
+static void add_creation(struct replay *p, uint32_t thread, int64_t ns, uint32_t thread2,
+			 int64_t ns2)
+{
+	if (ns <= ns2)
+		VEC_ADD(&p->t->creations, (struct creation){ tid_of(p, thread),
+			tid_of(p, thread2), ns, ns2, NAME_NONE });
+}
+
+static void play_resume(struct replay *p, const struct raw_event *e)
+{
+	struct interval *i = find_open(p, interval_name(p, e->words[0]), e->words[1]);
+	size_t at = find_label(p, e), cnt = p->stacks[e->thread].cnt;
+	struct worker *w;
+
+	if (at)
+		drop_label(p, e, at - 1);
+	else if (cnt && p->stacks[e->thread].items[cnt - 1].id == e->words[0])
+		drop_label(p, e, cnt - 1);
+	push_label(p, e, i ? i->sid : SID_NONE);
+	if (!i) {
+		p->t->losses.stray_events++;
+		return;
+	}
+	w = &p->workers.items[i->sid - 1];
+	if (w->thread != e->thread)
+		add_creation(p, w->thread, w->stopped_ns < e->ns ? w->stopped_ns : e->ns,
+			     e->thread, e->ns);
+	w->thread = e->thread;
+	w->stopped_ns = INT64_MAX;
+}
+
+static void play_begin(struct replay *p, const struct raw_event *e)
+{
+	uint32_t name = interval_name(p, e->words[0]);
+	struct interval *i = find_open(p, name, e->words[1]);
+	size_t at = find_label(p, e);
+
+	if (i)
+		close_interval(p, i, e, INTERVAL_ABORTED);
+	if (at)
+		drop_label(p, e, at - 1);
+	push_label(p, e, open_interval(p, name, e)->sid);
+}
+
+static void play_end(struct replay *p, const struct raw_event *e)
+{
+	struct interval *i = find_open(p, interval_name(p, e->words[0]), e->words[1]);
+	size_t at = find_label(p, e);
+
+	if (i)
+		close_interval(p, i, e,
+			       e->kind == EVENT_END ? INTERVAL_COMPLETED : INTERVAL_ABORTED);
+	else
+		p->t->losses.stray_events++;
+	if (at)
+		drop_label(p, e, at - 1);
+}
+
+static uint64_t task_hash(const struct replay *p, const struct raw_event *e)
+{
+	uint64_t hash = hash_u64(0, p->rd->raw.threads.items[e->thread].pid);
+
+	return hash_u64(hash_u64(hash, e->words[0]), e->words[1]);
+}
+
+static void play_dequeue(struct replay *p, const struct raw_event *e)
+{
+	uint64_t *index = map_slot(p->tasks, task_hash(p, e));
+	const struct enqueued *q;
+
+	if (!*index)
+		return;
+	q = &p->enqueued.items[*index - 1];
+	*index = 0;
+	add_creation(p, q->thread, q->ns, e->thread, e->ns);
+}
+
+static void play_create(struct replay *p, const struct raw_event *e)
+{
+	uint32_t child = raw_find_thread(&p->rd->raw, e->words[0]);
+
+	if (child != UINT32_MAX && child != e->thread)
+		add_creation(p, e->thread, e->ns, child,
+			     p->rd->raw.threads.items[child].first_ns);
+}
+
+static void play_work(struct replay *p, const struct raw_event *e)
+{
+	uint64_t sid = top_sid(p, e->thread);
+
+	if (sid != SID_NONE)
+		VEC_ADD(&p->t->works, (struct work){ sid,
+			trace_add_string(p->t, &p->t->work_names, label_text(p, e->words[0])),
+			(int64_t)e->words[1] });
+}
+
+static void play(struct replay *p, const struct raw_event *e)
+{
+	size_t at;
+
+	switch (e->kind) {
+	case EVENT_BEGIN:
+		play_begin(p, e);
+		break;
+	case EVENT_END:
+	case EVENT_DROP:
+		play_end(p, e);
+		break;
+	case EVENT_RESUME:
+		play_resume(p, e);
+		break;
+	case EVENT_PAUSE:
+		while (p->stacks[e->thread].cnt)
+			drop_label(p, e, p->stacks[e->thread].cnt - 1);
+		break;
+	case EVENT_LEAVE:
+		at = find_label(p, e);
+		if (at && at == p->stacks[e->thread].cnt)
+			drop_label(p, e, at - 1);
+		break;
+	case EVENT_ENQUEUE:
+		VEC_ADD(&p->enqueued, (struct enqueued){ e->ns, e->thread });
+		map_set(p->tasks, task_hash(p, e), p->enqueued.cnt);
+		break;
+	case EVENT_DEQUEUE:
+		play_dequeue(p, e);
+		break;
+	case EVENT_CREATE:
+		play_create(p, e);
+		break;
+	case EVENT_WORK:
+		play_work(p, e);
+		break;
+	case EVENT_LOSS:
+		p->t->losses.records += e->words[1];
+		VEC_ADD(&p->losses, (struct loss){ (int64_t)e->words[0], e->ns });
+		break;
+	default:
+		break;
+	}
+	note_top(p, e);
+}
+
+static int compare_losses(const void *a, const void *b)
+{
+	const struct loss *x = a, *y = b;
+
+	return x->since_ns < y->since_ns ? -1 : x->since_ns > y->since_ns;
+}
+
+/* Windows in which records were lost, made disjoint and sorted. */
+static void join_losses(struct replay *p)
+{
+	struct loss *l = p->losses.items;
+	size_t cnt = 0;
+
+	if (p->losses.cnt)
+		qsort(l, p->losses.cnt, sizeof(*l), compare_losses);
+	for (size_t i = 0; i < p->losses.cnt; i++) {
+		if (cnt && l[i].since_ns <= l[cnt - 1].until_ns) {
+			if (l[i].until_ns > l[cnt - 1].until_ns)
+				l[cnt - 1].until_ns = l[i].until_ns;
+		} else {
+			l[cnt++] = l[i];
+		}
+	}
+	p->losses.cnt = cnt;
+}
+
+/* An interval is touched if anybody lost records while it was under way: a missing lock holder
+ * falsifies it as much as a missing call. */
+static void mark_losses(struct replay *p)
+{
+	const struct raw *r = &p->rd->raw;
+
+	p->t->losses.records += r->lost_cnt;
+	p->t->losses.cut_bytes = r->cut_bytes;
+	if (r->lost_cnt)
+		VEC_ADD(&p->losses, (struct loss){ (int64_t)r->lost_since, INT64_MAX });
+	join_losses(p);
+	for (size_t i = 0, first = 0; i < p->t->intervals.cnt; i++) {
+		struct interval *v = &p->t->intervals.items[i];
+		int64_t end_ns = v->status == INTERVAL_OPEN ? INT64_MAX : v->end_ns;
+
+		while (first < p->losses.cnt && p->losses.items[first].until_ns < v->start_ns)
+			first++;
+		if (first < p->losses.cnt && p->losses.items[first].since_ns <= end_ns)
+			v->lost = true;
+		p->t->losses.intervals += v->lost;
+	}
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * segments.c - a thread's line of segments: running, but for its waits.
+ *
+ * A thread is known from its first record to its last, or to the last time it woke somebody.  Waits
+ * come as records (start, end, class, waker); of nested ones (a mutex inside a home-made lock) the
+ * outermost counts, with the latest waker of all.  What is left over is running, cut where the
+ * thread turns to another interval.
+ *
+ *	known 0..100, wait 30..50 lock woken at 45 by T2, works on sid 1 from 20:
+ *	running - 0..20, running 1 20..30, lock 1 30..50, running 1 50..100; wakeup by T2 at 45
+ */
+#include "base/banned.h"
+#include "trace/replay.h"
+
+struct wait {
+	uint32_t thread, order;
+	int64_t start_ns, end_ns, woken_ns;
+	enum trace_state state;
+	uint64_t waker;			/* as in the trace; 0: unknown */
+};
+
+struct waits {
+	VEC(struct wait) list;
+};
+
+static void add_line(struct reading *rd, uint32_t thread, const struct wait *waits, size_t cnt);
+
+static enum trace_state state_of(uint64_t class)
+{
+	static const enum trace_state states[WAIT_CLASS_CNT] = {
+		[WAIT_NONE] = STATE_OTHER, [WAIT_LOCK] = STATE_LOCK, [WAIT_COND] = STATE_COND,
+		[WAIT_IO] = STATE_IO, [WAIT_QUEUE] = STATE_QUEUE, [WAIT_JOIN] = STATE_JOIN,
+		[WAIT_SLEEP] = STATE_SLEEP,
+	};
+
+	return class < WAIT_CLASS_CNT ? states[class] : STATE_OTHER;
+}
+
+static int compare_waits(const void *a, const void *b)
+{
+	const struct wait *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	if (x->end_ns != y->end_ns)
+		return x->end_ns > y->end_ns ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* The wake-up just received was false: it explains nothing. */
+static void forget_waker(struct waits *w, const struct raw_event *e)
+{
+	for (size_t i = w->list.cnt; i-- > 0;)
+		if (w->list.items[i].thread == e->thread && w->list.items[i].end_ns <= e->ns) {
+			w->list.items[i].waker = 0;
+			return;
+		}
+}
+
+static void collect_waits(const struct raw *r, struct waits *w)
+{
+	for (size_t i = 0; i < r->events.cnt; i++) {
+		const struct raw_event *e = &r->events.items[i];
+
+		if (e->kind == EVENT_FALSE_WAKEUP)
+			forget_waker(w, e);
+		if (e->kind == EVENT_WAIT && (int64_t)e->words[0] > e->ns)
+			VEC_ADD(&w->list, (struct wait){ e->thread, e->order, e->ns,
+				(int64_t)e->words[0], (int64_t)e->words[4],
+				state_of(e->words[1]), e->words[3] });
+	}
+	if (w->list.cnt)
+		qsort(w->list.items, w->list.cnt, sizeof(w->list.items[0]), compare_waits);
+}
+
+/* The thread that a waker's number means; NULL if it left no records. */
+static struct raw_thread *find_waker(struct raw *r, uint64_t waker, int64_t ns)
+{
+	struct raw_thread *best = NULL;
+	uint32_t index;
+
+	if (!(waker & 1)) {
+		index = raw_find_thread(r, waker >> 1);
+		return index == UINT32_MAX ? NULL : &r->threads.items[index];
+	}
+	for (size_t i = 0; i < r->threads.cnt; i++) {
+		struct raw_thread *t = &r->threads.items[i];
+
+		if (t->kernel_tid == waker >> 1 && t->first_ns <= ns &&
+		    (!best || t->first_ns > best->first_ns))
+			best = t;
+	}
+	return best;
+}
+
+/* A waker was awake when it woke somebody, even if it logged nothing more. */
+static void extend_wakers(struct raw *r, const struct waits *w)
+{
+	for (size_t i = 0; i < w->list.cnt; i++) {
+		const struct wait *v = &w->list.items[i];
+		struct raw_thread *t = v->waker ? find_waker(r, v->waker, v->woken_ns) : NULL;
+
+		if (t && v->woken_ns > t->last_ns && t->first_ns <= t->last_ns)
+			t->last_ns = v->woken_ns;
+	}
+}
+
+void build_segments(struct reading *rd)
+{
+	struct waits w = { { NULL, 0, 0 } };
+	size_t at = 0;
+
+	collect_waits(&rd->raw, &w);
+	extend_wakers(&rd->raw, &w);
+	for (uint32_t thread = 0; thread < rd->raw.threads.cnt; thread++) {
+		size_t first = at;
+
+		while (at < w.list.cnt && w.list.items[at].thread == thread)
+			at++;
+		add_line(rd, thread, w.list.items + first, at - first);
+	}
+	VEC_RELEASE(&w.list);
+}
+
+static void add_segment(struct reading *rd, uint32_t thread, uint64_t sid, int64_t start_ns,
+			int64_t end_ns, enum trace_state state)
+{
+	if (start_ns < end_ns)
+		VEC_ADD(&rd->t->segments, (struct segment){ rd->raw.threads.items[thread].tid, sid,
+			start_ns, end_ns, state });
+}
+
+/* Running time, cut at changes of the interval. */
+static void add_running(struct reading *rd, uint32_t thread, size_t *change, int64_t start_ns,
+			int64_t end_ns)
+{
+	const struct timeline *line = &rd->timelines[thread];
+	uint64_t sid = timeline_sid(line, change, start_ns);
+
+	while (*change < line->changes.cnt && line->changes.items[*change].ns < end_ns) {
+		add_segment(rd, thread, sid, start_ns, line->changes.items[*change].ns,
+			    STATE_RUNNING);
+		start_ns = line->changes.items[*change].ns;
+		sid = line->changes.items[*change].sid;
+		++*change;
+	}
+	add_segment(rd, thread, sid, start_ns, end_ns, STATE_RUNNING);
+}
+
+/* The latest waker of waits[0], the outermost, and of the cnt - 1 inside it. */
+static void add_wakeup(struct reading *rd, uint32_t thread, const struct wait *waits, size_t cnt)
+{
+	const struct raw_thread *self = &rd->raw.threads.items[thread], *waker;
+	const struct wait *latest = NULL;
+
+	for (size_t i = 0; i < cnt; i++)
+		if (waits[i].waker && waits[i].woken_ns > waits[0].start_ns &&
+		    waits[i].woken_ns <= waits[0].end_ns &&
+		    (!latest || waits[i].woken_ns > latest->woken_ns))
+			latest = &waits[i];
+	if (!latest)
+		return;
+	waker = find_waker(&rd->raw, latest->waker, latest->woken_ns);
+	if (waker == self || (!waker && !(latest->waker & 1)))
+		return;
+	VEC_ADD(&rd->t->wakeups, (struct wakeup){ self->tid,
+		waker ? waker->tid : latest->waker >> 1, latest->woken_ns });
+}
+
+static void add_line(struct reading *rd, uint32_t thread, const struct wait *waits, size_t cnt)
+{
+	const struct raw_thread *t = &rd->raw.threads.items[thread];
+	int64_t now = t->first_ns;
+	size_t change = 0;
+
+	for (size_t i = 0, inside; i < cnt; i += inside) {
+		struct wait outer = waits[i];
+
+		for (inside = 1; i + inside < cnt; inside++)
+			if (waits[i + inside].start_ns >= outer.end_ns)
+				break;
+		add_running(rd, thread, &change, now, outer.start_ns);
+		add_segment(rd, thread, timeline_sid(&rd->timelines[thread], &change, outer.start_ns),
+			    outer.start_ns, outer.end_ns, outer.state);
+		add_wakeup(rd, thread, waits + i, inside);
+		now = outer.end_ns;
+	}
+	if (t->first_ns <= t->last_ns)
+		add_running(rd, thread, &change, now, t->last_ns);
+}
