@@ -12,11 +12,11 @@
 #include <string.h>
 
 #include "analysis/analyze.h"
-#include "analysis/call_graph.h"
 #include "base/banned.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
 #include "cmd/project.h"
+#include "cmd/run_graph.h"
 #include "report/report.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_DOT, FORMAT_CNT };
@@ -196,20 +196,25 @@ static int read_execution_table(struct material *m, const char *run, struct diag
 	return r;
 }
 
-static int read_project(struct material *m, struct diag *reterr)
+/* The build's functions, or with a graph: of a run, if one was named or the latest was imported. */
+static int read_project(struct material *m, const struct view *v, const char *run,
+			struct diag *reterr)
 {
-	_cleanup_(freep) struct call_edge *edges = NULL;
-	int r = project_read(m->store, &m->project, reterr);
+	int r = run || v->needs == NEEDS_CALL_GRAPH ? run_find(m->store, run, &m->run, reterr) : 0;
+	bool imported = m->run.source && strcmp(m->run.source, "import") == 0;
 
-	if (r < 0)
+	if (r < 0 && (run || r != -ENOENT))
 		return r;
-	edges = xcalloc(m->project->calls.cnt + 1, sizeof(*edges));
-	for (size_t i = 0; i < m->project->calls.cnt; i++)
-		edges[i] = (struct call_edge){ m->project->calls.items[i].caller,
-					       m->project->calls.items[i].callee };
-	m->heights = xcalloc(m->project->functions.cnt + 1, sizeof(*m->heights));
-	heights_of(edges, m->project->calls.cnt, m->project->functions.cnt, m->heights);
-	return 0;
+	if (v->needs == NEEDS_CALL_GRAPH && (run || imported)) {
+		r = run_trace_read(m->store, &m->run, &m->trace, reterr);
+		if (r == 0)
+			m->project = run_graph(m->trace);
+	} else {
+		r = project_read(m->store, &m->project, reterr);
+	}
+	if (r == 0)
+		m->heights = graph_heights(m->project);
+	return r;
 }
 
 static int read_material(struct material *m, const struct view *v, const char *run,
@@ -229,7 +234,8 @@ static int read_material(struct material *m, const struct view *v, const char *r
 	case NEEDS_RUNS:
 		return runs_read(m->store, &m->runs, reterr);
 	case NEEDS_PROJECT:
-		return read_project(m, reterr);
+	case NEEDS_CALL_GRAPH:
+		return read_project(m, v, run, reterr);
 	}
 	return 0;
 }

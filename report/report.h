@@ -65,7 +65,11 @@ struct view_input {
 	const uint32_t *heights;		/* of project->functions */
 };
 
-enum view_needs { NEEDS_FINDINGS, NEEDS_PATHS, NEEDS_EXECUTION_TABLE, NEEDS_RUNS, NEEDS_PROJECT };
+enum view_needs {
+	NEEDS_FINDINGS, NEEDS_PATHS, NEEDS_EXECUTION_TABLE, NEEDS_RUNS,
+	NEEDS_PROJECT,			/* project and heights, of the last build */
+	NEEDS_CALL_GRAPH		/* the same, or of a run */
+};
 
 struct view {
 	const char *name, *summary;

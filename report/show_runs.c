@@ -22,39 +22,51 @@ static const char *text_date(char buf[TEXT_MAX], int64_t realtime_ns)
 	return buf;
 }
 
-static void add_run(struct table *t, const struct style *s, const struct run *r)
+/* Columns that would be empty in every line. */
+struct left_out {
+	bool name, lost;
+};
+
+static void add_run(struct table *t, const struct style *s, const struct run *r,
+		    struct left_out without)
 {
 	char text[TEXT_MAX];
 
 	table_cell(t, "%" PRIu32, r->number);
-	table_cell(t, "%s", r->name ? r->name : "");
+	if (!without.name)
+		table_cell(t, "%s", r->name ? r->name : "");
 	table_cell(t, "%s", text_date(text, r->started_ns));
 	table_cell(t, "%s", text_ns(text, (double)r->duration_ns, s->utf8));
 	table_cell(t, "%s", run_status_name(r->status));
 	table_cell(t, "%s", text_cnt(text, r->interval_cnt));
 	table_cell(t, "%s", text_cnt(text, r->function_cnt));
-	if (r->lost_records)
+	if (!without.lost)
 		table_cell(t, "%s", text_cnt(text, r->lost_records));
-	else
-		table_cell(t, "%s", "");
 	table_cell(t, "%s", r->command ? r->command : "");
 }
 
 void runs_text(const struct style *s, const struct view_input *in)
 {
 	_cleanup_(table_freep) struct table *t = table_new();
+	struct left_out without = { true, true };
 
+	for (size_t i = 0; i < in->runs->cnt; i++) {
+		without.name &= in->runs->items[i].name == NULL;
+		without.lost &= in->runs->items[i].lost_records == 0;
+	}
 	table_column(t, "run", TABLE_RIGHT);
-	table_column(t, "name", TABLE_LEFT);
+	if (!without.name)
+		table_column(t, "name", TABLE_LEFT);
 	table_column(t, "started", TABLE_LEFT);
 	table_column(t, "took", TABLE_RIGHT);
 	table_column(t, "status", TABLE_LEFT);
 	table_column(t, "intervals", TABLE_RIGHT);
 	table_column(t, "functions", TABLE_RIGHT);
-	table_column(t, "lost", TABLE_RIGHT);
+	if (!without.lost)
+		table_column(t, "lost", TABLE_RIGHT);
 	table_column(t, "command", TABLE_SHRINKS);
 	for (size_t i = 0; i < in->runs->cnt; i++)
-		add_run(t, s, &in->runs->items[i]);
+		add_run(t, s, &in->runs->items[i], without);
 	if (in->runs->cnt)
 		table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
 	else

@@ -25,7 +25,7 @@ const struct view report_views[] = {
 	{ "histogram", "how the latency is distributed",
 	  NEEDS_FINDINGS, histogram_text, histogram_json, histogram_csv, NULL },
 	{ "call-graph", "functions with their heights (--above FUNCTION, --below FUNCTION)",
-	  NEEDS_PROJECT, call_graph_text, call_graph_json, call_graph_csv, call_graph_dot },
+	  NEEDS_CALL_GRAPH, call_graph_text, call_graph_json, call_graph_csv, call_graph_dot },
 	{ "runs", "all runs",
 	  NEEDS_RUNS, runs_text, runs_json, runs_csv, NULL },
 	{ "coverage", "functions that carry a probe, and why others cannot",

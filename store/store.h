@@ -37,7 +37,7 @@ struct project_function {		/* in order of file, line */
 };
 struct project_call {
 	uint32_t caller, callee;	/* indexes into functions */
-	const char *call_site;		/* "server.c:28" */
+	const char *call_site;		/* "server.c:28"; NULL if unknown (a run's own graph) */
 	bool may;			/* through a pointer */
 };
 struct project_unit {
