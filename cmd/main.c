@@ -17,7 +17,7 @@
 #include "base/file.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
-#include "config.h"
+#include "build-config.h"
 
 static const struct {
 	const char *title;
