@@ -75,11 +75,8 @@ uint32_t arena_take_chunk(const struct arena_map *a)
 
 void arena_give_chunk(const struct arena_map *a, uint32_t number)
 {
-	struct arena_chunk *chunk = arena_chunk(a, number);
-
-	memset(chunk, 0, VPROF_CHUNK_BYTES);
 	__atomic_fetch_add(&a->control->free_cnt, 1, __ATOMIC_RELAXED);
-	list_push(&a->control->free_chunks, &chunk->next, number);
+	list_push(&a->control->free_chunks, &arena_chunk(a, number)->next, number);
 }
 
 void arena_fill_chunk(const struct arena_map *a, uint32_t number)

@@ -123,7 +123,7 @@ static inline struct vprof_frame *arena_stack(const struct arena_map *a, uint64_
 
 /* 0 if there is none. */
 uint32_t arena_take_chunk(const struct arena_map *a);
-void arena_give_chunk(const struct arena_map *a, uint32_t number);	/* cleared, to the free list */
+void arena_give_chunk(const struct arena_map *a, uint32_t number);	/* all zero, to the free list */
 void arena_fill_chunk(const struct arena_map *a, uint32_t number);	/* to the full list */
 uint32_t arena_take_full(const struct arena_map *a);			/* all: the first of a list */
 uint32_t arena_take_slot(const struct arena_map *a);

@@ -102,6 +102,13 @@ static bool drain_chunk(struct drainer *d, const struct arena_chunk *chunk, uint
 	return found;
 }
 
+/* A free chunk is all zero: a hole in it reads as one. */
+static void recycle(struct drainer *d, uint32_t number)
+{
+	memset(arena_chunk(&d->arena, number), 0, VPROF_CHUNK_BYTES);
+	arena_give_chunk(&d->arena, number);
+}
+
 bool drain_full(struct drainer *d)
 {
 	uint32_t number = arena_take_full(&d->arena), left = d->arena.control->chunk_cnt;
@@ -112,7 +119,7 @@ bool drain_full(struct drainer *d)
 		uint32_t next = (uint32_t)chunk->next;
 
 		drain_chunk(d, chunk, 0, 0);
-		arena_give_chunk(&d->arena, number);
+		recycle(d, number);
 		number = next;
 		any = true;
 	}
@@ -157,7 +164,7 @@ static void drain_slot(struct drainer *d, uint32_t number, bool keep)
 		if (drain_chunk(d, chunk, top[-1].start, top[-1].fid))
 			closed = true;		/* killed between its record and its pop */
 		if (!keep)
-			arena_give_chunk(&d->arena, i);
+			recycle(d, i);
 	}
 	for (struct vprof_frame *f = stack + 1; f < top - closed; f++)
 		put_event(d, &b, EVENT_OPEN_FRAME, f->start, (const uint64_t[]){ f->fid });

@@ -21,6 +21,7 @@
 enum {
 	ARENA_CHUNK_BYTES = 128 << 20,		/* default */
 	CHUNKS_MIN = 4,
+	FIRST_ANCHOR_NS = 20000000,
 	PAUSE_MIN_NS = 200000,
 	PAUSE_MAX_NS = 5000000,
 	RECORDS_CAP = 1 << 20,
@@ -320,7 +321,8 @@ static void every_second(struct drainer *d)
 
 int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct diag *reterr)
 {
-	uint64_t next_second = clock_ns(CLOCK_MONOTONIC) + 1000000000;
+	/* The first anchor after the start comes early: two make a clock. */
+	uint64_t next_second = clock_ns(CLOCK_MONOTONIC) + FIRST_ANCHOR_NS;
 	struct pollfd ended = { .fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN };
 	long pause_ns = PAUSE_MIN_NS;
 	int r = 0;
@@ -339,7 +341,7 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 			pause_ns += pause_ns / 4;
 		if (clock_ns(CLOCK_MONOTONIC) >= next_second) {
 			every_second(d);
-			next_second += 1000000000;
+			next_second = clock_ns(CLOCK_MONOTONIC) + 1000000000;
 		}
 		ppoll(&ended, ended.fd >= 0, &pause, NULL);
 	}

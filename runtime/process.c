@@ -150,6 +150,13 @@ static void __attribute__((constructor(101))) attach_early(void)
 	process_attach();
 }
 
+/* The thread that ends the program was there until now. */
+static void __attribute__((destructor(101))) note_end(void)
+{
+	if (thread_self.slot)
+		THREAD_LOG(EVENT_STOP, clock_ticks(), 0, 0);
+}
+
 /* The order matters to probes that run meanwhile in other threads: level last. */
 void vprof_register(struct vprof_site *sites, unsigned int cnt)
 {

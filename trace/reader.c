@@ -77,7 +77,7 @@ static void name_threads(struct raw *r)
 		const uint64_t *name = e->kind == EVENT_START ? &e->words[1] : &e->words[0];
 
 		/* A name set later, by pthread_setname_np, is the better one. */
-		if (e->kind == EVENT_START || e->kind == EVENT_STOP)
+		if ((e->kind == EVENT_START || e->kind == EVENT_STOP) && *name)
 			r->threads.items[e->thread].name =
 				arena_strndup(r->arena, (const char *)name,
 					      strnlen((const char *)name, 16));
