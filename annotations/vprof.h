@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * vprof.h - tell vprof about your program: intervals, task queues, home-made locks.
+ *
+ * C99 and C++11, nothing to link.  Built by `vprof build` and run by `vprof record`, the macros
+ * log; anywhere else they test a weak symbol and go on; with -DVPROF_DISABLE they are nothing.
+ *
+ *	void handle(struct request *r)
+ *	{
+ *		VPROF_BEGIN("request", r);		this thread works on it
+ *		...
+ *		VPROF_ENQUEUE(&queue, r);		somebody else goes on with it
+ *		VPROF_PAUSE();
+ *	}
+ *	void worker(void)
+ *	{
+ *		VPROF_DEQUEUE(&queue, r);
+ *		VPROF_RESUME("request", r);
+ *		...
+ *		VPROF_END("request", r);		complete: its latency is known
+ *	}
+ *
+ * name is a string literal.  key is any integer or pointer that tells intervals of one name apart
+ * while they are open; queue, task and obj are integers or pointers, too, compared by value.
+ */
+#ifndef VPROF_H
+#define VPROF_H
+
+#ifdef VPROF_DISABLE
+
+#define VPROF_BEGIN(name, key) ((void)0)
+#define VPROF_END(name, key) ((void)0)
+#define VPROF_RESUME(name, key) ((void)0)
+#define VPROF_PAUSE() ((void)0)
+#define VPROF_ABORT(name, key) ((void)0)
+#define VPROF_ENQUEUE(queue, task) ((void)0)
+#define VPROF_DEQUEUE(queue, task) ((void)0)
+#define VPROF_ACQUIRE(obj) ((void)0)
+#define VPROF_ACQUIRED(obj) ((void)0)
+#define VPROF_RELEASE(obj) ((void)0)
+#define VPROF_SPIN_BEGIN(obj) ((void)0)
+#define VPROF_SPIN_END(obj) ((void)0)
+#define VPROF_FALSE_WAKEUP() ((void)0)
+#define VPROF_WORK(name, value) ((void)0)
+#define VPROF_SCOPE(name) ((void)0)
+
+#else
+
+/*
+ * What follows mirrors runtime/probe.h under names of its own, so that both can be in one unit,
+ * and with asm names, so that it may be included inside extern "C" or outside.
+ */
+struct vprof_mark_label {
+	const char *name;
+	unsigned long long id;
+};
+
+struct vprof_mark_site {
+	unsigned char level, flags;
+	unsigned short fid;
+	unsigned int line;
+	unsigned long long key;
+	const char *name;
+	const char *file;
+};
+
+struct vprof_mark_span {
+	void *frame;
+	unsigned long long start;
+};
+
+extern void vprof_mark(unsigned int kind, struct vprof_mark_label *label, unsigned long long a,
+		       unsigned long long b)
+	__asm__("vprof_event") __attribute__((__weak__, __visibility__("default")));
+extern void vprof_mark_scope_in(struct vprof_mark_site *site, struct vprof_mark_span *span,
+				void *address, void *caller)
+	__asm__("vprof_scope_in") __attribute__((__weak__, __visibility__("default")));
+extern void vprof_mark_scope_out(struct vprof_mark_span *span)
+	__asm__("vprof_scope_out") __attribute__((__weak__, __visibility__("default")));
+
+/* Entered and left as one: the span is empty unless the runtime filled it. */
+static __inline__ __attribute__((__unused__)) void vprof_mark_leave_(struct vprof_mark_span *span)
+{
+	if (span->frame)
+		vprof_mark_scope_out(span);
+}
+
+static __inline__ __attribute__((__unused__, __always_inline__)) struct vprof_mark_span
+vprof_mark_enter_(struct vprof_mark_site *site, void *address, void *caller)
+{
+	struct vprof_mark_span span = { 0, 0 };
+
+	if (vprof_mark_scope_in)
+		vprof_mark_scope_in(site, &span, address, caller);
+	return span;
+}
+
+/* Kinds as in enum vprof_kind of runtime/probe.h. */
+#define VPROF_MARK_(kind, a, b)								\
+	do {										\
+		if (vprof_mark)								\
+			vprof_mark(kind, 0, (unsigned long long)(a),			\
+				   (unsigned long long)(b));				\
+	} while (0)
+#define VPROF_MARK_NAMED_(kind, name, a)						\
+	do {										\
+		static struct vprof_mark_label vprof_label_ = { "" name, 0 };		\
+		if (vprof_mark)								\
+			vprof_mark(kind, &vprof_label_, (unsigned long long)(a), 0);	\
+	} while (0)
+
+#define VPROF_BEGIN(name, key) VPROF_MARK_NAMED_(1, name, key)
+#define VPROF_END(name, key) VPROF_MARK_NAMED_(2, name, key)
+#define VPROF_RESUME(name, key) VPROF_MARK_NAMED_(3, name, key)
+#define VPROF_PAUSE() VPROF_MARK_(4, 0, 0)
+#define VPROF_ABORT(name, key) VPROF_MARK_NAMED_(5, name, key)
+#define VPROF_ENQUEUE(queue, task) VPROF_MARK_(7, queue, task)
+#define VPROF_DEQUEUE(queue, task) VPROF_MARK_(8, queue, task)
+#define VPROF_ACQUIRE(obj) VPROF_MARK_(9, obj, 0)
+#define VPROF_ACQUIRED(obj) VPROF_MARK_(10, obj, 0)
+#define VPROF_RELEASE(obj) VPROF_MARK_(11, obj, 0)
+#define VPROF_SPIN_BEGIN(obj) VPROF_MARK_(12, obj, 0)
+#define VPROF_SPIN_END(obj) VPROF_MARK_(13, obj, 0)
+#define VPROF_FALSE_WAKEUP() VPROF_MARK_(14, 0, 0)
+#define VPROF_WORK(name, value) VPROF_MARK_NAMED_(15, name, value)
+
+/* To the end of the block around it. */
+#define VPROF_SCOPE(name) VPROF_SCOPE_(name, __LINE__)
+#define VPROF_SCOPE_(name, line) VPROF_SCOPE_NUMBERED_(name, line)
+#define VPROF_SCOPE_NUMBERED_(name, line)						\
+	static struct vprof_mark_site vprof_site_##line = { 0, 0, 0, line, 0, "" name, __FILE__ }; \
+	struct vprof_mark_span vprof_scope_##line						\
+		__attribute__((__cleanup__(vprof_mark_leave_), __unused__)) =		\
+		vprof_mark_enter_(&vprof_site_##line, __builtin_frame_address(0),	\
+				  __builtin_return_address(0))
+
+#endif
+#endif
