@@ -19,6 +19,7 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "base/map.h"
+#include "cmd/check_places.h"
 #include "cmd/choose_plan.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
@@ -188,9 +189,9 @@ static int decide_plan(struct store *s, const struct config *c, const units *sca
 			return r;
 	} else {
 		choose_plan(project, c, scanned, arg_depth, plan, &root_cnt);
-		if (root_cnt == 0) {
-			diag_set(reterr, EXIT_USAGE, -ENOENT, c->intervals.cnt ?
-				 "no function of the build is where vprof.conf says the interval is" :
+		/* Places that are nowhere are told by check_places(). */
+		if (root_cnt == 0 && c->intervals.cnt == 0) {
+			diag_set(reterr, EXIT_USAGE, -ENOENT,
 				 "nothing says what an interval is: there is no [interval] in vprof.conf "
 				 "and no VPROF_BEGIN in the sources");
 			return diag_remedy(reterr, -ENOENT,
@@ -297,6 +298,7 @@ static int build(struct store *s, const struct config *c, char *const *given, st
 	_cleanup_(args_release) struct args command = ARGS_INIT;
 	_cleanup_(freep) char *dir = build_dir(), *masquerade = path_join(dir, "bin"), *path = plan_path();
 	_cleanup_(units_release) units scanned = { 0 };
+	_cleanup_(str_release) struct str unused = STR_INIT;
 	_cleanup_(plan_freep) struct plan *plan = NULL;
 	int r = find_command(s, c, given, &command, reterr);
 
@@ -323,6 +325,10 @@ static int build(struct store *s, const struct config *c, char *const *given, st
 	units_release(&scanned);
 	if (r == 0)
 		r = load_units(s, dir, &scanned, reterr);
+	if (r == 0)
+		r = check_places(c, &scanned, &unused, reterr);
+	if (unused.len)
+		warn_line("%s: nothing in the build is called so: %s", c->path, unused.data);
 	if (r == 0)
 		print_summary(&scanned);
 	return r;

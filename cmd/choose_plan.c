@@ -67,7 +67,7 @@ static void add_roots_at(struct search *s, const struct location *l)
 			add_root(s, i);
 }
 
-/* VPROF_BEGIN and its like expand to a call of vprof_event. */
+/* VPROF_BEGIN and its like expand to a call of SCAN_MARK. */
 static void add_marked_roots(struct search *s, const units *scanned)
 {
 	_cleanup_(map_freep) struct map *by_key = map_new();
@@ -81,7 +81,7 @@ static void add_marked_roots(struct search *s, const units *scanned)
 			const struct scan_call *call = &unit->calls.items[c];
 			uint64_t function;
 
-			if (call->callee && strcmp(call->callee, "vprof_event") == 0 &&
+			if (call->callee && strcmp(call->callee, SCAN_MARK) == 0 &&
 			    map_get(by_key, unit->functions.items[call->caller].key, &function))
 				add_root(s, (uint32_t)function);
 		}

@@ -114,6 +114,20 @@ static void add_aliases(const struct config *c, struct reader_options *o, struct
 	*ret = list.items;
 }
 
+/* "/home/u/server/src/log.c" is "src/log.c" to whoever works on the project in /home/u/server. */
+static void shorten_paths(struct trace *t)
+{
+	_cleanup_(freep) char *project_dir = path_dir(data_dir());
+	size_t len = strlen(project_dir);
+
+	for (size_t i = 0; i < t->functions.cnt; i++) {
+		const char *file = t->functions.items[i].file;
+
+		if (file && strncmp(file, project_dir, len) == 0 && file[len] == '/')
+			t->functions.items[i].file = file + len + 1;
+	}
+}
+
 static int read_recorded(struct store *s, const char *path, struct trace **ret, struct diag *reterr)
 {
 	_cleanup_(config_release) struct config config = { 0 };
@@ -132,6 +146,7 @@ static int read_recorded(struct store *s, const char *path, struct trace **ret, 
 	if (r < 0)
 		return r;
 	project_add_to_trace(project, *ret);
+	shorten_paths(*ret);
 	return 0;
 }
 

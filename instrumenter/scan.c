@@ -182,6 +182,12 @@ static void scan_function(struct instrumenting *in, const struct parsed_function
 	s->skipped = why_skipped(in, f);
 }
 
+/* A VPROF_ macro of <vprof.h>: the function it stands in is a root of an interval. */
+static bool is_mark(const char *callee)
+{
+	return callee && strcmp(callee, SCAN_MARK) == 0;
+}
+
 static void scan_call(struct instrumenting *in, const struct parsed_call *c)
 {
 	struct unit *u = in->unit;
@@ -191,7 +197,7 @@ static void scan_call(struct instrumenting *in, const struct parsed_call *c)
 
 	if (p && p->role == ROLE_RELEASE)
 		u->functions.items[c->caller].releases = true;
-	if (c->callee_foreign)
+	if (c->callee_foreign && !is_mark(c->callee))
 		return;
 	s = VEC_EXTEND(&u->calls);
 	s->caller = (uint32_t)c->caller;

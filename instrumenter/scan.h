@@ -29,7 +29,10 @@ struct scan_function {
 	const char *skipped;		/* NULL, or why it cannot take a probe: "naked", "constexpr", ... */
 };
 
-struct scan_call {			/* direct call inside the project */
+/* What the VPROF_ macros call: such calls are recorded, although no unit defines it. */
+#define SCAN_MARK "vprof_mark"
+
+struct scan_call {			/* direct call inside the project, or of SCAN_MARK */
 	uint32_t caller;		/* index into functions */
 	const char *callee;		/* name */
 	const char *callee_file;	/* real path and line of the callee's body if this unit defines it */

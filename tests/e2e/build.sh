@@ -56,7 +56,7 @@ cmp -s ../before ../after && pass || fail "the build changed the user's files"
 # The remembered command; another plan recompiles what changes and keeps the answer right.
 expect 0 "$VPROF" build --functions leaf,middle,handle
 expect 0 "$VPROF" record -- ./program
-expect 0 "$VPROF" show variance-tree
+expect 0 "$VPROF" show variance-tree --min-share 0
 says leaf
 expect 0 "$VPROF" build --functions all
 says "of them probed"

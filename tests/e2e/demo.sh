@@ -12,7 +12,7 @@ expect 0 test -d vprof-demo/vprof.data/runs/001
 cd vprof-demo || exit 99
 expect 0 "$VPROF" show summary
 says log_append lock flush_log %
-expect 0 "$VPROF" show variance-tree
+expect 0 "$VPROF" show variance-tree --min-share 0
 says request handle_request log_append hash_payload
 expect 0 "$VPROF" show factors --format json
 says '"schema": "vprof.factors/1"' log_append flush_log

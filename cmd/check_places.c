@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * check_places.c - is every place that vprof.conf names somewhere in what was built?
+ *
+ * Each unit's scan record lists the places it has.  Example: end = send_replay, and no unit has it:
+ *	vprof.conf: end = send_replay of 'request' is nowhere in the build; the nearest is 'send_reply'
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/str.h"
+#include "cmd/check_places.h"
+
+static const struct scan_place *find_place(const units *scanned, const char *interval, const char *role,
+					   const char *location)
+{
+	const struct scan_place *refused = NULL;
+
+	for (size_t u = 0; u < scanned->cnt; u++)
+		for (size_t i = 0; i < scanned->items[u]->places.cnt; i++) {
+			const struct scan_place *p = &scanned->items[u]->places.items[i];
+
+			if (!p->interval != !interval || (interval && strcmp(p->interval, interval)) ||
+			    strcmp(p->role, role) || strcmp(p->location, location))
+				continue;
+			if (!p->problem)
+				return p;
+			refused = p;
+		}
+	return refused;
+}
+
+static const char *nearest_function(const units *scanned, const char *name)
+{
+	VEC(const char *) names = { 0 };
+	const char *nearest;
+
+	for (size_t u = 0; u < scanned->cnt; u++)
+		for (size_t i = 0; i < scanned->items[u]->functions.cnt; i++)
+			VEC_ADD(&names, scanned->items[u]->functions.items[i].name);
+	nearest = nearest_word(name, names.items, names.cnt);
+	VEC_RELEASE(&names);
+	return nearest;
+}
+
+static int check_location(const struct config *c, const struct interval_directive *d, const char *role,
+			  const struct location *l, const units *scanned, struct diag *reterr)
+{
+	_cleanup_(freep) char *text = location_text(l);
+	const struct scan_place *p = find_place(scanned, d->name, role, text);
+	const char *nearest;
+
+	if (l->place == PLACE_MARK || (p && !p->problem))
+		return 0;
+	if (p)
+		return diag_set(reterr, EXIT_USAGE, -EINVAL, "%s: %s = %s of '%s' cannot be put there: %s",
+				c->path, role, text, d->name, p->problem);
+	nearest = l->function ? nearest_function(scanned, l->function) : NULL;
+	if (nearest && strcmp(nearest, l->function) != 0)
+		return diag_set(reterr, EXIT_USAGE, -ENOENT, "%s: %s = %s of '%s' is nowhere in the build; "
+				"the nearest function is '%s'", c->path, role, text, d->name, nearest);
+	return diag_set(reterr, EXIT_USAGE, -ENOENT, "%s: %s = %s of '%s' is nowhere in the build", c->path,
+			role, text, d->name);
+}
+
+static void check_primitives(const struct config *c, const units *scanned, struct str *ret_unused)
+{
+	static const char *const roles[] = {
+		[ROLE_ACQUIRE] = "acquire", [ROLE_RELEASE] = "release",
+		[ROLE_ENQUEUE] = "enqueue", [ROLE_DEQUEUE] = "dequeue",
+	};
+
+	for (size_t i = 0; i < c->sync.cnt; i++) {
+		const struct primitive *p = &c->sync.items[i];
+
+		if (p->role < ARRAY_SIZE(roles) && !find_place(scanned, NULL, roles[p->role], p->name))
+			str_addf(ret_unused, "%s%s = %s", ret_unused->len ? ", " : "", roles[p->role],
+				 p->name);
+	}
+}
+
+int check_places(const struct config *c, const units *scanned, struct str *ret_unused,
+		 struct diag *reterr)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < c->intervals.cnt; i++) {
+		const struct interval_directive *d = &c->intervals.items[i];
+
+		r = check_location(c, d, "start", &d->start, scanned, reterr);
+		if (r == 0)
+			r = check_location(c, d, "end", &d->end, scanned, reterr);
+		for (size_t k = 0; r == 0 && k < d->resumes.cnt; k++)
+			r = check_location(c, d, "resume", &d->resumes.items[k], scanned, reterr);
+	}
+	check_primitives(c, scanned, ret_unused);
+	return r;
+}

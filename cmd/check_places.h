@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * check_places.h - is every place that vprof.conf names somewhere in what was built?
+ */
+#ifndef CMD_CHECK_PLACES_H
+#define CMD_CHECK_PLACES_H
+
+#include "cmd/config.h"
+#include "instrumenter/scan.h"
+
+/*
+ * A start, end or resume that no unit has, or at which nothing could be inserted, is EXIT_USAGE with
+ * the nearest function or the reason.  Names of [sync] that no unit defines or calls are appended
+ * to ret_unused (separated by ", "): a library may simply not be there.
+ */
+int check_places(const struct config *c, const units *scanned, struct str *ret_unused,
+		 struct diag *reterr);
+
+#endif
