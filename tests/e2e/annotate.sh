@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# vprof annotate --write: marks in the sources as a patch; the marked program is the interval.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+cat >s.c <<'END'
+/* a server */
+#include <stdio.h>
+
+struct req { long id; };
+#define GIVE(x) return (x)
+
+static int send_reply(struct req *r, int code)
+{
+	if (code > 3) return printf("return %d", code) > 0 ? 1 : 0; /* return */
+	return code +
+	       (int)r->id;
+}
+
+static void enqueue(struct req *r)
+{
+	if (r->id < 0)
+		return;
+	r->id++;
+}
+
+static int by_macro(int x) { GIVE(x); }
+
+int main(void)
+{
+	int sum = 0;
+	for (int i = 0; i < 300; i++) {
+		struct req r = { i };
+		enqueue(&r);
+		sum += send_reply(&r, by_macro(i % 3));
+	}
+	printf("%d\n", sum);
+	return 0;
+}
+END
+cp s.c original.c
+expect 2 "$VPROF" annotate --write --start enqueue --end send_reply
+says "vprof build -- make"
+expect 2 "$VPROF" build -- cc -O1 -o s s.c
+expect 0 ./s
+cp "$work/.out" expected
+
+expect 0 "$VPROF" annotate --write --dry-run --start enqueue --end send_reply --key 'arg0->id'
+cmp -s s.c original.c && pass || fail "--dry-run changed the source"
+says '+	VPROF_BEGIN("request", (r->id));' '+#include <vprof.h>'
+expect 2 "$VPROF" annotate --write --start enqueue --end no_such
+expect 2 "$VPROF" annotate --write --start by_macro --end by_macro
+says "stands in a macro"
+cmp -s s.c original.c && pass || fail "a refused mark changed the source"
+
+expect 0 "$VPROF" annotate --write --start s.c:18 --end send_reply --key r
+cp "$work/.out" the.patch
+[ "$(grep -c VPROF_ s.c)" = 3 ] && pass || fail "three marks, $(grep -c VPROF_ s.c) lines"
+expect 0 "$VPROF" build -- cc -O1 -o s s.c
+expect 0 "$VPROF" record -- ./s
+says "300 intervals of 'request'"
+cmp -s "$work/.out" expected && pass || fail "the marked program says something else"
+
+# It also builds and runs without vprof, and without the runtime.
+expect 0 cc -O1 -Wall -Wextra -Werror -I"$top/annotations" -o plain s.c
+expect 0 ./plain
+cmp -s "$work/.out" expected && pass || fail "the marked program, built plainly, says something else"
+expect 0 cc -O1 -DVPROF_DISABLE -I"$top/annotations" -o plain s.c
+
+if command -v patch >/dev/null; then
+	expect 0 patch -R -p0 -i the.patch "$PWD/s.c"
+	cmp -s s.c original.c && pass || fail "the patch does not undo"
+fi
+finish
