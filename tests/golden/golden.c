@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * golden.c - checks a trace in tuple form against the answers written in it.
+ *
+ *	golden FILE...
+ *
+ * In a file, "#? QUESTION" is followed by its answer, a line each behind "#= "; the tuple reader
+ * takes both for comments.  Example:
+ *
+ *	#? path 1
+ *	#= 1 10 20 running 0
+ *	#= 2 20 50 running 1 hold
+ *
+ * Questions:
+ *	path SID		TID START END STATE DEPTH FRAME...
+ *	table waiter|waker	SID LABEL NS
+ *	tree			PATH mean M var V share S		(of the first name, or `use NAME`)
+ *	node PATH		mean M var V share S calls C presence P [open] [site S]
+ *	cov			PARENT: A, B cov C share S
+ *	factors [paper] [all] [k=N] [d=X]	NAME share S own O paper P h H spec Q score R
+ *	factor NAME		mean M tail T|- [open] [sites ...]
+ *	because NAME		FUNCTION share S
+ *	summary			n N mean M var V p50 .. p90 .. p99 .. min .. max .. dropped O A B L
+ *	heights			H
+ *	warnings		CODE
+ *	error			the message of the reader, for a file that is damaged
+ *	export			the trace as it is written
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "analysis/analyze.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "trace/tuples.h"
+#include "base/banned.h"
+
+static char *interval_name;		/* set by `use NAME` */
+
+static double no_minus_zero(double x)
+{
+	return x > -0.00005 && x < 0.00005 ? 0 : x;
+}
+
+static void label_node(const struct findings *f, uint32_t id, struct str *s)
+{
+	const struct node *n = &f->nodes.items[id];
+
+	if (n->parent != NODE_NONE) {
+		label_node(f, n->parent, s);
+		str_add(s, " > ");
+	}
+	switch (n->kind) {
+	case NODE_INTERVAL:
+		str_add(s, f->interval.name);
+		break;
+	case NODE_FUNCTION:
+		str_add(s, n->function);
+		break;
+	case NODE_BODY:
+		str_add(s, "body");
+		break;
+	case NODE_WAIT:
+		str_addf(s, "wait:%s", trace_state_name(n->wait));
+		break;
+	case NODE_BLAME:
+		str_addf(s, "by %s", n->function ? n->function : "?");
+		if (n->is_wait)
+			str_addf(s, "/%s", trace_state_name(n->wait));
+		break;
+	}
+	if (n->call_site)
+		str_addf(s, "@%s", n->call_site);
+}
+
+static struct findings *findings_of(struct trace *t, struct str *out)
+{
+	struct analyze_options o = { interval_name };
+	struct findings *f = NULL;
+	int r = analyze(t, &o, &f);
+
+	if (r < 0)
+		str_addf(out, "error %s\n", r == -ENOENT ? "ENOENT" : "other");
+	return f;
+}
+
+static void answer_path(struct trace *t, const char *argument, struct str *out)
+{
+	_cleanup_(arena_freep) struct arena *a = arena_new();
+	path_pieces path = { NULL, 0, 0 };
+	int r = explain_interval(t, strtoull(argument, NULL, 10), a, &path);
+
+	if (r < 0)
+		str_addf(out, "error %s\n", r == -ENOENT ? "ENOENT" : "other");
+	for (size_t i = 0; i < path.cnt; i++) {
+		const struct path_piece *p = &path.items[i];
+
+		str_addf(out, "%" PRIu64 " %" PRId64 " %" PRId64 " %s %" PRIu32, p->tid, p->start_ns,
+			 p->end_ns, trace_state_name(p->state), p->depth);
+		for (size_t j = 0; j < p->frame_cnt; j++)
+			str_addf(out, " %s", p->frames[j]);
+		str_addc(out, '\n');
+	}
+	VEC_RELEASE(&path);
+}
+
+static void answer_table(struct trace *t, const char *argument, struct str *out)
+{
+	execution_rows rows = { NULL, 0, 0 };
+
+	execution_table(t, interval_name,
+			strcmp(argument, "waker") == 0 ? CHARGE_WAKER : CHARGE_WAITER, &rows);
+	for (size_t i = 0; i < rows.cnt; i++)
+		str_addf(out, "%" PRIu64 " %s %" PRId64 "\n", rows.items[i].sid, rows.items[i].label,
+			 rows.items[i].nanoseconds);
+	VEC_RELEASE(&rows);
+}
+
+static void answer_tree(struct trace *t, const char *argument, struct str *out)
+{
+	_cleanup_(findings_freep) struct findings *f = findings_of(t, out);
+
+	(void)argument;
+	for (uint32_t i = 0; f && i < f->nodes.cnt; i++) {
+		const struct node *n = &f->nodes.items[i];
+
+		label_node(f, i, out);
+		str_addf(out, " mean %.10g var %.10g share %.4f\n", n->mean_ns, n->variance_ns2,
+			 no_minus_zero(n->share));
+	}
+}
+
+static void answer_node(struct trace *t, const char *argument, struct str *out)
+{
+	_cleanup_(findings_freep) struct findings *f = findings_of(t, out);
+
+	for (uint32_t i = 0; f && i < f->nodes.cnt; i++) {
+		_cleanup_(str_release) struct str label = STR_INIT;
+		const struct node *n = &f->nodes.items[i];
+
+		label_node(f, i, &label);
+		if (strcmp(str_cstr(&label), argument) != 0)
+			continue;
+		str_addf(out, "mean %.10g var %.10g share %.4f calls %g presence %g%s\n", n->mean_ns,
+			 n->variance_ns2, no_minus_zero(n->share), n->calls_per_interval,
+			 n->presence, n->open ? " open" : "");
+	}
+}
+
+static void answer_cov(struct trace *t, const char *argument, struct str *out)
+{
+	_cleanup_(findings_freep) struct findings *f = findings_of(t, out);
+
+	(void)argument;
+	for (size_t i = 0; f && i < f->covariances.cnt; i++) {
+		const struct covariance *c = &f->covariances.items[i];
+
+		label_node(f, c->a, out);
+		str_add(out, ", ");
+		label_node(f, c->b, out);
+		str_addf(out, " cov %.10g share %.4f\n", c->covariance_ns2, no_minus_zero(c->share));
+	}
+}
+
+static void label_factor(const struct factor *x, struct str *s)
+{
+	if (x->kind == FACTOR_PAIR)
+		str_addf(s, "(%s, %s)", x->functions[0], x->functions[1]);
+	else if (x->kind == FACTOR_WAIT)
+		str_addf(s, "%s%swait:%s", x->function ? x->function : "", x->function ? " > " : "",
+			 trace_state_name(x->wait));
+	else if (x->kind == FACTOR_BODY)
+		str_addf(s, "%s%sbody", x->function ? x->function : "", x->function ? " > " : "");
+	else
+		str_add(s, x->function);
+}
+
+static void answer_factors(struct trace *t, const char *argument, struct str *out)
+{
+	_cleanup_(findings_freep) struct findings *f = findings_of(t, out);
+	struct select_options o = { FACTORS_K_DEFAULT, FACTORS_THRESHOLD_DEFAULT, false, false };
+	_cleanup_(freep) uint32_t *order = NULL;
+	const char *word;
+	size_t cnt;
+
+	if (!f)
+		return;
+	o.paper = strstr(argument, "paper") != NULL;
+	o.all = strstr(argument, "all") != NULL;
+	word = strstr(argument, "k=");
+	if (word)
+		o.k = (uint32_t)strtoul(word + 2, NULL, 10);
+	word = strstr(argument, "d=");
+	if (word)
+		o.threshold = strtod(word + 2, NULL);
+	cnt = factors_select(f, &o, &order);
+	for (size_t i = 0; i < cnt; i++) {
+		const struct factor *x = &f->factors.items[order[i]];
+
+		label_factor(x, out);
+		str_addf(out, " share %.4f own %.4f paper %.4f h %" PRIu32 " spec %g score %.4f\n",
+			 no_minus_zero(x->share), no_minus_zero(x->variance_share),
+			 no_minus_zero(x->paper_contribution), x->height, x->specificity,
+			 no_minus_zero(o.paper ? x->paper_score : x->score));
+	}
+}
+
+static const struct factor *find_factor(const struct findings *f, const char *name)
+{
+	for (size_t i = 0; i < f->factors.cnt; i++) {
+		_cleanup_(str_release) struct str label = STR_INIT;
+
+		label_factor(&f->factors.items[i], &label);
+		if (strcmp(str_cstr(&label), name) == 0)
+			return &f->factors.items[i];
+	}
+	return NULL;
+}
+
+static void answer_factor(struct trace *t, const char *argument, struct str *out)
+{
+	_cleanup_(findings_freep) struct findings *f = findings_of(t, out);
+	const struct factor *x = f ? find_factor(f, argument) : NULL;
+
+	if (!x) {
+		str_add(out, "none\n");
+		return;
+	}
+	str_addf(out, "mean %.10g tail ", x->mean_ns);
+	if (x->has_tail)
+		str_addf(out, "%.4f", no_minus_zero(x->tail_share_p99));
+	else
+		str_addc(out, '-');
+	str_addf(out, "%s%s", x->open ? " open" : "", x->call_sites.cnt ? " sites" : "");
+	for (size_t i = 0; i < x->call_sites.cnt; i++)
+		str_addf(out, " %s", x->call_sites.items[i]);
+	str_addc(out, '\n');
+}
+
+static void answer_because(struct trace *t, const char *argument, struct str *out)
+{
+	_cleanup_(findings_freep) struct findings *f = findings_of(t, out);
+	const struct factor *x = f ? find_factor(f, argument) : NULL;
+
+	for (size_t i = 0; x && i < x->because_of.cnt; i++) {
+		const struct because *b = &x->because_of.items[i];
+
+		str_addf(out, "%s%s%s share %.4f\n", b->function ? b->function : "?",
+			 b->is_wait ? "/" : "", b->is_wait ? trace_state_name(b->wait) : "",
+			 no_minus_zero(b->share));
+	}
+}
+
+static void answer_summary(struct trace *t, const char *argument, struct str *out)
+{
+	_cleanup_(findings_freep) struct findings *f = findings_of(t, out);
+	const struct interval_summary *s;
+
+	(void)argument;
+	if (!f)
+		return;
+	s = &f->interval;
+	str_addf(out, "n %" PRIu64 " mean %.10g var %.10g p50 %" PRId64 " p90 %" PRId64 " p99 %" PRId64
+		 " min %" PRId64 " max %" PRId64 " dropped %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+		 "\n", s->cnt, s->mean_ns, s->variance_ns2, s->p50_ns, s->p90_ns, s->p99_ns, s->min_ns,
+		 s->max_ns, s->dropped_open, s->dropped_aborted, s->dropped_bad_path,
+		 s->dropped_lost);
+}
+
+static void answer_heights(struct trace *t, const char *argument, struct str *out)
+{
+	_cleanup_(findings_freep) struct findings *f = findings_of(t, out);
+
+	(void)argument;
+	if (f)
+		str_addf(out, "H %" PRIu32 "\n", f->root_height);
+}
+
+static void answer_warnings(struct trace *t, const char *argument, struct str *out)
+{
+	_cleanup_(findings_freep) struct findings *f = findings_of(t, out);
+
+	(void)argument;
+	for (size_t i = 0; f && i < f->warnings.cnt; i++)
+		str_addf(out, "%s\n", f->warnings.items[i].code);
+}
+
+static void answer_export(struct trace *t, const char *argument, struct str *out)
+{
+	_cleanup_(freep) char *text = NULL;
+	size_t len = 0;
+	FILE *stream = open_memstream(&text, &len);
+
+	(void)argument;
+	tuples_write(stream, t);
+	fclose(stream);
+	str_addn(out, text, len);
+}
+
+static const struct question {
+	const char *name;
+	void (*answer)(struct trace *t, const char *argument, struct str *out);
+} questions[] = {
+	{ "path", answer_path },	{ "table", answer_table },
+	{ "tree", answer_tree },	{ "node", answer_node },
+	{ "cov", answer_cov },		{ "factors", answer_factors },
+	{ "factor", answer_factor },	{ "because", answer_because },
+	{ "summary", answer_summary },	{ "heights", answer_heights },
+	{ "warnings", answer_warnings },	{ "export", answer_export },
+};
+
+/* text is "QUESTION ARGUMENT"; false if there is no such question. */
+static bool ask(struct trace *t, const char *text, struct str *out)
+{
+	size_t len = strcspn(text, " ");
+	const char *argument = text[len] ? text + len + 1 : "";
+
+	if (strncmp(text, "use", len) == 0) {
+		free(interval_name);
+		interval_name = xstrdup(argument);
+		return true;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(questions); i++) {
+		if (len == strlen(questions[i].name) &&
+		    strncmp(text, questions[i].name, len) == 0) {
+			questions[i].answer(t, argument, out);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* One question with its answer; *line moves behind them.  true if they agree. */
+static bool check_question(struct trace *t, const struct diag *damage, const char *path, char **line)
+{
+	_cleanup_(str_release) struct str expected = STR_INIT;
+	_cleanup_(str_release) struct str found = STR_INIT;
+	const char *text = *line + strlen("#? ");
+
+	*line = strchr(*line, '\n');
+	*(*line)++ = '\0';
+	while (starts_with(*line, "#= ")) {
+		size_t len = strcspn(*line, "\n");
+
+		str_addn(&expected, *line + 3, len - 3);
+		str_addc(&expected, '\n');
+		*line += len + ((*line)[len] == '\n');
+	}
+	if (strcmp(text, "error") == 0)
+		str_addf(&found, "%s\n", damage->text);
+	else if (!t || !ask(t, text, &found))
+		str_addf(&found, "cannot answer: %s\n", t ? "no such question" : damage->text);
+	if (strcmp(str_cstr(&expected), str_cstr(&found)) == 0)
+		return true;
+	fprintf(stderr, "%s: %s\n--- expected\n%s--- found\n%s", path, text, str_cstr(&expected),
+		str_cstr(&found));
+	return false;
+}
+
+/* Adds how many questions were asked, returns how many answers were wrong. */
+static unsigned int check_file(const char *path, unsigned int *asked)
+{
+	_cleanup_(trace_freep) struct trace *t = NULL;
+	_cleanup_(freep) char *text = NULL;
+	struct diag damage = DIAG_INIT;
+	unsigned int wrong = 0, before = *asked;
+	size_t len = 0;
+
+	free(interval_name);
+	interval_name = NULL;
+	if (file_read(path, &text, &len) < 0) {
+		fprintf(stderr, "%s: cannot read\n", path);
+		return 1;
+	}
+	tuples_parse(text, len, path_base(path), &t, &damage);
+	for (char *line = text; *line; ) {
+		if (starts_with(line, "#? ") && strchr(line, '\n')) {
+			++*asked;
+			wrong += !check_question(t, &damage, path, &line);
+			continue;
+		}
+		line += strcspn(line, "\n");
+		line += *line == '\n';
+	}
+	if (*asked == before) {
+		fprintf(stderr, "%s: asks nothing\n", path);
+		wrong++;
+	}
+	return wrong;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int asked = 0, wrong = 0;
+
+	for (int i = 1; i < argc; i++)
+		wrong += check_file(argv[i], &asked);
+	printf("%d traces, %u questions, %u wrong answers\n", argc - 1, asked, wrong);
+	free(interval_name);
+	return wrong == 0 && argc > 1 ? 0 : 1;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * oracle_path.c - the critical path by recursion, one nanosecond at a time.
+ *
+ * Example: [3,4) of a thread that runs in [0,10] is running; of one blocked in [0,10] and woken
+ * at 7 by B it is what B does in [3,4).
+ */
+#include "tests/oracle/oracle.h"
+
+#include <string.h>
+#include "base/banned.h"
+
+struct following {			/* a wake-up being explained, and those around it */
+	const struct segment *wait;
+	int64_t time_ns;
+	const struct following *outer;
+};
+
+struct context {
+	const struct trace *t;
+	struct tick *ticks;
+	uint64_t owner_tid;
+	enum trace_state wait;
+};
+
+static const struct segment *segment_at(const struct trace *t, uint64_t tid, int64_t ns)
+{
+	for (size_t i = 0; i < t->segments.cnt; i++) {
+		const struct segment *s = &t->segments.items[i];
+
+		if (s->tid == tid && s->start_ns <= ns && ns < s->end_ns)
+			return s;
+	}
+	return NULL;
+}
+
+/* The latest wake-up in (start of the wait, until]; of several at once the highest waker. */
+static const struct wakeup *wakeup_of(const struct trace *t, const struct segment *s, int64_t until)
+{
+	const struct wakeup *best = NULL;
+
+	for (size_t i = 0; i < t->wakeups.cnt; i++) {
+		const struct wakeup *w = &t->wakeups.items[i];
+
+		if (w->tid != s->tid || w->time_ns <= s->start_ns || w->time_ns > until)
+			continue;
+		if (!best || w->time_ns > best->time_ns ||
+		    (w->time_ns == best->time_ns && w->waker_tid > best->waker_tid))
+			best = w;
+	}
+	return best;
+}
+
+static bool never_woken(enum trace_state state)
+{
+	return state == STATE_RUNNING || state == STATE_QUEUE || state == STATE_RUNNABLE;
+}
+
+static void put(struct context *c, uint64_t tid, int64_t ns, enum trace_state state, uint32_t depth)
+{
+	struct tick tick = { tid, c->owner_tid, state, c->wait, depth };
+
+	if (depth == 0) {
+		tick.owner_tid = tid;
+		tick.wait = state;
+	}
+	c->ticks[ns] = tick;
+}
+
+static void explain(struct context *c, uint64_t tid, int64_t from, int64_t to, uint32_t depth,
+		    const struct following *outer);
+
+static bool is_followed(const struct following *f, const struct segment *s, int64_t time_ns)
+{
+	for (; f; f = f->outer)
+		if (f->wait == s && f->time_ns == time_ns)
+			return true;
+	return false;
+}
+
+/* [from, to) of a wait. */
+static void explain_wait(struct context *c, const struct segment *s, int64_t from, int64_t to,
+			 uint32_t depth, const struct following *outer)
+{
+	const struct wakeup *w = wakeup_of(c->t, s, to);
+	struct following here = { s, w ? w->time_ns : 0, outer };
+
+	if (!w || is_followed(outer, s, w->time_ns)) {
+		for (int64_t ns = from; ns < to; ns++)
+			put(c, s->tid, ns, s->state, depth);
+		return;
+	}
+	for (int64_t ns = from; ns < to; ns++)
+		if (ns >= w->time_ns)
+			put(c, s->tid, ns, STATE_WAKEUP, depth);
+	if (depth == 0) {
+		c->owner_tid = s->tid;
+		c->wait = s->state;
+	}
+	explain(c, w->waker_tid, from, w->time_ns, depth + 1, &here);
+}
+
+static void explain(struct context *c, uint64_t tid, int64_t from, int64_t to, uint32_t depth,
+		    const struct following *outer)
+{
+	while (to > from) {
+		const struct segment *s = segment_at(c->t, tid, to - 1);
+
+		if (s && !never_woken(s->state)) {
+			int64_t start = s->start_ns > from ? s->start_ns : from;
+
+			explain_wait(c, s, start, to, depth, outer);
+			to = start;
+			continue;
+		}
+		to--;
+		put(c, tid, to, s ? s->state : STATE_OTHER, depth);
+	}
+}
+
+/* The creation into tid picked up last in (after, until], not used yet; then created last. */
+static int creation_into(const struct trace *t, uint64_t tid, int64_t after, int64_t until,
+			 const bool *used)
+{
+	int best = -1;
+
+	for (size_t i = 0; i < t->creations.cnt; i++) {
+		const struct creation *c = &t->creations.items[i], *b;
+
+		if (c->tid2 != tid || c->time2_ns <= after || c->time2_ns > until || used[i] ||
+		    c->time_ns > c->time2_ns)
+			continue;
+		b = best < 0 ? NULL : &t->creations.items[best];
+		if (!b || c->time2_ns > b->time2_ns ||
+		    (c->time2_ns == b->time2_ns && c->time_ns > b->time_ns) ||
+		    (c->time2_ns == b->time2_ns && c->time_ns == b->time_ns && c->tid >= b->tid))
+			best = (int)i;
+	}
+	return best;
+}
+
+void oracle_path(const struct trace *t, const struct interval *iv, struct tick *ticks)
+{
+	struct context c = { .t = t, .ticks = ticks };
+	_cleanup_(freep) bool *used = xcalloc(t->creations.cnt + 1, sizeof(*used));
+	uint64_t tid = iv->end_tid;
+	int64_t at = iv->end_ns;
+	bool own = true;
+
+	while (at > iv->start_ns) {
+		int edge = own ? creation_into(t, tid, at - 1, at, used) : -1;
+		const struct segment *s;
+
+		if (edge >= 0) {
+			used[edge] = true;
+			for (; at > iv->start_ns && at > t->creations.items[edge].time_ns; at--)
+				put(&c, tid, at - 1, STATE_QUEUE, 0);
+			tid = t->creations.items[edge].tid;
+			continue;
+		}
+		s = segment_at(t, tid, at - 1);
+		own = s && s->sid == iv->sid;
+		if (own && !never_woken(s->state)) {
+			int64_t start = s->start_ns > iv->start_ns ? s->start_ns : iv->start_ns;
+
+			edge = creation_into(t, tid, start, at - 1, used);
+			if (edge >= 0)
+				start = t->creations.items[edge].time2_ns;
+			explain_wait(&c, s, start, at, 0, NULL);
+			at = start;
+			continue;
+		}
+		at--;
+		put(&c, tid, at, !s ? STATE_OTHER : own ? s->state : STATE_QUEUE, 0);
+	}
+}
+
+size_t oracle_stack(const struct trace *t, uint64_t tid, int64_t ns,
+		    uint32_t stack[ORACLE_STACK_MAX])
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < t->invocations.cnt && cnt < ORACLE_STACK_MAX; i++) {
+		const struct invocation *inv = &t->invocations.items[i];
+		size_t at = cnt;
+
+		if (inv->tid != tid || inv->start_ns > ns || inv->end_ns <= ns)
+			continue;
+		/* Outer ones start earlier, or end later, or came first. */
+		for (; at > 0; at--) {
+			const struct invocation *o = &t->invocations.items[stack[at - 1]];
+
+			if (o->start_ns < inv->start_ns ||
+			    (o->start_ns == inv->start_ns && o->end_ns > inv->end_ns) ||
+			    (o->start_ns == inv->start_ns && o->end_ns == inv->end_ns &&
+			     o->order < inv->order))
+				break;
+			stack[at] = stack[at - 1];
+		}
+		stack[at] = (uint32_t)i;
+		cnt++;
+	}
+	return cnt;
+}
