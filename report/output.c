@@ -2,13 +2,14 @@
 /*
  * output.c - JSON and CSV as all views write them.
  *
- * Numbers keep every bit: doubles with 17 digits, integers as integers.  JSON has no NaN or
+ * Numbers keep every bit: doubles with as many digits as that takes, integers as integers.  JSON has no NaN or
  * infinity: null stands for them.  In CSV a field with a comma, quote or line break is quoted and
  * its quotes doubled: operator "" -> "operator """"".
  */
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/banned.h"
@@ -37,9 +38,56 @@ json_t *json_text(const char *text)
 	return json_string(str_cstr(&clean));
 }
 
+/*
+ * Two kinds of numbers Jansson cannot write as wanted: unsigned ones above 2^63 (SIDs), and doubles
+ * with no more digits than needed (0.05, not 0.050000000000000003).  They travel as strings that
+ * begin as no text of json_text() can, and become numbers again in report_write_json().
+ */
+#define RAW_MARK "\x01"
+#define RAW_MARK_WRITTEN "\"\\u0001"
+
+void report_write_json(FILE *out, const json_t *document)
+{
+	_cleanup_(freep) char *text = json_dumps(document, JSON_INDENT(1));
+	const char *from = text, *raw;
+
+	while (from && (raw = strstr(from, RAW_MARK_WRITTEN))) {
+		const char *number = raw + strlen(RAW_MARK_WRITTEN);
+		size_t len = strspn(number, "0123456789+-.e");
+
+		fwrite(from, 1, (size_t)(raw - from), out);
+		fwrite(number, 1, len, out);
+		from = number + len + 1;	/* behind the closing quote */
+	}
+	fprintf(out, "%s\n", from ? from : "");
+}
+
+json_t *json_u64(uint64_t value)
+{
+	char raw[32];
+
+	if (value <= INT64_MAX)
+		return json_integer((json_int_t)value);
+	snprintf(raw, sizeof(raw), RAW_MARK "%" PRIu64, value);
+	return json_string(raw);
+}
+
 json_t *json_number(double value)
 {
-	return isfinite(value) ? json_real(value) : json_null();
+	char raw[40];
+	int len = 0;
+
+	if (!isfinite(value))
+		return json_null();
+	/* The first precision that reads back as the same double; 17 always does. */
+	for (int digits = 15; digits <= 17; digits++) {
+		len = snprintf(raw, sizeof(raw), RAW_MARK "%.*g", digits, value);
+		if (strtod(raw + strlen(RAW_MARK), NULL) == value)
+			break;
+	}
+	if (!strpbrk(raw, ".e"))
+		snprintf(raw + len, sizeof(raw) - (size_t)len, ".0");
+	return json_string(raw);
 }
 
 json_t *json_ns(double value)
@@ -48,39 +96,6 @@ json_t *json_ns(double value)
 	if (isfinite(value) && fabs(value) <= 0x1p53 && value == trunc(value))
 		return json_integer((json_int_t)value);
 	return json_number(value);
-}
-
-/*
- * SIDs are 64-bit and unsigned, Jansson's integers signed.  What does not fit travels as a string
- * that no text of json_text() can be, and becomes a number again in report_write_json().
- */
-#define BIG_MARK "\x01"
-#define BIG_MARK_WRITTEN "\"\\u0001"
-
-json_t *json_u64(uint64_t value)
-{
-	char digits[32];
-
-	if (value <= INT64_MAX)
-		return json_integer((json_int_t)value);
-	snprintf(digits, sizeof(digits), BIG_MARK "%" PRIu64, value);
-	return json_string(digits);
-}
-
-void report_write_json(FILE *out, const json_t *document)
-{
-	_cleanup_(freep) char *text = json_dumps(document, JSON_INDENT(1));
-	const char *from = text, *big;
-
-	while (from && (big = strstr(from, BIG_MARK_WRITTEN))) {
-		const char *digits = big + strlen(BIG_MARK_WRITTEN);
-		size_t len = strspn(digits, "0123456789");
-
-		fwrite(from, 1, (size_t)(big - from), out);
-		fwrite(digits, 1, len, out);
-		from = digits + len + 1;	/* behind the closing quote */
-	}
-	fprintf(out, "%s\n", from ? from : "");
 }
 
 json_t *json_wait(bool is_wait, enum trace_state wait)

@@ -4,7 +4,8 @@
  *
  * A column is a type and the offset of a member.  Example: { COLUMN_NAMED_IF, wait, is_wait }
  * writes struct node's `wait` as "lock" if is_wait is set, else NULL; reading NULL clears
- * is_wait, "lock" sets both, "lokc" is damage.  Doubles pass through SQLite bit for bit.
+ * is_wait, "lock" sets both, "lokc" is damage.  Doubles pass through SQLite bit for bit,
+ * except that -0 becomes 0 and NaN becomes NULL, which the tables refuse.
  */
 #include <errno.h>
 #include <stdbool.h>

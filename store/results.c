@@ -3,8 +3,9 @@
  * results.c - findings in and out of vprof.db.
  *
  * A struct findings is one row of `finding` and the rows of eight tables that name it; what is
- * read equals what was written, doubles bit for bit.  Analysing a run again replaces its
- * finding under the same id, so that "the one first written" stays the first.
+ * read equals what was written, doubles bit for bit (but -0 comes back as 0: SQLite's doing).
+ * Analysing a run again replaces its finding under the same id, so that "the one first written"
+ * stays the first.
  *
  * The file may have been edited by hand: node and factor numbers are checked on reading, so
  * that nobody above has to ask whether a parent exists.

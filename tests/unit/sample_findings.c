@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * sample_findings.c - findings made by hand; the numbers of the tree add up (see the header).
+ */
+#include <float.h>
+
+#include "base/banned.h"
+#include "tests/unit/sample_findings.h"
+
+#define VARIANCE_NS2 4e12		/* sd 2 ms */
+
+static void add_node(struct findings *f, uint32_t parent, enum node_kind kind, const char *function,
+		     double share, double mean_ns)
+{
+	struct node *n = VEC_EXTEND(&f->nodes);
+
+	n->id = (uint32_t)f->nodes.cnt - 1;
+	n->parent = parent;
+	n->kind = kind;
+	n->function = function;
+	n->file = function ? "server.c" : NULL;
+	n->line = function ? 28 : 0;
+	n->share = share;
+	n->variance_share = share > 0 ? share * share : 0.0001;
+	n->variance_ns2 = n->variance_share * VARIANCE_NS2;
+	n->mean_ns = mean_ns;
+	n->presence = 1;
+	n->calls_per_interval = kind == NODE_FUNCTION ? 1 : 0;
+}
+
+static void last_waits(struct findings *f, enum trace_state wait)
+{
+	f->nodes.items[f->nodes.cnt - 1].is_wait = true;
+	f->nodes.items[f->nodes.cnt - 1].wait = wait;
+}
+
+static void add_nodes(struct findings *f)
+{
+	add_node(f, NODE_NONE, NODE_INTERVAL, NULL, 1, 1060000);
+	add_node(f, 0, NODE_FUNCTION, "handle_request", .65, 706000);
+	add_node(f, 1, NODE_FUNCTION, "log_append", .62, 308000);
+	f->nodes.items[2].call_site = "server.c:61";
+	add_node(f, 2, NODE_WAIT, "log_append", .61, 303000);
+	last_waits(f, STATE_LOCK);
+	add_node(f, 3, NODE_BLAME, "flush_log", .60, 300000);
+	last_waits(f, STATE_SLEEP);
+	add_node(f, 3, NODE_BLAME, NULL, .01, 3000);
+	add_node(f, 2, NODE_BODY, "log_append", .01, 5000);
+	add_node(f, 1, NODE_FUNCTION, "hash_payload", .03, 398000);
+	f->nodes.items[7].open = true;
+	add_node(f, 0, NODE_WAIT, NULL, .36, 354000);
+	last_waits(f, STATE_QUEUE);
+	add_node(f, 0, NODE_BODY, NULL, -.01, 0);
+	VEC_ADD(&f->covariances, (struct covariance){ 1, 2, 7, 4e9, .002 });
+	VEC_ADD(&f->covariances, (struct covariance){ 0, 1, 8, -4e10, -.02 });
+}
+
+static struct factor *add_factor(struct findings *f, enum factor_kind kind, const char *function,
+				 double share, uint32_t height)
+{
+	struct factor *x = VEC_EXTEND(&f->factors);
+
+	x->kind = kind;
+	x->function = function;
+	x->file = function ? "server.c" : NULL;
+	x->line = function ? 28 : 0;
+	x->share = share;
+	x->variance_share = x->paper_contribution = share + .01;
+	x->height = height;
+	x->specificity = (3.0 - height) * (3.0 - height);
+	x->score = x->specificity * (share > 0 ? share : 0);
+	x->paper_score = x->specificity * x->paper_contribution;
+	x->mean_ns = 1000 * share;
+	return x;
+}
+
+static void add_factors(struct findings *f)
+{
+	struct factor *x = add_factor(f, FACTOR_WAIT, "log_append", .61, 0);
+
+	x->is_wait = true;
+	x->wait = STATE_LOCK;
+	x->has_tail = true;
+	x->tail_share_p99 = .73;
+	x->mean_ns = 303000;
+	x->call_sites.items = ARENA_NEW(f->arena, const char *, 2);
+	x->call_sites.items[0] = "server.c:28";
+	x->call_sites.items[1] = "server.c:61";
+	x->call_sites.cnt = x->call_sites.cap = 2;
+	x->because_of.items = ARENA_NEW(f->arena, struct because, 2);
+	x->because_of.items[0] = (struct because){ "flush_log", "server.c", true, STATE_SLEEP, .60 };
+	x->because_of.items[1] = (struct because){ NULL, NULL, false, STATE_RUNNING, .01 };
+	x->because_of.cnt = x->because_of.cap = 2;
+	x = add_factor(f, FACTOR_WAIT, NULL, .36, 0);
+	x->is_wait = true;
+	x->wait = STATE_QUEUE;
+	add_factor(f, FACTOR_FUNCTION, "handle_request", .65, 2);
+	add_factor(f, FACTOR_FUNCTION, "log_append", .62, 1)->open = true;
+	add_factor(f, FACTOR_BODY, "log_append", .01, 0);
+	x = add_factor(f, FACTOR_PAIR, "log_append", .002, 1);
+	x->functions[0] = "log_append";
+	x->functions[1] = "hash_payload";
+}
+
+struct findings *sample_server(void)
+{
+	static const int64_t latencies_ns[] = { 300000, 400000, 700000, 2840000 };
+	struct findings *f = findings_new();
+
+	f->interval = (struct interval_summary){
+		.name = "request", .cnt = 4, .dropped_open = 2, .dropped_aborted = 1,
+		.mean_ns = 1060000, .variance_ns2 = VARIANCE_NS2, .stddev_ns = 2000000,
+		.p50_ns = 400000, .p90_ns = 2840000, .p99_ns = 2840000,
+		.min_ns = 300000, .max_ns = 2840000,
+	};
+	f->root_height = 3;
+	add_nodes(f);
+	add_factors(f);
+	for (size_t i = 0; i < ARRAY_SIZE(latencies_ns); i++)
+		VEC_ADD(&f->intervals, (struct interval_row){
+			.sid = i == 3 ? UINT64_MAX - 1 : i + 1, .start_ns = (int64_t)i * 1000000,
+			.end_ns = (int64_t)i * 1000000 + latencies_ns[i], .start_tid = 10,
+			.end_tid = 11,
+		});
+	findings_warn(f, "few-intervals", "only %d intervals", 4);
+	VEC_ADD(&f->interval_names, "request");
+	VEC_ADD(&f->interval_names, "flush");
+	return f;
+}
+
+struct findings *sample_odd(void)
+{
+	static const double odd[] = { 0, -0.0, 0.1, -1.5e-310, DBL_MAX, -DBL_MAX, DBL_MIN, 1e-17 };
+	struct findings *f = findings_new();
+
+	f->interval.name = "na\xc3\xafve \"q\", 'x'";
+	f->interval.cnt = UINT64_MAX;
+	f->interval.mean_ns = DBL_MAX;
+	f->interval.max_ns = INT64_MAX;
+	f->interval.min_ns = INT64_MIN;
+	f->clamped = 7;
+	for (size_t i = 0; i < ARRAY_SIZE(odd); i++) {
+		add_node(f, i ? (uint32_t)i - 1 : NODE_NONE, i ? NODE_BODY : NODE_INTERVAL, NULL,
+			 odd[i], -odd[i]);
+		f->nodes.items[i].call_site = i % 2 ? "a,\"b\"\nc" : NULL;
+		add_factor(f, FACTOR_FUNCTION, i ? "operator\"\" \xe4\xb8\xad" : NULL, odd[i],
+			   UINT32_MAX)->tail_share_p99 = 0;
+		VEC_ADD(&f->covariances, (struct covariance){ 0, 0, (uint32_t)i, odd[i], -odd[i] });
+	}
+	VEC_ADD(&f->intervals, (struct interval_row){ UINT64_MAX, INT64_MIN, INT64_MAX, 0, UINT64_MAX });
+	return f;
+}
