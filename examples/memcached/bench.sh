@@ -42,6 +42,8 @@ port=$(sed -n 's/^TCP INET: //p' "$ports")
 
 status=0
 "$load" --port "$port" "$@" || status=$?
+# user and system time of the server, in clock ticks; ")" ends its name
+awk '{ sub(/.*\) /, ""); printf "%-20s %d\n", "server_cpu_ticks", $12 + $13 }' "/proc/$pid/stat" || true
 
 kill -TERM "$pid"
 ended=0

@@ -73,6 +73,13 @@ loaded() {
 
 median() { sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
+# Sources of the tree that vprof built which are not as in the plain tree.
+sources_changed() {
+	find "$work/plain" -name '*.[ch]' | while read -r file; do
+		cmp -s "$file" "$work/plan/${file#"$work/plain/"}" || echo "$file"
+	done | wc -l
+}
+
 exam_plain() {
 	step "plain build and load"
 	"$here/fetch-and-build.sh" --work "$work" plain >/dev/null
@@ -90,7 +97,7 @@ exam_all() {
 	row all.functions_probed "$probed" count "= functions" "$(holds "$probed == $functions")"
 	row all.units_not_instrumented "$untouched" count 0 "$(holds "$untouched == 0")"
 	loaded all all.dormant ./bench.sh --requests 120000
-	loaded all all.recorded "$vprof" record -- ./bench.sh --requests 20000
+	loaded all all.recorded "$vprof" record --buffer 512 -- ./bench.sh --requests 20000
 	depths=$(query all "SELECT count(*) FROM node
 		WHERE kind = 'function' AND finding = (SELECT id FROM $latest)")
 	row all.tree_function_nodes "$depths" count ">= 5" "$(holds "$depths >= 5")"
@@ -100,7 +107,8 @@ exam_plan() {
 	step "the plan that vprof chooses"
 	rm -rf "$work/plan"
 	"$here/fetch-and-build.sh" --work "$work" --vprof "$vprof" plan >/dev/null
-	loaded plan plan.recorded "$vprof" record -o exam -- ./bench.sh --requests 120000
+	row plan.sources_changed "$(sources_changed)" count 0 "$(holds "$(sources_changed) == 0")"
+	loaded plan plan.recorded "$vprof" record --buffer 512 -o exam -- ./bench.sh --requests 120000
 	row plan.functions_probed "$(query plan "SELECT count(*) FROM function WHERE probed")" \
 		count - true
 	row plan.lost_records \
@@ -113,7 +121,8 @@ exam_plan() {
 	[ -s "$work/check.tsv" ] || row plan.check 1 status 0 false
 	sed 's/^/plan./' "$work/check.tsv" >>"$rows"
 	each_is_one plan.recorded
-	loaded plan plan.pipelined "$vprof" record -- ./bench.sh --requests 120000 --depth 16
+	loaded plan plan.pipelined "$vprof" record --buffer 512 -- ./bench.sh \
+		--requests 120000 --depth 16
 	each_is_one plan.pipelined
 }
 
@@ -126,24 +135,31 @@ each_is_one() {
 		"$(holds "$intervals == ${commands:--1}")"
 }
 
+# ratio COLUMN FILE: the column divided by the first, the median over the rounds
+ratio() { awk -v c="$1" '{ print $c / $1 }' "$2" | median; }
+
 # One interleaved run: the three in turns, the ratio within each round, the median over rounds.
 exam_pairs() {
 	step "throughput in $rounds rounds"
-	: >"$work/pairs.tsv"
+	rm -f "$work"/pairs.*
 	round=1
 	while [ "$round" -le "$rounds" ]; do
 		in_tree plain "$here/bench.sh" --requests 120000 >"$work/pair.plain"
 		in_tree plan ./bench.sh --requests 120000 >"$work/pair.dormant"
 		in_tree plan "$vprof" record -- ./bench.sh --requests 120000 >"$work/pair.recorded" \
 			2>/dev/null
-		for kind in plain dormant recorded; do
-			value_of requests_per_second "$work/pair.$kind"
-		done | paste -s - >>"$work/pairs.tsv"
+		for measure in requests_per_second server_cpu_ticks; do
+			for kind in plain dormant recorded; do
+				value_of $measure "$work/pair.$kind"
+			done | paste -s - >>"$work/pairs.$measure"
+		done
 		round=$((round + 1))
 	done
-	row pairs.plain "$(cut -f 1 "$work/pairs.tsv" | median)" requests/s - true
-	row pairs.dormant_to_plain "$(awk '{ print $2 / $1 }' "$work/pairs.tsv" | median)" ratio - true
-	row pairs.recorded_to_plain "$(awk '{ print $3 / $1 }' "$work/pairs.tsv" | median)" ratio - true
+	row pairs.plain "$(cut -f 1 "$work/pairs.requests_per_second" | median)" requests/s - true
+	for measure in requests_per_second server_cpu_ticks; do
+		row pairs.$measure.dormant_to_plain "$(ratio 2 "$work/pairs.$measure")" ratio - true
+		row pairs.$measure.recorded_to_plain "$(ratio 3 "$work/pairs.$measure")" ratio - true
+	done
 }
 
 write_results() {
@@ -153,12 +169,12 @@ write_results() {
 			"$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1 | tr -d '\\"')"
 		awk -F'\t' '{
 			printf "%s\n{\"name\":\"%s\",\"value\":%s,\"unit\":\"%s\",\"target\":%s,\"ok\":%s}",
-				NR > 1 ? "," : "", $1, $2, $3, $4 == "-" ? "null" : "\"" $4 "\"", $5
+				(NR > 1 ? "," : ""), $1, $2, $3, ($4 == "-" ? "null" : "\"" $4 "\""), $5
 		}' "$rows"
 		printf '\n]}\n'
 	} >"$results"
-	awk -F'\t' '{ printf "%-36s %14.6g %-10s %-12s %s\n", $1, $2, $3, $4 == "-" ? "" : $4,
-		$4 == "-" ? "" : $5 == "true" ? "ok" : "MISSED" }' "$rows"
+	awk -F'\t' '{ printf "%-44s %12.6g %-10s %-12s %s\n", $1, $2, $3, ($4 == "-" ? "" : $4),
+		($4 == "-" ? "" : $5 == "true" ? "ok" : "MISSED") }' "$rows"
 }
 
 exam_plain
