@@ -27,6 +27,7 @@ struct column {
 struct cell {
 	char *text;
 	const char *style;		/* NULL: none */
+	size_t kept;			/* columns at its start that are never shortened */
 };
 
 struct table {
@@ -67,7 +68,13 @@ void table_cell(struct table *t, const char *fmt, ...)
 	str_vaddf(&raw, fmt, ap);
 	va_end(ap);
 	utf8_add_line(&clean, str_cstr(&raw));
-	VEC_ADD(&t->cells, (struct cell){ str_take(&clean), NULL });
+	VEC_ADD(&t->cells, (struct cell){ str_take(&clean), NULL, 0 });
+}
+
+void table_keep(struct table *t, size_t columns)
+{
+	if (t->cells.cnt)
+		t->cells.items[t->cells.cnt - 1].kept = columns;
 }
 
 void table_style(struct table *t, const char *sequence)
@@ -101,6 +108,17 @@ static void shrink(const struct table *t, size_t *widths, size_t width)
 	}
 }
 
+/* The cell's text in at most width columns. */
+static void add_cell_text(struct str *to, const struct cell *c, size_t width, const char *ellipsis)
+{
+	const char *rest = c->text;
+
+	for (size_t kept = 0; kept < c->kept && kept < width && utf8_next(&rest); kept++)
+		;
+	str_addn(to, c->text, (size_t)(rest - c->text));
+	utf8_add_shortened(to, rest, width - utf8_width(str_cstr(to)), ellipsis);
+}
+
 static void write_line(const struct table *t, const struct cell *cells, size_t cnt,
 		       const size_t *widths, const char *ellipsis, FILE *out)
 {
@@ -112,7 +130,7 @@ static void write_line(const struct table *t, const struct cell *cells, size_t c
 		size_t width;
 
 		str_reset(&text);
-		utf8_add_shortened(&text, cells[i].text, widths[i], ellipsis);
+		add_cell_text(&text, &cells[i], widths[i], ellipsis);
 		width = utf8_width(str_cstr(&text));
 		if (t->columns.items[i].align == TABLE_RIGHT && width)
 			blanks += widths[i] - width;

@@ -37,6 +37,9 @@ void table_column(struct table *t, const char *title, enum table_align align);
 /* Cells fill row after row. */
 void table_cell(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Of the cell added last: its first columns, e.g. the lines of a tree, are never shortened. */
+void table_keep(struct table *t, size_t columns);
+
 /* The terminal sequence the cell added last is printed in, e.g. "\033[1m"; "" for none. The
  * string must outlive the table. */
 void table_style(struct table *t, const char *sequence);

@@ -26,19 +26,31 @@ static char *who(const char *function, bool is_wait, enum trace_state wait, bool
 	return xasprintf("%s%s%s wait", function, glyphs_for(utf8)->then, trace_state_name(wait));
 }
 
+static char *body_label(const char *function)
+{
+	return function ? xasprintf("%s (body)", function) : xstrdup("(no probed function)");
+}
+
+/* "by flush_log (sleep)": who kept the parent waiting, and in what it was blocked itself. */
+static char *blame_label(const struct node *n)
+{
+	const char *function = n->function ? n->function : "nobody known";
+
+	if (!n->is_wait)
+		return xasprintf("by %s", function);
+	return xasprintf("by %s (%s)", function, trace_state_name(n->wait));
+}
+
 char *node_label(const struct node *n, bool utf8)
 {
-	_cleanup_(freep) char *waker = NULL;
-
 	switch (n->kind) {
 	case NODE_BODY:
-		return xasprintf("%s (body)", n->function ? n->function : "interval");
+		return body_label(n->function);
 	case NODE_WAIT:
 		return n->parent == 0 ? who(n->function, true, n->wait, utf8)
 				      : xasprintf("%s wait", trace_state_name(n->wait));
 	case NODE_BLAME:
-		waker = who(n->function, n->is_wait, n->wait, utf8);
-		return xasprintf("because of %s", waker);
+		return blame_label(n);
 	case NODE_FUNCTION:
 		return xstrdup(n->function ? n->function : "?");
 	case NODE_INTERVAL:
@@ -54,7 +66,7 @@ char *factor_label(const struct factor *f, bool utf8)
 		return xasprintf("(%s, %s)", f->functions[0] ? f->functions[0] : "?",
 				 f->functions[1] ? f->functions[1] : "?");
 	case FACTOR_BODY:
-		return xasprintf("%s (body)", f->function ? f->function : "interval");
+		return body_label(f->function);
 	case FACTOR_WAIT:
 		return who(f->function, true, f->wait, utf8);
 	case FACTOR_FUNCTION:

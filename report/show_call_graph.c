@@ -180,6 +180,7 @@ static void draw_function(struct drawing *d, uint32_t f, const char *branch, boo
 	table_cell(d->t, "%u", g->heights[f]);
 	table_cell(d->t, "%s%s%s%s%s", str_cstr(&d->prefix), branch, function->name,
 		   may ? " *" : "", again ? " (above)" : "");
+	table_keep(d->t, utf8_width(str_cstr(&d->prefix)) + utf8_width(branch));
 	table_cell(d->t, "%s:%u", short_file(function), function->line);
 }
 

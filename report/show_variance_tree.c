@@ -2,10 +2,10 @@
 /*
  * show_variance_tree.c - the variance, split over functions and waits.
  *
- *	share                   node                    sd     mean  calls
- *	100.0 %  ██████████████  request          2.22 ms  1.06 ms
- *	 62.4 %  ████████▋       ├─ log_append    1.77 ms   308 µs      1
- *	 61.9 %  ████████▋       │  └─ lock wait  1.76 ms   303 µs
+ *	share                  node                 sd     mean  calls
+ *	100.0 %  ████████████  request         2.22 ms  1.06 ms
+ *	 62.4 %  ███████▍      ├─ log_append   1.77 ms   308 µs      1
+ *	 61.9 %  ███████▍      │  └─ lock wait 1.76 ms   303 µs
  *
  * The shares of a node's children sum to its own, also on the screen: what is too small or too deep
  * to get a line is summed up in one.  A negative share has no bar, its number says it.
@@ -16,9 +16,12 @@
 
 #include "base/banned.h"
 #include "base/table.h"
+#include "base/utf8.h"
 #include "report/output.h"
 #include "report/style.h"
 #include "report/views.h"
+
+#define LEVELS_MAX 100			/* deeper ones only in JSON and CSV */
 
 /* ---- text ---- */
 
@@ -81,8 +84,9 @@ static void family_release(struct family *y)
 static void add_share(struct drawing *d, double share)
 {
 	_cleanup_(str_release) struct str bar = STR_INIT;
+	unsigned width = d->s->width;
 
-	add_bar(&bar, share, d->s->width && d->s->width < 100 ? 14 : 24, d->s->utf8);
+	add_bar(&bar, share, width && width < 72 ? 6 : width && width < 100 ? 12 : 24, d->s->utf8);
 	table_cell(d->t, "%.1f %%", share * 100);
 	table_cell(d->t, "%s", str_cstr(&bar));
 }
@@ -98,6 +102,7 @@ static void add_node(struct drawing *d, const struct node *n, const char *branch
 	table_cell(d->t, "%s%s%s%s", str_cstr(&d->prefix), branch,
 		   label ? label : interval ? interval : "interval", n->open ? " +" : "");
 	table_style(d->t, wait ? style_wait(d->s) : "");
+	table_keep(d->t, utf8_width(str_cstr(&d->prefix)) + utf8_width(branch));
 	table_cell(d->t, "%s", text_ns(text, sqrt(n->variance_ns2), d->s->utf8));
 	table_cell(d->t, "%s", text_ns(text, n->mean_ns, d->s->utf8));
 	if (n->kind == NODE_FUNCTION)
@@ -142,7 +147,7 @@ static void draw_children(struct drawing *d, uint32_t parent, unsigned depth)
 	double hidden_share = 0, hidden_mean_ns = 0;
 	unsigned limit = d->in->options.depth;
 
-	if (limit && depth > limit)
+	if (depth > (limit && limit < LEVELS_MAX ? limit : LEVELS_MAX))
 		return;
 	for (uint32_t id = d->family.first[parent]; id != NODE_NONE; id = d->family.next[id]) {
 		if (shown(d, &nodes[id])) {
@@ -184,11 +189,15 @@ static void print_covariance(const struct style *s, const struct findings *f)
 
 static void print_legend(const struct style *s, const struct findings *f)
 {
-	bool any_open = false;
+	bool any_open = false, any_blame = false;
 
-	for (size_t i = 0; i < f->nodes.cnt; i++)
+	for (size_t i = 0; i < f->nodes.cnt; i++) {
 		any_open |= f->nodes.items[i].open;
+		any_blame |= f->nodes.items[i].kind == NODE_BLAME;
+	}
 	fprintf(s->out, "share: Cov(X,T)/Var(T); the shares below a node sum to its own\n");
+	if (any_blame)
+		fprintf(s->out, "by: what the waker was doing meanwhile, and in what it was blocked itself\n");
 	if (any_open)
 		fprintf(s->out, "+: calls functions that carry no probe yet\n");
 }

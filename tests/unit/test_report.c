@@ -1,0 +1,627 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * test_report.c - the views, from findings made by hand (sample_findings.h).
+ *
+ * Text is compared with tests/report/NAME.expected; JSON is parsed back and checked field by
+ * field against CONTRACT section 4; CSV against RFC 4180.  A new expected text is read by a
+ * person before it is kept: UPDATE_EXPECTED=1 tests/unit/test_report writes them.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/unit/cmocka_all.h"
+
+#include "base/banned.h"
+#include "base/file.h"
+#include "base/map.h"
+#include "report/report.h"
+#include "tests/unit/sample_findings.h"
+
+static struct run sample_run = { .number = 3, .name = (char *)"base" };
+
+/* ---- inputs ---- */
+
+static struct view_input input_of(const struct findings *f)
+{
+	struct view_input in = { .options = VIEW_OPTIONS_INIT, .run = &sample_run, .findings = f };
+
+	return in;
+}
+
+static char *text_of(const char *view, const struct view_input *in, bool utf8, unsigned width)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	struct style s = { .out = out, .width = width, .utf8 = utf8 };
+
+	view_find(view)->text(&s, in);
+	fclose(out);
+	return text;
+}
+
+static char *csv_of(const char *view, const struct view_input *in)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	view_find(view)->csv(out, in);
+	fclose(out);
+	return text;
+}
+
+/* Written and parsed back, as a program sees it. */
+static json_t *json_of(const char *view, const struct view_input *in)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	json_t *document = view_find(view)->json(in), *back;
+	json_error_t error;
+
+	report_write_json(out, document);
+	fclose(out);
+	json_decref(document);
+	back = json_loads(text, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
+	if (!back)
+		fail_msg("%s\n%s", error.text, text);
+	free(text);
+	return back;
+}
+
+static void want_text(const char *name, char *text)
+{
+	_cleanup_(freep) char *path = xasprintf("%s/tests/report/%s.expected", SOURCE_DIR, name);
+	_cleanup_(freep) char *expected = NULL;
+
+	if (getenv("UPDATE_EXPECTED"))
+		assert_int_equal(file_write(path, text, strlen(text), 0644), 0);
+	if (file_read(path, &expected, NULL) < 0)
+		fail_msg("cannot read %s", path);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+/* Of a path like "factors/0/share"; NULL if it is not there. */
+static json_t *at(json_t *o, const char *path)
+{
+	while (o && *path) {
+		size_t len = strcspn(path, "/");
+		_cleanup_(freep) char *key = xstrndup(path, len);
+
+		o = json_is_array(o) ? json_array_get(o, strtoul(key, NULL, 10)) :
+				       json_object_get(o, key);
+		path += len + (path[len] == '/');
+	}
+	return o;
+}
+
+static void want_string(json_t *o, const char *path, const char *value)
+{
+	const char *found = json_string_value(at(o, path));
+
+	if (!found || strcmp(found, value) != 0)
+		fail_msg("%s is %s, not %s", path, found ? found : "no string", value);
+}
+
+static void want_number(json_t *o, const char *path, double value)
+{
+	json_t *found = at(o, path);
+
+	if (!json_is_number(found) || json_number_value(found) != value)
+		fail_msg("%s is %.17g, not %.17g", path, json_number_value(found), value);
+}
+
+static void want_null(json_t *o, const char *path)
+{
+	if (!json_is_null(at(o, path)))
+		fail_msg("%s is not null", path);
+}
+
+/* ---- text ---- */
+
+static void test_texts(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = sample_server();
+	struct view_input in = input_of(f);
+
+	(void)state;
+	want_text("summary", text_of("summary", &in, true, 80));
+	want_text("factors", text_of("factors", &in, true, 80));
+	want_text("variance-tree", text_of("variance-tree", &in, true, 80));
+	want_text("variance-tree.ascii", text_of("variance-tree", &in, false, 60));
+	want_text("histogram", text_of("histogram", &in, true, 80));
+	want_text("intervals", text_of("intervals", &in, true, 80));
+	in.options.ranking.paper = true;
+	want_text("factors.paper", text_of("factors", &in, true, 80));
+	in.options.depth = 1;
+	in.options.min_share = 0.5;
+	in.options.ranking.paper = false;
+	want_text("variance-tree.short", text_of("variance-tree", &in, true, 80));
+}
+
+static void want_sentence(const struct findings *f, const struct select_options *o, const char *text)
+{
+	_cleanup_(freep) char *sentence = sentence_text(f, o, false);
+
+	assert_string_equal(sentence, text);
+}
+
+static void test_sentences(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = sample_server(), *none = findings_new();
+	struct select_options o = { 3, 0.05, false, false };
+
+	(void)state;
+	want_sentence(f, &o, "log_append > lock wait causes 61 % of the variance of 'request';"
+			" because of flush_log > sleep wait (60 %).");
+	o.threshold = 0.9;
+	want_sentence(f, &o, "Nothing causes more than 90 % of the variance of 'request';"
+			" the largest factor is handle_request with 65 %.");
+	o.threshold = 0.615;		/* only functions are above: the best is open */
+	want_sentence(f, &o, "log_append causes 62 % of the variance of 'request'."
+			" It calls functions that carry no probe yet: probe them to see further.");
+	f->interval.variance_ns2 = 0;
+	want_sentence(f, &o, "'request' does not vary: each of 4 intervals took 1.06 ms.");
+	f->interval.cnt = 1;
+	want_sentence(f, &o, "Only one interval of 'request' was completed (1.06 ms):"
+			" a variance needs several.");
+	want_sentence(none, &o, "No interval was completed: there is nothing to explain.");
+}
+
+/* Whatever the findings hold, every format prints something and JSON stays JSON. */
+static void test_odd_findings(void **state)
+{
+	struct findings *(*const samples[])(void) = { sample_odd, findings_new };
+	static const char *const views[] = {
+		"summary", "factors", "variance-tree", "intervals", "histogram",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
+		_cleanup_(findings_freep) struct findings *f = samples[i]();
+		struct view_input in = input_of(f);
+
+		in.options.ranking.all = true;
+		in.options.min_share = 0;
+		for (size_t v = 0; v < ARRAY_SIZE(views); v++) {
+			free(text_of(views[v], &in, true, 0));
+			free(text_of(views[v], &in, false, 40));
+			json_decref(json_of(views[v], &in));
+			if (view_find(views[v])->csv)
+				free(csv_of(views[v], &in));
+		}
+	}
+}
+
+/* A name cannot drive the terminal, and cannot break JSON. */
+static void test_hostile_names(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = sample_server();
+	struct view_input in = input_of(f);
+	_cleanup_(freep) char *text = NULL;
+	json_t *o;
+
+	(void)state;
+	f->nodes.items[1].function = "\x1b[31mred\xff\x01" "7\n";
+	f->interval.name = "a\x1b]0;title\x07";
+	text = text_of("variance-tree", &in, true, 200);
+	assert_null(strchr(text, '\x1b'));
+	assert_null(strchr(text, '\x07'));
+	o = json_of("variance-tree", &in);
+	want_string(o, "nodes/1/function",
+		      "\xef\xbf\xbd[31mred\xef\xbf\xbd\xef\xbf\xbd" "7\n");
+	json_decref(o);
+}
+
+/* ---- JSON ---- */
+
+static void want_interval(json_t *o)
+{
+	want_string(o, "interval/name", "request");
+	want_number(o, "interval/count", 4);
+	want_number(o, "interval/dropped/open", 2);
+	want_number(o, "interval/dropped/aborted", 1);
+	want_number(o, "interval/dropped/bad_path", 0);
+	want_number(o, "interval/mean_ns", 1060000);
+	want_number(o, "interval/variance_ns2", 4e12);
+	want_number(o, "interval/stddev_ns", 2000000);
+	want_number(o, "interval/p50_ns", 400000);
+	want_number(o, "interval/p90_ns", 2840000);
+	want_number(o, "interval/p99_ns", 2840000);
+	want_number(o, "interval/max_ns", 2840000);
+	want_number(o, "run", 3);
+	want_string(o, "warnings/0/code", "few-intervals");
+	want_string(o, "warnings/0/text", "only 4 intervals");
+	assert_int_equal(json_array_size(at(o, "warnings")), 1);
+}
+
+static void test_factors_json(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = sample_server();
+	struct view_input in = input_of(f);
+	json_t *o;
+
+	(void)state;
+	o = json_of("factors", &in);
+	want_string(o, "schema", "vprof.factors/1");
+	want_interval(o);
+	want_number(o, "k", 3);
+	want_number(o, "threshold", 0.05);
+	assert_int_equal(json_array_size(at(o, "factors")), 3);
+	want_number(o, "factors/0/rank", 1);
+	want_string(o, "factors/0/kind", "wait");
+	want_string(o, "factors/0/function", "log_append");
+	want_string(o, "factors/0/file", "server.c");
+	want_null(o, "factors/0/functions");
+	want_string(o, "factors/0/wait", "lock");
+	want_number(o, "factors/0/share", .61);
+	want_null(o, "factors/0/ci95");
+	want_null(o, "factors/0/resolved");
+	want_number(o, "factors/0/variance_share", .61 + .01);
+	want_number(o, "factors/0/paper_contribution", .61 + .01);
+	want_number(o, "factors/0/height", 0);
+	want_number(o, "factors/0/specificity", 9);
+	want_number(o, "factors/0/score", 9 * .61);
+	want_number(o, "factors/0/tail_share_p99", .73);
+	want_number(o, "factors/0/mean_ns", 303000);
+	want_string(o, "factors/0/call_sites/1", "server.c:61");
+	want_string(o, "factors/0/because_of/0/function", "flush_log");
+	want_string(o, "factors/0/because_of/0/wait", "sleep");
+	want_number(o, "factors/0/because_of/0/share", .60);
+	want_null(o, "factors/0/because_of/1/function");
+	want_null(o, "factors/0/because_of/1/wait");
+	want_null(o, "factors/1/function");
+	want_string(o, "factors/1/wait", "queue");
+	want_null(o, "factors/1/tail_share_p99");
+	want_string(o, "factors/2/function", "log_append");
+	want_string(o, "factors/2/kind", "function");
+	want_null(o, "factors/2/wait");
+	json_decref(o);
+
+	in.options.ranking.paper = in.options.ranking.all = true;
+	o = json_of("factors", &in);
+	for (size_t i = 0; i < json_array_size(at(o, "factors")); i++) {
+		json_t *factor = json_array_get(at(o, "factors"), i);
+
+		if (strcmp(json_string_value(at(factor, "kind")), "pair") != 0)
+			continue;
+		want_string(factor, "functions/0", "log_append");
+		want_string(factor, "functions/1", "hash_payload");
+		want_number(factor, "score", 4 * (.002 + .01));
+		json_decref(o);
+		return;
+	}
+	fail_msg("no pair");
+}
+
+static void test_variance_tree_json(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = sample_server();
+	struct view_input in = input_of(f);
+	json_t *o = json_of("variance-tree", &in);
+	double sum = 0;
+
+	(void)state;
+	want_string(o, "schema", "vprof.variance-tree/1");
+	want_interval(o);
+	assert_int_equal(json_array_size(at(o, "nodes")), 10);
+	want_string(o, "nodes/0/kind", "interval");
+	want_null(o, "nodes/0/parent");
+	want_number(o, "nodes/0/share", 1);
+	want_number(o, "nodes/2/id", 2);
+	want_number(o, "nodes/2/parent", 1);
+	want_string(o, "nodes/2/kind", "function");
+	want_string(o, "nodes/2/function", "log_append");
+	want_string(o, "nodes/2/file", "server.c");
+	want_number(o, "nodes/2/line", 28);
+	want_string(o, "nodes/2/call_site", "server.c:61");
+	want_null(o, "nodes/2/wait");
+	want_number(o, "nodes/2/mean_ns", 308000);
+	want_null(o, "nodes/2/ci95");
+	want_number(o, "nodes/2/calls_per_interval", 1);
+	want_number(o, "nodes/2/presence", 1);
+	assert_true(json_is_false(at(o, "nodes/2/open")));
+	assert_true(json_is_true(at(o, "nodes/7/open")));
+	want_string(o, "nodes/3/wait", "lock");
+	want_string(o, "nodes/4/kind", "blame");
+	want_string(o, "nodes/9/kind", "body");
+	want_number(o, "nodes/9/share", -.01);
+	want_number(o, "covariances/1/parent", 0);
+	want_number(o, "covariances/1/a", 1);
+	want_number(o, "covariances/1/b", 8);
+	want_number(o, "covariances/1/covariance_ns2", -4e10);
+	want_number(o, "covariances/1/share", -.02);
+	for (size_t i = 1; i < 10; i++)
+		if (json_number_value(at(json_array_get(at(o, "nodes"), i), "parent")) == 0)
+			sum += json_number_value(at(json_array_get(at(o, "nodes"), i), "share"));
+	assert_true(fabs(sum - 1) < 1e-12);
+	json_decref(o);
+}
+
+/* SIDs are unsigned 64-bit: no bit may be lost. */
+static void test_intervals_json(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = sample_server();
+	struct view_input in = input_of(f);
+	json_t *o = json_of("intervals", &in), *document;
+	_cleanup_(freep) char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	(void)state;
+	want_string(o, "schema", "vprof.intervals/1");
+	want_interval(o);
+	want_number(o, "intervals/1/sid", 2);
+	want_string(o, "intervals/1/name", "request");
+	want_number(o, "intervals/1/start_ns", 1000000);
+	want_number(o, "intervals/1/end_ns", 1400000);
+	want_number(o, "intervals/1/latency_ns", 400000);
+	want_number(o, "intervals/1/start_thread", 10);
+	want_number(o, "intervals/1/end_thread", 11);
+	json_decref(o);
+	document = view_find("intervals")->json(&in);
+	report_write_json(out, document);
+	fclose(out);
+	json_decref(document);
+	assert_non_null(strstr(text, "\"sid\": 18446744073709551614,"));
+}
+
+static void test_histogram_json(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = sample_server();
+	struct view_input in = input_of(f);
+	json_t *o = json_of("histogram", &in);
+
+	/* 300, 400, 700, 2840 us: less than ten times, so steps of (2840-300)/12 -> 500 us. */
+	(void)state;
+	assert_int_equal(json_array_size(at(o, "buckets")), 6);
+	want_number(o, "buckets/0/from_ns", 0);
+	want_number(o, "buckets/0/to_ns", 500000);
+	want_number(o, "buckets/0/count", 2);
+	want_number(o, "buckets/1/count", 1);
+	want_number(o, "buckets/2/count", 0);
+	want_number(o, "buckets/5/to_ns", 3000000);
+	want_number(o, "buckets/5/count", 1);
+	json_decref(o);
+	/* 300 us to 3 ms is ten times: 200-500 us, 0.5-1 ms, 1-2 ms, 2-5 ms. */
+	f->intervals.items[3].end_ns = f->intervals.items[3].start_ns + 3000000;
+	o = json_of("histogram", &in);
+	assert_int_equal(json_array_size(at(o, "buckets")), 4);
+	want_number(o, "buckets/0/from_ns", 200000);
+	want_number(o, "buckets/0/count", 2);
+	want_number(o, "buckets/1/count", 1);
+	want_number(o, "buckets/2/count", 0);
+	want_number(o, "buckets/3/to_ns", 5000000);
+	want_number(o, "buckets/3/count", 1);
+	json_decref(o);
+}
+
+/* ---- views of a trace ---- */
+
+static void sample_pieces(struct explained *e)
+{
+	static const char *handle[] = { "handle_request", "log_append" };
+	static const char *flush[] = { "flush_log" };
+
+	VEC_ADD(&e->pieces, (struct path_piece){ 10, 3000000, 3010000, STATE_QUEUE, 0, NULL, 0 });
+	VEC_ADD(&e->pieces, (struct path_piece){ 11, 3010000, 3310000, STATE_RUNNING, 0, handle, 2 });
+	VEC_ADD(&e->pieces, (struct path_piece){ 12, 3310000, 5840000, STATE_SLEEP, 1, flush, 1 });
+}
+
+static void test_critical_path(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = sample_server();
+	_cleanup_(trace_freep) struct trace *t = trace_new();
+	struct explained e = { .row = &f->intervals.items[3], .rank = 1 };
+	struct view_input in = input_of(f);
+	json_t *o;
+	double sum = 0;
+
+	(void)state;
+	VEC_ADD(&t->threads, (struct thread_name){ 12, 1, "flusher" });
+	sample_pieces(&e);
+	in.paths = &e;
+	in.path_cnt = 1;
+	in.trace = t;
+	want_text("critical-path", text_of("critical-path", &in, true, 80));
+	o = json_of("critical-path", &in);
+	want_string(o, "schema", "vprof.critical-path/1");
+	want_interval(o);
+	want_number(o, "latency_ns", 2840000);
+	assert_int_equal(json_array_size(at(o, "pieces")), 3);
+	want_number(o, "pieces/1/thread", 11);
+	want_string(o, "pieces/1/state", "running");
+	want_number(o, "pieces/1/depth", 0);
+	want_string(o, "pieces/1/frames/1", "log_append");
+	want_string(o, "pieces/2/state", "sleep");
+	want_number(o, "pieces/2/depth", 1);
+	for (size_t i = 0; i < 3; i++)
+		sum += json_number_value(at(json_array_get(at(o, "pieces"), i), "end_ns")) -
+		       json_number_value(at(json_array_get(at(o, "pieces"), i), "start_ns"));
+	assert_true(sum == 2840000);
+	json_decref(o);
+	VEC_RELEASE(&e.pieces);
+}
+
+static void test_execution_table(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = sample_server();
+	execution_rows rows = { NULL, 0, 0 };
+	struct view_input in = input_of(f);
+	_cleanup_(freep) char *csv = NULL;
+	json_t *o;
+
+	/* log_append in all four: 1, 2, 3, 6 us: mean 3, sd sqrt(3.5); the wait in one: 4 us. */
+	(void)state;
+	VEC_ADD(&rows, (struct execution_row){ 1, "log_append", 1000 });
+	VEC_ADD(&rows, (struct execution_row){ 2, "log_append", 2000 });
+	VEC_ADD(&rows, (struct execution_row){ 3, "log_append", 3000 });
+	VEC_ADD(&rows, (struct execution_row){ UINT64_MAX - 1, "log_append", 6000 });
+	VEC_ADD(&rows, (struct execution_row){ UINT64_MAX - 1, "wait:lock", 4000 });
+	VEC_ADD(&rows, (struct execution_row){ UINT64_MAX - 1, "operator\"\"_s(a, b)", 1 });
+	in.rows = &rows;
+	want_text("execution-table", text_of("execution-table", &in, true, 80));
+	o = json_of("execution-table", &in);
+	want_string(o, "schema", "vprof.execution-table/1");
+	want_string(o, "rows/4/function", "wait:lock");
+	want_number(o, "rows/0/interval", 1);
+	want_number(o, "rows/4/nanoseconds", 4000);
+	json_decref(o);
+	csv = csv_of("execution-table", &in);
+	assert_string_equal(csv, "interval,function,nanoseconds\n1,log_append,1000\n"
+			    "2,log_append,2000\n3,log_append,3000\n"
+			    "18446744073709551614,log_append,6000\n"
+			    "18446744073709551614,wait:lock,4000\n"
+			    "18446744073709551614,\"operator\"\"\"\"_s(a, b)\",1\n");
+	VEC_RELEASE(&rows);
+}
+
+/* ---- views of the store ---- */
+
+/* main -> work -> leaf; work calls itself; main may call leaf through a pointer; alone. */
+static struct project *sample_project(uint32_t heights[4])
+{
+	static const char *const names[] = { "alone", "main", "work", "leaf\"s" };
+	struct project *p = xcalloc(1, sizeof(*p));
+
+	p->arena = arena_new();
+	for (uint32_t i = 0; i < 4; i++)
+		VEC_ADD(&p->functions, (struct project_function){
+			.key = i, .name = names[i], .file = i ? "/src/b.c" : "/src/a.c",
+			.line = i * 10 + 1, .probed = i == 2, .skipped = i == 3 ? "naked" : NULL });
+	VEC_ADD(&p->calls, (struct project_call){ 1, 2, "b.c:12", false });
+	VEC_ADD(&p->calls, (struct project_call){ 1, 2, "b.c:13", false });
+	VEC_ADD(&p->calls, (struct project_call){ 1, 3, "b.c:14", true });
+	VEC_ADD(&p->calls, (struct project_call){ 2, 2, "b.c:22", false });
+	VEC_ADD(&p->calls, (struct project_call){ 2, 3, "b.c:23", false });
+	VEC_ADD(&p->units, (struct project_unit){ "/o/a.o", "/src/a.c", "parse error" });
+	heights[0] = heights[3] = 0;
+	heights[1] = 2;
+	heights[2] = 1;
+	return p;
+}
+
+static void test_call_graph(void **state)
+{
+	uint32_t heights[4];
+	_cleanup_(project_freep) struct project *p = sample_project(heights);
+	struct view_input in = { .options = VIEW_OPTIONS_INIT, .run = &sample_run, .project = p,
+				 .heights = heights };
+	_cleanup_(freep) char *dot = NULL;
+	json_t *o;
+	size_t len;
+	FILE *out;
+
+	(void)state;
+	want_text("call-graph", text_of("call-graph", &in, true, 80));
+	in.options.below = "main";
+	want_text("call-graph.below", text_of("call-graph", &in, true, 80));
+	o = json_of("call-graph", &in);
+	want_string(o, "schema", "vprof.call-graph/1");
+	assert_int_equal(json_array_size(at(o, "functions")), 3);
+	want_string(o, "functions/0/name", "main");
+	want_number(o, "functions/0/height", 2);
+	assert_int_equal(json_array_size(at(o, "calls")), 5);
+	assert_true(json_is_true(at(o, "calls/2/may")));
+	json_decref(o);
+	in.options.below = NULL;
+	in.options.above = "leaf\"s";
+	want_text("call-graph.above", text_of("call-graph", &in, true, 80));
+	out = open_memstream(&dot, &len);
+	view_find("call-graph")->dot(out, &in);
+	fclose(out);
+	assert_non_null(strstr(dot, "f3 [label=\"leaf\\\"s\\nheight 0\"];"));
+	assert_non_null(strstr(dot, "f1 -> f3 [style=dashed];"));
+	assert_null(strstr(dot, "alone"));
+}
+
+static void test_coverage(void **state)
+{
+	uint32_t heights[4];
+	_cleanup_(project_freep) struct project *p = sample_project(heights);
+	struct view_input in = { .options = VIEW_OPTIONS_INIT, .run = &sample_run, .project = p,
+				 .heights = heights };
+	json_t *o;
+
+	(void)state;
+	want_text("coverage", text_of("coverage", &in, true, 80));
+	o = json_of("coverage", &in);
+	want_string(o, "schema", "vprof.coverage/1");
+	want_number(o, "functions", 4);
+	want_number(o, "probed", 1);
+	want_string(o, "files/1/file", "/src/b.c");
+	want_number(o, "files/1/skipped", 1);
+	want_string(o, "skipped/0/reason", "naked");
+	want_string(o, "untouched/0/reason", "parse error");
+	json_decref(o);
+}
+
+static void test_runs(void **state)
+{
+	struct run items[] = {
+		{ .number = 1, .command = (char *)"./bench.sh 'a b'", .source = (char *)"record",
+		  .duration_ns = 5900000000, .status = RUN_ANALYSED, .interval_cnt = 4000,
+		  .function_cnt = 14 },
+		{ .number = 2, .name = (char *)"head", .status = RUN_FAILED, .exit_status = 139,
+		  .lost_records = 12345 },
+	};
+	runs list = { items, 2, 2 }, none = { NULL, 0, 0 };
+	struct view_input in = { .options = VIEW_OPTIONS_INIT, .runs = &list };
+	json_t *o;
+
+	(void)state;
+	setenv("TZ", "UTC", 1);
+	want_text("runs", text_of("runs", &in, true, 80));
+	o = json_of("runs", &in);
+	want_string(o, "schema", "vprof.runs/1");
+	want_number(o, "runs/0/run", 1);
+	want_null(o, "runs/0/name");
+	want_string(o, "runs/0/status", "analysed");
+	want_number(o, "runs/1/exit_status", 139);
+	want_number(o, "runs/1/lost_records", 12345);
+	json_decref(o);
+	in.runs = &none;
+	free(text_of("runs", &in, true, 80));
+}
+
+/* Every row of the table of views is found by its name, and has text and JSON. */
+static void test_view_table(void **state)
+{
+	_cleanup_(names_freep) struct names *seen = names_new();
+
+	(void)state;
+	for (size_t i = 0; i < report_view_cnt; i++) {
+		assert_ptr_equal(view_find(report_views[i].name), &report_views[i]);
+		assert_int_equal(names_add(seen, report_views[i].name), i);
+		assert_non_null(report_views[i].text);
+		assert_non_null(report_views[i].json);
+	}
+	assert_null(view_find("nothing"));
+	assert_null(view_find(""));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_sentences),
+		cmocka_unit_test(test_odd_findings),
+		cmocka_unit_test(test_hostile_names),
+		cmocka_unit_test(test_factors_json),
+		cmocka_unit_test(test_variance_tree_json),
+		cmocka_unit_test(test_intervals_json),
+		cmocka_unit_test(test_histogram_json),
+		cmocka_unit_test(test_critical_path),
+		cmocka_unit_test(test_execution_table),
+		cmocka_unit_test(test_call_graph),
+		cmocka_unit_test(test_coverage),
+		cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_view_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * test_table.c - columns, widths, and text that somebody else wrote.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/cmocka_all.h"
+
+#include "base/banned.h"
+#include "base/table.h"
+#include "base/utf8.h"
+
+static char *write_table(const struct table *t, size_t width)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	table_write(t, out, width, "..");
+	fclose(out);
+	return text;
+}
+
+static void test_alignment(void **state)
+{
+	_cleanup_(table_freep) struct table *t = table_new();
+	_cleanup_(freep) char *text = NULL;
+
+	(void)state;
+	table_column(t, "share", TABLE_RIGHT);
+	table_column(t, "", TABLE_LEFT);
+	table_column(t, "node", TABLE_LEFT);
+	table_column(t, "n", TABLE_RIGHT);
+	table_cell(t, "%.1f", 100.0);
+	table_cell(t, "%s", "##");
+	table_cell(t, "%s", "\xe4\xb8\xad\xe6\x96\x87");	/* two wide characters: 4 columns */
+	table_cell(t, "%d", 7);
+	table_cell(t, "%.1f", 2.5);
+	table_cell(t, "%s", "");
+	table_cell(t, "%s", "e\xcc\x81");			/* a letter and its accent: 1 column */
+	table_cell(t, "%s", "");
+	text = write_table(t, 80);
+	assert_string_equal(text, "share      node  n\n"
+				  "100.0  ##  \xe4\xb8\xad\xe6\x96\x87  7\n"
+				  "  2.5      e\xcc\x81\n");
+}
+
+static void test_shrinking(void **state)
+{
+	_cleanup_(table_freep) struct table *t = table_new();
+	_cleanup_(freep) char *fits = NULL, *narrow = NULL, *least = NULL;
+
+	(void)state;
+	table_column(t, "", TABLE_SHRINKS);
+	table_column(t, "", TABLE_RIGHT);
+	table_cell(t, "abcdefghijklmnopqrst");
+	table_cell(t, "%d", 12345);
+	fits = write_table(t, 27);
+	assert_string_equal(fits, "abcdefghijklmnopqrst  12345\n");
+	narrow = write_table(t, 22);		/* 15 columns: 7, "..", 6 */
+	assert_string_equal(narrow, "abcdefg..opqrst  12345\n");
+	least = write_table(t, 5);		/* no column below 12 */
+	assert_string_equal(least, "abcde..pqrst  12345\n");
+	table_cell(t, "|  |- abcdefghijklmn");
+	table_keep(t, 6);			/* the tree stays: 6 and 2, "..", 2 */
+	free(least);
+	least = write_table(t, 5);
+	assert_string_equal(least, "abcde..pqrst  12345\n|  |- ab..mn\n");
+}
+
+static void test_styles(void **state)
+{
+	_cleanup_(table_freep) struct table *t = table_new();
+	_cleanup_(freep) char *text = NULL;
+
+	(void)state;
+	table_column(t, "", TABLE_LEFT);
+	table_column(t, "", TABLE_LEFT);
+	table_cell(t, "a");
+	table_style(t, "\033[1m");
+	table_cell(t, "b");
+	table_style(t, "");
+	text = write_table(t, 80);
+	assert_string_equal(text, "\033[1ma\033[0m  b\n");
+}
+
+static void expect_clean(const char *text, const char *clean)
+{
+	_cleanup_(str_release) struct str s = STR_INIT;
+
+	utf8_add_line(&s, text);
+	assert_string_equal(str_cstr(&s), clean);
+}
+
+static void test_clean(void **state)
+{
+	_cleanup_(str_release) struct str s = STR_INIT;
+
+	(void)state;
+#define BAD "\xef\xbf\xbd"
+	expect_clean("plain na\xc3\xafve \xf0\x9f\x98\x80", "plain na\xc3\xafve \xf0\x9f\x98\x80");
+	expect_clean("\x1b[0m\t\n\x7f", BAD "[0m" BAD BAD BAD);
+	expect_clean("\xff" "a\xc3", BAD "a" BAD);
+	expect_clean("\xc0\xaf", BAD BAD);			/* overlong '/' */
+	expect_clean("\xe0\x80\xaf", BAD BAD BAD);
+	expect_clean("\xed\xa0\x80", BAD BAD BAD);		/* a surrogate */
+	expect_clean("\xf4\x90\x80\x80", BAD BAD BAD BAD);	/* above U+10FFFF */
+	expect_clean("\xc2\x85", BAD);				/* a C1 control */
+	expect_clean("\xe2\x80\xae", BAD);			/* right-to-left override */
+	expect_clean("", "");
+	utf8_add_clean(&s, "a\tb\nc\x01");
+	assert_string_equal(str_cstr(&s), "a\tb\nc" BAD);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_alignment),
+		cmocka_unit_test(test_shrinking),
+		cmocka_unit_test(test_styles),
+		cmocka_unit_test(test_clean),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
