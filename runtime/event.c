@@ -194,7 +194,7 @@ void vprof_event(unsigned int kind, struct vprof_label *label, unsigned long lon
 		hold_end(a);
 		break;
 	case VPROF_KIND_RELEASE:
-		releasers_stamp(a);
+		releasers_stamp_lock(a);
 		break;
 	case VPROF_KIND_FALSE_WAKEUP:
 		THREAD_LOG(EVENT_FALSE_WAKEUP, clock_ticks(), 0);

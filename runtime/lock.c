@@ -125,7 +125,7 @@ int vprof_w_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 int vprof_w_pthread_mutex_unlock(pthread_mutex_t *m)
 {
 	if (vprof_self.gate && process.arena.base)
-		releasers_stamp(mutex_object(m));
+		releasers_stamp_lock(mutex_object(m));
 	return pthread_mutex_unlock(m);
 }
 
@@ -182,7 +182,7 @@ int vprof_w_pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespe
 int vprof_w_pthread_rwlock_unlock(pthread_rwlock_t *l)
 {
 	if (vprof_self.gate && process.arena.base)
-		releasers_stamp(rwlock_object(l));
+		releasers_stamp_lock(rwlock_object(l));
 	return pthread_rwlock_unlock(l);
 }
 
@@ -204,7 +204,7 @@ int vprof_w_pthread_spin_trylock(pthread_spinlock_t *l)
 int vprof_w_pthread_spin_unlock(pthread_spinlock_t *l)
 {
 	if (vprof_self.gate && process.arena.base)
-		releasers_stamp(object_of((const void *)l, false));
+		releasers_stamp_lock(object_of((const void *)l, false));
 	return pthread_spin_unlock(l);
 }
 

@@ -30,10 +30,11 @@ void releasers_forget(uint64_t object)
 	__atomic_fetch_sub(releasers_waiters(object), 1, __ATOMIC_RELAXED);
 }
 
-void releasers_leave_stamp(uint64_t object)
+void releasers_leave_stamp(uint64_t object, bool held)
 {
 	struct arena_bucket *bucket = bucket_of(object);
 	struct arena_stamp *stamp;
+	uint64_t now;
 
 	if (!thread_ready())
 		return;
@@ -42,7 +43,10 @@ void releasers_leave_stamp(uint64_t object)
 	PUT(&stamp->ticks, 0);
 	PUT(&stamp->object, object);
 	PUT(&stamp->serial, thread_self.serial);
-	PUT(&stamp->ticks, clock_ticks());
+	now = clock_ticks();
+	PUT(&stamp->ticks, now);
+	if (held)
+		THREAD_LOG(EVENT_RELEASE, now, object);
 }
 
 bool releasers_find(uint64_t object, uint64_t start, uint64_t end, uint64_t *ret_serial,

@@ -32,13 +32,24 @@ static inline uint32_t *releasers_waiters(uint64_t object)
 void releasers_expect(uint64_t object);		/* a waiter comes */
 void releasers_forget(uint64_t object);		/* ... and goes */
 
-void releasers_leave_stamp(uint64_t object);
+void releasers_leave_stamp(uint64_t object, bool held);
 
-/* Before the object is let go.  The thread is attached or becomes so. */
+/* Before the object is let go or signalled.  The thread is attached or becomes so. */
 static inline void releasers_stamp(uint64_t object)
 {
 	if (__builtin_expect(__atomic_load_n(releasers_waiters(object), __ATOMIC_RELAXED) != 0, 0))
-		releasers_leave_stamp(object);
+		releasers_leave_stamp(object, false);
+}
+
+/*
+ * The same for a lock, which this thread held until now: the release is logged as well.  A lock is
+ * not handed to who waits longest, others may take it in between; a waiter's time is explained by
+ * all who held it meanwhile, not by the last alone.
+ */
+static inline void releasers_stamp_lock(uint64_t object)
+{
+	if (__builtin_expect(__atomic_load_n(releasers_waiters(object), __ATOMIC_RELAXED) != 0, 0))
+		releasers_leave_stamp(object, true);
 }
 
 /* The latest stamp in (start, end]; false if there is none. */

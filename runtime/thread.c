@@ -200,24 +200,24 @@ static void report_loss(struct arena_slot *slot)
 	THREAD_LOG(EVENT_LOSS, clock_ticks(), since, cnt);
 }
 
+/*
+ * May be interrupted anywhere by a handler that comes here, too: the cursor moves first, then each
+ * chunk moves on by one exchange, from chunk to previous to the drainer.  The worst that happens is
+ * a chunk given away half full.
+ */
 static bool next_chunk(void)
 {
 	struct thread *t = &thread_self;
 	struct arena_chunk *chunk;
-	uint32_t number;
+	uint32_t number, old;
 
 	vprof_self.cursor = PARKED;
-	if (t->busy || !t->slot)
+	if (!t->slot)
 		return false;
 	if (!*process.same) {
 		process_forked(0);
 		return false;
 	}
-	t->busy = 1;
-	if (t->previous)
-		arena_fill_chunk(&process.arena, t->previous);
-	t->previous = t->chunk;
-	t->chunk = 0;
 	if (!__atomic_load_n(&process.arena.control->recording, __ATOMIC_RELAXED))
 		vprof_self.gate = 0;
 	number = vprof_self.gate ? arena_take_chunk(&process.arena) : 0;
@@ -228,10 +228,13 @@ static bool next_chunk(void)
 		chunk->tid = t->slot->tid;
 		chunk->serial = t->serial;
 		__atomic_store_n(&chunk->state, CHUNK_OWNED, __ATOMIC_RELEASE);
-		t->chunk = number;
 		vprof_self.cursor = (char *)(chunk + 1);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	}
-	t->busy = 0;
+	old = __atomic_exchange_n(&t->chunk, number, __ATOMIC_RELAXED);
+	old = __atomic_exchange_n(&t->previous, old, __ATOMIC_RELAXED);
+	if (old)
+		arena_fill_chunk(&process.arena, old);
 	if (number && t->slot->lost_cnt)
 		report_loss(t->slot);
 	return number;

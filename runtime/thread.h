@@ -4,8 +4,8 @@
  *
  * A thread gets a slot (with a shadow stack) and a chunk when it first logs something, and gives
  * both back when it ends.  Nothing here allocates, locks, or makes a system call, but for that
- * first time.  A signal handler that interrupts the rare paths finds busy set: what it wants to
- * log then is counted as lost.
+ * first time.  A signal handler that interrupts a thread while it attaches or detaches finds busy
+ * set, and logs nothing.
  *
  * Not recording is never an error: every function may find that there is no arena, no slot or no
  * chunk, and the program goes on.
@@ -31,8 +31,8 @@ struct thread_hold {			/* a home-made lock between ACQUIRE and ACQUIRED */
 struct thread {
 	struct arena_slot *slot;	/* NULL: not attached */
 	uint32_t slot_number;
-	uint32_t chunk, previous;	/* previous is full, given away one chunk later: an interrupted
-					 * probe may still write into it */
+	uint32_t chunk, previous;	/* previous is full, and given away one chunk later: an
+					 * interrupted probe may still write into it */
 	uint64_t serial;		/* kept when the thread attaches again; 0: none yet */
 	bool started;			/* its START is in the trace */
 	volatile int busy;

@@ -32,7 +32,7 @@ struct wait wait_begin_cond(uint64_t object, uint64_t mutex)
 	w.mutex = mutex;
 	if (w.on) {
 		releasers_expect(mutex);
-		releasers_stamp(mutex);
+		releasers_stamp_lock(mutex);
 	}
 	return w;
 }

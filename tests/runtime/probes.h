@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * probes.h - what the instrumenter would have written into the test programs, by hand.
+ *
+ *	FUNCTION(work, VPROF_ALWAYS)	a site; the tests' key of a function is the hash of its name
+ *	PROBE(work);			first in its body
+ */
+#ifndef TESTS_RUNTIME_PROBES_H
+#define TESTS_RUNTIME_PROBES_H
+
+#include "runtime/clock.h"
+#include "runtime/wrappers.h"
+
+#define PROBED_FUNCTIONS(X) \
+	X(root) X(outer) X(inner) X(leaf) X(jumper) X(landed) X(holder) X(waiter) X(handler) \
+	X(worker) X(child) X(deep)
+
+enum {
+#define X(name) SITE_##name,
+	PROBED_FUNCTIONS(X)
+#undef X
+	SITE_CNT
+};
+
+#define SITE_KEY(site) (1000ULL + (site))
+
+static struct vprof_site vprof_sites[SITE_CNT] = {
+#define X(name) { 0, 0, 0, 10 + SITE_##name, SITE_KEY(SITE_##name), #name, "target.c" },
+	PROBED_FUNCTIONS(X)
+#undef X
+};
+
+static void __attribute__((constructor)) vprof_unit_in(void)
+{
+	if (vprof_register)
+		vprof_register(vprof_sites, SITE_CNT);
+}
+
+static void __attribute__((destructor)) vprof_unit_out(void)
+{
+	if (vprof_unregister)
+		vprof_unregister(vprof_sites, SITE_CNT);
+}
+
+#define PROBE(name)								\
+	struct vprof_span vprof_span_ __attribute__((cleanup(vprof_out), unused)) = \
+		vprof_in(&vprof_sites[SITE_##name])
+
+static struct vprof_label vprof_labels[] __attribute__((unused)) = { { "request", 0 }, { "query", 0 }, { "rows", 0 } };
+
+#define REQUEST (&vprof_labels[0])
+#define QUERY (&vprof_labels[1])
+#define ROWS (&vprof_labels[2])
+
+#define EVENT(kind, label, a, b)						\
+	do {									\
+		if (vprof_event)						\
+			vprof_event(VPROF_KIND_##kind, label, a, b);		\
+	} while (0)
+
+#endif

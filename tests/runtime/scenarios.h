@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* scenarios.h - what the parts of the test program share. */
+#ifndef TESTS_RUNTIME_SCENARIOS_H
+#define TESTS_RUNTIME_SCENARIOS_H
+
+#include <stdio.h>
+
+extern int failed_checks;
+
+#define CHECK(condition)							\
+	do {									\
+		if (!(condition)) {						\
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+			failed_checks = 1;					\
+		}								\
+	} while (0)
+
+enum { HOLD_USEC = 40000 };		/* how long others hold what is waited for */
+
+void call_leaf(void);
+
+/* target_waits.c */
+void run_churn(void);
+void run_crowd(void);
+void run_mutex(void);
+void run_cond(void);
+void run_barrier(void);
+void run_sem(void);
+void run_rwlock(void);
+void run_spin(void);
+void run_join(void);
+void run_home_made(void);
+void run_processes(void);
+void run_handover(void);
+void run_nested(void);
+void run_mixed(void);
+
+/* target_semantics.c */
+void run_semantics(void);
+void run_cancel(void);
+
+#endif
