@@ -9,14 +9,21 @@
  *
  *	known 0..100, wait 30..50 lock woken at 45 by T2, works on sid 1 from 20:
  *	running - 0..20, running 1 20..30, lock 1 30..50, running 1 50..100; wakeup by T2 at 45
+ *
+ * A lock that was let go may be taken by another before the waiter is back.  The wait is cut at
+ * each such release, so that everybody who held the lock explains his own part of it:
+ *
+ *	T3 let it go at 38, T2 (which took it then) at 45: lock 30..38 woken by T3, lock 38..50 by T2
  */
 #include "base/banned.h"
+#include "trace/releases.h"
 #include "trace/replay.h"
 
 struct wait {
 	uint32_t thread, order;
 	int64_t start_ns, end_ns, woken_ns;
 	enum trace_state state;
+	uint64_t object;
 	uint64_t waker;			/* as in the trace; 0: unknown */
 };
 
@@ -24,7 +31,8 @@ struct waits {
 	VEC(struct wait) list;
 };
 
-static void add_line(struct reading *rd, uint32_t thread, const struct wait *waits, size_t cnt);
+static void add_line(struct reading *rd, const struct releases *releases, uint32_t thread,
+		     const struct wait *waits, size_t cnt);
 
 static enum trace_state state_of(uint64_t class)
 {
@@ -70,7 +78,7 @@ static void collect_waits(const struct raw *r, struct waits *w)
 		if (e->kind == EVENT_WAIT && (int64_t)e->words[0] > e->ns)
 			VEC_ADD(&w->list, (struct wait){ e->thread, e->order, e->ns,
 				(int64_t)e->words[0], (int64_t)e->words[4],
-				state_of(e->words[1]), e->words[3] });
+				state_of(e->words[1]), e->words[2], e->words[3] });
 	}
 	if (w->list.cnt)
 		qsort(w->list.items, w->list.cnt, sizeof(w->list.items[0]), compare_waits);
@@ -111,18 +119,21 @@ static void extend_wakers(struct raw *r, const struct waits *w)
 void build_segments(struct reading *rd)
 {
 	struct waits w = { { NULL, 0, 0 } };
+	struct releases releases = { { NULL, 0, 0 } };
 	size_t at = 0;
 
 	collect_waits(&rd->raw, &w);
 	extend_wakers(&rd->raw, &w);
+	releases_collect(&rd->raw, &releases);
 	for (uint32_t thread = 0; thread < rd->raw.threads.cnt; thread++) {
 		size_t first = at;
 
 		while (at < w.list.cnt && w.list.items[at].thread == thread)
 			at++;
-		add_line(rd, thread, w.list.items + first, at - first);
+		add_line(rd, &releases, thread, w.list.items + first, at - first);
 	}
 	VEC_RELEASE(&w.list);
+	VEC_RELEASE(&releases.list);
 }
 
 static void add_segment(struct reading *rd, uint32_t thread, uint64_t sid, int64_t start_ns,
@@ -170,7 +181,30 @@ static void add_wakeup(struct reading *rd, uint32_t thread, const struct wait *w
 		waker ? waker->tid : latest->waker >> 1, latest->woken_ns });
 }
 
-static void add_line(struct reading *rd, uint32_t thread, const struct wait *waits, size_t cnt)
+/* The outermost wait, cut where others let the lock go before the release that ended it. */
+static void add_wait(struct reading *rd, const struct releases *releases, uint32_t thread,
+		     uint64_t sid, const struct wait *w)
+{
+	uint64_t tid = rd->raw.threads.items[thread].tid;
+	int64_t start_ns = w->start_ns;
+	size_t cnt = 0;
+	const struct release *r = NULL;
+
+	if (w->state == STATE_LOCK && w->waker)
+		r = releases_between(releases, w->object, w->start_ns, w->woken_ns, &cnt);
+	for (size_t i = 0; i < cnt; i++) {
+		if (r[i].thread == thread || r[i].ns <= start_ns)
+			continue;
+		add_segment(rd, thread, sid, start_ns, r[i].ns, w->state);
+		VEC_ADD(&rd->t->wakeups, (struct wakeup){ tid,
+			rd->raw.threads.items[r[i].thread].tid, r[i].ns });
+		start_ns = r[i].ns;
+	}
+	add_segment(rd, thread, sid, start_ns, w->end_ns, w->state);
+}
+
+static void add_line(struct reading *rd, const struct releases *releases, uint32_t thread,
+		     const struct wait *waits, size_t cnt)
 {
 	const struct raw_thread *t = &rd->raw.threads.items[thread];
 	int64_t now = t->first_ns;
@@ -183,8 +217,8 @@ static void add_line(struct reading *rd, uint32_t thread, const struct wait *wai
 			if (waits[i + inside].start_ns >= outer.end_ns)
 				break;
 		add_running(rd, thread, &change, now, outer.start_ns);
-		add_segment(rd, thread, timeline_sid(&rd->timelines[thread], &change, outer.start_ns),
-			    outer.start_ns, outer.end_ns, outer.state);
+		add_wait(rd, releases, thread,
+			 timeline_sid(&rd->timelines[thread], &change, outer.start_ns), &outer);
 		add_wakeup(rd, thread, waits + i, inside);
 		now = outer.end_ns;
 	}
