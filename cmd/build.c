@@ -230,7 +230,8 @@ static int apply_plan(const units *scanned, const struct plan *plan, const struc
 	progress_done();
 	if (rebuilt <= 0)
 		return rebuilt;
-	note_line("%d of %zu units recompiled with the new probes; linking", rebuilt, scanned->cnt);
+	note_line("%d of %zu unit%s recompiled with the new probes; linking", rebuilt, scanned->cnt,
+		  scanned->cnt == 1 ? "" : "s");
 	return run_build(command->items, reterr);
 }
 
@@ -286,8 +287,8 @@ static void print_summary(const units *list)
 				map_set(probed, f->key, 1);
 		}
 	print_skipped(list);
-	note_line("%zu units, %zu functions, %zu of them probed (vprof show coverage lists them)",
-		  list->cnt, map_cnt(functions), map_cnt(probed));
+	note_line("%zu unit%s, %zu functions, %zu of them probed (vprof show coverage lists them)",
+		  list->cnt, list->cnt == 1 ? "" : "s", map_cnt(functions), map_cnt(probed));
 	note_line("next: vprof record -- COMMAND   (what puts load on the program and ends by itself)");
 }
 

@@ -187,14 +187,27 @@ static int verdict(const char *dir, const struct answer *a)
 	return found ? EXIT_DONE : EXIT_CHECK_FAILED;
 }
 
+/* The answer once more, as the last line: what the user came for. */
+static int last_word(const char *dir)
+{
+	static const char *const words[] = { "show", "summary", NULL };
+	_cleanup_(str_release) struct str out = STR_INIT;
+	int status = step(dir, true, &out, words);
+
+	if (status == EXIT_DONE)
+		printf("\nAll of it is in %s: the program, its vprof.conf, and the data.\n"
+		       "next: in there,  vprof show critical-path --slowest 1\n\n%.*s\n", dir,
+		       (int)strcspn(str_cstr(&out), "\n"), str_cstr(&out));
+	return status;
+}
+
 static int run_demo(const char *dir, const struct answer *a)
 {
 	static const char *const build[] = { "build", "--", "make", NULL };
 	static const char *const record[] = { "record", "--", "./logserver", NULL };
 	static const char *const tree[] = { "show", "variance-tree", NULL };
 	static const char *const factors[] = { "show", "factors", NULL };
-	static const char *const summary[] = { "show", "summary", NULL };
-	static const char *const *const steps[] = { build, record, tree, factors, summary };
+	static const char *const *const steps[] = { build, record, tree, factors };
 	bool quiet = arg_check || strcmp(arg_format, "text") != 0;
 	char *const clean[] = { (char *)"make", (char *)"clean", NULL };
 	const struct proc_options silent = { .dir = dir, .quiet = true };
@@ -207,10 +220,7 @@ static int run_demo(const char *dir, const struct answer *a)
 		if (status)
 			return status;
 	}
-	if (quiet)
-		return verdict(dir, a);
-	printf("\nAll of it is in %s: the program, its vprof.conf, and the data.\n", dir);
-	return EXIT_DONE;
+	return quiet ? verdict(dir, a) : last_word(dir);
 }
 
 static int demo_run(int argc, char **argv)
