@@ -45,11 +45,11 @@ void intervals_text(const struct style *s, const struct view_input *in)
 	table_column(t, "ended on", TABLE_RIGHT);
 	for (size_t i = 0; i < shown; i++) {
 		const struct interval_row *row = &f->intervals.items[order[i]];
-		int64_t after_ns = row->start_ns - f->intervals.items[0].start_ns;
+		double after_ns = (double)row->start_ns - (double)f->intervals.items[0].start_ns;
 
 		table_cell(t, "%" PRIu64, row->sid);
 		table_cell(t, "%s", text_ns(text, (double)(row->end_ns - row->start_ns), s->utf8));
-		table_cell(t, "%s", text_ns(text, (double)after_ns, s->utf8));
+		table_cell(t, "%s", text_ns(text, after_ns, s->utf8));
 		table_cell(t, "%" PRIu64, row->start_tid);
 		table_cell(t, "%" PRIu64, row->end_tid);
 	}

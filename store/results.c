@@ -351,7 +351,14 @@ static int read_because(struct reading *x, sqlite3_stmt *st)
 
 static int read_interval(struct reading *x, sqlite3_stmt *st)
 {
-	return READ(x, st, 0, interval_columns, VEC_EXTEND(&x->f->intervals));
+	struct interval_row *row = VEC_EXTEND(&x->f->intervals);
+	int64_t latency_ns;
+	int r = READ(x, st, 0, interval_columns, row);
+
+	if (r == 0 && (row->end_ns < row->start_ns ||
+		       __builtin_sub_overflow(row->end_ns, row->start_ns, &latency_ns)))
+		r = -EBADMSG;
+	return r;
 }
 
 static int read_warning(struct reading *x, sqlite3_stmt *st)

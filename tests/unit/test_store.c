@@ -507,6 +507,8 @@ static void test_damaged(void **state)
 		{ "DELETE FROM node WHERE id = 1", "node" },
 		{ "UPDATE covariance SET b = 10", "covariance" },
 		{ "UPDATE factor SET id = 9 WHERE id = 1", "factor" },
+		{ "UPDATE interval SET end_ns = start_ns - 1 WHERE position = 1", "interval" },
+		{ "UPDATE interval SET start_ns = -9223372036854775807 - 1", "interval" },
 		{ "UPDATE because_of SET factor = 6", "because_of" },
 		{ "UPDATE factor_call_site SET factor = -1", "factor_call_site" },
 	};
