@@ -22,7 +22,7 @@ enum attach_state { ATTACH_NEVER, ATTACH_NOW, ATTACH_DONE, ATTACH_FAILED };
 
 struct process process;
 static int attach_state;
-static uint64_t fork_serial;		/* of the child that a fork under way will make */
+static __thread uint64_t fork_serial;	/* of the child that a fork under way will make */
 
 static bool map_arena(const char *path)
 {

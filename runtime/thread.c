@@ -85,6 +85,7 @@ bool thread_attach(void)
 		return false;
 	}
 	slot = &process.arena.slots[t->slot_number];
+	__atomic_load_n(&slot->used, __ATOMIC_ACQUIRE);	/* after its last owner */
 	slot->pid = process.pid;
 	slot->tid = (uint32_t)syscall(SYS_gettid);
 	slot->serial = t->serial = t->serial ? t->serial : process_new_serial();
@@ -223,6 +224,7 @@ static bool next_chunk(void)
 	number = vprof_self.gate ? arena_take_chunk(&process.arena) : 0;
 	if (number) {
 		chunk = arena_chunk(&process.arena, number);
+		__atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE);	/* after its last owner */
 		chunk->slot = t->slot_number;
 		chunk->pid = t->slot->pid;
 		chunk->tid = t->slot->tid;

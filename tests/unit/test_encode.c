@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_encode.c - varints by hand: 300 is ac 02; zigzag; what does not fit or makes no sense. */
+#include <string.h>
+#include "tests/unit/cmocka_all.h"
+#include "trace/encode.h"
+
+static void test_bytes(void **state)
+{
+	static const struct {
+		uint64_t value;
+		size_t len;
+		unsigned char bytes[10];
+	} cases[] = {
+		{ 0, 1, { 0x00 } },
+		{ 127, 1, { 0x7f } },
+		{ 128, 2, { 0x80, 0x01 } },
+		{ 300, 2, { 0xac, 0x02 } },
+		{ UINT64_MAX, 10, { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01 } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		unsigned char data[16];
+		struct encoder e = { data, 0, sizeof(data), false };
+		struct decoder d = { data, data, false };
+
+		encode_varint(&e, cases[i].value);
+		assert_false(e.full);
+		assert_int_equal(e.len, cases[i].len);
+		assert_memory_equal(data, cases[i].bytes, cases[i].len);
+		d.end = data + e.len;
+		assert_true(decode_varint(&d) == cases[i].value);
+		assert_false(d.bad);
+		assert_int_equal(decode_left(&d), 0);
+	}
+}
+
+static void test_zigzag(void **state)
+{
+	(void)state;
+	assert_int_equal(zigzag(0), 0);
+	assert_int_equal(zigzag(-1), 1);
+	assert_int_equal(zigzag(1), 2);
+	assert_int_equal(zigzag(-2), 3);
+	assert_true(zigzag(INT64_MIN) == UINT64_MAX);
+	assert_true(unzigzag(UINT64_MAX) == INT64_MIN);
+	for (int64_t v = -300; v < 300; v++)
+		assert_int_equal(unzigzag(zigzag(v)), v);
+}
+
+static void test_full(void **state)
+{
+	unsigned char data[12];
+	struct encoder e = { data, 0, 1, false };
+
+	(void)state;
+	encode_varint(&e, 300);
+	assert_true(e.full);
+	assert_int_equal(e.len, 0);
+	e = (struct encoder){ data, 0, sizeof(data), false };
+	encode_text(&e, "abc", 3);		/* wants room for the longest length */
+	assert_true(e.full);
+	assert_int_equal(e.len, 0);
+}
+
+static void test_bad(void **state)
+{
+	static const unsigned char cut[] = { 0xac }, too_long[] = { 0xff, 0xff, 0xff, 0xff, 0xff,
+		0xff, 0xff, 0xff, 0xff, 0x02 }, short_text[] = { 5, 'a', 'b' };
+	struct decoder d = { cut, cut + 1, false };
+	size_t len = 9;
+
+	(void)state;
+	assert_int_equal(decode_varint(&d), 0);
+	assert_true(d.bad);
+	d = (struct decoder){ too_long, too_long + sizeof(too_long), false };
+	assert_int_equal(decode_varint(&d), 0);
+	assert_true(d.bad);
+	d = (struct decoder){ short_text, short_text + sizeof(short_text), false };
+	assert_null(decode_text(&d, &len));
+	assert_true(d.bad && len == 0);
+}
+
+static void test_text(void **state)
+{
+	unsigned char data[32];
+	struct encoder e = { data, 0, sizeof(data), false };
+	struct decoder d = { data, data, false };
+	const char *text;
+	size_t len;
+
+	(void)state;
+	encode_text(&e, "ab", 2);
+	encode_text(&e, "", 0);
+	assert_int_equal(e.len, 4);
+	d.end = data + e.len;
+	text = decode_text(&d, &len);
+	assert_int_equal(len, 2);
+	assert_memory_equal(text, "ab", 2);
+	assert_non_null(decode_text(&d, &len));
+	assert_int_equal(len, 0);
+	assert_false(d.bad);
+}
+
+static void test_checksum(void **state)
+{
+	(void)state;
+	assert_true(encode_checksum("", 0) == 0xcbf29ce484222325ULL);
+	assert_true(encode_checksum("a", 1) == 0xaf63dc4c8601ec8cULL);	/* published FNV-1a */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bytes), cmocka_unit_test(test_zigzag),
+		cmocka_unit_test(test_full), cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_text), cmocka_unit_test(test_checksum),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

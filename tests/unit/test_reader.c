@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * test_reader.c - traces written record by record, read back as tuples worked out by hand.
+ *
+ * The clock's anchors make a tick a nanosecond.  Threads 1, 2, 3 (serials) have tids 11, 12, 13.
+ * A trace is compared in the text form of the tuples.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "runtime/drain.h"
+#include "tests/unit/cmocka_all.h"
+#include "trace/reader.h"
+#include "trace/tuples.h"
+
+static char path[] = "reader-XXXXXX";
+static struct trace_file file;
+static unsigned char chunk_data[1 << 16];
+
+static void put(struct encoder *e, uint64_t value)
+{
+	encode_varint(e, value);
+}
+
+static void put_text(struct encoder *e, const char *text)
+{
+	encode_text(e, text, strlen(text));
+}
+
+/* Anchors, functions work (1) and hold (2), labels request (1), query (2), rows (3). */
+static void begin_trace(void)
+{
+	static const char *const labels[] = { "request", "query", "rows" };
+	static const char *const functions[] = { "work", "hold" };
+	unsigned char data[512];
+	struct encoder e = { data, 0, sizeof(data), false };
+
+	memcpy(path, "reader-XXXXXX", sizeof(path));
+	close(mkstemp(path));
+	memset(&file, 0, sizeof(file));
+	assert_int_equal(trace_file_open(&file, path), 0);
+	for (uint64_t ns = 0; ns <= 4000000; ns += 2000000)
+		for (int i = 0; i < 3; i++)
+			put(&e, ns);
+	trace_file_block(&file, BLOCK_ANCHORS, e.data, e.len);
+	e.len = 0;
+	for (uint64_t i = 0; i < 2; i++) {
+		put(&e, i + 1);
+		put(&e, 100 + i);
+		put(&e, 5);
+		put(&e, 1);
+		put_text(&e, functions[i]);
+		put_text(&e, "a.c");
+	}
+	trace_file_block(&file, BLOCK_FUNCTIONS, e.data, e.len);
+	e.len = 0;
+	for (uint64_t i = 0; i < 3; i++) {
+		put(&e, i + 1);
+		put_text(&e, labels[i]);
+	}
+	trace_file_block(&file, BLOCK_LABELS, e.data, e.len);
+}
+
+/* One record: kind 0 is an invocation { fid, start, end }, else an event { ticks, words }. */
+struct rec {
+	int thread;
+	enum trace_event kind;
+	uint64_t words[1 + EVENT_WORDS_MAX];
+};
+
+static void put_rec(const struct rec *rec)
+{
+	struct encoder e = { chunk_data, 0, sizeof(chunk_data), false };
+
+	put(&e, (uint64_t)rec->thread);
+	put(&e, 10);				/* pid */
+	put(&e, 10 + (uint64_t)rec->thread);
+	put(&e, 1);
+	if (rec->kind == EVENT_NONE) {
+		put(&e, rec->words[0] << 1);
+		put(&e, zigzag((int64_t)rec->words[1]));
+		put(&e, rec->words[2] - rec->words[1]);
+	} else {
+		put(&e, (uint64_t)rec->kind << 1 | 1);
+		put(&e, zigzag((int64_t)rec->words[0]));
+		for (unsigned int i = 0; i < event_words(rec->kind); i++)
+			put(&e, rec->words[1 + i]);
+	}
+	trace_file_block(&file, BLOCK_CHUNKS, e.data, e.len);
+}
+
+static struct trace *read_trace(const struct reader_options *o)
+{
+	struct diag diag = DIAG_INIT;
+	struct trace *t = NULL;
+
+	trace_file_close(&file);
+	if (trace_read(path, o, &t, &diag))
+		fail_msg("%s", diag.text);
+	return t;
+}
+
+static struct trace *read_recs(const struct rec *recs, size_t cnt)
+{
+	begin_trace();
+	for (size_t i = 0; i < cnt; i++)
+		put_rec(&recs[i]);
+	return read_trace(NULL);
+}
+
+static void assert_tuples(struct trace *t, const char *expected)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_int_equal(tuples_write(out, t), 0);
+	fclose(out);
+	assert_string_equal(text, expected);
+	free(text);
+	trace_free(t);
+	unlink(path);
+}
+
+#define READ(...)									\
+	read_recs((const struct rec[]){ __VA_ARGS__ },					\
+		  sizeof((const struct rec[]){ __VA_ARGS__ }) / sizeof(struct rec))
+
+/* DESIGN section 5, "lock" and "woken late": blocked from 20 to 50, let go at 45, by thread 2. */
+static void test_lock(void **state)
+{
+	(void)state;
+	assert_tuples(READ({ 1, EVENT_BEGIN, { 10, 1, 7, 0 } },
+			   { 1, EVENT_WAIT, { 20, 50, WAIT_LOCK, 99, waker_serial(2), 45 } },
+			   { 1, EVENT_NONE, { 1, 18, 52 } },
+			   { 1, EVENT_END, { 70, 1, 7 } },
+			   { 2, EVENT_NONE, { 2, 5, 47 } }),
+		"vprof-tuples 1\n"
+		"interval 1 request 11 10 11 70\n"
+		"segment 11 1 10 20 running\n"
+		"segment 11 1 20 50 lock\n"
+		"segment 11 1 50 70 running\n"
+		"segment 12 - 5 47 running\n"
+		"invocation 11 1 work 18 52\n"
+		"invocation 12 - hold 5 47\n"
+		"wakeup 11 12 45\n");
+}
+
+/* The waker logged nothing after 30, but was awake at 45; named by the kernel's number. */
+static void test_waker_by_tid(void **state)
+{
+	(void)state;
+	assert_tuples(READ({ 1, EVENT_WAIT, { 20, 50, WAIT_COND, 99, waker_tid(12), 45 } },
+			   { 2, EVENT_PAUSE, { 5 } },
+			   { 2, EVENT_PAUSE, { 30 } }),
+		"vprof-tuples 1\n"
+		"segment 11 - 20 50 cond\n"
+		"segment 12 - 5 45 running\n"
+		"wakeup 11 12 45\n");
+}
+
+/* DESIGN section 5, "queue"; and the hand-over by PAUSE and RESUME. */
+static void test_queue(void **state)
+{
+	(void)state;
+	assert_tuples(READ({ 1, EVENT_BEGIN, { 0, 1, 7, 0 } },
+			   { 1, EVENT_ENQUEUE, { 15, 500, 600 } },
+			   { 1, EVENT_PAUSE, { 17 } },
+			   { 1, EVENT_STOP, { 20, 0, 0 } },
+			   { 2, EVENT_DEQUEUE, { 25, 500, 600 } },
+			   { 2, EVENT_RESUME, { 26, 1, 7 } },
+			   { 2, EVENT_END, { 60, 1, 7 } }),
+		"vprof-tuples 1\n"
+		"interval 1 request 11 0 12 60\n"
+		"segment 11 1 0 17 running\n"
+		"segment 11 - 17 20 running\n"
+		"segment 12 - 25 26 running\n"
+		"segment 12 1 26 60 running\n"
+		"creation 11 15 12 25\n"
+		"creation 11 17 12 26\n");
+}
+
+/* A task is found by queue and task; a second dequeue of it finds nothing. */
+static void test_queue_mismatch(void **state)
+{
+	(void)state;
+	assert_tuples(READ({ 1, EVENT_ENQUEUE, { 10, 500, 600 } },
+			   { 2, EVENT_DEQUEUE, { 20, 501, 600 } },
+			   { 2, EVENT_DEQUEUE, { 25, 500, 601 } },
+			   { 2, EVENT_DEQUEUE, { 30, 500, 600 } },
+			   { 3, EVENT_DEQUEUE, { 40, 500, 600 } }),
+		"vprof-tuples 1\n"
+		"segment 12 - 20 30 running\n"
+		"creation 11 10 12 30\n");
+}
+
+/* A mutex inside a home-made lock: one wait, the latest waker. */
+static void test_nested_waits(void **state)
+{
+	(void)state;
+	assert_tuples(READ({ 2, EVENT_PAUSE, { 1 } },
+			   { 3, EVENT_PAUSE, { 1 } },
+			   { 1, EVENT_WAIT, { 20, 60, WAIT_LOCK, 9, waker_serial(2), 30 } },
+			   { 1, EVENT_WAIT, { 25, 50, WAIT_COND, 8, waker_serial(3), 40 } },
+			   { 1, EVENT_WAIT, { 60, 60, WAIT_LOCK, 8, waker_serial(3), 60 } }),
+		"vprof-tuples 1\n"
+		"segment 11 - 20 60 lock\n"
+		"segment 12 - 1 30 running\n"
+		"segment 13 - 1 40 running\n"
+		"wakeup 11 13 40\n");
+}
+
+static void test_false_wakeup(void **state)
+{
+	(void)state;
+	assert_tuples(READ({ 2, EVENT_PAUSE, { 1 } },
+			   { 1, EVENT_WAIT, { 20, 60, WAIT_COND, 9, waker_serial(2), 30 } },
+			   { 1, EVENT_FALSE_WAKEUP, { 61 } }),
+		"vprof-tuples 1\n"
+		"segment 11 - 20 60 cond\n"
+		"segment 11 - 60 61 running\n");
+}
+
+/* A query in a request; END takes its own interval away wherever it is. */
+static void test_nested_intervals(void **state)
+{
+	(void)state;
+	assert_tuples(READ({ 1, EVENT_BEGIN, { 10, 1, 7, 0 } },
+			   { 1, EVENT_BEGIN, { 20, 2, 8, 0 } },
+			   { 1, EVENT_WORK, { 25, 3, 5 } },
+			   { 1, EVENT_END, { 30, 1, 7 } },
+			   { 1, EVENT_END, { 40, 2, 8 } },
+			   { 1, EVENT_PAUSE, { 50 } }),
+		"vprof-tuples 1\n"
+		"interval 1 request 11 10 11 30\n"
+		"interval 2 query 11 20 11 40\n"
+		"segment 11 1 10 20 running\n"
+		"segment 11 2 20 40 running\n"
+		"segment 11 - 40 50 running\n"
+		"work 2 rows 5\n");
+}
+
+/* BEGIN again: the older is aborted.  END twice: the second is ignored, counted.  One stays open. */
+static void test_pairs(void **state)
+{
+	struct trace *t = READ({ 1, EVENT_BEGIN, { 10, 1, 7, 0 } },
+			       { 1, EVENT_BEGIN, { 20, 1, 7, 0 } },
+			       { 1, EVENT_END, { 30, 1, 7 } },
+			       { 1, EVENT_END, { 35, 1, 7 } },
+			       { 1, EVENT_BEGIN, { 40, 1, 9, 0 } },
+			       { 1, EVENT_BEGIN, { 42, 1, 8, 0 } },
+			       { 1, EVENT_DROP, { 45, 1, 8 } });
+
+	(void)state;
+	assert_int_equal(t->losses.stray_events, 1);
+	assert_tuples(t,
+		"vprof-tuples 1\n"
+		"interval 1 request 11 10 11 20 aborted\n"
+		"interval 2 request 11 20 11 30\n"
+		"interval 3 request 11 40 - -\n"
+		"interval 4 request 11 42 11 45 aborted\n"
+		"segment 11 1 10 20 running\n"
+		"segment 11 2 20 30 running\n"
+		"segment 11 - 30 40 running\n"
+		"segment 11 3 40 42 running\n"
+		"segment 11 4 42 45 running\n");
+}
+
+/* Records were lost from 25 to 35: intervals that touch that are not used. */
+static void test_losses(void **state)
+{
+	struct trace *t = READ({ 1, EVENT_BEGIN, { 10, 1, 1, 0 } },
+			       { 1, EVENT_END, { 20, 1, 1 } },
+			       { 1, EVENT_BEGIN, { 22, 1, 2, 0 } },
+			       { 1, EVENT_END, { 30, 1, 2 } },
+			       { 2, EVENT_LOSS, { 35, 25, 17 } },
+			       { 1, EVENT_BEGIN, { 36, 1, 3, 0 } },
+			       { 1, EVENT_END, { 40, 1, 3 } },
+			       { 1, EVENT_BEGIN, { 50, 1, 4, 1 } },
+			       { 1, EVENT_END, { 60, 1, 4 } });
+	static const bool lost[] = { false, true, false, true };
+
+	(void)state;
+	assert_int_equal(t->losses.records, 17);
+	assert_int_equal(t->losses.intervals, 2);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(t->intervals.items[i].lost, lost[i]);
+	trace_free(t);
+	unlink(path);
+}
+
+/* Open frames end with their thread; a call closed by longjmp; one that leaves its caller is cut;
+ * equal spans nest as they returned; the root function has the label of what begins inside it. */
+static void test_invocations(void **state)
+{
+	(void)state;
+	assert_tuples(READ({ 1, EVENT_OPEN_FRAME, { 5, 1 } },
+			   { 1, EVENT_FRAME, { 10, 20, 2 } },
+			   { 1, EVENT_NONE, { 1, 15, 30 } },
+			   { 1, EVENT_BEGIN, { 41, 1, 1, 0 } },
+			   { 1, EVENT_NONE, { 2, 40, 50 } },
+			   { 1, EVENT_NONE, { 1, 40, 50 } },
+			   { 1, EVENT_END, { 60, 1, 1 } }),
+		"vprof-tuples 1\n"
+		"interval 1 request 11 41 11 60\n"
+		"segment 11 - 5 41 running\n"
+		"segment 11 1 41 60 running\n"
+		"invocation 11 1 work 5 60\n"
+		"invocation 11 - hold 10 20\n"
+		"invocation 11 - work 15 20\n"
+		"invocation 11 1 work 40 50\n"
+		"invocation 11 1 hold 40 50\n");
+}
+
+/* The kernel gave tid 77 out twice; the child's life begins with its parent's CREATE. */
+static void test_threads(void **state)
+{
+	struct encoder e = { chunk_data, 0, sizeof(chunk_data), false };
+	static const uint64_t numbers[][6] = { { 4, 10, 77, 1, 0, 5 }, { 5, 10, 77, 1, 0, 9 } };
+
+	(void)state;
+	begin_trace();
+	for (int i = 0; i < 2; i++) {
+		for (int k = 0; k < 4; k++)
+			put(&e, numbers[i][k]);
+		put(&e, 1 << 1);
+		put(&e, zigzag((int64_t)numbers[i][5]));
+		put(&e, 2);
+	}
+	trace_file_block(&file, BLOCK_CHUNKS, e.data, e.len);
+	put_rec(&(struct rec){ 1, EVENT_CREATE, { 3, 4 } });
+	assert_tuples(read_trace(NULL),
+		"vprof-tuples 1\n"
+		"segment 77 - 5 7 running\n"
+		"segment 4294967373 - 9 11 running\n"
+		"invocation 77 - work 5 7\n"
+		"invocation 4294967373 - work 9 11\n"
+		"creation 11 3 77 5\n");
+}
+
+static void test_alias(void **state)
+{
+	static const struct name_alias alias = { "query", "request" };
+	const struct reader_options o = { &alias, 1 };
+
+	(void)state;
+	begin_trace();
+	put_rec(&(struct rec){ 1, EVENT_BEGIN, { 10, 2, 7, 0 } });
+	put_rec(&(struct rec){ 2, EVENT_END, { 20, 1, 7 } });
+	assert_tuples(read_trace(&o),
+		"vprof-tuples 1\n"
+		"interval 1 request 11 10 12 20\n");
+}
+
+/* A clock at 2 ticks a ns from 0 to 2 ms, then 4 ticks a ns. */
+static void test_clock(void **state)
+{
+	unsigned char data[64];
+	struct encoder e = { data, 0, sizeof(data), false };
+	static const uint64_t anchors[] = { 0, 0, 0, 4000000, 2000000, 0, 12000000, 4000000, 0 };
+
+	(void)state;
+	memcpy(path, "reader-XXXXXX", sizeof(path));
+	close(mkstemp(path));
+	memset(&file, 0, sizeof(file));
+	assert_int_equal(trace_file_open(&file, path), 0);
+	for (size_t i = 0; i < 9; i++)
+		put(&e, anchors[i]);
+	trace_file_block(&file, BLOCK_ANCHORS, e.data, e.len);
+	put_rec(&(struct rec){ 1, EVENT_NONE, { 1, 2000, 4000400 } });
+	put_rec(&(struct rec){ 2, EVENT_NONE, { 1, 12000400, 12000800 } });
+	assert_tuples(read_trace(NULL),
+		"vprof-tuples 1\n"
+		"segment 11 - 1000 2000100 running\n"
+		"segment 12 - 4000100 4000200 running\n"
+		"invocation 11 - function-1 1000 2000100\n"
+		"invocation 12 - function-1 4000100 4000200\n");
+}
+
+static char *read_file(size_t *ret_len)
+{
+	FILE *f = fopen(path, "rb");
+	char *data = malloc(1 << 20);
+
+	*ret_len = fread(data, 1, 1 << 20, f);
+	fclose(f);
+	return data;
+}
+
+static int read_bytes(const char *data, size_t len, struct trace **ret, struct diag *diag)
+{
+	FILE *f = fopen(path, "wb");
+
+	fwrite(data, 1, len, f);
+	fclose(f);
+	return trace_read(path, NULL, ret, diag);
+}
+
+static void make_sample(void)
+{
+	static const struct rec recs[] = {
+		{ 1, EVENT_BEGIN, { 10, 1, 7, 0 } }, { 1, EVENT_ENQUEUE, { 15, 500, 600 } },
+		{ 1, EVENT_WAIT, { 20, 50, WAIT_LOCK, 99, 2 << 1, 45 } },
+		{ 1, EVENT_NONE, { 1, 18, 52 } }, { 2, EVENT_DEQUEUE, { 25, 500, 600 } },
+		{ 2, EVENT_RESUME, { 26, 1, 7 } }, { 2, EVENT_LOSS, { 35, 25, 17 } },
+		{ 2, EVENT_FRAME, { 27, 30, 2 } }, { 2, EVENT_END, { 60, 1, 7 } },
+		{ 2, EVENT_OPEN_FRAME, { 5, 1 } }, { 1, EVENT_CREATE, { 61, 3 } },
+		{ 3, EVENT_START, { 63, 10, 65, 0 } }, { 3, EVENT_WORK, { 64, 3, 1 } },
+	};
+
+	begin_trace();
+	for (size_t i = 0; i < sizeof(recs) / sizeof(recs[0]); i++)
+		put_rec(&recs[i]);
+	trace_file_close(&file);
+}
+
+/* Cut anywhere, the trace is read to its last whole block, or refused where no clock is left. */
+static void test_cut(void **state)
+{
+	size_t len;
+	char *data;
+	unsigned int readable = 0;
+
+	(void)state;
+	make_sample();
+	data = read_file(&len);
+	for (size_t cut = 0; cut < len; cut++) {
+		struct diag diag = DIAG_INIT;
+		struct trace *t = NULL;
+
+		if (read_bytes(data, cut, &t, &diag)) {
+			assert_int_equal(diag.status, EXIT_DATA);
+			assert_true(strstr(diag.text, path) != NULL);
+			continue;
+		}
+		readable++;
+		assert_true(t->losses.cut_bytes < len);
+		trace_free(t);
+	}
+	assert_true(readable > len / 2);
+	free(data);
+	unlink(path);
+}
+
+/* Random damage, with and without a right checksum: an error or a sound model, never a crash. */
+static void test_damage(void **state)
+{
+	size_t len;
+	char *data, *copy;
+
+	(void)state;
+	make_sample();
+	data = read_file(&len);
+	copy = malloc(len);
+	for (unsigned int seed = 0; seed < 1000; seed++) {
+		unsigned int random = seed, changes = 1 + seed % 4;
+		struct diag diag = DIAG_INIT;
+		struct trace *t = NULL;
+
+		memcpy(copy, data, len);
+		while (changes--)
+			copy[(size_t)rand_r(&random) % len] = (char)rand_r(&random);
+		if (read_bytes(copy, len, &t, &diag))
+			assert_int_equal(diag.status, EXIT_DATA);
+		trace_free(t);
+	}
+	free(copy);
+	free(data);
+	unlink(path);
+}
+
+/* Blocks whose bytes are random: they pass the checksum, so the records themselves are hostile. */
+static void test_hostile(void **state)
+{
+	(void)state;
+	for (unsigned int seed = 0; seed < 1000; seed++) {
+		unsigned int random = seed, left = 64 + seed % 512;
+		struct diag diag = DIAG_INIT;
+		struct trace *t = NULL;
+		unsigned char data[1024];
+		struct encoder e = { data, 0, sizeof(data), false };
+
+		begin_trace();
+		while (left--)
+			put(&e, rand_r(&random) % 3 ? (uint64_t)rand_r(&random) % 40 :
+			    (uint64_t)rand_r(&random) << (rand_r(&random) % 34));
+		trace_file_block(&file, 1 + seed % 6, e.data, e.len);
+		put_rec(&(struct rec){ 1, EVENT_BEGIN, { 10, 1, 7, 0 } });
+		/* Well-formed chunks of wild numbers. */
+		for (int i = 0; i < 50; i++) {
+			struct rec rec = { rand_r(&random) % 3 + 1,
+					   rand_r(&random) % EVENT_CNT, { 0 } };
+
+			for (int w = 0; w < 6; w++)
+				rec.words[w] = rand_r(&random) % 4 ? (uint64_t)rand_r(&random) % 50 :
+					~(uint64_t)0 >> rand_r(&random) % 64;
+			if (rec.kind == EVENT_NONE)
+				rec.words[0] = rec.words[0] % 9 + 1;
+			put_rec(&rec);
+		}
+		trace_file_close(&file);
+		if (trace_read(path, NULL, &t, &diag))
+			assert_int_equal(diag.status, EXIT_DATA);
+		trace_free(t);
+		unlink(path);
+	}
+}
+
+static void test_not_a_trace(void **state)
+{
+	struct diag diag = DIAG_INIT;
+	struct trace *t = NULL;
+
+	(void)state;
+	assert_true(trace_read("/dev/null", NULL, &t, &diag) < 0);
+	assert_int_equal(diag.status, EXIT_DATA);
+	assert_string_equal(diag.text, "'/dev/null' is not a vprof trace");
+	assert_true(trace_read("/nowhere/t", NULL, &t, &diag) < 0);
+	assert_int_equal(diag.status, EXIT_DATA);
+	assert_null(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lock), cmocka_unit_test(test_waker_by_tid),
+		cmocka_unit_test(test_queue), cmocka_unit_test(test_queue_mismatch),
+		cmocka_unit_test(test_nested_waits), cmocka_unit_test(test_false_wakeup),
+		cmocka_unit_test(test_nested_intervals), cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_losses), cmocka_unit_test(test_invocations),
+		cmocka_unit_test(test_threads), cmocka_unit_test(test_alias),
+		cmocka_unit_test(test_clock), cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_damage), cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_not_a_trace),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
