@@ -174,7 +174,7 @@ static int sql_run(int argc, char **argv)
 		if (store_open(data_dir(), false, &store, &diag) < 0 ||
 		    formats[i].print(store, words.items[0], &diag) < 0)
 			return fail(&diag);
-		return finish_output(EXIT_DONE);
+		return EXIT_DONE;
 	}
 	return fail_now(EXIT_USAGE, "--format text, --format json, --format csv",
 			"sql cannot print '%s'", arg_format);

@@ -1,0 +1,120 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# show and sql from outside: formats, exit statuses, output that cannot be written.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+# DESIGN's example "tree": A = 6, 8, 9, 11 of B = 2, 4, 6, 8 and C = 3, 3, 1, 1 and a body.
+cat >tree.tuples <<'END'
+vprof-tuples 1
+interval   1 request 1 0 1 6
+interval   2 request 1 100 1 108
+interval   3 request 1 200 1 209
+interval   18446744073709551614 request 1 300 1 311
+segment    1 1 0 6 running
+segment    1 2 100 108 running
+segment    1 3 200 209 running
+segment    1 18446744073709551614 300 311 running
+invocation 1 1 A 0 6
+invocation 1 1 B 0 2
+invocation 1 1 C 2 5
+invocation 1 2 A 100 108
+invocation 1 2 B 100 104
+invocation 1 2 C 104 107
+invocation 1 3 A 200 209
+invocation 1 3 B 200 206
+invocation 1 3 C 206 207
+invocation 1 18446744073709551614 A 300 311
+invocation 1 18446744073709551614 B 300 308
+invocation 1 18446744073709551614 C 308 309
+call       A B
+call       B C
+END
+printf 'vprof-tuples 1\ninterval 1 request 1 0 - -\n' >open.tuples
+
+expect 3 "$VPROF" show runs
+says 'no runs yet'
+expect 3 "$VPROF" sql 'SELECT 1'
+expect 0 "$VPROF" import --from tuples tree.tuples -o tree
+expect 3 "$VPROF" import --from tuples open.tuples -o open
+
+# Every view in every format; JSON is checked by the query tool's own reader elsewhere.
+for view in variance-tree factors critical-path execution-table intervals histogram call-graph \
+	runs coverage; do
+	for format in text json csv; do
+		expect 0 "$VPROF" show $view tree --format $format
+	done
+	expect 0 "$VPROF" show $view tree --format json
+	says "\"schema\": \"vprof.$view/1\""
+done
+expect 0 "$VPROF" show summary tree
+says "▶ B causes 123 % of the variance of 'request'."
+expect 0 "$VPROF" show summary tree --ascii
+says "> B causes 123 % of the variance of 'request'."
+expect 0 env LC_ALL=C "$VPROF" show summary tree
+says "> B causes"
+expect 0 "$VPROF" show critical-path tree
+says 'request 18446744073709551614 took 11 ns (rank 1 of 4)' 'A › B'
+expect 0 "$VPROF" show critical-path tree --interval 2 --format csv
+says '2,1,100,104,running,0,A;B'
+expect 0 "$VPROF" show critical-path tree --slowest 2 --format json
+says '"paths"' '"sid": 18446744073709551614' '"sid": 3'
+expect 0 "$VPROF" show call-graph tree --format dot
+says 'digraph' 'A\nheight 2' 'B\nheight 1'
+expect 0 "$VPROF" show call-graph tree --above C --format csv
+says 'A,B,,0,2,1'
+
+# What is not there.
+expect 2 "$VPROF" show
+says 'show what?' 'variance-tree, factors'
+expect 2 "$VPROF" show facters
+says "did you mean 'factors'?"
+expect 2 "$VPROF" show factors tree --format dot
+says 'cannot be printed' '--format json'
+expect 2 "$VPROF" show factors nine
+says "no run 'nine'" '1 (tree), 2 (open)'
+expect 2 "$VPROF" show factors tree --interval nine
+says "no results for an interval 'nine'"
+expect 2 "$VPROF" show critical-path tree --interval 77
+says 'no completed interval 77'
+expect 2 "$VPROF" show execution-table tree --charge me
+says 'waiter or waker'
+
+# A run without a completed interval: said so, and a document for programs.
+expect 3 "$VPROF" show factors
+says "no 'request' interval completed in run 2 (1 still open"
+[ -s .out ] && fail 'text for a run that has no results'
+expect 3 "$VPROF" show factors --format json
+says '"factors": []' '"open": 1'
+expect 0 "$VPROF" show runs
+expect 0 "$VPROF" show coverage
+
+# Queries.
+expect 0 "$VPROF" sql --format csv "SELECT sid, 'a,\"b\"', NULL, 1.5 FROM interval LIMIT 1"
+says '1,"a,""b""",,1.5'
+expect 0 "$VPROF" sql --format json 'SELECT number, name FROM run'
+says '"columns"' '"tree"'
+expect 0 "$VPROF" sql 'SELECT number, name FROM run'
+says '1       tree'
+expect 2 "$VPROF" sql 'DELETE FROM run'
+says 'more than read'
+expect 2 "$VPROF" sql 'SELECT nonsense'
+says 'no such column'
+expect 2 "$VPROF" sql
+
+# Output that cannot be written.
+if [ -w /dev/full ]; then
+	"$VPROF" show intervals tree >/dev/full 2>.err
+	[ $? = 4 ] && grep -q 'No space left' .err && pass || fail 'a full disk is not an error'
+fi
+("$VPROF" show intervals tree --format json; echo $? >.status) 2>.err | true
+[ "$(cat .status)" = 0 ] && ! grep -q 'rror' .err && pass || fail 'a closed pipe is an error'
+
+# Damage.
+cp vprof.data/vprof.db kept
+echo 'not a data base, not a data base, not a data base, not a data base, not one' \
+	>vprof.data/vprof.db
+expect 5 "$VPROF" show runs
+says 'is not a database'
+head -c 5000 kept >vprof.data/vprof.db
+expect 5 "$VPROF" show factors tree
+finish
