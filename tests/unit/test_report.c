@@ -43,6 +43,23 @@ static void want_sentence(const struct findings *f, const struct select_options 
 	assert_string_equal(sentence, text);
 }
 
+/* A wait with a second waker: named from a tenth of the wait's share on. */
+static void test_second_waker(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = sample_server();
+	struct select_options o = { 3, 0.05, false, false };
+	struct because *second = &f->factors.items[0].because_of.items[1];
+
+	(void)state;
+	second->function = "rotate_log";
+	second->share = .060;
+	want_sentence(f, &o, "log_append > lock wait causes 61 % of the variance of 'request';"
+			" because of flush_log > sleep wait (60 %).");
+	second->share = .062;
+	want_sentence(f, &o, "log_append > lock wait causes 61 % of the variance of 'request';"
+			" because of flush_log > sleep wait (60 %) and rotate_log (6.2 %).");
+}
+
 static void test_sentences(void **state)
 {
 	_cleanup_(findings_freep) struct findings *f = sample_server(), *none = findings_new();
@@ -378,6 +395,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_sentences),
+		cmocka_unit_test(test_second_waker),
 		cmocka_unit_test(test_odd_findings),
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_factors_json),

@@ -12,7 +12,7 @@
 #include "base/map.h"
 #include "tests/unit/report_check.h"
 
-/* main -> work -> leaf; work calls itself; main may call leaf through a pointer; alone. */
+/* main -> work -> leaf; work calls itself; main calls leaf, and also work, through a pointer. */
 static struct project *sample_project(uint32_t heights[4])
 {
 	static const char *const names[] = { "alone", "main", "work", "leaf\"s" };
@@ -24,7 +24,7 @@ static struct project *sample_project(uint32_t heights[4])
 			.key = i, .name = names[i], .file = i ? "/src/b.c" : "/src/a.c",
 			.line = i * 10 + 1, .probed = i == 2, .skipped = i == 3 ? "naked" : NULL });
 	VEC_ADD(&p->calls, (struct project_call){ 1, 2, "b.c:12", false });
-	VEC_ADD(&p->calls, (struct project_call){ 1, 2, "b.c:13", false });
+	VEC_ADD(&p->calls, (struct project_call){ 1, 2, "b.c:13", true });
 	VEC_ADD(&p->calls, (struct project_call){ 1, 3, "b.c:14", true });
 	VEC_ADD(&p->calls, (struct project_call){ 2, 2, "b.c:22", false });
 	VEC_ADD(&p->calls, (struct project_call){ 2, 3, "b.c:23", false });
@@ -56,6 +56,7 @@ static void test_call_graph(void **state)
 	want_string(o, "functions/0/name", "main");
 	want_number(o, "functions/0/height", 2);
 	assert_int_equal(json_array_size(at(o, "calls")), 5);
+	assert_true(json_is_false(at(o, "calls/0/may")));
 	assert_true(json_is_true(at(o, "calls/2/may")));
 	json_decref(o);
 	in.options.below = NULL;

@@ -499,6 +499,7 @@ static void test_damaged(void **state)
 {
 	static const struct { const char *sql, *table; } damages[] = {
 		{ "UPDATE node SET parent = 3 WHERE id = 2", "node" },
+		{ "UPDATE node SET parent = 2 WHERE id = 2", "node" },
 		{ "UPDATE node SET parent = NULL WHERE id = 2", "node" },
 		{ "UPDATE node SET kind = 'nude' WHERE id = 2", "node" },
 		{ "UPDATE node SET wait = 'lokc' WHERE id = 3", "node" },

@@ -82,6 +82,9 @@ static void add_min(struct unit *u, bool probed)
 	f->is_static = f->is_inline = true;
 	f->probed = probed;
 	f->skipped = probed ? NULL : "constexpr";
+	/* max() could be probed in the second unit, but the plan did not ask for it. */
+	add_function(u, "max", "/src/util.h", 7, "int (int, int)")->skipped =
+		probed ? NULL : "constexpr";
 }
 
 static void call_min(struct unit *u, uint32_t caller, uint32_t line)
@@ -179,7 +182,7 @@ static void test_functions(void **state)
 	const struct project_function *f = p->functions.items;
 
 	(void)state;
-	assert_int_equal(p->functions.cnt, 7);		/* in order of file and line */
+	assert_int_equal(p->functions.cnt, 8);		/* in order of file and line */
 	assert_string_equal(f[0].name, "main");
 	assert_true(f[0].probed && !f[0].is_static);
 	assert_true(f[0].key == 0xf00000000000000aULL);	/* keys survive as unsigned */
@@ -189,6 +192,8 @@ static void test_functions(void **state)
 	assert_string_equal(f[6].name, "min");		/* one, though two units compile it */
 	assert_true(f[6].probed);
 	assert_null(f[6].skipped);
+	assert_string_equal(f[7].name, "max");
+	assert_true(!f[7].probed && !f[7].skipped);
 	assert_int_equal(p->units.cnt, 3);
 	assert_null(p->units.items[0].untouched);
 	assert_string_equal(p->units.items[2].untouched, "parse error in c.c:7");
