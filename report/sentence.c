@@ -16,14 +16,20 @@
 #include "base/utf8.h"
 #include "report/style.h"
 
+const char *wait_noun(enum trace_state wait)
+{
+	return wait == STATE_WAKEUP ? "delay" : "wait";
+}
+
 /* "lock wait", "f › lock wait", "f": who and, if blocked, in what. */
 static char *who(const char *function, bool is_wait, enum trace_state wait, bool utf8)
 {
 	if (!is_wait)
 		return xstrdup(function ? function : "(nobody known)");
 	if (!function)
-		return xasprintf("(%s wait)", trace_state_name(wait));
-	return xasprintf("%s%s%s wait", function, glyphs_for(utf8)->then, trace_state_name(wait));
+		return xasprintf("(%s %s)", trace_state_name(wait), wait_noun(wait));
+	return xasprintf("%s%s%s %s", function, glyphs_for(utf8)->then, trace_state_name(wait),
+			 wait_noun(wait));
 }
 
 static char *body_label(const char *function)
@@ -48,7 +54,8 @@ char *node_label(const struct node *n, bool utf8)
 		return body_label(n->function);
 	case NODE_WAIT:
 		return n->parent == 0 ? who(n->function, true, n->wait, utf8)
-				      : xasprintf("%s wait", trace_state_name(n->wait));
+				      : xasprintf("%s %s", trace_state_name(n->wait),
+						  wait_noun(n->wait));
 	case NODE_BLAME:
 		return blame_label(n);
 	case NODE_FUNCTION:

@@ -20,6 +20,9 @@ void report_sentence(const struct findings *f, struct str *ret);
 /* Does the user's locale say UTF-8? */
 bool locale_is_utf8(void);
 
+/* "wait"; for the class wakeup "delay": made runnable, not yet running. */
+const char *wait_noun(enum trace_state wait);
+
 /* "log_append › lock wait", "(queue wait)"; the caller frees it. */
 char *node_label(const struct node *n, bool utf8);
 char *factor_label(const struct factor *f, bool utf8);

@@ -2,9 +2,9 @@
 /*
  * show_critical_path.c - what single intervals spent their time on, piece by piece.
  *
- *	at        for       thread    what
- *	0 ns      353 µs    worker-1  handle_request › hash_payload
- *	353 µs    12.5 ms   flusher     flush_log: sleep wait
+ *	       at      for  thread    what
+ *	 0.000 ms   353 µs  worker-1  handle_request › hash_payload
+ *	 0.353 ms  12.5 ms  flusher     flush_log: sleep wait
  *
  * A piece that explains a wait is indented by how many wake-ups away its thread is.  Text keeps
  * the longest pieces, in order of time, and sums up the others; JSON and CSV hold them all.
@@ -46,8 +46,8 @@ static void add_what(struct str *to, const struct path_piece *p, const struct st
 		str_add(to, "  ");
 	add_frames(to, p, glyphs_of(s)->then);
 	if (p->state != STATE_RUNNING)
-		str_addf(to, "%s%s%s", p->frame_cnt ? ": " : "", trace_state_name(p->state),
-			 p->state == STATE_WAKEUP ? " delay" : " wait");
+		str_addf(to, "%s%s %s", p->frame_cnt ? ": " : "", trace_state_name(p->state),
+			 wait_noun(p->state));
 	else if (p->frame_cnt == 0)
 		str_add(to, "running in no probed function");
 }
@@ -78,15 +78,34 @@ static int64_t length_limit(const struct view_input *in, const path_pieces *piec
 	return lengths[PIECES_SHOWN - 1];
 }
 
+/* When a piece begins, in the unit of the whole latency: 20.243 ms, so that the column adds up. */
+static const char *text_offset(char buf[TEXT_MAX], int64_t offset_ns, int64_t latency_ns, bool utf8)
+{
+	static const struct { int64_t ns; const char *name; } units[] = {
+		{ 1000000000, "s" }, { 1000000, "ms" }, { 1000, NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (latency_ns < units[i].ns)
+			continue;
+		snprintf(buf, TEXT_MAX, "%.3f %s", (double)offset_ns / (double)units[i].ns,
+			 units[i].name ? units[i].name : utf8 ? "µs" : "us");
+		return buf;
+	}
+	snprintf(buf, TEXT_MAX, "%" PRId64 " ns", offset_ns);
+	return buf;
+}
+
 static void add_piece(struct table *t, const struct style *s, const struct view_input *in,
-		      const struct path_piece *p, int64_t origin_ns)
+		      const struct explained *e, const struct path_piece *p)
 {
 	_cleanup_(str_release) struct str thread = STR_INIT, what = STR_INIT;
 	char text[TEXT_MAX];
 
 	add_thread(&thread, in->trace, p->tid);
 	add_what(&what, p, s);
-	table_cell(t, "%s", text_ns(text, (double)(p->start_ns - origin_ns), s->utf8));
+	table_cell(t, "%s", text_offset(text, p->start_ns - e->row->start_ns,
+					e->row->end_ns - e->row->start_ns, s->utf8));
 	table_cell(t, "%s", text_ns(text, (double)length_ns(p), s->utf8));
 	table_cell(t, "%s", str_cstr(&thread));
 	table_cell(t, "%s", str_cstr(&what));
@@ -109,7 +128,7 @@ static void print_pieces(const struct style *s, const struct view_input *in,
 		const struct path_piece *p = &e->pieces.items[i];
 
 		if (length_ns(p) >= limit_ns) {
-			add_piece(t, s, in, p, e->row->start_ns);
+			add_piece(t, s, in, e, p);
 			continue;
 		}
 		hidden++;

@@ -72,7 +72,8 @@ static void print_becauses(const struct style *s, const struct factor *f, size_t
 
 		str_addf(&line, "%s%s", i ? ", " : "", b->function ? b->function : "nobody known");
 		if (b->is_wait)
-			str_addf(&line, "%s%s wait", glyphs_of(s)->then, trace_state_name(b->wait));
+			str_addf(&line, "%s%s %s", glyphs_of(s)->then, trace_state_name(b->wait),
+				 wait_noun(b->wait));
 		str_addf(&line, " (%s)", text_percent(percent, b->share));
 	}
 	if (f->because_of.cnt > MOST)

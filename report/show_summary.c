@@ -67,11 +67,10 @@ static void print_first_factors(const struct style *s, const struct view_input *
 		double share = o->paper ? f->paper_contribution : f->share;
 		_cleanup_(str_release) struct str bar = STR_INIT;
 		_cleanup_(freep) char *label = factor_label(f, s->utf8);
-		char percent[TEXT_MAX];
 
 		add_bar(&bar, share, 20, s->utf8);
 		table_cell(t, "%zu.", i + 1);
-		table_cell(t, "%s", text_percent(percent, share));
+		table_cell(t, "%.1f %%", share * 100);
 		table_cell(t, "%s", str_cstr(&bar));
 		table_cell(t, "%s", label);
 		table_style(t, f->kind == FACTOR_WAIT ? style_wait(s) : "");
