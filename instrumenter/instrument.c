@@ -60,6 +60,7 @@ void instrumenting_release(struct instrumenting *in)
 {
 	for (size_t i = 0; i < in->bodies.cnt; i++) {
 		str_release(&in->bodies.items[i].before);
+		str_release(&in->bodies.items[i].laters);
 		str_release(&in->bodies.items[i].span);
 		str_release(&in->bodies.items[i].after);
 		str_release(&in->bodies.items[i].at_return);
@@ -143,7 +144,7 @@ const char *later_add(struct instrumenting *in, size_t f, struct str *where, con
 {
 	struct parsed_function *pf = &in->parsed->functions.items[f];
 	bool uses_result = expression_uses_result(a) || (b && expression_uses_result(b));
-	_cleanup_(str_release) struct str a_text = STR_INIT, b_text = STR_INIT;
+	_cleanup_(str_release) struct str a_text = STR_INIT, b_text = STR_INIT, text = STR_INIT;
 	const char *result = uses_result ? "vprof_ret_" : NULL, *problem;
 
 	if (uses_result && !pf->result_is_scalar)
@@ -154,9 +155,12 @@ const char *later_add(struct instrumenting *in, size_t f, struct str *where, con
 	if (problem)
 		return problem;
 	at_return |= uses_result;
-	str_addf(where, " struct vprof_later vprof_later_%zu __attribute__((cleanup(vprof_later_out),"
+	str_addf(&text, " struct vprof_later vprof_later_%zu __attribute__((cleanup(vprof_later_out),"
 		 " unused)) = { %s, %s, %s, %s };", in->later_cnt, at_return ? "0" : kind, label,
 		 at_return ? "0" : a_text.data, at_return ? "0" : b_text.data);
+	str_add(&text, str_cstr(where));
+	str_reset(where);
+	str_add(where, text.data);
 	if (at_return)
 		str_addf(&in->bodies.items[f].at_return,
 			 " vprof_later_%zu.a = %s; vprof_later_%zu.b = %s; vprof_later_%zu.kind = %s;",
@@ -218,9 +222,9 @@ static void insert_bodies(struct instrumenting *in)
 
 		if (e->at_return.len)
 			rewrite_returns(in, f);
-		if (e->before.len || e->span.len || e->after.len)
-			edits_insert(&in->edits, at, "%s%s%s", str_cstr(&e->before), str_cstr(&e->span),
-				     str_cstr(&e->after));
+		if (e->before.len || e->laters.len || e->span.len || e->after.len)
+			edits_insert(&in->edits, at, "%s%s%s%s", str_cstr(&e->before),
+				     str_cstr(&e->laters), str_cstr(&e->span), str_cstr(&e->after));
 	}
 }
 

@@ -4,7 +4,9 @@
  *
  * What is inserted into a body, in this order; cleanups run in reverse when it is left:
  *
- *	before	an interval begins here; what happens to it when the function's span has ended
+ *	before	an interval begins here
+ *	laters	what happens to it when the function's span has ended; the last directive is the first
+ *		in the text, so that a start at a return comes before an end there
  *	span	the probe
  *	after	a lock's ACQUIRE and RELEASE: inside the function's own time
  */
@@ -16,7 +18,7 @@
 #include "instrumenter/parse.h"
 
 struct function_edit {
-	struct str before, span, after;
+	struct str before, laters, span, after;
 	struct str at_return;		/* statements; the result is called vprof_ret_ */
 };
 
@@ -60,7 +62,7 @@ void place_add(struct instrumenting *in, const char *interval, const char *role,
 const char *parameter_name_of(size_t n, void *parsed_function);
 
 /*
- * "When function f is left": adds a vprof_later to where, of the given kind, with a and b computed
+ * "When function f is left": puts a vprof_later before what is in where, of the given kind, with a and b computed
  * from expressions (b NULL: 0).  If at_return, or if they mention ret, they are computed by each
  * return statement, else at entry.  label "0" or "&vprof_labels[N]".  NULL, or the problem.
  */

@@ -59,7 +59,7 @@ static const char *insert_at_entry(struct instrumenting *in, size_t f, const str
 	str_addf(&e->before, " if (vprof_event) vprof_event(%s, %s, %s, 0);", event_kinds[d->kind],
 		 label, key.data);
 	in->event_cnt++;
-	return leaves ? later_add(in, f, &e->before, "VPROF_KIND_LEAVE", label, key_of(d), NULL, false) :
+	return leaves ? later_add(in, f, &e->laters, "VPROF_KIND_LEAVE", label, key_of(d), NULL, false) :
 			NULL;
 }
 
@@ -136,7 +136,7 @@ static const char *insert_directive(struct instrumenting *in, size_t f, const st
 	case PLACE_LINE:
 		return insert_at_line(in, f, d, label);
 	case PLACE_RETURN:
-		return later_add(in, f, &in->bodies.items[f].before, event_kinds[d->kind], label,
+		return later_add(in, f, &in->bodies.items[f].laters, event_kinds[d->kind], label,
 				 key_of(d), NULL, false);
 	default:
 		return insert_at_entry(in, f, d, label,
