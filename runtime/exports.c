@@ -18,13 +18,3 @@ __attribute__((visibility("default"))) const char vprof_anchor = 1;
 	}
 RUNTIME_WRAPPERS(X)
 #undef X
-
-#if !defined(__x86_64__) || defined(VPROF_PORTABLE)
-unsigned long long vprof_ticks(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (unsigned long long)now.tv_sec * 1000000000 + (unsigned long long)now.tv_nsec;
-}
-#endif

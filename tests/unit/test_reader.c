@@ -5,9 +5,11 @@
  * The clock's anchors make a tick a nanosecond.  Threads 1, 2, 3 (serials) have tids 11, 12, 13.
  * A trace is compared in the text form of the tuples.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include "runtime/drain.h"
 #include "tests/unit/cmocka_all.h"
@@ -144,6 +146,25 @@ static void test_lock(void **state)
 		"segment 12 - 5 47 running\n"
 		"invocation 11 1 work 18 52\n"
 		"invocation 12 - hold 5 47\n"
+		"wakeup 11 12 45\n");
+}
+
+/* T3 lets the lock go at 38, T2 takes it before the waiter is back and lets it go at 45: two waits.
+ * Releases of another lock, and after the wake-up, change nothing. */
+static void test_taken_between(void **state)
+{
+	(void)state;
+	assert_tuples(READ({ 1, EVENT_WAIT, { 30, 50, WAIT_LOCK, 99, waker_serial(2), 45 } },
+			   { 3, EVENT_RELEASE, { 38, 99 } },
+			   { 3, EVENT_RELEASE, { 40, 98 } },
+			   { 2, EVENT_RELEASE, { 45, 99 } },
+			   { 2, EVENT_RELEASE, { 55, 99 } }),
+		"vprof-tuples 1\n"
+		"segment 11 - 30 38 lock\n"
+		"segment 11 - 38 50 lock\n"
+		"segment 12 - 45 55 running\n"
+		"segment 13 - 38 40 running\n"
+		"wakeup 11 13 38\n"
 		"wakeup 11 12 45\n");
 }
 
@@ -507,6 +528,33 @@ static void test_hostile(void **state)
 	}
 }
 
+/* The disk fills up in the middle of a block: what was whole before is read, nothing is cut. */
+static void test_disk_full(void **state)
+{
+	struct rlimit before, small;
+	struct trace *t;
+	unsigned int cnt = 0;
+
+	(void)state;
+	begin_trace();
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	small = (struct rlimit){ 2000, before.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	while (!file.full) {
+		put_rec(&(struct rec){ 1, EVENT_NONE, { 1, 10 + cnt, 11 + cnt } });
+		cnt++;
+	}
+	put_rec(&(struct rec){ 1, EVENT_NONE, { 1, 5, 6 } });
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	t = read_trace(NULL);
+	assert_true(cnt > 10);
+	assert_int_equal(t->invocations.cnt, cnt - 1);
+	assert_int_equal(t->losses.cut_bytes, 0);
+	trace_free(t);
+	unlink(path);
+}
+
 static void test_not_a_trace(void **state)
 {
 	struct diag diag = DIAG_INIT;
@@ -524,7 +572,8 @@ static void test_not_a_trace(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lock), cmocka_unit_test(test_waker_by_tid),
+		cmocka_unit_test(test_lock), cmocka_unit_test(test_taken_between),
+		cmocka_unit_test(test_waker_by_tid),
 		cmocka_unit_test(test_queue), cmocka_unit_test(test_queue_mismatch),
 		cmocka_unit_test(test_nested_waits), cmocka_unit_test(test_false_wakeup),
 		cmocka_unit_test(test_nested_intervals), cmocka_unit_test(test_pairs),
@@ -532,7 +581,7 @@ int main(void)
 		cmocka_unit_test(test_threads), cmocka_unit_test(test_alias),
 		cmocka_unit_test(test_clock), cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_damage), cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_not_a_trace),
+		cmocka_unit_test(test_disk_full), cmocka_unit_test(test_not_a_trace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
