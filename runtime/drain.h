@@ -24,6 +24,7 @@ struct drainer {
 	struct trace_file file;
 	struct arena_map arena;
 	size_t arena_bytes;
+	int arena_fd;			/* locked while we live: who finds it unlocked may remove it */
 	char arena_path[4096], env[4096 + sizeof(ARENA_ENV) + 1];
 	struct encoder records, one;	/* a block of chunks; one chunk */
 	struct encoder table;
@@ -36,6 +37,9 @@ int trace_file_open(struct trace_file *f, const char *path);
 int trace_file_close(struct trace_file *f);
 void trace_file_block(struct trace_file *f, enum trace_block_kind kind, const void *data,
 		      size_t len);
+
+/* new_arena.c: 0 or a negative errno */
+int drain_make_arena(struct drainer *d, const struct drainer_options *o);
 
 /* drain.c */
 bool drain_full(struct drainer *d);	/* all full chunks; false: there were none */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drainer.c - makes the arena, keeps the clock's anchors and the tables, and drains until the end.
+ * drainer.c - opens, drains until the program has ended, closes; in between it keeps the clock's
+ * anchors and writes what the program has registered.
  *
- * The arena is a file in /dev/shm, or beside the trace if that is too small.  All its pages are
- * allocated here, at once: a target that touches it cannot find that the disk is full (SIGBUS).
+ * It looks for full chunks every 0.2 ms while there are some, and ever more seldom, up to every
+ * 5 ms, while there are none.  Once a second it writes an anchor and new functions and labels, and
+ * takes back what ended processes held.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +20,6 @@
 #include "runtime/drain.h"
 
 enum {
-	ARENA_CHUNK_BYTES = 128 << 20,		/* default */
-	CHUNKS_MIN = 4,
 	FIRST_ANCHOR_NS = 20000000,
 	PAUSE_MIN_NS = 200000,
 	PAUSE_MAX_NS = 5000000,
@@ -29,9 +28,6 @@ enum {
 	ONE_CAP = 1 << 16,
 };
 
-static int make_arena(struct drainer *d, const struct drainer_options *o);
-static void fill_plan(struct drainer *d, const struct drainer_options *o);
-static void fill_lists(struct drainer *d);
 static void write_anchor(struct drainer *d);
 static void write_tables(struct drainer *d);
 
@@ -48,6 +44,8 @@ static void drainer_free(struct drainer *d)
 		munmap(d->arena.base, d->arena_bytes);
 	if (*d->arena_path)
 		unlink(d->arena_path);
+	if (d->arena_fd >= 0)
+		close(d->arena_fd);
 	trace_file_close(&d->file);
 	free(d->records.data);
 	free(d->one.data);
@@ -62,7 +60,7 @@ int drainer_open(const struct drainer_options *o, struct drainer **ret, struct d
 
 	if (!d)
 		return diag_set(reterr, EXIT_ENVIRONMENT, -ENOMEM, "out of memory");
-	d->file.fd = -1;
+	d->file.fd = d->arena_fd = -1;
 	if (!encoder_open(&d->records, RECORDS_CAP) || !encoder_open(&d->one, ONE_CAP) ||
 	    !encoder_open(&d->table, TABLE_CAP)) {
 		drainer_free(d);
@@ -74,7 +72,7 @@ int drainer_open(const struct drainer_options *o, struct drainer **ret, struct d
 		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot write trace '%s': %s",
 				o->trace_path, strerror(-r));
 	}
-	r = make_arena(d, o);
+	r = drain_make_arena(d, o);
 	if (r) {
 		drainer_free(d);
 		diag_set(reterr, EXIT_ENVIRONMENT, r,
@@ -82,8 +80,6 @@ int drainer_open(const struct drainer_options *o, struct drainer **ret, struct d
 			 o->trace_path, strerror(-r));
 		return diag_remedy(reterr, r, "free some space in /dev/shm, 200 MB are enough");
 	}
-	fill_plan(d, o);
-	fill_lists(d);
 	snprintf(d->env, sizeof(d->env), "%s=%s", ARENA_ENV, d->arena_path);
 	write_anchor(d);
 	*ret = d;
@@ -93,127 +89,6 @@ int drainer_open(const struct drainer_options *o, struct drainer **ret, struct d
 const char *drainer_env(const struct drainer *d)
 {
 	return d->env;
-}
-
-static size_t plan_slots(const struct drainer_options *o)
-{
-	size_t cnt = 64;
-
-	while (cnt < o->plan_cnt * 2)
-		cnt *= 2;
-	return cnt;
-}
-
-/* Lays the parts out one after the other; returns the size of the whole. */
-static size_t lay_out(struct arena_control *c, const struct drainer_options *o)
-{
-	size_t bytes = o->arena_bytes ? o->arena_bytes : ARENA_CHUNK_BYTES, at = sizeof(*c);
-
-	c->chunk_cnt = (uint32_t)(bytes / VPROF_CHUNK_BYTES);
-	if (c->chunk_cnt < CHUNKS_MIN)
-		c->chunk_cnt = CHUNKS_MIN;
-	c->plan_mask = (uint32_t)plan_slots(o) - 1;
-#define PART(name, size)					\
-	do {							\
-		at = (at + 0x3fff) & ~(size_t)0x3fff;		\
-		c->name = at;					\
-		at += (size);					\
-	} while (0)
-	PART(slots, sizeof(struct arena_slot) * ARENA_SLOTS);
-	PART(releasers, sizeof(struct arena_bucket) * ARENA_BUCKETS);
-	PART(waiters, sizeof(uint32_t) * ARENA_WAITERS);
-	PART(stacks, (size_t)VPROF_STACK_BYTES * ARENA_SLOTS);
-	PART(functions, sizeof(struct arena_function) * ARENA_FUNCTIONS);
-	PART(index, sizeof(uint32_t) * ARENA_INDEX);
-	PART(labels, sizeof(struct arena_label) * ARENA_LABELS);
-	PART(text, ARENA_TEXT_BYTES);
-	PART(plan, sizeof(struct arena_plan) * ((size_t)c->plan_mask + 1));
-	PART(chunks, (size_t)VPROF_CHUNK_BYTES * c->chunk_cnt);
-#undef PART
-	return at;
-}
-
-/* template ends in XXXXXX. */
-static int make_arena_file(struct drainer *d, size_t bytes)
-{
-	int fd = mkostemp(d->arena_path, O_CLOEXEC), r;
-	void *base;
-
-	if (fd < 0) {
-		r = -errno;
-		*d->arena_path = '\0';
-		return r;
-	}
-	do
-		r = -posix_fallocate(fd, 0, (off_t)bytes);
-	while (r == -EINTR);
-	base = r ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (!r && base == MAP_FAILED)
-		r = -errno;
-	close(fd);
-	if (r) {
-		unlink(d->arena_path);
-		*d->arena_path = '\0';
-		return r;
-	}
-	d->arena.base = base;
-	d->arena_bytes = bytes;
-	return 0;
-}
-
-static int make_arena(struct drainer *d, const struct drainer_options *o)
-{
-	struct arena_control layout = { .default_level = o->default_level };
-	size_t bytes = lay_out(&layout, o);
-	char *beside;
-	int r;
-
-	snprintf(d->arena_path, sizeof(d->arena_path), "/dev/shm/vprof-XXXXXX");
-	r = make_arena_file(d, bytes);
-	if (r) {
-		/* Absolute, since the program may change its directory. */
-		beside = realpath(o->trace_path, NULL);
-		if (!beside || strlen(beside) + 16 > sizeof(d->arena_path)) {
-			free(beside);
-			return r;
-		}
-		snprintf(d->arena_path, sizeof(d->arena_path), "%s.arena-XXXXXX", beside);
-		free(beside);
-		r = make_arena_file(d, bytes);
-	}
-	if (r)
-		return r;
-	layout.bytes = bytes;
-	layout.magic = ARENA_MAGIC;
-	layout.recording = 1;
-	layout.text_used = 1;		/* offset 0 is the empty string */
-	memcpy(d->arena.base, &layout, sizeof(layout));
-	return arena_open_map(&d->arena, d->arena.base, bytes) ? 0 : -EINVAL;
-}
-
-static void fill_plan(struct drainer *d, const struct drainer_options *o)
-{
-	uint32_t mask = d->arena.control->plan_mask;
-
-	for (size_t i = 0; i < o->plan_cnt; i++) {
-		uint64_t at = arena_hash(o->plan[i].key);
-
-		if (!o->plan[i].key)
-			continue;
-		while (d->arena.plan[at & mask].key &&
-		       d->arena.plan[at & mask].key != o->plan[i].key)
-			at++;
-		d->arena.plan[at & mask].key = o->plan[i].key;
-		d->arena.plan[at & mask].level = o->plan[i].level;
-	}
-}
-
-static void fill_lists(struct drainer *d)
-{
-	for (uint32_t i = d->arena.control->chunk_cnt; i > 0; i--)
-		arena_give_chunk(&d->arena, i);
-	for (uint32_t i = ARENA_SLOTS; i > 0; i--)
-		arena_give_slot(&d->arena, i);
 }
 
 static uint64_t clock_ns(clockid_t clock)

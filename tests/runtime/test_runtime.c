@@ -5,9 +5,11 @@
  * A loaded machine makes waits longer, never shorter: lengths have a lower bound from the
  * scenario (HOLD_USEC less what the waiter needs to arrive) and a generous upper one.
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include "tests/runtime/record.h"
 #include "tests/runtime/scenarios.h"
 #include "tests/unit/cmocka_all.h"
@@ -350,6 +352,40 @@ static void test_absent(void **state)
 	}
 }
 
+/* A drainer that is killed cannot remove its arena; the next one does, but not that of a live one. */
+static void test_orphans(void **state)
+{
+	struct drainer_options o = { .trace_path = "orphan.trace", .arena_bytes = 1 };
+	char path[64] = "";
+	struct drainer *live;
+	struct recorded r;
+	int ends[2];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(drainer_open(&o, &live, NULL), 0);
+	pid = fork();
+	if (!pid) {
+		struct drainer *d;
+
+		if (drainer_open(&o, &d, NULL) || write(ends[1], drainer_env(d), 64) < 0)
+			_exit(1);
+		kill(getpid(), SIGKILL);
+	}
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_true(read(ends[0], path, sizeof(path)) > 12);
+	close(ends[0]);
+	close(ends[1]);
+	assert_int_equal(access(strchr(path, '=') + 1, F_OK), 0);
+	r = record_well("idle");
+	recorded_release(&r);
+	assert_int_not_equal(access(strchr(path, '=') + 1, F_OK), 0);
+	assert_int_equal(access(strchr(drainer_env(live), '=') + 1, F_OK), 0);
+	assert_int_equal(drainer_close(live, NULL, NULL), 0);
+	unlink("orphan.trace");
+}
+
 static void test_idle(void **state)
 {
 	struct recorded r = record_well("idle");
@@ -371,7 +407,7 @@ int main(void)
 		cmocka_unit_test(test_threads), cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_handover), cmocka_unit_test(test_nested),
 		cmocka_unit_test(test_semantics), cmocka_unit_test(test_absent),
-		cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_idle), cmocka_unit_test(test_orphans),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * new_arena.c - makes the arena: a file in /dev/shm, or beside the trace if that is too small.
+ *
+ * All its pages are allocated here, at once: a target that touches one cannot find that the disk
+ * is full (SIGBUS).  The file is locked while its drainer lives, so that the next one can tell the
+ * arena of a killed drainer, 200 MB of memory, and remove it.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "runtime/drain.h"
+
+enum {
+	ARENA_CHUNK_BYTES = 128 << 20,		/* default */
+	CHUNKS_MIN = 4,
+};
+
+static size_t lay_out(struct arena_control *c, const struct drainer_options *o);
+static void remove_orphans(void);
+static int make_arena_file(struct drainer *d, size_t bytes);
+static void fill_plan(struct drainer *d, const struct drainer_options *o);
+static void fill_lists(struct drainer *d);
+
+int drain_make_arena(struct drainer *d, const struct drainer_options *o)
+{
+	struct arena_control layout = { .default_level = o->default_level };
+	size_t bytes = lay_out(&layout, o);
+	char *beside;
+	int r;
+
+	remove_orphans();
+	snprintf(d->arena_path, sizeof(d->arena_path), "/dev/shm/vprof-XXXXXX");
+	r = make_arena_file(d, bytes);
+	if (r) {
+		/* Absolute, since the program may change its directory. */
+		beside = realpath(o->trace_path, NULL);
+		if (!beside || strlen(beside) + 16 > sizeof(d->arena_path)) {
+			free(beside);
+			return r;
+		}
+		snprintf(d->arena_path, sizeof(d->arena_path), "%s.arena-XXXXXX", beside);
+		free(beside);
+		r = make_arena_file(d, bytes);
+	}
+	if (r)
+		return r;
+	layout.bytes = bytes;
+	layout.magic = ARENA_MAGIC;
+	layout.recording = 1;
+	layout.text_used = 1;		/* offset 0 is the empty string */
+	memcpy(d->arena.base, &layout, sizeof(layout));
+	if (!arena_open_map(&d->arena, d->arena.base, bytes))
+		return -EINVAL;
+	fill_plan(d, o);
+	fill_lists(d);
+	return 0;
+}
+
+static size_t plan_slots(const struct drainer_options *o)
+{
+	size_t cnt = 64;
+
+	while (cnt < o->plan_cnt * 2)
+		cnt *= 2;
+	return cnt;
+}
+
+/* Lays the parts out one after the other; returns the size of the whole. */
+static size_t lay_out(struct arena_control *c, const struct drainer_options *o)
+{
+	size_t bytes = o->arena_bytes ? o->arena_bytes : ARENA_CHUNK_BYTES, at = sizeof(*c);
+
+	c->chunk_cnt = (uint32_t)(bytes / VPROF_CHUNK_BYTES);
+	if (c->chunk_cnt < CHUNKS_MIN)
+		c->chunk_cnt = CHUNKS_MIN;
+	c->plan_mask = (uint32_t)plan_slots(o) - 1;
+#define PART(name, size)					\
+	do {							\
+		at = (at + 0x3fff) & ~(size_t)0x3fff;		\
+		c->name = at;					\
+		at += (size);					\
+	} while (0)
+	PART(slots, sizeof(struct arena_slot) * ARENA_SLOTS);
+	PART(releasers, sizeof(struct arena_bucket) * ARENA_BUCKETS);
+	PART(waiters, sizeof(uint32_t) * ARENA_WAITERS);
+	PART(stacks, (size_t)VPROF_STACK_BYTES * ARENA_SLOTS);
+	PART(functions, sizeof(struct arena_function) * ARENA_FUNCTIONS);
+	PART(index, sizeof(uint32_t) * ARENA_INDEX);
+	PART(labels, sizeof(struct arena_label) * ARENA_LABELS);
+	PART(text, ARENA_TEXT_BYTES);
+	PART(plan, sizeof(struct arena_plan) * ((size_t)c->plan_mask + 1));
+	PART(chunks, (size_t)VPROF_CHUNK_BYTES * c->chunk_cnt);
+#undef PART
+	return at;
+}
+
+/* d->arena_path ends in XXXXXX. */
+static int make_arena_file(struct drainer *d, size_t bytes)
+{
+	int fd = mkostemp(d->arena_path, O_CLOEXEC), r;
+	void *base;
+
+	if (fd < 0) {
+		r = -errno;
+		*d->arena_path = '\0';
+		return r;
+	}
+	flock(fd, LOCK_EX | LOCK_NB);
+	do
+		r = -posix_fallocate(fd, 0, (off_t)bytes);
+	while (r == -EINTR);
+	base = r ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (!r && base == MAP_FAILED)
+		r = -errno;
+	if (r) {
+		close(fd);
+		unlink(d->arena_path);
+		*d->arena_path = '\0';
+		return r;
+	}
+	d->arena_fd = fd;
+	d->arena.base = base;
+	d->arena_bytes = bytes;
+	return 0;
+}
+
+/* Finished: one that is still being made is somebody's, though perhaps not locked yet. */
+static bool is_arena(int fd)
+{
+	uint64_t magic = 0;
+
+	return pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) && magic == ARENA_MAGIC;
+}
+
+/* Arenas of drainers that were killed: nobody holds their locks any more. */
+static void remove_orphans(void)
+{
+	DIR *dir = opendir("/dev/shm");
+	struct dirent *e;
+	int fd;
+
+	while (dir && (e = readdir(dir))) {
+		if (strncmp(e->d_name, "vprof-", 6) || strlen(e->d_name) != 12)
+			continue;
+		fd = openat(dirfd(dir), e->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+		if (fd < 0)
+			continue;
+		if (is_arena(fd) && !flock(fd, LOCK_EX | LOCK_NB))
+			unlinkat(dirfd(dir), e->d_name, 0);
+		close(fd);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static void fill_plan(struct drainer *d, const struct drainer_options *o)
+{
+	uint32_t mask = d->arena.control->plan_mask;
+
+	for (size_t i = 0; i < o->plan_cnt; i++) {
+		uint64_t at = arena_hash(o->plan[i].key);
+
+		if (!o->plan[i].key)
+			continue;
+		while (d->arena.plan[at & mask].key &&
+		       d->arena.plan[at & mask].key != o->plan[i].key)
+			at++;
+		d->arena.plan[at & mask].key = o->plan[i].key;
+		d->arena.plan[at & mask].level = o->plan[i].level;
+	}
+}
+
+static void fill_lists(struct drainer *d)
+{
+	for (uint32_t i = d->arena.control->chunk_cnt; i > 0; i--)
+		arena_give_chunk(&d->arena, i);
+	for (uint32_t i = ARENA_SLOTS; i > 0; i--)
+		arena_give_slot(&d->arena, i);
+}
