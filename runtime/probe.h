@@ -125,9 +125,10 @@ extern void vprof_event(unsigned int kind, struct vprof_label *label, unsigned l
 			unsigned long long b) __asm__("vprof_event")
 	__attribute__((weak, visibility("default")));
 
-/* The rare cases: first call of a thread, full stack, frames left behind (returns the frame to
- * use, or NULL); full chunk, frames left behind. */
-extern struct vprof_frame *vprof_in_slow(unsigned long address, unsigned long caller)
+/* The rare cases: first call of a thread, full stack, frames left behind (does all that vprof_in()
+ * has to do, so that nothing is kept in registers for it); full chunk, frames left behind. */
+extern struct vprof_span vprof_in_slow(struct vprof_site *site, unsigned long address,
+				       unsigned long caller)
 	__asm__("vprof_in_slow") __attribute__((weak, cold, visibility("default")));
 extern void vprof_out_slow(struct vprof_span *span, unsigned long long end)
 	__asm__("vprof_out_slow") __attribute__((weak, cold, visibility("default")));
@@ -151,19 +152,17 @@ struct vprof_span vprof_in(struct vprof_site *site)
 		caller = (unsigned long)__builtin_return_address(0);
 		if (__builtin_expect(((unsigned long)frame & (VPROF_STACK_BYTES - 1)) == 0 ||
 				     frame[-1].address < address + (frame[-1].caller != caller), 0))
-			frame = vprof_in_slow(address, caller);
-		if (__builtin_expect(frame != 0, 1)) {
-			frame->address = address;
-			__asm__ __volatile__("" : : : "memory");
-			vprof_self.top = frame + 1;
-			__asm__ __volatile__("" : : : "memory");
-			frame->address = address;
-			frame->caller = caller;
-			frame->fid = site->fid;
-			span.frame = frame;
-			span.start = vprof_ticks();
-			frame->start = span.start;
-		}
+			return vprof_in_slow(site, address, caller);
+		frame->address = address;
+		__asm__ __volatile__("" : : : "memory");
+		vprof_self.top = frame + 1;
+		__asm__ __volatile__("" : : : "memory");
+		frame->address = address;
+		frame->caller = caller;
+		frame->fid = site->fid;
+		span.frame = frame;
+		span.start = vprof_ticks();
+		frame->start = span.start;
 	}
 	return span;
 }

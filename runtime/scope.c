@@ -35,27 +35,13 @@ static void introduce(struct vprof_site *site)
 
 void vprof_scope_in(struct vprof_site *site, struct vprof_span *span, void *address, void *caller)
 {
-	struct vprof_frame *frame;
-
 	if (!__atomic_load_n(&site->flags, __ATOMIC_ACQUIRE)) {
 		if (!process_attach())
 			return;
 		introduce(site);
 	}
-	if (site->level + vprof_self.gate < 3)
-		return;
-	frame = vprof_in_slow((unsigned long)address, (unsigned long)caller);
-	if (!frame)
-		return;
-	frame->address = (unsigned long)address;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	vprof_self.top = frame + 1;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	frame->address = (unsigned long)address;
-	frame->caller = (unsigned long)caller;
-	frame->fid = site->fid;
-	span->frame = frame;
-	frame->start = span->start = vprof_ticks();
+	if (site->level + vprof_self.gate >= 3)
+		*span = vprof_in_slow(site, (unsigned long)address, (unsigned long)caller);
 }
 
 void vprof_scope_out(struct vprof_span *span)

@@ -257,7 +257,24 @@ static bool is_left_behind(const struct vprof_frame *frame, unsigned long addres
 	return frame->address < address + (frame->caller != caller);
 }
 
-struct vprof_frame *vprof_in_slow(unsigned long address, unsigned long caller)
+static struct vprof_span push_frame(const struct vprof_site *site, unsigned long address,
+				    unsigned long caller)
+{
+	struct vprof_frame *frame = vprof_self.top;
+
+	frame->address = address;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	vprof_self.top = frame + 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	frame->address = address;
+	frame->caller = caller;
+	frame->fid = site->fid;
+	frame->start = vprof_ticks();
+	return (struct vprof_span){ frame, frame->start };
+}
+
+struct vprof_span vprof_in_slow(struct vprof_site *site, unsigned long address,
+				unsigned long caller)
 {
 	int saved_errno = errno;
 	bool ready = !thread_self.busy && thread_ready();
@@ -268,8 +285,8 @@ struct vprof_frame *vprof_in_slow(unsigned long address, unsigned long caller)
 			close_frame();
 	errno = saved_errno;
 	if (!ready || ((uintptr_t)vprof_self.top & (VPROF_STACK_BYTES - 1)) == 0)
-		return NULL;
-	return vprof_self.top;
+		return (struct vprof_span){ NULL, 0 };
+	return push_frame(site, address, caller);
 }
 
 void vprof_out_slow(struct vprof_span *span, unsigned long long end)
