@@ -52,14 +52,36 @@ static char *without_suffix(const char *path)
 	return dot && dot > base ? xstrndup(path, (size_t)(dot - path)) : xstrdup(path);
 }
 
+/* Also where it is called cc. */
+static bool is_clang(const struct command *c)
+{
+	size_t last = 0;
+
+	while (last + 1 < c->kinds.cnt && c->kinds.items[last + 1] == WORD_PROGRAM)
+		last++;
+	_cleanup_(freep) char *real = path_real(c->words.items[last]);
+
+	return strstr(path_base(real), "clang") != NULL;
+}
+
+/* -Wp,-MMD,FILE: the target is gcc's own choice, but clang's driver reads it as -MMD -MF FILE. */
+static bool has_wrapped_deps(const struct command *c)
+{
+	for (size_t w = 0; w < c->words.cnt; w++)
+		if (starts_with(c->words.items[w], "-Wp,-MD,") ||
+		    starts_with(c->words.items[w], "-Wp,-MMD,"))
+			return true;
+	return false;
+}
+
 static void add_dependency_names(const struct command *c, size_t i, struct args *ret)
 {
 	_cleanup_(freep) char *source = without_suffix(path_base(c->sources.items[i].path));
 	_cleanup_(freep) char *output = c->output ? without_suffix(c->output) : NULL;
 
-	if (!c->makes_deps)
+	if (!c->makes_deps && !(has_wrapped_deps(c) && is_clang(c)))
 		return;
-	if (!c->deps_named) {
+	if (c->makes_deps && !c->deps_named) {
 		args_add(ret, "-MF");
 		args_addf(ret, "%s.d", output ? output : source);
 	}

@@ -145,6 +145,10 @@ int main(int argc, char **argv)
 		status = launcher_run(argv + optind, &s.o);
 	plan_free(s.plan);
 	primitives_release(&s.sync);
+	for (size_t i = 0; i < s.intervals.cnt; i++) {
+		s.intervals.items[i].name = s.intervals.items[i].key = NULL;	/* argv's */
+		interval_directive_release(&s.intervals.items[i]);
+	}
 	VEC_RELEASE(&s.intervals);
 	return status;
 }

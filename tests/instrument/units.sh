@@ -1,0 +1,184 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What a build sees of the launcher: dependency files, error messages, objects, links, rebuilds.
+set -u
+: "${srcdir:=.}"
+launch=$PWD/tests/instrument/launch
+runtime=$PWD
+source=$(cd "$srcdir" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+failed=0
+
+fail() {
+	echo "FAIL: $*"
+	failed=$((failed + 1))
+}
+
+same() {
+	cmp -s "$2" "$3" || { fail "$1 differs"; diff "$2" "$3"; }
+}
+
+vcc() {			# PLAN COMMAND...
+	plan=$1
+	shift
+	"$launch" -b "$work/build" -p "$plan" -t "$source/annotations/pthread.sync" -R "$runtime" -- "$@"
+}
+
+mkdir sub
+echo '#define N 3' > n.h
+cat > a.c <<'EOF'
+#include <stdio.h>
+#include "n.h"
+int helper(int x);
+int helper(int x) { return x + N; }
+int main(void) { printf("%d\n", helper(1)); return 0; }
+EOF
+echo 'int lone = 3;' > data.c
+
+# Dependency files: same names and same contents as without us, and no others.
+dependencies() {	# COMPILER OPTION...
+	rm -rf out && mkdir -p out/sub
+	(cd out && eval "$*") 2> err || { fail "plain: $*"; cat err; }
+	rm -f out/a.out; rm -rf plain; mv out plain
+	mkdir -p out/sub
+	compiler=$1
+	shift
+	(cd out && vcc all "$compiler" "$@") 2> err || { fail "launched: $*"; cat err; }
+	rm -f out/a.out
+	(cd plain && find . -name '*.d' | sort) > plain.list
+	(cd out && find . -name '*.d' | sort) > out.list
+	same "list of dependency files of $compiler $*" plain.list out.list
+	for d in $(cat plain.list); do
+		same "$d of $compiler $*" "plain/$d" "out/$d"
+	done
+}
+for cc in gcc clang; do
+	dependencies $cc -MD -c ../a.c -o sub/a.lo
+	dependencies $cc -MMD -MP -c ../a.c
+	dependencies $cc -MD -MF sub/x.d -c ../a.c -o a.o
+	dependencies $cc -MMD -MT target -c ../a.c
+	dependencies $cc -MD ../a.c -o prog
+	dependencies $cc -Wp,-MMD,sub/wp.d -c ../a.c -o a.o
+done
+(DEPENDENCIES_OUTPUT=env.d; export DEPENDENCIES_OUTPUT; vcc all gcc -c a.c -o a.o; mv env.d env.got
+ gcc -c a.c -o a.o; mv env.d env.want)
+same "DEPENDENCIES_OUTPUT" env.want env.got
+
+# A unit with nothing to insert, and one whose parse says too little, is the compiler's own object.
+gcc -g -c data.c -o want.o && vcc all gcc -g -c data.c -o got.o
+same "the object of a unit without functions" want.o got.o
+gcc -g -c a.c -o want.o && vcc none gcc -g -c a.c -o got.o
+same "the object without a plan" want.o got.o
+cat > nested.c <<'EOF'
+int main(void) { int nested(int x) { return x - 1; } return nested(1); }
+EOF
+gcc -c nested.c -o want.o && vcc all gcc -c nested.c -o got.o
+same "the object of a unit with a nested function" want.o got.o
+"$launch" -b build -P | grep -q 'untouched .*nested.c: libclang does not understand .*nested.c:1' ||
+	fail "no reason for nested.c"
+
+# Errors and warnings are the compiler's own, said once, with its status.
+cat > bad.c <<'EOF'
+#warning mind this
+int f(void) { return undeclared; }
+EOF
+gcc -Wall -c bad.c -o want.o 2> want; want=$?
+vcc all gcc -Wall -c bad.c -o got.o 2> got; got=$?
+same "messages of a failed compile" want got
+[ $want = $got ] || fail "status $got instead of $want"
+sed -i 's/undeclared/1/' bad.c
+gcc -c bad.c -o want.o 2> want
+vcc all gcc -c bad.c -o got.o 2> got
+same "a #warning" want got
+vcc all gcc -c no_such.c 2> got && fail "a missing source is no error"
+vcc all no_such_compiler -c a.c 2> got
+[ $? = 127 ] || fail "a missing compiler is not status 127"
+
+# Lines in debug information and __FILE__ are the user's; the name of the unit too.
+cat > lines.c <<'EOF'
+#include <stdio.h>
+
+int where(void)
+{
+	return __LINE__; }
+int main(void) { printf("%s %d\n", __FILE__, where()); return 0; }
+EOF
+for cc in gcc clang; do
+	vcc all $cc -g -gdwarf-4 lines.c -o lines
+	[ "$(./lines)" = "lines.c 5" ] || fail "__FILE__ and __LINE__ with $cc"
+	readelf --debug-dump=info lines 2> err | grep -q 'DW_AT_name.*lines\.c$' ||
+		fail "the unit's name in debug information of $cc"
+	readelf --debug-dump=decodedline lines 2> err | grep -q '^lines.c  *5 ' ||
+		fail "line 5 in debug information of $cc"
+done
+
+# Every way to link.
+cat > lib.c <<'EOF'
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int counted(void); int counted(void)
+{
+	static int n;
+	pthread_mutex_lock(&m);
+	n++;
+	pthread_mutex_unlock(&m);
+	return n;
+}
+EOF
+cat > use.c <<'EOF'
+#include <stdio.h>
+int counted(void);
+int main(void) { counted(); printf("%d\n", counted()); return 0; }
+EOF
+runs() {
+	name=$1
+	shift
+	[ "$("$@")" = 2 ] || fail "$name does not run"
+}
+vcc all gcc use.c lib.c -o one 2> err || { fail "two sources at once"; cat err; }
+runs "two sources at once" ./one
+[ -z "$(ls build/*.o build/*.i 2> err)" ] || fail "files are left in the build directory"
+vcc all gcc -static use.c lib.c -o static && runs "static" ./static
+vcc all gcc -no-pie -fno-pic use.c lib.c -o nopie && runs "-no-pie" ./nopie
+vcc all gcc -flto -O2 use.c lib.c -o lto && runs "-flto" ./lto
+vcc all gcc -x c use.c lib.c -o lang && runs "-x c" ./lang
+vcc all gcc -fPIC -shared lib.c -Wl,-z,defs -o libcounted.so
+vcc all gcc use.c -L. -lcounted -Wl,-rpath,. -o shared && runs "shared library" ./shared
+gcc use.c -L. -lcounted -Wl,-rpath,. -o foreign && runs "shared library in a plain program" ./foreign
+vcc all gcc -c use.c lib.c && gcc -r -nostdlib use.o lib.o -o both.o && vcc all gcc both.o -o r &&
+	runs "-r" ./r
+echo '-O1 use.c lib.c -o response' > args
+vcc all gcc @args && runs "response file" ./response
+mkdir masquerade && ln -s "$launch" masquerade/gcc
+(PATH=$work/masquerade:$PATH vcc all gcc use.c lib.c -o masked) && runs "masquerade" ./masked
+
+# A new plan compiles again what it changes, in the directory and with the command of the first time.
+rm -rf build proj && mkdir -p proj/dir
+cp use.c lib.c proj
+(cd proj/dir && vcc none gcc -c ../use.c -o use.o && vcc none gcc -DX -c ../lib.c -o lib.o)
+cp proj/dir/use.o use.before; cp proj/dir/lib.o lib.before
+printf 'vprof-plan 1\ninterval\t%s\t4\tcounted\n' "$(pwd -P)/proj/lib.c" > plan
+rebuild() {
+	"$launch" -b build -p "$1" -t "$source/annotations/pthread.sync" -R "$runtime" -B
+}
+[ "$(rebuild plan)" = "1 of 2" ] || fail "not exactly one unit is compiled again"
+cmp -s proj/dir/use.o use.before || fail "use.o was touched"
+cmp -s proj/dir/lib.o lib.before && fail "lib.o was not made again"
+nm proj/dir/lib.o | grep -q vprof_sites || fail "lib.o has no probe"
+[ "$("$launch" -b build -l | grep -c probed)" = 1 ] || fail "not one function is probed"
+[ "$(rebuild plan)" = "0 of 2" ] || fail "an unchanged plan compiles"
+[ "$(rebuild none)" = "1 of 2" ] || fail "the probe is not taken out"
+cmp -s proj/dir/lib.o lib.before || fail "lib.o is not as before"
+rm proj/lib.c
+rebuild plan > got 2>&1 && fail "a vanished source is no error"
+grep -q 'lib.c' got || fail "the compiler's message is lost"
+
+# A damaged record is status 5.
+echo '{' > build/x.scan
+"$launch" -b build -l 2> got
+[ $? = 5 ] || fail "a damaged record is not status 5"
+
+echo "$failed failures"
+[ $failed = 0 ]

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * test_command.c - compilers' command lines, and what a unit's compile becomes.
+ *
+ * Each row of the table: the command line, what it is, its sources and the object of the first.
+ */
+#include <string.h>
+#include "tests/unit/cmocka_all.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "instrumenter/preprocess.h"
+
+static const struct {
+	const char *line;
+	enum command_kind kind;
+	enum link_kind link;
+	const char *sources;		/* "a.c:c b.cc:c++" */
+	const char *object;		/* NULL: no source */
+} rows[] = {
+	{ "gcc -c a.c", COMMAND_COMPILE, LINK_EXECUTABLE, "a.c:c", "a.o" },
+	{ "gcc -O2 -Isrc -DX=1 -c dir/a.c -o obj/x.lo", COMMAND_COMPILE, LINK_EXECUTABLE, "dir/a.c:c",
+	  "obj/x.lo" },
+	{ "g++ -c a.c", COMMAND_COMPILE, LINK_EXECUTABLE, "a.c:c++", "a.o" },
+	{ "x86_64-linux-gnu-g++-12 -c a.b.cc", COMMAND_COMPILE, LINK_EXECUTABLE, "a.b.cc:c++", "a.b.o" },
+	{ "gcc -c a.c b.cpp", COMMAND_COMPILE, LINK_EXECUTABLE, "a.c:c b.cpp:c++", "a.o" },
+	{ "gcc a.c -lm -o prog", COMMAND_COMPILE_LINK, LINK_EXECUTABLE, "a.c:c", "prog-a.o" },
+	{ "gcc a.c", COMMAND_COMPILE_LINK, LINK_EXECUTABLE, "a.c:c", "a-a.o" },
+	{ "gcc -shared -o lib.so a.o", COMMAND_LINK, LINK_SHARED, "", NULL },
+	{ "gcc -r -o x.o a.o", COMMAND_LINK, LINK_NO_RUNTIME, "", NULL },
+	{ "gcc -r -shared -o x.o a.o", COMMAND_LINK, LINK_NO_RUNTIME, "", NULL },
+	{ "gcc -nostdlib a.o", COMMAND_LINK, LINK_NO_RUNTIME, "", NULL },
+	{ "gcc -o p a.o -Wl,-z,now -L lib -l foo", COMMAND_LINK, LINK_EXECUTABLE, "", NULL },
+	{ "ccache gcc -c a.c", COMMAND_COMPILE, LINK_EXECUTABLE, "a.c:c", "a.o" },
+	{ "gcc -x c++ -c a.c -x none -o a.o", COMMAND_COMPILE, LINK_EXECUTABLE, "a.c:c++", "a.o" },
+	{ "gcc -xc -c a.inc", COMMAND_COMPILE, LINK_EXECUTABLE, "a.inc:c", "a.o" },
+	{ "gcc -include x.c -c a.c", COMMAND_COMPILE, LINK_EXECUTABLE, "a.c:c", "a.o" },
+	{ "gcc -MF a.c -MD -c b.c", COMMAND_COMPILE, LINK_EXECUTABLE, "b.c:c", "b.o" },
+	{ "gcc -Xlinker a.c -o p b.o", COMMAND_LINK, LINK_EXECUTABLE, "", NULL },
+	{ "gcc -D a.c -I a.c -U a.c -c b.c -o c.o", COMMAND_COMPILE, LINK_EXECUTABLE, "b.c:c", "c.o" },
+	{ "gcc -o p a.c s.S b.o", COMMAND_COMPILE_LINK, LINK_EXECUTABLE, "a.c:c", "p-a.o" },
+	{ "gcc -E a.c", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc -S a.c", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc -MM a.c", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc -c a.S", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc -v", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc --version", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc -print-file-name=crt1.o", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc -c a.h", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc -x c-header -c a.h", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc -c conftest.c", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc -x c - -o p", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc -c a.c -o /dev/null", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc -m32 -c a.c", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc -o", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+};
+
+/* Splits at single blanks. */
+static void split(const char *line, struct args *ret)
+{
+	while (*line) {
+		size_t len = strcspn(line, " ");
+
+		args_addf(ret, "%.*s", (int)len, line);
+		line += len + (line[len] == ' ');
+	}
+}
+
+static char *joined(const struct args *a)
+{
+	struct str s = STR_INIT;
+
+	for (size_t i = 0; i < a->cnt; i++)
+		str_addf(&s, "%s%s", i ? " " : "", a->items[i]);
+	return str_take(&s);
+}
+
+static void check_row(size_t i)
+{
+	_cleanup_(args_release) struct args words = ARGS_INIT;
+	_cleanup_(command_release) struct command c;
+	_cleanup_(str_release) struct str sources = STR_INIT;
+
+	split(rows[i].line, &words);
+	command_parse(words.items, &c);
+	print_message("%s\n", rows[i].line);
+	assert_int_equal(c.kind, rows[i].kind);
+	if (c.kind == COMMAND_PASS)
+		return;
+	assert_int_equal(c.link, rows[i].link);
+	for (size_t n = 0; n < c.sources.cnt; n++)
+		str_addf(&sources, "%s%s:%s", n ? " " : "", c.sources.items[n].path,
+			 c.sources.items[n].language == LANG_CXX ? "c++" : "c");
+	assert_string_equal(str_cstr(&sources), rows[i].sources);
+	if (rows[i].object) {
+		_cleanup_(freep) char *object = command_object(&c, 0);
+
+		assert_string_equal(object, rows[i].object);
+	}
+}
+
+static void test_rows(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		check_row(i);
+}
+
+static void test_response_file(void **state)
+{
+	static const char text[] = "-DX='a b' \"-DY=\\\"q\\\"\"\n -c\ta\\ b.c @response.tmp @no.such\n";
+	char *const argv[] = { "gcc", "@response.tmp", NULL };
+	struct command c;
+
+	(void)state;
+	assert_int_equal(file_write("response.tmp", text, strlen(text), 0600), 0);
+	command_parse(argv, &c);
+	unlink("response.tmp");
+	assert_int_equal(c.kind, COMMAND_COMPILE);
+	assert_string_equal(c.words.items[1], "-DX=a b");
+	assert_string_equal(c.words.items[2], "-DY=\"q\"");
+	assert_string_equal(c.words.items[4], "a b.c");
+	/* the file that names itself is opened 8 times, then left as a word */
+	assert_string_equal(c.words.items[c.words.cnt - 1], "@no.such");
+	assert_int_equal(c.sources.cnt, 8);
+	command_release(&c);
+}
+
+static void check_commands(const char *line, const char *preprocess, const char *compile,
+			   const char *original)
+{
+	_cleanup_(args_release) struct args words = ARGS_INIT, p = ARGS_INIT, o = ARGS_INIT;
+	_cleanup_(args_release) struct args u = ARGS_INIT;
+	_cleanup_(command_release) struct command c;
+
+	split(line, &words);
+	command_parse(words.items, &c);
+	_cleanup_(freep) char *object = command_object(&c, 0);
+
+	preprocess_command(&c, 0, "T.i", "inc", &p);
+	compile_command(&c, 0, "T.i", object, &o);
+	original_command(&c, 0, object, "inc", &u);
+	_cleanup_(freep) char *p_text = joined(&p), *o_text = joined(&o), *u_text = joined(&u);
+
+	assert_string_equal(p_text, preprocess);
+	assert_string_equal(o_text, compile);
+	assert_string_equal(u_text, original);
+}
+
+static void test_three_commands(void **state)
+{
+	(void)state;
+	check_commands("gcc -O2 -Wall -Werror -pedantic -DX -MD -Wp,-DY -fPIC -c log.c -o obj/log.o",
+		       "gcc -O2 -Wall -Werror -pedantic -DX -MD -Wp,-DY -fPIC -MF obj/log.d -MQ obj/log.o "
+		       "-Iinc -E -x c log.c -o T.i",
+		       "gcc -O2 -fPIC -w -c -x cpp-output T.i -o obj/log.o",
+		       "gcc -O2 -Wall -Werror -pedantic -DX -MD -Wp,-DY -fPIC -c log.c -o obj/log.o -Iinc");
+	check_commands("gcc -MMD -MF d -MT t -P -c a.cc",
+		       "gcc -MMD -MF d -MT t -Iinc -E -x c++ a.cc -o T.i",
+		       "gcc -w -c -x c++-cpp-output T.i -o a.o",
+		       "gcc -MMD -MF d -MT t -P -c a.cc -Iinc");
+	check_commands("gcc -g -MD a.c -Wl,-z,now -o prog b.o",
+		       "gcc -g -MD -MF prog.d -MQ prog -Iinc -E -x c a.c -o T.i",
+		       "gcc -g -w -c -x cpp-output T.i -o prog-a.o",
+		       "gcc -g -MD -MF prog.d -MQ prog -Iinc -c -x c a.c -o prog-a.o");
+}
+
+static void test_untouchable(void **state)
+{
+	char *const two[] = { "gcc", "-MD", "-c", "a.c", "b.c", NULL };
+	char *const temps[] = { "gcc", "-save-temps=obj", "-c", "a.c", NULL };
+	struct command c;
+
+	(void)state;
+	command_parse(two, &c);
+	assert_non_null(c.untouchable);
+	command_release(&c);
+	command_parse(temps, &c);
+	assert_non_null(c.untouchable);
+	command_release(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_response_file),
+		cmocka_unit_test(test_three_commands),
+		cmocka_unit_test(test_untouchable),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * test_instrumenter.c - locations, expressions, primitives, line markers, insertions, and the
+ * files that the plan and the scan records are.
+ */
+#include <errno.h>
+#include <string.h>
+#include "tests/unit/cmocka_all.h"
+#include "annotations/primitives.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "instrumenter/edit.h"
+#include "instrumenter/expression.h"
+#include "instrumenter/lines.h"
+#include "instrumenter/location.h"
+#include "instrumenter/plan.h"
+#include "instrumenter/scan.h"
+
+static const struct {
+	const char *text;
+	enum place place;
+	const char *file, *function;
+	uint32_t line;
+} locations[] = {
+	{ "f", PLACE_DEFAULT, NULL, "f", 0 },
+	{ "f@entry", PLACE_ENTRY, NULL, "f", 0 },
+	{ "f@return", PLACE_RETURN, NULL, "f", 0 },
+	{ "a.c:f", PLACE_DEFAULT, "a.c", "f", 0 },
+	{ "src/a.c:f@return", PLACE_RETURN, "src/a.c", "f", 0 },
+	{ "src/a.c:28", PLACE_LINE, "src/a.c", NULL, 28 },
+	{ "ns::C::f", PLACE_DEFAULT, NULL, "ns::C::f", 0 },
+	{ "a.cc:ns::f@entry", PLACE_ENTRY, "a.cc", "ns::f", 0 },
+	{ "C::operator bool", PLACE_DEFAULT, NULL, "C::operator bool", 0 },
+};
+
+static const char *const bad_locations[] = {
+	"", "@entry", "f@exit", "f@", "a.c:0", "a.c:99999999999", ":f", "28", "a.c:", "two words", "mark:",
+};
+
+static void test_locations(void **state)
+{
+	struct diag d = DIAG_INIT;
+	struct location l;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(locations); i++) {
+		assert_int_equal(location_parse(locations[i].text, &l, &d), 0);
+		assert_int_equal(l.place, locations[i].place);
+		assert_string_equal(l.file ? l.file : "-", locations[i].file ? locations[i].file : "-");
+		assert_string_equal(l.function ? l.function : "-",
+				    locations[i].function ? locations[i].function : "-");
+		assert_int_equal(l.line, locations[i].line);
+		_cleanup_(freep) char *text = location_text(&l);
+
+		assert_string_equal(text, locations[i].text);
+		location_release(&l);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(bad_locations); i++) {
+		assert_int_equal(location_parse(bad_locations[i], &l, &d), -EINVAL);
+		assert_int_equal(d.status, EXIT_USAGE);
+	}
+	assert_int_equal(location_parse("mark:request", &l, &d), 0);
+	assert_string_equal(l.mark, "request");
+	location_release(&l);
+}
+
+static void test_location_matches(void **state)
+{
+	(void)state;
+	assert_true(location_file_matches("server.c", "/u/log/server.c"));
+	assert_true(location_file_matches("log/server.c", "/u/log/server.c"));
+	assert_true(location_file_matches("./log/server.c", "/u/log/server.c"));
+	assert_true(location_file_matches("/u/log/server.c", "/u/log/server.c"));
+	assert_false(location_file_matches("erver.c", "/u/log/server.c"));
+	assert_false(location_file_matches("x/u/log/server.c", "/u/log/server.c"));
+	assert_true(location_function_matches("f", "f"));
+	assert_true(location_function_matches("f", "ns::C::f"));
+	assert_true(location_function_matches("C::f", "ns::C::f"));
+	assert_false(location_function_matches("f", "ns::gf"));
+	assert_false(location_function_matches("::f", "f"));
+}
+
+static const char *parameter(size_t n, void *arg)
+{
+	static const char *const names[] = { "conn", "", "n" };
+
+	(void)arg;
+	return n < ARRAY_SIZE(names) ? names[n] : NULL;
+}
+
+static void check_expression(const char *text, const char *result, const char *wanted)
+{
+	_cleanup_(str_release) struct str s = STR_INIT;
+
+	assert_null(expression_expand(text, parameter, NULL, result, &s));
+	assert_string_equal(str_cstr(&s), wanted);
+}
+
+static void test_expressions(void **state)
+{
+	_cleanup_(str_release) struct str s = STR_INIT;
+
+	(void)state;
+	check_expression("arg0->id", NULL, "(unsigned long long)(conn->id)");
+	check_expression("arg0->arg0 + target0 + p.ret", NULL,
+			 "(unsigned long long)(conn->arg0 + target0 + p.ret)");
+	check_expression("f(ret, arg2) ^ 0xarg0", "r", "(unsigned long long)(f(r, n) ^ 0xarg0)");
+	check_expression("\"arg0 \\\" ret\"[arg2]", "r", "(unsigned long long)(\"arg0 \\\" ret\"[n])");
+	check_expression("arg100 'ret'", NULL, "(unsigned long long)(arg100 'ret')");
+	check_expression("\"open", NULL, "(unsigned long long)(\"open)");
+	assert_non_null(expression_expand("arg1", parameter, NULL, NULL, &s));	/* no name */
+	assert_non_null(expression_expand("arg3", parameter, NULL, NULL, &s));
+	assert_non_null(expression_expand("ret", parameter, NULL, NULL, &s));
+	assert_true(expression_uses_result("arg0 + ret"));
+	assert_false(expression_uses_result("arg0->ret + retry"));
+}
+
+static void test_primitives(void **state)
+{
+	static const char table[] = "# a table\n\nacquire = lock_it( arg0 )  # why\n"
+				    "builtin sleep other\ndequeue = pop(task=*arg1, queue=f(arg0, 1))\n";
+	static const char bad[] = "acquire = lock_it(arg0)\nacquire lock_it\n";
+	struct primitive p;
+	struct diag d = DIAG_INIT;
+	primitives list = { NULL, 0, 0 };
+
+	(void)state;
+	assert_int_equal(file_write("table.tmp", table, strlen(table), 0600), 0);
+	assert_int_equal(primitives_read("table.tmp", &list, &d), 0);
+	assert_int_equal(list.cnt, 3);
+	assert_string_equal(primitives_find(&list, "lock_it")->object, "arg0");
+	assert_true(primitives_find(&list, "sleep")->builtin);
+	assert_string_equal(primitives_find(&list, "pop")->object, "f(arg0, 1)");
+	assert_string_equal(primitives_find(&list, "pop")->task, "*arg1");
+	assert_null(primitives_find(&list, "push"));
+	assert_int_equal(file_write("table.tmp", bad, strlen(bad), 0600), 0);
+	assert_int_equal(primitives_read("table.tmp", &list, &d), -EINVAL);
+	assert_non_null(strstr(d.text, "table.tmp:2"));
+	unlink("table.tmp");
+	primitives_release(&list);
+	assert_int_equal(primitive_parse(ROLE_ACQUIRE, "f(arg0, arg1)", &p, &d), -EINVAL);
+	assert_int_equal(primitive_parse(ROLE_ACQUIRE, "f()", &p, &d), -EINVAL);
+	assert_int_equal(primitive_parse(ROLE_ACQUIRE, "f", &p, &d), -EINVAL);
+	assert_int_equal(primitive_parse(ROLE_ENQUEUE, "f(queue=arg0)", &p, &d), -EINVAL);
+	assert_int_equal(primitive_parse(ROLE_ENQUEUE, "f(arg0, arg1)", &p, &d), -EINVAL);
+	assert_int_equal(primitive_parse(ROLE_ENQUEUE, "f(queue=a, queue=b, task=c)", &p, &d), -EINVAL);
+	assert_int_equal(primitive_parse(ROLE_ACQUIRE, "f(arg0 == 1)", &p, &d), 0);
+	assert_string_equal(p.object, "arg0 == 1");
+	primitive_release(&p);
+}
+
+static void check_position(const struct lines *l, const char *text, const char *at, const char *file,
+			   uint32_t line, bool foreign)
+{
+	struct position p = lines_at(l, (size_t)(strstr(text, at) - text));
+
+	assert_string_equal(p.file, file);
+	assert_int_equal(p.line, line);
+	assert_int_equal(p.foreign, foreign);
+}
+
+static void test_lines(void **state)
+{
+	static const char text[] =
+		"# 0 \"a.c\"\n# 1 \"/nowhere/dir//\"\n# 0 \"<built-in>\"\nint built;\n"
+		"# 1 \"/usr/include/x.h\" 1 3 4\nint x;\n# 1 \"own/vprof.h\" 1\nint v;\n"
+		"# 5 \"/nowhere/q\\\"\\303\\251.h\" 2\nint q;\n"
+		"# 2 \"a.c\" 2\n\nint first;\nint second;\n# pragma once\nint third;\n";
+	_cleanup_(lines_freep) struct lines *l = lines_new(text, strlen(text), "/nowhere", "/nowhere/own");
+
+	(void)state;
+	check_position(l, text, "int built", "<built-in>", 0, true);
+	check_position(l, text, "int x", "/usr/include/x.h", 1, true);
+	check_position(l, text, "int v", "/nowhere/own/vprof.h", 1, true);
+	check_position(l, text, "int q", "/nowhere/q\"\303\251.h", 5, false);
+	check_position(l, text, "int first", "/nowhere/a.c", 3, false);
+	check_position(l, text, "second", "/nowhere/a.c", 4, false);
+	check_position(l, text, "int third", "/nowhere/a.c", 6, false);
+	assert_int_equal(lines_top(l), strstr(text, "# 0 \"<built") - text);
+}
+
+static void test_edits(void **state)
+{
+	_cleanup_(edits_release) struct edits e = EDITS_INIT;
+	_cleanup_(str_release) struct str s = STR_INIT;
+
+	(void)state;
+	edits_insert(&e, 3, "C");
+	edits_insert(&e, 1, "A%d", 1);
+	edits_insert(&e, 1, "B");
+	edits_insert(&e, 0, "<");
+	edits_insert(&e, 99, ">");
+	edits_apply(&e, "xyz", 3, &s);
+	assert_string_equal(s.data, "<xA1ByzC>");
+}
+
+static void test_plan(void **state)
+{
+	static const char *const bad[] = {
+		"", "vprof-plan 2\n", "vprof-plan 1\nall sometimes\n", "vprof-plan 1\nalways\t/a.c\t3\n",
+		"vprof-plan 1\nalways\t/a.c\tx\tf\n", "vprof-plan 1\nnever\t/a.c\t3\tf\n",
+		"vprof-plan 1\n\n", "vprof-plan 1\nalways\t/a.c\t99999999999\tf\n",
+	};
+	_cleanup_(plan_freep) struct plan *p = plan_new(), *q = NULL;
+	struct diag d = DIAG_INIT;
+
+	(void)state;
+	plan_add(p, PLAN_IN_INTERVALS, "/src/a.c", 3, "f");
+	plan_add(p, PLAN_ALWAYS, "/src/a b.cc", 4, "C::operator bool");
+	assert_int_equal(plan_write("plan.tmp", p, &d), 0);
+	assert_int_equal(plan_read("plan.tmp", &q, &d), 0);
+	assert_int_equal(q->entries.cnt, 2);
+	assert_int_equal(q->all, PLAN_OFF);
+	assert_int_equal(plan_level_of(q, function_key("/src/a.c", 3, "f")), PLAN_IN_INTERVALS);
+	assert_int_equal(plan_level_of(q, function_key("/src/a b.cc", 4, "C::operator bool")),
+			 PLAN_ALWAYS);
+	assert_int_equal(plan_level_of(q, function_key("/src/a.c", 4, "f")), PLAN_OFF);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct plan *none = NULL;
+
+		assert_int_equal(file_write("plan.tmp", bad[i], strlen(bad[i]), 0600), 0);
+		assert_int_equal(plan_read("plan.tmp", &none, &d), -EBADMSG);
+		assert_int_equal(d.status, EXIT_DATA);
+		assert_null(none);
+	}
+	unlink("plan.tmp");
+	plan_free(TAKE_PTR(q));
+	assert_int_equal(plan_read("plan.tmp", &q, &d), 0);
+	assert_int_equal(q->entries.cnt, 0);
+}
+
+static struct unit *sample_unit(void)
+{
+	static const char *argv[] = { "/usr/bin/gcc", "-c", "a \"b\".c", NULL };
+	struct unit *u = unit_new();
+	struct scan_function f = {
+		.name = "f", .file = "/src/a.c", .line = 3, .end_line = 9, .key = 0xfedcba9876543210ULL,
+		.is_static = true, .releases = true, .type = "int (void)", .skipped = "naked",
+	};
+	struct scan_function g = { .name = "g\xff", .file = "/src/a.c", .probed = true };
+	struct scan_call call = { .caller = 1, .callee = "f", .callee_file = "/src/a.c",
+				  .callee_line = 3, .callee_static = true, .file = "/src/a.c", .line = 12 };
+	struct scan_call through = { .caller = 0, .type = "void (int)", .file = "/src/a.c", .line = 5 };
+	struct scan_place place = { .interval = "i", .role = "start", .location = "f", .problem = "x" };
+
+	u->object = "/src/a.o";
+	u->source = "/src/a.c";
+	u->directory = "/src";
+	u->argv = argv;
+	u->probe_set = UINT64_MAX;
+	u->untouched = "why";
+	VEC_ADD(&u->functions, f);
+	VEC_ADD(&u->functions, g);
+	VEC_ADD(&u->calls, call);
+	VEC_ADD(&u->calls, through);
+	VEC_ADD(&u->address_taken, "g");
+	VEC_ADD(&u->places, place);
+	return u;
+}
+
+static void test_scan_round_trip(void **state)
+{
+	_cleanup_(unit_freep) struct unit *u = sample_unit();
+	units list = { NULL, 0, 0 };
+	struct diag d = DIAG_INIT;
+
+	(void)state;
+	remove_tree("scan.tmp");
+	assert_int_equal(unit_write("scan.tmp", u, &d), 0);
+	assert_int_equal(units_read("scan.tmp", &list, &d), 0);
+	assert_int_equal(list.cnt, 1);
+	struct unit *r = list.items[0];
+
+	assert_string_equal(r->object, u->object);
+	assert_string_equal(r->argv[2], "a \"b\".c");
+	assert_null(r->argv[3]);
+	assert_int_equal(r->probe_set, UINT64_MAX);
+	assert_string_equal(r->untouched, "why");
+	assert_int_equal(r->functions.cnt, 2);
+	assert_int_equal(r->functions.items[0].key, 0xfedcba9876543210ULL);
+	assert_true(r->functions.items[0].is_static && r->functions.items[0].releases);
+	assert_false(r->functions.items[0].probed || r->functions.items[0].is_inline);
+	assert_string_equal(r->functions.items[0].skipped, "naked");
+	assert_string_equal(r->functions.items[1].name, "g?");
+	assert_null(r->functions.items[1].skipped);
+	assert_true(r->functions.items[1].probed);
+	assert_string_equal(r->calls.items[0].callee, "f");
+	assert_int_equal(r->calls.items[0].line, 12);
+	assert_null(r->calls.items[1].callee);
+	assert_string_equal(r->calls.items[1].type, "void (int)");
+	assert_string_equal(r->address_taken.items[0], "g");
+	assert_string_equal(r->places.items[0].problem, "x");
+	units_release(&list);
+}
+
+/* Every cut and every changed byte of a record is either read or reported, never a crash. */
+static void test_scan_damage(void **state)
+{
+	_cleanup_(unit_freep) struct unit *u = sample_unit();
+	_cleanup_(freep) char *path = unit_path("scan.tmp", u->object, ".scan"), *text = NULL;
+	struct diag d = DIAG_INIT;
+	unsigned damaged = 0;
+	size_t len;
+
+	(void)state;
+	assert_int_equal(unit_write("scan.tmp", u, &d), 0);
+	assert_int_equal(file_read(path, &text, &len), 0);
+	for (size_t i = 0; i < 2 * len; i++) {
+		_cleanup_(freep) char *copy = xstrndup(text, len);
+		units list = { NULL, 0, 0 };
+
+		if (i >= len)
+			copy[i - len] = "\"0x]{}-\0,"[i % 9];
+		assert_int_equal(file_write(path, copy, i < len ? i : len, 0600), 0);
+		if (units_read("scan.tmp", &list, &d) < 0) {
+			assert_int_equal(d.status, EXIT_DATA);
+			assert_int_equal(list.cnt, 0);
+			damaged++;
+		}
+		units_release(&list);
+	}
+	assert_true(damaged > len);			/* every cut, and some of the changes */
+	remove_tree("scan.tmp");
+}
+
+static void test_long_paths(void **state)
+{
+	char object[600] = "/", other[600];
+
+	(void)state;
+	memset(object + 1, 'a', sizeof(object) - 2);
+	object[sizeof(object) - 1] = '\0';
+	memcpy(other, object, sizeof(other));
+	other[1] = 'b';
+	_cleanup_(freep) char *a = unit_path("d", object, ".scan"), *b = unit_path("d", other, ".scan");
+
+	assert_true(strlen(path_base(a)) < 255);
+	assert_string_not_equal(a, b);
+	_cleanup_(freep) char *plain = unit_path("d", "/src/a.o", ".scan");
+
+	assert_string_equal(plain, "d/%src%a.o.scan");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_locations),
+		cmocka_unit_test(test_location_matches),
+		cmocka_unit_test(test_expressions),
+		cmocka_unit_test(test_primitives),
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_edits),
+		cmocka_unit_test(test_plan),
+		cmocka_unit_test(test_scan_round_trip),
+		cmocka_unit_test(test_scan_damage),
+		cmocka_unit_test(test_long_paths),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
