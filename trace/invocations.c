@@ -48,7 +48,8 @@ void build_invocations(struct reading *rd)
 
 		while (at < r->invocations.cnt && r->invocations.items[at].thread == thread)
 			at++;
-		add_thread(rd, thread, r->invocations.items + first, at - first);
+		if (at > first)
+			add_thread(rd, thread, &r->invocations.items[first], at - first);
 	}
 }
 

@@ -130,7 +130,8 @@ void build_segments(struct reading *rd)
 
 		while (at < w.list.cnt && w.list.items[at].thread == thread)
 			at++;
-		add_line(rd, &releases, thread, w.list.items + first, at - first);
+		add_line(rd, &releases, thread, at > first ? &w.list.items[first] : NULL,
+			 at - first);
 	}
 	VEC_RELEASE(&w.list);
 	VEC_RELEASE(&releases.list);
