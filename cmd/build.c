@@ -287,8 +287,9 @@ static void print_summary(const units *list)
 				map_set(probed, f->key, 1);
 		}
 	print_skipped(list);
-	note_line("%zu unit%s, %zu functions, %zu of them probed (vprof show coverage lists them)",
-		  list->cnt, list->cnt == 1 ? "" : "s", map_cnt(functions), map_cnt(probed));
+	note_line("%zu unit%s, %zu function%s, %zu of them probed (vprof show coverage lists them)",
+		  list->cnt, list->cnt == 1 ? "" : "s", map_cnt(functions),
+		  map_cnt(functions) == 1 ? "" : "s", map_cnt(probed));
 	note_line("next: vprof record -- COMMAND   (what puts load on the program and ends by itself)");
 }
 

@@ -155,6 +155,22 @@ static int parse_short(struct parser *p)
 	return 0;
 }
 
+/* "-d DIR" behind the command means what it means before it, unless the command has a -d. */
+static bool is_data_dir(const struct parser *p, const char *word)
+{
+	return starts_with(word, "-d") && !find_short(p->cmd, 'd');
+}
+
+static int parse_data_dir(struct parser *p)
+{
+	const char *word = p->argv[p->at++];
+
+	if (!word[2] && p->at == p->argc)
+		return usage(p, "-d wants a directory: -d DIR");
+	set_data_dir(word[2] ? word + 2 : p->argv[p->at++]);
+	return 0;
+}
+
 static bool is_help(const char *word)
 {
 	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
@@ -182,6 +198,8 @@ int options_parse_command(int argc, char **argv, const struct cmd *cmd, struct a
 			done = 1;
 		} else if (starts_with(word, "--")) {
 			done = parse_long(&p);
+		} else if (is_data_dir(&p, word)) {
+			done = parse_data_dir(&p);
 		} else if (word[0] == '-' && word[1]) {
 			done = parse_short(&p);
 		} else if (positional) {

@@ -88,6 +88,9 @@ status=$?
 cp -r vprof.data other
 echo "no database" >other/vprof.db
 expect 5 "$VPROF" -d other show summary
+expect 5 "$VPROF" show -d other summary
+expect 5 "$VPROF" show summary -dother
+expect 2 "$VPROF" show summary -d
 expect 2 "$VPROF" show no-such-view
 expect 2 "$VPROF" show summary 99
 finish

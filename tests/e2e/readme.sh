@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What the README and the pages show works: its commands are run as they stand there, its example
+# tree is what the demo prints but for the numbers, the examples of the pages are accepted.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+readme=$top/README.md
+
+# "Your own server": the block's commands, in a project that has what they name.
+mkdir -p bin && ln -s "$VPROF" bin/vprof && PATH=$PWD/bin:$PATH
+cp "$top"/examples/logserver/logserver.c "$top"/examples/logserver/Makefile .
+printf '#!/bin/sh\nexec ./logserver\n' >bench.sh && chmod +x bench.sh
+awk '/^## Your own server/ { on = 1 } /^## memcached/ { on = 0 } on && /^\$ / { print substr($0, 3) }' \
+	"$readme" >commands
+[ "$(wc -l <commands)" -ge 5 ] && pass || fail "the README shows no commands"
+while read -r line; do
+	expect 0 sh -c "$line"
+done <commands
+
+# The tree at the top: the same labels in the same order in a real one.
+"$VPROF" demo -C "$work/demo" >demo.out 2>&1 || fail "the demo"
+labels='s/^[^├└]*[├└]─ \([a-z_]*\( [a-z_]*\)\{0,1\}\( ([a-z]*)\)\{0,1\}\) .*/\1/p'
+awk '/^```/ { n++ } n == 1' "$readme" | sed -n "$labels" >shown
+sed -n "$labels" demo.out >printed
+for label in $(tr ' ' '~' <shown | grep -v hash_payload); do
+	grep -qxF -e "$(echo "$label" | tr '~' ' ')" printed && pass ||
+		fail "the README's tree has '$label', the demo's has not"
+done
+[ "$(wc -l <shown)" -ge 5 ] && pass || fail "the README shows no tree"
+tail -1 demo.out | grep -q "log_append › lock wait causes .* because of flush_log" && pass ||
+	fail "the demo does not end with its answer: $(tail -1 demo.out)"
+
+# The pages' examples.
+sed -n '/^\.Bd -literal -offset indent/,/^\.Ed/p' "$top/doc/vprof-tuples.5" | grep -v '^\.' >page.tuples
+expect 0 "$VPROF" import --from tuples page.tuples
+sed -n '/^\.Bd -literal -offset indent/,/^\.Ed/p' "$top/doc/vprof.conf.5" | grep -v '^\.' >vprof.conf
+expect 0 "$VPROF" annotate --name other --start f --end g
+finish
