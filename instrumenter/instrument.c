@@ -16,6 +16,7 @@
 #include <string.h>
 #include "base/banned.h"
 #include "base/cleanup.h"
+#include "base/map.h"
 #include "instrumenter/expression.h"
 #include "instrumenter/instrument.h"
 
@@ -30,10 +31,17 @@ static const char probe_text[] =
 
 #define OWN_MARKER "# 1 \"<vprof>\" 3\n"	/* 3: a system header, nobody's warnings */
 
+#define FORM_VERSION 1		/* to be raised when what is emitted around the probes changes */
+
 static void insert_probes(struct instrumenting *in);
 static void rewrite_returns(struct instrumenting *in, size_t f);
 static void insert_bodies(struct instrumenting *in);
 static void add_top(const struct instrumenting *in, struct str *top);
+
+uint64_t instrument_version(void)
+{
+	return hash_u64(hash_str(0, probe_text), FORM_VERSION);
+}
 
 bool instrument_unit(struct instrumenting *in, struct str *ret)
 {

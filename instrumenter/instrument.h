@@ -40,6 +40,9 @@ struct instrumenting {
 	size_t site_cnt, later_cnt, event_cnt;
 };
 
+/* Differs between two programs vprof whose probes differ. */
+uint64_t instrument_version(void);
+
 /* scan.c: functions, calls and addresses of the unit. */
 void scan_unit(struct instrumenting *in);
 

@@ -262,7 +262,7 @@ static uint64_t hash_directives(uint64_t h, const struct unit *u, const struct l
 
 uint64_t probe_set_of(const struct unit *u, const struct launcher_options *o)
 {
-	uint64_t h = hash_str(0, "1");		/* to be raised when the inserted text changes */
+	uint64_t h = instrument_version();
 
 	for (size_t i = 0; i < u->functions.cnt; i++) {
 		const struct scan_function *f = &u->functions.items[i];
