@@ -10,21 +10,35 @@
  * 2 Cov(C,body) = -1 is Var(A) = 3.25: B contributes 153.8 %, the pair (B, C) -123.1 %.
  *
  * Members of a pair are called by what they are: "f", "body of f", "wait:lock in f",
- * "wait:queue", and "body" for the interval's own.
+ * "wait:queue", and "body" for the interval's own.  Among a thousand siblings there are half a
+ * million pairs, nearly all of them nothing: those below a millionth of the variance are no
+ * factors (they stay in the tree's covariances, so that it closes).
  */
 #include "analysis/passes.h"
 
+#include <math.h>
 #include <string.h>
 #include "base/map.h"
 #include "base/banned.h"
 
-static uint32_t pair_of(struct analysis *a, struct map *index, uint32_t x, uint32_t y);
+#define NEGLIGIBLE 1e-6
+
+struct pair_sum {
+	uint32_t x, y;			/* factors, x < y */
+	double share;
+};
+
+typedef VEC(struct pair_sum) pair_sums;
+
+static double *sum_of(pair_sums *sums, struct map *index, uint32_t x, uint32_t y);
+static void add_pair(struct findings *f, const struct pair_sum *sum);
 static void fill_scores(struct findings *f);
 
 void find_pairs(struct analysis *a, const uint32_t *factor_of_node)
 {
 	struct findings *f = a->f;
 	_cleanup_(map_freep) struct map *index = map_new();
+	pair_sums sums = { NULL, 0, 0 };
 
 	for (size_t i = 1; i < f->nodes.cnt; i++)
 		if (factor_of_node[i] != NODE_NONE)
@@ -32,15 +46,32 @@ void find_pairs(struct analysis *a, const uint32_t *factor_of_node)
 				f->nodes.items[i].variance_share;
 	for (size_t i = 0; i < f->covariances.cnt; i++) {
 		const struct covariance *c = &f->covariances.items[i];
-		uint32_t x = factor_of_node[c->a], y = factor_of_node[c->b], factor = x;
+		uint32_t x = factor_of_node[c->a], y = factor_of_node[c->b];
 
 		if (x == NODE_NONE || y == NODE_NONE)
 			continue;
-		if (x != y)
-			factor = pair_of(a, index, x < y ? x : y, x < y ? y : x);
-		f->factors.items[factor].paper_contribution += c->share;
+		if (x == y)
+			f->factors.items[x].paper_contribution += c->share;
+		else
+			*sum_of(&sums, index, x < y ? x : y, x < y ? y : x) += c->share;
 	}
+	for (size_t i = 0; i < sums.cnt; i++)
+		if (fabs(sums.items[i].share) >= NEGLIGIBLE)
+			add_pair(f, &sums.items[i]);
+	VEC_RELEASE(&sums);
 	fill_scores(f);
+}
+
+static double *sum_of(pair_sums *sums, struct map *index, uint32_t x, uint32_t y)
+{
+	uint64_t *slot = map_slot(index, (uint64_t)x << 32 | y);
+	struct pair_sum sum = { x, y, 0 };
+
+	if (*slot == 0) {
+		VEC_ADD(sums, sum);
+		*slot = sums->cnt;
+	}
+	return &sums->items[*slot - 1].share;
 }
 
 static const char *label_of(struct findings *f, const struct factor *x)
@@ -58,31 +89,20 @@ static const char *label_of(struct findings *f, const struct factor *x)
 	}
 }
 
-static uint32_t pair_of(struct analysis *a, struct map *index, uint32_t x, uint32_t y)
+static void add_pair(struct findings *f, const struct pair_sum *sum)
 {
-	struct findings *f = a->f;
-	uint64_t *slot = map_slot(index, (uint64_t)x << 32 | y);
-	struct factor pair = { .kind = FACTOR_PAIR };
-	const char *first, *second;
+	const struct factor *x = &f->factors.items[sum->x], *y = &f->factors.items[sum->y];
+	const char *first = label_of(f, x), *second = label_of(f, y);
+	bool in_order = strcmp(first, second) <= 0;
+	struct factor pair = {
+		.kind = FACTOR_PAIR, .height = x->height > y->height ? x->height : y->height,
+		.functions = { in_order ? first : second, in_order ? second : first },
+		.share = sum->share, .variance_share = sum->share,
+		.paper_contribution = sum->share,
+	};
 
-	if (*slot != 0)
-		return (uint32_t)(*slot - 1);
-	first = label_of(f, &f->factors.items[x]);
-	second = label_of(f, &f->factors.items[y]);
-	if (strcmp(first, second) > 0) {
-		const char *swap = first;
-
-		first = second;
-		second = swap;
-	}
-	pair.function = pair.functions[0] = first;
-	pair.functions[1] = second;
-	pair.height = f->factors.items[x].height;
-	if (f->factors.items[y].height > pair.height)
-		pair.height = f->factors.items[y].height;
+	pair.function = pair.functions[0];
 	VEC_ADD(&f->factors, pair);
-	*slot = f->factors.cnt;
-	return (uint32_t)(*slot - 1);
 }
 
 static void fill_scores(struct findings *f)
@@ -91,8 +111,6 @@ static void fill_scores(struct findings *f)
 		struct factor *x = &f->factors.items[i];
 		double above = f->root_height > x->height ? f->root_height - x->height : 0;
 
-		if (x->kind == FACTOR_PAIR)
-			x->share = x->variance_share = x->paper_contribution;
 		x->specificity = above * above;
 		x->score = x->share > 0 ? x->specificity * x->share : 0;
 		x->paper_score = x->specificity * x->paper_contribution;

@@ -295,10 +295,83 @@ static bool same_factor(const struct oracle *o, const struct factor *x)
 	       (x->because_of.cnt == 0 || fabs(because - x->share) < 1e-9);
 }
 
+static bool is_root(const struct oracle *o, const struct oracle_node *n)
+{
+	return n->kind == NODE_FUNCTION && n->function == o->root_function;
+}
+
+/* "f", "body of f", "wait:lock in f", "wait:queue", "body": both ways of the pair's names. */
+static bool has_label(const struct oracle *o, const struct oracle_node *n, const char *label)
+{
+	const char *function = n->function == FUNCTION_NONE
+				       ? NULL : o->t->functions.items[n->function].name;
+	_cleanup_(str_release) struct str s = STR_INIT;
+
+	if (n->kind == NODE_FUNCTION)
+		str_add(&s, function);
+	else if (n->kind == NODE_BODY)
+		str_addf(&s, "body%s%s", function ? " of " : "", function ? function : "");
+	else
+		str_addf(&s, "wait:%s%s%s", trace_state_name(n->wait), function ? " in " : "",
+			 function ? function : "");
+	return strcmp(str_cstr(&s), label) == 0;
+}
+
+/* n^2 * 2 Cov over all siblings, or over those that the pair names. */
+static __int128 sibling_sum(const struct oracle *o, const struct factor *pair)
+{
+	__int128 sum = 0;
+
+	for (size_t i = 1; i < o->nodes.cnt; i++) {
+		const struct oracle_node *a = &o->nodes.items[i];
+
+		for (size_t j = 1; j < o->nodes.cnt; j++) {
+			const struct oracle_node *b = &o->nodes.items[j];
+
+			if (i == j || a->parent != b->parent || !a->shown || !b->shown ||
+			    a->kind == NODE_BLAME || is_root(o, a) || is_root(o, b))
+				continue;
+			/* Each two siblings come by in both orders; a pair's names in one. */
+			if (pair ? has_label(o, a, pair->functions[0]) &&
+				   has_label(o, b, pair->functions[1]) : true)
+				sum += (pair ? 2 : 1) * oracle_covariance(a->ns, b->ns, o->row_cnt);
+		}
+	}
+	return sum;
+}
+
+/* Every pair by its names, and all that covaries is in a pair or folded into a factor. */
+static bool same_pairs(const struct oracle *o, const struct findings *f)
+{
+	const int64_t *latency = o->nodes.items[0].ns;
+	__int128 variance_t = oracle_covariance(latency, latency, o->row_cnt);
+	__int128 variances = 0;
+	double all = 0;
+
+	for (size_t i = 1; i < o->nodes.cnt; i++) {
+		const struct oracle_node *n = &o->nodes.items[i];
+
+		if (n->shown && n->kind != NODE_BLAME && !is_root(o, n))
+			variances += oracle_covariance(n->ns, n->ns, o->row_cnt);
+	}
+	for (size_t i = 0; i < f->factors.cnt; i++) {
+		const struct factor *x = &f->factors.items[i];
+
+		all += x->paper_contribution;
+		if (x->kind == FACTOR_PAIR &&
+		    (differs(x->share, sibling_sum(o, x), variance_t) ||
+		     x->share != x->paper_contribution || x->share != x->variance_share))
+			return false;
+	}
+	/* Pairs below a millionth are left out, hence the wider limit. */
+	return variance_t == 0 ||
+	       fabs(all - (double)((long double)(variances + sibling_sum(o, NULL)) /
+				   variance_t)) < 1e-3;
+}
+
 static bool compare_factors(const struct oracle *o, struct findings *f, enum plant plant)
 {
 	size_t members = 0, expected = 0;
-	double pairs = 0, all = 0;
 
 	if (plant == PLANT_SHARE && f->factors.cnt > 0)
 		f->factors.items[0].share += 0.001;
@@ -307,23 +380,19 @@ static bool compare_factors(const struct oracle *o, struct findings *f, enum pla
 	for (size_t i = 1; i < o->nodes.cnt; i++) {
 		const struct oracle_node *n = &o->nodes.items[i];
 
-		expected += n->shown && n->kind != NODE_BLAME &&
-			    !(n->kind == NODE_FUNCTION && n->function == o->root_function);
+		expected += n->shown && n->kind != NODE_BLAME && !is_root(o, n);
 	}
 	for (size_t i = 0; i < f->factors.cnt; i++) {
 		const struct factor *x = &f->factors.items[i];
 
-		all += x->paper_contribution;
-		if (x->kind == FACTOR_PAIR) {
-			pairs += x->paper_contribution;
+		if (x->kind == FACTOR_PAIR)
 			continue;
-		}
 		if (!same_factor(o, x))
 			return false;
 		for (size_t j = 1; j < o->nodes.cnt; j++)
 			members += belongs_to(o, &o->nodes.items[j], x);
 	}
-	return members == expected && (pairs == 0 || all != 0);
+	return members == expected && same_pairs(o, f);
 }
 
 static bool compare_all(struct trace *t, uint32_t name, enum plant plant, const char **ret_what)

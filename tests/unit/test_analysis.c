@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * test_analysis.c - properties that hold for every trace, and sizes that no golden trace has.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "analysis/analyze.h"
+#include "base/str.h"
+#include "tests/oracle/random_trace.h"
+#include "tests/unit/cmocka_all.h"
+#include "trace/tuples.h"
+#include "base/banned.h"
+
+static struct findings *findings_of(struct trace *t)
+{
+	struct analyze_options o = { NULL };
+	struct findings *f = NULL;
+
+	assert_int_equal(analyze(t, &o, &f), 0);
+	return f;
+}
+
+static const char *word(const char *s)
+{
+	return s ? s : "-";
+}
+
+/* Every number to its last bit. */
+static char *findings_text(const struct findings *f)
+{
+	struct str s = STR_INIT;
+
+	str_addf(&s, "%s %a %a %u\n", f->interval.name, f->interval.mean_ns,
+		 f->interval.variance_ns2, f->root_height);
+	for (size_t i = 0; i < f->nodes.cnt; i++) {
+		const struct node *n = &f->nodes.items[i];
+
+		str_addf(&s, "%u %u %d %s %s %d %a %a %a %a %a %d\n", n->id, n->parent, n->kind,
+			 word(n->function), word(n->call_site), n->wait, n->mean_ns, n->variance_ns2,
+			 n->share, n->calls_per_interval, n->presence, n->open);
+	}
+	for (size_t i = 0; i < f->covariances.cnt; i++)
+		str_addf(&s, "%u %u %a\n", f->covariances.items[i].a, f->covariances.items[i].b,
+			 f->covariances.items[i].covariance_ns2);
+	for (int paper = 0; paper < 2; paper++) {
+		struct select_options o = { .paper = paper, .all = true };
+		_cleanup_(freep) uint32_t *order = NULL;
+		size_t cnt = factors_select(f, &o, &order);
+
+		for (size_t i = 0; i < cnt; i++) {
+			const struct factor *x = &f->factors.items[order[i]];
+
+			str_addf(&s, "%d %s %s %d %a %a %a %u\n", x->kind, word(x->function),
+				 word(x->functions[1]), x->wait, x->share, x->variance_share,
+				 x->paper_contribution, x->height);
+			for (size_t j = 0; j < x->because_of.cnt; j++)
+				str_addf(&s, "  %s %a\n", word(x->because_of.items[j].function),
+					 x->because_of.items[j].share);
+		}
+	}
+	for (size_t i = 0; i < f->warnings.cnt; i++)
+		str_addf(&s, "%s: %s\n", f->warnings.items[i].code, f->warnings.items[i].text);
+	return str_take(&s);
+}
+
+static void test_order_does_not_matter(void **state)
+{
+	(void)state;
+	for (unsigned int seed = 0; seed < 400; seed++) {
+		_cleanup_(trace_freep) struct trace *a = random_trace(seed, seed % 2);
+		_cleanup_(trace_freep) struct trace *b = random_trace(seed, seed % 2);
+		_cleanup_(findings_freep) struct findings *fa = findings_of(a), *fb = NULL;
+		_cleanup_(freep) char *text_a = findings_text(fa), *text_b = NULL;
+
+		shuffle_trace(b, seed);
+		fb = findings_of(b);
+		text_b = findings_text(fb);
+		if (strcmp(text_a, text_b) != 0)
+			fail_msg("seed %u:\n%s---\n%s", seed, text_a, text_b);
+	}
+}
+
+static void test_tree_closes(void **state)
+{
+	(void)state;
+	for (unsigned int seed = 0; seed < 400; seed++) {
+		_cleanup_(trace_freep) struct trace *t = random_trace(seed, seed % 2);
+		_cleanup_(findings_freep) struct findings *f = findings_of(t);
+		_cleanup_(freep) double *variance = xcalloc(f->nodes.cnt + 1, sizeof(*variance));
+		_cleanup_(freep) double *share = xcalloc(f->nodes.cnt + 1, sizeof(*share));
+
+		for (size_t i = 1; i < f->nodes.cnt; i++) {
+			variance[f->nodes.items[i].parent] += f->nodes.items[i].variance_ns2;
+			share[f->nodes.items[i].parent] += f->nodes.items[i].share;
+			assert_true(f->nodes.items[i].parent < i);
+		}
+		for (size_t i = 0; i < f->covariances.cnt; i++)
+			variance[f->covariances.items[i].parent] +=
+				2 * f->covariances.items[i].covariance_ns2;
+		for (size_t i = 1; i < f->nodes.cnt; i++) {
+			uint32_t p = f->nodes.items[i].parent;
+
+			assert_true(fabs(variance[p] - f->nodes.items[p].variance_ns2) < 1e-6);
+			assert_true(fabs(share[p] - f->nodes.items[p].share) < 1e-9);
+		}
+	}
+}
+
+/* ---- traces of one thread: interval i takes times[i][j] in function j, and `body` besides --- */
+
+static struct trace *flat_trace(size_t row_cnt, size_t function_cnt,
+				int64_t (*time)(size_t row, size_t function), int64_t body_ns)
+{
+	struct trace *t = trace_new();
+	int64_t at_ns = 1000;
+
+	trace_add_string(t, &t->interval_names, "req");
+	for (size_t j = 0; j < function_cnt; j++) {
+		struct function *f = VEC_EXTEND(&t->functions);
+
+		f->name = arena_printf(t->arena, "f%zu", j);
+		f->probed = true;
+	}
+	for (size_t i = 0; i < row_cnt; i++) {
+		struct interval iv = { .sid = i, .status = INTERVAL_COMPLETED, .start_tid = 1,
+				       .end_tid = 1, .start_ns = at_ns };
+		struct segment s = { .tid = 1, .sid = i, .start_ns = at_ns };
+
+		for (size_t j = 0; j < function_cnt; j++) {
+			struct invocation inv = { .tid = 1, .sid = i, .function = (uint32_t)j,
+						  .call_site = CALL_SITE_NONE, .start_ns = at_ns,
+						  .order = (uint32_t)t->invocations.cnt };
+
+			at_ns += time(i, j);
+			inv.end_ns = at_ns;
+			if (inv.start_ns < inv.end_ns)
+				VEC_ADD(&t->invocations, inv);
+		}
+		at_ns += body_ns;
+		iv.end_ns = s.end_ns = at_ns;
+		VEC_ADD(&t->intervals, iv);
+		VEC_ADD(&t->segments, s);
+	}
+	return t;
+}
+
+static int64_t mixed(size_t row, size_t function)
+{
+	return (int64_t)((row * 7919 + function * 104729 + row * function * 31) % 97);
+}
+
+static void test_constant_changes_no_variance(void **state)
+{
+	_cleanup_(trace_freep) struct trace *a = flat_trace(500, 4, mixed, 1);
+	_cleanup_(trace_freep) struct trace *b = flat_trace(500, 4, mixed, 1000000000000);
+	_cleanup_(findings_freep) struct findings *fa = findings_of(a), *fb = findings_of(b);
+
+	(void)state;
+	assert_true(fa->interval.variance_ns2 > 0);
+	assert_true(fa->interval.variance_ns2 == fb->interval.variance_ns2);
+	assert_true(fb->interval.mean_ns - fa->interval.mean_ns == 999999999999.0);
+	assert_int_equal(fa->nodes.cnt, fb->nodes.cnt);
+	for (size_t i = 0; i < fa->nodes.cnt; i++) {
+		assert_true(fa->nodes.items[i].variance_ns2 == fb->nodes.items[i].variance_ns2);
+		assert_true(fa->nodes.items[i].share == fb->nodes.items[i].share);
+	}
+	for (size_t i = 0; i < fa->covariances.cnt; i++)
+		assert_true(fa->covariances.items[i].covariance_ns2 ==
+			    fb->covariances.items[i].covariance_ns2);
+}
+
+/* More siblings than fit a dense table of pairs: the sum still closes. */
+static int64_t one_of_many(size_t row, size_t function)
+{
+	return function % 40 == row ? (int64_t)function + 1 : 0;
+}
+
+static void test_many_siblings(void **state)
+{
+	_cleanup_(trace_freep) struct trace *t = flat_trace(40, 1100, one_of_many, 0);
+	_cleanup_(findings_freep) struct findings *f = findings_of(t);
+	double sum = 0;
+
+	(void)state;
+	assert_int_equal(f->nodes.cnt, 1101);
+	assert_int_equal(f->covariances.cnt, 1100 * 1099 / 2);
+	for (size_t i = 1; i < f->nodes.cnt; i++)
+		sum += f->nodes.items[i].variance_ns2;
+	for (size_t i = 0; i < f->covariances.cnt; i++)
+		sum += 2 * f->covariances.items[i].covariance_ns2;
+	assert_true(fabs(sum - f->interval.variance_ns2) < 1e-6 * f->interval.variance_ns2);
+}
+
+/*
+ * 10,000 intervals: f0 10 and f1 5, but in 150 of them f0 70 and f1 45: beyond p99 there are
+ * 60 more of f0 and 40 more of f1, of 100 more latency.  With 90 of them it is too few to say.
+ */
+static size_t slow_cnt;
+
+static int64_t tail(size_t row, size_t function)
+{
+	if (row < slow_cnt)
+		return function == 0 ? 70 : 45;
+	return function == 0 ? 10 : 5;
+}
+
+static void test_tail_share(void **state)
+{
+	(void)state;
+	for (int enough = 0; enough < 2; enough++) {
+		_cleanup_(trace_freep) struct trace *t = NULL;
+		_cleanup_(findings_freep) struct findings *f = NULL;
+
+		slow_cnt = enough ? 150 : 90;
+		t = flat_trace(enough ? 10000 : 9000, 2, tail, 0);
+		f = findings_of(t);
+		for (size_t i = 0; i < f->factors.cnt; i++) {
+			const struct factor *x = &f->factors.items[i];
+
+			if (x->kind != FACTOR_FUNCTION)
+				continue;
+			assert_int_equal(x->has_tail, enough);
+			if (enough)
+				assert_true(fabs(x->tail_share_p99 -
+						 (x->function[1] == '0' ? 0.6 : 0.4)) < 1e-12);
+		}
+	}
+}
+
+/* Latencies whose squares do not fit are no latencies: left out, counted, said. */
+static void test_impossible_latencies(void **state)
+{
+	static const char text[] = "vprof-tuples 1\n"
+		"interval 1 req 1 0 1 9223372036854775807\ninterval 2 req 1 0 1 9223372036854775807\n"
+		"interval 3 req 1 0 1 9223372036854775807\ninterval 4 req 1 0 1 10\n";
+	_cleanup_(trace_freep) struct trace *t = NULL;
+	_cleanup_(findings_freep) struct findings *f = NULL;
+	bool said = false;
+
+	(void)state;
+	assert_int_equal(tuples_parse(text, strlen(text), "t", &t, NULL), 0);
+	f = findings_of(t);
+	assert_int_equal(f->interval.cnt, 1);
+	assert_int_equal(f->interval.dropped_bad_path, 3);
+	for (size_t i = 0; i < f->warnings.cnt; i++)
+		said |= strcmp(f->warnings.items[i].code, "bad-path") == 0;
+	assert_true(said);
+}
+
+/* Thread i waits for thread i + 1, and all are let go at the same moment: no recursion. */
+static void test_deep_chain(void **state)
+{
+	enum { THREADS = 20000 };
+	_cleanup_(trace_freep) struct trace *t = trace_new();
+	_cleanup_(findings_freep) struct findings *f = NULL;
+	struct interval iv = { .sid = 1, .status = INTERVAL_COMPLETED, .start_tid = 1, .end_tid = 1,
+			       .end_ns = 100 };
+
+	(void)state;
+	iv.name = trace_add_string(t, &t->interval_names, "req");
+	VEC_ADD(&t->intervals, iv);
+	for (uint64_t tid = 1; tid <= THREADS; tid++) {
+		struct segment s = { .tid = tid, .sid = 1, .end_ns = 100, .state = STATE_LOCK };
+		struct wakeup w = { tid, tid + 1, 100 };
+
+		VEC_ADD(&t->segments, s);
+		VEC_ADD(&t->wakeups, w);
+	}
+	f = findings_of(t);
+	assert_int_equal(f->interval.cnt, 1);
+	assert_int_equal(f->interval.dropped_bad_path, 0);
+}
+
+/* f0 calls f1 calls f2 ...: heights without recursion. */
+static void test_deep_call_graph(void **state)
+{
+	enum { FUNCTIONS = 200000 };
+	_cleanup_(trace_freep) struct trace *t = trace_new();
+	_cleanup_(findings_freep) struct findings *f = NULL;
+
+	(void)state;
+	trace_add_string(t, &t->interval_names, "f0");
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		struct call c = { i, i + 1, CALL_SITE_NONE };
+
+		VEC_EXTEND(&t->functions)->name = arena_printf(t->arena, "f%u", i);
+		if (i + 1 < FUNCTIONS)
+			VEC_ADD(&t->calls, c);
+	}
+	f = findings_of(t);
+	assert_int_equal(f->root_height, FUNCTIONS - 1);
+}
+
+/* Damaged here and there, but well formed: the analysis survives what the reader lets pass. */
+static void test_any_numbers(void **state)
+{
+	struct random r = { 7 };
+
+	(void)state;
+	for (unsigned int n = 0; n < 4000; n++) {
+		_cleanup_(trace_freep) struct trace *model = random_trace(n % 50, RANDOM_ANY);
+		_cleanup_(trace_freep) struct trace *t = NULL;
+		_cleanup_(freep) char *text = NULL;
+		size_t len = 0;
+		FILE *stream = open_memstream(&text, &len);
+
+		tuples_write(stream, model);
+		fclose(stream);
+		for (int k = 0; k < 3; k++) {
+			char *digit = text + random_below(&r, (uint32_t)len);
+
+			if (*digit >= '0' && *digit <= '9')
+				*digit = (char)('0' + random_below(&r, 10));
+			else if (*digit == ' ' && k == 0)
+				*digit = '9';
+		}
+		if (tuples_parse(text, len, "t", &t, NULL) == 0) {
+			_cleanup_(findings_freep) struct findings *f = findings_of(t);
+
+			assert_int_equal(f->interval.dropped_bad_path, 0);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order_does_not_matter),
+		cmocka_unit_test(test_tree_closes),
+		cmocka_unit_test(test_constant_changes_no_variance),
+		cmocka_unit_test(test_many_siblings),
+		cmocka_unit_test(test_tail_share),
+		cmocka_unit_test(test_impossible_latencies),
+		cmocka_unit_test(test_deep_chain),
+		cmocka_unit_test(test_deep_call_graph),
+		cmocka_unit_test(test_any_numbers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
