@@ -64,7 +64,9 @@ struct because {			/* waits only: what the waker was doing, best first */
 
 /*
  * A function (its body, a wait in it), summed over all its places, or a pair of siblings.
- * Kept for every factor, unselected; factors_select() applies k and threshold.
+ * Kept for every factor, unselected; factors_select() applies k and threshold.  Left out: the
+ * function that is all of the interval (root.c), and pairs below a millionth of Var(T).
+ * Members of a pair are labelled "f", "body of f", "wait:lock in f", "wait:queue", "body".
  */
 struct factor {
 	enum factor_kind kind;

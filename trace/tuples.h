@@ -11,6 +11,9 @@
  *	call       CALLER CALLEE
  *	work       SID NAME VALUE
  *
+ * A field that begins with '#' opens a comment.  In names %XX (hexadecimal) stands for a byte that
+ * would end the field: "operator%20new"; the first '@' of FUNCTION starts its call site.
+ *
  * Reading then writing then reading gives the same model.  A damaged line is reported as
  * FILE:LINE with what was expected (EXIT_DATA), and *ret is untouched.
  */
