@@ -28,20 +28,23 @@
 
 #ifdef VPROF_DISABLE
 
-#define VPROF_BEGIN(name, key) ((void)0)
-#define VPROF_END(name, key) ((void)0)
-#define VPROF_RESUME(name, key) ((void)0)
+/* Not evaluated, but used: no warning about a variable that only a macro reads. */
+#define VPROF_IGNORE_(value) ((void)(0 ? (void)(value) : (void)0))
+
+#define VPROF_BEGIN(name, key) VPROF_IGNORE_(key)
+#define VPROF_END(name, key) VPROF_IGNORE_(key)
+#define VPROF_RESUME(name, key) VPROF_IGNORE_(key)
 #define VPROF_PAUSE() ((void)0)
-#define VPROF_ABORT(name, key) ((void)0)
-#define VPROF_ENQUEUE(queue, task) ((void)0)
-#define VPROF_DEQUEUE(queue, task) ((void)0)
-#define VPROF_ACQUIRE(obj) ((void)0)
-#define VPROF_ACQUIRED(obj) ((void)0)
-#define VPROF_RELEASE(obj) ((void)0)
-#define VPROF_SPIN_BEGIN(obj) ((void)0)
-#define VPROF_SPIN_END(obj) ((void)0)
+#define VPROF_ABORT(name, key) VPROF_IGNORE_(key)
+#define VPROF_ENQUEUE(queue, task) do { VPROF_IGNORE_(queue); VPROF_IGNORE_(task); } while (0)
+#define VPROF_DEQUEUE(queue, task) do { VPROF_IGNORE_(queue); VPROF_IGNORE_(task); } while (0)
+#define VPROF_ACQUIRE(obj) VPROF_IGNORE_(obj)
+#define VPROF_ACQUIRED(obj) VPROF_IGNORE_(obj)
+#define VPROF_RELEASE(obj) VPROF_IGNORE_(obj)
+#define VPROF_SPIN_BEGIN(obj) VPROF_IGNORE_(obj)
+#define VPROF_SPIN_END(obj) VPROF_IGNORE_(obj)
 #define VPROF_FALSE_WAKEUP() ((void)0)
-#define VPROF_WORK(name, value) ((void)0)
+#define VPROF_WORK(name, value) VPROF_IGNORE_(value)
 #define VPROF_SCOPE(name) ((void)0)
 
 #else
@@ -124,14 +127,15 @@ vprof_mark_enter_(struct vprof_mark_site *site, void *address, void *caller)
 #define VPROF_FALSE_WAKEUP() VPROF_MARK_(14, 0, 0)
 #define VPROF_WORK(name, value) VPROF_MARK_NAMED_(15, name, value)
 
-/* To the end of the block around it. */
-#define VPROF_SCOPE(name) VPROF_SCOPE_(name, __LINE__)
-#define VPROF_SCOPE_(name, line) VPROF_SCOPE_NUMBERED_(name, line)
-#define VPROF_SCOPE_NUMBERED_(name, line)						\
-	static struct vprof_mark_site vprof_site_##line = { 0, 0, 0, line, 0, "" name, __FILE__ }; \
-	struct vprof_mark_span vprof_scope_##line						\
+/* To the end of the block around it; several may stand on one line. */
+#define VPROF_SCOPE(name) VPROF_SCOPE_(name, __COUNTER__)
+#define VPROF_SCOPE_(name, number) VPROF_SCOPE_NUMBERED_(name, number)
+#define VPROF_SCOPE_NUMBERED_(name, number)						\
+	static struct vprof_mark_site vprof_site_##number =				\
+		{ 0, 0, 0, __LINE__, 0, "" name, __FILE__ };				\
+	struct vprof_mark_span vprof_scope_##number					\
 		__attribute__((__cleanup__(vprof_mark_leave_), __unused__)) =		\
-		vprof_mark_enter_(&vprof_site_##line, __builtin_frame_address(0),	\
+		vprof_mark_enter_(&vprof_site_##number, __builtin_frame_address(0),	\
 				  __builtin_return_address(0))
 
 #endif
