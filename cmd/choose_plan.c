@@ -28,11 +28,13 @@ struct search {
 	const struct project *p;
 	uint32_t *distance;
 	VEC(uint32_t) queue;
+	bool *begins_inside;		/* roots that are entered before the interval begins in them */
 	size_t root_cnt;
 };
 
-static void add_root(struct search *s, uint32_t function)
+static void add_root(struct search *s, uint32_t function, bool begins_inside)
 {
+	s->begins_inside[function] |= begins_inside;
 	if (s->distance[function] == 0)
 		return;
 	s->distance[function] = 0;
@@ -53,7 +55,7 @@ static void add_root_at_line(struct search *s, const struct location *l)
 			best = i;
 	}
 	if (best != DISTANCE_NONE)
-		add_root(s, best);
+		add_root(s, best, true);
 }
 
 static void add_roots_at(struct search *s, const struct location *l)
@@ -64,7 +66,7 @@ static void add_roots_at(struct search *s, const struct location *l)
 	}
 	for (uint32_t i = 0; i < s->p->functions.cnt; i++)
 		if (function_matches(&s->p->functions.items[i], l))
-			add_root(s, i);
+			add_root(s, i, false);
 }
 
 /* VPROF_BEGIN and its like expand to a call of SCAN_MARK. */
@@ -83,7 +85,7 @@ static void add_marked_roots(struct search *s, const units *scanned)
 
 			if (call->callee && strcmp(call->callee, SCAN_MARK) == 0 &&
 			    map_get(by_key, unit->functions.items[call->caller].key, &function))
-				add_root(s, (uint32_t)function);
+				add_root(s, (uint32_t)function, true);
 		}
 	}
 }
@@ -119,7 +121,11 @@ static void walk_down(struct search *s, unsigned depth)
 void choose_plan(const struct project *p, const struct config *c, const units *scanned,
 		 unsigned depth, struct plan *ret, size_t *ret_root_cnt)
 {
-	struct search s = { .p = p, .distance = xmalloc((p->functions.cnt + 1) * sizeof(uint32_t)) };
+	struct search s = {
+		.p = p,
+		.distance = xmalloc((p->functions.cnt + 1) * sizeof(uint32_t)),
+		.begins_inside = xcalloc(p->functions.cnt + 1, sizeof(bool)),
+	};
 
 	for (size_t i = 0; i < p->functions.cnt; i++)
 		s.distance[i] = DISTANCE_NONE;
@@ -136,13 +142,14 @@ void choose_plan(const struct project *p, const struct config *c, const units *s
 	for (size_t i = 0; i < p->functions.cnt; i++) {
 		const struct project_function *f = &p->functions.items[i];
 
-		if (f->releases)
+		if (f->releases || s.begins_inside[i])
 			plan_add(ret, PLAN_ALWAYS, f->file, f->line, f->name);
 		else if (s.distance[i] != DISTANCE_NONE)
 			plan_add(ret, PLAN_IN_INTERVALS, f->file, f->line, f->name);
 	}
 	*ret_root_cnt = s.root_cnt;
 	VEC_RELEASE(&s.queue);
+	free(s.begins_inside);
 	free(s.distance);
 }
 
