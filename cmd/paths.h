@@ -7,7 +7,7 @@
 #define CMD_PATHS_H
 
 /* Each lives as long as the process. */
-const char *runtime_dir(void);		/* libvprof.a, libvprof_shared.a */
+const char *runtime_dir(void);		/* libvprof.a, libvprof.list, libvprof.so */
 const char *include_dir(void);		/* vprof.h */
 const char *data_files_dir(void);	/* *.sync, presets/, examples/ */
 

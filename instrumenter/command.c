@@ -235,9 +235,8 @@ static void see_option(struct parsing *s, const char *word, const char *value)
 		c->deps_target = true;
 	else if (starts_with(word, "-save-temps") || starts_with(word, "--save-temps"))
 		c->untouchable = "the command keeps intermediate files (-save-temps)";
-	else if (strcmp(word, "-shared") == 0 || strcmp(word, "-dynamiclib") == 0)
-		c->link = c->link == LINK_NO_RUNTIME ? c->link : LINK_SHARED;
-	else if (strcmp(word, "-r") == 0 || strcmp(word, "-nostdlib") == 0 ||
+	else if (strcmp(word, "-shared") == 0 || strcmp(word, "-dynamiclib") == 0 ||
+		 strcmp(word, "-r") == 0 || strcmp(word, "-nostdlib") == 0 ||
 		 strcmp(word, "-nodefaultlibs") == 0 || strcmp(word, "-nostartfiles") == 0 || strcmp(word, "-nolibc") == 0 ||
 		 strcmp(word, "-Wl,-r") == 0)
 		c->link = LINK_NO_RUNTIME;

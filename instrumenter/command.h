@@ -23,7 +23,7 @@ enum command_kind {
 	COMMAND_LINK			/* only objects and libraries */
 };
 
-enum link_kind { LINK_EXECUTABLE, LINK_SHARED, LINK_NO_RUNTIME };
+enum link_kind { LINK_EXECUTABLE, LINK_NO_RUNTIME };
 
 /* What an argument is to us; one entry per word of the expanded command line. */
 enum word_kind {

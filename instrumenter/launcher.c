@@ -312,17 +312,13 @@ static int compile_only(const struct launcher_options *o, const struct command *
 
 static void add_runtime(const struct launcher_options *o, const struct command *c, struct args *ret)
 {
-	if (!o->runtime_dir || c->link == LINK_NO_RUNTIME)
+	if (!o->runtime_dir || c->link != LINK_EXECUTABLE)
 		return;
 	args_add(ret, "-x");		/* a language given before would be taken for the library's */
 	args_add(ret, "none");
-	if (c->link == LINK_SHARED) {
-		args_addf(ret, "%s/libvprof_shared.a", o->runtime_dir);
-	} else {
-		args_add(ret, "-Wl,-u,vprof_anchor");
-		args_addf(ret, "-Wl,--dynamic-list=%s/libvprof.list", o->runtime_dir);
-		args_addf(ret, "%s/libvprof.a", o->runtime_dir);
-	}
+	args_add(ret, "-Wl,-u,vprof_anchor");
+	args_addf(ret, "-Wl,--dynamic-list=%s/libvprof.list", o->runtime_dir);
+	args_addf(ret, "%s/libvprof.a", o->runtime_dir);
 	args_add(ret, "-lpthread");
 }
 

@@ -6,16 +6,16 @@
  * -v, --version ...) is passed through byte for byte.  When anything on our side fails, the unit is
  * compiled untouched and its scan record says why: the build never fails because of us.
  *
- * Linking, settled with runtime/ (DIR is runtime_dir; all of it goes to the end of the link line):
- *	executable (also -static, -static-pie, -no-pie)
+ * Linking (DIR is runtime_dir).  An object links by itself, with anything: the references to the
+ * runtime are weak, the primitives' forwarders are in the object (sync.c).  What a program finds:
+ *	an executable that we link (also -static, -static-pie, -no-pie): the runtime, by
  *		-Wl,-u,vprof_anchor -Wl,--dynamic-list=DIR/libvprof.list DIR/libvprof.a -lpthread
- *		The list exports the runtime's vprof_ symbols, so that shared objects that are loaded
- *		later find it.  GNU ld, gold, lld and mold know the option; -static ignores it.
- *	-shared
- *		DIR/libvprof_shared.a -lpthread
- *		Hidden vprof_w_NAME forwarders: to the runtime if the executable has one, else to
- *		NAME itself.  Works with -z defs, and in programs that know nothing of us.
- *	-r, -nostdlib, -nostartfiles: nothing.
+ *		at the end of the line.  The list exports the runtime's vprof_ symbols, so that shared
+ *		objects find it.  GNU ld, gold, lld and mold know the option; -static ignores it.
+ *	an executable linked without us (cmake's launchers stand before compilers only), or a
+ *		program that loads an instrumented shared object: DIR/libvprof.so, which `vprof
+ *		record` preloads; otherwise none, and everything is dormant.
+ *	-shared, -r, -nostdlib, -nostartfiles: nothing is added.
  *
  * What goes before the unit's text: runtime/probe_x86_64.h (other machines: runtime/probe_generic.h),
  * then runtime/probe.h, which describes the probes; between line markers of a system header.
@@ -39,7 +39,7 @@ struct launcher_options {
 	size_t interval_cnt;
 	const primitives *sync;		/* the user's [sync] first, then the tables */
 	const char *include_dir;	/* where vprof.h is */
-	const char *runtime_dir;	/* where libvprof.a and libvprof_shared.a are */
+	const char *runtime_dir;	/* where libvprof.a and libvprof.list are */
 	const char *masquerade_dir;	/* directory of our own cc, gcc ... on PATH, skipped when looking
 					 * for the real compiler; may be NULL */
 	bool verbose;

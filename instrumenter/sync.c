@@ -3,17 +3,26 @@
  * sync.c - synchronisation primitives, each at exactly one level.
  *
  *	the unit defines NAME			events inside the definition
- *	NAME is one the runtime wraps		#pragma redefine_extname NAME vprof_w_NAME
- *	NAME comes from a library's header	the same pragma, and a weak hidden wrapper in this unit
- *						that is made from the prototype
+ *	NAME is one the runtime wraps		#pragma redefine_extname NAME vprof_w_NAME, and a weak
+ *						hidden forwarder of that name in this unit
+ *	NAME comes from a library's header	the same pragma, and a weak hidden wrapper with events
  *	NAME comes from the project's header	nothing: its definition is in another unit
  *
  * The pragma renames every use, also those in macros, in inline functions of headers and as
- * function pointers.  An example of a wrapper, for `acquire = db_lock(arg0)`:
+ * function pointers.  Wrappers and forwarders are made from the prototype that the parse saw.  An
+ * example of a wrapper, for `acquire = db_lock(arg0)`:
  *
  *	extern int vprof_real_db_lock(struct db *) __asm__("db_lock");
  *	__attribute__((weak, visibility("hidden"))) int vprof_w_db_lock(struct db * vprof_arg0)
  *	{ ...ACQUIRE...; int vprof_ret_ = vprof_real_db_lock(vprof_arg0); ...ACQUIRED...; return vprof_ret_; }
+ *
+ * A forwarder, as of sem_post, lets the object be linked without the runtime, and finds one that
+ * the executable or a preloaded library brings.  In an executable that was linked with the runtime
+ * the runtime's own vprof_w_sem_post, which is not weak, takes its place.
+ *
+ *	extern int vprof_x_sem_post(sem_t *) __asm__("vprof_x_sem_post") __attribute__((weak, ...));
+ *	... int vprof_w_sem_post(sem_t * vprof_arg0)
+ *	{ return vprof_x_sem_post ? vprof_x_sem_post(vprof_arg0) : vprof_real_sem_post(vprof_arg0); }
  */
 #include <ctype.h>
 #include <string.h>
@@ -111,7 +120,8 @@ static const struct parsed_prototype *used_prototype(const struct instrumenting 
 			continue;
 		if (t->defined)
 			return NULL;
-		found = t;
+		if (!found || t->parameters.cnt)	/* int usleep(); says less */
+			found = t;
 		cnt++;
 	}
 	return found && count_word(in->text, in->len, name) > cnt ? found : NULL;
@@ -128,12 +138,14 @@ static const char *wrapper_argument_name(size_t n, void *arg)
 	return n < t->parameters.cnt && n < ARRAY_SIZE(names) ? names[n] : NULL;
 }
 
-static const char *why_no_wrapper(const struct parsed_prototype *t)
+static const char *why_no_wrapper(const struct primitive *p, const struct parsed_prototype *t)
 {
 	if (t->variadic)
 		return "a function with '...' cannot be wrapped";
 	if (t->parameters.cnt > 10)
 		return "a function with more than 10 parameters cannot be wrapped";
+	if (p->builtin && !t->parameters.cnt)
+		return "the declaration does not name the parameters";	/* int usleep(); */
 	if (t->result_is_record)
 		return "a function that returns a structure cannot be wrapped";
 	for (size_t i = 0; i < t->parameters.cnt; i++)
@@ -156,37 +168,80 @@ static void add_list(struct str *s, const struct parsed_prototype *t, bool types
 	str_add(s, types && !t->parameters.cnt ? "void)" : ")");
 }
 
-static const char *add_wrapper(struct instrumenting *in, const struct primitive *p,
-			       const struct parsed_prototype *t)
+static void add_call(struct str *s, const char *prefix, const struct parsed_prototype *t)
 {
-	_cleanup_(str_release) struct str s = STR_INIT, entry = STR_INIT, a = STR_INIT, b = STR_INIT;
-	const char *later = role_events[p->role].later, *problem = why_no_wrapper(t);
+	str_addf(s, "%s%s", prefix, t->name);
+	add_list(s, t, false, true);
+}
+
+/* Another name in the source for the function that the linker calls SYMBOL_PREFIX NAME. */
+static void add_declaration(struct str *s, const char *prefix, const char *symbol_prefix,
+			    const struct parsed_prototype *t)
+{
+	str_addf(s, "extern __typeof__(%s) %s%s", t->result, prefix, t->name);
+	add_list(s, t, true, false);
+	str_addf(s, " __asm__(\"%s%s\")", symbol_prefix, t->name);
+}
+
+static void add_forwarding(struct str *s, const struct parsed_prototype *t)
+{
+	str_addf(s, " return vprof_x_%s ? ", t->name);
+	add_call(s, "vprof_x_", t);
+	str_add(s, " : ");
+	add_call(s, "vprof_real_", t);
+	str_add(s, ";");
+}
+
+static const char *add_events(struct str *s, const struct primitive *p, const struct parsed_prototype *t)
+{
+	_cleanup_(str_release) struct str a = STR_INIT, b = STR_INIT;
+	const char *later = role_events[p->role].later, *problem = NULL;
 	const char *ret = t->result_is_void ? NULL : "vprof_ret_";
 	void *arg = (void *)(uintptr_t)t;
 
-	if (!problem && role_events[p->role].entry)
-		problem = add_entry_event(&entry, p, wrapper_argument_name, arg);
+	if (role_events[p->role].entry)
+		problem = add_entry_event(s, p, wrapper_argument_name, arg);
 	if (!problem && later)
 		problem = expression_expand(p->object, wrapper_argument_name, arg, ret, &a);
 	if (!problem && later)
 		problem = expression_expand(p->task ? p->task : "0", wrapper_argument_name, arg, ret, &b);
 	if (problem)
 		return problem;
-	str_addf(&s, "extern __typeof__(%s) vprof_real_%s", t->result, t->name);
-	add_list(&s, t, true, false);
-	str_addf(&s, " __asm__(\"%s\");\n__attribute__((weak, visibility(\"hidden\"))) __typeof__(%s)"
-		 " vprof_w_%s", t->name, t->result, t->name);
-	add_list(&s, t, true, true);
-	str_addf(&s, "\n{%s ", str_cstr(&entry));
+	str_add(s, " ");
 	if (ret)
-		str_addf(&s, "__typeof__(%s) vprof_ret_ = ", t->result);
-	str_addf(&s, "vprof_real_%s", t->name);
-	add_list(&s, t, false, true);
-	str_add(&s, ";");
+		str_addf(s, "__typeof__(%s) vprof_ret_ = ", t->result);
+	add_call(s, "vprof_real_", t);
+	str_add(s, ";");
 	if (later)
-		str_addf(&s, " if (vprof_event) vprof_event(%s, 0, %s, %s);", later, a.data, b.data);
-	str_addf(&s, "%s }\n", ret ? " return vprof_ret_;" : "");
-	str_add(&in->wrappers, s.data);
+		str_addf(s, " if (vprof_event) vprof_event(%s, 0, %s, %s);", later, a.data, b.data);
+	if (ret)
+		str_add(s, " return vprof_ret_;");
+	return NULL;
+}
+
+static const char *add_wrapper(struct instrumenting *in, const struct primitive *p,
+			       const struct parsed_prototype *t)
+{
+	_cleanup_(str_release) struct str body = STR_INIT;
+	struct str *s = &in->wrappers;
+	const char *problem = why_no_wrapper(p, t);
+
+	if (!problem && p->builtin)
+		add_forwarding(&body, t);
+	else if (!problem)
+		problem = add_events(&body, p, t);
+	if (problem)
+		return problem;
+	add_declaration(s, "vprof_real_", "", t);
+	str_add(s, ";\n");
+	if (p->builtin) {
+		add_declaration(s, "vprof_x_", "vprof_x_", t);
+		str_add(s, " __attribute__((weak, visibility(\"default\")));\n");
+	}
+	str_addf(s, "__attribute__((weak, visibility(\"hidden\"), no_instrument_function)) "
+		 "__typeof__(%s) vprof_w_%s", t->result, t->name);
+	add_list(s, t, true, true);
+	str_addf(s, "\n{%s }\n", body.data);
 	return NULL;
 }
 
@@ -197,13 +252,11 @@ static void redirect(struct instrumenting *in, const struct primitive *p)
 
 	if (!t || (!p->builtin && !t->foreign))
 		return;
-	if (!p->builtin) {
-		problem = add_wrapper(in, p, t);
+	problem = add_wrapper(in, p, t);
+	if (!p->builtin)
 		place_add(in, NULL, role_events[p->role].role, p->name, problem);
-		if (problem)
-			return;
-	}
-	str_addf(&in->pragmas, "#pragma redefine_extname %s vprof_w_%s\n", p->name, p->name);
+	if (!problem)
+		str_addf(&in->pragmas, "#pragma redefine_extname %s vprof_w_%s\n", p->name, p->name);
 }
 
 void insert_primitives(struct instrumenting *in)

@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -153,9 +154,9 @@ bool process_attach(void)
 	return state == ATTACH_DONE;
 }
 
-static void __attribute__((constructor(101))) attach_early(void)
+bool process_is_alone(void)
 {
-	process_attach();
+	return __atomic_load_n(&attach_state, __ATOMIC_ACQUIRE) == ATTACH_FAILED;
 }
 
 /* The thread that ends the program was there until now. */
@@ -168,8 +169,11 @@ static void __attribute__((destructor(101))) note_end(void)
 /* The order matters to probes that run meanwhile in other threads: level last. */
 void vprof_register(struct vprof_site *sites, unsigned int cnt)
 {
-	if (!process_attach())
-		return;
+	while (!process_attach()) {
+		if (process_is_alone())
+			return;
+		sched_yield();
+	}
 	__atomic_fetch_add(&process.arena.control->site_cnt, cnt, __ATOMIC_RELAXED);
 	for (unsigned int i = 0; i < cnt; i++) {
 		uint32_t level = arena_level(&process.arena, sites[i].key);

@@ -20,8 +20,11 @@ struct process {
 
 extern struct process process;
 
-/* Maps the arena on the first call; false: there is none, stay away. */
+/* Maps the arena on the first call; false: there is none, or another thread is still at it. */
 bool process_attach(void);
+
+/* There is none: stay away for good. */
+bool process_is_alone(void);
 
 /* The child of a fork: takes new identities.  serial: of its only thread, 0 for a fresh one. */
 void process_forked(uint64_t serial);

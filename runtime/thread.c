@@ -70,7 +70,12 @@ bool thread_attach(void)
 
 	if (t->busy)
 		return false;
-	if (!process_attach() || !process.arena.control->recording) {
+	if (!process_attach()) {
+		if (process_is_alone())
+			vprof_self.gate = 0;
+		return false;
+	}
+	if (!process.arena.control->recording) {
 		vprof_self.gate = 0;
 		return false;
 	}

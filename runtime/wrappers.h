@@ -6,7 +6,8 @@
  *
  * An instrumented unit calls vprof_w_NAME instead of NAME (annotations/pthread.sync lists the same
  * names).  Each behaves exactly like NAME: results, errno, cancellation, robust mutexes.
- * vprof_x_NAME is the same under another name, which shared objects find it by (shared.c).
+ * vprof_x_NAME is the same under another name, by which the weak hidden vprof_w_NAME of an object
+ * that was linked without the runtime finds it (instrumenter/sync.c).
  */
 #ifndef RUNTIME_WRAPPERS_H
 #define RUNTIME_WRAPPERS_H

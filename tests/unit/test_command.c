@@ -25,7 +25,7 @@ static const struct {
 	{ "gcc -c a.c b.cpp", COMMAND_COMPILE, LINK_EXECUTABLE, "a.c:c b.cpp:c++", "a.o" },
 	{ "gcc a.c -lm -o prog", COMMAND_COMPILE_LINK, LINK_EXECUTABLE, "a.c:c", "prog-a.o" },
 	{ "gcc a.c", COMMAND_COMPILE_LINK, LINK_EXECUTABLE, "a.c:c", "a-a.o" },
-	{ "gcc -shared -o lib.so a.o", COMMAND_LINK, LINK_SHARED, "", NULL },
+	{ "gcc -shared -o lib.so a.o", COMMAND_LINK, LINK_NO_RUNTIME, "", NULL },
 	{ "gcc -r -o x.o a.o", COMMAND_LINK, LINK_NO_RUNTIME, "", NULL },
 	{ "gcc -r -shared -o x.o a.o", COMMAND_LINK, LINK_NO_RUNTIME, "", NULL },
 	{ "gcc -nostdlib a.o", COMMAND_LINK, LINK_NO_RUNTIME, "", NULL },
