@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
+#include "cmd/paths.h"
 #include "cmd/project.h"
 #include "runtime/drainer.h"
 
@@ -50,12 +51,39 @@ static int find_command(const struct config *c, char *const *given, struct args 
 	return 0;
 }
 
+/* Appends one word to a list in the environment. */
+static void add_to_environment(const char *name, const char *word)
+{
+	const char *old = getenv(name);
+	struct str list = STR_INIT;
+
+	str_addf(&list, "%s%s%s", old ? old : "", old && *old ? ":" : "", word);
+	setenv(name, list.data, 1);
+	str_release(&list);
+}
+
+/*
+ * For executables whose link we did not see.  Behind the user's own libraries.  ld.so complains of a
+ * file that is not there, and splits the list at blanks and colons.  AddressSanitizer wants to be
+ * the first library and refuses to start if it is not; ours would not be in its way.
+ */
+static void preload_runtime(void)
+{
+	_cleanup_(freep) char *library = path_join(runtime_dir(), "libvprof.so");
+
+	if (strpbrk(library, " \t\n:$") || access(library, R_OK) < 0)
+		return;
+	add_to_environment("LD_PRELOAD", library);
+	add_to_environment("ASAN_OPTIONS", "verify_asan_link_order=0");
+}
+
 /* In the child: never returns. */
 static void become(const struct args *command, const char *environment)
 {
 	_cleanup_(freep) char *name = xstrndup(environment, strcspn(environment, "="));
 
 	setenv(name, environment + strlen(name) + 1, 1);
+	preload_runtime();
 	signal(SIGINT, SIG_DFL);
 	signal(SIGQUIT, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
@@ -135,7 +163,9 @@ static int not_instrumented(const struct run *run, int exit_status)
 {
 	if (exit_status == 126 || exit_status == 127)
 		return EXIT_ENVIRONMENT;	/* the command itself could not run, and said so */
-	return fail_now(EXIT_ENVIRONMENT, "vprof build -- make   (then run what it built)",
+	return fail_now(EXIT_ENVIRONMENT, "vprof build -- make   (then run what it built; a static or "
+			"-no-pie program must also be linked through vprof: vprof build does that, or "
+			"CMAKE_C_LINKER_LAUNCHER=\"vprof;cc\")",
 			"nothing that run %u started was built with vprof: there was nothing to record",
 			run->number);
 }
