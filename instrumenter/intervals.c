@@ -4,7 +4,8 @@
  *
  *	start, resume  at an entry	an event before the probe, and a LEAVE when the function is left:
  *					the thread works on the interval until then (not where the same
- *					function ends it)
+ *					function ends it, nor at a start if nobody ever resumes: then
+ *					the thread goes on with it until it ends)
  *	end  at a return		an event after the probe's span has ended
  *	any  at an entry or return	likewise, at the other end
  *	any  at FILE:LINE		an event before the first statement that starts at that line, or
@@ -44,6 +45,15 @@ static bool ends_in(const struct directives *all, const struct directive *d,
 			return true;
 	}
 	return false;
+}
+
+/* Does the thread stop working on the interval when the function is left? */
+static bool leaves_with(const struct directives *all, const struct directive *d,
+			const struct scan_function *f)
+{
+	if (d->kind == DIRECTIVE_END || ends_in(all, d, f))
+		return false;
+	return d->kind == DIRECTIVE_RESUME || d->interval->resumes.cnt > 0;
 }
 
 static const char *insert_at_entry(struct instrumenting *in, size_t f, const struct directive *d,
@@ -139,8 +149,7 @@ static const char *insert_directive(struct instrumenting *in, size_t f, const st
 		return later_add(in, f, &in->bodies.items[f].laters, event_kinds[d->kind], label,
 				 key_of(d), NULL, false);
 	default:
-		return insert_at_entry(in, f, d, label,
-				       d->kind != DIRECTIVE_END && !ends_in(all, d, sf));
+		return insert_at_entry(in, f, d, label, leaves_with(all, d, sf));
 	}
 }
 

@@ -73,6 +73,16 @@ for cc in gcc clang; do
 		-e send_reply -k 'arg0->id'
 done
 
+# Nobody resumes it: the thread that started it goes on with it.
+cat > want <<'EOF'
+1 BEGIN request 7 0
+1 END request 7 0
+reply 7
+request start enqueue_request: in place
+request end send_reply: in place
+EOF
+check "no resume" gcc a.c -n request -s enqueue_request -e send_reply -k 'arg0->id'
+
 # --- start and end in one function; the thread as key; ret as key ------------------------------
 cat > b.c <<'EOF'
 #include <stdio.h>
