@@ -8,6 +8,9 @@
  *
  *	"    start = a@entry\n"      ->  "start = a@entry\n"
  *	"command = <300 letters>\n"  ->  "command = <letters 1-140>\n", " <letters 141-...>\n"
+ *
+ * inih knows ';' behind a value only.  As in git's files '#' opens a comment there, too, and quotes
+ * protect both: before inih sees a line, such a comment is gone and a quoted ';' is a MASK.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -22,6 +25,7 @@
 #include "cmd/config.h"
 
 #define PIECE_CHARS 140			/* of a line, well below inih's limit */
+#define MASK '\x01'			/* a ';' between quotes, while inih looks */
 
 struct reader {
 	struct config *config;
@@ -207,6 +211,58 @@ static const struct {
 	{ "iterate", "max-runs", set_max_runs },
 };
 
+/* Is the quote at s closed on its line?  Then returns its other end, else NULL. */
+static const char *closing_quote(const char *s)
+{
+	for (const char *end = s + 1; *end && *end != '\n'; end++) {
+		if (*end == '\\' && *s == '"' && end[1] && end[1] != '\n')
+			end++;
+		else if (*end == *s)
+			return end;
+	}
+	return NULL;
+}
+
+/* The text as inih may see it; see the top of the file. */
+static char *mask_comments(const char *text)
+{
+	struct str out = STR_INIT;
+	const char *quoted = NULL;	/* the end of the quotes we are between */
+	bool value = false;		/* behind the first '=' of a line */
+
+	for (const char *s = text; *s; s++) {
+		if (*s == '\n')
+			value = false;
+		else if (*s == '=')
+			value = true;
+		if (s == quoted)
+			quoted = NULL;
+		else if (value && !quoted && (*s == '"' || *s == '\''))
+			quoted = closing_quote(s);
+		if (value && !quoted && *s == '#' && isspace((unsigned char)s[-1])) {
+			s += strcspn(s, "\n") - 1;
+			continue;
+		}
+		str_addc(&out, quoted && *s == ';' ? MASK : *s);
+	}
+	return str_take(&out);
+}
+
+/* What the user meant: ';' again, and without quotes around the whole of it. */
+static char *unmask_value(const char *value)
+{
+	const char *end = *value == '"' ? closing_quote(value) : NULL;
+	bool whole = end && !end[1];
+	struct str out = STR_INIT;
+
+	for (const char *s = value + whole; *s && !(whole && s == end); s++) {
+		if (whole && *s == '\\' && (s[1] == '"' || s[1] == '\\'))
+			s++;
+		str_addc(&out, *s == MASK ? ';' : *s);
+	}
+	return str_take(&out);
+}
+
 static int unknown(struct reader *r, const char *what, const char *word, const char *section)
 {
 	const char *names[ARRAY_SIZE(keys)];
@@ -266,10 +322,15 @@ static void finish_value(struct reader *r)
 			continue;
 		if (strcmp(section, "interval") == 0 && !(interval = find_interval(r, r->section)))
 			return;
-		keys[i].set(r, interval, str_cstr(&r->value));
+
+		_cleanup_(freep) char *value = unmask_value(str_cstr(&r->value));
+
+		keys[i].set(r, interval, value);
 		return;
 	}
-	if (section_known)
+	if (!*section)
+		mistake(r, "'%s' stands before any [section]", r->name);
+	else if (section_known)
 		unknown(r, "key", r->name, section);
 	else
 		unknown(r, "section", section, NULL);
@@ -359,7 +420,8 @@ static void set_defaults(struct config *c)
 int config_parse(const char *text, const char *path, struct config *ret, struct diag *reterr)
 {
 	_cleanup_(config_release) struct config c;
-	struct reader r = { .config = &c, .at = text, .path = path, .reterr = reterr };
+	_cleanup_(freep) char *masked = mask_comments(text);
+	struct reader r = { .config = &c, .at = masked, .path = path, .reterr = reterr };
 
 	set_defaults(&c);
 	c.path = xstrdup(path);

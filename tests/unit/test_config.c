@@ -114,6 +114,29 @@ static void test_long_line(void **state)
 	assert_string_equal(d.text, "vprof.conf:3: unknown key 'comand'; did you mean 'command'?");
 }
 
+/* As in git's files: ';' and '#' behind a value open a comment, not between quotes. */
+static void test_comments_and_quotes(void **state)
+{
+	static const struct { const char *text, *command; } cases[] = {
+		{ "[run]\ncommand = make -j2 ; fast\n", "make -j2" },
+		{ "[run] # mine\n command = make -j2\t# fast; \"very\"\n", "make -j2" },
+		{ "[run]\ncommand = a#b;c", "a#b;c" },
+		{ "[run]\ncommand = sh -c 'a ; b # c' ; d\n", "sh -c 'a ; b # c'" },
+		{ "[run]\ncommand = sh -c \"a ; b\" \"c # d\" # e\n", "sh -c \"a ; b\" \"c # d\"" },
+		{ "[run]\ncommand = \"a \\\"b ; c\\\" # d\" ; e\n", "a \"b ; c\" # d" },
+		{ "[run]\ncommand = echo don't # say\n", "echo don't" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct config c;
+
+		assert_int_equal(config_parse(cases[i].text, "c", &c, NULL), 0);
+		assert_string_equal(c.run_command, cases[i].command);
+		config_release(&c);
+	}
+}
+
 static void test_mistakes(void **state)
 {
 	static const struct { const char *text, *expected; } cases[] = {
@@ -126,6 +149,7 @@ static void test_mistakes(void **state)
 		{ "[interval \"r\"]\nstart = f\nstart = g\nend = h\n", "c:3: start is given twice" },
 		{ "[run]\n\n  what is this\n", "c:3: expected [section] or key = value" },
 		{ "[run\ncommand = x\n", "c:1: expected [section] or key = value" },
+		{ "command = x\n", "c:1: 'command' stands before any [section]" },
 	};
 
 	(void)state;
@@ -194,6 +218,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_contract_example), cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_several_intervals_and_resumes), cmocka_unit_test(test_long_line),
+		cmocka_unit_test(test_comments_and_quotes),
 		cmocka_unit_test(test_mistakes), cmocka_unit_test(test_interval_without_end),
 		cmocka_unit_test(test_put_interval), cmocka_unit_test(test_template),
 	};
