@@ -4,7 +4,9 @@
  *
  * Each thread has the same small stack of intervals that the runtime kept (runtime/event.c has the
  * rules and an example).  An interval is open from BEGIN to the next END or DROP of the same name
- * and key, on any thread; a BEGIN of one that is open drops the older one.
+ * and key, on any thread of the process or of one forked from it; a BEGIN of one that is open drops
+ * the older one.  Other processes are left out because keys are often addresses: the workers of
+ * one server, forked from the same parent, all have their first request at the same one.
  *
  * A task that goes from one thread to another is a creation edge: ENQUEUE to DEQUEUE, a new
  * thread, and RESUME on another thread than the one that worked on the interval before:
@@ -14,7 +16,10 @@
 #include "base/banned.h"
 #include "trace/replay.h"
 
-enum { LABELS_MAX = 16 };		/* as THREAD_LABELS of the runtime */
+enum {
+	LABELS_MAX = 16,		/* as THREAD_LABELS of the runtime */
+	FORKS_MAX = 64
+};
 
 struct label {
 	uint64_t id, key, sid;
@@ -23,6 +28,7 @@ struct label {
 struct worker {				/* of an interval */
 	uint64_t key;
 	uint32_t thread;
+	uint32_t pid;			/* where it began */
 	int64_t stopped_ns;		/* INT64_MAX: still at it */
 };
 
@@ -38,7 +44,8 @@ struct enqueued {
 struct replay {
 	struct reading *rd;
 	struct trace *t;
-	struct map *open;		/* hash of (name, key) -> sid of the latest */
+	struct map *open;		/* hash of (pid, name, key) -> sid of the latest */
+	struct map *parents;		/* pid -> of the process that forked it */
 	struct map *tasks;		/* hash of (pid, queue, task) -> index in enqueued + 1 */
 	struct { struct label items[LABELS_MAX]; size_t cnt; } *stacks;	/* by thread */
 	uint32_t *interval_names;	/* by label: index into t->interval_names, or NAME_NONE */
@@ -59,7 +66,8 @@ uint64_t timeline_sid(const struct timeline *line, size_t *at, int64_t ns)
 
 void replay_events(struct reading *rd)
 {
-	struct replay p = { .rd = rd, .t = rd->t, .open = map_new(), .tasks = map_new() };
+	struct replay p = { .rd = rd, .t = rd->t, .open = map_new(),
+			    .parents = map_new(), .tasks = map_new() };
 
 	p.stacks = xcalloc(rd->raw.threads.cnt + 1, sizeof(*p.stacks));
 	p.interval_names = xmalloc((rd->raw.labels.cnt + 1) * sizeof(*p.interval_names));
@@ -69,6 +77,7 @@ void replay_events(struct reading *rd)
 		play(&p, &rd->raw.events.items[i]);
 	mark_losses(&p);
 	map_free(p.open);
+	map_free(p.parents);
 	map_free(p.tasks);
 	free(p.stacks);
 	free(p.interval_names);
@@ -110,25 +119,50 @@ static uint64_t tid_of(const struct replay *p, uint32_t thread)
 	return p->rd->raw.threads.items[thread].tid;
 }
 
-/* The open interval of this name and key, or NULL. */
-static struct interval *find_open(struct replay *p, uint32_t name, uint64_t key)
+static uint32_t pid_of(const struct replay *p, uint32_t thread)
 {
-	struct interval *i;
+	return p->rd->raw.threads.items[thread].pid;
+}
+
+static uint64_t interval_hash(uint32_t pid, uint32_t name, uint64_t key)
+{
+	return hash_u64(hash_u64(hash_u64(0, pid), name), key);
+}
+
+/* The open interval of this name and key that began in this process, or NULL. */
+static struct interval *find_own(struct replay *p, uint32_t pid, uint32_t name, uint64_t key)
+{
+	const struct worker *w;
 	uint64_t sid;
 
-	if (!map_get(p->open, hash_u64(hash_u64(0, name), key), &sid) || !sid)
+	if (!map_get(p->open, interval_hash(pid, name, key), &sid) || !sid)
 		return NULL;
-	i = &p->t->intervals.items[sid - 1];
-	return i->name == name && p->workers.items[sid - 1].key == key ? i : NULL;
+	w = &p->workers.items[sid - 1];
+	return p->t->intervals.items[sid - 1].name == name && w->key == key && w->pid == pid ?
+	       &p->t->intervals.items[sid - 1] : NULL;
+}
+
+/* ... or in those it was forked from; the nearest. */
+static struct interval *find_open(struct replay *p, uint32_t thread, uint32_t name, uint64_t key)
+{
+	uint64_t pid = pid_of(p, thread);
+	struct interval *i = find_own(p, (uint32_t)pid, name, key);
+
+	/* As far as a sound trace goes; a damaged one may have a process that is its own parent. */
+	for (int forks = 0; !i && forks < FORKS_MAX && map_get(p->parents, pid, &pid); forks++)
+		i = find_own(p, (uint32_t)pid, name, key);
+	return i;
 }
 
 static void close_interval(struct replay *p, struct interval *i, const struct raw_event *e,
 			   enum interval_status status)
 {
+	const struct worker *w = &p->workers.items[i->sid - 1];
+
 	i->status = status;
 	i->end_tid = tid_of(p, e->thread);
 	i->end_ns = e->ns;
-	map_set(p->open, hash_u64(hash_u64(0, i->name), p->workers.items[i->sid - 1].key), 0);
+	map_set(p->open, interval_hash(w->pid, i->name, w->key), 0);
 }
 
 static struct interval *open_interval(struct replay *p, uint32_t name, const struct raw_event *e)
@@ -141,8 +175,8 @@ static struct interval *open_interval(struct replay *p, uint32_t name, const str
 	i->lost = e->words[2];
 	i->start_tid = tid_of(p, e->thread);
 	i->start_ns = e->ns;
-	VEC_ADD(&p->workers, (struct worker){ e->words[1], e->thread, INT64_MAX });
-	map_set(p->open, hash_u64(hash_u64(0, name), e->words[1]), i->sid);
+	VEC_ADD(&p->workers, (struct worker){ e->words[1], e->thread, pid_of(p, e->thread), INT64_MAX });
+	map_set(p->open, interval_hash(pid_of(p, e->thread), name, e->words[1]), i->sid);
 	return i;
 }
 
@@ -212,7 +246,8 @@ static void add_creation(struct replay *p, uint32_t thread, int64_t ns, uint32_t
 
 static void play_resume(struct replay *p, const struct raw_event *e)
 {
-	struct interval *i = find_open(p, interval_name(p, e->words[0]), e->words[1]);
+	struct interval *i = find_open(p, e->thread, interval_name(p, e->words[0]),
+				       e->words[1]);
 	size_t at = find_label(p, e), cnt = p->stacks[e->thread].cnt;
 	struct worker *w;
 
@@ -236,7 +271,7 @@ static void play_resume(struct replay *p, const struct raw_event *e)
 static void play_begin(struct replay *p, const struct raw_event *e)
 {
 	uint32_t name = interval_name(p, e->words[0]);
-	struct interval *i = find_open(p, name, e->words[1]);
+	struct interval *i = find_own(p, pid_of(p, e->thread), name, e->words[1]);
 	size_t at = find_label(p, e);
 
 	if (i)
@@ -248,7 +283,8 @@ static void play_begin(struct replay *p, const struct raw_event *e)
 
 static void play_end(struct replay *p, const struct raw_event *e)
 {
-	struct interval *i = find_open(p, interval_name(p, e->words[0]), e->words[1]);
+	struct interval *i = find_open(p, e->thread, interval_name(p, e->words[0]),
+				       e->words[1]);
 	size_t at = find_label(p, e);
 
 	if (i)
@@ -283,6 +319,8 @@ static void play_create(struct replay *p, const struct raw_event *e)
 {
 	uint32_t child = raw_find_thread(&p->rd->raw, e->words[0]);
 
+	if (child != UINT32_MAX && pid_of(p, child) != pid_of(p, e->thread))
+		map_set(p->parents, pid_of(p, child), pid_of(p, e->thread));
 	if (child != UINT32_MAX && child != e->thread)
 		add_creation(p, e->thread, e->ns, child,
 			     p->rd->raw.threads.items[child].first_ns);

@@ -2,7 +2,8 @@
 /*
  * test_reader.c - traces written record by record, read back as tuples worked out by hand.
  *
- * The clock's anchors make a tick a nanosecond.  Threads 1, 2, 3 (serials) have tids 11, 12, 13.
+ * The clock's anchors make a tick a nanosecond.  Threads 1, 2, 3 (serials) have tids 11, 12, 13
+ * and are of process 10; thread 201, with tid 211, is of process 20.
  * A trace is compared in the text form of the tuples.
  */
 #include <signal.h>
@@ -76,7 +77,7 @@ static void put_rec(const struct rec *rec)
 	struct encoder e = { chunk_data, 0, sizeof(chunk_data), false };
 
 	put(&e, (uint64_t)rec->thread);
-	put(&e, 10);				/* pid */
+	put(&e, rec->thread < 100 ? 10 : (uint64_t)rec->thread / 10);	/* pid */
 	put(&e, 10 + (uint64_t)rec->thread);
 	put(&e, 1);
 	if (rec->kind == EVENT_NONE) {
@@ -286,6 +287,37 @@ static void test_pairs(void **state)
 		"segment 11 - 30 40 running\n"
 		"segment 11 3 40 42 running\n"
 		"segment 11 4 42 45 running\n");
+}
+
+/* Two workers forked by one parent have a request each, both at address 7: two intervals.  What
+ * the parent began goes on in its child 20, and is no interval of process 30. */
+static void test_processes(void **state)
+{
+	struct trace *t = READ({ 1, EVENT_BEGIN, { 10, 1, 5, 0 } },
+			       { 1, EVENT_CREATE, { 12, 201 } },
+			       { 201, EVENT_RESUME, { 15, 1, 5 } },
+			       { 301, EVENT_END, { 18, 1, 5 } },
+			       { 201, EVENT_END, { 20, 1, 5 } },
+			       { 201, EVENT_BEGIN, { 30, 1, 7, 0 } },
+			       { 301, EVENT_BEGIN, { 40, 1, 7, 0 } },
+			       { 201, EVENT_END, { 50, 1, 7 } },
+			       { 301, EVENT_END, { 60, 1, 7 } });
+
+	(void)state;
+	assert_int_equal(t->losses.stray_events, 1);
+	assert_tuples(t,
+		"vprof-tuples 1\n"
+		"interval 1 request 11 10 211 20\n"
+		"interval 2 request 211 30 211 50\n"
+		"interval 3 request 311 40 311 60\n"
+		"segment 11 1 10 12 running\n"
+		"segment 211 1 15 20 running\n"
+		"segment 211 - 20 30 running\n"
+		"segment 211 2 30 50 running\n"
+		"segment 311 - 18 40 running\n"
+		"segment 311 3 40 60 running\n"
+		"creation 11 12 211 15\n"
+		"creation 11 15 211 15\n");
 }
 
 /* Records were lost from 25 to 35: intervals that touch that are not used. */
@@ -577,6 +609,7 @@ int main(void)
 		cmocka_unit_test(test_queue), cmocka_unit_test(test_queue_mismatch),
 		cmocka_unit_test(test_nested_waits), cmocka_unit_test(test_false_wakeup),
 		cmocka_unit_test(test_nested_intervals), cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_losses), cmocka_unit_test(test_invocations),
 		cmocka_unit_test(test_threads), cmocka_unit_test(test_alias),
 		cmocka_unit_test(test_clock), cmocka_unit_test(test_cut),
