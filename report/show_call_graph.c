@@ -109,9 +109,13 @@ static void graph_release(struct graph *g)
 	free(g->reached);
 }
 
-static const char *short_file(const struct project_function *f)
+/* "server.c:28" */
+static void add_place(struct table *t, const struct project_function *f)
 {
-	return f->file ? path_base(f->file) : "?";
+	if (f->file)
+		table_cell(t, "%s:%u", path_base(f->file), f->line);
+	else
+		table_cell(t, "?");
 }
 
 /* ---- text: the table of all ---- */
@@ -148,11 +152,12 @@ static void print_all(const struct style *s, const struct graph *g)
 
 		table_cell(t, "%u", g->heights[order[i]]);
 		table_cell(t, "%s", f->name);
-		table_cell(t, "%s:%u", short_file(f), f->line);
+		add_place(t, f);
 		table_cell(t, "%zu", g->first[order[i] + 1] - g->first[order[i]]);
 		table_cell(t, "%zu", callers[order[i]]);
 	}
-	fprintf(s->out, "%zu functions, %zu calls\n", cnt, g->p->calls.cnt);
+	fprintf(s->out, "%zu function%s, %zu call%s\n", cnt, plural(cnt), g->p->calls.cnt,
+		plural(g->p->calls.cnt));
 	if (cnt)
 		table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
 }
@@ -181,7 +186,7 @@ static void draw_function(struct drawing *d, uint32_t f, const char *branch, boo
 	table_cell(d->t, "%s%s%s%s%s", str_cstr(&d->prefix), branch, function->name,
 		   may ? " *" : "", again ? " (above)" : "");
 	table_keep(d->t, utf8_width(str_cstr(&d->prefix)) + utf8_width(branch));
-	table_cell(d->t, "%s:%u", short_file(function), function->line);
+	add_place(d->t, function);
 }
 
 /* Calls of one function stand in order of the other end: several to the same are neighbours. */
@@ -260,7 +265,7 @@ static json_t *function_json(const struct graph *g, uint32_t i)
 	json_set(o, "id", json_integer(i));
 	json_set(o, "name", json_text(f->name));
 	json_set(o, "file", json_text(f->file));
-	json_set(o, "line", json_integer(f->line));
+	json_set(o, "line", f->line ? json_integer(f->line) : json_null());
 	json_set(o, "height", json_integer(g->heights[i]));
 	json_set(o, "static", json_boolean(f->is_static));
 	json_set(o, "probed", json_boolean(f->probed));

@@ -136,8 +136,9 @@ static void print_pieces(const struct style *s, const struct view_input *in,
 	}
 	table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
 	if (hidden)
-		fprintf(s->out, "%s %zu shorter pieces, together %s (--all)\n",
-			glyphs_of(s)->ellipsis, hidden, text_ns(text, (double)hidden_ns, s->utf8));
+		fprintf(s->out, "%s %zu shorter piece%s, together %s (--all)\n",
+			glyphs_of(s)->ellipsis, hidden, plural(hidden),
+			text_ns(text, (double)hidden_ns, s->utf8));
 }
 
 /* The longest piece is the answer. */
@@ -147,7 +148,7 @@ static char *sentence_of(const struct style *s, const struct view_input *in,
 	const struct path_piece *longest = NULL;
 	int64_t latency_ns = e->row->end_ns - e->row->start_ns;
 	_cleanup_(str_release) struct str what = STR_INIT, thread = STR_INIT;
-	char a[TEXT_MAX], b[TEXT_MAX];
+	char a[TEXT_MAX], b[TEXT_MAX], rank[TEXT_MAX], cnt[TEXT_MAX];
 
 	for (size_t i = 0; i < e->pieces.cnt; i++)
 		if (!longest || length_ns(&e->pieces.items[i]) > length_ns(longest))
@@ -157,10 +158,10 @@ static char *sentence_of(const struct style *s, const struct view_input *in,
 				 text_ns(a, (double)latency_ns, s->utf8));
 	add_what(&what, longest, s);
 	add_thread(&thread, in->trace, longest->tid);
-	return xasprintf("%s %" PRIu64 " took %s (rank %zu of %" PRIu64 "); its longest piece is"
+	return xasprintf("%s %" PRIu64 " took %s (rank %s of %s); its longest piece is"
 			 " %s on thread %s: %s", in->findings->interval.name, e->row->sid,
-			 text_ns(a, (double)latency_ns, s->utf8), e->rank,
-			 in->findings->interval.cnt, text_ns(b, (double)length_ns(longest), s->utf8),
+			 text_ns(a, (double)latency_ns, s->utf8), text_cnt(rank, e->rank),
+			 text_cnt(cnt, in->findings->interval.cnt), text_ns(b, (double)length_ns(longest), s->utf8),
 			 str_cstr(&thread), str_cstr(&what) + strspn(str_cstr(&what), " "));
 }
 
@@ -216,6 +217,8 @@ json_t *critical_path_json(const struct view_input *in)
 
 	if (in->path_cnt)
 		set_path(o, &in->paths[0]);
+	else
+		json_set(o, "pieces", json_array());
 	if (in->path_cnt < 2)
 		return o;
 	paths = json_array();

@@ -7,6 +7,8 @@
  * specificity x contribution.  The columns that rank are printed beside each other, so that the
  * arithmetic can be followed: 9 x 0.619 = 5.57.
  */
+#include <math.h>
+
 #include "base/banned.h"
 #include "base/table.h"
 #include "report/output.h"
@@ -16,6 +18,16 @@
 static size_t select_factors(const struct view_input *in, uint32_t **ret_order)
 {
 	return factors_select(in->findings, &in->options.ranking, ret_order);
+}
+
+/* Of this ranking, selected or not. */
+static size_t count_all(const struct view_input *in)
+{
+	struct select_options all = in->options.ranking;
+	_cleanup_(freep) uint32_t *order = NULL;
+
+	all.all = true;
+	return factors_select(in->findings, &all, &order);
 }
 
 static double rank_score(const struct view_input *in, const struct factor *f)
@@ -42,17 +54,19 @@ static void add_factor(struct table *t, const struct style *s, const struct view
 		       const struct factor *f, size_t rank)
 {
 	_cleanup_(freep) char *label = factor_label(f, s->utf8);
-	char mean[TEXT_MAX];
+	double second = in->options.ranking.paper ? f->paper_contribution : f->variance_share;
+	double score = rank_score(in, f);
+	char mean[TEXT_MAX], percent[TEXT_MAX];
 
 	table_cell(t, "%zu", rank);
 	table_cell(t, "%s", label);
 	table_style(t, f->kind == FACTOR_WAIT ? style_wait(s) : "");
-	table_cell(t, "%s", factor_kind_name(f->kind));
-	table_cell(t, "%.1f %%", f->share * 100);
-	table_cell(t, "%.1f %%", (in->options.ranking.paper ? f->paper_contribution : f->variance_share) * 100);
+	table_cell(t, "%s", f->kind == FACTOR_FUNCTION ? "func" : factor_kind_name(f->kind));
+	table_cell(t, "%s", text_percent_cell(percent, f->share));
+	table_cell(t, "%s", text_percent_cell(percent, second));
 	table_cell(t, "%u", f->height);
 	table_cell(t, "%.4g", f->specificity);
-	table_cell(t, "%.2f", rank_score(in, f));
+	table_cell(t, "%.2f", fabs(score) < 0.005 ? 0 : score);
 	table_cell(t, "%s", f->kind == FACTOR_PAIR ? "" : text_ns(mean, f->mean_ns, s->utf8));
 }
 
@@ -86,8 +100,7 @@ void factors_text(const struct style *s, const struct view_input *in)
 	_cleanup_(freep) char *sentence = sentence_text(in->findings, &in->options.ranking, s->utf8);
 	_cleanup_(table_freep) struct table *t = table_new();
 	_cleanup_(freep) uint32_t *order = NULL;
-	size_t cnt = select_factors(in, &order), all = in->findings->factors.cnt;
-	char percent[TEXT_MAX];
+	size_t cnt = select_factors(in, &order), more = count_all(in) - cnt;
 
 	print_answer(s, sentence);
 	fputc('\n', s->out);
@@ -99,10 +112,9 @@ void factors_text(const struct style *s, const struct view_input *in)
 		table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
 	for (size_t i = 0; i < cnt; i++)
 		print_becauses(s, &in->findings->factors.items[order[i]], i + 1);
-	if (!in->options.ranking.all && all > cnt)
-		fprintf(s->out, "%s %zu more factors: below %s, not among the first %u,"
-			" or of the other ranking (--all, --paper)\n", glyphs_of(s)->ellipsis,
-			all - cnt, text_percent(percent, in->options.ranking.threshold), in->options.ranking.k);
+	if (more)
+		fprintf(s->out, "%s %zu more factor%s (--all)\n", glyphs_of(s)->ellipsis, more,
+			plural(more));
 }
 
 /* ---- JSON ---- */

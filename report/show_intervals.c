@@ -55,8 +55,8 @@ void intervals_text(const struct style *s, const struct view_input *in)
 	}
 	table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
 	if (shown < cnt)
-		fprintf(s->out, "%s the slowest %zu of %zu (--slowest N, --all)\n",
-			glyphs_of(s)->ellipsis, shown, cnt);
+		fprintf(s->out, "%s the slowest %zu of %s (--slowest N, --all)\n",
+			glyphs_of(s)->ellipsis, shown, text_cnt(text, cnt));
 }
 
 json_t *intervals_json(const struct view_input *in)

@@ -3,6 +3,7 @@
  * show_runs.c - all runs: when, how long, what became of them.
  */
 #include <inttypes.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/banned.h"
@@ -36,7 +37,9 @@ static void add_run(struct table *t, const struct style *s, const struct run *r,
 	if (!without.name)
 		table_cell(t, "%s", r->name ? r->name : "");
 	table_cell(t, "%s", text_date(text, r->started_ns));
-	table_cell(t, "%s", text_ns(text, (double)r->duration_ns, s->utf8));
+	/* What was imported ran somewhere else. */
+	table_cell(t, "%s", r->source && strcmp(r->source, "import") == 0 ? "" :
+		   text_ns(text, (double)r->duration_ns, s->utf8));
 	table_cell(t, "%s", run_status_name(r->status));
 	table_cell(t, "%s", text_cnt(text, r->interval_cnt));
 	table_cell(t, "%s", text_cnt(text, r->function_cnt));

@@ -64,13 +64,14 @@ static void print_first_factors(const struct style *s, const struct view_input *
 	table_column(t, "", TABLE_SHRINKS);
 	for (size_t i = 0; i < cnt; i++) {
 		const struct factor *f = &in->findings->factors.items[order[i]];
+		char percent[TEXT_MAX];
 		double share = o->paper ? f->paper_contribution : f->share;
 		_cleanup_(str_release) struct str bar = STR_INIT;
 		_cleanup_(freep) char *label = factor_label(f, s->utf8);
 
 		add_bar(&bar, share, 20, s->utf8);
 		table_cell(t, "%zu.", i + 1);
-		table_cell(t, "%.1f %%", share * 100);
+		table_cell(t, "%s", text_percent_cell(percent, share));
 		table_cell(t, "%s", str_cstr(&bar));
 		table_cell(t, "%s", label);
 		table_style(t, f->kind == FACTOR_WAIT ? style_wait(s) : "");

@@ -85,15 +85,30 @@ static void add_share(struct drawing *d, double share)
 {
 	_cleanup_(str_release) struct str bar = STR_INIT;
 	unsigned width = d->s->width;
+	char percent[TEXT_MAX];
 
 	add_bar(&bar, share, width && width < 72 ? 6 : width && width < 100 ? 12 : 24, d->s->utf8);
-	table_cell(d->t, "%.1f %%", share * 100);
+	table_cell(d->t, "%s", text_percent_cell(percent, share));
 	table_cell(d->t, "%s", str_cstr(&bar));
+}
+
+/* The function's name; with its call site where a sibling has the same one: "f (a.c:12)". */
+static char *label_among_siblings(const struct findings *f, const struct node *n, bool utf8)
+{
+	for (size_t i = 0; n->kind == NODE_FUNCTION && n->call_site && i < f->nodes.cnt; i++) {
+		const struct node *other = &f->nodes.items[i];
+
+		if (other != n && other->parent == n->parent && other->kind == NODE_FUNCTION &&
+		    n->function && other->function && strcmp(other->function, n->function) == 0)
+			return xasprintf("%s (%s)", n->function, n->call_site);
+	}
+	return node_label(n, utf8);
 }
 
 static void add_node(struct drawing *d, const struct node *n, const char *branch)
 {
-	_cleanup_(freep) char *label = n->id ? node_label(n, d->s->utf8) : NULL;
+	_cleanup_(freep) char *label =
+		n->id ? label_among_siblings(d->in->findings, n, d->s->utf8) : NULL;
 	const char *interval = d->in->findings->interval.name;
 	bool wait = n->kind == NODE_WAIT || n->kind == NODE_BLAME;
 	char text[TEXT_MAX];
@@ -180,8 +195,8 @@ static void print_covariance(const struct style *s, const struct findings *f)
 			largest = &f->covariances.items[i];
 	if (!largest)
 		return;
-	a = node_label(&f->nodes.items[largest->a], s->utf8);
-	b = node_label(&f->nodes.items[largest->b], s->utf8);
+	a = label_among_siblings(f, &f->nodes.items[largest->a], s->utf8);
+	b = label_among_siblings(f, &f->nodes.items[largest->b], s->utf8);
 	line = xasprintf("covariances: the largest 2%sCov is %s of the variance (%s, %s)",
 			 s->utf8 ? "·" : "*", text_percent(percent, largest->share), a, b);
 	table_line(s->out, line);
@@ -287,12 +302,14 @@ void variance_tree_csv(FILE *out, const struct view_input *in)
 		 "calls_per_interval", "presence");
 	for (size_t i = 0; i < in->findings->nodes.cnt; i++) {
 		const struct node *n = &in->findings->nodes.items[i];
-		char parent[TEXT_MAX] = "";
+		char parent[TEXT_MAX] = "", line[TEXT_MAX] = "";
 
 		if (n->parent != NODE_NONE)
 			snprintf(parent, sizeof(parent), "%u", n->parent);
-		csv_line(out, "utttt" "u" "tt" "dddddd", (uint64_t)n->id, parent,
-			 node_kind_name(n->kind), n->function, n->file, (uint64_t)n->line,
+		if (n->line)
+			snprintf(line, sizeof(line), "%u", n->line);
+		csv_line(out, "utttt" "ttt" "dddddd", (uint64_t)n->id, parent,
+			 node_kind_name(n->kind), n->function, n->file, line,
 			 n->call_site, n->is_wait ? trace_state_name(n->wait) : NULL, n->mean_ns,
 			 n->variance_ns2, n->share, n->variance_share, n->calls_per_interval,
 			 n->presence);

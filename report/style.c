@@ -116,9 +116,31 @@ const char *text_cnt(char buf[TEXT_MAX], uint64_t cnt)
 	return buf;
 }
 
-const char *text_percent(char buf[TEXT_MAX], double share)
+/* Rounded to so many decimals; what rounds to nothing has no sign: "0.0 %", not "-0.0 %". */
+static double percent_of(double share, double unit)
 {
 	double percent = share * 100;
+
+	return fabs(percent) < unit / 2 ? 0 : percent;
+}
+
+const char *text_percent_cell(char buf[TEXT_MAX], double share)
+{
+	if (isfinite(share))
+		snprintf(buf, TEXT_MAX, "%.1f %%", percent_of(share, 0.1));
+	else
+		snprintf(buf, TEXT_MAX, "?");
+	return buf;
+}
+
+const char *plural(uint64_t cnt)
+{
+	return cnt == 1 ? "" : "s";
+}
+
+const char *text_percent(char buf[TEXT_MAX], double share)
+{
+	double percent = percent_of(share, 0.1);
 
 	if (!isfinite(percent))
 		snprintf(buf, TEXT_MAX, "?");
@@ -169,7 +191,7 @@ void print_heading(const struct style *s, const struct view_input *in)
 
 	utf8_add_line(&line, iv->name ? iv->name : "-");
 	str_addf(&line, "%s%s interval%s%smean %s%ssd %s%sp99 %s%srun %u", dot,
-		 text_cnt(a, iv->cnt), iv->cnt == 1 ? "" : "s", dot,
+		 text_cnt(a, iv->cnt), plural(iv->cnt), dot,
 		 text_ns(b, iv->mean_ns, s->utf8), dot, text_ns(c, iv->stddev_ns, s->utf8), dot,
 		 text_ns(d, (double)iv->p99_ns, s->utf8), dot, in->run->number);
 	if (in->run->name) {

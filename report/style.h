@@ -26,6 +26,10 @@ enum { TEXT_MAX = 64 };
 const char *text_ns(char buf[TEXT_MAX], double ns, bool utf8);
 const char *text_cnt(char buf[TEXT_MAX], uint64_t cnt);			/* "4,000" */
 const char *text_percent(char buf[TEXT_MAX], double share);		/* "62 %", "0.4 %" */
+const char *text_percent_cell(char buf[TEXT_MAX], double share);	/* "62.0 %": all with one decimal */
+
+/* "" for 1, else "s": "%s interval%s" */
+const char *plural(uint64_t cnt);
 
 /* A bar of at most width columns for fraction 0..1; longer ones end in a sign that says so. */
 void add_bar(struct str *to, double fraction, unsigned width, bool utf8);

@@ -63,6 +63,33 @@ says 'digraph' 'A\nheight 2' 'B\nheight 1'
 expect 0 "$VPROF" show call-graph tree --above C --format csv
 says 'A,B,,0,2,1'
 
+expect 0 "$VPROF" show variance-tree tree --format csv
+says '1,0,function,A,,,,,8.5'
+
+# Two call sites under one parent are told apart; nothing is "-0.0 %"; one is one.
+cat >sites.tuples <<'END'
+vprof-tuples 1
+interval   1 request 1 0 1 10
+interval   2 request 1 20 1 30
+interval   3 request 1 40 1 51
+segment    1 1 0 10 running
+segment    1 2 20 30 running
+segment    1 3 40 51 running
+invocation 1 1 f@a.c:1 0 3
+invocation 1 1 f@a.c:2 3 10
+invocation 1 2 f@a.c:1 20 26
+invocation 1 2 f@a.c:2 26 30
+invocation 1 3 f@a.c:1 40 42
+invocation 1 3 f@a.c:2 42 51
+END
+expect 0 "$VPROF" -d sites import --from tuples sites.tuples
+expect 0 "$VPROF" -d sites show variance-tree --min-share 0
+says 'f (a.c:1)' 'f (a.c:2)' '(f (a.c:2), f (a.c:1))'
+expect 0 "$VPROF" -d sites show call-graph
+says '1 function, 0 calls' ' f         ?  '
+expect 0 "$VPROF" -d sites show runs
+grep -q ' 0 ns ' .out && fail 'an imported run took no time'
+
 # What is not there.
 expect 2 "$VPROF" show
 says 'show what?' 'variance-tree, factors'
@@ -85,6 +112,8 @@ says "no 'request' interval completed in run 2 (1 still open"
 [ -s .out ] && fail 'text for a run that has no results'
 expect 3 "$VPROF" show factors --format json
 says '"factors": []' '"open": 1'
+expect 3 "$VPROF" show critical-path --format json
+says '"pieces": []'
 expect 0 "$VPROF" show runs
 expect 0 "$VPROF" show coverage
 

@@ -11,6 +11,7 @@
 #include "tests/unit/cmocka_all.h"
 
 #include "base/banned.h"
+#include "report/style.h"
 #include "tests/unit/report_check.h"
 #include "tests/unit/sample_findings.h"
 
@@ -83,6 +84,21 @@ static void test_sentences(void **state)
 }
 
 /* Whatever the findings hold, every format prints something and JSON stays JSON. */
+/* What rounds to nothing has no sign. */
+static void test_percents(void **state)
+{
+	char buf[TEXT_MAX];
+
+	(void)state;
+	assert_string_equal(text_percent_cell(buf, -0.0004), "0.0 %");
+	assert_string_equal(text_percent_cell(buf, -0.0006), "-0.1 %");
+	assert_string_equal(text_percent_cell(buf, 0.999), "99.9 %");
+	assert_string_equal(text_percent_cell(buf, NAN), "?");
+	assert_string_equal(text_percent(buf, -0.0004), "0 %");
+	assert_string_equal(text_percent(buf, -0.004), "-0.4 %");
+	assert_string_equal(text_percent(buf, 0.619), "62 %");
+}
+
 static void test_odd_findings(void **state)
 {
 	struct findings *(*const samples[])(void) = { sample_odd, findings_new };
@@ -396,6 +412,7 @@ int main(void)
 		cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_sentences),
 		cmocka_unit_test(test_second_waker),
+		cmocka_unit_test(test_percents),
 		cmocka_unit_test(test_odd_findings),
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_factors_json),
