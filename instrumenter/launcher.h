@@ -50,8 +50,9 @@ int launcher_run(char *const *argv, const struct launcher_options *o);
 
 /* vprof build, after a change of plan: re-runs the recorded commands of the units whose probes
  * would change, jobs at a time.  progress(done, total, arg) is called as they end, may be NULL.
- * Returns how many were compiled again, or a negative errno (a failed compile: reterr holds the
- * compiler's own output). */
+ * A unit whose source is gone is left to the build: its object and record are removed.
+ * Returns how many objects were compiled again or removed, or a negative errno (a failed compile:
+ * reterr holds the compiler's own output). */
 int rebuild_changed(const units *list, const struct launcher_options *o, unsigned jobs,
 		    void (*progress)(unsigned done, unsigned total, void *arg), void *arg,
 		    struct diag *reterr);

@@ -7,6 +7,9 @@
  * a.o should hold but not b.o: one command is run again, in its own directory.  A command that
  * compiled several units is run once.
  *
+ * A source may be gone: a test of configure's, a file that make generates and deletes again, one that
+ * was renamed.  Its object and its record are removed; a build that still needs it makes it again.
+ *
  * Each command runs in a forked copy of this process, which is a `vprof cc` as much as any; what
  * it says is kept and shown only if it fails.
  */
@@ -32,6 +35,7 @@ struct rebuild {
 	const struct launcher_options *o;
 	VEC(struct command_job) jobs;
 	unsigned running, done, total;	/* commands; units; units */
+	unsigned removed;		/* objects whose source is gone */
 	void (*progress)(unsigned done, unsigned total, void *arg);
 	void *arg;
 };
@@ -47,6 +51,15 @@ static uint64_t command_hash(const struct unit *u)
 	return h;
 }
 
+/* True if there was an object that the build may want again. */
+static bool forget_unit(const struct unit *u, const char *build_dir)
+{
+	_cleanup_(freep) char *record = unit_path(build_dir, u->object, ".scan");
+
+	unlink(record);
+	return unlink(u->object) == 0;
+}
+
 /* One job per command that made at least one changed unit. */
 static void collect_jobs(const units *list, struct rebuild *r)
 {
@@ -58,6 +71,10 @@ static void collect_jobs(const units *list, struct rebuild *r)
 
 		if (u->probe_set == probe_set_of(u, r->o))
 			continue;
+		if (access(u->source, F_OK) < 0 && errno == ENOENT) {
+			r->removed += forget_unit(u, r->o->build_dir);
+			continue;
+		}
 		if (!map_get(job_of, hash, &number)) {
 			number = r->jobs.cnt;
 			map_set(job_of, hash, number);
@@ -179,5 +196,5 @@ int rebuild_changed(const units *list, const struct launcher_options *o, unsigne
 	for (size_t i = 0; i < r.jobs.cnt; i++)
 		closep(&r.jobs.items[i].output);
 	VEC_RELEASE(&r.jobs);
-	return err < 0 ? err : (int)r.total;
+	return err < 0 ? err : (int)(r.total + r.removed);
 }

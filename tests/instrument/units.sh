@@ -178,9 +178,14 @@ nm proj/dir/lib.o | grep -q vprof_sites || fail "lib.o has no probe"
 [ "$(rebuild plan)" = "0 of 2" ] || fail "an unchanged plan compiles"
 [ "$(rebuild none)" = "1 of 2" ] || fail "the probe is not taken out"
 cmp -s proj/dir/lib.o lib.before || fail "lib.o is not as before"
+echo 'int counted(void) { return missing; }' > proj/lib.c
+rebuild plan > got 2>&1 && fail "a source that does not compile is no error"
+grep -q 'lib.c.*missing' got || fail "the compiler's message is lost"
+# Without its source a unit is left to the build: it goes, object and record.
 rm proj/lib.c
-rebuild plan > got 2>&1 && fail "a vanished source is no error"
-grep -q 'lib.c' got || fail "the compiler's message is lost"
+[ "$(rebuild plan)" = "1 of 2" ] || fail "an object without a source is not removed"
+[ ! -e proj/dir/lib.o ] || fail "the object of a vanished source is still there"
+[ "$(rebuild plan)" = "0 of 1" ] || fail "a vanished source is not forgotten"
 
 # A damaged record is status 5.
 echo '{' > build/x.scan
