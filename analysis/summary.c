@@ -89,8 +89,9 @@ void warn(struct analysis *a)
 
 	if (s->cnt < FEW_INTERVALS)
 		findings_warn(a->f, "few-intervals",
-			      "only %" PRIu64 " intervals are complete: shares of fewer than %d say "
-			      "little, run longer", s->cnt, FEW_INTERVALS);
+			      "only %" PRIu64 " interval%s complete: shares of fewer than %d say "
+			      "little, run longer", s->cnt, s->cnt == 1 ? " is" : "s are",
+			      FEW_INTERVALS);
 	if (s->dropped_bad_path > 0)
 		findings_warn(a->f, "bad-path",
 			      "%" PRIu64 " intervals were left out because their critical path does "

@@ -76,6 +76,9 @@ static int import_run(int argc, char **argv)
 				"import: --from says what the files are", arg_from);
 	if (files.cnt == 0)
 		return fail_now(EXIT_USAGE, "vprof import --from tuples FILE...", "import: which files?");
+	for (size_t i = 0; i < files.cnt; i++)
+		if (strcmp(files.items[i], "-") == 0)
+			files.items[i] = "/dev/stdin";
 	if (tuples_read((const char *const *)files.items, files.cnt, &trace, &diag) < 0)
 		return fail(&diag);
 	trace_sort(trace);

@@ -115,16 +115,31 @@ static void add_aliases(const struct config *c, struct reader_options *o, struct
 }
 
 /* "/home/u/server/src/log.c" is "src/log.c" to whoever works on the project in /home/u/server. */
+static void shorten_path(const char **path, const char *project_dir)
+{
+	size_t len = strlen(project_dir);
+
+	if (*path && strncmp(*path, project_dir, len) == 0 && (*path)[len] == '/')
+		*path += len + 1;
+}
+
 static void shorten_paths(struct trace *t)
 {
 	_cleanup_(freep) char *project_dir = path_dir(data_dir());
-	size_t len = strlen(project_dir);
 
-	for (size_t i = 0; i < t->functions.cnt; i++) {
-		const char *file = t->functions.items[i].file;
+	for (size_t i = 0; i < t->functions.cnt; i++)
+		shorten_path(&t->functions.items[i].file, project_dir);
+}
 
-		if (file && strncmp(file, project_dir, len) == 0 && file[len] == '/')
-			t->functions.items[i].file = file + len + 1;
+void project_shorten_paths(struct project *p)
+{
+	_cleanup_(freep) char *project_dir = path_dir(data_dir());
+
+	for (size_t i = 0; i < p->functions.cnt; i++)
+		shorten_path(&p->functions.items[i].file, project_dir);
+	for (size_t i = 0; i < p->units.cnt; i++) {
+		shorten_path(&p->units.items[i].source, project_dir);
+		shorten_path(&p->units.items[i].object, project_dir);
 	}
 }
 
@@ -203,19 +218,23 @@ int announce_findings(const struct run *r, const struct findings *f)
 	const struct interval_summary *i = &f->interval;
 
 	if (i->cnt == 0) {
-		const char *name = i->name ? i->name : "interval";
-
+		if (!i->name || !*i->name)
+			return fail_now(EXIT_NO_EVIDENCE,
+					"vprof annotate --start FUNCTION --end FUNCTION says what an interval is; "
+					"where that is said: does the load reach it?",
+					"no interval began in run %u", r->number);
 		return fail_now(EXIT_NO_EVIDENCE,
 				"see that the load reaches the server and that it runs long enough; "
 				"vprof.conf says where an interval starts and ends",
 				"no '%s' interval completed in run %u (%llu still open at its end, %llu aborted)",
-				name, r->number, (unsigned long long)i->dropped_open,
+				i->name, r->number, (unsigned long long)i->dropped_open,
 				(unsigned long long)i->dropped_aborted);
 	}
 	for (size_t w = 0; w < f->warnings.cnt; w++)
 		warn_line("%s", f->warnings.items[w].text);
 	report_sentence(f, &text);
-	note_line("run %u: %llu intervals of '%s'", r->number, (unsigned long long)i->cnt, i->name);
+	note_line("run %u: %llu interval%s of '%s'", r->number, (unsigned long long)i->cnt,
+		  i->cnt == 1 ? "" : "s", i->name);
 	fprintf(stderr, "%s\n", str_cstr(&text));
 	return EXIT_DONE;
 }

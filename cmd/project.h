@@ -28,6 +28,9 @@ int launcher_context_read(struct launcher_context *ret, struct diag *reterr);
 void launcher_context_release(struct launcher_context *c);
 
 /* The trace of a run with the project's call graph added, not yet sorted. */
+/* In the project's directory paths begin there. */
+void project_shorten_paths(struct project *p);
+
 int run_trace_read(struct store *s, const struct run *r, struct trace **ret, struct diag *reterr);
 
 /* Trace to results: analyses the run, stores the findings, updates r.  interval NULL: every name

@@ -211,6 +211,8 @@ static int read_project(struct material *m, const struct view *v, const char *ru
 			m->project = run_graph(m->trace);
 	} else {
 		r = project_read(m->store, &m->project, reterr);
+		if (r == 0)
+			project_shorten_paths(m->project);
 	}
 	if (r == 0)
 		m->heights = graph_heights(m->project);
