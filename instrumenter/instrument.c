@@ -252,7 +252,8 @@ static void add_top(const struct instrumenting *in, struct str *top)
 	if (in->site_cnt)
 		str_addf(top, "static struct vprof_site vprof_sites[%zu] = {\n%s};\n"
 			 "static void __attribute__((constructor)) vprof_unit_in(void)\n"
-			 "{ if (vprof_register) vprof_register(vprof_sites, %zu); }\n"
+			 "{ if (vprof_register) { vprof_offset = vprof_where();"
+			 " vprof_register(vprof_sites, %zu); } }\n"
 			 "static void __attribute__((destructor)) vprof_unit_out(void)\n"
 			 "{ if (vprof_unregister) vprof_unregister(vprof_sites, %zu); }\n",
 			 in->site_cnt, str_cstr(&in->sites), in->site_cnt, in->site_cnt);

@@ -12,7 +12,7 @@
  *	static struct vprof_site vprof_sites[2] = {
  *		{ 0, 0, 0, 28, 0x1234ULL, "log_append", "server.c" }, ... };
  *	static void __attribute__((constructor)) vprof_unit_in(void)
- *		{ if (vprof_register) vprof_register(vprof_sites, 2); }
+ *		{ if (vprof_register) { vprof_offset = vprof_where(); vprof_register(vprof_sites, 2); } }
  *	static void __attribute__((destructor)) vprof_unit_out(void)
  *		{ if (vprof_unregister) vprof_unregister(vprof_sites, 2); }
  *	static struct vprof_label vprof_labels[1] = { { "request", 0 } };
@@ -26,9 +26,10 @@
  *		struct vprof_later vprof_later_0 __attribute__((cleanup(vprof_later_out), unused)) =
  *			{ KIND, &vprof_labels[0], a, b };
  *
- * This text needs vprof_ticks() and vprof_take() before it: embed runtime/probe_x86_64.h (or, on
- * other machines, runtime/probe_generic.h) and then this file, best between line markers that
- * call it a system header, so that the user's warning flags do not look into it:
+ * This text needs vprof_ticks(), vprof_thread() and vprof_take() before it: embed
+ * runtime/probe_x86_64.h (or, on other machines, runtime/probe_generic.h) and then this file, best
+ * between line markers that call it a system header, so that the user's warning flags do not look
+ * into it:
  *	# 1 "vprof-probe.h" 1 3
  *	...
  *	# 1 "unit.c" 2
@@ -113,10 +114,15 @@ struct vprof_self {
 	unsigned int gate;		/* 0 off, 1 recording, 2 inside an interval */
 };
 
-extern __thread struct vprof_self vprof_self __asm__("vprof_self")
-	__attribute__((weak, tls_model("initial-exec"), visibility("default")));
-
+/*
+ * Where struct vprof_self is, from vprof_thread(): the same in every thread.  Asked for by each unit
+ * before it registers; one variable for all units that are linked together.  A weak thread-local variable would do, but linkers settle such a reference
+ * in an executable when they link, even if a library that is loaded later has the variable.
+ */
+long vprof_offset __attribute__((weak, visibility("hidden")));
 /* The asm names keep C++ from mangling them. */
+extern long vprof_where(void) __asm__("vprof_where") __attribute__((weak, visibility("default")));
+
 extern void vprof_register(struct vprof_site *sites, unsigned int cnt) __asm__("vprof_register")
 	__attribute__((weak, visibility("default")));
 extern void vprof_unregister(struct vprof_site *sites, unsigned int cnt) __asm__("vprof_unregister")
@@ -133,6 +139,12 @@ extern struct vprof_span vprof_in_slow(struct vprof_site *site, unsigned long ad
 extern void vprof_out_slow(struct vprof_span *span, unsigned long long end)
 	__asm__("vprof_out_slow") __attribute__((weak, cold, visibility("default")));
 
+extern __inline__ __attribute__((gnu_inline, always_inline, no_instrument_function))
+struct vprof_self *vprof_me(void)
+{
+	return (struct vprof_self *)(void *)(vprof_thread() + vprof_offset);
+}
+
 /*
  * The frame's address is stored before the frame counts (a signal handler's probes look at it)
  * and everything again afterwards (they may have used the same place in between).
@@ -141,13 +153,17 @@ extern __inline__ __attribute__((gnu_inline, always_inline, no_instrument_functi
 struct vprof_span vprof_in(struct vprof_site *site)
 {
 	struct vprof_span span;
+	struct vprof_self *self;
 	struct vprof_frame *frame;
 	unsigned long address, caller;
 
 	span.frame = 0;
 	span.start = 0;
-	if (__builtin_expect(site->level != 0, 0) && site->level + vprof_self.gate >= 3) {
-		frame = vprof_self.top;
+	if (__builtin_expect(site->level != 0, 0)) {
+		self = vprof_me();
+		if (site->level + self->gate < 3)
+			return span;
+		frame = self->top;
 		address = (unsigned long)__builtin_frame_address(0);
 		caller = (unsigned long)__builtin_return_address(0);
 		if (__builtin_expect(((unsigned long)frame & (VPROF_STACK_BYTES - 1)) == 0 ||
@@ -155,7 +171,7 @@ struct vprof_span vprof_in(struct vprof_site *site)
 			return vprof_in_slow(site, address, caller);
 		frame->address = address;
 		__asm__ __volatile__("" : : : "memory");
-		vprof_self.top = frame + 1;
+		self->top = frame + 1;
 		__asm__ __volatile__("" : : : "memory");
 		frame->address = address;
 		frame->caller = caller;
@@ -173,16 +189,18 @@ extern __inline__ __attribute__((gnu_inline, always_inline, no_instrument_functi
 void vprof_out(struct vprof_span *span)
 {
 	struct vprof_frame *frame = span->frame;
+	struct vprof_self *self;
 	unsigned long long end, length, *record;
 
 	if (__builtin_expect(frame != 0, 0)) {
 		end = vprof_ticks();
-		if (__builtin_expect(vprof_self.top != frame + 1 || frame->start != span->start, 0)) {
+		self = vprof_me();
+		if (__builtin_expect(self->top != frame + 1 || frame->start != span->start, 0)) {
 			vprof_out_slow(span, end);
 			return;
 		}
 		length = end - span->start;
-		record = (unsigned long long *)vprof_take(&vprof_self.cursor, 16);
+		record = (unsigned long long *)vprof_take(&self->cursor, 16);
 		if (__builtin_expect(((unsigned long)record & (VPROF_CHUNK_BYTES - 1)) >=
 				     VPROF_CHUNK_LIMIT || (length >> 48) != 0, 0)) {
 			vprof_out_slow(span, end);
@@ -193,7 +211,7 @@ void vprof_out(struct vprof_span *span)
 		record[0] = span->start;
 		__asm__ __volatile__("" : : : "memory");
 		frame->start = 0;
-		vprof_self.top = frame;
+		self->top = frame;
 	}
 }
 

@@ -166,6 +166,11 @@ static void __attribute__((destructor(101))) note_end(void)
 		THREAD_LOG(EVENT_STOP, clock_ticks(), 0, 0);
 }
 
+long vprof_where(void)
+{
+	return (char *)&vprof_self - vprof_thread();
+}
+
 /* The order matters to probes that run meanwhile in other threads: level last. */
 void vprof_register(struct vprof_site *sites, unsigned int cnt)
 {

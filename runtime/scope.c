@@ -46,5 +46,5 @@ void vprof_scope_in(struct vprof_site *site, struct vprof_span *span, void *addr
 
 void vprof_scope_out(struct vprof_span *span)
 {
-	vprof_out(span);
+	vprof_out_slow(span, vprof_ticks());
 }

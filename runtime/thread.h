@@ -41,6 +41,7 @@ struct thread {
 	struct thread_hold holds[THREAD_HOLDS];
 };
 
+extern __thread struct vprof_self vprof_self __attribute__((tls_model("initial-exec")));
 extern __thread struct thread thread_self __attribute__((tls_model("initial-exec")));
 
 /* Attaches the calling thread if need be; false: log nothing. */

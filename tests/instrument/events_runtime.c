@@ -19,6 +19,11 @@ static const char *const kinds[] = {
 	"ACQUIRED", "RELEASE", "SPIN_BEGIN", "SPIN_END", "FALSE_WAKEUP", "WORK",
 };
 
+long vprof_where(void)
+{
+	return (char *)&vprof_self - vprof_thread();
+}
+
 void vprof_register(struct vprof_site *sites, unsigned int cnt)
 {
 	stack[0].address = ~0UL;

@@ -27,6 +27,9 @@ struct recorded record(const char *program, const char *scenario, uint8_t level,
 	pid = fork();
 	if (!pid) {
 		putenv((char *)(uintptr_t)drainer_env(d));
+#ifdef PRELOAD
+		setenv("LD_PRELOAD", PRELOAD, 1);
+#endif
 		execl(program, program, scenario, (char *)NULL);
 		_exit(127);
 	}
