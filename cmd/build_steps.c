@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * build_steps.c - the user's build with the launcher in front of the compiler.
+ *
+ * Links named cc, gcc, ... stand first on PATH and lead to this program, which then is the launcher;
+ * nothing in the user's tree changes but what the build itself writes.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/banned.h"
+#include "base/file.h"
+#include "cmd/build_steps.h"
+#include "cmd/common.h"
+#include "cmd/launcher_names.h"
+
+#define SETTING_BUILD_COMMAND "build.command"
+
+/* ---- the build ---- */
+
+static int link_compiler(const char *dir, const char *name, const char *self)
+{
+	_cleanup_(freep) char *path = path_join(dir, name);
+
+	unlink(path);
+	return symlink(self, path) < 0 ? -errno : 0;
+}
+
+/* Links for every compiler that PATH has, plain and with the versions Debian uses. */
+static int make_masquerade(const char *dir, struct diag *reterr)
+{
+	static const char *const names[] = COMPILER_NAMES;
+	static const char *const forms[] = { "%s", "%s-11", "%s-12", "%s-13", "%s-14", "%s-15", "%s-16",
+					     "x86_64-linux-gnu-%s", "x86_64-linux-gnu-%s-12",
+					     "aarch64-linux-gnu-%s", "aarch64-linux-gnu-%s-12" };
+	_cleanup_(freep) char *self = path_self();
+	int r = make_dirs(dir, 0700);
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(names); i++)
+		for (size_t f = 0; r == 0 && f < ARRAY_SIZE(forms); f++) {
+			_cleanup_(str_release) struct str name = STR_INIT;
+			const char *hole = strstr(forms[f], "%s");
+
+			str_addn(&name, forms[f], (size_t)(hole - forms[f]));
+			str_add(&name, names[i]);
+			str_add(&name, hole + 2);
+
+			_cleanup_(freep) char *real = path_which(str_cstr(&name), NULL);
+
+			if (real)
+				r = link_compiler(dir, str_cstr(&name), self);
+		}
+	if (r < 0)
+		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot make the compiler links in '%s': %s",
+				dir, strerror(-r));
+	return 0;
+}
+
+/* CC=/usr/bin/gcc in the environment would pass by the links on PATH. */
+static void wrap_compiler_variable(const char *name)
+{
+	_cleanup_(freep) char *self = path_self();
+	const char *value = getenv(name);
+
+	if (value && value[0] == '/') {
+		_cleanup_(freep) char *wrapped = xasprintf("%s cc %s", self, value);
+
+		setenv(name, wrapped, 1);
+	}
+}
+
+static void prepare_environment(const char *masquerade_dir, bool verbose)
+{
+	const char *path = getenv("PATH");
+	_cleanup_(freep) char *search = xasprintf("%s:%s", masquerade_dir, path ? path : "/usr/bin:/bin");
+
+	setenv("PATH", search, 1);
+	setenv("VPROF_DIR", data_dir(), 1);
+	if (config_path())
+		setenv("VPROF_CONF", config_path(), 1);
+	if (verbose)
+		setenv("VPROF_VERBOSE", "1", 1);
+	wrap_compiler_variable("CC");
+	wrap_compiler_variable("CXX");
+}
+
+int build_run_command(const struct args *command, struct diag *reterr)
+{
+	fflush(stdout);
+	int status = proc_run(command->items, NULL);
+
+	if (status < 0)
+		return diag_set(reterr, EXIT_ENVIRONMENT, status, "cannot run '%s': %s", command->items[0],
+				strerror(-status));
+	if (status > 0) {
+		diag_set(reterr, EXIT_CHECK_FAILED, -EIO, "the build ended with status %d", status);
+		reterr->status = (enum exit_status)status;
+		return diag_remedy(reterr, -EIO, "does it build without vprof?  If so, "
+				   "vprof build -v shows what the launcher does");
+	}
+	return 0;
+}
+
+/* The command of this build: given, [build] command, or the remembered one. */
+int build_command(struct store *s, const struct config *c, const char *command_name,
+		  char *const *given, struct args *ret, struct diag *reterr)
+{
+	_cleanup_(freep) char *remembered = setting_get(s, SETTING_BUILD_COMMAND);
+	const char *shell_text = c->build_command ? c->build_command : remembered;
+
+	if (given && given[0]) {
+		args_add_all(ret, given);
+		return 0;
+	}
+	if (!shell_text) {
+		diag_set(reterr, EXIT_USAGE, -EINVAL, "%s: which command builds the program?",
+			 command_name);
+		return diag_remedy(reterr, -EINVAL, "vprof build -- make");
+	}
+	args_add(ret, "/bin/sh");
+	args_add(ret, "-c");
+	args_add(ret, shell_text);
+	return 0;
+}
+
+static int remember_command(struct store *s, const struct args *command, struct diag *reterr)
+{
+	_cleanup_(str_release) struct str text = STR_INIT;
+
+	if (command->cnt == 3 && !strcmp(command->items[0], "/bin/sh") && !strcmp(command->items[1], "-c")) {
+		str_add(&text, command->items[2]);
+	} else {
+		for (size_t i = 0; i < command->cnt; i++) {
+			if (i)
+				str_addc(&text, ' ');
+			str_add_shell_quoted(&text, command->items[i]);
+		}
+	}
+	return setting_set(s, SETTING_BUILD_COMMAND, str_cstr(&text), reterr);
+}
+
+int build_prepare(const struct build_options *o, struct diag *reterr)
+{
+	_cleanup_(freep) char *dir = build_dir(), *masquerade = path_join(dir, "bin");
+	int r = make_masquerade(masquerade, reterr);
+
+	if (r == 0)
+		prepare_environment(masquerade, o->verbose);
+	return r;
+}
+
+/* ---- what was built ---- */
+
+int build_load_units(struct store *s, units *ret, struct diag *reterr)
+{
+	_cleanup_(freep) char *dir = build_dir();
+	int r = units_read(dir, ret, reterr);
+
+	if (r == 0 && ret->cnt == 0) {
+		diag_set(reterr, EXIT_ENVIRONMENT, -ENODATA,
+			 "the build compiled no C or C++ unit through vprof");
+		return diag_remedy(reterr, -ENODATA, "clean first (make clean), so that everything is "
+				   "compiled again; a build that calls its compiler by an absolute path "
+				   "wants CC=\"vprof cc /path/to/gcc\"");
+	}
+	return r < 0 ? r : project_load(s, ret, reterr);
+}
+
+int build_scan(struct store *s, const struct args *command, const struct build_options *o,
+	       units *ret, struct diag *reterr)
+{
+	int r = build_prepare(o, reterr);
+
+	if (r == 0)
+		r = build_run_command(command, reterr);
+	if (r == 0)
+		r = build_load_units(s, ret, reterr);
+	return r < 0 ? r : remember_command(s, command, reterr);
+}
+
+/* ---- another plan ---- */
+
+static void show_progress(unsigned done, unsigned total, void *arg)
+{
+	(void)arg;
+	progress_line("recompiling %u of %u units", done, total);
+}
+
+int build_apply(const units *scanned, const struct plan *plan, const struct args *command,
+		const struct build_options *o, struct diag *reterr)
+{
+	_cleanup_(freep) char *path = plan_path();
+	_cleanup_(launcher_context_release) struct launcher_context context = { 0 };
+	unsigned jobs = o->jobs ? o->jobs : (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+	int r = plan_write(path, plan, reterr);
+
+	if (r == 0)
+		r = launcher_context_read(&context, reterr);
+	if (r < 0)
+		return r;
+	context.options.verbose = o->verbose;
+
+	int rebuilt = rebuild_changed(scanned, &context.options, jobs ? jobs : 1, show_progress, NULL,
+				      reterr);
+
+	progress_done();
+	if (rebuilt <= 0)
+		return rebuilt;
+	note_line("%d of %zu unit%s recompiled with the new probes; linking", rebuilt, scanned->cnt,
+		  scanned->cnt == 1 ? "" : "s");
+	return build_run_command(command, reterr);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * build_steps.h - building a project with a plan: what `vprof build` and `vprof iterate` share.
+ *
+ *	build_command()		given, [build] command, or the remembered one
+ *	build_scan()		runs it with the launcher in front of the compiler
+ *	build_apply()		another plan: recompiles the units whose probes change, links
+ */
+#ifndef CMD_BUILD_STEPS_H
+#define CMD_BUILD_STEPS_H
+
+#include "cmd/project.h"
+
+struct build_options {
+	unsigned jobs;			/* 0: one a core */
+	bool verbose;
+};
+
+/* command_name is of the subcommand, for the message if there is none. */
+int build_command(struct store *s, const struct config *c, const char *command_name,
+		  char *const *given, struct args *ret, struct diag *reterr);
+
+/* Puts the launcher's links in place and first on PATH of this process. */
+int build_prepare(const struct build_options *o, struct diag *reterr);
+
+/* Runs the user's build command. */
+int build_run_command(const struct args *command, struct diag *reterr);
+
+/* Reads the scan records of the units and loads them into the store. */
+int build_load_units(struct store *s, units *ret, struct diag *reterr);
+
+/* All of it: prepares, builds, loads, remembers the command. */
+int build_scan(struct store *s, const struct args *command, const struct build_options *o,
+	       units *ret, struct diag *reterr);
+
+/* Writes the plan, recompiles what it changes, links with the user's command. */
+int build_apply(const units *scanned, const struct plan *plan, const struct args *command,
+		const struct build_options *o, struct diag *reterr);
+
+#endif
