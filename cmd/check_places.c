@@ -13,10 +13,11 @@
 #include "base/str.h"
 #include "cmd/check_places.h"
 
-static const struct scan_place *find_place(const units *scanned, const char *interval, const char *role,
-					   const char *location)
+/* Is the place in the build?  If nothing could be put there, *ret_problem says why. */
+static bool find_place(const units *scanned, const char *interval, const char *role,
+		       const char *location, const char **ret_problem)
 {
-	const struct scan_place *refused = NULL;
+	bool found = false;
 
 	for (size_t u = 0; u < scanned->cnt; u++)
 		for (size_t i = 0; i < scanned->items[u]->places.cnt; i++) {
@@ -25,11 +26,26 @@ static const struct scan_place *find_place(const units *scanned, const char *int
 			if (!p->interval != !interval || (interval && strcmp(p->interval, interval)) ||
 			    strcmp(p->role, role) || strcmp(p->location, location))
 				continue;
-			if (!p->problem)
-				return p;
-			refused = p;
+			found = true;
+			/* Also a key that does not compile leaves the whole unit as it was. */
+			*ret_problem = p->problem ? p->problem : scanned->items[u]->untouched;
+			if (!*ret_problem)
+				return true;
 		}
-	return refused;
+	return found;
+}
+
+/* Does any unit contain a VPROF_ macro? */
+static bool has_marks(const units *scanned)
+{
+	for (size_t u = 0; u < scanned->cnt; u++)
+		for (size_t i = 0; i < scanned->items[u]->calls.cnt; i++) {
+			const char *callee = scanned->items[u]->calls.items[i].callee;
+
+			if (callee && strcmp(callee, SCAN_MARK) == 0)
+				return true;
+		}
+	return false;
 }
 
 static const char *nearest_function(const units *scanned, const char *name)
@@ -49,14 +65,22 @@ static int check_location(const struct config *c, const struct interval_directiv
 			  const struct location *l, const units *scanned, struct diag *reterr)
 {
 	_cleanup_(freep) char *text = location_text(l);
-	const struct scan_place *p = find_place(scanned, d->name, role, text);
-	const char *nearest;
+	const char *problem = NULL, *nearest;
 
-	if (l->place == PLACE_MARK || (p && !p->problem))
-		return 0;
-	if (p)
-		return diag_set(reterr, EXIT_USAGE, -EINVAL, "%s: %s = %s of '%s' cannot be put there: %s",
-				c->path, role, text, d->name, p->problem);
+	if (l->place == PLACE_MARK) {
+		if (has_marks(scanned))
+			return 0;
+		return diag_set(reterr, EXIT_USAGE, -ENOENT, "%s: %s = %s of '%s' is nowhere in the build: "
+				"no source has a VPROF_ macro", c->path, role, text, d->name);
+	}
+	if (find_place(scanned, d->name, role, text, &problem)) {
+		if (!problem)
+			return 0;
+		diag_set(reterr, EXIT_USAGE, -EINVAL, "%s: %s = %s of '%s' cannot be put there: %s",
+				c->path, role, text, d->name, problem);
+		return d->key ? diag_remedy(reterr, -EINVAL, "is 'key = %s' a C expression there?", d->key) :
+				-EINVAL;
+	}
 	nearest = l->function ? nearest_function(scanned, l->function) : NULL;
 	if (nearest && strcmp(nearest, l->function) != 0)
 		return diag_set(reterr, EXIT_USAGE, -ENOENT, "%s: %s = %s of '%s' is nowhere in the build; "
@@ -74,8 +98,10 @@ static void check_primitives(const struct config *c, const units *scanned, struc
 
 	for (size_t i = 0; i < c->sync.cnt; i++) {
 		const struct primitive *p = &c->sync.items[i];
+		const char *problem = NULL;
 
-		if (p->role < ARRAY_SIZE(roles) && !find_place(scanned, NULL, roles[p->role], p->name))
+		if (p->role < ARRAY_SIZE(roles) &&
+		    !find_place(scanned, NULL, roles[p->role], p->name, &problem))
 			str_addf(ret_unused, "%s%s = %s", ret_unused->len ? ", " : "", roles[p->role],
 				 p->name);
 	}

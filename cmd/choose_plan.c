@@ -118,26 +118,54 @@ static void walk_down(struct search *s, unsigned depth)
 	free(callees);
 }
 
-void choose_plan(const struct project *p, const struct config *c, const units *scanned,
-		 unsigned depth, struct plan *ret, size_t *ret_root_cnt)
+static void search_begin(struct search *s, const struct project *p, const struct config *c,
+			 const units *scanned)
 {
-	struct search s = {
+	*s = (struct search){
 		.p = p,
 		.distance = xmalloc((p->functions.cnt + 1) * sizeof(uint32_t)),
 		.begins_inside = xcalloc(p->functions.cnt + 1, sizeof(bool)),
 	};
-
 	for (size_t i = 0; i < p->functions.cnt; i++)
-		s.distance[i] = DISTANCE_NONE;
+		s->distance[i] = DISTANCE_NONE;
 	for (size_t i = 0; i < c->intervals.cnt; i++) {
 		const struct interval_directive *d = &c->intervals.items[i];
 
-		add_roots_at(&s, &d->start);
-		add_roots_at(&s, &d->end);
+		add_roots_at(s, &d->start);
+		add_roots_at(s, &d->end);
 		for (size_t k = 0; k < d->resumes.cnt; k++)
-			add_roots_at(&s, &d->resumes.items[k]);
+			add_roots_at(s, &d->resumes.items[k]);
 	}
-	add_marked_roots(&s, scanned);
+	add_marked_roots(s, scanned);
+}
+
+static void search_release(struct search *s)
+{
+	VEC_RELEASE(&s->queue);
+	free(s->begins_inside);
+	free(s->distance);
+}
+
+size_t choose_roots(const struct project *p, const struct config *c, const units *scanned,
+		    bool *ret_roots, bool *ret_inside)
+{
+	struct search s;
+
+	search_begin(&s, p, c, scanned);
+	for (size_t i = 0; i < p->functions.cnt; i++) {
+		ret_roots[i] = s.distance[i] == 0;
+		ret_inside[i] = s.begins_inside[i];
+	}
+	search_release(&s);
+	return s.root_cnt;
+}
+
+void choose_plan(const struct project *p, const struct config *c, const units *scanned,
+		 unsigned depth, struct plan *ret, size_t *ret_root_cnt)
+{
+	struct search s;
+
+	search_begin(&s, p, c, scanned);
 	walk_down(&s, depth);
 	for (size_t i = 0; i < p->functions.cnt; i++) {
 		const struct project_function *f = &p->functions.items[i];
@@ -148,9 +176,7 @@ void choose_plan(const struct project *p, const struct config *c, const units *s
 			plan_add(ret, PLAN_IN_INTERVALS, f->file, f->line, f->name);
 	}
 	*ret_root_cnt = s.root_cnt;
-	VEC_RELEASE(&s.queue);
-	free(s.begins_inside);
-	free(s.distance);
+	search_release(&s);
 }
 
 static int add_name(const struct project *p, const char *word, struct plan *ret, struct diag *reterr)
@@ -186,6 +212,16 @@ static int add_name(const struct project *p, const char *word, struct plan *ret,
 	return r;
 }
 
+/* "log_append  # the culprit" -> "log_append  " */
+static void drop_comment(char *line)
+{
+	for (char *s = line; *s; s++)
+		if (*s == '#' && (s == line || s[-1] == ' ' || s[-1] == '\t')) {
+			*s = '\0';
+			return;
+		}
+}
+
 int plan_from_text(const struct project *p, const char *text, struct plan *ret, struct diag *reterr)
 {
 	_cleanup_(freep) char *file = NULL;
@@ -211,9 +247,11 @@ int plan_from_text(const struct project *p, const char *text, struct plan *ret, 
 		if (blank > len)
 			blank = len;
 		word = xstrndup(text + blank, len - blank);
+		if (file)
+			drop_comment(word);
 		for (size_t end = strlen(word); end && strchr(" \t\r", word[end - 1]); end--)
 			word[end - 1] = '\0';
-		if (*word && *word != '#')
+		if (*word)
 			r = add_name(p, word, ret, reterr);
 		text += len + (text[len] != '\0');
 	}

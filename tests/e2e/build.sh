@@ -60,6 +60,9 @@ expect 0 "$VPROF" show variance-tree --min-share 0
 says leaf
 expect 0 "$VPROF" build --functions all
 says "of them probed"
+printf '# these\nleaf  # the smallest\n\n' >list
+expect 0 "$VPROF" build --functions list
+says "1 of them probed"
 expect 2 "$VPROF" build --functions leef
 says "the nearest is 'leaf'"
 
@@ -78,6 +81,18 @@ sed 's/start  = handle/start  = handel/' vprof.conf >x && cp vprof.conf good.con
 make -s clean
 expect 2 "$VPROF" build -- make
 says handel handle
+mv good.conf vprof.conf
+
+# So is a key that does not compile there, and a mark where the sources have none.
+cp vprof.conf good.conf
+sed 's/^ *key .*//; s/end    *= \(.*\)/end = \1\nkey = arg0->no_such_field/' good.conf >vprof.conf
+make -s clean
+expect 2 "$VPROF" build -- make
+says 'cannot be put there' 'did not compile' "is 'key = arg0->no_such_field' a C expression"
+sed 's/start  = handle/start  = mark:handle/' good.conf >vprof.conf
+make -s clean
+expect 2 "$VPROF" build -- make
+says 'start = mark:handle' 'no source has a VPROF_ macro'
 mv good.conf vprof.conf
 rm -rf vprof.data
 make -s clean && make -s
