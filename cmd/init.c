@@ -15,10 +15,10 @@
 
 static const char *arg_preset;
 
-/* "memcached, redis" of the *.conf files that exist. */
+/* "logserver, memcached", of those that were installed. */
 static char *list_presets(void)
 {
-	static const char *const known[] = { "httpd", "memcached", "nginx", "postgresql", "redis" };
+	static const char *const known[] = { "logserver", "memcached" };
 	struct str s = STR_INIT;
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
@@ -45,8 +45,8 @@ static int init_run(int argc, char **argv)
 		_cleanup_(freep) char *path = preset_path(arg_preset), *presets = list_presets();
 
 		if (strchr(arg_preset, '/') || file_read(path, &preset, NULL) < 0)
-			return fail_now(EXIT_USAGE, NULL, "there is no preset '%s' (there are: %s)",
-					arg_preset, presets);
+			return fail_now(EXIT_USAGE, NULL, "there is no preset '%s'; there are: %s",
+					arg_preset, *presets ? presets : "none");
 		text = preset;
 	}
 
@@ -55,12 +55,13 @@ static int init_run(int argc, char **argv)
 	if (r < 0)
 		return fail_now(EXIT_ENVIRONMENT, NULL, "cannot write vprof.conf: %s", strerror(-r));
 	note_line("wrote vprof.conf");
-	note_line("next: name the interval, e.g.  vprof annotate --start handle_request --end handle_request");
+	note_line(arg_preset ? "next: vprof build -- make" : "next: name the interval, e.g.  vprof annotate"
+		  " --start handle_request --end handle_request");
 	return EXIT_DONE;
 }
 
 static const struct option_desc init_options[] = {
-	{ 0, "preset", "NAME", OPT_STR, &arg_preset, "begin with what is known of a server, e.g. memcached" },
+	{ 0, "preset", "NAME", OPT_STR, &arg_preset, "begin with what is known of a server: memcached" },
 	OPT_END
 };
 static const char *const init_examples[] = { "vprof init", "vprof init --preset memcached", NULL };

@@ -44,9 +44,8 @@ const char *data_files_dir(void)
 
 char *preset_path(const char *name)
 {
-	_cleanup_(freep) char *dir = path_join(data_files_dir(), "annotations/presets");
-	struct str file = STR_INIT;
+	_cleanup_(freep) char *examples = path_join(data_files_dir(), "examples");
+	_cleanup_(freep) char *dir = path_join(examples, name);
 
-	str_addf(&file, "%s/%s.conf", dir, name);
-	return str_take(&file);
+	return path_join(dir, "vprof.conf");
 }

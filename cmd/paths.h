@@ -9,9 +9,9 @@
 /* Each lives as long as the process. */
 const char *runtime_dir(void);		/* libvprof.a, libvprof.list, libvprof.so */
 const char *include_dir(void);		/* vprof.h */
-const char *data_files_dir(void);	/* *.sync, presets/, examples/ */
+const char *data_files_dir(void);	/* *.sync, examples/ */
 
-/* presets/NAME.conf; the caller frees it. */
+/* The vprof.conf of the example NAME; the caller frees it. */
 char *preset_path(const char *name);
 
 #endif
