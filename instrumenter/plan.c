@@ -18,6 +18,7 @@ static const char plan_magic[] = "vprof-plan 1";
 
 static const char *const level_names[] = {
 	[PLAN_OFF] = "off", [PLAN_IN_INTERVALS] = "interval", [PLAN_ALWAYS] = "always",
+	[PLAN_DORMANT] = "dormant",
 };
 
 uint64_t function_key(const char *real_path, uint32_t line, const char *name)

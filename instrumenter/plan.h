@@ -9,9 +9,10 @@
  *	all always				(every function that can take a probe)
  *	interval	/src/server.c	28	log_append
  *	always		/src/server.c	31	flush_log
+ *	dormant		/src/server.c	40	hash_payload
  *
  * "interval": recorded while the thread works on an interval; "always": also outside, so that
- * whoever held a lock has a name.
+ * whoever held a lock has a name.  "dormant": it carries a probe that a run does not switch on.
  */
 #ifndef INSTRUMENTER_PLAN_H
 #define INSTRUMENTER_PLAN_H
@@ -22,8 +23,8 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 
-/* Values as enum probe_level in runtime/drainer.h. */
-enum plan_level { PLAN_OFF = 0, PLAN_IN_INTERVALS = 1, PLAN_ALWAYS = 2 };
+/* But for PLAN_DORMANT, which a run has off, values as enum probe_level in runtime/drainer.h. */
+enum plan_level { PLAN_OFF = 0, PLAN_IN_INTERVALS = 1, PLAN_ALWAYS = 2, PLAN_DORMANT = 3 };
 
 struct plan_entry {
 	enum plan_level level;

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * record_steps.c - one run: the user's command, the drainer beside it, the analysis behind it.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/banned.h"
+#include "base/file.h"
+#include "cmd/common.h"
+#include "cmd/paths.h"
+#include "cmd/project.h"
+#include "cmd/record_steps.h"
+#include "runtime/drainer.h"
+
+static int64_t now_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+int record_command(const struct config *c, const char *command_name, char *const *given,
+		   struct args *ret, struct diag *reterr)
+{
+	if (given && given[0]) {
+		args_add_all(ret, given);
+		return 0;
+	}
+	if (!c->run_command) {
+		diag_set(reterr, EXIT_USAGE, -EINVAL, "%s: which command runs the program?",
+			 command_name);
+		return diag_remedy(reterr, -EINVAL, "vprof %s -- ./bench.sh   (or [run] command in vprof.conf)",
+				   command_name);
+	}
+	args_add(ret, "/bin/sh");
+	args_add(ret, "-c");
+	args_add(ret, c->run_command);
+	return 0;
+}
+
+/* Appends one word to a list in the environment. */
+static void add_to_environment(const char *name, const char *word)
+{
+	const char *old = getenv(name);
+	struct str list = STR_INIT;
+
+	str_addf(&list, "%s%s%s", old ? old : "", old && *old ? ":" : "", word);
+	setenv(name, list.data, 1);
+	str_release(&list);
+}
+
+/*
+ * For executables whose link we did not see.  Behind the user's own libraries.  ld.so complains of a
+ * file that is not there, and splits the list at blanks and colons.  AddressSanitizer wants to be
+ * the first library and refuses to start if it is not; ours would not be in its way.
+ */
+static void preload_runtime(void)
+{
+	_cleanup_(freep) char *library = path_join(runtime_dir(), "libvprof.so");
+
+	if (strpbrk(library, " \t\n:$") || access(library, R_OK) < 0)
+		return;
+	add_to_environment("LD_PRELOAD", library);
+	add_to_environment("ASAN_OPTIONS", "verify_asan_link_order=0");
+}
+
+/* In the child: never returns. */
+static void become(const struct args *command, const char *environment,
+		   const struct record_options *o)
+{
+	_cleanup_(freep) char *name = xstrndup(environment, strcspn(environment, "="));
+
+	setenv(name, environment + strlen(name) + 1, 1);
+	preload_runtime();
+	if (o->stdout_to_stderr)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
+	signal(SIGPIPE, SIG_DFL);
+	execvp(command->items[0], command->items);
+
+	int failure = errno;
+
+	fprintf(stderr, "vprof: error: cannot run '%s': %s\n", command->items[0], strerror(failure));
+	_exit(failure == ENOENT ? 127 : 126);
+}
+
+static int drain_child(struct drainer *d, const struct args *command, const struct record_options *o,
+		       struct drainer_stats *stats, int *ret_status, struct diag *reterr)
+{
+	int wait_status = 0, r;
+
+	fflush(NULL);
+
+	pid_t child = fork();
+
+	if (child < 0) {
+		r = -errno;
+		drainer_close(d, stats, NULL);
+		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot start '%s': %s", command->items[0],
+				strerror(-r));
+	}
+	if (child == 0)
+		become(command, drainer_env(d), o);
+	r = drainer_run(d, child, &wait_status, reterr);
+	*ret_status = proc_status(wait_status);
+	if (r < 0) {
+		drainer_close(d, stats, NULL);
+		return r;
+	}
+	return drainer_close(d, stats, reterr);
+}
+
+/* Ctrl-C is for the command; we go on and analyse. */
+static int drain(struct drainer *d, const struct args *command, const struct record_options *o,
+		 struct drainer_stats *stats, int *ret_status, struct diag *reterr)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, old_int, old_quit;
+	int r;
+
+	sigaction(SIGINT, &ignore, &old_int);
+	sigaction(SIGQUIT, &ignore, &old_quit);
+	r = drain_child(d, command, o, stats, ret_status, reterr);
+	sigaction(SIGINT, &old_int, NULL);
+	sigaction(SIGQUIT, &old_quit, NULL);
+	return r;
+}
+
+/* A dormant probe is one that the run has off. */
+static uint8_t drainer_level(enum plan_level level)
+{
+	return level == PLAN_DORMANT ? PROBE_OFF : (uint8_t)level;
+}
+
+static int open_drainer(struct store *s, const struct run *run, const struct record_options *o,
+			struct drainer **ret, struct diag *reterr)
+{
+	_cleanup_(freep) char *dir = run_dir(s, run->number), *trace = path_join(dir, "trace.vpt");
+	_cleanup_(freep) char *path = plan_path();
+	_cleanup_(plan_freep) struct plan *plan = NULL;
+	_cleanup_(freep) struct drainer_probe *probes = NULL;
+	struct drainer_options options = {
+		.trace_path = trace,
+		.arena_bytes = (size_t)o->buffer_mib * 1024 * 1024,
+	};
+	int r = plan_read(path, &plan, reterr);
+
+	if (r < 0)
+		return r;
+	probes = xcalloc(plan->entries.cnt, sizeof(*probes));
+	for (size_t i = 0; i < plan->entries.cnt; i++)
+		probes[i] = (struct drainer_probe){ plan->entries.items[i].key,
+						    drainer_level(plan->entries.items[i].level) };
+	options.plan = probes;
+	options.plan_cnt = plan->entries.cnt;
+	options.default_level = drainer_level(plan->all);
+	return drainer_open(&options, ret, reterr);
+}
+
+/* What was wrong with the recording itself, told before its results. */
+static void tell_losses(const struct drainer_stats *stats)
+{
+	if (stats->disk_full)
+		warn_line("the disk was full: the trace ends early; what is in it is whole");
+	if (stats->lost_records)
+		warn_line("%llu records were lost for lack of buffer; intervals they touch are left out: "
+			  "vprof record --buffer 512, or probe fewer functions",
+			  (unsigned long long)stats->lost_records);
+}
+
+static int not_instrumented(const struct run *run, int exit_status)
+{
+	if (exit_status == 126 || exit_status == 127)
+		return EXIT_ENVIRONMENT;	/* the command itself could not run, and said so */
+	return fail_now(EXIT_ENVIRONMENT, "vprof build -- make   (then run what it built; a static or "
+			"-no-pie program must also be linked through vprof: vprof build does that, or "
+			"CMAKE_C_LINKER_LAUNCHER=\"vprof;cc\")",
+			"nothing that run %u started was built with vprof: there was nothing to record",
+			run->number);
+}
+
+static char *command_text(const struct args *command)
+{
+	struct str text = STR_INIT;
+
+	for (size_t i = 0; i < command->cnt; i++) {
+		if (i)
+			str_addc(&text, ' ');
+		str_add_shell_quoted(&text, command->items[i]);
+	}
+	return str_take(&text);
+}
+
+static int run_and_drain(struct store *s, struct run *run, const struct args *command,
+			 const struct record_options *o, struct drainer_stats *stats, struct diag *reterr)
+{
+	struct drainer *drainer = NULL;
+	int64_t started_ns = now_ns(CLOCK_MONOTONIC);
+	int r = open_drainer(s, run, o, &drainer, reterr);
+
+	if (r == 0)
+		r = drain(drainer, command, o, stats, &run->exit_status, reterr);
+	run->duration_ns = now_ns(CLOCK_MONOTONIC) - started_ns;
+	run->status = r < 0 || stats->processes == 0 ? RUN_FAILED : RUN_RECORDED;
+	run->function_cnt = stats->functions;
+	run->lost_records = stats->lost_records;
+	if (r < 0) {
+		run_update(s, run, NULL);
+		return r;
+	}
+	return run_update(s, run, reterr);
+}
+
+int record_once(struct store *s, const char *name, const struct args *command,
+		const struct record_options *o, struct run *ret_run, struct findings **ret,
+		int *ret_status, struct diag *reterr)
+{
+	struct drainer_stats stats = { 0 };
+	int r;
+
+	*ret_run = (struct run){
+		.name = name ? xstrdup(name) : NULL,
+		.command = command_text(command),
+		.source = xstrdup("record"),
+		.started_ns = now_ns(CLOCK_REALTIME),
+	};
+	*ret = NULL;
+	*ret_status = EXIT_DONE;
+	r = run_create(s, ret_run, reterr);
+	if (r == 0)
+		r = run_and_drain(s, ret_run, command, o, &stats, reterr);
+	if (r < 0)
+		return r;
+	if (stats.processes == 0) {
+		*ret_status = not_instrumented(ret_run, ret_run->exit_status);
+		return 0;
+	}
+	tell_losses(&stats);
+	progress_line("analysing run %u", ret_run->number);
+	r = run_analyze(s, ret_run, ret, reterr);
+	progress_done();
+	return r;
+}

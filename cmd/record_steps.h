@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * record_steps.h - one run, recorded and analysed: what `vprof record` and `vprof iterate` share.
+ */
+#ifndef CMD_RECORD_STEPS_H
+#define CMD_RECORD_STEPS_H
+
+#include "cmd/project.h"
+
+struct record_options {
+	unsigned buffer_mib;		/* 0: default */
+	bool stdout_to_stderr;		/* of the command: our stdout is for a document */
+};
+
+/* Given behind "--", else [run] command.  command_name is of the subcommand, for the message. */
+int record_command(const struct config *c, const char *command_name, char *const *given,
+		   struct args *ret, struct diag *reterr);
+
+/*
+ * Runs command under the plan on disk, as a new run of that name (may be NULL), and analyses it.
+ * *ret stays NULL and *ret_status says how to end, all told already, if nothing of what ran was built
+ * with vprof.  The command's own status is in ret_run, which the caller releases, also on errors.
+ */
+int record_once(struct store *s, const char *name, const struct args *command,
+		const struct record_options *o, struct run *ret_run, struct findings **ret,
+		int *ret_status, struct diag *reterr);
+
+#endif
