@@ -218,12 +218,14 @@ int announce_findings(const struct run *r, const struct findings *f)
 	const struct interval_summary *i = &f->interval;
 
 	if (i->cnt == 0) {
+		bool imported = r->source && strcmp(r->source, "import") == 0;
+
 		if (!i->name || !*i->name)
-			return fail_now(EXIT_NO_EVIDENCE,
+			return fail_now(EXIT_NO_EVIDENCE, imported ? "man vprof-tuples" :
 					"vprof annotate --start FUNCTION --end FUNCTION says what an interval is; "
 					"where that is said: does the load reach it?",
 					"no interval began in run %u", r->number);
-		return fail_now(EXIT_NO_EVIDENCE,
+		return fail_now(EXIT_NO_EVIDENCE, imported ? "man vprof-tuples" :
 				"see that the load reaches the server and that it runs long enough; "
 				"vprof.conf says where an interval starts and ends",
 				"no '%s' interval completed in run %u (%llu still open at its end, %llu aborted)",

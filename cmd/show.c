@@ -280,8 +280,10 @@ static int print_material(const struct view *v, enum format format, const struct
 	};
 	bool empty = m->findings && m->findings->interval.cnt == 0;
 
-	if (arg_slowest)
+	if (arg_slowest) {
 		in.options.slowest = arg_slowest;
+		in.options.slowest_given = true;
+	}
 	if (m->findings && !empty && format == FORMAT_TEXT)
 		for (size_t i = 0; i < m->findings->warnings.cnt; i++)
 			warn_line("%s", m->findings->warnings.items[i].text);

@@ -37,11 +37,12 @@ struct view_options {
 	unsigned depth;			/* tree, call graph: levels below the root; 0: all */
 	double min_share;		/* tree: smaller ones are summed up in one line */
 	unsigned slowest;		/* intervals: how many */
+	bool slowest_given;		/* by the user: holds for JSON and CSV, too */
 	const char *above, *below;	/* call graph: callers, callees of that function */
 };
 
 #define VIEW_OPTIONS_INIT \
-	{ { FACTORS_K_DEFAULT, FACTORS_THRESHOLD_DEFAULT, false, false }, 0, 0.01, 20, NULL, NULL }
+	{ { FACTORS_K_DEFAULT, FACTORS_THRESHOLD_DEFAULT, false, false }, 0, 0.01, 20, false, NULL, NULL }
 
 /* One interval, explained. */
 struct explained {

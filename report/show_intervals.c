@@ -24,17 +24,37 @@ static int by_latency(const void *a, const void *b, void *arg)
 	return x < y ? -1 : x > y;
 }
 
+/* The indexes of all, slowest first; the caller frees it. */
+static size_t *order_by_latency(const struct findings *f)
+{
+	size_t cnt = f->intervals.cnt, *order = xcalloc(cnt + 1, sizeof(*order));
+
+	for (size_t i = 0; i < cnt; i++)
+		order[i] = i;
+	qsort_r(order, cnt, sizeof(*order), by_latency, f->intervals.items);
+	return order;
+}
+
+/* Which rows JSON and CSV hold: all, or the slowest that --slowest asked for; the caller frees it. */
+static bool *rows_wanted(const struct view_input *in)
+{
+	const struct findings *f = in->findings;
+	_cleanup_(freep) size_t *order = order_by_latency(f);
+	bool *wanted = xcalloc(f->intervals.cnt + 1, sizeof(*wanted));
+
+	for (size_t i = 0; i < f->intervals.cnt; i++)
+		wanted[order[i]] = !in->options.slowest_given || i < in->options.slowest;
+	return wanted;
+}
+
 void intervals_text(const struct style *s, const struct view_input *in)
 {
 	const struct findings *f = in->findings;
 	size_t cnt = f->intervals.cnt, shown = cnt;
 	_cleanup_(table_freep) struct table *t = table_new();
-	_cleanup_(freep) size_t *order = xcalloc(cnt + 1, sizeof(*order));
+	_cleanup_(freep) size_t *order = order_by_latency(f);
 	char text[TEXT_MAX];
 
-	for (size_t i = 0; i < cnt; i++)
-		order[i] = i;
-	qsort_r(order, cnt, sizeof(*order), by_latency, f->intervals.items);
 	if (!in->options.ranking.all && shown > in->options.slowest)
 		shown = in->options.slowest;
 	print_heading(s, in);
@@ -61,12 +81,16 @@ void intervals_text(const struct style *s, const struct view_input *in)
 
 json_t *intervals_json(const struct view_input *in)
 {
+	_cleanup_(freep) bool *wanted = rows_wanted(in);
 	json_t *o = json_results("intervals", in), *list = json_array();
 
 	for (size_t i = 0; i < in->findings->intervals.cnt; i++) {
 		const struct interval_row *row = &in->findings->intervals.items[i];
-		json_t *interval = json_object();
+		json_t *interval;
 
+		if (!wanted[i])
+			continue;
+		interval = json_object();
 		json_set(interval, "sid", json_u64(row->sid));
 		json_set(interval, "name", json_text(in->findings->interval.name));
 		json_set(interval, "start_ns", json_integer(row->start_ns));
@@ -82,12 +106,16 @@ json_t *intervals_json(const struct view_input *in)
 
 void intervals_csv(FILE *out, const struct view_input *in)
 {
+	_cleanup_(freep) bool *wanted = rows_wanted(in);
+
 	csv_line(out, "ttttttt", "sid", "name", "start_ns", "end_ns", "latency_ns", "start_thread",
 		 "end_thread");
 	for (size_t i = 0; i < in->findings->intervals.cnt; i++) {
 		const struct interval_row *row = &in->findings->intervals.items[i];
 
-		csv_line(out, "utiiiuu", row->sid, in->findings->interval.name, row->start_ns,
-			 row->end_ns, row->end_ns - row->start_ns, row->start_tid, row->end_tid);
+		if (wanted[i])
+			csv_line(out, "utiiiuu", row->sid, in->findings->interval.name,
+				 row->start_ns, row->end_ns, row->end_ns - row->start_ns,
+				 row->start_tid, row->end_tid);
 	}
 }

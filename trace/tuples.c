@@ -269,7 +269,9 @@ static bool digits(const struct field *f, uint64_t max, uint64_t *ret)
 static int field_id(struct parser *p, const struct field *f, const char *what, uint64_t *ret)
 {
 	/* The largest number stands for "none" inside. */
-	return digits(f, UINT64_MAX - 1, ret) ? 0 : expected(p, what, f);
+	if (digits(f, UINT64_MAX, ret))
+		return *ret < UINT64_MAX ? 0 : expected(p, "a number below 18446744073709551615", f);
+	return expected(p, what, f);
 }
 
 static int field_sid_or_none(struct parser *p, const struct field *f, uint64_t *ret)
@@ -522,11 +524,11 @@ static int parse_work(struct parser *p, const struct field *f, size_t cnt)
 	if (r == 0)
 		r = field_string(p, &f[1], "a name as NAME", p->work_names, &p->t->work_names,
 				 &w.name);
-	if (r == 0 && !digits(&magnitude, INT64_MAX, &value))
+	if (r == 0 && !digits(&magnitude, (uint64_t)INT64_MAX + negative, &value))
 		r = expected(p, "a whole number as VALUE", &f[2]);
 	if (r < 0)
 		return r;
-	w.value = negative ? -(int64_t)value : (int64_t)value;
+	w.value = (int64_t)(negative ? -value : value);
 	VEC_ADD(&p->t->works, w);
 	return 0;
 }

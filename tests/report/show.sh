@@ -58,6 +58,8 @@ expect 0 "$VPROF" show critical-path tree --interval 2 --format csv
 says '2,1,100,104,running,0,A;B'
 expect 0 "$VPROF" show critical-path tree --slowest 2 --format json
 says '"paths"' '"sid": 18446744073709551614' '"sid": 3'
+expect 0 "$VPROF" show intervals tree --slowest 2 --format csv
+[ "$(cut -d, -f1 .out | tr '\n' ' ')" = "sid 3 18446744073709551614 " ] && pass || fail "the slowest two"
 expect 0 "$VPROF" show call-graph tree --format dot
 says 'digraph' 'A\nheight 2' 'B\nheight 1'
 expect 0 "$VPROF" show call-graph tree --above C --format csv

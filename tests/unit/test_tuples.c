@@ -52,6 +52,9 @@ static const struct {
 	{ HEADER "creation 1 5 2\n", "t:2: expected more fields" },
 	{ HEADER "work 1 rows many\n", "t:2: expected a whole number as VALUE" },
 	{ HEADER "work 1 rows -\n", "t:2: expected a whole number as VALUE" },
+	{ HEADER "work 1 rows -9223372036854775809\n", "t:2: expected a whole number as VALUE" },
+	{ HEADER "segment 1 18446744073709551615 1 2 running\n",
+	  "t:2: expected a number below 18446744073709551615" },
 	{ HEADER "interval 1 r 1 0 1 9\n\ninterval 1 r 1 0 1 9\n",
 	  "t:4: expected a SID of its own for each interval; this one is taken (t:2)" },
 	{ HEADER "segment 1 1 5 9 running\nsegment 2 1 0 9 lock\nsegment 1 1 0 6 lock\n",
@@ -85,6 +88,7 @@ static const char *const accepted[] = {
 	HEADER "invocation 1 - f 0 9\ninvocation 1 - f 0 9\ninvocation 2 - g 5 12\n",
 	HEADER "creation 1 9 2 5\nwakeup 1 1 0\ncall f f\n",
 	HEADER "interval 18446744073709551614 r 1 0 1 9223372036854775807 completed\n",
+	HEADER "work 1 rows -9223372036854775808\nwork 2 rows 9223372036854775807\n",
 	HEADER "interval 1 r 1 0 - -\ninterval 2 r 1 7 - - aborted\ninterval 3 r 1 7 9 9 aborted\n",
 };
 
