@@ -21,6 +21,11 @@
 void choose_plan(const struct project *p, const struct config *c, const units *scanned,
 		 unsigned depth, struct plan *ret, size_t *ret_root_cnt);
 
+/* The roots alone, per function: ret_roots; of those, where an interval begins in the middle:
+ * ret_inside.  Returns their number. */
+size_t choose_roots(const struct project *p, const struct config *c, const units *scanned,
+		    bool *ret_roots, bool *ret_inside);
+
 /* text: "all", the path of a file of names (one a line, # comments), or NAME,NAME...; a NAME may be
  * FILE:FUNCTION.  A name that no function has is EXIT_USAGE with the nearest. */
 int plan_from_text(const struct project *p, const char *text, struct plan *ret, struct diag *reterr);
