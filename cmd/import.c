@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -77,8 +78,10 @@ static int import_run(int argc, char **argv)
 	if (files.cnt == 0)
 		return fail_now(EXIT_USAGE, "vprof import --from tuples FILE...", "import: which files?");
 	for (size_t i = 0; i < files.cnt; i++)
-		if (strcmp(files.items[i], "-") == 0)
-			files.items[i] = "/dev/stdin";
+		if (strcmp(files.items[i], "-") == 0) {
+			free(files.items[i]);
+			files.items[i] = xstrdup("/dev/stdin");
+		}
 	if (tuples_read((const char *const *)files.items, files.cnt, &trace, &diag) < 0)
 		return fail(&diag);
 	trace_sort(trace);
