@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The C++ standard library: condition variables and joins happen inside libstdc++, guards let go of
+# their mutex at the end of a scope.  Waits for them are waits, and who lets go has a name.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+# The answer to every request is made by another thread, which sleeps 10 ms for every 5th.
+cat >answer.cc <<'END'
+#include <condition_variable>
+#include <cstdio>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <unistd.h>
+static std::mutex m;
+static std::condition_variable asked, answered;
+static std::deque<int> questions;
+static int done;
+void answer(int i)
+{
+	usleep(i % 5 ? 100 : 10000);
+	std::lock_guard<std::mutex> guard(m);
+	done = i;
+	answered.notify_one();
+}
+void work()
+{
+	for (;;) {
+		std::unique_lock<std::mutex> guard(m);
+		asked.wait(guard, [] { return !questions.empty(); });
+		int i = questions.front();
+		questions.pop_front();
+		guard.unlock();
+		if (i < 0)
+			return;
+		answer(i);
+	}
+}
+void request(int i)
+{
+	std::unique_lock<std::mutex> guard(m);
+	questions.push_back(i);
+	asked.notify_all();
+	while (done != i)
+		answered.wait(guard);
+}
+int main()
+{
+	std::thread worker(work);
+	for (int i = 1; i <= 100; i++)
+		request(i);
+	{
+		std::lock_guard<std::mutex> guard(m);
+		questions.push_back(-1);
+	}
+	asked.notify_all();
+	worker.join();
+	try {
+		worker.join();
+	} catch (std::system_error &e) {
+		printf("%d %d\n", done, e.code().value());
+	}
+}
+END
+printf '[interval "request"]\nstart = request\nend = request\n' >vprof.conf
+echo "100 22" >expected
+
+for compiler in g++ clang++; do
+	command -v $compiler >/dev/null || continue
+	rm -rf vprof.data
+	expect 0 "$VPROF" build -- $compiler -O2 -pthread answer.cc -o answer
+	expect 0 ./answer
+	cmp -s "$work/.out" expected && pass || fail "$compiler: a program that is not recorded answers otherwise"
+	expect 0 "$VPROF" record -- ./answer
+	says "request" "100 intervals"
+	expect 0 "$VPROF" show variance-tree
+	says "cond wait" "by answer (sleep)"
+done
+
+# libstdc++.a brings its own: the waits are not seen, but the program links and runs.
+if g++ -static -pthread answer.cc -o static 2>"$work/.err"; then
+	expect 0 "$VPROF" build -- g++ -static -O2 -pthread answer.cc -o static
+	expect 0 ./static
+	cmp -s "$work/.out" expected && pass || fail "a static program answers otherwise"
+fi
+
+finish
