@@ -187,10 +187,13 @@ static int not_instrumented(const struct run *run, int exit_status)
 			run->number);
 }
 
+/* As the user wrote it: [run] command is text for a shell already. */
 static char *command_text(const struct args *command)
 {
 	struct str text = STR_INIT;
 
+	if (command->cnt == 3 && !strcmp(command->items[0], "/bin/sh") && !strcmp(command->items[1], "-c"))
+		return xstrdup(command->items[2]);
 	for (size_t i = 0; i < command->cnt; i++) {
 		if (i)
 			str_addc(&text, ' ');

@@ -67,7 +67,14 @@ expect 3 "$VPROF" record -- ./p open
 says "no 'request' interval completed"
 expect 0 "$VPROF" record -o good -- ./p
 says "300 intervals"
-run=$(ls -d vprof.data/runs/* | tail -1)
+printf '[run]\ncommand = ./p >/dev/null; ./p\n' >vprof.conf
+expect 0 "$VPROF" record -o shell
+expect 0 "$VPROF" show runs --format json
+says '"command": "./p >/dev/null; ./p"'
+expect 0 "$VPROF" sql "SELECT command FROM run WHERE name = 'good'"
+says "./p"
+rm vprof.conf
+run=vprof.data/runs/$("$VPROF" sql --format csv "SELECT printf('%03d', number) FROM run WHERE name = 'good'" | tail -1)
 cp "$run/trace.vpt" whole.vpt
 size=$(wc -c <whole.vpt)
 head -c $((size - 3)) whole.vpt >"$run/trace.vpt"
