@@ -35,22 +35,41 @@ static void join_frames(struct raw *r)
 	}
 }
 
+struct part {				/* of the sorted records: one thread's */
+	uint64_t tid;
+	uint32_t thread;
+	size_t first, cnt;
+};
+
+static int compare_parts(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+/* In the order that trace_sort() wants: there may be more of them than memory to sort them again. */
 void build_invocations(struct reading *rd)
 {
 	struct raw *r = &rd->raw;
+	_cleanup_(freep) struct part *parts = xcalloc(r->threads.cnt + 1, sizeof(*parts));
 	size_t at = 0;
 
 	join_frames(r);
 	sort_records(r);
 	add_functions(rd);
 	for (uint32_t thread = 0; thread < r->threads.cnt; thread++) {
-		size_t first = at;
-
+		parts[thread] = (struct part){ r->threads.items[thread].tid, thread, at, 0 };
 		while (at < r->invocations.cnt && r->invocations.items[at].thread == thread)
 			at++;
-		if (at > first)
-			add_thread(rd, thread, &r->invocations.items[first], at - first);
+		parts[thread].cnt = at - parts[thread].first;
 	}
+	qsort(parts, r->threads.cnt, sizeof(*parts), compare_parts);
+	for (size_t i = 0; i < r->threads.cnt; i++)
+		if (parts[i].cnt)
+			add_thread(rd, parts[i].thread, &r->invocations.items[parts[i].first],
+				   parts[i].cnt);
+	VEC_RELEASE(&r->invocations);
 }
 
 static void add_functions(struct reading *rd)
