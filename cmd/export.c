@@ -22,11 +22,9 @@ static int write_to(const char *path, const struct trace *t)
 
 	if (r == 0 && fflush(out) != 0)
 		r = -errno;
-	if (r == -EPIPE && !path)
-		return EXIT_DONE;
-	if (r < 0)
-		return fail_now(EXIT_ENVIRONMENT, NULL, "cannot write '%s': %s", path ? path : "stdout",
-				strerror(-r));
+	/* Of stdout finish_output() tells. */
+	if (r < 0 && path)
+		return fail_now(EXIT_ENVIRONMENT, NULL, "cannot write '%s': %s", path, strerror(-r));
 	return EXIT_DONE;
 }
 

@@ -125,6 +125,9 @@ void coverage_text(const struct style *s, const struct view_input *in)
 
 	if (in->project->units.cnt == 0)
 		sentence = xstrdup("Nothing was built under vprof yet: vprof build -- make");
+	else if (all.skipped == 0)
+		sentence = xasprintf("%s of %s functions carry a probe; all could.",
+				     text_cnt(a, all.probed), text_cnt(b, all.functions));
 	else
 		sentence = xasprintf("%s of %s functions carry a probe; %s cannot.",
 				     text_cnt(a, all.probed), text_cnt(b, all.functions),

@@ -95,6 +95,10 @@ expect 0 "$VPROF" analyze good
 "$VPROF" show runs >/dev/full 2>err
 status=$?
 [ $status = 4 ] && pass || fail "/dev/full: status $status"
+"$VPROF" export good >/dev/full 2>err
+status=$?
+[ $status = 4 ] && [ "$(grep -c error err)" = 1 ] && pass || fail "export to /dev/full: status $status, $(cat err)"
+expect 4 "$VPROF" export good -o /no/such/directory/file
 "$VPROF" show intervals good | head -1 >/dev/null 2>&1
 cp -r vprof.data other
 echo "no database" >other/vprof.db
