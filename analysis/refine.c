@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * refine.c - what both policies need: names to functions, callees, shares, stopping.
+ *
+ * A function that cannot take a probe is looked through: where f calls an inlined g and g
+ * calls h, h is among f's children, for that is where its time would show.
+ */
+#include "analysis/refine_state.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/banned.h"
+#include "base/str.h"
+
+static const char *const policy_names[] = { "budget", "paper" };
+static const char *const stop_names[] = {
+	"goes-on", "closed", "nothing", "unresolved", "too-dear", "max-runs"
+};
+
+const char *refine_policy_name(enum refine_policy policy)
+{
+	return policy_names[policy];
+}
+
+const char *refine_stop_name(enum refine_stop stop)
+{
+	return stop_names[stop];
+}
+
+/* ---- names to functions ---- */
+
+static uint64_t place_hash(const char *name, uint32_t line)
+{
+	return hash_u64(hash_str(0, name), line);
+}
+
+/* The findings' paths may be shortened: "src/log.c" is "/home/u/server/src/log.c". */
+static bool same_file(const char *whole, const char *end)
+{
+	size_t whole_len = whole ? strlen(whole) : 0, end_len = end ? strlen(end) : 0;
+
+	return end_len <= whole_len && strcmp(whole + whole_len - end_len, end ? end : "") == 0 &&
+	       (end_len == 0 || end_len == whole_len || end[0] == '/' ||
+		whole[whole_len - end_len - 1] == '/');
+}
+
+uint32_t refine_find(const struct refine_state *s, const char *name, const char *file, uint32_t line)
+{
+	uint64_t at;
+
+	if (!name || !map_get(s->by_place, place_hash(name, line), &at))
+		return FUNCTION_NONE;
+	for (; at; at = s->same_place[at - 1]) {
+		const struct refine_function *f = &s->p->functions[at - 1];
+
+		if (f->line == line && strcmp(f->name, name) == 0 && (!file || same_file(f->file ? f->file : "", file)))
+			return (uint32_t)at - 1;
+	}
+	return FUNCTION_NONE;
+}
+
+/* ---- the call graph ---- */
+
+static void group_calls(struct refine_state *s)
+{
+	const struct refine_project *p = s->p;
+	uint32_t *next = xcalloc(p->function_cnt + 1, sizeof(*next));
+
+	s->first = xcalloc(p->function_cnt + 1, sizeof(*s->first));
+	s->callees = xcalloc(p->call_cnt + 1, sizeof(*s->callees));
+	s->weights = xcalloc(p->call_cnt + 1, sizeof(*s->weights));
+	for (size_t i = 0; i < p->call_cnt; i++)
+		s->first[p->calls[i].caller + 1]++;
+	for (size_t i = 0; i < p->function_cnt; i++)
+		s->first[i + 1] += s->first[i];
+	memcpy(next, s->first, p->function_cnt * sizeof(*next));
+	for (size_t i = 0; i < p->call_cnt; i++) {
+		uint32_t at = next[p->calls[i].caller]++;
+
+		s->callees[at] = p->calls[i].callee;
+		s->weights[at] = p->calls[i].weight;
+	}
+	free(next);
+}
+
+void refine_children(struct refine_state *s, uint32_t f, indexes *ret,
+		     const struct refine_function **ret_unprobed)
+{
+	indexes through = { NULL, 0, 0 };
+
+	ret->cnt = 0;
+	if (ret_unprobed)
+		*ret_unprobed = NULL;
+	s->visit++;
+	VEC_ADD(&through, f);
+	while (through.cnt > 0) {
+		uint32_t caller = through.items[--through.cnt];
+
+		for (uint32_t i = s->first[caller]; i < s->first[caller + 1]; i++) {
+			uint32_t callee = s->callees[i];
+			const struct refine_function *function = &s->p->functions[callee];
+
+			if (callee == f || s->visited[callee] == s->visit)
+				continue;
+			s->visited[callee] = s->visit;
+			if (!function->skipped) {
+				VEC_ADD(ret, callee);
+				continue;
+			}
+			if (ret_unprobed && !*ret_unprobed)
+				*ret_unprobed = function;
+			VEC_ADD(&through, callee);
+		}
+	}
+	VEC_RELEASE(&through);
+}
+
+bool refine_hidden(const struct refinement *r, uint32_t child, bool outside)
+{
+	if (outside)
+		return r->levels[child] != REFINE_ALWAYS;
+	return r->levels[child] < REFINE_IN_INTERVALS && r->state->calls[child] != 0;
+}
+
+bool refine_has_hidden(const struct refinement *r, uint32_t f, bool outside)
+{
+	indexes children = { NULL, 0, 0 };
+	bool hidden = false;
+
+	refine_children(r->state, f, &children, NULL);
+	for (size_t i = 0; i < children.cnt && !hidden; i++)
+		hidden = refine_hidden(r, children.items[i], outside);
+	VEC_RELEASE(&children);
+	return hidden;
+}
+
+/* ---- new and free ---- */
+
+struct refinement *refinement_new(const struct refine_project *p, const struct refine_options *o)
+{
+	struct refinement *r = xcalloc(1, sizeof(*r));
+	struct refine_state *s = xcalloc(1, sizeof(*s));
+	size_t cnt = p->function_cnt + 1;
+
+	r->options = *o;
+	r->state = s;
+	r->levels = xcalloc(cnt, sizeof(*r->levels));
+	r->added = xcalloc(cnt, sizeof(*r->added));
+	s->p = p;
+	s->by_place = map_new();
+	s->plans = map_new();
+	s->same_place = xcalloc(cnt, sizeof(*s->same_place));
+	s->visited = xcalloc(cnt, sizeof(*s->visited));
+	s->calls = xcalloc(cnt, sizeof(*s->calls));
+	s->total = xcalloc(cnt, sizeof(*s->total));
+	s->own = xcalloc(cnt, sizeof(*s->own));
+	s->blamed = xcalloc(cnt, sizeof(*s->blamed));
+	s->parent = xcalloc(cnt, sizeof(*s->parent));
+	for (uint32_t i = 0; i < p->function_cnt; i++) {
+		const struct refine_function *f = &p->functions[i];
+		uint64_t *slot = map_slot(s->by_place, place_hash(f->name, f->line));
+
+		s->same_place[i] = (uint32_t)*slot;
+		*slot = i + 1;
+		s->calls[i] = -1;
+		if (!f->skipped && (f->root || f->always))
+			r->levels[i] = f->always ? REFINE_ALWAYS : REFINE_IN_INTERVALS;
+	}
+	group_calls(s);
+	if (o->policy == REFINE_BUDGET)
+		refine_census(r);
+	for (size_t i = 0; i < p->function_cnt; i++) {
+		r->added[i] = r->levels[i] >= REFINE_IN_INTERVALS;
+		r->recorded_cnt += r->added[i];
+	}
+	return r;
+}
+
+void refinement_free(struct refinement *r)
+{
+	struct refine_state *s = r ? r->state : NULL;
+
+	if (!r)
+		return;
+	map_free(s->by_place);
+	map_free(s->plans);
+	free(s->first);
+	free(s->callees);
+	free(s->weights);
+	free(s->same_place);
+	free(s->visited);
+	free(s->calls);
+	free(s->total);
+	free(s->own);
+	free(s->blamed);
+	free(s->parent);
+	free(s);
+	free(r->levels);
+	free(r->added);
+	VEC_RELEASE(&r->verdicts);
+	free(r);
+}
+
+/* ---- what a run says ---- */
+
+static double positive(double x)
+{
+	return x > 0 ? x : 0;
+}
+
+/* A function's own part: its body and waits; all of it where nothing stands below. */
+static void add_own_shares(struct refine_state *s, const struct findings *f, const uint32_t *function_of)
+{
+	bool *has_children = xcalloc(f->nodes.cnt + 1, sizeof(*has_children));
+
+	for (size_t i = 1; i < f->nodes.cnt; i++)
+		has_children[f->nodes.items[i].parent] = true;
+	for (size_t i = 1; i < f->nodes.cnt; i++) {
+		const struct node *n = &f->nodes.items[i];
+		uint32_t owner = n->kind == NODE_FUNCTION || n->kind == NODE_BLAME ? function_of[i] :
+				 function_of[n->parent];
+
+		if (owner == FUNCTION_NONE)
+			continue;
+		if (n->kind == NODE_BLAME)
+			s->blamed[owner] += positive(n->share);
+		else if (n->kind != NODE_FUNCTION || !has_children[i])
+			s->own[owner] += positive(n->share);
+	}
+	free(has_children);
+}
+
+static void learn(struct refinement *r, const struct findings *f)
+{
+	struct refine_state *s = r->state;
+	size_t cnt = s->p->function_cnt;
+	uint32_t *function_of = xcalloc(f->nodes.cnt + 1, sizeof(*function_of));
+	double cost_ns = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		if (r->levels[i] >= REFINE_IN_INTERVALS)
+			s->calls[i] = 0;
+		s->total[i] = s->own[i] = s->blamed[i] = 0;
+		s->parent[i] = FUNCTION_NONE;
+	}
+	for (size_t i = 0; i < f->nodes.cnt; i++) {
+		const struct node *n = &f->nodes.items[i];
+		uint32_t at = refine_find(s, n->function, n->file, n->line);
+
+		function_of[i] = at;
+		if (n->kind != NODE_FUNCTION || at == FUNCTION_NONE)
+			continue;
+		s->calls[at] = positive(s->calls[at]) + n->calls_per_interval;
+		if (n->share >= s->total[at]) {
+			s->total[at] = n->share;
+			s->parent[at] = n->parent ? function_of[n->parent] : FUNCTION_NONE;
+		}
+	}
+	add_own_shares(s, f, function_of);
+	for (size_t i = 0; i < cnt; i++)
+		if (r->levels[i] != REFINE_OUT && s->calls[i] > 0)
+			cost_ns += s->calls[i] * (r->levels[i] == REFINE_DORMANT ? r->options.dormant_ns :
+						  r->options.probe_ns);
+	r->cost = f->interval.mean_ns > 0 ? cost_ns / f->interval.mean_ns : 0;
+	/* At least half of the latency is the program's own, whatever a probe is said to cost. */
+	s->mean_ns = f->interval.mean_ns - fmin(cost_ns, f->interval.mean_ns / 2);
+	free(function_of);
+}
+
+/* ---- factors ---- */
+
+/* "f", "body of f", "wait:lock in f": f. */
+static const char *member_function(const char *label)
+{
+	const char *in = strstr(label, " in ");
+
+	if (starts_with(label, "body of "))
+		return label + strlen("body of ");
+	return starts_with(label, "wait:") && in ? in + strlen(" in ") : label;
+}
+
+static void add_subject(refine_subjects *list, uint32_t function, bool outside)
+{
+	if (function == FUNCTION_NONE)
+		return;
+	for (size_t i = 0; i < list->cnt; i++)
+		if (list->items[i].function == function && list->items[i].outside == outside)
+			return;
+	VEC_ADD(list, (struct refine_subject){ function, outside });
+}
+
+void refine_subjects_of(const struct refinement *r, const struct findings *f, const struct factor *x,
+			refine_subjects *ret)
+{
+	const struct refine_state *s = r->state;
+
+	ret->cnt = 0;
+	if (x->kind != FACTOR_PAIR)
+		add_subject(ret, refine_find(s, x->function, x->file, x->line), false);
+	/* A pair has but names: functions of that name in the tree. */
+	for (size_t m = 0; x->kind == FACTOR_PAIR && m < 2; m++)
+		for (size_t i = 1; i < f->nodes.cnt; i++) {
+			const struct node *n = &f->nodes.items[i];
+
+			if (n->kind == NODE_FUNCTION && n->function && x->functions[m] &&
+			    strcmp(n->function, member_function(x->functions[m])) == 0)
+				add_subject(ret, refine_find(s, n->function, n->file, n->line), false);
+		}
+	for (size_t i = 0; i < x->because_of.cnt; i++) {
+		const struct because *b = &x->because_of.items[i];
+
+		if (!b->function || b->share <= r->options.threshold)
+			continue;
+		for (size_t n = 1; n < f->nodes.cnt; n++)
+			if (f->nodes.items[n].kind == NODE_BLAME && f->nodes.items[n].function &&
+			    strcmp(f->nodes.items[n].function, b->function) == 0)
+				add_subject(ret, refine_find(s, b->function, b->file, f->nodes.items[n].line),
+					    true);
+	}
+}
+
+static void judge(struct refinement *r, const struct findings *f, const enum refine_level *next)
+{
+	struct select_options o = { r->options.k, r->options.threshold,
+				    r->options.policy == REFINE_PAPER, false };
+	_cleanup_(freep) uint32_t *order = NULL;
+	size_t cnt = factors_select(f, &o, &order);
+	refine_subjects subjects = { NULL, 0, 0 };
+	indexes children = { NULL, 0, 0 };
+
+	r->verdicts.cnt = 0;
+	for (size_t i = 0; i < cnt; i++) {
+		struct refine_verdict v = { order[i], REFINE_VERDICT_END, NULL };
+
+		refine_subjects_of(r, f, &f->factors.items[order[i]], &subjects);
+		for (size_t k = 0; k < subjects.cnt; k++) {
+			const struct refine_subject *subject = &subjects.items[k];
+			const struct refine_function *unprobed;
+
+			refine_children(r->state, subject->function, &children, &unprobed);
+			v.unprobed = v.unprobed ? v.unprobed : unprobed;
+			for (size_t c = 0; c < children.cnt; c++) {
+				uint32_t child = children.items[c];
+
+				if (!refine_hidden(r, child, subject->outside))
+					continue;
+				if (next && next[child] >= REFINE_IN_INTERVALS)
+					v.kind = REFINE_VERDICT_DEEPER;
+				else if (v.kind == REFINE_VERDICT_END)
+					v.kind = REFINE_VERDICT_OPEN;
+			}
+		}
+		VEC_ADD(&r->verdicts, v);
+	}
+	VEC_RELEASE(&children);
+	VEC_RELEASE(&subjects);
+}
+
+/* ---- the step ---- */
+
+static void take_plan(struct refinement *r, const enum refine_level *next)
+{
+	r->recorded_cnt = r->dormant_cnt = 0;
+	for (size_t i = 0; i < r->state->p->function_cnt; i++) {
+		r->added[i] = next[i] >= REFINE_IN_INTERVALS && r->levels[i] < REFINE_IN_INTERVALS;
+		r->levels[i] = next[i];
+		r->recorded_cnt += next[i] >= REFINE_IN_INTERVALS;
+		r->dormant_cnt += next[i] == REFINE_DORMANT;
+	}
+}
+
+static bool anything_above(const struct refinement *r, const struct findings *f)
+{
+	struct select_options o = { 1, r->options.threshold, r->options.policy == REFINE_PAPER, false };
+	_cleanup_(freep) uint32_t *order = NULL;
+
+	return factors_select(f, &o, &order) > 0;
+}
+
+enum refine_stop refinement_step(struct refinement *r, const struct findings *f)
+{
+	_cleanup_(freep) enum refine_level *next = xcalloc(r->state->p->function_cnt + 1, sizeof(*next));
+
+	learn(r, f);
+	r->run_cnt++;
+	if (f->interval.cnt < REFINE_INTERVALS_MIN)
+		r->stop = REFINE_UNRESOLVED;
+	else if (r->options.policy == REFINE_PAPER)
+		r->stop = refine_by_paper(r, f, next);
+	else
+		r->stop = refine_by_budget(r, f, next);
+	if (r->stop == REFINE_CLOSED && !anything_above(r, f))
+		r->stop = REFINE_NOTHING;
+	if (r->stop == REFINE_GOES_ON && r->run_cnt >= r->options.max_runs)
+		r->stop = REFINE_MAX_RUNS;
+	judge(r, f, r->stop == REFINE_GOES_ON ? next : NULL);
+	if (r->stop == REFINE_GOES_ON)
+		take_plan(r, next);
+	return r->stop;
+}

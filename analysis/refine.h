@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * refine.h - what to look into next, and when to stop (paper 3.3.4, Algorithm 3).
+ *
+ *	r = refinement_new(&project, &options);		r->levels is the plan of the first run
+ *	while (record with r->levels)
+ *		if (refinement_step(r, findings))	another r->levels, and why
+ *			break;				r->stop says why not
+ *
+ * REFINE_PAPER goes down one level a run.  Algorithm 3 leaves needs_break_down() and
+ * mark_as_selected() open; here a factor needs breaking down while a function of its calls
+ * others that carry no probe; one that does not is selected and takes nobody's place among the k.
+ *
+ * REFINE_BUDGET takes all levels at once, as far as the probes' cost allows.  The first run
+ * counts calls.  A probe costs probe_ns a call, a dormant one dormant_ns.  Example: mean 100 us,
+ * overhead 5 %: 5 us, 294 calls of 17 ns.  parse 1, hash 1000, log 2 calls an interval:
+ * parse and log are recorded, hash is not: its time is in the body of who calls it.  If that
+ * body is more than the threshold of the variance, only what is below it competes for the
+ * budget in the next run.
+ *
+ * Shares of different runs are never mixed: a step looks at its own run's shares, and takes from
+ * earlier ones only how often functions were called.
+ */
+#ifndef ANALYSIS_REFINE_H
+#define ANALYSIS_REFINE_H
+
+#include "analysis/findings.h"
+
+struct refine_function {
+	const char *name, *file;	/* file: its end is compared with that of the findings */
+	uint32_t line;
+	bool root;			/* where intervals start, end, resume: recorded in every run */
+	bool always;			/* recorded in every run, also outside intervals */
+	const char *skipped;		/* why it cannot take a probe, or NULL */
+};
+
+struct refine_call {
+	uint32_t caller, callee;	/* indexes into functions */
+	double weight;			/* 1; 1/n for one of n that a pointer may lead to */
+};
+
+struct refine_project {			/* must outlive the refinement */
+	const struct refine_function *functions;
+	size_t function_cnt;
+	const struct refine_call *calls;
+	size_t call_cnt;
+};
+
+enum refine_policy { REFINE_BUDGET, REFINE_PAPER };
+const char *refine_policy_name(enum refine_policy policy);	/* "budget", "paper" */
+
+struct refine_options {
+	enum refine_policy policy;
+	uint32_t k;
+	double threshold;		/* of Var(T) */
+	uint32_t max_runs;
+	/* budget only */
+	double overhead;		/* the probes' part of the mean latency */
+	double probe_ns, dormant_ns;	/* cost of a call */
+	uint32_t census_functions;	/* the first run probes whole levels up to so many functions */
+};
+
+#define REFINE_PROBE_NS 17.0		/* two time stamps and a record */
+#define REFINE_DORMANT_NS 0.5
+#define REFINE_CENSUS_FUNCTIONS 1000
+#define REFINE_INTERVALS_MIN 30		/* fewer say nothing about a variance */
+
+enum refine_level { REFINE_OUT, REFINE_DORMANT, REFINE_IN_INTERVALS, REFINE_ALWAYS };
+
+enum refine_stop {
+	REFINE_GOES_ON,
+	REFINE_CLOSED,			/* every factor above the threshold is broken down to its end */
+	REFINE_NOTHING,			/* no factor is above the threshold */
+	REFINE_UNRESOLVED,		/* too few intervals to say */
+	REFINE_TOO_DEAR,		/* what is left calls too much for the budget */
+	REFINE_MAX_RUNS
+};
+const char *refine_stop_name(enum refine_stop stop);	/* "closed", "too-dear", ... */
+
+/* What becomes of one of the k first factors. */
+enum refine_verdict_kind {
+	REFINE_VERDICT_END,		/* calls nothing of the project that was not recorded */
+	REFINE_VERDICT_DEEPER,		/* the next run records what it calls */
+	REFINE_VERDICT_OPEN		/* it calls more, which the next run does not record */
+};
+struct refine_verdict {
+	uint32_t factor;		/* index into the findings' factors */
+	enum refine_verdict_kind kind;
+	const struct refine_function *unprobed;	/* something it calls that cannot take a probe; or NULL */
+};
+
+struct refine_state;
+
+struct refinement {
+	struct refine_options options;
+	enum refine_level *levels;	/* per function: the plan of the next run */
+	bool *added;			/* per function: recorded in it, and not in the run before */
+	size_t recorded_cnt, dormant_cnt;	/* of levels */
+	uint32_t run_cnt;		/* steps made */
+	enum refine_stop stop;
+	double cost;			/* the run's probes, as a part of its mean latency */
+	VEC(struct refine_verdict) verdicts;	/* of the latest run, best factor first */
+	struct refine_state *state;
+};
+
+struct refinement *refinement_new(const struct refine_project *p, const struct refine_options *o);
+void refinement_free(struct refinement *r);
+DEFINE_CLEANUP(struct refinement *, refinement_free);
+
+/* f: what the run with r->levels found.  If it returns REFINE_GOES_ON, levels is the next plan; else
+ * levels stays as it was. */
+enum refine_stop refinement_step(struct refinement *r, const struct findings *f);
+
+#endif

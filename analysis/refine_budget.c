@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * refine_budget.c - several levels at once, cheapest first, within the overhead.
+ *
+ * Any set of functions may carry probes: the time of one that does not falls into the body of
+ * the nearest that does.  So a plan is filled in three tiers, each from the rarest function up, as
+ * long as calls x cost fit into overhead x mean:
+ *
+ *	path	what holds more than the threshold, and what it is called by
+ *	scope	all levels below bodies above the threshold that call what was not recorded
+ *	rest	what was recorded before
+ *
+ * A function that was never recorded is taken to be called as often as its callers, once per call
+ * in the source; the run then tells.  Example, 100 calls fit: handle 1 calls step twice in its
+ * source, step calls leaf 3 times: step 2, leaf 6.
+ */
+#include "analysis/refine_state.h"
+
+#include <string.h>
+#include "base/banned.h"
+
+#define WAKER_LEVELS 3			/* below a waker at once: how often it calls is not known */
+
+struct candidate {
+	double calls;
+	uint32_t function;
+	enum refine_level level;
+};
+
+struct budget {
+	struct refinement *r;
+	struct refine_state *s;
+	enum refine_level *next;
+	double *estimate;		/* calls an interval */
+	double left_ns;
+	VEC(struct candidate) tier;
+	bool *in_scope;
+};
+
+/* ---- the first run ---- */
+
+void refine_census(struct refinement *r)
+{
+	struct refine_state *s = r->state;
+	indexes level = { NULL, 0, 0 }, below = { NULL, 0, 0 }, children = { NULL, 0, 0 };
+	bool *known = xcalloc(s->p->function_cnt + 1, sizeof(*known));
+	size_t cnt = 0;
+
+	for (uint32_t i = 0; i < s->p->function_cnt; i++)
+		if (s->p->functions[i].root) {
+			known[i] = true;
+			VEC_ADD(&level, i);
+		}
+	for (bool first = true; level.cnt > 0; first = false) {
+		below.cnt = 0;
+		for (size_t i = 0; i < level.cnt; i++) {
+			refine_children(s, level.items[i], &children, NULL);
+			for (size_t c = 0; c < children.cnt; c++)
+				if (!known[children.items[c]]) {
+					known[children.items[c]] = true;
+					VEC_ADD(&below, children.items[c]);
+				}
+		}
+		cnt += below.cnt;
+		if (!first && cnt > r->options.census_functions)
+			break;
+		for (size_t i = 0; i < below.cnt; i++)
+			if (r->levels[below.items[i]] < REFINE_IN_INTERVALS)
+				r->levels[below.items[i]] = REFINE_IN_INTERVALS;
+		indexes other = level;
+
+		level = below;
+		below = other;
+	}
+	VEC_RELEASE(&level);
+	VEC_RELEASE(&below);
+	VEC_RELEASE(&children);
+	free(known);
+}
+
+/* ---- how often is what was never recorded called? ---- */
+
+enum { NEW, OPEN, DONE };
+
+struct frame {
+	uint32_t function, next_call;
+};
+
+/* Callers before callees: reverse postorder; calls back into a circle do not count. */
+static void order_callers_first(const struct refine_state *s, indexes *ret)
+{
+	unsigned char *state = xcalloc(s->p->function_cnt + 1, 1);
+	VEC(struct frame) stack = { NULL, 0, 0 };
+
+	for (uint32_t root = 0; root < s->p->function_cnt; root++) {
+		if (state[root] != NEW)
+			continue;
+		state[root] = OPEN;
+		VEC_ADD(&stack, (struct frame){ root, s->first[root] });
+		while (stack.cnt > 0) {
+			struct frame *top = &stack.items[stack.cnt - 1];
+
+			if (top->next_call == s->first[top->function + 1]) {
+				state[top->function] = DONE;
+				VEC_ADD(ret, top->function);
+				stack.cnt--;
+				continue;
+			}
+			uint32_t callee = s->callees[top->next_call++];
+
+			if (state[callee] == NEW) {
+				state[callee] = OPEN;
+				VEC_ADD(&stack, (struct frame){ callee, s->first[callee] });
+			}
+		}
+	}
+	for (size_t i = 0; i < ret->cnt / 2; i++) {
+		uint32_t other = ret->items[i];
+
+		ret->items[i] = ret->items[ret->cnt - 1 - i];
+		ret->items[ret->cnt - 1 - i] = other;
+	}
+	VEC_RELEASE(&stack);
+	free(state);
+}
+
+static void estimate_calls(struct budget *b)
+{
+	const struct refine_state *s = b->s;
+	uint32_t *position = xcalloc(s->p->function_cnt + 1, sizeof(*position));
+	indexes order = { NULL, 0, 0 };
+
+	order_callers_first(s, &order);
+	for (uint32_t i = 0; i < order.cnt; i++)
+		position[order.items[i]] = i;
+	for (size_t i = 0; i < order.cnt; i++) {
+		uint32_t f = order.items[i];
+
+		if (s->calls[f] >= 0)
+			b->estimate[f] = s->calls[f];
+		for (uint32_t c = s->first[f]; c < s->first[f + 1]; c++)
+			if (position[s->callees[c]] > i)
+				b->estimate[s->callees[c]] += b->estimate[f] * s->weights[c];
+	}
+	VEC_RELEASE(&order);
+	free(position);
+}
+
+/* ---- filling the plan ---- */
+
+static int compare_candidates(const void *pa, const void *pb)
+{
+	const struct candidate *a = pa, *b = pb;
+
+	if (a->calls != b->calls)
+		return a->calls < b->calls ? -1 : 1;
+	return (a->function > b->function) - (a->function < b->function);
+}
+
+static void add_candidate(struct budget *b, uint32_t f, enum refine_level level)
+{
+	if (b->next[f] < level && !b->s->p->functions[f].skipped)
+		VEC_ADD(&b->tier, (struct candidate){ b->estimate[f], f, level });
+}
+
+/* Takes the tier's candidates as long as they fit, and empties it. */
+static void take_tier(struct budget *b)
+{
+	if (b->tier.cnt > 1)
+		qsort(b->tier.items, b->tier.cnt, sizeof(*b->tier.items), compare_candidates);
+	for (size_t i = 0; i < b->tier.cnt; i++) {
+		const struct candidate *c = &b->tier.items[i];
+		double cost = c->calls * (c->level == REFINE_DORMANT ? b->r->options.dormant_ns :
+					  b->r->options.probe_ns);
+
+		if (b->next[c->function] >= c->level)
+			continue;
+		if (b->next[c->function] >= REFINE_IN_INTERVALS)
+			cost = 0;		/* it is recorded already, now also outside */
+		if (cost > b->left_ns)
+			continue;
+		b->left_ns -= cost;
+		b->next[c->function] = c->level;
+	}
+	b->tier.cnt = 0;
+}
+
+static void take_fixed(struct budget *b)
+{
+	for (uint32_t i = 0; i < b->s->p->function_cnt; i++) {
+		const struct refine_function *f = &b->s->p->functions[i];
+
+		if (f->skipped || !(f->root || f->always))
+			continue;
+		b->next[i] = f->always ? REFINE_ALWAYS : REFINE_IN_INTERVALS;
+		b->left_ns -= b->estimate[i] * b->r->options.probe_ns;
+	}
+}
+
+static void take_path(struct budget *b)
+{
+	const struct refine_state *s = b->s;
+
+	for (uint32_t i = 0; i < s->p->function_cnt; i++) {
+		if (s->total[i] > b->r->options.threshold)
+			for (uint32_t f = i, steps = 0; f != FUNCTION_NONE && steps < 1000;
+			     f = s->parent[f], steps++)
+				add_candidate(b, f, b->r->levels[f]);
+		if (s->blamed[i] > b->r->options.threshold)
+			add_candidate(b, i, b->r->levels[i]);
+	}
+	take_tier(b);
+}
+
+/* Everything below f, levels deep (0: all), becomes a candidate. */
+static void add_below(struct budget *b, uint32_t f, enum refine_level level, unsigned levels)
+{
+	indexes queue = { NULL, 0, 0 }, children = { NULL, 0, 0 };
+	bool *seen = xcalloc(b->s->p->function_cnt + 1, sizeof(*seen));
+	size_t next = 0;
+
+	seen[f] = true;
+	VEC_ADD(&queue, f);
+	for (unsigned depth = 0; next < queue.cnt && (levels == 0 || depth < levels); depth++)
+		for (size_t end = queue.cnt; next < end; next++) {
+			refine_children(b->s, queue.items[next], &children, NULL);
+			for (size_t c = 0; c < children.cnt; c++) {
+				uint32_t child = children.items[c];
+
+				if (seen[child] || (level == REFINE_IN_INTERVALS && b->in_scope[child]))
+					continue;
+				seen[child] = true;
+				if (level == REFINE_IN_INTERVALS)
+					b->in_scope[child] = true;
+				add_candidate(b, child, level);
+				VEC_ADD(&queue, child);
+			}
+		}
+	VEC_RELEASE(&queue);
+	VEC_RELEASE(&children);
+	free(seen);
+}
+
+/* Is there anything above the threshold of which not all is known? */
+static bool take_scope(struct budget *b)
+{
+	const struct refine_state *s = b->s;
+	bool any = false;
+
+	for (uint32_t i = 0; i < s->p->function_cnt; i++) {
+		if (s->own[i] > b->r->options.threshold && refine_has_hidden(b->r, i, false)) {
+			add_below(b, i, REFINE_IN_INTERVALS, 0);
+			any = true;
+		}
+		if (s->blamed[i] > b->r->options.threshold && refine_has_hidden(b->r, i, true)) {
+			add_below(b, i, REFINE_ALWAYS, WAKER_LEVELS);
+			any = true;
+		}
+	}
+	take_tier(b);
+	return any;
+}
+
+/* What was recorded stays, first as it is, else dormant: that needs no rebuild. */
+static void take_rest(struct budget *b)
+{
+	for (uint32_t i = 0; i < b->s->p->function_cnt; i++)
+		if (b->r->levels[i] >= REFINE_IN_INTERVALS)
+			add_candidate(b, i, b->r->levels[i]);
+	take_tier(b);
+	for (uint32_t i = 0; i < b->s->p->function_cnt; i++)
+		if (b->r->levels[i] >= REFINE_DORMANT)
+			add_candidate(b, i, REFINE_DORMANT);
+	take_tier(b);
+}
+
+/* ---- going on or not ---- */
+
+struct difference {
+	bool more, less;		/* recorded functions */
+	uint64_t hash;			/* of the new set */
+};
+
+static struct difference compare_plans(const struct budget *b)
+{
+	struct difference d = { false, false, 0 };
+
+	for (uint32_t i = 0; i < b->s->p->function_cnt; i++) {
+		bool now = b->r->levels[i] >= REFINE_IN_INTERVALS, then = b->next[i] >= REFINE_IN_INTERVALS;
+
+		d.more |= (then && !now) || (b->next[i] == REFINE_ALWAYS && b->r->levels[i] != REFINE_ALWAYS);
+		d.less |= now && !then;
+		if (then)
+			d.hash = hash_u64(d.hash, (uint64_t)i << 2 | b->next[i]);
+	}
+	return d;
+}
+
+enum refine_stop refine_by_budget(struct refinement *r, const struct findings *f, enum refine_level *next)
+{
+	struct refine_state *s = r->state;
+	struct budget b = { .r = r, .s = s, .next = next,
+			    .left_ns = r->options.overhead * s->mean_ns,
+			    .estimate = xcalloc(s->p->function_cnt + 1, sizeof(double)),
+			    .in_scope = xcalloc(s->p->function_cnt + 1, sizeof(bool)) };
+	bool open, repeated, too_dear = r->cost > r->options.overhead;
+	struct difference d;
+
+	(void)f;
+	estimate_calls(&b);
+	take_fixed(&b);
+	take_path(&b);
+	open = take_scope(&b);
+	take_rest(&b);
+	d = compare_plans(&b);
+	repeated = (*map_slot(s->plans, d.hash))++ > 0;
+	VEC_RELEASE(&b.tier);
+	free(b.estimate);
+	free(b.in_scope);
+	if (open && d.more && !repeated)
+		return REFINE_GOES_ON;
+	if (too_dear && d.less && !repeated)
+		return REFINE_GOES_ON;	/* the same once more, undisturbed by its own probes */
+	return open ? REFINE_TOO_DEAR : REFINE_CLOSED;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * refine_state.h - what the two policies of refine.h share.  Private to analysis/.
+ */
+#ifndef ANALYSIS_REFINE_STATE_H
+#define ANALYSIS_REFINE_STATE_H
+
+#include "analysis/refine.h"
+#include "base/map.h"
+
+typedef VEC(uint32_t) indexes;
+
+struct refine_state {
+	const struct refine_project *p;
+	uint32_t *first, *callees;	/* callees[first[f]] .. callees[first[f + 1]] */
+	double *weights;		/* of callees */
+	struct map *by_place;		/* hash of name and line -> function + 1 */
+	uint32_t *same_place;		/* another function + 1 of that hash; 0: none */
+	uint32_t *visited, visit;	/* visited[f] == visit: seen in this search */
+	struct map *plans;		/* hashes of the plans there have been */
+
+	double *calls;			/* an interval, when it was last recorded; negative: never */
+	/* In the latest run, as shares of its Var(T): */
+	double *total;			/* the function with all it calls, largest place */
+	double *own;			/* its body and its waits */
+	double *blamed;			/* what others waited for it */
+	uint32_t *parent;		/* function around it in the tree, or FUNCTION_NONE; of its
+					 * place with the largest share */
+	double mean_ns;			/* of the latency, without the probes' cost */
+};
+
+/* The function of a node or factor, or FUNCTION_NONE. */
+uint32_t refine_find(const struct refine_state *s, const char *name, const char *file, uint32_t line);
+
+/* What f calls that can take a probe; what cannot is looked through.  *ret_unprobed (may be NULL): the
+ * first that cannot, or NULL. */
+void refine_children(struct refine_state *s, uint32_t f, indexes *ret,
+		     const struct refine_function **ret_unprobed);
+
+/* Nothing is known of child: the run did not record it, and no earlier one saw that nobody
+ * calls it.  outside: as part of a waker, outside intervals. */
+bool refine_hidden(const struct refinement *r, uint32_t child, bool outside);
+bool refine_has_hidden(const struct refinement *r, uint32_t f, bool outside);
+
+/* The functions that a factor is about: itself or both of a pair, and who is waited for. */
+struct refine_subject {
+	uint32_t function;
+	bool outside;			/* a waker, on a thread of its own */
+};
+typedef VEC(struct refine_subject) refine_subjects;
+void refine_subjects_of(const struct refinement *r, const struct findings *f, const struct factor *x,
+			refine_subjects *ret);
+
+/* The policies: fill next (all REFINE_OUT) and say whether to go on. */
+enum refine_stop refine_by_paper(struct refinement *r, const struct findings *f, enum refine_level *next);
+enum refine_stop refine_by_budget(struct refinement *r, const struct findings *f, enum refine_level *next);
+void refine_census(struct refinement *r);
+
+#endif

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * test_refine.c - what to record next, on trees small enough to follow by hand.
+ *
+ * A probe costs 10 ns here and a dormant one 1 ns; the threshold is 5 %.
+ */
+#include <string.h>
+
+#include "tests/unit/cmocka_all.h"
+
+#include "analysis/refine.h"
+
+enum { MOST_FUNCTIONS = 8, MOST_CALLS = 16 };
+
+struct world {
+	struct refine_function functions[MOST_FUNCTIONS];
+	struct refine_call calls[MOST_CALLS];
+	struct refine_project project;
+	struct refinement *r;
+};
+
+/* names: NULL at the end; the first is the root.  calls: "ab" a calls b, by first letters. */
+static void make_world(struct world *w, const char *const *names, const char *const *calls)
+{
+	memset(w, 0, sizeof(*w));
+	for (; names[w->project.function_cnt]; w->project.function_cnt++)
+		w->functions[w->project.function_cnt] = (struct refine_function){
+			.name = names[w->project.function_cnt], .file = "/s/a.c",
+			.line = 1 + (uint32_t)w->project.function_cnt,
+			.root = w->project.function_cnt == 0 };
+	for (; calls[w->project.call_cnt]; w->project.call_cnt++) {
+		struct refine_call *c = &w->calls[w->project.call_cnt];
+
+		c->weight = 1;
+		for (uint32_t i = 0; i < w->project.function_cnt; i++) {
+			if (names[i][0] == calls[w->project.call_cnt][0])
+				c->caller = i;
+			if (names[i][0] == calls[w->project.call_cnt][1])
+				c->callee = i;
+		}
+	}
+	w->project.functions = w->functions;
+	w->project.calls = w->calls;
+}
+
+static void start(struct world *w, enum refine_policy policy, uint32_t k)
+{
+	const struct refine_options o = {
+		.policy = policy, .k = k, .threshold = 0.05, .max_runs = 5, .overhead = 0.05,
+		.probe_ns = 10, .dormant_ns = 1, .census_functions = 3,
+	};
+
+	w->r = refinement_new(&w->project, &o);
+}
+
+static uint32_t function_index(const struct world *w, char name)
+{
+	for (uint32_t i = 0; i < w->project.function_cnt; i++)
+		if (w->functions[i].name[0] == name)
+			return i;
+	fail_msg("no function %c", name);
+	return 0;
+}
+
+/* The functions recorded by the next plan, e.g. "abd"; upper case: always. */
+static const char *recorded(const struct world *w)
+{
+	static char text[MOST_FUNCTIONS + 1];
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < w->project.function_cnt; i++) {
+		char name = w->functions[i].name[0];
+
+		if (w->r->levels[i] == REFINE_IN_INTERVALS)
+			text[cnt++] = name;
+		else if (w->r->levels[i] == REFINE_ALWAYS)
+			text[cnt++] = (char)(name - 'a' + 'A');
+	}
+	text[cnt] = '\0';
+	return text;
+}
+
+/* ---- what a run found ---- */
+
+static struct findings *new_findings(uint64_t cnt, double mean_ns)
+{
+	struct findings *f = findings_new();
+
+	f->interval = (struct interval_summary){ .name = "r", .cnt = cnt, .mean_ns = mean_ns,
+						 .variance_ns2 = 1 };
+	VEC_ADD(&f->nodes, (struct node){ .parent = NODE_NONE, .share = 1 });
+	return f;
+}
+
+static uint32_t add_node(struct findings *f, const struct world *w, enum node_kind kind, char name,
+			 uint32_t parent, double share, double calls)
+{
+	const struct refine_function *function = &w->functions[function_index(w, name)];
+
+	VEC_ADD(&f->nodes, (struct node){
+		.id = (uint32_t)f->nodes.cnt, .parent = parent, .kind = kind,
+		.function = function->name, .file = "a.c", .line = function->line, .share = share,
+		.calls_per_interval = calls });
+	return (uint32_t)f->nodes.cnt - 1;
+}
+
+static uint32_t add_function(struct findings *f, const struct world *w, char name, uint32_t parent,
+			     double share, double calls)
+{
+	return add_node(f, w, NODE_FUNCTION, name, parent, share, calls);
+}
+
+static struct factor *add_factor(struct findings *f, const struct world *w, char name, double share)
+{
+	const struct refine_function *function = &w->functions[function_index(w, name)];
+
+	VEC_ADD(&f->factors, (struct factor){
+		.kind = FACTOR_FUNCTION, .function = function->name, .file = "a.c",
+		.line = function->line, .share = share, .paper_contribution = share,
+		.score = share, .paper_score = share });
+	return &f->factors.items[f->factors.cnt - 1];
+}
+
+static enum refine_stop step(struct world *w, struct findings *f)
+{
+	enum refine_stop stop = refinement_step(w->r, f);
+
+	findings_free(f);
+	return stop;
+}
+
+/* ---- budget ---- */
+
+static const char *const server[] = { "handle", "parse", "mix", "log", NULL };
+static const char *const server_calls[] = { "hp", "hm", "hl", NULL };
+
+/* Mean 100 us.  parse 1, mix 1000, log 2 calls, handle 1: 10,040 ns.  Without them 89,960 ns, of
+ * which 5 % are 4,498: handle, parse and log are 40, mix does not fit and is dormant for 1,000. */
+static void test_hot_function_is_left_out(void **state)
+{
+	struct world w;
+	struct findings *f;
+	uint32_t h;
+
+	(void)state;
+	make_world(&w, server, server_calls);
+	start(&w, REFINE_BUDGET, 3);
+	assert_string_equal(recorded(&w), "hpml");
+	f = new_findings(100, 100000);
+	h = add_function(f, &w, 'h', 0, 1, 1);
+	add_function(f, &w, 'p', h, 0.01, 1);
+	add_function(f, &w, 'm', h, 0.02, 1000);
+	add_function(f, &w, 'l', h, 0.95, 2);
+	add_factor(f, &w, 'l', 0.95);
+	assert_int_equal(step(&w, f), REFINE_GOES_ON);
+	assert_true(w.r->cost > 0.1003 && w.r->cost < 0.1005);
+	assert_string_equal(recorded(&w), "hpl");
+	assert_int_equal(w.r->levels[function_index(&w, 'm')], REFINE_DORMANT);
+	assert_int_equal(w.r->dormant_cnt, 1);
+
+	f = new_findings(100, 91000);	/* 40 + 1,000 dormant of 91,000 */
+	h = add_function(f, &w, 'h', 0, 1, 1);
+	add_node(f, &w, NODE_BODY, 'h', h, 0.04, 0);
+	add_function(f, &w, 'p', h, 0.01, 1);
+	add_function(f, &w, 'l', h, 0.95, 2);
+	add_factor(f, &w, 'l', 0.95);
+	assert_int_equal(step(&w, f), REFINE_CLOSED);
+	assert_true(w.r->cost > 0.0114 && w.r->cost < 0.0115);
+	assert_int_equal(w.r->verdicts.cnt, 1);
+	assert_int_equal(w.r->verdicts.items[0].kind, REFINE_VERDICT_END);
+	refinement_free(w.r);
+}
+
+/* The same, but what varies is the body that holds mix: it calls too often, whatever is dropped. */
+static void test_too_dear(void **state)
+{
+	struct world w;
+	struct findings *f;
+	uint32_t h;
+
+	(void)state;
+	make_world(&w, server, server_calls);
+	start(&w, REFINE_BUDGET, 3);
+	for (int run = 0; run < 2; run++) {
+		f = new_findings(100, 100000);
+		h = add_function(f, &w, 'h', 0, 1, 1);
+		add_node(f, &w, NODE_BODY, 'h', h, run ? 0.9 : 0.1, 0);
+		if (!run)
+			add_function(f, &w, 'm', h, 0.8, 1000);
+		add_factor(f, &w, 'h', 1);
+		assert_int_equal(step(&w, f), run ? REFINE_TOO_DEAR : REFINE_GOES_ON);
+	}
+	assert_int_equal(w.r->verdicts.items[0].kind, REFINE_VERDICT_OPEN);
+	refinement_free(w.r);
+}
+
+/* r calls a and b, a calls c, c calls d, b calls e.  At most three functions in the first run: r, a and b.
+ * a's own part is large: all below it at once.  e is not: b has nothing to do with it. */
+static void test_levels_at_once(void **state)
+{
+	static const char *const names[] = { "r", "a", "b", "c", "d", "e", "f", NULL };
+	static const char *const calls[] = { "ra", "rb", "ac", "cd", "be", "df", "fc", NULL };
+	struct world w;
+	struct findings *f;
+	uint32_t r, a, c;
+
+	(void)state;
+	make_world(&w, names, calls);	/* c, d, f are a circle */
+	start(&w, REFINE_BUDGET, 3);
+	assert_string_equal(recorded(&w), "rab");
+	f = new_findings(100, 100000);
+	r = add_function(f, &w, 'r', 0, 1, 1);
+	add_function(f, &w, 'a', r, 0.97, 2);
+	add_function(f, &w, 'b', r, 0.03, 1);
+	add_factor(f, &w, 'a', 0.97);
+	assert_int_equal(step(&w, f), REFINE_GOES_ON);
+	assert_string_equal(recorded(&w), "rabcdf");
+	assert_int_equal(w.r->verdicts.items[0].kind, REFINE_VERDICT_DEEPER);
+	assert_true(w.r->added[function_index(&w, 'd')] && !w.r->added[function_index(&w, 'a')]);
+
+	f = new_findings(100, 100000);	/* f was never called */
+	r = add_function(f, &w, 'r', 0, 1, 1);
+	a = add_function(f, &w, 'a', r, 0.97, 2);
+	c = add_function(f, &w, 'c', a, 0.97, 2);
+	add_function(f, &w, 'd', c, 0.97, 2);
+	add_function(f, &w, 'b', r, 0.03, 1);
+	add_factor(f, &w, 'd', 0.97);
+	assert_int_equal(step(&w, f), REFINE_CLOSED);
+	refinement_free(w.r);
+}
+
+/* Nobody called b: that it is not recorded later leaves nothing open. */
+static void test_never_called(void **state)
+{
+	static const char *const names[] = { "r", "a", "b", "c", NULL };
+	static const char *const calls[] = { "ra", "rb", "bc", NULL };
+	struct world w;
+	struct findings *f;
+
+	(void)state;
+	make_world(&w, names, calls);
+	start(&w, REFINE_BUDGET, 3);
+	f = new_findings(100, 100000);
+	add_function(f, &w, 'a', add_function(f, &w, 'r', 0, 1, 1), 1, 1);
+	add_factor(f, &w, 'a', 1);
+	assert_int_equal(step(&w, f), REFINE_CLOSED);
+	refinement_free(w.r);
+}
+
+/* r calls s, which cannot take a probe, and s calls t: t is looked at in its place, s is named. */
+static void test_unprobed_is_looked_through(void **state)
+{
+	static const char *const names[] = { "r", "s", "t", NULL };
+	static const char *const calls[] = { "rs", "st", "sr", NULL };
+	struct world w;
+	struct findings *f;
+
+	(void)state;
+	make_world(&w, names, calls);
+	w.functions[1].skipped = "naked";
+	start(&w, REFINE_PAPER, 3);
+	assert_string_equal(recorded(&w), "r");
+	f = new_findings(100, 100000);
+	add_function(f, &w, 'r', 0, 1, 1);
+	add_factor(f, &w, 'r', 1);
+	assert_int_equal(step(&w, f), REFINE_GOES_ON);
+	assert_string_equal(recorded(&w), "rt");
+	assert_ptr_equal(w.r->verdicts.items[0].unprobed, &w.functions[1]);
+	refinement_free(w.r);
+}
+
+/* ---- paper ---- */
+
+static const char *const tree[] = { "r", "a", "b", "c", "d", NULL };
+static const char *const tree_calls[] = { "ra", "rb", "ac", "bd", NULL };
+
+static struct findings *tree_findings(const struct world *w, bool with_c, bool with_d)
+{
+	struct findings *f = new_findings(100, 100000);
+	uint32_t r = add_function(f, w, 'r', 0, 1, 1), a = add_function(f, w, 'a', r, 0.6, 1);
+	uint32_t b = add_function(f, w, 'b', r, 0.4, 1);
+
+	if (with_c)
+		add_function(f, w, 'c', a, 0.6, 1);
+	if (with_d)
+		add_function(f, w, 'd', b, 0.4, 1);
+	add_factor(f, w, 'a', 0.6);
+	add_factor(f, w, 'b', 0.4);
+	return f;
+}
+
+/* One factor a run: r, then a, then b although a is still the best; then all is broken down. */
+static void test_paper(void **state)
+{
+	struct world w;
+	struct findings *f;
+
+	(void)state;
+	make_world(&w, tree, tree_calls);
+	start(&w, REFINE_PAPER, 1);
+	assert_string_equal(recorded(&w), "r");
+	f = new_findings(100, 100000);
+	add_function(f, &w, 'r', 0, 1, 1);
+	add_factor(f, &w, 'r', 1);
+	assert_int_equal(step(&w, f), REFINE_GOES_ON);
+	assert_string_equal(recorded(&w), "rab");
+	assert_int_equal(step(&w, tree_findings(&w, false, false)), REFINE_GOES_ON);
+	assert_string_equal(recorded(&w), "rabc");
+	assert_int_equal(step(&w, tree_findings(&w, true, false)), REFINE_GOES_ON);
+	assert_string_equal(recorded(&w), "rabcd");
+	assert_int_equal(step(&w, tree_findings(&w, true, true)), REFINE_CLOSED);
+	assert_int_equal(w.r->run_cnt, 4);
+	refinement_free(w.r);
+}
+
+/* A pair is above the threshold, its members are not: both are broken down. */
+static void test_paper_pair(void **state)
+{
+	struct world w;
+	struct findings *f;
+	struct factor *x;
+	uint32_t r;
+
+	(void)state;
+	make_world(&w, tree, tree_calls);
+	start(&w, REFINE_PAPER, 3);
+	w.r->levels[1] = w.r->levels[2] = REFINE_IN_INTERVALS;	/* a, b */
+	f = new_findings(100, 100000);
+	r = add_function(f, &w, 'r', 0, 1, 1);
+	add_function(f, &w, 'a', r, 0.04, 1);
+	add_function(f, &w, 'b', r, 0.04, 1);
+	x = add_factor(f, &w, 'a', 0.3);
+	x->kind = FACTOR_PAIR;
+	x->functions[0] = "a";
+	x->functions[1] = "body of b";
+	assert_int_equal(step(&w, f), REFINE_GOES_ON);
+	assert_string_equal(recorded(&w), "rabcd");
+	refinement_free(w.r);
+}
+
+/* r waits in a because of w, on another thread; w calls x and y: recorded outside intervals, too. */
+static void check_waker(enum refine_policy policy)
+{
+	static const char *const names[] = { "r", "a", "w", "x", "y", NULL };
+	static const char *const calls[] = { "ra", "wx", "wy", NULL };
+	struct because because = { .function = "w", .file = "a.c", .share = 0.9 };
+	struct world w;
+	struct findings *f;
+	struct factor *x;
+	uint32_t wait;
+
+	make_world(&w, names, calls);
+	w.functions[2].always = true;
+	start(&w, policy, 3);
+	w.r->levels[1] = REFINE_IN_INTERVALS;
+	for (int run = 0; run < 2; run++) {
+		f = new_findings(100, 100000);
+		wait = add_node(f, &w, NODE_WAIT, 'a', add_function(f, &w, 'a', add_function(f, &w, 'r', 0,
+				1, 1), 1, 1), 1, 0);
+		add_node(f, &w, NODE_BLAME, 'w', wait, 0.9, 0);
+		x = add_factor(f, &w, 'a', 1);
+		x->kind = FACTOR_WAIT;
+		x->because_of.items = &because;
+		x->because_of.cnt = 1;
+		assert_int_equal(step(&w, f), run ? REFINE_CLOSED : REFINE_GOES_ON);
+		assert_string_equal(recorded(&w), "raWXY");
+	}
+	refinement_free(w.r);
+}
+
+static void test_waker(void **state)
+{
+	(void)state;
+	check_waker(REFINE_PAPER);
+	check_waker(REFINE_BUDGET);
+}
+
+/* ---- stopping ---- */
+
+static void test_stops(void **state)
+{
+	struct world w;
+	struct findings *f;
+
+	(void)state;
+	make_world(&w, tree, tree_calls);
+	start(&w, REFINE_PAPER, 1);
+	f = new_findings(REFINE_INTERVALS_MIN - 1, 100000);
+	add_function(f, &w, 'r', 0, 1, 1);
+	add_factor(f, &w, 'r', 1);
+	assert_int_equal(step(&w, f), REFINE_UNRESOLVED);
+	refinement_free(w.r);
+
+	start(&w, REFINE_PAPER, 1);
+	f = new_findings(100, 100000);
+	add_factor(f, &w, 'r', 0.05);
+	assert_int_equal(step(&w, f), REFINE_NOTHING);	/* above it, not at it */
+	refinement_free(w.r);
+
+	start(&w, REFINE_PAPER, 1);
+	w.r->options.max_runs = 1;
+	f = new_findings(100, 100000);
+	add_function(f, &w, 'r', 0, 1, 1);
+	add_factor(f, &w, 'r', 1);
+	assert_int_equal(step(&w, f), REFINE_MAX_RUNS);
+	assert_int_equal(w.r->verdicts.items[0].kind, REFINE_VERDICT_OPEN);
+	assert_string_equal(recorded(&w), "r");
+	refinement_free(w.r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_hot_function_is_left_out),
+		cmocka_unit_test(test_too_dear),
+		cmocka_unit_test(test_levels_at_once),
+		cmocka_unit_test(test_never_called),
+		cmocka_unit_test(test_unprobed_is_looked_through),
+		cmocka_unit_test(test_paper),
+		cmocka_unit_test(test_paper_pair),
+		cmocka_unit_test(test_waker),
+		cmocka_unit_test(test_stops),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
