@@ -18,6 +18,7 @@ struct store {
 	sqlite3 *db;
 	char *dir;			/* the data directory */
 	char *path;			/* of vprof.db, for messages */
+	int version;			/* of its tables; an older one may be read as it is */
 	sqlite3_stmt *stmts[STMT_CNT];	/* prepared on first use */
 };
 

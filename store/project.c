@@ -217,6 +217,7 @@ struct translation {
 	VEC(uint32_t) site_indexes;	/* number in sites -> index in t->call_sites */
 };
 
+/* What the run did not know is in another program of the project, or carries no probe. */
 static uint32_t translate_function(struct translation *x, uint32_t function)
 {
 	const struct project_function *f = &x->p->functions.items[function];
@@ -227,7 +228,7 @@ static uint32_t translate_function(struct translation *x, uint32_t function)
 	VEC_ADD(&x->t->functions, (struct function){
 		.name = arena_strdup(x->t->arena, f->name),
 		.file = f->file ? arena_strdup(x->t->arena, f->file) : NULL,
-		.line = f->line, .key = f->key,
+		.line = f->line, .key = f->key, .probed = f->probed,
 	});
 	map_set(x->by_key, f->key, x->t->functions.cnt - 1);
 	return (uint32_t)(x->t->functions.cnt - 1);

@@ -14,23 +14,24 @@
 --	  WHERE f.kind = 'wait' ORDER BY f.share DESC;
 
 PRAGMA application_id = 0x7670726f;	-- "vpro"
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;	-- 2: iteration
+-- Run over a database of an older version this adds what that lacks.
 
 -- ---- the project, from the scan records of the last build ----
 
-CREATE TABLE setting (			-- what vprof remembers, e.g. build.command
+CREATE TABLE IF NOT EXISTS setting (			-- what vprof remembers, e.g. build.command
 	name	TEXT PRIMARY KEY,
 	value	TEXT NOT NULL
 ) WITHOUT ROWID;
 
-CREATE TABLE unit (			-- one translation unit, i.e. one object
+CREATE TABLE IF NOT EXISTS unit (			-- one translation unit, i.e. one object
 	object		TEXT PRIMARY KEY,	-- absolute path
 	source		TEXT NOT NULL,
 	directory	TEXT,
 	untouched	TEXT			-- why it was compiled as it is; NULL: it was instrumented
 ) WITHOUT ROWID;
 
-CREATE TABLE function (			-- one body; compiled in several units it is still one row
+CREATE TABLE IF NOT EXISTS function (			-- one body; compiled in several units it is still one row
 	key		INTEGER PRIMARY KEY,	-- hash of (real path, line of the body, name)
 	name		TEXT NOT NULL,
 	file		TEXT,
@@ -44,20 +45,20 @@ CREATE TABLE function (			-- one body; compiled in several units it is still one
 	skipped		TEXT,			-- why no unit could give it one
 	type		TEXT			-- canonical function type
 );
-CREATE INDEX function_by_name ON function(name);
+CREATE INDEX IF NOT EXISTS function_by_name ON function(name);
 
-CREATE TABLE call (			-- static call graph
+CREATE TABLE IF NOT EXISTS call (			-- static call graph
 	caller		INTEGER NOT NULL REFERENCES function(key),
 	callee		INTEGER NOT NULL REFERENCES function(key),
 	call_site	TEXT NOT NULL,		-- "server.c:28"
 	may		INTEGER NOT NULL,	-- 1: through a pointer of the callee's type
 	PRIMARY KEY (caller, callee, call_site)
 ) WITHOUT ROWID;
-CREATE INDEX call_by_callee ON call(callee);
+CREATE INDEX IF NOT EXISTS call_by_callee ON call(callee);
 
 -- ---- runs ----
 
-CREATE TABLE run (
+CREATE TABLE IF NOT EXISTS run (
 	number		INTEGER PRIMARY KEY,	-- from 1; the trace is in runs/NNN
 	name		TEXT UNIQUE,		-- -o NAME
 	command		TEXT,
@@ -71,9 +72,21 @@ CREATE TABLE run (
 	lost_records	INTEGER NOT NULL
 );
 
+CREATE TABLE IF NOT EXISTS iteration (	-- a run that vprof iterate made
+	run		INTEGER PRIMARY KEY REFERENCES run(number),
+	first_run	INTEGER NOT NULL,	-- of the same iteration
+	policy		TEXT NOT NULL,		-- budget, paper
+	recorded_cnt	INTEGER NOT NULL,	-- functions that the plan recorded
+	dormant_cnt	INTEGER NOT NULL,	-- ... that carried a probe which was off
+	added_cnt	INTEGER NOT NULL,	-- ... recorded now and not in the run before
+	probe_cost	REAL NOT NULL,		-- reckoned, as a fraction of the mean latency
+	selected	TEXT NOT NULL,		-- the k first factors
+	stop		TEXT			-- why it was the last run; NULL: it was not
+);
+
 -- ---- results: one finding per run and kind of interval ----
 
-CREATE TABLE finding (
+CREATE TABLE IF NOT EXISTS finding (
 	id			INTEGER PRIMARY KEY,
 	run			INTEGER NOT NULL REFERENCES run(number),
 	interval		TEXT,		-- name; NULL: the run had no interval at all
@@ -93,9 +106,9 @@ CREATE TABLE finding (
 	root_height		INTEGER NOT NULL,
 	clamped			INTEGER NOT NULL
 );
-CREATE UNIQUE INDEX finding_by_run ON finding(run, ifnull(interval, ''));
+CREATE UNIQUE INDEX IF NOT EXISTS finding_by_run ON finding(run, ifnull(interval, ''));
 
-CREATE TABLE node (			-- of the variance tree; id 0 is the interval
+CREATE TABLE IF NOT EXISTS node (			-- of the variance tree; id 0 is the interval
 	finding		INTEGER NOT NULL REFERENCES finding(id),
 	id		INTEGER NOT NULL,
 	parent		INTEGER,		-- NULL for id 0, else less than id
@@ -115,7 +128,7 @@ CREATE TABLE node (			-- of the variance tree; id 0 is the interval
 	PRIMARY KEY (finding, id)
 ) WITHOUT ROWID;
 
-CREATE TABLE covariance (		-- of siblings a < b
+CREATE TABLE IF NOT EXISTS covariance (		-- of siblings a < b
 	finding		INTEGER NOT NULL REFERENCES finding(id),
 	parent		INTEGER NOT NULL,
 	a		INTEGER NOT NULL,
@@ -123,9 +136,9 @@ CREATE TABLE covariance (		-- of siblings a < b
 	covariance_ns2	REAL NOT NULL,
 	share		REAL NOT NULL		-- 2 Cov/Var(T)
 );
-CREATE INDEX covariance_by_finding ON covariance(finding);
+CREATE INDEX IF NOT EXISTS covariance_by_finding ON covariance(finding);
 
-CREATE TABLE factor (			-- summed over all places of the tree; not selected, not ranked
+CREATE TABLE IF NOT EXISTS factor (			-- summed over all places of the tree; not selected, not ranked
 	finding		INTEGER NOT NULL REFERENCES finding(id),
 	id		INTEGER NOT NULL,
 	kind		TEXT NOT NULL,		-- function, body, wait, pair
@@ -148,7 +161,7 @@ CREATE TABLE factor (			-- summed over all places of the tree; not selected, not
 	PRIMARY KEY (finding, id)
 ) WITHOUT ROWID;
 
-CREATE TABLE factor_call_site (
+CREATE TABLE IF NOT EXISTS factor_call_site (
 	finding		INTEGER NOT NULL REFERENCES finding(id),
 	factor		INTEGER NOT NULL,
 	position	INTEGER NOT NULL,
@@ -156,7 +169,7 @@ CREATE TABLE factor_call_site (
 	PRIMARY KEY (finding, factor, position)
 ) WITHOUT ROWID;
 
-CREATE TABLE because_of (		-- of waits: what the waker was doing, best first
+CREATE TABLE IF NOT EXISTS because_of (		-- of waits: what the waker was doing, best first
 	finding		INTEGER NOT NULL REFERENCES finding(id),
 	factor		INTEGER NOT NULL,
 	position	INTEGER NOT NULL,
@@ -167,7 +180,7 @@ CREATE TABLE because_of (		-- of waits: what the waker was doing, best first
 	PRIMARY KEY (finding, factor, position)
 ) WITHOUT ROWID;
 
-CREATE TABLE interval (			-- every completed interval that was used
+CREATE TABLE IF NOT EXISTS interval (			-- every completed interval that was used
 	finding		INTEGER NOT NULL REFERENCES finding(id),
 	position	INTEGER NOT NULL,	-- in order of start
 	sid		INTEGER NOT NULL,
@@ -178,7 +191,7 @@ CREATE TABLE interval (			-- every completed interval that was used
 	PRIMARY KEY (finding, position)
 ) WITHOUT ROWID;
 
-CREATE TABLE warning (
+CREATE TABLE IF NOT EXISTS warning (
 	finding		INTEGER NOT NULL REFERENCES finding(id),
 	position	INTEGER NOT NULL,
 	code		TEXT NOT NULL,
@@ -186,13 +199,13 @@ CREATE TABLE warning (
 	PRIMARY KEY (finding, position)
 ) WITHOUT ROWID;
 
-CREATE TABLE interval_name (		-- all kinds of intervals in the trace
+CREATE TABLE IF NOT EXISTS interval_name (		-- all kinds of intervals in the trace
 	finding		INTEGER NOT NULL REFERENCES finding(id),
 	position	INTEGER NOT NULL,
 	name		TEXT NOT NULL,
 	PRIMARY KEY (finding, position)
 ) WITHOUT ROWID;
 
-CREATE VIEW latest_factor AS
+CREATE VIEW IF NOT EXISTS latest_factor AS
 	SELECT * FROM factor WHERE finding =
 		(SELECT min(id) FROM finding WHERE run = (SELECT max(run) FROM finding));

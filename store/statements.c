@@ -58,6 +58,13 @@ static const char *const texts[] = {
 		"SELECT number, name, command, source, started_ns, duration_ns, status,"
 		" exit_status, interval_cnt, function_cnt, lost_records FROM run ORDER BY number",
 
+	[STMT_ITERATION_WRITE] =
+		"INSERT OR REPLACE INTO iteration(run, first_run, policy, recorded_cnt, dormant_cnt,"
+		" added_cnt, probe_cost, selected, stop) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+	[STMT_ITERATIONS_READ] =
+		"SELECT run, first_run, policy, recorded_cnt, dormant_cnt, added_cnt, probe_cost,"
+		" selected, stop FROM iteration ORDER BY run",
+
 	[STMT_FINDING_FIND] =
 		"SELECT id FROM finding WHERE run = ?1 AND ifnull(interval, '') = ifnull(?2, '')",
 	[STMT_FINDING_FIRST] = "SELECT id FROM finding WHERE run = ?1 ORDER BY id LIMIT 1",

@@ -3,7 +3,7 @@
  * store.c - opening vprof.db: is it ours, is it of a version we know, does it have its tables?
  *
  *	no file, or an empty one	nothing was recorded yet; created if the caller writes
- *	application_id is "vpro"	ours; user_version 1 is this program's, a higher one is newer
+ *	application_id is "vpro"	ours; user_version 2 is this program's, 1 gets what it lacks, a higher one is newer
  *	anything else			not ours, and never touched
  */
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "store/store.h"
 
 #define APPLICATION_ID 0x7670726f	/* "vpro", as in schema.sql */
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
 #define LOCK_PATIENCE_MS 10000
 
 static const char schema[] =
@@ -42,7 +42,7 @@ static int pragma_read(struct store *s, enum stmt id, int64_t *ret, struct diag 
 	return r < 0 ? r : db_read_int(s, st, ret, &found, reterr);
 }
 
-/* 1: ours; 0: empty; or an error. */
+/* 1: ours, of s->version; 0: empty; or an error. */
 static int check_version(struct store *s, struct diag *reterr)
 {
 	int64_t application, version, objects;
@@ -68,10 +68,12 @@ static int check_version(struct store *s, struct diag *reterr)
 		return diag_remedy(reterr, -EBADMSG, "use that vprof, or another data directory"
 				   " with -d DIR");
 	}
+	s->version = (int)version;
 	return 1;
 }
 
-/* Two commands may get here at once: the second finds the tables of the first. */
+/* Creates or adds what is missing.  Two commands may get here at once: the second finds the tables of
+ * the first. */
 static int create_tables(struct store *s, struct diag *reterr)
 {
 	_cleanup_(transaction_release) struct transaction t = TRANSACTION_INIT;
@@ -81,8 +83,9 @@ static int create_tables(struct store *s, struct diag *reterr)
 		r = check_version(s, reterr);
 	if (r < 0)
 		return r;
-	if (r == 0 && sqlite3_exec(s->db, schema, NULL, NULL, NULL) != SQLITE_OK)
+	if (s->version < SCHEMA_VERSION && sqlite3_exec(s->db, schema, NULL, NULL, NULL) != SQLITE_OK)
 		return db_error(s, reterr);
+	s->version = SCHEMA_VERSION;
 	return transaction_commit(&t, reterr);
 }
 
@@ -96,9 +99,11 @@ static int open_database(struct store *s, bool create, struct diag *reterr)
 	sqlite3_extended_result_codes(s->db, 0);
 	sqlite3_busy_timeout(s->db, LOCK_PATIENCE_MS);
 	r = check_version(s, reterr);
-	if (r != 0)
-		return r < 0 ? r : 0;
-	return create ? create_tables(s, reterr) : nothing_yet(s->dir, reterr);
+	if (r < 0)
+		return r;
+	if (create)
+		return s->version == SCHEMA_VERSION ? 0 : create_tables(s, reterr);
+	return r > 0 ? 0 : nothing_yet(s->dir, reterr);
 }
 
 int store_open(const char *data_dir, bool create, struct store **ret, struct diag *reterr)

@@ -90,6 +90,21 @@ typedef VEC(struct run) runs;
 int runs_read(struct store *s, runs *ret, struct diag *reterr);
 void runs_release(runs *list);
 
+/* What `vprof iterate` did in a run. */
+struct iteration {
+	uint32_t run, first_run;	/* first_run: of the same iteration */
+	char *policy;			/* "budget", "paper" */
+	uint32_t recorded_cnt, dormant_cnt;	/* functions of the plan */
+	uint32_t added_cnt;		/* recorded now and not in the run before */
+	double probe_cost;		/* reckoned, as a fraction of the mean latency */
+	char *selected;			/* labels of the k first factors, joined by ", " */
+	char *stop;			/* why it was the last run, or NULL */
+};
+int iteration_write(struct store *s, const struct iteration *i, struct diag *reterr);
+typedef VEC(struct iteration) iterations;
+int iterations_read(struct store *s, iterations *ret, struct diag *reterr);	/* in order of run */
+void iterations_release(iterations *list);
+
 /* DIR/runs/NNN; the caller frees it.  It holds trace.vpt (recorded) or trace.tuples (imported). */
 char *run_dir(const struct store *s, uint32_t number);
 
