@@ -73,11 +73,23 @@ static void wrap_compiler_variable(const char *name)
 	}
 }
 
-static void prepare_environment(const char *masquerade_dir, bool verbose)
+static const char *const variables[] = { "PATH", "CC", "CXX", "VPROF_DIR", "VPROF_CONF", "VPROF_VERBOSE" };
+
+struct environment {
+	char *values[ARRAY_SIZE(variables)];	/* NULL: not set */
+};
+
+/* Only the build runs in it: what is recorded afterwards may call a compiler, too. */
+static void enter_environment(const char *masquerade_dir, bool verbose, struct environment *ret_old)
 {
 	const char *path = getenv("PATH");
 	_cleanup_(freep) char *search = xasprintf("%s:%s", masquerade_dir, path ? path : "/usr/bin:/bin");
 
+	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
+		const char *value = getenv(variables[i]);
+
+		ret_old->values[i] = value ? xstrdup(value) : NULL;
+	}
 	setenv("PATH", search, 1);
 	setenv("VPROF_DIR", data_dir(), 1);
 	if (config_path())
@@ -88,11 +100,31 @@ static void prepare_environment(const char *masquerade_dir, bool verbose)
 	wrap_compiler_variable("CXX");
 }
 
-int build_run_command(const struct args *command, struct diag *reterr)
+static void leave_environment(struct environment *old)
 {
-	fflush(stdout);
-	int status = proc_run(command->items, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
+		if (old->values[i])
+			setenv(variables[i], old->values[i], 1);
+		else
+			unsetenv(variables[i]);
+		free(old->values[i]);
+	}
+}
 
+static int run_build(const struct args *command, const struct build_options *o, struct diag *reterr)
+{
+	_cleanup_(freep) char *dir = build_dir(), *masquerade = path_join(dir, "bin");
+	_cleanup_(str_release) struct str said = STR_INIT;
+	struct proc_options collect = { .out = &said, .err_to_out = true };
+	struct environment old;
+
+	fflush(stdout);
+	enter_environment(masquerade, o->verbose, &old);
+	int status = proc_run(command->items, o->quiet ? &collect : NULL);
+
+	leave_environment(&old);
+	if (status != 0 && said.len)
+		fputs(said.data, stderr);
 	if (status < 0)
 		return diag_set(reterr, EXIT_ENVIRONMENT, status, "cannot run '%s': %s", command->items[0],
 				strerror(-status));
@@ -143,16 +175,6 @@ static int remember_command(struct store *s, const struct args *command, struct 
 	return setting_set(s, SETTING_BUILD_COMMAND, str_cstr(&text), reterr);
 }
 
-int build_prepare(const struct build_options *o, struct diag *reterr)
-{
-	_cleanup_(freep) char *dir = build_dir(), *masquerade = path_join(dir, "bin");
-	int r = make_masquerade(masquerade, reterr);
-
-	if (r == 0)
-		prepare_environment(masquerade, o->verbose);
-	return r;
-}
-
 /* ---- what was built ---- */
 
 int build_load_units(struct store *s, units *ret, struct diag *reterr)
@@ -173,10 +195,11 @@ int build_load_units(struct store *s, units *ret, struct diag *reterr)
 int build_scan(struct store *s, const struct args *command, const struct build_options *o,
 	       units *ret, struct diag *reterr)
 {
-	int r = build_prepare(o, reterr);
+	_cleanup_(freep) char *dir = build_dir(), *masquerade = path_join(dir, "bin");
+	int r = make_masquerade(masquerade, reterr);
 
 	if (r == 0)
-		r = build_run_command(command, reterr);
+		r = run_build(command, o, reterr);
 	if (r == 0)
 		r = build_load_units(s, ret, reterr);
 	return r < 0 ? r : remember_command(s, command, reterr);
@@ -210,7 +233,8 @@ int build_apply(const units *scanned, const struct plan *plan, const struct args
 	progress_done();
 	if (rebuilt <= 0)
 		return rebuilt;
-	note_line("%d of %zu unit%s recompiled with the new probes; linking", rebuilt, scanned->cnt,
+	if (!o->quiet)
+		note_line("%d of %zu unit%s recompiled with the new probes; linking", rebuilt, scanned->cnt,
 		  scanned->cnt == 1 ? "" : "s");
-	return build_run_command(command, reterr);
+	return run_build(command, o, reterr);
 }

@@ -14,22 +14,17 @@
 struct build_options {
 	unsigned jobs;			/* 0: one a core */
 	bool verbose;
+	bool quiet;			/* what the build says is shown only if it fails */
 };
 
 /* command_name is of the subcommand, for the message if there is none. */
 int build_command(struct store *s, const struct config *c, const char *command_name,
 		  char *const *given, struct args *ret, struct diag *reterr);
 
-/* Puts the launcher's links in place and first on PATH of this process. */
-int build_prepare(const struct build_options *o, struct diag *reterr);
-
-/* Runs the user's build command. */
-int build_run_command(const struct args *command, struct diag *reterr);
-
 /* Reads the scan records of the units and loads them into the store. */
 int build_load_units(struct store *s, units *ret, struct diag *reterr);
 
-/* All of it: prepares, builds, loads, remembers the command. */
+/* Runs the command, loads the records, remembers the command. */
 int build_scan(struct store *s, const struct args *command, const struct build_options *o,
 	       units *ret, struct diag *reterr);
 

@@ -43,6 +43,7 @@ struct material {
 	execution_rows rows;
 	enum charge charge;
 	runs runs;
+	iterations iterations;
 	struct project *project;
 	uint32_t *heights;
 };
@@ -54,6 +55,7 @@ static void material_release(struct material *m)
 	VEC_RELEASE(&m->paths);
 	VEC_RELEASE(&m->rows);
 	runs_release(&m->runs);
+	iterations_release(&m->iterations);
 	project_free(m->project);
 	free(m->heights);
 	arena_free(m->arena);
@@ -234,7 +236,8 @@ static int read_material(struct material *m, const struct view *v, const char *r
 	case NEEDS_EXECUTION_TABLE:
 		return read_execution_table(m, run, reterr);
 	case NEEDS_RUNS:
-		return runs_read(m->store, &m->runs, reterr);
+		r = runs_read(m->store, &m->runs, reterr);
+		return r < 0 ? r : iterations_read(m->store, &m->iterations, reterr);
 	case NEEDS_PROJECT:
 	case NEEDS_CALL_GRAPH:
 		return read_project(m, v, run, reterr);
@@ -275,7 +278,7 @@ static int print_material(const struct view *v, enum format format, const struct
 	struct view_input in = {
 		.options = arg_options, .run = &m->run, .findings = m->findings, .trace = m->trace,
 		.paths = m->paths.items, .path_cnt = m->paths.cnt, .rows = &m->rows,
-		.charge = m->charge, .runs = &m->runs, .project = m->project,
+		.charge = m->charge, .runs = &m->runs, .iterations = &m->iterations, .project = m->project,
 		.heights = m->heights,
 	};
 	bool empty = m->findings && m->findings->interval.cnt == 0;

@@ -62,6 +62,7 @@ struct view_input {
 	const execution_rows *rows;
 	enum charge charge;
 	const runs *runs;
+	const iterations *iterations;	/* in order of run; NULL: none */
 	const struct project *project;
 	const uint32_t *heights;		/* of project->functions */
 };

@@ -25,11 +25,34 @@ static const char *text_date(char buf[TEXT_MAX], int64_t realtime_ns)
 
 /* Columns that would be empty in every line. */
 struct left_out {
-	bool name, lost;
+	bool name, lost, iteration;
 };
 
+/* What vprof iterate did in the run, or NULL. */
+static const struct iteration *iteration_of(const struct view_input *in, uint32_t run)
+{
+	for (size_t i = 0; in->iterations && i < in->iterations->cnt; i++)
+		if (in->iterations->items[i].run == run)
+			return &in->iterations->items[i];
+	return NULL;
+}
+
+/* "budget, from 3", how many functions are new, the first factor, why it ended. */
+static void add_iteration(struct table *t, const struct iteration *i)
+{
+	if (!i) {
+		for (int column = 0; column < 4; column++)
+			table_cell(t, "%s", "");
+		return;
+	}
+	table_cell(t, "%s, from %" PRIu32, i->policy, i->first_run);
+	table_cell(t, "%" PRIu32, i->added_cnt);
+	table_cell(t, "%.*s", (int)strcspn(i->selected, ","), i->selected);
+	table_cell(t, "%s", i->stop ? i->stop : "");
+}
+
 static void add_run(struct table *t, const struct style *s, const struct run *r,
-		    struct left_out without)
+		    const struct iteration *iteration, struct left_out without)
 {
 	char text[TEXT_MAX];
 
@@ -45,13 +68,15 @@ static void add_run(struct table *t, const struct style *s, const struct run *r,
 	table_cell(t, "%s", text_cnt(text, r->function_cnt));
 	if (!without.lost)
 		table_cell(t, "%s", text_cnt(text, r->lost_records));
+	if (!without.iteration)
+		add_iteration(t, iteration);
 	table_cell(t, "%s", r->command ? r->command : "");
 }
 
 void runs_text(const struct style *s, const struct view_input *in)
 {
 	_cleanup_(table_freep) struct table *t = table_new();
-	struct left_out without = { true, true };
+	struct left_out without = { true, true, !in->iterations || in->iterations->cnt == 0 };
 
 	for (size_t i = 0; i < in->runs->cnt; i++) {
 		without.name &= in->runs->items[i].name == NULL;
@@ -67,13 +92,38 @@ void runs_text(const struct style *s, const struct view_input *in)
 	table_column(t, "functions", TABLE_RIGHT);
 	if (!without.lost)
 		table_column(t, "lost", TABLE_RIGHT);
+	if (!without.iteration) {
+		table_column(t, "iterate", TABLE_LEFT);
+		table_column(t, "new", TABLE_RIGHT);
+		table_column(t, "first factor", TABLE_LEFT);
+		table_column(t, "ended", TABLE_LEFT);
+	}
 	table_column(t, "command", TABLE_SHRINKS);
 	for (size_t i = 0; i < in->runs->cnt; i++)
-		add_run(t, s, &in->runs->items[i], without);
+		add_run(t, s, &in->runs->items[i],
+			iteration_of(in, in->runs->items[i].number), without);
 	if (in->runs->cnt)
 		table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
 	else
 		fprintf(s->out, "no runs yet: vprof record -- COMMAND makes one\n");
+}
+
+static json_t *iteration_to_json(const struct iteration *i)
+{
+	json_t *o;
+
+	if (!i)
+		return json_null();
+	o = json_object();
+	json_set(o, "first_run", json_integer(i->first_run));
+	json_set(o, "policy", json_text(i->policy));
+	json_set(o, "recorded", json_integer(i->recorded_cnt));
+	json_set(o, "dormant", json_integer(i->dormant_cnt));
+	json_set(o, "added", json_integer(i->added_cnt));
+	json_set(o, "probe_cost", json_number(i->probe_cost));
+	json_set(o, "selected", json_text(i->selected));
+	json_set(o, "stop", json_text(i->stop));
+	return o;
 }
 
 json_t *runs_json(const struct view_input *in)
@@ -95,6 +145,7 @@ json_t *runs_json(const struct view_input *in)
 		json_set(run, "intervals", json_u64(r->interval_cnt));
 		json_set(run, "functions", json_u64(r->function_cnt));
 		json_set(run, "lost_records", json_u64(r->lost_records));
+		json_set(run, "iteration", iteration_to_json(iteration_of(in, r->number)));
 		json_add(list, run);
 	}
 	json_set(o, "warnings", json_array());

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * iterate_plan.c - the store's project as a graph to refine, and its levels as a plan.
+ *
+ * A call through a pointer that may lead to n functions counts as 1/n of a call of each.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/map.h"
+#include "cmd/choose_plan.h"
+#include "cmd/iterate_plan.h"
+
+static uint64_t site_hash(const struct project_call *c)
+{
+	return hash_str(hash_u64(1, c->caller), c->call_site ? c->call_site : "");
+}
+
+static void add_calls(const struct project *p, struct iterate_graph *ret)
+{
+	_cleanup_(map_freep) struct map *targets = map_new();
+
+	for (size_t i = 0; i < p->calls.cnt; i++)
+		if (p->calls.items[i].may)
+			(*map_slot(targets, site_hash(&p->calls.items[i])))++;
+	for (size_t i = 0; i < p->calls.cnt; i++) {
+		const struct project_call *c = &p->calls.items[i];
+		double weight = c->may ? 1.0 / (double)*map_slot(targets, site_hash(c)) : 1;
+
+		VEC_ADD(&ret->calls, (struct refine_call){ c->caller, c->callee, weight });
+	}
+}
+
+void iterate_graph_make(const struct project *p, const struct config *c, const units *scanned,
+			struct iterate_graph *ret)
+{
+	_cleanup_(freep) bool *roots = xcalloc(p->functions.cnt + 1, sizeof(*roots));
+	_cleanup_(freep) bool *inside = xcalloc(p->functions.cnt + 1, sizeof(*inside));
+
+	memset(ret, 0, sizeof(*ret));
+	ret->root_cnt = choose_roots(p, c, scanned, roots, inside);
+	ret->functions = xcalloc(p->functions.cnt + 1, sizeof(*ret->functions));
+	for (size_t i = 0; i < p->functions.cnt; i++) {
+		const struct project_function *f = &p->functions.items[i];
+
+		ret->functions[i] = (struct refine_function){
+			.name = f->name, .file = f->file, .line = f->line,
+			.root = roots[i], .always = f->releases || inside[i],
+			.skipped = f->file ? f->skipped : "its file is not known",
+		};
+	}
+	add_calls(p, ret);
+	ret->project = (struct refine_project){ ret->functions, p->functions.cnt,
+						ret->calls.items, ret->calls.cnt };
+}
+
+void iterate_graph_release(struct iterate_graph *g)
+{
+	free(g->functions);
+	VEC_RELEASE(&g->calls);
+	memset(g, 0, sizeof(*g));
+}
+
+struct plan *iterate_plan(const struct project *p, const struct refinement *r)
+{
+	static const enum plan_level levels[] = {
+		[REFINE_OUT] = PLAN_OFF, [REFINE_DORMANT] = PLAN_DORMANT,
+		[REFINE_IN_INTERVALS] = PLAN_IN_INTERVALS, [REFINE_ALWAYS] = PLAN_ALWAYS,
+	};
+	struct plan *plan = plan_new();
+
+	for (size_t i = 0; i < p->functions.cnt; i++) {
+		const struct project_function *f = &p->functions.items[i];
+
+		if (r->levels[i] != REFINE_OUT)
+			plan_add(plan, levels[r->levels[i]], f->file, f->line, f->name);
+	}
+	return plan;
+}
