@@ -216,6 +216,9 @@ static void test_add_to_trace(void **state)
 	assert_true(t->functions.items[0].probed);
 	assert_null(t->functions.items[1].file);
 	assert_int_equal(t->functions.cnt, 2 + 6);	/* all others that call or are called */
+	for (size_t i = 2; i < t->functions.cnt; i++)	/* in another program, maybe: it has its probe */
+		assert_int_equal(t->functions.items[i].probed,
+				 t->functions.items[i].line == 10 || t->functions.items[i].line == 3);
 	assert_int_equal(t->calls.cnt, 7);
 	assert_int_equal(t->call_sites.cnt, 7);
 	for (size_t i = 0; i < t->calls.cnt; i++) {
