@@ -76,10 +76,9 @@ static void warn_losses(struct analysis *a)
 	if (l->records == 0 && l->intervals == 0 && l->cut_bytes == 0 && lost == 0)
 		return;
 	findings_warn(a->f, "losses",
-		      "the trace is not whole: %" PRIu64 " records and %" PRIu64 " intervals were "
-		      "dropped for lack of room, %" PRIu64 " bytes were cut off at its end; %" PRIu64
-		      " intervals of this name are left out because of it: record again with fewer "
-		      "probes or a shorter run", l->records, l->intervals, l->cut_bytes, lost);
+		      "%" PRIu64 " records were lost for lack of buffer, %" PRIu64 " bytes of the trace are cut "
+		      "off; the %" PRIu64 " intervals that this touches are left out: record with a larger "
+		      "--buffer, or probe fewer functions", l->records, l->cut_bytes, lost);
 }
 
 void warn(struct analysis *a)

@@ -83,10 +83,13 @@ static int check_location(const struct config *c, const struct interval_directiv
 	}
 	nearest = l->function ? nearest_function(scanned, l->function) : NULL;
 	if (nearest && strcmp(nearest, l->function) != 0)
-		return diag_set(reterr, EXIT_USAGE, -ENOENT, "%s: %s = %s of '%s' is nowhere in the build; "
-				"the nearest function is '%s'", c->path, role, text, d->name, nearest);
-	return diag_set(reterr, EXIT_USAGE, -ENOENT, "%s: %s = %s of '%s' is nowhere in the build", c->path,
-			role, text, d->name);
+		diag_set(reterr, EXIT_USAGE, -ENOENT, "%s: %s = %s of '%s' is nowhere in the build; "
+			 "the nearest function is '%s'", c->path, role, text, d->name, nearest);
+	else
+		diag_set(reterr, EXIT_USAGE, -ENOENT, "%s: %s = %s of '%s' is nowhere in the build",
+			 c->path, role, text, d->name);
+	return diag_remedy(reterr, -ENOENT, "correct it in vprof.conf, then vprof build; vprof show "
+			   "coverage lists what was built");
 }
 
 static void check_primitives(const struct config *c, const units *scanned, struct str *ret_unused)

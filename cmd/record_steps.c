@@ -170,10 +170,6 @@ static void tell_losses(const struct drainer_stats *stats)
 {
 	if (stats->disk_full)
 		warn_line("the disk was full: the trace ends early; what is in it is whole");
-	if (stats->lost_records)
-		warn_line("%llu records were lost for lack of buffer; intervals they touch are left out: "
-			  "vprof record --buffer 512, or probe fewer functions",
-			  (unsigned long long)stats->lost_records);
 }
 
 static int not_instrumented(const struct run *run, int exit_status)
