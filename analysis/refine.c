@@ -12,6 +12,8 @@
 #include "base/banned.h"
 #include "base/str.h"
 
+#define CHAIN 0.8			/* a callee with this part of its caller's share explains it */
+
 static const char *const policy_names[] = { "budget", "paper" };
 static const char *const stop_names[] = {
 	"goes-on", "closed", "nothing", "unresolved", "too-dear", "max-runs"
@@ -319,41 +321,79 @@ void refine_subjects_of(const struct refinement *r, const struct findings *f, co
 	}
 }
 
-static void judge(struct refinement *r, const struct findings *f, const enum refine_level *next)
+/* Is child f, or below it and nearly all of it? */
+static bool explains(const struct refine_state *s, uint32_t child, uint32_t f)
 {
-	struct select_options o = { r->options.k, r->options.threshold,
-				    r->options.policy == REFINE_PAPER, false };
-	_cleanup_(freep) uint32_t *order = NULL;
-	size_t cnt = factors_select(f, &o, &order);
+	if (child == f)
+		return true;
+	if (s->total[child] < CHAIN * s->total[f])
+		return false;
+	for (unsigned steps = 0; child != FUNCTION_NONE && steps < s->p->function_cnt; steps++) {
+		child = s->parent[child];
+		if (child == f)
+			return true;
+	}
+	return false;
+}
+
+/* f > g > h where h is nearly all of f: h says it all (study/stats.md 1.3, chain collapse). */
+static bool is_told(const struct refinement *r, const struct findings *f, const struct factor *x)
+{
+	uint32_t function = refine_find(r->state, x->function, x->file, x->line);
+
+	if (x->kind == FACTOR_PAIR || function == FUNCTION_NONE)
+		return false;
+	for (size_t i = 0; i < r->verdicts.cnt; i++) {
+		const struct factor *told = &f->factors.items[r->verdicts.items[i].factor];
+		uint32_t other = refine_find(r->state, told->function, told->file, told->line);
+
+		if (told->kind != FACTOR_PAIR && other != FUNCTION_NONE &&
+		    explains(r->state, other, function))
+			return true;
+	}
+	return false;
+}
+
+static struct refine_verdict verdict_of(struct refinement *r, const struct findings *f, uint32_t factor,
+					const enum refine_level *next)
+{
+	struct refine_verdict v = { factor, REFINE_VERDICT_END, NULL };
 	refine_subjects subjects = { NULL, 0, 0 };
 	indexes children = { NULL, 0, 0 };
 
-	r->verdicts.cnt = 0;
-	for (size_t i = 0; i < cnt; i++) {
-		struct refine_verdict v = { order[i], REFINE_VERDICT_END, NULL };
+	refine_subjects_of(r, f, &f->factors.items[factor], &subjects);
+	for (size_t k = 0; k < subjects.cnt; k++) {
+		const struct refine_subject *subject = &subjects.items[k];
+		const struct refine_function *unprobed;
 
-		refine_subjects_of(r, f, &f->factors.items[order[i]], &subjects);
-		for (size_t k = 0; k < subjects.cnt; k++) {
-			const struct refine_subject *subject = &subjects.items[k];
-			const struct refine_function *unprobed;
+		refine_children(r->state, subject->function, &children, &unprobed);
+		v.unprobed = v.unprobed ? v.unprobed : unprobed;
+		for (size_t c = 0; c < children.cnt; c++) {
+			uint32_t child = children.items[c];
 
-			refine_children(r->state, subject->function, &children, &unprobed);
-			v.unprobed = v.unprobed ? v.unprobed : unprobed;
-			for (size_t c = 0; c < children.cnt; c++) {
-				uint32_t child = children.items[c];
-
-				if (!refine_hidden(r, child, subject->outside))
-					continue;
-				if (next && next[child] >= REFINE_IN_INTERVALS)
-					v.kind = REFINE_VERDICT_DEEPER;
-				else if (v.kind == REFINE_VERDICT_END)
-					v.kind = REFINE_VERDICT_OPEN;
-			}
+			if (!refine_hidden(r, child, subject->outside))
+				continue;
+			if (next && next[child] >= REFINE_IN_INTERVALS)
+				v.kind = REFINE_VERDICT_DEEPER;
+			else if (v.kind == REFINE_VERDICT_END)
+				v.kind = REFINE_VERDICT_OPEN;
 		}
-		VEC_ADD(&r->verdicts, v);
 	}
 	VEC_RELEASE(&children);
 	VEC_RELEASE(&subjects);
+	return v;
+}
+
+static void judge(struct refinement *r, const struct findings *f, const enum refine_level *next)
+{
+	struct select_options o = { 0, r->options.threshold, r->options.policy == REFINE_PAPER, false };
+	_cleanup_(freep) uint32_t *order = NULL;
+	size_t cnt = factors_select(f, &o, &order);
+
+	r->verdicts.cnt = 0;
+	for (size_t i = 0; i < cnt && (r->options.k == 0 || r->verdicts.cnt < r->options.k); i++)
+		if (!is_told(r, f, &f->factors.items[order[i]]))
+			VEC_ADD(&r->verdicts, verdict_of(r, f, order[i], next));
 }
 
 /* ---- the step ---- */

@@ -77,7 +77,7 @@ enum refine_stop {
 };
 const char *refine_stop_name(enum refine_stop stop);	/* "closed", "too-dear", ... */
 
-/* What becomes of one of the k first factors. */
+/* What becomes of one of the k first factors, those left out that a factor before, deeper down, explains. */
 enum refine_verdict_kind {
 	REFINE_VERDICT_END,		/* calls nothing of the project that was not recorded */
 	REFINE_VERDICT_DEEPER,		/* the next run records what it calls */

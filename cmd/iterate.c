@@ -274,6 +274,21 @@ static char *why_stopped(const struct loop *l)
 	return str_take(&s);
 }
 
+/* The first is in the sentence. */
+static void print_others(const struct loop *l)
+{
+	const struct refinement *r = l->refinement;
+
+	for (size_t i = 1; i < r->verdicts.cnt; i++) {
+		const struct factor *f = &l->findings->factors.items[r->verdicts.items[i].factor];
+		_cleanup_(freep) char *label = factor_label(f, locale_is_utf8());
+		double share = r->options.policy == REFINE_PAPER ? f->paper_contribution : f->share;
+
+		printf("%s%s (%.1f %%)%s", i > 1 ? ", " : "  then: ", label, share * 100,
+		       i + 1 == r->verdicts.cnt ? "\n" : "");
+	}
+}
+
 static void print_end(struct loop *l)
 {
 	_cleanup_(freep) char *why = why_stopped(l);
@@ -297,6 +312,7 @@ static void print_end(struct loop *l)
 							locale_is_utf8());
 
 	printf("%s %s\n", locale_is_utf8() ? "▶" : ">", sentence);
+	print_others(l);
 	printf("ended after %u run%s: %s\n", l->refinement->run_cnt, l->refinement->run_cnt == 1 ? "" : "s",
 	       why);
 	printf("next:  vprof show variance-tree    vprof show critical-path --slowest 1    vprof show runs\n");

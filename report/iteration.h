@@ -29,7 +29,7 @@ double round_drift(const struct round *r);
 void round_text(const struct style *s, const struct round *r);
 json_t *round_json(const struct round *r);
 
-/* "log_append, log_append › lock wait": the k first; the caller frees it. */
+/* "culprit_a, culprit_b": the k first; the caller frees it. */
 char *round_selected(const struct round *r, bool utf8);
 
 /* rounds: an array of round_json(); taken.  in: of the last run, may be NULL. */

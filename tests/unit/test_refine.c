@@ -375,6 +375,37 @@ static void test_waker(void **state)
 	check_waker(REFINE_BUDGET);
 }
 
+/* r > a > c is one cause, told by c; b, with d half of it, is another, and d a third. */
+static void test_chain_is_one_line(void **state)
+{
+	struct world w;
+	struct findings *f;
+	uint32_t r, a, b;
+
+	(void)state;
+	make_world(&w, tree, tree_calls);
+	start(&w, REFINE_BUDGET, 3);
+	f = new_findings(100, 100000);
+	r = add_function(f, &w, 'r', 0, 1, 1);
+	a = add_function(f, &w, 'a', r, 0.6, 1);
+	b = add_function(f, &w, 'b', r, 0.4, 1);
+	add_function(f, &w, 'c', a, 0.5, 1);
+	add_function(f, &w, 'd', b, 0.2, 1);
+	add_factor(f, &w, 'c', 0.5);
+	add_factor(f, &w, 'a', 0.6);
+	add_factor(f, &w, 'b', 0.4);
+	add_factor(f, &w, 'd', 0.2);
+	for (uint32_t i = 0; i < 4; i++)	/* in this order */
+		f->factors.items[i].score = 10 - i;
+	refinement_step(w.r, f);
+	assert_int_equal(w.r->verdicts.cnt, 3);
+	assert_int_equal(w.r->verdicts.items[0].factor, 0);
+	assert_int_equal(w.r->verdicts.items[1].factor, 2);
+	assert_int_equal(w.r->verdicts.items[2].factor, 3);
+	findings_free(f);
+	refinement_free(w.r);
+}
+
 /* ---- stopping ---- */
 
 static void test_stops(void **state)
@@ -419,6 +450,7 @@ int main(void)
 		cmocka_unit_test(test_paper),
 		cmocka_unit_test(test_paper_pair),
 		cmocka_unit_test(test_waker),
+		cmocka_unit_test(test_chain_is_one_line),
 		cmocka_unit_test(test_stops),
 	};
 

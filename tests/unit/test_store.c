@@ -105,6 +105,41 @@ static void test_open(void **state)
 	expect_open(true, EXIT_DATA, "newer vprof");
 }
 
+/* A database from before there was iterate: read as it is, brought up to date by who writes. */
+static void test_open_version_1(void **state)
+{
+	struct iteration i = { .run = 3, .first_run = 2, .policy = (char *)"paper", .recorded_cnt = 7,
+			       .dormant_cnt = 1, .added_cnt = 2, .probe_cost = 0.25,
+			       .selected = (char *)"f, g", .stop = (char *)"closed" };
+	struct iteration first = { .run = 2, .first_run = 2, .policy = (char *)"paper",
+				   .selected = (char *)"" };
+	_cleanup_(iterations_release) iterations none = { 0 }, list = { 0 };
+	struct store *s = open_store();
+
+	(void)state;
+	store_close(s);
+	run_sql("DROP TABLE iteration; PRAGMA user_version = 1");
+	assert_int_equal(store_open(dir, false, &s, NULL), 0);
+	assert_int_equal(iterations_read(s, &none, NULL), 0);
+	assert_int_equal(none.cnt, 0);
+	store_close(s);
+	s = open_store();
+	assert_int_equal(iteration_write(s, &i, NULL), 0);
+	assert_int_equal(iteration_write(s, &first, NULL), 0);
+	assert_int_equal(iterations_read(s, &list, NULL), 0);
+	assert_int_equal(list.cnt, 2);
+	assert_int_equal(list.items[0].run, 2);
+	assert_null(list.items[0].stop);
+	assert_int_equal(list.items[1].first_run, 2);
+	assert_string_equal(list.items[1].policy, "paper");
+	assert_int_equal(list.items[1].recorded_cnt + list.items[1].dormant_cnt, 8);
+	assert_true(list.items[1].probe_cost == 0.25);
+	assert_string_equal(list.items[1].selected, "f, g");
+	assert_string_equal(list.items[1].stop, "closed");
+	store_close(s);
+	run_sql("PRAGMA user_version = 2; SELECT stop FROM iteration");
+}
+
 static void test_open_foreign(void **state)
 {
 	(void)state;
@@ -539,6 +574,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_dir, drop_dir)
 		TEST(test_open),
+		TEST(test_open_version_1),
 		TEST(test_open_foreign),
 		TEST(test_open_read_only),
 		TEST(test_settings),
