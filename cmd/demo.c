@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * demo.c - `vprof demo`: an example with a known culprit, built, recorded and explained before the
+ * demo.c - `vprof demo`: an example with a known culprit, built, iterated and explained before the
  * user's eyes, with the very commands he will use himself.
  *
  *	$ vprof build -- make
- *	$ vprof record -- ./logserver
+ *	$ vprof iterate -- ./logserver
  *	$ vprof show variance-tree
  *
  * With --check only the verdict counts: exit 0 if the planted cause was named first.
@@ -204,10 +204,10 @@ static int last_word(const char *dir)
 static int run_demo(const char *dir, const struct answer *a)
 {
 	static const char *const build[] = { "build", "--", "make", NULL };
-	static const char *const record[] = { "record", "--", "./logserver", NULL };
+	static const char *const iterate[] = { "iterate", "--", "./logserver", NULL };
 	static const char *const tree[] = { "show", "variance-tree", NULL };
 	static const char *const factors[] = { "show", "factors", NULL };
-	static const char *const *const steps[] = { build, record, tree, factors };
+	static const char *const *const steps[] = { build, iterate, tree, factors };
 	bool quiet = arg_check || strcmp(arg_format, "text") != 0;
 	char *const clean[] = { (char *)"make", (char *)"clean", NULL };
 	const struct proc_options silent = { .dir = dir, .quiet = true };
