@@ -11,6 +11,7 @@
  * often functions are called.
  */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,7 +27,8 @@
 #include "cmd/record_steps.h"
 #include "report/iteration.h"
 
-static unsigned arg_k, arg_max_runs, arg_jobs, arg_buffer_mib;
+static unsigned arg_k = UINT_MAX, arg_max_runs = UINT_MAX;	/* not given */
+static unsigned arg_jobs, arg_buffer_mib;
 static double arg_threshold = NAN, arg_overhead = NAN;
 static const char *arg_policy = "budget", *arg_format = "text";
 static bool arg_ignore_status, arg_verbose;
@@ -85,9 +87,9 @@ static int take_options(const struct config *c, struct refine_options *ret)
 {
 	*ret = (struct refine_options){
 		.policy = strcmp(arg_policy, "paper") == 0 ? REFINE_PAPER : REFINE_BUDGET,
-		.k = arg_k ? arg_k : c->k,
+		.k = arg_k != UINT_MAX ? arg_k : c->k,
 		.threshold = isnan(arg_threshold) ? c->threshold : arg_threshold,
-		.max_runs = arg_max_runs ? arg_max_runs : c->max_runs,
+		.max_runs = arg_max_runs != UINT_MAX ? arg_max_runs : c->max_runs,
 		.overhead = isnan(arg_overhead) ? c->overhead : arg_overhead,
 		.probe_ns = REFINE_PROBE_NS,
 		.dormant_ns = REFINE_DORMANT_NS,
@@ -97,6 +99,8 @@ static int take_options(const struct config *c, struct refine_options *ret)
 		return fail_now(EXIT_USAGE, NULL, "iterate: --policy is budget or paper, not '%s'", arg_policy);
 	if (strcmp(arg_format, "text") && strcmp(arg_format, "json"))
 		return fail_now(EXIT_USAGE, NULL, "iterate: --format is text or json, not '%s'", arg_format);
+	if (ret->k == 0 || ret->max_runs == 0)
+		return fail_now(EXIT_USAGE, NULL, "iterate: --k and --max-runs are at least 1");
 	if (!(ret->threshold >= 0 && ret->threshold < 1))
 		return fail_now(EXIT_USAGE, NULL, "iterate: --threshold is a fraction of the variance, 0 to 1");
 	if (!(ret->overhead > 0 && ret->overhead <= 1))

@@ -81,6 +81,7 @@ says "nothing that run"
 expect 2 "$VPROF" iterate --policy cheap -- ./program
 says "budget or paper"
 expect 2 "$VPROF" iterate --overhead 7 -- ./program
+expect 2 "$VPROF" iterate --max-runs 0 -- ./program
 
 # The build breaks: the compiler's words, and the project builds again afterwards.
 cp deep.c good.c
