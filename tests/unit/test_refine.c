@@ -244,6 +244,48 @@ static void test_never_called(void **state)
 	add_function(f, &w, 'a', add_function(f, &w, 'r', 0, 1, 1), 1, 1);
 	add_factor(f, &w, 'a', 1);
 	assert_int_equal(step(&w, f), REFINE_CLOSED);
+
+	w.r->levels[2] = w.r->levels[3] = REFINE_OUT;
+	f = new_findings(100, 100000);
+	add_function(f, &w, 'a', add_function(f, &w, 'r', 0, 1, 1), 0.5, 1);
+	add_node(f, &w, NODE_BODY, 'r', 1, 0.5, 0);
+	assert_int_equal(step(&w, f), REFINE_NOTHING);
+	refinement_free(w.r);
+}
+
+/* 500 calls fit.  a, called 200 times, calls b and c through one pointer: 100 times each, and b calls a
+ * back, which is no further call of a.  Together 401. */
+static void test_estimates(void **state)
+{
+	static const char *const names[] = { "r", "a", "b", "c", NULL };
+	static const char *const calls[] = { "ra", "ab", "ac", "ba", NULL };
+	struct world w;
+	struct findings *f;
+
+	(void)state;
+	make_world(&w, names, calls);
+	w.calls[1].weight = w.calls[2].weight = 0.5;
+	start(&w, REFINE_BUDGET, 3);
+	w.r->levels[2] = w.r->levels[3] = REFINE_OUT;
+	f = new_findings(100, 102010);
+	add_function(f, &w, 'a', add_function(f, &w, 'r', 0, 1, 1), 1, 200);
+	add_factor(f, &w, 'a', 1);
+	assert_int_equal(step(&w, f), REFINE_GOES_ON);
+	assert_string_equal(recorded(&w), "rabc");
+	refinement_free(w.r);
+}
+
+/* The first level below the root is taken however wide it is. */
+static void test_wide_census(void **state)
+{
+	static const char *const names[] = { "r", "a", "b", "c", "d", "e", NULL };
+	static const char *const calls[] = { "ra", "rb", "rc", "rd", "de", NULL };
+	struct world w;
+
+	(void)state;
+	make_world(&w, names, calls);
+	start(&w, REFINE_BUDGET, 3);
+	assert_string_equal(recorded(&w), "rabcd");
 	refinement_free(w.r);
 }
 
@@ -393,8 +435,8 @@ static void test_chain_is_one_line(void **state)
 	add_function(f, &w, 'd', b, 0.2, 1);
 	add_factor(f, &w, 'c', 0.5);
 	add_factor(f, &w, 'a', 0.6);
-	add_factor(f, &w, 'b', 0.4);
 	add_factor(f, &w, 'd', 0.2);
+	add_factor(f, &w, 'b', 0.4);
 	for (uint32_t i = 0; i < 4; i++)	/* in this order */
 		f->factors.items[i].score = 10 - i;
 	refinement_step(w.r, f);
@@ -423,6 +465,13 @@ static void test_stops(void **state)
 	refinement_free(w.r);
 
 	start(&w, REFINE_PAPER, 1);
+	f = new_findings(REFINE_INTERVALS_MIN, 100000);
+	add_function(f, &w, 'r', 0, 1, 1);
+	add_factor(f, &w, 'r', 1);
+	assert_int_equal(step(&w, f), REFINE_GOES_ON);
+	refinement_free(w.r);
+
+	start(&w, REFINE_PAPER, 1);
 	f = new_findings(100, 100000);
 	add_factor(f, &w, 'r', 0.05);
 	assert_int_equal(step(&w, f), REFINE_NOTHING);	/* above it, not at it */
@@ -446,6 +495,8 @@ int main(void)
 		cmocka_unit_test(test_too_dear),
 		cmocka_unit_test(test_levels_at_once),
 		cmocka_unit_test(test_never_called),
+		cmocka_unit_test(test_estimates),
+		cmocka_unit_test(test_wide_census),
 		cmocka_unit_test(test_unprobed_is_looked_through),
 		cmocka_unit_test(test_paper),
 		cmocka_unit_test(test_paper_pair),
