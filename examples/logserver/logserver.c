@@ -4,7 +4,7 @@
  * shows.
  *
  * main puts requests into a queue, workers handle them.  Most take well under a millisecond;
- * now and then some take twenty.  Can you tell why before vprof does?
+ * now and then some take fifty.  Can you tell why before vprof does?
  *
  * The planted cause: a background thread writes the log out (flush_log) and sleeps while it holds
  * the mutex that every request needs in log_append.
@@ -19,11 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WORKERS 16
+#define WORKERS 48
 #define REQUESTS 1500
 #define PAUSE_US 1800			/* between two requests, on average */
-#define FLUSH_EVERY_US 150000
-#define FLUSH_US 20000
+#define FLUSH_EVERY_US 240000
+#define FLUSH_US 60000
 
 struct request {
 	uint64_t id;
