@@ -12,7 +12,7 @@
 #include "base/banned.h"
 #include "base/str.h"
 
-#define CHAIN 0.8			/* a callee with this part of its caller's share explains it */
+#define CHAIN 0.8 /* a callee with this part of its caller's share explains it */
 
 static const char *const policy_names[] = { "budget", "paper" };
 static const char *const stop_names[] = {
@@ -46,7 +46,8 @@ static bool same_file(const char *whole, const char *end)
 		whole[whole_len - end_len - 1] == '/');
 }
 
-uint32_t refine_find(const struct refine_state *s, const char *name, const char *file, uint32_t line)
+uint32_t refine_find(const struct refine_state *s, const char *name, const char *file,
+		     uint32_t line)
 {
 	uint64_t at;
 
@@ -55,7 +56,8 @@ uint32_t refine_find(const struct refine_state *s, const char *name, const char 
 	for (; at; at = s->same_place[at - 1]) {
 		const struct refine_function *f = &s->p->functions[at - 1];
 
-		if (f->line == line && strcmp(f->name, name) == 0 && (!file || same_file(f->file ? f->file : "", file)))
+		if (f->line == line && strcmp(f->name, name) == 0 &&
+		    (!file || same_file(f->file ? f->file : "", file)))
 			return (uint32_t)at - 1;
 	}
 	return FUNCTION_NONE;
@@ -211,7 +213,8 @@ static double positive(double x)
 }
 
 /* A function's own part: its body and waits; all of it where nothing stands below. */
-static void add_own_shares(struct refine_state *s, const struct findings *f, const uint32_t *function_of)
+static void add_own_shares(struct refine_state *s, const struct findings *f,
+			   const uint32_t *function_of)
 {
 	bool *has_children = xcalloc(f->nodes.cnt + 1, sizeof(*has_children));
 
@@ -219,8 +222,9 @@ static void add_own_shares(struct refine_state *s, const struct findings *f, con
 		has_children[f->nodes.items[i].parent] = true;
 	for (size_t i = 1; i < f->nodes.cnt; i++) {
 		const struct node *n = &f->nodes.items[i];
-		uint32_t owner = n->kind == NODE_FUNCTION || n->kind == NODE_BLAME ? function_of[i] :
-				 function_of[n->parent];
+		uint32_t owner = n->kind == NODE_FUNCTION || n->kind == NODE_BLAME
+					 ? function_of[i]
+					 : function_of[n->parent];
 
 		if (owner == FUNCTION_NONE)
 			continue;
@@ -261,8 +265,9 @@ static void learn(struct refinement *r, const struct findings *f)
 	add_own_shares(s, f, function_of);
 	for (size_t i = 0; i < cnt; i++)
 		if (r->levels[i] != REFINE_OUT && s->calls[i] > 0)
-			cost_ns += s->calls[i] * (r->levels[i] == REFINE_DORMANT ? r->options.dormant_ns :
-						  r->options.probe_ns);
+			cost_ns += s->calls[i] * (r->levels[i] == REFINE_DORMANT
+							  ? r->options.dormant_ns
+							  : r->options.probe_ns);
 	r->cost = f->interval.mean_ns > 0 ? cost_ns / f->interval.mean_ns : 0;
 	/* At least half of the latency is the program's own, whatever a probe is said to cost. */
 	s->mean_ns = f->interval.mean_ns - fmin(cost_ns, f->interval.mean_ns / 2);
@@ -291,8 +296,8 @@ static void add_subject(refine_subjects *list, uint32_t function, bool outside)
 	VEC_ADD(list, (struct refine_subject){ function, outside });
 }
 
-void refine_subjects_of(const struct refinement *r, const struct findings *f, const struct factor *x,
-			refine_subjects *ret)
+void refine_subjects_of(const struct refinement *r, const struct findings *f,
+			const struct factor *x, refine_subjects *ret)
 {
 	const struct refine_state *s = r->state;
 
@@ -306,7 +311,8 @@ void refine_subjects_of(const struct refinement *r, const struct findings *f, co
 
 			if (n->kind == NODE_FUNCTION && n->function && x->functions[m] &&
 			    strcmp(n->function, member_function(x->functions[m])) == 0)
-				add_subject(ret, refine_find(s, n->function, n->file, n->line), false);
+				add_subject(ret, refine_find(s, n->function, n->file, n->line),
+					    false);
 		}
 	for (size_t i = 0; i < x->because_of.cnt; i++) {
 		const struct because *b = &x->because_of.items[i];
@@ -316,7 +322,9 @@ void refine_subjects_of(const struct refinement *r, const struct findings *f, co
 		for (size_t n = 1; n < f->nodes.cnt; n++)
 			if (f->nodes.items[n].kind == NODE_BLAME && f->nodes.items[n].function &&
 			    strcmp(f->nodes.items[n].function, b->function) == 0)
-				add_subject(ret, refine_find(s, b->function, b->file, f->nodes.items[n].line),
+				add_subject(ret,
+					    refine_find(s, b->function, b->file,
+							f->nodes.items[n].line),
 					    true);
 	}
 }
@@ -354,8 +362,8 @@ static bool is_told(const struct refinement *r, const struct findings *f, const 
 	return false;
 }
 
-static struct refine_verdict verdict_of(struct refinement *r, const struct findings *f, uint32_t factor,
-					const enum refine_level *next)
+static struct refine_verdict verdict_of(struct refinement *r, const struct findings *f,
+					uint32_t factor, const enum refine_level *next)
 {
 	struct refine_verdict v = { factor, REFINE_VERDICT_END, NULL };
 	refine_subjects subjects = { NULL, 0, 0 };
@@ -386,7 +394,8 @@ static struct refine_verdict verdict_of(struct refinement *r, const struct findi
 
 static void judge(struct refinement *r, const struct findings *f, const enum refine_level *next)
 {
-	struct select_options o = { 0, r->options.threshold, r->options.policy == REFINE_PAPER, false };
+	struct select_options o = { 0, r->options.threshold, r->options.policy == REFINE_PAPER,
+				    false };
 	_cleanup_(freep) uint32_t *order = NULL;
 	size_t cnt = factors_select(f, &o, &order);
 
@@ -411,7 +420,8 @@ static void take_plan(struct refinement *r, const enum refine_level *next)
 
 static bool anything_above(const struct refinement *r, const struct findings *f)
 {
-	struct select_options o = { 1, r->options.threshold, r->options.policy == REFINE_PAPER, false };
+	struct select_options o = { 1, r->options.threshold, r->options.policy == REFINE_PAPER,
+				    false };
 	_cleanup_(freep) uint32_t *order = NULL;
 
 	return factors_select(f, &o, &order) > 0;
@@ -419,7 +429,8 @@ static bool anything_above(const struct refinement *r, const struct findings *f)
 
 enum refine_stop refinement_step(struct refinement *r, const struct findings *f)
 {
-	_cleanup_(freep) enum refine_level *next = xcalloc(r->state->p->function_cnt + 1, sizeof(*next));
+	_cleanup_(freep) enum refine_level *next =
+		xcalloc(r->state->p->function_cnt + 1, sizeof(*next));
 
 	learn(r, f);
 	r->run_cnt++;

@@ -227,7 +227,8 @@ static void add_below(struct budget *b, uint32_t f, enum refine_level level, uns
 			for (size_t c = 0; c < children.cnt; c++) {
 				uint32_t child = children.items[c];
 
-				if (seen[child] || (level == REFINE_IN_INTERVALS && b->in_scope[child]))
+				if (seen[child] ||
+				    (level == REFINE_IN_INTERVALS && b->in_scope[child]))
 					continue;
 				seen[child] = true;
 				if (level == REFINE_IN_INTERVALS)
@@ -277,7 +278,7 @@ static void take_rest(struct budget *b)
 /* ---- going on or not ---- */
 
 struct difference {
-	bool more, less;		/* recorded functions */
+	bool more, less;		/* functions recorded; or, less, with a probe at all */
 	uint64_t hash;			/* of the new set */
 };
 
@@ -286,17 +287,20 @@ static struct difference compare_plans(const struct budget *b)
 	struct difference d = { false, false, 0 };
 
 	for (uint32_t i = 0; i < b->s->p->function_cnt; i++) {
-		bool now = b->r->levels[i] >= REFINE_IN_INTERVALS, then = b->next[i] >= REFINE_IN_INTERVALS;
+		bool now = b->r->levels[i] >= REFINE_IN_INTERVALS,
+		     then = b->next[i] >= REFINE_IN_INTERVALS;
 
-		d.more |= (then && !now) || (b->next[i] == REFINE_ALWAYS && b->r->levels[i] != REFINE_ALWAYS);
-		d.less |= now && !then;
-		if (then)
+		d.more |= (then && !now) ||
+			  (b->next[i] == REFINE_ALWAYS && b->r->levels[i] != REFINE_ALWAYS);
+		d.less |= b->next[i] < b->r->levels[i] && (now || b->next[i] == REFINE_OUT);
+		if (b->next[i] != REFINE_OUT)
 			d.hash = hash_u64(d.hash, (uint64_t)i << 2 | b->next[i]);
 	}
 	return d;
 }
 
-enum refine_stop refine_by_budget(struct refinement *r, const struct findings *f, enum refine_level *next)
+enum refine_stop refine_by_budget(struct refinement *r, const struct findings *f,
+				  enum refine_level *next)
 {
 	struct refine_state *s = r->state;
 	struct budget b = { .r = r, .s = s, .next = next,

@@ -12,8 +12,8 @@
 #include "base/banned.h"
 
 /* Adds the hidden children of one function; false if it has none. */
-static bool break_down(struct refinement *r, const struct refine_subject *subject, indexes *children,
-		       enum refine_level *next)
+static bool break_down(struct refinement *r, const struct refine_subject *subject,
+		       indexes *children, enum refine_level *next)
 {
 	bool any = false;
 
@@ -32,7 +32,8 @@ static bool break_down(struct refinement *r, const struct refine_subject *subjec
 	return any;
 }
 
-enum refine_stop refine_by_paper(struct refinement *r, const struct findings *f, enum refine_level *next)
+enum refine_stop refine_by_paper(struct refinement *r, const struct findings *f,
+				 enum refine_level *next)
 {
 	struct select_options o = { 0, r->options.threshold, true, false };
 	_cleanup_(freep) uint32_t *order = NULL;

@@ -19,7 +19,7 @@ struct refine_state {
 	uint32_t *visited, visit;	/* visited[f] == visit: seen in this search */
 	struct map *plans;		/* hashes of the plans there have been */
 
-	double *calls;			/* an interval, when it was last recorded; negative: never */
+	double *calls; /* an interval, when it was last recorded; negative: never */
 	/* In the latest run, as shares of its Var(T): */
 	double *total;			/* the function with all it calls, largest place */
 	double *own;			/* its body and its waits */
@@ -30,7 +30,8 @@ struct refine_state {
 };
 
 /* The function of a node or factor, or FUNCTION_NONE. */
-uint32_t refine_find(const struct refine_state *s, const char *name, const char *file, uint32_t line);
+uint32_t refine_find(const struct refine_state *s, const char *name, const char *file,
+		     uint32_t line);
 
 /* What f calls that can take a probe; what cannot is looked through.  *ret_unprobed (may be NULL): the
  * first that cannot, or NULL. */
@@ -48,12 +49,14 @@ struct refine_subject {
 	bool outside;			/* a waker, on a thread of its own */
 };
 typedef VEC(struct refine_subject) refine_subjects;
-void refine_subjects_of(const struct refinement *r, const struct findings *f, const struct factor *x,
-			refine_subjects *ret);
+void refine_subjects_of(const struct refinement *r, const struct findings *f,
+			const struct factor *x, refine_subjects *ret);
 
 /* The policies: fill next (all REFINE_OUT) and say whether to go on. */
-enum refine_stop refine_by_paper(struct refinement *r, const struct findings *f, enum refine_level *next);
-enum refine_stop refine_by_budget(struct refinement *r, const struct findings *f, enum refine_level *next);
+enum refine_stop refine_by_paper(struct refinement *r, const struct findings *f,
+				 enum refine_level *next);
+enum refine_stop refine_by_budget(struct refinement *r, const struct findings *f,
+				  enum refine_level *next);
 void refine_census(struct refinement *r);
 
 #endif

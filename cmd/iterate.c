@@ -96,15 +96,19 @@ static int take_options(const struct config *c, struct refine_options *ret)
 		.census_functions = REFINE_CENSUS_FUNCTIONS,
 	};
 	if (strcmp(arg_policy, "paper") && strcmp(arg_policy, "budget"))
-		return fail_now(EXIT_USAGE, NULL, "iterate: --policy is budget or paper, not '%s'", arg_policy);
+		return fail_now(EXIT_USAGE, NULL, "iterate: --policy is budget or paper, not '%s'",
+				arg_policy);
 	if (strcmp(arg_format, "text") && strcmp(arg_format, "json"))
-		return fail_now(EXIT_USAGE, NULL, "iterate: --format is text or json, not '%s'", arg_format);
+		return fail_now(EXIT_USAGE, NULL, "iterate: --format is text or json, not '%s'",
+				arg_format);
 	if (ret->k == 0 || ret->max_runs == 0)
 		return fail_now(EXIT_USAGE, NULL, "iterate: --k and --max-runs are at least 1");
 	if (!(ret->threshold >= 0 && ret->threshold < 1))
-		return fail_now(EXIT_USAGE, NULL, "iterate: --threshold is a fraction of the variance, 0 to 1");
+		return fail_now(EXIT_USAGE, NULL,
+				"iterate: --threshold is a fraction of the variance, 0 to 1");
 	if (!(ret->overhead > 0 && ret->overhead <= 1))
-		return fail_now(EXIT_USAGE, NULL, "iterate: --overhead is a fraction of the latency, 0 to 1");
+		return fail_now(EXIT_USAGE, NULL,
+				"iterate: --overhead is a fraction of the latency, 0 to 1");
 	return EXIT_DONE;
 }
 
@@ -118,9 +122,11 @@ static int prepare(struct loop *l, const struct refine_options *o, struct diag *
 		return r;
 	iterate_graph_make(l->project, &l->config, &l->scanned, &l->graph);
 	if (l->graph.root_cnt == 0) {
-		diag_set(reterr, EXIT_USAGE, -ENOENT, "no function is known in which an interval starts or ends");
-		return diag_remedy(reterr, -ENOENT,
-				   "vprof annotate --start FUNCTION --end FUNCTION, then vprof build");
+		diag_set(reterr, EXIT_USAGE, -ENOENT,
+			 "no function is known in which an interval starts or ends");
+		return diag_remedy(
+			reterr, -ENOENT,
+			"vprof annotate --start FUNCTION --end FUNCTION, then vprof build");
 	}
 	l->refinement = refinement_new(&l->graph.project, o);
 	return 0;
@@ -140,7 +146,8 @@ static int apply(struct loop *l, const struct plan *plan, struct diag *reterr)
 
 		quiet.quiet = true;
 		if (build_load_units(l->store, &now, NULL) == 0)
-			build_apply(&now, l->built ? l->built : empty, &l->build_command, &quiet, NULL);
+			build_apply(&now, l->built ? l->built : empty, &l->build_command, &quiet,
+				    NULL);
 		return r;
 	}
 	units_release(&l->scanned);
@@ -158,11 +165,15 @@ static int keep_round(struct loop *l, const struct round *round, struct diag *re
 {
 	_cleanup_(freep) char *selected = round_selected(round, true);
 	struct iteration i = {
-		.run = l->run.number, .first_run = l->first_run,
+		.run = l->run.number,
+		.first_run = l->first_run,
 		.policy = (char *)refine_policy_name(l->refinement->options.policy),
-		.recorded_cnt = (uint32_t)round->recorded_cnt, .dormant_cnt = (uint32_t)round->dormant_cnt,
-		.added_cnt = (uint32_t)round->added.cnt, .probe_cost = l->refinement->cost,
-		.selected = selected, .stop = (char *)l->stop,
+		.recorded_cnt = (uint32_t)round->recorded_cnt,
+		.dormant_cnt = (uint32_t)round->dormant_cnt,
+		.added_cnt = (uint32_t)round->added.cnt,
+		.probe_cost = l->refinement->cost,
+		.selected = selected,
+		.stop = (char *)l->stop,
 	};
 
 	return iteration_write(l->store, &i, reterr);
@@ -217,7 +228,8 @@ static int run_round(struct loop *l, struct diag *reterr)
 	plan_free(l->built);
 	l->built = TAKE_PTR(plan);
 	progress_line("run %u/%u", l->refinement->run_cnt + 1, l->refinement->options.max_runs);
-	r = record_once(l->store, NULL, &l->run_command, &options, &run, &findings, &status, reterr);
+	r = record_once(l->store, NULL, &l->run_command, &options, &run, &findings, &status,
+			reterr);
 	progress_done();
 	if (r < 0)
 		return r;
@@ -249,7 +261,9 @@ static void add_too_dear(const struct loop *l, struct str *to)
 {
 	const struct refine_options *o = &l->refinement->options;
 
-	str_addf(to, "what is left to record is called too often for %.3g %% of the latency (--overhead)",
+	str_addf(to,
+		 "what is left to record is called too often for %.3g %% of the latency "
+		 "(--overhead)",
 		 o->overhead * 100);
 }
 
@@ -264,11 +278,13 @@ static char *why_stopped(const struct loop *l)
 	else if (strcmp(l->stop, "nothing") == 0)
 		str_addf(&s, "no factor is above %.3g %%", percent);
 	else if (strcmp(l->stop, "unresolved") == 0)
-		str_addf(&s, "the run has too few intervals to tell (at least %d)", REFINE_INTERVALS_MIN);
+		str_addf(&s, "the run has too few intervals to tell (at least %d)",
+			 REFINE_INTERVALS_MIN);
 	else if (strcmp(l->stop, "too-dear") == 0)
 		add_too_dear(l, &s);
 	else if (strcmp(l->stop, "max-runs") == 0)
-		str_addf(&s, "there is more to break down, but %u runs were made (--max-runs)", o->max_runs);
+		str_addf(&s, "there is more to break down, but %u runs were made (--max-runs)",
+			 o->max_runs);
 	else if (strcmp(l->stop, "interrupted") == 0)
 		str_add(&s, "it was interrupted; what was found until then is kept");
 	else if (strcmp(l->stop, "command-failed") == 0)
@@ -296,7 +312,9 @@ static void print_others(const struct loop *l)
 static void print_end(struct loop *l)
 {
 	_cleanup_(freep) char *why = why_stopped(l);
-	struct view_input in = { .options = VIEW_OPTIONS_INIT, .run = &l->run, .findings = l->findings };
+	struct view_input in = { .options = VIEW_OPTIONS_INIT,
+				 .run = &l->run,
+				 .findings = l->findings };
 
 	in.options.ranking.k = l->refinement->options.k;
 	in.options.ranking.threshold = l->refinement->options.threshold;
@@ -317,9 +335,10 @@ static void print_end(struct loop *l)
 
 	printf("%s %s\n", locale_is_utf8() ? "▶" : ">", sentence);
 	print_others(l);
-	printf("ended after %u run%s: %s\n", l->refinement->run_cnt, l->refinement->run_cnt == 1 ? "" : "s",
-	       why);
-	printf("next:  vprof show variance-tree    vprof show critical-path --slowest 1    vprof show runs\n");
+	printf("ended after %u run%s: %s\n", l->refinement->run_cnt,
+	       l->refinement->run_cnt == 1 ? "" : "s", why);
+	printf("next:  vprof show variance-tree    vprof show critical-path --slowest 1    vprof "
+	       "show runs\n");
 }
 
 /* A round failed: say so, and what the rounds before found. */
@@ -341,7 +360,8 @@ static int iterate(struct loop *l, const struct refine_options *o)
 	if (prepare(l, o, &diag) < 0)
 		return fail(&diag);
 	style_init(&l->style, stderr, false);
-	note_line("%zu functions, %zu of them start, end or resume intervals; policy %s, k %u, threshold %.3g %%",
+	note_line("%zu functions, %zu of them start, end or resume intervals; policy %s, k %u, "
+		  "threshold %.3g %%",
 		  l->project->functions.cnt, l->graph.root_cnt, refine_policy_name(o->policy), o->k,
 		  o->threshold * 100);
 	sigaction(SIGINT, &catch, NULL);
@@ -389,7 +409,8 @@ static const struct option_desc iterate_options[] = {
 	OPT_END
 };
 static const char *const iterate_examples[] = {
-	"vprof iterate -- ./bench.sh", "vprof iterate --k 3 --policy paper --max-runs 30 -- ./bench.sh", NULL
+	"vprof iterate -- ./bench.sh",
+	"vprof iterate --k 3 --policy paper --max-runs 30 -- ./bench.sh", NULL
 };
 const struct cmd cmd_iterate = {
 	.name = "iterate", .synopsis = "[--k N] [--policy budget|paper] [-- COMMAND...]",

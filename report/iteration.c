@@ -35,7 +35,8 @@ static const struct factor *factor_of(const struct round *r, const struct refine
 static void add_names(struct str *to, const struct round *r)
 {
 	if (r->number == 1) {
-		str_addf(to, "%zu function%s recorded", r->recorded_cnt, r->recorded_cnt == 1 ? "" : "s");
+		str_addf(to, "%zu function%s recorded", r->recorded_cnt,
+			 r->recorded_cnt == 1 ? "" : "s");
 		return;
 	}
 	if (r->added.cnt == 0)
@@ -113,9 +114,11 @@ void round_text(const struct style *s, const struct round *r)
 	char took[TEXT_MAX], cnt[TEXT_MAX];
 
 	add_names(&names, r);
-	fprintf(s->out, "%srun %" PRIu32 "/%" PRIu32 "%s  %s   %s   %s intervals   probes %.1f %% of the latency",
-		style_bold(s), r->number, r->refinement->options.max_runs, style_end(s), str_cstr(&names),
-		text_ns(took, (double)r->run->duration_ns, s->utf8),
+	fprintf(s->out,
+		"%srun %" PRIu32 "/%" PRIu32
+		"%s  %s   %s   %s intervals   probes %.1f %% of the latency",
+		style_bold(s), r->number, r->refinement->options.max_runs, style_end(s),
+		str_cstr(&names), text_ns(took, (double)r->run->duration_ns, s->utf8),
 		text_cnt(cnt, r->findings->interval.cnt), r->refinement->cost * 100);
 	if (r->dormant_cnt)
 		fprintf(s->out, " (%s dormant)", text_cnt(cnt, r->dormant_cnt));
@@ -129,7 +132,8 @@ char *round_selected(const struct round *r, bool utf8)
 	struct str s = STR_INIT;
 
 	for (size_t i = 0; i < r->refinement->verdicts.cnt; i++) {
-		_cleanup_(freep) char *label = factor_label(factor_of(r, &r->refinement->verdicts.items[i]), utf8);
+		_cleanup_(freep) char *label =
+			factor_label(factor_of(r, &r->refinement->verdicts.items[i]), utf8);
 
 		str_addf(&s, "%s%s", i ? ", " : "", label);
 	}
@@ -158,7 +162,8 @@ static json_t *selection_json(const struct round *r)
 		json_set(o, "paper_contribution", json_number(f->paper_contribution));
 		json_set(o, "verdict", json_text(kinds[v->kind]));
 		json_set(o, "unprobed", v->unprobed ? json_text(v->unprobed->name) : json_null());
-		json_set(o, "unprobed_reason", v->unprobed ? json_text(v->unprobed->skipped) : json_null());
+		json_set(o, "unprobed_reason",
+			 v->unprobed ? json_text(v->unprobed->skipped) : json_null());
 		json_add(list, o);
 	}
 	return list;
@@ -186,8 +191,8 @@ json_t *round_json(const struct round *r)
 	return o;
 }
 
-json_t *iteration_json(const struct refine_options *o, json_t *rounds, const char *stop, const char *why,
-		       const struct view_input *in)
+json_t *iteration_json(const struct refine_options *o, json_t *rounds, const char *stop,
+		       const char *why, const struct view_input *in)
 {
 	json_t *document = json_document("iterate"), *reason = json_object();
 

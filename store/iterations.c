@@ -48,7 +48,8 @@ int iterations_read(struct store *s, iterations *ret, struct diag *reterr)
 	while (r >= 0 && (r = db_step(s, st, reterr)) > 0) {
 		struct iteration *i = VEC_EXTEND(&list);
 
-		if (columns_read(st, 0, iteration_columns, ARRAY_SIZE(iteration_columns), NULL, i) < 0) {
+		if (columns_read(st, 0, iteration_columns, ARRAY_SIZE(iteration_columns), NULL, i) <
+		    0) {
 			sqlite3_reset(st);
 			return diag_set(reterr, EXIT_DATA, -EBADMSG,
 					"'%s' is damaged: its iterations cannot be read", s->path);

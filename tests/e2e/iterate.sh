@@ -92,6 +92,20 @@ mv good.c deep.c && touch deep.c
 expect 0 "$VPROF" iterate -- ./program
 says "▶ deep6"
 
+# What varies is how often tiny is called: too often for a probe.  The last run is within the budget.
+mkdir ../hot && cp main.c Makefile vprof.conf ../hot && cd ../hot || exit 99
+cat >deep.c <<'END'
+static volatile unsigned sink;
+__attribute__((noinline)) void tiny(unsigned i) { sink += i; }
+void rare(unsigned id) { sink += id; }
+void handle(unsigned id) { rare(id); for (unsigned i = 0; i < id % 8 * 5000; i++) tiny(i); }
+END
+expect 0 "$VPROF" iterate -- ./program
+says "run 3/12" "ended after 3 runs: what is left to record is called too often" "calls more that is not recorded"
+expect 0 "$VPROF" sql --format csv "SELECT max(probe_cost) > 0.05, min(probe_cost) < 0.05 FROM iteration"
+says 1,1
+cd ../project || exit 99
+
 # Control-C: the run is analysed, the answer stands.
 cat >slow.sh <<'END'
 #!/bin/sh

@@ -194,6 +194,31 @@ static void test_too_dear(void **state)
 	refinement_free(w.r);
 }
 
+/* Without mix the latency turns out to be 10 us: then even its dormant probe, 1,000 ns, is too much. */
+static void test_dormant_goes_too(void **state)
+{
+	struct world w;
+	struct findings *f;
+	uint32_t h, mix;
+
+	(void)state;
+	make_world(&w, server, server_calls);
+	start(&w, REFINE_BUDGET, 3);
+	mix = function_index(&w, 'm');
+	for (int run = 0; run < 3; run++) {
+		f = new_findings(100, run ? 10000 : 100000);
+		h = add_function(f, &w, 'h', 0, 1, 1);
+		add_node(f, &w, NODE_BODY, 'h', h, run ? 0.9 : 0.1, 0);
+		if (!run)
+			add_function(f, &w, 'm', h, 0.8, 1000);
+		add_factor(f, &w, 'h', 1);
+		assert_int_equal(step(&w, f), run == 2 ? REFINE_TOO_DEAR : REFINE_GOES_ON);
+		assert_int_equal(w.r->levels[mix], run ? REFINE_OUT : REFINE_DORMANT);
+	}
+	assert_true(w.r->cost < 0.05);
+	refinement_free(w.r);
+}
+
 /* r calls a and b, a calls c, c calls d, b calls e.  At most three functions in the first run: r, a and b.
  * a's own part is large: all below it at once.  e is not: b has nothing to do with it. */
 static void test_levels_at_once(void **state)
@@ -493,6 +518,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hot_function_is_left_out),
 		cmocka_unit_test(test_too_dear),
+		cmocka_unit_test(test_dormant_goes_too),
 		cmocka_unit_test(test_levels_at_once),
 		cmocka_unit_test(test_never_called),
 		cmocka_unit_test(test_estimates),
