@@ -33,10 +33,4 @@ DEFINE_CLEANUP(struct timeline *, timeline_free);
  * left out of the statistics and counted as bad_path. */
 int critical_path(const struct timeline *tl, const struct interval *iv, pieces *out);
 
-/* The functions open on thread tid in (at, next], outermost first, at most cap of them are
- * stored; returns how many are open and sets *ret_next_ns to where that changes (or INT64_MAX).
- * Indexes into trace.invocations. */
-size_t timeline_stack(const struct timeline *tl, uint64_t tid, int64_t at_ns,
-		      uint32_t *invocations, size_t cap, int64_t *ret_next_ns);
-
 #endif

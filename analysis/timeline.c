@@ -276,23 +276,3 @@ bool stack_walk_next(struct stack_walk *w)
 		w->to_ns = items[w->next].start_ns;
 	return true;
 }
-
-size_t timeline_stack(const struct timeline *tl, uint64_t tid, int64_t at_ns,
-		      uint32_t *invocations, size_t cap, int64_t *ret_next_ns)
-{
-	struct stack_walk w;
-	size_t cnt = 0, n;
-
-	*ret_next_ns = INT64_MAX;
-	stack_walk_init(&w, tl, tid, at_ns, INT64_MAX);
-	if (!stack_walk_next(&w))
-		return 0;
-	*ret_next_ns = w.to_ns;
-	for (uint32_t i = w.innermost; i != INVOCATION_NONE; i = tl->parents[i])
-		cnt++;
-	n = cnt;
-	for (uint32_t i = w.innermost; i != INVOCATION_NONE; i = tl->parents[i])
-		if (--n < cap)
-			invocations[n] = i;
-	return cnt;
-}

@@ -15,28 +15,8 @@
 #include "base/file.h"
 #include "store/db.h"
 #include "store/store.h"
+#include "tests/unit/data_dir.h"
 #include "tests/unit/sample_findings.h"
-
-static char *dir;
-
-static int make_dir(void **state)
-{
-	char template[] = "test_store.XXXXXX";
-
-	(void)state;
-	assert_non_null(mkdtemp(template));
-	dir = path_real(template);
-	return 0;
-}
-
-static int drop_dir(void **state)
-{
-	(void)state;
-	chmod(dir, 0700);
-	remove_tree(dir);
-	free(dir);
-	return 0;
-}
 
 static struct store *open_store(void)
 {

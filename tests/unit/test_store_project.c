@@ -17,26 +17,7 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "store/store.h"
-
-static char *dir;
-
-static int make_dir(void **state)
-{
-	char template[] = "test_project.XXXXXX";
-
-	(void)state;
-	assert_non_null(mkdtemp(template));
-	dir = path_real(template);
-	return 0;
-}
-
-static int drop_dir(void **state)
-{
-	(void)state;
-	remove_tree(dir);
-	free(dir);
-	return 0;
-}
+#include "tests/unit/data_dir.h"
 
 static struct unit *add_unit(units *list, const char *object, const char *source)
 {

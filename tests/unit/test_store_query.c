@@ -11,27 +11,8 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "store/query.h"
+#include "tests/unit/data_dir.h"
 #include "tests/unit/sample_findings.h"
-
-static char *dir;
-
-static int make_dir(void **state)
-{
-	char template[] = "test_query.XXXXXX";
-
-	(void)state;
-	assert_non_null(mkdtemp(template));
-	dir = path_real(template);
-	return 0;
-}
-
-static int drop_dir(void **state)
-{
-	(void)state;
-	remove_tree(dir);
-	free(dir);
-	return 0;
-}
 
 struct collected {
 	size_t columns, rows;
