@@ -51,7 +51,6 @@ struct walk {
 	uint64_t owner_tid;		/* see struct piece; meaningful at depth > 0 */
 	enum trace_state wait;
 	bool own;			/* what was just passed was the interval's own */
-	bool handed_over;
 };
 
 static bool follow_creation(struct walk *w);
@@ -107,7 +106,6 @@ static void emit(struct walk *w, int64_t from_ns, enum trace_state state)
 	struct piece p = {
 		.tid = w->tid, .owner_tid = w->owner_tid, .start_ns = from_ns, .end_ns = w->at_ns,
 		.state = state, .wait = w->wait, .depth = (uint32_t)w->windows.cnt,
-		.handed_over = w->handed_over,
 	};
 
 	if (p.depth == 0) {
@@ -145,7 +143,6 @@ static bool follow_creation(struct walk *w)
 		return false;
 	w->tl->used_in_walk[c - w->tl->trace->creations.items] = *w->tl->walk_no;
 	from_ns = c->time_ns > w->iv->start_ns ? c->time_ns : w->iv->start_ns;
-	w->handed_over = true;
 	emit(w, from_ns, STATE_QUEUE);
 	move_to(w, c->tid, from_ns);
 	return true;

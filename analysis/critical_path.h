@@ -19,7 +19,6 @@ struct piece {
 	enum trace_state state;		/* STATE_RUNNING or a wait class */
 	enum trace_state wait;		/* class of the depth-0 wait this piece is part of; STATE_RUNNING if none */
 	uint32_t depth;			/* wake-ups away from the interval's own thread */
-	bool handed_over;		/* a queue piece or earlier: before the creation edge was followed */
 };
 
 typedef VEC(struct piece) pieces;
