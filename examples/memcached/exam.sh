@@ -19,6 +19,8 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 vprof='' check='' work=memcached-work results=results/memcached.json rounds=5
 
+# shellcheck disable=SC1091 # lib.sh is checked by itself
+. "$here/../lib.sh"
 usage() { sed -n '5,6s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 
 while [ $# -gt 0 ]; do
@@ -40,25 +42,8 @@ work=$(cd "$work" && pwd)
 rows=$work/rows.tsv
 : >"$rows"
 
-step() { echo "== $*"; }
-
-# row NAME VALUE UNIT TARGET true|false; TARGET - is for information only
-row() { printf '%s\t%s\t%s\t%s\t%s\n' "$@" >>"$rows"; }
-
-# holds EXPRESSION: true or false, as awk sees it
-holds() { awk "BEGIN { print ($1) ? \"true\" : \"false\" }"; }
-
-# in_tree NAME COMMAND...
-in_tree() { (cd "$work/$1" && shift && "$@"); }
-
-# value_of NAME FILE: of one line that the load client printed
-value_of() { awk -v name="$1" '$1 == name { print $2 }' "$2"; }
-
 # The findings of the latest run.
 latest="finding WHERE run = (SELECT max(number) FROM run)"
-
-# The one number that QUERY gives in the project NAME.
-query() { in_tree "$1" "$vprof" sql --format csv "$2" | tail -n 1; }
 
 # loaded NAME ROW COMMAND...: runs COMMAND in the tree, keeps what the client says in ROW.load
 loaded() {
@@ -69,15 +54,6 @@ loaded() {
 	errors=$(value_of errors "$work/$name.load")
 	row "$name.status" $status status 0 "$(holds "$status == 0")"
 	row "$name.wrong_answers" "${errors:--1}" count 0 "$(holds "${errors:--1} == 0")"
-}
-
-median() { sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
-
-# Sources of the tree that vprof built which are not as in the plain tree.
-sources_changed() {
-	find "$work/plain" -name '*.[ch]' | while read -r file; do
-		cmp -s "$file" "$work/plan/${file#"$work/plain/"}" || echo "$file"
-	done | wc -l
 }
 
 exam_plain() {
@@ -107,7 +83,7 @@ exam_plan() {
 	step "the plan that vprof chooses"
 	rm -rf "$work/plan"
 	"$here/fetch-and-build.sh" --work "$work" --vprof "$vprof" plan >/dev/null
-	row plan.sources_changed "$(sources_changed)" count 0 "$(holds "$(sources_changed) == 0")"
+	row plan.sources_changed "$(sources_changed plan)" count 0 "$(holds "$(sources_changed plan) == 0")"
 	loaded plan plan.recorded "$vprof" record --buffer 512 -o exam -- ./bench.sh --requests 120000
 	row plan.functions_probed "$(query plan "SELECT count(*) FROM function WHERE probed")" \
 		count - true
@@ -135,9 +111,6 @@ each_is_one() {
 		"$(holds "$intervals == ${commands:--1}")"
 }
 
-# ratio COLUMN FILE: the column divided by the first, the median over the rounds
-ratio() { awk -v c="$1" '{ print $c / $1 }' "$2" | median; }
-
 # One interleaved run: the three in turns, the ratio within each round, the median over rounds.
 exam_pairs() {
 	step "throughput in $rounds rounds"
@@ -162,24 +135,8 @@ exam_pairs() {
 	done
 }
 
-write_results() {
-	{
-		printf '{"schema":"vprof.bench/1","host":{"cpus":%d,"kernel":"%s","cpu":"%s"},\n"rows":[' \
-			"$(nproc)" "$(uname -r)" \
-			"$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1 | tr -d '\\"')"
-		awk -F'\t' '{
-			printf "%s\n{\"name\":\"%s\",\"value\":%s,\"unit\":\"%s\",\"target\":%s,\"ok\":%s}",
-				(NR > 1 ? "," : ""), $1, $2, $3, ($4 == "-" ? "null" : "\"" $4 "\""), $5
-		}' "$rows"
-		printf '\n]}\n'
-	} >"$results"
-	awk -F'\t' '{ printf "%-44s %12.6g %-10s %-12s %s\n", $1, $2, $3, ($4 == "-" ? "" : $4),
-		($4 == "-" ? "" : $5 == "true" ? "ok" : "MISSED") }' "$rows"
-}
-
 exam_plain
 exam_all
 exam_plan
 exam_pairs
-write_results
-! grep -q 'false$' "$rows"
+write_results "$results"
