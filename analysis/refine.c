@@ -131,6 +131,8 @@ bool refine_has_hidden(const struct refinement *r, uint32_t f, bool outside)
 	indexes children = { NULL, 0, 0 };
 	bool hidden = false;
 
+	if (r->answers[f] == REFINE_NO)
+		return false;
 	refine_children(r->state, f, &children, NULL);
 	for (size_t i = 0; i < children.cnt && !hidden; i++)
 		hidden = refine_hidden(r, children.items[i], outside);
@@ -150,6 +152,7 @@ struct refinement *refinement_new(const struct refine_project *p, const struct r
 	r->state = s;
 	r->levels = xcalloc(cnt, sizeof(*r->levels));
 	r->added = xcalloc(cnt, sizeof(*r->added));
+	r->answers = xcalloc(cnt, sizeof(*r->answers));
 	s->p = p;
 	s->by_place = map_new();
 	s->plans = map_new();
@@ -201,6 +204,7 @@ void refinement_free(struct refinement *r)
 	free(s);
 	free(r->levels);
 	free(r->added);
+	free(r->answers);
 	VEC_RELEASE(&r->verdicts);
 	free(r);
 }
@@ -427,13 +431,18 @@ static bool anything_above(const struct refinement *r, const struct findings *f)
 	return factors_select(f, &o, &order) > 0;
 }
 
-enum refine_stop refinement_step(struct refinement *r, const struct findings *f)
+void refinement_look(struct refinement *r, const struct findings *f)
+{
+	learn(r, f);
+	r->run_cnt++;
+	judge(r, f, NULL);
+}
+
+enum refine_stop refinement_decide(struct refinement *r, const struct findings *f)
 {
 	_cleanup_(freep) enum refine_level *next =
 		xcalloc(r->state->p->function_cnt + 1, sizeof(*next));
 
-	learn(r, f);
-	r->run_cnt++;
 	if (f->interval.cnt < REFINE_INTERVALS_MIN)
 		r->stop = REFINE_UNRESOLVED;
 	else if (r->options.policy == REFINE_PAPER)
@@ -448,4 +457,10 @@ enum refine_stop refinement_step(struct refinement *r, const struct findings *f)
 	if (r->stop == REFINE_GOES_ON)
 		take_plan(r, next);
 	return r->stop;
+}
+
+enum refine_stop refinement_step(struct refinement *r, const struct findings *f)
+{
+	refinement_look(r, f);
+	return refinement_decide(r, f);
 }

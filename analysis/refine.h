@@ -20,6 +20,13 @@
  *
  * Shares of different runs are never mixed: a step looks at its own run's shares, and takes from
  * earlier ones only how often functions were called.
+ *
+ * Who wants to be asked takes the step in two halves:
+ *
+ *	refinement_look(r, findings);
+ *	while (refinement_question(r, findings, &q))
+ *		refinement_answer(r, &q, does the user want to go deeper?);
+ *	refinement_decide(r, findings);
  */
 #ifndef ANALYSIS_REFINE_H
 #define ANALYSIS_REFINE_H
@@ -89,12 +96,16 @@ struct refine_verdict {
 	const struct refine_function *unprobed;	/* something it calls that cannot take a probe; or NULL */
 };
 
+/* Did the user want to know more of a function?  NO: what it calls is not recorded for its sake. */
+enum refine_answer { REFINE_UNASKED, REFINE_YES, REFINE_NO };
+
 struct refine_state;
 
 struct refinement {
 	struct refine_options options;
 	enum refine_level *levels;	/* per function: the plan of the next run */
 	bool *added;			/* per function: recorded in it, and not in the run before */
+	enum refine_answer *answers;	/* per function */
 	size_t recorded_cnt, dormant_cnt;	/* of levels */
 	uint32_t run_cnt;		/* steps made */
 	enum refine_stop stop;
@@ -110,5 +121,24 @@ DEFINE_CLEANUP(struct refinement *, refinement_free);
 /* f: what the run with r->levels found.  If it returns REFINE_GOES_ON, levels is the next plan; else
  * levels stays as it was. */
 enum refine_stop refinement_step(struct refinement *r, const struct findings *f);
+
+/* Its halves.  look: takes in what the run found; of the verdicts none is DEEPER yet. */
+void refinement_look(struct refinement *r, const struct findings *f);
+enum refine_stop refinement_decide(struct refinement *r, const struct findings *f);
+
+/* Something that refinement_decide() would break down. */
+struct refine_question {
+	uint32_t factor;		/* paper: index into the findings' factors */
+	bool outside;			/* budget: asked for the sake of those who wait for it */
+	double share;			/* the factor's; budget: of the function's body and waits, or blamed on it */
+	VEC(uint32_t) functions;	/* whose callees would be recorded: one, of a pair two, and wakers */
+	VEC(uint32_t) callees;		/* of them, not recorded yet */
+};
+
+/* The next one without an answer; false if there is none (any more).  ret is zeroed at first, then
+ * used again; refine_question_release() frees what it holds. */
+bool refinement_question(struct refinement *r, const struct findings *f, struct refine_question *ret);
+void refinement_answer(struct refinement *r, const struct refine_question *q, bool deeper);
+void refine_question_release(struct refine_question *q);
 
 #endif

@@ -223,6 +223,8 @@ static void add_below(struct budget *b, uint32_t f, enum refine_level level, uns
 	VEC_ADD(&queue, f);
 	for (unsigned depth = 0; next < queue.cnt && (levels == 0 || depth < levels); depth++)
 		for (size_t end = queue.cnt; next < end; next++) {
+			if (b->r->answers[queue.items[next]] == REFINE_NO)
+				continue;
 			refine_children(b->s, queue.items[next], &children, NULL);
 			for (size_t c = 0; c < children.cnt; c++) {
 				uint32_t child = children.items[c];
@@ -242,18 +244,24 @@ static void add_below(struct budget *b, uint32_t f, enum refine_level level, uns
 	free(seen);
 }
 
+bool refine_in_scope(const struct refinement *r, uint32_t f, bool outside)
+{
+	double share = outside ? r->state->blamed[f] : r->state->own[f];
+
+	return share > r->options.threshold && refine_has_hidden(r, f, outside);
+}
+
 /* Is there anything above the threshold of which not all is known? */
 static bool take_scope(struct budget *b)
 {
-	const struct refine_state *s = b->s;
 	bool any = false;
 
-	for (uint32_t i = 0; i < s->p->function_cnt; i++) {
-		if (s->own[i] > b->r->options.threshold && refine_has_hidden(b->r, i, false)) {
+	for (uint32_t i = 0; i < b->s->p->function_cnt; i++) {
+		if (refine_in_scope(b->r, i, false)) {
 			add_below(b, i, REFINE_IN_INTERVALS, 0);
 			any = true;
 		}
-		if (s->blamed[i] > b->r->options.threshold && refine_has_hidden(b->r, i, true)) {
+		if (refine_in_scope(b->r, i, true)) {
 			add_below(b, i, REFINE_ALWAYS, WAKER_LEVELS);
 			any = true;
 		}

@@ -17,6 +17,8 @@ static bool break_down(struct refinement *r, const struct refine_subject *subjec
 {
 	bool any = false;
 
+	if (r->answers[subject->function] == REFINE_NO)
+		return false;
 	refine_children(r->state, subject->function, children, NULL);
 	for (size_t i = 0; i < children->cnt; i++) {
 		uint32_t child = children->items[i];

@@ -41,6 +41,7 @@ void refine_children(struct refine_state *s, uint32_t f, indexes *ret,
 /* Nothing is known of child: the run did not record it, and no earlier one saw that nobody
  * calls it.  outside: as part of a waker, outside intervals. */
 bool refine_hidden(const struct refinement *r, uint32_t child, bool outside);
+/* Does f, which the user did not decline, call any such? */
 bool refine_has_hidden(const struct refinement *r, uint32_t f, bool outside);
 
 /* The functions that a factor is about: itself or both of a pair, and who is waited for. */
@@ -58,5 +59,8 @@ enum refine_stop refine_by_paper(struct refinement *r, const struct findings *f,
 enum refine_stop refine_by_budget(struct refinement *r, const struct findings *f,
 				  enum refine_level *next);
 void refine_census(struct refinement *r);
+
+/* budget: f's own part, or what is blamed on it (outside), is to be broken down. */
+bool refine_in_scope(const struct refinement *r, uint32_t f, bool outside);
 
 #endif
