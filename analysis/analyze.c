@@ -9,6 +9,7 @@
  *	nodes		what is shown of the places		(tree_findings.c)
  *	heights, root	where a function stands			(call_graph.c, root.c)
  *	factors		functions, bodies, waits, pairs		(factors.c, factor_pairs.c)
+ *	observed calls	what the call graph does not know	(observed.c)
  *
  * Everything works on integers that are sums, up to the last division, so the findings depend
  * on what is in the trace and on nothing else.
@@ -36,6 +37,7 @@ static void run_passes(struct analysis *a)
 	show_tree(a);
 	find_root(a);
 	find_factors(a);
+	find_observed_calls(a);
 	warn(a);
 	free(a->function_names);
 	free(a->function_files);

@@ -105,6 +105,12 @@ struct interval_row {			/* one completed, used interval */
 	uint64_t start_tid, end_tid;
 };
 
+/* The callee was recorded directly inside the caller, perhaps through functions without probes, and
+ * no static call explains it.  Known by key (struct function); kept with the project, not the run. */
+struct observed_call {
+	uint64_t caller, callee;
+};
+
 struct warning {
 	const char *code;		/* CONTRACT section 4: "no-waker", "bad-path", "losses", ... */
 	const char *text;		/* one sentence with what to do */
@@ -119,6 +125,7 @@ struct findings {
 	VEC(struct factor) factors;	/* in no particular order */
 	VEC(struct interval_row) intervals;	/* in order of start, sid */
 	VEC(struct warning) warnings;
+	VEC(struct observed_call) observed;	/* of the whole run, in order of the keys */
 	strings interval_names;		/* all names of intervals in the trace, for choosing another */
 	uint64_t clamped;		/* invariants mended and counted, see analyze.h */
 };

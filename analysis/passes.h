@@ -61,6 +61,7 @@ void find_root(struct analysis *a);		/* root.c: f->root_height, root_function */
 void find_factors(struct analysis *a);		/* factors.c: f->factors but for the pairs */
 /* factor_pairs.c: pairs, and paper_contribution of all.  factor_of_node: NODE_NONE if none. */
 void find_pairs(struct analysis *a, const uint32_t *factor_of_node);
+void find_observed_calls(struct analysis *a);	/* observed.c: f->observed */
 void warn(struct analysis *a);			/* summary.c: f->warnings */
 
 /* Call sites of a function place, sorted, each once; the strings are the trace's. */

@@ -67,24 +67,42 @@ uint32_t refine_find(const struct refine_state *s, const char *name, const char 
 
 static void group_calls(struct refine_state *s)
 {
-	const struct refine_project *p = s->p;
-	uint32_t *next = xcalloc(p->function_cnt + 1, sizeof(*next));
+	size_t function_cnt = s->p->function_cnt;
+	uint32_t *next = xcalloc(function_cnt + 1, sizeof(*next));
 
-	s->first = xcalloc(p->function_cnt + 1, sizeof(*s->first));
-	s->callees = xcalloc(p->call_cnt + 1, sizeof(*s->callees));
-	s->weights = xcalloc(p->call_cnt + 1, sizeof(*s->weights));
-	for (size_t i = 0; i < p->call_cnt; i++)
-		s->first[p->calls[i].caller + 1]++;
-	for (size_t i = 0; i < p->function_cnt; i++)
+	free(s->first);
+	s->first = xcalloc(function_cnt + 1, sizeof(*s->first));
+	s->callees = xrealloc(s->callees, s->edges.cnt + 1, sizeof(*s->callees));
+	s->weights = xrealloc(s->weights, s->edges.cnt + 1, sizeof(*s->weights));
+	for (size_t i = 0; i < s->edges.cnt; i++)
+		s->first[s->edges.items[i].caller + 1]++;
+	for (size_t i = 0; i < function_cnt; i++)
 		s->first[i + 1] += s->first[i];
-	memcpy(next, s->first, p->function_cnt * sizeof(*next));
-	for (size_t i = 0; i < p->call_cnt; i++) {
-		uint32_t at = next[p->calls[i].caller]++;
+	memcpy(next, s->first, function_cnt * sizeof(*next));
+	for (size_t i = 0; i < s->edges.cnt; i++) {
+		uint32_t at = next[s->edges.items[i].caller]++;
 
-		s->callees[at] = p->calls[i].callee;
-		s->weights[at] = p->calls[i].weight;
+		s->callees[at] = s->edges.items[i].callee;
+		s->weights[at] = s->edges.items[i].weight;
 	}
 	free(next);
+}
+
+/* What the run showed and the call graph did not know. */
+static void learn_calls(struct refine_state *s, const struct findings *f)
+{
+	size_t known = s->edges.cnt;
+
+	for (size_t i = 0; i < f->observed.cnt; i++) {
+		uint64_t caller, callee;
+
+		if (map_get(s->by_key, f->observed.items[i].caller, &caller) &&
+		    map_get(s->by_key, f->observed.items[i].callee, &callee))
+			VEC_ADD(&s->edges, (struct refine_call){ (uint32_t)caller - 1,
+								 (uint32_t)callee - 1, 1 });
+	}
+	if (s->edges.cnt > known)
+		group_calls(s);
 }
 
 void refine_children(struct refine_state *s, uint32_t f, indexes *ret,
@@ -154,6 +172,7 @@ struct refinement *refinement_new(const struct refine_project *p, const struct r
 	r->added = xcalloc(cnt, sizeof(*r->added));
 	r->answers = xcalloc(cnt, sizeof(*r->answers));
 	s->p = p;
+	s->by_key = map_new();
 	s->by_place = map_new();
 	s->plans = map_new();
 	s->same_place = xcalloc(cnt, sizeof(*s->same_place));
@@ -167,12 +186,16 @@ struct refinement *refinement_new(const struct refine_project *p, const struct r
 		const struct refine_function *f = &p->functions[i];
 		uint64_t *slot = map_slot(s->by_place, place_hash(f->name, f->line));
 
+		if (f->key)
+			map_set(s->by_key, f->key, i + 1);
 		s->same_place[i] = (uint32_t)*slot;
 		*slot = i + 1;
 		s->calls[i] = -1;
 		if (!f->skipped && (f->root || f->always))
 			r->levels[i] = f->always ? REFINE_ALWAYS : REFINE_IN_INTERVALS;
 	}
+	for (size_t i = 0; i < p->call_cnt; i++)
+		VEC_ADD(&s->edges, p->calls[i]);
 	group_calls(s);
 	if (o->policy == REFINE_BUDGET)
 		refine_census(r);
@@ -189,6 +212,7 @@ void refinement_free(struct refinement *r)
 
 	if (!r)
 		return;
+	map_free(s->by_key);
 	map_free(s->by_place);
 	map_free(s->plans);
 	free(s->first);
@@ -196,6 +220,7 @@ void refinement_free(struct refinement *r)
 	free(s->weights);
 	free(s->same_place);
 	free(s->visited);
+	VEC_RELEASE(&s->edges);
 	free(s->calls);
 	free(s->total);
 	free(s->own);
@@ -433,6 +458,7 @@ static bool anything_above(const struct refinement *r, const struct findings *f)
 
 void refinement_look(struct refinement *r, const struct findings *f)
 {
+	learn_calls(r->state, f);
 	learn(r, f);
 	r->run_cnt++;
 	judge(r, f, NULL);

@@ -19,7 +19,8 @@
  * budget in the next run.
  *
  * Shares of different runs are never mixed: a step looks at its own run's shares, and takes from
- * earlier ones only how often functions were called.
+ * earlier ones only how often functions were called, and the calls that they showed where the
+ * call graph has none (struct observed_call).
  *
  * Who wants to be asked takes the step in two halves:
  *
@@ -36,6 +37,7 @@
 struct refine_function {
 	const char *name, *file;	/* file: its end is compared with that of the findings */
 	uint32_t line;
+	uint64_t key;			/* struct function; for observed calls */
 	bool root;			/* where intervals start, end, resume: recorded in every run */
 	bool always;			/* recorded in every run, also outside intervals */
 	const char *skipped;		/* why it cannot take a probe, or NULL */

@@ -12,8 +12,10 @@ typedef VEC(uint32_t) indexes;
 
 struct refine_state {
 	const struct refine_project *p;
+	VEC(struct refine_call) edges;	/* the project's, and those observed */
 	uint32_t *first, *callees;	/* callees[first[f]] .. callees[first[f + 1]] */
 	double *weights;		/* of callees */
+	struct map *by_key;		/* key -> function + 1 */
 	struct map *by_place;		/* hash of name and line -> function + 1 */
 	uint32_t *same_place;		/* another function + 1 of that hash; 0: none */
 	uint32_t *visited, visit;	/* visited[f] == visit: seen in this search */

@@ -45,7 +45,7 @@ void iterate_graph_make(const struct project *p, const struct config *c, const u
 		const struct project_function *f = &p->functions.items[i];
 
 		ret->functions[i] = (struct refine_function){
-			.name = f->name, .file = f->file, .line = f->line,
+			.name = f->name, .file = f->file, .line = f->line, .key = f->key,
 			.root = roots[i], .always = f->releases || inside[i],
 			.skipped = f->file ? f->skipped : "its file is not known",
 		};

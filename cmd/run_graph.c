@@ -4,7 +4,8 @@
  *
  * Its edges are the static calls of the trace (of an imported one the `call` lines, of a recorded
  * one the project's) and the calls seen at run time: an invocation inside another.  A call that
- * was seen and is known is one edge; without a call site it adds nothing to one that has it.
+ * was seen and is known is one edge; without a call site it adds nothing to one that has it.  What
+ * was seen and has no static call is observed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -57,11 +58,12 @@ static void add_functions(struct building *b)
 	}
 }
 
-static void add_call(struct building *b, uint32_t caller, uint32_t callee, uint32_t call_site)
+static void add_call(struct building *b, uint32_t caller, uint32_t callee, uint32_t call_site,
+		     bool observed)
 {
 	uint32_t from = b->places[caller], to = b->places[callee];
 	uint64_t pair = (uint64_t)from << 32 | to;
-	uint64_t *known = map_slot(b->pairs, pair);
+	uint64_t *known = map_slot(b->pairs, pair);	/* 1 static, 2 observed */
 	const char *site = NULL;
 
 	if (call_site == CALL_SITE_NONE) {
@@ -74,8 +76,9 @@ static void add_call(struct building *b, uint32_t caller, uint32_t callee, uint3
 			return;
 		site = b->t->call_sites.items[call_site];
 	}
-	(*known)++;
-	VEC_ADD(&b->p->calls, (struct project_call){ from, to, site, false });
+	observed &= *known != 1;
+	*known = observed ? 2 : 1;
+	VEC_ADD(&b->p->calls, (struct project_call){ from, to, site, false, observed });
 }
 
 static void add_seen_calls(struct building *b)
@@ -87,7 +90,7 @@ static void add_seen_calls(struct building *b)
 
 		if (tl->parents[i] != INVOCATION_NONE)
 			add_call(b, b->t->invocations.items[tl->parents[i]].function,
-				 inner->function, inner->call_site);
+				 inner->function, inner->call_site, true);
 	}
 }
 
@@ -112,7 +115,7 @@ struct project *run_graph(struct trace *t)
 	add_functions(&b);
 	for (size_t i = 0; i < t->calls.cnt; i++)
 		add_call(&b, t->calls.items[i].caller, t->calls.items[i].callee,
-			 t->calls.items[i].call_site);
+			 t->calls.items[i].call_site, t->calls.items[i].observed);
 	add_seen_calls(&b);
 	if (b.p->calls.cnt)
 		qsort(b.p->calls.items, b.p->calls.cnt, sizeof(*b.p->calls.items), compare_calls);

@@ -5,7 +5,7 @@
  * Without options a table of all functions, highest first.  --below FUNCTION draws what it calls,
  * --above FUNCTION who calls it; a function that was drawn already is not drawn again but marked
  * "(above)", so that cycles end and shared parts stay readable.  "*" marks a call through a
- * pointer: by its type it may go there.
+ * pointer: by its type it may go there; "(observed)" one that no source shows but a run did.
  *
  * JSON, CSV and DOT hold the whole graph, or the part that --below or --above reaches.
  */
@@ -175,16 +175,21 @@ struct drawing {
 
 static void draw_calls(struct drawing *d, uint32_t f, unsigned level);
 
-/* may: every call that leads here goes through a pointer. */
-static void draw_function(struct drawing *d, uint32_t f, const char *branch, bool may)
+/* What is true of all calls that lead to one place. */
+struct marks {
+	bool may, observed;
+};
+
+static void draw_function(struct drawing *d, uint32_t f, const char *branch, struct marks marks)
 {
 	const struct graph *g = d->g;
 	const struct project_function *function = &g->p->functions.items[f];
 	bool again = d->drawn[f] && g->first[f + 1] > g->first[f];
 
 	table_cell(d->t, "%u", g->heights[f]);
-	table_cell(d->t, "%s%s%s%s%s", str_cstr(&d->prefix), branch, function->name,
-		   may ? " *" : "", again ? " (above)" : "");
+	table_cell(d->t, "%s%s%s%s%s%s", str_cstr(&d->prefix), branch, function->name,
+		   marks.may ? " *" : "", marks.observed ? " (observed)" : "",
+		   again ? " (above)" : "");
 	table_keep(d->t, utf8_width(str_cstr(&d->prefix)) + utf8_width(branch));
 	add_place(d->t, function);
 }
@@ -195,7 +200,7 @@ static void draw_calls(struct drawing *d, uint32_t f, unsigned level)
 	const struct graph *g = d->g;
 	const struct glyphs *signs = glyphs_of(d->s);
 	size_t len = d->prefix.len, end = g->first[f + 1];
-	bool may = true;
+	struct marks marks = { true, true };
 
 	if (d->drawn[f] || level > d->depth)
 		return;
@@ -204,15 +209,16 @@ static void draw_calls(struct drawing *d, uint32_t f, unsigned level)
 		const struct project_call *c = &g->p->calls.items[g->order[i]];
 		uint32_t to = to_of(g, c);
 
-		may &= c->may;
+		marks.may &= c->may;
+		marks.observed &= c->observed;
 		if (i + 1 < end && to_of(g, &g->p->calls.items[g->order[i + 1]]) == to)
 			continue;
-		draw_function(d, to, i + 1 == end ? signs->last_branch : signs->branch, may);
+		draw_function(d, to, i + 1 == end ? signs->last_branch : signs->branch, marks);
 		str_add(&d->prefix, i + 1 == end ? signs->blank : signs->trunk);
 		draw_calls(d, to, level + 1);
 		d->prefix.len = len;
 		d->prefix.data[len] = '\0';
-		may = true;
+		marks = (struct marks){ true, true };
 	}
 }
 
@@ -232,7 +238,7 @@ static void print_tree(const struct style *s, const struct view_input *in, const
 		if (!is_start(in, &g->p->functions.items[i]))
 			continue;
 		any = true;
-		draw_function(&d, i, "", false);
+		draw_function(&d, i, "", (struct marks){ false, false });
 		draw_calls(&d, i, 1);
 	}
 	if (any)
@@ -286,10 +292,11 @@ json_t *call_graph_json(const struct view_input *in)
 		const struct project_call *c = &g.p->calls.items[i];
 
 		if (g.reached[c->caller] && g.reached[c->callee])
-			json_add(calls, json_pack("{s:I,s:I,s:o,s:b}", "caller",
+			json_add(calls, json_pack("{s:I,s:I,s:o,s:b,s:b}", "caller",
 						  (json_int_t)c->caller, "callee",
 						  (json_int_t)c->callee, "call_site",
-						  json_text(c->call_site), "may", (int)c->may));
+						  json_text(c->call_site), "may", (int)c->may,
+						  "observed", (int)c->observed));
 	}
 	json_set(o, "warnings", json_array());
 	json_set(o, "functions", functions);
@@ -303,16 +310,16 @@ void call_graph_csv(FILE *out, const struct view_input *in)
 	struct graph g;
 
 	graph_init(&g, in);
-	csv_line(out, "tttttt", "caller", "callee", "call_site", "may", "caller_height",
-		 "callee_height");
+	csv_line(out, "ttttttt", "caller", "callee", "call_site", "may", "caller_height",
+		 "callee_height", "observed");
 	for (size_t i = 0; i < g.p->calls.cnt; i++) {
 		const struct project_call *c = &g.p->calls.items[i];
 
 		if (g.reached[c->caller] && g.reached[c->callee])
-			csv_line(out, "tttuuu", g.p->functions.items[c->caller].name,
+			csv_line(out, "tttuuuu", g.p->functions.items[c->caller].name,
 				 g.p->functions.items[c->callee].name, c->call_site,
 				 (uint64_t)c->may, (uint64_t)g.heights[c->caller],
-				 (uint64_t)g.heights[c->callee]);
+				 (uint64_t)g.heights[c->callee], (uint64_t)c->observed);
 	}
 	graph_release(&g);
 }
@@ -350,6 +357,7 @@ void call_graph_dot(FILE *out, const struct view_input *in)
 
 		if (g.reached[c->caller] && g.reached[c->callee] && !again)
 			fprintf(out, "\tf%u -> f%u%s;\n", c->caller, c->callee,
+				c->observed ? " [style=dotted]" :
 				c->may ? " [style=dashed]" : "");
 	}
 	fprintf(out, "}\n");

@@ -3,7 +3,8 @@
  * project.c - the functions and the static call graph of the last build, in and out of vprof.db.
  *
  * Which function a call means is settled by resolve.c before anything is written, so the tables
- * hold plain edges between keys.  A load replaces all of it, in one transaction.
+ * hold plain edges between keys.  A load replaces all of it, in one transaction; calls that were
+ * observed in runs outlive it while their functions do.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -46,6 +47,11 @@ static const struct column call_columns[] = {
 	COL_BOOL(struct resolved_call, may),
 };
 
+static const struct column observed_columns[] = {
+	COL_64(struct observed_call, caller),
+	COL_64(struct observed_call, callee),
+};
+
 /* ---- writing ---- */
 
 static int insert(struct store *s, enum stmt id, const struct column *columns, size_t cnt,
@@ -78,7 +84,7 @@ static int write_project(struct store *s, const units *list, const struct resolv
 	for (size_t i = 0; r == 0 && i < p->calls.cnt; i++)
 		r = insert(s, STMT_CALL_INSERT, call_columns, ARRAY_SIZE(call_columns),
 			   &p->calls.items[i], reterr);
-	return r;
+	return r < 0 ? r : db_run(s, STMT_OBSERVED_FORGET, reterr);
 }
 
 int project_load(struct store *s, const units *list, struct diag *reterr)
@@ -94,6 +100,25 @@ int project_load(struct store *s, const units *list, struct diag *reterr)
 	return r < 0 ? r : transaction_commit(&t, reterr);
 }
 
+int project_add_observed(struct store *s, uint32_t run, const struct findings *f,
+			 struct diag *reterr)
+{
+	_cleanup_(transaction_release) struct transaction t = TRANSACTION_INIT;
+	sqlite3_stmt *st = NULL;
+	int r = f->observed.cnt ? transaction_begin(&t, s, true, reterr) : 0;
+
+	for (size_t i = 0; r == 0 && i < f->observed.cnt; i++) {
+		r = db_prepare(s, STMT_OBSERVED_INSERT, &st, reterr);
+		if (r < 0)
+			break;
+		sqlite3_bind_int64(st, 1, run);
+		columns_bind(st, 2, observed_columns, ARRAY_SIZE(observed_columns),
+			     &f->observed.items[i]);
+		r = db_step(s, st, reterr);
+	}
+	return r < 0 || f->observed.cnt == 0 ? r : transaction_commit(&t, reterr);
+}
+
 /* ---- reading ---- */
 
 /* One row after the other of a statement without parameters; add keeps it or says -EBADMSG. */
@@ -105,6 +130,7 @@ static int read_rows(struct store *s, enum stmt id, const struct column *columns
 		struct unit unit;
 		struct scan_function function;
 		struct resolved_call call;
+		struct observed_call observed;
 	} row;
 	sqlite3_stmt *st = NULL;
 	int r = db_prepare(s, id, &st, reterr);
@@ -154,7 +180,19 @@ static int add_call(struct project *p, const void *row, void *indexes)
 	if (!map_get(indexes, c->caller, &caller) || !map_get(indexes, c->callee, &callee))
 		return -EBADMSG;
 	VEC_ADD(&p->calls, (struct project_call){ (uint32_t)caller, (uint32_t)callee, c->call_site,
-						  c->may });
+						  c->may, false });
+	return 0;
+}
+
+static int add_observed(struct project *p, const void *row, void *indexes)
+{
+	const struct observed_call *c = row;
+	uint64_t caller, callee;
+
+	if (!map_get(indexes, c->caller, &caller) || !map_get(indexes, c->callee, &callee))
+		return -EBADMSG;
+	VEC_ADD(&p->calls, (struct project_call){ (uint32_t)caller, (uint32_t)callee, NULL, false,
+						  true });
 	return 0;
 }
 
@@ -167,7 +205,7 @@ static int compare_calls(const void *a, const void *b)
 		return x->caller < y->caller ? -1 : 1;
 	if (x->callee != y->callee)
 		return x->callee < y->callee ? -1 : 1;
-	return strcmp(x->call_site, y->call_site);
+	return strcmp(x->call_site ? x->call_site : "", y->call_site ? y->call_site : "");
 }
 
 int project_read(struct store *s, struct project **ret, struct diag *reterr)
@@ -187,6 +225,9 @@ int project_read(struct store *s, struct project **ret, struct diag *reterr)
 	if (r == 0)
 		r = read_rows(s, STMT_CALLS_READ, call_columns, ARRAY_SIZE(call_columns), add_call,
 			      p, indexes, reterr);
+	if (r == 0 && s->version >= 3)
+		r = read_rows(s, STMT_OBSERVED_READ, observed_columns,
+			      ARRAY_SIZE(observed_columns), add_observed, p, indexes, reterr);
 	if (r < 0)
 		return r;
 	if (p->calls.cnt)
@@ -236,8 +277,11 @@ static uint32_t translate_function(struct translation *x, uint32_t function)
 
 static uint32_t translate_site(struct translation *x, const char *site)
 {
-	uint32_t id = names_add(x->sites, site);
+	uint32_t id;
 
+	if (!site)
+		return CALL_SITE_NONE;
+	id = names_add(x->sites, site);
 	if (id == x->site_indexes.cnt) {
 		VEC_ADD(&x->t->call_sites, arena_strdup(x->t->arena, site));
 		VEC_ADD(&x->site_indexes, (uint32_t)(x->t->call_sites.cnt - 1));
@@ -283,7 +327,8 @@ void project_add_to_trace(const struct project *p, struct trace *t)
 		uint32_t caller = translate_function(&x, c->caller);
 		uint32_t callee = translate_function(&x, c->callee);
 
-		VEC_ADD(&t->calls, (struct call){ caller, callee, translate_site(&x, c->call_site) });
+		VEC_ADD(&t->calls, (struct call){ caller, callee, translate_site(&x, c->call_site),
+						  c->observed });
 	}
 	VEC_RELEASE(&x.site_indexes);
 	names_free(x.sites);

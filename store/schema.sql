@@ -14,7 +14,7 @@
 --	  WHERE f.kind = 'wait' ORDER BY f.share DESC;
 
 PRAGMA application_id = 0x7670726f;	-- "vpro"
-PRAGMA user_version = 2;	-- 2: iteration
+PRAGMA user_version = 3;	-- 2: iteration; 3: observed_call
 -- Run over a database of an older version this adds what that lacks.
 
 -- ---- the project, from the scan records of the last build ----
@@ -55,6 +55,14 @@ CREATE TABLE IF NOT EXISTS call (			-- static call graph
 	PRIMARY KEY (caller, callee, call_site)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS call_by_callee ON call(callee);
+
+CREATE TABLE IF NOT EXISTS observed_call (	-- seen in a run, and no static call explains it
+	caller		INTEGER NOT NULL,	-- function.key
+	callee		INTEGER NOT NULL,	-- was recorded directly inside caller, perhaps through
+						-- functions without probes
+	run		INTEGER NOT NULL,	-- that showed it first
+	PRIMARY KEY (caller, callee)
+) WITHOUT ROWID;
 
 -- ---- runs ----
 

@@ -26,6 +26,9 @@ static const char *const texts[] = {
 	[STMT_CALLS_DELETE] = "DELETE FROM call",
 	[STMT_FUNCTIONS_DELETE] = "DELETE FROM function",
 	[STMT_UNITS_DELETE] = "DELETE FROM unit",
+	[STMT_OBSERVED_FORGET] =
+		"DELETE FROM observed_call WHERE caller NOT IN (SELECT key FROM function)"
+		" OR callee NOT IN (SELECT key FROM function)",
 	[STMT_UNIT_INSERT] =
 		"INSERT OR REPLACE INTO unit(object, source, directory, untouched)"
 		" VALUES (?1, ?2, ?3, ?4)",
@@ -43,6 +46,13 @@ static const char *const texts[] = {
 	[STMT_CALLS_READ] =
 		"SELECT caller, callee, call_site, may FROM call"
 		" ORDER BY caller, callee, call_site",
+	[STMT_OBSERVED_INSERT] =
+		"INSERT OR IGNORE INTO observed_call(run, caller, callee) VALUES (?1, ?2, ?3)",
+	[STMT_OBSERVED_READ] =
+		"SELECT o.caller, o.callee FROM observed_call o"
+		" JOIN function f ON f.key = o.caller JOIN function g ON g.key = o.callee"
+		" WHERE NOT EXISTS (SELECT 1 FROM call c WHERE c.caller = o.caller"
+		" AND c.callee = o.callee) ORDER BY o.caller, o.callee",
 
 	[STMT_RUN_LAST_NUMBER] = "SELECT ifnull(max(number), 0) FROM run",
 	[STMT_RUN_INSERT] =

@@ -37,8 +37,9 @@ struct project_function {		/* in order of file, line */
 };
 struct project_call {
 	uint32_t caller, callee;	/* indexes into functions */
-	const char *call_site;		/* "server.c:28"; NULL if unknown (a run's own graph) */
+	const char *call_site;		/* "server.c:28"; NULL if unknown (observed) */
 	bool may;			/* through a pointer */
+	bool observed;			/* not in the sources: seen in a run */
 };
 struct project_unit {
 	const char *object, *source;
@@ -53,6 +54,10 @@ struct project {
 int project_read(struct store *s, struct project **ret, struct diag *reterr);
 void project_free(struct project *p);
 DEFINE_CLEANUP(struct project *, project_free);
+
+/* Keeps the calls that a run showed (struct observed_call) until the functions are gone from the sources. */
+int project_add_observed(struct store *s, uint32_t run, const struct findings *f,
+			 struct diag *reterr);
 
 /* Adds the project's call graph and unknown files/lines to a trace that was read from a run. */
 void project_add_to_trace(const struct project *p, struct trace *t);

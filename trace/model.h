@@ -105,6 +105,7 @@ struct function {
 struct call {				/* static call graph: caller may call callee */
 	uint32_t caller, callee;	/* indexes into functions */
 	uint32_t call_site;		/* index into call_sites ("server.c:28"), or CALL_SITE_NONE */
+	bool observed;			/* learnt from an earlier run's nesting, not in the sources */
 };
 
 struct thread_name {

@@ -299,7 +299,7 @@ struct trace *random_trace(unsigned int seed, enum random_style style)
 		random_program(t, &r);
 	for (uint32_t i = random_below(&r, 8); i > 0; i--) {
 		struct call c = { random_below(&r, FUNCTIONS), random_below(&r, FUNCTIONS),
-				  chance(&r, 50) ? 2 : CALL_SITE_NONE };
+				  chance(&r, 50) ? 2 : CALL_SITE_NONE, false };
 
 		VEC_ADD(&t->calls, c);
 	}

@@ -282,7 +282,7 @@ static void test_deep_call_graph(void **state)
 	(void)state;
 	trace_add_string(t, &t->interval_names, "f0");
 	for (uint32_t i = 0; i < FUNCTIONS; i++) {
-		struct call c = { i, i + 1, CALL_SITE_NONE };
+		struct call c = { i, i + 1, CALL_SITE_NONE, false };
 
 		VEC_EXTEND(&t->functions)->name = arena_printf(t->arena, "f%u", i);
 		if (i + 1 < FUNCTIONS)

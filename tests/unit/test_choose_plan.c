@@ -30,7 +30,7 @@ static void make_project(struct project *p)
 			.name = function_names[i], .file = "/s/server.c", .line = 10 * i,
 			.releases = i == FLUSH || i == PARSE });
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
-		VEC_ADD(&p->calls, (struct project_call){ calls[i][0], calls[i][1], NULL, false });
+		VEC_ADD(&p->calls, (struct project_call){ calls[i][0], calls[i][1], NULL, false, false });
 }
 
 static void drop_project(struct project *p)

@@ -27,6 +27,7 @@ static void make_world(struct world *w, const char *const *names, const char *co
 		w->functions[w->project.function_cnt] = (struct refine_function){
 			.name = names[w->project.function_cnt], .file = "/s/a.c",
 			.line = 1 + (uint32_t)w->project.function_cnt,
+			.key = 100 + w->project.function_cnt,
 			.root = w->project.function_cnt == 0 };
 	for (; calls[w->project.call_cnt]; w->project.call_cnt++) {
 		struct refine_call *c = &w->calls[w->project.call_cnt];
@@ -473,6 +474,44 @@ static void test_chain_is_one_line(void **state)
 	refinement_free(w.r);
 }
 
+/* r calls a; the run shows b inside a: so a calls b, and what b calls comes next. */
+static void check_observed(enum refine_policy policy)
+{
+	static const char *const names[] = { "r", "a", "b", "c", NULL };
+	static const char *const calls[] = { "ra", "bc", NULL };
+	struct world w;
+	struct findings *f;
+
+	make_world(&w, names, calls);
+	start(&w, policy, 3);
+	w.r->levels[1] = w.r->levels[2] = REFINE_IN_INTERVALS;
+	f = new_findings(100, 100000);
+	add_function(f, &w, 'b', add_function(f, &w, 'a', add_function(f, &w, 'r', 0, 1, 1), 1, 1),
+		     0.9, 1);
+	VEC_ADD(&f->observed, (struct observed_call){ 101, 102 });
+	VEC_ADD(&f->observed, (struct observed_call){ 101, 999 });	/* not of this project */
+	add_factor(f, &w, 'b', 0.9);
+	assert_int_equal(step(&w, f), REFINE_GOES_ON);
+	assert_string_equal(recorded(&w), "rabc");
+
+	/* b is a's from now on: a is open where b is not recorded. */
+	w.r->levels[2] = REFINE_OUT;
+	f = new_findings(100, 100000);
+	add_function(f, &w, 'a', add_function(f, &w, 'r', 0, 1, 1), 1, 1);
+	add_factor(f, &w, 'a', 1);
+	step(&w, f);
+	assert_int_equal(w.r->verdicts.items[0].kind, policy == REFINE_PAPER ?
+			 REFINE_VERDICT_DEEPER : REFINE_VERDICT_OPEN);	/* budget had that plan */
+	refinement_free(w.r);
+}
+
+static void test_observed_calls(void **state)
+{
+	(void)state;
+	check_observed(REFINE_PAPER);
+	check_observed(REFINE_BUDGET);
+}
+
 /* ---- stopping ---- */
 
 static void test_stops(void **state)
@@ -528,6 +567,7 @@ int main(void)
 		cmocka_unit_test(test_paper_pair),
 		cmocka_unit_test(test_waker),
 		cmocka_unit_test(test_chain_is_one_line),
+		cmocka_unit_test(test_observed_calls),
 		cmocka_unit_test(test_stops),
 	};
 

@@ -12,7 +12,8 @@
 #include "base/map.h"
 #include "tests/unit/report_check.h"
 
-/* main -> work -> leaf; work calls itself; main calls leaf, and also work, through a pointer. */
+/* main -> work -> leaf; work calls itself; main calls leaf, and also work, through a pointer.  alone was
+ * seen in leaf. */
 static struct project *sample_project(uint32_t heights[4])
 {
 	static const char *const names[] = { "alone", "main", "work", "leaf\"s" };
@@ -23,15 +24,16 @@ static struct project *sample_project(uint32_t heights[4])
 		VEC_ADD(&p->functions, (struct project_function){
 			.key = i, .name = names[i], .file = i ? "/src/b.c" : "/src/a.c",
 			.line = i * 10 + 1, .probed = i == 2, .skipped = i == 3 ? "naked" : NULL });
-	VEC_ADD(&p->calls, (struct project_call){ 1, 2, "b.c:12", false });
-	VEC_ADD(&p->calls, (struct project_call){ 1, 2, "b.c:13", true });
-	VEC_ADD(&p->calls, (struct project_call){ 1, 3, "b.c:14", true });
-	VEC_ADD(&p->calls, (struct project_call){ 2, 2, "b.c:22", false });
-	VEC_ADD(&p->calls, (struct project_call){ 2, 3, "b.c:23", false });
+	VEC_ADD(&p->calls, (struct project_call){ 1, 2, "b.c:12", false, false });
+	VEC_ADD(&p->calls, (struct project_call){ 1, 2, "b.c:13", true, false });
+	VEC_ADD(&p->calls, (struct project_call){ 1, 3, "b.c:14", true, false });
+	VEC_ADD(&p->calls, (struct project_call){ 2, 2, "b.c:22", false, false });
+	VEC_ADD(&p->calls, (struct project_call){ 2, 3, "b.c:23", false, false });
+	VEC_ADD(&p->calls, (struct project_call){ 3, 0, NULL, false, true });
 	VEC_ADD(&p->units, (struct project_unit){ "/o/a.o", "/src/a.c", "parse error" });
-	heights[0] = heights[3] = 0;
-	heights[1] = 2;
-	heights[2] = 1;
+	for (uint32_t i = 1; i < 4; i++)
+		heights[i] = 4 - i;
+	heights[0] = 0;
 	return p;
 }
 
@@ -52,12 +54,15 @@ static void test_call_graph(void **state)
 	want_text("call-graph.below", text_of("call-graph", &in, true, 80));
 	o = json_of("call-graph", &in);
 	want_string(o, "schema", "vprof.call-graph/1");
-	assert_int_equal(json_array_size(at(o, "functions")), 3);
-	want_string(o, "functions/0/name", "main");
-	want_number(o, "functions/0/height", 2);
-	assert_int_equal(json_array_size(at(o, "calls")), 5);
+	assert_int_equal(json_array_size(at(o, "functions")), 4);
+	want_string(o, "functions/1/name", "main");
+	want_number(o, "functions/1/height", 3);
+	assert_int_equal(json_array_size(at(o, "calls")), 6);
 	assert_true(json_is_false(at(o, "calls/0/may")));
 	assert_true(json_is_true(at(o, "calls/2/may")));
+	assert_true(json_is_false(at(o, "calls/4/observed")));
+	assert_true(json_is_true(at(o, "calls/5/observed")));
+	want_null(o, "calls/5/call_site");
 	json_decref(o);
 	in.options.below = NULL;
 	in.options.above = "leaf\"s";
@@ -65,9 +70,15 @@ static void test_call_graph(void **state)
 	out = open_memstream(&dot, &len);
 	view_find("call-graph")->dot(out, &in);
 	fclose(out);
-	assert_non_null(strstr(dot, "f3 [label=\"leaf\\\"s\\nheight 0\"];"));
+	assert_non_null(strstr(dot, "f3 [label=\"leaf\\\"s\\nheight 1\"];"));
 	assert_non_null(strstr(dot, "f1 -> f3 [style=dashed];"));
 	assert_null(strstr(dot, "alone"));
+	free(TAKE_PTR(dot));
+	in.options.above = NULL;
+	out = open_memstream(&dot, &len);
+	view_find("call-graph")->dot(out, &in);
+	fclose(out);
+	assert_non_null(strstr(dot, "f3 -> f0 [style=dotted];"));
 }
 
 static void test_coverage(void **state)

@@ -81,7 +81,7 @@ static void test_open(void **state)
 	expect_open(true, EXIT_DATA, "not a database");
 	write_db("");
 	store_close(open_store());
-	run_sql("PRAGMA user_version = 3");
+	run_sql("PRAGMA user_version = 4");
 	expect_open(true, EXIT_DATA, "newer vprof");
 }
 
@@ -118,6 +118,25 @@ static void test_open_version_1(void **state)
 	assert_string_equal(list.items[1].stop, "closed");
 	store_close(s);
 	run_sql("PRAGMA user_version = 2; SELECT stop FROM iteration");
+}
+
+/* One from before there were observed calls. */
+static void test_open_version_2(void **state)
+{
+	_cleanup_(project_freep) struct project *p = NULL;
+	_cleanup_(findings_freep) struct findings *f = findings_new();
+	struct store *s = open_store();
+
+	(void)state;
+	store_close(s);
+	run_sql("DROP TABLE observed_call; PRAGMA user_version = 2");
+	assert_int_equal(store_open(dir, false, &s, NULL), 0);
+	assert_int_equal(project_read(s, &p, NULL), 0);
+	store_close(s);
+	s = open_store();
+	VEC_ADD(&f->observed, (struct observed_call){ 1, 2 });
+	assert_int_equal(project_add_observed(s, 1, f, NULL), 0);
+	store_close(s);
 }
 
 static void test_open_foreign(void **state)
@@ -555,6 +574,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_dir, drop_dir)
 		TEST(test_open),
 		TEST(test_open_version_1),
+		TEST(test_open_version_2),
 		TEST(test_open_foreign),
 		TEST(test_open_read_only),
 		TEST(test_settings),

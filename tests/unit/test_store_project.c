@@ -215,6 +215,64 @@ static void test_add_to_trace(void **state)
 	assert_int_equal(seen, 1);
 }
 
+/* a.c's main was seen to call b.c's work (the sources say that, too), flush to call min(). */
+static void observe(struct store *s)
+{
+	static const uint64_t main_key = 0xf00000000000000aULL, work = 0xf00000000000001eULL;
+	static const uint64_t flush = 0xf000000000000032ULL, min = 0xf000000000000003ULL;
+	_cleanup_(findings_freep) struct findings *f = findings_new();
+
+	VEC_ADD(&f->observed, (struct observed_call){ main_key, work });
+	VEC_ADD(&f->observed, (struct observed_call){ flush, min });
+	VEC_ADD(&f->observed, (struct observed_call){ flush, 77 });	/* gone by now */
+	assert_int_equal(project_add_observed(s, 5, f, NULL), 0);
+	assert_int_equal(project_add_observed(s, 6, f, NULL), 0);	/* once more: the same */
+}
+
+static void test_observed(void **state)
+{
+	_cleanup_(project_freep) struct project *before = load_and_read(), *p = NULL, *after = NULL;
+	_cleanup_(trace_freep) struct trace *t = trace_new();
+	_cleanup_(store_closep) struct store *s = NULL;
+	const struct project_call *c;
+	units list = { NULL, 0, 0 }, none = { NULL, 0, 0 };
+	size_t observed_cnt = 0;
+
+	(void)state;
+	assert_int_equal(store_open(dir, false, &s, NULL), 0);
+	observe(s);
+	sample_units(&list);
+	assert_int_equal(project_load(s, &list, NULL), 0);	/* a build forgets nothing that is there */
+	units_release(&list);
+	assert_int_equal(project_read(s, &p, NULL), 0);
+	assert_int_equal(p->calls.cnt, before->calls.cnt + 1);
+	for (size_t i = 0; i < p->calls.cnt; i++) {
+		c = &p->calls.items[i];
+		if (!c->observed)
+			continue;
+		observed_cnt++;
+		assert_string_equal(p->functions.items[c->caller].name, "flush");
+		assert_string_equal(p->functions.items[c->callee].name, "min");
+		assert_null(c->call_site);
+		assert_false(c->may);
+	}
+	assert_int_equal(observed_cnt, 1);
+	project_add_to_trace(p, t);
+	for (size_t i = 0; i < t->calls.cnt; i++) {
+		observed_cnt += t->calls.items[i].observed;
+		assert_int_equal(t->calls.items[i].call_site == CALL_SITE_NONE,
+				 t->calls.items[i].observed);
+	}
+	assert_int_equal(observed_cnt, 2);
+
+	assert_int_equal(project_load(s, &none, NULL), 0);
+	sample_units(&list);
+	assert_int_equal(project_load(s, &list, NULL), 0);	/* new functions, though they look alike */
+	units_release(&list);
+	assert_int_equal(project_read(s, &after, NULL), 0);
+	assert_int_equal(after->calls.cnt, before->calls.cnt);
+}
+
 static void test_empty(void **state)
 {
 	_cleanup_(store_closep) struct store *s = NULL;
@@ -238,6 +296,7 @@ int main(void)
 		TEST(test_calls),
 		TEST(test_functions),
 		TEST(test_add_to_trace),
+		TEST(test_observed),
 		TEST(test_empty),
 	};
 
