@@ -17,8 +17,8 @@
  *    to the cursor the thread could run and did not: a "wakeup" piece.  Never a later one, so
  *    that the window of an explanation is inside what is left to explain.
  *  - `queue` and `runnable` have no waker.  Without a known waker a wait keeps its own class.
- *  - On the interval's own thread (depth 0) a segment that works for others is a `queue` piece
- *    and is not looked into; a hole between segments is `other`.  On a waker's thread any
+ *  - On the interval's own thread (depth 0) a segment that works for others is a `queue` piece;
+ *    no wake-up in it is followed; a hole between segments is `other`.  On a waker's thread any
  *    segment counts, whoever it worked for: that is what the interval waited for.
  *  - A creation edge into the thread of depth 0 is followed when the cursor comes down to the
  *    picking up and what was just passed was the interval's own: a `queue` piece on the thread
@@ -105,7 +105,8 @@ static void emit(struct walk *w, int64_t from_ns, enum trace_state state)
 {
 	struct piece p = {
 		.tid = w->tid, .owner_tid = w->owner_tid, .start_ns = from_ns, .end_ns = w->at_ns,
-		.state = state, .wait = w->wait, .depth = (uint32_t)w->windows.cnt,
+		.state = state, .wait = w->wait, .meanwhile = STATE_QUEUE,
+		.depth = (uint32_t)w->windows.cnt,
 	};
 
 	if (p.depth == 0) {
@@ -115,6 +116,16 @@ static void emit(struct walk *w, int64_t from_ns, enum trace_state state)
 	if (p.start_ns < p.end_ns)
 		VEC_ADD(w->out, p);
 	w->at_ns = from_ns;
+}
+
+/* The same where the thread works for others, in the given state. */
+static void emit_for_others(struct walk *w, int64_t from_ns, enum trace_state state)
+{
+	size_t before = w->out->cnt;
+
+	emit(w, from_ns, STATE_QUEUE);
+	if (w->out->cnt > before)
+		w->out->items[before].meanwhile = state;
 }
 
 /* The latest creation in the first cnt of the thread that this walk may still follow. */
@@ -217,7 +228,7 @@ static void step(struct walk *w, int64_t floor_ns)
 	if (!w->windows.cnt) {
 		w->own = s->sid == w->iv->sid;
 		if (!w->own) {
-			emit(w, start_ns, STATE_QUEUE);
+			emit_for_others(w, start_ns, s->state);
 			return;
 		}
 		start_ns = stop_at_creation(w, start_ns);

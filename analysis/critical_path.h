@@ -18,6 +18,8 @@ struct piece {
 	int64_t start_ns, end_ns;
 	enum trace_state state;		/* STATE_RUNNING or a wait class */
 	enum trace_state wait;		/* class of the depth-0 wait this piece is part of; STATE_RUNNING if none */
+	enum trace_state meanwhile;	/* of a queue piece: the thread's state while it worked for others;
+					 * STATE_QUEUE where it did not */
 	uint32_t depth;			/* wake-ups away from the interval's own thread */
 };
 

@@ -24,7 +24,8 @@ const char *node_kind_name(enum node_kind kind);	/* "interval", "function", ... 
  *   body      running time of the parent outside its probed callees (a leaf has none)
  *   wait      time the parent function was blocked, by class; below the interval itself for
  *             "queue" and for what blocked in no probed function
- *   blame     child of a wait: what the last waker in the chain was doing meanwhile
+ *   blame     child of a wait: what the last waker in the chain was doing meanwhile; of a queue
+ *             wait: what its thread was doing for others
  */
 struct node {
 	uint32_t id, parent;		/* parent: NODE_NONE for nodes[0] */
@@ -54,7 +55,7 @@ struct covariance {
 enum factor_kind { FACTOR_FUNCTION, FACTOR_BODY, FACTOR_WAIT, FACTOR_PAIR };
 const char *factor_kind_name(enum factor_kind kind);
 
-struct because {			/* waits only: what the waker was doing, best first */
+struct because {			/* waits only: the blames, best first */
 	const char *function;		/* NULL: nobody known */
 	const char *file;
 	bool is_wait;			/* it was blocked itself, in class wait */

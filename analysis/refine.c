@@ -241,7 +241,14 @@ static double positive(double x)
 	return x > 0 ? x : 0;
 }
 
-/* A function's own part: its body and waits; all of it where nothing stands below. */
+/* Who is blamed for a queue wait works for other intervals, so what it calls is recorded inside. */
+static bool is_queue(const struct node *wait)
+{
+	return wait->kind == NODE_WAIT && wait->wait == STATE_QUEUE;
+}
+
+/* A function's own part: its body and waits, and what it keeps others in the queue for; all of it
+ * where nothing stands below. */
 static void add_own_shares(struct refine_state *s, const struct findings *f,
 			   const uint32_t *function_of)
 {
@@ -257,7 +264,7 @@ static void add_own_shares(struct refine_state *s, const struct findings *f,
 
 		if (owner == FUNCTION_NONE)
 			continue;
-		if (n->kind == NODE_BLAME)
+		if (n->kind == NODE_BLAME && !is_queue(&f->nodes.items[n->parent]))
 			s->blamed[owner] += positive(n->share);
 		else if (n->kind != NODE_FUNCTION || !has_children[i])
 			s->own[owner] += positive(n->share);
@@ -329,6 +336,7 @@ void refine_subjects_of(const struct refinement *r, const struct findings *f,
 			const struct factor *x, refine_subjects *ret)
 {
 	const struct refine_state *s = r->state;
+	bool outside = x->kind == FACTOR_WAIT && x->wait != STATE_QUEUE;
 
 	ret->cnt = 0;
 	if (x->kind != FACTOR_PAIR)
@@ -354,7 +362,7 @@ void refine_subjects_of(const struct refinement *r, const struct findings *f,
 				add_subject(ret,
 					    refine_find(s, b->function, b->file,
 							f->nodes.items[n].line),
-					    true);
+					    outside);
 	}
 }
 

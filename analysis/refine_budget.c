@@ -206,7 +206,7 @@ static void take_path(struct budget *b)
 			for (uint32_t f = i, steps = 0; f != FUNCTION_NONE && steps < 1000;
 			     f = s->parent[f], steps++)
 				add_candidate(b, f, b->r->levels[f]);
-		if (s->blamed[i] > b->r->options.threshold)
+		if (s->blamed[i] > b->r->options.threshold || s->own[i] > b->r->options.threshold)
 			add_candidate(b, i, b->r->levels[i]);
 	}
 	take_tier(b);

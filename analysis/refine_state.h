@@ -24,7 +24,7 @@ struct refine_state {
 	double *calls; /* an interval, when it was last recorded; negative: never */
 	/* In the latest run, as shares of its Var(T): */
 	double *total;			/* the function with all it calls, largest place */
-	double *own;			/* its body and its waits */
+	double *own;			/* its body, its waits, and others' in the queue meanwhile */
 	double *blamed;			/* what others waited for it */
 	uint32_t *parent;		/* function around it in the tree, or FUNCTION_NONE; of its
 					 * place with the largest share */

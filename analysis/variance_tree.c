@@ -9,7 +9,9 @@
  *	blocked, woken late, explained	under the innermost function, a wait of that class; there,
  *					a blame: the innermost function of the thread that is
  *					charged, with its own class if it was blocked itself
- *	queue				a wait of the interval itself: nobody waits in a function
+ *	queue				a wait of the interval itself: nobody waits in a function; there,
+ *					where its thread worked for others, a blame: the innermost
+ *					function it did that in
  *
  * Example: A runs f [0,100]; in it A waits for a lock [20,50], B runs g [0,45] and wakes A at
  * 50.  Places: interval > f > body 70, f > wait:lock > blame g 25, f > wait:lock > blame ? 5.
@@ -273,12 +275,34 @@ static void place_blame(struct vtree *v, uint32_t wait, const struct piece *p, i
 	}
 }
 
+/* A thread that works for others does so in some function, and may be blocked in it. */
+static void place_queue(struct vtree *v, const struct piece *p)
+{
+	uint32_t wait = wait_in(v, 0, STATE_QUEUE);
+	struct stack_walk w;
+
+	if (p->meanwhile == STATE_QUEUE) {
+		charge(v, blame_in(v, wait, FUNCTION_NONE, STATE_RUNNING), p->end_ns - p->start_ns);
+		return;
+	}
+	for (stack_walk_init(&w, v->tl, p->tid, p->start_ns, p->end_ns); stack_walk_next(&w); ) {
+		uint32_t function = FUNCTION_NONE;
+		enum trace_state state = STATE_RUNNING;
+
+		if (w.innermost != INVOCATION_NONE) {
+			function = v->tl->trace->invocations.items[w.innermost].function;
+			state = p->meanwhile;
+		}
+		charge(v, blame_in(v, wait, function, state), w.to_ns - w.from_ns);
+	}
+}
+
 static void place_by_waiter(struct vtree *v, const struct piece *p)
 {
 	struct stack_walk w;
 
 	if (p->wait == STATE_QUEUE) {
-		place_blame(v, wait_in(v, 0, STATE_QUEUE), p, p->start_ns, p->end_ns);
+		place_queue(v, p);
 		return;
 	}
 	for (stack_walk_init(&w, v->tl, p->owner_tid, p->start_ns, p->end_ns);

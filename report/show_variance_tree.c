@@ -212,7 +212,7 @@ static void print_legend(const struct style *s, const struct findings *f)
 	}
 	fprintf(s->out, "share: Cov(X,T)/Var(T); the shares below a node sum to its own\n");
 	if (any_blame)
-		fprintf(s->out, "by: what the waker was doing meanwhile, and in what it was blocked itself\n");
+		fprintf(s->out, "by: what the waker (queue: the thread) did meanwhile, and in what it was blocked itself\n");
 	if (any_open)
 		fprintf(s->out, "+: calls functions that carry no probe yet\n");
 }

@@ -58,7 +58,7 @@ static bool never_woken(enum trace_state state)
 
 static void put(struct context *c, uint64_t tid, int64_t ns, enum trace_state state, uint32_t depth)
 {
-	struct tick tick = { tid, c->owner_tid, state, c->wait, depth };
+	struct tick tick = { tid, c->owner_tid, state, c->wait, depth, STATE_QUEUE };
 
 	if (depth == 0) {
 		tick.owner_tid = tid;
@@ -172,6 +172,8 @@ void oracle_path(const struct trace *t, const struct interval *iv, struct tick *
 		}
 		at--;
 		put(&c, tid, at, !s ? STATE_OTHER : own ? s->state : STATE_QUEUE, 0);
+		if (s && !own)
+			ticks[at].meanwhile = s->state;
 	}
 }
 

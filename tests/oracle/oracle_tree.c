@@ -102,16 +102,18 @@ static void touch(struct oracle *o, int node, size_t row, int64_t ns)
 static int blame(struct oracle *o, int wait, const struct tick *tick, int64_t ns)
 {
 	uint32_t stack[ORACLE_STACK_MAX], function = FUNCTION_NONE;
-	size_t cnt = tick->depth ? oracle_stack(o->t, tick->tid, ns, stack) : 0;
-	bool blocked = tick->depth && tick->state != STATE_RUNNING;
+	bool others = tick->wait == STATE_QUEUE && tick->meanwhile != STATE_QUEUE;
+	size_t cnt = tick->depth || others ? oracle_stack(o->t, tick->tid, ns, stack) : 0;
+	enum trace_state state = others ? tick->meanwhile : tick->state;
+	bool blocked = (tick->depth || (others && cnt)) && state != STATE_RUNNING;
 	_cleanup_(str_release) struct str s = STR_INIT;
 
 	if (cnt > 0)
 		function = o->t->invocations.items[stack[cnt - 1]].function;
 	str_addf(&s, "by %s", cnt > 0 ? o->t->functions.items[function].name : "?");
 	if (blocked)
-		str_addf(&s, "/%s", trace_state_name(tick->state));
-	return child(o, wait, NODE_BLAME, function, str_cstr(&s), blocked ? (int)tick->state : -1);
+		str_addf(&s, "/%s", trace_state_name(state));
+	return child(o, wait, NODE_BLAME, function, str_cstr(&s), blocked ? (int)state : -1);
 }
 
 static void fill_tick(struct oracle *o, size_t row, const struct tick *tick, int64_t ns, bool *counted)

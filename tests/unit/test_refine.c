@@ -443,6 +443,30 @@ static void test_waker(void **state)
 	check_waker(REFINE_BUDGET);
 }
 
+/* Others wait in the queue while the thread is in a, for them: what a calls is recorded inside. */
+static void test_queue(void **state)
+{
+	struct because because = { .function = "a", .file = "a.c", .share = 0.9 };
+	struct factor x = { .kind = FACTOR_WAIT, .wait = STATE_QUEUE, .share = 0.98, .score = 1,
+			    .because_of = { &because, 1, 1 } };
+	struct world w;
+	struct findings *f = new_findings(100, 100000);
+	uint32_t wait;
+
+	(void)state;
+	make_world(&w, tree, tree_calls);
+	start(&w, REFINE_BUDGET, 3);
+	w.r->levels[3] = REFINE_OUT;
+	add_function(f, &w, 'a', add_function(f, &w, 'r', 0, 0.02, 1), 0.02, 1);
+	wait = add_node(f, &w, NODE_WAIT, 'r', 0, 0.98, 0);
+	f->nodes.items[wait].wait = STATE_QUEUE;
+	add_node(f, &w, NODE_BLAME, 'a', wait, 0.9, 0);
+	VEC_ADD(&f->factors, x);
+	assert_int_equal(step(&w, f), REFINE_GOES_ON);
+	assert_string_equal(recorded(&w), "rabc");
+	refinement_free(w.r);
+}
+
 /* r > a > c is one cause, told by c; b, with d half of it, is another, and d a third. */
 static void test_chain_is_one_line(void **state)
 {
@@ -566,6 +590,7 @@ int main(void)
 		cmocka_unit_test(test_paper),
 		cmocka_unit_test(test_paper_pair),
 		cmocka_unit_test(test_waker),
+		cmocka_unit_test(test_queue),
 		cmocka_unit_test(test_chain_is_one_line),
 		cmocka_unit_test(test_observed_calls),
 		cmocka_unit_test(test_stops),
