@@ -165,7 +165,7 @@ static int add_function(struct project *p, const void *row, void *indexes)
 
 	VEC_ADD(&p->functions, (struct project_function){
 		.key = f->key, .name = f->name, .file = f->file, .line = f->line,
-		.releases = f->releases, .probed = f->probed, .is_static = f->is_static,
+		.end_line = f->end_line, .releases = f->releases, .probed = f->probed, .is_static = f->is_static,
 		.skipped = f->skipped,
 	});
 	map_set(indexes, f->key, p->functions.cnt - 1);

@@ -31,7 +31,7 @@ int project_load(struct store *s, const units *list, struct diag *reterr);
 struct project_function {		/* in order of file, line */
 	uint64_t key;
 	const char *name, *file;
-	uint32_t line;
+	uint32_t line, end_line;	/* of the body; end_line is 0 in a run's own graph */
 	bool releases, probed, is_static;
 	const char *skipped;		/* reason, or NULL */
 };

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * iterate_end.c - the last words of `vprof iterate`: the answer, and why this was the last run.
+ *
+ *	> deep6 carries 97.9 % of the variance of 'handle'
+ *	  then: decoy (6.1 %)
+ *	ended after 2 runs: every factor above 5 % is broken down to its end
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "cmd/common.h"
+#include "cmd/iterate_loop.h"
+
+static void add_too_dear(const struct loop *l, struct str *to)
+{
+	const struct refine_options *o = &l->refinement->options;
+
+	str_addf(to,
+		 "what is left to record is called too often for %.3g %% of the latency "
+		 "(--overhead)",
+		 o->overhead * 100);
+}
+
+static bool declined_any(const struct loop *l)
+{
+	for (size_t i = 0; i < l->project->functions.cnt; i++)
+		if (l->refinement->answers[i] == REFINE_NO)
+			return true;
+	return false;
+}
+
+static char *why_stopped(const struct loop *l)
+{
+	const struct refine_options *o = &l->refinement->options;
+	double percent = o->threshold * 100;
+	struct str s = STR_INIT;
+
+	if (strcmp(l->stop, "closed") == 0)
+		str_addf(&s, "every factor above %.3g %% is broken down to its end%s", percent,
+			 declined_any(l) ? ", but what you declined" : "");
+	else if (strcmp(l->stop, "nothing") == 0)
+		str_addf(&s, "no factor is above %.3g %%", percent);
+	else if (strcmp(l->stop, "unresolved") == 0)
+		str_addf(&s, "the run has too few intervals to tell (at least %d)",
+			 REFINE_INTERVALS_MIN);
+	else if (strcmp(l->stop, "too-dear") == 0)
+		add_too_dear(l, &s);
+	else if (strcmp(l->stop, "max-runs") == 0)
+		str_addf(&s, "there is more to break down, but %u runs were made (--max-runs)",
+			 o->max_runs);
+	else if (strcmp(l->stop, "interrupted") == 0)
+		str_add(&s, "it was interrupted; what was found until then is kept");
+	else if (strcmp(l->stop, "quit") == 0)
+		str_add(&s, "you ended it; what was found until then is kept");
+	else if (strcmp(l->stop, "command-failed") == 0)
+		str_add(&s, "the command failed (--ignore-status goes on)");
+	else
+		str_add(&s, l->stop);
+	return str_take(&s);
+}
+
+/* The first is in the sentence. */
+static void print_others(const struct loop *l)
+{
+	const struct refinement *r = l->refinement;
+
+	for (size_t i = 1; i < r->verdicts.cnt; i++) {
+		const struct factor *f = &l->findings->factors.items[r->verdicts.items[i].factor];
+		_cleanup_(freep) char *label = factor_label(f, locale_is_utf8());
+		double share = r->options.policy == REFINE_PAPER ? f->paper_contribution : f->share;
+
+		printf("%s%s (%.1f %%)%s", i > 1 ? ", " : "  then: ", label, share * 100,
+		       i + 1 == r->verdicts.cnt ? "\n" : "");
+	}
+}
+
+void iterate_end(struct loop *l)
+{
+	_cleanup_(freep) char *why = why_stopped(l);
+	struct view_input in = { .options = VIEW_OPTIONS_INIT,
+				 .run = &l->run,
+				 .findings = l->findings };
+
+	in.options.ranking.k = l->refinement->options.k;
+	in.options.ranking.threshold = l->refinement->options.threshold;
+	in.options.ranking.paper = l->refinement->options.policy == REFINE_PAPER;
+	if (l->json) {
+		json_t *document = iteration_json(&l->refinement->options, json_incref(l->rounds),
+						  l->stop, why, l->findings ? &in : NULL);
+
+		report_write_json(stdout, document);
+		json_decref(document);
+		return;
+	}
+	if (!l->findings)
+		return;
+
+	_cleanup_(freep) char *sentence = sentence_text(l->findings, &in.options.ranking,
+							locale_is_utf8());
+
+	printf("%s %s\n", locale_is_utf8() ? "▶" : ">", sentence);
+	print_others(l);
+	printf("ended after %u run%s: %s\n", l->refinement->run_cnt,
+	       l->refinement->run_cnt == 1 ? "" : "s", why);
+	printf("next:  vprof show variance-tree    vprof show critical-path --slowest 1    vprof "
+	       "show runs\n");
+}

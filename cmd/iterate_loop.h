@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * iterate_loop.h - what the files of `vprof iterate` share.
+ *
+ *	iterate.c		options; from the first run to the last
+ *	iterate_round.c		one round: plan, rebuild, run, analyse, decide
+ *	iterate_ask.c		--ask: what the user wants to know more about
+ *	iterate_end.c		what it says at its end
+ */
+#ifndef CMD_ITERATE_LOOP_H
+#define CMD_ITERATE_LOOP_H
+
+#include <jansson.h>
+#include <signal.h>
+
+#include "cmd/build_steps.h"
+#include "cmd/iterate_plan.h"
+#include "cmd/record_steps.h"
+#include "report/iteration.h"
+
+struct loop {
+	/* as asked for */
+	struct refine_options options;
+	struct build_options build;
+	struct record_options record;
+	bool ask, ignore_status, json;
+	struct args build_command, run_command;
+
+	struct store *store;
+	struct config config;
+	units scanned;			/* as last built */
+	struct project *project;
+	struct iterate_graph graph;
+	struct refinement *refinement;
+	struct plan *built;		/* the last plan that built, or NULL */
+	struct style style;		/* stderr */
+
+	/* what there is so far */
+	json_t *rounds;
+	uint32_t first_run;		/* 0: none yet */
+	double variance_ns2;		/* of the latest run */
+	struct run run;			/* the latest that has findings */
+	struct findings *findings;
+	const char *stop;		/* in one word; NULL: goes on */
+	int status;			/* to end with */
+};
+
+/* The signal of a Control-C that was seen, or 0. */
+extern volatile sig_atomic_t iterate_interrupted;
+
+/* One round.  A run without a result ends the loop and is no error. */
+int iterate_round(struct loop *l, struct diag *reterr);
+
+/* Asks for everything that the next plan would break down.  Who wants to end here sets l->stop. */
+void iterate_ask(struct loop *l);
+
+/* The answer, why this was the last run, and what to do next; or the document. */
+void iterate_end(struct loop *l);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * iterate_round.c - one round of `vprof iterate`: plan, rebuild, run, analyse, decide.
+ *
+ *	round 2	refine.h says: + parse, log_append
+ *		2 of 40 units recompiled, linked
+ *		the user's command, recorded as run 5
+ *		what it found; what the next run is to record, or why there is none
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "cmd/common.h"
+#include "cmd/iterate_loop.h"
+
+/* If it does not build, the plan is again the one that did. */
+static int apply(struct loop *l, const struct plan *plan, struct diag *reterr)
+{
+	int r = build_apply(&l->scanned, plan, &l->build_command, &l->build, reterr);
+
+	if (r < 0) {
+		_cleanup_(plan_freep) struct plan *empty = plan_new();
+		_cleanup_(units_release) units now = { 0 };
+		struct build_options quiet = l->build;
+
+		quiet.quiet = true;
+		if (build_load_units(l->store, &now, NULL) == 0)
+			build_apply(&now, l->built ? l->built : empty, &l->build_command, &quiet,
+				    NULL);
+		return r;
+	}
+	units_release(&l->scanned);
+	return build_load_units(l->store, &l->scanned, reterr);
+}
+
+static void add_names(const struct loop *l, strings *ret)
+{
+	for (size_t i = 0; i < l->project->functions.cnt; i++)
+		if (l->refinement->added[i])
+			VEC_ADD(ret, l->project->functions.items[i].name);
+}
+
+static int keep_round(struct loop *l, const struct round *round, struct diag *reterr)
+{
+	_cleanup_(freep) char *selected = round_selected(round, true);
+	struct iteration i = {
+		.run = l->run.number,
+		.first_run = l->first_run,
+		.policy = (char *)refine_policy_name(l->refinement->options.policy),
+		.recorded_cnt = (uint32_t)round->recorded_cnt,
+		.dormant_cnt = (uint32_t)round->dormant_cnt,
+		.added_cnt = (uint32_t)round->added.cnt,
+		.probe_cost = l->refinement->cost,
+		.selected = selected,
+		.stop = (char *)l->stop,
+	};
+
+	return iteration_write(l->store, &i, reterr);
+}
+
+/* Does the run give a reason to stop, besides what it found? */
+static void look_at_run(struct loop *l, const struct run *run)
+{
+	if (iterate_interrupted || run->exit_status == 128 + SIGINT || run->exit_status == 128 + SIGQUIT) {
+		l->stop = "interrupted";
+		l->status = 128 + SIGINT;
+	} else if (run->exit_status && !l->ignore_status) {
+		l->stop = "command-failed";
+		l->status = run->exit_status;
+		warn_line("'%s' ended with status %d in run %u", l->run_command.items[0],
+			  run->exit_status, run->number);
+	}
+}
+
+/* What the run found is taken in, told, asked for, and decided on. */
+static void decide(struct loop *l, struct round *round)
+{
+	struct refinement *r = l->refinement;
+
+	refinement_look(r, l->findings);
+	if (l->ask)
+		round_text(&l->style, round);
+	if (l->ask && !l->stop)
+		iterate_ask(l);
+	refinement_decide(r, l->findings);
+	if (!l->stop && r->stop != REFINE_GOES_ON)
+		l->stop = refine_stop_name(r->stop);
+	if (!l->ask)
+		round_text(&l->style, round);
+}
+
+static int judge_round(struct loop *l, struct diag *reterr)
+{
+	struct round round = {
+		.number = l->refinement->run_cnt + 1, .run = &l->run, .findings = l->findings,
+		.refinement = l->refinement, .recorded_cnt = l->refinement->recorded_cnt,
+		.dormant_cnt = l->refinement->dormant_cnt, .variance_before_ns2 = l->variance_ns2,
+	};
+	int r;
+
+	add_names(l, &round.added);
+	decide(l, &round);
+	json_array_append_new(l->rounds, round_json(&round));
+	l->variance_ns2 = l->findings->interval.variance_ns2;
+	r = keep_round(l, &round, reterr);
+	VEC_RELEASE(&round.added);
+	return r;
+}
+
+int iterate_round(struct loop *l, struct diag *reterr)
+{
+	_cleanup_(plan_freep) struct plan *plan = iterate_plan(l->project, l->refinement);
+	_cleanup_(findings_freep) struct findings *findings = NULL;
+	_cleanup_(run_release) struct run run = { 0 };
+	int status, r = apply(l, plan, reterr);
+
+	if (r < 0)
+		return r;
+	plan_free(l->built);
+	l->built = TAKE_PTR(plan);
+	progress_line("run %u/%u", l->refinement->run_cnt + 1, l->refinement->options.max_runs);
+	r = record_once(l->store, NULL, &l->run_command, &l->record, &run, &findings, &status,
+			reterr);
+	progress_done();
+	if (r < 0)
+		return r;
+	if (!findings) {
+		l->stop = "not-instrumented";
+		l->status = run.exit_status && !l->ignore_status ? run.exit_status : status;
+		return 0;
+	}
+	look_at_run(l, &run);
+	if (findings->interval.cnt == 0) {
+		status = announce_findings(&run, findings);
+		l->status = l->status ? l->status : status;
+		l->stop = l->stop ? l->stop : "no-interval";
+		return 0;
+	}
+	run_release(&l->run);
+	findings_free(l->findings);
+	l->run = run;
+	l->findings = TAKE_PTR(findings);
+	memset(&run, 0, sizeof(run));
+	if (!l->first_run)
+		l->first_run = l->run.number;
+	return judge_round(l, reterr);
+}
