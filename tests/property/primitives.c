@@ -170,6 +170,18 @@ static bool pop(struct simulator *s, struct actor *a, uint32_t pool)
 	return false;
 }
 
+static void pop_or_wait(struct simulator *s, struct actor *a, uint32_t pool)
+{
+	if (!pop(s, a, pool))
+		block(s, a, OP_POP, pool, STATE_COND);
+}
+
+static void join(struct simulator *s, struct actor *a)
+{
+	if (a->children > 0)
+		block(s, a, OP_JOIN, 0, STATE_JOIN);
+}
+
 static void finish(struct simulator *s, struct actor *a, uint32_t pool)
 {
 	struct actor *parent = a->parent == NOBODY ? NULL : &s->actors[a->parent];
@@ -215,14 +227,19 @@ static void yield(struct simulator *s, struct actor *a)
 
 /* ---- the operations ------------------------------------------------------------- */
 
+static void spend(struct simulator *s, struct actor *a, const struct op *op)
+{
+	if (a->state != op->state)
+		end_segment(s, a, op->state);
+	a->spending = true;
+	a->until_ns = s->now_ns + op->value;
+}
+
 void perform(struct simulator *s, struct actor *a, const struct op *op)
 {
 	switch (op->kind) {
 	case OP_SPEND:
-		if (a->state != op->state)
-			end_segment(s, a, op->state);
-		a->spending = true;
-		a->until_ns = s->now_ns + op->value;
+		spend(s, a, op);
 		break;
 	case OP_CALL:
 		call_function(s, a, op->value);
@@ -262,12 +279,10 @@ void perform(struct simulator *s, struct actor *a, const struct op *op)
 		push(s, a, op->value, number(s, a));
 		break;
 	case OP_JOIN:
-		if (a->children > 0)
-			block(s, a, OP_JOIN, 0, STATE_JOIN);
+		join(s, a);
 		break;
 	case OP_POP:
-		if (!pop(s, a, op->value))
-			block(s, a, OP_POP, op->value, STATE_COND);
+		pop_or_wait(s, a, op->value);
 		break;
 	case OP_FINISH:
 		finish(s, a, op->value);
@@ -288,6 +303,6 @@ void go_on(struct simulator *s, struct actor *a)
 	end_wait(s, a, s->now_ns);
 	a->blocked = a->woken = false;
 	a->state = STATE_RUNNING;
-	if (a->blocked_in == OP_POP && !pop(s, a, a->object))
-		block(s, a, OP_POP, a->object, STATE_COND);
+	if (a->blocked_in == OP_POP)
+		pop_or_wait(s, a, a->object);
 }

@@ -21,6 +21,7 @@ struct charge_tick {			/* one nanosecond of a thread's or an interval's past */
 	uint32_t function;		/* its innermost function, or FUNCTION_NONE */
 	uint32_t waiter;		/* the innermost function of the interval's own thread */
 	enum trace_state state, wait;	/* as in struct piece */
+	enum trace_state meanwhile;	/* in the queue: what its thread did for others, or queue */
 	bool explained;			/* depth above 0 */
 };
 

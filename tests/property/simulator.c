@@ -10,7 +10,7 @@
  * all of them, wakes it: A's past there becomes "B running", and so does its interval's.
  *
  * An interval's past goes with its task: copied when the task is made, and filled with `queue`
- * until it is picked up.
+ * until it is picked up; where the same thread goes on, with what it did for others meanwhile.
  */
 #include "tests/property/simulator.h"
 
@@ -79,11 +79,13 @@ static uint32_t innermost(const struct simulator *s, const struct actor *a)
 void note_tick(struct simulator *s, struct actor *a)
 {
 	uint32_t function = innermost(s, a);
-	struct charge_tick tick = { a->tid, function, function, a->state, a->state, false };
+	struct charge_tick tick = {
+		a->tid, function, function, a->state, a->state, STATE_QUEUE, false
+	};
 
 	if (!s->o->keep_truth)
 		return;
-	a->past[s->now_ns] = tick;
+	a->plain[s->now_ns] = a->past[s->now_ns] = tick;
 	if (a->sid != SID_NONE)
 		a->own[s->now_ns] = tick;
 }
@@ -191,10 +193,18 @@ void take_task(struct simulator *s, struct actor *a, const struct task *task, bo
 	a->sid = task->sid;
 	a->parent = task->parent;
 	a->own = task->own;
-	for (int64_t ns = task->at_ns; a->own && ns < s->now_ns; ns++)
-		a->own[ns] = (struct charge_tick) {
-			a->tid, FUNCTION_NONE, FUNCTION_NONE, STATE_QUEUE, STATE_QUEUE, false
+	for (int64_t ns = task->at_ns; a->own && ns < s->now_ns; ns++) {
+		struct charge_tick queue = {
+			a->tid, FUNCTION_NONE, FUNCTION_NONE, STATE_QUEUE, STATE_QUEUE,
+			STATE_QUEUE, false
 		};
+
+		if (same_thread) {
+			queue.function = a->plain[ns].function;
+			queue.meanwhile = a->plain[ns].state;
+		}
+		a->own[ns] = queue;
+	}
 }
 
 /* ---- time ----------------------------------------------------------------------- */
@@ -261,6 +271,7 @@ static void set_up(struct simulator *s)
 		a->sid = SID_NONE;
 		a->parent = NOBODY;
 		a->state = STATE_RUNNING;
+		a->plain = new_past(s);
 		a->past = new_past(s);
 		s->barrier_cnt += a->role == ROLE_BARRIER;
 	}
@@ -270,6 +281,7 @@ static void tear_down(struct simulator *s)
 {
 	for (uint32_t i = 0; i < s->actor_cnt; i++) {
 		add_segment(s, &s->actors[i], s->now_ns);
+		free(s->actors[i].plain);
 		free(s->actors[i].past);
 		free(s->actors[i].own);
 	}

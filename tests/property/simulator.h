@@ -58,7 +58,8 @@ struct actor {
 	size_t op_cnt, op_at;
 	size_t stack[STACK_MAX];	/* open invocations, indexes into the trace's */
 	size_t depth;
-	struct charge_tick *past;	/* what it did, explained; one a tick */
+	struct charge_tick *plain;	/* what it did; one a tick */
+	struct charge_tick *past;	/* the same, its waits explained */
 	struct charge_tick *own;	/* the past of the interval that it works on */
 };
 

@@ -39,7 +39,7 @@ static size_t tuple_cnt(const struct trace *t)
 static bool same_tick(const struct piece *p, const struct charge_tick *k)
 {
 	return p->tid == k->tid && p->state == k->state && p->wait == k->wait &&
-	       (p->depth > 0) == k->explained;
+	       p->meanwhile == k->meanwhile && (p->depth > 0) == k->explained;
 }
 
 /* Also that the pieces sum to the latency, truth or not. */
@@ -98,21 +98,27 @@ static size_t slot_of_name(const char *name)	/* "f3" */
 	return name ? (size_t)(name[1] - '0') : PROGRAM_FUNCTIONS;
 }
 
+static void sum_tick(const struct charge_tick *k, struct totals *sums)
+{
+	bool others = k->meanwhile != STATE_QUEUE;
+
+	if (k->wait == STATE_RUNNING)
+		return;
+	sums->waits[slot(k->waiter)][k->wait]++;
+	if (k->explained)
+		sums->blames[slot(k->waiter)][k->wait][slot(k->function)][k->state]++;
+	else if (others && k->function != FUNCTION_NONE)
+		sums->blames[PROGRAM_FUNCTIONS][STATE_QUEUE][k->function][k->meanwhile]++;
+}
+
 static void sum_truth(const struct program *p, struct totals *sums)
 {
 	for (size_t i = 0; i < p->t->intervals.cnt; i++) {
 		const struct interval *iv = &p->t->intervals.items[i];
 
 		for (int64_t ns = iv->start_ns; iv->status == INTERVAL_COMPLETED && ns < iv->end_ns;
-		     ns++) {
-			const struct charge_tick *k = &p->truths[iv->sid][ns];
-
-			if (k->wait == STATE_RUNNING)
-				continue;
-			sums->waits[slot(k->waiter)][k->wait]++;
-			if (k->explained)
-				sums->blames[slot(k->waiter)][k->wait][slot(k->function)][k->state]++;
-		}
+		     ns++)
+			sum_tick(&p->truths[iv->sid][ns], sums);
 	}
 }
 
