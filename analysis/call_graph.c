@@ -149,12 +149,17 @@ struct call_graph *call_graph_new(const struct trace *t, const uint32_t *parents
 	g->heights = xcalloc(g->function_cnt + 1, sizeof(*g->heights));
 	g->open = xcalloc(g->function_cnt + 1, sizeof(*g->open));
 	for (size_t i = 0; i < t->calls.cnt; i++) {
+		const struct function *callee = &t->functions.items[t->calls.items[i].callee];
+
+		if (callee->left_out)
+			continue;
 		add_edge(seen, t->calls.items[i].caller, t->calls.items[i].callee);
-		if (!t->functions.items[t->calls.items[i].callee].probed)
+		if (!callee->probed)
 			g->open[t->calls.items[i].caller] = true;
 	}
 	for (size_t i = 0; i < t->invocations.cnt; i++)
-		if (parents[i] != UINT32_MAX)
+		if (parents[i] != UINT32_MAX &&
+		    !t->functions.items[t->invocations.items[i].function].left_out)
 			add_edge(seen, t->invocations.items[parents[i]].function,
 				 t->invocations.items[i].function);
 	end = edges = xcalloc(map_cnt(seen) + 1, sizeof(*edges));

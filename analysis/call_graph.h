@@ -3,7 +3,8 @@
  * call_graph.h - heights of functions (paper 3.2.2): the longest way down to a leaf.
  *
  * Private to analysis/.  Edges are the static calls of the trace and the nestings seen at run
- * time; functions that call each other in a circle share one height.
+ * time; functions that call each other in a circle share one height.  Calls of functions that are
+ * left out (struct function) are no edges.
  */
 #ifndef ANALYSIS_CALL_GRAPH_H
 #define ANALYSIS_CALL_GRAPH_H

@@ -122,7 +122,7 @@ void refine_children(struct refine_state *s, uint32_t f, indexes *ret,
 			uint32_t callee = s->callees[i];
 			const struct refine_function *function = &s->p->functions[callee];
 
-			if (callee == f || s->visited[callee] == s->visit)
+			if (callee == f || s->visited[callee] == s->visit || function->left_out)
 				continue;
 			s->visited[callee] = s->visit;
 			if (!function->skipped) {

@@ -40,6 +40,7 @@ struct refine_function {
 	uint64_t key;			/* struct function; for observed calls */
 	bool root;			/* where intervals start, end, resume: recorded in every run */
 	bool always;			/* recorded in every run, also outside intervals */
+	bool left_out;			/* calls of it do not count: nobody's child */
 	const char *skipped;		/* why it cannot take a probe, or NULL */
 };
 

@@ -24,6 +24,7 @@
 #include "cmd/choose_plan.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
+#include "cmd/leave_out.h"
 
 #define DEFAULT_DEPTH 3
 
@@ -34,7 +35,7 @@ static bool arg_verbose;
 /* ---- the plan ---- */
 
 static int decide_plan(struct store *s, const struct config *c, const units *scanned,
-		       struct plan **ret, struct diag *reterr)
+		       struct plan **ret, struct str *ret_unused, struct diag *reterr)
 {
 	_cleanup_(plan_freep) struct plan *plan = plan_new();
 	_cleanup_(project_freep) struct project *project = NULL;
@@ -43,6 +44,8 @@ static int decide_plan(struct store *s, const struct config *c, const units *sca
 
 	if (r < 0)
 		return r;
+	leave_out(project, c);
+	leave_out_unused(project, c, ret_unused);
 	if (arg_functions) {
 		r = plan_from_text(project, arg_functions, plan, reterr);
 		if (r < 0)
@@ -142,7 +145,7 @@ static int build(struct store *s, const struct config *c, char *const *given, st
 		r = build_scan(s, &command, &options, &scanned, reterr);
 	plan_free(TAKE_PTR(plan));
 	if (r == 0)
-		r = decide_plan(s, c, &scanned, &plan, reterr);
+		r = decide_plan(s, c, &scanned, &plan, &unused, reterr);
 	if (r == 0)
 		r = build_apply(&scanned, plan, &command, &options, reterr);
 	units_release(&scanned);

@@ -109,7 +109,8 @@ static void walk_down(struct search *s, unsigned depth)
 		if (s->distance[f] >= depth)
 			continue;
 		for (uint32_t i = first[f]; i < first[f + 1]; i++)
-			if (s->distance[callees[i]] == DISTANCE_NONE) {
+			if (s->distance[callees[i]] == DISTANCE_NONE &&
+			    !s->p->functions.items[callees[i]].left_out) {
 				s->distance[callees[i]] = s->distance[f] + 1;
 				VEC_ADD(&s->queue, callees[i]);
 			}

@@ -145,6 +145,22 @@ static int set_run_command(struct reader *r, struct interval_directive *i, const
 	return 0;
 }
 
+/* As in git's files an empty value drops what was listed before, the built-in too. */
+static int set_leave_out(struct reader *r, struct interval_directive *i, const char *value)
+{
+	struct config *c = r->config;
+
+	(void)i;
+	if (*value) {
+		VEC_ADD(&c->leave_out, xstrdup(value));
+		return 0;
+	}
+	while (c->leave_out.cnt > 0)
+		free(c->leave_out.items[--c->leave_out.cnt]);
+	c->leave_out_no_return = false;
+	return 0;
+}
+
 static int set_count(struct reader *r, unsigned *target, const char *value)
 {
 	char *end;
@@ -205,6 +221,7 @@ static const struct {
 	{ "sync", "dequeue", set_dequeue },
 	{ "build", "command", set_build_command },
 	{ "run", "command", set_run_command },
+	{ "callgraph", "leave-out", set_leave_out },
 	{ "iterate", "k", set_k },
 	{ "iterate", "threshold", set_threshold },
 	{ "iterate", "overhead", set_overhead },
@@ -414,7 +431,8 @@ static int check_intervals(struct reader *r)
 
 static void set_defaults(struct config *c)
 {
-	*c = (struct config){ .k = 3, .max_runs = 12, .threshold = 0.05, .overhead = 0.05 };
+	*c = (struct config){ .k = 3, .max_runs = 12, .threshold = 0.05, .overhead = 0.05,
+			      .leave_out_no_return = true };
 }
 
 int config_parse(const char *text, const char *path, struct config *ret, struct diag *reterr)
@@ -469,6 +487,9 @@ void config_release(struct config *c)
 		interval_directive_release(&c->intervals.items[i]);
 	VEC_RELEASE(&c->intervals);
 	primitives_release(&c->sync);
+	for (size_t i = 0; i < c->leave_out.cnt; i++)
+		free(c->leave_out.items[i]);
+	VEC_RELEASE(&c->leave_out);
 	free(c->path);
 	free(c->build_command);
 	free(c->run_command);

@@ -6,6 +6,7 @@
  *	[sync]     acquire release enqueue dequeue (may repeat)
  *	[build]    command
  *	[run]      command
+ *	[callgraph] leave-out (may repeat)
  *	[iterate]  k threshold overhead max-runs
  *
  * An unknown section or key is an error that names the nearest one.
@@ -22,6 +23,8 @@ struct config {
 	VEC(struct interval_directive) intervals;
 	primitives sync;
 	char *build_command, *run_command;	/* NULL: not given */
+	VEC(char *) leave_out;		/* shell patterns of functions whose calls do not count */
+	bool leave_out_no_return;	/* nor do those of noreturn functions; see cmd/leave_out.h */
 	unsigned k, max_runs;
 	double threshold, overhead;
 };

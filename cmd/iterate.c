@@ -21,6 +21,7 @@
 #include "cmd/commands.h"
 #include "cmd/common.h"
 #include "cmd/iterate_loop.h"
+#include "cmd/leave_out.h"
 
 static unsigned arg_k = UINT_MAX, arg_max_runs = UINT_MAX;	/* not given */
 static unsigned arg_jobs, arg_buffer_mib;
@@ -94,6 +95,7 @@ static int prepare(struct loop *l, struct diag *reterr)
 		r = project_read(l->store, &l->project, reterr);
 	if (r < 0)
 		return r;
+	leave_out(l->project, &l->config);
 	iterate_graph_make(l->project, &l->config, &l->scanned, &l->graph);
 	if (l->graph.root_cnt == 0) {
 		diag_set(reterr, EXIT_USAGE, -ENOENT,

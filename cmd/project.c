@@ -12,6 +12,7 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "cmd/common.h"
+#include "cmd/leave_out.h"
 #include "cmd/paths.h"
 #include "cmd/project.h"
 #include "report/sentence.h"
@@ -160,6 +161,7 @@ static int read_recorded(struct store *s, const char *path, struct trace **ret, 
 	r = project_read(s, &project, reterr);
 	if (r < 0)
 		return r;
+	leave_out(project, &config);
 	project_add_to_trace(project, *ret);
 	shorten_paths(*ret);
 	return 0;

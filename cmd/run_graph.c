@@ -53,7 +53,7 @@ static void add_functions(struct building *b)
 		b->places[order[i]] = i;
 		VEC_ADD(&b->p->functions, (struct project_function){
 			.key = f->key, .name = f->name, .file = f->file, .line = f->line,
-			.probed = f->probed,
+			.probed = f->probed, .left_out = f->left_out,
 		});
 	}
 }
@@ -129,9 +129,14 @@ uint32_t *graph_heights(const struct project *p)
 {
 	uint32_t *heights = xcalloc(p->functions.cnt + 1, sizeof(*heights));
 	_cleanup_(freep) struct call_edge *edges = xcalloc(p->calls.cnt + 1, sizeof(*edges));
+	size_t edge_cnt = 0;
 
-	for (size_t i = 0; i < p->calls.cnt; i++)
-		edges[i] = (struct call_edge){ p->calls.items[i].caller, p->calls.items[i].callee };
-	heights_of(edges, p->calls.cnt, p->functions.cnt, heights);
+	for (size_t i = 0; i < p->calls.cnt; i++) {
+		const struct project_call *c = &p->calls.items[i];
+
+		if (!p->functions.items[c->callee].left_out)
+			edges[edge_cnt++] = (struct call_edge){ c->caller, c->callee };
+	}
+	heights_of(edges, edge_cnt, p->functions.cnt, heights);
 	return heights;
 }

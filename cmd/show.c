@@ -15,6 +15,7 @@
 #include "base/banned.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
+#include "cmd/leave_out.h"
 #include "cmd/project.h"
 #include "cmd/run_graph.h"
 #include "report/report.h"
@@ -203,6 +204,7 @@ static int read_project(struct material *m, const struct view *v, const char *ru
 			struct diag *reterr)
 {
 	int r = run || v->needs == NEEDS_CALL_GRAPH ? run_find(m->store, run, &m->run, reterr) : 0;
+	_cleanup_(config_release) struct config config = { 0 };
 	bool imported = m->run.source && strcmp(m->run.source, "import") == 0;
 
 	if (r < 0 && (run || r != -ENOENT))
@@ -212,9 +214,13 @@ static int read_project(struct material *m, const struct view *v, const char *ru
 		if (r == 0)
 			m->project = run_graph(m->trace);
 	} else {
-		r = project_read(m->store, &m->project, reterr);
+		r = config_read(config_path(), &config, reterr);
 		if (r == 0)
+			r = project_read(m->store, &m->project, reterr);
+		if (r == 0) {
+			leave_out(m->project, &config);
 			project_shorten_paths(m->project);
+		}
 	}
 	if (r == 0)
 		m->heights = graph_heights(m->project);

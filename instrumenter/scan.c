@@ -96,6 +96,14 @@ static bool has_attribute(const struct parsed_function *f, const char *name)
 	return at && has_word(at, strlen(at), name);
 }
 
+/* The type tells what an earlier declaration said. */
+static bool never_returns(const struct parsed_function *f)
+{
+	return has_attribute(f, "noreturn") || has_word(f->type, strlen(f->type), "noreturn") ||
+	       has_word(f->printed, strlen(f->printed), "_Noreturn") ||
+	       strstr(f->printed, "[[noreturn]]");
+}
+
 static bool is_in_list(const char *const *items, size_t cnt, const char *name)
 {
 	for (size_t i = 0; i < cnt; i++)
@@ -178,6 +186,7 @@ static void scan_function(struct instrumenting *in, const struct parsed_function
 	s->is_static = f->is_static;
 	s->is_inline = f->is_inline;
 	s->address_taken = f->is_virtual;
+	s->no_return = never_returns(f);
 	s->type = arena_strdup(u->arena, f->type);
 	s->skipped = why_skipped(in, f);
 }

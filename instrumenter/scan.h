@@ -23,6 +23,7 @@ struct scan_function {
 	bool is_static, is_inline, address_taken;
 	bool releases;			/* directly calls a primitive that may wake somebody */
 	bool probed;			/* carries a probe in the object as compiled */
+	bool no_return;			/* declared noreturn */
 	const char *type;		/* canonical function type, for may-edges; of a virtual method
 					 * "virtual Base::method(int)", Base the topmost class that has it,
 					 * and address_taken is set: calls through it look the same */

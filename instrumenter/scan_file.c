@@ -109,6 +109,7 @@ static const struct {
 	{ 'a', offsetof(struct scan_function, address_taken) },
 	{ 'r', offsetof(struct scan_function, releases) },
 	{ 'p', offsetof(struct scan_function, probed) },
+	{ 'n', offsetof(struct scan_function, no_return) },
 };
 
 static json_t *function_value(const struct scan_function *f)

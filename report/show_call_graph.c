@@ -6,6 +6,7 @@
  * --above FUNCTION who calls it; a function that was drawn already is not drawn again but marked
  * "(above)", so that cycles end and shared parts stay readable.  "*" marks a call through a
  * pointer: by its type it may go there; "(observed)" one that no source shows but a run did.
+ * "(left out)" is a function whose calls do not count: it makes nobody higher, and the walk ends there.
  *
  * JSON, CSV and DOT hold the whole graph, or the part that --below or --above reaches.
  */
@@ -63,6 +64,12 @@ static bool is_start(const struct view_input *in, const struct project_function 
 	return strcmp(f->name, name) == 0;
 }
 
+/* What is left out is nobody's way down; who calls it is still asked for. */
+static bool ends_walk(const struct graph *g, uint32_t f)
+{
+	return !g->up && g->p->functions.items[f].left_out;
+}
+
 /* Marks what can be reached from the functions named by --below or --above. */
 static void walk(struct graph *g, const struct view_input *in)
 {
@@ -76,6 +83,8 @@ static void walk(struct graph *g, const struct view_input *in)
 	while (todo.cnt) {
 		uint32_t f = todo.items[--todo.cnt];
 
+		if (ends_walk(g, f) && !is_start(in, &g->p->functions.items[f]))
+			continue;
 		for (size_t i = g->first[f]; i < g->first[f + 1]; i++) {
 			uint32_t to = to_of(g, &g->p->calls.items[g->order[i]]);
 
@@ -132,7 +141,7 @@ static int by_height(const void *a, const void *b, void *arg)
 
 static void print_all(const struct style *s, const struct graph *g)
 {
-	size_t cnt = g->p->functions.cnt;
+	size_t cnt = g->p->functions.cnt, left_out_cnt = 0;
 	_cleanup_(freep) uint32_t *order = xcalloc(cnt + 1, sizeof(*order));
 	_cleanup_(freep) size_t *callers = xcalloc(cnt + 1, sizeof(*callers));
 	_cleanup_(table_freep) struct table *t = table_new();
@@ -151,13 +160,18 @@ static void print_all(const struct style *s, const struct graph *g)
 		const struct project_function *f = &g->p->functions.items[order[i]];
 
 		table_cell(t, "%u", g->heights[order[i]]);
-		table_cell(t, "%s", f->name);
+		table_cell(t, "%s%s", f->name, f->left_out ? " (left out)" : "");
+		left_out_cnt += f->left_out;
 		add_place(t, f);
 		table_cell(t, "%zu", g->first[order[i] + 1] - g->first[order[i]]);
 		table_cell(t, "%zu", callers[order[i]]);
 	}
-	fprintf(s->out, "%zu function%s, %zu call%s\n", cnt, plural(cnt), g->p->calls.cnt,
+	fprintf(s->out, "%zu function%s, %zu call%s", cnt, plural(cnt), g->p->calls.cnt,
 		plural(g->p->calls.cnt));
+	if (left_out_cnt)
+		fprintf(s->out, "; calls of %zu function%s are left out", left_out_cnt,
+			plural(left_out_cnt));
+	fputc('\n', s->out);
 	if (cnt)
 		table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
 }
@@ -187,9 +201,9 @@ static void draw_function(struct drawing *d, uint32_t f, const char *branch, str
 	bool again = d->drawn[f] && g->first[f + 1] > g->first[f];
 
 	table_cell(d->t, "%u", g->heights[f]);
-	table_cell(d->t, "%s%s%s%s%s%s", str_cstr(&d->prefix), branch, function->name,
+	table_cell(d->t, "%s%s%s%s%s%s%s", str_cstr(&d->prefix), branch, function->name,
 		   marks.may ? " *" : "", marks.observed ? " (observed)" : "",
-		   again ? " (above)" : "");
+		   function->left_out ? " (left out)" : "", again ? " (above)" : "");
 	table_keep(d->t, utf8_width(str_cstr(&d->prefix)) + utf8_width(branch));
 	add_place(d->t, function);
 }
@@ -202,7 +216,7 @@ static void draw_calls(struct drawing *d, uint32_t f, unsigned level)
 	size_t len = d->prefix.len, end = g->first[f + 1];
 	struct marks marks = { true, true };
 
-	if (d->drawn[f] || level > d->depth)
+	if (d->drawn[f] || level > d->depth || (level > 1 && ends_walk(g, f)))
 		return;
 	d->drawn[f] = true;
 	for (size_t i = g->first[f]; i < end; i++) {
@@ -276,6 +290,7 @@ static json_t *function_json(const struct graph *g, uint32_t i)
 	json_set(o, "static", json_boolean(f->is_static));
 	json_set(o, "probed", json_boolean(f->probed));
 	json_set(o, "skipped", json_text(f->skipped));
+	json_set(o, "left_out", json_boolean(f->left_out));
 	return o;
 }
 
@@ -310,16 +325,17 @@ void call_graph_csv(FILE *out, const struct view_input *in)
 	struct graph g;
 
 	graph_init(&g, in);
-	csv_line(out, "ttttttt", "caller", "callee", "call_site", "may", "caller_height",
-		 "callee_height", "observed");
+	csv_line(out, "tttttttt", "caller", "callee", "call_site", "may", "caller_height",
+		 "callee_height", "observed", "left_out");
 	for (size_t i = 0; i < g.p->calls.cnt; i++) {
 		const struct project_call *c = &g.p->calls.items[i];
 
 		if (g.reached[c->caller] && g.reached[c->callee])
-			csv_line(out, "tttuuuu", g.p->functions.items[c->caller].name,
+			csv_line(out, "tttuuuuu", g.p->functions.items[c->caller].name,
 				 g.p->functions.items[c->callee].name, c->call_site,
 				 (uint64_t)c->may, (uint64_t)g.heights[c->caller],
-				 (uint64_t)g.heights[c->callee], (uint64_t)c->observed);
+				 (uint64_t)g.heights[c->callee], (uint64_t)c->observed,
+				 (uint64_t)g.p->functions.items[c->callee].left_out);
 	}
 	graph_release(&g);
 }
@@ -348,7 +364,8 @@ void call_graph_dot(FILE *out, const struct view_input *in)
 		str_reset(&clean);
 		utf8_add_line(&clean, g.p->functions.items[i].name);
 		add_dot_text(&label, str_cstr(&clean));
-		fprintf(out, "\tf%u [label=\"%s\\nheight %u\"];\n", i, str_cstr(&label), g.heights[i]);
+		fprintf(out, "\tf%u [label=\"%s\\nheight %u\"%s];\n", i, str_cstr(&label),
+			g.heights[i], g.p->functions.items[i].left_out ? ", color=gray" : "");
 	}
 	for (size_t i = 0; i < g.p->calls.cnt; i++) {
 		const struct project_call *c = &g.p->calls.items[i];

@@ -18,7 +18,7 @@ struct store {
 	sqlite3 *db;
 	char *dir;			/* the data directory */
 	char *path;			/* of vprof.db, for messages */
-	int version;			/* of its tables; an older one may be read as it is */
+	int version;			/* of its tables, until it is brought up to date */
 	sqlite3_stmt *stmts[STMT_CNT];	/* prepared on first use */
 };
 

@@ -41,8 +41,6 @@ int iterations_read(struct store *s, iterations *ret, struct diag *reterr)
 	int r;
 
 	*ret = list;
-	if (s->version < 2)
-		return 0;		/* from before there was iterate */
 	r = db_prepare(s, STMT_ITERATIONS_READ, &st, reterr);
 
 	while (r >= 0 && (r = db_step(s, st, reterr)) > 0) {

@@ -38,6 +38,7 @@ static const struct column function_columns[] = {
 	COL_BOOL(struct scan_function, probed),
 	COL_TEXT_OR_NULL(struct scan_function, skipped),
 	COL_TEXT_OR_NULL(struct scan_function, type),
+	COL_BOOL(struct scan_function, no_return),
 };
 
 static const struct column call_columns[] = {
@@ -165,8 +166,8 @@ static int add_function(struct project *p, const void *row, void *indexes)
 
 	VEC_ADD(&p->functions, (struct project_function){
 		.key = f->key, .name = f->name, .file = f->file, .line = f->line,
-		.end_line = f->end_line, .releases = f->releases, .probed = f->probed, .is_static = f->is_static,
-		.skipped = f->skipped,
+		.end_line = f->end_line, .releases = f->releases, .probed = f->probed,
+		.is_static = f->is_static, .skipped = f->skipped, .no_return = f->no_return,
 	});
 	map_set(indexes, f->key, p->functions.cnt - 1);
 	return 0;
@@ -225,7 +226,7 @@ int project_read(struct store *s, struct project **ret, struct diag *reterr)
 	if (r == 0)
 		r = read_rows(s, STMT_CALLS_READ, call_columns, ARRAY_SIZE(call_columns), add_call,
 			      p, indexes, reterr);
-	if (r == 0 && s->version >= 3)
+	if (r == 0)
 		r = read_rows(s, STMT_OBSERVED_READ, observed_columns,
 			      ARRAY_SIZE(observed_columns), add_observed, p, indexes, reterr);
 	if (r < 0)
@@ -269,7 +270,7 @@ static uint32_t translate_function(struct translation *x, uint32_t function)
 	VEC_ADD(&x->t->functions, (struct function){
 		.name = arena_strdup(x->t->arena, f->name),
 		.file = f->file ? arena_strdup(x->t->arena, f->file) : NULL,
-		.line = f->line, .key = f->key, .probed = f->probed,
+		.line = f->line, .key = f->key, .probed = f->probed, .left_out = f->left_out,
 	});
 	map_set(x->by_key, f->key, x->t->functions.cnt - 1);
 	return (uint32_t)(x->t->functions.cnt - 1);
@@ -309,6 +310,7 @@ static void complete_functions(struct translation *x)
 		if (!map_get(x->by_key, f->key, &index))
 			continue;
 		known = &x->t->functions.items[index];
+		known->left_out = f->left_out;
 		if (!known->file && f->file)
 			known->file = arena_strdup(x->t->arena, f->file);
 		if (!known->line)

@@ -84,6 +84,7 @@ static void merge_function(struct scan_function *have, const struct scan_functio
 	have->address_taken |= f->address_taken;
 	have->releases |= f->releases;
 	have->probed |= f->probed;
+	have->no_return |= f->no_return;
 	if (!f->skipped || have->probed)
 		have->skipped = NULL;	/* some unit could give it a probe */
 }

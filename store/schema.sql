@@ -14,8 +14,8 @@
 --	  WHERE f.kind = 'wait' ORDER BY f.share DESC;
 
 PRAGMA application_id = 0x7670726f;	-- "vpro"
-PRAGMA user_version = 3;	-- 2: iteration; 3: observed_call
--- Run over a database of an older version this adds what that lacks.
+PRAGMA user_version = 4;	-- 2: iteration; 3: observed_call; 4: function.no_return
+-- Run over a database of an older version this adds the tables that it lacks; store.c adds columns.
 
 -- ---- the project, from the scan records of the last build ----
 
@@ -43,7 +43,8 @@ CREATE TABLE IF NOT EXISTS function (			-- one body; compiled in several units i
 	releases	INTEGER NOT NULL,	-- calls something that may wake another thread
 	probed		INTEGER NOT NULL,	-- carries a probe in at least one unit
 	skipped		TEXT,			-- why no unit could give it one
-	type		TEXT			-- canonical function type
+	type		TEXT,			-- canonical function type
+	no_return	INTEGER NOT NULL DEFAULT 0	-- declared noreturn
 );
 CREATE INDEX IF NOT EXISTS function_by_name ON function(name);
 

@@ -20,6 +20,9 @@ static const char *const texts[] = {
 	[STMT_USER_VERSION] = "PRAGMA user_version",
 	[STMT_OBJECT_CNT] = "SELECT count(*) FROM sqlite_schema",
 
+	[STMT_ADD_NO_RETURN] =
+		"ALTER TABLE function ADD COLUMN no_return INTEGER NOT NULL DEFAULT 0",
+
 	[STMT_SETTING_SET] = "INSERT OR REPLACE INTO setting(name, value) VALUES (?1, ?2)",
 	[STMT_SETTING_GET] = "SELECT value FROM setting WHERE name = ?1",
 
@@ -34,15 +37,15 @@ static const char *const texts[] = {
 		" VALUES (?1, ?2, ?3, ?4)",
 	[STMT_FUNCTION_INSERT] =
 		"INSERT INTO function(key, name, file, line, end_line, is_static, is_inline,"
-		" address_taken, releases, probed, skipped, type)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+		" address_taken, releases, probed, skipped, type, no_return)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
 	[STMT_CALL_INSERT] =
 		"INSERT INTO call(caller, callee, call_site, may) VALUES (?1, ?2, ?3, ?4)"
 		" ON CONFLICT DO UPDATE SET may = min(may, excluded.may)",
 	[STMT_UNITS_READ] = "SELECT object, source, directory, untouched FROM unit ORDER BY object",
 	[STMT_FUNCTIONS_READ] =
 		"SELECT key, name, file, line, end_line, is_static, is_inline, address_taken,"
-		" releases, probed, skipped, type FROM function ORDER BY file, line, name, key",
+		" releases, probed, skipped, type, no_return FROM function ORDER BY file, line, name, key",
 	[STMT_CALLS_READ] =
 		"SELECT caller, callee, call_site, may FROM call"
 		" ORDER BY caller, callee, call_site",

@@ -3,7 +3,7 @@
  * store.c - opening vprof.db: is it ours, is it of a version we know, does it have its tables?
  *
  *	no file, or an empty one	nothing was recorded yet; created if the caller writes
- *	application_id is "vpro"	ours; user_version 3 is this program's, a lower one gets what it lacks, a higher one is newer
+ *	application_id is "vpro"	ours; user_version 4 is this program's, a lower one gets what it lacks, a higher one is newer
  *	anything else			not ours, and never touched
  */
 #include <errno.h>
@@ -18,12 +18,20 @@
 #include "store/store.h"
 
 #define APPLICATION_ID 0x7670726f	/* "vpro", as in schema.sql */
-#define SCHEMA_VERSION 3
+#define SCHEMA_VERSION 4
 #define LOCK_PATIENCE_MS 10000
 
 static const char schema[] =
 #include "store/schema.inc"
 	;
+
+/* Columns that tables got later.  since: the version that brought the table. */
+static const struct {
+	int since, to;
+	enum stmt id;
+} new_columns[] = {
+	{ 1, 4, STMT_ADD_NO_RETURN },
+};
 
 static int nothing_yet(const char *data_dir, struct diag *reterr)
 {
@@ -85,6 +93,11 @@ static int create_tables(struct store *s, struct diag *reterr)
 		return r;
 	if (s->version < SCHEMA_VERSION && sqlite3_exec(s->db, schema, NULL, NULL, NULL) != SQLITE_OK)
 		return db_error(s, reterr);
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(new_columns); i++)
+		if (s->version >= new_columns[i].since && s->version < new_columns[i].to)
+			r = db_run(s, new_columns[i].id, reterr);
+	if (r < 0)
+		return r;
 	s->version = SCHEMA_VERSION;
 	return transaction_commit(&t, reterr);
 }
@@ -101,9 +114,9 @@ static int open_database(struct store *s, bool create, struct diag *reterr)
 	r = check_version(s, reterr);
 	if (r < 0)
 		return r;
-	if (create)
-		return s->version == SCHEMA_VERSION ? 0 : create_tables(s, reterr);
-	return r > 0 ? 0 : nothing_yet(s->dir, reterr);
+	if (r == 0 && !create)
+		return nothing_yet(s->dir, reterr);
+	return s->version == SCHEMA_VERSION ? 0 : create_tables(s, reterr);
 }
 
 int store_open(const char *data_dir, bool create, struct store **ret, struct diag *reterr)

@@ -32,7 +32,8 @@ struct project_function {		/* in order of file, line */
 	uint64_t key;
 	const char *name, *file;
 	uint32_t line, end_line;	/* of the body; end_line is 0 in a run's own graph */
-	bool releases, probed, is_static;
+	bool releases, probed, is_static, no_return;
+	bool left_out;			/* calls of it do not count; the reader's to set, cmd/leave_out.h */
 	const char *skipped;		/* reason, or NULL */
 };
 struct project_call {

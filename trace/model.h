@@ -100,6 +100,7 @@ struct function {
 	uint32_t line;			/* of its body; 0 if unknown */
 	uint64_t key;			/* hash of (real path, line, name), runtime/probe.h; 0 if unknown */
 	bool probed;			/* could have invocations in this run */
+	bool left_out;			/* calls of it do not count in the call graph */
 };
 
 struct call {				/* static call graph: caller may call callee */

@@ -217,6 +217,9 @@ static void write_rest(const struct writer *w)
 	for (size_t i = 0; i < w->t->calls.cnt; i++) {
 		const struct call *c = &w->t->calls.items[i];
 
+		if (w->t->functions.items[c->callee].left_out)
+			continue;
+
 		VEC_ADD(&lines, xasprintf("call %s %s\n", w->functions[c->caller],
 					  w->functions[c->callee]));
 	}

@@ -536,6 +536,27 @@ static void test_observed_calls(void **state)
 	check_observed(REFINE_BUDGET);
 }
 
+/* r calls a and e, e calls c.  e is left out: neither it nor what is below it is looked at. */
+static void test_left_out(void **state)
+{
+	static const char *const names[] = { "r", "a", "e", "c", NULL };
+	static const char *const calls[] = { "ra", "re", "ec", NULL };
+	struct world w;
+	struct findings *f;
+
+	(void)state;
+	make_world(&w, names, calls);
+	w.functions[2].left_out = true;
+	start(&w, REFINE_BUDGET, 3);
+	assert_string_equal(recorded(&w), "ra");
+	f = new_findings(100, 100000);
+	add_function(f, &w, 'a', add_function(f, &w, 'r', 0, 1, 1), 0.5, 1);
+	add_node(f, &w, NODE_BODY, 'r', 1, 0.5, 0);
+	add_factor(f, &w, 'a', 0.5);
+	assert_int_equal(step(&w, f), REFINE_CLOSED);
+	refinement_free(w.r);
+}
+
 /* ---- stopping ---- */
 
 static void test_stops(void **state)
@@ -593,6 +614,7 @@ int main(void)
 		cmocka_unit_test(test_queue),
 		cmocka_unit_test(test_chain_is_one_line),
 		cmocka_unit_test(test_observed_calls),
+		cmocka_unit_test(test_left_out),
 		cmocka_unit_test(test_stops),
 	};
 

@@ -92,6 +92,7 @@ static void sample_units(units *list)
 	add_function(b, "work", "/src/b.c", 30, "void (void)")->releases = true;
 	add_function(b, "helper", "/src/b.c", 40, "int (int)")->is_static = true;
 	add_function(b, "flush", "/src/b.c", 50, "void (void)")->skipped = "naked";
+	b->functions.items[1].no_return = true;
 	add_min(b, false);
 	add_call(b, 0, "helper", 31)->callee_static = true;
 	call_min(b, 0, 32);
@@ -169,6 +170,7 @@ static void test_functions(void **state)
 	assert_true(f[0].key == 0xf00000000000000aULL);	/* keys survive as unsigned */
 	assert_string_equal(f[2].name, "work");
 	assert_true(f[2].releases);
+	assert_true(f[3].no_return && !f[2].no_return);
 	assert_string_equal(f[4].skipped, "naked");
 	assert_string_equal(f[6].name, "min");		/* one, though two units compile it */
 	assert_true(f[6].probed);
