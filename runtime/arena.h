@@ -2,7 +2,7 @@
 /*
  * arena.h - the memory that all processes of a run share with the drainer.
  *
- *	control | slots | stacks | functions | index | labels | text | plan | releasers | waiters | chunks
+ *	control | slots | releasers | waiters | lots | stacks | functions | index | labels | text | plan | chunks
  *
  * The drainer makes the file, the target maps it.  Everything is found by offset, since each
  * process has it at another address.  All of it survives a killed process; nothing in it is a
@@ -23,7 +23,7 @@
 #include "runtime/clock.h"
 #include "trace/format.h"
 
-#define ARENA_MAGIC 0x31616e6572617056ULL
+#define ARENA_MAGIC 0x32616e6572617056ULL
 #define ARENA_ENV "VPROF_ARENA"		/* the path of the file */
 
 enum {
@@ -34,6 +34,7 @@ enum {
 	ARENA_TEXT_BYTES = 8 << 20,
 	ARENA_BUCKETS = 2048,		/* of releasers */
 	ARENA_WAITERS = 16384,
+	ARENA_LOTS = 32768,		/* of open intervals, runtime/sampling.c */
 	ARENA_STAMPS = 8,
 };
 
@@ -41,7 +42,9 @@ struct arena_control {
 	uint64_t magic, bytes;
 	uint32_t chunk_cnt, plan_mask, default_level;
 	uint32_t recording;		/* 0: everybody stop */
-	uint64_t slots, stacks, functions, index, labels, text, plan, releasers, waiters, chunks;
+	uint32_t sample_full, sample_of;	/* of so many intervals about so many in full */
+	uint64_t sample_seed;
+	uint64_t slots, stacks, functions, index, labels, text, plan, releasers, waiters, lots, chunks;
 	uint64_t free_chunks __attribute__((aligned(64)));
 	uint32_t free_cnt;		/* about as many */
 	uint64_t full_chunks __attribute__((aligned(64)));
@@ -78,6 +81,8 @@ struct arena_function {
 
 struct arena_label {
 	uint32_t name, ready;
+	uint32_t interval;		/* events of this one belong to intervals of that label; 0: of its own.
+					 * Written before the program starts. */
 };
 
 struct arena_plan {			/* hash table, key 0: free */
@@ -106,6 +111,7 @@ struct arena_map {
 	struct arena_plan *plan;
 	struct arena_bucket *releasers;
 	uint32_t *waiters;
+	uint64_t *lots;
 };
 
 /* Finds the parts of a mapped arena; false if the offsets or sizes do not fit into bytes. */

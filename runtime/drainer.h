@@ -24,12 +24,21 @@ struct drainer_probe {			/* one function of the plan */
 	uint8_t level;
 };
 
+struct drainer_alias {			/* events of mark belong to intervals of that name */
+	const char *mark, *interval;
+};
+
 struct drainer_options {
 	const char *trace_path;		/* created; the directory exists */
 	size_t arena_bytes;		/* 0: default */
 	const struct drainer_probe *plan;	/* any order; NULL with cnt 0: default_level for all */
 	size_t plan_cnt;
 	uint8_t default_level;		/* of functions that are not in the plan */
+	uint32_t sample_full, sample_of;	/* record about so many of so many intervals in full, by
+					 * lot, the others root-only; 0, 0: all */
+	uint64_t sample_seed;		/* 0: a random one */
+	const struct drainer_alias *aliases;
+	size_t alias_cnt;
 };
 
 struct drainer_stats {

@@ -15,10 +15,12 @@
  * The reader plays the same rules (trace/reader_labels.c).
  *
  * When chunks are short, an interval that begins is logged with a mark and its functions are not:
- * whole new intervals are given up, so that those under way stay whole.
+ * whole new intervals are given up, so that those under way stay whole.  The same happens, with
+ * another mark, to intervals that are root-only by lot (runtime/sampling.h).
  */
 #include <errno.h>
 #include <string.h>
+#include "runtime/sampling.h"
 #include "runtime/wait.h"
 
 #define KEY_IS_THREAD (~0ULL)
@@ -89,7 +91,7 @@ static void interval_event(unsigned int kind, uint64_t label, uint64_t key)
 	struct thread *t = &thread_self;
 	uint64_t now = clock_ticks();
 	unsigned int at;
-	bool skipped;
+	bool skipped, root_only;
 
 	if (key == KEY_IS_THREAD)
 		key = 1ULL << 63 | t->serial;
@@ -99,12 +101,15 @@ static void interval_event(unsigned int kind, uint64_t label, uint64_t key)
 		skipped = chunks_are_short();
 		if (at)
 			remove_label(at - 1);
-		push_label(label, key, skipped);
-		THREAD_LOG(EVENT_BEGIN, now, label, key, skipped);
+		root_only = sampling_begin(label, key, skipped);
+		push_label(label, key, skipped || root_only);
+		THREAD_LOG(EVENT_BEGIN, now, label, key, (skipped ? BEGIN_SHORT : 0) |
+			   (root_only ? BEGIN_ROOT_ONLY : 0));
 		break;
 	case VPROF_KIND_END:
 	case VPROF_KIND_DROP:
 		THREAD_LOG(kind == VPROF_KIND_END ? EVENT_END : EVENT_DROP, now, label, key);
+		sampling_end(label, key);
 		if (at)
 			remove_label(at - 1);
 		break;
@@ -113,7 +118,7 @@ static void interval_event(unsigned int kind, uint64_t label, uint64_t key)
 			remove_label(at - 1);
 		else if (t->label_cnt && t->labels[t->label_cnt - 1].label == label)
 			t->label_cnt--;
-		push_label(label, key, false);
+		push_label(label, key, sampling_skips(label, key));
 		THREAD_LOG(EVENT_RESUME, now, label, key);
 		break;
 	case VPROF_KIND_LEAVE:

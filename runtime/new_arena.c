@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 #include "runtime/drain.h"
 
@@ -26,11 +27,17 @@ static size_t lay_out(struct arena_control *c, const struct drainer_options *o);
 static void remove_orphans(void);
 static int make_arena_file(struct drainer *d, size_t bytes);
 static void fill_plan(struct drainer *d, const struct drainer_options *o);
+static void fill_labels(struct drainer *d, const struct drainer_options *o);
+static uint64_t random_seed(void);
 static void fill_lists(struct drainer *d);
 
 int drain_make_arena(struct drainer *d, const struct drainer_options *o)
 {
-	struct arena_control layout = { .default_level = o->default_level };
+	struct arena_control layout = {
+		.default_level = o->default_level,
+		.sample_full = o->sample_full, .sample_of = o->sample_of,
+		.sample_seed = o->sample_seed ? o->sample_seed : random_seed(),
+	};
 	size_t bytes = lay_out(&layout, o);
 	char *beside;
 	int r;
@@ -59,6 +66,7 @@ int drain_make_arena(struct drainer *d, const struct drainer_options *o)
 	if (!arena_open_map(&d->arena, d->arena.base, bytes))
 		return -EINVAL;
 	fill_plan(d, o);
+	fill_labels(d, o);
 	fill_lists(d);
 	return 0;
 }
@@ -90,6 +98,7 @@ static size_t lay_out(struct arena_control *c, const struct drainer_options *o)
 	PART(slots, sizeof(struct arena_slot) * ARENA_SLOTS);
 	PART(releasers, sizeof(struct arena_bucket) * ARENA_BUCKETS);
 	PART(waiters, sizeof(uint32_t) * ARENA_WAITERS);
+	PART(lots, sizeof(uint64_t) * ARENA_LOTS);
 	PART(stacks, (size_t)VPROF_STACK_BYTES * ARENA_SLOTS);
 	PART(functions, sizeof(struct arena_function) * ARENA_FUNCTIONS);
 	PART(index, sizeof(uint32_t) * ARENA_INDEX);
@@ -175,6 +184,28 @@ static void fill_plan(struct drainer *d, const struct drainer_options *o)
 		d->arena.plan[at & mask].key = o->plan[i].key;
 		d->arena.plan[at & mask].level = o->plan[i].level;
 	}
+}
+
+/* An interval may begin under one mark and be resumed under another: the runtime must know that both
+ * mean the same. */
+static void fill_labels(struct drainer *d, const struct drainer_options *o)
+{
+	for (size_t i = 0; i < o->alias_cnt; i++) {
+		uint32_t mark = arena_label(&d->arena, o->aliases[i].mark);
+		uint32_t interval = arena_label(&d->arena, o->aliases[i].interval);
+
+		if (mark && interval)
+			d->arena.labels[mark].interval = interval;
+	}
+}
+
+static uint64_t random_seed(void)
+{
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof(seed), 0) == sizeof(seed))
+		return seed;
+	return clock_ticks() ^ (uint64_t)getpid() << 32;
 }
 
 static void fill_lists(struct drainer *d)

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -109,9 +110,19 @@ static void in_fork_child(void)
 	process_forked(fork_serial);
 }
 
+static void note_parent(void)
+{
+	if (process.ancestor_cnt < PROCESS_ANCESTORS)
+		process.ancestor_cnt++;
+	memmove(&process.ancestors[1], &process.ancestors[0],
+		(process.ancestor_cnt - 1) * sizeof(process.ancestors[0]));
+	process.ancestors[0] = process.pid;
+}
+
 void process_forked(uint64_t serial)
 {
 	*process.same = 1;
+	note_parent();
 	take_identity();
 	thread_forget(serial ? serial : process_new_serial());
 }

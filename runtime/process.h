@@ -10,9 +10,13 @@
 #include <pthread.h>
 #include "runtime/arena.h"
 
+enum { PROCESS_ANCESTORS = 8 };
+
 struct process {
 	struct arena_map arena;
 	uint32_t pid;
+	uint32_t ancestors[PROCESS_ANCESTORS];	/* pids of those it was forked from, nearest first */
+	unsigned int ancestor_cnt;
 	uint64_t image, pid_namespace;
 	pthread_key_t key;		/* its destructor tells us that a thread ends */
 	volatile uint32_t *same;	/* reads 0 in a child made by a fork that we did not see */

@@ -21,7 +21,7 @@ enum { THREAD_LABELS = 16, THREAD_HOLDS = 8 };
 
 struct thread_label {			/* an interval that the thread works on */
 	uint64_t label, key;
-	bool skipped;			/* its functions are not recorded: chunks were short */
+	bool skipped;			/* its functions are not recorded: root-only, or short of chunks */
 };
 
 struct thread_hold {			/* a home-made lock between ACQUIRE and ACQUIRED */
@@ -37,6 +37,7 @@ struct thread {
 	bool started;			/* its START is in the trace */
 	volatile int busy;
 	unsigned int label_cnt, hold_cnt;
+	uint64_t lot_cnt;		/* drawn by runtime/sampling.c */
 	struct thread_label labels[THREAD_LABELS];	/* innermost last */
 	struct thread_hold holds[THREAD_HOLDS];
 };

@@ -34,7 +34,7 @@
 
 /* kind, payload words; their meaning */
 #define TRACE_EVENTS(X)										\
-	X(BEGIN, 3)		/* label, key, 1 if its functions are not recorded */		\
+	X(BEGIN, 3)		/* label, key, enum begin_mark: its functions are not recorded */ \
 	X(END, 2)		/* label, key */						\
 	X(RESUME, 2)		/* label, key */						\
 	X(PAUSE, 0)										\
@@ -62,6 +62,11 @@ enum trace_event {
 };
 
 enum { EVENT_WORDS_MAX = 5 };
+
+enum begin_mark {
+	BEGIN_SHORT = 1,		/* for lack of room */
+	BEGIN_ROOT_ONLY = 2,		/* by lot: so that there are some without the cost of probes */
+};
 
 static inline unsigned int event_words(unsigned int kind)
 {

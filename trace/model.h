@@ -58,6 +58,7 @@ struct interval {
 	uint32_t name;			/* index into trace.interval_names */
 	enum interval_status status;
 	bool lost;			/* records that belong to it were dropped: not used, counted */
+	bool root_only;			/* its functions were not recorded, by lot (record --sample) */
 	uint64_t start_tid, end_tid;
 	int64_t start_ns, end_ns;	/* end_*: only if not open */
 };

@@ -172,7 +172,8 @@ static struct interval *open_interval(struct replay *p, uint32_t name, const str
 	i->sid = p->t->intervals.cnt;
 	i->name = name;
 	i->status = INTERVAL_OPEN;
-	i->lost = e->words[2];
+	i->lost = e->words[2] & BEGIN_SHORT;
+	i->root_only = e->words[2] & BEGIN_ROOT_ONLY;
 	i->start_tid = tid_of(p, e->thread);
 	i->start_ns = e->ns;
 	VEC_ADD(&p->workers, (struct worker){ e->words[1], e->thread, pid_of(p, e->thread), INT64_MAX });

@@ -11,15 +11,23 @@
 
 struct recorded record(const char *program, const char *scenario, uint8_t level, size_t arena_bytes)
 {
+	struct drainer_options o = { .default_level = level, .arena_bytes = arena_bytes };
+
+	return record_with(program, scenario, &o);
+}
+
+struct recorded record_with(const char *program, const char *scenario,
+			    const struct drainer_options *options)
+{
 	char path[] = "trace-XXXXXX";
 	struct diag diag = DIAG_INIT;
-	struct drainer_options o = { .trace_path = path, .default_level = level,
-				     .arena_bytes = arena_bytes };
+	struct drainer_options o = *options;
 	struct recorded r = { 0 };
 	struct drainer *d;
 	int fd = mkstemp(path), status;
 	pid_t pid;
 
+	o.trace_path = path;
 	assert_true(fd >= 0);
 	close(fd);
 	if (drainer_open(&o, &d, &diag))

@@ -15,6 +15,9 @@ struct recorded {
 /* program: path of the test program; arena_bytes 0: default.  Fails the running test on error. */
 struct recorded record(const char *program, const char *scenario, uint8_t level,
 		       size_t arena_bytes);
+/* The same with any options; their trace_path is not used. */
+struct recorded record_with(const char *program, const char *scenario,
+			    const struct drainer_options *o);
 void recorded_release(struct recorded *r);
 
 /* How many invocations of a function there are; by name. */

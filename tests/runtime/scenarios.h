@@ -18,6 +18,7 @@ extern int failed_checks;
 enum { HOLD_USEC = 40000 };		/* how long others hold what is waited for */
 
 void call_leaf(void);
+void call_inner(void);
 
 /* target_waits.c */
 void run_churn(void);
@@ -34,6 +35,13 @@ void run_processes(void);
 void run_handover(void);
 void run_nested(void);
 void run_mixed(void);
+
+/* target_sampling.c */
+void run_lots(void);
+void run_relay(void);
+void run_relay_forks(void);
+void run_sampled_nested(void);
+void run_marks(void);
 
 /* target_semantics.c */
 void run_semantics(void);

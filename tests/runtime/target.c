@@ -29,7 +29,7 @@ __attribute__((noinline)) void call_leaf(void)
 	__asm__ __volatile__("");
 }
 
-static __attribute__((noinline)) void call_inner(void)
+__attribute__((noinline)) void call_inner(void)
 {
 	PROBE(inner);
 	call_leaf();
@@ -241,6 +241,11 @@ static const struct scenario {
 	{ "semantics", run_semantics },
 	{ "cancel", run_cancel },
 	{ "mixed", run_mixed },
+	{ "lots", run_lots },
+	{ "relay", run_relay },
+	{ "relay-forks", run_relay_forks },
+	{ "sampled-nested", run_sampled_nested },
+	{ "marks", run_marks },
 };
 
 int main(int argc, char **argv)

@@ -21,9 +21,28 @@ static void test_races(void **state)
 	}
 }
 
+/* The same words of the arena, from all sides. */
+static void test_sampled(void **state)
+{
+	const struct drainer_options o = { .default_level = PROBE_IN_INTERVALS, .sample_full = 1,
+					   .sample_of = 2, .arena_bytes = 1 << 20 };
+	static const char *const scenarios[] = { "relay", "relay-forks", "mixed" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
+		struct recorded r = record_with("tests/runtime/target_races", scenarios[i], &o);
+
+		if (r.exit_status)
+			fail_msg("%s: exit status %d", scenarios[i], r.exit_status);
+		recorded_release(&r);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_races) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_races), cmocka_unit_test(test_sampled),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

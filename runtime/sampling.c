@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sampling.c - the lot, and where it is kept for the threads and processes that take part.
+ *
+ * Whoever resumes an interval knows its name and key, and nothing else; the next interval has the
+ * same ones, and another lot.  So BEGIN leaves the lot in the arena, in one word: a hash of (process,
+ * name, key) whose lowest bit says "skip".  Eight words are a bucket, a line of the cache:
+ *
+ *	BEGIN request/7		root-only	bucket	51e2...7 0 0 0 0 0 0 0
+ *	BEGIN request/8		in full			51e2...7 90a4...2 0 0 0 0 0 0
+ *	RESUME request/7	on another thread: ...7, odd: its functions stay quiet
+ *	END request/7				0 90a4...2 0 0 0 0 0 0
+ *	BEGIN request/7		a new lot
+ *
+ * In a bucket that is full an old word makes room.  Who does not find the word records: that may
+ * cost something, but an interval that is said to be in full is never less.
+ *
+ * As in the reader, a key counts within its process and those forked from it, nearest first.
+ */
+#include "runtime/process.h"
+#include "runtime/sampling.h"
+#include "runtime/thread.h"
+
+enum { BUCKET_WORDS = 8 };
+
+#define SKIP 1ULL
+#define TAKEN 2ULL			/* so that no word in use is 0 */
+
+static bool is_on(void)
+{
+	const struct arena_control *c = process.arena.control;
+
+	return c->sample_full < c->sample_of;
+}
+
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+	return x ^ x >> 31;
+}
+
+/* Each thread has a stream of its own: nothing shared, and the same again for the same seed. */
+static bool draw(void)
+{
+	const struct arena_control *c = process.arena.control;
+	struct thread *t = &thread_self;
+	uint64_t x = mix(c->sample_seed + mix(t->serial) + ++t->lot_cnt * 0x9e3779b97f4a7c15ULL);
+
+	return ((x >> 32) * c->sample_of) >> 32 < c->sample_full;
+}
+
+static uint64_t word_of(uint32_t pid, uint64_t label, uint64_t key)
+{
+	uint32_t alias = process.arena.labels[label].interval;
+
+	return (mix(mix(key) + ((uint64_t)pid << 32 | (alias ? alias : label))) & ~SKIP) | TAKEN;
+}
+
+static uint64_t *bucket_of(uint64_t word)
+{
+	return &process.arena.lots[(word >> 8) % (ARENA_LOTS / BUCKET_WORDS) * BUCKET_WORDS];
+}
+
+static uint64_t *find_in_bucket(uint64_t word)
+{
+	uint64_t *bucket = bucket_of(word);
+
+	for (unsigned int i = 0; i < BUCKET_WORDS; i++)
+		if ((__atomic_load_n(&bucket[i], __ATOMIC_RELAXED) & ~SKIP) == word)
+			return &bucket[i];
+	return NULL;
+}
+
+static uint64_t *find(uint64_t label, uint64_t key)
+{
+	uint64_t *found = find_in_bucket(word_of(process.pid, label, key));
+
+	for (unsigned int i = 0; !found && i < process.ancestor_cnt; i++)
+		found = find_in_bucket(word_of(process.ancestors[i], label, key));
+	return found;
+}
+
+static uint64_t *take_free(uint64_t word, uint64_t value)
+{
+	uint64_t *bucket = bucket_of(word);
+
+	for (unsigned int i = 0; i < BUCKET_WORDS; i++) {
+		uint64_t none = 0;
+
+		if (__atomic_compare_exchange_n(&bucket[i], &none, value, false, __ATOMIC_RELAXED,
+						__ATOMIC_RELAXED))
+			return &bucket[i];
+	}
+	return NULL;
+}
+
+bool sampling_begin(uint64_t label, uint64_t key, bool skip)
+{
+	uint64_t word, value, *at;
+	bool root_only;
+
+	if (!is_on())
+		return false;
+	root_only = !draw();
+	word = word_of(process.pid, label, key);
+	value = word | (root_only || skip ? SKIP : 0);
+	at = find_in_bucket(word);
+	if (!at && take_free(word, value))
+		return root_only;
+	if (!at)
+		at = &bucket_of(word)[word >> 4 & (BUCKET_WORDS - 1)];
+	__atomic_store_n(at, value, __ATOMIC_RELAXED);
+	return root_only;
+}
+
+bool sampling_skips(uint64_t label, uint64_t key)
+{
+	uint64_t *at = is_on() ? find(label, key) : NULL;
+
+	return at && __atomic_load_n(at, __ATOMIC_RELAXED) & SKIP;
+}
+
+void sampling_end(uint64_t label, uint64_t key)
+{
+	uint64_t *at = is_on() ? find(label, key) : NULL;
+
+	if (at)
+		__atomic_store_n(at, 0, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sampling.h - which intervals are recorded in full, and which root-only: their events and waits,
+ * but no function that records inside intervals only.
+ *
+ * Decided by lot when an interval begins, and kept until it ends, on every thread that works for it:
+ * a choice by time would miss the long ones, every n-th would fall in step with periodic load.
+ * label is a number of the arena, key what tells intervals of that name apart.
+ */
+#ifndef RUNTIME_SAMPLING_H
+#define RUNTIME_SAMPLING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The interval begins: true if it is root-only.  Remembers it, and also if skip says that it is not
+ * recorded for another reason. */
+bool sampling_begin(uint64_t label, uint64_t key, bool skip);
+
+/* Somebody goes on with it: true if its functions are not recorded. */
+bool sampling_skips(uint64_t label, uint64_t key);
+
+void sampling_end(uint64_t label, uint64_t key);
+
+#endif

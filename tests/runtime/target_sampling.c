@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * target_sampling.c - intervals that go from thread to thread and from process to process, under keys
+ * that the next one has again.  What each of them calls is always the same: test_sampling.c counts.
+ */
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include "tests/runtime/probes.h"
+#include "tests/runtime/scenarios.h"
+
+enum { PAIRS = 3, ROUNDS = 100, LOTS = 40000, FORKS = 40, MARKS = 200 };
+
+/* Nothing but intervals: one leaf each. */
+void run_lots(void)
+{
+	for (int i = 0; i < LOTS; i++) {
+		EVENT(BEGIN, REQUEST, 7, 0);
+		call_leaf();
+		EVENT(END, REQUEST, 7, 0);
+	}
+}
+
+static __attribute__((noinline)) void let_go(void)
+{
+	PROBE(holder);			/* the tests record it always */
+	__asm__ __volatile__("");
+}
+
+struct pair {
+	int number;
+	atomic_int turn;		/* even: the boss's */
+};
+
+static unsigned long long key_of(const struct pair *p, int round)
+{
+	return (unsigned long long)(p->number * 2 + round % 2);
+}
+
+static void wait_for_turn(struct pair *p, int turn)
+{
+	while (atomic_load(&p->turn) != turn)
+		usleep(20);
+}
+
+/* An interval's second half: inner 1, leaf 2, holder 1. */
+static void *finish_rounds(void *arg)
+{
+	struct pair *p = arg;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		wait_for_turn(p, 2 * i + 1);
+		EVENT(RESUME, REQUEST, key_of(p, i), 0);
+		call_inner();
+		let_go();
+		EVENT(END, REQUEST, key_of(p, i), 0);
+		atomic_store(&p->turn, 2 * i + 2);
+	}
+	return NULL;
+}
+
+/* Its first half: leaf 1. */
+static void *begin_rounds(void *arg)
+{
+	struct pair *p = arg;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		wait_for_turn(p, 2 * i);
+		EVENT(BEGIN, REQUEST, key_of(p, i), 0);
+		call_leaf();
+		EVENT(PAUSE, NULL, 0, 0);
+		atomic_store(&p->turn, 2 * i + 1);
+	}
+	return NULL;
+}
+
+void run_relay(void)
+{
+	static struct pair pairs[PAIRS];
+	pthread_t t[2 * PAIRS];
+
+	for (int i = 0; i < PAIRS; i++) {
+		pairs[i].number = i;
+		CHECK(!vprof_w_pthread_create(&t[2 * i], NULL, begin_rounds, &pairs[i]));
+		CHECK(!vprof_w_pthread_create(&t[2 * i + 1], NULL, finish_rounds, &pairs[i]));
+	}
+	for (int i = 0; i < 2 * PAIRS; i++)
+		CHECK(!pthread_join(t[i], NULL));
+}
+
+/* The child goes on with the parent's interval (inner 1, leaf 2), ends every second of them, and has
+ * one of its own under the same key (leaf 1). */
+static void work_in_child(int round)
+{
+	EVENT(RESUME, REQUEST, 9, 0);
+	call_inner();
+	if (round % 2)
+		EVENT(END, REQUEST, 9, 0);
+	EVENT(BEGIN, REQUEST, 9, 0);
+	call_leaf();
+	EVENT(END, REQUEST, 9, 0);
+}
+
+void run_relay_forks(void)
+{
+	for (int i = 0; i < FORKS; i++) {
+		int status;
+		pid_t pid;
+
+		EVENT(BEGIN, REQUEST, 9, 0);
+		pid = fork();
+		if (!pid) {
+			work_in_child(i);
+			_exit(0);
+		}
+		CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+		if (i % 2 == 0)
+			EVENT(END, REQUEST, 9, 0);
+		else
+			EVENT(PAUSE, NULL, 0, 0);
+	}
+}
+
+/* A query inside a request: leaf 2 in the one, inner 1 and leaf 2 in the other. */
+void run_sampled_nested(void)
+{
+	for (int i = 0; i < MARKS; i++) {
+		EVENT(BEGIN, REQUEST, 1, 0);
+		call_leaf();
+		EVENT(BEGIN, QUERY, 1, 0);
+		call_inner();
+		EVENT(END, QUERY, 1, 0);
+		call_leaf();
+		EVENT(END, REQUEST, 1, 0);
+	}
+}
+
+/* Begun under one mark, resumed under another: the same to who knows the alias. */
+void run_marks(void)
+{
+	for (int i = 0; i < MARKS; i++) {
+		EVENT(BEGIN, QUERY, 5, 0);
+		EVENT(PAUSE, NULL, 0, 0);
+		EVENT(RESUME, REQUEST, 5, 0);
+		call_leaf();
+		EVENT(END, REQUEST, 5, 0);
+	}
+}
