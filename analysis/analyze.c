@@ -6,6 +6,7 @@
  *	critical paths	what each interval's latency consists of (critical_path.c, intervals.c)
  *	variance tree	places, and a row of times per interval	(variance_tree.c)
  *	moments		exact sums over the rows		(moments.c)
+ *	probing		what recording functions cost	(probing.c)
  *	nodes		what is shown of the places		(tree_findings.c)
  *	heights, root	where a function stands			(call_graph.c, root.c)
  *	factors		functions, bodies, waits, pairs		(factors.c, factor_pairs.c)
@@ -34,6 +35,7 @@ static void run_passes(struct analysis *a)
 	a->function_files = xcalloc(function_cnt + 1, sizeof(*a->function_files));
 	a->variance_ns2 = moments_variance_of(a->m, 0);
 	summarize(a);
+	measure_probing(a);
 	show_tree(a);
 	find_root(a);
 	find_factors(a);
@@ -81,6 +83,7 @@ int analyze(struct trace *t, const struct analyze_options *o, struct findings **
 	a.g = g;
 	a.latencies_ns = latencies_ns;
 	a.f = f;
+	a.overhead = o->overhead > 0 ? o->overhead : PROBING_BUDGET_DEFAULT;
 	run_passes(&a);
 	*ret = TAKE_PTR(f);
 	return 0;

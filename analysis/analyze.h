@@ -14,6 +14,7 @@
 
 struct analyze_options {
 	const char *interval;		/* name; NULL: the one with the most completed intervals */
+	double overhead;		/* budget of the probes, a part of the mean latency; 0: default */
 };
 
 /* Sorts t.  -ENOENT: t has no interval of that name.  Findings with interval.cnt == 0 are

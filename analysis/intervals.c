@@ -3,8 +3,9 @@
  * intervals.c - which intervals count, and one walk over them.
  *
  * Only completed ones whose records are whole are used; every other is counted by reason.
- * Example: of five "request"s one is still open at the end of the trace and one lost records:
- * n = 3, open = 1, lost = 1.
+ * Example: of six "request"s one is still open at the end of the trace, one lost records, and one is
+ * root-only: n = 3, open = 1, lost = 1.  The root-only one has a latency and no more: it is
+ * kept apart (probing.c).
  */
 #include "analysis/passes.h"
 
@@ -17,22 +18,34 @@ static bool is_candidate(const struct interval *iv, uint32_t name)
 	return iv->name == name && iv->status == INTERVAL_COMPLETED && !iv->lost;
 }
 
+struct completed {
+	size_t in_full, all;
+};
+
+static bool is_more(const struct completed *a, const struct completed *b)
+{
+	return a->in_full != b->in_full ? a->in_full > b->in_full : a->all > b->all;
+}
+
 int intervals_choose(const struct trace *t, const char *name, uint32_t *ret)
 {
-	_cleanup_(freep) size_t *completed = xcalloc(t->interval_names.cnt + 1, sizeof(*completed));
+	_cleanup_(freep) struct completed *completed = xcalloc(t->interval_names.cnt + 1, sizeof(*completed));
 	uint32_t best = NAME_NONE;
 
 	for (size_t i = 0; i < t->intervals.cnt; i++) {
-		completed[t->intervals.items[i].name] +=
-			is_candidate(&t->intervals.items[i], t->intervals.items[i].name);
+		const struct interval *iv = &t->intervals.items[i];
+		bool whole = is_candidate(iv, iv->name);
+
+		completed[iv->name].all += whole;
+		completed[iv->name].in_full += whole && !iv->root_only;
 	}
 	for (uint32_t i = 0; i < t->interval_names.cnt; i++) {
 		if (name && strcmp(name, t->interval_names.items[i]) == 0) {
 			*ret = i;
 			return 0;
 		}
-		if (best == NAME_NONE || completed[i] > completed[best] ||
-		    (completed[i] == completed[best] &&
+		if (best == NAME_NONE || is_more(&completed[i], &completed[best]) ||
+		    (!is_more(&completed[best], &completed[i]) &&
 		     strcmp(t->interval_names.items[i], t->interval_names.items[best]) < 0))
 			best = i;
 	}
@@ -107,8 +120,13 @@ struct used_intervals *used_intervals_new(const struct timeline *tl, uint32_t na
 			u->lost += iv->status == INTERVAL_COMPLETED;
 			continue;
 		}
-		if (!is_possible(iv, longest_ns) || critical_path(tl, iv, &path) < 0) {
+		if (!is_possible(iv, longest_ns) ||
+		    (!iv->root_only && critical_path(tl, iv, &path) < 0)) {
 			u->bad_path++;
+			continue;
+		}
+		if (iv->root_only) {
+			VEC_ADD(&u->root_only, iv);
 			continue;
 		}
 		count_waits(u, &path);
@@ -124,5 +142,6 @@ void used_intervals_free(struct used_intervals *u)
 	if (!u)
 		return;
 	VEC_RELEASE(&u->items);
+	VEC_RELEASE(&u->root_only);
 	free(u);
 }

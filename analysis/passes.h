@@ -16,8 +16,11 @@
 
 /* ---- which intervals (intervals.c) ---------------------------------------------- */
 
+typedef VEC(const struct interval *) interval_list;
+
 struct used_intervals {
-	VEC(const struct interval *) items;	/* in order of start, sid */
+	interval_list items;		/* in order of start, sid */
+	interval_list root_only;	/* completed, but not recorded in full: for their latency */
 	uint64_t open, aborted, bad_path, lost;	/* left out */
 	int64_t waited_ns, no_waker_ns;	/* in waits that somebody ends; of it: nobody knows who */
 };
@@ -43,6 +46,7 @@ struct analysis {
 	const struct call_graph *g;
 	const int64_t *latencies_ns;	/* one a row */
 	double variance_ns2;		/* Var(T) */
+	double overhead;		/* budget of the probes */
 	struct findings *f;
 	const char **function_names, **function_files;	/* in f's arena, as needed */
 	uint32_t *node_of_place;	/* NODE_NONE: not shown */
@@ -56,6 +60,7 @@ uint32_t analysis_function_line(const struct analysis *a, uint32_t function);
 double analysis_share(const struct analysis *a, double covariance);	/* 0 if Var(T) is 0 */
 
 void summarize(struct analysis *a);		/* summary.c: f->interval, f->intervals */
+void measure_probing(struct analysis *a);	/* probing.c: f->probing */
 void show_tree(struct analysis *a);		/* tree_findings.c: f->nodes, f->covariances */
 void find_root(struct analysis *a);		/* root.c: f->root_height, root_function */
 void find_factors(struct analysis *a);		/* factors.c: f->factors but for the pairs */
@@ -67,5 +72,9 @@ void warn(struct analysis *a);			/* summary.c: f->warnings */
 /* Call sites of a function place, sorted, each once; the strings are the trace's. */
 void place_call_sites(const struct analysis *a, uint32_t place, strings *ret);
 void strings_sort_unique(strings *list);
+
+/* summary.c: the ceil(percent n / 100)-th smallest of sorted[0 .. cnt - 1], cnt > 0. */
+void sort_ns(int64_t *list, size_t cnt);
+int64_t quantile_ns(const int64_t *sorted, size_t cnt, unsigned int percent);
 
 #endif

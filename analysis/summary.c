@@ -21,7 +21,13 @@ static int compare_ns(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int64_t quantile(const int64_t *sorted, size_t cnt, unsigned int percent)
+void sort_ns(int64_t *list, size_t cnt)
+{
+	if (cnt > 1)
+		qsort(list, cnt, sizeof(*list), compare_ns);
+}
+
+int64_t quantile_ns(const int64_t *sorted, size_t cnt, unsigned int percent)
 {
 	size_t rank = (cnt / 100) * percent + ((cnt % 100) * percent + 99) / 100;
 
@@ -60,11 +66,11 @@ void summarize(struct analysis *a)
 		return;
 	for (size_t i = 0; i < cnt; i++)
 		sorted[i] = a->latencies_ns[i];
-	qsort(sorted, cnt, sizeof(*sorted), compare_ns);
+	sort_ns(sorted, cnt);
 	s->min_ns = sorted[0];
-	s->p50_ns = quantile(sorted, cnt, 50);
-	s->p90_ns = quantile(sorted, cnt, 90);
-	s->p99_ns = quantile(sorted, cnt, 99);
+	s->p50_ns = quantile_ns(sorted, cnt, 50);
+	s->p90_ns = quantile_ns(sorted, cnt, 90);
+	s->p99_ns = quantile_ns(sorted, cnt, 99);
 	s->max_ns = sorted[cnt - 1];
 }
 
@@ -81,16 +87,48 @@ static void warn_losses(struct analysis *a)
 		      "--buffer, or probe fewer functions", l->records, l->cut_bytes, lost);
 }
 
+static void warn_few(struct analysis *a)
+{
+	uint64_t cnt = a->f->interval.cnt, root_only = a->f->probing.root_only_cnt;
+
+	if (cnt >= FEW_INTERVALS)
+		return;
+	if (root_only)
+		findings_warn(a->f, "few-intervals",
+			      "only %" PRIu64 " of %" PRIu64 " completed intervals %s recorded in full: "
+			      "shares of fewer than %d say little, record more of them in full "
+			      "(--sample) or run longer", cnt, cnt + root_only,
+			      cnt == 1 ? "is" : "are", FEW_INTERVALS);
+	else
+		findings_warn(a->f, "few-intervals",
+			      "only %" PRIu64 " interval%s complete: shares of fewer than %d say "
+			      "little, run longer", cnt, cnt == 1 ? " is" : "s are",
+			      FEW_INTERVALS);
+}
+
+/* More than chance, and more than the budget.  Fewer intervals in full would spare the program, but
+ * not those: what they show is as distorted. */
+static void warn_probing(struct analysis *a)
+{
+	const struct probing *p = &a->f->probing;
+
+	if (!p->measured || p->mean_low <= 0 || p->mean <= a->overhead)
+		return;
+	findings_warn(a->f, "probe-cost",
+		      "intervals recorded in full take %.1f %% longer than root-only ones (95 %% CI "
+		      "%+.1f %% to %+.1f %%), more than the budget of %.3g %%: functions called often "
+		      "look more important than they are; probe fewer of them (vprof build "
+		      "--functions, or vprof iterate, which keeps to a budget)",
+		      p->mean * 100, p->mean_low * 100, p->mean_high * 100, a->overhead * 100);
+}
+
 void warn(struct analysis *a)
 {
 	const struct interval_summary *s = &a->f->interval;
 	const struct used_intervals *u = a->used;
 
-	if (s->cnt < FEW_INTERVALS)
-		findings_warn(a->f, "few-intervals",
-			      "only %" PRIu64 " interval%s complete: shares of fewer than %d say "
-			      "little, run longer", s->cnt, s->cnt == 1 ? " is" : "s are",
-			      FEW_INTERVALS);
+	warn_few(a);
+	warn_probing(a);
 	if (s->dropped_bad_path > 0)
 		findings_warn(a->f, "bad-path",
 			      "%" PRIu64 " intervals were left out because their critical path does "

@@ -207,6 +207,32 @@ static int set_overhead(struct reader *r, struct interval_directive *i, const ch
 	return set_fraction(r, &r->config->overhead, value);
 }
 
+bool sample_parse(const char *text, struct sample *ret)
+{
+	unsigned long full = 1, of;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	of = strtoul(text, &end, 10);
+	if (*end == '/' && end[1] >= '0' && end[1] <= '9') {
+		full = of;
+		of = strtoul(end + 1, &end, 10);
+	}
+	if (*end || full < 1 || full > of || of > 1000000000)
+		return false;
+	*ret = (struct sample){ (unsigned)full, (unsigned)of };
+	return true;
+}
+
+static int set_sample(struct reader *r, struct interval_directive *i, const char *value)
+{
+	(void)i;
+	if (!sample_parse(value, &r->config->sample))
+		return mistake(r, "sample wants a part of the intervals like 1/10, not '%s'", value);
+	return 0;
+}
+
 static const struct {
 	const char *section, *name;
 	int (*set)(struct reader *r, struct interval_directive *i, const char *value);
@@ -222,6 +248,7 @@ static const struct {
 	{ "build", "command", set_build_command },
 	{ "run", "command", set_run_command },
 	{ "callgraph", "leave-out", set_leave_out },
+	{ "record", "sample", set_sample },
 	{ "iterate", "k", set_k },
 	{ "iterate", "threshold", set_threshold },
 	{ "iterate", "overhead", set_overhead },

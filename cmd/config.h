@@ -7,6 +7,7 @@
  *	[build]    command
  *	[run]      command
  *	[callgraph] leave-out (may repeat)
+ *	[record]   sample
  *	[iterate]  k threshold overhead max-runs
  *
  * An unknown section or key is an error that names the nearest one.
@@ -18,6 +19,14 @@
 #include "base/cleanup.h"
 #include "instrumenter/location.h"
 
+/* About so many intervals of so many are recorded in full, by lot; 0 of 0: all. */
+struct sample {
+	unsigned full, of;
+};
+
+/* "1/10", "10" (the same) or "15/16"; false: neither. */
+bool sample_parse(const char *text, struct sample *ret);
+
 struct config {
 	char *path;			/* NULL: there is no vprof.conf */
 	VEC(struct interval_directive) intervals;
@@ -25,6 +34,7 @@ struct config {
 	char *build_command, *run_command;	/* NULL: not given */
 	VEC(char *) leave_out;		/* shell patterns of functions whose calls do not count */
 	bool leave_out_no_return;	/* nor do those of noreturn functions; see cmd/leave_out.h */
+	struct sample sample;
 	unsigned k, max_runs;
 	double threshold, overhead;
 };

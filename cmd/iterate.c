@@ -147,7 +147,8 @@ static void take_settings(struct loop *l)
 	l->ask = arg_ask;
 	l->ignore_status = arg_ignore_status;
 	l->build = (struct build_options){ arg_jobs, arg_verbose, !arg_verbose };
-	l->record = (struct record_options){ arg_buffer_mib, l->json };
+	l->record = (struct record_options){ .buffer_mib = arg_buffer_mib,
+					     .stdout_to_stderr = l->json, .config = &l->config };
 }
 
 static int iterate_run(int argc, char **argv)

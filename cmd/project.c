@@ -15,8 +15,8 @@
 #include "cmd/leave_out.h"
 #include "cmd/paths.h"
 #include "cmd/project.h"
+#include "report/probing.h"
 #include "report/sentence.h"
-#include "trace/reader.h"
 #include "trace/tuples.h"
 
 char *build_dir(void)
@@ -93,26 +93,20 @@ void launcher_context_release(struct launcher_context *c)
 	memset(c, 0, sizeof(*c));
 }
 
-/* [interval "request"] start = mark:enqueue: events named "enqueue" belong to "request". */
-static void add_aliases(const struct config *c, struct reader_options *o, struct name_alias **ret)
+void config_aliases(const struct config *c, name_aliases *ret)
 {
-	VEC(struct name_alias) list = { 0 };
-
 	for (size_t i = 0; i < c->intervals.cnt; i++) {
 		const struct interval_directive *d = &c->intervals.items[i];
 		const struct location *ends[] = { &d->start, &d->end };
 
 		for (size_t e = 0; e < ARRAY_SIZE(ends); e++)
 			if (ends[e]->place == PLACE_MARK && strcmp(ends[e]->mark, d->name) != 0)
-				VEC_ADD(&list, (struct name_alias){ ends[e]->mark, d->name });
+				VEC_ADD(ret, (struct name_alias){ ends[e]->mark, d->name });
 		for (size_t k = 0; k < d->resumes.cnt; k++)
 			if (d->resumes.items[k].place == PLACE_MARK &&
 			    strcmp(d->resumes.items[k].mark, d->name) != 0)
-				VEC_ADD(&list, (struct name_alias){ d->resumes.items[k].mark, d->name });
+				VEC_ADD(ret, (struct name_alias){ d->resumes.items[k].mark, d->name });
 	}
-	o->aliases = list.items;
-	o->alias_cnt = list.cnt;
-	*ret = list.items;
 }
 
 /* "/home/u/server/src/log.c" is "src/log.c" to whoever works on the project in /home/u/server. */
@@ -148,14 +142,17 @@ static int read_recorded(struct store *s, const char *path, struct trace **ret, 
 {
 	_cleanup_(config_release) struct config config = { 0 };
 	_cleanup_(project_freep) struct project *project = NULL;
-	_cleanup_(freep) struct name_alias *aliases = NULL;
+	name_aliases aliases = { NULL, 0, 0 };
 	struct reader_options options = { 0 };
 	int r = config_read(config_path(), &config, reterr);
 
 	if (r < 0)
 		return r;
-	add_aliases(&config, &options, &aliases);
+	config_aliases(&config, &aliases);
+	options.aliases = aliases.items;
+	options.alias_cnt = aliases.cnt;
 	r = trace_read(path, &options, ret, reterr);
+	VEC_RELEASE(&aliases);
 	if (r < 0)
 		return r;
 	r = project_read(s, &project, reterr);
@@ -186,11 +183,14 @@ int run_analyze(struct store *s, struct run *r, struct findings **ret, struct di
 {
 	_cleanup_(trace_freep) struct trace *t = NULL;
 	_cleanup_(findings_freep) struct findings *first = NULL;
-	struct analyze_options options = { NULL };
+	_cleanup_(config_release) struct config config = { 0 };
+	struct analyze_options options = { NULL, 0 };
 	int e = run_trace_read(s, r, &t, reterr);
 
 	if (e < 0)
 		return e;
+	if (config_read(config_path(), &config, NULL) == 0)
+		options.overhead = config.overhead;
 	analyze(t, &options, &first);
 	e = findings_write(s, r->number, first, reterr);
 	if (e == 0)
@@ -216,6 +216,22 @@ int run_analyze(struct store *s, struct run *r, struct findings **ret, struct di
 	return 0;
 }
 
+static void tell_intervals(const struct run *r, const struct findings *f)
+{
+	_cleanup_(freep) char *probing = probing_text(f);
+	const struct interval_summary *i = &f->interval;
+
+	if (!probing) {
+		note_line("run %u: %llu interval%s of '%s'", r->number, (unsigned long long)i->cnt,
+			  i->cnt == 1 ? "" : "s", i->name);
+		return;
+	}
+	note_line("run %u: %llu interval%s of '%s' recorded in full, %llu root-only", r->number,
+		  (unsigned long long)i->cnt, i->cnt == 1 ? "" : "s", i->name,
+		  (unsigned long long)f->probing.root_only_cnt);
+	note_line("%s", probing);
+}
+
 int announce_findings(const struct run *r, const struct findings *f)
 {
 	_cleanup_(str_release) struct str text = STR_INIT;
@@ -229,6 +245,11 @@ int announce_findings(const struct run *r, const struct findings *f)
 					"vprof annotate --start FUNCTION --end FUNCTION says what an interval is; "
 					"where that is said: does the load reach it?",
 					"no interval began in run %u", r->number);
+		if (f->probing.root_only_cnt)
+			return fail_now(EXIT_NO_EVIDENCE, "record more of them: vprof record --sample 1/K with "
+					"a smaller K, or run longer",
+					"none of the %llu '%s' intervals completed in run %u was recorded in full",
+					(unsigned long long)f->probing.root_only_cnt, i->name, r->number);
 		return fail_now(EXIT_NO_EVIDENCE, imported ? "man vprof-tuples" :
 				"see that the load reaches the server and that it runs long enough; "
 				"vprof.conf says where an interval starts and ends",
@@ -239,8 +260,7 @@ int announce_findings(const struct run *r, const struct findings *f)
 	for (size_t w = 0; w < f->warnings.cnt; w++)
 		warn_line("%s", f->warnings.items[w].text);
 	report_sentence(f, &text);
-	note_line("run %u: %llu interval%s of '%s'", r->number, (unsigned long long)i->cnt,
-		  i->cnt == 1 ? "" : "s", i->name);
+	tell_intervals(r, f);
 	fprintf(stderr, "%s\n", str_cstr(&text));
 	return EXIT_DONE;
 }

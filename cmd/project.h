@@ -9,6 +9,7 @@
 #include "cmd/config.h"
 #include "instrumenter/launcher.h"
 #include "store/store.h"
+#include "trace/reader.h"
 
 /* The user's [sync] first, then every *.sync table that ships with vprof. */
 int read_primitives(const struct config *c, primitives *ret, struct diag *reterr);
@@ -27,10 +28,15 @@ struct launcher_context {
 int launcher_context_read(struct launcher_context *ret, struct diag *reterr);
 void launcher_context_release(struct launcher_context *c);
 
-/* The trace of a run with the project's call graph added, not yet sorted. */
 /* In the project's directory paths begin there. */
 void project_shorten_paths(struct project *p);
 
+/* [interval "request"] start = mark:enqueue: events named "enqueue" belong to "request".  The texts
+ * are the configuration's. */
+typedef VEC(struct name_alias) name_aliases;
+void config_aliases(const struct config *c, name_aliases *ret);
+
+/* The trace of a run with the project's call graph added, not yet sorted. */
 int run_trace_read(struct store *s, const struct run *r, struct trace **ret, struct diag *reterr);
 
 /* Trace to results: analyses the run, stores the findings, updates r.  interval NULL: every name

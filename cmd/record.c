@@ -13,9 +13,19 @@
 #include "cmd/common.h"
 #include "cmd/record_steps.h"
 
-static const char *arg_output;
+static const char *arg_output, *arg_sample;
 static unsigned arg_buffer_mib;
 static bool arg_ignore_status;
+
+/* --sample, else [record] sample of vprof.conf. */
+static int take_sample(const struct config *c, struct sample *ret)
+{
+	*ret = c->sample;
+	if (!arg_sample || sample_parse(arg_sample, ret))
+		return EXIT_DONE;
+	return fail_now(EXIT_USAGE, "vprof record --sample 1/10",
+			"record: --sample is a part of the intervals like 1/10, not '%s'", arg_sample);
+}
 
 static int record_run(int argc, char **argv)
 {
@@ -32,8 +42,13 @@ static int record_run(int argc, char **argv)
 	if (options_parse_command(argc, argv, &cmd_record, NULL, &given, &status))
 		return status;
 	options.buffer_mib = arg_buffer_mib;
-	if (config_read(config_path(), &config, &diag) < 0 ||
-	    record_command(&config, "record", given, &command, &diag) < 0 ||
+	options.config = &config;
+	if (config_read(config_path(), &config, &diag) < 0)
+		return fail(&diag);
+	status = take_sample(&config, &options.sample);
+	if (status)
+		return status;
+	if (record_command(&config, "record", given, &command, &diag) < 0 ||
 	    store_open(data_dir(), true, &store, &diag) < 0 ||
 	    record_once(store, arg_output, &command, &options, &run, &findings, &status, &diag) < 0)
 		return fail(&diag);
@@ -48,6 +63,8 @@ static int record_run(int argc, char **argv)
 
 static const struct option_desc record_options[] = {
 	{ 'o', "output", "NAME", OPT_STR, &arg_output, "give the run a name besides its number" },
+	{ 0, "sample", "1/K", OPT_STR, &arg_sample,
+	  "record functions in about one interval in K only, chosen by lot; says what they cost" },
 	{ 0, "buffer", "MIB", OPT_UINT, &arg_buffer_mib, "memory for records not yet written, in MiB" },
 	{ 0, "ignore-status", NULL, OPT_FLAG, &arg_ignore_status, "do not pass on the command's exit status" },
 	OPT_END

@@ -17,6 +17,7 @@
 #include "cmd/paths.h"
 #include "cmd/project.h"
 #include "cmd/record_steps.h"
+#include "cmd/sample_plan.h"
 #include "runtime/drainer.h"
 
 static int64_t now_ns(clockid_t clock)
@@ -140,6 +141,20 @@ static uint8_t drainer_level(enum plan_level level)
 	return level == PLAN_DORMANT ? PROBE_OFF : (uint8_t)level;
 }
 
+static struct drainer_alias *drainer_aliases(const struct config *c, size_t *ret_cnt)
+{
+	name_aliases list = { NULL, 0, 0 };
+	struct drainer_alias *aliases;
+
+	config_aliases(c, &list);
+	aliases = xcalloc(list.cnt + 1, sizeof(*aliases));
+	for (size_t i = 0; i < list.cnt; i++)
+		aliases[i] = (struct drainer_alias){ list.items[i].mark, list.items[i].interval };
+	*ret_cnt = list.cnt;
+	VEC_RELEASE(&list);
+	return aliases;
+}
+
 static int open_drainer(struct store *s, const struct run *run, const struct record_options *o,
 			struct drainer **ret, struct diag *reterr)
 {
@@ -147,12 +162,17 @@ static int open_drainer(struct store *s, const struct run *run, const struct rec
 	_cleanup_(freep) char *path = plan_path();
 	_cleanup_(plan_freep) struct plan *plan = NULL;
 	_cleanup_(freep) struct drainer_probe *probes = NULL;
+	_cleanup_(freep) struct drainer_alias *aliases = NULL;
 	struct drainer_options options = {
 		.trace_path = trace,
 		.arena_bytes = (size_t)o->buffer_mib * 1024 * 1024,
+		.sample_full = o->sample.full,
+		.sample_of = o->sample.of,
 	};
 	int r = plan_read(path, &plan, reterr);
 
+	if (r == 0 && o->sample.full < o->sample.of && !o->keep_levels)
+		r = sample_plan(s, o->config, plan, reterr);
 	if (r < 0)
 		return r;
 	probes = xcalloc(plan->entries.cnt, sizeof(*probes));
@@ -162,6 +182,7 @@ static int open_drainer(struct store *s, const struct run *run, const struct rec
 	options.plan = probes;
 	options.plan_cnt = plan->entries.cnt;
 	options.default_level = drainer_level(plan->all);
+	options.aliases = aliases = drainer_aliases(o->config, &options.alias_cnt);
 	return drainer_open(&options, ret, reterr);
 }
 

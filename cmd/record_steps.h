@@ -10,6 +10,9 @@
 struct record_options {
 	unsigned buffer_mib;		/* 0: default */
 	bool stdout_to_stderr;		/* of the command: our stdout is for a document */
+	struct sample sample;		/* which intervals are recorded in full */
+	bool keep_levels;		/* sampled or not: what is recorded always was chosen so */
+	const struct config *config;	/* for the marks that intervals have there */
 };
 
 /* Given behind "--", else [run] command.  command_name is of the subcommand, for the message. */

@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "report/output.h"
+#include "report/probing.h"
 
 void json_set(json_t *object, const char *key, json_t *value)
 {
@@ -145,6 +146,7 @@ json_t *json_results(const char *name, const struct view_input *in)
 		json_set(warning, "text", json_text(w->text));
 		json_add(warnings, warning);
 	}
+	json_set(o, "instrumentation", probing_json(in->findings));
 	json_set(o, "warnings", warnings);
 	return o;
 }

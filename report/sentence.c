@@ -163,7 +163,10 @@ char *sentence_text(const struct findings *f, const struct select_options *o, bo
 	struct str s = STR_INIT;
 	char a[TEXT_MAX], b[TEXT_MAX];
 
-	if (iv->cnt == 0) {
+	if (iv->cnt == 0 && f->probing.root_only_cnt) {
+		str_addf(&s, "None of %s intervals of '%s' was recorded in full: there is nothing to explain.",
+			 text_cnt(a, f->probing.root_only_cnt), iv->name);
+	} else if (iv->cnt == 0) {
 		str_addf(&s, "No interval was completed: there is nothing to explain.");
 	} else if (iv->cnt == 1) {
 		str_addf(&s, "Only one interval of '%s' was completed (%s): a variance needs several.",

@@ -2,10 +2,13 @@
 /*
  * show_summary.c - the answer, the latency it is about, and how much of the run went into it.
  */
+#include <math.h>
+
 #include "base/banned.h"
 #include "base/table.h"
 #include "base/utf8.h"
 #include "report/output.h"
+#include "report/probing.h"
 #include "report/style.h"
 #include "report/views.h"
 
@@ -36,6 +39,24 @@ static void print_count(const struct style *s, const struct interval_summary *iv
 		if (dropped[i].cnt)
 			fprintf(s->out, ", %s %s", text_cnt(cnt, dropped[i].cnt), dropped[i].what);
 	fputc('\n', s->out);
+}
+
+/* Those that were begun without recording their functions: in none of the other numbers. */
+static void print_probing(const struct style *s, const struct findings *f)
+{
+	const struct probing *p = &f->probing;
+	_cleanup_(freep) char *text = probing_text(f);
+	char a[TEXT_MAX], b[TEXT_MAX], c[TEXT_MAX], d[TEXT_MAX], e[TEXT_MAX];
+	bool u = s->utf8;
+
+	if (!text)
+		return;
+	fprintf(s->out, "  root-only mean %s   sd %s   p50 %s   p99 %s   max %s",
+		text_ns(a, p->root_only_mean_ns, u), text_ns(b, sqrt(p->root_only_variance_ns2), u),
+		text_ns(c, (double)p->root_only_p50_ns, u), text_ns(d, (double)p->root_only_p99_ns, u),
+		text_ns(e, (double)p->root_only_max_ns, u));
+	fprintf(s->out, "   (%s intervals whose functions were not recorded)\n  %s\n",
+		text_cnt(a, p->root_only_cnt), text);
 }
 
 static void print_other_names(const struct style *s, const struct findings *f)
@@ -91,6 +112,7 @@ void summary_text(const struct style *s, const struct view_input *in)
 	print_heading(s, in);
 	print_latency(s, &in->findings->interval);
 	print_count(s, &in->findings->interval);
+	print_probing(s, in->findings);
 	print_other_names(s, in->findings);
 	print_first_factors(s, in);
 	fprintf(s->out, "\nnext:  vprof show variance-tree    vprof show factors    "

@@ -57,6 +57,21 @@ static const struct column finding_columns[] = {
 	COL_64(struct findings, clamped),
 };
 
+static const struct column probing_columns[] = {
+	COL_64(struct probing, root_only_cnt),
+	COL_REAL(struct probing, root_only_mean_ns),
+	COL_REAL(struct probing, root_only_variance_ns2),
+	COL_64(struct probing, root_only_p50_ns),
+	COL_64(struct probing, root_only_p99_ns),
+	COL_64(struct probing, root_only_max_ns),
+	COL_REAL_IF(struct probing, mean, measured),
+	COL_REAL_IF(struct probing, mean_low, measured),
+	COL_REAL_IF(struct probing, mean_high, measured),
+	COL_REAL_IF(struct probing, variance, has_variance),
+	COL_REAL_IF(struct probing, variance_low, has_variance),
+	COL_REAL_IF(struct probing, variance_high, has_variance),
+};
+
 static const struct column node_columns[] = {
 	COL_U32(struct node, id),
 	COL_U32_OR_NULL(struct node, parent),
@@ -177,6 +192,8 @@ static int write_rows(struct store *s, int64_t id, const struct findings *f, str
 {
 	int r = 0;
 
+	if (f->probing.root_only_cnt)
+		r = INSERT(s, STMT_PROBING_INSERT, KEYS1(id), probing_columns, &f->probing, reterr);
 	for (size_t i = 0; r == 0 && i < f->nodes.cnt; i++)
 		r = INSERT(s, STMT_NODE_INSERT, KEYS1(id), node_columns, &f->nodes.items[i], reterr);
 	for (size_t i = 0; r == 0 && i < f->covariances.cnt; i++)
@@ -217,7 +234,8 @@ static int take_id(struct store *s, uint32_t run, const char *interval, int64_t 
 	static const enum stmt deletes[] = {
 		STMT_NODES_DELETE, STMT_COVARIANCES_DELETE, STMT_FACTORS_DELETE,
 		STMT_FACTOR_CALL_SITES_DELETE, STMT_BECAUSE_DELETE, STMT_INTERVALS_DELETE,
-		STMT_WARNINGS_DELETE, STMT_INTERVAL_NAMES_DELETE, STMT_FINDING_DELETE,
+		STMT_WARNINGS_DELETE, STMT_INTERVAL_NAMES_DELETE, STMT_PROBING_DELETE,
+		STMT_FINDING_DELETE,
 	};
 	sqlite3_stmt *st = NULL;
 	bool found;
@@ -270,6 +288,11 @@ typedef int (*add_row)(struct reading *x, sqlite3_stmt *st);
 static int read_summary(struct reading *x, sqlite3_stmt *st)
 {
 	return READ(x, st, 0, finding_columns, x->f);
+}
+
+static int read_probing(struct reading *x, sqlite3_stmt *st)
+{
+	return READ(x, st, 0, probing_columns, &x->f->probing);
 }
 
 static int read_node(struct reading *x, sqlite3_stmt *st)
@@ -377,6 +400,7 @@ static const struct {
 	const char *what;
 } tables[] = {
 	{ STMT_FINDING_READ, read_summary, "finding" },
+	{ STMT_PROBING_READ, read_probing, "probing" },
 	{ STMT_NODES_READ, read_node, "node" },
 	{ STMT_COVARIANCES_READ, read_covariance, "covariance" },
 	{ STMT_FACTORS_READ, read_factor, "factor" },

@@ -14,7 +14,7 @@
 --	  WHERE f.kind = 'wait' ORDER BY f.share DESC;
 
 PRAGMA application_id = 0x7670726f;	-- "vpro"
-PRAGMA user_version = 4;	-- 2: iteration; 3: observed_call; 4: function.no_return
+PRAGMA user_version = 5;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing
 -- Run over a database of an older version this adds the tables that it lacks; store.c adds columns.
 
 -- ---- the project, from the scan records of the last build ----
@@ -115,6 +115,22 @@ CREATE TABLE IF NOT EXISTS finding (
 	root_height		INTEGER NOT NULL,
 	clamped			INTEGER NOT NULL
 );
+CREATE TABLE IF NOT EXISTS probing (		-- what recording functions cost; no row: all intervals were in full
+	finding			INTEGER PRIMARY KEY REFERENCES finding(id),
+	root_only_count		INTEGER NOT NULL,	-- completed, functions not recorded; not in finding.count
+	root_only_mean_ns	REAL NOT NULL,
+	root_only_variance_ns2	REAL NOT NULL,
+	root_only_p50_ns	INTEGER NOT NULL,
+	root_only_p99_ns	INTEGER NOT NULL,
+	root_only_max_ns	INTEGER NOT NULL,
+	mean			REAL,			-- in full / root-only - 1; NULL: too few of either
+	mean_low		REAL,			-- 95 % confidence
+	mean_high		REAL,
+	variance		REAL,
+	variance_low		REAL,
+	variance_high		REAL
+);
+
 CREATE UNIQUE INDEX IF NOT EXISTS finding_by_run ON finding(run, ifnull(interval, ''));
 
 CREATE TABLE IF NOT EXISTS node (			-- of the variance tree; id 0 is the interval

@@ -92,6 +92,8 @@ static const char *const texts[] = {
 	[STMT_WARNINGS_DELETE] = "DELETE FROM warning WHERE finding = ?1",
 	[STMT_INTERVAL_NAMES_DELETE] = "DELETE FROM interval_name WHERE finding = ?1",
 
+	[STMT_PROBING_DELETE] = "DELETE FROM probing WHERE finding = ?1",
+
 	[STMT_FINDING_INSERT] =
 		"INSERT INTO finding(id, run, interval, count, dropped_open, dropped_aborted,"
 		" dropped_bad_path, dropped_lost, mean_ns, variance_ns2, stddev_ns, p50_ns, p90_ns,"
@@ -123,6 +125,12 @@ static const char *const texts[] = {
 	[STMT_INTERVAL_NAME_INSERT] =
 		"INSERT INTO interval_name(finding, position, name) VALUES (?1, ?2, ?3)",
 
+	[STMT_PROBING_INSERT] =
+		"INSERT INTO probing(finding, root_only_count, root_only_mean_ns, root_only_variance_ns2,"
+		" root_only_p50_ns, root_only_p99_ns, root_only_max_ns, mean, mean_low, mean_high,"
+		" variance, variance_low, variance_high)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+
 	[STMT_FINDING_READ] =
 		"SELECT interval, count, dropped_open, dropped_aborted, dropped_bad_path,"
 		" dropped_lost, mean_ns, variance_ns2, stddev_ns, p50_ns, p90_ns, p99_ns, min_ns,"
@@ -151,6 +159,11 @@ static const char *const texts[] = {
 		"SELECT code, text FROM warning WHERE finding = ?1 ORDER BY position",
 	[STMT_INTERVAL_NAMES_READ] =
 		"SELECT name FROM interval_name WHERE finding = ?1 ORDER BY position",
+	[STMT_PROBING_READ] =
+		"SELECT root_only_count, root_only_mean_ns, root_only_variance_ns2,"
+		" root_only_p50_ns, root_only_p99_ns, root_only_max_ns, mean, mean_low, mean_high,"
+		" variance, variance_low, variance_high FROM probing"
+		" WHERE finding = ?1",
 };
 _Static_assert(ARRAY_SIZE(texts) == STMT_CNT, "every statement has its text");
 

@@ -133,12 +133,32 @@ static void name_functions(struct writer *w)
 	}
 }
 
+/* Its functions are missing, and the tuples have no word for that. */
+static bool is_left_out(const struct interval *iv)
+{
+	return iv->root_only && iv->status == INTERVAL_COMPLETED && !iv->lost;
+}
+
+static void write_left_out(const struct writer *w)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < w->t->intervals.cnt; i++)
+		cnt += is_left_out(&w->t->intervals.items[i]);
+	if (cnt)
+		fprintf(w->out, "# %zu completed intervals of which no functions were recorded "
+			"(record --sample) are left out\n", cnt);
+}
+
 static void write_intervals(const struct writer *w)
 {
+	write_left_out(w);
 	for (size_t i = 0; i < w->t->intervals.cnt; i++) {
 		const struct interval *iv = &w->t->intervals.items[i];
 		bool aborted = iv->status == INTERVAL_ABORTED || iv->lost;
 
+		if (is_left_out(iv))
+			continue;
 		fprintf(w->out, "interval %" PRIu64 " ", iv->sid);
 		write_name(w->out, w->t->interval_names.items[iv->name]);
 		fprintf(w->out, " %" PRIu64 " %" PRId64, iv->start_tid, iv->start_ns);

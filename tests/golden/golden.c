@@ -23,7 +23,9 @@
  *	summary			n N mean M var V p50 .. p90 .. p99 .. min .. max .. dropped O A B L
  *	heights			H
  *	warnings		CODE
+ *	root-only SID...	(no answer; from here on these intervals are)
  *	error			the message of the reader, for a file that is damaged
+ *	probing			root-only N mean M var V p50 .. p99 .. max .. [cost C LOW HIGH [var C LOW HIGH]]
  *	export			the trace as it is written
  */
 #include <errno.h>
@@ -76,7 +78,7 @@ static void label_node(const struct findings *f, uint32_t id, struct str *s)
 
 static struct findings *findings_of(struct trace *t, struct str *out)
 {
-	struct analyze_options o = { interval_name };
+	struct analyze_options o = { .interval = interval_name };
 	struct findings *f = NULL;
 	int r = analyze(t, &o, &f);
 
@@ -298,6 +300,40 @@ static void answer_export(struct trace *t, const char *argument, struct str *out
 	str_addn(out, text, len);
 }
 
+static void answer_probing(struct trace *t, const char *argument, struct str *out)
+{
+	_cleanup_(findings_freep) struct findings *f = findings_of(t, out);
+	const struct probing *p;
+
+	(void)argument;
+	if (!f)
+		return;
+	p = &f->probing;
+	str_addf(out, "root-only %" PRIu64 " mean %.10g var %.10g p50 %" PRId64 " p99 %" PRId64
+		 " max %" PRId64, p->root_only_cnt, p->root_only_mean_ns, p->root_only_variance_ns2,
+		 p->root_only_p50_ns, p->root_only_p99_ns, p->root_only_max_ns);
+	if (p->measured)
+		str_addf(out, " cost %.4f %.4f %.4f", p->mean, p->mean_low, p->mean_high);
+	if (p->has_variance)
+		str_addf(out, " var %.4f %.4f %.4f", p->variance, p->variance_low,
+			 p->variance_high);
+	str_addc(out, '\n');
+}
+
+/* What the tuples cannot say. */
+static void mark_root_only(struct trace *t, const char *argument)
+{
+	for (char *end; *argument; argument = end) {
+		uint64_t sid = strtoull(argument, &end, 10);
+
+		for (size_t i = 0; i < t->intervals.cnt; i++)
+			if (t->intervals.items[i].sid == sid)
+				t->intervals.items[i].root_only = true;
+		if (end == argument)
+			return;
+	}
+}
+
 static const struct question {
 	const char *name;
 	void (*answer)(struct trace *t, const char *argument, struct str *out);
@@ -308,6 +344,7 @@ static const struct question {
 	{ "factor", answer_factor },	{ "because", answer_because },
 	{ "summary", answer_summary },	{ "heights", answer_heights },
 	{ "warnings", answer_warnings },	{ "export", answer_export },
+	{ "probing", answer_probing },
 };
 
 /* text is "QUESTION ARGUMENT"; false if there is no such question. */
@@ -319,6 +356,10 @@ static bool ask(struct trace *t, const char *text, struct str *out)
 	if (strncmp(text, "use", len) == 0) {
 		free(interval_name);
 		interval_name = xstrdup(argument);
+		return true;
+	}
+	if (strncmp(text, "root-only", len) == 0) {
+		mark_root_only(t, argument);
 		return true;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(questions); i++) {

@@ -138,6 +138,11 @@ struct findings *sample_odd(void)
 	f->interval.mean_ns = DBL_MAX;
 	f->interval.max_ns = INT64_MAX;
 	f->interval.min_ns = INT64_MIN;
+	f->probing = (struct probing){
+		.root_only_cnt = 3, .root_only_mean_ns = 0.1, .root_only_variance_ns2 = DBL_MAX,
+		.root_only_p50_ns = 1, .root_only_p99_ns = 2, .root_only_max_ns = INT64_MAX,
+		.measured = true, .mean = -1e-17, .mean_low = -DBL_MAX, .mean_high = DBL_MIN,
+	};
 	f->clamped = 7;
 	for (size_t i = 0; i < ARRAY_SIZE(odd); i++) {
 		add_node(f, i ? (uint32_t)i - 1 : NODE_NONE, i ? NODE_BODY : NODE_INTERVAL, NULL,

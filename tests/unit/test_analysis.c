@@ -14,7 +14,7 @@
 
 static struct findings *findings_of(struct trace *t)
 {
-	struct analyze_options o = { NULL };
+	struct analyze_options o = { NULL, 0 };
 	struct findings *f = NULL;
 
 	assert_int_equal(analyze(t, &o, &f), 0);
@@ -323,6 +323,84 @@ static void test_any_numbers(void **state)
 	}
 }
 
+/* 30 in full, 15 of 100 us and 15 of 120; 30 root-only, 15 of 95 and 15 of 105.  By hand:
+ * means 110 and 100; s^2 = 100 * 30/29 = 103.448 and 25.8621; se^2 of the ratio 1.1 is
+ * (3.44828 + 1.21 * 0.862069) / 100^2 = 4.49138e-4, se 0.0211929; degrees of freedom
+ * 4.49138^2 / (3.44828^2 / 29 + 1.04310^2 / 29) = 45.07, t 2.0140: half 0.04268.
+ * The variances' ratio is 4; both kurtoses are 1, so its error to that order is 0. */
+static void test_probing_cost(void **state)
+{
+	_cleanup_(str_release) struct str text = STR_INIT;
+	_cleanup_(trace_freep) struct trace *t = NULL;
+	_cleanup_(findings_freep) struct findings *f = NULL, *fewer = NULL;
+	static const int latencies[] = { 100000, 95000, 120000, 105000 };
+
+	(void)state;
+	str_add(&text, "vprof-tuples 1\n");
+	for (int i = 0; i < 60; i++)
+		str_addf(&text, "interval %d req 1 %d 1 %d\n", i + 1, i * 200000,
+			 i * 200000 + latencies[i % 4]);
+	assert_int_equal(tuples_parse(str_cstr(&text), text.len, "x", &t, NULL), 0);
+	for (size_t i = 1; i < 60; i += 2)
+		t->intervals.items[i].root_only = true;
+	f = findings_of(t);
+	assert_int_equal(f->interval.cnt, 30);
+	assert_int_equal(f->probing.root_only_cnt, 30);
+	assert_true(f->probing.measured && f->probing.has_variance);
+	assert_true(fabs(f->probing.mean - 0.1) < 1e-12);
+	assert_true(fabs(f->probing.mean_low - (0.1 - 0.04268)) < 2e-5);
+	assert_true(fabs(f->probing.mean_high - (0.1 + 0.04268)) < 2e-5);
+	assert_true(fabs(f->probing.variance - 3) < 1e-12);
+	assert_true(fabs(f->probing.variance_low - 3) < 1e-6);
+	assert_string_equal(f->warnings.items[1].code, "probe-cost");
+	t->intervals.items[0].lost = true;	/* 29 are not enough */
+	fewer = findings_of(t);
+	assert_false(fewer->probing.measured);
+	assert_int_equal(fewer->probing.root_only_cnt, 30);
+	assert_int_equal(fewer->warnings.cnt, 2);	/* few-intervals, losses */
+}
+
+/* A splitmix64 stream: the same everywhere. */
+static uint64_t next_random(uint64_t *state)
+{
+	uint64_t x = *state += 0x9e3779b97f4a7c15ULL;
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+	return x ^ x >> 31;
+}
+
+/* 400 runs of 800 intervals whose load swings slowly by a factor of two; probes cost 10 us.  The truth
+ * must be inside of about 95 % of the confidence intervals: of 400, at least 365 (4 standard errors
+ * below), though neighbours resemble each other. */
+static void test_probing_coverage(void **state)
+{
+	uint64_t random = 20;
+	unsigned int inside = 0;
+
+	(void)state;
+	for (int run = 0; run < 400; run++) {
+		_cleanup_(trace_freep) struct trace *t = trace_new();
+		_cleanup_(findings_freep) struct findings *f = NULL;
+		uint32_t name = trace_add_string(t, &t->interval_names, "req");
+		double truth, sum = 0;
+
+		for (int i = 0; i < 800; i++) {
+			int64_t start = i * 1000000LL, own = 100000 + (i / 50 % 2) * 100000 +
+					(int64_t)(next_random(&random) % 40000);
+			bool root_only = next_random(&random) % 2;
+
+			sum += (double)own;
+			VEC_ADD(&t->intervals, (struct interval){ (uint64_t)i + 1, name, INTERVAL_COMPLETED,
+				false, root_only, 1, 1, start, start + own + (root_only ? 0 : 10000) });
+		}
+		truth = 10000 / (sum / 800);
+		f = findings_of(t);
+		inside += f->probing.mean_low <= truth && truth <= f->probing.mean_high;
+	}
+	assert_in_range(inside, 365, 400);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -335,6 +413,8 @@ int main(void)
 		cmocka_unit_test(test_deep_chain),
 		cmocka_unit_test(test_deep_call_graph),
 		cmocka_unit_test(test_any_numbers),
+		cmocka_unit_test(test_probing_cost),
+		cmocka_unit_test(test_probing_coverage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

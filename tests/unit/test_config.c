@@ -68,9 +68,30 @@ static void test_defaults(void **state)
 	assert_int_equal(c.k, 3);
 	assert_int_equal(c.max_runs, 12);
 	assert_true(c.threshold == 0.05 && c.overhead == 0.05);
+	assert_int_equal(c.sample.of, 0);
 	config_release(&c);
 	assert_int_equal(config_read(NULL, &c, NULL), 0);
 	assert_int_equal(c.k, 3);
+	config_release(&c);
+}
+
+static void test_sample(void **state)
+{
+	static const char *const wrong[] = { "", "0", "1/0", "0/3", "4/3", "-1", "1/", "/2", "1/2/3", "1/2x",
+					     " 2", "1/-2", "0.1", "1/10000000000",
+					     "99999999999999999999" };
+	struct config c;
+	struct sample s;
+
+	(void)state;
+	assert_true(sample_parse("1/10", &s) && s.full == 1 && s.of == 10);
+	assert_true(sample_parse("10", &s) && s.full == 1 && s.of == 10);
+	assert_true(sample_parse("15/16", &s) && s.full == 15 && s.of == 16);
+	assert_true(sample_parse("1", &s) && s.full == 1 && s.of == 1);
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
+		assert_false(sample_parse(wrong[i], &s));
+	assert_int_equal(config_parse("[record]\nsample = 1/8\n", "c", &c, NULL), 0);
+	assert_true(c.sample.full == 1 && c.sample.of == 8);
 	config_release(&c);
 }
 
@@ -217,6 +238,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_contract_example), cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_sample),
 		cmocka_unit_test(test_several_intervals_and_resumes), cmocka_unit_test(test_long_line),
 		cmocka_unit_test(test_comments_and_quotes),
 		cmocka_unit_test(test_mistakes), cmocka_unit_test(test_interval_without_end),

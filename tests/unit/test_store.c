@@ -81,64 +81,8 @@ static void test_open(void **state)
 	expect_open(true, EXIT_DATA, "not a database");
 	write_db("");
 	store_close(open_store());
-	run_sql("PRAGMA user_version = 5");
+	run_sql("PRAGMA user_version = 6");
 	expect_open(true, EXIT_DATA, "newer vprof");
-}
-
-/* A database from before there was iterate: brought up to date by whoever opens it. */
-static void test_open_version_1(void **state)
-{
-	struct iteration i = { .run = 3, .first_run = 2, .policy = (char *)"paper", .recorded_cnt = 7,
-			       .dormant_cnt = 1, .added_cnt = 2, .probe_cost = 0.25,
-			       .selected = (char *)"f, g", .stop = (char *)"closed" };
-	struct iteration first = { .run = 2, .first_run = 2, .policy = (char *)"paper",
-				   .selected = (char *)"" };
-	_cleanup_(iterations_release) iterations none = { 0 }, list = { 0 };
-	struct store *s = open_store();
-
-	(void)state;
-	store_close(s);
-	run_sql("DROP TABLE iteration; DROP TABLE observed_call;"
-		"ALTER TABLE function DROP COLUMN no_return; PRAGMA user_version = 1");
-	assert_int_equal(store_open(dir, false, &s, NULL), 0);
-	assert_int_equal(iterations_read(s, &none, NULL), 0);
-	assert_int_equal(none.cnt, 0);
-	store_close(s);
-	s = open_store();
-	assert_int_equal(iteration_write(s, &i, NULL), 0);
-	assert_int_equal(iteration_write(s, &first, NULL), 0);
-	assert_int_equal(iterations_read(s, &list, NULL), 0);
-	assert_int_equal(list.cnt, 2);
-	assert_int_equal(list.items[0].run, 2);
-	assert_null(list.items[0].stop);
-	assert_int_equal(list.items[1].first_run, 2);
-	assert_string_equal(list.items[1].policy, "paper");
-	assert_int_equal(list.items[1].recorded_cnt + list.items[1].dormant_cnt, 8);
-	assert_true(list.items[1].probe_cost == 0.25);
-	assert_string_equal(list.items[1].selected, "f, g");
-	assert_string_equal(list.items[1].stop, "closed");
-	store_close(s);
-	run_sql("SELECT stop FROM iteration");
-}
-
-/* One from before there were observed calls. */
-static void test_open_version_2(void **state)
-{
-	_cleanup_(project_freep) struct project *p = NULL;
-	_cleanup_(findings_freep) struct findings *f = findings_new();
-	struct store *s = open_store();
-
-	(void)state;
-	store_close(s);
-	run_sql("DROP TABLE observed_call; ALTER TABLE function DROP COLUMN no_return;"
-		"PRAGMA user_version = 2");
-	assert_int_equal(store_open(dir, false, &s, NULL), 0);
-	assert_int_equal(project_read(s, &p, NULL), 0);
-	store_close(s);
-	s = open_store();
-	VEC_ADD(&f->observed, (struct observed_call){ 1, 2 });
-	assert_int_equal(project_add_observed(s, 1, f, NULL), 0);
-	store_close(s);
 }
 
 static void test_open_foreign(void **state)
@@ -379,9 +323,27 @@ static void same_summary(const struct interval_summary *a, const struct interval
 	assert_true(a->min_ns == b->min_ns && a->max_ns == b->max_ns);
 }
 
+static void same_probing(const struct probing *a, const struct probing *b)
+{
+	assert_true(a->root_only_cnt == b->root_only_cnt);
+	same_double(a->root_only_mean_ns, b->root_only_mean_ns);
+	same_double(a->root_only_variance_ns2, b->root_only_variance_ns2);
+	assert_true(a->root_only_p50_ns == b->root_only_p50_ns);
+	assert_true(a->root_only_p99_ns == b->root_only_p99_ns);
+	assert_true(a->root_only_max_ns == b->root_only_max_ns);
+	assert_true(a->measured == b->measured && a->has_variance == b->has_variance);
+	same_double(a->mean, b->mean);
+	same_double(a->mean_low, b->mean_low);
+	same_double(a->mean_high, b->mean_high);
+	same_double(a->variance, b->variance);
+	same_double(a->variance_low, b->variance_low);
+	same_double(a->variance_high, b->variance_high);
+}
+
 static void same_findings(const struct findings *a, const struct findings *b)
 {
 	same_summary(&a->interval, &b->interval);
+	same_probing(&a->probing, &b->probing);
 	assert_int_equal(a->root_height, b->root_height);
 	assert_true(a->clamped == b->clamped);
 	assert_int_equal(a->nodes.cnt, b->nodes.cnt);
@@ -575,8 +537,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_dir, drop_dir)
 		TEST(test_open),
-		TEST(test_open_version_1),
-		TEST(test_open_version_2),
 		TEST(test_open_foreign),
 		TEST(test_open_read_only),
 		TEST(test_settings),

@@ -1,0 +1,141 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# vprof record --sample: some intervals in full, by lot; what the probes cost, measured.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+# 2,000 requests that begin on one thread and end on another, under three marks and four keys; finish()
+# calls a hundred small functions, and sleeps in one request of twenty.
+cat >server.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+#include <vprof.h>
+
+enum { REQUESTS = 2000 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;
+static int turn;
+static volatile unsigned sink;
+
+__attribute__((noinline)) void small(unsigned i) { sink += i; }
+__attribute__((noinline)) void pause_sometimes(int i) { if (i % 20 == 0) usleep(1000); }
+
+static void pass_turn(int wanted)
+{
+	pthread_mutex_lock(&lock);
+	while (turn != wanted)
+		pthread_cond_wait(&turned, &lock);
+	pthread_mutex_unlock(&lock);
+}
+
+static void take_turn(int next)
+{
+	pthread_mutex_lock(&lock);
+	turn = next;
+	pthread_cond_broadcast(&turned);
+	pthread_mutex_unlock(&lock);
+}
+
+void finish(int i)
+{
+	VPROF_RESUME("resumed", i % 4);
+	for (unsigned k = 0; k < 100; k++)
+		small(k);
+	pause_sometimes(i);
+	VPROF_END("ended", i % 4);
+}
+
+static void *work(void *arg)
+{
+	for (int i = 0; i < REQUESTS; i++) {
+		pass_turn(2 * i + 1);
+		finish(i);
+		take_turn(2 * i + 2);
+	}
+	return arg;
+}
+
+void begin(int i)
+{
+	VPROF_BEGIN("begun", i % 4);
+	small(1);
+	VPROF_PAUSE();
+}
+
+int main(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, work, NULL);
+	for (int i = 0; i < REQUESTS; i++) {
+		pass_turn(2 * i);
+		begin(i);
+		take_turn(2 * i + 1);
+	}
+	pthread_join(t, NULL);
+	return 0;
+}
+END
+cat >vprof.conf <<'END'
+[interval "request"]
+	start = mark:begun
+	end = mark:ended
+	resume = mark:resumed
+END
+
+expect 0 "$VPROF" build --functions finish,small,pause_sometimes -- \
+	cc -O1 -o server server.c -lpthread
+expect 2 "$VPROF" record --sample 0 -- ./server
+says "--sample is a part of the intervals like 1/10, not '0'"
+expect 0 "$VPROF" record --sample 1/4 -- ./server
+says "recorded in full" "root-only" "instrumentation: " "pause_sometimes"
+expect 0 "$VPROF" show summary
+says "intervals whose functions were not recorded" "instrumentation: " " mean (95 % CI " " variance (95 % CI "
+expect 0 "$VPROF" show summary --format json
+says '"instrumentation"' '"root_only"' '"mean_ci95"' '"measured": true'
+
+# About a quarter in full: 500, give or take four standard errors of 19.4; and none is missing.
+expect 0 "$VPROF" sql "SELECT f.count BETWEEN 422 AND 578, f.count + p.root_only_count,
+	p.mean_low < p.mean AND p.mean < p.mean_high FROM finding f JOIN probing p ON p.finding = f.id"
+grep -q '^1.*2000.*1$' "$work/.out" && pass || fail "numbers of intervals: $(cat "$work/.out")"
+
+# Every interval in full has its 101 calls, on both threads; the others have none.
+calls_are_right()
+{
+	awk '$1 == "interval" { full[$2] = 1; cnt++ }
+		$1 == "invocation" && $4 ~ /^small/ && $3 != "-" { calls[$3]++ }
+		END {
+			for (sid in full) wrong += calls[sid] != 101
+			for (sid in calls) wrong += !(sid in full)
+			if (!cnt || wrong) { print wrong " of " cnt; exit 1 }
+		}' "$1" && pass || fail "calls of intervals in full and of others"
+}
+expect 0 "$VPROF" export --format tuples
+says "completed intervals of which no functions were recorded (record --sample) are left out"
+cp "$work/.out" full.tuples
+calls_are_right full.tuples
+
+# What is exported says the same of them.
+"$VPROF" show execution-table --format csv >recorded.csv
+expect 0 "$VPROF" import --from tuples full.tuples
+"$VPROF" show execution-table --format csv >imported.csv
+[ "$(wc -l <recorded.csv)" -gt 1000 ] && cmp -s recorded.csv imported.csv && pass ||
+	fail "the import differs"
+
+# The configuration's default; a part so small leaves nothing to explain.
+printf '[record]\n\tsample = 1/1000000\n' >>vprof.conf
+expect 3 "$VPROF" record -- ./server
+says "none of the 2000 'request' intervals completed in run 3 was recorded in full" "--sample 1/K"
+expect 3 "$VPROF" show summary --format json
+says "None of 2,000 intervals of 'request' was recorded in full"
+expect 0 "$VPROF" record --sample 1/1 -- ./server
+grep -q "root-only" "$work/.err" && fail "1/1 has root-only intervals" || pass
+
+# Functions that the build has recorded always are not, in such a run, unless they wake somebody.
+expect 0 "$VPROF" build --functions all -- cc -O1 -o server server.c -lpthread
+expect 0 "$VPROF" record --sample 1/4 -- ./server
+expect 0 "$VPROF" export --format tuples
+cp "$work/.out" full.tuples
+calls_are_right full.tuples
+[ "$(grep -c '^invocation.* take_turn' full.tuples)" = 4000 ] && pass || fail "who wakes is recorded always"
+finish
