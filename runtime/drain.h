@@ -40,6 +40,7 @@ void trace_file_block(struct trace_file *f, enum trace_block_kind kind, const vo
 
 /* new_arena.c: 0 or a negative errno */
 int drain_make_arena(struct drainer *d, const struct drainer_options *o);
+void drain_remove_arena(struct drainer *d);	/* the file; processes that map it keep it */
 
 /* drain.c */
 bool drain_full(struct drainer *d);	/* all full chunks; false: there were none */

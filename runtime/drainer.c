@@ -42,8 +42,7 @@ static void drainer_free(struct drainer *d)
 {
 	if (d->arena.base)
 		munmap(d->arena.base, d->arena_bytes);
-	if (*d->arena_path)
-		unlink(d->arena_path);
+	drain_remove_arena(d);
 	if (d->arena_fd >= 0)
 		close(d->arena_fd);
 	trace_file_close(&d->file);

@@ -5,6 +5,15 @@
  * All its pages are allocated here, at once: a target that touches one cannot find that the disk
  * is full (SIGBUS).  The file is locked while its drainer lives, so that the next one can tell the
  * arena of a killed drainer, 200 MB of memory, and remove it.
+ *
+ * Root's commands often start their server as another user (su, setpriv, a service manager), which
+ * must be able to open it as well.  So root's arena may be opened by everybody who knows its name,
+ * which is random, in a directory that nobody else may list; the run's processes are told it in
+ * their environment, which other users cannot read:
+ *
+ *	0600 /dev/shm/vprof-aW3xQ1			of an ordinary user
+ *	0711 /dev/shm/vprof-Zr8LmT/			of root
+ *	0666 /dev/shm/vprof-Zr8LmT/5be1c0a93f7d2e46
  */
 #include <dirent.h>
 #include <errno.h>
@@ -15,6 +24,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "runtime/drain.h"
 
@@ -23,9 +33,12 @@ enum {
 	CHUNKS_MIN = 4,
 };
 
+#define SHM "/dev/shm"
+
 static size_t lay_out(struct arena_control *c, const struct drainer_options *o);
 static void remove_orphans(void);
 static int make_arena_file(struct drainer *d, size_t bytes);
+static int make_shared_file(struct drainer *d, size_t bytes);
 static void fill_plan(struct drainer *d, const struct drainer_options *o);
 static void fill_labels(struct drainer *d, const struct drainer_options *o);
 static uint64_t random_seed(void);
@@ -43,8 +56,8 @@ int drain_make_arena(struct drainer *d, const struct drainer_options *o)
 	int r;
 
 	remove_orphans();
-	snprintf(d->arena_path, sizeof(d->arena_path), "/dev/shm/vprof-XXXXXX");
-	r = make_arena_file(d, bytes);
+	snprintf(d->arena_path, sizeof(d->arena_path), SHM "/vprof-XXXXXX");
+	r = geteuid() == 0 ? make_shared_file(d, bytes) : make_arena_file(d, bytes);
 	if (r) {
 		/* Absolute, since the program may change its directory. */
 		beside = realpath(o->trace_path, NULL);
@@ -110,11 +123,11 @@ static size_t lay_out(struct arena_control *c, const struct drainer_options *o)
 	return at;
 }
 
-/* d->arena_path ends in XXXXXX. */
-static int make_arena_file(struct drainer *d, size_t bytes)
+/* Allocates and maps the new file d->arena_path, which is open as fd; negative: it is not. */
+static int allocate_file(struct drainer *d, int fd, size_t bytes)
 {
-	int fd = mkostemp(d->arena_path, O_CLOEXEC), r;
 	void *base;
+	int r;
 
 	if (fd < 0) {
 		r = -errno;
@@ -130,14 +143,54 @@ static int make_arena_file(struct drainer *d, size_t bytes)
 		r = -errno;
 	if (r) {
 		close(fd);
-		unlink(d->arena_path);
-		*d->arena_path = '\0';
+		drain_remove_arena(d);
 		return r;
 	}
 	d->arena_fd = fd;
 	d->arena.base = base;
 	d->arena_bytes = bytes;
 	return 0;
+}
+
+/* d->arena_path ends in XXXXXX. */
+static int make_arena_file(struct drainer *d, size_t bytes)
+{
+	return allocate_file(d, mkostemp(d->arena_path, O_CLOEXEC), bytes);
+}
+
+/* The same, as a directory with a file of secret name in it. */
+static int make_shared_file(struct drainer *d, size_t bytes)
+{
+	uint64_t secret;
+	size_t len;
+	int fd, r;
+
+	if (getrandom(&secret, sizeof(secret), 0) != sizeof(secret) || !mkdtemp(d->arena_path)) {
+		r = -errno;
+		*d->arena_path = '\0';
+		return r;
+	}
+	len = strlen(d->arena_path);
+	chmod(d->arena_path, 0711);
+	snprintf(d->arena_path + len, sizeof(d->arena_path) - len, "/%016llx",
+		 (unsigned long long)secret);
+	fd = open(d->arena_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		fchmod(fd, 0666);	/* whatever the umask */
+	return allocate_file(d, fd, bytes);
+}
+
+void drain_remove_arena(struct drainer *d)
+{
+	char *name = strrchr(d->arena_path, '/');
+
+	if (!*d->arena_path)
+		return;
+	unlink(d->arena_path);
+	*name = '\0';
+	if (strncmp(d->arena_path, SHM "/vprof-", strlen(SHM "/vprof-")) == 0)
+		rmdir(d->arena_path);
+	*d->arena_path = '\0';
 }
 
 /* Finished: one that is still being made is somebody's, though perhaps not locked yet. */
@@ -148,22 +201,56 @@ static bool is_arena(int fd)
 	return pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) && magic == ARENA_MAGIC;
 }
 
+/* Removes the file if it is an arena whose lock nobody holds. */
+static void remove_orphan(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd < 0)
+		return;
+	if (is_arena(fd) && !flock(fd, LOCK_EX | LOCK_NB))
+		unlinkat(dir, name, 0);
+	close(fd);
+}
+
+/* A directory of root's, with one arena or none.  One that is empty may be about to get it. */
+static void remove_orphan_in(int parent, const char *name)
+{
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *e;
+	bool any = false;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((e = readdir(dir)))
+		if (*e->d_name != '.') {
+			any = true;
+			remove_orphan(dirfd(dir), e->d_name);
+		}
+	closedir(dir);
+	if (any)
+		unlinkat(parent, name, AT_REMOVEDIR);	/* fails unless it is empty now */
+}
+
 /* Arenas of drainers that were killed: nobody holds their locks any more. */
 static void remove_orphans(void)
 {
-	DIR *dir = opendir("/dev/shm");
+	DIR *dir = opendir(SHM);
 	struct dirent *e;
-	int fd;
+	struct stat st;
 
 	while (dir && (e = readdir(dir))) {
-		if (strncmp(e->d_name, "vprof-", 6) || strlen(e->d_name) != 12)
+		if (strncmp(e->d_name, "vprof-", 6) || strlen(e->d_name) != 12 ||
+		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
 			continue;
-		fd = openat(dirfd(dir), e->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-		if (fd < 0)
-			continue;
-		if (is_arena(fd) && !flock(fd, LOCK_EX | LOCK_NB))
-			unlinkat(dirfd(dir), e->d_name, 0);
-		close(fd);
+		if (S_ISDIR(st.st_mode) && st.st_uid == geteuid())
+			remove_orphan_in(dirfd(dir), e->d_name);
+		else if (S_ISREG(st.st_mode))
+			remove_orphan(dirfd(dir), e->d_name);
 	}
 	if (dir)
 		closedir(dir);

@@ -5,6 +5,7 @@
  * A loaded machine makes waits longer, never shorter: lengths have a lower bound from the
  * scenario (HOLD_USEC less what the waiter needs to arrive) and a generous upper one.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -395,6 +396,43 @@ static void test_orphans(void **state)
 	unlink("orphan.trace");
 }
 
+/*
+ * Root's servers run as another user.  Who was told the arena's name may open it; who was not cannot
+ * find it, and nothing of it stays behind.
+ */
+static void test_other_user(void **state)
+{
+	struct drainer_options o = { .trace_path = "other.trace", .arena_bytes = 1 };
+	char path[128], *end;
+	struct drainer *d;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(drainer_open(&o, &d, NULL), 0);
+	snprintf(path, sizeof(path), "%s", strchr(drainer_env(d), '=') + 1);
+	end = strrchr(path, '/');
+	pid = fork();
+	if (!pid) {
+		int opened;
+
+		if (setgid(65534) || setuid(65534))
+			_exit(1);
+		opened = open(path, O_RDWR) >= 0;
+		*end = '\0';
+		_exit(!opened || open(path, O_RDONLY | O_DIRECTORY) >= 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(drainer_close(d, NULL, NULL), 0);
+	assert_int_not_equal(access(path, F_OK), 0);
+	*end = '\0';
+	assert_int_not_equal(access(path, F_OK), 0);
+	unlink("other.trace");
+}
+
 static void test_idle(void **state)
 {
 	struct recorded r = record_well("idle");
@@ -417,6 +455,7 @@ int main(void)
 		cmocka_unit_test(test_handover), cmocka_unit_test(test_nested),
 		cmocka_unit_test(test_semantics), cmocka_unit_test(test_absent),
 		cmocka_unit_test(test_idle), cmocka_unit_test(test_orphans),
+		cmocka_unit_test(test_other_user),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
