@@ -7,6 +7,7 @@
  */
 #include "analysis/refine_state.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include "base/banned.h"
@@ -178,6 +179,7 @@ struct refinement *refinement_new(const struct refine_project *p, const struct r
 	s->same_place = xcalloc(cnt, sizeof(*s->same_place));
 	s->visited = xcalloc(cnt, sizeof(*s->visited));
 	s->calls = xcalloc(cnt, sizeof(*s->calls));
+	s->tried = xcalloc(cnt, sizeof(*s->tried));
 	s->total = xcalloc(cnt, sizeof(*s->total));
 	s->own = xcalloc(cnt, sizeof(*s->own));
 	s->blamed = xcalloc(cnt, sizeof(*s->blamed));
@@ -222,6 +224,7 @@ void refinement_free(struct refinement *r)
 	free(s->visited);
 	VEC_RELEASE(&s->edges);
 	free(s->calls);
+	free(s->tried);
 	free(s->total);
 	free(s->own);
 	free(s->blamed);
@@ -280,8 +283,10 @@ static void learn(struct refinement *r, const struct findings *f)
 	double cost_ns = 0;
 
 	for (size_t i = 0; i < cnt; i++) {
-		if (r->levels[i] >= REFINE_IN_INTERVALS)
+		if (r->levels[i] >= REFINE_IN_INTERVALS) {
 			s->calls[i] = 0;
+			s->tried[i] += s->tried[i] < UCHAR_MAX;
+		}
 		s->total[i] = s->own[i] = s->blamed[i] = 0;
 		s->parent[i] = FUNCTION_NONE;
 	}
@@ -399,6 +404,32 @@ static bool is_told(const struct refinement *r, const struct findings *f, const 
 	return false;
 }
 
+/*
+ * The same chain, should f come first: functions in one circle of calls are of one height, so that the
+ * score goes by share alone.  Of order[], the last link of the chain that begins with order[i].
+ */
+static uint32_t last_link(const struct refinement *r, const struct findings *f,
+			  const uint32_t *order, size_t cnt, size_t i)
+{
+	const struct factor *x = &f->factors.items[order[i]];
+	uint32_t first = refine_find(r->state, x->function, x->file, x->line);
+	uint32_t last = first, ret = order[i];
+
+	if (x->kind != FACTOR_FUNCTION || first == FUNCTION_NONE)
+		return ret;
+	for (size_t j = i + 1; j < cnt; j++) {
+		const struct factor *y = &f->factors.items[order[j]];
+		uint32_t other = refine_find(r->state, y->function, y->file, y->line);
+
+		if (y->kind == FACTOR_FUNCTION && other != FUNCTION_NONE && other != last &&
+		    explains(r->state, other, first) && explains(r->state, other, last)) {
+			last = other;
+			ret = order[j];
+		}
+	}
+	return ret;
+}
+
 static struct refine_verdict verdict_of(struct refinement *r, const struct findings *f,
 					uint32_t factor, const enum refine_level *next)
 {
@@ -439,7 +470,8 @@ static void judge(struct refinement *r, const struct findings *f, const enum ref
 	r->verdicts.cnt = 0;
 	for (size_t i = 0; i < cnt && (r->options.k == 0 || r->verdicts.cnt < r->options.k); i++)
 		if (!is_told(r, f, &f->factors.items[order[i]]))
-			VEC_ADD(&r->verdicts, verdict_of(r, f, order[i], next));
+			VEC_ADD(&r->verdicts,
+				verdict_of(r, f, last_link(r, f, order, cnt, i), next));
 }
 
 /* ---- the step ---- */

@@ -19,6 +19,7 @@
 #include <string.h>
 #include "base/banned.h"
 
+#define TRIES 2				/* runs of a function that is left out as too dear in between */
 #define WAKER_LEVELS 3			/* below a waker at once: how often it calls is not known */
 
 struct candidate {
@@ -212,7 +213,10 @@ static void take_path(struct budget *b)
 	take_tier(b);
 }
 
-/* Everything below f, levels deep (0: all), becomes a candidate. */
+/*
+ * Everything below f, levels deep (0: all), becomes a candidate, but what was recorded and nobody
+ * called, with all that is below that: in a circle of calls the rest would be the whole program.
+ */
 static void add_below(struct budget *b, uint32_t f, enum refine_level level, unsigned levels)
 {
 	indexes queue = { NULL, 0, 0 }, children = { NULL, 0, 0 };
@@ -235,6 +239,8 @@ static void add_below(struct budget *b, uint32_t f, enum refine_level level, uns
 				seen[child] = true;
 				if (level == REFINE_IN_INTERVALS)
 					b->in_scope[child] = true;
+				if (level == REFINE_IN_INTERVALS && b->s->calls[child] == 0)
+					continue;
 				add_candidate(b, child, level);
 				VEC_ADD(&queue, child);
 			}
@@ -298,7 +304,7 @@ static struct difference compare_plans(const struct budget *b)
 		bool now = b->r->levels[i] >= REFINE_IN_INTERVALS,
 		     then = b->next[i] >= REFINE_IN_INTERVALS;
 
-		d.more |= (then && !now) ||
+		d.more |= (then && !now && b->s->tried[i] < TRIES) ||
 			  (b->next[i] == REFINE_ALWAYS && b->r->levels[i] != REFINE_ALWAYS);
 		d.less |= b->next[i] < b->r->levels[i] && (now || b->next[i] == REFINE_OUT);
 		if (b->next[i] != REFINE_OUT)

@@ -21,6 +21,7 @@ struct refine_state {
 	uint32_t *visited, visit;	/* visited[f] == visit: seen in this search */
 	struct map *plans;		/* hashes of the plans there have been */
 
+	unsigned char *tried;		/* runs that recorded it, at most 255 */
 	double *calls; /* an interval, when it was last recorded; negative: never */
 	/* In the latest run, as shares of its Var(T): */
 	double *total;			/* the function with all it calls, largest place */

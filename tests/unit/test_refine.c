@@ -75,6 +75,57 @@ static void test_too_dear(void **state)
 	refinement_free(w.r);
 }
 
+/* The latency goes up and down, so that m, 1,000 calls of 10 ns, fits every other time.  It is tried
+ * twice; that the last plan is a new one, because l is out of it, does not help. */
+static void test_in_and_out(void **state)
+{
+	struct world w;
+	struct findings *f;
+	uint32_t h, mix;
+
+	(void)state;
+	world_make(&w, server, server_calls);
+	world_start(&w, REFINE_BUDGET, 3);
+	mix = world_index(&w, 'm');
+	for (int run = 0; run < 4; run++) {
+		bool recorded = w.r->levels[mix] >= REFINE_IN_INTERVALS;
+
+		f = found_new(100, recorded ? 100000 : 1000000);
+		h = found_function(f, &w, 'h', 0, 1, 1);
+		found_node(f, &w, NODE_BODY, 'h', h, 0.9, 0);
+		if (recorded) {
+			found_function(f, &w, 'm', h, 0.1, 1000);
+			found_function(f, &w, 'l', h, 0, run == 2 ? 5000 : 1);
+		}
+		found_factor(f, &w, 'h', 1);
+		assert_int_equal(recorded, run == 0 || run == 2);
+		assert_int_equal(world_step(&w, f), run == 3 ? REFINE_TOO_DEAR : REFINE_GOES_ON);
+	}
+	refinement_free(w.r);
+}
+
+/* a's own part is large; c, which it calls, was recorded and never called: what is below c stays out. */
+static void test_below_never_called(void **state)
+{
+	static const char *const names[] = { "r", "a", "c", "d", "e", NULL };
+	static const char *const calls[] = { "ra", "ac", "cd", "ae", NULL };
+	struct world w;
+	struct findings *f;
+
+	(void)state;
+	world_make(&w, names, calls);
+	world_start(&w, REFINE_BUDGET, 3);
+	w.r->levels[world_index(&w, 'd')] = REFINE_OUT;
+	w.r->levels[world_index(&w, 'e')] = REFINE_OUT;
+	assert_string_equal(world_recorded(&w), "rac");
+	f = found_new(100, 100000);
+	found_function(f, &w, 'a', found_function(f, &w, 'r', 0, 1, 1), 1, 1);
+	found_factor(f, &w, 'a', 1);
+	assert_int_equal(world_step(&w, f), REFINE_GOES_ON);
+	assert_string_equal(world_recorded(&w), "race");
+	refinement_free(w.r);
+}
+
 /* Without mix the latency turns out to be 10 us: then even its dormant probe, 1,000 ns, is too much. */
 static void test_dormant_goes_too(void **state)
 {
@@ -352,6 +403,13 @@ static void test_chain_is_one_line(void **state)
 	assert_int_equal(w.r->verdicts.items[0].factor, 0);
 	assert_int_equal(w.r->verdicts.items[1].factor, 2);
 	assert_int_equal(w.r->verdicts.items[2].factor, 3);
+	for (uint32_t i = 0; i < 4; i++)	/* and backward: where a's turn comes, c is told */
+		f->factors.items[i].score = i;
+	refinement_step(w.r, f);
+	assert_int_equal(w.r->verdicts.cnt, 3);
+	assert_int_equal(w.r->verdicts.items[0].factor, 3);
+	assert_int_equal(w.r->verdicts.items[1].factor, 2);
+	assert_int_equal(w.r->verdicts.items[2].factor, 0);
 	findings_free(f);
 	refinement_free(w.r);
 }
@@ -401,6 +459,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hot_function_is_left_out),
 		cmocka_unit_test(test_too_dear),
+		cmocka_unit_test(test_in_and_out),
+		cmocka_unit_test(test_below_never_called),
 		cmocka_unit_test(test_dormant_goes_too),
 		cmocka_unit_test(test_levels_at_once),
 		cmocka_unit_test(test_never_called),
