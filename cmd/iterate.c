@@ -27,7 +27,7 @@ static unsigned arg_k = UINT_MAX, arg_max_runs = UINT_MAX;	/* not given */
 static unsigned arg_jobs, arg_buffer_mib;
 static double arg_threshold = NAN, arg_overhead = NAN;
 static const char *arg_policy = "budget", *arg_format = "text";
-static bool arg_ask, arg_ignore_status, arg_verbose;
+static bool arg_ask, arg_restart, arg_ignore_status, arg_verbose;
 
 volatile sig_atomic_t iterate_interrupted;
 
@@ -134,6 +134,8 @@ static int iterate(struct loop *l)
 		  l->project->functions.cnt, l->graph.root_cnt,
 		  refine_policy_name(l->options.policy), l->options.k, l->options.threshold * 100);
 	sigaction(SIGINT, &catch, NULL);
+	if (!l->restart && iterate_resume(l, &diag) < 0)
+		return fail(&diag);
 	while (!l->stop)
 		if (iterate_round(l, &diag) < 0)
 			return end_early(l, &diag);
@@ -145,6 +147,7 @@ static void take_settings(struct loop *l)
 {
 	l->json = strcmp(arg_format, "json") == 0;
 	l->ask = arg_ask;
+	l->restart = arg_restart;
 	l->ignore_status = arg_ignore_status;
 	l->build = (struct build_options){ arg_jobs, arg_verbose, !arg_verbose };
 	l->record = (struct record_options){ .buffer_mib = arg_buffer_mib,
@@ -180,6 +183,7 @@ static const struct option_desc iterate_options[] = {
 	{ 0, "max-runs", "N", OPT_UINT, &arg_max_runs, "at most N runs (12)" },
 	{ 0, "overhead", "F", OPT_DOUBLE, &arg_overhead, "budget: what probes may cost, of the mean latency (0.05)" },
 	{ 0, "ask", NULL, OPT_FLAG, &arg_ask, "ask what is to be broken down (on a terminal)" },
+	{ 0, "restart", NULL, OPT_FLAG, &arg_restart, "begin anew where an interrupted iteration would go on" },
 	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text, or json: the runs, why it ended, the last run's factors" },
 	{ 0, "ignore-status", NULL, OPT_FLAG, &arg_ignore_status, "go on when the command fails" },
 	{ 0, "buffer", "MIB", OPT_UINT, &arg_buffer_mib, "memory for records not yet written, in MiB" },

@@ -20,6 +20,7 @@
 #include "cmd/common.h"
 #include "cmd/function_source.h"
 #include "cmd/iterate_loop.h"
+#include "store/iteration_start.h"
 
 enum { NAMES_SHOWN = 6, ANSWER_MAX = 64 };
 
@@ -148,26 +149,42 @@ static enum answer ask(const struct loop *l, const struct refine_question *q)
 	return a;
 }
 
-void iterate_ask(struct loop *l)
+static int take_answer(struct loop *l, const struct refine_question *q, bool deeper,
+		       struct diag *reterr)
+{
+	int r = 0;
+
+	refinement_answer(l->refinement, q, deeper);
+	for (size_t i = 0; r == 0 && i < q->functions.cnt; i++) {
+		struct iteration_answer a = { function_of(l, q->functions.items[i])->key, deeper };
+
+		r = iteration_answer_write(l->store, l->first_run, &a, reterr);
+	}
+	return r;
+}
+
+int iterate_ask(struct loop *l, struct diag *reterr)
 {
 	struct refine_question q = { .factor = 0 };
 	struct sigaction old, interrupts;
+	int r = 0;
 
 	/* Control-C ends the reading, too. */
 	sigaction(SIGINT, NULL, &old);
 	interrupts = old;
 	interrupts.sa_flags &= ~SA_RESTART;
 	sigaction(SIGINT, &interrupts, NULL);
-	while (!l->stop && refinement_question(l->refinement, l->findings, &q)) {
+	while (r == 0 && !l->stop && refinement_question(l->refinement, l->findings, &q)) {
 		enum answer a = ask(l, &q);
 
 		if (a == ANSWER_QUIT)
 			l->stop = iterate_interrupted ? "interrupted" : "quit";
 		else
-			refinement_answer(l->refinement, &q, a == ANSWER_YES);
+			r = take_answer(l, &q, a == ANSWER_YES, reterr);
 	}
 	if (iterate_interrupted)
 		l->status = 128 + SIGINT;
 	sigaction(SIGINT, &old, NULL);
 	refine_question_release(&q);
+	return r;
 }

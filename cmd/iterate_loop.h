@@ -4,6 +4,7 @@
  *
  *	iterate.c		options; from the first run to the last
  *	iterate_round.c		one round: plan, rebuild, run, analyse, decide
+ *	iterate_resume.c	an iteration that was interrupted goes on
  *	iterate_ask.c		--ask: what the user wants to know more about
  *	iterate_end.c		what it says at its end
  */
@@ -23,7 +24,7 @@ struct loop {
 	struct refine_options options;
 	struct build_options build;
 	struct record_options record;
-	bool ask, ignore_status, json;
+	bool ask, restart, ignore_status, json;
 	struct args build_command, run_command;
 
 	struct store *store;
@@ -51,8 +52,22 @@ extern volatile sig_atomic_t iterate_interrupted;
 /* One round.  A run without a result ends the loop and is no error. */
 int iterate_round(struct loop *l, struct diag *reterr);
 
-/* Asks for everything that the next plan would break down.  Who wants to end here sets l->stop. */
-void iterate_ask(struct loop *l);
+/* The run l->run found l->findings: takes it in, tells it, decides, keeps the round. */
+int iterate_judge(struct loop *l, struct diag *reterr);
+
+/* The same of a run before the last, in an iteration that goes on: nothing is told or kept again. */
+void iterate_retrace(struct loop *l);
+
+/* Takes up the latest iteration if it was interrupted and nothing has changed since; else leaves l as
+ * it was.  It may have been just before its end: then l->stop is set. */
+int iterate_resume(struct loop *l, struct diag *reterr);
+
+/* Writes down what is needed for that. */
+int iterate_keep_start(const struct loop *l, struct diag *reterr);
+
+/* Asks for everything that the next plan would break down, and keeps the answers.  Who wants to end
+ * here sets l->stop. */
+int iterate_ask(struct loop *l, struct diag *reterr);
 
 /* The answer, why this was the last run, and what to do next; or the document. */
 void iterate_end(struct loop *l);

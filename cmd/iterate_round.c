@@ -74,39 +74,69 @@ static void look_at_run(struct loop *l, const struct run *run)
 	}
 }
 
-/* What the run found is taken in, told, asked for, and decided on. */
-static void decide(struct loop *l, struct round *round)
+/* What the run found is taken in and told; the user is asked before it is decided on. */
+static int decide(struct loop *l, struct round *round, struct diag *reterr)
 {
 	struct refinement *r = l->refinement;
+	int e = 0;
 
 	refinement_look(r, l->findings);
-	if (l->ask)
+	if (l->ask) {
 		round_text(&l->style, round);
-	if (l->ask && !l->stop)
-		iterate_ask(l);
+		e = keep_round(l, round, reterr);
+		if (e == 0 && !l->stop)
+			e = iterate_ask(l, reterr);
+	}
 	refinement_decide(r, l->findings);
 	if (!l->stop && r->stop != REFINE_GOES_ON)
 		l->stop = refine_stop_name(r->stop);
 	if (!l->ask)
 		round_text(&l->style, round);
+	return e;
 }
 
-static int judge_round(struct loop *l, struct diag *reterr)
+/* The round of l->run, before its step is made. */
+static void round_begin(const struct loop *l, struct round *ret)
 {
-	struct round round = {
-		.number = l->refinement->run_cnt + 1, .run = &l->run, .findings = l->findings,
-		.refinement = l->refinement, .recorded_cnt = l->refinement->recorded_cnt,
-		.dormant_cnt = l->refinement->dormant_cnt, .variance_before_ns2 = l->variance_ns2,
+	const struct refinement *r = l->refinement;
+
+	*ret = (struct round){
+		.number = r->run_cnt + 1, .run = &l->run, .findings = l->findings, .refinement = r,
+		.recorded_cnt = r->recorded_cnt, .dormant_cnt = r->dormant_cnt,
+		.variance_before_ns2 = l->variance_ns2,
 	};
+	add_names(l, &ret->added);
+}
+
+static void round_end(struct loop *l, struct round *round)
+{
+	json_array_append_new(l->rounds, round_json(round));
+	l->variance_ns2 = l->findings->interval.variance_ns2;
+}
+
+int iterate_judge(struct loop *l, struct diag *reterr)
+{
+	struct round round;
 	int r;
 
-	add_names(l, &round.added);
-	decide(l, &round);
-	json_array_append_new(l->rounds, round_json(&round));
-	l->variance_ns2 = l->findings->interval.variance_ns2;
-	r = keep_round(l, &round, reterr);
+	round_begin(l, &round);
+	r = decide(l, &round, reterr);
+	if (r == 0)
+		r = keep_round(l, &round, reterr);
+	round_end(l, &round);
 	VEC_RELEASE(&round.added);
 	return r;
+}
+
+void iterate_retrace(struct loop *l)
+{
+	struct round round;
+
+	round_begin(l, &round);
+	refinement_look(l->refinement, l->findings);
+	refinement_decide(l->refinement, l->findings);
+	round_end(l, &round);
+	VEC_RELEASE(&round.added);
 }
 
 int iterate_round(struct loop *l, struct diag *reterr)
@@ -143,7 +173,9 @@ int iterate_round(struct loop *l, struct diag *reterr)
 	l->run = run;
 	l->findings = TAKE_PTR(findings);
 	memset(&run, 0, sizeof(run));
-	if (!l->first_run)
+	if (!l->first_run) {
 		l->first_run = l->run.number;
-	return judge_round(l, reterr);
+		r = iterate_keep_start(l, reterr);
+	}
+	return r < 0 ? r : iterate_judge(l, reterr);
 }

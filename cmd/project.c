@@ -195,6 +195,8 @@ int run_analyze(struct store *s, struct run *r, struct findings **ret, struct di
 	e = findings_write(s, r->number, first, reterr);
 	if (e == 0)
 		e = project_add_observed(s, r->number, first, reterr);
+	if (e == 0)
+		e = planned_count(s, r->number, t, reterr);
 	for (size_t i = 0; e == 0 && i < first->interval_names.cnt; i++) {
 		_cleanup_(findings_freep) struct findings *f = NULL;
 

@@ -155,6 +155,24 @@ static struct drainer_alias *drainer_aliases(const struct config *c, size_t *ret
 	return aliases;
 }
 
+static int keep_plan(struct store *s, const struct run *run, const struct plan *plan,
+		     struct diag *reterr)
+{
+	static const enum planned_level levels[] = {
+		[PLAN_OFF] = PLANNED_DORMANT, [PLAN_DORMANT] = PLANNED_DORMANT,
+		[PLAN_IN_INTERVALS] = PLANNED_IN_INTERVALS, [PLAN_ALWAYS] = PLANNED_ALWAYS,
+	};
+	planned_functions list = { NULL, 0, 0 };
+	int r;
+
+	for (size_t i = 0; i < plan->entries.cnt; i++)
+		VEC_ADD(&list, (struct planned_function){
+			plan->entries.items[i].key, levels[plan->entries.items[i].level], UINT32_MAX });
+	r = planned_write(s, run->number, list.items, list.cnt, reterr);
+	VEC_RELEASE(&list);
+	return r;
+}
+
 static int open_drainer(struct store *s, const struct run *run, const struct record_options *o,
 			struct drainer **ret, struct diag *reterr)
 {
@@ -173,6 +191,8 @@ static int open_drainer(struct store *s, const struct run *run, const struct rec
 
 	if (r == 0 && o->sample.full < o->sample.of && !o->keep_levels)
 		r = sample_plan(s, o->config, plan, reterr);
+	if (r == 0)
+		r = keep_plan(s, run, plan, reterr);
 	if (r < 0)
 		return r;
 	probes = xcalloc(plan->entries.cnt, sizeof(*probes));
@@ -204,8 +224,7 @@ static int not_instrumented(const struct run *run, int exit_status)
 			run->number);
 }
 
-/* As the user wrote it: [run] command is text for a shell already. */
-static char *command_text(const struct args *command)
+char *record_command_text(const struct args *command)
 {
 	struct str text = STR_INIT;
 
@@ -248,7 +267,7 @@ int record_once(struct store *s, const char *name, const struct args *command,
 
 	*ret_run = (struct run){
 		.name = name ? xstrdup(name) : NULL,
-		.command = command_text(command),
+		.command = record_command_text(command),
 		.source = xstrdup("record"),
 		.started_ns = now_ns(CLOCK_REALTIME),
 	};

@@ -19,6 +19,9 @@ struct record_options {
 int record_command(const struct config *c, const char *command_name, char *const *given,
 		   struct args *ret, struct diag *reterr);
 
+/* As the user wrote it: [run] command is text for a shell already.  The caller frees it. */
+char *record_command_text(const struct args *command);
+
 /*
  * Runs command under the plan on disk, as a new run of that name (may be NULL), and analyses it.
  * *ret stays NULL and *ret_status says how to end, all told already, if nothing of what ran was built

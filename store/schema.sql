@@ -14,7 +14,8 @@
 --	  WHERE f.kind = 'wait' ORDER BY f.share DESC;
 
 PRAGMA application_id = 0x7670726f;	-- "vpro"
-PRAGMA user_version = 5;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing
+PRAGMA user_version = 6;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
+					-- 6: iteration_start, answer, planned
 -- Run over a database of an older version this adds the tables that it lacks; store.c adds columns.
 
 -- ---- the project, from the scan records of the last build ----
@@ -92,6 +93,34 @@ CREATE TABLE IF NOT EXISTS iteration (	-- a run that vprof iterate made
 	selected	TEXT NOT NULL,		-- the k first factors
 	stop		TEXT			-- why it was the last run; NULL: it was not
 );
+
+CREATE TABLE IF NOT EXISTS iteration_start (	-- what one vprof iterate was asked for
+	first_run	INTEGER PRIMARY KEY,	-- as in iteration
+	command		TEXT NOT NULL,		-- of its runs
+	policy		TEXT NOT NULL,
+	k		INTEGER NOT NULL,
+	max_runs	INTEGER NOT NULL,
+	threshold	REAL NOT NULL,
+	overhead	REAL NOT NULL,
+	sources		INTEGER NOT NULL,	-- hash of the sources and of how they are compiled
+	configuration	INTEGER NOT NULL	-- hash of vprof.conf
+);
+
+CREATE TABLE IF NOT EXISTS answer (		-- vprof iterate --ask
+	first_run	INTEGER NOT NULL,	-- of the iteration
+	function	INTEGER NOT NULL,	-- function.key
+	deeper		INTEGER NOT NULL,	-- 1: record what it calls; 0: not in this iteration
+	PRIMARY KEY (first_run, function)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS planned (		-- a function of the plan that a run had
+	run		INTEGER NOT NULL REFERENCES run(number),
+	function	INTEGER NOT NULL,	-- function.key
+	level		TEXT NOT NULL,		-- interval, always, dormant
+	calls		INTEGER,		-- that were recorded; NULL: no program of the run has
+						-- its probe, or it is dormant
+	PRIMARY KEY (run, function)
+) WITHOUT ROWID;
 
 -- ---- results: one finding per run and kind of interval ----
 

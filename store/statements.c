@@ -78,6 +78,26 @@ static const char *const texts[] = {
 		"SELECT run, first_run, policy, recorded_cnt, dormant_cnt, added_cnt, probe_cost,"
 		" selected, stop FROM iteration ORDER BY run",
 
+	[STMT_ITERATION_START_WRITE] =
+		"INSERT OR REPLACE INTO iteration_start(first_run, command, policy, k, max_runs,"
+		" threshold, overhead, sources, configuration)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+	[STMT_ITERATION_START_READ] =
+		"SELECT first_run, command, policy, k, max_runs, threshold, overhead, sources,"
+		" configuration FROM iteration_start WHERE first_run = ?1",
+	[STMT_ANSWER_WRITE] =
+		"INSERT OR REPLACE INTO answer(first_run, function, deeper) VALUES (?1, ?2, ?3)",
+	[STMT_ANSWERS_READ] =
+		"SELECT function, deeper FROM answer WHERE first_run = ?1 ORDER BY function",
+	[STMT_PLANNED_DELETE] = "DELETE FROM planned WHERE run = ?1",
+	[STMT_PLANNED_INSERT] =
+		"INSERT OR REPLACE INTO planned(run, function, level, calls) VALUES (?1, ?2, ?3, ?4)",
+	[STMT_PLANNED_COUNT] =
+		"INSERT INTO planned(run, function, level, calls) VALUES (?1, ?2, ?3, ?4)"
+		" ON CONFLICT DO UPDATE SET calls = excluded.calls",
+	[STMT_PLANNED_READ] =
+		"SELECT function, level, calls FROM planned WHERE run = ?1 ORDER BY function",
+
 	[STMT_FINDING_FIND] =
 		"SELECT id FROM finding WHERE run = ?1 AND ifnull(interval, '') = ifnull(?2, '')",
 	[STMT_FINDING_FIRST] = "SELECT id FROM finding WHERE run = ?1 ORDER BY id LIMIT 1",

@@ -111,6 +111,23 @@ typedef VEC(struct iteration) iterations;
 int iterations_read(struct store *s, iterations *ret, struct diag *reterr);	/* in order of run */
 void iterations_release(iterations *list);
 
+/* A function of the plan that a run had. */
+enum planned_level { PLANNED_IN_INTERVALS, PLANNED_ALWAYS, PLANNED_DORMANT };
+struct planned_function {
+	uint64_t key;
+	enum planned_level level;
+	uint32_t calls;			/* that were recorded; UINT32_MAX: no program of the run has its
+					 * probe, or it is dormant */
+};
+typedef VEC(struct planned_function) planned_functions;	/* VEC_RELEASE frees it */
+
+/* Replaces the plan of that run; planned_count() fills in the calls, and adds the functions of a
+ * plan that names none ("all"). */
+int planned_write(struct store *s, uint32_t run, const struct planned_function *list, size_t cnt,
+		  struct diag *reterr);
+int planned_count(struct store *s, uint32_t run, const struct trace *t, struct diag *reterr);
+int planned_read(struct store *s, uint32_t run, planned_functions *ret, struct diag *reterr);	/* in order of key */
+
 /* DIR/runs/NNN; the caller frees it.  It holds trace.vpt (recorded) or trace.tuples (imported). */
 char *run_dir(const struct store *s, uint32_t number);
 

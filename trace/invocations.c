@@ -87,7 +87,7 @@ static void add_functions(struct reading *rd)
 		if (!name || !*name)
 			name = arena_printf(r->arena, "function-%zu", fid);
 		VEC_ADD(&rd->t->functions, (struct function){ name, f->file, f->line, f->key,
-			f->level > 0, false });
+			f->level > 0, false, true });
 	}
 }
 

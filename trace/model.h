@@ -102,6 +102,7 @@ struct function {
 	uint64_t key;			/* hash of (real path, line, name), runtime/probe.h; 0 if unknown */
 	bool probed;			/* could have invocations in this run */
 	bool left_out;			/* calls of it do not count in the call graph */
+	bool registered;		/* a program of the run has its probe */
 };
 
 struct call {				/* static call graph: caller may call callee */

@@ -36,7 +36,7 @@ answered()
 	printf "$answers" >"$work/.typed"
 	# shellcheck disable=SC2016
 	expect "$status" sh -c 'script -qec "$1" /dev/null <"$2"' sh \
-		"$VPROF iterate --ask $* -- ./program" "$work/.typed"
+		"$VPROF iterate --ask --restart $* -- ./program" "$work/.typed"
 }
 
 # silent TEXT: nobody said it
@@ -82,7 +82,7 @@ expect 130 sh -c '{
 	done
 	printf "\003"
 	sleep 0.2
-} | script -qefc "$1" /dev/null' sh "$VPROF iterate --ask --policy paper -- ./program" "$work/.out"
+} | script -qefc "$1" /dev/null' sh "$VPROF iterate --ask --restart --policy paper -- ./program" "$work/.out"
 says "▶ handle › sleep wait" "it was interrupted"
 
 # Policy budget goes deeper at once: nothing is left to ask for.
