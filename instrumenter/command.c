@@ -8,6 +8,7 @@
  */
 #include <ctype.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -38,6 +39,7 @@ static const struct option_row {
 	{ "-idirafter", EITHER, WORD_PREPROCESS }, { "-iprefix", EITHER, WORD_PREPROCESS },
 	{ "-iwithprefix", EITHER, WORD_PREPROCESS },
 	{ "-iwithprefixbefore", EITHER, WORD_PREPROCESS },
+	{ "-Wp,-MD,", PREFIX, WORD_DEPENDENCY }, { "-Wp,-MMD,", PREFIX, WORD_DEPENDENCY },
 	{ "-Wp,", PREFIX, WORD_PREPROCESS }, { "-Xpreprocessor", NEXT, WORD_PREPROCESS },
 	{ "-finput-charset=", PREFIX, WORD_PREPROCESS },
 	{ "-MD", ALONE, WORD_DEPENDENCY }, { "-MMD", ALONE, WORD_DEPENDENCY },
@@ -47,7 +49,7 @@ static const struct option_row {
 	{ "-W", PREFIX, WORD_WARNING }, { "-w", ALONE, WORD_WARNING },
 	{ "-pedantic", PREFIX, WORD_WARNING },
 	{ "-Wa,", PREFIX, WORD_FLAG }, { "-Wl,", PREFIX, WORD_LINK },
-	{ "-l", EITHER, WORD_INPUT },
+	{ "-l", EITHER, WORD_LINK },
 	{ "-shared", ALONE, WORD_LINK }, { "-static", ALONE, WORD_LINK }, { "-r", ALONE, WORD_LINK },
 	{ "-static-pie", ALONE, WORD_LINK }, { "-rdynamic", ALONE, WORD_LINK },
 	{ "-pie", ALONE, WORD_LINK }, { "-no-pie", ALONE, WORD_LINK }, { "-s", ALONE, WORD_LINK },
@@ -59,7 +61,8 @@ static const struct option_row {
 	{ "-imultilib", NEXT, WORD_FLAG }, { "--param", NEXT, WORD_FLAG },
 	{ "-Xassembler", NEXT, WORD_FLAG }, { "-Xlinker", NEXT, WORD_LINK },
 	{ "-Xclang", NEXT, WORD_FLAG }, { "-mllvm", NEXT, WORD_FLAG }, { "-arch", NEXT, WORD_FLAG },
-	{ "-target", NEXT, WORD_FLAG }, { "-wrapper", NEXT, WORD_FLAG }, { "-specs", NEXT, WORD_FLAG },
+	{ "-target", NEXT, WORD_FLAG }, { "--target=", PREFIX, WORD_FLAG },
+	{ "-wrapper", NEXT, WORD_FLAG }, { "-specs", NEXT, WORD_FLAG },
 	{ "-aux-info", NEXT, WORD_FLAG }, { "-dumpbase", NEXT, WORD_FLAG },
 	{ "-dumpbase-ext", NEXT, WORD_FLAG }, { "-dumpdir", NEXT, WORD_FLAG },
 	{ "-Tbss", NEXT, WORD_LINK }, { "-Tdata", NEXT, WORD_LINK }, { "-Ttext", NEXT, WORD_LINK },
@@ -85,6 +88,11 @@ static const struct {
 static const char *const strange_suffixes[] = {
 	".h", ".hh", ".hpp", ".hxx", ".H", ".m", ".mm", ".f", ".f90", ".go", ".d", ".i", ".ii", ".pcm",
 };
+
+static const char *const assembler_suffixes[] = { ".s", ".S", ".sx" };
+
+/* What stands behind a triple in a cross compiler's name. */
+static const char *const drivers[] = { "gcc", "g++", "clang", "cc", "c++", "cpp" };
 
 static const char *const wrappers[] = { "ccache", "sccache", "distcc", "icecc" };
 
@@ -162,6 +170,36 @@ static enum language language_of_suffix(const char *path)
 	return LANG_OTHER;
 }
 
+/* "x86_64-linux-gnu": a triple of the machine that the runtime is for? */
+static bool is_our_target(const char *triple, size_t len)
+{
+	_cleanup_(freep) char *target = xstrndup(triple, len);
+	struct utsname machine;
+
+	if (uname(&machine) < 0 || !starts_with(target, machine.machine))
+		return false;
+	return strstr(target, "linux") && !strstr(target, "musl") && !strstr(target, "android") &&
+	       !strstr(target, "gnux32");
+}
+
+/* "aarch64-linux-gnu-gcc-12", "musl-gcc", "avr-g++": what they make cannot hold our probes. */
+static bool is_foreign_compiler(const char *program)
+{
+	static const char *const harmless[] = { "c89", "c99", "clang", "ccache" };
+	const char *base = path_base(program), *end = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++) {
+		const char *found = strstr(base, drivers[i]);
+
+		if (found > base && found[-1] == '-' && (!end || found - 1 < end))
+			end = found - 1;
+	}
+	for (size_t i = 0; end && i < ARRAY_SIZE(harmless); i++)
+		if (strncmp(base, harmless[i], (size_t)(end - base)) == 0)
+			return false;
+	return end && !is_our_target(base, (size_t)(end - base));
+}
+
 /* g++ and clang++ take .c for C++. */
 static bool is_cxx_driver(const char *program)
 {
@@ -199,7 +237,10 @@ static void see_input(struct parsing *s, size_t i)
 	const char *word = s->c->words.items[i];
 	enum language language = language_of_suffix(word);
 
-	s->c->kinds.items[i] = WORD_INPUT;
+	bool is_assembler = s->forced ? starts_with(s->forced, "assembler") :
+			    has_suffix_in(word, assembler_suffixes, ARRAY_SIZE(assembler_suffixes));
+
+	s->c->kinds.items[i] = is_assembler ? WORD_ASSEMBLER : WORD_INPUT;
 	s->inputs++;
 	if (s->forced)
 		language = strcmp(s->forced, "c") == 0 ? LANG_C :
@@ -207,7 +248,7 @@ static void see_input(struct parsing *s, size_t i)
 	else if (language == LANG_C && s->cxx_driver)
 		language = LANG_CXX;
 	if (strcmp(word, "-") == 0 ||
-	    (s->forced && language == LANG_OTHER && !starts_with(s->forced, "assembler")) ||
+	    (s->forced && language == LANG_OTHER && !is_assembler) ||
 	    (!s->forced && has_suffix_in(word, strange_suffixes, ARRAY_SIZE(strange_suffixes))))
 		s->pass = true;
 	if (language == LANG_OTHER)
@@ -242,6 +283,10 @@ static void see_option(struct parsing *s, const char *word, const char *value)
 		c->link = LINK_NO_RUNTIME;
 	else if (strcmp(word, "-m32") == 0 || strcmp(word, "-mx32") == 0)
 		s->pass = true;			/* the runtime is for this machine */
+	else if (strcmp(word, "-target") == 0 && value)
+		s->pass |= !is_our_target(value, strlen(value));
+	else if (starts_with(word, "--target="))
+		s->pass |= !is_our_target(word + strlen("--target="), strlen(word) - strlen("--target="));
 	else if (word[1] == 'x' && value)
 		s->forced = strcmp(value, "none") == 0 ? NULL : value;
 	else if (word[1] == 'o' && value)
@@ -276,7 +321,7 @@ static size_t see_word(struct parsing *s, size_t i)
 		value = word + strlen(row->name);
 	}
 	if (!row || row->form != EITHER || value)
-		see_option(s, word, row && row->form == EITHER ? value : NULL);
+		see_option(s, word, value);
 	return next;
 }
 
@@ -321,6 +366,7 @@ void command_parse(char *const *argv, struct command *ret)
 	    argv[1][0] != '-')
 		first = 2;
 	s.cxx_driver = is_cxx_driver(c.words.items[first - 1]);
+	s.pass = is_foreign_compiler(c.words.items[first - 1]);
 	for (size_t i = first; i < c.words.cnt; )
 		i = see_word(&s, i);
 	c.kind = decide_kind(&s);
@@ -334,6 +380,14 @@ void command_release(struct command *c)
 	args_release(&c->words);
 	VEC_RELEASE(&c->kinds);
 	VEC_RELEASE(&c->sources);
+}
+
+bool command_has(const struct command *c, enum word_kind kind)
+{
+	for (size_t w = 0; w < c->words.cnt; w++)
+		if (c->kinds.items[w] == kind)
+			return true;
+	return false;
 }
 
 /* "dir/a.b.c" -> "a.b" */

@@ -29,7 +29,8 @@ enum link_kind { LINK_EXECUTABLE, LINK_NO_RUNTIME };
 enum word_kind {
 	WORD_PROGRAM,
 	WORD_SOURCE,			/* C or C++ */
-	WORD_INPUT,			/* object, library, assembler source ... */
+	WORD_INPUT,			/* object, library ... */
+	WORD_ASSEMBLER,			/* assembler source */
 	WORD_LANGUAGE,			/* -x and its value */
 	WORD_OUTPUT,			/* -o and its value */
 	WORD_COMPILE,			/* -c */
@@ -62,6 +63,8 @@ struct command {
 /* Never fails: what is not understood is COMMAND_PASS. */
 void command_parse(char *const *argv, struct command *ret);
 void command_release(struct command *c);	/* also a _cleanup_ function */
+
+bool command_has(const struct command *c, enum word_kind kind);
 
 /* The object that source i becomes, as the compiler would name it; the caller frees it. */
 char *command_object(const struct command *c, size_t i);

@@ -10,9 +10,10 @@
  *
  *	gcc -O2 ...a.o b.o -o prog  and the runtime
  *
- * Each unit is preprocessed, parsed, edited, compiled.  The preprocessor's messages are held back
- * until it is certain that the user's own command need not be run as well, so that nothing is said
- * twice; where it is run, its messages and its exit status are the answer.
+ * Each unit is preprocessed, parsed, edited, compiled.  The compiler's messages about all this are
+ * held back: they would speak of the edited text, without the macros, comments and columns of the
+ * user's.  If there are any, the user's own command is run as well, for its messages and its exit
+ * status alone.  So a unit without a warning is compiled once, and -Werror means what it always did.
  */
 #include <errno.h>
 #include <string.h>
@@ -72,14 +73,36 @@ static char *find_program(const char *name, const char *masquerade_dir)
 	return xstrdup(name);
 }
 
-/* Replaces the program words; argv[1] too where argv[0] is ccache. */
+/* A compiler's wrapper that looks for the real one (ccache) must not find us, or it runs in circles. */
+static void leave_search_path(const char *masquerade_dir)
+{
+	_cleanup_(freep) char *ours = masquerade_dir ? path_real(masquerade_dir) : NULL;
+	_cleanup_(str_release) struct str rest = STR_INIT;
+	const char *search = getenv("PATH");
+
+	while (ours && search && *search) {
+		size_t len = strcspn(search, ":");
+		_cleanup_(freep) char *dir = xstrndup(search, len);
+		_cleanup_(freep) char *real = path_real(*dir ? dir : ".");
+
+		if (strcmp(real, ours) != 0)
+			str_addf(&rest, "%s%s", rest.len ? ":" : "", *dir ? dir : ".");
+		search += len + (search[len] == ':');
+	}
+	if (rest.len)
+		setenv("PATH", rest.data, 1);
+}
+
+/* Replaces the program words.  A bare name behind ccache is for ccache to find: it leaves out its
+ * own links as we leave out ours. */
 static void resolve_programs(char *const *argv, const char *masquerade_dir, struct args *ret)
 {
 	struct command c;
 
 	command_parse(argv, &c);
 	for (size_t i = 0; argv[i]; i++) {
-		bool is_program = i < 2 && i < c.kinds.cnt && c.kinds.items[i] == WORD_PROGRAM;
+		bool is_program = i < 2 && i < c.kinds.cnt && c.kinds.items[i] == WORD_PROGRAM &&
+				  (i == 0 || strchr(argv[i], '/'));
 		_cleanup_(freep) char *found = is_program ? find_program(argv[i], masquerade_dir) : NULL;
 
 		args_add(ret, found ? found : argv[i]);
@@ -96,7 +119,7 @@ struct unit_job {
 	char *object;			/* the file to be made */
 	char *text_path;		/* of the preprocessed, then edited text */
 	struct unit *unit;
-	struct str preprocessor_says;
+	struct str messages;		/* about the unit's text as we see it */
 };
 
 static const char *const mattering_environment[] = {
@@ -142,12 +165,20 @@ static void give_up(struct unit_job *j, const char *why)
 		j->unit->untouched = arena_strdup(j->unit->arena, why);
 }
 
+/* A build may have renamed or swallowed the dependency file of the first time (automake, ninja). */
+static bool writes_deps(const struct unit_job *j)
+{
+	_cleanup_(freep) char *file = j->o->again ? dependency_file(j->c, j->source) : NULL;
+
+	return !j->o->again || (file && file_exists(file));
+}
+
 static bool preprocess(struct unit_job *j, char **ret_text, size_t *ret_len)
 {
 	_cleanup_(args_release) struct args a = ARGS_INIT;
 
-	preprocess_command(j->c, j->source, j->text_path, j->o->include_dir, &a);
-	if (run(&a, &j->preprocessor_says) != 0) {
+	preprocess_command(j->c, j->source, j->text_path, j->o->include_dir, writes_deps(j), &a);
+	if (run(&a, &j->messages) != 0) {
 		give_up(j, "the preprocessor reports an error");
 		return false;
 	}
@@ -211,7 +242,7 @@ static void give_up_compiling(struct unit_job *j, const struct str *messages)
 static bool compile_instrumented(struct unit_job *j)
 {
 	_cleanup_(freep) char *text = NULL;
-	_cleanup_(str_release) struct str edited = STR_INIT, messages = STR_INIT;
+	_cleanup_(str_release) struct str edited = STR_INIT;
 	_cleanup_(args_release) struct args a = ARGS_INIT;
 	size_t len;
 
@@ -221,15 +252,14 @@ static bool compile_instrumented(struct unit_job *j)
 		give_up(j, "the instrumented text cannot be written");
 		return false;
 	}
-	compile_command(j->c, j->source, j->text_path, j->object, &a);
+	compile_command(j->c, j->source, j->text_path, j->object, !j->o->again, &a);
 	/* These would write a second dependency file, of a unit without headers. */
 	unsetenv("DEPENDENCIES_OUTPUT");
 	unsetenv("SUNPRO_DEPENDENCIES");
-	if (run(&a, &messages) != 0) {
-		give_up_compiling(j, &messages);
+	if (run(&a, &j->messages) != 0) {
+		give_up_compiling(j, &j->messages);
 		return false;
 	}
-	(void)!write(STDERR_FILENO, str_cstr(&j->preprocessor_says), j->preprocessor_says.len);
 	return true;
 }
 
@@ -237,8 +267,24 @@ static int compile_original(struct unit_job *j)
 {
 	_cleanup_(args_release) struct args a = ARGS_INIT;
 
-	original_command(j->c, j->source, j->object, j->o->include_dir, &a);
+	original_command(j->c, j->source, j->object, j->o->include_dir, writes_deps(j), &a);
 	return run(&a, NULL);
+}
+
+/* The compiler has something to say: let it say that about the user's text.  It may be an error
+ * there (-Werror); then there is no object. */
+static int say_messages(struct unit_job *j)
+{
+	_cleanup_(args_release) struct args a = ARGS_INIT;
+	int status;
+
+	if (j->o->again || !j->messages.len)
+		return 0;
+	messages_command(j->c, j->source, j->text_path, j->o->include_dir, &a);
+	status = run(&a, NULL);
+	if (status)
+		unlink(j->object);
+	return status;
 }
 
 static int compile_unit(struct unit_job *j)
@@ -247,7 +293,7 @@ static int compile_unit(struct unit_job *j)
 	_cleanup_(freep) char *gcc_deps = saved[0] ? xstrdup(saved[0]) : NULL;
 	_cleanup_(freep) char *sun_deps = saved[1] ? xstrdup(saved[1]) : NULL;
 	bool done = !j->c->untouchable && compile_instrumented(j);
-	int status = 0;
+	int status = done ? say_messages(j) : 0;
 
 	if (j->c->untouchable)
 		give_up(j, j->c->untouchable);
@@ -288,16 +334,27 @@ static int run_unit(const struct launcher_options *o, const struct command *c, s
 
 	if (o->verbose && status == 0 && u->untouched)
 		say_untouched(u);
-	str_release(&j.preprocessor_says);
+	str_release(&j.messages);
 	free(j.object);
 	free(j.text_path);
 	unit_free(u);
 	return status;
 }
 
+/* gcc -c a.c b.S: b.S is not ours. */
+static int assemble(const struct command *c)
+{
+	_cleanup_(args_release) struct args a = ARGS_INIT;
+
+	for (size_t w = 0; w < c->words.cnt; w++)
+		if (c->kinds.items[w] != WORD_SOURCE)
+			args_add(&a, c->words.items[w]);
+	return run(&a, NULL);
+}
+
 static int compile_only(const struct launcher_options *o, const struct command *c)
 {
-	int status = 0;
+	int status = command_has(c, WORD_ASSEMBLER) ? assemble(c) : 0;
 
 	for (size_t i = 0; i < c->sources.cnt; i++) {
 		_cleanup_(freep) char *object = command_object(c, i);
@@ -336,6 +393,7 @@ static int link_only(const struct launcher_options *o, const struct command *c, 
 static int link_objects(const struct launcher_options *o, const struct command *c, char **objects)
 {
 	_cleanup_(args_release) struct args a = ARGS_INIT;
+	bool assembles = command_has(c, WORD_ASSEMBLER);	/* b.S has #includes, too */
 	size_t next = 0;
 
 	for (size_t w = 0; w < c->words.cnt; w++) {
@@ -345,7 +403,7 @@ static int link_objects(const struct launcher_options *o, const struct command *
 			args_add(&a, "-x");
 			args_add(&a, "none");
 			args_add(&a, objects[next++]);
-		} else if (kind != WORD_DEPENDENCY && kind != WORD_PREPROCESS) {
+		} else if (kind != WORD_DEPENDENCY && (kind != WORD_PREPROCESS || assembles)) {
 			args_add(&a, c->words.items[w]);
 		}
 	}
@@ -385,6 +443,7 @@ int launcher_run(char *const *argv, const struct launcher_options *o)
 	int status;
 
 	resolve_programs(argv, o->masquerade_dir, &resolved);
+	leave_search_path(o->masquerade_dir);
 	command_parse(resolved.items, &c);
 	switch (o->build_dir && make_dirs(o->build_dir, 0700) >= 0 ? c.kind : COMMAND_PASS) {
 	case COMMAND_COMPILE:

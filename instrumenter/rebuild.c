@@ -10,12 +10,16 @@
  * A source may be gone: a test of configure's, a file that make generates and deletes again, one that
  * was renamed.  Its object and its record are removed; a build that still needs it makes it again.
  *
+ * Where ninja made an object it is removed, and ninja makes it again: see is_made_by_ninja().
+ *
  * Each command runs in a forked copy of this process, which is a `vprof cc` as much as any; what
  * it says is kept and shown only if it fails.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/banned.h"
@@ -35,10 +39,36 @@ struct rebuild {
 	const struct launcher_options *o;
 	VEC(struct command_job) jobs;
 	unsigned running, done, total;	/* commands; units; units */
-	unsigned removed;		/* objects whose source is gone */
+	unsigned removed;		/* objects that the build makes again, if it needs them */
 	void (*progress)(unsigned done, unsigned total, void *arg);
 	void *arg;
 };
+
+/* Ninja knows an object by its time: with a newer one its headers count as unknown, and it would
+ * compile once more.  So it has to make the object by itself; it is parallel enough. */
+static bool is_made_by_ninja(const struct unit *u)
+{
+	_cleanup_(freep) char *log = path_join(u->directory, ".ninja_log");
+
+	return file_exists(log);
+}
+
+/* libtool's x.lo stands for x.o and .libs/x.o; what depends on them looks at its time only. */
+static void touch_libtool_object(const struct unit *u)
+{
+	_cleanup_(freep) char *dir = path_dir(u->object);
+	_cleanup_(freep) char *above = path_dir(dir);
+	_cleanup_(freep) char *name = xstrdup(path_base(u->object));
+	char *dot = strrchr(name, '.');
+
+	if (!dot || strcmp(dot, ".o") != 0)
+		return;
+	*dot = '\0';
+	_cleanup_(freep) char *lo = xasprintf("%s/%s.lo", strcmp(path_base(dir), ".libs") == 0 ? above :
+					      dir, name);
+
+	utimensat(AT_FDCWD, lo, NULL, 0);
+}
 
 static uint64_t command_hash(const struct unit *u)
 {
@@ -73,6 +103,10 @@ static void collect_jobs(const units *list, struct rebuild *r)
 			continue;
 		if (access(u->source, F_OK) < 0 && errno == ENOENT) {
 			r->removed += forget_unit(u, r->o->build_dir);
+			continue;
+		}
+		if (is_made_by_ninja(u)) {
+			r->removed += unlink(u->object) == 0;
 			continue;
 		}
 		if (!map_get(job_of, hash, &number)) {
@@ -155,7 +189,10 @@ static int finish_job(struct rebuild *r, struct diag *reterr)
 	r->done += j->unit_cnt;
 	if (r->progress)
 		r->progress(r->done, r->total, r->arg);
-	return proc_status(status) ? report_failure(j, proc_status(status), reterr) : 0;
+	if (proc_status(status))
+		return report_failure(j, proc_status(status), reterr);
+	touch_libtool_object(j->unit);
+	return 0;
 }
 
 static int run_jobs(struct rebuild *r, unsigned jobs, struct diag *reterr)
@@ -191,6 +228,7 @@ int rebuild_changed(const units *list, const struct launcher_options *o, unsigne
 	absolute.build_dir = build_dir;		/* the jobs run in other directories */
 	absolute.include_dir = include_dir;
 	absolute.runtime_dir = runtime_dir;
+	absolute.again = true;
 	collect_jobs(list, &r);
 	err = run_jobs(&r, jobs ? jobs : 1, reterr);
 	for (size_t i = 0; i < r.jobs.cnt; i++)

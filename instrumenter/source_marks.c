@@ -112,7 +112,7 @@ static int preprocess_unit(struct marking *m, struct marked_function *mf, const 
 		i++;
 	if (i == c.sources.cnt)
 		return refuse(m, mf, "the recorded command of its unit names no source");
-	preprocess_command(&c, i, path, m->o->include_dir, &words);
+	preprocess_command(&c, i, path, m->o->include_dir, false, &words);
 	if (proc_run(words.items, &run) != 0 || file_read(path, &mf->text, &len) < 0)
 		return refuse(m, mf, "its unit cannot be preprocessed any more; build it again");
 	mf->lines = lines_new(mf->text, len, mf->unit->directory, m->o->include_dir);

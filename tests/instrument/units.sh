@@ -103,6 +103,45 @@ vcc all gcc -c no_such.c 2> got && fail "a missing source is no error"
 vcc all no_such_compiler -c a.c 2> got
 [ $? = 127 ] || fail "a missing compiler is not status 127"
 
+# Warnings speak of the user's text: macros, columns, comments; each once.  -Werror is an error still.
+cat > warns.c <<'EOF'
+#include <ctype.h>
+#include <string.h>
+#define SMALLER(a, b) ((a) < (b))
+static int unused(void) { return 1; }
+int falls(int x, unsigned y) { switch (x) { case 1: x++; /* fall through */ case 2: x--; } return SMALLER(x, y); }
+int shadow(int x) { { int x = 2; (void)x; } if (x = 3) return isdigit(x) != 0; return 0; }
+int uninitialised(int x) { int y; if (x > 3) y = 1; return y; }
+void overflows(char *p) { char b[4]; strcpy(b, "too long for it"); strcpy(p, b); }
+EOF
+for cc in $compilers; do
+	for options in "" "-Wall -Wextra -O2" "-Wall -Wextra -Wshadow -pedantic -std=c99 -O2 -g" \
+		"-Wall -Werror" "-Werror=parentheses -Wall" "-Wall -Wno-error -Werror -w" "-Wall -O2 -lm -Wl,-z,now"; do
+		rm -f want.o got.o
+		eval "$cc $options -c warns.c -o want.o" 2> want; want=$?
+		eval "vcc all $cc $options -c warns.c -o got.o" 2> got; got=$?
+		same "messages of $cc $options" want got
+		[ $want = $got ] || fail "status $got instead of $want: $cc $options"
+		[ -e want.o ] && want=yes || want=no
+		[ -e got.o ] && got=yes || got=no
+		[ $want = $got ] || fail "an object, $got instead of $want: $cc $options"
+	done
+done
+[ -z "$(find build -name '*.i')" ] || fail "files are left in the build directory"
+# Nothing to say: the compiler runs twice, -E and -c; a warning costs a third run.
+mkdir counted && printf '#!/bin/sh\necho run >> %s/runs\nexec gcc "$@"\n' "$work" > counted/gcc
+chmod +x counted/gcc
+vcc all counted/gcc -Wall -Wextra -O2 -c a.c -o got.o && [ "$(wc -l < runs)" = 2 ] || fail "more than two runs"
+vcc all counted/gcc -Wall -O2 -c warns.c -o got.o 2> got && [ "$(wc -l < runs)" = 5 ] ||
+	fail "a unit with warnings is not three runs"
+
+# Macros in debug information.  (clang takes them from a unit's own text only.)
+(gcc -g3 -c warns.c -o want.o && vcc all gcc -g3 -c warns.c -o got.o) 2> err
+for f in want got; do
+	readelf --debug-dump=macro $f.o 2> err | grep -c 'macro : SMALLER(a,b) ((a) < (b))' > $f
+done
+same "the macros of -g3" want got
+
 # Lines in debug information and __FILE__ are the user's; the name of the unit too.
 cat > lines.c <<'EOF'
 #include <stdio.h>

@@ -41,6 +41,14 @@ static const struct {
 	{ "gcc -E a.c", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
 	{ "gcc -S a.c", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
 	{ "gcc -MM a.c", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc -c a.c b.S", COMMAND_COMPILE, LINK_EXECUTABLE, "a.c:c", "a.o" },
+	{ "x86_64-linux-gnu-gcc -c a.c", COMMAND_COMPILE, LINK_EXECUTABLE, "a.c:c", "a.o" },
+	{ "clang --target=x86_64-unknown-linux-gnu -c a.c", COMMAND_COMPILE, LINK_EXECUTABLE, "a.c:c", "a.o" },
+	{ "aarch64-linux-gnu-gcc-12 -c a.c", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "/opt/x-tools/arm-none-eabi-g++ a.cc", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "musl-gcc -c a.c", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "clang -target riscv64-linux-gnu -c a.c", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "ccache -s", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
 	{ "gcc -c a.S", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
 	{ "gcc -v", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
 	{ "gcc --version", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
@@ -126,43 +134,76 @@ static void test_response_file(void **state)
 	command_release(&c);
 }
 
-static void check_commands(const char *line, const char *preprocess, const char *compile,
-			   const char *original)
+/* What a line becomes, one command a line: preprocess, compile, messages, original. */
+static void check_commands(const char *line, bool again, const char *expected)
 {
 	_cleanup_(args_release) struct args words = ARGS_INIT, p = ARGS_INIT, o = ARGS_INIT;
-	_cleanup_(args_release) struct args u = ARGS_INIT;
+	_cleanup_(args_release) struct args m = ARGS_INIT, u = ARGS_INIT;
 	_cleanup_(command_release) struct command c;
 
 	split(line, &words);
 	command_parse(words.items, &c);
 	_cleanup_(freep) char *object = command_object(&c, 0);
 
-	preprocess_command(&c, 0, "T.i", "inc", &p);
-	compile_command(&c, 0, "T.i", object, &o);
-	original_command(&c, 0, object, "inc", &u);
+	preprocess_command(&c, 0, "T.i", "inc", !again, &p);
+	compile_command(&c, 0, "T.i", object, !again, &o);
+	messages_command(&c, 0, "T.i", "inc", &m);
+	original_command(&c, 0, object, "inc", !again, &u);
 	_cleanup_(freep) char *p_text = joined(&p), *o_text = joined(&o), *u_text = joined(&u);
+	_cleanup_(freep) char *m_text = joined(&m);
+	_cleanup_(freep) char *all = xasprintf("%s\n%s\n%s\n%s", p_text, o_text, m_text, u_text);
 
-	assert_string_equal(p_text, preprocess);
-	assert_string_equal(o_text, compile);
-	assert_string_equal(u_text, original);
+	assert_string_equal(all, expected);
 }
 
-static void test_three_commands(void **state)
+static void test_commands(void **state)
 {
 	(void)state;
-	check_commands("gcc -O2 -Wall -Werror -pedantic -DX -MD -Wp,-DY -fPIC -c log.c -o obj/log.o",
+	check_commands("gcc -O2 -Wall -Werror -pedantic -DX -MD -Wp,-DY -fPIC -c log.c -o obj/log.o", false,
 		       "gcc -O2 -Wall -Werror -pedantic -DX -MD -Wp,-DY -fPIC -MF obj/log.d -MQ obj/log.o "
-		       "-Iinc -E -x c log.c -o T.i",
-		       "gcc -O2 -fPIC -w -c -x cpp-output T.i -o obj/log.o",
+		       "-Iinc -E -x c log.c -o T.i\n"
+		       "gcc -O2 -Wall -pedantic -fPIC -c -x cpp-output T.i -o obj/log.o\n"
+		       "gcc -O2 -Wall -Werror -pedantic -DX -Wp,-DY -fPIC -Iinc -S -x c log.c -o T.i\n"
 		       "gcc -O2 -Wall -Werror -pedantic -DX -MD -Wp,-DY -fPIC -c log.c -o obj/log.o -Iinc");
-	check_commands("gcc -MMD -MF d -MT t -P -c a.cc",
-		       "gcc -MMD -MF d -MT t -Iinc -E -x c++ a.cc -o T.i",
-		       "gcc -w -c -x c++-cpp-output T.i -o a.o",
-		       "gcc -MMD -MF d -MT t -P -c a.cc -Iinc");
-	check_commands("gcc -g -MD a.c -Wl,-z,now -o prog b.o",
-		       "gcc -g -MD -MF prog.d -MQ prog -Iinc -E -x c a.c -o T.i",
-		       "gcc -g -w -c -x cpp-output T.i -o prog-a.o",
+	check_commands("gcc -MMD -MF d -MT t -P -c a.cc -Werror=format -pedantic-errors", false,
+		       "gcc -MMD -MF d -MT t -Werror=format -pedantic-errors -Iinc -E -x c++ a.cc -o T.i\n"
+		       "gcc -Wformat -pedantic -c -x c++-cpp-output T.i -o a.o\n"
+		       "gcc -P -Werror=format -pedantic-errors -Iinc -S -x c++ a.cc -o T.i\n"
+		       "gcc -MMD -MF d -MT t -P -c a.cc -Werror=format -pedantic-errors -Iinc");
+	check_commands("gcc -g -MD a.c -Wl,-z,now -o prog b.o", false,
+		       "gcc -g -MD -MF prog.d -MQ prog -Iinc -E -x c a.c -o T.i\n"
+		       "gcc -g -c -x cpp-output T.i -o prog-a.o\n"
+		       "gcc -g -Iinc -S -x c a.c -o T.i\n"
 		       "gcc -g -MD -MF prog.d -MQ prog -Iinc -c -x c a.c -o prog-a.o");
+	check_commands("gcc -Wall -MD -MF d -DX -c a.c -Wl,-z,now", true,
+		       "gcc -Wall -DX -Iinc -E -x c a.c -o T.i\n"
+		       "gcc -Wl,-z,now -w -c -x cpp-output T.i -o a.o\n"
+		       "gcc -Wall -DX -Wl,-z,now -Iinc -S -x c a.c -o T.i\n"
+		       "gcc -Wall -DX -c a.c -Wl,-z,now -Iinc");
+}
+
+static void test_dependency_file(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "gcc -c a.c", NULL }, { "gcc -MD -c a.c", "a.d" }, { "gcc -MMD -c d/a.c -o o/a.lo", "o/a.d" },
+		{ "gcc -MD -MF .deps/a.Tpo -c a.c", ".deps/a.Tpo" }, { "gcc -MMD -MFx.d -c a.c", "x.d" },
+		{ "gcc -Wp,-MD,.a.d,-MT,x -c a.c", ".a.d" }, { "gcc -Wp,-MMD,wp.d -c a.c", "wp.d" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_(args_release) struct args words = ARGS_INIT;
+		_cleanup_(command_release) struct command c;
+
+		split(cases[i][0], &words);
+		command_parse(words.items, &c);
+		_cleanup_(freep) char *file = dependency_file(&c, 0);
+
+		if (cases[i][1])
+			assert_string_equal(file, cases[i][1]);
+		else
+			assert_null(file);
+	}
 }
 
 static void test_untouchable(void **state)
@@ -185,7 +226,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_response_file),
-		cmocka_unit_test(test_three_commands),
+		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_dependency_file),
 		cmocka_unit_test(test_untouchable),
 	};
 
