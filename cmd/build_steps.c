@@ -3,8 +3,10 @@
  * build_steps.c - the user's build with the launcher in front of the compiler.
  *
  * Links named cc, gcc, ... stand first on PATH and lead to this program, which then is the launcher;
- * nothing in the user's tree changes but what the build itself writes.
+ * a preloaded library catches compilers that are called by an absolute path.  Nothing in the user's
+ * tree changes but what the build itself writes, and nothing that it writes leads to vprof.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +17,8 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "cmd/build_steps.h"
+#include "cmd/commands.h"
 #include "cmd/common.h"
-#include "cmd/launcher_names.h"
 
 #define SETTING_BUILD_COMMAND "build.command"
 
@@ -30,60 +32,68 @@ static int link_compiler(const char *dir, const char *name, const char *self)
 	return symlink(self, path) < 0 ? -errno : 0;
 }
 
-/* Links for every compiler that PATH has, plain and with the versions Debian uses. */
+/* Links for every compiler in a directory of PATH, except in our own. */
+static int link_compilers_of(const char *dir, const char *place, const char *self)
+{
+	DIR *d = strcmp(place, dir) ? opendir(place) : NULL;
+	struct dirent *entry;
+	int r = 0;
+
+	while (d && r == 0 && (entry = readdir(d))) {
+		_cleanup_(freep) char *path = path_join(place, entry->d_name);
+
+		if (launcher_name(entry->d_name) && access(path, X_OK) == 0)
+			r = link_compiler(dir, entry->d_name, self);
+	}
+	if (d)
+		closedir(d);
+	return r;
+}
+
 static int make_masquerade(const char *dir, struct diag *reterr)
 {
-	static const char *const names[] = COMPILER_NAMES;
-	static const char *const forms[] = { "%s", "%s-11", "%s-12", "%s-13", "%s-14", "%s-15", "%s-16",
-					     "x86_64-linux-gnu-%s", "x86_64-linux-gnu-%s-12",
-					     "aarch64-linux-gnu-%s", "aarch64-linux-gnu-%s-12" };
+	const char *search = getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin";
 	_cleanup_(freep) char *self = path_self();
 	int r = make_dirs(dir, 0700);
 
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(names); i++)
-		for (size_t f = 0; r == 0 && f < ARRAY_SIZE(forms); f++) {
-			_cleanup_(str_release) struct str name = STR_INIT;
-			const char *hole = strstr(forms[f], "%s");
+	while (r == 0 && *search) {
+		size_t len = strcspn(search, ":");
+		_cleanup_(freep) char *place = xstrndup(search, len);
 
-			str_addn(&name, forms[f], (size_t)(hole - forms[f]));
-			str_add(&name, names[i]);
-			str_add(&name, hole + 2);
-
-			_cleanup_(freep) char *real = path_which(str_cstr(&name), NULL);
-
-			if (real)
-				r = link_compiler(dir, str_cstr(&name), self);
-		}
+		r = link_compilers_of(dir, place, self);
+		search += len + (search[len] == ':');
+	}
 	if (r < 0)
 		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot make the compiler links in '%s': %s",
 				dir, strerror(-r));
 	return 0;
 }
 
-/* CC=/usr/bin/gcc in the environment would pass by the links on PATH. */
-static void wrap_compiler_variable(const char *name)
-{
-	_cleanup_(freep) char *self = path_self();
-	const char *value = getenv(name);
-
-	if (value && value[0] == '/') {
-		_cleanup_(freep) char *wrapped = xasprintf("%s cc %s", self, value);
-
-		setenv(name, wrapped, 1);
-	}
-}
-
-static const char *const variables[] = { "PATH", "CC", "CXX", "VPROF_DIR", "VPROF_CONF", "VPROF_VERBOSE" };
+static const char *const variables[] = {
+	"PATH", "LD_PRELOAD", "ASAN_OPTIONS", "CMAKE_PROGRAM_PATH", "CCACHE_DISABLE", "VPROF_CCACHE",
+	"VPROF_LAUNCHER", "VPROF_LINKS", "VPROF_DIR", "VPROF_CONF", "VPROF_VERBOSE",
+};
 
 struct environment {
 	char *values[ARRAY_SIZE(variables)];	/* NULL: not set */
 };
 
+/* Compilers called by an absolute path: catch_exec.c. */
+static void catch_absolute_paths(const char *masquerade_dir)
+{
+	_cleanup_(freep) char *self = path_self();
+
+	if (preload("libvprof-exec.so")) {
+		setenv("VPROF_LAUNCHER", self, 1);
+		setenv("VPROF_LINKS", masquerade_dir, 1);
+	}
+}
+
 /* Only the build runs in it: what is recorded afterwards may call a compiler, too. */
 static void enter_environment(const char *masquerade_dir, bool verbose, struct environment *ret_old)
 {
-	const char *path = getenv("PATH");
-	_cleanup_(freep) char *search = xasprintf("%s:%s", masquerade_dir, path ? path : "/usr/bin:/bin");
+	_cleanup_(freep) char *path = xstrdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
+	_cleanup_(freep) char *search = xasprintf("%s:%s", masquerade_dir, path);
 
 	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
 		const char *value = getenv(variables[i]);
@@ -91,13 +101,19 @@ static void enter_environment(const char *masquerade_dir, bool verbose, struct e
 		ret_old->values[i] = value ? xstrdup(value) : NULL;
 	}
 	setenv("PATH", search, 1);
+	/* cmake writes down the path of the compiler that it finds: let it be the real one. */
+	environment_append("CMAKE_PROGRAM_PATH", path);
 	setenv("VPROF_DIR", data_dir(), 1);
 	if (config_path())
 		setenv("VPROF_CONF", config_path(), 1);
 	if (verbose)
 		setenv("VPROF_VERBOSE", "1", 1);
-	wrap_compiler_variable("CC");
-	wrap_compiler_variable("CXX");
+	/* A ccache in front of us would take us for the compiler: see what_is_run_now_is_real() of cc.c. */
+	if (!getenv("CCACHE_DISABLE")) {
+		setenv("CCACHE_DISABLE", "1", 1);
+		setenv("VPROF_CCACHE", "1", 1);
+	}
+	catch_absolute_paths(masquerade_dir);
 }
 
 static void leave_environment(struct environment *old)
@@ -186,8 +202,8 @@ int build_load_units(struct store *s, units *ret, struct diag *reterr)
 		diag_set(reterr, EXIT_ENVIRONMENT, -ENODATA,
 			 "the build compiled no C or C++ unit through vprof");
 		return diag_remedy(reterr, -ENODATA, "clean first (make clean), so that everything is "
-				   "compiled again; a build that calls its compiler by an absolute path "
-				   "wants CC=\"vprof cc /path/to/gcc\"");
+				   "compiled again; a build that clears its environment, or whose make is a "
+				   "static program, wants CC=\"vprof cc gcc\"");
 	}
 	return r < 0 ? r : project_load(s, ret, reterr);
 }

@@ -12,31 +12,25 @@
 #include "base/file.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
-#include "cmd/launcher_names.h"
 #include "cmd/project.h"
-
-/* "gcc", "gcc-12", "x86_64-linux-gnu-gcc-12" -> true */
-static bool is_compiler_name(const char *name)
-{
-	static const char *const plain[] = COMPILER_NAMES;
-
-	for (size_t i = 0; i < ARRAY_SIZE(plain); i++) {
-		const char *found = strstr(name, plain[i]);
-
-		for (; found; found = strstr(found + 1, plain[i])) {
-			const char *rest = found + strlen(plain[i]);
-			bool starts = found == name || found[-1] == '-';
-
-			if (starts && (!*rest || (*rest == '-' && rest[1] >= '0' && rest[1] <= '9')))
-				return true;
-		}
-	}
-	return false;
-}
+#include "instrumenter/compiler_name.h"
 
 bool launcher_name(const char *argv0)
 {
 	return is_compiler_name(path_base(argv0));
+}
+
+/*
+ * What the launcher runs is the real compiler: not to be caught again, and free to be a ccache.
+ * `vprof build` had switched that off for those in front of us.
+ */
+static void what_is_run_now_is_real(void)
+{
+	setenv("VPROF_CAUGHT", "1", 1);
+	if (getenv("VPROF_CCACHE")) {
+		unsetenv("VPROF_CCACHE");
+		unsetenv("CCACHE_DISABLE");
+	}
 }
 
 static int launch(char *const *argv, bool verbose)
@@ -45,6 +39,7 @@ static int launch(char *const *argv, bool verbose)
 	struct diag diag = DIAG_INIT;
 	int status;
 
+	what_is_run_now_is_real();
 	if (launcher_context_read(&context, &diag) < 0) {
 		struct launcher_options nothing = { 0 };
 

@@ -12,6 +12,7 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "cmd/common.h"
+#include "cmd/paths.h"
 
 static bool progress_shown;
 
@@ -146,6 +147,26 @@ const char *data_dir(void)
 			found = path_real("vprof.data");
 	}
 	return found;
+}
+
+void environment_append(const char *name, const char *word)
+{
+	const char *old = getenv(name);
+	_cleanup_(freep) char *list = xasprintf("%s%s%s", old ? old : "", old && *old ? ":" : "", word);
+
+	setenv(name, list, 1);
+}
+
+/* ld.so complains of a file that is not there, and splits the list at blanks and colons. */
+bool preload(const char *library)
+{
+	_cleanup_(freep) char *path = path_join(runtime_dir(), library);
+
+	if (strpbrk(path, " \t\n:$") || access(path, R_OK) < 0)
+		return false;
+	environment_append("LD_PRELOAD", path);
+	environment_append("ASAN_OPTIONS", "verify_asan_link_order=0");
+	return true;
 }
 
 int finish_output(int status)

@@ -38,6 +38,16 @@ const char *data_dir(void);
 /* The vprof.conf found by walking up from here ($VPROF_CONF overrides), or NULL. */
 const char *config_path(void);
 
+/* Adds a word to a list with colons in the environment. */
+void environment_append(const char *name, const char *word);
+
+/*
+ * Preloads a library of the runtime directory into the programs that are run from here on, behind
+ * the user's own libraries.  AddressSanitizer wants to be the first library and refuses to start if
+ * it is not; ours is not in its way.  False if the library is not there.
+ */
+bool preload(const char *library);
+
 /* Flushes stdout: 0, or EXIT_ENVIRONMENT with a message (disk full); a closed pipe is silent. */
 int finish_output(int status);
 

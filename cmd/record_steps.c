@@ -47,32 +47,6 @@ int record_command(const struct config *c, const char *command_name, char *const
 	return 0;
 }
 
-/* Appends one word to a list in the environment. */
-static void add_to_environment(const char *name, const char *word)
-{
-	const char *old = getenv(name);
-	struct str list = STR_INIT;
-
-	str_addf(&list, "%s%s%s", old ? old : "", old && *old ? ":" : "", word);
-	setenv(name, list.data, 1);
-	str_release(&list);
-}
-
-/*
- * For executables whose link we did not see.  Behind the user's own libraries.  ld.so complains of a
- * file that is not there, and splits the list at blanks and colons.  AddressSanitizer wants to be
- * the first library and refuses to start if it is not; ours would not be in its way.
- */
-static void preload_runtime(void)
-{
-	_cleanup_(freep) char *library = path_join(runtime_dir(), "libvprof.so");
-
-	if (strpbrk(library, " \t\n:$") || access(library, R_OK) < 0)
-		return;
-	add_to_environment("LD_PRELOAD", library);
-	add_to_environment("ASAN_OPTIONS", "verify_asan_link_order=0");
-}
-
 /* In the child: never returns. */
 static void become(const struct args *command, const char *environment,
 		   const struct record_options *o)
@@ -80,7 +54,7 @@ static void become(const struct args *command, const char *environment,
 	_cleanup_(freep) char *name = xstrndup(environment, strcspn(environment, "="));
 
 	setenv(name, environment + strlen(name) + 1, 1);
-	preload_runtime();
+	preload("libvprof.so");		/* for executables whose link we did not see */
 	if (o->stdout_to_stderr)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	signal(SIGINT, SIG_DFL);

@@ -327,14 +327,28 @@ static size_t see_word(struct parsing *s, size_t i)
 
 /* --- the whole --------------------------------------------------------------------- */
 
-/* Compilations that only ask what the compiler can do: configure, cmake and meson. */
-static bool is_conftest(const char *source)
+/* Compiles and links that only ask what the compiler can do: configure, cmake and meson. */
+static bool is_probe_of_compiler(const struct command *c)
 {
-	const char *base = path_base(source);
+	static const char *const places[] = { "CMakeFiles/CMakeTmp", "CMakeFiles/CMakeScratch", "meson-private" };
+	_cleanup_(freep) char *here = path_real(".");
 
-	return starts_with(base, "conftest.") || starts_with(base, "CMakeC") ||
-	       strstr(source, "/CMakeTmp/") || strstr(source, "/CMakeScratch/") ||
-	       strstr(source, "meson-private/") || strcmp(source, "/dev/null") == 0;
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (strstr(here, places[i]))
+			return true;
+	for (size_t w = 0; w < c->words.cnt; w++) {
+		const char *word = c->words.items[w], *base = path_base(word);
+
+		if (c->kinds.items[w] != WORD_SOURCE && c->kinds.items[w] != WORD_INPUT)
+			continue;
+		if (starts_with(base, "conftest.") || starts_with(base, "CMakeC") ||
+		    starts_with(word, "CMakeFiles/cmTC_") || strcmp(word, "/dev/null") == 0)
+			return true;
+		for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+			if (strstr(word, places[i]))
+				return true;
+	}
+	return c->output && strcmp(c->output, "/dev/null") == 0;
 }
 
 static enum command_kind decide_kind(const struct parsing *s)
@@ -343,10 +357,7 @@ static enum command_kind decide_kind(const struct parsing *s)
 
 	if (s->pass || !s->inputs)
 		return COMMAND_PASS;
-	for (size_t i = 0; i < c->sources.cnt; i++)
-		if (is_conftest(c->sources.items[i].path))
-			return COMMAND_PASS;
-	if (c->output && strcmp(c->output, "/dev/null") == 0)
+	if (is_probe_of_compiler(c))
 		return COMMAND_PASS;
 	if (s->stops_before_link)
 		return c->sources.cnt ? COMMAND_COMPILE : COMMAND_PASS;
