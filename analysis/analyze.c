@@ -10,6 +10,7 @@
  *	nodes		what is shown of the places		(tree_findings.c)
  *	heights, root	where a function stands			(call_graph.c, root.c)
  *	factors		functions, bodies, waits, pairs		(factors.c, factor_pairs.c)
+ *	confidence	how far off their shares may be		(confidence.c, confidence_findings.c)
  *	observed calls	what the call graph does not know	(observed.c)
  *
  * Everything works on integers that are sums, up to the last division, so the findings depend

@@ -51,6 +51,7 @@ void find_factors(struct analysis *a)
 	keep_call_sites(&k);
 	find_reasons(&k);
 	find_pairs(a, k.factor_of_node);
+	find_confidence(a, k.factor_of_node);
 	free(k.factor_of_node);
 	free(k.sums);
 }

@@ -39,6 +39,8 @@ struct node {
 	double mean_ns;
 	double variance_ns2;
 	double share;			/* Cov(X,T)/Var(T) */
+	double ci95[2];			/* its 95 % confidence interval; valid only if has_ci95 */
+	bool has_ci95;			/* at least 30 intervals, and they vary */
 	double variance_share;		/* Var(X)/Var(T) */
 	double calls_per_interval;	/* function nodes; else 0 */
 	double presence;		/* fraction of the intervals in which it took time or was called */
@@ -78,6 +80,10 @@ struct factor {
 	bool is_wait;
 	enum trace_state wait;		/* FACTOR_WAIT */
 	double share;			/* Cov(X,T)/Var(T); pairs: 2 Cov/Var(T) */
+	double ci95[2];			/* as in struct node */
+	bool has_ci95;			/* never of a pair */
+	bool resolved;			/* its rank is the same in 95 % of the draws; see has_resolved */
+	bool has_resolved;		/* it has a rank, with the default threshold */
 	double variance_share;		/* Var(X)/Var(T), X summed over its places before; pairs: 2 Cov/Var(T) */
 	double paper_contribution;	/* sum of Var or 2 Cov over its nodes / Var(T), Algorithm 1 */
 	uint32_t height;
@@ -170,6 +176,11 @@ struct select_options {
 	bool paper, all;
 };
 size_t factors_select(const struct findings *f, const struct select_options *o, uint32_t **ret_order);
+
+/* How many intervals more would tell whether x counts as above the threshold; 0: it is known.  A
+ * pair has no confidence interval and is taken as it is.  Fewer than the minimum say nothing. */
+#define FINDINGS_INTERVALS_MIN 30
+uint64_t factor_intervals_needed(const struct findings *f, const struct factor *x, double threshold);
 
 #define FACTORS_K_DEFAULT 3
 #define FACTORS_THRESHOLD_DEFAULT 0.05

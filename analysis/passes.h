@@ -51,6 +51,7 @@ struct analysis {
 	const char **function_names, **function_files;	/* in f's arena, as needed */
 	uint32_t *node_of_place;	/* NODE_NONE: not shown */
 	uint32_t *place_of_node;
+	bool autocorrelated;		/* confidence intervals are too narrow */
 	uint32_t root_function;		/* the interval's only child, or FUNCTION_NONE */
 };
 
@@ -66,6 +67,8 @@ void find_root(struct analysis *a);		/* root.c: f->root_height, root_function */
 void find_factors(struct analysis *a);		/* factors.c: f->factors but for the pairs */
 /* factor_pairs.c: pairs, and paper_contribution of all.  factor_of_node: NODE_NONE if none. */
 void find_pairs(struct analysis *a, const uint32_t *factor_of_node);
+/* confidence_findings.c: ci95 of nodes and factors, resolved, autocorrelated.  After the scores. */
+void find_confidence(struct analysis *a, const uint32_t *factor_of_node);
 void find_observed_calls(struct analysis *a);	/* observed.c: f->observed */
 void warn(struct analysis *a);			/* summary.c: f->warnings */
 

@@ -129,6 +129,10 @@ void warn(struct analysis *a)
 
 	warn_few(a);
 	warn_probing(a);
+	if (a->autocorrelated)
+		findings_warn(a->f, "autocorrelated",
+			      "intervals are alike even over a sixteenth of the run: the confidence "
+			      "intervals are too narrow, run several times as long");
 	if (s->dropped_bad_path > 0)
 		findings_warn(a->f, "bad-path",
 			      "%" PRIu64 " intervals were left out because their critical path does "

@@ -63,6 +63,18 @@ void report_write_json(FILE *out, const json_t *document)
 	fprintf(out, "%s\n", from ? from : "");
 }
 
+json_t *json_ci95(bool known, const double ci95[2])
+{
+	json_t *list;
+
+	if (!known)
+		return json_null();
+	list = json_array();
+	json_add(list, json_number(ci95[0]));
+	json_add(list, json_number(ci95[1]));
+	return list;
+}
+
 json_t *json_u64(uint64_t value)
 {
 	char raw[32];

@@ -2,7 +2,10 @@
 /*
  * sentence.c - the answer in one sentence, and what nodes and factors are called.
  *
- *	log_append › lock wait causes 62 % of the variance of 'request'; because of flush_log (60 %).
+ *	log_append › lock wait causes 62 % of the variance of 'request' (95 % CI 52 to 73); because of
+ *	flush_log (60 %).
+ *
+ * Where the data do not carry it, it "may cause", and how much more is needed is said.
  *
  * The subject is the first of the ranking.  When nothing is above the threshold, when nothing
  * varies, when there is nothing to say anything about, that is the sentence.
@@ -124,17 +127,42 @@ static void add_because(struct str *s, const struct factor *f, bool utf8)
 	}
 }
 
+/* "62 % of the variance of 'request' (95 % CI 52 to 73)" */
+static void add_ci95(struct str *s, const struct factor *f, const struct select_options *o)
+{
+	char text[TEXT_MAX];
+
+	if (f->has_ci95 && !o->paper)
+		str_addf(s, " (95 %% CI %s)", text_ci95(text, f->ci95));
+}
+
+static void add_needed(struct str *s, const struct findings *f, uint64_t needed)
+{
+	char text[TEXT_MAX];
+
+	if (f->interval.cnt < FINDINGS_INTERVALS_MIN)
+		str_addf(s, " %s intervals are too few to tell: it takes at least %d.",
+			 text_cnt(text, f->interval.cnt), FINDINGS_INTERVALS_MIN);
+	else
+		str_addf(s, " That is not resolved yet: it takes about %s more intervals to tell.",
+			 text_cnt(text, needed));
+}
+
 static void add_cause(struct str *s, const struct findings *f, const struct factor *first,
 		      const struct select_options *o, bool utf8)
 {
 	_cleanup_(freep) char *label = factor_label(first, utf8);
+	uint64_t needed = factor_intervals_needed(f, first, o->threshold);
 	char percent[TEXT_MAX];
 
-	str_addf(s, "%s causes %s of the variance of '%s'", label,
+	str_addf(s, "%s %s %s of the variance of '%s'", label, needed ? "may cause" : "causes",
 		 text_percent(percent, o->paper ? first->paper_contribution : first->share),
 		 f->interval.name);
+	add_ci95(s, first, o);
 	add_because(s, first, utf8);
 	str_add(s, ".");
+	if (needed)
+		add_needed(s, f, needed);
 	if (first->open)
 		str_add(s, " It calls functions that carry no probe yet: probe them to see further.");
 }
@@ -152,6 +180,7 @@ static void add_no_cause(struct str *s, const struct findings *f, const struct s
 
 		str_addf(s, "; the largest factor is %s with %s", label,
 			 text_percent(percent, largest->share));
+		add_ci95(s, largest, o);
 	}
 	str_add(s, ".");
 }

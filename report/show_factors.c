@@ -37,12 +37,14 @@ static double rank_score(const struct view_input *in, const struct factor *f)
 
 /* ---- text ---- */
 
-static void add_columns(struct table *t, const struct view_input *in)
+static void add_columns(struct table *t, const struct view_input *in, bool with_ci95, bool utf8)
 {
 	table_column(t, "#", TABLE_RIGHT);
 	table_column(t, "factor", TABLE_SHRINKS);
 	table_column(t, "kind", TABLE_LEFT);
 	table_column(t, "share", TABLE_RIGHT);
+	if (with_ci95)
+		table_column(t, utf8 ? "±" : "+-", TABLE_RIGHT);
 	table_column(t, in->options.ranking.paper ? "contrib" : "Var/Var(T)", TABLE_RIGHT);
 	table_column(t, "h", TABLE_RIGHT);
 	table_column(t, "spec", TABLE_RIGHT);
@@ -50,19 +52,27 @@ static void add_columns(struct table *t, const struct view_input *in)
 	table_column(t, "mean", TABLE_RIGHT);
 }
 
+/* Its rank may be another in the next run.  Of the paper's ranking that is not known. */
+static bool shows_doubt(const struct view_input *in, const struct factor *f)
+{
+	return f->has_resolved && !f->resolved && !in->options.ranking.paper;
+}
+
 static void add_factor(struct table *t, const struct style *s, const struct view_input *in,
-		       const struct factor *f, size_t rank)
+		       const struct factor *f, size_t rank, bool with_ci95)
 {
 	_cleanup_(freep) char *label = factor_label(f, s->utf8);
 	double second = in->options.ranking.paper ? f->paper_contribution : f->variance_share;
 	double score = rank_score(in, f);
 	char mean[TEXT_MAX], percent[TEXT_MAX];
 
-	table_cell(t, "%zu", rank);
+	table_cell(t, "%s%zu", shows_doubt(in, f) ? "~" : "", rank);
 	table_cell(t, "%s", label);
 	table_style(t, f->kind == FACTOR_WAIT ? style_wait(s) : "");
 	table_cell(t, "%s", f->kind == FACTOR_FUNCTION ? "func" : factor_kind_name(f->kind));
 	table_cell(t, "%s", text_percent_cell(percent, f->share));
+	if (with_ci95)
+		table_cell(t, "%s", f->has_ci95 ? text_plus_minus(percent, f->ci95, s->utf8) : "");
 	table_cell(t, "%s", text_percent_cell(percent, second));
 	table_cell(t, "%u", f->height);
 	table_cell(t, "%.4g", f->specificity);
@@ -101,17 +111,27 @@ void factors_text(const struct style *s, const struct view_input *in)
 	_cleanup_(table_freep) struct table *t = table_new();
 	_cleanup_(freep) uint32_t *order = NULL;
 	size_t cnt = select_factors(in, &order), more = count_all(in) - cnt;
+	bool with_ci95 = false, doubt = false;
 
 	print_answer(s, sentence);
 	fputc('\n', s->out);
 	print_heading(s, in);
-	add_columns(t, in);
+	for (size_t i = 0; i < cnt; i++) {
+		with_ci95 |= in->findings->factors.items[order[i]].has_ci95;
+		doubt |= shows_doubt(in, &in->findings->factors.items[order[i]]);
+	}
+	add_columns(t, in, with_ci95, s->utf8);
 	for (size_t i = 0; i < cnt; i++)
-		add_factor(t, s, in, &in->findings->factors.items[order[i]], i + 1);
+		add_factor(t, s, in, &in->findings->factors.items[order[i]], i + 1, with_ci95);
 	if (cnt)
 		table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
 	for (size_t i = 0; i < cnt; i++)
 		print_becauses(s, &in->findings->factors.items[order[i]], i + 1);
+	if (with_ci95)
+		fprintf(s->out, "%s: half of the 95 %% confidence interval, in points\n",
+			s->utf8 ? "±" : "+-");
+	if (doubt)
+		fprintf(s->out, "~: another run may rank it elsewhere\n");
 	if (more)
 		fprintf(s->out, "%s %zu more factor%s (--all)\n", glyphs_of(s)->ellipsis, more,
 			plural(more));
@@ -162,8 +182,8 @@ static json_t *factor_json(const struct view_input *in, const struct factor *f, 
 	json_set(o, "functions", functions_json(f));
 	json_set(o, "wait", json_wait(f->is_wait, f->wait));
 	json_set(o, "share", json_number(f->share));
-	json_set(o, "ci95", json_null());
-	json_set(o, "resolved", json_null());
+	json_set(o, "ci95", json_ci95(f->has_ci95, f->ci95));
+	json_set(o, "resolved", f->has_resolved ? json_boolean(f->resolved) : json_null());
 	json_set(o, "variance_share", json_number(f->variance_share));
 	json_set(o, "paper_contribution", json_number(f->paper_contribution));
 	json_set(o, "height", json_integer(f->height));
@@ -201,16 +221,22 @@ void factors_csv(FILE *out, const struct view_input *in)
 	_cleanup_(freep) uint32_t *order = NULL;
 	size_t cnt = select_factors(in, &order);
 
-	csv_line(out, "tttttttttttttt", "rank", "kind", "function", "file", "function_a",
+	csv_line(out, "ttttttttttttttttt", "rank", "kind", "function", "file", "function_a",
 		 "function_b", "wait", "share", "variance_share", "paper_contribution", "height",
-		 "specificity", "score", "mean_ns");
+		 "specificity", "score", "mean_ns", "ci95_low", "ci95_high", "resolved");
 	for (size_t i = 0; i < cnt; i++) {
 		const struct factor *f = &in->findings->factors.items[order[i]];
+		char low[TEXT_MAX] = "", high[TEXT_MAX] = "";
 
-		csv_line(out, "utttttt" "ddd" "u" "ddd", (uint64_t)i + 1, factor_kind_name(f->kind),
+		if (f->has_ci95) {
+			snprintf(low, sizeof(low), "%.17g", f->ci95[0]);
+			snprintf(high, sizeof(high), "%.17g", f->ci95[1]);
+		}
+		csv_line(out, "utttttt" "ddd" "u" "ddd" "ttt", (uint64_t)i + 1, factor_kind_name(f->kind),
 			 f->function, f->file, f->functions[0], f->functions[1],
 			 f->is_wait ? trace_state_name(f->wait) : NULL, f->share, f->variance_share,
 			 f->paper_contribution, (uint64_t)f->height, f->specificity,
-			 rank_score(in, f), f->mean_ns);
+			 rank_score(in, f), f->mean_ns, low, high,
+			 !f->has_resolved ? "" : f->resolved ? "1" : "0");
 	}
 }

@@ -81,14 +81,25 @@ static void family_release(struct family *y)
 	free(y->next);
 }
 
-static void add_share(struct drawing *d, double share)
+/* Of all nodes or of none. */
+static bool with_ci95(const struct drawing *d)
+{
+	return d->in->findings->nodes.items[0].has_ci95;
+}
+
+/* n: NULL for a sum of several. */
+static void add_share(struct drawing *d, double share, const struct node *n)
 {
 	_cleanup_(str_release) struct str bar = STR_INIT;
 	unsigned width = d->s->width;
 	char percent[TEXT_MAX];
 
-	add_bar(&bar, share, width && width < 72 ? 6 : width && width < 100 ? 12 : 24, d->s->utf8);
+	add_bar(&bar, share, width && width < (with_ci95(d) ? 90 : 72) ? 6 :
+		width && width < 100 ? 12 : 24, d->s->utf8);
 	table_cell(d->t, "%s", text_percent_cell(percent, share));
+	if (with_ci95(d))
+		table_cell(d->t, "%s", n && n->id && n->has_ci95 ? 
+			   text_plus_minus(percent, n->ci95, d->s->utf8) : "");
 	table_cell(d->t, "%s", str_cstr(&bar));
 }
 
@@ -113,7 +124,7 @@ static void add_node(struct drawing *d, const struct node *n, const char *branch
 	bool wait = n->kind == NODE_WAIT || n->kind == NODE_BLAME;
 	char text[TEXT_MAX];
 
-	add_share(d, n->share);
+	add_share(d, n->share, n);
 	table_cell(d->t, "%s%s%s%s", str_cstr(&d->prefix), branch,
 		   label ? label : interval ? interval : "interval", n->open ? " +" : "");
 	table_style(d->t, wait ? style_wait(d->s) : "");
@@ -131,7 +142,7 @@ static void add_rest(struct drawing *d, size_t cnt, double share, double mean_ns
 {
 	char text[TEXT_MAX];
 
-	add_share(d, share);
+	add_share(d, share, NULL);
 	table_cell(d->t, "%s%s%zu more", str_cstr(&d->prefix), glyphs_of(d->s)->last_branch, cnt);
 	table_cell(d->t, "%s", "");
 	table_cell(d->t, "%s", text_ns(text, mean_ns, d->s->utf8));
@@ -211,6 +222,9 @@ static void print_legend(const struct style *s, const struct findings *f)
 		any_blame |= f->nodes.items[i].kind == NODE_BLAME;
 	}
 	fprintf(s->out, "share: Cov(X,T)/Var(T); the shares below a node sum to its own\n");
+	if (f->nodes.cnt && f->nodes.items[0].has_ci95)
+		fprintf(s->out, "%s: half of the 95 %% confidence interval, in points\n",
+			s->utf8 ? "±" : "+-");
 	if (any_blame)
 		fprintf(s->out, "by: what the waker (queue: the thread) did meanwhile, and in what it was blocked itself\n");
 	if (any_open)
@@ -227,6 +241,8 @@ void variance_tree_text(const struct style *s, const struct view_input *in)
 	fputc('\n', s->out);
 	print_heading(s, in);
 	table_column(t, "share", TABLE_RIGHT);
+	if (in->findings->nodes.cnt && with_ci95(&d))
+		table_column(t, s->utf8 ? "±" : "+-", TABLE_RIGHT);
 	table_column(t, "", TABLE_LEFT);
 	table_column(t, "node", TABLE_SHRINKS);
 	table_column(t, "sd", TABLE_RIGHT);
@@ -261,7 +277,7 @@ static json_t *node_json(const struct node *n)
 	json_set(o, "mean_ns", json_ns(n->mean_ns));
 	json_set(o, "variance_ns2", json_ns(n->variance_ns2));
 	json_set(o, "share", json_number(n->share));
-	json_set(o, "ci95", json_null());
+	json_set(o, "ci95", json_ci95(n->has_ci95, n->ci95));
 	json_set(o, "variance_share", json_number(n->variance_share));
 	json_set(o, "calls_per_interval", json_number(n->calls_per_interval));
 	json_set(o, "presence", json_number(n->presence));
@@ -297,21 +313,25 @@ json_t *variance_tree_json(const struct view_input *in)
 
 void variance_tree_csv(FILE *out, const struct view_input *in)
 {
-	csv_line(out, "tttttttttttttt", "id", "parent", "kind", "function", "file", "line",
+	csv_line(out, "tttttttttttttttt", "id", "parent", "kind", "function", "file", "line",
 		 "call_site", "wait", "mean_ns", "variance_ns2", "share", "variance_share",
-		 "calls_per_interval", "presence");
+		 "calls_per_interval", "presence", "ci95_low", "ci95_high");
 	for (size_t i = 0; i < in->findings->nodes.cnt; i++) {
 		const struct node *n = &in->findings->nodes.items[i];
-		char parent[TEXT_MAX] = "", line[TEXT_MAX] = "";
+		char parent[TEXT_MAX] = "", line[TEXT_MAX] = "", low[TEXT_MAX] = "", high[TEXT_MAX] = "";
 
 		if (n->parent != NODE_NONE)
 			snprintf(parent, sizeof(parent), "%u", n->parent);
 		if (n->line)
 			snprintf(line, sizeof(line), "%u", n->line);
-		csv_line(out, "utttt" "ttt" "dddddd", (uint64_t)n->id, parent,
+		if (n->has_ci95) {
+			snprintf(low, sizeof(low), "%.17g", n->ci95[0]);
+			snprintf(high, sizeof(high), "%.17g", n->ci95[1]);
+		}
+		csv_line(out, "utttt" "ttt" "dddddd" "tt", (uint64_t)n->id, parent,
 			 node_kind_name(n->kind), n->function, n->file, line,
 			 n->call_site, n->is_wait ? trace_state_name(n->wait) : NULL, n->mean_ns,
 			 n->variance_ns2, n->share, n->variance_share, n->calls_per_interval,
-			 n->presence);
+			 n->presence, low, high);
 	}
 }

@@ -133,6 +133,32 @@ const char *text_percent_cell(char buf[TEXT_MAX], double share)
 	return buf;
 }
 
+const char *text_ci95(char buf[TEXT_MAX], const double ci95[2])
+{
+	bool fine = ci95[1] - ci95[0] < 0.02;
+	double unit = fine ? 0.1 : 1, low = percent_of(ci95[0], unit), high = percent_of(ci95[1], unit);
+
+	if (isfinite(low) && isfinite(high))
+		snprintf(buf, TEXT_MAX, "%.*f to %.*f", fine, low, fine, high);
+	else
+		snprintf(buf, TEXT_MAX, "?");
+	return buf;
+}
+
+const char *text_plus_minus(char buf[TEXT_MAX], const double ci95[2], bool utf8)
+{
+	double points = (ci95[1] - ci95[0]) * 50;
+	const char *sign = utf8 ? "±" : "+-";
+
+	if (!isfinite(points))
+		snprintf(buf, TEXT_MAX, "%s?", sign);
+	else if (points < 0.95)		/* and never 0: that would be certainty */
+		snprintf(buf, TEXT_MAX, "%s%.1f", sign, fmax(points, points > 0 ? 0.1 : 0));
+	else
+		snprintf(buf, TEXT_MAX, "%s%.0f", sign, ceil(points - 1e-9));
+	return buf;
+}
+
 const char *plural(uint64_t cnt)
 {
 	return cnt == 1 ? "" : "s";

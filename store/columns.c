@@ -47,6 +47,12 @@ static void bind_column(sqlite3_stmt *st, int position, const struct column *c, 
 	case COLUMN_REAL:
 		sqlite3_bind_double(st, position, *(const double *)member);
 		return;
+	case COLUMN_BOOL_IF:
+		if (!*flag) {
+			sqlite3_bind_null(st, position);
+			return;
+		}
+		/* fall through */
 	case COLUMN_BOOL:
 		sqlite3_bind_int64(st, position, *(const bool *)member);
 		return;
@@ -122,6 +128,7 @@ static int read_value(sqlite3_stmt *st, int position, const struct column *c, st
 		*(double *)member = sqlite3_column_double(st, position);
 		return 0;
 	case COLUMN_BOOL:
+	case COLUMN_BOOL_IF:
 		*(bool *)member = sqlite3_column_int64(st, position) != 0;
 		return 0;
 	case COLUMN_TEXT:
@@ -144,6 +151,7 @@ static int read_null(const struct column *c, void *member, bool *flag)
 		*(const char **)member = NULL;
 		return 0;
 	case COLUMN_REAL_IF:
+	case COLUMN_BOOL_IF:
 	case COLUMN_NAMED_IF:
 		*flag = false;
 		return 0;
@@ -165,7 +173,8 @@ int columns_read(sqlite3_stmt *st, int first, const struct column *columns, size
 			r = read_null(c, member, flag);
 		} else {
 			r = read_value(st, position, c, a, member);
-			if (c->type == COLUMN_REAL_IF || c->type == COLUMN_NAMED_IF)
+			if (c->type == COLUMN_REAL_IF || c->type == COLUMN_BOOL_IF ||
+			    c->type == COLUMN_NAMED_IF)
 				*flag = true;
 		}
 		if (r < 0)

@@ -26,6 +26,7 @@ enum column_type {
 	COLUMN_REAL,
 	COLUMN_REAL_IF,			/* NULL unless the bool at flag is set */
 	COLUMN_BOOL,
+	COLUMN_BOOL_IF,			/* NULL unless the bool at flag is set */
 	COLUMN_TEXT,			/* never NULL in the database */
 	COLUMN_TEXT_OR_NULL,
 	COLUMN_NAMED,			/* an enum, kept as its name */
@@ -52,6 +53,7 @@ struct column {
 #define COL_64(T, m)		 COLUMN(64, T, m)
 #define COL_REAL(T, m)		 COLUMN(REAL, T, m)
 #define COL_BOOL(T, m)		 COLUMN(BOOL, T, m)
+#define COL_BOOL_IF(T, m, f)	 { COLUMN_BOOL_IF, offsetof(T, m), offsetof(T, f), NULL }
 #define COL_TEXT(T, m)		 COLUMN(TEXT, T, m)
 #define COL_TEXT_OR_NULL(T, m)	 COLUMN(TEXT_OR_NULL, T, m)
 #define COL_REAL_IF(T, m, f)	 { COLUMN_REAL_IF, offsetof(T, m), offsetof(T, f), NULL }

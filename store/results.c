@@ -88,6 +88,8 @@ static const struct column node_columns[] = {
 	COL_REAL(struct node, calls_per_interval),
 	COL_REAL(struct node, presence),
 	COL_BOOL(struct node, open),
+	COL_REAL_IF(struct node, ci95[0], has_ci95),
+	COL_REAL_IF(struct node, ci95[1], has_ci95),
 };
 
 static const struct column covariance_columns[] = {
@@ -116,6 +118,9 @@ static const struct column factor_columns[] = {
 	COL_REAL_IF(struct factor, tail_share_p99, has_tail),
 	COL_REAL(struct factor, mean_ns),
 	COL_BOOL(struct factor, open),
+	COL_REAL_IF(struct factor, ci95[0], has_ci95),
+	COL_REAL_IF(struct factor, ci95[1], has_ci95),
+	COL_BOOL_IF(struct factor, resolved, has_resolved),
 };
 
 static const struct column because_columns[] = {

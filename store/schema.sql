@@ -14,8 +14,8 @@
 --	  WHERE f.kind = 'wait' ORDER BY f.share DESC;
 
 PRAGMA application_id = 0x7670726f;	-- "vpro"
-PRAGMA user_version = 6;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
-					-- 6: iteration_start, answer, planned
+PRAGMA user_version = 7;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
+					-- 6: iteration_start, answer, planned; 7: ci95
 -- Run over a database of an older version this adds the tables that it lacks; store.c adds columns.
 
 -- ---- the project, from the scan records of the last build ----
@@ -179,6 +179,8 @@ CREATE TABLE IF NOT EXISTS node (			-- of the variance tree; id 0 is the interva
 	calls_per_interval REAL NOT NULL,
 	presence	REAL NOT NULL,
 	open		INTEGER NOT NULL,	-- has callees that were not probed
+	ci95_low	REAL,			-- 95 % confidence interval of share; NULL: too few
+	ci95_high	REAL,			-- intervals, or nothing varies
 	PRIMARY KEY (finding, id)
 ) WITHOUT ROWID;
 
@@ -212,6 +214,9 @@ CREATE TABLE IF NOT EXISTS factor (			-- summed over all places of the tree; not
 	tail_share_p99	REAL,			-- NULL: too few intervals beyond p99
 	mean_ns		REAL NOT NULL,
 	open		INTEGER NOT NULL,
+	ci95_low	REAL,			-- as in node
+	ci95_high	REAL,
+	resolved	INTEGER,		-- 1: its rank holds in 95 % of the draws; NULL: it has none
 	PRIMARY KEY (finding, id)
 ) WITHOUT ROWID;
 

@@ -22,6 +22,11 @@ static const char *const texts[] = {
 
 	[STMT_ADD_NO_RETURN] =
 		"ALTER TABLE function ADD COLUMN no_return INTEGER NOT NULL DEFAULT 0",
+	[STMT_ADD_NODE_LOW] = "ALTER TABLE node ADD COLUMN ci95_low REAL",
+	[STMT_ADD_NODE_HIGH] = "ALTER TABLE node ADD COLUMN ci95_high REAL",
+	[STMT_ADD_FACTOR_LOW] = "ALTER TABLE factor ADD COLUMN ci95_low REAL",
+	[STMT_ADD_FACTOR_HIGH] = "ALTER TABLE factor ADD COLUMN ci95_high REAL",
+	[STMT_ADD_FACTOR_RESOLVED] = "ALTER TABLE factor ADD COLUMN resolved INTEGER",
 
 	[STMT_SETTING_SET] = "INSERT OR REPLACE INTO setting(name, value) VALUES (?1, ?2)",
 	[STMT_SETTING_GET] = "SELECT value FROM setting WHERE name = ?1",
@@ -121,16 +126,18 @@ static const char *const texts[] = {
 		" ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
 	[STMT_NODE_INSERT] =
 		"INSERT INTO node(finding, id, parent, kind, function, file, line, call_site, wait,"
-		" mean_ns, variance_ns2, share, variance_share, calls_per_interval, presence, open)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+		" mean_ns, variance_ns2, share, variance_share, calls_per_interval, presence, open,"
+		" ci95_low, ci95_high) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"
+		" ?13, ?14, ?15, ?16, ?17, ?18)",
 	[STMT_COVARIANCE_INSERT] =
 		"INSERT INTO covariance(finding, parent, a, b, covariance_ns2, share)"
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
 	[STMT_FACTOR_INSERT] =
 		"INSERT INTO factor(finding, id, kind, function, file, line, function_a, function_b,"
 		" wait, share, variance_share, paper_contribution, height, specificity, score,"
-		" paper_score, tail_share_p99, mean_ns, open) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
-		" ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+		" paper_score, tail_share_p99, mean_ns, open, ci95_low, ci95_high, resolved)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,"
+		" ?17, ?18, ?19, ?20, ?21, ?22)",
 	[STMT_FACTOR_CALL_SITE_INSERT] =
 		"INSERT INTO factor_call_site(finding, factor, position, call_site)"
 		" VALUES (?1, ?2, ?3, ?4)",
@@ -157,15 +164,15 @@ static const char *const texts[] = {
 		" max_ns, root_height, clamped FROM finding WHERE id = ?1",
 	[STMT_NODES_READ] =
 		"SELECT id, parent, kind, function, file, line, call_site, wait, mean_ns,"
-		" variance_ns2, share, variance_share, calls_per_interval, presence, open"
-		" FROM node WHERE finding = ?1 ORDER BY id",
+		" variance_ns2, share, variance_share, calls_per_interval, presence, open,"
+		" ci95_low, ci95_high FROM node WHERE finding = ?1 ORDER BY id",
 	[STMT_COVARIANCES_READ] =
 		"SELECT parent, a, b, covariance_ns2, share FROM covariance WHERE finding = ?1"
 		" ORDER BY rowid",
 	[STMT_FACTORS_READ] =
 		"SELECT id, kind, function, file, line, function_a, function_b, wait, share,"
 		" variance_share, paper_contribution, height, specificity, score, paper_score,"
-		" tail_share_p99, mean_ns, open FROM factor WHERE finding = ?1 ORDER BY id",
+		" tail_share_p99, mean_ns, open, ci95_low, ci95_high, resolved FROM factor WHERE finding = ?1 ORDER BY id",
 	[STMT_FACTOR_CALL_SITES_READ] =
 		"SELECT factor, call_site FROM factor_call_site WHERE finding = ?1"
 		" ORDER BY factor, position",

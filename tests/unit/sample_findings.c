@@ -51,6 +51,11 @@ static void add_nodes(struct findings *f)
 	add_node(f, 0, NODE_WAIT, NULL, .36, 354000);
 	last_waits(f, STATE_QUEUE);
 	add_node(f, 0, NODE_BODY, NULL, -.01, 0);
+	for (size_t i = 0; i < f->nodes.cnt; i++) {
+		f->nodes.items[i].has_ci95 = true;
+		f->nodes.items[i].ci95[0] = f->nodes.items[i].share - (i ? .05 : 0);
+		f->nodes.items[i].ci95[1] = f->nodes.items[i].share + (i ? .05 : 0);
+	}
 	VEC_ADD(&f->covariances, (struct covariance){ 1, 2, 7, 4e9, .002 });
 	VEC_ADD(&f->covariances, (struct covariance){ 0, 1, 8, -4e10, -.02 });
 }
@@ -80,6 +85,9 @@ static void add_factors(struct findings *f)
 
 	x->is_wait = true;
 	x->wait = STATE_LOCK;
+	x->has_ci95 = x->has_resolved = x->resolved = true;
+	x->ci95[0] = .52;
+	x->ci95[1] = .73;
 	x->has_tail = true;
 	x->tail_share_p99 = .73;
 	x->mean_ns = 303000;
@@ -94,6 +102,9 @@ static void add_factors(struct findings *f)
 	x = add_factor(f, FACTOR_WAIT, NULL, .36, 0);
 	x->is_wait = true;
 	x->wait = STATE_QUEUE;
+	x->has_ci95 = x->has_resolved = true;
+	x->ci95[0] = -.012;
+	x->ci95[1] = .732;
 	add_factor(f, FACTOR_FUNCTION, "handle_request", .65, 2);
 	add_factor(f, FACTOR_FUNCTION, "log_append", .62, 1)->open = true;
 	add_factor(f, FACTOR_BODY, "log_append", .01, 0);

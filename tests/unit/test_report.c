@@ -23,12 +23,13 @@ static void test_texts(void **state)
 	struct view_input in = input_of(f);
 
 	(void)state;
+	want_text("intervals", text_of("intervals", &in, true, 80));
+	want_text("histogram", text_of("histogram", &in, true, 80));
+	f->interval.cnt = 4000;		/* enough for the sentence to be sure */
 	want_text("summary", text_of("summary", &in, true, 80));
 	want_text("factors", text_of("factors", &in, true, 80));
 	want_text("variance-tree", text_of("variance-tree", &in, true, 80));
 	want_text("variance-tree.ascii", text_of("variance-tree", &in, false, 60));
-	want_text("histogram", text_of("histogram", &in, true, 80));
-	want_text("intervals", text_of("intervals", &in, true, 80));
 	in.options.ranking.paper = true;
 	want_text("factors.paper", text_of("factors", &in, true, 80));
 	in.options.depth = 1;
@@ -52,13 +53,14 @@ static void test_second_waker(void **state)
 	struct because *second = &f->factors.items[0].because_of.items[1];
 
 	(void)state;
+	f->interval.cnt = 4000;
 	second->function = "rotate_log";
 	second->share = .060;
-	want_sentence(f, &o, "log_append > lock wait causes 61 % of the variance of 'request';"
-			" because of flush_log > sleep wait (60 %).");
+	want_sentence(f, &o, "log_append > lock wait causes 61 % of the variance of 'request'"
+			" (95 % CI 52 to 73); because of flush_log > sleep wait (60 %).");
 	second->share = .062;
-	want_sentence(f, &o, "log_append > lock wait causes 61 % of the variance of 'request';"
-			" because of flush_log > sleep wait (60 %) and rotate_log (6.2 %).");
+	want_sentence(f, &o, "log_append > lock wait causes 61 % of the variance of 'request'"
+			" (95 % CI 52 to 73); because of flush_log > sleep wait (60 %) and rotate_log (6.2 %).");
 }
 
 static void test_sentences(void **state)
@@ -67,8 +69,21 @@ static void test_sentences(void **state)
 	struct select_options o = { 3, 0.05, false, false };
 
 	(void)state;
-	want_sentence(f, &o, "log_append > lock wait causes 61 % of the variance of 'request';"
-			" because of flush_log > sleep wait (60 %).");
+	f->interval.cnt = 400;
+	want_sentence(f, &o, "log_append > lock wait causes 61 % of the variance of 'request'"
+			" (95 % CI 52 to 73); because of flush_log > sleep wait (60 %).");
+	/* 61 % -+ 60: half the width must come down to 58.5, 400 * (60/58.5)^2 - 400 = 20.8. */
+	f->factors.items[0].ci95[0] = .01;
+	f->factors.items[0].ci95[1] = 1.21;
+	want_sentence(f, &o, "log_append > lock wait may cause 61 % of the variance of 'request'"
+			" (95 % CI 1 to 121); because of flush_log > sleep wait (60 %)."
+			" That is not resolved yet: it takes about 21 more intervals to tell.");
+	f->interval.cnt = 20;
+	f->factors.items[0].has_ci95 = false;
+	want_sentence(f, &o, "log_append > lock wait may cause 61 % of the variance of 'request';"
+			" because of flush_log > sleep wait (60 %)."
+			" 20 intervals are too few to tell: it takes at least 30.");
+	f->interval.cnt = 400;
 	o.threshold = 0.9;
 	want_sentence(f, &o, "Nothing causes more than 90 % of the variance of 'request';"
 			" the largest factor is handle_request with 65 %.");
@@ -76,7 +91,7 @@ static void test_sentences(void **state)
 	want_sentence(f, &o, "log_append causes 62 % of the variance of 'request'."
 			" It calls functions that carry no probe yet: probe them to see further.");
 	f->interval.variance_ns2 = 0;
-	want_sentence(f, &o, "'request' does not vary: each of 4 intervals took 1.06 ms.");
+	want_sentence(f, &o, "'request' does not vary: each of 400 intervals took 1.06 ms.");
 	f->interval.cnt = 1;
 	want_sentence(f, &o, "Only one interval of 'request' was completed (1.06 ms):"
 			" a variance needs several.");
@@ -165,6 +180,16 @@ static void want_interval(json_t *o)
 	assert_int_equal(json_array_size(at(o, "warnings")), 1);
 }
 
+static void want_confidence(json_t *o)
+{
+	want_number(o, "factors/0/ci95/0", .52);
+	want_number(o, "factors/0/ci95/1", .73);
+	assert_true(json_is_true(at(o, "factors/0/resolved")));
+	assert_true(json_is_false(at(o, "factors/1/resolved")));
+	want_null(o, "factors/2/ci95");
+	want_null(o, "factors/2/resolved");
+}
+
 static void test_factors_json(void **state)
 {
 	_cleanup_(findings_freep) struct findings *f = sample_server();
@@ -185,8 +210,7 @@ static void test_factors_json(void **state)
 	want_null(o, "factors/0/functions");
 	want_string(o, "factors/0/wait", "lock");
 	want_number(o, "factors/0/share", .61);
-	want_null(o, "factors/0/ci95");
-	want_null(o, "factors/0/resolved");
+	want_confidence(o);
 	want_number(o, "factors/0/variance_share", .61 + .01);
 	want_number(o, "factors/0/paper_contribution", .61 + .01);
 	want_number(o, "factors/0/height", 0);
@@ -247,7 +271,8 @@ static void test_variance_tree_json(void **state)
 	want_string(o, "nodes/2/call_site", "server.c:61");
 	want_null(o, "nodes/2/wait");
 	want_number(o, "nodes/2/mean_ns", 308000);
-	want_null(o, "nodes/2/ci95");
+	assert_int_equal(json_array_size(at(o, "nodes/2/ci95")), 2);
+	want_number(o, "nodes/0/ci95/0", 1);
 	want_number(o, "nodes/2/calls_per_interval", 1);
 	want_number(o, "nodes/2/presence", 1);
 	assert_true(json_is_false(at(o, "nodes/2/open")));

@@ -81,7 +81,7 @@ static void test_open(void **state)
 	expect_open(true, EXIT_DATA, "not a database");
 	write_db("");
 	store_close(open_store());
-	run_sql("PRAGMA user_version = 7");
+	run_sql("PRAGMA user_version = 8");
 	expect_open(true, EXIT_DATA, "newer vprof");
 }
 
@@ -247,6 +247,13 @@ static void same_double(double a, double b)
 	assert_memory_equal(&a, &b, sizeof(a));
 }
 
+static void same_ci95(bool a_has, const double *a, bool b_has, const double *b)
+{
+	assert_int_equal(a_has, b_has);
+	for (int i = 0; a_has && i < 2; i++)
+		same_double(a[i], b[i]);
+}
+
 static void same_node(const struct node *a, const struct node *b)
 {
 	assert_int_equal(a->id, b->id);
@@ -266,6 +273,7 @@ static void same_node(const struct node *a, const struct node *b)
 	same_double(a->calls_per_interval, b->calls_per_interval);
 	same_double(a->presence, b->presence);
 	assert_int_equal(a->open, b->open);
+	same_ci95(a->has_ci95, a->ci95, b->has_ci95, b->ci95);
 }
 
 static void same_because(const struct because *a, const struct because *b)
@@ -301,6 +309,9 @@ static void same_factor(const struct factor *a, const struct factor *b)
 		same_double(a->tail_share_p99, b->tail_share_p99);
 	same_double(a->mean_ns, b->mean_ns);
 	assert_int_equal(a->open, b->open);
+	same_ci95(a->has_ci95, a->ci95, b->has_ci95, b->ci95);
+	assert_int_equal(a->has_resolved, b->has_resolved);
+	assert_int_equal(a->resolved, b->resolved);
 	assert_int_equal(a->call_sites.cnt, b->call_sites.cnt);
 	for (size_t i = 0; i < a->call_sites.cnt; i++)
 		assert_string_equal(a->call_sites.items[i], b->call_sites.items[i]);

@@ -114,32 +114,12 @@ static void test_planned(void **state)
 	trace_free(t);
 }
 
-/* A database from before plans were kept: read as it is, brought up to date by who writes. */
-static void test_version_5(void **state)
-{
-	const struct planned_function f = { 10, PLANNED_ALWAYS, UINT32_MAX };
-	planned_functions list;
-	struct store *s = open_store(true);
-
-	(void)state;
-	store_close(s);
-	run_sql("DROP TABLE planned; DROP TABLE answer; DROP TABLE iteration_start;"
-		"PRAGMA user_version = 5");
-	s = open_store(false);
-	assert_int_equal(planned_read(s, 1, &list, NULL), 0);
-	assert_int_equal(list.cnt, 0);
-	store_close(s);
-	s = open_store(true);
-	assert_int_equal(planned_write(s, 1, &f, 1, NULL), 0);
-	store_close(s);
-}
-
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_dir, drop_dir)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_start), TEST(test_answers), TEST(test_planned), TEST(test_version_5),
+		TEST(test_start), TEST(test_answers), TEST(test_planned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,24 +1,37 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_store_versions.c - a vprof.db of an older program is brought up to date by whoever opens it.  An
- * older one is made by taking away what came later.
+ * test_store_versions.c - databases of older versions are brought up to date by whoever opens them.
+ *
+ * Each row takes away what its version did not have yet, and so goes one version back.
  */
-#include <sqlite3.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/unit/cmocka_all.h"
 
 #include "base/banned.h"
-#include "base/file.h"
+#include "store/db.h"
 #include "store/store.h"
 #include "tests/unit/data_dir.h"
+#include "tests/unit/sample_findings.h"
 
-static struct store *open_store(void)
+static const char *const downgrades[] = {
+	[1] = "DROP TABLE iteration",
+	[2] = "DROP TABLE observed_call",
+	[3] = "ALTER TABLE function DROP COLUMN no_return",
+	[4] = "DROP TABLE probing",
+	[5] = "DROP TABLE iteration_start; DROP TABLE answer; DROP TABLE planned",
+	[6] = "ALTER TABLE node DROP COLUMN ci95_low; ALTER TABLE node DROP COLUMN ci95_high;"
+	      "ALTER TABLE factor DROP COLUMN ci95_low; ALTER TABLE factor DROP COLUMN ci95_high;"
+	      "ALTER TABLE factor DROP COLUMN resolved",
+};
+
+static struct store *open_store(bool create)
 {
 	struct diag d = DIAG_INIT;
 	struct store *s = NULL;
 
-	if (store_open(dir, true, &s, &d) < 0)
+	if (store_open(dir, create, &s, &d) < 0)
 		fail_msg("%s", d.text);
 	return s;
 }
@@ -33,103 +46,91 @@ static void run_sql(const char *sql)
 	sqlite3_close(db);
 }
 
-/* From before there was iterate. */
-static void test_open_version_1(void **state)
+/* A run with findings, written by this version and then taken back. */
+static void make_old(unsigned version)
 {
-	struct iteration i = { .run = 3, .first_run = 2, .policy = (char *)"paper", .recorded_cnt = 7,
-			       .dormant_cnt = 1, .added_cnt = 2, .probe_cost = 0.25,
-			       .selected = (char *)"f, g", .stop = (char *)"closed" };
-	struct iteration first = { .run = 2, .first_run = 2, .policy = (char *)"paper",
-				   .selected = (char *)"" };
-	_cleanup_(iterations_release) iterations none = { 0 }, list = { 0 };
-	struct store *s = open_store();
+	_cleanup_(findings_freep) struct findings *f = sample_server();
+	struct run r = { .status = RUN_ANALYSED };
+	char pragma[64];
+	struct store *s = open_store(true);
 
-	(void)state;
-	store_close(s);
-	run_sql("DROP TABLE iteration; DROP TABLE observed_call; DROP TABLE probing;"
-		"ALTER TABLE function DROP COLUMN no_return; PRAGMA user_version = 1");
-	assert_int_equal(store_open(dir, false, &s, NULL), 0);
-	assert_int_equal(iterations_read(s, &none, NULL), 0);
-	assert_int_equal(none.cnt, 0);
-	store_close(s);
-	s = open_store();
-	assert_int_equal(iteration_write(s, &i, NULL), 0);
-	assert_int_equal(iteration_write(s, &first, NULL), 0);
-	assert_int_equal(iterations_read(s, &list, NULL), 0);
-	assert_int_equal(list.cnt, 2);
-	assert_int_equal(list.items[0].run, 2);
-	assert_null(list.items[0].stop);
-	assert_int_equal(list.items[1].first_run, 2);
-	assert_string_equal(list.items[1].policy, "paper");
-	assert_int_equal(list.items[1].recorded_cnt + list.items[1].dormant_cnt, 8);
-	assert_true(list.items[1].probe_cost == 0.25);
-	assert_string_equal(list.items[1].selected, "f, g");
-	assert_string_equal(list.items[1].stop, "closed");
-	store_close(s);
-	run_sql("SELECT stop FROM iteration");
-}
-
-/* From before there were observed calls. */
-static void test_open_version_2(void **state)
-{
-	_cleanup_(project_freep) struct project *p = NULL;
-	_cleanup_(findings_freep) struct findings *f = findings_new();
-	struct store *s = open_store();
-
-	(void)state;
-	store_close(s);
-	run_sql("DROP TABLE observed_call; DROP TABLE probing; ALTER TABLE function DROP COLUMN no_return;"
-		"PRAGMA user_version = 2");
-	assert_int_equal(store_open(dir, false, &s, NULL), 0);
-	assert_int_equal(project_read(s, &p, NULL), 0);
-	store_close(s);
-	s = open_store();
-	VEC_ADD(&f->observed, (struct observed_call){ 1, 2 });
-	assert_int_equal(project_add_observed(s, 1, f, NULL), 0);
-	store_close(s);
-}
-
-static uint64_t root_only_of(struct store *s, uint32_t run)
-{
-	_cleanup_(findings_freep) struct findings *f = NULL;
-	struct diag d = DIAG_INIT;
-
-	if (findings_read(s, run, NULL, &f, &d) < 0)
-		fail_msg("%s", d.text);
-	return f->probing.root_only_cnt;
-}
-
-/* From before intervals could be root-only. */
-static void test_open_version_3(void **state)
-{
-	_cleanup_(findings_freep) struct findings *f = findings_new();
-	struct store *s = open_store();
-	struct run r = { .status = RUN_RECORDING };
-
-	(void)state;
 	assert_int_equal(run_create(s, &r, NULL), 0);
 	assert_int_equal(findings_write(s, r.number, f, NULL), 0);
 	store_close(s);
-	run_sql("DROP TABLE probing; ALTER TABLE function DROP COLUMN no_return;"
-		"PRAGMA user_version = 3");
-	assert_int_equal(store_open(dir, false, &s, NULL), 0);
-	assert_int_equal(root_only_of(s, r.number), 0);
-	store_close(s);
-	s = open_store();
+	for (size_t v = ARRAY_SIZE(downgrades) - 1; v >= version; v--)
+		run_sql(downgrades[v]);
+	snprintf(pragma, sizeof(pragma), "PRAGMA user_version = %u", version);
+	run_sql(pragma);
+}
+
+static void check_tables(struct store *s)
+{
+	struct iteration i = { .run = 1, .first_run = 1, .policy = (char *)"paper",
+			       .selected = (char *)"f, g" };
+	_cleanup_(iterations_release) iterations list = { 0 };
+	_cleanup_(findings_freep) struct findings *back = NULL, *f = sample_server();
+	_cleanup_(project_freep) struct project *p = NULL;
+	const struct planned_function planned = { 10, PLANNED_ALWAYS, UINT32_MAX };
+	planned_functions plan;
+
+	assert_int_equal(planned_read(s, 1, &plan, NULL), 0);
+	assert_int_equal(plan.cnt, 0);
+	assert_int_equal(planned_write(s, 1, &planned, 1, NULL), 0);
+	assert_int_equal(findings_read(s, 1, NULL, &back, NULL), 0);
+	assert_int_equal(iteration_write(s, &i, NULL), 0);
+	assert_int_equal(iterations_read(s, &list, NULL), 0);
+	assert_int_equal(list.cnt, 1);
+	assert_string_equal(list.items[0].selected, "f, g");
+	assert_int_equal(back->probing.root_only_cnt, 0);
 	f->probing.root_only_cnt = 7;
-	assert_int_equal(findings_write(s, r.number, f, NULL), 0);
-	assert_int_equal(root_only_of(s, r.number), 7);
-	f->probing.root_only_cnt = 0;
-	assert_int_equal(findings_write(s, r.number, f, NULL), 0);
-	assert_int_equal(root_only_of(s, r.number), 0);
+	VEC_ADD(&f->observed, (struct observed_call){ 1, 2 });
+	assert_int_equal(project_add_observed(s, 1, f, NULL), 0);
+	assert_int_equal(project_read(s, &p, NULL), 0);
+	assert_int_equal(findings_write(s, 1, f, NULL), 0);
+	findings_free(TAKE_PTR(back));
+	assert_int_equal(findings_read(s, 1, NULL, &back, NULL), 0);
+	assert_int_equal(back->probing.root_only_cnt, 7);
+}
+
+/* What the old version did not know is unknown, and what is analysed again is there. */
+static void check_ci95(struct store *s, bool known)
+{
+	_cleanup_(findings_freep) struct findings *f = NULL;
+
+	assert_int_equal(findings_read(s, 1, NULL, &f, NULL), 0);
+	assert_int_equal(f->factors.items[0].has_ci95, known);
+	assert_int_equal(f->factors.items[0].has_resolved, known);
+	assert_int_equal(f->nodes.items[1].has_ci95, known);
+	assert_true(f->factors.items[0].share == .61);
+}
+
+static void check_version(unsigned version)
+{
+	struct store *s;
+
+	make_old(version);
+	s = open_store(version % 2);	/* to write, or only to look */
+	check_ci95(s, version > 6);
+	check_tables(s);
+	check_ci95(s, true);
 	store_close(s);
+	store_close(open_store(true));
+}
+
+static void test_versions(void **state)
+{
+	for (unsigned version = 1; version < ARRAY_SIZE(downgrades); version++) {
+		check_version(version);
+		drop_dir(state);
+		make_dir(state);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_dir, drop_dir)
-		TEST(test_open_version_1), TEST(test_open_version_2), TEST(test_open_version_3),
+		TEST(test_versions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
