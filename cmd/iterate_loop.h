@@ -5,6 +5,7 @@
  *	iterate.c		options; from the first run to the last
  *	iterate_round.c		one round: plan, rebuild, run, analyse, decide
  *	iterate_resume.c	an iteration that was interrupted goes on
+ *	iterate_missing.c	what was planned and not recorded
  *	iterate_ask.c		--ask: what the user wants to know more about
  *	iterate_end.c		what it says at its end
  */
@@ -56,7 +57,10 @@ int iterate_round(struct loop *l, struct diag *reterr);
 int iterate_judge(struct loop *l, struct diag *reterr);
 
 /* The same of a run before the last, in an iteration that goes on: nothing is told or kept again. */
-void iterate_retrace(struct loop *l);
+int iterate_retrace(struct loop *l, struct diag *reterr);
+
+/* Of the functions that the plan of l->run added: which were not recorded.  For round_release(). */
+int iterate_find_missing(const struct loop *l, struct round *round, struct diag *reterr);
 
 /* Takes up the latest iteration if it was interrupted and nothing has changed since; else leaves l as
  * it was.  It may have been just before its end: then l->stop is set. */

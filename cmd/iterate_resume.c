@@ -206,7 +206,7 @@ static int replay(struct loop *l, const iterations *whole, struct diag *reterr)
 			break;
 		l->first_run = whole->items[0].first_run;
 		if (i + 1 < whole->cnt) {
-			iterate_retrace(l);
+			r = iterate_retrace(l, reterr);
 			continue;
 		}
 		l->built = iterate_plan(l->project, l->refinement);

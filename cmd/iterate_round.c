@@ -96,7 +96,7 @@ static int decide(struct loop *l, struct round *round, struct diag *reterr)
 }
 
 /* The round of l->run, before its step is made. */
-static void round_begin(const struct loop *l, struct round *ret)
+static int round_begin(const struct loop *l, struct round *ret, struct diag *reterr)
 {
 	const struct refinement *r = l->refinement;
 
@@ -106,6 +106,7 @@ static void round_begin(const struct loop *l, struct round *ret)
 		.variance_before_ns2 = l->variance_ns2,
 	};
 	add_names(l, &ret->added);
+	return iterate_find_missing(l, ret, reterr);
 }
 
 static void round_end(struct loop *l, struct round *round)
@@ -116,27 +117,28 @@ static void round_end(struct loop *l, struct round *round)
 
 int iterate_judge(struct loop *l, struct diag *reterr)
 {
-	struct round round;
-	int r;
+	_cleanup_(round_release) struct round round;
+	int r = round_begin(l, &round, reterr);
 
-	round_begin(l, &round);
-	r = decide(l, &round, reterr);
+	if (r == 0)
+		r = decide(l, &round, reterr);
 	if (r == 0)
 		r = keep_round(l, &round, reterr);
 	round_end(l, &round);
-	VEC_RELEASE(&round.added);
 	return r;
 }
 
-void iterate_retrace(struct loop *l)
+int iterate_retrace(struct loop *l, struct diag *reterr)
 {
-	struct round round;
+	_cleanup_(round_release) struct round round;
+	int r = round_begin(l, &round, reterr);
 
-	round_begin(l, &round);
+	if (r < 0)
+		return r;
 	refinement_look(l->refinement, l->findings);
 	refinement_decide(l->refinement, l->findings);
 	round_end(l, &round);
-	VEC_RELEASE(&round.added);
+	return 0;
 }
 
 int iterate_round(struct loop *l, struct diag *reterr)

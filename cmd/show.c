@@ -46,6 +46,7 @@ struct material {
 	runs runs;
 	iterations iterations;
 	struct project *project;
+	planned_functions planned;
 	uint32_t *heights;
 };
 
@@ -58,6 +59,7 @@ static void material_release(struct material *m)
 	runs_release(&m->runs);
 	iterations_release(&m->iterations);
 	project_free(m->project);
+	VEC_RELEASE(&m->planned);
 	free(m->heights);
 	arena_free(m->arena);
 	trace_free(m->trace);
@@ -203,7 +205,7 @@ static int read_execution_table(struct material *m, const char *run, struct diag
 static int read_project(struct material *m, const struct view *v, const char *run,
 			struct diag *reterr)
 {
-	int r = run || v->needs == NEEDS_CALL_GRAPH ? run_find(m->store, run, &m->run, reterr) : 0;
+	int r = run_find(m->store, run, &m->run, reterr);
 	_cleanup_(config_release) struct config config = { 0 };
 	bool imported = m->run.source && strcmp(m->run.source, "import") == 0;
 
@@ -222,6 +224,8 @@ static int read_project(struct material *m, const struct view *v, const char *ru
 			project_shorten_paths(m->project);
 		}
 	}
+	if (r == 0 && v->needs == NEEDS_PROJECT && m->run.number)
+		r = planned_read(m->store, m->run.number, &m->planned, reterr);
 	if (r == 0)
 		m->heights = graph_heights(m->project);
 	return r;
@@ -285,6 +289,7 @@ static int print_material(const struct view *v, enum format format, const struct
 		.options = arg_options, .run = &m->run, .findings = m->findings, .trace = m->trace,
 		.paths = m->paths.items, .path_cnt = m->paths.cnt, .rows = &m->rows,
 		.charge = m->charge, .runs = &m->runs, .iterations = &m->iterations, .project = m->project,
+		.planned = &m->planned,
 		.heights = m->heights,
 	};
 	bool empty = m->findings && m->findings->interval.cnt == 0;

@@ -124,6 +124,7 @@ void round_text(const struct style *s, const struct round *r)
 		fprintf(s->out, " (%s dormant)", text_cnt(cnt, r->dormant_cnt));
 	fputc('\n', s->out);
 	print_latency(s, r);
+	round_missing_text(s, r);
 	print_factors(s, r);
 }
 
@@ -171,13 +172,11 @@ static json_t *selection_json(const struct round *r)
 
 json_t *round_json(const struct round *r)
 {
-	json_t *o = json_object(), *plan = json_object(), *added = json_array();
+	json_t *o = json_object(), *plan = json_object();
 
-	for (size_t i = 0; i < r->added.cnt; i++)
-		json_add(added, json_text(r->added.items[i]));
 	json_set(plan, "recorded", json_integer((json_int_t)r->recorded_cnt));
 	json_set(plan, "dormant", json_integer((json_int_t)r->dormant_cnt));
-	json_set(plan, "added", added);
+	round_missing_json(plan, r);
 	json_set(o, "run", json_integer(r->run->number));
 	json_set(o, "duration_ns", json_integer(r->run->duration_ns));
 	json_set(o, "exit_status", json_integer(r->run->exit_status));

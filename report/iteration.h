@@ -11,6 +11,10 @@
 #include "analysis/refine.h"
 #include "report/report.h"
 
+struct round_unprobed {
+	const char *function, *reason;
+};
+
 struct round {
 	uint32_t number;		/* of this iteration, from 1 */
 	const struct run *run;
@@ -18,7 +22,10 @@ struct round {
 	const struct refinement *refinement;	/* its step was made */
 	/* The plan the run had: */
 	size_t recorded_cnt, dormant_cnt;
-	strings added;			/* functions that the run before did not record */
+	strings added;			/* functions that the run before did not record; of these: */
+	strings never_called;		/* in an interval */
+	strings absent;			/* in none of the programs that ran */
+	VEC(struct round_unprobed) unprobed;	/* their units were compiled untouched */
 	double variance_before_ns2;	/* of the run before, 0 if there was none */
 	bool goes_on;			/* there will be another run */
 };
@@ -26,8 +33,14 @@ struct round {
 /* Var(T) now over Var(T) in the run before, minus 1; 0 for the first. */
 double round_drift(const struct round *r);
 
+void round_release(struct round *r);	/* of the lists */
+
 void round_text(const struct style *s, const struct round *r);
 json_t *round_json(const struct round *r);
+
+/* Parts of these: what of the new functions was not recorded.  json: fills in the plan's lists. */
+void round_missing_text(const struct style *s, const struct round *r);
+void round_missing_json(json_t *plan, const struct round *r);
 
 /* "culprit_a, culprit_b": the k first; the caller frees it. */
 char *round_selected(const struct round *r, bool utf8);

@@ -64,6 +64,7 @@ struct view_input {
 	const runs *runs;
 	const iterations *iterations;	/* in order of run; NULL: none */
 	const struct project *project;
+	const planned_functions *planned;	/* of run; NULL or empty: none */
 	const uint32_t *heights;		/* of project->functions */
 };
 

@@ -3,7 +3,7 @@
  * show_coverage.c - which functions carry a probe, file by file, and why others cannot.
  *
  * What is not measured is always said: functions that cannot take a probe with the reason, units
- * that were compiled untouched with theirs.
+ * that were compiled untouched with theirs; and of a run what of its plan was not recorded.
  */
 #include <string.h>
 
@@ -137,6 +137,7 @@ void coverage_text(const struct style *s, const struct view_input *in)
 	print_files(s, in->project);
 	print_reasons(s, in->project);
 	print_untouched(s, in->project);
+	coverage_planned_text(s, in);
 }
 
 /* ---- JSON and CSV ---- */
@@ -176,6 +177,7 @@ json_t *coverage_json(const struct view_input *in)
 	json_set(o, "files", files);
 	json_set(o, "skipped", skipped);
 	json_set(o, "untouched", untouched);
+	coverage_planned_json(o, in);
 	return o;
 }
 

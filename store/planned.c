@@ -22,6 +22,11 @@ static const char *const level_names[] = {
 	[PLANNED_DORMANT] = "dormant",
 };
 
+const char *planned_level_name(enum planned_level level)
+{
+	return level_names[level];
+}
+
 static const char *level_name(unsigned value)
 {
 	return level_names[value];

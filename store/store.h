@@ -113,6 +113,7 @@ void iterations_release(iterations *list);
 
 /* A function of the plan that a run had. */
 enum planned_level { PLANNED_IN_INTERVALS, PLANNED_ALWAYS, PLANNED_DORMANT };
+const char *planned_level_name(enum planned_level level);	/* "interval", "always", "dormant" */
 struct planned_function {
 	uint64_t key;
 	enum planned_level level;
@@ -126,7 +127,8 @@ typedef VEC(struct planned_function) planned_functions;	/* VEC_RELEASE frees it 
 int planned_write(struct store *s, uint32_t run, const struct planned_function *list, size_t cnt,
 		  struct diag *reterr);
 int planned_count(struct store *s, uint32_t run, const struct trace *t, struct diag *reterr);
-int planned_read(struct store *s, uint32_t run, planned_functions *ret, struct diag *reterr);	/* in order of key */
+/* In order of key, taken as signed. */
+int planned_read(struct store *s, uint32_t run, planned_functions *ret, struct diag *reterr);
 
 /* DIR/runs/NNN; the caller frees it.  It holds trace.vpt (recorded) or trace.tuples (imported). */
 char *run_dir(const struct store *s, uint32_t number);

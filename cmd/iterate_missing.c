@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * iterate_missing.c - what a run's plan newly named and the run did not record, and why.
+ *
+ *	it has a probe, calls 0		nobody called it in an interval
+ *	it has a probe, calls unknown	it is in none of the programs that ran
+ *	it has no probe			its unit was compiled untouched
+ */
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/map.h"
+#include "cmd/iterate_loop.h"
+
+enum { HAS_PROBE = 1, UNTOUCHED = 2 };		/* UNTOUCHED + n: by unit n */
+
+/* What became of each function in the units that hold it; a probe in one of them counts. */
+static struct map *look_at_units(const units *scanned)
+{
+	struct map *fates = map_new();
+
+	for (size_t u = 0; u < scanned->cnt; u++)
+		for (size_t i = 0; i < scanned->items[u]->functions.cnt; i++) {
+			const struct scan_function *f = &scanned->items[u]->functions.items[i];
+			uint64_t *fate = map_slot(fates, f->key);
+
+			if (f->probed)
+				*fate = HAS_PROBE;
+			else if (*fate == 0 && scanned->items[u]->untouched)
+				*fate = UNTOUCHED + u;
+		}
+	return fates;
+}
+
+int iterate_find_missing(const struct loop *l, struct round *round, struct diag *reterr)
+{
+	_cleanup_(map_freep) struct map *fates = look_at_units(&l->scanned), *calls_of = map_new();
+	planned_functions plan;
+	int r = planned_read(l->store, l->run.number, &plan, reterr);
+
+	for (size_t i = 0; i < plan.cnt; i++)
+		map_set(calls_of, plan.items[i].key, plan.items[i].calls);
+	for (size_t i = 0; i < l->project->functions.cnt; i++) {
+		const struct project_function *f = &l->project->functions.items[i];
+		uint64_t calls, fate = HAS_PROBE;
+
+		if (!l->refinement->added[i] || !map_get(calls_of, f->key, &calls))
+			continue;
+		map_get(fates, f->key, &fate);
+		if (calls == 0)
+			VEC_ADD(&round->never_called, f->name);
+		else if (calls == UINT32_MAX && fate >= UNTOUCHED)
+			VEC_ADD(&round->unprobed, (struct round_unprobed){
+				f->name, l->scanned.items[fate - UNTOUCHED]->untouched });
+		else if (calls == UINT32_MAX)
+			VEC_ADD(&round->absent, f->name);
+	}
+	VEC_RELEASE(&plan);
+	return r;
+}

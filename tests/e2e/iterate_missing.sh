@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What was planned and not recorded has its name: never called, in another program, without a probe.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+# helper is defined in two programs of the project; only one of them runs.  This gcc does not compile
+# the instrumented text of odd.c.
+mkdir project bin && cd project || exit 99
+gcc=$(command -v gcc) || exit 99
+cat >../bin/gcc <<END
+#!/bin/sh
+case "\$*" in
+*cpp-output*odd.o.i*) echo "odd.c:1: error: no probes here" >&2; exit 1 ;;
+esac
+exec $gcc "\$@"
+END
+chmod +x ../bin/gcc
+PATH=$work/bin:$PATH
+export PATH
+cat >server.c <<'END'
+#include <unistd.h>
+void helper(unsigned id);
+void odd(unsigned id);
+static volatile unsigned sink;
+static void rescue(void) { sink = 0; }
+void handle(unsigned id) { helper(id); odd(id); if (id > 1000000) rescue(); }
+int main(void) { for (unsigned id = 1; id <= 100; id++) handle(id); return 0; }
+END
+cat >helper.c <<'END'
+#include <unistd.h>
+void helper(unsigned id) { if (id % 8 == 0) usleep(2000); }
+END
+cat >tool.c <<'END'
+void helper(unsigned id) { (void)id; }
+int main(void) { helper(1); return 0; }
+END
+cat >odd.c <<'END'
+void odd(unsigned id) { (void)id; }
+END
+cat >Makefile <<'END'
+all: server tool
+server: server.o helper.o odd.o
+	gcc -o server server.o helper.o odd.o
+tool: tool.o
+	gcc -o tool tool.o
+%.o: %.c
+	gcc -c $<
+END
+expect 0 "$VPROF" annotate --start handle --end handle
+printf '[build]\n\tcommand = make\n' >>vprof.conf
+expect 0 "$VPROF" iterate -- ./server
+says "▶ helper" "1 of 5 new functions was never called in an interval: rescue" \
+	"1 of 5 new functions is in no program that ran: helper" \
+	"1 of 5 new functions carries no probe: odd (the instrumented text did not compile: error: no probes here"
+expect 0 "$VPROF" iterate --format json -- ./server
+tr -d ' \n' <"$work/.out" >"$work/.line"
+mv "$work/.line" "$work/.out"
+says '"never_called":["rescue"]' '"absent":["helper"]' '"unprobed":[{"function":"odd","reason":"theinstrumentedtext'
+
+# The same of any run, in show coverage.
+expect 0 "$VPROF" show coverage
+says "Run 2 was to record 5 functions: called 2, never in an interval 1, in no program that ran 2" \
+	"not recorded in run 2" "rescue" "server.c:5" "never called in an interval" "tool.c:1" "odd.c:1"
+expect 0 "$VPROF" show coverage 1 --format json
+says '"run": 1' '"called": 2' '"never_called": 1' '"absent": 2' '"calls": 100'
+finish
