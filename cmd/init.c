@@ -15,10 +15,10 @@
 
 static const char *arg_preset;
 
-/* "logserver, memcached", of those that were installed. */
+/* "logserver, memcached, redis", of those that were installed. */
 static char *list_presets(void)
 {
-	static const char *const known[] = { "logserver", "memcached" };
+	static const char *const known[] = { "logserver", "memcached", "redis" };
 	struct str s = STR_INIT;
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
@@ -61,7 +61,7 @@ static int init_run(int argc, char **argv)
 }
 
 static const struct option_desc init_options[] = {
-	{ 0, "preset", "NAME", OPT_STR, &arg_preset, "begin with what is known of a server: memcached" },
+	{ 0, "preset", "NAME", OPT_STR, &arg_preset, "begin with what is known of a server: memcached, redis" },
 	OPT_END
 };
 static const char *const init_examples[] = { "vprof init", "vprof init --preset memcached", NULL };
