@@ -292,24 +292,55 @@ static void take_rest(struct budget *b)
 /* ---- going on or not ---- */
 
 struct difference {
-	bool more, less;		/* functions recorded; or, less, with a probe at all */
+	bool more, less;		/* functions recorded that tell more; or, less, with a probe at all */
 	uint64_t hash;			/* of the new set */
 };
+
+/*
+ * What is called by functions that are known to be called.  Only that can tell more: of what lies
+ * behind a function of which nothing is known, nothing can be said before that function fits.
+ */
+static bool *find_frontier(const struct budget *b)
+{
+	bool *frontier = xcalloc(b->s->p->function_cnt + 1, sizeof(*frontier));
+	indexes children = { NULL, 0, 0 };
+
+	for (uint32_t i = 0; i < b->s->p->function_cnt; i++) {
+		if (b->s->calls[i] <= 0)
+			continue;
+		refine_children(b->s, i, &children, NULL);
+		for (size_t c = 0; c < children.cnt; c++)
+			frontier[children.items[c]] = true;
+	}
+	VEC_RELEASE(&children);
+	return frontier;
+}
+
+/* The probe is a reason for another run. */
+static bool tells_more(const struct budget *b, uint32_t i, const bool *frontier)
+{
+	enum refine_level then = b->r->levels[i], now = b->next[i];
+
+	if (now == REFINE_ALWAYS)
+		return then != REFINE_ALWAYS;
+	return now == REFINE_IN_INTERVALS && then < REFINE_IN_INTERVALS && frontier[i] &&
+	       b->s->tried[i] < TRIES;
+}
 
 static struct difference compare_plans(const struct budget *b)
 {
 	struct difference d = { false, false, 0 };
+	bool *frontier = find_frontier(b);
 
 	for (uint32_t i = 0; i < b->s->p->function_cnt; i++) {
-		bool now = b->r->levels[i] >= REFINE_IN_INTERVALS,
-		     then = b->next[i] >= REFINE_IN_INTERVALS;
+		bool recorded = b->r->levels[i] >= REFINE_IN_INTERVALS;
 
-		d.more |= (then && !now && b->s->tried[i] < TRIES) ||
-			  (b->next[i] == REFINE_ALWAYS && b->r->levels[i] != REFINE_ALWAYS);
-		d.less |= b->next[i] < b->r->levels[i] && (now || b->next[i] == REFINE_OUT);
+		d.more |= tells_more(b, i, frontier);
+		d.less |= b->next[i] < b->r->levels[i] && (recorded || b->next[i] == REFINE_OUT);
 		if (b->next[i] != REFINE_OUT)
 			d.hash = hash_u64(d.hash, (uint64_t)i << 2 | b->next[i]);
 	}
+	free(frontier);
 	return d;
 }
 

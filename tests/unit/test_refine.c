@@ -126,6 +126,25 @@ static void test_below_never_called(void **state)
 	refinement_free(w.r);
 }
 
+/* a calls c, c and d each other, and x, that is never called, d.  600 calls of c do not fit.  d does, being
+ * called by nobody who is known, but is no reason for another run. */
+static void test_behind_unknown(void **state)
+{
+	static const char *const names[] = { "r", "x", "d", "c", "a", NULL };
+	static const char *const calls[] = { "rx", "xd", "dc", "cd", "ra", "ac", NULL };
+	struct world w;
+	struct findings *f = found_new(100, 200000);
+
+	(void)state;
+	world_make(&w, names, calls);
+	world_start(&w, REFINE_BUDGET, 3);
+	assert_string_equal(world_recorded(&w), "rxa");
+	found_function(f, &w, 'a', found_function(f, &w, 'r', 0, 1, 1), 0.9, 600);
+	found_factor(f, &w, 'a', 0.9);
+	assert_int_equal(world_step(&w, f), REFINE_TOO_DEAR);
+	refinement_free(w.r);
+}
+
 /* Without mix the latency turns out to be 10 us: then even its dormant probe, 1,000 ns, is too much. */
 static void test_dormant_goes_too(void **state)
 {
@@ -461,6 +480,7 @@ int main(void)
 		cmocka_unit_test(test_too_dear),
 		cmocka_unit_test(test_in_and_out),
 		cmocka_unit_test(test_below_never_called),
+		cmocka_unit_test(test_behind_unknown),
 		cmocka_unit_test(test_dormant_goes_too),
 		cmocka_unit_test(test_levels_at_once),
 		cmocka_unit_test(test_never_called),
