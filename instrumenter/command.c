@@ -34,20 +34,22 @@ static const struct option_row {
 	{ "-I", EITHER, WORD_PREPROCESS }, { "-P", ALONE, WORD_PREPROCESS },
 	{ "-C", ALONE, WORD_PREPROCESS }, { "-CC", ALONE, WORD_PREPROCESS },
 	{ "-H", ALONE, WORD_PREPROCESS },
+	{ "-include-pch", NEXT, WORD_PRECOMPILED },
 	{ "-include", NEXT, WORD_PREPROCESS }, { "-imacros", NEXT, WORD_PREPROCESS },
 	{ "-isystem", EITHER, WORD_PREPROCESS }, { "-iquote", EITHER, WORD_PREPROCESS },
 	{ "-idirafter", EITHER, WORD_PREPROCESS }, { "-iprefix", EITHER, WORD_PREPROCESS },
 	{ "-iwithprefix", EITHER, WORD_PREPROCESS },
-	{ "-iwithprefixbefore", EITHER, WORD_PREPROCESS },
+	{ "-iwithprefixbefore", EITHER, WORD_PREPROCESS }, { "-cxx-isystem", EITHER, WORD_PREPROCESS },
+	{ "-ivfsoverlay", EITHER, WORD_PREPROCESS },
 	{ "-Wp,-MD,", PREFIX, WORD_DEPENDENCY }, { "-Wp,-MMD,", PREFIX, WORD_DEPENDENCY },
 	{ "-Wp,", PREFIX, WORD_PREPROCESS }, { "-Xpreprocessor", NEXT, WORD_PREPROCESS },
 	{ "-finput-charset=", PREFIX, WORD_PREPROCESS },
 	{ "-MD", ALONE, WORD_DEPENDENCY }, { "-MMD", ALONE, WORD_DEPENDENCY },
 	{ "-MP", ALONE, WORD_DEPENDENCY }, { "-MG", ALONE, WORD_DEPENDENCY },
 	{ "-MF", EITHER, WORD_DEPENDENCY }, { "-MT", EITHER, WORD_DEPENDENCY },
-	{ "-MQ", EITHER, WORD_DEPENDENCY },
+	{ "-MQ", EITHER, WORD_DEPENDENCY }, { "-MJ", EITHER, WORD_DEPENDENCY },
 	{ "-W", PREFIX, WORD_WARNING }, { "-w", ALONE, WORD_WARNING },
-	{ "-pedantic", PREFIX, WORD_WARNING },
+	{ "-pedantic", PREFIX, WORD_WARNING }, { "--serialize-diagnostics", NEXT, WORD_WARNING },
 	{ "-Wa,", PREFIX, WORD_FLAG }, { "-Wl,", PREFIX, WORD_LINK },
 	{ "-l", EITHER, WORD_LINK },
 	{ "-shared", ALONE, WORD_LINK }, { "-static", ALONE, WORD_LINK }, { "-r", ALONE, WORD_LINK },
@@ -274,6 +276,8 @@ static void see_option(struct parsing *s, const char *word, const char *value)
 		c->deps_named = true;
 	else if (starts_with(word, "-MT") || starts_with(word, "-MQ"))
 		c->deps_target = true;
+	else if (starts_with(word, "-MJ"))
+		c->untouchable = "the command writes a compilation database (-MJ)";
 	else if (starts_with(word, "-save-temps") || starts_with(word, "--save-temps"))
 		c->untouchable = "the command keeps intermediate files (-save-temps)";
 	else if (strcmp(word, "-shared") == 0 || strcmp(word, "-dynamiclib") == 0 ||
@@ -323,6 +327,34 @@ static size_t see_word(struct parsing *s, size_t i)
 	if (!row || row->form != EITHER || value)
 		see_option(s, word, value);
 	return next;
+}
+
+static bool are_words(const struct command *c, size_t i, const char *first, const char *second,
+		      const char *third)
+{
+	return i + 3 < c->words.cnt && strcmp(c->words.items[i], first) == 0 &&
+	       strcmp(c->words.items[i + 1], second) == 0 && strcmp(c->words.items[i + 2], third) == 0;
+}
+
+/*
+ * cmake with clang: -Xclang -include-pch -Xclang all.h.pch -Xclang -include -Xclang all.h
+ * -E leaves out what comes from a precompiled header; without the header's own name it is lost.
+ */
+static void see_precompiled(struct command *c)
+{
+	bool named = false;
+
+	for (size_t i = 0; i < c->words.cnt; i++) {
+		bool precompiled = are_words(c, i, "-Xclang", "-include-pch", "-Xclang");
+
+		if (!precompiled && !are_words(c, i, "-Xclang", "-include", "-Xclang"))
+			continue;
+		named |= !precompiled;
+		for (size_t w = i; w < i + 4; w++)
+			c->kinds.items[w] = precompiled ? WORD_PRECOMPILED : WORD_PREPROCESS;
+	}
+	if (command_has(c, WORD_PRECOMPILED) && !named)
+		c->untouchable = "a precompiled header, and not the header itself (-include-pch)";
 }
 
 /* --- the whole --------------------------------------------------------------------- */
@@ -380,6 +412,7 @@ void command_parse(char *const *argv, struct command *ret)
 	s.pass = is_foreign_compiler(c.words.items[first - 1]);
 	for (size_t i = first; i < c.words.cnt; )
 		i = see_word(&s, i);
+	see_precompiled(&c);
 	c.kind = decide_kind(&s);
 	if (c.sources.cnt > 1 && c.makes_deps && !c.deps_named)
 		c.untouchable = "several sources with dependency files in one command";
@@ -409,11 +442,28 @@ static char *stem(const char *path)
 	return dot && dot > base ? xstrndup(base, (size_t)(dot - base)) : xstrdup(base);
 }
 
+/* In one command: one/list.c two/list.c */
+static size_t earlier_namesakes(const struct command *c, size_t i, const char *name)
+{
+	size_t cnt = 0;
+
+	for (size_t s = 0; s < i; s++) {
+		_cleanup_(freep) char *other = stem(c->sources.items[s].path);
+
+		cnt += strcmp(name, other) == 0;
+	}
+	return cnt;
+}
+
 char *command_object(const struct command *c, size_t i)
 {
 	_cleanup_(freep) char *name = stem(c->sources.items[i].path);
+	const char *program = c->output ? c->output : "a";
+	size_t namesakes;
 
 	if (c->kind == COMMAND_COMPILE)
 		return c->output ? xstrdup(c->output) : xasprintf("%s.o", name);
-	return xasprintf("%s-%s.o", c->output ? c->output : "a", name);
+	namesakes = earlier_namesakes(c, i, name);
+	return namesakes ? xasprintf("%s-%s-%zu.o", program, name, namesakes) :
+			   xasprintf("%s-%s.o", program, name);
 }

@@ -35,6 +35,7 @@ enum word_kind {
 	WORD_OUTPUT,			/* -o and its value */
 	WORD_COMPILE,			/* -c */
 	WORD_PREPROCESS,		/* -D -I -include ...: used up by the preprocessor */
+	WORD_PRECOMPILED,		/* clang's precompiled header: -E has to read the header instead */
 	WORD_DEPENDENCY,		/* -MD -MF ... */
 	WORD_WARNING,			/* -W... -pedantic...: no effect on the object */
 	WORD_LINK,			/* -L -Wl,...: for the linker alone */

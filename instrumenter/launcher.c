@@ -416,12 +416,14 @@ static int compile_and_link(const struct launcher_options *o, const struct comma
 	char **objects = xcalloc(c->sources.cnt + 1, sizeof(*objects));
 	int status = 0;
 
-	for (size_t i = 0; i < c->sources.cnt && !status; i++) {
+	for (size_t i = 0; i < c->sources.cnt; i++) {
 		_cleanup_(freep) char *name = command_object(c, i);
 		_cleanup_(freep) char *real = path_real(name);
+		int s;
 
 		objects[i] = unit_path(o->build_dir, real, ".o");
-		status = run_unit(o, c, i, objects[i]);
+		s = run_unit(o, c, i, objects[i]);
+		status = status ? status : s;
 	}
 	if (!status)
 		status = link_objects(o, c, objects);

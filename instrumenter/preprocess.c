@@ -33,15 +33,14 @@ static void add_include_dir(const char *include_dir, struct args *ret)
 		args_addf(ret, "-I%s", include_dir);
 }
 
-static void add_language(const struct command *c, size_t i, bool preprocessed, struct args *ret)
+/* Without -x of the user's the name of the source says it, and clang++ may mind the name. */
+static void add_source(const struct command *c, size_t i, struct args *ret)
 {
-	bool cxx = c->sources.items[i].language == LANG_CXX;
-
-	args_add(ret, "-x");
-	if (preprocessed)
-		args_add(ret, cxx ? "c++-cpp-output" : "cpp-output");
-	else
-		args_add(ret, cxx ? "c++" : "c");
+	if (command_has(c, WORD_LANGUAGE)) {
+		args_add(ret, "-x");
+		args_add(ret, c->sources.items[i].language == LANG_CXX ? "c++" : "c");
+	}
+	args_add(ret, c->sources.items[i].path);
 }
 
 /* "x/log.lo" -> "x/log" */
@@ -143,8 +142,7 @@ void preprocess_command(const struct command *c, size_t i, const char *text_path
 		add_dependency_names(c, i, ret);
 	add_include_dir(include_dir, ret);
 	args_add(ret, "-E");
-	add_language(c, i, false, ret);
-	args_add(ret, c->sources.items[i].path);
+	add_source(c, i, ret);
 	args_add(ret, "-o");
 	args_add(ret, text_path);
 }
@@ -178,7 +176,8 @@ void compile_command(const struct command *c, size_t i, const char *text_path, c
 	if (!warn)
 		args_add(ret, "-w");
 	args_add(ret, "-c");
-	add_language(c, i, true, ret);
+	args_add(ret, "-x");
+	args_add(ret, c->sources.items[i].language == LANG_CXX ? "c++-cpp-output" : "cpp-output");
 	args_add(ret, text_path);
 	args_add(ret, "-o");
 	args_add(ret, object);
@@ -187,12 +186,12 @@ void compile_command(const struct command *c, size_t i, const char *text_path, c
 void messages_command(const struct command *c, size_t i, const char *text_path,
 		      const char *include_dir, struct args *ret)
 {
-	take(c, KIND(WORD_PROGRAM) | KIND(WORD_PREPROCESS) | KIND(WORD_WARNING) | KIND(WORD_FLAG) |
+	take(c, KIND(WORD_PROGRAM) | KIND(WORD_PREPROCESS) | KIND(WORD_PRECOMPILED) |
+	     KIND(WORD_WARNING) | KIND(WORD_FLAG) |
 	     (c->kind == COMMAND_COMPILE ? KIND(WORD_LINK) : 0), ret);
 	add_include_dir(include_dir, ret);
 	args_add(ret, "-S");
-	add_language(c, i, false, ret);
-	args_add(ret, c->sources.items[i].path);
+	add_source(c, i, ret);
 	args_add(ret, "-o");
 	args_add(ret, text_path);
 }
@@ -207,14 +206,13 @@ void original_command(const struct command *c, size_t i, const char *object, con
 		add_include_dir(include_dir, ret);
 		return;
 	}
-	take(c, KIND(WORD_PROGRAM) | KIND(WORD_PREPROCESS) | deps | KIND(WORD_WARNING) |
-	     KIND(WORD_FLAG), ret);
+	take(c, KIND(WORD_PROGRAM) | KIND(WORD_PREPROCESS) | KIND(WORD_PRECOMPILED) | deps |
+	     KIND(WORD_WARNING) | KIND(WORD_FLAG), ret);
 	if (with_deps)
 		add_dependency_names(c, i, ret);
 	add_include_dir(include_dir, ret);
 	args_add(ret, "-c");
-	add_language(c, i, false, ret);
-	args_add(ret, c->sources.items[i].path);
+	add_source(c, i, ret);
 	args_add(ret, "-o");
 	args_add(ret, object);
 }

@@ -3,7 +3,7 @@
  * preprocess.h - the command lines that a unit's compile becomes.
  *
  *	the user's	gcc -O2 -Wall -Werror -DX -MD -c log.c -o obj/log.o
- *	preprocess	gcc -O2 -Wall -Werror -DX -MD -MF obj/log.d -MQ obj/log.o -I... -E -x c log.c -o T.i
+ *	preprocess	gcc -O2 -Wall -Werror -DX -MD -MF obj/log.d -MQ obj/log.o -I... -E log.c -o T.i
  *	compile		gcc -O2 -Wall -c -x cpp-output T.i -o obj/log.o
  *	messages	gcc -O2 -Wall -Werror -DX -S log.c -I... -o T.s
  *	original	gcc -O2 -Wall -Werror -DX -MD -c log.c -o obj/log.o -I...

@@ -161,25 +161,45 @@ static void test_commands(void **state)
 	(void)state;
 	check_commands("gcc -O2 -Wall -Werror -pedantic -DX -MD -Wp,-DY -fPIC -c log.c -o obj/log.o", false,
 		       "gcc -O2 -Wall -Werror -pedantic -DX -MD -Wp,-DY -fPIC -MF obj/log.d -MQ obj/log.o "
-		       "-Iinc -E -x c log.c -o T.i\n"
+		       "-Iinc -E log.c -o T.i\n"
 		       "gcc -O2 -Wall -pedantic -fPIC -c -x cpp-output T.i -o obj/log.o\n"
-		       "gcc -O2 -Wall -Werror -pedantic -DX -Wp,-DY -fPIC -Iinc -S -x c log.c -o T.i\n"
+		       "gcc -O2 -Wall -Werror -pedantic -DX -Wp,-DY -fPIC -Iinc -S log.c -o T.i\n"
 		       "gcc -O2 -Wall -Werror -pedantic -DX -MD -Wp,-DY -fPIC -c log.c -o obj/log.o -Iinc");
 	check_commands("gcc -MMD -MF d -MT t -P -c a.cc -Werror=format -pedantic-errors", false,
-		       "gcc -MMD -MF d -MT t -Werror=format -pedantic-errors -Iinc -E -x c++ a.cc -o T.i\n"
+		       "gcc -MMD -MF d -MT t -Werror=format -pedantic-errors -Iinc -E a.cc -o T.i\n"
 		       "gcc -Wformat -pedantic -c -x c++-cpp-output T.i -o a.o\n"
-		       "gcc -P -Werror=format -pedantic-errors -Iinc -S -x c++ a.cc -o T.i\n"
+		       "gcc -P -Werror=format -pedantic-errors -Iinc -S a.cc -o T.i\n"
 		       "gcc -MMD -MF d -MT t -P -c a.cc -Werror=format -pedantic-errors -Iinc");
 	check_commands("gcc -g -MD a.c -Wl,-z,now -o prog b.o", false,
-		       "gcc -g -MD -MF prog.d -MQ prog -Iinc -E -x c a.c -o T.i\n"
+		       "gcc -g -MD -MF prog.d -MQ prog -Iinc -E a.c -o T.i\n"
 		       "gcc -g -c -x cpp-output T.i -o prog-a.o\n"
-		       "gcc -g -Iinc -S -x c a.c -o T.i\n"
-		       "gcc -g -MD -MF prog.d -MQ prog -Iinc -c -x c a.c -o prog-a.o");
+		       "gcc -g -Iinc -S a.c -o T.i\n"
+		       "gcc -g -MD -MF prog.d -MQ prog -Iinc -c a.c -o prog-a.o");
+	check_commands("clang -Xclang -include-pch -Xclang p.pch -Xclang -include -Xclang p.h -x c++ -c a.c", false,
+		       "clang -Xclang -include -Xclang p.h -Iinc -E -x c++ a.c -o T.i\n"
+		       "clang -c -x c++-cpp-output T.i -o a.o\n"
+		       "clang -Xclang -include-pch -Xclang p.pch -Xclang -include -Xclang p.h -Iinc -S -x c++ a.c "
+		       "-o T.i\n"
+		       "clang -Xclang -include-pch -Xclang p.pch -Xclang -include -Xclang p.h -x c++ -c a.c -Iinc");
 	check_commands("gcc -Wall -MD -MF d -DX -c a.c -Wl,-z,now", true,
-		       "gcc -Wall -DX -Iinc -E -x c a.c -o T.i\n"
+		       "gcc -Wall -DX -Iinc -E a.c -o T.i\n"
 		       "gcc -Wl,-z,now -w -c -x cpp-output T.i -o a.o\n"
-		       "gcc -Wall -DX -Wl,-z,now -Iinc -S -x c a.c -o T.i\n"
+		       "gcc -Wall -DX -Wl,-z,now -Iinc -S a.c -o T.i\n"
 		       "gcc -Wall -DX -c a.c -Wl,-z,now -Iinc");
+}
+
+static void test_namesakes(void **state)
+{
+	char *const argv[] = { "gcc", "one/list.c", "two/list.c", "-o", "prog", NULL };
+	struct command c;
+
+	(void)state;
+	command_parse(argv, &c);
+	_cleanup_(freep) char *first = command_object(&c, 0), *second = command_object(&c, 1);
+
+	assert_string_equal(first, "prog-list.o");
+	assert_string_equal(second, "prog-list-1.o");
+	command_release(&c);
 }
 
 static void test_dependency_file(void **state)
@@ -209,12 +229,17 @@ static void test_dependency_file(void **state)
 static void test_untouchable(void **state)
 {
 	char *const two[] = { "gcc", "-MD", "-c", "a.c", "b.c", NULL };
+	char *const precompiled[] = { "clang", "-include-pch", "p.pch", "-c", "a.c", NULL };
 	char *const temps[] = { "gcc", "-save-temps=obj", "-c", "a.c", NULL };
 	struct command c;
 
 	(void)state;
 	command_parse(two, &c);
 	assert_non_null(c.untouchable);
+	command_release(&c);
+	command_parse(precompiled, &c);
+	assert_non_null(c.untouchable);
+	assert_int_equal(c.sources.cnt, 1);
 	command_release(&c);
 	command_parse(temps, &c);
 	assert_non_null(c.untouchable);
@@ -228,6 +253,7 @@ int main(void)
 		cmocka_unit_test(test_response_file),
 		cmocka_unit_test(test_commands),
 		cmocka_unit_test(test_dependency_file),
+		cmocka_unit_test(test_namesakes),
 		cmocka_unit_test(test_untouchable),
 	};
 
