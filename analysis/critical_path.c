@@ -1,61 +1,46 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * critical_path.c - the corrected Algorithm 2 of the paper (3.3.3), without recursion.
+ * critical_path.c - the corrected Algorithm 2 of the paper (3.3.3), on the interval's own threads.
  *
  * A cursor, (thread, time), starts at the interval's end and only ever moves back in time;
- * every stretch it passes becomes a piece.  Blocked stretches are explained by what the waker
- * did meanwhile, on a stack of windows, each remembering where the blocked thread goes on:
+ * every stretch it passes becomes a piece.  A wait that somebody ended is one folded piece, which
+ * unfold.c explains by what the waker did meanwhile:
  *
  *	A runs [10,20], waits for a lock [20,50], runs [50,70]; B wakes A at 50; interval [10,70]
  *	cursor A 70	A [50,70] running
- *	cursor A 50	A is blocked; woken at 50 by B: explain [20,50) on B, then back to A at 20
- *	cursor B 50	B [20,50] running, depth 1; the window is passed
+ *	cursor A 50	A is blocked; woken at 50 by B: [20,50] folded
  *	cursor A 20	A [10,20] running; the start is reached
+ *	unfolded	A [10,20]  B [20,50] at depth 1  A [50,70]
  *
  * Rules where the paper is silent (CONTRACT section 8):
  *  - The wake-up of a wait is the latest in (its start, min(its end, cursor)].  From the wake-up
- *    to the cursor the thread could run and did not: a "wakeup" piece.  Never a later one, so
- *    that the window of an explanation is inside what is left to explain.
+ *    to the cursor the thread could run and did not: a "wakeup" piece.
  *  - `queue` and `runnable` have no waker.  Without a known waker a wait keeps its own class.
  *  - On the interval's own thread (depth 0) a segment that works for others is a `queue` piece;
- *    no wake-up in it is followed; a hole between segments is `other`.  On a waker's thread any
- *    segment counts, whoever it worked for: that is what the interval waited for.
+ *    no wake-up in it is followed; a hole between segments is `other`.
  *  - A creation edge into the thread of depth 0 is followed when the cursor comes down to the
  *    picking up and what was just passed was the interval's own: a `queue` piece on the thread
  *    that picks up, then on with the creator.  Each edge once in a walk; the latest first.
  *
- * The walk ends: a step either passes time, or opens a window for a wake-up that is not being
- * explained yet, or follows an edge for the first time.
+ * The walk ends: a step either passes time, or follows an edge for the first time.
  */
 #include "analysis/timeline.h"
 
 #include <errno.h>
 #include "base/banned.h"
 
-struct window {				/* being explained on another thread */
-	uint64_t tid;			/* who is blocked */
-	uint32_t thread;
-	size_t segment;			/* its wait */
-	int64_t start_ns;		/* where it goes on, back in time */
-	int64_t outer_following_ns;	/* what following_ns[segment] was */
-};
-
 struct walk {
 	const struct timeline *tl;
 	const struct interval *iv;
 	pieces *out;			/* backward, until the end */
-	VEC(struct window) windows;
 	uint64_t tid;			/* the cursor */
 	uint32_t thread;
 	int64_t at_ns;
-	uint64_t owner_tid;		/* see struct piece; meaningful at depth > 0 */
-	enum trace_state wait;
 	bool own;			/* what was just passed was the interval's own */
 };
 
 static bool follow_creation(struct walk *w);
-static void step(struct walk *w, int64_t floor_ns);
-static void close_window(struct walk *w);
+static void step(struct walk *w);
 static int check_pieces(const struct interval *iv, const pieces *out);
 
 static void move_to(struct walk *w, uint64_t tid, int64_t at_ns)
@@ -65,67 +50,55 @@ static void move_to(struct walk *w, uint64_t tid, int64_t at_ns)
 	w->at_ns = at_ns;
 }
 
-static void reverse(pieces *out)
-{
-	for (size_t i = 0; i < out->cnt / 2; i++) {
-		struct piece p = out->items[i];
-
-		out->items[i] = out->items[out->cnt - 1 - i];
-		out->items[out->cnt - 1 - i] = p;
-	}
-}
-
-int critical_path(const struct timeline *tl, const struct interval *iv, pieces *out)
+int folded_path(const struct timeline *tl, const struct interval *iv, pieces *out)
 {
 	struct walk w = { .tl = tl, .iv = iv, .out = out, .own = true };
 
 	out->cnt = 0;
 	++*tl->walk_no;
 	move_to(&w, iv->end_tid, iv->end_ns);
-	for (;;) {
-		int64_t floor_ns = iv->start_ns;
-
-		if (w.windows.cnt)
-			floor_ns = w.windows.items[w.windows.cnt - 1].start_ns;
-		if (w.at_ns <= floor_ns) {
-			if (!w.windows.cnt)
-				break;
-			close_window(&w);
-		} else if (w.windows.cnt || !w.own || !follow_creation(&w)) {
-			step(&w, floor_ns);
-		}
-	}
-	VEC_RELEASE(&w.windows);
-	reverse(out);
+	while (w.at_ns > iv->start_ns)
+		if (!w.own || !follow_creation(&w))
+			step(&w);
+	pieces_reverse(out, 0);
 	return check_pieces(iv, out);
 }
 
-/* Passes [from_ns, cursor) as one piece. */
-static void emit(struct walk *w, int64_t from_ns, enum trace_state state)
+int critical_path(const struct timeline *tl, const struct interval *iv, pieces *out)
 {
-	struct piece p = {
-		.tid = w->tid, .owner_tid = w->owner_tid, .start_ns = from_ns, .end_ns = w->at_ns,
-		.state = state, .wait = w->wait, .meanwhile = STATE_QUEUE,
-		.depth = (uint32_t)w->windows.cnt,
-	};
+	pieces folded = { NULL, 0, 0 };
+	int r = folded_path(tl, iv, &folded);
 
-	if (p.depth == 0) {
-		p.owner_tid = w->tid;
-		p.wait = state;
-	}
-	if (p.start_ns < p.end_ns)
-		VEC_ADD(w->out, p);
-	w->at_ns = from_ns;
+	out->cnt = 0;
+	for (size_t i = 0; r == 0 && i < folded.cnt; i++)
+		unfold(tl, &folded.items[i], SIZE_MAX, out);
+	VEC_RELEASE(&folded);
+	return r ? r : check_pieces(iv, out);
 }
 
-/* The same where the thread works for others, in the given state. */
-static void emit_for_others(struct walk *w, int64_t from_ns, enum trace_state state)
+void pieces_reverse(pieces *out, size_t first)
 {
-	size_t before = w->out->cnt;
+	for (size_t i = first, j = out->cnt; i + 1 < j; i++) {
+		struct piece p = out->items[i];
 
-	emit(w, from_ns, STATE_QUEUE);
-	if (w->out->cnt > before)
-		w->out->items[before].meanwhile = state;
+		out->items[i] = out->items[--j];
+		out->items[j] = p;
+	}
+}
+
+/* Passes [from_ns, cursor) as one piece; NULL if it has no length. */
+static struct piece *emit(struct walk *w, int64_t from_ns, enum trace_state state)
+{
+	struct piece p = {
+		.tid = w->tid, .owner_tid = w->tid, .start_ns = from_ns, .end_ns = w->at_ns,
+		.state = state, .wait = state, .meanwhile = STATE_QUEUE,
+	};
+
+	w->at_ns = from_ns;
+	if (p.start_ns >= p.end_ns)
+		return NULL;
+	VEC_ADD(w->out, p);
+	return &w->out->items[w->out->cnt - 1];
 }
 
 /* The latest creation in the first cnt of the thread that this walk may still follow. */
@@ -159,45 +132,38 @@ static bool follow_creation(struct walk *w)
 	return true;
 }
 
-static bool has_waker(enum trace_state state)
+/* [start_ns, cursor) of a wait: its wake-up delay, then what its waker explains. */
+static void pass_wait(struct walk *w, const struct segment *s, int64_t start_ns)
 {
-	return state != STATE_RUNNING && state != STATE_QUEUE && state != STATE_RUNNABLE;
-}
-
-/* [start_ns, cursor) of a wait: its wake-up delay, then a window on the waker's thread. */
-static void explain_wait(struct walk *w, size_t segment, int64_t start_ns)
-{
-	const struct segment *s = &w->tl->segments[segment];
 	const struct wakeup *k = timeline_wakeup(w->tl, w->thread, s->start_ns, w->at_ns);
-	struct window window = {
-		.tid = w->tid, .thread = w->thread, .segment = segment, .start_ns = start_ns,
-		.outer_following_ns = w->tl->following_ns[segment],
-	};
+	struct piece *p;
 
-	if (!k || w->tl->following_ns[segment] == k->time_ns) {
+	if (!k) {
 		emit(w, start_ns, s->state);
 		return;
 	}
 	emit(w, k->time_ns > start_ns ? k->time_ns : start_ns, STATE_WAKEUP);
-	if (k->time_ns <= start_ns)
-		return;
-	if (!w->windows.cnt) {
-		w->owner_tid = w->tid;
-		w->wait = s->state;
+	p = emit(w, start_ns, s->state);
+	if (p) {
+		p->fold = FOLD_WAIT;
+		p->wakeup = (size_t)(k - w->tl->trace->wakeups.items);
 	}
-	w->tl->following_ns[segment] = k->time_ns;
-	VEC_ADD(&w->windows, window);
-	move_to(w, k->waker_tid, k->time_ns);
 }
 
-static void close_window(struct walk *w)
+/* The thread works for others, down to the interval's own segment, a hole or the start. */
+static void pass_others(struct walk *w, size_t segment)
 {
-	const struct window *top = &w->windows.items[--w->windows.cnt];
+	size_t first = timeline_others_first(w->tl, w->thread, segment, w->iv->sid,
+					     w->iv->start_ns);
+	const struct segment *s = &w->tl->segments[first];
+	struct piece *p = emit(w, s->start_ns > w->iv->start_ns ? s->start_ns : w->iv->start_ns,
+			       STATE_QUEUE);
 
-	w->tl->following_ns[top->segment] = top->outer_following_ns;
-	w->tid = top->tid;
-	w->thread = top->thread;
-	w->at_ns = top->start_ns;
+	if (!p)
+		return;
+	p->meanwhile = s->state;
+	if (first < segment)
+		p->fold = FOLD_OTHERS;
 }
 
 /* At depth 0 a piece also ends where the interval was picked up by this thread. */
@@ -209,34 +175,25 @@ static int64_t stop_at_creation(const struct walk *w, int64_t start_ns)
 	return c ? c->time2_ns : start_ns;
 }
 
-/* Passes the last segment before the cursor, or the hole after it, down to the floor. */
-static void step(struct walk *w, int64_t floor_ns)
+/* Passes the last segment before the cursor, or the hole after it. */
+static void step(struct walk *w)
 {
 	size_t segment = timeline_segment_before(w->tl, w->thread, w->at_ns);
 	const struct segment *s = segment == SEGMENT_NONE ? NULL : &w->tl->segments[segment];
-	int64_t start_ns = floor_ns;
+	int64_t start_ns = w->iv->start_ns;
 
+	w->own = s && s->end_ns >= w->at_ns && s->sid == w->iv->sid;
 	if (!s || s->end_ns < w->at_ns) {
-		if (s && s->end_ns > floor_ns)
-			start_ns = s->end_ns;
-		emit(w, start_ns, STATE_OTHER);
-		w->own = w->own && w->windows.cnt;
-		return;
+		emit(w, s && s->end_ns > start_ns ? s->end_ns : start_ns, STATE_OTHER);
+	} else if (!w->own) {
+		pass_others(w, segment);
+	} else {
+		start_ns = stop_at_creation(w, s->start_ns > start_ns ? s->start_ns : start_ns);
+		if (state_has_waker(s->state))
+			pass_wait(w, s, start_ns);
+		else
+			emit(w, start_ns, s->state);
 	}
-	if (s->start_ns > floor_ns)
-		start_ns = s->start_ns;
-	if (!w->windows.cnt) {
-		w->own = s->sid == w->iv->sid;
-		if (!w->own) {
-			emit_for_others(w, start_ns, s->state);
-			return;
-		}
-		start_ns = stop_at_creation(w, start_ns);
-	}
-	if (has_waker(s->state))
-		explain_wait(w, segment, start_ns);
-	else
-		emit(w, start_ns, s->state);
 }
 
 /* Disjoint, in order, covering, and hence summing to the latency exactly. */

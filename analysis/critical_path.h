@@ -12,6 +12,13 @@
 
 struct timeline;			/* per-thread indexes over a sorted trace */
 
+/* A folded piece stands for several, which unfold() yields. */
+enum fold {
+	FOLD_NONE,
+	FOLD_WAIT,			/* a wait that somebody ended: what the waker did meanwhile */
+	FOLD_OTHERS,			/* its thread works for others, in several segments */
+};
+
 struct piece {
 	uint64_t tid;			/* the thread that is charged */
 	uint64_t owner_tid;		/* the interval's own thread whose wait this explains; = tid at depth 0 */
@@ -21,6 +28,8 @@ struct piece {
 	enum trace_state meanwhile;	/* of a queue piece: the thread's state while it worked for others;
 					 * STATE_QUEUE where it did not */
 	uint32_t depth;			/* wake-ups away from the interval's own thread */
+	enum fold fold;			/* folded: tid is the interval's own thread, depth 0 */
+	size_t wakeup;			/* FOLD_WAIT: what ended the wait, index into the trace's */
 };
 
 typedef VEC(struct piece) pieces;
@@ -33,5 +42,13 @@ DEFINE_CLEANUP(struct timeline *, timeline_free);
 /* Fills out (emptied first).  0, or -EBADMSG if an invariant broke: the interval is then
  * left out of the statistics and counted as bad_path. */
 int critical_path(const struct timeline *tl, const struct interval *iv, pieces *out);
+
+/* The same with folded pieces: as long as the interval's own threads have segments, however far
+ * its waits reach. */
+int folded_path(const struct timeline *tl, const struct interval *iv, pieces *out);
+
+/* Appends what p stands for to out, in order of time.  false: that takes more than limit steps
+ * (pieces, and calls within them), and out is as before. */
+bool unfold(const struct timeline *tl, const struct piece *p, size_t limit, pieces *out);
 
 #endif

@@ -90,7 +90,7 @@ static void count_waits(struct used_intervals *u, const pieces *path)
 		if (!somebody_ends(p->wait))
 			continue;
 		u->waited_ns += p->end_ns - p->start_ns;
-		if (p->depth == 0)
+		if (p->fold == FOLD_NONE)
 			u->no_waker_ns += p->end_ns - p->start_ns;
 	}
 }
@@ -121,7 +121,7 @@ struct used_intervals *used_intervals_new(const struct timeline *tl, uint32_t na
 			continue;
 		}
 		if (!is_possible(iv, longest_ns) ||
-		    (!iv->root_only && critical_path(tl, iv, &path) < 0)) {
+		    (!iv->root_only && folded_path(tl, iv, &path) < 0)) {
 			u->bad_path++;
 			continue;
 		}

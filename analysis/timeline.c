@@ -18,8 +18,11 @@
 #include "analysis/timeline.h"
 
 #include <string.h>
+#include "analysis/sid_index.h"
 #include "base/map.h"
 #include "base/banned.h"
+
+#define OTHERS_STEPS 16			/* then the index is worth making */
 
 static void find_threads(struct timeline *tl);
 static void keep_segments(struct timeline *tl);
@@ -36,6 +39,7 @@ struct timeline *timeline_new(const struct trace *t)
 	nest_invocations(tl);
 	tl->used_in_walk = xcalloc(t->creations.cnt + 1, sizeof(*tl->used_in_walk));
 	tl->walk_no = xcalloc(1, sizeof(*tl->walk_no));
+	tl->sid_index = sid_index_new();
 	return tl;
 }
 
@@ -51,6 +55,7 @@ void timeline_free(struct timeline *tl)
 	free(tl->following_ns);
 	free(tl->used_in_walk);
 	free(tl->walk_no);
+	sid_index_free(tl->sid_index);
 	free(tl);
 }
 
@@ -150,6 +155,11 @@ static void nest_invocations(struct timeline *tl)
 	}
 }
 
+bool state_has_waker(enum trace_state state)
+{
+	return state != STATE_RUNNING && state != STATE_QUEUE && state != STATE_RUNNABLE;
+}
+
 uint32_t timeline_thread(const struct timeline *tl, uint64_t tid)
 {
 	uint64_t number;
@@ -184,6 +194,21 @@ size_t timeline_segment_before(const struct timeline *tl, uint32_t thread, int64
 	r = &tl->threads.items[thread].segments;
 	cnt = COUNT_BELOW(*r, i, tl->segments[i].start_ns < at_ns);
 	return cnt ? r->first + cnt - 1 : SEGMENT_NONE;
+}
+
+size_t timeline_others_first(const struct timeline *tl, uint32_t thread, size_t segment,
+			     uint64_t sid, int64_t floor_ns)
+{
+	const struct segment *s = tl->segments;
+	size_t first = tl->threads.items[thread].segments.first;
+
+	for (size_t steps = 0; segment > first && s[segment].start_ns > floor_ns &&
+	     s[segment - 1].end_ns == s[segment].start_ns && s[segment - 1].sid != sid; steps++) {
+		if (steps == OTHERS_STEPS)
+			return sid_index_others_first(tl, thread, segment, sid);
+		segment--;
+	}
+	return segment;
 }
 
 const struct wakeup *timeline_wakeup(const struct timeline *tl, uint32_t thread, int64_t after_ns,

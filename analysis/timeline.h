@@ -37,12 +37,21 @@ struct timeline {
 	int64_t *following_ns;		/* per segment: the wake-up now being explained, or -1 */
 	uint64_t *used_in_walk;		/* per creation: the last walk that followed it */
 	uint64_t *walk_no;		/* of the walk going on */
+	struct sid_index *sid_index;	/* segments by thread and sid; made when first needed */
 };
+
+/* Blocked until some thread or device lets it go on. */
+bool state_has_waker(enum trace_state state);
 
 uint32_t timeline_thread(const struct timeline *tl, uint64_t tid);
 
 /* The last segment of the thread that begins before at_ns, or SEGMENT_NONE. */
 size_t timeline_segment_before(const struct timeline *tl, uint32_t thread, int64_t at_ns);
+
+/* The first of the segments, ending with that one and without a hole, that are not for sid; none
+ * that ends before floor_ns. */
+size_t timeline_others_first(const struct timeline *tl, uint32_t thread, size_t segment,
+			     uint64_t sid, int64_t floor_ns);
 
 /* The latest wake-up of the thread in (after_ns, until_ns], or NULL. */
 const struct wakeup *timeline_wakeup(const struct timeline *tl, uint32_t thread, int64_t after_ns,
@@ -70,6 +79,9 @@ struct stack_walk {
 void stack_walk_init(struct stack_walk *w, const struct timeline *tl, uint64_t tid,
 		     int64_t start_ns, int64_t end_ns);
 bool stack_walk_next(struct stack_walk *w);
+
+/* Turns round those from the first on. */
+void pieces_reverse(pieces *out, size_t first);
 
 /* The invocations of the thread that begin in [start, end). */
 struct range timeline_started(const struct timeline *tl, uint64_t tid, int64_t start_ns,

@@ -25,6 +25,7 @@
 #include "base/map.h"
 #include "base/banned.h"
 
+static void place_folded(struct vtree *v, const struct piece *p);
 static void place_by_waiter(struct vtree *v, const struct piece *p);
 static void place_by_waker(struct vtree *v, const struct piece *p);
 static void end_row(struct vtree *v);
@@ -97,6 +98,9 @@ void vtree_free(struct vtree *v)
 	VEC_RELEASE(&v->ns);
 	VEC_RELEASE(&v->touched);
 	VEC_RELEASE(&v->unplaced);
+	VEC_RELEASE(&v->unfolded);
+	past_free(v->past);
+	VEC_RELEASE(&v->sums);
 	free(v);
 }
 
@@ -199,13 +203,29 @@ static uint32_t place_of(struct vtree *v, uint32_t inv)
 
 /* ---- rows -------------------------------------------------------------------- */
 
+size_t vtree_unfold_limit = 64;
+
+static void place(struct vtree *v, const struct piece *p)
+{
+	if (v->charge == CHARGE_WAITER)
+		place_by_waiter(v, p);
+	else
+		place_by_waker(v, p);
+}
+
 void vtree_add_row(struct vtree *v, const pieces *path)
 {
 	for (size_t i = 0; i < path->cnt; i++) {
-		if (v->charge == CHARGE_WAITER)
-			place_by_waiter(v, &path->items[i]);
+		const struct piece *p = &path->items[i];
+
+		v->unfolded.cnt = 0;
+		if (p->fold == FOLD_NONE)
+			place(v, p);
+		else if (unfold(v->tl, p, vtree_unfold_limit, &v->unfolded))
+			for (size_t j = 0; j < v->unfolded.cnt; j++)
+				place(v, &v->unfolded.items[j]);
 		else
-			place_by_waker(v, &path->items[i]);
+			place_folded(v, p);
 	}
 	end_row(v);
 }
@@ -256,6 +276,12 @@ static void count_instant_calls(struct vtree *v, uint64_t tid, int64_t start_ns,
 			count_call(v, (uint32_t)i);
 }
 
+static uint32_t function_of(const struct vtree *v, uint32_t innermost)
+{
+	return innermost == INVOCATION_NONE ? FUNCTION_NONE
+					    : v->tl->trace->invocations.items[innermost].function;
+}
+
 /* [start, end) of a wait: what the charged thread was doing, one cut a function. */
 static void place_blame(struct vtree *v, uint32_t wait, const struct piece *p, int64_t start_ns,
 			int64_t end_ns)
@@ -266,35 +292,32 @@ static void place_blame(struct vtree *v, uint32_t wait, const struct piece *p, i
 		charge(v, blame_in(v, wait, FUNCTION_NONE, STATE_RUNNING), end_ns - start_ns);
 		return;
 	}
-	for (stack_walk_init(&w, v->tl, p->tid, start_ns, end_ns); stack_walk_next(&w); ) {
-		uint32_t function = FUNCTION_NONE;
-
-		if (w.innermost != INVOCATION_NONE)
-			function = v->tl->trace->invocations.items[w.innermost].function;
-		charge(v, blame_in(v, wait, function, p->state), w.to_ns - w.from_ns);
-	}
+	for (stack_walk_init(&w, v->tl, p->tid, start_ns, end_ns); stack_walk_next(&w); )
+		charge(v, blame_in(v, wait, function_of(v, w.innermost), p->state),
+		       w.to_ns - w.from_ns);
 }
 
 /* A thread that works for others does so in some function, and may be blocked in it. */
+static uint32_t queue_blame_in(struct vtree *v, uint32_t wait, uint32_t function,
+			       enum trace_state state)
+{
+	if (state == STATE_QUEUE || function == FUNCTION_NONE)
+		return blame_in(v, wait, FUNCTION_NONE, STATE_RUNNING);
+	return blame_in(v, wait, function, state);
+}
+
 static void place_queue(struct vtree *v, const struct piece *p)
 {
 	uint32_t wait = wait_in(v, 0, STATE_QUEUE);
 	struct stack_walk w;
 
 	if (p->meanwhile == STATE_QUEUE) {
-		charge(v, blame_in(v, wait, FUNCTION_NONE, STATE_RUNNING), p->end_ns - p->start_ns);
+		charge(v, queue_blame_in(v, wait, FUNCTION_NONE, STATE_QUEUE), p->end_ns - p->start_ns);
 		return;
 	}
-	for (stack_walk_init(&w, v->tl, p->tid, p->start_ns, p->end_ns); stack_walk_next(&w); ) {
-		uint32_t function = FUNCTION_NONE;
-		enum trace_state state = STATE_RUNNING;
-
-		if (w.innermost != INVOCATION_NONE) {
-			function = v->tl->trace->invocations.items[w.innermost].function;
-			state = p->meanwhile;
-		}
-		charge(v, blame_in(v, wait, function, state), w.to_ns - w.from_ns);
-	}
+	for (stack_walk_init(&w, v->tl, p->tid, p->start_ns, p->end_ns); stack_walk_next(&w); )
+		charge(v, queue_blame_in(v, wait, function_of(v, w.innermost), p->meanwhile),
+		       w.to_ns - w.from_ns);
 }
 
 static void place_by_waiter(struct vtree *v, const struct piece *p)
@@ -318,18 +341,79 @@ static void place_by_waiter(struct vtree *v, const struct piece *p)
 	count_instant_calls(v, p->owner_tid, p->start_ns, p->end_ns);
 }
 
+static uint32_t terminal_by_waker(struct vtree *v, uint32_t innermost, enum trace_state state)
+{
+	if (state == STATE_RUNNING)
+		return body_of(v, place_of(v, innermost));
+	return blame_in(v, wait_in(v, 0, state), FUNCTION_NONE, STATE_RUNNING);
+}
+
 static void place_by_waker(struct vtree *v, const struct piece *p)
 {
 	struct stack_walk w;
 
 	if (p->state != STATE_RUNNING) {
-		uint32_t wait = wait_in(v, 0, p->state);
-
-		charge(v, blame_in(v, wait, FUNCTION_NONE, STATE_RUNNING), p->end_ns - p->start_ns);
+		charge(v, terminal_by_waker(v, INVOCATION_NONE, p->state), p->end_ns - p->start_ns);
 		return;
 	}
 	for (stack_walk_init(&w, v->tl, p->tid, p->start_ns, p->end_ns); stack_walk_next(&w); )
-		charge(v, body_of(v, place_of(v, w.innermost)), w.to_ns - w.from_ns);
+		charge(v, terminal_by_waker(v, w.innermost, p->state), w.to_ns - w.from_ns);
+}
+
+/* ---- rows of long pieces: sums by terminal place ---------------------------------- */
+
+/* By the waiter: function and state.  By the waker: the terminal place itself. */
+static uint64_t key_of(void *arg, uint32_t innermost, enum trace_state state)
+{
+	struct vtree *v = arg;
+
+	if (v->charge == CHARGE_WAKER)
+		return terminal_by_waker(v, innermost, state);
+	return (uint64_t)state << 32 | function_of(v, innermost);
+}
+
+static void place_sums(struct vtree *v, uint32_t wait, const struct piece *p, int64_t start_ns,
+		       int64_t end_ns)
+{
+	past_sum(v->past, p, start_ns, end_ns, &v->sums);
+	for (size_t i = 0; i < v->sums.cnt; i++) {
+		uint64_t key = v->sums.items[i].key;
+		uint32_t function = (uint32_t)key;
+		enum trace_state state = (enum trace_state)(key >> 32);
+
+		if (v->charge == CHARGE_WAKER)
+			charge(v, (uint32_t)key, v->sums.items[i].ns);
+		else if (p->fold == FOLD_OTHERS)
+			charge(v, queue_blame_in(v, wait, function, state), v->sums.items[i].ns);
+		else
+			charge(v, blame_in(v, wait, function, state), v->sums.items[i].ns);
+	}
+}
+
+static void place_folded(struct vtree *v, const struct piece *p)
+{
+	struct stack_walk w;
+
+	if (!v->past)
+		v->past = past_new(v->tl, key_of, v);
+	if (v->charge == CHARGE_WAKER) {
+		if (p->fold == FOLD_OTHERS)
+			place_by_waker(v, p);
+		else
+			place_sums(v, 0, p, p->start_ns, p->end_ns);
+		return;
+	}
+	if (p->fold == FOLD_OTHERS) {
+		place_sums(v, wait_in(v, 0, STATE_QUEUE), p, p->start_ns, p->end_ns);
+		return;
+	}
+	for (stack_walk_init(&w, v->tl, p->tid, p->start_ns, p->end_ns); stack_walk_next(&w); ) {
+		uint32_t wait = wait_in(v, place_of(v, w.innermost), p->wait);
+
+		count_calls(v, w.innermost);
+		place_sums(v, wait, p, w.from_ns, w.to_ns);
+	}
+	count_instant_calls(v, p->tid, p->start_ns, p->end_ns);
 }
 
 static void end_row(struct vtree *v)

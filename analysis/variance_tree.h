@@ -14,6 +14,7 @@
 #define ANALYSIS_VARIANCE_TREE_H
 
 #include "analysis/analyze.h"
+#include "analysis/past.h"
 #include "analysis/timeline.h"
 
 struct place {
@@ -52,6 +53,9 @@ struct vtree {
 	uint64_t *seen_in_row;		/* per invocation */
 	VEC(int64_t) ns;		/* per place */
 	VEC(uint32_t) touched, unplaced;
+	pieces unfolded;
+	struct past *past;		/* NULL until a piece is too long to be unfolded */
+	past_sums sums;
 };
 
 /* CHARGE_WAITER: as findings.h describes the tree.  CHARGE_WAKER: Algorithm 2 to the letter, a
@@ -60,7 +64,10 @@ struct vtree *vtree_new(const struct timeline *tl, enum charge charge);
 void vtree_free(struct vtree *v);
 DEFINE_CLEANUP(struct vtree *, vtree_free);
 
-/* Appends one interval's row. */
+/* Longer folded pieces are summed by past.h.  For tests, which set it to 0; the rows are the same. */
+extern size_t vtree_unfold_limit;
+
+/* Appends one interval's row.  path: folded or not. */
 void vtree_add_row(struct vtree *v, const pieces *path);
 
 static inline size_t vtree_row_cnt(const struct vtree *v)

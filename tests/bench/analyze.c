@@ -43,7 +43,7 @@ static double measure(const struct shape *s, size_t n, size_t *ret_tuples)
 {
 	_cleanup_(trace_freep) struct trace *t = shape_new(s, n);
 	_cleanup_(findings_freep) struct findings *f = NULL;
-	struct analyze_options options = { "req" };
+	struct analyze_options options = { .interval = "req" };
 	double start_s = now_s();
 
 	*ret_tuples = tuple_cnt(t);
