@@ -74,7 +74,8 @@ const struct rope *rope_join(struct arena *a, const struct rope *left, const str
 	return node(a, left, right);
 }
 
-const struct rope *rope_cut(struct arena *a, const struct rope *r, int64_t start_ns, int64_t end_ns)
+const struct rope *rope_cut(struct arena *a, const struct rope *r, int64_t start_ns,
+			    int64_t end_ns)
 {
 	if (!r || end_ns <= r->start_ns || start_ns >= r->end_ns || start_ns >= end_ns)
 		return NULL;

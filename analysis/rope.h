@@ -30,7 +30,8 @@ const struct rope *rope_leaf(struct arena *a, uint32_t thread, enum trace_state 
 const struct rope *rope_join(struct arena *a, const struct rope *left, const struct rope *right);
 
 /* The part of r in [start, end).  O(height). */
-const struct rope *rope_cut(struct arena *a, const struct rope *r, int64_t start_ns, int64_t end_ns);
+const struct rope *rope_cut(struct arena *a, const struct rope *r, int64_t start_ns,
+			    int64_t end_ns);
 
 /* Joins items in order of time. */
 const struct rope *rope_of(struct arena *a, const struct rope *const *items, size_t cnt);

@@ -143,7 +143,8 @@ static void add_part(struct sums *s, struct tally *to, const struct rope *r, int
 	}
 }
 
-void sums_of(struct sums *s, const struct rope *r, int64_t start_ns, int64_t end_ns, past_sums *ret)
+void sums_of(struct sums *s, const struct rope *r, int64_t start_ns, int64_t end_ns,
+	     past_sums *ret)
 {
 	ret->cnt = 0;
 	add_part(s, &s->asked, r, start_ns, end_ns);

@@ -16,6 +16,7 @@ struct sums *sums_new(const struct timeline *tl, struct arena *arena, past_key k
 void sums_free(struct sums *s);
 
 /* Empties ret first. */
-void sums_of(struct sums *s, const struct rope *r, int64_t start_ns, int64_t end_ns, past_sums *ret);
+void sums_of(struct sums *s, const struct rope *r, int64_t start_ns, int64_t end_ns,
+	     past_sums *ret);
 
 #endif

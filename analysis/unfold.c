@@ -136,7 +136,8 @@ static void step(struct walk *w, int64_t floor_ns)
 }
 
 /* One piece a segment that the thread worked for others in. */
-static bool unfold_others(const struct timeline *tl, const struct piece *p, size_t limit, pieces *out)
+static bool unfold_others(const struct timeline *tl, const struct piece *p, size_t limit,
+			  pieces *out)
 {
 	uint32_t thread = timeline_thread(tl, p->tid);
 	size_t first = out->cnt;

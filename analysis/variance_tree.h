@@ -64,7 +64,7 @@ struct vtree *vtree_new(const struct timeline *tl, enum charge charge);
 void vtree_free(struct vtree *v);
 DEFINE_CLEANUP(struct vtree *, vtree_free);
 
-/* Longer folded pieces are summed by past.h.  For tests, which set it to 0; the rows are the same. */
+/* Folded pieces longer than this are summed by past.h.  Tests set it to 0; rows are the same. */
 extern size_t vtree_unfold_limit;
 
 /* Appends one interval's row.  path: folded or not. */

@@ -13,7 +13,8 @@
 #define FUNCTIONS 12
 #define HOLD_NS 10
 
-static void interval(struct trace *t, uint64_t tid, int64_t start_ns, uint64_t end_tid, int64_t end_ns)
+static void interval(struct trace *t, uint64_t tid, int64_t start_ns, uint64_t end_tid,
+		     int64_t end_ns)
 {
 	uint64_t sid = t->intervals.cnt;
 
