@@ -25,19 +25,19 @@ static uint64_t round_up(double cnt)
 	return (uint64_t)(ceil(cnt / unit - 1e-9) * unit);
 }
 
-uint64_t factor_intervals_needed(const struct findings *f, const struct factor *x, double threshold)
+uint64_t factor_intervals_needed(const struct findings *f, const struct factor *x,
+				 const struct select_options *o)
 {
 	double n = (double)f->interval.cnt, half, allowed;
 
-	if (x->kind == FACTOR_PAIR)
-		return 0;
 	if (f->interval.cnt < FINDINGS_INTERVALS_MIN)
 		return FINDINGS_INTERVALS_MIN - f->interval.cnt;
-	if (!x->has_ci95)
+	if (!x->has_ci95 || (o->paper && x->share <= o->threshold))
 		return 0;
 	half = (x->ci95[1] - x->ci95[0]) / 2;
-	allowed = x->share > threshold ? x->share - threshold / 2 : 2 * threshold - x->share;
-	if (half < allowed || (half == allowed && x->share <= threshold))
+	allowed = x->share > o->threshold ? x->share - o->threshold / 2 :
+					    2 * o->threshold - x->share;
+	if (half < allowed || (half == allowed && x->share <= o->threshold))
 		return 0;
 	return round_up(fmax(1, n * (half / allowed) * (half / allowed) - n));
 }

@@ -177,10 +177,12 @@ struct select_options {
 };
 size_t factors_select(const struct findings *f, const struct select_options *o, uint32_t **ret_order);
 
-/* How many intervals more would tell whether x counts as above the threshold; 0: it is known.  A
- * pair has no confidence interval and is taken as it is.  Fewer than the minimum say nothing. */
+/* How many intervals more would tell whether x counts as above o->threshold; 0: it is known.  What has no
+ * confidence interval is taken as it is: pairs, and with o->paper what is above by its contribution
+ * only.  Fewer than the minimum say nothing. */
 #define FINDINGS_INTERVALS_MIN 30
-uint64_t factor_intervals_needed(const struct findings *f, const struct factor *x, double threshold);
+uint64_t factor_intervals_needed(const struct findings *f, const struct factor *x,
+				 const struct select_options *o);
 
 #define FACTORS_K_DEFAULT 3
 #define FACTORS_THRESHOLD_DEFAULT 0.05

@@ -183,6 +183,8 @@ struct refinement *refinement_new(const struct refine_project *p, const struct r
 	s->total = xcalloc(cnt, sizeof(*s->total));
 	s->own = xcalloc(cnt, sizeof(*s->own));
 	s->blamed = xcalloc(cnt, sizeof(*s->blamed));
+	s->own_doubt = xcalloc(cnt, sizeof(*s->own_doubt));
+	s->blamed_doubt = xcalloc(cnt, sizeof(*s->blamed_doubt));
 	s->parent = xcalloc(cnt, sizeof(*s->parent));
 	for (uint32_t i = 0; i < p->function_cnt; i++) {
 		const struct refine_function *f = &p->functions[i];
@@ -228,6 +230,8 @@ void refinement_free(struct refinement *r)
 	free(s->total);
 	free(s->own);
 	free(s->blamed);
+	free(s->own_doubt);
+	free(s->blamed_doubt);
 	free(s->parent);
 	free(s);
 	free(r->levels);
@@ -250,6 +254,13 @@ static bool is_queue(const struct node *wait)
 	return wait->kind == NODE_WAIT && wait->wait == STATE_QUEUE;
 }
 
+/* Of a sum of places, which are taken to be independent. */
+static void add_doubt(double *doubt, const struct node *n)
+{
+	if (n->has_ci95)
+		*doubt = hypot(*doubt, (n->ci95[1] - n->ci95[0]) / 2);
+}
+
 /* A function's own part: its body and waits, and what it keeps others in the queue for; all of it
  * where nothing stands below. */
 static void add_own_shares(struct refine_state *s, const struct findings *f,
@@ -267,10 +278,13 @@ static void add_own_shares(struct refine_state *s, const struct findings *f,
 
 		if (owner == FUNCTION_NONE)
 			continue;
-		if (n->kind == NODE_BLAME && !is_queue(&f->nodes.items[n->parent]))
+		if (n->kind == NODE_BLAME && !is_queue(&f->nodes.items[n->parent])) {
 			s->blamed[owner] += positive(n->share);
-		else if (n->kind != NODE_FUNCTION || !has_children[i])
+			add_doubt(&s->blamed_doubt[owner], n);
+		} else if (n->kind != NODE_FUNCTION || !has_children[i]) {
 			s->own[owner] += positive(n->share);
+			add_doubt(&s->own_doubt[owner], n);
+		}
 	}
 	free(has_children);
 }
@@ -288,6 +302,7 @@ static void learn(struct refinement *r, const struct findings *f)
 			s->tried[i] += s->tried[i] < UCHAR_MAX;
 		}
 		s->total[i] = s->own[i] = s->blamed[i] = 0;
+		s->own_doubt[i] = s->blamed_doubt[i] = 0;
 		s->parent[i] = FUNCTION_NONE;
 	}
 	for (size_t i = 0; i < f->nodes.cnt; i++) {
@@ -430,10 +445,19 @@ static uint32_t last_link(const struct refinement *r, const struct findings *f,
 	return ret;
 }
 
+static uint64_t needed_of(const struct refinement *r, const struct findings *f,
+			  const struct factor *x)
+{
+	const struct select_options o = { 0, r->options.threshold,
+					  r->options.policy == REFINE_PAPER, false };
+
+	return factor_intervals_needed(f, x, &o);
+}
+
 static struct refine_verdict verdict_of(struct refinement *r, const struct findings *f,
 					uint32_t factor, const enum refine_level *next)
 {
-	struct refine_verdict v = { factor, REFINE_VERDICT_END, NULL };
+	struct refine_verdict v = { .factor = factor, .kind = REFINE_VERDICT_END };
 	refine_subjects subjects = { NULL, 0, 0 };
 	indexes children = { NULL, 0, 0 };
 
@@ -457,6 +481,7 @@ static struct refine_verdict verdict_of(struct refinement *r, const struct findi
 	}
 	VEC_RELEASE(&children);
 	VEC_RELEASE(&subjects);
+	v.needed = needed_of(r, f, &f->factors.items[factor]);
 	return v;
 }
 
@@ -496,6 +521,23 @@ static bool anything_above(const struct refinement *r, const struct findings *f)
 	return factors_select(f, &o, &order) > 0;
 }
 
+/* It is broken down as far as it goes: do the data carry the answer?  The first factor is the answer; that
+ * there is none holds if none of them may be well above the threshold after all. */
+static uint64_t needed_to_tell(const struct refinement *r, const struct findings *f)
+{
+	uint64_t most = 0;
+
+	if (r->verdicts.cnt > 0)
+		return r->verdicts.items[0].needed;
+	for (size_t i = 0; i < f->factors.cnt; i++) {
+		uint64_t needed = f->factors.items[i].kind == FACTOR_PAIR ? 0 :
+				  needed_of(r, f, &f->factors.items[i]);
+
+		most = needed > most ? needed : most;
+	}
+	return most;
+}
+
 void refinement_look(struct refinement *r, const struct findings *f)
 {
 	learn_calls(r->state, f);
@@ -509,7 +551,8 @@ enum refine_stop refinement_decide(struct refinement *r, const struct findings *
 	_cleanup_(freep) enum refine_level *next =
 		xcalloc(r->state->p->function_cnt + 1, sizeof(*next));
 
-	if (f->interval.cnt < REFINE_INTERVALS_MIN)
+	r->needed = 0;
+	if (f->interval.cnt < FINDINGS_INTERVALS_MIN)
 		r->stop = REFINE_UNRESOLVED;
 	else if (r->options.policy == REFINE_PAPER)
 		r->stop = refine_by_paper(r, f, next);
@@ -522,6 +565,10 @@ enum refine_stop refinement_decide(struct refinement *r, const struct findings *
 	judge(r, f, r->stop == REFINE_GOES_ON ? next : NULL);
 	if (r->stop == REFINE_GOES_ON)
 		take_plan(r, next);
+	if (r->stop == REFINE_CLOSED || r->stop == REFINE_NOTHING || r->stop == REFINE_UNRESOLVED)
+		r->needed = needed_to_tell(r, f);
+	if (r->needed > 0)
+		r->stop = REFINE_UNRESOLVED;
 	return r->stop;
 }
 

@@ -73,7 +73,6 @@ struct refine_options {
 #define REFINE_PROBE_NS 17.0		/* two time stamps and a record */
 #define REFINE_DORMANT_NS 0.5
 #define REFINE_CENSUS_FUNCTIONS 1000
-#define REFINE_INTERVALS_MIN 30		/* fewer say nothing about a variance */
 
 enum refine_level { REFINE_OUT, REFINE_DORMANT, REFINE_IN_INTERVALS, REFINE_ALWAYS };
 
@@ -81,7 +80,7 @@ enum refine_stop {
 	REFINE_GOES_ON,
 	REFINE_CLOSED,			/* every factor above the threshold is broken down to its end */
 	REFINE_NOTHING,			/* no factor is above the threshold */
-	REFINE_UNRESOLVED,		/* too few intervals to say */
+	REFINE_UNRESOLVED,		/* too few intervals to say whether the first factor counts, or any */
 	REFINE_TOO_DEAR,		/* what is left calls too much for the budget */
 	REFINE_MAX_RUNS
 };
@@ -97,6 +96,7 @@ struct refine_verdict {
 	uint32_t factor;		/* index into the findings' factors */
 	enum refine_verdict_kind kind;
 	const struct refine_function *unprobed;	/* something it calls that cannot take a probe; or NULL */
+	uint64_t needed;		/* intervals more that would tell whether it counts; 0: it does */
 };
 
 /* Did the user want to know more of a function?  NO: what it calls is not recorded for its sake. */
@@ -112,6 +112,7 @@ struct refinement {
 	size_t recorded_cnt, dormant_cnt;	/* of levels */
 	uint32_t run_cnt;		/* steps made */
 	enum refine_stop stop;
+	uint64_t needed;		/* REFINE_UNRESOLVED: about so many intervals more */
 	double cost;			/* the run's probes, as a part of its mean latency */
 	VEC(struct refine_verdict) verdicts;	/* of the latest run, best factor first */
 	struct refine_state *state;

@@ -3,11 +3,12 @@
  * refine_budget.c - several levels at once, cheapest first, within the overhead.
  *
  * Any set of functions may carry probes: the time of one that does not falls into the body of
- * the nearest that does.  So a plan is filled in three tiers, each from the rarest function up, as
+ * the nearest that does.  So a plan is filled in tiers, each from the rarest function up, as
  * long as calls x cost fit into overhead x mean:
  *
  *	path	what holds more than the threshold, and what it is called by
- *	scope	all levels below bodies above the threshold that call what was not recorded
+ *	scope	all levels below bodies above the threshold that call what was not recorded; then below
+ *		those that are above it only at the upper end of their confidence interval
  *	rest	what was recorded before
  *
  * A function that was never recorded is taken to be called as often as its callers, once per call
@@ -250,24 +251,29 @@ static void add_below(struct budget *b, uint32_t f, enum refine_level level, uns
 	free(seen);
 }
 
-bool refine_in_scope(const struct refinement *r, uint32_t f, bool outside)
+double refine_upper(const struct refine_state *s, uint32_t f, bool outside)
 {
-	double share = outside ? r->state->blamed[f] : r->state->own[f];
-
-	return share > r->options.threshold && refine_has_hidden(r, f, outside);
+	return outside ? s->blamed[f] + s->blamed_doubt[f] : s->own[f] + s->own_doubt[f];
 }
 
-/* Is there anything above the threshold of which not all is known? */
-static bool take_scope(struct budget *b)
+bool refine_in_scope(const struct refinement *r, uint32_t f, bool outside)
 {
+	return refine_upper(r->state, f, outside) > r->options.threshold &&
+	       refine_has_hidden(r, f, outside);
+}
+
+/* Is there anything above the threshold, or with sure false perhaps above it, of which not all is known? */
+static bool take_scope(struct budget *b, bool sure)
+{
+	double threshold = b->r->options.threshold;
 	bool any = false;
 
 	for (uint32_t i = 0; i < b->s->p->function_cnt; i++) {
-		if (refine_in_scope(b->r, i, false)) {
+		if ((b->s->own[i] > threshold) == sure && refine_in_scope(b->r, i, false)) {
 			add_below(b, i, REFINE_IN_INTERVALS, 0);
 			any = true;
 		}
-		if (refine_in_scope(b->r, i, true)) {
+		if ((b->s->blamed[i] > threshold) == sure && refine_in_scope(b->r, i, true)) {
 			add_below(b, i, REFINE_ALWAYS, WAKER_LEVELS);
 			any = true;
 		}
@@ -352,21 +358,22 @@ enum refine_stop refine_by_budget(struct refinement *r, const struct findings *f
 			    .left_ns = r->options.overhead * s->mean_ns,
 			    .estimate = xcalloc(s->p->function_cnt + 1, sizeof(double)),
 			    .in_scope = xcalloc(s->p->function_cnt + 1, sizeof(bool)) };
-	bool open, repeated, too_dear = r->cost > r->options.overhead;
+	bool open, doubtful, repeated, too_dear = r->cost > r->options.overhead;
 	struct difference d;
 
 	(void)f;
 	estimate_calls(&b);
 	take_fixed(&b);
 	take_path(&b);
-	open = take_scope(&b);
+	open = take_scope(&b, true);
+	doubtful = take_scope(&b, false);
 	take_rest(&b);
 	d = compare_plans(&b);
 	repeated = (*map_slot(s->plans, d.hash))++ > 0;
 	VEC_RELEASE(&b.tier);
 	free(b.estimate);
 	free(b.in_scope);
-	if (open && d.more && !repeated)
+	if ((open || doubtful) && d.more && !repeated)
 		return REFINE_GOES_ON;
 	if (too_dear && d.less && !repeated)
 		return REFINE_GOES_ON;	/* the same once more, undisturbed by its own probes */

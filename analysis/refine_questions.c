@@ -76,17 +76,18 @@ static bool question_of_budget(struct refinement *r, struct refine_question *q)
 {
 	const struct refine_state *s = r->state;
 	struct refine_subject best = { FUNCTION_NONE, false };
+	double largest = 0;
 
-	q->share = 0;
 	for (uint32_t i = 0; i < s->p->function_cnt; i++)
 		for (int outside = 0; outside < 2; outside++) {
-			double share = outside ? s->blamed[i] : s->own[i];
+			double upper = refine_upper(s, i, outside);
 
-			if (r->answers[i] != REFINE_UNASKED || share <= q->share ||
+			if (r->answers[i] != REFINE_UNASKED || upper <= largest ||
 			    !refine_in_scope(r, i, outside))
 				continue;
 			best = (struct refine_subject){ i, outside };
-			q->share = share;
+			largest = upper;
+			q->share = outside ? s->blamed[i] : s->own[i];
 		}
 	if (best.function == FUNCTION_NONE)
 		return false;
@@ -98,7 +99,7 @@ static bool question_of_budget(struct refinement *r, struct refine_question *q)
 bool refinement_question(struct refinement *r, const struct findings *f, struct refine_question *ret)
 {
 	ret->functions.cnt = ret->callees.cnt = 0;
-	if (f->interval.cnt < REFINE_INTERVALS_MIN || r->run_cnt >= r->options.max_runs)
+	if (f->interval.cnt < FINDINGS_INTERVALS_MIN || r->run_cnt >= r->options.max_runs)
 		return false;		/* there will be no next run */
 	if (r->options.policy == REFINE_PAPER)
 		return question_of_paper(r, f, ret);

@@ -27,6 +27,7 @@ struct refine_state {
 	double *total;			/* the function with all it calls, largest place */
 	double *own;			/* its body, its waits, and others' in the queue meanwhile */
 	double *blamed;			/* what others waited for it */
+	double *own_doubt, *blamed_doubt;	/* half of their 95 % confidence intervals */
 	uint32_t *parent;		/* function around it in the tree, or FUNCTION_NONE; of its
 					 * place with the largest share */
 	double mean_ns;			/* of the latency, without the probes' cost */
@@ -40,6 +41,9 @@ uint32_t refine_find(const struct refine_state *s, const char *name, const char 
  * first that cannot, or NULL. */
 void refine_children(struct refine_state *s, uint32_t f, indexes *ret,
 		     const struct refine_function **ret_unprobed);
+
+/* The upper end of the confidence interval of own (outside: blamed). */
+double refine_upper(const struct refine_state *s, uint32_t f, bool outside);
 
 /* Nothing is known of child: the run did not record it, and no earlier one saw that nobody
  * calls it.  outside: as part of a waker, outside intervals. */

@@ -6,6 +6,7 @@
  *	  then: decoy (6.1 %)
  *	ended after 2 runs: every factor above 5 % is broken down to its end
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,21 @@ static void add_too_dear(const struct loop *l, struct str *to)
 		 "what is left to record is called too often for %.3g %% of the latency "
 		 "(--overhead)",
 		 o->overhead * 100);
+}
+
+static void add_unresolved(const struct loop *l, struct str *to)
+{
+	double percent = l->refinement->options.threshold * 100;
+
+	if (!l->findings || l->findings->interval.cnt < FINDINGS_INTERVALS_MIN)
+		str_addf(to, "the run has too few intervals to tell (at least %d)",
+			 FINDINGS_INTERVALS_MIN);
+	else
+		str_addf(to,
+			 "not resolved: it takes about %" PRIu64 " more intervals to tell %s above "
+			 "%.3g %%; run the command longer", l->refinement->needed,
+			 l->refinement->verdicts.cnt ? "whether the first factor is" :
+						       "whether a factor is", percent);
 }
 
 static bool declined_any(const struct loop *l)
@@ -44,8 +60,7 @@ static char *why_stopped(const struct loop *l)
 	else if (strcmp(l->stop, "nothing") == 0)
 		str_addf(&s, "no factor is above %.3g %%", percent);
 	else if (strcmp(l->stop, "unresolved") == 0)
-		str_addf(&s, "the run has too few intervals to tell (at least %d)",
-			 REFINE_INTERVALS_MIN);
+		add_unresolved(l, &s);
 	else if (strcmp(l->stop, "too-dear") == 0)
 		add_too_dear(l, &s);
 	else if (strcmp(l->stop, "max-runs") == 0)
@@ -72,8 +87,8 @@ static void print_others(const struct loop *l)
 		_cleanup_(freep) char *label = factor_label(f, locale_is_utf8());
 		double share = r->options.policy == REFINE_PAPER ? f->paper_contribution : f->share;
 
-		printf("%s%s (%.1f %%)%s", i > 1 ? ", " : "  then: ", label, share * 100,
-		       i + 1 == r->verdicts.cnt ? "\n" : "");
+		printf("%s%s (%.1f %%%s)%s", i > 1 ? ", " : "  then: ", label, share * 100,
+		       r->verdicts.items[i].needed ? ", not resolved" : "", i + 1 == r->verdicts.cnt ? "\n" : "");
 	}
 }
 
@@ -88,7 +103,7 @@ void iterate_end(struct loop *l)
 	in.options.ranking.threshold = l->refinement->options.threshold;
 	in.options.ranking.paper = l->refinement->options.policy == REFINE_PAPER;
 	if (l->json) {
-		json_t *document = iteration_json(&l->refinement->options, json_incref(l->rounds),
+		json_t *document = iteration_json(l->refinement, json_incref(l->rounds),
 						  l->stop, why, l->findings ? &in : NULL);
 
 		report_write_json(stdout, document);

@@ -72,6 +72,12 @@ static void add_verdict(struct str *to, const struct refine_verdict *v, bool utf
 		str_addf(to, "%s what it calls is next", arrow);
 	else if (v->kind == REFINE_VERDICT_OPEN)
 		str_add(to, "calls more that is not recorded");
+	if (v->needed) {
+		char cnt[TEXT_MAX];
+
+		str_addf(to, "%snot resolved: about %s more intervals", to->len ? "; " : "",
+			 text_cnt(cnt, v->needed));
+	}
 	if (v->unprobed) {
 		str_addf(to, "%s", to->len ? "; " : "");
 		utf8_add_line(to, v->unprobed->name);
@@ -160,6 +166,8 @@ static json_t *selection_json(const struct round *r)
 		json_set(o, "file", json_text(f->file));
 		json_set(o, "wait", json_wait(f->is_wait, f->wait));
 		json_set(o, "share", json_number(f->share));
+		json_set(o, "ci95", json_ci95(f->has_ci95, f->ci95));
+		json_set(o, "intervals_needed", json_u64(v->needed));
 		json_set(o, "paper_contribution", json_number(f->paper_contribution));
 		json_set(o, "verdict", json_text(kinds[v->kind]));
 		json_set(o, "unprobed", v->unprobed ? json_text(v->unprobed->name) : json_null());
@@ -190,13 +198,15 @@ json_t *round_json(const struct round *r)
 	return o;
 }
 
-json_t *iteration_json(const struct refine_options *o, json_t *rounds, const char *stop,
+json_t *iteration_json(const struct refinement *r, json_t *rounds, const char *stop,
 		       const char *why, const struct view_input *in)
 {
 	json_t *document = json_document("iterate"), *reason = json_object();
+	const struct refine_options *o = &r->options;
 
 	json_set(reason, "reason", json_text(stop));
 	json_set(reason, "text", json_text(why));
+	json_set(reason, "intervals_needed", json_u64(r->needed));
 	json_set(document, "policy", json_text(refine_policy_name(o->policy)));
 	json_set(document, "k", json_integer(o->k));
 	json_set(document, "threshold", json_number(o->threshold));

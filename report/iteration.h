@@ -46,7 +46,7 @@ void round_missing_json(json_t *plan, const struct round *r);
 char *round_selected(const struct round *r, bool utf8);
 
 /* rounds: an array of round_json(); taken.  in: of the last run, may be NULL. */
-json_t *iteration_json(const struct refine_options *o, json_t *rounds, const char *stop,
+json_t *iteration_json(const struct refinement *r, json_t *rounds, const char *stop,
 		       const char *why, const struct view_input *in);
 
 #endif

@@ -152,7 +152,7 @@ static void add_cause(struct str *s, const struct findings *f, const struct fact
 		      const struct select_options *o, bool utf8)
 {
 	_cleanup_(freep) char *label = factor_label(first, utf8);
-	uint64_t needed = factor_intervals_needed(f, first, o->threshold);
+	uint64_t needed = factor_intervals_needed(f, first, o);
 	char percent[TEXT_MAX];
 
 	str_addf(s, "%s %s %s of the variance of '%s'", label, needed ? "may cause" : "causes",

@@ -295,24 +295,29 @@ static void test_needed(void **state)
 	_cleanup_(findings_freep) struct findings *f = findings_new();
 	struct factor x = { .kind = FACTOR_FUNCTION, .share = 0.12, .has_ci95 = true,
 			    .ci95 = { -0.07, 0.31 } };
+	struct select_options o = { 3, 0.05, false, false };
 
 	(void)state;
 	f->interval.cnt = 400;
-	assert_int_equal(factor_intervals_needed(f, &x, 0.05), 1200);
+	assert_int_equal(factor_intervals_needed(f, &x, &o), 1200);
 	x.ci95[0] = 0.03;		/* above 2.5 % */
 	x.ci95[1] = 0.21;
-	assert_int_equal(factor_intervals_needed(f, &x, 0.05), 0);
+	assert_int_equal(factor_intervals_needed(f, &x, &o), 0);
 	x.share = 0.04;			/* 4 -+ 5: may come to 9 %, not to 10 */
 	x.ci95[0] = -0.01;
 	x.ci95[1] = 0.09;
-	assert_int_equal(factor_intervals_needed(f, &x, 0.05), 0);
+	assert_int_equal(factor_intervals_needed(f, &x, &o), 0);
 	x.ci95[0] = -0.02;		/* 4 -+ 6.1: 400 * (6.1 / 6)^2 - 400 = 13.4 */
 	x.ci95[1] = 0.102;
-	assert_int_equal(factor_intervals_needed(f, &x, 0.05), 14);
+	assert_int_equal(factor_intervals_needed(f, &x, &o), 14);
 	f->interval.cnt = 29;
-	assert_int_equal(factor_intervals_needed(f, &x, 0.05), 1);
+	assert_int_equal(factor_intervals_needed(f, &x, &o), 1);
+	f->interval.cnt = 400;
+	o.paper = true;			/* above by its contribution, not by its share */
+	assert_int_equal(factor_intervals_needed(f, &x, &o), 0);
 	x.kind = FACTOR_PAIR;
-	assert_int_equal(factor_intervals_needed(f, &x, 0.05), 0);
+	x.has_ci95 = o.paper = false;
+	assert_int_equal(factor_intervals_needed(f, &x, &o), 0);
 }
 
 int main(void)

@@ -443,14 +443,14 @@ static void test_stops(void **state)
 	(void)state;
 	world_make(&w, tree, tree_calls);
 	world_start(&w, REFINE_PAPER, 1);
-	f = found_new(REFINE_INTERVALS_MIN - 1, 100000);
+	f = found_new(FINDINGS_INTERVALS_MIN - 1, 100000);
 	found_function(f, &w, 'r', 0, 1, 1);
 	found_factor(f, &w, 'r', 1);
 	assert_int_equal(world_step(&w, f), REFINE_UNRESOLVED);
 	refinement_free(w.r);
 
 	world_start(&w, REFINE_PAPER, 1);
-	f = found_new(REFINE_INTERVALS_MIN, 100000);
+	f = found_new(FINDINGS_INTERVALS_MIN, 100000);
 	found_function(f, &w, 'r', 0, 1, 1);
 	found_factor(f, &w, 'r', 1);
 	assert_int_equal(world_step(&w, f), REFINE_GOES_ON);

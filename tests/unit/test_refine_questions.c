@@ -112,7 +112,7 @@ static void test_no_next_run(void **state)
 	struct refine_question q = { .factor = 0 };
 
 	(void)state;
-	f->interval.cnt = REFINE_INTERVALS_MIN - 1;
+	f->interval.cnt = FINDINGS_INTERVALS_MIN - 1;
 	refinement_look(r, f);
 	assert_false(refinement_question(r, f, &q));
 	f->interval.cnt = 100;
