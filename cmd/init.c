@@ -2,8 +2,10 @@
 /*
  * init.c - `vprof init`: a commented vprof.conf to start from.  Never overwrites one.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/banned.h"
@@ -15,18 +17,23 @@
 
 static const char *arg_preset;
 
-/* "logserver, memcached, redis", of those that were installed. */
+/* "logserver, memcached": every directory of examples/ that has a vprof.conf. */
 static char *list_presets(void)
 {
-	static const char *const known[] = { "logserver", "memcached", "redis" };
+	_cleanup_(freep) char *dir = path_join(data_files_dir(), "examples");
 	struct str s = STR_INIT;
+	struct dirent **entries;
+	int cnt = scandir(dir, &entries, NULL, alphasort);
 
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
-		_cleanup_(freep) char *path = preset_path(known[i]);
+	for (int i = 0; i < cnt; i++) {
+		_cleanup_(freep) struct dirent *e = entries[i];
+		_cleanup_(freep) char *path = preset_path(e->d_name);
 
-		if (file_exists(path))
-			str_addf(&s, "%s%s", s.len ? ", " : "", known[i]);
+		if (e->d_name[0] != '.' && file_exists(path))
+			str_addf(&s, "%s%s", s.len ? ", " : "", e->d_name);
 	}
+	if (cnt >= 0)
+		free(entries);
 	return str_take(&s);
 }
 
@@ -61,7 +68,7 @@ static int init_run(int argc, char **argv)
 }
 
 static const struct option_desc init_options[] = {
-	{ 0, "preset", "NAME", OPT_STR, &arg_preset, "begin with what is known of a server: memcached, redis" },
+	{ 0, "preset", "NAME", OPT_STR, &arg_preset, "begin with what is known of a server, like postgresql" },
 	OPT_END
 };
 static const char *const init_examples[] = { "vprof init", "vprof init --preset memcached", NULL };

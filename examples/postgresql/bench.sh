@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# bench.sh - start PostgreSQL, run a fixed number of pgbench's transactions, stop it.
+#
+#	bench.sh [OPTION OF pgbench ...]	e.g. bench.sh -t 1000 -M prepared
+#
+# POSTGRES (src/backend/postgres, as it is linked in a source tree) is the server; INSTALLED (../install)
+# has pgbench, psql and initdb; DATA (../data) is the database, made when it is missing: on disk,
+# fsync on, scale SCALE (20).  4 clients, 4,000 transactions each, unless options say otherwise.
+# Clients come through a socket in a directory of its own, so no port is needed.  PostgreSQL refuses to
+# run as root: root's servers and clients run as RUN_AS (nobody).
+#
+# Each of pgbench's transactions adds the same amount to an account, a teller, a branch and the
+# history: where the four sums differ, an answer was wrong.  The exit status is pgbench's, or 1 when
+# the server did not start or end well or the sums differ.
+# shellcheck disable=SC2086 # $as_user is a list of words
+set -eu
+
+server=$(realpath "${POSTGRES:-src/backend/postgres}")
+installed=$(realpath "${INSTALLED:-../install}")/bin
+data=$(realpath -m "${DATA:-../data}")
+run_as=${RUN_AS:-nobody} pid=''
+export PGUSER=postgres PGDATABASE=postgres
+
+die() { echo "bench: $*" >&2; exit 1; }
+
+# What root puts before a command that must run without root's rights.
+as_user=''
+[ "$(id -u)" != 0 ] ||
+	as_user="setpriv --reuid=$run_as --regid=$(id -g "$run_as") --clear-groups"
+
+give() { [ "$(id -u)" != 0 ] || chown "$run_as" "$1"; }
+
+# shellcheck disable=SC2317 # reached by the trap
+stop() {
+	[ -z "$pid" ] || kill -QUIT "$pid" 2>/dev/null || true
+	rm -rf "$private"
+}
+private=$(mktemp -d)		# the socket, what the server says
+trap stop EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+give "$private"
+export PGHOST="$private"
+
+# said COMMAND...: what it says is shown when it fails
+said() {
+	$as_user "$@" >"$private/said" 2>&1 && return
+	tail -n 5 "$private/said" >&2
+	die "$(basename "$1") failed"
+}
+
+# query SQL: as psql has it
+query() { $as_user "$installed/psql" -X -q -A -t -c "$1"; }
+
+# start_server PROGRAM DIR: returns when it answers
+start_server() {
+	$as_user "$1" -D "$2" -k "$private" -c listen_addresses= -c fsync=on -c shared_buffers=256MB \
+		-c max_wal_size=4GB -c logging_collector=off >"$private/log" 2>&1 &
+	pid=$!		# the server's own
+	tries=0
+	until query "SELECT 1" >/dev/null 2>&1; do
+		tries=$((tries + 1))
+		if [ $tries -gt 300 ] || ! kill -0 "$pid" 2>/dev/null; then
+			tail -n 5 "$private/log" >&2
+			die "$1 does not start"
+		fi
+		sleep 0.1
+	done
+}
+
+# stop_server: it writes everything out first
+stop_server() {
+	ended=0
+	kill -INT "$pid"
+	wait "$pid" || ended=$?
+	pid=''
+	[ $ended -eq 0 ] || die "the server ended with status $ended"
+}
+
+# By the installed server, whichever is measured; there whole or not at all.
+make_database() {
+	rm -rf "$data.new"
+	mkdir -p "$data.new"
+	give "$data.new"
+	$as_user test -x "$data.new" || die "user $run_as cannot reach $data: set DATA"
+	said "$installed/initdb" -D "$data.new" -A trust -U postgres -E UTF8 --locale=C
+	start_server "$installed/postgres" "$data.new"
+	said "$installed/pgbench" -q -i -s "${SCALE:-20}"
+	stop_server
+	mv "$data.new" "$data"
+}
+
+# The sums of accounts, tellers and branches have no history before pgbench -i; it empties that of
+# transactions when it begins, so they are compared as differences.
+sums() {
+	query "SELECT (SELECT sum(abalance) FROM pgbench_accounts),
+		(SELECT sum(tbalance) FROM pgbench_tellers),
+		(SELECT sum(bbalance) FROM pgbench_branches)"
+}
+
+cd /			# the server's user may not be able to read the directory we are in
+$as_user test -x "$server" || die "user $run_as cannot reach $server"
+[ -d "$data" ] || make_database
+start_server "$server" "$data"
+status=0
+$as_user "$installed/pgbench" -c 4 -t 4000 "$@" || status=$?
+money=$(sums)
+stop_server
+echo "sums: $money"
+echo "$money" | awk -F'|' '$1 != $2 || $2 != $3 { exit 1 }' || die "the sums of money differ: $money"
+exit $status
