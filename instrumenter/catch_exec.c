@@ -68,7 +68,7 @@ static const char *launcher_for(const char *path, char *const *env)
 		return NULL;
 	launcher = variable(env, "VPROF_LAUNCHER");
 	links = variable(env, "VPROF_LINKS");
-	if (!launcher || !links || access(path, X_OK) < 0)
+	if (!launcher || !*launcher || !links || access(path, X_OK) < 0)
 		return NULL;
 	if (strncmp(path, links, strlen(links)) == 0 && path + strlen(links) == slash)
 		return NULL;

@@ -76,6 +76,38 @@ expect 0 "$VPROF" build -- sh -c 'gcc -O2 -Isrc src/main.c src/work.c -o program
 expect 0 "$VPROF" record -- ./program
 says "500 intervals"
 
+# The compiler by its path; a ccache in front of it knows nothing of plans; one behind the launcher.
+make -s clean
+expect 0 "$VPROF" build --functions middle -- make CC="$(command -v gcc)"
+expect 0 "$VPROF" record -- ./program
+says "500 intervals"
+if command -v ccache >"$work/.which"; then
+	export CCACHE_DIR="$work/ccache"
+	for cc in "ccache gcc" "$(command -v ccache) gcc" "$VPROF cc ccache gcc"; do
+		for function in leaf middle leaf; do
+			make -s clean
+			expect 0 "$VPROF" build --functions "$function" -- make CC="$cc"
+			expect 0 "$VPROF" record -- ./program
+			expect 0 "$VPROF" show execution-table --format csv
+			awk -F, 'NR > 1 { print $2 }' "$work/.out" | sort -u | tr '\n' ' ' >"$work/.found"
+			grep -qx "$function other " "$work/.found" && pass ||
+				fail "with CC='$cc' and a probe in $function: $(cat "$work/.found")"
+		done
+	done
+else
+	echo "no ccache: left out"
+fi
+
+# What is compiled, shown: the probe, the user's text, none of what the headers are.
+expect 0 "$VPROF" build --functions handle -- make
+expect 0 "$VPROF" cc --print src/main.c
+says '{ 0, 0, 0, 3, ' 'static int handle(int n) { if (vprof_event)' 'vprof_in(&vprof_sites[0]); return middle(n); }' 'lines of headers'
+grep -q '__pid_t\|vprof_in_slow' "$work/.out" && fail "declarations are printed" || pass
+expect 0 "$VPROF" cc --print src/work.c
+says "nothing is inserted into"
+expect 2 "$VPROF" cc --print src/wrok.c
+says "no unit of the last build" "src/work.c"
+
 # A place that is nowhere; a build that compiles nothing; one that fails.
 sed 's/start  = handle/start  = handel/' vprof.conf >x && cp vprof.conf good.conf && mv x vprof.conf
 make -s clean

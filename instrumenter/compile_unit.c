@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * compile_unit.c - one unit: preprocess, parse, edit, compile.
+ *
+ *	gcc -Wall -O2 -c log.c		becomes
+ *	gcc -Wall -O2 -E log.c -o .../log.o.i
+ *	gcc -Wall -O2 -c -x cpp-output .../log.o.i -o log.o	after the probes have been put in
+ *
+ * The compiler's messages about all this are held back: they would speak of the edited text, without
+ * the macros, comments and columns of the user's.  If there are any, the user's own command is run
+ * as well, for its messages and its exit status alone.  So a unit without a warning is compiled
+ * once, and -Werror means what it always did.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/banned.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "instrumenter/compile_unit.h"
+#include "instrumenter/instrument.h"
+#include "instrumenter/preprocess.h"
+
+#define STATUS_NOT_FOUND 127		/* as a shell says it */
+
+int compiler_run(const struct args *a, struct str *err)
+{
+	struct proc_options o = { .err = err };
+	int status = proc_run(a->items, &o);
+
+	if (status < 0 && !err)
+		dprintf(STDERR_FILENO, "vprof cc: cannot run '%s': %s\n", a->items[0], strerror(-status));
+	return status < 0 ? STATUS_NOT_FOUND : status;
+}
+
+struct unit_job {
+	const struct launcher_options *o;
+	const struct command *c;
+	size_t source;
+	char *object;			/* the file to be made */
+	char *text_path;		/* of the preprocessed, then edited text */
+	struct unit *unit;
+	struct str messages;		/* about the unit's text as we see it */
+};
+
+static const char *const mattering_environment[] = {
+	"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX",
+	"LIBRARY_PATH", "SOURCE_DATE_EPOCH", "PATH", "CCACHE_DIR", "TMPDIR",
+};
+
+static void record_command(struct unit *u, const struct args *words)
+{
+	size_t cnt = 0;
+
+	u->argv = ARENA_NEW(u->arena, const char *, words->cnt + 1);
+	for (size_t i = 0; i < words->cnt; i++)
+		u->argv[i] = arena_strdup(u->arena, words->items[i]);
+	u->environment = ARENA_NEW(u->arena, const char *, ARRAY_SIZE(mattering_environment) + 1);
+	for (size_t i = 0; i < ARRAY_SIZE(mattering_environment); i++) {
+		const char *value = getenv(mattering_environment[i]);
+
+		if (value)
+			u->environment[cnt++] = arena_printf(u->arena, "%s=%s",
+							     mattering_environment[i], value);
+	}
+}
+
+static struct unit *new_unit(const struct command *c, size_t i)
+{
+	struct unit *u = unit_new();
+	_cleanup_(freep) char *directory = path_real(".");
+	_cleanup_(freep) char *name = command_object(c, i);
+	_cleanup_(freep) char *joined = path_join(directory, name);
+	_cleanup_(freep) char *object = path_real(joined), *source = path_real(c->sources.items[i].path);
+
+	u->directory = arena_strdup(u->arena, directory);
+	u->object = arena_strdup(u->arena, object);
+	u->source = arena_strdup(u->arena, source);
+	record_command(u, &c->words);
+	return u;
+}
+
+static void give_up(struct unit_job *j, const char *why)
+{
+	if (!j->unit->untouched)
+		j->unit->untouched = arena_strdup(j->unit->arena, why);
+}
+
+/* A build may have renamed or swallowed the dependency file of the first time (automake, ninja). */
+static bool writes_deps(const struct unit_job *j)
+{
+	_cleanup_(freep) char *file = j->o->again ? dependency_file(j->c, j->source) : NULL;
+
+	return !j->o->again || (file && file_exists(file));
+}
+
+static bool preprocess(struct unit_job *j, char **ret_text, size_t *ret_len)
+{
+	_cleanup_(args_release) struct args a = ARGS_INIT;
+
+	preprocess_command(j->c, j->source, j->text_path, j->o->include_dir, writes_deps(j), &a);
+	if (compiler_run(&a, &j->messages) != 0) {
+		give_up(j, "the preprocessor reports an error");
+		return false;
+	}
+	if (file_read(j->text_path, ret_text, ret_len) < 0) {
+		give_up(j, "the preprocessor's output cannot be read");
+		return false;
+	}
+	return true;
+}
+
+static bool wants_prototype(const char *name, void *arg)
+{
+	return primitives_find(arg, name) != NULL;
+}
+
+/* Parses and edits.  False: the unit is to be compiled as it is, because nothing is to be
+ * inserted or because of what unit->untouched says. */
+static bool edit_text(struct unit_job *j, const char *text, size_t len, struct str *ret)
+{
+	_cleanup_(lines_freep) struct lines *lines = lines_new(text, len, j->unit->directory,
+								j->o->include_dir);
+	struct parse_input input = {
+		.path = j->text_path, .text = text, .len = len, .lines = lines,
+		.language = j->c->sources.items[j->source].language, .standard = j->c->standard,
+		.wants_prototype = wants_prototype, .arg = (void *)(uintptr_t)j->o->sync,
+	};
+	_cleanup_(parsed_freep) struct parsed *parsed = parse_text(&input);
+	_cleanup_(instrumenting_release) struct instrumenting in = {
+		.o = j->o, .text = text, .len = len, .language = input.language,
+		.standard = input.standard, .lines = lines, .parsed = parsed, .unit = j->unit,
+	};
+
+	if (!parsed) {
+		give_up(j, "libclang could not parse it");
+		return false;
+	}
+	if (parsed->error) {
+		struct position at = lines_at(lines, parsed->error_offset);
+
+		j->unit->untouched = arena_printf(j->unit->arena, "libclang does not understand %s:%u: "
+						  "%s", at.file, at.line, parsed->error);
+		return false;
+	}
+	scan_unit(&in);
+	return instrument_unit(&in, ret);
+}
+
+/* The first line of a compiler's messages that speaks of an error. */
+static void give_up_compiling(struct unit_job *j, const struct str *messages)
+{
+	const char *error = strstr(str_cstr(messages), "error:");
+	size_t len = error ? strcspn(error, "\n") : 0;
+
+	j->unit->untouched = arena_printf(j->unit->arena, "the instrumented text did not compile: %.*s",
+					  (int)len, error ? error : "");
+	for (size_t i = 0; i < j->unit->functions.cnt; i++)
+		j->unit->functions.items[i].probed = false;
+}
+
+/* The edited text to the object; true if there is one. */
+static bool compile_instrumented(struct unit_job *j)
+{
+	_cleanup_(freep) char *text = NULL;
+	_cleanup_(str_release) struct str edited = STR_INIT;
+	_cleanup_(args_release) struct args a = ARGS_INIT;
+	size_t len;
+
+	if (!preprocess(j, &text, &len) || !edit_text(j, text, len, &edited))
+		return false;
+	if (file_write(j->text_path, edited.data, edited.len, 0600) < 0) {
+		give_up(j, "the instrumented text cannot be written");
+		return false;
+	}
+	compile_command(j->c, j->source, j->text_path, j->object, !j->o->again, &a);
+	/* These would write a second dependency file, of a unit without headers. */
+	unsetenv("DEPENDENCIES_OUTPUT");
+	unsetenv("SUNPRO_DEPENDENCIES");
+	if (compiler_run(&a, &j->messages) != 0) {
+		give_up_compiling(j, &j->messages);
+		return false;
+	}
+	return true;
+}
+
+static int compile_original(struct unit_job *j)
+{
+	_cleanup_(args_release) struct args a = ARGS_INIT;
+
+	original_command(j->c, j->source, j->object, j->o->include_dir, writes_deps(j), &a);
+	return compiler_run(&a, NULL);
+}
+
+/* The compiler has something to say: let it say that about the user's text.  It may be an error
+ * there (-Werror); then there is no object. */
+static int say_messages(struct unit_job *j)
+{
+	_cleanup_(args_release) struct args a = ARGS_INIT;
+	int status;
+
+	if (j->o->again || !j->messages.len)
+		return 0;
+	messages_command(j->c, j->source, j->text_path, j->o->include_dir, &a);
+	status = compiler_run(&a, NULL);
+	if (status)
+		unlink(j->object);
+	return status;
+}
+
+static int compile_job(struct unit_job *j)
+{
+	char *const saved[] = { getenv("DEPENDENCIES_OUTPUT"), getenv("SUNPRO_DEPENDENCIES") };
+	_cleanup_(freep) char *gcc_deps = saved[0] ? xstrdup(saved[0]) : NULL;
+	_cleanup_(freep) char *sun_deps = saved[1] ? xstrdup(saved[1]) : NULL;
+	bool done = !j->c->untouchable && compile_instrumented(j);
+	int status = done ? say_messages(j) : 0;
+
+	if (j->c->untouchable)
+		give_up(j, j->c->untouchable);
+	if (gcc_deps)
+		setenv("DEPENDENCIES_OUTPUT", gcc_deps, 1);
+	if (sun_deps)
+		setenv("SUNPRO_DEPENDENCIES", sun_deps, 1);
+	if (!done)
+		status = compile_original(j);
+	unlink(j->text_path);
+	if (status == 0) {
+		j->unit->probe_set = probe_set_of(j->unit, j->o);
+		/* Without its record a unit is not rebuilt and not reported; the object is good. */
+		unit_write(j->o->build_dir, j->unit, NULL);
+	}
+	return status;
+}
+
+static void say_untouched(const struct unit *u)
+{
+	_cleanup_(str_release) struct str s = STR_INIT;
+
+	str_addf(&s, "vprof cc: %s: compiled untouched: %s\n", u->source, u->untouched);
+	(void)!write(STDERR_FILENO, s.data, s.len);
+}
+
+/* Compiles source i to object (in the user's terms a path relative to here). */
+int compile_unit(const struct launcher_options *o, const struct command *c, size_t i,
+		    const char *object)
+{
+	struct unit *u = new_unit(c, i);
+	struct unit_job j = {
+		.o = o, .c = c, .source = i, .object = xstrdup(object), .unit = u,
+		.text_path = unit_path(o->build_dir, u->object,
+				       c->sources.items[i].language == LANG_CXX ? ".ii" : ".i"),
+	};
+	int status = compile_job(&j);
+
+	if (o->verbose && status == 0 && u->untouched)
+		say_untouched(u);
+	str_release(&j.messages);
+	free(j.object);
+	free(j.text_path);
+	unit_free(u);
+	return status;
+}
+
+/* --- the text alone ----------------------------------------------------------------------- */
+
+static size_t source_of(const struct command *c, const struct unit *u)
+{
+	size_t i = 0;
+
+	for (; i < c->sources.cnt; i++) {
+		_cleanup_(freep) char *real = path_real(c->sources.items[i].path);
+
+		if (strcmp(real, u->source) == 0)
+			break;
+	}
+	return i;
+}
+
+static int make_text(struct unit_job *j, struct str *ret, struct diag *reterr)
+{
+	_cleanup_(freep) char *text = NULL;
+	bool edited;
+	size_t len;
+
+	if (!preprocess(j, &text, &len)) {
+		unlink(j->text_path);
+		return diag_set(reterr, EXIT_ENVIRONMENT, -EIO, "'%s': %s\n%s", j->unit->source,
+				j->unit->untouched, str_cstr(&j->messages));
+	}
+	edited = edit_text(j, text, len, ret);
+	unlink(j->text_path);
+	return edited;
+}
+
+int unit_text(const struct unit *u, const struct launcher_options *o, struct str *ret,
+	      struct diag *reterr)
+{
+	struct launcher_options again = *o;
+	_cleanup_(command_release) struct command c = { 0 };
+	struct unit_job j = { .o = &again, .c = &c };
+	int r;
+
+	again.again = true;
+	if (chdir(u->directory) < 0)
+		return diag_set(reterr, EXIT_ENVIRONMENT, -errno, "cannot enter '%s': %s", u->directory,
+				strerror(errno));
+	for (const char **e = u->environment; *e; e++)
+		putenv((char *)(uintptr_t)*e);
+	command_parse((char *const *)(uintptr_t)u->argv, &c);
+	j.source = source_of(&c, u);
+	if (j.source == c.sources.cnt)
+		return diag_set(reterr, EXIT_ENVIRONMENT, -EINVAL,
+				"the recorded command of '%s' compiles it no more", u->source);
+	j.unit = new_unit(&c, j.source);
+	j.text_path = unit_path(o->build_dir, u->object, ".print.i");
+	r = make_text(&j, ret, reterr);
+	str_release(&j.messages);
+	free(j.text_path);
+	unit_free(j.unit);
+	return r;
+}
