@@ -168,6 +168,7 @@ struct refinement *refinement_new(const struct refine_project *p, const struct r
 	size_t cnt = p->function_cnt + 1;
 
 	r->options = *o;
+	r->probe_ns = o->probe_ns;
 	r->state = s;
 	r->levels = xcalloc(cnt, sizeof(*r->levels));
 	r->added = xcalloc(cnt, sizeof(*r->added));
@@ -294,7 +295,6 @@ static void learn(struct refinement *r, const struct findings *f)
 	struct refine_state *s = r->state;
 	size_t cnt = s->p->function_cnt;
 	uint32_t *function_of = xcalloc(f->nodes.cnt + 1, sizeof(*function_of));
-	double cost_ns = 0;
 
 	for (size_t i = 0; i < cnt; i++) {
 		if (r->levels[i] >= REFINE_IN_INTERVALS) {
@@ -319,14 +319,7 @@ static void learn(struct refinement *r, const struct findings *f)
 		}
 	}
 	add_own_shares(s, f, function_of);
-	for (size_t i = 0; i < cnt; i++)
-		if (r->levels[i] != REFINE_OUT && s->calls[i] > 0)
-			cost_ns += s->calls[i] * (r->levels[i] == REFINE_DORMANT
-							  ? r->options.dormant_ns
-							  : r->options.probe_ns);
-	r->cost = f->interval.mean_ns > 0 ? cost_ns / f->interval.mean_ns : 0;
-	/* At least half of the latency is the program's own, whatever a probe is said to cost. */
-	s->mean_ns = f->interval.mean_ns - fmin(cost_ns, f->interval.mean_ns / 2);
+	refine_learn_cost(r, f);
 	free(function_of);
 }
 

@@ -66,7 +66,7 @@ struct refine_options {
 	uint32_t max_runs;
 	/* budget only */
 	double overhead;		/* the probes' part of the mean latency */
-	double probe_ns, dormant_ns;	/* cost of a call */
+	double probe_ns, dormant_ns;	/* cost of a call, reckoned */
 	uint32_t census_functions;	/* the first run probes whole levels up to so many functions */
 };
 
@@ -113,7 +113,8 @@ struct refinement {
 	uint32_t run_cnt;		/* steps made */
 	enum refine_stop stop;
 	uint64_t needed;		/* REFINE_UNRESOLVED: about so many intervals more */
-	double cost;			/* the run's probes, as a part of its mean latency */
+	double cost;			/* the run's probes, about, as a part of its mean latency */
+	double probe_ns;		/* cost of a call: as reckoned, or more where runs showed it */
 	VEC(struct refine_verdict) verdicts;	/* of the latest run, best factor first */
 	struct refine_state *state;
 };

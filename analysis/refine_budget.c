@@ -173,7 +173,7 @@ static void take_tier(struct budget *b)
 	for (size_t i = 0; i < b->tier.cnt; i++) {
 		const struct candidate *c = &b->tier.items[i];
 		double cost = c->calls * (c->level == REFINE_DORMANT ? b->r->options.dormant_ns :
-					  b->r->options.probe_ns);
+					  b->r->probe_ns);
 
 		if (b->next[c->function] >= c->level)
 			continue;
@@ -195,7 +195,7 @@ static void take_fixed(struct budget *b)
 		if (f->skipped || !(f->root || f->always))
 			continue;
 		b->next[i] = f->always ? REFINE_ALWAYS : REFINE_IN_INTERVALS;
-		b->left_ns -= b->estimate[i] * b->r->options.probe_ns;
+		b->left_ns -= b->estimate[i] * b->r->probe_ns;
 	}
 }
 

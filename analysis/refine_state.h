@@ -10,6 +10,12 @@
 
 typedef VEC(uint32_t) indexes;
 
+struct refine_run {			/* what it tells about the cost of probes */
+	uint64_t cnt;			/* 0: there was none */
+	double probes;			/* an interval */
+	double mean_ns, variance_ns2;
+};
+
 struct refine_state {
 	const struct refine_project *p;
 	VEC(struct refine_call) edges;	/* the project's, and those observed */
@@ -31,6 +37,7 @@ struct refine_state {
 	uint32_t *parent;		/* function around it in the tree, or FUNCTION_NONE; of its
 					 * place with the largest share */
 	double mean_ns;			/* of the latency, without the probes' cost */
+	struct refine_run before;	/* the latest run */
 };
 
 /* The function of a node or factor, or FUNCTION_NONE. */
@@ -59,6 +66,9 @@ struct refine_subject {
 typedef VEC(struct refine_subject) refine_subjects;
 void refine_subjects_of(const struct refinement *r, const struct findings *f,
 			const struct factor *x, refine_subjects *ret);
+
+/* From calls and the latency: cost, probe_ns, mean_ns. */
+void refine_learn_cost(struct refinement *r, const struct findings *f);
 
 /* The policies: fill next (all REFINE_OUT) and say whether to go on. */
 enum refine_stop refine_by_paper(struct refinement *r, const struct findings *f,

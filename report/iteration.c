@@ -122,7 +122,7 @@ void round_text(const struct style *s, const struct round *r)
 	add_names(&names, r);
 	fprintf(s->out,
 		"%srun %" PRIu32 "/%" PRIu32
-		"%s  %s   %s   %s intervals   probes %.1f %% of the latency",
+		"%s  %s   %s   %s intervals   probes about %.1f %% of the latency",
 		style_bold(s), r->number, r->refinement->options.max_runs, style_end(s),
 		str_cstr(&names), text_ns(took, (double)r->run->duration_ns, s->utf8),
 		text_cnt(cnt, r->findings->interval.cnt), r->refinement->cost * 100);
@@ -193,6 +193,7 @@ json_t *round_json(const struct round *r)
 	json_set(o, "variance_ns2", json_ns(r->findings->interval.variance_ns2));
 	json_set(o, "variance_drift", json_number(round_drift(r)));
 	json_set(o, "probe_cost", json_number(r->refinement->cost));
+	json_set(o, "probe_ns", json_number(r->refinement->probe_ns));
 	json_set(o, "plan", plan);
 	json_set(o, "selected", selection_json(r));
 	return o;
