@@ -39,12 +39,18 @@ expect 2 "$VPROF" init
 says "exists already"
 rm vprof.conf
 expect 2 "$VPROF" init --preset no-such-server
-says "there are: logserver, memcached, postgresql, redis"
+says "there are: logserver, memcached, nginx, postgresql, redis"
 expect 0 "$VPROF" init --preset memcached
 grep -q 'end    = resp_finish' vprof.conf && pass || fail "the preset is not what the example says"
 rm vprof.conf
 expect 0 "$VPROF" init --preset postgresql
 grep -q 'end    = CommitTransaction' vprof.conf && pass || fail "the preset is not what the example says"
+rm vprof.conf
+expect 0 "$VPROF" init --preset redis
+grep -q 'start  = processCommand' vprof.conf && pass || fail "the preset is not what the example says"
+rm vprof.conf
+expect 0 "$VPROF" init --preset nginx
+grep -q 'end    = ngx_http_free_request' vprof.conf && pass || fail "the preset is not what the example says"
 rm vprof.conf
 expect 2 "$VPROF" record
 says "vprof record -- ./bench.sh"
