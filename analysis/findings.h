@@ -124,8 +124,9 @@ struct probing {
 #define PROBING_GROUP_MIN 30
 #define PROBING_BUDGET_DEFAULT 0.05
 
-struct interval_row {			/* one completed, used interval */
+struct interval_row {			/* one completed interval */
 	uint64_t sid;
+	bool root_only;			/* not in the summary above nor in anything below */
 	int64_t start_ns, end_ns;
 	uint64_t start_tid, end_tid;
 };

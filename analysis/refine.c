@@ -170,6 +170,7 @@ struct refinement *refinement_new(const struct refine_project *p, const struct r
 	r->options = *o;
 	r->probe_ns = o->probe_ns;
 	r->state = s;
+	r->gate = 1;
 	r->levels = xcalloc(cnt, sizeof(*r->levels));
 	r->added = xcalloc(cnt, sizeof(*r->added));
 	r->answers = xcalloc(cnt, sizeof(*r->answers));
@@ -497,6 +498,7 @@ static void judge(struct refinement *r, const struct findings *f, const enum ref
 static void take_plan(struct refinement *r, const enum refine_level *next)
 {
 	r->recorded_cnt = r->dormant_cnt = 0;
+	r->gate = r->state->next_gate;
 	for (size_t i = 0; i < r->state->p->function_cnt; i++) {
 		r->added[i] = next[i] >= REFINE_IN_INTERVALS && r->levels[i] < REFINE_IN_INTERVALS;
 		r->levels[i] = next[i];
@@ -545,6 +547,8 @@ enum refine_stop refinement_decide(struct refinement *r, const struct findings *
 		xcalloc(r->state->p->function_cnt + 1, sizeof(*next));
 
 	r->needed = 0;
+	r->state->next_gate = 1;
+	r->gate_intervals = 0;
 	if (f->interval.cnt < FINDINGS_INTERVALS_MIN)
 		r->stop = REFINE_UNRESOLVED;
 	else if (r->options.policy == REFINE_PAPER)

@@ -11,12 +11,15 @@
  *		those that are above it only at the upper end of their confidence interval
  *	rest	what was recorded before
  *
+ * If nothing of the scope fits, all of it is recorded, but in one interval in so many (refine.h).
+ *
  * A function that was never recorded is taken to be called as often as its callers, once per call
  * in the source; the run then tells.  Example, 100 calls fit: handle 1 calls step twice in its
  * source, step calls leaf 3 times: step 2, leaf 6.
  */
 #include "analysis/refine_state.h"
 
+#include <math.h>
 #include <string.h>
 #include "base/banned.h"
 
@@ -199,7 +202,7 @@ static void take_fixed(struct budget *b)
 	}
 }
 
-static void take_path(struct budget *b)
+static void add_path(struct budget *b)
 {
 	const struct refine_state *s = b->s;
 
@@ -211,7 +214,6 @@ static void take_path(struct budget *b)
 		if (s->blamed[i] > b->r->options.threshold || s->own[i] > b->r->options.threshold)
 			add_candidate(b, i, b->r->levels[i]);
 	}
-	take_tier(b);
 }
 
 /*
@@ -263,7 +265,7 @@ bool refine_in_scope(const struct refinement *r, uint32_t f, bool outside)
 }
 
 /* Is there anything above the threshold, or with sure false perhaps above it, of which not all is known? */
-static bool take_scope(struct budget *b, bool sure)
+static bool add_scope(struct budget *b, bool sure)
 {
 	double threshold = b->r->options.threshold;
 	bool any = false;
@@ -278,16 +280,20 @@ static bool take_scope(struct budget *b, bool sure)
 			any = true;
 		}
 	}
-	take_tier(b);
 	return any;
+}
+
+static void add_recorded(struct budget *b)
+{
+	for (uint32_t i = 0; i < b->s->p->function_cnt; i++)
+		if (b->r->levels[i] >= REFINE_IN_INTERVALS)
+			add_candidate(b, i, b->r->levels[i]);
 }
 
 /* What was recorded stays, first as it is, else dormant: that needs no rebuild. */
 static void take_rest(struct budget *b)
 {
-	for (uint32_t i = 0; i < b->s->p->function_cnt; i++)
-		if (b->r->levels[i] >= REFINE_IN_INTERVALS)
-			add_candidate(b, i, b->r->levels[i]);
+	add_recorded(b);
 	take_tier(b);
 	for (uint32_t i = 0; i < b->s->p->function_cnt; i++)
 		if (b->r->levels[i] >= REFINE_DORMANT)
@@ -350,6 +356,71 @@ static struct difference compare_plans(const struct budget *b)
 	return d;
 }
 
+/* ---- one interval in so many ---- */
+
+/* Takes all of the tier that is recorded inside intervals only, at any cost; the rest stays in it. */
+static void take_at_any_cost(struct budget *b)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < b->tier.cnt; i++) {
+		const struct candidate c = b->tier.items[i];
+
+		if (c.level != REFINE_IN_INTERVALS)
+			b->tier.items[left++] = c;
+		else if (b->next[c.function] < c.level)
+			b->next[c.function] = c.level;
+	}
+	b->tier.cnt = left;
+}
+
+/* One interval in how many must be in full for the average to be within the budget; 0: that cannot be,
+ * dormant probes and those that record always are too much already. */
+static double gate_of(const struct budget *b)
+{
+	const struct refine_options *o = &b->r->options;
+	double probe_ns = b->r->probe_ns, left_ns = o->overhead * b->s->mean_ns, full_ns = 0;
+
+	for (size_t i = 0; i < b->s->p->function_cnt; i++) {
+		if (b->next[i] == REFINE_ALWAYS)
+			left_ns -= b->estimate[i] * probe_ns;
+		if (b->next[i] != REFINE_IN_INTERVALS)
+			continue;
+		left_ns -= b->estimate[i] * o->dormant_ns;
+		full_ns += b->estimate[i] * (probe_ns - o->dormant_ns);
+	}
+	return left_ns > 0 ? ceil(full_ns / left_ns) : 0;
+}
+
+/* The path and the whole scope, and as much of what was recorded as the budget would take by itself. */
+static bool take_gated(struct budget *b, const struct findings *f)
+{
+	size_t cnt = b->s->p->function_cnt;
+	uint64_t *times;
+	double gate;
+
+	memset(b->next, 0, cnt * sizeof(*b->next));
+	memset(b->in_scope, 0, cnt * sizeof(*b->in_scope));
+	b->left_ns = b->r->options.overhead * b->s->mean_ns;
+	take_fixed(b);
+	add_path(b);
+	add_scope(b, true);
+	take_at_any_cost(b);
+	take_tier(b);
+	add_recorded(b);
+	take_tier(b);
+	gate = gate_of(b);
+	if (!(gate >= 2) || gate > UINT32_MAX)
+		return false;
+	if ((double)(f->interval.cnt + f->probing.root_only_cnt) < gate * REFINE_GATED_MIN) {
+		b->r->gate_intervals = (uint64_t)gate * REFINE_GATED_MIN;
+		return false;
+	}
+	b->s->next_gate = (uint32_t)gate;
+	times = map_slot(b->s->plans, hash_u64(compare_plans(b).hash, b->s->next_gate));
+	return (*times)++ == 0;
+}
+
 enum refine_stop refine_by_budget(struct refinement *r, const struct findings *f,
 				  enum refine_level *next)
 {
@@ -359,23 +430,28 @@ enum refine_stop refine_by_budget(struct refinement *r, const struct findings *f
 			    .estimate = xcalloc(s->p->function_cnt + 1, sizeof(double)),
 			    .in_scope = xcalloc(s->p->function_cnt + 1, sizeof(bool)) };
 	bool open, doubtful, repeated, too_dear = r->cost > r->options.overhead;
+	enum refine_stop stop = REFINE_CLOSED;
 	struct difference d;
 
-	(void)f;
 	estimate_calls(&b);
 	take_fixed(&b);
-	take_path(&b);
-	open = take_scope(&b, true);
-	doubtful = take_scope(&b, false);
+	add_path(&b);
+	take_tier(&b);
+	open = add_scope(&b, true);
+	take_tier(&b);
+	doubtful = add_scope(&b, false);
+	take_tier(&b);
 	take_rest(&b);
 	d = compare_plans(&b);
 	repeated = (*map_slot(s->plans, d.hash))++ > 0;
+	if ((open || doubtful) && d.more && !repeated)
+		stop = REFINE_GOES_ON;
+	else if (too_dear && r->gate == 1 && d.less && !repeated)
+		stop = REFINE_GOES_ON;	/* the same once more, undisturbed by its own probes */
+	else if (open)
+		stop = take_gated(&b, f) ? REFINE_GOES_ON : REFINE_TOO_DEAR;
 	VEC_RELEASE(&b.tier);
 	free(b.estimate);
 	free(b.in_scope);
-	if ((open || doubtful) && d.more && !repeated)
-		return REFINE_GOES_ON;
-	if (too_dear && d.less && !repeated)
-		return REFINE_GOES_ON;	/* the same once more, undisturbed by its own probes */
-	return open ? REFINE_TOO_DEAR : REFINE_CLOSED;
+	return stop;
 }

@@ -13,7 +13,8 @@
  * changed in between, so c stays between the reckoned cost and four times that.  Where a lot decided
  * which intervals of a run were recorded in full (struct probing), the two kinds say it better.
  *
- * A dormant probe counts as dormant_ns / probe_ns of one.
+ * A dormant probe counts as dormant_ns / probe_ns of one, and so does a probe in a root-only interval.  With
+ * one interval in four in full, 100 calls count as 100 x (1 + 3 / 34) / 4 = 27 on average.
  */
 #include "analysis/refine_state.h"
 
@@ -24,14 +25,32 @@
 #define STANDARD_ERRORS 4
 #define TIMES_MOST 4
 
-/* Probes an interval on its critical path. */
+/* Probes an interval on its critical path, on average over those in full and those that are not. */
 static double count_probes(const struct refinement *r)
 {
 	double dormant = r->options.dormant_ns / r->options.probe_ns, cnt = 0;
 
+	for (size_t i = 0; i < r->state->p->function_cnt; i++) {
+		double calls = fmax(r->state->calls[i], 0);
+
+		if (r->levels[i] == REFINE_DORMANT)
+			cnt += calls * dormant;
+		else if (r->levels[i] == REFINE_IN_INTERVALS)
+			cnt += calls * (dormant + (1 - dormant) / r->gate);
+		else if (r->levels[i] == REFINE_ALWAYS)
+			cnt += calls;
+	}
+	return cnt;
+}
+
+/* Those that record nothing in a root-only interval; that they are dormant there makes 3 % of a probe. */
+static double count_difference(const struct refinement *r)
+{
+	double cnt = 0;
+
 	for (size_t i = 0; i < r->state->p->function_cnt; i++)
-		if (r->levels[i] != REFINE_OUT && r->state->calls[i] > 0)
-			cnt += r->state->calls[i] * (r->levels[i] == REFINE_DORMANT ? dormant : 1);
+		if (r->levels[i] == REFINE_IN_INTERVALS)
+			cnt += fmax(r->state->calls[i], 0);
 	return cnt;
 }
 
@@ -56,18 +75,29 @@ static void compare_runs(struct refinement *r, const struct interval_summary *no
 		believe(r, longer_ns / more);
 }
 
+/* Of all intervals where few are in full; else of those in full, the same but for a few. */
+static double mean_of_run(const struct refinement *r, const struct findings *f)
+{
+	double full = (double)f->interval.cnt, root = (double)f->probing.root_only_cnt;
+
+	if (r->gate == 1 || full + root == 0)
+		return f->interval.mean_ns;
+	return (full * f->interval.mean_ns + root * f->probing.root_only_mean_ns) / (full + root);
+}
+
 void refine_learn_cost(struct refinement *r, const struct findings *f)
 {
-	double probes = count_probes(r), cost_ns;
+	double probes = count_probes(r), difference = count_difference(r);
+	double mean_ns = mean_of_run(r, f), cost_ns;
 
-	if (f->probing.measured && f->probing.mean_low > 0 && probes > 0)
-		believe(r, (f->interval.mean_ns - f->probing.root_only_mean_ns) / probes);
-	else
+	if (f->probing.measured && f->probing.mean_low > 0 && difference > 0)
+		believe(r, (f->interval.mean_ns - f->probing.root_only_mean_ns) / difference);
+	else if (r->gate == 1)
 		compare_runs(r, &f->interval, probes);
-	r->state->before = (struct refine_run){ f->interval.cnt, probes, f->interval.mean_ns,
+	r->state->before = (struct refine_run){ r->gate == 1 ? f->interval.cnt : 0, probes, mean_ns,
 						f->interval.variance_ns2 };
 	cost_ns = probes * r->probe_ns;
-	r->cost = f->interval.mean_ns > 0 ? cost_ns / f->interval.mean_ns : 0;
+	r->cost = mean_ns > 0 ? cost_ns / mean_ns : 0;
 	/* At least half of the latency is the program's own, whatever a probe is said to cost. */
-	r->state->mean_ns = f->interval.mean_ns - fmin(cost_ns, f->interval.mean_ns / 2);
+	r->state->mean_ns = mean_ns - fmin(cost_ns, mean_ns / 2);
 }

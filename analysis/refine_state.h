@@ -38,6 +38,7 @@ struct refine_state {
 					 * place with the largest share */
 	double mean_ns;			/* of the latency, without the probes' cost */
 	struct refine_run before;	/* the latest run */
+	uint32_t next_gate;		/* struct refinement's, of the plan that is being made */
 };
 
 /* The function of a node or factor, or FUNCTION_NONE. */

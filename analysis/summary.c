@@ -36,10 +36,15 @@ int64_t quantile_ns(const int64_t *sorted, size_t cnt, unsigned int percent)
 
 static void add_rows(struct analysis *a)
 {
-	for (size_t i = 0; i < a->used->items.cnt; i++) {
-		const struct interval *iv = a->used->items.items[i];
+	const interval_list *full = &a->used->items, *root = &a->used->root_only;
+
+	for (size_t i = 0, k = 0; i + k < full->cnt + root->cnt; ) {
+		/* Both are in the order of the trace's array. */
+		bool from_root = i == full->cnt ||
+				 (k < root->cnt && root->items[k] < full->items[i]);
+		const struct interval *iv = from_root ? root->items[k++] : full->items[i++];
 		struct interval_row row = {
-			.sid = iv->sid, .start_ns = iv->start_ns, .end_ns = iv->end_ns,
+			.sid = iv->sid, .root_only = from_root, .start_ns = iv->start_ns, .end_ns = iv->end_ns,
 			.start_tid = iv->start_tid, .end_tid = iv->end_tid,
 		};
 

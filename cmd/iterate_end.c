@@ -23,21 +23,36 @@ static void add_too_dear(const struct loop *l, struct str *to)
 		 "what is left to record is called too often for %.3g %% of the latency "
 		 "(--overhead)",
 		 o->overhead * 100);
+	if (l->refinement->gate_intervals)
+		str_addf(to, "; with %" PRIu64 " intervals a run, in place of %" PRIu64 ", it could be recorded "
+			 "in one of so many", l->refinement->gate_intervals,
+			 l->findings->interval.cnt + l->findings->probing.root_only_cnt);
+}
+
+/* A run of few intervals, or of many of which few were recorded in full. */
+static void add_few(const struct loop *l, struct str *to)
+{
+	if (l->refinement->gate > 1)
+		str_addf(to, "only %" PRIu64 " intervals of the run were recorded in full, one in %" PRIu32
+			 ": at least %d are needed to tell, run longer", l->findings->interval.cnt,
+			 l->refinement->gate, FINDINGS_INTERVALS_MIN);
+	else
+		str_addf(to, "the run has too few intervals to tell (at least %d)",
+			 FINDINGS_INTERVALS_MIN);
 }
 
 static void add_unresolved(const struct loop *l, struct str *to)
 {
-	double percent = l->refinement->options.threshold * 100;
+	const struct refinement *r = l->refinement;
 
 	if (!l->findings || l->findings->interval.cnt < FINDINGS_INTERVALS_MIN)
-		str_addf(to, "the run has too few intervals to tell (at least %d)",
-			 FINDINGS_INTERVALS_MIN);
+		add_few(l, to);
 	else
 		str_addf(to,
 			 "not resolved: it takes about %" PRIu64 " more intervals to tell %s above "
-			 "%.3g %%; run the command longer", l->refinement->needed,
-			 l->refinement->verdicts.cnt ? "whether the first factor is" :
-						       "whether a factor is", percent);
+			 "%.3g %%; run the command longer", r->needed * r->gate,
+			 r->verdicts.cnt ? "whether the first factor is" : "whether a factor is",
+			 r->options.threshold * 100);
 }
 
 static bool declined_any(const struct loop *l)

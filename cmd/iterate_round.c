@@ -102,7 +102,7 @@ static int round_begin(const struct loop *l, struct round *ret, struct diag *ret
 
 	*ret = (struct round){
 		.number = r->run_cnt + 1, .run = &l->run, .findings = l->findings, .refinement = r,
-		.recorded_cnt = r->recorded_cnt, .dormant_cnt = r->dormant_cnt,
+		.recorded_cnt = r->recorded_cnt, .dormant_cnt = r->dormant_cnt, .gate = r->gate,
 		.variance_before_ns2 = l->variance_ns2,
 	};
 	add_names(l, &ret->added);
@@ -141,6 +141,26 @@ int iterate_retrace(struct loop *l, struct diag *reterr)
 	return 0;
 }
 
+/*
+ * Even where the plan wants all intervals in full, one in sixteen is not: only so is the cost of
+ * probes measured.  Unless the run before had so few that this would come to nothing.  What the plan
+ * records always was chosen so.
+ */
+static void set_sample(struct loop *l)
+{
+	static const struct sample most = { 15, 16 }, all = { 1, 1 };
+	const struct findings *f = l->findings;
+	uint32_t gate = l->refinement->gate;
+
+	l->record.keep_levels = true;
+	if (gate > 1)
+		l->record.sample = (struct sample){ 1, gate };
+	else if (f && f->interval.cnt + f->probing.root_only_cnt < 16 * REFINE_GATED_MIN)
+		l->record.sample = all;
+	else
+		l->record.sample = most;
+}
+
 int iterate_round(struct loop *l, struct diag *reterr)
 {
 	_cleanup_(plan_freep) struct plan *plan = iterate_plan(l->project, l->refinement);
@@ -153,6 +173,7 @@ int iterate_round(struct loop *l, struct diag *reterr)
 	plan_free(l->built);
 	l->built = TAKE_PTR(plan);
 	progress_line("run %u/%u", l->refinement->run_cnt + 1, l->refinement->options.max_runs);
+	set_sample(l);
 	r = record_once(l->store, NULL, &l->run_command, &l->record, &run, &findings, &status,
 			reterr);
 	progress_done();

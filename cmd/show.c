@@ -155,7 +155,7 @@ static int read_paths(struct material *m, const uint64_t *sid, struct diag *rete
 {
 	const struct findings *f = m->findings;
 	_cleanup_(freep) size_t *order = xcalloc(f->intervals.cnt + 1, sizeof(*order));
-	size_t wanted = arg_slowest ? arg_slowest : 1, found = 0;
+	size_t wanted = arg_slowest ? arg_slowest : 1, found = 0, rank = 1;
 	int r = run_trace_read(m->store, &m->run, &m->trace, reterr);
 
 	m->arena = arena_new();
@@ -165,10 +165,11 @@ static int read_paths(struct material *m, const uint64_t *sid, struct diag *rete
 	for (size_t i = 0; r == 0 && i < f->intervals.cnt && found < wanted; i++) {
 		const struct interval_row *row = &f->intervals.items[order[i]];
 
-		if (sid && row->sid != *sid)
-			continue;
-		found++;
-		r = explain(m, row, i + 1, reterr);
+		if (sid ? row->sid == *sid : !row->root_only) {
+			found++;
+			r = explain(m, row, rank, reterr);
+		}
+		rank += !row->root_only;
 	}
 	return r;
 }

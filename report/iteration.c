@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "report/iteration.h"
 #include "report/output.h"
+#include "report/probing.h"
 #include "report/style.h"
 #include "report/views.h"
 
@@ -62,6 +63,19 @@ static void print_latency(const struct style *s, const struct round *r)
 	if (fabs(drift) > DRIFT_SHOWN)
 		fprintf(s->out, "   (variance %+.0f %% against the run before)", drift * 100);
 	fputc('\n', s->out);
+}
+
+/* "probes 0.3 % of the latency" is reckoned; here is what it was, where that can be said. */
+static void print_measured(const struct style *s, const struct round *r)
+{
+	const struct probing *p = &r->findings->probing;
+	char full[TEXT_MAX], root[TEXT_MAX];
+
+	if (p->measured)
+		fprintf(s->out,
+			"  measured %+.1f %% mean (95 %% CI %+.1f %% to %+.1f %%), %s intervals in full "
+			"against %s root-only\n", p->mean * 100, p->mean_low * 100, p->mean_high * 100,
+			text_cnt(full, r->findings->interval.cnt), text_cnt(root, p->root_only_cnt));
 }
 
 static void add_verdict(struct str *to, const struct refine_verdict *v, bool utf8)
@@ -122,13 +136,17 @@ void round_text(const struct style *s, const struct round *r)
 	add_names(&names, r);
 	fprintf(s->out,
 		"%srun %" PRIu32 "/%" PRIu32
-		"%s  %s   %s   %s intervals   probes about %.1f %% of the latency",
+		"%s  %s   %s   %s intervals",
 		style_bold(s), r->number, r->refinement->options.max_runs, style_end(s),
 		str_cstr(&names), text_ns(took, (double)r->run->duration_ns, s->utf8),
-		text_cnt(cnt, r->findings->interval.cnt), r->refinement->cost * 100);
+		text_cnt(cnt, r->findings->interval.cnt + r->findings->probing.root_only_cnt));
+	if (r->gate > 1)
+		fprintf(s->out, ", one in %" PRIu32 " in full", r->gate);
+	fprintf(s->out, "   probes about %.1f %% of the latency", r->refinement->cost * 100);
 	if (r->dormant_cnt)
 		fprintf(s->out, " (%s dormant)", text_cnt(cnt, r->dormant_cnt));
 	fputc('\n', s->out);
+	print_measured(s, r);
 	print_latency(s, r);
 	round_missing_text(s, r);
 	print_factors(s, r);
@@ -184,6 +202,7 @@ json_t *round_json(const struct round *r)
 
 	json_set(plan, "recorded", json_integer((json_int_t)r->recorded_cnt));
 	json_set(plan, "dormant", json_integer((json_int_t)r->dormant_cnt));
+	json_set(plan, "one_interval_in", json_integer(r->gate));
 	round_missing_json(plan, r);
 	json_set(o, "run", json_integer(r->run->number));
 	json_set(o, "duration_ns", json_integer(r->run->duration_ns));
@@ -194,6 +213,7 @@ json_t *round_json(const struct round *r)
 	json_set(o, "variance_drift", json_number(round_drift(r)));
 	json_set(o, "probe_cost", json_number(r->refinement->cost));
 	json_set(o, "probe_ns", json_number(r->refinement->probe_ns));
+	json_set(o, "instrumentation", probing_json(r->findings));
 	json_set(o, "plan", plan);
 	json_set(o, "selected", selection_json(r));
 	return o;

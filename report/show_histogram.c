@@ -108,12 +108,14 @@ static void fill_buckets(const struct findings *f, buckets *list)
 	for (size_t i = 0; i < f->intervals.cnt; i++) {
 		int64_t latency_ns = f->intervals.items[i].end_ns - f->intervals.items[i].start_ns;
 
+		if (f->intervals.items[i].root_only)
+			continue;
 		if (latency_ns < min_ns)
 			min_ns = latency_ns;
 		if (latency_ns > max_ns)
 			max_ns = latency_ns;
 	}
-	if (f->intervals.cnt == 0)
+	if (f->interval.cnt == 0)
 		return;
 	if (min_ns < 0)
 		min_ns = 0;
@@ -124,6 +126,8 @@ static void fill_buckets(const struct findings *f, buckets *list)
 	for (size_t i = 0; i < f->intervals.cnt; i++) {
 		int64_t latency_ns = f->intervals.items[i].end_ns - f->intervals.items[i].start_ns;
 
+		if (f->intervals.items[i].root_only)
+			continue;
 		list->items[bucket_of(list, latency_ns)].cnt++;
 	}
 }
@@ -171,6 +175,8 @@ static double tail_share(const struct findings *f)
 		double square = ((double)latency_ns - f->interval.mean_ns) *
 				((double)latency_ns - f->interval.mean_ns);
 
+		if (f->intervals.items[i].root_only)
+			continue;
 		all += square;
 		if (latency_ns > f->interval.p99_ns)
 			tail += square;

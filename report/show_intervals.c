@@ -63,6 +63,7 @@ void intervals_text(const struct style *s, const struct view_input *in)
 	table_column(t, "started after", TABLE_RIGHT);
 	table_column(t, "on thread", TABLE_RIGHT);
 	table_column(t, "ended on", TABLE_RIGHT);
+	table_column(t, "", TABLE_LEFT);
 	for (size_t i = 0; i < shown; i++) {
 		const struct interval_row *row = &f->intervals.items[order[i]];
 		double after_ns = (double)row->start_ns - (double)f->intervals.items[0].start_ns;
@@ -72,6 +73,7 @@ void intervals_text(const struct style *s, const struct view_input *in)
 		table_cell(t, "%s", text_ns(text, after_ns, s->utf8));
 		table_cell(t, "%" PRIu64, row->start_tid);
 		table_cell(t, "%" PRIu64, row->end_tid);
+		table_cell(t, "%s", row->root_only ? "root-only" : "");
 	}
 	table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
 	if (shown < cnt)
@@ -98,6 +100,7 @@ json_t *intervals_json(const struct view_input *in)
 		json_set(interval, "latency_ns", json_integer(row->end_ns - row->start_ns));
 		json_set(interval, "start_thread", json_u64(row->start_tid));
 		json_set(interval, "end_thread", json_u64(row->end_tid));
+		json_set(interval, "root_only", json_boolean(row->root_only));
 		json_add(list, interval);
 	}
 	json_set(o, "intervals", list);

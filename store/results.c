@@ -136,6 +136,7 @@ static const struct column interval_columns[] = {
 	COL_64(struct interval_row, end_ns),
 	COL_64(struct interval_row, start_tid),
 	COL_64(struct interval_row, end_tid),
+	COL_BOOL(struct interval_row, root_only),
 };
 
 static const struct column warning_columns[] = {

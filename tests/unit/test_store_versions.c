@@ -24,6 +24,7 @@ static const char *const downgrades[] = {
 	[6] = "ALTER TABLE node DROP COLUMN ci95_low; ALTER TABLE node DROP COLUMN ci95_high;"
 	      "ALTER TABLE factor DROP COLUMN ci95_low; ALTER TABLE factor DROP COLUMN ci95_high;"
 	      "ALTER TABLE factor DROP COLUMN resolved",
+	[7] = "ALTER TABLE interval DROP COLUMN root_only",
 };
 
 static struct store *open_store(bool create)

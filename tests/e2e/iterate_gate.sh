@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# vprof iterate: what is called too often for the budget is recorded in one interval in so many.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+# mix() takes some 50 ns, on a very busy machine up to ten times that, and is called 1,000 times a request,
+# every eighth request 1,500 times.  A probe is reckoned as 17 ns, a dormant one as half a nanosecond: of
+# 2 % of the latency the one is always more, the other always less.
+cat >server.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+static volatile unsigned sink;
+__attribute__((noipa)) void mix(unsigned seed)
+{
+	unsigned x = seed | 1;
+
+	for (unsigned i = 0; i < 100; i++)
+		x = x * 1664525u + (x >> 7);
+	sink += x;
+}
+__attribute__((noipa)) void handle(unsigned id)
+{
+	unsigned calls = id % 8 == 0 ? 1500 : 1000;
+
+	for (unsigned i = 0; i < calls; i++)
+		mix(i);
+}
+int main(int argc, char **argv)
+{
+	for (unsigned id = 1; id <= (argc > 1 ? (unsigned)atoi(argv[1]) : 3000); id++)
+		handle(id);
+	return 0;
+}
+END
+printf 'CFLAGS = -O2 -g\nserver: server.o\n\t$(CC) -o $@ server.o\n' >Makefile
+cat >vprof.conf <<'END'
+[interval "request"]
+	start = handle
+	end = handle
+[build]
+	command = make
+[iterate]
+	overhead = 0.02
+END
+
+expect 0 "$VPROF" iterate --format json -- ./server
+says " in full" "  measured " " intervals in full against "
+grep -q '"one_interval_in": 1,\{0,1\}$' "$work/.out" && pass || fail "the first run records all intervals"
+grep -Eq '"one_interval_in": ([2-9]|[1-9][0-9]+),?$' "$work/.out" && pass || fail "no run is gated"
+says '"reason": "closed"' '"mean_ci95"' '"probe_cost"'
+expect 0 "$VPROF" show factors
+says mix
+
+# Of the last run about one interval in so many was in full; all of them are listed.
+expect 0 "$VPROF" sql "SELECT f.count + p.root_only_count, f.count < 2000, f.count >= 30
+	FROM finding f JOIN probing p ON p.finding = f.id ORDER BY f.run DESC LIMIT 1"
+grep -q '^3000.*1.*1$' "$work/.out" && pass || fail "intervals: $(cat "$work/.out")"
+expect 0 "$VPROF" show intervals --format csv
+[ "$(wc -l <"$work/.out")" = 3001 ] && pass || fail "3000 requests, $(wc -l <"$work/.out") lines"
+expect 0 "$VPROF" show intervals
+says root-only
+expect 0 "$VPROF" show critical-path --slowest 1
+says mix
+
+# With fewer requests that is not to be had, and it says how many it takes.
+expect 0 "$VPROF" iterate -- ./server 60
+says "called too often for 2 % of the latency" "intervals a run, in place of 60, it could be recorded in one of so many"
+finish
