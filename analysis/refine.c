@@ -182,6 +182,7 @@ struct refinement *refinement_new(const struct refine_project *p, const struct r
 	s->visited = xcalloc(cnt, sizeof(*s->visited));
 	s->calls = xcalloc(cnt, sizeof(*s->calls));
 	s->tried = xcalloc(cnt, sizeof(*s->tried));
+	s->share_cost = xcalloc(cnt, sizeof(*s->share_cost));
 	s->total = xcalloc(cnt, sizeof(*s->total));
 	s->own = xcalloc(cnt, sizeof(*s->own));
 	s->blamed = xcalloc(cnt, sizeof(*s->blamed));
@@ -229,6 +230,7 @@ void refinement_free(struct refinement *r)
 	VEC_RELEASE(&s->edges);
 	free(s->calls);
 	free(s->tried);
+	free(s->share_cost);
 	free(s->total);
 	free(s->own);
 	free(s->blamed);
@@ -251,7 +253,7 @@ static double positive(double x)
 }
 
 /* Who is blamed for a queue wait works for other intervals, so what it calls is recorded inside. */
-static bool is_queue(const struct node *wait)
+bool refine_is_queue(const struct node *wait)
 {
 	return wait->kind == NODE_WAIT && wait->wait == STATE_QUEUE;
 }
@@ -280,7 +282,7 @@ static void add_own_shares(struct refine_state *s, const struct findings *f,
 
 		if (owner == FUNCTION_NONE)
 			continue;
-		if (n->kind == NODE_BLAME && !is_queue(&f->nodes.items[n->parent])) {
+		if (n->kind == NODE_BLAME && !refine_is_queue(&f->nodes.items[n->parent])) {
 			s->blamed[owner] += positive(n->share);
 			add_doubt(&s->blamed_doubt[owner], n);
 		} else if (n->kind != NODE_FUNCTION || !has_children[i]) {

@@ -4,7 +4,8 @@
  *
  * Any set of functions may carry probes: the time of one that does not falls into the body of
  * the nearest that does.  So a plan is filled in tiers, each from the rarest function up, as
- * long as calls x cost fit into overhead x mean:
+ * long as calls x cost fit into overhead x mean (and their part of the variance into overhead, see
+ * refine_cost.c):
  *
  *	path	what holds more than the threshold, and what it is called by
  *	scope	all levels below bodies above the threshold that call what was not recorded; then below
@@ -37,7 +38,7 @@ struct budget {
 	struct refine_state *s;
 	enum refine_level *next;
 	double *estimate;		/* calls an interval */
-	double left_ns;
+	double left_ns, left_share;	/* of the mean latency, of its variance */
 	VEC(struct candidate) tier;
 	bool *in_scope;
 };
@@ -175,16 +176,20 @@ static void take_tier(struct budget *b)
 		qsort(b->tier.items, b->tier.cnt, sizeof(*b->tier.items), compare_candidates);
 	for (size_t i = 0; i < b->tier.cnt; i++) {
 		const struct candidate *c = &b->tier.items[i];
-		double cost = c->calls * (c->level == REFINE_DORMANT ? b->r->options.dormant_ns :
-					  b->r->probe_ns);
+		double cost = c->calls * b->r->probe_ns, share = b->s->share_cost[c->function];
 
 		if (b->next[c->function] >= c->level)
 			continue;
+		if (c->level == REFINE_DORMANT) {
+			cost = c->calls * b->r->options.dormant_ns;
+			share *= b->r->options.dormant_ns / b->r->options.probe_ns;
+		}
 		if (b->next[c->function] >= REFINE_IN_INTERVALS)
-			cost = 0;		/* it is recorded already, now also outside */
-		if (cost > b->left_ns)
+			cost = share = 0;	/* it is recorded already, now also outside */
+		if (cost > b->left_ns || share > b->left_share)
 			continue;
 		b->left_ns -= cost;
+		b->left_share -= share;
 		b->next[c->function] = c->level;
 	}
 	b->tier.cnt = 0;
@@ -199,6 +204,7 @@ static void take_fixed(struct budget *b)
 			continue;
 		b->next[i] = f->always ? REFINE_ALWAYS : REFINE_IN_INTERVALS;
 		b->left_ns -= b->estimate[i] * b->r->probe_ns;
+		b->left_share -= b->s->share_cost[i];
 	}
 }
 
@@ -402,6 +408,7 @@ static bool take_gated(struct budget *b, const struct findings *f)
 	memset(b->next, 0, cnt * sizeof(*b->next));
 	memset(b->in_scope, 0, cnt * sizeof(*b->in_scope));
 	b->left_ns = b->r->options.overhead * b->s->mean_ns;
+	b->left_share = b->r->options.overhead;
 	take_fixed(b);
 	add_path(b);
 	add_scope(b, true);
@@ -427,9 +434,11 @@ enum refine_stop refine_by_budget(struct refinement *r, const struct findings *f
 	struct refine_state *s = r->state;
 	struct budget b = { .r = r, .s = s, .next = next,
 			    .left_ns = r->options.overhead * s->mean_ns,
+			    .left_share = r->options.overhead,
 			    .estimate = xcalloc(s->p->function_cnt + 1, sizeof(double)),
 			    .in_scope = xcalloc(s->p->function_cnt + 1, sizeof(bool)) };
-	bool open, doubtful, repeated, too_dear = r->cost > r->options.overhead;
+	bool too_dear = fmax(r->cost, s->share_of_probes) > r->options.overhead;
+	bool open, doubtful, repeated;
 	enum refine_stop stop = REFINE_CLOSED;
 	struct difference d;
 

@@ -29,6 +29,7 @@ struct refine_state {
 
 	unsigned char *tried;		/* runs that recorded it, at most 255 */
 	double *calls; /* an interval, when it was last recorded; negative: never */
+	double *share_cost;		/* of its probes, as a share of Var(T), when last recorded */
 	/* In the latest run, as shares of its Var(T): */
 	double *total;			/* the function with all it calls, largest place */
 	double *own;			/* its body, its waits, and others' in the queue meanwhile */
@@ -37,9 +38,13 @@ struct refine_state {
 	uint32_t *parent;		/* function around it in the tree, or FUNCTION_NONE; of its
 					 * place with the largest share */
 	double mean_ns;			/* of the latency, without the probes' cost */
+	double share_of_probes;		/* of Var(T) */
 	struct refine_run before;	/* the latest run */
 	uint32_t next_gate;		/* struct refinement's, of the plan that is being made */
 };
+
+/* wait is the queue. */
+bool refine_is_queue(const struct node *wait);
 
 /* The function of a node or factor, or FUNCTION_NONE. */
 uint32_t refine_find(const struct refine_state *s, const char *name, const char *file,

@@ -138,6 +138,41 @@ static void test_budget(void **state)
 	}
 }
 
+/*
+ * b comes once in 1,000 intervals and calls c 100,000 times: 100 calls an interval are 1 us of 100, 1 %.
+ * But c takes 20 ns with its probe of 10, and is 0.3 of the variance, and 0.2 are others in the queue
+ * for it: 0.25 of the variance is probes.  c goes, b stays; then the rest is too dear.
+ */
+static void test_cost_of_variance(void **state)
+{
+	static const char *const rare[] = { "r", "b", "c", NULL };
+	static const char *const rare_calls[] = { "rb", "bc", NULL };
+	struct world w;
+
+	(void)state;
+	world_make(&w, rare, rare_calls);
+	world_start(&w, REFINE_BUDGET, 3);
+	for (int run = 0; run < 2; run++) {
+		struct findings *f = found_new(10000, 100000);
+		uint32_t b = found_function(f, &w, 'b', found_function(f, &w, 'r', 0, 0.8, 1), 0.8,
+					    0.001), wait;
+
+		f->nodes.items[b].mean_ns = 6000;
+		f->nodes.items[b - 1].mean_ns = 80000;
+		assert_string_equal(world_recorded(&w), run ? "rb" : "rbc");
+		if (!run) {
+			f->nodes.items[found_function(f, &w, 'c', b, 0.3, 100)].mean_ns = 2000;
+			wait = found_node(f, &w, NODE_WAIT, 'r', 0, 0.2, 0);
+			f->nodes.items[wait].wait = STATE_QUEUE;
+			found_node(f, &w, NODE_BLAME, 'c', wait, 0.2, 0);
+		}
+		found_factor(f, &w, 'b', 0.8);
+		assert_int_equal(world_step(&w, f), run ? REFINE_TOO_DEAR : REFINE_GOES_ON);
+		assert_true(w.r->cost < 0.02);
+	}
+	refinement_free(w.r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +181,7 @@ int main(void)
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_lot),
 		cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_cost_of_variance),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
