@@ -19,6 +19,7 @@
 #include "cmd/build_steps.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
+#include "instrumenter/product.h"
 
 #define SETTING_BUILD_COMMAND "build.command"
 
@@ -208,6 +209,28 @@ int build_load_units(struct store *s, units *ret, struct diag *reterr)
 	return r < 0 ? r : project_load(s, ret, reterr);
 }
 
+/* What was compiled without vprof since the last build counts as up to date for make: it is set
+ * aside, and the build makes it again. */
+static int build_foreign(const struct args *command, const struct build_options *o,
+			 struct diag *reterr)
+{
+	_cleanup_(freep) char *dir = build_dir();
+	_cleanup_(units_release) units list = { 0 };
+	int r = units_read(dir, &list, reterr);
+	size_t cnt = r == 0 ? products_set_aside(&list, dir) : 0;
+
+	if (cnt == 0)
+		return r;
+	note_line("%zu object%s compiled without vprof since the last build: building %s again", cnt,
+		  cnt == 1 ? " was" : "s were", cnt == 1 ? "it" : "them");
+	r = run_build(command, o, reterr);
+	if (r == 0)
+		products_forget(&list, dir);
+	else
+		products_put_back(&list, dir);
+	return r;
+}
+
 int build_scan(struct store *s, const struct args *command, const struct build_options *o,
 	       units *ret, struct diag *reterr)
 {
@@ -216,6 +239,8 @@ int build_scan(struct store *s, const struct args *command, const struct build_o
 
 	if (r == 0)
 		r = run_build(command, o, reterr);
+	if (r == 0)
+		r = build_foreign(command, o, reterr);
 	if (r == 0)
 		r = build_load_units(s, ret, reterr);
 	return r < 0 ? r : remember_command(s, command, reterr);

@@ -22,6 +22,7 @@
 #include "instrumenter/compile_unit.h"
 #include "instrumenter/instrument.h"
 #include "instrumenter/preprocess.h"
+#include "instrumenter/product.h"
 
 #define STATUS_NOT_FOUND 127		/* as a shell says it */
 
@@ -42,6 +43,7 @@ struct unit_job {
 	char *object;			/* the file to be made */
 	char *text_path;		/* of the preprocessed, then edited text */
 	struct unit *unit;
+	struct product product;
 	struct str messages;		/* about the unit's text as we see it */
 };
 
@@ -176,22 +178,39 @@ static bool compile_instrumented(struct unit_job *j)
 		return false;
 	}
 	compile_command(j->c, j->source, j->text_path, j->object, !j->o->again, &a);
+	product_begin(&a, j->object, j->object, j->o->build_dir, &j->product);
 	/* These would write a second dependency file, of a unit without headers. */
 	unsetenv("DEPENDENCIES_OUTPUT");
 	unsetenv("SUNPRO_DEPENDENCIES");
 	if (compiler_run(&a, &j->messages) != 0) {
 		give_up_compiling(j, &j->messages);
+		product_drop(&j->product);
 		return false;
 	}
 	return true;
 }
 
+static bool has_output(const struct args *a)
+{
+	for (size_t i = 0; i < a->cnt; i++)
+		if (starts_with(a->items[i], "-o"))
+			return true;
+	return false;
+}
+
 static int compile_original(struct unit_job *j)
 {
 	_cleanup_(args_release) struct args a = ARGS_INIT;
+	int status;
 
 	original_command(j->c, j->source, j->object, j->o->include_dir, writes_deps(j), &a);
-	return compiler_run(&a, NULL);
+	product_begin(&a, has_output(&a) ? j->object : NULL, j->object, j->o->build_dir, &j->product);
+	if (j->product.temporary && writes_deps(j))
+		add_dependency_names(j->c, j->source, &a);
+	status = compiler_run(&a, NULL);
+	if (status)
+		product_drop(&j->product);
+	return status;
 }
 
 /* The compiler has something to say: let it say that about the user's text.  It may be an error
@@ -206,7 +225,7 @@ static int say_messages(struct unit_job *j)
 	messages_command(j->c, j->source, j->text_path, j->o->include_dir, &a);
 	status = compiler_run(&a, NULL);
 	if (status)
-		unlink(j->object);
+		product_drop(&j->product);
 	return status;
 }
 
@@ -229,8 +248,7 @@ static int compile_job(struct unit_job *j)
 	unlink(j->text_path);
 	if (status == 0) {
 		j->unit->probe_set = probe_set_of(j->unit, j->o);
-		/* Without its record a unit is not rebuilt and not reported; the object is good. */
-		unit_write(j->o->build_dir, j->unit, NULL);
+		product_keep(&j->product, &j->unit, 1, j->o->build_dir);
 	}
 	return status;
 }
@@ -245,7 +263,7 @@ static void say_untouched(const struct unit *u)
 
 /* Compiles source i to object (in the user's terms a path relative to here). */
 int compile_unit(const struct launcher_options *o, const struct command *c, size_t i,
-		    const char *object)
+		 const char *object, struct unit **ret)
 {
 	struct unit *u = new_unit(c, i);
 	struct unit_job j = {
@@ -260,7 +278,8 @@ int compile_unit(const struct launcher_options *o, const struct command *c, size
 	str_release(&j.messages);
 	free(j.object);
 	free(j.text_path);
-	unit_free(u);
+	product_release(&j.product);
+	*ret = u;
 	return status;
 }
 

@@ -9,9 +9,9 @@
 #include "instrumenter/launcher.h"
 
 /* Compiles source i of c to object (in the user's terms a path relative to here), writes the scan
- * record.  The exit status to end with; the compiler has said why. */
+ * record.  The exit status to end with; the compiler has said why.  The caller frees *ret. */
 int compile_unit(const struct launcher_options *o, const struct command *c, size_t i,
-		 const char *object);
+		 const char *object, struct unit **ret);
 
 /* The edited text that u would be compiled from now.  1, or 0 if nothing is to be inserted, or a
  * negative errno.  Goes into u's directory and environment. */

@@ -20,6 +20,7 @@
 #include "base/str.h"
 #include "instrumenter/compile_unit.h"
 #include "instrumenter/instrument.h"
+#include "instrumenter/product.h"
 
 /* --- the real compiler ------------------------------------------------------------------ */
 
@@ -113,7 +114,8 @@ static int compile_only(const struct launcher_options *o, const struct command *
 
 	for (size_t i = 0; i < c->sources.cnt; i++) {
 		_cleanup_(freep) char *object = command_object(c, i);
-		int s = compile_unit(o, c, i, object);
+		_cleanup_(unit_freep) struct unit *u = NULL;
+		int s = compile_unit(o, c, i, object, &u);
 
 		status = status ? status : s;
 	}
@@ -134,6 +136,22 @@ static void add_runtime(const struct launcher_options *o, const struct command *
 	args_add(ret, "-lpthread");
 }
 
+/* made: the units that this command compiled as well; NULL: none. */
+static int run_link(const struct launcher_options *o, const struct command *c, struct args *a,
+		    const units *made)
+{
+	_cleanup_(product_release) struct product product = PRODUCT_INIT;
+	int status;
+
+	product_begin(a, c->output, c->output ? c->output : "a.out", o->build_dir, &product);
+	status = compiler_run(a, NULL);
+	if (status)
+		product_drop(&product);
+	else
+		product_keep(&product, made ? made->items : NULL, made ? made->cnt : 0, o->build_dir);
+	return status;
+}
+
 /* The user's own words: a response file stays one, a command line may be too long without. */
 static int link_only(const struct launcher_options *o, const struct command *c, char *const *argv)
 {
@@ -141,11 +159,12 @@ static int link_only(const struct launcher_options *o, const struct command *c, 
 
 	args_add_all(&a, argv);
 	add_runtime(o, c, &a);
-	return compiler_run(&a, NULL);
+	return run_link(o, c, &a, NULL);
 }
 
 /* The link of a command that also compiles: objects[i] stands where source i stood. */
-static int link_objects(const struct launcher_options *o, const struct command *c, char **objects)
+static int link_objects(const struct launcher_options *o, const struct command *c, char **objects,
+			const units *made)
 {
 	_cleanup_(args_release) struct args a = ARGS_INIT;
 	bool assembles = command_has(c, WORD_ASSEMBLER);	/* b.S has #includes, too */
@@ -163,12 +182,13 @@ static int link_objects(const struct launcher_options *o, const struct command *
 		}
 	}
 	add_runtime(o, c, &a);
-	return compiler_run(&a, NULL);
+	return run_link(o, c, &a, made);
 }
 
 static int compile_and_link(const struct launcher_options *o, const struct command *c)
 {
 	char **objects = xcalloc(c->sources.cnt + 1, sizeof(*objects));
+	_cleanup_(units_release) units made = { NULL, 0, 0 };
 	int status = 0;
 
 	for (size_t i = 0; i < c->sources.cnt; i++) {
@@ -177,11 +197,11 @@ static int compile_and_link(const struct launcher_options *o, const struct comma
 		int s;
 
 		objects[i] = unit_path(o->build_dir, real, ".o");
-		s = compile_unit(o, c, i, objects[i]);
+		s = compile_unit(o, c, i, objects[i], VEC_EXTEND(&made));
 		status = status ? status : s;
 	}
 	if (!status)
-		status = link_objects(o, c, objects);
+		status = link_objects(o, c, objects, &made);
 	for (size_t i = 0; i < c->sources.cnt; i++) {
 		if (objects[i])
 			unlink(objects[i]);

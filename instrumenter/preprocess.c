@@ -110,7 +110,7 @@ char *dependency_file(const struct command *c, size_t i)
 }
 
 /* Of -Wp,-MMD,FILE the target is gcc's own choice, but clang's driver reads it as -MMD -MF FILE. */
-static void add_dependency_names(const struct command *c, size_t i, struct args *ret)
+void add_dependency_names(const struct command *c, size_t i, struct args *ret)
 {
 	_cleanup_(freep) char *source = without_suffix(path_base(c->sources.items[i].path));
 

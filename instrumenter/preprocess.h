@@ -30,6 +30,9 @@ void messages_command(const struct command *c, size_t i, const char *text_path,
 void original_command(const struct command *c, size_t i, const char *object, const char *include_dir,
 		      bool with_deps, struct args *ret);
 
+/* What the compiler would name by itself after -o: -MF FILE -MQ TARGET, as far as the user did not. */
+void add_dependency_names(const struct command *c, size_t i, struct args *ret);
+
 /* Where the compile's dependency file goes; NULL if there is none.  The caller frees it. */
 char *dependency_file(const struct command *c, size_t i);
 

@@ -57,6 +57,8 @@ struct unit {
 	const char **argv;		/* the user's compiler and arguments, NULL-terminated */
 	const char **environment;	/* "NAME=value" that mattered, NULL-terminated; may be empty */
 	uint64_t probe_set;		/* hash of the probes and annotations in the object */
+	const char *product;		/* absolute: what the command made, object or program; NULL: not known */
+	uint64_t product_ns, product_bytes;	/* its modification time and size */
 	const char *untouched;		/* NULL, or why the unit was compiled as it is: the message */
 	VEC(struct scan_function) functions;
 	VEC(struct scan_call) calls;

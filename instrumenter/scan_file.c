@@ -170,6 +170,11 @@ static json_t *unit_value(const struct unit *u)
 	json_object_set_new(o, "argv", list_value(u->argv));
 	json_object_set_new(o, "environment", list_value(u->environment));
 	put_hex(o, "probe_set", u->probe_set);
+	put_text(o, "product", u->product);
+	if (u->product) {
+		put_hex(o, "product_ns", u->product_ns);
+		put_hex(o, "product_bytes", u->product_bytes);
+	}
 	put_text(o, "untouched", u->untouched);
 	for (size_t i = 0; i < u->functions.cnt; i++)
 		json_array_append_new(functions, function_value(&u->functions.items[i]));
@@ -352,6 +357,11 @@ static int unit_read(const char *path, struct unit **ret, struct diag *reterr)
 	u->argv = get_words(&r, o, "argv");
 	u->environment = get_words(&r, o, "environment");
 	u->probe_set = get_hex(&r, o, "probe_set");
+	u->product = get_text(&r, o, "product", false);
+	if (u->product) {
+		u->product_ns = get_hex(&r, o, "product_ns");
+		u->product_bytes = get_hex(&r, o, "product_bytes");
+	}
 	u->untouched = get_text(&r, o, "untouched", false);
 	read_lists(&r, o, u);
 	if (strcmp(get_text(&r, o, "format", true), scan_format) != 0)

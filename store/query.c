@@ -16,9 +16,10 @@
 #include "store/db.h"
 #include "store/query.h"
 
-/* These only describe the schema, even with an argument. */
+/* These only describe the schema, or look whether the file is whole, even with an argument. */
 static const char *const reading_pragmas[] = {
 	"table_info", "table_xinfo", "table_list", "index_list", "index_info", "foreign_key_list",
+	"integrity_check", "quick_check",
 };
 
 static int allow_pragma(const char *name, const char *argument)

@@ -249,6 +249,9 @@ static struct unit *sample_unit(void)
 	u->argv = argv;
 	u->probe_set = UINT64_MAX;
 	u->untouched = "why";
+	u->product = "/src/a.o";
+	u->product_ns = UINT64_MAX - 1;
+	u->product_bytes = 7;
 	VEC_ADD(&u->functions, f);
 	VEC_ADD(&u->functions, g);
 	VEC_ADD(&u->calls, call);
@@ -276,6 +279,8 @@ static void test_scan_round_trip(void **state)
 	assert_null(r->argv[3]);
 	assert_int_equal(r->probe_set, UINT64_MAX);
 	assert_string_equal(r->untouched, "why");
+	assert_string_equal(r->product, "/src/a.o");
+	assert_true(r->product_ns == UINT64_MAX - 1 && r->product_bytes == 7);
 	assert_int_equal(r->functions.cnt, 2);
 	assert_int_equal(r->functions.items[0].key, 0xfedcba9876543210ULL);
 	assert_true(r->functions.items[0].is_static && r->functions.items[0].releases);

@@ -70,6 +70,7 @@ static void test_query(void **state)
 	assert_int_equal(query(s, "SELECT b.function FROM because_of b ORDER BY share DESC LIMIT 1",
 			       &c, &d), 0);
 	assert_string_equal(c.first, "flush_log");
+	assert_int_equal(query(s, "PRAGMA integrity_check", &c, &d), 0);
 	assert_int_equal(query(s, "PRAGMA table_info(run)", &c, &d), 0);
 	assert_int_equal(c.rows, 11);
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * product.c - what a command makes: whole or not at all, and known again later.
+ *
+ * A compiler that is killed leaves half an object, newer than its source: make takes it for good.  So it
+ * writes to BUILD_DIR/<path>.new, which is renamed when it is done.
+ *
+ * The record of a unit holds the time and size of its product.  After
+ *
+ *	vprof build -- make;  vi log.c;  make
+ *
+ * log.o is not the one that was recorded.  It has no probes, and make will not make it again: it is
+ * set aside before the build is run once more.  With a libtool object goes the x.lo that stands for it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/banned.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "instrumenter/product.h"
+
+/* Other files are named after -o, or looked for there. */
+static const char *const naming_options[] = {
+	"-gsplit-dwarf", "--coverage", "-ftest-coverage", "-fprofile", "-fbranch-probabilities",
+	"-fstack-usage", "-fcallgraph-info", "-save-temps", "--save-temps", "-fdump", "-dump", "-da",
+	"-ftime-trace", "-fsave-optimization-record", "-foptimization-record",
+};
+
+static bool names_other_files(const struct args *a)
+{
+	for (size_t i = 0; i < a->cnt; i++)
+		for (size_t k = 0; k < ARRAY_SIZE(naming_options); k++)
+			if (starts_with(a->items[i], naming_options[k]))
+				return true;
+	return false;
+}
+
+/* Beside the target where the build directory is on another file system: a rename is to be enough.
+ * NULL: what is there is not to be replaced, or it cannot be. */
+static char *temporary_for(const char *target, const char *build_dir)
+{
+	_cleanup_(freep) char *dir = path_dir(target), *real = path_real(target);
+	struct stat st, there, ours;
+
+	if ((lstat(target, &st) == 0 && !S_ISREG(st.st_mode)) || access(dir, W_OK) < 0)
+		return NULL;
+	if (stat(dir, &there) < 0 || stat(build_dir, &ours) < 0)
+		return NULL;
+	return there.st_dev == ours.st_dev ? unit_path(build_dir, real, ".new") :
+					     xasprintf("%s.vprof-new", target);
+}
+
+static void replace_word(struct args *a, size_t i, char *word)
+{
+	free(a->items[i]);
+	a->items[i] = word;
+}
+
+/* -o OUTPUT and -oOUTPUT become -o temporary; false: there is none. */
+static bool redirect(struct args *a, const char *output, const char *temporary)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < a->cnt; i++) {
+		if (strcmp(a->items[i], "-o") == 0 && i + 1 < a->cnt &&
+		    strcmp(a->items[i + 1], output) == 0) {
+			replace_word(a, ++i, xstrdup(temporary));
+			found = true;
+		} else if (starts_with(a->items[i], "-o") && strcmp(a->items[i] + 2, output) == 0) {
+			replace_word(a, i, xasprintf("-o%s", temporary));
+			found = true;
+		}
+	}
+	return found;
+}
+
+void product_begin(struct args *a, const char *output, const char *target, const char *build_dir,
+		   struct product *ret)
+{
+	_cleanup_(freep) char *temporary = NULL;
+
+	product_release(ret);
+	ret->target = xstrdup(target);
+	if (names_other_files(a))
+		return;
+	temporary = temporary_for(target, build_dir);
+	if (!temporary)
+		return;
+	if (!output) {
+		args_add(a, "-o");
+		args_add(a, temporary);
+	} else if (!redirect(a, output, temporary)) {
+		return;
+	}
+	ret->temporary = TAKE_PTR(temporary);
+}
+
+void product_drop(struct product *p)
+{
+	if (p->target)
+		unlink(p->temporary ? p->temporary : p->target);
+	product_release(p);
+}
+
+static void stamp(struct unit *u, const char *product, const struct stat *st)
+{
+	u->product = arena_strdup(u->arena, product);
+	u->product_ns = (uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec;
+	u->product_bytes = (uint64_t)st->st_size;
+}
+
+void product_keep(struct product *p, struct unit *const *units, size_t cnt, const char *build_dir)
+{
+	_cleanup_(freep) char *real = p->target ? path_real(p->target) : NULL;
+	struct stat st;
+	bool there = real && stat(p->temporary ? p->temporary : p->target, &st) == 0 &&
+		     S_ISREG(st.st_mode);
+
+	for (size_t i = 0; i < cnt; i++) {
+		if (there)
+			stamp(units[i], real, &st);
+		/* Without its record a unit is not rebuilt and not reported; the object is good. */
+		unit_write(build_dir, units[i], NULL);
+	}
+	if (p->temporary && rename(p->temporary, p->target) < 0) {
+		copy_file(p->temporary, p->target);
+		unlink(p->temporary);
+	}
+	product_release(p);
+}
+
+void product_release(struct product *p)
+{
+	free(p->target);
+	free(p->temporary);
+	*p = (struct product)PRODUCT_INIT;
+}
+
+/* ---- what was made without us ---- */
+
+static bool is_foreign(const struct unit *u)
+{
+	struct stat st;
+
+	return u->product && stat(u->product, &st) == 0 && S_ISREG(st.st_mode) &&
+	       ((uint64_t)st.st_size != u->product_bytes ||
+		(uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec !=
+			u->product_ns);
+}
+
+/* What libtool would have: "x.lo" of "x.o" and ".libs/x.o".  NULL: it is no object. */
+static char *libtool_object(const char *object)
+{
+	_cleanup_(freep) char *dir = path_dir(object), *above = path_dir(dir);
+	size_t stem = strlen(path_base(object));
+
+	if (!ends_with(object, ".o"))
+		return NULL;
+	return xasprintf("%s/%.*s.lo", strcmp(path_base(dir), ".libs") == 0 ? above : dir,
+			 (int)stem - 2, path_base(object));
+}
+
+static char *aside_path(const char *product, const char *build_dir)
+{
+	return unit_path(build_dir, product, ".aside");
+}
+
+static bool set_aside(const char *path, const char *build_dir)
+{
+	_cleanup_(freep) char *aside = aside_path(path, build_dir);
+
+	if (rename(path, aside) == 0)
+		return true;
+	return copy_file(path, aside) == 0 && unlink(path) == 0;
+}
+
+size_t products_set_aside(const units *list, const char *build_dir)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < list->cnt; i++) {
+		const struct unit *u = list->items[i];
+		_cleanup_(freep) char *lo = NULL;
+
+		if (!is_foreign(u))
+			continue;
+		lo = libtool_object(u->product);
+		if (lo && file_exists(lo))
+			set_aside(lo, build_dir);
+		cnt += set_aside(u->product, build_dir);
+	}
+	return cnt;
+}
+
+static void forget(const char *path, const char *build_dir)
+{
+	_cleanup_(freep) char *aside = path ? aside_path(path, build_dir) : NULL;
+
+	if (aside)
+		unlink(aside);
+}
+
+void products_forget(const units *list, const char *build_dir)
+{
+	for (size_t i = 0; i < list->cnt; i++) {
+		const char *product = list->items[i]->product;
+		_cleanup_(freep) char *lo = product ? libtool_object(product) : NULL;
+
+		forget(product, build_dir);
+		forget(lo, build_dir);
+	}
+}
+
+static void put_back(const char *path, const char *build_dir)
+{
+	_cleanup_(freep) char *aside = path ? aside_path(path, build_dir) : NULL;
+
+	if (!aside || !file_exists(aside))
+		return;
+	if (!file_exists(path) && rename(aside, path) < 0)
+		copy_file(aside, path);
+	unlink(aside);
+}
+
+void products_put_back(const units *list, const char *build_dir)
+{
+	for (size_t i = 0; i < list->cnt; i++) {
+		const char *product = list->items[i]->product;
+		_cleanup_(freep) char *lo = product ? libtool_object(product) : NULL;
+
+		put_back(product, build_dir);
+		put_back(lo, build_dir);
+	}
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * product.h - the object or program that a command makes: it appears whole or not at all, and is
+ * known again.
+ *
+ *	struct product p = PRODUCT_INIT;
+ *	product_begin(&argv, "log.o", "log.o", build_dir, &p);	-o log.o becomes -o BUILD_DIR/...log.o.new
+ *	status = run(&argv);
+ *	status ? product_drop(&p) : product_keep(&p, &unit, 1, build_dir);
+ *	product_release(&p);
+ */
+#ifndef INSTRUMENTER_PRODUCT_H
+#define INSTRUMENTER_PRODUCT_H
+
+#include "base/proc.h"
+#include "instrumenter/scan.h"
+
+struct product {
+	char *target;			/* NULL: nothing begun */
+	char *temporary;		/* where it is made; NULL: in place */
+};
+
+#define PRODUCT_INIT { NULL, NULL }
+
+/* output: the value of -o in a, NULL if it has none; then target is where the product goes by
+ * default.  Changes a.  A product that cannot be made elsewhere is made in place: a device, one whose
+ * -o is in a response file, options that name other files after it (-gsplit-dwarf, --coverage). */
+void product_begin(struct args *a, const char *output, const char *target, const char *build_dir,
+		   struct product *ret);
+
+/* Removes what was made. */
+void product_drop(struct product *p);
+
+/* Writes the records of the units that it consists of, which know it from now on, and moves it to
+ * its place.  In that order: whoever is killed in between leaves a record of something else. */
+void product_keep(struct product *p, struct unit *const *units, size_t cnt, const char *build_dir);
+
+void product_release(struct product *p);	/* also a _cleanup_ function */
+
+/*
+ * Products that are not the ones that were recorded: made without vprof since.  They are set aside for the
+ * build to make them again; returns how many.  forget: it has; put_back: it failed, and what it did
+ * not make is there again.
+ */
+size_t products_set_aside(const units *list, const char *build_dir);
+void products_forget(const units *list, const char *build_dir);
+void products_put_back(const units *list, const char *build_dir);
+
+#endif

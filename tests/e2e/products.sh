@@ -1,0 +1,106 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What a build makes is whole or not there, also when the compiler is killed; and what the user compiled
+# without vprof since is noticed and built again.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+mkdir project && cd project || exit 99
+cat >deep.c <<'END'
+#include <unistd.h>
+void slow(unsigned id) { if (id % 8 == 0) usleep(2000); }
+void handle(unsigned id) { slow(id); }
+END
+cat >main.c <<'END'
+void handle(unsigned id);
+int main(void) { for (unsigned id = 1; id <= 100; id++) handle(id); return 0; }
+END
+cat >Makefile <<'END'
+program: main.o deep.o
+	gcc -o $@ main.o deep.o
+%.o: %.c
+	test ! -e broken && gcc -g -c $<
+END
+expect 0 "$VPROF" annotate --start handle --end handle
+expect 0 "$VPROF" build -- make
+expect 0 "$VPROF" build -- make
+if grep -q "without vprof" "$work/.err"; then fail "nobody compiled anything"; else pass; fi
+
+# One object, then all of them.  What moved is known at its new place.
+sed 's/^void handle/\n&/' deep.c >new.c && mv new.c deep.c
+expect 0 make
+expect 0 "$VPROF" build -- make
+says "1 object was compiled without vprof since the last build: building it again"
+expect 0 "$VPROF" record -- ./program
+says "100 intervals"
+expect 0 "$VPROF" show call-graph --below handle
+says "deep.c:4"
+rm -f program ./*.o
+expect 0 make
+expect 0 "$VPROF" iterate -- ./program
+says "2 objects were compiled without vprof since the last build: building them again" "▶ slow"
+
+# They cannot be built again: what was there is there again.
+rm -f program ./*.o
+expect 0 make
+touch broken
+cp deep.o before.o
+expect 2 "$VPROF" build -- make
+says "the build ended with status 2"
+expect 0 make
+expect 0 cmp before.o deep.o
+expect 0 ./program
+rm broken
+expect 0 "$VPROF" build -- make
+says "2 objects were compiled"
+if ls vprof.data/build/*.aside vprof.data/build/*.new >/dev/null 2>&1; then fail "something is left"; else pass; fi
+
+# A command that compiles and links at once.
+printf 'program: main.c deep.c\n\tgcc -g -o $@ main.c deep.c\n' >Makefile
+rm -f program ./*.o
+expect 0 "$VPROF" build -- make
+touch main.c
+expect 0 make
+expect 4 "$VPROF" record -- ./program
+expect 0 "$VPROF" build -- make
+says "1 object was compiled without vprof"
+expect 0 "$VPROF" record -- ./program
+says "100 intervals"
+
+# The dependency file of a unit that is compiled as it is has its name and its target.
+printf 'int other;\n' >other.h
+printf '#include "other.h"\n' >plain.c
+gcc -MMD -c plain.c -o plain.o && mv plain.d want.d
+printf 'program: main.c deep.c plain.o\n\tgcc -g -o $@ main.c deep.c plain.o\nplain.o: plain.c\n\tgcc -MMD -c plain.c -o plain.o\n' >Makefile
+rm -f program plain.o
+expect 0 "$VPROF" build -- make
+expect 0 cmp want.d plain.d
+
+# A compiler and a linker that are killed in the middle of their work: make goes on where it was.
+gcc=$(command -v gcc)
+mkdir ../bin
+cat >../bin/gcc <<END
+#!/bin/sh
+# The work is to be done for what the file "victim" names.
+for word; do
+	[ "\$last" = -o ] && out=\$word
+	last=\$word
+done
+case "\$out" in
+*"\$(cat "$work/victim")"*) echo half >"\$out"; kill -KILL \$PPID \$\$ ;;
+esac
+exec $gcc "\$@"
+END
+chmod +x ../bin/gcc
+printf 'program: main.o deep.o\n\tgcc -o $@ main.o deep.o\n%%.o: %%.c\n\tgcc -g -c $< -o $@\n' >Makefile
+for victim in deep.o program; do
+	rm -f program ./*.o
+	echo "$victim" >"$work/victim"
+	PATH=$work/bin:$PATH expect 2 "$VPROF" build -- make
+	if [ -e "$victim" ]; then fail "half of $victim is there"; else pass; fi
+	expect 0 make
+	expect 0 ./program
+done
+expect 0 "$VPROF" build -- make
+expect 0 "$VPROF" record -- ./program
+says "100 intervals"
+finish
