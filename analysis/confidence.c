@@ -123,6 +123,16 @@ static bool neighbours_alike(const double *blocks, size_t cnt)
 	return products > LAG_1_MAX * squares;
 }
 
+/* Of Student's t; kept, for there are thousands of nodes and only a few numbers of blocks. */
+static double t_quantile(size_t block_cnt)
+{
+	static double known[CONFIDENCE_BLOCKS_MAX + 1];
+
+	if (known[block_cnt] == 0)
+		known[block_cnt] = gsl_cdf_tdist_Pinv(0.975, (double)block_cnt - 1);
+	return known[block_cnt];
+}
+
 struct confidence confidence_of(const double *blocks, size_t block_cnt, uint64_t n)
 {
 	double joined[CONFIDENCE_BLOCKS_MAX], squares = 0;
@@ -134,7 +144,7 @@ struct confidence confidence_of(const double *blocks, size_t block_cnt, uint64_t
 	c.correlated = neighbours_alike(joined, c.block_cnt);
 	for (size_t b = 0; b < c.block_cnt; b++)
 		squares += joined[b] * joined[b];
-	c.half_width = gsl_cdf_tdist_Pinv(0.975, (double)c.block_cnt - 1) *
+	c.half_width = t_quantile(c.block_cnt) *
 		       sqrt((double)c.block_cnt / ((double)c.block_cnt - 1) * squares) / (double)n;
 	return c;
 }

@@ -10,8 +10,8 @@
  *
  *	handle [ get [] set [] ]	handle > get: through dispatch.  handle > set: observed.
  *
- * What stands between the two must be silent.  Inside an interval these are the functions without a
- * probe; elsewhere any function, because most probes are off there.
+ * What stands between the two must be silent.  Inside an interval that was recorded in full these are the
+ * functions without a probe; elsewhere any function, because most probes are off there.
  */
 #include "analysis/passes.h"
 
@@ -39,9 +39,30 @@ static bool has_keys(const struct trace *t, uint32_t caller, uint32_t callee)
 	return caller != callee && t->functions.items[caller].key && t->functions.items[callee].key;
 }
 
+/* Intervals of which not every probe has left its record. */
+static struct map *partly_recorded(const struct trace *t)
+{
+	struct map *sids = map_new();
+
+	for (size_t i = 0; i < t->intervals.cnt; i++)
+		if (t->intervals.items[i].root_only || t->intervals.items[i].lost)
+			map_set(sids, t->intervals.items[i].sid, 1);
+	return sids;
+}
+
+/* Both in one interval that was recorded in full. */
+static bool are_inside(const struct map *partly, const struct invocation *outer,
+		       const struct invocation *inner)
+{
+	uint64_t unused;
+
+	return inner->sid != SID_NONE && inner->sid == outer->sid &&
+	       (map_cnt(partly) == 0 || !map_get(partly, inner->sid, &unused));
+}
+
 static void collect_nestings(struct explorer *x, const struct timeline *tl)
 {
-	_cleanup_(map_freep) struct map *known = map_new();
+	_cleanup_(map_freep) struct map *known = map_new(), *partly = partly_recorded(x->t);
 	const struct invocation *items = x->t->invocations.items;
 
 	for (size_t i = 0; i < x->t->invocations.cnt; i++) {
@@ -52,7 +73,7 @@ static void collect_nestings(struct explorer *x, const struct timeline *tl)
 		if (tl->parents[i] == INVOCATION_NONE)
 			continue;
 		outer = &items[tl->parents[i]];
-		inside = inner->sid != SID_NONE && inner->sid == outer->sid;
+		inside = are_inside(partly, outer, inner);
 		pair = (uint64_t)inside << 63 | (uint64_t)outer->function << 32 | inner->function;
 		if (x->latest[inner->function] == pair + 1)
 			continue;	/* nearly always, and cheaper than the map */

@@ -78,7 +78,7 @@ static struct findings *analyse(const struct times *times, size_t cnt)
 {
 	static const char *const names[] = { "handle", "f", "g" };
 	_cleanup_(trace_freep) struct trace *t = trace_new();
-	struct analyze_options o = { NULL };
+	struct analyze_options o = { .interval = NULL };
 	struct findings *f = NULL;
 	int64_t at = 0;
 

@@ -21,12 +21,12 @@ static const char graph[] =
 	"call dispatch get\n";
 
 /* "handle>set " for each call that the run shows, with the invocations of that text. */
-static char *observed(const char *invocations, bool with_keys)
+static char *observed(const char *invocations, bool with_keys, bool root_only)
 {
 	_cleanup_(trace_freep) struct trace *t = NULL;
 	_cleanup_(findings_freep) struct findings *f = NULL;
 	_cleanup_(str_release) struct str text = STR_INIT;
-	struct analyze_options o = { NULL };
+	struct analyze_options o = { .interval = NULL };
 	struct diag d = DIAG_INIT;
 	struct str s = STR_INIT;
 
@@ -35,6 +35,7 @@ static char *observed(const char *invocations, bool with_keys)
 		fail_msg("%s", d.text);
 	for (size_t i = 0; with_keys && i < t->functions.cnt; i++)
 		t->functions.items[i].key = i + 1;
+	t->intervals.items[0].root_only = root_only;
 	assert_int_equal(analyze(t, &o, &f), 0);
 	str_add(&s, "");
 	for (size_t i = 0; i < f->observed.cnt; i++)
@@ -45,7 +46,7 @@ static char *observed(const char *invocations, bool with_keys)
 
 static void expect(const char *invocations, const char *wanted)
 {
-	_cleanup_(freep) char *got = observed(invocations, true);
+	_cleanup_(freep) char *got = observed(invocations, true, false);
 
 	assert_string_equal(got, wanted);
 }
@@ -75,10 +76,21 @@ static void test_probed_between(void **state)
 	       "invocation 1 - set 230 240\ninvocation 1 1 dispatch 60 90\n", "handle>set ");
 }
 
+/* dispatch was called all the same, in an interval whose functions were not recorded. */
+static void test_root_only(void **state)
+{
+	_cleanup_(freep) char *got = observed("invocation 1 1 handle 0 100\ninvocation 1 1 get 10 20\n"
+					      "invocation 1 1 set 30 40\n"
+					      "invocation 1 - dispatch 160 190\n", true, true);
+
+	(void)state;
+	assert_string_equal(got, "handle>set ");
+}
+
 static void test_unknown_functions(void **state)
 {
 	_cleanup_(freep) char *got = observed("invocation 1 1 handle 0 100\n"
-					      "invocation 1 1 set 30 40\n", false);
+					      "invocation 1 1 set 30 40\n", false, false);
 
 	(void)state;
 	assert_string_equal(got, "");
@@ -89,6 +101,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unexplained),
 		cmocka_unit_test(test_probed_between),
+		cmocka_unit_test(test_root_only),
 		cmocka_unit_test(test_unknown_functions),
 	};
 
