@@ -29,6 +29,12 @@ done
 tail -1 demo.out | grep -q "log_append › lock wait causes .* because of flush_log" && pass ||
 	fail "the demo does not end with its answer: $(tail -1 demo.out)"
 
+# The benchmark's table has a row a policy; its figures are not looked at.
+for policy in budget paper; do
+	grep -qE "^\| \`$policy\` \| [0-9]+ \| [0-9]+ \| [0-9] of 3 \| [^|]* \|$" "$readme" && pass ||
+		fail "the README has no row for --policy $policy"
+done
+
 # The pages' examples.
 sed -n '/^\.Bd -literal -offset indent/,/^\.Ed/p' "$top/doc/vprof-tuples.5" | grep -v '^\.' >page.tuples
 expect 0 "$VPROF" import --from tuples page.tuples
