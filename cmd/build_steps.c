@@ -277,5 +277,9 @@ int build_apply(const units *scanned, const struct plan *plan, const struct args
 	if (!o->quiet)
 		note_line("%d of %zu unit%s recompiled with the new probes; linking", rebuilt, scanned->cnt,
 		  scanned->cnt == 1 ? "" : "s");
-	return run_build(command, o, reterr);
+	else
+		progress_line("linking with %d of %zu units new", rebuilt, scanned->cnt);
+	r = run_build(command, o, reterr);
+	progress_done();
+	return r;
 }

@@ -87,12 +87,13 @@ check "no resume" gcc a.c -n request -s enqueue_request -e send_reply -k 'arg0->
 cat > b.c <<'EOF'
 #include <stdio.h>
 static int twice(int x) { if (x > 3) return x * 2; else return 1; }
-static char narrow(int x) { return x; }
+char narrow(int x) { return x; }
 static int *where(int *p) { return p ? p + 1 : 0; }
 static void nothing(int x) { if (x) return; x++; }
 int main(void)
 {
 	int a[2];
+	(void)a;
 	printf("%d %d %d", twice(5), narrow(257), where(0) == 0);
 	nothing(1); nothing(0);
 	where(a);
