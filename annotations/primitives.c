@@ -3,7 +3,7 @@
  * primitives.c - reads the *.sync tables and the values of [sync].
  *
  *	acquire = apr_thread_mutex_lock(arg0)
- *	^role     ^name                 ^one expression: the object
+ *	^role     ^name                 ^one expression: the object; and perhaps class=cond
  *	enqueue = queue_push(queue=arg0, task=arg1->job)
  *	                     ^named expressions, in any order, split at commas outside parentheses
  *	builtin sleep other		the runtime has vprof_w_sleep
@@ -21,6 +21,25 @@ static const char *const role_names[] = {
 	[ROLE_ACQUIRE] = "acquire", [ROLE_RELEASE] = "release", [ROLE_ENQUEUE] = "enqueue",
 	[ROLE_DEQUEUE] = "dequeue", [ROLE_OTHER] = "other",
 };
+
+static const struct {
+	const char *name;
+	enum primitive_class class;
+} classes[] = {
+	{ "lock", CLASS_LOCK }, { "cond", CLASS_COND }, { "io", CLASS_IO }, { "join", CLASS_JOIN },
+	{ "sleep", CLASS_SLEEP },
+};
+
+static bool class_parse(const char *s, enum primitive_class *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
+		if (strcmp(classes[i].name, s) == 0) {
+			*ret = classes[i].class;
+			return true;
+		}
+	}
+	return false;
+}
 
 static bool role_parse(const char *s, size_t len, enum primitive_role *ret)
 {
@@ -78,26 +97,27 @@ static bool is_c_name(const char *s)
 	return true;
 }
 
-/* Puts "queue=arg0" or "arg0" where it belongs.  False: no such name, or given twice. */
+/* Puts "queue=arg0", "class=cond" or "arg0" where it belongs.  False: no such name, or given twice. */
 static bool set_expression(struct primitive *p, const char *text)
 {
 	bool is_queue_role = p->role == ROLE_ENQUEUE || p->role == ROLE_DEQUEUE;
 	const char *eq = strchr(text, '=');
 	bool is_named = eq && eq[1] != '=';
 	_cleanup_(freep) char *name = is_named ? trimmed(text, (size_t)(eq - text)) : NULL;
+	_cleanup_(freep) char *value = is_named ? trimmed(eq + 1, strlen(eq + 1)) : xstrdup(text);
 	char **slot = &p->object;
 
-	if (!is_queue_role)
-		is_named = false;
-	else if (!is_named)
+	if (p->role == ROLE_ACQUIRE && is_named && strcmp(name, "class") == 0)
+		return class_parse(value, &p->class);
+	if (is_queue_role && !is_named)
 		return false;
-	else if (strcmp(name, "task") == 0)
+	if (is_queue_role && strcmp(name, "task") == 0)
 		slot = &p->task;
-	else if (strcmp(name, "queue") != 0)
+	else if (is_queue_role && strcmp(name, "queue") != 0)
 		return false;
 	if (*slot)
 		return false;
-	*slot = is_named ? trimmed(eq + 1, strlen(eq + 1)) : xstrdup(text);
+	*slot = is_queue_role ? TAKE_PTR(value) : xstrdup(text);
 	return **slot != '\0';
 }
 
@@ -107,7 +127,8 @@ static int bad_primitive(enum primitive_role role, const char *text, struct diag
 	return diag_remedy(reterr, -EINVAL, role == ROLE_ENQUEUE || role == ROLE_DEQUEUE ?
 			   "write FUNCTION(queue=EXPRESSION, task=EXPRESSION), where argN and ret may "
 			   "stand for the arguments and the result" :
-			   "write FUNCTION(EXPRESSION): the object, where argN stands for an argument");
+			   "write FUNCTION(EXPRESSION): the object, where argN stands for an argument; "
+			   "behind it may stand class=lock, cond, io, join or sleep");
 }
 
 int primitive_parse(enum primitive_role role, const char *text, struct primitive *ret,

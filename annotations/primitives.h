@@ -3,6 +3,7 @@
  * primitives.h - which functions block, wake, hand over a task: the *.sync tables and [sync].
  *
  *	acquire = apr_thread_mutex_lock(arg0)		may block; the object is arg0
+ *	acquire = os_event_wait_low(arg0, class=cond)	may block, but not for a lock
  *	release = apr_thread_mutex_unlock(arg0)		may wake who waits for arg0
  *	enqueue = queue_push(queue=arg0, task=arg1)
  *	dequeue = queue_pop(queue=arg0, task=ret)
@@ -23,8 +24,14 @@ enum primitive_role {
 	ROLE_OTHER			/* builtin that neither waits for nor wakes a thread: sleep */
 };
 
+/* What a thread waits for.  The numbers are those of enum wait_class in trace/format.h; 0 is a lock. */
+enum primitive_class {
+	CLASS_LOCK = 0, CLASS_COND = 2, CLASS_IO = 3, CLASS_JOIN = 5, CLASS_SLEEP = 6
+};
+
 struct primitive {
 	enum primitive_role role;
+	enum primitive_class class;	/* acquire */
 	bool builtin;			/* the runtime has vprof_w_NAME */
 	char *name;
 	char *object;			/* acquire, release: expression; enqueue, dequeue: the queue */

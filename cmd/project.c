@@ -37,7 +37,8 @@ int read_primitives(const struct config *c, primitives *ret, struct diag *reterr
 
 	for (size_t i = 0; i < c->sync.cnt; i++) {
 		const struct primitive *p = &c->sync.items[i];
-		struct primitive copy = { .role = p->role, .builtin = p->builtin, .name = xstrdup(p->name) };
+		struct primitive copy = { .role = p->role, .class = p->class, .builtin = p->builtin,
+					  .name = xstrdup(p->name) };
 
 		copy.object = p->object ? xstrdup(p->object) : NULL;
 		copy.task = p->task ? xstrdup(p->task) : NULL;

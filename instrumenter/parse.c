@@ -151,6 +151,8 @@ static void add_prototype(struct walk *w, CXCursor c, const char *name, bool for
 	t->defined = clang_isCursorDefinition(c);
 	t->c_linkage = w->in->language == LANG_C || clang_is_c_linkage(c);
 	t->variadic = clang_Cursor_isVariadic(c);
+	t->renamed = clang_Cursor_hasAttrs(c) &&
+		     strstr(clang_printed(w->p->arena, w->p->private->policy, c), "asm(");
 	t->result = clang_text(w->p->arena, clang_getTypeSpelling(result));
 	t->result_is_void = clang_getCanonicalType(result).kind == CXType_Void;
 	t->result_is_record = clang_getCanonicalType(result).kind == CXType_Record;

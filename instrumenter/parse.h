@@ -50,6 +50,7 @@ struct parsed_prototype {
 	const char *name;
 	size_t offset;
 	bool foreign, defined, c_linkage, variadic;
+	bool renamed;			/* __asm__("other_name") */
 	const char *result;
 	bool result_is_void, result_is_record;
 	VEC(struct parsed_parameter) parameters;

@@ -30,6 +30,11 @@
 #include "instrumenter/expression.h"
 #include "instrumenter/instrument.h"
 
+enum {
+	WRAPPED_PARAMETERS_MAX = 10,
+	VARIADIC_WORDS = 6
+};
+
 static const struct {
 	const char *role, *entry, *later;	/* kinds of events; NULL: none */
 } role_events[] = {
@@ -42,6 +47,14 @@ static const struct {
 
 /* --- definitions ------------------------------------------------------------------------ */
 
+/* The second word of the event. */
+static const char *second_word(const struct primitive *p)
+{
+	static const char *const digits[] = { "0", "1", "2", "3", "4", "5", "6" };
+
+	return p->task ? p->task : digits[p->class];
+}
+
 static const char *add_entry_event(struct str *s, const struct primitive *p, parameter_name name_of,
 				   void *arg)
 {
@@ -49,7 +62,7 @@ static const char *add_entry_event(struct str *s, const struct primitive *p, par
 	const char *problem = expression_expand(p->object, name_of, arg, NULL, &a);
 
 	if (!problem)
-		problem = expression_expand(p->task ? p->task : "0", name_of, arg, NULL, &b);
+		problem = expression_expand(second_word(p), name_of, arg, NULL, &b);
 	if (!problem)
 		str_addf(s, " if (vprof_event) vprof_event(%s, 0, %s, %s);", role_events[p->role].entry,
 			 a.data, b.data);
@@ -68,7 +81,7 @@ static const char *insert_in_definition(struct instrumenting *in, size_t f, cons
 	if (!problem)
 		in->event_cnt++;
 	if (!problem && later)		/* a task taken from a queue is known only at the end */
-		problem = later_add(in, f, after, later, "0", p->object, p->task,
+		problem = later_add(in, f, after, later, "0", p->object, second_word(p),
 				    p->role == ROLE_DEQUEUE);
 	return problem;
 }
@@ -105,7 +118,8 @@ static size_t count_word(const char *text, size_t len, const char *word)
 	return cnt;
 }
 
-/* The prototype to go by, or NULL if the unit does not use NAME, or defines it. */
+/* The prototype to go by, or NULL if the unit does not use NAME, or defines it, or a header has given
+ * it another name already (fcntl is fcntl64 under _FILE_OFFSET_BITS). */
 static const struct parsed_prototype *used_prototype(const struct instrumenting *in, const char *name)
 {
 	const struct parsed_prototype *found = NULL;
@@ -118,9 +132,10 @@ static const struct parsed_prototype *used_prototype(const struct instrumenting 
 			continue;
 		if (!t->c_linkage)
 			continue;
-		if (t->defined)
+		if (t->defined || t->renamed)
 			return NULL;
-		if (!found || t->parameters.cnt)	/* int usleep(); says less */
+		/* A header's says more than int usleep(); in the project. */
+		if (!found || (t->parameters.cnt && t->foreign >= found->foreign))
 			found = t;
 		cnt++;
 	}
@@ -140,32 +155,45 @@ static const char *wrapper_argument_name(size_t n, void *arg)
 
 static const char *why_no_wrapper(const struct primitive *p, const struct parsed_prototype *t)
 {
-	if (t->variadic)
+	if (t->variadic && !p->builtin)
 		return "a function with '...' cannot be wrapped";
-	if (t->parameters.cnt > 10)
+	if (t->parameters.cnt > WRAPPED_PARAMETERS_MAX)
 		return "a function with more than 10 parameters cannot be wrapped";
-	if (p->builtin && !t->parameters.cnt)
-		return "the declaration does not name the parameters";	/* int usleep(); */
 	if (t->result_is_record)
 		return "a function that returns a structure cannot be wrapped";
-	for (size_t i = 0; i < t->parameters.cnt; i++)
+	for (size_t i = 0; i < t->parameters.cnt && !p->builtin; i++)
 		if (t->parameters.items[i].is_record)
 			return "a function that takes a structure by value cannot be wrapped";
 	return NULL;
 }
 
-/* "(__typeof__(int) vprof_arg0, ...)", or only the types, or only the names. */
+/* "..." of a builtin (syscall, fcntl) stands for at most the words of a system call. */
+static size_t argument_cnt(const struct parsed_prototype *t)
+{
+	return t->variadic ? t->parameters.cnt + VARIADIC_WORDS : t->parameters.cnt;
+}
+
+/*
+ * "(__typeof__(int) vprof_arg0, ...)", or only the types, or only the names.  The one structure that a
+ * builtin takes is the union of pointers that socket addresses are in GNU C.
+ */
 static void add_list(struct str *s, const struct parsed_prototype *t, bool types, bool names)
 {
+	size_t cnt = argument_cnt(t);
+
 	str_addc(s, '(');
-	for (size_t i = 0; i < t->parameters.cnt; i++) {
+	for (size_t i = 0; i < cnt; i++) {
 		str_add(s, i ? ", " : "");
-		if (types)
+		if (types && i >= t->parameters.cnt)
+			str_add(s, "long ");
+		else if (types && t->parameters.items[i].is_record)
+			str_add(s, "void *");
+		else if (types)
 			str_addf(s, "__typeof__(%s) ", t->parameters.items[i].type);
 		if (names)
 			str_addf(s, "vprof_arg%zu", i);
 	}
-	str_add(s, types && !t->parameters.cnt ? "void)" : ")");
+	str_add(s, types && !cnt ? "void)" : ")");
 }
 
 static void add_call(struct str *s, const char *prefix, const struct parsed_prototype *t)
@@ -204,7 +232,7 @@ static const char *add_events(struct str *s, const struct primitive *p, const st
 	if (!problem && later)
 		problem = expression_expand(p->object, wrapper_argument_name, arg, ret, &a);
 	if (!problem && later)
-		problem = expression_expand(p->task ? p->task : "0", wrapper_argument_name, arg, ret, &b);
+		problem = expression_expand(second_word(p), wrapper_argument_name, arg, ret, &b);
 	if (problem)
 		return problem;
 	str_add(s, " ");
@@ -250,7 +278,8 @@ static void redirect(struct instrumenting *in, const struct primitive *p)
 	const struct parsed_prototype *t = used_prototype(in, p->name);
 	const char *problem;
 
-	if (!t || (!p->builtin && !t->foreign))
+	/* The project may have a connect() of its own, which is something else. */
+	if (!t || !t->foreign)
 		return;
 	problem = add_wrapper(in, p, t);
 	if (!p->builtin)

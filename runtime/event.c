@@ -145,7 +145,7 @@ static void hold_begin(uint64_t object)
 }
 
 /* Holds opened later and never closed (longjmp, a path that gave up) end with it. */
-static void hold_end(uint64_t object)
+static void hold_end(uint64_t object, uint64_t class)
 {
 	struct thread *t = &thread_self;
 	unsigned int at = t->hold_cnt;
@@ -159,7 +159,8 @@ static void hold_end(uint64_t object)
 	end = clock_ticks();
 	while (t->hold_cnt >= at)
 		releasers_forget(t->holds[--t->hold_cnt].object);
-	wait_log(WAIT_LOCK, object, start, end, end - start < HOLD_TICKS_MIN);
+	wait_log(class && class < WAIT_CLASS_CNT ? (enum wait_class)class : WAIT_LOCK, object, start, end,
+		 end - start < HOLD_TICKS_MIN);
 }
 
 void vprof_event(unsigned int kind, struct vprof_label *label, unsigned long long a,
@@ -196,7 +197,7 @@ void vprof_event(unsigned int kind, struct vprof_label *label, unsigned long lon
 		break;
 	case VPROF_KIND_ACQUIRED:
 	case VPROF_KIND_SPIN_END:
-		hold_end(a);
+		hold_end(a, b);
 		break;
 	case VPROF_KIND_RELEASE:
 		releasers_stamp_lock(a);

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lifetime.c - wrappers of thread creation and join, and of sleeps.
+ * lifetime.c - wrappers of creation and end: of threads and processes.
  *
  * A new thread gets its serial number from its parent, who logs it: that is the creation edge.
  * The number travels in an entry of a small table, since nothing may be allocated here; the child
  * frees the entry at once.  With all entries taken the thread starts without the edge.
  *
- * A thread that ends stamps its pthread_t; who joins it finds the stamp.
+ * A thread that ends stamps its pthread_t; who joins it finds the stamp.  A process that ends cannot:
+ * its parent is told its number, and that was its first thread's.
  */
 #include <errno.h>
+#include "runtime/libraries.h"
+#include "runtime/real.h"
 #include "runtime/wait.h"
-#include "runtime/wrappers.h"
 
 struct start {
-	void *(*routine)(void *);
+	void *(*routine)(void *);	/* one of these */
+	int (*c11_routine)(void *);
 	void *arg;
 	uint64_t serial;
 	int taken;
@@ -38,75 +41,174 @@ static void give_start(struct start *s)
 	__atomic_store_n(&s->taken, 0, __ATOMIC_RELEASE);
 }
 
-static void *start_thread(void *arg)
+static struct start begin_thread(void *arg)
 {
 	struct start s = *(struct start *)arg;
 
 	give_start(arg);
 	thread_self.serial = s.serial;
 	thread_ready();
+	libraries_look();
+	return s;
+}
+
+static void *start_thread(void *arg)
+{
+	struct start s = begin_thread(arg);
+
 	return s.routine(s.arg);
+}
+
+static int start_c11_thread(void *arg)
+{
+	struct start s = begin_thread(arg);
+
+	return s.c11_routine(s.arg);
+}
+
+/* NULL: start the thread without us. */
+static struct start *prepare(void *arg)
+{
+	int saved_errno = errno;
+	struct start *s = thread_ready() ? take_start() : NULL;
+
+	errno = saved_errno;
+	if (!s)
+		return NULL;
+	s->arg = arg;
+	s->serial = process_new_serial();
+	return s;
+}
+
+static void note_start(struct start *s, bool failed, uint64_t serial, uint64_t ticks)
+{
+	int saved_errno = errno;
+
+	if (failed)
+		give_start(s);
+	else
+		THREAD_LOG(EVENT_CREATE, ticks, serial);
+	errno = saved_errno;
 }
 
 int vprof_w_pthread_create(pthread_t *ret, const pthread_attr_t *attr, void *(*routine)(void *),
 			   void *arg)
 {
-	int saved_errno = errno, r;
-	struct start *s = thread_ready() ? take_start() : NULL;
-	uint64_t now;
+	struct start *s = prepare(arg);
+	uint64_t serial, now;
+	int r;
 
-	errno = saved_errno;
 	if (!s)
-		return pthread_create(ret, attr, routine, arg);
+		return real.pthread_create(ret, attr, routine, arg);
 	s->routine = routine;
-	s->arg = arg;
-	s->serial = process_new_serial();
+	serial = s->serial;
 	now = clock_ticks();
-	uint64_t serial = s->serial;
-	r = pthread_create(ret, attr, start_thread, s);
-	if (r)
-		give_start(s);
-	else
-		THREAD_LOG(EVENT_CREATE, now, serial);
-	errno = saved_errno;
+	r = real.pthread_create(ret, attr, start_thread, s);
+	note_start(s, r, serial, now);
 	return r;
+}
+
+int vprof_w_thrd_create(thrd_t *ret, thrd_start_t routine, void *arg)
+{
+	struct start *s = prepare(arg);
+	uint64_t serial, now;
+	int r;
+
+	if (!s)
+		return real.thrd_create(ret, routine, arg);
+	s->c11_routine = routine;
+	serial = s->serial;
+	now = clock_ticks();
+	r = real.thrd_create(ret, start_c11_thread, s);
+	note_start(s, r != thrd_success, serial, now);
+	return r;
+}
+
+static struct wait wait_for_thread(pthread_t thread)
+{
+	return vprof_self.gate ? wait_begin_call(WAIT_JOIN, releasers_private(thread))
+			       : (struct wait){ .on = false };
 }
 
 int vprof_w_pthread_join(pthread_t thread, void **ret)
 {
-	if (!vprof_self.gate)
-		return pthread_join(thread, ret);
-	pthread_testcancel();
-	if (pthread_tryjoin_np(thread, ret) == 0)
-		return 0;
-	struct wait wait __attribute__((cleanup(wait_end))) =
-		wait_begin(WAIT_JOIN, releasers_private(thread));
-	return wait.result = pthread_join(thread, ret);
+	WAITING wait = wait_for_thread(thread);
+	return wait.result = real.pthread_join(thread, ret);
 }
 
-#define SLEEPING struct wait wait __attribute__((cleanup(wait_end), unused)) = wait_begin(WAIT_SLEEP, 0)
-
-unsigned int vprof_w_sleep(unsigned int seconds)
+int vprof_w_pthread_timedjoin_np(pthread_t thread, void **ret, const struct timespec *until)
 {
-	SLEEPING;
-	return sleep(seconds);
+	WAITING wait = wait_for_thread(thread);
+	return wait.result = real.pthread_timedjoin_np(thread, ret, until);
 }
 
-int vprof_w_usleep(useconds_t usec)
+int vprof_w_pthread_clockjoin_np(pthread_t thread, void **ret, clockid_t clock,
+				 const struct timespec *until)
 {
-	SLEEPING;
-	return usleep(usec);
+	WAITING wait = wait_for_thread(thread);
+	return wait.result = real.pthread_clockjoin_np(thread, ret, clock, until);
 }
 
-int vprof_w_nanosleep(const struct timespec *length, struct timespec *left)
+int vprof_w_thrd_join(thrd_t thread, int *ret)
 {
-	SLEEPING;
-	return nanosleep(length, left);
+	WAITING wait = wait_for_thread(thread);
+	return wait.result = real.thrd_join(thread, ret);
 }
 
-int vprof_w_clock_nanosleep(clockid_t clock, int flags, const struct timespec *length,
-			    struct timespec *left)
+static struct wait wait_for_process(void)
 {
-	SLEEPING;
-	return clock_nanosleep(clock, flags, length, left);
+	return vprof_self.gate ? wait_begin_call(WAIT_JOIN, 0) : (struct wait){ .on = false };
+}
+
+/* r: the process that ended, 0 for none, -1 for an error. */
+static pid_t ended(struct wait *w, pid_t r)
+{
+	w->result = r <= 0;
+	w->holder_tid = r > 0 ? (uint64_t)r : 0;
+	return r;
+}
+
+pid_t vprof_w_wait(int *status)
+{
+	WAITING wait = wait_for_process();
+	return ended(&wait, real.wait(status));
+}
+
+pid_t vprof_w_waitpid(pid_t pid, int *status, int options)
+{
+	WAITING wait = wait_for_process();
+	return ended(&wait, real.waitpid(pid, status, options));
+}
+
+pid_t vprof_w_wait3(int *status, int options, struct rusage *usage)
+{
+	WAITING wait = wait_for_process();
+	return ended(&wait, real.wait3(status, options, usage));
+}
+
+pid_t vprof_w_wait4(pid_t pid, int *status, int options, struct rusage *usage)
+{
+	WAITING wait = wait_for_process();
+	return ended(&wait, real.wait4(pid, status, options, usage));
+}
+
+int vprof_w_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
+{
+	WAITING wait = wait_for_process();
+	int r = real.waitid(type, id, info, options);
+
+	ended(&wait, !r && info ? info->si_pid : -1);
+	return r;
+}
+
+int vprof_w_system(const char *command)
+{
+	WAITING wait = wait_for_process();
+	return real.system(command);
+}
+
+int vprof_w_pclose(FILE *stream)
+{
+	WAITING wait = wait_for_process();
+	return real.pclose(stream);
 }

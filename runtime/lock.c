@@ -10,63 +10,15 @@
  * Before it lets go, a releaser stamps if somebody waits.
  */
 #include <errno.h>
+#include "runtime/object.h"
+#include "runtime/real.h"
 #include "runtime/wait.h"
-#include "runtime/wrappers.h"
 
-#define WAITING(class, object) \
-	struct wait wait __attribute__((cleanup(wait_end))) = wait_begin(class, object)
-
-/*
- * Objects shared by processes are named by address alone, others by process and address.  Where
- * the C library does not say which it is, it is private.
- */
-static uint64_t object_of(const void *address, bool shared)
-{
-	return shared ? (uint64_t)address : releasers_private((uint64_t)address);
-}
-
-#ifdef __GLIBC__
-static uint64_t mutex_object(const pthread_mutex_t *m)
-{
-	return object_of(m, m->__data.__kind & 128);
-}
-
-static uint64_t mutex_holder(const pthread_mutex_t *m)
-{
-	return (uint64_t)__atomic_load_n(&m->__data.__owner, __ATOMIC_RELAXED);
-}
-
-static uint64_t rwlock_object(const pthread_rwlock_t *l)
-{
-	return object_of(l, l->__data.__shared);
-}
-
-static uint64_t sem_object(const sem_t *s)
-{
-	return object_of(s, ((const unsigned int *)s)[sizeof(long) / sizeof(int)]);
-}
-#else
-static uint64_t mutex_object(const pthread_mutex_t *m)
-{
-	return object_of(m, false);
-}
-
-static uint64_t mutex_holder(const pthread_mutex_t *m)
-{
-	(void)m;
-	return 0;
-}
-
-static uint64_t rwlock_object(const pthread_rwlock_t *l)
-{
-	return object_of(l, false);
-}
-
-static uint64_t sem_object(const sem_t *s)
-{
-	return object_of(s, false);
-}
-#endif
+REAL_NEEDS(pthread_mutex_trylock);
+REAL_NEEDS(pthread_rwlock_tryrdlock);
+REAL_NEEDS(pthread_rwlock_trywrlock);
+REAL_NEEDS(pthread_spin_trylock);
+REAL_NEEDS(sem_trywait);
 
 /* The C library looks at the time before it looks at these locks. */
 static bool is_time(const struct timespec *t)
@@ -74,42 +26,53 @@ static bool is_time(const struct timespec *t)
 	return t->tv_nsec >= 0 && t->tv_nsec < 1000000000;
 }
 
+/* ... and at the clock. */
+static bool is_clock(clockid_t clock)
+{
+	return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
+}
+
 static struct wait wait_for_mutex(const pthread_mutex_t *m)
 {
-	struct wait w = wait_begin(WAIT_LOCK, mutex_object(m));
+	struct wait w = wait_begin(WAIT_LOCK, object_mutex(m));
 
-	w.holder_tid = mutex_holder(m);
+	w.holder_tid = object_mutex_holder(m);
 	return w;
 }
 
-#define WAITING_FOR_MUTEX(m) \
-	struct wait wait __attribute__((cleanup(wait_end))) = wait_for_mutex(m)
+static struct wait wait_for_rwlock(const pthread_rwlock_t *l)
+{
+	struct wait w = wait_begin(WAIT_LOCK, object_rwlock(l));
+
+	w.holder_tid = object_rwlock_writer(l);
+	return w;
+}
 
 int vprof_w_pthread_mutex_lock(pthread_mutex_t *m)
 {
-	int r = vprof_self.gate ? pthread_mutex_trylock(m) : EBUSY;
+	int r = vprof_self.gate ? real.pthread_mutex_trylock(m) : EBUSY;
 
 	if (r != EBUSY)
 		return r;
-	WAITING_FOR_MUTEX(m);
-	r = pthread_mutex_lock(m);
+	WAITING wait = wait_for_mutex(m);
+	r = real.pthread_mutex_lock(m);
 	wait.result = r == EOWNERDEAD ? 0 : r;
 	return r;
 }
 
 int vprof_w_pthread_mutex_trylock(pthread_mutex_t *m)
 {
-	return pthread_mutex_trylock(m);
+	return real.pthread_mutex_trylock(m);
 }
 
 int vprof_w_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until)
 {
-	int r = vprof_self.gate ? pthread_mutex_trylock(m) : EBUSY;
+	int r = vprof_self.gate ? real.pthread_mutex_trylock(m) : EBUSY;
 
 	if (r != EBUSY)
 		return r;
-	WAITING_FOR_MUTEX(m);
-	r = pthread_mutex_timedlock(m, until);
+	WAITING wait = wait_for_mutex(m);
+	r = real.pthread_mutex_timedlock(m, until);
 	wait.result = r == EOWNERDEAD ? 0 : r;
 	return r;
 }
@@ -117,95 +80,124 @@ int vprof_w_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *u
 int vprof_w_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 				    const struct timespec *until)
 {
-	WAITING_FOR_MUTEX(m);
-	wait.result = pthread_mutex_clocklock(m, clock, until);
-	return wait.result;
+	int r = vprof_self.gate && is_clock(clock) ? real.pthread_mutex_trylock(m) : EBUSY;
+
+	if (r != EBUSY)
+		return r;
+	WAITING wait = wait_for_mutex(m);
+	r = real.pthread_mutex_clocklock(m, clock, until);
+	wait.result = r == EOWNERDEAD ? 0 : r;
+	return r;
 }
 
 int vprof_w_pthread_mutex_unlock(pthread_mutex_t *m)
 {
 	if (vprof_self.gate && process.arena.base)
-		releasers_stamp_lock(mutex_object(m));
-	return pthread_mutex_unlock(m);
+		releasers_stamp_lock(object_mutex(m));
+	return real.pthread_mutex_unlock(m);
 }
 
 int vprof_w_pthread_rwlock_rdlock(pthread_rwlock_t *l)
 {
-	int r = vprof_self.gate ? pthread_rwlock_tryrdlock(l) : EBUSY;
+	int r = vprof_self.gate ? real.pthread_rwlock_tryrdlock(l) : EBUSY;
 
 	if (r != EBUSY)
 		return r;
-	WAITING(WAIT_LOCK, rwlock_object(l));
-	return wait.result = pthread_rwlock_rdlock(l);
+	WAITING wait = wait_for_rwlock(l);
+	return wait.result = real.pthread_rwlock_rdlock(l);
 }
 
 int vprof_w_pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
 {
-	return pthread_rwlock_tryrdlock(l);
+	return real.pthread_rwlock_tryrdlock(l);
 }
 
 int vprof_w_pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *until)
 {
-	int r = vprof_self.gate && is_time(until) ? pthread_rwlock_tryrdlock(l) : EBUSY;
+	int r = vprof_self.gate && is_time(until) ? real.pthread_rwlock_tryrdlock(l) : EBUSY;
 
 	if (r != EBUSY)
 		return r;
-	WAITING(WAIT_LOCK, rwlock_object(l));
-	return wait.result = pthread_rwlock_timedrdlock(l, until);
+	WAITING wait = wait_for_rwlock(l);
+	return wait.result = real.pthread_rwlock_timedrdlock(l, until);
+}
+
+int vprof_w_pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
+				       const struct timespec *until)
+{
+	bool tries = vprof_self.gate && is_clock(clock) && is_time(until);
+	int r = tries ? real.pthread_rwlock_tryrdlock(l) : EBUSY;
+
+	if (r != EBUSY)
+		return r;
+	WAITING wait = wait_for_rwlock(l);
+	return wait.result = real.pthread_rwlock_clockrdlock(l, clock, until);
 }
 
 int vprof_w_pthread_rwlock_wrlock(pthread_rwlock_t *l)
 {
-	int r = vprof_self.gate ? pthread_rwlock_trywrlock(l) : EBUSY;
+	int r = vprof_self.gate ? real.pthread_rwlock_trywrlock(l) : EBUSY;
 
 	if (r != EBUSY)
 		return r;
-	WAITING(WAIT_LOCK, rwlock_object(l));
-	return wait.result = pthread_rwlock_wrlock(l);
+	WAITING wait = wait_for_rwlock(l);
+	return wait.result = real.pthread_rwlock_wrlock(l);
 }
 
 int vprof_w_pthread_rwlock_trywrlock(pthread_rwlock_t *l)
 {
-	return pthread_rwlock_trywrlock(l);
+	return real.pthread_rwlock_trywrlock(l);
 }
 
 int vprof_w_pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *until)
 {
-	int r = vprof_self.gate && is_time(until) ? pthread_rwlock_trywrlock(l) : EBUSY;
+	int r = vprof_self.gate && is_time(until) ? real.pthread_rwlock_trywrlock(l) : EBUSY;
 
 	if (r != EBUSY)
 		return r;
-	WAITING(WAIT_LOCK, rwlock_object(l));
-	return wait.result = pthread_rwlock_timedwrlock(l, until);
+	WAITING wait = wait_for_rwlock(l);
+	return wait.result = real.pthread_rwlock_timedwrlock(l, until);
+}
+
+int vprof_w_pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
+				       const struct timespec *until)
+{
+	bool tries = vprof_self.gate && is_clock(clock) && is_time(until);
+	int r = tries ? real.pthread_rwlock_trywrlock(l) : EBUSY;
+
+	if (r != EBUSY)
+		return r;
+	WAITING wait = wait_for_rwlock(l);
+	return wait.result = real.pthread_rwlock_clockwrlock(l, clock, until);
 }
 
 int vprof_w_pthread_rwlock_unlock(pthread_rwlock_t *l)
 {
 	if (vprof_self.gate && process.arena.base)
-		releasers_stamp_lock(rwlock_object(l));
-	return pthread_rwlock_unlock(l);
+		releasers_stamp_lock(object_rwlock(l));
+	return real.pthread_rwlock_unlock(l);
 }
 
 int vprof_w_pthread_spin_lock(pthread_spinlock_t *l)
 {
-	int r = vprof_self.gate ? pthread_spin_trylock(l) : EBUSY;
+	int r = vprof_self.gate ? real.pthread_spin_trylock(l) : EBUSY;
 
 	if (r != EBUSY)
 		return r;
-	WAITING(WAIT_LOCK, object_of((const void *)l, false));
-	return wait.result = pthread_spin_lock(l);
+	WAITING wait = wait_begin(WAIT_LOCK, object_of((const void *)l, false));
+	return wait.result = real.pthread_spin_lock(l);
 }
 
 int vprof_w_pthread_spin_trylock(pthread_spinlock_t *l)
 {
-	return pthread_spin_trylock(l);
+	return real.pthread_spin_trylock(l);
 }
 
 int vprof_w_pthread_spin_unlock(pthread_spinlock_t *l)
 {
 	if (vprof_self.gate && process.arena.base)
 		releasers_stamp_lock(object_of((const void *)l, false));
-	return pthread_spin_unlock(l);
+	return real.pthread_spin_unlock(l);
 }
 
 /* The try is no cancellation point, the real call is one even if it need not block. */
@@ -216,7 +208,7 @@ static bool sem_try(sem_t *s)
 	if (!vprof_self.gate)
 		return false;
 	pthread_testcancel();
-	if (!sem_trywait(s))
+	if (!real.sem_trywait(s))
 		return true;
 	errno = saved_errno;
 	return false;
@@ -226,27 +218,29 @@ int vprof_w_sem_wait(sem_t *s)
 {
 	if (sem_try(s))
 		return 0;
-	WAITING(WAIT_LOCK, sem_object(s));
-	return wait.result = sem_wait(s);
+	WAITING wait = wait_begin(WAIT_LOCK, object_sem(s));
+	return wait.result = real.sem_wait(s);
 }
 
 int vprof_w_sem_trywait(sem_t *s)
 {
-	return sem_trywait(s);
+	return real.sem_trywait(s);
 }
 
 int vprof_w_sem_timedwait(sem_t *s, const struct timespec *until)
 {
 	if (is_time(until) && sem_try(s))
 		return 0;
-	WAITING(WAIT_LOCK, sem_object(s));
-	return wait.result = sem_timedwait(s, until);
+	WAITING wait = wait_begin(WAIT_LOCK, object_sem(s));
+	return wait.result = real.sem_timedwait(s, until);
 }
 
 int vprof_w_sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *until)
 {
-	WAITING(WAIT_LOCK, sem_object(s));
-	return wait.result = sem_clockwait(s, clock, until);
+	if (is_clock(clock) && is_time(until) && sem_try(s))
+		return 0;
+	WAITING wait = wait_begin(WAIT_LOCK, object_sem(s));
+	return wait.result = real.sem_clockwait(s, clock, until);
 }
 
 int vprof_w_sem_post(sem_t *s)
@@ -254,7 +248,7 @@ int vprof_w_sem_post(sem_t *s)
 	int saved_errno = errno;
 
 	if (vprof_self.gate && process.arena.base)
-		releasers_stamp(sem_object(s));
+		releasers_stamp(object_sem(s));
 	errno = saved_errno;
-	return sem_post(s);
+	return real.sem_post(s);
 }

@@ -69,7 +69,7 @@ enum vprof_kind {
 	VPROF_KIND_ENQUEUE,		/* a = queue, b = task */
 	VPROF_KIND_DEQUEUE,		/* a = queue, b = task */
 	VPROF_KIND_ACQUIRE,		/* a = object: may block from here ... */
-	VPROF_KIND_ACQUIRED,		/* a = object: ... to here, class lock */
+	VPROF_KIND_ACQUIRED,		/* a = object: ... to here; b = enum wait_class, 0 for a lock */
 	VPROF_KIND_RELEASE,		/* a = object: may wake who waits for it; before the real release */
 	VPROF_KIND_SPIN_BEGIN,		/* a = object: busy waiting counts as waiting */
 	VPROF_KIND_SPIN_END,

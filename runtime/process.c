@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "runtime/libraries.h"
 #include "runtime/process.h"
 #include "runtime/thread.h"
 
@@ -148,6 +149,7 @@ static bool attach(void)
 	watch_forks();
 	take_identity();
 	pthread_atfork(before_fork, NULL, in_fork_child);
+	libraries_attach();
 	return true;
 }
 
@@ -190,6 +192,7 @@ void vprof_register(struct vprof_site *sites, unsigned int cnt)
 			return;
 		sched_yield();
 	}
+	libraries_look();
 	__atomic_fetch_add(&process.arena.control->site_cnt, cnt, __ATOMIC_RELAXED);
 	for (unsigned int i = 0; i < cnt; i++) {
 		uint32_t level = arena_level(&process.arena, sites[i].key);

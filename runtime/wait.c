@@ -13,7 +13,7 @@
 struct wait wait_begin(enum wait_class class, uint64_t object)
 {
 	int saved_errno = errno;
-	struct wait w = { .class = class, .object = object };
+	struct wait w = { .class = class, .object = object, .expected = object };
 
 	w.on = thread_ready();
 	if (w.on) {
@@ -25,11 +25,19 @@ struct wait wait_begin(enum wait_class class, uint64_t object)
 	return w;
 }
 
+struct wait wait_begin_call(enum wait_class class, uint64_t object)
+{
+	struct wait w = wait_begin(class, object);
+
+	w.at_least = CALL_TICKS_MIN;
+	return w;
+}
+
 struct wait wait_begin_cond(uint64_t object, uint64_t mutex)
 {
 	struct wait w = wait_begin(WAIT_COND, object);
 
-	w.mutex = mutex;
+	w.also = mutex;
 	if (w.on) {
 		releasers_expect(mutex);
 		releasers_stamp_lock(mutex);
@@ -37,33 +45,43 @@ struct wait wait_begin_cond(uint64_t object, uint64_t mutex)
 	return w;
 }
 
+/* Who ended w, and when; 0 if nobody did whom we know. */
+static uint64_t find_waker(const struct wait *w, uint64_t end, uint64_t *ret_woken)
+{
+	uint64_t waker = 0, serial, ticks;
+
+	*ret_woken = 0;
+	if (w->object && releasers_find(w->object, w->start, end, &serial, ret_woken))
+		waker = waker_serial(serial);
+	if (w->also && releasers_find(w->also, w->start, end, &serial, &ticks) &&
+	    ticks > *ret_woken && serial != thread_self.serial) {
+		waker = waker_serial(serial);
+		*ret_woken = ticks;
+	}
+	if (!waker && w->holder_tid) {
+		waker = waker_tid(w->holder_tid);
+		*ret_woken = end;
+	}
+	return waker;
+}
+
 void wait_end(struct wait *w)
 {
 	int saved_errno = errno;
-	uint64_t end, waker = 0, woken = 0, serial, ticks;
+	uint64_t end, waker = 0, woken = 0;
 
 	if (!w->on)
 		return;
 	end = clock_ticks();
-	if (w->object)
-		releasers_forget(w->object);
-	if (w->mutex)
-		releasers_forget(w->mutex);
-	if (!w->result) {
-		if (w->object && releasers_find(w->object, w->start, end, &serial, &woken))
-			waker = waker_serial(serial);
-		if (w->mutex && releasers_find(w->mutex, w->start, end, &serial, &ticks) &&
-		    ticks > woken && serial != thread_self.serial) {
-			waker = waker_serial(serial);
-			woken = ticks;
-		}
-		if (!waker && w->holder_tid) {
-			waker = waker_tid(w->holder_tid);
-			woken = end;
-		}
-	}
-	if (thread_ready())
+	if (w->expected)
+		releasers_forget(w->expected);
+	if (w->also)
+		releasers_forget(w->also);
+	if (end - w->start >= w->at_least && thread_ready()) {
+		if (!w->result)
+			waker = find_waker(w, end, &woken);
 		THREAD_LOG(EVENT_WAIT, w->start, end, w->class, w->object, waker, woken);
+	}
 	errno = saved_errno;
 }
 

@@ -2,8 +2,8 @@
 /*
  * wait.h - one blocked stretch of the calling thread, from before the blocking call to after it.
  *
- *	struct wait wait __attribute__((cleanup(wait_end))) = wait_begin(WAIT_LOCK, object);
- *	return wait.result = pthread_mutex_lock(m);
+ *	WAITING wait = wait_begin(WAIT_LOCK, object);
+ *	return wait.result = real.pthread_mutex_lock(m);
  *
  * wait_end() runs as the scope is left, also when the thread is cancelled inside the call.  It
  * keeps errno.
@@ -20,13 +20,27 @@ struct wait {
 	bool on;			/* false: nothing is logged */
 	enum wait_class class;
 	uint64_t object;
-	uint64_t mutex;			/* condition variables: taken again before the wait ends; or 0 */
+	uint64_t expected;		/* whose releasers were told that we wait; or 0 */
+	uint64_t also;			/* a second object: the mutex that a condition variable takes
+					 * again before the wait ends; or 0 */
 	uint64_t start;			/* ticks */
+	uint64_t at_least;		/* ticks; a call that took less did not block */
 	uint64_t holder_tid;		/* who had it at start, if that is known; else 0 */
 	int result;			/* of the call; not 0: timed out or failed, nobody woke us */
 };
 
+#define WAITING struct wait __attribute__((cleanup(wait_end), unused))
+
+/*
+ * How long a call takes that could not be tried first, and does not block: reading from the page
+ * cache, say.  Being switched off and on again takes longer; about 4 us where the processor counts.
+ */
+enum { CALL_TICKS_MIN = 10000 };
+
 struct wait wait_begin(enum wait_class class, uint64_t object);
+
+/* A call that may block or not: only if it took its time it was a wait.  object may be 0. */
+struct wait wait_begin_call(enum wait_class class, uint64_t object);
 struct wait wait_begin_cond(uint64_t object, uint64_t mutex);
 void wait_end(struct wait *w);
 

@@ -4,20 +4,43 @@
  *
  *	X(return type, NAME, (parameters), (arguments))
  *
- * An instrumented unit calls vprof_w_NAME instead of NAME (annotations/pthread.sync lists the same
- * names).  Each behaves exactly like NAME: results, errno, cancellation, robust mutexes.
+ * An instrumented unit calls vprof_w_NAME instead of NAME (annotations' *.sync list the same names as
+ * "builtin"), and so do the libraries of a recorded program (libraries.c).  Each behaves exactly like
+ * NAME: results, errno, cancellation, robust mutexes.  It calls the C library through real.h.
  * vprof_x_NAME is the same under another name, by which the weak hidden vprof_w_NAME of an object
  * that was linked without the runtime finds it (instrumenter/sync.c).
+ *
+ * A function with "..." takes as many words as a system call has.
  */
 #ifndef RUNTIME_WRAPPERS_H
 #define RUNTIME_WRAPPERS_H
 
+#include <fcntl.h>
+#include <mqueue.h>
+#include <netdb.h>
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/msg.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
-#define RUNTIME_WRAPPERS(X)									\
+#define LOCK_WRAPPERS(X)									\
 	X(int, pthread_mutex_lock, (pthread_mutex_t *m), (m))					\
 	X(int, pthread_mutex_trylock, (pthread_mutex_t *m), (m))				\
 	X(int, pthread_mutex_timedlock, (pthread_mutex_t *m, const struct timespec *until),	\
@@ -29,14 +52,26 @@
 	X(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t *l), (l))				\
 	X(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t *l, const struct timespec *until),	\
 	  (l, until))										\
+	X(int, pthread_rwlock_clockrdlock,							\
+	  (pthread_rwlock_t *l, clockid_t clock, const struct timespec *until), (l, clock, until)) \
 	X(int, pthread_rwlock_wrlock, (pthread_rwlock_t *l), (l))				\
 	X(int, pthread_rwlock_trywrlock, (pthread_rwlock_t *l), (l))				\
 	X(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t *l, const struct timespec *until),	\
 	  (l, until))										\
+	X(int, pthread_rwlock_clockwrlock,							\
+	  (pthread_rwlock_t *l, clockid_t clock, const struct timespec *until), (l, clock, until)) \
 	X(int, pthread_rwlock_unlock, (pthread_rwlock_t *l), (l))				\
 	X(int, pthread_spin_lock, (pthread_spinlock_t *l), (l))					\
 	X(int, pthread_spin_trylock, (pthread_spinlock_t *l), (l))				\
 	X(int, pthread_spin_unlock, (pthread_spinlock_t *l), (l))				\
+	X(int, sem_wait, (sem_t *s), (s))							\
+	X(int, sem_trywait, (sem_t *s), (s))							\
+	X(int, sem_timedwait, (sem_t *s, const struct timespec *until), (s, until))		\
+	X(int, sem_clockwait, (sem_t *s, clockid_t clock, const struct timespec *until),	\
+	  (s, clock, until))									\
+	X(int, sem_post, (sem_t *s), (s))
+
+#define COND_WRAPPERS(X)									\
 	X(int, pthread_cond_wait, (pthread_cond_t *c, pthread_mutex_t *m), (c, m))		\
 	X(int, pthread_cond_timedwait,								\
 	  (pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until), (c, m, until))	\
@@ -46,22 +81,220 @@
 	X(int, pthread_cond_signal, (pthread_cond_t *c), (c))					\
 	X(int, pthread_cond_broadcast, (pthread_cond_t *c), (c))				\
 	X(int, pthread_barrier_wait, (pthread_barrier_t *b), (b))				\
-	X(int, sem_wait, (sem_t *s), (s))							\
-	X(int, sem_trywait, (sem_t *s), (s))							\
-	X(int, sem_timedwait, (sem_t *s, const struct timespec *until), (s, until))		\
-	X(int, sem_clockwait, (sem_t *s, clockid_t clock, const struct timespec *until),	\
-	  (s, clock, until))									\
-	X(int, sem_post, (sem_t *s), (s))							\
+	X(int, pthread_once, (pthread_once_t *once, void (*routine)(void)), (once, routine))	\
+	X(long, syscall, (long number, long a, long b, long c, long d, long e, long f),		\
+	  (number, a, b, c, d, e, f))
+
+#define C11_WRAPPERS(X)										\
+	X(int, mtx_lock, (mtx_t *m), (m))							\
+	X(int, mtx_trylock, (mtx_t *m), (m))							\
+	X(int, mtx_timedlock, (mtx_t *m, const struct timespec *until), (m, until))		\
+	X(int, mtx_unlock, (mtx_t *m), (m))							\
+	X(int, cnd_wait, (cnd_t *c, mtx_t *m), (c, m))						\
+	X(int, cnd_timedwait, (cnd_t *c, mtx_t *m, const struct timespec *until), (c, m, until)) \
+	X(int, cnd_signal, (cnd_t *c), (c))							\
+	X(int, cnd_broadcast, (cnd_t *c), (c))							\
+	X(void, call_once, (once_flag *once, void (*routine)(void)), (once, routine))		\
+	X(int, thrd_create, (thrd_t *ret, thrd_start_t routine, void *arg), (ret, routine, arg)) \
+	X(int, thrd_join, (thrd_t thread, int *ret), (thread, ret))
+
+#define LIFETIME_WRAPPERS(X)									\
 	X(int, pthread_create,									\
 	  (pthread_t *ret, const pthread_attr_t *attr, void *(*routine)(void *), void *arg),	\
 	  (ret, attr, routine, arg))								\
 	X(int, pthread_join, (pthread_t thread, void **ret), (thread, ret))			\
+	X(int, pthread_timedjoin_np, (pthread_t thread, void **ret, const struct timespec *until), \
+	  (thread, ret, until))									\
+	X(int, pthread_clockjoin_np,								\
+	  (pthread_t thread, void **ret, clockid_t clock, const struct timespec *until),	\
+	  (thread, ret, clock, until))								\
+	X(pid_t, wait, (int *status), (status))							\
+	X(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, options))	\
+	X(pid_t, wait3, (int *status, int options, struct rusage *usage), (status, options, usage)) \
+	X(pid_t, wait4, (pid_t pid, int *status, int options, struct rusage *usage),		\
+	  (pid, status, options, usage))							\
+	X(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options),			\
+	  (type, id, info, options))								\
+	X(int, system, (const char *command), (command))					\
+	X(int, pclose, (FILE *stream), (stream))
+
+#define SLEEP_WRAPPERS(X)									\
+	X(int, thrd_sleep, (const struct timespec *length, struct timespec *left), (length, left)) \
 	X(unsigned int, sleep, (unsigned int seconds), (seconds))				\
 	X(int, usleep, (useconds_t usec), (usec))						\
 	X(int, nanosleep, (const struct timespec *length, struct timespec *left), (length, left)) \
 	X(int, clock_nanosleep,									\
 	  (clockid_t clock, int flags, const struct timespec *length, struct timespec *left),	\
 	  (clock, flags, length, left))
+
+#define SIGNAL_WRAPPERS(X)									\
+	X(int, sigwait, (const sigset_t *set, int *ret), (set, ret))				\
+	X(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info))		\
+	X(int, sigtimedwait,									\
+	  (const sigset_t *set, siginfo_t *info, const struct timespec *length),		\
+	  (set, info, length))									\
+	X(int, sigsuspend, (const sigset_t *mask), (mask))					\
+	X(int, pause, (void), ())								\
+	X(int, kill, (pid_t pid, int number), (pid, number))					\
+	X(int, sigqueue, (pid_t pid, int number, const union sigval value), (pid, number, value)) \
+	X(int, pthread_kill, (pthread_t thread, int number), (thread, number))
+
+/* Reads and writes, by what the file can be.  The first argument is the file. */
+#define READ_WRAPPERS(X)									\
+	X(ssize_t, read, (int fd, void *data, size_t len), (fd, data, len))			\
+	X(ssize_t, readv, (int fd, const struct iovec *parts, int cnt), (fd, parts, cnt))	\
+	X(int, eventfd_read, (int fd, eventfd_t *value), (fd, value))
+
+#define RECEIVE_WRAPPERS(X)									\
+	X(ssize_t, recv, (int fd, void *data, size_t len, int flags), (fd, data, len, flags))	\
+	X(ssize_t, recvfrom,									\
+	  (int fd, void *data, size_t len, int flags, struct sockaddr *from, socklen_t *from_len), \
+	  (fd, data, len, flags, from, from_len))						\
+	X(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags))	\
+	X(int, recvmmsg,									\
+	  (int fd, struct mmsghdr *messages, unsigned int cnt, int flags, struct timespec *length), \
+	  (fd, messages, cnt, flags, length))							\
+	X(int, accept, (int fd, struct sockaddr *from, socklen_t *from_len), (fd, from, from_len)) \
+	X(int, accept4, (int fd, struct sockaddr *from, socklen_t *from_len, int flags),	\
+	  (fd, from, from_len, flags))
+
+#define MQ_RECEIVE_WRAPPERS(X)									\
+	X(ssize_t, mq_receive, (mqd_t fd, char *data, size_t len, unsigned int *priority),	\
+	  (fd, data, len, priority))								\
+	X(ssize_t, mq_timedreceive,								\
+	  (mqd_t fd, char *data, size_t len, unsigned int *priority, const struct timespec *until), \
+	  (fd, data, len, priority, until))
+
+#define WRITE_WRAPPERS(X)									\
+	X(ssize_t, write, (int fd, const void *data, size_t len), (fd, data, len))		\
+	X(ssize_t, writev, (int fd, const struct iovec *parts, int cnt), (fd, parts, cnt))	\
+	X(int, eventfd_write, (int fd, eventfd_t value), (fd, value))
+
+#define SEND_WRAPPERS(X)									\
+	X(ssize_t, send, (int fd, const void *data, size_t len, int flags), (fd, data, len, flags)) \
+	X(ssize_t, sendto,									\
+	  (int fd, const void *data, size_t len, int flags, const struct sockaddr *to,		\
+	   socklen_t to_len), (fd, data, len, flags, to, to_len))				\
+	X(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags)) \
+	X(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned int cnt, int flags),	\
+	  (fd, messages, cnt, flags))
+
+#define MQ_SEND_WRAPPERS(X)									\
+	X(int, mq_send, (mqd_t fd, const char *data, size_t len, unsigned int priority),	\
+	  (fd, data, len, priority))								\
+	X(int, mq_timedsend,									\
+	  (mqd_t fd, const char *data, size_t len, unsigned int priority,			\
+	   const struct timespec *until), (fd, data, len, priority, until))
+
+#define CONNECT_WRAPPERS(X)									\
+	X(int, connect, (int fd, const struct sockaddr *to, socklen_t to_len), (fd, to, to_len)) \
+	X(int, socketpair, (int domain, int type, int protocol, int ends[2]),			\
+	  (domain, type, protocol, ends))
+
+#define STREAM_WRAPPERS(X)									\
+	READ_WRAPPERS(X) RECEIVE_WRAPPERS(X) MQ_RECEIVE_WRAPPERS(X)				\
+	WRITE_WRAPPERS(X) SEND_WRAPPERS(X) MQ_SEND_WRAPPERS(X) CONNECT_WRAPPERS(X)
+
+#define POLL_WRAPPERS(X)									\
+	X(int, poll, (struct pollfd *files, nfds_t cnt, int ms), (files, cnt, ms))		\
+	X(int, ppoll,										\
+	  (struct pollfd *files, nfds_t cnt, const struct timespec *length, const sigset_t *mask), \
+	  (files, cnt, length, mask))								\
+	X(int, select, (int cnt, fd_set *in, fd_set *out, fd_set *odd, struct timeval *length),	\
+	  (cnt, in, out, odd, length))								\
+	X(int, pselect,										\
+	  (int cnt, fd_set *in, fd_set *out, fd_set *odd, const struct timespec *length,	\
+	   const sigset_t *mask), (cnt, in, out, odd, length, mask))				\
+	X(int, epoll_wait, (int fd, struct epoll_event *events, int cnt, int ms),		\
+	  (fd, events, cnt, ms))								\
+	X(int, epoll_pwait,									\
+	  (int fd, struct epoll_event *events, int cnt, int ms, const sigset_t *mask),		\
+	  (fd, events, cnt, ms, mask))								\
+	X(int, epoll_pwait2,									\
+	  (int fd, struct epoll_event *events, int cnt, const struct timespec *length,		\
+	   const sigset_t *mask), (fd, events, cnt, length, mask))				\
+	X(int, epoll_ctl, (int fd, int op, int file, struct epoll_event *event),		\
+	  (fd, op, file, event))
+
+/* Files on disks, and whatever else just takes its time. */
+#define DISK_WRAPPERS(X)									\
+	X(ssize_t, pread, (int fd, void *data, size_t len, off_t at), (fd, data, len, at))	\
+	X(ssize_t, pwrite, (int fd, const void *data, size_t len, off_t at), (fd, data, len, at)) \
+	X(ssize_t, preadv, (int fd, const struct iovec *parts, int cnt, off_t at), (fd, parts, cnt, at)) \
+	X(ssize_t, pwritev, (int fd, const struct iovec *parts, int cnt, off_t at),		\
+	  (fd, parts, cnt, at))									\
+	X(ssize_t, sendfile, (int to, int from, off_t *at, size_t len), (to, from, at, len))	\
+	X(ssize_t, splice,									\
+	  (int from, off64_t *from_at, int to, off64_t *to_at, size_t len, unsigned int flags),	\
+	  (from, from_at, to, to_at, len, flags))						\
+	X(int, fsync, (int fd), (fd))								\
+	X(int, fdatasync, (int fd), (fd))							\
+	X(int, syncfs, (int fd), (fd))								\
+	X(int, sync_file_range, (int fd, off64_t at, off64_t len, unsigned int flags),		\
+	  (fd, at, len, flags))									\
+	X(int, msync, (void *address, size_t len, int flags), (address, len, flags))		\
+	X(int, getaddrinfo,									\
+	  (const char *name, const char *service, const struct addrinfo *hints,			\
+	   struct addrinfo **ret), (name, service, hints, ret))
+
+#define SYSV_WRAPPERS(X)									\
+	X(int, semop, (int set, struct sembuf *ops, size_t cnt), (set, ops, cnt))		\
+	X(int, semtimedop,									\
+	  (int set, struct sembuf *ops, size_t cnt, const struct timespec *length),		\
+	  (set, ops, cnt, length))								\
+	X(ssize_t, msgrcv, (int queue, void *message, size_t len, long type, int flags),	\
+	  (queue, message, len, type, flags))							\
+	X(int, msgsnd, (int queue, const void *message, size_t len, int flags),			\
+	  (queue, message, len, flags))								\
+	X(int, flock, (int fd, int op), (fd, op))						\
+	X(int, lockf, (int fd, int op, off_t len), (fd, op, len))				\
+	X(int, fcntl, (int fd, int op, long arg), (fd, op, arg))
+
+#define RUNTIME_WRAPPERS(X)									\
+	LOCK_WRAPPERS(X) COND_WRAPPERS(X) C11_WRAPPERS(X) LIFETIME_WRAPPERS(X)			\
+	SLEEP_WRAPPERS(X)									\
+	SIGNAL_WRAPPERS(X) STREAM_WRAPPERS(X) POLL_WRAPPERS(X) DISK_WRAPPERS(X) SYSV_WRAPPERS(X)
+
+/* Other names of the same: what headers make of them (_FORTIFY_SOURCE, _FILE_OFFSET_BITS).  The
+ * parsed text does not say them, so only libraries.c finds them. */
+#define READ_ALIASES(X)										\
+	X(ssize_t, __read_chk, (int fd, void *data, size_t len, size_t room), (fd, data, len, room))
+
+#define RECEIVE_ALIASES(X)									\
+	X(ssize_t, __recv_chk, (int fd, void *data, size_t len, size_t room, int flags),	\
+	  (fd, data, len, room, flags))								\
+	X(ssize_t, __recvfrom_chk,								\
+	  (int fd, void *data, size_t len, size_t room, int flags, struct sockaddr *from,	\
+	   socklen_t *from_len), (fd, data, len, room, flags, from, from_len))
+
+#define POLL_ALIASES(X)										\
+	X(int, __poll_chk, (struct pollfd *files, nfds_t cnt, int ms, size_t room),		\
+	  (files, cnt, ms, room))								\
+	X(int, __ppoll_chk,									\
+	  (struct pollfd *files, nfds_t cnt, const struct timespec *length,			\
+	   const sigset_t *mask, size_t room), (files, cnt, length, mask, room))
+
+#define DISK_ALIASES(X)										\
+	X(ssize_t, __pread_chk, (int fd, void *data, size_t len, off_t at, size_t room),	\
+	  (fd, data, len, at, room))								\
+	X(ssize_t, __pread64_chk, (int fd, void *data, size_t len, off64_t at, size_t room),	\
+	  (fd, data, len, at, room))								\
+	X(ssize_t, pread64, (int fd, void *data, size_t len, off64_t at), (fd, data, len, at))	\
+	X(ssize_t, pwrite64, (int fd, const void *data, size_t len, off64_t at), (fd, data, len, at)) \
+	X(ssize_t, preadv64, (int fd, const struct iovec *parts, int cnt, off64_t at),		\
+	  (fd, parts, cnt, at))									\
+	X(ssize_t, pwritev64, (int fd, const struct iovec *parts, int cnt, off64_t at),		\
+	  (fd, parts, cnt, at))									\
+	X(ssize_t, sendfile64, (int to, int from, off64_t *at, size_t len), (to, from, at, len))
+
+#define OTHER_ALIASES(X)									\
+	X(int, lockf64, (int fd, int op, off64_t len), (fd, op, len))				\
+	X(int, fcntl64, (int fd, int op, long arg), (fd, op, arg))				\
+	X(void *, dlsym, (void *library, const char *name), (library, name))
+
+#define ALIAS_WRAPPERS(X)									\
+	READ_ALIASES(X) RECEIVE_ALIASES(X) POLL_ALIASES(X) DISK_ALIASES(X) OTHER_ALIASES(X)
+#define ALL_WRAPPERS(X) RUNTIME_WRAPPERS(X) ALIAS_WRAPPERS(X)
 
 #define X(type, name, params, args) \
 	extern type vprof_w_##name params __attribute__((visibility(RUNTIME_VISIBILITY)));

@@ -65,7 +65,7 @@ static void *work_together(void *arg)
 	return NULL;
 }
 
-/* Threads of a library that vprof has not built: no wrapper around their creation. */
+/* Threads of code that vprof has not built: nobody redirected the call when it was compiled. */
 void run_crowd(void)
 {
 	pthread_t t[8];

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * disk.c - wrappers of calls that take as long as a device or another machine takes: class io, and
+ * nobody of the run wakes.  One line each; CALL_TICKS_MIN tells a wait from a look into the cache.
+ */
+#include "runtime/real.h"
+#include "runtime/wait.h"
+
+#define X(type, name, params, args)								\
+	type vprof_w_##name params								\
+	{											\
+		WAITING wait = wait_begin_call(WAIT_IO, 0);					\
+		return real.name args;								\
+	}
+DISK_WRAPPERS(X)
+DISK_ALIASES(X)

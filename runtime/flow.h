@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flow.h - who fed the pipe, socket, eventfd or message queue that somebody waits for.
+ *
+ *	pipe [3, 4]; T1 read(3) waits from 10, T2 write(4) at 30: both files are one inode, so the data
+ *	that T1 waited for is T2's
+ *
+ * What flows has a name that both ends can work out by themselves: the inode of a pipe or a message
+ * queue, the addresses of both ends of an internet connection, the pair of inodes that socketpair()
+ * made in this process or before its fork, process and number of an eventfd.  A listening socket is its
+ * port or path.  Other unix sockets cannot be told, and their wakers are unknown: a wait that is
+ * ended by closing the other end, too.
+ *
+ * Looking costs a system call or three, so a writer looks only while somebody waits for some file, and
+ * at a socket only if the run has made a connection or a pair itself.
+ */
+#ifndef RUNTIME_FLOW_H
+#define RUNTIME_FLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum flow_kind {
+	FLOW_DATA,			/* somebody waits to read */
+	FLOW_ROOM			/* somebody waits to write */
+};
+
+enum flow_file {
+	FLOW_FILE,			/* of any sort */
+	FLOW_SOCKET,
+	FLOW_QUEUE			/* POSIX message queue */
+};
+
+/* An object for releasers_expect(): a thread that waits for some file. */
+uint64_t flow_waiters(enum flow_kind kind);
+
+/* What a reader (DATA) or writer (ROOM) of fd waits for; 0: cannot be told. */
+uint64_t flow_awaited(int fd, enum flow_kind kind, enum flow_file file);
+
+/* Before a write (DATA) or a read (ROOM). */
+void flow_stamp(int fd, enum flow_kind kind, enum flow_file file);
+
+/* After socketpair(), before connect(): connections of this run. */
+void flow_note_pair(const int ends[2]);
+void flow_note_connect(const void *to, unsigned int to_len);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libraries.h - primitives called by code that was not instrumented: shared libraries, and what else is
+ * in the program.
+ */
+#ifndef RUNTIME_LIBRARIES_H
+#define RUNTIME_LIBRARIES_H
+
+/* When the process has attached: points the calls of all that is loaded at the wrappers. */
+void libraries_attach(void);
+
+/* The same for what was loaded since.  Cheap if nothing was; takes the loader's lock. */
+void libraries_look(void);
+
+#endif

@@ -1,0 +1,15 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# make exam-waits in small: ten waits of each kind, with the runtime linked and preloaded.  A busy machine
+# may spoil one wait in ten of a case (the waiter is not let to its clock), and one in a hundred of all.
+top=$(cd "${srcdir:-.}" && pwd)
+export ROUNDS=10 LEAST=0.9 RESULTS="${TMPDIR:-/tmp}/vprof-waits.$$"
+trap 'rm -rf "$RESULTS"' EXIT
+failed=0
+for LINK in linked preloaded; do
+	export LINK
+	"$top/tests/exam/waits.sh" >waits.out 2>&1 || { cat waits.out; failed=1; }
+	tail -1 waits.out
+	rm -f waits.out
+done
+exit $failed

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * files.c - pipes, sockets, eventfds, message queues and what waits for many of them.  Each case makes
+ * its own pair of ends: ends[0] is the waiter's, ends[1] the waker's.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <mqueue.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+#include "tests/waits/waits.h"
+
+static int ends[2], listener, poller;
+static char byte, filling[1 << 16];
+static struct sockaddr_un path_address;
+static struct sockaddr_in port_address;
+
+static void make_pipe(void) { MUST(!pipe(ends)); }
+static void make_pair(void) { MUST(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends)); }
+
+static void make_eventfd(void)
+{
+	ends[0] = eventfd(0, 0);
+	ends[1] = ends[0];
+	MUST(ends[0] >= 0);
+}
+
+static int tcp_socket(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	MUST(fd >= 0);
+	return fd;
+}
+
+static void make_listener(void)
+{
+	socklen_t len = sizeof(port_address);
+
+	port_address = (struct sockaddr_in){ .sin_family = AF_INET };
+	port_address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	listener = tcp_socket();
+	MUST(!bind(listener, (struct sockaddr *)&port_address, len));
+	MUST(!listen(listener, 8));
+	MUST(!getsockname(listener, (struct sockaddr *)&port_address, &len));
+}
+
+static void make_tcp(void)
+{
+	make_listener();
+	ends[1] = tcp_socket();
+	MUST(!connect(ends[1], (struct sockaddr *)&port_address, sizeof(port_address)));
+	ends[0] = accept(listener, NULL, NULL);
+	MUST(ends[0] >= 0);
+}
+
+static void make_unix_listener(void)
+{
+	path_address = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	snprintf(path_address.sun_path, sizeof(path_address.sun_path), "waits-%d.socket", (int)getpid());
+	listener = socket(AF_UNIX, SOCK_STREAM, 0);
+	unlink(path_address.sun_path);
+	MUST(!bind(listener, (struct sockaddr *)&path_address, sizeof(path_address)));
+	MUST(!listen(listener, 8));
+}
+
+static void read_byte(void) { MUST(read(ends[0], &byte, 1) == 1); }
+static void write_byte(void) { MUST(write(ends[1], &byte, 1) == 1); }
+static void receive_byte(void) { MUST(recv(ends[0], &byte, 1, 0) == 1); }
+static void receive_from(void) { MUST(recvfrom(ends[0], &byte, 1, 0, NULL, NULL) == 1); }
+static void send_byte(void) { MUST(send(ends[1], &byte, 1, MSG_NOSIGNAL) == 1); }
+
+static void read_vector(void)
+{
+	struct iovec part = { &byte, 1 };
+
+	MUST(readv(ends[0], &part, 1) == 1);
+}
+
+static void write_vector(void)
+{
+	struct iovec part = { &byte, 1 };
+
+	MUST(writev(ends[1], &part, 1) == 1);
+}
+
+static void receive_message(void)
+{
+	struct iovec part = { &byte, 1 };
+	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	MUST(recvmsg(ends[0], &m, 0) == 1);
+}
+
+static void send_message(void)
+{
+	struct iovec part = { &byte, 1 };
+	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	MUST(sendmsg(ends[1], &m, 0) == 1);
+}
+
+/* Here the waiter writes: into what is full. */
+static void fill(void)
+{
+	MUST(!fcntl(ends[1], F_SETFL, O_NONBLOCK));
+	while (write(ends[1], filling, sizeof(filling)) > 0)
+		;
+	MUST(errno == EAGAIN && !fcntl(ends[1], F_SETFL, 0));
+}
+
+static void empty(void) { MUST(read(ends[0], filling, sizeof(filling)) > 0); }
+
+static void accept_one(void)
+{
+	ends[0] = accept(listener, NULL, NULL);
+	MUST(ends[0] >= 0);
+}
+
+static void connect_one(void)
+{
+	ends[1] = tcp_socket();
+	MUST(!connect(ends[1], (struct sockaddr *)&port_address, sizeof(port_address)));
+}
+
+static void connect_unix(void)
+{
+	ends[1] = socket(AF_UNIX, SOCK_STREAM, 0);
+	MUST(!connect(ends[1], (struct sockaddr *)&path_address, sizeof(path_address)));
+}
+
+static void close_ends(void) { MUST(!close(ends[0])); }
+
+static void poll_pipe(void)
+{
+	struct pollfd p = { ends[0], POLLIN, 0 };
+
+	MUST(poll(&p, 1, 5000) == 1);
+}
+
+static void ppoll_pipe(void)
+{
+	struct pollfd p = { ends[0], POLLIN, 0 };
+	struct timespec t = { 5, 0 };
+
+	MUST(ppoll(&p, 1, &t, NULL) == 1);
+}
+
+static void poll_in_vain(void)
+{
+	struct pollfd p = { ends[0], POLLIN, 0 };
+
+	MUST(!poll(&p, 1, HOLD_USEC / 1000));
+}
+
+static void poll_nothing(void) { MUST(!poll(NULL, 0, HOLD_USEC / 1000)); }
+
+static void select_pipe(void)
+{
+	struct timeval t = { 5, 0 };
+	fd_set in;
+
+	FD_ZERO(&in);
+	FD_SET(ends[0], &in);
+	MUST(select(ends[0] + 1, &in, NULL, NULL, &t) == 1);
+}
+
+static void pselect_pipe(void)
+{
+	fd_set in;
+
+	FD_ZERO(&in);
+	FD_SET(ends[0], &in);
+	MUST(pselect(ends[0] + 1, &in, NULL, NULL, NULL, NULL) == 1);
+}
+
+static void select_nothing(void)
+{
+	struct timeval t = { 0, HOLD_USEC };
+
+	MUST(!select(0, NULL, NULL, NULL, &t));
+}
+
+static void add_to_poller(int fd)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data = { .ptr = &ends } };
+
+	poller = epoll_create1(0);
+	MUST(poller >= 0 && !epoll_ctl(poller, EPOLL_CTL_ADD, fd, &e));
+}
+
+static void make_poller(void)
+{
+	make_pipe();
+	add_to_poller(ends[0]);
+}
+
+static void make_event_poller(void)
+{
+	make_eventfd();
+	add_to_poller(ends[0]);
+}
+
+static void make_tcp_poller(void)
+{
+	make_tcp();
+	add_to_poller(ends[0]);
+}
+
+static void epoll(void)
+{
+	struct epoll_event e;
+
+	MUST(epoll_wait(poller, &e, 1, 5000) == 1);
+}
+
+static void epoll_masked(void)
+{
+	struct epoll_event e;
+
+	MUST(epoll_pwait(poller, &e, 1, 5000, NULL) == 1);
+}
+
+static void epoll_precise(void)
+{
+	struct timespec t = { 5, 0 };
+	struct epoll_event e;
+
+	MUST(epoll_pwait2(poller, &e, 1, &t, NULL) == 1);
+}
+
+static void read_event(void)
+{
+	eventfd_t value;
+
+	MUST(!eventfd_read(ends[0], &value));
+}
+
+static void write_event(void) { MUST(!eventfd_write(ends[1], 1)); }
+
+static void read_number(void)
+{
+	unsigned long long n;
+
+	MUST(read(ends[0], &n, 8) == 8);
+}
+
+static void write_number(void)
+{
+	unsigned long long n = 1;
+
+	MUST(write(ends[1], &n, 8) == 8);
+}
+
+static mqd_t queue;
+
+static void open_queue(void)
+{
+	struct mq_attr a = { .mq_maxmsg = 4, .mq_msgsize = 8 };
+	char name[64];
+
+	snprintf(name, sizeof(name), "/vprof-waits-%d", (int)getpid());
+	queue = mq_open(name, O_RDWR | O_CREAT | O_EXCL, 0600, &a);
+	MUST(queue >= 0 && !mq_unlink(name));
+}
+
+static void receive_queued(void)
+{
+	char message[8];
+
+	MUST(mq_receive(queue, message, sizeof(message), NULL) == 1);
+}
+
+static void timedreceive_queued(void)
+{
+	struct timespec t = in_ms(CLOCK_REALTIME, 5000);
+	char message[8];
+
+	MUST(mq_timedreceive(queue, message, sizeof(message), NULL, &t) == 1);
+}
+
+static void send_queued(void) { MUST(!mq_send(queue, "m", 1, 0)); }
+
+const struct wait_case file_cases[] = {
+	{ "read-pipe", "io", make_pipe, 0, 0, read_byte, write_byte, 0, 0 },
+	{ "read-pipe-process", "io", make_pipe, 0, 0, read_byte, write_byte, 0, CASE_PROCESS },
+	{ "readv-pipe", "io", make_pipe, 0, 0, read_vector, write_vector, 0, 0 },
+	{ "write-full-pipe", "io", make_pipe, 0, fill, write_byte, empty, 0, 0 },
+	{ "recv-socketpair", "io", make_pair, 0, 0, receive_byte, send_byte, 0, 0 },
+	{ "recvmsg-socketpair", "io", make_pair, 0, 0, receive_message, send_message, 0, 0 },
+	{ "read-socketpair-process", "io", make_pair, 0, 0, read_byte, write_byte, 0, CASE_PROCESS },
+	{ "recv-tcp", "io", make_tcp, 0, 0, receive_byte, send_byte, 0, 0 },
+	{ "recvfrom-tcp", "io", make_tcp, 0, 0, receive_from, write_byte, 0, 0 },
+	{ "read-tcp-process", "io", make_tcp, 0, 0, read_byte, send_byte, 0, CASE_PROCESS },
+	{ "accept-tcp", "io", make_listener, 0, 0, accept_one, connect_one, close_ends, 0 },
+	{ "accept-unix", "io", make_unix_listener, 0, 0, accept_one, connect_unix, close_ends, 0 },
+	{ "eventfd", "io", make_eventfd, 0, 0, read_number, write_number, 0, 0 },
+	{ "eventfd_read", "io", make_eventfd, 0, 0, read_event, write_event, 0, 0 },
+	{ "poll", "io", make_pipe, 0, 0, poll_pipe, write_byte, read_byte, 0 },
+	{ "ppoll", "io", make_pipe, 0, 0, ppoll_pipe, write_byte, read_byte, 0 },
+	{ "poll-timeout", "io", make_pipe, 0, 0, poll_in_vain, 0, 0, CASE_ALONE },
+	{ "poll-nothing", "sleep", 0, 0, 0, poll_nothing, 0, 0, CASE_ALONE },
+	{ "select", "io", make_pipe, 0, 0, select_pipe, write_byte, read_byte, 0 },
+	{ "pselect", "io", make_pipe, 0, 0, pselect_pipe, write_byte, read_byte, 0 },
+	{ "select-nothing", "sleep", 0, 0, 0, select_nothing, 0, 0, CASE_ALONE },
+	{ "epoll_wait", "io", make_poller, 0, 0, epoll, write_byte, read_byte, 0 },
+	{ "epoll_wait-eventfd", "io", make_event_poller, 0, 0, epoll, write_event, read_event, 0 },
+	{ "epoll_pwait-tcp", "io", make_tcp_poller, 0, 0, epoll_masked, send_byte, read_byte, 0 },
+	{ "epoll_pwait2", "io", make_poller, 0, 0, epoll_precise, write_byte, read_byte, 0 },
+	{ "mq_receive", "io", open_queue, 0, 0, receive_queued, send_queued, 0, 0 },
+	{ "mq_timedreceive", "io", open_queue, 0, 0, timedreceive_queued, send_queued, 0, CASE_PROCESS },
+	{ .name = 0 }
+};
