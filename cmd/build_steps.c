@@ -147,7 +147,8 @@ static int run_build(const struct args *command, const struct build_options *o, 
 				strerror(-status));
 	if (status > 0) {
 		diag_set(reterr, EXIT_CHECK_FAILED, -EIO, "the build ended with status %d", status);
-		reterr->status = (enum exit_status)status;
+		if (reterr)
+			reterr->status = (enum exit_status)status;
 		return diag_remedy(reterr, -EIO, "does it build without vprof?  If so, "
 				   "vprof build -v shows what the launcher does");
 	}

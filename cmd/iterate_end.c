@@ -85,6 +85,8 @@ static char *why_stopped(const struct loop *l)
 		str_add(&s, "it was interrupted; what was found until then is kept, the same command goes on");
 	else if (strcmp(l->stop, "quit") == 0)
 		str_add(&s, "you ended it; what was found until then is kept, the same command goes on");
+	else if (strcmp(l->stop, "failed") == 0)
+		str_add(&s, "it failed, see above; what was found until then is kept, the same command goes on");
 	else if (strcmp(l->stop, "command-failed") == 0)
 		str_add(&s, "the command failed (--ignore-status goes on)");
 	else

@@ -62,6 +62,9 @@ int iterate_retrace(struct loop *l, struct diag *reterr);
 /* Of the functions that the plan of l->run added: which were not recorded.  For round_release(). */
 int iterate_find_missing(const struct loop *l, struct round *round, struct diag *reterr);
 
+/* No interval in that run: says which of the places where one starts or ends were not reached. */
+void iterate_explain_nothing(const struct loop *l, uint32_t run);
+
 /* Takes up the latest iteration if it was interrupted and nothing has changed since; else leaves l as
  * it was.  It may have been just before its end: then l->stop is set. */
 int iterate_resume(struct loop *l, struct diag *reterr);

@@ -10,6 +10,7 @@
 
 #include "base/banned.h"
 #include "base/map.h"
+#include "cmd/common.h"
 #include "cmd/iterate_loop.h"
 
 enum { HAS_PROBE = 1, UNTOUCHED = 2 };		/* UNTOUCHED + n: by unit n */
@@ -57,4 +58,28 @@ int iterate_find_missing(const struct loop *l, struct round *round, struct diag 
 	}
 	VEC_RELEASE(&plan);
 	return r;
+}
+
+void iterate_explain_nothing(const struct loop *l, uint32_t run)
+{
+	_cleanup_(map_freep) struct map *calls_of = map_new();
+	planned_functions plan;
+
+	if (planned_read(l->store, run, &plan, NULL) < 0)
+		return;
+	for (size_t i = 0; i < plan.cnt; i++)
+		map_set(calls_of, plan.items[i].key, plan.items[i].calls);
+	for (size_t i = 0; i < l->project->functions.cnt; i++) {
+		const struct project_function *f = &l->project->functions.items[i];
+		uint64_t calls;
+
+		if (!l->graph.functions[i].root || !map_get(calls_of, f->key, &calls))
+			continue;
+		if (calls == 0)
+			note_line("'%s', where an interval starts, resumes or ends, was never called", f->name);
+		else if (calls == UINT32_MAX)
+			note_line("'%s', where an interval starts, resumes or ends, is in none of the "
+				  "programs that ran", f->name);
+	}
+	VEC_RELEASE(&plan);
 }

@@ -15,12 +15,13 @@
 #include "cmd/common.h"
 #include "cmd/iterate_loop.h"
 
-/* If it does not build, the plan is again the one that did. */
+/* If it does not build, the plan is again the one that did.  Control-C is no such failure: what is
+ * compiled is as its record says. */
 static int apply(struct loop *l, const struct plan *plan, struct diag *reterr)
 {
 	int r = build_apply(&l->scanned, plan, &l->build_command, &l->build, reterr);
 
-	if (r < 0) {
+	if (r < 0 && !iterate_interrupted) {
 		_cleanup_(plan_freep) struct plan *empty = plan_new();
 		_cleanup_(units_release) units now = { 0 };
 		struct build_options quiet = l->build;
@@ -29,8 +30,9 @@ static int apply(struct loop *l, const struct plan *plan, struct diag *reterr)
 		if (build_load_units(l->store, &now, NULL) == 0)
 			build_apply(&now, l->built ? l->built : empty, &l->build_command, &quiet,
 				    NULL);
-		return r;
 	}
+	if (r < 0)
+		return r;
 	units_release(&l->scanned);
 	return build_load_units(l->store, &l->scanned, reterr);
 }
@@ -187,6 +189,7 @@ int iterate_round(struct loop *l, struct diag *reterr)
 	look_at_run(l, &run);
 	if (findings->interval.cnt == 0) {
 		status = announce_findings(&run, findings);
+		iterate_explain_nothing(l, run.number);
 		l->status = l->status ? l->status : status;
 		l->stop = l->stop ? l->stop : "no-interval";
 		return 0;

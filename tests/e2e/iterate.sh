@@ -71,7 +71,7 @@ expect 0 "$VPROF" iterate --threshold 0.999 -- ./program
 expect 0 "$VPROF" iterate -- ./program 20
 says "too few intervals"
 expect 3 "$VPROF" iterate -- ./program 0
-says "no interval"
+says "no interval" "'handle', where an interval starts, resumes or ends, was never called"
 expect 7 "$VPROF" iterate -- ./program 400 7
 says "ended with status 7" "the command failed" "deep6"
 expect 0 "$VPROF" iterate --ignore-status -- ./program 400 7
@@ -91,6 +91,24 @@ says no_such_variable
 mv good.c deep.c && touch deep.c
 expect 0 "$VPROF" iterate -- ./program
 says "▶ deep6"
+
+# It breaks between two runs: the linker's words, what was found so far, and a project that builds.
+cp Makefile good
+printf 'program: main.o deep.o\n\ttest ! -e broken || { echo no linking today; exit 1; }\n\tcc -o $@ main.o deep.o\n' >Makefile
+expect 0 make
+printf '#!/bin/sh\ntouch broken\n./program\n' >break.sh
+chmod +x break.sh
+expect 2 "$VPROF" iterate --policy paper -- ./break.sh
+says "no linking today" "the build ended with status 2" "▶ handle" "ended after 1 run: it failed, see above"
+rm broken
+expect 0 make
+expect 0 ./program
+rm break.sh
+printf '#!/bin/sh\n./program\n' >break.sh
+chmod +x break.sh
+expect 0 "$VPROF" iterate --policy paper -- ./break.sh
+says "1 run of it is whole" "▶ deep6"
+mv good Makefile
 
 # What varies is how often tiny is called: too often for a probe.  The last run is within the budget.
 mkdir ../hot && cp main.c Makefile vprof.conf ../hot && cd ../hot || exit 99
