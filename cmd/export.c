@@ -49,6 +49,9 @@ static int export_run(int argc, char **argv)
 	    run_trace_read(store, &run, &trace, &diag) < 0)
 		return fail(&diag);
 	trace_sort(trace);
+	if (tuples_left_out(trace))
+		note_line("%zu completed intervals of which no functions were recorded have no place in "
+			  "tuples and are left out", tuples_left_out(trace));
 	return write_to(arg_output && strcmp(arg_output, "-") ? arg_output : NULL, trace);
 }
 

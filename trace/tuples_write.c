@@ -139,20 +139,22 @@ static bool is_left_out(const struct interval *iv)
 	return iv->root_only && iv->status == INTERVAL_COMPLETED && !iv->lost;
 }
 
-static void write_left_out(const struct writer *w)
+size_t tuples_left_out(const struct trace *t)
 {
 	size_t cnt = 0;
 
-	for (size_t i = 0; i < w->t->intervals.cnt; i++)
-		cnt += is_left_out(&w->t->intervals.items[i]);
-	if (cnt)
-		fprintf(w->out, "# %zu completed intervals of which no functions were recorded "
-			"(record --sample) are left out\n", cnt);
+	for (size_t i = 0; i < t->intervals.cnt; i++)
+		cnt += is_left_out(&t->intervals.items[i]);
+	return cnt;
 }
 
 static void write_intervals(const struct writer *w)
 {
-	write_left_out(w);
+	size_t left_out = tuples_left_out(w->t);
+
+	if (left_out)
+		fprintf(w->out, "# %zu completed intervals of which no functions were recorded "
+			"(record --sample) are left out\n", left_out);
 	for (size_t i = 0; i < w->t->intervals.cnt; i++) {
 		const struct interval *iv = &w->t->intervals.items[i];
 		bool aborted = iv->status == INTERVAL_ABORTED || iv->lost;

@@ -111,7 +111,8 @@ calls_are_right()
 		}' "$1" && pass || fail "calls of intervals in full and of others"
 }
 expect 0 "$VPROF" export --format tuples
-says "completed intervals of which no functions were recorded (record --sample) are left out"
+says "completed intervals of which no functions were recorded (record --sample) are left out" \
+	"have no place in tuples and are left out"
 cp "$work/.out" full.tuples
 calls_are_right full.tuples
 
