@@ -37,6 +37,7 @@ struct timeline *timeline_new(const struct trace *t)
 	find_threads(tl);
 	keep_segments(tl);
 	nest_invocations(tl);
+	tl->hints = xcalloc(tl->threads.cnt + 1, sizeof(*tl->hints));
 	tl->used_in_walk = xcalloc(t->creations.cnt + 1, sizeof(*tl->used_in_walk));
 	tl->walk_no = xcalloc(1, sizeof(*tl->walk_no));
 	tl->sid_index = sid_index_new();
@@ -55,6 +56,7 @@ void timeline_free(struct timeline *tl)
 	free(tl->following_ns);
 	free(tl->used_in_walk);
 	free(tl->walk_no);
+	free(tl->hints);
 	sid_index_free(tl->sid_index);
 	free(tl);
 }
@@ -167,21 +169,45 @@ uint32_t timeline_thread(const struct timeline *tl, uint64_t tid)
 	return map_get(tl->thread_of_tid, tid, &number) ? (uint32_t)(number - 1) : THREAD_NONE;
 }
 
-/* Of the indexes in r, sorted by some time, how many have it below the limit. */
-#define COUNT_BELOW(r, i, is_below)				\
-	({							\
-		size_t low_ = 0, high_ = (r).cnt;		\
-								\
-		while (low_ < high_) {				\
-			size_t mid_ = low_ + (high_ - low_) / 2;\
-			size_t i = (r).first + mid_;		\
-								\
-			if (is_below)				\
-				low_ = mid_ + 1;		\
-			else					\
-				high_ = mid_;			\
-		}						\
-		low_;						\
+/*
+ * Of the indexes in r, sorted by some time, how many have it below the limit.  Searched for from
+ * *hint on, the last answer, in steps that double: intervals are looked at in order of time, so
+ * the next answer is near, and in the cache.
+ */
+#define COUNT_BELOW(r, hint, i, is_below)						\
+	({										\
+		size_t low_ = 0, high_ = (r).cnt, step_ = 1;				\
+		size_t at_ = *(hint) < high_ ? *(hint) : high_;				\
+											\
+		if (at_ < high_ && ({ size_t i = (r).first + at_; is_below; })) {	\
+			low_ = at_ + 1;							\
+			while (low_ + step_ < high_ &&					\
+			       ({ size_t i = (r).first + low_ + step_; is_below; })) {	\
+				low_ += step_ + 1;					\
+				step_ *= 2;						\
+			}								\
+			if (low_ + step_ < high_)					\
+				high_ = low_ + step_;					\
+		} else {								\
+			high_ = at_;							\
+			while (step_ <= high_ &&					\
+			       !({ size_t i = (r).first + high_ - step_; is_below; })) { \
+				high_ -= step_;						\
+				step_ *= 2;						\
+			}								\
+			if (step_ <= high_)						\
+				low_ = high_ - step_ + 1;				\
+		}									\
+		while (low_ < high_) {							\
+			size_t mid_ = low_ + (high_ - low_) / 2;			\
+											\
+			if (({ size_t i = (r).first + mid_; is_below; }))		\
+				low_ = mid_ + 1;					\
+			else								\
+				high_ = mid_;						\
+		}									\
+		*(hint) = low_;								\
+		low_;									\
 	})
 
 size_t timeline_segment_before(const struct timeline *tl, uint32_t thread, int64_t at_ns)
@@ -192,7 +218,7 @@ size_t timeline_segment_before(const struct timeline *tl, uint32_t thread, int64
 	if (thread == THREAD_NONE)
 		return SEGMENT_NONE;
 	r = &tl->threads.items[thread].segments;
-	cnt = COUNT_BELOW(*r, i, tl->segments[i].start_ns < at_ns);
+	cnt = COUNT_BELOW(*r, &tl->hints[thread].segment, i, tl->segments[i].start_ns < at_ns);
 	return cnt ? r->first + cnt - 1 : SEGMENT_NONE;
 }
 
@@ -221,7 +247,7 @@ const struct wakeup *timeline_wakeup(const struct timeline *tl, uint32_t thread,
 	if (thread == THREAD_NONE)
 		return NULL;
 	r = &tl->threads.items[thread].wakeups;
-	cnt = COUNT_BELOW(*r, i, items[i].time_ns <= until_ns);
+	cnt = COUNT_BELOW(*r, &tl->hints[thread].wakeup, i, items[i].time_ns <= until_ns);
 	if (cnt == 0 || items[r->first + cnt - 1].time_ns <= after_ns)
 		return NULL;
 	return &items[r->first + cnt - 1];
@@ -233,7 +259,8 @@ size_t timeline_creations_until(const struct timeline *tl, uint32_t thread, int6
 
 	if (thread == THREAD_NONE)
 		return 0;
-	return COUNT_BELOW(tl->threads.items[thread].creations, i, items[i].time2_ns <= until_ns);
+	return COUNT_BELOW(tl->threads.items[thread].creations, &tl->hints[thread].creation, i,
+			   items[i].time2_ns <= until_ns);
 }
 
 struct range timeline_started(const struct timeline *tl, uint64_t tid, int64_t start_ns,
@@ -242,15 +269,15 @@ struct range timeline_started(const struct timeline *tl, uint64_t tid, int64_t s
 	const struct invocation *items = tl->trace->invocations.items;
 	uint32_t thread = timeline_thread(tl, tid);
 	struct range r = { 0, 0 };
-	size_t before;
+	size_t before, near = 0;
 
 	if (thread == THREAD_NONE)
 		return r;
 	r = tl->threads.items[thread].invocations;
-	before = COUNT_BELOW(r, i, items[i].start_ns < start_ns);
+	before = COUNT_BELOW(r, &tl->hints[thread].invocation, i, items[i].start_ns < start_ns);
 	r.first += before;
 	r.cnt -= before;
-	r.cnt = COUNT_BELOW(r, i, items[i].start_ns < end_ns);
+	r.cnt = COUNT_BELOW(r, &near, i, items[i].start_ns < end_ns);
 	return r;
 }
 

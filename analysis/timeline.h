@@ -24,6 +24,10 @@ struct thread_line {
 	struct range invocations, wakeups, creations;	/* of the trace's arrays; creations into it */
 };
 
+struct hints {				/* of a thread: where it was last looked at, within its ranges */
+	size_t segment, invocation, wakeup, creation;
+};
+
 struct timeline {
 	const struct trace *trace;
 	VEC(struct thread_line) threads;
@@ -33,10 +37,11 @@ struct timeline {
 	int64_t *ends_ns;		/* of each invocation: never after its parent's */
 	uint64_t clamped;		/* spans that had to be cut for this; 0 in an honest trace */
 
-	/* Scratch of the walk in critical_path.c, kept here so that an interval costs no memory. */
+	/* Scratch of the walks, kept here so that an interval costs no memory. */
 	int64_t *following_ns;		/* per segment: the wake-up now being explained, or -1 */
 	uint64_t *used_in_walk;		/* per creation: the last walk that followed it */
 	uint64_t *walk_no;		/* of the walk going on */
+	struct hints *hints;		/* by thread */
 	struct sid_index *sid_index;	/* segments by thread and sid; made when first needed */
 };
 

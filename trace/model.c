@@ -10,6 +10,7 @@
 #include "trace/model.h"
 
 #include <string.h>
+#include "base/map.h"
 #include "base/banned.h"
 
 static const char *const state_names[STATE_CNT] = {
@@ -153,9 +154,10 @@ static int compare_threads(const void *pa, const void *pb)
 	return 0;
 }
 
+typedef int (*comparison)(const void *, const void *);
+
 /* What is in order already, as most of a recorded trace is, costs one look at each item. */
-static void sort_array(void *items, size_t cnt, size_t size,
-		       int (*compare)(const void *, const void *))
+static void sort_array(void *items, size_t cnt, size_t size, comparison compare)
 {
 	const char *p = items;
 
@@ -167,15 +169,95 @@ static void sort_array(void *items, size_t cnt, size_t size,
 	}
 }
 
+static uint64_t tid_at(const char *items, size_t i, size_t size, size_t tid_offset)
+{
+	uint64_t tid;
+
+	memcpy(&tid, items + i * size + tid_offset, sizeof(tid));
+	return tid;
+}
+
+struct thread_share {			/* of an array: how many items, and where they go */
+	uint64_t tid;
+	size_t cnt, next;
+};
+
+static int compare_shares(const void *pa, const void *pb)
+{
+	const struct thread_share *a = pa, *b = pb;
+
+	BY(a->tid, b->tid);
+	return 0;
+}
+
+/* Brings each thread's items together, in ascending order of threads, else as they were. */
+static void gather_threads(char *items, size_t cnt, size_t size, size_t tid_offset)
+{
+	_cleanup_(map_freep) struct map *number_of_tid = map_new();
+	_cleanup_(freep) char *gathered = xmalloc(cnt * size);
+	VEC(struct thread_share) shares = { NULL, 0, 0 };
+	size_t at = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		uint64_t tid = tid_at(items, i, size, tid_offset);
+		uint64_t *number = map_slot(number_of_tid, tid);
+
+		if (*number == 0) {
+			VEC_ADD(&shares, (struct thread_share) { .tid = tid });
+			*number = shares.cnt;
+		}
+		shares.items[*number - 1].cnt++;
+	}
+	qsort(shares.items, shares.cnt, sizeof(*shares.items), compare_shares);
+	for (size_t n = 0; n < shares.cnt; n++) {
+		map_set(number_of_tid, shares.items[n].tid, n);
+		shares.items[n].next = at;
+		at += shares.items[n].cnt;
+	}
+	for (size_t i = 0; i < cnt; i++) {
+		uint64_t n = *map_slot(number_of_tid, tid_at(items, i, size, tid_offset));
+
+		memcpy(gathered + shares.items[n].next++ * size, items + i * size, size);
+	}
+	memcpy(items, gathered, cnt * size);
+	VEC_RELEASE(&shares);
+}
+
+/*
+ * The first key is the thread.  Most traces are in order of time for each thread; then gathering
+ * the threads is all there is to do, and takes no more than a few looks at each item.
+ */
+static void sort_by_thread(void *items, size_t cnt, size_t size, size_t tid_offset,
+			   comparison compare)
+{
+	char *p = items;
+	size_t first = 0;
+
+	for (size_t i = 1; i < cnt; i++)
+		if (compare(p + (i - 1) * size, p + i * size) > 0) {
+			gather_threads(p, cnt, size, tid_offset);
+			break;
+		}
+	for (size_t i = 1; i <= cnt; i++) {
+		if (i < cnt && tid_at(p, i, size, tid_offset) == tid_at(p, first, size, tid_offset))
+			continue;
+		sort_array(p + first * size, i - first, size, compare);
+		first = i;
+	}
+}
+
 #define SORT(v, compare) sort_array((v)->items, (v)->cnt, sizeof(*(v)->items), compare)
+#define SORT_BY_THREAD(v, tid_field, compare)						\
+	sort_by_thread((v)->items, (v)->cnt, sizeof(*(v)->items),			\
+		       offsetof(__typeof__(*(v)->items), tid_field), compare)
 
 void trace_sort(struct trace *t)
 {
 	SORT(&t->intervals, compare_intervals);
-	SORT(&t->segments, compare_segments);
-	SORT(&t->invocations, compare_invocations);
-	SORT(&t->wakeups, compare_wakeups);
-	SORT(&t->creations, compare_creations);
+	SORT_BY_THREAD(&t->segments, tid, compare_segments);
+	SORT_BY_THREAD(&t->invocations, tid, compare_invocations);
+	SORT_BY_THREAD(&t->wakeups, tid, compare_wakeups);
+	SORT_BY_THREAD(&t->creations, tid2, compare_creations);
 	SORT(&t->calls, compare_calls);
 	SORT(&t->works, compare_works);
 	SORT(&t->threads, compare_threads);
