@@ -127,12 +127,12 @@ static void add_because(struct str *s, const struct factor *f, bool utf8)
 	}
 }
 
-/* "62 % of the variance of 'request' (95 % CI 52 to 73)" */
+/* "62 % of the variance of 'request' (95 % CI 52 to 73)"; what is all of it by its nature has none. */
 static void add_ci95(struct str *s, const struct factor *f, const struct select_options *o)
 {
 	char text[TEXT_MAX];
 
-	if (f->has_ci95 && !o->paper)
+	if (f->has_ci95 && f->ci95[1] - f->ci95[0] > 1e-9 && !o->paper)
 		str_addf(s, " (95 %% CI %s)", text_ci95(text, f->ci95));
 }
 

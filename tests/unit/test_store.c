@@ -372,8 +372,13 @@ static void same_findings(const struct findings *a, const struct findings *b)
 	for (size_t i = 0; i < a->factors.cnt; i++)
 		same_factor(&a->factors.items[i], &b->factors.items[i]);
 	assert_int_equal(a->intervals.cnt, b->intervals.cnt);
-	assert_memory_equal(a->intervals.items, b->intervals.items,
-			    a->intervals.cnt * sizeof(*a->intervals.items));
+	for (size_t i = 0; i < a->intervals.cnt; i++) {
+		const struct interval_row *x = &a->intervals.items[i], *y = &b->intervals.items[i];
+
+		assert_true(x->sid == y->sid && x->start_ns == y->start_ns && x->end_ns == y->end_ns);
+		assert_true(x->start_tid == y->start_tid && x->end_tid == y->end_tid);
+		assert_int_equal(x->root_only, y->root_only);
+	}
 	assert_int_equal(a->warnings.cnt, b->warnings.cnt);
 	for (size_t i = 0; i < a->warnings.cnt; i++) {
 		assert_string_equal(a->warnings.items[i].code, b->warnings.items[i].code);
