@@ -126,11 +126,12 @@ void refine_children(struct refine_state *s, uint32_t f, indexes *ret,
 			if (callee == f || s->visited[callee] == s->visit || function->left_out)
 				continue;
 			s->visited[callee] = s->visit;
-			if (!function->skipped) {
+			if (!function->skipped && (!function->folded || function->root ||
+						   function->always)) {
 				VEC_ADD(ret, callee);
 				continue;
 			}
-			if (ret_unprobed && !*ret_unprobed)
+			if (function->skipped && ret_unprobed && !*ret_unprobed)
 				*ret_unprobed = function;
 			VEC_ADD(&through, callee);
 		}

@@ -46,6 +46,7 @@ struct refine_function {
 	bool root;			/* where intervals start, end, resume: recorded in every run */
 	bool always;			/* recorded in every run, also outside intervals */
 	bool left_out;			/* calls of it do not count: nobody's child */
+	bool folded;			/* not worth a probe, unless root or always: looked through */
 	const char *skipped;		/* why it cannot take a probe, or NULL */
 };
 

@@ -24,6 +24,7 @@
 #include "cmd/choose_plan.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
+#include "cmd/fold_inline.h"
 #include "cmd/leave_out.h"
 
 #define DEFAULT_DEPTH 3
@@ -45,6 +46,7 @@ static int decide_plan(struct store *s, const struct config *c, const units *sca
 	if (r < 0)
 		return r;
 	leave_out(project, c);
+	fold_inline(project, scanned);
 	leave_out_unused(project, c, ret_unused);
 	if (arg_functions) {
 		r = plan_from_text(project, arg_functions, plan, reterr);

@@ -173,7 +173,7 @@ void choose_plan(const struct project *p, const struct config *c, const units *s
 
 		if (f->releases || s.begins_inside[i])
 			plan_add(ret, PLAN_ALWAYS, f->file, f->line, f->name);
-		else if (s.distance[i] != DISTANCE_NONE)
+		else if (s.distance[i] == 0 || (s.distance[i] != DISTANCE_NONE && !f->folded))
 			plan_add(ret, PLAN_IN_INTERVALS, f->file, f->line, f->name);
 	}
 	*ret_root_cnt = s.root_cnt;

@@ -20,6 +20,7 @@
 #include "base/banned.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
+#include "cmd/fold_inline.h"
 #include "cmd/iterate_loop.h"
 #include "cmd/leave_out.h"
 
@@ -96,6 +97,7 @@ static int prepare(struct loop *l, struct diag *reterr)
 	if (r < 0)
 		return r;
 	leave_out(l->project, &l->config);
+	fold_inline(l->project, &l->scanned);
 	iterate_graph_make(l->project, &l->config, &l->scanned, &l->graph);
 	if (l->graph.root_cnt == 0) {
 		diag_set(reterr, EXIT_USAGE, -ENOENT,

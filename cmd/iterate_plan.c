@@ -47,7 +47,7 @@ void iterate_graph_make(const struct project *p, const struct config *c, const u
 		ret->functions[i] = (struct refine_function){
 			.name = f->name, .file = f->file, .line = f->line, .key = f->key,
 			.root = roots[i], .always = f->releases || inside[i],
-			.left_out = f->left_out,
+			.left_out = f->left_out, .folded = f->folded,
 			.skipped = f->file ? f->skipped : "its file is not known",
 		};
 	}

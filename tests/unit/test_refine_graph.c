@@ -88,12 +88,34 @@ static void test_left_out(void **state)
 	refinement_free(w.r);
 }
 
+/* r calls i, which is folded, i calls c: c is r's child, and nothing is said of i. */
+static void test_folded(void **state)
+{
+	static const char *const names[] = { "r", "i", "c", NULL };
+	static const char *const calls[] = { "ri", "ic", NULL };
+	struct world w;
+	struct findings *f;
+
+	(void)state;
+	world_make(&w, names, calls);
+	w.functions[1].folded = true;
+	world_start(&w, REFINE_BUDGET, 3);
+	assert_string_equal(world_recorded(&w), "rc");
+	f = found_new(100, 100000);
+	found_function(f, &w, 'c', found_function(f, &w, 'r', 0, 1, 1), 1, 1);
+	found_factor(f, &w, 'r', 1);
+	assert_int_equal(world_step(&w, f), REFINE_CLOSED);
+	assert_null(w.r->verdicts.items[0].unprobed);
+	refinement_free(w.r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unprobed_is_looked_through),
 		cmocka_unit_test(test_observed_calls),
 		cmocka_unit_test(test_left_out),
+		cmocka_unit_test(test_folded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
