@@ -116,9 +116,11 @@ exam_check() {
 	step "check"
 	"$check" "$work/plan.variance-tree.json" "$work/plan.factors.json" >"$work/check.tsv" || true
 	[ -s "$work/check.tsv" ] || row check 1 status 0 false
-	sed 's/^/check./' "$work/check.tsv" >>"$rows"
+	# how many there are is bounded by time here, not by number
+	sed '/^intervals	/d; s/^/check./' "$work/check.tsv" >>"$rows"
 	commands=$(values_of commands_and_setup "$work/iterate.txt" | tail -n 1)
-	intervals=$(query plan "SELECT count + dropped_open + dropped_aborted + dropped_lost
+	intervals=$(query plan "SELECT count + dropped_open + dropped_aborted + dropped_lost +
+		ifnull((SELECT root_only_count FROM probing WHERE finding = $latest), 0)
 		FROM finding WHERE id = $latest")
 	# The last commands of the setup and the statistics themselves are not in the statistics.
 	row check.intervals_per_command "$(awk "BEGIN { print $intervals / ${commands:-0.1} }")" ratio \
