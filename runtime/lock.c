@@ -32,9 +32,19 @@ static bool is_clock(clockid_t clock)
 	return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
 }
 
+/*
+ * EBUSY: call the real function.  A robust mutex is not tried: glibc's trylock keeps one that is not
+ * recoverable, and the call that comes next would find it taken.
+ */
+static int try_mutex(pthread_mutex_t *m)
+{
+	return vprof_self.gate && !object_mutex_is_robust(m) ? real.pthread_mutex_trylock(m) : EBUSY;
+}
+
 static struct wait wait_for_mutex(const pthread_mutex_t *m)
 {
-	struct wait w = wait_begin(WAIT_LOCK, object_mutex(m));
+	struct wait w = object_mutex_is_robust(m) ? wait_begin_call(WAIT_LOCK, object_mutex(m))
+						  : wait_begin(WAIT_LOCK, object_mutex(m));
 
 	w.holder_tid = object_mutex_holder(m);
 	return w;
@@ -50,7 +60,7 @@ static struct wait wait_for_rwlock(const pthread_rwlock_t *l)
 
 int vprof_w_pthread_mutex_lock(pthread_mutex_t *m)
 {
-	int r = vprof_self.gate ? real.pthread_mutex_trylock(m) : EBUSY;
+	int r = try_mutex(m);
 
 	if (r != EBUSY)
 		return r;
@@ -67,7 +77,7 @@ int vprof_w_pthread_mutex_trylock(pthread_mutex_t *m)
 
 int vprof_w_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until)
 {
-	int r = vprof_self.gate ? real.pthread_mutex_trylock(m) : EBUSY;
+	int r = try_mutex(m);
 
 	if (r != EBUSY)
 		return r;
@@ -80,7 +90,7 @@ int vprof_w_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *u
 int vprof_w_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 				    const struct timespec *until)
 {
-	int r = vprof_self.gate && is_clock(clock) ? real.pthread_mutex_trylock(m) : EBUSY;
+	int r = is_clock(clock) ? try_mutex(m) : EBUSY;
 
 	if (r != EBUSY)
 		return r;

@@ -28,6 +28,11 @@ static inline uint64_t object_mutex_holder(const pthread_mutex_t *m)
 	return (uint64_t)__atomic_load_n(&m->__data.__owner, __ATOMIC_RELAXED);
 }
 
+static inline bool object_mutex_is_robust(const pthread_mutex_t *m)
+{
+	return m->__data.__kind & 16;
+}
+
 static inline uint64_t object_rwlock(const pthread_rwlock_t *l)
 {
 	return object_of(l, l->__data.__shared);
@@ -73,6 +78,12 @@ static inline uint64_t object_mutex_holder(const pthread_mutex_t *m)
 {
 	(void)m;
 	return 0;
+}
+
+static inline bool object_mutex_is_robust(const pthread_mutex_t *m)
+{
+	(void)m;
+	return false;
 }
 
 static inline uint64_t object_rwlock(const pthread_rwlock_t *l)
