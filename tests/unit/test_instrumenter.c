@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 #include "tests/unit/cmocka_all.h"
+#include "trace/format.h"
 #include "annotations/primitives.h"
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -144,6 +145,15 @@ static void test_primitives(void **state)
 	assert_int_equal(primitive_parse(ROLE_ENQUEUE, "f(queue=arg0)", &p, &d), -EINVAL);
 	assert_int_equal(primitive_parse(ROLE_ENQUEUE, "f(arg0, arg1)", &p, &d), -EINVAL);
 	assert_int_equal(primitive_parse(ROLE_ENQUEUE, "f(queue=a, queue=b, task=c)", &p, &d), -EINVAL);
+	assert_int_equal(primitive_parse(ROLE_ACQUIRE, "f(arg0, class=none)", &p, &d), -EINVAL);
+	assert_int_equal(primitive_parse(ROLE_ACQUIRE, "f(class=cond)", &p, &d), -EINVAL);
+	assert_int_equal(primitive_parse(ROLE_RELEASE, "f(arg0, class=cond)", &p, &d), -EINVAL);
+	assert_int_equal(primitive_parse(ROLE_ACQUIRE, "f(arg0, class = io)", &p, &d), 0);
+	assert_int_equal(p.class, WAIT_IO);
+	assert_string_equal(p.object, "arg0");
+	primitive_release(&p);
+	assert_true((int)CLASS_COND == (int)WAIT_COND && (int)CLASS_JOIN == (int)WAIT_JOIN &&
+		    (int)CLASS_SLEEP == (int)WAIT_SLEEP);
 	assert_int_equal(primitive_parse(ROLE_ACQUIRE, "f(arg0 == 1)", &p, &d), 0);
 	assert_string_equal(p.object, "arg0 == 1");
 	primitive_release(&p);
