@@ -71,7 +71,7 @@ struct refine_options {
 	double threshold;		/* of Var(T) */
 	uint32_t max_runs;
 	/* budget only */
-	double overhead;		/* the probes' part of the mean latency */
+	double overhead;		/* the probes' part of the mean latency outside the queue */
 	double probe_ns, dormant_ns;	/* cost of a call, reckoned */
 	uint32_t census_functions;	/* the first run probes whole levels up to so many functions */
 };
@@ -122,7 +122,8 @@ struct refinement {
 	uint32_t run_cnt;		/* steps made */
 	enum refine_stop stop;
 	uint64_t needed;		/* REFINE_UNRESOLVED: about so many intervals more */
-	double cost;			/* the run's probes, about, as a part of its mean latency */
+	double queue;			/* part of the run's mean latency in which others were served */
+	double cost;			/* its probes, about, as a part of the rest of the mean latency */
 	double probe_ns;		/* cost of a call: as reckoned, or more where runs showed it */
 	VEC(struct refine_verdict) verdicts;	/* of the latest run, best factor first */
 	struct refine_state *state;

@@ -37,7 +37,7 @@ struct refine_state {
 	double *own_doubt, *blamed_doubt;	/* half of their 95 % confidence intervals */
 	uint32_t *parent;		/* function around it in the tree, or FUNCTION_NONE; of its
 					 * place with the largest share */
-	double mean_ns;			/* of the latency, without the probes' cost */
+	double mean_ns;			/* of the latency outside the queue, without the probes' cost */
 	double share_of_probes;		/* of Var(T) */
 	struct refine_run before;	/* the latest run */
 	uint32_t next_gate;		/* struct refinement's, of the plan that is being made */

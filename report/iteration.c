@@ -17,6 +17,7 @@
 
 enum { NAMES_SHOWN = 4 };
 
+#define QUEUE_SHOWN 0.01	/* of the mean latency */
 #define DRIFT_SHOWN 0.10
 
 double round_drift(const struct round *r)
@@ -142,7 +143,8 @@ void round_text(const struct style *s, const struct round *r)
 		text_cnt(cnt, r->findings->interval.cnt + r->findings->probing.root_only_cnt));
 	if (r->gate > 1)
 		fprintf(s->out, ", one in %" PRIu32 " in full", r->gate);
-	fprintf(s->out, "   probes about %.1f %% of the latency", r->refinement->cost * 100);
+	fprintf(s->out, "   probes about %.1f %% of the latency%s", r->refinement->cost * 100,
+		r->refinement->queue > QUEUE_SHOWN ? " outside the queue" : "");
 	if (r->dormant_cnt)
 		fprintf(s->out, " (%s dormant)", text_cnt(cnt, r->dormant_cnt));
 	fputc('\n', s->out);

@@ -89,7 +89,7 @@ CREATE TABLE IF NOT EXISTS iteration (	-- a run that vprof iterate made
 	recorded_cnt	INTEGER NOT NULL,	-- functions that the plan recorded
 	dormant_cnt	INTEGER NOT NULL,	-- ... that carried a probe which was off
 	added_cnt	INTEGER NOT NULL,	-- ... recorded now and not in the run before
-	probe_cost	REAL NOT NULL,		-- reckoned, as a fraction of the mean latency
+	probe_cost	REAL NOT NULL,		-- reckoned, as a fraction of the mean latency outside the queue
 	selected	TEXT NOT NULL,		-- the k first factors
 	stop		TEXT			-- why it was the last run; NULL: it was not
 );

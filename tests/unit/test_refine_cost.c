@@ -173,6 +173,33 @@ static void test_cost_of_variance(void **state)
 	refinement_free(w.r);
 }
 
+/*
+ * 101 calls an interval: 1.01 us of probes are 1 % of 100 us, and the run is the answer.  But if 90 of these
+ * are others' turn, they are 10 % of the 10 that are left, and a is left out of another run.
+ */
+static void test_outside_queue(void **state)
+{
+	struct world w;
+
+	(void)state;
+	for (int queue = 0; queue < 2; queue++) {
+		struct findings *f;
+		uint32_t wait;
+
+		world_make(&w, names, calls);
+		world_start(&w, REFINE_BUDGET, 3);
+		f = run_of(&w, 100, 100000, 1000);
+		wait = found_node(f, &w, NODE_WAIT, 'r', 0, 0, 0);
+		f->nodes.items[wait].wait = queue ? STATE_QUEUE : STATE_LOCK;
+		f->nodes.items[wait].mean_ns = 90000;
+		assert_int_equal(world_step(&w, f), queue ? REFINE_GOES_ON : REFINE_CLOSED);
+		assert_true(fabs(w.r->queue - queue * 0.9) < 1e-9);
+		assert_true(fabs(w.r->cost - (queue ? 0.101 : 0.0101)) < 1e-9);
+		assert_string_equal(world_recorded(&w), queue ? "rb" : "rab");
+		refinement_free(w.r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +209,7 @@ int main(void)
 		cmocka_unit_test(test_lot),
 		cmocka_unit_test(test_budget),
 		cmocka_unit_test(test_cost_of_variance),
+		cmocka_unit_test(test_outside_queue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
