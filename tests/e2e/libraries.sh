@@ -26,7 +26,7 @@ cat >program.c <<'END'
 #include <unistd.h>
 static void (*lock)(void), (*unlock)(void);
 static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
-static volatile int held;
+static volatile int wanted, held;
 static void holder(void)
 {
 	lock();
@@ -37,7 +37,16 @@ static void holder(void)
 	usleep(20000);
 	unlock();
 }
-static void *run(void *arg) { holder(); return arg; }
+/* Exists before the library is loaded: no thread is created after that. */
+static void *run(void *arg)
+{
+	for (int i = 1; i <= 5; i++) {
+		while (wanted < i)
+			usleep(100);
+		holder();
+	}
+	return arg;
+}
 static void request(void)
 {
 	pthread_mutex_lock(&own);
@@ -47,18 +56,19 @@ static void request(void)
 }
 int main(void)
 {
-	void *plugin = dlopen("./libplugin.so", RTLD_NOW);
 	pthread_t t;
+	pthread_create(&t, NULL, run, NULL);
+	void *plugin = dlopen("./libplugin.so", RTLD_NOW);
 	lock = (void (*)(void))dlsym(plugin, "plugin_lock");
 	unlock = (void (*)(void))dlsym(plugin, "plugin_unlock");
-	for (int i = 0; i < 5; i++) {
+	for (int i = 1; i <= 5; i++) {
 		held = 0;
-		pthread_create(&t, NULL, run, NULL);
+		wanted = i;
 		while (!held)
 			usleep(100);
 		request();
-		pthread_join(t, NULL);
 	}
+	pthread_join(t, NULL);
 	printf("%d\n", ((int (*)(void))dlsym(plugin, "plugin_next"))());
 	return 0;
 }
