@@ -99,6 +99,7 @@ exercise()
 	expect 0 "$VPROF" iterate -- "$program"
 	says "▶ deep6" "every factor above 5 % is broken down"
 	nothing_to_do || fail "something is left to do after iterate"
+	[ -z "$(find . -name '*.Tpo')" ] && pass || fail "automake's dependency files are left"
 	made >"$work/.made"
 	sed 's/SLOW 0/SLOW 1/' deep.h >new.h && mv new.h deep.h
 	expect 0 "$@"
