@@ -82,7 +82,8 @@ exam_all() {
 	functions=$(query all "SELECT count(*) FROM function")
 	unprobed=$(query all "SELECT count(*) FROM function WHERE NOT probed")
 	untouched=$(query all "SELECT count(*) FROM unit WHERE untouched IS NOT NULL")
-	row all.units "$(query all "SELECT count(*) FROM unit")" count ">= 1000" true
+	units=$(query all "SELECT count(*) FROM unit")
+	row all.units "$units" count ">= 1000" "$(holds "$units >= 1000")"
 	row all.functions "$functions" count ">= 20000" "$(holds "$functions >= 20000")"
 	row all.functions_unprobed "$unprobed" count 0 "$(holds "$unprobed == 0")"
 	row all.units_not_instrumented "$untouched" count 0 "$(holds "$untouched == 0")"
