@@ -7,7 +7,8 @@
  * says other than "busy" the real call would say too; on "busy" the real call decides, so
  * deadlock errors, robust mutexes and timeouts are the library's own.
  *
- * Before it lets go, a releaser stamps if somebody waits.
+ * A thread that records nothing goes straight through.  Before it lets go, a releaser stamps if somebody
+ * waits.
  */
 #include <errno.h>
 #include "runtime/object.h"
@@ -60,8 +61,11 @@ static struct wait wait_for_rwlock(const pthread_rwlock_t *l)
 
 int vprof_w_pthread_mutex_lock(pthread_mutex_t *m)
 {
-	int r = try_mutex(m);
+	int r;
 
+	if (!vprof_self.gate)
+		return real.pthread_mutex_lock(m);
+	r = try_mutex(m);
 	if (r != EBUSY)
 		return r;
 	WAITING wait = wait_for_mutex(m);
@@ -109,8 +113,11 @@ int vprof_w_pthread_mutex_unlock(pthread_mutex_t *m)
 
 int vprof_w_pthread_rwlock_rdlock(pthread_rwlock_t *l)
 {
-	int r = vprof_self.gate ? real.pthread_rwlock_tryrdlock(l) : EBUSY;
+	int r;
 
+	if (!vprof_self.gate)
+		return real.pthread_rwlock_rdlock(l);
+	r = real.pthread_rwlock_tryrdlock(l);
 	if (r != EBUSY)
 		return r;
 	WAITING wait = wait_for_rwlock(l);
@@ -146,8 +153,11 @@ int vprof_w_pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
 
 int vprof_w_pthread_rwlock_wrlock(pthread_rwlock_t *l)
 {
-	int r = vprof_self.gate ? real.pthread_rwlock_trywrlock(l) : EBUSY;
+	int r;
 
+	if (!vprof_self.gate)
+		return real.pthread_rwlock_wrlock(l);
+	r = real.pthread_rwlock_trywrlock(l);
 	if (r != EBUSY)
 		return r;
 	WAITING wait = wait_for_rwlock(l);
@@ -190,8 +200,11 @@ int vprof_w_pthread_rwlock_unlock(pthread_rwlock_t *l)
 
 int vprof_w_pthread_spin_lock(pthread_spinlock_t *l)
 {
-	int r = vprof_self.gate ? real.pthread_spin_trylock(l) : EBUSY;
+	int r;
 
+	if (!vprof_self.gate)
+		return real.pthread_spin_lock(l);
+	r = real.pthread_spin_trylock(l);
 	if (r != EBUSY)
 		return r;
 	WAITING wait = wait_begin(WAIT_LOCK, object_of((const void *)l, false));
@@ -226,6 +239,8 @@ static bool sem_try(sem_t *s)
 
 int vprof_w_sem_wait(sem_t *s)
 {
+	if (!vprof_self.gate)
+		return real.sem_wait(s);
 	if (sem_try(s))
 		return 0;
 	WAITING wait = wait_begin(WAIT_LOCK, object_sem(s));
