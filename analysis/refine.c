@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * refine.c - what both policies need: names to functions, callees, shares, stopping.
+ * refine.c - what both policies need: names to functions, callees, stopping.
  *
  * A function that cannot take a probe is looked through: where f calls an inlined g and g
  * calls h, h is among f's children, for that is where its time would show.
  */
 #include "analysis/refine_state.h"
 
-#include <limits.h>
-#include <math.h>
 #include <string.h>
 #include "base/banned.h"
 #include "base/str.h"
 
+#define OF_ACCOUNT 0.5 /* of the threshold: less is no reason for another run */
 #define CHAIN 0.8 /* a callee with this part of its caller's share explains it */
 
 static const char *const policy_names[] = { "budget", "paper" };
@@ -143,7 +142,10 @@ bool refine_hidden(const struct refinement *r, uint32_t child, bool outside)
 {
 	if (outside)
 		return r->levels[child] != REFINE_ALWAYS;
-	return r->levels[child] < REFINE_IN_INTERVALS && r->state->calls[child] != 0;
+	if (r->levels[child] >= REFINE_IN_INTERVALS || r->state->calls[child] == 0)
+		return false;
+	return r->state->most[child] < 0 ||
+	       r->state->most[child] >= OF_ACCOUNT * r->options.threshold;
 }
 
 bool refine_has_hidden(const struct refinement *r, uint32_t f, bool outside)
@@ -183,6 +185,7 @@ struct refinement *refinement_new(const struct refine_project *p, const struct r
 	s->visited = xcalloc(cnt, sizeof(*s->visited));
 	s->calls = xcalloc(cnt, sizeof(*s->calls));
 	s->tried = xcalloc(cnt, sizeof(*s->tried));
+	s->most = xcalloc(cnt, sizeof(*s->most));
 	s->share_cost = xcalloc(cnt, sizeof(*s->share_cost));
 	s->total = xcalloc(cnt, sizeof(*s->total));
 	s->own = xcalloc(cnt, sizeof(*s->own));
@@ -198,7 +201,7 @@ struct refinement *refinement_new(const struct refine_project *p, const struct r
 			map_set(s->by_key, f->key, i + 1);
 		s->same_place[i] = (uint32_t)*slot;
 		*slot = i + 1;
-		s->calls[i] = -1;
+		s->calls[i] = s->most[i] = -1;
 		if (!f->skipped && (f->root || f->always))
 			r->levels[i] = f->always ? REFINE_ALWAYS : REFINE_IN_INTERVALS;
 	}
@@ -231,6 +234,7 @@ void refinement_free(struct refinement *r)
 	VEC_RELEASE(&s->edges);
 	free(s->calls);
 	free(s->tried);
+	free(s->most);
 	free(s->share_cost);
 	free(s->total);
 	free(s->own);
@@ -244,87 +248,6 @@ void refinement_free(struct refinement *r)
 	free(r->answers);
 	VEC_RELEASE(&r->verdicts);
 	free(r);
-}
-
-/* ---- what a run says ---- */
-
-static double positive(double x)
-{
-	return x > 0 ? x : 0;
-}
-
-/* Who is blamed for a queue wait works for other intervals, so what it calls is recorded inside. */
-bool refine_is_queue(const struct node *wait)
-{
-	return wait->kind == NODE_WAIT && wait->wait == STATE_QUEUE;
-}
-
-/* Of a sum of places, which are taken to be independent. */
-static void add_doubt(double *doubt, const struct node *n)
-{
-	if (n->has_ci95)
-		*doubt = hypot(*doubt, (n->ci95[1] - n->ci95[0]) / 2);
-}
-
-/* A function's own part: its body and waits, and what it keeps others in the queue for; all of it
- * where nothing stands below. */
-static void add_own_shares(struct refine_state *s, const struct findings *f,
-			   const uint32_t *function_of)
-{
-	bool *has_children = xcalloc(f->nodes.cnt + 1, sizeof(*has_children));
-
-	for (size_t i = 1; i < f->nodes.cnt; i++)
-		has_children[f->nodes.items[i].parent] = true;
-	for (size_t i = 1; i < f->nodes.cnt; i++) {
-		const struct node *n = &f->nodes.items[i];
-		uint32_t owner = n->kind == NODE_FUNCTION || n->kind == NODE_BLAME
-					 ? function_of[i]
-					 : function_of[n->parent];
-
-		if (owner == FUNCTION_NONE)
-			continue;
-		if (n->kind == NODE_BLAME && !refine_is_queue(&f->nodes.items[n->parent])) {
-			s->blamed[owner] += positive(n->share);
-			add_doubt(&s->blamed_doubt[owner], n);
-		} else if (n->kind != NODE_FUNCTION || !has_children[i]) {
-			s->own[owner] += positive(n->share);
-			add_doubt(&s->own_doubt[owner], n);
-		}
-	}
-	free(has_children);
-}
-
-static void learn(struct refinement *r, const struct findings *f)
-{
-	struct refine_state *s = r->state;
-	size_t cnt = s->p->function_cnt;
-	uint32_t *function_of = xcalloc(f->nodes.cnt + 1, sizeof(*function_of));
-
-	for (size_t i = 0; i < cnt; i++) {
-		if (r->levels[i] >= REFINE_IN_INTERVALS) {
-			s->calls[i] = 0;
-			s->tried[i] += s->tried[i] < UCHAR_MAX;
-		}
-		s->total[i] = s->own[i] = s->blamed[i] = 0;
-		s->own_doubt[i] = s->blamed_doubt[i] = 0;
-		s->parent[i] = FUNCTION_NONE;
-	}
-	for (size_t i = 0; i < f->nodes.cnt; i++) {
-		const struct node *n = &f->nodes.items[i];
-		uint32_t at = refine_find(s, n->function, n->file, n->line);
-
-		function_of[i] = at;
-		if (n->kind != NODE_FUNCTION || at == FUNCTION_NONE)
-			continue;
-		s->calls[at] = positive(s->calls[at]) + n->calls_per_interval;
-		if (n->share >= s->total[at]) {
-			s->total[at] = n->share;
-			s->parent[at] = n->parent ? function_of[n->parent] : FUNCTION_NONE;
-		}
-	}
-	add_own_shares(s, f, function_of);
-	refine_learn_cost(r, f);
-	free(function_of);
 }
 
 /* ---- factors ---- */
@@ -539,7 +462,7 @@ static uint64_t needed_to_tell(const struct refinement *r, const struct findings
 void refinement_look(struct refinement *r, const struct findings *f)
 {
 	learn_calls(r->state, f);
-	learn(r, f);
+	refine_learn(r, f);
 	r->run_cnt++;
 	judge(r, f, NULL);
 }

@@ -29,6 +29,7 @@ struct refine_state {
 
 	unsigned char *tried;		/* runs that recorded it, at most 255 */
 	double *calls; /* an interval, when it was last recorded; negative: never */
+	double *most;			/* of Var(T), at most, when it was last recorded; negative: never */
 	double *share_cost;		/* of its probes, as a share of Var(T), when last recorded */
 	/* In the latest run, as shares of its Var(T): */
 	double *total;			/* the function with all it calls, largest place */
@@ -58,8 +59,9 @@ void refine_children(struct refine_state *s, uint32_t f, indexes *ret,
 /* The upper end of the confidence interval of own (outside: blamed). */
 double refine_upper(const struct refine_state *s, uint32_t f, bool outside);
 
-/* Nothing is known of child: the run did not record it, and no earlier one saw that nobody
- * calls it.  outside: as part of a waker, outside intervals. */
+/* The run did not record child, and no earlier one saw that nobody calls it or that it is of no account:
+ * less than half the threshold with all that it calls.  outside: as part of a waker, outside
+ * intervals, where nothing is known of it. */
 bool refine_hidden(const struct refinement *r, uint32_t child, bool outside);
 /* Does f, which the user did not decline, call any such? */
 bool refine_has_hidden(const struct refinement *r, uint32_t f, bool outside);
@@ -72,6 +74,9 @@ struct refine_subject {
 typedef VEC(struct refine_subject) refine_subjects;
 void refine_subjects_of(const struct refinement *r, const struct findings *f,
 			const struct factor *x, refine_subjects *ret);
+
+/* Takes in what the run with r->levels found. */
+void refine_learn(struct refinement *r, const struct findings *f);
 
 /* From calls and the latency: cost, probe_ns, mean_ns. */
 void refine_learn_cost(struct refinement *r, const struct findings *f);
