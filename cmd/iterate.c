@@ -142,6 +142,9 @@ static int iterate(struct loop *l)
 		if (iterate_round(l, &diag) < 0)
 			return end_early(l, &diag);
 	iterate_end(l);
+	if (!l->status && strcmp(l->stop, "unresolved") == 0 &&
+	    l->findings->interval.cnt < FINDINGS_INTERVALS_MIN)
+		return EXIT_NO_EVIDENCE;
 	return l->status;
 }
 

@@ -68,7 +68,7 @@ grep -q "requests" "$work/.out" && fail "the program writes into the document" |
 
 # Nothing to find; too little; a command that fails, or is not there.
 expect 0 "$VPROF" iterate --threshold 0.999 -- ./program
-expect 0 "$VPROF" iterate -- ./program 20
+expect 3 "$VPROF" iterate -- ./program 20
 says "too few intervals"
 expect 3 "$VPROF" iterate -- ./program 0
 says "no interval" "'handle', where an interval starts, resumes or ends, was never called"

@@ -27,7 +27,7 @@ __attribute__((noipa)) void handle(unsigned id)
 }
 int main(int argc, char **argv)
 {
-	for (unsigned id = 1; id <= (argc > 1 ? (unsigned)atoi(argv[1]) : 3000); id++)
+	for (unsigned id = 1; id <= (argc > 1 ? (unsigned)atoi(argv[1]) : 12000); id++)
 		handle(id);
 	return 0;
 }
@@ -52,11 +52,11 @@ expect 0 "$VPROF" show factors
 says mix
 
 # Of the last run about one interval in so many was in full; all of them are listed.
-expect 0 "$VPROF" sql "SELECT f.count + p.root_only_count, f.count < 2000, f.count >= 30
+expect 0 "$VPROF" sql "SELECT f.count + p.root_only_count, f.count < 8000, f.count >= 30
 	FROM finding f JOIN probing p ON p.finding = f.id ORDER BY f.run DESC LIMIT 1"
-grep -q '^3000.*1.*1$' "$work/.out" && pass || fail "intervals: $(cat "$work/.out")"
+grep -q '^12000.*1.*1$' "$work/.out" && pass || fail "intervals: $(cat "$work/.out")"
 expect 0 "$VPROF" show intervals --format csv
-[ "$(wc -l <"$work/.out")" = 3001 ] && pass || fail "3000 requests, $(wc -l <"$work/.out") lines"
+[ "$(wc -l <"$work/.out")" = 12001 ] && pass || fail "12000 requests, $(wc -l <"$work/.out") lines"
 expect 0 "$VPROF" show intervals
 says root-only
 expect 0 "$VPROF" show critical-path --slowest 1
