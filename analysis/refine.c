@@ -138,14 +138,19 @@ void refine_children(struct refine_state *s, uint32_t f, indexes *ret,
 	VEC_RELEASE(&through);
 }
 
+bool refine_settled(const struct refinement *r, uint32_t f)
+{
+	const struct refine_state *s = r->state;
+
+	return s->calls[f] == 0 ||
+	       (s->most[f] >= 0 && s->most[f] < OF_ACCOUNT * r->options.threshold);
+}
+
 bool refine_hidden(const struct refinement *r, uint32_t child, bool outside)
 {
 	if (outside)
 		return r->levels[child] != REFINE_ALWAYS;
-	if (r->levels[child] >= REFINE_IN_INTERVALS || r->state->calls[child] == 0)
-		return false;
-	return r->state->most[child] < 0 ||
-	       r->state->most[child] >= OF_ACCOUNT * r->options.threshold;
+	return r->levels[child] < REFINE_IN_INTERVALS && !refine_settled(r, child);
 }
 
 bool refine_has_hidden(const struct refinement *r, uint32_t f, bool outside)

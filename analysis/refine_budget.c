@@ -223,8 +223,8 @@ static void add_path(struct budget *b)
 }
 
 /*
- * Everything below f, levels deep (0: all), becomes a candidate, but what was recorded and nobody
- * called, with all that is below that: in a circle of calls the rest would be the whole program.
+ * Everything below f, levels deep (0: all), becomes a candidate, but what a run has settled, with all that
+ * is below that: in a circle of calls the rest would be the whole program.
  */
 static void add_below(struct budget *b, uint32_t f, enum refine_level level, unsigned levels)
 {
@@ -248,7 +248,7 @@ static void add_below(struct budget *b, uint32_t f, enum refine_level level, uns
 				seen[child] = true;
 				if (level == REFINE_IN_INTERVALS)
 					b->in_scope[child] = true;
-				if (level == REFINE_IN_INTERVALS && b->s->calls[child] == 0)
+				if (level == REFINE_IN_INTERVALS && refine_settled(b->r, child))
 					continue;
 				add_candidate(b, child, level);
 				VEC_ADD(&queue, child);

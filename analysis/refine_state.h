@@ -59,9 +59,12 @@ void refine_children(struct refine_state *s, uint32_t f, indexes *ret,
 /* The upper end of the confidence interval of own (outside: blamed). */
 double refine_upper(const struct refine_state *s, uint32_t f, bool outside);
 
-/* The run did not record child, and no earlier one saw that nobody calls it or that it is of no account:
- * less than half the threshold with all that it calls.  outside: as part of a waker, outside
- * intervals, where nothing is known of it. */
+/* A run saw that nobody calls f in an interval, or that it is of no account: with all that it calls less than
+ * half the threshold.  What is below it is of no account then, either. */
+bool refine_settled(const struct refinement *r, uint32_t f);
+
+/* The run did not record child, and it is not settled.  outside: as part of a waker, outside intervals, where
+ * nothing is known of it. */
 bool refine_hidden(const struct refinement *r, uint32_t child, bool outside);
 /* Does f, which the user did not decline, call any such? */
 bool refine_has_hidden(const struct refinement *r, uint32_t f, bool outside);

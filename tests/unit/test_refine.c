@@ -75,43 +75,6 @@ static void test_too_dear(void **state)
 	refinement_free(w.r);
 }
 
-/*
- * m, 1,000 calls of 10 ns, is too dear for a second run, and h, 0.9 by itself, calls it.  If m was 0.02 of
- * the first run, or 0.01 to 0.024, that is the end: half the threshold is 0.025.
- */
-static void test_of_no_account(void **state)
-{
-	static const struct { double share, high; bool small; } cases[] = {
-		{ 0.020, 0, true }, { 0.030, 0, false }, { 0.017, 0.024, true }, { 0.017, 0.026, false },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct world w;
-
-		world_make(&w, server, server_calls);
-		world_start(&w, REFINE_BUDGET, 3);
-		for (int run = 0; run < 2; run++) {
-			struct findings *f = found_new(100, 100000);
-			uint32_t h = found_function(f, &w, 'h', 0, 1, 1);
-
-			found_node(f, &w, NODE_BODY, 'h', h, 0.9, 0);
-			found_factor(f, &w, 'h', 1);
-			if (!run) {
-				struct factor *m;
-
-				found_function(f, &w, 'm', h, cases[i].share, 1000);
-				m = found_factor(f, &w, 'm', cases[i].share);
-				m->has_ci95 = cases[i].high > 0;
-				m->ci95[1] = cases[i].high;
-			}
-			assert_int_equal(world_step(&w, f), !run ? REFINE_GOES_ON :
-					 cases[i].small ? REFINE_CLOSED : REFINE_TOO_DEAR);
-		}
-		refinement_free(w.r);
-	}
-}
-
 /* The latency goes up and down, so that m, 1,000 calls of 10 ns, fits every other time.  It is tried
  * twice; that the last plan is a new one, because l is out of it, does not help.  80 intervals are too
  * few for all of it in one of two. */
@@ -559,7 +522,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hot_function_is_left_out),
 		cmocka_unit_test(test_too_dear),
-		cmocka_unit_test(test_of_no_account),
 		cmocka_unit_test(test_in_and_out),
 		cmocka_unit_test(test_below_never_called),
 		cmocka_unit_test(test_behind_unknown),
