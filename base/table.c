@@ -148,23 +148,40 @@ static void write_line(const struct table *t, const struct cell *cells, size_t c
 	fprintf(out, "%s\n", str_cstr(&line));
 }
 
-void table_write(const struct table *t, FILE *out, size_t width, const char *ellipsis)
+/* Of each column: its title's or its widest cell's. */
+static size_t *natural_widths(const struct table *t)
 {
 	size_t cnt = t->columns.cnt;
-	_cleanup_(freep) size_t *widths = xcalloc(cnt + 1, sizeof(*widths));
-	_cleanup_(freep) struct cell *titles = xcalloc(cnt + 1, sizeof(*titles));
-	bool titled = false;
+	size_t *widths = xcalloc(cnt + 1, sizeof(*widths));
 
-	for (size_t i = 0; i < cnt; i++) {
-		titles[i].text = t->columns.items[i].title;
-		widths[i] = utf8_width(titles[i].text);
-		titled |= widths[i] > 0;
-	}
+	for (size_t i = 0; i < cnt; i++)
+		widths[i] = utf8_width(t->columns.items[i].title);
 	for (size_t i = 0; i < t->cells.cnt; i++) {
 		size_t w = utf8_width(t->cells.items[i].text);
 
 		if (w > widths[i % cnt])
 			widths[i % cnt] = w;
+	}
+	return widths;
+}
+
+size_t table_width(const struct table *t)
+{
+	_cleanup_(freep) size_t *widths = natural_widths(t);
+
+	return sum_of(widths, t->columns.cnt);
+}
+
+void table_write(const struct table *t, FILE *out, size_t width, const char *ellipsis)
+{
+	size_t cnt = t->columns.cnt;
+	_cleanup_(freep) size_t *widths = natural_widths(t);
+	_cleanup_(freep) struct cell *titles = xcalloc(cnt + 1, sizeof(*titles));
+	bool titled = false;
+
+	for (size_t i = 0; i < cnt; i++) {
+		titles[i].text = t->columns.items[i].title;
+		titled |= *titles[i].text != '\0';
 	}
 	if (width)
 		shrink(t, widths, width);

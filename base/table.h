@@ -44,6 +44,9 @@ void table_keep(struct table *t, size_t columns);
  * string must outlive the table. */
 void table_style(struct table *t, const char *sequence);
 
+/* The columns it takes if nothing shrinks. */
+size_t table_width(const struct table *t);
+
 /* width 0: as wide as it gets. */
 void table_write(const struct table *t, FILE *out, size_t width, const char *ellipsis);
 

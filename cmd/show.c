@@ -395,6 +395,8 @@ static const struct option_desc show_options[] = {
 	  "variance-tree, call-graph: levels below the root" },
 	{ 0, "min-share", "D", OPT_DOUBLE, &arg_options.min_share,
 	  "variance-tree: sum up what is smaller (0.01)" },
+	{ 0, "no-collapse", NULL, OPT_FLAG, &arg_options.no_collapse,
+	  "variance-tree: a line for every function of a chain" },
 	{ 0, "slowest", "N", OPT_UINT, &arg_slowest,
 	  "critical-path, intervals: the N slowest (1 and 20)" },
 	{ 0, "charge", "WHOM", OPT_STR, &arg_charge,

@@ -39,10 +39,11 @@ struct view_options {
 	unsigned slowest;		/* intervals: how many */
 	bool slowest_given;		/* by the user: holds for JSON and CSV, too */
 	const char *above, *below;	/* call graph: callers, callees of that function */
+	bool no_collapse;		/* tree: a line for every function of a chain */
 };
 
 #define VIEW_OPTIONS_INIT \
-	{ { FACTORS_K_DEFAULT, FACTORS_THRESHOLD_DEFAULT, false, false }, 0, 0.01, 20, false, NULL, NULL }
+	{ { FACTORS_K_DEFAULT, FACTORS_THRESHOLD_DEFAULT, false, false }, 0, 0.01, 20, false, NULL, NULL, false }
 
 /* One interval, explained. */
 struct explained {

@@ -2,13 +2,14 @@
 /*
  * show_variance_tree.c - the variance, split over functions and waits.
  *
- *	share                  node                 sd     mean  calls
- *	100.0 %  ████████████  request         2.22 ms  1.06 ms
- *	 62.4 %  ███████▍      ├─ log_append   1.77 ms   308 µs      1
- *	 61.9 %  ███████▍      │  └─ lock wait 1.76 ms   303 µs
+ *	share                  node                           sd     mean  calls
+ *	100.0 %  ████████████  request                   2.22 ms  1.06 ms
+ *	 62.4 %  ███████▍      ├─ handle › log_append    1.77 ms   308 µs      1
+ *	 61.9 %  ███████▍      │ ├─ lock wait            1.76 ms   303 µs
  *
- * The shares of a node's children sum to its own, also on the screen: what is too small or too deep
- * to get a line is summed up in one.  A negative share has no bar, its number says it.
+ * Which nodes get a line is settled in tree_lines.c; the shares of a line's children sum to its own.
+ * A negative share has no bar, its number says it.  Where the terminal is narrow, columns give way
+ * to names: a tree of numbers without names says nothing.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,179 +20,162 @@
 #include "base/utf8.h"
 #include "report/output.h"
 #include "report/style.h"
+#include "report/tree_label.h"
 #include "report/views.h"
-
-#define LEVELS_MAX 100			/* deeper ones only in JSON and CSV */
 
 /* ---- text ---- */
 
-/* The tree as lists of children: first[parent], next[sibling], best share first. */
-struct family {
-	const struct findings *f;
-	uint32_t *first, *next;
-};
+#define NODE_MIN 12			/* columns of the nodes, however narrow the terminal */
+#define ROOM_UNKNOWN SIZE_MAX		/* leaves them out */
+
+/* What goes, in this order, rather than names. */
+enum { SHORT_BAR = 1, NO_CALLS, NO_MEAN, NO_BAR, NO_SD };
 
 struct drawing {
 	const struct style *s;
 	const struct view_input *in;
-	struct family family;
-	struct table *t;
-	struct str prefix;		/* of the lines below the current node */
+	const tree_lines *lines;
+	const struct tree_label *labels;	/* of lines */
 };
-
-static void draw_children(struct drawing *d, uint32_t parent, unsigned depth);
-
-static int by_share(const void *a, const void *b, void *arg)
-{
-	const struct node *nodes = arg;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	if (nodes[x].share != nodes[y].share)
-		return nodes[x].share > nodes[y].share ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
-static void family_init(struct family *y, const struct findings *f)
-{
-	size_t cnt = f->nodes.cnt;
-	_cleanup_(freep) uint32_t *order = xcalloc(cnt + 1, sizeof(*order));
-
-	y->f = f;
-	y->first = xcalloc(cnt + 1, sizeof(*y->first));
-	y->next = xcalloc(cnt + 1, sizeof(*y->next));
-	for (uint32_t i = 0; i < cnt; i++) {
-		order[i] = i;
-		y->first[i] = y->next[i] = NODE_NONE;
-	}
-	qsort_r(order, cnt, sizeof(*order), by_share, f->nodes.items);
-	/* Smallest first, each before those that were added: the best ends up in front. */
-	for (size_t i = cnt; i-- > 0;) {
-		uint32_t id = order[i], parent = f->nodes.items[id].parent;
-
-		if (parent == NODE_NONE)
-			continue;
-		y->next[id] = y->first[parent];
-		y->first[parent] = id;
-	}
-}
-
-static void family_release(struct family *y)
-{
-	free(y->first);
-	free(y->next);
-}
 
 /* Of all nodes or of none. */
 static bool with_ci95(const struct drawing *d)
 {
-	return d->in->findings->nodes.items[0].has_ci95;
+	return d->in->findings->nodes.cnt && d->in->findings->nodes.items[0].has_ci95;
 }
 
-/* n: NULL for a sum of several. */
-static void add_share(struct drawing *d, double share, const struct node *n)
+static void add_share(const struct drawing *d, struct table *t, int left_out, double share,
+		      const struct node *n)
 {
 	_cleanup_(str_release) struct str bar = STR_INIT;
-	unsigned width = d->s->width;
+	unsigned width = d->s->width, bar_width;
 	char percent[TEXT_MAX];
 
-	add_bar(&bar, share, width && width < (with_ci95(d) ? 90 : 72) ? 6 :
-		width && width < 100 ? 12 : 24, d->s->utf8);
-	table_cell(d->t, "%s", text_percent_cell(percent, share));
+	table_cell(t, "%s", text_percent_cell(percent, share));
 	if (with_ci95(d))
-		table_cell(d->t, "%s", n && n->id && n->has_ci95 ? 
+		table_cell(t, "%s", n && n->id && n->has_ci95 ?
 			   text_plus_minus(percent, n->ci95, d->s->utf8) : "");
-	table_cell(d->t, "%s", str_cstr(&bar));
-}
-
-/* The function's name; with its call site where a sibling has the same one: "f (a.c:12)". */
-static char *label_among_siblings(const struct findings *f, const struct node *n, bool utf8)
-{
-	for (size_t i = 0; n->kind == NODE_FUNCTION && n->call_site && i < f->nodes.cnt; i++) {
-		const struct node *other = &f->nodes.items[i];
-
-		if (other != n && other->parent == n->parent && other->kind == NODE_FUNCTION &&
-		    n->function && other->function && strcmp(other->function, n->function) == 0)
-			return xasprintf("%s (%s)", n->function, n->call_site);
-	}
-	return node_label(n, utf8);
-}
-
-static void add_node(struct drawing *d, const struct node *n, const char *branch)
-{
-	_cleanup_(freep) char *label =
-		n->id ? label_among_siblings(d->in->findings, n, d->s->utf8) : NULL;
-	const char *interval = d->in->findings->interval.name;
-	bool wait = n->kind == NODE_WAIT || n->kind == NODE_BLAME;
-	char text[TEXT_MAX];
-
-	add_share(d, n->share, n);
-	table_cell(d->t, "%s%s%s%s", str_cstr(&d->prefix), branch,
-		   label ? label : interval ? interval : "interval", n->open ? " +" : "");
-	table_style(d->t, wait ? style_wait(d->s) : "");
-	table_keep(d->t, utf8_width(str_cstr(&d->prefix)) + utf8_width(branch));
-	table_cell(d->t, "%s", text_ns(text, sqrt(n->variance_ns2), d->s->utf8));
-	table_cell(d->t, "%s", text_ns(text, n->mean_ns, d->s->utf8));
-	if (n->kind == NODE_FUNCTION)
-		table_cell(d->t, "%.3g", n->calls_per_interval);
-	else
-		table_cell(d->t, "%s", "");
-}
-
-/* The line that keeps the sum whole. */
-static void add_rest(struct drawing *d, size_t cnt, double share, double mean_ns)
-{
-	char text[TEXT_MAX];
-
-	add_share(d, share, NULL);
-	table_cell(d->t, "%s%s%zu more", str_cstr(&d->prefix), glyphs_of(d->s)->last_branch, cnt);
-	table_cell(d->t, "%s", "");
-	table_cell(d->t, "%s", text_ns(text, mean_ns, d->s->utf8));
-	table_cell(d->t, "%s", "");
-}
-
-static bool shown(const struct drawing *d, const struct node *n)
-{
-	return fabs(n->share) >= d->in->options.min_share;
-}
-
-static void draw_child(struct drawing *d, uint32_t id, bool last, unsigned depth)
-{
-	const struct glyphs *g = glyphs_of(d->s);
-	size_t len = d->prefix.len;
-
-	add_node(d, &d->in->findings->nodes.items[id], last ? g->last_branch : g->branch);
-	str_add(&d->prefix, last ? g->blank : g->trunk);
-	draw_children(d, id, depth + 1);
-	d->prefix.len = len;
-	d->prefix.data[len] = '\0';
-}
-
-static void draw_children(struct drawing *d, uint32_t parent, unsigned depth)
-{
-	const struct node *nodes = d->in->findings->nodes.items;
-	size_t hidden_cnt = 0, shown_cnt = 0, drawn = 0;
-	double hidden_share = 0, hidden_mean_ns = 0;
-	unsigned limit = d->in->options.depth;
-
-	if (depth > (limit && limit < LEVELS_MAX ? limit : LEVELS_MAX))
+	if (left_out >= NO_BAR)
 		return;
-	for (uint32_t id = d->family.first[parent]; id != NODE_NONE; id = d->family.next[id]) {
-		if (shown(d, &nodes[id])) {
-			shown_cnt++;
-			continue;
-		}
-		hidden_cnt++;
-		hidden_share += nodes[id].share;
-		hidden_mean_ns += nodes[id].mean_ns;
+	bar_width = width && width < (with_ci95(d) ? 90 : 72) ? 6 : width && width < 100 ? 12 : 24;
+	if (left_out >= SHORT_BAR && bar_width > 6)
+		bar_width /= 2;
+	add_bar(&bar, share, bar_width, d->s->utf8);
+	table_cell(t, "%s", str_cstr(&bar));
+}
+
+/* A tree that is too deep for the screen keeps the right end of its lines. */
+static void add_branch(struct str *to, const char *branch, size_t width, const char *ellipsis)
+{
+	size_t dots = utf8_width(ellipsis);
+
+	if (utf8_width(branch) > width) {
+		str_add(to, ellipsis);
+		width = width > dots ? width - dots : 0;
 	}
-	for (uint32_t id = d->family.first[parent]; id != NODE_NONE; id = d->family.next[id])
-		if (shown(d, &nodes[id])) {
-			drawn++;
-			draw_child(d, id, drawn == shown_cnt && hidden_cnt == 0, depth);
-		}
-	/* Below a node that is drawn only children that matter are worth a line. */
-	if (hidden_cnt && (shown_cnt || depth == 1))
-		add_rest(d, hidden_cnt, hidden_share, hidden_mean_ns);
+	while (utf8_width(branch) > width)
+		utf8_next(&branch);
+	str_add(to, branch);
+}
+
+/* room: columns of this cell; 0: as many as it takes. */
+static void add_label(const struct drawing *d, struct table *t, size_t i, size_t room)
+{
+	_cleanup_(str_release) struct str text = STR_INIT;
+	const char *branch = d->lines->items[i].branch;
+	const struct tree_label *l = &d->labels[i];
+	size_t least = tree_label_least(l), used = utf8_width(branch);
+
+	if (room == ROOM_UNKNOWN) {
+		table_cell(t, "%s", "");
+		return;
+	}
+	if (room && used + least > room)
+		used = room > least ? room - least : 0;
+	add_branch(&text, branch, used, glyphs_of(d->s)->ellipsis);
+	used = utf8_width(str_cstr(&text));
+	tree_label_add(&text, l, room ? (room > used ? room - used : 1) : 0);
+	table_cell(t, "%s", str_cstr(&text));
+}
+
+static void add_line(const struct drawing *d, struct table *t, size_t i, int left_out, size_t room)
+{
+	const struct tree_line *l = &d->lines->items[i];
+	const struct node *n = l->node == NODE_NONE ? NULL : &d->in->findings->nodes.items[l->node];
+	char text[TEXT_MAX];
+
+	add_share(d, t, left_out, n ? n->share : l->rest_share, n);
+	add_label(d, t, i, room);
+	if (n && (n->kind == NODE_WAIT || n->kind == NODE_BLAME))
+		table_style(t, style_wait(d->s));
+	if (left_out < NO_SD)
+		table_cell(t, "%s", n ? text_ns(text, sqrt(n->variance_ns2), d->s->utf8) : "");
+	if (left_out < NO_MEAN)
+		table_cell(t, "%s", text_ns(text, n ? n->mean_ns : l->rest_mean_ns, d->s->utf8));
+	if (left_out >= NO_CALLS)
+		return;
+	if (n && n->kind == NODE_FUNCTION)
+		table_cell(t, "%.3g", n->calls_per_interval);
+	else
+		table_cell(t, "%s", "");
+}
+
+static struct table *tree_table(const struct drawing *d, int left_out, size_t room)
+{
+	struct table *t = table_new();
+
+	table_column(t, "share", TABLE_RIGHT);
+	if (with_ci95(d))
+		table_column(t, d->s->utf8 ? "±" : "+-", TABLE_RIGHT);
+	if (left_out < NO_BAR)
+		table_column(t, "", TABLE_LEFT);
+	table_column(t, "node", TABLE_LEFT);
+	if (left_out < NO_SD)
+		table_column(t, "sd", TABLE_RIGHT);
+	if (left_out < NO_MEAN)
+		table_column(t, "mean", TABLE_RIGHT);
+	if (left_out < NO_CALLS)
+		table_column(t, "calls", TABLE_RIGHT);
+	for (size_t i = 0; i < d->lines->cnt; i++)
+		add_line(d, t, i, left_out, room);
+	return t;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+/* What the other columns leave for the nodes. */
+static size_t room_without(const struct drawing *d, int left_out)
+{
+	_cleanup_(table_freep) struct table *t = tree_table(d, left_out, ROOM_UNKNOWN);
+	size_t others = table_width(t) - strlen("node");
+
+	return d->s->width > others + NODE_MIN ? d->s->width - others : NODE_MIN;
+}
+
+static void print_tree(const struct drawing *d)
+{
+	_cleanup_(table_freep) struct table *t = NULL;
+	size_t least = 0, wanted = 0, room = 0;
+	int left_out = 0;
+
+	for (size_t i = 0; i < d->lines->cnt; i++) {
+		size_t branch = utf8_width(d->lines->items[i].branch);
+
+		least = larger(least, branch + tree_label_least(&d->labels[i]));
+		wanted = larger(wanted, branch + tree_label_wanted(&d->labels[i]));
+	}
+	if (d->s->width) {
+		room = room_without(d, left_out);
+		if (room < wanted)
+			room = room_without(d, left_out = SHORT_BAR);
+		while (room < least && left_out < NO_SD)
+			room = room_without(d, ++left_out);
+	}
+	t = tree_table(d, left_out, room);
+	table_write(t, d->s->out, 0, glyphs_of(d->s)->ellipsis);
 }
 
 /* The pair of siblings that covaries most, in either direction. */
@@ -213,7 +197,7 @@ static void print_covariance(const struct style *s, const struct findings *f)
 	table_line(s->out, line);
 }
 
-static void print_legend(const struct style *s, const struct findings *f)
+static void print_legend(const struct style *s, const struct findings *f, bool any_chain)
 {
 	bool any_open = false, any_blame = false;
 
@@ -225,6 +209,9 @@ static void print_legend(const struct style *s, const struct findings *f)
 	if (f->nodes.cnt && f->nodes.items[0].has_ci95)
 		fprintf(s->out, "%s: half of the 95 %% confidence interval, in points\n",
 			s->utf8 ? "±" : "+-");
+	if (any_chain)
+		fprintf(s->out, "f%sg: g carries nearly all of f; the figures are g's (--no-collapse: a line each)\n",
+			glyphs_of(s)->then);
 	if (any_blame)
 		fprintf(s->out, "by: what the waker (queue: the thread) did meanwhile, and in what it was blocked itself\n");
 	if (any_open)
@@ -233,31 +220,24 @@ static void print_legend(const struct style *s, const struct findings *f)
 
 void variance_tree_text(const struct style *s, const struct view_input *in)
 {
-	_cleanup_(freep) char *sentence = sentence_text(in->findings, &in->options.ranking, s->utf8);
-	_cleanup_(table_freep) struct table *t = table_new();
-	struct drawing d = { .s = s, .in = in, .t = t, .prefix = STR_INIT };
+	const struct findings *f = in->findings;
+	_cleanup_(freep) char *sentence = sentence_text(f, &in->options.ranking, s->utf8);
+	_cleanup_(tree_lines_release) tree_lines lines = { 0 };
+	_cleanup_(freep) struct tree_label *labels = NULL;
+	bool any_chain = f->nodes.cnt && tree_lines_make(f, &in->options, glyphs_of(s), &lines);
+	struct drawing d = { .s = s, .in = in, .lines = &lines };
 
+	d.labels = labels = xcalloc(lines.cnt + 1, sizeof(*labels));
+	for (size_t i = 0; i < lines.cnt; i++)
+		labels[i] = tree_label_make(f, &lines.items[i], s->utf8);
 	print_answer(s, sentence);
 	fputc('\n', s->out);
 	print_heading(s, in);
-	table_column(t, "share", TABLE_RIGHT);
-	if (in->findings->nodes.cnt && with_ci95(&d))
-		table_column(t, s->utf8 ? "±" : "+-", TABLE_RIGHT);
-	table_column(t, "", TABLE_LEFT);
-	table_column(t, "node", TABLE_SHRINKS);
-	table_column(t, "sd", TABLE_RIGHT);
-	table_column(t, "mean", TABLE_RIGHT);
-	table_column(t, "calls", TABLE_RIGHT);
-	if (in->findings->nodes.cnt) {
-		family_init(&d.family, in->findings);
-		add_node(&d, &in->findings->nodes.items[0], "");
-		draw_children(&d, 0, 1);
-		family_release(&d.family);
-		str_release(&d.prefix);
-	}
-	table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
-	print_covariance(s, in->findings);
-	print_legend(s, in->findings);
+	print_tree(&d);
+	print_covariance(s, f);
+	print_legend(s, f, any_chain);
+	for (size_t i = 0; i < lines.cnt; i++)
+		tree_label_release(&labels[i]);
 }
 
 /* ---- JSON ---- */

@@ -21,12 +21,12 @@
 
 static const struct glyphs signs_utf8 = {
 	.answer = "▶", .then = " › ", .ellipsis = "…", .dot = " · ", .arrow = "→",
-	.branch = "├─ ", .last_branch = "└─ ", .trunk = "│  ", .blank = "   ",
+	.branch = "├─ ", .last_branch = "└─ ", .trunk = "│ ", .blank = "  ",
 };
 
 static const struct glyphs signs_ascii = {
 	.answer = ">", .then = " > ", .ellipsis = "..", .dot = " | ", .arrow = "->",
-	.branch = "|- ", .last_branch = "`- ", .trunk = "|  ", .blank = "   ",
+	.branch = "|- ", .last_branch = "`- ", .trunk = "| ", .blank = "  ",
 };
 
 const struct glyphs *glyphs_for(bool utf8)

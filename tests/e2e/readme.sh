@@ -16,11 +16,13 @@ while read -r line; do
 	expect 0 sh -c "$line"
 done <commands
 
-# The tree at the top: the same labels in the same order in a real one.
+# The tree at the top: the same labels in a real one.  Whether two functions are one line there or two
+# depends on the numbers, so the functions of a chain are taken one by one.
 "$VPROF" demo -C "$work/demo" >demo.out 2>&1 || fail "the demo"
-labels='s/^[^├└]*[├└]─ \([a-z_]*\( [a-z_]*\)\{0,1\}\( ([a-z]*)\)\{0,1\}\) .*/\1/p'
-awk '/^```/ { n++ } n == 1' "$readme" | sed -n "$labels" >shown
-sed -n "$labels" demo.out >printed
+labels='s/^[^├└]*[├└]─ \([a-z_]*\( › [a-z_]*\)*\( [a-z_]*\)\{0,1\}\( ([a-z]*)\)\{0,1\}\) .*/\1/p'
+chains='{ gsub(/ › /, "\n") } 1'
+awk '/^```/ { n++ } n == 1' "$readme" | sed -n "$labels" | awk "$chains" >shown
+sed -n "$labels" demo.out | awk "$chains" >printed
 for label in $(tr ' ' '~' <shown | grep -v hash_payload); do
 	grep -qxF -e "$(echo "$label" | tr '~' ' ')" printed && pass ||
 		fail "the README's tree has '$label', the demo's has not"

@@ -68,6 +68,27 @@ says 'A,B,,0,2,1'
 expect 0 "$VPROF" show variance-tree tree --format csv
 says '1,0,function,A,,,,,8.5'
 
+# main, f and g are one line, the last one's, unless somebody wants three.
+cat >chain.tuples <<'END'
+vprof-tuples 1
+interval   1 request 1 0 1 10
+interval   2 request 1 20 1 40
+segment    1 1 0 10 running
+segment    1 2 20 40 running
+invocation 1 1 main 0 10
+invocation 1 1 f 0 10
+invocation 1 1 g 0 10
+invocation 1 2 main 20 40
+invocation 1 2 f 20 40
+invocation 1 2 g 20 40
+END
+expect 0 "$VPROF" -d chain import --from tuples chain.tuples
+expect 0 "$VPROF" -d chain show variance-tree --ascii
+says '#  `- main > f > g  ' '--no-collapse'
+expect 0 "$VPROF" -d chain show variance-tree --ascii --no-collapse
+says '#  `- main  ' '#    `- f  ' '#      `- g  '
+grep -q 'main > f' .out && fail '--no-collapse collapses'
+
 # Two call sites under one parent are told apart; nothing is "-0.0 %"; one is one.
 cat >sites.tuples <<'END'
 vprof-tuples 1

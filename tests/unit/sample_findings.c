@@ -139,6 +139,84 @@ struct findings *sample_server(void)
 	return f;
 }
 
+/* Returns its id. */
+static uint32_t add_deep(struct findings *f, uint32_t parent, enum node_kind kind,
+			 const char *function, double share)
+{
+	add_node(f, parent, kind, function, share, share * 1e6);
+	return (uint32_t)f->nodes.cnt - 1;
+}
+
+static uint32_t add_open(struct findings *f, uint32_t parent, const char *function, double share)
+{
+	uint32_t id = add_deep(f, parent, NODE_FUNCTION, function, share);
+
+	f->nodes.items[id].open = true;
+	return id;
+}
+
+static void add_commit(struct findings *f, uint32_t parent)
+{
+	uint32_t at = add_open(f, parent, "finish_xact_command", .316), flush;
+
+	at = add_open(f, at, "CommitTransactionCommand", .316);
+	add_deep(f, at, NODE_BODY, "CommitTransactionCommand", .001);
+	at = add_open(f, at, "CommitTransaction", .315);
+	add_deep(f, at, NODE_BODY, "CommitTransaction", .002);
+	at = add_deep(f, at, NODE_FUNCTION, "RecordTransactionCommit", .313);
+	add_deep(f, at, NODE_BODY, "RecordTransactionCommit", .002);
+	flush = add_open(f, at, "XLogFlush", .311);
+	at = add_deep(f, flush, NODE_FUNCTION, "LWLockAcquireOrWait", .159);
+	add_deep(f, at, NODE_BODY, "LWLockAcquireOrWait", .009);
+	at = add_deep(f, at, NODE_WAIT, "LWLockAcquireOrWait", .150);
+	last_waits(f, STATE_LOCK);
+	add_deep(f, at, NODE_BLAME, "pg_fdatasync", .130);
+	last_waits(f, STATE_IO);
+	add_deep(f, at, NODE_BLAME, NULL, .020);
+	at = add_deep(f, flush, NODE_FUNCTION, "XLogWrite", .152);
+	add_deep(f, at, NODE_BODY, "XLogWrite", .002);
+	at = add_deep(f, at, NODE_FUNCTION, "issue_xlog_fsync", .150);
+	at = add_deep(f, at, NODE_FUNCTION, "pg_fdatasync", .150);
+	add_deep(f, at, NODE_BODY, "pg_fdatasync", .147);
+	add_deep(f, at, NODE_WAIT, "pg_fdatasync", .003);
+	last_waits(f, STATE_IO);
+}
+
+static void add_portal(struct findings *f, uint32_t parent)
+{
+	uint32_t portal = add_deep(f, parent, NODE_FUNCTION, "PortalRun", .235), at;
+
+	add_deep(f, portal, NODE_FUNCTION, "PortalRunUtility", .135);
+	at = add_deep(f, portal, NODE_FUNCTION, "ProcessQuery", .100);
+	add_deep(f, at, NODE_BODY, "ProcessQuery", .008);
+	add_deep(f, at, NODE_FUNCTION, "ExecutorStart", .007);
+	at = add_deep(f, at, NODE_FUNCTION, "heap_update", .085);
+	add_deep(f, at, NODE_BODY, "heap_update", .006);
+	add_deep(f, at, NODE_FUNCTION, "toast_insert", .004);
+	add_deep(f, at, NODE_FUNCTION, "LockAcquireExtended", .075);
+}
+
+struct findings *sample_deep(void)
+{
+	struct findings *f = findings_new();
+	uint32_t at;
+
+	f->interval = (struct interval_summary){
+		.name = "transaction", .cnt = 16000, .mean_ns = 1e6, .variance_ns2 = VARIANCE_NS2,
+		.stddev_ns = 2e6, .p50_ns = 900000, .p90_ns = 4000000, .p99_ns = 8000000,
+		.min_ns = 100000, .max_ns = 9000000,
+	};
+	add_deep(f, NODE_NONE, NODE_INTERVAL, NULL, 1);
+	at = add_open(f, 0, "exec_simple_query", .555);
+	add_deep(f, at, NODE_BODY, "exec_simple_query", .004);
+	add_commit(f, at);
+	add_portal(f, at);
+	at = add_deep(f, 0, NODE_WAIT, NULL, .445);
+	last_waits(f, STATE_QUEUE);
+	add_deep(f, at, NODE_BLAME, NULL, .445);
+	return f;
+}
+
 struct findings *sample_odd(void)
 {
 	static const double odd[] = { 0, -0.0, 0.1, -1.5e-310, DBL_MAX, -DBL_MAX, DBL_MIN, 1e-17 };

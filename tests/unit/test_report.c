@@ -11,6 +11,7 @@
 #include "tests/unit/cmocka_all.h"
 
 #include "base/banned.h"
+#include "base/utf8.h"
 #include "report/style.h"
 #include "tests/unit/report_check.h"
 #include "tests/unit/sample_findings.h"
@@ -36,6 +37,69 @@ static void test_texts(void **state)
 	in.options.min_share = 0.5;
 	in.options.ranking.paper = false;
 	want_text("variance-tree.short", text_of("variance-tree", &in, true, 80));
+}
+
+/*
+ * Chains take one line: exec's list is XLogFlush .311, PortalRun .235 and, not worth lines, exec's body
+ * .004 and the bodies along the chain .001 + .002 + .002: 4 more, .009; together .555.  XLogFlush's is
+ * .159, .150 and XLogWrite's body .002.  ProcessQuery .100 and heap_update .085 are a chain, with
+ * .008 + .007 beside it; LockAcquireExtended .075 is not in it: less than four fifths of .100.
+ */
+static void test_deep_tree(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = sample_deep();
+	struct view_input in = input_of(f);
+
+	(void)state;
+	want_text("variance-tree.deep", text_of("variance-tree", &in, true, 80));
+	want_text("variance-tree.deep.narrow", text_of("variance-tree", &in, true, 40));
+	want_text("variance-tree.deep.ascii", text_of("variance-tree", &in, false, 120));
+	in.options.no_collapse = true;
+	want_text("variance-tree.deep.no-collapse", text_of("variance-tree", &in, true, 80));
+}
+
+/* Programs get every node, whatever the text leaves out. */
+static void test_deep_tree_data(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = sample_deep();
+	struct view_input in = input_of(f);
+	_cleanup_(freep) char *csv = csv_of("variance-tree", &in);
+	json_t *o = json_of("variance-tree", &in);
+	size_t lines = 0;
+
+	(void)state;
+	for (const char *at = csv; (at = strchr(at, '\n')); at++)
+		lines++;
+	assert_int_equal(lines, 1 + 33);
+	assert_int_equal(json_array_size(at(o, "nodes")), 33);
+	json_decref(o);
+}
+
+/* Names of a circle of calls, nested deeper than the screen is wide, still stand there. */
+static void test_endless_tree(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = sample_deep();
+	struct view_input in = input_of(f);
+	_cleanup_(freep) char *text = NULL;
+	size_t lines = 0;
+
+	(void)state;
+	f->nodes.cnt = 1;
+	for (uint32_t i = 0; i < 60; i++)
+		VEC_ADD(&f->nodes, (struct node){ .id = i + 1, .parent = i, .kind = NODE_FUNCTION,
+						  .function = i % 2 ? "ping" : "pong", .share = 1 });
+	in.options.no_collapse = true;
+	text = text_of("variance-tree", &in, true, 40);
+	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+		*end = '\0';
+		if (!starts_with(line, "100.0 %"))
+			continue;
+		lines++;
+		assert_true(utf8_width(line) <= 40);
+		assert_true(ends_with(line, lines == 1 ? "transaction" :
+				      lines % 2 ? " ping" : " pong"));
+	}
+	assert_int_equal(lines, 61);
 }
 
 static void want_sentence(const struct findings *f, const struct select_options *o, const char *text)
@@ -435,6 +499,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_deep_tree),
+		cmocka_unit_test(test_deep_tree_data),
+		cmocka_unit_test(test_endless_tree),
 		cmocka_unit_test(test_sentences),
 		cmocka_unit_test(test_second_waker),
 		cmocka_unit_test(test_percents),

@@ -41,6 +41,7 @@ static void test_alignment(void **state)
 	table_cell(t, "%s", "");
 	table_cell(t, "%s", "e\xcc\x81");			/* a letter and its accent: 1 column */
 	table_cell(t, "%s", "");
+	assert_int_equal(table_width(t), 5 + 2 + 2 + 2 + 4 + 2 + 1);
 	text = write_table(t, 80);
 	assert_string_equal(text, "share      node  n\n"
 				  "100.0  ##  \xe4\xb8\xad\xe6\x96\x87  7\n"
