@@ -19,6 +19,7 @@
 
 #define NAME_LEAST 16			/* columns, if the name has as many */
 #define CHAIN_LEAST 32			/* of a chain: the last name, and the sign that it is one */
+#define CHAIN_WANTED 40			/* the last name and the first */
 
 char *label_among_siblings(const struct findings *f, const struct node *n, bool utf8)
 {
@@ -154,7 +155,7 @@ size_t tree_label_wanted(const struct tree_label *l)
 {
 	size_t width = l->names.cnt > 1 ? width_of(l, true) : 0;
 
-	return width && width <= CHAIN_LEAST ? width : tree_label_least(l);
+	return width && width <= CHAIN_WANTED ? width : tree_label_least(l);
 }
 
 /* No form fits as it is: the last name, without its middle. */

@@ -53,7 +53,7 @@ static void test_deep_tree(void **state)
 	(void)state;
 	want_text("variance-tree.deep", text_of("variance-tree", &in, true, 80));
 	want_text("variance-tree.deep.narrow", text_of("variance-tree", &in, true, 40));
-	want_text("variance-tree.deep.ascii", text_of("variance-tree", &in, false, 120));
+	want_text("variance-tree.deep.ascii", text_of("variance-tree", &in, false, 100));
 	in.options.no_collapse = true;
 	want_text("variance-tree.deep.no-collapse", text_of("variance-tree", &in, true, 80));
 }
