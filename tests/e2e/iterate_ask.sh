@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # vprof iterate --ask: the question for each factor, the source on request, no, quit, end of the input.
 . "${srcdir:-.}/tests/e2e/lib.sh"
-command -v script >/dev/null || { echo "script(1) is not there"; exit 77; }
+has_terminals || { echo "no pseudo-terminal to be had: script(1), /dev/pts"; exit 77; }
 
 mkdir project && cd project || exit 99
 cat >deep.c <<'END'

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # vprof iterate goes on where it was interrupted; with something changed it says so and begins anew.
 . "${srcdir:-.}/tests/e2e/lib.sh"
-command -v script >/dev/null || { echo "script(1) is not there"; exit 77; }
 
 # The paper's policy needs five runs to get to deep4.
 mkdir project && cd project || exit 99
@@ -121,6 +120,7 @@ anew "the sources were changed" edit_and_iterate '/* ... */' deep.c
 anew "vprof.conf was changed" edit_and_iterate '# ...' vprof.conf
 
 # --ask: an answer that was given holds, the question that was not answered comes again.
+has_terminals || { echo "no pseudo-terminal to be had, --ask is left out"; finish; }
 next nothing 0
 # shellcheck disable=SC2016
 expect 0 sh -c 'printf "y\nq\n" | script -qec "$1" /dev/null' sh \

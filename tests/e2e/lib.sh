@@ -55,6 +55,12 @@ says()
 	done
 }
 
+# has_terminals: script(1) can run a command on a terminal of its own
+has_terminals()
+{
+	script -qec true /dev/null </dev/null >/dev/null 2>&1
+}
+
 finish()
 {
 	echo "$passed passed, $failed failed"
