@@ -104,6 +104,7 @@ run_rows() {
 		run=$((run + 1))
 		row iterate.run$run.functions_recorded "$recorded" count - true
 		row iterate.run$run.probe_cost_reckoned "$cost" ratio - true
+		[ -n "$own" ] || continue	# pgbench failed in that run
 		row iterate.run$run.throughput_to_plain "$(awk "BEGIN { print $own / $plain }")" ratio - true
 	done
 }
