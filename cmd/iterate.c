@@ -90,15 +90,18 @@ static int take_options(const struct config *c, struct refine_options *ret)
 
 static int prepare(struct loop *l, struct diag *reterr)
 {
+	_cleanup_(primitives_release) primitives sync = { 0 };
 	int r = build_scan(l->store, &l->build_command, &l->build, &l->scanned, reterr);
 
 	if (r == 0)
 		r = project_read(l->store, &l->project, reterr);
+	if (r == 0)
+		r = read_primitives(&l->config, &sync, reterr);
 	if (r < 0)
 		return r;
 	leave_out(l->project, &l->config);
 	fold_inline(l->project, &l->scanned);
-	iterate_graph_make(l->project, &l->config, &l->scanned, &l->graph);
+	iterate_graph_make(l->project, &l->config, &sync, &l->scanned, &l->graph);
 	if (l->graph.root_cnt == 0) {
 		diag_set(reterr, EXIT_USAGE, -ENOENT,
 			 "no function is known in which an interval starts or ends");

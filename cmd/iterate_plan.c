@@ -3,6 +3,9 @@
  * iterate_plan.c - the store's project as a graph to refine, and its levels as a plan.
  *
  * A call through a pointer that may lead to n functions counts as 1/n of a call of each.
+ *
+ * What a function of [sync] that blocks does inside itself is no call to look into: its wait is
+ * explained by who let go, not by the semaphore it is made of.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +20,14 @@ static uint64_t site_hash(const struct project_call *c)
 	return hash_str(hash_u64(1, c->caller), c->call_site ? c->call_site : "");
 }
 
-static void add_calls(const struct project *p, struct iterate_graph *ret)
+static bool blocks(const struct project *p, uint32_t function, const primitives *sync)
+{
+	const struct primitive *s = primitives_find(sync, p->functions.items[function].name);
+
+	return s && s->role == ROLE_ACQUIRE;
+}
+
+static void add_calls(const struct project *p, const primitives *sync, struct iterate_graph *ret)
 {
 	_cleanup_(map_freep) struct map *targets = map_new();
 
@@ -28,12 +38,14 @@ static void add_calls(const struct project *p, struct iterate_graph *ret)
 		const struct project_call *c = &p->calls.items[i];
 		double weight = c->may ? 1.0 / (double)*map_slot(targets, site_hash(c)) : 1;
 
+		if (blocks(p, c->caller, sync))
+			continue;
 		VEC_ADD(&ret->calls, (struct refine_call){ c->caller, c->callee, weight });
 	}
 }
 
-void iterate_graph_make(const struct project *p, const struct config *c, const units *scanned,
-			struct iterate_graph *ret)
+void iterate_graph_make(const struct project *p, const struct config *c, const primitives *sync,
+			const units *scanned, struct iterate_graph *ret)
 {
 	_cleanup_(freep) bool *roots = xcalloc(p->functions.cnt + 1, sizeof(*roots));
 	_cleanup_(freep) bool *inside = xcalloc(p->functions.cnt + 1, sizeof(*inside));
@@ -51,7 +63,7 @@ void iterate_graph_make(const struct project *p, const struct config *c, const u
 			.skipped = f->file ? f->skipped : "its file is not known",
 		};
 	}
-	add_calls(p, ret);
+	add_calls(p, sync, ret);
 	ret->project = (struct refine_project){ ret->functions, p->functions.cnt,
 						ret->calls.items, ret->calls.cnt };
 }

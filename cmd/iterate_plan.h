@@ -6,6 +6,7 @@
 #define CMD_ITERATE_PLAN_H
 
 #include "analysis/refine.h"
+#include "annotations/primitives.h"
 #include "cmd/config.h"
 #include "instrumenter/plan.h"
 #include "store/store.h"
@@ -17,8 +18,9 @@ struct iterate_graph {
 	VEC(struct refine_call) calls;
 	size_t root_cnt;
 };
-void iterate_graph_make(const struct project *p, const struct config *c, const units *scanned,
-			struct iterate_graph *ret);
+/* sync: the primitives of read_primitives(). */
+void iterate_graph_make(const struct project *p, const struct config *c, const primitives *sync,
+			const units *scanned, struct iterate_graph *ret);
 void iterate_graph_release(struct iterate_graph *g);	/* also a _cleanup_ function */
 
 /* The levels of r as a plan. */

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * test_iterate_plan.c - the graph that is refined: no calls inside what waits.
+ *
+ *	handle -> lock -> sleep_on;  handle -> unlock -> wake
+ */
+#include <string.h>
+
+#include "tests/unit/cmocka_all.h"
+
+#include "base/banned.h"
+#include "cmd/iterate_plan.h"
+
+enum { HANDLE, LOCK, SLEEP_ON, UNLOCK, WAKE, FUNCTION_CNT };
+
+static const char *const names[] = { "handle", "lock", "sleep_on", "unlock", "wake" };
+static const uint32_t calls[][2] = {
+	{ HANDLE, LOCK }, { LOCK, SLEEP_ON }, { HANDLE, UNLOCK }, { UNLOCK, WAKE },
+};
+
+/* Is there such a call in the graph, when sync says who waits? */
+static bool has_call(const primitives *sync, uint32_t caller, uint32_t callee)
+{
+	_cleanup_(project_freep) struct project *p = xcalloc(1, sizeof(*p));
+	_cleanup_(iterate_graph_release) struct iterate_graph g;
+	struct config c = { 0 };
+	units none = { NULL, 0, 0 };
+	bool found = false;
+
+	p->arena = arena_new();
+	for (uint32_t i = 0; i < FUNCTION_CNT; i++)
+		VEC_ADD(&p->functions, (struct project_function){ .name = names[i] });
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+		VEC_ADD(&p->calls, (struct project_call){ calls[i][0], calls[i][1], NULL, false, false });
+	iterate_graph_make(p, &c, sync, &none, &g);
+	for (size_t i = 0; i < g.calls.cnt; i++)
+		found |= g.calls.items[i].caller == caller && g.calls.items[i].callee == callee;
+	return found;
+}
+
+static void test_waits_are_closed(void **state)
+{
+	_cleanup_(primitives_release) primitives sync = { 0 }, nothing = { 0 };
+
+	(void)state;
+	assert_int_equal(primitive_parse(ROLE_ACQUIRE, "lock(arg0)", VEC_EXTEND(&sync), NULL), 0);
+	assert_int_equal(primitive_parse(ROLE_RELEASE, "unlock(arg0)", VEC_EXTEND(&sync), NULL), 0);
+	assert_false(has_call(&sync, LOCK, SLEEP_ON));
+	assert_true(has_call(&sync, HANDLE, LOCK));
+	assert_true(has_call(&sync, UNLOCK, WAKE));
+	assert_true(has_call(&nothing, LOCK, SLEEP_ON));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_waits_are_closed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
