@@ -15,6 +15,12 @@
 static void name_threads(struct raw *r);
 static void add_threads(struct reading *rd);
 
+static void timeline_release(struct timeline *line)
+{
+	VEC_RELEASE(&line->changes);
+	VEC_RELEASE(&line->waits);
+}
+
 int trace_read(const char *path, const struct reader_options *o, struct trace **ret,
 	       struct diag *reterr)
 {
@@ -36,7 +42,7 @@ int trace_read(const char *path, const struct reader_options *o, struct trace **
 		trace_sort(t);
 		*ret = TAKE_PTR(t);
 		for (size_t i = 0; i < rd.raw.threads.cnt; i++)
-			VEC_RELEASE(&rd.timelines[i].changes);
+			timeline_release(&rd.timelines[i]);
 		free(rd.timelines);
 	}
 	raw_release(&rd.raw);

@@ -13,8 +13,13 @@ struct sid_change {			/* from ns on the thread works on sid */
 	uint64_t sid;
 };
 
+struct blocked {
+	int64_t start_ns, end_ns;
+};
+
 struct timeline {
 	VEC(struct sid_change) changes;	/* by time; before the first: none */
+	VEC(struct blocked) waits;	/* outermost, by time, disjoint */
 };
 
 struct reading {
@@ -27,7 +32,7 @@ struct reading {
 /* Intervals, works, creations and the timelines, by playing all events in order of time. */
 void replay_events(struct reading *rd);
 
-/* Segments and wakeups, from waits and timelines. */
+/* Segments and wakeups, from waits and timelines; adds the waits to the timelines. */
 void build_segments(struct reading *rd);
 
 /* Functions and invocations. */

@@ -221,6 +221,8 @@ static void add_line(struct reading *rd, const struct releases *releases, uint32
 		add_wait(rd, releases, thread,
 			 timeline_sid(&rd->timelines[thread], &change, outer.start_ns), &outer);
 		add_wakeup(rd, thread, waits + i, inside);
+		VEC_ADD(&rd->timelines[thread].waits,
+			(struct blocked){ outer.start_ns, outer.end_ns });
 		now = outer.end_ns;
 	}
 	if (t->first_ns <= t->last_ns)

@@ -269,6 +269,33 @@ static void test_invocations(void **state)
 		"invocation 11 1 hold 40 50\n");
 }
 
+/* Inside a wait nothing is executed; what begins before it or ends behind it stays, and so does what
+ * runs between two waits. */
+static void test_inside_waits(void **state)
+{
+	(void)state;
+	assert_tuples(READ({ 1, EVENT_NONE, { 1, 10, 60 } },
+			   { 1, EVENT_WAIT, { 12, 30, WAIT_LOCK, 9, 0, 0 } },
+			   { 1, EVENT_NONE, { 2, 13, 30 } },
+			   { 1, EVENT_NONE, { 2, 29, 31 } },
+			   { 1, EVENT_NONE, { 2, 34, 36 } },
+			   { 1, EVENT_WAIT, { 40, 58, WAIT_IO, 0, 0, 0 } },
+			   { 1, EVENT_NONE, { 2, 40, 41 } },
+			   { 1, EVENT_NONE, { 2, 42, 43 } },
+			   { 1, EVENT_NONE, { 2, 58, 59 } }),
+		"vprof-tuples 1\n"
+		"segment 11 - 10 12 running\n"
+		"segment 11 - 12 30 lock\n"
+		"segment 11 - 30 40 running\n"
+		"segment 11 - 40 58 io\n"
+		"segment 11 - 58 60 running\n"
+		"invocation 11 - work 10 60\n"
+		"invocation 11 - hold 29 31\n"
+		"invocation 11 - hold 34 36\n"
+		"invocation 11 - hold 40 41\n"
+		"invocation 11 - hold 58 59\n");
+}
+
 /* The kernel gave tid 77 out twice; the child's life begins with its parent's CREATE. */
 static void test_threads(void **state)
 {
@@ -344,6 +371,7 @@ int main(void)
 		cmocka_unit_test(test_nested_intervals), cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_losses), cmocka_unit_test(test_invocations),
+		cmocka_unit_test(test_inside_waits),
 		cmocka_unit_test(test_threads), cmocka_unit_test(test_alias),
 		cmocka_unit_test(test_clock),
 	};
