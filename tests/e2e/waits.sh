@@ -2,9 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # make exam-waits in small: ten waits of each kind, with the runtime linked and preloaded.  A busy machine
 # may spoil one wait in ten of a case (the waiter is not let to its clock), and one in a hundred of all.
+#
+# What C++20 builds on atomics yields a few times before it sleeps.  On a busy machine another process has
+# the processor meanwhile, for as long as the whole wait: nothing is waited for then, so only the exam judges these.
 top=$(cd "${srcdir:-.}" && pwd)
 export ROUNDS=10 LEAST=0.9 RESULTS="${TMPDIR:-/tmp}/vprof-waits.$$"
 trap 'rm -rf "$RESULTS"' EXIT
+export UNJUDGED="std::latch std::barrier std::counting_semaphore std::counting_semaphore-for std::atomic std::atomic-wide"
 failed=0
 for LINK in linked preloaded; do
 	export LINK
