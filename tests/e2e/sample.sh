@@ -88,7 +88,10 @@ expect 0 "$VPROF" build --functions finish,small,pause_sometimes -- \
 expect 2 "$VPROF" record --sample 0 -- ./server
 says "--sample is a part of the intervals like 1/10, not '0'"
 expect 0 "$VPROF" record --sample 1/4 -- ./server
-says "recorded in full" "root-only" "instrumentation: " "pause_sometimes"
+says "recorded in full" "root-only" "instrumentation: "
+# On a busy machine the turns take longer than it does: it is among the factors, not always the first.
+expect 0 "$VPROF" show factors --all
+says "pause_sometimes"
 expect 0 "$VPROF" show summary
 says "intervals whose functions were not recorded" "instrumentation: " " mean (95 % CI " " variance (95 % CI "
 expect 0 "$VPROF" show summary --format json
