@@ -37,6 +37,23 @@ for policy in budget paper; do
 		fail "the README has no row for --policy $policy"
 done
 
+# Each preset of a server has a recipe page, whose commands and options there are; `make recipes` runs them.
+for preset in "$top"/examples/*/vprof.conf; do
+	server=$(basename "$(dirname "$preset")")
+	[ "$server" != logserver ] || continue	# the demo's
+	"$top/examples/recipe.sh" --list "$server" >recipe || fail "no recipe for $server"
+	grep -qE '^vprof (record|iterate)' recipe && pass || fail "the recipe for $server records nothing"
+	sed -n 's/ *#.*//; s/^vprof //p' recipe | while read -r subcommand options; do
+		"$VPROF" "$subcommand" --help >help || exit 1
+		for option in $options; do
+			case $option in
+			--[a-z]*)	grep -q -e " $option" help || { echo "$subcommand $option"; exit 1; } ;;
+			esac
+		done
+	done && pass || fail "the recipe for $server names what there is not"
+	grep -qE "^RECIPES = (.* )?$server( |\$)" "$top/examples/local.am" && pass || fail "$server is not among the RECIPES"
+done
+
 # The pages' examples.
 sed -n '/^\.Bd -literal -offset indent/,/^\.Ed/p' "$top/doc/vprof-tuples.5" | grep -v '^\.' >page.tuples
 expect 0 "$VPROF" import --from tuples page.tuples
