@@ -10,7 +10,8 @@
  *	nodes		what is shown of the places		(tree_findings.c)
  *	heights, root	where a function stands			(call_graph.c, root.c)
  *	factors		functions, bodies, waits, pairs		(factors.c, factor_pairs.c)
- *	confidence	how far off their shares may be		(confidence.c, confidence_findings.c)
+ *	confidence	how far off their shares may be, which	(confidence.c, confidence_findings.c,
+ *			ranks hold				paper_confidence.c, ranks.c)
  *	observed calls	what the call graph does not know	(observed.c)
  *
  * Everything works on integers that are sums, up to the last division, so the findings depend
@@ -34,6 +35,7 @@ static void run_passes(struct analysis *a)
 
 	a->function_names = xcalloc(function_cnt + 1, sizeof(*a->function_names));
 	a->function_files = xcalloc(function_cnt + 1, sizeof(*a->function_files));
+	a->factor_of_pair = map_new();
 	a->variance_ns2 = moments_variance_of(a->m, 0);
 	summarize(a);
 	measure_probing(a);
@@ -42,6 +44,8 @@ static void run_passes(struct analysis *a)
 	find_factors(a);
 	find_observed_calls(a);
 	warn(a);
+	times_free(a->factor_times);
+	map_free(a->factor_of_pair);
 	free(a->function_names);
 	free(a->function_files);
 	free(a->node_of_place);
@@ -85,6 +89,7 @@ int analyze(struct trace *t, const struct analyze_options *o, struct findings **
 	a.latencies_ns = latencies_ns;
 	a.f = f;
 	a.overhead = o->overhead > 0 ? o->overhead : PROBING_BUDGET_DEFAULT;
+	a.quantile = o->quantile > 0 ? o->quantile : TAIL_QUANTILE_DEFAULT;
 	run_passes(&a);
 	*ret = TAKE_PTR(f);
 	return 0;

@@ -15,6 +15,7 @@
 struct analyze_options {
 	const char *interval;		/* name; NULL: the one with the most completed intervals */
 	double overhead;		/* budget of the probes, a part of the mean latency; 0: default */
+	double quantile;		/* where the tail begins; 0: TAIL_QUANTILE_DEFAULT */
 };
 
 /* Sorts t.  -ENOENT: t has no interval of that name.  Findings with interval.cnt == 0 are

@@ -8,13 +8,12 @@
  * -+ 19: the lower end must come up to 2.5 %, 9.5 below 12, so half the width, four times the
  * intervals: 1,200 more.
  */
-#include "analysis/findings.h"
+#include "analysis/confidence.h"
 
 #include <math.h>
 #include "base/banned.h"
 
-/* Rounded up to two digits: it is a guess. */
-static uint64_t round_up(double cnt)
+uint64_t intervals_rounded(double cnt)
 {
 	double unit = 1;
 
@@ -39,5 +38,5 @@ uint64_t factor_intervals_needed(const struct findings *f, const struct factor *
 					    2 * o->threshold - x->share;
 	if (half < allowed || (half == allowed && x->share <= o->threshold))
 		return 0;
-	return round_up(fmax(1, n * (half / allowed) * (half / allowed) - n));
+	return intervals_rounded(fmax(1, n * (half / allowed) * (half / allowed) - n));
 }

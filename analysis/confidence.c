@@ -40,7 +40,7 @@ static void sum_products(struct influence *in, const struct vtree *v, const doub
 	size_t blocks = in->block_cnt, n = vtree_row_cnt(v);
 
 	for (size_t row = 0; row < n; row++) {
-		size_t block = row * blocks / n;
+		size_t block = BLOCK_OF_ROW(row, blocks, n);
 
 		for (size_t c = v->rows.items[row]; c < v->rows.items[row + 1]; c++)
 			in->of_place[v->cells.items[c].place * blocks + block] +=
@@ -76,12 +76,14 @@ void influence_init(struct influence *in, const struct vtree *v, const struct mo
 	in->block_cnt = choose_block_cnt(m->n);
 	in->of_place = xcalloc(v->places.cnt * in->block_cnt, sizeof(*in->of_place));
 	in->weight = xcalloc(in->block_cnt, sizeof(*in->weight));
+	in->row_cnt = xcalloc(in->block_cnt, sizeof(*in->row_cnt));
 	first = xcalloc(in->block_cnt, sizeof(*first));		/* sums of the deviations */
 	deviations = deviations_of(m, latencies_ns);
 	sum_products(in, v, deviations);
 	for (size_t row = 0; row < m->n; row++) {
-		size_t block = row * in->block_cnt / m->n;
+		size_t block = BLOCK_OF_ROW(row, in->block_cnt, m->n);
 
+		in->row_cnt[block]++;
 		first[block] += deviations[row];
 		in->weight[block] += deviations[row] * deviations[row] / variance;
 	}
@@ -99,6 +101,7 @@ void influence_init(struct influence *in, const struct vtree *v, const struct mo
 void influence_release(struct influence *in)
 {
 	free(in->of_place);
+	free(in->row_cnt);
 	free(in->weight);
 	memset(in, 0, sizeof(*in));
 }

@@ -56,8 +56,11 @@ void find_pairs(struct analysis *a, const uint32_t *factor_of_node)
 			*sum_of(&sums, index, x < y ? x : y, x < y ? y : x) += c->share;
 	}
 	for (size_t i = 0; i < sums.cnt; i++)
-		if (fabs(sums.items[i].share) >= NEGLIGIBLE)
+		if (fabs(sums.items[i].share) >= NEGLIGIBLE) {
+			map_set(a->factor_of_pair, (uint64_t)sums.items[i].x << 32 | sums.items[i].y,
+				f->factors.cnt);
 			add_pair(f, &sums.items[i]);
+		}
 	VEC_RELEASE(&sums);
 	fill_scores(f);
 }

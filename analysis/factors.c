@@ -19,11 +19,10 @@
 #include "base/map.h"
 #include "base/banned.h"
 
-#define TAIL_INTERVALS_MIN 100		/* fewer beyond p99 say nothing about the tail */
-
 struct factor_sums {
 	__int128 x, xx, xt;
-	__int128 tail_x;		/* over the intervals beyond p99 */
+	__int128 tail_x;		/* over the intervals of the tail */
+	uint64_t present;		/* intervals in which it took time */
 };
 
 struct maker {
@@ -34,6 +33,7 @@ struct maker {
 };
 
 static void make_factors(struct maker *k);
+static void make_times(struct maker *k);
 static void sum_rows(struct maker *k);
 static void fill_factors(struct maker *k);
 static void keep_call_sites(struct maker *k);
@@ -46,6 +46,7 @@ void find_factors(struct analysis *a)
 	k.factor_of_node = xcalloc(a->f->nodes.cnt + 1, sizeof(*k.factor_of_node));
 	make_factors(&k);
 	k.sums = xcalloc(a->f->factors.cnt + 1, sizeof(*k.sums));
+	make_times(&k);
 	sum_rows(&k);
 	fill_factors(&k);
 	keep_call_sites(&k);
@@ -135,71 +136,56 @@ static uint32_t factor_of_place(const struct maker *k, uint32_t place)
 	return k->factor_of_node[node];
 }
 
-static bool in_tail(const struct analysis *a, size_t row)
+static void make_times(struct maker *k)
 {
-	return a->latencies_ns[row] >= a->f->interval.p99_ns;
+	size_t cnt = k->a->v->places.cnt;
+	_cleanup_(freep) uint32_t *factors = xcalloc(cnt, sizeof(*factors));
+
+	for (uint32_t i = 0; i < cnt; i++)
+		factors[i] = factor_of_place(k, i);
+	k->a->factor_times = times_new(k->a->v, factors, k->a->f->factors.cnt);
 }
 
 static void sum_rows(struct maker *k)
 {
-	const struct vtree *v = k->a->v;
-	_cleanup_(freep) int64_t *ns = xcalloc(k->a->f->factors.cnt + 1, sizeof(*ns));
-	VEC(uint32_t) touched = { NULL, 0, 0 };
+	const struct analysis *a = k->a;
+	const struct times *t = a->factor_times;
 
-	for (size_t row = 0; row < vtree_row_cnt(v); row++) {
-		for (size_t c = v->rows.items[row]; c < v->rows.items[row + 1]; c++) {
-			for (uint32_t i = v->cells.items[c].place; i != NODE_NONE;
-			     i = v->places.items[i].parent) {
-				uint32_t factor = factor_of_place(k, i);
+	for (size_t row = 0; row < t->row_cnt; row++) {
+		int64_t latency_ns = a->latencies_ns[row];
+		bool in_tail = latency_ns >= a->f->tail.from_ns;
 
-				if (factor == NODE_NONE)
-					continue;
-				if (ns[factor] == 0)
-					VEC_ADD(&touched, factor);
-				ns[factor] += v->cells.items[c].ns;
-			}
-		}
-		for (size_t i = 0; i < touched.cnt; i++) {
-			struct factor_sums *s = &k->sums[touched.items[i]];
-			int64_t x = ns[touched.items[i]];
+		for (size_t c = t->rows.items[row]; c < t->rows.items[row + 1]; c++) {
+			struct factor_sums *s = &k->sums[t->cells.items[c].column];
+			int64_t x = t->cells.items[c].ns;
 
 			s->x += x;
 			s->xx += (__int128)x * x;
-			s->xt += (__int128)x * k->a->latencies_ns[row];
-			if (in_tail(k->a, row))
-				s->tail_x += x;
-			ns[touched.items[i]] = 0;
+			s->xt += (__int128)x * latency_ns;
+			s->tail_x += in_tail ? x : 0;
+			s->present += x > 0;
 		}
-		touched.cnt = 0;
 	}
-	VEC_RELEASE(&touched);
 }
 
-/* How much more of the factor there is beyond p99 than on average, of how much more latency. */
-static void fill_tail(const struct maker *k, struct factor *x, const struct factor_sums *s,
-		      uint64_t tail_cnt, __int128 tail_latency)
+/* How much more of the factor there is in the tail than on average, of how much more latency. */
+static void fill_tail(const struct analysis *a, struct factor *x, const struct factor_sums *s)
 {
-	long double n = k->a->m->n, cnt = tail_cnt;
-	long double extra = tail_cnt ? tail_latency / cnt - k->a->m->places[0].x / n : 0;
+	const struct tail *tail = &a->f->tail;
+	long double n = a->m->n, cnt = tail->cnt;
+	double extra = tail->mean_ns - a->f->interval.mean_ns;
 
-	if (tail_cnt < TAIL_INTERVALS_MIN || extra <= 0)
+	if (tail->cnt < TAIL_INTERVALS_MIN || extra <= 0)
 		return;
 	x->has_tail = true;
-	x->tail_share_p99 = (double)((s->tail_x / cnt - s->x / n) / extra);
+	x->tail_share = (double)((s->tail_x / cnt - s->x / n) / extra);
 }
 
 static void fill_factors(struct maker *k)
 {
 	const struct analysis *a = k->a;
-	uint64_t n = a->m->n, tail_cnt = 0;
-	__int128 tail_latency = 0;
+	uint64_t n = a->m->n;
 
-	for (size_t row = 0; row < vtree_row_cnt(a->v); row++) {
-		if (in_tail(a, row)) {
-			tail_cnt++;
-			tail_latency += a->latencies_ns[row];
-		}
-	}
 	for (size_t i = 0; i < a->f->factors.cnt; i++) {
 		struct factor *x = &a->f->factors.items[i];
 		const struct factor_sums *s = &k->sums[i];
@@ -207,7 +193,9 @@ static void fill_factors(struct maker *k)
 		x->mean_ns = moments_mean(n, s->x);
 		x->share = analysis_share(a, moments_covariance(n, s->x, a->m->places[0].x, s->xt));
 		x->variance_share = analysis_share(a, moments_covariance(n, s->x, s->x, s->xx));
-		fill_tail(k, x, s, tail_cnt, tail_latency);
+		x->presence = n ? (double)s->present / (double)n : 0;
+		x->has_presence = n > 0;
+		fill_tail(a, x, s);
 	}
 }
 

@@ -37,6 +37,7 @@ struct findings *findings_new(void)
 
 	f->arena = arena_new();
 	f->interval.name = "";
+	f->tail.quantile = TAIL_QUANTILE_DEFAULT;
 	return f;
 }
 

@@ -81,22 +81,46 @@ struct factor {
 	enum trace_state wait;		/* FACTOR_WAIT */
 	double share;			/* Cov(X,T)/Var(T); pairs: 2 Cov/Var(T) */
 	double ci95[2];			/* as in struct node */
-	bool has_ci95;			/* never of a pair */
+	bool has_ci95;			/* of pairs: the 4,096 largest, from a thousandth on */
 	bool resolved;			/* its rank is the same in 95 % of the draws; see has_resolved */
 	bool has_resolved;		/* it has a rank, with the default threshold */
+	uint32_t rank_low, rank_high;	/* its ranks in 95 % of the draws; 0: has no rank */
+	uint64_t rank_needed;		/* about so many more intervals would resolve it; 0: it is, or has none */
 	double variance_share;		/* Var(X)/Var(T), X summed over its places before; pairs: 2 Cov/Var(T) */
 	double paper_contribution;	/* sum of Var or 2 Cov over its nodes / Var(T), Algorithm 1 */
+	double paper_ci95[2];		/* of paper_contribution */
+	bool has_paper_ci95;
+	bool paper_resolved, has_paper_resolved;	/* of its rank by paper_score */
 	uint32_t height;
 	double specificity;		/* (H - height)^2 */
 	double score;			/* specificity * max(share, 0) */
 	double paper_score;		/* specificity * paper_contribution */
-	double tail_share_p99;		/* valid only if has_tail */
-	bool has_tail;			/* at least 100 intervals lie beyond p99 */
+	double tail_share;		/* (E[X|tail] - E[X]) / (E[T|tail] - E[T]); only if has_tail */
+	bool has_tail;			/* at least 100 intervals are in the tail, and not all are */
 	double mean_ns;
+	double presence;		/* fraction of the intervals in which it took time */
+	bool has_presence;		/* not of a pair */
 	bool open;
 	strings call_sites;		/* sorted; items in the findings' arena, array too */
 	VEC(struct because) because_of;	/* array in the arena */
 };
+
+/* Exact drop of Var(T), as a fraction, were the factor's time always its mean and nothing else changed:
+ * own part and twice the shared one.  Negative: it makes up for something else. */
+static inline double factor_gain(const struct factor *x)
+{
+	return 2 * x->share - x->variance_share;
+}
+
+struct tail {				/* the slowest intervals */
+	double quantile;		/* 0.99 */
+	int64_t from_ns;		/* the latency at it; those that took as long or longer are in */
+	uint64_t cnt;
+	double mean_ns;
+};
+
+#define TAIL_QUANTILE_DEFAULT 0.99
+#define TAIL_INTERVALS_MIN 100		/* fewer say nothing about the tail */
 
 struct interval_summary {
 	const char *name;
@@ -145,6 +169,7 @@ struct warning {
 struct findings {
 	struct arena *arena;
 	struct interval_summary interval;
+	struct tail tail;
 	struct probing probing;
 	uint32_t root_height;		/* H */
 	VEC(struct node) nodes;

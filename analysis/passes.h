@@ -9,7 +9,9 @@
 
 #include "analysis/analyze.h"
 #include "analysis/call_graph.h"
+#include "base/map.h"
 #include "analysis/moments.h"
+#include "analysis/times.h"
 #include "analysis/variance_tree.h"
 
 #define LONGEST_LATENCY_NS ((int64_t)1 << 46)	/* 19.5 hours; see used_intervals_new() */
@@ -47,10 +49,13 @@ struct analysis {
 	const int64_t *latencies_ns;	/* one a row */
 	double variance_ns2;		/* Var(T) */
 	double overhead;		/* budget of the probes */
+	double quantile;		/* where the tail begins */
 	struct findings *f;
 	const char **function_names, **function_files;	/* in f's arena, as needed */
 	uint32_t *node_of_place;	/* NODE_NONE: not shown */
 	uint32_t *place_of_node;
+	struct times *factor_times;	/* per interval and factor, but for the pairs */
+	struct map *factor_of_pair;	/* factor << 32 | larger factor -> the pair's */
 	bool autocorrelated;		/* confidence intervals are too narrow */
 	uint32_t root_function;		/* the interval's only child, or FUNCTION_NONE */
 };
@@ -76,8 +81,8 @@ void warn(struct analysis *a);			/* summary.c: f->warnings */
 void place_call_sites(const struct analysis *a, uint32_t place, strings *ret);
 void strings_sort_unique(strings *list);
 
-/* summary.c: the ceil(percent n / 100)-th smallest of sorted[0 .. cnt - 1], cnt > 0. */
+/* summary.c: the ceil(q n)-th smallest of sorted[0 .. cnt - 1], cnt > 0. */
 void sort_ns(int64_t *list, size_t cnt);
-int64_t quantile_ns(const int64_t *sorted, size_t cnt, unsigned int percent);
+int64_t quantile_ns(const int64_t *sorted, size_t cnt, double q);
 
 #endif

@@ -105,8 +105,8 @@ static void describe_root_only(struct probing *p, const interval_list *list, con
 	p->root_only_cnt = list->cnt;
 	p->root_only_mean_ns = list->cnt == 1 ? (double)latencies_ns[0] : g->mean;
 	p->root_only_variance_ns2 = g->variance * (double)(g->n - 1) / (double)g->n;
-	p->root_only_p50_ns = quantile_ns(latencies_ns, list->cnt, 50);
-	p->root_only_p99_ns = quantile_ns(latencies_ns, list->cnt, 99);
+	p->root_only_p50_ns = quantile_ns(latencies_ns, list->cnt, 0.5);
+	p->root_only_p99_ns = quantile_ns(latencies_ns, list->cnt, 0.99);
 	p->root_only_max_ns = latencies_ns[list->cnt - 1];
 }
 

@@ -27,11 +27,11 @@ void sort_ns(int64_t *list, size_t cnt)
 		qsort(list, cnt, sizeof(*list), compare_ns);
 }
 
-int64_t quantile_ns(const int64_t *sorted, size_t cnt, unsigned int percent)
+int64_t quantile_ns(const int64_t *sorted, size_t cnt, double q)
 {
-	size_t rank = (cnt / 100) * percent + ((cnt % 100) * percent + 99) / 100;
+	double rank = ceil(q * (double)cnt - 1e-6);	/* .99 * 100 is 99.00000000000001 */
 
-	return sorted[rank ? rank - 1 : 0];
+	return sorted[rank < 1 ? 0 : rank > (double)cnt ? cnt - 1 : (size_t)rank - 1];
 }
 
 static void add_rows(struct analysis *a)
@@ -50,6 +50,21 @@ static void add_rows(struct analysis *a)
 
 		VEC_ADD(&a->f->intervals, row);
 	}
+}
+
+/* Where it begins, and how much it holds. */
+static void describe_tail(struct analysis *a, const int64_t *sorted)
+{
+	struct tail *tail = &a->f->tail;
+	__int128 sum = 0;
+
+	tail->quantile = a->quantile;
+	tail->from_ns = quantile_ns(sorted, a->m->n, a->quantile);
+	for (size_t i = a->m->n; i > 0 && sorted[i - 1] >= tail->from_ns; i--) {
+		tail->cnt++;
+		sum += sorted[i - 1];
+	}
+	tail->mean_ns = moments_mean(tail->cnt, sum);
 }
 
 void summarize(struct analysis *a)
@@ -73,10 +88,11 @@ void summarize(struct analysis *a)
 		sorted[i] = a->latencies_ns[i];
 	sort_ns(sorted, cnt);
 	s->min_ns = sorted[0];
-	s->p50_ns = quantile_ns(sorted, cnt, 50);
-	s->p90_ns = quantile_ns(sorted, cnt, 90);
-	s->p99_ns = quantile_ns(sorted, cnt, 99);
+	s->p50_ns = quantile_ns(sorted, cnt, 0.5);
+	s->p90_ns = quantile_ns(sorted, cnt, 0.9);
+	s->p99_ns = quantile_ns(sorted, cnt, 0.99);
 	s->max_ns = sorted[cnt - 1];
+	describe_tail(a, sorted);
 }
 
 static void warn_losses(struct analysis *a)

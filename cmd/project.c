@@ -185,7 +185,7 @@ int run_analyze(struct store *s, struct run *r, struct findings **ret, struct di
 	_cleanup_(trace_freep) struct trace *t = NULL;
 	_cleanup_(findings_freep) struct findings *first = NULL;
 	_cleanup_(config_release) struct config config = { 0 };
-	struct analyze_options options = { NULL, 0 };
+	struct analyze_options options = { .interval = NULL };
 	int e = run_trace_read(s, r, &t, reterr);
 
 	if (e < 0)

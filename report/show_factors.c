@@ -11,6 +11,7 @@
 
 #include "base/banned.h"
 #include "base/table.h"
+#include "base/utf8.h"
 #include "report/output.h"
 #include "report/style.h"
 #include "report/views.h"
@@ -37,47 +38,163 @@ static double rank_score(const struct view_input *in, const struct factor *f)
 
 /* ---- text ---- */
 
-static void add_columns(struct table *t, const struct view_input *in, bool with_ci95, bool utf8)
+#define LABEL_MIN 24			/* columns of the factors' names, before others go */
+
+/* What goes, in this order, rather than names. */
+enum { ALL_COLUMNS, NO_RANKS, NO_PRESENCE, NO_SPECIFICITY, NO_SHARED, NO_MEAN, NO_OWN, NO_KIND };
+
+struct drawing {
+	const struct style *s;
+	const struct view_input *in;
+	const uint32_t *order;
+	size_t cnt;
+	bool paper, with_ci95, with_tail, doubt;
+	int left_out;
+};
+
+/* Its rank may be another in the next run. */
+static bool shows_doubt(const struct drawing *d, const struct factor *f)
+{
+	return d->paper ? f->has_paper_resolved && !f->paper_resolved : f->has_resolved && !f->resolved;
+}
+
+static void add_columns(const struct drawing *d, struct table *t)
 {
 	table_column(t, "#", TABLE_RIGHT);
 	table_column(t, "factor", TABLE_SHRINKS);
-	table_column(t, "kind", TABLE_LEFT);
+	if (d->left_out < NO_KIND)
+		table_column(t, "kind", TABLE_LEFT);
 	table_column(t, "share", TABLE_RIGHT);
-	if (with_ci95)
-		table_column(t, utf8 ? "±" : "+-", TABLE_RIGHT);
-	table_column(t, in->options.ranking.paper ? "contrib" : "Var/Var(T)", TABLE_RIGHT);
-	table_column(t, "h", TABLE_RIGHT);
-	table_column(t, "spec", TABLE_RIGHT);
+	if (d->paper)
+		table_column(t, "contrib", TABLE_RIGHT);
+	if (d->with_ci95)
+		table_column(t, d->s->utf8 ? "±" : "+-", TABLE_RIGHT);
+	if (!d->paper && d->left_out < NO_OWN)
+		table_column(t, "own", TABLE_RIGHT);
+	if (!d->paper && d->left_out < NO_SHARED)
+		table_column(t, "shared", TABLE_RIGHT);
+	if (!d->paper)
+		table_column(t, "gain", TABLE_RIGHT);
+	if (d->with_tail)
+		table_column(t, "tail", TABLE_RIGHT);
+	if (d->left_out < NO_SPECIFICITY) {
+		table_column(t, "h", TABLE_RIGHT);
+		table_column(t, "spec", TABLE_RIGHT);
+	}
 	table_column(t, "score", TABLE_RIGHT);
-	table_column(t, "mean", TABLE_RIGHT);
+	if (d->left_out < NO_MEAN)
+		table_column(t, "mean", TABLE_RIGHT);
+	if (!d->paper && d->left_out < NO_PRESENCE)
+		table_column(t, "in", TABLE_RIGHT);
+	if (!d->paper && d->left_out < NO_RANKS)
+		table_column(t, "ranks", TABLE_RIGHT);
 }
 
-/* Its rank may be another in the next run.  Of the paper's ranking that is not known. */
-static bool shows_doubt(const struct view_input *in, const struct factor *f)
+/* A percentage, or nothing where there is none. */
+static void add_percent(struct table *t, bool known, double share)
 {
-	return f->has_resolved && !f->resolved && !in->options.ranking.paper;
+	char percent[TEXT_MAX];
+
+	table_cell(t, "%s", known ? text_percent_cell(percent, share) : "");
 }
 
-static void add_factor(struct table *t, const struct style *s, const struct view_input *in,
-		       const struct factor *f, size_t rank, bool with_ci95)
+static void add_ranks(struct table *t, const struct factor *f)
 {
-	_cleanup_(freep) char *label = factor_label(f, s->utf8);
-	double second = in->options.ranking.paper ? f->paper_contribution : f->variance_share;
-	double score = rank_score(in, f);
-	char mean[TEXT_MAX], percent[TEXT_MAX];
+	if (f->rank_low == 0)
+		table_cell(t, "%s", "");
+	else if (f->rank_low == f->rank_high)
+		table_cell(t, "%u", f->rank_low);
+	else
+		table_cell(t, "%u-%u", f->rank_low, f->rank_high);
+}
 
-	table_cell(t, "%s%zu", shows_doubt(in, f) ? "~" : "", rank);
+static void add_shares(const struct drawing *d, struct table *t, const struct factor *f)
+{
+	bool pair = f->kind == FACTOR_PAIR, has_ci95 = d->paper ? f->has_paper_ci95 : f->has_ci95;
+	char text[TEXT_MAX];
+
+	add_percent(t, true, f->share);
+	if (d->paper)
+		add_percent(t, true, f->paper_contribution);
+	if (d->with_ci95)
+		table_cell(t, "%s", has_ci95 ? text_plus_minus(text, d->paper ? f->paper_ci95 : f->ci95,
+							       d->s->utf8) : "");
+	if (!d->paper && d->left_out < NO_OWN)
+		add_percent(t, true, f->variance_share);
+	if (!d->paper && d->left_out < NO_SHARED)
+		add_percent(t, !pair, f->share - f->variance_share);
+	if (!d->paper)
+		add_percent(t, !pair, factor_gain(f));
+	if (d->with_tail)
+		add_percent(t, f->has_tail, f->tail_share);
+}
+
+static void add_factor(const struct drawing *d, struct table *t, const struct factor *f, size_t rank)
+{
+	_cleanup_(freep) char *label = factor_label(f, d->s->utf8);
+	double score = rank_score(d->in, f);
+	char mean[TEXT_MAX];
+
+	table_cell(t, "%s%zu", shows_doubt(d, f) ? "~" : "", rank);
 	table_cell(t, "%s", label);
-	table_style(t, f->kind == FACTOR_WAIT ? style_wait(s) : "");
-	table_cell(t, "%s", f->kind == FACTOR_FUNCTION ? "func" : factor_kind_name(f->kind));
-	table_cell(t, "%s", text_percent_cell(percent, f->share));
-	if (with_ci95)
-		table_cell(t, "%s", f->has_ci95 ? text_plus_minus(percent, f->ci95, s->utf8) : "");
-	table_cell(t, "%s", text_percent_cell(percent, second));
-	table_cell(t, "%u", f->height);
-	table_cell(t, "%.4g", f->specificity);
+	table_style(t, f->kind == FACTOR_WAIT ? style_wait(d->s) : "");
+	if (d->left_out < NO_KIND)
+		table_cell(t, "%s", f->kind == FACTOR_FUNCTION ? "func" : factor_kind_name(f->kind));
+	add_shares(d, t, f);
+	if (d->left_out < NO_SPECIFICITY) {
+		table_cell(t, "%u", f->height);
+		table_cell(t, "%.4g", f->specificity);
+	}
 	table_cell(t, "%.2f", fabs(score) < 0.005 ? 0 : score);
-	table_cell(t, "%s", f->kind == FACTOR_PAIR ? "" : text_ns(mean, f->mean_ns, s->utf8));
+	if (d->left_out < NO_MEAN)
+		table_cell(t, "%s", f->kind == FACTOR_PAIR ? "" : text_ns(mean, f->mean_ns, d->s->utf8));
+	if (!d->paper && d->left_out < NO_PRESENCE)
+		add_percent(t, f->has_presence, f->presence);
+	if (!d->paper && d->left_out < NO_RANKS)
+		add_ranks(t, f);
+}
+
+static const struct factor *factor_at(const struct drawing *d, size_t i)
+{
+	return &d->in->findings->factors.items[d->order[i]];
+}
+
+static struct table *make_table(const struct drawing *d)
+{
+	struct table *t = table_new();
+
+	add_columns(d, t);
+	for (size_t i = 0; i < d->cnt; i++)
+		add_factor(d, t, factor_at(d, i), i + 1);
+	return t;
+}
+
+/* The columns that names must lose. */
+static size_t label_width(const struct drawing *d)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < d->cnt; i++) {
+		_cleanup_(freep) char *label = factor_label(factor_at(d, i), d->s->utf8);
+
+		if (utf8_width(label) > width)
+			width = utf8_width(label);
+	}
+	return width;
+}
+
+static void print_table(struct drawing *d)
+{
+	size_t labels = label_width(d), spare = labels > LABEL_MIN ? labels - LABEL_MIN : 0;
+
+	for (;; d->left_out++) {
+		_cleanup_(table_freep) struct table *t = make_table(d);
+
+		if (d->s->width && table_width(t) > d->s->width + spare && d->left_out < NO_KIND)
+			continue;
+		table_write(t, d->s->out, d->s->width, glyphs_of(d->s)->ellipsis);
+		return;
+	}
 }
 
 /* A line below the table for each wait: who kept it waiting. */
@@ -105,33 +222,52 @@ static void print_becauses(const struct style *s, const struct factor *f, size_t
 	table_line(s->out, str_cstr(&line));
 }
 
+/* What the signs mean, and what would settle the doubts. */
+static void print_notes(const struct drawing *d)
+{
+	uint64_t needed = 0;
+	char text[TEXT_MAX];
+
+	if (d->with_ci95)
+		fprintf(d->s->out, "%s: half of the 95 %% confidence interval, in points\n",
+			d->s->utf8 ? "±" : "+-");
+	if (!d->paper && d->cnt)
+		fprintf(d->s->out, "%sgain: the variance that goes if its time is always the same\n",
+			d->left_out < NO_SHARED ? "own + shared = share; " : "");
+	if (!d->doubt)
+		return;
+	for (size_t i = 0; i < d->cnt && !d->paper; i++)
+		if (factor_at(d, i)->rank_needed > needed)
+			needed = factor_at(d, i)->rank_needed;
+	fprintf(d->s->out, "~: another run may rank it elsewhere");
+	if (needed)
+		fprintf(d->s->out, "; about %s more intervals would tell", text_cnt(text, needed));
+	fputc('\n', d->s->out);
+}
+
 void factors_text(const struct style *s, const struct view_input *in)
 {
 	_cleanup_(freep) char *sentence = sentence_text(in->findings, &in->options.ranking, s->utf8);
-	_cleanup_(table_freep) struct table *t = table_new();
 	_cleanup_(freep) uint32_t *order = NULL;
 	size_t cnt = select_factors(in, &order), more = count_all(in) - cnt;
-	bool with_ci95 = false, doubt = false;
+	struct drawing d = { .s = s, .in = in, .order = order, .cnt = cnt,
+			     .paper = in->options.ranking.paper };
 
 	print_answer(s, sentence);
 	fputc('\n', s->out);
 	print_heading(s, in);
 	for (size_t i = 0; i < cnt; i++) {
-		with_ci95 |= in->findings->factors.items[order[i]].has_ci95;
-		doubt |= shows_doubt(in, &in->findings->factors.items[order[i]]);
+		const struct factor *f = factor_at(&d, i);
+
+		d.with_ci95 |= d.paper ? f->has_paper_ci95 : f->has_ci95;
+		d.with_tail |= f->has_tail && !d.paper;
+		d.doubt |= shows_doubt(&d, f);
 	}
-	add_columns(t, in, with_ci95, s->utf8);
-	for (size_t i = 0; i < cnt; i++)
-		add_factor(t, s, in, &in->findings->factors.items[order[i]], i + 1, with_ci95);
 	if (cnt)
-		table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
+		print_table(&d);
 	for (size_t i = 0; i < cnt; i++)
-		print_becauses(s, &in->findings->factors.items[order[i]], i + 1);
-	if (with_ci95)
-		fprintf(s->out, "%s: half of the 95 %% confidence interval, in points\n",
-			s->utf8 ? "±" : "+-");
-	if (doubt)
-		fprintf(s->out, "~: another run may rank it elsewhere\n");
+		print_becauses(s, factor_at(&d, i), i + 1);
+	print_notes(&d);
 	if (more)
 		fprintf(s->out, "%s %zu more factor%s (--all)\n", glyphs_of(s)->ellipsis, more,
 			plural(more));
@@ -168,6 +304,42 @@ static json_t *functions_json(const struct factor *f)
 	return pair;
 }
 
+/* [low, high], or null. */
+static json_t *ranks_json(const struct factor *f)
+{
+	json_t *list;
+
+	if (f->rank_low == 0)
+		return json_null();
+	list = json_array();
+	json_add(list, json_integer(f->rank_low));
+	json_add(list, json_integer(f->rank_high));
+	return list;
+}
+
+/* How far the figures may be trusted, and what they would become. */
+static void set_evidence(json_t *o, const struct view_input *in, const struct factor *f)
+{
+	bool paper = in->options.ranking.paper, pair = f->kind == FACTOR_PAIR;
+	bool known = paper ? f->has_paper_resolved : f->has_resolved;
+
+	json_set(o, "ci95", json_ci95(f->has_ci95, f->ci95));
+	json_set(o, "resolved", known ? json_boolean(paper ? f->paper_resolved : f->resolved) : json_null());
+	json_set(o, "rank_interval", paper ? json_null() : ranks_json(f));
+	json_set(o, "intervals_needed", known && !paper ? json_u64(f->rank_needed) : json_null());
+	json_set(o, "variance_share", json_number(f->variance_share));
+	json_set(o, "shared_share", pair ? json_null() : json_number(f->share - f->variance_share));
+	json_set(o, "gain", pair ? json_null() : json_number(factor_gain(f)));
+	json_set(o, "presence", f->has_presence ? json_number(f->presence) : json_null());
+	json_set(o, "paper_contribution", json_number(f->paper_contribution));
+	json_set(o, "paper_ci95", json_ci95(f->has_paper_ci95, f->paper_ci95));
+}
+
+static bool is_p99(const struct view_input *in)
+{
+	return in->findings->tail.quantile == TAIL_QUANTILE_DEFAULT;
+}
+
 static json_t *factor_json(const struct view_input *in, const struct factor *f, size_t rank)
 {
 	json_t *o = json_object(), *sites = json_array();
@@ -182,14 +354,12 @@ static json_t *factor_json(const struct view_input *in, const struct factor *f, 
 	json_set(o, "functions", functions_json(f));
 	json_set(o, "wait", json_wait(f->is_wait, f->wait));
 	json_set(o, "share", json_number(f->share));
-	json_set(o, "ci95", json_ci95(f->has_ci95, f->ci95));
-	json_set(o, "resolved", f->has_resolved ? json_boolean(f->resolved) : json_null());
-	json_set(o, "variance_share", json_number(f->variance_share));
-	json_set(o, "paper_contribution", json_number(f->paper_contribution));
+	set_evidence(o, in, f);
 	json_set(o, "height", json_integer(f->height));
 	json_set(o, "specificity", json_number(f->specificity));
 	json_set(o, "score", json_number(rank_score(in, f)));
-	json_set(o, "tail_share_p99", f->has_tail ? json_number(f->tail_share_p99) : json_null());
+	json_set(o, "tail_share_p99", f->has_tail && is_p99(in) ? json_number(f->tail_share) : json_null());
+	json_set(o, "tail_share", f->has_tail ? json_number(f->tail_share) : json_null());
 	json_set(o, "mean_ns", json_ns(f->mean_ns));
 	json_set(o, "open", json_boolean(f->open));
 	json_set(o, "call_sites", sites);
@@ -210,33 +380,53 @@ json_t *factors_json(const struct view_input *in)
 	json_set(o, "paper", json_boolean(in->options.ranking.paper));
 	json_set(o, "all", json_boolean(in->options.ranking.all));
 	json_set(o, "root_height", json_integer(in->findings->root_height));
+	json_set(o, "quantile", json_number(in->findings->tail.quantile));
 	json_set(o, "factors", list);
 	return o;
 }
 
 /* ---- CSV ---- */
 
+/* 17 digits, or "". */
+static const char *csv_number(char buf[TEXT_MAX], bool known, double value)
+{
+	buf[0] = '\0';
+	if (known)
+		snprintf(buf, TEXT_MAX, "%.17g", value);
+	return buf;
+}
+
+static void factor_csv(FILE *out, const struct view_input *in, const struct factor *f, size_t rank)
+{
+	bool paper = in->options.ranking.paper, pair = f->kind == FACTOR_PAIR;
+	bool known = paper ? f->has_paper_resolved : f->has_resolved;
+	char low[TEXT_MAX], high[TEXT_MAX], shared[TEXT_MAX], gain[TEXT_MAX], tail[TEXT_MAX];
+	char presence[TEXT_MAX], paper_low[TEXT_MAX], paper_high[TEXT_MAX];
+
+	csv_line(out, "utttttt" "ddd" "u" "ddd" "ttt" "tttt" "uuu" "tt", (uint64_t)rank,
+		 factor_kind_name(f->kind), f->function, f->file, f->functions[0], f->functions[1],
+		 f->is_wait ? trace_state_name(f->wait) : NULL, f->share, f->variance_share,
+		 f->paper_contribution, (uint64_t)f->height, f->specificity, rank_score(in, f), f->mean_ns,
+		 csv_number(low, f->has_ci95, f->ci95[0]), csv_number(high, f->has_ci95, f->ci95[1]),
+		 !known ? "" : (paper ? f->paper_resolved : f->resolved) ? "1" : "0",
+		 csv_number(shared, !pair, f->share - f->variance_share),
+		 csv_number(gain, !pair, factor_gain(f)), csv_number(tail, f->has_tail, f->tail_share),
+		 csv_number(presence, f->has_presence, f->presence), (uint64_t)f->rank_low,
+		 (uint64_t)f->rank_high, f->rank_needed,
+		 csv_number(paper_low, f->has_paper_ci95, f->paper_ci95[0]),
+		 csv_number(paper_high, f->has_paper_ci95, f->paper_ci95[1]));
+}
+
 void factors_csv(FILE *out, const struct view_input *in)
 {
 	_cleanup_(freep) uint32_t *order = NULL;
 	size_t cnt = select_factors(in, &order);
 
-	csv_line(out, "ttttttttttttttttt", "rank", "kind", "function", "file", "function_a",
+	csv_line(out, "tttttttttttttttttttttttttt", "rank", "kind", "function", "file", "function_a",
 		 "function_b", "wait", "share", "variance_share", "paper_contribution", "height",
-		 "specificity", "score", "mean_ns", "ci95_low", "ci95_high", "resolved");
-	for (size_t i = 0; i < cnt; i++) {
-		const struct factor *f = &in->findings->factors.items[order[i]];
-		char low[TEXT_MAX] = "", high[TEXT_MAX] = "";
-
-		if (f->has_ci95) {
-			snprintf(low, sizeof(low), "%.17g", f->ci95[0]);
-			snprintf(high, sizeof(high), "%.17g", f->ci95[1]);
-		}
-		csv_line(out, "utttttt" "ddd" "u" "ddd" "ttt", (uint64_t)i + 1, factor_kind_name(f->kind),
-			 f->function, f->file, f->functions[0], f->functions[1],
-			 f->is_wait ? trace_state_name(f->wait) : NULL, f->share, f->variance_share,
-			 f->paper_contribution, (uint64_t)f->height, f->specificity,
-			 rank_score(in, f), f->mean_ns, low, high,
-			 !f->has_resolved ? "" : f->resolved ? "1" : "0");
-	}
+		 "specificity", "score", "mean_ns", "ci95_low", "ci95_high", "resolved", "shared_share",
+		 "gain", "tail_share", "presence", "rank_low", "rank_high", "intervals_needed",
+		 "paper_ci95_low", "paper_ci95_high");
+	for (size_t i = 0; i < cnt; i++)
+		factor_csv(out, in, &in->findings->factors.items[order[i]], i + 1);
 }

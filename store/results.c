@@ -115,12 +115,19 @@ static const struct column factor_columns[] = {
 	COL_REAL(struct factor, specificity),
 	COL_REAL(struct factor, score),
 	COL_REAL(struct factor, paper_score),
-	COL_REAL_IF(struct factor, tail_share_p99, has_tail),
+	COL_REAL_IF(struct factor, tail_share, has_tail),
 	COL_REAL(struct factor, mean_ns),
 	COL_BOOL(struct factor, open),
 	COL_REAL_IF(struct factor, ci95[0], has_ci95),
 	COL_REAL_IF(struct factor, ci95[1], has_ci95),
 	COL_BOOL_IF(struct factor, resolved, has_resolved),
+	COL_REAL_IF(struct factor, presence, has_presence),
+	COL_U32(struct factor, rank_low),
+	COL_U32(struct factor, rank_high),
+	COL_64(struct factor, rank_needed),
+	COL_REAL_IF(struct factor, paper_ci95[0], has_paper_ci95),
+	COL_REAL_IF(struct factor, paper_ci95[1], has_paper_ci95),
+	COL_BOOL_IF(struct factor, paper_resolved, has_paper_resolved),
 };
 
 static const struct column because_columns[] = {

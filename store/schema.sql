@@ -14,8 +14,8 @@
 --	  WHERE f.kind = 'wait' ORDER BY f.share DESC;
 
 PRAGMA application_id = 0x7670726f;	-- "vpro"
-PRAGMA user_version = 8;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
-					-- 6: iteration_start, answer, planned; 7: ci95; 8: interval.root_only
+PRAGMA user_version = 9;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
+					-- 6: iteration_start, answer, planned; 7: ci95; 8: interval.root_only; 9: ranks, paper_ci95
 -- Run over a database of an older version this adds the tables that it lacks; store.c adds columns.
 
 -- ---- the project, from the scan records of the last build ----
@@ -217,6 +217,13 @@ CREATE TABLE IF NOT EXISTS factor (			-- summed over all places of the tree; not
 	ci95_low	REAL,			-- as in node
 	ci95_high	REAL,
 	resolved	INTEGER,		-- 1: its rank holds in 95 % of the draws; NULL: it has none
+	presence	REAL,			-- fraction of the intervals in which it took time; NULL: a pair
+	rank_low	INTEGER NOT NULL DEFAULT 0,	-- its ranks in 95 % of the draws; 0: none
+	rank_high	INTEGER NOT NULL DEFAULT 0,
+	rank_needed	INTEGER NOT NULL DEFAULT 0,	-- about so many more intervals would resolve it
+	paper_ci95_low	REAL,			-- 95 % confidence interval of paper_contribution
+	paper_ci95_high	REAL,
+	paper_resolved	INTEGER,		-- as resolved, of the rank by paper_score
 	PRIMARY KEY (finding, id)
 ) WITHOUT ROWID;
 

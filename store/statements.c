@@ -29,6 +29,14 @@ static const char *const texts[] = {
 	[STMT_ADD_FACTOR_RESOLVED] = "ALTER TABLE factor ADD COLUMN resolved INTEGER",
 	[STMT_ADD_ROOT_ONLY] =
 		"ALTER TABLE interval ADD COLUMN root_only INTEGER NOT NULL DEFAULT 0",
+	[STMT_ADD_PRESENCE] = "ALTER TABLE factor ADD COLUMN presence REAL",
+	[STMT_ADD_RANK_LOW] = "ALTER TABLE factor ADD COLUMN rank_low INTEGER NOT NULL DEFAULT 0",
+	[STMT_ADD_RANK_HIGH] = "ALTER TABLE factor ADD COLUMN rank_high INTEGER NOT NULL DEFAULT 0",
+	[STMT_ADD_RANK_NEEDED] =
+		"ALTER TABLE factor ADD COLUMN rank_needed INTEGER NOT NULL DEFAULT 0",
+	[STMT_ADD_PAPER_LOW] = "ALTER TABLE factor ADD COLUMN paper_ci95_low REAL",
+	[STMT_ADD_PAPER_HIGH] = "ALTER TABLE factor ADD COLUMN paper_ci95_high REAL",
+	[STMT_ADD_PAPER_RESOLVED] = "ALTER TABLE factor ADD COLUMN paper_resolved INTEGER",
 
 	[STMT_SETTING_SET] = "INSERT OR REPLACE INTO setting(name, value) VALUES (?1, ?2)",
 	[STMT_SETTING_GET] = "SELECT value FROM setting WHERE name = ?1",
@@ -137,9 +145,11 @@ static const char *const texts[] = {
 	[STMT_FACTOR_INSERT] =
 		"INSERT INTO factor(finding, id, kind, function, file, line, function_a, function_b,"
 		" wait, share, variance_share, paper_contribution, height, specificity, score,"
-		" paper_score, tail_share_p99, mean_ns, open, ci95_low, ci95_high, resolved)"
+		" paper_score, tail_share_p99, mean_ns, open, ci95_low, ci95_high, resolved,"
+		" presence, rank_low, rank_high, rank_needed, paper_ci95_low, paper_ci95_high,"
+		" paper_resolved)"
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,"
-		" ?17, ?18, ?19, ?20, ?21, ?22)",
+		" ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29)",
 	[STMT_FACTOR_CALL_SITE_INSERT] =
 		"INSERT INTO factor_call_site(finding, factor, position, call_site)"
 		" VALUES (?1, ?2, ?3, ?4)",
@@ -174,7 +184,9 @@ static const char *const texts[] = {
 	[STMT_FACTORS_READ] =
 		"SELECT id, kind, function, file, line, function_a, function_b, wait, share,"
 		" variance_share, paper_contribution, height, specificity, score, paper_score,"
-		" tail_share_p99, mean_ns, open, ci95_low, ci95_high, resolved FROM factor WHERE finding = ?1 ORDER BY id",
+		" tail_share_p99, mean_ns, open, ci95_low, ci95_high, resolved, presence, rank_low,"
+		" rank_high, rank_needed, paper_ci95_low, paper_ci95_high, paper_resolved"
+		" FROM factor WHERE finding = ?1 ORDER BY id",
 	[STMT_FACTOR_CALL_SITES_READ] =
 		"SELECT factor, call_site FROM factor_call_site WHERE finding = ?1"
 		" ORDER BY factor, position",

@@ -19,6 +19,7 @@
  *	cov			PARENT: A, B cov C share S
  *	factors [paper] [all] [k=N] [d=X]	NAME share S own O paper P h H spec Q score R
  *	factor NAME		mean M tail T|- [open] [sites ...]
+ *	parts NAME		own O shared S gain G presence P
  *	because NAME		FUNCTION share S
  *	summary			n N mean M var V p50 .. p90 .. p99 .. min .. max .. dropped O A B L
  *	heights			H
@@ -231,13 +232,24 @@ static void answer_factor(struct trace *t, const char *argument, struct str *out
 	}
 	str_addf(out, "mean %.10g tail ", x->mean_ns);
 	if (x->has_tail)
-		str_addf(out, "%.4f", no_minus_zero(x->tail_share_p99));
+		str_addf(out, "%.4f", no_minus_zero(x->tail_share));
 	else
 		str_addc(out, '-');
 	str_addf(out, "%s%s", x->open ? " open" : "", x->call_sites.cnt ? " sites" : "");
 	for (size_t i = 0; i < x->call_sites.cnt; i++)
 		str_addf(out, " %s", x->call_sites.items[i]);
 	str_addc(out, '\n');
+}
+
+static void answer_parts(struct trace *t, const char *argument, struct str *out)
+{
+	_cleanup_(findings_freep) struct findings *f = findings_of(t, out);
+	const struct factor *x = f ? find_factor(f, argument) : NULL;
+
+	if (x)
+		str_addf(out, "own %.4f shared %.4f gain %.4f presence %g\n", no_minus_zero(x->variance_share),
+			 no_minus_zero(x->share - x->variance_share), no_minus_zero(factor_gain(x)),
+			 x->presence);
 }
 
 static void answer_because(struct trace *t, const char *argument, struct str *out)
@@ -344,7 +356,7 @@ static const struct question {
 	{ "factor", answer_factor },	{ "because", answer_because },
 	{ "summary", answer_summary },	{ "heights", answer_heights },
 	{ "warnings", answer_warnings },	{ "export", answer_export },
-	{ "probing", answer_probing },
+	{ "probing", answer_probing },	{ "parts", answer_parts },
 };
 
 /* text is "QUESTION ARGUMENT"; false if there is no such question. */

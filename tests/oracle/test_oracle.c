@@ -398,7 +398,7 @@ static bool compare_factors(const struct oracle *o, struct findings *f, enum pla
 
 static bool compare_all(struct trace *t, uint32_t name, enum plant plant, const char **ret_what)
 {
-	struct analyze_options options = { t->interval_names.items[name], 0 };
+	struct analyze_options options = { .interval = t->interval_names.items[name] };
 	_cleanup_(findings_freep) struct findings *f = NULL;
 	struct oracle *o;
 

@@ -184,7 +184,7 @@ static bool same_findings(const struct findings *a, const struct findings *b)
 
 static unsigned int wrong_findings(struct program *p, unsigned int seed)
 {
-	struct analyze_options options = { "req", 0 };
+	struct analyze_options options = { .interval = "req" };
 	_cleanup_(findings_freep) struct findings *f = NULL, *g = NULL;
 	unsigned int wrong = 0;
 
@@ -243,7 +243,7 @@ static unsigned int notices_plants(void)
 	for (unsigned int seed = 1; seed <= 20; seed++) {
 		struct program_options o = { seed, 12, 1500, true };
 		_cleanup_(program_freep) struct program *p = program_run(&o);
-		struct analyze_options options = { "req", 0 };
+		struct analyze_options options = { .interval = "req" };
 		_cleanup_(findings_freep) struct findings *f = NULL;
 		const struct interval *iv = NULL;
 

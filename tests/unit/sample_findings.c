@@ -76,6 +76,8 @@ static struct factor *add_factor(struct findings *f, enum factor_kind kind, cons
 	x->score = x->specificity * (share > 0 ? share : 0);
 	x->paper_score = x->specificity * x->paper_contribution;
 	x->mean_ns = 1000 * share;
+	x->has_presence = kind != FACTOR_PAIR;
+	x->presence = x->has_presence ? .5 : 0;
 	return x;
 }
 
@@ -89,8 +91,12 @@ static void add_factors(struct findings *f)
 	x->ci95[0] = .52;
 	x->ci95[1] = .73;
 	x->has_tail = true;
-	x->tail_share_p99 = .73;
+	x->tail_share = .73;
 	x->mean_ns = 303000;
+	x->rank_low = x->rank_high = 1;
+	x->has_paper_ci95 = x->has_paper_resolved = x->paper_resolved = true;
+	x->paper_ci95[0] = .5;
+	x->paper_ci95[1] = .74;
 	x->call_sites.items = ARENA_NEW(f->arena, const char *, 2);
 	x->call_sites.items[0] = "server.c:28";
 	x->call_sites.items[1] = "server.c:61";
@@ -105,6 +111,9 @@ static void add_factors(struct findings *f)
 	x->has_ci95 = x->has_resolved = true;
 	x->ci95[0] = -.012;
 	x->ci95[1] = .732;
+	x->rank_low = 2;
+	x->rank_high = 3;
+	x->rank_needed = 900;
 	add_factor(f, FACTOR_FUNCTION, "handle_request", .65, 2);
 	add_factor(f, FACTOR_FUNCTION, "log_append", .62, 1)->open = true;
 	add_factor(f, FACTOR_BODY, "log_append", .01, 0);
@@ -238,7 +247,7 @@ struct findings *sample_odd(void)
 			 odd[i], -odd[i]);
 		f->nodes.items[i].call_site = i % 2 ? "a,\"b\"\nc" : NULL;
 		add_factor(f, FACTOR_FUNCTION, i ? "operator\"\" \xe4\xb8\xad" : NULL, odd[i],
-			   UINT32_MAX)->tail_share_p99 = 0;
+			   UINT32_MAX)->tail_share = 0;
 		VEC_ADD(&f->covariances, (struct covariance){ 0, 0, (uint32_t)i, odd[i], -odd[i] });
 	}
 	VEC_ADD(&f->intervals, (struct interval_row){ UINT64_MAX, true, 0, INT64_MAX, 0, UINT64_MAX });

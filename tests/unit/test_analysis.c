@@ -14,7 +14,7 @@
 
 static struct findings *findings_of(struct trace *t)
 {
-	struct analyze_options o = { NULL, 0 };
+	struct analyze_options o = { .interval = NULL };
 	struct findings *f = NULL;
 
 	assert_int_equal(analyze(t, &o, &f), 0);
@@ -222,7 +222,7 @@ static void test_tail_share(void **state)
 				continue;
 			assert_int_equal(x->has_tail, enough);
 			if (enough)
-				assert_true(fabs(x->tail_share_p99 -
+				assert_true(fabs(x->tail_share -
 						 (x->function[1] == '0' ? 0.6 : 0.4)) < 1e-12);
 		}
 	}

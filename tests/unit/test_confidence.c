@@ -69,12 +69,12 @@ static void test_odd_number(void **state)
 
 enum { HANDLE, F, G };
 
-struct times {
+struct sample {
 	int64_t f_ns, g_ns;
 };
 
 /* f takes its time at two call sites, half and half. */
-static struct findings *analyse(const struct times *times, size_t cnt)
+static struct findings *analyse(const struct sample *times, size_t cnt)
 {
 	static const char *const names[] = { "handle", "f", "g" };
 	_cleanup_(trace_freep) struct trace *t = trace_new();
@@ -138,7 +138,7 @@ static double normal(struct numbers *n)
 }
 
 /* X and Y: 100 us each on average, with these standard deviations, each AR(1) with rho. */
-static void draw(struct numbers *n, struct times *times, size_t cnt, double sd_f, double sd_g, double rho)
+static void draw(struct numbers *n, struct sample *times, size_t cnt, double sd_f, double sd_g, double rho)
 {
 	double f = normal(n), g = normal(n), fresh = sqrt(1 - rho * rho);
 
@@ -153,7 +153,7 @@ static void draw(struct numbers *n, struct times *times, size_t cnt, double sd_f
 /* ---- against the definition ---- */
 
 /* Half the interval of the share of f, each interval for itself, all in long double. */
-static double slow_half_width(const struct times *times, size_t cnt, size_t block_cnt, double t_quantile)
+static double slow_half_width(const struct sample *times, size_t cnt, size_t block_cnt, double t_quantile)
 {
 	long double mean_f = 0, mean = 0, variance = 0, covariance = 0, share, squares = 0;
 	long double blocks[CONFIDENCE_BLOCKS_MAX] = { 0 };
@@ -186,7 +186,7 @@ static void test_definition(void **state)
 		double t_quantile;
 	} cases[] = { { 640, 64, 1.9983405 }, { 1001, 64, 1.9983405 }, { 41, 20, 2.0930241 } };
 	struct numbers n = { 5 };
-	struct times times[1001];
+	struct sample times[1001];
 	unsigned compared = 0;
 
 	(void)state;
@@ -216,7 +216,7 @@ static void test_definition(void **state)
 static double coverage(unsigned rounds, size_t cnt, double rho)
 {
 	struct numbers n = { 11 };
-	struct times times[2000];
+	struct sample times[2000];
 	unsigned covered = 0;
 
 	for (unsigned round = 0; round < rounds; round++) {
@@ -247,7 +247,7 @@ static void test_coverage(void **state)
 static void test_resolved(void **state)
 {
 	struct numbers n = { 3 };
-	struct times times[1000];
+	struct sample times[1000];
 	unsigned wrong = 0, clear = 0, tied = 0, rounds = 60;
 
 	(void)state;
@@ -272,7 +272,7 @@ static void test_resolved(void **state)
 
 static void test_nothing_to_say(void **state)
 {
-	struct times times[40];
+	struct sample times[40];
 	struct numbers n = { 1 };
 	_cleanup_(findings_freep) struct findings *few = NULL, *constant = NULL, *enough = NULL;
 
@@ -284,7 +284,7 @@ static void test_nothing_to_say(void **state)
 	enough = analyse(times, FINDINGS_INTERVALS_MIN);
 	assert_true(factor_of(enough, "f")->has_ci95);
 	for (size_t i = 0; i < 40; i++)
-		times[i] = (struct times){ 10, 20 };
+		times[i] = (struct sample){ 10, 20 };
 	constant = analyse(times, 40);
 	assert_false(constant->nodes.items[0].has_ci95);
 }

@@ -29,6 +29,8 @@ static void test_texts(void **state)
 	f->interval.cnt = 4000;		/* enough for the sentence to be sure */
 	want_text("summary", text_of("summary", &in, true, 80));
 	want_text("factors", text_of("factors", &in, true, 80));
+	want_text("factors.wide", text_of("factors", &in, true, 130));
+	want_text("factors.narrow", text_of("factors", &in, true, 50));
 	want_text("variance-tree", text_of("variance-tree", &in, true, 80));
 	want_text("variance-tree.ascii", text_of("variance-tree", &in, false, 60));
 	in.options.ranking.paper = true;
@@ -252,6 +254,17 @@ static void want_confidence(json_t *o)
 	assert_true(json_is_false(at(o, "factors/1/resolved")));
 	want_null(o, "factors/2/ci95");
 	want_null(o, "factors/2/resolved");
+	want_number(o, "factors/0/shared_share", .61 - (.61 + .01));
+	want_number(o, "factors/0/gain", 2 * .61 - (.61 + .01));
+	want_number(o, "factors/0/presence", .5);
+	want_number(o, "factors/0/rank_interval/0", 1);
+	want_number(o, "factors/1/rank_interval/1", 3);
+	want_null(o, "factors/2/rank_interval");
+	want_number(o, "factors/0/intervals_needed", 0);
+	want_number(o, "factors/1/intervals_needed", 900);
+	want_number(o, "factors/0/paper_ci95/1", .74);
+	want_null(o, "factors/1/paper_ci95");
+	want_number(o, "factors/0/tail_share", .73);
 }
 
 static void test_factors_json(void **state)
@@ -305,6 +318,9 @@ static void test_factors_json(void **state)
 			continue;
 		want_string(factor, "functions/0", "log_append");
 		want_string(factor, "functions/1", "hash_payload");
+		want_null(factor, "gain");
+		want_null(factor, "shared_share");
+		want_null(factor, "presence");
 		want_number(factor, "score", 4 * (.002 + .01));
 		json_decref(o);
 		return;

@@ -81,7 +81,7 @@ static void test_open(void **state)
 	expect_open(true, EXIT_DATA, "not a database");
 	write_db("");
 	store_close(open_store());
-	run_sql("PRAGMA user_version = 9");
+	run_sql("PRAGMA user_version = 10");
 	expect_open(true, EXIT_DATA, "newer vprof");
 }
 
@@ -306,12 +306,20 @@ static void same_factor(const struct factor *a, const struct factor *b)
 	same_double(a->paper_score, b->paper_score);
 	assert_int_equal(a->has_tail, b->has_tail);
 	if (a->has_tail)
-		same_double(a->tail_share_p99, b->tail_share_p99);
+		same_double(a->tail_share, b->tail_share);
 	same_double(a->mean_ns, b->mean_ns);
 	assert_int_equal(a->open, b->open);
 	same_ci95(a->has_ci95, a->ci95, b->has_ci95, b->ci95);
 	assert_int_equal(a->has_resolved, b->has_resolved);
 	assert_int_equal(a->resolved, b->resolved);
+	assert_int_equal(a->has_presence, b->has_presence);
+	same_double(a->presence, b->presence);
+	assert_int_equal(a->rank_low, b->rank_low);
+	assert_int_equal(a->rank_high, b->rank_high);
+	assert_true(a->rank_needed == b->rank_needed);
+	same_ci95(a->has_paper_ci95, a->paper_ci95, b->has_paper_ci95, b->paper_ci95);
+	assert_int_equal(a->has_paper_resolved, b->has_paper_resolved);
+	assert_int_equal(a->paper_resolved, b->paper_resolved);
 	assert_int_equal(a->call_sites.cnt, b->call_sites.cnt);
 	for (size_t i = 0; i < a->call_sites.cnt; i++)
 		assert_string_equal(a->call_sites.items[i], b->call_sites.items[i]);

@@ -25,6 +25,11 @@ static const char *const downgrades[] = {
 	      "ALTER TABLE factor DROP COLUMN ci95_low; ALTER TABLE factor DROP COLUMN ci95_high;"
 	      "ALTER TABLE factor DROP COLUMN resolved",
 	[7] = "ALTER TABLE interval DROP COLUMN root_only",
+	[8] = "ALTER TABLE factor DROP COLUMN presence; ALTER TABLE factor DROP COLUMN rank_low;"
+	      "ALTER TABLE factor DROP COLUMN rank_high; ALTER TABLE factor DROP COLUMN rank_needed;"
+	      "ALTER TABLE factor DROP COLUMN paper_ci95_low;"
+	      "ALTER TABLE factor DROP COLUMN paper_ci95_high;"
+	      "ALTER TABLE factor DROP COLUMN paper_resolved",
 };
 
 static struct store *open_store(bool create)
@@ -94,7 +99,7 @@ static void check_tables(struct store *s)
 }
 
 /* What the old version did not know is unknown, and what is analysed again is there. */
-static void check_ci95(struct store *s, bool known)
+static void check_ci95(struct store *s, bool known, bool ranks)
 {
 	_cleanup_(findings_freep) struct findings *f = NULL;
 
@@ -102,6 +107,11 @@ static void check_ci95(struct store *s, bool known)
 	assert_int_equal(f->factors.items[0].has_ci95, known);
 	assert_int_equal(f->factors.items[0].has_resolved, known);
 	assert_int_equal(f->nodes.items[1].has_ci95, known);
+	assert_int_equal(f->factors.items[0].has_presence, ranks);
+	assert_int_equal(f->factors.items[0].has_paper_ci95, ranks);
+	assert_int_equal(f->factors.items[0].has_paper_resolved, ranks);
+	assert_int_equal(f->factors.items[1].rank_high, ranks ? 3 : 0);
+	assert_int_equal(f->factors.items[1].rank_needed, ranks ? 900 : 0);
 	assert_true(f->factors.items[0].share == .61);
 }
 
@@ -111,9 +121,9 @@ static void check_version(unsigned version)
 
 	make_old(version);
 	s = open_store(version % 2);	/* to write, or only to look */
-	check_ci95(s, version > 6);
+	check_ci95(s, version > 6, version > 8);
 	check_tables(s);
-	check_ci95(s, true);
+	check_ci95(s, true, true);
 	store_close(s);
 	store_close(open_store(true));
 }
