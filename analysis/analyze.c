@@ -12,6 +12,7 @@
  *	factors		functions, bodies, waits, pairs		(factors.c, factor_pairs.c)
  *	confidence	how far off their shares may be, which	(confidence.c, confidence_findings.c,
  *			ranks hold				paper_confidence.c, ranks.c)
+ *	parts		what slow intervals have more of	(parts.c)
  *	observed calls	what the call graph does not know	(observed.c)
  *
  * Everything works on integers that are sums, up to the last division, so the findings depend
@@ -42,9 +43,12 @@ static void run_passes(struct analysis *a)
 	show_tree(a);
 	find_root(a);
 	find_factors(a);
+	find_parts(a);
 	find_observed_calls(a);
 	warn(a);
+	sort_parts(a->f);
 	times_free(a->factor_times);
+	times_free(a->part_times);
 	map_free(a->factor_of_pair);
 	free(a->function_names);
 	free(a->function_files);

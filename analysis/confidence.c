@@ -27,7 +27,7 @@
 
 #define LAG_1_MAX 0.2
 
-static size_t choose_block_cnt(uint64_t n)
+size_t blocks_for(uint64_t n)
 {
 	if (n < FINDINGS_INTERVALS_MIN)
 		return 0;
@@ -71,9 +71,9 @@ void influence_init(struct influence *in, const struct vtree *v, const struct mo
 	_cleanup_(freep) double *deviations = NULL, *first = NULL;
 
 	memset(in, 0, sizeof(*in));
-	if (!(variance > 0) || choose_block_cnt(m->n) == 0)
+	if (!(variance > 0) || blocks_for(m->n) == 0)
 		return;
-	in->block_cnt = choose_block_cnt(m->n);
+	in->block_cnt = blocks_for(m->n);
 	in->of_place = xcalloc(v->places.cnt * in->block_cnt, sizeof(*in->of_place));
 	in->weight = xcalloc(in->block_cnt, sizeof(*in->weight));
 	in->row_cnt = xcalloc(in->block_cnt, sizeof(*in->row_cnt));

@@ -117,6 +117,27 @@ struct tail {				/* the slowest intervals */
 	int64_t from_ns;		/* the latency at it; those that took as long or longer are in */
 	uint64_t cnt;
 	double mean_ns;
+	int64_t fast_to_ns;		/* to compare with: the median and what took less */
+	uint64_t fast_cnt;
+	double fast_mean_ns;
+};
+
+/*
+ * Running time of a function itself, or its waits of one class: every nanosecond of an interval is in one
+ * part.  All figures add up over the parts.
+ */
+struct part {
+	const char *function;		/* NULL: none, or a queue wait */
+	const char *file;
+	bool is_wait;
+	enum trace_state wait;		/* if is_wait */
+	double mean_ns;
+	double share;			/* Cov(X,T)/Var(T) */
+	double tail_share;		/* as in struct factor; only if has_tail */
+	double tail_ci95[2];
+	bool has_tail, has_tail_ci95;
+	double slow_mean_ns, fast_mean_ns;	/* in the tail; in the fast ones */
+	double slow_presence, fast_presence;	/* fractions of these in which it took time */
 };
 
 #define TAIL_QUANTILE_DEFAULT 0.99
@@ -175,6 +196,7 @@ struct findings {
 	VEC(struct node) nodes;
 	VEC(struct covariance) covariances;
 	VEC(struct factor) factors;	/* in no particular order */
+	VEC(struct part) parts;		/* what slow intervals have more of comes first */
 	VEC(struct interval_row) intervals;	/* in order of start, sid */
 	VEC(struct warning) warnings;
 	VEC(struct observed_call) observed;	/* of the whole run, in order of the keys */

@@ -55,6 +55,7 @@ struct analysis {
 	uint32_t *node_of_place;	/* NODE_NONE: not shown */
 	uint32_t *place_of_node;
 	struct times *factor_times;	/* per interval and factor, but for the pairs */
+	struct times *part_times;	/* per interval and part, in the order of their making */
 	struct map *factor_of_pair;	/* factor << 32 | larger factor -> the pair's */
 	bool autocorrelated;		/* confidence intervals are too narrow */
 	uint32_t root_function;		/* the interval's only child, or FUNCTION_NONE */
@@ -74,6 +75,8 @@ void find_factors(struct analysis *a);		/* factors.c: f->factors but for the pai
 void find_pairs(struct analysis *a, const uint32_t *factor_of_node);
 /* confidence_findings.c: ci95 of nodes and factors, resolved, autocorrelated.  After the scores. */
 void find_confidence(struct analysis *a, const uint32_t *factor_of_node);
+void find_parts(struct analysis *a);		/* parts.c: f->parts */
+void sort_parts(struct findings *f);		/* ... when part_times is not needed any more */
 void find_observed_calls(struct analysis *a);	/* observed.c: f->observed */
 void warn(struct analysis *a);			/* summary.c: f->warnings */
 

@@ -65,6 +65,13 @@ static void describe_tail(struct analysis *a, const int64_t *sorted)
 		sum += sorted[i - 1];
 	}
 	tail->mean_ns = moments_mean(tail->cnt, sum);
+	tail->fast_to_ns = a->f->interval.p50_ns;
+	sum = 0;
+	for (size_t i = 0; i < a->m->n && sorted[i] <= tail->fast_to_ns; i++) {
+		tail->fast_cnt++;
+		sum += sorted[i];
+	}
+	tail->fast_mean_ns = moments_mean(tail->fast_cnt, sum);
 }
 
 void summarize(struct analysis *a)

@@ -219,6 +219,24 @@ int run_analyze(struct store *s, struct run *r, struct findings **ret, struct di
 	return 0;
 }
 
+int run_analyze_at(struct store *s, const struct run *r, const char *interval, double quantile,
+		   struct findings **ret, struct diag *reterr)
+{
+	_cleanup_(trace_freep) struct trace *t = NULL;
+	_cleanup_(config_release) struct config config = { 0 };
+	struct analyze_options options = { .interval = interval, .quantile = quantile };
+	int e = run_trace_read(s, r, &t, reterr);
+
+	if (e < 0)
+		return e;
+	if (config_read(config_path(), &config, NULL) == 0)
+		options.overhead = config.overhead;
+	if (analyze(t, &options, ret) < 0)
+		return diag_set(reterr, EXIT_DATA, -EBADMSG, "the trace of run %u does not hold"
+				" intervals '%s' any more", r->number, interval);
+	return 0;
+}
+
 static void tell_intervals(const struct run *r, const struct findings *f)
 {
 	_cleanup_(freep) char *probing = probing_text(f);

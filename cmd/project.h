@@ -42,6 +42,9 @@ int run_trace_read(struct store *s, const struct run *r, struct trace **ret, str
 /* Trace to results: analyses the run, stores the findings, updates r.  interval NULL: every name
  * in the trace, the one with the most intervals first.  *ret holds that first one. */
 int run_analyze(struct store *s, struct run *r, struct findings **ret, struct diag *reterr);
+/* The same of one kind of interval and with another quantile; nothing is stored. */
+int run_analyze_at(struct store *s, const struct run *r, const char *interval, double quantile,
+		   struct findings **ret, struct diag *reterr);
 
 /* Says on stderr what a run found; EXIT_DONE, or EXIT_NO_EVIDENCE with the reason and remedy. */
 int announce_findings(const struct run *r, const struct findings *f);

@@ -28,6 +28,7 @@ static const char *const format_names[] = {
 
 static const char *arg_format = "text";
 static const char *arg_interval;
+static double arg_quantile = TAIL_QUANTILE_DEFAULT;
 static const char *arg_charge = "waiter";
 static unsigned arg_slowest;
 static bool arg_ascii;
@@ -73,11 +74,15 @@ static void material_release(struct material *m)
 static int read_findings(struct material *m, const char *run, const char *interval,
 			 struct diag *reterr)
 {
+	_cleanup_(findings_freep) struct findings *kept = NULL;
 	int r = run_find(m->store, run, &m->run, reterr);
 
-	if (r < 0)
+	if (r == 0)
+		r = findings_read(m->store, m->run.number, interval, &m->findings, reterr);
+	if (r < 0 || arg_quantile == m->findings->tail.quantile || !m->findings->interval.cnt)
 		return r;
-	return findings_read(m->store, m->run.number, interval, &m->findings, reterr);
+	kept = TAKE_PTR(m->findings);	/* the store has one quantile, the trace all */
+	return run_analyze_at(m->store, &m->run, kept->interval.name, arg_quantile, &m->findings, reterr);
 }
 
 /* Interval latencies, slowest first, equal ones in order of start. */
@@ -369,6 +374,9 @@ static int show_run(int argc, char **argv)
 	v = words.cnt ? view_find(words.items[0]) : NULL;
 	if (!v)
 		return unknown_view(words.cnt ? words.items[0] : NULL);
+	if (!(arg_quantile > 0 && arg_quantile < 1))
+		return fail_now(EXIT_USAGE, "vprof show tail --quantile 0.999",
+				"--quantile is between 0 and 1, not %g", arg_quantile);
 	if (words.cnt > 2)
 		return fail_now(EXIT_USAGE, NULL, "show takes one view and one run; what is '%s'?",
 				words.items[2]);
@@ -391,6 +399,8 @@ static const struct option_desc show_options[] = {
 	  "factors: rank as the paper's Algorithm 1 does, pairs included" },
 	{ 0, "all", NULL, OPT_FLAG, &arg_options.ranking.all,
 	  "everything: no threshold, no limit on lines" },
+	{ 0, "quantile", "Q", OPT_DOUBLE, &arg_quantile,
+	  "tail, slow-vs-fast, factors: slow is what is above it (0.99)" },
 	{ 0, "depth", "N", OPT_UINT, &arg_options.depth,
 	  "variance-tree, call-graph: levels below the root" },
 	{ 0, "min-share", "D", OPT_DOUBLE, &arg_options.min_share,

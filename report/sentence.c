@@ -85,6 +85,11 @@ char *factor_label(const struct factor *f, bool utf8)
 	return xstrdup(f->function ? f->function : "?");
 }
 
+char *part_label(const struct part *p, bool utf8)
+{
+	return p->is_wait ? who(p->function, true, p->wait, utf8) : body_label(p->function);
+}
+
 /* The first of the ranking, or NULL if none is above the threshold. */
 static const struct factor *first_factor(const struct findings *f, const struct select_options *o)
 {

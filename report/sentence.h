@@ -25,6 +25,7 @@ const char *wait_noun(enum trace_state wait);
 
 /* "log_append › lock wait", "(queue wait)"; the caller frees it. */
 char *node_label(const struct node *n, bool utf8);
+char *part_label(const struct part *p, bool utf8);
 char *factor_label(const struct factor *f, bool utf8);
 
 #endif

@@ -15,6 +15,8 @@
 VIEW_FUNCTIONS(summary);
 VIEW_FUNCTIONS(variance_tree);
 VIEW_FUNCTIONS(factors);
+VIEW_FUNCTIONS(tail);
+VIEW_FUNCTIONS(slow_vs_fast);
 VIEW_FUNCTIONS(critical_path);
 VIEW_FUNCTIONS(execution_table);
 VIEW_FUNCTIONS(intervals);

@@ -2,7 +2,7 @@
 /*
  * results.c - findings in and out of vprof.db.
  *
- * A struct findings is one row of `finding` and the rows of eight tables that name it; what is
+ * A struct findings is one row of `finding` and the rows of ten tables that name it; what is
  * read equals what was written, doubles bit for bit (but -0 comes back as 0: SQLite's doing).
  * Analysing a run again replaces its finding under the same id, so that "the one first written"
  * stays the first.
@@ -70,6 +70,31 @@ static const struct column probing_columns[] = {
 	COL_REAL_IF(struct probing, variance, has_variance),
 	COL_REAL_IF(struct probing, variance_low, has_variance),
 	COL_REAL_IF(struct probing, variance_high, has_variance),
+};
+
+static const struct column tail_columns[] = {
+	COL_REAL(struct tail, quantile),
+	COL_64(struct tail, from_ns),
+	COL_64(struct tail, cnt),
+	COL_REAL(struct tail, mean_ns),
+	COL_64(struct tail, fast_to_ns),
+	COL_64(struct tail, fast_cnt),
+	COL_REAL(struct tail, fast_mean_ns),
+};
+
+static const struct column part_columns[] = {
+	COL_TEXT_OR_NULL(struct part, function),
+	COL_TEXT_OR_NULL(struct part, file),
+	COL_NAMED_IF(struct part, wait, is_wait, &waits),
+	COL_REAL(struct part, mean_ns),
+	COL_REAL(struct part, share),
+	COL_REAL_IF(struct part, tail_share, has_tail),
+	COL_REAL_IF(struct part, tail_ci95[0], has_tail_ci95),
+	COL_REAL_IF(struct part, tail_ci95[1], has_tail_ci95),
+	COL_REAL(struct part, slow_mean_ns),
+	COL_REAL(struct part, fast_mean_ns),
+	COL_REAL(struct part, slow_presence),
+	COL_REAL(struct part, fast_presence),
 };
 
 static const struct column node_columns[] = {
@@ -207,6 +232,10 @@ static int write_rows(struct store *s, int64_t id, const struct findings *f, str
 
 	if (f->probing.root_only_cnt)
 		r = INSERT(s, STMT_PROBING_INSERT, KEYS1(id), probing_columns, &f->probing, reterr);
+	if (r == 0)
+		r = INSERT(s, STMT_TAIL_INSERT, KEYS1(id), tail_columns, &f->tail, reterr);
+	for (size_t i = 0; r == 0 && i < f->parts.cnt; i++)
+		r = INSERT(s, STMT_PART_INSERT, KEYS2(id, i), part_columns, &f->parts.items[i], reterr);
 	for (size_t i = 0; r == 0 && i < f->nodes.cnt; i++)
 		r = INSERT(s, STMT_NODE_INSERT, KEYS1(id), node_columns, &f->nodes.items[i], reterr);
 	for (size_t i = 0; r == 0 && i < f->covariances.cnt; i++)
@@ -248,6 +277,7 @@ static int take_id(struct store *s, uint32_t run, const char *interval, int64_t 
 		STMT_NODES_DELETE, STMT_COVARIANCES_DELETE, STMT_FACTORS_DELETE,
 		STMT_FACTOR_CALL_SITES_DELETE, STMT_BECAUSE_DELETE, STMT_INTERVALS_DELETE,
 		STMT_WARNINGS_DELETE, STMT_INTERVAL_NAMES_DELETE, STMT_PROBING_DELETE,
+		STMT_TAIL_DELETE, STMT_PARTS_DELETE,
 		STMT_FINDING_DELETE,
 	};
 	sqlite3_stmt *st = NULL;
@@ -306,6 +336,16 @@ static int read_summary(struct reading *x, sqlite3_stmt *st)
 static int read_probing(struct reading *x, sqlite3_stmt *st)
 {
 	return READ(x, st, 0, probing_columns, &x->f->probing);
+}
+
+static int read_tail(struct reading *x, sqlite3_stmt *st)
+{
+	return READ(x, st, 0, tail_columns, &x->f->tail);
+}
+
+static int read_part(struct reading *x, sqlite3_stmt *st)
+{
+	return READ(x, st, 0, part_columns, VEC_EXTEND(&x->f->parts));
 }
 
 static int read_node(struct reading *x, sqlite3_stmt *st)
@@ -414,6 +454,8 @@ static const struct {
 } tables[] = {
 	{ STMT_FINDING_READ, read_summary, "finding" },
 	{ STMT_PROBING_READ, read_probing, "probing" },
+	{ STMT_TAIL_READ, read_tail, "tail" },
+	{ STMT_PARTS_READ, read_part, "part" },
 	{ STMT_NODES_READ, read_node, "node" },
 	{ STMT_COVARIANCES_READ, read_covariance, "covariance" },
 	{ STMT_FACTORS_READ, read_factor, "factor" },

@@ -14,8 +14,8 @@
 --	  WHERE f.kind = 'wait' ORDER BY f.share DESC;
 
 PRAGMA application_id = 0x7670726f;	-- "vpro"
-PRAGMA user_version = 9;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
-					-- 6: iteration_start, answer, planned; 7: ci95; 8: interval.root_only; 9: ranks, paper_ci95
+PRAGMA user_version = 10;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
+					-- 6: iteration_start, answer, planned; 7: ci95; 8: interval.root_only; 9: ranks, paper_ci95; 10: tail, part
 -- Run over a database of an older version this adds the tables that it lacks; store.c adds columns.
 
 -- ---- the project, from the scan records of the last build ----
@@ -244,6 +244,35 @@ CREATE TABLE IF NOT EXISTS because_of (		-- of waits: what the waker was doing, 
 	wait		TEXT,			-- it was blocked itself
 	share		REAL NOT NULL,
 	PRIMARY KEY (finding, factor, position)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS tail (			-- the slowest intervals, and fast ones to compare with
+	finding		INTEGER PRIMARY KEY REFERENCES finding(id),
+	quantile	REAL NOT NULL,
+	from_ns		INTEGER NOT NULL,	-- slow: took as long or longer
+	count		INTEGER NOT NULL,
+	mean_ns		REAL NOT NULL,
+	fast_to_ns	INTEGER NOT NULL,	-- fast: at most the median
+	fast_count	INTEGER NOT NULL,
+	fast_mean_ns	REAL NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS part (			-- a function's own running time, or its waits of a class;
+	finding		INTEGER NOT NULL REFERENCES finding(id),	-- they add up to the latency
+	position	INTEGER NOT NULL,	-- what slow intervals have more of comes first
+	function	TEXT,
+	file		TEXT,
+	wait		TEXT,			-- NULL: running
+	mean_ns		REAL NOT NULL,
+	share		REAL NOT NULL,		-- Cov(X,T)/Var(T)
+	tail_share	REAL,			-- NULL: too few intervals in the tail
+	tail_ci95_low	REAL,
+	tail_ci95_high	REAL,
+	slow_mean_ns	REAL NOT NULL,
+	fast_mean_ns	REAL NOT NULL,
+	slow_presence	REAL NOT NULL,		-- fraction of the slow intervals in which it took time
+	fast_presence	REAL NOT NULL,
+	PRIMARY KEY (finding, position)
 ) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS interval (			-- every completed interval

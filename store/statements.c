@@ -128,6 +128,8 @@ static const char *const texts[] = {
 	[STMT_INTERVAL_NAMES_DELETE] = "DELETE FROM interval_name WHERE finding = ?1",
 
 	[STMT_PROBING_DELETE] = "DELETE FROM probing WHERE finding = ?1",
+	[STMT_TAIL_DELETE] = "DELETE FROM tail WHERE finding = ?1",
+	[STMT_PARTS_DELETE] = "DELETE FROM part WHERE finding = ?1",
 
 	[STMT_FINDING_INSERT] =
 		"INSERT INTO finding(id, run, interval, count, dropped_open, dropped_aborted,"
@@ -169,6 +171,13 @@ static const char *const texts[] = {
 		" root_only_p50_ns, root_only_p99_ns, root_only_max_ns, mean, mean_low, mean_high,"
 		" variance, variance_low, variance_high)"
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+	[STMT_TAIL_INSERT] =
+		"INSERT INTO tail(finding, quantile, from_ns, count, mean_ns, fast_to_ns, fast_count,"
+		" fast_mean_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+	[STMT_PART_INSERT] =
+		"INSERT INTO part(finding, position, function, file, wait, mean_ns, share, tail_share,"
+		" tail_ci95_low, tail_ci95_high, slow_mean_ns, fast_mean_ns, slow_presence,"
+		" fast_presence) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
 
 	[STMT_FINDING_READ] =
 		"SELECT interval, count, dropped_open, dropped_aborted, dropped_bad_path,"
@@ -205,6 +214,13 @@ static const char *const texts[] = {
 		" root_only_p50_ns, root_only_p99_ns, root_only_max_ns, mean, mean_low, mean_high,"
 		" variance, variance_low, variance_high FROM probing"
 		" WHERE finding = ?1",
+	[STMT_TAIL_READ] =
+		"SELECT quantile, from_ns, count, mean_ns, fast_to_ns, fast_count, fast_mean_ns"
+		" FROM tail WHERE finding = ?1",
+	[STMT_PARTS_READ] =
+		"SELECT function, file, wait, mean_ns, share, tail_share, tail_ci95_low,"
+		" tail_ci95_high, slow_mean_ns, fast_mean_ns, slow_presence, fast_presence FROM part"
+		" WHERE finding = ?1 ORDER BY position",
 };
 _Static_assert(ARRAY_SIZE(texts) == STMT_CNT, "every statement has its text");
 

@@ -20,6 +20,7 @@
  *	factors [paper] [all] [k=N] [d=X]	NAME share S own O paper P h H spec Q score R
  *	factor NAME		mean M tail T|- [open] [sites ...]
  *	parts NAME		own O shared S gain G presence P
+ *	slow Q			PART slow S fast F share S, of each part
  *	because NAME		FUNCTION share S
  *	summary			n N mean M var V p50 .. p90 .. p99 .. min .. max .. dropped O A B L
  *	heights			H
@@ -252,6 +253,26 @@ static void answer_parts(struct trace *t, const char *argument, struct str *out)
 			 x->presence);
 }
 
+/* argument: the quantile. */
+static void answer_slow(struct trace *t, const char *argument, struct str *out)
+{
+	struct analyze_options o = { .interval = interval_name, .quantile = strtod(argument, NULL) };
+	_cleanup_(findings_freep) struct findings *f = NULL;
+
+	if (analyze(t, &o, &f) < 0)
+		return;
+	str_addf(out, "slow %" PRIu64 " mean %.10g fast %" PRIu64 " mean %.10g\n", f->tail.cnt, f->tail.mean_ns,
+		 f->tail.fast_cnt, f->tail.fast_mean_ns);
+	for (size_t i = 0; i < f->parts.cnt; i++) {
+		const struct part *p = &f->parts.items[i];
+
+		str_addf(out, "%s%s%s slow %.10g fast %.10g share %.4f\n", p->function ? p->function : "",
+			 p->is_wait ? p->function ? " > wait:" : "wait:" : p->function ? "" : "body",
+			 p->is_wait ? trace_state_name(p->wait) : "", p->slow_mean_ns, p->fast_mean_ns,
+			 no_minus_zero(p->share));
+	}
+}
+
 static void answer_because(struct trace *t, const char *argument, struct str *out)
 {
 	_cleanup_(findings_freep) struct findings *f = findings_of(t, out);
@@ -357,6 +378,7 @@ static const struct question {
 	{ "summary", answer_summary },	{ "heights", answer_heights },
 	{ "warnings", answer_warnings },	{ "export", answer_export },
 	{ "probing", answer_probing },	{ "parts", answer_parts },
+	{ "slow", answer_slow },
 };
 
 /* text is "QUESTION ARGUMENT"; false if there is no such question. */

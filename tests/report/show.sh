@@ -38,7 +38,7 @@ expect 0 "$VPROF" import --from tuples tree.tuples -o tree
 expect 3 "$VPROF" import --from tuples open.tuples -o open
 
 # Every view in every format; JSON is checked by the query tool's own reader elsewhere.
-for view in variance-tree factors critical-path execution-table intervals histogram call-graph \
+for view in variance-tree factors tail slow-vs-fast critical-path execution-table intervals histogram call-graph \
 	runs coverage; do
 	for format in text json csv; do
 		expect 0 "$VPROF" show $view tree --format $format
@@ -65,6 +65,15 @@ says 'digraph' 'A\nheight 2' 'B\nheight 1'
 expect 0 "$VPROF" show call-graph tree --above C --format csv
 says 'A,B,,0,2,1'
 
+# Any quantile, from the trace: of 6, 8, 9, 11 the slowest quarter is 11, the fast half 6 and 8.
+expect 0 "$VPROF" show slow-vs-fast tree --quantile 0.75
+says '(slowest 25 %: 9 ns or more) takes 3 ns longer than a fast one'
+expect 0 "$VPROF" show slow-vs-fast tree --quantile 0.76 --format csv
+says 'body,B,,,,1.2307692307692308,5,8,3,5,1,1' 'body,C,,,,-0.46153846153846156,2,1,3,-2,1,1'
+expect 0 "$VPROF" show tail tree --quantile 0.5
+says 'Fewer than 100 say nothing about a tail'
+expect 2 "$VPROF" show tail tree --quantile 1
+says 'between 0 and 1'
 expect 0 "$VPROF" show variance-tree tree --format csv
 says '1,0,function,A,,,,,8.5'
 

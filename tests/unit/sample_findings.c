@@ -122,6 +122,20 @@ static void add_factors(struct findings *f)
 	x->functions[1] = "hash_payload";
 }
 
+static void add_parts(struct findings *f)
+{
+	VEC_ADD(&f->parts, (struct part){
+		.function = "log_append", .file = "server.c", .is_wait = true, .wait = STATE_LOCK,
+		.mean_ns = 303000, .share = .61, .tail_share = .73, .tail_ci95 = { .66, .80 },
+		.has_tail = true, .has_tail_ci95 = true, .slow_mean_ns = 2100000,
+		.fast_mean_ns = 50000, .slow_presence = 1, .fast_presence = .25 });
+	VEC_ADD(&f->parts, (struct part){
+		.function = "handle_request", .file = "server.c", .mean_ns = 757000, .share = .39,
+		.tail_share = .27, .has_tail = true, .slow_mean_ns = 740000, .fast_mean_ns = 350000,
+		.slow_presence = 1, .fast_presence = 1 });
+	f->tail = (struct tail){ TAIL_QUANTILE_DEFAULT, 2840000, 120, 2840000, 400000, 2010, 400000 };
+}
+
 struct findings *sample_server(void)
 {
 	static const int64_t latencies_ns[] = { 300000, 400000, 700000, 2840000 };
@@ -136,6 +150,7 @@ struct findings *sample_server(void)
 	f->root_height = 3;
 	add_nodes(f);
 	add_factors(f);
+	add_parts(f);
 	for (size_t i = 0; i < ARRAY_SIZE(latencies_ns); i++)
 		VEC_ADD(&f->intervals, (struct interval_row){
 			.sid = i == 3 ? UINT64_MAX - 1 : i + 1, .start_ns = (int64_t)i * 1000000,

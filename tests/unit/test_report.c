@@ -31,6 +31,8 @@ static void test_texts(void **state)
 	want_text("factors", text_of("factors", &in, true, 80));
 	want_text("factors.wide", text_of("factors", &in, true, 130));
 	want_text("factors.narrow", text_of("factors", &in, true, 50));
+	want_text("tail", text_of("tail", &in, true, 80));
+	want_text("slow-vs-fast", text_of("slow-vs-fast", &in, true, 80));
 	want_text("variance-tree", text_of("variance-tree", &in, true, 80));
 	want_text("variance-tree.ascii", text_of("variance-tree", &in, false, 60));
 	in.options.ranking.paper = true;
@@ -185,6 +187,7 @@ static void test_odd_findings(void **state)
 	struct findings *(*const samples[])(void) = { sample_odd, findings_new };
 	static const char *const views[] = {
 		"summary", "factors", "variance-tree", "intervals", "histogram",
+		"tail", "slow-vs-fast",
 	};
 
 	(void)state;
@@ -326,6 +329,46 @@ static void test_factors_json(void **state)
 		return;
 	}
 	fail_msg("no pair");
+}
+
+static void test_tail_json(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = sample_server();
+	_cleanup_(freep) char *csv = NULL;
+	struct view_input in = input_of(f);
+	json_t *o = json_of("tail", &in);
+
+	(void)state;
+	want_string(o, "schema", "vprof.tail/1");
+	want_interval(o);
+	want_number(o, "quantile", .99);
+	want_number(o, "slow/from_ns", 2840000);
+	want_number(o, "slow/count", 120);
+	want_number(o, "fast/mean_ns", 400000);
+	want_string(o, "parts/0/function", "log_append");
+	want_string(o, "parts/0/kind", "wait");
+	want_string(o, "parts/0/wait", "lock");
+	want_number(o, "parts/0/tail_share", .73);
+	want_number(o, "parts/0/tail_ci95/0", .66);
+	want_number(o, "parts/0/extra_ns", 2050000);
+	want_string(o, "parts/1/kind", "body");
+	want_null(o, "parts/1/wait");
+	want_null(o, "parts/1/tail_ci95");
+	json_decref(o);
+	/* handle_request first: more in slow intervals than on average, log_append less. */
+	f->parts.items[0].slow_mean_ns = 1;
+	f->parts.items[1].slow_mean_ns = 800000;
+	f->parts.items[0].has_tail = false;
+	o = json_of("tail", &in);
+	want_string(o, "parts/0/function", "handle_request");
+	want_null(o, "parts/1/tail_share");
+	json_decref(o);
+	o = json_of("slow-vs-fast", &in);
+	want_string(o, "schema", "vprof.slow-vs-fast/1");
+	want_string(o, "parts/0/function", "log_append");
+	json_decref(o);
+	csv = csv_of("slow-vs-fast", &in);
+	assert_non_null(strstr(csv, "\nbody,handle_request,server.c,,0.27"));
 }
 
 static void test_variance_tree_json(void **state)
@@ -524,6 +567,7 @@ int main(void)
 		cmocka_unit_test(test_odd_findings),
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_factors_json),
+		cmocka_unit_test(test_tail_json),
 		cmocka_unit_test(test_variance_tree_json),
 		cmocka_unit_test(test_intervals_json),
 		cmocka_unit_test(test_histogram_json),

@@ -30,6 +30,7 @@ static const char *const downgrades[] = {
 	      "ALTER TABLE factor DROP COLUMN paper_ci95_low;"
 	      "ALTER TABLE factor DROP COLUMN paper_ci95_high;"
 	      "ALTER TABLE factor DROP COLUMN paper_resolved",
+	[9] = "DROP TABLE tail; DROP TABLE part",
 };
 
 static struct store *open_store(bool create)
@@ -99,7 +100,7 @@ static void check_tables(struct store *s)
 }
 
 /* What the old version did not know is unknown, and what is analysed again is there. */
-static void check_ci95(struct store *s, bool known, bool ranks)
+static void check_ci95(struct store *s, bool known, bool ranks, bool parts)
 {
 	_cleanup_(findings_freep) struct findings *f = NULL;
 
@@ -113,6 +114,8 @@ static void check_ci95(struct store *s, bool known, bool ranks)
 	assert_int_equal(f->factors.items[1].rank_high, ranks ? 3 : 0);
 	assert_int_equal(f->factors.items[1].rank_needed, ranks ? 900 : 0);
 	assert_true(f->factors.items[0].share == .61);
+	assert_int_equal(f->parts.cnt, parts ? 2 : 0);
+	assert_true(f->tail.quantile == TAIL_QUANTILE_DEFAULT);
 }
 
 static void check_version(unsigned version)
@@ -121,9 +124,9 @@ static void check_version(unsigned version)
 
 	make_old(version);
 	s = open_store(version % 2);	/* to write, or only to look */
-	check_ci95(s, version > 6, version > 8);
+	check_ci95(s, version > 6, version > 8, version > 9);
 	check_tables(s);
-	check_ci95(s, true, true);
+	check_ci95(s, true, true, true);
 	store_close(s);
 	store_close(open_store(true));
 }

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * parts.c - the latency split into parts that add up to it, and what is different in slow intervals.
+ *
+ * A part is the running time of one function itself, or its waits of one class, over all its places.  Every
+ * nanosecond of an interval is in exactly one part, so all figures below add up over the parts:
+ *
+ *	share		Cov(X,T) / Var(T)					1
+ *	tail share	(E[X|slow] - E[X]) / (E[T|slow] - E[T])			1
+ *	extra		E[X|slow] - E[X|fast]			E[T|slow] - E[T|fast]
+ *
+ * slow: at or above the quantile of the tail; fast: at or below the median.  Example, four intervals with
+ * T = 2, 2, 3, 9, slow from 9 on: f = 1, 1, 2, 7 and its lock wait 1, 1, 1, 2.  E[f] = 2.75 and E[T] = 4, so
+ * the tail share of f is (7 - 2.75) / (9 - 4) = .85; extra 7 - 1 = 6 of 9 - 2 = 7.
+ *
+ * The tail share a moves by g when an interval is added, t_q held:
+ *
+ *	g = [ ((X - m) - a (T - M)) [slow] / k  -  ((X - E[X]) - a (T - E[T])) / n ] / (M - E[T])
+ *
+ * m, M: the means over the k slow ones.  Sums of g over blocks of time give its error as in confidence.c.
+ */
+#include "analysis/confidence.h"
+
+#include <string.h>
+#include "base/banned.h"
+
+struct part_sums {			/* of a part, per block of time and in all */
+	__int128 x, xt, slow_x, fast_x;
+	uint64_t slow_present, fast_present;
+};
+
+struct splitter {
+	struct analysis *a;
+	struct part_sums *sums;		/* per part */
+	double *block_x, *block_slow_x;	/* [part * block_cnt + block] */
+	size_t block_cnt;		/* 0: too few intervals for an error */
+	double *block_t, *block_slow_t, *block_n, *block_k;	/* per block */
+};
+
+/* The function and class that a terminal place's time is part of. */
+static const struct place *owner_of(const struct vtree *v, uint32_t place)
+{
+	const struct place *p = &v->places.items[place];
+
+	return p->kind == NODE_BLAME ? &v->places.items[p->parent] : p;
+}
+
+static void make_parts(struct analysis *a)
+{
+	_cleanup_(map_freep) struct map *index = map_new();
+	_cleanup_(freep) uint32_t *part_of_place = xcalloc(a->v->places.cnt, sizeof(*part_of_place));
+
+	for (uint32_t i = 0; i < a->v->places.cnt; i++) {
+		const struct place *p = owner_of(a->v, i);
+		enum node_kind kind = a->v->places.items[i].kind;
+		uint64_t *slot;
+
+		part_of_place[i] = NODE_NONE;
+		if ((kind != NODE_BODY && kind != NODE_BLAME) || a->v->places.items[i].presence == 0)
+			continue;
+		slot = map_slot(index, (uint64_t)p->is_wait << 40 | (uint64_t)p->wait << 32 | p->function);
+		if (*slot == 0) {
+			VEC_ADD(&a->f->parts, (struct part){
+				.function = analysis_function_name(a, p->function),
+				.file = analysis_function_file(a, p->function),
+				.is_wait = p->is_wait, .wait = p->wait });
+			*slot = a->f->parts.cnt;
+		}
+		part_of_place[i] = (uint32_t)(*slot - 1);
+	}
+	a->part_times = times_new(a->v, part_of_place, a->f->parts.cnt);
+}
+
+static void sum_row(struct splitter *s, size_t row)
+{
+	const struct times *t = s->a->part_times;
+	const struct tail *tail = &s->a->f->tail;
+	int64_t latency_ns = s->a->latencies_ns[row];
+	bool slow = latency_ns >= tail->from_ns, fast = latency_ns <= tail->fast_to_ns;
+	size_t block = s->block_cnt ? BLOCK_OF_ROW(row, s->block_cnt, t->row_cnt) : 0;
+
+	if (s->block_cnt) {
+		s->block_t[block] += (double)latency_ns;
+		s->block_slow_t[block] += slow ? (double)latency_ns : 0;
+		s->block_n[block]++;
+		s->block_k[block] += slow;
+	}
+	for (size_t c = t->rows.items[row]; c < t->rows.items[row + 1]; c++) {
+		uint32_t part = t->cells.items[c].column;
+		int64_t x = t->cells.items[c].ns;
+		struct part_sums *p = &s->sums[part];
+
+		p->x += x;
+		p->xt += (__int128)x * latency_ns;
+		p->slow_x += slow ? x : 0;
+		p->fast_x += fast ? x : 0;
+		p->slow_present += slow && x > 0;
+		p->fast_present += fast && x > 0;
+		if (s->block_cnt) {
+			s->block_x[part * s->block_cnt + block] += (double)x;
+			s->block_slow_x[part * s->block_cnt + block] += slow ? (double)x : 0;
+		}
+	}
+}
+
+static void set_tail_ci95(const struct splitter *s, struct part *p, size_t part)
+{
+	const struct analysis *a = s->a;
+	const struct tail *tail = &a->f->tail;
+	double mean_t = a->f->interval.mean_ns, extra = tail->mean_ns - mean_t, share = p->tail_share;
+	double n = (double)a->m->n, k = (double)tail->cnt, blocks[CONFIDENCE_BLOCKS_MAX];
+	struct confidence c;
+
+	for (size_t b = 0; b < s->block_cnt; b++) {
+		double x = s->block_x[part * s->block_cnt + b];
+		double slow_x = s->block_slow_x[part * s->block_cnt + b];
+		double all = x - s->block_n[b] * p->mean_ns -
+			     share * (s->block_t[b] - s->block_n[b] * mean_t);
+		double slow = slow_x - s->block_k[b] * p->slow_mean_ns -
+			      share * (s->block_slow_t[b] - s->block_k[b] * tail->mean_ns);
+
+		blocks[b] = (slow / k - all / n) / extra;
+	}
+	c = confidence_of(blocks, s->block_cnt, 1);
+	p->has_tail_ci95 = true;
+	p->tail_ci95[0] = share - c.half_width;
+	p->tail_ci95[1] = share + c.half_width;
+}
+
+static void fill_part(const struct splitter *s, size_t part)
+{
+	const struct analysis *a = s->a;
+	const struct tail *tail = &a->f->tail;
+	const struct part_sums *sums = &s->sums[part];
+	struct part *p = &a->f->parts.items[part];
+	double extra = tail->mean_ns - a->f->interval.mean_ns;
+
+	p->mean_ns = moments_mean(a->m->n, sums->x);
+	p->share = analysis_share(a, moments_covariance(a->m->n, sums->x, a->m->places[0].x, sums->xt));
+	p->slow_mean_ns = moments_mean(tail->cnt, sums->slow_x);
+	p->fast_mean_ns = moments_mean(tail->fast_cnt, sums->fast_x);
+	p->slow_presence = tail->cnt ? (double)sums->slow_present / (double)tail->cnt : 0;
+	p->fast_presence = tail->fast_cnt ? (double)sums->fast_present / (double)tail->fast_cnt : 0;
+	if (tail->cnt < TAIL_INTERVALS_MIN || extra <= 0)
+		return;
+	p->has_tail = true;
+	p->tail_share = (p->slow_mean_ns - p->mean_ns) / extra;
+	if (s->block_cnt)
+		set_tail_ci95(s, p, part);
+}
+
+static double part_extra(const struct part *p)
+{
+	return p->slow_mean_ns - p->fast_mean_ns;
+}
+
+static int compare_texts(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "");
+}
+
+/* What is most different in slow intervals comes first. */
+static int compare_parts(const void *x, const void *y)
+{
+	const struct part *a = x, *b = y;
+	int r;
+
+	if (part_extra(a) != part_extra(b))
+		return part_extra(a) > part_extra(b) ? -1 : 1;
+	r = compare_texts(a->function, b->function);
+	if (r == 0)
+		r = compare_texts(a->file, b->file);
+	if (r == 0)
+		r = (a->is_wait > b->is_wait) - (a->is_wait < b->is_wait);
+	return r ? r : (a->wait > b->wait) - (a->wait < b->wait);
+}
+
+void find_parts(struct analysis *a)
+{
+	struct splitter s = { .a = a };
+	size_t cnt;
+
+	make_parts(a);
+	cnt = a->f->parts.cnt;
+	s.block_cnt = blocks_for(a->m->n);
+	s.sums = xcalloc(cnt + 1, sizeof(*s.sums));
+	s.block_x = xcalloc(2 * cnt * s.block_cnt + 1, sizeof(*s.block_x));
+	s.block_slow_x = s.block_x + cnt * s.block_cnt;
+	s.block_t = xcalloc(4 * s.block_cnt + 1, sizeof(*s.block_t));
+	s.block_slow_t = s.block_t + s.block_cnt;
+	s.block_n = s.block_slow_t + s.block_cnt;
+	s.block_k = s.block_n + s.block_cnt;
+	for (size_t row = 0; row < a->part_times->row_cnt; row++)
+		sum_row(&s, row);
+	for (size_t i = 0; i < cnt; i++)
+		fill_part(&s, i);
+	free(s.sums);
+	free(s.block_x);
+	free(s.block_t);
+}
+
+void sort_parts(struct findings *f)
+{
+	if (f->parts.cnt > 1)
+		qsort(f->parts.items, f->parts.cnt, sizeof(*f->parts.items), compare_parts);
+}

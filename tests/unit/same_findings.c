@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * same_findings.c - asserts that two findings are equal, field by field.
+ */
+#include "tests/unit/cmocka_all.h"
+
+#include "base/banned.h"
+#include "tests/unit/same_findings.h"
+
+static void same_text(const char *a, const char *b)
+{
+	if (!a || !b)
+		assert_ptr_equal(a, b);
+	else
+		assert_string_equal(a, b);
+}
+
+/* Bit for bit, but for the sign of zero, which SQLite does not keep. */
+static void same_double(double a, double b)
+{
+	if (a == 0 && b == 0)
+		return;
+	assert_memory_equal(&a, &b, sizeof(a));
+}
+
+static void same_ci95(bool a_has, const double *a, bool b_has, const double *b)
+{
+	assert_int_equal(a_has, b_has);
+	for (int i = 0; a_has && i < 2; i++)
+		same_double(a[i], b[i]);
+}
+
+static void same_node(const struct node *a, const struct node *b)
+{
+	assert_int_equal(a->id, b->id);
+	assert_int_equal(a->parent, b->parent);
+	assert_int_equal(a->kind, b->kind);
+	same_text(a->function, b->function);
+	same_text(a->file, b->file);
+	assert_int_equal(a->line, b->line);
+	same_text(a->call_site, b->call_site);
+	assert_int_equal(a->is_wait, b->is_wait);
+	if (a->is_wait)
+		assert_int_equal(a->wait, b->wait);
+	same_double(a->mean_ns, b->mean_ns);
+	same_double(a->variance_ns2, b->variance_ns2);
+	same_double(a->share, b->share);
+	same_double(a->variance_share, b->variance_share);
+	same_double(a->calls_per_interval, b->calls_per_interval);
+	same_double(a->presence, b->presence);
+	assert_int_equal(a->open, b->open);
+	same_ci95(a->has_ci95, a->ci95, b->has_ci95, b->ci95);
+}
+
+static void same_because(const struct because *a, const struct because *b)
+{
+	same_text(a->function, b->function);
+	same_text(a->file, b->file);
+	assert_int_equal(a->is_wait, b->is_wait);
+	if (a->is_wait)
+		assert_int_equal(a->wait, b->wait);
+	same_double(a->share, b->share);
+}
+
+static void same_factor(const struct factor *a, const struct factor *b)
+{
+	assert_int_equal(a->kind, b->kind);
+	same_text(a->function, b->function);
+	same_text(a->file, b->file);
+	same_text(a->functions[0], b->functions[0]);
+	same_text(a->functions[1], b->functions[1]);
+	assert_int_equal(a->line, b->line);
+	assert_int_equal(a->is_wait, b->is_wait);
+	if (a->is_wait)
+		assert_int_equal(a->wait, b->wait);
+	same_double(a->share, b->share);
+	same_double(a->variance_share, b->variance_share);
+	same_double(a->paper_contribution, b->paper_contribution);
+	assert_int_equal(a->height, b->height);
+	same_double(a->specificity, b->specificity);
+	same_double(a->score, b->score);
+	same_double(a->paper_score, b->paper_score);
+	assert_int_equal(a->has_tail, b->has_tail);
+	if (a->has_tail)
+		same_double(a->tail_share, b->tail_share);
+	same_double(a->mean_ns, b->mean_ns);
+	assert_int_equal(a->open, b->open);
+	same_ci95(a->has_ci95, a->ci95, b->has_ci95, b->ci95);
+	assert_int_equal(a->has_resolved, b->has_resolved);
+	assert_int_equal(a->resolved, b->resolved);
+	assert_int_equal(a->has_presence, b->has_presence);
+	same_double(a->presence, b->presence);
+	assert_int_equal(a->rank_low, b->rank_low);
+	assert_int_equal(a->rank_high, b->rank_high);
+	assert_true(a->rank_needed == b->rank_needed);
+	same_ci95(a->has_paper_ci95, a->paper_ci95, b->has_paper_ci95, b->paper_ci95);
+	assert_int_equal(a->has_paper_resolved, b->has_paper_resolved);
+	assert_int_equal(a->paper_resolved, b->paper_resolved);
+	assert_int_equal(a->call_sites.cnt, b->call_sites.cnt);
+	for (size_t i = 0; i < a->call_sites.cnt; i++)
+		assert_string_equal(a->call_sites.items[i], b->call_sites.items[i]);
+	assert_int_equal(a->because_of.cnt, b->because_of.cnt);
+	for (size_t i = 0; i < a->because_of.cnt; i++)
+		same_because(&a->because_of.items[i], &b->because_of.items[i]);
+}
+
+static void same_summary(const struct interval_summary *a, const struct interval_summary *b)
+{
+	same_text(a->name, b->name);
+	assert_true(a->cnt == b->cnt && a->dropped_open == b->dropped_open);
+	assert_true(a->dropped_aborted == b->dropped_aborted);
+	assert_true(a->dropped_bad_path == b->dropped_bad_path);
+	assert_true(a->dropped_lost == b->dropped_lost);
+	same_double(a->mean_ns, b->mean_ns);
+	same_double(a->variance_ns2, b->variance_ns2);
+	same_double(a->stddev_ns, b->stddev_ns);
+	assert_true(a->p50_ns == b->p50_ns && a->p90_ns == b->p90_ns && a->p99_ns == b->p99_ns);
+	assert_true(a->min_ns == b->min_ns && a->max_ns == b->max_ns);
+}
+
+static void same_probing(const struct probing *a, const struct probing *b)
+{
+	assert_true(a->root_only_cnt == b->root_only_cnt);
+	same_double(a->root_only_mean_ns, b->root_only_mean_ns);
+	same_double(a->root_only_variance_ns2, b->root_only_variance_ns2);
+	assert_true(a->root_only_p50_ns == b->root_only_p50_ns);
+	assert_true(a->root_only_p99_ns == b->root_only_p99_ns);
+	assert_true(a->root_only_max_ns == b->root_only_max_ns);
+	assert_true(a->measured == b->measured && a->has_variance == b->has_variance);
+	same_double(a->mean, b->mean);
+	same_double(a->mean_low, b->mean_low);
+	same_double(a->mean_high, b->mean_high);
+	same_double(a->variance, b->variance);
+	same_double(a->variance_low, b->variance_low);
+	same_double(a->variance_high, b->variance_high);
+}
+
+static void same_part(const struct part *a, const struct part *b)
+{
+	same_text(a->function, b->function);
+	same_text(a->file, b->file);
+	assert_int_equal(a->is_wait, b->is_wait);
+	assert_int_equal(a->wait, b->wait);
+	same_double(a->mean_ns, b->mean_ns);
+	same_double(a->share, b->share);
+	assert_int_equal(a->has_tail, b->has_tail);
+	if (a->has_tail)
+		same_double(a->tail_share, b->tail_share);
+	same_ci95(a->has_tail_ci95, a->tail_ci95, b->has_tail_ci95, b->tail_ci95);
+	same_double(a->slow_mean_ns, b->slow_mean_ns);
+	same_double(a->fast_mean_ns, b->fast_mean_ns);
+	same_double(a->slow_presence, b->slow_presence);
+	same_double(a->fast_presence, b->fast_presence);
+}
+
+static void same_tail(const struct findings *a, const struct findings *b)
+{
+	same_double(a->tail.quantile, b->tail.quantile);
+	assert_true(a->tail.from_ns == b->tail.from_ns && a->tail.cnt == b->tail.cnt);
+	same_double(a->tail.mean_ns, b->tail.mean_ns);
+	assert_true(a->tail.fast_to_ns == b->tail.fast_to_ns && a->tail.fast_cnt == b->tail.fast_cnt);
+	same_double(a->tail.fast_mean_ns, b->tail.fast_mean_ns);
+	assert_int_equal(a->parts.cnt, b->parts.cnt);
+	for (size_t i = 0; i < a->parts.cnt; i++)
+		same_part(&a->parts.items[i], &b->parts.items[i]);
+}
+
+void same_findings(const struct findings *a, const struct findings *b)
+{
+	same_tail(a, b);
+	same_summary(&a->interval, &b->interval);
+	same_probing(&a->probing, &b->probing);
+	assert_int_equal(a->root_height, b->root_height);
+	assert_true(a->clamped == b->clamped);
+	assert_int_equal(a->nodes.cnt, b->nodes.cnt);
+	for (size_t i = 0; i < a->nodes.cnt; i++)
+		same_node(&a->nodes.items[i], &b->nodes.items[i]);
+	assert_int_equal(a->covariances.cnt, b->covariances.cnt);
+	for (size_t i = 0; i < a->covariances.cnt; i++) {
+		const struct covariance *x = &a->covariances.items[i], *y = &b->covariances.items[i];
+
+		assert_true(x->parent == y->parent && x->a == y->a && x->b == y->b);
+		same_double(x->covariance_ns2, y->covariance_ns2);
+		same_double(x->share, y->share);
+	}
+	assert_int_equal(a->factors.cnt, b->factors.cnt);
+	for (size_t i = 0; i < a->factors.cnt; i++)
+		same_factor(&a->factors.items[i], &b->factors.items[i]);
+	assert_int_equal(a->intervals.cnt, b->intervals.cnt);
+	for (size_t i = 0; i < a->intervals.cnt; i++) {
+		const struct interval_row *x = &a->intervals.items[i], *y = &b->intervals.items[i];
+
+		assert_true(x->sid == y->sid && x->start_ns == y->start_ns && x->end_ns == y->end_ns);
+		assert_true(x->start_tid == y->start_tid && x->end_tid == y->end_tid);
+		assert_int_equal(x->root_only, y->root_only);
+	}
+	assert_int_equal(a->warnings.cnt, b->warnings.cnt);
+	for (size_t i = 0; i < a->warnings.cnt; i++) {
+		assert_string_equal(a->warnings.items[i].code, b->warnings.items[i].code);
+		assert_string_equal(a->warnings.items[i].text, b->warnings.items[i].text);
+	}
+	assert_int_equal(a->interval_names.cnt, b->interval_names.cnt);
+	for (size_t i = 0; i < a->interval_names.cnt; i++)
+		assert_string_equal(a->interval_names.items[i], b->interval_names.items[i]);
+}
