@@ -35,6 +35,28 @@ bool trace_state_parse(const char *name, enum trace_state *ret)
 	return false;
 }
 
+static const char *const kind_names[KIND_CNT] = {
+#define X(id, name) [KIND_##id] = name,
+	TRACE_THREAD_KINDS(X)
+#undef X
+};
+
+const char *thread_kind_name(enum thread_kind kind)
+{
+	return (unsigned int)kind < KIND_CNT ? kind_names[kind] : "thread";
+}
+
+bool thread_kind_parse(const char *name, enum thread_kind *ret)
+{
+	for (int i = 0; i < KIND_CNT; i++) {
+		if (strcmp(name, kind_names[i]) == 0) {
+			*ret = (enum thread_kind)i;
+			return true;
+		}
+	}
+	return false;
+}
+
 struct trace *trace_new(void)
 {
 	struct trace *t = xcalloc(1, sizeof(*t));
@@ -60,6 +82,7 @@ void trace_free(struct trace *t)
 	VEC_RELEASE(&t->calls);
 	VEC_RELEASE(&t->works);
 	VEC_RELEASE(&t->threads);
+	VEC_RELEASE(&t->false_wakeups);
 	arena_free(t->arena);
 	free(t);
 }
@@ -151,6 +174,16 @@ static int compare_threads(const void *pa, const void *pb)
 
 	BY(a->tid, b->tid);
 	BY(a->pid, b->pid);
+	BY(a->kind, b->kind);
+	return strcmp(a->name ? a->name : "", b->name ? b->name : "");
+}
+
+static int compare_false_wakeups(const void *pa, const void *pb)
+{
+	const struct false_wakeup *a = pa, *b = pb;
+
+	BY(a->tid, b->tid);
+	BY(a->time_ns, b->time_ns);
 	return 0;
 }
 
@@ -261,6 +294,7 @@ void trace_sort(struct trace *t)
 	SORT(&t->calls, compare_calls);
 	SORT(&t->works, compare_works);
 	SORT(&t->threads, compare_threads);
+	SORT(&t->false_wakeups, compare_false_wakeups);
 }
 
 uint32_t trace_add_string(struct trace *t, strings *list, const char *text)

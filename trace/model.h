@@ -111,10 +111,40 @@ struct call {				/* static call graph: caller may call callee */
 	bool observed;			/* learnt from an earlier run's nesting, not in the sources */
 };
 
+/*
+ * A device stands among the threads, under a TID of its own (wPerf's pseudo threads):
+ *	running		it has requests to serve
+ *	queue		it has none; a wake-up names who brought the next one
+ *	no segment	idle as well, if it has any segments at all; else nobody knows
+ * It is the waker of those who wait for what it does; a timer, of those who only wait for time.
+ */
+#define TRACE_THREAD_KINDS(X)	\
+	X(THREAD, "thread")	\
+	X(DISK,   "disk")	\
+	X(NIC,    "nic")	\
+	X(TIMER,  "timer")
+
+enum thread_kind {
+#define X(id, name) KIND_##id,
+	TRACE_THREAD_KINDS(X)
+#undef X
+	KIND_CNT
+};
+
+const char *thread_kind_name(enum thread_kind kind);
+bool thread_kind_parse(const char *name, enum thread_kind *ret);
+
 struct thread_name {
 	uint64_t tid;
 	uint64_t pid;			/* 0 if unknown */
 	const char *name;		/* may be NULL */
+	enum thread_kind kind;
+};
+
+/* What the thread was last woken for turned out not to be there: it waits for the same again. */
+struct false_wakeup {
+	uint64_t tid;
+	int64_t time_ns;
 };
 
 /* What the recorder could not keep; counted exactly, reported by every view. */
@@ -138,7 +168,8 @@ struct trace {
 	VEC(struct creation) creations;		/* sorted: tid2, time2_ns, time_ns, tid */
 	VEC(struct call) calls;			/* sorted: caller, callee, call_site */
 	VEC(struct work) works;			/* sorted: sid, name, value */
-	VEC(struct thread_name) threads;	/* sorted: tid */
+	VEC(struct thread_name) threads;	/* sorted: tid, pid, kind, name */
+	VEC(struct false_wakeup) false_wakeups;	/* sorted: tid, time_ns */
 	struct losses losses;
 };
 

@@ -95,6 +95,7 @@ static void add_threads(struct reading *rd)
 	for (size_t i = 0; i < rd->raw.threads.cnt; i++) {
 		const struct raw_thread *t = &rd->raw.threads.items[i];
 
-		VEC_ADD(&rd->t->threads, (struct thread_name){ t->tid, t->pid, t->name });
+		VEC_ADD(&rd->t->threads, (struct thread_name){ t->tid, t->pid, t->name,
+			KIND_THREAD });
 	}
 }

@@ -59,8 +59,10 @@ static int compare_waits(const void *a, const void *b)
 }
 
 /* The wake-up just received was false: it explains nothing. */
-static void forget_waker(struct waits *w, const struct raw_event *e)
+static void forget_waker(struct reading *rd, struct waits *w, const struct raw_event *e)
 {
+	VEC_ADD(&rd->t->false_wakeups,
+		(struct false_wakeup){ rd->raw.threads.items[e->thread].tid, e->ns });
 	for (size_t i = w->list.cnt; i-- > 0;)
 		if (w->list.items[i].thread == e->thread && w->list.items[i].end_ns <= e->ns) {
 			w->list.items[i].waker = 0;
@@ -68,13 +70,15 @@ static void forget_waker(struct waits *w, const struct raw_event *e)
 		}
 }
 
-static void collect_waits(const struct raw *r, struct waits *w)
+static void collect_waits(struct reading *rd, struct waits *w)
 {
+	const struct raw *r = &rd->raw;
+
 	for (size_t i = 0; i < r->events.cnt; i++) {
 		const struct raw_event *e = &r->events.items[i];
 
 		if (e->kind == EVENT_FALSE_WAKEUP)
-			forget_waker(w, e);
+			forget_waker(rd, w, e);
 		if (e->kind == EVENT_WAIT && (int64_t)e->words[0] > e->ns)
 			VEC_ADD(&w->list, (struct wait){ e->thread, e->order, e->ns,
 				(int64_t)e->words[0], (int64_t)e->words[4],
@@ -122,7 +126,7 @@ void build_segments(struct reading *rd)
 	struct releases releases = { { NULL, 0, 0 } };
 	size_t at = 0;
 
-	collect_waits(&rd->raw, &w);
+	collect_waits(rd, &w);
 	extend_wakers(&rd->raw, &w);
 	releases_collect(&rd->raw, &releases);
 	for (uint32_t thread = 0; thread < rd->raw.threads.cnt; thread++) {

@@ -36,7 +36,7 @@ struct field {
 
 struct parser {
 	struct trace *t;
-	struct names *interval_names, *call_sites, *task_names, *work_names, *functions;
+	struct names *interval_names, *call_sites, *task_names, *work_names, *functions, *thread_names;
 	struct origins origins;
 	uint32_t line;
 	const char *usage;		/* of the tuple being read */
@@ -53,6 +53,8 @@ static int parse_wakeup(struct parser *p, const struct field *f, size_t cnt);
 static int parse_creation(struct parser *p, const struct field *f, size_t cnt);
 static int parse_call(struct parser *p, const struct field *f, size_t cnt);
 static int parse_work(struct parser *p, const struct field *f, size_t cnt);
+static int parse_thread(struct parser *p, const struct field *f, size_t cnt);
+static int parse_false_wakeup(struct parser *p, const struct field *f, size_t cnt);
 
 static const struct tuple_kind {
 	const char *name;
@@ -69,6 +71,8 @@ static const struct tuple_kind {
 	{ "creation", 4, 5, "creation TID TIME_NS TID2 TIME2_NS [TASK]", parse_creation },
 	{ "call", 2, 2, "call CALLER CALLEE", parse_call },
 	{ "work", 3, 3, "work SID NAME VALUE", parse_work },
+	{ "thread", 2, 3, "thread TID KIND [NAME]", parse_thread },
+	{ "false-wakeup", 2, 2, "false-wakeup TID TIME_NS", parse_false_wakeup },
 };
 
 static void parser_init(struct parser *p, struct diag *reterr)
@@ -76,6 +80,7 @@ static void parser_init(struct parser *p, struct diag *reterr)
 	*p = (struct parser) {
 		.t = trace_new(), .interval_names = names_new(), .call_sites = names_new(),
 		.task_names = names_new(), .work_names = names_new(), .functions = names_new(),
+		.thread_names = names_new(),
 		.reterr = reterr,
 	};
 }
@@ -88,6 +93,7 @@ static void parser_release(struct parser *p)
 	names_free(p->task_names);
 	names_free(p->work_names);
 	names_free(p->functions);
+	names_free(p->thread_names);
 	VEC_RELEASE(&p->origins.files);
 	VEC_RELEASE(&p->origins.intervals);
 	VEC_RELEASE(&p->origins.segments);
@@ -236,8 +242,8 @@ static int parse_line(struct parser *p, const char *line, size_t len, bool *head
 		if (field_is(&f[0], tuple_kinds[i].name))
 			kind = &tuple_kinds[i];
 	if (!kind)
-		return expected(p, "interval, segment, invocation, wakeup, creation, call or work",
-				&f[0]);
+		return expected(p, "interval, segment, invocation, wakeup, creation, call, work, thread "
+				"or false-wakeup", &f[0]);
 	p->usage = kind->usage;
 	if (cnt - 1 < kind->min)
 		return expected(p, "more fields", NULL);
@@ -531,4 +537,39 @@ static int parse_work(struct parser *p, const struct field *f, size_t cnt)
 	w.value = (int64_t)(negative ? -value : value);
 	VEC_ADD(&p->t->works, w);
 	return 0;
+}
+
+static int parse_thread(struct parser *p, const struct field *f, size_t cnt)
+{
+	struct thread_name t = { 0 };
+	char kind[16] = "";
+	int r = field_id(p, &f[0], "a number as TID", &t.tid);
+
+	if (r == 0 && f[1].len < sizeof(kind))
+		memcpy(kind, f[1].text, f[1].len);
+	if (r == 0 && !thread_kind_parse(kind, &t.kind))
+		r = expected(p, "thread, disk, nic or timer as KIND", &f[1]);
+	if (r == 0 && cnt == 3 && !field_is(&f[2], "-")) {
+		uint32_t name;
+
+		r = field_name(p, &f[2], "a name as NAME", p->thread_names, &name);
+		if (r == 0)
+			t.name = arena_strdup(p->t->arena, names_get(p->thread_names, name));
+	}
+	if (r == 0)
+		VEC_ADD(&p->t->threads, t);
+	return r;
+}
+
+static int parse_false_wakeup(struct parser *p, const struct field *f, size_t cnt)
+{
+	struct false_wakeup w = { 0 };
+	int r = field_id(p, &f[0], "a number as TID", &w.tid);
+
+	(void)cnt;
+	if (r == 0)
+		r = field_time(p, &f[1], "whole nanoseconds as TIME_NS", &w.time_ns);
+	if (r == 0)
+		VEC_ADD(&p->t->false_wakeups, w);
+	return r;
 }

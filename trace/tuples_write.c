@@ -2,8 +2,8 @@
 /*
  * tuples_write.c - a trace as text, in an order that depends on its content only.
  *
- * What the text form cannot say is left out: names of threads, lines of functions, call sites
- * of the static call graph.  Two functions of one name are told apart as "FILE:NAME".  An
+ * What the text form cannot say is left out: lines of functions, call sites of the static call
+ * graph, processes of threads.  Two functions of one name are told apart as "FILE:NAME".  An
  * interval that lost records is written as aborted, for that is how it counts.  A name is
  * escaped where it would not be read back as one field: "operator new" -> "operator%20new".
  */
@@ -27,6 +27,7 @@ static void write_intervals(const struct writer *w);
 static void write_timelines(const struct writer *w);
 static void write_edges(const struct writer *w);
 static void write_rest(const struct writer *w);
+static void write_threads(const struct writer *w);
 static void write_name(FILE *out, const char *name);
 
 /* The arrays are written as they stand, so those that are not in order are sorted in a copy. */
@@ -50,6 +51,7 @@ static struct trace *sorted_copy(const struct trace *t)
 	COPY(calls);
 	COPY(works);
 	COPY(threads);
+	COPY(false_wakeups);
 #undef COPY
 	trace_sort(copy);
 	return copy;
@@ -66,6 +68,7 @@ static void sorted_copy_free(struct trace *copy)
 	free(copy->calls.items);
 	free(copy->works.items);
 	free(copy->threads.items);
+	free(copy->false_wakeups.items);
 	free(copy);
 }
 
@@ -80,6 +83,7 @@ int tuples_write(FILE *out, const struct trace *t)
 	write_timelines(&w);
 	write_edges(&w);
 	write_rest(&w);
+	write_threads(&w);
 	for (size_t i = 0; i < t->functions.cnt; i++)
 		free(w.functions[i]);
 	free(w.functions);
@@ -260,4 +264,25 @@ static void write_rest(const struct writer *w)
 		write_name(w->out, w->t->work_names.items[work->name]);
 		fprintf(w->out, " %" PRId64 "\n", work->value);
 	}
+}
+
+/* Those of which there is more to say than a number. */
+static void write_threads(const struct writer *w)
+{
+	for (size_t i = 0; i < w->t->threads.cnt; i++) {
+		const struct thread_name *t = &w->t->threads.items[i];
+		bool named = t->name && *t->name;
+
+		if (!named && t->kind == KIND_THREAD)
+			continue;
+		fprintf(w->out, "thread %" PRIu64 " %s", t->tid, thread_kind_name(t->kind));
+		if (named) {
+			fputc(' ', w->out);
+			write_name(w->out, t->name);
+		}
+		fputc('\n', w->out);
+	}
+	for (size_t i = 0; i < w->t->false_wakeups.cnt; i++)
+		fprintf(w->out, "false-wakeup %" PRIu64 " %" PRId64 "\n",
+			w->t->false_wakeups.items[i].tid, w->t->false_wakeups.items[i].time_ns);
 }

@@ -144,7 +144,8 @@ static void test_false_wakeup(void **state)
 			   { 1, EVENT_FALSE_WAKEUP, { 61 } }),
 		"vprof-tuples 1\n"
 		"segment 11 - 20 60 cond\n"
-		"segment 11 - 60 61 running\n");
+		"segment 11 - 60 61 running\n"
+		"false-wakeup 11 61\n");
 }
 
 /* A query in a request; END takes its own interval away wherever it is. */

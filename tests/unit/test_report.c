@@ -496,7 +496,7 @@ static void test_critical_path(void **state)
 	double sum = 0;
 
 	(void)state;
-	VEC_ADD(&t->threads, (struct thread_name){ 12, 1, "flusher" });
+	VEC_ADD(&t->threads, (struct thread_name){ 12, 1, "flusher", KIND_THREAD });
 	sample_pieces(&e);
 	in.paths = &e;
 	in.path_cnt = 1;
