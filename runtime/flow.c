@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include "runtime/flow.h"
+#include "runtime/readable.h"
 #include "runtime/releasers.h"
 #include "runtime/thread.h"
 
@@ -157,7 +158,8 @@ void flow_note_connect(const void *to, unsigned int to_len)
 	struct sockaddr_storage address = { .ss_family = 0 };
 	uint64_t name;
 
-	if (!vprof_self.gate || !process.arena.base || !to || to_len > sizeof(address))
+	if (!vprof_self.gate || !process.arena.base || to_len > sizeof(address) ||
+	    !readable(to, to_len))
 		return;
 	memcpy(&address, to, to_len);
 	name = address_name(&address, to_len);

@@ -12,6 +12,7 @@
  */
 #include <errno.h>
 #include "runtime/flow.h"
+#include "runtime/readable.h"
 #include "runtime/real.h"
 #include "runtime/wait.h"
 
@@ -177,7 +178,8 @@ int vprof_w_epoll_pwait2(int fd, struct epoll_event *events, int cnt, const stru
 /* Before the call: another thread may wait in epoll_wait() already. */
 int vprof_w_epoll_ctl(int fd, int op, int file, struct epoll_event *event)
 {
-	if (event && op != EPOLL_CTL_DEL && file >= 0 && file < 1 << FD_BITS) {
+	if (vprof_self.gate && op != EPOLL_CTL_DEL && file >= 0 && file < 1 << FD_BITS &&
+	    readable(event, sizeof(*event))) {
 		uint64_t hash = epoll_hash(fd, event->data.u64);
 
 		__atomic_store_n(&epoll_files[hash % EPOLL_FILES],

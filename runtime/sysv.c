@@ -9,8 +9,11 @@
  */
 #include <errno.h>
 #include <sys/stat.h>
+#include "runtime/readable.h"
 #include "runtime/real.h"
 #include "runtime/wait.h"
+
+enum { OPS_MAX = 500 };			/* the kernel's own limit, where nobody has changed it */
 
 static uint64_t kernel_object(const char *kind, uint64_t a, uint64_t b)
 {
@@ -33,7 +36,7 @@ static struct wait begin_semop(int set, const struct sembuf *ops, size_t cnt)
 	struct wait none = { .on = false };
 	const struct sembuf *wanted = NULL;
 
-	if (!vprof_self.gate || !ops)
+	if (!vprof_self.gate || cnt > OPS_MAX || !readable(ops, cnt * sizeof(*ops)))
 		return none;
 	for (size_t i = 0; i < cnt; i++) {
 		if (ops[i].sem_op <= 0 && !wanted)
@@ -128,7 +131,7 @@ static struct wait begin_fcntl(int fd, int op, long arg)
 	bool locks = op == F_SETLK || op == F_SETLKW || op == F_OFD_SETLK || op == F_OFD_SETLKW;
 	const struct flock *lock = (const struct flock *)arg;
 
-	if (!locks || !lock)
+	if (!locks || !vprof_self.gate || !readable(lock, sizeof(*lock)))
 		return (struct wait){ .on = false };
 	return begin_file(fd, lock->l_type == F_UNLCK,
 			  lock->l_type != F_UNLCK && (op == F_SETLKW || op == F_OFD_SETLKW));

@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * conformance.c - what POSIX says of mutexes, read-write locks, condition variables and semaphores: error
- * codes, timeouts, robust owners that died, cancellation, processes.  Prints one line a result; with and
- * without vprof the lines must be the same.
+ * codes, timeouts, robust owners that died, cancellation, processes; and what the kernel says of pointers
+ * that lead nowhere.  Prints one line a result; with and without vprof the lines must be the same.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
+#include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -394,6 +403,86 @@ static void check_calls(void)
 	SAY_ERRNO(usleep(900000));
 }
 
+/* The page before it is there: what begins in it may reach into this one. */
+static char *page_that_is_gone(void)
+{
+	char *at = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	munmap(at + 4096, 4096);
+	return at + 4096;
+}
+
+static void check_bad_locks(void *nowhere, int fd)
+{
+	int set = semget(IPC_PRIVATE, 1, IPC_CREAT | 0600);
+	int queue = msgget(IPC_PRIVATE, IPC_CREAT | 0600);
+	struct sembuf *half = (struct sembuf *)nowhere - 1;
+
+	SAY_ERRNO(fcntl(fd, F_SETLK, nowhere));
+	SAY_ERRNO(fcntl(fd, F_SETLKW, nowhere));
+	SAY_ERRNO(fcntl(fd, F_OFD_SETLKW, nowhere));
+	SAY_ERRNO(fcntl(fd, F_SETLK, NULL));
+	SAY_ERRNO(fcntl(fd, F_GETLK, nowhere));
+	SAY_ERRNO(semop(set, nowhere, 1));
+	SAY_ERRNO(semop(set, half, 2));
+	SAY_ERRNO(semop(set, nowhere, 0));
+	SAY_ERRNO(semop(set, half, 1000000));
+	SAY_ERRNO(semop(-1, half, 1));
+	SAY_ERRNO(semtimedop(set, nowhere, 1, NULL));
+	SAY_ERRNO(msgsnd(queue, nowhere, 8, 0));
+	SAY_ERRNO(msgsnd(queue, &(struct { long type; char text[8]; }){ 1, "text" }, 8, 0));
+	SAY_ERRNO((int)msgrcv(queue, nowhere, 8, 0, 0));
+	semctl(set, 0, IPC_RMID);
+	msgctl(queue, IPC_RMID, NULL);
+}
+
+static void check_bad_files(void *nowhere, int ends[2])
+{
+	int poller = epoll_create1(0), socket_fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	struct msghdr message = { .msg_iov = nowhere, .msg_iovlen = 1 };
+	struct timeval no_time = { 0, 0 };
+
+	SAY_ERRNO(epoll_ctl(poller, EPOLL_CTL_ADD, ends[0], nowhere));
+	SAY_ERRNO(epoll_ctl(poller, EPOLL_CTL_ADD, ends[0], NULL));
+	SAY_ERRNO(epoll_ctl(poller, EPOLL_CTL_ADD, ends[0], &(struct epoll_event){ .events = EPOLLIN }));
+	SAY_ERRNO(epoll_ctl(poller, EPOLL_CTL_MOD, ends[0], nowhere));
+	SAY_ERRNO((int)write(ends[1], "x", 1));
+	SAY_ERRNO(epoll_wait(poller, nowhere, 1, 0));
+	SAY_ERRNO(epoll_ctl(poller, EPOLL_CTL_DEL, ends[0], nowhere));
+	SAY_ERRNO(poll(nowhere, 1, 0));
+	SAY_ERRNO(select(1, nowhere, NULL, NULL, &no_time));
+	SAY_ERRNO((int)read(ends[0], nowhere, 1));
+	SAY_ERRNO((int)write(ends[1], nowhere, 1));
+	SAY_ERRNO((int)readv(ends[0], nowhere, 1));
+	SAY_ERRNO((int)writev(ends[1], nowhere, 1));
+	SAY_ERRNO(connect(socket_fd, nowhere, sizeof(struct sockaddr_un)));
+	SAY_ERRNO(connect(socket_fd, (struct sockaddr *)((char *)nowhere - 2), sizeof(struct sockaddr_un)));
+	SAY_ERRNO(connect(socket_fd, NULL, 16));
+	SAY_ERRNO((int)sendto(socket_fd, "x", 1, MSG_NOSIGNAL, nowhere, 16));
+	SAY_ERRNO((int)sendmsg(socket_fd, nowhere, MSG_NOSIGNAL));
+	SAY_ERRNO((int)sendmsg(socket_fd, &message, MSG_NOSIGNAL));
+	SAY_ERRNO((int)recvmsg(socket_fd, nowhere, MSG_DONTWAIT));
+	SAY_ERRNO(socketpair(AF_UNIX, SOCK_STREAM, 0, nowhere));
+	close(poller);
+	close(socket_fd);
+}
+
+static void check_bad_pointers(void)
+{
+	void *volatile nowhere = page_that_is_gone();
+	int ends[2];
+
+	puts("-- pointers that lead nowhere");
+	SAY_ERRNO(pipe(ends));
+	check_bad_locks(nowhere, ends[0]);
+	check_bad_files(nowhere, ends);
+	SAY_ERRNO(nanosleep(nowhere, NULL));
+	SAY_ERRNO(waitid(P_ALL, 0, nowhere, WEXITED | WNOHANG));
+	SAY_ERRNO(sigtimedwait(nowhere, NULL, &(struct timespec){ 0, 0 }));
+	close(ends[0]);
+	close(ends[1]);
+}
+
 int main(void)
 {
 	check_mutex("normal", PTHREAD_MUTEX_NORMAL);
@@ -408,5 +497,6 @@ int main(void)
 	check_sem();
 	check_cancel();
 	check_calls();
+	check_bad_pointers();
 	return 0;
 }
