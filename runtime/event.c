@@ -136,12 +136,12 @@ static void hold_begin(uint64_t object)
 	struct thread *t = &thread_self;
 
 	if (t->hold_cnt == THREAD_HOLDS) {
-		releasers_forget(t->holds[0].object);
+		releasers_forget(&t->holds[0].awaited);
 		t->hold_cnt--;
 		memmove(&t->holds[0], &t->holds[1], t->hold_cnt * sizeof(t->holds[0]));
 	}
-	releasers_expect(object);
-	t->holds[t->hold_cnt++] = (struct thread_hold){ object, clock_ticks() };
+	t->holds[t->hold_cnt] = (struct thread_hold){ releasers_expect(object), 0 };
+	t->holds[t->hold_cnt++].start = clock_ticks();
 }
 
 /* Holds opened later and never closed (longjmp, a path that gave up) end with it. */
@@ -149,17 +149,18 @@ static void hold_end(uint64_t object, uint64_t class)
 {
 	struct thread *t = &thread_self;
 	unsigned int at = t->hold_cnt;
-	uint64_t start, end;
+	uint64_t start, end, name;
 
-	while (at > 0 && t->holds[at - 1].object != object)
+	while (at > 0 && t->holds[at - 1].awaited.object != object)
 		at--;
 	if (!at)
 		return;
 	start = t->holds[at - 1].start;
+	name = t->holds[at - 1].awaited.name;
 	end = clock_ticks();
 	while (t->hold_cnt >= at)
-		releasers_forget(t->holds[--t->hold_cnt].object);
-	wait_log(class && class < WAIT_CLASS_CNT ? (enum wait_class)class : WAIT_LOCK, object, start, end,
+		releasers_forget(&t->holds[--t->hold_cnt].awaited);
+	wait_log(class && class < WAIT_CLASS_CNT ? (enum wait_class)class : WAIT_LOCK, name, start, end,
 		 end - start < HOLD_TICKS_MIN);
 }
 
@@ -193,14 +194,14 @@ void vprof_event(unsigned int kind, struct vprof_label *label, unsigned long lon
 		break;
 	case VPROF_KIND_ACQUIRE:
 	case VPROF_KIND_SPIN_BEGIN:
-		hold_begin(a);
+		hold_begin(releasers_shared(a));
 		break;
 	case VPROF_KIND_ACQUIRED:
 	case VPROF_KIND_SPIN_END:
-		hold_end(a, b);
+		hold_end(releasers_shared(a), b);
 		break;
 	case VPROF_KIND_RELEASE:
-		releasers_stamp_lock(a);
+		releasers_stamp_lock(releasers_shared(a));
 		break;
 	case VPROF_KIND_FALSE_WAKEUP:
 		THREAD_LOG(EVENT_FALSE_WAKEUP, clock_ticks(), 0);

@@ -207,7 +207,7 @@ int vprof_w_pthread_spin_lock(pthread_spinlock_t *l)
 	r = real.pthread_spin_trylock(l);
 	if (r != EBUSY)
 		return r;
-	WAITING wait = wait_begin(WAIT_LOCK, object_of((const void *)l, false));
+	WAITING wait = wait_begin(WAIT_LOCK, object_of_some(l));
 	return wait.result = real.pthread_spin_lock(l);
 }
 
@@ -219,7 +219,7 @@ int vprof_w_pthread_spin_trylock(pthread_spinlock_t *l)
 int vprof_w_pthread_spin_unlock(pthread_spinlock_t *l)
 {
 	if (vprof_self.gate && process.arena.base)
-		releasers_stamp_lock(object_of((const void *)l, false));
+		releasers_stamp_lock(object_of_some(l));
 	return real.pthread_spin_unlock(l);
 }
 

@@ -2,8 +2,8 @@
 /*
  * object.h - what a synchronisation object is called in the table of releasers.
  *
- * Objects shared by processes are named by address alone, others by process and address.  Where the
- * C library does not say which it is, it is private.
+ * Objects shared by processes are named by what is mapped at their address, others by process and
+ * address.  Where the C library does not say which it is, it is shared if a shared mapping is known there.
  */
 #ifndef RUNTIME_OBJECT_H
 #define RUNTIME_OBJECT_H
@@ -14,7 +14,13 @@
 
 static inline uint64_t object_of(const void *address, bool shared)
 {
-	return shared ? (uint64_t)address : releasers_private((uint64_t)address);
+	return shared ? releasers_shared((uint64_t)address) : releasers_private((uint64_t)address);
+}
+
+/* Of which nobody says whether it is shared. */
+static inline uint64_t object_of_some(const volatile void *address)
+{
+	return releasers_shared((uint64_t)address) | RELEASERS_OWN;
 }
 
 #ifdef __GLIBC__
@@ -60,13 +66,13 @@ static inline uint64_t object_cond(const pthread_cond_t *c)
 }
 
 /* glibc keeps { arrived, round, threads a round, shared }; the round has changed before anybody
- * returns. */
+ * returns.  Everybody who arrives may wait, so it is looked up at once: the round is a part of its name. */
 static inline uint64_t object_barrier_round(const pthread_barrier_t *b)
 {
 	const unsigned int *words = (const unsigned int *)b;
 	uint64_t round = __atomic_load_n(&words[1], __ATOMIC_RELAXED);
 
-	return object_of(b, words[3]) ^ round << 20;
+	return releasers_name(object_of(b, words[3])) ^ round << 20;
 }
 #else
 static inline uint64_t object_mutex(const pthread_mutex_t *m)

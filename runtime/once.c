@@ -32,9 +32,9 @@ static void run_routine(void)
 	struct once_call *c __attribute__((cleanup(stamp))) = current;
 
 	current = c->outer;
-	if (c->wait.expected)
-		releasers_forget(c->wait.expected);
-	c->wait.expected = 0;
+	if (c->wait.expected.object)
+		releasers_forget(&c->wait.expected);
+	c->wait.expected.object = 0;
 	c->wait.on = false;
 	c->routine();
 }

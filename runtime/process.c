@@ -96,6 +96,51 @@ static void take_identity(void)
 	__atomic_fetch_add(&c->process_cnt, 1, __ATOMIC_RELAXED);
 }
 
+/* 0: not to be had.  The name in "7 (cat) S 5 ..." may hold anything, so its last bracket counts. */
+static uint32_t parent_of(uint32_t pid)
+{
+	char path[sizeof("/proc/4294967295/stat")] = "/proc/", text[512], digits[10];
+	size_t at = strlen(path), cnt = 0;
+	const char *bracket;
+	ssize_t len;
+	int fd;
+
+	do
+		digits[cnt++] = (char)('0' + pid % 10);
+	while ((pid /= 10));
+	while (cnt)
+		path[at++] = digits[--cnt];
+	memcpy(&path[at], "/stat", sizeof("/stat"));
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	len = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[len > 0 ? len : 0] = '\0';
+	bracket = strrchr(text, ')');
+	return bracket && strlen(bracket) > 4 ? (uint32_t)strtoul(bracket + 4, NULL, 10) : 0;
+}
+
+/* A program that was executed: who started it may have begun the interval that it goes on with. */
+static void find_ancestors(void)
+{
+	uint32_t pid = (uint32_t)getppid();
+
+	for (process.ancestor_cnt = 0; pid > 1 && process.ancestor_cnt < PROCESS_ANCESTORS;
+	     pid = parent_of(pid))
+		process.ancestors[process.ancestor_cnt++] = pid;
+}
+
+void process_introduce(void)
+{
+	uint32_t pid = process.pid;
+
+	if (__atomic_exchange_n(&process.introduced, true, __ATOMIC_RELAXED))
+		return;
+	for (unsigned int i = 0; i < process.ancestor_cnt; pid = process.ancestors[i++])
+		THREAD_LOG(EVENT_PARENT, clock_ticks(), pid, process.ancestors[i]);
+}
+
 /* The parent's side of a fork logs the child before it exists, so that the edge has a start. */
 static void before_fork(void)
 {
@@ -124,6 +169,7 @@ void process_forked(uint64_t serial)
 {
 	*process.same = 1;
 	note_parent();
+	process.introduced = false;
 	take_identity();
 	thread_forget(serial ? serial : process_new_serial());
 }
@@ -148,6 +194,7 @@ static bool attach(void)
 	populate();
 	watch_forks();
 	take_identity();
+	find_ancestors();
 	pthread_atfork(before_fork, NULL, in_fork_child);
 	libraries_attach();
 	return true;

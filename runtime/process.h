@@ -15,8 +15,9 @@ enum { PROCESS_ANCESTORS = 8 };
 struct process {
 	struct arena_map arena;
 	uint32_t pid;
-	uint32_t ancestors[PROCESS_ANCESTORS];	/* pids of those it was forked from, nearest first */
+	uint32_t ancestors[PROCESS_ANCESTORS];	/* pids of those it comes from, nearest first */
 	unsigned int ancestor_cnt;
+	bool introduced;		/* they are in the trace */
 	uint64_t image, pid_namespace;
 	pthread_key_t key;		/* its destructor tells us that a thread ends */
 	volatile uint32_t *same;	/* reads 0 in a child made by a fork that we did not see */
@@ -32,6 +33,9 @@ bool process_is_alone(void);
 
 /* The child of a fork: takes new identities.  serial: of its only thread, 0 for a fresh one. */
 void process_forked(uint64_t serial);
+
+/* Logs where this process comes from, once. */
+void process_introduce(void);
 
 static inline uint64_t process_new_serial(void)
 {

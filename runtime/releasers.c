@@ -9,6 +9,7 @@
  *	mutex m, waited for from 100 to 180; stamps (m, T4, 90) (q, T2, 150) (m, T3, 170):
  *	T3 let it go at 170; from 170 to 180 the waiter was on its way back to a processor
  */
+#include "runtime/mapping.h"
 #include "runtime/releasers.h"
 #include "runtime/thread.h"
 
@@ -20,33 +21,61 @@ static struct arena_bucket *bucket_of(uint64_t object)
 	return &process.arena.releasers[arena_hash(object) % ARENA_BUCKETS];
 }
 
-void releasers_expect(uint64_t object)
+uint64_t releasers_name(uint64_t object)
 {
-	__atomic_fetch_add(releasers_waiters(object), 1, __ATOMIC_SEQ_CST);
+	uint64_t address = object & ~(RELEASERS_SHARED | RELEASERS_OWN), name;
+
+	if (!releasers_is_unnamed(object))
+		return object;
+	name = mapping_name(address);
+	if (name)
+		return name;
+	return object & RELEASERS_OWN ? releasers_private(address) : address;
 }
 
-void releasers_forget(uint64_t object)
+struct awaited releasers_expect(uint64_t object)
 {
-	__atomic_fetch_sub(releasers_waiters(object), 1, __ATOMIC_RELAXED);
+	struct awaited a = { object, releasers_name(object) };
+
+	if (releasers_is_unnamed(object))
+		__atomic_fetch_add(releasers_waiters(object), 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(releasers_waiters(a.name), 1, __ATOMIC_SEQ_CST);
+	return a;
 }
 
-void releasers_leave_stamp(uint64_t object, bool held)
+void releasers_forget(const struct awaited *a)
 {
-	struct arena_bucket *bucket = bucket_of(object);
+	if (releasers_is_unnamed(a->object))
+		__atomic_fetch_sub(releasers_waiters(a->object), 1, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(releasers_waiters(a->name), 1, __ATOMIC_RELAXED);
+}
+
+static void write_stamp(uint64_t name, bool held)
+{
+	struct arena_bucket *bucket = bucket_of(name);
 	struct arena_stamp *stamp;
 	uint64_t now;
 
-	if (!thread_ready())
-		return;
 	stamp = &bucket->stamps[__atomic_fetch_add(&bucket->next, 1, __ATOMIC_RELAXED) %
 				ARENA_STAMPS];
 	PUT(&stamp->ticks, 0);
-	PUT(&stamp->object, object);
+	PUT(&stamp->object, name);
 	PUT(&stamp->serial, thread_self.serial);
 	now = clock_ticks();
 	PUT(&stamp->ticks, now);
 	if (held)
-		THREAD_LOG(EVENT_RELEASE, now, object);
+		THREAD_LOG(EVENT_RELEASE, now, name);
+}
+
+void releasers_leave_stamp(uint64_t object, bool held)
+{
+	uint64_t name = releasers_name(object);
+
+	/* Somebody may wait for another object at the same place of its page. */
+	if (name != object && !__atomic_load_n(releasers_waiters(name), __ATOMIC_RELAXED))
+		return;
+	if (thread_ready())
+		write_stamp(name, held);
 }
 
 bool releasers_find(uint64_t object, uint64_t start, uint64_t end, uint64_t *ret_serial,

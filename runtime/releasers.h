@@ -9,6 +9,14 @@
  *
  * A releaser that looked just before the waiter said so leaves no stamp: the waker is then
  * unknown, for a wait that is mostly shorter than a microsecond.
+ *
+ * Memory that processes share may be at another address in each.  An object in it is handed over as its
+ * address with a mark, and looked up (mapping.h) only once somebody waits for an object at the same place
+ * of any page:
+ *
+ *	process 1 waits for the mutex at 0x7f10040: counts for "...040, shared" and for what it is called,
+ *	(inode 77, 0x40); process 2 lets 0x7fa0040 go: somebody waits at ...040; looked up it is
+ *	(inode 77, 0x40), for which somebody waits: a stamp
  */
 #ifndef RUNTIME_RELEASERS_H
 #define RUNTIME_RELEASERS_H
@@ -17,20 +25,46 @@
 #include <stdint.h>
 #include "runtime/process.h"
 
-/* An object that only this process sees, by its address.  An address alone names an object that
- * all processes of the run may share. */
+/* Marks of an address that is not a name yet.  No name has SHARED without the highest bit. */
+#define RELEASERS_SHARED (1ULL << 62)
+#define RELEASERS_OWN (1ULL << 61)	/* where no shared mapping is known it is this process' own; without:
+					 * the address alone is its name */
+#define RELEASERS_PLACE 0xfffULL	/* the same in every mapping of a page */
+
+/* An object that only this process sees, by its address. */
 static inline uint64_t releasers_private(uint64_t address)
 {
 	return address ^ (uint64_t)process.pid << 40;
 }
 
+/* An object that all processes of the run may share.  What is no address is its own name. */
+static inline uint64_t releasers_shared(uint64_t address)
+{
+	return address > RELEASERS_PLACE && address < 1ULL << 57 ? address | RELEASERS_SHARED : address;
+}
+
+static inline bool releasers_is_unnamed(uint64_t object)
+{
+	return object >> 62 == 1;
+}
+
 static inline uint32_t *releasers_waiters(uint64_t object)
 {
+	if (releasers_is_unnamed(object))
+		object &= RELEASERS_SHARED | RELEASERS_PLACE;
 	return &process.arena.waiters[arena_hash(object) % ARENA_WAITERS];
 }
 
-void releasers_expect(uint64_t object);		/* a waiter comes */
-void releasers_forget(uint64_t object);		/* ... and goes */
+/* What the object is called in all processes. */
+uint64_t releasers_name(uint64_t object);
+
+struct awaited {			/* an object whose releasers were told that we wait */
+	uint64_t object;		/* as it was handed over; 0: none */
+	uint64_t name;
+};
+
+struct awaited releasers_expect(uint64_t object);	/* a waiter comes */
+void releasers_forget(const struct awaited *a);		/* ... and goes */
 
 void releasers_leave_stamp(uint64_t object, bool held);
 

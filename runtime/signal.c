@@ -31,10 +31,8 @@ static struct wait begin(void)
 	if (!vprof_self.gate)
 		return w;
 	w = wait_begin_call(WAIT_COND, process_signals(getpid()));
-	if (w.on) {
-		w.also = thread_signals(pthread_self());
-		releasers_expect(w.also);
-	}
+	if (w.on)
+		w.also = releasers_expect(thread_signals(pthread_self()));
 	return w;
 }
 

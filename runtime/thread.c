@@ -109,6 +109,7 @@ bool thread_attach(void)
 		read_name(name);
 		THREAD_LOG(EVENT_START, clock_ticks(), (uint64_t)slot->pid << 32 | slot->tid,
 			   name[0], name[1]);
+		process_introduce();
 	}
 	errno = saved_errno;
 	return true;

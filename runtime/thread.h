@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "runtime/arena.h"
+#include "runtime/releasers.h"
 
 enum { THREAD_LABELS = 16, THREAD_HOLDS = 8 };
 
@@ -25,7 +25,8 @@ struct thread_label {			/* an interval that the thread works on */
 };
 
 struct thread_hold {			/* a home-made lock between ACQUIRE and ACQUIRED */
-	uint64_t object, start;
+	struct awaited awaited;
+	uint64_t start;
 };
 
 struct thread {

@@ -13,12 +13,13 @@
 struct wait wait_begin(enum wait_class class, uint64_t object)
 {
 	int saved_errno = errno;
-	struct wait w = { .class = class, .object = object, .expected = object };
+	struct wait w = { .class = class };
 
 	w.on = thread_ready();
 	if (w.on) {
 		if (object)
-			releasers_expect(object);
+			w.expected = releasers_expect(object);
+		w.object = w.expected.name;
 		w.start = clock_ticks();
 	}
 	errno = saved_errno;
@@ -37,9 +38,8 @@ struct wait wait_begin_cond(uint64_t object, uint64_t mutex)
 {
 	struct wait w = wait_begin(WAIT_COND, object);
 
-	w.also = mutex;
 	if (w.on) {
-		releasers_expect(mutex);
+		w.also = releasers_expect(mutex);
 		releasers_stamp_lock(mutex);
 	}
 	return w;
@@ -53,7 +53,7 @@ static uint64_t find_waker(const struct wait *w, uint64_t end, uint64_t *ret_wok
 	*ret_woken = 0;
 	if (w->object && releasers_find(w->object, w->start, end, &serial, ret_woken))
 		waker = waker_serial(serial);
-	if (w->also && releasers_find(w->also, w->start, end, &serial, &ticks) &&
+	if (w->also.name && releasers_find(w->also.name, w->start, end, &serial, &ticks) &&
 	    ticks > *ret_woken && serial != thread_self.serial) {
 		waker = waker_serial(serial);
 		*ret_woken = ticks;
@@ -73,10 +73,10 @@ void wait_end(struct wait *w)
 	if (!w->on)
 		return;
 	end = clock_ticks();
-	if (w->expected)
-		releasers_forget(w->expected);
-	if (w->also)
-		releasers_forget(w->also);
+	if (w->expected.object)
+		releasers_forget(&w->expected);
+	if (w->also.object)
+		releasers_forget(&w->also);
 	if (end - w->start >= w->at_least && thread_ready()) {
 		if (!w->result)
 			waker = find_waker(w, end, &woken);

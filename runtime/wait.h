@@ -19,10 +19,10 @@
 struct wait {
 	bool on;			/* false: nothing is logged */
 	enum wait_class class;
-	uint64_t object;
-	uint64_t expected;		/* whose releasers were told that we wait; or 0 */
-	uint64_t also;			/* a second object: the mutex that a condition variable takes
-					 * again before the wait ends; or 0 */
+	uint64_t object;		/* its name; 0: none */
+	struct awaited expected;
+	struct awaited also;		/* a second object: the mutex that a condition variable takes
+					 * again before the wait ends */
 	uint64_t start;			/* ticks */
 	uint64_t at_least;		/* ticks; a call that took less did not block */
 	uint64_t holder_tid;		/* who had it at start, if that is known; else 0 */

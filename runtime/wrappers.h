@@ -32,6 +32,7 @@
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -287,13 +288,29 @@
 	  (fd, parts, cnt, at))									\
 	X(ssize_t, sendfile64, (int to, int from, off64_t *at, size_t len), (to, from, at, len))
 
+/* What shares memory between processes (mapping.c).  Nothing waits here: what is mapped is only to be
+ * known, so what libraries.c finds is enough, and costs no unit anything. */
+#define MAPPING_ALIASES(X)									\
+	X(void *, mmap, (void *at, size_t len, int prot, int flags, int fd, off_t offset),	\
+	  (at, len, prot, flags, fd, offset))							\
+	X(void *, mmap64, (void *at, size_t len, int prot, int flags, int fd, off64_t offset),	\
+	  (at, len, prot, flags, fd, offset))							\
+	X(void *, mremap, (void *at, size_t len, size_t new_len, int flags, long to),		\
+	  (at, len, new_len, flags, to))							\
+	X(int, munmap, (void *at, size_t len), (at, len))					\
+	X(void *, shmat, (int id, const void *at, int flags), (id, at, flags))			\
+	X(int, shmdt, (const void *at), (at))							\
+	X(sem_t *, sem_open, (const char *name, int flags, long mode, long value),		\
+	  (name, flags, mode, value))
+
 #define OTHER_ALIASES(X)									\
 	X(int, lockf64, (int fd, int op, off64_t len), (fd, op, len))				\
 	X(int, fcntl64, (int fd, int op, long arg), (fd, op, arg))				\
 	X(void *, dlsym, (void *library, const char *name), (library, name))
 
 #define ALIAS_WRAPPERS(X)									\
-	READ_ALIASES(X) RECEIVE_ALIASES(X) POLL_ALIASES(X) DISK_ALIASES(X) OTHER_ALIASES(X)
+	READ_ALIASES(X) RECEIVE_ALIASES(X) POLL_ALIASES(X) DISK_ALIASES(X)			\
+	MAPPING_ALIASES(X) OTHER_ALIASES(X)
 #define ALL_WRAPPERS(X) RUNTIME_WRAPPERS(X) ALIAS_WRAPPERS(X)
 
 #define X(type, name, params, args) \

@@ -51,7 +51,8 @@
 	X(OPEN_FRAME, 1)	/* still open when its thread was last seen: fid */		\
 	X(CREATE, 1)		/* serial of the new thread or process */			\
 	X(START, 3)		/* pid << 32 | tid, name: two words */				\
-	X(STOP, 2)		/* the thread, or the program, ends; name: two words, or zeros */
+	X(STOP, 2)		/* the thread, or the program, ends; name: two words, or zeros */ \
+	X(PARENT, 2)		/* a process of the run comes from another: pid, parent's pid */
 
 enum trace_event {
 	EVENT_NONE,

@@ -4,8 +4,8 @@
  *
  * Each thread has the same small stack of intervals that the runtime kept (runtime/event.c has the
  * rules and an example).  An interval is open from BEGIN to the next END or DROP of the same name
- * and key, on any thread of the process or of one forked from it; a BEGIN of one that is open drops
- * the older one.  Other processes are left out because keys are often addresses: the workers of
+ * and key, on any thread of the process or of one that comes from it, be it forked or another program
+ * that such a child executed; a BEGIN of one that is open drops the older one.  Other processes are left out because keys are often addresses: the workers of
  * one server, forked from the same parent, all have their first request at the same one.
  *
  * A task that goes from one thread to another is a creation edge: ENQUEUE to DEQUEUE, a new
@@ -45,7 +45,7 @@ struct replay {
 	struct reading *rd;
 	struct trace *t;
 	struct map *open;		/* hash of (pid, name, key) -> sid of the latest */
-	struct map *parents;		/* pid -> of the process that forked it */
+	struct map *parents;		/* pid -> of the process that it comes from */
 	struct map *tasks;		/* hash of (pid, queue, task) -> index in enqueued + 1 */
 	struct { struct label items[LABELS_MAX]; size_t cnt; } *stacks;	/* by thread */
 	uint32_t *interval_names;	/* by label: index into t->interval_names, or NAME_NONE */
@@ -370,6 +370,9 @@ static void play(struct replay *p, const struct raw_event *e)
 		break;
 	case EVENT_CREATE:
 		play_create(p, e);
+		break;
+	case EVENT_PARENT:
+		map_set(p->parents, e->words[0], e->words[1]);
 		break;
 	case EVENT_WORK:
 		play_work(p, e);

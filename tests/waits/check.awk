@@ -91,7 +91,8 @@ function median_error(c,	i, j, k, cnt, list, t)
 END {
 	for (i = 1; i <= n; i++) {
 		classed[name[i]] += found[i] > other[i] && other[i] + 0 <= 50000
-		known[name[i]] += waker[i] == woken_by[i] + 0
+		# A number that the kernel gave twice (exec: a new program in it) has more above 2^32.
+		known[name[i]] += waker[i] == woken_by[i] % 4294967296
 		right[name[i]] += absolute(end[i] - start[i] - found[i]) <= allowed(end[i] - start[i])
 	}
 	for (i = 1; i <= cases; i++) {

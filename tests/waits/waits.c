@@ -3,6 +3,7 @@
  * waits.c - runs the cases, and says what is true of each wait:
  *
  *	waits ROUNDS LOG [CASE]...		ROUNDS waits of each case, and one before that warms up
+ *	waits --waker CASE ROUNDS FD		the other side of a CASE_EXEC
  *
  *	CASE CLASS WAITER_TID START_NS END_NS WAKER_TID		(0: nobody of the run)
  *
@@ -21,7 +22,7 @@
 #include "tests/waits/waits.h"
 
 struct waits_shared *shared;
-static int rounds;
+static int shared_fd, rounds;
 static FILE *truth;
 
 void must(int ok, const char *what)
@@ -54,6 +55,11 @@ struct timespec in_ms(int clock, long ms)
 int own_tid(void)
 {
 	return (int)syscall(SYS_gettid);
+}
+
+int memory_file(void)
+{
+	return shared_fd;
 }
 
 void hold(void)
@@ -118,9 +124,25 @@ static void be_waiter(const struct wait_case *c, int has_waker)
 	}
 }
 
+static void map_shared(void)
+{
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, shared_fd, 0);
+	MUST(shared != MAP_FAILED);
+}
+
+static void start_other_program(const struct wait_case *c)
+{
+	char rounds_text[16], fd_text[16];
+
+	snprintf(rounds_text, sizeof(rounds_text), "%d", rounds);
+	snprintf(fd_text, sizeof(fd_text), "%d", shared_fd);
+	execl("/proc/self/exe", "waits", "--waker", c->name, rounds_text, fd_text, NULL);
+	MUST(0);
+}
+
 static void run_case(const struct wait_case *c)
 {
-	int has_waker = c->take || c->wake, is_process = c->flags & CASE_PROCESS, status;
+	int has_waker = c->take || c->wake, is_process = c->flags & (CASE_PROCESS | CASE_EXEC), status;
 	pthread_t thread;
 	pid_t pid = 0;
 
@@ -130,6 +152,8 @@ static void run_case(const struct wait_case *c)
 	fflush(truth);
 	if (is_process) {
 		pid = fork();
+		if (!pid && c->flags & CASE_EXEC)
+			start_other_program(c);
 		if (!pid) {
 			be_waker(c);
 			_exit(0);
@@ -154,18 +178,36 @@ static int is_wanted(const struct wait_case *c, char **names)
 	return 0;
 }
 
+static int be_other_program(char **argv)
+{
+	rounds = atoi(argv[1]);
+	shared_fd = atoi(argv[2]);
+	map_shared();
+	if (shared == shared->at)
+		map_shared();		/* where the first one is not */
+	MUST(shared != shared->at);
+	for (const struct wait_case *c = process_cases; c->name; c++)
+		if (!strcmp(c->name, argv[0]))
+			be_waker(c);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const struct wait_case *const lists[] = { lock_cases, cond_cases, c11_cases, file_cases,
-		system_cases, cxx_cases, own_cases };
+		system_cases, cxx_cases, own_cases, process_cases };
 
+	if (argc == 5 && !strcmp(argv[1], "--waker"))
+		return be_other_program(argv + 2);
 	if (argc < 3)
 		return 2;
 	rounds = atoi(argv[1]) + 1;
 	truth = fopen(argv[2], "w");
 	MUST(truth);
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	MUST(shared != MAP_FAILED);
+	shared_fd = memfd_create("waits", 0);
+	MUST(shared_fd >= 0 && !ftruncate(shared_fd, sizeof(*shared)));
+	map_shared();
+	shared->at = shared;
 	for (unsigned int l = 0; l < sizeof(lists) / sizeof(lists[0]); l++)
 		for (const struct wait_case *c = lists[l]; c->name; c++)
 			if (is_wanted(c, argv + 3))

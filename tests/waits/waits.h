@@ -21,11 +21,12 @@ enum { HOLD_USEC = 2000 };
 enum {
 	CASE_PROCESS = 1,		/* the waker is another process */
 	CASE_ALONE = 2,			/* nobody of the run wakes */
+	CASE_EXEC = 4,			/* the waker is another program, which maps what they share elsewhere */
 };
 
 struct wait_case {
 	const char *name, *wait_class;
-	void (*setup)(void);		/* once, before the waker exists */
+	void (*setup)(void);		/* once, before the waker exists; not by one of CASE_EXEC */
 	void (*take)(void);		/* waker */
 	void (*prepare)(void);		/* waiter, not timed */
 	void (*wait)(void);		/* waiter, timed */
@@ -36,10 +37,11 @@ struct wait_case {
 
 /* Each file's cases end with a nameless one. */
 extern const struct wait_case lock_cases[], cond_cases[], c11_cases[], file_cases[], system_cases[],
-	cxx_cases[], own_cases[];
+	cxx_cases[], own_cases[], process_cases[];
 
 struct waits_shared {			/* by waker and waiter, also as processes */
 	volatile int step, waker_tid;
+	void *at;			/* where the waiter has it */
 	char memory[8192] __attribute__((aligned(64)));
 };
 
@@ -49,6 +51,7 @@ void must(int ok, const char *what);	/* ends the program */
 #define MUST(condition) must(!!(condition), #condition)
 
 int own_tid(void);
+int memory_file(void);			/* the file that *shared is mapped from */
 void hold(void);			/* HOLD_USEC by the clock, without any primitive of the table */
 struct timespec;
 struct timespec in_ms(int clock, long ms);
