@@ -12,6 +12,7 @@
  *	factors		functions, bodies, waits, pairs		(factors.c, factor_pairs.c)
  *	confidence	how far off their shares may be, which	(confidence.c, confidence_findings.c,
  *			ranks hold				paper_confidence.c, ranks.c)
+ *	inherent work	what it explains, whose the rest is	(work.c)
  *	parts		what slow intervals have more of	(parts.c)
  *	observed calls	what the call graph does not know	(observed.c)
  *
@@ -43,6 +44,7 @@ static void run_passes(struct analysis *a)
 	show_tree(a);
 	find_root(a);
 	find_factors(a);
+	explain_by_work(a);
 	find_parts(a);
 	find_observed_calls(a);
 	warn(a);

@@ -97,6 +97,8 @@ struct factor {
 	double paper_score;		/* specificity * paper_contribution */
 	double tail_share;		/* (E[X|tail] - E[X]) / (E[T|tail] - E[T]); only if has_tail */
 	bool has_tail;			/* at least 100 intervals are in the tail, and not all are */
+	double work_share;		/* of what inherent work leaves: E Cov(X,T|W) / E Var(T|W) */
+	bool has_work_share;		/* work was noted; not of a pair */
 	double mean_ns;
 	double presence;		/* fraction of the intervals in which it took time */
 	bool has_presence;		/* not of a pair */
@@ -111,6 +113,17 @@ static inline double factor_gain(const struct factor *x)
 {
 	return 2 * x->share - x->variance_share;
 }
+
+static inline double factor_work_score(const struct factor *x)
+{
+	return x->work_share > 0 ? x->specificity * x->work_share : 0;
+}
+
+struct inherent_work {			/* what VPROF_WORK says of the intervals */
+	const char *names;		/* "bytes, rows"; NULL: none was noted, or too few intervals */
+	uint64_t interval_cnt;		/* that noted any */
+	double explained;		/* part of Var(T) */
+};
 
 struct tail {				/* the slowest intervals */
 	double quantile;		/* 0.99 */
@@ -191,6 +204,7 @@ struct findings {
 	struct arena *arena;
 	struct interval_summary interval;
 	struct tail tail;
+	struct inherent_work work;
 	struct probing probing;
 	uint32_t root_height;		/* H */
 	VEC(struct node) nodes;
@@ -224,6 +238,9 @@ struct select_options {
 	bool paper, all;
 };
 size_t factors_select(const struct findings *f, const struct select_options *o, uint32_t **ret_order);
+/* The same by what inherent work leaves; 0 if none was noted.  o->paper does not count. */
+size_t factors_select_after_work(const struct findings *f, const struct select_options *o,
+				 uint32_t **ret_order);
 
 /* How many intervals more would tell whether x counts as above o->threshold; 0: it is known.  What has no
  * confidence interval is taken as it is: pairs, and with o->paper what is above by its contribution

@@ -75,6 +75,7 @@ void find_factors(struct analysis *a);		/* factors.c: f->factors but for the pai
 void find_pairs(struct analysis *a, const uint32_t *factor_of_node);
 /* confidence_findings.c: ci95 of nodes and factors, resolved, autocorrelated.  After the scores. */
 void find_confidence(struct analysis *a, const uint32_t *factor_of_node);
+void explain_by_work(struct analysis *a);	/* work.c: f->work, work_share */
 void find_parts(struct analysis *a);		/* parts.c: f->parts */
 void sort_parts(struct findings *f);		/* ... when part_times is not needed any more */
 void find_observed_calls(struct analysis *a);	/* observed.c: f->observed */

@@ -11,14 +11,23 @@
 #include <string.h>
 #include "base/banned.h"
 
+enum measure { BY_SHARE, BY_CONTRIBUTION, BY_WORK_SHARE };
+
 struct ranking {
 	const struct findings *f;
-	bool paper;
+	enum measure measure;
 };
 
-static double contribution(const struct factor *x, bool paper)
+static double contribution(const struct factor *x, enum measure measure)
 {
-	return paper ? x->paper_contribution : x->share;
+	return measure == BY_CONTRIBUTION ? x->paper_contribution :
+	       measure == BY_WORK_SHARE ? x->work_share : x->share;
+}
+
+static double score_of(const struct factor *x, enum measure measure)
+{
+	return measure == BY_CONTRIBUTION ? x->paper_score :
+	       measure == BY_WORK_SHARE ? factor_work_score(x) : x->score;
 }
 
 static int compare_names(const char *a, const char *b)
@@ -32,16 +41,15 @@ static int compare_factors(const void *pa, const void *pb, void *arg)
 	const struct ranking *r = arg;
 	const struct factor *a = &r->f->factors.items[*(const uint32_t *)pa];
 	const struct factor *b = &r->f->factors.items[*(const uint32_t *)pb];
-	double score_a = r->paper ? a->paper_score : a->score;
-	double score_b = r->paper ? b->paper_score : b->score;
+	double score_a = score_of(a, r->measure), score_b = score_of(b, r->measure);
 	int by_name;
 
 	if (score_a != score_b)
 		return score_a > score_b ? -1 : 1;
 	if (a->height != b->height)
 		return a->height < b->height ? -1 : 1;
-	if (contribution(a, r->paper) != contribution(b, r->paper))
-		return contribution(a, r->paper) > contribution(b, r->paper) ? -1 : 1;
+	if (contribution(a, r->measure) != contribution(b, r->measure))
+		return contribution(a, r->measure) > contribution(b, r->measure) ? -1 : 1;
 	by_name = compare_names(a->function, b->function);
 	if (by_name == 0)
 		by_name = compare_names(a->functions[1], b->functions[1]);
@@ -56,18 +64,19 @@ static int compare_factors(const void *pa, const void *pb, void *arg)
 	return (a->line > b->line) - (a->line < b->line);
 }
 
-size_t factors_select(const struct findings *f, const struct select_options *o, uint32_t **ret_order)
+static size_t choose(const struct findings *f, const struct select_options *o, enum measure measure,
+		     uint32_t **ret_order)
 {
-	struct ranking ranking = { f, o->paper };
+	struct ranking ranking = { f, measure };
 	uint32_t *order = xcalloc(f->factors.cnt + 1, sizeof(*order));
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < f->factors.cnt; i++) {
 		const struct factor *x = &f->factors.items[i];
 
-		if (x->kind == FACTOR_PAIR && !o->paper)
+		if (x->kind == FACTOR_PAIR && measure != BY_CONTRIBUTION)
 			continue;
-		if (o->all || contribution(x, o->paper) > o->threshold)
+		if (o->all || contribution(x, measure) > o->threshold)
 			order[cnt++] = (uint32_t)i;
 	}
 	if (cnt > 1)
@@ -76,4 +85,18 @@ size_t factors_select(const struct findings *f, const struct select_options *o, 
 		cnt = o->k;
 	*ret_order = order;
 	return cnt;
+}
+
+size_t factors_select(const struct findings *f, const struct select_options *o, uint32_t **ret_order)
+{
+	return choose(f, o, o->paper ? BY_CONTRIBUTION : BY_SHARE, ret_order);
+}
+
+size_t factors_select_after_work(const struct findings *f, const struct select_options *o,
+				 uint32_t **ret_order)
+{
+	if (f->work.names)
+		return choose(f, o, BY_WORK_SHARE, ret_order);
+	*ret_order = NULL;
+	return 0;
 }

@@ -46,8 +46,9 @@ enum { ALL_COLUMNS, NO_RANKS, NO_PRESENCE, NO_SPECIFICITY, NO_SHARED, NO_MEAN, N
 struct drawing {
 	const struct style *s;
 	const struct view_input *in;
-	const uint32_t *order;
-	size_t cnt;
+	const uint32_t *order;		/* the ranking's, then what only ranks by what work leaves */
+	size_t cnt, ranked_cnt;
+	const size_t *work_ranks;	/* per factor; 0: none.  NULL: no work was noted */
 	bool paper, with_ci95, with_tail, doubt;
 	int left_out;
 };
@@ -69,6 +70,10 @@ static void add_columns(const struct drawing *d, struct table *t)
 		table_column(t, "contrib", TABLE_RIGHT);
 	if (d->with_ci95)
 		table_column(t, d->s->utf8 ? "±" : "+-", TABLE_RIGHT);
+	if (d->work_ranks) {
+		table_column(t, "left", TABLE_RIGHT);
+		table_column(t, "#", TABLE_RIGHT);
+	}
 	if (!d->paper && d->left_out < NO_OWN)
 		table_column(t, "own", TABLE_RIGHT);
 	if (!d->paper && d->left_out < NO_SHARED)
@@ -119,6 +124,12 @@ static void add_shares(const struct drawing *d, struct table *t, const struct fa
 	if (d->with_ci95)
 		table_cell(t, "%s", has_ci95 ? text_plus_minus(text, d->paper ? f->paper_ci95 : f->ci95,
 							       d->s->utf8) : "");
+	if (d->work_ranks) {
+		size_t rank = d->work_ranks[f - d->in->findings->factors.items];
+
+		add_percent(t, f->has_work_share, f->work_share);
+		table_cell(t, rank ? "%zu" : "", rank);
+	}
 	if (!d->paper && d->left_out < NO_OWN)
 		add_percent(t, true, f->variance_share);
 	if (!d->paper && d->left_out < NO_SHARED)
@@ -135,7 +146,7 @@ static void add_factor(const struct drawing *d, struct table *t, const struct fa
 	double score = rank_score(d->in, f);
 	char mean[TEXT_MAX];
 
-	table_cell(t, "%s%zu", shows_doubt(d, f) ? "~" : "", rank);
+	table_cell(t, rank ? "%s%zu" : "", shows_doubt(d, f) ? "~" : "", rank);
 	table_cell(t, "%s", label);
 	table_style(t, f->kind == FACTOR_WAIT ? style_wait(d->s) : "");
 	if (d->left_out < NO_KIND)
@@ -165,7 +176,7 @@ static struct table *make_table(const struct drawing *d)
 
 	add_columns(d, t);
 	for (size_t i = 0; i < d->cnt; i++)
-		add_factor(d, t, factor_at(d, i), i + 1);
+		add_factor(d, t, factor_at(d, i), i < d->ranked_cnt ? i + 1 : 0);
 	return t;
 }
 
@@ -222,6 +233,30 @@ static void print_becauses(const struct style *s, const struct factor *f, size_t
 	table_line(s->out, str_cstr(&line));
 }
 
+/* Ranks by what work leaves; what is not in the other ranking is appended to order.  The caller frees it. */
+static size_t *add_work_ranking(struct drawing *d, uint32_t **order)
+{
+	const struct findings *f = d->in->findings;
+	_cleanup_(freep) uint32_t *by_work = NULL;
+	size_t cnt, *ranks;
+
+	if (!f->work.names || d->paper)
+		return NULL;
+	cnt = factors_select_after_work(f, &d->in->options.ranking, &by_work);
+	ranks = xcalloc(f->factors.cnt + 1, sizeof(*ranks));
+	*order = xrealloc(*order, d->cnt + cnt + 1, sizeof(**order));
+	for (size_t i = 0; i < cnt; i++) {
+		bool listed = false;
+
+		ranks[by_work[i]] = i + 1;
+		for (size_t k = 0; k < d->ranked_cnt; k++)
+			listed |= (*order)[k] == by_work[i];
+		if (!listed)
+			(*order)[d->cnt++] = by_work[i];
+	}
+	return ranks;
+}
+
 /* What the signs mean, and what would settle the doubts. */
 static void print_notes(const struct drawing *d)
 {
@@ -234,6 +269,8 @@ static void print_notes(const struct drawing *d)
 	if (!d->paper && d->cnt)
 		fprintf(d->s->out, "%sgain: the variance that goes if its time is always the same\n",
 			d->left_out < NO_SHARED ? "own + shared = share; " : "");
+	if (d->work_ranks)
+		fprintf(d->s->out, "left: share of the variance that the work does not explain, with the rank by it\n");
 	if (!d->doubt)
 		return;
 	for (size_t i = 0; i < d->cnt && !d->paper; i++)
@@ -249,21 +286,25 @@ void factors_text(const struct style *s, const struct view_input *in)
 {
 	_cleanup_(freep) char *sentence = sentence_text(in->findings, &in->options.ranking, s->utf8);
 	_cleanup_(freep) uint32_t *order = NULL;
+	_cleanup_(freep) size_t *work_ranks = NULL;
 	size_t cnt = select_factors(in, &order), more = count_all(in) - cnt;
-	struct drawing d = { .s = s, .in = in, .order = order, .cnt = cnt,
+	struct drawing d = { .s = s, .in = in, .cnt = cnt, .ranked_cnt = cnt,
 			     .paper = in->options.ranking.paper };
 
+	d.work_ranks = work_ranks = add_work_ranking(&d, &order);
+	d.order = order;
 	print_answer(s, sentence);
 	fputc('\n', s->out);
 	print_heading(s, in);
-	for (size_t i = 0; i < cnt; i++) {
+	print_work(s, in);
+	for (size_t i = 0; i < d.cnt; i++) {
 		const struct factor *f = factor_at(&d, i);
 
 		d.with_ci95 |= d.paper ? f->has_paper_ci95 : f->has_ci95;
 		d.with_tail |= f->has_tail && !d.paper;
-		d.doubt |= shows_doubt(&d, f);
+		d.doubt |= i < cnt && shows_doubt(&d, f);
 	}
-	if (cnt)
+	if (d.cnt)
 		print_table(&d);
 	for (size_t i = 0; i < cnt; i++)
 		print_becauses(s, factor_at(&d, i), i + 1);
@@ -330,6 +371,7 @@ static void set_evidence(json_t *o, const struct view_input *in, const struct fa
 	json_set(o, "variance_share", json_number(f->variance_share));
 	json_set(o, "shared_share", pair ? json_null() : json_number(f->share - f->variance_share));
 	json_set(o, "gain", pair ? json_null() : json_number(factor_gain(f)));
+	json_set(o, "work_share", f->has_work_share ? json_number(f->work_share) : json_null());
 	json_set(o, "presence", f->has_presence ? json_number(f->presence) : json_null());
 	json_set(o, "paper_contribution", json_number(f->paper_contribution));
 	json_set(o, "paper_ci95", json_ci95(f->has_paper_ci95, f->paper_ci95));
@@ -367,6 +409,27 @@ static json_t *factor_json(const struct view_input *in, const struct factor *f, 
 	return o;
 }
 
+/* The ranking by what inherent work leaves; null if none was noted. */
+static json_t *after_work_json(const struct view_input *in)
+{
+	const struct inherent_work *work = &in->findings->work;
+	_cleanup_(freep) uint32_t *order = NULL;
+	size_t cnt = factors_select_after_work(in->findings, &in->options.ranking, &order);
+	json_t *o, *list;
+
+	if (!work->names)
+		return json_null();
+	o = json_object();
+	list = json_array();
+	json_set(o, "work", json_text(work->names));
+	json_set(o, "intervals", json_u64(work->interval_cnt));
+	json_set(o, "explained", json_number(work->explained));
+	for (size_t i = 0; i < cnt; i++)
+		json_add(list, factor_json(in, &in->findings->factors.items[order[i]], i + 1));
+	json_set(o, "factors", list);
+	return o;
+}
+
 json_t *factors_json(const struct view_input *in)
 {
 	json_t *o = json_results("factors", in), *list = json_array();
@@ -382,6 +445,7 @@ json_t *factors_json(const struct view_input *in)
 	json_set(o, "root_height", json_integer(in->findings->root_height));
 	json_set(o, "quantile", json_number(in->findings->tail.quantile));
 	json_set(o, "factors", list);
+	json_set(o, "after_work", after_work_json(in));
 	return o;
 }
 
@@ -401,9 +465,9 @@ static void factor_csv(FILE *out, const struct view_input *in, const struct fact
 	bool paper = in->options.ranking.paper, pair = f->kind == FACTOR_PAIR;
 	bool known = paper ? f->has_paper_resolved : f->has_resolved;
 	char low[TEXT_MAX], high[TEXT_MAX], shared[TEXT_MAX], gain[TEXT_MAX], tail[TEXT_MAX];
-	char presence[TEXT_MAX], paper_low[TEXT_MAX], paper_high[TEXT_MAX];
+	char presence[TEXT_MAX], paper_low[TEXT_MAX], paper_high[TEXT_MAX], work[TEXT_MAX];
 
-	csv_line(out, "utttttt" "ddd" "u" "ddd" "ttt" "tttt" "uuu" "tt", (uint64_t)rank,
+	csv_line(out, "utttttt" "ddd" "u" "ddd" "ttt" "tttt" "uuu" "ttt", (uint64_t)rank,
 		 factor_kind_name(f->kind), f->function, f->file, f->functions[0], f->functions[1],
 		 f->is_wait ? trace_state_name(f->wait) : NULL, f->share, f->variance_share,
 		 f->paper_contribution, (uint64_t)f->height, f->specificity, rank_score(in, f), f->mean_ns,
@@ -414,7 +478,8 @@ static void factor_csv(FILE *out, const struct view_input *in, const struct fact
 		 csv_number(presence, f->has_presence, f->presence), (uint64_t)f->rank_low,
 		 (uint64_t)f->rank_high, f->rank_needed,
 		 csv_number(paper_low, f->has_paper_ci95, f->paper_ci95[0]),
-		 csv_number(paper_high, f->has_paper_ci95, f->paper_ci95[1]));
+		 csv_number(paper_high, f->has_paper_ci95, f->paper_ci95[1]),
+		 csv_number(work, f->has_work_share, f->work_share));
 }
 
 void factors_csv(FILE *out, const struct view_input *in)
@@ -422,11 +487,11 @@ void factors_csv(FILE *out, const struct view_input *in)
 	_cleanup_(freep) uint32_t *order = NULL;
 	size_t cnt = select_factors(in, &order);
 
-	csv_line(out, "tttttttttttttttttttttttttt", "rank", "kind", "function", "file", "function_a",
+	csv_line(out, "ttttttttttttttttttttttttttt", "rank", "kind", "function", "file", "function_a",
 		 "function_b", "wait", "share", "variance_share", "paper_contribution", "height",
 		 "specificity", "score", "mean_ns", "ci95_low", "ci95_high", "resolved", "shared_share",
 		 "gain", "tail_share", "presence", "rank_low", "rank_high", "intervals_needed",
-		 "paper_ci95_low", "paper_ci95_high");
+		 "paper_ci95_low", "paper_ci95_high", "work_share");
 	for (size_t i = 0; i < cnt; i++)
 		factor_csv(out, in, &in->findings->factors.items[order[i]], i + 1);
 }

@@ -110,6 +110,7 @@ void summary_text(const struct style *s, const struct view_input *in)
 	print_answer(s, sentence);
 	fputc('\n', s->out);
 	print_heading(s, in);
+	print_work(s, in);
 	print_latency(s, &in->findings->interval);
 	print_count(s, &in->findings->interval);
 	print_probing(s, in->findings);

@@ -2,7 +2,7 @@
 /*
  * results.c - findings in and out of vprof.db.
  *
- * A struct findings is one row of `finding` and the rows of ten tables that name it; what is
+ * A struct findings is one row of `finding` and the rows of eleven tables that name it; what is
  * read equals what was written, doubles bit for bit (but -0 comes back as 0: SQLite's doing).
  * Analysing a run again replaces its finding under the same id, so that "the one first written"
  * stays the first.
@@ -82,6 +82,12 @@ static const struct column tail_columns[] = {
 	COL_REAL(struct tail, fast_mean_ns),
 };
 
+static const struct column work_columns[] = {
+	COL_TEXT_OR_NULL(struct inherent_work, names),
+	COL_64(struct inherent_work, interval_cnt),
+	COL_REAL(struct inherent_work, explained),
+};
+
 static const struct column part_columns[] = {
 	COL_TEXT_OR_NULL(struct part, function),
 	COL_TEXT_OR_NULL(struct part, file),
@@ -153,6 +159,7 @@ static const struct column factor_columns[] = {
 	COL_REAL_IF(struct factor, paper_ci95[0], has_paper_ci95),
 	COL_REAL_IF(struct factor, paper_ci95[1], has_paper_ci95),
 	COL_BOOL_IF(struct factor, paper_resolved, has_paper_resolved),
+	COL_REAL_IF(struct factor, work_share, has_work_share),
 };
 
 static const struct column because_columns[] = {
@@ -234,6 +241,8 @@ static int write_rows(struct store *s, int64_t id, const struct findings *f, str
 		r = INSERT(s, STMT_PROBING_INSERT, KEYS1(id), probing_columns, &f->probing, reterr);
 	if (r == 0)
 		r = INSERT(s, STMT_TAIL_INSERT, KEYS1(id), tail_columns, &f->tail, reterr);
+	if (r == 0 && f->work.names)
+		r = INSERT(s, STMT_WORK_INSERT, KEYS1(id), work_columns, &f->work, reterr);
 	for (size_t i = 0; r == 0 && i < f->parts.cnt; i++)
 		r = INSERT(s, STMT_PART_INSERT, KEYS2(id, i), part_columns, &f->parts.items[i], reterr);
 	for (size_t i = 0; r == 0 && i < f->nodes.cnt; i++)
@@ -277,7 +286,7 @@ static int take_id(struct store *s, uint32_t run, const char *interval, int64_t 
 		STMT_NODES_DELETE, STMT_COVARIANCES_DELETE, STMT_FACTORS_DELETE,
 		STMT_FACTOR_CALL_SITES_DELETE, STMT_BECAUSE_DELETE, STMT_INTERVALS_DELETE,
 		STMT_WARNINGS_DELETE, STMT_INTERVAL_NAMES_DELETE, STMT_PROBING_DELETE,
-		STMT_TAIL_DELETE, STMT_PARTS_DELETE,
+		STMT_TAIL_DELETE, STMT_WORK_DELETE, STMT_PARTS_DELETE,
 		STMT_FINDING_DELETE,
 	};
 	sqlite3_stmt *st = NULL;
@@ -341,6 +350,11 @@ static int read_probing(struct reading *x, sqlite3_stmt *st)
 static int read_tail(struct reading *x, sqlite3_stmt *st)
 {
 	return READ(x, st, 0, tail_columns, &x->f->tail);
+}
+
+static int read_work(struct reading *x, sqlite3_stmt *st)
+{
+	return READ(x, st, 0, work_columns, &x->f->work);
 }
 
 static int read_part(struct reading *x, sqlite3_stmt *st)
@@ -455,6 +469,7 @@ static const struct {
 	{ STMT_FINDING_READ, read_summary, "finding" },
 	{ STMT_PROBING_READ, read_probing, "probing" },
 	{ STMT_TAIL_READ, read_tail, "tail" },
+	{ STMT_WORK_READ, read_work, "inherent_work" },
 	{ STMT_PARTS_READ, read_part, "part" },
 	{ STMT_NODES_READ, read_node, "node" },
 	{ STMT_COVARIANCES_READ, read_covariance, "covariance" },

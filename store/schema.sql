@@ -14,8 +14,9 @@
 --	  WHERE f.kind = 'wait' ORDER BY f.share DESC;
 
 PRAGMA application_id = 0x7670726f;	-- "vpro"
-PRAGMA user_version = 10;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
-					-- 6: iteration_start, answer, planned; 7: ci95; 8: interval.root_only; 9: ranks, paper_ci95; 10: tail, part
+PRAGMA user_version = 11;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
+					-- 6: iteration_start, answer, planned; 7: ci95; 8: interval.root_only; 9: ranks, paper_ci95; 10: tail, part;
+					-- 11: inherent_work
 -- Run over a database of an older version this adds the tables that it lacks; store.c adds columns.
 
 -- ---- the project, from the scan records of the last build ----
@@ -224,6 +225,7 @@ CREATE TABLE IF NOT EXISTS factor (			-- summed over all places of the tree; not
 	paper_ci95_low	REAL,			-- 95 % confidence interval of paper_contribution
 	paper_ci95_high	REAL,
 	paper_resolved	INTEGER,		-- as resolved, of the rank by paper_score
+	work_share	REAL,			-- of the variance that inherent work leaves; NULL: no work noted
 	PRIMARY KEY (finding, id)
 ) WITHOUT ROWID;
 
@@ -255,6 +257,13 @@ CREATE TABLE IF NOT EXISTS tail (			-- the slowest intervals, and fast ones to c
 	fast_to_ns	INTEGER NOT NULL,	-- fast: at most the median
 	fast_count	INTEGER NOT NULL,
 	fast_mean_ns	REAL NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS inherent_work (		-- what VPROF_WORK noted; no row: nothing
+	finding		INTEGER PRIMARY KEY REFERENCES finding(id),
+	names		TEXT NOT NULL,		-- "bytes, rows"
+	count		INTEGER NOT NULL,	-- intervals that noted any
+	explained	REAL NOT NULL		-- part of the variance
 );
 
 CREATE TABLE IF NOT EXISTS part (			-- a function's own running time, or its waits of a class;

@@ -37,6 +37,7 @@ static const char *const texts[] = {
 	[STMT_ADD_PAPER_LOW] = "ALTER TABLE factor ADD COLUMN paper_ci95_low REAL",
 	[STMT_ADD_PAPER_HIGH] = "ALTER TABLE factor ADD COLUMN paper_ci95_high REAL",
 	[STMT_ADD_PAPER_RESOLVED] = "ALTER TABLE factor ADD COLUMN paper_resolved INTEGER",
+	[STMT_ADD_WORK_SHARE] = "ALTER TABLE factor ADD COLUMN work_share REAL",
 
 	[STMT_SETTING_SET] = "INSERT OR REPLACE INTO setting(name, value) VALUES (?1, ?2)",
 	[STMT_SETTING_GET] = "SELECT value FROM setting WHERE name = ?1",
@@ -129,6 +130,7 @@ static const char *const texts[] = {
 
 	[STMT_PROBING_DELETE] = "DELETE FROM probing WHERE finding = ?1",
 	[STMT_TAIL_DELETE] = "DELETE FROM tail WHERE finding = ?1",
+	[STMT_WORK_DELETE] = "DELETE FROM inherent_work WHERE finding = ?1",
 	[STMT_PARTS_DELETE] = "DELETE FROM part WHERE finding = ?1",
 
 	[STMT_FINDING_INSERT] =
@@ -149,9 +151,9 @@ static const char *const texts[] = {
 		" wait, share, variance_share, paper_contribution, height, specificity, score,"
 		" paper_score, tail_share_p99, mean_ns, open, ci95_low, ci95_high, resolved,"
 		" presence, rank_low, rank_high, rank_needed, paper_ci95_low, paper_ci95_high,"
-		" paper_resolved)"
+		" paper_resolved, work_share)"
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,"
-		" ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29)",
+		" ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30)",
 	[STMT_FACTOR_CALL_SITE_INSERT] =
 		"INSERT INTO factor_call_site(finding, factor, position, call_site)"
 		" VALUES (?1, ?2, ?3, ?4)",
@@ -174,6 +176,8 @@ static const char *const texts[] = {
 	[STMT_TAIL_INSERT] =
 		"INSERT INTO tail(finding, quantile, from_ns, count, mean_ns, fast_to_ns, fast_count,"
 		" fast_mean_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+	[STMT_WORK_INSERT] =
+		"INSERT INTO inherent_work(finding, names, count, explained) VALUES (?1, ?2, ?3, ?4)",
 	[STMT_PART_INSERT] =
 		"INSERT INTO part(finding, position, function, file, wait, mean_ns, share, tail_share,"
 		" tail_ci95_low, tail_ci95_high, slow_mean_ns, fast_mean_ns, slow_presence,"
@@ -194,8 +198,8 @@ static const char *const texts[] = {
 		"SELECT id, kind, function, file, line, function_a, function_b, wait, share,"
 		" variance_share, paper_contribution, height, specificity, score, paper_score,"
 		" tail_share_p99, mean_ns, open, ci95_low, ci95_high, resolved, presence, rank_low,"
-		" rank_high, rank_needed, paper_ci95_low, paper_ci95_high, paper_resolved"
-		" FROM factor WHERE finding = ?1 ORDER BY id",
+		" rank_high, rank_needed, paper_ci95_low, paper_ci95_high, paper_resolved,"
+		" work_share FROM factor WHERE finding = ?1 ORDER BY id",
 	[STMT_FACTOR_CALL_SITES_READ] =
 		"SELECT factor, call_site FROM factor_call_site WHERE finding = ?1"
 		" ORDER BY factor, position",
@@ -217,6 +221,7 @@ static const char *const texts[] = {
 	[STMT_TAIL_READ] =
 		"SELECT quantile, from_ns, count, mean_ns, fast_to_ns, fast_count, fast_mean_ns"
 		" FROM tail WHERE finding = ?1",
+	[STMT_WORK_READ] = "SELECT names, count, explained FROM inherent_work WHERE finding = ?1",
 	[STMT_PARTS_READ] =
 		"SELECT function, file, wait, mean_ns, share, tail_share, tail_ci95_low,"
 		" tail_ci95_high, slow_mean_ns, fast_mean_ns, slow_presence, fast_presence FROM part"

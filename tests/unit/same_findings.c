@@ -93,6 +93,8 @@ static void same_factor(const struct factor *a, const struct factor *b)
 	assert_int_equal(a->rank_low, b->rank_low);
 	assert_int_equal(a->rank_high, b->rank_high);
 	assert_true(a->rank_needed == b->rank_needed);
+	assert_int_equal(a->has_work_share, b->has_work_share);
+	same_double(a->work_share, b->work_share);
 	same_ci95(a->has_paper_ci95, a->paper_ci95, b->has_paper_ci95, b->paper_ci95);
 	assert_int_equal(a->has_paper_resolved, b->has_paper_resolved);
 	assert_int_equal(a->paper_resolved, b->paper_resolved);
@@ -168,6 +170,9 @@ static void same_tail(const struct findings *a, const struct findings *b)
 void same_findings(const struct findings *a, const struct findings *b)
 {
 	same_tail(a, b);
+	same_text(a->work.names, b->work.names);
+	assert_true(a->work.interval_cnt == b->work.interval_cnt);
+	same_double(a->work.explained, b->work.explained);
 	same_summary(&a->interval, &b->interval);
 	same_probing(&a->probing, &b->probing);
 	assert_int_equal(a->root_height, b->root_height);

@@ -76,7 +76,8 @@ static struct factor *add_factor(struct findings *f, enum factor_kind kind, cons
 	x->score = x->specificity * (share > 0 ? share : 0);
 	x->paper_score = x->specificity * x->paper_contribution;
 	x->mean_ns = 1000 * share;
-	x->has_presence = kind != FACTOR_PAIR;
+	x->has_presence = x->has_work_share = kind != FACTOR_PAIR;
+	x->work_share = x->has_work_share ? share / 2 : 0;
 	x->presence = x->has_presence ? .5 : 0;
 	return x;
 }
@@ -111,6 +112,7 @@ static void add_factors(struct findings *f)
 	x->has_ci95 = x->has_resolved = true;
 	x->ci95[0] = -.012;
 	x->ci95[1] = .732;
+	x->work_share = .8;
 	x->rank_low = 2;
 	x->rank_high = 3;
 	x->rank_needed = 900;
@@ -133,6 +135,7 @@ static void add_parts(struct findings *f)
 		.function = "handle_request", .file = "server.c", .mean_ns = 757000, .share = .39,
 		.tail_share = .27, .has_tail = true, .slow_mean_ns = 740000, .fast_mean_ns = 350000,
 		.slow_presence = 1, .fast_presence = 1 });
+	f->work = (struct inherent_work){ "bytes, rows", 3990, .35 };
 	f->tail = (struct tail){ TAIL_QUANTILE_DEFAULT, 2840000, 120, 2840000, 400000, 2010, 400000 };
 }
 

@@ -27,6 +27,8 @@ static void test_texts(void **state)
 	want_text("intervals", text_of("intervals", &in, true, 80));
 	want_text("histogram", text_of("histogram", &in, true, 80));
 	f->interval.cnt = 4000;		/* enough for the sentence to be sure */
+	want_text("factors.work", text_of("factors", &in, true, 100));
+	f->work.names = NULL;
 	want_text("summary", text_of("summary", &in, true, 80));
 	want_text("factors", text_of("factors", &in, true, 80));
 	want_text("factors.wide", text_of("factors", &in, true, 130));
@@ -268,6 +270,13 @@ static void want_confidence(json_t *o)
 	want_number(o, "factors/0/paper_ci95/1", .74);
 	want_null(o, "factors/1/paper_ci95");
 	want_number(o, "factors/0/tail_share", .73);
+	want_number(o, "factors/0/work_share", .305);
+	want_number(o, "after_work/explained", .35);
+	want_number(o, "after_work/intervals", 3990);
+	want_string(o, "after_work/work", "bytes, rows");
+	want_string(o, "after_work/factors/0/wait", "queue");
+	want_number(o, "after_work/factors/0/rank", 1);
+	want_string(o, "after_work/factors/1/wait", "lock");
 }
 
 static void test_factors_json(void **state)

@@ -82,7 +82,7 @@ static void test_open(void **state)
 	expect_open(true, EXIT_DATA, "not a database");
 	write_db("");
 	store_close(open_store());
-	run_sql("PRAGMA user_version = 11");
+	run_sql("PRAGMA user_version = 12");
 	expect_open(true, EXIT_DATA, "newer vprof");
 }
 
@@ -389,7 +389,7 @@ static void test_damaged(void **state)
 			     "DELETE FROM covariance; DELETE FROM factor; DELETE FROM because_of;"
 			     "DELETE FROM factor_call_site; DELETE FROM interval;"
 			     "DELETE FROM warning; DELETE FROM interval_name; DELETE FROM tail;"
-			     "DELETE FROM part", NULL, NULL, NULL);
+			     "DELETE FROM part; DELETE FROM inherent_work", NULL, NULL, NULL);
 	}
 }
 

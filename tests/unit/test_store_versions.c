@@ -4,6 +4,7 @@
  *
  * Each row takes away what its version did not have yet, and so goes one version back.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ static const char *const downgrades[] = {
 	      "ALTER TABLE factor DROP COLUMN paper_ci95_high;"
 	      "ALTER TABLE factor DROP COLUMN paper_resolved",
 	[9] = "DROP TABLE tail; DROP TABLE part",
+	[10] = "DROP TABLE inherent_work; ALTER TABLE factor DROP COLUMN work_share",
 };
 
 static struct store *open_store(bool create)
@@ -100,21 +102,23 @@ static void check_tables(struct store *s)
 }
 
 /* What the old version did not know is unknown, and what is analysed again is there. */
-static void check_ci95(struct store *s, bool known, bool ranks, bool parts)
+static void check_columns(struct store *s, unsigned version)
 {
 	_cleanup_(findings_freep) struct findings *f = NULL;
 
 	assert_int_equal(findings_read(s, 1, NULL, &f, NULL), 0);
-	assert_int_equal(f->factors.items[0].has_ci95, known);
-	assert_int_equal(f->factors.items[0].has_resolved, known);
-	assert_int_equal(f->nodes.items[1].has_ci95, known);
-	assert_int_equal(f->factors.items[0].has_presence, ranks);
-	assert_int_equal(f->factors.items[0].has_paper_ci95, ranks);
-	assert_int_equal(f->factors.items[0].has_paper_resolved, ranks);
-	assert_int_equal(f->factors.items[1].rank_high, ranks ? 3 : 0);
-	assert_int_equal(f->factors.items[1].rank_needed, ranks ? 900 : 0);
+	assert_int_equal(f->factors.items[0].has_ci95, version > 6);
+	assert_int_equal(f->factors.items[0].has_resolved, version > 6);
+	assert_int_equal(f->nodes.items[1].has_ci95, version > 6);
+	assert_int_equal(f->factors.items[0].has_presence, version > 8);
+	assert_int_equal(f->factors.items[0].has_paper_ci95, version > 8);
+	assert_int_equal(f->factors.items[0].has_paper_resolved, version > 8);
+	assert_int_equal(f->factors.items[1].rank_high, version > 8 ? 3 : 0);
+	assert_int_equal(f->factors.items[1].rank_needed, version > 8 ? 900 : 0);
 	assert_true(f->factors.items[0].share == .61);
-	assert_int_equal(f->parts.cnt, parts ? 2 : 0);
+	assert_int_equal(f->parts.cnt, version > 9 ? 2 : 0);
+	assert_int_equal(f->work.names != NULL, version > 10);
+	assert_int_equal(f->factors.items[0].has_work_share, version > 10);
 	assert_true(f->tail.quantile == TAIL_QUANTILE_DEFAULT);
 }
 
@@ -124,9 +128,9 @@ static void check_version(unsigned version)
 
 	make_old(version);
 	s = open_store(version % 2);	/* to write, or only to look */
-	check_ci95(s, version > 6, version > 8, version > 9);
+	check_columns(s, version);
 	check_tables(s);
-	check_ci95(s, true, true, true);
+	check_columns(s, UINT_MAX);
 	store_close(s);
 	store_close(open_store(true));
 }
