@@ -20,7 +20,8 @@
  *    no wake-up in it is followed; a hole between segments is `other`.
  *  - A creation edge into the thread of depth 0 is followed when the cursor comes down to the
  *    picking up and what was just passed was the interval's own: a `queue` piece on the thread
- *    that picks up, then on with the creator.  Each edge once in a walk; the latest first.
+ *    that picks up, explained by what that thread did meanwhile; then on with the creator.  Each
+ *    edge once in a walk; the latest first.
  *
  * The walk ends: a step either passes time, or follows an edge for the first time.
  */
@@ -121,13 +122,16 @@ static bool follow_creation(struct walk *w)
 {
 	size_t cnt = timeline_creations_until(w->tl, w->thread, w->at_ns);
 	const struct creation *c = latest_unused(w, cnt, w->at_ns - 1);
+	struct piece *p;
 	int64_t from_ns;
 
 	if (!c)
 		return false;
 	w->tl->used_in_walk[c - w->tl->trace->creations.items] = *w->tl->walk_no;
 	from_ns = c->time_ns > w->iv->start_ns ? c->time_ns : w->iv->start_ns;
-	emit(w, from_ns, STATE_QUEUE);
+	p = emit(w, from_ns, STATE_QUEUE);
+	if (p)
+		p->fold = FOLD_OTHERS;
 	move_to(w, c->tid, from_ns);
 	return true;
 }

@@ -16,7 +16,8 @@ struct timeline;			/* per-thread indexes over a sorted trace */
 enum fold {
 	FOLD_NONE,
 	FOLD_WAIT,			/* a wait that somebody ended: what the waker did meanwhile */
-	FOLD_OTHERS,			/* its thread works for others, in several segments */
+	FOLD_OTHERS,			/* its thread works for others, or has yet to pick it up; several
+					 * segments, maybe with holes between them */
 };
 
 struct piece {
@@ -25,8 +26,8 @@ struct piece {
 	int64_t start_ns, end_ns;
 	enum trace_state state;		/* STATE_RUNNING or a wait class */
 	enum trace_state wait;		/* class of the depth-0 wait this piece is part of; STATE_RUNNING if none */
-	enum trace_state meanwhile;	/* of a queue piece: the thread's state while it worked for others;
-					 * STATE_QUEUE where it did not */
+	enum trace_state meanwhile;	/* of a queue piece: the thread's state while it worked for others, or
+					 * until it picked the interval up; else STATE_QUEUE */
 	uint32_t depth;			/* wake-ups away from the interval's own thread */
 	enum fold fold;			/* folded: tid is the interval's own thread, depth 0 */
 	size_t wakeup;			/* FOLD_WAIT: what ended the wait, index into the trace's */

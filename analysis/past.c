@@ -343,7 +343,9 @@ void past_sum(struct past *p, const struct piece *folded, int64_t start_ns, int6
 		uint32_t thread = timeline_thread(p->tl, folded->tid);
 		struct need unused;
 
-		extend(p, p->plain, thread, end_ns, &unused);
+		/* All of it at once: it needs nobody else's past, and a rope that grows wait by wait
+		 * would leave the sums of its old spines behind. */
+		extend(p, p->plain, thread, INT64_MAX, &unused);
 		r = line_rope(p, &p->plain[thread]);
 	}
 	sums_of(p->sums, r, start_ns, end_ns, ret);

@@ -135,7 +135,7 @@ static void step(struct walk *w, int64_t floor_ns)
 		emit(w, start_ns, s->state);
 }
 
-/* One piece a segment that the thread worked for others in. */
+/* One piece a segment, or hole, of the thread meanwhile. */
 static bool unfold_others(const struct timeline *tl, const struct piece *p, size_t limit,
 			  pieces *out)
 {
@@ -144,14 +144,16 @@ static bool unfold_others(const struct timeline *tl, const struct piece *p, size
 	struct piece part = *p;
 
 	part.fold = FOLD_NONE;
-	for (size_t i = timeline_segment_before(tl, thread, p->end_ns); part.end_ns > p->start_ns;
-	     i--) {
-		const struct segment *s = &tl->segments[i];
+	while (part.end_ns > p->start_ns) {
+		size_t i = timeline_segment_before(tl, thread, part.end_ns);
+		const struct segment *s = i == SEGMENT_NONE ? NULL : &tl->segments[i];
+		bool is_hole = !s || s->end_ns < part.end_ns;
+		int64_t from_ns = !s ? p->start_ns : is_hole ? s->end_ns : s->start_ns;
 
 		if (out->cnt - first > limit)
 			return false;
-		part.start_ns = s->start_ns > p->start_ns ? s->start_ns : p->start_ns;
-		part.meanwhile = s->state;
+		part.start_ns = from_ns > p->start_ns ? from_ns : p->start_ns;
+		part.meanwhile = is_hole ? STATE_OTHER : s->state;
 		VEC_ADD(out, part);
 		part.end_ns = part.start_ns;
 	}

@@ -10,8 +10,8 @@
  *					a blame: the innermost function of the thread that is
  *					charged, with its own class if it was blocked itself
  *	queue				a wait of the interval itself: nobody waits in a function; there,
- *					where its thread worked for others, a blame: the innermost
- *					function it did that in
+ *					where its thread worked for others or had yet to pick it up, a
+ *					blame: the innermost function it was in meanwhile
  *
  * Example: A runs f [0,100]; in it A waits for a lock [20,50], B runs g [0,45] and wakes A at
  * 50.  Places: interval > f > body 70, f > wait:lock > blame g 25, f > wait:lock > blame ? 5.
@@ -297,7 +297,7 @@ static void place_blame(struct vtree *v, uint32_t wait, const struct piece *p, i
 		       w.to_ns - w.from_ns);
 }
 
-/* A thread that works for others does so in some function, and may be blocked in it. */
+/* A thread that works for others, or idles, does so in some function, and may be blocked in it. */
 static uint32_t queue_blame_in(struct vtree *v, uint32_t wait, uint32_t function,
 			       enum trace_state state)
 {

@@ -181,6 +181,24 @@ static void make_pipeline(struct trace *t, size_t n)
 	}
 }
 
+/* Thread 1 makes all tasks at once; four workers take one after the other, each of two calls. */
+static void make_backlog(struct trace *t, size_t n)
+{
+	size_t cnt = n / 6;
+
+	for (size_t i = 0; i < cnt; i++) {
+		int64_t made_ns = (int64_t)i * 2, at_ns = (int64_t)(cnt * 2 + i / 4 * 50);
+		uint64_t worker = 2 + i % 4;
+
+		segment(t, 1, i, made_ns, made_ns + 2, STATE_RUNNING);
+		creation(t, 1, made_ns + 1, worker, at_ns);
+		segment(t, worker, i, at_ns, at_ns + 45, STATE_RUNNING);
+		call(t, worker, (uint32_t)i, at_ns, at_ns + 20);
+		call(t, worker, (uint32_t)i + 1, at_ns + 20, at_ns + 44);
+		interval(t, 1, made_ns, worker, at_ns + 45);
+	}
+}
+
 /* 1,000 threads meet; the last to come is late. */
 static void make_barrier(struct trace *t, size_t n)
 {
@@ -217,6 +235,7 @@ const struct shape shapes[] = {
 	{ "nested", "n/12 locks, each held while waiting for the next", make_nested },
 	{ "loop", "an event loop with n/5 requests open", make_loop },
 	{ "pipeline", "10 threads work on each request in turn", make_pipeline },
+	{ "backlog", "n/6 tasks made at once, four workers", make_backlog },
 	{ "barrier", "1,000 threads wait for the last", make_barrier },
 	{ "deep", "recursion 5,000 deep", make_deep },
 };

@@ -19,7 +19,8 @@ struct tick {				/* one nanosecond of an interval */
 	uint64_t tid, owner_tid;
 	enum trace_state state, wait;
 	uint32_t depth;
-	enum trace_state meanwhile;	/* in the queue: what the thread did for others, or queue */
+	enum trace_state meanwhile;	/* in the queue: what the thread did for others or until it picked
+					 * the interval up, or queue */
 };
 
 /* Fills ticks[ns] for each ns in [start, end). */

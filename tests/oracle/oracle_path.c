@@ -153,8 +153,11 @@ void oracle_path(const struct trace *t, const struct interval *iv, struct tick *
 
 		if (edge >= 0) {
 			used[edge] = true;
-			for (; at > iv->start_ns && at > t->creations.items[edge].time_ns; at--)
+			for (; at > iv->start_ns && at > t->creations.items[edge].time_ns; at--) {
+				s = segment_at(t, tid, at - 1);
 				put(&c, tid, at - 1, STATE_QUEUE, 0);
+				ticks[at - 1].meanwhile = s ? s->state : STATE_OTHER;
+			}
 			tid = t->creations.items[edge].tid;
 			continue;
 		}

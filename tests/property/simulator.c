@@ -10,7 +10,7 @@
  * all of them, wakes it: A's past there becomes "B running", and so does its interval's.
  *
  * An interval's past goes with its task: copied when the task is made, and filled with `queue`
- * until it is picked up; where the same thread goes on, with what it did for others meanwhile.
+ * until it is picked up, and with what the thread that picks it up did meanwhile.
  */
 #include "tests/property/simulator.h"
 
@@ -195,14 +195,10 @@ void take_task(struct simulator *s, struct actor *a, const struct task *task, bo
 	a->own = task->own;
 	for (int64_t ns = task->at_ns; a->own && ns < s->now_ns; ns++) {
 		struct charge_tick queue = {
-			a->tid, FUNCTION_NONE, FUNCTION_NONE, STATE_QUEUE, STATE_QUEUE,
-			STATE_QUEUE, false
+			a->tid, a->plain[ns].function, FUNCTION_NONE, STATE_QUEUE, STATE_QUEUE,
+			a->plain[ns].state, false
 		};
 
-		if (same_thread) {
-			queue.function = a->plain[ns].function;
-			queue.meanwhile = a->plain[ns].state;
-		}
 		a->own[ns] = queue;
 	}
 }
