@@ -79,7 +79,7 @@ void explain_by_work(struct analysis *a);	/* work.c: f->work, work_share */
 void find_parts(struct analysis *a);		/* parts.c: f->parts */
 void sort_parts(struct findings *f);		/* ... when part_times is not needed any more */
 void find_observed_calls(struct analysis *a);	/* observed.c: f->observed */
-void warn(struct analysis *a);			/* summary.c: f->warnings */
+void warn(struct analysis *a);			/* warnings.c: f->warnings */
 
 /* Call sites of a function place, sorted, each once; the strings are the trace's. */
 void place_call_sites(const struct analysis *a, uint32_t place, strings *ret);

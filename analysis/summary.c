@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * summary.c - the interval in numbers, and what to keep in mind when reading them.
+ * summary.c - the interval in numbers.
  *
  * Quantiles are nearest rank: of 10, 20, 30, 40 the p50 is the ceil(.5 * 4) = 2nd, 20, and the
  * p99 the 4th, 40.  The variance has divisor n, as everywhere.
  */
 #include "analysis/passes.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include "base/banned.h"
-
-#define FEW_INTERVALS 100
-#define NO_WAKER_SHARE 0.10
 
 static int compare_ns(const void *a, const void *b)
 {
@@ -100,81 +96,4 @@ void summarize(struct analysis *a)
 	s->p99_ns = quantile_ns(sorted, cnt, 0.99);
 	s->max_ns = sorted[cnt - 1];
 	describe_tail(a, sorted);
-}
-
-static void warn_losses(struct analysis *a)
-{
-	const struct losses *l = &a->t->losses;
-	uint64_t lost = a->f->interval.dropped_lost;
-
-	if (l->records == 0 && l->intervals == 0 && l->cut_bytes == 0 && lost == 0)
-		return;
-	findings_warn(a->f, "losses",
-		      "%" PRIu64 " records were lost for lack of buffer, %" PRIu64 " bytes of the trace are cut "
-		      "off; the %" PRIu64 " intervals that this touches are left out: record with a larger "
-		      "--buffer, or probe fewer functions", l->records, l->cut_bytes, lost);
-}
-
-static void warn_few(struct analysis *a)
-{
-	uint64_t cnt = a->f->interval.cnt, root_only = a->f->probing.root_only_cnt;
-
-	if (cnt >= FEW_INTERVALS)
-		return;
-	if (root_only)
-		findings_warn(a->f, "few-intervals",
-			      "only %" PRIu64 " of %" PRIu64 " completed intervals %s recorded in full: "
-			      "shares of fewer than %d say little, record more of them in full "
-			      "(--sample) or run longer", cnt, cnt + root_only,
-			      cnt == 1 ? "is" : "are", FEW_INTERVALS);
-	else
-		findings_warn(a->f, "few-intervals",
-			      "only %" PRIu64 " interval%s complete: shares of fewer than %d say "
-			      "little, run longer", cnt, cnt == 1 ? " is" : "s are",
-			      FEW_INTERVALS);
-}
-
-/* More than chance, and more than the budget.  Fewer intervals in full would spare the program, but
- * not those: what they show is as distorted. */
-static void warn_probing(struct analysis *a)
-{
-	const struct probing *p = &a->f->probing;
-
-	if (!p->measured || p->mean_low <= 0 || p->mean <= a->overhead)
-		return;
-	findings_warn(a->f, "probe-cost",
-		      "intervals recorded in full take %.1f %% longer than root-only ones (95 %% CI "
-		      "%+.1f %% to %+.1f %%), more than the budget of %.3g %%: functions called often "
-		      "look more important than they are; probe fewer of them (vprof build "
-		      "--functions, or vprof iterate, which keeps to a budget)",
-		      p->mean * 100, p->mean_low * 100, p->mean_high * 100, a->overhead * 100);
-}
-
-void warn(struct analysis *a)
-{
-	const struct interval_summary *s = &a->f->interval;
-	const struct used_intervals *u = a->used;
-
-	warn_few(a);
-	warn_probing(a);
-	if (a->autocorrelated)
-		findings_warn(a->f, "autocorrelated",
-			      "intervals are alike even over a sixteenth of the run: the confidence "
-			      "intervals are too narrow, run several times as long");
-	if (s->dropped_bad_path > 0)
-		findings_warn(a->f, "bad-path",
-			      "%" PRIu64 " intervals were left out because their critical path does "
-			      "not add up to their latency: the trace contradicts itself there",
-			      s->dropped_bad_path);
-	warn_losses(a);
-	if (u->waited_ns > 0 && (double)u->no_waker_ns > NO_WAKER_SHARE * (double)u->waited_ns)
-		findings_warn(a->f, "no-waker",
-			      "for %.0f %% of the time spent waiting for locks, conditions and threads "
-			      "it is not known who ended the wait: list the primitive that lets go "
-			      "under [sync] release",
-			      100 * (double)u->no_waker_ns / (double)u->waited_ns);
-	if (a->f->clamped > 0)
-		findings_warn(a->f, "overlaps",
-			      "%" PRIu64 " segments or invocations overlapped another of their thread "
-			      "and were cut short: times there are approximate", a->f->clamped);
 }

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * drift.c - do latencies change in the course of the run, more than neighbours resembling each other does?
+ *
+ * KPSS: with r the ranks of the latencies around their mean and S(t) their running sum,
+ *
+ *	kpss = sum S(t)^2 / (n^2 s^2)		s^2 = g(0) + 2 sum over l of (1 - l / (L + 1)) g(l)
+ *
+ * g(l): their autocovariance; L = max(30, 12 (n / 100)^(1/4)) lags, so that neighbours that are alike
+ * do not count as a drift.  Above .739 it is one chance in a hundred.  Ranks, so that one stall is no
+ * drift.  Example, L = 0, T = 1, 2, 3, 4: r = -1.5, -.5, .5, 1.5, S = -1.5, -2, -1.5, 0, sum 8.5, s^2 = 5/4:
+ * 8.5 / (16 * 1.25) = .425.
+ *
+ * Whether it matters: the part of the variance that is between 64ths of the run, less what chance puts
+ * there.
+ */
+#include "analysis/series.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/banned.h"
+
+#define KPSS_ONE_PERCENT 0.739
+#define BETWEEN_MIN 0.05
+#define BLOCKS 64
+
+static int by_latency(const void *a, const void *b, void *arg)
+{
+	const int64_t *latencies_ns = arg;
+	int64_t x = latencies_ns[*(const size_t *)a], y = latencies_ns[*(const size_t *)b];
+
+	return (x > y) - (x < y);
+}
+
+/* Ranks around their mean; equal latencies share the middle one of theirs. */
+static double *ranks_of(const int64_t *latencies_ns, size_t cnt)
+{
+	_cleanup_(freep) size_t *order = xcalloc(cnt, sizeof(*order));
+	double *ranks = xcalloc(cnt, sizeof(*ranks)), mean = ((double)cnt - 1) / 2;
+
+	for (size_t i = 0; i < cnt; i++)
+		order[i] = i;
+	qsort_r(order, cnt, sizeof(*order), by_latency, (void *)latencies_ns);
+	for (size_t first = 0, end; first < cnt; first = end) {
+		for (end = first + 1; end < cnt; end++)
+			if (latencies_ns[order[end]] != latencies_ns[order[first]])
+				break;
+		for (size_t i = first; i < end; i++)
+			ranks[order[i]] = (double)(first + end - 1) / 2 - mean;
+	}
+	return ranks;
+}
+
+static double long_run_variance(const double *ranks, size_t cnt)
+{
+	size_t lags = (size_t)fmax(30, 12 * pow((double)cnt / 100, 0.25));
+	double sum = 0;
+
+	for (size_t l = 0; l <= lags && l < cnt; l++) {
+		double products = 0;
+
+		for (size_t i = l; i < cnt; i++)
+			products += ranks[i] * ranks[i - l];
+		sum += (l ? 2 : 1) * (1 - (double)l / ((double)lags + 1)) * products / (double)cnt;
+	}
+	return sum;
+}
+
+static double kpss_of(const int64_t *latencies_ns, size_t cnt)
+{
+	_cleanup_(freep) double *ranks = ranks_of(latencies_ns, cnt);
+	double variance = long_run_variance(ranks, cnt), sum = 0, squares = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		sum += ranks[i];
+		squares += sum * sum;
+	}
+	return variance > 0 ? squares / ((double)cnt * (double)cnt * variance) : 0;
+}
+
+static double mean_of(const int64_t *latencies_ns, size_t first, size_t end)
+{
+	double sum = 0;
+
+	for (size_t i = first; i < end; i++)
+		sum += (double)latencies_ns[i];
+	return end > first ? sum / (double)(end - first) : 0;
+}
+
+/* Var of the blocks' means, less the mean variance within a block divided by its size; of the whole. */
+static double between_blocks(const int64_t *latencies_ns, size_t cnt)
+{
+	double mean = mean_of(latencies_ns, 0, cnt), between = 0, within = 0, size = (double)cnt / BLOCKS;
+
+	for (size_t b = 0; b < BLOCKS; b++) {
+		size_t first = cnt * b / BLOCKS, end = cnt * (b + 1) / BLOCKS;
+		double block = mean_of(latencies_ns, first, end);
+
+		between += (block - mean) * (block - mean) / BLOCKS;
+		for (size_t i = first; i < end; i++)
+			within += ((double)latencies_ns[i] - block) * ((double)latencies_ns[i] - block) / (double)cnt;
+	}
+	return between + within > 0 ? fmax(0, (between - within / size) / (between + within)) : 0;
+}
+
+struct drift drift_of(const int64_t *latencies_ns, size_t cnt)
+{
+	struct drift d = { 0 };
+
+	if (cnt < SERIES_MIN)
+		return d;
+	d.kpss = kpss_of(latencies_ns, cnt);
+	d.between = between_blocks(latencies_ns, cnt);
+	d.first_ns = mean_of(latencies_ns, 0, cnt / 10);
+	d.last_ns = mean_of(latencies_ns, cnt - cnt / 10, cnt);
+	d.moves = d.kpss > KPSS_ONE_PERCENT;
+	d.drifts = d.moves && d.between > BETWEEN_MIN;
+	return d;
+}

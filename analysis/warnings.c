@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * warnings.c - what to keep in mind when reading the findings, and what to do about it.
+ *
+ * A warning is given where the numbers would mislead, not where something is merely odd.  Example: of
+ * 4,000 intervals 10 have 62 % of the variance: which, and what is first without them.
+ */
+#include "analysis/passes.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include "analysis/refine.h"
+#include "analysis/series.h"
+#include "base/str.h"
+#include "base/banned.h"
+
+#define FEW_INTERVALS 100
+#define NO_WAKER_SHARE 0.10
+#define CARRIED_MAX 0.3			/* of the variance, by struct carriers */
+#define EFFECTIVE_MIN 100		/* intervals that speak of the variance */
+
+static void warn_losses(struct analysis *a)
+{
+	const struct losses *l = &a->t->losses;
+	uint64_t lost = a->f->interval.dropped_lost;
+
+	if (l->records == 0 && l->intervals == 0 && l->cut_bytes == 0 && lost == 0)
+		return;
+	findings_warn(a->f, "losses",
+		      "%" PRIu64 " records were lost for lack of buffer, %" PRIu64 " bytes of the trace are cut "
+		      "off; the %" PRIu64 " intervals that this touches are left out: record with a larger "
+		      "--buffer, or probe fewer functions", l->records, l->cut_bytes, lost);
+}
+
+static void warn_few(struct analysis *a)
+{
+	uint64_t cnt = a->f->interval.cnt, root_only = a->f->probing.root_only_cnt;
+
+	if (cnt >= FEW_INTERVALS)
+		return;
+	if (root_only)
+		findings_warn(a->f, "few-intervals",
+			      "only %" PRIu64 " of %" PRIu64 " completed intervals %s recorded in full: "
+			      "shares of fewer than %d say little, record more of them in full "
+			      "(--sample) or run longer", cnt, cnt + root_only,
+			      cnt == 1 ? "is" : "are", FEW_INTERVALS);
+	else
+		findings_warn(a->f, "few-intervals",
+			      "only %" PRIu64 " interval%s complete: shares of fewer than %d say "
+			      "little, run longer", cnt, cnt == 1 ? " is" : "s are",
+			      FEW_INTERVALS);
+}
+
+/* Reckoned, where nothing was measured: what the calls that were recorded take each. */
+static void warn_reckoned_cost(struct analysis *a)
+{
+	double calls = 0, cost, mean_ns = a->f->interval.mean_ns;
+	bool recorded = false;
+
+	for (size_t i = 0; i < a->t->functions.cnt; i++)
+		recorded |= a->t->functions.items[i].registered;
+	for (size_t i = 0; i < a->f->nodes.cnt; i++) {
+		const struct node *n = &a->f->nodes.items[i];
+
+		calls += n->calls_per_interval;
+		if (n->kind == NODE_WAIT && n->parent == 0 && n->wait == STATE_QUEUE)
+			mean_ns -= n->mean_ns;
+	}
+	cost = mean_ns > 0 ? calls * REFINE_PROBE_NS / mean_ns : 0;
+	if (!recorded || cost <= a->overhead)
+		return;
+	findings_warn(a->f, "probe-cost",
+		      "%.0f calls an interval were recorded: probes are reckoned to be %.0f %% of its time outside "
+		      "the queue or more, the budget is %.3g %%; vprof iterate keeps to it, vprof record --sample "
+		      "1/16 measures what they cost", calls, cost * 100, a->overhead * 100);
+}
+
+/* More than chance, and more than the budget.  Fewer intervals in full would spare the program, but
+ * not those: what they show is as distorted. */
+static void warn_probing(struct analysis *a)
+{
+	const struct probing *p = &a->f->probing;
+
+	if (!p->measured)
+		warn_reckoned_cost(a);
+	if (!p->measured || p->mean_low <= 0 || p->mean <= a->overhead)
+		return;
+	findings_warn(a->f, "probe-cost",
+		      "intervals recorded in full take %.1f %% longer than root-only ones (95 %% CI "
+		      "%+.1f %% to %+.1f %%), more than the budget of %.3g %%: functions called often "
+		      "look more important than they are; probe fewer of them (vprof build "
+		      "--functions, or vprof iterate, which keeps to a budget)",
+		      p->mean * 100, p->mean_low * 100, p->mean_high * 100, a->overhead * 100);
+}
+
+/* The largest factor when these intervals are left out; NULL: nothing is above the threshold then. */
+static const struct factor *first_without(const struct analysis *a, const struct carriers *c, double *ret_share)
+{
+	size_t cnt = a->factor_times->column_cnt, n = a->m->n, left = n - c->cnt;
+	_cleanup_(freep) double *weights = xcalloc(n, sizeof(*weights));
+	_cleanup_(freep) double *products = xcalloc(cnt + 1, sizeof(*products));
+	const struct factor *best = NULL;
+	double mean = (double)a->f->interval.mean_ns * (double)n, squares = 0, most = 0;
+
+	for (size_t i = 0; i < n; i++)
+		weights[i] = 1;
+	for (size_t i = 0; i < c->cnt; i++) {
+		weights[c->rows[i]] = 0;
+		mean -= (double)a->latencies_ns[c->rows[i]];
+	}
+	mean /= (double)left;
+	for (size_t i = 0; i < n; i++) {
+		weights[i] *= (double)a->latencies_ns[i] - mean;
+		squares += weights[i] * weights[i];
+	}
+	times_weighted(a->factor_times, weights, products);	/* sum X (T - mean T) */
+	for (size_t i = 0; i < cnt && squares > 0; i++) {
+		const struct factor *x = &a->f->factors.items[i];
+		double share = products[i] / squares;
+
+		if (share <= FACTORS_THRESHOLD_DEFAULT || x->specificity * share <= most)
+			continue;
+		best = x;
+		most = x->specificity * share;
+		*ret_share = share;
+	}
+	return best;
+}
+
+static void add_factor_name(struct str *s, const struct factor *x)
+{
+	str_addf(s, "%s%s%s%s", x->function ? x->function : "",
+		 x->kind == FACTOR_BODY ? " itself" : "",
+		 x->is_wait ? x->function ? "'s wait for " : "waiting for " : "",
+		 x->is_wait ? trace_state_name(x->wait) : "");
+}
+
+static void warn_heavy_tail(struct analysis *a, const struct carriers *c)
+{
+	if (c->effective_cnt >= fmin(EFFECTIVE_MIN, (double)a->m->n / 10))
+		return;
+	findings_warn(a->f, "few-intervals",
+		      "the latency's tail is so heavy that only about %.0f of %zu intervals speak of the variance: "
+		      "confidence intervals are too narrow, run longer", c->effective_cnt, a->m->n);
+}
+
+static void warn_carriers(struct analysis *a)
+{
+	struct carriers c;
+	_cleanup_(str_release) struct str sids = STR_INIT, rest = STR_INIT;
+	const struct factor *first;
+	double share = 0;
+
+	if (a->m->n < FEW_INTERVALS || !(a->variance_ns2 > 0))
+		return;
+	c = carriers_of(a->latencies_ns, a->m->n);
+	if (c.share <= CARRIED_MAX) {
+		warn_heavy_tail(a, &c);
+		return;
+	}
+	for (size_t i = 0; i < c.cnt; i++)
+		str_addf(&sids, "%s%" PRIu64, i ? ", " : "", a->used->items.items[c.rows[i]]->sid);
+	first = first_without(a, &c, &share);
+	if (first) {
+		add_factor_name(&rest, first);
+		str_addf(&rest, " is first with %.0f %%", share * 100);
+	} else {
+		str_add(&rest, "nothing is above 5 %");
+	}
+	findings_warn(a->f, "outliers",
+		      "%zu of %zu intervals carry %.0f %% of the variance (%s): an incident rather than a cause, and "
+		      "confidence intervals are too narrow; without them %s. Look at them one by one: vprof show "
+		      "critical-path --interval %" PRIu64, c.cnt, a->m->n, c.share * 100, str_cstr(&sids),
+		      str_cstr(&rest), a->used->items.items[c.rows[0]]->sid);
+}
+
+/* The part that differs most between 64ths of the run together with the latency. */
+static const struct factor *drifting_factor(const struct analysis *a)
+{
+	size_t cnt = a->factor_times->column_cnt, n = a->m->n, blocks = 64;
+	_cleanup_(freep) double *weights = xcalloc(n, sizeof(*weights));
+	_cleanup_(freep) double *products = xcalloc(cnt + 1, sizeof(*products));
+	const struct factor *best = NULL;
+	double most = 0;
+
+	for (size_t b = 0; b < blocks; b++) {
+		size_t first = n * b / blocks, end = n * (b + 1) / blocks;
+		double mean = 0;
+
+		for (size_t i = first; i < end; i++)
+			mean += (double)a->latencies_ns[i] / (double)(end - first);
+		for (size_t i = first; i < end; i++)
+			weights[i] = mean - a->f->interval.mean_ns;
+	}
+	times_weighted(a->factor_times, weights, products);
+	for (size_t i = 0; i < cnt; i++) {
+		const struct factor *x = &a->f->factors.items[i];
+
+		if (x->specificity * products[i] <= most)
+			continue;
+		best = x;
+		most = x->specificity * products[i];
+	}
+	return best;
+}
+
+static void warn_drift(struct analysis *a, const struct drift *d)
+{
+	_cleanup_(str_release) struct str name = STR_INIT;
+	const struct factor *x;
+
+	if (!d->drifts)
+		return;
+	x = drifting_factor(a);
+	if (x) {
+		str_add(&name, ", mostly of ");
+		add_factor_name(&name, x);
+	}
+	findings_warn(a->f, "drift",
+		      "latency drifts: on average %.4g us in the first tenth of the run, %.4g us in the last; %.0f %% of "
+		      "the variance is between parts of the run%s. Begin to record after the warm-up, or look for "
+		      "what grows", d->first_ns / 1000, d->last_ns / 1000, d->between * 100, str_cstr(&name));
+}
+
+static void warn_mixture(struct analysis *a, const struct drift *d)
+{
+	struct mixture m = mixture_of(a->latencies_ns, a->m->n, d->moves);
+
+	if (!m.two)
+		return;
+	findings_warn(a->f, "mixture",
+		      "latencies are of two populations: %.0f %% around %.4g us, %.0f %% around %.4g us. Where these are "
+		      "two kinds of requests, give each its own name (VPROF_BEGIN, or two [interval] sections); what "
+		      "the slow ones do: vprof show slow-vs-fast --quantile %.2g", 100 * (1 - m.weight),
+		      m.fast_ns / 1000, 100 * m.weight, m.slow_ns / 1000, 1 - m.weight);
+}
+
+void warn(struct analysis *a)
+{
+	const struct interval_summary *s = &a->f->interval;
+	const struct used_intervals *u = a->used;
+	struct drift drift = drift_of(a->latencies_ns, a->m->n);
+
+	warn_few(a);
+	warn_carriers(a);
+	warn_drift(a, &drift);
+	warn_mixture(a, &drift);
+	warn_probing(a);
+	if (a->autocorrelated)
+		findings_warn(a->f, "autocorrelated",
+			      "intervals are alike even over a sixteenth of the run: the confidence "
+			      "intervals are too narrow, run several times as long");
+	if (s->dropped_bad_path > 0)
+		findings_warn(a->f, "bad-path",
+			      "%" PRIu64 " intervals were left out because their critical path does "
+			      "not add up to their latency: the trace contradicts itself there",
+			      s->dropped_bad_path);
+	warn_losses(a);
+	if (u->waited_ns > 0 && (double)u->no_waker_ns > NO_WAKER_SHARE * (double)u->waited_ns)
+		findings_warn(a->f, "no-waker",
+			      "for %.0f %% of the time spent waiting for locks, conditions and threads "
+			      "it is not known who ended the wait: list the primitive that lets go "
+			      "under [sync] release",
+			      100 * (double)u->no_waker_ns / (double)u->waited_ns);
+	if (a->f->clamped > 0)
+		findings_warn(a->f, "overlaps",
+			      "%" PRIu64 " segments or invocations overlapped another of their thread "
+			      "and were cut short: times there are approximate", a->f->clamped);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * test_series.c - drift, two populations, a handful that carries the variance: found where they are, not
+ * where they are not; and what the warnings say.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/unit/cmocka_all.h"
+
+#include "analysis/series.h"
+#include "tests/unit/plain_trace.h"
+#include "base/banned.h"
+
+enum { N = 4000, ROUNDS = 60 };
+
+/* sd s of the logarithm, AR(1) with rho, around 1 ms. */
+static void draw(struct numbers *n, int64_t *latencies_ns, size_t cnt, double s, double rho)
+{
+	double z = numbers_normal(n);
+
+	for (size_t i = 0; i < cnt; i++) {
+		z = rho * z + sqrt(1 - rho * rho) * numbers_normal(n);
+		latencies_ns[i] = (int64_t)(1e6 * exp(s * z));
+	}
+}
+
+/* ---- by hand ---- */
+
+/* 500 rising latencies: n = 4 k ranks -249.5 .. 249.5; compared with the sums written out. */
+static void test_kpss(void **state)
+{
+	int64_t latencies_ns[SERIES_MIN];
+	double variance = 0, sum = 0, squares = 0, s = 0;
+	struct drift d;
+
+	(void)state;
+	for (int i = 0; i < SERIES_MIN; i++)
+		latencies_ns[i] = 1000 + 7 * (i % 50) + i / 5 * 5;
+	d = drift_of(latencies_ns, SERIES_MIN - 1);
+	assert_true(d.kpss == 0 && !d.drifts);
+	for (int i = 0; i < SERIES_MIN; i++)
+		latencies_ns[i] = 10 * i;
+	for (int i = 0; i < SERIES_MIN; i++) {
+		s += i - 249.5;
+		squares += s * s;
+	}
+	for (int l = 0; l <= 30; l++, sum = 0) {	/* 12 (500 / 100)^.25 is 17.9: 30 lags */
+		for (int i = l; i < SERIES_MIN; i++)
+			sum += (i - 249.5) * (i - l - 249.5);
+		variance += (l ? 2 : 1) * (1 - l / 31.0) * sum / SERIES_MIN;
+	}
+	d = drift_of(latencies_ns, SERIES_MIN);
+	assert_true(fabs(d.kpss - squares / (500.0 * 500 * variance)) < 1e-9);
+	assert_true(d.drifts && d.between > .99);
+	assert_true(d.first_ns == 245 && d.last_ns == 4745);
+}
+
+/* The example of carriers.c, with 100 intervals: 96 of 1, and 6 at row 70: mean 1.05. */
+static void test_carriers(void **state)
+{
+	int64_t latencies_ns[1500];
+	struct carriers c;
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		latencies_ns[i] = i == 70 ? 6 : 1;
+	c = carriers_of(latencies_ns, 100);
+	assert_int_equal(c.cnt, 1);
+	assert_int_equal(c.rows[0], 70);
+	assert_true(fabs(c.share - 4.95 * 4.95 / (4.95 * 4.95 + 99 * .05 * .05)) < 1e-9);
+	for (int i = 0; i < 1500; i++)
+		latencies_ns[i] = i * 37 % 1500;
+	c = carriers_of(latencies_ns, 1500);
+	assert_int_equal(c.cnt, CARRIERS_MAX);
+	for (size_t k = 0; k < c.cnt; k++)		/* 0 and 1499, 1 and 1498, ... */
+		assert_true(latencies_ns[c.rows[k]] == (int64_t)(k / 2) || latencies_ns[c.rows[k]] == 1499 - (int64_t)(k / 2));
+	assert_true(fabs(c.effective_cnt / 1500 - 5.0 / 9) < .01);	/* uniform: kurtosis 1.8 */
+}
+
+/* ---- how often ---- */
+
+/* One in a hundred at most where nothing drifts, three at rho .9; always where it does. */
+static void test_drift(void **state)
+{
+	struct numbers n = { 5 };
+	int64_t latencies_ns[N];
+	unsigned independent = 0, dependent = 0, linear = 0, step = 0;
+
+	(void)state;
+	for (int round = 0; round < ROUNDS; round++) {
+		draw(&n, latencies_ns, N, .5, 0);
+		independent += drift_of(latencies_ns, N).drifts;
+		for (size_t i = 0; i < N; i++)
+			latencies_ns[i] += i >= N / 2 ? latencies_ns[i] / 2 : 0;
+		step += drift_of(latencies_ns, N).drifts;
+		draw(&n, latencies_ns, N, .5, .9);
+		dependent += drift_of(latencies_ns, N).drifts;
+		draw(&n, latencies_ns, N, .3, 0);
+		for (size_t i = 0; i < N; i++)
+			latencies_ns[i] += (int64_t)(.6 * (double)latencies_ns[i] * (double)i / N);
+		linear += drift_of(latencies_ns, N).drifts;
+	}
+	if (independent > 3 || dependent > 6 || linear != ROUNDS || step != ROUNDS)
+		fail_msg("%u independent, %u dependent, %u linear, %u steps", independent, dependent, linear, step);
+}
+
+static void test_mixture(void **state)
+{
+	struct numbers n = { 6 };
+	int64_t latencies_ns[N];
+	unsigned one = 0, heavy = 0, dependent = 0, two = 0, drifting = 0, flat = 0;
+
+	(void)state;
+	for (int round = 0; round < ROUNDS / 2; round++) {
+		struct mixture m;
+
+		draw(&n, latencies_ns, N, .3, 0);
+		one += mixture_of(latencies_ns, N, drift_of(latencies_ns, N).moves).two;
+		for (size_t i = 0; i < N; i++)
+			if (i % 5 == 2)
+				latencies_ns[i] *= 3;
+		m = mixture_of(latencies_ns, N, drift_of(latencies_ns, N).moves);
+		two += m.two && fabs(m.weight - .2) < .04 && fabs(m.fast_ns / 1e6 - 1) < .15 &&
+		       fabs(m.slow_ns / 3e6 - 1) < .15;
+		draw(&n, latencies_ns, N, 1, 0);
+		heavy += mixture_of(latencies_ns, N, drift_of(latencies_ns, N).moves).two;
+		draw(&n, latencies_ns, N, .3, .9);
+		dependent += mixture_of(latencies_ns, N, drift_of(latencies_ns, N).moves).two;
+		for (size_t i = N / 2; i < N; i++)
+			latencies_ns[i] *= 3;		/* a step is a drift, not a kind */
+		drifting += mixture_of(latencies_ns, N, true).two;
+		for (size_t i = 0; i < N; i++)
+			latencies_ns[i] = 1000000 + (int64_t)(1e6 * numbers_uniform(&n));
+		flat += mixture_of(latencies_ns, N, drift_of(latencies_ns, N).moves).two;
+	}
+	if (one || heavy || dependent > 1 || drifting > 1 || flat || two != ROUNDS / 2)
+		fail_msg("%u one, %u heavy, %u dependent, %u drifting, %u flat, %u two", one, heavy, dependent,
+			 drifting, flat, two);
+}
+
+/* ---- the warnings ---- */
+
+static const char *warning_of(const struct findings *f, const char *code)
+{
+	for (size_t i = 0; i < f->warnings.cnt; i++)
+		if (strcmp(f->warnings.items[i].code, code) == 0)
+			return f->warnings.items[i].text;
+	return NULL;
+}
+
+static void want_words(const struct findings *f, const char *code, const char *first, const char *second)
+{
+	const char *text = warning_of(f, code);
+
+	if (!text || !strstr(text, first) || !strstr(text, second))
+		fail_msg("%s: %s", code, text ? text : "no warning");
+}
+
+/* f0 makes the variance of 999 intervals, f1 that of interval 500, 300 standard deviations away. */
+static void test_warnings(void **state)
+{
+	static int64_t times_ns[1000][2];
+	_cleanup_(trace_freep) struct trace *quiet = NULL, *stall = NULL, *drift = NULL, *kinds = NULL;
+	_cleanup_(findings_freep) struct findings *f = NULL, *g = NULL, *h = NULL, *k = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < 1000; i++) {
+		times_ns[i][0] = 1000 + (int64_t)(i * 379 % 1000);
+		times_ns[i][1] = 500 + (int64_t)(i * 7 % 13);
+	}
+	quiet = plain_trace(times_ns[0], 1000, 2);
+	f = plain_findings(quiet);
+	assert_int_equal(f->warnings.cnt, 0);
+	times_ns[499][1] += 90000;
+	stall = plain_trace(times_ns[0], 1000, 2);
+	g = plain_findings(stall);
+	want_words(g, "outliers", "(500, ", "f0 is first with 100 %");
+	want_words(g, "outliers", "10 of 1000 intervals carry 99 %", "--interval 500");
+	times_ns[499][1] -= 90000;
+	for (size_t i = 0; i < 1000; i++)
+		times_ns[i][1] += (int64_t)(3 * i);
+	drift = plain_trace(times_ns[0], 1000, 2);
+	h = plain_findings(drift);
+	want_words(h, "drift", "mostly of f1", "after the warm-up");
+	for (size_t i = 0; i < 1000; i++)
+		times_ns[i][1] = i % 4 == 1 ? 9000 : 500;
+	kinds = plain_trace(times_ns[0], 1000, 2);
+	k = plain_findings(kinds);
+	want_words(k, "mixture", "75 % around", "--quantile 0.75");
+	assert_null(warning_of(k, "drift"));
+	assert_null(warning_of(k, "outliers"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kpss),
+		cmocka_unit_test(test_carriers),
+		cmocka_unit_test(test_drift),
+		cmocka_unit_test(test_mixture),
+		cmocka_unit_test(test_warnings),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
