@@ -85,6 +85,9 @@ static void print_skipped(const units *list)
 
 		if (unit->untouched)
 			warn_line("'%s' was compiled untouched: %s", unit->source, unit->untouched);
+		if (unit->misread)
+			note_line("'%s' was not understood in whole, calls in it may be missing: %s",
+				  unit->source, unit->misread);
 		for (size_t i = 0; i < unit->functions.cnt; i++) {
 			const struct scan_function *f = &unit->functions.items[i];
 			size_t t = 0;

@@ -45,6 +45,7 @@ struct unit_job {
 	struct unit *unit;
 	struct product product;
 	struct str messages;		/* about the unit's text as we see it */
+	bool has_constants, no_constants;	/* probes in constexpr functions: there are; are not to be */
 };
 
 static const char *const mattering_environment[] = {
@@ -134,7 +135,9 @@ static bool edit_text(struct unit_job *j, const char *text, size_t len, struct s
 	_cleanup_(instrumenting_release) struct instrumenting in = {
 		.o = j->o, .text = text, .len = len, .language = input.language,
 		.standard = input.standard, .lines = lines, .parsed = parsed, .unit = j->unit,
+		.no_constants = j->no_constants,
 	};
+	bool edited;
 
 	if (!parsed) {
 		give_up(j, "libclang could not parse it");
@@ -143,12 +146,13 @@ static bool edit_text(struct unit_job *j, const char *text, size_t len, struct s
 	if (parsed->error) {
 		struct position at = lines_at(lines, parsed->error_offset);
 
-		j->unit->untouched = arena_printf(j->unit->arena, "libclang does not understand %s:%u: "
-						  "%s", at.file, at.line, parsed->error);
-		return false;
+		j->unit->misread = arena_printf(j->unit->arena, "%s:%u: %s", at.file, at.line,
+						parsed->error);
 	}
 	scan_unit(&in);
-	return instrument_unit(&in, ret);
+	edited = instrument_unit(&in, ret);
+	j->has_constants = in.constant_cnt != 0;
+	return edited;
 }
 
 /* The first line of a compiler's messages that speaks of an error. */
@@ -164,14 +168,12 @@ static void give_up_compiling(struct unit_job *j, const struct str *messages)
 }
 
 /* The edited text to the object; true if there is one. */
-static bool compile_instrumented(struct unit_job *j)
+static bool compile_edited(struct unit_job *j, const char *text, size_t len)
 {
-	_cleanup_(freep) char *text = NULL;
 	_cleanup_(str_release) struct str edited = STR_INIT;
 	_cleanup_(args_release) struct args a = ARGS_INIT;
-	size_t len;
 
-	if (!preprocess(j, &text, &len) || !edit_text(j, text, len, &edited))
+	if (!edit_text(j, text, len, &edited))
 		return false;
 	if (file_write(j->text_path, edited.data, edited.len, 0600) < 0) {
 		give_up(j, "the instrumented text cannot be written");
@@ -188,6 +190,25 @@ static bool compile_instrumented(struct unit_job *j)
 		return false;
 	}
 	return true;
+}
+
+/* A probe in a constexpr function can be too much for a constant: then once more, without those. */
+static bool compile_instrumented(struct unit_job *j)
+{
+	_cleanup_(freep) char *text = NULL;
+	size_t len;
+
+	if (!preprocess(j, &text, &len))
+		return false;
+	if (compile_edited(j, text, len))
+		return true;
+	if (!j->unit->untouched || !j->has_constants)
+		return false;
+	unit_free(j->unit);
+	j->unit = new_unit(j->c, j->source);
+	str_reset(&j->messages);
+	j->no_constants = true;
+	return compile_edited(j, text, len);
 }
 
 static bool has_output(const struct args *a)
@@ -253,33 +274,37 @@ static int compile_job(struct unit_job *j)
 	return status;
 }
 
-static void say_untouched(const struct unit *u)
+/* In one write: other compiles write at the same time. */
+static void say_trouble(const struct unit *u)
 {
 	_cleanup_(str_release) struct str s = STR_INIT;
 
-	str_addf(&s, "vprof cc: %s: compiled untouched: %s\n", u->source, u->untouched);
-	(void)!write(STDERR_FILENO, s.data, s.len);
+	if (u->untouched)
+		str_addf(&s, "vprof cc: %s: compiled untouched: %s\n", u->source, u->untouched);
+	if (u->misread)
+		str_addf(&s, "vprof cc: %s: not understood in whole: %s\n", u->source, u->misread);
+	(void)!write(STDERR_FILENO, str_cstr(&s), s.len);
 }
 
 /* Compiles source i to object (in the user's terms a path relative to here). */
 int compile_unit(const struct launcher_options *o, const struct command *c, size_t i,
 		 const char *object, struct unit **ret)
 {
-	struct unit *u = new_unit(c, i);
 	struct unit_job j = {
-		.o = o, .c = c, .source = i, .object = xstrdup(object), .unit = u,
-		.text_path = unit_path(o->build_dir, u->object,
-				       c->sources.items[i].language == LANG_CXX ? ".ii" : ".i"),
+		.o = o, .c = c, .source = i, .object = xstrdup(object), .unit = new_unit(c, i),
 	};
-	int status = compile_job(&j);
+	int status;
 
-	if (o->verbose && status == 0 && u->untouched)
-		say_untouched(u);
+	j.text_path = unit_path(o->build_dir, j.unit->object,
+				c->sources.items[i].language == LANG_CXX ? ".ii" : ".i");
+	status = compile_job(&j);
+	if (o->verbose && status == 0)
+		say_trouble(j.unit);
 	str_release(&j.messages);
 	free(j.object);
 	free(j.text_path);
 	product_release(&j.product);
-	*ret = u;
+	*ret = j.unit;
 	return status;
 }
 

@@ -29,6 +29,10 @@ static const char probe_text[] =
 #include "instrumenter/probe.inc"
 ;
 
+static const char constant_text[] =
+#include "instrumenter/probe_constant.inc"
+;
+
 #define OWN_MARKER "# 1 \"<vprof>\" 3\n"	/* 3: a system header, nobody's warnings */
 
 #define FORM_VERSION 2		/* to be raised when what is emitted around the probes changes */
@@ -40,7 +44,7 @@ static void add_top(const struct instrumenting *in, struct str *top);
 
 uint64_t instrument_version(void)
 {
-	return hash_u64(hash_str(0, probe_text), FORM_VERSION);
+	return hash_u64(hash_str(hash_str(0, probe_text), constant_text), FORM_VERSION);
 }
 
 bool instrument_unit(struct instrumenting *in, struct str *ret)
@@ -104,9 +108,12 @@ static void insert_probes(struct instrumenting *in)
 
 		if (f->skipped || !in->o->plan || plan_level_of(in->o->plan, f->key) == PLAN_OFF)
 			continue;
+		const char *form = may_be_constant(in, i) ? "_constant" : "";
+
+		in->constant_cnt += *form != 0;
 		str_addf(&in->bodies.items[i].span,
-			 " struct vprof_span vprof_span_ __attribute__((cleanup(vprof_out), unused))"
-			 " = vprof_in(&vprof_sites[%zu]);", in->site_cnt++);
+			 " struct vprof_span vprof_span_ __attribute__((cleanup(vprof_out%s), unused))"
+			 " = vprof_in%s(&vprof_sites[%zu]);", form, form, in->site_cnt++);
 		str_addf(&in->sites, "{ 0, 0, 0, %u, 0x%llxULL, ", f->line, (unsigned long long)f->key);
 		add_c_string(&in->sites, f->name);
 		str_add(&in->sites, ", ");
@@ -240,6 +247,8 @@ static void add_top(const struct instrumenting *in, struct str *top)
 {
 	str_add(top, OWN_MARKER);
 	str_add(top, probe_text);
+	if (in->constant_cnt)
+		str_add(top, constant_text);
 	if (in->labels.cnt) {
 		str_addf(top, "static struct vprof_label vprof_labels[%zu] = {\n", in->labels.cnt);
 		for (size_t i = 0; i < in->labels.cnt; i++) {

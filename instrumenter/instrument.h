@@ -38,6 +38,8 @@ struct instrumenting {
 	struct str sites;		/* initialisers of vprof_sites[] */
 	struct str pragmas, wrappers;	/* at the top and at the bottom of the unit */
 	size_t site_cnt, later_cnt, event_cnt;
+	size_t constant_cnt;		/* sites in functions that may be computed by the compiler */
+	bool no_constants;		/* leave those functions alone */
 };
 
 /* Differs between two programs vprof whose probes differ. */
@@ -45,6 +47,12 @@ uint64_t instrument_version(void);
 
 /* scan.c: functions, calls and addresses of the unit. */
 void scan_unit(struct instrumenting *in);
+
+/* constexpr functions, and the lambdas that are without saying so. */
+bool may_be_constant(const struct instrumenting *in, size_t function);
+
+/* NULL, or why no event can stand in the function. */
+const char *why_no_event(const struct instrumenting *in, size_t function);
 
 /* The identity of what would be inserted into a unit, from its scan record alone: as long as it is
  * the same, the object need not be compiled again. */

@@ -139,8 +139,8 @@ static const char *insert_directive(struct instrumenting *in, size_t f, const st
 	const struct scan_function *sf = &in->unit->functions.items[f];
 	_cleanup_(freep) char *label = NULL;
 
-	if (sf->skipped)
-		return sf->skipped;
+	if (why_no_event(in, f))
+		return why_no_event(in, f);
 	label = xasprintf("&vprof_labels[%zu]", label_number(in, d->interval->name));
 	switch (d->place) {
 	case PLACE_LINE:

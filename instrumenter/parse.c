@@ -13,12 +13,15 @@
  * refers to what the call refers to; the second g belongs to no call.
  *
  * Errors inside foreign headers are gcc's own spellings (attributes, intrinsics); clang recovers
- * and what follows is complete.  An error in the project's own code makes the parse useless.
+ * and what follows is complete.  After an error in the project's own code it recovers, too: mostly
+ * the error was one of meaning (a builtin of gcc's), and every brace is where it should be.  That is
+ * checked, for each function, by counting braces.
  */
 #include <clang-c/Index.h>
 #include <string.h>
 #include "base/banned.h"
 #include "base/str.h"
+#include "instrumenter/braces.h"
 #include "instrumenter/parse.h"
 #include "instrumenter/parse_clang.h"
 
@@ -89,6 +92,7 @@ static size_t add_function(struct walk *w, CXCursor c, CXCursor body, const char
 		if (f->body_end > w->in->len || w->in->text[f->body] != '{')
 			f->body = 0;
 	}
+	f->is_misread = p->error && f->body && braces_end(w->in->text, w->in->len, f->body) != f->body_end;
 	f->end = clang_end(c);
 	f->is_static = clang_getCursorLinkage(c) == CXLinkage_Internal;
 	f->is_extern = clang_Cursor_getStorageClass(c) == CX_SC_Extern;
@@ -363,8 +367,7 @@ struct parsed *parse_text(const struct parse_input *in)
 	if (!p->private)
 		return NULL;
 	find_error(p, in);
-	if (!p->error)
-		clang_visitChildren(clang_getTranslationUnitCursor(p->private->unit), visit_top, &w);
+	clang_visitChildren(clang_getTranslationUnitCursor(p->private->unit), visit_top, &w);
 	return TAKE_PTR(p);
 }
 

@@ -28,6 +28,7 @@ struct parsed_function {
 	size_t end;			/* past the whole definition */
 	bool is_static, is_extern;	/* is_extern: the word stands there */
 	bool is_inline, is_lambda, is_defaulted;
+	bool is_misread;		/* libclang lost its way in it */
 	const char *printed;		/* the declaration with its attributes, without body */
 	const char *type;		/* canonical; "virtual Base::f(int)" of a virtual method */
 	bool is_virtual;
@@ -73,7 +74,9 @@ struct parsed {
 	VEC(struct parsed_prototype) prototypes;
 	VEC(const char *) resolvers;	/* of ifuncs */
 	VEC(const char *) externals;	/* functions also declared without inline, or with extern */
-	const char *error;		/* NULL, or the first error in the project's own code */
+	/* NULL, or the first error in the project's own code.  Functions whose bodies are not where braces say
+	 * are marked (is_misread); the others have their places, but calls may be missing. */
+	const char *error;
 	size_t error_offset;
 	struct parsed_private *private;
 };

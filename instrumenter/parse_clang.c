@@ -8,7 +8,10 @@
  */
 #include <string.h>
 #include "base/banned.h"
+#include "base/cleanup.h"
+#include "base/file.h"
 #include "base/str.h"
+#include "instrumenter/dialect.h"
 #include "instrumenter/parse_clang.h"
 
 /* gcc's newer names of standards, for libclang 14. */
@@ -31,6 +34,21 @@ static const char *standard_option(const struct parse_input *in)
 	return wanted;
 }
 
+/* The text as dialect.c shows it, and what it includes. */
+static int parse_view(const struct parse_input *in, CXIndex index, const char *const *args, int arg_cnt,
+		      CXTranslationUnit *ret)
+{
+	_cleanup_(freep) char *view = dialect_view(in->text, in->len, in->language);
+	_cleanup_(freep) char *prologue = dialect_prologue(in->language, in->standard);
+	_cleanup_(freep) char *dir = path_dir(in->path), *included = path_join(dir, DIALECT_FILE);
+	struct CXUnsavedFile files[] = {
+		{ in->path, view, in->len }, { included, prologue, strlen(prologue) },
+	};
+
+	return clang_parseTranslationUnit2(index, in->path, args, arg_cnt, files, ARRAY_SIZE(files),
+					   CXTranslationUnit_KeepGoing, ret);
+}
+
 struct parsed_private *clang_parse(const struct parse_input *in)
 {
 	_cleanup_(freep) char *standard = xasprintf("-std=%s", standard_option(in));
@@ -39,12 +57,10 @@ struct parsed_private *clang_parse(const struct parse_input *in)
 		"-w", "-ferror-limit=0", "-fno-spell-checking", "-fms-extensions", "-fopenmp",
 		"-Wno-error", "-fgnuc-version=12.2.0",
 	};
-	struct CXUnsavedFile file = { in->path, in->text, in->len };
 	struct parsed_private *p = xcalloc(1, sizeof(*p));
 
 	p->index = clang_createIndex(0, 0);
-	clang_parseTranslationUnit2(p->index, in->path, args, ARRAY_SIZE(args), &file, 1,
-				    CXTranslationUnit_KeepGoing, &p->unit);
+	parse_view(in, p->index, args, ARRAY_SIZE(args), &p->unit);
 	if (!p->unit) {
 		clang_parse_free(p);
 		return NULL;

@@ -6,7 +6,9 @@
  * asked whether it can take a probe.  Why it cannot, by construct:
  *
  *	naked, interrupt		there is no frame to keep a variable in
- *	constexpr, consteval, lambda	(C++17) must be computable by the compiler, a probe is not
+ *	consteval			is never run
+ *	constexpr, in C++11		is one return statement; from C++14 on it takes a probe that
+ *					the compiler can pass over (runtime/probe_constant.h)
  *	__label__, #pragma STDC		have to come first in the block
  *	musttail			nothing may be left to do after the call
  *	ifunc resolver			runs before the program is relocated
@@ -14,6 +16,7 @@
  *	inline, in C			without an external definition in this unit: the program may
  *					have none, and a probe may keep the compiler from inlining
  *	= default, function-try block	there is no '{' that begins a plain body
+ *	not understood by libclang	nobody knows where it ends
  */
 #include <ctype.h>
 #include <string.h>
@@ -127,31 +130,54 @@ static bool is_inline_copy(const struct instrumenting *in, const struct parsed_f
 					    f->name);
 }
 
-/* Lambdas are implicitly constexpr from C++17 on, g++'s default. */
-static bool lambdas_are_constexpr(const char *standard)
+/* Is the unit in one of the first cnt of these?  Without -std= compilers have at least C++14. */
+static bool is_older_cxx(const char *standard, size_t cnt)
 {
 	static const char *const older[] = { "98", "03", "11", "0x", "14", "1y" };
 
-	for (size_t i = 0; standard && i < ARRAY_SIZE(older); i++)
+	for (size_t i = 0; standard && i < cnt; i++)
 		if (ends_with(standard, older[i]))
-			return false;
-	return true;
+			return true;
+	return false;
+}
+
+#define CXX_BEFORE_14 4
+#define CXX_BEFORE_17 6
+
+static bool is_constexpr(const struct parsed_function *f)
+{
+	return has_word(f->printed, strlen(f->printed), "constexpr");
+}
+
+/* Lambdas are constexpr from C++17 on, if they can be. */
+bool may_be_constant(const struct instrumenting *in, size_t i)
+{
+	const struct parsed_function *f = &in->parsed->functions.items[i];
+
+	return in->language == LANG_CXX &&
+	       (is_constexpr(f) || (f->is_lambda && !is_older_cxx(in->standard, CXX_BEFORE_17)));
+}
+
+const char *why_no_event(const struct instrumenting *in, size_t i)
+{
+	return in->unit->functions.items[i].skipped ? in->unit->functions.items[i].skipped :
+	       is_constexpr(&in->parsed->functions.items[i]) ? "constexpr" : NULL;
 }
 
 static const char *skipped_by_declaration(const struct instrumenting *in,
 					  const struct parsed_function *f)
 {
 	static const char *const attributes[] = { "naked", "interrupt", "no_instrument_function" };
-	static const char *const specifiers[] = { "constexpr", "consteval" };
 
-	for (size_t i = 0; i < ARRAY_SIZE(specifiers); i++)
-		if (has_word(f->printed, strlen(f->printed), specifiers[i]))
-			return specifiers[i];
+	if (has_word(f->printed, strlen(f->printed), "consteval"))
+		return "consteval";
+	if (is_constexpr(f) && is_older_cxx(in->standard, CXX_BEFORE_14))
+		return "constexpr, in C++11";
+	if (in->no_constants && may_be_constant(in, (size_t)(f - in->parsed->functions.items)))
+		return "constexpr, and some constant needs it as it is";
 	for (size_t i = 0; i < ARRAY_SIZE(attributes); i++)
 		if (has_attribute(f, attributes[i]))
 			return attributes[i];
-	if (f->is_lambda && lambdas_are_constexpr(in->standard))
-		return "lambda (implicitly constexpr)";
 	if (is_in_list(in->parsed->resolvers.items, in->parsed->resolvers.cnt, f->name))
 		return "ifunc resolver";
 	return is_inline_copy(in, f) ? "inline, without an external definition here" : NULL;
@@ -167,6 +193,8 @@ static const char *why_skipped(const struct instrumenting *in, const struct pars
 		return "coroutine";
 	if (!f->body)
 		return "its body does not begin with '{'";
+	if (f->is_misread)
+		return "libclang does not understand it";
 	why = skipped_by_declaration(in, f);
 	return why ? why : skipped_by_body(in, f);
 }

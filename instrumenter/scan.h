@@ -60,6 +60,8 @@ struct unit {
 	const char *product;		/* absolute: what the command made, object or program; NULL: not known */
 	uint64_t product_ns, product_bytes;	/* its modification time and size */
 	const char *untouched;		/* NULL, or why the unit was compiled as it is: the message */
+	const char *misread;		/* NULL, or what libclang did not understand (FILE:LINE: message): calls,
+					 * and functions near it, may be missing here */
 	VEC(struct scan_function) functions;
 	VEC(struct scan_call) calls;
 	VEC(const char *) address_taken;	/* names of functions whose address is taken here */

@@ -176,6 +176,7 @@ static json_t *unit_value(const struct unit *u)
 		put_hex(o, "product_bytes", u->product_bytes);
 	}
 	put_text(o, "untouched", u->untouched);
+	put_text(o, "misread", u->misread);
 	for (size_t i = 0; i < u->functions.cnt; i++)
 		json_array_append_new(functions, function_value(&u->functions.items[i]));
 	for (size_t i = 0; i < u->calls.cnt; i++)
@@ -363,6 +364,7 @@ static int unit_read(const char *path, struct unit **ret, struct diag *reterr)
 		u->product_bytes = get_hex(&r, o, "product_bytes");
 	}
 	u->untouched = get_text(&r, o, "untouched", false);
+	u->misread = get_text(&r, o, "misread", false);
 	read_lists(&r, o, u);
 	if (strcmp(get_text(&r, o, "format", true), scan_format) != 0)
 		r.bad = "format";

@@ -74,8 +74,8 @@ static const char *insert_in_definition(struct instrumenting *in, size_t f, cons
 	struct str *after = &in->bodies.items[f].after;
 	const char *later = role_events[p->role].later, *problem = NULL;
 
-	if (in->unit->functions.items[f].skipped)
-		return in->unit->functions.items[f].skipped;
+	if (why_no_event(in, f))
+		return why_no_event(in, f);
 	if (role_events[p->role].entry)
 		problem = add_entry_event(after, p, parameter_name_of, &in->parsed->functions.items[f]);
 	if (!problem)

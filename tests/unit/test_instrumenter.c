@@ -10,6 +10,8 @@
 #include "annotations/primitives.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "instrumenter/braces.h"
+#include "instrumenter/dialect.h"
 #include "instrumenter/edit.h"
 #include "instrumenter/expression.h"
 #include "instrumenter/lines.h"
@@ -268,6 +270,7 @@ static struct unit *sample_unit(void)
 	VEC_ADD(&u->calls, through);
 	VEC_ADD(&u->address_taken, "g");
 	VEC_ADD(&u->places, place);
+	u->misread = "a.c:3: what";
 	return u;
 }
 
@@ -289,6 +292,7 @@ static void test_scan_round_trip(void **state)
 	assert_null(r->argv[3]);
 	assert_int_equal(r->probe_set, UINT64_MAX);
 	assert_string_equal(r->untouched, "why");
+	assert_string_equal(r->misread, "a.c:3: what");
 	assert_string_equal(r->product, "/src/a.o");
 	assert_true(r->product_ns == UINT64_MAX - 1 && r->product_bytes == 7);
 	assert_int_equal(r->functions.cnt, 2);
@@ -356,9 +360,52 @@ static void test_long_paths(void **state)
 	assert_string_equal(plain, "d/%src%a.o.scan");
 }
 
+/* Each text begins with a brace; what it closes with is the first "}!" or "%>!". */
+static const char *const braced[] = {
+	"{}!", "{ { } }! }", "{ if (c == '}') puts(\"}\"); }! }", "{ '\\'', '{' }!", "{ \"\\\\\" \"{\" }!",
+	"{ 1'000 + 0x7f'ff; '}'; }!", "{ u8'}'; L\"}\"; a'}'; }!", "{ R\"(}\")\" }!", "{ u8R\"x()}\")x\" }!",
+	"{ /* } */ a / b; // }\n }!", "{\n# 1 \"it's } a\"\n }!", "{\n  #pragma }\n }!", "{ a #}!",
+	"<% <% %> %>! %>", "{ a < b % c > d }!", "{ fR\"}\" }!",
+};
+
+static const char *const unclosed[] = { "{", "{ { }", "{ \"}", "{ '}", "{ /* }", "{ R\"x(} )y\"", "{ // }" };
+
+static void test_braces(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(braced); i++) {
+		const char *end = strchr(braced[i], '!');
+
+		assert_int_equal(braces_end(braced[i], strlen(braced[i]), 0), end - braced[i]);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(unclosed); i++)
+		assert_int_equal(braces_end(unclosed[i], strlen(unclosed[i]), 0), 0);
+}
+
+static void test_dialect(void **state)
+{
+	static const char text[] = "# 0 \"a.cc\"\n# 0 \"<built-in>\"\n"
+		"x = integer_sequence<_Tp, __integer_pack(_Num)...>;\n"
+		"y = _Index_tuple<__integer_pack(_Num)...>;\n"
+		"z = __integer_pack(_Num);\n";
+	_cleanup_(freep) char *cxx = dialect_view(text, strlen(text), LANG_CXX);
+	_cleanup_(freep) char *c = dialect_view(text, strlen(text), LANG_C);
+	_cleanup_(freep) char *bare = dialect_view("int a;\nint b;\n", 14, LANG_C);
+
+	(void)state;
+	assert_string_equal(cxx, "# 0 \"a.cc\"\n#include \"vprof\"\n"
+		"x = __make_integer_seq<integer_sequence,_Tp,_Num> ;\n"
+		"y = __make_integer_seq<_Ours,size_t,_Num>;\n"
+		"z = __integer_pack(_Num);\n");
+	assert_non_null(strstr(c, "#include \"vprof\"\nx = integer_sequence<_Tp, __integer_pack"));
+	assert_string_equal(bare, "int a;\nint b;\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_braces),
+		cmocka_unit_test(test_dialect),
 		cmocka_unit_test(test_locations),
 		cmocka_unit_test(test_location_matches),
 		cmocka_unit_test(test_expressions),
