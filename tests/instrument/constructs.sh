@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Each construct of constructs.txt, compiled plainly and through the launcher with every function
-# probed: the output must be the same, and each function probed or skipped as the table says.
+# Each construct of constructs*.txt, compiled plainly and through the launcher with every function
+# probed: the output must be the same, not recorded and recorded, and each function probed or skipped
+# as the table says.
 set -u
 : "${srcdir:=.}" "${builddir:=$PWD}"
 launch=$PWD/tests/instrument/launch
@@ -12,14 +13,17 @@ trap 'rm -rf "$work"' EXIT
 failed=0 tried=0
 
 # One file per case: NAME.c or NAME.cc, and NAME.meta with its keys.
+twice=$(cat "$source"/tests/instrument/constructs*.txt | grep '^== ' | sort | uniq -d)
+[ -z "$twice" ] || { echo "constructs: two are called $twice"; exit 99; }
 awk -v dir="$work" '
+	FNR == 1	{ name = "" }
 	/^== /	{ name = $2; code = 0; ext = "c"; next }
 	name == ""	{ next }
 	/^lang: c\+\+/	{ if (!code) ext = "cc" }
 	!code && /^--$/	{ code = 1; next }
 	!code	{ print > (dir "/" name ".meta") }
 	code	{ print > (dir "/" name "." ext) }
-' "$source/tests/instrument/constructs.txt"
+' "$source"/tests/instrument/constructs*.txt
 
 value() {		# META KEY DEFAULT
 	v=$(sed -n "s/^$2: //p" "$1")
@@ -29,6 +33,17 @@ value() {		# META KEY DEFAULT
 fail() {
 	echo "FAIL: $name $compiler -std=$std: $*"
 	failed=$((failed + 1))
+}
+
+# Recorded as well: every function all the time.  No interval is defined, so nothing comes of it (3).
+recorded() {
+	rm -rf "$work/data" && mkdir -p "$work/data/build" || exit 99
+	printf 'vprof-plan 1\nall always\n' > "$work/data/build/plan"
+	"$runtime/vprof" -d "$work/data" record -- \
+		sh -c '"$0" > "$1.out"; echo $? > "$1.status"' "$work/probed" "$work/recorded" 2> "$work/err"
+	[ $? = 3 ] || { fail "is not recorded"; cat "$work/err"; }
+	[ "$(cat "$work/recorded.status")" = $plain ] && cmp -s "$work/plain.out" "$work/recorded.out" ||
+		fail "output differs when recorded"
 }
 
 one() {			# name, file, compiler and std are set
@@ -43,9 +58,11 @@ one() {			# name, file, compiler and std are set
 	"$work/plain" > "$work/plain.out"; plain=$?
 	"$work/probed" > "$work/probed.out"; probed=$?
 	[ $plain = $probed ] && cmp -s "$work/plain.out" "$work/probed.out" || fail "output differs"
+	recorded
 	"$launch" -b "$work/build" -P > "$work/places"
 	grep untouched "$work/places" && fail "compiled untouched"
 	"$launch" -b "$work/build" -l > "$work/list"
+	: > "$work/named"
 	for e in $expect; do
 		function=$(echo "$e" | sed 's/\(.\)=.*/\1/; s/operator_bool/operator bool/')
 		state=$(echo "$e" | sed 's/^[^=]*=//; s/_/ /g')
@@ -55,14 +72,21 @@ one() {			# name, file, compiler and std are set
 				sub(/^[0-9]+ /, "", rest); if (rest == s) found = 1 }
 			END { exit !found }' "$work/list" ||
 			{ fail "$function is not '$state':"; cat "$work/list"; }
+		printf '%s\n' "$function" >> "$work/named"
 	done
+	[ "$others" = any ] || awk 'FILENAME != ARGV[2] { named[$0] = 1; next }
+		!/ probed$/ { n = $0; sub(/ [0-9]+ .*/, "", n); if (!(n in named)) { print; bad = 1 } }
+		END { exit bad }' "$work/named" "$work/list" || fail "so much is not probed"
 }
 
+# CONSTRUCTS=name,name...: only those
 for meta in "$work"/*.meta; do
 	name=$(basename "$meta" .meta)
+	case ",${CONSTRUCTS:-$name}," in *",$name,"*) ;; *) continue ;; esac
 	file=$(ls "$work/$name".c*)
 	expect=$(value "$meta" expect '')
 	flags=$(value "$meta" flags '')
+	others=$(value "$meta" others any)
 	for compiler in $(value "$meta" cc 'gcc clang'); do
 		case $file in *.cc) compiler=$(echo "$compiler" | sed 's/gcc/g++/; s/clang/clang++/');; esac
 		command -v "$compiler" > "$work/which" || continue
