@@ -14,6 +14,7 @@
  *			ranks hold				paper_confidence.c, ranks.c)
  *	inherent work	what it explains, whose the rest is	(work.c)
  *	parts		what slow intervals have more of	(parts.c)
+ *	common causes	parts that vary together		(common.c)
  *	observed calls	what the call graph does not know	(observed.c)
  *
  * Everything works on integers that are sums, up to the last division, so the findings depend
@@ -46,6 +47,7 @@ static void run_passes(struct analysis *a)
 	find_factors(a);
 	explain_by_work(a);
 	find_parts(a);
+	find_common_causes(a);
 	find_observed_calls(a);
 	warn(a);
 	sort_parts(a->f);

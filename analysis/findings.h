@@ -153,6 +153,18 @@ struct part {
 	double slow_presence, fast_presence;	/* fractions of these in which it took time */
 };
 
+struct common_member {
+	uint32_t part;			/* index into findings.parts */
+	double contribution;		/* to what the cause moves the latency by; they may not add up to 1 */
+};
+
+/* Parts that vary together, more than each for itself. */
+struct common_cause {
+	double explained;		/* of Var(T), by the principal component */
+	double own;			/* sum of Var of the members, of Var(T) */
+	VEC(struct common_member) members;	/* largest first; array in the arena */
+};
+
 #define TAIL_QUANTILE_DEFAULT 0.99
 #define TAIL_INTERVALS_MIN 100		/* fewer say nothing about the tail */
 
@@ -211,6 +223,7 @@ struct findings {
 	VEC(struct covariance) covariances;
 	VEC(struct factor) factors;	/* in no particular order */
 	VEC(struct part) parts;		/* what slow intervals have more of comes first */
+	VEC(struct common_cause) common_causes;	/* best first */
 	VEC(struct interval_row) intervals;	/* in order of start, sid */
 	VEC(struct warning) warnings;
 	VEC(struct observed_call) observed;	/* of the whole run, in order of the keys */

@@ -159,10 +159,15 @@ static int compare_texts(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "");
 }
 
+struct sorted_part {
+	struct part part;
+	uint32_t before;		/* where it was */
+};
+
 /* What is most different in slow intervals comes first. */
 static int compare_parts(const void *x, const void *y)
 {
-	const struct part *a = x, *b = y;
+	const struct part *a = &((const struct sorted_part *)x)->part, *b = &((const struct sorted_part *)y)->part;
 	int r;
 
 	if (part_extra(a) != part_extra(b))
@@ -201,6 +206,20 @@ void find_parts(struct analysis *a)
 
 void sort_parts(struct findings *f)
 {
-	if (f->parts.cnt > 1)
-		qsort(f->parts.items, f->parts.cnt, sizeof(*f->parts.items), compare_parts);
+	size_t cnt = f->parts.cnt;
+	_cleanup_(freep) struct sorted_part *sorted = xcalloc(cnt + 1, sizeof(*sorted));
+	_cleanup_(freep) uint32_t *after = xcalloc(cnt + 1, sizeof(*after));
+
+	for (uint32_t i = 0; i < cnt; i++)
+		sorted[i] = (struct sorted_part){ f->parts.items[i], i };
+	if (cnt > 1)
+		qsort(sorted, cnt, sizeof(*sorted), compare_parts);
+	for (uint32_t i = 0; i < cnt; i++) {
+		f->parts.items[i] = sorted[i].part;
+		after[sorted[i].before] = i;
+	}
+	for (size_t i = 0; i < f->common_causes.cnt; i++)
+		for (size_t k = 0; k < f->common_causes.items[i].members.cnt; k++)
+			f->common_causes.items[i].members.items[k].part =
+				after[f->common_causes.items[i].members.items[k].part];
 }

@@ -78,6 +78,7 @@ void find_confidence(struct analysis *a, const uint32_t *factor_of_node);
 void explain_by_work(struct analysis *a);	/* work.c: f->work, work_share */
 void find_parts(struct analysis *a);		/* parts.c: f->parts */
 void sort_parts(struct findings *f);		/* ... when part_times is not needed any more */
+void find_common_causes(struct analysis *a);	/* common.c: f->common_causes, of unsorted parts */
 void find_observed_calls(struct analysis *a);	/* observed.c: f->observed */
 void warn(struct analysis *a);			/* warnings.c: f->warnings */
 

@@ -222,6 +222,25 @@ static void warn_drift(struct analysis *a, const struct drift *d)
 		      "what grows", d->first_ns / 1000, d->last_ns / 1000, d->between * 100, str_cstr(&name));
 }
 
+/* The largest of the pairs that surely make up for each other. */
+static void warn_hedge(struct analysis *a)
+{
+	const struct factor *worst = NULL;
+
+	for (size_t i = 0; i < a->f->factors.cnt; i++) {
+		const struct factor *x = &a->f->factors.items[i];
+
+		if (x->kind == FACTOR_PAIR && x->share < -FACTORS_THRESHOLD_DEFAULT && x->has_ci95 &&
+		    x->ci95[1] < 0 && (!worst || x->share < worst->share))
+			worst = x;
+	}
+	if (worst)
+		findings_warn(a->f, "hedge",
+			      "%s and %s make up for each other (%.0f %% of the variance): where one takes longer the "
+			      "other takes less, so change both, or look at what divides the time between them",
+			      worst->functions[0], worst->functions[1], 100 * worst->share);
+}
+
 static void warn_mixture(struct analysis *a, const struct drift *d)
 {
 	struct mixture m = mixture_of(a->latencies_ns, a->m->n, d->moves);
@@ -245,6 +264,7 @@ void warn(struct analysis *a)
 	warn_carriers(a);
 	warn_drift(a, &drift);
 	warn_mixture(a, &drift);
+	warn_hedge(a);
 	warn_probing(a);
 	if (a->autocorrelated)
 		findings_warn(a->f, "autocorrelated",

@@ -12,6 +12,7 @@
 #include "base/banned.h"
 #include "base/table.h"
 #include "base/utf8.h"
+#include "report/common.h"
 #include "report/output.h"
 #include "report/style.h"
 #include "report/views.h"
@@ -308,6 +309,8 @@ void factors_text(const struct style *s, const struct view_input *in)
 		print_table(&d);
 	for (size_t i = 0; i < cnt; i++)
 		print_becauses(s, factor_at(&d, i), i + 1);
+	if (!d.paper)
+		print_common(s, in);
 	print_notes(&d);
 	if (more)
 		fprintf(s->out, "%s %zu more factor%s (--all)\n", glyphs_of(s)->ellipsis, more,
@@ -446,6 +449,8 @@ json_t *factors_json(const struct view_input *in)
 	json_set(o, "quantile", json_number(in->findings->tail.quantile));
 	json_set(o, "factors", list);
 	json_set(o, "after_work", after_work_json(in));
+	json_set(o, "common_causes", common_causes_json(in->findings));
+	json_set(o, "hedges", hedges_json(in->findings));
 	return o;
 }
 

@@ -2,7 +2,7 @@
 /*
  * results.c - findings in and out of vprof.db.
  *
- * A struct findings is one row of `finding` and the rows of eleven tables that name it; what is
+ * A struct findings is one row of `finding` and the rows of thirteen tables that name it; what is
  * read equals what was written, doubles bit for bit (but -0 comes back as 0: SQLite's doing).
  * Analysing a run again replaces its finding under the same id, so that "the one first written"
  * stays the first.
@@ -101,6 +101,16 @@ static const struct column part_columns[] = {
 	COL_REAL(struct part, fast_mean_ns),
 	COL_REAL(struct part, slow_presence),
 	COL_REAL(struct part, fast_presence),
+};
+
+static const struct column cause_columns[] = {
+	COL_REAL(struct common_cause, explained),
+	COL_REAL(struct common_cause, own),
+};
+
+static const struct column member_columns[] = {
+	COL_U32(struct common_member, part),
+	COL_REAL(struct common_member, contribution),
 };
 
 static const struct column node_columns[] = {
@@ -233,6 +243,17 @@ static int write_factor(struct store *s, int64_t finding, size_t id, const struc
 	return r;
 }
 
+static int write_cause(struct store *s, int64_t finding, size_t id, const struct common_cause *c,
+		       struct diag *reterr)
+{
+	int r = INSERT(s, STMT_CAUSE_INSERT, KEYS2(finding, id), cause_columns, c, reterr);
+
+	for (size_t i = 0; r == 0 && i < c->members.cnt; i++)
+		r = INSERT(s, STMT_MEMBER_INSERT, KEYS3(finding, id, i), member_columns,
+			   &c->members.items[i], reterr);
+	return r;
+}
+
 static int write_rows(struct store *s, int64_t id, const struct findings *f, struct diag *reterr)
 {
 	int r = 0;
@@ -245,6 +266,8 @@ static int write_rows(struct store *s, int64_t id, const struct findings *f, str
 		r = INSERT(s, STMT_WORK_INSERT, KEYS1(id), work_columns, &f->work, reterr);
 	for (size_t i = 0; r == 0 && i < f->parts.cnt; i++)
 		r = INSERT(s, STMT_PART_INSERT, KEYS2(id, i), part_columns, &f->parts.items[i], reterr);
+	for (size_t i = 0; r == 0 && i < f->common_causes.cnt; i++)
+		r = write_cause(s, id, i, &f->common_causes.items[i], reterr);
 	for (size_t i = 0; r == 0 && i < f->nodes.cnt; i++)
 		r = INSERT(s, STMT_NODE_INSERT, KEYS1(id), node_columns, &f->nodes.items[i], reterr);
 	for (size_t i = 0; r == 0 && i < f->covariances.cnt; i++)
@@ -287,6 +310,7 @@ static int take_id(struct store *s, uint32_t run, const char *interval, int64_t 
 		STMT_FACTOR_CALL_SITES_DELETE, STMT_BECAUSE_DELETE, STMT_INTERVALS_DELETE,
 		STMT_WARNINGS_DELETE, STMT_INTERVAL_NAMES_DELETE, STMT_PROBING_DELETE,
 		STMT_TAIL_DELETE, STMT_WORK_DELETE, STMT_PARTS_DELETE,
+		STMT_CAUSES_DELETE, STMT_MEMBERS_DELETE,
 		STMT_FINDING_DELETE,
 	};
 	sqlite3_stmt *st = NULL;
@@ -362,6 +386,42 @@ static int read_part(struct reading *x, sqlite3_stmt *st)
 	return READ(x, st, 0, part_columns, VEC_EXTEND(&x->f->parts));
 }
 
+/* Arrays within rows live in the arena: grown by doubling, the old copy is left to it. */
+static void *arena_grown(struct arena *a, const void *items, size_t cnt, size_t *cap, size_t size)
+{
+	void *bigger;
+
+	if (cnt < *cap)
+		return (void *)items;
+	*cap = *cap ? *cap * 2 : 4;
+	bigger = arena_alloc(a, *cap * size);
+	if (cnt)
+		memcpy(bigger, items, cnt * size);
+	return bigger;
+}
+
+static int read_cause(struct reading *x, sqlite3_stmt *st)
+{
+	return READ(x, st, 0, cause_columns, VEC_EXTEND(&x->f->common_causes));
+}
+
+static int read_member(struct reading *x, sqlite3_stmt *st)
+{
+	int64_t id = sqlite3_column_int64(st, 0);
+	struct common_cause *c;
+	struct common_member *m;
+	int r;
+
+	if (id < 0 || id >= (int64_t)x->f->common_causes.cnt)
+		return -EBADMSG;
+	c = &x->f->common_causes.items[id];
+	c->members.items = arena_grown(x->f->arena, c->members.items, c->members.cnt, &c->members.cap,
+				       sizeof(*c->members.items));
+	m = &c->members.items[c->members.cnt++];
+	r = READ(x, st, 1, member_columns, m);
+	return r == 0 && m->part >= x->f->parts.cnt ? -EBADMSG : r;
+}
+
 static int read_node(struct reading *x, sqlite3_stmt *st)
 {
 	struct node *n = VEC_EXTEND(&x->f->nodes);
@@ -399,20 +459,6 @@ static struct factor *parent_factor(struct reading *x, sqlite3_stmt *st)
 	int64_t id = sqlite3_column_int64(st, 0);
 
 	return id >= 0 && id < (int64_t)x->f->factors.cnt ? &x->f->factors.items[id] : NULL;
-}
-
-/* Arrays of factors live in the arena: grown by doubling, the old copy is left to it. */
-static void *arena_grown(struct arena *a, const void *items, size_t cnt, size_t *cap, size_t size)
-{
-	void *bigger;
-
-	if (cnt < *cap)
-		return (void *)items;
-	*cap = *cap ? *cap * 2 : 4;
-	bigger = arena_alloc(a, *cap * size);
-	if (cnt)
-		memcpy(bigger, items, cnt * size);
-	return bigger;
 }
 
 static int read_call_site(struct reading *x, sqlite3_stmt *st)
@@ -471,6 +517,8 @@ static const struct {
 	{ STMT_TAIL_READ, read_tail, "tail" },
 	{ STMT_WORK_READ, read_work, "inherent_work" },
 	{ STMT_PARTS_READ, read_part, "part" },
+	{ STMT_CAUSES_READ, read_cause, "common_cause" },
+	{ STMT_MEMBERS_READ, read_member, "common_member" },
 	{ STMT_NODES_READ, read_node, "node" },
 	{ STMT_COVARIANCES_READ, read_covariance, "covariance" },
 	{ STMT_FACTORS_READ, read_factor, "factor" },

@@ -14,9 +14,9 @@
 --	  WHERE f.kind = 'wait' ORDER BY f.share DESC;
 
 PRAGMA application_id = 0x7670726f;	-- "vpro"
-PRAGMA user_version = 11;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
+PRAGMA user_version = 12;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
 					-- 6: iteration_start, answer, planned; 7: ci95; 8: interval.root_only; 9: ranks, paper_ci95; 10: tail, part;
-					-- 11: inherent_work
+					-- 11: inherent_work; 12: common_cause
 -- Run over a database of an older version this adds the tables that it lacks; store.c adds columns.
 
 -- ---- the project, from the scan records of the last build ----
@@ -282,6 +282,23 @@ CREATE TABLE IF NOT EXISTS part (			-- a function's own running time, or its wai
 	slow_presence	REAL NOT NULL,		-- fraction of the slow intervals in which it took time
 	fast_presence	REAL NOT NULL,
 	PRIMARY KEY (finding, position)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS common_cause (		-- parts that vary together, more than each for itself
+	finding		INTEGER NOT NULL REFERENCES finding(id),
+	id		INTEGER NOT NULL,
+	explained	REAL NOT NULL,		-- of the variance, by the principal component
+	own		REAL NOT NULL,		-- sum of its members' variances, of the variance
+	PRIMARY KEY (finding, id)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS common_member (
+	finding		INTEGER NOT NULL REFERENCES finding(id),
+	cause		INTEGER NOT NULL,	-- common_cause.id
+	position	INTEGER NOT NULL,
+	part		INTEGER NOT NULL,	-- part.position
+	contribution	REAL NOT NULL,		-- to what the cause moves the latency by
+	PRIMARY KEY (finding, cause, position)
 ) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS interval (			-- every completed interval

@@ -131,6 +131,8 @@ static const char *const texts[] = {
 	[STMT_PROBING_DELETE] = "DELETE FROM probing WHERE finding = ?1",
 	[STMT_TAIL_DELETE] = "DELETE FROM tail WHERE finding = ?1",
 	[STMT_WORK_DELETE] = "DELETE FROM inherent_work WHERE finding = ?1",
+	[STMT_CAUSES_DELETE] = "DELETE FROM common_cause WHERE finding = ?1",
+	[STMT_MEMBERS_DELETE] = "DELETE FROM common_member WHERE finding = ?1",
 	[STMT_PARTS_DELETE] = "DELETE FROM part WHERE finding = ?1",
 
 	[STMT_FINDING_INSERT] =
@@ -178,6 +180,11 @@ static const char *const texts[] = {
 		" fast_mean_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
 	[STMT_WORK_INSERT] =
 		"INSERT INTO inherent_work(finding, names, count, explained) VALUES (?1, ?2, ?3, ?4)",
+	[STMT_CAUSE_INSERT] =
+		"INSERT INTO common_cause(finding, id, explained, own) VALUES (?1, ?2, ?3, ?4)",
+	[STMT_MEMBER_INSERT] =
+		"INSERT INTO common_member(finding, cause, position, part, contribution)"
+		" VALUES (?1, ?2, ?3, ?4, ?5)",
 	[STMT_PART_INSERT] =
 		"INSERT INTO part(finding, position, function, file, wait, mean_ns, share, tail_share,"
 		" tail_ci95_low, tail_ci95_high, slow_mean_ns, fast_mean_ns, slow_presence,"
@@ -222,6 +229,11 @@ static const char *const texts[] = {
 		"SELECT quantile, from_ns, count, mean_ns, fast_to_ns, fast_count, fast_mean_ns"
 		" FROM tail WHERE finding = ?1",
 	[STMT_WORK_READ] = "SELECT names, count, explained FROM inherent_work WHERE finding = ?1",
+	[STMT_CAUSES_READ] =
+		"SELECT explained, own FROM common_cause WHERE finding = ?1 ORDER BY id",
+	[STMT_MEMBERS_READ] =
+		"SELECT cause, part, contribution FROM common_member WHERE finding = ?1"
+		" ORDER BY cause, position",
 	[STMT_PARTS_READ] =
 		"SELECT function, file, wait, mean_ns, share, tail_share, tail_ci95_low,"
 		" tail_ci95_high, slow_mean_ns, fast_mean_ns, slow_presence, fast_presence FROM part"

@@ -3,7 +3,7 @@
  * store.c - opening vprof.db: is it ours, is it of a version we know, does it have its tables?
  *
  *	no file, or an empty one	nothing was recorded yet; created if the caller writes
- *	application_id is "vpro"	ours; user_version 11 is this program's, a lower one gets what it lacks, a higher one is newer
+ *	application_id is "vpro"	ours; user_version 12 is this program's, a lower one gets what it lacks, a higher one is newer
  *	anything else			not ours, and never touched
  */
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "store/store.h"
 
 #define APPLICATION_ID 0x7670726f	/* "vpro", as in schema.sql */
-#define SCHEMA_VERSION 11
+#define SCHEMA_VERSION 12
 #define LOCK_PATIENCE_MS 10000
 
 static const char schema[] =

@@ -167,9 +167,26 @@ static void same_tail(const struct findings *a, const struct findings *b)
 		same_part(&a->parts.items[i], &b->parts.items[i]);
 }
 
+static void same_causes(const struct findings *a, const struct findings *b)
+{
+	assert_int_equal(a->common_causes.cnt, b->common_causes.cnt);
+	for (size_t i = 0; i < a->common_causes.cnt; i++) {
+		const struct common_cause *x = &a->common_causes.items[i], *y = &b->common_causes.items[i];
+
+		same_double(x->explained, y->explained);
+		same_double(x->own, y->own);
+		assert_int_equal(x->members.cnt, y->members.cnt);
+		for (size_t k = 0; k < x->members.cnt; k++) {
+			assert_int_equal(x->members.items[k].part, y->members.items[k].part);
+			same_double(x->members.items[k].contribution, y->members.items[k].contribution);
+		}
+	}
+}
+
 void same_findings(const struct findings *a, const struct findings *b)
 {
 	same_tail(a, b);
+	same_causes(a, b);
 	same_text(a->work.names, b->work.names);
 	assert_true(a->work.interval_cnt == b->work.interval_cnt);
 	same_double(a->work.explained, b->work.explained);

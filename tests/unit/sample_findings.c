@@ -135,6 +135,11 @@ static void add_parts(struct findings *f)
 		.function = "handle_request", .file = "server.c", .mean_ns = 757000, .share = .39,
 		.tail_share = .27, .has_tail = true, .slow_mean_ns = 740000, .fast_mean_ns = 350000,
 		.slow_presence = 1, .fast_presence = 1 });
+	VEC_ADD(&f->common_causes, (struct common_cause){ .explained = .4, .own = .1 });
+	f->common_causes.items[0].members.items = ARENA_NEW(f->arena, struct common_member, 2);
+	f->common_causes.items[0].members.items[0] = (struct common_member){ 1, .7 };
+	f->common_causes.items[0].members.items[1] = (struct common_member){ 0, .3 };
+	f->common_causes.items[0].members.cnt = f->common_causes.items[0].members.cap = 2;
 	f->work = (struct inherent_work){ "bytes, rows", 3990, .35 };
 	f->tail = (struct tail){ TAIL_QUANTILE_DEFAULT, 2840000, 120, 2840000, 400000, 2010, 400000 };
 }

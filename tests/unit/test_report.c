@@ -277,6 +277,12 @@ static void want_confidence(json_t *o)
 	want_string(o, "after_work/factors/0/wait", "queue");
 	want_number(o, "after_work/factors/0/rank", 1);
 	want_string(o, "after_work/factors/1/wait", "lock");
+	want_number(o, "common_causes/0/explained", .4);
+	want_number(o, "common_causes/0/own", .1);
+	want_string(o, "common_causes/0/members/0/function", "handle_request");
+	want_string(o, "common_causes/0/members/1/wait", "lock");
+	want_number(o, "common_causes/0/members/1/contribution", .3);
+	assert_int_equal(json_array_size(at(o, "hedges")), 0);
 }
 
 static void test_factors_json(void **state)
@@ -338,46 +344,6 @@ static void test_factors_json(void **state)
 		return;
 	}
 	fail_msg("no pair");
-}
-
-static void test_tail_json(void **state)
-{
-	_cleanup_(findings_freep) struct findings *f = sample_server();
-	_cleanup_(freep) char *csv = NULL;
-	struct view_input in = input_of(f);
-	json_t *o = json_of("tail", &in);
-
-	(void)state;
-	want_string(o, "schema", "vprof.tail/1");
-	want_interval(o);
-	want_number(o, "quantile", .99);
-	want_number(o, "slow/from_ns", 2840000);
-	want_number(o, "slow/count", 120);
-	want_number(o, "fast/mean_ns", 400000);
-	want_string(o, "parts/0/function", "log_append");
-	want_string(o, "parts/0/kind", "wait");
-	want_string(o, "parts/0/wait", "lock");
-	want_number(o, "parts/0/tail_share", .73);
-	want_number(o, "parts/0/tail_ci95/0", .66);
-	want_number(o, "parts/0/extra_ns", 2050000);
-	want_string(o, "parts/1/kind", "body");
-	want_null(o, "parts/1/wait");
-	want_null(o, "parts/1/tail_ci95");
-	json_decref(o);
-	/* handle_request first: more in slow intervals than on average, log_append less. */
-	f->parts.items[0].slow_mean_ns = 1;
-	f->parts.items[1].slow_mean_ns = 800000;
-	f->parts.items[0].has_tail = false;
-	o = json_of("tail", &in);
-	want_string(o, "parts/0/function", "handle_request");
-	want_null(o, "parts/1/tail_share");
-	json_decref(o);
-	o = json_of("slow-vs-fast", &in);
-	want_string(o, "schema", "vprof.slow-vs-fast/1");
-	want_string(o, "parts/0/function", "log_append");
-	json_decref(o);
-	csv = csv_of("slow-vs-fast", &in);
-	assert_non_null(strstr(csv, "\nbody,handle_request,server.c,,0.27"));
 }
 
 static void test_variance_tree_json(void **state)
@@ -576,7 +542,6 @@ int main(void)
 		cmocka_unit_test(test_odd_findings),
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_factors_json),
-		cmocka_unit_test(test_tail_json),
 		cmocka_unit_test(test_variance_tree_json),
 		cmocka_unit_test(test_intervals_json),
 		cmocka_unit_test(test_histogram_json),

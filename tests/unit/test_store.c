@@ -82,7 +82,7 @@ static void test_open(void **state)
 	expect_open(true, EXIT_DATA, "not a database");
 	write_db("");
 	store_close(open_store());
-	run_sql("PRAGMA user_version = 12");
+	run_sql("PRAGMA user_version = 13");
 	expect_open(true, EXIT_DATA, "newer vprof");
 }
 
@@ -369,6 +369,8 @@ static void test_damaged(void **state)
 		{ "UPDATE interval SET start_ns = -9223372036854775807 - 1", "interval" },
 		{ "UPDATE because_of SET factor = 6", "because_of" },
 		{ "UPDATE factor_call_site SET factor = -1", "factor_call_site" },
+		{ "UPDATE common_member SET part = 2", "common_member" },
+		{ "UPDATE common_member SET cause = 1", "common_member" },
 		{ "UPDATE part SET wait = 'lokc' WHERE position = 0", "part" },
 	};
 
@@ -389,7 +391,8 @@ static void test_damaged(void **state)
 			     "DELETE FROM covariance; DELETE FROM factor; DELETE FROM because_of;"
 			     "DELETE FROM factor_call_site; DELETE FROM interval;"
 			     "DELETE FROM warning; DELETE FROM interval_name; DELETE FROM tail;"
-			     "DELETE FROM part; DELETE FROM inherent_work", NULL, NULL, NULL);
+			     "DELETE FROM part; DELETE FROM inherent_work; DELETE FROM common_cause;"
+			     "DELETE FROM common_member", NULL, NULL, NULL);
 	}
 }
 

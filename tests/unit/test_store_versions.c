@@ -32,6 +32,7 @@ static const char *const downgrades[] = {
 	      "ALTER TABLE factor DROP COLUMN paper_ci95_high;"
 	      "ALTER TABLE factor DROP COLUMN paper_resolved",
 	[9] = "DROP TABLE tail; DROP TABLE part",
+	[11] = "DROP TABLE common_cause; DROP TABLE common_member",
 	[10] = "DROP TABLE inherent_work; ALTER TABLE factor DROP COLUMN work_share",
 };
 
@@ -118,6 +119,7 @@ static void check_columns(struct store *s, unsigned version)
 	assert_true(f->factors.items[0].share == .61);
 	assert_int_equal(f->parts.cnt, version > 9 ? 2 : 0);
 	assert_int_equal(f->work.names != NULL, version > 10);
+	assert_int_equal(f->common_causes.cnt, version > 11);
 	assert_int_equal(f->factors.items[0].has_work_share, version > 10);
 	assert_true(f->tail.quantile == TAIL_QUANTILE_DEFAULT);
 }
