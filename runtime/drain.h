@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drain.h - the drainer's own parts: the trace file, and records on their way into it.
+ * drain.h - the drainer's own parts: records on their way into the trace file.
  */
 #ifndef RUNTIME_DRAIN_H
 #define RUNTIME_DRAIN_H
 
-#include <zstd.h>
 #include "runtime/arena.h"
 #include "runtime/drainer.h"
 #include "trace/encode.h"
+#include "trace/file.h"
 #include "trace/format.h"
-
-struct trace_file {
-	int fd;
-	ZSTD_CCtx *zstd;
-	unsigned char *packed;		/* packed_cap bytes */
-	size_t packed_cap;
-	uint64_t bytes;			/* length: the end of the last whole block */
-	bool full;			/* the disk is: nothing more is written */
-};
 
 struct drainer {
 	struct trace_file file;
@@ -31,12 +22,6 @@ struct drainer {
 	uint32_t functions_written, labels_written;
 	struct drainer_stats stats;
 };
-
-/* file.c: 0 or a negative errno for the first two; a full disk is a state, not an error. */
-int trace_file_open(struct trace_file *f, const char *path);
-int trace_file_close(struct trace_file *f);
-void trace_file_block(struct trace_file *f, enum trace_block_kind kind, const void *data,
-		      size_t len);
 
 /* new_arena.c: 0 or a negative errno */
 int drain_make_arena(struct drainer *d, const struct drainer_options *o);

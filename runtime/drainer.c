@@ -65,7 +65,7 @@ int drainer_open(const struct drainer_options *o, struct drainer **ret, struct d
 		drainer_free(d);
 		return diag_set(reterr, EXIT_ENVIRONMENT, -ENOMEM, "out of memory");
 	}
-	r = trace_file_open(&d->file, o->trace_path);
+	r = trace_file_open(&d->file, o->trace_path, TRACE_MAGIC, TRACE_VERSION);
 	if (r) {
 		drainer_free(d);
 		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot write trace '%s': %s",

@@ -1,38 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * raw.c - the bytes of a trace file -> struct raw.  Nothing in the file is believed: sizes are
- * checked before memory is taken, numbers before they are used as indexes.
- *
- * The file is cut where its last block is not whole: a recorder that was killed leaves that, and
- * all before is good.  A block that is whole but does not match its checksum is damage.
+ * raw.c - the blocks of a trace file (blocks.h) -> struct raw.  Nothing in them is believed: numbers
+ * are checked before they are used as indexes.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <zstd.h>
 #include "base/banned.h"
+#include "trace/blocks.h"
 #include "trace/encode.h"
 #include "trace/raw.h"
 
-enum { RATIO_MAX = 512 };	/* zstd makes no trace smaller than that: a bomb */
-
-struct source {
-	const char *path;
-	int fd;
-	uint64_t at, size;
-	unsigned char *packed, *plain;
-	struct diag *reterr;
-};
-
-static int read_blocks(struct raw *r, struct source *s);
-static int decode_block(struct raw *r, const struct source *s, uint32_t kind, size_t len);
-
-static int damaged(const struct source *s, const char *what)
-{
-	return diag_set(s->reterr, EXIT_DATA, -EBADMSG, "trace '%s' is damaged at byte %llu: %s",
-			s->path, (unsigned long long)s->at, what);
-}
+static int decode_block(struct raw *r, const struct blocks *b, struct diag *reterr);
 
 void raw_release(struct raw *r)
 {
@@ -45,74 +23,17 @@ void raw_release(struct raw *r)
 	VEC_RELEASE(&r->anchors);
 }
 
-/* false: the file ends before len bytes, or cannot be read. */
-static bool read_at(const struct source *s, void *data, size_t len, uint64_t at)
-{
-	for (size_t done = 0; done < len;) {
-		ssize_t n = pread(s->fd, (char *)data + done, len - done, (off_t)(at + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		done += (size_t)n;
-	}
-	return true;
-}
-
 int raw_read(struct raw *r, const char *path, struct diag *reterr)
 {
-	_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	_cleanup_(freep) unsigned char *packed = xmalloc(ZSTD_COMPRESSBOUND(TRACE_BLOCK_RAW_MAX));
-	_cleanup_(freep) unsigned char *plain = xmalloc(TRACE_BLOCK_RAW_MAX);
-	struct source s = { path, fd, 0, 0, packed, plain, reterr };
-	struct trace_header header;
-	struct stat st;
+	struct blocks b;
+	int err = blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION, reterr);
 
 	r->thread_of = map_new();
-	if (fd < 0 || fstat(fd, &st))
-		return diag_set(reterr, EXIT_DATA, -errno, "cannot read trace '%s': %s", path,
-				strerror(errno));
-	s.size = (uint64_t)st.st_size;
-	if (!read_at(&s, &header, sizeof(header), 0) || header.magic != TRACE_MAGIC)
-		return diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' is not a vprof trace", path);
-	if (header.version != TRACE_VERSION || header.header_bytes != sizeof(header))
-		return diag_set(reterr, EXIT_DATA, -EBADMSG,
-				"trace '%s' has format version %u; this vprof reads version %u",
-				path, header.version, TRACE_VERSION);
-	s.at = sizeof(header);
-	return read_blocks(r, &s);
-}
-
-static int read_blocks(struct raw *r, struct source *s)
-{
-	struct trace_block block;
-	size_t len;
-	int err;
-
-	for (; s->at < s->size; s->at += sizeof(block) + block.stored_bytes) {
-		r->cut_bytes = s->size - s->at;
-		if (!read_at(s, &block, sizeof(block), s->at))
-			return 0;
-		if (block.magic != TRACE_BLOCK_MAGIC)
-			return damaged(s, "no block begins here");
-		if (!block.raw_bytes || block.raw_bytes > TRACE_BLOCK_RAW_MAX ||
-		    block.stored_bytes > ZSTD_COMPRESSBOUND(TRACE_BLOCK_RAW_MAX) ||
-		    block.raw_bytes / RATIO_MAX > block.stored_bytes)
-			return damaged(s, "a block of impossible size");
-		if (!read_at(s, s->packed, block.stored_bytes, s->at + sizeof(block)))
-			return 0;
-		if (encode_checksum(s->packed, block.stored_bytes) != block.checksum)
-			return damaged(s, "the checksum of a block is wrong");
-		len = ZSTD_decompress(s->plain, block.raw_bytes, s->packed, block.stored_bytes);
-		if (ZSTD_isError(len) || len != block.raw_bytes)
-			return damaged(s, "a block cannot be unpacked");
-		err = decode_block(r, s, block.kind, len);
-		if (err)
-			return err;
-	}
-	r->cut_bytes = 0;
-	return 0;
+	while (!err && blocks_next(&b, &err, reterr))
+		err = decode_block(r, &b, reterr);
+	r->cut_bytes = b.cut_bytes;
+	blocks_close(&b);
+	return err;
 }
 
 uint32_t raw_find_thread(const struct raw *r, uint64_t serial)
@@ -238,11 +159,11 @@ static void decode_anchors(struct raw *r, struct decoder *d)
 	}
 }
 
-static int decode_block(struct raw *r, const struct source *s, uint32_t kind, size_t len)
+static int decode_block(struct raw *r, const struct blocks *b, struct diag *reterr)
 {
-	struct decoder d = { s->plain, s->plain + len, false };
+	struct decoder d = { b->plain, b->plain + b->len, false };
 
-	switch (kind) {
+	switch (b->kind) {
 	case BLOCK_CHUNKS:
 		decode_chunks(r, &d);
 		break;
@@ -260,7 +181,7 @@ static int decode_block(struct raw *r, const struct source *s, uint32_t kind, si
 		r->lost_since = decode_varint(&d);
 		break;
 	default:
-		return damaged(s, "a block of unknown kind");
+		return blocks_damaged(b, "a block of unknown kind", reterr);
 	}
-	return d.bad ? damaged(s, "a record makes no sense") : 0;
+	return d.bad ? blocks_damaged(b, "a record makes no sense", reterr) : 0;
 }

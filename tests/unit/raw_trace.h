@@ -42,7 +42,7 @@ static void begin_trace(void)
 	memcpy(path, "reader-XXXXXX", sizeof(path));
 	close(mkstemp(path));
 	memset(&file, 0, sizeof(file));
-	assert_int_equal(trace_file_open(&file, path), 0);
+	assert_int_equal(trace_file_open(&file, path, TRACE_MAGIC, TRACE_VERSION), 0);
 	for (uint64_t ns = 0; ns <= 4000000; ns += 2000000)
 		for (int i = 0; i < 3; i++)
 			put(&e, ns);

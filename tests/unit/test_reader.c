@@ -348,7 +348,7 @@ static void test_clock(void **state)
 	memcpy(path, "reader-XXXXXX", sizeof(path));
 	close(mkstemp(path));
 	memset(&file, 0, sizeof(file));
-	assert_int_equal(trace_file_open(&file, path), 0);
+	assert_int_equal(trace_file_open(&file, path, TRACE_MAGIC, TRACE_VERSION), 0);
 	for (size_t i = 0; i < 9; i++)
 		put(&e, anchors[i]);
 	trace_file_block(&file, BLOCK_ANCHORS, e.data, e.len);

@@ -9,7 +9,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "runtime/drain.h"
+#include "trace/encode.h"
+#include "trace/file.h"
+#include "trace/format.h"
 
 enum { ZSTD_LEVEL = 1 };
 
@@ -30,9 +32,9 @@ static bool write_all(int fd, const void *data, size_t len)
 	return true;
 }
 
-int trace_file_open(struct trace_file *f, const char *path)
+int trace_file_open(struct trace_file *f, const char *path, uint64_t magic, uint32_t version)
 {
-	struct trace_header header = { TRACE_MAGIC, TRACE_VERSION, sizeof(header) };
+	struct trace_header header = { magic, version, sizeof(header) };
 
 	f->packed_cap = ZSTD_compressBound(TRACE_BLOCK_RAW_MAX);
 	f->packed = malloc(f->packed_cap);
@@ -57,11 +59,12 @@ int trace_file_close(struct trace_file *f)
 	f->fd = -1;
 	free(f->packed);
 	ZSTD_freeCCtx(f->zstd);
+	f->packed = NULL;
+	f->zstd = NULL;
 	return r;
 }
 
-void trace_file_block(struct trace_file *f, enum trace_block_kind kind, const void *data,
-		      size_t len)
+void trace_file_block(struct trace_file *f, uint32_t kind, const void *data, size_t len)
 {
 	struct trace_block block = { TRACE_BLOCK_MAGIC, kind, (uint32_t)len, 0, 0 };
 	size_t packed;

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * blocks.h - reading the blocks of a trace file, as file.h writes them.
+ *
+ *	struct blocks b;
+ *	r = blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION, reterr);
+ *	while (!r && blocks_next(&b, &r, reterr))
+ *		... b.kind, b.plain[0] .. b.plain[b.len - 1]
+ *	blocks_close(&b);
+ *
+ * Nothing in the file is believed.  A file that was cut off is read up to its last whole block;
+ * b.cut_bytes says how much was behind it.  A block that is whole but wrong is damage.
+ */
+#ifndef TRACE_BLOCKS_H
+#define TRACE_BLOCKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/diag.h"
+
+struct blocks {
+	const char *path;
+	int fd;
+	uint64_t at, next, size;	/* of the block that is being read; the one behind it; the file */
+	uint64_t cut_bytes;
+	unsigned char *packed, *plain;
+	uint32_t kind;
+	size_t len;			/* of plain */
+};
+
+/* blocks_close() in any case. */
+int blocks_open(struct blocks *b, const char *path, uint64_t magic, uint32_t version,
+		struct diag *reterr);
+void blocks_close(struct blocks *b);
+
+/* The next block; false at the end, or with the error in *ret_err. */
+bool blocks_next(struct blocks *b, int *ret_err, struct diag *reterr);
+
+/* Sets the message "trace '...' is damaged at byte N: what"; returns the error. */
+int blocks_damaged(const struct blocks *b, const char *what, struct diag *reterr);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * file.h - writing a trace file: blocks, each compressed and checked by itself.  The runtime's
+ * drainer and the kernel's recorder have one each.
+ */
+#ifndef TRACE_FILE_H
+#define TRACE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <zstd.h>
+
+struct trace_file {
+	int fd;
+	ZSTD_CCtx *zstd;
+	unsigned char *packed;		/* packed_cap bytes */
+	size_t packed_cap;
+	uint64_t bytes;			/* length: the end of the last whole block */
+	bool full;			/* the disk is: nothing more is written */
+};
+
+/* 0 or a negative errno for open and close; a full disk is a state, not an error. */
+int trace_file_open(struct trace_file *f, const char *path, uint64_t magic, uint32_t version);
+int trace_file_close(struct trace_file *f);
+void trace_file_block(struct trace_file *f, uint32_t kind, const void *data, size_t len);
+
+#endif
