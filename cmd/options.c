@@ -99,6 +99,7 @@ static int store(struct parser *p, const struct option_desc *o, const char *name
 		*(bool *)o->target = true;
 		return 0;
 	case OPT_STR:
+	case OPT_OPTIONAL:
 		*(const char **)o->target = value;
 		return 0;
 	case OPT_STRS:
@@ -123,6 +124,8 @@ static int parse_long(struct parser *p)
 		return unknown_long(p, word + 2, len);
 	if (o->type == OPT_FLAG && value)
 		return usage(p, "%s takes no value", name);
+	if (o->type == OPT_OPTIONAL && !value)
+		value = "";
 	if (o->type != OPT_FLAG && !value) {
 		if (p->at == p->argc)
 			return usage(p, "%s wants a value: %s %s", name, name, o->arg_name);
@@ -230,7 +233,7 @@ static void print_option(const struct option_desc *o)
 	if (o->long_name)
 		str_addf(&left, "--%s", o->long_name);
 	if (o->arg_name)
-		str_addf(&left, " %s", o->arg_name);
+		str_addf(&left, o->type == OPT_OPTIONAL ? "[=%s]" : " %s", o->arg_name);
 	printf("  %-28s %s\n", str_cstr(&left), o->help);
 }
 

@@ -9,7 +9,7 @@
  *	};
  *
  * "-k 3", "-k3", "--k 3" and "--k=3" mean the same.  Options and words may mix; "--" ends both,
- * what stands behind it is the user's command.
+ * what stands behind it is the user's command.  Where a value may be left out, only "--kernel=auto" has one.
  */
 #ifndef CMD_OPTIONS_H
 #define CMD_OPTIONS_H
@@ -20,6 +20,7 @@
 enum option_type {
 	OPT_FLAG,			/* bool */
 	OPT_STR,			/* const char * */
+	OPT_OPTIONAL,			/* const char *; "--kernel" without "=..." is "" */
 	OPT_UINT,			/* unsigned */
 	OPT_DOUBLE,			/* double */
 	OPT_STRS			/* struct args: the option may repeat */

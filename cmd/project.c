@@ -17,6 +17,7 @@
 #include "cmd/project.h"
 #include "report/probing.h"
 #include "report/sentence.h"
+#include "trace/kernel.h"
 #include "trace/tuples.h"
 
 char *build_dir(void)
@@ -169,11 +170,15 @@ int run_trace_read(struct store *s, const struct run *r, struct trace **ret, str
 {
 	_cleanup_(freep) char *dir = run_dir(s, r->number);
 	_cleanup_(freep) char *recorded = path_join(dir, "trace.vpt");
+	_cleanup_(freep) char *kernel = path_join(dir, "kernel.vpk");
 	_cleanup_(freep) char *imported = path_join(dir, "trace.tuples");
 	const char *tuples = imported;
 
-	if (file_exists(recorded))
-		return read_recorded(s, recorded, ret, reterr);
+	if (file_exists(recorded)) {
+		int e = read_recorded(s, recorded, ret, reterr);
+
+		return e == 0 && file_exists(kernel) ? kernel_add(*ret, kernel, reterr) : e;
+	}
 	if (file_exists(imported))
 		return tuples_read(&tuples, 1, ret, reterr);
 	return diag_set(reterr, EXIT_DATA, -ENOENT, "run %u has no trace any more: '%s' holds neither "

@@ -13,8 +13,8 @@
 #include "cmd/common.h"
 #include "cmd/record_steps.h"
 
-static const char *arg_output, *arg_sample;
-static unsigned arg_buffer_mib;
+static const char *arg_output, *arg_sample, *arg_kernel;
+static unsigned arg_buffer_mib, arg_pid;
 static bool arg_ignore_status;
 
 /* --sample, else [record] sample of vprof.conf. */
@@ -25,6 +25,21 @@ static int take_sample(const struct config *c, struct sample *ret)
 		return EXIT_DONE;
 	return fail_now(EXIT_USAGE, "vprof record --sample 1/10",
 			"record: --sample is a part of the intervals like 1/10, not '%s'", arg_sample);
+}
+
+/* A process that runs already has nothing but its kernel's side to be recorded. */
+static int take_kernel(struct record_options *o)
+{
+	if (!kernel_mode_parse(arg_kernel, &o->kernel))
+		return fail_now(EXIT_USAGE, "vprof record --kernel=require",
+				"record: --kernel is auto, require or off, not '%s'", arg_kernel);
+	o->kernel_pid = (pid_t)arg_pid;
+	if (arg_pid && !arg_kernel)
+		o->kernel = KERNEL_MODE_REQUIRE;
+	if (arg_pid && o->kernel == KERNEL_MODE_OFF)
+		return fail_now(EXIT_USAGE, "vprof record -p PID -- sleep 10",
+				"record: -p records the kernel's side, which --kernel=off leaves out");
+	return EXIT_DONE;
 }
 
 static int record_run(int argc, char **argv)
@@ -46,6 +61,8 @@ static int record_run(int argc, char **argv)
 	if (config_read(config_path(), &config, &diag) < 0)
 		return fail(&diag);
 	status = take_sample(&config, &options.sample);
+	if (status == EXIT_DONE)
+		status = take_kernel(&options);
 	if (status)
 		return status;
 	if (record_command(&config, "record", given, &command, &diag) < 0 ||
@@ -65,6 +82,10 @@ static const struct option_desc record_options[] = {
 	{ 'o', "output", "NAME", OPT_STR, &arg_output, "give the run a name besides its number" },
 	{ 0, "sample", "1/K", OPT_STR, &arg_sample,
 	  "record functions in about one interval in K only, chosen by lot; says what they cost" },
+	{ 0, "kernel", "MODE", OPT_OPTIONAL, &arg_kernel,
+	  "what the kernel knows, too: run queue, unlisted waits, devices; auto, require or off" },
+	{ 'p', "pid", "PID", OPT_UINT, &arg_pid,
+	  "the kernel's side of a process that runs already, as long as COMMAND runs" },
 	{ 0, "buffer", "MIB", OPT_UINT, &arg_buffer_mib, "memory for records not yet written, in MiB" },
 	{ 0, "ignore-status", NULL, OPT_FLAG, &arg_ignore_status, "do not pass on the command's exit status" },
 	OPT_END

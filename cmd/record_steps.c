@@ -213,16 +213,25 @@ char *record_command_text(const struct args *command)
 }
 
 static int run_and_drain(struct store *s, struct run *run, const struct args *command,
-			 const struct record_options *o, struct drainer_stats *stats, struct diag *reterr)
+			 const struct record_options *o, struct drainer_stats *stats,
+			 uint64_t *kernel_records, struct diag *reterr)
 {
+	_cleanup_(freep) char *dir = run_dir(s, run->number);
 	struct drainer *drainer = NULL;
+	struct recorder *recorder = NULL;
 	int64_t started_ns = now_ns(CLOCK_MONOTONIC);
 	int r = open_drainer(s, run, o, &drainer, reterr);
 
+	if (r == 0) {
+		r = record_kernel_open(o->kernel, o->kernel_pid, dir, &recorder, reterr);
+		if (r < 0)
+			drainer_close(drainer, stats, NULL);
+	}
 	if (r == 0)
 		r = drain(drainer, command, o, stats, &run->exit_status, reterr);
+	*kernel_records = record_kernel_close(recorder);
 	run->duration_ns = now_ns(CLOCK_MONOTONIC) - started_ns;
-	run->status = r < 0 || stats->processes == 0 ? RUN_FAILED : RUN_RECORDED;
+	run->status = r < 0 || (stats->processes == 0 && *kernel_records == 0) ? RUN_FAILED : RUN_RECORDED;
 	run->function_cnt = stats->functions;
 	run->lost_records = stats->lost_records;
 	if (r < 0) {
@@ -237,6 +246,7 @@ int record_once(struct store *s, const char *name, const struct args *command,
 		int *ret_status, struct diag *reterr)
 {
 	struct drainer_stats stats = { 0 };
+	uint64_t kernel_records = 0;
 	int r;
 
 	*ret_run = (struct run){
@@ -249,10 +259,10 @@ int record_once(struct store *s, const char *name, const struct args *command,
 	*ret_status = EXIT_DONE;
 	r = run_create(s, ret_run, reterr);
 	if (r == 0)
-		r = run_and_drain(s, ret_run, command, o, &stats, reterr);
+		r = run_and_drain(s, ret_run, command, o, &stats, &kernel_records, reterr);
 	if (r < 0)
 		return r;
-	if (stats.processes == 0) {
+	if (stats.processes == 0 && kernel_records == 0) {
 		*ret_status = not_instrumented(ret_run, ret_run->exit_status);
 		return 0;
 	}

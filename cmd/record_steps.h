@@ -6,11 +6,14 @@
 #define CMD_RECORD_STEPS_H
 
 #include "cmd/project.h"
+#include "cmd/record_kernel.h"
 
 struct record_options {
 	unsigned buffer_mib;		/* 0: default */
 	bool stdout_to_stderr;		/* of the command: our stdout is for a document */
 	struct sample sample;		/* which intervals are recorded in full */
+	enum kernel_mode kernel;
+	pid_t kernel_pid;		/* the kernel's side of a process that runs already; 0: none */
 	bool keep_levels;		/* sampled or not: what is recorded always was chosen so */
 	const struct config *config;	/* for the marks that intervals have there */
 };

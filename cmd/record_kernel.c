@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * record_kernel.c - `vprof record --kernel`: the recorder in the kernel beside the drainer.
+ *
+ * What it writes is kept in the run's directory as kernel.vpk.  A run without it is as good as ever
+ * where waits are known from the primitives; so `auto` goes on and says once what is missing.
+ */
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/file.h"
+#include "cmd/common.h"
+#include "cmd/record_kernel.h"
+
+bool kernel_mode_parse(const char *text, enum kernel_mode *ret)
+{
+	if (!text || strcmp(text, "off") == 0)
+		*ret = KERNEL_MODE_OFF;
+	else if (!*text || strcmp(text, "auto") == 0)
+		*ret = KERNEL_MODE_AUTO;
+	else if (strcmp(text, "require") == 0)
+		*ret = KERNEL_MODE_REQUIRE;
+	else
+		return false;
+	return true;
+}
+
+int record_kernel_open(enum kernel_mode mode, pid_t pid, const char *run_dir, struct recorder **ret,
+		       struct diag *reterr)
+{
+	_cleanup_(freep) char *path = path_join(run_dir, "kernel.vpk");
+	struct recorder_options options = { .path = path, .pid = pid };
+	struct diag diag = DIAG_INIT;
+	int r;
+
+	*ret = NULL;
+	if (mode == KERNEL_MODE_OFF)
+		return 0;
+	r = recorder_open(&options, ret, &diag);
+	if (r < 0 && mode == KERNEL_MODE_AUTO) {
+		warn_line("%s; going on without it.  %s", diag.text, diag.remedy);
+		return 0;
+	}
+	if (r < 0 && reterr)
+		*reterr = diag;
+	return r;
+}
+
+uint64_t record_kernel_close(struct recorder *r)
+{
+	struct recorder_stats stats = { 0 };
+	struct diag diag = DIAG_INIT;
+
+	if (!r)
+		return 0;
+	if (recorder_close(r, &stats, &diag) < 0)
+		warn_line("%s", diag.text);
+	if (stats.disk_full)
+		warn_line("the disk was full: the kernel's trace ends early; what is in it is whole");
+	return stats.records;
+}

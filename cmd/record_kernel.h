@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * record_kernel.h - the kernel's side of a run, if it is wanted and permitted.
+ */
+#ifndef CMD_RECORD_KERNEL_H
+#define CMD_RECORD_KERNEL_H
+
+#include <sys/types.h>
+#include "base/diag.h"
+#include "recorder/recorder.h"
+
+enum kernel_mode {
+	KERNEL_MODE_OFF,
+	KERNEL_MODE_AUTO,		/* where it is permitted; a line says where it is not */
+	KERNEL_MODE_REQUIRE,
+};
+
+/* text as behind --kernel=; "" is auto, NULL off.  False: no such mode. */
+bool kernel_mode_parse(const char *text, enum kernel_mode *ret);
+
+/* *ret stays NULL where the kernel's side is not wanted, or not permitted and not required. */
+int record_kernel_open(enum kernel_mode mode, pid_t pid, const char *run_dir, struct recorder **ret,
+		       struct diag *reterr);
+
+/* Says what was lost.  The number of records; 0 for NULL. */
+uint64_t record_kernel_close(struct recorder *r);
+
+#endif

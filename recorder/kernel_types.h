@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kernel_types.h - the few fields of the kernel's structures that record.bpf.c reads.
+ *
+ * Only names and types count: where a field lies is looked up in the running kernel's BTF when the
+ * programs are loaded (CO-RE).  Names behind three underscores stand for the same structure in
+ * another kernel; a field that may be missing is asked for before it is read.
+ */
+#ifndef RECORDER_KERNEL_TYPES_H
+#define RECORDER_KERNEL_TYPES_H
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct upid {
+	int nr;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
+struct task_struct {
+	unsigned int flags;
+	unsigned int __state;			/* since 5.14 */
+	unsigned int in_iowait : 1;
+	int pid, tgid;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	char comm[16];
+};
+
+struct task_struct___before_5_14 {
+	long state;
+};
+
+struct pt_regs___x86_64 {
+	unsigned long di, si, dx, orig_ax;
+};
+
+struct gendisk {
+	int major, first_minor;
+};
+
+struct request_queue {
+	struct gendisk *disk;			/* since 5.17 */
+};
+
+struct request {
+	struct request_queue *q;
+};
+
+struct request___before_5_17 {
+	struct gendisk *rq_disk;
+};
+
+struct net_device {
+	int ifindex;
+};
+
+struct sk_buff {
+	struct net_device *dev;
+};
+
+struct bpf_iter__task {
+	struct task_struct *task;
+};
+
+#pragma clang attribute pop
+
+#endif

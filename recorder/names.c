@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * names.c - what people call a device: disk 254:0 is "vda", interface 4 is "eth0".
+ */
+#include <limits.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/banned.h"
+#include "recorder/private.h"
+
+static bool disk_name(uint32_t number, char *ret, size_t size)
+{
+	char link[64], target[PATH_MAX];
+	const char *base;
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/sys/dev/block/%u:%u", number >> 20, number & 0xfffff);
+	len = readlink(link, target, sizeof(target) - 1);
+	if (len < 0)
+		return false;
+	target[len] = '\0';
+	base = strrchr(target, '/');
+	snprintf(ret, size, "%.40s", base ? base + 1 : target);
+	return true;
+}
+
+static bool nic_name(uint32_t number, char *ret, size_t size)
+{
+	char name[IF_NAMESIZE];
+
+	if (!if_indextoname(number, name))
+		return false;
+	snprintf(ret, size, "%s", name);
+	return true;
+}
+
+static void softirq_name(uint32_t vector, char *ret, size_t size)
+{
+	static const char *const names[] = {
+		"high tasklet", "timer", "net-tx", "net-rx", "block", "irq-poll", "tasklet", "sched",
+		"hrtimer", "rcu",
+	};
+
+	snprintf(ret, size, "softirq %s", vector < sizeof(names) / sizeof(names[0]) ?
+		 names[vector] : "of another kind");
+}
+
+bool device_name(const struct device *d, char *ret, size_t size)
+{
+	switch (d->kind) {
+	case WAKER_DISK:
+		return disk_name(d->number, ret, size);
+	case WAKER_NIC:
+		return nic_name(d->number, ret, size);
+	case WAKER_TIMER:
+		snprintf(ret, size, "timer");
+		return true;
+	case WAKER_IRQ:
+		snprintf(ret, size, "interrupt %u", d->number);
+		return true;
+	case WAKER_SOFTIRQ:
+		softirq_name(d->number, ret, size);
+		return true;
+	default:
+		return false;
+	}
+}

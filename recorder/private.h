@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * private.h - the recorder's own parts: the programs in the kernel (programs.c), the thread that
+ * empties the ring (recorder.c), the file (write.c), names of devices (names.c).
+ */
+#ifndef RECORDER_PRIVATE_H
+#define RECORDER_PRIVATE_H
+
+#include <stdbool.h>
+#include "recorder/recorder.h"
+#include "trace/encode.h"
+#include "trace/file.h"
+#include "trace/kernel_format.h"
+
+struct record_bpf;
+
+/* programs.c */
+int programs_start(const struct recorder_options *o, struct record_bpf **ret, struct diag *reterr);
+void programs_stop(struct record_bpf *p);	/* nothing is added to the ring any more */
+
+struct device {
+	enum kernel_waker kind;
+	uint32_t number;
+};
+
+/* write.c */
+enum { WRITE_DEVICES_MAX = 256 };
+
+struct writer {
+	struct trace_file file;
+	struct encoder block;
+	uint64_t before_ns;		/* of the record before, in this block */
+	uint64_t records;
+	struct device devices[WRITE_DEVICES_MAX];	/* that woke somebody */
+	unsigned int device_cnt;
+};
+
+int writer_open(struct writer *w, const char *path);	/* 0 or a negative errno */
+int writer_close(struct writer *w);
+void writer_record(struct writer *w, const void *record, size_t len);
+void writer_flush(struct writer *w);
+void writer_end(struct writer *w, uint64_t start_ns, uint64_t end_ns, uint64_t lost);
+
+/* names.c: "vda", "eth0", "timer", ...; false: it has no name any more. */
+bool device_name(const struct device *d, char *ret, size_t size);
+
+#endif

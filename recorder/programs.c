@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * programs.c - loads record.bpf.c into the kernel and attaches it.
+ *
+ * Tracepoints that this kernel does not have are left out, by a look into its BTF: without
+ * block_rq_complete a wait for a disk has an interrupt as its waker.  Those of the scheduler must
+ * be there.
+ */
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "base/banned.h"
+#include "recorder/private.h"
+#include "recorder/record.skel.h"
+#include "recorder/task_state.h"
+
+enum { RING_BYTES = 16 << 20 };
+
+static int quiet(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level;
+	(void)format;
+	(void)args;
+	return 0;
+}
+
+/* How many arguments the tracepoint passes; -1: there is none of that name. */
+static int argument_cnt(const struct btf *btf, const char *tracepoint)
+{
+	char name[64];
+	const struct btf_type *type;
+	int id;
+
+	snprintf(name, sizeof(name), "btf_trace_%s", tracepoint);
+	id = btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF);
+	if (id < 0)
+		return -1;
+	type = btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type);
+	type = btf__type_by_id(btf, type->type);	/* what the pointer points to */
+	return btf_is_func_proto(type) ? btf_vlen(type) - 1 : -1;	/* without the first: void * */
+}
+
+static void choose_programs(struct record_bpf *p, const struct btf *btf)
+{
+	struct bpf_program *program;
+	bool says_state = argument_cnt(btf, "sched_switch") >= 4;
+
+	bpf_object__for_each_program(program, p->obj) {
+		const char *section = bpf_program__section_name(program);
+		const char *tracepoint = strchr(section, '/');
+
+		if (strncmp(section, "tp_btf/", 7) == 0 && strncmp(tracepoint + 1, "sched_", 6) != 0)
+			bpf_program__set_autoload(program, argument_cnt(btf, tracepoint + 1) >= 0);
+	}
+	bpf_program__set_autoattach(p->progs.on_begin, false);
+	bpf_program__set_autoattach(p->progs.on_end, false);
+	bpf_program__set_autoload(p->progs.on_switch, says_state);
+	bpf_program__set_autoload(p->progs.on_switch_before_5_18, !says_state);
+}
+
+static int follow(struct record_bpf *p, pid_t pid, enum follow what)
+{
+	struct task_state state = { .follow = what };
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0), r;
+
+	if (fd < 0)
+		return -errno;
+	r = bpf_map_update_elem(bpf_map__fd(p->maps.tasks), &fd, &state, BPF_ANY);
+	if (r < 0)
+		r = -errno;
+	close(fd);
+	return r;
+}
+
+static int refused(int r, const char *what, struct diag *reterr)
+{
+	if (r != -EPERM && r != -EACCES)
+		return diag_set(reterr, EXIT_ENVIRONMENT, -ENOSYS,
+				"the kernel recorder does not work with this kernel: %s: %s", what,
+				strerror(-r));
+	diag_set(reterr, EXIT_ENVIRONMENT, -EPERM,
+		 "the kernel recorder is not permitted (%s: %s)", what, strerror(-r));
+	return diag_remedy(reterr, -EPERM, "run vprof as root, or give it the two capabilities once: "
+			   "sudo setcap cap_bpf,cap_perfmon+ep \"$(command -v vprof)\"");
+}
+
+/* Runs it for every task there is, by reading all that it has to say: nothing. */
+static void visit_tasks(const struct bpf_program *program)
+{
+	struct bpf_link *link = bpf_program__attach_iter(program, NULL);
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+	char nothing[64];
+	ssize_t n = fd >= 0;
+
+	while (n > 0 || (n < 0 && errno == EAGAIN))
+		n = read(fd, nothing, sizeof(nothing));
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+}
+
+int programs_start(const struct recorder_options *o, struct record_bpf **ret, struct diag *reterr)
+{
+	struct record_bpf *p;
+	struct btf *btf;
+	const char *what = "loading the programs";
+	int r;
+
+	libbpf_set_print(quiet);	/* its advice is for its own users */
+	btf = btf__load_vmlinux_btf();
+	if (!btf)
+		return diag_set(reterr, EXIT_ENVIRONMENT, -ENOSYS, "the kernel recorder needs a kernel "
+				"that describes its types: there is no /sys/kernel/btf/vmlinux");
+	p = record_bpf__open();
+	r = p ? 0 : -errno;
+	if (p) {
+		choose_programs(p, btf);
+		p->rodata->follow_threads = o->pid != 0;
+		bpf_map__set_max_entries(p->maps.records, o->ring_bytes ? o->ring_bytes : RING_BYTES);
+		r = record_bpf__load(p);
+	}
+	btf__free(btf);
+	if (!r && o->pid) {
+		what = "following the process";
+		r = follow(p, o->pid, FOLLOW_RUN);
+	}
+	if (!r)
+		r = follow(p, getpid(), FOLLOW_CHILDREN);
+	if (!r) {
+		what = "attaching the programs";
+		r = record_bpf__attach(p);
+	}
+	if (r) {
+		record_bpf__destroy(p);
+		return refused(r, what, reterr);
+	}
+	if (o->pid)
+		visit_tasks(p->progs.on_begin);
+	*ret = p;
+	return 0;
+}
+
+void programs_stop(struct record_bpf *p)
+{
+	record_bpf__detach(p);
+	visit_tasks(p->progs.on_end);
+}

@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * record.bpf.c - runs in the kernel: why the threads of a run were off the CPU, and who woke them.
+ *
+ * Who belongs to the run is kept in task storage.  vprof's own entry says that its children do; what
+ * they fork does, too.  A thread of the kernel that woke one of ours is followed from then on
+ * (jbd2, which waits for the disk on behalf of fsync), other processes that did are only named.
+ *
+ * A thread's entry remembers when it was switched out and why, and who woke it; sched_switch makes
+ * one record of that when it is back (record.h).  Nothing is written while it is away, but at the
+ * end of the recording.
+ *
+ *	sched_switch out	out_ns, state, in_iowait, system call
+ *	sched_waking		woken_ns, waker: on the waker's CPU, in the waker's context
+ *	sched_switch in		the record
+ *
+ * Waking may be seen before the switch it belongs to: the waker runs on another CPU and is early,
+ * one time in a hundred.  So a waking counts that came after the thread was last switched in; of
+ * several while it is off, the first, which is the one that made it runnable.
+ *
+ * In an interrupt the current task is a bystander.  What a CPU is doing besides is kept per CPU, by
+ * the entry and exit of interrupts; the device comes from the request or packet that it completes.
+ * The loopback interface has no device: its receiving end runs in the sender.
+ *
+ * Only BTF tracepoints: fentry and kprobes are refused on some kernels.
+ */
+#include <linux/types.h>
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+#include "recorder/kernel_types.h"
+#include "recorder/record.h"
+#include "recorder/task_state.h"
+#include "trace/kernel_format.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+enum { KERNEL_THREAD = 0x00200000 };	/* PF_KTHREAD of task_struct.flags */
+enum { TASK_IS_DEAD = 0x80 };		/* in the state that sched_switch passes */
+enum { SOFTIRQ_TIMER = 1, SOFTIRQ_NET_RX = 3, SOFTIRQ_BLOCK = 4, SOFTIRQ_HRTIMER = 8 };
+enum { LOOPBACK = 1 };			/* the interface's index in every network namespace */
+
+/* System calls of x86-64 whose arguments tell what is waited for: poll, select, fcntl, futex, pselect6,
+ * ppoll, futex_waitv, futex_wait. */
+enum { SYS_POLL = 7, SYS_SELECT = 23, SYS_FCNTL = 72, SYS_FUTEX = 202, SYS_PSELECT6 = 270,
+       SYS_PPOLL = 271, SYS_FUTEX_WAITV = 449, SYS_FUTEX_WAIT = 455 };
+
+/* Set before loading. */
+const volatile int follow_threads;	/* of a process that ran already: its threads have no entry yet */
+
+unsigned long long lost_records;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct task_state);
+} tasks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 24);
+} records SEC(".maps");
+
+struct interrupts {			/* what this CPU is doing besides its current task */
+	unsigned int irq, softirq;	/* number plus one; 0: no */
+	unsigned int irq_disk, softirq_disk;	/* plus one */
+	unsigned int nic;
+	unsigned int timer;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, int);
+	__type(value, struct interrupts);
+} interrupted SEC(".maps");
+
+static struct interrupts *this_cpu(void)
+{
+	int zero = 0;
+
+	return bpf_map_lookup_elem(&interrupted, &zero);
+}
+
+/* As the thread itself sees it: its number in the innermost namespace. */
+static unsigned int number_of(struct pid *pid)
+{
+	unsigned int level = 0;
+	unsigned long offset = bpf_core_field_offset(struct pid, numbers);
+	unsigned int size = bpf_core_type_size(struct upid);
+	int nr = 0;
+
+	bpf_probe_read_kernel(&level, sizeof(level),
+			      (char *)pid + bpf_core_field_offset(struct pid, level));
+	bpf_probe_read_kernel(&nr, sizeof(nr), (char *)pid + offset + (unsigned long)level * size +
+			      bpf_core_field_offset(struct upid, nr));
+	return (unsigned int)nr;
+}
+
+static void write_life(unsigned int kind, struct task_struct *task, const struct task_state *s,
+		       unsigned int other, unsigned long long ns)
+{
+	struct record_life *r = bpf_ringbuf_reserve(&records, sizeof(*r), 0);
+
+	if (!r) {
+		__sync_fetch_and_add(&lost_records, 1);
+		return;
+	}
+	r->kind = kind;
+	r->tid = s->tid;
+	r->pid = s->pid;
+	r->other = other;
+	r->ns = ns;
+	bpf_probe_read_kernel_str(r->name, sizeof(r->name), task->comm);
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
+static struct task_state *state_of(struct task_struct *task)
+{
+	return bpf_task_storage_get(&tasks, task, 0, 0);
+}
+
+static void number_task(struct task_state *s, struct task_struct *task)
+{
+	s->tid = number_of(task->thread_pid);
+	s->pid = number_of(task->group_leader->thread_pid);
+	s->kernel_thread = (task->flags & KERNEL_THREAD) != 0;
+}
+
+/* A thread seen for the first time. */
+static struct task_state *add_task(struct task_struct *task, unsigned int follow,
+				   unsigned long long ns)
+{
+	struct task_state *s = bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!s)
+		return 0;
+	number_task(s, task);
+	s->follow = follow;
+	write_life(RECORD_SEEN, task, s, follow >= FOLLOW_RUN, ns);
+	return s;
+}
+
+/* The entry of a thread whose times are recorded, or none. */
+static struct task_state *followed(struct task_struct *task, unsigned long long ns)
+{
+	struct task_state *s = state_of(task);
+
+	if (!s && follow_threads) {
+		struct task_state *leader = state_of(task->group_leader);
+
+		if (leader && leader->follow == FOLLOW_RUN)
+			s = add_task(task, FOLLOW_RUN, ns);
+	}
+	if (!s || s->follow < FOLLOW_RUN)
+		return 0;
+	if (!s->tid) {			/* put there by recorder.c */
+		number_task(s, task);
+		write_life(RECORD_SEEN, task, s, 1, ns);
+	}
+	return s;
+}
+
+static int has_arguments(int syscall)
+{
+	return syscall == SYS_FUTEX || syscall == SYS_POLL || syscall == SYS_SELECT ||
+	       syscall == SYS_FCNTL || syscall == SYS_PSELECT6 || syscall == SYS_PPOLL ||
+	       syscall == SYS_FUTEX_WAITV || syscall == SYS_FUTEX_WAIT;
+}
+
+/* In a page fault there is no system call: the kernel puts -1 there. */
+static void note_syscall(struct task_state *s, struct task_struct *task)
+{
+	struct pt_regs___x86_64 *regs;
+
+	s->syscall = -1;
+	s->has_arguments = 0;
+	if (s->kernel_thread || !bpf_core_field_exists(struct pt_regs___x86_64, orig_ax))
+		return;
+	regs = (void *)bpf_task_pt_regs(task);
+	s->syscall = (int)regs->orig_ax;
+	if (has_arguments(s->syscall)) {
+		s->has_arguments = 1;
+		s->argument[0] = regs->di;
+		s->argument[1] = regs->si;
+		s->argument[2] = regs->dx;
+	}
+}
+
+static unsigned int state_now(struct task_struct *task)
+{
+	struct task_struct___before_5_14 *old = (void *)task;
+
+	if (bpf_core_field_exists(task->__state))
+		return task->__state;
+	return (unsigned int)old->state;
+}
+
+static void switched_out(struct task_struct *task, unsigned int preempted, unsigned int state,
+			 unsigned long long ns)
+{
+	struct task_state *s = followed(task, ns);
+
+	if (!s || s->dead)
+		return;
+	if (state & TASK_IS_DEAD) {	/* for the last time: it has woken its parent already */
+		s->dead = 1;
+		write_life(RECORD_EXIT, task, s, 0, ns);
+		return;
+	}
+	s->preempted = preempted != 0;
+	s->state = preempted ? 0 : state;
+	s->iowait = 0;
+	if (s->state) {
+		s->iowait = BPF_CORE_READ_BITFIELD(task, in_iowait) != 0;
+		note_syscall(s, task);
+	}
+	s->out_ns = ns;
+	s->off = 1;
+}
+
+static unsigned int flags_of(const struct task_state *s)
+{
+	unsigned int flags = 0;
+
+	if (s->iowait)
+		flags |= OFF_IOWAIT;
+	if (s->preempted)
+		flags |= OFF_PREEMPTED;
+	if (s->is_new)
+		flags |= OFF_NEW;
+	if (s->kernel_thread)
+		flags |= OFF_KERNEL_THREAD;
+	if (s->state && s->has_arguments && !s->is_new)
+		flags |= OFF_ARGUMENTS;
+	return flags;
+}
+
+static void write_off(struct task_state *s, unsigned int flags, unsigned long long ns)
+{
+	struct record_off *r = bpf_ringbuf_reserve(&records, sizeof(*r), 0);
+
+	if (!r) {
+		s->lost++;
+		__sync_fetch_and_add(&lost_records, 1);
+		return;
+	}
+	r->kind = RECORD_OFF;
+	r->tid = s->tid;
+	r->pid = s->pid;
+	r->state = s->state;
+	r->ns = ns;
+	r->out_ns = s->out_ns;
+	r->flags = flags | flags_of(s);
+	r->woken_ns = 0;
+	r->waker_kind = WAKER_TASK;
+	r->waker = 0;
+	if (s->state && s->woken_ns > s->in_ns) {
+		r->flags |= OFF_WOKEN;
+		if (s->waker_followed)
+			r->flags |= OFF_TASK_WAKER;
+		r->woken_ns = s->woken_ns;
+		r->waker_kind = s->waker_kind;
+		r->waker = s->waker;
+	}
+	r->syscall = s->syscall;
+	r->argument[0] = s->argument[0];
+	r->argument[1] = s->argument[1];
+	r->argument[2] = s->argument[2];
+	r->lost = s->lost;
+	s->lost = 0;
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
+static void switched_in(struct task_struct *task, unsigned long long ns)
+{
+	struct task_state *s = followed(task, ns);
+
+	if (!s || s->dead)
+		return;
+	if (s->off)
+		write_off(s, 0, ns);
+	s->off = 0;
+	s->is_new = 0;
+	s->in_ns = ns;
+}
+
+/* Since 5.18 sched_switch says in which state the task was; what it has now may be another one.  One of the
+ * two is loaded, by what the running kernel's BTF says. */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, _Bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	unsigned long long ns = bpf_ktime_get_ns();
+
+	switched_out(prev, preempt, prev_state, ns);
+	switched_in(next, ns);
+	return 0;
+}
+
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(on_switch_before_5_18, _Bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	unsigned long long ns = bpf_ktime_get_ns();
+
+	switched_out(prev, preempt, state_now(prev), ns);
+	switched_in(next, ns);
+	return 0;
+}
+
+/* Once, when the recording begins: the threads of the process that ran already, and who of them is away. */
+SEC("iter/task")
+int on_begin(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	unsigned long long ns = bpf_ktime_get_ns();
+	struct task_state *s = task ? followed(task, ns) : 0;
+	unsigned int state;
+
+	if (!s || s->off || s->in_ns || s->kernel_thread)
+		return 0;
+	state = state_now(task);
+	if (state && !(state & TASK_IS_DEAD))
+		switched_out(task, 0, state, ns);
+	return 0;
+}
+
+/* Once, when the recording ends and nothing else is attached: who is away. */
+SEC("iter/task")
+int on_end(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	struct task_state *s = task ? state_of(task) : 0;
+
+	if (s && s->follow >= FOLLOW_RUN && s->off && !s->dead)
+		write_off(s, OFF_OPEN, bpf_ktime_get_ns());
+	return 0;
+}
+
+static void waker_is(struct task_state *s, unsigned int kind, unsigned int number)
+{
+	s->waker_kind = kind;
+	s->waker = number;
+	s->waker_followed = 0;
+}
+
+static void woken_by_task(struct task_state *s, unsigned long long ns)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct task_state *waker = state_of(current);
+
+	if (!current->pid) {		/* idle: an interrupt that has no tracepoint */
+		waker_is(s, WAKER_TASK, 0);
+		return;
+	}
+	if (!waker)
+		waker = add_task(current, current->flags & KERNEL_THREAD ? FOLLOW_HELPER :
+				 FOLLOW_NAME, ns);
+	waker_is(s, WAKER_TASK, waker ? waker->tid : 0);
+	s->waker_followed = waker && waker->follow == FOLLOW_RUN;
+}
+
+static void woken_in_softirq(struct task_state *s, const struct interrupts *c, unsigned long long ns)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct task_state *sender;
+	unsigned int vector = c->softirq - 1;
+
+	if (c->softirq_disk) {
+		waker_is(s, WAKER_DISK, c->softirq_disk - 1);
+		return;
+	}
+	if (vector == SOFTIRQ_TIMER || vector == SOFTIRQ_HRTIMER) {
+		waker_is(s, WAKER_TIMER, 0);
+		return;
+	}
+	if (vector != SOFTIRQ_NET_RX || !c->nic) {
+		waker_is(s, WAKER_SOFTIRQ, vector);
+		return;
+	}
+	sender = c->nic == LOOPBACK ? state_of(current) : 0;
+	if (sender && sender->follow == FOLLOW_RUN)
+		woken_by_task(s, ns);
+	else
+		waker_is(s, WAKER_NIC, c->nic);
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *task)
+{
+	struct task_state *s = state_of(task);
+	struct interrupts *c = this_cpu();
+	unsigned long long ns;
+
+	if (!s || !c || s->follow < FOLLOW_RUN)
+		return 0;
+	ns = bpf_ktime_get_ns();
+	if (s->off && s->woken_ns >= s->out_ns)
+		return 0;
+	if (c->irq && c->irq_disk)
+		waker_is(s, WAKER_DISK, c->irq_disk - 1);
+	else if (c->irq)
+		waker_is(s, WAKER_IRQ, c->irq - 1);
+	else if (c->timer)
+		waker_is(s, WAKER_TIMER, 0);
+	else if (c->softirq)
+		woken_in_softirq(s, c, ns);
+	else
+		woken_by_task(s, ns);
+	s->woken_ns = ns;
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(on_wakeup_new, struct task_struct *task)
+{
+	struct task_state *s = state_of(task);
+
+	if (!s || s->follow < FOLLOW_RUN)
+		return 0;
+	s->woken_ns = bpf_ktime_get_ns();
+	woken_by_task(s, s->woken_ns);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct task_state *p = state_of(parent), *s;
+	unsigned int thread = parent->tgid == child->tgid;
+
+	if (!p && follow_threads)
+		p = followed(parent, bpf_ktime_get_ns());
+	if (!p || !(p->follow == FOLLOW_RUN || (p->follow == FOLLOW_CHILDREN && !thread)))
+		return 0;
+	s = bpf_task_storage_get(&tasks, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!s) {
+		__sync_fetch_and_add(&lost_records, 1);
+		return 0;
+	}
+	number_task(s, child);
+	s->follow = FOLLOW_RUN;
+	s->is_new = 1;
+	s->off = 1;
+	s->state = KERNEL_STATE_UNINTERRUPTIBLE;	/* until sched_wakeup_new */
+	s->syscall = -1;
+	s->out_ns = bpf_ktime_get_ns();
+	write_life(RECORD_FORK, child, s, p->tid ? p->tid : number_of(parent->thread_pid), s->out_ns);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task)
+{
+	struct task_state *s = state_of(task);
+
+	if (!s || s->follow < FOLLOW_RUN)
+		return 0;
+	number_task(s, task);		/* a thread that is not the first takes its number over */
+	write_life(RECORD_EXEC, task, s, 0, bpf_ktime_get_ns());
+	return 0;
+}
+
+SEC("tp_btf/irq_handler_entry")
+int BPF_PROG(on_irq_entry, int irq)
+{
+	struct interrupts *c = this_cpu();
+
+	if (c) {
+		c->irq_disk = 0;
+		c->irq = (unsigned int)irq + 1;
+	}
+	return 0;
+}
+
+SEC("tp_btf/irq_handler_exit")
+int BPF_PROG(on_irq_exit)
+{
+	struct interrupts *c = this_cpu();
+
+	if (c)
+		c->irq = c->irq_disk = 0;
+	return 0;
+}
+
+SEC("tp_btf/softirq_entry")
+int BPF_PROG(on_softirq_entry, unsigned int vector)
+{
+	struct interrupts *c = this_cpu();
+
+	if (c) {
+		c->softirq_disk = c->nic = 0;
+		c->softirq = vector + 1;
+	}
+	return 0;
+}
+
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(on_softirq_exit)
+{
+	struct interrupts *c = this_cpu();
+
+	if (c)
+		c->softirq = c->softirq_disk = c->nic = 0;
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(on_timer_entry)
+{
+	struct interrupts *c = this_cpu();
+
+	if (c)
+		c->timer = 1;
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_exit")
+int BPF_PROG(on_timer_exit)
+{
+	struct interrupts *c = this_cpu();
+
+	if (c)
+		c->timer = 0;
+	return 0;
+}
+
+static struct gendisk *disk_of(struct request *rq)
+{
+	struct request___before_5_17 *old = (void *)rq;
+
+	if (bpf_core_field_exists(old->rq_disk))
+		return old->rq_disk;
+	return rq->q->disk;
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(on_disk, struct request *rq)
+{
+	struct interrupts *c = this_cpu();
+	struct gendisk *disk = disk_of(rq);
+	unsigned int number;
+
+	if (!c || !disk)
+		return 0;
+	number = ((unsigned int)disk->major << 20 | (unsigned int)disk->first_minor) + 1;
+	if (c->irq)
+		c->irq_disk = number;
+	else if (c->softirq)
+		c->softirq_disk = number;
+	return 0;
+}
+
+SEC("tp_btf/netif_receive_skb")
+int BPF_PROG(on_packet, struct sk_buff *skb)
+{
+	struct interrupts *c = this_cpu();
+
+	if (c && c->softirq)
+		c->nic = (unsigned int)skb->dev->ifindex;
+	return 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * record.h - what record.bpf.c hands over to recorder.c, through the ring buffer.
+ *
+ * One record for each time a thread was off the CPU, complete, when it comes back: an event less
+ * to write, and nothing to match afterwards, than switched out, woken, switched in.  Times are
+ * CLOCK_MONOTONIC; thread numbers are those that the thread itself sees.
+ *
+ *	thread 7 blocked in read() at 100, the disk let it go on at 180, running again at 195:
+ *	{ RECORD_OFF, tid 7, ns 195, out_ns 100, woken_ns 180, waker.kind WAKER_DISK, ... }
+ */
+#ifndef RECORDER_RECORD_H
+#define RECORDER_RECORD_H
+
+enum record_kind { RECORD_OFF = 1, RECORD_FORK, RECORD_EXEC, RECORD_EXIT, RECORD_SEEN };
+
+struct record_off {
+	unsigned int kind, tid, pid;
+	unsigned int state;		/* of the task when it was switched out; 0: it could have run on */
+	unsigned long long ns, out_ns;	/* back on the CPU; off it */
+	unsigned long long woken_ns;	/* 0: nobody woke it; may be just before out_ns */
+	unsigned long long argument[3];	/* of the system call, where it is a futex's or a poll */
+	int syscall;			/* -1: none, a page fault or so */
+	unsigned short flags;		/* OFF_... of trace/kernel_format.h */
+	unsigned short waker_kind;	/* enum kernel_waker */
+	unsigned int waker;		/* tid, device, interface, number of the interrupt */
+	unsigned int lost;		/* records of this thread just before this one */
+};
+
+struct record_life {			/* fork, exec, exit; a thread that was there before us */
+	unsigned int kind, tid, pid;
+	unsigned int other;		/* fork: the parent's tid; seen: its times are recorded */
+	unsigned long long ns;
+	char name[16];
+};
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * recorder.c - opens, empties the ring buffer until the run has ended, closes.
+ */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "base/banned.h"
+#include "recorder/private.h"
+#include "recorder/record.skel.h"
+
+enum { PAUSE_NS = 10000000 };
+
+struct recorder {
+	struct record_bpf *programs;
+	struct ring_buffer *ring;
+	struct writer writer;
+	pthread_t thread;
+	int stop;
+	uint64_t start_ns;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static int take(void *context, void *record, size_t len)
+{
+	writer_record(context, record, len);
+	return 0;
+}
+
+static void *empty_ring(void *context)
+{
+	struct recorder *r = context;
+
+	while (!__atomic_load_n(&r->stop, __ATOMIC_ACQUIRE)) {
+		struct timespec pause = { 0, PAUSE_NS };
+
+		ring_buffer__consume(r->ring);
+		nanosleep(&pause, NULL);
+	}
+	return NULL;
+}
+
+static void recorder_free(struct recorder *r)
+{
+	ring_buffer__free(r->ring);
+	record_bpf__destroy(r->programs);
+	writer_close(&r->writer);
+	free(r);
+}
+
+/* Signals are for the main thread. */
+static int start_thread(struct recorder *r)
+{
+	sigset_t all, old;
+	int e;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	e = pthread_create(&r->thread, NULL, empty_ring, r);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return -e;
+}
+
+static int start(struct recorder *r, const struct recorder_options *o, struct diag *reterr)
+{
+	int e = programs_start(o, &r->programs, reterr);
+
+	if (e)
+		return e;
+	e = writer_open(&r->writer, o->path);
+	if (e)
+		return diag_set(reterr, EXIT_ENVIRONMENT, e, "cannot write the kernel's trace '%s': %s",
+				o->path, strerror(-e));
+	r->ring = ring_buffer__new(bpf_map__fd(r->programs->maps.records), take, &r->writer, NULL);
+	e = r->ring ? start_thread(r) : -errno;
+	return e ? diag_set(reterr, EXIT_ENVIRONMENT, e, "cannot start the kernel recorder: %s",
+			    strerror(-e)) : 0;
+}
+
+int recorder_open(const struct recorder_options *o, struct recorder **ret, struct diag *reterr)
+{
+	struct recorder *r = calloc(1, sizeof(*r));
+	int e;
+
+	if (!r)
+		return diag_set(reterr, EXIT_ENVIRONMENT, -ENOMEM, "out of memory");
+	r->writer.file.fd = -1;
+	r->start_ns = now_ns();
+	e = start(r, o, reterr);
+	if (e) {
+		recorder_free(r);
+		return e;
+	}
+	*ret = r;
+	return 0;
+}
+
+int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *reterr)
+{
+	uint64_t end_ns, lost;
+	int e;
+
+	programs_stop(r->programs);
+	end_ns = now_ns();
+	__atomic_store_n(&r->stop, 1, __ATOMIC_RELEASE);
+	pthread_join(r->thread, NULL);
+	ring_buffer__consume(r->ring);
+	lost = r->programs->bss->lost_records;
+	writer_end(&r->writer, r->start_ns, end_ns, lost);
+	if (ret)
+		*ret = (struct recorder_stats){ r->writer.records, lost, r->writer.file.bytes,
+						r->writer.file.full };
+	e = writer_close(&r->writer);
+	recorder_free(r);
+	return e ? diag_set(reterr, EXIT_ENVIRONMENT, e, "cannot finish the kernel's trace: %s",
+			    strerror(-e)) : 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * recorder.h - the kernel recorder: why the threads of a run were off the CPU, from the kernel.
+ *
+ *	recorder_open()		loads and attaches; from now on what this process forks is recorded
+ *	recorder_close()	detaches, writes what is left, says what was lost
+ *
+ * In between a thread of its own empties the ring buffer, every ten milliseconds: nobody is woken
+ * for a record.
+ */
+#ifndef RECORDER_RECORDER_H
+#define RECORDER_RECORDER_H
+
+#include <stdint.h>
+#include <sys/types.h>
+#include "base/diag.h"
+
+struct recorder;
+
+struct recorder_options {
+	const char *path;		/* of the file; created */
+	pid_t pid;			/* a process that runs already, besides what is forked; 0: none */
+	uint32_t ring_bytes;		/* a power of two; 0: default */
+};
+
+struct recorder_stats {
+	uint64_t records;		/* written */
+	uint64_t lost_records;
+	uint64_t bytes_written;
+	int disk_full;			/* writing stopped there; the run went on */
+};
+
+/* -EPERM if it is not permitted, -ENOSYS if this vprof or this kernel has no recorder; the message
+ * says what to do. */
+int recorder_open(const struct recorder_options *o, struct recorder **ret, struct diag *reterr);
+
+int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *reterr);
+
+#endif

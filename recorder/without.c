@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * without.c - in the place of recorder.c where vprof was built without libbpf.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include "base/banned.h"
+#include "recorder/recorder.h"
+
+int recorder_open(const struct recorder_options *o, struct recorder **ret, struct diag *reterr)
+{
+	(void)o;
+	*ret = NULL;
+	diag_set(reterr, EXIT_ENVIRONMENT, -ENOSYS, "this vprof was built without the kernel recorder");
+	return diag_remedy(reterr, -ENOSYS, "apt-get install libbpf-dev, then configure and build again");
+}
+
+int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *reterr)
+{
+	(void)r;
+	(void)ret;
+	(void)reterr;
+	return 0;
+}

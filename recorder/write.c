@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * write.c - records of the ring buffer into the file, as trace/kernel_format.h says.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/banned.h"
+#include "recorder/private.h"
+#include "recorder/record.h"
+
+enum { BLOCK_CAP = 1 << 18, RECORD_MAX = 256 };
+
+int writer_open(struct writer *w, const char *path)
+{
+	memset(w, 0, sizeof(*w));
+	w->file.fd = -1;
+	w->block.data = malloc(BLOCK_CAP);
+	w->block.cap = BLOCK_CAP;
+	if (!w->block.data)
+		return -ENOMEM;
+	return trace_file_open(&w->file, path, KERNEL_MAGIC, KERNEL_VERSION);
+}
+
+int writer_close(struct writer *w)
+{
+	free(w->block.data);
+	w->block.data = NULL;
+	return trace_file_close(&w->file);
+}
+
+void writer_flush(struct writer *w)
+{
+	trace_file_block(&w->file, KERNEL_RECORDS, w->block.data, w->block.len);
+	w->block.len = 0;
+	w->before_ns = 0;
+}
+
+static void put(struct writer *w, uint64_t value)
+{
+	encode_varint(&w->block, value);
+}
+
+static void put_head(struct writer *w, uint64_t kind, uint64_t tid, uint64_t ns)
+{
+	if (encode_room(&w->block) < RECORD_MAX)
+		writer_flush(w);
+	put(w, kind);
+	put(w, tid);
+	put(w, zigzag((int64_t)(ns - w->before_ns)));
+	w->before_ns = ns;
+	w->records++;
+}
+
+/* Its name is looked up at the end. */
+static void note_device(struct writer *w, enum kernel_waker kind, uint32_t number)
+{
+	if (kind == WAKER_TASK)
+		return;
+	for (unsigned int i = 0; i < w->device_cnt; i++)
+		if (w->devices[i].kind == kind && w->devices[i].number == number)
+			return;
+	if (w->device_cnt < WRITE_DEVICES_MAX)
+		w->devices[w->device_cnt++] = (struct device){ kind, number };
+}
+
+static void put_off(struct writer *w, const struct record_off *r)
+{
+	put_head(w, KERNEL_OFF, r->tid, r->ns);
+	put(w, r->pid);
+	put(w, r->ns - r->out_ns);
+	put(w, r->flags & OFF_WOKEN ? zigzag((int64_t)(r->ns - r->woken_ns)) : 0);
+	put(w, r->flags);
+	put(w, r->state);
+	put(w, r->state ? (uint64_t)((int64_t)r->syscall + 1) : 0);
+	put(w, r->waker_kind);
+	put(w, r->waker);
+	put(w, r->lost);
+	if (r->flags & OFF_ARGUMENTS)
+		for (int i = 0; i < 3; i++)
+			put(w, r->argument[i]);
+	if (r->flags & OFF_WOKEN)
+		note_device(w, r->waker_kind, r->waker);
+}
+
+static void put_life(struct writer *w, const struct record_life *r)
+{
+	static const uint64_t kinds[] = {
+		[RECORD_FORK] = KERNEL_FORK, [RECORD_EXEC] = KERNEL_EXEC,
+		[RECORD_EXIT] = KERNEL_EXIT, [RECORD_SEEN] = KERNEL_SEEN,
+	};
+
+	put_head(w, kinds[r->kind], r->tid, r->ns);
+	put(w, r->pid);
+	put(w, r->other);
+	encode_text(&w->block, r->name, strnlen(r->name, sizeof(r->name)));
+}
+
+void writer_record(struct writer *w, const void *record, size_t len)
+{
+	const struct record_off *off = record;
+
+	if (len == sizeof(struct record_off) && off->kind == RECORD_OFF)
+		put_off(w, off);
+	else if (len == sizeof(struct record_life) && off->kind > RECORD_OFF && off->kind <= RECORD_SEEN)
+		put_life(w, record);
+}
+
+static void write_names(struct writer *w)
+{
+	char name[64];
+
+	for (unsigned int i = 0; i < w->device_cnt; i++) {
+		if (!device_name(&w->devices[i], name, sizeof(name)))
+			continue;
+		put(w, w->devices[i].kind);
+		put(w, w->devices[i].number);
+		encode_text(&w->block, name, strlen(name));
+	}
+	trace_file_block(&w->file, KERNEL_NAMES, w->block.data, w->block.len);
+	w->block.len = 0;
+}
+
+void writer_end(struct writer *w, uint64_t start_ns, uint64_t end_ns, uint64_t lost)
+{
+	writer_flush(w);
+	write_names(w);
+	put(w, start_ns);
+	put(w, end_ns);
+	put(w, lost);
+	trace_file_block(&w->file, KERNEL_END, w->block.data, w->block.len);
+	w->block.len = 0;
+}

@@ -1,0 +1,96 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# record --kernel: what no listed primitive causes has a name, where the kernel recorder is permitted;
+# where it is not, one line says so, and =require is an error.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+mkdir project && cd project || exit 99
+cat >server.c <<'END'
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static volatile unsigned sink;
+/* No primitive that vprof knows: the system call itself. */
+void doze(unsigned id)
+{
+	struct timespec t = { 0, (id % 4) * 1000000L };
+	if (t.tv_nsec) syscall(SYS_nanosleep, &t, NULL);
+	sink++;
+}
+void compute(unsigned id) { for (unsigned i = 0; i < 20000; i++) sink += i * id; }
+void handle(unsigned id) { doze(id); compute(id); sink++; }
+int main(void)
+{
+	for (unsigned id = 1; id <= 200; id++)
+		handle(id);
+	return system("sleep 0.01");
+}
+END
+printf 'server: server.c\n\t$(CC) -O1 -g -o $@ server.c\n' >Makefile
+printf '[interval "request"]\n\tstart = handle\n\tend = handle\n' >vprof.conf
+expect 0 "$VPROF" build -- make
+expect 2 "$VPROF" record --kernel=sometimes -- ./server
+says "--kernel is auto, require or off, not 'sometimes'"
+expect 2 "$VPROF" record --kernel=off -p $$ -- ./server
+expect 0 "$VPROF" record -- ./server
+[ ! -e vprof.data/runs/001/kernel.vpk ] && pass || fail "recorded the kernel's side without being asked"
+expect 0 "$VPROF" show factors
+says "doze"
+if grep -q "sleep wait" "$work/.out" 2>/dev/null; then fail "knew of a sleep that only the kernel sees"; fi
+
+# Somebody who may not: the same results as ever, and a line; or an error.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && chmod 755 "$work" &&
+   setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'test -x "$VPROF"' 2>/dev/null; then
+	mkdir ../other && cp -r server vprof.conf ../other && chown -R 65534:65534 ../other
+	cd ../other || exit 99
+	expect 4 setpriv --reuid=65534 --regid=65534 --clear-groups "$VPROF" record --kernel=require -- ./server
+	says "kernel recorder" "→"
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$VPROF" record --kernel -- ./server >.out 2>.err
+	[ "$(grep -c "going on without it" .err)" = 1 ] && pass || fail "did not say once that it goes on without"
+	[ ! -e vprof.data/runs/002/kernel.vpk ] && pass || fail "there is a kernel's trace without permission"
+	cd ../project || exit 99
+fi
+
+"$VPROF" record --kernel=require -- true >"$work/.out" 2>"$work/.err"
+if ! [ -s vprof.data/runs/002/kernel.vpk ]; then
+	echo "the rest needs the kernel recorder:" && cat "$work/.err"
+	[ "$failed" = 0 ] && exit 77
+	finish
+fi
+
+# The sleep is a wait, in doze, that a timer ended; all that the process did is accounted for.
+expect 0 "$VPROF" record --kernel -- ./server
+expect 0 "$VPROF" show variance-tree --format json
+says '"wait": "sleep"'
+expect 0 "$VPROF" show factors
+says "doze › sleep wait"
+expect 0 "$VPROF" export --format tuples
+cp "$work/.out" tuples
+grep -q ' timer timer$' tuples && pass || fail "no timer among the threads"
+grep -q '^thread [0-9]* thread sleep$' tuples && pass || fail "the process that was started is not there"
+awk '$1 == "segment" && $6 == "sleep" && $3 != "-" { n++ } END { exit !(n > 140 && n <= 150) }' tuples && pass ||
+	fail "the 150 sleeps are not there"
+awk '$1 == "segment" { if (t == $2 && $4 < e) exit 1; t = $2; e = $5 }' tuples && pass || fail "segments overlap"
+expect 0 "$VPROF" import --from tuples tuples
+
+# A process that runs already.
+sleep 30 &
+victim=$!
+expect 3 "$VPROF" record -p $victim -- sleep 0.1
+kill $victim
+expect 0 "$VPROF" export --format tuples
+grep -q "^thread $victim thread sleep$" "$work/.out" && pass || fail "the process that ran already is not there"
+expect 4 "$VPROF" record -p 4194304 -- true
+
+# What is in the file is not believed.
+run=$(ls vprof.data/runs | sed -n 3p)
+size=$(stat -c %s "vprof.data/runs/$run/kernel.vpk")
+truncate -s $((size - 5)) "vprof.data/runs/$run/kernel.vpk"
+expect 0 "$VPROF" analyze 3
+printf 'nonsense' >"vprof.data/runs/$run/kernel.vpk"
+expect 5 "$VPROF" analyze 3
+says "is not a vprof trace"
+finish

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * test_kernel.c - the kernel's side merged into tuples, worked out by hand, and what must hold of any.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "tests/unit/cmocka_all.h"
+#include "trace/kernel.h"
+#include "trace/tuples.h"
+
+enum { PREAD = 17, NANOSLEEP = 35, WAIT4 = 61, FUTEX = 202, WRITE = 1, POLL = 7 };
+enum { DISK = 254 << 20 };
+#define VDA "282574754676736"		/* 1 << 48 | WAKER_DISK << 40 | DISK */
+#define TIMER "284773511593984"		/* ... | WAKER_TIMER << 40 */
+
+static struct kernel_trace k;
+
+static void begin(int64_t start_ns, int64_t end_ns)
+{
+	memset(&k, 0, sizeof(k));
+	k.arena = arena_new();
+	k.start_ns = start_ns;
+	k.end_ns = end_ns;
+	VEC_ADD(&k.names, (struct kernel_name){ WAKER_DISK, DISK, "vda" });
+	VEC_ADD(&k.names, (struct kernel_name){ WAKER_TIMER, 0, "timer" });
+}
+
+static void life(enum kernel_record_kind kind, uint32_t tid, int64_t ns, const char *name)
+{
+	VEC_ADD(&k.lives, (struct kernel_life){ kind, tid, 10, kind == KERNEL_SEEN, ns, name });
+}
+
+/* Blocked in a system call; woken by a task, or by a device. */
+static struct kernel_off *off(uint32_t tid, int64_t out_ns, int64_t in_ns, int syscall, int64_t woken_ns,
+			      enum kernel_waker kind, uint32_t waker)
+{
+	struct kernel_off *o = VEC_EXTEND(&k.offs);
+
+	o->tid = tid;
+	o->pid = 10;
+	o->out_ns = out_ns;
+	o->in_ns = in_ns;
+	o->syscall = syscall;
+	o->state = KERNEL_STATE_INTERRUPTIBLE;
+	o->flags = woken_ns ? OFF_WOKEN : 0;
+	o->woken_ns = woken_ns;
+	o->waker_kind = kind;
+	o->waker = waker;
+	return o;
+}
+
+static void preempted(uint32_t tid, int64_t out_ns, int64_t in_ns)
+{
+	struct kernel_off *o = off(tid, out_ns, in_ns, 0, 0, WAKER_TASK, 0);
+
+	o->state = 0;
+	o->flags = OFF_PREEMPTED;
+}
+
+static struct trace *merged(const char *tuples)
+{
+	char path[] = "kernel-XXXXXX";
+	const char *paths = path;
+	struct diag diag = DIAG_INIT;
+	struct trace *t = NULL;
+	int fd = mkstemp(path);
+
+	dprintf(fd, "vprof-tuples 1\n%s", tuples);
+	close(fd);
+	if (tuples_read(&paths, 1, &t, &diag))
+		fail_msg("%s", diag.text);
+	unlink(path);
+	trace_sort(t);
+	kernel_sort(&k);
+	kernel_merge(t, &k);
+	return t;
+}
+
+static void assert_merged(const char *tuples, const char *expected)
+{
+	struct trace *t = merged(tuples);
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_int_equal(tuples_write(out, t), 0);
+	fclose(out);
+	assert_string_equal(text, expected);
+	free(text);
+	trace_free(t);
+	kernel_release(&k);
+}
+
+/* The example of kernel_merge.c. */
+static void test_running(void **state)
+{
+	(void)state;
+	begin(0, 100);
+	life(KERNEL_FORK, 7, 0, "server");
+	life(KERNEL_EXIT, 7, 100, "server");
+	preempted(7, 20, 30);
+	off(7, 50, 80, PREAD, 70, WAKER_DISK, DISK)->flags |= OFF_IOWAIT;
+	assert_merged("interval 1 request 7 0 7 100\n"
+		      "thread 7 thread server\n"
+		      "segment 7 1 0 100 running\n",
+		"vprof-tuples 1\n"
+		"interval 1 request 7 0 7 100\n"
+		"segment 7 1 0 20 running\n"
+		"segment 7 1 20 30 runnable\n"
+		"segment 7 1 30 50 running\n"
+		"segment 7 1 50 80 io\n"
+		"segment 7 1 80 100 running\n"
+		"segment " VDA " - 50 70 running\n"
+		"wakeup 7 " VDA " 70\n"
+		"thread 7 thread server\n"
+		"thread " VDA " disk vda\n");
+}
+
+/* The other one: the runtime's class and waker stay, the kernel's times count. */
+static void test_lock(void **state)
+{
+	(void)state;
+	begin(0, 100);
+	life(KERNEL_FORK, 7, 0, "a");
+	life(KERNEL_FORK, 8, 0, "b");
+	off(7, 42, 85, FUTEX, 64, WAKER_TASK, 8);
+	assert_merged("interval 1 request 7 0 7 100\n"
+		      "thread 7 thread\nthread 8 thread\n"
+		      "segment 7 1 0 40 running\n"
+		      "segment 7 1 40 90 lock\n"
+		      "segment 7 1 90 100 running\n"
+		      "segment 8 - 0 100 running\n"
+		      "wakeup 7 8 60\n",
+		"vprof-tuples 1\n"
+		"interval 1 request 7 0 7 100\n"
+		"segment 7 1 0 40 running\n"
+		"segment 7 1 40 85 lock\n"
+		"segment 7 1 85 90 running\n"
+		"segment 7 1 90 100 running\n"
+		"segment 8 - 0 100 running\n"
+		"wakeup 7 8 64\n");
+}
+
+/* The runtime says T3, the kernel T2: the kernel may have seen a false one.  Preempted after it was
+ * back: not part of the wait.  The last blocking counts. */
+static void test_other_waker(void **state)
+{
+	(void)state;
+	begin(0, 100);
+	life(KERNEL_FORK, 7, 0, "a");
+	off(7, 42, 50, FUTEX, 48, WAKER_TASK, 8);
+	off(7, 52, 70, FUTEX, 66, WAKER_TASK, 8);
+	preempted(7, 75, 85);
+	assert_merged("thread 7 thread\nsegment 7 1 0 40 running\nsegment 7 1 40 90 cond\n"
+		      "segment 7 1 90 100 running\nwakeup 7 9 60\n",
+		"vprof-tuples 1\n"
+		"segment 7 1 0 40 running\n"
+		"segment 7 1 40 70 cond\n"
+		"segment 7 1 70 75 running\n"
+		"segment 7 1 75 85 runnable\n"
+		"segment 7 1 85 90 running\n"
+		"segment 7 1 90 100 running\n"
+		"wakeup 7 9 60\n");
+}
+
+/* A wait that nobody was known to end; one that did not block at all stays. */
+static void test_no_waker(void **state)
+{
+	(void)state;
+	begin(0, 100);
+	life(KERNEL_FORK, 7, 0, "a");
+	off(7, 21, 49, FUTEX, 45, WAKER_TIMER, 0);
+	assert_merged("thread 7 thread\nsegment 7 1 0 20 running\nsegment 7 1 20 50 cond\n"
+		      "segment 7 1 50 60 running\nsegment 7 1 60 70 io\nsegment 7 1 70 100 running\n",
+		"vprof-tuples 1\n"
+		"segment 7 1 0 20 running\n"
+		"segment 7 1 20 49 cond\n"
+		"segment 7 1 49 50 running\n"
+		"segment 7 1 50 60 running\n"
+		"segment 7 1 60 70 io\n"
+		"segment 7 1 70 100 running\n"
+		"segment " TIMER " - 20 45 running\n"
+		"wakeup 7 " TIMER " 45\n"
+		"thread " TIMER " timer timer\n");
+}
+
+/* Waking seen before the switch-out: it could have run on. */
+static void test_race(void **state)
+{
+	(void)state;
+	begin(0, 100);
+	life(KERNEL_FORK, 7, 0, "a");
+	off(7, 30, 40, PREAD, 29, WAKER_TASK, 8);
+	assert_merged("thread 7 thread\nsegment 7 1 0 100 running\n",
+		"vprof-tuples 1\n"
+		"segment 7 1 0 30 running\n"
+		"segment 7 1 30 40 runnable\n"
+		"segment 7 1 40 100 running\n");
+}
+
+/* A lock that T3 let go in between is two segments; only the second ends with the thread's return. */
+static void test_cut_lock(void **state)
+{
+	(void)state;
+	begin(0, 100);
+	life(KERNEL_FORK, 7, 0, "a");
+	life(KERNEL_FORK, 8, 0, "b");
+	off(7, 21, 58, FUTEX, 50, WAKER_TASK, 8);
+	assert_merged("thread 7 thread\nthread 8 thread\n"
+		      "segment 7 1 0 20 running\nsegment 7 1 20 35 lock\nsegment 7 1 35 60 lock\n"
+		      "segment 7 1 60 100 running\nsegment 8 - 0 100 running\n"
+		      "wakeup 7 9 35\nwakeup 7 8 47\n",
+		"vprof-tuples 1\n"
+		"segment 7 1 0 20 running\n"
+		"segment 7 1 20 35 lock\n"
+		"segment 7 1 35 58 lock\n"
+		"segment 7 1 58 60 running\n"
+		"segment 7 1 60 100 running\n"
+		"segment 8 - 0 100 running\n"
+		"wakeup 7 9 35\n"
+		"wakeup 7 8 50\n");
+}
+
+/* The two clocks differ by a little: what is left of the time off is neither a wait nor in the queue. */
+static void test_clocks(void **state)
+{
+	(void)state;
+	begin(0, 100);
+	life(KERNEL_FORK, 7, 0, "a");
+	off(7, 19, 51, FUTEX, 45, WAKER_TASK, 8);
+	assert_merged("thread 7 thread\nsegment 7 1 0 20 running\nsegment 7 1 20 50 lock\n"
+		      "segment 7 1 50 100 running\nwakeup 7 8 40\n",
+		"vprof-tuples 1\n"
+		"segment 7 1 0 20 running\n"
+		"segment 7 1 20 50 lock\n"
+		"segment 7 1 50 51 running\n"
+		"segment 7 1 51 100 running\n"
+		"wakeup 7 8 45\n");
+}
+
+/* A thread that ran another program, one that only the kernel knows, one that still waits at the end, and a
+ * waker that does not belong to the run. */
+static void test_threads(void **state)
+{
+	(void)state;
+	begin(0, 100);
+	life(KERNEL_FORK, 7, 5, "sh");
+	life(KERNEL_EXEC, 7, 50, "server");
+	life(KERNEL_EXIT, 7, 95, "server");
+	life(KERNEL_FORK, 9, 10, "child");
+	VEC_ADD(&k.lives, (struct kernel_life){ KERNEL_SEEN, 77, 77, 0, 30, "client" });
+	off(9, 20, 40, 0, 30, WAKER_TASK, 77);
+	off(9, 60, 100, WAIT4, 0, WAKER_TASK, 0);
+	assert_merged("thread 7 thread\nthread 4294967303 thread\n"
+		      "segment 7 - 20 40 running\nsegment 4294967303 1 60 90 running\n",
+		"vprof-tuples 1\n"
+		"segment 7 - 5 20 running\n"
+		"segment 7 - 20 40 running\n"
+		"segment 7 - 40 60 running\n"
+		"segment 9 - 10 20 running\n"
+		"segment 9 - 20 40 io\n"
+		"segment 9 - 40 60 running\n"
+		"segment 9 - 60 100 join\n"
+		"segment 4294967303 1 60 90 running\n"
+		"segment 4294967303 - 90 95 running\n"
+		"wakeup 9 77 30\n"
+		"thread 9 thread child\n"
+		"thread 77 thread client\n");
+}
+
+/* The kernel gave 7 out twice. */
+static void test_number_again(void **state)
+{
+	(void)state;
+	begin(0, 100);
+	life(KERNEL_FORK, 7, 0, "first");
+	life(KERNEL_EXIT, 7, 40, "first");
+	life(KERNEL_FORK, 7, 60, "second");
+	preempted(7, 10, 20);
+	preempted(7, 70, 80);
+	assert_merged("thread 7 thread\nsegment 7 1 5 35 running\n",
+		"vprof-tuples 1\n"
+		"segment 7 - 0 5 running\n"
+		"segment 7 1 5 10 running\n"
+		"segment 7 1 10 20 runnable\n"
+		"segment 7 1 20 35 running\n"
+		"segment 7 - 35 40 running\n"
+		"segment 4294967303 - 60 70 running\n"
+		"segment 4294967303 - 70 80 runnable\n"
+		"segment 4294967303 - 80 100 running\n"
+		"thread 4294967303 thread second\n");
+}
+
+static enum trace_state class_of(struct kernel_off o)
+{
+	o.tid = 7;
+	o.pid = 10;
+	if (!o.state)
+		o.state = KERNEL_STATE_INTERRUPTIBLE;
+	return kernel_class(&o, NULL, NULL);
+}
+
+static bool is_thread_9(void *context, uint32_t pid, uint32_t tid)
+{
+	(void)context;
+	return pid == 10 && tid == 9;
+}
+
+static void test_classes(void **state)
+{
+	struct kernel_off join = { .pid = 10, .state = 1, .syscall = FUTEX, .argument = { 0x1000, 265, 9 } };
+
+	(void)state;
+#define CLASS(...) class_of((struct kernel_off){ __VA_ARGS__ })
+	assert_int_equal(CLASS(.syscall = PREAD), STATE_IO);
+	assert_int_equal(CLASS(.syscall = NANOSLEEP), STATE_SLEEP);
+	assert_int_equal(CLASS(.syscall = POLL, .argument = { 0x1000, 1 }), STATE_IO);
+	assert_int_equal(CLASS(.syscall = POLL), STATE_SLEEP);
+	assert_int_equal(CLASS(.syscall = WAIT4), STATE_JOIN);
+	assert_int_equal(CLASS(.syscall = 9999), STATE_OTHER);
+	assert_int_equal(CLASS(.syscall = -1), STATE_OTHER);
+	assert_int_equal(CLASS(.syscall = -1, .flags = OFF_WOKEN, .waker_kind = WAKER_DISK), STATE_IO);
+	assert_int_equal(CLASS(.syscall = FUTEX, .flags = OFF_IOWAIT), STATE_IO);
+	assert_int_equal(CLASS(.syscall = PREAD, .flags = OFF_PREEMPTED), STATE_RUNNABLE);
+	assert_int_equal(CLASS(.syscall = PREAD, .flags = OFF_NEW), STATE_RUNNABLE);
+	/* A kernel's lock: uninterruptible, let go by one of the run, not a wait for children. */
+	assert_int_equal(CLASS(.syscall = WRITE, .state = 2, .flags = OFF_WOKEN | OFF_TASK_WAKER), STATE_LOCK);
+	assert_int_equal(CLASS(.syscall = WRITE, .state = 2, .flags = OFF_WOKEN), STATE_IO);
+	assert_int_equal(CLASS(.syscall = 58, .state = 2, .flags = OFF_WOKEN | OFF_TASK_WAKER), STATE_JOIN);
+	/* glibc's mutex, a barrier in its third round, a condition variable, PI, a joined thread. */
+	assert_int_equal(CLASS(.syscall = FUTEX, .argument = { 0x1000, 128, 2 }), STATE_LOCK);
+	assert_int_equal(CLASS(.syscall = FUTEX, .argument = { 0x1004, 128, 2 }), STATE_COND);
+	assert_int_equal(CLASS(.syscall = FUTEX, .argument = { 0x1000, 393, 0 }), STATE_COND);
+	assert_int_equal(CLASS(.syscall = FUTEX, .argument = { 0x1000, 134, 0 }), STATE_LOCK);
+	assert_int_equal(kernel_class(&join, is_thread_9, NULL), STATE_JOIN);
+	join.argument[2] = 8;
+	assert_int_equal(kernel_class(&join, is_thread_9, NULL), STATE_COND);
+}
+
+/* Whatever the two sides say: a thread's segments touch, from the earlier of the two beginnings to the later
+ * end, and one that is the kernel's alone has exactly its times off the CPU. */
+static void test_sums(void **state)
+{
+	(void)state;
+	for (unsigned int seed = 1; seed <= 300; seed++) {
+		static const char *const states[] = { "running", "lock", "io", "running" };
+		char text[8192] = "thread 7 thread\n";
+		int64_t at_ns = 50, off_ns = 0;
+		struct trace *t;
+
+		srand(seed);
+		begin(0, 1000);
+		life(KERNEL_FORK, 7, 20, "a");
+		life(KERNEL_FORK, 9, 0, "b");
+		while (at_ns < 900) {
+			int64_t end_ns = at_ns + 1 + rand() % 90;
+			size_t len = strlen(text);
+
+			snprintf(text + len, sizeof(text) - len, "segment 7 1 %ld %ld %s\n", (long)at_ns,
+				 (long)end_ns, states[rand() % 4]);
+			at_ns = end_ns;
+		}
+		for (int64_t ns = rand() % 60; ns < 950;) {
+			int64_t in_ns = ns + 1 + rand() % 60;
+
+			if (rand() % 3)
+				off(7, ns, in_ns, PREAD, ns - 2 + rand() % (in_ns - ns + 2), WAKER_DISK, DISK);
+			else
+				preempted(7, ns, in_ns);
+			preempted(9, ns, in_ns < 1000 ? in_ns : 1000);
+			off_ns += (in_ns < 1000 ? in_ns : 1000) - ns;
+			ns = in_ns + 1 + rand() % 60;
+		}
+		t = merged(text);
+		at_ns = 20;
+		for (size_t i = 0; i < t->segments.cnt; i++) {
+			const struct segment *s = &t->segments.items[i];
+
+			if (s->tid == 9 && s->state == STATE_RUNNABLE)
+				off_ns -= s->end_ns - s->start_ns;
+			if (s->tid != 7)
+				continue;
+			assert_true(s->start_ns == at_ns && s->end_ns > s->start_ns);
+			at_ns = s->end_ns;
+		}
+		assert_int_equal(at_ns, 1000);
+		assert_int_equal(off_ns, 0);
+		trace_free(t);
+		kernel_release(&k);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_running), cmocka_unit_test(test_lock),
+		cmocka_unit_test(test_other_waker), cmocka_unit_test(test_no_waker),
+		cmocka_unit_test(test_race), cmocka_unit_test(test_cut_lock),
+		cmocka_unit_test(test_clocks), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_number_again), cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_sums),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

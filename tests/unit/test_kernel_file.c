@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * test_kernel_file.c - kernel.vpk: what the recorder writes is what is read, and what somebody else
+ * wrote does no harm.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "recorder/private.h"
+#include "recorder/record.h"
+#include "tests/unit/cmocka_all.h"
+#include "trace/kernel.h"
+
+static char path[] = "kernel-XXXXXX";
+
+static void write_trace(void)
+{
+	static struct writer w;
+	struct record_off off = { .kind = RECORD_OFF, .tid = 7, .pid = 6, .state = 1, .ns = 195,
+		.out_ns = 100, .woken_ns = 180, .flags = OFF_WOKEN | OFF_ARGUMENTS, .syscall = 202,
+		.argument = { 0x7fff00001000, 128, 2 }, .waker_kind = WAKER_TIMER, .lost = 3 };
+	struct record_life fork = { RECORD_FORK, 7, 6, 5, 90, "worker" };
+
+	memcpy(path, "kernel-XXXXXX", sizeof(path));
+	close(mkstemp(path));
+	assert_int_equal(writer_open(&w, path), 0);
+	writer_record(&w, &off, sizeof(off));
+	writer_record(&w, &fork, sizeof(fork));	/* earlier: another CPU's */
+	writer_flush(&w);
+	off = (struct record_off){ .kind = RECORD_OFF, .tid = 7, .pid = 6, .ns = 300, .out_ns = 290,
+				   .flags = OFF_PREEMPTED, .syscall = -1 };
+	writer_record(&w, &off, sizeof(off));
+	writer_record(&w, "nonsense", 8);
+	writer_end(&w, 80, 400, 3);
+	assert_int_equal(w.records, 3);
+	assert_int_equal(writer_close(&w), 0);
+}
+
+static int read_trace(struct kernel_trace *k)
+{
+	struct diag diag = DIAG_INIT;
+	int r;
+
+	memset(k, 0, sizeof(*k));
+	r = kernel_read(k, path, &diag);
+	assert_true(r == 0 || *diag.text);
+	return r;
+}
+
+static void test_round_trip(void **state)
+{
+	struct kernel_trace k;
+	const struct kernel_off *o;
+
+	(void)state;
+	write_trace();
+	assert_int_equal(read_trace(&k), 0);
+	assert_int_equal(k.offs.cnt, 2);
+	o = &k.offs.items[0];
+	assert_true(o->tid == 7 && o->pid == 6 && o->out_ns == 100 && o->in_ns == 195 &&
+		    o->woken_ns == 180 && o->state == 1 && o->syscall == 202 &&
+		    o->waker_kind == WAKER_TIMER && o->after_loss);
+	assert_true(o->argument[0] == 0x7fff00001000 && o->argument[1] == 128 && o->argument[2] == 2);
+	assert_true(o[1].out_ns == 290 && o[1].in_ns == 300 && o[1].flags == OFF_PREEMPTED &&
+		    o[1].syscall == -1 && !o[1].after_loss);
+	assert_int_equal(k.lives.cnt, 1);
+	assert_true(k.lives.items[0].kind == KERNEL_FORK && k.lives.items[0].other == 5 &&
+		    k.lives.items[0].ns == 90);
+	assert_string_equal(k.lives.items[0].name, "worker");
+	assert_int_equal(k.names.cnt, 1);
+	assert_string_equal(k.names.items[0].name, "timer");
+	assert_true(k.start_ns == 80 && k.end_ns == 400 && k.lost == 3 && k.cut_bytes == 0);
+	kernel_release(&k);
+	unlink(path);
+}
+
+/* Cut anywhere: what is whole is read, and the run ends with the last of it. */
+static void test_cut(void **state)
+{
+	struct stat st;
+
+	(void)state;
+	write_trace();
+	assert_int_equal(stat(path, &st), 0);
+	for (off_t len = st.st_size - 1; len >= 16; len--) {
+		struct kernel_trace k;
+
+		assert_int_equal(truncate(path, len), 0);
+		assert_int_equal(read_trace(&k), 0);
+		assert_true(k.offs.cnt <= 2 && k.lost == 0);
+		if (k.offs.cnt)
+			assert_int_equal(k.end_ns, k.offs.items[k.offs.cnt - 1].in_ns);
+		kernel_release(&k);
+	}
+	assert_int_equal(truncate(path, 15), 0);
+	assert_true(read_trace(&(struct kernel_trace){ 0 }) < 0);
+	unlink(path);
+}
+
+/* Every byte changed: refused, or at least read without harm. */
+static void test_damage(void **state)
+{
+	unsigned char bytes[4096];
+	ssize_t len;
+	unsigned int refused = 0;
+	int fd;
+
+	(void)state;
+	write_trace();
+	fd = open(path, O_RDWR);
+	len = read(fd, bytes, sizeof(bytes));
+	assert_true(len > 100 && len < (ssize_t)sizeof(bytes));
+	for (ssize_t i = 0; i < len; i++) {
+		unsigned char wrong = bytes[i] ^ 0x41;
+		struct kernel_trace k;
+
+		assert_int_equal(pwrite(fd, &wrong, 1, i), 1);
+		refused += read_trace(&k) < 0;
+		kernel_release(&k);
+		assert_int_equal(pwrite(fd, &bytes[i], 1, i), 1);
+	}
+	assert_true(refused > (unsigned int)len / 2);
+	close(fd);
+	unlink(path);
+}
+
+/* A block with the right checksum, and nothing sensible in it. */
+static void test_nonsense(void **state)
+{
+	unsigned char bytes[64];
+
+	(void)state;
+	for (unsigned int seed = 1; seed <= 2000; seed++) {
+		static struct writer w;
+		struct kernel_trace k;
+		size_t len = 1 + seed % sizeof(bytes);
+
+		srand(seed);
+		for (size_t i = 0; i < len; i++)
+			bytes[i] = (unsigned char)(rand() % (i % 3 ? 256 : 6));
+		memcpy(path, "kernel-XXXXXX", sizeof(path));
+		close(mkstemp(path));
+		assert_int_equal(writer_open(&w, path), 0);
+		trace_file_block(&w.file, KERNEL_RECORDS + seed % 4, bytes, len);
+		writer_close(&w);
+		if (read_trace(&k) == 0)
+			for (size_t i = 0; i < k.offs.cnt; i++)
+				assert_true(k.offs.items[i].out_ns >= 0 &&
+					    k.offs.items[i].out_ns < k.offs.items[i].in_ns);
+		kernel_release(&k);
+		unlink(path);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_damage), cmocka_unit_test(test_nonsense),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

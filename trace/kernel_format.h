@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kernel_format.h - the kernel's side of a run, kept beside the runtime's trace: kernel.vpk.
+ *
+ * A file of checked, compressed blocks, as format.h has them, behind a header with a magic number
+ * of its own.  What the blocks unpack to are varints (encode.h):
+ *
+ *	KERNEL_RECORDS	{ kind, tid, zigzag(ns - ns of the record before), ... }...
+ *		OFF	pid, ns - out_ns, zigzag(ns - woken_ns) or 0 if !(flags & OFF_WOKEN), flags,
+ *			state, syscall + 1, waker's kind, waker, lost; with OFF_ARGUMENTS three more
+ *		FORK, EXEC, EXIT, SEEN	pid, other, name
+ *	KERNEL_NAMES	{ enum kernel_waker, number, name }...
+ *	KERNEL_END	start_ns, end_ns, lost records: the last block
+ *
+ * The first record of a block counts from 0.  Records come in the order in which they were made, about:
+ * a thread's own are in order of time, those of two CPUs need not be.
+ */
+#ifndef TRACE_KERNEL_FORMAT_H
+#define TRACE_KERNEL_FORMAT_H
+
+#define KERNEL_MAGIC 0x316c6e726b7056ULL	/* "Vpkrnl1" */
+
+enum { KERNEL_VERSION = 1 };
+
+enum kernel_block_kind { KERNEL_RECORDS = 1, KERNEL_NAMES, KERNEL_END };
+
+enum kernel_record_kind {
+	KERNEL_OFF = 1,			/* a time off the CPU */
+	KERNEL_FORK,			/* tid is new; other: who made it */
+	KERNEL_EXEC,			/* name: from here on */
+	KERNEL_EXIT,
+	KERNEL_SEEN,			/* tid was there before; other: 1 if its times are recorded, 0 if
+					 * it does not belong to the run and woke one who does */
+	KERNEL_RECORD_KIND_CNT
+};
+
+enum kernel_off_flags {
+	OFF_WOKEN = 1,			/* woken_ns is known */
+	OFF_IOWAIT = 2,			/* in_iowait: a disk, or what the kernel counts as one */
+	OFF_PREEMPTED = 4,		/* it did not want to go */
+	OFF_NEW = 8,			/* its first time on the CPU */
+	OFF_KERNEL_THREAD = 16,		/* a thread of the kernel itself */
+	OFF_TASK_WAKER = 32,		/* the waker belongs to the run */
+	OFF_ARGUMENTS = 64,
+	OFF_OPEN = 128,			/* it was still away when the recording ended */
+};
+
+/* State bits of the kernel that mean something here. */
+enum { KERNEL_STATE_INTERRUPTIBLE = 1, KERNEL_STATE_UNINTERRUPTIBLE = 2 };
+
+enum kernel_waker {
+	WAKER_TASK,			/* number: tid */
+	WAKER_DISK,			/* major << 20 | minor */
+	WAKER_NIC,			/* index of the interface */
+	WAKER_TIMER,			/* 0 */
+	WAKER_IRQ,			/* number of the interrupt */
+	WAKER_SOFTIRQ,			/* its vector */
+	WAKER_KIND_CNT
+};
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * kernel_merge.c - segments and wakeups, corrected by what the kernel saw.
+ *
+ * What the runtime took for running is cut where the thread was off the CPU: runnable if it could
+ * have run on, else a wait of the class that the kernel gives (kernel_class.c), with its waker, from the
+ * moment of which it could run again:
+ *
+ *	running 1 0..100; off 20..30 preempted; off 50..80 in pread, woken at 70 by the disk
+ *	-> running 0..20, runnable 20..30, running 30..50, io 50..80, running 80..100; wakeup by the
+ *	disk at 70
+ *
+ * A wait that the runtime recorded keeps its class and waker, which say more (a mutex, not a futex).
+ * It ends when the thread was back on the CPU from its last blocking, what follows is running; and
+ * the wake-up, known there from just before the release, is at the moment when the kernel made the
+ * thread runnable, if the same thread did that.  Where no waker was known, the kernel's is taken.
+ *
+ *	lock 40..90, woken at 60 by T2; off 42..85, woken at 64 by T2
+ *	-> lock 40..85 woken at 64 by T2, running 85..90
+ *
+ * Times outside the runtime's records, and threads that it does not know, are for no interval.
+ */
+#include <string.h>
+#include "base/banned.h"
+#include "trace/kernel_threads.h"
+
+struct span {				/* somebody waited for a device */
+	uint64_t device;
+	int64_t start_ns, end_ns;
+};
+
+struct merge {
+	struct kernel_threads threads;
+	struct trace *t;
+	const struct kernel_trace *k;
+	VEC(struct segment) out;
+	VEC(struct span) spans;
+
+	/* The part going on. */
+	const struct kernel_part *part;
+	const struct kernel_off *off, *off_end;	/* off: the first that has not ended before the cursor */
+	bool consumed;			/* what is left of it belongs to a wait that was passed */
+};
+
+static void merge_devices(struct merge *m);
+
+static bool blocked(const struct kernel_off *o)
+{
+	return o->state && !(o->flags & (OFF_PREEMPTED | OFF_NEW)) &&
+	       !(o->flags & OFF_WOKEN && o->woken_ns <= o->out_ns);
+}
+
+static void add(struct merge *m, uint64_t sid, int64_t start_ns, int64_t end_ns,
+		enum trace_state state)
+{
+	if (start_ns < end_ns)
+		VEC_ADD(&m->out, (struct segment){ m->part->tid, sid, start_ns, end_ns, state });
+}
+
+static void note_span(struct merge *m, uint64_t waker, int64_t start_ns, int64_t end_ns)
+{
+	if (waker >> 48 && start_ns < end_ns)
+		VEC_ADD(&m->spans, (struct span){ waker, start_ns, end_ns });
+}
+
+/* The part of o inside (start, end] of running time. */
+static void add_off(struct merge *m, const struct kernel_off *o, uint64_t sid, int64_t start_ns,
+		    int64_t end_ns)
+{
+	uint64_t waker;
+
+	if (!blocked(o)) {
+		add(m, sid, start_ns, end_ns, STATE_RUNNABLE);
+		return;
+	}
+	add(m, sid, start_ns, end_ns, kernel_class(o, kernel_thread_of_process, &m->threads));
+	if (o->woken_ns > start_ns && o->woken_ns <= end_ns && kernel_waker(&m->threads, o, &waker)) {
+		VEC_ADD(&m->t->wakeups, (struct wakeup){ m->part->tid, waker, o->woken_ns });
+		note_span(m, waker, o->out_ns, o->woken_ns);
+	}
+}
+
+/* Passes (start, end] as running, but for when it was off the CPU.  a_wait_follows: the runtime's record of
+ * it begins at end, and has what is off by then. */
+static void pass_running(struct merge *m, uint64_t sid, int64_t start_ns, int64_t end_ns,
+			 bool a_wait_follows)
+{
+	while (m->off < m->off_end && m->off->out_ns < end_ns) {
+		const struct kernel_off *o = m->off;
+		int64_t from_ns = o->out_ns > start_ns ? o->out_ns : start_ns;
+		int64_t to_ns = o->in_ns < end_ns ? o->in_ns : end_ns;
+
+		if (a_wait_follows && o->in_ns > end_ns && blocked(o))
+			break;
+		add(m, sid, start_ns, from_ns, STATE_RUNNING);
+		if (m->consumed)
+			add(m, sid, from_ns, to_ns, STATE_RUNNING);
+		else if (from_ns < to_ns)
+			add_off(m, o, sid, from_ns, to_ns);
+		start_ns = to_ns > start_ns ? to_ns : start_ns;
+		if (o->in_ns > end_ns)
+			return;
+		m->off++;
+		m->consumed = false;
+	}
+	add(m, sid, start_ns, end_ns, STATE_RUNNING);
+}
+
+/* The latest wakeup of the thread in (start, end], or NULL; the trace's own, still sorted, come first. */
+static struct wakeup *find_wakeup(struct merge *m, size_t cnt, int64_t start_ns, int64_t end_ns)
+{
+	struct wakeup *items = m->t->wakeups.items;
+	size_t low = 0, high = cnt;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (items[middle].tid < m->part->tid ||
+		    (items[middle].tid == m->part->tid && items[middle].time_ns <= end_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && items[low - 1].tid == m->part->tid && items[low - 1].time_ns > start_ns ?
+	       &items[low - 1] : NULL;
+}
+
+/* When the thread could run again, and who saw to that, where the runtime did not know. */
+static void refine_wakeup(struct merge *m, size_t wakeup_cnt, const struct kernel_off *o,
+			  const struct segment *s)
+{
+	struct wakeup *w = find_wakeup(m, wakeup_cnt, s->start_ns, s->end_ns);
+	uint64_t waker;
+
+	if (o->woken_ns <= s->start_ns || o->woken_ns > s->end_ns ||
+	    !kernel_waker(&m->threads, o, &waker))
+		return;
+	if (!w)
+		VEC_ADD(&m->t->wakeups, (struct wakeup){ s->tid, waker, o->woken_ns });
+	else if (w->waker_tid == waker)
+		w->time_ns = o->woken_ns;
+	if (!w)
+		note_span(m, waker, s->start_ns, o->woken_ns);
+}
+
+/* Passes a wait that the runtime recorded.  A lock that was let go in between is several segments: only
+ * the last of them ends with the thread back on the CPU. */
+static void pass_wait(struct merge *m, const struct segment *s, bool goes_on, size_t wakeup_cnt)
+{
+	const struct kernel_off *last = NULL, *o = m->off;
+	int64_t end_ns = s->end_ns;
+
+	for (; o < m->off_end && o->out_ns < s->end_ns; o++)
+		if (blocked(o) && !(o == m->off && m->consumed))
+			last = o;
+	if (!goes_on && last) {
+		refine_wakeup(m, wakeup_cnt, last, s);
+		if (last->in_ns < end_ns && last->in_ns > s->start_ns)
+			end_ns = last->in_ns;
+	}
+	add(m, s->sid, s->start_ns, end_ns, s->state == STATE_OTHER && last ?
+	    kernel_class(last, kernel_thread_of_process, &m->threads) : s->state);
+	while (m->off < m->off_end && m->off->in_ns <= end_ns) {
+		m->off++;
+		m->consumed = false;
+	}
+	if (!goes_on && m->off < m->off_end && m->off->out_ns < end_ns)
+		m->consumed = true;	/* off when the wait ends, by another clock's last digits */
+	if (end_ns < s->end_ns)
+		pass_running(m, s->sid, end_ns, s->end_ns, false);
+}
+
+/* No segment says what the thread did there: for no interval. */
+static void pass_hole(struct merge *m, int64_t start_ns, int64_t end_ns, bool a_wait_follows)
+{
+	if (start_ns < end_ns)
+		pass_running(m, SID_NONE, start_ns, end_ns, a_wait_follows);
+}
+
+static bool is_wait(const struct segment *s)
+{
+	return s->state != STATE_RUNNING && s->state != STATE_RUNNABLE;
+}
+
+static void find_offs(struct merge *m)
+{
+	const struct kernel_off *items = m->k->offs.items;
+	size_t low = 0, high = m->k->offs.cnt;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (items[middle].tid < m->part->kernel_tid ||
+		    (items[middle].tid == m->part->kernel_tid && items[middle].in_ns <= m->part->from_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	m->off = m->off_end = &items[low];
+	m->consumed = false;
+	while (m->off_end < items + m->k->offs.cnt && m->off_end->tid == m->part->kernel_tid &&
+	       m->off_end->out_ns < m->part->to_ns)
+		m->off_end++;
+}
+
+/* One part, of which these are the model's segments; they may reach out of it. */
+static void merge_part(struct merge *m, const struct segment *s, size_t cnt, size_t wakeup_cnt)
+{
+	int64_t at_ns = m->part->from_ns;
+
+	if (cnt && s[0].start_ns < at_ns)
+		at_ns = s[0].start_ns;
+	find_offs(m);
+	for (size_t i = 0; i < cnt; i++) {
+		const struct segment *next = i + 1 < cnt ? &s[i + 1] : NULL;
+		bool touches = next && next->start_ns == s[i].end_ns;
+
+		pass_hole(m, at_ns, s[i].start_ns, is_wait(&s[i]));
+		if (is_wait(&s[i]))
+			pass_wait(m, &s[i], touches && next->state == s[i].state && next->sid == s[i].sid,
+				  wakeup_cnt);
+		else
+			pass_running(m, s[i].sid, s[i].start_ns, s[i].end_ns, touches && is_wait(next));
+		at_ns = s[i].end_ns;
+	}
+	pass_hole(m, at_ns, m->part->to_ns, false);
+}
+
+static int compare_parts(const void *a, const void *b)
+{
+	const struct kernel_part *x = *(const struct kernel_part *const *)a;
+	const struct kernel_part *y = *(const struct kernel_part *const *)b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
+}
+
+/* All threads, in order of tid: those that the kernel knows are made anew. */
+static void merge_threads(struct merge *m)
+{
+	size_t cnt = m->threads.parts.cnt, at = 0, wakeup_cnt = m->t->wakeups.cnt;
+	_cleanup_(freep) const struct kernel_part **parts = xmalloc((cnt + 1) * sizeof(*parts));
+	const struct segment *s = m->t->segments.items;
+
+	for (size_t i = 0; i < cnt; i++)
+		parts[i] = &m->threads.parts.items[i];
+	qsort(parts, cnt, sizeof(*parts), compare_parts);
+	for (size_t i = 0; i < cnt; i++) {
+		size_t first;
+
+		m->part = parts[i];
+		for (; at < m->t->segments.cnt && s[at].tid < m->part->tid; at++)
+			VEC_ADD(&m->out, s[at]);
+		first = at;
+		while (at < m->t->segments.cnt && s[at].tid == m->part->tid &&
+		       (s[at].start_ns < m->part->to_ns || i + 1 == cnt ||
+			parts[i + 1]->tid != m->part->tid))
+			at++;
+		merge_part(m, &s[first], at - first, wakeup_cnt);
+	}
+	for (; at < m->t->segments.cnt; at++)
+		VEC_ADD(&m->out, s[at]);
+}
+
+void kernel_merge(struct trace *t, const struct kernel_trace *k)
+{
+	struct merge m = { .t = t, .k = k };
+
+	kernel_threads_find(&m.threads, t, k);
+	merge_threads(&m);
+	merge_devices(&m);
+	VEC_RELEASE(&t->segments);
+	t->segments.items = m.out.items;
+	t->segments.cnt = m.out.cnt;
+	t->segments.cap = m.out.cap;
+	t->losses.records += k->lost;
+	t->losses.cut_bytes += k->cut_bytes;
+	VEC_RELEASE(&m.spans);
+	kernel_threads_release(&m.threads);
+	trace_sort(t);
+}
+
+static int compare_spans(const void *a, const void *b)
+{
+	const struct span *x = a, *y = b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
+}
+
+static void add_device(struct merge *m, uint64_t tid)
+{
+	static const enum thread_kind kinds[WAKER_KIND_CNT] = {
+		[WAKER_DISK] = KIND_DISK, [WAKER_NIC] = KIND_NIC, [WAKER_TIMER] = KIND_TIMER,
+		[WAKER_IRQ] = KIND_THREAD, [WAKER_SOFTIRQ] = KIND_THREAD,
+	};
+	enum kernel_waker kind = (enum kernel_waker)(tid >> 40 & 0xff);
+	const char *name = NULL;
+
+	for (size_t i = 0; i < m->k->names.cnt; i++)
+		if (m->k->names.items[i].kind == kind && m->k->names.items[i].number == (uint32_t)tid)
+			name = arena_strdup(m->t->arena, m->k->names.items[i].name);
+	VEC_ADD(&m->t->threads, (struct thread_name){ tid, 0, name, kinds[kind] });
+}
+
+/* A device is at work while somebody waits for it. */
+static void merge_devices(struct merge *m)
+{
+	struct span *s = m->spans.items;
+
+	if (m->spans.cnt)
+		qsort(s, m->spans.cnt, sizeof(*s), compare_spans);
+	for (size_t i = 0; i < m->spans.cnt;) {
+		struct span joined = s[i];
+
+		if (i == 0 || s[i - 1].device != s[i].device)
+			add_device(m, s[i].device);
+		while (++i < m->spans.cnt && s[i].device == joined.device &&
+		       s[i].start_ns <= joined.end_ns)
+			if (s[i].end_ns > joined.end_ns)
+				joined.end_ns = s[i].end_ns;
+		VEC_ADD(&m->out, (struct segment){ joined.device, SID_NONE, joined.start_ns,
+						   joined.end_ns, STATE_RUNNING });
+	}
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * kernel_read.c - the blocks of kernel.vpk (kernel_format.h) -> struct kernel_trace.  Nothing in them
+ * is believed: what makes no sense is damage, what overlaps is cut.
+ *
+ *	thread 7 off 100..195, and again 190..300 (two namespaces may both have a 7): the second
+ *	begins at 195
+ */
+#include <errno.h>
+#include <string.h>
+#include "base/banned.h"
+#include "trace/blocks.h"
+#include "trace/encode.h"
+#include "trace/kernel.h"
+
+enum { NAME_MAX_BYTES = 64 };
+#define NS_MAX (INT64_MAX / 4)
+
+void kernel_release(struct kernel_trace *k)
+{
+	VEC_RELEASE(&k->offs);
+	VEC_RELEASE(&k->lives);
+	VEC_RELEASE(&k->names);
+	arena_free(k->arena);
+}
+
+static const char *decode_name(struct kernel_trace *k, struct decoder *d)
+{
+	size_t len;
+	const char *text = decode_text(d, &len);
+
+	if (!text || len > NAME_MAX_BYTES) {
+		d->bad = true;
+		return "";
+	}
+	return arena_strndup(k->arena, text, strnlen(text, len));
+}
+
+static uint32_t decode_u32(struct decoder *d)
+{
+	uint64_t value = decode_varint(d);
+
+	if (value > UINT32_MAX)
+		d->bad = true;
+	return (uint32_t)value;
+}
+
+static void decode_off(struct kernel_trace *k, struct decoder *d, uint32_t tid, int64_t ns)
+{
+	struct kernel_off o = { .tid = tid, .in_ns = ns, .pid = decode_u32(d) };
+	uint64_t length = decode_varint(d);
+	int64_t since_woken = unzigzag(decode_varint(d));
+	uint64_t syscall, kind;
+
+	o.flags = decode_u32(d);
+	o.state = decode_u32(d);
+	syscall = decode_varint(d);
+	kind = decode_varint(d);
+	o.waker = decode_u32(d);
+	o.after_loss = decode_varint(d) > 0;
+	if (o.flags & OFF_ARGUMENTS)
+		for (int i = 0; i < 3; i++)
+			o.argument[i] = decode_varint(d);
+	if (d->bad || length > (uint64_t)ns || syscall > INT32_MAX || kind >= WAKER_KIND_CNT ||
+	    since_woken < 0 || since_woken > ns) {
+		d->bad = true;
+		return;
+	}
+	o.out_ns = ns - (int64_t)length;
+	o.woken_ns = ns - since_woken;
+	o.syscall = (int32_t)syscall - 1;
+	o.waker_kind = (enum kernel_waker)kind;
+	VEC_ADD(&k->offs, o);
+}
+
+static void decode_life(struct kernel_trace *k, struct decoder *d, enum kernel_record_kind kind,
+			uint32_t tid, int64_t ns)
+{
+	struct kernel_life l = { .kind = kind, .tid = tid, .ns = ns };
+
+	l.pid = decode_u32(d);
+	l.other = decode_u32(d);
+	l.name = decode_name(k, d);
+	if (!d->bad)
+		VEC_ADD(&k->lives, l);
+}
+
+static void decode_records(struct kernel_trace *k, struct decoder *d)
+{
+	uint64_t before = 0;
+
+	while (!d->bad && decode_left(d)) {
+		uint64_t kind = decode_varint(d);
+		uint32_t tid = decode_u32(d);
+		uint64_t ns = before + (uint64_t)unzigzag(decode_varint(d));
+
+		before = ns;
+		if (ns > NS_MAX || kind == 0 || kind >= KERNEL_RECORD_KIND_CNT)
+			d->bad = true;
+		else if (kind == KERNEL_OFF)
+			decode_off(k, d, tid, (int64_t)ns);
+		else
+			decode_life(k, d, (enum kernel_record_kind)kind, tid, (int64_t)ns);
+	}
+}
+
+static void decode_names(struct kernel_trace *k, struct decoder *d)
+{
+	while (!d->bad && decode_left(d)) {
+		uint64_t kind = decode_varint(d);
+		struct kernel_name n = { .number = decode_u32(d) };
+
+		n.name = decode_name(k, d);
+		n.kind = (enum kernel_waker)kind;
+		if (kind >= WAKER_KIND_CNT)
+			d->bad = true;
+		if (!d->bad)
+			VEC_ADD(&k->names, n);
+	}
+}
+
+static void decode_end(struct kernel_trace *k, struct decoder *d)
+{
+	uint64_t start = decode_varint(d), end = decode_varint(d);
+
+	k->lost = decode_varint(d);
+	if (start > end || end > NS_MAX)
+		d->bad = true;
+	if (d->bad)
+		return;
+	k->start_ns = (int64_t)start;
+	k->end_ns = (int64_t)end;
+}
+
+static int decode_block(struct kernel_trace *k, const struct blocks *b, struct diag *reterr)
+{
+	struct decoder d = { b->plain, b->plain + b->len, false };
+
+	switch (b->kind) {
+	case KERNEL_RECORDS:
+		decode_records(k, &d);
+		break;
+	case KERNEL_NAMES:
+		decode_names(k, &d);
+		break;
+	case KERNEL_END:
+		decode_end(k, &d);
+		break;
+	default:
+		return blocks_damaged(b, "a block of unknown kind", reterr);
+	}
+	return d.bad ? blocks_damaged(b, "a record makes no sense", reterr) : 0;
+}
+
+static int compare_offs(const void *a, const void *b)
+{
+	const struct kernel_off *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->in_ns != y->in_ns)
+		return x->in_ns < y->in_ns ? -1 : 1;
+	return x->out_ns < y->out_ns ? -1 : x->out_ns > y->out_ns;
+}
+
+static int compare_lives(const void *a, const void *b)
+{
+	const struct kernel_life *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return x->kind < y->kind ? -1 : x->kind > y->kind;
+}
+
+void kernel_sort(struct kernel_trace *k)
+{
+	size_t kept = 0;
+
+	if (k->offs.cnt)
+		qsort(k->offs.items, k->offs.cnt, sizeof(*k->offs.items), compare_offs);
+	if (k->lives.cnt)
+		qsort(k->lives.items, k->lives.cnt, sizeof(*k->lives.items), compare_lives);
+	for (size_t i = 0; i < k->offs.cnt; i++) {
+		struct kernel_off o = k->offs.items[i];
+		const struct kernel_off *before = kept ? &k->offs.items[kept - 1] : NULL;
+
+		if (before && before->tid == o.tid && o.out_ns < before->in_ns)
+			o.out_ns = before->in_ns;
+		if (o.out_ns < o.in_ns)
+			k->offs.items[kept++] = o;
+	}
+	k->offs.cnt = kept;
+}
+
+/* A recording that was cut off ends with its last record. */
+static void find_span(struct kernel_trace *k)
+{
+	bool ended = k->end_ns != 0;
+
+	for (size_t i = 0; i < k->offs.cnt; i++)
+		if (!ended && k->offs.items[i].in_ns > k->end_ns)
+			k->end_ns = k->offs.items[i].in_ns;
+	for (size_t i = 0; i < k->lives.cnt; i++)
+		if (!ended && k->lives.items[i].ns > k->end_ns)
+			k->end_ns = k->lives.items[i].ns;
+}
+
+int kernel_read(struct kernel_trace *k, const char *path, struct diag *reterr)
+{
+	struct blocks b;
+	int err = blocks_open(&b, path, KERNEL_MAGIC, KERNEL_VERSION, reterr);
+
+	k->arena = arena_new();
+	while (!err && blocks_next(&b, &err, reterr))
+		err = decode_block(k, &b, reterr);
+	k->cut_bytes = b.cut_bytes;
+	blocks_close(&b);
+	if (err)
+		return err;
+	kernel_sort(k);
+	find_span(k);
+	return 0;
+}
+
+int kernel_add(struct trace *t, const char *path, struct diag *reterr)
+{
+	struct kernel_trace k = { 0 };
+	int r = kernel_read(&k, path, reterr);
+
+	if (!r)
+		kernel_merge(t, &k);
+	kernel_release(&k);
+	return r;
+}

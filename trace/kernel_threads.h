@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * kernel_threads.h - whose a time off the CPU is: from the kernel's thread numbers to the model's.
+ */
+#ifndef TRACE_KERNEL_THREADS_H
+#define TRACE_KERNEL_THREADS_H
+
+#include "base/map.h"
+#include "trace/kernel.h"
+
+/* Of a life of a kernel thread, what belongs to one thread of the model. */
+struct kernel_part {
+	uint64_t tid;
+	uint32_t kernel_tid, pid;
+	int64_t from_ns, to_ns;
+};
+
+struct kernel_threads {
+	struct trace *t;
+	const struct kernel_trace *k;
+	VEC(struct kernel_part) parts;		/* by kernel_tid, then time; disjoint */
+	struct map *taken;			/* kernel tid -> model tids of it there are */
+	struct map *outsiders;			/* kernel tid -> model tid, of those that are only named */
+};
+
+/* Adds the threads that the model does not know to t->threads. */
+void kernel_threads_find(struct kernel_threads *x, struct trace *t, const struct kernel_trace *k);
+void kernel_threads_release(struct kernel_threads *x);
+
+/* The part that the kernel's thread was at that time, or the last before, or NULL. */
+const struct kernel_part *kernel_part_at(const struct kernel_threads *x, uint32_t kernel_tid,
+					 int64_t ns);
+
+/* The thread or device that woke o's thread; false if nobody knows. */
+bool kernel_waker(struct kernel_threads *x, const struct kernel_off *o, uint64_t *ret_tid);
+
+/* For kernel_class(); context is the struct kernel_threads. */
+bool kernel_thread_of_process(void *context, uint32_t pid, uint32_t tid);
+
+/* Devices have TIDs above all threads'. */
+static inline uint64_t kernel_device_tid(enum kernel_waker kind, uint32_t number)
+{
+	return 1ULL << 48 | (uint64_t)kind << 40 | number;
+}
+
+#endif
