@@ -29,6 +29,7 @@
  *	error			the message of the reader, for a file that is damaged
  *	probing			root-only N mean M var V p50 .. p99 .. max .. [cost C LOW HIGH [var C LOW HIGH]]
  *	export			the trace as it is written
+ *	waits, knots, ...	see golden_whole.c
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -37,6 +38,7 @@
 #include "analysis/analyze.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "tests/golden/golden.h"
 #include "trace/tuples.h"
 #include "base/banned.h"
 
@@ -377,6 +379,12 @@ static const struct question {
 	{ "factor", answer_factor },	{ "because", answer_because },
 	{ "summary", answer_summary },	{ "heights", answer_heights },
 	{ "warnings", answer_warnings },	{ "export", answer_export },
+	{ "waits", answer_waits },	{ "knots", answer_knots },
+	{ "trimmed", answer_trimmed },	{ "states", answer_states },
+	{ "stacks", answer_stacks },	{ "criticality", answer_criticality },
+	{ "critical-paths", answer_critical_paths },
+	{ "critical-functions", answer_critical_functions },
+	{ "samples", answer_samples },	{ "sampled-stacks", answer_sampled_stacks },
 	{ "probing", answer_probing },	{ "parts", answer_parts },
 	{ "slow", answer_slow },
 };

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * whole_run.h - what the views of a whole run share; they need no interval.
+ *
+ * Private to analysis/.  Three methods look at the same segments and wake-ups: the wait-for graph
+ * (wPerf), criticality (GAPP) and blocked samples (bperf).
+ */
+#ifndef ANALYSIS_WHOLE_RUN_H
+#define ANALYSIS_WHOLE_RUN_H
+
+#include "analysis/timeline.h"
+
+/* First and last time of anything in the trace; both 0 if it is empty. */
+void run_span(const struct trace *t, int64_t *ret_start_ns, int64_t *ret_end_ns);
+
+/* What is known of the thread besides its number, or NULL; t must be sorted. */
+const struct thread_name *run_thread(const struct trace *t, uint64_t tid);
+enum thread_kind run_thread_kind(const struct trace *t, uint64_t tid);
+const char *run_thread_name(const struct trace *t, uint64_t tid);	/* NULL: none */
+
+/* Until when s is spent in its state: its end, or the wake-up after which it is only runnable. */
+int64_t run_woken(const struct timeline *tl, uint32_t thread, const struct segment *s);
+
+/*
+ * Call paths: which functions are open, the outermost first, as one number.
+ *
+ *	invocations	main [0,90]   f [10,40]   f [50,60]
+ *	paths		0: main       1: main f   1
+ */
+#define PATH_NONE UINT32_MAX		/* no function is open */
+
+struct call_path {
+	uint32_t parent, function;
+};
+
+struct call_paths {
+	VEC(struct call_path) items;	/* parents before children */
+	uint32_t *of_invocation;
+};
+
+struct call_paths *call_paths_new(const struct timeline *tl);
+void call_paths_free(struct call_paths *p);	/* NULL is fine */
+DEFINE_CLEANUP(struct call_paths *, call_paths_free);
+
+static inline uint32_t call_path_of(const struct call_paths *p, uint32_t invocation)
+{
+	return invocation == INVOCATION_NONE ? PATH_NONE : p->of_invocation[invocation];
+}
+
+/* The names (t's own) on the way to path, outermost first; the array is in a.  PATH_NONE has none. */
+const char **call_path_frames(const struct call_paths *p, const struct trace *t, uint32_t path,
+			      struct arena *a, size_t *ret_cnt);
+
+/* By the names; for an order that depends on no numbering. */
+int compare_frames(const char *const *a, size_t a_cnt, const char *const *b, size_t b_cnt);
+
+#endif
