@@ -10,7 +10,8 @@
 #			source is changed, and initdb and pgbench go through it with the same result
 #	3. iterate	from a tree that was never built to the cause: at most 6 runs, k 3, and among the
 #			first 3 factors of the last run is one that flushes the WAL or waits for that;
-#			each run next to one of the plain server
+#			each run next to one of the plain server; who waited for a lock knows which
+#			backend let go of it, and what that one was doing
 #	4. pairs	transactions per second with the last plan, off and recorded, next to plain
 #
 # Prints a table and writes it as FILE (./results/postgresql.json); exit 1 where a target is missed.
@@ -40,6 +41,7 @@ mkdir -p "$work" "$(dirname "$results")"
 work=$(cd "$work" && pwd)
 rows=$work/rows.tsv
 : >"$rows"
+latest="(SELECT id FROM finding WHERE run = (SELECT max(number) FROM run))"
 
 # The functions that write the WAL to disk, and those that wait until it was: what the paper found.
 wal='LWLockAcquireOrWait XLogFlush XLogWrite issue_xlog_fsync pg_fdatasync XLogBackgroundFlush
@@ -109,6 +111,38 @@ run_rows() {
 	done
 }
 
+# Who let go?  Of the last run's waits for locks inside transactions, of 100 us and more (a shorter one may
+# be a call that was only kept from the CPU): those that another backend is known to have ended, and of the
+# time of all those that have the name of a function which the other backend was in.  It is in none
+# while it holds a row's lock and its client has not sent the next statement.
+waker_rows() {
+	in_tree iterate "$vprof" export | awk '
+		$1 == "wakeup" && $2 != $3 { n = ++count[$2]; at[$2, n] = $4 }
+		$1 == "segment" && $3 != "-" && $6 == "lock" && $5 - $4 >= 100000 {
+			waits++; tid[waits] = $2; from[waits] = $4; to[waits] = $5
+		}
+		END {
+			for (i = 1; i <= waits; i++) {
+				# the last wake-up that is not later than the end
+				low = 0; high = count[tid[i]]
+				while (low < high) {
+					middle = int((low + high + 1) / 2)
+					if (at[tid[i], middle] <= to[i]) low = middle
+					else high = middle - 1
+				}
+				if (low && at[tid[i], low] > from[i]) woken++
+			}
+			print waits + 0, waits ? woken / waits : 0
+		}' >"$work/iterate.woken"
+	read -r waits woken <"$work/iterate.woken"
+	row wakers.lock_waits "$waits" count ">= 1000" "$(holds "$waits >= 1000")"
+	row wakers.of_another_backend "$woken" ratio ">= 0.99" "$(holds "$woken >= 0.99")"
+	named=$(query iterate "SELECT sum(CASE WHEN b.function IS NULL THEN 0 ELSE b.mean_ns END) / sum(b.mean_ns)
+		FROM node w JOIN node b ON b.finding = w.finding AND b.parent = w.id
+		WHERE w.finding = $latest AND w.kind = 'wait' AND w.wait = 'lock' AND b.kind = 'blame'")
+	row wakers.time_with_function "$named" ratio ">= 0.9" "$(holds "$named >= 0.9")"
+}
+
 exam_iterate() {
 	step "vprof iterate"
 	rm -rf "$work/iterate" "$work/iterate.pairs"
@@ -131,6 +165,7 @@ exam_iterate() {
 	done
 	row iterate.wal_path_named $named count ">= 1" "$(holds "$named >= 1")"
 	run_rows
+	waker_rows
 	for view in summary variance-tree factors runs; do
 		in_tree iterate "$vprof" show $view >"$work/iterate.$view.txt"
 	done
