@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=sh disable=SC2034,SC2154 # read by lib.sh; here: instrument.sh
+# Redis 7: plain makefiles that call others (Lua, hiredis), an event loop, its own tests in Tcl.
+# MALLOC=libc as in examples/redis.
+source=redis release=7.0
+packages='tcl pkg-config'
+build='make -j2 MALLOC=libc'
+suite_seconds=2400
+all_units='type/hash type/incr type/list type/list-2 type/list-3 type/set type/stream type/stream-cgroups
+	type/string type/zset bitfield bitops dump expire functions geo hyperloglog info-command keyspace
+	multi printver protocol pubsub pubsubshard querybuf quit scan scripting slowlog sort tracking'
+suite="./runtest --clients 2"
+for unit in $all_units; do
+	suite="$suite --single unit/$unit"
+done
+recorded='./runtest --clients 1 --single unit/type/incr --single unit/type/hash --single unit/printver'
+conf=$here/../../examples/redis/vprof.conf
+
+results() {
+	sed 's/\x1b\[[0-9;]*m//g' | sed -n \
+		-e 's/^\[ok\]: \(.*\) ([0-9]* ms)$/\1	ok/p' \
+		-e 's/^\[err\]: \(.*\)/\1	failed/p' -e 's/^\[exception\]: \(.*\)/\1	failed/p' \
+		-e 's/^\[\(ignore\|skip\)\]: \(.*\)/\2	skipped/p'
+}

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=sh disable=SC2034 # read by lib.sh
+# SQLite: one unit of 240,000 lines, and a test program that is compiled and linked by one command.
+source=sqlite3 release=3.40
+packages='tcl-dev libtool'
+configure='./configure'
+build='make -j2 && make -j2 testfixture'
+suite_seconds=3600
+suite='./testfixture test/extraquick.test --verbose=1'
+
+results() {
+	sed -n -e 's/^\([^ ]*\)\.\.\. Ok$/\1	ok/p' -e 's/^! \([^ ]*\) expected:.*/\1	failed/p' \
+		-e 's/^\([^ ]*\)\.\.\. Omitted.*/\1	skipped/p'
+}
