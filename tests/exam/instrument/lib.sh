@@ -12,6 +12,7 @@
 #	build			plainly, and under vprof build
 #	suite, suite_seconds	the project's tests, and how long they may take
 #	recorded, conf		the same under vprof record; with this vprof.conf; '' for none
+#	logged			yes: what the compiler is called with is to be logged (DIR/NAME/compiled)
 #	as_nobody		yes: the suite must not run as root
 #	extra			more stages: extra=rebuild is stage_rebuild() of rebuild.sh here
 #
@@ -23,7 +24,7 @@ say() { echo "$(date +%H:%M:%S) $name: $*"; }
 # exam NAME: all stages of one project
 exam() {
 	name=$1 dir=$work/$1
-	packages='' configure='' suite='' recorded='' conf='' as_nobody='' extra='' language=C suite_seconds=1800
+	packages='' configure='' suite='' recorded='' conf='' as_nobody='' logged='' extra='' language=C suite_seconds=1800
 	# shellcheck disable=SC1090 # a project's file
 	. "$here/instrument/$name.sh"
 	for file in $extra; do
@@ -118,8 +119,23 @@ timed() {
 	/usr/bin/time -f '%e %U %S' -o "$file" "$@"
 }
 
+# make_tools: a gcc that logs what it compiles, for both sides; the log is the plain side's
+make_tools() {
+	mkdir -p "$dir/tools"
+	[ -n "$logged" ] || return 0
+	cat >"$dir/tools/gcc" <<-END_TOOL
+		#!/bin/sh
+		case "\$PWD: \$* " in
+		$dir/plain*" -c "*)	printf '%s\\n' "\$PWD" "\$@" '' >>$dir/compiled ;;
+		esac
+		exec $(command -v gcc) "\$@"
+	END_TOOL
+	chmod +x "$dir/tools/gcc"
+}
+
 build_plain() (
 	cd "$dir/plain" || exit
+	rm -f "$dir/compiled"
 	timed "$dir/plain.time" sh -c "$build" >"$dir/plain.build" 2>&1 ||
 		die "$name: does not build without vprof: $dir/plain.build"
 )
@@ -132,6 +148,9 @@ build_probed() (
 
 stage_build() {
 	prepare
+	make_tools
+	saved=$PATH
+	PATH=$dir/tools:$PATH
 	: >"$dir/times"
 	round=1
 	while [ $round -le "$rounds" ]; do
@@ -147,6 +166,7 @@ stage_build() {
 			END { print wall[1], wall[2], cpu[1], cpu[2] }' "$dir/plain.time" "$dir/probed.time" >>"$dir/times"
 		round=$((round + 1))
 	done
+	PATH=$saved
 	fact build.plain "$(awk '{ print $1 }' "$dir/times" | median)" s - 1
 	fact build.probed "$(awk '{ print $2 }' "$dir/times" | median)" s - 1
 	ratio=$(awk '{ print $2 / $1 }' "$dir/times" | median)

@@ -25,7 +25,7 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
-mkdir "$data/www" "$data/www/list" "$data/www/random" "$data/dav" "$data/cache" "$data/temp"
+mkdir "$data/logs" "$data/www" "$data/www/list" "$data/www/random" "$data/dav" "$data/cache" "$data/temp"
 printf 'small file\n' >"$data/www/small.txt"
 seq 200000 >"$data/www/large.txt"
 head -c 4194304 /dev/zero >"$data/www/zeros"
@@ -53,7 +53,7 @@ configuration() {
 		uwsgi_temp_path $data/temp/uwsgi;
 		scgi_temp_path $data/temp/scgi;
 		proxy_cache_path $data/cache keys_zone=cache:1m;
-		limit_req_zone \$server_name zone=few:1m rate=1r/m;
+		limit_req_zone \$binary_remote_addr zone=few:1m rate=1r/m;
 		map \$arg_kind \$mapped { default other; a first; ~^b second; }
 		split_clients \$arg_x \$part { 50% left; * right; }
 		geo \$place { default far; 127.0.0.0/8 near; }
@@ -63,9 +63,11 @@ configuration() {
 			listen 127.0.0.1:$main;
 			root $data/www;
 			error_page 404 /small.txt;
+			set_real_ip_from 127.0.0.1;
+			real_ip_header X-Real;
 			client_max_body_size 1m;
 			location /list/ { autoindex on; }
-			location /ssi { ssi on; }
+			location /ssi { ssi on; ssi_types *; }
 			location /redirect { return 301 /elsewhere; }
 			location /text { add_header X-Was added; return 200 "\$mapped \$part \$place\n"; }
 			location ~ ^/re(write|name)/(.*)\$ { rewrite ^/re(write|name)/(.*)\$ /\$2 last; }
@@ -75,8 +77,10 @@ configuration() {
 			location /sub { sub_filter small big; sub_filter_types *; alias $data/www/small.txt; }
 			location /added { addition_types *; add_before_body /head; alias $data/www/small.txt; }
 			location /auth { auth_basic locked; auth_basic_user_file $data/passwords; alias $data/www/small.txt; }
-			location /asked { auth_request /asking; alias $data/www/small.txt; }
-			location = /asking { internal; return \$arg_code; }
+			location /asked/yes { auth_request /yes; alias $data/www/small.txt; }
+			location /asked/no { auth_request /no; alias $data/www/small.txt; }
+			location = /yes { internal; return 204; }
+			location = /no { internal; return 403; }
 			location /denied { deny all; }
 			location /few { limit_req zone=few; alias $data/www/small.txt; }
 			location /slow { limit_rate 200k; limit_rate_after 100k; alias $data/www/large.txt; }
@@ -92,7 +96,7 @@ configuration() {
 			location /gone/ { proxy_pass http://127.0.0.1:$dead/; }
 			location /mirrored { mirror /mirror; alias $data/www/small.txt; }
 			location /mirror { internal; proxy_pass http://127.0.0.1:$backend/mirror; }
-			location /real { set_real_ip_from 127.0.0.1; real_ip_header X-Real; return 200 "\$remote_addr\n"; }
+			location /real { return 200 "\$remote_addr\n"; }
 			location /secret { secure_link \$arg_md5; secure_link_md5 "word\$uri"; if (\$secure_link = "") { return 403; } alias $data/www/small.txt; }
 		}
 		server {
@@ -199,8 +203,8 @@ check "addition" 200 "head" $u/added
 check "no password" 401 "Authorization Required" $u/auth
 check "wrong password" 401 "Authorization Required" -u user:wrong $u/auth
 check "password" 200 "small file" -u user:secret $u/auth
-check "subrequest allows" 200 "small file" "$u/asked?code=204"
-check "subrequest denies" 403 "Forbidden" "$u/asked?code=403"
+check "subrequest allows" 200 "small file" $u/asked/yes
+check "subrequest denies" 403 "Forbidden" $u/asked/no
 check "denied" 403 "Forbidden" $u/denied
 check "limit: the first" 200 "small file" $u/few
 check "limit: the second" 503 "Temporarily Unavailable" $u/few

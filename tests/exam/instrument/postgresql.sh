@@ -8,7 +8,7 @@ build='make -j2 && make -j2 -C contrib/spi && make -j2 -C src/test/regress'
 suite_seconds=3600
 suite='make check'
 as_nobody=yes
-extra=rebuild
+extra=rebuild logged=yes
 header_function=src/include/lib/ilist.h:dlist_push_tail
 
 results() {

@@ -11,33 +11,33 @@
 #	src/backend/access/heap/heapam.c:heap_insert	is in heapam.o and in no other
 #	src/include/lib/ilist.h:dlist_push_tail		is in 60 of them
 #
-# A project's file sets header_function: FILE:NAME.
+# A project's file sets header_function, FILE:NAME, and logged, so that there are commands to preprocess.
 
-# compile_commands: "DIRECTORY<tab>OBJECT<tab>COMMAND" for each object that the plain build makes, from
-# what make says that it would do; the command preprocesses
+# compile_commands: "DIRECTORY<tab>OBJECT<tab>COMMAND" for each object of the plain build, from what its
+# compiler was called with; the command preprocesses
 compile_commands() {
-	(
-		cd "$dir/plain" || exit
-		MAKEFLAGS=Bnw LC_ALL=C sh -c "$(echo "$build" | sed 's/ -j[0-9]*//g')" 2>/dev/null
-	) | awk '
-		/: Entering directory / { split($0, w, /\047/); stack[++depth] = w[2]; next }
-		/: Leaving directory / { depth--; next }
-		/^(gcc|cc|g\+\+|c\+\+) .* -c / && match($0, / -o [^ ]*\.o( |$)/) {
-			object = substr($0, RSTART + 4, RLENGTH - 4)
-			sub(/ $/, "", object)
-			command = substr($0, 1, RSTART - 1) " " substr($0, RSTART + RLENGTH)
-			sub(/ -c /, " -E ", command)
-			if (!sub(/ -c$/, "", command) && command !~ / -E /)
-				next
-			sub(/ -M[MDP]*( -M[TQF] [^ ]*)*/, "", command)
-			print stack[depth] "\t" object "\t" command
-		}'
+	awk 'BEGIN { RS = ""; FS = "\n" }
+		{
+			command = "gcc -E"
+			object = ""
+			for (i = 2; i <= NF; i++) {
+				if ($i == "-o") {
+					object = $(++i)
+				} else if ($i ~ /^-M[FTQ]$/) {
+					i++
+				} else if ($i !~ /^(-c|-MD|-MMD|-MP)$/) {
+					gsub(/\047/, "\047\\\047\047", $i)
+					command = command " \047" $i "\047"
+				}
+			}
+			print $1 "\t" object "\t" command
+		}' "$dir/compiled"
 }
 
 # holders CANDIDATES: "OBJECT<tab>FILE:NAME" for each unit and each of the functions in it
 holders() {
 	compile_commands >"$dir/commands"
-	[ -s "$dir/commands" ] || die "$name: make -n shows no compilation"
+	[ -s "$dir/commands" ] || die "$name: no compilation was logged"
 	while IFS='	' read -r directory object command; do
 		(cd "$directory" && eval "$command" 2>/dev/null) |
 			awk -v directory="$directory" -v root="$dir/plain/" -v object="$object" '
