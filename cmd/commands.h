@@ -12,6 +12,7 @@ extern const struct cmd cmd_annotate;
 extern const struct cmd cmd_build;
 extern const struct cmd cmd_cc;
 extern const struct cmd cmd_demo;
+extern const struct cmd cmd_doctor;
 extern const struct cmd cmd_export;
 extern const struct cmd cmd_import;
 extern const struct cmd cmd_init;

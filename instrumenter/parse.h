@@ -95,6 +95,9 @@ struct parse_input {
 /* NULL if libclang could not parse at all. */
 struct parsed *parse_text(const struct parse_input *in);
 void parsed_free(struct parsed *p);
+
+/* What parses: "Debian clang version 14.0.6"; the caller frees it. */
+char *parser_version(void);
 DEFINE_CLEANUP(struct parsed *, parsed_free);
 
 /* The return statements of functions.items[f], not those of lambdas and classes inside it. */

@@ -72,6 +72,11 @@ struct parsed_private *clang_parse(const struct parse_input *in)
 	return p;
 }
 
+char *parser_version(void)
+{
+	return clang_heap_text(clang_getClangVersion());
+}
+
 void clang_parse_free(struct parsed_private *p)
 {
 	if (!p)

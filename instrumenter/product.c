@@ -152,6 +152,15 @@ static bool is_foreign(const struct unit *u)
 			u->product_ns);
 }
 
+size_t products_foreign_cnt(const units *list)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < list->cnt; i++)
+		cnt += is_foreign(list->items[i]);
+	return cnt;
+}
+
 /* What libtool would have: "x.lo" of "x.o" and ".libs/x.o".  NULL: it is no object. */
 static char *libtool_object(const char *object)
 {

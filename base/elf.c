@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * elf.c - reads an ELF file of this machine through a mapping; every offset in it is checked.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/banned.h"
+#include "base/elf.h"
+#include "base/str.h"
+
+#if defined(__x86_64__)
+#define OUR_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define OUR_MACHINE EM_AARCH64
+#else
+#define OUR_MACHINE EM_NONE
+#endif
+
+struct elf_private {
+	const char *base;
+	size_t bytes;
+};
+
+/* NULL unless the file has all of it. */
+static const void *part(const struct elf_private *p, size_t offset, size_t bytes)
+{
+	return offset <= p->bytes && bytes <= p->bytes - offset ? p->base + offset : NULL;
+}
+
+static const ElfW(Shdr) *sections(const struct elf_private *p, size_t *ret_cnt)
+{
+	const ElfW(Ehdr) *h = (const void *)p->base;
+	const ElfW(Shdr) *all = part(p, h->e_shoff, (size_t)h->e_shnum * sizeof(ElfW(Shdr)));
+
+	*ret_cnt = all && h->e_shentsize == sizeof(ElfW(Shdr)) ? h->e_shnum : 0;
+	return all;
+}
+
+static const char *find_interpreter(const struct elf_private *p)
+{
+	const ElfW(Ehdr) *h = (const void *)p->base;
+	const ElfW(Phdr) *all = part(p, h->e_phoff, (size_t)h->e_phnum * sizeof(ElfW(Phdr)));
+
+	for (size_t i = 0; all && h->e_phentsize == sizeof(ElfW(Phdr)) && i < h->e_phnum; i++) {
+		const char *name = all[i].p_type == PT_INTERP && all[i].p_filesz ?
+				   part(p, all[i].p_offset, all[i].p_filesz) : NULL;
+
+		if (name && !name[all[i].p_filesz - 1])
+			return name;
+	}
+	return NULL;
+}
+
+static bool has_table(const struct elf_private *p, unsigned type)
+{
+	size_t cnt;
+	const ElfW(Shdr) *all = sections(p, &cnt);
+
+	for (size_t i = 0; i < cnt; i++)
+		if (all[i].sh_type == type)
+			return true;
+	return false;
+}
+
+static int map_file(const char *path, struct elf_private *ret)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), r = 0;
+	struct stat st;
+	void *base = MAP_FAILED;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0)
+		r = -errno;
+	else if (!S_ISREG(st.st_mode) || (size_t)st.st_size < sizeof(ElfW(Ehdr)))
+		r = -ENOEXEC;
+	else
+		base = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (!r && base == MAP_FAILED)
+		r = -errno;
+	close(fd);
+	if (r == 0) {
+		ret->base = base;
+		ret->bytes = (size_t)st.st_size;
+	}
+	return r;
+}
+
+int elf_open(const char *path, struct elf **ret)
+{
+	_cleanup_(elf_closep) struct elf *e = xcalloc(1, sizeof(*e));
+	const ElfW(Ehdr) *h;
+	int r;
+
+	e->private = xcalloc(1, sizeof(*e->private));
+	r = map_file(path, e->private);
+	if (r < 0)
+		return r;
+	h = (const void *)e->private->base;
+	if (memcmp(h->e_ident, ELFMAG, SELFMAG) != 0)
+		return -ENOEXEC;
+	if (h->e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
+	    h->e_ident[EI_DATA] != ELFDATA2LSB || h->e_machine != OUR_MACHINE)
+		return -ENOTSUP;
+	e->interpreter = find_interpreter(e->private);
+	e->has_symbols = has_table(e->private, SHT_SYMTAB);
+	e->is_movable = h->e_type == ET_DYN;
+	*ret = TAKE_PTR(e);
+	return 0;
+}
+
+void elf_close(struct elf *e)
+{
+	if (e && e->private && e->private->base)
+		munmap((void *)(uintptr_t)e->private->base, e->private->bytes);
+	if (e)
+		free(e->private);
+	free(e);
+}
+
+static bool in_table(const struct elf_private *p, const ElfW(Shdr) *table, const ElfW(Shdr) *strings,
+		     const char *prefix, bool defined)
+{
+	const ElfW(Sym) *all = part(p, table->sh_offset, table->sh_size);
+	const char *names = part(p, strings->sh_offset, strings->sh_size);
+	size_t len = strlen(prefix);
+
+	for (size_t i = 0; all && names && i < table->sh_size / sizeof(*all); i++)
+		if ((!defined || all[i].st_shndx != SHN_UNDEF) && all[i].st_name < strings->sh_size &&
+		    strings->sh_size - all[i].st_name > len &&
+		    strncmp(names + all[i].st_name, prefix, len) == 0)
+			return true;
+	return false;
+}
+
+bool elf_symbol(const struct elf *e, const char *prefix, bool defined)
+{
+	size_t cnt;
+	const ElfW(Shdr) *all = sections(e->private, &cnt);
+
+	for (size_t i = 0; i < cnt; i++)
+		if ((all[i].sh_type == SHT_SYMTAB || all[i].sh_type == SHT_DYNSYM) &&
+		    all[i].sh_link < cnt &&
+		    in_table(e->private, &all[i], &all[all[i].sh_link], prefix, defined))
+			return true;
+	return false;
+}
+
+bool elf_holds(const struct elf *e, const char *text)
+{
+	return memmem(e->private->base, e->private->bytes, text, strlen(text)) != NULL;
+}

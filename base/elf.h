@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * elf.h - what an executable of this machine says of itself: how it was linked, which symbols it has.
+ *
+ *	struct elf *e;
+ *	if (elf_open("server", &e) == 0 && !elf_symbol(e, "main", true))
+ *		...
+ */
+#ifndef BASE_ELF_H
+#define BASE_ELF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/cleanup.h"
+
+struct elf {
+	const char *interpreter;	/* NULL: it has none, it is static */
+	bool has_symbols;		/* more than what the loader needs: not stripped */
+	bool is_movable;		/* position independent */
+	struct elf_private *private;
+};
+
+/* -ENOEXEC: no ELF file; -ENOTSUP: of another machine, or damaged; or what open() says. */
+int elf_open(const char *path, struct elf **ret);
+void elf_close(struct elf *e);
+DEFINE_CLEANUP(struct elf *, elf_close);
+
+/* A symbol whose name begins so, in either table; defined: it must be defined here. */
+bool elf_symbol(const struct elf *e, const char *prefix, bool defined);
+
+/* Does the file hold this text? */
+bool elf_holds(const struct elf *e, const char *text);
+
+#endif
