@@ -25,11 +25,21 @@ bool kernel_mode_parse(const char *text, enum kernel_mode *ret)
 	return true;
 }
 
-int record_kernel_open(enum kernel_mode mode, pid_t pid, const char *run_dir, struct recorder **ret,
-		       struct diag *reterr)
+/* The ring buffer's size is a power of two. */
+static uint32_t ring_bytes(unsigned mib)
+{
+	uint32_t bytes = mib ? 1 << 20 : 0;
+
+	while (bytes >> 20 < mib && bytes < 1U << 30)
+		bytes *= 2;
+	return bytes;
+}
+
+int record_kernel_open(enum kernel_mode mode, pid_t pid, unsigned buffer_mib, const char *run_dir,
+		       struct recorder **ret, struct diag *reterr)
 {
 	_cleanup_(freep) char *path = path_join(run_dir, "kernel.vpk");
-	struct recorder_options options = { .path = path, .pid = pid };
+	struct recorder_options options = { path, pid, ring_bytes(buffer_mib) };
 	struct diag diag = DIAG_INIT;
 	int r;
 
@@ -55,6 +65,10 @@ uint64_t record_kernel_close(struct recorder *r)
 		return 0;
 	if (recorder_close(r, &stats, &diag) < 0)
 		warn_line("%s", diag.text);
+	if (stats.lost_records)
+		warn_line("the kernel recorder lost %llu of %llu records: --buffer 64 gives it more room",
+			  (unsigned long long)stats.lost_records,
+			  (unsigned long long)(stats.records + stats.lost_records));
 	if (stats.disk_full)
 		warn_line("the disk was full: the kernel's trace ends early; what is in it is whole");
 	return stats.records;

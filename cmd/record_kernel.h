@@ -18,9 +18,9 @@ enum kernel_mode {
 /* text as behind --kernel=; "" is auto, NULL off.  False: no such mode. */
 bool kernel_mode_parse(const char *text, enum kernel_mode *ret);
 
-/* *ret stays NULL where the kernel's side is not wanted, or not permitted and not required. */
-int record_kernel_open(enum kernel_mode mode, pid_t pid, const char *run_dir, struct recorder **ret,
-		       struct diag *reterr);
+/* buffer_mib: for records not yet written; 0: default.  *ret stays NULL where the kernel's side is not wanted, or not permitted and not required. */
+int record_kernel_open(enum kernel_mode mode, pid_t pid, unsigned buffer_mib, const char *run_dir,
+		       struct recorder **ret, struct diag *reterr);
 
 /* Says what was lost.  The number of records; 0 for NULL. */
 uint64_t record_kernel_close(struct recorder *r);

@@ -40,6 +40,7 @@ struct merge {
 	const struct kernel_part *part;
 	const struct kernel_off *off, *off_end;	/* off: the first that has not ended before the cursor */
 	bool consumed;			/* what is left of it belongs to a wait that was passed */
+	bool hole;			/* the runtime's trace says nothing about the time being passed */
 };
 
 static void merge_devices(struct merge *m);
@@ -92,7 +93,8 @@ static void pass_running(struct merge *m, uint64_t sid, int64_t start_ns, int64_
 
 		if (a_wait_follows && o->in_ns > end_ns && blocked(o))
 			break;
-		add(m, sid, start_ns, from_ns, STATE_RUNNING);
+		/* What was lost before it may have been anything. */
+		add(m, sid, start_ns, from_ns, m->hole && o->after_loss ? STATE_OTHER : STATE_RUNNING);
 		if (m->consumed)
 			add(m, sid, from_ns, to_ns, STATE_RUNNING);
 		else if (from_ns < to_ns)
@@ -173,8 +175,10 @@ static void pass_wait(struct merge *m, const struct segment *s, bool goes_on, si
 /* No segment says what the thread did there: for no interval. */
 static void pass_hole(struct merge *m, int64_t start_ns, int64_t end_ns, bool a_wait_follows)
 {
+	m->hole = true;
 	if (start_ns < end_ns)
 		pass_running(m, SID_NONE, start_ns, end_ns, a_wait_follows);
+	m->hole = false;
 }
 
 static bool is_wait(const struct segment *s)

@@ -293,6 +293,26 @@ static void test_number_again(void **state)
 		"thread 4294967303 thread second\n");
 }
 
+/* Records of the thread are missing before its second time off: what it did since the first is unknown where
+ * the runtime does not say that it ran. */
+static void test_loss(void **state)
+{
+	(void)state;
+	begin(0, 100);
+	k.lost = 3;
+	life(KERNEL_FORK, 9, 0, "a");
+	preempted(9, 10, 20);
+	off(9, 60, 70, PREAD, 0, WAKER_TASK, 0)->after_loss = true;
+	assert_merged("",
+		"vprof-tuples 1\n"
+		"segment 9 - 0 10 running\n"
+		"segment 9 - 10 20 runnable\n"
+		"segment 9 - 20 60 other\n"
+		"segment 9 - 60 70 io\n"
+		"segment 9 - 70 100 running\n"
+		"thread 9 thread a\n");
+}
+
 static enum trace_state class_of(struct kernel_off o)
 {
 	o.tid = 7;
@@ -399,7 +419,8 @@ int main(void)
 		cmocka_unit_test(test_other_waker), cmocka_unit_test(test_no_waker),
 		cmocka_unit_test(test_race), cmocka_unit_test(test_cut_lock),
 		cmocka_unit_test(test_clocks), cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_number_again), cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_number_again), cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_classes),
 		cmocka_unit_test(test_sums),
 	};
 

@@ -1,0 +1,107 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# make exam-kernel: what the kernel recorder says of waits whose reason is known (tests/kernel/truth.c: nothing
+# there is instrumented), and what must hold of any run, on a load of switches that race with wake-ups
+# (perf bench sched messaging, if perf is there): a thread's states touch and add up to its life, every wait that
+# ended has a waker, time running is what the kernel charged, nothing is lost.  ROUNDS waits a case (default 50).
+# Prints a table and writes results/kernel.json; exit 1 if a wait has a wrong class or more than one in a hundred
+# the wrong waker; 77 where the kernel recorder is not permitted.
+set -u
+top=$(cd "${srcdir:-.}" && pwd)
+vprof=$PWD/vprof
+results=${RESULTS:-$PWD/results}
+rounds=${ROUNDS:-50}
+# The disk's waits want a disk: not the memory that /tmp may be.
+work=$(mktemp -d "$PWD/exam-kernel.XXXXXX") || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 99' INT TERM
+unset VPROF_DIR VPROF_CONF CC CXX CFLAGS MAKEFLAGS MAKELEVEL MFLAGS
+rows=
+bad=0
+cd "$work" || exit 99
+
+# row NAME VALUE UNIT TARGET CONDITION: the condition as awk sees it
+row()
+{
+	ok=$(awk "BEGIN { print ($5) ? \"true\" : \"false\" }")
+	[ "$ok" = true ] || bad=1
+	printf '%-44s %10s %-14s target %-5s %s\n' "$1" "$2" "$3" "$4" "$ok"
+	rows="$rows${rows:+,
+  }{\"name\":\"$1\",\"value\":$2,\"unit\":\"$3\",\"target\":$4,\"ok\":$ok}"
+}
+
+# recorded COMMAND: it ran and the kernel's side is there (3: no interval, for nothing is instrumented)
+recorded()
+{
+	rm -rf vprof.data
+	"$vprof" record --kernel=require -- sh -c "$1" >log 2>&1
+	status=$?
+	if [ $status != 3 ]; then
+		cat log
+		grep -q "kernel recorder" log && exit 77
+		exit 99
+	fi
+	"$vprof" export --format tuples >tuples || exit 99
+}
+
+gcc -Wall -Wextra -Werror -O1 -g -D_GNU_SOURCE "$top/tests/kernel/truth.c" -o truth -lpthread || exit 99
+recorded "./truth $rounds file >truth.txt" || exit
+awk -f "$top/tests/kernel/check.awk" truth.txt tuples >table
+printf '%-14s %-9s %7s %8s %8s %7s\n' case class waits blocked classed waker
+awk '{ printf "%-14s %-9s %7d %8d %8d %7d\n", $1, $2, $3, $4, $5, $6 }' table
+blocked=$(awk '{ n += $4 } END { print n + 0 }' table)
+row "waits that blocked, in the right class" "$(awk '{ n += $4; m += $5 } END { printf "%.4f", m / n }' table)" \
+	"of $blocked" 1 "$(awk '{ n += $4; m += $5 } END { print n - m }' table) == 0"
+row "waits that blocked, with the right waker" "$(awk '{ n += $4; m += $6 } END { printf "%.4f", m / n }' table)" \
+	"of $blocked" 0.99 "$(awk '{ n += $4; m += $6 } END { print m / n }' table) >= 0.99"
+row "cases that blocked at least once" "$(awk '$4 > 0 { n++ } END { print n + 0 }' table)" "of 13" 13 \
+	"$(awk '$4 > 0 { n++ } END { print n + 0 }' table) == 13"
+
+if command -v perf >/dev/null; then
+	recorded 'perf bench sched messaging -g 5 -l 400 >/dev/null; times >times.txt'
+	awk '
+		$1 == "thread" { kind[$2] = $3; called[$2] = $4 }
+		$1 == "wakeup" { last[$2] = last[$2] " " $4 }
+		$1 == "segment" && $2 < 2^48 {
+			n++; tid[n] = $2; from[n] = $4; to[n] = $5; state[n] = $6
+		}
+		END {
+			for (i = 1; i <= n; i++) {
+				if (called[tid[i]] !~ /^(sh|perf|sched-messaging|vprof)$/)
+					continue
+				if (i > 1 && tid[i - 1] == tid[i]) {
+					touch += from[i] != to[i - 1]
+					pairs++
+				}
+				if (state[i] == "running")
+					running += to[i] - from[i]
+				else if (state[i] != "runnable" && tid[i + 1] == tid[i]) {
+					waits++
+					m = split(last[tid[i]], at, " ")
+					if (!(tid[i] in seen))
+						seen[tid[i]] = 1
+					while (seen[tid[i]] <= m && at[seen[tid[i]]] <= from[i])
+						seen[tid[i]]++
+					woken += seen[tid[i]] <= m && at[seen[tid[i]]] <= to[i]
+				}
+			}
+			print pairs, touch + 0, waits, woken + 0, running / 1e9
+		}' tuples >sums
+	read -r pairs holes waits woken running <sums
+	charged=$(awk '{ for (i = 1; i <= 2; i++) { split($i, t, "[ms]"); s += t[1] * 60 + t[2] } } END { print s }' times.txt)
+	row "races: neighbouring states that do not touch" "$holes" "of $pairs" 0 "$holes == 0"
+	row "races: waits that ended, with a waker" "$(awk "BEGIN { printf \"%.5f\", $woken / $waits }")" "of $waits" \
+		0.999 "$woken / $waits >= 0.999"
+	row "races: running time over CPU time charged" "$(awk "BEGIN { printf \"%.3f\", $running / $charged }")" \
+		"of $charged s" 1 "$running / $charged > 0.97 && $running / $charged < 1.03"
+	lost=$("$vprof" show runs --format json | awk -F: '/"lost_records"/ { gsub(/[ ,]/, "", $2); print $2; exit }')
+	row "races: records lost" "${lost:--1}" records 0 "${lost:--1} == 0"
+fi
+
+mkdir -p "$results"
+cat >"$results/kernel.json" <<END
+{"schema":"vprof.bench/1",
+ "host":{"cores":$(nproc),"kernel":"$(uname -r)","load":"$(cut -d' ' -f1 /proc/loadavg)"},
+ "rows":[$rows]}
+END
+exit $bad
