@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analysis/analyze.h"
+#include "analysis/causes.h"
 #include "base/banned.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
@@ -30,6 +31,7 @@ static const char *arg_format = "text";
 static const char *arg_interval;
 static double arg_quantile = TAIL_QUANTILE_DEFAULT;
 static const char *arg_charge = "waiter";
+static const char *arg_by;
 static unsigned arg_slowest;
 static bool arg_ascii;
 static struct view_options arg_options = VIEW_OPTIONS_INIT;
@@ -44,6 +46,7 @@ struct material {
 	VEC(struct explained) paths;
 	execution_rows rows;
 	enum charge charge;
+	caused_list causes;
 	runs runs;
 	iterations iterations;
 	struct project *project;
@@ -57,6 +60,7 @@ static void material_release(struct material *m)
 		VEC_RELEASE(&m->paths.items[i].pieces);
 	VEC_RELEASE(&m->paths);
 	VEC_RELEASE(&m->rows);
+	caused_release(&m->causes);
 	runs_release(&m->runs);
 	iterations_release(&m->iterations);
 	project_free(m->project);
@@ -207,6 +211,17 @@ static int read_execution_table(struct material *m, const char *run, struct diag
 	return r;
 }
 
+static int read_causes(struct material *m, const char *run, struct diag *reterr)
+{
+	int r = read_findings(m, run, arg_interval, reterr);
+
+	if (r == 0)
+		r = run_trace_read(m->store, &m->run, &m->trace, reterr);
+	if (r == 0 && m->findings->interval.cnt)
+		r = variance_by_cause(m->trace, m->findings->interval.name, &m->causes);
+	return r;
+}
+
 /* The build's functions, or with a graph: of a run, if one was named or the latest was imported. */
 static int read_project(struct material *m, const struct view *v, const char *run,
 			struct diag *reterr)
@@ -251,6 +266,8 @@ static int read_material(struct material *m, const struct view *v, const char *r
 		return read_paths_for(m, run, reterr);
 	case NEEDS_EXECUTION_TABLE:
 		return read_execution_table(m, run, reterr);
+	case NEEDS_CAUSES:
+		return read_causes(m, run, reterr);
 	case NEEDS_RUNS:
 		r = runs_read(m->store, &m->runs, reterr);
 		return r < 0 ? r : iterations_read(m->store, &m->iterations, reterr);
@@ -294,7 +311,7 @@ static int print_material(const struct view *v, enum format format, const struct
 	struct view_input in = {
 		.options = arg_options, .run = &m->run, .findings = m->findings, .trace = m->trace,
 		.paths = m->paths.items, .path_cnt = m->paths.cnt, .rows = &m->rows,
-		.charge = m->charge, .runs = &m->runs, .iterations = &m->iterations, .project = m->project,
+		.charge = m->charge, .causes = &m->causes, .runs = &m->runs, .iterations = &m->iterations, .project = m->project,
 		.planned = &m->planned,
 		.heights = m->heights,
 	};
@@ -360,6 +377,21 @@ static int choose_format(const struct view *v, enum format *ret)
 			arg_format);
 }
 
+/* --by cause: the same view by another division. */
+static int choose_causes(const struct view **v)
+{
+	if (!arg_by)
+		return EXIT_DONE;
+	if (strcmp(arg_by, "cause") != 0)
+		return fail_now(EXIT_USAGE, "vprof show variance-tree --by cause",
+				"--by is cause, not '%s'", arg_by);
+	if (strcmp((*v)->name, view_by_cause.name) != 0)
+		return fail_now(EXIT_USAGE, "vprof show variance-tree --by cause",
+				"--by is for variance-tree, not for %s", (*v)->name);
+	*v = &view_by_cause;
+	return EXIT_DONE;
+}
+
 static int show_run(int argc, char **argv)
 {
 	_cleanup_(args_release) struct args words = ARGS_INIT;
@@ -380,6 +412,9 @@ static int show_run(int argc, char **argv)
 	if (words.cnt > 2)
 		return fail_now(EXIT_USAGE, NULL, "show takes one view and one run; what is '%s'?",
 				words.items[2]);
+	status = choose_causes(&v);
+	if (status)
+		return status;
 	status = choose_format(v, &format);
 	if (status)
 		return status;
@@ -405,6 +440,8 @@ static const struct option_desc show_options[] = {
 	  "variance-tree, call-graph: levels below the root" },
 	{ 0, "min-share", "D", OPT_DOUBLE, &arg_options.min_share,
 	  "variance-tree: sum up what is smaller (0.01)" },
+	{ 0, "by", "WHAT", OPT_STR, &arg_by,
+	  "variance-tree: 'cause': each function's variance by running and class of wait" },
 	{ 0, "no-collapse", NULL, OPT_FLAG, &arg_options.no_collapse,
 	  "variance-tree: a line for every function of a chain" },
 	{ 0, "slowest", "N", OPT_UINT, &arg_slowest,

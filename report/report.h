@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 #include "analysis/analyze.h"
+#include "analysis/causes.h"
 #include "analysis/findings.h"
 #include "report/sentence.h"
 #include "store/store.h"
@@ -62,6 +63,7 @@ struct view_input {
 	size_t path_cnt;
 	const execution_rows *rows;
 	enum charge charge;
+	const caused_list *causes;
 	const runs *runs;
 	const iterations *iterations;	/* in order of run; NULL: none */
 	const struct project *project;
@@ -70,7 +72,7 @@ struct view_input {
 };
 
 enum view_needs {
-	NEEDS_FINDINGS, NEEDS_PATHS, NEEDS_EXECUTION_TABLE, NEEDS_RUNS,
+	NEEDS_FINDINGS, NEEDS_PATHS, NEEDS_EXECUTION_TABLE, NEEDS_CAUSES, NEEDS_RUNS,
 	NEEDS_PROJECT,			/* project and heights, of the last build */
 	NEEDS_CALL_GRAPH		/* the same, or of a run */
 };
@@ -83,6 +85,9 @@ struct view {
 	void (*csv)(FILE *out, const struct view_input *in);
 	void (*dot)(FILE *out, const struct view_input *in);
 };
+
+/* Of --by cause; not in the list. */
+extern const struct view view_by_cause;
 
 /* The view of that name, or NULL. */
 const struct view *view_find(const char *name);

@@ -14,6 +14,7 @@
 
 VIEW_FUNCTIONS(summary);
 VIEW_FUNCTIONS(variance_tree);
+VIEW_FUNCTIONS(causes);
 VIEW_FUNCTIONS(factors);
 VIEW_FUNCTIONS(tail);
 VIEW_FUNCTIONS(slow_vs_fast);

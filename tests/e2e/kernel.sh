@@ -76,6 +76,37 @@ awk '$1 == "segment" && $6 == "sleep" && $3 != "-" { n++ } END { exit !(n > 140 
 awk '$1 == "segment" { if (t == $2 && $4 < e) exit 1; t = $2; e = $5 }' tuples && pass || fail "segments overlap"
 expect 0 "$VPROF" import --from tuples tuples
 
+# The same, by cause: three quarters slept, and what is left is the way back to the CPU and the rest.
+expect 0 "$VPROF" show variance-tree 3 --by cause
+says "(the interval)" "─ sleep" "of own" "doze" "sleep with"
+expect 0 "$VPROF" show variance-tree 3 --by cause --format csv
+awk -F, '$1 == "doze" && NR > 1 { v += $6 } $1 == "doze" && $3 == "sleep" && !$4 { n++ } END { exit !(v > 0 && n == 1) }' \
+	"$work/.out" && pass || fail "doze has no sleep by cause"
+expect 0 "$VPROF" show variance-tree 3 --by cause --format json
+says '"schema": "vprof.variance-by-cause/1"' '"covariances"'
+expect 2 "$VPROF" show variance-tree --by colour
+expect 2 "$VPROF" show factors --by cause
+
+# Somebody else on the same CPU: the run queue, and nothing else.
+cat >busy.c <<'END'
+static volatile unsigned sink;
+static void compute(unsigned n) { for (unsigned i = 0; i < n; i++) sink += i; }
+void work(unsigned id) { compute(3000000 + id); }
+int main(void) { for (unsigned id = 1; id <= 60; id++) work(id); return 0; }
+END
+printf 'busy: busy.c\n\t$(CC) -O1 -g -o $@ busy.c\n' >Makefile
+printf '[interval "request"]\n\tstart = work\n\tend = work\n' >vprof.conf
+expect 0 "$VPROF" build -- make busy
+taskset -c 0 sh -c 'while :; do :; done' &
+rival=$!
+expect 0 "$VPROF" record --kernel=require -- taskset -c 0 ./busy
+kill $rival
+expect 0 "$VPROF" show variance-tree --by cause --format csv
+awk -F, 'NR == 2 { exit !($1 == "" && $3 == "runnable" && $7 > 0.8) }' "$work/.out" && pass || {
+	fail "the run queue is not the cause"
+	cat "$work/.out"
+}
+
 # A process that runs already.
 sleep 30 &
 victim=$!
@@ -89,6 +120,7 @@ expect 4 "$VPROF" record -p 4194304 -- true
 run=$(ls vprof.data/runs | sed -n 3p)
 size=$(stat -c %s "vprof.data/runs/$run/kernel.vpk")
 truncate -s $((size - 5)) "vprof.data/runs/$run/kernel.vpk"
+printf '[interval "request"]\n\tstart = handle\n\tend = handle\n' >vprof.conf
 expect 0 "$VPROF" analyze 3
 printf 'nonsense' >"vprof.data/runs/$run/kernel.vpk"
 expect 5 "$VPROF" analyze 3

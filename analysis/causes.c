@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * causes.c - sums over the rows of the variance tree, by function and cause.
+ *
+ * A row is one interval's times in terminal places.  Each belongs to every function around it, to each
+ * once (recursion), and to one cause: the class of the wait it lies in, or running.  As in moments.c sums
+ * are 128-bit integers, and an interval in which something took no time counts as 0.
+ */
+#include "analysis/causes.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include "analysis/passes.h"
+#include "base/banned.h"
+
+struct cause_sums {			/* of one function, or of the interval */
+	__int128 x[STATE_CNT], xt[STATE_CNT];
+	__int128 xy[STATE_CNT][STATE_CNT];	/* a <= b */
+	int64_t row_ns[STATE_CNT];	/* of the row being summed */
+	bool in_row;
+};
+
+struct summing {
+	const struct vtree *v;
+	struct cause_sums **sums;	/* by function, then the interval; NULL: took no time */
+	VEC(uint32_t) touched;
+	uint32_t interval;		/* its index */
+};
+
+static void charge(struct summing *s, uint32_t index, enum trace_state state, int64_t ns)
+{
+	if (!s->sums[index])
+		s->sums[index] = xcalloc(1, sizeof(*s->sums[index]));
+	if (!s->sums[index]->in_row)
+		VEC_ADD(&s->touched, index);
+	s->sums[index]->in_row = true;
+	s->sums[index]->row_ns[state] += ns;
+}
+
+static enum trace_state cause_of(const struct vtree *v, uint32_t place)
+{
+	for (uint32_t i = place; i != NODE_NONE; i = v->places.items[i].parent)
+		if (v->places.items[i].kind == NODE_WAIT)
+			return v->places.items[i].wait;
+	return STATE_RUNNING;
+}
+
+static void charge_cell(struct summing *s, const struct cell *c)
+{
+	enum trace_state state = cause_of(s->v, c->place);
+
+	charge(s, s->interval, state, c->ns);
+	for (uint32_t i = c->place; i != NODE_NONE; i = s->v->places.items[i].parent) {
+		const struct place *p = &s->v->places.items[i];
+
+		if (p->kind == NODE_FUNCTION && p->outermost)
+			charge(s, p->function, state, c->ns);
+	}
+}
+
+static void end_row(struct summing *s, int64_t latency_ns)
+{
+	for (size_t i = 0; i < s->touched.cnt; i++) {
+		struct cause_sums *c = s->sums[s->touched.items[i]];
+
+		for (int a = 0; a < STATE_CNT; a++) {
+			if (!c->row_ns[a])
+				continue;
+			c->x[a] += c->row_ns[a];
+			c->xt[a] += (__int128)c->row_ns[a] * latency_ns;
+			for (int b = a; b < STATE_CNT; b++)
+				c->xy[a][b] += (__int128)c->row_ns[a] * c->row_ns[b];
+		}
+		memset(c->row_ns, 0, sizeof(c->row_ns));
+		c->in_row = false;
+	}
+	s->touched.cnt = 0;
+}
+
+static int by_share(const void *pa, const void *pb)
+{
+	const struct cause *a = pa, *b = pb;
+
+	if (a->share != b->share)
+		return a->share > b->share ? -1 : 1;
+	return a->state < b->state ? -1 : a->state > b->state;
+}
+
+static int by_covariance(const void *pa, const void *pb)
+{
+	const struct cause_pair *a = pa, *b = pb;
+	double x = fabs(a->covariance_ns2), y = fabs(b->covariance_ns2);
+
+	if (x != y)
+		return x > y ? -1 : 1;
+	return a->a != b->a ? (a->a < b->a ? -1 : 1) : a->b < b->b ? -1 : a->b > b->b;
+}
+
+/* latency: the interval's sum and variance of T. */
+static void conclude(struct caused *f, const struct cause_sums *c, uint64_t n, __int128 t, double variance)
+{
+	__int128 x = 0, xx = 0, xt = 0;
+
+	for (int a = 0; a < STATE_CNT; a++) {
+		double with_t = moments_covariance(n, c->x[a], t, c->xt[a]);
+
+		if (!c->x[a])
+			continue;
+		VEC_ADD(&f->causes, (struct cause){ (enum trace_state)a, moments_mean(n, c->x[a]),
+			moments_covariance(n, c->x[a], c->x[a], c->xy[a][a]),
+			variance > 0 ? with_t / variance : 0 });
+		x += c->x[a];
+		xt += c->xt[a];
+		xx += c->xy[a][a];
+		for (int b = a + 1; b < STATE_CNT; b++) {
+			xx += 2 * c->xy[a][b];
+			if (c->x[b])
+				VEC_ADD(&f->pairs, (struct cause_pair){ (enum trace_state)a,
+					(enum trace_state)b,
+					moments_covariance(n, c->x[a], c->x[b], c->xy[a][b]) });
+		}
+	}
+	f->mean_ns = moments_mean(n, x);
+	f->variance_ns2 = moments_covariance(n, x, x, xx);
+	f->share = variance > 0 ? moments_covariance(n, x, t, xt) / variance : 0;
+	if (f->causes.cnt)
+		qsort(f->causes.items, f->causes.cnt, sizeof(*f->causes.items), by_share);
+	if (f->pairs.cnt)
+		qsort(f->pairs.items, f->pairs.cnt, sizeof(*f->pairs.items), by_covariance);
+}
+
+static int by_function_share(const void *pa, const void *pb)
+{
+	const struct caused *a = pa, *b = pb;
+	int r;
+
+	if (!a->function || !b->function)
+		return !b->function - !a->function;
+	if (a->share != b->share)
+		return a->share > b->share ? -1 : 1;
+	r = strcmp(a->function, b->function);
+	return r ? r : strcmp(a->file ? a->file : "", b->file ? b->file : "");
+}
+
+static void list_functions(const struct summing *s, const struct trace *t, uint64_t n, caused_list *ret)
+{
+	const struct cause_sums *whole = s->sums[s->interval];
+	__int128 latency = 0, squares = 0;
+	double variance;
+
+	if (!whole)
+		return;
+	for (int a = 0; a < STATE_CNT; a++) {
+		latency += whole->x[a];
+		squares += whole->xt[a];	/* the parts of T add up to T */
+	}
+	variance = moments_covariance(n, latency, latency, squares);
+	for (uint32_t i = 0; i <= s->interval; i++) {
+		struct caused *f;
+
+		if (!s->sums[i])
+			continue;
+		f = VEC_EXTEND(ret);
+		if (i != s->interval) {
+			f->function = t->functions.items[i].name;
+			f->file = t->functions.items[i].file;
+		}
+		conclude(f, s->sums[i], n, latency, variance);
+	}
+	qsort(ret->items, ret->cnt, sizeof(*ret->items), by_function_share);
+}
+
+int variance_by_cause(struct trace *t, const char *interval, caused_list *ret)
+{
+	_cleanup_(timeline_freep) struct timeline *tl = NULL;
+	_cleanup_(vtree_freep) struct vtree *v = NULL;
+	_cleanup_(used_intervals_freep) struct used_intervals *used = NULL;
+	struct summing s = { .interval = (uint32_t)t->functions.cnt };
+	uint32_t name;
+	int r = intervals_choose(t, interval, &name);
+
+	if (r < 0)
+		return r;
+	trace_sort(t);
+	tl = timeline_new(t);
+	s.v = v = vtree_new(tl, CHARGE_WAITER);
+	used = used_intervals_new(tl, name, v);
+	s.sums = xcalloc(t->functions.cnt + 1, sizeof(*s.sums));
+	for (size_t row = 0; row < used->items.cnt; row++) {
+		for (size_t c = v->rows.items[row]; c < v->rows.items[row + 1]; c++)
+			charge_cell(&s, &v->cells.items[c]);
+		end_row(&s, used->items.items[row]->end_ns - used->items.items[row]->start_ns);
+	}
+	list_functions(&s, t, used->items.cnt, ret);
+	for (uint32_t i = 0; i <= s.interval; i++)
+		free(s.sums[i]);
+	free(s.sums);
+	VEC_RELEASE(&s.touched);
+	return 0;
+}
+
+void caused_release(caused_list *list)
+{
+	for (size_t i = 0; i < list->cnt; i++) {
+		VEC_RELEASE(&list->items[i].causes);
+		VEC_RELEASE(&list->items[i].pairs);
+	}
+	VEC_RELEASE(list);
+}
