@@ -68,8 +68,7 @@ struct vprof_mark_site {
 };
 
 struct vprof_mark_span {
-	void *frame;
-	unsigned long long start;
+	unsigned long long call;
 };
 
 extern void vprof_mark(unsigned int kind, struct vprof_mark_label *label, unsigned long long a,
@@ -84,14 +83,14 @@ extern void vprof_mark_scope_out(struct vprof_mark_span *span)
 /* Entered and left as one: the span is empty unless the runtime filled it. */
 static __inline__ __attribute__((__unused__)) void vprof_mark_leave_(struct vprof_mark_span *span)
 {
-	if (span->frame)
+	if (span->call)
 		vprof_mark_scope_out(span);
 }
 
 static __inline__ __attribute__((__unused__, __always_inline__)) struct vprof_mark_span
 vprof_mark_enter_(struct vprof_mark_site *site, void *address, void *caller)
 {
-	struct vprof_mark_span span = { 0, 0 };
+	struct vprof_mark_span span = { 0 };
 
 	if (vprof_mark_scope_in)
 		vprof_mark_scope_in(site, &span, address, caller);

@@ -21,12 +21,12 @@
 #include "instrumenter/instrument.h"
 
 static const char probe_text[] =
+#include "instrumenter/probe.inc"
 #if defined(__x86_64__)
 #include "instrumenter/probe_x86_64.inc"
 #else
 #include "instrumenter/probe_generic.inc"
 #endif
-#include "instrumenter/probe.inc"
 ;
 
 static const char constant_text[] =
@@ -261,8 +261,7 @@ static void add_top(const struct instrumenting *in, struct str *top)
 	if (in->site_cnt)
 		str_addf(top, "static struct vprof_site vprof_sites[%zu] = {\n%s};\n"
 			 "static void __attribute__((constructor)) vprof_unit_in(void)\n"
-			 "{ if (vprof_register) { vprof_offset = vprof_where();"
-			 " vprof_register(vprof_sites, %zu); } }\n"
+			 "{ if (vprof_register) vprof_register(vprof_sites, %zu); }\n"
 			 "static void __attribute__((destructor)) vprof_unit_out(void)\n"
 			 "{ if (vprof_unregister) vprof_unregister(vprof_sites, %zu); }\n",
 			 in->site_cnt, str_cstr(&in->sites), in->site_cnt, in->site_cnt);

@@ -17,8 +17,8 @@
  *		record` preloads; otherwise none, and everything is dormant.
  *	-shared, -r, -nostdlib, -nostartfiles: nothing is added.
  *
- * What goes before the unit's text: runtime/probe_x86_64.h (other machines: runtime/probe_generic.h),
- * then runtime/probe.h, which describes the probes; between line markers of a system header.
+ * What goes before the unit's text: runtime/probe.h, which describes the probes, then
+ * runtime/probe_x86_64.h (other machines: runtime/probe_generic.h); between line markers of a system header.
  * A key that is not given is the calling thread: ~0ULL.
  *
  * The runtime's own wrappers (vprof_w_NAME, the prototype of NAME): see runtime/wrappers.h.

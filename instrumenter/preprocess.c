@@ -175,6 +175,9 @@ void compile_command(const struct command *c, size_t i, const char *text_path, c
 	}
 	if (!warn)
 		args_add(ret, "-w");
+#if defined(__x86_64__)
+	args_add(ret, "-mno-red-zone");		/* the probes call: runtime/probe_x86_64.h */
+#endif
 	args_add(ret, "-c");
 	args_add(ret, "-x");
 	args_add(ret, c->sources.items[i].language == LANG_CXX ? "c++-cpp-output" : "cpp-output");

@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "runtime/clock.h"
+#include "runtime/frame.h"
 #include "trace/format.h"
 
 #define ARENA_MAGIC 0x32616e6572617056ULL

@@ -11,6 +11,4 @@ unsigned long long vprof_ticks(void)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (unsigned long long)now.tv_sec * 1000000000 + (unsigned long long)now.tv_nsec;
 }
-#else
-_Static_assert(sizeof(struct vprof_frame) == 32, "a shadow stack is a whole number of frames");
 #endif

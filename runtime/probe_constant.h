@@ -12,7 +12,7 @@
 inline constexpr __attribute__((always_inline, no_instrument_function))
 struct vprof_span vprof_in_constant(struct vprof_site *site)
 {
-	return __builtin_is_constant_evaluated() ? vprof_span{ 0, 0 } : vprof_in(site);
+	return __builtin_is_constant_evaluated() ? vprof_span{ 0 } : vprof_in(site);
 }
 
 inline constexpr __attribute__((always_inline, no_instrument_function))

@@ -1,21 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * probe_generic.h - as probe_x86_64.h, for every other machine: the clock is the runtime's
- * (clock_gettime, ns), the cursor moves by an atomic addition.
+ * probe_generic.h - as probe_x86_64.h, for every other machine: ordinary calls.
  */
-extern unsigned long long vprof_ticks(void) __asm__("vprof_ticks")
-	__attribute__((weak, visibility("default")));
+extern unsigned long long vprof_enter(struct vprof_site *site, unsigned long address,
+				      unsigned long caller)
+	__asm__("vprof_enter") __attribute__((weak, cold, visibility("default")));
+extern void vprof_leave(unsigned long long call)
+	__asm__("vprof_leave") __attribute__((weak, cold, visibility("default")));
 
-/* The fence: vprof_offset was written before the level that let us come here. */
 extern __inline__ __attribute__((gnu_inline, always_inline, no_instrument_function))
-char *vprof_thread(void)
+struct vprof_span vprof_in(struct vprof_site *site)
 {
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return (char *)__builtin_thread_pointer();
+	struct vprof_span span;
+
+	span.call = 0;
+	if (__builtin_expect(site->level != 0, 0))
+		span.call = vprof_enter(site, (unsigned long)__builtin_frame_address(0),
+					(unsigned long)__builtin_return_address(0));
+	return span;
 }
 
 extern __inline__ __attribute__((gnu_inline, always_inline, no_instrument_function))
-char *vprof_take(char **cursor, unsigned long bytes)
+void vprof_out(struct vprof_span *span)
 {
-	return (char *)__atomic_fetch_add((unsigned long *)(void *)cursor, bytes, __ATOMIC_RELAXED);
+	if (__builtin_expect(span->call != 0, 0))
+		vprof_leave(span->call);
 }

@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "runtime/calls.h"
 #include "runtime/libraries.h"
 #include "runtime/process.h"
 #include "runtime/thread.h"
@@ -192,6 +193,7 @@ static bool attach(void)
 		return false;
 	}
 	populate();
+	calls_prepare();
 	watch_forks();
 	take_identity();
 	find_ancestors();
@@ -224,11 +226,6 @@ static void __attribute__((destructor(101))) note_end(void)
 {
 	if (thread_self.slot)
 		THREAD_LOG(EVENT_STOP, clock_ticks(), 0, 0);
-}
-
-long vprof_where(void)
-{
-	return (char *)&vprof_self - vprof_thread();
 }
 
 /* The order matters to probes that run meanwhile in other threads: level last. */

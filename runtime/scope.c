@@ -41,10 +41,10 @@ void vprof_scope_in(struct vprof_site *site, struct vprof_span *span, void *addr
 		introduce(site);
 	}
 	if (site->level + vprof_self.gate >= 3)
-		*span = vprof_in_slow(site, (unsigned long)address, (unsigned long)caller);
+		span->call = thread_enter(site, (unsigned long)address, (unsigned long)caller);
 }
 
 void vprof_scope_out(struct vprof_span *span)
 {
-	vprof_out_slow(span, vprof_ticks());
+	thread_leave(span->call, vprof_ticks());
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thread.c - slots, chunks and shadow stacks: the rare paths of a probe, and logging.
+ * thread.c - slots, chunks and shadow stacks: the rare paths of a call, and logging.
  *
  * A record is reserved by one instruction that adds to the cursor, then checked: offsets below
  * VPROF_CHUNK_LIMIT are ours, others mean "full".  Nothing is compared with the current chunk, so
@@ -30,6 +30,21 @@ __thread struct thread thread_self;
 
 static uint64_t *take_room(unsigned int bytes);
 static bool next_chunk(void);
+
+/*
+ * Room for a record.  On x86_64 in one instruction, so that a signal handler between us and our record
+ * takes the next one; no lock prefix, since a cursor belongs to one thread.
+ */
+static char *take(unsigned long bytes)
+{
+#if defined(__x86_64__) && !defined(VPROF_PORTABLE)
+	__asm__ __volatile__("xaddq %0, %1" : "+r"(bytes), "+m"(vprof_self.cursor) : : "cc");
+	return (char *)bytes;
+#else
+	return (char *)__atomic_fetch_add((unsigned long *)(void *)&vprof_self.cursor, bytes,
+					  __ATOMIC_RELAXED);
+#endif
+}
 
 static void count_lost(void)
 {
@@ -187,14 +202,14 @@ static bool is_full(const void *at)
 /* NULL: lost, and counted. */
 static uint64_t *take_room(unsigned int bytes)
 {
-	char *at = vprof_take(&vprof_self.cursor, bytes);
+	char *at = take(bytes);
 
 	while (is_full(at)) {
 		if (!next_chunk()) {
 			count_lost();
 			return NULL;
 		}
-		at = vprof_take(&vprof_self.cursor, bytes);
+		at = take(bytes);
 	}
 	return (uint64_t *)(void *)at;
 }
@@ -263,8 +278,8 @@ static bool is_left_behind(const struct vprof_frame *frame, unsigned long addres
 	return frame->address < address + (frame->caller != caller);
 }
 
-static struct vprof_span push_frame(const struct vprof_site *site, unsigned long address,
-				    unsigned long caller)
+static unsigned long long push_frame(const struct vprof_site *site, unsigned long address,
+				     unsigned long caller)
 {
 	struct vprof_frame *frame = vprof_self.top;
 
@@ -276,10 +291,10 @@ static struct vprof_span push_frame(const struct vprof_site *site, unsigned long
 	frame->caller = caller;
 	frame->fid = site->fid;
 	frame->start = vprof_ticks();
-	return (struct vprof_span){ frame, frame->start };
+	return frame_call(frame);
 }
 
-struct vprof_span vprof_in_slow(struct vprof_site *site, unsigned long address,
+unsigned long long thread_enter(const struct vprof_site *site, unsigned long address,
 				unsigned long caller)
 {
 	int saved_errno = errno;
@@ -291,22 +306,24 @@ struct vprof_span vprof_in_slow(struct vprof_site *site, unsigned long address,
 			close_frame();
 	errno = saved_errno;
 	if (!ready || ((uintptr_t)vprof_self.top & (VPROF_STACK_BYTES - 1)) == 0)
-		return (struct vprof_span){ NULL, 0 };
+		return 0;
 	return push_frame(site, address, caller);
 }
 
-void vprof_out_slow(struct vprof_span *span, unsigned long long end)
+void thread_leave(unsigned long long call, unsigned long long end)
 {
-	struct vprof_frame *frame = span->frame, *stack;
-	unsigned long long length = end - span->start;
+	struct vprof_frame *frame, *stack;
+	unsigned long long length;
 	uint64_t *record;
 
 	if (!thread_self.slot)
 		return;
 	/* Not ours: the thread forked, or the frame was closed for it. */
 	stack = arena_stack(&process.arena, thread_self.slot_number);
-	if (frame <= stack || frame >= vprof_self.top || frame->start != span->start)
+	frame = stack + call % VPROF_STACK_FRAMES;
+	if (frame == stack || frame >= vprof_self.top || frame_call(frame) != call)
 		return;
+	length = end - frame->start;
 	while (vprof_self.top > frame + 1)
 		close_frame();
 	if (length >> 48) {
@@ -316,7 +333,7 @@ void vprof_out_slow(struct vprof_span *span, unsigned long long end)
 	record = take_room(16);
 	if (record) {
 		record[1] = length << 16 | frame->fid;
-		__atomic_store_n(&record[0], span->start, __ATOMIC_RELEASE);
+		__atomic_store_n(&record[0], frame->start, __ATOMIC_RELEASE);
 	}
 	frame->start = 0;
 	vprof_self.top = frame;

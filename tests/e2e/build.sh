@@ -102,7 +102,7 @@ fi
 expect 0 "$VPROF" build --functions handle -- make
 expect 0 "$VPROF" cc --print src/main.c
 says '{ 0, 0, 0, 3, ' 'static int handle(int n) { if (vprof_event)' 'vprof_in(&vprof_sites[0]); return middle(n); }' 'lines of headers'
-grep -q '__pid_t\|vprof_in_slow' "$work/.out" && fail "declarations are printed" || pass
+grep -q '__pid_t\|vprof_enter' "$work/.out" && fail "declarations are printed" || pass
 expect 0 "$VPROF" cc --print src/work.c
 says "nothing is inserted into"
 expect 2 "$VPROF" cc --print src/wrok.c

@@ -32,10 +32,8 @@ static struct vprof_site vprof_sites[SITE_CNT] = {
 
 static void __attribute__((constructor)) vprof_unit_in(void)
 {
-	if (vprof_register) {
-		vprof_offset = vprof_where();
+	if (vprof_register)
 		vprof_register(vprof_sites, SITE_CNT);
-	}
 }
 
 static void __attribute__((destructor)) vprof_unit_out(void)

@@ -43,6 +43,9 @@ void run_relay_forks(void);
 void run_sampled_nested(void);
 void run_marks(void);
 
+/* target_registers.c */
+void run_registers(void);
+
 /* target_semantics.c */
 void run_semantics(void);
 void run_cancel(void);

@@ -238,6 +238,7 @@ static const struct scenario {
 	{ "processes", run_processes },
 	{ "handover", run_handover },
 	{ "nested", run_nested },
+	{ "registers", run_registers },
 	{ "semantics", run_semantics },
 	{ "cancel", run_cancel },
 	{ "mixed", run_mixed },

@@ -332,6 +332,15 @@ static void test_nested(void **state)
 	recorded_release(&r);
 }
 
+static void test_registers(void **state)
+{
+	struct recorded r = record_well("registers");
+
+	(void)state;
+	assert_int_equal(count_calls(r.t, "leaf"), 5000);
+	recorded_release(&r);
+}
+
 static void test_semantics(void **state)
 {
 	struct recorded r = record_well("semantics");
@@ -454,9 +463,9 @@ int main(void)
 		cmocka_unit_test(test_flood), cmocka_unit_test(test_plugin),
 		cmocka_unit_test(test_threads), cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_handover), cmocka_unit_test(test_nested),
-		cmocka_unit_test(test_semantics), cmocka_unit_test(test_absent),
-		cmocka_unit_test(test_idle), cmocka_unit_test(test_orphans),
-		cmocka_unit_test(test_other_user),
+		cmocka_unit_test(test_registers), cmocka_unit_test(test_semantics),
+		cmocka_unit_test(test_absent), cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_orphans), cmocka_unit_test(test_other_user),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

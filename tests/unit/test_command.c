@@ -10,6 +10,13 @@
 #include "base/file.h"
 #include "instrumenter/preprocess.h"
 
+/* Units with probes: runtime/probe_x86_64.h. */
+#if defined(__x86_64__)
+#define PROBED "-mno-red-zone "
+#else
+#define PROBED ""
+#endif
+
 static const struct {
 	const char *line;
 	enum command_kind kind;
@@ -162,28 +169,28 @@ static void test_commands(void **state)
 	check_commands("gcc -O2 -Wall -Werror -pedantic -DX -MD -Wp,-DY -fPIC -c log.c -o obj/log.o", false,
 		       "gcc -O2 -Wall -Werror -pedantic -DX -MD -Wp,-DY -fPIC -MF obj/log.d -MQ obj/log.o "
 		       "-Iinc -E log.c -o T.i\n"
-		       "gcc -O2 -Wall -pedantic -fPIC -c -x cpp-output T.i -o obj/log.o\n"
+		       "gcc -O2 -Wall -pedantic -fPIC " PROBED "-c -x cpp-output T.i -o obj/log.o\n"
 		       "gcc -O2 -Wall -Werror -pedantic -DX -Wp,-DY -fPIC -Iinc -S log.c -o T.i\n"
 		       "gcc -O2 -Wall -Werror -pedantic -DX -MD -Wp,-DY -fPIC -c log.c -o obj/log.o -Iinc");
 	check_commands("gcc -MMD -MF d -MT t -P -c a.cc -Werror=format -pedantic-errors", false,
 		       "gcc -MMD -MF d -MT t -Werror=format -pedantic-errors -Iinc -E a.cc -o T.i\n"
-		       "gcc -Wformat -pedantic -c -x c++-cpp-output T.i -o a.o\n"
+		       "gcc -Wformat -pedantic " PROBED "-c -x c++-cpp-output T.i -o a.o\n"
 		       "gcc -P -Werror=format -pedantic-errors -Iinc -S a.cc -o T.i\n"
 		       "gcc -MMD -MF d -MT t -P -c a.cc -Werror=format -pedantic-errors -Iinc");
 	check_commands("gcc -g -MD a.c -Wl,-z,now -o prog b.o", false,
 		       "gcc -g -MD -MF prog.d -MQ prog -Iinc -E a.c -o T.i\n"
-		       "gcc -g -c -x cpp-output T.i -o prog-a.o\n"
+		       "gcc -g " PROBED "-c -x cpp-output T.i -o prog-a.o\n"
 		       "gcc -g -Iinc -S a.c -o T.i\n"
 		       "gcc -g -MD -MF prog.d -MQ prog -Iinc -c a.c -o prog-a.o");
 	check_commands("clang -Xclang -include-pch -Xclang p.pch -Xclang -include -Xclang p.h -x c++ -c a.c", false,
 		       "clang -Xclang -include -Xclang p.h -Iinc -E -x c++ a.c -o T.i\n"
-		       "clang -c -x c++-cpp-output T.i -o a.o\n"
+		       "clang " PROBED "-c -x c++-cpp-output T.i -o a.o\n"
 		       "clang -Xclang -include-pch -Xclang p.pch -Xclang -include -Xclang p.h -Iinc -S -x c++ a.c "
 		       "-o T.i\n"
 		       "clang -Xclang -include-pch -Xclang p.pch -Xclang -include -Xclang p.h -x c++ -c a.c -Iinc");
 	check_commands("gcc -Wall -MD -MF d -DX -c a.c -Wl,-z,now", true,
 		       "gcc -Wall -DX -Iinc -E a.c -o T.i\n"
-		       "gcc -Wl,-z,now -w -c -x cpp-output T.i -o a.o\n"
+		       "gcc -Wl,-z,now -w " PROBED "-c -x cpp-output T.i -o a.o\n"
 		       "gcc -Wall -DX -Wl,-z,now -Iinc -S a.c -o T.i\n"
 		       "gcc -Wall -DX -c a.c -Wl,-z,now -Iinc");
 }

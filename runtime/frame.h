@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * frame.h - what a thread's probes write to: its shadow stack and its chunk of records.
+ *
+ * runtime/calls.c has the sizes and offsets once more, for the assembler.
+ */
+#ifndef RUNTIME_FRAME_H
+#define RUNTIME_FRAME_H
+
+#include <stdint.h>
+
+enum {
+	VPROF_CHUNK_BYTES = 16384,	/* a chunk of records, aligned to its size */
+	VPROF_CHUNK_LIMIT = 15360,	/* records begin below this offset; behind it is room for one
+					 * that is long, and for signal handlers that overtake us */
+	VPROF_STACK_BYTES = 4096,	/* a shadow stack, aligned to its size */
+	VPROF_STACK_FRAMES = VPROF_STACK_BYTES / 32
+};
+
+/* An open invocation, in the shadow stack of its thread.  The stacks are in memory that outlives
+ * the process, so the frames that were open when it was killed are known. */
+struct vprof_frame {
+	unsigned long long start;	/* ticks; 0: not open, or not quite */
+	unsigned long address;		/* of the machine's frame: longjmp leaves ours behind ... */
+	unsigned long caller;		/* ... and this tells a sibling of it from an inlined callee */
+	unsigned long fid;
+};
+
+/* What a thread's probes look at.  A thread that was never seen has top NULL: full. */
+struct vprof_self {
+	struct vprof_frame *top;	/* next free frame; at a multiple of VPROF_STACK_BYTES: full */
+	char *cursor;			/* next record; offset in its chunk >= VPROF_CHUNK_LIMIT: full */
+	unsigned int gate;		/* 0 off, 1 recording, 2 inside an interval */
+};
+
+/* The invocation that frame holds, in one word: a frame that was left behind and is used again holds
+ * another one.  Never 0. */
+static inline unsigned long long frame_call(const struct vprof_frame *frame)
+{
+	return frame->start * VPROF_STACK_FRAMES |
+	       (uintptr_t)frame / sizeof(*frame) % VPROF_STACK_FRAMES;
+}
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * target_registers.c - vprof_enter() and vprof_leave() give all registers but r10 and r11 back.
+ *
+ * Each call finds a pattern in every register and must leave it there: also a thread's first call,
+ * which attaches it, and those that find the chunk full.
+ */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include "tests/runtime/probes.h"
+#include "tests/runtime/scenarios.h"
+
+#if defined(__x86_64__)
+
+enum { GENERAL = 13, VECTOR_BYTES = 32 * 64, CALLS = 5000 };	/* more than four chunks' worth */
+
+struct registers {
+	uint64_t general[GENERAL];
+	uint64_t padding[3];
+	unsigned char vectors[VECTOR_BYTES];
+};
+
+static struct registers before, after;
+uint64_t try_target __attribute__((used)), try_rax __attribute__((used));
+
+#define GENERAL_REGISTERS(op)								\
+	op(0, rbx) op(8, rbp) op(16, rcx) op(24, rdx) op(32, rsi) op(40, rdi) op(48, r8)	\
+	op(56, r9) op(64, r12) op(72, r13) op(80, r14) op(88, r15)
+#define LOAD(offset, reg) "mov " #offset "(%rax), %" #reg "\n"
+#define STORE(offset, reg) "mov %" #reg ", " #offset "(%rax)\n"
+
+/* The registers 0 to 15 of a kind, each of so many bytes, from 128(%rax) on. */
+#define VECTORS_0(macro, move, kind, bytes)						\
+	macro(move, kind, 0, bytes) macro(move, kind, 1, bytes) macro(move, kind, 2, bytes)	\
+	macro(move, kind, 3, bytes) macro(move, kind, 4, bytes) macro(move, kind, 5, bytes)	\
+	macro(move, kind, 6, bytes) macro(move, kind, 7, bytes) macro(move, kind, 8, bytes)	\
+	macro(move, kind, 9, bytes) macro(move, kind, 10, bytes) macro(move, kind, 11, bytes)	\
+	macro(move, kind, 12, bytes) macro(move, kind, 13, bytes) macro(move, kind, 14, bytes)	\
+	macro(move, kind, 15, bytes)
+#define VECTORS_16(macro, move, kind, bytes)						\
+	macro(move, kind, 16, bytes) macro(move, kind, 17, bytes) macro(move, kind, 18, bytes)	\
+	macro(move, kind, 19, bytes) macro(move, kind, 20, bytes) macro(move, kind, 21, bytes)	\
+	macro(move, kind, 22, bytes) macro(move, kind, 23, bytes) macro(move, kind, 24, bytes)	\
+	macro(move, kind, 25, bytes) macro(move, kind, 26, bytes) macro(move, kind, 27, bytes)	\
+	macro(move, kind, 28, bytes) macro(move, kind, 29, bytes) macro(move, kind, 30, bytes)	\
+	macro(move, kind, 31, bytes)
+#define VECTOR_LOAD(move, kind, i, bytes) #move " 128+" #i "*" #bytes "(%rax), %" #kind #i "\n"
+#define VECTOR_STORE(move, kind, i, bytes) #move " %" #kind #i ", 128+" #i "*" #bytes "(%rax)\n"
+
+/* uint64_t NAME(uint64_t r10, uint64_t r11, before, after): calls try_target, returns r11. */
+#define TRY(name, loads, stores)							\
+	__asm__(".text\n.globl " #name "\n" #name ":\n"					\
+		"push %rbx\npush %rbp\npush %r12\npush %r13\npush %r14\npush %r15\npush %rcx\n"	\
+		"mov %rdi, %r10\nmov %rsi, %r11\nmov %rdx, %rax\n"			\
+		loads GENERAL_REGISTERS(LOAD) "mov 96(%rax), %rax\n"			\
+		"call *try_target(%rip)\n"						\
+		"mov %rax, try_rax(%rip)\n"						\
+		"pop %rax\n"								\
+		GENERAL_REGISTERS(STORE) stores						\
+		"mov try_rax(%rip), %rcx\nmov %rcx, 96(%rax)\nmov %r11, %rax\n"		\
+		"pop %r15\npop %r14\npop %r13\npop %r12\npop %rbp\npop %rbx\nret\n");	\
+	uint64_t name(uint64_t r10, uint64_t r11, const struct registers *in, struct registers *out)
+
+TRY(try_sse, VECTORS_0(VECTOR_LOAD, movdqu, xmm, 16), VECTORS_0(VECTOR_STORE, movdqu, xmm, 16));
+TRY(try_avx, VECTORS_0(VECTOR_LOAD, vmovdqu, ymm, 32), VECTORS_0(VECTOR_STORE, vmovdqu, ymm, 32));
+TRY(try_avx512, VECTORS_0(VECTOR_LOAD, vmovdqu64, zmm, 64) VECTORS_16(VECTOR_LOAD, vmovdqu64, zmm, 64),
+    VECTORS_0(VECTOR_STORE, vmovdqu64, zmm, 64) VECTORS_16(VECTOR_STORE, vmovdqu64, zmm, 64));
+
+static size_t vector_bytes;
+
+static uint64_t try_call(void (*target)(void), uint64_t r10, uint64_t r11)
+{
+	static unsigned char seed;
+	uint64_t result;
+
+	for (size_t i = 0; i < sizeof(before); i++)
+		((unsigned char *)&before)[i] = (unsigned char)(i * 7 + seed);
+	seed++;
+	memset(&after, 0, sizeof(after));
+	memcpy(&try_target, &target, sizeof(target));
+	if (__builtin_cpu_supports("avx512f")) {
+		vector_bytes = 32 * 64;
+		result = try_avx512(r10, r11, &before, &after);
+	} else if (__builtin_cpu_supports("avx")) {
+		vector_bytes = 16 * 32;
+		result = try_avx(r10, r11, &before, &after);
+	} else {
+		vector_bytes = 16 * 16;
+		result = try_sse(r10, r11, &before, &after);
+	}
+	CHECK(!memcmp(before.general, after.general, sizeof(before.general)));
+	CHECK(!memcmp(before.vectors, after.vectors, vector_bytes));
+	return result;
+}
+
+extern void enter_symbol(void) __asm__("vprof_enter") __attribute__((weak));
+extern void leave_symbol(void) __asm__("vprof_leave") __attribute__((weak));
+
+static void *call_often(void *arg)
+{
+	uint64_t frame[2] = { 0, 4711 };	/* with the return address that vprof_enter() looks at */
+
+	(void)arg;
+	for (int i = 0; i < CALLS && !failed_checks; i++) {
+		uint64_t call = try_call(enter_symbol, (uintptr_t)&vprof_sites[SITE_leaf],
+					 (uintptr_t)frame);
+
+		CHECK(call != 0);
+		CHECK(vprof_sites[SITE_leaf].level == 2);
+		try_call(leave_symbol, 0, call);
+	}
+	return NULL;
+}
+
+void run_registers(void)
+{
+	pthread_t t;
+
+	CHECK(!pthread_create(&t, NULL, call_often, NULL));
+	CHECK(!pthread_join(t, NULL));
+}
+
+#else
+
+void run_registers(void)
+{
+	for (int i = 0; i < 5000; i++)
+		call_leaf();
+}
+
+#endif
