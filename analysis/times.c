@@ -57,9 +57,18 @@ void times_free(struct times *t)
 
 void times_weighted(const struct times *t, const double *weights, double *ret)
 {
+	_cleanup_(freep) __int128 *sums = xcalloc(t->column_cnt + 1, sizeof(*sums));
+	double rounding = 0;
+
 	for (size_t i = 0; i < t->column_cnt; i++)
 		ret[i] = 0;
-	for (size_t row = 0; row < t->row_cnt; row++)
-		for (size_t c = t->rows.items[row]; c < t->rows.items[row + 1]; c++)
+	for (size_t row = 0; row < t->row_cnt; row++) {
+		rounding += weights[row];
+		for (size_t c = t->rows.items[row]; c < t->rows.items[row + 1]; c++) {
 			ret[t->cells.items[c].column] += weights[row] * (double)t->cells.items[c].ns;
+			sums[t->cells.items[c].column] += t->cells.items[c].ns;
+		}
+	}
+	for (size_t i = 0; i < t->column_cnt && t->row_cnt; i++)
+		ret[i] -= rounding * ((double)sums[i] / (double)t->row_cnt);
 }

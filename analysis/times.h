@@ -26,7 +26,8 @@ struct times *times_new(const struct vtree *v, const uint32_t *column_of_place, 
 void times_free(struct times *t);
 DEFINE_CLEANUP(struct times *, times_free);
 
-/* ret[column] = sum over the rows of weights[row] * its time. */
+/* ret[column] = sum over the rows of weights[row] * (its time - its mean), for weights that sum to 0 but for
+ * rounding: times may be long and vary little. */
 void times_weighted(const struct times *t, const double *weights, double *ret);
 
 #endif

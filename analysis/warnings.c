@@ -100,17 +100,18 @@ static const struct factor *first_without(const struct analysis *a, const struct
 	_cleanup_(freep) double *weights = xcalloc(n, sizeof(*weights));
 	_cleanup_(freep) double *products = xcalloc(cnt + 1, sizeof(*products));
 	const struct factor *best = NULL;
-	double mean = (double)a->f->interval.mean_ns * (double)n, squares = 0, most = 0;
+	int64_t typical_ns = (int64_t)a->f->interval.mean_ns;
+	double mean = (a->f->interval.mean_ns - (double)typical_ns) * (double)n, squares = 0, most = 0;
 
 	for (size_t i = 0; i < n; i++)
 		weights[i] = 1;
 	for (size_t i = 0; i < c->cnt; i++) {
 		weights[c->rows[i]] = 0;
-		mean -= (double)a->latencies_ns[c->rows[i]];
+		mean -= (double)(a->latencies_ns[c->rows[i]] - typical_ns);
 	}
 	mean /= (double)left;
 	for (size_t i = 0; i < n; i++) {
-		weights[i] *= (double)a->latencies_ns[i] - mean;
+		weights[i] *= (double)(a->latencies_ns[i] - typical_ns) - mean;
 		squares += weights[i] * weights[i];
 	}
 	times_weighted(a->factor_times, weights, products);	/* sum X (T - mean T) */

@@ -38,9 +38,15 @@ struct worker {
 	size_t column_cnt;
 	double *values;			/* [column * n + row] */
 	double *key;			/* per row: one number for all work */
+	int64_t typical_ns;		/* latencies are taken from here: digits are few */
 	double *rest;			/* per row: r */
 	uint64_t reported;		/* intervals that noted any */
 };
+
+static double latency_of(const struct worker *w, size_t row)
+{
+	return (double)(w->a->latencies_ns[row] - w->typical_ns);
+}
 
 /* ---- the work of each interval ---- */
 
@@ -154,7 +160,7 @@ static void fit(struct worker *w)
 			means[i] += term_of(w->values[i / TERMS * w->n + row], scales[i / TERMS], i % TERMS) /
 				    (double)w->n;
 	for (size_t row = 0; row < w->n; row++) {
-		double t = (double)w->a->latencies_ns[row] - w->a->f->interval.mean_ns;
+		double t = latency_of(w, row);
 
 		row_terms(w, row, scales, means, terms);
 		for (size_t i = 0; i < cnt; i++) {
@@ -192,19 +198,18 @@ static size_t fit_bin(struct worker *w, const size_t *rows, size_t cnt)
 
 	for (size_t i = 0; i < cnt; i++) {
 		mean_w += w->key[rows[i]] / (double)cnt;
-		mean_t += (double)w->a->latencies_ns[rows[i]] / (double)cnt;
+		mean_t += latency_of(w, rows[i]) / (double)cnt;
 	}
 	for (size_t i = 0; i < cnt; i++) {
 		double x = w->key[rows[i]] - mean_w;
 
 		ww += x * x;
-		wt += x * ((double)w->a->latencies_ns[rows[i]] - mean_t);
+		wt += x * (latency_of(w, rows[i]) - mean_t);
 	}
 	/* Equal values of W differ by rounding at most. */
 	slope = ww > 1e-18 * (double)cnt * (mean_w * mean_w + 1) ? wt / ww : 0;
 	for (size_t i = 0; i < cnt; i++)
-		w->rest[rows[i]] = (double)w->a->latencies_ns[rows[i]] - mean_t -
-				   slope * (w->key[rows[i]] - mean_w);
+		w->rest[rows[i]] = latency_of(w, rows[i]) - mean_t - slope * (w->key[rows[i]] - mean_w);
 	return slope != 0 ? 2 : 1;
 }
 
@@ -260,7 +265,7 @@ static void set_findings(struct worker *w, size_t parameters)
 
 void explain_by_work(struct analysis *a)
 {
-	struct worker w = { .a = a, .n = a->m->n };
+	struct worker w = { .a = a, .n = a->m->n, .typical_ns = (int64_t)a->f->interval.mean_ns };
 
 	if (a->t->works.cnt == 0 || w.n < FINDINGS_INTERVALS_MIN || !(a->variance_ns2 > 0))
 		return;
