@@ -17,6 +17,7 @@ extern const struct cmd cmd_export;
 extern const struct cmd cmd_import;
 extern const struct cmd cmd_init;
 extern const struct cmd cmd_iterate;
+extern const struct cmd cmd_merge;
 extern const struct cmd cmd_record;
 extern const struct cmd cmd_show;
 extern const struct cmd cmd_sql;

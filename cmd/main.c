@@ -24,7 +24,7 @@ static const struct {
 	const struct cmd *commands[6];
 } groups[] = {
 	{ "start", { &cmd_demo, &cmd_init, &cmd_annotate, &cmd_doctor } },
-	{ "measure", { &cmd_iterate, &cmd_build, &cmd_record, &cmd_analyze, &cmd_cc } },
+	{ "measure", { &cmd_iterate, &cmd_build, &cmd_record, &cmd_analyze, &cmd_merge, &cmd_cc } },
 	{ "look", { &cmd_show, &cmd_sql } },
 	{ "exchange", { &cmd_import, &cmd_export } },
 };

@@ -15,9 +15,11 @@
 #include "cmd/leave_out.h"
 #include "cmd/paths.h"
 #include "cmd/project.h"
+#include "cmd/run_parts.h"
 #include "report/probing.h"
 #include "report/sentence.h"
 #include "trace/kernel.h"
+#include "trace/merge.h"
 #include "trace/tuples.h"
 
 char *build_dir(void)
@@ -166,23 +168,28 @@ static int read_recorded(struct store *s, const char *path, struct trace **ret, 
 	return 0;
 }
 
+static int read_part(struct store *s, const struct run_part *part, struct trace **ret, struct diag *reterr)
+{
+	const char *path = part->path;
+	int r = part->tuples ? tuples_read(&path, 1, ret, reterr) : read_recorded(s, path, ret, reterr);
+
+	return r == 0 && part->kernel ? kernel_add(*ret, part->kernel, reterr) : r;
+}
+
 int run_trace_read(struct store *s, const struct run *r, struct trace **ret, struct diag *reterr)
 {
-	_cleanup_(freep) char *dir = run_dir(s, r->number);
-	_cleanup_(freep) char *recorded = path_join(dir, "trace.vpt");
-	_cleanup_(freep) char *kernel = path_join(dir, "kernel.vpk");
-	_cleanup_(freep) char *imported = path_join(dir, "trace.tuples");
-	const char *tuples = imported;
+	_cleanup_(run_parts_release) run_parts parts = { NULL, 0, 0 };
+	_cleanup_(freep) struct trace **traces = NULL;
+	int e = run_parts_find(s, r, &parts, reterr);
 
-	if (file_exists(recorded)) {
-		int e = read_recorded(s, recorded, ret, reterr);
-
-		return e == 0 && file_exists(kernel) ? kernel_add(*ret, kernel, reterr) : e;
-	}
-	if (file_exists(imported))
-		return tuples_read(&tuples, 1, ret, reterr);
-	return diag_set(reterr, EXIT_DATA, -ENOENT, "run %u has no trace any more: '%s' holds neither "
-			"trace.vpt nor trace.tuples", r->number, dir);
+	traces = xcalloc(parts.cnt + 1, sizeof(*traces));
+	for (size_t i = 0; e == 0 && i < parts.cnt; i++)
+		e = read_part(s, &parts.items[i], &traces[i], reterr);
+	if (e == 0)
+		*ret = parts.cnt == 1 ? TAKE_PTR(traces[0]) : traces_merge(traces, parts.cnt);
+	for (size_t i = 0; i < parts.cnt; i++)
+		trace_free(traces[i]);
+	return e;
 }
 
 int run_analyze(struct store *s, struct run *r, struct findings **ret, struct diag *reterr)
@@ -201,7 +208,7 @@ int run_analyze(struct store *s, struct run *r, struct findings **ret, struct di
 	e = findings_write(s, r->number, first, reterr);
 	if (e == 0)
 		e = project_add_observed(s, r->number, first, reterr);
-	if (e == 0)
+	if (e == 0 && !(r->source && strcmp(r->source, "merge") == 0))
 		e = planned_count(s, r->number, t, reterr);
 	for (size_t i = 0; e == 0 && i < first->interval_names.cnt; i++) {
 		_cleanup_(findings_freep) struct findings *f = NULL;

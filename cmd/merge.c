@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * merge.c - `vprof merge RUN...`: several runs as one, with the intervals of all.
+ *
+ * The merged run keeps its parts' traces (links, or copies across file systems) under their first runs'
+ * numbers, so that it stays what it is when those are gone, and that merging merged runs, in any order, is
+ * the same as merging all at once.  A part that would be in it twice is an error: its intervals would count double.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/banned.h"
+#include "base/file.h"
+#include "cmd/commands.h"
+#include "cmd/common.h"
+#include "cmd/project.h"
+#include "cmd/run_parts.h"
+
+static const char *arg_output;
+
+static int add_run(struct store *s, const char *name, run_parts *parts, struct run *sum, struct diag *reterr)
+{
+	_cleanup_(run_release) struct run run = { 0 };
+	_cleanup_(run_parts_release) run_parts own = { NULL, 0, 0 };
+	int r = run_find(s, name, &run, reterr);
+
+	if (r == 0)
+		r = run_parts_find(s, &run, &own, reterr);
+	for (size_t i = 0; r == 0 && i < own.cnt; i++) {
+		for (size_t k = 0; k < parts->cnt; k++)
+			if (parts->items[k].run == own.items[i].run) {
+				diag_set(reterr, EXIT_USAGE, -EEXIST, "run %" PRIu32 " would be in it twice",
+					 own.items[i].run);
+				return diag_remedy(reterr, -EEXIST, "vprof show runs tells what runs were merged from");
+			}
+		VEC_ADD(parts, own.items[i]);
+		own.items[i].path = own.items[i].kernel = NULL;
+	}
+	sum->duration_ns += run.duration_ns;
+	return r;
+}
+
+static int take_file(const char *dir, uint32_t run, const char *from, const char *suffix, struct diag *reterr)
+{
+	_cleanup_(freep) char *to = xasprintf("%s/part-%03" PRIu32 ".%s", dir, run, suffix);
+	int r = link(from, to) == 0 ? 0 : copy_file(from, to);
+
+	if (r < 0)
+		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot copy '%s' to '%s': %s", from, to,
+				strerror(-r));
+	return 0;
+}
+
+static int take_part(const char *dir, const struct run_part *part, struct diag *reterr)
+{
+	int r = take_file(dir, part->run, part->path, part->tuples ? "tuples" : "vpt", reterr);
+
+	return r == 0 && part->kernel ? take_file(dir, part->run, part->kernel, "vpk", reterr) : r;
+}
+
+static int create(struct store *s, const struct args *words, const run_parts *parts, struct run *run,
+		  struct diag *reterr)
+{
+	_cleanup_(str_release) struct str command = STR_INIT;
+	_cleanup_(freep) char *dir = NULL;
+	struct timespec now;
+	int r;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	str_add(&command, "merge");
+	for (size_t i = 0; i < words->cnt; i++) {
+		str_addc(&command, ' ');
+		str_add_shell_quoted(&command, words->items[i]);
+	}
+	run->name = arg_output ? xstrdup(arg_output) : NULL;
+	run->command = str_take(&command);
+	run->source = xstrdup("merge");
+	run->started_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	run->status = RUN_RECORDED;
+	r = run_create(s, run, reterr);
+	if (r < 0)
+		return r;
+	dir = run_dir(s, run->number);
+	for (size_t i = 0; r == 0 && i < parts->cnt; i++)
+		r = take_part(dir, &parts->items[i], reterr);
+	return r;
+}
+
+static int merge_run(int argc, char **argv)
+{
+	_cleanup_(args_release) struct args words = ARGS_INIT;
+	_cleanup_(store_closep) struct store *store = NULL;
+	_cleanup_(run_release) struct run run = { 0 };
+	_cleanup_(run_parts_release) run_parts parts = { NULL, 0, 0 };
+	_cleanup_(findings_freep) struct findings *findings = NULL;
+	struct diag diag = DIAG_INIT;
+	int status, r;
+
+	if (options_parse(argc, argv, &cmd_merge, &words, &status))
+		return status;
+	if (words.cnt < 2)
+		return fail_now(EXIT_USAGE, "vprof merge 1 2 -o both", "merge: which runs? It takes two or more");
+	r = store_open(data_dir(), false, &store, &diag);
+	for (size_t i = 0; r == 0 && i < words.cnt; i++)
+		r = add_run(store, words.items[i], &parts, &run, &diag);
+	if (r == 0)
+		r = create(store, &words, &parts, &run, &diag);
+	if (r == 0)
+		r = run_analyze(store, &run, &findings, &diag);
+	return r < 0 ? fail(&diag) : announce_findings(&run, findings);
+}
+
+static const struct option_desc merge_options[] = {
+	{ 'o', "output", "NAME", OPT_STR, &arg_output, "give the run a name besides its number" },
+	OPT_END
+};
+static const char *const merge_examples[] = { "vprof merge 1 2 3 -o all", NULL };
+const struct cmd cmd_merge = {
+	.name = "merge", .synopsis = "RUN RUN... [-o NAME]",
+	.summary = "make one run of several, with the intervals of all",
+	.options = merge_options, .run = merge_run, .examples = merge_examples,
+};

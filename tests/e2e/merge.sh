@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# merge: a run cut into parts, in any order and any grouping, is the run again, to the last bit.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+# 600 intervals of one thread, f and a wait for a lock in it, some with work; each third in another file.
+awk 'BEGIN {
+	for (p = 0; p <= 3; p++) print "vprof-tuples 1" > ("part" p ".tuples")
+	for (i = 1; i <= 600; i++) {
+		f = 1000 + i * 7919 % 977; w = i % 7 ? 0 : 3000 + i * 31 % 500; g = 400 + i * 104729 % 1013
+		at = i * 100000; e = at + f + w + g
+		text = "interval " i " req 1 " at " 1 " e "\nsegment 1 " i " " at " " at + f " running\n"
+		if (w) text = text "segment 1 " i " " at + f " " at + f + w " lock\n"
+		text = text "segment 1 " i " " at + f + w " " e " running\ninvocation 1 " i " handle " at " " e "\n" \
+			"invocation 1 " i " f " at " " at + f + w "\ninvocation 1 " i " g " at + f + w " " e "\n" \
+			"work " i " rows " i % 50
+		print text > "part0.tuples"
+		print text > ("part" 1 + i % 3 ".tuples")
+	}
+	for (p = 0; p <= 3; p++) print "call handle f\ncall handle g" > ("part" p ".tuples")
+}'
+expect 0 "$VPROF" import --from tuples part0.tuples -o whole
+for p in 1 2 3; do
+	expect 0 "$VPROF" import --from tuples part$p.tuples -o part$p
+done
+expect 0 "$VPROF" merge part1 part2 part3 -o forward
+says "600 intervals of 'req'"
+expect 0 "$VPROF" merge part3 part1 part2 -o turned
+expect 0 "$VPROF" merge part3 part2 -o two
+says "400 intervals of 'req'"
+expect 0 "$VPROF" merge two part1 -o grouped
+
+same()		# VIEW RUN RUN [OPTION...]
+{
+	view=$1 one=$2 other=$3
+	shift 3
+	for run in $one $other; do
+		"$VPROF" show $view $run "$@" --format json 2>/dev/null | grep -v '"run' >$run.json
+	done
+	[ "$(wc -l <$one.json)" -gt 20 ] && cmp -s $one.json $other.json && pass ||
+		{ fail "$view of $one and $other differ"; diff $one.json $other.json | head -5; }
+}
+for run in forward turned grouped; do
+	for view in summary factors variance-tree tail slow-vs-fast histogram; do
+		same $view whole $run
+	done
+	same tail whole $run --quantile 0.8
+	same execution-table whole $run
+done
+same intervals forward turned --all
+same intervals forward grouped --all
+
+# The same SIDs in both: all intervals count, those of the second under other numbers.
+cp part1.tuples again.tuples
+expect 0 "$VPROF" import --from tuples again.tuples -o again
+expect 0 "$VPROF" merge part1 again -o double
+says "400 intervals of 'req'"
+"$VPROF" show intervals double --format csv | awk -F, 'NR > 1 && seen[$1]++ { exit 1 }' && pass || fail 'a SID is there twice'
+
+# Parts may go; the merged run stays what it is.
+rm -rf vprof.data/runs/002 vprof.data/runs/003
+expect 0 "$VPROF" analyze forward
+same factors whole forward
+expect 5 "$VPROF" merge part1 part3
+says 'has no trace any more'
+
+# What cannot be.
+expect 2 "$VPROF" merge forward
+says 'two or more'
+expect 2 "$VPROF" merge forward part3
+says 'run 4 would be in it twice'
+expect 2 "$VPROF" merge forward nine
+says "no run 'nine'"
+expect 2 "$VPROF" merge whole again -o forward
+says "already called 'forward'"
+expect 0 "$VPROF" show runs
+says 'forward'
+finish
