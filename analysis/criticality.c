@@ -166,15 +166,20 @@ static struct step at(const struct sweep *s, int64_t ns)
 
 /* ---- who earned it ---- */
 
-static void add_stack(struct sweep *s, size_t slice, const struct step *from, const struct step *to,
+/* A long slice need not be critical for a function in it to run alone. */
+static void add_function(struct sweep *s, const struct step *from, const struct step *to, uint32_t path)
+{
+	size_t f = path == PATH_NONE ? s->tl->trace->functions.cnt : s->paths->items.items[path].function;
+
+	s->of_function[f] += to->earned_alone - from->earned_alone;
+}
+
+static void add_path(struct sweep *s, size_t slice, const struct step *from, const struct step *to,
 		      uint32_t path)
 {
-	size_t path_cnt = s->paths->items.cnt;
-	size_t p = path == PATH_NONE ? path_cnt : path;
-	size_t f = path == PATH_NONE ? s->tl->trace->functions.cnt : s->paths->items.items[p].function;
+	size_t p = path == PATH_NONE ? s->paths->items.cnt : path;
 
 	s->of_path[p] += to->earned - from->earned;
-	s->of_function[f] += to->earned_alone - from->earned_alone;
 	if (s->last_slice_of_path[p] != slice + 1)
 		s->slices_of_path[p]++;
 	s->last_slice_of_path[p] = slice + 1;
@@ -194,18 +199,20 @@ static void add_slice(struct sweep *s, size_t index, struct critical_thread *thr
 	const struct slice *l = &s->slices.items[index];
 	struct step from = at(s, l->start_ns), to = at(s, l->end_ns);
 	struct stack_walk w;
+	bool critical;
 
 	s->of_thread[l->thread] += to.earned - from.earned;
 	thread->active_ns += l->end_ns - l->start_ns;
 	thread->slices++;
 	s->ret->slices++;
-	if (!is_critical(s, l, &from, &to))
-		return;
-	thread->critical_slices++;
-	s->ret->critical_slices++;
+	critical = is_critical(s, l, &from, &to);
+	thread->critical_slices += critical;
+	s->ret->critical_slices += critical;
 	for (stack_walk_init(&w, s->tl, thread->tid, l->start_ns, l->end_ns); stack_walk_next(&w); ) {
 		to = at(s, w.to_ns);
-		add_stack(s, index, &from, &to, call_path_of(s->paths, w.innermost));
+		add_function(s, &from, &to, call_path_of(s->paths, w.innermost));
+		if (critical)
+			add_path(s, index, &from, &to, call_path_of(s->paths, w.innermost));
 		from = to;
 	}
 }

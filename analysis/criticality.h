@@ -27,7 +27,7 @@ struct critical_path_row {
 	uint64_t slices;		/* in which they were */
 };
 
-struct critical_function {		/* innermost, while at most nmin threads were active */
+struct critical_function {		/* innermost, while at most nmin threads (or one) were active */
 	const char *function;		/* NULL: in no probed function */
 	const char *file;
 	uint32_t line;

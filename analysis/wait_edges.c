@@ -2,7 +2,8 @@
 /*
  * wait_edges.c - waits with their weights become edges between vertices, with stacks.
  *
- * Of a group of n threads an edge carries the n-th part of their sum: what one of them waits.  The
+ * Of a group of n threads an edge carries the n-th part of their sum: what one of them waits (of slow
+ * intervals, the whole sum: they are what is counted there).  The
  * idle time of a device of which nobody is named goes to those who waited for the device, in
  * proportion to how long they did (wPerf 4.1 takes bytes, its program waits).
  *
@@ -207,7 +208,7 @@ void wait_edges(const struct wait_world *w, const waits *list, const waits *typi
 	fill_stacks(&c);
 	for (size_t i = 0; i < g->edges.cnt; i++) {
 		struct wait_edge *e = &g->edges.items[i];
-		uint32_t alike = g->vertices.items[e->from].alike;
+		uint32_t alike = typical ? 1 : g->vertices.items[e->from].alike;
 
 		e->weight_ns = divide(e->weight_ns, alike);
 		e->direct_ns = divide(e->direct_ns, alike);

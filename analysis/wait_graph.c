@@ -84,7 +84,8 @@ static int build(struct wait_world *w, const struct wait_graph_options *o, struc
 	int r = 0;
 
 	if (o->slow)
-		r = wait_choose(w->tl->trace, o->interval, &g->interval, &slow, &typical);
+		r = wait_choose(w->tl->trace, o->interval, o->quantile, &g->interval,
+			        &slow, &typical);
 	if (r == 0) {
 		wait_match(w);
 		if (o->group)
@@ -95,7 +96,7 @@ static int build(struct wait_world *w, const struct wait_graph_options *o, struc
 		g->compares = o->slow;
 		g->slow = slow.summary;
 		g->typical = typical.summary;
-		g->run_ns = o->slow ? slow.summary.open_ns : w->end_ns - w->start_ns;
+		g->run_ns = o->slow ? slow.summary.sum_ns : w->end_ns - w->start_ns;
 		g->prefilter_ns = (int64_t)(o->prefilter * (double)g->run_ns);
 		g->threshold_ns = (int64_t)(o->threshold * (double)g->run_ns);
 		wait_edges(w, &list, o->slow ? &typical_list : NULL, g);

@@ -39,7 +39,7 @@ struct wait_vertex {
 	const char *name;		/* NULL: none */
 	enum vertex_kind kind;
 	VEC(uint64_t) members;		/* TIDs, ascending; array in the arena */
-	uint32_t alike;			/* threads that count as one here; weights are per such thread */
+	uint32_t alike;			/* threads that count as one here */
 	bool foreground;		/* works for an interval */
 	int64_t running_ns, runnable_ns, waiting_ns;	/* of all members */
 };
@@ -55,7 +55,7 @@ struct wait_stack {
 
 struct wait_edge {
 	uint32_t from, to;		/* indexes of vertices; from waits for to */
-	int64_t weight_ns;		/* after re-distribution */
+	int64_t weight_ns;		/* after re-distribution, a thread of `from`; with a comparison of all */
 	int64_t direct_ns;		/* before */
 	int64_t typical_ns;		/* weight in typical intervals; only with a comparison */
 	uint64_t waits;
@@ -73,13 +73,12 @@ struct wait_knot {
 /* A class of intervals that is looked at by itself. */
 struct wait_class {
 	uint64_t cnt;
-	int64_t open_ns;		/* time in which at least one of them was open */
-	int64_t mean_ns;
+	int64_t sum_ns;			/* of their latencies */
 };
 
 struct wait_graph {
 	struct arena *arena;
-	int64_t run_ns;			/* length of what is looked at; thresholds are parts of it */
+	int64_t run_ns;			/* thresholds are parts of it; with a comparison slow.sum_ns */
 	int64_t prefilter_ns, threshold_ns;
 	VEC(struct wait_vertex) vertices;	/* by id; the unknown one last */
 	VEC(struct wait_edge) edges;		/* heaviest first */
@@ -93,7 +92,8 @@ struct wait_graph {
 struct wait_graph_options {
 	double threshold, prefilter;	/* fractions of the run's length */
 	bool group;			/* similar threads are one vertex */
-	bool slow;			/* only the slowest 1 % of the intervals, against the middle half */
+	bool slow;			/* only slow intervals, against typical ones: at or below the median */
+	double quantile;		/* slow is at or above it */
 	const char *interval;		/* slow: NULL is the name with the most completed ones */
 };
 

@@ -90,8 +90,8 @@ struct wait_choice {
 };
 
 /* Sets *ret_name as well.  -ENOENT, -ENODATA as wait_graph_new(). */
-int wait_choose(const struct trace *t, const char *interval, const char **ret_name,
-		struct wait_choice *slow, struct wait_choice *typical);
+int wait_choose(const struct trace *t, const char *interval, double quantile,
+		const char **ret_name, struct wait_choice *slow, struct wait_choice *typical);
 void wait_choice_release(struct wait_choice *c);
 
 /* w's waits, cut so that each counts whole or not at all; c NULL: all of them count. */

@@ -2,16 +2,17 @@
 /*
  * wait_slow.c - which waits count for slow intervals, and which for typical ones.
  *
- * Slow is the slowest hundredth, at least one; typical the middle half.  While one of a class is
- * open, waits count that are on behalf of one of the class, and those on behalf of nobody: a
- * thread in the background that holds things up waits for itself, as far as the trace knows.  Waits
- * for other intervals only pass on what is waited for (wait_cascade.c).
+ * Slow is at or above the quantile, typical at or below the median, as for `show slow-vs-fast`.  A
+ * wait counts if it is on behalf of an interval of the class, while one of them is open.  All other
+ * waits, of threads in the background above all, only pass on what is waited for (wait_cascade.c):
+ * idle workers that wait for work do not count, nor do those for other intervals.
  *
- *	slow: 7 open (10,50]	a wait (5,30] for 7, or for nobody: (5,10] passes on, (10,30] counts
+ *	slow: 7 open (10,50]	a wait (5,30] for 7: (5,10] passes on, (10,30] counts
  */
 #include "analysis/wait_passes.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include "analysis/passes.h"
 #include "base/map.h"
@@ -49,7 +50,7 @@ static void choose(struct wait_choice *c, const struct interval *const *sorted, 
 	if (cnt == 0)
 		return;
 	c->summary.cnt = cnt;
-	c->summary.mean_ns = (int64_t)(sum_ns / (__int128)cnt);
+	c->summary.sum_ns = (int64_t)sum_ns;
 	qsort(c->windows.items, cnt, sizeof(*c->windows.items), by_start);
 	for (size_t i = 1; i < cnt; i++) {
 		struct wait_window *last = &c->windows.items[kept], *next = &c->windows.items[i];
@@ -60,15 +61,26 @@ static void choose(struct wait_choice *c, const struct interval *const *sorted, 
 			last->end_ns = next->end_ns;
 	}
 	c->windows.cnt = kept + 1;
-	for (size_t i = 0; i < c->windows.cnt; i++)
-		c->summary.open_ns += c->windows.items[i].end_ns - c->windows.items[i].start_ns;
 }
 
-int wait_choose(const struct trace *t, const char *interval, const char **ret_name,
-		struct wait_choice *slow, struct wait_choice *typical)
+static int64_t latency_ns(const struct interval *iv)
+{
+	return iv->end_ns - iv->start_ns;
+}
+
+/* Of cnt latencies in order, the place of the ceil(q cnt)-th. */
+static size_t rank_of(size_t cnt, double q)
+{
+	size_t rank = (size_t)ceil(q * (double)cnt);
+
+	return rank < 1 ? 0 : rank > cnt ? cnt - 1 : rank - 1;
+}
+
+int wait_choose(const struct trace *t, const char *interval, double quantile,
+		const char **ret_name, struct wait_choice *slow, struct wait_choice *typical)
 {
 	VEC(const struct interval *) sorted = { NULL, 0, 0 };
-	size_t slow_cnt;
+	size_t slow_first, typical_cnt;
 	uint32_t name;
 	int r = intervals_choose(t, interval, &name);
 
@@ -86,9 +98,16 @@ int wait_choose(const struct trace *t, const char *interval, const char **ret_na
 	}
 	*ret_name = t->interval_names.items[name];
 	qsort(sorted.items, sorted.cnt, sizeof(*sorted.items), by_latency);
-	slow_cnt = (sorted.cnt + 99) / 100;
-	choose(slow, sorted.items + sorted.cnt - slow_cnt, slow_cnt);
-	choose(typical, sorted.items + sorted.cnt / 4, sorted.cnt / 2);
+	slow_first = rank_of(sorted.cnt, quantile);
+	while (slow_first > 0 &&
+	       latency_ns(sorted.items[slow_first - 1]) == latency_ns(sorted.items[slow_first]))
+		slow_first--;
+	typical_cnt = rank_of(sorted.cnt, 0.5) + 1;
+	while (typical_cnt < sorted.cnt &&
+	       latency_ns(sorted.items[typical_cnt]) == latency_ns(sorted.items[typical_cnt - 1]))
+		typical_cnt++;
+	choose(slow, sorted.items + slow_first, sorted.cnt - slow_first);
+	choose(typical, sorted.items, typical_cnt);
 	VEC_RELEASE(&sorted);
 	return 0;
 }
@@ -138,7 +157,7 @@ void wait_select(const struct wait_world *w, const struct wait_choice *c, waits 
 			VEC_ADD(ret, *v);
 			continue;
 		}
-		if (v->sid == SID_NONE || map_get(c->sids, v->sid, &unused))
+		if (v->sid != SID_NONE && map_get(c->sids, v->sid, &unused))
 			for (size_t j = window_after(c, v->start_ns); j < c->windows.cnt; j++) {
 				const struct wait_window *open = &c->windows.items[j];
 				int64_t from_ns = open->start_ns > at_ns ? open->start_ns : at_ns;

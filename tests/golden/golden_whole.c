@@ -28,6 +28,7 @@ static struct wait_graph *graph_of(struct trace *t, const char *argument, struct
 	struct wait_graph_options o = {
 		.threshold = WAIT_THRESHOLD_DEFAULT, .prefilter = WAIT_PREFILTER_DEFAULT,
 		.group = !strstr(argument, "none"), .slow = strstr(argument, "slow") != NULL,
+		.quantile = 0.99,
 	};
 	const char *threshold = strstr(argument, "threshold="), *prefilter = strstr(argument, "prefilter=");
 	struct wait_graph *g = NULL;

@@ -114,36 +114,51 @@ static bool same_states(const struct trace *t, const struct wait_graph *g, const
 }
 
 struct class {
-	const struct trace *t;
-	const struct interval *const *members;
+	const struct interval *const *all;
 	size_t cnt;
+	int64_t least_ns, most_ns;	/* of the latency */
 };
+
+static int64_t latency_of(const struct interval *iv)
+{
+	return iv->end_ns - iv->start_ns;
+}
+
+/* The smallest latency that at least q of them do not exceed. */
+static int64_t latency_at(const struct interval *const *all, size_t cnt, double q)
+{
+	int64_t best_ns = INT64_MAX;
+
+	for (size_t i = 0; i < cnt; i++) {
+		size_t below = 0;
+
+		for (size_t j = 0; j < cnt; j++)
+			below += latency_of(all[j]) <= latency_of(all[i]);
+		if ((double)below >= q * (double)cnt && latency_of(all[i]) < best_ns)
+			best_ns = latency_of(all[i]);
+	}
+	return best_ns;
+}
 
 static bool class_counts(const void *arg, uint64_t sid, int64_t ns)
 {
 	const struct class *c = arg;
-	bool open = false, mine = sid == SID_NONE;
+	bool open = false, mine = false;
 
 	for (size_t i = 0; i < c->cnt; i++) {
-		open = open || (ns >= c->members[i]->start_ns && ns < c->members[i]->end_ns);
-		mine = mine || c->members[i]->sid == sid;
+		if (latency_of(c->all[i]) < c->least_ns || latency_of(c->all[i]) > c->most_ns)
+			continue;
+		open = open || (ns >= c->all[i]->start_ns && ns < c->all[i]->end_ns);
+		mine = mine || c->all[i]->sid == sid;
 	}
 	return open && mine;
 }
 
-static int by_latency(const void *pa, const void *pb)
-{
-	const struct interval *a = *(const struct interval *const *)pa;
-	const struct interval *b = *(const struct interval *const *)pb;
-	int64_t x = a->end_ns - a->start_ns, y = b->end_ns - b->start_ns;
-
-	return x != y ? (x < y ? -1 : 1) : (a->sid < b->sid ? -1 : 1);
-}
-
 static void compare_slow(unsigned int seed, struct trace *t)
 {
+	static const double quantiles[] = { 0.99, 0.75, 0.5, 0.2 };
 	struct wait_graph_options o = { .threshold = 0.2, .prefilter = 0.01, .slow = true,
-					.interval = "req" };
+					.interval = "req", .quantile = quantiles[seed / 2 % 4] };
 	_cleanup_(wait_graph_freep) struct wait_graph *g = NULL;
 	VEC(const struct interval *) all = { NULL, 0, 0 };
 	struct oracle_waits slow, typical;
@@ -158,11 +173,12 @@ static void compare_slow(unsigned int seed, struct trace *t)
 	if ((r < 0) != (all.cnt == 0))
 		complain(seed, "slow: no intervals, or some");
 	if (r == 0 && all.cnt) {
-		qsort(all.items, all.cnt, sizeof(*all.items), by_latency);
-		oracle_waits_counted(t, class_counts, &(struct class){ t, all.items + all.cnt - 1, 1 },
-				     &slow);
 		oracle_waits_counted(t, class_counts,
-			&(struct class){ t, all.items + all.cnt / 4, all.cnt / 2 }, &typical);
+			&(struct class){ all.items, all.cnt, latency_at(all.items, all.cnt, o.quantile),
+					 INT64_MAX }, &slow);
+		oracle_waits_counted(t, class_counts,
+			&(struct class){ all.items, all.cnt, 0, latency_at(all.items, all.cnt, 0.5) },
+			&typical);
 		if (!same_edges(t, g, &slow, (const int64_t (*)[ORACLE_TIDS])typical.weight_ns))
 			complain(seed, "slow: edges");
 	}
