@@ -2,8 +2,8 @@
 /*
  * show.c - `vprof show VIEW [RUN]`: fetches what a view needs, prints it in the wanted format.
  *
- * The views stand in report/views.c.  Most read only the store; critical-path and execution-table
- * read the run's trace again, because pieces of single intervals are not kept.
+ * The views stand in report/views.c.  Most read only the store; critical-path, execution-table and
+ * the views of a whole run (show_whole.c) read the run's trace again.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,12 +19,14 @@
 #include "cmd/leave_out.h"
 #include "cmd/project.h"
 #include "cmd/run_graph.h"
+#include "cmd/show_whole.h"
 #include "report/report.h"
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_DOT, FORMAT_CNT };
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_DOT, FORMAT_FOLDED, FORMAT_CNT };
 
 static const char *const format_names[] = {
 	[FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_CSV] = "csv", [FORMAT_DOT] = "dot",
+	[FORMAT_FOLDED] = "folded",
 };
 
 static const char *arg_format = "text";
@@ -34,7 +36,9 @@ static const char *arg_charge = "waiter";
 static const char *arg_by;
 static unsigned arg_slowest;
 static bool arg_ascii;
+static double arg_threshold = NAN;	/* each view has its own default */
 static struct view_options arg_options = VIEW_OPTIONS_INIT;
+static struct whole_options arg_whole = WHOLE_OPTIONS_INIT;
 
 /* What was read for a view; release frees all of it. */
 struct material {
@@ -52,6 +56,7 @@ struct material {
 	struct project *project;
 	planned_functions planned;
 	uint32_t *heights;
+	struct whole whole;
 };
 
 static void material_release(struct material *m)
@@ -66,6 +71,7 @@ static void material_release(struct material *m)
 	project_free(m->project);
 	VEC_RELEASE(&m->planned);
 	free(m->heights);
+	whole_release(&m->whole);
 	arena_free(m->arena);
 	trace_free(m->trace);
 	findings_free(m->findings);
@@ -252,6 +258,24 @@ static int read_project(struct material *m, const struct view *v, const char *ru
 	return r;
 }
 
+static int read_whole(struct material *m, const struct view *v, const char *run,
+		      struct diag *reterr)
+{
+	int r = run_find(m->store, run, &m->run, reterr);
+
+	if (r == 0)
+		r = run_trace_read(m->store, &m->run, &m->trace, reterr);
+	if (r < 0)
+		return r;
+	if (m->trace->losses.records)
+		warn_line("%" PRIu64 " records were lost in run %u: times are too short, and wake-ups "
+			  "are missing", m->trace->losses.records, m->run.number);
+	arg_whole.threshold = arg_threshold;
+	arg_whole.quantile = arg_quantile;
+	arg_whole.interval = arg_interval;
+	return whole_make(v->needs, m->trace, &arg_whole, &m->whole, reterr);
+}
+
 static int read_material(struct material *m, const struct view *v, const char *run,
 			 struct diag *reterr)
 {
@@ -274,6 +298,10 @@ static int read_material(struct material *m, const struct view *v, const char *r
 	case NEEDS_PROJECT:
 	case NEEDS_CALL_GRAPH:
 		return read_project(m, v, run, reterr);
+	case NEEDS_WAIT_GRAPH:
+	case NEEDS_CRITICALITY:
+	case NEEDS_SAMPLES:
+		return read_whole(m, v, run, reterr);
 	}
 	return 0;
 }
@@ -301,6 +329,9 @@ static void print_view(const struct view *v, enum format format, const struct vi
 	case FORMAT_DOT:
 		v->dot(stdout, in);
 		break;
+	case FORMAT_FOLDED:
+		v->folded(stdout, in);
+		break;
 	case FORMAT_CNT:
 		break;
 	}
@@ -313,7 +344,8 @@ static int print_material(const struct view *v, enum format format, const struct
 		.paths = m->paths.items, .path_cnt = m->paths.cnt, .rows = &m->rows,
 		.charge = m->charge, .causes = &m->causes, .runs = &m->runs, .iterations = &m->iterations, .project = m->project,
 		.planned = &m->planned,
-		.heights = m->heights,
+		.heights = m->heights, .wait_graph = m->whole.wait_graph,
+		.criticality = m->whole.criticality, .samples = m->whole.samples,
 	};
 	bool empty = m->findings && m->findings->interval.cnt == 0;
 
@@ -357,7 +389,8 @@ static int unknown_view(const char *name)
 static bool has_format(const struct view *v, enum format format)
 {
 	return format == FORMAT_TEXT ? v->text != NULL : format == FORMAT_JSON ? v->json != NULL :
-	       format == FORMAT_CSV ? v->csv != NULL : v->dot != NULL;
+	       format == FORMAT_CSV ? v->csv != NULL : format == FORMAT_DOT ? v->dot != NULL :
+	       v->folded != NULL;
 }
 
 static int choose_format(const struct view *v, enum format *ret)
@@ -409,6 +442,8 @@ static int show_run(int argc, char **argv)
 	if (!(arg_quantile > 0 && arg_quantile < 1))
 		return fail_now(EXIT_USAGE, "vprof show tail --quantile 0.999",
 				"--quantile is between 0 and 1, not %g", arg_quantile);
+	if (!isnan(arg_threshold))
+		arg_options.ranking.threshold = arg_threshold;
 	if (words.cnt > 2)
 		return fail_now(EXIT_USAGE, NULL, "show takes one view and one run; what is '%s'?",
 				words.items[2]);
@@ -424,18 +459,20 @@ static int show_run(int argc, char **argv)
 }
 
 static const struct option_desc show_options[] = {
-	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text (default), json, csv; call-graph: dot" },
+	{ 0, "format", "FORMAT", OPT_STR, &arg_format,
+	  "text (default), json, csv; call-graph, wait-graph: dot; samples: folded" },
 	{ 0, "interval", "NAME", OPT_STR, &arg_interval,
 	  "the kind of interval; for critical-path also the SID of one" },
 	{ 'k', "k", "N", OPT_UINT, &arg_options.ranking.k, "factors: the best N (3; 0: no limit)" },
-	{ 0, "threshold", "D", OPT_DOUBLE, &arg_options.ranking.threshold,
-	  "factors: leave out what is not above (0.05)" },
+	{ 0, "threshold", "D", OPT_DOUBLE, &arg_threshold,
+	  "factors: leave out what is not above (0.05); wait-graph: part of the run up to which "
+	  "edges of a knot are trimmed (0.2)" },
 	{ 0, "paper", NULL, OPT_FLAG, &arg_options.ranking.paper,
 	  "factors: rank as the paper's Algorithm 1 does, pairs included" },
 	{ 0, "all", NULL, OPT_FLAG, &arg_options.ranking.all,
 	  "everything: no threshold, no limit on lines" },
 	{ 0, "quantile", "Q", OPT_DOUBLE, &arg_quantile,
-	  "tail, slow-vs-fast, factors: slow is what is above it (0.99)" },
+	  "tail, slow-vs-fast, factors, wait-graph --slow: slow is what is above it (0.99)" },
 	{ 0, "depth", "N", OPT_UINT, &arg_options.depth,
 	  "variance-tree, call-graph: levels below the root" },
 	{ 0, "min-share", "D", OPT_DOUBLE, &arg_options.min_share,
@@ -450,6 +487,16 @@ static const struct option_desc show_options[] = {
 	  "execution-table: who is charged for blocked time, waiter (default) or waker" },
 	{ 0, "above", "FUNCTION", OPT_STR, &arg_options.above, "call-graph: who calls it" },
 	{ 0, "below", "FUNCTION", OPT_STR, &arg_options.below, "call-graph: what it calls" },
+	{ 0, "prefilter", "F", OPT_DOUBLE, &arg_whole.prefilter,
+	  "wait-graph: part of the run below which an edge leads nowhere (0.01)" },
+	{ 0, "group", "auto|none", OPT_STR, &arg_whole.group,
+	  "wait-graph: similar threads are one vertex (auto), or not (none)" },
+	{ 0, "slow", NULL, OPT_FLAG, &arg_whole.slow,
+	  "wait-graph: only what slow intervals wait for, beside typical ones (--quantile)" },
+	{ 0, "nmin", "N", OPT_DOUBLE, &arg_whole.nmin,
+	  "criticality: a slice with at most N threads active is critical (half the threads)" },
+	{ 0, "period", "NS", OPT_STR, &arg_whole.period,
+	  "samples: time between two, in ns (1000000)" },
 	{ 0, "ascii", NULL, OPT_FLAG, &arg_ascii, "no signs outside ASCII" },
 	OPT_END
 };

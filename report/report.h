@@ -17,8 +17,11 @@
 #include <stdio.h>
 
 #include "analysis/analyze.h"
+#include "analysis/blocked_samples.h"
 #include "analysis/causes.h"
+#include "analysis/criticality.h"
 #include "analysis/findings.h"
+#include "analysis/wait_graph.h"
 #include "report/sentence.h"
 #include "store/store.h"
 
@@ -69,12 +72,16 @@ struct view_input {
 	const struct project *project;
 	const planned_functions *planned;	/* of run; NULL or empty: none */
 	const uint32_t *heights;		/* of project->functions */
+	const struct wait_graph *wait_graph;
+	const struct criticality *criticality;
+	const struct blocked_samples *samples;
 };
 
 enum view_needs {
 	NEEDS_FINDINGS, NEEDS_PATHS, NEEDS_EXECUTION_TABLE, NEEDS_CAUSES, NEEDS_RUNS,
 	NEEDS_PROJECT,			/* project and heights, of the last build */
-	NEEDS_CALL_GRAPH		/* the same, or of a run */
+	NEEDS_CALL_GRAPH,		/* the same, or of a run */
+	NEEDS_WAIT_GRAPH, NEEDS_CRITICALITY, NEEDS_SAMPLES	/* of a run's trace, no interval */
 };
 
 struct view {
@@ -84,6 +91,7 @@ struct view {
 	json_t *(*json)(const struct view_input *in);
 	void (*csv)(FILE *out, const struct view_input *in);
 	void (*dot)(FILE *out, const struct view_input *in);
+	void (*folded)(FILE *out, const struct view_input *in);
 };
 
 /* Of --by cause; not in the list. */

@@ -237,5 +237,5 @@ void causes_csv(FILE *out, const struct view_input *in)
 
 const struct view view_by_cause = {
 	"variance-tree", "each function's variance by running and class of wait", NEEDS_CAUSES,
-	causes_text, causes_json, causes_csv, NULL,
+	causes_text, causes_json, causes_csv, NULL, NULL,
 };

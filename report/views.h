@@ -25,11 +25,16 @@ VIEW_FUNCTIONS(histogram);
 VIEW_FUNCTIONS(call_graph);
 VIEW_FUNCTIONS(runs);
 VIEW_FUNCTIONS(coverage);
+VIEW_FUNCTIONS(wait_graph);
+VIEW_FUNCTIONS(criticality);
+VIEW_FUNCTIONS(samples);
 
 /* coverage_planned.c: what became of the plan of in->run. */
 void coverage_planned_text(const struct style *s, const struct view_input *in);
 void coverage_planned_json(json_t *o, const struct view_input *in);
 
 void call_graph_dot(FILE *out, const struct view_input *in);
+void wait_graph_dot(FILE *out, const struct view_input *in);
+void samples_folded(FILE *out, const struct view_input *in);
 
 #endif

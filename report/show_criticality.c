@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * show_criticality.c - call paths and threads that ran while few others could.
+ *
+ *	 CMetric    of all  slices  call path
+ *	 3.24 s     38.1 %      12  main › write_frame
+ */
+#include <inttypes.h>
+
+#include "base/banned.h"
+#include "base/table.h"
+#include "report/views.h"
+#include "report/whole_run.h"
+
+#define PATHS_SHOWN 10			/* GAPP's top call paths */
+#define FRAMES_SHOWN 6
+
+/* The first function with a name, or NULL. */
+static const struct critical_function *first_named(const struct criticality *c)
+{
+	for (size_t i = 0; i < c->functions.cnt; i++)
+		if (c->functions.items[i].function)
+			return &c->functions.items[i];
+	return NULL;
+}
+
+static void print_criticality_answer(const struct style *s, const struct criticality *c)
+{
+	_cleanup_(str_release) struct str text = STR_INIT;
+	const struct critical_function *f = first_named(c);
+	char a[TEXT_MAX], b[TEXT_MAX];
+
+	if (c->busy_ns == 0)
+		str_add(&text, "No thread was ever active.");
+	else if (!f)
+		str_add(&text, "No probed function ran while few threads were active.");
+	else
+		str_addf(&text, "While few threads are active (at most %g of %zu), %s runs most: its part of the "
+			 "busy time is %s (%s).", c->nmin < 1 ? 1 : c->nmin, c->threads.cnt, f->function,
+			 text_percent(a, f->cmetric_ns / (double)c->busy_ns),
+			 text_ns(b, f->cmetric_ns, s->utf8));
+	print_answer(s, str_cstr(&text));
+}
+
+static void print_criticality_heading(const struct style *s, const struct view_input *in)
+{
+	const struct criticality *c = in->criticality;
+	_cleanup_(str_release) struct str line = STR_INIT;
+	const char *dot = glyphs_of(s)->dot;
+	char a[TEXT_MAX], b[TEXT_MAX], d[TEXT_MAX], e[TEXT_MAX];
+
+	str_addf(&line, "%zu thread%s%s%s slice%s, %s critical (nmin %g)%sbusy %s of %s%s",
+		 c->threads.cnt, plural(c->threads.cnt), dot, text_cnt(a, c->slices),
+		 plural(c->slices), text_cnt(b, c->critical_slices), c->nmin, dot,
+		 text_ns(d, (double)c->busy_ns, s->utf8), text_ns(e, (double)c->run_ns, s->utf8),
+		 dot);
+	add_run_label(&line, in->run);
+	fprintf(s->out, "%s\n\n", str_cstr(&line));
+}
+
+static void print_paths(const struct style *s, const struct view_input *in)
+{
+	const struct criticality *c = in->criticality;
+	size_t shown = in->options.ranking.all || c->paths.cnt <= PATHS_SHOWN ? c->paths.cnt
+									       : PATHS_SHOWN;
+	_cleanup_(table_freep) struct table *t = table_new();
+	char text[TEXT_MAX];
+
+	if (c->paths.cnt == 0)
+		return;
+	table_column(t, "CMetric", TABLE_RIGHT);
+	table_column(t, "of busy", TABLE_RIGHT);
+	table_column(t, "slices", TABLE_RIGHT);
+	table_column(t, "call path in critical slices", TABLE_SHRINKS);
+	for (size_t i = 0; i < shown; i++) {
+		const struct critical_path_row *p = &c->paths.items[i];
+		_cleanup_(str_release) struct str frames = STR_INIT;
+
+		add_frame_names(&frames, s, p->frames, p->frame_cnt, FRAMES_SHOWN);
+		table_cell(t, "%s", text_ns(text, p->cmetric_ns, s->utf8));
+		table_cell(t, "%s", text_part(text, p->cmetric_ns, (double)c->busy_ns));
+		table_cell(t, "%s", text_cnt(text, p->slices));
+		table_cell(t, "%s", str_cstr(&frames));
+	}
+	table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
+	print_whole_rest(s, c->paths.cnt, shown, "path");
+	fputc('\n', s->out);
+}
+
+static void print_functions(const struct style *s, const struct view_input *in)
+{
+	const struct criticality *c = in->criticality;
+	size_t shown = in->options.ranking.all || c->functions.cnt <= PATHS_SHOWN ? c->functions.cnt
+										   : PATHS_SHOWN;
+	_cleanup_(table_freep) struct table *t = table_new();
+	char text[TEXT_MAX];
+
+	if (c->functions.cnt == 0)
+		return;
+	table_column(t, "CMetric", TABLE_RIGHT);
+	table_column(t, "of busy", TABLE_RIGHT);
+	table_column(t, "function, while few are active", TABLE_SHRINKS);
+	table_column(t, "place", TABLE_LEFT);
+	for (size_t i = 0; i < shown; i++) {
+		const struct critical_function *f = &c->functions.items[i];
+		_cleanup_(str_release) struct str place = STR_INIT;
+
+		add_source_place(&place, f->file, f->line);
+		table_cell(t, "%s", text_ns(text, f->cmetric_ns, s->utf8));
+		table_cell(t, "%s", text_part(text, f->cmetric_ns, (double)c->busy_ns));
+		table_cell(t, "%s", f->function ? f->function : "no probed function");
+		table_cell(t, "%s", str_cstr(&place));
+	}
+	table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
+	print_whole_rest(s, c->functions.cnt, shown, "function");
+	fputc('\n', s->out);
+}
+
+static void print_threads(const struct style *s, const struct view_input *in)
+{
+	const struct criticality *c = in->criticality;
+	size_t shown = whole_rows_shown(in, c->threads.cnt);
+	_cleanup_(table_freep) struct table *t = table_new();
+	char text[TEXT_MAX];
+
+	if (c->threads.cnt == 0)
+		return;
+	table_column(t, "CMetric", TABLE_RIGHT);
+	table_column(t, "of busy", TABLE_RIGHT);
+	table_column(t, "active", TABLE_RIGHT);
+	table_column(t, "slices", TABLE_RIGHT);
+	table_column(t, "critical", TABLE_RIGHT);
+	table_column(t, "thread", TABLE_SHRINKS);
+	for (size_t i = 0; i < shown; i++) {
+		const struct critical_thread *x = &c->threads.items[i];
+		_cleanup_(str_release) struct str label = STR_INIT;
+
+		add_thread_label(&label, x->name, x->tid);
+		table_cell(t, "%s", text_ns(text, x->cmetric_ns, s->utf8));
+		table_cell(t, "%s", text_part(text, x->cmetric_ns, (double)c->busy_ns));
+		table_cell(t, "%s", text_ns(text, (double)x->active_ns, s->utf8));
+		table_cell(t, "%s", text_cnt(text, x->slices));
+		table_cell(t, "%s", text_cnt(text, x->critical_slices));
+		table_cell(t, "%s", str_cstr(&label));
+	}
+	table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
+	print_whole_rest(s, c->threads.cnt, shown, "thread");
+}
+
+void criticality_text(const struct style *s, const struct view_input *in)
+{
+	print_criticality_answer(s, in->criticality);
+	print_criticality_heading(s, in);
+	print_paths(s, in);
+	print_functions(s, in);
+	print_threads(s, in);
+}
+
+static json_t *json_threads(const struct criticality *c)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < c->threads.cnt; i++) {
+		const struct critical_thread *x = &c->threads.items[i];
+		json_t *o = json_object();
+
+		json_set(o, "tid", json_u64(x->tid));
+		json_set(o, "name", json_text(x->name));
+		json_set(o, "cmetric_ns", json_ns(x->cmetric_ns));
+		json_set(o, "active_ns", json_integer(x->active_ns));
+		json_set(o, "slices", json_u64(x->slices));
+		json_set(o, "critical_slices", json_u64(x->critical_slices));
+		json_add(list, o);
+	}
+	return list;
+}
+
+json_t *criticality_json(const struct view_input *in)
+{
+	const struct criticality *c = in->criticality;
+	json_t *o = json_whole("criticality", in), *paths = json_array(), *functions = json_array();
+
+	for (size_t i = 0; i < c->paths.cnt; i++) {
+		json_t *row = json_object();
+
+		json_set(row, "frames", json_frames(c->paths.items[i].frames,
+						    c->paths.items[i].frame_cnt));
+		json_set(row, "cmetric_ns", json_ns(c->paths.items[i].cmetric_ns));
+		json_set(row, "slices", json_u64(c->paths.items[i].slices));
+		json_add(paths, row);
+	}
+	for (size_t i = 0; i < c->functions.cnt; i++) {
+		const struct critical_function *f = &c->functions.items[i];
+		json_t *row = json_object();
+
+		json_set(row, "function", json_text(f->function));
+		json_set(row, "file", json_text(f->file));
+		json_set(row, "line", json_line(f->line));
+		json_set(row, "cmetric_ns", json_ns(f->cmetric_ns));
+		json_add(functions, row);
+	}
+	json_set(o, "nmin", json_number(c->nmin));
+	json_set(o, "run_ns", json_integer(c->run_ns));
+	json_set(o, "busy_ns", json_integer(c->busy_ns));
+	json_set(o, "slices", json_u64(c->slices));
+	json_set(o, "critical_slices", json_u64(c->critical_slices));
+	json_set(o, "threads", json_threads(c));
+	json_set(o, "paths", paths);
+	json_set(o, "functions", functions);
+	return o;
+}
+
+void criticality_csv(FILE *out, const struct view_input *in)
+{
+	csv_line(out, "ttt", "path", "cmetric_ns", "slices");
+	for (size_t i = 0; i < in->criticality->paths.cnt; i++) {
+		const struct critical_path_row *p = &in->criticality->paths.items[i];
+		_cleanup_(str_release) struct str path = STR_INIT;
+
+		add_folded(&path, p->frames, p->frame_cnt);
+		csv_line(out, "tdu", str_cstr(&path), p->cmetric_ns, p->slices);
+	}
+}
