@@ -65,7 +65,7 @@ static int check_location(const struct config *c, const struct interval_directiv
 			  const struct location *l, const units *scanned, struct diag *reterr)
 {
 	_cleanup_(freep) char *text = location_text(l);
-	const char *problem = NULL, *nearest;
+	const char *problem = NULL, *nearest, *key = l->key ? l->key : d->key;
 
 	if (l->place == PLACE_MARK) {
 		if (has_marks(scanned))
@@ -78,8 +78,10 @@ static int check_location(const struct config *c, const struct interval_directiv
 			return 0;
 		diag_set(reterr, EXIT_USAGE, -EINVAL, "%s: %s = %s of '%s' cannot be put there: %s",
 				c->path, role, text, d->name, problem);
-		return d->key ? diag_remedy(reterr, -EINVAL, "is 'key = %s' a C expression there?", d->key) :
-				-EINVAL;
+		if (!key && !l->condition)
+			return -EINVAL;
+		return diag_remedy(reterr, -EINVAL, "is '%s%s%s' a C expression there?", key ? "key = " : "",
+				   key ? key : "if ", key ? "" : l->condition);
 	}
 	nearest = l->function ? nearest_function(scanned, l->function) : NULL;
 	if (nearest && strcmp(nearest, l->function) != 0)

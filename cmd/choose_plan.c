@@ -188,6 +188,11 @@ static int add_name(const struct project *p, const char *word, struct plan *ret,
 
 	if (r < 0)
 		return r;
+	if (l.key || l.condition) {
+		location_release(&l);
+		return diag_set(reterr, EXIT_USAGE, -EINVAL, "'%s': a function to record has no key and no "
+				"condition", word);
+	}
 	for (size_t i = 0; i < p->functions.cnt; i++) {
 		const struct project_function *f = &p->functions.items[i];
 

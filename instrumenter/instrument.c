@@ -154,32 +154,75 @@ const char *parameter_name_of(size_t n, void *parsed_function)
 	return n < f->parameters.cnt ? f->parameters.items[n].name : NULL;
 }
 
-const char *later_add(struct instrumenting *in, size_t f, struct str *where, const char *kind,
-		      const char *label, const char *a, const char *b, bool at_return)
+struct later_text {			/* of the members of struct vprof_later */
+	struct str kind, a, b;
+};
+
+static void later_text_release(struct later_text *t)
+{
+	str_release(&t->kind);
+	str_release(&t->a);
+	str_release(&t->b);
+}
+
+/* EXPRESSION, or CONDITION ? EXPRESSION : 0 */
+static const char *expand_under(const char *condition, const char *expression, struct parsed_function *f,
+				const char *result, struct str *ret)
+{
+	const char *problem = NULL;
+
+	if (condition) {
+		problem = expression_expand(condition, parameter_name_of, f, result, ret);
+		str_add(ret, " ? ");
+	}
+	if (!problem)
+		problem = expression_expand(expression, parameter_name_of, f, result, ret);
+	str_add(ret, condition ? " : 0" : "");
+	return problem;
+}
+
+static const char *expand_later(const struct later *l, struct parsed_function *f, const char *result,
+				struct later_text *ret)
+{
+	const char *problem = expand_under(l->condition, l->a, f, result, &ret->a);
+
+	if (!problem)
+		problem = expand_under(l->condition, l->b ? l->b : "0", f, result, &ret->b);
+	if (!problem && l->condition)
+		problem = expression_expand(l->condition, parameter_name_of, f, result, &ret->kind);
+	str_addf(&ret->kind, l->condition ? " ? %s : 0" : "%s", l->kind);
+	return problem;
+}
+
+static bool uses_result(const char *expression)
+{
+	return expression && expression_uses_result(expression);
+}
+
+const char *later_add(struct instrumenting *in, size_t f, struct str *where, const struct later *later)
 {
 	struct parsed_function *pf = &in->parsed->functions.items[f];
-	bool uses_result = expression_uses_result(a) || (b && expression_uses_result(b));
-	_cleanup_(str_release) struct str a_text = STR_INIT, b_text = STR_INIT, text = STR_INIT;
-	const char *result = uses_result ? "vprof_ret_" : NULL, *problem;
+	bool result_used = uses_result(later->a) || uses_result(later->b) || uses_result(later->condition);
+	bool at_return = later->at_return || result_used;
+	_cleanup_(later_text_release) struct later_text t = { STR_INIT, STR_INIT, STR_INIT };
+	_cleanup_(str_release) struct str text = STR_INIT;
+	const char *problem;
 
-	if (uses_result && !pf->result_is_scalar)
+	if (result_used && !pf->result_is_scalar)
 		return "the function's result is no number and no pointer";
-	problem = expression_expand(a, parameter_name_of, pf, result, &a_text);
-	if (!problem)
-		problem = expression_expand(b ? b : "0", parameter_name_of, pf, result, &b_text);
+	problem = expand_later(later, pf, result_used ? "vprof_ret_" : NULL, &t);
 	if (problem)
 		return problem;
-	at_return |= uses_result;
 	str_addf(&text, " struct vprof_later vprof_later_%zu __attribute__((cleanup(vprof_later_out),"
-		 " unused)) = { %s, %s, %s, %s };", in->later_cnt, at_return ? "0" : kind, label,
-		 at_return ? "0" : a_text.data, at_return ? "0" : b_text.data);
+		 " unused)) = { %s, %s, %s, %s };", in->later_cnt, at_return ? "0" : t.kind.data,
+		 later->label, at_return ? "0" : t.a.data, at_return ? "0" : t.b.data);
 	str_add(&text, str_cstr(where));
 	str_reset(where);
 	str_add(where, text.data);
 	if (at_return)
 		str_addf(&in->bodies.items[f].at_return,
 			 " vprof_later_%zu.a = %s; vprof_later_%zu.b = %s; vprof_later_%zu.kind = %s;",
-			 in->later_cnt, a_text.data, in->later_cnt, b_text.data, in->later_cnt, kind);
+			 in->later_cnt, t.a.data, in->later_cnt, t.b.data, in->later_cnt, t.kind.data);
 	in->later_cnt++;
 	in->event_cnt++;
 	return NULL;

@@ -73,11 +73,17 @@ void place_add(struct instrumenting *in, const char *interval, const char *role,
 const char *parameter_name_of(size_t n, void *parsed_function);
 
 /*
- * "When function f is left": puts a vprof_later before what is in where, of the given kind, with a and b computed
- * from expressions (b NULL: 0).  If at_return, or if they mention ret, they are computed by each
- * return statement, else at entry.  label "0" or "&vprof_labels[N]".  NULL, or the problem.
+ * An event for when a function is left.  a, b and the condition are expressions; if at_return, or if
+ * one of them mentions ret, they are computed by each return statement, else at the function's entry.
  */
-const char *later_add(struct instrumenting *in, size_t f, struct str *where, const char *kind,
-		      const char *label, const char *a, const char *b, bool at_return);
+struct later {
+	const char *kind, *label;	/* "VPROF_KIND_..."; "0" or "&vprof_labels[N]" */
+	const char *a, *b;		/* b NULL: 0 */
+	const char *condition;		/* NULL: always; where it does not hold a and b are not computed */
+	bool at_return;
+};
+
+/* Puts a vprof_later of function f before what is in where.  NULL, or the problem. */
+const char *later_add(struct instrumenting *in, size_t f, struct str *where, const struct later *later);
 
 #endif

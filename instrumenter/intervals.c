@@ -13,7 +13,11 @@
  *
  * A key is computed where the event is; but arguments are taken at the function's entry, also for
  * an event at its return, because by then they may be gone (a freed request).  Only a key that
- * mentions ret is computed at each return statement.
+ * mentions ret is computed at each return statement.  So is a condition, and where it does not hold
+ * the key is not computed:
+ *
+ *	start = push if arg1, key = arg1->id	if (vprof_event && (sd)) vprof_event(VPROF_KIND_BEGIN, ...,
+ *						(sd) ? (sd->id) : 0, 0);
  */
 #include <string.h>
 #include "base/banned.h"
@@ -30,7 +34,21 @@ static const char *const event_kinds[] = {
 
 static const char *key_of(const struct directive *d)
 {
+	if (d->location->key)
+		return d->location->key;
 	return d->interval->key ? d->interval->key : THREAD_KEY;
+}
+
+/* "vprof_event", or that and the condition. */
+static const char *guard_of(struct instrumenting *in, size_t f, const struct directive *d,
+			    struct str *ret)
+{
+	str_add(ret, "vprof_event");
+	if (!d->location->condition)
+		return NULL;
+	str_add(ret, " && ");
+	return expression_expand(d->location->condition, parameter_name_of,
+				 &in->parsed->functions.items[f], NULL, ret);
 }
 
 /* Does the interval end where this function returns? */
@@ -56,21 +74,30 @@ static bool leaves_with(const struct directives *all, const struct directive *d,
 	return d->kind == DIRECTIVE_RESUME || d->interval->resumes.cnt > 0;
 }
 
+/* An event when the function is left. */
+static const char *add_later(struct instrumenting *in, size_t f, const struct directive *d,
+			     const char *kind, const char *label)
+{
+	return later_add(in, f, &in->bodies.items[f].laters, &(struct later){
+		.kind = kind, .label = label, .a = key_of(d), .condition = d->location->condition });
+}
+
 static const char *insert_at_entry(struct instrumenting *in, size_t f, const struct directive *d,
 				   const char *label, bool leaves)
 {
 	struct function_edit *e = &in->bodies.items[f];
-	_cleanup_(str_release) struct str key = STR_INIT;
+	_cleanup_(str_release) struct str key = STR_INIT, guard = STR_INIT;
 	const char *problem = expression_expand(key_of(d), parameter_name_of,
 						&in->parsed->functions.items[f], NULL, &key);
 
+	if (!problem)
+		problem = guard_of(in, f, d, &guard);
 	if (problem)
 		return problem;
-	str_addf(&e->before, " if (vprof_event) vprof_event(%s, %s, %s, 0);", event_kinds[d->kind],
+	str_addf(&e->before, " if (%s) vprof_event(%s, %s, %s, 0);", guard.data, event_kinds[d->kind],
 		 label, key.data);
 	in->event_cnt++;
-	return leaves ? later_add(in, f, &e->laters, "VPROF_KIND_LEAVE", label, key_of(d), NULL, false) :
-			NULL;
+	return leaves ? add_later(in, f, d, "VPROF_KIND_LEAVE", label) : NULL;
 }
 
 /* --- FILE:LINE ------------------------------------------------------------------------ */
@@ -114,17 +141,19 @@ static const char *insert_at_line(struct instrumenting *in, size_t f, const stru
 				  const char *label)
 {
 	struct line_search s = { .in = in, .wanted = d->location, .line = UINT32_MAX };
-	_cleanup_(str_release) struct str key = STR_INIT;
+	_cleanup_(str_release) struct str key = STR_INIT, guard = STR_INIT;
 	const char *problem = expression_expand(key_of(d), parameter_name_of,
 						&in->parsed->functions.items[f], NULL, &key);
 
+	if (!problem)
+		problem = guard_of(in, f, d, &guard);
 	parsed_statements(in->parsed, f, see_statement, &s);
 	if (!problem && s.line == UINT32_MAX)
 		problem = "no statement starts at or after this line in its function";
 	if (problem)
 		return problem;
-	edits_insert(&in->edits, s.found.range.start, "%sif (vprof_event) vprof_event(%s, %s, %s, 0); ",
-		     s.found.in_block ? "" : "{ ", event_kinds[d->kind], label, key.data);
+	edits_insert(&in->edits, s.found.range.start, "%sif (%s) vprof_event(%s, %s, %s, 0); ",
+		     s.found.in_block ? "" : "{ ", guard.data, event_kinds[d->kind], label, key.data);
 	if (!s.found.in_block)
 		edits_insert(&in->edits, statement_end(in, s.found.range.end), " }");
 	in->event_cnt++;
@@ -146,8 +175,7 @@ static const char *insert_directive(struct instrumenting *in, size_t f, const st
 	case PLACE_LINE:
 		return insert_at_line(in, f, d, label);
 	case PLACE_RETURN:
-		return later_add(in, f, &in->bodies.items[f].laters, event_kinds[d->kind], label,
-				 key_of(d), NULL, false);
+		return add_later(in, f, d, event_kinds[d->kind], label);
 	default:
 		return insert_at_entry(in, f, d, label, leaves_with(all, d, sf));
 	}

@@ -5,11 +5,18 @@
  * A text is cut from its ends: "@entry" or "@return" behind, then FILE: in front.  "log/server.c:28"
  * is a line because what follows the colon is a number; "std::sort" has no FILE because "::" is
  * part of a name: the FILE ends at the last single colon.
+ *
+ * What stands behind it is cut off first, at the first blank that "key=" or "if" follows.  Both words end
+ * what is before them, because no expression holds the word "if" outside of parentheses:
+ *
+ *	push2worker key=arg0 ? arg0->p : arg2 if arg1 != 0
+ *	push2worker  the place;  "arg0 ? arg0->p : arg2"  the key;  "arg1 != 0"  the condition
  */
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
 #include "base/banned.h"
+#include "base/cleanup.h"
 #include "base/str.h"
 #include "instrumenter/location.h"
 
@@ -17,7 +24,8 @@ static int bad_location(const char *text, const char *why, struct diag *reterr)
 {
 	diag_set(reterr, EXIT_USAGE, -EINVAL, "'%s' is no location: %s", text, why);
 	return diag_remedy(reterr, -EINVAL, "a location is FUNCTION, FUNCTION@entry, FUNCTION@return, "
-			   "FILE:FUNCTION, FILE:LINE or mark:NAME");
+			   "FILE:FUNCTION, FILE:LINE or mark:NAME; behind it may stand "
+			   "key=EXPRESSION and if EXPRESSION");
 }
 
 /* The colon that ends FILE, or NULL. */
@@ -75,7 +83,82 @@ static int parse_function(const char *text, const char *name, const char *at, st
 	return 0;
 }
 
-int location_parse(const char *text, struct location *ret, struct diag *reterr)
+static bool in_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Does the word "if" stand at s? */
+static bool is_if(const char *s)
+{
+	return starts_with(s, "if") && !in_word(s[2]);
+}
+
+/* What follows "key =" at s, or NULL. */
+static const char *behind_key(const char *s)
+{
+	if (!starts_with(s, "key"))
+		return NULL;
+	s += 3 + strspn(s + 3, " \t");
+	return *s == '=' && s[1] != '=' ? s + 1 : NULL;
+}
+
+/* Where the place ends, and what stands behind it begins or the text ends. */
+static const char *place_end(const char *text, const char **ret_behind)
+{
+	const char *blank = text;
+
+	for (; *(blank += strcspn(blank, " \t")); blank = *ret_behind) {
+		*ret_behind = blank + strspn(blank, " \t");
+		if (is_if(*ret_behind) || behind_key(*ret_behind))
+			return blank;
+	}
+	*ret_behind = blank;
+	return blank;
+}
+
+/* The word "if" outside of parentheses and quotes, or the end. */
+static const char *find_if(const char *s)
+{
+	const char *start = s;
+	size_t depth = 0;
+
+	for (; *s; s += *s != '\0') {
+		if (strchr("([{", *s))
+			depth++;
+		else if (strchr(")]}", *s))
+			depth -= depth > 0;
+		else if (*s == '"' || *s == '\'')
+			for (char quote = *s++; *s && *s != quote; s++)
+				s += *s == '\\' && s[1];
+		else if (depth == 0 && is_if(s) && (s == start || !in_word(s[-1])))
+			return s;
+	}
+	return s;
+}
+
+/* Without blanks around it; NULL if nothing is left. */
+static char *expression_between(const char *start, const char *end)
+{
+	while (start < end && isspace((unsigned char)*start))
+		start++;
+	while (end > start && isspace((unsigned char)end[-1]))
+		end--;
+	return end > start ? xstrndup(start, (size_t)(end - start)) : NULL;
+}
+
+static int parse_behind(const char *text, const char *behind, struct location *l, struct diag *reterr)
+{
+	const char *key = behind_key(behind), *condition = find_if(key ? key : behind);
+
+	if (key && !(l->key = expression_between(key, condition)))
+		return bad_location(text, "key= is followed by an expression", reterr);
+	if (*condition && !(l->condition = expression_between(condition + 2, strchr(condition, '\0'))))
+		return bad_location(text, "if is followed by an expression", reterr);
+	return 0;
+}
+
+static int parse_place(const char *text, struct location *ret, struct diag *reterr)
 {
 	struct location l = { .place = PLACE_DEFAULT };
 	const char *at = strchr(text, '@');
@@ -109,15 +192,34 @@ int location_parse(const char *text, struct location *ret, struct diag *reterr)
 	return 0;
 }
 
+int location_parse(const char *text, struct location *ret, struct diag *reterr)
+{
+	const char *behind, *end = place_end(text, &behind);
+	_cleanup_(freep) char *place = xstrndup(text, (size_t)(end - text));
+	int r = parse_place(place, ret, reterr);
+
+	if (r < 0 || !*behind)
+		return r;
+	if (ret->place == PLACE_MARK)
+		r = bad_location(text, "a mark has its key and its condition in the source", reterr);
+	else
+		r = parse_behind(text, behind, ret, reterr);
+	if (r < 0)
+		location_release(ret);
+	return r;
+}
+
 void location_release(struct location *l)
 {
+	free(l->key);
+	free(l->condition);
 	free(l->file);
 	free(l->function);
 	free(l->mark);
 	*l = (struct location){ .place = PLACE_DEFAULT };
 }
 
-char *location_text(const struct location *l)
+static char *place_text(const struct location *l)
 {
 	const char *file = l->file ? l->file : "", *colon = l->file ? ":" : "";
 
@@ -134,6 +236,14 @@ char *location_text(const struct location *l)
 		break;
 	}
 	return xasprintf("%s%s%s", file, colon, l->function ? l->function : "");
+}
+
+char *location_text(const struct location *l)
+{
+	_cleanup_(freep) char *place = place_text(l);
+
+	return xasprintf("%s%s%s%s%s", place, l->key ? " key=" : "", l->key ? l->key : "",
+			 l->condition ? " if " : "", l->condition ? l->condition : "");
 }
 
 bool location_file_matches(const char *wanted, const char *path)

@@ -4,6 +4,10 @@
  *
  *	FUNCTION  FUNCTION@entry  FUNCTION@return  FILE:FUNCTION[@...]  FILE:LINE  mark:NAME
  *
+ * Behind all but a mark may stand a key of its own and a condition, C expressions both:
+ *
+ *	push2worker key=arg2 if arg1 != 0
+ *
  * A FILE matches a path that ends in it at a '/' boundary ("log/server.c" matches
  * "/home/u/log/server.c").
  */
@@ -28,6 +32,8 @@ struct location {
 	char *function;			/* C name, or qualified C++ name; for PLACE_ENTRY/RETURN */
 	char *mark;
 	uint32_t line;
+	char *key;			/* instead of the interval's; NULL: that one */
+	char *condition;		/* the place counts where this is not 0; NULL: always */
 };
 
 /* Parses text; EXIT_USAGE and a message that says which forms there are. */

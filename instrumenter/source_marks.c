@@ -175,26 +175,38 @@ static const char *name_of(size_t n, void *arg)
 	return n < f->parameters.cnt ? f->parameters.items[n].name : NULL;
 }
 
-/* `VPROF_END("request", r->id);` */
-static int mark_text(struct marking *m, struct marked_function *mf, const char *result, struct str *ret)
+/* "(r->id)", for the user's eyes: without the cast. */
+static const char *add_expression(struct marked_function *mf, const char *expression, const char *result,
+				  struct str *ret)
 {
 	static const char cast[] = "(unsigned long long)";
-	_cleanup_(str_release) struct str key = STR_INIT;
-	const char *problem = NULL;
+	_cleanup_(str_release) struct str text = STR_INIT;
+	const char *problem = expression_expand(expression, name_of,
+						&mf->parsed->functions.items[mf->f], result, &text);
 
-	if (m->d->key)
-		problem = expression_expand(m->d->key, name_of, &mf->parsed->functions.items[mf->f], result,
-					    &key);
+	if (!problem)
+		str_add(ret, text.data + strlen(cast));
+	return problem;
+}
+
+/* `VPROF_END("request", (r->id));`, behind `if (CONDITION) ` where there is one. */
+static int mark_text(struct marking *m, struct marked_function *mf, const char *result, struct str *ret)
+{
+	const char *key = mf->loc->key ? mf->loc->key : m->d->key, *problem = NULL;
+
+	if (mf->loc->condition) {
+		str_add(ret, "if ");
+		problem = add_expression(mf, mf->loc->condition, result, ret);
+		str_add(ret, " ");
+	}
+	str_addf(ret, "%s(\"%s\", ", mf->macro, m->d->name);
+	if (!problem && key)
+		problem = add_expression(mf, key, result, ret);
 	else
-		str_add(&key, "~0ULL");
+		str_add(ret, "~0ULL");
 	if (problem)
 		return refuse(m, mf, problem);
-
-	const char *text = str_cstr(&key);
-
-	if (starts_with(text, cast))
-		text += strlen(cast);
-	str_addf(ret, "%s(\"%s\", %s);", mf->macro, m->d->name, text);
+	str_add(ret, ");");
 	return 0;
 }
 

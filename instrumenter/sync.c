@@ -81,8 +81,9 @@ static const char *insert_in_definition(struct instrumenting *in, size_t f, cons
 	if (!problem)
 		in->event_cnt++;
 	if (!problem && later)		/* a task taken from a queue is known only at the end */
-		problem = later_add(in, f, after, later, "0", p->object, second_word(p),
-				    p->role == ROLE_DEQUEUE);
+		problem = later_add(in, f, after, &(struct later){
+			.kind = later, .label = "0", .a = p->object, .b = second_word(p),
+			.at_return = p->role == ROLE_DEQUEUE });
 	return problem;
 }
 

@@ -67,6 +67,20 @@ expect 0 ./plain
 cmp -s "$work/.out" expected && pass || fail "the marked program, built plainly, says something else"
 expect 0 cc -O1 -DVPROF_DISABLE -I"$top/annotations" -o plain s.c
 
+# A place with a key and a condition of its own: in vprof.conf as it was given, in the source as C.
+expect 0 "$VPROF" annotate --dry-run --start 'enqueue key=arg0->id + 1 if arg0->id > 9' --end send_reply
+says 'start  = enqueue key=arg0->id + 1 if arg0->id > 9'
+cp s.c marked.c
+cp original.c s.c
+expect 2 "$VPROF" build -- cc -O1 -o s s.c
+expect 0 "$VPROF" annotate --write --dry-run --start 'enqueue if arg0->id > 9' \
+	--end 'send_reply key=arg0 if ret' --key 'arg0->id'
+says '+	if (r->id > 9) VPROF_BEGIN("request", (r->id));' \
+	'if (vprof_result) VPROF_END("request", (r)); vprof_result;'
+expect 2 "$VPROF" annotate --dry-run --start 'enqueue if' --end send_reply
+says "if is followed by an expression"
+cp marked.c s.c
+
 if command -v patch >/dev/null; then
 	expect 0 patch -R -p0 -i the.patch "$PWD/s.c"
 	cmp -s s.c original.c && pass || fail "the patch does not undo"

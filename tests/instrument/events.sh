@@ -73,6 +73,72 @@ for cc in gcc clang; do
 		-e send_reply -k 'arg0->id'
 done
 
+# --- a place's own key and condition; where that does not hold the key is not computed ---------
+cat > g.c <<'EOF'
+#include <stdio.h>
+struct req { int id; };
+struct conn { struct req *r; };
+static void push(struct conn *c, int n) { puts(c ? "push" : "no push"); c = 0; n = 0; }
+static int work(int id) { return id > 7 ? 1 : 0; }
+static int done(struct req *r) { int id = r->id; r->id = 0; return id; }
+int main(void)
+{
+	struct req r = { 7 };
+	struct conn c = { &r };
+
+	push(0, 1);
+	push(&c, 0);
+	push(&c, 1);
+	work(7);
+	work(8);
+	done(&r);
+	done(&r);
+	return 0;
+}
+EOF
+cat > want <<'EOF'
+no push
+push
+1 BEGIN t 7 0
+push
+1 LEAVE t 7 0
+1 RESUME t 7 0
+1 LEAVE t 7 0
+1 RESUME t 8 0
+1 LEAVE t 8 0
+1 END t 7 0
+t start push key=arg0->r->id if arg0 && arg1: in place
+t resume work key=arg0: in place
+t end done@return if ret != 0: in place
+EOF
+cp g.c g.cc
+for cc in gcc clang g++; do
+	case $cc in *++) file=g.cc;; *) file=g.c;; esac
+	check "key and condition" "$cc" $file -n t -s 'push key=arg0->r->id if arg0 && arg1' \
+		-r 'work key=arg0' -e 'done@return if ret != 0' -k 7
+done
+cat > want <<'EOF'
+no push
+push
+push
+1 RESUME t 8 0
+1 LEAVE t 8 0
+2 BEGIN t 7 0
+1 END t 0 0
+t start g.c:6 if r->id == 7: in place
+t resume work key=arg0 if arg0 > 7: in place
+t end done key=ret if ret == 0: in place
+EOF
+check "conditions" gcc g.c -n t -s 'g.c:6 if r->id == 7' -r 'work key=arg0 if arg0 > 7' \
+	-e 'done key=ret if ret == 0' -k 'r->id'
+cat > want <<'EOF'
+no push
+push
+push
+t start push if arg3: the function has no such argument
+EOF
+check "a condition without its argument" gcc g.c -n t -s 'push if arg3' -e nowhere -k arg0
+
 # Nobody resumes it: the thread that started it goes on with it.
 cat > want <<'EOF'
 1 BEGIN request 7 0

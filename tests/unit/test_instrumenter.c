@@ -24,20 +24,28 @@ static const struct {
 	enum place place;
 	const char *file, *function;
 	uint32_t line;
+	const char *key, *condition;
 } locations[] = {
-	{ "f", PLACE_DEFAULT, NULL, "f", 0 },
-	{ "f@entry", PLACE_ENTRY, NULL, "f", 0 },
-	{ "f@return", PLACE_RETURN, NULL, "f", 0 },
-	{ "a.c:f", PLACE_DEFAULT, "a.c", "f", 0 },
-	{ "src/a.c:f@return", PLACE_RETURN, "src/a.c", "f", 0 },
-	{ "src/a.c:28", PLACE_LINE, "src/a.c", NULL, 28 },
-	{ "ns::C::f", PLACE_DEFAULT, NULL, "ns::C::f", 0 },
-	{ "a.cc:ns::f@entry", PLACE_ENTRY, "a.cc", "ns::f", 0 },
-	{ "C::operator bool", PLACE_DEFAULT, NULL, "C::operator bool", 0 },
+	{ "f", PLACE_DEFAULT, NULL, "f", 0, NULL, NULL },
+	{ "f@entry", PLACE_ENTRY, NULL, "f", 0, NULL, NULL },
+	{ "f@return", PLACE_RETURN, NULL, "f", 0, NULL, NULL },
+	{ "a.c:f", PLACE_DEFAULT, "a.c", "f", 0, NULL, NULL },
+	{ "src/a.c:f@return", PLACE_RETURN, "src/a.c", "f", 0, NULL, NULL },
+	{ "src/a.c:28", PLACE_LINE, "src/a.c", NULL, 28, NULL, NULL },
+	{ "ns::C::f", PLACE_DEFAULT, NULL, "ns::C::f", 0, NULL, NULL },
+	{ "a.cc:ns::f@entry", PLACE_ENTRY, "a.cc", "ns::f", 0, NULL, NULL },
+	{ "C::operator bool", PLACE_DEFAULT, NULL, "C::operator bool", 0, NULL, NULL },
+	{ "f key=arg0->id", PLACE_DEFAULT, NULL, "f", 0, "arg0->id", NULL },
+	{ "a.c:f@return if (ret) != 0", PLACE_RETURN, "a.c", "f", 0, NULL, "(ret) != 0" },
+	{ "a.c:7 key=a ? b : c if d", PLACE_LINE, "a.c", NULL, 7, "a ? b : c", "d" },
+	{ "f key=g(\" if \", '\\'', (x if y)) + keyif_if if key == 1", PLACE_DEFAULT, NULL, "f", 0,
+	  "g(\" if \", '\\'', (x if y)) + keyif_if", "key == 1" },
+	{ "operator new if arg0", PLACE_DEFAULT, NULL, "operator new", 0, NULL, "arg0" },
 };
 
 static const char *const bad_locations[] = {
 	"", "@entry", "f@exit", "f@", "a.c:0", "a.c:99999999999", ":f", "28", "a.c:", "two words", "mark:",
+	"f key=", "f key= if x", "f if", "f key == x", "if x", "mark:m if x", "mark:m key=x", "f iffy x",
 };
 
 static void test_locations(void **state)
@@ -53,6 +61,9 @@ static void test_locations(void **state)
 		assert_string_equal(l.function ? l.function : "-",
 				    locations[i].function ? locations[i].function : "-");
 		assert_int_equal(l.line, locations[i].line);
+		assert_string_equal(l.key ? l.key : "-", locations[i].key ? locations[i].key : "-");
+		assert_string_equal(l.condition ? l.condition : "-",
+				    locations[i].condition ? locations[i].condition : "-");
 		_cleanup_(freep) char *text = location_text(&l);
 
 		assert_string_equal(text, locations[i].text);
