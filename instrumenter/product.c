@@ -10,9 +10,11 @@
  *	vprof build -- make;  vi log.c;  make
  *
  * log.o is not the one that was recorded.  It has no probes, and make will not make it again: it is
- * set aside before the build is run once more.  With a libtool object goes the x.lo that stands for it.
+ * set aside before the build is run once more.  With a libtool object goes the x.lo that stands for it,
+ * and the x.slo that httpd's makefiles touch beside it and look at the time of.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -161,16 +163,28 @@ size_t products_foreign_cnt(const units *list)
 	return cnt;
 }
 
-/* What libtool would have: "x.lo" of "x.o" and ".libs/x.o".  NULL: it is no object. */
-static char *libtool_object(const char *object)
+static const char *const stand_ins[] = { ".lo", ".slo" };
+
+/* What stands for an object, if it is there: "x.lo" of "x.o" and ".libs/x.o".  NULL: it is no object. */
+static char *stand_in(const char *object, const char *suffix)
 {
 	_cleanup_(freep) char *dir = path_dir(object), *above = path_dir(dir);
 	size_t stem = strlen(path_base(object));
 
 	if (!ends_with(object, ".o"))
 		return NULL;
-	return xasprintf("%s/%.*s.lo", strcmp(path_base(dir), ".libs") == 0 ? above : dir,
-			 (int)stem - 2, path_base(object));
+	return xasprintf("%s/%.*s%s", strcmp(path_base(dir), ".libs") == 0 ? above : dir,
+			 (int)stem - 2, path_base(object), suffix);
+}
+
+void product_renew_stand_ins(const char *object)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(stand_ins); i++) {
+		_cleanup_(freep) char *path = stand_in(object, stand_ins[i]);
+
+		if (path)
+			utimensat(AT_FDCWD, path, NULL, 0);
+	}
 }
 
 static char *aside_path(const char *product, const char *build_dir)
@@ -187,19 +201,26 @@ static bool set_aside(const char *path, const char *build_dir)
 	return copy_file(path, aside) == 0 && unlink(path) == 0;
 }
 
+static void set_stand_ins_aside(const char *object, const char *build_dir)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(stand_ins); i++) {
+		_cleanup_(freep) char *path = stand_in(object, stand_ins[i]);
+
+		if (path && file_exists(path))
+			set_aside(path, build_dir);
+	}
+}
+
 size_t products_set_aside(const units *list, const char *build_dir)
 {
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < list->cnt; i++) {
 		const struct unit *u = list->items[i];
-		_cleanup_(freep) char *lo = NULL;
 
 		if (!is_foreign(u))
 			continue;
-		lo = libtool_object(u->product);
-		if (lo && file_exists(lo))
-			set_aside(lo, build_dir);
+		set_stand_ins_aside(u->product, build_dir);
 		cnt += set_aside(u->product, build_dir);
 	}
 	return cnt;
@@ -207,41 +228,46 @@ size_t products_set_aside(const units *list, const char *build_dir)
 
 static void forget(const char *path, const char *build_dir)
 {
-	_cleanup_(freep) char *aside = path ? aside_path(path, build_dir) : NULL;
+	_cleanup_(freep) char *aside = aside_path(path, build_dir);
 
-	if (aside)
-		unlink(aside);
-}
-
-void products_forget(const units *list, const char *build_dir)
-{
-	for (size_t i = 0; i < list->cnt; i++) {
-		const char *product = list->items[i]->product;
-		_cleanup_(freep) char *lo = product ? libtool_object(product) : NULL;
-
-		forget(product, build_dir);
-		forget(lo, build_dir);
-	}
+	unlink(aside);
 }
 
 static void put_back(const char *path, const char *build_dir)
 {
-	_cleanup_(freep) char *aside = path ? aside_path(path, build_dir) : NULL;
+	_cleanup_(freep) char *aside = aside_path(path, build_dir);
 
-	if (!aside || !file_exists(aside))
+	if (!file_exists(aside))
 		return;
 	if (!file_exists(path) && rename(aside, path) < 0)
 		copy_file(aside, path);
 	unlink(aside);
 }
 
-void products_put_back(const units *list, const char *build_dir)
+/* Does it to all products and to what stands for them. */
+static void with_all(const units *list, const char *build_dir, void (*f)(const char *, const char *))
 {
 	for (size_t i = 0; i < list->cnt; i++) {
 		const char *product = list->items[i]->product;
-		_cleanup_(freep) char *lo = product ? libtool_object(product) : NULL;
 
-		put_back(product, build_dir);
-		put_back(lo, build_dir);
+		if (!product)
+			continue;
+		f(product, build_dir);
+		for (size_t k = 0; k < ARRAY_SIZE(stand_ins); k++) {
+			_cleanup_(freep) char *path = stand_in(product, stand_ins[k]);
+
+			if (path)
+				f(path, build_dir);
+		}
 	}
+}
+
+void products_forget(const units *list, const char *build_dir)
+{
+	with_all(list, build_dir, forget);
+}
+
+void products_put_back(const units *list, const char *build_dir)
+{
+	with_all(list, build_dir, put_back);
 }

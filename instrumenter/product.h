@@ -37,6 +37,9 @@ void product_keep(struct product *p, struct unit *const *units, size_t cnt, cons
 
 void product_release(struct product *p);	/* also a _cleanup_ function */
 
+/* What makefiles look at instead of an object, libtool's x.lo and httpd's x.slo, is as new as it. */
+void product_renew_stand_ins(const char *object);
+
 /*
  * Products that are not the ones that were recorded: made without vprof since.  They are set aside for the
  * build to make them again; returns how many.  forget: it has; put_back: it failed, and what it did

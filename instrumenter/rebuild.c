@@ -27,6 +27,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "instrumenter/instrument.h"
+#include "instrumenter/product.h"
 
 struct command_job {
 	const struct unit *unit;	/* the first of its units */
@@ -51,23 +52,6 @@ static bool is_made_by_ninja(const struct unit *u)
 	_cleanup_(freep) char *log = path_join(u->directory, ".ninja_log");
 
 	return file_exists(log);
-}
-
-/* libtool's x.lo stands for x.o and .libs/x.o; what depends on them looks at its time only. */
-static void touch_libtool_object(const struct unit *u)
-{
-	_cleanup_(freep) char *dir = path_dir(u->object);
-	_cleanup_(freep) char *above = path_dir(dir);
-	_cleanup_(freep) char *name = xstrdup(path_base(u->object));
-	char *dot = strrchr(name, '.');
-
-	if (!dot || strcmp(dot, ".o") != 0)
-		return;
-	*dot = '\0';
-	_cleanup_(freep) char *lo = xasprintf("%s/%s.lo", strcmp(path_base(dir), ".libs") == 0 ? above :
-					      dir, name);
-
-	utimensat(AT_FDCWD, lo, NULL, 0);
 }
 
 static uint64_t command_hash(const struct unit *u)
@@ -191,7 +175,7 @@ static int finish_job(struct rebuild *r, struct diag *reterr)
 		r->progress(r->done, r->total, r->arg);
 	if (proc_status(status))
 		return report_failure(j, proc_status(status), reterr);
-	touch_libtool_object(j->unit);
+	product_renew_stand_ins(j->unit->object);
 	return 0;
 }
 

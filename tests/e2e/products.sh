@@ -66,6 +66,27 @@ says "1 object was compiled without vprof"
 expect 0 "$VPROF" record -- ./program
 says "100 intervals"
 
+# httpd's way: what depends on an object looks at the x.slo that is touched beside it.  With probes in the
+# object the library is made again.
+mkdir ../slo && cd ../slo || exit 99
+cp ../project/main.c ../project/deep.c .
+printf 'program: main.o deep.so\n\tgcc -o $@ main.o $$PWD/deep.so\ndeep.so: deep.slo\n' >Makefile
+printf '\tgcc -shared -o $@ .libs/deep.o\ndeep.slo: deep.c\n\tmkdir -p .libs\n' >>Makefile
+printf '\tgcc -g -fPIC -c deep.c -o .libs/deep.o && touch $@\nmain.o: main.c\n\tgcc -g -c main.c\n' >>Makefile
+expect 0 "$VPROF" annotate --start handle --end handle
+expect 0 "$VPROF" build -- make
+expect 0 "$VPROF" record -- ./program
+says "100 intervals"
+expect 0 "$VPROF" show variance-tree
+says slow
+touch deep.c
+expect 0 make
+expect 0 "$VPROF" build -- make
+says "1 object was compiled without vprof"
+expect 0 "$VPROF" record -- ./program
+says "100 intervals"
+cd ../project || exit 99
+
 # The dependency file of a unit that is compiled as it is has its name and its target.
 printf 'int other;\n' >other.h
 printf '#include "other.h"\n' >plain.c
