@@ -6,6 +6,7 @@
  *	peer to itself, hash(40000, 80); the client's write() feeds from itself to its peer, hash(40000, 80)
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,13 +16,17 @@
 #include "runtime/readable.h"
 #include "runtime/releasers.h"
 #include "runtime/thread.h"
+#include "runtime/unix_peer.h"
 
 enum {
-	PAIRS = 1024,			/* socketpairs remembered; a newer one takes an older one's place */
+	PAIRS = 4096,			/* unix sockets remembered; a newer one takes an older one's place */
+	EVENTS = 1024,			/* and eventfds */
+	CLOSED_AT_END = 256,		/* files looked at when a process ends */
 	OBJECT_DATA_WAITERS = 1, OBJECT_ROOM_WAITERS, OBJECT_SOCKETS	/* no address is so low */
 };
 
 static uint64_t pairs[PAIRS][2];	/* inode, inode of the other end */
+static uint64_t events[EVENTS][2];	/* file plus one, number */
 
 static uint64_t mix(uint64_t a, uint64_t b)
 {
@@ -30,7 +35,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 
 uint64_t flow_waiters(enum flow_kind kind)
 {
-	return kind == FLOW_DATA ? OBJECT_DATA_WAITERS : OBJECT_ROOM_WAITERS;
+	return kind == FLOW_ROOM ? OBJECT_ROOM_WAITERS : OBJECT_DATA_WAITERS;
 }
 
 static uint64_t address_name(const struct sockaddr_storage *a, socklen_t len)
@@ -52,12 +57,30 @@ static uint64_t address_name(const struct sockaddr_storage *a, socklen_t len)
 	return name;
 }
 
-static uint64_t other_end(uint64_t inode)
+/* A table of pairs, without locks: the second, or 0. */
+static uint64_t look_up(uint64_t (*table)[2], size_t size, uint64_t key)
 {
-	const uint64_t *p = pairs[arena_hash(inode) % PAIRS];
+	const uint64_t *p = table[arena_hash(key) % size];
+	uint64_t value;
 
-	return __atomic_load_n(&p[0], __ATOMIC_ACQUIRE) == inode ?
-	       __atomic_load_n(&p[1], __ATOMIC_RELAXED) : 0;
+	if (__atomic_load_n(&p[0], __ATOMIC_ACQUIRE) != key)
+		return 0;
+	value = __atomic_load_n(&p[1], __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&p[0], __ATOMIC_RELAXED) == key ? value : 0;
+}
+
+static void set(uint64_t (*table)[2], size_t size, uint64_t key, uint64_t value)
+{
+	uint64_t *p = table[arena_hash(key) % size];
+
+	__atomic_store_n(&p[0], 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&p[1], value, __ATOMIC_RELEASE);
+	__atomic_store_n(&p[0], key, __ATOMIC_RELEASE);
+}
+
+static uint64_t pair_flow(uint64_t inode, uint64_t other, bool from_us)
+{
+	return mix(from_us ? inode : other, from_us ? other : inode);
 }
 
 /* from_us: what we write; else what we read. */
@@ -65,19 +88,34 @@ static uint64_t socket_flow(int fd, uint64_t inode, bool from_us)
 {
 	struct sockaddr_storage own = { .ss_family = 0 }, peer = { .ss_family = 0 };
 	socklen_t own_len = sizeof(own), peer_len = sizeof(peer);
-	uint64_t other = other_end(inode), a, b;
+	uint64_t other = look_up(pairs, PAIRS, inode), a, b;
 
 	if (other)
-		return mix(from_us ? inode : other, from_us ? other : inode);
+		return pair_flow(inode, other, from_us);
 	if (getsockname(fd, (struct sockaddr *)&own, &own_len))
 		return 0;
 	a = address_name(&own, own_len);
 	if (getpeername(fd, (struct sockaddr *)&peer, &peer_len))
 		return a ? mix(a, OBJECT_SOCKETS) : 0;		/* listens */
+	if (own.ss_family == AF_UNIX) {
+		other = unix_peer(inode);
+		if (other)
+			set(pairs, PAIRS, inode, other);
+		return other ? pair_flow(inode, other, from_us) : 0;
+	}
 	b = address_name(&peer, peer_len);
-	if (!a || !b || own.ss_family == AF_UNIX)
+	if (!a || !b)
 		return 0;
 	return from_us ? mix(a, b) : mix(b, a);
+}
+
+/* All eventfds have one inode.  One that was passed on, or dup()ed, has no number: then it is a file of this
+ * process. */
+static uint64_t event_flow(int fd, const struct stat *st)
+{
+	uint64_t number = look_up(events, EVENTS, (uint64_t)fd + 1);
+
+	return number ? mix(number, 0) : releasers_private(mix(st->st_dev, (uint64_t)fd));
 }
 
 static uint64_t flow_of(int fd, enum flow_file file, bool from_us)
@@ -90,8 +128,8 @@ static uint64_t flow_of(int fd, enum flow_file file, bool from_us)
 		return mix(st.st_dev, st.st_ino);
 	if (S_ISSOCK(st.st_mode))
 		return socket_flow(fd, st.st_ino, from_us);
-	if (!(st.st_mode & S_IFMT))		/* eventfd and the like: one inode for all */
-		return releasers_private(mix(st.st_dev, (uint64_t)fd));
+	if (!(st.st_mode & S_IFMT))
+		return event_flow(fd, &st);
 	return 0;
 }
 
@@ -132,13 +170,50 @@ static void note_sockets(void)
 		releasers_expect(OBJECT_SOCKETS);
 }
 
-static void set_pair(uint64_t inode, uint64_t other)
+/* Nobody reads from the reading end of a pipe that is closed; sockets are open for both. */
+static bool may_write(int fd)
 {
-	uint64_t *p = pairs[arena_hash(inode) % PAIRS];
+	int saved_errno = errno, flags = fcntl(fd, F_GETFL);
 
-	__atomic_store_n(&p[0], 0, __ATOMIC_RELEASE);
-	__atomic_store_n(&p[1], other, __ATOMIC_RELEASE);
-	__atomic_store_n(&p[0], inode, __ATOMIC_RELEASE);
+	errno = saved_errno;
+	return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
+static bool somebody_reads(void)
+{
+	return vprof_self.gate && process.arena.base && is_awaited(flow_waiters(FLOW_DATA));
+}
+
+void flow_stamp_end(int fd)
+{
+	uint64_t object;
+
+	if (!somebody_reads() || !may_write(fd))
+		return;
+	object = name_of(fd, FLOW_END, FLOW_FILE, true);
+	if (object)
+		releasers_leave_stamp(object, false);
+}
+
+void flow_stamp_all_ends(void)
+{
+	for (int fd = 0; fd < CLOSED_AT_END && somebody_reads(); fd++)
+		flow_stamp_end(fd);
+}
+
+void flow_note_event(int fd)
+{
+	if (vprof_self.gate && process.arena.base)
+		set(events, EVENTS, (uint64_t)fd + 1,
+		    mix(process_new_serial(), (uint64_t)process.pid << 32 | (uint32_t)fd));
+}
+
+void flow_forget_event(int fd)
+{
+	uint64_t *p = events[arena_hash((uint64_t)fd + 1) % EVENTS];
+
+	if (__atomic_load_n(&p[0], __ATOMIC_RELAXED) == (uint64_t)fd + 1)
+		__atomic_store_n(&p[0], 0, __ATOMIC_RELEASE);
 }
 
 void flow_note_pair(const int ends[2])
@@ -147,8 +222,8 @@ void flow_note_pair(const int ends[2])
 
 	if (!vprof_self.gate || !process.arena.base || fstat(ends[0], &a) || fstat(ends[1], &b))
 		return;
-	set_pair(a.st_ino, b.st_ino);
-	set_pair(b.st_ino, a.st_ino);
+	set(pairs, PAIRS, a.st_ino, b.st_ino);
+	set(pairs, PAIRS, b.st_ino, a.st_ino);
 	note_sockets();
 }
 

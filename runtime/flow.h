@@ -6,10 +6,12 @@
  *	that T1 waited for is T2's
  *
  * What flows has a name that both ends can work out by themselves: the inode of a pipe or a message
- * queue, the addresses of both ends of an internet connection, the pair of inodes that socketpair()
- * made in this process or before its fork, process and number of an eventfd.  A listening socket is its
- * port or path.  Other unix sockets cannot be told, and their wakers are unknown: a wait that is
- * ended by closing the other end, too.
+ * queue, the addresses of both ends of an internet connection, the inodes of both ends of a unix one
+ * (unix_peer.h), a number that an eventfd got when it was made, by this process or before its fork.  A
+ * listening socket is its port or path.
+ *
+ * Who closes the writing end lets the readers of the other go on, too, with nothing: that flows under another
+ * name, for one of several who have an end may close it long before the last does.
  *
  * Looking costs a system call or three, so a writer looks only while somebody waits for some file, and
  * at a socket only if the run has made a connection or a pair itself.
@@ -22,7 +24,8 @@
 
 enum flow_kind {
 	FLOW_DATA,			/* somebody waits to read */
-	FLOW_ROOM			/* somebody waits to write */
+	FLOW_ROOM,			/* somebody waits to write */
+	FLOW_END			/* somebody waits to read, and nothing comes any more */
 };
 
 enum flow_file {
@@ -34,11 +37,19 @@ enum flow_file {
 /* An object for releasers_expect(): a thread that waits for some file. */
 uint64_t flow_waiters(enum flow_kind kind);
 
-/* What a reader (DATA) or writer (ROOM) of fd waits for; 0: cannot be told. */
+/* What a reader (DATA, END) or writer (ROOM) of fd waits for; 0: cannot be told. */
 uint64_t flow_awaited(int fd, enum flow_kind kind, enum flow_file file);
 
 /* Before a write (DATA) or a read (ROOM). */
 void flow_stamp(int fd, enum flow_kind kind, enum flow_file file);
+
+/* Before fd is closed or shut down, and before all of this process' are. */
+void flow_stamp_end(int fd);
+void flow_stamp_all_ends(void);
+
+/* After eventfd(), before its close(). */
+void flow_note_event(int fd);
+void flow_forget_event(int fd);
 
 /* After socketpair(), before connect(): connections of this run. */
 void flow_note_pair(const int ends[2]);

@@ -186,7 +186,9 @@ void *vprof_w_mmap64(void *at, size_t len, int prot, int flags, int fd, off64_t 
 
 int vprof_w_munmap(void *at, size_t len)
 {
-	if (GET(&mapping_cnt))
+	bool fails = (uint64_t)at & (PAGE - 1) || !len;
+
+	if (GET(&mapping_cnt) && !fails)
 		forget((uint64_t)at, up_to_page((uint64_t)at + len));
 	return real.munmap(at, len);
 }

@@ -41,16 +41,25 @@ static bool blocked(struct wait *w, int r)
 	return w->on && r > 0 && clock_ticks() - w->start >= w->at_least;
 }
 
-/* *latest: the ticks of the best stamp until now. */
-static void consider(struct wait *w, int fd, enum flow_kind kind, uint64_t *latest)
+/* *latest: the ticks of the best stamp until now.  false: there is none for this. */
+static bool consider_kind(struct wait *w, int fd, enum flow_kind kind, uint64_t *latest)
 {
 	uint64_t object = flow_awaited(fd, kind, FLOW_FILE), serial, ticks;
 
-	if (!object || !releasers_find(object, w->start, clock_ticks(), &serial, &ticks) ||
-	    ticks <= *latest)
-		return;
-	*latest = ticks;
-	w->object = object;
+	if (!object || !releasers_find(object, w->start, clock_ticks(), &serial, &ticks))
+		return false;
+	if (ticks > *latest) {
+		*latest = ticks;
+		w->object = object;
+	}
+	return true;
+}
+
+/* A file can also be read from because its other end is closed. */
+static void consider(struct wait *w, int fd, bool reads, uint64_t *latest)
+{
+	if (!consider_kind(w, fd, reads ? FLOW_DATA : FLOW_ROOM, latest) && reads)
+		consider_kind(w, fd, FLOW_END, latest);
 }
 
 static int ready_files(struct wait *w, int r, const struct pollfd *files, nfds_t cnt)
@@ -64,8 +73,7 @@ static int ready_files(struct wait *w, int r, const struct pollfd *files, nfds_t
 		if (!files[i].revents)
 			continue;
 		seen++;
-		consider(w, files[i].fd, files[i].revents & (POLLIN | POLLHUP) ? FLOW_DATA : FLOW_ROOM,
-			 &latest);
+		consider(w, files[i].fd, files[i].revents & (POLLIN | POLLHUP | POLLRDHUP), &latest);
 	}
 	return r;
 }
@@ -83,7 +91,7 @@ static int ready_bits(struct wait *w, int r, int cnt, const fd_set *in, const fd
 		if (!reads && (!out || !FD_ISSET(fd, out)))
 			continue;
 		seen++;
-		consider(w, fd, reads ? FLOW_DATA : FLOW_ROOM, &latest);
+		consider(w, fd, reads, &latest);
 	}
 	return r;
 }
@@ -111,8 +119,7 @@ static int ready_events(struct wait *w, int r, int fd, const struct epoll_event 
 		int file = epoll_file(fd, events[i].data.u64);
 
 		if (file >= 0)
-			consider(w, file, events[i].events & (EPOLLIN | EPOLLHUP) ? FLOW_DATA : FLOW_ROOM,
-				 &latest);
+			consider(w, file, events[i].events & (EPOLLIN | EPOLLHUP | EPOLLRDHUP), &latest);
 	}
 	return r;
 }

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "runtime/calls.h"
+#include "runtime/flow.h"
 #include "runtime/libraries.h"
 #include "runtime/process.h"
 #include "runtime/thread.h"
@@ -224,8 +225,10 @@ bool process_is_alone(void)
 /* The thread that ends the program was there until now. */
 static void __attribute__((destructor(101))) note_end(void)
 {
-	if (thread_self.slot)
-		THREAD_LOG(EVENT_STOP, clock_ticks(), 0, 0);
+	if (!thread_self.slot)
+		return;
+	flow_stamp_all_ends();
+	THREAD_LOG(EVENT_STOP, clock_ticks(), 0, 0);
 }
 
 /* The order matters to probes that run meanwhile in other threads: level last. */

@@ -5,7 +5,8 @@
  *
  *	T1 sigwait({USR1}) waits from 10, T2 pthread_kill(T1, USR1) at 40: woken by T2 at 40
  *
- * A signal of the kernel's (a timer, an end of a child) has no waker.  pause() and sigsuspend() always
+ * Whoever else sent it, or the child that ended, is who the signal itself names, if it comes with that.  A
+ * timer's has no waker.  pause() and sigsuspend() always
  * end with an error; the signal that ended them is asked for all the same.
  */
 #include <errno.h>
@@ -42,21 +43,31 @@ int vprof_w_sigwait(const sigset_t *set, int *ret)
 	return wait.result = real.sigwait(set, ret);
 }
 
+/* A thread's signal names the process only. */
+static void note_sender(struct wait *w, int r, const siginfo_t *info)
+{
+	w->result = r < 0;
+	if (r > 0 && (info->si_code == SI_USER || info->si_code == SI_QUEUE || r == SIGCHLD))
+		w->holder_tid = (uint64_t)info->si_pid;
+}
+
 int vprof_w_sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
+	siginfo_t own;
 	WAITING wait = begin();
-	int r = real.sigwaitinfo(set, info);
+	int r = real.sigwaitinfo(set, info ? info : &own);
 
-	wait.result = r < 0;
+	note_sender(&wait, r, info ? info : &own);
 	return r;
 }
 
 int vprof_w_sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *length)
 {
+	siginfo_t own;
 	WAITING wait = begin();
-	int r = real.sigtimedwait(set, info, length);
+	int r = real.sigtimedwait(set, info ? info : &own, length);
 
-	wait.result = r < 0;
+	note_sender(&wait, r, info ? info : &own);
 	return r;
 }
 

@@ -3,6 +3,8 @@
  * stream.c - wrappers of reads and writes: class io, woken by whoever wrote or made room (flow.h).
  *
  *	T1 read(pipe) waits 10..33, T2 write(pipe) stamps at 30: woken by T2 at 30
+ *
+ * What got nothing may have been ended by who closed the other end (closing.c).
  */
 #include "runtime/flow.h"
 #include "runtime/real.h"
@@ -13,6 +15,7 @@ struct stream_wait {
 	int fd;
 	enum flow_kind kind;
 	enum flow_file file;
+	bool got_nothing;
 };
 
 static struct stream_wait begin(int fd, enum flow_kind kind, enum flow_file file)
@@ -30,8 +33,11 @@ static struct stream_wait begin(int fd, enum flow_kind kind, enum flow_file file
 
 static void end(struct stream_wait *w)
 {
-	if (w->wait.on && !w->wait.result && clock_ticks() - w->wait.start >= w->wait.at_least)
+	if (w->wait.on && !w->wait.result && clock_ticks() - w->wait.start >= w->wait.at_least) {
 		w->wait.object = flow_awaited(w->fd, w->kind, w->file);
+		if (w->got_nothing && w->kind == FLOW_DATA)
+			w->wait.also.name = flow_awaited(w->fd, FLOW_END, w->file);
+	}
 	wait_end(&w->wait);
 }
 
@@ -42,6 +48,7 @@ static void end(struct stream_wait *w)
 		type r = real.name args;							\
 												\
 		w.wait.result = r < 0;								\
+		w.got_nothing = r == 0;								\
 		return r;									\
 	}
 

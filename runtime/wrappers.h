@@ -303,6 +303,17 @@
 	X(sem_t *, sem_open, (const char *name, int flags, long mode, long value),		\
 	  (name, flags, mode, value))
 
+/* What ends a file (closing.c): the same holds. */
+#define CLOSING_ALIASES(X)									\
+	X(int, close, (int fd), (fd))								\
+	X(int, shutdown, (int fd, int how), (fd, how))						\
+	X(int, fclose, (FILE *stream), (stream))						\
+	X(int, dup2, (int fd, int to), (fd, to))						\
+	X(int, dup3, (int fd, int to, int flags), (fd, to, flags))				\
+	X(int, eventfd, (unsigned int value, int flags), (value, flags))			\
+	X(void, _exit, (int status), (status))							\
+	X(void, _Exit, (int status), (status))
+
 #define OTHER_ALIASES(X)									\
 	X(int, lockf64, (int fd, int op, off64_t len), (fd, op, len))				\
 	X(int, fcntl64, (int fd, int op, long arg), (fd, op, arg))				\
@@ -310,7 +321,7 @@
 
 #define ALIAS_WRAPPERS(X)									\
 	READ_ALIASES(X) RECEIVE_ALIASES(X) POLL_ALIASES(X) DISK_ALIASES(X)			\
-	MAPPING_ALIASES(X) OTHER_ALIASES(X)
+	MAPPING_ALIASES(X) CLOSING_ALIASES(X) OTHER_ALIASES(X)
 #define ALL_WRAPPERS(X) RUNTIME_WRAPPERS(X) ALIAS_WRAPPERS(X)
 
 #define X(type, name, params, args) \

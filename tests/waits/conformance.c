@@ -15,10 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/select.h>
 #include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/un.h>
@@ -387,6 +389,67 @@ static void check_sem(void)
 	SAY_ERRNO(sem_post(&sem));
 }
 
+/* What ends a file, and a process: results, and that it happens. */
+static void check_closing(void)
+{
+	int ends[2], fd = eventfd(3, EFD_CLOEXEC), status = 0;
+	eventfd_t value = 0;
+	char byte;
+	pid_t pid;
+
+	puts("-- closing");
+	SAY_ERRNO(eventfd_read(fd, &value));
+	say("value", (int)value);
+	SAY_ERRNO(close(fd));
+	SAY_ERRNO(close(fd));
+	SAY_ERRNO(eventfd(0, 12345));
+	SAY_ERRNO(pipe(ends));
+	SAY_ERRNO(dup2(-1, ends[1]));
+	SAY_ERRNO((int)write(ends[1], "x", 1));
+	SAY_ERRNO(dup2(ends[1], ends[1]) - ends[1]);
+	SAY_ERRNO(dup3(ends[1], ends[1], 0));
+	SAY_ERRNO(shutdown(ends[1], SHUT_WR));
+	SAY_ERRNO(shutdown(-1, SHUT_WR));
+	SAY_ERRNO(dup2(ends[0], ends[1]) - ends[1]);
+	say("bytes", (int)read(ends[0], &byte, 1));
+	say("bytes", (int)read(ends[0], &byte, 1));
+	SAY_ERRNO(fclose(fdopen(ends[0], "r")));
+	SAY_ERRNO(close(ends[0]));
+	SAY_ERRNO(close(ends[1]));
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		_exit(7);
+	SAY_ERRNO(waitpid(pid, &status, 0) - pid);
+	printf("status %d\n", WEXITSTATUS(status));
+}
+
+/* Memory that is mapped, moved and cut is what it is without us. */
+static void check_mapping(void)
+{
+	int fd = memfd_create("mapping", 0), prot = PROT_READ | PROT_WRITE;
+	char *a, *b;
+
+	puts("-- mapping");
+	SAY_ERRNO(ftruncate(fd, 4 * 4096));
+	a = mmap(NULL, 4 * 4096, prot, MAP_SHARED, fd, 0);
+	b = mmap(NULL, 4096, prot, MAP_SHARED, fd, 2 * 4096);
+	strcpy(a + 2 * 4096, "text");
+	puts(b);
+	SAY_ERRNO(mmap(NULL, 4096, prot, MAP_SHARED, -1, 0) == MAP_FAILED ? -1 : 0);
+	SAY_ERRNO(mmap(NULL, 0, prot, MAP_SHARED, fd, 0) == MAP_FAILED ? -1 : 0);
+	SAY_ERRNO(munmap(a + 1, 4096));
+	SAY_ERRNO(munmap(a, 4096));
+	SAY_ERRNO(mremap(a, 4096, 8192, 0) == MAP_FAILED ? -1 : 0);
+	b = mremap(b, 4096, 2 * 4096, MREMAP_MAYMOVE);
+	puts(b);
+	SAY_ERRNO(shmat(-1, NULL, 0) == (void *)-1 ? -1 : 0);
+	SAY_ERRNO(shmdt(a));
+	SAY_ERRNO(sem_open("/vprof-there-is-none", 0) == SEM_FAILED ? -1 : 0);
+	SAY_ERRNO(munmap(b, 2 * 4096));
+	close(fd);
+}
+
 static void check_calls(void)
 {
 	char byte;
@@ -497,6 +560,8 @@ int main(void)
 	check_sem();
 	check_cancel();
 	check_calls();
+	check_closing();
+	check_mapping();
 	check_bad_pointers();
 	return 0;
 }

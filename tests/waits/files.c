@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * files.c - pipes, sockets, eventfds, message queues and what waits for many of them.  Each case makes
- * its own pair of ends: ends[0] is the waiter's, ends[1] the waker's.
+ * files.c - pipes, sockets, eventfds, message queues and what waits for many of them; and what waits for an
+ * end that is closed.  Each case makes its own pair of ends: ends[0] is the waiter's, ends[1] the waker's.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <mqueue.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -16,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "tests/waits/waits.h"
@@ -150,6 +153,133 @@ static void connect_unix(void)
 
 static void close_ends(void) { MUST(!close(ends[0])); }
 
+/* By a path, each end by its own call; the waker may be in another process. */
+static void make_unix(void)
+{
+	make_unix_listener();
+	connect_unix();
+	ends[0] = accept(listener, NULL, NULL);
+	MUST(ends[0] >= 0);
+}
+
+/* One connection after the other, while the last one is still open. */
+static void connect_again(void)
+{
+	int last = ends[1];
+
+	connect_unix();
+	shared->memory[0] = 1;
+	if (last)
+		close(last);
+}
+
+static void accept_again(void)
+{
+	while (!*(volatile char *)shared->memory)
+		usleep(30);
+	shared->memory[0] = 0;
+	accept_one();
+}
+
+static void make_relisten(void)
+{
+	ends[1] = 0;
+	make_unix_listener();
+}
+
+/* Nothing is written: the end is what is waited for. */
+static void read_end(void) { MUST(read(ends[0], &byte, 1) == 0); }
+static void receive_end(void) { MUST(recv(ends[0], &byte, 1, 0) == 0); }
+static void close_other(void) { MUST(!close(ends[1])); }
+static void shut_down(void) { MUST(!shutdown(ends[1], SHUT_WR)); }
+
+static void close_by_dup2(void)
+{
+	int fd = fcntl(0, F_DUPFD, 0);
+
+	MUST(fd >= 0 && dup2(fd, ends[1]) == ends[1] && !close(fd));
+}
+
+static void close_both(void)
+{
+	MUST(!close(ends[0]));
+	MUST(!close(ends[1]));
+}
+
+/* Another who has the end closes it too early for it to be the end. */
+static int copy;
+static volatile int copy_is_closed;
+
+static void make_pipe_and_copy(void)
+{
+	make_pipe();
+	copy = dup(ends[1]);
+	MUST(copy >= 0);
+	copy_is_closed = 0;
+}
+
+static void *close_early(void *arg)
+{
+	usleep(HOLD_USEC / 4);
+	MUST(!close(copy));
+	copy_is_closed = 1;
+	return arg;
+}
+
+static void close_after_copy(void)
+{
+	while (!copy_is_closed)
+		usleep(30);
+	close_other();
+}
+
+static void start_closer(void)
+{
+	pthread_t t;
+
+	MUST(!pthread_create(&t, NULL, close_early, NULL) && !pthread_detach(t));
+}
+
+static FILE *stream;
+
+static void make_stream(void)
+{
+	make_pipe();
+	stream = fdopen(ends[1], "w");
+	MUST(stream);
+}
+
+static void close_stream(void) { MUST(!fclose(stream)); }
+
+/* A process that ends closes its ends. */
+static pid_t ending;
+
+static void start_ending(int by_exit)
+{
+	make_pipe();
+	fflush(NULL);			/* exit() does it again */
+	ending = fork();
+	MUST(ending >= 0);
+	if (!ending) {
+		close(ends[0]);
+		hold();
+		if (by_exit)
+			exit(0);
+		_exit(0);
+	}
+	shared->waker_tid = ending;
+	MUST(!close(ends[1]));
+}
+
+static void start_exit(void) { start_ending(1); }
+static void start_quick_exit(void) { start_ending(0); }
+
+static void reap(void)
+{
+	MUST(!close(ends[0]));
+	MUST(waitpid(ending, NULL, 0) == ending);
+}
+
 static void poll_pipe(void)
 {
 	struct pollfd p = { ends[0], POLLIN, 0 };
@@ -200,6 +330,13 @@ static void select_nothing(void)
 	MUST(!select(0, NULL, NULL, NULL, &t));
 }
 
+static void poll_end(void)
+{
+	struct pollfd p = { ends[0], POLLIN, 0 };
+
+	MUST(poll(&p, 1, 5000) == 1 && p.revents & (POLLIN | POLLHUP));
+}
+
 static void add_to_poller(int fd)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data = { .ptr = &ends } };
@@ -224,6 +361,18 @@ static void make_tcp_poller(void)
 {
 	make_tcp();
 	add_to_poller(ends[0]);
+}
+
+static void make_pair_poller(void)
+{
+	make_pair();
+	add_to_poller(ends[0]);
+}
+
+static void close_poller(void)
+{
+	close_ends();
+	MUST(!close(poller));
 }
 
 static void epoll(void)
@@ -313,7 +462,24 @@ const struct wait_case file_cases[] = {
 	{ "read-tcp-process", "io", make_tcp, 0, 0, read_byte, send_byte, 0, CASE_PROCESS },
 	{ "accept-tcp", "io", make_listener, 0, 0, accept_one, connect_one, close_ends, 0 },
 	{ "accept-unix", "io", make_unix_listener, 0, 0, accept_one, connect_unix, close_ends, 0 },
+	{ "read-unix", "io", make_unix, 0, 0, read_byte, write_byte, 0, 0 },
+	{ "recv-unix-process", "io", make_unix, 0, 0, receive_byte, send_byte, 0, CASE_PROCESS },
+	{ "read-unix-again", "io", make_relisten, connect_again, accept_again, read_byte, write_byte,
+	  close_ends, CASE_PROCESS },
+	{ "read-pipe-closed", "io", 0, make_pipe, 0, read_end, close_other, close_ends, 0 },
+	{ "read-pipe-copy-closed", "io", 0, make_pipe_and_copy, start_closer, read_end, close_after_copy,
+	  close_ends, 0 },
+	{ "read-pipe-fclosed", "io", 0, make_stream, 0, read_end, close_stream, close_ends, 0 },
+	{ "read-pipe-replaced", "io", 0, make_pipe, 0, read_end, close_by_dup2, close_both, 0 },
+	{ "read-pipe-exit", "io", 0, 0, start_exit, read_end, 0, reap, 0 },
+	{ "read-pipe-quick-exit", "io", 0, 0, start_quick_exit, read_end, 0, reap, 0 },
+	{ "recv-pair-closed", "io", 0, make_pair, 0, receive_end, close_other, close_ends, 0 },
+	{ "recv-pair-shut-down", "io", 0, make_pair, 0, receive_end, shut_down, close_both, 0 },
+	{ "recv-tcp-closed", "io", 0, make_tcp, 0, receive_end, close_other, close_ends, 0 },
+	{ "poll-pipe-closed", "io", 0, make_pipe, 0, poll_end, close_other, close_ends, 0 },
+	{ "epoll-pair-closed", "io", 0, make_pair_poller, 0, epoll, close_other, close_poller, 0 },
 	{ "eventfd", "io", make_eventfd, 0, 0, read_number, write_number, 0, 0 },
+	{ "eventfd-process", "io", make_eventfd, 0, 0, read_number, write_number, 0, CASE_PROCESS },
 	{ "eventfd_read", "io", make_eventfd, 0, 0, read_event, write_event, 0, 0 },
 	{ "poll", "io", make_pipe, 0, 0, poll_pipe, write_byte, read_byte, 0 },
 	{ "ppoll", "io", make_pipe, 0, 0, ppoll_pipe, write_byte, read_byte, 0 },

@@ -105,6 +105,28 @@ static void wait_timed(void)
 	MUST(sigtimedwait(&set, NULL, &t) == SIGUSR1);
 }
 
+/* No stamp of anybody's: the signal itself says who it is from. */
+static void start_child_and_block(void)
+{
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	MUST(!pthread_sigmask(SIG_BLOCK, &set, NULL));
+	start_child();
+}
+
+static void wait_for_child(void)
+{
+	siginfo_t info;
+
+	MUST(sigwaitinfo(&set, &info) == SIGCHLD && info.si_pid == child);
+}
+
+static void reap(void)
+{
+	MUST(waitpid(child, NULL, 0) == child);
+	MUST(!pthread_sigmask(SIG_UNBLOCK, &set, NULL));
+}
+
 static void on_signal(int number) { (void)number; }
 
 static void handle_signal(void)
@@ -257,6 +279,7 @@ const struct wait_case system_cases[] = {
 	{ "sigwait", "cond", block_signal, 0, 0, wait_signal, signal_thread, 0, 0 },
 	{ "sigwaitinfo", "cond", block_signal, 0, 0, wait_info, queue_signal, 0, 0 },
 	{ "sigtimedwait-process", "cond", block_signal, 0, 0, wait_timed, signal_process, 0, CASE_PROCESS },
+	{ "sigwaitinfo-child", "cond", 0, 0, start_child_and_block, wait_for_child, 0, reap, 0 },
 	{ "sigsuspend", "cond", handle_signal, 0, 0, suspend, signal_thread, 0, 0 },
 	{ "semop", "lock", make_ids, 0, 0, take_sem, give_sem, 0, 0 },
 	{ "semtimedop-process", "lock", make_ids, 0, 0, take_sem_timed, give_sem, 0, CASE_PROCESS },
