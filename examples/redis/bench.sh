@@ -3,7 +3,7 @@
 #
 # bench.sh - start Redis on a unix socket, load it with commands of different cost, stop it.
 #
-#	bench.sh [--seconds N] [--without LOAD] [--against SERVER]
+#	bench.sh [--seconds N] [--without LOAD] [--against SERVER] [--io-threads N]
 #
 # The server writes an append-only file, synced once a second, into a directory that is made here
 # and removed at the end.  All loads (set get lrange zadd zrange mset sort) run at once for N (10)
@@ -15,6 +15,7 @@
 # value a line; cmdstat_* is what Redis itself says of its commands (INFO commandstats): calls,
 # and microseconds a call.  --against: the same load on another server as well, before
 # (before_*) and after (after_*), unrecorded; so that both have the machine as it was just then.
+# --io-threads: so many threads write the replies (1: the main thread alone).
 # The exit status is 0 if every load was answered and the server ended well.
 set -eu
 
@@ -22,7 +23,7 @@ server=$(realpath "${REDIS_SERVER:-./src/redis-server}")
 tools=${REDIS_TOOLS:-../plain/src}
 [ -x "$tools/redis-benchmark" ] || tools=$(dirname "$server")
 tools=$(realpath "$tools")
-seconds=10 without=none against=''
+seconds=10 without=none against='' io_threads=1
 
 usage() { sed -n '6s/^#	\{0,1\}//p' "$0" >&2; exit 2; }
 
@@ -32,6 +33,7 @@ while [ $# -gt 0 ]; do
 	--seconds)	seconds=$2 ;;
 	--without)	without=$2 ;;
 	--against)	against=$(realpath "$2") ;;
+	--io-threads)	io_threads=$2 ;;
 	*)		usage ;;
 	esac
 	shift 2
@@ -61,7 +63,7 @@ cli() { (cd "$data" && env -u LD_PRELOAD "$tools/redis-cli" -s sock "$@"); }
 # start_server COMMAND...: the command ends with the server
 start_server() {
 	(cd "$data" && exec "$@" --port 0 --unixsocket sock --dir "$data" --logfile log \
-		--save '' --appendonly yes --appendfsync everysec --daemonize no) &
+		--io-threads "$io_threads" --save '' --appendonly yes --appendfsync everysec --daemonize no) &
 	pid=$!
 	tries=0
 	until [ "$(cli ping 2>/dev/null)" = PONG ]; do
