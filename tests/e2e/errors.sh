@@ -39,7 +39,7 @@ expect 2 "$VPROF" init
 says "exists already"
 rm vprof.conf
 expect 2 "$VPROF" init --preset no-such-server
-says "there are: logserver, memcached, nginx, postgresql, redis"
+says "there are: httpd, logserver, memcached, nginx, postgresql, redis"
 expect 0 "$VPROF" init --preset memcached
 grep -q 'end    = resp_finish' vprof.conf && pass || fail "the preset is not what the example says"
 rm vprof.conf
@@ -51,6 +51,9 @@ grep -q 'start  = processCommand' vprof.conf && pass || fail "the preset is not 
 rm vprof.conf
 expect 0 "$VPROF" init --preset nginx
 grep -q 'end    = ngx_http_free_request' vprof.conf && pass || fail "the preset is not what the example says"
+rm vprof.conf
+expect 0 "$VPROF" init --preset httpd
+grep -q 'resume = process_socket' vprof.conf && pass || fail "the preset is not what the example says"
 rm vprof.conf
 expect 2 "$VPROF" record
 says "vprof record -- ./bench.sh"
