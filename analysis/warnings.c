@@ -32,6 +32,15 @@ static void warn_losses(struct analysis *a)
 		      "--buffer, or probe fewer functions", l->records, l->cut_bytes, lost);
 }
 
+static void warn_reduced(struct analysis *a)
+{
+	if (a->t->kernel_reduced)
+		findings_warn(a->f, "kernel-reduced",
+			      "recorded without the right to know why threads were off the CPU: waits that no "
+			      "listed primitive causes are 'other', without a waker; vprof doctor says what "
+			      "record --kernel needs");
+}
+
 static void warn_few(struct analysis *a)
 {
 	uint64_t cnt = a->f->interval.cnt, root_only = a->f->probing.root_only_cnt;
@@ -261,6 +270,7 @@ void warn(struct analysis *a)
 	const struct used_intervals *u = a->used;
 	struct drift drift = drift_of(a->latencies_ns, a->m->n);
 
+	warn_reduced(a);
 	warn_few(a);
 	warn_carriers(a);
 	warn_drift(a, &drift);

@@ -17,6 +17,7 @@
 #include "cmd/project.h"
 #include "instrumenter/lines.h"
 #include "instrumenter/parse.h"
+#include "recorder/recorder.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define ARENA_MIB 256			/* what record takes by default, and some more */
@@ -166,17 +167,16 @@ static void check_memory(struct diagnosis *d)
 
 /* ---- the kernel ---- */
 
-/* Nothing needs these today; who asks for kernel events will. */
+/* What record --kernel needs; without it recording needs no right. */
 static void check_kernel(struct diagnosis *d)
 {
-	_cleanup_(freep) char *perf = kernel_says("/proc/sys/kernel/perf_event_paranoid");
-	_cleanup_(freep) char *bpf = kernel_says("/proc/sys/kernel/unprivileged_bpf_disabled");
-	bool root = geteuid() == 0, btf = access("/sys/kernel/btf/vmlinux", R_OK) == 0;
+	struct diag diag = DIAG_INIT;
 
-	diagnosis_add(d, "kernel", DIAGNOSIS_NOTE, NULL,
-		      "recording needs no right of the kernel's; perf_event_paranoid is %s, BPF is %s, BTF is %s",
-		      perf ? perf : "unknown", root ? "allowed (root)" : bpf && strcmp(bpf, "0") == 0 ? "allowed" :
-		      "for root", btf ? "there" : "not there");
+	if (recorder_try(&diag) == 0)
+		diagnosis_add(d, "kernel", DIAGNOSIS_OK, NULL, "vprof record --kernel is permitted here");
+	else
+		diagnosis_add(d, "kernel", DIAGNOSIS_NOTE, *diag.remedy ? diag.remedy : NULL,
+			      "recording needs no right of the kernel's; for vprof record --kernel: %s", diag.text);
 }
 
 void doctor_machine(struct diagnosis *d)

@@ -39,7 +39,7 @@ int record_kernel_open(enum kernel_mode mode, pid_t pid, unsigned buffer_mib, co
 		       struct recorder **ret, struct diag *reterr)
 {
 	_cleanup_(freep) char *path = path_join(run_dir, "kernel.vpk");
-	struct recorder_options options = { path, pid, ring_bytes(buffer_mib) };
+	struct recorder_options options = { path, pid, ring_bytes(buffer_mib), mode == KERNEL_MODE_AUTO };
 	struct diag diag = DIAG_INIT;
 	int r;
 
@@ -47,6 +47,8 @@ int record_kernel_open(enum kernel_mode mode, pid_t pid, unsigned buffer_mib, co
 	if (mode == KERNEL_MODE_OFF)
 		return 0;
 	r = recorder_open(&options, ret, &diag);
+	if (r == 0 && recorder_is_reduced(*ret))
+		warn_line("%s; recording when threads are off the CPU, not why.  %s", diag.text, diag.remedy);
 	if (r < 0 && mode == KERNEL_MODE_AUTO) {
 		warn_line("%s; going on without it.  %s", diag.text, diag.remedy);
 		return 0;

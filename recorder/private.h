@@ -37,6 +37,7 @@ struct writer {
 
 int writer_open(struct writer *w, const char *path);	/* 0 or a negative errno */
 int writer_close(struct writer *w);
+void writer_begin(struct writer *w, bool reduced);
 void writer_record(struct writer *w, const void *record, size_t len);
 void writer_flush(struct writer *w);
 void writer_end(struct writer *w, uint64_t start_ns, uint64_t end_ns, uint64_t lost);

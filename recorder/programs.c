@@ -103,11 +103,10 @@ static void visit_tasks(const struct bpf_program *program)
 	bpf_link__destroy(link);
 }
 
-int programs_start(const struct recorder_options *o, struct record_bpf **ret, struct diag *reterr)
+static int load(const struct recorder_options *o, struct record_bpf **ret, struct diag *reterr)
 {
 	struct record_bpf *p;
 	struct btf *btf;
-	const char *what = "loading the programs";
 	int r;
 
 	libbpf_set_print(quiet);	/* its advice is for its own users */
@@ -124,24 +123,51 @@ int programs_start(const struct recorder_options *o, struct record_bpf **ret, st
 		r = record_bpf__load(p);
 	}
 	btf__free(btf);
-	if (!r && o->pid) {
-		what = "following the process";
-		r = follow(p, o->pid, FOLLOW_RUN);
+	if (r) {
+		record_bpf__destroy(p);	/* NULL is fine */
+		return refused(r, "loading the programs", reterr);
 	}
+	*ret = p;
+	return 0;
+}
+
+static int attach(struct record_bpf *p, pid_t pid, struct diag *reterr)
+{
+	int r = pid ? follow(p, pid, FOLLOW_RUN) : 0;
+
+	if (r)
+		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot follow process %d: %s", (int)pid,
+				strerror(-r));
+	r = follow(p, getpid(), FOLLOW_CHILDREN);
 	if (!r)
-		r = follow(p, getpid(), FOLLOW_CHILDREN);
-	if (!r) {
-		what = "attaching the programs";
 		r = record_bpf__attach(p);
-	}
+	return r ? refused(r, "attaching the programs", reterr) : 0;
+}
+
+int programs_start(const struct recorder_options *o, struct record_bpf **ret, struct diag *reterr)
+{
+	struct record_bpf *p = NULL;
+	int r = load(o, &p, reterr);
+
+	if (!r)
+		r = attach(p, o->pid, reterr);
 	if (r) {
 		record_bpf__destroy(p);
-		return refused(r, what, reterr);
+		return r;
 	}
 	if (o->pid)
 		visit_tasks(p->progs.on_begin);
 	*ret = p;
 	return 0;
+}
+
+int recorder_try(struct diag *reterr)
+{
+	struct record_bpf *p = NULL;
+	int r = load(&(struct recorder_options){ 0 }, &p, reterr);
+
+	record_bpf__destroy(p);
+	return r;
 }
 
 void programs_stop(struct record_bpf *p)

@@ -148,12 +148,6 @@ static struct task_state *followed(struct task_struct *task, unsigned long long 
 {
 	struct task_state *s = state_of(task);
 
-	if (!s && follow_threads) {
-		struct task_state *leader = state_of(task->group_leader);
-
-		if (leader && leader->follow == FOLLOW_RUN)
-			s = add_task(task, FOLLOW_RUN, ns);
-	}
 	if (!s || s->follow < FOLLOW_RUN)
 		return 0;
 	if (!s->tid) {			/* put there by recorder.c */
@@ -161,6 +155,19 @@ static struct task_state *followed(struct task_struct *task, unsigned long long 
 		write_life(RECORD_SEEN, task, s, 1, ns);
 	}
 	return s;
+}
+
+/* The same for one of a process that ran already: only the process has an entry, put there by recorder.c. */
+static struct task_state *adopted(struct task_struct *task, unsigned long long ns)
+{
+	struct task_state *leader;
+
+	if (follow_threads && !state_of(task)) {
+		leader = state_of(task->group_leader);
+		if (leader && leader->follow == FOLLOW_RUN)
+			add_task(task, FOLLOW_RUN, ns);
+	}
+	return followed(task, ns);
 }
 
 static int has_arguments(int syscall)
@@ -316,7 +323,7 @@ int on_begin(struct bpf_iter__task *context)
 {
 	struct task_struct *task = context->task;
 	unsigned long long ns = bpf_ktime_get_ns();
-	struct task_state *s = task ? followed(task, ns) : 0;
+	struct task_state *s = task ? adopted(task, ns) : 0;
 	unsigned int state;
 
 	if (!s || s->off || s->in_ns || s->kernel_thread)
@@ -432,7 +439,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	unsigned int thread = parent->tgid == child->tgid;
 
 	if (!p && follow_threads)
-		p = followed(parent, bpf_ktime_get_ns());
+		p = adopted(parent, bpf_ktime_get_ns());
 	if (!p || !(p->follow == FOLLOW_RUN || (p->follow == FOLLOW_CHILDREN && !thread)))
 		return 0;
 	s = bpf_task_storage_get(&tasks, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);

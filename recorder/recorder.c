@@ -12,12 +12,14 @@
 #include "base/banned.h"
 #include "recorder/private.h"
 #include "recorder/record.skel.h"
+#include "recorder/reduced.h"
 
 enum { PAUSE_NS = 10000000 };
 
 struct recorder {
 	struct record_bpf *programs;
 	struct ring_buffer *ring;
+	struct reduced *reduced;	/* in the place of the two above */
 	struct writer writer;
 	pthread_t thread;
 	int stop;
@@ -38,6 +40,14 @@ static int take(void *context, void *record, size_t len)
 	return 0;
 }
 
+static void empty(struct recorder *r, bool last)
+{
+	if (r->reduced)
+		reduced_drain(r->reduced, &r->writer, last);
+	else
+		ring_buffer__consume(r->ring);
+}
+
 static void *empty_ring(void *context)
 {
 	struct recorder *r = context;
@@ -45,7 +55,7 @@ static void *empty_ring(void *context)
 	while (!__atomic_load_n(&r->stop, __ATOMIC_ACQUIRE)) {
 		struct timespec pause = { 0, PAUSE_NS };
 
-		ring_buffer__consume(r->ring);
+		empty(r, false);
 		nanosleep(&pause, NULL);
 	}
 	return NULL;
@@ -54,6 +64,7 @@ static void *empty_ring(void *context)
 static void recorder_free(struct recorder *r)
 {
 	ring_buffer__free(r->ring);
+	reduced_close(r->reduced);
 	record_bpf__destroy(r->programs);
 	writer_close(&r->writer);
 	free(r);
@@ -76,14 +87,18 @@ static int start(struct recorder *r, const struct recorder_options *o, struct di
 {
 	int e = programs_start(o, &r->programs, reterr);
 
+	if (e == -EPERM && o->or_reduced && !o->pid && reduced_open(&r->reduced) == 0)
+		e = 0;
 	if (e)
 		return e;
 	e = writer_open(&r->writer, o->path);
 	if (e)
 		return diag_set(reterr, EXIT_ENVIRONMENT, e, "cannot write the kernel's trace '%s': %s",
 				o->path, strerror(-e));
-	r->ring = ring_buffer__new(bpf_map__fd(r->programs->maps.records), take, &r->writer, NULL);
-	e = r->ring ? start_thread(r) : -errno;
+	writer_begin(&r->writer, r->reduced != NULL);
+	if (!r->reduced)
+		r->ring = ring_buffer__new(bpf_map__fd(r->programs->maps.records), take, &r->writer, NULL);
+	e = r->ring || r->reduced ? start_thread(r) : -errno;
 	return e ? diag_set(reterr, EXIT_ENVIRONMENT, e, "cannot start the kernel recorder: %s",
 			    strerror(-e)) : 0;
 }
@@ -106,17 +121,23 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret, struc
 	return 0;
 }
 
+int recorder_is_reduced(const struct recorder *r)
+{
+	return r->reduced != NULL;
+}
+
 int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *reterr)
 {
 	uint64_t end_ns, lost;
 	int e;
 
-	programs_stop(r->programs);
+	if (!r->reduced)
+		programs_stop(r->programs);
 	end_ns = now_ns();
 	__atomic_store_n(&r->stop, 1, __ATOMIC_RELEASE);
 	pthread_join(r->thread, NULL);
-	ring_buffer__consume(r->ring);
-	lost = r->programs->bss->lost_records;
+	empty(r, true);
+	lost = r->reduced ? reduced_lost(r->reduced) : r->programs->bss->lost_records;
 	writer_end(&r->writer, r->start_ns, end_ns, lost);
 	if (ret)
 		*ret = (struct recorder_stats){ r->writer.records, lost, r->writer.file.bytes,

@@ -21,6 +21,7 @@ struct recorder_options {
 	const char *path;		/* of the file; created */
 	pid_t pid;			/* a process that runs already, besides what is forked; 0: none */
 	uint32_t ring_bytes;		/* a power of two; 0: default */
+	int or_reduced;			/* where it is not permitted: when threads are off the CPU, not why */
 };
 
 struct recorder_stats {
@@ -33,6 +34,12 @@ struct recorder_stats {
 /* -EPERM if it is not permitted, -ENOSYS if this vprof or this kernel has no recorder; the message
  * says what to do. */
 int recorder_open(const struct recorder_options *o, struct recorder **ret, struct diag *reterr);
+
+/* Whether it would: the programs are loaded and thrown away. */
+int recorder_try(struct diag *reterr);
+
+/* Only the times are recorded: what recorder_open() said about it is in its diag. */
+int recorder_is_reduced(const struct recorder *r);
 
 int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *reterr);
 

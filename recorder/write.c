@@ -52,6 +52,13 @@ static void put_head(struct writer *w, uint64_t kind, uint64_t tid, uint64_t ns)
 	w->records++;
 }
 
+void writer_begin(struct writer *w, bool reduced)
+{
+	put(w, reduced);
+	trace_file_block(&w->file, KERNEL_BEGIN, w->block.data, w->block.len);
+	w->block.len = 0;
+}
+
 /* Its name is looked up at the end. */
 static void note_device(struct writer *w, enum kernel_waker kind, uint32_t number)
 {

@@ -47,6 +47,7 @@ struct kernel_trace {
 	VEC(struct kernel_name) names;		/* of devices */
 	int64_t start_ns, end_ns;
 	uint64_t lost, cut_bytes;
+	bool reduced;			/* no reasons, no wakers */
 };
 
 /* k is zeroed; kernel_release() in any case. */

@@ -5,6 +5,7 @@
  * A file of checked, compressed blocks, as format.h has them, behind a header with a magic number
  * of its own.  What the blocks unpack to are varints (encode.h):
  *
+ *	KERNEL_BEGIN	1 if only the times are known, and no reason (recorder/reduced.c)
  *	KERNEL_RECORDS	{ kind, tid, zigzag(ns - ns of the record before), ... }...
  *		OFF	pid, ns - out_ns, zigzag(ns - woken_ns) or 0 if !(flags & OFF_WOKEN), flags,
  *			state, syscall + 1, waker's kind, waker, lost; with OFF_ARGUMENTS three more
@@ -22,7 +23,7 @@
 
 enum { KERNEL_VERSION = 1 };
 
-enum kernel_block_kind { KERNEL_RECORDS = 1, KERNEL_NAMES, KERNEL_END };
+enum kernel_block_kind { KERNEL_RECORDS = 1, KERNEL_NAMES, KERNEL_END, KERNEL_BEGIN };
 
 enum kernel_record_kind {
 	KERNEL_OFF = 1,			/* a time off the CPU */

@@ -278,6 +278,7 @@ void kernel_merge(struct trace *t, const struct kernel_trace *k)
 	t->segments.items = m.out.items;
 	t->segments.cnt = m.out.cnt;
 	t->segments.cap = m.out.cap;
+	t->kernel_reduced = k->reduced;
 	t->losses.records += k->lost;
 	t->losses.cut_bytes += k->cut_bytes;
 	VEC_RELEASE(&m.spans);

@@ -146,6 +146,9 @@ static int decode_block(struct kernel_trace *k, const struct blocks *b, struct d
 	case KERNEL_END:
 		decode_end(k, &d);
 		break;
+	case KERNEL_BEGIN:
+		k->reduced = decode_varint(&d) != 0;
+		break;
 	default:
 		return blocks_damaged(b, "a block of unknown kind", reterr);
 	}

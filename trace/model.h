@@ -171,6 +171,7 @@ struct trace {
 	VEC(struct thread_name) threads;	/* sorted: tid, pid, kind, name */
 	VEC(struct false_wakeup) false_wakeups;	/* sorted: tid, time_ns */
 	struct losses losses;
+	bool kernel_reduced;			/* when threads were off the CPU was recorded, not why */
 };
 
 struct trace *trace_new(void);

@@ -41,6 +41,9 @@ expect 0 "$VPROF" show factors
 says "doze"
 if grep -q "sleep wait" "$work/.out" 2>/dev/null; then fail "knew of a sleep that only the kernel sees"; fi
 
+expect 0 "$VPROF" doctor
+says "vprof record --kernel"
+
 # Somebody who may not: the same results as ever, and a line; or an error.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && chmod 755 "$work" &&
    setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'test -x "$VPROF"' 2>/dev/null; then
@@ -49,8 +52,21 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && chmod 755 "$work" &&
 	expect 4 setpriv --reuid=65534 --regid=65534 --clear-groups "$VPROF" record --kernel=require -- ./server
 	says "kernel recorder" "→"
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$VPROF" record --kernel -- ./server >.out 2>.err
-	[ "$(grep -c "going on without it" .err)" = 1 ] && pass || fail "did not say once that it goes on without"
-	[ ! -e vprof.data/runs/002/kernel.vpk ] && pass || fail "there is a kernel's trace without permission"
+	if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
+		[ "$(grep -c "recording when threads are off the CPU, not why" .err)" = 1 ] && pass ||
+			{ fail "did not say that it knows less"; cat .err; }
+		expect 0 "$VPROF" show variance-tree --by cause --format json
+		says '"kernel-reduced"' '"cause": "other"'
+		expect 0 "$VPROF" show factors
+		says "recorded without the right to know why"
+		expect 0 "$VPROF" export --format tuples
+		awk '$1 == "segment" && $6 == "other" && $3 != "-" { n++ } END { exit !(n > 140 && n <= 150) }' \
+			"$work/.out" && pass || fail "the 150 sleeps are not there as other waits"
+		grep -q "^thread [0-9]* thread sleep$" "$work/.out" && pass || fail "the started process is not there"
+	else
+		[ "$(grep -c "going on without it" .err)" = 1 ] && pass || fail "did not say that it goes on without"
+		[ ! -e vprof.data/runs/002/kernel.vpk ] && pass || fail "a kernel's trace without permission"
+	fi
 	cd ../project || exit 99
 fi
 
@@ -115,6 +131,7 @@ kill $victim
 expect 0 "$VPROF" export --format tuples
 grep -q "^thread $victim thread sleep$" "$work/.out" && pass || fail "the process that ran already is not there"
 expect 4 "$VPROF" record -p 4194304 -- true
+says "cannot follow process 4194304: No such process"
 
 # What is in the file is not believed.
 run=$(ls vprof.data/runs | sed -n 3p)

@@ -27,6 +27,7 @@ static void write_trace(void)
 	memcpy(path, "kernel-XXXXXX", sizeof(path));
 	close(mkstemp(path));
 	assert_int_equal(writer_open(&w, path), 0);
+	writer_begin(&w, true);
 	writer_record(&w, &off, sizeof(off));
 	writer_record(&w, &fork, sizeof(fork));	/* earlier: another CPU's */
 	writer_flush(&w);
@@ -72,6 +73,7 @@ static void test_round_trip(void **state)
 	assert_string_equal(k.lives.items[0].name, "worker");
 	assert_int_equal(k.names.cnt, 1);
 	assert_string_equal(k.names.items[0].name, "timer");
+	assert_true(k.reduced);
 	assert_true(k.start_ns == 80 && k.end_ns == 400 && k.lost == 3 && k.cut_bytes == 0);
 	kernel_release(&k);
 	unlink(path);
@@ -144,7 +146,7 @@ static void test_nonsense(void **state)
 		memcpy(path, "kernel-XXXXXX", sizeof(path));
 		close(mkstemp(path));
 		assert_int_equal(writer_open(&w, path), 0);
-		trace_file_block(&w.file, KERNEL_RECORDS + seed % 4, bytes, len);
+		trace_file_block(&w.file, KERNEL_RECORDS + seed % 5, bytes, len);
 		writer_close(&w);
 		if (read_trace(&k) == 0)
 			for (size_t i = 0; i < k.offs.cnt; i++)
