@@ -156,7 +156,8 @@ static void find_lives(struct finder *f, const struct kernel_life *r, size_t cnt
 			l.from_ns = r[i].ns;
 			l.pid = r[i].pid;
 		}
-		l.name = r[i].name;
+		if (*r[i].name)
+			l.name = r[i].name;
 		if (r[i].kind == KERNEL_EXIT)
 			end_life(f, &l, r[i].ns);
 	}

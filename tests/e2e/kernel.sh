@@ -81,7 +81,7 @@ fi
 expect 0 "$VPROF" record --kernel -- ./server
 expect 0 "$VPROF" show variance-tree --format json
 says '"wait": "sleep"'
-expect 0 "$VPROF" show factors
+expect 0 "$VPROF" show factors --all
 says "doze › sleep wait"
 expect 0 "$VPROF" export --format tuples
 cp "$work/.out" tuples
