@@ -155,6 +155,7 @@ static void find_lives(struct finder *f, const struct kernel_life *r, size_t cnt
 		if (!l.pid) {
 			l.from_ns = r[i].ns;
 			l.pid = r[i].pid;
+			l.name = NULL;
 		}
 		if (*r[i].name)
 			l.name = r[i].name;
