@@ -2,7 +2,7 @@
 /*
  * stats.c - make exam-stats: are the numbers as certain as they say?
  *
- *	stats [ROUNDS]			default 400
+ *	stats [ROUNDS [GROUP]]		default 400, all of: coverage ranks tail work series
  *
  * Simulated runs with known answers go through the whole analysis.  An interval calls functions one after
  * another; the time of each is scale * exp(s z), z AR(1) with lag-1 correlation rho, so shares are those of the
@@ -193,6 +193,42 @@ static void exam_tail(void)
 	report("tail shares at p95, p99, p99.9 of 200,000 intervals: largest error", worst, "points", -1, 0.1);
 }
 
+/* Of the world itself: from so many independent intervals that the error is a tenth of a point. */
+static void true_tail_shares(const struct world *w, double q, double *ret)
+{
+	struct world many = *w;
+	struct numbers n = { 106 };
+	_cleanup_(freep) int64_t *times_ns = NULL;
+
+	many.cnt = 2000000;
+	many.rho = 0;
+	times_ns = draw(&many, &n);
+	for (size_t k = 0; k < w->functions; k++)
+		ret[k] = tail_share(&many, times_ns, k, q);
+}
+
+static void exam_tail_coverage(const struct world *w, unsigned rounds, const char *name)
+{
+	struct numbers n = { 107 };
+	double truth[FUNCTIONS_MAX];
+	size_t covered = 0;
+
+	true_tail_shares(w, TAIL_QUANTILE_DEFAULT, truth);
+	for (unsigned round = 0; round < rounds; round++) {
+		_cleanup_(freep) int64_t *times_ns = draw(w, &n);
+		_cleanup_(findings_freep) struct findings *f = analyse(w, times_ns);
+
+		for (size_t i = 0; i < f->parts.cnt; i++) {
+			const struct part *p = &f->parts.items[i];
+			size_t k = strtoul(p->function + 1, NULL, 10);
+
+			if (p->function[0] == 'f')
+				covered += p->tail_ci95[0] <= truth[k] && truth[k] <= p->tail_ci95[1];
+		}
+	}
+	report(name, (double)covered / (double)(rounds * w->functions), "of 1", 0, 0);
+}
+
 /* ---- inherent work ---- */
 
 /* Rows are lognormal; f0 takes 130 ns a row; of the rest f1 has a tenth, f2 nine. */
@@ -263,15 +299,39 @@ static void exam_series(unsigned rounds)
 	       1, .95);
 }
 
+static const struct world light = { 20000, 4, .5, .9, { .4, .25, .2, .15 } };
+static const struct world heavy = { 20000, 4, 1, .9, { .4, .25, .2, .15 } };
+static const struct world independent = { 2000, 4, .5, 0, { .4, .25, .2, .15 } };
+static const struct world tie = { 5000, 6, 1, .9, { .3, .2, .145, .135, .12, .1 } };
+static const struct world clear = { 5000, 5, .5, 0, { .4, .27, .17, .09, .07 } };
+static const struct world close_by = { 2000, 6, .5, 0, { .3, .2, .15, .12, .12, .11 } };
+
+static void exam(unsigned rounds, const char *group)
+{
+	if (!group || strcmp(group, "coverage") == 0) {
+		exam_coverage(&independent, rounds, "ci95 covers: 2,000 independent intervals, s 0.5", 1, .92);
+		exam_coverage(&light, rounds, "ci95 covers: 20,000 intervals, rho 0.9, s 0.5", 1, .92);
+		exam_coverage(&heavy, rounds, "ci95 covers: 20,000 intervals, rho 0.9, s 1", 1, .92);
+	}
+	if (!group || strcmp(group, "ranks") == 0) {
+		exam_ranks(&clear, rounds, "ranks 17/9 %, 5,000 intervals, rho 0, s 0.5");
+		exam_ranks(&close_by, rounds, "ranks 15/12 %, 2,000 intervals, rho 0, s 0.5");
+		exam_ranks(&tie, rounds, "ranks 14.5/13.5 %, 5,000 intervals, rho 0.9, s 1");
+	}
+	if (!group || strcmp(group, "tail") == 0) {
+		exam_tail();
+		exam_tail_coverage(&light, rounds, "ci95 of the tail's share at p99 covers: 20,000 intervals, rho 0.9, s 0.5");
+		exam_tail_coverage(&heavy, rounds, "ci95 of the tail's share at p99 covers: 20,000 intervals, rho 0.9, s 1");
+	}
+	if (!group || strcmp(group, "work") == 0)
+		exam_work(rounds / 20 + 1);
+	if (!group || strcmp(group, "series") == 0)
+		exam_series(rounds / 2 + 1);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned rounds = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 400;
-	const struct world light = { 20000, 4, .5, .9, { .4, .25, .2, .15 } };
-	const struct world heavy = { 20000, 4, 1, .9, { .4, .25, .2, .15 } };
-	const struct world independent = { 2000, 4, .5, 0, { .4, .25, .2, .15 } };
-	const struct world tie = { 5000, 6, 1, .9, { .3, .2, .145, .135, .12, .1 } };
-	const struct world clear = { 5000, 5, .5, 0, { .4, .27, .17, .09, .07 } };
-	const struct world close = { 2000, 6, .5, 0, { .3, .2, .15, .12, .12, .11 } };
 
 	json = fopen("results/stats.json", "w");
 	if (!json) {
@@ -280,15 +340,7 @@ int main(int argc, char **argv)
 	}
 	fprintf(json, "{\"schema\":\"vprof.bench/1\",\"host\":{\"cores\":%ld},\"rows\":[",
 		sysconf(_SC_NPROCESSORS_ONLN));
-	exam_coverage(&independent, rounds, "ci95 covers: 2,000 independent intervals, s 0.5", 1, .92);
-	exam_coverage(&light, rounds, "ci95 covers: 20,000 intervals, rho 0.9, s 0.5", 1, .92);
-	exam_coverage(&heavy, rounds, "ci95 covers: 20,000 intervals, rho 0.9, s 1", 1, .92);
-	exam_ranks(&clear, rounds, "ranks 17/9 %, 5,000 intervals, rho 0, s 0.5");
-	exam_ranks(&close, rounds, "ranks 15/12 %, 2,000 intervals, rho 0, s 0.5");
-	exam_ranks(&tie, rounds, "ranks 14.5/13.5 %, 5,000 intervals, rho 0.9, s 1");
-	exam_tail();
-	exam_work(rounds / 20 + 1);
-	exam_series(rounds / 2 + 1);
+	exam(rounds, argc > 2 ? argv[2] : NULL);
 	fprintf(json, "]}\n");
 	fclose(json);
 	return missed;
