@@ -194,7 +194,7 @@ void drain_dead(struct drainer *d)
 {
 	struct stat st;
 	uint64_t our_namespace = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
-	uint32_t pid = 0;
+	uint64_t image = 0;		/* no slot's: they are counted from 1 */
 	bool ended = false;
 
 	for (uint32_t i = 1; i <= ARENA_SLOTS; i++) {
@@ -203,9 +203,9 @@ void drain_dead(struct drainer *d)
 		if (!__atomic_load_n(&slot->used, __ATOMIC_ACQUIRE) ||
 		    slot->pid_namespace != our_namespace)
 			continue;
-		if (slot->pid != pid) {
-			pid = slot->pid;
-			ended = has_ended(pid) || is_replaced(d, slot);
+		if (slot->image != image) {
+			image = slot->image;
+			ended = has_ended(slot->pid) || is_replaced(d, slot);
 		}
 		if (ended)
 			drain_slot(d, i, false);
