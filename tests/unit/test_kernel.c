@@ -200,14 +200,16 @@ static void test_race(void **state)
 		"segment 7 1 40 100 running\n");
 }
 
-/* A lock that T3 let go in between is two segments; only the second ends with the thread's return. */
+/* A lock that T3 let go in between is two segments; only the second ends with the thread's return, though it
+ * was back for a moment before. */
 static void test_cut_lock(void **state)
 {
 	(void)state;
 	begin(0, 100);
 	life(KERNEL_FORK, 7, 0, "a");
 	life(KERNEL_FORK, 8, 0, "b");
-	off(7, 21, 58, FUTEX, 50, WAKER_TASK, 8);
+	off(7, 21, 30, FUTEX, 28, WAKER_TASK, 8);
+	off(7, 36, 58, FUTEX, 50, WAKER_TASK, 8);
 	assert_merged("thread 7 thread\nthread 8 thread\n"
 		      "segment 7 1 0 20 running\nsegment 7 1 20 35 lock\nsegment 7 1 35 60 lock\n"
 		      "segment 7 1 60 100 running\nsegment 8 - 0 100 running\n"
@@ -311,6 +313,51 @@ static void test_loss(void **state)
 		"segment 9 - 60 70 io\n"
 		"segment 9 - 70 100 running\n"
 		"thread 9 thread a\n");
+}
+
+/* An exit that was lost: the next of that number is another thread. */
+static void test_lost_exit(void **state)
+{
+	(void)state;
+	begin(0, 100);
+	life(KERNEL_FORK, 9, 0, "first");
+	life(KERNEL_FORK, 9, 60, "second");
+	assert_merged("",
+		"vprof-tuples 1\n"
+		"segment 9 - 0 60 running\n"
+		"segment 4294967305 - 60 100 running\n"
+		"thread 9 thread first\n"
+		"thread 4294967305 thread second\n");
+}
+
+/* A disk is at work from the first wait for it to the last wake-up, of waits that overlap. */
+static void test_device(void **state)
+{
+	(void)state;
+	begin(0, 100);
+	life(KERNEL_FORK, 8, 0, "a");
+	life(KERNEL_FORK, 9, 0, "b");
+	off(8, 10, 50, PREAD, 40, WAKER_DISK, DISK);
+	off(8, 70, 80, PREAD, 75, WAKER_DISK, DISK);
+	off(9, 20, 60, PREAD, 55, WAKER_DISK, DISK);
+	assert_merged("",
+		"vprof-tuples 1\n"
+		"segment 8 - 0 10 running\n"
+		"segment 8 - 10 50 io\n"
+		"segment 8 - 50 70 running\n"
+		"segment 8 - 70 80 io\n"
+		"segment 8 - 80 100 running\n"
+		"segment 9 - 0 20 running\n"
+		"segment 9 - 20 60 io\n"
+		"segment 9 - 60 100 running\n"
+		"segment " VDA " - 10 55 running\n"
+		"segment " VDA " - 70 75 running\n"
+		"wakeup 8 " VDA " 40\n"
+		"wakeup 8 " VDA " 75\n"
+		"wakeup 9 " VDA " 55\n"
+		"thread 8 thread a\n"
+		"thread 9 thread b\n"
+		"thread " VDA " disk vda\n");
 }
 
 static enum trace_state class_of(struct kernel_off o)
@@ -419,7 +466,8 @@ int main(void)
 		cmocka_unit_test(test_other_waker), cmocka_unit_test(test_no_waker),
 		cmocka_unit_test(test_race), cmocka_unit_test(test_cut_lock),
 		cmocka_unit_test(test_clocks), cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_number_again), cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_number_again), cmocka_unit_test(test_loss), cmocka_unit_test(test_lost_exit),
+		cmocka_unit_test(test_device),
 		cmocka_unit_test(test_classes),
 		cmocka_unit_test(test_sums),
 	};
