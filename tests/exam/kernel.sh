@@ -4,6 +4,8 @@
 # there is instrumented), and what must hold of any run, on a load of switches that race with wake-ups
 # (perf bench sched messaging, if perf is there): a thread's states touch and add up to its life, every wait that
 # ended has a waker, time running is what the kernel charged, nothing is lost.  ROUNDS waits a case (default 50).
+# (A host that stops a virtual machine for a while makes that time running for us and not for the kernel's
+# accounts: seen once, 0.45 s in which nothing at all happened on either CPU.  Run it again then.)
 # Prints a table and writes results/kernel.json; exit 1 if a wait has a wrong class or more than one in a hundred
 # the wrong waker; 77 where the kernel recorder is not permitted.
 set -u
