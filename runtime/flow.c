@@ -14,9 +14,12 @@
 #include <sys/un.h>
 #include "runtime/flow.h"
 #include "runtime/readable.h"
+#include "runtime/real.h"
 #include "runtime/releasers.h"
 #include "runtime/thread.h"
 #include "runtime/unix_peer.h"
+
+REAL_NEEDS(fcntl);
 
 enum {
 	PAIRS = 4096,			/* unix sockets remembered; a newer one takes an older one's place */
@@ -173,7 +176,7 @@ static void note_sockets(void)
 /* Nobody reads from the reading end of a pipe that is closed; sockets are open for both. */
 static bool may_write(int fd)
 {
-	int saved_errno = errno, flags = fcntl(fd, F_GETFL);
+	int saved_errno = errno, flags = real.fcntl(fd, F_GETFL, 0);
 
 	errno = saved_errno;
 	return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;

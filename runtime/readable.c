@@ -15,13 +15,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "runtime/readable.h"
+#include "runtime/real.h"
+
+REAL_NEEDS(syscall);
 
 enum { WORD = 8, PAGE = 4096 };		/* where pages are larger some are asked for twice */
 
 static bool word_is_readable(uintptr_t at)
 {
-	return syscall(SYS_rt_sigprocmask, ~0L, at & ~(uintptr_t)(WORD - 1), NULL, WORD) < 0 &&
-	       errno == EINVAL;
+	long word = (long)(at & ~(uintptr_t)(WORD - 1));
+
+	return real.syscall(SYS_rt_sigprocmask, ~0L, word, 0, WORD, 0, 0) < 0 && errno == EINVAL;
 }
 
 bool readable(const void *at, size_t len)

@@ -16,7 +16,12 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "runtime/real.h"
 #include "runtime/unix_peer.h"
+
+REAL_NEEDS(sendto);
+REAL_NEEDS(recv);
+REAL_NEEDS(close);
 
 struct question {
 	struct nlmsghdr head;
@@ -37,7 +42,7 @@ static bool ask(int fd, uint64_t inode)
 	};
 	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
 
-	return sendto(fd, &q, sizeof(q), 0, (struct sockaddr *)&kernel, sizeof(kernel)) == sizeof(q);
+	return real.sendto(fd, &q, sizeof(q), 0, (struct sockaddr *)&kernel, sizeof(kernel)) == sizeof(q);
 }
 
 static uint32_t peer_in(const struct nlmsghdr *head, size_t len)
@@ -72,10 +77,10 @@ uint64_t unix_peer(uint64_t inode)
 		return 0;
 	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 	if (fd >= 0 && ask(fd, inode))
-		len = recv(fd, &answer, sizeof(answer), MSG_DONTWAIT);
+		len = real.recv(fd, &answer, sizeof(answer), MSG_DONTWAIT);
 	if (len < 0 || answer.head.nlmsg_type == NLMSG_ERROR)
 		__atomic_fetch_add(&refusal_cnt, 1, __ATOMIC_RELAXED);
 	if (fd >= 0)
-		close(fd);
+		real.close(fd);
 	return len > 0 ? peer_in(&answer.head, (size_t)len) : 0;
 }
