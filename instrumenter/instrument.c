@@ -33,6 +33,10 @@ static const char constant_text[] =
 #include "instrumenter/probe_constant.inc"
 ;
 
+static const char tail_text[] =
+#include "instrumenter/probe_tail.inc"
+;
+
 #define OWN_MARKER "# 1 \"<vprof>\" 3\n"	/* 3: a system header, nobody's warnings */
 
 #define FORM_VERSION 2		/* to be raised when what is emitted around the probes changes */
@@ -44,7 +48,7 @@ static void add_top(const struct instrumenting *in, struct str *top);
 
 uint64_t instrument_version(void)
 {
-	return hash_u64(hash_str(hash_str(0, probe_text), constant_text), FORM_VERSION);
+	return hash_u64(hash_str(hash_str(hash_str(0, probe_text), constant_text), tail_text), FORM_VERSION);
 }
 
 bool instrument_unit(struct instrumenting *in, struct str *ret)
@@ -53,6 +57,7 @@ bool instrument_unit(struct instrumenting *in, struct str *ret)
 
 	for (size_t i = 0; i < in->unit->functions.cnt; i++)
 		VEC_EXTEND(&in->bodies);
+	find_tail_calls(in);
 	insert_probes(in);
 	insert_intervals(in);
 	insert_primitives(in);
@@ -79,6 +84,7 @@ void instrumenting_release(struct instrumenting *in)
 	}
 	VEC_RELEASE(&in->bodies);
 	VEC_RELEASE(&in->labels);
+	VEC_RELEASE(&in->tails);
 	str_release(&in->sites);
 	str_release(&in->pragmas);
 	str_release(&in->wrappers);
@@ -101,6 +107,18 @@ static void add_c_string(struct str *s, const char *text)
 	str_addc(s, '"');
 }
 
+static void insert_tails(struct instrumenting *in, size_t f, const char *form)
+{
+	for (size_t i = 0; i < in->tails.cnt; i++) {
+		const struct tail_call *t = &in->tails.items[i];
+
+		if (t->function != f)
+			continue;
+		edits_insert(&in->edits, t->call.start, "(vprof_tail%s(&vprof_span_), ", form);
+		edits_insert(&in->edits, t->call.end, ")");
+	}
+}
+
 static void insert_probes(struct instrumenting *in)
 {
 	for (size_t i = 0; i < in->unit->functions.cnt; i++) {
@@ -108,12 +126,15 @@ static void insert_probes(struct instrumenting *in)
 
 		if (f->skipped || !in->o->plan || plan_level_of(in->o->plan, f->key) == PLAN_OFF)
 			continue;
-		const char *form = may_be_constant(in, i) ? "_constant" : "";
+		bool constant = may_be_constant(in, i), tail = ends_in_circle(in, i);
 
-		in->constant_cnt += *form != 0;
+		in->constant_cnt += constant;
 		str_addf(&in->bodies.items[i].span,
 			 " struct vprof_span vprof_span_ __attribute__((cleanup(vprof_out%s), unused))"
-			 " = vprof_in%s(&vprof_sites[%zu]);", form, form, in->site_cnt++);
+			 " = vprof_in%s(&vprof_sites[%zu]);", constant ? "_constant" : tail ? "_tail" : "",
+			 constant ? "_constant" : "", in->site_cnt++);
+		if (tail)
+			insert_tails(in, i, constant ? "_constant" : "");
 		str_addf(&in->sites, "{ 0, 0, 0, %u, 0x%llxULL, ", f->line, (unsigned long long)f->key);
 		add_c_string(&in->sites, f->name);
 		str_add(&in->sites, ", ");
@@ -290,6 +311,8 @@ static void add_top(const struct instrumenting *in, struct str *top)
 {
 	str_add(top, OWN_MARKER);
 	str_add(top, probe_text);
+	if (in->tails.cnt)
+		str_add(top, tail_text);
 	if (in->constant_cnt)
 		str_add(top, constant_text);
 	if (in->labels.cnt) {

@@ -22,6 +22,12 @@ struct function_edit {
 	struct str at_return;		/* statements; the result is called vprof_ret_ */
 };
 
+/* A call after which a function in a circle of such calls has nothing left to do. */
+struct tail_call {
+	size_t function;
+	struct range call;
+};
+
 /* One unit on its way. */
 struct instrumenting {
 	const struct launcher_options *o;
@@ -34,6 +40,7 @@ struct instrumenting {
 	struct unit *unit;		/* functions are 1:1 those of parsed */
 	struct edits edits;
 	VEC(struct function_edit) bodies;	/* 1:1 as well */
+	VEC(struct tail_call) tails;
 	VEC(const char *) labels;	/* names of intervals, as in vprof_labels[] */
 	struct str sites;		/* initialisers of vprof_sites[] */
 	struct str pragmas, wrappers;	/* at the top and at the bottom of the unit */
@@ -65,6 +72,10 @@ void instrumenting_release(struct instrumenting *in);	/* also a _cleanup_ functi
 /* The parts of instrument_unit(). */
 void insert_intervals(struct instrumenting *in);	/* intervals.c */
 void insert_primitives(struct instrumenting *in);	/* sync.c */
+
+/* tail_calls.c: fills in->tails; and is the function among them? */
+void find_tail_calls(struct instrumenting *in);
+bool ends_in_circle(const struct instrumenting *in, size_t function);
 
 /* Shared by those two. */
 size_t label_number(struct instrumenting *in, const char *name);

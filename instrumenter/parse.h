@@ -106,6 +106,9 @@ struct ranges {
 };
 void parsed_returns(const struct parsed *p, size_t f, struct ranges *ret);
 
+/* The calls that functions.items[f] ends in. */
+void parsed_tails(const struct parsed *p, size_t f, struct ranges *ret);
+
 /* Calls visit for each statement inside the body of functions.items[f], in text order. */
 void parsed_statements(const struct parsed *p, size_t f,
 		       void (*visit)(const struct parsed_statement *s, void *arg), void *arg);

@@ -18,5 +18,13 @@ struct vprof_span vprof_in_constant(struct vprof_site *site)
 inline constexpr __attribute__((always_inline, no_instrument_function))
 void vprof_out_constant(struct vprof_span *span)
 {
-	__builtin_is_constant_evaluated() ? (void)0 : vprof_out(span);
+	__builtin_is_constant_evaluated() || !span->call ? (void)0 : vprof_out(span);
+}
+
+/* As in probe_tail.h. */
+inline constexpr __attribute__((always_inline, no_instrument_function))
+void vprof_tail_constant(struct vprof_span *span)
+{
+	vprof_out_constant(span);
+	span->call = 0;
 }
