@@ -38,6 +38,14 @@ EOF
 	echo 'int same_two(int x); int same_two(int x) { return x; }' > "two dirs/same.c"
 	printf 'int same_one(int), same_two(int);\nint main(void) { return same_one(1) - same_two(1); }\n' > same.c
 	printf '#include "main.c"\n#include "twice.c"\n' > unity.c
+	printf 'out/prog: main.o twice.o\n\t$(CC) -o $@ main.o twice.o\n%%.o: %%.c\n\t$(CC) -Iinc -MMD -c $< -o $@\n' > parallel.mk
+	cat > module.cc <<'EOF'
+export module twice;
+export int twice(int x) { return 2 * x; }
+EOF
+	printf 'import twice;\nint main() { return twice(4) - 8; }\n' > imports.cc
+	printf 'int main() { return 0; }\n' > one.cpp
+	cp one.cpp one.cxx && cp one.cpp one.C && cp one.cpp one.c++
 	cat > asm.S <<'EOF'
 #include "number.h"
 	.globl number
@@ -106,6 +114,18 @@ table() {
 	row probed '$CC -c same.c -o "two dirs/s a m e.o" && $CC "two dirs/s a m e.o" one/same.c "two dirs/same.c" -o out/prog'
 	row probed '$CC -Iinc asm-main.c asm.S -o out/prog'
 	row probed '$CC -Iinc -c asm-main.c asm.S && $CC asm-main.o asm.o -o out/prog'
+	row probed 'make -s -j4 -f parallel.mk CC="$CC"'
+	row probed '$CC -Iinc -c -o out/one.o main.c && $CC -Iinc -c -oout/two.o twice.c && ar rcs out/lib.a out/two.o && $CC out/one.o -Lout -l:lib.a -o out/prog'
+	row plain '$CC -Iinc main.c -x c - -o out/prog < twice.c'
+	row probed 'sh -c "$CC -Iinc -g3 -O1 main.c twice.c -o out/prog"'
+	row probed '$CC -Iinc -O2 -flto main.c twice.c -o out/prog'
+	row probed '$CC -Iinc -D_FORTIFY_SOURCE=2 -O2 -fstack-protector-strong -fcf-protection main.c twice.c -o out/prog'
+	row probed '$CC -Iinc -ffunction-sections -fdata-sections -Wl,--gc-sections main.c twice.c -o out/prog'
+	row probed '$CC -Iinc -fvisibility=hidden -Wl,--as-needed -Wl,-z,relro,-z,now -pie -fPIE main.c twice.c -o out/prog'
+	row probed '$CC -Iinc -fprofile-arcs -ftest-coverage -c twice.c -o out/t.o'
+	row probed '$CC -Iinc -pg main.c twice.c -o out/prog && out/prog && rm -f gmon.out'
+	row probed 'cp main.c "out/a b.c" && $CC -Iinc "out/a b.c" twice.c -o out/prog'
+	row probed 'cp main.c -- -dash.c; $CC -Iinc ./-dash.c twice.c -o out/prog'
 	row probed '$CC -Iinc -MD -MP -c main.c -o out/m.o'
 	row probed '$CC -Iinc -MMD -MF out/m.dep.d -MQ "a target" -c main.c'
 	row probed '$CC -Iinc -O2 -flto -c main.c twice.c && $CC -O2 -flto main.o twice.o -o out/prog'
@@ -159,6 +179,10 @@ clang_table() {
 	row plain '$CC -Iinc --target=aarch64-linux-gnu -c asm.S -fsyntax-only'
 	row plain '$CC -Iinc -emit-llvm -c twice.c -o out/t.bc'
 	row probed '$CC -Iinc -flto=thin -c twice.c -o out/t.o'
+	if command -v ld.lld > which; then
+		row probed '$CC -Iinc -O2 -flto=thin -c main.c twice.c && $CC -O2 -flto=thin -fuse-ld=lld main.o twice.o -o out/prog'
+		row probed '$CC -Iinc -O2 -flto -fuse-ld=lld main.c twice.c -o out/prog'
+	fi
 }
 
 # shellcheck disable=SC2016
@@ -167,17 +191,48 @@ cxx_table() {
 	row probed '$CC plus.cc'
 	row probed 'cp plus.cc plus.c && $CC -c plus.c'
 	row probed '$CC -x c++ -MMD -c plus.cc -o out/p.o'
+	row probed '$CC one.cpp && $CC one.cxx && $CC one.C && $CC one.c++'
+}
+
+# C++20 modules: g++ keeps them in a directory of the user's, clang in files; what is no plain unit is passed through.
+# shellcheck disable=SC2016
+modules_table() {
+	row probed '$CC -std=c++20 -fmodules-ts -c module.cc -o out/module.o && $CC -std=c++20 -fmodules-ts imports.cc out/module.o -o out/prog'
+}
+# shellcheck disable=SC2016
+clang_modules_table() {
+	row plain '$CC -std=c++20 --precompile -x c++-module module.cc -o out/twice.pcm && $CC -std=c++20 -fmodule-file=twice=out/twice.pcm -fsyntax-only imports.cc || rm -f out/twice.pcm'
 }
 
 compiler=gcc table
 compiler=gcc gcc_table
 compiler=g++ cxx_table
+compiler=g++ modules_table
 if command -v clang > which; then
 	compiler=clang table
 	compiler=clang clang_table
 	compiler=clang++ cxx_table
+	compiler=clang++ clang_modules_table
 else
 	echo "no clang: its cases are left out"
+fi
+if command -v ld.gold > which; then
+	# shellcheck disable=SC2016
+	compiler=gcc row probed '$CC -Iinc -fuse-ld=gold main.c twice.c -o out/prog'
+fi
+# Another C library.
+if command -v musl-gcc > which; then
+	# shellcheck disable=SC2016
+	compiler=musl-gcc row plain '$CC -Iinc main.c twice.c -o out/prog'
+fi
+# A ccache in front of the compiler, behind us.
+if command -v ccache > which; then
+	CCACHE_DIR=$work/ccache
+	export CCACHE_DIR
+	for _ in 1 2; do
+		# shellcheck disable=SC2016
+		compiler="ccache gcc" row probed '$CC -Iinc -c main.c -o out/m.o && $CC -Iinc -c twice.c && $CC out/m.o twice.o -o out/prog'
+	done
 fi
 # A compiler for another machine: never touched, also when it links.
 if command -v aarch64-linux-gnu-gcc > which; then
