@@ -256,7 +256,7 @@ size_t factors_select_after_work(const struct findings *f, const struct select_o
 				 uint32_t **ret_order);
 
 /* How many intervals more would tell whether x counts as above o->threshold; 0: it is known.  What has no
- * confidence interval is taken as it is: pairs, and with o->paper what is above by its contribution
+ * confidence interval is taken as it is: small pairs, and with o->paper what is above by its contribution
  * only.  Fewer than the minimum say nothing. */
 #define FINDINGS_INTERVALS_MIN 30
 uint64_t factor_intervals_needed(const struct findings *f, const struct factor *x,
