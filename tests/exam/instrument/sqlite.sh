@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# shellcheck shell=sh disable=SC2034 # read by lib.sh
+# shellcheck shell=sh disable=SC2034,SC2154 # read by lib.sh; here: instrument.sh
 # SQLite: one unit of 240,000 lines, and a test program that is compiled and linked by one command.
 source=sqlite3 release=3.40
 packages='tcl-dev libtool'
@@ -7,6 +7,8 @@ configure='./configure'
 build='make -j2 && make -j2 testfixture'
 suite_seconds=3600
 suite='./testfixture test/extraquick.test --verbose=1'
+recorded='./testfixture test/select1.test --verbose=1'
+conf=$here/instrument/sqlite.conf
 
 results() {
 	sed -n -e 's/^\([^ ]*\)\.\.\. Ok$/\1	ok/p' -e 's/^! \([^ ]*\) expected:.*/\1	failed/p' \

@@ -3,19 +3,18 @@
 #
 # unharmed.sh - the user's tree, byte for byte: vprof build is killed in the middle again and again, then
 # goes through; vprof iterate is killed, then goes through; make clean.  After each of these nothing is
-# changed, gone or new but what a plain build makes (and vprof.data, vprof.conf).
+# changed, gone or new but what a plain build and its tests make (and vprof.data, vprof.conf).
 #
 # A project's file sets iterated: what vprof iterate runs, and clean: how its build system cleans.
 
-# What a plain build makes or changes: the second column of plain.differences.  automake's .Tpo files
-# are there while the compiler runs: a plain make that is killed leaves them as well.
+# unharmed_count: paths that differ and should not.  automake's .Tpo files are there while the compiler
+# runs: a plain make that is killed leaves them as well.
 unharmed_count() {
 	listing "$dir/killed" >"$dir/killed.now"
 	differences "$dir/killed.before" "$dir/killed.now" |
 		awk -F'\t' 'NR == FNR { made[$1 " " $2] = 1; next }
 			($1 " " $2) in made || $2 ~ /\.Tpo( \(mode\))?$/ { next }
-			# a directory gets another time only, a file of the build may not be there yet
-			{ print }' "$dir/plain.differences" - >"$dir/killed.differences"
+			{ print }' "$dir/killed.made" - >"$dir/killed.differences"
 	sed 's/^/    /' "$dir/killed.differences" | head -n 5 >&2
 	wc -l <"$dir/killed.differences"
 }
@@ -33,16 +32,17 @@ killed_after() (
 	kill_leftovers "$dir/killed"
 )
 
-# kill_often SECONDS COMMAND...: what takes SECONDS, killed after 1/8, 2/8 ... 7/8 of them; how many
-# paths were found harmed, in all
+# kill_often SECONDS COMMAND...: what takes SECONDS is killed after an eighth of them, begun again and
+# killed again, seven times; how many paths were found harmed, in all
 kill_often() {
-	whole=$1
+	eighth=$(awk "BEGIN { print $1 / 8 }")
 	shift
 	harmed=0
-	for eighths in 1 2 3 4 5 6 7; do
-		killed_after "$(awk "BEGIN { print $whole * $eighths / 8 }")" "$@"
+	for time in 1 2 3 4 5 6 7; do
+		killed_after "$eighth" "$@"
 		harmed=$((harmed + $(unharmed_count)))
 	done
+	say "killed $time times" >&2
 	echo $harmed
 }
 
@@ -50,15 +50,15 @@ stage_unharmed() {
 	restore probed killed
 	listing "$dir/killed" >"$dir/killed.before"
 	rm -f "$dir/killed.times"
+	listing "$dir/plain" >"$dir/killed.now"
+	differences "$dir/plain.before" "$dir/killed.now" >"$dir/killed.made"
 	whole=$(awk '{ print $2 }' "$dir/times" | median)
-	# Each time from the beginning again: what was compiled before is not compiled once more.
-	# shellcheck disable=SC2016 # of sh -c
-	harmed=$(kill_often "$whole" sh -c 'eval "$0" >/dev/null 2>&1; exec "$@"' "$clean" \
-		"$vprof" build --functions all -- sh -c "$build")
+	harmed=$(kill_often "$whole" "$vprof" build --functions all -- sh -c "$build")
 	fact unharmed.build_killed "$harmed" paths 0 "$harmed == 0"
 	(cd "$dir/killed" && "$vprof" build --functions all -- sh -c "$build") >"$dir/killed.build" 2>&1 ||
 		die "$name: does not build after it was killed: $dir/killed.build"
-	fact unharmed.build "$(unharmed_count)" paths - 1
+	harmed=$(unharmed_count)
+	fact unharmed.build "$harmed" paths 0 "$harmed == 0"
 
 	(cd "$dir/killed" && timed "$dir/killed.time" "$vprof" iterate --max-runs 3 --ignore-status -- \
 		sh -c "$iterated") >"$dir/killed.iterate" 2>&1 ||
@@ -74,7 +74,7 @@ stage_unharmed() {
 	(cd "$dir/killed" && sh -c "$clean") >"$dir/killed.clean" 2>&1
 	rm -rf "$dir/killed/vprof.data"
 	restore plain cleaned
-	(cd "$dir/cleaned" && sh -c "$build" && sh -c "$clean") >"$dir/cleaned.out" 2>&1
+	(cd "$dir/cleaned" && sh -c "$build" && sh -c "$iterated" && sh -c "$clean") >"$dir/cleaned.out" 2>&1
 	listing "$dir/killed" | grep -v '\.Tpo' >"$dir/killed.now"
 	listing "$dir/cleaned" | sed "s|$dir/cleaned|$dir/killed|g" >"$dir/cleaned.now"
 	differences "$dir/cleaned.now" "$dir/killed.now" >"$dir/killed.differences"
