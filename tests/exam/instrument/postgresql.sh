@@ -9,7 +9,7 @@ suite_seconds=3600
 suite='make check'
 as_nobody=yes
 extra=rebuild logged=yes
-header_function=src/include/lib/ilist.h:dlist_push_tail
+header_function=src/include/utils/float.h:float8_mi
 
 results() {
 	sed -n 's/^\(test\|    \) *\([a-z0-9_]*\)  *\.\.\. \(ok\|FAILED\).*/\2	\3/p' | sed 's/FAILED$/failed/'

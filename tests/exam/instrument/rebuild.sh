@@ -3,13 +3,14 @@
 #
 # rebuild.sh - another plan compiles exactly the units that it must.
 #
-# The plan goes from one function to another one, to 20, to 100, back to 20, and to these with a small
-# inline function of a header.  What is compiled again shows in the objects (inode and time).  What has to
-# be is found without vprof: a unit holds a function if, after "gcc -E", there is its '{' on its line
-# of its file; units that hold one of the functions in which two plans differ have to be compiled.
+# The plan begins with every function, each by its name: nothing is to be done.  Then 1 function loses its
+# probe, 20 others, 100 others; then all get theirs back; at last a small inline function of a header loses
+# its own.  What is compiled again shows in the objects (inode and time).  What has to be is found
+# without vprof: a unit holds a function if, after "gcc -E", there is its '{' on its line of its file;
+# units that hold one of the functions in which two plans differ have to be compiled.
 #
 #	src/backend/access/heap/heapam.c:heap_insert	is in heapam.o and in no other
-#	src/include/lib/ilist.h:dlist_push_tail		is in 60 of them
+#	src/include/utils/float.h:float8_mi		is in 20 of them
 #
 # A project's file sets header_function, FILE:NAME, and logged, so that there are commands to preprocess.
 
@@ -34,10 +35,14 @@ compile_commands() {
 		}' "$dir/compiled"
 }
 
-# holders CANDIDATES: "OBJECT<tab>FILE:NAME" for each unit and each of the functions in it
+# holders: "OBJECT<tab>FILE:NAME" for each unit and each of the candidates in it
 holders() {
 	compile_commands >"$dir/commands"
 	[ -s "$dir/commands" ] || die "$name: no compilation was logged"
+	find "$dir/plain" -type l -name '*.[ch]' | while read -r link; do
+		real=$(realpath "$link")
+		echo "${link#"$dir/plain/"} ${real#"$dir/plain/"}"
+	done >"$dir/links"
 	while IFS='	' read -r directory object command; do
 		(cd "$directory" && eval "$command" 2>/dev/null) |
 			awk -v directory="$directory" -v root="$dir/plain/" -v object="$object" '
@@ -46,9 +51,12 @@ holders() {
 					path = directory "/" path
 				while (sub(/\/\.\//, "/", path)) ;
 				while (sub(/\/[^\/]*[^\/.][^\/]*\/\.\.\//, "/", path)) ;
-				return index(path, root) == 1 ? substr(path, length(root) + 1) : path
+				if (index(path, root) == 1)
+					path = substr(path, length(root) + 1)
+				return path in link ? link[path] : path
 			}
-			NR == FNR { wanted[$1 SUBSEP $2] = $3; next }
+			FILENAME ~ /links$/ { link[$1] = $2; next }
+			FILENAME ~ /candidates$/ { wanted[$1 SUBSEP $2] = $3; next }
 			/^# [0-9]+ "/ {
 				line = $2 - 1
 				given = $0
@@ -61,7 +69,7 @@ holders() {
 			{ line++ }
 			(file, line) in wanted && /\{/ {
 				print resolve(object) "\t" file ":" wanted[file, line]
-			}' "$1" -
+			}' "$dir/links" "$dir/candidates" -
 	done <"$dir/commands" | sort -u
 }
 
@@ -69,20 +77,19 @@ holders() {
 # alone on its line, and the name is used once in its file
 candidates() {
 	ask "SELECT file, line, name FROM function WHERE probed AND file LIKE '$dir/probed/%.c'
-		GROUP BY file, name HAVING count(*) = 1 ORDER BY key LIMIT 400" |
+		GROUP BY file, name HAVING count(*) = 1 ORDER BY key LIMIT 500" |
 		while IFS=, read -r file line function; do
 			[ "$(sed -n "${line}p" "$file")" != "{" ] ||
 				echo "${file#"$dir/probed/"} $line $function"
-		done | head -n 101
+		done | head -n 121
 	ask "SELECT file, line, name FROM function WHERE probed AND name = '${header_function#*:}'
 		AND file = '$dir/probed/${header_function%:*}'" | tr , ' ' | sed "s|^$dir/probed/||"
 }
 
-# plan FIRST COUNT [header]: the plan's file from the candidates
-plan() {
-	awk -v first="$1" -v cnt="$2" -v header="${3:-}" -v special="$header_function" '{ name = $1 ":" $3 }
-		name == special { if (header) print name; next }
-		NR >= first && NR < first + cnt { print name }' "$dir/candidates" | sort
+# all_but FIRST LAST: the names of all functions but the candidates from FIRST to LAST
+all_but() {
+	awk -v first="$1" -v last="$2" 'NR == FNR { if (FNR >= first && FNR <= last) left_out[$1 ":" $3] = 1; next }
+		!($0 in left_out)' "$dir/candidates" "$dir/plan.all"
 }
 
 objects() { (cd "$dir/probed" && find . -name '*.o' -printf '%P\t%i %T@\n' | sort); }
@@ -114,24 +121,22 @@ change() {
 stage_rebuild() {
 	candidates >"$dir/candidates"
 	cnt=$(wc -l <"$dir/candidates")
-	[ "$cnt" = 102 ] || die "$name: $cnt functions to choose from, not 102"
+	[ "$cnt" = 122 ] || die "$name: $cnt functions to choose from, not 122"
 	say "which unit holds what"
-	holders "$dir/candidates" >"$dir/holders"
+	holders >"$dir/holders"
 	nowhere=$(awk -F'\t' 'NR == FNR { held[$2] = 1; next } { split($0, w, " ") }
 		!((w[1] ":" w[3]) in held)' "$dir/holders" "$dir/candidates" | wc -l)
 	fact rebuild.nowhere "$nowhere" functions 0 "$nowhere == 0"
-	# From every function to one: everything is compiled.
-	plan 101 1 >"$dir/plan.old"
-	(cd "$dir/probed" && "$vprof" build --functions "$dir/plan.old") >"$dir/rebuild.base.out" 2>&1 ||
-		die "$name: rebuild failed: $dir/rebuild.base.out"
-	for step in 1 20 100 20_again header; do
+	ask "SELECT DISTINCT file || ':' || name FROM function WHERE probed" | sed "s|^$dir/probed/||" | sort >"$dir/plan.all"
+	cp "$dir/plan.all" "$dir/plan.old"
+	for step in same 1 20 100 121 header; do
 		case $step in
-		header)		plan 1 20 header >"$dir/plan.new" ;;
-		20_again)	plan 1 20 >"$dir/plan.new" ;;
-		*)		plan 1 "$step" >"$dir/plan.new" ;;
+		same|121)	cp "$dir/plan.all" "$dir/plan.new" ;;
+		1)		all_but 1 1 >"$dir/plan.new" ;;
+		20)		all_but 1 21 >"$dir/plan.new" ;;
+		100)		all_but 1 121 >"$dir/plan.new" ;;
+		header)		all_but 122 122 >"$dir/plan.new" ;;
 		esac
-		change "$step"
+		change $step
 	done
-	cp "$dir/plan.old" "$dir/plan.new"
-	change same
 }
