@@ -27,7 +27,7 @@ killed_after() (
 	setsid "$@" >"$dir/killed.out" 2>&1 </dev/null &
 	leader=$!
 	sleep "$seconds"
-	kill -KILL -- "-$leader" 2>/dev/null && echo "$seconds" >>"$dir/killed.times"
+	kill -s KILL -- "-$leader" 2>/dev/null && echo "$seconds" >>"$dir/killed.times"
 	wait "$leader" 2>/dev/null || true
 	kill_leftovers "$dir/killed"
 )
