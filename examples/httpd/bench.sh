@@ -14,7 +14,8 @@
 #	text	N / 500 for a text of 1.2 MB over 2, which mod_deflate compresses for each
 #
 # Each request has a connection of its own, as ab does it without -k, unless --keep-alive: then they
-# stay open.  Before and after, each of the three is fetched and compared with what it should be.
+# stay open, and each child has 64 workers: one that has none free closes a kept-alive connection
+# even if a request is on its way.  Before and after, each of the three is fetched and compared with what it should be.
 #
 # HTTPD (./httpd) is the server, in the tree where it was built, with its modules.  Prints one name and
 # one value a line: what ab says; and log_NAME_mean_us, log_NAME_sd_us of the access log's %D, the time
@@ -87,6 +88,8 @@ TypesConfig $(dirname "$server")/docs/conf/mime.types
 DocumentRoot $data/pages
 AddOutputFilterByType DEFLATE text/plain
 MaxKeepAliveRequests 0
+$([ -z "$keep_alive" ] || echo "ThreadsPerChild 64
+MaxRequestWorkers 384")
 LogFormat "%h %l %u %t \"%r\" %>s %b %D" timed
 CustomLog $data/access.log timed
 END

@@ -280,6 +280,7 @@ static void unlock_it(struct lock *l) { l->held = 0; }
 static void push(struct queue *q, void *task) { q->last = task; }
 static void *pop(struct queue *q) { return q->last; }
 static void pop_into(struct queue *q, void **task) { *task = q->last; if (*task) return; puts("none"); }
+static int try_into(struct queue *q, void **task) { if (!q->last) return 11; *task = q->last; return 0; }
 static struct lock copy(struct lock *l) { return *l; }
 int main(void)
 {
@@ -293,6 +294,9 @@ int main(void)
 	pop_into(&q, &t);
 	push(&q, 0);
 	pop_into(&q, &t);
+	try_into(&q, &t);
+	push(&q, (void *)7L);
+	try_into(&q, &t);
 	copy(&l);
 	return 0;
 }
@@ -308,17 +312,21 @@ locking
 2 ENQUEUE - 1 0
 none
 2 DEQUEUE - 2 0
+2 DEQUEUE - 3 0
+2 ENQUEUE - 1 7
+2 DEQUEUE - 3 7
 - acquire lock_it: in place
 - release unlock_it: in place
 - enqueue push: in place
 - dequeue pop: in place
 - dequeue pop_into: in place
+- dequeue try_into: in place
 - dequeue copy: the function's result is no number and no pointer
 EOF
 for cc in gcc clang; do
 	check "own primitives" $cc d.c -y 'acquire=lock_it(arg0->held)' -y 'release=unlock_it(arg0->held)' \
 		-y 'enqueue=push(queue=1, task=arg1)' -y 'dequeue=pop(queue=1, task=ret)' \
-		-y 'dequeue=pop_into(queue=2, task=*arg1)' -y 'dequeue=copy(queue=arg0, task=ret)'
+		-y 'dequeue=pop_into(queue=2, task=*arg1)' -y 'dequeue=try_into(queue=3, task=ret ? 0 : *arg1)' -y 'dequeue=copy(queue=arg0, task=ret)'
 done
 
 # --- a library's primitives: macros, pointers, inline functions -------------------------------------
