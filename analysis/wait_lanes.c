@@ -9,7 +9,8 @@
  *	born, dead	1 [0,10]   2 [5,20]   3 [12,30]   4 [25,40]
  *	lanes		1 and 3; 2 and 4
  *
- * Short-lived is who was made during the run, ended before it, and lived less than half of it.
+ * Short-lived is who was made during the run, ended before it, and lived less than half of it.  Of a
+ * thread that waits for work until the program is killed little is known, but not that it ended.
  */
 #include "analysis/wait_passes.h"
 
@@ -46,6 +47,7 @@ static void collect(const struct wait_world *w, lives *ret)
 	for (uint32_t n = 0; n < w->tl->threads.cnt; n++) {
 		const struct thread_line *line = &w->tl->threads.items[n];
 		const struct range *r = &line->segments;
+		const struct thread_name *known = run_thread(t, line->tid);
 		const struct creation *made;
 		struct life l = { .thread = n };
 
@@ -56,7 +58,7 @@ static void collect(const struct wait_world *w, lives *ret)
 		l.parent_tid = made->tid;
 		l.start_ns = w->tl->segments[r->first].start_ns;
 		l.end_ns = w->tl->segments[r->first + r->cnt - 1].end_ns;
-		if (made->tid != line->tid && made->time2_ns <= l.start_ns &&
+		if (!(known && known->open_end) && made->tid != line->tid && made->time2_ns <= l.start_ns &&
 		    l.end_ns < w->end_ns && l.end_ns - l.start_ns < half_ns)
 			VEC_ADD(ret, l);
 	}

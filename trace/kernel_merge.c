@@ -309,7 +309,7 @@ static void add_device(struct merge *m, uint64_t tid)
 	for (size_t i = 0; i < m->k->names.cnt; i++)
 		if (m->k->names.items[i].kind == kind && m->k->names.items[i].number == (uint32_t)tid)
 			name = arena_strdup(m->t->arena, m->k->names.items[i].name);
-	VEC_ADD(&m->t->threads, (struct thread_name){ tid, 0, name, kinds[kind] });
+	VEC_ADD(&m->t->threads, (struct thread_name){ tid, 0, name, kinds[kind], false });
 }
 
 /* A device is at work while somebody waits for it. */

@@ -86,7 +86,7 @@ static uint64_t add_thread(struct kernel_threads *x, uint32_t kernel_tid, uint32
 	uint64_t tid = new_tid(x, kernel_tid);
 
 	VEC_ADD(&x->t->threads, (struct thread_name){ tid, pid,
-		name && *name ? arena_strdup(x->t->arena, name) : NULL, KIND_THREAD });
+		name && *name ? arena_strdup(x->t->arena, name) : NULL, KIND_THREAD, false });
 	return tid;
 }
 

@@ -175,6 +175,7 @@ static int compare_threads(const void *pa, const void *pb)
 	BY(a->tid, b->tid);
 	BY(a->pid, b->pid);
 	BY(a->kind, b->kind);
+	BY(a->open_end, b->open_end);
 	return strcmp(a->name ? a->name : "", b->name ? b->name : "");
 }
 

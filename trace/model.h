@@ -139,6 +139,7 @@ struct thread_name {
 	uint64_t pid;			/* 0 if unknown */
 	const char *name;		/* may be NULL */
 	enum thread_kind kind;
+	bool open_end;			/* its end was not recorded: it may have waited on, unseen */
 };
 
 /* What the thread was last woken for turned out not to be there: it waits for the same again. */

@@ -92,10 +92,15 @@ static void name_threads(struct raw *r)
 
 static void add_threads(struct reading *rd)
 {
+	_cleanup_(freep) bool *stopped = xcalloc(rd->raw.threads.cnt + 1, sizeof(*stopped));
+
+	for (size_t i = 0; i < rd->raw.events.cnt; i++)
+		if (rd->raw.events.items[i].kind == EVENT_STOP)
+			stopped[rd->raw.events.items[i].thread] = true;
 	for (size_t i = 0; i < rd->raw.threads.cnt; i++) {
 		const struct raw_thread *t = &rd->raw.threads.items[i];
 
 		VEC_ADD(&rd->t->threads, (struct thread_name){ t->tid, t->pid, t->name,
-			KIND_THREAD });
+			KIND_THREAD, !stopped[i] });
 	}
 }

@@ -71,7 +71,7 @@ static const struct tuple_kind {
 	{ "creation", 4, 5, "creation TID TIME_NS TID2 TIME2_NS [TASK]", parse_creation },
 	{ "call", 2, 2, "call CALLER CALLEE", parse_call },
 	{ "work", 3, 3, "work SID NAME VALUE", parse_work },
-	{ "thread", 2, 3, "thread TID KIND [NAME]", parse_thread },
+	{ "thread", 2, 4, "thread TID KIND [NAME [open]]", parse_thread },
 	{ "false-wakeup", 2, 2, "false-wakeup TID TIME_NS", parse_false_wakeup },
 };
 
@@ -549,7 +549,10 @@ static int parse_thread(struct parser *p, const struct field *f, size_t cnt)
 		memcpy(kind, f[1].text, f[1].len);
 	if (r == 0 && !thread_kind_parse(kind, &t.kind))
 		r = expected(p, "thread, disk, nic or timer as KIND", &f[1]);
-	if (r == 0 && cnt == 3 && !field_is(&f[2], "-")) {
+	if (r == 0 && cnt == 4 && !field_is(&f[3], "open"))
+		r = expected(p, "open or nothing after NAME", &f[3]);
+	t.open_end = cnt == 4;
+	if (r == 0 && cnt >= 3 && !field_is(&f[2], "-")) {
 		uint32_t name;
 
 		r = field_name(p, &f[2], "a name as NAME", p->thread_names, &name);

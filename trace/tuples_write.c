@@ -266,21 +266,28 @@ static void write_rest(const struct writer *w)
 	}
 }
 
-/* Those of which there is more to say than a number. */
+/* Those of which there is more to say than a number.  When a thread ended only matters where it is
+ * known who made it; both arrays are in order of TID. */
 static void write_threads(const struct writer *w)
 {
+	size_t made = 0;
+
 	for (size_t i = 0; i < w->t->threads.cnt; i++) {
 		const struct thread_name *t = &w->t->threads.items[i];
-		bool named = t->name && *t->name;
+		bool named = t->name && *t->name, open;
 
-		if (!named && t->kind == KIND_THREAD)
+		while (made < w->t->creations.cnt && w->t->creations.items[made].tid2 < t->tid)
+			made++;
+		open = t->open_end && made < w->t->creations.cnt &&
+		       w->t->creations.items[made].tid2 == t->tid;
+		if (!named && t->kind == KIND_THREAD && !open)
 			continue;
 		fprintf(w->out, "thread %" PRIu64 " %s", t->tid, thread_kind_name(t->kind));
 		if (named) {
 			fputc(' ', w->out);
 			write_name(w->out, t->name);
 		}
-		fputc('\n', w->out);
+		fputs(!open ? "\n" : named ? " open\n" : " - open\n", w->out);
 	}
 	for (size_t i = 0; i < w->t->false_wakeups.cnt; i++)
 		fprintf(w->out, "false-wakeup %" PRIu64 " %" PRId64 "\n",

@@ -103,7 +103,8 @@ static void test_queue(void **state)
 		"segment 12 - 25 26 running\n"
 		"segment 12 1 26 60 running\n"
 		"creation 11 15 12 25\n"
-		"creation 11 17 12 26\n");
+		"creation 11 17 12 26\n"
+		"thread 12 thread - open\n");
 }
 
 /* A task is found by queue and task; a second dequeue of it finds nothing. */
@@ -117,7 +118,8 @@ static void test_queue_mismatch(void **state)
 			   { 3, EVENT_DEQUEUE, { 40, 500, 600 } }),
 		"vprof-tuples 1\n"
 		"segment 12 - 20 30 running\n"
-		"creation 11 10 12 30\n");
+		"creation 11 10 12 30\n"
+		"thread 12 thread - open\n");
 }
 
 /* A mutex inside a home-made lock: one wait, the latest waker. */
@@ -221,7 +223,8 @@ static void test_processes(void **state)
 		"segment 311 - 18 40 running\n"
 		"segment 311 3 40 60 running\n"
 		"creation 11 12 211 15\n"
-		"creation 11 15 211 15\n");
+		"creation 11 15 211 15\n"
+		"thread 211 thread - open\n");
 }
 
 /* Records were lost from 25 to 35: intervals that touch that are not used. */
@@ -320,7 +323,23 @@ static void test_threads(void **state)
 		"segment 4294967373 - 9 11 running\n"
 		"invocation 77 - work 5 7\n"
 		"invocation 4294967373 - work 9 11\n"
-		"creation 11 3 77 5\n");
+		"creation 11 3 77 5\n"
+		"thread 77 thread - open\n");
+}
+
+/* Thread 2 ended; nobody saw the end of 3. */
+static void test_open_end(void **state)
+{
+	(void)state;
+	assert_tuples(READ({ 1, EVENT_CREATE, { 5, 2 } }, { 1, EVENT_CREATE, { 6, 3 } },
+			   { 2, EVENT_PAUSE, { 10 } }, { 2, EVENT_STOP, { 20, 0, 0 } },
+			   { 3, EVENT_PAUSE, { 15 } }, { 1, EVENT_PAUSE, { 30 } }),
+		"vprof-tuples 1\n"
+		"segment 11 - 5 30 running\n"
+		"segment 12 - 10 20 running\n"
+		"creation 11 5 12 10\n"
+		"creation 11 6 13 15\n"
+		"thread 13 thread - open\n");
 }
 
 static void test_alias(void **state)
@@ -368,7 +387,8 @@ int main(void)
 		cmocka_unit_test(test_lock), cmocka_unit_test(test_taken_between),
 		cmocka_unit_test(test_waker_by_tid),
 		cmocka_unit_test(test_queue), cmocka_unit_test(test_queue_mismatch),
-		cmocka_unit_test(test_nested_waits), cmocka_unit_test(test_false_wakeup),
+		cmocka_unit_test(test_nested_waits), cmocka_unit_test(test_open_end),
+		cmocka_unit_test(test_false_wakeup),
 		cmocka_unit_test(test_nested_intervals), cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_losses), cmocka_unit_test(test_invocations),

@@ -471,7 +471,7 @@ static void test_critical_path(void **state)
 	double sum = 0;
 
 	(void)state;
-	VEC_ADD(&t->threads, (struct thread_name){ 12, 1, "flusher", KIND_THREAD });
+	VEC_ADD(&t->threads, (struct thread_name){ 12, 1, "flusher", KIND_THREAD, false });
 	sample_pieces(&e);
 	in.paths = &e;
 	in.path_cnt = 1;

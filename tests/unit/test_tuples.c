@@ -52,6 +52,7 @@ static const struct {
 	{ HEADER "creation 1 5 2\n", "t:2: expected more fields" },
 	{ HEADER "thread 5 fridge\n", "t:2: expected thread, disk, nic or timer as KIND" },
 	{ HEADER "thread 5 disk-of-a-long-name\n", "t:2: expected thread, disk, nic or timer as KIND" },
+	{ HEADER "thread 5 disk sda closed\n", "t:2: expected open or nothing after NAME" },
 	{ HEADER "thread x disk\n", "t:2: expected a number as TID" },
 	{ HEADER "false-wakeup 5 -\n", "t:2: expected whole nanoseconds as TIME_NS" },
 	{ HEADER "work 1 rows many\n", "t:2: expected a whole number as VALUE" },
