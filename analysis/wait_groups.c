@@ -14,6 +14,7 @@
 
 #include <ctype.h>
 #include <stdlib.h>
+#include "base/map.h"
 #include "base/banned.h"
 
 #define ALIKE_ABOVE 0.45
@@ -133,22 +134,64 @@ static uint32_t first_of(const struct grouping *g, uint32_t i)
 	return i;
 }
 
+/* What is the same for threads that wait in the very same places equally often. */
+static uint64_t fingerprint(const struct grouping *g, const struct histogram *h)
+{
+	uint64_t hash = 0, common = 0;
+
+	for (size_t i = 0; i < h->bin_cnt; i++)
+		for (uint64_t a = g->bins.items[h->first + i].cnt; a; ) {
+			uint64_t rest = common % a;
+
+			common = a;
+			a = rest;
+		}
+	for (size_t i = 0; i < h->bin_cnt; i++) {
+		hash = hash_u64(hash, g->bins.items[h->first + i].key);
+		hash = hash_u64(hash, g->bins.items[h->first + i].cnt / common);
+	}
+	return hash;
+}
+
+static void join_if_alike(struct grouping *g, uint32_t i, uint32_t j)
+{
+	uint32_t x = first_of(g, i), y = first_of(g, j);
+
+	if (x != y && names_agree(g->all.items[i].name, g->all.items[j].name) &&
+	    alike(g, &g->all.items[i], &g->all.items[j]))
+		g->parent[x > y ? x : y] = x > y ? y : x;
+}
+
+/* Thousands of threads are mostly copies of a few: only those that differ are compared in pairs. */
+static void join_all(struct grouping *g)
+{
+	_cleanup_(map_freep) struct map *seen = map_new();	/* fingerprint -> the first, plus one */
+	VEC(uint32_t) different = { NULL, 0, 0 };
+
+	for (uint32_t i = 0; i < g->all.cnt; i++) {
+		uint64_t *first = map_slot(seen, fingerprint(g, &g->all.items[i]));
+
+		g->parent[i] = i;
+		if (*first)
+			join_if_alike(g, i, (uint32_t)(*first - 1));
+		else
+			*first = (uint64_t)i + 1;
+		if (g->parent[i] == i)
+			VEC_ADD(&different, i);
+	}
+	for (size_t i = 0; i < different.cnt; i++)
+		for (size_t j = 0; j < i; j++)
+			join_if_alike(g, different.items[i], different.items[j]);
+	VEC_RELEASE(&different);
+}
+
 void wait_groups(struct wait_world *w)
 {
 	struct grouping g = { .w = w };
 
 	collect(&g);
 	g.parent = xcalloc(g.all.cnt + 1, sizeof(*g.parent));
-	for (uint32_t i = 0; i < g.all.cnt; i++) {
-		g.parent[i] = i;
-		for (uint32_t j = 0; j < i; j++) {
-			uint32_t x = first_of(&g, i), y = first_of(&g, j);
-
-			if (x != y && names_agree(g.all.items[i].name, g.all.items[j].name) &&
-			    alike(&g, &g.all.items[i], &g.all.items[j]))
-				g.parent[x > y ? x : y] = x > y ? y : x;
-		}
-	}
+	join_all(&g);
 	for (uint32_t i = 0; i < g.all.cnt; i++)
 		w->actors.items[g.all.items[i].actor].group = g.all.items[first_of(&g, i)].actor;
 	VEC_RELEASE(&g.bins);

@@ -110,6 +110,17 @@ static const struct wait_edge *most_excess(const struct wait_graph *g)
 	return best && edge_excess(g, best) > 0 ? best : NULL;
 }
 
+/* What slow intervals wait for nobody who is known, more than typical ones. */
+static double unknown_excess(const struct wait_graph *g)
+{
+	double sum_ns = 0;
+
+	for (size_t i = 0; i < g->edges.cnt; i++)
+		if (is_unknown(g, g->edges.items[i].to))
+			sum_ns += edge_excess(g, &g->edges.items[i]);
+	return sum_ns;
+}
+
 /* ", which sleeps in flush": a wait without a known waker is no way out, but an answer. */
 static void add_end(struct str *to, const struct wait_graph *g, uint32_t vertex)
 {
@@ -123,10 +134,11 @@ static void add_end(struct str *to, const struct wait_graph *g, uint32_t vertex)
 		if (v->kind == VERTEX_TIMER || (e->stacks.cnt && e->stacks.items[0].state == STATE_SLEEP))
 			str_add(to, ", which itself sleeps");
 		else
-			str_add(to, ", which itself waits, nobody knows for whom");
+			str_add(to, ", which itself waits");
 		if (e->stacks.cnt && e->stacks.items[0].waiter_cnt)
 			str_addf(to, " in %s", e->stacks.items[0].waiter[e->stacks.items[0].waiter_cnt - 1]);
-		str_addc(to, '.');
+		str_add(to, is_unknown(g, e->to) && e->stacks.cnt &&
+			e->stacks.items[0].state != STATE_SLEEP ? " for nobody who is known." : ".");
 		return;
 	}
 	str_add(to, ", which waits for nobody: its own work is the limit.");
@@ -150,6 +162,9 @@ static void add_comparison(struct str *to, const struct style *s, const struct w
 		 text_ns(b, per_interval(e->typical_ns, &g->typical), s->utf8));
 	add_where(to, e);
 	str_add(to, ". ");
+	if (unknown_excess(g) > edge_excess(g, e))
+		str_addf(to, "But %s more of its waiting is for nobody who is known. ",
+			 text_ns(a, unknown_excess(g), s->utf8));
 }
 
 static void print_wait_answer(const struct style *s, const struct wait_graph *g)

@@ -7,7 +7,7 @@
 #include "base/banned.h"
 #include "report/wait_labels.h"
 
-/* "thread 12", "thread 12 and 7 like it", "disk 9", "unknown" */
+/* "thread 12", "thread 12 and 7 more", "disk 9", "unknown" */
 static void add_number(struct str *to, const struct wait_vertex *v)
 {
 	if (v->id == VERTEX_ID_NONE) {
@@ -17,7 +17,7 @@ static void add_number(struct str *to, const struct wait_vertex *v)
 	str_addf(to, "%s %" PRIu64, v->kind == VERTEX_GROUP || v->kind == VERTEX_UNKNOWN ? "thread"
 								: vertex_kind_name(v->kind), v->id);
 	if (v->kind == VERTEX_GROUP)
-		str_addf(to, " and %" PRIu32 " like it", v->alike - 1);
+		str_addf(to, " and %" PRIu32 " more", v->alike - 1);
 }
 
 void add_vertex_name(struct str *to, const struct wait_vertex *v)
@@ -32,7 +32,7 @@ void add_vertex_label(struct str *to, const struct wait_vertex *v)
 {
 	add_vertex_name(to, v);
 	if (v->name && v->kind == VERTEX_GROUP)
-		str_addf(to, " (%" PRIu32 " threads)", v->alike);
+		str_addf(to, " (%" PRIu64 " +%" PRIu32 ")", v->id, v->alike - 1);
 	else if (v->name && v->members.cnt > 1)
 		str_addf(to, " (%zu short-lived)", v->members.cnt);
 	else if (v->name && v->kind == VERTEX_THREAD)

@@ -7,7 +7,7 @@
 
 #include "report/whole_run.h"
 
-/* "flusher (12)", "worker-* (8)", "thread 12", "disk sda", "unknown" */
+/* "flusher (12)", "worker-* (20 +7)", "thread 12", "sda", "unknown" */
 void add_vertex_label(struct str *to, const struct wait_vertex *v);
 
 /* The same, shorter, for a sentence: without numbers where there is a name. */

@@ -116,13 +116,13 @@ invocation 2 - get 0 90
 END
 expect 0 "$VPROF" import --from tuples alike.tuples -o alike
 expect 0 "$VPROF" show wait-graph
-says '▶ The knot: thread 1 and 1 like it wait for each other 40 % of the run, in get (lock).'
+says '▶ The knot: thread 1 and 1 more wait for each other 40 % of the run, in get (lock).'
 expect 0 "$VPROF" show wait-graph --group none
 says '▶ The knot: thread 1 and thread 2 wait for each other; thread 1 for thread 2 67 % of the run'
 expect 0 "$VPROF" show wait-graph --format json
 says '"kind": "group"'
 expect 0 "$VPROF" show wait-graph --group none --slow
-says "▶ In a slow 'req' thread 1 waits for thread 2 60 ns, in a typical one 0 ns, in get (lock)."
+says "▶ In a slow 'req' thread 1 waits for thread 2 60 ns, in a typical one 0 ns, in get (lock)." 'waits for thread 2 60 ns'
 says '1 slow interval, on average 70 ns, against 2 typical, 10 ns'
 expect 0 "$VPROF" show wait-graph --group none --slow --format csv
 lines '1,,2,,60,60,0,1,1'
