@@ -6,6 +6,7 @@
 # whether the objects made carry probes.
 set -u
 : "${srcdir:=.}"
+unset MAKEFLAGS MAKELEVEL MFLAGS	# of the make that runs the tests: its job server is not ours
 launch=$PWD/tests/instrument/launch
 runtime=$PWD
 source=$(cd "$srcdir" && pwd)
