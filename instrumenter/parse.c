@@ -357,11 +357,13 @@ static void find_error(struct parsed *p, const struct parse_input *in)
 
 struct parsed *parse_text(const struct parse_input *in)
 {
-	_cleanup_(parsed_freep) struct parsed *p = xcalloc(1, sizeof(*p));
-	struct walk w = {
-		.p = p, .in = in, .function = NO_FUNCTION, .awaited = clang_getNullCursor(),
-	};
+	_cleanup_(parsed_freep) struct parsed *p = NULL;
+	struct walk w = { .in = in, .function = NO_FUNCTION };
 
+	if (!clang_calls_load(NULL))
+		return NULL;
+	w.p = p = xcalloc(1, sizeof(*p));
+	w.awaited = clang_getNullCursor();
 	p->arena = arena_new();
 	p->private = clang_parse(in);
 	if (!p->private)

@@ -34,7 +34,10 @@ static const char *standard_option(const struct parse_input *in)
 	return wanted;
 }
 
-/* The text as dialect.c shows it, and what it includes. */
+/*
+ * The text as dialect.c shows it, and what it includes.  Incomplete: as if more were to come, so that templates
+ * are not instantiated in the end; what we want to know is in their patterns.
+ */
 static int parse_view(const struct parse_input *in, CXIndex index, const char *const *args, int arg_cnt,
 		      CXTranslationUnit *ret)
 {
@@ -46,7 +49,7 @@ static int parse_view(const struct parse_input *in, CXIndex index, const char *c
 	};
 
 	return clang_parseTranslationUnit2(index, in->path, args, arg_cnt, files, ARRAY_SIZE(files),
-					   CXTranslationUnit_KeepGoing, ret);
+					   CXTranslationUnit_KeepGoing | CXTranslationUnit_Incomplete, ret);
 }
 
 struct parsed_private *clang_parse(const struct parse_input *in)
@@ -74,7 +77,9 @@ struct parsed_private *clang_parse(const struct parse_input *in)
 
 char *parser_version(void)
 {
-	return clang_heap_text(clang_getClangVersion());
+	const char *why;
+
+	return clang_calls_load(&why) ? clang_heap_text(clang_getClangVersion()) : xstrdup(why);
 }
 
 void clang_parse_free(struct parsed_private *p)

@@ -8,6 +8,7 @@
 #define INSTRUMENTER_PARSE_CLANG_H
 
 #include <clang-c/Index.h>
+#include "instrumenter/clang_calls.h"
 #include "instrumenter/parse.h"
 
 struct parsed_private {
