@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/banned.h"
 #include "base/cleanup.h"
@@ -21,6 +22,7 @@
 #include "base/str.h"
 #include "instrumenter/compile_unit.h"
 #include "instrumenter/instrument.h"
+#include "instrumenter/known.h"
 #include "instrumenter/preprocess.h"
 #include "instrumenter/product.h"
 
@@ -43,6 +45,8 @@ struct unit_job {
 	char *object;			/* the file to be made */
 	char *text_path;		/* of the preprocessed, then edited text */
 	struct unit *unit;
+	struct unit *before;		/* the record of the last compile; NULL */
+	uint64_t since_ns;		/* when this one began */
 	struct product product;
 	struct str messages;		/* about the unit's text as we see it */
 	bool has_constants, no_constants;	/* probes in constexpr functions: there are; are not to be */
@@ -85,6 +89,17 @@ static struct unit *new_unit(const struct command *c, size_t i)
 	return u;
 }
 
+/* What was found out about the unit the last time is true; how it is compiled is said by now. */
+static void go_by_record(struct unit_job *j)
+{
+	struct unit *u = TAKE_PTR(j->before);
+
+	record_command(u, &j->c->words);
+	u->product = NULL;
+	unit_free(j->unit);
+	j->unit = u;
+}
+
 static void give_up(struct unit_job *j, const char *why)
 {
 	if (!j->unit->untouched)
@@ -122,21 +137,14 @@ static bool wants_prototype(const char *name, void *arg)
 
 /* Parses and edits.  False: the unit is to be compiled as it is, because nothing is to be
  * inserted or because of what unit->untouched says. */
-static bool edit_text(struct unit_job *j, const char *text, size_t len, struct str *ret)
+static bool parse_and_edit(struct unit_job *j, struct instrumenting *in, struct str *ret)
 {
-	_cleanup_(lines_freep) struct lines *lines = lines_new(text, len, j->unit->directory,
-								j->o->include_dir);
 	struct parse_input input = {
-		.path = j->text_path, .text = text, .len = len, .lines = lines,
-		.language = j->c->sources.items[j->source].language, .standard = j->c->standard,
+		.path = j->text_path, .text = in->text, .len = in->len, .lines = in->lines,
+		.language = in->language, .standard = in->standard,
 		.wants_prototype = wants_prototype, .arg = (void *)(uintptr_t)j->o->sync,
 	};
 	_cleanup_(parsed_freep) struct parsed *parsed = parse_text(&input);
-	_cleanup_(instrumenting_release) struct instrumenting in = {
-		.o = j->o, .text = text, .len = len, .language = input.language,
-		.standard = input.standard, .lines = lines, .parsed = parsed, .unit = j->unit,
-		.no_constants = j->no_constants,
-	};
 	bool edited;
 
 	if (!parsed) {
@@ -144,13 +152,40 @@ static bool edit_text(struct unit_job *j, const char *text, size_t len, struct s
 		return false;
 	}
 	if (parsed->error) {
-		struct position at = lines_at(lines, parsed->error_offset);
+		struct position at = lines_at(in->lines, parsed->error_offset);
 
 		j->unit->misread = arena_printf(j->unit->arena, "%s:%u: %s", at.file, at.line,
 						parsed->error);
 	}
-	scan_unit(&in);
-	edited = instrument_unit(&in, ret);
+	in->parsed = parsed;
+	scan_unit(in);
+	edited = instrument_unit(in, ret);
+	in->parsed = NULL;
+	return edited;
+}
+
+static bool edit_text(struct unit_job *j, const char *text, size_t len, struct str *ret)
+{
+	_cleanup_(lines_freep) struct lines *lines = lines_new(text, len, j->unit->directory,
+								j->o->include_dir);
+	_cleanup_(instrumenting_release) struct instrumenting in = {
+		.o = j->o, .text = text, .len = len,
+		.language = j->c->sources.items[j->source].language, .standard = j->c->standard,
+		.lines = lines, .no_constants = j->no_constants,
+	};
+	uint64_t hash = known_text_hash(text, len, in.language, in.standard);
+	bool edited;
+
+	if (known_text(j->before, hash, j->o)) {
+		go_by_record(j);
+		in.unit = j->unit;
+		edited = instrument_known(&in, ret);
+	} else {
+		in.unit = j->unit;
+		edited = parse_and_edit(j, &in, ret);
+		if (!j->unit->untouched)
+			known_note(&in, hash, j->since_ns);
+	}
 	j->has_constants = in.constant_cnt != 0;
 	return edited;
 }
@@ -255,8 +290,12 @@ static int compile_job(struct unit_job *j)
 	char *const saved[] = { getenv("DEPENDENCIES_OUTPUT"), getenv("SUNPRO_DEPENDENCIES") };
 	_cleanup_(freep) char *gcc_deps = saved[0] ? xstrdup(saved[0]) : NULL;
 	_cleanup_(freep) char *sun_deps = saved[1] ? xstrdup(saved[1]) : NULL;
-	bool done = !j->c->untouchable && compile_instrumented(j);
+	bool plain = !j->c->untouchable && known_plain(j->before, j->unit, j->o);
+	bool done = !j->c->untouchable && !plain && compile_instrumented(j);
 	int status = done ? say_messages(j) : 0;
+
+	if (plain)
+		go_by_record(j);
 
 	if (j->c->untouchable)
 		give_up(j, j->c->untouchable);
@@ -286,6 +325,14 @@ static void say_trouble(const struct unit *u)
 	(void)!write(STDERR_FILENO, str_cstr(&s), s.len);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 /* Compiles source i to object (in the user's terms a path relative to here). */
 int compile_unit(const struct launcher_options *o, const struct command *c, size_t i,
 		 const char *object, struct unit **ret)
@@ -297,7 +344,10 @@ int compile_unit(const struct launcher_options *o, const struct command *c, size
 
 	j.text_path = unit_path(o->build_dir, j.unit->object,
 				c->sources.items[i].language == LANG_CXX ? ".ii" : ".i");
+	j.before = unit_find(o->build_dir, j.unit->object);
+	j.since_ns = now_ns();
 	status = compile_job(&j);
+	unit_free(j.before);
 	if (o->verbose && status == 0)
 		say_trouble(j.unit);
 	str_release(&j.messages);

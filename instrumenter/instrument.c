@@ -51,16 +51,10 @@ uint64_t instrument_version(void)
 	return hash_u64(hash_str(hash_str(hash_str(0, probe_text), constant_text), tail_text), FORM_VERSION);
 }
 
-bool instrument_unit(struct instrumenting *in, struct str *ret)
+static bool make_text(struct instrumenting *in, struct str *ret)
 {
 	_cleanup_(str_release) struct str top = STR_INIT;
 
-	for (size_t i = 0; i < in->unit->functions.cnt; i++)
-		VEC_EXTEND(&in->bodies);
-	find_tail_calls(in);
-	insert_probes(in);
-	insert_intervals(in);
-	insert_primitives(in);
 	if (!in->site_cnt && !in->event_cnt && !in->pragmas.len)
 		return false;
 	insert_bodies(in);
@@ -71,6 +65,32 @@ bool instrument_unit(struct instrumenting *in, struct str *ret)
 		str_addf(ret, "\n" OWN_MARKER "%s%s%s", in->language == LANG_CXX ? "extern \"C\" {\n" : "",
 			 str_cstr(&in->wrappers), in->language == LANG_CXX ? "}\n" : "");
 	return true;
+}
+
+bool instrument_unit(struct instrumenting *in, struct str *ret)
+{
+	for (size_t i = 0; i < in->unit->functions.cnt; i++) {
+		VEC_EXTEND(&in->bodies);
+		in->unit->functions.items[i].body = in->parsed->functions.items[i].body;
+		in->unit->functions.items[i].may_be_constant = may_be_constant(in, i);
+	}
+	find_tail_calls(in);
+	insert_probes(in);
+	insert_intervals(in);
+	insert_primitives(in);
+	return make_text(in, ret);
+}
+
+bool instrument_known(struct instrumenting *in, struct str *ret)
+{
+	for (size_t i = 0; i < in->unit->functions.cnt; i++) {
+		VEC_EXTEND(&in->bodies);
+		in->unit->functions.items[i].probed = false;
+	}
+	insert_probes(in);
+	str_add(&in->pragmas, in->unit->known.pragmas);
+	str_add(&in->wrappers, in->unit->known.wrappers);
+	return make_text(in, ret);
 }
 
 void instrumenting_release(struct instrumenting *in)
@@ -126,7 +146,7 @@ static void insert_probes(struct instrumenting *in)
 
 		if (f->skipped || !in->o->plan || plan_level_of(in->o->plan, f->key) == PLAN_OFF)
 			continue;
-		bool constant = may_be_constant(in, i), tail = ends_in_circle(in, i);
+		bool constant = f->may_be_constant, tail = ends_in_circle(in, i);
 
 		in->constant_cnt += constant;
 		str_addf(&in->bodies.items[i].span,
@@ -297,7 +317,7 @@ static void insert_bodies(struct instrumenting *in)
 {
 	for (size_t f = 0; f < in->bodies.cnt; f++) {
 		const struct function_edit *e = &in->bodies.items[f];
-		size_t at = in->parsed->functions.items[f].body + 1;
+		size_t at = in->unit->functions.items[f].body + 1;
 
 		if (e->at_return.len)
 			rewrite_returns(in, f);

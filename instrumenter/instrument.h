@@ -65,6 +65,12 @@ const char *why_no_event(const struct instrumenting *in, size_t function);
  * the same, the object need not be compiled again. */
 uint64_t probe_set_of(const struct unit *u, const struct launcher_options *o);
 
+/* The identity of what decides about insertions beside the plan, and of the program that scans. */
+uint64_t settings_of(const struct launcher_options *o);
+
+/* The edited text of a unit whose record says all (known.h); in->parsed is not used. */
+bool instrument_known(struct instrumenting *in, struct str *ret);
+
 /* Makes the edited text.  False: nothing is to be inserted, compile the unit as it is. */
 bool instrument_unit(struct instrumenting *in, struct str *ret);
 void instrumenting_release(struct instrumenting *in);	/* also a _cleanup_ function */

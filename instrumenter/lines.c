@@ -209,3 +209,13 @@ size_t lines_top(const struct lines *l)
 {
 	return l->top;
 }
+
+size_t lines_file_cnt(const struct lines *l)
+{
+	return l->files.cnt;
+}
+
+const char *lines_file(const struct lines *l, size_t i)
+{
+	return l->files.items[i].path;
+}

@@ -30,6 +30,10 @@ DEFINE_CLEANUP(struct lines *, lines_free);
 /* position.file lives as long as l. */
 struct position lines_at(const struct lines *l, size_t offset);
 
+/* The files that the markers name, real paths as in position.file. */
+size_t lines_file_cnt(const struct lines *l);
+const char *lines_file(const struct lines *l, size_t i);
+
 /* Where text of our own may be put so that everything else keeps its place: after the first
  * markers, which name the unit to the compiler (its debug information takes them from there). */
 size_t lines_top(const struct lines *l);

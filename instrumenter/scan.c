@@ -25,6 +25,8 @@
 #include "instrumenter/directives.h"
 #include "instrumenter/instrument.h"
 
+#define SCAN_VERSION 1		/* to be raised when what a scan finds in the same text changes */
+
 static bool is_name_char(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
@@ -297,6 +299,34 @@ static uint64_t hash_directives(uint64_t h, const struct unit *u, const struct l
 	return h;
 }
 
+static uint64_t hash_sync(uint64_t h, const struct launcher_options *o)
+{
+	for (size_t i = 0; i < o->sync->cnt; i++) {
+		const struct primitive *p = &o->sync->items[i];
+
+		h = hash_u64(h, p->role);
+		h = hash_str(h, p->name);
+		h = hash_str(h, p->object ? p->object : "");
+		h = hash_str(h, p->task ? p->task : "");
+	}
+	return h;
+}
+
+uint64_t settings_of(const struct launcher_options *o)
+{
+	_cleanup_(directives_release) struct directives all = { .list = { NULL, 0, 0 } };
+	uint64_t h = hash_u64(instrument_version(), SCAN_VERSION);
+
+	directives_collect(o, &all);
+	for (size_t i = 0; i < all.list.cnt; i++) {
+		const struct directive *d = &all.list.items[i];
+
+		h = hash_location(hash_u64(h, d->kind), d->location);
+		h = hash_str(hash_str(h, d->interval->name), d->interval->key ? d->interval->key : "");
+	}
+	return hash_sync(h, o);
+}
+
 uint64_t probe_set_of(const struct unit *u, const struct launcher_options *o)
 {
 	uint64_t h = instrument_version();
@@ -309,13 +339,5 @@ uint64_t probe_set_of(const struct unit *u, const struct launcher_options *o)
 	}
 	h = hash_directives(h, u, o);
 	/* Which primitives a unit uses is not in its record: a change of the list concerns all. */
-	for (size_t i = 0; i < o->sync->cnt; i++) {
-		const struct primitive *p = &o->sync->items[i];
-
-		h = hash_u64(h, p->role);
-		h = hash_str(h, p->name);
-		h = hash_str(h, p->object ? p->object : "");
-		h = hash_str(h, p->task ? p->task : "");
-	}
-	return h;
+	return hash_sync(h, o);
 }

@@ -28,6 +28,8 @@ struct scan_function {
 					 * "virtual Base::method(int)", Base the topmost class that has it,
 					 * and address_taken is set: calls through it look the same */
 	const char *skipped;		/* NULL, or why it cannot take a probe: "naked", "constexpr", ... */
+	size_t body;			/* offset of its '{' in the preprocessed text; 0: not known */
+	bool may_be_constant;		/* the compiler may compute it */
 };
 
 /* What the VPROF_ macros call: such calls are recorded, although no unit defines it. */
@@ -51,6 +53,20 @@ struct scan_place {			/* a directive of vprof.conf that concerns this unit */
 	const char *problem;		/* NULL: in place; else why nothing could be inserted */
 };
 
+struct scan_input {			/* a file that the text was made of, or the compiler */
+	const char *path;
+	uint64_t ns, bytes;		/* its modification time and size */
+};
+
+/* For the next compile of the unit: known.h. */
+struct scan_known {
+	uint64_t text;			/* hash of the preprocessed text; 0: nothing is known */
+	uint64_t settings;		/* of vprof.conf and the tables of primitives, then */
+	bool has_events;
+	const char *pragmas, *wrappers;	/* what redirects primitives, "" */
+	VEC(struct scan_input) inputs;	/* empty: not known */
+};
+
 struct unit {
 	struct arena *arena;
 	const char *object, *source, *directory;	/* absolute */
@@ -65,6 +81,7 @@ struct unit {
 	VEC(struct scan_function) functions;
 	VEC(struct scan_call) calls;
 	VEC(const char *) address_taken;	/* names of functions whose address is taken here */
+	struct scan_known known;
 	VEC(struct scan_place) places;	/* a LOC in no unit's list matches nothing in the build */
 };
 
@@ -77,6 +94,9 @@ DEFINE_CLEANUP(struct unit *, unit_free);
 char *unit_path(const char *build_dir, const char *object, const char *suffix);
 
 int unit_write(const char *build_dir, const struct unit *u, struct diag *reterr);
+
+/* The record of one object; NULL if there is none that is whole. */
+struct unit *unit_find(const char *build_dir, const char *object);
 
 typedef VEC(struct unit *) units;
 /* Every *.scan in build_dir, in order of object path. */

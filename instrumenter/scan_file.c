@@ -2,7 +2,7 @@
 /*
  * scan_file.c - the scan record of a unit as a JSON file.
  *
- *	{"format": "vprof-scan 1", "object": "/src/a.o", "source": "/src/a.c", ...,
+ *	{"format": "vprof-scan 2", "object": "/src/a.o", "source": "/src/a.c", ...,
  *	 "functions": [{"name": "f", "file": "/src/a.c", "line": 3, "flags": "sp", ...}],
  *	 "calls": [{"caller": 0, "callee": "g", "file": "/src/a.c", "line": 4}], ...}
  *
@@ -19,7 +19,7 @@
 #include "base/str.h"
 #include "instrumenter/scan.h"
 
-static const char scan_format[] = "vprof-scan 1";
+static const char scan_format[] = "vprof-scan 2";
 
 #define NAME_LIMIT 200			/* of a file name, below the 255 of every file system */
 
@@ -29,6 +29,7 @@ struct unit *unit_new(void)
 
 	u->arena = arena_new();
 	u->object = u->source = u->directory = "";
+	u->known.pragmas = u->known.wrappers = "";
 	u->argv = ARENA_NEW(u->arena, const char *, 1);
 	u->environment = ARENA_NEW(u->arena, const char *, 1);
 	return u;
@@ -42,6 +43,7 @@ void unit_free(struct unit *u)
 	VEC_RELEASE(&u->calls);
 	VEC_RELEASE(&u->address_taken);
 	VEC_RELEASE(&u->places);
+	VEC_RELEASE(&u->known.inputs);
 	arena_free(u->arena);
 	free(u);
 }
@@ -110,6 +112,7 @@ static const struct {
 	{ 'r', offsetof(struct scan_function, releases) },
 	{ 'p', offsetof(struct scan_function, probed) },
 	{ 'n', offsetof(struct scan_function, no_return) },
+	{ 'c', offsetof(struct scan_function, may_be_constant) },
 };
 
 static json_t *function_value(const struct scan_function *f)
@@ -127,6 +130,7 @@ static json_t *function_value(const struct scan_function *f)
 	json_object_set_new(o, "end_line", json_integer(f->end_line));
 	put_hex(o, "key", f->key);
 	put_text(o, "flags", flags);
+	put_hex(o, "body", f->body);
 	put_text(o, "type", f->type);
 	put_text(o, "skipped", f->skipped);
 	return o;
@@ -158,6 +162,29 @@ static json_t *place_value(const struct scan_place *p)
 	return o;
 }
 
+/* Not written if a byte of it would be lost: it is compiled again. */
+static json_t *known_value(const struct scan_known *k)
+{
+	json_t *pragmas = json_string(k->pragmas), *wrappers = json_string(k->wrappers);
+	json_t *o = json_object(), *inputs = json_array();
+
+	put_hex(o, "text", pragmas && wrappers ? k->text : 0);
+	put_hex(o, "settings", k->settings);
+	json_object_set_new(o, "has_events", json_boolean(k->has_events));
+	json_object_set_new(o, "pragmas", pragmas ? pragmas : json_string(""));
+	json_object_set_new(o, "wrappers", wrappers ? wrappers : json_string(""));
+	for (size_t i = 0; i < k->inputs.cnt; i++) {
+		json_t *input = json_object();
+
+		put_text(input, "path", k->inputs.items[i].path);
+		put_hex(input, "ns", k->inputs.items[i].ns);
+		put_hex(input, "bytes", k->inputs.items[i].bytes);
+		json_array_append_new(inputs, input);
+	}
+	json_object_set_new(o, "inputs", inputs);
+	return o;
+}
+
 static json_t *unit_value(const struct unit *u)
 {
 	json_t *o = json_object(), *functions = json_array(), *calls = json_array();
@@ -185,6 +212,7 @@ static json_t *unit_value(const struct unit *u)
 		json_array_append_new(taken, text_value(u->address_taken.items[i]));
 	for (size_t i = 0; i < u->places.cnt; i++)
 		json_array_append_new(places, place_value(&u->places.items[i]));
+	json_object_set_new(o, "known", known_value(&u->known));
 	json_object_set_new(o, "functions", functions);
 	json_object_set_new(o, "calls", calls);
 	json_object_set_new(o, "address_taken", taken);
@@ -284,7 +312,7 @@ static struct scan_function get_function(struct reading *r, const json_t *o)
 		.name = get_text(r, o, "name", true), .file = get_text(r, o, "file", true),
 		.line = get_number(r, o, "line"), .end_line = get_number(r, o, "end_line"),
 		.key = get_hex(r, o, "key"), .type = get_text(r, o, "type", false),
-		.skipped = get_text(r, o, "skipped", false),
+		.skipped = get_text(r, o, "skipped", false), .body = get_hex(r, o, "body"),
 	};
 	const char *flags = get_text(r, o, "flags", true);
 
@@ -339,6 +367,26 @@ static void read_lists(struct reading *r, const json_t *o, struct unit *u)
 	}
 }
 
+static void read_known(struct reading *r, const json_t *o, struct scan_known *ret)
+{
+	const json_t *list = get_list(r, o, "inputs");
+
+	ret->text = get_hex(r, o, "text");
+	ret->settings = get_hex(r, o, "settings");
+	ret->has_events = json_is_true(json_object_get(o, "has_events"));
+	ret->pragmas = get_text(r, o, "pragmas", true);
+	ret->wrappers = get_text(r, o, "wrappers", true);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *v = json_array_get(list, i);
+		struct scan_input input = {
+			.path = get_text(r, v, "path", true), .ns = get_hex(r, v, "ns"),
+			.bytes = get_hex(r, v, "bytes"),
+		};
+
+		VEC_ADD(&ret->inputs, input);
+	}
+}
+
 static int unit_read(const char *path, struct unit **ret, struct diag *reterr)
 {
 	_cleanup_(unit_freep) struct unit *u = unit_new();
@@ -366,6 +414,7 @@ static int unit_read(const char *path, struct unit **ret, struct diag *reterr)
 	u->untouched = get_text(&r, o, "untouched", false);
 	u->misread = get_text(&r, o, "misread", false);
 	read_lists(&r, o, u);
+	read_known(&r, json_object_get(o, "known"), &u->known);
 	if (strcmp(get_text(&r, o, "format", true), scan_format) != 0)
 		r.bad = "format";
 	if (!u->argv[0])
@@ -378,6 +427,14 @@ static int unit_read(const char *path, struct unit **ret, struct diag *reterr)
 	}
 	*ret = TAKE_PTR(u);
 	return 0;
+}
+
+struct unit *unit_find(const char *build_dir, const char *object)
+{
+	_cleanup_(freep) char *path = unit_path(build_dir, object, ".scan");
+	struct unit *u = NULL;
+
+	return file_exists(path) && unit_read(path, &u, NULL) == 0 ? u : NULL;
 }
 
 static int is_scan_file(const struct dirent *d)

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * known.c - what the last compile of a unit found out, and this one need not.
+ *
+ * Files count as unchanged while their size and time are, like make and ccache take it; a header that is
+ * found now because it was put earlier into the search path is noticed when another file of the unit
+ * changes.  That concerns the scan alone: what is compiled is always the user's files as they are.
+ */
+#include <string.h>
+#include <sys/stat.h>
+#include "base/banned.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/map.h"
+#include "instrumenter/known.h"
+
+#define CLOCK_STEP_NS 20000000		/* file times may be behind the clock by a tick of the kernel's */
+
+uint64_t known_text_hash(const char *text, size_t len, enum language language, const char *standard)
+{
+	uint64_t h = hash_bytes(hash_u64(0, language), text, len);
+
+	h = hash_str(h, standard ? standard : "");
+	return h ? h : 1;
+}
+
+static bool is_usable(const struct unit *before, const struct launcher_options *o)
+{
+	return before && before->known.text && !before->known.has_events && !before->untouched &&
+	       before->known.settings == settings_of(o);
+}
+
+bool known_text(const struct unit *before, uint64_t text_hash, const struct launcher_options *o)
+{
+	return is_usable(before, o) && before->known.text == text_hash;
+}
+
+static bool same_words(const char *const *a, const char *const *b)
+{
+	while (*a && *b && strcmp(*a, *b) == 0) {
+		a++;
+		b++;
+	}
+	return !*a && !*b;
+}
+
+static bool stat_input(const char *path, struct scan_input *ret)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return false;
+	*ret = (struct scan_input){
+		path, (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec,
+		(uint64_t)st.st_size,
+	};
+	return true;
+}
+
+static bool same_inputs(const struct unit *u)
+{
+	for (size_t i = 0; i < u->known.inputs.cnt; i++) {
+		const struct scan_input *then = &u->known.inputs.items[i];
+		struct scan_input now;
+
+		if (!stat_input(then->path, &now) || now.ns != then->ns || now.bytes != then->bytes)
+			return false;
+	}
+	return u->known.inputs.cnt != 0;
+}
+
+static bool takes_probes(const struct unit *u, const struct plan *plan)
+{
+	for (size_t i = 0; plan && i < u->functions.cnt; i++)
+		if (!u->functions.items[i].skipped &&
+		    plan_level_of(plan, u->functions.items[i].key) != PLAN_OFF)
+			return true;
+	return false;
+}
+
+bool known_plain(const struct unit *before, const struct unit *now, const struct launcher_options *o)
+{
+	return is_usable(before, o) && !*before->known.pragmas && !takes_probes(before, o->plan) &&
+	       strcmp(before->directory, now->directory) == 0 &&
+	       strcmp(before->source, now->source) == 0 && same_words(before->argv, now->argv) &&
+	       same_words(before->environment, now->environment) && same_inputs(before);
+}
+
+/* A file that is only read for its macros leaves no trace in the text. */
+static bool reads_macros(const struct unit *u)
+{
+	for (const char **word = u->argv; *word; word++)
+		if (strstr(*word, "-imacros"))
+			return true;
+	return false;
+}
+
+static bool note_input(struct unit *u, const char *path, uint64_t since_ns)
+{
+	struct scan_input input;
+
+	if (!stat_input(path, &input))
+		return true;			/* "<built-in>"; the grammar of a generated source */
+	input.path = arena_strdup(u->arena, path);
+	VEC_ADD(&u->known.inputs, input);
+	return input.ns + CLOCK_STEP_NS < since_ns;
+}
+
+static void note_inputs(const struct instrumenting *in, uint64_t since_ns)
+{
+	struct unit *u = in->unit;
+	_cleanup_(freep) char *compiler = path_which(u->argv[0], NULL);
+	bool sure = !reads_macros(u) && note_input(u, compiler ? compiler : u->argv[0], since_ns);
+
+	for (size_t i = 0; sure && i < lines_file_cnt(in->lines); i++)
+		sure = note_input(u, lines_file(in->lines, i), since_ns);
+	if (!sure)
+		u->known.inputs.cnt = 0;
+}
+
+void known_note(const struct instrumenting *in, uint64_t text_hash, uint64_t since_ns)
+{
+	struct unit *u = in->unit;
+
+	u->known.text = text_hash;
+	u->known.settings = settings_of(in->o);
+	u->known.has_events = in->event_cnt != 0 || in->tails.cnt != 0;
+	u->known.pragmas = arena_strdup(u->arena, str_cstr(&in->pragmas));
+	u->known.wrappers = arena_strdup(u->arena, str_cstr(&in->wrappers));
+	note_inputs(in, since_ns);
+}
