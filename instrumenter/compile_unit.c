@@ -21,6 +21,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "instrumenter/compile_unit.h"
+#include "instrumenter/fallthrough.h"
 #include "instrumenter/instrument.h"
 #include "instrumenter/known.h"
 #include "instrumenter/preprocess.h"
@@ -176,6 +177,8 @@ static bool edit_text(struct unit_job *j, const char *text, size_t len, struct s
 	uint64_t hash = known_text_hash(text, len, in.language, in.standard);
 	bool edited;
 
+	if (fallthrough_is_told(j->c))
+		fallthrough_insert(lines, text, len, &in.edits);
 	if (known_text(j->before, hash, j->o)) {
 		go_by_record(j);
 		in.unit = j->unit;

@@ -33,6 +33,11 @@ struct position lines_at(const struct lines *l, size_t offset);
 /* The files that the markers name, real paths as in position.file. */
 size_t lines_file_cnt(const struct lines *l);
 const char *lines_file(const struct lines *l, size_t i);
+bool lines_file_is_foreign(const struct lines *l, size_t i);
+
+/* Calls found with the offset of each line of the text that stands for that line of file i. */
+void lines_find(const struct lines *l, size_t i, uint32_t line, void (*found)(size_t offset, void *arg),
+		void *arg);
 
 /* Where text of our own may be put so that everything else keeps its place: after the first
  * markers, which name the unit to the compiler (its debug information takes them from there). */

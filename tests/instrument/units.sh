@@ -138,6 +138,62 @@ vcc all counted/gcc -Wall -Wextra -O2 -c a.c -o got.o && [ "$(wc -l < runs)" = 2
 vcc all counted/gcc -Wall -O2 -c warns.c -o got.o 2> got && [ "$(wc -l < runs)" = 5 ] ||
 	fail "a unit with warnings is not three runs"
 
+# What gcc reads in comments is not lost: no warning where the user has none, and no third run.
+cat > falls.c <<'EOF'
+#include "n.h"
+int falls(int x)
+{
+	switch (x) {
+	case 1:
+		x++;
+		/* FALL THRU */
+	case 2:
+		x--;	/* fallthrough */
+	case 3:
+		x += sizeof("/* fall through */");
+		// falls through
+	case 4:
+		x *= N;
+	}
+	return x;
+}
+EOF
+: > runs
+vcc all counted/gcc -Wextra -O2 -c falls.c -o got.o 2> got && [ "$(wc -l < runs)" = 2 ] && [ ! -s got ] ||
+	fail "a comment that falls through is lost"
+sed 's/fallthrough/off we go/' falls.c > falls_not.c
+gcc -Wextra -O2 -c falls_not.c -o want.o 2> want
+vcc all gcc -Wextra -O2 -c falls_not.c -o got.o 2> got
+same "messages of a unit that falls through" want got
+
+# A unit that was compiled before: libclang is asked only for what is new in it.
+asked() { grep -c 'calling init: .*libclang-' loaded; }
+known() {		# PLAN WORD...: the number of the compiler's runs and of libclang's, and the object in got.o
+	: > runs
+	LD_DEBUG=files LD_DEBUG_OUTPUT="$work/loading" vcc "$@" counted/gcc -O2 -c known.c -o got.o || fail "known.c: $*"
+	cat loading.* > loaded && rm loading.*
+	echo "$(wc -l < runs) $(asked)"
+}
+echo '#define STEP 2' > known.h
+printf '#include "known.h"\nint one(int x);\nint two(int x);\nint one(int x) { return x + STEP; }\nint two(int x) { return one(x) * 3; }\n' > known.c
+touch -d '1 hour ago' known.h known.c
+[ "$(known none)" = "2 1" ] || fail "a new unit is not looked at"
+[ "$(known none)" = "1 0" ] || fail "a unit without probes is looked at again"
+gcc -O2 -c known.c -o want.o && cmp want.o got.o || fail "a unit without probes is not as without us"
+[ "$(known all)" = "2 0" ] || fail "libclang is asked again for another plan"
+mv got.o again.o
+"$launch" -b build -l | grep -qx 'two 5 probed' || fail "a known unit got no probes"
+[ "$(known none)" = "1 0" ] || fail "a unit whose probes went is looked at again"
+echo '#define STEP 3' > known.h
+[ "$(known none)" = "2 1" ] || fail "a changed header goes unnoticed"
+gcc -O2 -c known.c -o want.o && cmp want.o got.o || fail "a unit with a changed header is not as without us"
+[ "$(known none)" = "2 0" ] || fail "a header as new as the compile is trusted"
+echo '#define STEP 2' > known.h && rm build/*got.o*
+[ "$(known all)" = "2 1" ] || fail "a unit without a record is not looked at"
+cmp again.o got.o || fail "by its record a unit is compiled to something else"
+for record in build/*got.o.scan; do printf '{' > "$record"; done
+[ "$(known all)" = "2 1" ] && cmp again.o got.o || fail "a damaged record is in the way"
+
 # Macros in debug information.  (clang takes them from a unit's own text only.)
 (gcc -g3 -c warns.c -o want.o && vcc all gcc -g3 -c warns.c -o got.o) 2> err
 for f in want got; do
