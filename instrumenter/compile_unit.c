@@ -179,7 +179,7 @@ static bool edit_text(struct unit_job *j, const char *text, size_t len, struct s
 
 	if (fallthrough_is_told(j->c))
 		fallthrough_insert(lines, text, len, &in.edits);
-	if (known_text(j->before, hash, j->o)) {
+	if (known_text(j->before, hash, len, j->o)) {
 		go_by_record(j);
 		in.unit = j->unit;
 		edited = instrument_known(&in, ret);

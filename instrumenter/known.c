@@ -30,9 +30,19 @@ static bool is_usable(const struct unit *before, const struct launcher_options *
 	       before->known.settings == settings_of(o);
 }
 
-bool known_text(const struct unit *before, uint64_t text_hash, const struct launcher_options *o)
+/* A record that was damaged may say anything. */
+static bool bodies_are_in(const struct unit *before, size_t len)
 {
-	return is_usable(before, o) && before->known.text == text_hash;
+	for (size_t i = 0; i < before->functions.cnt; i++)
+		if (before->functions.items[i].body >= len)
+			return false;
+	return true;
+}
+
+bool known_text(const struct unit *before, uint64_t text_hash, size_t len,
+		const struct launcher_options *o)
+{
+	return is_usable(before, o) && before->known.text == text_hash && bodies_are_in(before, len);
 }
 
 static bool same_words(const char *const *a, const char *const *b)

@@ -16,8 +16,9 @@
 /* Of a preprocessed text; never 0. */
 uint64_t known_text_hash(const char *text, size_t len, enum language language, const char *standard);
 
-/* Whether before, the record of the last compile, tells all about a text with that hash. */
-bool known_text(const struct unit *before, uint64_t text_hash, const struct launcher_options *o);
+/* Whether before, the record of the last compile, tells all about a text with that hash and length. */
+bool known_text(const struct unit *before, uint64_t text_hash, size_t len,
+		const struct launcher_options *o);
 
 /* Whether nothing is to be inserted into now, a unit that was not looked at yet, because nothing is into
  * before, and its files are as they were. */
