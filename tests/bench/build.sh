@@ -42,11 +42,9 @@ make_logger() {
 	for name in cc c++; do
 		cat >"$work/log/$name" <<-EOF
 			#!/bin/sh
-			{
-				printf "cd '%s' && $name" "\$PWD"
-				for word; do printf " '%s'" "\$(printf %s "\$word" | sed "s/'/'\\\\\\\\''/g")"; done
-				echo
-			} >>"\$BENCH_LOG"
+			line="cd '\$PWD' && $name"
+			for word; do line="\$line '\$(printf %s "\$word" | sed "s/'/'\\\\\\\\''/g")'"; done
+			printf '%s\n' "\$line" >>"\$BENCH_LOG"	# at once: others write to it, too
 			exec /usr/bin/$name "\$@"
 		EOF
 		chmod +x "$work/log/$name"
