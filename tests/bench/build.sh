@@ -99,10 +99,11 @@ make_project() {
 spent() {
 	(
 		"$@" >run.out 2>&1 || die "'$*' failed: $PWD/run.out"
-		times | tail -n 1 | awk '{
+		times >times.out		# not into a pipe: it would tell of a shell without children
+		awk 'NR == 2 {
 			for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); sum += t[1] * 60 + t[2] }
 			printf "%.2f ", sum
-		}'
+		}' times.out
 	)
 }
 
@@ -128,7 +129,7 @@ round() {
 lone_function() {
 	rm -rf ./*.o vprof.data
 	"$vprof" build --functions all -- make >run.out 2>&1 || die "vprof build failed: $PWD/run.out"
-	"$vprof" sql --format csv "SELECT name FROM functions GROUP BY name HAVING count(*) = 1 ORDER BY name LIMIT 1" |
+	"$vprof" sql --format csv "SELECT name FROM function GROUP BY name HAVING count(*) = 1 ORDER BY name LIMIT 1" |
 		tail -n 1
 }
 
