@@ -139,6 +139,7 @@ void project_shorten_paths(struct project *p)
 	for (size_t i = 0; i < p->units.cnt; i++) {
 		shorten_path(&p->units.items[i].source, project_dir);
 		shorten_path(&p->units.items[i].object, project_dir);
+		shorten_path(&p->units.items[i].misread, project_dir);	/* begins with the file's path */
 	}
 }
 

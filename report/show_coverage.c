@@ -3,7 +3,8 @@
  * show_coverage.c - which functions carry a probe, file by file, and why others cannot.
  *
  * What is not measured is always said: functions that cannot take a probe with the reason, units
- * that were compiled untouched with theirs; and of a run what of its plan was not recorded.
+ * that were compiled untouched with theirs, units that libclang did not understand in whole (calls in
+ * them may be missing) with the place; and of a run what of its plan was not recorded.
  */
 #include <string.h>
 
@@ -97,19 +98,24 @@ static void print_reasons(const struct style *s, const struct project *p)
 	}
 }
 
-static void print_untouched(const struct style *s, const struct project *p)
+typedef const char *(*unit_reason)(const struct project_unit *u);
+
+static const char *why_untouched(const struct project_unit *u) { return u->untouched; }
+static const char *why_misread(const struct project_unit *u) { return u->misread; }
+
+static void print_units(const struct style *s, const struct project *p, const char *title, unit_reason why)
 {
 	_cleanup_(table_freep) struct table *t = table_new();
 	size_t cnt = 0;
 
-	table_column(t, "compiled untouched", TABLE_SHRINKS);
+	table_column(t, title, TABLE_SHRINKS);
 	table_column(t, "reason", TABLE_SHRINKS);
 	for (size_t i = 0; i < p->units.cnt; i++) {
-		if (!p->units.items[i].untouched)
+		if (!why(&p->units.items[i]))
 			continue;
 		cnt++;
 		table_cell(t, "%s", p->units.items[i].source);
-		table_cell(t, "%s", p->units.items[i].untouched);
+		table_cell(t, "%s", why(&p->units.items[i]));
 	}
 	if (cnt) {
 		fputc('\n', s->out);
@@ -136,17 +142,31 @@ void coverage_text(const struct style *s, const struct view_input *in)
 	fputc('\n', s->out);
 	print_files(s, in->project);
 	print_reasons(s, in->project);
-	print_untouched(s, in->project);
+	print_units(s, in->project, "compiled untouched", why_untouched);
+	print_units(s, in->project, "calls may be missing", why_misread);
 	coverage_planned_text(s, in);
 }
 
 /* ---- JSON and CSV ---- */
 
+static json_t *units_json(const struct project *p, unit_reason why)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < p->units.cnt; i++) {
+		const struct project_unit *u = &p->units.items[i];
+
+		if (why(u))
+			json_add(list, json_pack("{s:o,s:o,s:o}", "object", json_text(u->object), "source",
+						 json_text(u->source), "reason", json_text(why(u))));
+	}
+	return list;
+}
+
 json_t *coverage_json(const struct view_input *in)
 {
 	const struct project *p = in->project;
 	json_t *o = json_document("coverage"), *files = json_array(), *skipped = json_array();
-	json_t *untouched = json_array();
 	struct counts all = count_all(p), file;
 
 	for (size_t i = 0; i < p->functions.cnt;) {
@@ -165,18 +185,13 @@ json_t *coverage_json(const struct view_input *in)
 						    "line", (json_int_t)f->line,
 						    "reason", json_text(f->skipped)));
 	}
-	for (size_t i = 0; i < p->units.cnt; i++)
-		if (p->units.items[i].untouched)
-			json_add(untouched, json_pack("{s:o,s:o,s:o}", "object",
-						      json_text(p->units.items[i].object), "source",
-						      json_text(p->units.items[i].source), "reason",
-						      json_text(p->units.items[i].untouched)));
 	json_set(o, "warnings", json_array());
 	json_set(o, "functions", json_u64(all.functions));
 	json_set(o, "probed", json_u64(all.probed));
 	json_set(o, "files", files);
 	json_set(o, "skipped", skipped);
-	json_set(o, "untouched", untouched);
+	json_set(o, "untouched", units_json(p, why_untouched));
+	json_set(o, "misread", units_json(p, why_misread));
 	coverage_planned_json(o, in);
 	return o;
 }

@@ -23,6 +23,7 @@ static const struct column unit_columns[] = {
 	COL_TEXT(struct unit, source),
 	COL_TEXT_OR_NULL(struct unit, directory),
 	COL_TEXT_OR_NULL(struct unit, untouched),
+	COL_TEXT_OR_NULL(struct unit, misread),
 };
 
 static const struct column function_columns[] = {
@@ -156,7 +157,7 @@ static int add_unit(struct project *p, const void *row, void *arg)
 	const struct unit *u = row;
 
 	(void)arg;
-	VEC_ADD(&p->units, (struct project_unit){ u->object, u->source, u->untouched });
+	VEC_ADD(&p->units, (struct project_unit){ u->object, u->source, u->untouched, u->misread });
 	return 0;
 }
 

@@ -14,9 +14,9 @@
 --	  WHERE f.kind = 'wait' ORDER BY f.share DESC;
 
 PRAGMA application_id = 0x7670726f;	-- "vpro"
-PRAGMA user_version = 12;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
+PRAGMA user_version = 13;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
 					-- 6: iteration_start, answer, planned; 7: ci95; 8: interval.root_only; 9: ranks, paper_ci95; 10: tail, part;
-					-- 11: inherent_work; 12: common_cause
+					-- 11: inherent_work; 12: common_cause; 13: unit.misread
 -- Run over a database of an older version this adds the tables that it lacks; store.c adds columns.
 
 -- ---- the project, from the scan records of the last build ----
@@ -30,7 +30,9 @@ CREATE TABLE IF NOT EXISTS unit (			-- one translation unit, i.e. one object
 	object		TEXT PRIMARY KEY,	-- absolute path
 	source		TEXT NOT NULL,
 	directory	TEXT,
-	untouched	TEXT			-- why it was compiled as it is; NULL: it was instrumented
+	untouched	TEXT,			-- why it was compiled as it is; NULL: it was instrumented
+	misread		TEXT			-- FILE:LINE: MESSAGE, the first thing in it that libclang did not
+						-- understand; calls near it may be missing
 ) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS function (			-- one body; compiled in several units it is still one row

@@ -38,6 +38,7 @@ static const char *const texts[] = {
 	[STMT_ADD_PAPER_HIGH] = "ALTER TABLE factor ADD COLUMN paper_ci95_high REAL",
 	[STMT_ADD_PAPER_RESOLVED] = "ALTER TABLE factor ADD COLUMN paper_resolved INTEGER",
 	[STMT_ADD_WORK_SHARE] = "ALTER TABLE factor ADD COLUMN work_share REAL",
+	[STMT_ADD_MISREAD] = "ALTER TABLE unit ADD COLUMN misread TEXT",
 
 	[STMT_SETTING_SET] = "INSERT OR REPLACE INTO setting(name, value) VALUES (?1, ?2)",
 	[STMT_SETTING_GET] = "SELECT value FROM setting WHERE name = ?1",
@@ -49,8 +50,8 @@ static const char *const texts[] = {
 		"DELETE FROM observed_call WHERE caller NOT IN (SELECT key FROM function)"
 		" OR callee NOT IN (SELECT key FROM function)",
 	[STMT_UNIT_INSERT] =
-		"INSERT OR REPLACE INTO unit(object, source, directory, untouched)"
-		" VALUES (?1, ?2, ?3, ?4)",
+		"INSERT OR REPLACE INTO unit(object, source, directory, untouched, misread)"
+		" VALUES (?1, ?2, ?3, ?4, ?5)",
 	[STMT_FUNCTION_INSERT] =
 		"INSERT INTO function(key, name, file, line, end_line, is_static, is_inline,"
 		" address_taken, releases, probed, skipped, type, no_return)"
@@ -58,7 +59,7 @@ static const char *const texts[] = {
 	[STMT_CALL_INSERT] =
 		"INSERT INTO call(caller, callee, call_site, may) VALUES (?1, ?2, ?3, ?4)"
 		" ON CONFLICT DO UPDATE SET may = min(may, excluded.may)",
-	[STMT_UNITS_READ] = "SELECT object, source, directory, untouched FROM unit ORDER BY object",
+	[STMT_UNITS_READ] = "SELECT object, source, directory, untouched, misread FROM unit ORDER BY object",
 	[STMT_FUNCTIONS_READ] =
 		"SELECT key, name, file, line, end_line, is_static, is_inline, address_taken,"
 		" releases, probed, skipped, type, no_return FROM function ORDER BY file, line, name, key",

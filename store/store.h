@@ -46,6 +46,7 @@ struct project_call {
 struct project_unit {
 	const char *object, *source;
 	const char *untouched;		/* why the unit was compiled as it is, or NULL */
+	const char *misread;		/* FILE:LINE: what libclang did not understand there, or NULL */
 };
 struct project {
 	struct arena *arena;

@@ -108,6 +108,18 @@ says "nothing is inserted into"
 expect 2 "$VPROF" cc --print src/wrok.c
 says "no unit of the last build" "src/work.c"
 
+# What libclang does not understand is told by show coverage, also of a unit that is known from before.
+echo 'int outer(int n) { int inner(int x) { return x + n; } return inner(1); }' >nested.c
+for functions in outer leaf; do
+	rm -f nested.o
+	expect 0 "$VPROF" build --functions $functions -- gcc -c nested.c
+	expect 0 "$VPROF" show coverage
+	says "calls may be missing" "nested.c:1: "
+done
+expect 0 "$VPROF" show coverage --format json
+says '"misread": [' 'function definition is not allowed here'
+rm nested.o
+
 # A place that is nowhere; a build that compiles nothing; one that fails.
 sed 's/start  = handle/start  = handel/' vprof.conf >x && cp vprof.conf good.conf && mv x vprof.conf
 make -s clean

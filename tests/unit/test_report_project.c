@@ -30,7 +30,8 @@ static struct project *sample_project(uint32_t heights[4])
 	VEC_ADD(&p->calls, (struct project_call){ 2, 2, "b.c:22", false, false });
 	VEC_ADD(&p->calls, (struct project_call){ 2, 3, "b.c:23", false, false });
 	VEC_ADD(&p->calls, (struct project_call){ 3, 0, NULL, false, true });
-	VEC_ADD(&p->units, (struct project_unit){ "/o/a.o", "/src/a.c", "parse error" });
+	VEC_ADD(&p->units, (struct project_unit){ "/o/a.o", "/src/a.c", "parse error", NULL });
+	VEC_ADD(&p->units, (struct project_unit){ "/o/b.o", "/src/b.c", NULL, "/src/b.h:7: expected ')'" });
 	for (uint32_t i = 1; i < 4; i++)
 		heights[i] = 4 - i;
 	heights[0] = 0;
@@ -99,6 +100,11 @@ static void test_coverage(void **state)
 	want_number(o, "files/1/skipped", 1);
 	want_string(o, "skipped/0/reason", "naked");
 	want_string(o, "untouched/0/reason", "parse error");
+	assert_int_equal(json_array_size(at(o, "untouched")), 1);
+	assert_int_equal(json_array_size(at(o, "misread")), 1);
+	want_string(o, "misread/0/object", "/o/b.o");
+	want_string(o, "misread/0/source", "/src/b.c");
+	want_string(o, "misread/0/reason", "/src/b.h:7: expected ')'");
 	json_decref(o);
 }
 

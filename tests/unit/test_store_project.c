@@ -103,6 +103,7 @@ static void sample_units(units *list)
 	add_call(c, 0, "work", 62);
 	add_call(c, 0, "work", 62);
 	c->untouched = "parse error in c.c:7";
+	b->misread = "/src/b.c:33: expected ')'";
 }
 
 static struct project *load_and_read(void)
@@ -180,6 +181,8 @@ static void test_functions(void **state)
 	assert_int_equal(p->units.cnt, 3);
 	assert_null(p->units.items[0].untouched);
 	assert_string_equal(p->units.items[2].untouched, "parse error in c.c:7");
+	assert_null(p->units.items[2].misread);
+	assert_string_equal(p->units.items[1].misread, "/src/b.c:33: expected ')'");
 }
 
 static void test_add_to_trace(void **state)

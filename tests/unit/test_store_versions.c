@@ -34,6 +34,7 @@ static const char *const downgrades[] = {
 	[9] = "DROP TABLE tail; DROP TABLE part",
 	[11] = "DROP TABLE common_cause; DROP TABLE common_member",
 	[10] = "DROP TABLE inherent_work; ALTER TABLE factor DROP COLUMN work_share",
+	[12] = "ALTER TABLE unit DROP COLUMN misread",
 };
 
 static struct store *open_store(bool create)
