@@ -11,10 +11,14 @@
  *	...
  *	/\* 561 lines of headers *\/
  *	/\* /src/main.c:3 *\/
- *	int handle(int x) { struct vprof_span vprof_span_ ... = vprof_in(&vprof_sites[0]); return x; }
+ *	int handle(int x) {
+ *		struct vprof_span vprof_span_ ... = vprof_in(&vprof_sites[0]);
+ *		return x; }
  *
  * Left out are line markers, foreign headers, and the declarations that every unit begins with
- * (runtime/probe.h); where a place is not the line after the one before, it is said.
+ * (runtime/probe.h); where a place is not the line after the one before, it is said.  What the compiler
+ * gets stands on the user's line, so that line numbers stay his; here what is inserted behind a '{' has
+ * lines of its own, and macros that became long lines are broken at blanks.
  */
 #include <ctype.h>
 #include <string.h>
@@ -24,11 +28,13 @@
 #include "instrumenter/readable.h"
 
 #define LINES_FILLED 4			/* a gap of the user's own up to this is shown as it is */
+#define COLUMNS 100			/* a longer line is broken at the next blank */
 
 struct reading {
 	const char *file;		/* of the user's last line shown; lives as long as the lines */
 	uint32_t line;
-	bool is_open;			/* that line may go on: a macro of a system header cuts it */
+	struct str open;		/* that line, which may go on: a macro of a system header cuts it */
+	bool is_open;
 	unsigned left_out;		/* lines of headers since then */
 	bool own_shown;			/* past the declarations of every unit */
 	struct str *ret;
@@ -61,11 +67,123 @@ static bool begins_own_part(const char *p, size_t len)
 	return false;
 }
 
+/* ---- One line of the user's, broken ------------------------------------------------- */
+
+struct breaking {
+	const char *text;
+	size_t len, indent;		/* blanks at its beginning */
+	size_t column;			/* of what was written since the last break; 0: nothing was */
+	struct str *ret;
+};
+
+/* L'x' opens a literal, the quote in 1'000 does not. */
+static bool opens_literal(const struct breaking *b, size_t at)
+{
+	size_t word = at;
+
+	if (b->text[at] == '"')
+		return true;
+	while (word > 0 && (isalnum((unsigned char)b->text[word - 1]) || b->text[word - 1] == '_'))
+		word--;
+	return b->text[at] == '\'' && !isdigit((unsigned char)b->text[word]);
+}
+
+static size_t literal_end(const struct breaking *b, size_t at)
+{
+	char quote = b->text[at++];
+
+	while (at < b->len && b->text[at] != quote)
+		at += b->text[at] == '\\' ? 2 : 1;
+	return at + 1 < b->len ? at + 1 : b->len;
+}
+
+static bool begins_insertion(const struct breaking *b, size_t at)
+{
+	static const char *const starts[] = {
+		" struct vprof_span vprof_span_ ", " struct vprof_later vprof_later_", " if (vprof_event",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
+		if (b->len - at > strlen(starts[i]) && strncmp(b->text + at, starts[i], strlen(starts[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Behind the ';' that ends the statement. */
+static size_t statement_end(const struct breaking *b, size_t at)
+{
+	while (at < b->len && b->text[at] != ';')
+		at = opens_literal(b, at) ? literal_end(b, at) : at + 1;
+	return at < b->len ? at + 1 : b->len;
+}
+
+static void break_line(struct breaking *b)
+{
+	if (b->column == 0)
+		return;
+	str_addc(b->ret, '\n');
+	str_addn(b->ret, b->text, b->indent);
+	str_addc(b->ret, '\t');
+	b->column = 0;
+}
+
+static void write_until(struct breaking *b, size_t *at, size_t end)
+{
+	str_addn(b->ret, b->text + *at, end - *at);
+	b->column += end - *at;
+	*at = end;
+}
+
+static size_t after_blanks(const struct breaking *b, size_t at)
+{
+	while (at < b->len && isspace((unsigned char)b->text[at]))
+		at++;
+	return at;
+}
+
+static void write_broken(struct breaking *b)
+{
+	for (size_t at = b->indent; at < b->len; ) {
+		bool inserted = begins_insertion(b, at);
+
+		if (inserted || (b->text[at] == ' ' && b->column >= COLUMNS)) {
+			break_line(b);
+			at = after_blanks(b, at);
+		}
+		if (inserted) {
+			write_until(b, &at, statement_end(b, at));
+			if (after_blanks(b, at) < b->len && !begins_insertion(b, at)) {
+				break_line(b);
+				at = after_blanks(b, at);
+			}
+		} else if (at < b->len) {
+			write_until(b, &at, opens_literal(b, at) ? literal_end(b, at) : at + 1);
+		}
+	}
+}
+
+/* A raw string may hold quotes, and a directive must not be broken. */
+static void write_line(const char *text, size_t len, struct str *ret)
+{
+	struct breaking b = { .text = text, .len = len, .ret = ret };
+
+	b.indent = after_blanks(&b, 0);
+	str_addn(ret, text, b.indent);
+	if (text[b.indent] == '#' || strstr(text, "R\""))
+		str_addn(ret, text + b.indent, len - b.indent);
+	else
+		write_broken(&b);
+	str_addc(ret, '\n');
+}
+
+/* ---- The lines of a unit --------------------------------------------------------------- */
+
 static void end_line(struct reading *r)
 {
 	if (r->is_open)
-		str_addc(r->ret, '\n');
+		write_line(str_cstr(&r->open), r->open.len, r->ret);
 	r->is_open = false;
+	str_reset(&r->open);
 	if (r->left_out)
 		str_addf(r->ret, "/* %u line%s of headers */\n", r->left_out, r->left_out == 1 ? "" : "s");
 }
@@ -91,7 +209,7 @@ static void show_users(struct reading *r, const char *p, size_t len, const struc
 	if (same_file && r->is_open && at->line == r->line) {
 		while (indent < len && p[indent] == ' ')
 			indent++;
-		str_addc(r->ret, ' ');
+		str_addc(&r->open, ' ');
 	} else {
 		end_line(r);
 		if (!follows)
@@ -100,7 +218,7 @@ static void show_users(struct reading *r, const char *p, size_t len, const struc
 			str_addc(r->ret, '\n');
 	}
 	r->left_out = 0;
-	str_addn(r->ret, p + indent, len - indent);
+	str_addn(&r->open, p + indent, len - indent);
 	r->is_open = true;
 	r->file = at->file;
 	r->line = at->line;
@@ -134,4 +252,5 @@ void readable_text(const char *text, size_t len, const char *directory, const ch
 		at += line_len + 1;
 	}
 	end_line(&r);
+	str_release(&r.open);
 }

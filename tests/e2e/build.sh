@@ -101,7 +101,10 @@ fi
 # What is compiled, shown: the probe, the user's text, none of what the headers are.
 expect 0 "$VPROF" build --functions handle -- make
 expect 0 "$VPROF" cc --print src/main.c
-says '{ 0, 0, 0, 3, ' 'static int handle(int n) { if (vprof_event)' 'vprof_in(&vprof_sites[0]); return middle(n); }' 'lines of headers'
+says '{ 0, 0, 0, 3, ' 'lines of headers'
+grep -A 4 '^static int handle(int n) {$' "$work/.out" | sed 's/(.*//' | tr '\n\t' '|>' >"$work/.found"
+grep -qx 'static int handle|>if |>struct vprof_later vprof_later_0 .*|>struct vprof_span vprof_span_ .*|>return middle|' "$work/.found" && pass ||
+	fail "probes are not on lines of their own: $(cat "$work/.found")"
 grep -q '__pid_t\|vprof_enter' "$work/.out" && fail "declarations are printed" || pass
 expect 0 "$VPROF" cc --print src/work.c
 says "nothing is inserted into"
@@ -119,6 +122,21 @@ done
 expect 0 "$VPROF" show coverage --format json
 says '"misread": [' 'function definition is not allowed here'
 rm nested.o
+
+# A macro may be a very long line: broken where it changes nothing.
+cat >long.c <<'END'
+int puts(const char *);
+#define TWICE(x) x x
+#define MANY(x) TWICE(TWICE(TWICE(x)))
+void long_line(void) { MANY(puts("It's \" one line, and stays that");) int n = 1; n += ' '; (void)n; }
+END
+expect 0 "$VPROF" build --functions long_line -- gcc -c long.c
+expect 0 "$VPROF" cc --print long.c
+awk '/^void long_line/ { on = 1 } on && length() > 150 { bad = 1 }
+	{ whole += gsub(/puts\("It.s \\" one line, and stays that"\);/, "") }
+	END { exit bad || whole != 8 }' "$work/.out" && pass ||
+	fail "a long line is broken in a string, or not at all"
+rm long.o
 
 # A place that is nowhere; a build that compiles nothing; one that fails.
 sed 's/start  = handle/start  = handel/' vprof.conf >x && cp vprof.conf good.conf && mv x vprof.conf
