@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import.c - `vprof import --from tuples FILE...`: a run from data that vprof did not record.
+ * import.c - `vprof import --from FORMAT FILE...`: a run from data that vprof did not record.
  *
- * The files are read whole before anything is stored: a damaged line leaves no trace of itself.
+ *	tuples	the paper's, as `vprof export` writes them
+ *	perf	scheduler events, as `perf script` prints them: no intervals, but all that the views of
+ *		whole runs need
+ *
+ * Whatever it was, the run keeps it as tuples.  The files are read whole before anything is stored: a
+ * damaged line leaves no trace of itself.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,10 +19,12 @@
 #include "base/file.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
+#include "cmd/import_perf.h"
 #include "cmd/project.h"
 #include "trace/tuples.h"
 
 static const char *arg_from, *arg_output;
+static struct args arg_comms, arg_pids;
 
 static int save_tuples(const char *path, const struct trace *t, struct diag *reterr)
 {
@@ -59,6 +66,24 @@ static int import(struct store *s, const struct args *files, const struct trace 
 	return r < 0 ? r : run_analyze(s, run, ret, reterr);
 }
 
+static int read_perf(const char *const *paths, size_t cnt, struct trace **ret, struct diag *reterr)
+{
+	return import_perf(paths, cnt, &arg_comms, &arg_pids, ret, reterr);
+}
+
+static const struct format {
+	const char *name;
+	int (*read)(const char *const *paths, size_t cnt, struct trace **ret, struct diag *reterr);
+} formats[] = { { "tuples", tuples_read }, { "perf", read_perf } };
+
+static const struct format *find_format(void)
+{
+	for (size_t i = 0; arg_from && i < sizeof(formats) / sizeof(*formats); i++)
+		if (strcmp(arg_from, formats[i].name) == 0)
+			return &formats[i];
+	return NULL;
+}
+
 static int import_run(int argc, char **argv)
 {
 	_cleanup_(args_release) struct args files = ARGS_INIT;
@@ -66,14 +91,16 @@ static int import_run(int argc, char **argv)
 	_cleanup_(trace_freep) struct trace *trace = NULL;
 	_cleanup_(run_release) struct run run = { 0 };
 	_cleanup_(findings_freep) struct findings *findings = NULL;
+	const struct format *format;
 	struct diag diag = DIAG_INIT;
 	int status;
 
 	if (options_parse(argc, argv, &cmd_import, &files, &status))
 		return status;
-	if (!arg_from || strcmp(arg_from, "tuples") != 0)
+	format = find_format();
+	if (!format)
 		return fail_now(EXIT_USAGE, "vprof import --from tuples FILE...",
-				arg_from ? "import: unknown format '%s'; there is: tuples" :
+				arg_from ? "import: unknown format '%s'; there are: tuples, perf" :
 				"import: --from says what the files are", arg_from);
 	if (files.cnt == 0)
 		return fail_now(EXIT_USAGE, "vprof import --from tuples FILE...", "import: which files?");
@@ -82,21 +109,29 @@ static int import_run(int argc, char **argv)
 			free(files.items[i]);
 			files.items[i] = xstrdup("/dev/stdin");
 		}
-	if (tuples_read((const char *const *)files.items, files.cnt, &trace, &diag) < 0)
+	if (format->read != read_perf && arg_comms.cnt + arg_pids.cnt)
+		return fail_now(EXIT_USAGE, "vprof import --from perf --comm NAME FILE...",
+				"import: --comm and --pid are for --from perf");
+	if (format->read((const char *const *)files.items, files.cnt, &trace, &diag) < 0)
 		return fail(&diag);
 	trace_sort(trace);
 	if (store_open(data_dir(), true, &store, &diag) < 0 ||
 	    import(store, &files, trace, &run, &findings, &diag) < 0)
 		return fail(&diag);
-	return announce_findings(&run, findings);
+	return format->read == read_perf ? import_perf_announce(&run, trace) : announce_findings(&run, findings);
 }
 
 static const struct option_desc import_options[] = {
-	{ 0, "from", "FORMAT", OPT_STR, &arg_from, "what the files are: tuples" },
+	{ 0, "from", "FORMAT", OPT_STR, &arg_from, "what the files are: tuples, or perf (what perf script prints)" },
 	{ 'o', "output", "NAME", OPT_STR, &arg_output, "give the run a name besides its number" },
+	{ 0, "comm", "NAME", OPT_STRS, &arg_comms, "perf: only threads of that name, and those they made (may repeat)" },
+	{ 'p', "pid", "PID", OPT_STRS, &arg_pids, "perf: only that process, and those it made (may repeat)" },
 	OPT_END
 };
-static const char *const import_examples[] = { "vprof import --from tuples trace.tuples", NULL };
+static const char *const import_examples[] = {
+	"vprof import --from tuples trace.tuples",
+	"perf script --ns -F comm,pid,tid,cpu,time,event,trace | vprof import --from perf -", NULL
+};
 const struct cmd cmd_import = {
 	.name = "import", .synopsis = "--from FORMAT FILE... [-o NAME]",
 	.summary = "make a run from data of another tool",

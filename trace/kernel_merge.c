@@ -312,7 +312,15 @@ static void add_device(struct merge *m, uint64_t tid)
 	VEC_ADD(&m->t->threads, (struct thread_name){ tid, 0, name, kinds[kind], false });
 }
 
-/* A device is at work while somebody waits for it. */
+static bool has_time(uint64_t tid)
+{
+	enum kernel_waker kind = (enum kernel_waker)(tid >> 40 & 0xff);
+
+	return kind != WAKER_IRQ && kind != WAKER_SOFTIRQ;
+}
+
+/* A device is at work while somebody waits for it.  Of an interrupt of unknown purpose nobody knows what works
+ * there: it has a name, as a waker, and no time. */
 static void merge_devices(struct merge *m)
 {
 	struct span *s = m->spans.items;
@@ -328,7 +336,8 @@ static void merge_devices(struct merge *m)
 		       s[i].start_ns <= joined.end_ns)
 			if (s[i].end_ns > joined.end_ns)
 				joined.end_ns = s[i].end_ns;
-		VEC_ADD(&m->out, (struct segment){ joined.device, SID_NONE, joined.start_ns,
-						   joined.end_ns, STATE_RUNNING });
+		if (has_time(joined.device))
+			VEC_ADD(&m->out, (struct segment){ joined.device, SID_NONE, joined.start_ns,
+							   joined.end_ns, STATE_RUNNING });
 	}
 }

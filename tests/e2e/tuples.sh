@@ -64,7 +64,7 @@ expect 5 "$VPROF" import --from tuples no-such-file
 "$VPROF" import --from tuples - -o piped <lock.tuples >.out 2>.err && grep -q "of .request" .err && pass || fail "import -"
 expect 2 "$VPROF" show summary bad
 says first second
-expect 2 "$VPROF" import --from perf lock.tuples
+expect 2 "$VPROF" import --from dtrace lock.tuples
 expect 2 "$VPROF" import lock.tuples
 expect 2 "$VPROF" import --from tuples
 

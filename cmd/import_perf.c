@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * import_perf.c - `vprof import --from perf`: what perf saw of the scheduler becomes segments and wakeups, by
+ * the same way as what our own recorder saw (trace/kernel_merge.c).
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/banned.h"
+#include "cmd/common.h"
+#include "cmd/import_perf.h"
+#include "trace/perf_script.h"
+
+static int parse_pids(const struct args *words, struct perf_choice *ret, uint32_t *pids, struct diag *reterr)
+{
+	ret->pids = pids;
+	for (size_t i = 0; i < words->cnt; i++) {
+		char *end;
+		unsigned long pid = strtoul(words->items[i], &end, 10);
+
+		if (words->items[i][0] < '1' || words->items[i][0] > '9' || *end || pid > UINT32_MAX)
+			return diag_set(reterr, EXIT_USAGE, -EINVAL, "--pid: expected a process's number, found '%s'",
+					words->items[i]);
+		pids[ret->pid_cnt++] = (uint32_t)pid;
+	}
+	return 0;
+}
+
+static void warn_of_missing(const struct perf_script_stats *stats, uint64_t lost)
+{
+	if (stats->no_waking)
+		warn_line("no wake-ups in it (sched_waking): who waited for whom is not known");
+	else if (stats->no_interrupts)
+		warn_line("no interrupts in it (irq:*, timer:*, block:block_rq_complete): what they woke counts as "
+			  "woken by the thread they came upon");
+	if (stats->no_syscalls)
+		warn_line("no system calls in it (raw_syscalls:sys_enter): most waits are of class 'other'");
+	if (lost)
+		warn_line("perf had lost %llu events: waits may be missing or too long", (unsigned long long)lost);
+}
+
+int import_perf(const char *const *paths, size_t cnt, const struct args *comms, const struct args *pids,
+		struct trace **ret, struct diag *reterr)
+{
+	struct perf_choice choice = {
+		.comms = (const char *const *)comms->items, .comm_cnt = comms->cnt,
+	};
+	_cleanup_(freep) uint32_t *numbers = xcalloc(pids->cnt + 1, sizeof(*numbers));
+	struct kernel_trace kernel = { 0 };
+	struct perf_script_stats stats;
+	int r = parse_pids(pids, &choice, numbers, reterr);
+
+	if (r < 0)
+		return r;
+	r = perf_script_read(paths, cnt, &choice, &kernel, &stats, reterr);
+
+	if (r == 0) {
+		*ret = trace_new();
+		kernel_merge(*ret, &kernel);
+		warn_of_missing(&stats, kernel.lost);
+	}
+	kernel_release(&kernel);
+	return r;
+}
+
+int import_perf_announce(const struct run *run, const struct trace *t)
+{
+	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+	size_t threads = 0, waits = 0;
+
+	for (size_t i = 0; i < t->segments.cnt; i++) {
+		const struct segment *s = &t->segments.items[i];
+
+		first_ns = s->start_ns < first_ns ? s->start_ns : first_ns;
+		last_ns = s->end_ns > last_ns ? s->end_ns : last_ns;
+		waits += s->state != STATE_RUNNING && s->state != STATE_RUNNABLE;
+	}
+	for (size_t i = 0; i < t->threads.cnt; i++)
+		threads += t->threads.items[i].kind == KIND_THREAD;
+	fprintf(stderr, "run %u: %zu threads, %.3f s, %zu waits, %zu wake-ups\n", run->number, threads,
+		last_ns > first_ns ? (double)(last_ns - first_ns) / 1e9 : 0.0, waits, t->wakeups.cnt);
+	fprintf(stderr, "see: vprof show wait-graph, vprof show criticality, vprof show samples --period NS\n");
+	return EXIT_DONE;
+}
