@@ -24,12 +24,77 @@ static void warn_losses(struct analysis *a)
 	const struct losses *l = &a->t->losses;
 	uint64_t lost = a->f->interval.dropped_lost;
 
-	if (l->records == 0 && l->intervals == 0 && l->cut_bytes == 0 && lost == 0)
+	if (l->records == 0 && l->intervals == 0 && lost == 0)
 		return;
 	findings_warn(a->f, "losses",
-		      "%" PRIu64 " records were lost for lack of buffer, %" PRIu64 " bytes of the trace are cut "
-		      "off; the %" PRIu64 " intervals that this touches are left out: record with a larger "
-		      "--buffer, or probe fewer functions", l->records, l->cut_bytes, lost);
+		      "%" PRIu64 " records were lost for lack of buffer or disk; the %" PRIu64 " intervals that "
+		      "this touches are left out: record with a larger --buffer, or probe fewer functions",
+		      l->records, lost);
+}
+
+/* Until when something is known of a thread; segments are in order of thread and time. */
+static int64_t known_until(const struct trace *t, uint64_t tid)
+{
+	size_t low = 0, high = t->segments.cnt;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (t->segments.items[middle].tid <= tid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && t->segments.items[low - 1].tid == tid ? t->segments.items[low - 1].end_ns : INT64_MIN;
+}
+
+static int64_t first_segment(const struct trace *t)
+{
+	int64_t first = INT64_MAX;
+
+	for (size_t i = 0; i < t->segments.cnt; i++)
+		if (t->segments.items[i].start_ns < first)
+			first = t->segments.items[i].start_ns;
+	return first;
+}
+
+/* "4711 server from 3.21 s, 4712 from 3.2 s and 3 more" */
+static void name_cut_threads(const struct trace *t, int64_t first, struct str *to, int64_t *ret_last)
+{
+	enum { MOST = 4 };
+	size_t cnt = 0;
+
+	*ret_last = first;
+	for (size_t i = 0; i < t->threads.cnt; i++) {
+		const struct thread_name *n = &t->threads.items[i];
+		int64_t until = known_until(t, n->tid);
+
+		if (until > *ret_last)
+			*ret_last = until;
+		if (n->kind != KIND_THREAD || !n->open_end || until == INT64_MIN || cnt++ >= MOST)
+			continue;
+		str_addf(to, "%s%" PRIu64 "%s%s from %.3g s", cnt > 1 ? ", " : "", n->tid & UINT32_MAX,
+			 n->name ? " " : "", n->name ? n->name : "", (double)(until - first) / 1e9);
+	}
+	if (cnt > MOST)
+		str_addf(to, " and %zu more", cnt - MOST);
+}
+
+/* What the chunks of its threads held is missing, and what they did afterwards. */
+static void warn_cut_off(struct analysis *a)
+{
+	_cleanup_(str_release) struct str threads = STR_INIT;
+	int64_t first = first_segment(a->t), last;
+
+	if (!a->t->losses.cut_off || first == INT64_MAX)
+		return;
+	name_cut_threads(a->t, first, &threads, &last);
+	findings_warn(a->f, "cut-off",
+		      "the recording was cut off %.3g s after its first record, for its recorder was killed or could "
+		      "not write: of the 0.1 s before, or the last 32 kB of a thread's records, some are missing, and all that came then (%s); %" PRIu64
+		      " bytes of a half-written block are left out; what is there is whole",
+		      (double)(last - first) / 1e9,
+		      threads.len ? str_cstr(&threads) : "no thread was left", a->t->losses.cut_bytes);
 }
 
 static void warn_reduced(struct analysis *a)
@@ -287,6 +352,7 @@ void warn(struct analysis *a)
 			      "not add up to their latency: the trace contradicts itself there",
 			      s->dropped_bad_path);
 	warn_losses(a);
+	warn_cut_off(a);
 	if (u->waited_ns > 0 && (double)u->no_waker_ns > NO_WAKER_SHARE * (double)u->waited_ns)
 		findings_warn(a->f, "no-waker",
 			      "for %.0f %% of the time spent waiting for locks, conditions and threads "

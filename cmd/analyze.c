@@ -6,6 +6,7 @@
 #include "cmd/commands.h"
 #include "cmd/common.h"
 #include "cmd/project.h"
+#include "cmd/recording.h"
 
 static int analyze_run(int argc, char **argv)
 {
@@ -23,6 +24,11 @@ static int analyze_run(int argc, char **argv)
 	if (store_open(data_dir(), false, &store, &diag) < 0 ||
 	    run_find(store, words.cnt ? words.items[0] : NULL, &run, &diag) < 0)
 		return fail(&diag);
+	if (recording_settle(store, &run, &diag) < 0)
+		return fail(&diag);
+	if (run.status == RUN_RECORDING)
+		return fail_now(EXIT_NO_EVIDENCE, "it is analysed when the program ends, or Control-C ends it",
+				"run %u is being recorded", run.number);
 	progress_line("analysing run %u", run.number);
 	if (run_analyze(store, &run, &findings, &diag) < 0)
 		return fail(&diag);

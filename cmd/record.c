@@ -11,10 +11,13 @@
 #include "base/banned.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
+#include "cmd/quantity.h"
 #include "cmd/record_steps.h"
 
-static const char *arg_output, *arg_sample, *arg_kernel;
+static const char *arg_output, *arg_sample, *arg_kernel, *arg_limit;
 static unsigned arg_buffer_mib, arg_pid;
+
+enum { LIMIT_MIN = 1 << 20 };
 static bool arg_ignore_status;
 
 /* --sample, else [record] sample of vprof.conf. */
@@ -60,6 +63,9 @@ static int record_run(int argc, char **argv)
 	options.config = &config;
 	if (config_read(config_path(), &config, &diag) < 0)
 		return fail(&diag);
+	if (arg_limit && (!parse_bytes(arg_limit, &options.limit_bytes) || options.limit_bytes < LIMIT_MIN))
+		return fail_now(EXIT_USAGE, "vprof record --limit 2G",
+				"record: --limit is a size from 1M on, not '%s'", arg_limit);
 	status = take_sample(&config, &options.sample);
 	if (status == EXIT_DONE)
 		status = take_kernel(&options);
@@ -87,6 +93,8 @@ static const struct option_desc record_options[] = {
 	{ 'p', "pid", "PID", OPT_UINT, &arg_pid,
 	  "the kernel's side of a process that runs already, as long as COMMAND runs" },
 	{ 0, "buffer", "MIB", OPT_UINT, &arg_buffer_mib, "memory for records not yet written, in MiB" },
+	{ 0, "limit", "SIZE", OPT_STR, &arg_limit,
+	  "end the recording, not the program, when the trace has SIZE on disk, as 2G" },
 	{ 0, "ignore-status", NULL, OPT_FLAG, &arg_ignore_status, "do not pass on the command's exit status" },
 	OPT_END
 };

@@ -35,11 +35,12 @@ static uint32_t ring_bytes(unsigned mib)
 	return bytes;
 }
 
-int record_kernel_open(enum kernel_mode mode, pid_t pid, unsigned buffer_mib, const char *run_dir,
-		       struct recorder **ret, struct diag *reterr)
+int record_kernel_open(enum kernel_mode mode, pid_t pid, unsigned buffer_mib, uint64_t limit_bytes,
+		       const char *run_dir, struct recorder **ret, struct diag *reterr)
 {
 	_cleanup_(freep) char *path = path_join(run_dir, "kernel.vpk");
-	struct recorder_options options = { path, pid, ring_bytes(buffer_mib), mode == KERNEL_MODE_AUTO };
+	struct recorder_options options = { path, pid, ring_bytes(buffer_mib), limit_bytes,
+					    mode == KERNEL_MODE_AUTO };
 	struct diag diag = DIAG_INIT;
 	int r;
 
@@ -71,7 +72,8 @@ uint64_t record_kernel_close(struct recorder *r)
 		warn_line("the kernel recorder lost %llu of %llu records: --buffer 64 gives it more room",
 			  (unsigned long long)stats.lost_records,
 			  (unsigned long long)(stats.records + stats.lost_records));
-	if (stats.disk_full)
-		warn_line("the disk was full: the kernel's trace ends early; what is in it is whole");
+	if (stats.full)
+		warn_line("the kernel's trace ends early, for %s; what is in it is whole",
+			  stats.disk_error ? strerror(stats.disk_error) : "its half of --limit is full");
 	return stats.records;
 }

@@ -19,7 +19,8 @@ enum kernel_mode {
 bool kernel_mode_parse(const char *text, enum kernel_mode *ret);
 
 /* buffer_mib: for records not yet written; 0: default.  *ret stays NULL where the kernel's side is not wanted, or not permitted and not required. */
-int record_kernel_open(enum kernel_mode mode, pid_t pid, unsigned buffer_mib, const char *run_dir,
+int record_kernel_open(enum kernel_mode mode, pid_t pid, unsigned buffer_mib, uint64_t limit_bytes,
+		       const char *run_dir,
 		       struct recorder **ret, struct diag *reterr);
 
 /* Says what was lost.  The number of records; 0 for NULL. */

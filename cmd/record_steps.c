@@ -3,6 +3,7 @@
  * record_steps.c - one run: the user's command, the drainer beside it, the analysis behind it.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "cmd/common.h"
 #include "cmd/paths.h"
 #include "cmd/project.h"
+#include "cmd/recording.h"
 #include "cmd/record_steps.h"
 #include "cmd/sample_plan.h"
 #include "runtime/drainer.h"
@@ -59,6 +61,7 @@ static void become(const struct args *command, const char *environment,
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGQUIT, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
 	execvp(command->items[0], command->items);
 
@@ -98,14 +101,16 @@ static int drain_child(struct drainer *d, const struct args *command, const stru
 static int drain(struct drainer *d, const struct args *command, const struct record_options *o,
 		 struct drainer_stats *stats, int *ret_status, struct diag *reterr)
 {
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, old_int, old_quit;
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, old_int, old_quit, old_size;
 	int r;
 
 	sigaction(SIGINT, &ignore, &old_int);
 	sigaction(SIGQUIT, &ignore, &old_quit);
+	sigaction(SIGXFSZ, &ignore, &old_size);
 	r = drain_child(d, command, o, stats, ret_status, reterr);
 	sigaction(SIGINT, &old_int, NULL);
 	sigaction(SIGQUIT, &old_quit, NULL);
+	sigaction(SIGXFSZ, &old_size, NULL);
 	return r;
 }
 
@@ -147,6 +152,12 @@ static int keep_plan(struct store *s, const struct run *run, const struct plan *
 	return r;
 }
 
+/* The two traces share it. */
+static uint64_t trace_limit(const struct record_options *o)
+{
+	return o->kernel == KERNEL_MODE_OFF ? o->limit_bytes : o->limit_bytes / 2;
+}
+
 static int open_drainer(struct store *s, const struct run *run, const struct record_options *o,
 			struct drainer **ret, struct diag *reterr)
 {
@@ -157,6 +168,7 @@ static int open_drainer(struct store *s, const struct run *run, const struct rec
 	_cleanup_(freep) struct drainer_alias *aliases = NULL;
 	struct drainer_options options = {
 		.trace_path = trace,
+		.limit_bytes = trace_limit(o),
 		.arena_bytes = (size_t)o->buffer_mib * 1024 * 1024,
 		.sample_full = o->sample.full,
 		.sample_of = o->sample.of,
@@ -183,8 +195,16 @@ static int open_drainer(struct store *s, const struct run *run, const struct rec
 /* What was wrong with the recording itself, told before its results. */
 static void tell_losses(const struct drainer_stats *stats)
 {
-	if (stats->disk_full)
-		warn_line("the disk was full: the trace ends early; what is in it is whole");
+	if (stats->disk_error)
+		warn_line("the trace ends early, for it could not be written on (%s): %" PRIu64 " of %" PRIu64
+			  " records are missing, what is in it is whole; free some space, record with --limit, or "
+			  "fewer functions (--sample 1/10)", strerror(stats->disk_error),
+			  stats->dropped_records, stats->records + stats->dropped_records);
+	else if (stats->limit_reached)
+		warn_line("the recording ended before the program, when the trace had the size of --limit");
+	if (stats->limit_reached && stats->dropped_records)
+		warn_line("of what was under way then, %" PRIu64 " records were too many for --limit",
+			  stats->dropped_records);
 }
 
 static int not_instrumented(const struct run *run, int exit_status)
@@ -223,7 +243,8 @@ static int run_and_drain(struct store *s, struct run *run, const struct args *co
 	int r = open_drainer(s, run, o, &drainer, reterr);
 
 	if (r == 0) {
-		r = record_kernel_open(o->kernel, o->kernel_pid, o->buffer_mib, dir, &recorder, reterr);
+		r = record_kernel_open(o->kernel, o->kernel_pid, o->buffer_mib, trace_limit(o), dir,
+				       &recorder, reterr);
 		if (r < 0)
 			drainer_close(drainer, stats, NULL);
 	}
@@ -247,7 +268,7 @@ int record_once(struct store *s, const char *name, const struct args *command,
 {
 	struct drainer_stats stats = { 0 };
 	uint64_t kernel_records = 0;
-	int r;
+	int r, lock;
 
 	*ret_run = (struct run){
 		.name = name ? xstrdup(name) : NULL,
@@ -258,8 +279,11 @@ int record_once(struct store *s, const char *name, const struct args *command,
 	*ret = NULL;
 	*ret_status = EXIT_DONE;
 	r = run_create(s, ret_run, reterr);
-	if (r == 0)
-		r = run_and_drain(s, ret_run, command, o, &stats, &kernel_records, reterr);
+	if (r < 0)
+		return r;
+	lock = recording_begin(s, ret_run->number);
+	r = run_and_drain(s, ret_run, command, o, &stats, &kernel_records, reterr);
+	recording_end(lock);
 	if (r < 0)
 		return r;
 	if (stats.processes == 0 && kernel_records == 0) {

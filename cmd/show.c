@@ -18,6 +18,7 @@
 #include "cmd/common.h"
 #include "cmd/leave_out.h"
 #include "cmd/project.h"
+#include "cmd/recording.h"
 #include "cmd/run_graph.h"
 #include "cmd/show_whole.h"
 #include "report/report.h"
@@ -270,6 +271,8 @@ static int read_whole(struct material *m, const struct view *v, const char *run,
 	if (m->trace->losses.records)
 		warn_line("%" PRIu64 " records were lost in run %u: times are too short, and wake-ups "
 			  "are missing", m->trace->losses.records, m->run.number);
+	if (m->trace->losses.cut_off)
+		warn_line("the recording of run %u was cut off: its last records are missing", m->run.number);
 	arg_whole.threshold = arg_threshold;
 	arg_whole.quantile = arg_quantile;
 	arg_whole.interval = arg_interval;
@@ -294,6 +297,8 @@ static int read_material(struct material *m, const struct view *v, const char *r
 		return read_causes(m, run, reterr);
 	case NEEDS_RUNS:
 		r = runs_read(m->store, &m->runs, reterr);
+		for (size_t i = 0; r == 0 && i < m->runs.cnt; i++)
+			r = recording_settle(m->store, &m->runs.items[i], reterr);
 		return r < 0 ? r : iterations_read(m->store, &m->iterations, reterr);
 	case NEEDS_PROJECT:
 	case NEEDS_CALL_GRAPH:

@@ -95,6 +95,7 @@ static int start(struct recorder *r, const struct recorder_options *o, struct di
 	if (e)
 		return diag_set(reterr, EXIT_ENVIRONMENT, e, "cannot write the kernel's trace '%s': %s",
 				o->path, strerror(-e));
+	r->writer.file.limit = o->limit_bytes;
 	writer_begin(&r->writer, r->reduced != NULL);
 	if (!r->reduced)
 		r->ring = ring_buffer__new(bpf_map__fd(r->programs->maps.records), take, &r->writer, NULL);
@@ -141,7 +142,7 @@ int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *
 	writer_end(&r->writer, r->start_ns, end_ns, lost);
 	if (ret)
 		*ret = (struct recorder_stats){ r->writer.records, lost, r->writer.file.bytes,
-						r->writer.file.full };
+						r->writer.file.full, r->writer.file.error };
 	e = writer_close(&r->writer);
 	recorder_free(r);
 	return e ? diag_set(reterr, EXIT_ENVIRONMENT, e, "cannot finish the kernel's trace: %s",

@@ -21,6 +21,7 @@ struct recorder_options {
 	const char *path;		/* of the file; created */
 	pid_t pid;			/* a process that runs already, besides what is forked; 0: none */
 	uint32_t ring_bytes;		/* a power of two; 0: default */
+	uint64_t limit_bytes;		/* of the file: what comes then is dropped; 0: none */
 	int or_reduced;			/* where it is not permitted: when threads are off the CPU, not why */
 };
 
@@ -28,7 +29,8 @@ struct recorder_stats {
 	uint64_t records;		/* written */
 	uint64_t lost_records;
 	uint64_t bytes_written;
-	int disk_full;			/* writing stopped there; the run went on */
+	int full;			/* writing stopped there; the run went on */
+	int disk_error;			/* why: ENOSPC, EDQUOT ...; 0: the limit */
 };
 
 /* -EPERM if it is not permitted, -ENOSYS if this vprof or this kernel has no recorder; the message

@@ -15,7 +15,7 @@ json_t *json_whole(const char *name, const struct view_input *in)
 	json_t *o = json_document(name), *warnings = json_array();
 	const struct losses *l = &in->trace->losses;
 
-	if (l->records || l->cut_bytes) {
+	if (l->records) {
 		_cleanup_(freep) char *text = xasprintf("%" PRIu64 " records were lost: times are "
 			"too short, and wake-ups are missing", l->records);
 		json_t *w = json_object();

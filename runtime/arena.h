@@ -39,10 +39,12 @@ enum {
 	ARENA_STAMPS = 8,
 };
 
+enum recording { RECORDING_OVER, RECORDING_ON };
+
 struct arena_control {
 	uint64_t magic, bytes;
 	uint32_t chunk_cnt, plan_mask, default_level;
-	uint32_t recording;		/* 0: everybody stop */
+	uint32_t recording;		/* enum recording */
 	uint32_t sample_full, sample_of;	/* of so many intervals about so many in full */
 	uint64_t sample_seed;
 	uint64_t slots, stacks, functions, index, labels, text, plan, releasers, waiters, lots, chunks;

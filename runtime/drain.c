@@ -23,7 +23,14 @@ enum { BLOCK_FLUSH_BYTES = 1 << 18 };
 /* The records of one thread on their way into d->one. */
 struct batch {
 	uint64_t cnt, before;		/* before: start of the record before */
+	uint64_t since;			/* the earliest end of a call, or event; 0: none */
 };
+
+static void earlier(uint64_t *since, uint64_t ticks)
+{
+	if (ticks && (!*since || ticks < *since))
+		*since = ticks;
+}
 
 static void put_head(struct drainer *d, struct batch *b, uint64_t head, uint64_t start)
 {
@@ -39,6 +46,8 @@ static void put_event(struct drainer *d, struct batch *b, unsigned int kind, uin
 	put_head(d, b, kind << 1 | 1, ticks);
 	for (unsigned int i = 0; i < event_words(kind); i++)
 		encode_varint(&d->one, words[i]);
+	if (kind != EVENT_OPEN_FRAME)
+		earlier(&b->since, kind == EVENT_FRAME ? words[0] : ticks);
 	if (kind == EVENT_BEGIN)
 		d->stats.begins++;
 	if (kind == EVENT_END)
@@ -47,10 +56,18 @@ static void put_event(struct drainer *d, struct batch *b, unsigned int kind, uin
 		d->stats.lost_records += words[1];
 }
 
+/* Names come before who bears them: the next block may be the one for which there is no room. */
 void drain_flush(struct drainer *d)
 {
-	trace_file_block(&d->file, BLOCK_CHUNKS, d->records.data, d->records.len);
+	drain_tables(d);
+	if (trace_file_block(&d->file, BLOCK_CHUNKS, d->records.data, d->records.len)) {
+		d->stats.records += d->record_cnt;
+	} else {
+		d->dropped_cnt += d->record_cnt;
+		earlier(&d->dropped_since, d->record_since);
+	}
 	d->records.len = 0;
+	d->record_cnt = d->record_since = 0;
 }
 
 static void end_batch(struct drainer *d, const struct batch *b, uint64_t serial, uint32_t pid,
@@ -63,7 +80,8 @@ static void end_batch(struct drainer *d, const struct batch *b, uint64_t serial,
 		encode_varint(&d->records, b->cnt);
 		memcpy(d->records.data + d->records.len, d->one.data, d->one.len);
 		d->records.len += d->one.len;
-		d->stats.records += b->cnt;
+		d->record_cnt += b->cnt;
+		earlier(&d->record_since, b->since);
 		d->stats.bytes_raw += d->one.len;
 	}
 	d->one.len = 0;
@@ -77,7 +95,7 @@ static bool drain_chunk(struct drainer *d, const struct arena_chunk *chunk, uint
 {
 	const uint64_t *word = (const uint64_t *)(chunk + 1);
 	const uint64_t *end = (const uint64_t *)((const char *)chunk + VPROF_CHUNK_BYTES);
-	struct batch b = { 0, 0 };
+	struct batch b = { 0, 0, 0 };
 	bool found = false;
 
 	while (end - word >= 2) {
@@ -92,6 +110,7 @@ static bool drain_chunk(struct drainer *d, const struct arena_chunk *chunk, uint
 		if (first && word[1] & 0xffff) {
 			put_head(d, &b, (word[1] & 0xffff) << 1, first);
 			encode_varint(&d->one, word[1] >> 16);
+			earlier(&b.since, first + (word[1] >> 16));
 			found = found || (first == start && (word[1] & 0xffff) == fid);
 		} else if (first && kind && kind < EVENT_CNT) {
 			put_event(d, &b, (unsigned int)kind, first, word + 2);
@@ -150,7 +169,7 @@ static void drain_slot(struct drainer *d, uint32_t number, bool keep)
 	struct arena_slot *slot = &d->arena.slots[number];
 	struct vprof_frame *stack = arena_stack(&d->arena, number), *top = stack + 1;
 	struct vprof_frame *limit = stack + VPROF_STACK_BYTES / sizeof(*stack);
-	struct batch b = { 0, 0 };
+	struct batch b = { 0, 0, 0 };
 	bool closed = false;
 
 	while (top < limit && top->start)

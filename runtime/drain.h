@@ -18,6 +18,8 @@ struct drainer {
 	int arena_fd;			/* locked while we live: who finds it unlocked may remove it */
 	char arena_path[4096], env[4096 + sizeof(ARENA_ENV) + 1];
 	struct encoder records, one;	/* a block of chunks; one chunk */
+	uint64_t record_cnt, record_since;	/* in records; the earliest of them (ticks) */
+	uint64_t dropped_cnt, dropped_since;	/* for which the file had no room */
 	struct encoder table;
 	uint32_t functions_written, labels_written;
 	struct drainer_stats stats;
@@ -26,6 +28,9 @@ struct drainer {
 /* new_arena.c: 0 or a negative errno */
 int drain_make_arena(struct drainer *d, const struct drainer_options *o);
 void drain_remove_arena(struct drainer *d);	/* the file; processes that map it keep it */
+
+/* drainer.c */
+void drain_tables(struct drainer *d);	/* functions and labels that are new */
 
 /* drain.c */
 bool drain_full(struct drainer *d);	/* all full chunks; false: there were none */

@@ -4,8 +4,9 @@
  * anchors and writes what the program has registered.
  *
  * It looks for full chunks every 0.2 ms while there are some, and ever more seldom, up to every
- * 5 ms, while there are none.  Once a second it writes an anchor and new functions and labels, and
- * takes back what ended processes held.
+ * 5 ms, while there are none.  What it collected is written when it is a block, or 100 ms old: no more
+ * is lost with a killed drainer.  Once a second it writes an anchor, and takes back
+ * what ended processes held.
  */
 #include <errno.h>
 #include <poll.h>
@@ -21,15 +22,17 @@
 
 enum {
 	FIRST_ANCHOR_NS = 20000000,
+	FLUSH_NS = 100000000,
 	PAUSE_MIN_NS = 200000,
 	PAUSE_MAX_NS = 5000000,
 	RECORDS_CAP = 1 << 20,
 	TABLE_CAP = 1 << 20,
 	ONE_CAP = 1 << 16,
+	LIMIT_REST_SHARE = 16,
+	LIMIT_REST_BYTES = 1 << 17,
 };
 
-static void write_anchor(struct drainer *d);
-static void write_tables(struct drainer *d);
+static void write_anchor(struct drainer *d, bool last);
 
 static bool encoder_open(struct encoder *e, size_t cap)
 {
@@ -79,8 +82,9 @@ int drainer_open(const struct drainer_options *o, struct drainer **ret, struct d
 			 o->trace_path, strerror(-r));
 		return diag_remedy(reterr, r, "free some space in /dev/shm, 200 MB are enough");
 	}
+	d->file.limit = o->limit_bytes;
 	snprintf(d->env, sizeof(d->env), "%s=%s", ARENA_ENV, d->arena_path);
-	write_anchor(d);
+	write_anchor(d, false);
 	*ret = d;
 	return 0;
 }
@@ -99,7 +103,7 @@ static uint64_t clock_ns(clockid_t clock)
 }
 
 /* The tightest of some brackets: an interruption in between would move the anchor. */
-static void write_anchor(struct drainer *d)
+static void write_anchor(struct drainer *d, bool last)
 {
 	uint64_t best = UINT64_MAX, ticks = 0, mono = 0, real = 0;
 
@@ -118,7 +122,7 @@ static void write_anchor(struct drainer *d)
 	encode_varint(&d->table, ticks);
 	encode_varint(&d->table, mono);
 	encode_varint(&d->table, real);
-	trace_file_block(&d->file, BLOCK_ANCHORS, d->table.data, d->table.len);
+	(last ? trace_file_last : trace_file_block)(&d->file, BLOCK_ANCHORS, d->table.data, d->table.len);
 }
 
 static void put_text(struct drainer *d, uint32_t offset)
@@ -168,7 +172,7 @@ static void put_entry(struct drainer *d, enum trace_block_kind kind, uint32_t nu
 	}
 }
 
-static void write_tables(struct drainer *d)
+void drain_tables(struct drainer *d)
 {
 	struct arena_control *c = d->arena.control;
 	uint32_t *at = &d->functions_written;
@@ -185,10 +189,21 @@ static void write_tables(struct drainer *d)
 	flush_table(d, BLOCK_LABELS);
 }
 
+/* A part of the limit is for what is under way when everybody is told to stop. */
+static void keep_limit(struct drainer *d)
+{
+	uint64_t rest = d->file.limit / LIMIT_REST_SHARE + LIMIT_REST_BYTES;
+
+	if (!d->file.limit || (d->file.bytes + rest < d->file.limit && !d->file.full))
+		return;
+	__atomic_store_n(&d->arena.control->recording, RECORDING_OVER, __ATOMIC_RELEASE);
+	d->stats.limit_reached = true;
+}
+
 static void every_second(struct drainer *d)
 {
-	write_anchor(d);
-	write_tables(d);
+	write_anchor(d, false);
+	drain_tables(d);
 	drain_dead(d);
 	drain_flush(d);
 }
@@ -198,6 +213,7 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 	/* The first anchor after the start comes early: two make a clock. */
 	uint64_t next_second = clock_ns(CLOCK_MONOTONIC) + FIRST_ANCHOR_NS;
 	struct pollfd ended = { .fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN };
+	uint64_t next_flush = next_second;
 	long pause_ns = PAUSE_MIN_NS;
 	int r = 0;
 
@@ -213,6 +229,11 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 			pause_ns = PAUSE_MIN_NS;
 		else if (pause_ns < PAUSE_MAX_NS)
 			pause_ns += pause_ns / 4;
+		keep_limit(d);
+		if (clock_ns(CLOCK_MONOTONIC) >= next_flush) {
+			drain_flush(d);
+			next_flush = clock_ns(CLOCK_MONOTONIC) + FLUSH_NS;
+		}
 		if (clock_ns(CLOCK_MONOTONIC) >= next_second) {
 			every_second(d);
 			next_second = clock_ns(CLOCK_MONOTONIC) + 1000000000;
@@ -231,12 +252,16 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 static void write_end(struct drainer *d)
 {
 	struct arena_control *c = d->arena.control;
+	uint64_t since = c->lost_since;
 
-	d->stats.lost_records += c->lost_cnt;
+	if (d->dropped_cnt && (!since || d->dropped_since < since))
+		since = d->dropped_since;
+	d->stats.dropped_records = d->dropped_cnt;
+	d->stats.lost_records += c->lost_cnt + d->dropped_cnt;
 	d->table.len = 0;
-	encode_varint(&d->table, c->lost_cnt);
-	encode_varint(&d->table, c->lost_since);
-	trace_file_block(&d->file, BLOCK_END, d->table.data, d->table.len);
+	encode_varint(&d->table, c->lost_cnt + d->dropped_cnt);
+	encode_varint(&d->table, since);
+	trace_file_last(&d->file, BLOCK_END, d->table.data, d->table.len);
 }
 
 int drainer_close(struct drainer *d, struct drainer_stats *ret, struct diag *reterr)
@@ -244,22 +269,21 @@ int drainer_close(struct drainer *d, struct drainer_stats *ret, struct diag *ret
 	struct arena_control *c = d->arena.control;
 	int r;
 
-	__atomic_store_n(&c->recording, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&c->recording, RECORDING_OVER, __ATOMIC_RELEASE);
 	drain_full(d);
 	drain_rest(d);
 	drain_flush(d);
-	write_tables(d);
-	write_anchor(d);
+	drain_tables(d);
+	write_anchor(d, true);
 	write_end(d);
 	d->stats.bytes_written = d->file.bytes;
-	d->stats.disk_full = d->file.full;
+	d->stats.disk_error = d->file.full ? d->file.error : 0;
 	d->stats.processes = c->process_cnt;
 	d->stats.threads = c->thread_cnt;
 	d->stats.functions = c->function_cnt;
 	if (ret)
 		*ret = d->stats;
-	r = close(d->file.fd) ? -errno : 0;
-	d->file.fd = -1;
+	r = trace_file_close(&d->file);
 	drainer_free(d);
 	return r ? diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot finish the trace: %s",
 			    strerror(-r)) : 0;

@@ -39,6 +39,7 @@ struct drainer_options {
 	uint64_t sample_seed;		/* 0: a random one */
 	const struct drainer_alias *aliases;
 	size_t alias_cnt;
+	uint64_t limit_bytes;		/* of the trace: recording ends when it is reached; 0: none */
 };
 
 struct drainer_stats {
@@ -47,7 +48,9 @@ struct drainer_stats {
 	uint64_t processes, threads;	/* that attached */
 	uint64_t functions;		/* sites registered, by distinct key */
 	uint64_t begins, ends;		/* interval events seen */
-	bool disk_full;			/* writing stopped there; the run went on */
+	uint64_t dropped_records;	/* of the lost ones: for which the file had no room */
+	int disk_error;			/* ENOSPC, EDQUOT ...: writing stopped there; the run went on */
+	bool limit_reached;		/* recording stopped there; the run went on */
 };
 
 struct drainer;

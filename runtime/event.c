@@ -86,6 +86,12 @@ static bool chunks_are_short(void)
 	return __atomic_load_n(&c->free_cnt, __ATOMIC_RELAXED) < c->chunk_cnt / CHUNKS_SHORT_SHARE;
 }
 
+/* Recording is over: no interval begins any more; those under way are recorded to their end. */
+static bool is_over(void)
+{
+	return __atomic_load_n(&process.arena.control->recording, __ATOMIC_RELAXED) == RECORDING_OVER;
+}
+
 static void interval_event(unsigned int kind, uint64_t label, uint64_t key)
 {
 	struct thread *t = &thread_self;
@@ -98,6 +104,10 @@ static void interval_event(unsigned int kind, uint64_t label, uint64_t key)
 	at = find_label(label, key);
 	switch (kind) {
 	case VPROF_KIND_BEGIN:
+		if (is_over()) {
+			vprof_self.gate = 0;
+			return;
+		}
 		skipped = chunks_are_short();
 		if (at)
 			remove_label(at - 1);

@@ -73,7 +73,7 @@ int drain_make_arena(struct drainer *d, const struct drainer_options *o)
 		return r;
 	layout.bytes = bytes;
 	layout.magic = ARENA_MAGIC;
-	layout.recording = 1;
+	layout.recording = RECORDING_ON;
 	layout.text_used = 1;		/* offset 0 is the empty string */
 	memcpy(d->arena.base, &layout, sizeof(layout));
 	if (!arena_open_map(&d->arena, d->arena.base, bytes))

@@ -26,6 +26,7 @@ static const char *const status_names[] = {
 	[RUN_RECORDED] = "recorded",
 	[RUN_ANALYSED] = "analysed",
 	[RUN_FAILED] = "failed",
+	[RUN_KILLED] = "killed",
 };
 
 const char *run_status_name(enum run_status status)

@@ -78,7 +78,7 @@ CREATE TABLE IF NOT EXISTS run (
 	source		TEXT,			-- record, import
 	started_ns	INTEGER NOT NULL,	-- CLOCK_REALTIME
 	duration_ns	INTEGER NOT NULL,
-	status		TEXT NOT NULL,		-- recording, recorded, analysed, failed
+	status		TEXT NOT NULL,		-- recording, recorded, analysed, failed, killed (its recorder was)
 	exit_status	INTEGER NOT NULL,	-- of the user's command
 	interval_cnt	INTEGER NOT NULL,
 	function_cnt	INTEGER NOT NULL,

@@ -71,7 +71,7 @@ char *setting_get(struct store *s, const char *name);		/* the caller frees it */
 
 /* ---- runs ---- */
 
-enum run_status { RUN_RECORDING, RUN_RECORDED, RUN_ANALYSED, RUN_FAILED };
+enum run_status { RUN_RECORDING, RUN_RECORDED, RUN_ANALYSED, RUN_FAILED, RUN_KILLED };
 const char *run_status_name(enum run_status status);
 
 struct run {

@@ -2,8 +2,13 @@
 /*
  * file.c - the trace file: blocks, each compressed and checked by itself.
  *
- * A block that does not fit on the disk is cut off again, so that the file always ends with a
- * whole one; from then on blocks are dropped and the run goes on.
+ * A block that does not fit on the disk is not begun, so that the file always ends with a whole one;
+ * from then on blocks are dropped and the run goes on.  Room for the end, which says what is missing,
+ * is reserved all the time:
+ *
+ *	blocks ... 5,000,000 | END_BYTES | AHEAD_BYTES	reserved 6,100,000
+ *	a block of 200,000: written, still reserved	blocks ... 5,200,000 | ...
+ *	one of 900,000 on a full disk: 64 kB would not be left behind it, so it is dropped
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +18,11 @@
 #include "trace/file.h"
 #include "trace/format.h"
 
-enum { ZSTD_LEVEL = 1 };
+enum {
+	ZSTD_LEVEL = 1,
+	END_BYTES = 1 << 16,
+	AHEAD_BYTES = 1 << 20,		/* so that one block in four asks for more */
+};
 
 static bool write_all(int fd, const void *data, size_t len)
 {
@@ -41,7 +50,7 @@ int trace_file_open(struct trace_file *f, const char *path, uint64_t magic, uint
 	f->zstd = ZSTD_createCCtx();
 	if (!f->packed || !f->zstd)
 		return -ENOMEM;
-	f->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	f->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (f->fd < 0)
 		return -errno;
 	if (!write_all(f->fd, &header, sizeof(header)))
@@ -54,6 +63,9 @@ int trace_file_close(struct trace_file *f)
 {
 	int r = 0;
 
+	if (f->fd >= 0 && f->reserved > f->bytes && ftruncate(f->fd, (off_t)f->bytes)) {
+		/* What is reserved stays so. */
+	}
 	if (f->fd >= 0 && close(f->fd))
 		r = -errno;
 	f->fd = -1;
@@ -64,24 +76,72 @@ int trace_file_close(struct trace_file *f)
 	return r;
 }
 
-void trace_file_block(struct trace_file *f, uint32_t kind, const void *data, size_t len)
+/* Whether the file can grow by len and by its end.  Where nothing can be reserved, writing tells. */
+static bool reserve(struct trace_file *f, size_t len)
 {
-	struct trace_block block = { TRACE_BLOCK_MAGIC, kind, (uint32_t)len, 0, 0 };
-	size_t packed;
+	uint64_t until = f->bytes + len + END_BYTES;
+	int r;
 
-	if (f->full || !len || len > TRACE_BLOCK_RAW_MAX)
-		return;
-	packed = ZSTD_compressCCtx(f->zstd, f->packed, f->packed_cap, data, len, ZSTD_LEVEL);
-	if (ZSTD_isError(packed))
-		return;
-	block.stored_bytes = (uint32_t)packed;
-	block.checksum = encode_checksum(f->packed, packed);
-	if (write_all(f->fd, &block, sizeof(block)) && write_all(f->fd, f->packed, packed)) {
-		f->bytes += sizeof(block) + packed;
-		return;
+	if (f->limit && until > f->limit) {
+		f->error = 0;
+		return false;
 	}
-	f->full = true;
-	if (ftruncate(f->fd, (off_t)f->bytes)) {
+	if (until <= f->reserved)
+		return true;
+	r = fallocate(f->fd, FALLOC_FL_KEEP_SIZE, (off_t)f->bytes, (off_t)(until + AHEAD_BYTES - f->bytes));
+	if (!r) {
+		f->reserved = until + AHEAD_BYTES;
+		return true;
+	}
+	if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
+		r = fallocate(f->fd, FALLOC_FL_KEEP_SIZE, (off_t)f->bytes, (off_t)(until - f->bytes));
+	if (!r)
+		f->reserved = until;
+	else
+		f->error = errno;
+	return !r || (errno != ENOSPC && errno != EDQUOT && errno != EFBIG);
+}
+
+static bool write_block(struct trace_file *f, const struct trace_block *block)
+{
+	if (write_all(f->fd, block, sizeof(*block)) && write_all(f->fd, f->packed, block->stored_bytes)) {
+		f->bytes += sizeof(*block) + block->stored_bytes;
+		return true;
+	}
+	f->error = errno;
+	if (ftruncate(f->fd, (off_t)f->bytes) || lseek(f->fd, (off_t)f->bytes, SEEK_SET) < 0) {
 		/* The reader cuts the half block off by itself. */
 	}
+	return false;
+}
+
+static bool pack(struct trace_file *f, struct trace_block *block, const void *data, size_t len)
+{
+	size_t packed = ZSTD_compressCCtx(f->zstd, f->packed, f->packed_cap, data, len, ZSTD_LEVEL);
+
+	if (ZSTD_isError(packed))
+		return false;
+	block->raw_bytes = (uint32_t)len;
+	block->stored_bytes = (uint32_t)packed;
+	block->checksum = encode_checksum(f->packed, packed);
+	return true;
+}
+
+bool trace_file_block(struct trace_file *f, uint32_t kind, const void *data, size_t len)
+{
+	struct trace_block block = { .magic = TRACE_BLOCK_MAGIC, .kind = kind };
+
+	if (!len)
+		return true;
+	if (f->full || len > TRACE_BLOCK_RAW_MAX || !pack(f, &block, data, len))
+		return false;
+	f->full = !reserve(f, sizeof(block) + block.stored_bytes) || !write_block(f, &block);
+	return !f->full;
+}
+
+bool trace_file_last(struct trace_file *f, uint32_t kind, const void *data, size_t len)
+{
+	struct trace_block block = { .magic = TRACE_BLOCK_MAGIC, .kind = kind };
+
+	return len && len < END_BYTES / 4 && pack(f, &block, data, len) && write_block(f, &block);
 }

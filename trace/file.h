@@ -17,12 +17,20 @@ struct trace_file {
 	unsigned char *packed;		/* packed_cap bytes */
 	size_t packed_cap;
 	uint64_t bytes;			/* length: the end of the last whole block */
-	bool full;			/* the disk is: nothing more is written */
+	uint64_t reserved;		/* so long the file may become, whatever else fills the disk */
+	uint64_t limit;			/* ... and no longer than this; 0: any length */
+	bool full;			/* the disk is, or the limit is reached: nothing more is written */
+	int error;			/* why: ENOSPC, EDQUOT ...; 0: the limit */
 };
 
 /* 0 or a negative errno for open and close; a full disk is a state, not an error. */
 int trace_file_open(struct trace_file *f, const char *path, uint64_t magic, uint32_t version);
 int trace_file_close(struct trace_file *f);
-void trace_file_block(struct trace_file *f, uint32_t kind, const void *data, size_t len);
+
+/* false: there was no room, and it is not in the file. */
+bool trace_file_block(struct trace_file *f, uint32_t kind, const void *data, size_t len);
+
+/* A small block that belongs to the end: for these there is room in a full file, too. */
+bool trace_file_last(struct trace_file *f, uint32_t kind, const void *data, size_t len);
 
 #endif

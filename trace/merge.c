@@ -289,6 +289,7 @@ static void add_part(struct merger *m, const struct trace *p)
 	add_threads(m, p);
 	t->losses.records += p->losses.records;
 	t->losses.intervals += p->losses.intervals;
+	t->losses.cut_off |= p->losses.cut_off;
 	t->losses.cut_bytes += p->losses.cut_bytes;
 	t->losses.stray_events += p->losses.stray_events;
 	free(m->interval_name);

@@ -152,6 +152,7 @@ struct false_wakeup {
 struct losses {
 	uint64_t records;		/* records dropped for lack of room */
 	uint64_t intervals;		/* intervals touched by that */
+	bool cut_off;			/* nobody ended the recording: the last records of its threads are missing */
 	uint64_t cut_bytes;		/* bytes after the last whole block of a cut trace */
 	uint64_t stray_events;		/* ends, drops and resumes of intervals that were not open */
 };

@@ -177,6 +177,7 @@ static int decode_block(struct raw *r, const struct blocks *b, struct diag *rete
 		decode_labels(r, &d);
 		break;
 	case BLOCK_END:
+		r->ended = true;
 		r->lost_cnt = decode_varint(&d);
 		r->lost_since = decode_varint(&d);
 		break;

@@ -58,6 +58,7 @@ struct raw {
 	VEC(struct raw_anchor) anchors;
 	uint64_t lost_cnt, lost_since;	/* records of threads that could not say so (ticks, then ns) */
 	uint64_t cut_bytes;
+	bool ended;			/* its recorder closed it */
 };
 
 /* r is zeroed but for arena; raw_release() in any case. */

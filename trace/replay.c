@@ -421,6 +421,7 @@ static void mark_losses(struct replay *p)
 
 	p->t->losses.records += r->lost_cnt;
 	p->t->losses.cut_bytes = r->cut_bytes;
+	p->t->losses.cut_off = !r->ended;
 	if (r->lost_cnt)
 		VEC_ADD(&p->losses, (struct loss){ (int64_t)r->lost_since, INT64_MAX });
 	join_losses(p);

@@ -220,13 +220,13 @@ static void test_run_statuses(void **state)
 	struct diag d = DIAG_INIT;
 
 	(void)state;
-	for (unsigned status = RUN_RECORDING; status <= RUN_FAILED; status++) {
+	for (unsigned status = RUN_RECORDING; status <= RUN_KILLED; status++) {
 		struct run r = { .number = new_run(s, NULL), .status = status };
 
 		assert_int_equal(run_update(s, &r, &d), 0);
 	}
 	assert_int_equal(runs_read(s, &list, &d), 0);
-	for (unsigned status = RUN_RECORDING; status <= RUN_FAILED; status++)
+	for (unsigned status = RUN_RECORDING; status <= RUN_KILLED; status++)
 		assert_int_equal(list.items[status].status, status);
 }
 

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * recording.c - a lock of fcntl()'s, because it tells who holds it.
+ *
+ *	runs/007/recorder	locked by 4711	run 7 is "recording", and 4711 takes requests
+ *				not locked	4711 was killed: run 7 becomes "killed", its trace is read to
+ *						the last whole block
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/banned.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "cmd/recording.h"
+
+static int open_file(const struct store *s, uint32_t run, int flags)
+{
+	_cleanup_(freep) char *dir = run_dir(s, run), *path = path_join(dir, "recorder");
+
+	return open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+int recording_begin(const struct store *s, uint32_t run)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int fd = open_file(s, run, O_RDWR | O_CREAT);
+
+	if (fd >= 0 && fcntl(fd, F_SETLK, &lock)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+void recording_end(int lock)
+{
+	if (lock >= 0)
+		close(lock);
+}
+
+pid_t recording_pid(const struct store *s, uint32_t run)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int fd = open_file(s, run, O_RDWR);
+	bool asked = fd >= 0 && fcntl(fd, F_GETLK, &lock) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return asked && lock.l_type != F_UNLCK ? lock.l_pid : 0;
+}
+
+/* When something was written last. */
+static int64_t last_write_ns(const struct store *s, uint32_t run)
+{
+	_cleanup_(freep) char *dir = run_dir(s, run), *path = path_join(dir, "trace.vpt");
+	struct stat st;
+
+	return stat(path, &st) ? 0 : (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+}
+
+int recording_settle(struct store *s, struct run *r, struct diag *reterr)
+{
+	int64_t last_ns;
+
+	if (r->status != RUN_RECORDING || recording_pid(s, r->number))
+		return 0;
+	last_ns = last_write_ns(s, r->number);
+	r->status = RUN_KILLED;
+	if (last_ns > r->started_ns)
+		r->duration_ns = last_ns - r->started_ns;
+	return run_update(s, r, reterr);
+}

@@ -1,0 +1,128 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What a recording leaves where it could not go on: --limit, a full disk, a killed recorder.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+cat >server.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <vprof.h>
+
+static volatile unsigned sink;
+
+__attribute__((noinline)) void small(unsigned i) { sink += i; }
+
+__attribute__((noinline)) void request(unsigned i)
+{
+	VPROF_BEGIN("request", 0);
+	for (unsigned k = 0; k < 100; k++)
+		small(i ^ k);
+	VPROF_END("request", 0);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned cnt = argc > 1 ? (unsigned)atoi(argv[1]) : 100;
+
+	for (unsigned i = 0; i < cnt; i++) {
+		request(i);
+		if (argc > 2 || i % 100 == 99)		/* the recorder may keep up */
+			usleep(1000);
+	}
+	puts("served");
+	return 7;
+}
+END
+expect 0 "$VPROF" build --functions all -- cc -O1 -o server server.c
+
+cp -r vprof.data fresh.data
+size=$(du -sk fresh.data | cut -f1)
+
+# ---- --limit ----
+expect 2 "$VPROF" record --limit 5 -- ./server
+says "--limit is a size from 1M on, not '5'" "vprof record --limit 2G"
+expect 2 "$VPROF" record --limit lots -- ./server
+expect 7 "$VPROF" record -o small --limit 1M -- ./server 60000
+says "served" "the recording ended before the program, when the trace had the size of --limit"
+[ "$(stat -c %s vprof.data/runs/001/trace.vpt)" -le 1048576 ] && pass || fail "a trace above its limit"
+# (without one it is larger)
+expect 7 "$VPROF" record -o large -- ./server 60000
+[ "$(stat -c %s vprof.data/runs/002/trace.vpt)" -gt 1300000 ] && pass || fail "a trace that needs no limit"
+grep -q "limit" "$work/.err" && fail "limit without --limit" || pass
+# every interval in it is whole
+whole()
+{
+	"$VPROF" export --format tuples "$1" | awk '
+		$1 == "interval" && $8 != "aborted" && $6 != "-" { full[$2] = 1; cnt++ }
+		$1 == "invocation" && $4 ~ /^small/ && $3 != "-" { calls[$3]++ }
+		END {
+			for (sid in full) wrong += calls[sid] != 100
+			if (cnt < 10 || wrong) { print wrong " of " cnt; exit 1 }
+		}' && pass || fail "intervals of $1 that are not whole"
+}
+expect 0 "$VPROF" show summary small
+whole small
+
+# ---- a disk that is full: the program goes on, and what is missing is counted exactly ----
+missing()
+{
+	sed -n 's/.*: \([0-9]*\) of \([0-9]*\) records are missing.*/\1 \2/p' "$work/.err"
+}
+full_disk()
+{
+	mv fresh.data disk/vprof.data
+	export VPROF_DIR="$PWD/disk/vprof.data"
+	# There is no room for results either.
+	expect 4 "$VPROF" record -o full --buffer 256 -- ./server 60000
+	says "served" "could not be written on (No space left on device)" "free some space" \
+		"make room"
+	set -- $(missing)
+	# Per request BEGIN, END, request() and small(); 600 times usleep(); main(), START, STOP and a few more once.
+	[ "${1:-0}" -gt 0 ] && [ "$2" -ge $((60000 * 103 + 603)) ] && [ "$2" -le $((60000 * 103 + 616)) ] && pass ||
+		fail "counted $*"
+	lost=${1:-0}
+	mount -o remount,size=40m disk
+	expect 0 "$VPROF" analyze full
+	says "$lost records were lost for lack of buffer or disk"
+	whole full
+	expect 0 "$VPROF" export --format tuples full
+	# what was read and what was lost is all
+	set -- $(awk '$1 == "invocation" { i++ } $1 == "interval" { b += 1 + ($6 != "-") } END { print i + 0, b + 0 }' \
+		"$work/.out")
+	[ $(($1 + $2 + lost)) -ge $((60000 * 103)) ] && [ $(($1 + $2 + lost)) -le $((60000 * 103 + 616)) ] && pass ||
+		fail "$1 calls, $2 events, $lost lost"
+}
+if [ "$(id -u)" = 0 ] && mkdir disk && mount -t tmpfs -o size=$((size + 1300))k none disk 2>/dev/null; then
+	full_disk
+	umount disk
+	unset VPROF_DIR
+else
+	echo "no file system of our own, so no full disk: not permitted"
+fi
+
+# ---- the recorder is killed: the program goes on, the trace says what is missing ----
+"$VPROF" record -o killed -- ./server 2000 slow >out 2>err &
+sleep 1
+expect 0 "$VPROF" show runs
+says "recording"
+expect 3 "$VPROF" analyze killed
+says "is being recorded"
+kill -9 $!
+wait $! 2>/dev/null
+expect 0 "$VPROF" show runs
+grep -q "killed .* killed " "$work/.out" && pass || fail "a killed run is $(grep killed "$work/.out")"
+expect 3 "$VPROF" show summary killed
+says "has no results yet"
+expect 0 "$VPROF" analyze killed
+says "the recording was cut off" "after its first record" " server from "
+expect 0 "$VPROF" show summary killed --format json
+says '"cut-off"'
+whole killed
+i=0
+while ! grep -q served out && [ $i -lt 100 ]; do
+	sleep 0.1
+	i=$((i + 1))
+done
+grep -q served out && pass || fail "the program did not outlive its recorder"
+finish
