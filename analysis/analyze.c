@@ -2,10 +2,12 @@
 /*
  * analyze.c - the order of the passes.
  *
+ *	windows		rows and sums, window by window		(analyzer.c, nestings.c)
  *	timeline	who did what when			(timeline.c)
  *	critical paths	what each interval's latency consists of (critical_path.c, intervals.c)
  *	variance tree	places, and a row of times per interval	(variance_tree.c)
  *	moments		exact sums over the rows		(moments.c)
+ *	order		numbers that do not depend on windows	(place_order.c)
  *	probing		what recording functions cost	(probing.c)
  *	nodes		what is shown of the places		(tree_findings.c)
  *	heights, root	where a function stands			(call_graph.c, root.c)
@@ -60,45 +62,40 @@ static void run_passes(struct analysis *a)
 	free(a->place_of_node);
 }
 
-int analyze(struct trace *t, const struct analyze_options *o, struct findings **ret)
+static int64_t *latencies_of(struct rows *rows)
 {
-	_cleanup_(timeline_freep) struct timeline *tl = NULL;
-	_cleanup_(vtree_freep) struct vtree *v = NULL;
-	_cleanup_(used_intervals_freep) struct used_intervals *used = NULL;
-	_cleanup_(moments_freep) struct moments *m = NULL;
-	_cleanup_(call_graph_freep) struct call_graph *g = NULL;
-	_cleanup_(findings_freep) struct findings *f = NULL;
-	_cleanup_(freep) int64_t *latencies_ns = NULL;
-	struct analysis a = { .t = t };
-	uint32_t name;
-	int r = intervals_choose(t, o->interval, &name);
+	int64_t *latencies_ns = xcalloc(rows_cnt(rows) + 1, sizeof(*latencies_ns));
+	struct rows_walk w;
 
+	for (rows_begin(&w, rows); rows_next(&w); )
+		latencies_ns[w.row] = w.head.end_ns - w.head.start_ns;
+	rows_end(&w);
+	return latencies_ns;
+}
+
+int analyze_collected(const struct trace *names, struct collected *c, const struct nestings *nestings,
+		      uint64_t clamped, uint32_t name, const struct analyze_options *o, struct findings **ret)
+{
+	_cleanup_(call_graph_freep) struct call_graph *g = call_graph_new(names, nestings);
+	_cleanup_(findings_freep) struct findings *f = findings_new();
+	_cleanup_(freep) int64_t *latencies_ns = latencies_of(c->rows), *root_only_ns = latencies_of(c->root_only);
+	struct analysis a = {
+		.t = names, .counted = &c->counted, .nestings = nestings, .rows = c->rows,
+		.root_only = c->root_only, .v = c->v, .m = c->m, .g = g, .latencies_ns = latencies_ns,
+		.root_only_ns = root_only_ns, .f = f,
+		.overhead = o->overhead > 0 ? o->overhead : PROBING_BUDGET_DEFAULT,
+		.quantile = o->quantile > 0 ? o->quantile : TAIL_QUANTILE_DEFAULT,
+	};
+	int r;
+
+	name_intervals(f, names);
+	if (name != NAME_NONE)
+		f->interval.name = arena_strdup(f->arena, names->interval_names.items[name]);
+	f->clamped = clamped;
+	run_passes(&a);
+	r = rows_error(c->rows) ? rows_error(c->rows) : rows_error(c->root_only);
 	if (r < 0)
 		return r;
-	trace_sort(t);
-	f = findings_new();
-	name_intervals(f, t);
-	if (name != NAME_NONE)
-		f->interval.name = arena_strdup(f->arena, t->interval_names.items[name]);
-	tl = timeline_new(t);
-	f->clamped = tl->clamped;
-	v = vtree_new(tl, CHARGE_WAITER);
-	used = used_intervals_new(tl, name, v);
-	latencies_ns = xcalloc(used->items.cnt + 1, sizeof(*latencies_ns));
-	for (size_t i = 0; i < used->items.cnt; i++)
-		latencies_ns[i] = used->items.items[i]->end_ns - used->items.items[i]->start_ns;
-	m = moments_new(v, latencies_ns);
-	g = call_graph_new(t, tl->parents);
-	a.tl = tl;
-	a.used = used;
-	a.v = v;
-	a.m = m;
-	a.g = g;
-	a.latencies_ns = latencies_ns;
-	a.f = f;
-	a.overhead = o->overhead > 0 ? o->overhead : PROBING_BUDGET_DEFAULT;
-	a.quantile = o->quantile > 0 ? o->quantile : TAIL_QUANTILE_DEFAULT;
-	run_passes(&a);
 	*ret = TAKE_PTR(f);
 	return 0;
 }

@@ -19,8 +19,38 @@ struct analyze_options {
 };
 
 /* Sorts t.  -ENOENT: t has no interval of that name.  Findings with interval.cnt == 0 are
- * a result, not an error. */
+ * a result, not an error.  Any other error: the temporary file of the rows, see TMPDIR. */
 int analyze(struct trace *t, const struct analyze_options *o, struct findings **ret);
+
+/*
+ * The same for a trace that comes in windows, of all its kinds of intervals at once:
+ *
+ *	struct analyzer *a = analyzer_new();
+ *	while (... a window)
+ *		analyzer_add(a, &window);
+ *	analyzer_finish(a, names, &options, &findings);		any number of times
+ *
+ * Findings are the same, bit for bit, however the trace was cut.
+ */
+struct analysis_window {
+	/* Sorted.  Its intervals are those that ended in the window, in the last one also those that never did.
+	 * Of all threads it has what these could depend on: whatever was under way at the earliest start of one
+	 * of them, and all that began until the window's end; noted work of its intervals. */
+	const struct trace *t;
+	int64_t before_ns, until_ns;	/* the window; what ended by before_ns was in an earlier one, too */
+};
+
+struct analyzer;
+
+struct analyzer *analyzer_new(void);
+void analyzer_free(struct analyzer *a);
+DEFINE_CLEANUP(struct analyzer *, analyzer_free);
+
+void analyzer_add(struct analyzer *a, const struct analysis_window *w);
+
+/* names: functions, calls, losses and all names, numbered as in the windows; of its tuples nothing is used. */
+int analyzer_finish(struct analyzer *a, const struct trace *names, const struct analyze_options *o,
+		    struct findings **ret);
 
 /* A row of the execution-time table (paper 3.3.3).  label: a function's name, "other" or
  * "wait:CLASS". */

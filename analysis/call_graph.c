@@ -123,10 +123,10 @@ static void explore(struct search *s, uint32_t from)
 	}
 }
 
-static void add_edge(struct map *seen, uint32_t caller, uint32_t callee)
+static void add_edge(struct map *known, uint32_t caller, uint32_t callee)
 {
 	if (caller != callee)
-		map_set(seen, (uint64_t)caller << 32 | callee, 1);
+		map_set(known, (uint64_t)caller << 32 | callee, 1);
 }
 
 static bool collect_edge(uint64_t key, uint64_t value, void *arg)
@@ -138,9 +138,9 @@ static bool collect_edge(uint64_t key, uint64_t value, void *arg)
 	return true;
 }
 
-struct call_graph *call_graph_new(const struct trace *t, const uint32_t *parents)
+struct call_graph *call_graph_new(const struct trace *t, const struct nestings *seen)
 {
-	_cleanup_(map_freep) struct map *seen = map_new();
+	_cleanup_(map_freep) struct map *known = map_new();
 	_cleanup_(freep) struct call_edge *edges = NULL;
 	struct call_graph *g = xcalloc(1, sizeof(*g));
 	struct call_edge *end;
@@ -153,18 +153,16 @@ struct call_graph *call_graph_new(const struct trace *t, const uint32_t *parents
 
 		if (callee->left_out)
 			continue;
-		add_edge(seen, t->calls.items[i].caller, t->calls.items[i].callee);
+		add_edge(known, t->calls.items[i].caller, t->calls.items[i].callee);
 		if (!callee->probed)
 			g->open[t->calls.items[i].caller] = true;
 	}
-	for (size_t i = 0; i < t->invocations.cnt; i++)
-		if (parents[i] != UINT32_MAX &&
-		    !t->functions.items[t->invocations.items[i].function].left_out)
-			add_edge(seen, t->invocations.items[parents[i]].function,
-				 t->invocations.items[i].function);
-	end = edges = xcalloc(map_cnt(seen) + 1, sizeof(*edges));
-	map_each(seen, collect_edge, &end);
-	heights_of(edges, map_cnt(seen), g->function_cnt, g->heights);
+	for (size_t i = 0; i < seen->list.cnt; i++)
+		if (!t->functions.items[seen->list.items[i].callee].left_out)
+			add_edge(known, seen->list.items[i].caller, seen->list.items[i].callee);
+	end = edges = xcalloc(map_cnt(known) + 1, sizeof(*edges));
+	map_each(known, collect_edge, &end);
+	heights_of(edges, map_cnt(known), g->function_cnt, g->heights);
 	return g;
 }
 

@@ -9,7 +9,7 @@
 #ifndef ANALYSIS_CALL_GRAPH_H
 #define ANALYSIS_CALL_GRAPH_H
 
-#include "trace/model.h"
+#include "analysis/nestings.h"
 
 struct call_edge {
 	uint32_t caller, callee;
@@ -21,8 +21,7 @@ struct call_graph {
 	bool *open;			/* per function: may call one that was not probed */
 };
 
-/* parents: of each invocation the one around it, or UINT32_MAX (struct timeline). */
-struct call_graph *call_graph_new(const struct trace *t, const uint32_t *parents);
+struct call_graph *call_graph_new(const struct trace *t, const struct nestings *seen);
 void call_graph_free(struct call_graph *g);
 DEFINE_CLEANUP(struct call_graph *, call_graph_free);
 

@@ -171,33 +171,32 @@ static void list_functions(const struct summing *s, const struct trace *t, uint6
 	qsort(ret->items, ret->cnt, sizeof(*ret->items), by_function_share);
 }
 
+static void add_interval(void *arg, const struct interval *iv, const cells *row)
+{
+	struct summing *s = arg;
+
+	if (iv->root_only)
+		return;
+	for (size_t c = 0; c < row->cnt; c++)
+		charge_cell(s, &row->items[c]);
+	end_row(s, iv->end_ns - iv->start_ns);
+}
+
 int variance_by_cause(struct trace *t, const char *interval, caused_list *ret)
 {
-	_cleanup_(timeline_freep) struct timeline *tl = NULL;
-	_cleanup_(vtree_freep) struct vtree *v = NULL;
-	_cleanup_(used_intervals_freep) struct used_intervals *used = NULL;
-	struct summing s = { .interval = (uint32_t)t->functions.cnt };
-	uint32_t name;
-	int r = intervals_choose(t, interval, &name);
+	_cleanup_(vtree_freep) struct vtree *v = vtree_new(CHARGE_WAITER);
+	struct summing s = { .v = v, .interval = (uint32_t)t->functions.cnt };
+	int r;
 
-	if (r < 0)
-		return r;
-	trace_sort(t);
-	tl = timeline_new(t);
-	s.v = v = vtree_new(tl, CHARGE_WAITER);
-	used = used_intervals_new(tl, name, v);
 	s.sums = xcalloc(t->functions.cnt + 1, sizeof(*s.sums));
-	for (size_t row = 0; row < used->items.cnt; row++) {
-		for (size_t c = v->rows.items[row]; c < v->rows.items[row + 1]; c++)
-			charge_cell(&s, &v->cells.items[c]);
-		end_row(&s, used->items.items[row]->end_ns - used->items.items[row]->start_ns);
-	}
-	list_functions(&s, t, used->items.cnt, ret);
+	r = intervals_walk_all(t, interval, v, add_interval, &s);
+	if (r == 0)
+		list_functions(&s, t, v->row_cnt, ret);
 	for (uint32_t i = 0; i <= s.interval; i++)
 		free(s.sums[i]);
 	free(s.sums);
 	VEC_RELEASE(&s.touched);
-	return 0;
+	return r;
 }
 
 void caused_release(caused_list *list)

@@ -59,12 +59,15 @@ static struct sized *variances_of_parts(const struct analysis *a)
 	const struct times *t = a->part_times;
 	struct sized *list = xcalloc(t->column_cnt + 1, sizeof(*list));
 	_cleanup_(freep) __int128 *sums = xcalloc(2 * t->column_cnt + 1, sizeof(*sums));
+	struct times_walk w;
 
-	for (size_t c = 0; c < t->cells.cnt; c++) {
-		sums[2 * t->cells.items[c].column] += t->cells.items[c].ns;
-		sums[2 * t->cells.items[c].column + 1] +=
-			(__int128)t->cells.items[c].ns * t->cells.items[c].ns;
-	}
+	for (times_begin(&w, t); times_next(&w); )
+		for (size_t c = 0; c < w.cells.cnt; c++) {
+			sums[2 * w.cells.items[c].column] += w.cells.items[c].ns;
+			sums[2 * w.cells.items[c].column + 1] +=
+				(__int128)w.cells.items[c].ns * w.cells.items[c].ns;
+		}
+	times_end(&w);
 	for (uint32_t i = 0; i < t->column_cnt; i++)
 		list[i] = (struct sized){ i, moments_covariance(a->m->n, sums[2 * i], sums[2 * i],
 								sums[2 * i + 1]) };
@@ -91,22 +94,22 @@ static void choose_parts(struct common *c)
 
 static void sum_rows(struct common *c)
 {
-	const struct times *t = c->a->part_times;
 	struct { uint32_t i; int64_t ns; } row[PARTS_MAX];
+	struct times_walk w;
 
 	c->x = xcalloc(c->cnt + 1, sizeof(*c->x));
 	c->xy = xcalloc(c->cnt * c->cnt + 1, sizeof(*c->xy));
-	for (size_t r = 0; r < t->row_cnt; r++) {
+	for (times_begin(&w, c->a->part_times); times_next(&w); ) {
 		size_t cnt = 0;
 
-		for (size_t k = t->rows.items[r]; k < t->rows.items[r + 1]; k++) {
-			uint32_t i = c->index_of_part[t->cells.items[k].column];
+		for (size_t k = 0; k < w.cells.cnt; k++) {
+			uint32_t i = c->index_of_part[w.cells.items[k].column];
 
-			if (i == NODE_NONE || t->cells.items[k].ns == 0)
+			if (i == NODE_NONE || w.cells.items[k].ns == 0)
 				continue;
 			row[cnt].i = i;
-			row[cnt++].ns = t->cells.items[k].ns;
-			c->x[i] += t->cells.items[k].ns;
+			row[cnt++].ns = w.cells.items[k].ns;
+			c->x[i] += w.cells.items[k].ns;
 		}
 		for (size_t p = 0; p < cnt; p++)
 			for (size_t q = 0; q <= p; q++) {
@@ -116,6 +119,7 @@ static void sum_rows(struct common *c)
 					(__int128)row[p].ns * row[q].ns;
 			}
 	}
+	times_end(&w);
 	c->covariance = xcalloc(c->cnt * c->cnt + 1, sizeof(*c->covariance));
 	for (size_t i = 0; i < c->cnt; i++)
 		for (size_t k = 0; k <= i; k++)

@@ -35,20 +35,22 @@ size_t blocks_for(uint64_t n)
 }
 
 /* Sums over terminal places, then up the tree: parents have smaller numbers. */
-static void sum_products(struct influence *in, const struct vtree *v, const double *deviations)
+static void sum_products(struct influence *in, const struct analysis *a, const double *deviations)
 {
-	size_t blocks = in->block_cnt, n = vtree_row_cnt(v);
+	size_t blocks = in->block_cnt;
+	struct rows_walk w;
 
-	for (size_t row = 0; row < n; row++) {
-		size_t block = BLOCK_OF_ROW(row, blocks, n);
+	for (rows_begin(&w, a->rows); rows_next(&w); ) {
+		size_t block = BLOCK_OF_ROW(w.row, blocks, a->m->n);
 
-		for (size_t c = v->rows.items[row]; c < v->rows.items[row + 1]; c++)
-			in->of_place[v->cells.items[c].place * blocks + block] +=
-				(double)v->cells.items[c].ns * deviations[row];
+		for (size_t c = 0; c < w.cells.cnt; c++)
+			in->of_place[w.cells.items[c].place * blocks + block] +=
+				(double)w.cells.items[c].ns * deviations[w.row];
 	}
-	for (size_t i = v->places.cnt; i-- > 1; )
+	rows_end(&w);
+	for (size_t i = a->v->places.cnt; i-- > 1; )
 		for (size_t b = 0; b < blocks; b++)
-			in->of_place[v->places.items[i].parent * blocks + b] +=
+			in->of_place[a->v->places.items[i].parent * blocks + b] +=
 				in->of_place[i * blocks + b];
 }
 
@@ -56,7 +58,7 @@ static void sum_products(struct influence *in, const struct vtree *v, const doub
 static double *deviations_of(const struct moments *m, const int64_t *latencies_ns)
 {
 	double *deviations = xcalloc(m->n + 1, sizeof(*deviations));
-	__int128 n = (__int128)m->n, sum = m->places[0].x, whole = sum / n;
+	__int128 n = (__int128)m->n, sum = m->places.items[0].x, whole = sum / n;
 	double fraction = (double)((long double)(sum - whole * n) / (long double)n);
 
 	for (size_t row = 0; row < m->n; row++)
@@ -64,9 +66,9 @@ static double *deviations_of(const struct moments *m, const int64_t *latencies_n
 	return deviations;
 }
 
-void influence_init(struct influence *in, const struct vtree *v, const struct moments *m,
-		    const int64_t *latencies_ns)
+void influence_init(struct influence *in, const struct analysis *a)
 {
+	const struct moments *m = a->m;
 	double variance = m->n ? moments_variance_of(m, 0) : 0;
 	_cleanup_(freep) double *deviations = NULL, *first = NULL;
 
@@ -74,12 +76,12 @@ void influence_init(struct influence *in, const struct vtree *v, const struct mo
 	if (!(variance > 0) || blocks_for(m->n) == 0)
 		return;
 	in->block_cnt = blocks_for(m->n);
-	in->of_place = xcalloc(v->places.cnt * in->block_cnt, sizeof(*in->of_place));
+	in->of_place = xcalloc(a->v->places.cnt * in->block_cnt, sizeof(*in->of_place));
 	in->weight = xcalloc(in->block_cnt, sizeof(*in->weight));
 	in->row_cnt = xcalloc(in->block_cnt, sizeof(*in->row_cnt));
 	first = xcalloc(in->block_cnt, sizeof(*first));		/* sums of the deviations */
-	deviations = deviations_of(m, latencies_ns);
-	sum_products(in, v, deviations);
+	deviations = deviations_of(m, a->latencies_ns);
+	sum_products(in, a, deviations);
 	for (size_t row = 0; row < m->n; row++) {
 		size_t block = BLOCK_OF_ROW(row, in->block_cnt, m->n);
 
@@ -87,8 +89,8 @@ void influence_init(struct influence *in, const struct vtree *v, const struct mo
 		first[block] += deviations[row];
 		in->weight[block] += deviations[row] * deviations[row] / variance;
 	}
-	for (uint32_t i = 0; i < v->places.cnt; i++) {
-		double mean = moments_mean(m->n, m->places[i].x);
+	for (uint32_t i = 0; i < a->v->places.cnt; i++) {
+		double mean = moments_mean(m->n, m->places.items[i].x);
 		double share = moments_with_latency(m, i) / variance;
 		double *blocks = in->of_place + i * in->block_cnt;
 

@@ -26,8 +26,7 @@ struct influence {
 size_t blocks_for(uint64_t n);
 #define BLOCK_OF_ROW(row, block_cnt, n) ((row) * (block_cnt) / (n))
 
-void influence_init(struct influence *in, const struct vtree *v, const struct moments *m,
-		    const int64_t *latencies_ns);
+void influence_init(struct influence *in, const struct analysis *a);
 void influence_release(struct influence *in);
 
 struct confidence {

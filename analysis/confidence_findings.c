@@ -82,7 +82,7 @@ void find_confidence(struct analysis *a, const uint32_t *factor_of_node)
 	struct ranking r = { .f = a->f };
 	struct influence in;
 
-	influence_init(&in, a->v, a->m, a->latencies_ns);
+	influence_init(&in, a);
 	if (in.block_cnt > 0) {
 		set_nodes(a, &in);
 		sums = sum_places(a, &in, factor_of_node, a->f->factors.cnt);

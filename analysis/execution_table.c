@@ -83,28 +83,30 @@ static void flush(struct totals *s, uint64_t sid, execution_rows *ret)
 		qsort(ret->items + first, ret->cnt - first, sizeof(*ret->items), compare_rows);
 }
 
+struct making {
+	struct totals s;
+	struct vtree *v;
+	execution_rows *ret;
+};
+
+static void add_interval(void *arg, const struct interval *iv, const cells *row)
+{
+	struct making *m = arg;
+
+	for (size_t c = 0; c < row->cnt; c++)
+		charge_cell(&m->s, m->v, &row->items[c]);
+	flush(&m->s, iv->sid, m->ret);
+}
+
 int execution_table(struct trace *t, const char *interval, enum charge charge, execution_rows *ret)
 {
-	_cleanup_(timeline_freep) struct timeline *tl = NULL;
-	_cleanup_(vtree_freep) struct vtree *v = NULL;
-	_cleanup_(used_intervals_freep) struct used_intervals *used = NULL;
-	struct totals s = { .t = t };
-	uint32_t name;
-	int r = intervals_choose(t, interval, &name);
+	_cleanup_(vtree_freep) struct vtree *v = vtree_new(charge);
+	struct making m = { .s = { .t = t }, .v = v, .ret = ret };
+	int r;
 
-	if (r < 0)
-		return r;
-	trace_sort(t);
-	tl = timeline_new(t);
-	v = vtree_new(tl, charge);
-	used = used_intervals_new(tl, name, v);
-	s.ns = xcalloc(t->functions.cnt + STATE_CNT + 1, sizeof(*s.ns));
-	for (size_t row = 0; row < used->items.cnt; row++) {
-		for (size_t c = v->rows.items[row]; c < v->rows.items[row + 1]; c++)
-			charge_cell(&s, v, &v->cells.items[c]);
-		flush(&s, used->items.items[row]->sid, ret);
-	}
-	free(s.ns);
-	VEC_RELEASE(&s.touched);
-	return 0;
+	m.s.ns = xcalloc(t->functions.cnt + STATE_CNT + 1, sizeof(*m.s.ns));
+	r = intervals_walk_all(t, interval, v, add_interval, &m);
+	free(m.s.ns);
+	VEC_RELEASE(&m.s.touched);
+	return r;
 }

@@ -143,21 +143,21 @@ static void make_times(struct maker *k)
 
 	for (uint32_t i = 0; i < cnt; i++)
 		factors[i] = factor_of_place(k, i);
-	k->a->factor_times = times_new(k->a->v, factors, k->a->f->factors.cnt);
+	k->a->factor_times = times_new(k->a->v, k->a->rows, factors, k->a->f->factors.cnt);
 }
 
 static void sum_rows(struct maker *k)
 {
 	const struct analysis *a = k->a;
-	const struct times *t = a->factor_times;
+	struct times_walk w;
 
-	for (size_t row = 0; row < t->row_cnt; row++) {
-		int64_t latency_ns = a->latencies_ns[row];
+	for (times_begin(&w, a->factor_times); times_next(&w); ) {
+		int64_t latency_ns = a->latencies_ns[w.row];
 		bool in_tail = latency_ns >= a->f->tail.from_ns;
 
-		for (size_t c = t->rows.items[row]; c < t->rows.items[row + 1]; c++) {
-			struct factor_sums *s = &k->sums[t->cells.items[c].column];
-			int64_t x = t->cells.items[c].ns;
+		for (size_t c = 0; c < w.cells.cnt; c++) {
+			struct factor_sums *s = &k->sums[w.cells.items[c].column];
+			int64_t x = w.cells.items[c].ns;
 
 			s->x += x;
 			s->xx += (__int128)x * x;
@@ -166,6 +166,7 @@ static void sum_rows(struct maker *k)
 			s->present += x > 0;
 		}
 	}
+	times_end(&w);
 }
 
 /* How much more of the factor there is in the tail than on average, of how much more latency. */
@@ -191,7 +192,7 @@ static void fill_factors(struct maker *k)
 		const struct factor_sums *s = &k->sums[i];
 
 		x->mean_ns = moments_mean(n, s->x);
-		x->share = analysis_share(a, moments_covariance(n, s->x, a->m->places[0].x, s->xt));
+		x->share = analysis_share(a, moments_covariance(n, s->x, a->m->places.items[0].x, s->xt));
 		x->variance_share = analysis_share(a, moments_covariance(n, s->x, s->x, s->xx));
 		x->presence = n ? (double)s->present / (double)n : 0;
 		x->has_presence = n > 0;

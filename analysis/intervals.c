@@ -18,35 +18,24 @@ static bool is_candidate(const struct interval *iv, uint32_t name)
 	return iv->name == name && iv->status == INTERVAL_COMPLETED && !iv->lost;
 }
 
-struct completed {
-	size_t in_full, all;
-};
-
-static bool is_more(const struct completed *a, const struct completed *b)
+static bool is_more(const struct counted_intervals *a, const struct counted_intervals *b)
 {
-	return a->in_full != b->in_full ? a->in_full > b->in_full : a->all > b->all;
+	return a->in_full != b->in_full ? a->in_full > b->in_full : a->completed > b->completed;
 }
 
-int intervals_choose(const struct trace *t, const char *name, uint32_t *ret)
+int intervals_choose_counted(const strings *names, const struct counted_intervals *by_name,
+			     const char *name, uint32_t *ret)
 {
-	_cleanup_(freep) struct completed *completed = xcalloc(t->interval_names.cnt + 1, sizeof(*completed));
 	uint32_t best = NAME_NONE;
 
-	for (size_t i = 0; i < t->intervals.cnt; i++) {
-		const struct interval *iv = &t->intervals.items[i];
-		bool whole = is_candidate(iv, iv->name);
-
-		completed[iv->name].all += whole;
-		completed[iv->name].in_full += whole && !iv->root_only;
-	}
-	for (uint32_t i = 0; i < t->interval_names.cnt; i++) {
-		if (name && strcmp(name, t->interval_names.items[i]) == 0) {
+	for (uint32_t i = 0; i < names->cnt; i++) {
+		if (name && strcmp(name, names->items[i]) == 0) {
 			*ret = i;
 			return 0;
 		}
-		if (best == NAME_NONE || is_more(&completed[i], &completed[best]) ||
-		    (!is_more(&completed[best], &completed[i]) &&
-		     strcmp(t->interval_names.items[i], t->interval_names.items[best]) < 0))
+		if (best == NAME_NONE || is_more(&by_name[i], &by_name[best]) ||
+		    (!is_more(&by_name[best], &by_name[i]) &&
+		     strcmp(names->items[i], names->items[best]) < 0))
 			best = i;
 	}
 	if (name)
@@ -55,11 +44,25 @@ int intervals_choose(const struct trace *t, const char *name, uint32_t *ret)
 	return 0;
 }
 
+int intervals_choose(const struct trace *t, const char *name, uint32_t *ret)
+{
+	_cleanup_(freep) struct counted_intervals *by_name = xcalloc(t->interval_names.cnt + 1, sizeof(*by_name));
+
+	for (size_t i = 0; i < t->intervals.cnt; i++) {
+		const struct interval *iv = &t->intervals.items[i];
+		bool whole = is_candidate(iv, iv->name);
+
+		by_name[iv->name].completed += whole;
+		by_name[iv->name].in_full += whole && !iv->root_only;
+	}
+	return intervals_choose_counted(&t->interval_names, by_name, name, ret);
+}
+
 /*
  * Sums of squares are exact while n * L^2 < 2^124.  Where the longest latency L would break
  * that, what is longer than 19.5 hours is no latency but damage, and is left out.
  */
-static int64_t longest_allowed(const struct trace *t, uint32_t name)
+int64_t intervals_longest_allowed(const struct trace *t, uint32_t name)
 {
 	int64_t longest_ns = 0;
 	uint64_t cnt = 0;
@@ -82,16 +85,16 @@ static bool somebody_ends(enum trace_state wait)
 	return wait == STATE_LOCK || wait == STATE_COND || wait == STATE_JOIN;
 }
 
-static void count_waits(struct used_intervals *u, const pieces *path)
+static void count_waits(struct counted_intervals *counted, const pieces *path)
 {
 	for (size_t i = 0; i < path->cnt; i++) {
 		const struct piece *p = &path->items[i];
 
 		if (!somebody_ends(p->wait))
 			continue;
-		u->waited_ns += p->end_ns - p->start_ns;
+		counted->waited_ns += p->end_ns - p->start_ns;
 		if (p->fold == FOLD_NONE)
-			u->no_waker_ns += p->end_ns - p->start_ns;
+			counted->no_waker_ns += p->end_ns - p->start_ns;
 	}
 }
 
@@ -101,13 +104,12 @@ static bool is_possible(const struct interval *iv, int64_t longest_ns)
 	       iv->end_ns - iv->start_ns <= longest_ns;
 }
 
-struct used_intervals *used_intervals_new(const struct timeline *tl, uint32_t name,
-					  struct vtree *v)
+void intervals_walk(const struct timeline *tl, uint32_t name, int64_t longest_ns, struct vtree *v,
+		    struct counted_intervals *counted, interval_taker take, void *arg)
 {
 	const struct trace *t = tl->trace;
-	struct used_intervals *u = xcalloc(1, sizeof(*u));
-	int64_t longest_ns = longest_allowed(t, name);
 	pieces path = { NULL, 0, 0 };
+	const cells none = { NULL, 0, 0 };
 
 	for (size_t i = 0; i < t->intervals.cnt; i++) {
 		const struct interval *iv = &t->intervals.items[i];
@@ -115,33 +117,41 @@ struct used_intervals *used_intervals_new(const struct timeline *tl, uint32_t na
 		if (iv->name != name)
 			continue;
 		if (!is_candidate(iv, name)) {
-			u->open += iv->status == INTERVAL_OPEN;
-			u->aborted += iv->status == INTERVAL_ABORTED;
-			u->lost += iv->status == INTERVAL_COMPLETED;
+			counted->open += iv->status == INTERVAL_OPEN;
+			counted->aborted += iv->status == INTERVAL_ABORTED;
+			counted->lost += iv->status == INTERVAL_COMPLETED;
 			continue;
 		}
+		counted->completed++;
+		counted->in_full += !iv->root_only;
 		if (!is_possible(iv, longest_ns) ||
 		    (!iv->root_only && folded_path(tl, iv, &path) < 0)) {
-			u->bad_path++;
+			counted->bad_path++;
 			continue;
 		}
 		if (iv->root_only) {
-			VEC_ADD(&u->root_only, iv);
+			take(arg, iv, &none);
 			continue;
 		}
-		count_waits(u, &path);
+		count_waits(counted, &path);
 		vtree_add_row(v, &path);
-		VEC_ADD(&u->items, iv);
+		take(arg, iv, &v->row);
 	}
 	VEC_RELEASE(&path);
-	return u;
 }
 
-void used_intervals_free(struct used_intervals *u)
+int intervals_walk_all(struct trace *t, const char *name, struct vtree *v, interval_taker take, void *arg)
 {
-	if (!u)
-		return;
-	VEC_RELEASE(&u->items);
-	VEC_RELEASE(&u->root_only);
-	free(u);
+	_cleanup_(timeline_freep) struct timeline *tl = NULL;
+	struct counted_intervals counted = { 0 };
+	uint32_t chosen;
+	int r = intervals_choose(t, name, &chosen);
+
+	if (r < 0)
+		return r;
+	trace_sort(t);
+	tl = timeline_new(t);
+	vtree_enter(v, tl);
+	intervals_walk(tl, chosen, intervals_longest_allowed(t, chosen), v, &counted, take, arg);
+	return 0;
 }

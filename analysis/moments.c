@@ -16,6 +16,7 @@
  */
 #include "analysis/moments.h"
 
+#include <string.h>
 #include "base/map.h"
 #include "base/banned.h"
 
@@ -23,12 +24,13 @@
 
 struct pair_table {
 	__int128 *sums;			/* triangular: b(b-1)/2 + a for ordinals a < b; NULL: none yet */
+	size_t child_cnt;		/* that there is room for */
 };
 
 struct row_scratch {			/* of the row being added */
-	int64_t *ns;			/* per place, whole subtree */
-	uint32_t *next;			/* sibling that took time in this row too */
-	uint32_t *head;			/* per parent: the first of them */
+	VEC(int64_t) ns;		/* per place, whole subtree */
+	VEC(uint32_t) next;		/* sibling that took time in this row too */
+	VEC(uint32_t) head;		/* per parent: the first of them */
 	VEC(uint32_t) touched;
 };
 
@@ -39,22 +41,48 @@ bool moments_fit(uint64_t n, int64_t longest_ns)
 	return n == 0 || square <= ((__int128)1 << 124) / (__int128)n;
 }
 
+static size_t pair_index(const struct place *a, const struct place *b)
+{
+	size_t low = a->ordinal < b->ordinal ? a->ordinal : b->ordinal;
+	size_t high = a->ordinal < b->ordinal ? b->ordinal : a->ordinal;
+
+	return high * (high - 1) / 2 + low;
+}
+
+static uint64_t pair_key(uint32_t a, uint32_t b)
+{
+	return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+}
+
+static bool is_dense(const struct place *a, const struct place *b)
+{
+	return a->ordinal < DENSE_CHILDREN_MAX && b->ordinal < DENSE_CHILDREN_MAX;
+}
+
+/* Children are found as rows come: what is there keeps its place in a triangle. */
+static void grow_table(struct pair_table *t, size_t child_cnt)
+{
+	size_t cnt = child_cnt + child_cnt / 2, old = t->child_cnt * (t->child_cnt - (t->child_cnt > 0)) / 2;
+
+	cnt = cnt < 4 ? 4 : cnt > DENSE_CHILDREN_MAX ? DENSE_CHILDREN_MAX : cnt;
+	t->sums = xrealloc(t->sums, cnt * (cnt - 1) / 2, sizeof(*t->sums));
+	memset(t->sums + old, 0, (cnt * (cnt - 1) / 2 - old) * sizeof(*t->sums));
+	t->child_cnt = cnt;
+}
+
 static __int128 *pair_slot(struct moments *m, const struct vtree *v, uint32_t a, uint32_t b)
 {
 	const struct place *pa = &v->places.items[a], *pb = &v->places.items[b];
-	size_t low = pa->ordinal < pb->ordinal ? pa->ordinal : pb->ordinal;
-	size_t high = pa->ordinal < pb->ordinal ? pb->ordinal : pa->ordinal;
-	size_t child_cnt = v->places.items[pa->parent].child_cnt;
 	uint64_t *slot;
 
-	if (child_cnt <= DENSE_CHILDREN_MAX) {
-		struct pair_table *table = &m->pairs[pa->parent];
+	if (is_dense(pa, pb)) {
+		struct pair_table *table = &m->pairs.items[pa->parent];
 
-		if (!table->sums)
-			table->sums = xcalloc(child_cnt * (child_cnt - 1) / 2, sizeof(*table->sums));
-		return &table->sums[high * (high - 1) / 2 + low];
+		if (pa->ordinal >= table->child_cnt || pb->ordinal >= table->child_cnt)
+			grow_table(table, 1 + (pa->ordinal > pb->ordinal ? pa->ordinal : pb->ordinal));
+		return &table->sums[pair_index(pa, pb)];
 	}
-	slot = map_slot(m->sparse, (uint64_t)(a < b ? a : b) << 32 | (a < b ? b : a));
+	slot = map_slot(m->sparse, pair_key(a, b));
 	if (*slot == 0) {
 		VEC_ADD(&m->sparse_sums, 0);
 		*slot = m->sparse_sums.cnt;
@@ -65,86 +93,132 @@ static __int128 *pair_slot(struct moments *m, const struct vtree *v, uint32_t a,
 static __int128 pair_sum(const struct moments *m, const struct vtree *v, uint32_t a, uint32_t b)
 {
 	const struct place *pa = &v->places.items[a], *pb = &v->places.items[b];
-	size_t low = pa->ordinal < pb->ordinal ? pa->ordinal : pb->ordinal;
-	size_t high = pa->ordinal < pb->ordinal ? pb->ordinal : pa->ordinal;
 	uint64_t slot;
 
-	if (v->places.items[pa->parent].child_cnt <= DENSE_CHILDREN_MAX) {
-		const struct pair_table *table = &m->pairs[pa->parent];
+	if (is_dense(pa, pb)) {
+		const struct pair_table *table = &m->pairs.items[pa->parent];
 
-		return table->sums ? table->sums[high * (high - 1) / 2 + low] : 0;
+		if (pa->ordinal >= table->child_cnt || pb->ordinal >= table->child_cnt)
+			return 0;
+		return table->sums[pair_index(pa, pb)];
 	}
-	if (!map_get(m->sparse, (uint64_t)(a < b ? a : b) << 32 | (a < b ? b : a), &slot))
-		return 0;
-	return m->sparse_sums.items[slot - 1];
+	return map_get(m->sparse, pair_key(a, b), &slot) ? m->sparse_sums.items[slot - 1] : 0;
 }
 
-static void add_row(struct moments *m, const struct vtree *v, size_t row, int64_t latency_ns,
-		    struct row_scratch *s)
+struct moments *moments_new(void)
 {
-	for (size_t c = v->rows.items[row]; c < v->rows.items[row + 1]; c++) {
-		for (uint32_t i = v->cells.items[c].place; i != NODE_NONE;
-		     i = v->places.items[i].parent) {
-			if (s->ns[i] == 0)
-				VEC_ADD(&s->touched, i);
-			s->ns[i] += v->cells.items[c].ns;
-		}
+	struct moments *m = xcalloc(1, sizeof(*m));
+
+	m->sparse = map_new();
+	m->scratch = xcalloc(1, sizeof(*m->scratch));
+	return m;
+}
+
+static void make_room(struct moments *m, size_t place_cnt)
+{
+	struct row_scratch *s = m->scratch;
+
+	while (m->places.cnt < place_cnt) {
+		VEC_EXTEND(&m->places);
+		VEC_EXTEND(&m->pairs);
+		VEC_ADD(&s->ns, 0);
+		VEC_ADD(&s->next, NODE_NONE);
+		VEC_ADD(&s->head, NODE_NONE);
 	}
+}
+
+static void add_sums(struct moments *m, const struct vtree *v)
+{
+	struct row_scratch *s = m->scratch;
+	int64_t latency_ns = s->ns.items[0];
+
 	for (size_t k = 0; k < s->touched.cnt; k++) {
 		uint32_t i = s->touched.items[k], parent = v->places.items[i].parent;
+		int64_t ns = s->ns.items[i];
 
-		m->places[i].x += s->ns[i];
-		m->places[i].xx += (__int128)s->ns[i] * s->ns[i];
-		m->places[i].xt += (__int128)s->ns[i] * latency_ns;
+		m->places.items[i].x += ns;
+		m->places.items[i].xx += (__int128)ns * ns;
+		m->places.items[i].xt += (__int128)ns * latency_ns;
 		if (parent == NODE_NONE)
 			continue;
-		for (uint32_t j = s->head[parent]; j != NODE_NONE; j = s->next[j])
-			*pair_slot(m, v, i, j) += (__int128)s->ns[i] * s->ns[j];
-		s->next[i] = s->head[parent];
-		s->head[parent] = i;
+		for (uint32_t j = s->head.items[parent]; j != NODE_NONE; j = s->next.items[j])
+			*pair_slot(m, v, i, j) += (__int128)ns * s->ns.items[j];
+		s->next.items[i] = s->head.items[parent];
+		s->head.items[parent] = i;
 	}
+}
+
+void moments_add_row(struct moments *m, const struct vtree *v, const cells *row)
+{
+	struct row_scratch *s = m->scratch;
+
+	make_room(m, v->places.cnt);
+	m->n++;
+	for (size_t c = 0; c < row->cnt; c++)
+		for (uint32_t i = row->items[c].place; i != NODE_NONE; i = v->places.items[i].parent) {
+			if (s->ns.items[i] == 0)
+				VEC_ADD(&s->touched, i);
+			s->ns.items[i] += row->items[c].ns;
+		}
+	add_sums(m, v);
 	for (size_t k = 0; k < s->touched.cnt; k++) {
-		s->ns[s->touched.items[k]] = 0;
-		s->head[s->touched.items[k]] = NODE_NONE;
+		s->ns.items[s->touched.items[k]] = 0;
+		s->head.items[s->touched.items[k]] = NODE_NONE;
 	}
 	s->touched.cnt = 0;
 }
 
-struct moments *moments_new(const struct vtree *v, const int64_t *latencies_ns)
-{
-	size_t cnt = v->places.cnt;
-	struct moments *m = xcalloc(1, sizeof(*m));
-	struct row_scratch s = {
-		.ns = xcalloc(cnt, sizeof(*s.ns)), .next = xcalloc(cnt, sizeof(*s.next)),
-		.head = xcalloc(cnt, sizeof(*s.head)),
-	};
+struct renumbering {
+	const uint32_t *new_ids;
+	struct map *sparse;
+};
 
-	m->n = vtree_row_cnt(v);
-	m->place_cnt = cnt;
-	m->places = xcalloc(cnt, sizeof(*m->places));
-	m->pairs = xcalloc(cnt, sizeof(*m->pairs));
-	m->sparse = map_new();
-	for (size_t i = 0; i < cnt; i++)
-		s.head[i] = NODE_NONE;
-	for (size_t row = 0; row < m->n; row++)
-		add_row(m, v, row, latencies_ns[row], &s);
-	free(s.ns);
-	free(s.next);
-	free(s.head);
-	VEC_RELEASE(&s.touched);
-	return m;
+static bool renumber_pair(uint64_t key, uint64_t value, void *arg)
+{
+	struct renumbering *r = arg;
+
+	map_set(r->sparse, pair_key(r->new_ids[key >> 32], r->new_ids[(uint32_t)key]), value);
+	return true;
+}
+
+void moments_renumber(struct moments *m, const struct vtree *v, const uint32_t *new_ids)
+{
+	struct renumbering r = { new_ids, map_new() };
+	struct sums *places;
+	struct pair_table *pairs;
+
+	make_room(m, v->places.cnt);
+	places = xcalloc(m->places.cnt, sizeof(*places));
+	pairs = xcalloc(m->pairs.cnt, sizeof(*pairs));
+	for (size_t i = 0; i < m->places.cnt; i++) {
+		places[new_ids[i]] = m->places.items[i];
+		pairs[new_ids[i]] = m->pairs.items[i];
+	}
+	map_each(m->sparse, renumber_pair, &r);
+	map_free(m->sparse);
+	m->sparse = r.sparse;
+	free(m->places.items);
+	free(m->pairs.items);
+	m->places.items = places;
+	m->pairs.items = pairs;
+	m->places.cap = m->pairs.cap = m->places.cnt;
 }
 
 void moments_free(struct moments *m)
 {
 	if (!m)
 		return;
-	for (size_t i = 0; i < m->place_cnt; i++)
-		free(m->pairs[i].sums);
-	free(m->pairs);
-	free(m->places);
+	for (size_t i = 0; i < m->pairs.cnt; i++)
+		free(m->pairs.items[i].sums);
+	VEC_RELEASE(&m->pairs);
+	VEC_RELEASE(&m->places);
 	map_free(m->sparse);
 	VEC_RELEASE(&m->sparse_sums);
+	VEC_RELEASE(&m->scratch->ns);
+	VEC_RELEASE(&m->scratch->next);
+	VEC_RELEASE(&m->scratch->head);
+	VEC_RELEASE(&m->scratch->touched);
+	free(m->scratch);
 	free(m);
 }
 
@@ -172,17 +246,17 @@ double moments_covariance(uint64_t n, __int128 x, __int128 y, __int128 xy)
 
 double moments_variance_of(const struct moments *m, uint32_t place)
 {
-	const struct sums *s = &m->places[place];
+	const struct sums *s = &m->places.items[place];
 
 	return moments_covariance(m->n, s->x, s->x, s->xx);
 }
 
 double moments_with_latency(const struct moments *m, uint32_t place)
 {
-	return moments_covariance(m->n, m->places[place].x, m->places[0].x, m->places[place].xt);
+	return moments_covariance(m->n, m->places.items[place].x, m->places.items[0].x, m->places.items[place].xt);
 }
 
 double moments_of_siblings(const struct moments *m, const struct vtree *v, uint32_t a, uint32_t b)
 {
-	return moments_covariance(m->n, m->places[a].x, m->places[b].x, pair_sum(m, v, a, b));
+	return moments_covariance(m->n, m->places.items[a].x, m->places.items[b].x, pair_sum(m, v, a, b));
 }

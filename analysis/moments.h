@@ -19,20 +19,25 @@ struct pair_table;			/* sums of products of siblings, of one parent */
 
 struct moments {
 	uint64_t n;
-	struct sums *places;		/* one a place; places[0] is T itself */
-	struct pair_table *pairs;	/* one a place, of its children */
-	size_t place_cnt;
+	VEC(struct sums) places;	/* one a place; places[0] is T itself */
+	VEC(struct pair_table) pairs;	/* one a place, of its children */
 	struct map *sparse;		/* of parents with very many children */
 	VEC(__int128) sparse_sums;
+	struct row_scratch *scratch;
 };
 
 /* true if n intervals of at most longest_ns can be summed without overflow. */
 bool moments_fit(uint64_t n, int64_t longest_ns);
 
-/* latencies_ns: one a row, and equal to the sum of the row. */
-struct moments *moments_new(const struct vtree *v, const int64_t *latencies_ns);
+struct moments *moments_new(void);
 void moments_free(struct moments *m);
 DEFINE_CLEANUP(struct moments *, moments_free);
+
+/* Rows in any order; each sums to the interval's latency. */
+void moments_add_row(struct moments *m, const struct vtree *v, const cells *row);
+
+/* No more rows: places get the numbers that vtree_renumber() gave them, new_ids[old]. */
+void moments_renumber(struct moments *m, const struct vtree *v, const uint32_t *new_ids);
 
 /* Population covariance (divisor n) from sums of X, Y and X * Y. */
 double moments_covariance(uint64_t n, __int128 x, __int128 y, __int128 xy);

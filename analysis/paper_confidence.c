@@ -131,21 +131,21 @@ static void add_products(struct paper *p, size_t block, const struct row_scratch
 	}
 }
 
-static void add_row(struct paper *p, size_t row, struct row_scratch *s)
+static void add_row(struct paper *p, size_t row, const cells *cells, struct row_scratch *s)
 {
 	const struct vtree *v = p->a->v;
 	size_t blocks = p->in->block_cnt, block = BLOCK_OF_ROW(row, blocks, p->a->m->n);
 
 	s->touched.cnt = s->paired.cnt = 0;
-	for (size_t c = v->rows.items[row]; c < v->rows.items[row + 1]; c++) {
-		for (uint32_t i = v->cells.items[c].place; i != NODE_NONE;
+	for (size_t c = 0; c < cells->cnt; c++) {
+		for (uint32_t i = cells->items[c].place; i != NODE_NONE;
 		     i = v->places.items[i].parent) {
 			if (s->ns[i] == 0) {
 				VEC_ADD(&s->touched, i);
 				if (p->has_pairs[i])
 					VEC_ADD(&s->paired, i);
 			}
-			s->ns[i] += v->cells.items[c].ns;
+			s->ns[i] += cells->items[c].ns;
 		}
 	}
 	add_products(p, block, s);
@@ -163,10 +163,10 @@ static void add_row(struct paper *p, size_t row, struct row_scratch *s)
 static double centred(const struct paper *p, const struct block_sums *s, size_t block)
 {
 	size_t blocks = p->in->block_cnt;
-	__int128 n = (__int128)p->a->m->n, kx = p->a->m->places[s->a].x / n, ky = p->a->m->places[s->b].x / n;
+	__int128 n = (__int128)p->a->m->n, kx = p->a->m->places.items[s->a].x / n, ky = p->a->m->places.items[s->b].x / n;
 	__int128 cnt = 0, x = p->x[s->a * blocks + block], y = p->x[s->b * blocks + block];
-	double fx = (double)(p->a->m->places[s->a].x - kx * n) / (double)n;
-	double fy = (double)(p->a->m->places[s->b].x - ky * n) / (double)n;
+	double fx = (double)(p->a->m->places.items[s->a].x - kx * n) / (double)n;
+	double fy = (double)(p->a->m->places.items[s->b].x - ky * n) / (double)n;
 
 	cnt = (__int128)p->in->row_cnt[block];
 	return (double)(s->xy[block] - kx * y - ky * x + cnt * kx * ky) - fy * (double)(x - cnt * kx) -
@@ -236,10 +236,12 @@ void find_paper_confidence(struct analysis *a, const struct influence *in,
 		.of_factor = xcalloc(a->f->factors.cnt * blocks + 1, sizeof(*p.of_factor)),
 	};
 	struct row_scratch s = { .ns = xcalloc(places, sizeof(*s.ns)) };
+	struct rows_walk w;
 
 	choose_sums(&p);
-	for (size_t row = 0; row < a->m->n; row++)
-		add_row(&p, row, &s);
+	for (rows_begin(&w, a->rows); rows_next(&w); )
+		add_row(&p, w.row, &w.cells, &s);
+	rows_end(&w);
 	sum_factors(&p);
 	set_factors(&p, &r);
 	ranking_resolve(&r, in->weight, blocks);

@@ -68,16 +68,15 @@ static void make_parts(struct analysis *a)
 		}
 		part_of_place[i] = (uint32_t)(*slot - 1);
 	}
-	a->part_times = times_new(a->v, part_of_place, a->f->parts.cnt);
+	a->part_times = times_new(a->v, a->rows, part_of_place, a->f->parts.cnt);
 }
 
-static void sum_row(struct splitter *s, size_t row)
+static void sum_row(struct splitter *s, const struct times_walk *w)
 {
-	const struct times *t = s->a->part_times;
 	const struct tail *tail = &s->a->f->tail;
-	int64_t latency_ns = s->a->latencies_ns[row];
+	int64_t latency_ns = s->a->latencies_ns[w->row];
 	bool slow = latency_ns >= tail->from_ns, fast = latency_ns <= tail->fast_to_ns;
-	size_t block = s->block_cnt ? BLOCK_OF_ROW(row, s->block_cnt, t->row_cnt) : 0;
+	size_t block = s->block_cnt ? BLOCK_OF_ROW(w->row, s->block_cnt, s->a->m->n) : 0;
 
 	if (s->block_cnt) {
 		s->block_t[block] += (double)latency_ns;
@@ -85,9 +84,9 @@ static void sum_row(struct splitter *s, size_t row)
 		s->block_n[block]++;
 		s->block_k[block] += slow;
 	}
-	for (size_t c = t->rows.items[row]; c < t->rows.items[row + 1]; c++) {
-		uint32_t part = t->cells.items[c].column;
-		int64_t x = t->cells.items[c].ns;
+	for (size_t c = 0; c < w->cells.cnt; c++) {
+		uint32_t part = w->cells.items[c].column;
+		int64_t x = w->cells.items[c].ns;
 		struct part_sums *p = &s->sums[part];
 
 		p->x += x;
@@ -136,7 +135,7 @@ static void fill_part(const struct splitter *s, size_t part)
 	double extra = tail->mean_ns - a->f->interval.mean_ns;
 
 	p->mean_ns = moments_mean(a->m->n, sums->x);
-	p->share = analysis_share(a, moments_covariance(a->m->n, sums->x, a->m->places[0].x, sums->xt));
+	p->share = analysis_share(a, moments_covariance(a->m->n, sums->x, a->m->places.items[0].x, sums->xt));
 	p->slow_mean_ns = moments_mean(tail->cnt, sums->slow_x);
 	p->fast_mean_ns = moments_mean(tail->fast_cnt, sums->fast_x);
 	p->slow_presence = tail->cnt ? (double)sums->slow_present / (double)tail->cnt : 0;
@@ -183,6 +182,7 @@ static int compare_parts(const void *x, const void *y)
 void find_parts(struct analysis *a)
 {
 	struct splitter s = { .a = a };
+	struct times_walk w;
 	size_t cnt;
 
 	make_parts(a);
@@ -195,8 +195,9 @@ void find_parts(struct analysis *a)
 	s.block_slow_t = s.block_t + s.block_cnt;
 	s.block_n = s.block_slow_t + s.block_cnt;
 	s.block_k = s.block_n + s.block_cnt;
-	for (size_t row = 0; row < a->part_times->row_cnt; row++)
-		sum_row(&s, row);
+	for (times_begin(&w, a->part_times); times_next(&w); )
+		sum_row(&s, &w);
+	times_end(&w);
 	for (size_t i = 0; i < cnt; i++)
 		fill_part(&s, i);
 	free(s.sums);

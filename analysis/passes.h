@@ -11,42 +11,63 @@
 #include "analysis/call_graph.h"
 #include "base/map.h"
 #include "analysis/moments.h"
+#include "analysis/nestings.h"
+#include "analysis/rows.h"
 #include "analysis/times.h"
 #include "analysis/variance_tree.h"
 
-#define LONGEST_LATENCY_NS ((int64_t)1 << 46)	/* 19.5 hours; see used_intervals_new() */
+#define LONGEST_LATENCY_NS ((int64_t)1 << 46)	/* 19.5 hours; see intervals_longest_allowed() */
 
 /* ---- which intervals (intervals.c) ---------------------------------------------- */
 
-typedef VEC(const struct interval *) interval_list;
-
-struct used_intervals {
-	interval_list items;		/* in order of start, sid */
-	interval_list root_only;	/* completed, but not recorded in full: for their latency */
+struct counted_intervals {		/* of one name */
+	uint64_t in_full, completed;	/* whole ones; completed: root-only ones, too */
 	uint64_t open, aborted, bad_path, lost;	/* left out */
 	int64_t waited_ns, no_waker_ns;	/* in waits that somebody ends; of it: nobody knows who */
 };
 
 /* Index of the name, or -ENOENT.  NULL: the one with the most completed intervals, ties by
- * name; *ret is NAME_NONE if the trace has no interval at all. */
+ * name; *ret is NAME_NONE if there is no name at all.  by_name: names->cnt of them. */
+int intervals_choose_counted(const strings *names, const struct counted_intervals *by_name,
+			     const char *name, uint32_t *ret);
 int intervals_choose(const struct trace *t, const char *name, uint32_t *ret);
 
-/* Walks each completed interval of that name and adds its row to v. */
-struct used_intervals *used_intervals_new(const struct timeline *tl, uint32_t name,
-					  struct vtree *v);
-void used_intervals_free(struct used_intervals *u);
-DEFINE_CLEANUP(struct used_intervals *, used_intervals_free);
+/* The longest latency that can be summed up exactly with those of all others of that name. */
+int64_t intervals_longest_allowed(const struct trace *t, uint32_t name);
+
+/* Takes an interval; root-only: its row is empty. */
+typedef void (*interval_taker)(void *arg, const struct interval *iv, const cells *row);
+
+/* Walks each completed interval of that name, by v, in order of start and SID. */
+void intervals_walk(const struct timeline *tl, uint32_t name, int64_t longest_ns, struct vtree *v,
+		    struct counted_intervals *counted, interval_taker take, void *arg);
+
+/* All of them of one sorted trace, for views that read it once more.  NULL as above; -ENOENT. */
+int intervals_walk_all(struct trace *t, const char *name, struct vtree *v, interval_taker take, void *arg);
+
+/* ---- what is summed up window by window (analyzer.c) ----------------------------- */
+
+struct collected {			/* of the intervals of one name */
+	struct counted_intervals counted;
+	struct vtree *v;
+	struct moments *m;
+	struct rows *rows;		/* of the intervals in full */
+	struct rows *root_only;		/* empty rows */
+	bool is_final;			/* no more rows: places have their last numbers */
+};
 
 /* ---- the rest ------------------------------------------------------------------- */
 
 struct analysis {
-	const struct trace *t;
-	const struct timeline *tl;
-	const struct used_intervals *used;
+	const struct trace *t;		/* names, functions, calls and losses; its tuples may be gone */
+	const struct counted_intervals *counted;
+	const struct nestings *nestings;
+	struct rows *rows, *root_only;	/* see struct collected */
 	const struct vtree *v;
 	const struct moments *m;
 	const struct call_graph *g;
 	const int64_t *latencies_ns;	/* one a row */
+	const int64_t *root_only_ns;	/* latencies of the root-only ones */
 	double variance_ns2;		/* Var(T) */
 	double overhead;		/* budget of the probes */
 	double quantile;		/* where the tail begins */
@@ -60,6 +81,10 @@ struct analysis {
 	bool autocorrelated;		/* confidence intervals are too narrow */
 	uint32_t root_function;		/* the interval's only child, or FUNCTION_NONE */
 };
+
+/* analyze.c: what the rows of one name say.  clamped: of the whole trace. */
+int analyze_collected(const struct trace *names, struct collected *c, const struct nestings *nestings,
+		      uint64_t clamped, uint32_t name, const struct analyze_options *o, struct findings **ret);
 
 const char *analysis_function_name(struct analysis *a, uint32_t function);
 const char *analysis_function_file(struct analysis *a, uint32_t function);

@@ -45,7 +45,8 @@ struct link {				/* of a chain of wake-ups at one moment */
 };
 
 struct past {
-	const struct timeline *tl;
+	const struct timeline *tl;	/* may be gone when the past is freed */
+	size_t thread_cnt;
 	struct arena *arena;
 	struct sums *sums;
 	struct line *lines, *plain;	/* by thread; plain: waits are not explained */
@@ -62,6 +63,7 @@ struct past *past_new(const struct timeline *tl, past_key key, void *arg)
 	struct past *p = xcalloc(1, sizeof(*p));
 
 	p->tl = tl;
+	p->thread_cnt = tl->threads.cnt;
 	p->arena = arena_new();
 	p->sums = sums_new(tl, p->arena, key, arg);
 	p->lines = xcalloc(tl->threads.cnt + 1, sizeof(*p->lines));
@@ -75,7 +77,7 @@ void past_free(struct past *p)
 {
 	if (!p)
 		return;
-	for (size_t i = 0; i < p->tl->threads.cnt; i++) {
+	for (size_t i = 0; i < p->thread_cnt; i++) {
 		VEC_RELEASE(&p->lines[i].fresh);
 		VEC_RELEASE(&p->plain[i].fresh);
 	}

@@ -20,6 +20,7 @@
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
+#include <string.h>
 #include "base/banned.h"
 
 struct group {
@@ -28,19 +29,19 @@ struct group {
 	double m2, m4;			/* sums of powers of the distance to the mean */
 };
 
-static struct group group_of(const interval_list *list)
+static struct group group_of(const int64_t *latencies_ns, size_t cnt)
 {
-	struct group g = { .n = list->cnt };
+	struct group g = { .n = cnt };
 	__int128 sum = 0;
-	double n = (double)list->cnt;
+	double n = (double)cnt;
 
 	if (g.n < 2)
 		return g;
-	for (size_t i = 0; i < list->cnt; i++)
-		sum += list->items[i]->end_ns - list->items[i]->start_ns;
+	for (size_t i = 0; i < cnt; i++)
+		sum += latencies_ns[i];
 	g.mean = moments_mean(g.n, sum);
-	for (size_t i = 0; i < list->cnt; i++) {
-		double d = (double)(list->items[i]->end_ns - list->items[i]->start_ns) - g.mean;
+	for (size_t i = 0; i < cnt; i++) {
+		double d = (double)latencies_ns[i] - g.mean;
 
 		g.m2 += d * d;
 		g.m4 += d * d * d * d;
@@ -95,29 +96,29 @@ static void compare_variances(struct probing *p, const struct group *full, const
 	p->variance_high = ratio * exp(half) - 1;
 }
 
-static void describe_root_only(struct probing *p, const interval_list *list, const struct group *g)
+static void describe_root_only(struct probing *p, const int64_t *root_only_ns, size_t cnt, const struct group *g)
 {
-	_cleanup_(freep) int64_t *latencies_ns = xcalloc(list->cnt + 1, sizeof(*latencies_ns));
+	_cleanup_(freep) int64_t *latencies_ns = xcalloc(cnt + 1, sizeof(*latencies_ns));
 
-	for (size_t i = 0; i < list->cnt; i++)
-		latencies_ns[i] = list->items[i]->end_ns - list->items[i]->start_ns;
-	sort_ns(latencies_ns, list->cnt);
-	p->root_only_cnt = list->cnt;
-	p->root_only_mean_ns = list->cnt == 1 ? (double)latencies_ns[0] : g->mean;
+	memcpy(latencies_ns, root_only_ns, cnt * sizeof(*latencies_ns));
+	sort_ns(latencies_ns, cnt);
+	p->root_only_cnt = cnt;
+	p->root_only_mean_ns = cnt == 1 ? (double)latencies_ns[0] : g->mean;
 	p->root_only_variance_ns2 = g->variance * (double)(g->n - 1) / (double)g->n;
-	p->root_only_p50_ns = quantile_ns(latencies_ns, list->cnt, 0.5);
-	p->root_only_p99_ns = quantile_ns(latencies_ns, list->cnt, 0.99);
-	p->root_only_max_ns = latencies_ns[list->cnt - 1];
+	p->root_only_p50_ns = quantile_ns(latencies_ns, cnt, 0.5);
+	p->root_only_p99_ns = quantile_ns(latencies_ns, cnt, 0.99);
+	p->root_only_max_ns = latencies_ns[cnt - 1];
 }
 
 void measure_probing(struct analysis *a)
 {
 	struct probing *p = &a->f->probing;
-	struct group full = group_of(&a->used->items), root = group_of(&a->used->root_only);
+	struct group full = group_of(a->latencies_ns, a->m->n);
+	struct group root = group_of(a->root_only_ns, rows_cnt(a->root_only));
 
 	if (root.n == 0)
 		return;
-	describe_root_only(p, &a->used->root_only, &root);
+	describe_root_only(p, a->root_only_ns, root.n, &root);
 	p->measured = full.n >= PROBING_GROUP_MIN && root.n >= PROBING_GROUP_MIN && root.mean > 0;
 	p->has_variance = p->measured && full.variance > 0 && root.variance > 0;
 	if (p->measured)

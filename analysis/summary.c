@@ -30,22 +30,38 @@ int64_t quantile_ns(const int64_t *sorted, size_t cnt, double q)
 	return sorted[rank < 1 ? 0 : rank > (double)cnt ? cnt - 1 : (size_t)rank - 1];
 }
 
+static void add_row(struct findings *f, const struct row_head *h, bool root_only)
+{
+	VEC_ADD(&f->intervals, (struct interval_row){
+		.sid = h->sid, .root_only = root_only, .start_ns = h->start_ns, .end_ns = h->end_ns,
+		.start_tid = h->start_tid, .end_tid = h->end_tid });
+}
+
+static bool is_before(const struct row_head *a, const struct row_head *b)
+{
+	return a->start_ns != b->start_ns ? a->start_ns < b->start_ns : a->sid < b->sid;
+}
+
 static void add_rows(struct analysis *a)
 {
-	const interval_list *full = &a->used->items, *root = &a->used->root_only;
+	struct rows_walk full, root;
+	bool has_full, has_root;
 
-	for (size_t i = 0, k = 0; i + k < full->cnt + root->cnt; ) {
-		/* Both are in the order of the trace's array. */
-		bool from_root = i == full->cnt ||
-				 (k < root->cnt && root->items[k] < full->items[i]);
-		const struct interval *iv = from_root ? root->items[k++] : full->items[i++];
-		struct interval_row row = {
-			.sid = iv->sid, .root_only = from_root, .start_ns = iv->start_ns, .end_ns = iv->end_ns,
-			.start_tid = iv->start_tid, .end_tid = iv->end_tid,
-		};
-
-		VEC_ADD(&a->f->intervals, row);
+	rows_begin(&full, a->rows);
+	rows_begin(&root, a->root_only);
+	has_full = rows_next(&full);
+	has_root = rows_next(&root);
+	while (has_full || has_root) {
+		if (has_full && (!has_root || is_before(&full.head, &root.head))) {
+			add_row(a->f, &full.head, false);
+			has_full = rows_next(&full);
+		} else {
+			add_row(a->f, &root.head, true);
+			has_root = rows_next(&root);
+		}
 	}
+	rows_end(&full);
+	rows_end(&root);
 }
 
 /* Where it begins, and how much it holds. */
@@ -73,15 +89,15 @@ static void describe_tail(struct analysis *a, const int64_t *sorted)
 void summarize(struct analysis *a)
 {
 	struct interval_summary *s = &a->f->interval;
-	size_t cnt = a->used->items.cnt;
+	size_t cnt = a->m->n;
 	_cleanup_(freep) int64_t *sorted = xcalloc(cnt + 1, sizeof(*sorted));
 
 	s->cnt = cnt;
-	s->dropped_open = a->used->open;
-	s->dropped_aborted = a->used->aborted;
-	s->dropped_bad_path = a->used->bad_path;
-	s->dropped_lost = a->used->lost;
-	s->mean_ns = moments_mean(a->m->n, a->m->places[0].x);
+	s->dropped_open = a->counted->open;
+	s->dropped_aborted = a->counted->aborted;
+	s->dropped_bad_path = a->counted->bad_path;
+	s->dropped_lost = a->counted->lost;
+	s->mean_ns = moments_mean(a->m->n, a->m->places.items[0].x);
 	s->variance_ns2 = a->variance_ns2;
 	s->stddev_ns = sqrt(a->variance_ns2);
 	add_rows(a);

@@ -180,7 +180,7 @@ static void add_node(struct analysis *a, uint32_t place)
 		.line = analysis_function_line(a, p->function),
 		.call_site = joined_call_sites(a, place),
 		.is_wait = p->is_wait, .wait = p->wait,
-		.mean_ns = moments_mean(a->m->n, a->m->places[place].x),
+		.mean_ns = moments_mean(a->m->n, a->m->places.items[place].x),
 		.variance_ns2 = variance,
 		.share = analysis_share(a, moments_with_latency(a->m, place)),
 		.variance_share = analysis_share(a, variance),

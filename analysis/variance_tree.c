@@ -62,25 +62,33 @@ static uint32_t add_place(struct vtree *v, uint32_t parent, const struct place *
 	return id;
 }
 
-struct vtree *vtree_new(const struct timeline *tl, enum charge charge)
+struct vtree *vtree_new(enum charge charge)
 {
 	const struct place interval = {
 		.kind = NODE_INTERVAL, .function = FUNCTION_NONE, .call_site = CALL_SITE_NONE,
 	};
 	struct vtree *v = xcalloc(1, sizeof(*v));
-	size_t cnt = tl->trace->invocations.cnt + 1;
 
-	v->tl = tl;
 	v->charge = charge;
 	v->function_labels = map_new();
 	v->other_labels = map_new();
 	v->place_of_label = map_new();
+	add_place(v, NODE_NONE, &interval);
+	return v;
+}
+
+void vtree_enter(struct vtree *v, const struct timeline *tl)
+{
+	size_t cnt = tl->trace->invocations.cnt + 1;
+
+	v->tl = tl;
+	free(v->place_of_invocation);
+	free(v->seen_in_row);
 	v->place_of_invocation = xmalloc(cnt * sizeof(*v->place_of_invocation));
 	memset(v->place_of_invocation, 0xff, cnt * sizeof(*v->place_of_invocation));
 	v->seen_in_row = xcalloc(cnt, sizeof(*v->seen_in_row));
-	add_place(v, NODE_NONE, &interval);
-	VEC_ADD(&v->rows, 0);
-	return v;
+	past_free(v->past);
+	v->past = NULL;
 }
 
 void vtree_free(struct vtree *v)
@@ -88,8 +96,7 @@ void vtree_free(struct vtree *v)
 	if (!v)
 		return;
 	VEC_RELEASE(&v->places);
-	VEC_RELEASE(&v->cells);
-	VEC_RELEASE(&v->rows);
+	VEC_RELEASE(&v->row);
 	map_free(v->function_labels);
 	map_free(v->other_labels);
 	map_free(v->place_of_label);
@@ -215,6 +222,8 @@ static void place(struct vtree *v, const struct piece *p)
 
 void vtree_add_row(struct vtree *v, const pieces *path)
 {
+	v->row.cnt = 0;
+	v->row_cnt++;
 	for (size_t i = 0; i < path->cnt; i++) {
 		const struct piece *p = &path->items[i];
 
@@ -232,7 +241,7 @@ void vtree_add_row(struct vtree *v, const pieces *path)
 
 static void mark_present(struct vtree *v, uint32_t place)
 {
-	uint64_t row = v->rows.cnt;
+	uint64_t row = v->row_cnt;
 
 	for (; place != NODE_NONE && v->places.items[place].last_row != row;
 	     place = v->places.items[place].parent) {
@@ -253,7 +262,7 @@ static void count_call(struct vtree *v, uint32_t inv)
 {
 	uint32_t place = place_of(v, inv);
 
-	v->seen_in_row[inv] = v->rows.cnt;
+	v->seen_in_row[inv] = v->row_cnt;
 	v->places.items[place].calls++;
 	mark_present(v, place);
 }
@@ -261,7 +270,7 @@ static void count_call(struct vtree *v, uint32_t inv)
 static void count_calls(struct vtree *v, uint32_t innermost)
 {
 	for (uint32_t i = innermost;
-	     i != INVOCATION_NONE && v->seen_in_row[i] != v->rows.cnt; i = v->tl->parents[i])
+	     i != INVOCATION_NONE && v->seen_in_row[i] != v->row_cnt; i = v->tl->parents[i])
 		count_call(v, i);
 }
 
@@ -272,7 +281,7 @@ static void count_instant_calls(struct vtree *v, uint64_t tid, int64_t start_ns,
 
 	for (size_t i = r.first; i < r.first + r.cnt; i++)
 		if (v->tl->ends_ns[i] == v->tl->trace->invocations.items[i].start_ns &&
-		    v->seen_in_row[i] != v->rows.cnt)
+		    v->seen_in_row[i] != v->row_cnt)
 			count_call(v, (uint32_t)i);
 }
 
@@ -423,10 +432,9 @@ static void end_row(struct vtree *v)
 		uint32_t place = v->touched.items[i];
 		struct cell c = { place, v->ns.items[place] };
 
-		VEC_ADD(&v->cells, c);
+		VEC_ADD(&v->row, c);
 		mark_present(v, place);
 		v->ns.items[place] = 0;
 	}
 	v->touched.cnt = 0;
-	VEC_ADD(&v->rows, v->cells.cnt);
 }

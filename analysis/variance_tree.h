@@ -15,6 +15,7 @@
 
 #include "analysis/analyze.h"
 #include "analysis/past.h"
+#include "analysis/rows.h"
 #include "analysis/timeline.h"
 
 struct place {
@@ -34,17 +35,12 @@ struct place {
 	uint64_t last_row;		/* the last of these, counted from 1 */
 };
 
-struct cell {				/* of a row: time in a terminal place */
-	uint32_t place;
-	int64_t ns;
-};
-
 struct vtree {
-	const struct timeline *tl;
+	const struct timeline *tl;	/* of the window that rows are being made of */
 	enum charge charge;
 	VEC(struct place) places;
-	VEC(struct cell) cells;
-	VEC(size_t) rows;		/* where each row's cells begin; one more than there are rows */
+	cells row;			/* the last one */
+	uint64_t row_cnt;
 
 	/* Interning of places and scratch of the row being made; see variance_tree.c. */
 	struct map *function_labels, *other_labels, *place_of_label;
@@ -60,19 +56,23 @@ struct vtree {
 
 /* CHARGE_WAITER: as findings.h describes the tree.  CHARGE_WAKER: Algorithm 2 to the letter, a
  * running piece at any depth belongs to the functions of its own thread. */
-struct vtree *vtree_new(const struct timeline *tl, enum charge charge);
+struct vtree *vtree_new(enum charge charge);
 void vtree_free(struct vtree *v);
 DEFINE_CLEANUP(struct vtree *, vtree_free);
 
 /* Folded pieces longer than this are summed by past.h.  Tests set it to 0; rows are the same. */
 extern size_t vtree_unfold_limit;
 
-/* Appends one interval's row.  path: folded or not. */
+/* The next rows are of intervals of this timeline.  Functions and call sites have the same numbers in all. */
+void vtree_enter(struct vtree *v, const struct timeline *tl);
+
+/* Makes one interval's row, v->row.  path: folded or not. */
 void vtree_add_row(struct vtree *v, const pieces *path);
 
-static inline size_t vtree_row_cnt(const struct vtree *v)
-{
-	return v->rows.cnt - 1;
-}
+/*
+ * No more rows.  Numbers the places anew, by what they are: parents first, siblings by kind and name.  Until
+ * then numbers depend on the order of the rows.  Returns the new numbers, [old]; the caller frees them.
+ */
+uint32_t *vtree_renumber(struct vtree *v, const struct trace *t);
 
 #endif

@@ -210,6 +210,15 @@ static void add_factor_name(struct str *s, const struct factor *x)
 		 x->is_wait ? trace_state_name(x->wait) : "");
 }
 
+/* Rows are of the intervals in full. */
+static uint64_t sid_of_row(const struct analysis *a, size_t row)
+{
+	for (size_t i = 0; i < a->f->intervals.cnt; i++)
+		if (!a->f->intervals.items[i].root_only && row-- == 0)
+			return a->f->intervals.items[i].sid;
+	return SID_NONE;
+}
+
 static void warn_heavy_tail(struct analysis *a, const struct carriers *c)
 {
 	if (c->effective_cnt >= fmin(EFFECTIVE_MIN, (double)a->m->n / 10))
@@ -234,7 +243,7 @@ static void warn_carriers(struct analysis *a)
 		return;
 	}
 	for (size_t i = 0; i < c.cnt; i++)
-		str_addf(&sids, "%s%" PRIu64, i ? ", " : "", a->used->items.items[c.rows[i]]->sid);
+		str_addf(&sids, "%s%" PRIu64, i ? ", " : "", sid_of_row(a, c.rows[i]));
 	first = first_without(a, &c, &share);
 	if (first) {
 		add_factor_name(&rest, first);
@@ -246,7 +255,7 @@ static void warn_carriers(struct analysis *a)
 		      "%zu of %zu intervals carry %.0f %% of the variance (%s): an incident rather than a cause, and "
 		      "confidence intervals are too narrow; without them %s. Look at them one by one: vprof show "
 		      "critical-path --interval %" PRIu64, c.cnt, a->m->n, c.share * 100, str_cstr(&sids),
-		      str_cstr(&rest), a->used->items.items[c.rows[0]]->sid);
+		      str_cstr(&rest), sid_of_row(a, c.rows[0]));
 }
 
 /* The part that differs most between 64ths of the run together with the latency. */
@@ -332,7 +341,7 @@ static void warn_mixture(struct analysis *a, const struct drift *d)
 void warn(struct analysis *a)
 {
 	const struct interval_summary *s = &a->f->interval;
-	const struct used_intervals *u = a->used;
+	const struct counted_intervals *u = a->counted;
 	struct drift drift = drift_of(a->latencies_ns, a->m->n);
 
 	warn_reduced(a);

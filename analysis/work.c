@@ -72,29 +72,35 @@ static void name_columns(struct worker *w, const bool *used, uint32_t *ret_colum
 		ret_column_of_name[w->name_of_column[c]] = c;
 }
 
+static bool *used_names(struct worker *w)
+{
+	bool *used = xcalloc(w->a->t->work_names.cnt + 1, sizeof(*used));
+	struct rows_walk rows;
+
+	for (rows_begin(&rows, w->a->rows); rows_next(&rows); ) {
+		w->reported += rows.works.cnt > 0;
+		for (size_t i = 0; i < rows.works.cnt; i++)
+			used[rows.works.items[i].name] = true;
+	}
+	rows_end(&rows);
+	return used;
+}
+
 static void add_works(struct worker *w)
 {
-	const struct trace *t = w->a->t;
-	_cleanup_(map_freep) struct map *row_of_sid = map_new();
-	_cleanup_(freep) uint32_t *column_of_name = xcalloc(t->work_names.cnt + 1, sizeof(*column_of_name));
-	_cleanup_(freep) bool *seen = xcalloc(w->n + 1, sizeof(*seen));
-	_cleanup_(freep) bool *used = xcalloc(t->work_names.cnt + 1, sizeof(*used));
-	uint64_t row;
+	_cleanup_(freep) bool *used = used_names(w);
+	_cleanup_(freep) uint32_t *column_of_name = xcalloc(w->a->t->work_names.cnt + 1, sizeof(*column_of_name));
+	struct rows_walk rows;
 
-	for (size_t i = 0; i < w->n; i++)
-		map_set(row_of_sid, w->a->used->items.items[i]->sid, i);
-	for (size_t i = 0; i < t->works.cnt; i++) {
-		if (!map_get(row_of_sid, t->works.items[i].sid, &row))
-			continue;
-		w->reported += !seen[row];
-		seen[row] = used[t->works.items[i].name] = true;
-	}
 	name_columns(w, used, column_of_name);
 	w->values = xcalloc(w->column_cnt * w->n + 1, sizeof(*w->values));
-	for (size_t i = 0; i < t->works.cnt; i++)
-		if (map_get(row_of_sid, t->works.items[i].sid, &row))
-			w->values[column_of_name[t->works.items[i].name] * w->n + row] +=
-				(double)t->works.items[i].value;
+	if (w->column_cnt == 0)
+		return;
+	for (rows_begin(&rows, w->a->rows); rows_next(&rows); )
+		for (size_t i = 0; i < rows.works.cnt; i++)
+			w->values[column_of_name[rows.works.items[i].name] * w->n + rows.row] +=
+				(double)rows.works.items[i].value;
+	rows_end(&rows);
 }
 
 /* ---- several kinds as one: least squares ---- */
@@ -267,7 +273,7 @@ void explain_by_work(struct analysis *a)
 {
 	struct worker w = { .a = a, .n = a->m->n, .typical_ns = (int64_t)a->f->interval.mean_ns };
 
-	if (a->t->works.cnt == 0 || w.n < FINDINGS_INTERVALS_MIN || !(a->variance_ns2 > 0))
+	if (a->t->work_names.cnt == 0 || w.n < FINDINGS_INTERVALS_MIN || !(a->variance_ns2 > 0))
 		return;
 	add_works(&w);
 	if (w.column_cnt > 0) {

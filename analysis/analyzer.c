@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * analyzer.c - rows and sums, window by window.
+ *
+ * Of a window nothing is kept but a row for each interval that ended in it, exact sums over these rows, and
+ * which functions were seen in which.  Example: windows [0,100] and [100,200], intervals [20,60] and [80,150]: the
+ * first window yields the first row; the second, which has what was under way at 80 as well, the other one.
+ */
+#include "analysis/passes.h"
+
+#include <errno.h>
+#include <string.h>
+#include "base/banned.h"
+
+struct analyzer {
+	VEC(struct collected *) by_name;	/* NULL: no such interval yet, or not wanted */
+	struct nestings *nestings;
+	bool nestings_final;
+	uint64_t clamped;
+};
+
+struct analyzer *analyzer_new(void)
+{
+	struct analyzer *a = xcalloc(1, sizeof(*a));
+
+	a->nestings = nestings_new();
+	return a;
+}
+
+static void collected_free(struct collected *c)
+{
+	if (!c)
+		return;
+	vtree_free(c->v);
+	moments_free(c->m);
+	rows_free(c->rows);
+	rows_free(c->root_only);
+	free(c);
+}
+
+static struct collected *collected_new(void)
+{
+	struct collected *c = xcalloc(1, sizeof(*c));
+
+	c->v = vtree_new(CHARGE_WAITER);
+	c->m = moments_new();
+	c->rows = rows_new();
+	c->root_only = rows_new();
+	return c;
+}
+
+void analyzer_free(struct analyzer *a)
+{
+	if (!a)
+		return;
+	for (size_t i = 0; i < a->by_name.cnt; i++)
+		collected_free(a->by_name.items[i]);
+	VEC_RELEASE(&a->by_name);
+	nestings_free(a->nestings);
+	free(a);
+}
+
+struct taking {
+	struct collected *c;
+	const struct trace *t;
+	noted_works works;
+};
+
+/* Where the works of the interval begin: they are sorted by SID. */
+static size_t first_work(const struct trace *t, uint64_t sid)
+{
+	size_t low = 0, high = t->works.cnt;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (t->works.items[middle].sid < sid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void take_interval(void *arg, const struct interval *iv, const cells *row)
+{
+	struct taking *k = arg;
+	struct row_head head = { iv->start_ns, iv->end_ns, iv->sid, iv->start_tid, iv->end_tid };
+
+	if (iv->root_only) {
+		rows_add(k->c->root_only, &head, NULL, 0, NULL, 0);
+		return;
+	}
+	k->works.cnt = 0;
+	for (size_t i = first_work(k->t, iv->sid); i < k->t->works.cnt && k->t->works.items[i].sid == iv->sid; i++)
+		VEC_ADD(&k->works, (struct noted_work){ k->t->works.items[i].name, k->t->works.items[i].value });
+	rows_add(k->c->rows, &head, row->items, row->cnt, k->works.items, k->works.cnt);
+	moments_add_row(k->c->m, k->c->v, row);
+}
+
+static void take_name(struct collected *c, const struct timeline *tl, uint32_t name, int64_t longest_ns)
+{
+	struct taking k = { .c = c, .t = tl->trace };
+
+	vtree_enter(c->v, tl);
+	intervals_walk(tl, name, longest_ns, c->v, &c->counted, take_interval, &k);
+	VEC_RELEASE(&k.works);
+}
+
+static void add_invocations(struct analyzer *a, const struct timeline *tl, int64_t before_ns, int64_t until_ns)
+{
+	a->clamped += tl->clamped;
+	nestings_add(a->nestings, tl, before_ns, until_ns);
+}
+
+void analyzer_add(struct analyzer *a, const struct analysis_window *w)
+{
+	_cleanup_(timeline_freep) struct timeline *tl = timeline_new(w->t);
+
+	add_invocations(a, tl, w->before_ns, w->until_ns);
+	while (a->by_name.cnt < w->t->interval_names.cnt)
+		VEC_ADD(&a->by_name, collected_new());
+	for (uint32_t i = 0; i < a->by_name.cnt; i++)
+		take_name(a->by_name.items[i], tl, i, INT64_MAX);
+}
+
+static void finish(struct analyzer *a, struct collected *c, const struct trace *names)
+{
+	uint32_t *new_ids;
+
+	if (!a->nestings_final)
+		nestings_finish(a->nestings);
+	a->nestings_final = true;
+	if (c->is_final)
+		return;
+	new_ids = vtree_renumber(c->v, names);
+	moments_renumber(c->m, c->v, new_ids);
+	rows_renumber(c->rows, new_ids);
+	c->is_final = true;
+}
+
+int analyzer_finish(struct analyzer *a, const struct trace *names, const struct analyze_options *o,
+		    struct findings **ret)
+{
+	_cleanup_(freep) struct counted_intervals *by_name = xcalloc(names->interval_names.cnt + 1,
+								     sizeof(*by_name));
+	uint32_t name;
+	int r;
+
+	while (a->by_name.cnt < names->interval_names.cnt || a->by_name.cnt == 0)
+		VEC_ADD(&a->by_name, collected_new());
+	for (size_t i = 0; i < names->interval_names.cnt; i++)
+		by_name[i] = a->by_name.items[i]->counted;
+	r = intervals_choose_counted(&names->interval_names, by_name, o->interval, &name);
+	if (r < 0)
+		return r;
+	finish(a, a->by_name.items[name == NAME_NONE ? 0 : name], names);
+	return analyze_collected(names, a->by_name.items[name == NAME_NONE ? 0 : name], a->nestings, a->clamped,
+				 name, o, ret);
+}
+
+int analyze(struct trace *t, const struct analyze_options *o, struct findings **ret)
+{
+	_cleanup_(analyzer_freep) struct analyzer *a = analyzer_new();
+	_cleanup_(timeline_freep) struct timeline *tl = NULL;
+	struct collected *c;
+	uint32_t name;
+	int r = intervals_choose(t, o->interval, &name);
+
+	if (r < 0)
+		return r;
+	trace_sort(t);
+	tl = timeline_new(t);
+	add_invocations(a, tl, INT64_MIN, INT64_MAX);
+	c = collected_new();
+	VEC_ADD(&a->by_name, c);
+	take_name(c, tl, name, intervals_longest_allowed(t, name));
+	finish(a, c, t);
+	return analyze_collected(t, c, a->nestings, a->clamped, name, o, ret);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * rows.h - one row an interval: who it was, and the time it spent in each terminal place.
+ *
+ * Private to analysis/.  Rows are added in any order and read, as often as needed, in order of their
+ * intervals' start and SID.  A few MB are kept in memory, the rest in a file without a name.
+ *
+ *	struct rows_walk w;
+ *	for (rows_begin(&w, rows); rows_next(&w); )
+ *		... w.row, w.head, w.cells.items[0 .. w.cells.cnt - 1]
+ *	rows_end(&w);
+ */
+#ifndef ANALYSIS_ROWS_H
+#define ANALYSIS_ROWS_H
+
+#include "trace/model.h"
+
+struct cell {				/* of a row: time in a terminal place */
+	uint32_t place;
+	int64_t ns;
+};
+typedef VEC(struct cell) cells;
+
+struct noted_work {			/* VPROF_WORK in the interval */
+	uint32_t name;			/* index into trace.work_names */
+	int64_t value;
+};
+typedef VEC(struct noted_work) noted_works;
+
+struct row_head {
+	int64_t start_ns, end_ns;
+	uint64_t sid, start_tid, end_tid;
+};
+
+struct rows;
+
+struct rows *rows_new(void);
+void rows_free(struct rows *r);
+DEFINE_CLEANUP(struct rows *, rows_free);
+
+void rows_add(struct rows *r, const struct row_head *head, const struct cell *cells, size_t cell_cnt,
+	      const struct noted_work *works, size_t work_cnt);
+
+size_t rows_cnt(const struct rows *r);
+
+/* From now on places are read under these numbers, new_ids[old]; takes the array. */
+void rows_renumber(struct rows *r, uint32_t *new_ids);
+
+/* 0, or the negative errno of the first write or read that failed: rows are missing then. */
+int rows_error(const struct rows *r);
+
+/* How many bytes are kept in memory before they go to the file.  Tests make it small. */
+extern size_t rows_memory_bytes;
+
+struct rows_walk {
+	size_t row;			/* from 0 */
+	struct row_head head;
+	cells cells;
+	noted_works works;
+	/* private */
+	struct rows *rows;
+	struct row_reader *readers;
+	size_t reader_cnt, next;
+	uint32_t *heap;			/* of readers, the one with the earliest row first */
+};
+
+/* No row may be added while a walk goes on. */
+void rows_begin(struct rows_walk *w, struct rows *r);
+bool rows_next(struct rows_walk *w);
+void rows_end(struct rows_walk *w);
+
+#endif
