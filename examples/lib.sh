@@ -1,17 +1,64 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# shellcheck shell=sh disable=SC2154 # work, rows: see below
+# shellcheck shell=sh disable=SC2154 # work, vprof, here: see below
 #
-# lib.sh - what the examples of real servers share: getting a source package of Debian's, and
-# the table of an exam.  To be read by a script (. "$here/../lib.sh"), which has set
+# lib.sh - what the examples of real servers share: options, getting a source package of Debian's, building
+# it, and the table of an exam.  To be read by a script (. "$here/../lib.sh"), which has set
 #
 #	work	the directory where everything lands
-#	vprof	the program, when it calls find_vprof, in_tree or query
-#	rows	when it calls row or write_results: a file, empty at first
+#	vprof	the program, when it calls find_vprof, build_with_vprof, in_tree or query
+#	rows	when it calls row or write_results: a file, empty at first (exam_options sees to it)
 
 script=${0##*/}
 script=${script%.sh}
 
 die() { echo "$script: $*" >&2; exit 4; }
+
+# ---- Options -------------------------------------------------------------------------
+
+# usage: what the script's head says, up to its first line of code
+usage() { sed -n '3,/^[^#]/{/^#/s/^# \{0,1\}//p;}' "$0" >&2; exit 2; }
+
+# fetch_options ARGUMENT...: of a fetch-and-build.sh.  Sets work, which has a default, tree, vprof, functions,
+# and configure_only, if the script gave it a default.
+fetch_options() {
+	vprof=vprof functions='' tree=''
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--work)		work=${2:?--work needs a directory}; shift ;;
+		--vprof)	vprof=${2:?--vprof needs a program}; shift ;;
+		--functions)	functions=${2:?--functions needs a list}; shift ;;
+		--configure-only) [ "${configure_only+known}" ] || usage; configure_only=yes ;;
+		-*)		usage ;;
+		*)		[ -z "$tree" ] || usage; tree=$1 ;;
+		esac
+		shift
+	done
+	[ -n "$tree" ] || usage
+	mkdir -p "$work"
+	work=$(cd "$work" && pwd)
+}
+
+# exam_options ARGUMENT...: of an exam.sh.  The options are those of vprof, check, work, results, rounds and
+# seconds that it has given defaults; vprof and check, '' by default, must be there.  Leaves rows empty.
+exam_options() {
+	while [ $# -gt 0 ]; do
+		[ $# -ge 2 ] || usage
+		# shellcheck disable=SC2034 # value: below
+		case $1 in
+		--vprof|--check) value=$(realpath "$2") ;;
+		--work|--results|--rounds|--seconds) value=$2 ;;
+		*)		usage ;;
+		esac
+		eval "[ \"\${${1#--}+known}\" ]" || usage
+		eval "${1#--}=\$value"
+		shift 2
+	done
+	if [ -z "$vprof" ] || [ -z "${check-none}" ]; then usage; fi
+	mkdir -p "$work" "$(dirname "$results")"
+	work=$(cd "$work" && pwd)
+	rows=$work/rows.tsv
+	: >"$rows"
+}
 
 # ---- A source package ----------------------------------------------------------------
 
@@ -86,6 +133,25 @@ find_vprof() {
 	case $vprof in
 	*/*)	vprof=$(cd "$(dirname "$vprof")" && pwd)/$(basename "$vprof") ;;
 	esac
+}
+
+# take_configuration: and the load, which stand beside the script, into the current directory
+take_configuration() {
+	cp "$here/vprof.conf" .
+	ln -sf "$here/bench.sh" .
+}
+
+# build_with_vprof COMMAND...: the build of the tree in the current directory, with $functions, if there are any
+build_with_vprof() {
+	take_configuration
+	set -- -- "$@"
+	[ -z "$functions" ] || set -- --functions "$functions" "$@"
+	"$vprof" build "$@" >build.out 2>&1 || {
+		status=$?
+		tail -n 20 build.out >&2
+		echo "$script: vprof build failed: $PWD/build.out" >&2
+		exit $status
+	}
 }
 
 # ---- The table of an exam ------------------------------------------------------------

@@ -21,30 +21,11 @@
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-vprof='' check='' work=httpd-work results=results/httpd.json rounds=3
+vprof='' check='' work=httpd-work rows='' results=results/httpd.json rounds=3
 
 # shellcheck disable=SC1091 # lib.sh is checked by itself
 . "$here/../lib.sh"
-usage() { sed -n '6s/^#	\{0,1\}//p' "$0" >&2; exit 2; }
-
-while [ $# -gt 0 ]; do
-	[ $# -ge 2 ] || usage
-	case $1 in
-	--vprof)	vprof=$(realpath "$2") ;;
-	--check)	check=$(realpath "$2") ;;
-	--work)		work=$2 ;;
-	--results)	results=$2 ;;
-	--rounds)	rounds=$2 ;;
-	*)		usage ;;
-	esac
-	shift 2
-done
-[ -n "$vprof" ] || usage
-[ -n "$check" ] || usage
-mkdir -p "$work" "$(dirname "$results")"
-work=$(cd "$work" && pwd)
-rows=$work/rows.tsv
-: >"$rows"
+exam_options "$@"
 
 # The findings of the latest run, of the interval that is its subject.
 latest="(SELECT id FROM finding WHERE run = (SELECT max(number) FROM run) ORDER BY count DESC LIMIT 1)"

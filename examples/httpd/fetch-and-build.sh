@@ -17,27 +17,12 @@ set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 release=2.4
-work=httpd-work vprof=vprof
-functions='' configure_only='' tree=''
+work=httpd-work tree=''
+configure_only=''
 
 # shellcheck disable=SC1091 # lib.sh is checked by itself
 . "$here/../lib.sh"
-usage() { sed -n '3,16s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-
-while [ $# -gt 0 ]; do
-	case $1 in
-	--work)		work=${2:?--work needs a directory}; shift ;;
-	--vprof)	vprof=${2:?--vprof needs a program}; shift ;;
-	--functions)	functions=${2:?--functions needs a list}; shift ;;
-	--configure-only) configure_only=1 ;;
-	-*)		usage ;;
-	*)		[ -z "$tree" ] || usage; tree=$1 ;;
-	esac
-	shift
-done
-[ -n "$tree" ] || usage
-mkdir -p "$work"
-work=$(cd "$work" && pwd)
+fetch_options "$@"
 
 # extract: httpd with the two libraries below srclib/.  Debian's apr-config finds its headers from where APR
 # is installed; the upstream one, which an APR in the tree needs, is put back.
@@ -69,17 +54,8 @@ build() {
 		make -j"$(nproc)" >build.out 2>&1 || die "the build failed: $work/$tree/build.out"
 		return
 	fi
-	cp "$here/vprof.conf" .
-	ln -sf "$here/bench.sh" .
-	[ -z "$configure_only" ] || return 0
-	set -- -- make -j"$(nproc)"
-	[ -z "$functions" ] || set -- --functions "$functions" "$@"
-	"$vprof" build "$@" >build.out 2>&1 || {
-		status=$?
-		tail -n 20 build.out >&2
-		echo "fetch-and-build: vprof build failed: $work/$tree/build.out" >&2
-		exit $status
-	}
+	if [ -n "$configure_only" ]; then take_configuration; return; fi
+	build_with_vprof make -j"$(nproc)"
 }
 
 find_vprof

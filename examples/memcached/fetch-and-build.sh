@@ -14,26 +14,11 @@ set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 release=1.6.18
-work=memcached-work vprof=vprof
-functions='' tree=''
+work=memcached-work tree=''
 
 # shellcheck disable=SC1091 # lib.sh is checked by itself
 . "$here/../lib.sh"
-usage() { sed -n '3,13s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-
-while [ $# -gt 0 ]; do
-	case $1 in
-	--work)		work=${2:?--work needs a directory}; shift ;;
-	--vprof)	vprof=${2:?--vprof needs a program}; shift ;;
-	--functions)	functions=${2:?--functions needs a list}; shift ;;
-	-*)		usage ;;
-	*)		[ -z "$tree" ] || usage; tree=$1 ;;
-	esac
-	shift
-done
-[ -n "$tree" ] || usage
-mkdir -p "$work"
-work=$(cd "$work" && pwd)
+fetch_options "$@"
 
 build() {
 	cd "$work/$tree"
@@ -43,16 +28,7 @@ build() {
 		make -j"$(nproc)" >build.out 2>&1 || die "the build failed: $work/$tree/build.out"
 		return
 	fi
-	cp "$here/vprof.conf" .
-	ln -sf "$here/bench.sh" .
-	set -- -- make -j"$(nproc)"
-	[ -z "$functions" ] || set -- --functions "$functions" "$@"
-	"$vprof" build "$@" >build.out 2>&1 || {
-		status=$?
-		tail -n 20 build.out >&2
-		echo "fetch-and-build: vprof build failed: $work/$tree/build.out" >&2
-		exit $status
-	}
+	build_with_vprof make -j"$(nproc)"
 }
 
 find_vprof

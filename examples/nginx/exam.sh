@@ -11,29 +11,11 @@
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-vprof='' check='' work=nginx-work results=results/nginx.json
+vprof='' check='' work=nginx-work rows='' results=results/nginx.json
 
 # shellcheck disable=SC1091 # lib.sh is checked by itself
 . "$here/../lib.sh"
-usage() { sed -n '6s/^#	\{0,1\}//p' "$0" >&2; exit 2; }
-
-while [ $# -gt 0 ]; do
-	[ $# -ge 2 ] || usage
-	case $1 in
-	--vprof)	vprof=$(realpath "$2") ;;
-	--check)	check=$(realpath "$2") ;;
-	--work)		work=$2 ;;
-	--results)	results=$2 ;;
-	*)		usage ;;
-	esac
-	shift 2
-done
-[ -n "$vprof" ] || usage
-[ -n "$check" ] || usage
-mkdir -p "$work" "$(dirname "$results")"
-work=$(cd "$work" && pwd)
-rows=$work/rows.tsv
-: >"$rows"
+exam_options "$@"
 latest="(SELECT id FROM finding WHERE run = (SELECT max(number) FROM run))"
 
 step "build"

@@ -23,24 +23,7 @@ vprof='' work=postgresql-work results=results/postgresql.json rounds=3
 
 # shellcheck disable=SC1091 # lib.sh is checked by itself
 . "$here/../lib.sh"
-usage() { sed -n '5,6s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-
-while [ $# -gt 0 ]; do
-	[ $# -ge 2 ] || usage
-	case $1 in
-	--vprof)	vprof=$(realpath "$2") ;;
-	--work)		work=$2 ;;
-	--results)	results=$2 ;;
-	--rounds)	rounds=$2 ;;
-	*)		usage ;;
-	esac
-	shift 2
-done
-[ -n "$vprof" ] || usage
-mkdir -p "$work" "$(dirname "$results")"
-work=$(cd "$work" && pwd)
-rows=$work/rows.tsv
-: >"$rows"
+exam_options "$@"
 latest="(SELECT id FROM finding WHERE run = (SELECT max(number) FROM run))"
 
 # The functions that write the WAL to disk, and those that wait until it was: what the paper found.

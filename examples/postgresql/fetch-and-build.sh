@@ -18,51 +18,22 @@ set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 release=15
-work=postgresql-work vprof=vprof
-functions='' tree='' configure_only=''
+work=postgresql-work tree=''
+configure_only=''
 
 # shellcheck disable=SC1091 # lib.sh is checked by itself
 . "$here/../lib.sh"
-usage() { sed -n '3,17s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-
-while [ $# -gt 0 ]; do
-	case $1 in
-	--work)		work=${2:?--work needs a directory}; shift ;;
-	--vprof)	vprof=${2:?--vprof needs a program}; shift ;;
-	--functions)	functions=${2:?--functions needs a list}; shift ;;
-	--configure-only) configure_only=yes ;;
-	-*)		usage ;;
-	*)		[ -z "$tree" ] || usage; tree=$1 ;;
-	esac
-	shift
-done
-[ -n "$tree" ] || usage
-mkdir -p "$work"
-work=$(cd "$work" && pwd)
+fetch_options "$@"
 
 configure() {
 	./configure --prefix="$work/install" --without-readline --without-zlib >configure.out 2>&1 ||
 		die "configure failed: $work/$tree/configure.out"
-	[ "$tree" = plain ] || {
-		cp "$here/vprof.conf" .
-		ln -sf "$here/bench.sh" .
-	}
+	[ "$tree" = plain ] || take_configuration
 }
 
 build_plain() {
 	make -j"$(nproc)" >build.out 2>&1 || die "the build failed: $work/plain/build.out"
 	make install >install.out 2>&1 || die "the installation failed: $work/plain/install.out"
-}
-
-build_with_vprof() {
-	set -- -- make -j"$(nproc)"
-	[ -z "$functions" ] || set -- --functions "$functions" "$@"
-	"$vprof" build "$@" >build.out 2>&1 || {
-		status=$?
-		tail -n 20 build.out >&2
-		echo "fetch-and-build: vprof build failed: $work/$tree/build.out" >&2
-		exit $status
-	}
 }
 
 find_vprof
@@ -72,5 +43,5 @@ extract_source postgresql-15 $release "$work/$tree" </dev/null
 cd "$work/$tree"
 [ -f src/Makefile.global ] || configure
 if [ -n "$configure_only" ]; then echo "$work/$tree"; exit; fi
-if [ "$tree" = plain ]; then build_plain; else build_with_vprof; fi
+if [ "$tree" = plain ]; then build_plain; else build_with_vprof make -j"$(nproc)"; fi
 echo "$work/$tree/src/backend/postgres"

@@ -16,26 +16,11 @@ set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 release=7.0
-work=redis-work vprof=vprof
-functions='' tree=''
+work=redis-work tree=''
 
 # shellcheck disable=SC1091 # lib.sh is checked by itself
 . "$here/../lib.sh"
-usage() { sed -n '3,13s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-
-while [ $# -gt 0 ]; do
-	case $1 in
-	--work)		work=${2:?--work needs a directory}; shift ;;
-	--vprof)	vprof=${2:?--vprof needs a program}; shift ;;
-	--functions)	functions=${2:?--functions needs a list}; shift ;;
-	-*)		usage ;;
-	*)		[ -z "$tree" ] || usage; tree=$1 ;;
-	esac
-	shift
-done
-[ -n "$tree" ] || usage
-mkdir -p "$work"
-work=$(cd "$work" && pwd)
+fetch_options "$@"
 
 build_plain() {
 	cd "$work/plain"
@@ -45,16 +30,7 @@ build_plain() {
 
 build_instrumented() {
 	cd "$work/$tree"
-	cp "$here/vprof.conf" .
-	ln -sf "$here/bench.sh" .
-	set -- -- make -j"$(nproc)" MALLOC=libc
-	[ -z "$functions" ] || set -- --functions "$functions" "$@"
-	"$vprof" build "$@" >build.out 2>&1 || {
-		status=$?
-		tail -n 20 build.out >&2
-		echo "fetch-and-build: vprof build failed: $work/$tree/build.out" >&2
-		exit $status
-	}
+	build_with_vprof make -j"$(nproc)" MALLOC=libc
 }
 
 find_vprof
