@@ -40,6 +40,7 @@ struct sampling {
 	struct names *names;		/* of threads */
 	struct map *sum_of;		/* (name, path, type) -> index of sums, plus one */
 	VEC(struct sum) sums;
+	struct sample_row *rows;	/* by spot, the last for none, and type */
 	struct blocked_samples *ret;
 };
 
@@ -73,21 +74,25 @@ static uint64_t points(const struct blocked_samples *s, int64_t start_ns, int64_
 			  (start_ns - s->start_ns) / s->period_ns);
 }
 
-static void add(struct sampling *g, uint32_t name, uint32_t path, enum sample_type type,
-		uint64_t samples, int64_t time_ns)
+static void add(struct sampling *g, uint32_t name, const struct path_walk *w, enum sample_type type)
 {
+	uint64_t samples = points(g->ret, w->from_ns, w->to_ns);
+	int64_t time_ns = w->to_ns - w->from_ns;
 	/* Names and types are few; a path has 32 bits. */
-	uint64_t key = ((uint64_t)name * SAMPLE_TYPE_CNT + type) << 32 | path;
+	uint64_t key = ((uint64_t)name * SAMPLE_TYPE_CNT + type) << 32 | w->path;
 	uint64_t *slot = map_slot(g->sum_of, key);
+	struct sample_row *row = &g->rows[(size_t)w->spot * SAMPLE_TYPE_CNT + type];
 	struct sum *sum;
 
 	if (*slot == 0) {
-		VEC_ADD(&g->sums, (struct sum){ .name = name, .path = path, .type = type });
+		VEC_ADD(&g->sums, (struct sum){ .name = name, .path = w->path, .type = type });
 		*slot = g->sums.cnt;
 	}
 	sum = &g->sums.items[*slot - 1];
 	sum->samples += samples;
 	sum->time_ns += time_ns;
+	row->samples += samples;
+	row->time_ns += time_ns;
 	g->ret->samples[type] += samples;
 	g->ret->time_ns[type] += time_ns;
 }
@@ -95,11 +100,10 @@ static void add(struct sampling *g, uint32_t name, uint32_t path, enum sample_ty
 static void add_stretch(struct sampling *g, uint64_t tid, uint32_t name, int64_t start_ns,
 			int64_t end_ns, enum sample_type type)
 {
-	struct stack_walk w;
+	struct path_walk w;
 
-	for (stack_walk_init(&w, g->tl, tid, start_ns, end_ns); stack_walk_next(&w); )
-		add(g, name, call_path_of(g->paths, w.innermost), type,
-		    points(g->ret, w.from_ns, w.to_ns), w.to_ns - w.from_ns);
+	for (path_walk_init(&w, g->tl, g->paths, tid, start_ns, end_ns); path_walk_next(&w); )
+		add(g, name, &w, type);
 }
 
 static void add_thread(struct sampling *g, uint32_t thread)
@@ -148,6 +152,8 @@ static int by_samples_of_rows(const void *pa, const void *pb)
 	r = strcmp(a->function ? a->function : "", b->function ? b->function : "");
 	if (r == 0)
 		r = strcmp(a->file ? a->file : "", b->file ? b->file : "");
+	if (r == 0)
+		r = (a->line > b->line) - (a->line < b->line);
 	return r ? r : (int)a->type - (int)b->type;
 }
 
@@ -165,8 +171,7 @@ static void fill_stacks(const struct sampling *g)
 
 		if (sum->samples == 0)
 			continue;
-		s.frames = call_path_frames(g->paths, g->tl->trace, sum->path, ret->arena,
-					    &s.frame_cnt);
+		s.frames = call_path_frames(g->paths, sum->path, ret->arena, &s.frame_cnt);
 		VEC_ADD(&ret->stacks, s);
 	}
 	if (ret->stacks.cnt > 1)
@@ -175,33 +180,25 @@ static void fill_stacks(const struct sampling *g)
 
 static void fill_rows(const struct sampling *g)
 {
-	const struct trace *t = g->tl->trace;
-	size_t function_cnt = t->functions.cnt, kept = 0;
 	struct blocked_samples *ret = g->ret;
-	_cleanup_(freep) struct sample_row *rows =
-		xcalloc((function_cnt + 1) * SAMPLE_TYPE_CNT, sizeof(*rows));
+	size_t spot_cnt = g->paths->spots.cnt;
 
-	for (size_t i = 0; i < g->sums.cnt; i++) {
-		const struct sum *sum = &g->sums.items[i];
-		size_t f = sum->path == PATH_NONE ? function_cnt : g->paths->items.items[sum->path].function;
-		struct sample_row *row = &rows[f * SAMPLE_TYPE_CNT + sum->type];
+	for (size_t i = 0; i < (spot_cnt + 1) * SAMPLE_TYPE_CNT; i++) {
+		struct sample_row row = g->rows[i];
+		const struct spot *spot = &g->paths->spots.items[i / SAMPLE_TYPE_CNT];
 
-		if (f < function_cnt) {
-			row->function = t->functions.items[f].name;
-			row->file = t->functions.items[f].file;
-			row->line = t->functions.items[f].line;
+		if (row.samples == 0)
+			continue;
+		row.type = (enum sample_type)(i % SAMPLE_TYPE_CNT);
+		if (i / SAMPLE_TYPE_CNT < spot_cnt) {
+			row.function = arena_strdup(ret->arena, spot->function);
+			row.file = spot->file ? arena_strdup(ret->arena, spot->file) : NULL;
+			row.line = spot->line;
 		}
-		row->type = sum->type;
-		row->samples += sum->samples;
-		row->time_ns += sum->time_ns;
+		VEC_ADD(&ret->rows, row);
 	}
-	for (size_t i = 0; i < (function_cnt + 1) * SAMPLE_TYPE_CNT; i++)
-		if (rows[i].samples)
-			rows[kept++] = rows[i];
-	if (kept > 1)
-		qsort(rows, kept, sizeof(*rows), by_samples_of_rows);
-	for (size_t i = 0; i < kept; i++)
-		VEC_ADD(&ret->rows, rows[i]);
+	if (ret->rows.cnt > 1)
+		qsort(ret->rows.items, ret->rows.cnt, sizeof(*ret->rows.items), by_samples_of_rows);
 }
 
 struct blocked_samples *blocked_samples_new(struct trace *t, int64_t period_ns)
@@ -217,6 +214,7 @@ struct blocked_samples *blocked_samples_new(struct trace *t, int64_t period_ns)
 	g.ret = xcalloc(1, sizeof(*g.ret));
 	g.ret->arena = arena_new();
 	g.ret->period_ns = period_ns;
+	g.rows = xcalloc((paths->spots.cnt + 1) * SAMPLE_TYPE_CNT, sizeof(*g.rows));
 	run_span(t, &g.ret->start_ns, &end_ns);
 	for (uint32_t i = 0; i < tl->threads.cnt; i++)
 		add_thread(&g, i);
@@ -225,6 +223,7 @@ struct blocked_samples *blocked_samples_new(struct trace *t, int64_t period_ns)
 	names_free(g.names);
 	map_free(g.sum_of);
 	VEC_RELEASE(&g.sums);
+	free(g.rows);
 	return g.ret;
 }
 

@@ -47,7 +47,7 @@ struct sweep {
 	struct criticality *ret;
 	VEC(struct slice) slices;	/* of one thread after the other, in order of time */
 	VEC(struct step) steps;
-	fixed *of_thread, *of_path, *of_function;	/* the last: in no function */
+	fixed *of_thread, *of_path, *of_spot;	/* the last: in no function */
 	uint64_t *slices_of_path;
 	size_t *last_slice_of_path;	/* plus one */
 };
@@ -167,11 +167,9 @@ static struct step at(const struct sweep *s, int64_t ns)
 /* ---- who earned it ---- */
 
 /* A long slice need not be critical for a function in it to run alone. */
-static void add_function(struct sweep *s, const struct step *from, const struct step *to, uint32_t path)
+static void add_spot(struct sweep *s, const struct step *from, const struct step *to, uint32_t spot)
 {
-	size_t f = path == PATH_NONE ? s->tl->trace->functions.cnt : s->paths->items.items[path].function;
-
-	s->of_function[f] += to->earned_alone - from->earned_alone;
+	s->of_spot[spot] += to->earned_alone - from->earned_alone;
 }
 
 static void add_path(struct sweep *s, size_t slice, const struct step *from, const struct step *to,
@@ -194,11 +192,21 @@ static bool is_critical(const struct sweep *s, const struct slice *l, const stru
 	return threads_ns == length_ns || (double)threads_ns <= s->ret->nmin * (double)length_ns;
 }
 
+/* Where the thread was when the slice ended, by a stack: GAPP gives it all of the slice. */
+static uint32_t path_at_end(const struct sweep *s, uint64_t tid, int64_t end_ns)
+{
+	struct path_walk w;
+
+	path_walk_init(&w, s->tl, s->paths, tid, end_ns, end_ns + 1);
+	return path_walk_next(&w) && w.stack ? w.path : PATH_NONE;
+}
+
 static void add_slice(struct sweep *s, size_t index, struct critical_thread *thread)
 {
 	const struct slice *l = &s->slices.items[index];
 	struct step from = at(s, l->start_ns), to = at(s, l->end_ns);
-	struct stack_walk w;
+	uint32_t path_at_last = path_at_end(s, thread->tid, l->end_ns);
+	struct path_walk w;
 	bool critical;
 
 	s->of_thread[l->thread] += to.earned - from.earned;
@@ -208,11 +216,11 @@ static void add_slice(struct sweep *s, size_t index, struct critical_thread *thr
 	critical = is_critical(s, l, &from, &to);
 	thread->critical_slices += critical;
 	s->ret->critical_slices += critical;
-	for (stack_walk_init(&w, s->tl, thread->tid, l->start_ns, l->end_ns); stack_walk_next(&w); ) {
+	for (path_walk_init(&w, s->tl, s->paths, thread->tid, l->start_ns, l->end_ns); path_walk_next(&w); ) {
 		to = at(s, w.to_ns);
-		add_function(s, &from, &to, call_path_of(s->paths, w.innermost));
+		add_spot(s, &from, &to, w.spot);
 		if (critical)
-			add_path(s, index, &from, &to, call_path_of(s->paths, w.innermost));
+			add_path(s, index, &from, &to, w.path == PATH_NONE ? path_at_last : w.path);
 		from = to;
 	}
 }
@@ -245,7 +253,9 @@ static int by_cmetric_of_function(const void *pa, const void *pb)
 	if (a->cmetric_ns != b->cmetric_ns)
 		return a->cmetric_ns > b->cmetric_ns ? -1 : 1;
 	r = strcmp(a->function ? a->function : "", b->function ? b->function : "");
-	return r ? r : strcmp(a->file ? a->file : "", b->file ? b->file : "");
+	if (r == 0)
+		r = strcmp(a->file ? a->file : "", b->file ? b->file : "");
+	return r ? r : (a->line > b->line) - (a->line < b->line);
 }
 
 #define SORT(v, compare)								\
@@ -275,8 +285,8 @@ static void fill_threads(struct sweep *s)
 
 static void fill_paths(struct sweep *s)
 {
-	const struct trace *t = s->tl->trace;
-	size_t path_cnt = s->paths->items.cnt, function_cnt = t->functions.cnt;
+	size_t path_cnt = s->paths->items.cnt, spot_cnt = s->paths->spots.cnt;
+	struct arena *a = s->ret->arena;
 
 	for (size_t i = 0; i <= path_cnt; i++) {
 		struct critical_path_row row = { .cmetric_ns = to_ns(s->of_path[i]),
@@ -284,20 +294,21 @@ static void fill_paths(struct sweep *s)
 
 		if (row.slices == 0)
 			continue;
-		row.frames = call_path_frames(s->paths, t, i < path_cnt ? (uint32_t)i : PATH_NONE,
-					      s->ret->arena, &row.frame_cnt);
+		row.frames = call_path_frames(s->paths, i < path_cnt ? (uint32_t)i : PATH_NONE, a,
+					      &row.frame_cnt);
 		VEC_ADD(&s->ret->paths, row);
 	}
 	SORT(&s->ret->paths, by_cmetric_of_path);
-	for (size_t i = 0; i <= function_cnt; i++) {
-		struct critical_function row = { .cmetric_ns = to_ns(s->of_function[i]) };
+	for (size_t i = 0; i <= spot_cnt; i++) {
+		struct critical_function row = { .cmetric_ns = to_ns(s->of_spot[i]) };
+		const struct spot *spot = &s->paths->spots.items[i];
 
-		if (s->of_function[i] == 0)
+		if (s->of_spot[i] == 0)
 			continue;
-		if (i < function_cnt) {
-			row.function = t->functions.items[i].name;
-			row.file = t->functions.items[i].file;
-			row.line = t->functions.items[i].line;
+		if (i < spot_cnt) {
+			row.function = arena_strdup(a, spot->function);
+			row.file = spot->file ? arena_strdup(a, spot->file) : NULL;
+			row.line = spot->line;
 		}
 		VEC_ADD(&s->ret->functions, row);
 	}
@@ -332,7 +343,7 @@ struct criticality *criticality_new(struct trace *t, double nmin)
 	ret->run_ns = end_ns - start_ns;
 	s.of_thread = xcalloc(tl->threads.cnt + 1, sizeof(*s.of_thread));
 	s.of_path = xcalloc(paths->items.cnt + 1, sizeof(*s.of_path));
-	s.of_function = xcalloc(t->functions.cnt + 1, sizeof(*s.of_function));
+	s.of_spot = xcalloc(paths->spots.cnt + 1, sizeof(*s.of_spot));
 	s.slices_of_path = xcalloc(paths->items.cnt + 1, sizeof(*s.slices_of_path));
 	s.last_slice_of_path = xcalloc(paths->items.cnt + 1, sizeof(*s.last_slice_of_path));
 	collect_slices(&s);
@@ -343,7 +354,7 @@ struct criticality *criticality_new(struct trace *t, double nmin)
 	VEC_RELEASE(&s.steps);
 	free(s.of_thread);
 	free(s.of_path);
-	free(s.of_function);
+	free(s.of_spot);
 	free(s.slices_of_path);
 	free(s.last_slice_of_path);
 	return ret;

@@ -152,7 +152,6 @@ static int by_edge(const void *pa, const void *pb)
 
 static void fill_stacks(struct gathering *c)
 {
-	const struct trace *t = c->w->tl->trace;
 	struct wait_graph *g = c->g;
 
 	if (c->stacks.cnt > 1)
@@ -169,9 +168,9 @@ static void fill_stacks(struct gathering *c)
 		stack = &e->stacks.items[e->stacks.cnt++];
 		*stack = (struct wait_stack){ .state = s->state, .waits = s->waits,
 			.weight_ns = s->weight_ns, .direct_ns = s->direct_ns };
-		stack->waiter = call_path_frames(c->w->paths, t, s->path, g->arena,
+		stack->waiter = call_path_frames(c->w->paths, s->path, g->arena,
 						 &stack->waiter_cnt);
-		stack->waker = call_path_frames(c->w->paths, t, s->waker_path, g->arena,
+		stack->waker = call_path_frames(c->w->paths, s->waker_path, g->arena,
 						&stack->waker_cnt);
 	}
 }

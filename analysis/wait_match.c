@@ -76,10 +76,10 @@ static bool is_device(const struct actor *a)
 
 static uint32_t path_at(const struct wait_world *w, uint64_t tid, int64_t start_ns)
 {
-	struct stack_walk walk;
+	struct path_walk walk;
 
-	stack_walk_init(&walk, w->tl, tid, start_ns, start_ns + 1);
-	return stack_walk_next(&walk) ? call_path_of(w->paths, walk.innermost) : PATH_NONE;
+	path_walk_init(&walk, w->tl, w->paths, tid, start_ns, start_ns + 1);
+	return path_walk_next(&walk) ? walk.path : PATH_NONE;
 }
 
 /* ---- one thread ---- */

@@ -26,30 +26,62 @@ int64_t run_woken(const struct timeline *tl, uint32_t thread, const struct segme
  *
  *	invocations	main [0,90]   f [10,40]   f [50,60]
  *	paths		0: main       1: main f   1
+ *
+ * Where the trace has a stack of the thread, its functions are the path.  A path's spot is what a table by
+ * function and line shows for it: the innermost function, of a stack the innermost whose place is known.
  */
 #define PATH_NONE UINT32_MAX		/* no function is open */
 
 struct call_path {
-	uint32_t parent, function;
+	uint32_t parent;
+	const char *function;
+};
+
+struct spot {
+	const char *function, *file;	/* file NULL: unknown */
+	uint32_t line;			/* of a probed function's body, or where the stack was */
 };
 
 struct call_paths {
+	struct arena *arena;
 	VEC(struct call_path) items;	/* parents before children */
-	uint32_t *of_invocation;
+	VEC(struct spot) spots;		/* first the trace's functions */
+	uint32_t *of_invocation;	/* paths */
+	uint32_t *of_stack, *spot_of_stack;
 };
 
 struct call_paths *call_paths_new(const struct timeline *tl);
 void call_paths_free(struct call_paths *p);	/* NULL is fine */
 DEFINE_CLEANUP(struct call_paths *, call_paths_free);
 
-static inline uint32_t call_path_of(const struct call_paths *p, uint32_t invocation)
-{
-	return invocation == INVOCATION_NONE ? PATH_NONE : p->of_invocation[invocation];
-}
+/*
+ * Cuts (start, end] of a thread where its path changes:
+ *
+ *	struct path_walk w;
+ *	for (path_walk_init(&w, tl, paths, tid, start_ns, end_ns); path_walk_next(&w); )
+ *		... w.from_ns, w.to_ns, w.path
+ */
+struct path_walk {
+	int64_t from_ns, to_ns;		/* the stretch yielded */
+	uint32_t path;
+	uint32_t spot;			/* index into spots; spots.cnt: none */
+	bool stack;			/* from a stack of the trace */
+	/* private */
+	const struct timeline *tl;
+	const struct call_paths *paths;
+	uint64_t tid;
+	int64_t end_ns;
+	size_t next;			/* of the trace's stack_spans: the first that has not ended */
+	struct stack_walk inner;	/* up to inner.end_ns there is no stack */
+};
 
-/* The names (t's own) on the way to path, outermost first; the array is in a.  PATH_NONE has none. */
-const char **call_path_frames(const struct call_paths *p, const struct trace *t, uint32_t path,
-			      struct arena *a, size_t *ret_cnt);
+void path_walk_init(struct path_walk *w, const struct timeline *tl, const struct call_paths *p,
+		    uint64_t tid, int64_t start_ns, int64_t end_ns);
+bool path_walk_next(struct path_walk *w);
+
+/* The names on the way to path, outermost first; all of it is in a.  PATH_NONE has none. */
+const char **call_path_frames(const struct call_paths *p, uint32_t path, struct arena *a,
+			      size_t *ret_cnt);
 
 /* By the names; for an order that depends on no numbering. */
 int compare_frames(const char *const *a, size_t a_cnt, const char *const *b, size_t b_cnt);

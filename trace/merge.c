@@ -20,11 +20,11 @@ struct numbers {			/* TIDs or SIDs */
 
 struct merger {
 	struct trace *t;
-	struct names *interval_names, *call_sites, *task_names, *work_names, *functions;
+	struct names *interval_names, *call_sites, *task_names, *work_names, *functions, *call_stacks;
 	struct numbers tids, sids;
 	uint32_t first_order;
 	/* Of the part being added: its numbers -> ours. */
-	uint32_t *interval_name, *call_site, *task_name, *work_name, *function;
+	uint32_t *interval_name, *call_site, *task_name, *work_name, *function, *call_stack;
 };
 
 typedef VEC(uint64_t) numbers_list;
@@ -52,6 +52,8 @@ static void list_tids(const struct trace *p, numbers_list *ret)
 		VEC_ADD(ret, p->threads.items[i].tid);
 	for (size_t i = 0; i < p->false_wakeups.cnt; i++)
 		VEC_ADD(ret, p->false_wakeups.items[i].tid);
+	for (size_t i = 0; i < p->stack_spans.cnt; i++)
+		VEC_ADD(ret, p->stack_spans.items[i].tid);
 }
 
 static void list_sids(const struct trace *p, numbers_list *ret)
@@ -271,6 +273,13 @@ static void add_threads(struct merger *m, const struct trace *p)
 		w.tid = number_of(&m->tids, w.tid);
 		VEC_ADD(&m->t->false_wakeups, w);
 	}
+	for (size_t i = 0; i < p->stack_spans.cnt; i++) {
+		struct stack_span s = p->stack_spans.items[i];
+
+		s.tid = number_of(&m->tids, s.tid);
+		s.stack = m->call_stack[s.stack];
+		VEC_ADD(&m->t->stack_spans, s);
+	}
 }
 
 static void add_part(struct merger *m, const struct trace *p)
@@ -283,6 +292,7 @@ static void add_part(struct merger *m, const struct trace *p)
 	m->call_site = add_texts(m, m->call_sites, &t->call_sites, &p->call_sites);
 	m->task_name = add_texts(m, m->task_names, &t->task_names, &p->task_names);
 	m->work_name = add_texts(m, m->work_names, &t->work_names, &p->work_names);
+	m->call_stack = add_texts(m, m->call_stacks, &t->call_stacks, &p->call_stacks);
 	add_functions(m, p);
 	add_intervals(m, p);
 	add_invocations(m, p);
@@ -296,6 +306,7 @@ static void add_part(struct merger *m, const struct trace *p)
 	free(m->call_site);
 	free(m->task_name);
 	free(m->work_name);
+	free(m->call_stack);
 	free(m->function);
 }
 
@@ -304,7 +315,7 @@ struct trace *traces_merge(struct trace *const *parts, size_t cnt)
 	struct merger m = {
 		.t = trace_new(),
 		.interval_names = names_new(), .call_sites = names_new(), .task_names = names_new(),
-		.work_names = names_new(), .functions = names_new(),
+		.work_names = names_new(), .call_stacks = names_new(), .functions = names_new(),
 		.tids = { .taken = map_new(), .next = first_free(parts, cnt, list_tids) },
 		.sids = { .taken = map_new(), .next = first_free(parts, cnt, list_sids) },
 	};
@@ -315,6 +326,7 @@ struct trace *traces_merge(struct trace *const *parts, size_t cnt)
 	names_free(m.call_sites);
 	names_free(m.task_names);
 	names_free(m.work_names);
+	names_free(m.call_stacks);
 	names_free(m.functions);
 	map_free(m.tids.taken);
 	map_free(m.tids.of_part);

@@ -73,6 +73,7 @@ void trace_free(struct trace *t)
 	VEC_RELEASE(&t->call_sites);
 	VEC_RELEASE(&t->task_names);
 	VEC_RELEASE(&t->work_names);
+	VEC_RELEASE(&t->call_stacks);
 	VEC_RELEASE(&t->functions);
 	VEC_RELEASE(&t->intervals);
 	VEC_RELEASE(&t->segments);
@@ -83,6 +84,7 @@ void trace_free(struct trace *t)
 	VEC_RELEASE(&t->works);
 	VEC_RELEASE(&t->threads);
 	VEC_RELEASE(&t->false_wakeups);
+	VEC_RELEASE(&t->stack_spans);
 	arena_free(t->arena);
 	free(t);
 }
@@ -177,6 +179,16 @@ static int compare_threads(const void *pa, const void *pb)
 	BY(a->kind, b->kind);
 	BY(a->open_end, b->open_end);
 	return strcmp(a->name ? a->name : "", b->name ? b->name : "");
+}
+
+static int compare_stack_spans(const void *pa, const void *pb)
+{
+	const struct stack_span *a = pa, *b = pb;
+
+	BY(a->tid, b->tid);
+	BY(a->start_ns, b->start_ns);
+	BY(a->end_ns, b->end_ns);
+	return 0;
 }
 
 static int compare_false_wakeups(const void *pa, const void *pb)
@@ -296,6 +308,7 @@ void trace_sort(struct trace *t)
 	SORT(&t->works, compare_works);
 	SORT(&t->threads, compare_threads);
 	SORT(&t->false_wakeups, compare_false_wakeups);
+	SORT_BY_THREAD(&t->stack_spans, tid, compare_stack_spans);
 }
 
 uint32_t trace_add_string(struct trace *t, strings *list, const char *text)

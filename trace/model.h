@@ -148,6 +148,21 @@ struct false_wakeup {
 	int64_t time_ns;
 };
 
+/*
+ * Which functions a thread was in, seen from outside: as it left the CPU, as it woke somebody, or
+ * where a sample found it.  Where there is a stack it says more than the invocations, which are
+ * those of probed functions only; the views of whole runs take it, results of intervals do not.
+ *
+ * A stack is text: names of functions, the outermost first, between ';', each perhaps with the
+ * place where it was.  What would end a name is %XX.
+ *	main;serve;write_log@log.c:31;fsync
+ */
+struct stack_span {
+	uint64_t tid;
+	int64_t start_ns, end_ns;	/* the thread's spans are disjoint */
+	uint32_t stack;			/* index into trace.call_stacks */
+};
+
 /* What the recorder could not keep; counted exactly, reported by every view. */
 struct losses {
 	uint64_t records;		/* records dropped for lack of room */
@@ -161,7 +176,7 @@ typedef VEC(const char *) strings;	/* numbered from 0 */
 
 struct trace {
 	struct arena *arena;		/* owns every string below */
-	strings interval_names, call_sites, task_names, work_names;
+	strings interval_names, call_sites, task_names, work_names, call_stacks;
 	VEC(struct function) functions;
 	VEC(struct interval) intervals;		/* sorted: start_ns, sid */
 	VEC(struct segment) segments;		/* sorted: tid, start_ns, end_ns */
@@ -172,6 +187,7 @@ struct trace {
 	VEC(struct work) works;			/* sorted: sid, name, value */
 	VEC(struct thread_name) threads;	/* sorted: tid, pid, kind, name */
 	VEC(struct false_wakeup) false_wakeups;	/* sorted: tid, time_ns */
+	VEC(struct stack_span) stack_spans;	/* sorted: tid, start_ns, end_ns */
 	struct losses losses;
 	bool kernel_reduced;			/* when threads were off the CPU was recorded, not why */
 };

@@ -36,7 +36,7 @@ struct field {
 
 struct parser {
 	struct trace *t;
-	struct names *interval_names, *call_sites, *task_names, *work_names, *functions, *thread_names;
+	struct names *interval_names, *call_sites, *task_names, *work_names, *functions, *thread_names, *call_stacks;
 	struct origins origins;
 	uint32_t line;
 	const char *usage;		/* of the tuple being read */
@@ -55,6 +55,7 @@ static int parse_call(struct parser *p, const struct field *f, size_t cnt);
 static int parse_work(struct parser *p, const struct field *f, size_t cnt);
 static int parse_thread(struct parser *p, const struct field *f, size_t cnt);
 static int parse_false_wakeup(struct parser *p, const struct field *f, size_t cnt);
+static int parse_stack(struct parser *p, const struct field *f, size_t cnt);
 
 static const struct tuple_kind {
 	const char *name;
@@ -73,6 +74,7 @@ static const struct tuple_kind {
 	{ "work", 3, 3, "work SID NAME VALUE", parse_work },
 	{ "thread", 2, 4, "thread TID KIND [NAME [open]]", parse_thread },
 	{ "false-wakeup", 2, 2, "false-wakeup TID TIME_NS", parse_false_wakeup },
+	{ "stack", 4, 4, "stack TID START_NS END_NS FUNCTION[@PLACE];...", parse_stack },
 };
 
 static void parser_init(struct parser *p, struct diag *reterr)
@@ -80,7 +82,7 @@ static void parser_init(struct parser *p, struct diag *reterr)
 	*p = (struct parser) {
 		.t = trace_new(), .interval_names = names_new(), .call_sites = names_new(),
 		.task_names = names_new(), .work_names = names_new(), .functions = names_new(),
-		.thread_names = names_new(),
+		.thread_names = names_new(), .call_stacks = names_new(),
 		.reterr = reterr,
 	};
 }
@@ -94,19 +96,23 @@ static void parser_release(struct parser *p)
 	names_free(p->work_names);
 	names_free(p->functions);
 	names_free(p->thread_names);
+	names_free(p->call_stacks);
 	VEC_RELEASE(&p->origins.files);
 	VEC_RELEASE(&p->origins.intervals);
 	VEC_RELEASE(&p->origins.segments);
 	VEC_RELEASE(&p->origins.invocations);
+	VEC_RELEASE(&p->origins.stacks);
 	str_release(&p->word);
 }
 
-static int parser_finish(struct parser *p, struct trace **ret)
+/* r: how reading ended. */
+static int parser_finish(struct parser *p, int r, struct trace **ret)
 {
-	int r = tuples_check(p->t, &p->origins, p->reterr);
-
+	if (r == 0)
+		r = tuples_check(p->t, &p->origins, p->reterr);
 	if (r == 0)
 		*ret = TAKE_PTR(p->t);
+	parser_release(p);
 	return r;
 }
 
@@ -127,24 +133,16 @@ int tuples_read(const char *const *paths, size_t path_cnt, struct trace **ret, s
 		else
 			r = parse_file(&p, text, len, paths[i]);
 	}
-	if (r == 0)
-		r = parser_finish(&p, ret);
-	parser_release(&p);
-	return r;
+	return parser_finish(&p, r, ret);
 }
 
 int tuples_parse(const char *text, size_t len, const char *name, struct trace **ret,
 		 struct diag *reterr)
 {
 	struct parser p;
-	int r;
 
 	parser_init(&p, reterr);
-	r = parse_file(&p, text, len, name);
-	if (r == 0)
-		r = parser_finish(&p, ret);
-	parser_release(&p);
-	return r;
+	return parser_finish(&p, parse_file(&p, text, len, name), ret);
 }
 
 /* "FILE:LINE: expected WHAT in "segment TID ...", found "x"".  Always -EBADMSG. */
@@ -242,8 +240,8 @@ static int parse_line(struct parser *p, const char *line, size_t len, bool *head
 		if (field_is(&f[0], tuple_kinds[i].name))
 			kind = &tuple_kinds[i];
 	if (!kind)
-		return expected(p, "interval, segment, invocation, wakeup, creation, call, work, thread "
-				"or false-wakeup", &f[0]);
+		return expected(p, "interval, segment, invocation, wakeup, creation, call, work, thread, "
+				"false-wakeup or stack", &f[0]);
 	p->usage = kind->usage;
 	if (cnt - 1 < kind->min)
 		return expected(p, "more fields", NULL);
@@ -575,4 +573,25 @@ static int parse_false_wakeup(struct parser *p, const struct field *f, size_t cn
 	if (r == 0)
 		VEC_ADD(&p->t->false_wakeups, w);
 	return r;
+}
+
+/* Its text stays as it is: what is escaped in it is part of one of its names. */
+static int parse_stack(struct parser *p, const struct field *f, size_t cnt)
+{
+	struct stack_span s = { 0 };
+	int r = field_id(p, &f[0], "a number as TID", &s.tid);
+
+	(void)cnt;
+	if (r == 0)
+		r = field_span(p, &f[1], &s.start_ns, &s.end_ns);
+	if (r < 0)
+		return r;
+	str_reset(&p->word);
+	str_addn(&p->word, f[3].text, f[3].len);
+	s.stack = names_add(p->call_stacks, str_cstr(&p->word));
+	if (s.stack == p->t->call_stacks.cnt)
+		VEC_ADD(&p->t->call_stacks, arena_strdup(p->t->arena, str_cstr(&p->word)));
+	VEC_ADD(&p->t->stack_spans, s);
+	VEC_ADD(&p->origins.stacks, here(p));
+	return 0;
 }

@@ -10,6 +10,9 @@
  *	creation   TID TIME_NS TID2 TIME2_NS [TASK]
  *	call       CALLER CALLEE
  *	work       SID NAME VALUE
+ *	thread     TID KIND [NAME [open]]
+ *	false-wakeup TID TIME_NS
+ *	stack      TID START_NS END_NS FUNCTION[@PLACE];...
  *
  * A field that begins with '#' opens a comment.  In names %XX (hexadecimal) stands for a byte that
  * would end the field: "operator%20new"; the first '@' of FUNCTION starts its call site.

@@ -17,6 +17,7 @@
 static int check_sids(const struct trace *t, const struct origins *o, struct diag *reterr);
 static int check_segments(const struct trace *t, const struct origins *o, struct diag *reterr);
 static int check_invocations(const struct trace *t, const struct origins *o, struct diag *reterr);
+static int check_stacks(const struct trace *t, const struct origins *o, struct diag *reterr);
 
 int tuples_check(const struct trace *t, const struct origins *o, struct diag *reterr)
 {
@@ -26,6 +27,8 @@ int tuples_check(const struct trace *t, const struct origins *o, struct diag *re
 		r = check_segments(t, o, reterr);
 	if (r == 0)
 		r = check_invocations(t, o, reterr);
+	if (r == 0)
+		r = check_stacks(t, o, reterr);
 	return r;
 }
 
@@ -142,4 +145,31 @@ static int check_invocations(const struct trace *t, const struct origins *o, str
 	}
 	VEC_RELEASE(&open);
 	return r;
+}
+
+static int by_stack_span(const void *pa, const void *pb, void *arg)
+{
+	const struct stack_span *items = arg;
+	const struct stack_span *a = &items[*(const uint32_t *)pa], *b = &items[*(const uint32_t *)pb];
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+static int check_stacks(const struct trace *t, const struct origins *o, struct diag *reterr)
+{
+	_cleanup_(freep) uint32_t *index = identity(t->stack_spans.cnt);
+	const struct stack_span *items = t->stack_spans.items;
+
+	if (t->stack_spans.cnt > 1)
+		qsort_r(index, t->stack_spans.cnt, sizeof(*index), by_stack_span, (void *)items);
+	for (size_t i = 1; i < t->stack_spans.cnt; i++) {
+		const struct stack_span *last = &items[index[i - 1]], *s = &items[index[i]];
+
+		if (last->tid == s->tid && last->end_ns > s->start_ns)
+			return clash(o, o->stacks.items[last - items], o->stacks.items[s - items], reterr,
+				     "expected one stack of a thread at a time; this one overlaps another");
+	}
+	return 0;
 }

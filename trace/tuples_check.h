@@ -18,7 +18,7 @@ struct origin {				/* where a tuple was read */
 
 struct origins {			/* parallel to the arrays of an unsorted trace */
 	VEC(const char *) files;
-	VEC(struct origin) intervals, segments, invocations;
+	VEC(struct origin) intervals, segments, invocations, stacks;
 };
 
 /* 0, or -EBADMSG with both lines named in reterr. */

@@ -52,6 +52,7 @@ static struct trace *sorted_copy(const struct trace *t)
 	COPY(works);
 	COPY(threads);
 	COPY(false_wakeups);
+	COPY(stack_spans);
 #undef COPY
 	trace_sort(copy);
 	return copy;
@@ -69,6 +70,7 @@ static void sorted_copy_free(struct trace *copy)
 	free(copy->works.items);
 	free(copy->threads.items);
 	free(copy->false_wakeups.items);
+	free(copy->stack_spans.items);
 	free(copy);
 }
 
@@ -292,4 +294,10 @@ static void write_threads(const struct writer *w)
 	for (size_t i = 0; i < w->t->false_wakeups.cnt; i++)
 		fprintf(w->out, "false-wakeup %" PRIu64 " %" PRId64 "\n",
 			w->t->false_wakeups.items[i].tid, w->t->false_wakeups.items[i].time_ns);
+	for (size_t i = 0; i < w->t->stack_spans.cnt; i++) {
+		const struct stack_span *s = &w->t->stack_spans.items[i];
+
+		fprintf(w->out, "stack %" PRIu64 " %" PRId64 " %" PRId64 " %s\n", s->tid, s->start_ns,
+			s->end_ns, w->t->call_stacks.items[s->stack]);
+	}
 }

@@ -9,8 +9,8 @@
  *	stacks OPTION...	FROM TO CLASS WAITER <- WAKER WEIGHT DIRECT WAITS
  *	criticality [NMIN]	TID CMETRIC ACTIVE SLICES CRITICAL
  *	critical-paths [NMIN]	FRAME;... CMETRIC SLICES
- *	critical-functions [NMIN]	FUNCTION CMETRIC
- *	samples PERIOD		FUNCTION TYPE SAMPLES TIME
+ *	critical-functions [NMIN]	FUNCTION[@FILE:LINE] CMETRIC
+ *	samples PERIOD		FUNCTION[@FILE:LINE] TYPE SAMPLES TIME
  *	sampled-stacks PERIOD	[THREAD:]FRAME;... TYPE SAMPLES
  */
 #include "tests/golden/golden.h"
@@ -201,6 +201,14 @@ void answer_critical_paths(struct trace *t, const char *argument, struct str *ou
 	}
 }
 
+/* FUNCTION[@FILE:LINE] */
+static void add_function(struct str *out, const char *function, const char *file, uint32_t line)
+{
+	str_add(out, function ? function : "-");
+	if (file)
+		str_addf(out, "@%s:%" PRIu32, file, line);
+}
+
 void answer_critical_functions(struct trace *t, const char *argument, struct str *out)
 {
 	_cleanup_(criticality_freep) struct criticality *c = criticality_new(t, nmin_of(argument));
@@ -208,7 +216,8 @@ void answer_critical_functions(struct trace *t, const char *argument, struct str
 	for (size_t i = 0; i < c->functions.cnt; i++) {
 		const struct critical_function *f = &c->functions.items[i];
 
-		str_addf(out, "%s %.3f\n", f->function ? f->function : "-", f->cmetric_ns);
+		add_function(out, f->function, f->file, f->line);
+		str_addf(out, " %.3f\n", f->cmetric_ns);
 	}
 }
 
@@ -222,8 +231,9 @@ void answer_samples(struct trace *t, const char *argument, struct str *out)
 	for (size_t i = 0; i < s->rows.cnt; i++) {
 		const struct sample_row *r = &s->rows.items[i];
 
-		str_addf(out, "%s %s %" PRIu64 " %" PRId64 "\n", r->function ? r->function : "-",
-			 sample_type_name(r->type), r->samples, r->time_ns);
+		add_function(out, r->function, r->file, r->line);
+		str_addf(out, " %s %" PRIu64 " %" PRId64 "\n", sample_type_name(r->type), r->samples,
+			 r->time_ns);
 	}
 }
 
