@@ -35,10 +35,16 @@ static const void *part(const struct elf_private *p, size_t offset, size_t bytes
 	return offset <= p->bytes && bytes <= p->bytes - offset ? p->base + offset : NULL;
 }
 
+/* The same of a table, which begins where its entries may. */
+static const void *table_part(const struct elf_private *p, size_t offset, size_t bytes)
+{
+	return offset % sizeof(ElfW(Addr)) == 0 ? part(p, offset, bytes) : NULL;
+}
+
 static const ElfW(Shdr) *sections(const struct elf_private *p, size_t *ret_cnt)
 {
 	const ElfW(Ehdr) *h = (const void *)p->base;
-	const ElfW(Shdr) *all = part(p, h->e_shoff, (size_t)h->e_shnum * sizeof(ElfW(Shdr)));
+	const ElfW(Shdr) *all = table_part(p, h->e_shoff, (size_t)h->e_shnum * sizeof(ElfW(Shdr)));
 
 	*ret_cnt = all && h->e_shentsize == sizeof(ElfW(Shdr)) ? h->e_shnum : 0;
 	return all;
@@ -47,7 +53,7 @@ static const ElfW(Shdr) *sections(const struct elf_private *p, size_t *ret_cnt)
 static const char *find_interpreter(const struct elf_private *p)
 {
 	const ElfW(Ehdr) *h = (const void *)p->base;
-	const ElfW(Phdr) *all = part(p, h->e_phoff, (size_t)h->e_phnum * sizeof(ElfW(Phdr)));
+	const ElfW(Phdr) *all = table_part(p, h->e_phoff, (size_t)h->e_phnum * sizeof(ElfW(Phdr)));
 
 	for (size_t i = 0; all && h->e_phentsize == sizeof(ElfW(Phdr)) && i < h->e_phnum; i++) {
 		const char *name = all[i].p_type == PT_INTERP && all[i].p_filesz ?
@@ -129,7 +135,7 @@ void elf_close(struct elf *e)
 static bool in_table(const struct elf_private *p, const ElfW(Shdr) *table, const ElfW(Shdr) *strings,
 		     const char *prefix, bool defined)
 {
-	const ElfW(Sym) *all = part(p, table->sh_offset, table->sh_size);
+	const ElfW(Sym) *all = table_part(p, table->sh_offset, table->sh_size);
 	const char *names = part(p, strings->sh_offset, strings->sh_size);
 	size_t len = strlen(prefix);
 
