@@ -326,8 +326,9 @@ static int unknown(struct reader *r, const char *what, const char *word, const c
 /* 'interval "request"' -> the directive of that name, made on first sight. */
 static struct interval_directive *find_interval(struct reader *r, const char *section)
 {
-	const char *quote = strchr(section, '"');
-	const char *end = quote ? strchr(quote + 1, '"') : NULL;
+	const char *behind = section + strlen("interval");
+	const char *quote = behind + strspn(behind, " \t");
+	const char *end = *quote == '"' ? strchr(quote + 1, '"') : NULL;
 
 	if (!end || end == quote + 1 || end[1]) {
 		mistake(r, "an interval has a name: [interval \"request\"]");

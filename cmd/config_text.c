@@ -49,19 +49,35 @@ const char config_template[] =
 	"# [run]\n"
 	"#     command = ./bench.sh\n";
 
+/* One line; the value in quotes where it would be read as something else: strcmp(arg0, "a;b"). */
+static void add_setting(struct str *s, const char *name, const char *value)
+{
+	bool quoted = strpbrk(value, "#;\"'") != NULL;
+
+	str_addf(s, "    %-6s = %s", name, quoted ? "\"" : "");
+	for (; *value; value++) {
+		if (quoted && (*value == '"' || *value == '\\'))
+			str_addc(s, '\\');
+		str_addc(s, *value);
+	}
+	str_add(s, quoted ? "\"\n" : "\n");
+}
+
 char *config_interval_text(const struct interval_directive *d)
 {
 	struct str s = STR_INIT;
 	_cleanup_(freep) char *start = location_text(&d->start), *end = location_text(&d->end);
 
-	str_addf(&s, "[interval \"%s\"]\n    start  = %s\n    end    = %s\n", d->name, start, end);
+	str_addf(&s, "[interval \"%s\"]\n", d->name);
+	add_setting(&s, "start", start);
+	add_setting(&s, "end", end);
 	for (size_t i = 0; i < d->resumes.cnt; i++) {
 		_cleanup_(freep) char *resume = location_text(&d->resumes.items[i]);
 
-		str_addf(&s, "    resume = %s\n", resume);
+		add_setting(&s, "resume", resume);
 	}
 	if (d->key)
-		str_addf(&s, "    key    = %s\n", d->key);
+		add_setting(&s, "key", d->key);
 	return str_take(&s);
 }
 
@@ -87,6 +103,32 @@ static const char *next_line(const char *s)
 	return *s ? s + 1 : s;
 }
 
+static bool is_setting(const char *line)
+{
+	line += strspn(line, " \t\r");
+	return *line && *line != '\n' && *line != '#' && *line != ';';
+}
+
+/* Appends what stands behind the section that opens at line, without its settings; an interval may have a
+ * second section further on, of which nothing stays.  Comments that no blank line separates go with it. */
+static void add_rest(struct str *s, const char *line, const char *name)
+{
+	bool own = true, dropping = true;
+
+	for (line = next_line(line); *line; line = next_line(line)) {
+		bool opens = line[strspn(line, " \t")] == '[';
+
+		if (opens) {
+			own = dropping = opens_interval(line, name);
+			if (own)
+				continue;
+		}
+		dropping = dropping && *line != '#' && *line != '\n';
+		if (!dropping && !(own && is_setting(line)))
+			str_addn(s, line, (size_t)(next_line(line) - line));
+	}
+}
+
 char *config_put_interval(const char *text, const struct interval_directive *d)
 {
 	_cleanup_(freep) char *section = config_interval_text(d);
@@ -96,14 +138,10 @@ char *config_put_interval(const char *text, const struct interval_directive *d)
 	while (*line && !opens_interval(line, d->name))
 		line = next_line(line);
 	str_addn(&s, text, (size_t)(line - text));
-	if (*line) {
-		do
-			line = next_line(line);
-		while (*line && line[strspn(line, " \t")] != '[' && *line != '#' && *line != '\n');
-	} else if (s.len) {
+	if (!*line && s.len)
 		str_add(&s, s.data[s.len - 1] == '\n' ? "\n" : "\n\n");
-	}
 	str_add(&s, section);
-	str_add(&s, line);
+	if (*line)
+		add_rest(&s, line, d->name);
 	return str_take(&s);
 }

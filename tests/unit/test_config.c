@@ -167,6 +167,7 @@ static void test_mistakes(void **state)
 		{ "[iterate]\nk = three\n", "c:2: k wants a whole number from 1, not 'three'" },
 		{ "[iterate]\nthreshold = 5%\n", "c:2: threshold wants a fraction from 0 to 1, not '5%'" },
 		{ "[interval]\nstart = f\n", "c:2: an interval has a name: [interval \"request\"]" },
+		{ "[interval x\"request\"]\nstart = f\n", "c:2: an interval has a name: [interval \"request\"]" },
 		{ "[interval \"r\"]\nstart = f\nstart = g\nend = h\n", "c:3: start is given twice" },
 		{ "[run]\n\n  what is this\n", "c:3: expected [section] or key = value" },
 		{ "[run\ncommand = x\n", "c:1: expected [section] or key = value" },
@@ -219,6 +220,19 @@ static void test_put_interval(void **state)
 	assert_string_equal(text, "[run]\ncommand = x\n\n[interval \"request\"]\n"
 			    "    start  = a.c:f@entry\n    end    = g\n");
 	free(text);
+	/* All sections of that name go, comments between them stay. */
+	text = config_put_interval("[interval \"request\"]\n  start = old\n\n  end = old\n; why\n"
+				   "[run]\ncommand = x\n[interval \"request\"]\nkey = k\n", &d);
+	assert_string_equal(text, "[interval \"request\"]\n    start  = a.c:f@entry\n"
+			    "    end    = g\n\n; why\n[run]\ncommand = x\n");
+	free(text);
+	d.key = xstrdup("strcmp(arg0, \";\\t # \")");
+	text = config_put_interval("", &d);
+	assert_int_equal(config_parse(text, "c", &c, NULL), 0);
+	assert_string_equal(c.intervals.items[0].key, d.key);
+	config_release(&c);
+	free(text);
+	free(d.key);
 	location_release(&d.start);
 	location_release(&d.end);
 }
