@@ -58,8 +58,6 @@ int blocks_open(struct blocks *b, const char *path, uint64_t magic, uint32_t ver
 		return diag_set(reterr, EXIT_DATA, -EBADMSG,
 				"trace '%s' has format version %u; this vprof reads version %u",
 				path, header.version, version);
-	b->packed = xmalloc(ZSTD_COMPRESSBOUND(TRACE_BLOCK_RAW_MAX));
-	b->plain = xmalloc(TRACE_BLOCK_RAW_MAX);
 	b->next = sizeof(header);
 	return 0;
 }
@@ -72,10 +70,42 @@ void blocks_close(struct blocks *b)
 	free(b->plain);
 }
 
+/* Room for len bytes; what was there is gone. */
+static void make_room(unsigned char **data, size_t *cap, size_t len)
+{
+	if (len <= *cap)
+		return;
+	free(*data);
+	*data = xmalloc(len);
+	*cap = len;
+}
+
+/* Reads what is packed in the block, and unpacks it.  NULL, or what is wrong; *ret_cut: the file ends in it. */
+static const char *read_block(struct blocks *b, const struct trace_block *block, bool *ret_cut)
+{
+	uint64_t at = b->at + sizeof(*block);
+
+	*ret_cut = block->stored_bytes > b->size - at;
+	if (*ret_cut)
+		return NULL;
+	make_room(&b->packed, &b->packed_cap, block->stored_bytes);
+	*ret_cut = !read_at(b, b->packed, block->stored_bytes, at);
+	if (*ret_cut)
+		return NULL;
+	if (encode_checksum(b->packed, block->stored_bytes) != block->checksum)
+		return "the checksum of a block is wrong";
+	make_room(&b->plain, &b->plain_cap, block->raw_bytes);
+	if (ZSTD_decompress(b->plain, block->raw_bytes, b->packed, block->stored_bytes) !=
+	    block->raw_bytes)
+		return "a block cannot be unpacked";
+	return NULL;
+}
+
 bool blocks_next(struct blocks *b, int *ret_err, struct diag *reterr)
 {
 	struct trace_block block;
 	const char *wrong = NULL;
+	bool cut = false;
 
 	*ret_err = 0;
 	b->at = b->next;
@@ -88,13 +118,10 @@ bool blocks_next(struct blocks *b, int *ret_err, struct diag *reterr)
 		 block.stored_bytes > ZSTD_COMPRESSBOUND(TRACE_BLOCK_RAW_MAX) ||
 		 block.raw_bytes / RATIO_MAX > block.stored_bytes)
 		wrong = "a block of impossible size";
-	else if (!read_at(b, b->packed, block.stored_bytes, b->at + sizeof(block)))
+	else
+		wrong = read_block(b, &block, &cut);
+	if (cut)
 		return false;
-	else if (encode_checksum(b->packed, block.stored_bytes) != block.checksum)
-		wrong = "the checksum of a block is wrong";
-	else if (ZSTD_decompress(b->plain, block.raw_bytes, b->packed, block.stored_bytes) !=
-		 block.raw_bytes)
-		wrong = "a block cannot be unpacked";
 	if (wrong) {
 		*ret_err = blocks_damaged(b, wrong, reterr);
 		return false;

@@ -25,6 +25,7 @@ struct blocks {
 	uint64_t at, next, size;	/* of the block that is being read; the one behind it; the file */
 	uint64_t cut_bytes;
 	unsigned char *packed, *plain;
+	size_t packed_cap, plain_cap;
 	uint32_t kind;
 	size_t len;			/* of plain */
 };
