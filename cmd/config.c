@@ -9,8 +9,9 @@
  *	"    start = a@entry\n"      ->  "start = a@entry\n"
  *	"command = <300 letters>\n"  ->  "command = <letters 1-140>\n", " <letters 141-...>\n"
  *
- * inih knows ';' behind a value only.  As in git's files '#' opens a comment there, too, and quotes
- * protect both: before inih sees a line, such a comment is gone and a quoted ';' is a MASK.
+ * As in git's files '#' and ';' open a comment, also behind a value, and quotes protect both: before inih sees
+ * a line its comment is gone (a piece of a long one would be taken for more of the value), and a quoted
+ * ';' is a MASK.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -267,6 +268,18 @@ static const char *closing_quote(const char *s)
 	return NULL;
 }
 
+/* Does a comment open at s?  In a value it does only behind a blank. */
+static bool opens_comment(const char *text, const char *s, bool value)
+{
+	if (*s != '#' && *s != ';')
+		return false;
+	if (value)
+		return isspace((unsigned char)s[-1]);
+	while (s > text && (s[-1] == ' ' || s[-1] == '\t'))
+		s--;
+	return s == text || s[-1] == '\n';
+}
+
 /* The text as inih may see it; see the top of the file. */
 static char *mask_comments(const char *text)
 {
@@ -283,7 +296,7 @@ static char *mask_comments(const char *text)
 			quoted = NULL;
 		else if (value && !quoted && (*s == '"' || *s == '\''))
 			quoted = closing_quote(s);
-		if (value && !quoted && *s == '#' && isspace((unsigned char)s[-1])) {
+		if (!quoted && opens_comment(text, s, value)) {
 			s += strcspn(s, "\n") - 1;
 			continue;
 		}
@@ -463,12 +476,31 @@ static void set_defaults(struct config *c)
 			      .leave_out_no_return = true };
 }
 
+/* Control characters are in no text: the file is damaged, or something else. */
+static int check_text(const char *text, const char *path, struct diag *reterr)
+{
+	uint32_t line = 1;
+
+	for (const char *s = text; *s; s++) {
+		if (*s == '\n')
+			line++;
+		else if (iscntrl((unsigned char)*s) && *s != '\t' && !(*s == '\r' && s[1] == '\n'))
+			return diag_set(reterr, EXIT_USAGE, -EINVAL,
+					"%s:%u: a control character (0x%02x) does not belong here", path,
+					line, (unsigned char)*s);
+	}
+	return 0;
+}
+
 int config_parse(const char *text, const char *path, struct config *ret, struct diag *reterr)
 {
-	_cleanup_(config_release) struct config c;
+	_cleanup_(config_release) struct config c = { 0 };
 	_cleanup_(freep) char *masked = mask_comments(text);
 	struct reader r = { .config = &c, .at = masked, .path = path, .reterr = reterr };
+	int err = check_text(text, path, reterr);
 
+	if (err)
+		return err;
 	set_defaults(&c);
 	c.path = xstrdup(path);
 

@@ -84,6 +84,7 @@ char *config_interval_text(const struct interval_directive *d)
 /* Does the line at s open [interval "name"]? */
 static bool opens_interval(const char *s, const char *name)
 {
+	s += starts_with(s, "\xef\xbb\xbf") ? 3 : 0;	/* what some editors begin a file with */
 	s += strspn(s, " \t");
 	if (*s++ != '[')
 		return false;

@@ -135,6 +135,10 @@ static void test_long_line(void **state)
 	assert_string_equal(d.text, "vprof.conf:3: unknown key 'comand'; did you mean 'command'?");
 }
 
+/* More than inih takes of a line at once. */
+#define WORDS "a comment that is long "
+#define LONG WORDS WORDS WORDS WORDS WORDS WORDS WORDS WORDS WORDS WORDS
+
 /* As in git's files: ';' and '#' behind a value open a comment, not between quotes. */
 static void test_comments_and_quotes(void **state)
 {
@@ -146,6 +150,8 @@ static void test_comments_and_quotes(void **state)
 		{ "[run]\ncommand = sh -c \"a ; b\" \"c # d\" # e\n", "sh -c \"a ; b\" \"c # d\"" },
 		{ "[run]\ncommand = \"a \\\"b ; c\\\" # d\" ; e\n", "a \"b ; c\" # d" },
 		{ "[run]\ncommand = echo don't # say\n", "echo don't" },
+		{ "[run]\ncommand = a ; " LONG "\n", "a" },
+		{ "[run]\ncommand = a\n ; " LONG "\n# " LONG "\n", "a" },
 	};
 
 	(void)state;
@@ -169,6 +175,7 @@ static void test_mistakes(void **state)
 		{ "[interval]\nstart = f\n", "c:2: an interval has a name: [interval \"request\"]" },
 		{ "[interval x\"request\"]\nstart = f\n", "c:2: an interval has a name: [interval \"request\"]" },
 		{ "[interval \"r\"]\nstart = f\nstart = g\nend = h\n", "c:3: start is given twice" },
+		{ "[run]\ncommand = a\vb\n", "c:2: a control character (0x0b) does not belong here" },
 		{ "[run]\n\n  what is this\n", "c:3: expected [section] or key = value" },
 		{ "[run\ncommand = x\n", "c:1: expected [section] or key = value" },
 		{ "command = x\n", "c:1: 'command' stands before any [section]" },
