@@ -40,6 +40,7 @@ struct merge {
 	const struct kernel_part *part;
 	const struct kernel_off *off, *off_end;	/* off: the first that has not ended before the cursor */
 	bool consumed;			/* what is left of it belongs to a wait that was passed */
+	int64_t done_ns;		/* of the same TID, by the part before: its last segment reached so far */
 	bool hole;			/* the runtime's trace says nothing about the time being passed */
 };
 
@@ -210,7 +211,7 @@ static void find_offs(struct merge *m)
 /* One part, of which these are the model's segments; they may reach out of it. */
 static void merge_part(struct merge *m, const struct segment *s, size_t cnt, size_t wakeup_cnt)
 {
-	int64_t at_ns = m->part->from_ns;
+	int64_t at_ns = m->part->from_ns > m->done_ns ? m->part->from_ns : m->done_ns;
 
 	if (cnt && s[0].start_ns < at_ns)
 		at_ns = s[0].start_ns;
@@ -228,6 +229,7 @@ static void merge_part(struct merge *m, const struct segment *s, size_t cnt, siz
 		at_ns = s[i].end_ns;
 	}
 	pass_hole(m, at_ns, m->part->to_ns, false);
+	m->done_ns = at_ns > m->part->to_ns ? at_ns : m->part->to_ns;
 }
 
 static int compare_parts(const void *a, const void *b)
@@ -254,6 +256,8 @@ static void merge_threads(struct merge *m)
 		size_t first;
 
 		m->part = parts[i];
+		if (!i || parts[i - 1]->tid != parts[i]->tid)
+			m->done_ns = INT64_MIN;
 		for (; at < m->t->segments.cnt && s[at].tid < m->part->tid; at++)
 			VEC_ADD(&m->out, s[at]);
 		first = at;

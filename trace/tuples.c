@@ -379,6 +379,7 @@ static int parse_interval_end(struct parser *p, const struct field *f, size_t cn
 		if (cnt == 7 && field_is(&f[6], "completed"))
 			return expected(p, "END_TID and END_NS of a completed interval", &f[4]);
 		iv->status = cnt == 7 ? INTERVAL_ABORTED : INTERVAL_OPEN;
+		iv->end_ns = -1;		/* before any start: none */
 		return 0;
 	}
 	r = field_id(p, &f[4], "a number as END_TID (or \"-\" for both END_TID and END_NS)",
