@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# fuzz.mk - all that reads files, and the targets, built by clang for libFuzzer into fuzz/ of the build
+# directory: another compiler than the rest's, so it has rules of its own.  fuzz.sh calls it:
+#
+#	make -f SRC/tests/fuzz/fuzz.mk srcdir=SRC CLANG=clang LIBS=... CPPFLAGS=... fuzz/fuzz
+vpath %.c $(srcdir)
+
+# NULL + 0, where an empty list begins, is no mistake worth a line.
+SANITIZE = address,undefined
+CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all \
+	-fsanitize=fuzzer-no-link,$(SANITIZE) -fno-sanitize=pointer-overflow -w
+ALL_CPPFLAGS = -I$(srcdir) -I. -D_GNU_SOURCE $(CPPFLAGS)
+
+ROOMS = base annotations trace analysis store
+SOURCES = $(foreach room,$(ROOMS),$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/$(room)/*.c))) \
+	$(addprefix instrumenter/,braces.c command.c edit.c expression.c fallthrough.c lines.c location.c \
+		plan.c scan_file.c source_text.c) \
+	cmd/config.c cmd/config_text.c \
+	$(addprefix tests/fuzz/,fuzz.c mutate.c targets.c target_store.c target_texts.c target_traces.c)
+OBJECTS = $(SOURCES:%.c=fuzz/obj/%.o)
+
+fuzz/fuzz: $(OBJECTS)
+	$(CLANG) -fsanitize=fuzzer,$(SANITIZE) -o $@ $(OBJECTS) $(LIBS) -lm
+
+fuzz/obj/%.o: %.c $(srcdir)/tests/fuzz/fuzz.mk
+	@mkdir -p $(@D)
+	$(CLANG) $(ALL_CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+-include $(OBJECTS:.o=.d)

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * target_traces.c - traces in all their forms: the runtime's, the kernel's, tuples.
+ *
+ * What is accepted has to be a model as trace/model.h has it.  The text form's reader is strict (spans that
+ * overlap or cross are damage), so it is the judge: whatever model a reader makes is written as tuples,
+ * which must be readable again and then say the same.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/analyze.h"
+#include "analysis/blocked_samples.h"
+#include "analysis/criticality.h"
+#include "analysis/wait_graph.h"
+#include "base/banned.h"
+#include "tests/fuzz/targets.h"
+#include "trace/kernel.h"
+#include "trace/merge.h"
+#include "trace/reader.h"
+#include "trace/tuples.h"
+
+static void promise(bool held, const char *what, const char *detail)
+{
+	if (held)
+		return;
+	fprintf(stderr, "broken: %s: %s\n", what, detail);
+	abort();
+}
+
+struct text {
+	char *data;
+	size_t len;
+};
+
+static struct text write_text(const struct trace *t)
+{
+	struct text text = { NULL, 0 };
+	FILE *out = open_memstream(&text.data, &text.len);
+
+	promise(out && tuples_write(out, t) == 0 && fclose(out) == 0, "cannot be written", "");
+	return text;
+}
+
+static void analyse(struct trace *t)
+{
+	struct wait_graph_options options = { .threshold = 0.2, .prefilter = 0.01 };
+	struct wait_graph *graph = NULL;
+	struct findings *f = NULL;
+	execution_rows rows = { NULL, 0, 0 };
+
+	if (analyze(t, &(struct analyze_options){ .interval = NULL }, &f) == 0)
+		findings_free(f);
+	execution_table(t, NULL, CHARGE_WAKER, &rows);
+	VEC_RELEASE(&rows);
+	if (wait_graph_new(t, &options, &graph) == 0)
+		wait_graph_free(graph);
+	criticality_free(criticality_new(t, -1));
+	blocked_samples_free(blocked_samples_new(t, INT64_MAX / 100));
+}
+
+void fuzz_model(struct trace *t)
+{
+	struct diag diag = DIAG_INIT;
+	struct trace *again = NULL, *both;
+	struct text text = write_text(t), second;
+
+	if (tuples_parse(text.data, text.len, "written", &again, &diag)) {
+		fprintf(stderr, "%s\n", text.data);
+		promise(false, "what was written cannot be read", diag.text);
+	}
+	second = write_text(again);
+	if (text.len != second.len || memcmp(text.data, second.data, text.len) != 0)
+		fprintf(stderr, "%s\n--- and again\n%s\n", text.data, second.data);
+	promise(text.len == second.len && !memcmp(text.data, second.data, text.len),
+		"written, read and written it is another trace", "see above");
+	both = traces_merge((struct trace *[]){ t, again }, 2);
+	trace_free(both);
+	analyse(t);
+	trace_free(again);
+	free(text.data);
+	free(second.data);
+}
+
+void fuzz_trace(const uint8_t *data, size_t len)
+{
+	static const struct name_alias alias = { "query", "request" };
+	struct diag diag = DIAG_INIT;
+	struct trace *t = NULL;
+
+	if (trace_read(fuzz_file(data, len), &(struct reader_options){ &alias, 1 }, &t, &diag)) {
+		promise(!t && diag.status == EXIT_DATA && *diag.text, "an error without a message", "");
+		return;
+	}
+	fuzz_model(t);
+	trace_free(t);
+}
+
+void fuzz_tuples(const uint8_t *data, size_t len)
+{
+	struct diag diag = DIAG_INIT;
+	struct trace *t = NULL;
+
+	if (tuples_parse((const char *)data, len, "input", &t, &diag)) {
+		promise(!t && diag.status == EXIT_DATA && *diag.text, "an error without a message", "");
+		return;
+	}
+	fuzz_model(t);
+	trace_free(t);
+}
+
+/* What the runtime might have recorded of thread tid meanwhile: it ran, waited, called. */
+static void add_thread(struct trace *t, uint32_t tid, uint32_t pid, int64_t start_ns, int64_t end_ns)
+{
+	static const enum trace_state states[] = { STATE_RUNNING, STATE_LOCK, STATE_RUNNING, STATE_IO };
+	int64_t quarter_ns = (end_ns - start_ns) / 4;
+	uint64_t sid = t->intervals.cnt + 1;
+
+	VEC_ADD(&t->threads, (struct thread_name){ tid, pid, "thread", KIND_THREAD, false });
+	if (quarter_ns <= 0)
+		return;
+	for (unsigned int i = 0; i < 4; i++)
+		VEC_ADD(&t->segments, (struct segment){ tid, sid, start_ns + i * quarter_ns,
+			start_ns + (i + 1) * quarter_ns, states[i] });
+	VEC_ADD(&t->intervals, (struct interval){ .sid = sid, .status = INTERVAL_COMPLETED,
+		.start_tid = tid, .end_tid = tid, .start_ns = start_ns,
+		.end_ns = start_ns + 4 * quarter_ns });
+	VEC_ADD(&t->invocations, (struct invocation){ tid, sid, 0, CALL_SITE_NONE, start_ns,
+		start_ns + 3 * quarter_ns, 0 });
+	VEC_ADD(&t->wakeups, (struct wakeup){ tid, tid + 1, start_ns + 2 * quarter_ns - 1 });
+}
+
+static struct trace *model_for(const struct kernel_trace *k)
+{
+	struct trace *t = trace_new();
+	size_t first = 0;
+
+	trace_add_string(t, &t->interval_names, "request");
+	VEC_ADD(&t->functions, (struct function){ .name = "work", .probed = true });
+	for (size_t i = 0; i < k->offs.cnt && t->threads.cnt < 4; i++)
+		if (i + 1 == k->offs.cnt || k->offs.items[i + 1].tid != k->offs.items[i].tid) {
+			add_thread(t, k->offs.items[i].tid, k->offs.items[i].pid,
+				   k->offs.items[first].out_ns, k->offs.items[i].in_ns);
+			first = i + 1;
+		}
+	trace_sort(t);
+	return t;
+}
+
+void fuzz_kernel(const uint8_t *data, size_t len)
+{
+	struct diag diag = DIAG_INIT;
+	struct kernel_trace k = { 0 };
+	struct trace *t;
+
+	if (kernel_read(&k, fuzz_file(data, len), &diag)) {
+		promise(diag.status == EXIT_DATA && *diag.text, "an error without a message", "");
+	} else {
+		t = model_for(&k);
+		kernel_merge(t, &k);
+		fuzz_model(t);
+		trace_free(t);
+		t = trace_new();
+		kernel_merge(t, &k);
+		fuzz_model(t);
+		trace_free(t);
+	}
+	kernel_release(&k);
+}

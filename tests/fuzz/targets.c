@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* targets.c - the table of targets, and a file in memory for those that want a path. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "tests/fuzz/targets.h"
+#include "trace/format.h"
+#include "trace/kernel_format.h"
+
+const struct fuzz_target fuzz_targets[] = {
+	{ "trace", fuzz_trace, TRACE_MAGIC, TRACE_VERSION },
+	{ "kernel", fuzz_kernel, KERNEL_MAGIC, KERNEL_VERSION },
+	{ "tuples", fuzz_tuples, 0, 0 },
+	{ "conf", fuzz_conf, 0, 0 },
+	{ "sync", fuzz_sync, 0, 0 },
+	{ "plan", fuzz_plan, 0, 0 },
+	{ "scan", fuzz_scan, 0, 0 },
+	{ "elf", fuzz_elf, 0, 0 },
+	{ "sql", fuzz_sql, 0, 0 },
+	{ "source", fuzz_source, 0, 0 },
+	{ "words", fuzz_words, 0, 0 },
+};
+
+const size_t fuzz_target_cnt = sizeof(fuzz_targets) / sizeof(fuzz_targets[0]);
+
+const struct fuzz_target *fuzz_target_find(const char *name)
+{
+	for (size_t i = 0; i < fuzz_target_cnt; i++)
+		if (!strcmp(fuzz_targets[i].name, name))
+			return &fuzz_targets[i];
+	return NULL;
+}
+
+const char *fuzz_file(const void *data, size_t len)
+{
+	static char path[64];
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = memfd_create("fuzz", MFD_CLOEXEC);
+	if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, len, 0) != (ssize_t)len) {
+		perror("memfd");
+		exit(99);
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return path;
+}
