@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * target_traces.c - traces in all their forms: the runtime's, the kernel's, tuples.
+ * target_traces.c - traces in all their forms: the runtime's, the kernel's, tuples, perf script's text.
  *
  * What is accepted has to be a model as trace/model.h has it.  The text form's reader is strict (spans that
  * overlap or cross are damage), so it is the judge: whatever model a reader makes is written as tuples,
@@ -17,6 +17,7 @@
 #include "tests/fuzz/targets.h"
 #include "trace/kernel.h"
 #include "trace/merge.h"
+#include "trace/perf_script.h"
 #include "trace/reader.h"
 #include "trace/tuples.h"
 
@@ -166,4 +167,28 @@ void fuzz_kernel(const uint8_t *data, size_t len)
 		trace_free(t);
 	}
 	kernel_release(&k);
+}
+
+void fuzz_perf(const uint8_t *data, size_t len)
+{
+	static const char *const comms[] = { "w", "dd" };
+	static const struct perf_choice choice = { comms, 2, NULL, 0 };
+	struct perf_script_stats stats;
+
+	for (int chosen = 0; chosen < 2; chosen++) {
+		struct diag diag = DIAG_INIT;
+		struct kernel_trace k = { 0 };
+
+		if (perf_script_parse((const char *)data, len, "input", chosen ? &choice : NULL, &k, &stats,
+				      &diag)) {
+			promise(diag.status == EXIT_DATA && *diag.text, "an error without a message", "");
+		} else {
+			struct trace *t = trace_new();
+
+			kernel_merge(t, &k);
+			fuzz_model(t);
+			trace_free(t);
+		}
+		kernel_release(&k);
+	}
 }

@@ -12,6 +12,7 @@
 const struct fuzz_target fuzz_targets[] = {
 	{ "trace", fuzz_trace, TRACE_MAGIC, TRACE_VERSION },
 	{ "kernel", fuzz_kernel, KERNEL_MAGIC, KERNEL_VERSION },
+	{ "perf", fuzz_perf, 0, 0 },
 	{ "tuples", fuzz_tuples, 0, 0 },
 	{ "conf", fuzz_conf, 0, 0 },
 	{ "sync", fuzz_sync, 0, 0 },

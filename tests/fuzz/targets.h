@@ -38,6 +38,7 @@ void fuzz_model(struct trace *t);
 
 void fuzz_trace(const uint8_t *data, size_t len);
 void fuzz_kernel(const uint8_t *data, size_t len);
+void fuzz_perf(const uint8_t *data, size_t len);
 void fuzz_tuples(const uint8_t *data, size_t len);
 void fuzz_conf(const uint8_t *data, size_t len);
 void fuzz_sync(const uint8_t *data, size_t len);

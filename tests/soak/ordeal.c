@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ordeal.c - runs a victim under a recorder, and reads what is left. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/banned.h"
+#include "tests/soak/soak.h"
+#include "trace/reader.h"
+
+struct shared {
+	struct counts counts;
+	volatile pid_t victim;
+	volatile bool finished, refused;
+	int wait_status;
+	struct drainer_stats stats;
+	struct diag diag;
+};
+
+static char counts_path[] = "soak-counts-XXXXXX";
+
+void wait_ns(long ns)
+{
+	struct timespec t = { ns / 1000000000, ns % 1000000000 };
+
+	nanosleep(&t, NULL);
+}
+
+static void be_victim(const struct ordeal *o, const struct drainer *d)
+{
+	char n[32];
+
+	snprintf(n, sizeof(n), "%ld", o->n);
+	putenv((char *)(uintptr_t)drainer_env(d));
+	prctl(PR_SET_PDEATHSIG, 0);
+	if (o->in_victim)
+		o->in_victim();
+	execl("tests/soak/victim", "victim", o->program, counts_path, n, (char *)NULL);
+	_exit(127);
+}
+
+static void be_recorder(struct ordeal *o)
+{
+	struct shared *s = o->shared;
+	struct drainer_options options = { .trace_path = o->trace_path, .arena_bytes = o->arena_bytes,
+					   .default_level = PROBE_ALWAYS };
+	struct drainer *d;
+	pid_t pid;
+
+	if (o->in_recorder)
+		o->in_recorder();
+	s->diag = (struct diag)DIAG_INIT;
+	if (drainer_open(&options, &d, &s->diag)) {
+		s->refused = true;
+		_exit(0);
+	}
+	pid = fork();
+	if (!pid)
+		be_victim(o, d);
+	s->victim = pid;
+	if (pid > 0 && !drainer_run(d, pid, &s->wait_status, &s->diag) &&
+	    !drainer_close(d, &s->stats, &s->diag))
+		s->finished = true;
+	_exit(0);
+}
+
+static void make_files(struct ordeal *o)
+{
+	int fd;
+
+	snprintf(counts_path, sizeof(counts_path), "soak-counts-XXXXXX");
+	fd = mkostemp(counts_path, O_CLOEXEC);
+	if (fd < 0 || ftruncate(fd, sizeof(struct shared))) {
+		perror("soak: counts");
+		exit(99);
+	}
+	o->shared = mmap(NULL, sizeof(struct shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (o->shared == MAP_FAILED) {
+		perror("soak: counts");
+		exit(99);
+	}
+	o->counts = &o->shared->counts;
+	snprintf(o->trace_path, sizeof(o->trace_path), "%s/soak-%ld.vpt",
+		 o->trace_dir ? o->trace_dir : ".", (long)getpid());
+}
+
+bool is_recording(const struct ordeal *o)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	return !waitid(P_PID, (id_t)o->recorder, &info, WEXITED | WNOHANG | WNOWAIT) && !info.si_pid;
+}
+
+/* The victim is the recorder's child, and ours once that is gone (PR_SET_CHILD_SUBREAPER). */
+static void reap(struct ordeal *o)
+{
+	int status = 0;
+
+	waitpid(o->recorder, NULL, 0);
+	o->victim = o->shared->victim;
+	if (o->shared->finished)
+		status = o->shared->wait_status;
+	else if (o->victim > 0 && waitpid(o->victim, &status, 0) != o->victim)
+		status = o->shared->wait_status;
+	o->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+}
+
+void ordeal_run(struct ordeal *o)
+{
+	make_files(o);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	o->recorder = fork();
+	if (!o->recorder) {
+		setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
+		be_recorder(o);
+	}
+	if (o->meanwhile) {
+		while (!o->shared->victim && is_recording(o))
+			wait_ns(100000);
+		o->victim = o->shared->victim;
+		o->meanwhile(o);
+	}
+	reap(o);
+	o->refused = o->shared->refused;
+	o->stats = o->shared->stats;
+	o->diag = o->shared->diag;
+	if (!o->refused)
+		o->readable = trace_read(o->trace_path, NULL, &o->t, &o->diag) == 0;
+}
+
+void ordeal_release(struct ordeal *o)
+{
+	trace_free(o->t);
+	munmap(o->shared, sizeof(*o->shared));
+	unlink(counts_path);
+	if (all_held())
+		unlink(o->trace_path);
+	o->t = NULL;
+}
+
+uint64_t recorded_leafs(const struct ordeal *o, uint32_t tid)
+{
+	uint64_t cnt = 0;
+	uint32_t leaf = FUNCTION_NONE;
+
+	for (uint32_t i = 0; i < o->t->functions.cnt; i++)
+		if (!strcmp(o->t->functions.items[i].name, "leaf"))
+			leaf = i;
+	for (size_t i = 0; i < o->t->invocations.cnt; i++)
+		cnt += o->t->invocations.items[i].function == leaf &&
+		       (!tid || (uint32_t)o->t->invocations.items[i].tid == tid);
+	return cnt;
+}
+
+uint64_t counted_leafs(const struct ordeal *o)
+{
+	uint64_t cnt = o->counts->leafs;
+
+	for (uint32_t i = 0; i < o->counts->cell_cnt && i < CELLS; i++)
+		cnt += o->counts->cells[i].leafs;
+	return cnt;
+}
+
+uint64_t counted_events(const struct ordeal *o)
+{
+	uint64_t cnt = 0;
+
+	for (uint32_t i = 0; i < o->counts->cell_cnt && i < CELLS; i++)
+		cnt += o->counts->cells[i].begins + o->counts->cells[i].ends;
+	return cnt;
+}
