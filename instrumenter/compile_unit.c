@@ -26,6 +26,7 @@
 #include "instrumenter/known.h"
 #include "instrumenter/preprocess.h"
 #include "instrumenter/product.h"
+#include "instrumenter/redirect_object.h"
 
 #define STATUS_NOT_FOUND 127		/* as a shell says it */
 
@@ -50,6 +51,8 @@ struct unit_job {
 	uint64_t since_ns;		/* when this one began */
 	struct product product;
 	struct str messages;		/* about the unit's text as we see it */
+	bool were_said;			/* the compiler's words about the user's text */
+	bool in_text;			/* primitives are not to be redirected in the object */
 	bool has_constants, no_constants;	/* probes in constexpr functions: there are; are not to be */
 };
 
@@ -97,6 +100,8 @@ static void go_by_record(struct unit_job *j)
 
 	record_command(u, &j->c->words);
 	u->product = NULL;
+	for (size_t i = 0; i < u->functions.cnt; i++)
+		u->functions.items[i].probed = false;
 	unit_free(j->unit);
 	j->unit = u;
 }
@@ -172,7 +177,7 @@ static bool edit_text(struct unit_job *j, const char *text, size_t len, struct s
 	_cleanup_(instrumenting_release) struct instrumenting in = {
 		.o = j->o, .text = text, .len = len,
 		.language = j->c->sources.items[j->source].language, .standard = j->c->standard,
-		.lines = lines, .no_constants = j->no_constants,
+		.lines = lines, .no_constants = j->no_constants, .in_text = j->in_text,
 	};
 	uint64_t hash = known_text_hash(text, len, in.language, in.standard);
 	bool edited;
@@ -279,7 +284,7 @@ static int say_messages(struct unit_job *j)
 	_cleanup_(args_release) struct args a = ARGS_INIT;
 	int status;
 
-	if (j->o->again || !j->messages.len)
+	if (j->o->again || j->were_said || !j->messages.len)
 		return 0;
 	messages_command(j->c, j->source, j->text_path, j->o->include_dir, &a);
 	status = compiler_run(&a, NULL);
@@ -288,25 +293,52 @@ static int say_messages(struct unit_job *j)
 	return status;
 }
 
+/* What the text of a unit that is compiled as it is does not say.  False: the object is of a kind that nobody
+ * expected, and not redirected. */
+static bool redirect(const struct unit_job *j)
+{
+	_cleanup_(args_release) struct args names = ARGS_INIT;
+	const char *path = j->product.temporary ? j->product.temporary : j->product.target;
+
+	return j->unit->untouched ||
+	       !known_redirected(j->unit, j->unit->known.pragmas, j->o, &names) || !names.cnt ||
+	       object_redirect(path, (const char *const *)names.items, names.cnt);
+}
+
+/* No message is said twice. */
+static bool compile_in_text(struct unit_job *j)
+{
+	product_drop(&j->product);
+	unit_free(j->unit);
+	j->unit = new_unit(j->c, j->source);
+	str_reset(&j->messages);
+	j->in_text = j->were_said = true;
+	return compile_instrumented(j);
+}
+
+static void restore(const char *name, const char *value)
+{
+	if (value)
+		setenv(name, value, 1);
+}
+
 static int compile_job(struct unit_job *j)
 {
-	char *const saved[] = { getenv("DEPENDENCIES_OUTPUT"), getenv("SUNPRO_DEPENDENCIES") };
-	_cleanup_(freep) char *gcc_deps = saved[0] ? xstrdup(saved[0]) : NULL;
-	_cleanup_(freep) char *sun_deps = saved[1] ? xstrdup(saved[1]) : NULL;
+	const char *gcc_given = getenv("DEPENDENCIES_OUTPUT"), *sun_given = getenv("SUNPRO_DEPENDENCIES");
+	_cleanup_(freep) char *gcc_deps = gcc_given ? xstrdup(gcc_given) : NULL;
+	_cleanup_(freep) char *sun_deps = sun_given ? xstrdup(sun_given) : NULL;
 	bool plain = !j->c->untouchable && known_plain(j->before, j->unit, j->o);
 	bool done = !j->c->untouchable && !plain && compile_instrumented(j);
-	int status = done ? say_messages(j) : 0;
+	int status;
 
 	if (plain)
 		go_by_record(j);
-
 	if (j->c->untouchable)
 		give_up(j, j->c->untouchable);
-	if (gcc_deps)
-		setenv("DEPENDENCIES_OUTPUT", gcc_deps, 1);
-	if (sun_deps)
-		setenv("SUNPRO_DEPENDENCIES", sun_deps, 1);
-	if (!done)
+	restore("DEPENDENCIES_OUTPUT", gcc_deps);
+	restore("SUNPRO_DEPENDENCIES", sun_deps);
+	status = done ? say_messages(j) : compile_original(j);
+	if (!done && status == 0 && !redirect(j) && !compile_in_text(j))
 		status = compile_original(j);
 	unlink(j->text_path);
 	if (status == 0) {
@@ -397,7 +429,7 @@ int unit_text(const struct unit *u, const struct launcher_options *o, struct str
 {
 	struct launcher_options again = *o;
 	_cleanup_(command_release) struct command c = { 0 };
-	struct unit_job j = { .o = &again, .c = &c };
+	struct unit_job j = { .o = &again, .c = &c, .in_text = true };
 	int r;
 
 	again.again = true;

@@ -19,6 +19,7 @@
 #include "base/map.h"
 #include "instrumenter/expression.h"
 #include "instrumenter/instrument.h"
+#include "instrumenter/known.h"
 
 static const char probe_text[] =
 #include "instrumenter/probe.inc"
@@ -51,11 +52,20 @@ uint64_t instrument_version(void)
 	return hash_u64(hash_str(hash_str(hash_str(0, probe_text), constant_text), tail_text), FORM_VERSION);
 }
 
+/* Of the primitives that are redirected. */
+static bool needs_text(const struct instrumenting *in)
+{
+	_cleanup_(args_release) struct args names = ARGS_INIT;
+
+	return in->pragmas.len &&
+	       (in->in_text || !known_redirected(in->unit, str_cstr(&in->pragmas), in->o, &names));
+}
+
 static bool make_text(struct instrumenting *in, struct str *ret)
 {
 	_cleanup_(str_release) struct str top = STR_INIT;
 
-	if (!in->site_cnt && !in->event_cnt && !in->pragmas.len)
+	if (!in->site_cnt && !in->event_cnt && !needs_text(in))
 		return false;
 	insert_bodies(in);
 	add_top(in, &top);

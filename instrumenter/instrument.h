@@ -47,6 +47,7 @@ struct instrumenting {
 	size_t site_cnt, later_cnt, event_cnt;
 	size_t constant_cnt;		/* sites in functions that may be computed by the compiler */
 	bool no_constants;		/* leave those functions alone */
+	bool in_text;			/* redirect primitives in the text in any case */
 };
 
 /* Differs between two programs vprof whose probes differ. */
@@ -71,7 +72,8 @@ uint64_t settings_of(const struct launcher_options *o);
 /* The edited text of a unit whose record says all (known.h); in->parsed is not used. */
 bool instrument_known(struct instrumenting *in, struct str *ret);
 
-/* Makes the edited text.  False: nothing is to be inserted, compile the unit as it is. */
+/* Makes the edited text.  False: nothing is to be inserted, compile the unit as it is, and then redirect its
+ * primitives in the object. */
 bool instrument_unit(struct instrumenting *in, struct str *ret);
 void instrumenting_release(struct instrumenting *in);	/* also a _cleanup_ function */
 

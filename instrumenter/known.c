@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "instrumenter/known.h"
+#include "instrumenter/redirect_object.h"
 
 #define CLOCK_STEP_NS 20000000		/* file times may be behind the clock by a tick of the kernel's */
 
@@ -42,7 +43,8 @@ static bool bodies_are_in(const struct unit *before, size_t len)
 bool known_text(const struct unit *before, uint64_t text_hash, size_t len,
 		const struct launcher_options *o)
 {
-	return is_usable(before, o) && before->known.text == text_hash && bodies_are_in(before, len);
+	return is_usable(before, o) && !before->known.has_tails && before->known.text == text_hash &&
+	       bodies_are_in(before, len);
 }
 
 static bool same_words(const char *const *a, const char *const *b)
@@ -88,9 +90,29 @@ static bool takes_probes(const struct unit *u, const struct plan *plan)
 	return false;
 }
 
+bool known_redirected(const struct unit *u, const char *pragmas, const struct launcher_options *o, struct args *ret)
+{
+	static const char start[] = "#pragma redefine_extname ";
+	const char *line = pragmas;
+
+	for (; starts_with(line, start); line += strcspn(line, "\n") + 1) {
+		const char *name = line + strlen(start);
+		const struct primitive *p;
+
+		args_addf(ret, "%.*s", (int)strcspn(name, " "), name);
+		p = primitives_find(o->sync, ret->items[ret->cnt - 1]);
+		if (!p || !p->builtin)
+			return false;
+	}
+	return !*line && (!ret->cnt || object_is_redirectable(u->argv));
+}
+
 bool known_plain(const struct unit *before, const struct unit *now, const struct launcher_options *o)
 {
-	return is_usable(before, o) && !*before->known.pragmas && !takes_probes(before, o->plan) &&
+	_cleanup_(args_release) struct args redirected = ARGS_INIT;
+
+	return is_usable(before, o) && !takes_probes(before, o->plan) &&
+	       known_redirected(before, before->known.pragmas, o, &redirected) &&
 	       strcmp(before->directory, now->directory) == 0 &&
 	       strcmp(before->source, now->source) == 0 && same_words(before->argv, now->argv) &&
 	       same_words(before->environment, now->environment) && same_inputs(before);
@@ -134,7 +156,8 @@ void known_note(const struct instrumenting *in, uint64_t text_hash, uint64_t sin
 
 	u->known.text = text_hash;
 	u->known.settings = settings_of(in->o);
-	u->known.has_events = in->event_cnt != 0 || in->tails.cnt != 0;
+	u->known.has_events = in->event_cnt != 0;
+	u->known.has_tails = in->tails.cnt != 0;
 	u->known.pragmas = arena_strdup(u->arena, str_cstr(&in->pragmas));
 	u->known.wrappers = arena_strdup(u->arena, str_cstr(&in->wrappers));
 	note_inputs(in, since_ns);

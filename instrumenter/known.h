@@ -2,11 +2,13 @@
 /*
  * known.h - what the last compile of a unit found out, and this one need not.
  *
- *	the same files, nothing to insert	the user's own command is run, and nothing else
- *	the same preprocessed text		probes go where the record says; libclang is not asked
+ *	the same files, no probe	the user's own command is run, and nothing else; primitives are
+ *					redirected in the object that it made (redirect_object.h)
+ *	the same preprocessed text	probes go where the record says; libclang is not asked
  *
- * A unit with events in it (an interval that begins there, a lock defined there) or with recursion that ends in
- * a call (tail_calls.c) is parsed each time.
+ * A unit with events in it (an interval that begins there, a lock defined there, a wrapper for one of the
+ * user's own primitives) is parsed each time, one with recursion that ends in a call (tail_calls.c) if it
+ * has probes.
  */
 #ifndef INSTRUMENTER_KNOWN_H
 #define INSTRUMENTER_KNOWN_H
@@ -20,9 +22,13 @@ uint64_t known_text_hash(const char *text, size_t len, enum language language, c
 bool known_text(const struct unit *before, uint64_t text_hash, size_t len,
 		const struct launcher_options *o);
 
-/* Whether nothing is to be inserted into now, a unit that was not looked at yet, because nothing is into
- * before, and its files are as they were. */
+/* Whether now, a unit that was not looked at yet, can be compiled as it is, because before was without probes
+ * and its files are as they were. */
 bool known_plain(const struct unit *before, const struct unit *now, const struct launcher_options *o);
+
+/* The primitives that u uses are added to ret, for object_redirect(); pragmas are its own, from sync.c.  False: one
+ * needs more than a forwarder, or the object is of a kind that cannot be given one. */
+bool known_redirected(const struct unit *u, const char *pragmas, const struct launcher_options *o, struct args *ret);
 
 /* Writes down in in->unit what the next compile may go by.  since_ns: when this one began; a file that
  * is not older may have been read before it was changed. */

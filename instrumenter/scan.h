@@ -62,7 +62,7 @@ struct scan_input {			/* a file that the text was made of, or the compiler */
 struct scan_known {
 	uint64_t text;			/* hash of the preprocessed text; 0: nothing is known */
 	uint64_t settings;		/* of vprof.conf and the tables of primitives, then */
-	bool has_events;
+	bool has_events, has_tails;	/* recursion that ends in a call */
 	const char *pragmas, *wrappers;	/* what redirects primitives, "" */
 	VEC(struct scan_input) inputs;	/* empty: not known */
 };

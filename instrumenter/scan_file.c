@@ -171,6 +171,7 @@ static json_t *known_value(const struct scan_known *k)
 	put_hex(o, "text", pragmas && wrappers ? k->text : 0);
 	put_hex(o, "settings", k->settings);
 	json_object_set_new(o, "has_events", json_boolean(k->has_events));
+	json_object_set_new(o, "has_tails", json_boolean(k->has_tails));
 	json_object_set_new(o, "pragmas", pragmas ? pragmas : json_string(""));
 	json_object_set_new(o, "wrappers", wrappers ? wrappers : json_string(""));
 	for (size_t i = 0; i < k->inputs.cnt; i++) {
@@ -374,6 +375,7 @@ static void read_known(struct reading *r, const json_t *o, struct scan_known *re
 	ret->text = get_hex(r, o, "text");
 	ret->settings = get_hex(r, o, "settings");
 	ret->has_events = json_is_true(json_object_get(o, "has_events"));
+	ret->has_tails = json_is_true(json_object_get(o, "has_tails"));
 	ret->pragmas = get_text(r, o, "pragmas", true);
 	ret->wrappers = get_text(r, o, "wrappers", true);
 	for (size_t i = 0; i < json_array_size(list); i++) {
