@@ -10,7 +10,9 @@
  *
  *	D = sqrt 2 |m1 - m2| / sqrt(s1^2 + s2^2)
  *
- * and each has a twentieth or more.  Example: centres log 1 ms and log 3 ms, both of sd .3: D = 1.1 / .3 = 3.7.
+ * each has a twentieth or more, and between them is a gap: the fit's lowest point is at most .8 of either
+ * centre, and of the latencies there are fewer around it as well.  Two normal distributions also fit a hill with a flat top, as the
+ * sum of two even ones has, where there is none.  Example: centres log 1 ms and log 3 ms, both of sd .3: D = 1.1 / .3 = 3.7.
  */
 #include "analysis/series.h"
 
@@ -27,6 +29,8 @@
 #define BETTER_MIN 10			/* of the Bayesian information criterion */
 #define DISTANCE_MIN 2
 #define WEIGHT_MIN 0.05
+#define GAP_MOST 0.8			/* of the lower centre, as fitted */
+#define GAP_COUNT_MOST 0.98		/* ... and counted, which chance has more of */
 
 struct normal {
 	double weight, mean, variance;
@@ -192,6 +196,35 @@ static double fit_two(const struct histogram *h, const struct normal *one, struc
 	return best;
 }
 
+/* Values within an eighth of the centres' distance of x. */
+static double count_around(const struct histogram *h, double x, double distance)
+{
+	double sum = 0;
+
+	for (size_t b = 0; b < BINS; b++)
+		if (fabs(centre_of(h, b) - x) <= distance / 8)
+			sum += h->counts[b];
+	return sum;
+}
+
+static bool has_gap(const struct histogram *h, const struct normal *fast, const struct normal *slow)
+{
+	double distance = slow->mean - fast->mean, lowest = INFINITY, at = 0, centre, counted;
+
+	for (size_t b = 0; b < BINS; b++) {
+		double x = centre_of(h, b), all = density(fast, x) + density(slow, x);
+
+		if (x <= fast->mean || x >= slow->mean || all >= lowest)
+			continue;
+		lowest = all;
+		at = x;
+	}
+	centre = fmin(density(fast, fast->mean) + density(slow, fast->mean),
+		      density(fast, slow->mean) + density(slow, slow->mean));
+	counted = fmin(count_around(h, fast->mean, distance), count_around(h, slow->mean, distance));
+	return lowest < GAP_MOST * centre && count_around(h, at, distance) < GAP_COUNT_MOST * counted;
+}
+
 struct mixture mixture_of(const int64_t *latencies_ns, size_t cnt, bool level)
 {
 	struct mixture m = { 0 };
@@ -216,6 +249,6 @@ struct mixture mixture_of(const int64_t *latencies_ns, size_t cnt, bool level)
 	m.slow_ns = exp(two[slow].mean);
 	m.distance = sqrt(2) * fabs(two[1].mean - two[0].mean) / sqrt(two[0].variance + two[1].variance);
 	m.two = better > BETTER_MIN && m.distance > DISTANCE_MIN && m.weight >= WEIGHT_MIN &&
-		m.weight <= 1 - WEIGHT_MIN;
+		m.weight <= 1 - WEIGHT_MIN && has_gap(&h, &two[!slow], &two[slow]);
 	return m;
 }

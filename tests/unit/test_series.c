@@ -110,7 +110,7 @@ static void test_mixture(void **state)
 {
 	struct numbers n = { 6 };
 	int64_t latencies_ns[N];
-	unsigned one = 0, heavy = 0, dependent = 0, two = 0, drifting = 0, flat = 0;
+	unsigned one = 0, heavy = 0, dependent = 0, two = 0, drifting = 0, flat = 0, hill = 0;
 
 	(void)state;
 	for (int round = 0; round < ROUNDS / 2; round++) {
@@ -134,10 +134,13 @@ static void test_mixture(void **state)
 		for (size_t i = 0; i < N; i++)
 			latencies_ns[i] = 1000000 + (int64_t)(1e6 * numbers_uniform(&n));
 		flat += mixture_of(latencies_ns, N, drift_of(latencies_ns, N).moves).two;
+		for (size_t i = 0; i < N; i++)
+			latencies_ns[i] += (int64_t)(2e5 * numbers_uniform(&n)) - 700000;
+		hill += mixture_of(latencies_ns, N, drift_of(latencies_ns, N).moves).two;
 	}
-	if (one || heavy || dependent > 1 || drifting > 1 || flat || two != ROUNDS / 2)
-		fail_msg("%u one, %u heavy, %u dependent, %u drifting, %u flat, %u two", one, heavy, dependent,
-			 drifting, flat, two);
+	if (one || heavy || dependent > 1 || drifting > 1 || flat || hill > 1 || two != ROUNDS / 2)
+		fail_msg("%u one, %u heavy, %u dependent, %u drifting, %u flat, %u hill, %u two", one, heavy, dependent,
+			 drifting, flat, hill, two);
 }
 
 /* ---- the warnings ---- */
