@@ -255,6 +255,10 @@ size_t factors_select(const struct findings *f, const struct select_options *o, 
 size_t factors_select_after_work(const struct findings *f, const struct select_options *o,
 				 uint32_t **ret_order);
 
+/* Of a function that does little but wait, the wait that is nearly all of it (.8) and above the threshold, which says for
+ * what and because of whom; else x itself. */
+const struct factor *factor_to_name(const struct findings *f, const struct factor *x, double threshold);
+
 /* How many intervals more would tell whether x counts as above o->threshold; 0: it is known.  What has no
  * confidence interval is taken as it is: small pairs, and with o->paper what is above by its contribution
  * only.  Fewer than the minimum say nothing. */

@@ -9,10 +9,8 @@
 
 #include <string.h>
 #include "base/banned.h"
-#include "base/str.h"
 
 #define OF_ACCOUNT 0.5 /* of the threshold: less is no reason for another run */
-#define CHAIN 0.8 /* a callee with this part of its caller's share explains it */
 
 static const char *const policy_names[] = { "budget", "paper" };
 static const char *const stop_names[] = {
@@ -255,175 +253,6 @@ void refinement_free(struct refinement *r)
 	free(r);
 }
 
-/* ---- factors ---- */
-
-/* "f", "body of f", "wait:lock in f": f. */
-static const char *member_function(const char *label)
-{
-	const char *in = strstr(label, " in ");
-
-	if (starts_with(label, "body of "))
-		return label + strlen("body of ");
-	return starts_with(label, "wait:") && in ? in + strlen(" in ") : label;
-}
-
-static void add_subject(refine_subjects *list, uint32_t function, bool outside)
-{
-	if (function == FUNCTION_NONE)
-		return;
-	for (size_t i = 0; i < list->cnt; i++)
-		if (list->items[i].function == function && list->items[i].outside == outside)
-			return;
-	VEC_ADD(list, (struct refine_subject){ function, outside });
-}
-
-void refine_subjects_of(const struct refinement *r, const struct findings *f,
-			const struct factor *x, refine_subjects *ret)
-{
-	const struct refine_state *s = r->state;
-	bool outside = x->kind == FACTOR_WAIT && x->wait != STATE_QUEUE;
-
-	ret->cnt = 0;
-	if (x->kind != FACTOR_PAIR)
-		add_subject(ret, refine_find(s, x->function, x->file, x->line), false);
-	/* A pair has but names: functions of that name in the tree. */
-	for (size_t m = 0; x->kind == FACTOR_PAIR && m < 2; m++)
-		for (size_t i = 1; i < f->nodes.cnt; i++) {
-			const struct node *n = &f->nodes.items[i];
-
-			if (n->kind == NODE_FUNCTION && n->function && x->functions[m] &&
-			    strcmp(n->function, member_function(x->functions[m])) == 0)
-				add_subject(ret, refine_find(s, n->function, n->file, n->line),
-					    false);
-		}
-	for (size_t i = 0; i < x->because_of.cnt; i++) {
-		const struct because *b = &x->because_of.items[i];
-
-		if (!b->function || b->share <= r->options.threshold)
-			continue;
-		for (size_t n = 1; n < f->nodes.cnt; n++)
-			if (f->nodes.items[n].kind == NODE_BLAME && f->nodes.items[n].function &&
-			    strcmp(f->nodes.items[n].function, b->function) == 0)
-				add_subject(ret,
-					    refine_find(s, b->function, b->file,
-							f->nodes.items[n].line),
-					    outside);
-	}
-}
-
-/* Is child f, or below it and nearly all of it? */
-static bool explains(const struct refine_state *s, uint32_t child, uint32_t f)
-{
-	if (child == f)
-		return true;
-	if (s->total[child] < CHAIN * s->total[f])
-		return false;
-	for (unsigned steps = 0; child != FUNCTION_NONE && steps < s->p->function_cnt; steps++) {
-		child = s->parent[child];
-		if (child == f)
-			return true;
-	}
-	return false;
-}
-
-/* f > g > h where h is nearly all of f: h says it all (study/stats.md 1.3, chain collapse). */
-static bool is_told(const struct refinement *r, const struct findings *f, const struct factor *x)
-{
-	uint32_t function = refine_find(r->state, x->function, x->file, x->line);
-
-	if (x->kind == FACTOR_PAIR || function == FUNCTION_NONE)
-		return false;
-	for (size_t i = 0; i < r->verdicts.cnt; i++) {
-		const struct factor *told = &f->factors.items[r->verdicts.items[i].factor];
-		uint32_t other = refine_find(r->state, told->function, told->file, told->line);
-
-		if (told->kind != FACTOR_PAIR && other != FUNCTION_NONE &&
-		    explains(r->state, other, function))
-			return true;
-	}
-	return false;
-}
-
-/*
- * The same chain, should f come first: functions in one circle of calls are of one height, so that the
- * score goes by share alone.  Of order[], the last link of the chain that begins with order[i].
- */
-static uint32_t last_link(const struct refinement *r, const struct findings *f,
-			  const uint32_t *order, size_t cnt, size_t i)
-{
-	const struct factor *x = &f->factors.items[order[i]];
-	uint32_t first = refine_find(r->state, x->function, x->file, x->line);
-	uint32_t last = first, ret = order[i];
-
-	if (x->kind != FACTOR_FUNCTION || first == FUNCTION_NONE)
-		return ret;
-	for (size_t j = i + 1; j < cnt; j++) {
-		const struct factor *y = &f->factors.items[order[j]];
-		uint32_t other = refine_find(r->state, y->function, y->file, y->line);
-
-		if (y->kind == FACTOR_FUNCTION && other != FUNCTION_NONE && other != last &&
-		    explains(r->state, other, first) && explains(r->state, other, last)) {
-			last = other;
-			ret = order[j];
-		}
-	}
-	return ret;
-}
-
-static uint64_t needed_of(const struct refinement *r, const struct findings *f,
-			  const struct factor *x)
-{
-	const struct select_options o = { 0, r->options.threshold,
-					  r->options.policy == REFINE_PAPER, false };
-
-	return factor_intervals_needed(f, x, &o);
-}
-
-static struct refine_verdict verdict_of(struct refinement *r, const struct findings *f,
-					uint32_t factor, const enum refine_level *next)
-{
-	struct refine_verdict v = { .factor = factor, .kind = REFINE_VERDICT_END };
-	refine_subjects subjects = { NULL, 0, 0 };
-	indexes children = { NULL, 0, 0 };
-
-	refine_subjects_of(r, f, &f->factors.items[factor], &subjects);
-	for (size_t k = 0; k < subjects.cnt; k++) {
-		const struct refine_subject *subject = &subjects.items[k];
-		const struct refine_function *unprobed;
-
-		refine_children(r->state, subject->function, &children, &unprobed);
-		v.unprobed = v.unprobed ? v.unprobed : unprobed;
-		for (size_t c = 0; c < children.cnt; c++) {
-			uint32_t child = children.items[c];
-
-			if (!refine_hidden(r, child, subject->outside))
-				continue;
-			if (next && next[child] >= REFINE_IN_INTERVALS)
-				v.kind = REFINE_VERDICT_DEEPER;
-			else if (v.kind == REFINE_VERDICT_END)
-				v.kind = REFINE_VERDICT_OPEN;
-		}
-	}
-	VEC_RELEASE(&children);
-	VEC_RELEASE(&subjects);
-	v.needed = needed_of(r, f, &f->factors.items[factor]);
-	return v;
-}
-
-static void judge(struct refinement *r, const struct findings *f, const enum refine_level *next)
-{
-	struct select_options o = { 0, r->options.threshold, r->options.policy == REFINE_PAPER,
-				    false };
-	_cleanup_(freep) uint32_t *order = NULL;
-	size_t cnt = factors_select(f, &o, &order);
-
-	r->verdicts.cnt = 0;
-	for (size_t i = 0; i < cnt && (r->options.k == 0 || r->verdicts.cnt < r->options.k); i++)
-		if (!is_told(r, f, &f->factors.items[order[i]]))
-			VEC_ADD(&r->verdicts,
-				verdict_of(r, f, last_link(r, f, order, cnt, i), next));
-}
-
 /* ---- the step ---- */
 
 static void take_plan(struct refinement *r, const enum refine_level *next)
@@ -457,7 +286,7 @@ static uint64_t needed_to_tell(const struct refinement *r, const struct findings
 		return r->verdicts.items[0].needed;
 	for (size_t i = 0; i < f->factors.cnt; i++) {
 		uint64_t needed = f->factors.items[i].kind == FACTOR_PAIR ? 0 :
-				  needed_of(r, f, &f->factors.items[i]);
+				  refine_needed(r, f, &f->factors.items[i]);
 
 		most = needed > most ? needed : most;
 	}
@@ -469,7 +298,7 @@ void refinement_look(struct refinement *r, const struct findings *f)
 	learn_calls(r->state, f);
 	refine_learn(r, f);
 	r->run_cnt++;
-	judge(r, f, NULL);
+	refine_judge(r, f, NULL);
 }
 
 enum refine_stop refinement_decide(struct refinement *r, const struct findings *f)
@@ -490,7 +319,7 @@ enum refine_stop refinement_decide(struct refinement *r, const struct findings *
 		r->stop = REFINE_NOTHING;
 	if (r->stop == REFINE_GOES_ON && r->run_cnt >= r->options.max_runs)
 		r->stop = REFINE_MAX_RUNS;
-	judge(r, f, r->stop == REFINE_GOES_ON ? next : NULL);
+	refine_judge(r, f, r->stop == REFINE_GOES_ON ? next : NULL);
 	if (r->stop == REFINE_GOES_ON)
 		take_plan(r, next);
 	if (r->stop == REFINE_CLOSED || r->stop == REFINE_NOTHING || r->stop == REFINE_UNRESOLVED)

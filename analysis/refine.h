@@ -18,6 +18,10 @@
  * body is more than the threshold of the variance, only what is below it competes for the
  * budget in the next run.
  *
+ * Time may also be in no recorded function at all.  Where an interval goes on in a function that merely says so and
+ * returns (take() in: for (;;) { job = take(); transform(job); }) what its callers call is recorded next; where
+ * a thread that is waited for did nothing known, what threads may begin with, and what that calls.
+ *
  * Where that leaves something open and nothing more fits, one interval in `gate` is recorded in full,
  * with everything below those bodies, and the others root-only.  Example, overhead 5 % of 100 us: hash is
  * 17 us in full and .5 us dormant; (17 - .5) / (5 - .5) = 3.7, one in 4 costs .5 + 16.5 / 4 =
@@ -45,6 +49,7 @@ struct refine_function {
 	uint64_t key;			/* struct function; for observed calls */
 	bool root;			/* where intervals start, end, resume: recorded in every run */
 	bool always;			/* recorded in every run, also outside intervals */
+	bool start;			/* a thread may begin with it */
 	bool left_out;			/* calls of it do not count: nobody's child */
 	bool folded;			/* not worth a probe, unless root or always: looked through */
 	const char *skipped;		/* why it cannot take a probe, or NULL */

@@ -41,6 +41,7 @@ struct budget {
 	double left_ns, left_share;	/* of the mean latency, of its variance */
 	VEC(struct candidate) tier;
 	bool *in_scope;
+	indexes callers;		/* of where intervals begin, if what they call is looked for */
 };
 
 /* ---- the first run ---- */
@@ -270,11 +271,42 @@ bool refine_in_scope(const struct refinement *r, uint32_t f, bool outside)
 	       refine_has_hidden(r, f, outside);
 }
 
+/* Does that hold of a share: above the threshold, or, with sure false, only perhaps? */
+static bool in_doubt(const struct budget *b, double share, double doubt, bool sure)
+{
+	double threshold = b->r->options.threshold;
+
+	return (share > threshold) == sure && share + doubt > threshold;
+}
+
+/* What no recorded function has (refine_unknown.c). */
+static bool add_unknown(struct budget *b, bool sure)
+{
+	struct refine_state *s = b->s;
+	bool any = false;
+
+	if (in_doubt(b, s->own_nobody, s->own_nobody_doubt, sure)) {
+		refine_callers(b->r, &b->callers);
+		for (size_t i = 0; i < b->callers.cnt; i++)
+			add_below(b, b->callers.items[i], REFINE_IN_INTERVALS, 0);
+		any = b->callers.cnt > 0;
+	}
+	if (!in_doubt(b, s->blamed_nobody, s->blamed_nobody_doubt, sure))
+		return any;
+	for (uint32_t i = 0; i < s->p->function_cnt; i++)
+		if (refine_is_start(b->r, i)) {
+			add_candidate(b, i, REFINE_ALWAYS);
+			add_below(b, i, REFINE_ALWAYS, WAKER_LEVELS - 1);
+			any = true;
+		}
+	return any;
+}
+
 /* Is there anything above the threshold, or with sure false perhaps above it, of which not all is known? */
 static bool add_scope(struct budget *b, bool sure)
 {
 	double threshold = b->r->options.threshold;
-	bool any = false;
+	bool any = add_unknown(b, sure);
 
 	for (uint32_t i = 0; i < b->s->p->function_cnt; i++) {
 		if ((b->s->own[i] > threshold) == sure && refine_in_scope(b->r, i, false)) {
@@ -314,6 +346,13 @@ struct difference {
 	uint64_t hash;			/* of the new set */
 };
 
+static void add_callees(struct refine_state *s, uint32_t f, indexes *children, bool *frontier)
+{
+	refine_children(s, f, children, NULL);
+	for (size_t c = 0; c < children->cnt; c++)
+		frontier[children->items[c]] = true;
+}
+
 /*
  * What is called by functions that are known to be called.  Only that can tell more: of what lies
  * behind a function of which nothing is known, nothing can be said before that function fits.
@@ -323,13 +362,11 @@ static bool *find_frontier(const struct budget *b)
 	bool *frontier = xcalloc(b->s->p->function_cnt + 1, sizeof(*frontier));
 	indexes children = { NULL, 0, 0 };
 
-	for (uint32_t i = 0; i < b->s->p->function_cnt; i++) {
-		if (b->s->calls[i] <= 0)
-			continue;
-		refine_children(b->s, i, &children, NULL);
-		for (size_t c = 0; c < children.cnt; c++)
-			frontier[children.items[c]] = true;
-	}
+	for (uint32_t i = 0; i < b->s->p->function_cnt; i++)
+		if (b->s->calls[i] > 0)
+			add_callees(b->s, i, &children, frontier);
+	for (size_t i = 0; i < b->callers.cnt; i++)
+		add_callees(b->s, b->callers.items[i], &children, frontier);
 	VEC_RELEASE(&children);
 	return frontier;
 }
@@ -460,6 +497,7 @@ enum refine_stop refine_by_budget(struct refinement *r, const struct findings *f
 	else if (open)
 		stop = take_gated(&b, f) ? REFINE_GOES_ON : REFINE_TOO_DEAR;
 	VEC_RELEASE(&b.tier);
+	VEC_RELEASE(&b.callers);
 	free(b.estimate);
 	free(b.in_scope);
 	return stop;

@@ -124,6 +124,8 @@ static struct spent *sum_nodes(const struct refine_state *s, const struct findin
 
 		if (at == FUNCTION_NONE || (!queue && n->kind != NODE_FUNCTION))
 			continue;
+		if (queue && n->is_wait)
+			continue;	/* it was blocked: no probe made that longer */
 		spent[at].share += fmax(n->share, 0);
 		if (queue)
 			continue;

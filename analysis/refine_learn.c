@@ -34,6 +34,22 @@ static void add_doubt(double *doubt, const struct node *n)
 		*doubt = hypot(*doubt, (n->ci95[1] - n->ci95[0]) / 2);
 }
 
+/* Time of no recorded function: an interval goes on where nobody looks, or waits for such a thread. */
+static void add_nobodys_share(struct refine_state *s, const struct findings *f, const struct node *n)
+{
+	bool blamed = n->kind == NODE_BLAME && !refine_is_queue(&f->nodes.items[n->parent]);
+
+	if (n->function || n->kind == NODE_FUNCTION || refine_is_queue(n))
+		return;
+	if (blamed) {
+		s->blamed_nobody += positive(n->share);
+		add_doubt(&s->blamed_nobody_doubt, n);
+	} else {
+		s->own_nobody += positive(n->share);
+		add_doubt(&s->own_nobody_doubt, n);
+	}
+}
+
 /* A function's own part: its body and waits, and what it keeps others in the queue for; all of it
  * where nothing stands below. */
 static void add_own_shares(struct refine_state *s, const struct findings *f,
@@ -49,8 +65,10 @@ static void add_own_shares(struct refine_state *s, const struct findings *f,
 					 ? function_of[i]
 					 : function_of[n->parent];
 
-		if (owner == FUNCTION_NONE)
+		if (owner == FUNCTION_NONE) {
+			add_nobodys_share(s, f, n);
 			continue;
+		}
 		if (n->kind == NODE_BLAME && !refine_is_queue(&f->nodes.items[n->parent])) {
 			s->blamed[owner] += positive(n->share);
 			add_doubt(&s->blamed_doubt[owner], n);
@@ -95,6 +113,7 @@ void refine_learn(struct refinement *r, const struct findings *f)
 		s->own_doubt[i] = s->blamed_doubt[i] = 0;
 		s->parent[i] = FUNCTION_NONE;
 	}
+	s->own_nobody = s->own_nobody_doubt = s->blamed_nobody = s->blamed_nobody_doubt = 0;
 	for (size_t i = 0; i < f->nodes.cnt; i++) {
 		const struct node *n = &f->nodes.items[i];
 		uint32_t at = refine_find(s, n->function, n->file, n->line);

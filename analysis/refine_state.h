@@ -36,6 +36,8 @@ struct refine_state {
 	double *own;			/* its body, its waits, and others' in the queue meanwhile */
 	double *blamed;			/* what others waited for it */
 	double *own_doubt, *blamed_doubt;	/* half of their 95 % confidence intervals */
+	double own_nobody, own_nobody_doubt;	/* of no recorded function: on an interval's path */
+	double blamed_nobody, blamed_nobody_doubt;	/* what was waited for a thread's unknown functions */
 	uint32_t *parent;		/* function around it in the tree, or FUNCTION_NONE; of its
 					 * place with the largest share */
 	double mean_ns;			/* of the latency outside the queue, without the probes' cost */
@@ -77,6 +79,16 @@ struct refine_subject {
 typedef VEC(struct refine_subject) refine_subjects;
 void refine_subjects_of(const struct refinement *r, const struct findings *f,
 			const struct factor *x, refine_subjects *ret);
+
+/* refine_unknown.c: where time may be that no recorded function has.  Callers of where intervals begin and go on, the
+ * nearest that call something which was not recorded; and functions where threads start. */
+void refine_callers(const struct refinement *r, indexes *ret);
+bool refine_is_start(const struct refinement *r, uint32_t f);	/* and it was not recorded always */
+
+/* refine_verdicts.c: r->verdicts.  next: the plan of the next run, or NULL. */
+void refine_judge(struct refinement *r, const struct findings *f, const enum refine_level *next);
+/* factor_intervals_needed() with r's threshold. */
+uint64_t refine_needed(const struct refinement *r, const struct findings *f, const struct factor *x);
 
 /* Takes in what the run with r->levels found. */
 void refine_learn(struct refinement *r, const struct findings *f);

@@ -100,3 +100,20 @@ size_t factors_select_after_work(const struct findings *f, const struct select_o
 	*ret_order = NULL;
 	return 0;
 }
+
+#define NEARLY_ALL 0.8
+
+const struct factor *factor_to_name(const struct findings *f, const struct factor *x, double threshold)
+{
+	const struct factor *best = NULL;
+
+	for (size_t i = 0; i < f->factors.cnt && x->kind == FACTOR_FUNCTION; i++) {
+		const struct factor *y = &f->factors.items[i];
+
+		if (y->kind == FACTOR_WAIT && y->line == x->line && compare_names(y->function, x->function) == 0 &&
+		    compare_names(y->file, x->file) == 0 && y->share >= NEARLY_ALL * x->share &&
+		    y->share > threshold && (!best || y->share > best->share))
+			best = y;
+	}
+	return best ? best : x;
+}

@@ -94,6 +94,17 @@ static char *why_stopped(const struct loop *l)
 	return str_take(&s);
 }
 
+/* What the last run put first; that there is nothing to put first. */
+static char *answer_of(const struct loop *l, const struct select_options *o)
+{
+	const struct refinement *r = l->refinement;
+
+	if (r->verdicts.cnt && l->findings->interval.variance_ns2 > 0)
+		return sentence_about(l->findings, &l->findings->factors.items[r->verdicts.items[0].factor], o,
+				      locale_is_utf8());
+	return sentence_text(l->findings, o, locale_is_utf8());
+}
+
 /* The first is in the sentence. */
 static void print_others(const struct loop *l)
 {
@@ -130,8 +141,7 @@ void iterate_end(struct loop *l)
 	if (!l->findings)
 		return;
 
-	_cleanup_(freep) char *sentence = sentence_text(l->findings, &in.options.ranking,
-							locale_is_utf8());
+	_cleanup_(freep) char *sentence = answer_of(l, &in.options.ranking);
 
 	printf("%s %s\n", locale_is_utf8() ? "▶" : ">", sentence);
 	print_others(l);

@@ -44,12 +44,27 @@ static void add_calls(const struct project *p, const primitives *sync, struct it
 	}
 }
 
+/* Its address is given to pthread_create() or the like: of a thread's type, or somebody else's, for nobody calls it here. */
+static bool is_start(const struct project_function *f, bool called)
+{
+	if (strcmp(f->name, "main") == 0)
+		return true;
+	if (!f->address_taken || !f->type)
+		return false;
+	return strcmp(f->type, "void *(void *)") == 0 || strcmp(f->type, "int (void *)") == 0 ||
+	       (!called && !strstr(f->type, "const void *, const void *"));	/* that compares */
+}
+
 void iterate_graph_make(const struct project *p, const struct config *c, const primitives *sync,
 			const units *scanned, struct iterate_graph *ret)
 {
 	_cleanup_(freep) bool *roots = xcalloc(p->functions.cnt + 1, sizeof(*roots));
 	_cleanup_(freep) bool *inside = xcalloc(p->functions.cnt + 1, sizeof(*inside));
 
+	_cleanup_(freep) bool *called = xcalloc(p->functions.cnt + 1, sizeof(*called));
+
+	for (size_t i = 0; i < p->calls.cnt; i++)
+		called[p->calls.items[i].callee] |= p->calls.items[i].callee != p->calls.items[i].caller;
 	memset(ret, 0, sizeof(*ret));
 	ret->root_cnt = choose_roots(p, c, scanned, roots, inside);
 	ret->functions = xcalloc(p->functions.cnt + 1, sizeof(*ret->functions));
@@ -59,7 +74,7 @@ void iterate_graph_make(const struct project *p, const struct config *c, const p
 		ret->functions[i] = (struct refine_function){
 			.name = f->name, .file = f->file, .line = f->line, .key = f->key,
 			.root = roots[i], .always = f->releases || inside[i],
-			.left_out = f->left_out, .folded = f->folded,
+			.left_out = f->left_out, .folded = f->folded, .start = is_start(f, called[i]),
 			.skipped = f->file ? f->skipped : "its file is not known",
 		};
 	}

@@ -7,7 +7,7 @@
  *
  * Where the data do not carry it, it "may cause", and how much more is needed is said.
  *
- * The subject is the first of the ranking.  When nothing is above the threshold, when nothing
+ * The subject is the first of the ranking, or, where that does little but wait, its wait.  When nothing is above the threshold, when nothing
  * varies, when there is nothing to say anything about, that is the sentence.
  */
 #include <langinfo.h>
@@ -209,10 +209,18 @@ char *sentence_text(const struct findings *f, const struct select_options *o, bo
 		str_addf(&s, "'%s' does not vary: each of %s intervals took %s.", iv->name,
 			 text_cnt(a, iv->cnt), text_ns(b, iv->mean_ns, utf8));
 	} else if ((first = first_factor(f, o))) {
-		add_cause(&s, f, first, o, utf8);
+		add_cause(&s, f, o->paper ? first : factor_to_name(f, first, o->threshold), o, utf8);
 	} else {
 		add_no_cause(&s, f, o, utf8);
 	}
+	return str_take(&s);
+}
+
+char *sentence_about(const struct findings *f, const struct factor *x, const struct select_options *o, bool utf8)
+{
+	struct str s = STR_INIT;
+
+	add_cause(&s, f, x, o, utf8);
 	return str_take(&s);
 }
 

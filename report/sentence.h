@@ -14,6 +14,9 @@
  * The caller frees it. */
 char *sentence_text(const struct findings *f, const struct select_options *r, bool utf8);
 
+/* The same of a factor that iterate put first. */
+char *sentence_about(const struct findings *f, const struct factor *x, const struct select_options *r, bool utf8);
+
 /* The same by the default ranking, with a sign in front, in what the locale can print. */
 void report_sentence(const struct findings *f, struct str *ret);
 

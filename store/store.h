@@ -33,6 +33,8 @@ struct project_function {		/* in order of file, line */
 	const char *name, *file;
 	uint32_t line, end_line;	/* of the body; end_line is 0 in a run's own graph */
 	bool releases, probed, is_static, is_inline, no_return;
+	bool address_taken;
+	const char *type;		/* "void *(void *)"; NULL if unknown */
 	bool left_out;			/* calls of it do not count; the reader's to set, cmd/leave_out.h */
 	bool folded;			/* not worth a probe; the reader's to set, cmd/fold_inline.h */
 	const char *skipped;		/* reason, or NULL */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_iterate_plan.c - the graph that is refined: no calls inside what waits.
+ * test_iterate_plan.c - the graph that is refined: no calls inside what waits; where threads begin.
  *
  *	handle -> lock -> sleep_on;  handle -> unlock -> wake
  */
@@ -51,9 +51,37 @@ static void test_waits_are_closed(void **state)
 	assert_true(has_call(&nothing, LOCK, SLEEP_ON));
 }
 
+static void test_starts(void **state)
+{
+	static const struct { const char *name, *type; bool address_taken, start; } cases[] = {
+		{ "main", "int (int, char **)", false, true },
+		{ "serve", "void *(void *)", true, true },
+		{ "called_serve", "void *(void *)", false, false },
+		{ "on_signal", "void (int)", true, true },		/* nobody of the project calls it */
+		{ "by_key", "int (const void *, const void *)", true, false },	/* qsort() does, often */
+		{ "operation", "void (int)", true, false },		/* main does, through a pointer */
+	};
+	_cleanup_(project_freep) struct project *p = xcalloc(1, sizeof(*p));
+	_cleanup_(iterate_graph_release) struct iterate_graph g;
+	_cleanup_(primitives_release) primitives sync = { 0 };
+	struct config c = { 0 };
+	units none = { NULL, 0, 0 };
+
+	(void)state;
+	p->arena = arena_new();
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		VEC_ADD(&p->functions, (struct project_function){ .name = cases[i].name, .type = cases[i].type,
+								  .address_taken = cases[i].address_taken });
+	VEC_ADD(&p->calls, (struct project_call){ 0, 5, NULL, true, false });
+	iterate_graph_make(p, &c, &sync, &none, &g);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(g.functions[i].start, cases[i].start);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_starts),
 		cmocka_unit_test(test_waits_are_closed),
 	};
 
