@@ -97,6 +97,16 @@ static void warn_cut_off(struct analysis *a)
 		      threads.len ? str_cstr(&threads) : "no thread was left", a->t->losses.cut_bytes);
 }
 
+static void warn_window(struct analysis *a)
+{
+	uint64_t cnt = a->t->losses.before_window;
+
+	if (cnt)
+		findings_warn(a->f, "window",
+			      "%" PRIu64 " interval%s that had begun before what was kept of the run %s left out",
+			      cnt, cnt == 1 ? "" : "s", cnt == 1 ? "is" : "are");
+}
+
 static void warn_reduced(struct analysis *a)
 {
 	if (a->t->kernel_reduced)
@@ -362,6 +372,7 @@ void warn(struct analysis *a)
 			      s->dropped_bad_path);
 	warn_losses(a);
 	warn_cut_off(a);
+	warn_window(a);
 	if (u->waited_ns > 0 && (double)u->no_waker_ns > NO_WAKER_SHARE * (double)u->waited_ns)
 		findings_warn(a->f, "no-waker",
 			      "for %.0f %% of the time spent waiting for locks, conditions and threads "

@@ -18,6 +18,7 @@
 #include "cmd/common.h"
 #include "cmd/project.h"
 #include "cmd/run_parts.h"
+#include "trace/reader.h"
 
 static const char *arg_output;
 
@@ -57,7 +58,14 @@ static int take_file(const char *dir, uint32_t run, const char *from, const char
 static int take_part(const char *dir, const struct run_part *part, struct diag *reterr)
 {
 	int r = take_file(dir, part->run, part->path, part->tuples ? "tuples" : "vpt", reterr);
+	size_t cnt;
+	_cleanup_(trace_parts_release) char **files = trace_parts(part->path, &cnt);
 
+	for (size_t i = 0; r == 0 && i < cnt; i++) {
+		_cleanup_(freep) char *suffix = xasprintf("vpt%s", files[i] + strlen(part->path));
+
+		r = take_file(dir, part->run, files[i], suffix, reterr);
+	}
 	return r == 0 && part->kernel ? take_file(dir, part->run, part->kernel, "vpk", reterr) : r;
 }
 

@@ -12,9 +12,11 @@
 #include "cmd/commands.h"
 #include "cmd/common.h"
 #include "cmd/quantity.h"
+#include "cmd/record_requests.h"
 #include "cmd/record_steps.h"
 
-static const char *arg_output, *arg_sample, *arg_kernel, *arg_limit;
+static const char *arg_output, *arg_sample, *arg_kernel, *arg_limit, *arg_snapshot;
+static struct args arg_keep;
 static unsigned arg_buffer_mib, arg_pid;
 
 enum { LIMIT_MIN = 1 << 20 };
@@ -45,6 +47,49 @@ static int take_kernel(struct record_options *o)
 	return EXIT_DONE;
 }
 
+/* 30s, or 200M, or both, each in an option of its own. */
+static int take_keep(struct record_options *o)
+{
+	int64_t ns;
+
+	for (size_t i = 0; i < arg_keep.cnt; i++) {
+		if (parse_duration(arg_keep.items[i], &ns))
+			o->keep_ns = (uint64_t)ns;
+		else if (!parse_bytes(arg_keep.items[i], &o->keep_bytes) || o->keep_bytes < LIMIT_MIN)
+			return fail_now(EXIT_USAGE, "vprof record --keep 30s --keep 200M",
+					"record: --keep is a time with its unit, or a size from 1M on, not '%s'",
+					arg_keep.items[i]);
+	}
+	if (!arg_keep.cnt)
+		return EXIT_DONE;
+	if (o->kernel != KERNEL_MODE_OFF)
+		return fail_now(EXIT_USAGE, "vprof record --keep 30s -- COMMAND",
+				"record: the kernel's side is kept as a whole: --kernel and --keep do not go together");
+	if (o->limit_bytes && (!o->keep_bytes || o->limit_bytes < o->keep_bytes))
+		o->keep_bytes = o->limit_bytes;
+	o->limit_bytes = 0;
+	return EXIT_DONE;
+}
+
+/* Of a recording that another vprof is at. */
+static int take_snapshot(void)
+{
+	_cleanup_(store_closep) struct store *store = NULL;
+	_cleanup_(run_release) struct run run = { 0 }, snapshot = { 0 };
+	_cleanup_(findings_freep) struct findings *findings = NULL;
+	struct diag diag = DIAG_INIT;
+
+	if (store_open(data_dir(), false, &store, &diag) < 0 ||
+	    run_find(store, arg_snapshot, &run, &diag) < 0 ||
+	    record_ask_snapshot(store, &run, &snapshot, &diag) < 0)
+		return fail(&diag);
+	snapshot.name = arg_output ? xstrdup(arg_output) : NULL;
+	progress_line("analysing run %u", snapshot.number);
+	if (run_analyze(store, &snapshot, &findings, &diag) < 0)
+		return fail(&diag);
+	return announce_findings(&snapshot, findings);
+}
+
 static int record_run(int argc, char **argv)
 {
 	_cleanup_(config_release) struct config config = { 0 };
@@ -63,12 +108,16 @@ static int record_run(int argc, char **argv)
 	options.config = &config;
 	if (config_read(config_path(), &config, &diag) < 0)
 		return fail(&diag);
+	if (arg_snapshot)
+		return take_snapshot();
 	if (arg_limit && (!parse_bytes(arg_limit, &options.limit_bytes) || options.limit_bytes < LIMIT_MIN))
 		return fail_now(EXIT_USAGE, "vprof record --limit 2G",
 				"record: --limit is a size from 1M on, not '%s'", arg_limit);
 	status = take_sample(&config, &options.sample);
 	if (status == EXIT_DONE)
 		status = take_kernel(&options);
+	if (status == EXIT_DONE)
+		status = take_keep(&options);
 	if (status)
 		return status;
 	if (record_command(&config, "record", given, &command, &diag) < 0 ||
@@ -93,6 +142,10 @@ static const struct option_desc record_options[] = {
 	{ 'p', "pid", "PID", OPT_UINT, &arg_pid,
 	  "the kernel's side of a process that runs already, as long as COMMAND runs" },
 	{ 0, "buffer", "MIB", OPT_UINT, &arg_buffer_mib, "memory for records not yet written, in MiB" },
+	{ 0, "keep", "30s|200M", OPT_STRS, &arg_keep,
+	  "flight recorder: keep the last 30 seconds, or 200 MiB, of the trace; may repeat" },
+	{ 0, "snapshot", "RUN", OPT_STR, &arg_snapshot,
+	  "what another vprof record has of RUN up to now, as a run of its own (as kill -USR1 does)" },
 	{ 0, "limit", "SIZE", OPT_STR, &arg_limit,
 	  "end the recording, not the program, when the trace has SIZE on disk, as 2G" },
 	{ 0, "ignore-status", NULL, OPT_FLAG, &arg_ignore_status, "do not pass on the command's exit status" },

@@ -17,8 +17,9 @@
 #include "cmd/common.h"
 #include "cmd/paths.h"
 #include "cmd/project.h"
-#include "cmd/recording.h"
+#include "cmd/record_requests.h"
 #include "cmd/record_steps.h"
+#include "cmd/recording.h"
 #include "cmd/sample_plan.h"
 #include "runtime/drainer.h"
 
@@ -51,7 +52,7 @@ int record_command(const struct config *c, const char *command_name, char *const
 
 /* In the child: never returns. */
 static void become(const struct args *command, const char *environment,
-		   const struct record_options *o)
+		   const struct record_options *o, const sigset_t *signals)
 {
 	_cleanup_(freep) char *name = xstrndup(environment, strcspn(environment, "="));
 
@@ -63,6 +64,7 @@ static void become(const struct args *command, const char *environment,
 	signal(SIGQUIT, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
+	sigprocmask(SIG_SETMASK, signals, NULL);
 	execvp(command->items[0], command->items);
 
 	int failure = errno;
@@ -72,7 +74,8 @@ static void become(const struct args *command, const char *environment,
 }
 
 static int drain_child(struct drainer *d, const struct args *command, const struct record_options *o,
-		       struct drainer_stats *stats, int *ret_status, struct diag *reterr)
+		       const struct record_requests *q, struct drainer_stats *stats, int *ret_status,
+		       struct diag *reterr)
 {
 	int wait_status = 0, r;
 
@@ -87,7 +90,7 @@ static int drain_child(struct drainer *d, const struct args *command, const stru
 				strerror(-r));
 	}
 	if (child == 0)
-		become(command, drainer_env(d), o);
+		become(command, drainer_env(d), o, &q->old);
 	r = drainer_run(d, child, &wait_status, reterr);
 	*ret_status = proc_status(wait_status);
 	if (r < 0) {
@@ -99,7 +102,8 @@ static int drain_child(struct drainer *d, const struct args *command, const stru
 
 /* Ctrl-C is for the command; we go on and analyse. */
 static int drain(struct drainer *d, const struct args *command, const struct record_options *o,
-		 struct drainer_stats *stats, int *ret_status, struct diag *reterr)
+		 const struct record_requests *q, struct drainer_stats *stats, int *ret_status,
+		 struct diag *reterr)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, old_int, old_quit, old_size;
 	int r;
@@ -107,7 +111,7 @@ static int drain(struct drainer *d, const struct args *command, const struct rec
 	sigaction(SIGINT, &ignore, &old_int);
 	sigaction(SIGQUIT, &ignore, &old_quit);
 	sigaction(SIGXFSZ, &ignore, &old_size);
-	r = drain_child(d, command, o, stats, ret_status, reterr);
+	r = drain_child(d, command, o, q, stats, ret_status, reterr);
 	sigaction(SIGINT, &old_int, NULL);
 	sigaction(SIGQUIT, &old_quit, NULL);
 	sigaction(SIGXFSZ, &old_size, NULL);
@@ -159,7 +163,7 @@ static uint64_t trace_limit(const struct record_options *o)
 }
 
 static int open_drainer(struct store *s, const struct run *run, const struct record_options *o,
-			struct drainer **ret, struct diag *reterr)
+			const struct record_requests *q, struct drainer **ret, struct diag *reterr)
 {
 	_cleanup_(freep) char *dir = run_dir(s, run->number), *trace = path_join(dir, "trace.vpt");
 	_cleanup_(freep) char *path = plan_path();
@@ -169,6 +173,9 @@ static int open_drainer(struct store *s, const struct run *run, const struct rec
 	struct drainer_options options = {
 		.trace_path = trace,
 		.limit_bytes = trace_limit(o),
+		.keep_ns = o->keep_ns,
+		.keep_bytes = o->keep_bytes,
+		.requests = &q->requests,
 		.arena_bytes = (size_t)o->buffer_mib * 1024 * 1024,
 		.sample_full = o->sample.full,
 		.sample_of = o->sample.of,
@@ -233,14 +240,14 @@ char *record_command_text(const struct args *command)
 }
 
 static int run_and_drain(struct store *s, struct run *run, const struct args *command,
-			 const struct record_options *o, struct drainer_stats *stats,
-			 uint64_t *kernel_records, struct diag *reterr)
+			 const struct record_options *o, const struct record_requests *q,
+			 struct drainer_stats *stats, uint64_t *kernel_records, struct diag *reterr)
 {
 	_cleanup_(freep) char *dir = run_dir(s, run->number);
 	struct drainer *drainer = NULL;
 	struct recorder *recorder = NULL;
 	int64_t started_ns = now_ns(CLOCK_MONOTONIC);
-	int r = open_drainer(s, run, o, &drainer, reterr);
+	int r = open_drainer(s, run, o, q, &drainer, reterr);
 
 	if (r == 0) {
 		r = record_kernel_open(o->kernel, o->kernel_pid, o->buffer_mib, trace_limit(o), dir,
@@ -249,7 +256,7 @@ static int run_and_drain(struct store *s, struct run *run, const struct args *co
 			drainer_close(drainer, stats, NULL);
 	}
 	if (r == 0)
-		r = drain(drainer, command, o, stats, &run->exit_status, reterr);
+		r = drain(drainer, command, o, q, stats, &run->exit_status, reterr);
 	*kernel_records = record_kernel_close(recorder);
 	run->duration_ns = now_ns(CLOCK_MONOTONIC) - started_ns;
 	run->status = r < 0 || (stats->processes == 0 && *kernel_records == 0) ? RUN_FAILED : RUN_RECORDED;
@@ -268,7 +275,8 @@ int record_once(struct store *s, const char *name, const struct args *command,
 {
 	struct drainer_stats stats = { 0 };
 	uint64_t kernel_records = 0;
-	int r, lock;
+	struct record_requests requests;
+	int r;
 
 	*ret_run = (struct run){
 		.name = name ? xstrdup(name) : NULL,
@@ -281,9 +289,11 @@ int record_once(struct store *s, const char *name, const struct args *command,
 	r = run_create(s, ret_run, reterr);
 	if (r < 0)
 		return r;
-	lock = recording_begin(s, ret_run->number);
-	r = run_and_drain(s, ret_run, command, o, &stats, &kernel_records, reterr);
-	recording_end(lock);
+	record_requests_open(&requests, s, ret_run);
+	requests.lock = recording_begin(s, ret_run->number);
+	r = run_and_drain(s, ret_run, command, o, &requests, &stats, &kernel_records, reterr);
+	recording_end(requests.lock);
+	record_requests_release(&requests);
 	if (r < 0)
 		return r;
 	if (stats.processes == 0 && kernel_records == 0) {

@@ -14,6 +14,7 @@ struct record_options {
 	struct sample sample;		/* which intervals are recorded in full */
 	enum kernel_mode kernel;
 	pid_t kernel_pid;		/* the kernel's side of a process that runs already; 0: none */
+	uint64_t keep_ns, keep_bytes;	/* of the trace, only the last so much; 0, 0: all */
 	uint64_t limit_bytes;		/* of what is written; 0: none */
 	bool keep_levels;		/* sampled or not: what is recorded always was chosen so */
 	const struct config *config;	/* for the marks that intervals have there */

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "cmd/recording.h"
+#include "trace/reader.h"
 
 static int open_file(const struct store *s, uint32_t run, int flags)
 {
@@ -52,13 +53,26 @@ pid_t recording_pid(const struct store *s, uint32_t run)
 	return asked && lock.l_type != F_UNLCK ? lock.l_pid : 0;
 }
 
+static void look_at(const char *path, int64_t *last_ns)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0 && (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec > *last_ns)
+		*last_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+}
+
 /* When something was written last. */
 static int64_t last_write_ns(const struct store *s, uint32_t run)
 {
 	_cleanup_(freep) char *dir = run_dir(s, run), *path = path_join(dir, "trace.vpt");
-	struct stat st;
+	size_t cnt;
+	_cleanup_(trace_parts_release) char **parts = trace_parts(path, &cnt);
+	int64_t last_ns = 0;
 
-	return stat(path, &st) ? 0 : (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	look_at(path, &last_ns);
+	for (size_t i = 0; i < cnt; i++)
+		look_at(parts[i], &last_ns);
+	return last_ns;
 }
 
 int recording_settle(struct store *s, struct run *r, struct diag *reterr)

@@ -23,13 +23,19 @@ enum { BLOCK_FLUSH_BYTES = 1 << 18 };
 /* The records of one thread on their way into d->one. */
 struct batch {
 	uint64_t cnt, before;		/* before: start of the record before */
-	uint64_t since;			/* the earliest end of a call, or event; 0: none */
+	uint64_t since, until;		/* the earliest and the latest end of a call, or event; 0: none */
 };
 
 static void earlier(uint64_t *since, uint64_t ticks)
 {
 	if (ticks && (!*since || ticks < *since))
 		*since = ticks;
+}
+
+static void later(uint64_t *until, uint64_t ticks)
+{
+	if (ticks > *until)
+		*until = ticks;
 }
 
 static void put_head(struct drainer *d, struct batch *b, uint64_t head, uint64_t start)
@@ -48,6 +54,7 @@ static void put_event(struct drainer *d, struct batch *b, unsigned int kind, uin
 		encode_varint(&d->one, words[i]);
 	if (kind != EVENT_OPEN_FRAME)
 		earlier(&b->since, kind == EVENT_FRAME ? words[0] : ticks);
+	later(&b->until, kind == EVENT_FRAME || kind == EVENT_WAIT ? words[0] : ticks);
 	if (kind == EVENT_BEGIN)
 		d->stats.begins++;
 	if (kind == EVENT_END)
@@ -62,12 +69,16 @@ void drain_flush(struct drainer *d)
 	drain_tables(d);
 	if (trace_file_block(&d->file, BLOCK_CHUNKS, d->records.data, d->records.len)) {
 		d->stats.records += d->record_cnt;
+		if (d->ring.parts.cnt && !d->is_head)
+			later(&d->ring.parts.items[d->ring.parts.cnt - 1].until_ticks, d->record_until);
+	} else if (ring_drops(&d->ring) && !d->is_head && !d->ring.is_failing) {
+		ring_failed(d);
 	} else {
 		d->dropped_cnt += d->record_cnt;
 		earlier(&d->dropped_since, d->record_since);
 	}
 	d->records.len = 0;
-	d->record_cnt = d->record_since = 0;
+	d->record_cnt = d->record_since = d->record_until = 0;
 }
 
 static void end_batch(struct drainer *d, const struct batch *b, uint64_t serial, uint32_t pid,
@@ -82,11 +93,35 @@ static void end_batch(struct drainer *d, const struct batch *b, uint64_t serial,
 		d->records.len += d->one.len;
 		d->record_cnt += b->cnt;
 		earlier(&d->record_since, b->since);
+		later(&d->record_until, b->until);
 		d->stats.bytes_raw += d->one.len;
 	}
 	d->one.len = 0;
 	if (d->records.len > BLOCK_FLUSH_BYTES)
 		drain_flush(d);
+}
+
+/* Who a thread is must be known as long as it is met, also when that part of the trace is gone. */
+static void note_known(struct drainer *d, const struct arena_chunk *chunk, enum trace_event kind,
+		       uint64_t ticks, const uint64_t *words)
+{
+	struct ring_known known = { .serial = chunk->serial, .ticks = ticks, .pid = chunk->pid,
+				    .tid = chunk->tid, .kind = kind };
+
+	if (!ring_drops(&d->ring) || d->is_head || (kind != EVENT_START && kind != EVENT_STOP &&
+	    kind != EVENT_CREATE && kind != EVENT_PARENT))
+		return;
+	memcpy(known.words, words, event_words(kind) * sizeof(words[0]));
+	ring_note(d, &known);
+}
+
+void drain_event(struct drainer *d, uint64_t serial, uint32_t pid, uint32_t tid, enum trace_event kind,
+		 uint64_t ticks, const uint64_t *words)
+{
+	struct batch b = { 0, 0, 0, 0 };
+
+	put_event(d, &b, kind, ticks, words);
+	end_batch(d, &b, serial, pid, tid);
 }
 
 /* Whether the chunk has the invocation of fid that began at start. */
@@ -95,7 +130,7 @@ static bool drain_chunk(struct drainer *d, const struct arena_chunk *chunk, uint
 {
 	const uint64_t *word = (const uint64_t *)(chunk + 1);
 	const uint64_t *end = (const uint64_t *)((const char *)chunk + VPROF_CHUNK_BYTES);
-	struct batch b = { 0, 0, 0 };
+	struct batch b = { 0, 0, 0, 0 };
 	bool found = false;
 
 	while (end - word >= 2) {
@@ -111,9 +146,11 @@ static bool drain_chunk(struct drainer *d, const struct arena_chunk *chunk, uint
 			put_head(d, &b, (word[1] & 0xffff) << 1, first);
 			encode_varint(&d->one, word[1] >> 16);
 			earlier(&b.since, first + (word[1] >> 16));
+			later(&b.until, first + (word[1] >> 16));
 			found = found || (first == start && (word[1] & 0xffff) == fid);
 		} else if (first && kind && kind < EVENT_CNT) {
 			put_event(d, &b, (unsigned int)kind, first, word + 2);
+			note_known(d, chunk, (enum trace_event)kind, first, word + 2);
 		}
 		word += len;
 	}
@@ -169,7 +206,7 @@ static void drain_slot(struct drainer *d, uint32_t number, bool keep)
 	struct arena_slot *slot = &d->arena.slots[number];
 	struct vprof_frame *stack = arena_stack(&d->arena, number), *top = stack + 1;
 	struct vprof_frame *limit = stack + VPROF_STACK_BYTES / sizeof(*stack);
-	struct batch b = { 0, 0, 0 };
+	struct batch b = { 0, 0, 0, 0 };
 	bool closed = false;
 
 	while (top < limit && top->start)
@@ -195,6 +232,41 @@ static void drain_slot(struct drainer *d, uint32_t number, bool keep)
 		memset(stack, 0, VPROF_STACK_BYTES);
 		arena_give_slot(&d->arena, number);
 	}
+}
+
+/* A frame may be closed while we look, and another one opened in its place: then it is in a chunk, or too
+ * late for the snapshot. */
+static void drain_open_frames(struct drainer *d, uint32_t number)
+{
+	const struct arena_slot *slot = &d->arena.slots[number];
+	struct vprof_frame *stack = arena_stack(&d->arena, number);
+	struct batch b = { 0, 0, 0, 0 };
+
+	for (struct vprof_frame *f = stack + 1; f < stack + VPROF_STACK_FRAMES; f++) {
+		uint64_t start = __atomic_load_n(&f->start, __ATOMIC_ACQUIRE);
+		uint64_t fid = __atomic_load_n(&f->fid, __ATOMIC_ACQUIRE);
+
+		if (!start || start != __atomic_load_n(&f->start, __ATOMIC_ACQUIRE))
+			break;
+		put_event(d, &b, EVENT_OPEN_FRAME, start, (const uint64_t[]){ fid });
+	}
+	if (slot->lost_cnt)
+		put_event(d, &b, EVENT_LOSS, vprof_ticks(),
+			  (const uint64_t[]){ slot->lost_since, slot->lost_cnt });
+	end_batch(d, &b, slot->serial, slot->pid, slot->tid);
+}
+
+void drain_live(struct drainer *d)
+{
+	for (uint32_t i = 1; i <= d->arena.control->chunk_cnt; i++) {
+		struct arena_chunk *chunk = arena_chunk(&d->arena, i);
+
+		if (__atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE) != CHUNK_FREE)
+			drain_chunk(d, chunk, 0, 0);
+	}
+	for (uint32_t i = 1; i <= ARENA_SLOTS; i++)
+		if (__atomic_load_n(&d->arena.slots[i].used, __ATOMIC_ACQUIRE))
+			drain_open_frames(d, i);
 }
 
 /* exec keeps the pid: an older image of a pid has ended as well. */

@@ -7,6 +7,7 @@
 
 #include "runtime/arena.h"
 #include "runtime/drainer.h"
+#include "runtime/ring.h"
 #include "trace/encode.h"
 #include "trace/file.h"
 #include "trace/format.h"
@@ -18,11 +19,17 @@ struct drainer {
 	int arena_fd;			/* locked while we live: who finds it unlocked may remove it */
 	char arena_path[4096], env[4096 + sizeof(ARENA_ENV) + 1];
 	struct encoder records, one;	/* a block of chunks; one chunk */
-	uint64_t record_cnt, record_since;	/* in records; the earliest of them (ticks) */
+	uint64_t record_cnt;		/* in records; the earliest and the latest of them (ticks) */
+	uint64_t record_since, record_until;
 	uint64_t dropped_cnt, dropped_since;	/* for which the file had no room */
 	struct encoder table;
 	uint32_t functions_written, labels_written;
 	struct drainer_stats stats;
+	char *trace_path;
+	uint64_t limit_bytes;
+	const struct drainer_requests *requests;
+	struct ring ring;
+	bool is_head;			/* what is drained is drained once more: a snapshot */
 };
 
 /* new_arena.c: 0 or a negative errno */
@@ -31,10 +38,15 @@ void drain_remove_arena(struct drainer *d);	/* the file; processes that map it k
 
 /* drainer.c */
 void drain_tables(struct drainer *d);	/* functions and labels that are new */
+void drain_anchor(struct drainer *d, bool last);
+void drain_end(struct drainer *d);
 
 /* drain.c */
 bool drain_full(struct drainer *d);	/* all full chunks; false: there were none */
 void drain_dead(struct drainer *d);	/* what ended processes left behind */
+void drain_live(struct drainer *d);	/* what threads hold just now; they keep it */
+void drain_event(struct drainer *d, uint64_t serial, uint32_t pid, uint32_t tid, enum trace_event kind,
+		 uint64_t ticks, const uint64_t *words);
 void drain_rest(struct drainer *d);	/* everything that is still held, at the end */
 void drain_flush(struct drainer *d);	/* what was collected, into the file */
 

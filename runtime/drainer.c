@@ -32,7 +32,6 @@ enum {
 	LIMIT_REST_BYTES = 1 << 17,
 };
 
-static void write_anchor(struct drainer *d, bool last);
 
 static bool encoder_open(struct encoder *e, size_t cap)
 {
@@ -52,7 +51,14 @@ static void drainer_free(struct drainer *d)
 	free(d->records.data);
 	free(d->one.data);
 	free(d->table.data);
+	ring_release(&d->ring);
+	free(d->trace_path);
 	free(d);
+}
+
+static int cannot_write(const char *path, int r, struct diag *reterr)
+{
+	return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot write trace '%s': %s", path, strerror(-r));
 }
 
 int drainer_open(const struct drainer_options *o, struct drainer **ret, struct diag *reterr)
@@ -63,7 +69,8 @@ int drainer_open(const struct drainer_options *o, struct drainer **ret, struct d
 	if (!d)
 		return diag_set(reterr, EXIT_ENVIRONMENT, -ENOMEM, "out of memory");
 	d->file.fd = d->arena_fd = -1;
-	if (!encoder_open(&d->records, RECORDS_CAP) || !encoder_open(&d->one, ONE_CAP) ||
+	d->trace_path = strdup(o->trace_path);
+	if (!d->trace_path || !encoder_open(&d->records, RECORDS_CAP) || !encoder_open(&d->one, ONE_CAP) ||
 	    !encoder_open(&d->table, TABLE_CAP)) {
 		drainer_free(d);
 		return diag_set(reterr, EXIT_ENVIRONMENT, -ENOMEM, "out of memory");
@@ -71,8 +78,7 @@ int drainer_open(const struct drainer_options *o, struct drainer **ret, struct d
 	r = trace_file_open(&d->file, o->trace_path, TRACE_MAGIC, TRACE_VERSION);
 	if (r) {
 		drainer_free(d);
-		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot write trace '%s': %s",
-				o->trace_path, strerror(-r));
+		return cannot_write(o->trace_path, r, reterr);
 	}
 	r = drain_make_arena(d, o);
 	if (r) {
@@ -82,9 +88,19 @@ int drainer_open(const struct drainer_options *o, struct drainer **ret, struct d
 			 o->trace_path, strerror(-r));
 		return diag_remedy(reterr, r, "free some space in /dev/shm, 200 MB are enough");
 	}
-	d->file.limit = o->limit_bytes;
+	d->file.limit = d->limit_bytes = o->limit_bytes;
 	snprintf(d->env, sizeof(d->env), "%s=%s", ARENA_ENV, d->arena_path);
-	write_anchor(d, false);
+	d->requests = o->requests;
+	d->ring.keep_ns = o->keep_ns;
+	d->ring.keep_bytes = o->keep_bytes;
+	if (ring_drops(&d->ring))
+		r = ring_open(d);
+	else
+		drain_anchor(d, false);
+	if (r) {
+		drainer_free(d);
+		return cannot_write(o->trace_path, r, reterr);
+	}
 	*ret = d;
 	return 0;
 }
@@ -103,7 +119,7 @@ static uint64_t clock_ns(clockid_t clock)
 }
 
 /* The tightest of some brackets: an interruption in between would move the anchor. */
-static void write_anchor(struct drainer *d, bool last)
+void drain_anchor(struct drainer *d, bool last)
 {
 	uint64_t best = UINT64_MAX, ticks = 0, mono = 0, real = 0;
 
@@ -202,7 +218,7 @@ static void keep_limit(struct drainer *d)
 
 static void every_second(struct drainer *d)
 {
-	write_anchor(d, false);
+	drain_anchor(d, false);
 	drain_tables(d);
 	drain_dead(d);
 	drain_flush(d);
@@ -212,7 +228,10 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 {
 	/* The first anchor after the start comes early: two make a clock. */
 	uint64_t next_second = clock_ns(CLOCK_MONOTONIC) + FIRST_ANCHOR_NS;
-	struct pollfd ended = { .fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN };
+	struct pollfd awaited[] = {
+		{ .fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN },
+		{ .fd = d->requests ? d->requests->fd : -1, .events = POLLIN },
+	};
 	uint64_t next_flush = next_second;
 	long pause_ns = PAUSE_MIN_NS;
 	int r = 0;
@@ -238,10 +257,12 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 			every_second(d);
 			next_second = clock_ns(CLOCK_MONOTONIC) + 1000000000;
 		}
-		ppoll(&ended, ended.fd >= 0, &pause, NULL);
+		ring_turn(d);
+		if (ppoll(awaited, 2, &pause, NULL) > 0 && awaited[1].revents)
+			d->requests->take(d->requests->arg, d);
 	}
-	if (ended.fd >= 0)
-		close(ended.fd);
+	if (awaited[0].fd >= 0)
+		close(awaited[0].fd);
 	if (r)
 		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot wait for the program: %s",
 				strerror(-r));
@@ -249,7 +270,7 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 	return 0;
 }
 
-static void write_end(struct drainer *d)
+void drain_end(struct drainer *d)
 {
 	struct arena_control *c = d->arena.control;
 	uint64_t since = c->lost_since;
@@ -267,15 +288,19 @@ static void write_end(struct drainer *d)
 int drainer_close(struct drainer *d, struct drainer_stats *ret, struct diag *reterr)
 {
 	struct arena_control *c = d->arena.control;
-	int r;
+	int r = 0;
 
 	__atomic_store_n(&c->recording, RECORDING_OVER, __ATOMIC_RELEASE);
 	drain_full(d);
 	drain_rest(d);
 	drain_flush(d);
 	drain_tables(d);
-	write_anchor(d, true);
-	write_end(d);
+	if (d->ring.is_on) {
+		r = ring_close(d);
+	} else {
+		drain_anchor(d, true);
+		drain_end(d);
+	}
 	d->stats.bytes_written = d->file.bytes;
 	d->stats.disk_error = d->file.full ? d->file.error : 0;
 	d->stats.processes = c->process_cnt;
@@ -283,7 +308,8 @@ int drainer_close(struct drainer *d, struct drainer_stats *ret, struct diag *ret
 	d->stats.functions = c->function_cnt;
 	if (ret)
 		*ret = d->stats;
-	r = trace_file_close(&d->file);
+	if (!r)
+		r = trace_file_close(&d->file);
 	drainer_free(d);
 	return r ? diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot finish the trace: %s",
 			    strerror(-r)) : 0;

@@ -39,7 +39,17 @@ struct drainer_options {
 	uint64_t sample_seed;		/* 0: a random one */
 	const struct drainer_alias *aliases;
 	size_t alias_cnt;
+	uint64_t keep_ns, keep_bytes;	/* keep only the last so much of the trace; 0, 0: all */
+	const struct drainer_requests *requests;	/* NULL: nobody asks for anything */
 	uint64_t limit_bytes;		/* of the trace: recording ends when it is reached; 0: none */
+};
+
+struct drainer;
+
+struct drainer_requests {		/* asked for while drainer_run() is at it */
+	int fd;				/* readable: call take */
+	void (*take)(void *arg, struct drainer *d);
+	void *arg;
 };
 
 struct drainer_stats {
@@ -53,8 +63,6 @@ struct drainer_stats {
 	bool limit_reached;		/* recording stopped there; the run went on */
 };
 
-struct drainer;
-
 int drainer_open(const struct drainer_options *o, struct drainer **ret, struct diag *reterr);
 
 /* "NAME=value", lives as long as the drainer. */
@@ -62,6 +70,9 @@ const char *drainer_env(const struct drainer *d);
 
 /* Drains until child has ended; *ret_wait_status as of waitpid. */
 int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct diag *reterr);
+
+/* The trace up to now, also what is not in the file yet, as a trace of its own; recording goes on. */
+int drainer_snapshot(struct drainer *d, const char *path, struct diag *reterr);
 
 /* Switches recording off in every process, drains what is left, frees d. */
 int drainer_close(struct drainer *d, struct drainer_stats *ret, struct diag *reterr);

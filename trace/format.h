@@ -23,6 +23,11 @@
  *	BLOCK_FUNCTIONS	{ fid, key, line, level, name, file }...	strings: length, bytes
  *	BLOCK_LABELS	{ id, name }...
  *	BLOCK_END	lost records without a thread, since when (ticks): the last block
+ *	BLOCK_WINDOW	what of the run the trace holds: from (ticks), until (ticks; 0: to its end), and no more
+ *			than so many ns before that (0: all)
+ *
+ * A trace may come in parts, files of the same form beside it: trace.vpt, trace.vpt.000041 ...  The last
+ * word about the window is the narrowest.
  *
  * For example the event PAUSE of thread 7 at tick 1000, alone in its chunk: 7, pid, tid, 1,
  * EVENT_PAUSE << 1 | 1, 2000.
@@ -108,7 +113,8 @@ struct trace_header {
 enum { TRACE_VERSION = 1 };
 
 enum trace_block_kind {
-	BLOCK_CHUNKS = 1, BLOCK_ANCHORS, BLOCK_FUNCTIONS, BLOCK_LABELS, BLOCK_END
+	BLOCK_CHUNKS = 1, BLOCK_ANCHORS, BLOCK_FUNCTIONS, BLOCK_LABELS, BLOCK_END,
+	BLOCK_WINDOW
 };
 
 struct trace_block {

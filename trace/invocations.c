@@ -134,6 +134,13 @@ static bool is_inside_wait(const struct timeline *line, size_t *at, const struct
 	       v->end_ns <= line->waits.items[*at].end_ns;
 }
 
+/* A snapshot found the frame open, and its call in a chunk a moment later. */
+static bool is_twice(const struct raw *r, const struct raw_invocation *v, size_t i, size_t cnt)
+{
+	return v[i].end_ns == RAW_OPEN && v[i].start_ns > r->from_ns && i + 1 < cnt && v[i + 1].start_ns == v[i].start_ns &&
+	       v[i + 1].fid == v[i].fid;
+}
+
 static void add_thread(struct reading *rd, uint32_t thread, struct raw_invocation *v, size_t cnt)
 {
 	const struct raw_thread *t = &rd->raw.threads.items[thread];
@@ -143,6 +150,8 @@ static void add_thread(struct reading *rd, uint32_t thread, struct raw_invocatio
 	for (size_t i = 0; i < cnt; i++) {
 		int64_t start_ns = v[i].start_ns;
 
+		if (is_twice(&rd->raw, v, i, cnt))
+			continue;
 		if (v[i].end_ns == RAW_OPEN)
 			v[i].end_ns = t->last_ns > start_ns ? t->last_ns : start_ns;
 		if (v[i].end_ns < start_ns)

@@ -300,6 +300,8 @@ static void add_part(struct merger *m, const struct trace *p)
 	t->losses.records += p->losses.records;
 	t->losses.intervals += p->losses.intervals;
 	t->losses.cut_off |= p->losses.cut_off;
+	t->windowed |= p->windowed;
+	t->losses.before_window += p->losses.before_window;
 	t->losses.cut_bytes += p->losses.cut_bytes;
 	t->losses.stray_events += p->losses.stray_events;
 	free(m->interval_name);

@@ -169,6 +169,7 @@ struct losses {
 	uint64_t intervals;		/* intervals touched by that */
 	bool cut_off;			/* nobody ended the recording: the last records of its threads are missing */
 	uint64_t cut_bytes;		/* bytes after the last whole block of a cut trace */
+	uint64_t before_window;		/* intervals that began before what was kept of the run */
 	uint64_t stray_events;		/* ends, drops and resumes of intervals that were not open */
 };
 
@@ -189,6 +190,7 @@ struct trace {
 	VEC(struct false_wakeup) false_wakeups;	/* sorted: tid, time_ns */
 	VEC(struct stack_span) stack_spans;	/* sorted: tid, start_ns, end_ns */
 	struct losses losses;
+	bool windowed;				/* the end of its run was kept, or all up to a moment */
 	bool kernel_reduced;			/* when threads were off the CPU was recorded, not why */
 };
 

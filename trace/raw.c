@@ -3,12 +3,17 @@
  * raw.c - the blocks of a trace file (blocks.h) -> struct raw.  Nothing in them is believed: numbers
  * are checked before they are used as indexes.
  */
+#include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/banned.h"
+#include "base/file.h"
 #include "trace/blocks.h"
 #include "trace/encode.h"
 #include "trace/raw.h"
+#include "trace/reader.h"
 
 static int decode_block(struct raw *r, const struct blocks *b, struct diag *reterr);
 
@@ -23,17 +28,72 @@ void raw_release(struct raw *r)
 	VEC_RELEASE(&r->anchors);
 }
 
-int raw_read(struct raw *r, const char *path, struct diag *reterr)
+static int read_file(struct raw *r, const char *path, struct diag *reterr)
 {
 	struct blocks b;
 	int err = blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION, reterr);
 
-	r->thread_of = map_new();
 	while (!err && blocks_next(&b, &err, reterr))
 		err = decode_block(r, &b, reterr);
-	r->cut_bytes = b.cut_bytes;
+	r->cut_bytes += b.cut_bytes;
 	blocks_close(&b);
 	return err;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+char **trace_parts(const char *path, size_t *ret_cnt)
+{
+	char **parts;
+	_cleanup_(freep) char *dir = path_dir(path);
+	const char *name = path_base(path);
+	VEC(uint32_t) list = { NULL, 0, 0 };
+	size_t len = strlen(name);
+	struct dirent *e;
+	DIR *d = opendir(dir);
+
+	while (d && (e = readdir(d))) {
+		const char *digits = e->d_name + len + 1;
+
+		if (strncmp(e->d_name, name, len) == 0 && e->d_name[len] == '.' && strlen(digits) >= 6 &&
+		    strlen(digits) < 10 && !digits[strspn(digits, "0123456789")])
+			VEC_ADD(&list, (uint32_t)strtoul(digits, NULL, 10));
+	}
+	if (d)
+		closedir(d);
+	if (list.cnt)
+		qsort(list.items, list.cnt, sizeof(*list.items), compare_numbers);
+	parts = xcalloc(list.cnt + 1, sizeof(*parts));
+	for (size_t i = 0; i < list.cnt; i++)
+		parts[i] = xasprintf("%s.%06" PRIu32, path, list.items[i]);
+	*ret_cnt = list.cnt;
+	VEC_RELEASE(&list);
+	return parts;
+}
+
+void trace_parts_release(char ***parts)
+{
+	for (char **part = *parts; part && *part; part++)
+		free(*part);
+	free(*parts);
+}
+
+/* The trace comes last: what its end says is of the whole. */
+int raw_read(struct raw *r, const char *path, struct diag *reterr)
+{
+	size_t cnt;
+	_cleanup_(trace_parts_release) char **parts = trace_parts(path, &cnt);
+	int err = 0;
+
+	r->thread_of = map_new();
+	for (size_t i = 0; !err && i < cnt; i++)
+		err = read_file(r, parts[i], reterr);
+	return err ? err : read_file(r, path, reterr);
 }
 
 uint32_t raw_find_thread(const struct raw *r, uint64_t serial)
@@ -159,6 +219,19 @@ static void decode_anchors(struct raw *r, struct decoder *d)
 	}
 }
 
+static void decode_window(struct raw *r, struct decoder *d)
+{
+	uint64_t from = decode_varint(d), until = decode_varint(d), keep_ns = decode_varint(d);
+
+	r->windowed = true;
+	if (from > r->from_ticks)
+		r->from_ticks = from;
+	if (until && (!r->until_ticks || until < r->until_ticks))
+		r->until_ticks = until;
+	if (keep_ns && (!r->keep_ns || keep_ns < r->keep_ns))
+		r->keep_ns = keep_ns;
+}
+
 static int decode_block(struct raw *r, const struct blocks *b, struct diag *reterr)
 {
 	struct decoder d = { b->plain, b->plain + b->len, false };
@@ -175,6 +248,9 @@ static int decode_block(struct raw *r, const struct blocks *b, struct diag *rete
 		break;
 	case BLOCK_LABELS:
 		decode_labels(r, &d);
+		break;
+	case BLOCK_WINDOW:
+		decode_window(r, &d);
 		break;
 	case BLOCK_END:
 		r->ended = true;

@@ -59,6 +59,9 @@ struct raw {
 	uint64_t lost_cnt, lost_since;	/* records of threads that could not say so (ticks, then ns) */
 	uint64_t cut_bytes;
 	bool ended;			/* its recorder closed it */
+	bool windowed;			/* what it holds is a part of the run: */
+	uint64_t from_ticks, until_ticks, keep_ns;	/* as in BLOCK_WINDOW; the narrowest */
+	int64_t from_ns;		/* INT64_MIN: it is all of the run */
 };
 
 /* r is zeroed but for arena; raw_release() in any case. */

@@ -7,7 +7,7 @@
  */
 #include <errno.h>
 #include "base/banned.h"
-#include "trace/raw.h"
+#include "trace/raw_window.h"
 
 /* Anchors closer than this say little about the rate. */
 #define ANCHOR_APART_NS 1000000
@@ -104,40 +104,71 @@ static void saw(struct raw_thread *t, int64_t ns)
 		t->last_ns = ns;
 }
 
-static void convert_events(struct raw *r, struct ruler *ruler)
+static void convert_events(struct raw *r, struct ruler *ruler, const struct raw_window *w)
 {
-	for (size_t i = 0; i < r->events.cnt; i++) {
-		struct raw_event *e = &r->events.items[i];
-		struct raw_thread *t = &r->threads.items[e->thread];
-		unsigned int times = times_of(e->kind);
+	size_t cnt = 0;
 
-		e->ns = to_ns(ruler, (uint64_t)e->ns);
-		saw(t, e->ns);
-		for (unsigned int w = 0; w < EVENT_WORDS_MAX; w++)
-			if (times & 1u << w && e->words[w])
-				e->words[w] = (uint64_t)to_ns(ruler, e->words[w]);
-		if (e->kind == EVENT_WAIT || e->kind == EVENT_FRAME)
-			saw(t, (int64_t)e->words[0]);
+	for (size_t i = 0; i < r->events.cnt; i++) {
+		struct raw_event e = r->events.items[i];
+		struct raw_thread *t = &r->threads.items[e.thread];
+		unsigned int times = times_of(e.kind);
+
+		e.ns = to_ns(ruler, (uint64_t)e.ns);
+		for (unsigned int word = 0; word < EVENT_WORDS_MAX; word++)
+			if (times & 1u << word && e.words[word])
+				e.words[word] = (uint64_t)to_ns(ruler, e.words[word]);
+		if (r->windowed && !raw_window_event(w, &e))
+			continue;
+		if (e.ns >= w->from_ns)
+			saw(t, e.ns);
+		if (e.kind == EVENT_WAIT || e.kind == EVENT_FRAME)
+			saw(t, (int64_t)e.words[0]);
+		r->events.items[cnt++] = e;
 	}
-	if (r->events.cnt)
-		qsort(r->events.items, r->events.cnt, sizeof(r->events.items[0]), compare_events);
+	r->events.cnt = cnt;
+	if (cnt)
+		qsort(r->events.items, cnt, sizeof(r->events.items[0]), compare_events);
 }
 
-static void convert_invocations(struct raw *r, struct ruler *ruler)
+static void convert_invocations(struct raw *r, struct ruler *ruler, const struct raw_window *w)
 {
-	for (size_t i = 0; i < r->invocations.cnt; i++) {
-		struct raw_invocation *v = &r->invocations.items[i];
-		struct raw_thread *t = &r->threads.items[v->thread];
+	size_t cnt = 0;
 
-		v->start_ns = to_ns(ruler, (uint64_t)v->start_ns);
-		v->end_ns = to_ns(ruler, (uint64_t)v->end_ns);
-		saw(t, v->start_ns);
-		saw(t, v->end_ns);
+	for (size_t i = 0; i < r->invocations.cnt; i++) {
+		struct raw_invocation v = r->invocations.items[i];
+		struct raw_thread *t = &r->threads.items[v.thread];
+
+		v.start_ns = to_ns(ruler, (uint64_t)v.start_ns);
+		v.end_ns = to_ns(ruler, (uint64_t)v.end_ns);
+		if (r->windowed && !raw_window_invocation(w, &v))
+			continue;
+		saw(t, v.start_ns);
+		saw(t, v.end_ns);
+		r->invocations.items[cnt++] = v;
 	}
+	r->invocations.cnt = cnt;
+}
+
+/* Without a moment where it ends, it ends with the last anchor: the recorder was killed. */
+static struct raw_window window_of(const struct raw *r, struct ruler *ruler)
+{
+	struct raw_window w = { INT64_MIN, INT64_MAX };
+	int64_t keep_ns = r->keep_ns < INT64_MAX ? (int64_t)r->keep_ns : INT64_MAX, kept_from;
+
+	if (!r->windowed)
+		return w;
+	w.until_ns = r->until_ticks ? to_ns(ruler, r->until_ticks) :
+		(int64_t)r->anchors.items[r->anchors.cnt - 1].mono_ns;
+	w.from_ns = r->from_ticks ? to_ns(ruler, r->from_ticks) + 1 : 0;
+	kept_from = w.until_ns - keep_ns;
+	if (keep_ns && kept_from > w.from_ns)
+		w.from_ns = kept_from;
+	return w;
 }
 
 int raw_to_ns(struct raw *r, const char *path, struct diag *reterr)
 {
+	struct raw_window window;
 	struct ruler ruler;
 
 	if (!order_anchors(r))
@@ -149,8 +180,10 @@ int raw_to_ns(struct raw *r, const char *path, struct diag *reterr)
 	if (r->anchors.cnt < 2)
 		return 0;
 	ruler = (struct ruler){ r->anchors.items, r->anchors.cnt, 0 };
-	convert_events(r, &ruler);
-	convert_invocations(r, &ruler);
+	window = window_of(r, &ruler);
+	r->from_ns = window.from_ns;
+	convert_events(r, &ruler, &window);
+	convert_invocations(r, &ruler, &window);
 	if (r->lost_since)
 		r->lost_since = (uint64_t)to_ns(&ruler, r->lost_since);
 	return 0;

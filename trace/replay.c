@@ -56,6 +56,7 @@ struct replay {
 
 static void play(struct replay *p, const struct raw_event *e);
 static void mark_losses(struct replay *p);
+static void mark_unfinished(struct replay *p);
 
 uint64_t timeline_sid(const struct timeline *line, size_t *at, int64_t ns)
 {
@@ -75,6 +76,8 @@ void replay_events(struct reading *rd)
 		p.interval_names[i] = NAME_NONE;
 	for (size_t i = 0; i < rd->raw.events.cnt; i++)
 		play(&p, &rd->raw.events.items[i]);
+	if (!rd->raw.ended)
+		mark_unfinished(&p);
 	mark_losses(&p);
 	map_free(p.open);
 	map_free(p.parents);
@@ -258,7 +261,7 @@ static void play_resume(struct replay *p, const struct raw_event *e)
 		drop_label(p, e, cnt - 1);
 	push_label(p, e, i ? i->sid : SID_NONE);
 	if (!i) {
-		p->t->losses.stray_events++;
+		p->t->losses.stray_events += !p->rd->raw.windowed;
 		return;
 	}
 	w = &p->workers.items[i->sid - 1];
@@ -291,6 +294,8 @@ static void play_end(struct replay *p, const struct raw_event *e)
 	if (i)
 		close_interval(p, i, e,
 			       e->kind == EVENT_END ? INTERVAL_COMPLETED : INTERVAL_ABORTED);
+	else if (p->rd->raw.windowed)
+		p->t->losses.before_window++;
 	else
 		p->t->losses.stray_events++;
 	if (at)
@@ -322,7 +327,7 @@ static void play_create(struct replay *p, const struct raw_event *e)
 
 	if (child != UINT32_MAX && pid_of(p, child) != pid_of(p, e->thread))
 		map_set(p->parents, pid_of(p, child), pid_of(p, e->thread));
-	if (child != UINT32_MAX && child != e->thread)
+	if (child != UINT32_MAX && child != e->thread && e->ns >= p->rd->raw.from_ns)
 		add_creation(p, e->thread, e->ns, child,
 			     p->rd->raw.threads.items[child].first_ns);
 }
@@ -387,6 +392,16 @@ static void play(struct replay *p, const struct raw_event *e)
 	note_top(p, e);
 }
 
+/* The trace was cut off.  Who was still at work for an interval that others completed did more for it than
+ * is there:  T1 BEGIN, (PAUSE is missing); T2 RESUME, END. */
+static void mark_unfinished(struct replay *p)
+{
+	for (size_t thread = 0; thread < p->rd->raw.threads.cnt; thread++)
+		for (size_t i = 0; i < p->stacks[thread].cnt; i++)
+			if (p->stacks[thread].items[i].sid != SID_NONE)
+				p->t->intervals.items[p->stacks[thread].items[i].sid - 1].lost = true;
+}
+
 static int compare_losses(const void *a, const void *b)
 {
 	const struct loss *x = a, *y = b;
@@ -422,6 +437,7 @@ static void mark_losses(struct replay *p)
 	p->t->losses.records += r->lost_cnt;
 	p->t->losses.cut_bytes = r->cut_bytes;
 	p->t->losses.cut_off = !r->ended;
+	p->t->windowed = r->windowed;
 	if (r->lost_cnt)
 		VEC_ADD(&p->losses, (struct loss){ (int64_t)r->lost_since, INT64_MAX });
 	join_losses(p);

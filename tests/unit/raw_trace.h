@@ -20,6 +20,7 @@
 static char path[] = "reader-XXXXXX";
 static struct trace_file file;
 static unsigned char chunk_data[1 << 16];
+static bool is_cut_off;			/* the next trace has no end, or has one already */
 
 static void put(struct encoder *e, uint64_t value)
 {
@@ -93,11 +94,24 @@ static void put_rec(const struct rec *rec)
 	trace_file_block(&file, BLOCK_CHUNKS, e.data, e.len);
 }
 
+/* lost records without a thread, since when */
+static void end_trace(uint64_t lost, uint64_t since)
+{
+	struct encoder e = { chunk_data, 0, sizeof(chunk_data), false };
+
+	put(&e, lost);
+	put(&e, since);
+	trace_file_block(&file, BLOCK_END, e.data, e.len);
+}
+
 static struct trace *read_trace(const struct reader_options *o)
 {
 	struct diag diag = DIAG_INIT;
 	struct trace *t = NULL;
 
+	if (!is_cut_off)
+		end_trace(0, 0);
+	is_cut_off = false;
 	trace_file_close(&file);
 	if (trace_read(path, o, &t, &diag))
 		fail_msg("%s", diag.text);

@@ -381,9 +381,79 @@ static void test_clock(void **state)
 		"invocation 12 - function-1 4000100 4000200\n");
 }
 
+/* The recorder was killed: what thread 1 did for request 7 after its BEGIN may be missing; request 8 has all. */
+static void test_cut_off(void **state)
+{
+	(void)state;
+	is_cut_off = true;
+	assert_tuples(READ({ 1, EVENT_BEGIN, { 10, 1, 8, 0 } },
+			   { 1, EVENT_PAUSE, { 12 } },
+			   { 2, EVENT_RESUME, { 15, 1, 8 } },
+			   { 2, EVENT_END, { 20, 1, 8 } },
+			   { 1, EVENT_BEGIN, { 30, 1, 7, 0 } },
+			   { 2, EVENT_RESUME, { 40, 1, 7 } },
+			   { 2, EVENT_END, { 60, 1, 7 } }),
+		"vprof-tuples 1\n"
+		"interval 1 request 11 10 12 20\n"
+		"interval 2 request 11 30 12 60 aborted\n"
+		"segment 11 1 10 12 running\n"
+		"segment 11 - 12 30 running\n"
+		"segment 12 1 15 20 running\n"
+		"segment 12 - 20 40 running\n"
+		"segment 12 2 40 60 running\n"
+		"creation 11 12 12 15\n"
+		"creation 11 40 12 40\n"
+		"thread 12 thread - open\n");
+}
+
+/* trace/raw_window.h: request 6 began before the window, 8 ended behind it. */
+static void test_window(void **state)
+{
+	unsigned char data[32];
+	struct encoder e = { data, 0, sizeof(data), false };
+	static const struct rec recs[] = {
+		{ 1, EVENT_START, { 3, 10, 0, 0 } },
+		{ 1, EVENT_BEGIN, { 80, 1, 6, 0 } }, { 1, EVENT_END, { 110, 1, 6 } },
+		{ 1, EVENT_BEGIN, { 120, 1, 7, 0 } }, { 1, EVENT_END, { 160, 1, 7 } },
+		{ 1, EVENT_BEGIN, { 170, 1, 8, 0 } }, { 1, EVENT_END, { 210, 1, 8 } },
+		{ 1, EVENT_NONE, { 1, 40, 90 } }, { 1, EVENT_NONE, { 1, 60, 150 } },
+		{ 1, EVENT_WAIT, { 180, 230, WAIT_SLEEP, 0, 0, 0 } },
+		/* of a snapshot: open at 125, and closed in a chunk; open before, and not closed */
+		{ 1, EVENT_OPEN_FRAME, { 125, 2 } }, { 1, EVENT_NONE, { 2, 125, 140 } },
+		{ 2, EVENT_OPEN_FRAME, { 50, 2 } }, { 2, EVENT_PAUSE, { 190 } },
+	};
+	struct trace *t;
+
+	(void)state;
+	begin_trace();
+	put(&e, 99);
+	put(&e, 200);
+	put(&e, 150);
+	trace_file_block(&file, BLOCK_WINDOW, e.data, e.len);
+	for (size_t i = 0; i < sizeof(recs) / sizeof(recs[0]); i++)
+		put_rec(&recs[i]);
+	t = read_trace(NULL);
+	assert_int_equal(t->losses.before_window, 1);
+	assert_int_equal(t->losses.stray_events, 0);
+	assert_tuples(t,
+		"vprof-tuples 1\n"
+		"interval 1 request 11 120 11 160\n"
+		"interval 2 request 11 170 - -\n"
+		"segment 11 - 100 120 running\n"
+		"segment 11 1 120 160 running\n"
+		"segment 11 - 160 170 running\n"
+		"segment 11 2 170 180 running\n"
+		"segment 11 2 180 200 sleep\n"
+		"segment 12 - 100 190 running\n"
+		"invocation 11 1 work 100 150\n"
+		"invocation 11 1 hold 125 140\n"
+		"invocation 12 - hold 100 190\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cut_off), cmocka_unit_test(test_window),
 		cmocka_unit_test(test_lock), cmocka_unit_test(test_taken_between),
 		cmocka_unit_test(test_waker_by_tid),
 		cmocka_unit_test(test_queue), cmocka_unit_test(test_queue_mismatch),
