@@ -4,7 +4,7 @@
 # instrument.sh - real projects with every function probed: they build as always, and pass their own
 # tests as always.  `make exam-instrument` runs it.
 #
-#	instrument.sh --vprof PROGRAM [--work DIR] [--results FILE] [--only NAME,...] [--rounds N] [--fresh]
+#	instrument.sh --vprof PROGRAM [--work DIR] [--results FILE] [--only NAME,...] [--rounds N] [--jobs N] [--fresh]
 #
 # Each project is Debian's source package, twice: DIR/NAME/plain, and DIR/NAME/probed, which is built by
 # "vprof build --functions all".  instrument/NAME.sh says how; instrument/lib.sh has the stages:
@@ -15,21 +15,24 @@
 #	suite		the project's own tests on both sides, compared test by test
 #	recorded	some of them once more, under "vprof record"
 #
-# and what single projects add (instrument/rebuild.sh, instrument/unharmed.sh).  Every stage leaves its
+# and what single projects add (instrument/rebuild.sh, instrument/unharmed.sh).  Many suites mostly wait:
+# with --jobs 2 two projects are examined at a time, which changes seconds, but hardly the processor
+# time of one build divided by that of the next.  Every stage leaves its
 # rows in DIR/NAME; one that did is left out the next time, unless --fresh asks for all.  Prints a table
 # and writes it as FILE (results/instrument.json); exit 1 where a target is missed.
 # Root is asked for only when a Debian package is missing.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-all='memcached apr leveldb libxkbcommon nginx redis sqlite postgresql'
+all='postgresql redis sqlite memcached leveldb apr nginx libxkbcommon'
 # shellcheck disable=SC2034 # fresh and rounds are lib.sh's
-vprof='' work=instrument-work results=results/instrument.json only='' rounds=1 fresh=''
+vprof='' work=instrument-work results=results/instrument.json only='' rounds=1 jobs=1 fresh=''
 
 # shellcheck disable=SC1091 # checked by themselves
 . "$here/../../examples/lib.sh"
 usage() { sed -n '6s/^#	\{0,1\}//p' "$0" >&2; exit 2; }
 
+# shellcheck disable=SC2034
 while [ $# -gt 0 ]; do
 	case $1 in
 	--fresh)	fresh=yes; shift; continue ;;
@@ -41,6 +44,7 @@ while [ $# -gt 0 ]; do
 	--results)	results=$2 ;;
 	--only)		only=$(echo "$2" | tr , ' ') ;;
 	--rounds)	rounds=$2 ;;
+	--jobs)		jobs=$2 ;;
 	*)		usage ;;
 	esac
 	shift 2
@@ -59,10 +63,7 @@ rows=$work/rows.tsv
 # shellcheck disable=SC1091
 . "$here/instrument/lib.sh"
 install_packages build-essential dpkg-dev time
-# Each in a process of its own: what one defines is not there for the next.
-for project in ${only:-$all}; do
-	(exam "$project")
-done
+exam_all
 : >"$rows"
 for project in ${only:-$all}; do
 	all_rows "$project" >>"$rows"

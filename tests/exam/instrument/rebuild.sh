@@ -12,6 +12,8 @@
 #	src/backend/access/heap/heapam.c:heap_insert	is in heapam.o and in no other
 #	src/include/utils/float.h:float8_mi		is in 20 of them
 #
+# Every unit of the build is asked, so a unit that was compiled and holds none is found as well.
+#
 # A project's file sets header_function, FILE:NAME, and logged, so that there are commands to preprocess.
 
 # compile_commands: "DIRECTORY<tab>OBJECT<tab>COMMAND" for each object of the plain build, from what its
@@ -35,7 +37,7 @@ compile_commands() {
 		}' "$dir/compiled"
 }
 
-# holders: "OBJECT<tab>FILE:NAME" for each unit and each of the candidates in it
+# holders: "OBJECT<tab>FILE:NAME" for each unit and each of the candidates in it; two processors at work
 holders() {
 	compile_commands >"$dir/commands"
 	[ -s "$dir/commands" ] || die "$name: no compilation was logged"
@@ -43,6 +45,14 @@ holders() {
 		real=$(realpath "$link")
 		echo "${link#"$dir/plain/"} ${real#"$dir/plain/"}"
 	done >"$dir/links"
+	awk -v file="$dir/commands." '{ print >(file (NR % 2)) }' "$dir/commands"
+	holders_of "$dir/commands.0" >"$dir/holders.0" &
+	holders_of "$dir/commands.1" >"$dir/holders.1"
+	wait $!
+	sort -u "$dir/holders.0" "$dir/holders.1"
+}
+
+holders_of() {
 	while IFS='	' read -r directory object command; do
 		(cd "$directory" && eval "$command" 2>/dev/null) |
 			awk -v directory="$directory" -v root="$dir/plain/" -v object="$object" '
@@ -70,7 +80,7 @@ holders() {
 			(file, line) in wanted && /\{/ {
 				print resolve(object) "\t" file ":" wanted[file, line]
 			}' "$dir/links" "$dir/candidates" -
-	done <"$dir/commands" | sort -u
+	done <"$1"
 }
 
 # candidates: "FILE LINE NAME" of functions to choose from, in an order without meaning; the '{' stands
@@ -123,9 +133,13 @@ stage_rebuild() {
 	cnt=$(wc -l <"$dir/candidates")
 	[ "$cnt" = 122 ] || die "$name: $cnt functions to choose from, not 122"
 	say "which unit holds what"
+	objects >"$dir/objects.all"
 	holders >"$dir/holders"
 	nowhere=$(awk -F'\t' 'NR == FNR { held[$2] = 1; next } { split($0, w, " ") }
 		!((w[1] ":" w[3]) in held)' "$dir/holders" "$dir/candidates" | wc -l)
+	searched=$(wc -l <"$dir/commands")
+	objects_cnt=$(wc -l <"$dir/objects.all")
+	fact rebuild.searched "$searched" units ">= $objects_cnt" "$searched >= $objects_cnt"
 	fact rebuild.nowhere "$nowhere" functions 0 "$nowhere == 0"
 	ask "SELECT DISTINCT file || ':' || name FROM function WHERE probed" | sed "s|^$dir/probed/||" | sort >"$dir/plan.all"
 	cp "$dir/plan.all" "$dir/plan.old"

@@ -15,6 +15,11 @@ for unit in $all_units; do
 done
 recorded='./runtest --clients 1 --single unit/type/incr --single unit/type/hash --single unit/printver'
 conf=$here/../../examples/redis/vprof.conf
+extra=unharmed
+iterated='src/redis-server --port 27717 --save "" & sleep 1
+	src/redis-benchmark -p 27717 -q -n 20000 -t set,lpush,lrange_100
+	src/redis-cli -p 27717 shutdown nosave; wait'
+clean='make clean'
 
 results() {
 	sed 's/\x1b\[[0-9;]*m//g' | sed -n \

@@ -2,10 +2,13 @@
 # shellcheck shell=sh disable=SC2154 # set by lib.sh and the project's file
 #
 # unharmed.sh - the user's tree, byte for byte: vprof build is killed in the middle again and again, then
-# goes through; vprof iterate is killed, then goes through; make clean.  After each of these nothing is
-# changed, gone or new but what a plain build and its tests make (and vprof.data, vprof.conf).
+# goes through; so does vprof iterate; make clean.  After each of these nothing is changed, gone or new but
+# what a plain build makes there (and vprof.data, vprof.conf).
 #
-# A project's file sets iterated: what vprof iterate runs, and clean: how its build system cleans.
+# A project's file sets iterated: what vprof iterate runs, which leaves no files, and clean: how its build
+# system cleans.
+
+kills=7
 
 # unharmed_count: paths that differ and should not.  automake's .Tpo files are there while the compiler
 # runs: a plain make that is killed leaves them as well.
@@ -19,7 +22,10 @@ unharmed_count() {
 	wc -l <"$dir/killed.differences"
 }
 
-# killed_after SECONDS COMMAND...: in the tree, in a session of its own, killed with all its processes
+objects_made() { find "$dir/killed" -path "$dir/killed/vprof.data" -prune -o -name '*.o' -print | wc -l; }
+
+# killed_after SECONDS COMMAND...: in the tree, in a session of its own, killed with all its processes.
+# Fails if it ended before.
 killed_after() (
 	seconds=$1
 	shift
@@ -27,58 +33,85 @@ killed_after() (
 	setsid "$@" >"$dir/killed.out" 2>&1 </dev/null &
 	leader=$!
 	sleep "$seconds"
-	kill -s KILL -- "-$leader" 2>/dev/null && echo "$seconds" >>"$dir/killed.times"
-	wait "$leader" 2>/dev/null || true
+	kill -s KILL -- "-$leader" 2>/dev/null
+	status=0
+	wait "$leader" 2>/dev/null || status=$?
 	kill_leftovers "$dir/killed"
+	[ $status = 137 ]
 )
 
-# kill_often SECONDS COMMAND...: what takes SECONDS is killed after an eighth of them, begun again and
-# killed again, seven times; how many paths were found harmed, in all
+# kill_often NAME SECONDS COMMAND...: what takes SECONDS is killed at random moments and begun again, so that
+# a build is in the middle of another object each time, and begun from scratch when it ended too early.
+# Tells how many paths were found harmed, and at how many kills some objects were made, and not all.
 kill_often() {
-	eighth=$(awk "BEGIN { print $1 / 8 }")
-	shift
-	harmed=0
-	for time in 1 2 3 4 5 6 7; do
-		killed_after "$eighth" "$@"
-		harmed=$((harmed + $(unharmed_count)))
+	what=$1 seconds=$2
+	shift 2
+	harmed=0 killed=0 middle=0 tries=0
+	whole=$(find "$dir/plain" -name '*.o' | wc -l)
+	while [ $killed -lt $kills ] && [ $tries -lt $((3 * kills)) ]; do
+		tries=$((tries + 1))
+		moment=$(awk -v seed="$(od -An -N4 -tu4 /dev/urandom)" -v most="$seconds" -v kills="$kills" \
+			'BEGIN { srand(seed); printf "%.2f", 2 * rand() * most / kills }')
+		if killed_after "$moment" "$@"; then
+			made=$(objects_made)
+			say "$what: killed after $moment s; objects: $made of $whole"
+			killed=$((killed + 1))
+			[ "$made" = 0 ] || [ "$made" -ge "$whole" ] || middle=$((middle + 1))
+			harmed=$((harmed + $(unharmed_count)))
+		elif [ "$what" = build ]; then
+			restore probed killed
+		fi
 	done
-	say "killed $time times" >&2
-	echo $harmed
+	fact "unharmed.${what}_kills" $killed times ">= $kills" "$killed >= $kills"
+	fact "unharmed.${what}_killed" $harmed paths 0 "$harmed == 0"
+}
+
+unharmed_build() {
+	kill_often build "$(awk '{ print $2 }' "$dir/times" | median)" "$vprof" build --functions all -- sh -c "$build"
+	fact unharmed.build_in_the_middle "$middle" times ">= 3" "$middle >= 3"
+	(cd "$dir/killed" && "$vprof" build --functions all -- sh -c "$build") >"$dir/killed.build" 2>&1 ||
+		die "$name: does not build after it was killed: $dir/killed.build"
+	harmed=$(unharmed_count)
+	fact unharmed.build "$harmed" paths 0 "$harmed == 0"
+}
+
+unharmed_iterate() {
+	(cd "$dir/killed" && timed "$dir/killed.time" "$vprof" iterate --max-runs 3 --ignore-status -- \
+		sh -c "$iterated") >"$dir/killed.iterate" 2>&1 || true	# what it found is not the question
+	runs=$(cd "$dir/killed" && "$vprof" sql --format csv "SELECT count(*) FROM run" | tail -n 1)
+	fact unharmed.iterate_runs "$runs" runs ">= 1" "$runs >= 1"
+	harmed=$(unharmed_count)
+	fact unharmed.iterate "$harmed" paths 0 "$harmed == 0"
+	kill_often iterate "$(tail -n 1 "$dir/killed.time" | cut -d' ' -f1)" \
+		"$vprof" iterate --max-runs 3 --ignore-status --restart -- sh -c "$iterated"
+	(cd "$dir/killed" && "$vprof" build --functions all) >"$dir/killed.again" 2>&1 ||
+		die "$name: does not build after iterate was killed: $dir/killed.again"
+	harmed=$(unharmed_count)
+	fact unharmed.build_again "$harmed" paths 0 "$harmed == 0"
+}
+
+# The same as a plain build that is cleaned, but for the trees' own names.
+unharmed_clean() {
+	(cd "$dir/killed" && sh -c "$clean") >"$dir/killed.clean" 2>&1
+	rm -rf "$dir/killed/vprof.data"
+	restore probed cleaned
+	(cd "$dir/cleaned" && sh -c "$build" && sh -c "$clean") >"$dir/cleaned.out" 2>&1
+	for tree in killed cleaned; do
+		listing "$dir/$tree" | grep -v '\.Tpo' | sed "s|$dir/$tree|TREE|g" >"$dir/$tree.now"
+	done
+	differences "$dir/cleaned.now" "$dir/killed.now" >"$dir/killed.differences"
+	head -n 5 "$dir/killed.differences" | sed 's/^/    /'
+	cnt=$(wc -l <"$dir/killed.differences")
+	fact unharmed.clean "$cnt" paths 0 "$cnt == 0"
 }
 
 stage_unharmed() {
 	restore probed killed
 	listing "$dir/killed" >"$dir/killed.before"
-	rm -f "$dir/killed.times"
-	listing "$dir/plain" >"$dir/killed.now"
-	differences "$dir/plain.before" "$dir/killed.now" >"$dir/killed.made"
-	whole=$(awk '{ print $2 }' "$dir/times" | median)
-	harmed=$(kill_often "$whole" "$vprof" build --functions all -- sh -c "$build")
-	fact unharmed.build_killed "$harmed" paths 0 "$harmed == 0"
-	(cd "$dir/killed" && "$vprof" build --functions all -- sh -c "$build") >"$dir/killed.build" 2>&1 ||
-		die "$name: does not build after it was killed: $dir/killed.build"
-	harmed=$(unharmed_count)
-	fact unharmed.build "$harmed" paths 0 "$harmed == 0"
-
-	(cd "$dir/killed" && timed "$dir/killed.time" "$vprof" iterate --max-runs 3 --ignore-status -- \
-		sh -c "$iterated") >"$dir/killed.iterate" 2>&1 ||
-		[ -s "$dir/killed.iterate" ] || die "$name: iterate: $dir/killed.iterate"
-	harmed=$(unharmed_count)
-	fact unharmed.iterate "$harmed" paths 0 "$harmed == 0"
-	harmed=$(kill_often "$(awk '{ print $1 }' "$dir/killed.time")" \
-		"$vprof" iterate --max-runs 3 --ignore-status --restart -- sh -c "$iterated")
-	fact unharmed.iterate_killed "$harmed" paths 0 "$harmed == 0"
-	times=$(wc -l <"$dir/killed.times")
-	fact unharmed.kills "$times" times ">= 7" "$times >= 7"
-
-	(cd "$dir/killed" && sh -c "$clean") >"$dir/killed.clean" 2>&1
-	rm -rf "$dir/killed/vprof.data"
-	restore plain cleaned
-	(cd "$dir/cleaned" && sh -c "$build" && sh -c "$iterated" && sh -c "$clean") >"$dir/cleaned.out" 2>&1
-	listing "$dir/killed" | grep -v '\.Tpo' >"$dir/killed.now"
-	listing "$dir/cleaned" | sed "s|$dir/cleaned|$dir/killed|g" >"$dir/cleaned.now"
-	differences "$dir/cleaned.now" "$dir/killed.now" >"$dir/killed.differences"
-	cnt=$(wc -l <"$dir/killed.differences")
-	fact unharmed.clean "$cnt" paths 0 "$cnt == 0"
+	# The listing of the tree after its build, before its tests.
+	differences "$dir/plain.before" "$dir/plain.after" >"$dir/killed.made"
+	unharmed_build
+	unharmed_iterate
+	unharmed_clean
 	rm -rf "$dir/killed" "$dir/cleaned"
 }
