@@ -20,6 +20,7 @@
 #include "cmd/commands.h"
 #include "cmd/common.h"
 #include "instrumenter/product.h"
+#include "instrumenter/unfinished.h"
 
 #define SETTING_BUILD_COMMAND "build.command"
 
@@ -238,6 +239,7 @@ int build_scan(struct store *s, const struct args *command, const struct build_o
 	_cleanup_(freep) char *dir = build_dir(), *masquerade = path_join(dir, "bin");
 	int r = make_masquerade(masquerade, reterr);
 
+	unfinished_remove(dir);
 	if (r == 0)
 		r = run_build(command, o, reterr);
 	if (r == 0)

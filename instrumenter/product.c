@@ -24,6 +24,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "instrumenter/product.h"
+#include "instrumenter/unfinished.h"
 
 /* Other files are named after -o, or looked for there. */
 static const char *const naming_options[] = {
@@ -80,25 +81,34 @@ static bool redirect(struct args *a, const char *output, const char *temporary)
 	return found;
 }
 
-void product_begin(struct args *a, const char *output, const char *target, const char *build_dir,
-		   struct product *ret)
+/* NULL: in place. */
+static char *made_elsewhere(struct args *a, const char *output, const char *target, const char *build_dir)
 {
 	_cleanup_(freep) char *temporary = NULL;
 
-	product_release(ret);
-	ret->target = xstrdup(target);
 	if (names_other_files(a))
-		return;
+		return NULL;
 	temporary = temporary_for(target, build_dir);
 	if (!temporary)
-		return;
+		return NULL;
 	if (!output) {
 		args_add(a, "-o");
 		args_add(a, temporary);
 	} else if (!redirect(a, output, temporary)) {
-		return;
+		return NULL;
 	}
-	ret->temporary = TAKE_PTR(temporary);
+	return TAKE_PTR(temporary);
+}
+
+void product_begin(struct args *a, const char *output, const char *target, const char *build_dir,
+		   struct product *ret)
+{
+	product_release(ret);
+	ret->target = xstrdup(target);
+	ret->build_dir = xstrdup(build_dir);
+	ret->temporary = made_elsewhere(a, output, target, build_dir);
+	if (!ret->temporary)
+		ret->mark = unfinished_mark(target, build_dir);
 }
 
 void product_drop(struct product *p)
@@ -137,8 +147,11 @@ void product_keep(struct product *p, struct unit *const *units, size_t cnt, cons
 
 void product_release(struct product *p)
 {
+	if (p->target)
+		unfinished_done(p->target, p->build_dir, p->mark);
 	free(p->target);
 	free(p->temporary);
+	free(p->build_dir);
 	*p = (struct product)PRODUCT_INIT;
 }
 

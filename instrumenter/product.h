@@ -18,13 +18,16 @@
 struct product {
 	char *target;			/* NULL: nothing begun */
 	char *temporary;		/* where it is made; NULL: in place */
+	char *build_dir;
+	int mark;			/* made in place: of unfinished.h */
 };
 
-#define PRODUCT_INIT { NULL, NULL }
+#define PRODUCT_INIT { NULL, NULL, NULL, -1 }
 
 /* output: the value of -o in a, NULL if it has none; then target is where the product goes by
  * default.  Changes a.  A product that cannot be made elsewhere is made in place: a device, one whose
- * -o is in a response file, options that name other files after it (-gsplit-dwarf, --coverage). */
+ * -o is in a response file, options that name other files after it (-gsplit-dwarf, --coverage); it is marked
+ * as unfinished meanwhile. */
 void product_begin(struct args *a, const char *output, const char *target, const char *build_dir,
 		   struct product *ret);
 

@@ -124,4 +124,19 @@ done
 expect 0 "$VPROF" build -- make
 expect 0 "$VPROF" record -- ./program
 says "100 intervals"
+
+# One that writes in place, for the sake of what it names after -o.  make removes half of a file if it lives
+# to see it; when all are killed the next build does.
+sed -i 's/"\*) echo half/") echo half/; s/kill -KILL .*;;/kill -KILL 0 ;;/' ../bin/gcc
+printf 'program: main.o deep.o\n\tgcc --coverage -o $@ main.o deep.o\n%%.o: %%.c\n\tgcc --coverage -g -c $< -o $@\n' >Makefile
+for victim in deep.o program; do
+	rm -f program ./*.o
+	echo "$victim" >"$work/victim"
+	PATH=$work/bin:$PATH setsid -w "$VPROF" build -- make >"$work/.out" 2>&1
+	if [ "$(cat "$victim")" = half ]; then pass; else fail "$victim was not made in place"; fi
+	echo nothing >"$work/victim"
+	expect 0 "$VPROF" build -- make
+	expect 0 ./program
+	if ls vprof.data/build/*.making >"$work/found" 2>"$work/found"; then fail "left behind: $(cat "$work/found")"; else pass; fi
+done
 finish

@@ -4,7 +4,11 @@
  * files that the plan and the scan records are.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "tests/unit/cmocka_all.h"
 #include "trace/format.h"
 #include "annotations/primitives.h"
@@ -18,6 +22,7 @@
 #include "instrumenter/location.h"
 #include "instrumenter/plan.h"
 #include "instrumenter/scan.h"
+#include "instrumenter/unfinished.h"
 
 static const struct {
 	const char *text;
@@ -412,6 +417,47 @@ static void test_dialect(void **state)
 	assert_string_equal(bare, "int a;\nint b;\n");
 }
 
+static void write_half(const char *path, time_t seconds)
+{
+	const struct timespec times[2] = { { seconds, 0 }, { seconds, 0 } };
+
+	assert_int_equal(file_write(path, "half", 4, 0644), 0);
+	if (seconds)
+		assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* A marked file is removed if its maker is gone, and wrote to it. */
+static void test_unfinished(void **state)
+{
+	char dir[] = "/tmp/vprof-unfinished.XXXXXX";
+	_cleanup_(freep) char *path = NULL;
+	int fd;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	path = path_join(dir, "a.o");
+	fd = unfinished_mark(path, dir);
+	assert_true(fd >= 0);
+	write_half(path, 0);
+	assert_int_equal(unfinished_remove(dir), 0);		/* it is being made */
+	assert_true(file_exists(path));
+	close(fd);
+	assert_int_equal(unfinished_remove(dir), 1);
+	assert_false(file_exists(path));
+	write_half(path, 0);
+	assert_int_equal(unfinished_remove(dir), 0);		/* the mark is gone, too */
+	write_half(path, 1000000000);
+	close(unfinished_mark(path, dir));			/* killed before it wrote */
+	assert_int_equal(unfinished_remove(dir), 0);
+	assert_true(file_exists(path));
+	unfinished_done(path, dir, unfinished_mark(path, dir));
+	write_half(path, 0);
+	assert_int_equal(unfinished_remove(dir), 0);
+	assert_int_equal(unfinished_mark("/dev/null", dir), -1);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(dir), 0);			/* no mark is left */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -427,6 +473,7 @@ int main(void)
 		cmocka_unit_test(test_scan_round_trip),
 		cmocka_unit_test(test_scan_damage),
 		cmocka_unit_test(test_long_paths),
+		cmocka_unit_test(test_unfinished),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
