@@ -11,7 +11,8 @@ suite='./testfixture test/extraquick.test --verbose=1'
 recorded='./testfixture test/select1.test --verbose=1'
 conf=$here/instrument/sqlite.conf
 
+# The numbers of pager1-16.1 are the lengths of file names, and the trees' are not equally long.
 results() {
-	sed -n -e 's/^\([^ ]*\)\.\.\. Ok$/\1	ok/p' -e 's/^! \([^ ]*\) expected:.*/\1	failed/p' \
+	sed 's/^pager1-16\.1\.[0-9]*\./pager1-16.1./' | sed -n -e 's/^\([^ ]*\)\.\.\. Ok$/\1	ok/p' -e 's/^! \([^ ]*\) expected:.*/\1	failed/p' \
 		-e 's/^\([^ ]*\)\.\.\. Omitted.*/\1	skipped/p'
 }
