@@ -24,7 +24,7 @@
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-all='postgresql redis sqlite memcached leveldb apr nginx libxkbcommon'
+all='postgresql redis memcached sqlite leveldb apr nginx libxkbcommon'
 # shellcheck disable=SC2034 # fresh and rounds are lib.sh's
 vprof='' work=instrument-work results=results/instrument.json only='' rounds=1 jobs=1 fresh=''
 
