@@ -15,7 +15,8 @@
 #include "cmd/record_requests.h"
 #include "cmd/record_steps.h"
 
-static const char *arg_output, *arg_sample, *arg_kernel, *arg_limit, *arg_snapshot;
+static const char *arg_output, *arg_sample, *arg_kernel, *arg_limit, *arg_snapshot,
+	*arg_stacks, *arg_samples;
 static struct args arg_keep;
 static unsigned arg_buffer_mib, arg_pid;
 
@@ -32,6 +33,28 @@ static int take_sample(const struct config *c, struct sample *ret)
 			"record: --sample is a part of the intervals like 1/10, not '%s'", arg_sample);
 }
 
+/* Samples come with stacks, for without them a thread that only computes has no functions. */
+static int take_stacks(struct record_options *o)
+{
+	char *end = NULL;
+	unsigned long hz = arg_samples ? strtoul(arg_samples, &end, 10) : SAMPLES_HZ_DEFAULT;
+
+	if (arg_samples && (*arg_samples < '0' || *arg_samples > '9' || *end || hz > SAMPLES_HZ_MAX))
+		return fail_now(EXIT_USAGE, "vprof record --kernel --stacks --samples 1000",
+				"record: --samples is a number a second from 0 to %d, not '%s'",
+				SAMPLES_HZ_MAX, arg_samples);
+	if (!kernel_stacks_parse(arg_stacks, &o->stacks))
+		return fail_now(EXIT_USAGE, "vprof record --kernel --stacks=both",
+				"record: --stacks is user, kernel, both or off, not '%s'", arg_stacks);
+	if (arg_samples && !arg_stacks && hz)
+		o->stacks = KERNEL_STACKS_USER;
+	o->samples_hz = o->stacks ? (unsigned)hz : 0;
+	if (o->stacks && o->kernel == KERNEL_MODE_OFF)
+		return fail_now(EXIT_USAGE, "vprof record --kernel --stacks",
+				"record: stacks are the kernel recorder's, which is off without --kernel");
+	return EXIT_DONE;
+}
+
 /* A process that runs already has nothing but its kernel's side to be recorded. */
 static int take_kernel(struct record_options *o)
 {
@@ -44,7 +67,7 @@ static int take_kernel(struct record_options *o)
 	if (arg_pid && o->kernel == KERNEL_MODE_OFF)
 		return fail_now(EXIT_USAGE, "vprof record -p PID -- sleep 10",
 				"record: -p records the kernel's side, which --kernel=off leaves out");
-	return EXIT_DONE;
+	return take_stacks(o);
 }
 
 /* 30s, or 200M, or both, each in an option of its own. */
@@ -141,6 +164,10 @@ static const struct option_desc record_options[] = {
 	  "what the kernel knows, too: run queue, unlisted waits, devices; auto, require or off" },
 	{ 'p', "pid", "PID", OPT_UINT, &arg_pid,
 	  "the kernel's side of a process that runs already, as long as COMMAND runs" },
+	{ 0, "stacks", "WHICH", OPT_OPTIONAL, &arg_stacks,
+	  "with --kernel: where threads were as they left the CPU or woke somebody; user, kernel, both or off" },
+	{ 0, "samples", "HZ", OPT_STR, &arg_samples,
+	  "with --stacks: where running threads are, so many times a second of each CPU (250; 0: not)" },
 	{ 0, "buffer", "MIB", OPT_UINT, &arg_buffer_mib, "memory for records not yet written, in MiB" },
 	{ 0, "keep", "30s|200M", OPT_STRS, &arg_keep,
 	  "flight recorder: keep the last 30 seconds, or 200 MiB, of the trace; may repeat" },

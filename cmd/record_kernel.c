@@ -10,7 +10,7 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "cmd/common.h"
-#include "cmd/record_kernel.h"
+#include "cmd/record_steps.h"
 
 bool kernel_mode_parse(const char *text, enum kernel_mode *ret)
 {
@@ -20,6 +20,21 @@ bool kernel_mode_parse(const char *text, enum kernel_mode *ret)
 		*ret = KERNEL_MODE_AUTO;
 	else if (strcmp(text, "require") == 0)
 		*ret = KERNEL_MODE_REQUIRE;
+	else
+		return false;
+	return true;
+}
+
+bool kernel_stacks_parse(const char *text, enum kernel_stacks *ret)
+{
+	if (!text || strcmp(text, "off") == 0)
+		*ret = KERNEL_STACKS_OFF;
+	else if (!*text || strcmp(text, "user") == 0)
+		*ret = KERNEL_STACKS_USER;
+	else if (strcmp(text, "kernel") == 0)
+		*ret = KERNEL_STACKS_KERNEL;
+	else if (strcmp(text, "both") == 0)
+		*ret = KERNEL_STACKS_BOTH;
 	else
 		return false;
 	return true;
@@ -35,12 +50,17 @@ static uint32_t ring_bytes(unsigned mib)
 	return bytes;
 }
 
-int record_kernel_open(enum kernel_mode mode, pid_t pid, unsigned buffer_mib, uint64_t limit_bytes,
-		       const char *run_dir, struct recorder **ret, struct diag *reterr)
+int record_kernel_open(const struct record_options *o, uint64_t limit_bytes, const char *run_dir,
+		       struct recorder **ret, struct diag *reterr)
 {
 	_cleanup_(freep) char *path = path_join(run_dir, "kernel.vpk");
-	struct recorder_options options = { path, pid, ring_bytes(buffer_mib), limit_bytes,
-					    mode == KERNEL_MODE_AUTO };
+	struct recorder_options options = {
+		.path = path, .pid = o->kernel_pid, .ring_bytes = ring_bytes(o->buffer_mib),
+		.limit_bytes = limit_bytes, .user_stacks = o->stacks & KERNEL_STACKS_USER,
+		.kernel_stacks = o->stacks & KERNEL_STACKS_KERNEL, .samples_hz = o->samples_hz,
+		.or_reduced = o->kernel == KERNEL_MODE_AUTO,
+	};
+	enum kernel_mode mode = o->kernel;
 	struct diag diag = DIAG_INIT;
 	int r;
 
@@ -72,6 +92,13 @@ uint64_t record_kernel_close(struct recorder *r)
 		warn_line("the kernel recorder lost %llu of %llu records: --buffer 64 gives it more room",
 			  (unsigned long long)stats.lost_records,
 			  (unsigned long long)(stats.records + stats.lost_records));
+	if (stats.lost_stacks)
+		warn_line("the kernel recorder lost %llu of %llu stacks: --buffer 256 gives it more room",
+			  (unsigned long long)stats.lost_stacks,
+			  (unsigned long long)(stats.stacks + stats.lost_stacks));
+	if (stats.unknown_stacks * 10 > stats.stacks)
+		warn_line("%llu of %llu stacks are in no file that could be read",
+			  (unsigned long long)stats.unknown_stacks, (unsigned long long)stats.stacks);
 	if (stats.full)
 		warn_line("the kernel's trace ends early, for %s; what is in it is whole",
 			  stats.disk_error ? strerror(stats.disk_error) : "its half of --limit is full");

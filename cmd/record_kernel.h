@@ -15,12 +15,22 @@ enum kernel_mode {
 	KERNEL_MODE_REQUIRE,
 };
 
+enum kernel_stacks {
+	KERNEL_STACKS_OFF, KERNEL_STACKS_USER = 1, KERNEL_STACKS_KERNEL = 2, KERNEL_STACKS_BOTH = 3
+};
+
+enum { SAMPLES_HZ_DEFAULT = 250, SAMPLES_HZ_MAX = 10000 };
+
+/* text as behind --stacks=; "" is user, NULL off. */
+bool kernel_stacks_parse(const char *text, enum kernel_stacks *ret);
+
 /* text as behind --kernel=; "" is auto, NULL off.  False: no such mode. */
 bool kernel_mode_parse(const char *text, enum kernel_mode *ret);
 
-/* buffer_mib: for records not yet written; 0: default.  *ret stays NULL where the kernel's side is not wanted, or not permitted and not required. */
-int record_kernel_open(enum kernel_mode mode, pid_t pid, unsigned buffer_mib, uint64_t limit_bytes,
-		       const char *run_dir,
+struct record_options;
+
+/* *ret stays NULL where the kernel's side is not wanted, or not permitted and not required. */
+int record_kernel_open(const struct record_options *o, uint64_t limit_bytes, const char *run_dir,
 		       struct recorder **ret, struct diag *reterr);
 
 /* Says what was lost.  The number of records; 0 for NULL. */

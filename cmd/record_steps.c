@@ -250,8 +250,7 @@ static int run_and_drain(struct store *s, struct run *run, const struct args *co
 	int r = open_drainer(s, run, o, q, &drainer, reterr);
 
 	if (r == 0) {
-		r = record_kernel_open(o->kernel, o->kernel_pid, o->buffer_mib, trace_limit(o), dir,
-				       &recorder, reterr);
+		r = record_kernel_open(o, trace_limit(o), dir, &recorder, reterr);
 		if (r < 0)
 			drainer_close(drainer, stats, NULL);
 	}

@@ -13,6 +13,8 @@ struct record_options {
 	bool stdout_to_stderr;		/* of the command: our stdout is for a document */
 	struct sample sample;		/* which intervals are recorded in full */
 	enum kernel_mode kernel;
+	enum kernel_stacks stacks;
+	unsigned samples_hz;		/* of each CPU; 0: none */
 	pid_t kernel_pid;		/* the kernel's side of a process that runs already; 0: none */
 	uint64_t keep_ns, keep_bytes;	/* of the trace, only the last so much; 0, 0: all */
 	uint64_t limit_bytes;		/* of what is written; 0: none */

@@ -35,7 +35,7 @@ struct task_struct___before_5_14 {
 };
 
 struct pt_regs___x86_64 {
-	unsigned long di, si, dx, orig_ax;
+	unsigned long di, si, dx, orig_ax, sp;
 };
 
 struct gendisk {

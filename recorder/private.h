@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * private.h - the recorder's own parts: the programs in the kernel (programs.c), the thread that
- * empties the ring (recorder.c), the file (write.c), names of devices (names.c).
+ * empties the ring (recorder.c), the file (write.c), names of devices (names.c).  Stacks: stacks.h, unwind.h,
+ * images.h, symbols.h.
  */
 #ifndef RECORDER_PRIVATE_H
 #define RECORDER_PRIVATE_H
@@ -13,10 +14,17 @@
 #include "trace/kernel_format.h"
 
 struct record_bpf;
+struct stacks;
 
 /* programs.c */
 int programs_start(const struct recorder_options *o, struct record_bpf **ret, struct diag *reterr);
 void programs_stop(struct record_bpf *p);	/* nothing is added to the ring any more */
+
+/* sampler.c: samples of each CPU. */
+struct bpf_program;
+struct sampler;
+int sampler_open(const struct bpf_program *program, unsigned int hz, struct sampler **ret);
+void sampler_close(struct sampler *s);		/* NULL is fine */
 
 struct device {
 	enum kernel_waker kind;
@@ -31,13 +39,15 @@ struct writer {
 	struct encoder block;
 	uint64_t before_ns;		/* of the record before, in this block */
 	uint64_t records;
+	struct stacks *stacks;		/* NULL: none are wanted; the caller's */
+	uint64_t stack_records, unknown_stacks;
 	struct device devices[WRITE_DEVICES_MAX];	/* that woke somebody */
 	unsigned int device_cnt;
 };
 
 int writer_open(struct writer *w, const char *path);	/* 0 or a negative errno */
 int writer_close(struct writer *w);
-void writer_begin(struct writer *w, bool reduced);
+void writer_begin(struct writer *w, bool reduced, uint32_t sample_ns);	/* 0: no samples */
 void writer_record(struct writer *w, const void *record, size_t len);
 void writer_flush(struct writer *w);
 void writer_end(struct writer *w, uint64_t start_ns, uint64_t end_ns, uint64_t lost);

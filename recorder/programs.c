@@ -18,7 +18,8 @@
 #include "recorder/record.skel.h"
 #include "recorder/task_state.h"
 
-enum { RING_BYTES = 16 << 20 };
+/* A stack takes as much as fifty other records. */
+enum { RING_BYTES = 16 << 20, RING_BYTES_STACKS = 64 << 20 };
 
 static int quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
@@ -58,6 +59,7 @@ static void choose_programs(struct record_bpf *p, const struct btf *btf)
 	}
 	bpf_program__set_autoattach(p->progs.on_begin, false);
 	bpf_program__set_autoattach(p->progs.on_end, false);
+	bpf_program__set_autoattach(p->progs.on_sample, false);
 	bpf_program__set_autoload(p->progs.on_switch, says_state);
 	bpf_program__set_autoload(p->progs.on_switch_before_5_18, !says_state);
 }
@@ -105,6 +107,7 @@ static void visit_tasks(const struct bpf_program *program)
 
 static int load(const struct recorder_options *o, struct record_bpf **ret, struct diag *reterr)
 {
+	uint32_t ring_bytes = o->user_stacks ? RING_BYTES_STACKS : RING_BYTES;
 	struct record_bpf *p;
 	struct btf *btf;
 	int r;
@@ -119,7 +122,10 @@ static int load(const struct recorder_options *o, struct record_bpf **ret, struc
 	if (p) {
 		choose_programs(p, btf);
 		p->rodata->follow_threads = o->pid != 0;
-		bpf_map__set_max_entries(p->maps.records, o->ring_bytes ? o->ring_bytes : RING_BYTES);
+		p->rodata->user_stacks = o->user_stacks;
+		p->rodata->kernel_stacks = o->kernel_stacks;
+		bpf_program__set_autoload(p->progs.on_sample, o->samples_hz != 0);
+		bpf_map__set_max_entries(p->maps.records, o->ring_bytes ? o->ring_bytes : ring_bytes);
 		r = record_bpf__load(p);
 	}
 	btf__free(btf);

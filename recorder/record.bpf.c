@@ -22,7 +22,10 @@
  * the entry and exit of interrupts; the device comes from the request or packet that it completes.
  * The loopback interface has no device: its receiving end runs in the sender.
  *
- * Only BTF tracepoints: fentry and kprobes are refused on some kernels.
+ * Stacks, where they are wanted, are copied and not understood: registers and the top of the user's stack,
+ * return addresses of the kernel's.
+ *
+ * Only BTF tracepoints, and a clock for samples: fentry and kprobes are refused on some kernels.
  */
 #include <linux/types.h>
 #include <linux/bpf.h>
@@ -38,7 +41,8 @@ char LICENSE[] SEC("license") = "GPL";
 
 enum { KERNEL_THREAD = 0x00200000 };	/* PF_KTHREAD of task_struct.flags */
 enum { TASK_IS_DEAD = 0x80 };		/* in the state that sched_switch passes */
-enum { SOFTIRQ_TIMER = 1, SOFTIRQ_NET_RX = 3, SOFTIRQ_BLOCK = 4, SOFTIRQ_HRTIMER = 8 };
+#include "recorder/interrupts.bpf.h"
+
 enum { LOOPBACK = 1 };			/* the interface's index in every network namespace */
 
 /* System calls of x86-64 whose arguments tell what is waited for: poll, select, fcntl, futex, pselect6,
@@ -62,27 +66,6 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 24);
 } records SEC(".maps");
-
-struct interrupts {			/* what this CPU is doing besides its current task */
-	unsigned int irq, softirq;	/* number plus one; 0: no */
-	unsigned int irq_disk, softirq_disk;	/* plus one */
-	unsigned int nic;
-	unsigned int timer;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, int);
-	__type(value, struct interrupts);
-} interrupted SEC(".maps");
-
-static struct interrupts *this_cpu(void)
-{
-	int zero = 0;
-
-	return bpf_map_lookup_elem(&interrupted, &zero);
-}
 
 /* As the thread itself sees it: its number in the innermost namespace. */
 static unsigned int number_of(struct pid *pid)
@@ -205,8 +188,10 @@ static unsigned int state_now(struct task_struct *task)
 	return (unsigned int)old->state;
 }
 
-static void switched_out(struct task_struct *task, unsigned int preempted, unsigned int state,
-			 unsigned long long ns)
+#include "recorder/stacks.bpf.h"
+
+static void switched_out(void *context, struct task_struct *task, unsigned int preempted,
+			 unsigned int state, unsigned long long ns)
 {
 	struct task_state *s = followed(task, ns);
 
@@ -226,6 +211,8 @@ static void switched_out(struct task_struct *task, unsigned int preempted, unsig
 	}
 	s->out_ns = ns;
 	s->off = 1;
+	if (context)
+		write_stack(context, s, task, STACK_OUT, ns);
 }
 
 static unsigned int flags_of(const struct task_state *s)
@@ -302,7 +289,7 @@ int BPF_PROG(on_switch, _Bool preempt, struct task_struct *prev, struct task_str
 {
 	unsigned long long ns = bpf_ktime_get_ns();
 
-	switched_out(prev, preempt, prev_state, ns);
+	switched_out(ctx, prev, preempt, prev_state, ns);
 	switched_in(next, ns);
 	return 0;
 }
@@ -312,7 +299,7 @@ int BPF_PROG(on_switch_before_5_18, _Bool preempt, struct task_struct *prev, str
 {
 	unsigned long long ns = bpf_ktime_get_ns();
 
-	switched_out(prev, preempt, state_now(prev), ns);
+	switched_out(ctx, prev, preempt, state_now(prev), ns);
 	switched_in(next, ns);
 	return 0;
 }
@@ -330,7 +317,7 @@ int on_begin(struct bpf_iter__task *context)
 		return 0;
 	state = state_now(task);
 	if (state && !(state & TASK_IS_DEAD))
-		switched_out(task, 0, state, ns);
+		switched_out(0, task, 0, state, ns);
 	return 0;
 }
 
@@ -394,6 +381,15 @@ static void woken_in_softirq(struct task_state *s, const struct interrupts *c, u
 		waker_is(s, WAKER_NIC, c->nic);
 }
 
+static void write_waker_stack(void *context, unsigned long long ns)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct task_state *waker = user_stacks || kernel_stacks ? followed(current, ns) : 0;
+
+	if (waker)
+		write_stack(context, waker, current, STACK_WAKER, ns);
+}
+
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *task)
 {
@@ -417,6 +413,8 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	else
 		woken_by_task(s, ns);
 	s->woken_ns = ns;
+	if (s->waker_kind == WAKER_TASK)
+		write_waker_stack(ctx, ns);
 	return 0;
 }
 
@@ -470,102 +468,14 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	return 0;
 }
 
-SEC("tp_btf/irq_handler_entry")
-int BPF_PROG(on_irq_entry, int irq)
+/* A tick of this CPU's clock, if samples are wanted; programs.c opens the clocks. */
+SEC("perf_event")
+int on_sample(struct bpf_perf_event_data *context)
 {
-	struct interrupts *c = this_cpu();
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct task_state *s = state_of(current);
 
-	if (c) {
-		c->irq_disk = 0;
-		c->irq = (unsigned int)irq + 1;
-	}
-	return 0;
-}
-
-SEC("tp_btf/irq_handler_exit")
-int BPF_PROG(on_irq_exit)
-{
-	struct interrupts *c = this_cpu();
-
-	if (c)
-		c->irq = c->irq_disk = 0;
-	return 0;
-}
-
-SEC("tp_btf/softirq_entry")
-int BPF_PROG(on_softirq_entry, unsigned int vector)
-{
-	struct interrupts *c = this_cpu();
-
-	if (c) {
-		c->softirq_disk = c->nic = 0;
-		c->softirq = vector + 1;
-	}
-	return 0;
-}
-
-SEC("tp_btf/softirq_exit")
-int BPF_PROG(on_softirq_exit)
-{
-	struct interrupts *c = this_cpu();
-
-	if (c)
-		c->softirq = c->softirq_disk = c->nic = 0;
-	return 0;
-}
-
-SEC("tp_btf/hrtimer_expire_entry")
-int BPF_PROG(on_timer_entry)
-{
-	struct interrupts *c = this_cpu();
-
-	if (c)
-		c->timer = 1;
-	return 0;
-}
-
-SEC("tp_btf/hrtimer_expire_exit")
-int BPF_PROG(on_timer_exit)
-{
-	struct interrupts *c = this_cpu();
-
-	if (c)
-		c->timer = 0;
-	return 0;
-}
-
-static struct gendisk *disk_of(struct request *rq)
-{
-	struct request___before_5_17 *old = (void *)rq;
-
-	if (bpf_core_field_exists(old->rq_disk))
-		return old->rq_disk;
-	return rq->q->disk;
-}
-
-SEC("tp_btf/block_rq_complete")
-int BPF_PROG(on_disk, struct request *rq)
-{
-	struct interrupts *c = this_cpu();
-	struct gendisk *disk = disk_of(rq);
-	unsigned int number;
-
-	if (!c || !disk)
-		return 0;
-	number = ((unsigned int)disk->major << 20 | (unsigned int)disk->first_minor) + 1;
-	if (c->irq)
-		c->irq_disk = number;
-	else if (c->softirq)
-		c->softirq_disk = number;
-	return 0;
-}
-
-SEC("tp_btf/netif_receive_skb")
-int BPF_PROG(on_packet, struct sk_buff *skb)
-{
-	struct interrupts *c = this_cpu();
-
-	if (c && c->softirq)
-		c->nic = (unsigned int)skb->dev->ifindex;
+	if (s && s->tid && s->follow == FOLLOW_RUN && !s->dead)
+		write_stack(context, s, current, STACK_SAMPLE, bpf_ktime_get_ns());
 	return 0;
 }

@@ -8,11 +8,14 @@
  *
  *	thread 7 blocked in read() at 100, the disk let it go on at 180, running again at 195:
  *	{ RECORD_OFF, tid 7, ns 195, out_ns 100, woken_ns 180, waker.kind WAKER_DISK, ... }
+ *
+ * Where stacks are wanted there is one record for each, made at the moment it is about, with a piece of
+ * the user's stack as it is: unwind.c makes functions of it, outside the kernel and the program.
  */
 #ifndef RECORDER_RECORD_H
 #define RECORDER_RECORD_H
 
-enum record_kind { RECORD_OFF = 1, RECORD_FORK, RECORD_EXEC, RECORD_EXIT, RECORD_SEEN };
+enum record_kind { RECORD_OFF = 1, RECORD_FORK, RECORD_EXEC, RECORD_EXIT, RECORD_SEEN, RECORD_STACK };
 
 struct record_off {
 	unsigned int kind, tid, pid;
@@ -32,6 +35,27 @@ struct record_life {			/* fork, exec, exit; a thread that was there before us */
 	unsigned int other;		/* fork: the parent's tid; seen: its times are recorded */
 	unsigned long long ns;
 	char name[16];
+};
+
+/* How much of the user's stack: PostgreSQL's deepest waits have about 3 KiB of frames. */
+enum { STACK_BYTES = 4096, STACK_KERNEL_MAX = 32 };
+
+/* Of x86-64, in the kernel's order (struct pt_regs). */
+enum stack_register {
+	STACK_R15, STACK_R14, STACK_R13, STACK_R12, STACK_RBP, STACK_RBX, STACK_R11, STACK_R10,
+	STACK_R9, STACK_R8, STACK_RAX, STACK_RCX, STACK_RDX, STACK_RSI, STACK_RDI, STACK_ORIG_RAX,
+	STACK_RIP, STACK_CS, STACK_FLAGS, STACK_RSP, STACK_SS, STACK_REGISTER_CNT
+};
+
+struct record_stack {
+	unsigned int kind, tid, pid;
+	unsigned int reason;		/* enum kernel_stack_reason of trace/kernel_format.h */
+	unsigned long long ns;
+	unsigned int kernel_cnt;	/* return addresses in `kernel`, innermost first */
+	unsigned int user_bytes;	/* from RSP on; 0: no user's stack, and no registers */
+	unsigned long long kernel[STACK_KERNEL_MAX];
+	unsigned long long registers[STACK_REGISTER_CNT];
+	unsigned char user[STACK_BYTES];	/* all of it missing where only the kernel's is wanted */
 };
 
 #endif

@@ -13,6 +13,7 @@
 #include "recorder/private.h"
 #include "recorder/record.skel.h"
 #include "recorder/reduced.h"
+#include "recorder/stacks.h"
 
 enum { PAUSE_NS = 10000000 };
 
@@ -21,6 +22,8 @@ struct recorder {
 	struct ring_buffer *ring;
 	struct reduced *reduced;	/* in the place of the two above */
 	struct writer writer;
+	struct stacks *stacks;		/* NULL: none */
+	struct sampler *sampler;	/* NULL: none */
 	pthread_t thread;
 	int stop;
 	uint64_t start_ns;
@@ -42,6 +45,8 @@ static int take(void *context, void *record, size_t len)
 
 static void empty(struct recorder *r, bool last)
 {
+	if (r->stacks)
+		stacks_read(r->stacks);
 	if (r->reduced)
 		reduced_drain(r->reduced, &r->writer, last);
 	else
@@ -65,7 +70,9 @@ static void recorder_free(struct recorder *r)
 {
 	ring_buffer__free(r->ring);
 	reduced_close(r->reduced);
+	sampler_close(r->sampler);
 	record_bpf__destroy(r->programs);
+	stacks_free(r->stacks);
 	writer_close(&r->writer);
 	free(r);
 }
@@ -96,10 +103,17 @@ static int start(struct recorder *r, const struct recorder_options *o, struct di
 		return diag_set(reterr, EXIT_ENVIRONMENT, e, "cannot write the kernel's trace '%s': %s",
 				o->path, strerror(-e));
 	r->writer.file.limit = o->limit_bytes;
-	writer_begin(&r->writer, r->reduced != NULL);
+	writer_begin(&r->writer, r->reduced != NULL,
+		     o->samples_hz && !r->reduced ? 1000000000 / o->samples_hz : 0);
+	if (!r->reduced && (o->user_stacks || o->kernel_stacks))
+		r->writer.stacks = r->stacks = stacks_new();
 	if (!r->reduced)
 		r->ring = ring_buffer__new(bpf_map__fd(r->programs->maps.records), take, &r->writer, NULL);
-	e = r->ring || r->reduced ? start_thread(r) : -errno;
+	e = r->ring || r->reduced ? 0 : -errno;
+	if (!e && r->stacks && o->samples_hz)
+		e = sampler_open(r->programs->progs.on_sample, o->samples_hz, &r->sampler);
+	if (!e)
+		e = start_thread(r);
 	return e ? diag_set(reterr, EXIT_ENVIRONMENT, e, "cannot start the kernel recorder: %s",
 			    strerror(-e)) : 0;
 }
@@ -132,6 +146,8 @@ int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *
 	uint64_t end_ns, lost;
 	int e;
 
+	sampler_close(r->sampler);
+	r->sampler = NULL;
 	if (!r->reduced)
 		programs_stop(r->programs);
 	end_ns = now_ns();
@@ -141,8 +157,13 @@ int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *
 	lost = r->reduced ? reduced_lost(r->reduced) : r->programs->bss->lost_records;
 	writer_end(&r->writer, r->start_ns, end_ns, lost);
 	if (ret)
-		*ret = (struct recorder_stats){ r->writer.records, lost, r->writer.file.bytes,
-						r->writer.file.full, r->writer.file.error };
+		*ret = (struct recorder_stats){
+			.records = r->writer.records, .lost_records = lost,
+			.stacks = r->writer.stack_records, .unknown_stacks = r->writer.unknown_stacks,
+			.lost_stacks = r->reduced ? 0 : r->programs->bss->lost_stacks,
+			.bytes_written = r->writer.file.bytes, .full = r->writer.file.full,
+			.disk_error = r->writer.file.error,
+		};
 	e = writer_close(&r->writer);
 	recorder_free(r);
 	return e ? diag_set(reterr, EXIT_ENVIRONMENT, e, "cannot finish the kernel's trace: %s",

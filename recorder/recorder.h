@@ -22,12 +22,15 @@ struct recorder_options {
 	pid_t pid;			/* a process that runs already, besides what is forked; 0: none */
 	uint32_t ring_bytes;		/* a power of two; 0: default */
 	uint64_t limit_bytes;		/* of the file: what comes then is dropped; 0: none */
+	int user_stacks, kernel_stacks;	/* as threads leave the CPU, wake somebody, and at samples */
+	unsigned int samples_hz;	/* of each CPU; 0: none */
 	int or_reduced;			/* where it is not permitted: when threads are off the CPU, not why */
 };
 
 struct recorder_stats {
 	uint64_t records;		/* written */
 	uint64_t lost_records;
+	uint64_t stacks, unknown_stacks, lost_stacks;	/* unknown: of them, in no file that could be read */
 	uint64_t bytes_written;
 	int full;			/* writing stopped there; the run went on */
 	int disk_error;			/* why: ENOSPC, EDQUOT ...; 0: the limit */

@@ -2,36 +2,26 @@
 /*
  * reduced.c - times off the CPU from PERF_RECORD_SWITCH, which needs no right.
  *
- * One event a CPU, on the calling thread and inherited by what it forks, each with a ring of its own.  A
- * thread leaves on one CPU and comes back on another, so what the rings hold is put in order of time before
- * it is understood; what is younger than a millisecond waits for the next time, for another CPU may be
- * writing something older.
+ * A thread leaves on one CPU and comes back on another, so what the rings of perf_rings.c hold is put in
+ * order of time before it is understood; what is younger than a millisecond waits for the next time, for
+ * another CPU may be writing something older.
  *
  *	CPU 0: 7 out at 100.  CPU 1: 7 in at 180  ->  { RECORD_OFF, tid 7, ns 180, out_ns 100 }
  *
  * There is no waker, no system call and no in_iowait in these records.
  */
-#include <errno.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #include "base/alloc.h"
 #include "base/banned.h"
 #include "base/map.h"
+#include "recorder/perf_rings.h"
 #include "recorder/record.h"
 #include "recorder/reduced.h"
 
-/* As much as an ordinary user may lock for each CPU: perf_event_mlock_kb is 516. */
-enum { RING_BYTES = 512 << 10, SETTLED_NS = 1000000, EVENT_BYTES_MAX = 1024 };
-
-struct ring {
-	int fd;
-	struct perf_event_mmap_page *page;
-};
+enum { SETTLED_NS = 1000000 };
 
 struct happening {
 	uint64_t ns;
@@ -49,66 +39,25 @@ struct thread {
 };
 
 struct reduced {
-	VEC(struct ring) rings;
+	struct perf_rings *rings;
 	VEC(struct happening) pending;
 	VEC(struct thread) threads;
 	struct map *thread_of;		/* tid -> index + 1 */
-	size_t page_bytes;
 	uint64_t lost;
 	uint32_t order;
 };
 
-struct trailer {			/* sample_id_all, PERF_SAMPLE_TID | PERF_SAMPLE_TIME */
-	uint32_t pid, tid;
-	uint64_t ns;
-};
-
-static int open_event(int cpu)
-{
-	struct perf_event_attr a = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY,
-		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME, .sample_id_all = 1,
-		.context_switch = 1, .task = 1, .comm = 1, .comm_exec = 1, .inherit = 1,
-		.exclude_kernel = 1, .exclude_hv = 1, .use_clockid = 1, .clockid = CLOCK_MONOTONIC,
-	};
-
-	return (int)syscall(SYS_perf_event_open, &a, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
-static int open_ring(struct reduced *r, int cpu)
-{
-	struct ring ring = { .fd = open_event(cpu) };
-
-	if (ring.fd < 0)
-		return -errno;
-	ring.page = mmap(NULL, r->page_bytes + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd, 0);
-	if (ring.page == MAP_FAILED) {
-		int e = -errno;
-
-		close(ring.fd);
-		return e;
-	}
-	VEC_ADD(&r->rings, ring);
-	return 0;
-}
-
 int reduced_open(struct reduced **ret)
 {
+	const struct perf_event_attr kinds = { .context_switch = 1, .task = 1, .comm = 1, .comm_exec = 1 };
 	struct reduced *r = xcalloc(1, sizeof(*r));
-	long cpu_cnt = sysconf(_SC_NPROCESSORS_CONF);
-	int e = 0;
+	int e = perf_rings_open(&kinds, &r->rings);
 
-	r->thread_of = map_new();
-	r->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	for (int cpu = 0; cpu < cpu_cnt && !e; cpu++) {
-		e = open_ring(r, cpu);
-		if (e == -ENODEV)	/* the CPU is off */
-			e = 0;
-	}
 	if (e) {
-		reduced_close(r);
+		free(r);
 		return e;
 	}
+	r->thread_of = map_new();
 	*ret = r;
 	return 0;
 }
@@ -117,11 +66,7 @@ void reduced_close(struct reduced *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; i < r->rings.cnt; i++) {
-		munmap(r->rings.items[i].page, r->page_bytes + RING_BYTES);
-		close(r->rings.items[i].fd);
-	}
-	VEC_RELEASE(&r->rings);
+	perf_rings_close(r->rings);
 	VEC_RELEASE(&r->pending);
 	VEC_RELEASE(&r->threads);
 	map_free(r->thread_of);
@@ -142,17 +87,13 @@ static uint64_t now_ns(void)
 }
 
 /* One record of a ring; the kernel wrote it, its sizes can be relied on. */
-static void take(struct reduced *r, const unsigned char *event)
+static void take(void *context, const struct perf_event_header *h, const struct perf_trailer *t)
 {
-	const struct perf_event_header *h = (const void *)event;
+	struct reduced *r = context;
 	const uint32_t *words = (const void *)(h + 1);
-	struct happening happening = { .kind = h->type, .order = r->order++ };
-	struct trailer t;
+	struct happening happening = { .ns = t->ns, .kind = h->type, .pid = t->pid, .tid = t->tid,
+				       .order = r->order++ };
 
-	memcpy(&t, event + h->size - sizeof(t), sizeof(t));
-	happening.ns = t.ns;
-	happening.pid = t.pid;
-	happening.tid = t.tid;
 	switch (h->type) {
 	case PERF_RECORD_LOST:
 		r->lost += ((const uint64_t *)(const void *)words)[1];
@@ -178,31 +119,6 @@ static void take(struct reduced *r, const unsigned char *event)
 		return;
 	}
 	VEC_ADD(&r->pending, happening);
-}
-
-static void read_ring(struct reduced *r, const struct ring *ring)
-{
-	const unsigned char *data = (const unsigned char *)ring->page + r->page_bytes;
-	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
-	uint64_t at = ring->page->data_tail;
-	_Alignas(8) unsigned char event[EVENT_BYTES_MAX];
-
-	while (at < head) {
-		struct perf_event_header h;
-		size_t offset = at % RING_BYTES, first;
-
-		memcpy(&h, data + offset, sizeof(h));	/* eight bytes, aligned: never divided */
-		if (h.size < sizeof(h))
-			break;
-		first = RING_BYTES - offset < h.size ? RING_BYTES - offset : h.size;
-		if (h.size <= sizeof(event) && h.size >= sizeof(h) + sizeof(struct trailer)) {
-			memcpy(event, data + offset, first);
-			memcpy(event + first, data, h.size - first);
-			take(r, event);
-		}
-		at += h.size;
-	}
-	__atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
 }
 
 static struct thread *thread_of(struct reduced *r, uint32_t tid)
@@ -272,8 +188,7 @@ void reduced_drain(struct reduced *r, struct writer *w, bool last)
 	uint32_t self = (uint32_t)getpid();
 	size_t cnt = 0;
 
-	for (size_t i = 0; i < r->rings.cnt; i++)
-		read_ring(r, &r->rings.items[i]);
+	perf_rings_read(r->rings, take, r);
 	if (r->pending.cnt)
 		qsort(r->pending.items, r->pending.cnt, sizeof(*r->pending.items), compare);
 	for (; cnt < r->pending.cnt && r->pending.items[cnt].ns <= until_ns; cnt++)

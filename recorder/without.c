@@ -6,13 +6,14 @@
 #include <stddef.h>
 #include "base/banned.h"
 #include "recorder/recorder.h"
+#include "recorder/stacks.h"
 
 int recorder_open(const struct recorder_options *o, struct recorder **ret, struct diag *reterr)
 {
 	(void)o;
 	*ret = NULL;
 	diag_set(reterr, EXIT_ENVIRONMENT, -ENOSYS, "this vprof was built without the kernel recorder");
-	return diag_remedy(reterr, -ENOSYS, "apt-get install libbpf-dev, then configure and build again");
+	return diag_remedy(reterr, -ENOSYS, "apt-get install libbpf-dev libdw-dev, then configure and build again");
 }
 
 int recorder_try(struct diag *reterr)
@@ -34,4 +35,30 @@ int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *
 	(void)ret;
 	(void)reterr;
 	return 0;
+}
+
+uint32_t stacks_number(struct stacks *s, const struct record_stack *r, size_t len)
+{
+	(void)s;
+	(void)r;
+	(void)len;
+	return STACK_NONE;
+}
+
+void stacks_each(struct stacks *s, void (*take)(void *context, const char *text, size_t len),
+		 void *context)
+{
+	(void)s;
+	(void)take;
+	(void)context;
+}
+
+struct stacks *stacks_new(void)
+{
+	return NULL;
+}
+
+void stacks_free(struct stacks *s)
+{
+	(void)s;
 }

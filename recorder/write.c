@@ -3,11 +3,13 @@
  * write.c - records of the ring buffer into the file, as trace/kernel_format.h says.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/banned.h"
 #include "recorder/private.h"
 #include "recorder/record.h"
+#include "recorder/stacks.h"
 
 enum { BLOCK_CAP = 1 << 18, RECORD_MAX = 256 };
 
@@ -52,9 +54,10 @@ static void put_head(struct writer *w, uint64_t kind, uint64_t tid, uint64_t ns)
 	w->records++;
 }
 
-void writer_begin(struct writer *w, bool reduced)
+void writer_begin(struct writer *w, bool reduced, uint32_t sample_ns)
 {
 	put(w, reduced);
+	put(w, sample_ns);
 	trace_file_block(&w->file, KERNEL_BEGIN, w->block.data, w->block.len);
 	w->block.len = 0;
 }
@@ -103,6 +106,21 @@ static void put_life(struct writer *w, const struct record_life *r)
 	encode_text(&w->block, r->name, strnlen(r->name, sizeof(r->name)));
 }
 
+static void put_stack(struct writer *w, const struct record_stack *r, size_t len)
+{
+	uint32_t number = w->stacks ? stacks_number(w->stacks, r, len) : STACK_NONE;
+
+	w->stack_records++;
+	if (number == STACK_NONE) {
+		w->unknown_stacks++;
+		return;
+	}
+	put_head(w, KERNEL_STACK, r->tid, r->ns);
+	put(w, r->reason);
+	put(w, number);
+	w->records--;			/* one of its own would be nothing without the rest */
+}
+
 void writer_record(struct writer *w, const void *record, size_t len)
 {
 	const struct record_off *off = record;
@@ -111,6 +129,31 @@ void writer_record(struct writer *w, const void *record, size_t len)
 		put_off(w, off);
 	else if (len == sizeof(struct record_life) && off->kind > RECORD_OFF && off->kind <= RECORD_SEEN)
 		put_life(w, record);
+	else if (len >= offsetof(struct record_stack, user) && off->kind == RECORD_STACK)
+		put_stack(w, record, len);
+}
+
+/* In a block of any size that fits. */
+static void put_text(void *context, const char *text, size_t len)
+{
+	struct writer *w = context;
+
+	if (len > BLOCK_CAP / 2)
+		len = BLOCK_CAP / 2;
+	if (encode_room(&w->block) < len + RECORD_MAX) {
+		trace_file_block(&w->file, KERNEL_STACKS, w->block.data, w->block.len);
+		w->block.len = 0;
+	}
+	encode_text(&w->block, text, len);
+}
+
+static void write_stacks(struct writer *w)
+{
+	if (!w->stacks)
+		return;
+	stacks_each(w->stacks, put_text, w);
+	trace_file_block(&w->file, KERNEL_STACKS, w->block.data, w->block.len);
+	w->block.len = 0;
 }
 
 static void write_names(struct writer *w)
@@ -131,6 +174,7 @@ static void write_names(struct writer *w)
 void writer_end(struct writer *w, uint64_t start_ns, uint64_t end_ns, uint64_t lost)
 {
 	writer_flush(w);
+	write_stacks(w);
 	write_names(w);
 	put(w, start_ns);
 	put(w, end_ns);

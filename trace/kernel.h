@@ -6,6 +6,7 @@
  *	kernel_class.c		what a time off the CPU was
  *	kernel_threads.c	whose it was: threads of the model by kernel tid and time; devices
  *	kernel_merge.c		segments and wakeups
+ *	kernel_stacks.c		what threads were in
  */
 #ifndef TRACE_KERNEL_H
 #define TRACE_KERNEL_H
@@ -40,12 +41,22 @@ struct kernel_name {
 	const char *name;
 };
 
+struct kernel_stack {
+	uint32_t tid;
+	uint32_t stack;			/* index into texts */
+	int64_t ns;
+	enum kernel_stack_reason reason;
+};
+
 struct kernel_trace {
 	struct arena *arena;		/* owns the names */
 	VEC(struct kernel_off) offs;		/* by tid, then time; one tid's do not overlap */
 	VEC(struct kernel_life) lives;		/* by tid, then time */
 	VEC(struct kernel_name) names;		/* of devices */
+	VEC(struct kernel_stack) stacks;	/* by tid, then time */
+	strings texts;				/* of stacks */
 	int64_t start_ns, end_ns;
+	int64_t sample_ns;		/* period of samples; 0: none */
 	uint64_t lost, cut_bytes;
 	bool reduced;			/* no reasons, no wakers */
 };

@@ -5,11 +5,13 @@
  * A file of checked, compressed blocks, as format.h has them, behind a header with a magic number
  * of its own.  What the blocks unpack to are varints (encode.h):
  *
- *	KERNEL_BEGIN	1 if only the times are known, and no reason (recorder/reduced.c)
+ *	KERNEL_BEGIN	1 if only the times are known, and no reason (recorder/reduced.c); ns between samples, 0: none
  *	KERNEL_RECORDS	{ kind, tid, zigzag(ns - ns of the record before), ... }...
  *		OFF	pid, ns - out_ns, zigzag(ns - woken_ns) or 0 if !(flags & OFF_WOKEN), flags,
  *			state, syscall + 1, waker's kind, waker, lost; with OFF_ARGUMENTS three more
  *		FORK, EXEC, EXIT, SEEN	pid, other, name
+ *		STACK	reason, number of the stack
+ *	KERNEL_STACKS	texts, as trace/model.h has them; numbered from 0 over all such blocks
  *	KERNEL_NAMES	{ enum kernel_waker, number, name }...
  *	KERNEL_END	start_ns, end_ns, lost records: the last block
  *
@@ -21,9 +23,9 @@
 
 #define KERNEL_MAGIC 0x316c6e726b7056ULL	/* "Vpkrnl1" */
 
-enum { KERNEL_VERSION = 1 };
+enum { KERNEL_VERSION = 2 };
 
-enum kernel_block_kind { KERNEL_RECORDS = 1, KERNEL_NAMES, KERNEL_END, KERNEL_BEGIN };
+enum kernel_block_kind { KERNEL_RECORDS = 1, KERNEL_NAMES, KERNEL_END, KERNEL_BEGIN, KERNEL_STACKS };
 
 enum kernel_record_kind {
 	KERNEL_OFF = 1,			/* a time off the CPU */
@@ -32,7 +34,15 @@ enum kernel_record_kind {
 	KERNEL_EXIT,
 	KERNEL_SEEN,			/* tid was there before; other: 1 if its times are recorded, 0 if
 					 * it does not belong to the run and woke one who does */
+	KERNEL_STACK,			/* where tid was at that moment */
 	KERNEL_RECORD_KIND_CNT
+};
+
+enum kernel_stack_reason {
+	STACK_OUT,			/* it left the CPU */
+	STACK_WAKER,			/* it woke somebody */
+	STACK_SAMPLE,			/* it was on the CPU at a tick */
+	STACK_REASON_CNT
 };
 
 enum kernel_off_flags {

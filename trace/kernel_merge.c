@@ -278,6 +278,7 @@ void kernel_merge(struct trace *t, const struct kernel_trace *k)
 	kernel_threads_find(&m.threads, t, k);
 	merge_threads(&m);
 	merge_devices(&m);
+	kernel_stacks_spread(t, k, m.threads.parts.items, m.threads.parts.cnt);
 	VEC_RELEASE(&t->segments);
 	t->segments.items = m.out.items;
 	t->segments.cnt = m.out.cnt;

@@ -21,6 +21,8 @@ void kernel_release(struct kernel_trace *k)
 	VEC_RELEASE(&k->offs);
 	VEC_RELEASE(&k->lives);
 	VEC_RELEASE(&k->names);
+	VEC_RELEASE(&k->stacks);
+	VEC_RELEASE(&k->texts);
 	arena_free(k->arena);
 }
 
@@ -85,6 +87,32 @@ static void decode_life(struct kernel_trace *k, struct decoder *d, enum kernel_r
 		VEC_ADD(&k->lives, l);
 }
 
+static void decode_stack(struct kernel_trace *k, struct decoder *d, uint32_t tid, int64_t ns)
+{
+	struct kernel_stack s = { .tid = tid, .ns = ns };
+	uint64_t reason = decode_varint(d);
+
+	s.stack = decode_u32(d);
+	s.reason = (enum kernel_stack_reason)reason;
+	if (reason >= STACK_REASON_CNT)
+		d->bad = true;
+	if (!d->bad)
+		VEC_ADD(&k->stacks, s);
+}
+
+static void decode_texts(struct kernel_trace *k, struct decoder *d)
+{
+	while (!d->bad && decode_left(d)) {
+		size_t len;
+		const char *text = decode_text(d, &len);
+
+		if (text && len && !memchr(text, '\0', len))
+			VEC_ADD(&k->texts, arena_strndup(k->arena, text, len));
+		else
+			d->bad = true;
+	}
+}
+
 static void decode_records(struct kernel_trace *k, struct decoder *d)
 {
 	uint64_t before = 0;
@@ -99,6 +127,8 @@ static void decode_records(struct kernel_trace *k, struct decoder *d)
 			d->bad = true;
 		else if (kind == KERNEL_OFF)
 			decode_off(k, d, tid, (int64_t)ns);
+		else if (kind == KERNEL_STACK)
+			decode_stack(k, d, tid, (int64_t)ns);
 		else
 			decode_life(k, d, (enum kernel_record_kind)kind, tid, (int64_t)ns);
 	}
@@ -146,8 +176,12 @@ static int decode_block(struct kernel_trace *k, const struct blocks *b, struct d
 	case KERNEL_END:
 		decode_end(k, &d);
 		break;
+	case KERNEL_STACKS:
+		decode_texts(k, &d);
+		break;
 	case KERNEL_BEGIN:
 		k->reduced = decode_varint(&d) != 0;
+		k->sample_ns = decode_u32(&d);
 		break;
 	default:
 		return blocks_damaged(b, "a block of unknown kind", reterr);
@@ -177,9 +211,35 @@ static int compare_lives(const void *a, const void *b)
 	return x->kind < y->kind ? -1 : x->kind > y->kind;
 }
 
+static int compare_stacks(const void *a, const void *b)
+{
+	const struct kernel_stack *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return (int)x->reason - (int)y->reason;
+}
+
+/* In order, and without those whose text is not there: a recording that was cut off has none. */
+static void sort_stacks(struct kernel_trace *k)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < k->stacks.cnt; i++)
+		if (k->stacks.items[i].stack < k->texts.cnt)
+			k->stacks.items[kept++] = k->stacks.items[i];
+	k->stacks.cnt = kept;
+	if (kept > 1)
+		qsort(k->stacks.items, kept, sizeof(*k->stacks.items), compare_stacks);
+}
+
 void kernel_sort(struct kernel_trace *k)
 {
 	size_t kept = 0;
+
+	sort_stacks(k);
 
 	if (k->offs.cnt)
 		qsort(k->offs.items, k->offs.cnt, sizeof(*k->offs.items), compare_offs);

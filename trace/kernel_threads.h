@@ -34,6 +34,10 @@ const struct kernel_part *kernel_part_at(const struct kernel_threads *x, uint32_
 /* The thread or device that woke o's thread; false if nobody knows. */
 bool kernel_waker(struct kernel_threads *x, const struct kernel_off *o, uint64_t *ret_tid);
 
+/* kernel_stacks.c: adds the stacks of the parts, which are in order of kernel_tid and time, to t. */
+void kernel_stacks_spread(struct trace *t, const struct kernel_trace *k, const struct kernel_part *parts,
+			  size_t part_cnt);
+
 /* For kernel_class(); context is the struct kernel_threads. */
 bool kernel_thread_of_process(void *context, uint32_t pid, uint32_t tid);
 

@@ -35,6 +35,12 @@ expect 0 "$VPROF" build -- make
 expect 2 "$VPROF" record --kernel=sometimes -- ./server
 says "--kernel is auto, require or off, not 'sometimes'"
 expect 2 "$VPROF" record --kernel=off -p $$ -- ./server
+expect 2 "$VPROF" record --stacks -- ./server
+says "off without --kernel"
+expect 2 "$VPROF" record --kernel --stacks=some -- ./server
+says "--stacks is user, kernel, both or off, not 'some'"
+expect 2 "$VPROF" record --kernel --stacks --samples=often -- ./server
+says "a number a second from 0 to 10000, not 'often'"
 expect 0 "$VPROF" record -- ./server
 [ ! -e vprof.data/runs/001/kernel.vpk ] && pass || fail "recorded the kernel's side without being asked"
 expect 0 "$VPROF" show factors
@@ -94,7 +100,8 @@ expect 0 "$VPROF" import --from tuples tuples
 
 # The same, by cause: three quarters slept, and what is left is the way back to the CPU and the rest.
 expect 0 "$VPROF" show variance-tree 3 --by cause
-says "(the interval)" "─ sleep" "of own" "doze" "sleep with"
+says "(the interval)" "─ sleep" "of own" "doze"
+grep -q "─ .*sleep with\|─ .* with sleep" "$work/.out" && pass || fail "no covariance of the sleep"
 expect 0 "$VPROF" show variance-tree 3 --by cause --format csv
 awk -F, '$1 == "doze" && NR > 1 { v += $6 } $1 == "doze" && $3 == "sleep" && !$4 { n++ } END { exit !(v > 0 && n == 1) }' \
 	"$work/.out" && pass || fail "doze has no sleep by cause"
@@ -122,6 +129,78 @@ awk -F, 'NR == 2 { exit !($1 == "" && $3 == "runnable" && $7 > 0.8) }' "$work/.o
 	fail "the run queue is not the cause"
 	cat "$work/.out"
 }
+
+# Stacks of a program without probes, optimised and without frame pointers: which functions wait, wake and run.
+cat >nested.c <<'END'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#define APART __attribute__((noinline, noclone))
+static volatile unsigned sink;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+APART static void doze(long ms) { struct timespec t = { 0, ms * 1000000 }; nanosleep(&t, NULL); sink++; }
+APART static void burn(unsigned n) { for (unsigned i = 0; i < n; i++) sink += i * i; }
+APART static void hold(void)
+{
+	pthread_mutex_lock(&lock);
+	doze(5);
+	pthread_mutex_unlock(&lock);
+	sink++;
+}
+APART static void want(void) { pthread_mutex_lock(&lock); sink++; pthread_mutex_unlock(&lock); sink++; }
+APART static void outer(char c)
+{
+	char room[600];
+
+	memset(room, c, sizeof(room));
+	burn(3000000);
+	doze(2);
+	sink += room[3];
+}
+static void *holder(void *arg) { for (int i = 0; i < 60; i++) { hold(); usleep(100); } return arg; }
+int main(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, holder, NULL);
+	for (int i = 0; i < 60; i++) {
+		outer((char)i);
+		want();
+	}
+	return pthread_join(t, NULL);
+}
+END
+gcc -O2 -g -fomit-frame-pointer nested.c -o nested -lpthread || exit 99
+expect 3 "$VPROF" record --kernel=require --stacks -- ./nested
+expect 0 "$VPROF" show samples --format folded
+cp "$work/.out" folded
+for line in 'main;outer;doze;.*nanosleep.*;\[other\]' 'main;outer;burn' 'main;want;.*;\[lock\]' \
+	'start_thread;holder;hold;doze;.*;\[other\]'; do
+	grep -q "$line [0-9]*\$" folded && pass || { fail "no sample in $line"; cat folded; }
+done
+grep -q "\[deeper\]\|\[unknown\]" folded && { fail "a stack has no end"; cat folded; } || pass
+awk '/;burn [0-9]*$/ { n += $NF } /;outer [0-9]*$/ { m += $NF } END { exit !(n > 50 && n > 10 * m) }' folded && pass ||
+	{ fail "burn does not run most"; cat folded; }
+expect 0 "$VPROF" show samples --format csv
+grep -q '^want,nested.c,18,lock,' "$work/.out" && pass || { fail "want has no line"; cat "$work/.out"; }
+expect 0 "$VPROF" show wait-graph --group=none --format json
+tr -d ' \n' <"$work/.out" | grep -q '"main","want",[^]]*\].*"holder","hold",[^]]*unlock' && pass || {
+	fail "no edge from want to hold"
+	cat "$work/.out"
+}
+expect 0 "$VPROF" show criticality
+says "burn" "nested.c"
+expect 0 "$VPROF" export --format tuples
+cp "$work/.out" tuples
+expect 3 "$VPROF" import --from tuples tuples
+expect 0 "$VPROF" show samples --format folded
+cmp -s "$work/.out" folded && pass || fail "an import of the export has other samples"
+expect 3 "$VPROF" record --kernel=require --stacks=both --samples 0 -- ./nested
+expect 0 "$VPROF" show samples --format folded
+grep -q 'main;want;.*futex_wait.*_\[k\];\[lock\]' "$work/.out" && pass || { fail "no kernel's stack"; cat "$work/.out"; }
+grep -q '^nested;.*;burn [0-9]*$' "$work/.out" && fail "samples that nobody wanted" || pass
 
 # A process that runs already.
 sleep 30 &

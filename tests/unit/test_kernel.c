@@ -118,6 +118,58 @@ static void test_running(void **state)
 		"thread " VDA " disk vda\n");
 }
 
+static void stack(uint32_t tid, int64_t ns, enum kernel_stack_reason reason, const char *text)
+{
+	VEC_ADD(&k.stacks, (struct kernel_stack){ tid, (uint32_t)k.texts.cnt, ns, reason });
+	VEC_ADD(&k.texts, text);
+}
+
+/* The example of kernel_stacks.c; then a waker, a preemption, and more running time than a sample stands for.
+ * 7 is another program from 80 on, whose stacks are its own. */
+static void test_stacks(void **state)
+{
+	(void)state;
+	begin(0, 100);
+	k.sample_ns = 10;
+	life(KERNEL_FORK, 7, 0, "a");
+	off(7, 20, 30, NANOSLEEP, 28, WAKER_TIMER, 0);
+	preempted(7, 50, 60);
+	stack(7, 10, STACK_SAMPLE, "g");
+	stack(7, 20, STACK_OUT, "main;f@a.c:3;sleep");
+	stack(7, 37, STACK_SAMPLE, "h");
+	stack(7, 45, STACK_WAKER, "w");
+	stack(7, 50, STACK_OUT, "p");
+	stack(7, 75, STACK_SAMPLE, "h");
+	stack(7, 90, STACK_SAMPLE, "h");
+	stack(9, 50, STACK_SAMPLE, "nobody");
+	VEC_ADD(&k.stacks, (struct kernel_stack){ 7, 1000, 95, STACK_SAMPLE });
+	assert_merged("segment 7 - 0 80 running\n"
+		      "segment 4294967303 - 80 100 running\n"
+		      "thread 7 thread a\n"
+		      "thread 4294967303 thread a\n",
+		"vprof-tuples 1\n"
+		"segment 7 - 0 20 running\n"
+		"segment 7 - 20 30 sleep\n"
+		"segment 7 - 30 50 running\n"
+		"segment 7 - 50 60 runnable\n"
+		"segment 7 - 60 80 running\n"
+		"segment 4294967303 - 80 100 running\n"
+		"segment " TIMER " - 20 28 running\n"
+		"wakeup 7 " TIMER " 28\n"
+		"thread 7 thread a\n"
+		"thread 4294967303 thread a\n"
+		"thread " TIMER " timer timer\n"
+		"stack 7 0 10 g\n"
+		"stack 7 10 20 h\n"
+		"stack 7 20 30 main;f@a.c:3;sleep\n"
+		"stack 7 30 37 h\n"
+		"stack 7 44 45 w\n"
+		"stack 7 45 50 h\n"
+		"stack 7 50 60 p\n"
+		"stack 7 60 75 h\n"
+		"stack 4294967303 80 90 h\n");
+}
+
 /* The other one: the runtime's class and waker stay, the kernel's times count. */
 static void test_lock(void **state)
 {
@@ -469,6 +521,7 @@ int main(void)
 		cmocka_unit_test(test_number_again), cmocka_unit_test(test_loss), cmocka_unit_test(test_lost_exit),
 		cmocka_unit_test(test_device),
 		cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_stacks),
 		cmocka_unit_test(test_sums),
 	};
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "recorder/private.h"
 #include "recorder/record.h"
+#include "recorder/stacks.h"
 #include "tests/unit/cmocka_all.h"
 #include "trace/kernel.h"
 
@@ -27,7 +28,7 @@ static void write_trace(void)
 	memcpy(path, "kernel-XXXXXX", sizeof(path));
 	close(mkstemp(path));
 	assert_int_equal(writer_open(&w, path), 0);
-	writer_begin(&w, true);
+	writer_begin(&w, true, 4000000);
 	writer_record(&w, &off, sizeof(off));
 	writer_record(&w, &fork, sizeof(fork));	/* earlier: another CPU's */
 	writer_flush(&w);
@@ -79,17 +80,59 @@ static void test_round_trip(void **state)
 	unlink(path);
 }
 
+/* Stacks: equal ones have one number, and one that nothing is known of is not written. */
+static void test_stacks(void **state)
+{
+	static struct record_stack r = { .kind = RECORD_STACK, .tid = 7, .pid = 6, .reason = STACK_WAKER,
+					 .ns = 150, .kernel_cnt = 2, .kernel = { 1, 2 } };
+	static struct writer w;
+	struct kernel_trace k;
+
+	(void)state;
+	memcpy(path, "kernel-XXXXXX", sizeof(path));
+	close(mkstemp(path));
+	assert_int_equal(writer_open(&w, path), 0);
+	w.stacks = stacks_new();
+	if (!w.stacks)
+		skip();			/* built without the recorder */
+	writer_begin(&w, false, 4000000);
+	writer_record(&w, &r, sizeof(r));
+	r.ns = 120;
+	r.reason = STACK_SAMPLE;
+	writer_record(&w, &r, offsetof(struct record_stack, user));
+	r.kernel[1] = 3;
+	r.ns = 130;
+	writer_record(&w, &r, sizeof(r));
+	r.kernel_cnt = 0;
+	writer_record(&w, &r, sizeof(r));
+	assert_true(w.stack_records == 4 && w.unknown_stacks == 1 && w.records == 0);
+	writer_end(&w, 80, 400, 0);
+	stacks_free(w.stacks);
+	assert_int_equal(writer_close(&w), 0);
+	assert_int_equal(read_trace(&k), 0);
+	assert_int_equal(k.sample_ns, 4000000);
+	assert_int_equal(k.texts.cnt, 2);	/* no function of the kernel has such an address */
+	assert_string_equal(k.texts.items[0], "[unknown]");
+	assert_int_equal(k.stacks.cnt, 3);
+	assert_true(k.stacks.items[0].ns == 120 && k.stacks.items[0].reason == STACK_SAMPLE &&
+		    k.stacks.items[0].stack == 0 && k.stacks.items[0].tid == 7);
+	assert_true(k.stacks.items[1].ns == 130 && k.stacks.items[1].stack == 1);
+	assert_true(k.stacks.items[2].ns == 150 && k.stacks.items[2].reason == STACK_WAKER &&
+		    k.stacks.items[2].stack == 0);
+	kernel_release(&k);
+	unlink(path);
+}
+
 /* Cut anywhere: what is whole is read, and the run ends with the last of it. */
 static void test_cut(void **state)
 {
 	struct stat st;
+	struct kernel_trace k;
 
 	(void)state;
 	write_trace();
 	assert_int_equal(stat(path, &st), 0);
 	for (off_t len = st.st_size - 1; len >= 16; len--) {
-		struct kernel_trace k;
-
 		assert_int_equal(truncate(path, len), 0);
 		assert_int_equal(read_trace(&k), 0);
 		assert_true(k.offs.cnt <= 2 && k.lost == 0);
@@ -98,7 +141,8 @@ static void test_cut(void **state)
 		kernel_release(&k);
 	}
 	assert_int_equal(truncate(path, 15), 0);
-	assert_true(read_trace(&(struct kernel_trace){ 0 }) < 0);
+	assert_true(read_trace(&k) < 0);
+	kernel_release(&k);
 	unlink(path);
 }
 
@@ -146,7 +190,7 @@ static void test_nonsense(void **state)
 		memcpy(path, "kernel-XXXXXX", sizeof(path));
 		close(mkstemp(path));
 		assert_int_equal(writer_open(&w, path), 0);
-		trace_file_block(&w.file, KERNEL_RECORDS + seed % 5, bytes, len);
+		trace_file_block(&w.file, KERNEL_RECORDS + seed % 6, bytes, len);
 		writer_close(&w);
 		if (read_trace(&k) == 0)
 			for (size_t i = 0; i < k.offs.cnt; i++)
@@ -160,7 +204,8 @@ static void test_nonsense(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_stacks),
+		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_damage), cmocka_unit_test(test_nonsense),
 	};
 

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * images.c - address spaces, from perf's records of fork, exec and mmap, and from /proc/PID/maps.
+ *
+ * perf tells in time what /proc would tell only as long as the process lives: most are gone when the
+ * recorder comes to their stacks.
+ *
+ *	fork 7 -> 8	8 has the image of 7
+ *	8: exec		8 has a new one, empty, from then on
+ *	8: mmap		added to it; were it shared, 8 would get a copy first
+ */
+#include "recorder/images.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "base/arena.h"
+#include "base/banned.h"
+#include "base/cleanup.h"
+#include "base/map.h"
+#include "recorder/perf_rings.h"
+
+enum { LOOK_AGAIN_NS = 200000000 };
+
+struct happening {
+	uint64_t ns;
+	uint32_t order;			/* of appearance */
+	uint32_t kind, pid, parent;
+	struct mapping mapping;
+};
+
+struct stay {				/* of a process in an image */
+	uint64_t from_ns;
+	struct image *image;
+};
+
+struct process {
+	VEC(struct stay) stays;		/* in order of time */
+	uint64_t looked_ns;		/* into /proc; 0: never */
+};
+
+struct images {
+	struct perf_rings *rings;	/* NULL: only /proc */
+	struct arena *arena;		/* of paths */
+	struct names *paths;
+	struct map *process_of;		/* pid -> index plus one */
+	VEC(struct process) processes;
+	VEC(struct image *) all;
+	VEC(struct happening) pending;
+	uint32_t order;
+};
+
+struct images *images_new(void)
+{
+	const struct perf_event_attr kinds = { .task = 1, .comm = 1, .comm_exec = 1, .mmap = 1, .mmap2 = 1 };
+	struct images *i = xcalloc(1, sizeof(*i));
+
+	i->arena = arena_new();
+	i->paths = names_new();
+	i->process_of = map_new();
+	if (perf_rings_open(&kinds, &i->rings) < 0)
+		i->rings = NULL;
+	return i;
+}
+
+void images_free(struct images *i)
+{
+	if (!i)
+		return;
+	for (size_t k = 0; k < i->processes.cnt; k++)
+		VEC_RELEASE(&i->processes.items[k].stays);
+	for (size_t k = 0; k < i->all.cnt; k++) {
+		VEC_RELEASE(&i->all.items[k]->mappings);
+		free(i->all.items[k]);
+	}
+	VEC_RELEASE(&i->processes);
+	VEC_RELEASE(&i->all);
+	VEC_RELEASE(&i->pending);
+	perf_rings_close(i->rings);
+	names_free(i->paths);
+	map_free(i->process_of);
+	arena_free(i->arena);
+	free(i);
+}
+
+struct image *images_item(struct images *i, size_t index)
+{
+	return index < i->all.cnt ? i->all.items[index] : NULL;
+}
+
+static struct process *process_of(struct images *i, uint32_t pid)
+{
+	uint64_t *index = map_slot(i->process_of, pid);
+
+	if (!*index) {
+		(void)VEC_EXTEND(&i->processes);
+		*index = i->processes.cnt;
+	}
+	return &i->processes.items[*index - 1];
+}
+
+static struct stay *last_stay(struct process *p)
+{
+	return p->stays.cnt ? &p->stays.items[p->stays.cnt - 1] : NULL;
+}
+
+static struct image *new_image(struct images *i, struct process *p, uint64_t from_ns)
+{
+	struct image *image = xcalloc(1, sizeof(*image));
+
+	image->processes = 1;
+	VEC_ADD(&i->all, image);
+	VEC_ADD(&p->stays, (struct stay){ from_ns, image });
+	return image;
+}
+
+static const char *path_of(struct images *i, const char *path)
+{
+	return names_get(i->paths, names_add(i->paths, path));
+}
+
+static bool has(const struct image *image, const struct mapping *m)
+{
+	for (size_t k = image->mappings.cnt; k--; ) {
+		const struct mapping *old = &image->mappings.items[k];
+
+		if (old->start < m->end && m->start < old->end)
+			return old->start == m->start && old->end == m->end && old->path == m->path &&
+			       old->offset == m->offset;
+	}
+	return false;
+}
+
+static void add_mapping(struct images *i, struct process *p, const struct mapping *m, uint64_t ns)
+{
+	struct stay *stay = last_stay(p);
+	struct image *image = stay ? stay->image : new_image(i, p, 0);
+
+	if (has(image, m))
+		return;
+	if (image->processes > 1) {	/* the others do not have it */
+		struct image *copy = new_image(i, p, ns);
+
+		for (size_t k = 0; k < image->mappings.cnt; k++)
+			VEC_ADD(&copy->mappings, image->mappings.items[k]);
+		image->processes--;
+		image = copy;
+	}
+	VEC_ADD(&image->mappings, *m);
+	image->changes++;
+}
+
+static void play_fork(struct images *i, const struct happening *h)
+{
+	struct process *child = process_of(i, h->pid);
+	struct stay *stay = last_stay(process_of(i, h->parent));
+
+	child->stays.cnt = 0;		/* another process had its number */
+	child->looked_ns = 0;
+	if (stay) {
+		stay->image->processes++;
+		VEC_ADD(&child->stays, (struct stay){ h->ns, stay->image });
+	}
+}
+
+static void play(struct images *i, const struct happening *h)
+{
+	if (h->kind == PERF_RECORD_FORK)
+		play_fork(i, h);
+	else if (h->kind == PERF_RECORD_COMM)
+		new_image(i, process_of(i, h->pid), h->ns);
+	else
+		add_mapping(i, process_of(i, h->pid), &h->mapping, h->ns);
+}
+
+struct mmap_record {			/* PERF_RECORD_MMAP2, behind its header */
+	uint32_t pid, tid;
+	uint64_t start, len, offset;
+	uint64_t inode[3];
+	uint32_t protection, flags;
+	char path[];
+};
+
+static void take(void *context, const struct perf_event_header *header, const struct perf_trailer *t)
+{
+	struct images *i = context;
+	const uint32_t *words = (const void *)(header + 1);
+	const struct mmap_record *m = (const void *)words;
+	struct happening h = { .ns = t->ns, .order = i->order++, .kind = header->type, .pid = words[0] };
+
+	switch (header->type) {
+	case PERF_RECORD_FORK:		/* pid, ppid, tid, ptid */
+		h.parent = words[1];
+		if (h.pid == h.parent)
+			return;		/* a thread */
+		break;
+	case PERF_RECORD_COMM:
+		if (!(header->misc & PERF_RECORD_MISC_COMM_EXEC))
+			return;
+		break;
+	case PERF_RECORD_MMAP2:
+		if (m->path[0] != '/' || m->path[1] == '/')
+			return;		/* "//anon" */
+		h.mapping = (struct mapping){ m->start, m->start + m->len, m->offset, path_of(i, m->path) };
+		break;
+	default:
+		return;
+	}
+	VEC_ADD(&i->pending, h);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct happening *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+void images_read(struct images *i)
+{
+	if (!i->rings)
+		return;
+	perf_rings_read(i->rings, take, i);
+	if (i->pending.cnt > 1)
+		qsort(i->pending.items, i->pending.cnt, sizeof(*i->pending.items), compare);
+	for (size_t k = 0; k < i->pending.cnt; k++)
+		play(i, &i->pending.items[k]);
+	i->pending.cnt = 0;
+}
+
+static struct image *image_at(const struct process *p, uint64_t ns)
+{
+	struct image *image = NULL;
+
+	for (size_t k = 0; k < p->stays.cnt && (k == 0 || p->stays.items[k].from_ns <= ns); k++)
+		image = p->stays.items[k].image;
+	return image;
+}
+
+struct image *images_find(struct images *i, uint32_t pid, uint64_t ns)
+{
+	return image_at(process_of(i, pid), ns);
+}
+
+/* "7f..-7f.. r-xp 00001000 fe:00 123  /usr/lib/libc.so.6" */
+static void read_maps(struct images *i, uint32_t pid, uint64_t ns)
+{
+	char path[64], line[4400];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		struct mapping m;
+		char rights[8];
+		int at = 0;
+
+		line[strcspn(line, "\n")] = '\0';
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &m.start, &m.end,
+			   rights, &m.offset, &at) < 4 || !at || rights[2] != 'x' || line[at] != '/')
+			continue;
+		m.path = path_of(i, line + at);
+		add_mapping(i, process_of(i, pid), &m, ns);
+	}
+	if (f)
+		fclose(f);
+}
+
+struct image *images_look(struct images *i, uint32_t pid, uint64_t ns)
+{
+	struct process *p;
+	struct image *before = images_find(i, pid, ns), *image;
+	unsigned int changes = before ? before->changes : 0;
+
+	images_read(i);
+	image = images_find(i, pid, ns);
+	if (image && (image != before || image->changes != changes))
+		return image;
+	p = process_of(i, pid);
+	if (p->looked_ns && ns < p->looked_ns + LOOK_AGAIN_NS)
+		return NULL;
+	p->looked_ns = ns;
+	read_maps(i, pid, ns);
+	image = images_find(i, pid, ns);
+	return image && (image != before || image->changes != changes) ? image : NULL;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * stacks.c - a user's part (unwind.c) and a kernel's part are a stack; equal ones have one number.
+ * Their texts are made in the end, when nobody waits for the ring to be emptied (symbols.c).
+ */
+#include "recorder/stacks.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/banned.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "recorder/symbols.h"
+
+struct stack {
+	const struct shape *user;	/* NULL: none */
+	size_t kernel_first;		/* of kernel_addresses */
+	unsigned int kernel_cnt;
+};
+
+struct stacks {
+	struct images *images;
+	struct map *number_of;		/* both parts -> number plus one */
+	VEC(struct stack) items;
+	VEC(uint64_t) kernel_addresses;
+	uint32_t next_shape;
+};
+
+struct stacks *stacks_new(void)
+{
+	struct stacks *s = xcalloc(1, sizeof(*s));
+
+	s->images = images_new();
+	s->number_of = map_new();
+	return s;
+}
+
+void stacks_free(struct stacks *s)
+{
+	struct image *image;
+
+	if (!s)
+		return;
+	for (size_t i = 0; (image = images_item(s->images, i)); i++)
+		unwinder_free(image->unwinder);
+	images_free(s->images);
+	map_free(s->number_of);
+	VEC_RELEASE(&s->items);
+	VEC_RELEASE(&s->kernel_addresses);
+	free(s);
+}
+
+void stacks_read(struct stacks *s)
+{
+	images_read(s->images);
+}
+
+uint32_t stacks_number(struct stacks *s, const struct record_stack *r, size_t len)
+{
+	bool has_user = r->user_bytes && r->user_bytes <= STACK_BYTES && len == sizeof(*r);
+	const struct shape *user = has_user ? unwind(s->images, r, &s->next_shape) : NULL;
+	unsigned int kernel_cnt = r->kernel_cnt <= STACK_KERNEL_MAX ? r->kernel_cnt : 0;
+	uint64_t key = hash_u64(0, user ? user->number + 1 : 0);
+	uint64_t *number;
+
+	if (!user && !kernel_cnt)
+		return STACK_NONE;
+	key = hash_bytes(key, r->kernel, kernel_cnt * sizeof(r->kernel[0]));
+	number = map_slot(s->number_of, key);
+	if (!*number) {
+		VEC_ADD(&s->items, (struct stack){ user, s->kernel_addresses.cnt, kernel_cnt });
+		for (unsigned int i = 0; i < kernel_cnt; i++)
+			VEC_ADD(&s->kernel_addresses, r->kernel[i]);
+		*number = s->items.cnt;
+	}
+	return (uint32_t)*number - 1;
+}
+
+void stacks_each(struct stacks *s, void (*take)(void *context, const char *text, size_t len),
+		 void *context)
+{
+	struct symbols *symbols = symbols_new();
+
+	for (size_t i = 0; i < s->items.cnt; i++) {
+		const struct stack *k = &s->items.items[i];
+		_cleanup_(str_release) struct str text = STR_INIT;
+
+		if (k->user)
+			symbols_add_shape(symbols, &text, k->user);
+		symbols_add_kernel(symbols, &text, &s->kernel_addresses.items[k->kernel_first], k->kernel_cnt);
+		if (!text.len)
+			str_add(&text, "[unknown]");
+		take(context, str_cstr(&text), text.len);
+	}
+	symbols_free(symbols);
+}

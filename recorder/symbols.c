@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * symbols.c - addresses to functions and lines, each once, after the run.
+ *
+ * The function is that of the symbol table; where there is debugging information, also those that the
+ * compiler put into it (inlined), each with the line it was at.  Without any name it is the file's: "[libfoo.so]".
+ * Of the system's libraries the name is enough: tables show the innermost place that is known, which had
+ * better be where the program calls pread() than where the C library calls the kernel.
+ *
+ * Of the kernel's stack the inner end is how it was left (schedule(), the tracepoint, the tick's interrupt):
+ * the same in all of them, and left out.  Its functions are marked, as in flame graphs: "vfs_fsync_[k]".
+ */
+#include "recorder/symbols.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/banned.h"
+#include "base/cleanup.h"
+#include "base/map.h"
+
+struct kernel_symbol {
+	uint64_t address;
+	uint32_t name;
+};
+
+struct symbols {
+	struct names *texts;		/* of frames, and names of the kernel's functions */
+	struct map *text_of;		/* (unwinder, address) -> number of its text plus one */
+	VEC(struct kernel_symbol) kernel;	/* by address; empty until first needed */
+	bool kernel_read;
+};
+
+struct symbols *symbols_new(void)
+{
+	struct symbols *s = xcalloc(1, sizeof(*s));
+
+	s->texts = names_new();
+	s->text_of = map_new();
+	return s;
+}
+
+void symbols_free(struct symbols *s)
+{
+	if (!s)
+		return;
+	names_free(s->texts);
+	map_free(s->text_of);
+	VEC_RELEASE(&s->kernel);
+	free(s);
+}
+
+static void add_escaped(struct str *to, const char *name)
+{
+	for (const char *p = name; *p; p++) {
+		unsigned char c = (unsigned char)*p;
+
+		if (c <= ' ' || c == 0x7f || c == '%' || c == ';' || c == '@' || (c == '#' && p == name))
+			str_addf(to, "%%%02X", c);
+		else
+			str_addc(to, (char)c);
+	}
+}
+
+static void add_frame(struct str *to, const char *function, const char *file, int line)
+{
+	const char *slash = file ? strrchr(file, '/') : NULL;
+
+	if (to->len)
+		str_addc(to, ';');
+	add_escaped(to, function);
+	if (!file || line <= 0)
+		return;
+	str_addc(to, '@');
+	add_escaped(to, slash ? slash + 1 : file);
+	str_addf(to, ":%d", line);
+}
+
+static const char *file_of_call(Dwarf_Die *cu, Dwarf_Die *inlined)
+{
+	Dwarf_Attribute a;
+	Dwarf_Word index;
+	Dwarf_Files *files;
+	size_t cnt;
+
+	if (!dwarf_attr(inlined, DW_AT_call_file, &a) || dwarf_formudata(&a, &index) ||
+	    dwarf_getsrcfiles(cu, &files, &cnt) || index >= cnt)
+		return NULL;
+	return dwarf_filesrc(files, (size_t)index, NULL, NULL);
+}
+
+static int line_of_call(Dwarf_Die *inlined)
+{
+	Dwarf_Attribute a;
+	Dwarf_Word line;
+
+	return dwarf_attr(inlined, DW_AT_call_line, &a) && !dwarf_formudata(&a, &line) ? (int)line : 0;
+}
+
+/* The function at the address and those inlined into it there; outermost first, each where it was. */
+static void add_functions(struct str *to, Dwfl_Module *module, uint64_t address, const char *symbol,
+			  const char *file, int line)
+{
+	Dwarf_Addr bias = 0;
+	Dwarf_Die *cu = dwfl_module_addrdie(module, address, &bias), *scopes = NULL;
+	int cnt = cu ? dwarf_getscopes(cu, address - bias, &scopes) : 0;
+	struct { const char *name, *file; int line; } found[32];
+	int depth = 0;
+
+	for (int i = 0; i < cnt && depth < 31; i++) {
+		const char *name;
+
+		if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
+			break;
+		if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine)
+			continue;
+		name = dwarf_diename(&scopes[i]);
+		found[depth].name = name ? name : "[inlined]";
+		found[depth].file = file;
+		found[depth++].line = line;
+		file = file_of_call(cu, &scopes[i]);
+		line = line_of_call(&scopes[i]);
+	}
+	add_frame(to, symbol, file, line);
+	while (depth--)
+		add_frame(to, found[depth].name, found[depth].file, found[depth].line);
+	free(scopes);
+}
+
+static bool is_of_system(const char *path)
+{
+	return (starts_with(path, "/lib") || starts_with(path, "/usr/lib")) && strstr(path, ".so");
+}
+
+static void add_address(struct str *to, Dwfl_Module *module, uint64_t address)
+{
+	const char *symbol = dwfl_module_addrname(module, address), *file = NULL;
+	const char *path = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	_cleanup_(str_release) struct str name = STR_INIT;
+	Dwfl_Line *l;
+	int line = 0;
+
+	if (symbol)			/* without its version: read@@GLIBC_2.2.5 */
+		str_addn(&name, symbol, strcspn(symbol, "@"));
+	else
+		str_addf(&name, "[%s]", slash ? slash + 1 : path ? path : "unknown");
+	if (path && is_of_system(path)) {
+		add_frame(to, str_cstr(&name), NULL, 0);
+		return;
+	}
+	l = dwfl_module_getsrc(module, address);
+	if (l)
+		file = dwfl_lineinfo(l, NULL, &line, NULL, NULL, NULL);
+	add_functions(to, module, address, str_cstr(&name), file, line);
+}
+
+static const char *text_of(struct symbols *s, const struct unwinder *u, uint64_t address)
+{
+	uint64_t key = hash_u64(hash_u64(0, (uintptr_t)u), address);
+	uint64_t *number = map_slot(s->text_of, key);
+	Dwfl_Module *module = dwfl_addrmodule(u->dwfl, address);
+
+	if (!*number) {
+		_cleanup_(str_release) struct str text = STR_INIT;
+
+		if (module)
+			add_address(&text, module, address);
+		else
+			str_add(&text, "[unknown]");
+		*number = names_add(s->texts, str_cstr(&text)) + 1;
+	}
+	return names_get(s->texts, (uint32_t)*number - 1);
+}
+
+static void add_text(struct str *to, const char *text)
+{
+	if (to->len)
+		str_addc(to, ';');
+	str_add(to, text);
+}
+
+void symbols_add_shape(struct symbols *s, struct str *to, const struct shape *shape)
+{
+	if (shape->cut || shape->frame_cnt == FRAMES_MAX)
+		add_text(to, "[deeper]");
+	for (uint32_t i = shape->frame_cnt; i--; )
+		add_text(to, text_of(s, shape->unwinder, shape->frames[i]));
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct kernel_symbol *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static void read_kernel(struct symbols *s)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	char line[512], name[256], kind;
+	uint64_t address;
+
+	s->kernel_read = true;
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%" SCNx64 " %c %255s", &address, &kind, name) == 3 && address &&
+		    (kind == 't' || kind == 'T' || kind == 'w' || kind == 'W'))
+			VEC_ADD(&s->kernel, (struct kernel_symbol){ address, names_add(s->texts, name) });
+	if (f)
+		fclose(f);
+	if (s->kernel.cnt > 1)
+		qsort(s->kernel.items, s->kernel.cnt, sizeof(*s->kernel.items), by_address);
+}
+
+static const char *kernel_name(struct symbols *s, uint64_t address)
+{
+	size_t low = 0, high;
+
+	if (!s->kernel_read)
+		read_kernel(s);
+	high = s->kernel.cnt;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->kernel.items[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? names_get(s->texts, s->kernel.items[low - 1].name) : NULL;
+}
+
+/* How a thread is switched, woken or sampled: no function of it says why. */
+static bool is_machinery(const char *name)
+{
+	static const char *const prefixes[] = {
+		"bpf_", "__bpf_", "_einittext", "__traceiter_", "__schedule", "schedule", "preempt_schedule",
+		"try_to_wake_up", "ttwu_", "wake_up_process", "default_wake_function", "perf_",
+		"__perf_", "hrtimer_", "__hrtimer_", "sysvec_", "__sysvec_", "asm_sysvec_", "irqentry_",
+		"exit_to_user_mode", "raw_irqentry_",
+	};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (starts_with(name, prefixes[i]))
+			return true;
+	return false;
+}
+
+void symbols_add_kernel(struct symbols *s, struct str *to, const uint64_t *addresses, unsigned int cnt)
+{
+	unsigned int inner = 0;
+	const char *name;
+
+	while (inner < cnt && (!(name = kernel_name(s, addresses[inner])) || is_machinery(name)))
+		inner++;
+	for (unsigned int i = cnt; i-- > inner; ) {
+		_cleanup_(str_release) struct str marked = STR_INIT;
+
+		name = kernel_name(s, addresses[i]);
+		if (!name)
+			continue;
+		add_escaped(&marked, name);
+		str_add(&marked, "_[k]");
+		add_text(to, str_cstr(&marked));
+	}
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * symbols.h - what people call the places of a stack, as trace/model.h writes them:
+ * "main@server.c:31;serve@server.c:12;write".
+ */
+#ifndef RECORDER_SYMBOLS_H
+#define RECORDER_SYMBOLS_H
+
+#include "base/str.h"
+#include "recorder/unwind.h"
+
+struct symbols;
+
+struct symbols *symbols_new(void);
+void symbols_free(struct symbols *s);		/* NULL is fine */
+
+/* Adds the functions of the shape, outermost first. */
+void symbols_add_shape(struct symbols *s, struct str *to, const struct shape *shape);
+
+/* Adds those of the kernel, whose addresses come innermost first, without the ones that only switch. */
+void symbols_add_kernel(struct symbols *s, struct str *to, const uint64_t *addresses, unsigned int cnt);
+
+#endif

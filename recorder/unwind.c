@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * unwind.c - each stack is unwound once.
+ *
+ * libdw takes some microseconds for it.  But from where return addresses were found in a stack follows
+ * what the next like it looks like: the same RIP, and the same return addresses in the same places, are
+ * the same frames, for the place of the next return address depends on the address before it.  (Of
+ * a function that keeps a frame pointer it depends on that register, too; were it another one, another
+ * value would be in that place.)
+ *
+ *	RIP in futex_wait, 24: pthread_mutex_lock+8f, 96: serve+31, 208: start_thread+2e
+ *	the next with that RIP: what is at 24, 96 and 208?
+ *
+ * Nothing of this happens in the program: it has gone on long since.
+ */
+#include "recorder/unwind.h"
+
+#include <gelf.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/banned.h"
+#include "base/map.h"
+
+enum { DWARF_REGISTER_CNT = 17, STACK_SIZE_MAX = 64 << 20 };
+
+/* In DWARF's order. */
+static const enum stack_register dwarf_registers[DWARF_REGISTER_CNT] = {
+	STACK_RAX, STACK_RDX, STACK_RCX, STACK_RBX, STACK_RSI, STACK_RDI, STACK_RBP, STACK_RSP,
+	STACK_R8, STACK_R9, STACK_R10, STACK_R11, STACK_R12, STACK_R13, STACK_R14, STACK_R15, STACK_RIP,
+};
+
+/* What has to be added to the file's addresses, from where one of its segments lies. */
+static bool bias_of(const struct mapping *m, uint64_t *ret_bias)
+{
+	int fd = open(m->path, O_RDONLY | O_CLOEXEC);
+	Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
+	size_t cnt = 0;
+	bool found = false;
+
+	if (elf && elf_getphdrnum(elf, &cnt) == 0) {
+		for (size_t i = 0; i < cnt && !found; i++) {
+			GElf_Phdr p;
+
+			if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_LOAD || !(p.p_flags & PF_X) ||
+			    m->offset + (m->end - m->start) <= p.p_offset ||
+			    m->offset >= p.p_offset + p.p_filesz)
+				continue;
+			*ret_bias = m->start - m->offset + p.p_offset - p.p_vaddr;
+			found = true;
+		}
+	}
+	elf_end(elf);
+	if (fd >= 0)
+		close(fd);
+	return found;
+}
+
+static bool is_reported(const struct unwinder *u, const struct mapping *m)
+{
+	return dwfl_addrmodule(u->dwfl, m->start) != NULL;
+}
+
+static void report(struct unwinder *u)
+{
+	if (u->reported == u->image->mappings.cnt)
+		return;
+	dwfl_report_begin_add(u->dwfl);
+	for (; u->reported < u->image->mappings.cnt; u->reported++) {
+		const struct mapping *m = &u->image->mappings.items[u->reported];
+		uint64_t bias;
+
+		if (!is_reported(u, m) && bias_of(m, &bias))
+			dwfl_report_elf(u->dwfl, m->path, m->path, -1, bias, true);
+	}
+	dwfl_report_end(u->dwfl, NULL, NULL);
+}
+
+static pid_t next_thread(Dwfl *dwfl, void *context, void **thread)
+{
+	(void)dwfl;
+	if (*thread)
+		return 0;
+	*thread = context;
+	return 1;
+}
+
+static bool read_stack(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *context)
+{
+	struct unwinder *u = context;
+	const struct record_stack *r = u->now;
+	uint64_t offset = address - r->registers[STACK_RSP];
+
+	(void)dwfl;
+	if (offset > r->user_bytes || r->user_bytes - offset < sizeof(*ret)) {
+		/* Where less could be copied, the stack ends there. */
+		u->result.cut = r->user_bytes == STACK_BYTES && offset < STACK_SIZE_MAX;
+		return false;
+	}
+	memcpy(ret, r->user + offset, sizeof(*ret));
+	if (u->read_cnt < FRAMES_MAX * 8)
+		u->reads[u->read_cnt++] = (struct slot){ (uint32_t)offset, *ret };
+	return true;
+}
+
+static bool set_registers(Dwfl_Thread *thread, void *context)
+{
+	const struct unwinder *u = context;
+	Dwarf_Word values[DWARF_REGISTER_CNT];
+
+	for (int i = 0; i < DWARF_REGISTER_CNT; i++)
+		values[i] = u->now->registers[dwarf_registers[i]];
+	return dwfl_thread_state_registers(thread, 0, DWARF_REGISTER_CNT, values);
+}
+
+/* Finds, in what was read since the frame before, the place of this frame's return address.  (libdw may have
+ * read the next one's already.) */
+static void keep_slot(struct unwinder *u, uint64_t pc)
+{
+	for (size_t i = u->read_at; i < u->read_cnt; i++) {
+		if (u->reads[i].value != pc)
+			continue;
+		u->slots[u->result.slot_cnt++] = u->reads[i];
+		u->read_at = i + 1;
+		return;
+	}
+}
+
+static int take_frame(Dwfl_Frame *frame, void *context)
+{
+	struct unwinder *u = context;
+	Dwarf_Addr pc;
+	bool exact;
+
+	if (u->result.frame_cnt == FRAMES_MAX || !dwfl_frame_pc(frame, &pc, &exact) || !pc)
+		return DWARF_CB_ABORT;
+	if (u->result.frame_cnt)
+		keep_slot(u, pc);
+	/* What returns to pc was called by the instruction before it. */
+	u->frames[u->result.frame_cnt++] = pc - !exact;
+	return DWARF_CB_OK;
+}
+
+static bool attach(struct unwinder *u)
+{
+	static const Dwfl_Thread_Callbacks callbacks = {
+		.next_thread = next_thread, .memory_read = read_stack, .set_initial_registers = set_registers,
+	};
+
+	u->attached = u->attached || dwfl_attach_state(u->dwfl, NULL, 1, &callbacks, u);
+	return u->attached;
+}
+
+static struct unwinder *unwinder_new(struct image *image)
+{
+	static char *no_path;
+	static const Dwfl_Callbacks callbacks = {
+		.find_elf = dwfl_build_id_find_elf, .find_debuginfo = dwfl_standard_find_debuginfo,
+		.debuginfo_path = &no_path,
+	};
+	struct unwinder *u = xcalloc(1, sizeof(*u));
+
+	elf_version(EV_CURRENT);
+	u->image = image;
+	u->dwfl = dwfl_begin(&callbacks);
+	u->shapes = map_new();
+	return u;
+}
+
+static bool free_shapes(uint64_t key, uint64_t first, void *context)
+{
+	struct shape *s = (struct shape *)(uintptr_t)first;
+
+	(void)key;
+	(void)context;
+	while (s) {
+		struct shape *next = s->next;
+
+		free(s->frames);
+		free(s->slots);
+		free(s);
+		s = next;
+	}
+	return true;
+}
+
+void unwinder_free(struct unwinder *u)
+{
+	if (!u)
+		return;
+	map_each(u->shapes, free_shapes, NULL);
+	map_free(u->shapes);
+	dwfl_end(u->dwfl);
+	free(u);
+}
+
+static bool fits(const struct shape *s, const struct record_stack *r)
+{
+	if (s->slot_cnt + 1 != s->frame_cnt)
+		return false;		/* a return address came from elsewhere: nothing follows */
+	for (uint32_t i = 0; i < s->slot_cnt; i++) {
+		uint64_t value;
+
+		if (s->slots[i].offset + sizeof(value) > r->user_bytes)
+			return false;
+		memcpy(&value, r->user + s->slots[i].offset, sizeof(value));
+		if (value != s->slots[i].value)
+			return false;
+	}
+	return true;
+}
+
+static struct shape *find_shape(struct unwinder *u, const struct record_stack *r)
+{
+	uint64_t *first = map_slot(u->shapes, r->registers[STACK_RIP]);
+	struct shape *s = (struct shape *)(uintptr_t)*first, *before = NULL;
+
+	while (s && !fits(s, r)) {
+		before = s;
+		s = s->next;
+	}
+	if (s && before) {		/* what was seen last is likely to come again */
+		before->next = s->next;
+		s->next = (struct shape *)(uintptr_t)*first;
+		*first = (uintptr_t)s;
+	}
+	return s;
+}
+
+static struct shape *same_frames(struct shape *s, const struct unwinder *u)
+{
+	while (s && (s->frame_cnt != u->result.frame_cnt || s->cut != u->result.cut ||
+		     memcmp(s->frames, u->frames, s->frame_cnt * sizeof(*s->frames)) != 0))
+		s = s->next;
+	return s;
+}
+
+static struct shape *keep_shape(struct unwinder *u, uint32_t *next_number)
+{
+	uint64_t *first = map_slot(u->shapes, u->now->registers[STACK_RIP]);
+	struct shape *s = (struct shape *)(uintptr_t)*first, *same = NULL;
+
+	if (u->result.slot_cnt + 1 != u->result.frame_cnt)
+		same = same_frames(s, u);
+	if (same)
+		return same;
+	s = xmalloc(sizeof(*s));
+	*s = u->result;
+	s->unwinder = u;
+	s->number = (*next_number)++;
+	s->frames = xmalloc((s->frame_cnt + 1) * sizeof(*s->frames));
+	s->slots = xmalloc((s->slot_cnt + 1) * sizeof(*s->slots));
+	memcpy(s->frames, u->frames, s->frame_cnt * sizeof(*s->frames));
+	memcpy(s->slots, u->slots, s->slot_cnt * sizeof(*s->slots));
+	s->next = (struct shape *)(uintptr_t)*first;
+	*first = (uintptr_t)s;
+	return s;
+}
+
+static struct unwinder *unwinder_of(struct image *image)
+{
+	if (!image->unwinder)
+		image->unwinder = unwinder_new(image);
+	return image->unwinder;
+}
+
+/* False: it leads out of all the code that is known. */
+static bool run(struct unwinder *u, const struct record_stack *r)
+{
+	report(u);
+	u->now = r;
+	u->result = (struct shape){ 0 };
+	u->read_cnt = u->read_at = 0;
+	if (!dwfl_addrmodule(u->dwfl, r->registers[STACK_RIP]) || !attach(u))
+		return false;
+	dwfl_getthread_frames(u->dwfl, 1, take_frame, u);
+	return u->result.frame_cnt && dwfl_addrmodule(u->dwfl, u->frames[u->result.frame_cnt - 1]);
+}
+
+struct shape *unwind(struct images *all, const struct record_stack *r, uint32_t *next_number)
+{
+	struct image *image = images_find(all, r->pid, r->ns);
+	struct shape *known = image ? find_shape(unwinder_of(image), r) : NULL;
+
+	if (known)
+		return known;
+	if (!image || !run(unwinder_of(image), r)) {
+		struct image *now = images_look(all, r->pid, r->ns);
+
+		if (now)
+			run(unwinder_of(now), r);
+		image = now ? now : image;
+	}
+	if (!image || !image->unwinder->result.frame_cnt)
+		return NULL;
+	return keep_shape(image->unwinder, next_number);
+}
