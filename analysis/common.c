@@ -16,7 +16,7 @@
  * Example: X, Y, Z each 0 or 1 at once: all covariances .25, u = 1/sqrt 3 each, l = .75, s^2 l = 2.25 = Var(T):
  * explains all; by themselves the members have .75 of 2.25, so two thirds are covariance.
  */
-#include "analysis/passes.h"
+#include "analysis/common_confidence.h"
 
 #include <gsl/gsl_eigen.h>
 #include <math.h>
@@ -136,8 +136,8 @@ static int by_contribution(const void *a, const void *b)
 	return (x->part > y->part) - (x->part < y->part);
 }
 
-/* One component; joins f->common_causes if it is one. */
-static void judge(struct common *c, const gsl_matrix *vectors, size_t at, double value)
+/* Of one component: it joins f->common_causes if it is one. */
+static bool judge(struct common *c, const gsl_matrix *vectors, size_t at, double value)
 {
 	struct common_cause cause = { .explained = 0 };
 	double sum = 0, own = 0, joint = 0, variance = c->a->variance_ns2;
@@ -147,7 +147,7 @@ static void judge(struct common *c, const gsl_matrix *vectors, size_t at, double
 		sum += gsl_matrix_get(vectors, i, at);
 	cause.explained = sum * sum * value / variance;
 	if (!(cause.explained >= EXPLAINED_MIN))
-		return;
+		return false;
 	for (size_t i = 0; i < c->cnt; i++)
 		if (gsl_matrix_get(vectors, i, at) / sum >= MEMBER_MIN)
 			members[cnt++] = i;
@@ -157,7 +157,7 @@ static void judge(struct common *c, const gsl_matrix *vectors, size_t at, double
 			joint += c->covariance[members[p] * c->cnt + members[q]];
 	}
 	if (cnt < MEMBERS_MIN || 1 - own / joint < SHARED_MIN)
-		return;
+		return false;
 	cause.own = own / variance;
 	cause.members.items = ARENA_NEW(c->a->f->arena, struct common_member, cnt);
 	cause.members.cnt = cause.members.cap = cnt;
@@ -166,6 +166,32 @@ static void judge(struct common *c, const gsl_matrix *vectors, size_t at, double
 			c->parts[members[p]], gsl_matrix_get(vectors, members[p], at) / sum };
 	qsort(cause.members.items, cnt, sizeof(*cause.members.items), by_contribution);
 	VEC_ADD(&c->a->f->common_causes, cause);
+	return true;
+}
+
+/* u = vectors[at], and how it turns.  Components of the same eigenvalue cannot be told apart. */
+static struct component component_of(const struct common *c, const gsl_matrix *vectors, const gsl_vector *values,
+				     size_t at)
+{
+	double variance = c->a->variance_ns2, l = gsl_vector_get(values, at);
+	struct component ret = { .l = l * variance };
+
+	ret.u = xcalloc(2 * c->cnt, sizeof(*ret.u));
+	ret.turn = ret.u + c->cnt;
+	for (size_t j = 0; j < c->cnt; j++) {
+		double sum = 0, apart = l - gsl_vector_get(values, j);
+
+		for (size_t i = 0; i < c->cnt; i++)
+			sum += gsl_matrix_get(vectors, i, j);
+		if (j == at)
+			ret.sum = sum;
+		for (size_t i = 0; i < c->cnt; i++)
+			if (j == at)
+				ret.u[i] = gsl_matrix_get(vectors, i, j);
+			else if (fabs(apart) > NEGLIGIBLE * l)
+				ret.turn[i] += sum * gsl_matrix_get(vectors, i, j) / (apart * variance);
+	}
+	return ret;
 }
 
 static void find_components(struct common *c)
@@ -173,14 +199,21 @@ static void find_components(struct common *c)
 	gsl_matrix *matrix = gsl_matrix_alloc(c->cnt, c->cnt), *vectors = gsl_matrix_alloc(c->cnt, c->cnt);
 	gsl_vector *values = gsl_vector_alloc(c->cnt);
 	gsl_eigen_symmv_workspace *w = gsl_eigen_symmv_alloc(c->cnt);
+	struct component components[CAUSES_MAX];
+	size_t cnt = 0;
 
 	for (size_t i = 0; i < c->cnt; i++)
 		for (size_t k = 0; k < c->cnt; k++)
 			gsl_matrix_set(matrix, i, k, c->covariance[i * c->cnt + k] / c->a->variance_ns2);
 	gsl_eigen_symmv(matrix, values, vectors, w);
 	gsl_eigen_symmv_sort(values, vectors, GSL_EIGEN_SORT_VAL_DESC);
-	for (size_t i = 0; i < c->cnt && c->a->f->common_causes.cnt < CAUSES_MAX; i++)
-		judge(c, vectors, i, gsl_vector_get(values, i) * c->a->variance_ns2);
+	for (size_t i = 0; i < c->cnt && cnt < CAUSES_MAX; i++)
+		if (judge(c, vectors, i, gsl_vector_get(values, i) * c->a->variance_ns2))
+			components[cnt++] = component_of(c, vectors, values, i);
+	if (cnt)
+		find_common_confidence(c->a, c->index_of_part, components);
+	while (cnt)
+		free(components[--cnt].u);
 	gsl_eigen_symmv_free(w);
 	gsl_matrix_free(matrix);
 	gsl_matrix_free(vectors);

@@ -99,6 +99,10 @@ struct factor {
 	bool has_tail;			/* at least 100 intervals are in the tail, and not all are */
 	double work_share;		/* of what inherent work leaves: E Cov(X,T|W) / E Var(T|W) */
 	bool has_work_share;		/* work was noted; not of a pair */
+	double work_ci95[2];
+	bool has_work_ci95;		/* as has_work_share, if work leaves anything */
+	double trimmed_share;		/* share without the few intervals that carry the variance */
+	bool has_trimmed;		/* there are such (warning "outliers"); not of a pair */
 	double mean_ns;
 	double presence;		/* fraction of the intervals in which it took time */
 	bool has_presence;		/* not of a pair */
@@ -162,6 +166,8 @@ struct common_member {
 struct common_cause {
 	double explained;		/* of Var(T), by the principal component */
 	double own;			/* sum of Var of the members, of Var(T) */
+	double ci95[2];			/* of explained */
+	bool has_ci95;			/* always, but for results of an older vprof */
 	VEC(struct common_member) members;	/* largest first; array in the arena */
 };
 

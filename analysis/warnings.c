@@ -177,7 +177,7 @@ static void warn_probing(struct analysis *a)
 		      p->mean * 100, p->mean_low * 100, p->mean_high * 100, a->overhead * 100);
 }
 
-/* The largest factor when these intervals are left out; NULL: nothing is above the threshold then. */
+/* Every share when these intervals are left out, and the largest factor then; NULL: nothing is above the threshold then. */
 static const struct factor *first_without(const struct analysis *a, const struct carriers *c, double *ret_share)
 {
 	size_t cnt = a->factor_times->column_cnt, n = a->m->n, left = n - c->cnt;
@@ -200,9 +200,11 @@ static const struct factor *first_without(const struct analysis *a, const struct
 	}
 	times_weighted(a->factor_times, weights, products);	/* sum X (T - mean T) */
 	for (size_t i = 0; i < cnt && squares > 0; i++) {
-		const struct factor *x = &a->f->factors.items[i];
+		struct factor *x = &a->f->factors.items[i];
 		double share = products[i] / squares;
 
+		x->has_trimmed = true;
+		x->trimmed_share = share;
 		if (share <= FACTORS_THRESHOLD_DEFAULT || x->specificity * share <= most)
 			continue;
 		best = x;

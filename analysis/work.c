@@ -18,7 +18,7 @@
  *
  * Several kinds of work become one: T is fitted by w, w^2 and log(1 + w) of each, and W is the fitted value.
  */
-#include "analysis/passes.h"
+#include "analysis/work_confidence.h"
 
 #include <gsl/gsl_linalg.h>
 #include <math.h>
@@ -26,7 +26,6 @@
 #include "base/str.h"
 #include "base/banned.h"
 
-#define BINS_MAX 32
 #define BIN_ROWS_MIN 64
 #define TERMS 3				/* w, w^2, log(1 + w) */
 #define SINGULAR 1e-9			/* of the largest singular value: nothing of its own */
@@ -40,6 +39,8 @@ struct worker {
 	double *key;			/* per row: one number for all work */
 	int64_t typical_ns;		/* latencies are taken from here: digits are few */
 	double *rest;			/* per row: r */
+	unsigned char *bin_of_row;
+	size_t bin_cnt;			/* that are used */
 	uint64_t reported;		/* intervals that noted any */
 };
 
@@ -225,7 +226,7 @@ static size_t fit_bins(struct worker *w)
 	_cleanup_(freep) size_t *rows = xcalloc(w->n + 1, sizeof(*rows));
 	size_t bins = w->n / BIN_ROWS_MIN, parameters = 0, first = 0;
 
-	bins = bins < 1 ? 1 : bins > BINS_MAX ? BINS_MAX : bins;
+	bins = bins < 1 ? 1 : bins > WORK_BINS_MAX ? WORK_BINS_MAX : bins;
 	for (size_t i = 0; i < w->n; i++)
 		rows[i] = i;
 	qsort_r(rows, w->n, sizeof(*rows), by_key, w->key);
@@ -236,6 +237,9 @@ static size_t fit_bins(struct worker *w)
 			continue;
 		while (end < w->n && w->key[rows[end]] == w->key[rows[end - 1]])
 			end++;
+		for (size_t i = first; i < end; i++)
+			w->bin_of_row[rows[i]] = (unsigned char)w->bin_cnt;
+		w->bin_cnt++;
 		parameters += fit_bin(w, rows + first, end - first);
 		first = end;
 	}
@@ -283,10 +287,13 @@ void explain_by_work(struct analysis *a)
 			fit(&w);
 		else
 			memcpy(w.key, w.values, w.n * sizeof(*w.key));
+		w.bin_of_row = xcalloc(w.n, sizeof(*w.bin_of_row));
 		set_findings(&w, fit_bins(&w));
+		find_work_confidence(a, &(struct work_lines){ w.n, w.bin_cnt, w.key, w.rest, w.bin_of_row });
 	}
 	free(w.name_of_column);
 	free(w.values);
 	free(w.key);
+	free(w.bin_of_row);
 	free(w.rest);
 }

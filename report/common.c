@@ -31,8 +31,10 @@ static void print_cause(const struct style *s, const struct findings *f, const s
 	}
 	if (c->members.cnt > MEMBERS_SHOWN)
 		str_addf(&line, ", %zu more", c->members.cnt - MEMBERS_SHOWN);
-	str_addf(&line, ": %s of the variance, %s if each varied by itself: look for what they share",
-		 text_percent(explained, c->explained), text_percent(own, c->own));
+	str_addf(&line, ": %s of the variance", text_percent(explained, c->explained));
+	if (c->has_ci95 && c->ci95[1] - c->ci95[0] > 1e-9)
+		str_addf(&line, " (95 %% CI %s)", text_ci95(explained, c->ci95));
+	str_addf(&line, ", %s if each varied by itself: look for what they share", text_percent(own, c->own));
 	table_line(s->out, str_cstr(&line));
 }
 
@@ -104,6 +106,7 @@ json_t *common_causes_json(const struct findings *f)
 			json_add(members, member_json(f, &c->members.items[k]));
 		json_set(o, "explained", json_number(c->explained));
 		json_set(o, "own", json_number(c->own));
+		json_set(o, "ci95", json_ci95(c->has_ci95, c->ci95));
 		json_set(o, "members", members);
 		json_add(list, o);
 	}

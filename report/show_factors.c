@@ -42,7 +42,7 @@ static double rank_score(const struct view_input *in, const struct factor *f)
 #define LABEL_MIN 24			/* columns of the factors' names, before others go */
 
 /* What goes, in this order, rather than names. */
-enum { ALL_COLUMNS, NO_RANKS, NO_PRESENCE, NO_SPECIFICITY, NO_SHARED, NO_MEAN, NO_OWN, NO_KIND };
+enum { ALL_COLUMNS, NO_RANKS, NO_WORK_CI, NO_PRESENCE, NO_SPECIFICITY, NO_SHARED, NO_MEAN, NO_OWN, NO_KIND };
 
 struct drawing {
 	const struct style *s;
@@ -50,7 +50,7 @@ struct drawing {
 	const uint32_t *order;		/* the ranking's, then what only ranks by what work leaves */
 	size_t cnt, ranked_cnt;
 	const size_t *work_ranks;	/* per factor; 0: none.  NULL: no work was noted */
-	bool paper, with_ci95, with_tail, doubt;
+	bool paper, with_ci95, with_work_ci95, with_tail, with_trimmed, doubt;
 	int left_out;
 };
 
@@ -73,6 +73,8 @@ static void add_columns(const struct drawing *d, struct table *t)
 		table_column(t, d->s->utf8 ? "±" : "+-", TABLE_RIGHT);
 	if (d->work_ranks) {
 		table_column(t, "left", TABLE_RIGHT);
+		if (d->with_work_ci95 && d->left_out < NO_WORK_CI)
+			table_column(t, d->s->utf8 ? "±" : "+-", TABLE_RIGHT);
 		table_column(t, "#", TABLE_RIGHT);
 	}
 	if (!d->paper && d->left_out < NO_OWN)
@@ -81,6 +83,8 @@ static void add_columns(const struct drawing *d, struct table *t)
 		table_column(t, "shared", TABLE_RIGHT);
 	if (!d->paper)
 		table_column(t, "gain", TABLE_RIGHT);
+	if (d->with_trimmed)
+		table_column(t, "trimmed", TABLE_RIGHT);
 	if (d->with_tail)
 		table_column(t, "tail", TABLE_RIGHT);
 	if (d->left_out < NO_SPECIFICITY) {
@@ -129,6 +133,8 @@ static void add_shares(const struct drawing *d, struct table *t, const struct fa
 		size_t rank = d->work_ranks[f - d->in->findings->factors.items];
 
 		add_percent(t, f->has_work_share, f->work_share);
+		if (d->with_work_ci95 && d->left_out < NO_WORK_CI)
+			table_cell(t, "%s", f->has_work_ci95 ? text_plus_minus(text, f->work_ci95, d->s->utf8) : "");
 		table_cell(t, rank ? "%zu" : "", rank);
 	}
 	if (!d->paper && d->left_out < NO_OWN)
@@ -137,6 +143,8 @@ static void add_shares(const struct drawing *d, struct table *t, const struct fa
 		add_percent(t, !pair, f->share - f->variance_share);
 	if (!d->paper)
 		add_percent(t, !pair, factor_gain(f));
+	if (d->with_trimmed)
+		add_percent(t, f->has_trimmed, f->trimmed_share);
 	if (d->with_tail)
 		add_percent(t, f->has_tail, f->tail_share);
 }
@@ -272,6 +280,8 @@ static void print_notes(const struct drawing *d)
 			d->left_out < NO_SHARED ? "own + shared = share; " : "");
 	if (d->work_ranks)
 		fprintf(d->s->out, "left: share of the variance that the work does not explain, with the rank by it\n");
+	if (d->with_trimmed)
+		fprintf(d->s->out, "trimmed: the share without the few intervals that carry the variance (see the warning)\n");
 	if (!d->doubt)
 		return;
 	for (size_t i = 0; i < d->cnt && !d->paper; i++)
@@ -303,6 +313,8 @@ void factors_text(const struct style *s, const struct view_input *in)
 
 		d.with_ci95 |= d.paper ? f->has_paper_ci95 : f->has_ci95;
 		d.with_tail |= f->has_tail && !d.paper;
+		d.with_trimmed |= f->has_trimmed && !d.paper;
+		d.with_work_ci95 |= f->has_work_ci95;
 		d.doubt |= i < cnt && shows_doubt(&d, f);
 	}
 	if (d.cnt)
@@ -375,6 +387,8 @@ static void set_evidence(json_t *o, const struct view_input *in, const struct fa
 	json_set(o, "shared_share", pair ? json_null() : json_number(f->share - f->variance_share));
 	json_set(o, "gain", pair ? json_null() : json_number(factor_gain(f)));
 	json_set(o, "work_share", f->has_work_share ? json_number(f->work_share) : json_null());
+	json_set(o, "work_ci95", json_ci95(f->has_work_ci95, f->work_ci95));
+	json_set(o, "trimmed_share", f->has_trimmed ? json_number(f->trimmed_share) : json_null());
 	json_set(o, "presence", f->has_presence ? json_number(f->presence) : json_null());
 	json_set(o, "paper_contribution", json_number(f->paper_contribution));
 	json_set(o, "paper_ci95", json_ci95(f->has_paper_ci95, f->paper_ci95));
@@ -471,8 +485,9 @@ static void factor_csv(FILE *out, const struct view_input *in, const struct fact
 	bool known = paper ? f->has_paper_resolved : f->has_resolved;
 	char low[TEXT_MAX], high[TEXT_MAX], shared[TEXT_MAX], gain[TEXT_MAX], tail[TEXT_MAX];
 	char presence[TEXT_MAX], paper_low[TEXT_MAX], paper_high[TEXT_MAX], work[TEXT_MAX];
+	char work_low[TEXT_MAX], work_high[TEXT_MAX], trimmed[TEXT_MAX];
 
-	csv_line(out, "utttttt" "ddd" "u" "ddd" "ttt" "tttt" "uuu" "ttt", (uint64_t)rank,
+	csv_line(out, "utttttt" "ddd" "u" "ddd" "ttt" "tttt" "uuu" "ttt" "ttt", (uint64_t)rank,
 		 factor_kind_name(f->kind), f->function, f->file, f->functions[0], f->functions[1],
 		 f->is_wait ? trace_state_name(f->wait) : NULL, f->share, f->variance_share,
 		 f->paper_contribution, (uint64_t)f->height, f->specificity, rank_score(in, f), f->mean_ns,
@@ -484,7 +499,10 @@ static void factor_csv(FILE *out, const struct view_input *in, const struct fact
 		 (uint64_t)f->rank_high, f->rank_needed,
 		 csv_number(paper_low, f->has_paper_ci95, f->paper_ci95[0]),
 		 csv_number(paper_high, f->has_paper_ci95, f->paper_ci95[1]),
-		 csv_number(work, f->has_work_share, f->work_share));
+		 csv_number(work, f->has_work_share, f->work_share),
+		 csv_number(work_low, f->has_work_ci95, f->work_ci95[0]),
+		 csv_number(work_high, f->has_work_ci95, f->work_ci95[1]),
+		 csv_number(trimmed, f->has_trimmed, f->trimmed_share));
 }
 
 void factors_csv(FILE *out, const struct view_input *in)
@@ -492,11 +510,12 @@ void factors_csv(FILE *out, const struct view_input *in)
 	_cleanup_(freep) uint32_t *order = NULL;
 	size_t cnt = select_factors(in, &order);
 
-	csv_line(out, "ttttttttttttttttttttttttttt", "rank", "kind", "function", "file", "function_a",
+	csv_line(out, "tttttttttttttttttttttttttttttt", "rank", "kind", "function", "file", "function_a",
 		 "function_b", "wait", "share", "variance_share", "paper_contribution", "height",
 		 "specificity", "score", "mean_ns", "ci95_low", "ci95_high", "resolved", "shared_share",
 		 "gain", "tail_share", "presence", "rank_low", "rank_high", "intervals_needed",
-		 "paper_ci95_low", "paper_ci95_high", "work_share");
+		 "paper_ci95_low", "paper_ci95_high", "work_share", "work_ci95_low", "work_ci95_high",
+		 "trimmed_share");
 	for (size_t i = 0; i < cnt; i++)
 		factor_csv(out, in, &in->findings->factors.items[order[i]], i + 1);
 }

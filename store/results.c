@@ -106,6 +106,8 @@ static const struct column part_columns[] = {
 static const struct column cause_columns[] = {
 	COL_REAL(struct common_cause, explained),
 	COL_REAL(struct common_cause, own),
+	COL_REAL_IF(struct common_cause, ci95[0], has_ci95),
+	COL_REAL_IF(struct common_cause, ci95[1], has_ci95),
 };
 
 static const struct column member_columns[] = {
@@ -170,6 +172,9 @@ static const struct column factor_columns[] = {
 	COL_REAL_IF(struct factor, paper_ci95[1], has_paper_ci95),
 	COL_BOOL_IF(struct factor, paper_resolved, has_paper_resolved),
 	COL_REAL_IF(struct factor, work_share, has_work_share),
+	COL_REAL_IF(struct factor, work_ci95[0], has_work_ci95),
+	COL_REAL_IF(struct factor, work_ci95[1], has_work_ci95),
+	COL_REAL_IF(struct factor, trimmed_share, has_trimmed),
 };
 
 static const struct column because_columns[] = {

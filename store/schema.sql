@@ -14,9 +14,9 @@
 --	  WHERE f.kind = 'wait' ORDER BY f.share DESC;
 
 PRAGMA application_id = 0x7670726f;	-- "vpro"
-PRAGMA user_version = 13;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
+PRAGMA user_version = 14;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
 					-- 6: iteration_start, answer, planned; 7: ci95; 8: interval.root_only; 9: ranks, paper_ci95; 10: tail, part;
-					-- 11: inherent_work; 12: common_cause; 13: unit.misread
+					-- 11: inherent_work; 12: common_cause; 13: unit.misread; 14: work_ci95, trimmed_share
 -- Run over a database of an older version this adds the tables that it lacks; store.c adds columns.
 
 -- ---- the project, from the scan records of the last build ----
@@ -228,6 +228,9 @@ CREATE TABLE IF NOT EXISTS factor (			-- summed over all places of the tree; not
 	paper_ci95_high	REAL,
 	paper_resolved	INTEGER,		-- as resolved, of the rank by paper_score
 	work_share	REAL,			-- of the variance that inherent work leaves; NULL: no work noted
+	work_ci95_low	REAL,			-- 95 % confidence interval of work_share
+	work_ci95_high	REAL,
+	trimmed_share	REAL,			-- without the few intervals that carry the variance; NULL: none does
 	PRIMARY KEY (finding, id)
 ) WITHOUT ROWID;
 
@@ -291,6 +294,8 @@ CREATE TABLE IF NOT EXISTS common_cause (		-- parts that vary together, more tha
 	id		INTEGER NOT NULL,
 	explained	REAL NOT NULL,		-- of the variance, by the principal component
 	own		REAL NOT NULL,		-- sum of its members' variances, of the variance
+	ci95_low	REAL,			-- 95 % confidence interval of explained
+	ci95_high	REAL,
 	PRIMARY KEY (finding, id)
 ) WITHOUT ROWID;
 

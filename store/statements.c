@@ -39,6 +39,11 @@ static const char *const texts[] = {
 	[STMT_ADD_PAPER_RESOLVED] = "ALTER TABLE factor ADD COLUMN paper_resolved INTEGER",
 	[STMT_ADD_WORK_SHARE] = "ALTER TABLE factor ADD COLUMN work_share REAL",
 	[STMT_ADD_MISREAD] = "ALTER TABLE unit ADD COLUMN misread TEXT",
+	[STMT_ADD_WORK_LOW] = "ALTER TABLE factor ADD COLUMN work_ci95_low REAL",
+	[STMT_ADD_WORK_HIGH] = "ALTER TABLE factor ADD COLUMN work_ci95_high REAL",
+	[STMT_ADD_TRIMMED] = "ALTER TABLE factor ADD COLUMN trimmed_share REAL",
+	[STMT_ADD_CAUSE_LOW] = "ALTER TABLE common_cause ADD COLUMN ci95_low REAL",
+	[STMT_ADD_CAUSE_HIGH] = "ALTER TABLE common_cause ADD COLUMN ci95_high REAL",
 
 	[STMT_SETTING_SET] = "INSERT OR REPLACE INTO setting(name, value) VALUES (?1, ?2)",
 	[STMT_SETTING_GET] = "SELECT value FROM setting WHERE name = ?1",
@@ -154,9 +159,10 @@ static const char *const texts[] = {
 		" wait, share, variance_share, paper_contribution, height, specificity, score,"
 		" paper_score, tail_share_p99, mean_ns, open, ci95_low, ci95_high, resolved,"
 		" presence, rank_low, rank_high, rank_needed, paper_ci95_low, paper_ci95_high,"
-		" paper_resolved, work_share)"
+		" paper_resolved, work_share, work_ci95_low, work_ci95_high, trimmed_share)"
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,"
-		" ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30)",
+		" ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32,"
+		" ?33)",
 	[STMT_FACTOR_CALL_SITE_INSERT] =
 		"INSERT INTO factor_call_site(finding, factor, position, call_site)"
 		" VALUES (?1, ?2, ?3, ?4)",
@@ -182,7 +188,8 @@ static const char *const texts[] = {
 	[STMT_WORK_INSERT] =
 		"INSERT INTO inherent_work(finding, names, count, explained) VALUES (?1, ?2, ?3, ?4)",
 	[STMT_CAUSE_INSERT] =
-		"INSERT INTO common_cause(finding, id, explained, own) VALUES (?1, ?2, ?3, ?4)",
+		"INSERT INTO common_cause(finding, id, explained, own, ci95_low, ci95_high)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
 	[STMT_MEMBER_INSERT] =
 		"INSERT INTO common_member(finding, cause, position, part, contribution)"
 		" VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -207,7 +214,7 @@ static const char *const texts[] = {
 		" variance_share, paper_contribution, height, specificity, score, paper_score,"
 		" tail_share_p99, mean_ns, open, ci95_low, ci95_high, resolved, presence, rank_low,"
 		" rank_high, rank_needed, paper_ci95_low, paper_ci95_high, paper_resolved,"
-		" work_share FROM factor WHERE finding = ?1 ORDER BY id",
+		" work_share, work_ci95_low, work_ci95_high, trimmed_share FROM factor WHERE finding = ?1 ORDER BY id",
 	[STMT_FACTOR_CALL_SITES_READ] =
 		"SELECT factor, call_site FROM factor_call_site WHERE finding = ?1"
 		" ORDER BY factor, position",
@@ -231,7 +238,7 @@ static const char *const texts[] = {
 		" FROM tail WHERE finding = ?1",
 	[STMT_WORK_READ] = "SELECT names, count, explained FROM inherent_work WHERE finding = ?1",
 	[STMT_CAUSES_READ] =
-		"SELECT explained, own FROM common_cause WHERE finding = ?1 ORDER BY id",
+		"SELECT explained, own, ci95_low, ci95_high FROM common_cause WHERE finding = ?1 ORDER BY id",
 	[STMT_MEMBERS_READ] =
 		"SELECT cause, part, contribution FROM common_member WHERE finding = ?1"
 		" ORDER BY cause, position",

@@ -2,7 +2,7 @@
 /*
  * stats.c - make exam-stats: are the numbers as certain as they say?
  *
- *	stats [ROUNDS [GROUP]]		default 400, all of: coverage ranks tail work series
+ *	stats [ROUNDS [GROUP]]		default 400, all of: coverage ranks tail work common series
  *
  * Simulated runs with known answers go through the whole analysis.  An interval calls functions one after
  * another; the time of each is scale * exp(s z), z AR(1) with lag-1 correlation rho, so shares are those of the
@@ -237,6 +237,7 @@ static void exam_work(unsigned rounds)
 	enum { N = 20000 };
 	struct numbers n = { 104 };
 	double worst = 0;
+	size_t covered = 0;
 
 	for (unsigned round = 0; round < rounds; round++) {
 		_cleanup_(freep) int64_t *times_ns = xcalloc(3 * N, sizeof(*times_ns));
@@ -257,9 +258,54 @@ static void exam_work(unsigned rounds)
 		f = plain_findings(t);
 		worst = fmax(worst, 100 * fabs(factor_at(f, 1)->work_share - .1));
 		worst = fmax(worst, 100 * fabs(factor_at(f, 2)->work_share - .9));
+		for (size_t k = 1; k <= 2; k++) {
+			const struct factor *x = factor_at(f, k);
+			double truth = k == 1 ? .1 : .9;
+
+			covered += x->has_work_ci95 && x->work_ci95[0] <= truth && truth <= x->work_ci95[1];
+		}
 	}
 	report("a planted 10/90 split of what skewed work leaves, 20,000 intervals: largest error", worst,
 	       "points", -1, 2);
+	report("ci95 of the shares of what work leaves covers", (double)covered / (2 * rounds), "of 1", 1, .92);
+}
+
+/* ---- common causes ---- */
+
+/* f0, f1, f2 each 10 z + 5 of their own, f3 15 of its own (us): the first component has (9 * 100 + 3 * 25) / 1,200 of the
+ * variance.  All of them follow their predecessor by rho. */
+static void exam_common(unsigned rounds)
+{
+	enum { N = 20000, CNT = 4 };
+	const double rho = .9, truth = 975. / 1200;
+	struct numbers n = { 108 };
+	size_t covered = 0, found = 0;
+
+	for (unsigned round = 0; round < rounds; round++) {
+		_cleanup_(freep) int64_t *times_ns = xcalloc(CNT * N, sizeof(*times_ns));
+		_cleanup_(trace_freep) struct trace *t = NULL;
+		_cleanup_(findings_freep) struct findings *f = NULL;
+		double z[CNT + 1];
+
+		for (size_t k = 0; k <= CNT; k++)
+			z[k] = numbers_normal(&n);
+		for (size_t i = 0; i < N; i++) {
+			for (size_t k = 0; k <= CNT; k++)
+				z[k] = rho * z[k] + sqrt(1 - rho * rho) * numbers_normal(&n);
+			for (size_t k = 0; k < CNT; k++)
+				times_ns[CNT * i + k] = 200000 + (int64_t)(k < 3 ? 10000 * z[CNT] + 5000 * z[k] :
+									       15000 * z[k]);
+		}
+		t = plain_trace(times_ns, N, CNT);
+		f = plain_findings(t);
+		if (f->common_causes.cnt != 1)
+			continue;
+		found++;
+		covered += f->common_causes.items[0].ci95[0] <= truth && truth <= f->common_causes.items[0].ci95[1];
+	}
+	report("a common cause of three functions, 20,000 intervals, rho 0.9: found", (double)found / rounds, "of 1", 1,
+	       .95);
+	report("ci95 of what a common cause explains covers", (double)covered / rounds, "of 1", 1, .92);
 }
 
 /* ---- drift and populations ---- */
@@ -324,7 +370,9 @@ static void exam(unsigned rounds, const char *group)
 		exam_tail_coverage(&heavy, rounds, "ci95 of the tail's share at p99 covers: 20,000 intervals, rho 0.9, s 1");
 	}
 	if (!group || strcmp(group, "work") == 0)
-		exam_work(rounds / 20 + 1);
+		exam_work(rounds / 4 + 1);
+	if (!group || strcmp(group, "common") == 0)
+		exam_common(rounds / 2 + 1);
 	if (!group || strcmp(group, "series") == 0)
 		exam_series(rounds / 2 + 1);
 }

@@ -95,6 +95,9 @@ static void same_factor(const struct factor *a, const struct factor *b)
 	assert_true(a->rank_needed == b->rank_needed);
 	assert_int_equal(a->has_work_share, b->has_work_share);
 	same_double(a->work_share, b->work_share);
+	same_ci95(a->has_work_ci95, a->work_ci95, b->has_work_ci95, b->work_ci95);
+	assert_int_equal(a->has_trimmed, b->has_trimmed);
+	same_double(a->trimmed_share, b->trimmed_share);
 	same_ci95(a->has_paper_ci95, a->paper_ci95, b->has_paper_ci95, b->paper_ci95);
 	assert_int_equal(a->has_paper_resolved, b->has_paper_resolved);
 	assert_int_equal(a->paper_resolved, b->paper_resolved);
@@ -175,6 +178,7 @@ static void same_causes(const struct findings *a, const struct findings *b)
 
 		same_double(x->explained, y->explained);
 		same_double(x->own, y->own);
+		same_ci95(x->has_ci95, x->ci95, y->has_ci95, y->ci95);
 		assert_int_equal(x->members.cnt, y->members.cnt);
 		for (size_t k = 0; k < x->members.cnt; k++) {
 			assert_int_equal(x->members.items[k].part, y->members.items[k].part);

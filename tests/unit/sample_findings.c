@@ -94,6 +94,10 @@ static void add_factors(struct findings *f)
 	x->has_tail = true;
 	x->tail_share = .73;
 	x->mean_ns = 303000;
+	x->has_work_ci95 = x->has_trimmed = true;
+	x->work_ci95[0] = .205;
+	x->work_ci95[1] = .405;
+	x->trimmed_share = .41;
 	x->rank_low = x->rank_high = 1;
 	x->has_paper_ci95 = x->has_paper_resolved = x->paper_resolved = true;
 	x->paper_ci95[0] = .5;
@@ -113,6 +117,9 @@ static void add_factors(struct findings *f)
 	x->ci95[0] = -.012;
 	x->ci95[1] = .732;
 	x->work_share = .8;
+	x->has_work_ci95 = true;
+	x->work_ci95[0] = .61;
+	x->work_ci95[1] = .99;
 	x->rank_low = 2;
 	x->rank_high = 3;
 	x->rank_needed = 900;
@@ -135,7 +142,8 @@ static void add_parts(struct findings *f)
 		.function = "handle_request", .file = "server.c", .mean_ns = 757000, .share = .39,
 		.tail_share = .27, .has_tail = true, .slow_mean_ns = 740000, .fast_mean_ns = 350000,
 		.slow_presence = 1, .fast_presence = 1 });
-	VEC_ADD(&f->common_causes, (struct common_cause){ .explained = .4, .own = .1 });
+	VEC_ADD(&f->common_causes, (struct common_cause){
+		.explained = .4, .own = .1, .ci95 = { .33, .47 }, .has_ci95 = true });
 	f->common_causes.items[0].members.items = ARENA_NEW(f->arena, struct common_member, 2);
 	f->common_causes.items[0].members.items[0] = (struct common_member){ 1, .7 };
 	f->common_causes.items[0].members.items[1] = (struct common_member){ 0, .3 };

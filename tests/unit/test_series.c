@@ -181,6 +181,11 @@ static void test_warnings(void **state)
 	g = plain_findings(stall);
 	want_words(g, "outliers", "(500, ", "f0 is first with 100 %");
 	want_words(g, "outliers", "10 of 1000 intervals carry 99 %", "--interval 500");
+	/* Every share without them: f0's is what it was without the stall. */
+	assert_true(plain_factor(g, "f0")->share < .1 && plain_factor(g, "f1")->share > .9);
+	assert_true(plain_factor(g, "f0")->has_trimmed && plain_factor(g, "f0")->trimmed_share > .99);
+	assert_true(plain_factor(g, "f1")->has_trimmed && fabs(plain_factor(g, "f1")->trimmed_share) < .01);
+	assert_false(plain_factor(f, "f0")->has_trimmed);
 	times_ns[499][1] -= 90000;
 	for (size_t i = 0; i < 1000; i++)
 		times_ns[i][1] += (int64_t)(3 * i);

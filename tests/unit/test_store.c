@@ -82,7 +82,7 @@ static void test_open(void **state)
 	expect_open(true, EXIT_DATA, "not a database");
 	write_db("");
 	store_close(open_store());
-	run_sql("PRAGMA user_version = 14");
+	run_sql("PRAGMA user_version = 15");
 	expect_open(true, EXIT_DATA, "newer vprof");
 }
 

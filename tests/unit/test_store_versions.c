@@ -35,6 +35,9 @@ static const char *const downgrades[] = {
 	[11] = "DROP TABLE common_cause; DROP TABLE common_member",
 	[10] = "DROP TABLE inherent_work; ALTER TABLE factor DROP COLUMN work_share",
 	[12] = "ALTER TABLE unit DROP COLUMN misread",
+	[13] = "ALTER TABLE factor DROP COLUMN work_ci95_low; ALTER TABLE factor DROP COLUMN work_ci95_high;"
+	       "ALTER TABLE factor DROP COLUMN trimmed_share; ALTER TABLE common_cause DROP COLUMN ci95_low;"
+	       "ALTER TABLE common_cause DROP COLUMN ci95_high",
 };
 
 static struct store *open_store(bool create)
@@ -122,6 +125,9 @@ static void check_columns(struct store *s, unsigned version)
 	assert_int_equal(f->work.names != NULL, version > 10);
 	assert_int_equal(f->common_causes.cnt, version > 11);
 	assert_int_equal(f->factors.items[0].has_work_share, version > 10);
+	assert_int_equal(f->factors.items[0].has_work_ci95, version > 13);
+	assert_int_equal(f->factors.items[0].has_trimmed, version > 13);
+	assert_int_equal(version > 11 && f->common_causes.items[0].has_ci95, version > 13);
 	assert_true(f->tail.quantile == TAIL_QUANTILE_DEFAULT);
 }
 

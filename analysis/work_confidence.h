@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* work_confidence.h - see work_confidence.c.  Private to analysis/. */
+#ifndef ANALYSIS_WORK_CONFIDENCE_H
+#define ANALYSIS_WORK_CONFIDENCE_H
+
+#include "analysis/passes.h"
+
+#define WORK_BINS_MAX 32
+
+struct work_lines {			/* of T, one in each bin of W */
+	size_t n, bin_cnt;
+	const double *key;		/* per row: W */
+	const double *rest;		/* per row: what the line of its bin leaves of T */
+	const unsigned char *bin_of_row;
+};
+
+void find_work_confidence(struct analysis *a, const struct work_lines *l);	/* work_ci95 of factors */
+
+#endif
