@@ -152,10 +152,7 @@ static int build(struct store *s, const struct config *c, char *const *given, st
 	if (r == 0)
 		r = decide_plan(s, c, &scanned, &plan, &unused, reterr);
 	if (r == 0)
-		r = build_apply(&scanned, plan, &command, &options, reterr);
-	units_release(&scanned);
-	if (r == 0)
-		r = build_load_units(s, &scanned, reterr);
+		r = build_apply(s, &scanned, plan, &command, &options, reterr);
 	if (r == 0)
 		r = check_places(c, &scanned, &unused, reterr);
 	if (unused.len)

@@ -196,41 +196,47 @@ static int remember_command(struct store *s, const struct args *command, struct 
 
 /* ---- what was built ---- */
 
-int build_load_units(struct store *s, units *ret, struct diag *reterr)
+static int load_units(struct store *s, const units *list, struct diag *reterr)
 {
-	_cleanup_(freep) char *dir = build_dir();
-	int r = units_read(dir, ret, reterr);
-
-	if (r == 0 && ret->cnt == 0) {
+	if (list->cnt == 0) {
 		diag_set(reterr, EXIT_ENVIRONMENT, -ENODATA,
 			 "the build compiled no C or C++ unit through vprof");
 		return diag_remedy(reterr, -ENODATA, "clean first (make clean), so that everything is "
 				   "compiled again; a build that clears its environment, or whose make is a "
 				   "static program, wants CC=\"vprof cc gcc\"");
 	}
-	return r < 0 ? r : project_load(s, ret, reterr);
+	return project_load(s, list, reterr);
+}
+
+int build_load_units(struct store *s, units *ret, struct diag *reterr)
+{
+	_cleanup_(freep) char *dir = build_dir();
+	int r = units_read(dir, ret, reterr);
+
+	return r < 0 ? r : load_units(s, ret, reterr);
 }
 
 /* What was compiled without vprof since the last build counts as up to date for make: it is set
- * aside, and the build makes it again. */
-static int build_foreign(const struct args *command, const struct build_options *o,
+ * aside, and the build makes it again.  list: the records, before and after. */
+static int build_foreign(units *list, const struct args *command, const struct build_options *o,
 			 struct diag *reterr)
 {
 	_cleanup_(freep) char *dir = build_dir();
-	_cleanup_(units_release) units list = { 0 };
-	int r = units_read(dir, &list, reterr);
-	size_t cnt = r == 0 ? products_set_aside(&list, dir) : 0;
+	size_t cnt = products_set_aside(list, dir);
+	int r;
 
 	if (cnt == 0)
-		return r;
+		return 0;
 	note_line("%zu object%s compiled without vprof since the last build: building %s again", cnt,
 		  cnt == 1 ? " was" : "s were", cnt == 1 ? "it" : "them");
 	r = run_build(command, o, reterr);
-	if (r == 0)
-		products_forget(&list, dir);
-	else
-		products_put_back(&list, dir);
-	return r;
+	if (r < 0) {
+		products_put_back(list, dir);
+		return r;
+	}
+	products_forget(list, dir);
+	units_release(list);
+	return units_read(dir, list, reterr);
 }
 
 int build_scan(struct store *s, const struct args *command, const struct build_options *o,
@@ -243,9 +249,11 @@ int build_scan(struct store *s, const struct args *command, const struct build_o
 	if (r == 0)
 		r = run_build(command, o, reterr);
 	if (r == 0)
-		r = build_foreign(command, o, reterr);
+		r = units_read(dir, ret, reterr);
 	if (r == 0)
-		r = build_load_units(s, ret, reterr);
+		r = build_foreign(ret, command, o, reterr);
+	if (r == 0)
+		r = load_units(s, ret, reterr);
 	return r < 0 ? r : remember_command(s, command, reterr);
 }
 
@@ -257,7 +265,7 @@ static void show_progress(unsigned done, unsigned total, void *arg)
 	progress_line("recompiling %u of %u units", done, total);
 }
 
-int build_apply(const units *scanned, const struct plan *plan, const struct args *command,
+int build_apply(struct store *s, units *scanned, const struct plan *plan, const struct args *command,
 		const struct build_options *o, struct diag *reterr)
 {
 	_cleanup_(freep) char *path = plan_path();
@@ -284,5 +292,8 @@ int build_apply(const units *scanned, const struct plan *plan, const struct args
 		progress_line("linking with %d of %zu units new", rebuilt, scanned->cnt);
 	r = run_build(command, o, reterr);
 	progress_done();
-	return r;
+	if (r < 0)
+		return r;
+	units_release(scanned);
+	return build_load_units(s, scanned, reterr);
 }

@@ -28,8 +28,9 @@ int build_load_units(struct store *s, units *ret, struct diag *reterr);
 int build_scan(struct store *s, const struct args *command, const struct build_options *o,
 	       units *ret, struct diag *reterr);
 
-/* Writes the plan, recompiles what it changes, links with the user's command. */
-int build_apply(const units *scanned, const struct plan *plan, const struct args *command,
+/* Writes the plan, recompiles what it changes, links with the user's command.  scanned: what build_scan() or an
+ * earlier call yielded; if anything was compiled, read and loaded again. */
+int build_apply(struct store *s, units *scanned, const struct plan *plan, const struct args *command,
 		const struct build_options *o, struct diag *reterr);
 
 #endif

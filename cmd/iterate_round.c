@@ -19,7 +19,7 @@
  * compiled is as its record says. */
 static int apply(struct loop *l, const struct plan *plan, struct diag *reterr)
 {
-	int r = build_apply(&l->scanned, plan, &l->build_command, &l->build, reterr);
+	int r = build_apply(l->store, &l->scanned, plan, &l->build_command, &l->build, reterr);
 
 	if (r < 0 && !iterate_interrupted) {
 		_cleanup_(plan_freep) struct plan *empty = plan_new();
@@ -28,13 +28,10 @@ static int apply(struct loop *l, const struct plan *plan, struct diag *reterr)
 
 		quiet.quiet = true;
 		if (build_load_units(l->store, &now, NULL) == 0)
-			build_apply(&now, l->built ? l->built : empty, &l->build_command, &quiet,
+			build_apply(l->store, &now, l->built ? l->built : empty, &l->build_command, &quiet,
 				    NULL);
 	}
-	if (r < 0)
-		return r;
-	units_release(&l->scanned);
-	return build_load_units(l->store, &l->scanned, reterr);
+	return r;
 }
 
 static void add_names(const struct loop *l, strings *ret)

@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 #include "base/banned.h"
 #include "base/file.h"
@@ -393,9 +394,16 @@ static int unit_read(const char *path, struct unit **ret, struct diag *reterr)
 {
 	_cleanup_(unit_freep) struct unit *u = unit_new();
 	struct reading r = { .arena = u->arena };
+	_cleanup_(freep) char *text = NULL;
 	json_error_t error;
-	json_t *o = json_load_file(path, 0, &error);
+	json_t *o = NULL;
+	size_t len;
+	int err = file_read(path, &text, &len);
 
+	if (err < 0)
+		snprintf(error.text, sizeof(error.text), "%s", strerror(-err));
+	else
+		o = json_loadb(text, len, 0, &error);
 	if (!json_is_object(o)) {
 		diag_set(reterr, EXIT_DATA, -EBADMSG, "damaged scan record '%s': %s", path,
 			 o ? "not an object" : error.text);
