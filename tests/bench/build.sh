@@ -1,70 +1,83 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# build.sh - how much longer a build takes through vprof: redis 7 (C) and leveldb (C++), from Debian's sources.
+# build.sh - how much longer a build takes through vprof: the projects of exam-instrument, from Debian's sources.
 #
-#	build.sh [--work DIR] [--units N] [--rounds N] [redis|leveldb]...
+#	build.sh [--work DIR] [--units N] [--rounds N] [--results FILE] [PROJECT]...
 #
 # Processor time (user and system) of N units spread over the project, everything after everything else
 # in each round, on whatever else the machine does; medians of the ratios to the plain build:
 #
 #	preprocess	-E of each unit alone
-#	no probes	vprof build, one function of one unit in the plan; nothing known of the units
-#	  again		the same, objects removed: what the next build costs
+#	first		vprof build, one function of one unit in the plan; nothing known of the units, each of
+#			which has to be looked at before there can be a plan
+#	no probes	the same, objects removed: what each later build costs units without probes
 #	all probed	vprof build --functions all; nothing known of the units
-#	  again
+#	again		the same, objects removed
+#	unchanged	vprof build with nothing to compile, seconds of processor time
+#
+# Prints a table and writes FILE (results/build.json); exit 1 where "all probed" is beyond 2.0 or "no probes" beyond 1.1.
+# Targets are ratios of what one machine did within seconds, so it need not be quiet.
 set -eu
 
 srcdir=$(cd "$(dirname "$0")/../.." && pwd)
-work=bench-build-work units=24 rounds=3 projects=''
+here=$srcdir/tests/exam			# for the projects' files
+work=bench-build-work units=24 rounds=3 results=results/build.json projects=''
+all='redis postgresql memcached nginx apr sqlite leveldb'
 vprof=${VPROF:-./vprof}
 # shellcheck disable=SC1091 # lib.sh is checked by itself
 . "$srcdir/examples/lib.sh"
-usage() { sed -n '4,6s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+usage() { sed -n '6s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 
 while [ $# -gt 0 ]; do
 	case $1 in
 	--work)		work=${2:?}; shift ;;
 	--units)	units=${2:?}; shift ;;
 	--rounds)	rounds=${2:?}; shift ;;
-	redis|leveldb)	projects="$projects $1" ;;
-	*)		usage ;;
+	--results)	results=${2:?}; shift ;;
+	-*)		usage ;;
+	*)		[ -f "$here/instrument/$1.sh" ] || die "no project '$1': there are $all"
+			projects="$projects $1" ;;
 	esac
 	shift
 done
 find_vprof
-mkdir -p "$work"
+mkdir -p "$work" "$(dirname "$results")"
 work=$(cd "$work" && pwd)
+rows=$work/rows.tsv
+unset VPROF_DIR VPROF_CONF CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS MAKEFLAGS MAKELEVEL MFLAGS
 
-# A compiler that writes down "cd DIR && COMPILER ARG..." before it does what it is told.
-make_logger() {
+# Compilers that write down "cd DIR && COMPILER ARG..." before they do what they are told.
+make_loggers() {
 	mkdir -p "$work/log"
-	for name in cc c++; do
+	for name in cc gcc c++ g++; do
 		cat >"$work/log/$name" <<-EOF
 			#!/bin/sh
 			line="cd '\$PWD' && $name"
 			for word; do line="\$line '\$(printf %s "\$word" | sed "s/'/'\\\\\\\\''/g")'"; done
 			printf '%s\n' "\$line" >>"\$BENCH_LOG"	# at once: others write to it, too
-			exec /usr/bin/$name "\$@"
+			exec $(command -v $name) "\$@"
 		EOF
 		chmod +x "$work/log/$name"
 	done
 }
 
-commands_of_redis() {
-	fetch_source redis 7.0
-	extract_source redis 7.0 "$work/redis" </dev/null
-	make -C "$work/redis/src" -j"$(nproc)" MALLOC=libc CC="$work/log/cc" redis-server
-}
-
-commands_of_leveldb() {
-	install_packages cmake
-	fetch_source leveldb 1.23
-	extract_source leveldb 1.23 "$work/leveldb" </dev/null
-	cmake -S "$work/leveldb" -B "$work/leveldb/build" -DCMAKE_BUILD_TYPE=Release -DLEVELDB_BUILD_TESTS=OFF \
-		-DLEVELDB_BUILD_BENCHMARKS=OFF -DCMAKE_CXX_COMPILER="$work/log/c++"
-	make -C "$work/leveldb/build" -j"$(nproc)" leveldb
-}
+# log_project NAME: $BENCH_LOG gets the commands of its build
+log_project() (
+	packages='' configure=''
+	# shellcheck disable=SC1090 # a project's file
+	. "$here/instrument/$1.sh"
+	# shellcheck disable=SC2086 # a list of words
+	install_packages $packages
+	# shellcheck disable=SC2154 # source and release are the file's
+	fetch_source "$source" "$release"
+	extract_source "$source" "$release" "$work/$1" </dev/null
+	cd "$work/$1" || exit
+	export PATH="$work/log:$PATH"
+	BENCH_LOG=/dev/null sh -c "$configure"
+	# shellcheck disable=SC2154
+	sh -c "$build"
+)
 
 # make_project NAME: $work/NAME-bench/Makefile compiles the units, one rule a unit
 make_project() {
@@ -72,8 +85,9 @@ make_project() {
 	[ ! -f "$dir/Makefile" ] || return 0
 	mkdir -p "$dir"
 	: >"$dir/log"
-	BENCH_LOG=$dir/log "commands_of_$1" >"$dir/build.out" 2>&1 || die "the build of $1 failed: $dir/build.out"
-	grep -e " '-c'" "$dir/log" | grep -v -e conftest -e CMakeScratch -e CMakeTmp | sort -u |
+	BENCH_LOG=$dir/log log_project "$1" >"$dir/build.out" 2>&1 || die "the build of $1 failed: $dir/build.out"
+	grep -e " '-c'" "$dir/log" | grep -v -e conftest -e autotest -e CMakeScratch -e CMakeTmp -e meson-private |
+	grep -e "\.\(c\|cc\|cpp\)'" | sort -u |
 	awk -v wanted="$units" -v dir="$dir" '
 		{ line[NR] = $0 }
 		END {
@@ -112,7 +126,7 @@ through_vprof() {
 	spent "$vprof" build --functions "$1" -- make
 }
 
-# One line: seconds of plain, preprocess, no probes, again, all probed, again.
+# One line: seconds of plain, preprocess, first, no probes, all probed, again, unchanged.
 round() {
 	rm -rf ./*.o ./*.i vprof.data
 	spent make
@@ -122,6 +136,7 @@ round() {
 	rm -rf vprof.data
 	through_vprof all
 	through_vprof all
+	spent "$vprof" build --functions all -- make
 	echo
 }
 
@@ -133,19 +148,32 @@ lone_function() {
 		tail -n 1
 }
 
+# measured NAME COLUMN TARGET: a row; TARGET - for none
+measured() {
+	value=$(ratio "$2" seconds)
+	ok=true
+	[ "$3" = - ] || ok=$(holds "$value <= $3")
+	row "$project: $1" "$value" ratio "$3" "$ok"
+}
+
 bench() {
+	project=$1
 	make_project "$1"
 	cd "$work/$1-bench"
 	function=$(lone_function)
 	: >seconds
 	for _ in $(seq "$rounds"); do round "$function" >>seconds; done
-	echo "$1: $(grep -c '\.o:$' Makefile) units, plain $(awk '{ print $1 }' seconds | median) s"
-	column=1
-	for name in 'preprocess' 'no probes' '  again' 'all probed' '  again'; do
-		column=$((column + 1))
-		printf '%-12s %5.2f\n' "$name" "$(ratio $column seconds)"
-	done
+	row "$1: units" "$(grep -c '\.o:$' Makefile)" units - true
+	row "$1: plain" "$(awk '{ print $1 }' seconds | median)" s - true
+	measured preprocess 2 -
+	measured first 3 -
+	measured 'no probes' 4 1.1
+	measured 'all probed' 5 2.0
+	measured again 6 -
+	row "$1: unchanged" "$(awk '{ print $7 }' seconds | median)" s - true
 }
 
-make_logger
-for project in ${projects:-redis leveldb}; do (bench "$project"); done
+: >"$rows"
+make_loggers
+for project in ${projects:-$all}; do (bench "$project"); done
+write_results "$results"
