@@ -37,7 +37,9 @@ struct analysis_window {
 	 * Of all threads it has what these could depend on: whatever was under way at the earliest start of one
 	 * of them, and all that began until the window's end; noted work of its intervals. */
 	const struct trace *t;
-	int64_t before_ns, until_ns;	/* the window; what ended by before_ns was in an earlier one, too */
+	/* What ended by before_ns was in an earlier one, too.  INT64_MIN and INT64_MAX: it is all of the trace;
+	 * else the sums of squares of all latencies are known to fit (moments_fit()). */
+	int64_t before_ns, until_ns;
 };
 
 struct analyzer;

@@ -116,12 +116,13 @@ static void add_invocations(struct analyzer *a, const struct timeline *tl, int64
 void analyzer_add(struct analyzer *a, const struct analysis_window *w)
 {
 	_cleanup_(timeline_freep) struct timeline *tl = timeline_new(w->t);
+	bool is_whole = w->before_ns == INT64_MIN && w->until_ns == INT64_MAX;
 
 	add_invocations(a, tl, w->before_ns, w->until_ns);
 	while (a->by_name.cnt < w->t->interval_names.cnt)
 		VEC_ADD(&a->by_name, collected_new());
 	for (uint32_t i = 0; i < a->by_name.cnt; i++)
-		take_name(a->by_name.items[i], tl, i, INT64_MAX);
+		take_name(a->by_name.items[i], tl, i, is_whole ? intervals_longest_allowed(w->t, i) : INT64_MAX);
 }
 
 static void finish(struct analyzer *a, struct collected *c, const struct trace *names)

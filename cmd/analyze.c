@@ -8,6 +8,9 @@
 #include "cmd/project.h"
 #include "cmd/recording.h"
 
+static unsigned arg_jobs;
+static bool arg_quiet;
+
 static int analyze_run(int argc, char **argv)
 {
 	_cleanup_(args_release) struct args words = ARGS_INIT;
@@ -29,16 +32,22 @@ static int analyze_run(int argc, char **argv)
 	if (run.status == RUN_RECORDING)
 		return fail_now(EXIT_NO_EVIDENCE, "it is analysed when the program ends, or Control-C ends it",
 				"run %u is being recorded", run.number);
+	progress_quiet(arg_quiet);
 	progress_line("analysing run %u", run.number);
-	if (run_analyze(store, &run, &findings, &diag) < 0)
+	if (run_analyze(store, &run, arg_jobs, &findings, &diag) < 0)
 		return fail(&diag);
-	return announce_findings(&run, findings);
+	progress_done();
+	return arg_quiet && findings->interval.cnt ? EXIT_DONE : announce_findings(&run, findings);
 }
 
-static const struct option_desc analyze_options[] = { OPT_END };
+static const struct option_desc analyze_options[] = {
+	{ 'j', "jobs", "N", OPT_UINT, &arg_jobs, "threads at most (default: one a CPU); results are the same" },
+	{ 'q', "quiet", NULL, OPT_FLAG, &arg_quiet, "no progress, no warnings, no summary: errors only" },
+	OPT_END
+};
 static const char *const analyze_examples[] = { "vprof analyze", "vprof analyze before", NULL };
 const struct cmd cmd_analyze = {
-	.name = "analyze", .synopsis = "[RUN]",
+	.name = "analyze", .synopsis = "[RUN] [--jobs N] [--quiet]",
 	.summary = "turn the trace of a run into results again",
 	.options = analyze_options, .run = analyze_run, .examples = analyze_examples,
 };

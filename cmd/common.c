@@ -14,7 +14,7 @@
 #include "cmd/common.h"
 #include "cmd/paths.h"
 
-static bool progress_shown;
+static bool progress_shown, progress_off;
 
 static void say(const char *kind, const char *fmt, va_list ap)
 {
@@ -67,7 +67,7 @@ void progress_line(const char *fmt, ...)
 {
 	va_list ap;
 
-	if (!isatty(STDERR_FILENO))
+	if (progress_off || !isatty(STDERR_FILENO))
 		return;
 	va_start(ap, fmt);
 	fputs("\r\033[Kvprof: ", stderr);
@@ -75,6 +75,11 @@ void progress_line(const char *fmt, ...)
 	va_end(ap);
 	fflush(stderr);
 	progress_shown = true;
+}
+
+void progress_quiet(bool quiet)
+{
+	progress_off = quiet;
 }
 
 void progress_done(void)

@@ -24,6 +24,7 @@ void note_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* A line that is overwritten by the next one; shown only where stderr is a terminal. */
 void progress_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void progress_done(void);
+void progress_quiet(bool quiet);		/* no such lines from here on */
 
 /* -d DIR before the subcommand; NULL takes it back. */
 void set_data_dir(const char *dir);

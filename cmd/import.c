@@ -63,7 +63,7 @@ static int import(struct store *s, const struct args *files, const struct trace 
 	_cleanup_(freep) char *dir = run_dir(s, run->number), *path = path_join(dir, "trace.tuples");
 
 	r = save_tuples(path, t, reterr);
-	return r < 0 ? r : run_analyze(s, run, ret, reterr);
+	return r < 0 ? r : run_analyze(s, run, 0, ret, reterr);
 }
 
 static int read_perf(const char *const *paths, size_t cnt, struct trace **ret, struct diag *reterr)

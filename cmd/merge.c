@@ -117,7 +117,7 @@ static int merge_run(int argc, char **argv)
 	if (r == 0)
 		r = create(store, &words, &parts, &run, &diag);
 	if (r == 0)
-		r = run_analyze(store, &run, &findings, &diag);
+		r = run_analyze(store, &run, 0, &findings, &diag);
 	return r < 0 ? fail(&diag) : announce_findings(&run, findings);
 }
 

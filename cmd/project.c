@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analyze.h"
 #include "base/banned.h"
 #include "base/file.h"
 #include "cmd/common.h"
@@ -143,30 +142,45 @@ void project_shorten_paths(struct project *p)
 	}
 }
 
-static int read_recorded(struct store *s, const char *path, struct trace **ret, struct diag *reterr)
+int recorded_options_read(struct recorded_options *ret, struct diag *reterr)
 {
-	_cleanup_(config_release) struct config config = { 0 };
-	_cleanup_(project_freep) struct project *project = NULL;
-	name_aliases aliases = { NULL, 0, 0 };
-	struct reader_options options = { 0 };
-	int r = config_read(config_path(), &config, reterr);
+	int r = config_read(config_path(), &ret->config, reterr);
 
 	if (r < 0)
 		return r;
-	config_aliases(&config, &aliases);
-	options.aliases = aliases.items;
-	options.alias_cnt = aliases.cnt;
-	r = trace_read(path, &options, ret, reterr);
-	VEC_RELEASE(&aliases);
-	if (r < 0)
-		return r;
-	r = project_read(s, &project, reterr);
-	if (r < 0)
-		return r;
-	leave_out(project, &config);
-	project_add_to_trace(project, *ret);
-	shorten_paths(*ret);
+	config_aliases(&ret->config, &ret->aliases);
+	ret->reader.aliases = ret->aliases.items;
+	ret->reader.alias_cnt = ret->aliases.cnt;
 	return 0;
+}
+
+void recorded_options_release(struct recorded_options *o)
+{
+	VEC_RELEASE(&o->aliases);
+	config_release(&o->config);
+}
+
+int recorded_complete(struct store *s, const struct recorded_options *o, struct trace *t, struct diag *reterr)
+{
+	_cleanup_(project_freep) struct project *project = NULL;
+	int r = project_read(s, &project, reterr);
+
+	if (r < 0)
+		return r;
+	leave_out(project, &o->config);
+	project_add_to_trace(project, t);
+	shorten_paths(t);
+	return 0;
+}
+
+static int read_recorded(struct store *s, const char *path, struct trace **ret, struct diag *reterr)
+{
+	_cleanup_(recorded_options_release) struct recorded_options o = { .config = { 0 } };
+	int r = recorded_options_read(&o, reterr);
+
+	if (r == 0)
+		r = trace_read(path, &o.reader, ret, reterr);
+	return r < 0 ? r : recorded_complete(s, &o, *ret, reterr);
 }
 
 static int read_part(struct store *s, const struct run_part *part, struct trace **ret, struct diag *reterr)
@@ -191,63 +205,6 @@ int run_trace_read(struct store *s, const struct run *r, struct trace **ret, str
 	for (size_t i = 0; i < parts.cnt; i++)
 		trace_free(traces[i]);
 	return e;
-}
-
-int run_analyze(struct store *s, struct run *r, struct findings **ret, struct diag *reterr)
-{
-	_cleanup_(trace_freep) struct trace *t = NULL;
-	_cleanup_(findings_freep) struct findings *first = NULL;
-	_cleanup_(config_release) struct config config = { 0 };
-	struct analyze_options options = { .interval = NULL };
-	int e = run_trace_read(s, r, &t, reterr);
-
-	if (e < 0)
-		return e;
-	if (config_read(config_path(), &config, NULL) == 0)
-		options.overhead = config.overhead;
-	analyze(t, &options, &first);
-	e = findings_write(s, r->number, first, reterr);
-	if (e == 0)
-		e = project_add_observed(s, r->number, first, reterr);
-	if (e == 0 && !(r->source && strcmp(r->source, "merge") == 0))
-		e = planned_count(s, r->number, t, reterr);
-	for (size_t i = 0; e == 0 && i < first->interval_names.cnt; i++) {
-		_cleanup_(findings_freep) struct findings *f = NULL;
-
-		options.interval = first->interval_names.items[i];
-		if (first->interval.name && strcmp(options.interval, first->interval.name) == 0)
-			continue;
-		if (analyze(t, &options, &f) == 0)
-			e = findings_write(s, r->number, f, reterr);
-	}
-	if (e < 0)
-		return e;
-	r->status = RUN_ANALYSED;
-	r->interval_cnt = first->interval.cnt;
-	r->lost_records = t->losses.records;
-	e = run_update(s, r, reterr);
-	if (e < 0)
-		return e;
-	*ret = TAKE_PTR(first);
-	return 0;
-}
-
-int run_analyze_at(struct store *s, const struct run *r, const char *interval, double quantile,
-		   struct findings **ret, struct diag *reterr)
-{
-	_cleanup_(trace_freep) struct trace *t = NULL;
-	_cleanup_(config_release) struct config config = { 0 };
-	struct analyze_options options = { .interval = interval, .quantile = quantile };
-	int e = run_trace_read(s, r, &t, reterr);
-
-	if (e < 0)
-		return e;
-	if (config_read(config_path(), &config, NULL) == 0)
-		options.overhead = config.overhead;
-	if (analyze(t, &options, ret) < 0)
-		return diag_set(reterr, EXIT_DATA, -EBADMSG, "the trace of run %u does not hold"
-				" intervals '%s' any more", r->number, interval);
-	return 0;
 }
 
 static void tell_intervals(const struct run *r, const struct findings *f)

@@ -39,9 +39,20 @@ void config_aliases(const struct config *c, name_aliases *ret);
 /* The trace of a run with the project's call graph added, not yet sorted. */
 int run_trace_read(struct store *s, const struct run *r, struct trace **ret, struct diag *reterr);
 
-/* Trace to results: analyses the run, stores the findings, updates r.  interval NULL: every name
- * in the trace, the one with the most intervals first.  *ret holds that first one. */
-int run_analyze(struct store *s, struct run *r, struct findings **ret, struct diag *reterr);
+/* What of the configuration counts for reading a recorded trace; release in any case. */
+struct recorded_options {
+	struct config config;
+	name_aliases aliases;
+	struct reader_options reader;
+};
+int recorded_options_read(struct recorded_options *ret, struct diag *reterr);
+void recorded_options_release(struct recorded_options *o);
+/* Adds the project's call graph. */
+int recorded_complete(struct store *s, const struct recorded_options *o, struct trace *t, struct diag *reterr);
+
+/* Trace to results (run_analysis.c): analyses the run, stores the findings, updates r.  All names in the trace,
+ * the one with the most intervals first; *ret holds that first one.  jobs: threads at most; 0: one a CPU. */
+int run_analyze(struct store *s, struct run *r, unsigned jobs, struct findings **ret, struct diag *reterr);
 /* The same of one kind of interval and with another quantile; nothing is stored. */
 int run_analyze_at(struct store *s, const struct run *r, const char *interval, double quantile,
 		   struct findings **ret, struct diag *reterr);

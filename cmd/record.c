@@ -108,7 +108,7 @@ static int take_snapshot(void)
 		return fail(&diag);
 	snapshot.name = arg_output ? xstrdup(arg_output) : NULL;
 	progress_line("analysing run %u", snapshot.number);
-	if (run_analyze(store, &snapshot, &findings, &diag) < 0)
+	if (run_analyze(store, &snapshot, 0, &findings, &diag) < 0)
 		return fail(&diag);
 	return announce_findings(&snapshot, findings);
 }

@@ -301,7 +301,7 @@ int record_once(struct store *s, const char *name, const struct args *command,
 	}
 	tell_losses(&stats);
 	progress_line("analysing run %u", ret_run->number);
-	r = run_analyze(s, ret_run, ret, reterr);
+	r = run_analyze(s, ret_run, 0, ret, reterr);
 	progress_done();
 	return r;
 }

@@ -71,26 +71,20 @@ int planned_write(struct store *s, uint32_t run, const struct planned_function *
 	return r < 0 ? r : transaction_commit(&t, reterr);
 }
 
-int planned_count(struct store *s, uint32_t run, const struct trace *t, struct diag *reterr)
+int planned_count(struct store *s, uint32_t run, const struct trace *t, const uint32_t *calls,
+		  struct diag *reterr)
 {
 	_cleanup_(transaction_release) struct transaction transaction = TRANSACTION_INIT;
 	VEC(struct planned_function) list = { NULL, 0, 0 };
-	uint32_t *counts = xcalloc(t->functions.cnt + 1, sizeof(*counts));
 	int r;
 
-	for (size_t i = 0; i < t->invocations.cnt; i++) {
-		uint32_t *cnt = &counts[t->invocations.items[i].function];
-
-		*cnt += *cnt < UINT32_MAX - 1;
-	}
 	for (size_t i = 0; i < t->functions.cnt; i++)
 		if (t->functions.items[i].registered && t->functions.items[i].probed)
 			VEC_ADD(&list, (struct planned_function){ t->functions.items[i].key,
-								  PLANNED_ALWAYS, counts[i] });
+								  PLANNED_ALWAYS, calls[i] });
 	r = transaction_begin(&transaction, s, true, reterr);
 	if (r == 0)
 		r = write_all(s, STMT_PLANNED_COUNT, run, list.items, list.cnt, reterr);
-	free(counts);
 	VEC_RELEASE(&list);
 	return r < 0 ? r : transaction_commit(&transaction, reterr);
 }

@@ -126,11 +126,12 @@ struct planned_function {
 };
 typedef VEC(struct planned_function) planned_functions;	/* VEC_RELEASE frees it */
 
-/* Replaces the plan of that run; planned_count() fills in the calls, and adds the functions of a
- * plan that names none ("all"). */
+/* Replaces the plan of that run; planned_count() fills in the calls (of each of the trace's functions), and adds
+ * the functions of a plan that names none ("all"). */
 int planned_write(struct store *s, uint32_t run, const struct planned_function *list, size_t cnt,
 		  struct diag *reterr);
-int planned_count(struct store *s, uint32_t run, const struct trace *t, struct diag *reterr);
+int planned_count(struct store *s, uint32_t run, const struct trace *t, const uint32_t *calls,
+		  struct diag *reterr);
 /* In order of key, taken as signed. */
 int planned_read(struct store *s, uint32_t run, planned_functions *ret, struct diag *reterr);
 

@@ -38,6 +38,9 @@ void blocks_close(struct blocks *b);
 /* The next block; false at the end, or with the error in *ret_err. */
 bool blocks_next(struct blocks *b, int *ret_err, struct diag *reterr);
 
+/* The block at byte at, which blocks_next() yielded before: its checksum is not looked at again. */
+bool blocks_again(struct blocks *b, uint64_t at, int *ret_err, struct diag *reterr);
+
 /* Sets the message "trace '...' is damaged at byte N: what"; returns the error. */
 int blocks_damaged(const struct blocks *b, const char *what, struct diag *reterr);
 

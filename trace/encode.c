@@ -31,7 +31,7 @@ void encode_text(struct encoder *e, const char *text, size_t len)
 	e->len += len;
 }
 
-uint64_t decode_varint(struct decoder *d)
+uint64_t decode_long_varint(struct decoder *d)
 {
 	uint64_t value = 0;
 

@@ -48,7 +48,12 @@ static inline size_t encode_room(const struct encoder *e)
 	return e->cap - e->len;
 }
 
-uint64_t decode_varint(struct decoder *d);
+uint64_t decode_long_varint(struct decoder *d);
+
+static inline uint64_t decode_varint(struct decoder *d)
+{
+	return d->at < d->end && *d->at < 0x80 ? *d->at++ : decode_long_varint(d);
+}
 
 /* The bytes, not terminated, inside the decoder's input; NULL if bad. */
 const char *decode_text(struct decoder *d, size_t *ret_len);

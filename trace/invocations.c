@@ -17,32 +17,35 @@
 #include "base/banned.h"
 #include "trace/replay.h"
 
-struct open_call {
-	int64_t end_ns;
-};
-
-static void add_functions(struct reading *rd);
 static void sort_records(struct raw *r);
-static void add_thread(struct reading *rd, uint32_t thread, struct raw_invocation *v, size_t cnt);
+static void add_thread(struct reading *rd, const struct raw_invocation *v, size_t cnt);
+
+bool frame_of_event(const struct raw_event *e, struct raw_invocation *ret)
+{
+	bool open = e->kind == EVENT_OPEN_FRAME;
+	uint64_t fid = open ? e->words[0] : e->words[1];
+
+	if ((!open && e->kind != EVENT_FRAME) || !fid || fid > UINT16_MAX)
+		return false;
+	*ret = (struct raw_invocation){ e->ns, open ? RAW_OPEN : (int64_t)e->words[0], e->thread,
+					(uint32_t)fid, 0 };
+	return true;
+}
 
 /* Calls that come as events join the others; they were closed after all those inside them. */
 static void join_frames(struct raw *r)
 {
-	for (size_t i = 0; i < r->events.cnt; i++) {
-		const struct raw_event *e = &r->events.items[i];
-		bool open = e->kind == EVENT_OPEN_FRAME;
-		uint64_t fid = open ? e->words[0] : e->words[1];
+	struct raw_invocation v;
 
-		if ((open || e->kind == EVENT_FRAME) && fid && fid <= UINT16_MAX)
-			VEC_ADD(&r->invocations, (struct raw_invocation){ e->ns,
-				open ? RAW_OPEN : (int64_t)e->words[0], e->thread, (uint32_t)fid,
-				(uint32_t)r->invocations.cnt });
-	}
+	for (size_t i = 0; i < r->events.cnt; i++)
+		if (frame_of_event(&r->events.items[i], &v)) {
+			v.order = (uint32_t)r->invocations.cnt;
+			VEC_ADD(&r->invocations, v);
+		}
 }
 
 struct part {				/* of the sorted records: one thread's */
 	uint64_t tid;
-	uint32_t thread;
 	size_t first, cnt;
 };
 
@@ -51,6 +54,16 @@ static int compare_parts(const void *a, const void *b)
 	const struct part *x = a, *y = b;
 
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+static uint32_t last_fid(const struct raw *r)
+{
+	uint32_t last = 0;
+
+	for (size_t i = 0; i < r->invocations.cnt; i++)
+		if (r->invocations.items[i].fid > last)
+			last = r->invocations.items[i].fid;
+	return last;
 }
 
 /* In the order that trace_sort() wants: there may be more of them than memory to sort them again. */
@@ -62,9 +75,9 @@ void build_invocations(struct reading *rd)
 
 	join_frames(r);
 	sort_records(r);
-	add_functions(rd);
+	build_functions(rd, last_fid(r));
 	for (uint32_t thread = 0; thread < r->threads.cnt; thread++) {
-		parts[thread] = (struct part){ r->threads.items[thread].tid, thread, at, 0 };
+		parts[thread] = (struct part){ r->threads.items[thread].tid, at, 0 };
 		while (at < r->invocations.cnt && r->invocations.items[at].thread == thread)
 			at++;
 		parts[thread].cnt = at - parts[thread].first;
@@ -72,19 +85,17 @@ void build_invocations(struct reading *rd)
 	qsort(parts, r->threads.cnt, sizeof(*parts), compare_parts);
 	for (size_t i = 0; i < r->threads.cnt; i++)
 		if (parts[i].cnt)
-			add_thread(rd, parts[i].thread, &r->invocations.items[parts[i].first],
-				   parts[i].cnt);
+			add_thread(rd, &r->invocations.items[parts[i].first], parts[i].cnt);
 	VEC_RELEASE(&r->invocations);
 }
 
-static void add_functions(struct reading *rd)
+void build_functions(struct reading *rd, uint32_t last_fid)
 {
 	struct raw *r = &rd->raw;
 
 	/* Numbers that the table does not know: it was cut off. */
-	for (size_t i = 0; i < r->invocations.cnt; i++)
-		while (r->functions.cnt <= r->invocations.items[i].fid)
-			VEC_EXTEND(&r->functions);
+	while (last_fid && r->functions.cnt <= last_fid)
+		VEC_EXTEND(&r->functions);
 	for (size_t fid = 1; fid < r->functions.cnt; fid++) {	/* fid 1 is function 0 */
 		const struct raw_function *f = &r->functions.items[fid];
 		const char *name = f->name;
@@ -96,7 +107,7 @@ static void add_functions(struct reading *rd)
 	}
 }
 
-static int compare_records(const void *a, const void *b)
+int compare_raw_invocations(const void *a, const void *b)
 {
 	const struct raw_invocation *x = a, *y = b;
 
@@ -113,7 +124,7 @@ static void sort_records(struct raw *r)
 {
 	if (r->invocations.cnt)
 		qsort(r->invocations.items, r->invocations.cnt, sizeof(r->invocations.items[0]),
-		      compare_records);
+		      compare_raw_invocations);
 }
 
 static uint64_t label_of(const struct timeline *line, size_t *at, const struct raw_invocation *v)
@@ -134,39 +145,54 @@ static bool is_inside_wait(const struct timeline *line, size_t *at, const struct
 	       v->end_ns <= line->waits.items[*at].end_ns;
 }
 
-/* A snapshot found the frame open, and its call in a chunk a moment later. */
-static bool is_twice(const struct raw *r, const struct raw_invocation *v, size_t i, size_t cnt)
+bool call_is_twice(const struct raw *r, const struct raw_invocation *v, const struct raw_invocation *next)
 {
-	return v[i].end_ns == RAW_OPEN && v[i].start_ns > r->from_ns && i + 1 < cnt && v[i + 1].start_ns == v[i].start_ns &&
-	       v[i + 1].fid == v[i].fid;
+	return v->end_ns == RAW_OPEN && v->start_ns > r->from_ns && next && next->start_ns == v->start_ns &&
+	       next->fid == v->fid;
 }
 
-static void add_thread(struct reading *rd, uint32_t thread, struct raw_invocation *v, size_t cnt)
+bool call_take(struct call_line *l, const struct reading *rd, const struct raw_invocation *v,
+	       struct invocation *ret)
 {
-	const struct raw_thread *t = &rd->raw.threads.items[thread];
-	VEC(struct open_call) open = { NULL, 0, 0 };
-	size_t change = 0, wait = 0;
+	const struct raw_thread *t = &rd->raw.threads.items[v->thread];
+	const struct timeline *line = &rd->timelines[v->thread];
+	struct raw_invocation cut = *v;
 
-	for (size_t i = 0; i < cnt; i++) {
-		int64_t start_ns = v[i].start_ns;
+	if (cut.end_ns == RAW_OPEN)
+		cut.end_ns = t->last_ns;
+	if (cut.end_ns < cut.start_ns)
+		cut.end_ns = cut.start_ns;
+	while (l->open_ends_ns.cnt && l->open_ends_ns.items[l->open_ends_ns.cnt - 1] <= cut.start_ns &&
+	       l->open_ends_ns.items[l->open_ends_ns.cnt - 1] < cut.end_ns)
+		l->open_ends_ns.cnt--;
+	if (l->open_ends_ns.cnt && cut.end_ns > l->open_ends_ns.items[l->open_ends_ns.cnt - 1])
+		cut.end_ns = l->open_ends_ns.items[l->open_ends_ns.cnt - 1];
+	if (is_inside_wait(line, &l->wait, &cut))
+		return false;
+	VEC_ADD(&l->open_ends_ns, cut.end_ns);
+	*ret = (struct invocation){ t->tid, label_of(line, &l->change, &cut), cut.fid - 1, CALL_SITE_NONE,
+				    cut.start_ns, cut.end_ns, 0 };
+	return true;
+}
 
-		if (is_twice(&rd->raw, v, i, cnt))
-			continue;
-		if (v[i].end_ns == RAW_OPEN)
-			v[i].end_ns = t->last_ns > start_ns ? t->last_ns : start_ns;
-		if (v[i].end_ns < start_ns)
-			v[i].end_ns = start_ns;
-		while (open.cnt && open.items[open.cnt - 1].end_ns <= start_ns &&
-		       open.items[open.cnt - 1].end_ns < v[i].end_ns)
-			open.cnt--;
-		if (open.cnt && v[i].end_ns > open.items[open.cnt - 1].end_ns)
-			v[i].end_ns = open.items[open.cnt - 1].end_ns;
-		if (is_inside_wait(&rd->timelines[thread], &wait, &v[i]))
-			continue;
-		VEC_ADD(&open, (struct open_call){ v[i].end_ns });
-		VEC_ADD(&rd->t->invocations, (struct invocation){ t->tid,
-			label_of(&rd->timelines[thread], &change, &v[i]), v[i].fid - 1, CALL_SITE_NONE,
-			start_ns, v[i].end_ns, (uint32_t)rd->t->invocations.cnt });
-	}
-	VEC_RELEASE(&open);
+uint64_t call_late_sid(const struct timeline *line, const struct invocation *v, int64_t from_ns)
+{
+	for (size_t i = 0; i < line->changes.cnt && line->changes.items[i].ns < v->end_ns; i++)
+		if (line->changes.items[i].ns > from_ns)
+			return line->changes.items[i].sid;
+	return SID_NONE;
+}
+
+static void add_thread(struct reading *rd, const struct raw_invocation *v, size_t cnt)
+{
+	struct call_line l = { { NULL, 0, 0 }, 0, 0 };
+	struct invocation taken;
+
+	for (size_t i = 0; i < cnt; i++)
+		if (!call_is_twice(&rd->raw, &v[i], i + 1 < cnt ? &v[i + 1] : NULL) &&
+		    call_take(&l, rd, &v[i], &taken)) {
+			taken.order = (uint32_t)rd->t->invocations.cnt;
+			VEC_ADD(&rd->t->invocations, taken);
+		}
+	VEC_RELEASE(&l.open_ends_ns);
 }

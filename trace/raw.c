@@ -103,63 +103,89 @@ uint32_t raw_find_thread(const struct raw *r, uint64_t serial)
 	return map_get(r->thread_of, serial, &index) ? (uint32_t)index - 1 : UINT32_MAX;
 }
 
-static uint32_t add_thread(struct raw *r, uint64_t serial, uint32_t pid, uint32_t tid)
+uint32_t raw_add_thread(struct raw *r, const struct raw_chunk *c)
 {
-	uint64_t *index = map_slot(r->thread_of, serial);
+	uint64_t *index = map_slot(r->thread_of, c->serial);
 
 	if (!*index) {
-		VEC_ADD(&r->threads, (struct raw_thread){ .serial = serial, .pid = pid,
-			.kernel_tid = tid, .first_ns = INT64_MAX, .last_ns = INT64_MIN });
+		VEC_ADD(&r->threads, (struct raw_thread){ .serial = c->serial, .pid = c->pid,
+			.kernel_tid = c->tid, .first_ns = INT64_MAX, .last_ns = INT64_MIN });
 		*index = r->threads.cnt;
 	}
 	return (uint32_t)*index - 1;
 }
 
-static void decode_record(struct raw *r, struct decoder *d, uint32_t thread, uint64_t *before)
+bool raw_decode_chunk(struct decoder *d, struct raw_chunk *ret)
+{
+	uint64_t pid, tid;
+
+	ret->serial = decode_varint(d);
+	pid = decode_varint(d);
+	tid = decode_varint(d);
+	ret->cnt = decode_varint(d);
+	ret->pid = (uint32_t)pid;
+	ret->tid = (uint32_t)tid;
+	if (d->bad || pid > UINT32_MAX || tid > UINT32_MAX || !ret->serial || ret->cnt > decode_left(d))
+		d->bad = true;
+	return !d->bad;
+}
+
+void raw_decode_record(struct decoder *d, uint64_t *before, struct raw_record *ret)
 {
 	uint64_t head = decode_varint(d);
-	uint64_t ticks = *before + (uint64_t)unzigzag(decode_varint(d)), end;
-	struct raw_event *e;
 
-	*before = ticks;
+	ret->ticks = *before + (uint64_t)unzigzag(decode_varint(d));
+	*before = ret->ticks;
 	if (!(head & 1)) {
-		end = ticks + decode_varint(d);
+		ret->kind = EVENT_NONE;
+		ret->fid = (uint32_t)(head >> 1);
+		ret->words[0] = ret->ticks + decode_varint(d);
 		if (head >> 1 == 0 || head >> 1 > UINT16_MAX)
 			d->bad = true;
-		else
-			VEC_ADD(&r->invocations, (struct raw_invocation){
-				(int64_t)ticks, (int64_t)end, thread, (uint32_t)(head >> 1),
-				(uint32_t)r->invocations.cnt });
 		return;
 	}
 	if (head >> 1 == EVENT_NONE || head >> 1 >= EVENT_CNT) {
 		d->bad = true;
 		return;
 	}
+	ret->kind = (enum trace_event)(head >> 1);
+	for (unsigned int i = 0; i < event_words(ret->kind); i++)
+		ret->words[i] = decode_varint(d);
+}
+
+static void add_record(struct raw *r, uint32_t thread, const struct raw_record *record)
+{
+	struct raw_event *e;
+
+	if (record->kind == EVENT_NONE) {
+		VEC_ADD(&r->invocations, (struct raw_invocation){
+			(int64_t)record->ticks, (int64_t)record->words[0], thread, record->fid,
+			(uint32_t)r->invocations.cnt });
+		return;
+	}
 	e = VEC_EXTEND(&r->events);
-	e->ns = (int64_t)ticks;
+	e->ns = (int64_t)record->ticks;
 	e->thread = thread;
 	e->order = (uint32_t)r->events.cnt;
-	e->kind = (enum trace_event)(head >> 1);
-	for (unsigned int i = 0; i < event_words(e->kind); i++)
-		e->words[i] = decode_varint(d);
+	e->kind = record->kind;
+	memcpy(e->words, record->words, event_words(record->kind) * sizeof(e->words[0]));
 }
 
 static void decode_chunks(struct raw *r, struct decoder *d)
 {
-	while (!d->bad && decode_left(d)) {
-		uint64_t serial = decode_varint(d), pid = decode_varint(d), tid = decode_varint(d);
-		uint64_t cnt = decode_varint(d), before = 0;
-		uint32_t thread;
+	struct raw_chunk c;
 
-		if (d->bad || pid > UINT32_MAX || tid > UINT32_MAX || !serial ||
-		    cnt > decode_left(d)) {
-			d->bad = true;
-			return;
+	while (!d->bad && decode_left(d) && raw_decode_chunk(d, &c)) {
+		uint32_t thread = raw_add_thread(r, &c);
+		uint64_t before = 0;
+
+		while (c.cnt-- && !d->bad) {
+			struct raw_record record;
+
+			raw_decode_record(d, &before, &record);
+			if (!d->bad)
+				add_record(r, thread, &record);
 		}
-		thread = add_thread(r, serial, (uint32_t)pid, (uint32_t)tid);
-		while (cnt-- && !d->bad)
-			decode_record(r, d, thread, &before);
 	}
 }
 
@@ -232,14 +258,11 @@ static void decode_window(struct raw *r, struct decoder *d)
 		r->keep_ns = keep_ns;
 }
 
-static int decode_block(struct raw *r, const struct blocks *b, struct diag *reterr)
+int raw_decode_table(struct raw *r, const struct blocks *b, struct diag *reterr)
 {
 	struct decoder d = { b->plain, b->plain + b->len, false };
 
 	switch (b->kind) {
-	case BLOCK_CHUNKS:
-		decode_chunks(r, &d);
-		break;
 	case BLOCK_ANCHORS:
 		decode_anchors(r, &d);
 		break;
@@ -260,5 +283,15 @@ static int decode_block(struct raw *r, const struct blocks *b, struct diag *rete
 	default:
 		return blocks_damaged(b, "a block of unknown kind", reterr);
 	}
+	return d.bad ? blocks_damaged(b, "a record makes no sense", reterr) : 0;
+}
+
+static int decode_block(struct raw *r, const struct blocks *b, struct diag *reterr)
+{
+	struct decoder d = { b->plain, b->plain + b->len, false };
+
+	if (b->kind != BLOCK_CHUNKS)
+		return raw_decode_table(r, b, reterr);
+	decode_chunks(r, &d);
 	return d.bad ? blocks_damaged(b, "a record makes no sense", reterr) : 0;
 }

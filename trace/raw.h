@@ -64,11 +64,50 @@ struct raw {
 	int64_t from_ns;		/* INT64_MIN: it is all of the run */
 };
 
+/* One record of a chunk, as it stands there. */
+struct raw_record {
+	uint64_t ticks;			/* when it began */
+	enum trace_event kind;		/* EVENT_NONE: an invocation */
+	uint32_t fid;			/* of an invocation */
+	uint64_t words[EVENT_WORDS_MAX];	/* of an invocation: its end */
+};
+
+struct decoder;
+struct blocks;
+
+/* What stands before a chunk's records; false: it makes no sense, d->bad. */
+struct raw_chunk {
+	uint64_t serial, cnt;
+	uint32_t pid, tid;
+};
+bool raw_decode_chunk(struct decoder *d, struct raw_chunk *ret);
+/* before: where the record before it began; 0 for the first.  Nonsense sets d->bad. */
+void raw_decode_record(struct decoder *d, uint64_t *before, struct raw_record *ret);
+/* A block of anything but chunks. */
+int raw_decode_table(struct raw *r, const struct blocks *b, struct diag *reterr);
+/* Index of the thread, which is added if it is new. */
+uint32_t raw_add_thread(struct raw *r, const struct raw_chunk *c);
+
 /* r is zeroed but for arena; raw_release() in any case. */
 int raw_read(struct raw *r, const char *path, struct diag *reterr);
 void raw_release(struct raw *r);
 
 int raw_to_ns(struct raw *r, const char *path, struct diag *reterr);
+
+/* Ticks to ns by anchors; cnt is 0 if there is nothing that has a time. */
+struct ruler {
+	const struct raw_anchor *anchors;
+	size_t cnt, at;			/* at: where the last question was answered */
+};
+/* Sorts the anchors; has_times: whether there are records at all. */
+int ruler_init(struct ruler *ret, struct raw *r, bool has_times, const char *path, struct diag *reterr);
+int64_t ruler_ns(struct ruler *ruler, uint64_t ticks);
+/* Payload words that are times become ns. */
+void ruler_words(struct ruler *ruler, enum trace_event kind, uint64_t *words);
+
+/* The order of events, and of a thread's invocations: outer ones first. */
+int compare_raw_events(const void *a, const void *b);
+int compare_raw_invocations(const void *a, const void *b);
 
 /* Index of the thread, or UINT32_MAX. */
 uint32_t raw_find_thread(const struct raw *r, uint64_t serial);

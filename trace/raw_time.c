@@ -12,12 +12,17 @@
 /* Anchors closer than this say little about the rate. */
 #define ANCHOR_APART_NS 1000000
 
-struct ruler {
-	const struct raw_anchor *anchors;
-	size_t cnt, at;			/* at: where the last question was answered */
-};
+/* a * b / c, c above 0. */
+static __int128 proportion(__int128 a, int64_t b, int64_t c)
+{
+	int64_t product;
 
-static int64_t to_ns(struct ruler *ruler, uint64_t ticks)
+	if (a >= INT64_MIN && a <= INT64_MAX && !__builtin_mul_overflow((int64_t)a, b, &product))
+		return product / c;	/* nearly always, and several times as fast */
+	return a * b / c;
+}
+
+int64_t ruler_ns(struct ruler *ruler, uint64_t ticks)
 {
 	const struct raw_anchor *a = ruler->anchors;
 	size_t low = 0, high = ruler->cnt - 1, i = ruler->at;
@@ -34,8 +39,13 @@ static int64_t to_ns(struct ruler *ruler, uint64_t ticks)
 		}
 		ruler->at = i = low;
 	}
-	ns = ((__int128)ticks - a[i].ticks) * (a[i + 1].mono_ns - a[i].mono_ns);
-	ns = a[i].mono_ns + ns / (__int128)(a[i + 1].ticks - a[i].ticks);
+	if (a[i + 1].ticks - a[i].ticks <= INT64_MAX)
+		ns = a[i].mono_ns + proportion((__int128)ticks - a[i].ticks,
+					       (int64_t)(a[i + 1].mono_ns - a[i].mono_ns),
+					       (int64_t)(a[i + 1].ticks - a[i].ticks));
+	else
+		ns = a[i].mono_ns + ((__int128)ticks - a[i].ticks) * (a[i + 1].mono_ns - a[i].mono_ns) /
+					    (__int128)(a[i + 1].ticks - a[i].ticks);
 	if (ns < 0)
 		return 0;
 	return ns >= INT64_MAX ? INT64_MAX - 1 : (int64_t)ns;
@@ -85,7 +95,16 @@ static unsigned int times_of(enum trace_event kind)
 	}
 }
 
-static int compare_events(const void *a, const void *b)
+void ruler_words(struct ruler *ruler, enum trace_event kind, uint64_t *words)
+{
+	unsigned int times = times_of(kind);
+
+	for (unsigned int w = 0; times >> w; w++)
+		if (times & 1u << w && words[w])
+			words[w] = (uint64_t)ruler_ns(ruler, words[w]);
+}
+
+int compare_raw_events(const void *a, const void *b)
 {
 	const struct raw_event *x = a, *y = b;
 
@@ -111,12 +130,9 @@ static void convert_events(struct raw *r, struct ruler *ruler, const struct raw_
 	for (size_t i = 0; i < r->events.cnt; i++) {
 		struct raw_event e = r->events.items[i];
 		struct raw_thread *t = &r->threads.items[e.thread];
-		unsigned int times = times_of(e.kind);
 
-		e.ns = to_ns(ruler, (uint64_t)e.ns);
-		for (unsigned int word = 0; word < EVENT_WORDS_MAX; word++)
-			if (times & 1u << word && e.words[word])
-				e.words[word] = (uint64_t)to_ns(ruler, e.words[word]);
+		e.ns = ruler_ns(ruler, (uint64_t)e.ns);
+		ruler_words(ruler, e.kind, e.words);
 		if (r->windowed && !raw_window_event(w, &e))
 			continue;
 		if (e.ns >= w->from_ns)
@@ -127,7 +143,7 @@ static void convert_events(struct raw *r, struct ruler *ruler, const struct raw_
 	}
 	r->events.cnt = cnt;
 	if (cnt)
-		qsort(r->events.items, cnt, sizeof(r->events.items[0]), compare_events);
+		qsort(r->events.items, cnt, sizeof(r->events.items[0]), compare_raw_events);
 }
 
 static void convert_invocations(struct raw *r, struct ruler *ruler, const struct raw_window *w)
@@ -138,8 +154,8 @@ static void convert_invocations(struct raw *r, struct ruler *ruler, const struct
 		struct raw_invocation v = r->invocations.items[i];
 		struct raw_thread *t = &r->threads.items[v.thread];
 
-		v.start_ns = to_ns(ruler, (uint64_t)v.start_ns);
-		v.end_ns = to_ns(ruler, (uint64_t)v.end_ns);
+		v.start_ns = ruler_ns(ruler, (uint64_t)v.start_ns);
+		v.end_ns = ruler_ns(ruler, (uint64_t)v.end_ns);
 		if (r->windowed && !raw_window_invocation(w, &v))
 			continue;
 		saw(t, v.start_ns);
@@ -157,34 +173,42 @@ static struct raw_window window_of(const struct raw *r, struct ruler *ruler)
 
 	if (!r->windowed)
 		return w;
-	w.until_ns = r->until_ticks ? to_ns(ruler, r->until_ticks) :
+	w.until_ns = r->until_ticks ? ruler_ns(ruler, r->until_ticks) :
 		(int64_t)r->anchors.items[r->anchors.cnt - 1].mono_ns;
-	w.from_ns = r->from_ticks ? to_ns(ruler, r->from_ticks) + 1 : 0;
+	w.from_ns = r->from_ticks ? ruler_ns(ruler, r->from_ticks) + 1 : 0;
 	kept_from = w.until_ns - keep_ns;
 	if (keep_ns && kept_from > w.from_ns)
 		w.from_ns = kept_from;
 	return w;
 }
 
+int ruler_init(struct ruler *ret, struct raw *r, bool has_times, const char *path, struct diag *reterr)
+{
+	*ret = (struct ruler){ NULL, 0, 0 };
+	if (!order_anchors(r))
+		return diag_set(reterr, EXIT_DATA, -EBADMSG,
+				"trace '%s' is damaged: its clock goes backwards", path);
+	if (r->anchors.cnt < 2 && has_times)
+		return diag_set(reterr, EXIT_DATA, -EBADMSG,
+				"trace '%s' is cut so early that its clock is unknown", path);
+	if (r->anchors.cnt >= 2)
+		*ret = (struct ruler){ r->anchors.items, r->anchors.cnt, 0 };
+	return 0;
+}
+
 int raw_to_ns(struct raw *r, const char *path, struct diag *reterr)
 {
 	struct raw_window window;
 	struct ruler ruler;
+	int e = ruler_init(&ruler, r, r->events.cnt || r->invocations.cnt, path, reterr);
 
-	if (!order_anchors(r))
-		return diag_set(reterr, EXIT_DATA, -EBADMSG,
-				"trace '%s' is damaged: its clock goes backwards", path);
-	if (r->anchors.cnt < 2 && (r->events.cnt || r->invocations.cnt))
-		return diag_set(reterr, EXIT_DATA, -EBADMSG,
-				"trace '%s' is cut so early that its clock is unknown", path);
-	if (r->anchors.cnt < 2)
-		return 0;
-	ruler = (struct ruler){ r->anchors.items, r->anchors.cnt, 0 };
+	if (e || !ruler.cnt)
+		return e;
 	window = window_of(r, &ruler);
 	r->from_ns = window.from_ns;
 	convert_events(r, &ruler, &window);
 	convert_invocations(r, &ruler, &window);
 	if (r->lost_since)
-		r->lost_since = (uint64_t)to_ns(&ruler, r->lost_since);
+		r->lost_since = (uint64_t)ruler_ns(&ruler, r->lost_since);
 	return 0;
 }

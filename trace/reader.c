@@ -12,10 +12,9 @@
 #include "base/banned.h"
 #include "trace/replay.h"
 
-static void name_threads(struct raw *r);
-static void add_threads(struct reading *rd);
+static void read_lives(struct reading *rd, bool *stopped);
 
-static void timeline_release(struct timeline *line)
+void timeline_release(struct timeline *line)
 {
 	VEC_RELEASE(&line->changes);
 	VEC_RELEASE(&line->waits);
@@ -25,7 +24,9 @@ int trace_read(const char *path, const struct reader_options *o, struct trace **
 	       struct diag *reterr)
 {
 	_cleanup_(trace_freep) struct trace *t = trace_new();
-	struct reading rd = { .options = o, .t = t };
+	struct reading rd = { .options = o, .t = t, .before_ns = INT64_MIN, .until_ns = INT64_MAX };
+	_cleanup_(freep) bool *stopped = NULL;
+	struct replay *p;
 	int r;
 
 	rd.raw.arena = t->arena;
@@ -34,11 +35,17 @@ int trace_read(const char *path, const struct reader_options *o, struct trace **
 		r = raw_to_ns(&rd.raw, path, reterr);
 	if (!r) {
 		rd.timelines = xcalloc(rd.raw.threads.cnt + 1, sizeof(*rd.timelines));
-		name_threads(&rd.raw);
-		replay_events(&rd);
-		build_segments(&rd);
+		number_threads(&rd.raw);
+		stopped = xcalloc(rd.raw.threads.cnt + 1, sizeof(*stopped));
+		read_lives(&rd, stopped);
+		p = replay_new(&rd);
+		replay_losses(p, rd.raw.events.items, rd.raw.events.cnt);
+		replay_events(p, rd.raw.events.items, rd.raw.events.cnt);
+		replay_end(p);
+		replay_free(p);
+		build_segments(&rd, false);
 		build_invocations(&rd);
-		add_threads(&rd);
+		add_threads(&rd, stopped);
 		trace_sort(t);
 		*ret = TAKE_PTR(t);
 		for (size_t i = 0; i < rd.raw.threads.cnt; i++)
@@ -58,7 +65,7 @@ static int compare_serials(const void *a, const void *b)
 }
 
 /* The kernel gives numbers out again: the second thread 77 becomes 77 + 2^32. */
-static void make_unique(struct raw *r)
+void number_threads(struct raw *r)
 {
 	_cleanup_(freep) struct raw_thread **by_serial =
 		xmalloc((r->threads.cnt + 1) * sizeof(*by_serial));
@@ -75,28 +82,23 @@ static void make_unique(struct raw *r)
 	}
 }
 
-static void name_threads(struct raw *r)
+/* Names and ends. */
+static void read_lives(struct reading *rd, bool *stopped)
 {
-	make_unique(r);
+	struct raw *r = &rd->raw;
+
 	for (size_t i = 0; i < r->events.cnt; i++) {
 		const struct raw_event *e = &r->events.items[i];
-		const uint64_t *name = e->kind == EVENT_START ? &e->words[1] : &e->words[0];
 
 		/* A name set later, by pthread_setname_np, is the better one. */
-		if ((e->kind == EVENT_START || e->kind == EVENT_STOP) && *name)
-			r->threads.items[e->thread].name =
-				arena_strndup(r->arena, (const char *)name,
-					      strnlen((const char *)name, 16));
+		if (thread_name_of_event(e->kind, e->words))
+			r->threads.items[e->thread].name = arena_strndup(r->arena, thread_name_of_event(e->kind, e->words), 16);
+		stopped[e->thread] |= e->kind == EVENT_STOP;
 	}
 }
 
-static void add_threads(struct reading *rd)
+void add_threads(struct reading *rd, const bool *stopped)
 {
-	_cleanup_(freep) bool *stopped = xcalloc(rd->raw.threads.cnt + 1, sizeof(*stopped));
-
-	for (size_t i = 0; i < rd->raw.events.cnt; i++)
-		if (rd->raw.events.items[i].kind == EVENT_STOP)
-			stopped[rd->raw.events.items[i].thread] = true;
 	for (size_t i = 0; i < rd->raw.threads.cnt; i++) {
 		const struct raw_thread *t = &rd->raw.threads.items[i];
 

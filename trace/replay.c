@@ -14,49 +14,10 @@
  *	T1 BEGIN r 10, PAUSE 15; T2 RESUME r 25, END r 60:  creation T1 15 -> T2 25
  */
 #include "base/banned.h"
-#include "trace/replay.h"
-
-enum {
-	LABELS_MAX = 16,		/* as THREAD_LABELS of the runtime */
-	FORKS_MAX = 64
-};
-
-struct label {
-	uint64_t id, key, sid;
-};
-
-struct worker {				/* of an interval */
-	uint64_t key;
-	uint32_t thread;
-	uint32_t pid;			/* where it began */
-	int64_t stopped_ns;		/* INT64_MAX: still at it */
-};
-
-struct loss {
-	int64_t since_ns, until_ns;
-};
-
-struct enqueued {
-	int64_t ns;
-	uint32_t thread;
-};
-
-struct replay {
-	struct reading *rd;
-	struct trace *t;
-	struct map *open;		/* hash of (pid, name, key) -> sid of the latest */
-	struct map *parents;		/* pid -> of the process that it comes from */
-	struct map *tasks;		/* hash of (pid, queue, task) -> index in enqueued + 1 */
-	struct { struct label items[LABELS_MAX]; size_t cnt; } *stacks;	/* by thread */
-	uint32_t *interval_names;	/* by label: index into t->interval_names, or NAME_NONE */
-	VEC(struct worker) workers;	/* by sid - 1 */
-	VEC(struct enqueued) enqueued;
-	VEC(struct loss) losses;
-};
+#include "trace/replay_state.h"
 
 static void play(struct replay *p, const struct raw_event *e);
-static void mark_losses(struct replay *p);
-static void mark_unfinished(struct replay *p);
+static void mark_losses(struct replay *p, struct interval *v);
 
 uint64_t timeline_sid(const struct timeline *line, size_t *at, int64_t ns)
 {
@@ -65,28 +26,95 @@ uint64_t timeline_sid(const struct timeline *line, size_t *at, int64_t ns)
 	return *at ? line->changes.items[*at - 1].sid : SID_NONE;
 }
 
-void replay_events(struct reading *rd)
+struct replay *replay_new(struct reading *rd)
 {
-	struct replay p = { .rd = rd, .t = rd->t, .open = map_new(),
-			    .parents = map_new(), .tasks = map_new() };
+	struct replay *p = xcalloc(1, sizeof(*p));
 
-	p.stacks = xcalloc(rd->raw.threads.cnt + 1, sizeof(*p.stacks));
-	p.interval_names = xmalloc((rd->raw.labels.cnt + 1) * sizeof(*p.interval_names));
+	p->rd = rd;
+	p->t = rd->t;
+	p->open = map_new();
+	p->place_of = map_new();
+	p->parents = map_new();
+	p->tasks = map_new();
+	p->stacks = xcalloc(rd->raw.threads.cnt + 1, sizeof(*p->stacks));
+	p->interval_names = xmalloc((rd->raw.labels.cnt + 1) * sizeof(*p->interval_names));
 	for (size_t i = 0; i < rd->raw.labels.cnt; i++)
-		p.interval_names[i] = NAME_NONE;
-	for (size_t i = 0; i < rd->raw.events.cnt; i++)
-		play(&p, &rd->raw.events.items[i]);
-	if (!rd->raw.ended)
-		mark_unfinished(&p);
-	mark_losses(&p);
-	map_free(p.open);
-	map_free(p.parents);
-	map_free(p.tasks);
-	free(p.stacks);
-	free(p.interval_names);
-	VEC_RELEASE(&p.workers);
-	VEC_RELEASE(&p.enqueued);
-	VEC_RELEASE(&p.losses);
+		p->interval_names[i] = NAME_NONE;
+	return p;
+}
+
+void replay_free(struct replay *p)
+{
+	if (!p)
+		return;
+	map_free(p->open);
+	map_free(p->place_of);
+	map_free(p->parents);
+	map_free(p->tasks);
+	free(p->stacks);
+	free(p->interval_names);
+	VEC_RELEASE(&p->workers);
+	VEC_RELEASE(&p->free_places);
+	VEC_RELEASE(&p->enqueued);
+	VEC_RELEASE(&p->losses);
+	free(p);
+}
+
+void replay_events(struct replay *p, const struct raw_event *events, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++)
+		play(p, &events[i]);
+}
+
+static int compare_workers(const void *a, const void *b)
+{
+	const struct worker *x = a, *y = b;
+
+	return x->interval.sid < y->interval.sid ? -1 : x->interval.sid > y->interval.sid;
+}
+
+/* The trace was cut off.  Who was still at work for an interval that others completed did more for it than
+ * is there:  T1 BEGIN, (PAUSE is missing); T2 RESUME, END. */
+static struct map *unfinished_sids(const struct replay *p)
+{
+	struct map *sids = map_new();
+
+	for (size_t thread = 0; thread < p->rd->raw.threads.cnt; thread++)
+		for (size_t i = 0; i < p->stacks[thread].cnt; i++)
+			map_set(sids, p->stacks[thread].items[i].sid, 1);
+	return sids;
+}
+
+static void mark_unfinished(struct replay *p)
+{
+	_cleanup_(map_freep) struct map *sids = unfinished_sids(p);
+	uint64_t unused;
+
+	for (size_t i = 0; i < p->t->intervals.cnt; i++) {
+		struct interval *v = &p->t->intervals.items[i];
+
+		if (v->lost || !map_get(sids, v->sid, &unused))
+			continue;
+		v->lost = true;
+		p->t->losses.intervals++;
+	}
+	for (size_t i = 0; i < p->workers.cnt; i++)
+		if (map_get(sids, p->workers.items[i].interval.sid, &unused))
+			p->workers.items[i].interval.lost = true;
+}
+
+void replay_end(struct replay *p)
+{
+	if (!p->rd->raw.ended)
+		mark_unfinished(p);
+	if (p->workers.cnt)
+		qsort(p->workers.items, p->workers.cnt, sizeof(*p->workers.items), compare_workers);
+	for (size_t i = 0; i < p->workers.cnt; i++)
+		if (p->workers.items[i].interval.sid) {
+			mark_losses(p, &p->workers.items[i].interval);
+			VEC_ADD(&p->t->intervals, p->workers.items[i].interval);
+		}
+	p->workers.cnt = 0;
 }
 
 static const char *label_text(const struct replay *p, uint64_t id)
@@ -127,71 +155,85 @@ static uint32_t pid_of(const struct replay *p, uint32_t thread)
 	return p->rd->raw.threads.items[thread].pid;
 }
 
-static uint64_t interval_hash(uint32_t pid, uint32_t name, uint64_t key)
+bool replay_is_open(const struct replay *p, uint64_t sid)
 {
-	return hash_u64(hash_u64(hash_u64(0, pid), name), key);
+	return find_worker(p, sid);
 }
 
 /* The open interval of this name and key that began in this process, or NULL. */
-static struct interval *find_own(struct replay *p, uint32_t pid, uint32_t name, uint64_t key)
+static struct worker *find_own(struct replay *p, uint32_t pid, uint32_t name, uint64_t key)
 {
-	const struct worker *w;
+	struct worker *w;
 	uint64_t sid;
 
 	if (!map_get(p->open, interval_hash(pid, name, key), &sid) || !sid)
 		return NULL;
-	w = &p->workers.items[sid - 1];
-	return p->t->intervals.items[sid - 1].name == name && w->key == key && w->pid == pid ?
-	       &p->t->intervals.items[sid - 1] : NULL;
+	w = find_worker(p, sid);
+	return w && w->interval.name == name && w->key == key && w->pid == pid ? w : NULL;
 }
 
 /* ... or in those it was forked from; the nearest. */
-static struct interval *find_open(struct replay *p, uint32_t thread, uint32_t name, uint64_t key)
+static struct worker *find_open(struct replay *p, uint32_t thread, uint32_t name, uint64_t key)
 {
 	uint64_t pid = pid_of(p, thread);
-	struct interval *i = find_own(p, (uint32_t)pid, name, key);
+	struct worker *w = find_own(p, (uint32_t)pid, name, key);
 
 	/* As far as a sound trace goes; a damaged one may have a process that is its own parent. */
-	for (int forks = 0; !i && forks < FORKS_MAX && map_get(p->parents, pid, &pid); forks++)
-		i = find_own(p, (uint32_t)pid, name, key);
-	return i;
+	for (int forks = 0; !w && forks < FORKS_MAX && map_get(p->parents, pid, &pid); forks++)
+		w = find_own(p, (uint32_t)pid, name, key);
+	return w;
 }
 
-static void close_interval(struct replay *p, struct interval *i, const struct raw_event *e,
+static void close_interval(struct replay *p, struct worker *w, const struct raw_event *e,
 			   enum interval_status status)
 {
-	const struct worker *w = &p->workers.items[i->sid - 1];
+	struct interval *i = &w->interval;
 
 	i->status = status;
 	i->end_tid = tid_of(p, e->thread);
 	i->end_ns = e->ns;
 	map_set(p->open, interval_hash(w->pid, i->name, w->key), 0);
+	map_set(p->place_of, i->sid, 0);
+	mark_losses(p, i);
+	VEC_ADD(&p->t->intervals, *i);
+	i->sid = 0;
+	VEC_ADD(&p->free_places, (uint32_t)(w - p->workers.items));
 }
 
-static struct interval *open_interval(struct replay *p, uint32_t name, const struct raw_event *e)
+static struct worker *new_worker(struct replay *p)
 {
-	struct interval *i = VEC_EXTEND(&p->t->intervals);
+	struct worker *w;
 
-	i->sid = p->t->intervals.cnt;
-	i->name = name;
-	i->status = INTERVAL_OPEN;
-	i->lost = e->words[2] & BEGIN_SHORT;
-	i->root_only = e->words[2] & BEGIN_ROOT_ONLY;
-	i->start_tid = tid_of(p, e->thread);
-	i->start_ns = e->ns;
-	VEC_ADD(&p->workers, (struct worker){ e->words[1], e->thread, pid_of(p, e->thread), INT64_MAX });
-	map_set(p->open, interval_hash(pid_of(p, e->thread), name, e->words[1]), i->sid);
-	return i;
+	if (!p->free_places.cnt)
+		return VEC_EXTEND(&p->workers);
+	w = &p->workers.items[p->free_places.items[--p->free_places.cnt]];
+	memset(w, 0, sizeof(*w));
+	return w;
+}
+
+static uint64_t open_interval(struct replay *p, uint32_t name, const struct raw_event *e)
+{
+	struct worker *w = new_worker(p);
+
+	w->interval = (struct interval){
+		.sid = ++p->sid_cnt, .name = name, .status = INTERVAL_OPEN,
+		.lost = e->words[2] & BEGIN_SHORT, .root_only = e->words[2] & BEGIN_ROOT_ONLY,
+		.start_tid = tid_of(p, e->thread), .start_ns = e->ns,
+	};
+	w->key = e->words[1];
+	w->thread = e->thread;
+	w->pid = pid_of(p, e->thread);
+	w->stopped_ns = INT64_MAX;
+	map_set(p->place_of, p->sid_cnt, (uint64_t)(w - p->workers.items) + 1);
+	map_set(p->open, interval_hash(w->pid, name, w->key), p->sid_cnt);
+	return p->sid_cnt;
 }
 
 static void stop_work(struct replay *p, const struct label *l, const struct raw_event *e)
 {
-	struct worker *w;
+	struct worker *w = l->sid == SID_NONE ? NULL : find_worker(p, l->sid);
 
-	if (l->sid == SID_NONE)
-		return;
-	w = &p->workers.items[l->sid - 1];
-	if (w->thread == e->thread)
+	if (w && w->thread == e->thread)
 		w->stopped_ns = e->ns;
 }
 
@@ -250,21 +292,18 @@ static void add_creation(struct replay *p, uint32_t thread, int64_t ns, uint32_t
 
 static void play_resume(struct replay *p, const struct raw_event *e)
 {
-	struct interval *i = find_open(p, e->thread, interval_name(p, e->words[0]),
-				       e->words[1]);
+	struct worker *w = find_open(p, e->thread, interval_name(p, e->words[0]), e->words[1]);
 	size_t at = find_label(p, e), cnt = p->stacks[e->thread].cnt;
-	struct worker *w;
 
 	if (at)
 		drop_label(p, e, at - 1);
 	else if (cnt && p->stacks[e->thread].items[cnt - 1].id == e->words[0])
 		drop_label(p, e, cnt - 1);
-	push_label(p, e, i ? i->sid : SID_NONE);
-	if (!i) {
+	push_label(p, e, w ? w->interval.sid : SID_NONE);
+	if (!w) {
 		p->t->losses.stray_events += !p->rd->raw.windowed;
 		return;
 	}
-	w = &p->workers.items[i->sid - 1];
 	if (w->thread != e->thread)
 		add_creation(p, w->thread, w->stopped_ns < e->ns ? w->stopped_ns : e->ns,
 			     e->thread, e->ns);
@@ -275,24 +314,23 @@ static void play_resume(struct replay *p, const struct raw_event *e)
 static void play_begin(struct replay *p, const struct raw_event *e)
 {
 	uint32_t name = interval_name(p, e->words[0]);
-	struct interval *i = find_own(p, pid_of(p, e->thread), name, e->words[1]);
+	struct worker *w = find_own(p, pid_of(p, e->thread), name, e->words[1]);
 	size_t at = find_label(p, e);
 
-	if (i)
-		close_interval(p, i, e, INTERVAL_ABORTED);
+	if (w)
+		close_interval(p, w, e, INTERVAL_ABORTED);
 	if (at)
 		drop_label(p, e, at - 1);
-	push_label(p, e, open_interval(p, name, e)->sid);
+	push_label(p, e, open_interval(p, name, e));
 }
 
 static void play_end(struct replay *p, const struct raw_event *e)
 {
-	struct interval *i = find_open(p, e->thread, interval_name(p, e->words[0]),
-				       e->words[1]);
+	struct worker *w = find_open(p, e->thread, interval_name(p, e->words[0]), e->words[1]);
 	size_t at = find_label(p, e);
 
-	if (i)
-		close_interval(p, i, e,
+	if (w)
+		close_interval(p, w, e,
 			       e->kind == EVENT_END ? INTERVAL_COMPLETED : INTERVAL_ABORTED);
 	else if (p->rd->raw.windowed)
 		p->t->losses.before_window++;
@@ -336,10 +374,13 @@ static void play_work(struct replay *p, const struct raw_event *e)
 {
 	uint64_t sid = top_sid(p, e->thread);
 
-	if (sid != SID_NONE)
-		VEC_ADD(&p->t->works, (struct work){ sid,
-			trace_add_string(p->t, &p->t->work_names, label_text(p, e->words[0])),
-			(int64_t)e->words[1] });
+	if (sid == SID_NONE)
+		return;
+	/* Of an interval that ended, maybe in a window that is past. */
+	p->rd->unfit |= !find_worker(p, sid);
+	VEC_ADD(&p->t->works, (struct work){ sid,
+		trace_add_string(p->t, &p->t->work_names, label_text(p, e->words[0])),
+		(int64_t)e->words[1] });
 }
 
 static void play(struct replay *p, const struct raw_event *e)
@@ -384,22 +425,11 @@ static void play(struct replay *p, const struct raw_event *e)
 		break;
 	case EVENT_LOSS:
 		p->t->losses.records += e->words[1];
-		VEC_ADD(&p->losses, (struct loss){ (int64_t)e->words[0], e->ns });
 		break;
 	default:
 		break;
 	}
 	note_top(p, e);
-}
-
-/* The trace was cut off.  Who was still at work for an interval that others completed did more for it than
- * is there:  T1 BEGIN, (PAUSE is missing); T2 RESUME, END. */
-static void mark_unfinished(struct replay *p)
-{
-	for (size_t thread = 0; thread < p->rd->raw.threads.cnt; thread++)
-		for (size_t i = 0; i < p->stacks[thread].cnt; i++)
-			if (p->stacks[thread].items[i].sid != SID_NONE)
-				p->t->intervals.items[p->stacks[thread].items[i].sid - 1].lost = true;
 }
 
 static int compare_losses(const void *a, const void *b)
@@ -428,9 +458,7 @@ static void join_losses(struct replay *p)
 	p->losses.cnt = cnt;
 }
 
-/* An interval is touched if anybody lost records while it was under way: a missing lock holder
- * falsifies it as much as a missing call. */
-static void mark_losses(struct replay *p)
+void replay_losses(struct replay *p, const struct raw_event *events, size_t cnt)
 {
 	const struct raw *r = &p->rd->raw;
 
@@ -440,15 +468,28 @@ static void mark_losses(struct replay *p)
 	p->t->windowed = r->windowed;
 	if (r->lost_cnt)
 		VEC_ADD(&p->losses, (struct loss){ (int64_t)r->lost_since, INT64_MAX });
+	for (size_t i = 0; i < cnt; i++)
+		if (events[i].kind == EVENT_LOSS)
+			VEC_ADD(&p->losses, (struct loss){ (int64_t)events[i].words[0], events[i].ns });
 	join_losses(p);
-	for (size_t i = 0, first = 0; i < p->t->intervals.cnt; i++) {
-		struct interval *v = &p->t->intervals.items[i];
-		int64_t end_ns = v->status == INTERVAL_OPEN ? INT64_MAX : v->end_ns;
+}
 
-		while (first < p->losses.cnt && p->losses.items[first].until_ns < v->start_ns)
-			first++;
-		if (first < p->losses.cnt && p->losses.items[first].since_ns <= end_ns)
-			v->lost = true;
-		p->t->losses.intervals += v->lost;
+/* An interval is touched if anybody lost records while it was under way: a missing lock holder
+ * falsifies it as much as a missing call. */
+static void mark_losses(struct replay *p, struct interval *v)
+{
+	int64_t end_ns = v->status == INTERVAL_OPEN ? INT64_MAX : v->end_ns;
+	size_t low = 0, high = p->losses.cnt;
+
+	while (low < high) {		/* the first that is not over before it begins */
+		size_t middle = low + (high - low) / 2;
+
+		if (p->losses.items[middle].until_ns < v->start_ns)
+			low = middle + 1;
+		else
+			high = middle;
 	}
+	if (low < p->losses.cnt && p->losses.items[low].since_ns <= end_ns)
+		v->lost = true;
+	p->t->losses.intervals += v->lost;
 }

@@ -27,16 +27,68 @@ struct reading {
 	const struct reader_options *options;
 	struct trace *t;		/* what is being made */
 	struct timeline *timelines;	/* by thread */
+	int64_t before_ns;		/* windows (stream.h): an earlier one ended then; else INT64_MIN */
+	int64_t until_ns;		/* ... this one ends; else INT64_MAX */
+	bool unfit;			/* what an earlier window was told was not all: see stream.h */
 };
 
-/* Intervals, works, creations and the timelines, by playing all events in order of time. */
-void replay_events(struct reading *rd);
+/*
+ * Intervals, works, creations and the timelines, by playing all events in order of time: any number of pieces
+ * of them, one after the other.  An interval joins the trace when it ends.
+ */
+struct replay;
 
-/* Segments and wakeups, from waits and timelines; adds the waits to the timelines. */
-void build_segments(struct reading *rd);
+struct replay *replay_new(struct reading *rd);	/* all threads and labels are known */
+void replay_free(struct replay *p);
+/* Stretches in which anybody lost records, of all events to come; others are passed over. */
+void replay_losses(struct replay *p, const struct raw_event *events, size_t cnt);
+void replay_events(struct replay *p, const struct raw_event *events, size_t cnt);
+/* The earliest start of an interval that is open, else otherwise_ns. */
+int64_t replay_oldest(const struct replay *p, int64_t otherwise_ns);
+bool replay_is_open(const struct replay *p, uint64_t sid);
+/* Forgets what has ended; the trace's creations before low_ns, works of intervals that ended, too. */
+void replay_forget(struct replay *p, int64_t low_ns);
+/* No more events: adds what is still open. */
+void replay_end(struct replay *p);
+
+/* Segments and wakeups, from waits and timelines; adds the waits to the timelines.  wakers_known: threads last
+ * at least until they woke somebody. */
+void build_segments(struct reading *rd, bool wakers_known);
+
+void timeline_release(struct timeline *line);
+
+/* Gives each thread a TID of its own. */
+void number_threads(struct raw *r);
+/* Those of the model; stopped: their end was recorded. */
+void add_threads(struct reading *rd, const bool *stopped);
+/* Up to 16 bytes, or NULL: the event names no thread. */
+static inline const char *thread_name_of_event(enum trace_event kind, const uint64_t *words)
+{
+	const uint64_t *name = kind == EVENT_START ? &words[1] : &words[0];
+
+	return (kind == EVENT_START || kind == EVENT_STOP) && *name ? (const char *)name : NULL;
+}
 
 /* Functions and invocations. */
 void build_invocations(struct reading *rd);
+void build_functions(struct reading *rd, uint32_t last_fid);
+
+/* A call that is an event; false: it is none. */
+bool frame_of_event(const struct raw_event *e, struct raw_invocation *ret);
+
+/* A snapshot found the frame open, and its call in a chunk a moment later.  next: of the thread, or NULL. */
+bool call_is_twice(const struct raw *r, const struct raw_invocation *v, const struct raw_invocation *next);
+
+/* A thread's calls in order, one by one. */
+struct call_line {
+	VEC(int64_t) open_ends_ns;	/* of the calls that are under way, innermost last */
+	size_t change, wait;		/* walks through the thread's timeline */
+};
+/* false: it is part of a wait, and left out. */
+bool call_take(struct call_line *l, const struct reading *rd, const struct raw_invocation *v,
+	       struct invocation *ret);
+/* Its label, if that only shows now: the first change after from_ns, where it began without one. */
+uint64_t call_late_sid(const struct timeline *line, const struct invocation *v, int64_t from_ns);
 
 /* What the thread works on at ns; at: a walk's place in the timeline, starts at 0, ns ascending. */
 uint64_t timeline_sid(const struct timeline *line, size_t *at, int64_t ns);

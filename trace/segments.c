@@ -120,14 +120,15 @@ static void extend_wakers(struct raw *r, const struct waits *w)
 	}
 }
 
-void build_segments(struct reading *rd)
+void build_segments(struct reading *rd, bool wakers_known)
 {
 	struct waits w = { { NULL, 0, 0 } };
 	struct releases releases = { { NULL, 0, 0 } };
 	size_t at = 0;
 
 	collect_waits(rd, &w);
-	extend_wakers(&rd->raw, &w);
+	if (!wakers_known)
+		extend_wakers(&rd->raw, &w);
 	releases_collect(&rd->raw, &releases);
 	for (uint32_t thread = 0; thread < rd->raw.threads.cnt; thread++) {
 		size_t first = at;
@@ -170,13 +171,18 @@ static void add_running(struct reading *rd, uint32_t thread, size_t *change, int
 static void add_wakeup(struct reading *rd, uint32_t thread, const struct wait *waits, size_t cnt)
 {
 	const struct raw_thread *self = &rd->raw.threads.items[thread], *waker;
-	const struct wait *latest = NULL;
+	const struct wait *latest = NULL, *told = NULL;
 
 	for (size_t i = 0; i < cnt; i++)
 		if (waits[i].waker && waits[i].woken_ns > waits[0].start_ns &&
 		    waits[i].woken_ns <= waits[0].end_ns &&
-		    (!latest || waits[i].woken_ns > latest->woken_ns))
+		    (!latest || waits[i].woken_ns > latest->woken_ns)) {
 			latest = &waits[i];
+			if (waits[i].start_ns <= rd->before_ns)
+				told = latest;
+		}
+	/* What an earlier window said of this wait is not so: it was woken again. */
+	rd->unfit |= told && told != latest && told->woken_ns <= rd->before_ns;
 	if (!latest)
 		return;
 	waker = find_waker(&rd->raw, latest->waker, latest->woken_ns);
@@ -197,6 +203,7 @@ static void add_wait(struct reading *rd, const struct releases *releases, uint32
 
 	if (w->state == STATE_LOCK && w->waker)
 		r = releases_between(releases, w->object, w->start_ns, w->woken_ns, &cnt);
+	rd->unfit |= cnt == RELEASES_MOST && (w->start_ns <= rd->before_ns || w->end_ns > rd->until_ns);
 	for (size_t i = 0; i < cnt; i++) {
 		if (r[i].thread == thread || r[i].ns <= start_ns)
 			continue;
@@ -212,7 +219,7 @@ static void add_line(struct reading *rd, const struct releases *releases, uint32
 		     const struct wait *waits, size_t cnt)
 {
 	const struct raw_thread *t = &rd->raw.threads.items[thread];
-	int64_t now = t->first_ns;
+	int64_t now = t->first_ns, last_ns = t->last_ns < rd->until_ns ? t->last_ns : rd->until_ns;
 	size_t change = 0;
 
 	for (size_t i = 0, inside; i < cnt; i += inside) {
@@ -229,6 +236,6 @@ static void add_line(struct reading *rd, const struct releases *releases, uint32
 			(struct blocked){ outer.start_ns, outer.end_ns });
 		now = outer.end_ns;
 	}
-	if (t->first_ns <= t->last_ns)
-		add_running(rd, thread, &change, now, t->last_ns);
+	if (t->first_ns <= last_ns)
+		add_running(rd, thread, &change, now, last_ns);
 }

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * test_stream.c - a trace file read in windows gives what it gives as a whole, bit for bit.
+ *
+ * Random programs of four threads: calls, nested waits, locks passed around, tasks, intervals that threads hand
+ * to each other, records lost, frames open at the end; in chunks of a few records, some of them written after
+ * later ones.  Windows are a few records long.
+ */
+#include "tests/unit/raw_trace.h"
+
+#include "analysis/analyze.h"
+#include "tests/oracle/random_trace.h"
+#include "tests/unit/same_findings.h"
+#include "trace/stream.h"
+#include "base/banned.h"
+
+enum { TRACES = 1200, THREADS = 4, STEPS = 400, DEPTH = 5, CHUNK_BYTES = 4096 };
+
+struct actor {
+	int64_t now_ns;
+	uint64_t before, frames[DEPTH], fids[DEPTH];
+	size_t depth;
+	unsigned char data[CHUNK_BYTES];
+	struct encoder e;
+	uint64_t cnt;
+};
+
+struct chunk {
+	unsigned char data[CHUNK_BYTES + 64];
+	size_t len;
+};
+
+static struct actor actors[THREADS];
+static VEC(struct chunk) chunks;
+static struct random r;
+static bool with_losses;
+
+static void end_chunk(size_t number)
+{
+	struct actor *a = &actors[number];
+	struct chunk *c = VEC_EXTEND(&chunks);
+	struct encoder e = { c->data, 0, sizeof(c->data), false };
+
+	put(&e, number + 1);
+	put(&e, number == 3 ? 20 : 10);		/* the fourth is of another process */
+	put(&e, 11 + number);
+	put(&e, a->cnt);
+	memcpy(c->data + e.len, a->data, a->e.len);
+	c->len = e.len + a->e.len;
+	a->e.len = a->cnt = a->before = 0;
+}
+
+static void put_start(struct actor *a, uint64_t head, uint64_t ns)
+{
+	put(&a->e, head);
+	put(&a->e, zigzag((int64_t)(ns - a->before)));
+	a->before = ns;
+	a->cnt++;
+}
+
+static void event(struct actor *a, enum trace_event kind, uint64_t ns, const uint64_t *words)
+{
+	put_start(a, (uint64_t)kind << 1 | 1, ns);
+	for (unsigned int i = 0; i < event_words(kind); i++)
+		put(&a->e, words[i]);
+}
+
+static void call_ends(struct actor *a)
+{
+	uint64_t start = a->frames[--a->depth], fid = a->fids[a->depth];
+
+	if (random_below(&r, 12) == 0) {
+		event(a, EVENT_FRAME, start, (const uint64_t[]){ (uint64_t)a->now_ns, fid });
+		return;
+	}
+	put_start(a, fid << 1, start);
+	put(&a->e, (uint64_t)a->now_ns - start);
+}
+
+static void wait(struct actor *a, int depth)
+{
+	static const uint64_t classes[] = { WAIT_LOCK, WAIT_LOCK, WAIT_LOCK, WAIT_COND, WAIT_IO, WAIT_QUEUE, WAIT_SLEEP };
+	uint64_t from = (uint64_t)a->now_ns, waker = random_below(&r, 6), end, woken;
+
+	a->now_ns += 1 + random_below(&r, 12);
+	while (depth < 2 && random_below(&r, 9) == 0) {
+		wait(a, depth + 1);
+		a->now_ns += random_below(&r, 5);
+	}
+	end = (uint64_t)a->now_ns;
+	woken = random_below(&r, 10) ? end - random_below(&r, (uint32_t)(end - from)) : from;
+	waker = waker == 0 ? 0 : waker == 5 ? waker_tid(11 + random_below(&r, 6)) : waker_serial(waker);
+	event(a, EVENT_WAIT, from, (const uint64_t[]){ end, classes[random_below(&r, 7)], 1 + random_below(&r, 2),
+						       waker, woken });
+}
+
+static void mark(struct actor *a)
+{
+	static const enum trace_event kinds[] = { EVENT_BEGIN, EVENT_BEGIN, EVENT_BEGIN, EVENT_END, EVENT_END,
+						  EVENT_END, EVENT_RESUME, EVENT_RESUME, EVENT_LEAVE, EVENT_DROP };
+	enum trace_event kind = kinds[random_below(&r, 10)];
+	uint64_t label = 1 + (random_below(&r, 4) == 0);
+
+	if (random_below(&r, 10) == 0) {
+		event(a, EVENT_PAUSE, (uint64_t)a->now_ns, NULL);
+		return;
+	}
+	event(a, kind, (uint64_t)a->now_ns, (const uint64_t[]){ label, 1 + random_below(&r, 3),
+								random_below(&r, 15) ? 0 : random_below(&r, 3) });
+}
+
+static void other(struct actor *a)
+{
+	uint64_t ns = (uint64_t)a->now_ns;
+
+	switch (random_below(&r, 12)) {
+	case 0: case 1: case 2: case 3:
+		event(a, EVENT_RELEASE, ns, (const uint64_t[]){ 1 + random_below(&r, 2) });
+		break;
+	case 4: case 5:
+		event(a, EVENT_ENQUEUE, ns, (const uint64_t[]){ 1, random_below(&r, 3) });
+		break;
+	case 6: case 7:
+		event(a, EVENT_DEQUEUE, ns, (const uint64_t[]){ 1, random_below(&r, 3) });
+		break;
+	case 8:
+		event(a, EVENT_CREATE, ns, (const uint64_t[]){ 1 + random_below(&r, THREADS) });
+		break;
+	case 9:
+		if (random_below(&r, 20) == 0)
+			event(a, EVENT_WORK, ns, (const uint64_t[]){ 3, random_below(&r, 9) });
+		break;
+	default:
+		if (with_losses && random_below(&r, 6) == 0)
+			event(a, EVENT_LOSS, ns, (const uint64_t[]){ ns - random_below(&r, 9), 3 });
+	}
+}
+
+static void step(struct actor *a)
+{
+	uint32_t what = random_below(&r, 10);
+
+	if (what < 3 && a->depth < DEPTH) {
+		a->fids[a->depth] = 1 + random_below(&r, 2);
+		a->frames[a->depth++] = (uint64_t)a->now_ns;
+	} else if (what < 6 && a->depth > (actors == a)) {	/* one has a main loop */
+		call_ends(a);
+	} else if (what < 7) {
+		wait(a, 0);
+	} else if (what < 9) {
+		mark(a);
+	} else {
+		other(a);
+	}
+	a->now_ns += random_below(&r, 4);
+}
+
+/* What is open at the end, then the end itself. */
+static void stop(struct actor *a)
+{
+	for (size_t i = 0; i < a->depth; i++)
+		event(a, EVENT_OPEN_FRAME, a->frames[i], (const uint64_t[]){ a->fids[i] });
+	if (random_below(&r, 2))
+		event(a, EVENT_STOP, (uint64_t)a->now_ns, (const uint64_t[]){ 0x61626364, 0 });
+}
+
+static void write_program(unsigned int seed)
+{
+	r.state = seed;
+	with_losses = seed % 5 == 0;
+	chunks.cnt = 0;
+	memset(actors, 0, sizeof(actors));
+	for (size_t i = 0; i < THREADS; i++) {
+		actors[i].e = (struct encoder){ actors[i].data, 0, CHUNK_BYTES, false };
+		actors[i].now_ns = 10 + (int64_t)random_below(&r, 90);
+	}
+	for (size_t n = 0; n < STEPS; n++) {
+		size_t first = 0;
+
+		for (size_t i = 1; i < THREADS; i++)
+			first = actors[i].now_ns < actors[first].now_ns ? i : first;
+		step(&actors[first]);
+		if (actors[first].cnt && random_below(&r, 8) == 0)
+			end_chunk(first);
+	}
+	for (size_t i = 0; i < THREADS; i++) {
+		stop(&actors[i]);
+		if (actors[i].cnt)
+			end_chunk(i);
+	}
+	for (size_t i = 1; i < chunks.cnt; i++)		/* some are written late */
+		if (random_below(&r, 6) == 0) {
+			struct chunk c = chunks.items[i];
+
+			chunks.items[i] = chunks.items[i - 1];
+			chunks.items[i - 1] = c;
+		}
+}
+
+/* Several chunks a block. */
+static void write_chunks(void)
+{
+	struct encoder e = { chunk_data, 0, sizeof(chunk_data), false };
+
+	begin_trace();
+	for (size_t i = 0; i < chunks.cnt; i++) {
+		memcpy(chunk_data + e.len, chunks.items[i].data, chunks.items[i].len);
+		e.len += chunks.items[i].len;
+		if (random_below(&r, 3) && e.len < sizeof(chunk_data) / 2)
+			continue;
+		trace_file_block(&file, BLOCK_CHUNKS, e.data, e.len);
+		e.len = 0;
+	}
+	if (e.len)
+		trace_file_block(&file, BLOCK_CHUNKS, e.data, e.len);
+}
+
+/* false: not fit for it. */
+static bool add_windows(struct analyzer *a, struct trace_stream *s, size_t *windows)
+{
+	struct trace_window w = { .t = NULL };
+	struct diag diag = DIAG_INIT;
+	int e;
+
+	while ((e = trace_stream_next(s, &w, &diag)) > 0) {
+		analyzer_add(a, &(struct analysis_window){ w.t, w.before_ns, w.until_ns });
+		++*windows;
+	}
+	trace_window_release(&w);
+	assert_true(e == 0 || e == TRACE_STREAM_UNFIT);
+	return e == 0;
+}
+
+/* By two threads; may end early. */
+static bool add_windows_ahead(struct analyzer *a, struct trace_stream *s, size_t most)
+{
+	_cleanup_(trace_ahead_freep) struct trace_ahead *ahead = trace_ahead_new(s);
+	const struct trace_window *w;
+	struct diag diag = DIAG_INIT;
+	int e;
+
+	assert_non_null(ahead);
+	while ((e = most-- ? trace_ahead_next(ahead, &w, &diag) : 0) > 0)
+		analyzer_add(a, &(struct analysis_window){ w->t, w->before_ns, w->until_ns });
+	assert_true(e == 0 || e == TRACE_STREAM_UNFIT);
+	return e == 0;
+}
+
+static void same(struct trace *whole, const struct trace *names, struct analyzer *a)
+{
+	assert_int_equal(whole->interval_names.cnt, names->interval_names.cnt);
+	assert_memory_equal(&whole->losses, &names->losses, sizeof(whole->losses));
+	assert_int_equal(whole->functions.cnt, names->functions.cnt);
+	for (size_t i = 0; i < whole->interval_names.cnt; i++) {
+		_cleanup_(findings_freep) struct findings *x = NULL, *y = NULL;
+		struct analyze_options o = { .interval = whole->interval_names.items[i], .quantile = .6 };
+
+		assert_int_equal(analyze(whole, &o, &x), 0);
+		assert_int_equal(analyzer_finish(a, names, &o, &y), 0);
+		x->clamped = y->clamped = 0;
+		same_findings(x, y);
+		assert_int_equal(x->observed.cnt, y->observed.cnt);
+	}
+}
+
+static void test_random_programs(void **state)
+{
+	size_t fit = 0, windows = 0;
+
+	(void)state;
+	for (unsigned int seed = 1; seed <= TRACES; seed++) {
+		_cleanup_(trace_freep) struct trace *whole = NULL;
+		_cleanup_(trace_stream_closep) struct trace_stream *s = NULL;
+		_cleanup_(analyzer_freep) struct analyzer *a = analyzer_new();
+		struct diag diag = DIAG_INIT;
+		bool is_fit;
+
+		write_program(seed);
+		write_chunks();
+		whole = read_trace(NULL);
+		trace_stream_records = 1 + seed % 40;
+		assert_int_equal(trace_stream_open(path, NULL, &s, &diag), 1);
+		is_fit = seed % 3 ? add_windows(a, s, &windows) : add_windows_ahead(a, s, SIZE_MAX);
+		if (is_fit)
+			same(whole, trace_stream_names(s), a);
+		fit += is_fit;
+		unlink(path);
+	}
+	print_message("%zu of %d fit, %zu windows\n", fit, TRACES, windows);
+	assert_true(fit > TRACES * 3 / 5);
+	assert_true(windows > 6 * fit);
+	VEC_RELEASE(&chunks);
+}
+
+/* The reader is somewhere in the trace, or waits, when nobody wants more of it. */
+static void test_given_up(void **state)
+{
+	(void)state;
+	for (unsigned int seed = 1; seed <= 60; seed++) {
+		_cleanup_(trace_stream_closep) struct trace_stream *s = NULL;
+		_cleanup_(analyzer_freep) struct analyzer *a = analyzer_new();
+		struct diag diag = DIAG_INIT;
+
+		write_program(seed);
+		write_chunks();
+		end_trace(0, 0);
+		trace_file_close(&file);
+		trace_stream_records = 20;
+		assert_int_equal(trace_stream_open(path, NULL, &s, &diag), 1);
+		add_windows_ahead(a, s, seed % 5);
+		unlink(path);
+	}
+	VEC_RELEASE(&chunks);
+}
+
+/* A false wake-up changes what was said of the wait before it: such a trace is read as a whole. */
+static void test_unfit(void **state)
+{
+	struct trace_stream *s = NULL;
+	struct diag diag = DIAG_INIT;
+
+	(void)state;
+	begin_trace();
+	put_rec(&(struct rec){ 1, EVENT_FALSE_WAKEUP, { 100 } });
+	end_trace(0, 0);
+	trace_file_close(&file);
+	assert_int_equal(trace_stream_open(path, NULL, &s, &diag), TRACE_STREAM_UNFIT);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random_programs),
+		cmocka_unit_test(test_given_up),
+		cmocka_unit_test(test_unfit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * index.c - the first reading: chunks, threads and the few records that began before their chunk.
+ *
+ * Records are logged when they end, so a chunk's records all ended after its first one did, its floor.  What began
+ * before the floor is kept here: the calls and the wait that were under way, as many as the stack is deep.  The
+ * rest of a thread's chunks follow each other in time, in whatever order they stand in the file.
+ *
+ *	chunk 1: g 10..20, h 30..40		floor 20: g is early, due at 30
+ *	chunk 2: k 50..60, f 5..70, l 80..90	floor 60: k and f are early, due at 80
+ */
+#include "trace/index.h"
+
+#include <string.h>
+#include "base/banned.h"
+#include "trace/encode.h"
+#include "trace/format.h"
+#include "trace/replay.h"
+
+struct thread_note {
+	uint64_t first, last;		/* ticks; first > last: nothing */
+	uint64_t named_at;
+};
+
+struct indexing {
+	struct trace_index *x;
+	struct raw *raw;
+	VEC(struct thread_note) notes;
+	VEC(struct raw_record) records;	/* of the chunk being read */
+	struct map *woken_by;		/* waker -> ticks of its last wake-up */
+	uint32_t event_cnt, invocation_cnt;
+};
+
+static bool has_end(enum trace_event kind)
+{
+	return kind == EVENT_NONE || kind == EVENT_WAIT || kind == EVENT_FRAME;
+}
+
+/* When the record was written; an open frame's was not while its thread ran. */
+static uint64_t logged_at(const struct raw_record *r)
+{
+	if (r->kind == EVENT_OPEN_FRAME)
+		return UINT64_MAX;
+	return has_end(r->kind) && r->words[0] > r->ticks ? r->words[0] : r->ticks;
+}
+
+static void saw(struct thread_note *t, uint64_t ticks)
+{
+	t->first = ticks < t->first ? ticks : t->first;
+	t->last = ticks > t->last ? ticks : t->last;
+}
+
+static void note_event(struct indexing *g, uint32_t thread, const struct raw_record *r)
+{
+	struct raw_thread *t = &g->raw->threads.items[thread];
+	struct thread_note *note = &g->notes.items[thread];
+	const char *name = thread_name_of_event(r->kind, r->words);
+
+	if (name && r->ticks >= note->named_at) {
+		t->name = arena_strndup(g->raw->arena, name, 16);
+		note->named_at = r->ticks;
+	}
+	g->x->stopped[thread] |= r->kind == EVENT_STOP;
+	g->x->begin_cnt += r->kind == EVENT_BEGIN;
+	g->x->unfit |= r->kind == EVENT_FALSE_WAKEUP;
+	if (r->kind == EVENT_WAIT && r->words[3] && r->words[0] > r->ticks) {
+		uint64_t *woken = map_slot(g->woken_by, r->words[3]);
+
+		*woken = r->words[4] > *woken ? r->words[4] : *woken;
+	}
+}
+
+static struct raw_event event_of(const struct raw_record *r, uint32_t thread, uint32_t order)
+{
+	struct raw_event e = { (int64_t)r->ticks, thread, order, r->kind, { 0 } };
+
+	memcpy(e.words, r->words, event_words(r->kind) * sizeof(e.words[0]));
+	return e;
+}
+
+bool index_frame(const struct raw_event *e, struct raw_invocation *ret)
+{
+	if (!frame_of_event(e, ret))
+		return false;
+	ret->order = e->order | (uint32_t)1 << 31;
+	return true;
+}
+
+static void keep_early(struct indexing *g, uint32_t thread, const struct raw_record *r)
+{
+	struct raw_event e;
+	struct raw_invocation v;
+
+	if (r->kind == EVENT_NONE) {
+		VEC_ADD(&g->x->invocations, (struct raw_invocation){ (int64_t)r->ticks, (int64_t)r->words[0],
+			thread, r->fid, g->invocation_cnt });
+		return;
+	}
+	e = event_of(r, thread, g->event_cnt);
+	if (index_frame(&e, &v))
+		VEC_ADD(&g->x->invocations, v);
+	else
+		VEC_ADD(&g->x->events, e);
+}
+
+static void note_record(struct indexing *g, struct index_chunk *c, const struct raw_record *r)
+{
+	struct thread_note *t = &g->notes.items[c->thread];
+
+	saw(t, r->ticks);
+	if (has_end(r->kind))
+		saw(t, r->words[0]);
+	if (r->kind == EVENT_NONE)
+		g->x->last_fid = r->fid > g->x->last_fid ? r->fid : g->x->last_fid;
+	else
+		note_event(g, c->thread, r);
+	if (r->kind == EVENT_LOSS)
+		VEC_ADD(&g->x->losses, event_of(r, c->thread, g->event_cnt));
+	if (r->ticks < c->floor)
+		keep_early(g, c->thread, r);
+	else if (r->ticks < (uint64_t)c->due_ns)
+		c->due_ns = (int64_t)r->ticks;
+	if (r->kind != EVENT_OPEN_FRAME && logged_at(r) > (uint64_t)c->last_ns)
+		c->last_ns = (int64_t)logged_at(r);
+	g->invocation_cnt += r->kind == EVENT_NONE;
+	g->event_cnt += r->kind != EVENT_NONE;
+}
+
+static void note_chunk(struct indexing *g, struct index_chunk *c)
+{
+	c->first_event = g->event_cnt;
+	c->first_invocation = g->invocation_cnt;
+	c->floor = UINT64_MAX;
+	c->due_ns = INT64_MAX;
+	for (size_t i = 0; i < g->records.cnt; i++) {
+		uint64_t logged = logged_at(&g->records.items[i]);
+
+		c->floor = logged < c->floor ? logged : c->floor;
+	}
+	for (size_t i = 0; i < g->records.cnt; i++)
+		note_record(g, c, &g->records.items[i]);
+	g->x->record_cnt += g->records.cnt;
+}
+
+static uint32_t find_thread(struct indexing *g, const struct raw_chunk *c)
+{
+	uint32_t thread = raw_add_thread(g->raw, c);
+
+	while (g->notes.cnt <= thread) {
+		g->x->stopped = xrealloc(g->x->stopped, g->notes.cnt + 1, sizeof(*g->x->stopped));
+		g->x->stopped[g->notes.cnt] = false;
+		VEC_ADD(&g->notes, (struct thread_note){ UINT64_MAX, 0, 0 });
+	}
+	return thread;
+}
+
+static bool read_chunks(struct indexing *g, const struct blocks *b)
+{
+	struct decoder d = { b->plain, b->plain + b->len, false };
+	struct raw_chunk chunk;
+
+	while (!d.bad && decode_left(&d) && raw_decode_chunk(&d, &chunk)) {
+		struct index_chunk c = { .block_at = b->at, .thread = find_thread(g, &chunk),
+					 .cnt = (uint32_t)chunk.cnt };
+		uint64_t before = 0;
+
+		c.at = (uint32_t)(d.at - b->plain);
+		g->records.cnt = 0;
+		for (uint64_t i = 0; i < chunk.cnt && !d.bad; i++)
+			raw_decode_record(&d, &before, VEC_EXTEND(&g->records));
+		if (d.bad)
+			break;
+		note_chunk(g, &c);
+		VEC_ADD(&g->x->chunks, c);
+	}
+	return !d.bad;
+}
+
+/* ---- to nanoseconds ---- */
+
+static int by_due(const void *a, const void *b)
+{
+	const struct index_chunk *x = a, *y = b;
+
+	if (x->due_ns != y->due_ns)
+		return x->due_ns < y->due_ns ? -1 : 1;
+	return x->first_event + (uint64_t)x->first_invocation < y->first_event + (uint64_t)y->first_invocation
+		       ? -1 : 1;
+}
+
+static void convert_threads(struct indexing *g)
+{
+	struct trace_index *x = g->x;
+
+	x->first_ns = INT64_MAX;
+	for (size_t i = 0; i < g->notes.cnt; i++) {
+		struct raw_thread *t = &g->raw->threads.items[i];
+
+		if (g->notes.items[i].first > g->notes.items[i].last)
+			continue;
+		t->first_ns = ruler_ns(&x->ruler, g->notes.items[i].first);
+		t->last_ns = ruler_ns(&x->ruler, g->notes.items[i].last);
+		x->first_ns = t->first_ns < x->first_ns ? t->first_ns : x->first_ns;
+		x->last_ns = t->last_ns > x->last_ns ? t->last_ns : x->last_ns;
+	}
+}
+
+static void convert_records(struct indexing *g)
+{
+	struct trace_index *x = g->x;
+
+	for (size_t i = 0; i < x->chunks.cnt; i++) {
+		struct index_chunk *c = &x->chunks.items[i];
+
+		if (c->due_ns != INT64_MAX)
+			c->due_ns = ruler_ns(&x->ruler, (uint64_t)c->due_ns);
+		c->last_ns = ruler_ns(&x->ruler, (uint64_t)c->last_ns);
+	}
+	for (size_t i = 0; i < x->events.cnt; i++) {
+		x->events.items[i].ns = ruler_ns(&x->ruler, (uint64_t)x->events.items[i].ns);
+		ruler_words(&x->ruler, x->events.items[i].kind, x->events.items[i].words);
+	}
+	for (size_t i = 0; i < x->losses.cnt; i++) {
+		x->losses.items[i].ns = ruler_ns(&x->ruler, (uint64_t)x->losses.items[i].ns);
+		ruler_words(&x->ruler, EVENT_LOSS, x->losses.items[i].words);
+	}
+	for (size_t i = 0; i < x->invocations.cnt; i++) {
+		struct raw_invocation *v = &x->invocations.items[i];
+
+		v->start_ns = ruler_ns(&x->ruler, (uint64_t)v->start_ns);
+		if (v->end_ns != RAW_OPEN)
+			v->end_ns = ruler_ns(&x->ruler, (uint64_t)v->end_ns);
+	}
+}
+
+/* A waker was awake when it woke somebody, even if it logged nothing more. */
+static bool extend_waker(uint64_t waker, uint64_t ticks, void *arg)
+{
+	struct indexing *g = arg;
+	struct raw_thread *t = NULL;
+	int64_t woken_ns = ruler_ns(&g->x->ruler, ticks);
+
+	if (!(waker & 1)) {
+		uint32_t thread = raw_find_thread(g->raw, waker >> 1);
+
+		t = thread == UINT32_MAX ? NULL : &g->raw->threads.items[thread];
+	}
+	for (size_t i = 0; waker & 1 && i < g->raw->threads.cnt; i++)
+		if (g->raw->threads.items[i].kernel_tid == waker >> 1) {
+			/* Which of two it was depends on the time of each wake-up. */
+			g->x->unfit |= t != NULL;
+			t = &g->raw->threads.items[i];
+		}
+	if (t && t->first_ns <= t->last_ns && woken_ns >= t->first_ns && woken_ns > t->last_ns)
+		t->last_ns = woken_ns;
+	return true;
+}
+
+static int finish(struct indexing *g, const struct blocks *b, struct diag *reterr)
+{
+	struct trace_index *x = g->x;
+	int r;
+
+	x->unfit |= !g->raw->ended || g->raw->windowed;
+	if (x->unfit)
+		return 0;
+	r = ruler_init(&x->ruler, g->raw, x->record_cnt > 0, b->path, reterr);
+	if (r || !x->ruler.cnt)
+		return r;
+	convert_threads(g);
+	convert_records(g);
+	map_each(g->woken_by, extend_waker, g);
+	if (g->raw->lost_since)
+		g->raw->lost_since = (uint64_t)ruler_ns(&x->ruler, g->raw->lost_since);
+	if (x->chunks.cnt)
+		qsort(x->chunks.items, x->chunks.cnt, sizeof(*x->chunks.items), by_due);
+	if (x->events.cnt)
+		qsort(x->events.items, x->events.cnt, sizeof(*x->events.items), compare_raw_events);
+	if (x->invocations.cnt)
+		qsort(x->invocations.items, x->invocations.cnt, sizeof(*x->invocations.items),
+		      compare_raw_invocations);
+	return 0;
+}
+
+int index_read(struct trace_index *x, struct raw *r, struct blocks *b, struct diag *reterr)
+{
+	struct indexing g = { .x = x, .raw = r, .woken_by = map_new() };
+	int err = 0;
+
+	memset(x, 0, sizeof(*x));
+	x->raw = r;
+	r->thread_of = map_new();
+	while (!err && blocks_next(b, &err, reterr)) {
+		if (b->kind != BLOCK_CHUNKS)
+			err = raw_decode_table(r, b, reterr);
+		else if (!read_chunks(&g, b))
+			err = blocks_damaged(b, "a record makes no sense", reterr);
+	}
+	r->cut_bytes = b->cut_bytes;
+	if (!err)
+		err = finish(&g, b, reterr);
+	VEC_RELEASE(&g.notes);
+	VEC_RELEASE(&g.records);
+	map_free(g.woken_by);
+	return err;
+}
+
+void index_release(struct trace_index *x)
+{
+	VEC_RELEASE(&x->chunks);
+	VEC_RELEASE(&x->events);
+	VEC_RELEASE(&x->invocations);
+	VEC_RELEASE(&x->losses);
+	free(x->stopped);
+}

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * stream.c - one window after the other.
+ *
+ * A window ends where some chunk does, so that there is enough in it.  Its steps:
+ *
+ *	load	the chunks that are due, and the early records of the index
+ *	play	events that began in the window: intervals, creations, who worked on what
+ *	lines	segments and wakeups of the waits that are new or were kept
+ *	calls	invocations that began in the window; those that were kept stand before them
+ *	keep	what ended after the oldest open interval began
+ *
+ * A running thread's last segment ends with the window, and the next window has it anew.
+ */
+#include <errno.h>
+#include <string.h>
+#include "base/banned.h"
+#include "trace/encode.h"
+#include "trace/index.h"
+#include "trace/replay.h"
+#include "trace/stream.h"
+
+struct line {				/* a thread */
+	VEC(struct raw_invocation) waiting;	/* loaded, begin after the window; sorted */
+	size_t first_waiting;
+	size_t early, early_end;	/* of the index's invocations: the next one; the thread's end */
+	struct call_line calls;
+	VEC(struct invocation) kept;	/* in the window, in the model's order */
+};
+
+struct trace_stream {
+	struct reading rd;
+	struct replay *replay;
+	struct blocks blocks;
+	struct trace_index index;
+	size_t next_chunk;		/* of the index: not loaded yet */
+	size_t early_event;		/* of the index's events */
+	VEC(const struct index_chunk *) by_end;	/* chunks in order of their ends */
+	size_t next_end;
+	struct line *lines;		/* by thread */
+	VEC(uint32_t) by_tid;		/* threads */
+	VEC(struct raw_event) waiting;	/* events that were loaded and begin after the window */
+	VEC(struct raw_event) fresh;	/* ... in it */
+	uint64_t loaded_cnt;
+	uint32_t order;			/* of invocations */
+	size_t kept_cnt;		/* invocations */
+	bool is_last;
+};
+
+size_t trace_stream_records = (size_t)1 << 16;
+
+/* ---- opening ---- */
+
+static int by_end(const void *a, const void *b)
+{
+	const struct index_chunk *x = *(const struct index_chunk *const *)a;
+	const struct index_chunk *y = *(const struct index_chunk *const *)b;
+
+	return x->last_ns < y->last_ns ? -1 : x->last_ns > y->last_ns;
+}
+
+static int by_tid(const void *a, const void *b, void *arg)
+{
+	const struct raw *r = arg;
+	uint64_t x = r->threads.items[*(const uint32_t *)a].tid, y = r->threads.items[*(const uint32_t *)b].tid;
+
+	return x < y ? -1 : x > y;
+}
+
+static void make_lines(struct trace_stream *s)
+{
+	const struct trace_index *x = &s->index;
+	size_t thread_cnt = s->rd.raw.threads.cnt, at = 0;
+
+	s->lines = xcalloc(thread_cnt + 1, sizeof(*s->lines));
+	s->rd.timelines = xcalloc(thread_cnt + 1, sizeof(*s->rd.timelines));
+	for (uint32_t i = 0; i < thread_cnt; i++) {
+		s->lines[i].early = at;
+		while (at < x->invocations.cnt && x->invocations.items[at].thread == i)
+			at++;
+		s->lines[i].early_end = at;
+		VEC_ADD(&s->by_tid, i);
+	}
+	if (thread_cnt)
+		qsort_r(s->by_tid.items, thread_cnt, sizeof(*s->by_tid.items), by_tid, &s->rd.raw);
+	for (size_t i = 0; i < x->chunks.cnt; i++)
+		VEC_ADD(&s->by_end, &x->chunks.items[i]);
+	if (s->by_end.cnt)
+		qsort(s->by_end.items, s->by_end.cnt, sizeof(*s->by_end.items), by_end);
+}
+
+/* Sums over all intervals are exact: as in intervals_longest_allowed(), for any of them. */
+static bool sums_fit(const struct trace_index *x)
+{
+	__int128 longest_ns = x->last_ns > x->first_ns ? x->last_ns - x->first_ns : 0;
+
+	return longest_ns * longest_ns < ((__int128)1 << 124) / (__int128)(x->begin_cnt + 1);
+}
+
+static bool has_parts(const char *path)
+{
+	size_t cnt;
+	char **parts = trace_parts(path, &cnt);
+
+	trace_parts_release(&parts);
+	return cnt > 0;
+}
+
+int trace_stream_open(const char *path, const struct reader_options *o, struct trace_stream **ret,
+		      struct diag *reterr)
+{
+	_cleanup_(trace_stream_closep) struct trace_stream *s = xcalloc(1, sizeof(*s));
+	int r;
+
+	s->blocks.fd = -1;
+	r = has_parts(path) ? TRACE_STREAM_UNFIT
+			    : blocks_open(&s->blocks, path, TRACE_MAGIC, TRACE_VERSION, reterr);
+	s->rd.options = o;
+	s->rd.t = trace_new();
+	s->rd.raw.arena = s->rd.t->arena;
+	s->rd.raw.from_ns = INT64_MIN;
+	s->rd.until_ns = INT64_MIN;
+	if (!r)
+		r = index_read(&s->index, &s->rd.raw, &s->blocks, reterr);
+	if (r)
+		return r;
+	if (s->index.unfit || !sums_fit(&s->index))
+		return TRACE_STREAM_UNFIT;
+	number_threads(&s->rd.raw);
+	make_lines(s);
+	add_threads(&s->rd, s->index.stopped);
+	build_functions(&s->rd, s->index.last_fid);
+	s->replay = replay_new(&s->rd);
+	replay_losses(s->replay, s->index.losses.items, s->index.losses.cnt);
+	*ret = TAKE_PTR(s);
+	return 1;
+}
+
+void trace_stream_close(struct trace_stream *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; s->lines && i < s->rd.raw.threads.cnt; i++) {
+		VEC_RELEASE(&s->lines[i].waiting);
+		VEC_RELEASE(&s->lines[i].calls.open_ends_ns);
+		VEC_RELEASE(&s->lines[i].kept);
+		timeline_release(&s->rd.timelines[i]);
+	}
+	free(s->lines);
+	free(s->rd.timelines);
+	replay_free(s->replay);
+	VEC_RELEASE(&s->by_end);
+	VEC_RELEASE(&s->by_tid);
+	VEC_RELEASE(&s->waiting);
+	VEC_RELEASE(&s->fresh);
+	index_release(&s->index);
+	raw_release(&s->rd.raw);
+	blocks_close(&s->blocks);
+	trace_free(s->rd.t);
+	free(s);
+}
+
+struct trace *trace_stream_names(struct trace_stream *s)
+{
+	return s->rd.t;
+}
+
+/* ---- load ---- */
+
+/* Where the window ends: so that at least as much is new in it as is kept. */
+static void choose_end(struct trace_stream *s)
+{
+	size_t wanted = trace_stream_records > s->kept_cnt ? trace_stream_records : s->kept_cnt, cnt = 0;
+
+	s->rd.before_ns = s->rd.until_ns;
+	for (; s->next_end < s->by_end.cnt; s->next_end++) {
+		const struct index_chunk *c = s->by_end.items[s->next_end];
+
+		if (cnt >= wanted && c->last_ns > s->rd.until_ns)
+			break;
+		cnt += c->cnt;
+		if (c->last_ns > s->rd.until_ns)
+			s->rd.until_ns = c->last_ns;
+	}
+	s->is_last = s->next_end == s->by_end.cnt;
+	if (s->is_last)
+		s->rd.until_ns = INT64_MAX;
+}
+
+static int by_block(const void *a, const void *b)
+{
+	const struct index_chunk *x = a, *y = b;
+
+	if (x->block_at != y->block_at)
+		return x->block_at < y->block_at ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/*
+ * From the order in which calls end to that in which they begin, outer ones first.  Read backward, a caller
+ * comes before what it called, the last call first; calls are put down from the end when the next one is not
+ * in them any more.  f ( g h ) k: read k f h g; put down k, then h, g ... from behind: f g h k.
+ */
+static void order_calls(struct raw_invocation *items, size_t cnt)
+{
+	_cleanup_(freep) struct raw_invocation *ordered = xmalloc((cnt + 1) * sizeof(*ordered));
+	_cleanup_(freep) uint32_t *around = xmalloc((cnt + 1) * sizeof(*around));
+	size_t depth = 0, at = cnt;
+
+	for (size_t i = cnt; i-- > 0; ) {
+		while (depth && items[around[depth - 1]].start_ns > items[i].start_ns)
+			ordered[--at] = items[around[--depth]];
+		around[depth++] = (uint32_t)i;
+	}
+	while (depth)
+		ordered[--at] = items[around[--depth]];
+	memcpy(items, ordered, cnt * sizeof(*items));
+}
+
+static bool is_ordered(const struct raw_invocation *items, size_t cnt)
+{
+	for (size_t i = 1; i < cnt; i++)
+		if (compare_raw_invocations(&items[i - 1], &items[i]) > 0)
+			return false;
+	return true;
+}
+
+/* waiting[first ..] are a chunk's, as they stand there. */
+static void sort_waiting(struct line *l, size_t first)
+{
+	struct raw_invocation *items = l->waiting.items;
+	size_t from = first > l->first_waiting ? first - 1 : first;
+
+	if (first == l->waiting.cnt)
+		return;
+	order_calls(items + first, l->waiting.cnt - first);
+	if (!is_ordered(items + from, l->waiting.cnt - from))
+		qsort(items + l->first_waiting, l->waiting.cnt - l->first_waiting, sizeof(*items),
+		      compare_raw_invocations);
+}
+
+static void take_event(struct trace_stream *s, struct line *l, uint32_t thread, const struct raw_record *r,
+		       uint32_t order)
+{
+	struct raw_event e = { ruler_ns(&s->index.ruler, r->ticks), thread, order, r->kind, { 0 } };
+	struct raw_invocation v;
+
+	memcpy(e.words, r->words, event_words(r->kind) * sizeof(e.words[0]));
+	ruler_words(&s->index.ruler, e.kind, e.words);
+	if (index_frame(&e, &v))
+		VEC_ADD(&l->waiting, v);
+	else
+		VEC_ADD(&s->waiting, e);
+}
+
+static void load_chunk(struct trace_stream *s, const struct index_chunk *c)
+{
+	struct decoder d = { s->blocks.plain + c->at, s->blocks.plain + s->blocks.len, false };
+	struct line *l = &s->lines[c->thread];
+	size_t first;
+	uint32_t events = c->first_event, invocations = c->first_invocation;
+	uint64_t before = 0;
+
+	if (l->first_waiting == l->waiting.cnt)
+		l->first_waiting = l->waiting.cnt = 0;
+	first = l->waiting.cnt;
+	for (uint32_t i = 0; i < c->cnt && !d.bad; i++) {
+		struct raw_record r;
+
+		raw_decode_record(&d, &before, &r);
+		if (r.ticks >= c->floor && r.kind == EVENT_NONE)
+			VEC_ADD(&l->waiting, (struct raw_invocation){ ruler_ns(&s->index.ruler, r.ticks),
+				ruler_ns(&s->index.ruler, r.words[0]), c->thread, r.fid, invocations });
+		else if (r.ticks >= c->floor)
+			take_event(s, l, c->thread, &r, events);
+		invocations += r.kind == EVENT_NONE;
+		events += r.kind != EVENT_NONE;
+	}
+	s->loaded_cnt += c->cnt;
+	sort_waiting(l, first);
+}
+
+static int load(struct trace_stream *s, struct diag *reterr)
+{
+	VEC(struct index_chunk) due = { NULL, 0, 0 };
+	uint64_t block_at = 0;
+	int r = 0;
+
+	for (; s->next_chunk < s->index.chunks.cnt; s->next_chunk++) {
+		if (s->index.chunks.items[s->next_chunk].due_ns > s->rd.until_ns)
+			break;
+		if (s->index.chunks.items[s->next_chunk].due_ns < INT64_MAX)
+			VEC_ADD(&due, s->index.chunks.items[s->next_chunk]);
+	}
+	if (due.cnt)
+		qsort(due.items, due.cnt, sizeof(*due.items), by_block);
+	for (size_t i = 0; r == 0 && i < due.cnt; i++) {
+		if (due.items[i].block_at != block_at && !blocks_again(&s->blocks, due.items[i].block_at, &r, reterr)) {
+			if (r == 0)
+				r = blocks_damaged(&s->blocks, "it was changed while it was read", reterr);
+			break;
+		}
+		block_at = due.items[i].block_at;
+		load_chunk(s, &due.items[i]);
+	}
+	VEC_RELEASE(&due);
+	return r;
+}
+
+/* ---- play, lines ---- */
+
+static void play(struct trace_stream *s)
+{
+	const struct trace_index *x = &s->index;
+	size_t left = 0;
+
+	s->fresh.cnt = 0;
+	for (size_t i = 0; i < s->waiting.cnt; i++) {
+		if (s->waiting.items[i].ns <= s->rd.until_ns)
+			VEC_ADD(&s->fresh, s->waiting.items[i]);
+		else
+			s->waiting.items[left++] = s->waiting.items[i];
+	}
+	s->waiting.cnt = left;
+	for (; s->early_event < x->events.cnt; s->early_event++) {
+		if (x->events.items[s->early_event].ns > s->rd.until_ns)
+			break;
+		VEC_ADD(&s->fresh, x->events.items[s->early_event]);
+	}
+	if (s->fresh.cnt)
+		qsort(s->fresh.items, s->fresh.cnt, sizeof(*s->fresh.items), compare_raw_events);
+	replay_events(s->replay, s->fresh.items, s->fresh.cnt);
+	if (s->is_last)
+		replay_end(s->replay);
+}
+
+/* From the waits and releases of this window and those that were kept. */
+static void make_segments(struct trace_stream *s)
+{
+	struct raw *r = &s->rd.raw;
+
+	for (size_t i = 0; i < s->fresh.cnt; i++)
+		if (s->fresh.items[i].kind == EVENT_WAIT || s->fresh.items[i].kind == EVENT_RELEASE)
+			VEC_ADD(&r->events, s->fresh.items[i]);
+	for (size_t i = 0; i < r->threads.cnt; i++)
+		s->rd.timelines[i].waits.cnt = 0;
+	s->rd.t->segments.cnt = s->rd.t->wakeups.cnt = 0;
+	build_segments(&s->rd, true);
+}
+
+/* ---- calls ---- */
+
+/* The next call of the thread that begins in the window, or NULL. */
+static const struct raw_invocation *next_call(struct trace_stream *s, struct line *l)
+{
+	const struct raw_invocation *early = NULL, *v = NULL;
+
+	if (l->early < l->early_end && s->index.invocations.items[l->early].start_ns <= s->rd.until_ns)
+		early = &s->index.invocations.items[l->early];
+	if (l->first_waiting < l->waiting.cnt && l->waiting.items[l->first_waiting].start_ns <= s->rd.until_ns)
+		v = &l->waiting.items[l->first_waiting];
+	if (early && (!v || compare_raw_invocations(early, v) < 0)) {
+		l->early++;
+		return early;
+	}
+	if (v)
+		l->first_waiting++;
+	return v;
+}
+
+static void make_calls(struct trace_stream *s, uint32_t thread)
+{
+	struct line *l = &s->lines[thread];
+	const struct timeline *timeline = &s->rd.timelines[thread];
+	const struct raw_invocation *v, *next;
+	struct invocation taken;
+
+	for (size_t i = 0; i < l->kept.cnt; i++)
+		if (l->kept.items[i].sid == SID_NONE && l->kept.items[i].end_ns > s->rd.before_ns)
+			l->kept.items[i].sid = call_late_sid(timeline, &l->kept.items[i], s->rd.before_ns);
+	l->calls.change = l->calls.wait = 0;
+	for (v = next_call(s, l); v; v = next) {
+		next = next_call(s, l);
+		if (call_is_twice(&s->rd.raw, v, next) || !call_take(&l->calls, &s->rd, v, &taken))
+			continue;
+		taken.order = s->order++;
+		VEC_ADD(&l->kept, taken);
+	}
+	for (size_t i = 0; i < l->kept.cnt; i++)
+		VEC_ADD(&s->rd.t->invocations, l->kept.items[i]);
+}
+
+/* ---- keep ---- */
+
+static void keep_calls(struct line *l, int64_t low_ns)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < l->kept.cnt; i++)
+		if (l->kept.items[i].end_ns >= low_ns)
+			l->kept.items[kept++] = l->kept.items[i];
+	l->kept.cnt = kept;
+	if (l->first_waiting == 0)
+		return;
+	memmove(l->waiting.items, l->waiting.items + l->first_waiting,
+		(l->waiting.cnt - l->first_waiting) * sizeof(*l->waiting.items));
+	l->waiting.cnt -= l->first_waiting;
+	l->first_waiting = 0;
+}
+
+/* What the thread worked on at low_ns, and since. */
+static void keep_changes(struct timeline *line, int64_t low_ns)
+{
+	size_t first = 0;
+
+	while (first + 1 < line->changes.cnt && line->changes.items[first + 1].ns <= low_ns)
+		first++;
+	if (first == 0)
+		return;
+	memmove(line->changes.items, line->changes.items + first,
+		(line->changes.cnt - first) * sizeof(*line->changes.items));
+	line->changes.cnt -= first;
+}
+
+/* Waits that go on or ended lately; releases that these saw. */
+static void keep_events(struct raw *r, int64_t low_ns)
+{
+	int64_t first_ns = low_ns;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->events.cnt; i++) {
+		const struct raw_event *e = &r->events.items[i];
+
+		if (e->kind == EVENT_WAIT && (int64_t)e->words[0] >= low_ns && e->words[1] == WAIT_LOCK &&
+		    e->ns < first_ns)
+			first_ns = e->ns;
+	}
+	for (size_t i = 0; i < r->events.cnt; i++) {
+		const struct raw_event *e = &r->events.items[i];
+
+		if (e->kind == EVENT_WAIT ? (int64_t)e->words[0] >= low_ns : e->ns >= first_ns)
+			r->events.items[kept++] = *e;
+	}
+	r->events.cnt = kept;
+}
+
+/* Before the next window. */
+static void keep(struct trace_stream *s)
+{
+	int64_t low_ns = replay_oldest(s->replay, s->rd.until_ns);
+
+	replay_forget(s->replay, low_ns);
+	keep_events(&s->rd.raw, low_ns);
+	s->kept_cnt = 0;
+	for (size_t i = 0; i < s->rd.raw.threads.cnt; i++) {
+		keep_calls(&s->lines[i], low_ns);
+		keep_changes(&s->rd.timelines[i], low_ns);
+		s->kept_cnt += s->lines[i].kept.cnt;
+	}
+}
+
+/* ---- windows ---- */
+
+static void copy_names(strings *to, const strings *from)
+{
+	for (size_t i = to->cnt; i < from->cnt; i++)
+		VEC_ADD(to, from->items[i]);
+}
+
+/* What is made anew in each window changes hands; the memory of the window before comes back. */
+#define SWAP(a, b)				\
+	do {					\
+		__typeof__(a) swapped_ = a;	\
+		a = b;				\
+		b = swapped_;			\
+	} while (0)
+
+static void fill_window(struct trace_stream *s, struct trace_window *w)
+{
+	struct trace *t = s->rd.t, *to;
+
+	if (!w->t)
+		w->t = trace_new();
+	to = w->t;
+	copy_names(&to->interval_names, &t->interval_names);
+	copy_names(&to->work_names, &t->work_names);
+	copy_names(&to->call_sites, &t->call_sites);
+	to->functions.items = t->functions.items;
+	to->functions.cnt = t->functions.cnt;
+	SWAP(to->intervals, t->intervals);
+	SWAP(to->segments, t->segments);
+	SWAP(to->invocations, t->invocations);
+	SWAP(to->wakeups, t->wakeups);
+	t->intervals.cnt = 0;
+	to->creations.cnt = to->works.cnt = 0;
+	for (size_t i = 0; i < t->creations.cnt; i++)
+		VEC_ADD(&to->creations, t->creations.items[i]);
+	for (size_t i = 0; i < t->works.cnt; i++)
+		VEC_ADD(&to->works, t->works.items[i]);
+	trace_sort(to);
+	w->before_ns = s->rd.before_ns;
+	w->until_ns = s->rd.until_ns;
+	w->done_cnt = s->loaded_cnt;
+	w->record_cnt = s->index.record_cnt;
+}
+
+void trace_window_release(struct trace_window *w)
+{
+	if (w->t) {
+		w->t->functions.items = NULL;	/* the stream's */
+		trace_free(w->t);
+	}
+	w->t = NULL;
+}
+
+int trace_stream_next(struct trace_stream *s, struct trace_window *ret, struct diag *reterr)
+{
+	int r;
+
+	if (s->is_last)
+		return 0;
+	if (s->rd.until_ns != INT64_MIN)
+		keep(s);
+	choose_end(s);
+	r = load(s, reterr);
+	if (r < 0)
+		return r;
+	play(s);
+	make_segments(s);
+	s->rd.t->invocations.cnt = 0;
+	for (size_t i = 0; i < s->by_tid.cnt; i++)
+		make_calls(s, s->by_tid.items[i]);
+	if (s->rd.unfit)
+		return TRACE_STREAM_UNFIT;
+	fill_window(s, ret);
+	return 1;
+}
