@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * analyze.c - make bench-analyze: does the time of the analysis grow with the length of the trace?
+ * analyze.c - make bench-analyze: does the time of the analysis grow with the length of the trace, and the memory?
  *
  *	analyze [TUPLES [SHAPE]]		default 1000000, all shapes
+ *	analyze length [INVOCATIONS]		default 10000000: recorded traces alone
  *
  * Each shape of program (shapes.h) at n and 2n tuples, in turns, five rounds; a row is the ratio
  * of the fastest (noise only adds), which is 2 for a linear analysis and 4 for a quadratic one.
- * Processor time.  Prints a table, writes results/analyze.json, exits 1 where a ratio is 2.3 or more.
+ * Then recorded traces (big_trace.h) of a tenth of the length and the length: invocations a second and core, and
+ * how much more memory the longer one takes.
+ * Processor time.  Prints a table, writes results/analyze.json, exits 1 where a ratio is 2.3 or more, or a target
+ * is missed.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,11 +19,14 @@
 #include <time.h>
 #include <unistd.h>
 #include "analysis/analyze.h"
+#include "tests/bench/length.h"
 #include "tests/bench/shapes.h"
 #include "base/banned.h"
 
 #define ROUNDS 5
 #define RATIO_MAX 2.3
+#define RATE_MIN 10e6			/* invocations a second and core */
+#define GROWTH_MAX 1.2			/* of memory, at ten times the length */
 
 struct row {
 	double seconds, ratio, ns_per_tuple;
@@ -83,9 +90,41 @@ static void write_row(FILE *json, const struct shape *s, const struct row *row, 
 		RATIO_MAX, ok ? "true" : "false", s->name, row->ns_per_tuple);
 }
 
+static bool tell(FILE *json, bool first, const char *name, double value, const char *unit, double target, bool ok)
+{
+	printf("%-63s %12.4g %s (target %.4g)  %s\n", name, value, unit, target, ok ? "ok" : "MISSED");
+	fflush(stdout);
+	fprintf(json, "%s\n  {\"name\":\"%s\",\"value\":%.6g,\"unit\":\"%s\",\"target\":%.6g,\"ok\":%s}",
+		first ? "" : ",", name, value, unit, target, ok ? "true" : "false");
+	return ok;
+}
+
+/* false: a target was missed, or nothing could be measured. */
+static bool measure_length(FILE *json, uint64_t n, bool first)
+{
+	struct length_row shorter, longer;
+	double rate, growth;
+	bool fast;
+
+	if (!length_measure(n / 10, &shorter) || !length_measure(n, &longer)) {
+		fprintf(stderr, "a recorded trace of %llu invocations could not be analysed\n", (unsigned long long)n);
+		return false;
+	}
+	rate = (double)longer.invocation_cnt / longer.seconds;
+	growth = longer.peak_mb / shorter.peak_mb;
+	printf("recorded: %llu invocations in %.2f s and %.0f MB, %llu in %.2f s and %.0f MB\n",
+	       (unsigned long long)shorter.invocation_cnt, shorter.seconds, shorter.peak_mb,
+	       (unsigned long long)longer.invocation_cnt, longer.seconds, longer.peak_mb);
+	fast = tell(json, first, "recorded: invocations a second and core", rate, "1/s", RATE_MIN, rate >= RATE_MIN);
+	return tell(json, false, "recorded: peak memory at ten times the length", growth, "ratio", GROWTH_MAX,
+		    growth <= GROWTH_MAX) && fast;
+}
+
 int main(int argc, char **argv)
 {
-	size_t n = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000000;
+	bool only_length = argc > 1 && strcmp(argv[1], "length") == 0;
+	size_t n = argc > 1 && !only_length ? strtoul(argv[1], NULL, 10) : 1000000;
+	uint64_t length = only_length && argc > 2 ? strtoull(argv[2], NULL, 10) : 10000000;
 	FILE *json = fopen("results/analyze.json", "w");
 	bool missed = false, first = true;
 	struct rusage usage;
@@ -96,7 +135,7 @@ int main(int argc, char **argv)
 	}
 	fprintf(json, "{\"schema\":\"vprof.bench/1\",\"host\":{\"cores\":%ld},\"rows\":[",
 		sysconf(_SC_NPROCESSORS_ONLN));
-	for (size_t i = 0; i < shape_cnt; i++) {
+	for (size_t i = 0; i < shape_cnt && !only_length; i++) {
 		struct row row;
 
 		if (argc > 2 && strcmp(argv[2], shapes[i].name) != 0)
@@ -109,6 +148,8 @@ int main(int argc, char **argv)
 		first = false;
 		missed = missed || row.ratio >= RATIO_MAX;
 	}
+	if (argc < 3 || only_length)
+		missed |= !measure_length(json, length, first);
 	fputs("]}\n", json);
 	fclose(json);
 	getrusage(RUSAGE_SELF, &usage);
