@@ -5,6 +5,7 @@
  * The user's command runs with its own stdin, stdout and stderr; this process stays beside it as
  * the drainer.  Ctrl-C ends the command, what was recorded until then is analysed.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@
 #include "cmd/record_steps.h"
 
 static const char *arg_output, *arg_sample, *arg_kernel, *arg_limit, *arg_snapshot,
-	*arg_stacks, *arg_samples;
+	*arg_stacks, *arg_samples, *arg_attach, *arg_duration;
 static struct args arg_keep;
 static unsigned arg_buffer_mib, arg_pid;
 
@@ -55,18 +56,16 @@ static int take_stacks(struct record_options *o)
 	return EXIT_DONE;
 }
 
-/* A process that runs already has nothing but its kernel's side to be recorded. */
+/* A process that runs already and has no runtime in it has nothing but its kernel's side to be recorded. */
 static int take_kernel(struct record_options *o)
 {
 	if (!kernel_mode_parse(arg_kernel, &o->kernel))
 		return fail_now(EXIT_USAGE, "vprof record --kernel=require",
 				"record: --kernel is auto, require or off, not '%s'", arg_kernel);
 	o->kernel_pid = (pid_t)arg_pid;
+	o->kernel_if_alone = arg_pid && !arg_kernel && !arg_stacks && !arg_samples;
 	if (arg_pid && !arg_kernel)
 		o->kernel = KERNEL_MODE_REQUIRE;
-	if (arg_pid && o->kernel == KERNEL_MODE_OFF)
-		return fail_now(EXIT_USAGE, "vprof record -p PID -- sleep 10",
-				"record: -p records the kernel's side, which --kernel=off leaves out");
 	return take_stacks(o);
 }
 
@@ -85,13 +84,30 @@ static int take_keep(struct record_options *o)
 	}
 	if (!arg_keep.cnt)
 		return EXIT_DONE;
-	if (o->kernel != KERNEL_MODE_OFF)
+	if (o->kernel != KERNEL_MODE_OFF && !o->kernel_if_alone)
 		return fail_now(EXIT_USAGE, "vprof record --keep 30s -- COMMAND",
 				"record: the kernel's side is kept as a whole: --kernel and --keep do not go together");
 	if (o->limit_bytes && (!o->keep_bytes || o->limit_bytes < o->keep_bytes))
 		o->keep_bytes = o->limit_bytes;
 	o->limit_bytes = 0;
 	return EXIT_DONE;
+}
+
+/* What runs already: -p, or those of a run. */
+static int take_attach(struct attach *a, struct store *s, struct diag *reterr)
+{
+	if (arg_pid)
+		VEC_ADD(&a->pids, (pid_t)arg_pid);
+	if (arg_duration && !arg_pid && !arg_attach) {
+		diag_set(reterr, EXIT_USAGE, -EINVAL, "record: --duration is of a process that runs already");
+		return diag_remedy(reterr, -EINVAL, "vprof record -p PID --duration 10s");
+	}
+	if (arg_duration && !parse_duration(arg_duration, &a->duration_ns)) {
+		diag_set(reterr, EXIT_USAGE, -EINVAL, "record: --duration is a time with its unit, not '%s'",
+			 arg_duration);
+		return diag_remedy(reterr, -EINVAL, "vprof record -p PID --duration 10s");
+	}
+	return arg_attach ? attach_to_run(a, s, arg_attach, reterr) : 0;
 }
 
 /* Of a recording that another vprof is at. */
@@ -120,7 +136,8 @@ static int record_run(int argc, char **argv)
 	_cleanup_(args_release) struct args command = ARGS_INIT;
 	_cleanup_(run_release) struct run run = { 0 };
 	_cleanup_(findings_freep) struct findings *findings = NULL;
-	struct record_options options = { 0 };
+	_cleanup_(attach_release) struct attach attach = { { NULL, 0, 0 }, 0 };
+	struct record_options options = { .attach = &attach };
 	struct diag diag = DIAG_INIT;
 	char *const *given = NULL;
 	int status;
@@ -143,8 +160,12 @@ static int record_run(int argc, char **argv)
 		status = take_keep(&options);
 	if (status)
 		return status;
-	if (record_command(&config, "record", given, &command, &diag) < 0 ||
-	    store_open(data_dir(), true, &store, &diag) < 0 ||
+	if (!given && (arg_pid || arg_attach))
+		status = 0;		/* nobody but them is waited for */
+	else if (record_command(&config, "record", given, &command, &diag) < 0)
+		return fail(&diag);
+	if (store_open(data_dir(), true, &store, &diag) < 0 ||
+	    take_attach(&attach, store, &diag) < 0 ||
 	    record_once(store, arg_output, &command, &options, &run, &findings, &status, &diag) < 0)
 		return fail(&diag);
 	if (findings)
@@ -163,7 +184,10 @@ static const struct option_desc record_options[] = {
 	{ 0, "kernel", "MODE", OPT_OPTIONAL, &arg_kernel,
 	  "what the kernel knows, too: run queue, unlisted waits, devices; auto, require or off" },
 	{ 'p', "pid", "PID", OPT_UINT, &arg_pid,
-	  "the kernel's side of a process that runs already, as long as COMMAND runs" },
+	  "a process that runs already, and what it starts; without our runtime in it, its kernel's side" },
+	{ 0, "attach", "RUN", OPT_STR, &arg_attach, "the same for the processes of RUN that are still there" },
+	{ 0, "duration", "TIME", OPT_STR, &arg_duration,
+	  "with these two: so long, as 10s; else until they end, Control-C, or as long as COMMAND runs" },
 	{ 0, "stacks", "WHICH", OPT_OPTIONAL, &arg_stacks,
 	  "with --kernel: where threads were as they left the CPU or woke somebody; user, kernel, both or off" },
 	{ 0, "samples", "HZ", OPT_STR, &arg_samples,

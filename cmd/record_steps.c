@@ -50,12 +50,22 @@ int record_command(const struct config *c, const char *command_name, char *const
 	return 0;
 }
 
+static bool is_attached(const struct record_options *o)
+{
+	return o->attach && o->attach->pids.cnt;
+}
+
 /* In the child: never returns. */
 static void become(const struct args *command, const char *environment,
 		   const struct record_options *o, const sigset_t *signals)
 {
 	_cleanup_(freep) char *name = xstrndup(environment, strcspn(environment, "="));
 
+	if (!command->cnt) {
+		sigprocmask(SIG_SETMASK, signals, NULL);
+		attach_wait(o->attach);
+		_exit(0);
+	}
 	setenv(name, environment + strlen(name) + 1, 1);
 	preload("libvprof.so");		/* for executables whose link we did not see */
 	if (o->stdout_to_stderr)
@@ -86,8 +96,8 @@ static int drain_child(struct drainer *d, const struct args *command, const stru
 	if (child < 0) {
 		r = -errno;
 		drainer_close(d, stats, NULL);
-		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot start '%s': %s", command->items[0],
-				strerror(-r));
+		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot start '%s': %s",
+				command->cnt ? command->items[0] : "a process", strerror(-r));
 	}
 	if (child == 0)
 		become(command, drainer_env(d), o, &q->old);
@@ -214,8 +224,12 @@ static void tell_losses(const struct drainer_stats *stats)
 			  stats->dropped_records);
 }
 
-static int not_instrumented(const struct run *run, int exit_status)
+static int not_instrumented(const struct run *run, const struct record_options *o, int exit_status)
 {
+	if (is_attached(o))
+		return fail_now(EXIT_NO_EVIDENCE, "see that the load reaches it, or record longer",
+				"no interval began in a process of run %u, and none waited for a lock: there was "
+				"nothing to record", run->number);
 	if (exit_status == 126 || exit_status == 127)
 		return EXIT_ENVIRONMENT;	/* the command itself could not run, and said so */
 	return fail_now(EXIT_ENVIRONMENT, "vprof build -- make   (then run what it built; a static or "
@@ -229,6 +243,8 @@ char *record_command_text(const struct args *command)
 {
 	struct str text = STR_INIT;
 
+	if (!command->cnt)
+		return xstrdup("attached");
 	if (command->cnt == 3 && !strcmp(command->items[0], "/bin/sh") && !strcmp(command->items[1], "-c"))
 		return xstrdup(command->items[2]);
 	for (size_t i = 0; i < command->cnt; i++) {
@@ -247,10 +263,24 @@ static int run_and_drain(struct store *s, struct run *run, const struct args *co
 	struct drainer *drainer = NULL;
 	struct recorder *recorder = NULL;
 	int64_t started_ns = now_ns(CLOCK_MONOTONIC);
+	enum kernel_mode kernel = o->kernel;
+	unsigned invited = 0;
 	int r = open_drainer(s, run, o, q, &drainer, reterr);
 
+	if (r == 0 && is_attached(o)) {
+		r = attach_invite(o->attach, drainer, &invited, reterr);
+		if (invited && o->kernel_if_alone)
+			kernel = KERNEL_MODE_OFF;
+		else if (r == 0 && !invited && kernel == KERNEL_MODE_OFF)
+			r = -ENOENT;		/* as *reterr says */
+		if (r < 0)
+			drainer_close(drainer, stats, NULL);
+	}
 	if (r == 0) {
-		r = record_kernel_open(o, trace_limit(o), dir, &recorder, reterr);
+		struct record_options now = *o;
+
+		now.kernel = kernel;
+		r = record_kernel_open(&now, trace_limit(o), dir, &recorder, reterr);
 		if (r < 0)
 			drainer_close(drainer, stats, NULL);
 	}
@@ -296,7 +326,7 @@ int record_once(struct store *s, const char *name, const struct args *command,
 	if (r < 0)
 		return r;
 	if (stats.processes == 0 && kernel_records == 0) {
-		*ret_status = not_instrumented(ret_run, ret_run->exit_status);
+		*ret_status = not_instrumented(ret_run, o, ret_run->exit_status);
 		return 0;
 	}
 	tell_losses(&stats);

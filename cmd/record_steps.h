@@ -6,6 +6,7 @@
 #define CMD_RECORD_STEPS_H
 
 #include "cmd/project.h"
+#include "cmd/record_attach.h"
 #include "cmd/record_kernel.h"
 
 struct record_options {
@@ -18,6 +19,8 @@ struct record_options {
 	pid_t kernel_pid;		/* the kernel's side of a process that runs already; 0: none */
 	uint64_t keep_ns, keep_bytes;	/* of the trace, only the last so much; 0, 0: all */
 	uint64_t limit_bytes;		/* of what is written; 0: none */
+	const struct attach *attach;	/* to what runs already; NULL, or of no process: to nothing */
+	bool kernel_if_alone;		/* the kernel's side is for processes without our runtime */
 	bool keep_levels;		/* sampled or not: what is recorded always was chosen so */
 	const struct config *config;	/* for the marks that intervals have there */
 };
@@ -30,7 +33,8 @@ int record_command(const struct config *c, const char *command_name, char *const
 char *record_command_text(const struct args *command);
 
 /*
- * Runs command under the plan on disk, as a new run of that name (may be NULL), and analyses it.
+ * Runs command under the plan on disk, as a new run of that name (may be NULL), and analyses it.  Without
+ * a command it records what o->attach names, until that has ended or the duration is over.
  * *ret stays NULL and *ret_status says how to end, all told already, if nothing of what ran was built
  * with vprof.  The command's own status is in ret_run, which the caller releases, also on errors.
  */

@@ -39,7 +39,13 @@ enum {
 	ARENA_STAMPS = 8,
 };
 
-enum recording { RECORDING_OVER, RECORDING_ON };
+/* Odd: something to do for threads whose gate is closed. */
+enum recording {
+	RECORDING_OVER,			/* no interval begins; those under way are still taken */
+	RECORDING_ON,
+	RECORDING_PAUSED,		/* as over, but it may go on */
+	RECORDING_GONE,			/* nobody reads the arena any more */
+};
 
 struct arena_control {
 	uint64_t magic, bytes;
@@ -57,6 +63,7 @@ struct arena_control {
 	uint32_t function_cnt, label_cnt;
 	uint64_t site_cnt;		/* registered, not distinct */
 	uint64_t lost_cnt, lost_since;	/* by threads that have no slot any more, or never had */
+	uint64_t starved_s;		/* when somebody without a chunk last asked for the drainer (CLOCK_MONOTONIC) */
 };
 
 struct arena_slot {			/* a thread that records; fields belong to it */

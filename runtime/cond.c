@@ -44,14 +44,14 @@ int vprof_w_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clocki
 
 int vprof_w_pthread_cond_signal(pthread_cond_t *c)
 {
-	if (vprof_self.gate && process.arena.base)
+	if (vprof_self.gate && process.waiters)
 		releasers_stamp(object_cond(c));
 	return real.pthread_cond_signal(c);
 }
 
 int vprof_w_pthread_cond_broadcast(pthread_cond_t *c)
 {
-	if (vprof_self.gate && process.arena.base)
+	if (vprof_self.gate && process.waiters)
 		releasers_stamp(object_cond(c));
 	return real.pthread_cond_broadcast(c);
 }
@@ -62,7 +62,7 @@ int vprof_w_pthread_barrier_wait(pthread_barrier_t *b)
 	uint64_t object = 0;
 	int r;
 
-	if (vprof_self.gate && process.arena.base) {
+	if (vprof_self.gate && process.waiters) {
 		object = object_barrier_round(b);
 		releasers_stamp(object);
 		wait = wait_begin_call(WAIT_COND, object);

@@ -34,7 +34,11 @@ struct drainer {
 
 /* new_arena.c: 0 or a negative errno */
 int drain_make_arena(struct drainer *d, const struct drainer_options *o);
+void drain_leave_arena(struct drainer *d);	/* nobody reads it any more */
 void drain_remove_arena(struct drainer *d);	/* the file; processes that map it keep it */
+
+/* new_arena.c: an arena that nobody drains is given up, so that its processes know; false: it has a drainer. */
+bool drain_give_up(const char *path);
 
 /* drainer.c */
 void drain_tables(struct drainer *d);	/* functions and labels that are new */

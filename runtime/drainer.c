@@ -306,6 +306,7 @@ int drainer_close(struct drainer *d, struct drainer_stats *ret, struct diag *ret
 	d->stats.processes = c->process_cnt;
 	d->stats.threads = c->thread_cnt;
 	d->stats.functions = c->function_cnt;
+	drain_leave_arena(d);
 	if (ret)
 		*ret = d->stats;
 	if (!r)

@@ -74,6 +74,11 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 /* The trace up to now, also what is not in the file yet, as a trace of its own; recording goes on. */
 int drainer_snapshot(struct drainer *d, const char *path, struct diag *reterr);
 
+/* Invites a process that runs already, and those that came from it, to be recorded (runtime/door.h); one that
+ * nobody drains any more leaves its old recording.  *ret_cnt: how many were.  -ENOENT: there is no runtime
+ * in any; -EBUSY: recorded already; -EPERM; -ESRCH. */
+int drainer_invite(struct drainer *d, pid_t pid, unsigned *ret_cnt, struct diag *reterr);
+
 /* Switches recording off in every process, drains what is left, frees d. */
 int drainer_close(struct drainer *d, struct drainer_stats *ret, struct diag *reterr);
 

@@ -32,16 +32,16 @@ enum { CHUNKS_SHORT_SHARE = 16 };	/* fewer than 1/16 free: short */
 
 static uint64_t label_number(struct vprof_label *label)
 {
-	uint64_t id;
+	uint64_t id, epoch = (uint64_t)process.epoch << 32;
 
 	if (!label)
 		return 0;
 	id = __atomic_load_n(&label->id, __ATOMIC_RELAXED);
-	if (!id) {
-		id = arena_label(&process.arena, label->name);
+	if (!id || (id ^ epoch) >> 32) {		/* of no arena, or of another one */
+		id = epoch | arena_label(process.arena, label->name);
 		__atomic_store_n(&label->id, id, __ATOMIC_RELAXED);
 	}
-	return id;
+	return id & UINT32_MAX;
 }
 
 static void set_gate(void)
@@ -81,15 +81,9 @@ static void push_label(uint64_t label, uint64_t key, bool skipped)
 
 static bool chunks_are_short(void)
 {
-	const struct arena_control *c = process.arena.control;
+	const struct arena_control *c = process.arena->control;
 
 	return __atomic_load_n(&c->free_cnt, __ATOMIC_RELAXED) < c->chunk_cnt / CHUNKS_SHORT_SHARE;
-}
-
-/* Recording is over: no interval begins any more; those under way are recorded to their end. */
-static bool is_over(void)
-{
-	return __atomic_load_n(&process.arena.control->recording, __ATOMIC_RELAXED) == RECORDING_OVER;
 }
 
 static void interval_event(unsigned int kind, uint64_t label, uint64_t key)
@@ -104,10 +98,6 @@ static void interval_event(unsigned int kind, uint64_t label, uint64_t key)
 	at = find_label(label, key);
 	switch (kind) {
 	case VPROF_KIND_BEGIN:
-		if (is_over()) {
-			vprof_self.gate = 0;
-			return;
-		}
 		skipped = chunks_are_short();
 		if (at)
 			remove_label(at - 1);
@@ -174,11 +164,19 @@ static void hold_end(uint64_t object, uint64_t class)
 		 end - start < HOLD_TICKS_MIN);
 }
 
+/* When it is over no interval begins any more, here neither; those under way are recorded to their end. */
+static bool is_recorded(void)
+{
+	return __atomic_load_n(&thread_self.arena->control->recording, __ATOMIC_RELAXED) == RECORDING_ON;
+}
+
 void vprof_event(unsigned int kind, struct vprof_label *label, unsigned long long a,
 		 unsigned long long b)
 {
 	int saved_errno = errno;
 
+	if ((kind == VPROF_KIND_BEGIN || kind == VPROF_KIND_RESUME) && thread_self.slot && !is_recorded())
+		vprof_self.gate = 0;
 	if (!thread_ready()) {
 		errno = saved_errno;
 		return;

@@ -159,7 +159,7 @@ void flow_stamp(int fd, enum flow_kind kind, enum flow_file file)
 {
 	uint64_t object;
 
-	if (!vprof_self.gate || !process.arena.base || !is_awaited(flow_waiters(kind)) ||
+	if (!vprof_self.gate || !process.waiters || !is_awaited(flow_waiters(kind)) ||
 	    (file == FLOW_SOCKET && !is_awaited(OBJECT_SOCKETS)))
 		return;
 	object = name_of(fd, kind, file, kind == FLOW_DATA);
@@ -184,7 +184,7 @@ static bool may_write(int fd)
 
 static bool somebody_reads(void)
 {
-	return vprof_self.gate && process.arena.base && is_awaited(flow_waiters(FLOW_DATA));
+	return vprof_self.gate && process.waiters && is_awaited(flow_waiters(FLOW_DATA));
 }
 
 void flow_stamp_end(int fd)
@@ -206,7 +206,7 @@ void flow_stamp_all_ends(void)
 
 void flow_note_event(int fd)
 {
-	if (vprof_self.gate && process.arena.base)
+	if (vprof_self.gate && process.waiters)
 		set(events, EVENTS, (uint64_t)fd + 1,
 		    mix(process_new_serial(), (uint64_t)process.pid << 32 | (uint32_t)fd));
 }
@@ -223,7 +223,7 @@ void flow_note_pair(const int ends[2])
 {
 	struct stat a, b;
 
-	if (!vprof_self.gate || !process.arena.base || fstat(ends[0], &a) || fstat(ends[1], &b))
+	if (!vprof_self.gate || !process.waiters || fstat(ends[0], &a) || fstat(ends[1], &b))
 		return;
 	set(pairs, PAIRS, a.st_ino, b.st_ino);
 	set(pairs, PAIRS, b.st_ino, a.st_ino);
@@ -236,7 +236,7 @@ void flow_note_connect(const void *to, unsigned int to_len)
 	struct sockaddr_storage address = { .ss_family = 0 };
 	uint64_t name;
 
-	if (!vprof_self.gate || !process.arena.base || to_len > sizeof(address) ||
+	if (!vprof_self.gate || !process.waiters || to_len > sizeof(address) ||
 	    !readable(to, to_len))
 		return;
 	memcpy(&address, to, to_len);

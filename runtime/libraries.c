@@ -264,7 +264,7 @@ void libraries_look(void)
 {
 	unsigned long long adds = 0;
 
-	if (!process.arena.base)
+	if (!process.waiters)
 		return;
 	dl_iterate_phdr(read_adds, &adds);
 	if (__atomic_exchange_n(&adds_seen, adds, __ATOMIC_RELAXED) != adds)
@@ -273,7 +273,11 @@ void libraries_look(void)
 
 void libraries_attach(void)
 {
-	fill_index();
+	static bool filled;
+
+	if (!filled)
+		fill_index();
+	filled = true;
 	libraries_look();
 }
 #else

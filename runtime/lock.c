@@ -106,7 +106,7 @@ int vprof_w_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 
 int vprof_w_pthread_mutex_unlock(pthread_mutex_t *m)
 {
-	if (vprof_self.gate && process.arena.base)
+	if (vprof_self.gate && process.waiters)
 		releasers_stamp_lock(object_mutex(m));
 	return real.pthread_mutex_unlock(m);
 }
@@ -193,7 +193,7 @@ int vprof_w_pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
 
 int vprof_w_pthread_rwlock_unlock(pthread_rwlock_t *l)
 {
-	if (vprof_self.gate && process.arena.base)
+	if (vprof_self.gate && process.waiters)
 		releasers_stamp_lock(object_rwlock(l));
 	return real.pthread_rwlock_unlock(l);
 }
@@ -218,7 +218,7 @@ int vprof_w_pthread_spin_trylock(pthread_spinlock_t *l)
 
 int vprof_w_pthread_spin_unlock(pthread_spinlock_t *l)
 {
-	if (vprof_self.gate && process.arena.base)
+	if (vprof_self.gate && process.waiters)
 		releasers_stamp_lock(object_of_some(l));
 	return real.pthread_spin_unlock(l);
 }
@@ -272,7 +272,7 @@ int vprof_w_sem_post(sem_t *s)
 {
 	int saved_errno = errno;
 
-	if (vprof_self.gate && process.arena.base)
+	if (vprof_self.gate && process.waiters)
 		releasers_stamp(object_sem(s));
 	errno = saved_errno;
 	return real.sem_post(s);

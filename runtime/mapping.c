@@ -136,7 +136,7 @@ static void forget(uint64_t start, uint64_t end)
 
 static bool is_on(void)
 {
-	return vprof_self.gate && process.arena.base;
+	return vprof_self.gate && process.waiters;
 }
 
 static uint64_t up_to_page(uint64_t at)

@@ -18,6 +18,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,6 +181,40 @@ static int make_shared_file(struct drainer *d, size_t bytes)
 	return allocate_file(d, fd, bytes);
 }
 
+/* Processes that go on keep the mapping: they get their memory back but for what threads hold, who may still
+ * write there. */
+static void free_memory(struct drainer *d)
+{
+	const struct arena_control *c = d->arena.control;
+	uint32_t first = 1;
+
+	for (uint32_t i = 1; i <= c->chunk_cnt + 1; i++) {
+		if (i <= c->chunk_cnt &&
+		    __atomic_load_n(&arena_chunk(&d->arena, i)->state, __ATOMIC_ACQUIRE) == CHUNK_FREE)
+			continue;
+		if (i > first)
+			fallocate(d->arena_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+				  (off_t)(c->chunks + (uint64_t)(first - 1) * VPROF_CHUNK_BYTES),
+				  (off_t)(i - first) * VPROF_CHUNK_BYTES);
+		first = i + 1;
+	}
+	for (uint32_t i = 1; i <= ARENA_SLOTS; i++)
+		if (!__atomic_load_n(&d->arena.slots[i].used, __ATOMIC_ACQUIRE))
+			fallocate(d->arena_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+				  (off_t)(c->stacks + (uint64_t)(i - 1) * VPROF_STACK_BYTES), VPROF_STACK_BYTES);
+}
+
+void drain_leave_arena(struct drainer *d)
+{
+	bool any = false;
+
+	__atomic_store_n(&d->arena.control->recording, RECORDING_GONE, __ATOMIC_RELEASE);
+	for (uint32_t i = 1; !any && i <= ARENA_SLOTS; i++)
+		any = __atomic_load_n(&d->arena.slots[i].used, __ATOMIC_ACQUIRE);
+	if (any)
+		free_memory(d);
+}
+
 void drain_remove_arena(struct drainer *d)
 {
 	char *name = strrchr(d->arena_path, '/');
@@ -201,16 +236,28 @@ static bool is_arena(int fd)
 	return pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) && magic == ARENA_MAGIC;
 }
 
-/* Removes the file if it is an arena whose lock nobody holds. */
-static void remove_orphan(int dir, const char *name)
+/* Removes the file if it is an arena whose lock nobody holds; its processes see that it is gone.  True: there
+ * is nobody for whom it would stay. */
+static bool remove_orphan(int dir, const char *name)
 {
+	static const uint32_t gone = RECORDING_GONE;
 	int fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	bool orphan = false;
 
 	if (fd < 0)
-		return;
-	if (is_arena(fd) && !flock(fd, LOCK_EX | LOCK_NB))
+		return errno == ENOENT;
+	if (is_arena(fd) && !flock(fd, LOCK_EX | LOCK_NB)) {
+		orphan = pwrite(fd, &gone, sizeof(gone), offsetof(struct arena_control, recording)) ==
+			 sizeof(gone);
 		unlinkat(dir, name, 0);
+	}
 	close(fd);
+	return orphan;
+}
+
+bool drain_give_up(const char *path)
+{
+	return remove_orphan(AT_FDCWD, path);
 }
 
 /* A directory of root's, with one arena or none.  One that is empty may be about to get it. */

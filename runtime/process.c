@@ -3,7 +3,8 @@
  * process.c - attach to the arena, register functions, survive fork and dlclose.
  *
  * The drainer leaves the arena's path in the environment.  Where it is missing, or anything fails
- * on the way, all sites stay dormant and every thread's gate closes on first contact.
+ * on the way, all sites stay dormant and every thread's gate closes on first contact, until somebody
+ * invites the process (runtime/door.h).  When a recording is gone it is as if there had been none.
  *
  * After a fork both processes would write through the same cursor into the same chunk; the child
  * drops everything it inherited and starts as a new process.  A raw clone() passes by the fork
@@ -14,40 +15,65 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include "runtime/calls.h"
+#include "runtime/door.h"
 #include "runtime/flow.h"
 #include "runtime/libraries.h"
 #include "runtime/process.h"
 #include "runtime/thread.h"
+#include "runtime/units.h"
 
 enum { POPULATED_CHUNKS = 1024 };
 
+enum { ARENAS_MAX = 256 };		/* in the life of a process */
+
 enum attach_state { ATTACH_NEVER, ATTACH_NOW, ATTACH_DONE, ATTACH_FAILED };
 
-struct process process;
+struct door vprof_door __attribute__((visibility("default"))) = {
+	DOOR_MAGIC, DOOR_MAGIC_2, &vprof_door, 0, 0, ""
+};
+
+static struct arena_map arenas[ARENAS_MAX + 1];	/* the first one is none */
+static uint32_t arena_cnt = 1;
+
+struct process process = { .arena = &arenas[0], .invitation = &vprof_door.invited };
 static int attach_state;
 static __thread uint64_t fork_serial;	/* of the child that a fork under way will make */
 
-static bool map_arena(const char *path)
+static bool is_recorded(const struct arena_map *a)
 {
+	uint32_t recording = __atomic_load_n(&a->control->recording, __ATOMIC_RELAXED);
+
+	return recording == RECORDING_ON || recording == RECORDING_PAUSED;
+}
+
+/* NULL: there is none, or nobody drains it.  Its drainer has it locked as long as it lives. */
+static const struct arena_map *map_arena(const char *path)
+{
+	struct arena_map *a = &arenas[arena_cnt];
 	struct stat st;
 	void *base = MAP_FAILED;
-	int fd = open(path, O_RDWR | O_CLOEXEC);
+	int fd = arena_cnt <= ARENAS_MAX ? open(path, O_RDWR | O_CLOEXEC) : -1;
 
 	if (fd < 0)
-		return false;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		return NULL;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && flock(fd, LOCK_SH | LOCK_NB))
 		base = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	if (base == MAP_FAILED)
-		return false;
-	if (arena_open_map(&process.arena, base, (size_t)st.st_size))
-		return true;
+		return NULL;
+	if (arena_open_map(a, base, (size_t)st.st_size) && is_recorded(a)) {
+		arena_cnt++;
+		return a;
+	}
 	munmap(base, (size_t)st.st_size);
-	return false;
+	a->base = NULL;
+	return NULL;
 }
 
 /*
@@ -57,14 +83,14 @@ static bool map_arena(const char *path)
  */
 static void populate(void)
 {
-	struct arena_control *c = process.arena.control;
+	struct arena_control *c = process.arena->control;
 
 #ifdef MADV_POPULATE_WRITE
 	uint32_t cnt = c->chunk_cnt < POPULATED_CHUNKS ? c->chunk_cnt : POPULATED_CHUNKS;
 
-	madvise(process.arena.base + c->chunks, (size_t)cnt * VPROF_CHUNK_BYTES,
+	madvise(process.arena->base + c->chunks, (size_t)cnt * VPROF_CHUNK_BYTES,
 		MADV_POPULATE_WRITE);
-	madvise(process.arena.base, c->stacks, MADV_POPULATE_WRITE);
+	madvise(process.arena->base, c->stacks, MADV_POPULATE_WRITE);
 #else
 	(void)c;
 #endif
@@ -89,7 +115,7 @@ static void watch_forks(void)
 
 static void take_identity(void)
 {
-	struct arena_control *c = process.arena.control;
+	struct arena_control *c = process.arena->control;
 	struct stat st;
 
 	process.pid = (uint32_t)getpid();
@@ -155,7 +181,16 @@ static void before_fork(void)
 
 static void in_fork_child(void)
 {
-	process_forked(fork_serial);
+	int now = ATTACH_NOW;		/* another thread was at it */
+
+	units_forked();
+	__atomic_compare_exchange_n(&attach_state, &now,
+				    process.arena->base ? ATTACH_DONE : ATTACH_FAILED, false,
+				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	if (process.arena->base)
+		process_forked(fork_serial);
+	else
+		*process.same = 1;
 }
 
 static void note_parent(void)
@@ -182,24 +217,38 @@ static void end_of_thread(void *set)
 	thread_detach();
 }
 
-static bool attach(void)
+/* What takes a lock or memory of the C library: at the start, never at an event. */
+static bool prepare(void)
 {
-	const char *path = secure_getenv(ARENA_ENV);
+	static bool prepared;
 
-	if (!path || !*path || !map_arena(path))
+	if (prepared)
+		return true;
+	if (pthread_key_create(&process.key, end_of_thread))
 		return false;
-	if (!process.arena.control->recording || pthread_key_create(&process.key, end_of_thread)) {
-		munmap(process.arena.base, process.arena.control->bytes);
-		process.arena.base = NULL;
-		return false;
-	}
-	populate();
-	calls_prepare();
 	watch_forks();
+	pthread_atfork(before_fork, NULL, in_fork_child);
+	calls_prepare();
+	return prepared = true;
+}
+
+static bool attach(const char *path)
+{
+	const struct arena_map *a = prepare() && path && *path ? map_arena(path) : NULL;
+
+	if (!a)
+		return false;
+	__atomic_store_n(&process.arena, a, __ATOMIC_RELEASE);
+	__atomic_store_n(&process.waiters, a->waiters, __ATOMIC_RELEASE);
+	process.epoch++;
+	process.introduced = false;
+	populate();
 	take_identity();
 	find_ancestors();
-	pthread_atfork(before_fork, NULL, in_fork_child);
-	libraries_attach();
+	if (path != vprof_door.path && strlen(path) < sizeof(vprof_door.path))
+		memcpy(vprof_door.path, path, strlen(path) + 1);
+	__atomic_store_n(&vprof_door.attached, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&process.invitation, &a->control->recording, __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -210,11 +259,76 @@ bool process_attach(void)
 	if (state == ATTACH_NEVER &&
 	    __atomic_compare_exchange_n(&attach_state, &state, ATTACH_NOW, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE)) {
-		state = attach() ? ATTACH_DONE : ATTACH_FAILED;
+		state = attach(secure_getenv(ARENA_ENV)) && units_switch(true) ? ATTACH_DONE : ATTACH_FAILED;
+		if (state == ATTACH_DONE)
+			libraries_attach();
 		__atomic_store_n(&attach_state, state, __ATOMIC_RELEASE);
 		errno = saved_errno;
 	}
 	return state == ATTACH_DONE;
+}
+
+static bool is_at_the_door(void)
+{
+	return __atomic_load_n(&process.invitation, __ATOMIC_ACQUIRE) == &vprof_door.invited;
+}
+
+/* The old arena stays mapped: other threads may be in the middle of something there.  Its drainer has given
+ * its memory back. */
+static void leave(void)
+{
+	if (!units_switch(false))
+		return;
+	__atomic_store_n(&vprof_door.attached, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&process.invitation, &vprof_door.invited, __ATOMIC_RELEASE);
+}
+
+static void accept_invitation(void)
+{
+	int state = __atomic_load_n(&attach_state, __ATOMIC_ACQUIRE);
+	bool attached;
+
+	if (state == ATTACH_NOW ||
+	    !__atomic_compare_exchange_n(&attach_state, &state, ATTACH_NOW, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE))
+		return;
+	attached = is_at_the_door() && vprof_door.invited && attach(vprof_door.path);
+	__atomic_store_n(&vprof_door.invited, 0, __ATOMIC_RELEASE);
+	if (attached) {
+		while (!units_switch(true))
+			sched_yield();
+		libraries_attach();
+	}
+	__atomic_store_n(&attach_state, process.arena->base ? ATTACH_DONE : ATTACH_FAILED, __ATOMIC_RELEASE);
+}
+
+bool process_reopen(void)
+{
+	int saved_errno = errno;
+
+	if (!is_at_the_door() && __atomic_load_n(process.invitation, __ATOMIC_RELAXED) == RECORDING_GONE)
+		leave();
+	if (is_at_the_door() && __atomic_load_n(&vprof_door.invited, __ATOMIC_ACQUIRE))
+		accept_invitation();
+	errno = saved_errno;
+	return !is_at_the_door() && __atomic_load_n(process.invitation, __ATOMIC_RELAXED) == RECORDING_ON;
+}
+
+void process_starved(const struct arena_map *a)
+{
+	int saved_errno = errno, fd;
+	struct timespec now;
+
+	if (a != process.arena || clock_gettime(CLOCK_MONOTONIC, &now) ||
+	    __atomic_exchange_n(&a->control->starved_s, (uint64_t)now.tv_sec, __ATOMIC_RELAXED) ==
+	    (uint64_t)now.tv_sec)
+		return;
+	fd = open(vprof_door.path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 ? errno == ENOENT : !flock(fd, LOCK_SH | LOCK_NB))
+		__atomic_store_n(&a->control->recording, RECORDING_GONE, __ATOMIC_RELAXED);
+	if (fd >= 0)
+		close(fd);
+	errno = saved_errno;
 }
 
 bool process_is_alone(void)
@@ -231,28 +345,17 @@ static void __attribute__((destructor(101))) note_end(void)
 	THREAD_LOG(EVENT_STOP, clock_ticks(), 0, 0);
 }
 
-/* The order matters to probes that run meanwhile in other threads: level last. */
 void vprof_register(struct vprof_site *sites, unsigned int cnt)
 {
-	while (!process_attach()) {
-		if (process_is_alone())
-			return;
+	while (!process_attach() && !process_is_alone())
 		sched_yield();
-	}
 	libraries_look();
-	__atomic_fetch_add(&process.arena.control->site_cnt, cnt, __ATOMIC_RELAXED);
-	for (unsigned int i = 0; i < cnt; i++) {
-		uint32_t level = arena_level(&process.arena, sites[i].key);
-
-		sites[i].fid = (unsigned short)arena_function(&process.arena, &sites[i], level);
-		__atomic_store_n(&sites[i].level, sites[i].fid ? level : 0, __ATOMIC_RELEASE);
-	}
+	units_add(sites, cnt);
 }
 
 /* The arena has copies of the names, and open frames hold numbers only: nothing refers to the
  * unit any more once its probes are quiet. */
 void vprof_unregister(struct vprof_site *sites, unsigned int cnt)
 {
-	for (unsigned int i = 0; i < cnt; i++)
-		__atomic_store_n(&sites[i].level, 0, __ATOMIC_RELEASE);
+	units_remove(sites, cnt);
 }

@@ -13,7 +13,10 @@
 enum { PROCESS_ANCESTORS = 8 };
 
 struct process {
-	struct arena_map arena;
+	const struct arena_map *arena;	/* never NULL; its base is NULL where there is none */
+	uint32_t *waiters;		/* of it, once more: each release looks there; NULL where there is none */
+	uint32_t epoch;			/* counts arenas: labels and sites have numbers of one arena only */
+	const uint32_t *invitation;	/* odd: who has a closed gate should try process_reopen() */
 	uint32_t pid;
 	uint32_t ancestors[PROCESS_ANCESTORS];	/* pids of those it comes from, nearest first */
 	unsigned int ancestor_cnt;
@@ -31,6 +34,18 @@ bool process_attach(void);
 /* There is none: stay away for good. */
 bool process_is_alone(void);
 
+/* The gate of this thread is closed, and *process.invitation is odd: attaches to the arena that the process
+ * was invited to, or leaves one that is gone.  True: there is a recording to take part in. */
+bool process_reopen(void);
+
+/* This thread found no chunk: is there still a drainer?  If not, recording is over. */
+void process_starved(const struct arena_map *arena);
+
+static inline bool process_is_invited(void)
+{
+	return __atomic_load_n(process.invitation, __ATOMIC_RELAXED) & 1;
+}
+
 /* The child of a fork: takes new identities.  serial: of its only thread, 0 for a fresh one. */
 void process_forked(uint64_t serial);
 
@@ -39,7 +54,7 @@ void process_introduce(void);
 
 static inline uint64_t process_new_serial(void)
 {
-	return __atomic_add_fetch(&process.arena.control->serial_cnt, 1, __ATOMIC_RELAXED);
+	return __atomic_add_fetch(&process.arena->control->serial_cnt, 1, __ATOMIC_RELAXED);
 }
 
 #endif

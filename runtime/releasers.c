@@ -18,7 +18,7 @@
 
 static struct arena_bucket *bucket_of(uint64_t object)
 {
-	return &process.arena.releasers[arena_hash(object) % ARENA_BUCKETS];
+	return &process.arena->releasers[arena_hash(object) % ARENA_BUCKETS];
 }
 
 uint64_t releasers_name(uint64_t object)

@@ -52,7 +52,7 @@ static inline uint32_t *releasers_waiters(uint64_t object)
 {
 	if (releasers_is_unnamed(object))
 		object &= RELEASERS_SHARED | RELEASERS_PLACE;
-	return &process.arena.waiters[arena_hash(object) % ARENA_WAITERS];
+	return &process.waiters[arena_hash(object) % ARENA_WAITERS];
 }
 
 /* What the object is called in all processes. */

@@ -28,7 +28,7 @@ enum { BUCKET_WORDS = 8 };
 
 static bool is_on(void)
 {
-	const struct arena_control *c = process.arena.control;
+	const struct arena_control *c = process.arena->control;
 
 	return c->sample_full < c->sample_of;
 }
@@ -43,7 +43,7 @@ static uint64_t mix(uint64_t x)
 /* Each thread has a stream of its own: nothing shared, and the same again for the same seed. */
 static bool draw(void)
 {
-	const struct arena_control *c = process.arena.control;
+	const struct arena_control *c = process.arena->control;
 	struct thread *t = &thread_self;
 	uint64_t x = mix(c->sample_seed + mix(t->serial) + ++t->lot_cnt * 0x9e3779b97f4a7c15ULL);
 
@@ -52,14 +52,14 @@ static bool draw(void)
 
 static uint64_t word_of(uint32_t pid, uint64_t label, uint64_t key)
 {
-	uint32_t alias = process.arena.labels[label].interval;
+	uint32_t alias = process.arena->labels[label].interval;
 
 	return (mix(mix(key) + ((uint64_t)pid << 32 | (alias ? alias : label))) & ~SKIP) | TAKEN;
 }
 
 static uint64_t *bucket_of(uint64_t word)
 {
-	return &process.arena.lots[(word >> 8) % (ARENA_LOTS / BUCKET_WORDS) * BUCKET_WORDS];
+	return &process.arena->lots[(word >> 8) % (ARENA_LOTS / BUCKET_WORDS) * BUCKET_WORDS];
 }
 
 static uint64_t *find_in_bucket(uint64_t word)

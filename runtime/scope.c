@@ -9,7 +9,11 @@
 #include "runtime/scope.h"
 #include "runtime/thread.h"
 
-enum scope_flag { SCOPE_KNOWN = 1 };
+/* Which arena knows the site; 0: none. */
+static unsigned char known_mark(void)
+{
+	return (unsigned char)(process.epoch % 255 + 1);
+}
 
 static uint64_t add_to_hash(uint64_t hash, const char *text)
 {
@@ -25,17 +29,17 @@ static void introduce(struct vprof_site *site)
 	uint32_t level;
 
 	site->key = (hash ^ site->line) * 0x100000001b3ULL;
-	level = arena_level(&process.arena, site->key);
+	level = arena_level(process.arena, site->key);
 	if (level < 1)
 		level = 1;		/* written by hand: it is wanted */
-	site->fid = (unsigned short)arena_function(&process.arena, site, level);
+	site->fid = (unsigned short)arena_function(process.arena, site, level);
 	__atomic_store_n(&site->level, site->fid ? level : 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&site->flags, SCOPE_KNOWN, __ATOMIC_RELEASE);
+	__atomic_store_n(&site->flags, known_mark(), __ATOMIC_RELEASE);
 }
 
 void vprof_scope_in(struct vprof_site *site, struct vprof_span *span, void *address, void *caller)
 {
-	if (!__atomic_load_n(&site->flags, __ATOMIC_ACQUIRE)) {
+	if (__atomic_load_n(&site->flags, __ATOMIC_ACQUIRE) != known_mark()) {
 		if (!process_attach())
 			return;
 		introduce(site);

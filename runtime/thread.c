@@ -58,9 +58,9 @@ static void count_lost(void)
 }
 
 /* Records of threads that have no slot (any more) to count them in. */
-static void count_lost_orphans(uint64_t cnt, uint64_t since)
+static void count_lost_orphans(const struct arena_map *a, uint64_t cnt, uint64_t since)
 {
-	struct arena_control *c = process.arena.control;
+	struct arena_control *c = a->control;
 	uint64_t none = 0;
 
 	__atomic_fetch_add(&c->lost_cnt, cnt, __ATOMIC_RELAXED);
@@ -80,6 +80,7 @@ bool thread_attach(void)
 {
 	int saved_errno = errno;
 	struct thread *t = &thread_self;
+	const struct arena_map *a;
 	struct arena_slot *slot;
 	uint64_t name[2];
 
@@ -90,21 +91,22 @@ bool thread_attach(void)
 			vprof_self.gate = 0;
 		return false;
 	}
-	if (!process.arena.control->recording) {
+	a = process.arena;
+	if (__atomic_load_n(&a->control->recording, __ATOMIC_RELAXED) != RECORDING_ON) {
 		vprof_self.gate = 0;
 		return false;
 	}
 	if (!*process.same)
 		process_forked(0);
 	t->busy = 1;
-	t->slot_number = arena_take_slot(&process.arena);
+	t->slot_number = arena_take_slot(a);
 	if (!t->slot_number) {
-		count_lost_orphans(1, clock_ticks());
+		count_lost_orphans(a, 1, clock_ticks());
 		vprof_self.gate = 0;
 		t->busy = 0;
 		return false;
 	}
-	slot = &process.arena.slots[t->slot_number];
+	slot = &a->slots[t->slot_number];
 	__atomic_load_n(&slot->used, __ATOMIC_ACQUIRE);	/* after its last owner */
 	slot->pid = process.pid;
 	slot->tid = (uint32_t)syscall(SYS_gettid);
@@ -114,19 +116,48 @@ bool thread_attach(void)
 	slot->lost_cnt = slot->lost_since = 0;
 	__atomic_store_n(&slot->used, 1, __ATOMIC_RELEASE);
 	t->slot = slot;
-	arena_stack(&process.arena, t->slot_number)->address = ~0UL;
-	vprof_self.top = arena_stack(&process.arena, t->slot_number) + 1;
+	t->arena = a;
+	arena_stack(a, t->slot_number)->address = ~0UL;
+	vprof_self.top = arena_stack(a, t->slot_number) + 1;
 	pthread_setspecific(process.key, slot);
 	t->busy = 0;
 	if (!t->started) {
 		t->started = true;
-		__atomic_fetch_add(&process.arena.control->thread_cnt, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&a->control->thread_cnt, 1, __ATOMIC_RELAXED);
 		read_name(name);
 		THREAD_LOG(EVENT_START, clock_ticks(), (uint64_t)slot->pid << 32 | slot->tid,
 			   name[0], name[1]);
 		process_introduce();
 	}
 	errno = saved_errno;
+	return true;
+}
+
+/* What is left in an arena that is gone stays there. */
+static void abandon(struct thread *t)
+{
+	t->busy = 1;
+	vprof_self.cursor = PARKED;
+	vprof_self.top = NULL;
+	t->slot = NULL;
+	t->slot_number = t->chunk = t->previous = 0;
+	t->serial = 0;
+	t->started = false;
+	t->busy = 0;
+}
+
+bool thread_reopen(void)
+{
+	struct thread *t = &thread_self;
+
+	if (t->busy || !process_reopen())
+		return false;
+	if (t->slot && t->arena != process.arena)
+		abandon(t);
+	t->label_cnt = t->hold_cnt = 0;
+	vprof_self.gate = 1;
+	if (t->slot)
+		THREAD_LOG(EVENT_PAUSE, clock_ticks(), 0);
 	return true;
 }
 
@@ -149,7 +180,7 @@ void thread_detach(void)
 
 	if (!t->slot || t->busy || !*process.same)
 		return;
-	bottom = arena_stack(&process.arena, t->slot_number) + 1;
+	bottom = arena_stack(t->arena, t->slot_number) + 1;
 	while (vprof_self.top > bottom)
 		close_frame();
 	read_name(name);
@@ -159,12 +190,12 @@ void thread_detach(void)
 	vprof_self.cursor = PARKED;
 	vprof_self.top = NULL;
 	if (t->previous)
-		arena_fill_chunk(&process.arena, t->previous);
+		arena_fill_chunk(t->arena, t->previous);
 	if (t->chunk)
-		arena_fill_chunk(&process.arena, t->chunk);
+		arena_fill_chunk(t->arena, t->chunk);
 	if (t->slot->lost_cnt)
-		count_lost_orphans(t->slot->lost_cnt, t->slot->lost_since);
-	arena_give_slot(&process.arena, t->slot_number);
+		count_lost_orphans(t->arena, t->slot->lost_cnt, t->slot->lost_since);
+	arena_give_slot(t->arena, t->slot_number);
 	t->slot = NULL;
 	t->slot_number = t->chunk = t->previous = 0;
 	t->label_cnt = t->hold_cnt = 0;
@@ -206,7 +237,8 @@ static uint64_t *take_room(unsigned int bytes)
 
 	while (is_full(at)) {
 		if (!next_chunk()) {
-			count_lost();
+			if (vprof_self.gate)		/* else it is over */
+				count_lost();
 			return NULL;
 		}
 		at = take(bytes);
@@ -227,6 +259,14 @@ static void report_loss(struct arena_slot *slot)
  * chunk moves on by one exchange, from chunk to previous to the drainer.  The worst that happens is
  * a chunk given away half full.
  */
+/* An interval that is under way is recorded to its end, unless nobody reads it any more. */
+static bool is_over(const struct arena_map *a)
+{
+	uint32_t recording = __atomic_load_n(&a->control->recording, __ATOMIC_RELAXED);
+
+	return recording == RECORDING_GONE || (recording != RECORDING_ON && vprof_self.gate < 2);
+}
+
 static bool next_chunk(void)
 {
 	struct thread *t = &thread_self;
@@ -240,11 +280,11 @@ static bool next_chunk(void)
 		process_forked(0);
 		return false;
 	}
-	if (!__atomic_load_n(&process.arena.control->recording, __ATOMIC_RELAXED))
+	if (is_over(t->arena))
 		vprof_self.gate = 0;
-	number = vprof_self.gate ? arena_take_chunk(&process.arena) : 0;
+	number = vprof_self.gate ? arena_take_chunk(t->arena) : 0;
 	if (number) {
-		chunk = arena_chunk(&process.arena, number);
+		chunk = arena_chunk(t->arena, number);
 		__atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE);	/* after its last owner */
 		chunk->slot = t->slot_number;
 		chunk->pid = t->slot->pid;
@@ -257,7 +297,9 @@ static bool next_chunk(void)
 	old = __atomic_exchange_n(&t->chunk, number, __ATOMIC_RELAXED);
 	old = __atomic_exchange_n(&t->previous, old, __ATOMIC_RELAXED);
 	if (old)
-		arena_fill_chunk(&process.arena, old);
+		arena_fill_chunk(t->arena, old);
+	if (!number && vprof_self.gate)
+		process_starved(t->arena);
 	if (number && t->slot->lost_cnt)
 		report_loss(t->slot);
 	return number;
@@ -319,7 +361,7 @@ void thread_leave(unsigned long long call, unsigned long long end)
 	if (!thread_self.slot)
 		return;
 	/* Not ours: the thread forked, or the frame was closed for it. */
-	stack = arena_stack(&process.arena, thread_self.slot_number);
+	stack = arena_stack(thread_self.arena, thread_self.slot_number);
 	frame = stack + call % VPROF_STACK_FRAMES;
 	if (frame == stack || frame >= vprof_self.top || frame_call(frame) != call)
 		return;

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "runtime/process.h"
 #include "runtime/releasers.h"
 
 enum { THREAD_LABELS = 16, THREAD_HOLDS = 8 };
@@ -31,6 +32,7 @@ struct thread_hold {			/* a home-made lock between ACQUIRE and ACQUIRED */
 
 struct thread {
 	struct arena_slot *slot;	/* NULL: not attached */
+	const struct arena_map *arena;	/* where the slot is; the process may have a new one by now */
 	uint32_t slot_number;
 	uint32_t chunk, previous;	/* previous is full, and given away one chunk later: an
 					 * interrupted probe may still write into it */
@@ -49,9 +51,12 @@ extern __thread struct thread thread_self __attribute__((tls_model("initial-exec
 /* Attaches the calling thread if need be; false: log nothing. */
 bool thread_attach(void);
 
+/* The gate is closed; true: not any more. */
+bool thread_reopen(void);
+
 static inline bool thread_ready(void)
 {
-	return vprof_self.gate && (thread_self.slot || thread_attach());
+	return (vprof_self.gate || (process_is_invited() && thread_reopen())) && (thread_self.slot || thread_attach());
 }
 
 /* At the end of a thread: closes its frames, gives chunk and slot back. */

@@ -155,7 +155,7 @@ grep -q "function-[0-9]" last.tuples && fail "functions without names" || pass
 recorder=$!
 sleep 1.5
 expect 0 "$VPROF" record --snapshot ring -o first
-says "pause_sometimes"
+says "intervals of 'request'"
 whole first 1.001
 sleep 0.7
 kill -USR1 $recorder

@@ -34,7 +34,6 @@ printf '[interval "request"]\n\tstart = handle\n\tend = handle\n' >vprof.conf
 expect 0 "$VPROF" build -- make
 expect 2 "$VPROF" record --kernel=sometimes -- ./server
 says "--kernel is auto, require or off, not 'sometimes'"
-expect 2 "$VPROF" record --kernel=off -p $$ -- ./server
 expect 2 "$VPROF" record --stacks -- ./server
 says "off without --kernel"
 expect 2 "$VPROF" record --kernel --stacks=some -- ./server
@@ -210,8 +209,9 @@ expect 3 "$VPROF" record -p $victim -- sleep 0.1
 kill $victim
 expect 0 "$VPROF" export --format tuples
 grep -q "^thread $victim thread sleep$" "$work/.out" && pass || fail "the process that ran already is not there"
+expect 4 "$VPROF" record --kernel=off -p $$ -- ./server
 expect 4 "$VPROF" record -p 4194304 -- true
-says "cannot follow process 4194304: No such process"
+says "process 4194304 cannot be recorded: there is no such process"
 
 # What is in the file is not believed.
 run=$(ls vprof.data/runs | sed -n 3p)

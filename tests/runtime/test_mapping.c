@@ -193,6 +193,7 @@ static void test_waiters_by_place(void **state)
 int main(void)
 {
 	static uint32_t waiters[ARENA_WAITERS];
+	static struct arena_map arena;
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same_file), cmocka_unit_test(test_what_is_not_shared),
 		cmocka_unit_test(test_a_part_is_unmapped), cmocka_unit_test(test_moved),
@@ -200,8 +201,10 @@ int main(void)
 		cmocka_unit_test(test_many), cmocka_unit_test(test_waiters_by_place),
 	};
 
-	process.arena.base = (char *)waiters;
-	process.arena.waiters = waiters;
+	arena.base = (char *)waiters;
+	arena.waiters = waiters;
+	process.arena = &arena;
+	process.waiters = waiters;
 	process.pid = 77;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

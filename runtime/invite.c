@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * invite.c - finds the door of a process and writes to it, as a debugger would, without stopping it.
+ *
+ *	/proc/4711/maps		5581..3000-5581..8000 rw-p ... /srv/bin/server
+ *				its data: the two magic words at 5581..4020, and there: "I am at 5581..4020"
+ *	write			path "/dev/shm/vprof-aW3xQ1", then invited = 1
+ *
+ * Processes that it forks later inherit the invitation, or the arena.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "runtime/door.h"
+#include "runtime/drain.h"
+
+enum { WINDOW_BYTES = 1 << 16, TREE_MAX = 4096 };
+
+static bool read_memory(pid_t pid, uint64_t at, void *data, size_t len)
+{
+	struct iovec ours = { data, len }, theirs = { (void *)(uintptr_t)at, len };
+
+	return process_vm_readv(pid, &ours, 1, &theirs, 1, 0) == (ssize_t)len;
+}
+
+static bool write_memory(pid_t pid, uint64_t at, const void *data, size_t len)
+{
+	struct iovec ours = { (void *)(uintptr_t)data, len }, theirs = { (void *)(uintptr_t)at, len };
+
+	return process_vm_writev(pid, &ours, 1, &theirs, 1, 0) == (ssize_t)len;
+}
+
+/* The door in [start, end) of its memory, or 0.  errno is EPERM if we may not look. */
+static uint64_t search(pid_t pid, uint64_t start, uint64_t end)
+{
+	_cleanup_(freep) char *window = xmalloc(WINDOW_BYTES + sizeof(struct door));
+	struct door door;
+
+	for (uint64_t at = start; at < end; at += WINDOW_BYTES) {
+		size_t len = end - at < WINDOW_BYTES + 32 ? end - at : WINDOW_BYTES + 32;
+
+		errno = 0;
+		if (!read_memory(pid, at, window, len)) {
+			if (errno == EPERM)
+				return 0;
+			continue;
+		}
+		for (size_t i = 0; i + 32 <= len; i += 8) {
+			memcpy(&door, window + i, 24);
+			if (door.magic == DOOR_MAGIC && door.magic_2 == DOOR_MAGIC_2 &&
+			    (uint64_t)(uintptr_t)door.self == at + i)
+				return at + i;
+		}
+	}
+	return 0;
+}
+
+/* Initialised data is a private, writable mapping of a file. */
+static int find_door(pid_t pid, uint64_t *ret)
+{
+	char path[64], line[4352];
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	maps = fopen(path, "re");
+	if (!maps)
+		return errno == ENOENT ? -ESRCH : -errno;
+	*ret = 0;
+	errno = 0;
+	while (!*ret && errno != EPERM && fgets(line, sizeof(line), maps)) {
+		char *at = NULL, *flags;
+		uint64_t start = strtoull(line, &at, 16), end = *at == '-' ? strtoull(at + 1, &flags, 16) : 0;
+
+		if (end > start && !strncmp(flags, " rw-p ", 6) && strchr(flags, '/'))
+			*ret = search(pid, start, end);
+	}
+	fclose(maps);
+	if (*ret)
+		return 0;
+	return errno == EPERM ? -EPERM : -ENOENT;
+}
+
+/* An arena that it has is one that nobody drains, or it is taken. */
+static int is_free(pid_t pid, uint64_t at)
+{
+	struct door door;
+
+	if (!read_memory(pid, at, &door, sizeof(door)))
+		return -errno;
+	door.path[sizeof(door.path) - 1] = '\0';
+	return !door.attached || drain_give_up(door.path) ? 0 : -EBUSY;
+}
+
+static int invite(struct drainer *d, pid_t pid)
+{
+	uint32_t yes = 1;
+	uint64_t at;
+	int r = find_door(pid, &at);
+
+	if (!r)
+		r = is_free(pid, at);
+	if (!r && (!write_memory(pid, at + offsetof(struct door, path), d->arena_path, strlen(d->arena_path) + 1) ||
+		   !write_memory(pid, at + offsetof(struct door, invited), &yes, sizeof(yes))))
+		r = -errno;
+	return r;
+}
+
+static pid_t parent_of(pid_t pid)
+{
+	char path[64], text[512];
+	const char *bracket;
+	size_t len;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	len = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[len] = '\0';
+	bracket = strrchr(text, ')');
+	return bracket && len > (size_t)(bracket + 4 - text) ? (pid_t)strtol(bracket + 4, NULL, 10) : 0;
+}
+
+/* The process and all that came from it, as of now. */
+static size_t find_tree(pid_t pid, pid_t tree[TREE_MAX])
+{
+	DIR *proc = opendir("/proc");
+	size_t cnt = 1, before = 0;
+	struct dirent *e;
+
+	tree[0] = pid;
+	while (proc && before != cnt) {		/* until no new one is found */
+		before = cnt;
+		rewinddir(proc);
+		while ((e = readdir(proc))) {
+			pid_t child = (pid_t)strtol(e->d_name, NULL, 10), parent = child > 0 ? parent_of(child) : 0;
+			bool is_new = parent > 0 && cnt < TREE_MAX, of_tree = false;
+
+			for (size_t i = 0; i < cnt; i++) {
+				is_new &= tree[i] != child;
+				of_tree |= tree[i] == parent;
+			}
+			if (is_new && of_tree)
+				tree[cnt++] = child;
+		}
+	}
+	if (proc)
+		closedir(proc);
+	return cnt;
+}
+
+static int refused(pid_t pid, int r, struct diag *reterr)
+{
+	const char *why = strerror(-r), *remedy = NULL;
+
+	if (r == -ENOENT) {
+		why = "neither it nor what it started was built with vprof and linked through it";
+		remedy = "vprof build -- make   (and start it anew; or start it under vprof record)";
+	} else if (r == -EBUSY) {
+		why = "another vprof record is at it";
+		remedy = "vprof record --snapshot RUN says what that one has";
+	} else if (r == -EPERM) {
+		why = "that takes the rights of a debugger";
+		remedy = "become its user, or root; where debugging is restricted, sysctl kernel.yama.ptrace_scope=0";
+	} else if (r == -ESRCH) {
+		why = "there is no such process";
+	}
+	diag_set(reterr, EXIT_ENVIRONMENT, r, "process %d cannot be recorded: %s", (int)pid, why);
+	return remedy ? diag_remedy(reterr, r, "%s", remedy) : r;
+}
+
+int drainer_invite(struct drainer *d, pid_t pid, unsigned *ret_cnt, struct diag *reterr)
+{
+	_cleanup_(freep) pid_t *tree = xmalloc(TREE_MAX * sizeof(*tree));
+	size_t cnt = find_tree(pid, tree);
+	int worst = 0;
+
+	*ret_cnt = 0;
+	for (size_t i = 0; i < cnt; i++) {
+		int r = invite(d, tree[i]);
+
+		*ret_cnt += r == 0;
+		if (r && (!worst || worst == -ENOENT))
+			worst = r;
+	}
+	return *ret_cnt ? 0 : refused(pid, worst, reterr);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * units.h - the probe sites of this process: those of each unit that was loaded and not unloaded.
+ *
+ * They are switched on when the process takes part in a recording, whether that is when they register or
+ * later, and off when it is gone.
+ */
+#ifndef RUNTIME_UNITS_H
+#define RUNTIME_UNITS_H
+
+#include <stdbool.h>
+struct vprof_site;
+
+void units_add(struct vprof_site *sites, unsigned int cnt);
+void units_remove(struct vprof_site *sites, unsigned int cnt);
+
+/* By the plan of process.arena, or off.  False: somebody else is at it just now; nothing is waited for. */
+bool units_switch(bool on);
+
+/* In the child of a fork: whoever was at it is not here. */
+void units_forked(void);
+
+#endif
