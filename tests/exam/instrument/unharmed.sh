@@ -9,7 +9,7 @@
 # system cleans; killed_leaves: what a plain make of it leaves, too, when it is killed, for grep -E; and mend:
 # what it takes, also without vprof, before one that was killed builds again.
 
-kills=7 mend=true
+kills=7 mend=${mend:-true}
 
 # unharmed_count: paths that differ and should not
 unharmed_count() {
