@@ -261,7 +261,7 @@ in_side() (
 	shift
 	if [ -n "$as_nobody" ] && [ "$(id -u)" = 0 ]; then
 		chown -R nobody .
-		setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups env HOME="$PWD" "$@"
+		setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups env -u TMPDIR HOME="$PWD" "$@"
 	else
 		"$@"
 	fi

@@ -102,7 +102,7 @@ all_but() {
 		!($0 in left_out)' "$dir/candidates" "$dir/plan.all"
 }
 
-objects() { (cd "$dir/probed" && find . -name '*.o' -printf '%P\t%i %T@\n' | sort); }
+objects() { (cd "$dir/probed" && find . -type f -name '*.o' -printf '%P\t%i %T@\n' | sort); }
 
 # change NAME: from plan.old to plan.new
 change() {
