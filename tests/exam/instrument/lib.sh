@@ -57,7 +57,7 @@ exam() {
 # one defines is not there for the next; what does not get to its end leaves no stages.
 exam_some() {
 	for project in ${only:-$all}; do
-		mkdir "$work/taken/$project" 2>/dev/null || continue
+		mkdir "$work/taken.$$/$project" 2>/dev/null || continue
 		set +e
 		(set -e; exam "$project")
 		set -e
@@ -66,8 +66,8 @@ exam_some() {
 
 # exam_all: packages, sources and configure first, one after the other; then --jobs projects at a time
 exam_all() {
-	rm -rf "$work/taken"
-	mkdir "$work/taken"
+	rm -rf "$work/taken.$$"
+	mkdir "$work/taken.$$"
 	for project in ${only:-$all}; do
 		rm -f "$work/$project/stages"
 		(about "$project"; prepare)
@@ -82,6 +82,7 @@ exam_all() {
 	for pid in $others; do
 		wait "$pid"
 	done
+	rm -rf "$work/taken.$$"
 }
 
 # all_rows NAME: the rows of its stages
