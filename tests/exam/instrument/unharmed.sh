@@ -24,18 +24,14 @@ unharmed_count() {
 
 objects_made() { find "$dir/killed" -path "$dir/killed/vprof.data" -prune -o -name '*.o' -print | wc -l; }
 
-# killed_after SECONDS COMMAND...: in the tree, in a session of its own, killed with all its processes.
-# Fails if it ended before.
+# killed_after SECONDS COMMAND...: in the tree, killed with all the processes of its group (timeout makes
+# one).  Fails if it ended before.
 killed_after() (
 	seconds=$1
 	shift
 	cd "$dir/killed" || exit
-	setsid "$@" >"$dir/killed.out" 2>&1 </dev/null &
-	leader=$!
-	sleep "$seconds"
-	kill -s KILL -- "-$leader" 2>/dev/null
 	status=0
-	wait "$leader" 2>/dev/null || status=$?
+	timeout -s KILL "$seconds" "$@" >"$dir/killed.out" 2>&1 </dev/null || status=$?
 	kill_leftovers "$dir/killed"
 	[ $status = 137 ]
 )
@@ -48,7 +44,10 @@ kill_often() {
 	shift 2
 	harmed=0 killed=0 middle=0 tries=0
 	whole=$(find "$dir/plain" -name '*.o' | wc -l)
-	while [ $killed -lt $kills ] && [ $tries -lt $((3 * kills)) ]; do
+	while [ $tries -lt $((4 * kills)) ]; do
+		if [ $killed -ge $kills ] && { [ "$what" != build ] || [ $middle -ge 3 ]; }; then
+			break
+		fi
 		tries=$((tries + 1))
 		moment=$(awk -v seed="$(od -An -N2 -tu2 /dev/urandom)" -v most="$seconds" -v kills="$kills" \
 			'BEGIN { srand(seed); printf "%.2f", 2 * rand() * most / kills }')
