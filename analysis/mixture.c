@@ -11,7 +11,8 @@
  *	D = sqrt 2 |m1 - m2| / sqrt(s1^2 + s2^2)
  *
  * each has a twentieth or more, and between them is a gap: the fit's lowest point is at most .8 of either
- * centre, and of the latencies there are fewer around it as well.  Two normal distributions also fit a hill with a flat top, as the
+ * centre, and of the latencies there are fewer around it as well, by a standard
+ * error or more.  Two normal distributions also fit a hill with a flat top, as the
  * sum of two even ones has, where there is none.  Example: centres log 1 ms and log 3 ms, both of sd .3: D = 1.1 / .3 = 3.7.
  */
 #include "analysis/series.h"
@@ -30,7 +31,6 @@
 #define DISTANCE_MIN 2
 #define WEIGHT_MIN 0.05
 #define GAP_MOST 0.8			/* of the lower centre, as fitted */
-#define GAP_COUNT_MOST 0.98		/* ... and counted, which chance has more of */
 
 struct normal {
 	double weight, mean, variance;
@@ -222,7 +222,7 @@ static bool has_gap(const struct histogram *h, const struct normal *fast, const 
 	centre = fmin(density(fast, fast->mean) + density(slow, fast->mean),
 		      density(fast, slow->mean) + density(slow, slow->mean));
 	counted = fmin(count_around(h, fast->mean, distance), count_around(h, slow->mean, distance));
-	return lowest < GAP_MOST * centre && count_around(h, at, distance) < GAP_COUNT_MOST * counted;
+	return lowest < GAP_MOST * centre && count_around(h, at, distance) < counted - sqrt(counted);
 }
 
 struct mixture mixture_of(const int64_t *latencies_ns, size_t cnt, bool level)

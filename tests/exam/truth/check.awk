@@ -264,8 +264,10 @@ END {
 		if (kind_of[i] == "truth:")
 			judge_factor(i)
 	wanted = planned_cnt < 3 ? planned_cnt : 3
-	if (found_cnt < wanted)
-		misses += wanted - found_cnt
+	# What the machine did is not in the book by name: it may have taken a place.
+	if (100 * off > 10)
+		wanted = found_cnt < wanted ? found_cnt : wanted
+	misses += found_cnt < wanted ? wanted - found_cnt : 0
 	for (k = 1; k <= n_listed; k++) {
 		right = 0
 		for (i = 1; i <= plans; i++)
@@ -289,7 +291,7 @@ END {
 		else if (kind_of[i] == "left:")
 			judge_left(i)
 	for (label in gain) {
-		if (!(label in column))
+		if (!(label in column) || !(label in meant))
 			continue
 		e = true_share(column[label])
 		if (abs(gain[label] - (2 * e - own_share)) > 0.05 + 0.05 * abs(gain[label])) {

@@ -8,6 +8,7 @@
  *
  * truth: wait join gather 0.92 because resize
  * truth: function sign 0.08
+ * also: wait wakeup gather
  * forbidden: function thumbnail
  * forbidden: function tag
  * fix: resize wait join gather
