@@ -370,7 +370,8 @@ void warn(struct analysis *a)
 	if (s->dropped_bad_path > 0)
 		findings_warn(a->f, "bad-path",
 			      "%" PRIu64 " intervals were left out because their critical path does "
-			      "not add up to their latency: the trace contradicts itself there",
+			      "not add up to their latency: the trace contradicts itself there; check "
+			      "imported data, and report a recorded run with vprof export --format tuples",
 			      s->dropped_bad_path);
 	warn_losses(a);
 	warn_cut_off(a);
@@ -384,5 +385,7 @@ void warn(struct analysis *a)
 	if (a->f->clamped > 0)
 		findings_warn(a->f, "overlaps",
 			      "%" PRIu64 " segments or invocations overlapped another of their thread "
-			      "and were cut short: times there are approximate", a->f->clamped);
+			      "and were cut short: times there are approximate; check imported data. In a "
+			      "recorded run, functions that switch stacks (coroutines) do that: choose "
+			      "others to record (vprof build --functions)", a->f->clamped);
 }
