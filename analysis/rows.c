@@ -307,7 +307,7 @@ void rows_begin(struct rows_walk *w, struct rows *r)
 			.buffer = xcalloc(READ_WORDS, sizeof(uint64_t)), .cap = READ_WORDS,
 		};
 	w->readers[r->runs.cnt].place = r->index.items;
-	w->readers[r->runs.cnt].last_place = r->index.items + r->index.cnt;
+	w->readers[r->runs.cnt].last_place = r->index.items ? r->index.items + r->index.cnt : NULL;
 	w->next = 0;
 	for (uint32_t i = 0; i < w->reader_cnt; i++) {
 		advance(r, &w->readers[i]);
