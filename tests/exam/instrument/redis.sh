@@ -19,7 +19,7 @@ extra=unharmed
 iterated='src/redis-server --port 27717 --save "" & sleep 1
 	src/redis-benchmark -p 27717 -q -n 20000 -t set,lpush,lrange_100
 	src/redis-cli -p 27717 shutdown nosave; wait'
-clean='make clean'
+clean='make distclean'	# clean leaves the objects of deps/
 killed_leaves='/src/Makefile\.dep$'	# made at the start, removed once, at the first one
 mend='make distclean'			# one that is killed in deps/ never goes back there
 
