@@ -192,8 +192,8 @@ expect 4 "$VPROF" record --attach tree --duration 1s
 says "no process of run" "is there any more"
 
 # ---- started by vprof record, whose command ends before the server does ----
-expect 0 "$VPROF" record -o daemon -- sh -c './server >out & sleep 1'
-server=$(pgrep -f -x ./server)
+expect 0 "$VPROF" record -o daemon -- sh -c './server >out & echo $! >pid; sleep 1'
+server=$(cat pid)
 expect 0 "$VPROF" record -o later --attach daemon --duration 1s
 whole later
 touch measure stop
