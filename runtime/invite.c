@@ -71,7 +71,7 @@ static int find_door(pid_t pid, uint64_t *ret)
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	maps = fopen(path, "re");
 	if (!maps)
-		return errno == ENOENT ? -ESRCH : -errno;
+		return errno == ENOENT ? -ESRCH : errno == EACCES ? -EPERM : -errno;
 	*ret = 0;
 	errno = 0;
 	while (!*ret && errno != EPERM && fgets(line, sizeof(line), maps)) {

@@ -243,10 +243,12 @@ static bool remove_orphan(int dir, const char *name)
 	static const uint32_t gone = RECORDING_GONE;
 	int fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	bool orphan = false;
+	struct stat st;
 
 	if (fd < 0)
 		return errno == ENOENT;
-	if (is_arena(fd) && !flock(fd, LOCK_EX | LOCK_NB)) {
+	/* Root's may be written by everybody who knows its name; another user's is not ours to touch. */
+	if (!fstat(fd, &st) && (st.st_uid == geteuid() || geteuid() == 0) && S_ISREG(st.st_mode) && is_arena(fd) && !flock(fd, LOCK_EX | LOCK_NB)) {
 		orphan = pwrite(fd, &gone, sizeof(gone), offsetof(struct arena_control, recording)) ==
 			 sizeof(gone);
 		unlinkat(dir, name, 0);

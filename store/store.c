@@ -7,9 +7,11 @@
  *	anything else			not ours, and never touched
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/banned.h"
@@ -139,6 +141,34 @@ static int open_database(struct store *s, bool create, struct diag *reterr)
 	return s->version == SCHEMA_VERSION ? 0 : create_tables(s, reterr);
 }
 
+/* Who may write to the directory can put links and traces into it. */
+static int check_owner(const char *dir, struct diag *reterr)
+{
+	const char *sudo = getenv("SUDO_UID");
+	struct stat st;
+	bool ours;
+
+	if (stat(dir, &st) < 0)
+		return diag_set(reterr, EXIT_ENVIRONMENT, -errno, "cannot use '%s': %s", dir, strerror(errno));
+	ours = st.st_uid == geteuid() ||
+	       (geteuid() == 0 && sudo && strtoul(sudo, NULL, 10) == st.st_uid);
+	if (ours && !(st.st_mode & (S_IWGRP | S_IWOTH)))
+		return 0;
+	diag_set(reterr, EXIT_ENVIRONMENT, -EPERM, ours ? "other users may write to '%s'" :
+		 "'%s' belongs to another user", dir);
+	return diag_remedy(reterr, -EPERM, ours ? "chmod go-w '%s', or another data directory with -d DIR" :
+			   "become its owner, or name another data directory than '%s' with -d DIR", dir);
+}
+
+/* SQLite would make it for everybody to read; what it makes beside it has the same rights. */
+static void make_private(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd >= 0)
+		close(fd);
+}
+
 int store_open(const char *data_dir, bool create, struct store **ret, struct diag *reterr)
 {
 	_cleanup_(store_closep) struct store *s = xcalloc(1, sizeof(*s));
@@ -154,6 +184,10 @@ int store_open(const char *data_dir, bool create, struct store **ret, struct dia
 				 strerror(-r));
 			return diag_remedy(reterr, r, "name another data directory with -d DIR");
 		}
+		r = check_owner(data_dir, reterr);
+		if (r < 0)
+			return r;
+		make_private(s->path);
 	} else if (stat(s->path, &st) < 0) {
 		if (errno == ENOENT || errno == ENOTDIR)
 			return nothing_yet(data_dir, reterr);
