@@ -29,6 +29,7 @@
 #include "instrumenter/redirect_object.h"
 
 #define STATUS_NOT_FOUND 127		/* as a shell says it */
+#define STATUS_KILLED 128		/* and more: the signal */
 
 int compiler_run(const struct args *a, struct str *err)
 {
@@ -54,7 +55,19 @@ struct unit_job {
 	bool were_said;			/* the compiler's words about the user's text */
 	bool in_text;			/* primitives are not to be redirected in the object */
 	bool has_constants, no_constants;	/* probes in constexpr functions: there are; are not to be */
+	int killed;			/* the status of a compiler that a signal ended: that says nothing about
+					 * the text, so nothing else is tried */
 };
+
+/* The compiler's status; its messages go to j. */
+static int run(struct unit_job *j, const struct args *a)
+{
+	int status = compiler_run(a, &j->messages);
+
+	if (status > STATUS_KILLED)
+		j->killed = status;
+	return status;
+}
 
 static const char *const mattering_environment[] = {
 	"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX",
@@ -125,7 +138,7 @@ static bool preprocess(struct unit_job *j, char **ret_text, size_t *ret_len)
 	_cleanup_(args_release) struct args a = ARGS_INIT;
 
 	preprocess_command(j->c, j->source, j->text_path, j->o->include_dir, writes_deps(j), &a);
-	if (compiler_run(&a, &j->messages) != 0) {
+	if (run(j, &a) != 0) {
 		give_up(j, "the preprocessor reports an error");
 		return false;
 	}
@@ -227,7 +240,7 @@ static bool compile_edited(struct unit_job *j, const char *text, size_t len)
 	/* These would write a second dependency file, of a unit without headers. */
 	unsetenv("DEPENDENCIES_OUTPUT");
 	unsetenv("SUNPRO_DEPENDENCIES");
-	if (compiler_run(&a, &j->messages) != 0) {
+	if (run(j, &a) != 0) {
 		give_up_compiling(j, &j->messages);
 		product_drop(&j->product);
 		return false;
@@ -245,7 +258,7 @@ static bool compile_instrumented(struct unit_job *j)
 		return false;
 	if (compile_edited(j, text, len))
 		return true;
-	if (!j->unit->untouched || !j->has_constants)
+	if (!j->unit->untouched || !j->has_constants || j->killed)
 		return false;
 	unit_free(j->unit);
 	j->unit = new_unit(j->c, j->source);
@@ -337,9 +350,9 @@ static int compile_job(struct unit_job *j)
 		give_up(j, j->c->untouchable);
 	restore("DEPENDENCIES_OUTPUT", gcc_deps);
 	restore("SUNPRO_DEPENDENCIES", sun_deps);
-	status = done ? say_messages(j) : compile_original(j);
+	status = j->killed ? j->killed : done ? say_messages(j) : compile_original(j);
 	if (!done && status == 0 && !redirect(j) && !compile_in_text(j))
-		status = compile_original(j);
+		status = j->killed ? j->killed : compile_original(j);
 	unlink(j->text_path);
 	if (status == 0) {
 		j->unit->probe_set = probe_set_of(j->unit, j->o);

@@ -139,4 +139,25 @@ for victim in deep.o program; do
 	expect 0 ./program
 	if ls vprof.data/build/*.making >"$work/found" 2>"$work/found"; then fail "left behind: $(cat "$work/found")"; else pass; fi
 done
+
+# A compiler that a signal ends says nothing about the text: the unit is not compiled untouched instead, as it
+# was when Control-C hit it, and has its probes the next time.
+cat >../bin/gcc <<'END'
+#!/bin/sh
+case " $* " in
+*" -E "*) ;;
+*".i "*) [ "$(cat "$(dirname "$0")/../victim")" != compiler ] || kill -INT $$ ;;
+esac
+exec /usr/bin/gcc "$@"
+END
+printf 'program: main.o deep.o\n\tgcc -o $@ main.o deep.o\n%%.o: %%.c\n\tgcc -g -c $< -o $@\n' >Makefile
+rm -f program ./*.o
+echo compiler >"$work/victim"
+PATH=$work/bin:$PATH expect 2 "$VPROF" build -- make
+if [ -e deep.o ]; then fail "an object of a compiler that was killed"; else pass; fi
+echo nothing >"$work/victim"
+PATH=$work/bin:$PATH expect 0 "$VPROF" build -- make
+if grep -q "untouched" "$work/.err"; then fail "compiled untouched after that"; else pass; fi
+expect 0 "$VPROF" record -- ./program
+says "100 intervals"
 finish

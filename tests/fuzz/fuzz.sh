@@ -35,7 +35,7 @@ export UBSAN_OPTIONS=print_stacktrace=1
 bad=0
 for target; do
 	mkdir -p "fuzz/found/$target" fuzz/broken
-	FUZZ_TARGET=$target fuzz/fuzz -max_total_time="$each" -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
+	FUZZ_TARGET=$target fuzz/fuzz -max_total_time="$each" -timeout=60 -rss_limit_mb=2048 -max_len=65536 \
 		-print_final_stats=1 -verbosity=1 -artifact_prefix="fuzz/broken/$target-" \
 		"fuzz/found/$target" "$corpus/$target" >"fuzz/$target.log" 2>&1
 	status=$?
