@@ -92,32 +92,6 @@ int BPF_PROG(on_timer_exit)
 	return 0;
 }
 
-static struct gendisk *disk_of(struct request *rq)
-{
-	struct request___before_5_17 *old = (void *)rq;
-
-	if (bpf_core_field_exists(old->rq_disk))
-		return old->rq_disk;
-	return rq->q->disk;
-}
-
-SEC("tp_btf/block_rq_complete")
-int BPF_PROG(on_disk, struct request *rq)
-{
-	struct interrupts *c = this_cpu();
-	struct gendisk *disk = disk_of(rq);
-	unsigned int number;
-
-	if (!c || !disk)
-		return 0;
-	number = ((unsigned int)disk->major << 20 | (unsigned int)disk->first_minor) + 1;
-	if (c->irq)
-		c->irq_disk = number;
-	else if (c->softirq)
-		c->softirq_disk = number;
-	return 0;
-}
-
 SEC("tp_btf/netif_receive_skb")
 int BPF_PROG(on_packet, struct sk_buff *skb)
 {

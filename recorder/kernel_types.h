@@ -48,6 +48,7 @@ struct request_queue {
 
 struct request {
 	struct request_queue *q;
+	unsigned int __data_len;
 };
 
 struct request___before_5_17 {

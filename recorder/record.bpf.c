@@ -468,6 +468,8 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	return 0;
 }
 
+#include "recorder/requests.bpf.h"
+
 /* A tick of this CPU's clock, if samples are wanted; programs.c opens the clocks. */
 SEC("perf_event")
 int on_sample(struct bpf_perf_event_data *context)

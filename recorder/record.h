@@ -15,7 +15,7 @@
 #ifndef RECORDER_RECORD_H
 #define RECORDER_RECORD_H
 
-enum record_kind { RECORD_OFF = 1, RECORD_FORK, RECORD_EXEC, RECORD_EXIT, RECORD_SEEN, RECORD_STACK };
+enum record_kind { RECORD_OFF = 1, RECORD_FORK, RECORD_EXEC, RECORD_EXIT, RECORD_SEEN, RECORD_STACK, RECORD_REQUEST };
 
 struct record_off {
 	unsigned int kind, tid, pid;
@@ -35,6 +35,13 @@ struct record_life {			/* fork, exec, exit; a thread that was there before us */
 	unsigned int other;		/* fork: the parent's tid; seen: its times are recorded */
 	unsigned long long ns;
 	char name[16];
+};
+
+struct record_request {			/* of a disk */
+	unsigned int kind, tid;		/* who brought it; 0: nobody known */
+	unsigned int disk;		/* major << 20 | minor */
+	unsigned int unused;
+	unsigned long long ns, issue_ns;	/* done; begun */
 };
 
 /* How much of the user's stack: PostgreSQL's deepest waits have about 3 KiB of frames. */

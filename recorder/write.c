@@ -106,6 +106,14 @@ static void put_life(struct writer *w, const struct record_life *r)
 	encode_text(&w->block, r->name, strnlen(r->name, sizeof(r->name)));
 }
 
+static void put_request(struct writer *w, const struct record_request *r)
+{
+	put_head(w, KERNEL_REQUEST, r->tid, r->ns);
+	put(w, r->disk);
+	put(w, r->ns - r->issue_ns);
+	w->records--;			/* no thread's */
+}
+
 static void put_stack(struct writer *w, const struct record_stack *r, size_t len)
 {
 	uint32_t number = w->stacks ? stacks_number(w->stacks, r, len) : STACK_NONE;
@@ -129,6 +137,8 @@ void writer_record(struct writer *w, const void *record, size_t len)
 		put_off(w, off);
 	else if (len == sizeof(struct record_life) && off->kind > RECORD_OFF && off->kind <= RECORD_SEEN)
 		put_life(w, record);
+	else if (len == sizeof(struct record_request) && off->kind == RECORD_REQUEST)
+		put_request(w, record);
 	else if (len >= offsetof(struct record_stack, user) && off->kind == RECORD_STACK)
 		put_stack(w, record, len);
 }

@@ -7,6 +7,7 @@
  *	kernel_threads.c	whose it was: threads of the model by kernel tid and time; devices
  *	kernel_merge.c		segments and wakeups
  *	kernel_stacks.c		what threads were in
+ *	kernel_devices.c	what devices did
  */
 #ifndef TRACE_KERNEL_H
 #define TRACE_KERNEL_H
@@ -48,12 +49,19 @@ struct kernel_stack {
 	enum kernel_stack_reason reason;
 };
 
+struct kernel_request {			/* a disk had it in (issue, done] */
+	uint32_t disk;
+	uint32_t tid;			/* who brought it; 0: nobody known */
+	int64_t issue_ns, done_ns;
+};
+
 struct kernel_trace {
 	struct arena *arena;		/* owns the names */
 	VEC(struct kernel_off) offs;		/* by tid, then time; one tid's do not overlap */
 	VEC(struct kernel_life) lives;		/* by tid, then time */
 	VEC(struct kernel_name) names;		/* of devices */
 	VEC(struct kernel_stack) stacks;	/* by tid, then time */
+	VEC(struct kernel_request) requests;	/* by disk, then time of issue */
 	strings texts;				/* of stacks */
 	int64_t start_ns, end_ns;
 	int64_t sample_ns;		/* period of samples; 0: none */

@@ -11,6 +11,7 @@
  *			state, syscall + 1, waker's kind, waker, lost; with OFF_ARGUMENTS three more
  *		FORK, EXEC, EXIT, SEEN	pid, other, name
  *		STACK	reason, number of the stack
+ *		REQUEST	disk, ns - ns of its issue: tid, if not 0, brought it, and at ns it was done
  *	KERNEL_STACKS	texts, as trace/model.h has them; numbered from 0 over all such blocks
  *	KERNEL_NAMES	{ enum kernel_waker, number, name }...
  *	KERNEL_END	start_ns, end_ns, lost records: the last block
@@ -35,6 +36,7 @@ enum kernel_record_kind {
 	KERNEL_SEEN,			/* tid was there before; other: 1 if its times are recorded, 0 if
 					 * it does not belong to the run and woke one who does */
 	KERNEL_STACK,			/* where tid was at that moment */
+	KERNEL_REQUEST,			/* of a disk */
 	KERNEL_RECORD_KIND_CNT
 };
 

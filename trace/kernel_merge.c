@@ -24,17 +24,12 @@
 #include "base/banned.h"
 #include "trace/kernel_threads.h"
 
-struct span {				/* somebody waited for a device */
-	uint64_t device;
-	int64_t start_ns, end_ns;
-};
-
 struct merge {
 	struct kernel_threads threads;
 	struct trace *t;
 	const struct kernel_trace *k;
 	VEC(struct segment) out;
-	VEC(struct span) spans;
+	kernel_spans spans;
 
 	/* The part going on. */
 	const struct kernel_part *part;
@@ -43,8 +38,6 @@ struct merge {
 	int64_t done_ns;		/* of the same TID, by the part before: its last segment reached so far */
 	bool hole;			/* the runtime's trace says nothing about the time being passed */
 };
-
-static void merge_devices(struct merge *m);
 
 static bool blocked(const struct kernel_off *o)
 {
@@ -62,7 +55,7 @@ static void add(struct merge *m, uint64_t sid, int64_t start_ns, int64_t end_ns,
 static void note_span(struct merge *m, uint64_t waker, int64_t start_ns, int64_t end_ns)
 {
 	if (waker >> 48 && start_ns < end_ns)
-		VEC_ADD(&m->spans, (struct span){ waker, start_ns, end_ns });
+		VEC_ADD(&m->spans, (struct kernel_span){ waker, start_ns, end_ns });
 }
 
 /* The part of o inside (start, end] of running time. */
@@ -277,72 +270,16 @@ void kernel_merge(struct trace *t, const struct kernel_trace *k)
 
 	kernel_threads_find(&m.threads, t, k);
 	merge_threads(&m);
-	merge_devices(&m);
 	kernel_stacks_spread(t, k, m.threads.parts.items, m.threads.parts.cnt);
 	VEC_RELEASE(&t->segments);
 	t->segments.items = m.out.items;
 	t->segments.cnt = m.out.cnt;
 	t->segments.cap = m.out.cap;
+	kernel_devices_add(&m.threads, &m.spans);
 	t->kernel_reduced = k->reduced;
 	t->losses.records += k->lost;
 	t->losses.cut_bytes += k->cut_bytes;
 	VEC_RELEASE(&m.spans);
 	kernel_threads_release(&m.threads);
 	trace_sort(t);
-}
-
-static int compare_spans(const void *a, const void *b)
-{
-	const struct span *x = a, *y = b;
-
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
-}
-
-static void add_device(struct merge *m, uint64_t tid)
-{
-	static const enum thread_kind kinds[WAKER_KIND_CNT] = {
-		[WAKER_DISK] = KIND_DISK, [WAKER_NIC] = KIND_NIC, [WAKER_TIMER] = KIND_TIMER,
-		[WAKER_IRQ] = KIND_THREAD, [WAKER_SOFTIRQ] = KIND_THREAD,
-	};
-	enum kernel_waker kind = (enum kernel_waker)(tid >> 40 & 0xff);
-	const char *name = NULL;
-
-	for (size_t i = 0; i < m->k->names.cnt; i++)
-		if (m->k->names.items[i].kind == kind && m->k->names.items[i].number == (uint32_t)tid)
-			name = arena_strdup(m->t->arena, m->k->names.items[i].name);
-	VEC_ADD(&m->t->threads, (struct thread_name){ tid, 0, name, kinds[kind], false });
-}
-
-static bool has_time(uint64_t tid)
-{
-	enum kernel_waker kind = (enum kernel_waker)(tid >> 40 & 0xff);
-
-	return kind != WAKER_IRQ && kind != WAKER_SOFTIRQ;
-}
-
-/* A device is at work while somebody waits for it.  Of an interrupt of unknown purpose nobody knows what works
- * there: it has a name, as a waker, and no time. */
-static void merge_devices(struct merge *m)
-{
-	struct span *s = m->spans.items;
-
-	if (m->spans.cnt)
-		qsort(s, m->spans.cnt, sizeof(*s), compare_spans);
-	for (size_t i = 0; i < m->spans.cnt;) {
-		struct span joined = s[i];
-
-		if (i == 0 || s[i - 1].device != s[i].device)
-			add_device(m, s[i].device);
-		while (++i < m->spans.cnt && s[i].device == joined.device &&
-		       s[i].start_ns <= joined.end_ns)
-			if (s[i].end_ns > joined.end_ns)
-				joined.end_ns = s[i].end_ns;
-		if (has_time(joined.device))
-			VEC_ADD(&m->out, (struct segment){ joined.device, SID_NONE, joined.start_ns,
-							   joined.end_ns, STATE_RUNNING });
-	}
 }

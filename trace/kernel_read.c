@@ -23,6 +23,7 @@ void kernel_release(struct kernel_trace *k)
 	VEC_RELEASE(&k->names);
 	VEC_RELEASE(&k->stacks);
 	VEC_RELEASE(&k->texts);
+	VEC_RELEASE(&k->requests);
 	arena_free(k->arena);
 }
 
@@ -100,6 +101,18 @@ static void decode_stack(struct kernel_trace *k, struct decoder *d, uint32_t tid
 		VEC_ADD(&k->stacks, s);
 }
 
+static void decode_request(struct kernel_trace *k, struct decoder *d, uint32_t tid, int64_t ns)
+{
+	struct kernel_request r = { .disk = decode_u32(d), .tid = tid, .done_ns = ns };
+	uint64_t length = decode_varint(d);
+
+	if (length > (uint64_t)ns)
+		d->bad = true;
+	r.issue_ns = ns - (int64_t)length;
+	if (!d->bad)
+		VEC_ADD(&k->requests, r);
+}
+
 static void decode_texts(struct kernel_trace *k, struct decoder *d)
 {
 	while (!d->bad && decode_left(d)) {
@@ -129,6 +142,8 @@ static void decode_records(struct kernel_trace *k, struct decoder *d)
 			decode_off(k, d, tid, (int64_t)ns);
 		else if (kind == KERNEL_STACK)
 			decode_stack(k, d, tid, (int64_t)ns);
+		else if (kind == KERNEL_REQUEST)
+			decode_request(k, d, tid, (int64_t)ns);
 		else
 			decode_life(k, d, (enum kernel_record_kind)kind, tid, (int64_t)ns);
 	}
@@ -235,11 +250,26 @@ static void sort_stacks(struct kernel_trace *k)
 		qsort(k->stacks.items, kept, sizeof(*k->stacks.items), compare_stacks);
 }
 
+static int compare_requests(const void *a, const void *b)
+{
+	const struct kernel_request *x = a, *y = b;
+
+	if (x->disk != y->disk)
+		return x->disk < y->disk ? -1 : 1;
+	if (x->issue_ns != y->issue_ns)
+		return x->issue_ns < y->issue_ns ? -1 : 1;
+	if (x->done_ns != y->done_ns)
+		return x->done_ns < y->done_ns ? -1 : 1;
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
 void kernel_sort(struct kernel_trace *k)
 {
 	size_t kept = 0;
 
 	sort_stacks(k);
+	if (k->requests.cnt > 1)
+		qsort(k->requests.items, k->requests.cnt, sizeof(*k->requests.items), compare_requests);
 
 	if (k->offs.cnt)
 		qsort(k->offs.items, k->offs.cnt, sizeof(*k->offs.items), compare_offs);

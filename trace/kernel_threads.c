@@ -269,10 +269,15 @@ static uint64_t outsider(struct kernel_threads *x, uint32_t kernel_tid)
 	return *tid;
 }
 
+uint64_t kernel_thread_at(struct kernel_threads *x, uint32_t kernel_tid, int64_t ns)
+{
+	const struct kernel_part *part = kernel_part_at(x, kernel_tid, ns);
+
+	return part ? part->tid : outsider(x, kernel_tid);
+}
+
 bool kernel_waker(struct kernel_threads *x, const struct kernel_off *o, uint64_t *ret_tid)
 {
-	const struct kernel_part *part;
-
 	if (!(o->flags & OFF_WOKEN))
 		return false;
 	if (o->waker_kind != WAKER_TASK) {
@@ -281,7 +286,6 @@ bool kernel_waker(struct kernel_threads *x, const struct kernel_off *o, uint64_t
 	}
 	if (!o->waker)
 		return false;
-	part = kernel_part_at(x, o->waker, o->woken_ns);
-	*ret_tid = part ? part->tid : outsider(x, o->waker);
+	*ret_tid = kernel_thread_at(x, o->waker, o->woken_ns);
 	return true;
 }

@@ -34,6 +34,19 @@ const struct kernel_part *kernel_part_at(const struct kernel_threads *x, uint32_
 /* The thread or device that woke o's thread; false if nobody knows. */
 bool kernel_waker(struct kernel_threads *x, const struct kernel_off *o, uint64_t *ret_tid);
 
+struct kernel_span {			/* somebody waited for a device */
+	uint64_t device;
+	int64_t start_ns, end_ns;
+};
+typedef VEC(struct kernel_span) kernel_spans;
+
+/* kernel_devices.c: adds the devices that somebody waited for, with what they did, to the trace.  Sorts the
+ * spans. */
+void kernel_devices_add(struct kernel_threads *x, kernel_spans *waited);
+
+/* The thread of the model that the kernel calls so at that time; one that does not belong to the run is made. */
+uint64_t kernel_thread_at(struct kernel_threads *x, uint32_t kernel_tid, int64_t ns);
+
 /* kernel_stacks.c: adds the stacks of the parts, which are in order of kernel_tid and time, to t. */
 void kernel_stacks_spread(struct trace *t, const struct kernel_trace *k, const struct kernel_part *parts,
 			  size_t part_cnt);

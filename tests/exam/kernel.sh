@@ -4,8 +4,9 @@
 # there is instrumented), and what must hold of any run, on a load of switches that race with wake-ups
 # (perf bench sched messaging, if perf is there): a thread's states touch and add up to its life, every wait that
 # ended has a waker, time running is what the kernel charged, nothing is lost.  ROUNDS waits a case (default 50).
-# (A host that stops a virtual machine for a while makes that time running for us and not for the kernel's
-# accounts: seen once, 0.45 s in which nothing at all happened on either CPU.  Run it again then.)
+# What the host of a virtual machine takes of a CPU is running for us, for the thread has the CPU and goes on with
+# nothing, and is not in the kernel's accounts, which leave stolen time out: the ratio was 1.79 once, with 0.45 s in
+# which nothing at all happened on either CPU.  So stolen time is read as well, and a row says how much it was.
 # Prints a table and writes results/kernel.json; exit 1 if a wait has a wrong class or more than one in a hundred
 # the wrong waker; 77 where the kernel recorder is not permitted.
 set -u
@@ -59,7 +60,31 @@ row "waits that blocked, with the right waker" "$(awk '{ n += $4; m += $6 } END 
 row "cases that blocked at least once" "$(awk '$4 > 0 { n++ } END { print n + 0 }' table)" "of 13" 13 \
 	"$(awk '$4 > 0 { n++ } END { print n + 0 }' table) == 13"
 
+# The disk: of the direct reads, writes and fsyncs each takes it while the program waits, and it is idle (queue) or busy
+# (running) at any time; idle until somebody of the run brings the next request, or one that nobody knows does.
+awk '
+	FNR == 1 { file++ }
+	file == 1 && $6 == "disk" { n++; from[n] = $4; to[n] = $5 }
+	file == 2 && $1 == "thread" && $3 == "disk" { disk[$2] = 1 }
+	file == 3 && $1 == "segment" && $2 in disk {
+		m++; tid[m] = $2; start[m] = $4; end[m] = $5; busy[m] = $6 == "running"
+		holes += m > 1 && tid[m - 1] == $2 && end[m - 1] != $4
+	}
+	file == 3 && $1 == "wakeup" && $2 in disk { brought++ }
+	END {
+		for (i = 1; i <= n; i++)
+			for (j = 1; j <= m; j++)
+				if (busy[j] && start[j] < to[i] && end[j] > from[i]) { seen++; break }
+		print n + 0, seen + 0, holes + 0, brought + 0
+	}' truth.txt tuples tuples >disk
+read -r operations busy holes brought <disk
+row "disk: operations in which it was busy" "$(awk "BEGIN { printf \"%.3f\", $busy / $operations }")" "of $operations" 0.99 \
+	"$busy / $operations >= 0.99"
+row "disk: states that do not touch" "$holes" segments 0 "$holes == 0"
+row "disk: requests whose bringer is known" "$brought" requests "$rounds" "$brought >= $rounds"
+
 if command -v perf >/dev/null; then
+	stolen=$(awk '$1 == "cpu" { print $9; exit }' /proc/stat)
 	recorded 'perf bench sched messaging -g 5 -l 400 >/dev/null; times >times.txt'
 	awk '
 		$1 == "thread" { kind[$2] = $3; called[$2] = $4 }
@@ -91,11 +116,13 @@ if command -v perf >/dev/null; then
 		}' tuples >sums
 	read -r pairs holes waits woken running <sums
 	charged=$(awk '{ for (i = 1; i <= 2; i++) { split($i, t, "[ms]"); s += t[1] * 60 + t[2] } } END { print s }' times.txt)
+	stolen=$(awk -v before="$stolen" -v hz="$(getconf CLK_TCK)" '$1 == "cpu" { print ($9 - before) / hz; exit }' /proc/stat)
 	row "races: neighbouring states that do not touch" "$holes" "of $pairs" 0 "$holes == 0"
 	row "races: waits that ended, with a waker" "$(awk "BEGIN { printf \"%.5f\", $woken / $waits }")" "of $waits" \
 		0.999 "$woken / $waits >= 0.999"
+	row "races: CPU time that the host took meanwhile" "$stolen" s 0 1
 	row "races: running time over CPU time charged" "$(awk "BEGIN { printf \"%.3f\", $running / $charged }")" \
-		"of $charged s" 1 "$running / $charged > 0.97 && $running / $charged < 1.03"
+		"of $charged s" 1 "$running / $charged > 0.97 && $running < 1.03 * ($charged + $stolen)"
 	lost=$("$vprof" show runs --format json | awk -F: '/"lost_records"/ { gsub(/[ ,]/, "", $2); print $2; exit }')
 	row "races: records lost" "${lost:--1}" records 0 "${lost:--1} == 0"
 fi

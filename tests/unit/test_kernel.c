@@ -170,6 +170,45 @@ static void test_stacks(void **state)
 		"stack 4294967303 80 90 h\n");
 }
 
+static void request(uint32_t tid, int64_t issue_ns, int64_t done_ns)
+{
+	VEC_ADD(&k.requests, (struct kernel_request){ DISK, tid, issue_ns, done_ns });
+}
+
+/* The example of kernel_devices.c, and one more that nobody known brought.  8 does not belong to the run.  That 7 was
+ * off from 15 on does not make the disk busy. */
+static void test_requests(void **state)
+{
+	(void)state;
+	begin(0, 100);
+	life(KERNEL_FORK, 7, 0, "server");
+	VEC_ADD(&k.lives, (struct kernel_life){ KERNEL_SEEN, 8, 8, 0, 5, "other" });
+	off(7, 15, 45, PREAD, 40, WAKER_DISK, DISK)->flags |= OFF_IOWAIT;
+	request(8, 70, 80);
+	request(8, 30, 50);
+	request(7, 20, 40);
+	request(0, 90, 95);
+	VEC_ADD(&k.requests, (struct kernel_request){ DISK + 1, 7, 10, 20 });	/* nobody waited for that one */
+	assert_merged("",
+		"vprof-tuples 1\n"
+		"segment 7 - 0 15 running\n"
+		"segment 7 - 15 45 io\n"
+		"segment 7 - 45 100 running\n"
+		"segment " VDA " - 0 20 queue\n"
+		"segment " VDA " - 20 50 running\n"
+		"segment " VDA " - 50 70 queue\n"
+		"segment " VDA " - 70 80 running\n"
+		"segment " VDA " - 80 90 queue\n"
+		"segment " VDA " - 90 95 running\n"
+		"segment " VDA " - 95 100 queue\n"
+		"wakeup 7 " VDA " 40\n"
+		"wakeup " VDA " 7 20\n"
+		"wakeup " VDA " 8 70\n"
+		"thread 7 thread server\n"
+		"thread 8 thread other\n"
+		"thread " VDA " disk vda\n");
+}
+
 /* The other one: the runtime's class and waker stay, the kernel's times count. */
 static void test_lock(void **state)
 {
@@ -521,7 +560,7 @@ int main(void)
 		cmocka_unit_test(test_number_again), cmocka_unit_test(test_loss), cmocka_unit_test(test_lost_exit),
 		cmocka_unit_test(test_device),
 		cmocka_unit_test(test_classes),
-		cmocka_unit_test(test_stacks),
+		cmocka_unit_test(test_stacks), cmocka_unit_test(test_requests),
 		cmocka_unit_test(test_sums),
 	};
 
