@@ -101,7 +101,8 @@ expect 0 perf record -q -a -m 1024 -e 'sched:sched_switch,sched:sched_waking,sch
 perf script -i perf.data --ns -F comm,pid,tid,cpu,time,event,trace >perf.txt 2>/dev/null
 expect 0 "$VPROF" import --from perf --comm program -o live perf.txt
 expect 0 "$VPROF" export --format tuples live
-# Every lock wait of wanter is ended by holder, and they are most of what it waits for besides its sleeps.
+# Every lock wait of wanter is ended by holder. They sleep 80 and 140 ms, of which a busy machine takes the time until
+# they are off the CPU: a tenth at most.
 awk '$1 == "thread" { name[$2] = $4 }
      $1 == "segment" { cnt++; tid[cnt] = $2; from[cnt] = $4; to[cnt] = $5; class[cnt] = $6 }
      $1 == "wakeup" { wakes++; woken[wakes] = $2; waker[wakes] = $3; at[wakes] = $4 }
@@ -116,8 +117,8 @@ awk '$1 == "thread" { name[$2] = $4 }
 	}
 	printf "waits for the lock: %d by holder, %d not, %.1f ms; slept %.1f and %.1f ms\n", good, bad,
 		total["wanter", "lock"] / 1e6, total["wanter", "sleep"] / 1e6, total["holder", "sleep"] / 1e6
-	exit !(good >= 5 && bad == 0 && total["wanter", "lock"] > 5e6 && total["wanter", "sleep"] >= 80e6 &&
-	       total["holder", "sleep"] >= 140e6)
+	exit !(good >= 5 && bad == 0 && total["wanter", "lock"] > 5e6 && total["wanter", "sleep"] >= 72e6 &&
+	       total["holder", "sleep"] >= 126e6)
      }' "$work/.out" && pass || fail "perf's own output came out wrong"
 expect 0 "$VPROF" show wait-graph live
 says "wanter" "holder"
