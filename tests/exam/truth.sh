@@ -16,9 +16,9 @@
 #	warns: CODE			... and warns of it; never of mixture or drift without that, or may-warn: CODE
 #	fix: NAME function f		with the plant NAME fixed the variance falls by the gain that was told for f
 #
-# Every factor that had 5 % in this run must be among the first three, its share within 3 points of the truth of this run, or
-# its confidence interval around it; nothing forbidden above 2 %.  Where the machine made a run other than planned by more
-# than 10 points it is repeated, up to TRIES (6) times; the last one counts.
+# Every factor that had 5 % in this run must be among the first three, unless three others of its book had more, its share
+# within 3 points of the truth of this run, or its confidence interval around it; nothing forbidden above 2 %.  Where the
+# machine made a run other than planned by more than 10 points it is repeated, up to TRIES (6) times; the last one counts.
 # If it still was then, only shares are judged, not what came first.
 # Prints precision, recall, error; writes results/truth.json; exit 1 on a miss.
 set -u
