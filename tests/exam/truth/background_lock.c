@@ -73,14 +73,7 @@ int main(void)
 
 	truth_open(REQUESTS, "wait lock append;function render;function compress");
 	pthread_create(&thread, NULL, background, NULL);
-	for (size_t id = 0; id < REQUESTS; id++) {
-		truth_begin(id);
-		VPROF_BEGIN("request", id);
-		handle(id);
-		VPROF_END("request", id);
-		truth_end(id);
-		truth_nap(1000);
-	}
+	TRUTH_SERVE(id, REQUESTS, 1000, handle(id));
 	stopping = 1;
 	pthread_join(thread, NULL);
 	truth_close();

@@ -79,14 +79,7 @@ int main()
 	server s;
 
 	truth_open(REQUESTS, "function recover;function pack;function greet");
-	for (size_t id = 0; id < REQUESTS; id++) {
-		truth_begin(id);
-		VPROF_BEGIN("request", id);
-		s.handle(id);
-		VPROF_END("request", id);
-		truth_end(id);
-		truth_nap(800);
-	}
+	TRUTH_SERVE(id, REQUESTS, 800, s.handle(id));
 	truth_close();
 	return 0;
 }

@@ -49,14 +49,7 @@ int main(void)
 {
 	truth_open(REQUESTS, "function check;function step1;function step2;function step3;function step4;"
 		   "function step5;function step6;function step7;function step8");
-	for (size_t id = 0; id < REQUESTS; id++) {
-		truth_begin(id);
-		VPROF_BEGIN("request", id);
-		handle(id);
-		VPROF_END("request", id);
-		truth_end(id);
-		truth_nap(800);
-	}
+	TRUTH_SERVE(id, REQUESTS, 800, handle(id));
 	truth_close();
 	return 0;
 }

@@ -62,14 +62,7 @@ static void handle(size_t id)
 int main(void)
 {
 	truth_open(REQUESTS, "wait join gather;function sign");
-	for (size_t id = 0; id < REQUESTS; id++) {
-		truth_begin(id);
-		VPROF_BEGIN("request", id);
-		handle(id);
-		VPROF_END("request", id);
-		truth_end(id);
-		truth_nap(500);
-	}
+	TRUTH_SERVE(id, REQUESTS, 500, handle(id));
 	truth_close();
 	return 0;
 }

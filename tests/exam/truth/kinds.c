@@ -45,14 +45,7 @@ static void handle(size_t id)
 int main(void)
 {
 	truth_open(REQUESTS, "function load_page;function look_up;function answer");
-	for (size_t id = 0; id < REQUESTS; id++) {
-		truth_begin(id);
-		VPROF_BEGIN("request", id);
-		handle(id);
-		VPROF_END("request", id);
-		truth_end(id);
-		truth_nap(600);
-	}
+	TRUTH_SERVE(id, REQUESTS, 600, handle(id));
 	truth_close();
 	return 0;
 }

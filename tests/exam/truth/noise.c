@@ -92,14 +92,7 @@ int main(void)
 	truth_open(REQUESTS, "function look_up;function render;function append");
 	pthread_create(&threads[0], NULL, indexer, NULL);
 	pthread_create(&threads[1], NULL, shipper, NULL);
-	for (size_t id = 0; id < REQUESTS; id++) {
-		truth_begin(id);
-		VPROF_BEGIN("request", id);
-		handle(id);
-		VPROF_END("request", id);
-		truth_end(id);
-		truth_nap(800);
-	}
+	TRUTH_SERVE(id, REQUESTS, 800, handle(id));
 	pthread_mutex_lock(&log_mutex);
 	stopping = 1;
 	pthread_cond_signal(&line);

@@ -58,14 +58,7 @@ static void handle(size_t id)
 int main(void)
 {
 	truth_open(REQUESTS, "function walk;function even;function greet;calls");
-	for (size_t id = 0; id < REQUESTS; id++) {
-		truth_begin(id);
-		VPROF_BEGIN("request", id);
-		handle(id);
-		VPROF_END("request", id);
-		truth_end(id);
-		truth_nap(800);
-	}
+	TRUTH_SERVE(id, REQUESTS, 800, handle(id));
 	truth_close();
 	return 0;
 }

@@ -47,6 +47,21 @@ int64_t truth_rare(const char *name, unsigned stream, uint64_t id, double probab
 	truth_took(id, column, truth_now() - truth_since); \
 } while (0)
 
+/*
+ * One request after the other, with a nap between: TRUTH_SERVE(id, REQUESTS, 800, handle(id)).  A macro, for the marks
+ * and the call have to stand in the program's own text, where the instrumenter sees them.
+ */
+#define TRUTH_SERVE(id, cnt, nap_us, ...) do { \
+	for (size_t id = 0; id < (cnt); id++) { \
+		truth_begin(id); \
+		VPROF_BEGIN("request", id); \
+		__VA_ARGS__; \
+		VPROF_END("request", id); \
+		truth_end(id); \
+		truth_nap(nap_us); \
+	} \
+} while (0)
+
 #ifdef __cplusplus
 }
 #endif

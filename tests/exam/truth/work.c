@@ -37,6 +37,7 @@ static void send_reply(size_t id)
 
 static void handle(size_t id)
 {
+	truth_took(id, 3, ROWS(id));
 	VPROF_WORK("rows", ROWS(id));
 	fetch(id);
 	format(id);
@@ -46,15 +47,7 @@ static void handle(size_t id)
 int main(void)
 {
 	truth_open(REQUESTS, "function fetch;function format;function send_reply;work rows");
-	for (size_t id = 0; id < REQUESTS; id++) {
-		truth_took(id, 3, ROWS(id));
-		truth_begin(id);
-		VPROF_BEGIN("request", id);
-		handle(id);
-		VPROF_END("request", id);
-		truth_end(id);
-		truth_nap(800);
-	}
+	TRUTH_SERVE(id, REQUESTS, 800, handle(id));
 	truth_close();
 	return 0;
 }
