@@ -20,6 +20,10 @@ struct pid {
 	struct upid numbers[1];
 };
 
+struct sched_entity {
+	unsigned long long sum_exec_runtime;
+};
+
 struct task_struct {
 	unsigned int flags;
 	unsigned int __state;			/* since 5.14 */
@@ -28,6 +32,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	char comm[16];
+	struct sched_entity se;
 };
 
 struct task_struct___before_5_14 {

@@ -18,6 +18,10 @@
  * one time in a hundred.  So a waking counts that came after the thread was last switched in; of
  * several while it is off, the first, which is the one that made it runnable.
  *
+ * Not every switch is told: on the machine where this was tested the kernel says nothing of those away from some
+ * threads of an agent's, neither here nor to perf.  A thread that leaves without having come back did so untold;
+ * since when it was back follows from its CPU time (task_state.h).
+ *
  * In an interrupt the current task is a bystander.  What a CPU is doing besides is kept per CPU, by
  * the entry and exit of interrupts; the device comes from the request or packet that it completes.
  * The loopback interface has no device: its receiving end runs in the sender.
@@ -190,31 +194,6 @@ static unsigned int state_now(struct task_struct *task)
 
 #include "recorder/stacks.bpf.h"
 
-static void switched_out(void *context, struct task_struct *task, unsigned int preempted,
-			 unsigned int state, unsigned long long ns)
-{
-	struct task_state *s = followed(task, ns);
-
-	if (!s || s->dead)
-		return;
-	if (state & TASK_IS_DEAD) {	/* for the last time: it has woken its parent already */
-		s->dead = 1;
-		write_life(RECORD_EXIT, task, s, 0, ns);
-		return;
-	}
-	s->preempted = preempted != 0;
-	s->state = preempted ? 0 : state;
-	s->iowait = 0;
-	if (s->state) {
-		s->iowait = BPF_CORE_READ_BITFIELD(task, in_iowait) != 0;
-		note_syscall(s, task);
-	}
-	s->out_ns = ns;
-	s->off = 1;
-	if (context)
-		write_stack(context, s, task, STACK_OUT, ns);
-}
-
 static unsigned int flags_of(const struct task_state *s)
 {
 	unsigned int flags = 0;
@@ -268,17 +247,52 @@ static void write_off(struct task_state *s, unsigned int flags, unsigned long lo
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 }
 
+static void came_back(struct task_state *s, unsigned long long ns)
+{
+	if (s->off)
+		write_off(s, 0, ns);
+	s->off = 0;
+	s->is_new = 0;
+	s->in_ns = ns;
+}
+
+static void switched_out(void *context, struct task_struct *task, unsigned int preempted,
+			 unsigned int state, unsigned long long ns)
+{
+	struct task_state *s = followed(task, ns);
+	unsigned long long executed_ns;
+
+	if (!s || s->dead)
+		return;
+	if (state & TASK_IS_DEAD) {	/* for the last time: it has woken its parent already */
+		s->dead = 1;
+		write_life(RECORD_EXIT, task, s, 0, ns);
+		return;
+	}
+	executed_ns = task->se.sum_exec_runtime;
+	if (s->off)
+		came_back(s, untold_return_ns(s, executed_ns, ns));
+	s->executed_ns = executed_ns;
+	s->preempted = preempted != 0;
+	s->state = preempted ? 0 : state;
+	s->iowait = 0;
+	if (s->state) {
+		s->iowait = BPF_CORE_READ_BITFIELD(task, in_iowait) != 0;
+		note_syscall(s, task);
+	}
+	s->out_ns = ns;
+	s->off = 1;
+	if (context)
+		write_stack(context, s, task, STACK_OUT, ns);
+}
+
 static void switched_in(struct task_struct *task, unsigned long long ns)
 {
 	struct task_state *s = followed(task, ns);
 
 	if (!s || s->dead)
 		return;
-	if (s->off)
-		write_off(s, 0, ns);
-	s->off = 0;
-	s->is_new = 0;
-	s->in_ns = ns;
+	came_back(s, ns);
 }
 
 /* Since 5.18 sched_switch says in which state the task was; what it has now may be another one.  One of the

@@ -18,6 +18,7 @@ struct task_state {
 	unsigned int follow;		/* enum follow */
 	unsigned int lost;		/* records since the last one that was written */
 	unsigned long long in_ns, out_ns, woken_ns;
+	unsigned long long executed_ns;	/* CPU time that it was charged with until out_ns */
 	unsigned long long argument[3];
 	int syscall;
 	unsigned int state;
@@ -25,5 +26,20 @@ struct task_state {
 	unsigned char waker_kind, waker_followed;
 	unsigned char off, dead, is_new, preempted, iowait, kernel_thread, has_arguments;
 };
+
+/*
+ * When a thread came back of which only that it leaves again, at ns, was told: as long before as it was charged
+ * with since it left.  Not before it was woken.
+ *
+ *	out at 100, woken at 180, leaves at 300, charged with 30 meanwhile: back at 270
+ */
+static inline unsigned long long untold_return_ns(const struct task_state *s, unsigned long long executed_ns,
+						  unsigned long long ns)
+{
+	unsigned long long ran_ns = executed_ns - s->executed_ns;
+	unsigned long long earliest_ns = s->woken_ns > s->out_ns ? s->woken_ns : s->out_ns;
+
+	return ran_ns < ns - earliest_ns ? ns - ran_ns : earliest_ns;
+}
 
 #endif

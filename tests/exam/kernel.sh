@@ -5,8 +5,9 @@
 # (perf bench sched messaging, if perf is there): a thread's states touch and add up to its life, every wait that
 # ended has a waker, time running is what the kernel charged, nothing is lost.  ROUNDS waits a case (default 50).
 # What the host of a virtual machine takes of a CPU is running for us, for the thread has the CPU and goes on with
-# nothing, and is not in the kernel's accounts, which leave stolen time out: the ratio was 1.79 once, with 0.45 s in
-# which nothing at all happened on either CPU.  So stolen time is read as well, and a row says how much it was.
+# nothing, and is not in the kernel's accounts, which leave stolen time out.  So stolen time is read as well, and a row
+# says how much it was.  (The ratio was 1.79 once: of some threads' switches the tracepoint is silent, and who came back
+# by one of them seemed to have run all the while; recorder/task_state.h has what is done about it.)
 # Prints a table and writes results/kernel.json; exit 1 if a wait has a wrong class or more than one in a hundred
 # the wrong waker; 77 where the kernel recorder is not permitted.
 set -u

@@ -12,6 +12,7 @@
 #include "recorder/private.h"
 #include "recorder/record.h"
 #include "recorder/stacks.h"
+#include "recorder/task_state.h"
 #include "tests/unit/cmocka_all.h"
 #include "trace/kernel.h"
 
@@ -207,11 +208,27 @@ static void test_nonsense(void **state)
 	}
 }
 
+/* The example of task_state.h; one that was preempted; one that never ran; and accounts that have more than there was
+ * room for since it was woken, or since it left. */
+static void test_untold_return(void **state)
+{
+	struct task_state s = { .out_ns = 100, .woken_ns = 180, .executed_ns = 1000 };
+
+	(void)state;
+	assert_int_equal(untold_return_ns(&s, 1030, 300), 270);
+	assert_int_equal(untold_return_ns(&s, 1000, 300), 300);
+	assert_int_equal(untold_return_ns(&s, 1120, 300), 180);
+	assert_int_equal(untold_return_ns(&s, 1121, 300), 180);
+	s.woken_ns = 50;
+	assert_int_equal(untold_return_ns(&s, 1150, 300), 150);
+	assert_int_equal(untold_return_ns(&s, 1250, 300), 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_stacks),
-		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_cut), cmocka_unit_test(test_untold_return),
 		cmocka_unit_test(test_damage), cmocka_unit_test(test_nonsense),
 	};
 
