@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <string.h>
 #include "base/banned.h"
+#include "base/search.h"
 
 struct analyzer {
 	VEC(struct collected *) by_name;	/* NULL: no such interval yet, or not wanted */
@@ -69,17 +70,7 @@ struct taking {
 /* Where the works of the interval begin: they are sorted by SID. */
 static size_t first_work(const struct trace *t, uint64_t sid)
 {
-	size_t low = 0, high = t->works.cnt;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (t->works.items[middle].sid < sid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(i, t->works.cnt, t->works.items[i].sid < sid);
 }
 
 static void take_interval(void *arg, const struct interval *iv, const cells *row)

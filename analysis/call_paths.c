@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "base/banned.h"
+#include "base/search.h"
 
 struct adding {
 	struct call_paths *p;
@@ -159,20 +160,11 @@ void call_paths_free(struct call_paths *p)
 void path_walk_init(struct path_walk *w, const struct timeline *tl, const struct call_paths *p,
 		    uint64_t tid, int64_t start_ns, int64_t end_ns)
 {
-	const struct trace *t = tl->trace;
-	size_t low = 0, high = t->stack_spans.cnt;
+	const struct stack_span *s = tl->trace->stack_spans.items;
 
 	*w = (struct path_walk){ .to_ns = start_ns, .end_ns = end_ns, .tl = tl, .paths = p, .tid = tid };
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct stack_span *s = &t->stack_spans.items[middle];
-
-		if (s->tid < tid || (s->tid == tid && s->end_ns <= start_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	w->next = low;
+	w->next = partition_point(i, tl->trace->stack_spans.cnt,
+				  s[i].tid < tid || (s[i].tid == tid && s[i].end_ns <= start_ns));
 	w->inner = (struct stack_walk){ .tl = tl, .to_ns = start_ns, .end_ns = start_ns };
 }
 

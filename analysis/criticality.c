@@ -18,6 +18,7 @@
 #include <string.h>
 #include "analysis/whole_run.h"
 #include "base/banned.h"
+#include "base/search.h"
 
 #define FIXED_BITS 32
 
@@ -151,17 +152,9 @@ static void sweep_changes(struct sweep *s)
 /* The sums at ns, which is not before the first step. */
 static struct step at(const struct sweep *s, int64_t ns)
 {
-	size_t low = 0, high = s->steps.cnt;
+	size_t after = partition_point(i, s->steps.cnt, s->steps.items[i].ns <= ns);
 
-	while (high - low > 1) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->steps.items[mid].ns <= ns)
-			low = mid;
-		else
-			high = mid;
-	}
-	return advance(s, &s->steps.items[low], ns);
+	return advance(s, &s->steps.items[after - 1], ns);
 }
 
 /* ---- who earned it ---- */

@@ -11,6 +11,7 @@
 #include "analysis/sid_index.h"
 
 #include "base/banned.h"
+#include "base/search.h"
 
 struct sid_index {
 	size_t *ordered;		/* indexes of segments; each thread's in its range */
@@ -65,26 +66,25 @@ static void fill(struct sid_index *x, const struct timeline *tl)
 	}
 }
 
+/* For a lower sid, or for this one and earlier. */
+static bool is_before(const struct timeline *tl, size_t i, uint64_t sid, size_t segment)
+{
+	return tl->segments[i].sid < sid || (tl->segments[i].sid == sid && i < segment);
+}
+
 size_t sid_index_others_first(const struct timeline *tl, uint32_t thread, size_t segment,
 			      uint64_t sid)
 {
 	const struct range *r = &tl->threads.items[thread].segments;
 	struct sid_index *x = tl->sid_index;
-	size_t low = 0, high = r->cnt, own;
+	size_t before, own;
 
 	if (!x->ordered)
 		fill(x, tl);
-	while (low < high) {		/* how many are for a lower sid, or for this one and before */
-		size_t mid = low + (high - low) / 2, i = x->ordered[r->first + mid];
-
-		if (tl->segments[i].sid < sid || (tl->segments[i].sid == sid && i < segment))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low == 0)
+	before = partition_point(i, r->cnt, is_before(tl, x->ordered[r->first + i], sid, segment));
+	if (before == 0)
 		return x->stretch[segment];
-	own = x->ordered[r->first + low - 1];
+	own = x->ordered[r->first + before - 1];
 	if (tl->segments[own].sid != sid || own < x->stretch[segment])
 		return x->stretch[segment];
 	return own + 1;

@@ -15,6 +15,7 @@
 #include <string.h>
 #include "base/str.h"
 #include "base/banned.h"
+#include "base/search.h"
 
 typedef VEC(uint32_t) places;
 
@@ -127,7 +128,8 @@ void place_call_sites(const struct analysis *a, uint32_t place, strings *ret)
 	const struct place *p = &a->v->places.items[place];
 	uint32_t caller = p->parent == NODE_NONE ? FUNCTION_NONE
 						 : a->v->places.items[p->parent].function;
-	size_t low = 0, high = a->t->calls.cnt;
+	const struct call *calls = a->t->calls.items;
+	size_t first;
 
 	ret->cnt = 0;
 	if (p->call_site != CALL_SITE_NONE) {
@@ -136,16 +138,9 @@ void place_call_sites(const struct analysis *a, uint32_t place, strings *ret)
 	}
 	if (p->kind != NODE_FUNCTION || caller == FUNCTION_NONE)
 		return;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		const struct call *c = &a->t->calls.items[mid];
-
-		if (c->caller < caller || (c->caller == caller && c->callee < p->function))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	for (const struct call *c = a->t->calls.items + low, *end = a->t->calls.items + a->t->calls.cnt;
+	first = partition_point(i, a->t->calls.cnt, calls[i].caller < caller ||
+				(calls[i].caller == caller && calls[i].callee < p->function));
+	for (const struct call *c = calls + first, *end = calls + a->t->calls.cnt;
 	     c < end && c->caller == caller && c->callee == p->function; c++)
 		if (c->call_site != CALL_SITE_NONE)
 			VEC_ADD(ret, a->t->call_sites.items[c->call_site]);

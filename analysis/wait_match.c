@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include "base/map.h"
 #include "base/banned.h"
+#include "base/search.h"
 
 static enum vertex_kind kind_of(const struct wait_world *w, uint64_t tid, bool present)
 {
@@ -141,18 +142,10 @@ static void join_false_wakeups(struct wait_world *w, uint32_t thread, size_t fir
 	const struct trace *t = w->tl->trace;
 	uint64_t tid = w->tl->threads.items[thread].tid;
 	struct wait *v = w->waits.items;
-	size_t at = 0, kept = first, high = t->false_wakeups.cnt;
+	const struct false_wakeup *f = t->false_wakeups.items;
+	size_t at = partition_point(i, t->false_wakeups.cnt, f[i].tid < tid), kept = first;
 
-	while (at < high) {
-		size_t mid = at + (high - at) / 2;
-
-		if (t->false_wakeups.items[mid].tid < tid)
-			at = mid + 1;
-		else
-			high = mid;
-	}
 	for (size_t i = first; i < w->waits.cnt; i++) {
-		const struct false_wakeup *f = t->false_wakeups.items;
 		struct wait *before = kept > first ? &v[kept - 1] : NULL;
 		int64_t running_ns, runnable_ns;
 

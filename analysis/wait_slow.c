@@ -17,6 +17,7 @@
 #include "analysis/passes.h"
 #include "base/map.h"
 #include "base/banned.h"
+#include "base/search.h"
 
 static int by_latency(const void *pa, const void *pb)
 {
@@ -133,17 +134,7 @@ static void add_part(waits *ret, const struct wait *v, int64_t start_ns, int64_t
 /* The first window that ends after ns. */
 static size_t window_after(const struct wait_choice *c, int64_t ns)
 {
-	size_t low = 0, high = c->windows.cnt;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (c->windows.items[mid].end_ns <= ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return partition_point(i, c->windows.cnt, c->windows.items[i].end_ns <= ns);
 }
 
 void wait_select(const struct wait_world *w, const struct wait_choice *c, waits *ret)

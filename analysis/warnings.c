@@ -13,6 +13,7 @@
 #include "analysis/series.h"
 #include "base/str.h"
 #include "base/banned.h"
+#include "base/search.h"
 
 #define FEW_INTERVALS 100
 #define NO_WAKER_SHARE 0.10
@@ -35,17 +36,10 @@ static void warn_losses(struct analysis *a)
 /* Until when something is known of a thread; segments are in order of thread and time. */
 static int64_t known_until(const struct trace *t, uint64_t tid)
 {
-	size_t low = 0, high = t->segments.cnt;
+	const struct segment *s = t->segments.items;
+	size_t end = partition_point(i, t->segments.cnt, s[i].tid <= tid);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (t->segments.items[middle].tid <= tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && t->segments.items[low - 1].tid == tid ? t->segments.items[low - 1].end_ns : INT64_MIN;
+	return end && s[end - 1].tid == tid ? s[end - 1].end_ns : INT64_MIN;
 }
 
 static int64_t first_segment(const struct trace *t)

@@ -9,6 +9,7 @@
 #include "analysis/whole_run.h"
 
 #include "base/banned.h"
+#include "base/search.h"
 
 struct span {
 	int64_t start_ns, end_ns;
@@ -55,17 +56,9 @@ void run_span(const struct trace *t, int64_t *ret_start_ns, int64_t *ret_end_ns)
 
 const struct thread_name *run_thread(const struct trace *t, uint64_t tid)
 {
-	size_t low = 0, high = t->threads.cnt;
+	size_t at = partition_point(i, t->threads.cnt, t->threads.items[i].tid < tid);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (t->threads.items[mid].tid < tid)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < t->threads.cnt && t->threads.items[low].tid == tid ? &t->threads.items[low] : NULL;
+	return at < t->threads.cnt && t->threads.items[at].tid == tid ? &t->threads.items[at] : NULL;
 }
 
 enum thread_kind run_thread_kind(const struct trace *t, uint64_t tid)

@@ -20,6 +20,7 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "base/map.h"
+#include "base/search.h"
 #include "base/str.h"
 #include "instrumenter/lines.h"
 
@@ -171,34 +172,16 @@ void lines_free(struct lines *l)
 /* Index of the last line that starts at or before offset. */
 static size_t physical_line(const struct lines *l, size_t offset)
 {
-	size_t low = 0, high = l->starts.cnt;
-
-	while (high - low > 1) {
-		size_t mid = low + (high - low) / 2;
-
-		if (l->starts.items[mid] <= offset)
-			low = mid;
-		else
-			high = mid;
-	}
-	return low;
+	return partition_point(i, l->starts.cnt - 1, l->starts.items[i + 1] <= offset);
 }
 
 struct position lines_at(const struct lines *l, size_t offset)
 {
-	size_t low = 0, high = l->stretches.cnt;
+	size_t after = partition_point(i, l->stretches.cnt, l->stretches.items[i].offset <= offset);
 
-	while (low < high) {		/* low becomes the number of stretches at or before offset */
-		size_t mid = low + (high - low) / 2;
-
-		if (l->stretches.items[mid].offset <= offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low == 0)
+	if (after == 0)
 		return (struct position){ "<unknown>", 0, true };
-	const struct stretch *s = &l->stretches.items[low - 1];
+	const struct stretch *s = &l->stretches.items[after - 1];
 	const struct source_file *f = &l->files.items[s->file];
 	size_t below = physical_line(l, offset) - s->physical;
 

@@ -21,6 +21,7 @@
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "base/map.h"
+#include "base/search.h"
 
 struct kernel_symbol {
 	uint64_t address;
@@ -217,20 +218,12 @@ static void read_kernel(struct symbols *s)
 
 static const char *kernel_name(struct symbols *s, uint64_t address)
 {
-	size_t low = 0, high;
+	size_t after;
 
 	if (!s->kernel_read)
 		read_kernel(s);
-	high = s->kernel.cnt;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->kernel.items[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? names_get(s->texts, s->kernel.items[low - 1].name) : NULL;
+	after = partition_point(i, s->kernel.cnt, s->kernel.items[i].address <= address);
+	return after ? names_get(s->texts, s->kernel.items[after - 1].name) : NULL;
 }
 
 /* How a thread is switched, woken or sampled: no function of it says why. */

@@ -11,6 +11,7 @@
 
 #include "base/banned.h"
 #include "base/map.h"
+#include "base/search.h"
 #include "base/table.h"
 #include "report/output.h"
 #include "report/style.h"
@@ -25,21 +26,17 @@ struct planned_counts {
 /* NULL: the function was not to be recorded. */
 static const struct planned_function *planned_of(const struct view_input *in, uint64_t key)
 {
-	size_t low = 0, high = in->planned ? in->planned->cnt : 0;
+	const struct planned_function *items;
+	size_t at;
 
-	/* In order of key as SQLite has it, which is signed. */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if ((int64_t)in->planned->items[middle].key < (int64_t)key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!in->planned || low == in->planned->cnt || in->planned->items[low].key != key ||
-	    in->planned->items[low].level == PLANNED_DORMANT)
+	if (!in->planned)
 		return NULL;
-	return &in->planned->items[low];
+	items = in->planned->items;
+	/* In order of key as SQLite has it, which is signed. */
+	at = partition_point(i, in->planned->cnt, (int64_t)items[i].key < (int64_t)key);
+	if (at == in->planned->cnt || items[at].key != key || items[at].level == PLANNED_DORMANT)
+		return NULL;
+	return &items[at];
 }
 
 static const char *reason_of(const struct planned_function *f)

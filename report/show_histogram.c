@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/banned.h"
+#include "base/search.h"
 #include "base/table.h"
 #include "report/output.h"
 #include "report/style.h"
@@ -87,17 +88,7 @@ static void add_linear_buckets(buckets *list, int64_t min_ns, int64_t max_ns)
 
 static size_t bucket_of(const buckets *list, int64_t latency_ns)
 {
-	size_t low = 0, high = list->cnt;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list->items[middle].from_ns <= latency_ns)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(i, list->cnt - 1, list->items[i + 1].from_ns <= latency_ns);
 }
 
 /* No buckets if there are no intervals. */

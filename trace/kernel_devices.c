@@ -12,6 +12,7 @@
  * Of an interrupt of unknown purpose nobody knows what works there: it has a name, as a waker, and no time.
  */
 #include "base/banned.h"
+#include "base/search.h"
 #include "trace/kernel_threads.h"
 
 static int compare_spans(const void *a, const void *b)
@@ -76,20 +77,11 @@ static void add_requests(struct kernel_threads *x, uint64_t device, const struct
 
 static const struct kernel_request *requests_of(const struct kernel_trace *k, uint32_t disk, size_t *ret_cnt)
 {
-	size_t low = 0, high = k->requests.cnt;
+	const struct kernel_request *requests = k->requests.items;
+	size_t first = partition_point(i, k->requests.cnt, requests[i].disk < disk);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (k->requests.items[middle].disk < disk)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*ret_cnt = 0;
-	while (low + *ret_cnt < k->requests.cnt && k->requests.items[low + *ret_cnt].disk == disk)
-		++*ret_cnt;
-	return &k->requests.items[low];
+	*ret_cnt = partition_point(i, k->requests.cnt, requests[i].disk <= disk) - first;
+	return &requests[first];
 }
 
 /* The spans of one device, joined where they touch. */

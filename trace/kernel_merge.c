@@ -22,6 +22,7 @@
  */
 #include <string.h>
 #include "base/banned.h"
+#include "base/search.h"
 #include "trace/kernel_threads.h"
 
 struct merge {
@@ -106,19 +107,11 @@ static void pass_running(struct merge *m, uint64_t sid, int64_t start_ns, int64_
 static struct wakeup *find_wakeup(struct merge *m, size_t cnt, int64_t start_ns, int64_t end_ns)
 {
 	struct wakeup *items = m->t->wakeups.items;
-	size_t low = 0, high = cnt;
+	size_t after = partition_point(i, cnt, items[i].tid < m->part->tid ||
+				       (items[i].tid == m->part->tid && items[i].time_ns <= end_ns));
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (items[middle].tid < m->part->tid ||
-		    (items[middle].tid == m->part->tid && items[middle].time_ns <= end_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && items[low - 1].tid == m->part->tid && items[low - 1].time_ns > start_ns ?
-	       &items[low - 1] : NULL;
+	return after && items[after - 1].tid == m->part->tid && items[after - 1].time_ns > start_ns ?
+	       &items[after - 1] : NULL;
 }
 
 /* When the thread could run again, and who saw to that, where the runtime did not know. */
@@ -183,18 +176,11 @@ static bool is_wait(const struct segment *s)
 static void find_offs(struct merge *m)
 {
 	const struct kernel_off *items = m->k->offs.items;
-	size_t low = 0, high = m->k->offs.cnt;
+	uint32_t tid = m->part->kernel_tid;
+	size_t first = partition_point(i, m->k->offs.cnt, items[i].tid < tid ||
+				       (items[i].tid == tid && items[i].in_ns <= m->part->from_ns));
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (items[middle].tid < m->part->kernel_tid ||
-		    (items[middle].tid == m->part->kernel_tid && items[middle].in_ns <= m->part->from_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	m->off = m->off_end = &items[low];
+	m->off = m->off_end = &items[first];
 	m->consumed = false;
 	while (m->off_end < items + m->k->offs.cnt && m->off_end->tid == m->part->kernel_tid &&
 	       m->off_end->out_ns < m->part->to_ns)

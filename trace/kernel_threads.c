@@ -15,6 +15,7 @@
  */
 #include <string.h>
 #include "base/banned.h"
+#include "base/search.h"
 #include "trace/kernel_threads.h"
 
 struct known {				/* a thread of the model */
@@ -99,17 +100,7 @@ static void add_part(struct kernel_threads *x, const struct life *l, uint64_t ti
 
 static size_t first_known(const struct finder *f, uint32_t kernel_tid)
 {
-	size_t low = 0, high = f->known.cnt;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (f->known.items[middle].kernel_tid < kernel_tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(i, f->known.cnt, f->known.items[i].kernel_tid < kernel_tid);
 }
 
 static void divide_life(struct finder *f, const struct life *l)
@@ -211,17 +202,7 @@ void kernel_threads_release(struct kernel_threads *x)
 /* The first part of that kernel tid. */
 static size_t first_part(const struct kernel_threads *x, uint32_t kernel_tid)
 {
-	size_t low = 0, high = x->parts.cnt;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (x->parts.items[middle].kernel_tid < kernel_tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(i, x->parts.cnt, x->parts.items[i].kernel_tid < kernel_tid);
 }
 
 const struct kernel_part *kernel_part_at(const struct kernel_threads *x, uint32_t kernel_tid,
@@ -247,17 +228,9 @@ bool kernel_thread_of_process(void *context, uint32_t pid, uint32_t tid)
 
 static const char *outsider_name(const struct kernel_trace *k, uint32_t tid)
 {
-	size_t low = 0, high = k->lives.cnt;
+	size_t at = partition_point(i, k->lives.cnt, k->lives.items[i].tid < tid);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (k->lives.items[middle].tid < tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < k->lives.cnt && k->lives.items[low].tid == tid ? k->lives.items[low].name : NULL;
+	return at < k->lives.cnt && k->lives.items[at].tid == tid ? k->lives.items[at].name : NULL;
 }
 
 static uint64_t outsider(struct kernel_threads *x, uint32_t kernel_tid)

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include "base/banned.h"
+#include "base/search.h"
 #include "trace/raw_window.h"
 
 /* Anchors closer than this say little about the rate. */
@@ -25,20 +26,11 @@ static __int128 proportion(__int128 a, int64_t b, int64_t c)
 int64_t ruler_ns(struct ruler *ruler, uint64_t ticks)
 {
 	const struct raw_anchor *a = ruler->anchors;
-	size_t low = 0, high = ruler->cnt - 1, i = ruler->at;
+	size_t i = ruler->at;
 	__int128 ns;
 
-	if (!((i == 0 || a[i].ticks <= ticks) && (i + 2 == ruler->cnt || ticks < a[i + 1].ticks))) {
-		while (high - low > 1) {
-			size_t middle = low + (high - low) / 2;
-
-			if (a[middle].ticks <= ticks)
-				low = middle;
-			else
-				high = middle;
-		}
-		ruler->at = i = low;
-	}
+	if (!((i == 0 || a[i].ticks <= ticks) && (i + 2 == ruler->cnt || ticks < a[i + 1].ticks)))
+		ruler->at = i = partition_point(k, ruler->cnt - 2, a[k + 1].ticks <= ticks);
 	if (a[i + 1].ticks - a[i].ticks <= INT64_MAX)
 		ns = a[i].mono_ns + proportion((__int128)ticks - a[i].ticks,
 					       (int64_t)(a[i + 1].mono_ns - a[i].mono_ns),

@@ -7,6 +7,7 @@
  * starves) keeps the last ones: its earliest part is then explained by the first of those.
  */
 #include "base/banned.h"
+#include "base/search.h"
 #include "trace/releases.h"
 
 static int compare_releases(const void *a, const void *b)
@@ -35,18 +36,9 @@ void releases_collect(const struct raw *r, struct releases *ret)
 /* Index of the first release of object later than ns (or of a later object). */
 static size_t first_after(const struct releases *list, uint64_t object, int64_t ns)
 {
-	size_t low = 0, high = list->list.cnt;
+	const struct release *r = list->list.items;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct release *r = &list->list.items[middle];
-
-		if (r->object < object || (r->object == object && r->ns <= ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(i, list->list.cnt, r[i].object < object || (r[i].object == object && r[i].ns <= ns));
 }
 
 const struct release *releases_between(const struct releases *list, uint64_t object,

@@ -14,6 +14,7 @@
  *	T1 BEGIN r 10, PAUSE 15; T2 RESUME r 25, END r 60:  creation T1 15 -> T2 25
  */
 #include "base/banned.h"
+#include "base/search.h"
 #include "trace/replay_state.h"
 
 static void play(struct replay *p, const struct raw_event *e);
@@ -479,17 +480,10 @@ void replay_losses(struct replay *p, const struct raw_event *events, size_t cnt)
 static void mark_losses(struct replay *p, struct interval *v)
 {
 	int64_t end_ns = v->status == INTERVAL_OPEN ? INT64_MAX : v->end_ns;
-	size_t low = 0, high = p->losses.cnt;
+	/* The first that is not over before it begins. */
+	size_t first = partition_point(i, p->losses.cnt, p->losses.items[i].until_ns < v->start_ns);
 
-	while (low < high) {		/* the first that is not over before it begins */
-		size_t middle = low + (high - low) / 2;
-
-		if (p->losses.items[middle].until_ns < v->start_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < p->losses.cnt && p->losses.items[low].since_ns <= end_ns)
+	if (first < p->losses.cnt && p->losses.items[first].since_ns <= end_ns)
 		v->lost = true;
 	p->t->losses.intervals += v->lost;
 }

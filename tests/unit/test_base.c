@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/proc.h"
+#include "base/search.h"
 #include "base/str.h"
 
 static void test_arena(void **state)
@@ -32,6 +33,21 @@ static void test_arena(void **state)
 	assert_int_equal((uintptr_t)arena_alloc(a, 1) % _Alignof(max_align_t), 0);
 	arena_free(a);
 	arena_free(NULL);
+}
+
+static void test_partition_point(void **state)
+{
+	int times[] = { 10, 20, 20, 30 };
+
+	(void)state;
+	assert_int_equal(partition_point(i, 4, times[i] < 20), 1);
+	assert_int_equal(partition_point(i, 4, times[i] <= 20), 3);
+	assert_int_equal(partition_point(i, 4, times[i] < 10), 0);
+	assert_int_equal(partition_point(i, 4, times[i] < 99), 4);
+	assert_int_equal(partition_point(i, 0, times[i] < 99), 0);
+	for (size_t cnt = 0; cnt < 40; cnt++)
+		for (size_t below = 0; below <= cnt; below++)
+			assert_int_equal(partition_point(i, cnt, i < below), below);
 }
 
 static void test_str(void **state)
@@ -222,7 +238,8 @@ static void test_processes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_arena), cmocka_unit_test(test_str),
+		cmocka_unit_test(test_arena), cmocka_unit_test(test_partition_point),
+		cmocka_unit_test(test_str),
 		cmocka_unit_test(test_nearest_word), cmocka_unit_test(test_map),
 		cmocka_unit_test(test_names), cmocka_unit_test(test_diag),
 		cmocka_unit_test(test_paths), cmocka_unit_test(test_files),
