@@ -135,7 +135,10 @@ static void add_shares(const struct drawing *d, struct table *t, const struct fa
 		add_percent(t, f->has_work_share, f->work_share);
 		if (d->with_work_ci95 && d->left_out < NO_WORK_CI)
 			table_cell(t, "%s", f->has_work_ci95 ? text_plus_minus(text, f->work_ci95, d->s->utf8) : "");
-		table_cell(t, rank ? "%zu" : "", rank);
+		if (rank)
+			table_cell(t, "%zu", rank);
+		else
+			table_cell(t, "%s", "");
 	}
 	if (!d->paper && d->left_out < NO_OWN)
 		add_percent(t, true, f->variance_share);
@@ -155,7 +158,10 @@ static void add_factor(const struct drawing *d, struct table *t, const struct fa
 	double score = rank_score(d->in, f);
 	char mean[TEXT_MAX];
 
-	table_cell(t, rank ? "%s%zu" : "", shows_doubt(d, f) ? "~" : "", rank);
+	if (rank)
+		table_cell(t, "%s%zu", shows_doubt(d, f) ? "~" : "", rank);
+	else
+		table_cell(t, "%s", "");
 	table_cell(t, "%s", label);
 	table_style(t, f->kind == FACTOR_WAIT ? style_wait(d->s) : "");
 	if (d->left_out < NO_KIND)

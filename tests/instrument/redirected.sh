@@ -44,16 +44,17 @@ vcc() {			# PLAN COMMAND...
 
 runs() { wc -l < runs; }
 
-twice() {		# RUNS WORD...: first.o and again.o, in that many runs the second time
+twice() {		# RUNS COMPILER WORD...: first.o and again.o, in that many runs the second time
 	wanted=$1
-	shift
+	compiler=$2
+	shift 2
 	rm -rf build
 	for object in first again; do
 		: > runs
-		vcc none "counted/$@" -o got.o || fail "$*"
+		vcc none "counted/$compiler" "$@" -o got.o || fail "$compiler $*"
 		mv got.o $object.o
 	done
-	[ "$(runs)" = "$wanted" ] || fail "$(runs) runs of the compiler for the second $*"
+	[ "$(runs)" = "$wanted" ] || fail "$(runs) runs of the compiler for the second $compiler $*"
 }
 
 cat > uses.c <<'EOF'
