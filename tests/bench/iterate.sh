@@ -5,6 +5,7 @@
 # Prints a table, writes results/iterate.json; exit 1 where a target is missed.
 set -u
 top=$(cd "${srcdir:-.}" && pwd)
+. "$top/tests/exam/table.sh"
 vprof=$PWD/vprof
 results=$PWD/results
 rounds=${ROUNDS:-5}
@@ -12,28 +13,11 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/vprof-bench-iterate.XXXXXX") || exit 99
 trap 'rm -rf "$work"' EXIT
 trap 'exit 99' INT TERM
 mkdir -p "$results" "$work/plain"
-rows=
-bad=0
 unset VPROF_DIR VPROF_CONF CC CXX CFLAGS MAKEFLAGS MAKELEVEL MFLAGS
-
-# row NAME VALUE UNIT TARGET CONDITION: the condition as awk sees it
-row()
-{
-	ok=$(awk "BEGIN { print ($5) ? \"true\" : \"false\" }")
-	[ "$ok" = true ] || bad=1
-	printf '%-44s %10s %-10s target %-5s %s\n' "$1" "$2" "$3" "$4" "$ok"
-	rows="$rows${rows:+,
-  }{\"name\":\"$1\",\"value\":$2,\"unit\":\"$3\",\"target\":$4,\"ok\":$ok}"
-}
 
 query()
 {
 	"$vprof" sql --format csv "$1" | tail -1
-}
-
-median()
-{
-	sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
 }
 
 awk -v dir="$work/plain" -f "$top/tests/bench/generate_program.awk" || exit 99
@@ -69,9 +53,5 @@ done
 ratio=$(awk "BEGIN { printf \"%.2f\", 100 * ($(median <../recorded.ns) / $(median <../plain.ns) - 1) }")
 row "budget: mean latency, last plan over plain" "$ratio" "%" 5 "$ratio <= 5"
 
-cat >"$results/iterate.json" <<END
-{"schema":"vprof.bench/1",
- "host":{"cores":$(nproc),"kernel":"$(uname -r)","load":"$(cut -d' ' -f1 /proc/loadavg)"},
- "rows":[$rows]}
-END
+write_results "$results/iterate.json"
 exit $bad

@@ -12,6 +12,7 @@
 # server more than 2 % of its throughput; 77 where the kernel recorder is not permitted.  ROUNDS (default 7) in turns.
 set -u
 top=$(cd "${srcdir:-.}" && pwd)
+. "$top/tests/exam/table.sh"
 vprof=$PWD/vprof
 results=${RESULTS:-$PWD/results}
 rounds=${ROUNDS:-7}
@@ -25,23 +26,7 @@ end()
 trap end EXIT
 trap 'exit 99' INT TERM
 unset VPROF_DIR VPROF_CONF CC CXX CFLAGS MAKEFLAGS MAKELEVEL MFLAGS
-rows=
-bad=0
 cd "$work" || exit 99
-
-row()
-{
-	ok=$(awk "BEGIN { print ($5) ? \"true\" : \"false\" }")
-	[ "$ok" = true ] || bad=1
-	printf '%-44s %10s %-10s target %-5s %s\n' "$1" "$2" "$3" "$4" "$ok"
-	rows="$rows${rows:+,
-  }{\"name\":\"$1\",\"value\":$2,\"unit\":\"$3\",\"target\":$4,\"ok\":$ok}"
-}
-
-median()
-{
-	sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
-}
 
 "$vprof" record --kernel=require -- true >log 2>&1
 if [ $? = 4 ] && grep -q "kernel recorder" log; then
@@ -176,10 +161,5 @@ fi
 row "records lost, of all runs" "$(awk '{ n += $1 } END { print n + 0 }' lost)" records 0 \
 	"$(awk '{ n += $1 } END { print n + 0 }' lost) == 0"
 
-mkdir -p "$results"
-cat >"$results/recorder.json" <<END
-{"schema":"vprof.bench/1",
- "host":{"cores":$(nproc),"kernel":"$(uname -r)","load":"$(cut -d' ' -f1 /proc/loadavg)"},
- "rows":[$rows]}
-END
+write_results "$results/recorder.json"
 exit $bad

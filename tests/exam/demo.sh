@@ -4,6 +4,8 @@
 # RUNS times `vprof demo --check` (default 20) while as many processes as there are cores burn CPU.
 # Prints a table and writes results/demo.json; exit 1 if one run named something else.
 set -u
+top=$(cd "${srcdir:-.}" && pwd)
+. "$top/tests/exam/table.sh"
 vprof=$PWD/vprof
 runs=${RUNS:-20}
 work=$(mktemp -d "${TMPDIR:-/tmp}/vprof-exam-demo.XXXXXX") || exit 99
@@ -23,12 +25,6 @@ for i in $(seq "$runs"); do
 	printf '%2d  %s\n' "$i" "$(tail -1 "$work/err")"
 	rm -rf "$work/demo"
 done
-mkdir -p results
-[ "$good" = "$runs" ] && ok=true || ok=false
-cat >results/demo.json <<END
-{"schema":"vprof.bench/1",
- "host":{"cores":$(nproc),"kernel":"$(uname -r)","load":"$(cut -d' ' -f1 /proc/loadavg)"},
- "rows":[{"name":"planted cause named first, all cores busy","value":$good,"unit":"of $runs runs","target":$runs,"ok":$ok}]}
-END
-echo "planted cause named first: $good of $runs (results/demo.json)"
-[ "$ok" = true ]
+row "planted cause named first, all cores busy" "$good" "of $runs runs" "$runs" "$good == $runs"
+write_results results/demo.json
+exit $bad

@@ -12,6 +12,7 @@
 # the wrong waker; 77 where the kernel recorder is not permitted.
 set -u
 top=$(cd "${srcdir:-.}" && pwd)
+. "$top/tests/exam/table.sh"
 vprof=$PWD/vprof
 results=${RESULTS:-$PWD/results}
 rounds=${ROUNDS:-50}
@@ -20,19 +21,7 @@ work=$(mktemp -d "$PWD/exam-kernel.XXXXXX") || exit 99
 trap 'rm -rf "$work"' EXIT
 trap 'exit 99' INT TERM
 unset VPROF_DIR VPROF_CONF CC CXX CFLAGS MAKEFLAGS MAKELEVEL MFLAGS
-rows=
-bad=0
 cd "$work" || exit 99
-
-# row NAME VALUE UNIT TARGET CONDITION: the condition as awk sees it
-row()
-{
-	ok=$(awk "BEGIN { print ($5) ? \"true\" : \"false\" }")
-	[ "$ok" = true ] || bad=1
-	printf '%-44s %10s %-14s target %-5s %s\n' "$1" "$2" "$3" "$4" "$ok"
-	rows="$rows${rows:+,
-  }{\"name\":\"$1\",\"value\":$2,\"unit\":\"$3\",\"target\":$4,\"ok\":$ok}"
-}
 
 # recorded COMMAND: it ran and the kernel's side is there (3: no interval, for nothing is instrumented)
 recorded()
@@ -128,10 +117,5 @@ if command -v perf >/dev/null; then
 	row "races: records lost" "${lost:--1}" records 0 "${lost:--1} == 0"
 fi
 
-mkdir -p "$results"
-cat >"$results/kernel.json" <<END
-{"schema":"vprof.bench/1",
- "host":{"cores":$(nproc),"kernel":"$(uname -r)","load":"$(cut -d' ' -f1 /proc/loadavg)"},
- "rows":[$rows]}
-END
+write_results "$results/kernel.json"
 exit $bad

@@ -23,6 +23,7 @@
 # Prints precision, recall, error; writes results/truth.json; exit 1 on a miss.
 set -u
 top=$(cd "${srcdir:-.}" && pwd)
+. "$top/tests/exam/table.sh"
 vprof=$PWD/vprof
 results=${RESULTS:-$PWD/results}
 rounds=${ROUNDS:-1}
@@ -35,18 +36,6 @@ unset VPROF_DIR VPROF_CONF CC CXX CFLAGS MAKEFLAGS MAKELEVEL MFLAGS TRUTH_OFF TR
 export NO_COLOR=1 LC_ALL=C.UTF-8
 programs=${ONLY:-$(cd "$here" && ls ./*.c ./*.cc | sed 's|^\./||; s/\.cc*$//' | grep -v '^truth$')}
 sums=$work/sums
-rows=
-bad=0
-
-# row NAME VALUE UNIT TARGET CONDITION: the condition as awk sees it
-row()
-{
-	ok=$(awk "BEGIN { print ($5) ? \"true\" : \"false\" }")
-	[ "$ok" = true ] || bad=1
-	printf '%-44s %10s %-10s target %-5s %s\n' "$1" "$2" "$3" "$4" "$ok"
-	rows="$rows${rows:+,
-  }{\"name\":\"$1\",\"value\":$2,\"unit\":\"$3\",\"target\":$4,\"ok\":$ok}"
-}
 
 # plan WORD: what follows it in the head of the source
 plan()
@@ -183,10 +172,5 @@ if [ -s "$work/gains" ]; then
 	row "mean error of a gain, really fixed" "$gain" points 10 "$gain <= 10"
 fi
 row "misses" "$missed" "" 0 "$missed == 0"
-mkdir -p "$results"
-cat >"$results/truth.json" <<JSON
-{"schema":"vprof.bench/1",
- "host":{"cores":$(nproc),"kernel":"$(uname -r)","load":"$(cut -d' ' -f1 /proc/loadavg)"},
- "rows":[$rows]}
-JSON
+write_results "$results/truth.json"
 exit $bad
