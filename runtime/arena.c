@@ -32,6 +32,7 @@ bool arena_open_map(struct arena_map *a, void *base, size_t bytes)
 	    !part_fits(c->plan, sizeof(struct arena_plan) * ((uint64_t)c->plan_mask + 1), bytes) ||
 	    !part_fits(c->releasers, sizeof(struct arena_bucket) * ARENA_BUCKETS, bytes) ||
 	    !part_fits(c->waiters, sizeof(uint32_t) * ARENA_WAITERS, bytes) ||
+	    !part_fits(c->places, sizeof(uint32_t) * ARENA_PLACES, bytes) ||
 	    !part_fits(c->lots, sizeof(uint64_t) * ARENA_LOTS, bytes) ||
 	    !part_fits(c->chunks, (uint64_t)VPROF_CHUNK_BYTES * c->chunk_cnt, bytes))
 		return false;
@@ -45,6 +46,7 @@ bool arena_open_map(struct arena_map *a, void *base, size_t bytes)
 	a->plan = (struct arena_plan *)(a->base + c->plan);
 	a->releasers = (struct arena_bucket *)(a->base + c->releasers);
 	a->waiters = (uint32_t *)(a->base + c->waiters);
+	a->places = (uint32_t *)(a->base + c->places);
 	a->lots = (uint64_t *)(a->base + c->lots);
 	return true;
 }

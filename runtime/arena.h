@@ -2,7 +2,7 @@
 /*
  * arena.h - the memory that all processes of a run share with the drainer.
  *
- *	control | slots | releasers | waiters | lots | stacks | functions | index | labels | text | plan | chunks
+ *	control | slots | releasers | waiters | places | lots | stacks | functions | index | labels | text | plan | chunks
  *
  * The drainer makes the file, the target maps it.  Everything is found by offset, since each
  * process has it at another address.  All of it survives a killed process; nothing in it is a
@@ -24,7 +24,7 @@
 #include "runtime/frame.h"
 #include "trace/format.h"
 
-#define ARENA_MAGIC 0x32616e6572617056ULL
+#define ARENA_MAGIC 0x33616e6572617056ULL
 #define ARENA_ENV "VPROF_ARENA"		/* the path of the file */
 
 enum {
@@ -35,6 +35,7 @@ enum {
 	ARENA_TEXT_BYTES = 8 << 20,
 	ARENA_BUCKETS = 2048,		/* of releasers */
 	ARENA_WAITERS = 16384,
+	ARENA_PLACES = 1024,		/* where in a page: one for each word of 4 bytes */
 	ARENA_LOTS = 32768,		/* of open intervals, runtime/sampling.c */
 	ARENA_STAMPS = 8,
 };
@@ -53,7 +54,8 @@ struct arena_control {
 	uint32_t recording;		/* enum recording */
 	uint32_t sample_full, sample_of;	/* of so many intervals about so many in full */
 	uint64_t sample_seed;
-	uint64_t slots, stacks, functions, index, labels, text, plan, releasers, waiters, lots, chunks;
+	uint64_t slots, stacks, functions, index, labels, text, plan, releasers, waiters, places, lots,
+		 chunks;
 	uint64_t free_chunks __attribute__((aligned(64)));
 	uint32_t free_cnt;		/* about as many */
 	uint64_t full_chunks __attribute__((aligned(64)));
@@ -120,7 +122,7 @@ struct arena_map {
 	char *text;
 	struct arena_plan *plan;
 	struct arena_bucket *releasers;
-	uint32_t *waiters;
+	uint32_t *waiters, *places;	/* runtime/releasers.h */
 	uint64_t *lots;
 };
 

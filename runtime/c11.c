@@ -59,8 +59,7 @@ int vprof_w_mtx_timedlock(mtx_t *m, const struct timespec *until)
 
 int vprof_w_mtx_unlock(mtx_t *m)
 {
-	if (vprof_self.gate && process.waiters)
-		releasers_stamp_lock(object_mutex((const pthread_mutex_t *)m));
+	releasers_stamp_lock(object_mutex((const pthread_mutex_t *)m));
 	return real.mtx_unlock(m);
 }
 
@@ -85,15 +84,13 @@ int vprof_w_cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *until)
 
 int vprof_w_cnd_signal(cnd_t *c)
 {
-	if (vprof_self.gate && process.waiters)
-		releasers_stamp(object_cond((const pthread_cond_t *)c));
+	releasers_stamp(object_cond((const pthread_cond_t *)c));
 	return real.cnd_signal(c);
 }
 
 int vprof_w_cnd_broadcast(cnd_t *c)
 {
-	if (vprof_self.gate && process.waiters)
-		releasers_stamp(object_cond((const pthread_cond_t *)c));
+	releasers_stamp(object_cond((const pthread_cond_t *)c));
 	return real.cnd_broadcast(c);
 }
 

@@ -44,15 +44,13 @@ int vprof_w_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clocki
 
 int vprof_w_pthread_cond_signal(pthread_cond_t *c)
 {
-	if (vprof_self.gate && process.waiters)
-		releasers_stamp(object_cond(c));
+	releasers_stamp(object_cond(c));
 	return real.pthread_cond_signal(c);
 }
 
 int vprof_w_pthread_cond_broadcast(pthread_cond_t *c)
 {
-	if (vprof_self.gate && process.waiters)
-		releasers_stamp(object_cond(c));
+	releasers_stamp(object_cond(c));
 	return real.pthread_cond_broadcast(c);
 }
 

@@ -25,7 +25,8 @@ enum {
 	PAIRS = 4096,			/* unix sockets remembered; a newer one takes an older one's place */
 	EVENTS = 1024,			/* and eventfds */
 	CLOSED_AT_END = 256,		/* files looked at when a process ends */
-	OBJECT_DATA_WAITERS = 1, OBJECT_ROOM_WAITERS, OBJECT_SOCKETS	/* no address is so low */
+	/* No address is so low, and at that place of a page (runtime/releasers.h) hardly a lock begins. */
+	OBJECT_DATA_WAITERS = 0xffd, OBJECT_ROOM_WAITERS, OBJECT_SOCKETS
 };
 
 static uint64_t pairs[PAIRS][2];	/* inode, inode of the other end */

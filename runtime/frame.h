@@ -31,6 +31,7 @@ struct vprof_self {
 	struct vprof_frame *top;	/* next free frame; at a multiple of VPROF_STACK_BYTES: full */
 	char *cursor;			/* next record; offset in its chunk >= VPROF_CHUNK_LIMIT: full */
 	unsigned int gate;		/* 0 off, 1 recording, 2 inside an interval */
+	int tid;			/* runtime/mutex.h; 0: not known */
 };
 
 /* The invocation that frame holds, in one word: a frame that was left behind and is used again holds

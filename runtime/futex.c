@@ -82,7 +82,7 @@ long vprof_w_syscall(long number, long a, long b, long c, long d, long e, long f
 	WAITING wait = begin(number, a, b, c, d);
 	long r;
 
-	if (number == SYS_futex && may_wake(b) && vprof_self.gate && process.waiters)
+	if (number == SYS_futex && may_wake(b))
 		stamp_words(a, b, e);
 	r = real.syscall(number, a, b, c, d, e, f);
 	wait.result = r < 0;

@@ -168,17 +168,26 @@ static bool contains(const struct object *o, const void *address)
 	return false;
 }
 
-static bool is_left_alone(const struct object *o)
+/* names: how they may begin, NULL after the last. */
+static bool is_named(const struct object *o, const char *const *names)
 {
-	static const char *const names[] = { "ld-linux", "ld-musl", "libc.so", "libc-", "libpthread",
-		"librt", "linux-vdso", "libasan", "libhwasan", "libtsan", "liblsan", "libubsan" };
 	const char *slash = strrchr(o->info->dlpi_name, '/');
 	const char *name = slash ? slash + 1 : o->info->dlpi_name;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strncmp(name, names[i], strlen(names[i])))
-			return true;
-	return *name && contains(o, &real);	/* libvprof.so; a program's own name is empty */
+	while (*names && strncmp(name, *names, strlen(*names)))
+		names++;
+	return *names;
+}
+
+static const char *const c_names[] = { "libc.so", "libc-", "libpthread", NULL };
+
+static bool is_left_alone(const struct object *o)
+{
+	static const char *const names[] = { "ld-linux", "ld-musl", "librt", "linux-vdso", "libasan", "libhwasan",
+		"libtsan", "liblsan", "libubsan", NULL };
+
+	/* libvprof.so; a program's own name is empty */
+	return is_named(o, c_names) || is_named(o, names) || (*o->info->dlpi_name && contains(o, &real));
 }
 
 static const char *version_of(const struct object *o, size_t symbol)
@@ -271,6 +280,33 @@ void libraries_look(void)
 		dl_iterate_phdr(see_object, NULL);
 }
 
+struct search {
+	const void *const *functions;
+	size_t cnt, found_cnt;
+	bool watched;
+};
+
+static int search_object(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	static const char *const watchers[] = { "vgpreload_helgrind", "vgpreload_drd", NULL };
+	struct search *s = arg;
+	struct object o = { .info = info };
+
+	(void)size;
+	s->watched |= is_named(&o, watchers);
+	for (size_t i = 0; i < s->cnt && is_named(&o, c_names); i++)
+		s->found_cnt += contains(&o, s->functions[i]);
+	return 0;
+}
+
+bool libraries_has_c(const void *const *functions, size_t cnt)
+{
+	struct search s = { .functions = functions, .cnt = cnt };
+
+	dl_iterate_phdr(search_object, &s);
+	return s.found_cnt == cnt && !s.watched;
+}
+
 void libraries_attach(void)
 {
 	static bool filled;
@@ -287,6 +323,12 @@ void libraries_look(void)
 
 void libraries_attach(void)
 {
+}
+
+bool libraries_has_c(const void *const *functions, size_t cnt)
+{
+	(void)functions;
+	return cnt == 0;
 }
 #endif
 

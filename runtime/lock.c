@@ -3,7 +3,7 @@
  * lock.c - wrappers of mutexes, read-write locks, spin locks and semaphores.
  *
  * Each tries first: glibc's lock takes its fast path by the same exchange as its trylock, so an
- * uncontended lock costs what it did.  Only when that fails the wait is timed.  Whatever the try
+ * uncontended lock costs about what it did (a mutex: mutex.h).  Only when that fails the wait is timed.  Whatever the try
  * says other than "busy" the real call would say too; on "busy" the real call decides, so
  * deadlock errors, robust mutexes and timeouts are the library's own.
  *
@@ -11,6 +11,7 @@
  * waits.
  */
 #include <errno.h>
+#include "runtime/mutex.h"
 #include "runtime/object.h"
 #include "runtime/real.h"
 #include "runtime/wait.h"
@@ -59,19 +60,33 @@ static struct wait wait_for_rwlock(const pthread_rwlock_t *l)
 	return w;
 }
 
-int vprof_w_pthread_mutex_lock(pthread_mutex_t *m)
+/* By themselves, lock_recorded() and unlock_awaited(): what happens nearly always then needs no stack. */
+static __attribute__((noinline)) int lock_busy(pthread_mutex_t *m)
+{
+	WAITING wait = wait_for_mutex(m);
+	int r = real.pthread_mutex_lock(m);
+
+	wait.result = r == EOWNERDEAD ? 0 : r;
+	return r;
+}
+
+static __attribute__((noinline)) int lock_recorded(pthread_mutex_t *m)
 {
 	int r;
 
-	if (!vprof_self.gate)
-		return real.pthread_mutex_lock(m);
+	if (process_is_alone())
+		vprof_self.gate = 0;
 	r = try_mutex(m);
-	if (r != EBUSY)
-		return r;
-	WAITING wait = wait_for_mutex(m);
-	r = real.pthread_mutex_lock(m);
-	wait.result = r == EOWNERDEAD ? 0 : r;
-	return r;
+	if (!r)
+		mutex_learn(m);
+	return r == EBUSY ? lock_busy(m) : r;
+}
+
+int vprof_w_pthread_mutex_lock(pthread_mutex_t *m)
+{
+	if (mutex_take(m))
+		return 0;
+	return vprof_self.gate ? lock_recorded(m) : real.pthread_mutex_lock(m);
 }
 
 int vprof_w_pthread_mutex_trylock(pthread_mutex_t *m)
@@ -104,10 +119,17 @@ int vprof_w_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 	return r;
 }
 
+static __attribute__((noinline)) int unlock_awaited(pthread_mutex_t *m)
+{
+	releasers_stamp_awaited(object_mutex(m), true);
+	return real.pthread_mutex_unlock(m);
+}
+
 int vprof_w_pthread_mutex_unlock(pthread_mutex_t *m)
 {
-	if (vprof_self.gate && process.waiters)
-		releasers_stamp_lock(object_mutex(m));
+	/* The place is that of its address, whatever else is in its name. */
+	if (__builtin_expect(releasers_are_awaited((uint64_t)m), 0))
+		return unlock_awaited(m);
 	return real.pthread_mutex_unlock(m);
 }
 
@@ -193,8 +215,7 @@ int vprof_w_pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
 
 int vprof_w_pthread_rwlock_unlock(pthread_rwlock_t *l)
 {
-	if (vprof_self.gate && process.waiters)
-		releasers_stamp_lock(object_rwlock(l));
+	releasers_stamp_lock(object_rwlock(l));
 	return real.pthread_rwlock_unlock(l);
 }
 
@@ -218,8 +239,7 @@ int vprof_w_pthread_spin_trylock(pthread_spinlock_t *l)
 
 int vprof_w_pthread_spin_unlock(pthread_spinlock_t *l)
 {
-	if (vprof_self.gate && process.waiters)
-		releasers_stamp_lock(object_of_some(l));
+	releasers_stamp_lock(object_of_some(l));
 	return real.pthread_spin_unlock(l);
 }
 
@@ -272,8 +292,7 @@ int vprof_w_sem_post(sem_t *s)
 {
 	int saved_errno = errno;
 
-	if (vprof_self.gate && process.waiters)
-		releasers_stamp(object_sem(s));
+	releasers_stamp(object_sem(s));
 	errno = saved_errno;
 	return real.sem_post(s);
 }

@@ -112,6 +112,7 @@ static size_t lay_out(struct arena_control *c, const struct drainer_options *o)
 	PART(slots, sizeof(struct arena_slot) * ARENA_SLOTS);
 	PART(releasers, sizeof(struct arena_bucket) * ARENA_BUCKETS);
 	PART(waiters, sizeof(uint32_t) * ARENA_WAITERS);
+	PART(places, sizeof(uint32_t) * ARENA_PLACES);
 	PART(lots, sizeof(uint64_t) * ARENA_LOTS);
 	PART(stacks, (size_t)VPROF_STACK_BYTES * ARENA_SLOTS);
 	PART(functions, sizeof(struct arena_function) * ARENA_FUNCTIONS);

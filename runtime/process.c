@@ -24,6 +24,7 @@
 #include "runtime/door.h"
 #include "runtime/flow.h"
 #include "runtime/libraries.h"
+#include "runtime/mutex.h"
 #include "runtime/process.h"
 #include "runtime/thread.h"
 #include "runtime/units.h"
@@ -41,7 +42,11 @@ struct door vprof_door __attribute__((visibility("default"))) = {
 static struct arena_map arenas[ARENAS_MAX + 1];	/* the first one is none */
 static uint32_t arena_cnt = 1;
 
-struct process process = { .arena = &arenas[0], .invitation = &vprof_door.invited };
+static uint32_t nobody_waits[ARENA_PLACES];
+
+struct process process = {
+	.arena = &arenas[0], .places = nobody_waits, .invitation = &vprof_door.invited
+};
 static int attach_state;
 static __thread uint64_t fork_serial;	/* of the child that a fork under way will make */
 
@@ -184,6 +189,7 @@ static void in_fork_child(void)
 	int now = ATTACH_NOW;		/* another thread was at it */
 
 	units_forked();
+	mutex_forget();
 	__atomic_compare_exchange_n(&attach_state, &now,
 				    process.arena->base ? ATTACH_DONE : ATTACH_FAILED, false,
 				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -240,8 +246,10 @@ static bool attach(const char *path)
 		return false;
 	__atomic_store_n(&process.arena, a, __ATOMIC_RELEASE);
 	__atomic_store_n(&process.waiters, a->waiters, __ATOMIC_RELEASE);
+	__atomic_store_n(&process.places, a->places, __ATOMIC_RELEASE);
 	process.epoch++;
 	process.introduced = false;
+	mutex_prepare();
 	populate();
 	take_identity();
 	find_ancestors();

@@ -14,7 +14,8 @@ enum { PROCESS_ANCESTORS = 8 };
 
 struct process {
 	const struct arena_map *arena;	/* never NULL; its base is NULL where there is none */
-	uint32_t *waiters;		/* of it, once more: each release looks there; NULL where there is none */
+	uint32_t *waiters;		/* of it, once more; NULL where there is none */
+	uint32_t *places;		/* each release looks there; never NULL */
 	uint32_t epoch;			/* counts arenas: labels and sites have numbers of one arena only */
 	const uint32_t *invitation;	/* odd: who has a closed gate should try process_reopen() */
 	uint32_t pid;
@@ -26,7 +27,7 @@ struct process {
 	volatile uint32_t *same;	/* reads 0 in a child made by a fork that we did not see */
 };
 
-extern struct process process;
+extern struct process process __attribute__((visibility("hidden")));
 
 /* Maps the arena on the first call; false: there is none, or another thread is still at it. */
 bool process_attach(void);

@@ -20,7 +20,7 @@ struct real {
 #undef X
 };
 
-extern const struct real real;
+extern const struct real real __attribute__((visibility("hidden")));
 
 #define X(type, name, params, args) extern type vprof_w_##name params;
 ALIAS_WRAPPERS(X)

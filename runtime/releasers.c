@@ -37,16 +37,14 @@ struct awaited releasers_expect(uint64_t object)
 {
 	struct awaited a = { object, releasers_name(object) };
 
-	if (releasers_is_unnamed(object))
-		__atomic_fetch_add(releasers_waiters(object), 1, __ATOMIC_SEQ_CST);
 	__atomic_fetch_add(releasers_waiters(a.name), 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(releasers_place(object), 1, __ATOMIC_SEQ_CST);
 	return a;
 }
 
 void releasers_forget(const struct awaited *a)
 {
-	if (releasers_is_unnamed(a->object))
-		__atomic_fetch_sub(releasers_waiters(a->object), 1, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(releasers_place(a->object), 1, __ATOMIC_RELAXED);
 	__atomic_fetch_sub(releasers_waiters(a->name), 1, __ATOMIC_RELAXED);
 }
 
@@ -67,15 +65,18 @@ static void write_stamp(uint64_t name, bool held)
 		THREAD_LOG(EVENT_RELEASE, now, name);
 }
 
-void releasers_leave_stamp(uint64_t object, bool held)
+void releasers_leave_stamp(uint64_t name, bool held)
+{
+	if (thread_ready())
+		write_stamp(name, held);
+}
+
+void releasers_stamp_awaited(uint64_t object, bool held)
 {
 	uint64_t name = releasers_name(object);
 
-	/* Somebody may wait for another object at the same place of its page. */
-	if (name != object && !__atomic_load_n(releasers_waiters(name), __ATOMIC_RELAXED))
-		return;
-	if (thread_ready())
-		write_stamp(name, held);
+	if (__atomic_load_n(releasers_waiters(name), __ATOMIC_RELAXED))
+		releasers_leave_stamp(name, held);
 }
 
 bool releasers_find(uint64_t object, uint64_t start, uint64_t end, uint64_t *ret_serial,

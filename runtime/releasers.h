@@ -2,21 +2,23 @@
 /*
  * releasers.h - who let an object go: the paper's table [object -> thread].
  *
- * A waiter says that it waits for an object before it blocks; a releaser looks at that count, and
- * leaves a stamp (object, thread, time) only if somebody waits.  The waiter finds the stamp when
- * it goes on.  So releasing costs one load while nobody waits.  The table is in the arena: a
+ * A waiter says that it waits for an object before it blocks; a releaser looks whether anybody does, and
+ * leaves a stamp (object, thread, time) only then.  The waiter finds the stamp when it goes on.
+ *
+ * It is said twice: for the object's place in its page, any page, and for the object by its name.  A
+ * releaser looks at the place first, so that releasing costs one load and no arithmetic while nobody
+ * waits; only where somebody waits for one at the same place it asks for the name.  The tables are in the arena: a
  * semaphore in memory that two processes share is released by one and waited for by the other.
  *
  * A releaser that looked just before the waiter said so leaves no stamp: the waker is then
  * unknown, for a wait that is mostly shorter than a microsecond.
  *
  * Memory that processes share may be at another address in each.  An object in it is handed over as its
- * address with a mark, and looked up (mapping.h) only once somebody waits for an object at the same place
- * of any page:
+ * address with a mark, and looked up (mapping.h) only once somebody waits for an object at the same place:
  *
- *	process 1 waits for the mutex at 0x7f10040: counts for "...040, shared" and for what it is called,
- *	(inode 77, 0x40); process 2 lets 0x7fa0040 go: somebody waits at ...040; looked up it is
- *	(inode 77, 0x40), for which somebody waits: a stamp
+ *	process 1 waits for the mutex at 0x7f10040: counts for ...040 and for what it is called, (inode 77, 0x40);
+ *	process 2 lets 0x7fa0040 go: somebody waits at ...040; looked up it is (inode 77, 0x40), for which
+ *	somebody waits: a stamp
  */
 #ifndef RUNTIME_RELEASERS_H
 #define RUNTIME_RELEASERS_H
@@ -48,11 +50,16 @@ static inline bool releasers_is_unnamed(uint64_t object)
 	return object >> 62 == 1;
 }
 
-static inline uint32_t *releasers_waiters(uint64_t object)
+/* Who waits for the object of that name, or one that has the same hash. */
+static inline uint32_t *releasers_waiters(uint64_t name)
 {
-	if (releasers_is_unnamed(object))
-		object &= RELEASERS_SHARED | RELEASERS_PLACE;
-	return &process.waiters[arena_hash(object) % ARENA_WAITERS];
+	return &process.waiters[arena_hash(name) % ARENA_WAITERS];
+}
+
+/* Who waits for an object, as it was handed over, or another at this place. */
+static inline uint32_t *releasers_place(uint64_t object)
+{
+	return (uint32_t *)((char *)process.places + (object & RELEASERS_PLACE & ~3ULL));
 }
 
 /* What the object is called in all processes. */
@@ -66,13 +73,21 @@ struct awaited {			/* an object whose releasers were told that we wait */
 struct awaited releasers_expect(uint64_t object);	/* a waiter comes */
 void releasers_forget(const struct awaited *a);		/* ... and goes */
 
-void releasers_leave_stamp(uint64_t object, bool held);
+void releasers_leave_stamp(uint64_t name, bool held);	/* if this thread records */
 
-/* Before the object is let go or signalled.  The thread is attached or becomes so. */
+/* Somebody waits for an object at the place of this one: a stamp, if it is this one. */
+void releasers_stamp_awaited(uint64_t object, bool held);
+
+static inline bool releasers_are_awaited(uint64_t object)
+{
+	return __atomic_load_n(releasers_place(object), __ATOMIC_RELAXED) != 0;
+}
+
+/* Before the object is let go or signalled. */
 static inline void releasers_stamp(uint64_t object)
 {
-	if (__builtin_expect(__atomic_load_n(releasers_waiters(object), __ATOMIC_RELAXED) != 0, 0))
-		releasers_leave_stamp(object, false);
+	if (__builtin_expect(releasers_are_awaited(object), 0))
+		releasers_stamp_awaited(object, false);
 }
 
 /*
@@ -82,8 +97,8 @@ static inline void releasers_stamp(uint64_t object)
  */
 static inline void releasers_stamp_lock(uint64_t object)
 {
-	if (__builtin_expect(__atomic_load_n(releasers_waiters(object), __ATOMIC_RELAXED) != 0, 0))
-		releasers_leave_stamp(object, true);
+	if (__builtin_expect(releasers_are_awaited(object), 0))
+		releasers_stamp_awaited(object, true);
 }
 
 /* The latest stamp in (start, end]; false if there is none. */

@@ -87,8 +87,7 @@ static void stamp(uint64_t object)
 {
 	int saved_errno = errno;
 
-	if (vprof_self.gate && process.waiters)
-		releasers_stamp(object);
+	releasers_stamp(object);
 	errno = saved_errno;
 }
 

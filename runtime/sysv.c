@@ -41,7 +41,7 @@ static struct wait begin_semop(int set, const struct sembuf *ops, size_t cnt)
 	for (size_t i = 0; i < cnt; i++) {
 		if (ops[i].sem_op <= 0 && !wanted)
 			wanted = &ops[i];
-		if (ops[i].sem_op && process.waiters)
+		if (ops[i].sem_op)
 			releasers_stamp(changed_by(set, &ops[i]));
 	}
 	return wanted ? wait_begin_call(WAIT_LOCK, awaited_by(set, wanted)) : none;
@@ -63,8 +63,7 @@ static struct wait begin_message(uint64_t stamped, uint64_t awaited)
 {
 	if (!vprof_self.gate)
 		return (struct wait){ .on = false };
-	if (process.waiters)
-		releasers_stamp(stamped);
+	releasers_stamp(stamped);
 	return wait_begin_call(WAIT_IO, awaited);
 }
 
@@ -103,7 +102,7 @@ static struct wait begin_file(int fd, bool release, bool waits)
 
 	if (!object)
 		return (struct wait){ .on = false };
-	if (release && process.waiters)
+	if (release)
 		releasers_stamp_lock(object);
 	return waits ? wait_begin_call(WAIT_LOCK, object) : (struct wait){ .on = false };
 }

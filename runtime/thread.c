@@ -19,13 +19,14 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "runtime/mutex.h"
 #include "runtime/process.h"
 #include "runtime/releasers.h"
 #include "runtime/thread.h"
 
 #define PARKED ((char *)VPROF_CHUNK_LIMIT)
 
-__thread struct vprof_self vprof_self = { NULL, PARKED, 1 };
+__thread struct vprof_self vprof_self = { NULL, PARKED, 1, 0 };
 __thread struct thread thread_self;
 
 static uint64_t *take_room(unsigned int bytes);
@@ -207,6 +208,7 @@ void thread_forget(uint64_t serial)
 {
 	memset(&thread_self, 0, sizeof(thread_self));
 	thread_self.serial = serial;
+	mutex_forget();
 	vprof_self.top = NULL;
 	vprof_self.cursor = PARKED;
 	vprof_self.gate = 1;

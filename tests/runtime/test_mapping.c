@@ -182,8 +182,11 @@ static void test_waiters_by_place(void **state)
 
 	(void)state;
 	assert_true(releasers_is_unnamed(a));
-	assert_ptr_equal(releasers_waiters(a), releasers_waiters(b));
-	assert_ptr_not_equal(releasers_waiters(a), releasers_waiters(releasers_shared(0x7f0000010048)));
+	assert_ptr_equal(releasers_place(a), releasers_place(b));
+	assert_ptr_equal(releasers_place(a), releasers_place(releasers_private(0x7f0000010042)));
+	assert_ptr_not_equal(releasers_place(a), releasers_place(releasers_shared(0x7f0000010044)));
+	assert_in_range((uintptr_t)releasers_place(~0ULL), (uintptr_t)process.places,
+			(uintptr_t)(process.places + ARENA_PLACES - 1));
 	assert_int_equal(releasers_name(a), 0x7f0000010040);
 	assert_int_equal(releasers_name(a | RELEASERS_OWN), releasers_private(0x7f0000010040));
 	assert_int_equal(releasers_shared(7), 7);		/* no address: a number of the user's */
@@ -192,7 +195,7 @@ static void test_waiters_by_place(void **state)
 
 int main(void)
 {
-	static uint32_t waiters[ARENA_WAITERS];
+	static uint32_t waiters[ARENA_WAITERS], places[ARENA_PLACES];
 	static struct arena_map arena;
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same_file), cmocka_unit_test(test_what_is_not_shared),
@@ -205,6 +208,7 @@ int main(void)
 	arena.waiters = waiters;
 	process.arena = &arena;
 	process.waiters = waiters;
+	process.places = places;
 	process.pid = 77;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
