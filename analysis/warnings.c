@@ -101,6 +101,17 @@ static void warn_window(struct analysis *a)
 			      cnt, cnt == 1 ? "" : "s", cnt == 1 ? "is" : "are");
 }
 
+static void warn_paused(struct analysis *a)
+{
+	uint64_t cnt = a->t->losses.at_pause;
+
+	if (cnt)
+		findings_warn(a->f, "paused",
+			      "%" PRIu64 " interval%s that %s under way when the recording was paused %s left out "
+			      "(aborted)", cnt, cnt == 1 ? "" : "s", cnt == 1 ? "was" : "were",
+			      cnt == 1 ? "is" : "are");
+}
+
 static void warn_reduced(struct analysis *a)
 {
 	if (a->t->kernel_reduced)
@@ -370,6 +381,7 @@ void warn(struct analysis *a)
 	warn_losses(a);
 	warn_cut_off(a);
 	warn_window(a);
+	warn_paused(a);
 	if (u->waited_ns > 0 && (double)u->no_waker_ns > NO_WAKER_SHARE * (double)u->waited_ns)
 		findings_warn(a->f, "no-waker",
 			      "for %.0f %% of the time spent waiting for locks, conditions and threads "

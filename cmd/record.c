@@ -17,12 +17,13 @@
 #include "cmd/record_steps.h"
 
 static const char *arg_output, *arg_sample, *arg_kernel, *arg_limit, *arg_snapshot,
-	*arg_stacks, *arg_samples, *arg_attach, *arg_duration;
+	*arg_stacks, *arg_samples, *arg_attach, *arg_duration,
+	*arg_pause, *arg_resume, *arg_delay;
 static struct args arg_keep;
 static unsigned arg_buffer_mib, arg_pid;
 
 enum { LIMIT_MIN = 1 << 20 };
-static bool arg_ignore_status;
+static bool arg_ignore_status, arg_start_paused;
 
 /* --sample, else [record] sample of vprof.conf. */
 static int take_sample(const struct config *c, struct sample *ret)
@@ -93,6 +94,23 @@ static int take_keep(struct record_options *o)
 	return EXIT_DONE;
 }
 
+/* perf's --delay takes bare milliseconds; here a time has its unit, as everywhere. */
+static int take_delay(struct record_options *o)
+{
+	int64_t ns = 0;
+
+	if (arg_delay && !parse_duration(arg_delay, &ns))
+		return fail_now(EXIT_USAGE, "vprof record --delay 10s -- COMMAND",
+				"record: --delay is a time with its unit, not '%s'", arg_delay);
+	o->delay_ns = (uint64_t)ns;
+	o->start_paused = arg_start_paused;
+	if ((arg_delay || arg_start_paused) && o->kernel != KERNEL_MODE_OFF && !o->kernel_if_alone)
+		return fail_now(EXIT_USAGE, "vprof record --delay 10s -- COMMAND",
+				"record: the kernel's side cannot be paused: --kernel and --%s do not go together",
+				arg_delay ? "delay" : "start-paused");
+	return EXIT_DONE;
+}
+
 /* What runs already: -p, or those of a run. */
 static int take_attach(struct attach *a, struct store *s, struct diag *reterr)
 {
@@ -111,6 +129,18 @@ static int take_attach(struct attach *a, struct store *s, struct diag *reterr)
 }
 
 /* Of a recording that another vprof is at. */
+static int ask_pause(const char *name, bool pause)
+{
+	_cleanup_(store_closep) struct store *store = NULL;
+	_cleanup_(run_release) struct run run = { 0 };
+	struct diag diag = DIAG_INIT;
+
+	if (store_open(data_dir(), false, &store, &diag) < 0 || run_find(store, name, &run, &diag) < 0 ||
+	    record_ask_pause(store, &run, pause, &diag) < 0)
+		return fail(&diag);
+	return EXIT_DONE;
+}
+
 static int take_snapshot(void)
 {
 	_cleanup_(store_closep) struct store *store = NULL;
@@ -150,6 +180,8 @@ static int record_run(int argc, char **argv)
 		return fail(&diag);
 	if (arg_snapshot)
 		return take_snapshot();
+	if (arg_pause || arg_resume)
+		return ask_pause(arg_pause ? arg_pause : arg_resume, arg_pause);
 	if (arg_limit && (!parse_bytes(arg_limit, &options.limit_bytes) || options.limit_bytes < LIMIT_MIN))
 		return fail_now(EXIT_USAGE, "vprof record --limit 2G",
 				"record: --limit is a size from 1M on, not '%s'", arg_limit);
@@ -158,6 +190,8 @@ static int record_run(int argc, char **argv)
 		status = take_kernel(&options);
 	if (status == EXIT_DONE)
 		status = take_keep(&options);
+	if (status == EXIT_DONE)
+		status = take_delay(&options);
 	if (status)
 		return status;
 	if (!given && (arg_pid || arg_attach))
@@ -197,6 +231,11 @@ static const struct option_desc record_options[] = {
 	  "flight recorder: keep the last 30 seconds, or 200 MiB, of the trace; may repeat" },
 	{ 0, "snapshot", "RUN", OPT_STR, &arg_snapshot,
 	  "what another vprof record has of RUN up to now, as a run of its own (as kill -USR1 does)" },
+	{ 0, "delay", "TIME", OPT_STR, &arg_delay, "record from so long after the start on, as 10s" },
+	{ 0, "start-paused", NULL, OPT_FLAG, &arg_start_paused, "record nothing until --resume" },
+	{ 0, "pause", "RUN", OPT_STR, &arg_pause,
+	  "have another vprof record stop recording RUN; its program runs on (kill -USR2 does either)" },
+	{ 0, "resume", "RUN", OPT_STR, &arg_resume, "have it go on" },
 	{ 0, "limit", "SIZE", OPT_STR, &arg_limit,
 	  "end the recording, not the program, when the trace has SIZE on disk, as 2G" },
 	{ 0, "ignore-status", NULL, OPT_FLAG, &arg_ignore_status, "do not pass on the command's exit status" },

@@ -3,8 +3,9 @@
  * record_requests.h - what others ask of a `vprof record` that is at it, by signals.
  *
  *	SIGUSR1		a snapshot: what was recorded up to now, as a run of its own
+ *	SIGUSR2		pauses the recording, or goes on with it; with a value, which of the two
  *
- * Who asks reads in runs/NNN/recorder what became of it: "snapshots 2 run 9", or "... failed".
+ * Who asks reads in runs/NNN/recorder what became of it: "requests 2 run 9", "... paused" or "... failed".
  */
 #ifndef CMD_RECORD_REQUESTS_H
 #define CMD_RECORD_REQUESTS_H
@@ -18,7 +19,8 @@ struct record_requests {
 	struct store *store;
 	const struct run *run;
 	int lock;			/* of recording_begin() */
-	unsigned snapshot_cnt;
+	unsigned request_cnt;
+	bool no_pause;			/* something records that cannot */
 	sigset_t old;			/* signals of before: for the command */
 };
 
@@ -26,6 +28,9 @@ struct record_requests {
  * they are ignored. */
 void record_requests_open(struct record_requests *q, struct store *s, const struct run *run);
 void record_requests_release(struct record_requests *q);
+
+/* Asks the recorder of a run to pause, or to go on, and waits until it does.  To do so already is no error. */
+int record_ask_pause(struct store *s, const struct run *run, bool pause, struct diag *reterr);
 
 /* Asks the recorder of a run for a snapshot, and waits for it. */
 int record_ask_snapshot(struct store *s, const struct run *run, struct run *ret, struct diag *reterr);

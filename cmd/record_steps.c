@@ -185,6 +185,8 @@ static int open_drainer(struct store *s, const struct run *run, const struct rec
 		.limit_bytes = trace_limit(o),
 		.keep_ns = o->keep_ns,
 		.keep_bytes = o->keep_bytes,
+		.start_paused = o->start_paused,
+		.delay_ns = o->delay_ns,
 		.requests = &q->requests,
 		.arena_bytes = (size_t)o->buffer_mib * 1024 * 1024,
 		.sample_full = o->sample.full,
@@ -256,7 +258,7 @@ char *record_command_text(const struct args *command)
 }
 
 static int run_and_drain(struct store *s, struct run *run, const struct args *command,
-			 const struct record_options *o, const struct record_requests *q,
+			 const struct record_options *o, struct record_requests *q,
 			 struct drainer_stats *stats, uint64_t *kernel_records, struct diag *reterr)
 {
 	_cleanup_(freep) char *dir = run_dir(s, run->number);
@@ -284,6 +286,7 @@ static int run_and_drain(struct store *s, struct run *run, const struct args *co
 		if (r < 0)
 			drainer_close(drainer, stats, NULL);
 	}
+	q->no_pause = recorder;
 	if (r == 0)
 		r = drain(drainer, command, o, q, stats, &run->exit_status, reterr);
 	*kernel_records = record_kernel_close(recorder);

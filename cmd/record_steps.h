@@ -19,6 +19,8 @@ struct record_options {
 	pid_t kernel_pid;		/* the kernel's side of a process that runs already; 0: none */
 	uint64_t keep_ns, keep_bytes;	/* of the trace, only the last so much; 0, 0: all */
 	uint64_t limit_bytes;		/* of what is written; 0: none */
+	bool start_paused;		/* until somebody asks to go on */
+	uint64_t delay_ns;		/* ... or after so long; 0: not by itself */
 	const struct attach *attach;	/* to what runs already; NULL, or of no process: to nothing */
 	bool kernel_if_alone;		/* the kernel's side is for processes without our runtime */
 	bool keep_levels;		/* sampled or not: what is recorded always was chosen so */

@@ -12,6 +12,10 @@
 #include "trace/file.h"
 #include "trace/format.h"
 
+struct drain_pause {			/* in ticks; until 0: it goes on */
+	uint64_t from, until;
+};
+
 struct drainer {
 	struct trace_file file;
 	struct arena_map arena;
@@ -30,6 +34,8 @@ struct drainer {
 	const struct drainer_requests *requests;
 	struct ring ring;
 	bool is_head;			/* what is drained is drained once more: a snapshot */
+	VEC(struct drain_pause) pauses;	/* of the whole run */
+	uint64_t resume_ns;		/* CLOCK_MONOTONIC; 0: not by itself */
 };
 
 /* new_arena.c: 0 or a negative errno */
@@ -44,6 +50,11 @@ bool drain_give_up(const char *path);
 void drain_tables(struct drainer *d);	/* functions and labels that are new */
 void drain_anchor(struct drainer *d, bool last);
 void drain_end(struct drainer *d);
+
+/* pauses.c */
+void drain_pauses(struct drainer *d);	/* all of them, into the file */
+void drain_pauses_start(struct drainer *d, const struct drainer_options *o);
+void drain_pauses_turn(struct drainer *d, uint64_t now_ns);	/* goes on, if it is time */
 
 /* drain.c */
 bool drain_full(struct drainer *d);	/* all full chunks; false: there were none */

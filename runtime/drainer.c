@@ -52,6 +52,7 @@ static void drainer_free(struct drainer *d)
 	free(d->one.data);
 	free(d->table.data);
 	ring_release(&d->ring);
+	VEC_RELEASE(&d->pauses);
 	free(d->trace_path);
 	free(d);
 }
@@ -101,6 +102,7 @@ int drainer_open(const struct drainer_options *o, struct drainer **ret, struct d
 		drainer_free(d);
 		return cannot_write(o->trace_path, r, reterr);
 	}
+	drain_pauses_start(d, o);
 	*ret = d;
 	return 0;
 }
@@ -249,6 +251,7 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 		else if (pause_ns < PAUSE_MAX_NS)
 			pause_ns += pause_ns / 4;
 		keep_limit(d);
+		drain_pauses_turn(d, clock_ns(CLOCK_MONOTONIC));
 		if (clock_ns(CLOCK_MONOTONIC) >= next_flush) {
 			drain_flush(d);
 			next_flush = clock_ns(CLOCK_MONOTONIC) + FLUSH_NS;

@@ -42,6 +42,8 @@ struct drainer_options {
 	uint64_t keep_ns, keep_bytes;	/* keep only the last so much of the trace; 0, 0: all */
 	const struct drainer_requests *requests;	/* NULL: nobody asks for anything */
 	uint64_t limit_bytes;		/* of the trace: recording ends when it is reached; 0: none */
+	bool start_paused;
+	uint64_t delay_ns;		/* ... and goes on by itself after so long; 0: only when it is told */
 };
 
 struct drainer;
@@ -73,6 +75,14 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 
 /* The trace up to now, also what is not in the file yet, as a trace of its own; recording goes on. */
 int drainer_snapshot(struct drainer *d, const char *path, struct diag *reterr);
+
+/*
+ * A pause: no interval begins, those under way are cut (trace/replay.c), threads close their gates one by one.
+ * The program notices nothing; what its threads hold is written.  False: it is paused already, goes on
+ * already, or is over.
+ */
+bool drainer_pause(struct drainer *d);
+bool drainer_resume(struct drainer *d);
 
 /* Invites a process that runs already, and those that came from it, to be recorded (runtime/door.h); one that
  * nobody drains any more leaves its old recording.  *ret_cnt: how many were.  -ENOENT: there is no runtime

@@ -176,7 +176,7 @@ void vprof_event(unsigned int kind, struct vprof_label *label, unsigned long lon
 	int saved_errno = errno;
 
 	if ((kind == VPROF_KIND_BEGIN || kind == VPROF_KIND_RESUME) && thread_self.slot && !is_recorded())
-		vprof_self.gate = 0;
+		thread_close_gate();
 	if (!thread_ready()) {
 		errno = saved_errno;
 		return;

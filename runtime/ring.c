@@ -142,6 +142,7 @@ static int next_part(struct drainer *d)
 		d->functions_written = d->labels_written = 0;
 		write_window(d, 0);
 		drain_anchor(d, false);
+		drain_pauses(d);
 		write_known(d);
 	}
 	remove_parts(d, old);
@@ -250,6 +251,7 @@ static int write_head(struct drainer *d, const char *path, uint64_t until_ticks,
 		d->functions_written = d->labels_written = 0;
 		d->is_head = true;
 		write_window(d, until_ticks);
+		drain_pauses(d);
 		write_known(d);
 		if (live)
 			drain_live(d);

@@ -147,19 +147,10 @@ static void abandon(struct thread *t)
 	t->busy = 0;
 }
 
-bool thread_reopen(void)
+void thread_close_gate(void)
 {
-	struct thread *t = &thread_self;
-
-	if (t->busy || !process_reopen())
-		return false;
-	if (t->slot && t->arena != process.arena)
-		abandon(t);
-	t->label_cnt = t->hold_cnt = 0;
-	vprof_self.gate = 1;
-	if (t->slot)
-		THREAD_LOG(EVENT_PAUSE, clock_ticks(), 0);
-	return true;
+	thread_self.closed_at = clock_ticks();
+	vprof_self.gate = 0;
 }
 
 /* Closes the innermost open frame: its own probe will not, or not in time. */
@@ -171,6 +162,32 @@ static void close_frame(void)
 		THREAD_LOG(EVENT_FRAME, frame->start, vprof_ticks(), frame->fid);
 	frame->start = 0;
 	vprof_self.top = frame;
+}
+
+/* After a pause.  What it called meanwhile is not known, so nothing may seem to be called from what it was in
+ * before. */
+static void go_on(struct thread *t)
+{
+	struct vprof_frame *bottom = arena_stack(t->arena, t->slot_number) + 1;
+
+	while (vprof_self.top > bottom)
+		close_frame();
+	THREAD_LOG(EVENT_REOPEN, clock_ticks(), t->closed_at);
+}
+
+bool thread_reopen(void)
+{
+	struct thread *t = &thread_self;
+
+	if (t->busy || !process_reopen())
+		return false;
+	if (t->slot && t->arena != process.arena)
+		abandon(t);
+	t->label_cnt = t->hold_cnt = 0;
+	vprof_self.gate = 1;
+	if (t->slot)
+		go_on(t);
+	return true;
 }
 
 void thread_detach(void)
@@ -282,8 +299,8 @@ static bool next_chunk(void)
 		process_forked(0);
 		return false;
 	}
-	if (is_over(t->arena))
-		vprof_self.gate = 0;
+	if (vprof_self.gate && is_over(t->arena))
+		thread_close_gate();
 	number = vprof_self.gate ? arena_take_chunk(t->arena) : 0;
 	if (number) {
 		chunk = arena_chunk(t->arena, number);

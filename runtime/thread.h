@@ -38,6 +38,7 @@ struct thread {
 					 * interrupted probe may still write into it */
 	uint64_t serial;		/* kept when the thread attaches again; 0: none yet */
 	bool started;			/* its START is in the trace */
+	uint64_t closed_at;		/* when it stopped to take part, for a pause of the recording */
 	volatile int busy;
 	unsigned int label_cnt, hold_cnt;
 	uint64_t lot_cnt;		/* drawn by runtime/sampling.c */
@@ -58,6 +59,9 @@ static inline bool thread_ready(void)
 {
 	return (vprof_self.gate || (process_is_invited() && thread_reopen())) && (thread_self.slot || thread_attach());
 }
+
+/* No interval begins any more: the recording is over, or paused. */
+void thread_close_gate(void);
 
 /* At the end of a thread: closes its frames, gives chunk and slot back. */
 void thread_detach(void);

@@ -41,7 +41,7 @@ static bool read_at(const struct blocks *b, void *data, size_t len, uint64_t at)
 	return true;
 }
 
-int blocks_open(struct blocks *b, const char *path, uint64_t magic, uint32_t version,
+int blocks_open(struct blocks *b, const char *path, uint64_t magic, uint32_t oldest, uint32_t newest,
 		struct diag *reterr)
 {
 	struct trace_header header;
@@ -54,10 +54,10 @@ int blocks_open(struct blocks *b, const char *path, uint64_t magic, uint32_t ver
 	b->size = (uint64_t)st.st_size;
 	if (!read_at(b, &header, sizeof(header), 0) || header.magic != magic)
 		return diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' is not a vprof trace", path);
-	if (header.version != version || header.header_bytes != sizeof(header))
+	if (header.version < oldest || header.version > newest || header.header_bytes != sizeof(header))
 		return diag_set(reterr, EXIT_DATA, -EBADMSG,
-				"trace '%s' has format version %u; this vprof reads version %u",
-				path, header.version, version);
+				"trace '%s' has format version %u; this vprof reads %u to %u",
+				path, header.version, oldest, newest);
 	b->next = sizeof(header);
 	return 0;
 }

@@ -3,7 +3,7 @@
  * blocks.h - reading the blocks of a trace file, as file.h writes them.
  *
  *	struct blocks b;
- *	r = blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION, reterr);
+ *	r = blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION_OLDEST, TRACE_VERSION, reterr);
  *	while (!r && blocks_next(&b, &r, reterr))
  *		... b.kind, b.plain[0] .. b.plain[b.len - 1]
  *	blocks_close(&b);
@@ -30,8 +30,8 @@ struct blocks {
 	size_t len;			/* of plain */
 };
 
-/* blocks_close() in any case. */
-int blocks_open(struct blocks *b, const char *path, uint64_t magic, uint32_t version,
+/* Of any of these versions.  blocks_close() in any case. */
+int blocks_open(struct blocks *b, const char *path, uint64_t magic, uint32_t oldest, uint32_t newest,
 		struct diag *reterr);
 void blocks_close(struct blocks *b);
 

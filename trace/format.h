@@ -25,6 +25,8 @@
  *	BLOCK_END	lost records without a thread, since when (ticks): the last block
  *	BLOCK_WINDOW	what of the run the trace holds: from (ticks), until (ticks; 0: to its end), and no more
  *			than so many ns before that (0: all)
+ *	BLOCK_PAUSES	{ from, until }...	when nothing was recorded (ticks; until 0: not told yet); the last
+ *			word about one that began then counts
  *
  * A trace may come in parts, files of the same form beside it: trace.vpt, trace.vpt.000041 ...  The last
  * word about the window is the narrowest.
@@ -57,7 +59,8 @@
 	X(CREATE, 1)		/* serial of the new thread or process */			\
 	X(START, 3)		/* pid << 32 | tid, name: two words */				\
 	X(STOP, 2)		/* the thread, or the program, ends; name: two words, or zeros */ \
-	X(PARENT, 2)		/* a process of the run comes from another: pid, parent's pid */
+	X(PARENT, 2)		/* a process of the run comes from another: pid, parent's pid */ \
+	X(REOPEN, 1)		/* after a pause: what the thread did from then (ticks) to now is unknown */
 
 enum trace_event {
 	EVENT_NONE,
@@ -110,11 +113,12 @@ struct trace_header {
 	uint32_t version, header_bytes;
 };
 
-enum { TRACE_VERSION = 1 };
+/* 2: BLOCK_PAUSES and EVENT_REOPEN.  What is in a file of version 1 means the same in one of version 2. */
+enum { TRACE_VERSION_OLDEST = 1, TRACE_VERSION = 2 };
 
 enum trace_block_kind {
 	BLOCK_CHUNKS = 1, BLOCK_ANCHORS, BLOCK_FUNCTIONS, BLOCK_LABELS, BLOCK_END,
-	BLOCK_WINDOW
+	BLOCK_WINDOW, BLOCK_PAUSES
 };
 
 struct trace_block {

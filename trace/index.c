@@ -62,7 +62,7 @@ static void note_event(struct indexing *g, uint32_t thread, const struct raw_rec
 	}
 	g->x->stopped[thread] |= r->kind == EVENT_STOP;
 	g->x->begin_cnt += r->kind == EVENT_BEGIN;
-	g->x->unfit |= r->kind == EVENT_FALSE_WAKEUP;
+	g->x->unfit |= r->kind == EVENT_FALSE_WAKEUP || r->kind == EVENT_REOPEN;
 	if (r->kind == EVENT_WAIT && r->words[3] && r->words[0] > r->ticks) {
 		uint64_t *woken = map_slot(g->woken_by, r->words[3]);
 
@@ -270,6 +270,10 @@ static int finish(struct indexing *g, const struct blocks *b, struct diag *reter
 	convert_threads(g);
 	convert_records(g);
 	map_each(g->woken_by, extend_waker, g);
+	ruler_pauses(&x->ruler, g->raw);
+	/* One before there was anything to record (--delay) changes nothing. */
+	for (size_t i = 0; i < g->raw->pauses.cnt; i++)
+		x->unfit |= (int64_t)g->raw->pauses.items[i].until > x->first_ns;
 	if (g->raw->lost_since)
 		g->raw->lost_since = (uint64_t)ruler_ns(&x->ruler, g->raw->lost_since);
 	if (x->chunks.cnt)

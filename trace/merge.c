@@ -302,6 +302,7 @@ static void add_part(struct merger *m, const struct trace *p)
 	t->losses.cut_off |= p->losses.cut_off;
 	t->windowed |= p->windowed;
 	t->losses.before_window += p->losses.before_window;
+	t->losses.at_pause += p->losses.at_pause;
 	t->losses.cut_bytes += p->losses.cut_bytes;
 	t->losses.stray_events += p->losses.stray_events;
 	free(m->interval_name);

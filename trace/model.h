@@ -170,6 +170,7 @@ struct losses {
 	bool cut_off;			/* nobody ended the recording: the last records of its threads are missing */
 	uint64_t cut_bytes;		/* bytes after the last whole block of a cut trace */
 	uint64_t before_window;		/* intervals that began before what was kept of the run */
+	uint64_t at_pause;		/* intervals that were cut since the recording paused */
 	uint64_t stray_events;		/* ends, drops and resumes of intervals that were not open */
 };
 

@@ -26,12 +26,13 @@ void raw_release(struct raw *r)
 	VEC_RELEASE(&r->functions);
 	VEC_RELEASE(&r->labels);
 	VEC_RELEASE(&r->anchors);
+	VEC_RELEASE(&r->pauses);
 }
 
 static int read_file(struct raw *r, const char *path, struct diag *reterr)
 {
 	struct blocks b;
-	int err = blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION, reterr);
+	int err = blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION_OLDEST, TRACE_VERSION, reterr);
 
 	while (!err && blocks_next(&b, &err, reterr))
 		err = decode_block(r, &b, reterr);
@@ -258,6 +259,25 @@ static void decode_window(struct raw *r, struct decoder *d)
 		r->keep_ns = keep_ns;
 }
 
+/* The last word about a pause counts: a recorder that is killed meanwhile leaves the first. */
+static void decode_pauses(struct raw *r, struct decoder *d)
+{
+	while (!d->bad && decode_left(d)) {
+		struct raw_pause pause = { .from = decode_varint(d) };
+		size_t at = r->pauses.cnt;
+
+		pause.until = decode_varint(d);
+		if (d->bad)
+			return;
+		while (at && r->pauses.items[at - 1].from != pause.from)
+			at--;
+		if (at)
+			r->pauses.items[at - 1] = pause;
+		else
+			VEC_ADD(&r->pauses, pause);
+	}
+}
+
 int raw_decode_table(struct raw *r, const struct blocks *b, struct diag *reterr)
 {
 	struct decoder d = { b->plain, b->plain + b->len, false };
@@ -274,6 +294,9 @@ int raw_decode_table(struct raw *r, const struct blocks *b, struct diag *reterr)
 		break;
 	case BLOCK_WINDOW:
 		decode_window(r, &d);
+		break;
+	case BLOCK_PAUSES:
+		decode_pauses(r, &d);
 		break;
 	case BLOCK_END:
 		r->ended = true;

@@ -47,6 +47,10 @@ struct raw_anchor {
 	uint64_t ticks, mono_ns;
 };
 
+struct raw_pause {			/* nothing was recorded from .. until; ticks, then ns */
+	uint64_t from, until;		/* until 0: not told; as ns it is INT64_MAX then */
+};
+
 struct raw {
 	struct arena *arena;		/* the caller's; owns strings */
 	struct map *thread_of;		/* serial -> index + 1 */
@@ -56,6 +60,7 @@ struct raw {
 	VEC(struct raw_function) functions;	/* by fid */
 	VEC(const char *) labels;		/* by number; NULL: none */
 	VEC(struct raw_anchor) anchors;
+	VEC(struct raw_pause) pauses;	/* in ns: by time, disjoint */
 	uint64_t lost_cnt, lost_since;	/* records of threads that could not say so (ticks, then ns) */
 	uint64_t cut_bytes;
 	bool ended;			/* its recorder closed it */
@@ -102,6 +107,8 @@ struct ruler {
 /* Sorts the anchors; has_times: whether there are records at all. */
 int ruler_init(struct ruler *ret, struct raw *r, bool has_times, const char *path, struct diag *reterr);
 int64_t ruler_ns(struct ruler *ruler, uint64_t ticks);
+/* The pauses become ns. */
+void ruler_pauses(struct ruler *ruler, struct raw *r);
 /* Payload words that are times become ns. */
 void ruler_words(struct ruler *ruler, enum trace_event kind, uint64_t *words);
 

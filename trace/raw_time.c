@@ -6,6 +6,7 @@
  * nearest.  Anchors (1000 ticks, 500 ns) and (3000 ticks, 1500 ns): tick 1400 is 700 ns.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include "base/banned.h"
 #include "base/search.h"
 #include "trace/raw_window.h"
@@ -81,6 +82,7 @@ static unsigned int times_of(enum trace_event kind)
 		return 1u << 0 | 1u << 4;
 	case EVENT_LOSS:
 	case EVENT_FRAME:
+	case EVENT_REOPEN:
 		return 1u << 0;
 	default:
 		return 0;
@@ -94,6 +96,35 @@ void ruler_words(struct ruler *ruler, enum trace_event kind, uint64_t *words)
 	for (unsigned int w = 0; times >> w; w++)
 		if (times & 1u << w && words[w])
 			words[w] = (uint64_t)ruler_ns(ruler, words[w]);
+}
+
+static int compare_pauses(const void *a, const void *b)
+{
+	const struct raw_pause *x = a, *y = b;
+
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+void ruler_pauses(struct ruler *ruler, struct raw *r)
+{
+	struct raw_pause *list = r->pauses.items;
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < r->pauses.cnt; i++) {
+		list[i].from = (uint64_t)ruler_ns(ruler, list[i].from);
+		list[i].until = list[i].until ? (uint64_t)ruler_ns(ruler, list[i].until) : INT64_MAX;
+	}
+	if (r->pauses.cnt)
+		qsort(list, r->pauses.cnt, sizeof(*list), compare_pauses);
+	for (size_t i = 0; i < r->pauses.cnt; i++) {
+		if (cnt && list[i].from <= list[cnt - 1].until) {
+			if (list[i].until > list[cnt - 1].until)
+				list[cnt - 1].until = list[i].until;
+		} else {
+			list[cnt++] = list[i];
+		}
+	}
+	r->pauses.cnt = cnt;
 }
 
 int compare_raw_events(const void *a, const void *b)
@@ -198,6 +229,7 @@ int raw_to_ns(struct raw *r, const char *path, struct diag *reterr)
 		return e;
 	window = window_of(r, &ruler);
 	r->from_ns = window.from_ns;
+	ruler_pauses(&ruler, r);
 	convert_events(r, &ruler, &window);
 	convert_invocations(r, &ruler, &window);
 	if (r->lost_since)

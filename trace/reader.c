@@ -18,6 +18,7 @@ void timeline_release(struct timeline *line)
 {
 	VEC_RELEASE(&line->changes);
 	VEC_RELEASE(&line->waits);
+	VEC_RELEASE(&line->unknown);
 }
 
 int trace_read(const char *path, const struct reader_options *o, struct trace **ret,

@@ -12,12 +12,17 @@
  * thread, and RESUME on another thread than the one that worked on the interval before:
  *
  *	T1 BEGIN r 10, PAUSE 15; T2 RESUME r 25, END r 60:  creation T1 15 -> T2 25
+ *
+ * A pause of the recording ends what is open then, and what begins in it: not all threads know at once.
+ *
+ *	pause 30..90; BEGIN r 10, END r 20: whole.  BEGIN s 25: aborted at 30, whenever it ends
  */
 #include "base/banned.h"
 #include "base/search.h"
 #include "trace/replay_state.h"
 
 static void play(struct replay *p, const struct raw_event *e);
+static void play_pauses(struct replay *p, int64_t ns);
 static void mark_losses(struct replay *p, struct interval *v);
 
 uint64_t timeline_sid(const struct timeline *line, size_t *at, int64_t ns)
@@ -106,6 +111,7 @@ static void mark_unfinished(struct replay *p)
 
 void replay_end(struct replay *p)
 {
+	play_pauses(p, INT64_MAX - 1);
 	if (!p->rd->raw.ended)
 		mark_unfinished(p);
 	if (p->workers.cnt)
@@ -185,20 +191,63 @@ static struct worker *find_open(struct replay *p, uint32_t thread, uint32_t name
 	return w;
 }
 
-static void close_interval(struct replay *p, struct worker *w, const struct raw_event *e,
-			   enum interval_status status)
+static void end_interval(struct replay *p, struct worker *w, enum interval_status status, uint64_t end_tid,
+			 int64_t end_ns)
 {
 	struct interval *i = &w->interval;
 
 	i->status = status;
-	i->end_tid = tid_of(p, e->thread);
-	i->end_ns = e->ns;
+	i->end_tid = end_tid;
+	i->end_ns = end_ns;
 	map_set(p->open, interval_hash(w->pid, i->name, w->key), 0);
 	map_set(p->place_of, i->sid, 0);
 	mark_losses(p, i);
 	VEC_ADD(&p->t->intervals, *i);
 	i->sid = 0;
 	VEC_ADD(&p->free_places, (uint32_t)(w - p->workers.items));
+}
+
+/* What is open when the recording pauses, or begins to be recorded only after that moment, is cut: what
+ * others did for it is not known. */
+static void cut_open(struct replay *p, int64_t ns)
+{
+	for (size_t i = 0; i < p->workers.cnt; i++) {
+		struct worker *w = &p->workers.items[i];
+
+		if (!w->interval.sid)
+			continue;
+		p->t->losses.at_pause++;
+		end_interval(p, w, INTERVAL_ABORTED, w->interval.start_tid,
+			     ns > w->interval.start_ns ? ns : w->interval.start_ns);
+	}
+}
+
+/* ns is reached: pauses that began or ended by then. */
+static void play_pauses(struct replay *p, int64_t ns)
+{
+	const struct raw *r = &p->rd->raw;
+
+	while (p->next_pause < r->pauses.cnt) {
+		const struct raw_pause *pause = &r->pauses.items[p->next_pause];
+
+		if (!p->is_paused && ns < (int64_t)pause->from)
+			return;
+		if (!p->is_paused)
+			cut_open(p, (int64_t)pause->from);
+		p->is_paused = ns <= (int64_t)pause->until;
+		if (p->is_paused)
+			return;
+		cut_open(p, (int64_t)pause->until);
+		p->next_pause++;
+	}
+}
+
+static void close_interval(struct replay *p, struct worker *w, const struct raw_event *e,
+			   enum interval_status status)
+{
+	/* By a thread that did not know yet of the pause. */
+	p->t->losses.at_pause += p->is_paused && status == INTERVAL_COMPLETED;
+	end_interval(p, w, p->is_paused ? INTERVAL_ABORTED : status, tid_of(p, e->thread), e->ns);
 }
 
 static struct worker *new_worker(struct replay *p)
@@ -302,7 +351,7 @@ static void play_resume(struct replay *p, const struct raw_event *e)
 		drop_label(p, e, cnt - 1);
 	push_label(p, e, w ? w->interval.sid : SID_NONE);
 	if (!w) {
-		p->t->losses.stray_events += !p->rd->raw.windowed;
+		p->t->losses.stray_events += !p->rd->raw.windowed && !p->rd->raw.pauses.cnt;
 		return;
 	}
 	if (w->thread != e->thread)
@@ -335,7 +384,7 @@ static void play_end(struct replay *p, const struct raw_event *e)
 			       e->kind == EVENT_END ? INTERVAL_COMPLETED : INTERVAL_ABORTED);
 	else if (p->rd->raw.windowed)
 		p->t->losses.before_window++;
-	else
+	else if (!p->rd->raw.pauses.cnt)
 		p->t->losses.stray_events++;
 	if (at)
 		drop_label(p, e, at - 1);
@@ -388,6 +437,7 @@ static void play(struct replay *p, const struct raw_event *e)
 {
 	size_t at;
 
+	play_pauses(p, e->ns);
 	switch (e->kind) {
 	case EVENT_BEGIN:
 		play_begin(p, e);
@@ -399,6 +449,11 @@ static void play(struct replay *p, const struct raw_event *e)
 	case EVENT_RESUME:
 		play_resume(p, e);
 		break;
+	case EVENT_REOPEN:
+		if ((int64_t)e->words[0] < e->ns)
+			VEC_ADD(&p->rd->timelines[e->thread].unknown,
+				(struct blocked){ (int64_t)e->words[0], e->ns });
+		/* fall through */
 	case EVENT_PAUSE:
 		while (p->stacks[e->thread].cnt)
 			drop_label(p, e, p->stacks[e->thread].cnt - 1);

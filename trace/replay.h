@@ -20,6 +20,7 @@ struct blocked {
 struct timeline {
 	VEC(struct sid_change) changes;	/* by time; before the first: none */
 	VEC(struct blocked) waits;	/* outermost, by time, disjoint */
+	VEC(struct blocked) unknown;	/* when it took no part, after a pause of the recording */
 };
 
 struct reading {

@@ -48,6 +48,8 @@ struct replay {
 	VEC(struct enqueued) enqueued;
 	size_t task_cnt;		/* that were open when the tables were last renewed */
 	VEC(struct loss) losses;
+	size_t next_pause;		/* of the raw trace's: not over yet */
+	bool is_paused;			/* it has begun */
 };
 
 /* NULL: it is not open any more. */

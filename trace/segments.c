@@ -15,6 +15,7 @@
  *
  *	T3 let it go at 38, T2 (which took it then) at 45: lock 30..38 woken by T3, lock 38..50 by T2
  */
+#include <stdlib.h>
 #include "base/banned.h"
 #include "trace/releases.h"
 #include "trace/replay.h"
@@ -31,8 +32,14 @@ struct waits {
 	VEC(struct wait) list;
 };
 
+/* When nothing is known of a thread: pauses of the recording, longer where it took part late again. */
+struct holes {
+	VEC(struct blocked) list;	/* by time; may overlap */
+	size_t at;			/* those before are over: a thread's segments come in order */
+};
+
 static void add_line(struct reading *rd, const struct releases *releases, uint32_t thread,
-		     const struct wait *waits, size_t cnt);
+		     const struct wait *waits, size_t cnt, struct holes *holes);
 
 static enum trace_state state_of(uint64_t class)
 {
@@ -120,10 +127,32 @@ static void extend_wakers(struct raw *r, const struct waits *w)
 	}
 }
 
+static int compare_holes(const void *a, const void *b)
+{
+	const struct blocked *x = a, *y = b;
+
+	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+}
+
+static void collect_holes(const struct reading *rd, uint32_t thread, struct holes *h)
+{
+	const struct timeline *line = &rd->timelines[thread];
+
+	h->at = h->list.cnt = 0;
+	for (size_t i = 0; i < rd->raw.pauses.cnt; i++)
+		VEC_ADD(&h->list, (struct blocked){ (int64_t)rd->raw.pauses.items[i].from,
+						    (int64_t)rd->raw.pauses.items[i].until });
+	for (size_t i = 0; i < line->unknown.cnt; i++)
+		VEC_ADD(&h->list, line->unknown.items[i]);
+	if (line->unknown.cnt)
+		qsort(h->list.items, h->list.cnt, sizeof(*h->list.items), compare_holes);
+}
+
 void build_segments(struct reading *rd, bool wakers_known)
 {
 	struct waits w = { { NULL, 0, 0 } };
 	struct releases releases = { { NULL, 0, 0 } };
+	struct holes holes = { { NULL, 0, 0 }, 0 };
 	size_t at = 0;
 
 	collect_waits(rd, &w);
@@ -135,36 +164,48 @@ void build_segments(struct reading *rd, bool wakers_known)
 
 		while (at < w.list.cnt && w.list.items[at].thread == thread)
 			at++;
+		collect_holes(rd, thread, &holes);
 		add_line(rd, &releases, thread, at > first ? &w.list.items[first] : NULL,
-			 at - first);
+			 at - first, &holes);
 	}
+	VEC_RELEASE(&holes.list);
 	VEC_RELEASE(&w.list);
 	VEC_RELEASE(&releases.list);
 }
 
-static void add_segment(struct reading *rd, uint32_t thread, uint64_t sid, int64_t start_ns,
+static void add_segment(struct reading *rd, struct holes *h, uint32_t thread, uint64_t sid, int64_t start_ns,
 			int64_t end_ns, enum trace_state state)
 {
+	uint64_t tid = rd->raw.threads.items[thread].tid;
+
+	while (h->at < h->list.cnt && h->list.items[h->at].end_ns <= start_ns)
+		h->at++;
+	for (size_t i = h->at; i < h->list.cnt && h->list.items[i].start_ns < end_ns; i++) {
+		if (start_ns < h->list.items[i].start_ns)
+			VEC_ADD(&rd->t->segments, (struct segment){ tid, sid, start_ns,
+				h->list.items[i].start_ns, state });
+		if (start_ns < h->list.items[i].end_ns)
+			start_ns = h->list.items[i].end_ns;
+	}
 	if (start_ns < end_ns)
-		VEC_ADD(&rd->t->segments, (struct segment){ rd->raw.threads.items[thread].tid, sid,
-			start_ns, end_ns, state });
+		VEC_ADD(&rd->t->segments, (struct segment){ tid, sid, start_ns, end_ns, state });
 }
 
 /* Running time, cut at changes of the interval. */
-static void add_running(struct reading *rd, uint32_t thread, size_t *change, int64_t start_ns,
-			int64_t end_ns)
+static void add_running(struct reading *rd, struct holes *holes, uint32_t thread, size_t *change,
+			int64_t start_ns, int64_t end_ns)
 {
 	const struct timeline *line = &rd->timelines[thread];
 	uint64_t sid = timeline_sid(line, change, start_ns);
 
 	while (*change < line->changes.cnt && line->changes.items[*change].ns < end_ns) {
-		add_segment(rd, thread, sid, start_ns, line->changes.items[*change].ns,
+		add_segment(rd, holes, thread, sid, start_ns, line->changes.items[*change].ns,
 			    STATE_RUNNING);
 		start_ns = line->changes.items[*change].ns;
 		sid = line->changes.items[*change].sid;
 		++*change;
 	}
-	add_segment(rd, thread, sid, start_ns, end_ns, STATE_RUNNING);
+	add_segment(rd, holes, thread, sid, start_ns, end_ns, STATE_RUNNING);
 }
 
 /* The latest waker of waits[0], the outermost, and of the cnt - 1 inside it. */
@@ -193,7 +234,7 @@ static void add_wakeup(struct reading *rd, uint32_t thread, const struct wait *w
 }
 
 /* The outermost wait, cut where others let the lock go before the release that ended it. */
-static void add_wait(struct reading *rd, const struct releases *releases, uint32_t thread,
+static void add_wait(struct reading *rd, struct holes *holes, const struct releases *releases, uint32_t thread,
 		     uint64_t sid, const struct wait *w)
 {
 	uint64_t tid = rd->raw.threads.items[thread].tid;
@@ -207,16 +248,16 @@ static void add_wait(struct reading *rd, const struct releases *releases, uint32
 	for (size_t i = 0; i < cnt; i++) {
 		if (r[i].thread == thread || r[i].ns <= start_ns)
 			continue;
-		add_segment(rd, thread, sid, start_ns, r[i].ns, w->state);
+		add_segment(rd, holes, thread, sid, start_ns, r[i].ns, w->state);
 		VEC_ADD(&rd->t->wakeups, (struct wakeup){ tid,
 			rd->raw.threads.items[r[i].thread].tid, r[i].ns });
 		start_ns = r[i].ns;
 	}
-	add_segment(rd, thread, sid, start_ns, w->end_ns, w->state);
+	add_segment(rd, holes, thread, sid, start_ns, w->end_ns, w->state);
 }
 
 static void add_line(struct reading *rd, const struct releases *releases, uint32_t thread,
-		     const struct wait *waits, size_t cnt)
+		     const struct wait *waits, size_t cnt, struct holes *holes)
 {
 	const struct raw_thread *t = &rd->raw.threads.items[thread];
 	int64_t now = t->first_ns, last_ns = t->last_ns < rd->until_ns ? t->last_ns : rd->until_ns;
@@ -228,8 +269,8 @@ static void add_line(struct reading *rd, const struct releases *releases, uint32
 		for (inside = 1; i + inside < cnt; inside++)
 			if (waits[i + inside].start_ns >= outer.end_ns)
 				break;
-		add_running(rd, thread, &change, now, outer.start_ns);
-		add_wait(rd, releases, thread,
+		add_running(rd, holes, thread, &change, now, outer.start_ns);
+		add_wait(rd, holes, releases, thread,
 			 timeline_sid(&rd->timelines[thread], &change, outer.start_ns), &outer);
 		add_wakeup(rd, thread, waits + i, inside);
 		VEC_ADD(&rd->timelines[thread].waits,
@@ -237,5 +278,5 @@ static void add_line(struct reading *rd, const struct releases *releases, uint32
 		now = outer.end_ns;
 	}
 	if (t->first_ns <= last_ns)
-		add_running(rd, thread, &change, now, last_ns);
+		add_running(rd, holes, thread, &change, now, last_ns);
 }

@@ -450,10 +450,57 @@ static void test_window(void **state)
 		"invocation 12 - hold 100 190\n");
 }
 
+/* The recording paused from 30 to 90: request 6 was over, 7 was not, 8 began by a thread that did not know yet, 9
+ * behind it.  Thread 1 took part again at 100; thread 2 had something to say all the time. */
+static void test_pause(void **state)
+{
+	unsigned char data[32];
+	struct encoder e = { data, 0, sizeof(data), false };
+	static const struct rec recs[] = {
+		{ 1, EVENT_BEGIN, { 10, 1, 6, 0 } }, { 1, EVENT_END, { 20, 1, 6 } },
+		{ 1, EVENT_BEGIN, { 25, 1, 7, 0 } },
+		{ 2, EVENT_BEGIN, { 32, 1, 8, 0 } }, { 2, EVENT_END, { 40, 1, 8 } },
+		{ 2, EVENT_WAIT, { 50, 95, WAIT_SLEEP, 0, 0, 0 } },
+		{ 1, EVENT_REOPEN, { 100, 28 } }, { 1, EVENT_END, { 105, 1, 7 } },
+		{ 1, EVENT_BEGIN, { 110, 1, 9, 0 } }, { 1, EVENT_NONE, { 1, 112, 115 } },
+		{ 1, EVENT_END, { 120, 1, 9 } },
+	};
+	static const uint64_t told[] = { 30, 0, 30, 90 };
+	struct trace *t;
+
+	(void)state;
+	begin_trace();
+	for (size_t i = 0; i < 4; i += 2) {	/* as it began, and as it ended */
+		e.len = 0;
+		put(&e, told[i]);
+		put(&e, told[i + 1]);
+		trace_file_block(&file, BLOCK_PAUSES, e.data, e.len);
+	}
+	for (size_t i = 0; i < sizeof(recs) / sizeof(recs[0]); i++)
+		put_rec(&recs[i]);
+	t = read_trace(NULL);
+	assert_int_equal(t->losses.at_pause, 2);
+	assert_int_equal(t->losses.stray_events, 0);
+	assert_int_equal(t->losses.records, 0);
+	assert_tuples(t,
+		"vprof-tuples 1\n"
+		"interval 1 request 11 10 11 20\n"
+		"interval 2 request 11 25 11 30 aborted\n"
+		"interval 3 request 12 32 12 40 aborted\n"
+		"interval 4 request 11 110 11 120\n"
+		"segment 11 1 10 20 running\n"
+		"segment 11 - 20 25 running\n"
+		"segment 11 2 25 28 running\n"
+		"segment 11 - 100 110 running\n"
+		"segment 11 4 110 120 running\n"
+		"segment 12 - 90 95 sleep\n"
+		"invocation 11 4 work 112 115\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cut_off), cmocka_unit_test(test_window),
+		cmocka_unit_test(test_cut_off), cmocka_unit_test(test_window), cmocka_unit_test(test_pause),
 		cmocka_unit_test(test_lock), cmocka_unit_test(test_taken_between),
 		cmocka_unit_test(test_waker_by_tid),
 		cmocka_unit_test(test_queue), cmocka_unit_test(test_queue_mismatch),
