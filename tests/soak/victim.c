@@ -7,6 +7,8 @@
  * The probes are those of tests/runtime/.  Exit status 0: the program itself saw nothing wrong.
  */
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -138,15 +140,16 @@ static int run_steady(long n)
 
 /* ---- Threads ---- */
 
-static bool all_there;
+static uint32_t all_there;
 
 static void *leaf_and_stay(void *arg)
 {
 	leaf();
 	__atomic_fetch_add(&counts->leafs, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&counts->threads, 1, __ATOMIC_RELAXED);
+	/* Asleep, not looking every now and then: 10,000 that do leave no time for others to be made. */
 	while (!__atomic_load_n(&all_there, __ATOMIC_ACQUIRE))
-		rest(20000000);
+		syscall(SYS_futex, &all_there, FUTEX_WAIT, 0, NULL, NULL, 0);
 	leaf();
 	__atomic_fetch_add(&counts->leafs, 1, __ATOMIC_RELAXED);
 	return arg;
@@ -165,7 +168,8 @@ static int run_live(long n)
 		made++;
 	while (counts->threads < (uint64_t)made)
 		rest(1000000);
-	__atomic_store_n(&all_there, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&all_there, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &all_there, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 	for (long i = 0; i < made; i++) {
 		void *result = NULL;		/* what each was given */
 
