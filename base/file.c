@@ -233,3 +233,10 @@ char *path_self(void)
 {
 	return path_real("/proc/self/exe");
 }
+
+bool user_is_us(uid_t uid)
+{
+	const char *sudo = getenv("SUDO_UID");
+
+	return uid == geteuid() || (geteuid() == 0 && sudo && strtoul(sudo, NULL, 10) == uid);
+}

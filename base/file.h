@@ -35,4 +35,7 @@ char *path_which(const char *name, const char *search);
 /* The path of the running program. */
 char *path_self(void);
 
+/* The user who runs us, or who had sudo run us. */
+bool user_is_us(uid_t uid);
+
 #endif

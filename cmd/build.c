@@ -26,6 +26,7 @@
 #include "cmd/common.h"
 #include "cmd/fold_inline.h"
 #include "cmd/leave_out.h"
+#include "cmd/project.h"
 
 #define DEFAULT_DEPTH 3
 
@@ -172,7 +173,7 @@ static int build_run(int argc, char **argv)
 
 	if (options_parse_command(argc, argv, &cmd_build, NULL, &command, &status))
 		return status;
-	if (config_read(config_path(), &config, &diag) < 0 ||
+	if (project_config(&config, &diag) < 0 ||
 	    store_open(data_dir(), true, &store, &diag) < 0 ||
 	    build(store, &config, command, &diag) < 0)
 		return fail(&diag);

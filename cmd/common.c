@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/banned.h"
@@ -110,6 +111,8 @@ static char *find_upward(const char *name)
 	}
 }
 
+static bool config_given;		/* by the user, who trusts it */
+
 const char *config_path(void)
 {
 	static char *path;
@@ -117,10 +120,29 @@ const char *config_path(void)
 	const char *given = getenv("VPROF_CONF");
 
 	if (!known) {
-		path = given && *given ? path_real(given) : find_upward("vprof.conf");
+		config_given = given && *given;
+		path = config_given ? path_real(given) : find_upward("vprof.conf");
 		known = true;
 	}
 	return path;
+}
+
+int config_check_owner(struct diag *reterr)
+{
+	const char *path = config_path();
+	struct stat st;
+
+	if (!path || config_given || stat(path, &st) < 0)
+		return 0;
+
+	_cleanup_(freep) char *here = path_real("."), *dir = path_dir(path);
+
+	if (strcmp(here, dir) == 0 ||
+	    ((st.st_uid == 0 || user_is_us(st.st_uid)) && !(st.st_mode & S_IWOTH)))
+		return 0;
+	diag_set(reterr, EXIT_ENVIRONMENT, -EPERM, "'%s', found above this directory, %s", path,
+		 st.st_mode & S_IWOTH ? "may be written by every user" : "belongs to another user");
+	return diag_remedy(reterr, -EPERM, "export VPROF_CONF='%s' if what it says may run as you", path);
 }
 
 static char *given_data_dir;

@@ -39,6 +39,12 @@ const char *data_dir(void);
 /* The vprof.conf found by walking up from here ($VPROF_CONF overrides), or NULL. */
 const char *config_path(void);
 
+/*
+ * EXIT_ENVIRONMENT if that file lies above the current directory and somebody else may write it: in a directory
+ * that users share, /tmp say, one of them could have vprof run commands as another.  Root's are everybody's.
+ */
+int config_check_owner(struct diag *reterr);
+
 /* Adds a word to a list with colons in the environment. */
 void environment_append(const char *name, const char *word);
 

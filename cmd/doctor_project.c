@@ -31,7 +31,7 @@ static void check_config(struct diagnosis *d)
 		diagnosis_add(d, "vprof.conf", DIAGNOSIS_NOTE,
 			      "vprof annotate --start FUNCTION --end FUNCTION, unless the sources have VPROF_BEGIN",
 			      "there is none here or above: nothing says what an interval is");
-	else if (config_read(config_path(), &c, &diag) < 0)
+	else if (project_config(&c, &diag) < 0)
 		diagnosis_add(d, "vprof.conf", DIAGNOSIS_PROBLEM, diag.remedy[0] ? diag.remedy : NULL, "%s",
 			      diag.text);
 	else

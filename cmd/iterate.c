@@ -23,6 +23,7 @@
 #include "cmd/fold_inline.h"
 #include "cmd/iterate_loop.h"
 #include "cmd/leave_out.h"
+#include "cmd/project.h"
 
 static unsigned arg_k = UINT_MAX, arg_max_runs = UINT_MAX;	/* not given */
 static unsigned arg_jobs, arg_buffer_mib;
@@ -172,7 +173,7 @@ static int iterate_run(int argc, char **argv)
 	if (options_parse_command(argc, argv, &cmd_iterate, NULL, &given, &status))
 		return status;
 	take_settings(&l);
-	if (config_read(config_path(), &l.config, &diag) < 0)
+	if (project_config(&l.config, &diag) < 0)
 		return fail(&diag);
 	status = take_options(&l.config, &l.options);
 	if (status)

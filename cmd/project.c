@@ -31,6 +31,13 @@ char *plan_path(void)
 	return path_join(data_dir(), "build/plan");
 }
 
+int project_config(struct config *ret, struct diag *reterr)
+{
+	int r = config_check_owner(reterr);
+
+	return r < 0 ? r : config_read(config_path(), ret, reterr);
+}
+
 int read_primitives(const struct config *c, primitives *ret, struct diag *reterr)
 {
 	_cleanup_(freep) char *pattern = path_join(data_files_dir(), "annotations/*.sync");
@@ -62,7 +69,7 @@ int launcher_context_read(struct launcher_context *ret, struct diag *reterr)
 	int r;
 
 	memset(ret, 0, sizeof(*ret));
-	r = config_read(config_path(), &ret->config, reterr);
+	r = project_config(&ret->config, reterr);
 	if (r == 0)
 		r = read_primitives(&ret->config, &ret->sync, reterr);
 	if (r == 0)
@@ -144,7 +151,7 @@ void project_shorten_paths(struct project *p)
 
 int recorded_options_read(struct recorded_options *ret, struct diag *reterr)
 {
-	int r = config_read(config_path(), &ret->config, reterr);
+	int r = project_config(&ret->config, reterr);
 
 	if (r < 0)
 		return r;

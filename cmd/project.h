@@ -11,6 +11,9 @@
 #include "store/store.h"
 #include "trace/reader.h"
 
+/* config_read() of the project's own; EXIT_ENVIRONMENT if another user may have put it there. */
+int project_config(struct config *ret, struct diag *reterr);
+
 /* The user's [sync] first, then every *.sync table that ships with vprof. */
 int read_primitives(const struct config *c, primitives *ret, struct diag *reterr);
 

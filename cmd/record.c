@@ -12,6 +12,7 @@
 #include "base/banned.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
+#include "cmd/project.h"
 #include "cmd/quantity.h"
 #include "cmd/record_requests.h"
 #include "cmd/record_steps.h"
@@ -176,7 +177,7 @@ static int record_run(int argc, char **argv)
 		return status;
 	options.buffer_mib = arg_buffer_mib;
 	options.config = &config;
-	if (config_read(config_path(), &config, &diag) < 0)
+	if (project_config(&config, &diag) < 0)
 		return fail(&diag);
 	if (arg_snapshot)
 		return take_snapshot();

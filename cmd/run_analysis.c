@@ -208,7 +208,7 @@ static double overhead_of_config(void)
 {
 	_cleanup_(config_release) struct config config = { 0 };
 
-	return config_read(config_path(), &config, NULL) == 0 ? config.overhead : 0;
+	return project_config(&config, NULL) == 0 ? config.overhead : 0;
 }
 
 static int analyse(struct store *s, struct analysing *a, struct run *r, unsigned jobs, struct findings **ret,

@@ -244,7 +244,7 @@ static int read_project(struct material *m, const struct view *v, const char *ru
 		if (r == 0)
 			m->project = run_graph(m->trace);
 	} else {
-		r = config_read(config_path(), &config, reterr);
+		r = project_config(&config, reterr);
 		if (r == 0)
 			r = project_read(m->store, &m->project, reterr);
 		if (r == 0) {

@@ -144,14 +144,12 @@ static int open_database(struct store *s, bool create, struct diag *reterr)
 /* Who may write to the directory can put links and traces into it. */
 static int check_owner(const char *dir, struct diag *reterr)
 {
-	const char *sudo = getenv("SUDO_UID");
 	struct stat st;
 	bool ours;
 
 	if (stat(dir, &st) < 0)
 		return diag_set(reterr, EXIT_ENVIRONMENT, -errno, "cannot use '%s': %s", dir, strerror(errno));
-	ours = st.st_uid == geteuid() ||
-	       (geteuid() == 0 && sudo && strtoul(sudo, NULL, 10) == st.st_uid);
+	ours = user_is_us(st.st_uid);
 	if (ours && !(st.st_mode & (S_IWGRP | S_IWOTH)))
 		return 0;
 	diag_set(reterr, EXIT_ENVIRONMENT, -EPERM, ours ? "other users may write to '%s'" :

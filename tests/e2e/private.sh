@@ -126,6 +126,29 @@ as $owner "$VPROF" -d open record -- ../server /etc/passwd >"$work/.out" 2>"$wor
 says "other users may write to" "chmod go-w"
 cd ..
 
+# ---- a configuration in a directory above, with a command of another user's ----
+printf '[run]\n\tcommand = touch %s\n' "$PWD/was-run" >conf
+mkdir -m 1777 common
+as $other cp conf common/vprof.conf
+as $owner mkdir -p common/below/project
+cd common/below/project || exit 99
+for command in "record" "build -- true" "iterate"; do
+	as $owner "$VPROF" $command >"$work/.out" 2>"$work/.err"
+	[ $? = 4 ] && pass || fail "vprof $command takes the configuration of another user: $(cat "$work/.err")"
+	says "common/vprof.conf', found above this directory, belongs to another user" "VPROF_CONF="
+done
+[ ! -e ../../../was-run ] && pass || fail "a command of another user's was run"
+chown 0 ../../vprof.conf
+as $owner "$VPROF" doctor >"$work/.out" 2>&1
+grep -q "belongs to another user" "$work/.out" && fail "root's configuration is refused" || pass
+chmod 666 ../../vprof.conf
+as $owner "$VPROF" record >"$work/.out" 2>"$work/.err"
+says "may be written by every user"
+chown $other ../../vprof.conf
+as $owner env VPROF_CONF="$PWD/../../vprof.conf" "$VPROF" doctor >"$work/.out" 2>&1
+grep -q "every user\|another user" "$work/.out" && fail "VPROF_CONF is refused: $(cat "$work/.out")" || pass
+cd ../../..
+
 # ---- root's arena, which its processes may open under any user, cannot be found by others ----
 mkdir ../roots
 cp server.c ../roots
