@@ -58,6 +58,21 @@ static void tell(struct diagnosis *d, const char *compiler, const char *said)
 		      "a program of three lines cannot be built and recorded with %s: %s", compiler, text);
 }
 
+/* The trial's project is not the user's. */
+static char *take_variable(const char *name)
+{
+	char *value = getenv(name) ? xstrdup(getenv(name)) : NULL;
+
+	unsetenv(name);
+	return value;
+}
+
+static void give_variable(const char *name, const char *value)
+{
+	if (value)
+		setenv(name, value, 1);
+}
+
 void doctor_try(struct diagnosis *d)
 {
 	static const char *const compilers[] = { "gcc", "g++", "clang", "clang++" };
@@ -72,8 +87,8 @@ void doctor_try(struct diagnosis *d)
 	}
 	_cleanup_(freep) char *file = path_join(dir, "try.c"), *conf_file = path_join(dir, "vprof.conf");
 
-	unsetenv("VPROF_DIR");
-	unsetenv("VPROF_CONF");
+	_cleanup_(freep) char *user_dir = take_variable("VPROF_DIR"), *user_conf = take_variable("VPROF_CONF");
+
 	for (size_t i = 0; i < ARRAY_SIZE(compilers); i++) {
 		_cleanup_(freep) char *path = path_which(compilers[i], NULL);
 		int status;
@@ -90,6 +105,8 @@ void doctor_try(struct diagnosis *d)
 		else
 			str_addf(&good, "%s%s", good.len ? ", " : "", compilers[i]);
 	}
+	give_variable("VPROF_DIR", user_dir);
+	give_variable("VPROF_CONF", user_conf);
 	if (good.len)
 		diagnosis_add(d, "trial", DIAGNOSIS_OK, NULL, "built and recorded a small program with %s",
 			      good.data);

@@ -192,6 +192,13 @@ else
 fi
 
 # A directory that may not be written; root may write everything, so it becomes somebody else.
+# The trial has a project of its own; what is said of the user's is of his.
+mkdir -p elsewhere
+printf '[interval "named"]\n\tstart = a\n\tend = b\n' >elsewhere/own.conf
+VPROF_CONF=$PWD/elsewhere/own.conf VPROF_DIR=$PWD/elsewhere/data "$VPROF" doctor >"$work/.out" 2>"$work/.err"
+healthy trial
+says "elsewhere/own.conf': 1 interval"
+
 mkdir closed && chmod 0555 closed && cd closed || exit 99
 if [ "$(id -u)" != 0 ]; then
 	as_nobody() { "$@"; }
