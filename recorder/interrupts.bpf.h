@@ -12,6 +12,7 @@ struct interrupts {			/* what this CPU is doing besides its current task */
 	unsigned int irq_disk, softirq_disk;	/* plus one */
 	unsigned int nic;
 	unsigned int timer;
+	int looped_by;			/* the last task that sent by the loopback interface */
 };
 
 struct {
@@ -89,15 +90,5 @@ int BPF_PROG(on_timer_exit)
 
 	if (c)
 		c->timer = 0;
-	return 0;
-}
-
-SEC("tp_btf/netif_receive_skb")
-int BPF_PROG(on_packet, struct sk_buff *skb)
-{
-	struct interrupts *c = this_cpu();
-
-	if (c && c->softirq)
-		c->nic = (unsigned int)skb->dev->ifindex;
 	return 0;
 }

@@ -24,7 +24,6 @@
  *
  * In an interrupt the current task is a bystander.  What a CPU is doing besides is kept per CPU, by
  * the entry and exit of interrupts; the device comes from the request or packet that it completes.
- * The loopback interface has no device: its receiving end runs in the sender.
  *
  * Stacks, where they are wanted, are copied and not understood: registers and the top of the user's stack,
  * return addresses of the kernel's.
@@ -46,8 +45,6 @@ char LICENSE[] SEC("license") = "GPL";
 enum { KERNEL_THREAD = 0x00200000 };	/* PF_KTHREAD of task_struct.flags */
 enum { TASK_IS_DEAD = 0x80 };		/* in the state that sched_switch passes */
 #include "recorder/interrupts.bpf.h"
-
-enum { LOOPBACK = 1 };			/* the interface's index in every network namespace */
 
 /* System calls of x86-64 whose arguments tell what is waited for: poll, select, fcntl, futex, pselect6,
  * ppoll, futex_waitv, futex_wait. */
@@ -193,6 +190,8 @@ static unsigned int state_now(struct task_struct *task)
 }
 
 #include "recorder/stacks.bpf.h"
+#include "recorder/requests.bpf.h"
+#include "recorder/packets.bpf.h"
 
 static unsigned int flags_of(const struct task_state *s)
 {
@@ -373,7 +372,6 @@ static void woken_by_task(struct task_state *s, unsigned long long ns)
 static void woken_in_softirq(struct task_state *s, const struct interrupts *c, unsigned long long ns)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
-	struct task_state *sender;
 	unsigned int vector = c->softirq - 1;
 
 	if (c->softirq_disk) {
@@ -388,8 +386,7 @@ static void woken_in_softirq(struct task_state *s, const struct interrupts *c, u
 		waker_is(s, WAKER_SOFTIRQ, vector);
 		return;
 	}
-	sender = c->nic == LOOPBACK ? state_of(current) : 0;
-	if (sender && sender->follow == FOLLOW_RUN)
+	if (c->nic == LOOPBACK && current->pid && current->pid == c->looped_by)
 		woken_by_task(s, ns);
 	else
 		waker_is(s, WAKER_NIC, c->nic);
@@ -481,8 +478,6 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	write_life(RECORD_EXEC, task, s, 0, bpf_ktime_get_ns());
 	return 0;
 }
-
-#include "recorder/requests.bpf.h"
 
 /* A tick of this CPU's clock, if samples are wanted; programs.c opens the clocks. */
 SEC("perf_event")

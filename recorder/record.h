@@ -37,14 +37,13 @@ struct record_life {			/* fork, exec, exit; a thread that was there before us */
 	char name[16];
 };
 
-struct record_request {			/* of a disk */
+struct record_request {			/* of a disk; a packet that a network interface was given */
 	unsigned int kind, tid;		/* who brought it; 0: nobody known */
-	unsigned int disk;		/* major << 20 | minor */
-	unsigned int unused;
+	unsigned int device_kind, device;	/* enum kernel_waker, and its number */
 	unsigned long long ns, issue_ns;	/* done; begun */
 };
 
-/* How much of the user's stack: PostgreSQL's deepest waits have about 3 KiB of frames. */
+/* How much of the user's stack; frames beyond it are `[deeper]`. */
 enum { STACK_BYTES = 4096, STACK_KERNEL_MAX = 32 };
 
 /* Of x86-64, in the kernel's order (struct pt_regs). */

@@ -58,24 +58,29 @@ int BPF_PROG(on_issue, struct request *rq)
 	return 0;
 }
 
+static void write_request(unsigned int kind, unsigned int number, const struct in_flight *f)
+{
+	struct record_request *r = bpf_ringbuf_reserve(&records, sizeof(*r), 0);
+
+	if (!r) {
+		__sync_fetch_and_add(&lost_records, 1);
+		return;
+	}
+	r->kind = RECORD_REQUEST;
+	r->tid = f->tid;
+	r->device_kind = kind;
+	r->device = number;
+	r->ns = bpf_ktime_get_ns();
+	r->issue_ns = f->ns;
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
 static void request_done(struct request *rq, unsigned int disk)
 {
 	struct in_flight *f = bpf_map_lookup_elem(&requests, &rq);
-	struct record_request *r;
 
-	if (f && f->ns) {
-		r = bpf_ringbuf_reserve(&records, sizeof(*r), 0);
-		if (r) {
-			r->kind = RECORD_REQUEST;
-			r->tid = f->tid;
-			r->disk = disk;
-			r->ns = bpf_ktime_get_ns();
-			r->issue_ns = f->ns;
-			bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
-		} else {
-			__sync_fetch_and_add(&lost_records, 1);
-		}
-	}
+	if (f && f->ns)
+		write_request(WAKER_DISK, disk, f);
 	bpf_map_delete_elem(&requests, &rq);
 }
 

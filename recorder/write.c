@@ -108,8 +108,8 @@ static void put_life(struct writer *w, const struct record_life *r)
 
 static void put_request(struct writer *w, const struct record_request *r)
 {
-	put_head(w, KERNEL_REQUEST, r->tid, r->ns);
-	put(w, r->disk);
+	put_head(w, r->device_kind == WAKER_NIC ? KERNEL_PACKET : KERNEL_REQUEST, r->tid, r->ns);
+	put(w, r->device);
 	put(w, r->ns - r->issue_ns);
 	w->records--;			/* no thread's */
 }

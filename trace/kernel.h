@@ -49,8 +49,9 @@ struct kernel_stack {
 	enum kernel_stack_reason reason;
 };
 
-struct kernel_request {			/* a disk had it in (issue, done] */
-	uint32_t disk;
+struct kernel_request {			/* a disk had it in (issue, done]; a network interface a packet */
+	enum kernel_waker kind;
+	uint32_t device;
 	uint32_t tid;			/* who brought it; 0: nobody known */
 	int64_t issue_ns, done_ns;
 };
@@ -61,7 +62,7 @@ struct kernel_trace {
 	VEC(struct kernel_life) lives;		/* by tid, then time */
 	VEC(struct kernel_name) names;		/* of devices */
 	VEC(struct kernel_stack) stacks;	/* by tid, then time */
-	VEC(struct kernel_request) requests;	/* by disk, then time of issue */
+	VEC(struct kernel_request) requests;	/* by device, then time of issue */
 	strings texts;				/* of stacks */
 	int64_t start_ns, end_ns;
 	int64_t sample_ns;		/* period of samples; 0: none */

@@ -3,11 +3,14 @@
  * kernel_devices.c - what devices did while the run went on.
  *
  * A disk is running while it has a request, of whomsoever, else it is idle (`queue`), until somebody brings the
- * next: a wake-up names him, if he is known.  Of other devices, and of a disk of which no request was recorded,
- * only those moments are known when somebody waited for it: running then.
+ * next: a wake-up names him, if he is known.  So is a network interface while it has a packet to send, or while
+ * somebody waits for what is to come by it, for that is what it and those beyond it are working on.  Of other devices,
+ * and of one of which no request was recorded, only those moments are known when somebody waited for it: running then.
  *
  *	requests of vda: 20..40 brought by 7, 30..50 by 8, 70..80 by 8; the recording 0..100
  *	-> queue 0..20 (wakeup by 7), running 20..50, queue 50..70 (by 8), running 70..80, queue 80..100
+ *	eth0 has a packet by 7 in 20..22, for the answer to which 7 waits in 25..60
+ *	-> queue 0..20 (by 7), running 20..22, queue 22..25, running 25..60, queue 60..100
  *
  * Of an interrupt of unknown purpose nobody knows what works there: it has a name, as a waker, and no time.
  */
@@ -53,7 +56,7 @@ static void add_segment(struct kernel_threads *x, uint64_t device, int64_t start
 		VEC_ADD(&x->t->segments, (struct segment){ device, SID_NONE, start_ns, end_ns, state });
 }
 
-/* Requests of one disk, in order of issue. */
+/* Requests of one device, in order of issue. */
 static void add_requests(struct kernel_threads *x, uint64_t device, const struct kernel_request *r, size_t cnt)
 {
 	int64_t at_ns = x->k->start_ns;
@@ -75,13 +78,32 @@ static void add_requests(struct kernel_threads *x, uint64_t device, const struct
 	add_segment(x, device, at_ns, x->k->end_ns, STATE_QUEUE);
 }
 
-static const struct kernel_request *requests_of(const struct kernel_trace *k, uint32_t disk, size_t *ret_cnt)
+static const struct kernel_request *requests_of(const struct kernel_trace *k, uint64_t device, size_t *ret_cnt)
 {
-	const struct kernel_request *requests = k->requests.items;
-	size_t first = partition_point(i, k->requests.cnt, requests[i].disk < disk);
+	const struct kernel_request *r = k->requests.items;
+	size_t first = partition_point(i, k->requests.cnt, kernel_device_tid(r[i].kind, r[i].device) < device);
 
-	*ret_cnt = partition_point(i, k->requests.cnt, requests[i].disk <= disk) - first;
-	return &requests[first];
+	*ret_cnt = partition_point(i, k->requests.cnt, kernel_device_tid(r[i].kind, r[i].device) <= device) - first;
+	return &r[first];
+}
+
+/* A network interface: who waits for it keeps it busy as packets do. */
+static void add_packets(struct kernel_threads *x, uint64_t device, const struct kernel_request *r, size_t cnt,
+			const struct kernel_span *s, size_t span_cnt)
+{
+	VEC(struct kernel_request) all = { 0 };
+
+	for (size_t i = 0, j = 0; i < cnt || j < span_cnt; ) {
+		if (j == span_cnt || (i < cnt && r[i].issue_ns <= s[j].start_ns)) {
+			VEC_ADD(&all, r[i++]);
+		} else {
+			VEC_ADD(&all, (struct kernel_request){ WAKER_NIC, (uint32_t)device, 0, s[j].start_ns,
+							       s[j].end_ns });
+			j++;
+		}
+	}
+	add_requests(x, device, all.items, all.cnt);
+	VEC_RELEASE(&all);
 }
 
 /* The spans of one device, joined where they touch. */
@@ -106,9 +128,11 @@ static void add_device(struct kernel_threads *x, const struct kernel_span *s, si
 	name_device(x, s->device);
 	if (kind == WAKER_IRQ || kind == WAKER_SOFTIRQ)
 		return;
-	if (kind == WAKER_DISK)
-		r = requests_of(x->k, (uint32_t)s->device, &request_cnt);
-	if (request_cnt)
+	if (kind == WAKER_DISK || kind == WAKER_NIC)
+		r = requests_of(x->k, s->device, &request_cnt);
+	if (request_cnt && kind == WAKER_NIC)
+		add_packets(x, s->device, r, request_cnt, s, cnt);
+	else if (request_cnt)
 		add_requests(x, s->device, r, request_cnt);
 	else
 		add_waited(x, s, cnt);

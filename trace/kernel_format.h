@@ -12,6 +12,7 @@
  *		FORK, EXEC, EXIT, SEEN	pid, other, name
  *		STACK	reason, number of the stack
  *		REQUEST	disk, ns - ns of its issue: tid, if not 0, brought it, and at ns it was done
+ *		PACKET	the same of a network interface: tid sent it, and at ns the driver had it
  *	KERNEL_STACKS	texts, as trace/model.h has them; numbered from 0 over all such blocks
  *	KERNEL_NAMES	{ enum kernel_waker, number, name }...
  *	KERNEL_END	start_ns, end_ns, lost records: the last block
@@ -37,6 +38,7 @@ enum kernel_record_kind {
 					 * it does not belong to the run and woke one who does */
 	KERNEL_STACK,			/* where tid was at that moment */
 	KERNEL_REQUEST,			/* of a disk */
+	KERNEL_PACKET,			/* that a network interface was given */
 	KERNEL_RECORD_KIND_CNT
 };
 

@@ -101,9 +101,9 @@ static void decode_stack(struct kernel_trace *k, struct decoder *d, uint32_t tid
 		VEC_ADD(&k->stacks, s);
 }
 
-static void decode_request(struct kernel_trace *k, struct decoder *d, uint32_t tid, int64_t ns)
+static void decode_request(struct kernel_trace *k, struct decoder *d, enum kernel_waker kind, uint32_t tid, int64_t ns)
 {
-	struct kernel_request r = { .disk = decode_u32(d), .tid = tid, .done_ns = ns };
+	struct kernel_request r = { .kind = kind, .device = decode_u32(d), .tid = tid, .done_ns = ns };
 	uint64_t length = decode_varint(d);
 
 	if (length > (uint64_t)ns)
@@ -142,8 +142,8 @@ static void decode_records(struct kernel_trace *k, struct decoder *d)
 			decode_off(k, d, tid, (int64_t)ns);
 		else if (kind == KERNEL_STACK)
 			decode_stack(k, d, tid, (int64_t)ns);
-		else if (kind == KERNEL_REQUEST)
-			decode_request(k, d, tid, (int64_t)ns);
+		else if (kind == KERNEL_REQUEST || kind == KERNEL_PACKET)
+			decode_request(k, d, kind == KERNEL_PACKET ? WAKER_NIC : WAKER_DISK, tid, (int64_t)ns);
 		else
 			decode_life(k, d, (enum kernel_record_kind)kind, tid, (int64_t)ns);
 	}
@@ -254,8 +254,10 @@ static int compare_requests(const void *a, const void *b)
 {
 	const struct kernel_request *x = a, *y = b;
 
-	if (x->disk != y->disk)
-		return x->disk < y->disk ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
 	if (x->issue_ns != y->issue_ns)
 		return x->issue_ns < y->issue_ns ? -1 : 1;
 	if (x->done_ns != y->done_ns)

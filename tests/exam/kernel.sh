@@ -18,7 +18,16 @@ results=${RESULTS:-$PWD/results}
 rounds=${ROUNDS:-50}
 # The disk's waits want a disk: not the memory that /tmp may be.
 work=$(mktemp -d "$PWD/exam-kernel.XXXXXX") || exit 99
-trap 'rm -rf "$work"' EXIT
+space=vprof$$
+answerer=
+end()
+{
+	[ -n "$answerer" ] && kill "$answerer" && wait "$answerer" 2>/dev/null
+	ip link del "vp$$" 2>/dev/null
+	ip netns del "$space" 2>/dev/null
+	rm -rf "$work"
+}
+trap end EXIT
 trap 'exit 99' INT TERM
 unset VPROF_DIR VPROF_CONF CC CXX CFLAGS MAKEFLAGS MAKELEVEL MFLAGS
 cd "$work" || exit 99
@@ -72,6 +81,47 @@ row "disk: operations in which it was busy" "$(awk "BEGIN { printf \"%.3f\", $bu
 	"$busy / $operations >= 0.99"
 row "disk: states that do not touch" "$holes" segments 0 "$holes == 0"
 row "disk: requests whose bringer is known" "$brought" requests "$rounds" "$brought >= $rounds"
+
+# A network interface (one end of a pair, where two of them may be made): of questions sent by it each ends its idle time, by
+# the thread that asks, and the answer is what it lets that thread go on with.
+if ip netns add "$space" 2>/dev/null && ip link add "vp$$" type veth peer name "vq$$" netns "$space" 2>/dev/null; then
+	gcc -Wall -Wextra -Werror -O1 -g -D_GNU_SOURCE "$top/tests/kernel/packets.c" -o packets || exit 99
+	ip address add 198.18.251.1/30 dev "vp$$" && ip link set "vp$$" up &&
+		ip -n "$space" address add 198.18.251.2/30 dev "vq$$" && ip -n "$space" link set "vq$$" up || exit 99
+	ip netns exec "$space" ./packets answer 198.18.251.2 &
+	answerer=$!
+	sleep 0.2
+	recorded "./packets ask 198.18.251.2 $rounds >truth.txt" || exit
+	awk -v called="vp$$" '
+		FNR == 1 { file++ }
+		file == 1 { n++; tid = $1; asked[n] = $2; from[n] = $3; to[n] = $4 }
+		file == 2 && $1 == "thread" && $3 == "nic" && $4 == called { nic = $2 }
+		file == 3 && $1 == "segment" && $2 == tid && $6 == "io" { w++; off[w] = $4; on[w] = $5 }
+		file == 3 && $1 == "segment" && $2 == nic { holes += seen && at != $4; seen = 1; at = $5 }
+		file == 3 && $1 == "wakeup" && $2 == tid && $3 == nic { answer[$4] = 1; a++; answered[a] = $4 }
+		file == 3 && $1 == "wakeup" && $2 == nic && $3 == tid { b++; brought[b] = $4 }
+		END {
+			for (i = 1; i <= n; i++) {
+				is_blocked = is_answered = is_brought = 0
+				for (j = 1; j <= w; j++)
+					is_blocked += off[j] >= from[i] && off[j] < to[i]
+				for (j = 1; j <= a; j++)
+					is_answered += answered[j] > from[i] && answered[j] <= to[i]
+				for (j = 1; j <= b; j++)
+					is_brought += brought[j] > asked[i] && brought[j] < from[i]
+				blocked += is_blocked > 0
+				right += is_blocked && is_answered
+				sent += is_brought > 0
+			}
+			print n + 0, blocked + 0, right + 0, sent + 0, holes + 0
+		}' truth.txt tuples tuples >nic
+	read -r asked blocked right sent holes <nic
+	row "network: waits for an answer, by the interface" "$(awk "BEGIN { printf \"%.3f\", $right / ($blocked + !$blocked) }")" \
+		"of $blocked" 0.99 "$blocked > 0 && $right / $blocked >= 0.99"
+	row "network: questions that ended its idle time" "$(awk "BEGIN { printf \"%.3f\", $sent / $asked }")" "of $asked" 0.99 \
+		"$sent / $asked >= 0.99"
+	row "network: states that do not touch" "$holes" segments 0 "$holes == 0"
+fi
 
 if command -v perf >/dev/null; then
 	stolen=$(awk '$1 == "cpu" { print $9; exit }' /proc/stat)

@@ -13,6 +13,8 @@
 enum { PREAD = 17, NANOSLEEP = 35, WAIT4 = 61, FUTEX = 202, WRITE = 1, POLL = 7 };
 enum { DISK = 254 << 20 };
 #define VDA "282574754676736"		/* 1 << 48 | WAKER_DISK << 40 | DISK */
+#define ETH0 "283673999966210"		/* ... | WAKER_NIC << 40 | 2 */
+#define NIC3 "283673999966211"
 #define TIMER "284773511593984"		/* ... | WAKER_TIMER << 40 */
 
 static struct kernel_trace k;
@@ -172,7 +174,7 @@ static void test_stacks(void **state)
 
 static void request(uint32_t tid, int64_t issue_ns, int64_t done_ns)
 {
-	VEC_ADD(&k.requests, (struct kernel_request){ DISK, tid, issue_ns, done_ns });
+	VEC_ADD(&k.requests, (struct kernel_request){ WAKER_DISK, DISK, tid, issue_ns, done_ns });
 }
 
 /* The example of kernel_devices.c, and one more that nobody known brought.  8 does not belong to the run.  That 7 was
@@ -188,7 +190,7 @@ static void test_requests(void **state)
 	request(8, 30, 50);
 	request(7, 20, 40);
 	request(0, 90, 95);
-	VEC_ADD(&k.requests, (struct kernel_request){ DISK + 1, 7, 10, 20 });	/* nobody waited for that one */
+	VEC_ADD(&k.requests, (struct kernel_request){ WAKER_DISK, DISK + 1, 7, 10, 20 });	/* nobody waited for that one */
 	assert_merged("",
 		"vprof-tuples 1\n"
 		"segment 7 - 0 15 running\n"
@@ -207,6 +209,35 @@ static void test_requests(void **state)
 		"thread 7 thread server\n"
 		"thread 8 thread other\n"
 		"thread " VDA " disk vda\n");
+}
+
+/* The second example of kernel_devices.c.  Of interface 3 nobody knows what it was given: busy while 7 waits for it. */
+static void test_packets(void **state)
+{
+	(void)state;
+	begin(0, 100);
+	life(KERNEL_FORK, 7, 0, "client");
+	VEC_ADD(&k.names, (struct kernel_name){ WAKER_NIC, 2, "eth0" });
+	off(7, 25, 61, 45, 60, WAKER_NIC, 2);
+	off(7, 70, 90, 45, 90, WAKER_NIC, 3);
+	VEC_ADD(&k.requests, (struct kernel_request){ WAKER_NIC, 2, 7, 20, 22 });
+	request(7, 10, 20);
+	assert_merged("",
+		"vprof-tuples 1\n"
+		"segment 7 - 0 25 running\n"
+		"segment 7 - 25 61 io\n"
+		"segment 7 - 61 70 running\n"
+		"segment 7 - 70 90 io\n"
+		"segment 7 - 90 100 running\n"
+		"segment " ETH0 " - 0 20 queue\n"
+		"segment " ETH0 " - 20 22 running\n"
+		"segment " ETH0 " - 22 25 queue\n"
+		"segment " ETH0 " - 25 60 running\n"
+		"segment " ETH0 " - 60 100 queue\n"
+		"segment " NIC3 " - 70 90 running\n"
+		"wakeup 7 " ETH0 " 60\nwakeup 7 " NIC3 " 90\nwakeup " ETH0 " 7 20\n"
+		"thread 7 thread client\n"
+		"thread " ETH0 " nic eth0\nthread " NIC3 " nic\n");
 }
 
 /* The other one: the runtime's class and waker stay, the kernel's times count. */
@@ -560,7 +591,7 @@ int main(void)
 		cmocka_unit_test(test_number_again), cmocka_unit_test(test_loss), cmocka_unit_test(test_lost_exit),
 		cmocka_unit_test(test_device),
 		cmocka_unit_test(test_classes),
-		cmocka_unit_test(test_stacks), cmocka_unit_test(test_requests),
+		cmocka_unit_test(test_stacks), cmocka_unit_test(test_requests), cmocka_unit_test(test_packets),
 		cmocka_unit_test(test_sums),
 	};
 

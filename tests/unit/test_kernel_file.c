@@ -24,7 +24,8 @@ static void write_trace(void)
 	struct record_off off = { .kind = RECORD_OFF, .tid = 7, .pid = 6, .state = 1, .ns = 195,
 		.out_ns = 100, .woken_ns = 180, .flags = OFF_WOKEN | OFF_ARGUMENTS, .syscall = 202,
 		.argument = { 0x7fff00001000, 128, 2 }, .waker_kind = WAKER_TIMER, .lost = 3 };
-	struct record_request request = { .kind = RECORD_REQUEST, .tid = 7, .disk = 254 << 20, .ns = 180,
+	struct record_request request = { .kind = RECORD_REQUEST, .tid = 7, .device_kind = WAKER_DISK,
+					  .device = 254 << 20, .ns = 180,
 					  .issue_ns = 110 };
 	struct record_life fork = { RECORD_FORK, 7, 6, 5, 90, "worker" };
 
@@ -33,6 +34,8 @@ static void write_trace(void)
 	assert_int_equal(writer_open(&w, path), 0);
 	writer_begin(&w, true, 4000000);
 	writer_record(&w, &off, sizeof(off));
+	writer_record(&w, &request, sizeof(request));
+	request = (struct record_request){ RECORD_REQUEST, 8, WAKER_NIC, 2, 150, 140 };
 	writer_record(&w, &request, sizeof(request));
 	writer_record(&w, &fork, sizeof(fork));	/* earlier: another CPU's */
 	writer_flush(&w);
@@ -76,9 +79,12 @@ static void test_round_trip(void **state)
 	assert_true(k.lives.items[0].kind == KERNEL_FORK && k.lives.items[0].other == 5 &&
 		    k.lives.items[0].ns == 90);
 	assert_string_equal(k.lives.items[0].name, "worker");
-	assert_int_equal(k.requests.cnt, 1);
-	assert_true(k.requests.items[0].disk == 254 << 20 && k.requests.items[0].tid == 7 &&
-		    k.requests.items[0].issue_ns == 110 && k.requests.items[0].done_ns == 180);
+	assert_int_equal(k.requests.cnt, 2);
+	assert_true(k.requests.items[1].kind == WAKER_NIC && k.requests.items[1].device == 2 &&
+		    k.requests.items[1].tid == 8 && k.requests.items[1].issue_ns == 140 &&
+		    k.requests.items[1].done_ns == 150);
+	assert_true(k.requests.items[0].kind == WAKER_DISK && k.requests.items[0].device == 254 << 20 &&
+		    k.requests.items[0].tid == 7 && k.requests.items[0].issue_ns == 110 && k.requests.items[0].done_ns == 180);
 	assert_int_equal(k.names.cnt, 1);
 	assert_string_equal(k.names.items[0].name, "timer");
 	assert_true(k.reduced);

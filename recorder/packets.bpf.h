@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * packets.bpf.h - part of record.bpf.c: what network interfaces have to do, and who sent it.
+ *
+ *	net_dev_queue		a thread of the run sends by an interface: it has a packet from now on
+ *	net_dev_xmit		the driver has taken it: the record
+ *	netif_receive_skb	one is received: who is woken now waited for that interface
+ *
+ * What others send is not looked at: a packet of ours that waits behind theirs has its own record.  What is sent
+ * in an interrupt (the rest of what a window had no room for, acknowledgements) is nobody's.
+ *
+ * The loopback interface has no device: its receiving end is a softirq that mostly runs in the sender, as soon as
+ * it has sent.  So if the current task is the last one that sent there from this CPU, it let the receiver go on, and
+ * whoever it is has a name; else the interface did, and nobody knows who sent.
+ */
+enum { LOOPBACK = 1 };			/* the interface's index in every network namespace */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);	/* one that is dropped on the way makes room in the end */
+	__uint(max_entries, 4096);
+	__type(key, struct sk_buff *);
+	__type(value, struct in_flight);
+} packets SEC(".maps");
+
+SEC("tp_btf/net_dev_queue")
+int BPF_PROG(on_send, struct sk_buff *skb)
+{
+	struct interrupts *c = this_cpu();
+	struct task_struct *current;
+	struct task_state *s;
+	struct in_flight f;
+
+	if (!c || c->irq || c->softirq || c->timer)
+		return 0;
+	current = bpf_get_current_task_btf();
+	if (skb->dev->ifindex == LOOPBACK) {
+		c->looped_by = current->pid;
+		return 0;
+	}
+	s = state_of(current);
+	if (s && s->follow >= FOLLOW_RUN) {
+		f.ns = bpf_ktime_get_ns();
+		f.tid = s->tid;
+		bpf_map_update_elem(&packets, &skb, &f, BPF_ANY);
+	}
+	return 0;
+}
+
+SEC("tp_btf/net_dev_xmit")
+int BPF_PROG(on_sent, struct sk_buff *skb, int result, struct net_device *nic)
+{
+	struct in_flight *f;
+
+	if (nic->ifindex == LOOPBACK)
+		return 0;
+	f = bpf_map_lookup_elem(&packets, &skb);	/* the address alone: it may be freed by now */
+	if (!f)
+		return 0;
+	write_request(WAKER_NIC, (unsigned int)nic->ifindex, f);
+	bpf_map_delete_elem(&packets, &skb);
+	return 0;
+}
+
+SEC("tp_btf/netif_receive_skb")
+int BPF_PROG(on_packet, struct sk_buff *skb)
+{
+	struct interrupts *c = this_cpu();
+
+	if (c && c->softirq)
+		c->nic = (unsigned int)skb->dev->ifindex;
+	return 0;
+}
