@@ -16,6 +16,7 @@
  *			ranks hold				paper_confidence.c, ranks.c)
  *	inherent work	what it explains, whose the rest is	(work.c)
  *	parts		what slow intervals have more of	(parts.c)
+ *	pairs of parts	what goes together across the tree	(part_pairs.c)
  *	common causes	parts that vary together		(common.c)
  *	observed calls	what the call graph does not know	(observed.c)
  *
@@ -49,12 +50,15 @@ static void run_passes(struct analysis *a)
 	find_factors(a);
 	explain_by_work(a);
 	find_parts(a);
+	find_part_pairs(a);
 	find_common_causes(a);
 	find_observed_calls(a);
 	warn(a);
 	sort_parts(a->f);
 	times_free(a->factor_times);
 	times_free(a->part_times);
+	free(a->part_sums);
+	free(a->factor_of_node);
 	map_free(a->factor_of_pair);
 	free(a->function_names);
 	free(a->function_files);

@@ -56,23 +56,16 @@ static int larger_first(const void *a, const void *b)
 
 static struct sized *variances_of_parts(const struct analysis *a)
 {
-	const struct times *t = a->part_times;
-	struct sized *list = xcalloc(t->column_cnt + 1, sizeof(*list));
-	_cleanup_(freep) __int128 *sums = xcalloc(2 * t->column_cnt + 1, sizeof(*sums));
-	struct times_walk w;
+	size_t cnt = a->part_times->column_cnt;
+	struct sized *list = xcalloc(cnt + 1, sizeof(*list));
 
-	for (times_begin(&w, t); times_next(&w); )
-		for (size_t c = 0; c < w.cells.cnt; c++) {
-			sums[2 * w.cells.items[c].column] += w.cells.items[c].ns;
-			sums[2 * w.cells.items[c].column + 1] +=
-				(__int128)w.cells.items[c].ns * w.cells.items[c].ns;
-		}
-	times_end(&w);
-	for (uint32_t i = 0; i < t->column_cnt; i++)
-		list[i] = (struct sized){ i, moments_covariance(a->m->n, sums[2 * i], sums[2 * i],
-								sums[2 * i + 1]) };
-	if (t->column_cnt > 1)
-		qsort(list, t->column_cnt, sizeof(*list), larger_first);
+	for (uint32_t i = 0; i < cnt; i++) {
+		const struct sums *s = &a->part_sums[i];
+
+		list[i] = (struct sized){ i, moments_covariance(a->m->n, s->x, s->x, s->xx) };
+	}
+	if (cnt > 1)
+		qsort(list, cnt, sizeof(*list), larger_first);
 	return list;
 }
 

@@ -27,7 +27,6 @@ struct factor_sums {
 
 struct maker {
 	struct analysis *a;
-	uint32_t *factor_of_node;	/* NODE_NONE: the interval, blames, the root function */
 	struct factor_sums *sums;
 	VEC(strings) sites;		/* per factor */
 };
@@ -43,7 +42,7 @@ void find_factors(struct analysis *a)
 {
 	struct maker k = { .a = a };
 
-	k.factor_of_node = xcalloc(a->f->nodes.cnt + 1, sizeof(*k.factor_of_node));
+	a->factor_of_node = xcalloc(a->f->nodes.cnt + 1, sizeof(*a->factor_of_node));
 	make_factors(&k);
 	k.sums = xcalloc(a->f->factors.cnt + 1, sizeof(*k.sums));
 	make_times(&k);
@@ -51,9 +50,8 @@ void find_factors(struct analysis *a)
 	fill_factors(&k);
 	keep_call_sites(&k);
 	find_reasons(&k);
-	find_pairs(a, k.factor_of_node);
-	find_confidence(a, k.factor_of_node);
-	free(k.factor_of_node);
+	find_pairs(a, a->factor_of_node);
+	find_confidence(a, a->factor_of_node);
 	free(k.sums);
 }
 
@@ -104,13 +102,13 @@ static void make_factors(struct maker *k)
 	struct analysis *a = k->a;
 	_cleanup_(map_freep) struct map *index = map_new();
 
-	k->factor_of_node[0] = NODE_NONE;
+	k->a->factor_of_node[0] = NODE_NONE;
 	for (uint32_t i = 1; i < a->f->nodes.cnt; i++) {
 		const struct node *node = &a->f->nodes.items[i];
 		const struct place *p = &a->v->places.items[a->place_of_node[i]];
 		uint64_t *slot;
 
-		k->factor_of_node[i] = NODE_NONE;
+		k->a->factor_of_node[i] = NODE_NONE;
 		if (p->kind == NODE_BLAME ||
 		    (p->kind == NODE_FUNCTION && p->function == a->root_function))
 			continue;
@@ -120,8 +118,8 @@ static void make_factors(struct maker *k)
 			add_factor(k, p, node);
 			*slot = a->f->factors.cnt;
 		}
-		k->factor_of_node[i] = (uint32_t)(*slot - 1);
-		add_sites(k, k->factor_of_node[i], node);
+		k->a->factor_of_node[i] = (uint32_t)(*slot - 1);
+		add_sites(k, k->a->factor_of_node[i], node);
 	}
 }
 
@@ -133,7 +131,7 @@ static uint32_t factor_of_place(const struct maker *k, uint32_t place)
 
 	if (node == NODE_NONE || (p->kind == NODE_FUNCTION && !p->outermost))
 		return NODE_NONE;
-	return k->factor_of_node[node];
+	return k->a->factor_of_node[node];
 }
 
 static void make_times(struct maker *k)
@@ -291,7 +289,7 @@ static void find_reasons(struct maker *k)
 
 		if (p->kind != NODE_BLAME || p->presence == 0)
 			continue;
-		r.factor = k->factor_of_node[a->node_of_place[p->parent]];
+		r.factor = k->a->factor_of_node[a->node_of_place[p->parent]];
 		r.because = (struct because) {
 			.function = analysis_function_name(a, p->function),
 			.file = analysis_function_file(a, p->function),

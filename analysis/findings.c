@@ -49,6 +49,7 @@ void findings_free(struct findings *f)
 	VEC_RELEASE(&f->covariances);
 	VEC_RELEASE(&f->factors);
 	VEC_RELEASE(&f->parts);
+	VEC_RELEASE(&f->part_pairs);
 	VEC_RELEASE(&f->common_causes);
 	VEC_RELEASE(&f->intervals);
 	VEC_RELEASE(&f->warnings);

@@ -155,6 +155,27 @@ struct part {
 	bool has_tail, has_tail_ci95;
 	double slow_mean_ns, fast_mean_ns;	/* in the tail; in the fast ones */
 	double slow_presence, fast_presence;	/* fractions of these in which it took time */
+	double variance_share;		/* Var(X)/Var(T); only if has_pairs, as the next */
+	double other_pairs;		/* 2 Cov/Var(T) with all parts that no pair below names with it */
+	bool has_pairs;			/* always, but for results of an older vprof */
+};
+
+/*
+ * Two parts that go together, wherever they are in the tree, or make up for each other (share < 0): all from a hundredth of
+ * Var(T) on.  Var(T) is the sum of the parts' variances and of all their pairs, so for each part
+ *	share = variance_share + (sum of the shares of its pairs + other_pairs) / 2
+ * What a pair of siblings says as well is in it once more, not beside it: within.
+ */
+struct part_pair {
+	uint32_t a, b;			/* indexes into findings.parts */
+	const char *labels[2];		/* as a factor's functions[] */
+	double covariance_ns2;
+	double share;			/* 2 Cov/Var(T) */
+	double ci95[2];			/* as in struct node */
+	bool has_ci95;
+	bool across;			/* not just siblings in the tree: somewhere they are below different ones */
+	uint32_t within;		/* index into findings.factors of the pair of siblings that holds all of it, or is
+					 * it; NODE_NONE: it is in several, or in different places of one function */
 };
 
 struct common_member {
@@ -229,6 +250,7 @@ struct findings {
 	VEC(struct covariance) covariances;
 	VEC(struct factor) factors;	/* in no particular order */
 	VEC(struct part) parts;		/* what slow intervals have more of comes first */
+	VEC(struct part_pair) part_pairs;	/* largest first, whatever their sign */
 	VEC(struct common_cause) common_causes;	/* best first */
 	VEC(struct interval_row) intervals;	/* in order of start, sid */
 	VEC(struct warning) warnings;
@@ -260,6 +282,18 @@ size_t factors_select(const struct findings *f, const struct select_options *o, 
 /* The same by what inherent work leaves; 0 if none was noted.  o->paper does not count. */
 size_t factors_select_after_work(const struct findings *f, const struct select_options *o,
 				 uint32_t **ret_order);
+
+/*
+ * The pairs worth a line beside the factors, above limit (a share, without its sign), largest first; the caller frees *ret.
+ * hedges: those that make up for each other, of siblings and across the tree; else those that take long together, across.
+ * Texts are the findings'.
+ */
+struct told_pair {
+	const char *labels[2], *below[2];	/* below: the siblings that hold them, or NULL */
+	double share, ci95[2];
+	bool has_ci95, across;
+};
+size_t findings_pairs(const struct findings *f, bool hedges, double limit, struct told_pair **ret);
 
 /* Of a function that does little but wait, the wait that is nearly all of it (.8) and above the threshold, which says for
  * what and because of whom; else x itself. */

@@ -244,6 +244,16 @@ double moments_covariance(uint64_t n, __int128 x, __int128 y, __int128 xy)
 	return (double)(((long double)a - (long double)(rx * ry) / n) / n);
 }
 
+/* Around the whole parts of the means in integers: X may be long and vary little. */
+double moments_centred(uint64_t n, __int128 all_x, __int128 all_y, uint64_t cnt, __int128 x, __int128 y, __int128 xy)
+{
+	__int128 kx = all_x / (__int128)n, ky = all_y / (__int128)n, rows = (__int128)cnt;
+	double fx = (double)(all_x - kx * (__int128)n) / (double)n, fy = (double)(all_y - ky * (__int128)n) / (double)n;
+
+	return (double)(xy - kx * y - ky * x + rows * kx * ky) - fy * (double)(x - rows * kx) -
+	       fx * (double)(y - rows * ky) + (double)rows * fx * fy;
+}
+
 double moments_variance_of(const struct moments *m, uint32_t place)
 {
 	const struct sums *s = &m->places.items[place];

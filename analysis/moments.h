@@ -43,6 +43,9 @@ void moments_renumber(struct moments *m, const struct vtree *v, const uint32_t *
 double moments_covariance(uint64_t n, __int128 x, __int128 y, __int128 xy);
 double moments_mean(uint64_t n, __int128 x);
 
+/* Sum of (X - mean X)(Y - mean Y) over cnt of the n intervals: x, y and xy are their sums, all_x and all_y those of all. */
+double moments_centred(uint64_t n, __int128 all_x, __int128 all_y, uint64_t cnt, __int128 x, __int128 y, __int128 xy);
+
 double moments_variance_of(const struct moments *m, uint32_t place);
 double moments_with_latency(const struct moments *m, uint32_t place);	/* Cov(X, T) */
 double moments_of_siblings(const struct moments *m, const struct vtree *v, uint32_t a, uint32_t b);

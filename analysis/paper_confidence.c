@@ -159,18 +159,13 @@ static void add_row(struct paper *p, size_t row, const cells *cells, struct row_
 	}
 }
 
-/* Sum of (X - mean X)(Y - mean Y) over the block: around the whole parts of the means in integers. */
 static double centred(const struct paper *p, const struct block_sums *s, size_t block)
 {
 	size_t blocks = p->in->block_cnt;
-	__int128 n = (__int128)p->a->m->n, kx = p->a->m->places.items[s->a].x / n, ky = p->a->m->places.items[s->b].x / n;
-	__int128 cnt = 0, x = p->x[s->a * blocks + block], y = p->x[s->b * blocks + block];
-	double fx = (double)(p->a->m->places.items[s->a].x - kx * n) / (double)n;
-	double fy = (double)(p->a->m->places.items[s->b].x - ky * n) / (double)n;
 
-	cnt = (__int128)p->in->row_cnt[block];
-	return (double)(s->xy[block] - kx * y - ky * x + cnt * kx * ky) - fy * (double)(x - cnt * kx) -
-	       fx * (double)(y - cnt * ky) + (double)cnt * fx * fy;
+	return moments_centred(p->a->m->n, p->a->m->places.items[s->a].x, p->a->m->places.items[s->b].x,
+			       p->in->row_cnt[block], p->x[s->a * blocks + block], p->x[s->b * blocks + block],
+			       s->xy[block]);
 }
 
 static void sum_factors(struct paper *p)

@@ -24,14 +24,14 @@
 #include <string.h>
 #include "base/banned.h"
 
-struct part_sums {			/* of a part, per block of time and in all */
-	__int128 x, xt, slow_x, fast_x;
+struct slow_sums {			/* of a part */
+	__int128 slow_x, fast_x;
 	uint64_t slow_present, fast_present;
 };
 
 struct splitter {
 	struct analysis *a;
-	struct part_sums *sums;		/* per part */
+	struct slow_sums *sums;		/* per part */
 	double *block_x, *block_slow_x;	/* [part * block_cnt + block] */
 	size_t block_cnt;		/* 0: too few intervals for an error */
 	double *block_t, *block_slow_t, *block_n, *block_k;	/* per block */
@@ -87,10 +87,12 @@ static void sum_row(struct splitter *s, const struct times_walk *w)
 	for (size_t c = 0; c < w->cells.cnt; c++) {
 		uint32_t part = w->cells.items[c].column;
 		int64_t x = w->cells.items[c].ns;
-		struct part_sums *p = &s->sums[part];
+		struct slow_sums *p = &s->sums[part];
+		struct sums *all = &s->a->part_sums[part];
 
-		p->x += x;
-		p->xt += (__int128)x * latency_ns;
+		all->x += x;
+		all->xx += (__int128)x * x;
+		all->xt += (__int128)x * latency_ns;
 		p->slow_x += slow ? x : 0;
 		p->fast_x += fast ? x : 0;
 		p->slow_present += slow && x > 0;
@@ -130,12 +132,13 @@ static void fill_part(const struct splitter *s, size_t part)
 {
 	const struct analysis *a = s->a;
 	const struct tail *tail = &a->f->tail;
-	const struct part_sums *sums = &s->sums[part];
+	const struct slow_sums *sums = &s->sums[part];
+	const struct sums *all = &a->part_sums[part];
 	struct part *p = &a->f->parts.items[part];
 	double extra = tail->mean_ns - a->f->interval.mean_ns;
 
-	p->mean_ns = moments_mean(a->m->n, sums->x);
-	p->share = analysis_share(a, moments_covariance(a->m->n, sums->x, a->m->places.items[0].x, sums->xt));
+	p->mean_ns = moments_mean(a->m->n, all->x);
+	p->share = analysis_share(a, moments_covariance(a->m->n, all->x, a->m->places.items[0].x, all->xt));
 	p->slow_mean_ns = moments_mean(tail->cnt, sums->slow_x);
 	p->fast_mean_ns = moments_mean(tail->fast_cnt, sums->fast_x);
 	p->slow_presence = tail->cnt ? (double)sums->slow_present / (double)tail->cnt : 0;
@@ -189,6 +192,7 @@ void find_parts(struct analysis *a)
 	cnt = a->f->parts.cnt;
 	s.block_cnt = blocks_for(a->m->n);
 	s.sums = xcalloc(cnt + 1, sizeof(*s.sums));
+	a->part_sums = xcalloc(cnt + 1, sizeof(*a->part_sums));
 	s.block_x = xcalloc(2 * cnt * s.block_cnt + 1, sizeof(*s.block_x));
 	s.block_slow_x = s.block_x + cnt * s.block_cnt;
 	s.block_t = xcalloc(4 * s.block_cnt + 1, sizeof(*s.block_t));
@@ -218,6 +222,10 @@ void sort_parts(struct findings *f)
 	for (uint32_t i = 0; i < cnt; i++) {
 		f->parts.items[i] = sorted[i].part;
 		after[sorted[i].before] = i;
+	}
+	for (size_t i = 0; i < f->part_pairs.cnt; i++) {
+		f->part_pairs.items[i].a = after[f->part_pairs.items[i].a];
+		f->part_pairs.items[i].b = after[f->part_pairs.items[i].b];
 	}
 	for (size_t i = 0; i < f->common_causes.cnt; i++)
 		for (size_t k = 0; k < f->common_causes.items[i].members.cnt; k++)

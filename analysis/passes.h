@@ -77,6 +77,8 @@ struct analysis {
 	uint32_t *place_of_node;
 	struct times *factor_times;	/* per interval and factor, but for the pairs */
 	struct times *part_times;	/* per interval and part, in the order of their making */
+	struct sums *part_sums;		/* per part */
+	uint32_t *factor_of_node;	/* NODE_NONE: the interval, blames, the root function */
 	struct map *factor_of_pair;	/* factor << 32 | larger factor -> the pair's */
 	bool autocorrelated;		/* confidence intervals are too narrow */
 	uint32_t root_function;		/* the interval's only child, or FUNCTION_NONE */
@@ -102,6 +104,7 @@ void find_pairs(struct analysis *a, const uint32_t *factor_of_node);
 void find_confidence(struct analysis *a, const uint32_t *factor_of_node);
 void explain_by_work(struct analysis *a);	/* work.c: f->work, work_share */
 void find_parts(struct analysis *a);		/* parts.c: f->parts */
+void find_part_pairs(struct analysis *a);	/* part_pairs.c: f->part_pairs, of unsorted parts */
 void sort_parts(struct findings *f);		/* ... when part_times is not needed any more */
 void find_common_causes(struct analysis *a);	/* common.c: f->common_causes, of unsorted parts */
 void find_observed_calls(struct analysis *a);	/* observed.c: f->observed */

@@ -326,20 +326,18 @@ static void warn_drift(struct analysis *a, const struct drift *d)
 /* The largest of the pairs that surely make up for each other. */
 static void warn_hedge(struct analysis *a)
 {
-	const struct factor *worst = NULL;
+	_cleanup_(freep) struct told_pair *pairs = NULL;
+	size_t cnt = findings_pairs(a->f, true, FACTORS_THRESHOLD_DEFAULT, &pairs);
 
-	for (size_t i = 0; i < a->f->factors.cnt; i++) {
-		const struct factor *x = &a->f->factors.items[i];
-
-		if (x->kind == FACTOR_PAIR && x->share < -FACTORS_THRESHOLD_DEFAULT && x->has_ci95 &&
-		    x->ci95[1] < 0 && (!worst || x->share < worst->share))
-			worst = x;
-	}
-	if (worst)
+	for (size_t i = 0; i < cnt; i++) {
+		if (!pairs[i].has_ci95 || pairs[i].ci95[1] >= 0)
+			continue;
 		findings_warn(a->f, "hedge",
 			      "%s and %s make up for each other (%.0f %% of the variance): where one takes longer the "
 			      "other takes less, so change both, or look at what divides the time between them",
-			      worst->functions[0], worst->functions[1], 100 * worst->share);
+			      pairs[i].labels[0], pairs[i].labels[1], 100 * pairs[i].share);
+		return;
+	}
 }
 
 static void warn_mixture(struct analysis *a, const struct drift *d)

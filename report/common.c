@@ -4,6 +4,7 @@
  *
  *	together: parse (body), hash (body), copy (body), 9 more: 74 % of the variance, 9 % if each varied by itself
  *	hedge: read_ahead and body of scan make up for each other: -23 % of the variance
+ *	pair: fill and drop take long together: 12 % of the variance (below parse and reply)
  */
 #include <stdlib.h>
 
@@ -15,7 +16,7 @@
 #include "report/style.h"
 
 #define MEMBERS_SHOWN 3
-#define HEDGES_SHOWN 3
+#define PAIRS_SHOWN 3
 #define HEDGE_MIN 0.01			/* in JSON; the text begins at the threshold */
 
 static void print_cause(const struct style *s, const struct findings *f, const struct common_cause *c)
@@ -38,58 +39,52 @@ static void print_cause(const struct style *s, const struct findings *f, const s
 	table_line(s->out, str_cstr(&line));
 }
 
-static int most_negative_first(const void *a, const void *b, void *arg)
+static void print_pairs(const struct style *s, const struct view_input *in, bool hedges)
 {
-	const struct factor *factors = arg;
-	size_t x = *(const size_t *)a, y = *(const size_t *)b;
-
-	if (factors[x].share != factors[y].share)
-		return factors[x].share < factors[y].share ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
-/* Indexes of pairs below -limit; the caller frees them. */
-static size_t *find_hedges(const struct findings *f, double limit, size_t *ret_cnt)
-{
-	size_t *order = xcalloc(f->factors.cnt + 1, sizeof(*order)), cnt = 0;
-
-	for (size_t i = 0; i < f->factors.cnt; i++)
-		if (f->factors.items[i].kind == FACTOR_PAIR && f->factors.items[i].share < -limit)
-			order[cnt++] = i;
-	if (cnt > 1)
-		qsort_r(order, cnt, sizeof(*order), most_negative_first, f->factors.items);
-	*ret_cnt = cnt;
-	return order;
-}
-
-void print_common(const struct style *s, const struct view_input *in)
-{
-	const struct findings *f = in->findings;
-	size_t cnt;
-	_cleanup_(freep) size_t *hedges = find_hedges(f, in->options.ranking.threshold, &cnt);
+	_cleanup_(freep) struct told_pair *pairs = NULL;
+	size_t cnt = findings_pairs(in->findings, hedges, in->options.ranking.threshold, &pairs);
 	char percent[TEXT_MAX];
+	size_t shown = 0;
 
-	for (size_t i = 0; i < f->common_causes.cnt; i++)
-		print_cause(s, f, &f->common_causes.items[i]);
-	for (size_t i = 0; i < cnt && (i < HEDGES_SHOWN || in->options.ranking.all); i++) {
-		const struct factor *x = &f->factors.items[hedges[i]];
+	for (size_t i = 0; i < cnt && (shown < PAIRS_SHOWN || in->options.ranking.all); i++) {
+		const struct told_pair *p = &pairs[i];
 		_cleanup_(str_release) struct str line = STR_INIT;
 
-		str_addf(&line, "hedge: %s and %s make up for each other: %s of the variance", x->functions[0],
-			 x->functions[1], text_percent(percent, x->share));
+		if (p->has_ci95 && p->ci95[0] <= 0 && p->ci95[1] >= 0)
+			continue;		/* may be chance */
+		shown++;
+		str_addf(&line, "%s: %s and %s %s: %s of the variance", hedges ? "hedge" : "pair", p->labels[0],
+			 p->labels[1], hedges ? "make up for each other" : "take long together",
+			 text_percent(percent, p->share));
+		if (p->below[0])
+			str_addf(&line, " (below %s and %s)", p->below[0], p->below[1]);
 		table_line(s->out, str_cstr(&line));
 	}
 }
 
-static json_t *member_json(const struct findings *f, const struct common_member *m)
+void print_common(const struct style *s, const struct view_input *in)
 {
-	const struct part *p = &f->parts.items[m->part];
+	for (size_t i = 0; i < in->findings->common_causes.cnt; i++)
+		print_cause(s, in->findings, &in->findings->common_causes.items[i]);
+	print_pairs(s, in, true);
+	print_pairs(s, in, false);
+}
+
+static json_t *part_json(const struct part *p)
+{
 	json_t *o = json_object();
 
 	json_set(o, "kind", json_text(p->is_wait ? "wait" : "body"));
 	json_set(o, "function", json_text(p->function));
 	json_set(o, "file", json_text(p->file));
 	json_set(o, "wait", json_wait(p->is_wait, p->wait));
+	return o;
+}
+
+static json_t *member_json(const struct findings *f, const struct common_member *m)
+{
+	json_t *o = part_json(&f->parts.items[m->part]);
+
 	json_set(o, "contribution", json_number(m->contribution));
 	return o;
 }
@@ -113,22 +108,72 @@ json_t *common_causes_json(const struct findings *f)
 	return list;
 }
 
+static json_t *labels_json(const char *const *labels)
+{
+	json_t *pair;
+
+	if (!labels[0])
+		return json_null();
+	pair = json_array();
+	json_add(pair, json_text(labels[0]));
+	json_add(pair, json_text(labels[1]));
+	return pair;
+}
+
 json_t *hedges_json(const struct findings *f)
 {
 	json_t *list = json_array();
-	size_t cnt;
-	_cleanup_(freep) size_t *hedges = find_hedges(f, HEDGE_MIN, &cnt);
+	_cleanup_(freep) struct told_pair *hedges = NULL;
+	size_t cnt = findings_pairs(f, true, HEDGE_MIN, &hedges);
 
 	for (size_t i = 0; i < cnt; i++) {
-		const struct factor *x = &f->factors.items[hedges[i]];
-		json_t *o = json_object(), *pair = json_array();
+		json_t *o = json_object();
 
-		json_add(pair, json_text(x->functions[0]));
-		json_add(pair, json_text(x->functions[1]));
-		json_set(o, "functions", pair);
-		json_set(o, "share", json_number(x->share));
-		json_set(o, "ci95", json_ci95(x->has_ci95, x->ci95));
+		json_set(o, "functions", labels_json(hedges[i].labels));
+		json_set(o, "share", json_number(hedges[i].share));
+		json_set(o, "ci95", json_ci95(hedges[i].has_ci95, hedges[i].ci95));
+		json_set(o, "across", json_boolean(hedges[i].across));
+		json_set(o, "below", labels_json(hedges[i].below));
 		json_add(list, o);
 	}
 	return list;
+}
+
+json_t *part_pairs_json(const struct findings *f)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < f->part_pairs.cnt; i++) {
+		const struct part_pair *p = &f->part_pairs.items[i];
+		json_t *o = json_object();
+
+		json_set(o, "functions", labels_json(p->labels));
+		json_set(o, "a", part_json(&f->parts.items[p->a]));
+		json_set(o, "b", part_json(&f->parts.items[p->b]));
+		json_set(o, "share", json_number(p->share));
+		json_set(o, "ci95", json_ci95(p->has_ci95, p->ci95));
+		json_set(o, "across", json_boolean(p->across));
+		json_set(o, "within", p->within == NODE_NONE ? json_null()
+							     : labels_json(f->factors.items[p->within].functions));
+		json_add(list, o);
+	}
+	return list;
+}
+
+/* What parts have by themselves, and in all pairs that are not listed; with those that are it is 1. */
+json_t *pairs_rest_json(const struct findings *f)
+{
+	double own = 0, other = 0;
+	json_t *o;
+
+	if (f->parts.cnt == 0 || !f->parts.items[0].has_pairs)
+		return json_null();
+	for (size_t i = 0; i < f->parts.cnt; i++) {
+		own += f->parts.items[i].variance_share;
+		other += f->parts.items[i].other_pairs / 2;
+	}
+	o = json_object();
+	json_set(o, "own", json_number(own));
+	json_set(o, "other_pairs", json_number(other));
+	return o;
 }

@@ -13,5 +13,7 @@ void print_common(const struct style *s, const struct view_input *in);
 
 json_t *common_causes_json(const struct findings *f);
 json_t *hedges_json(const struct findings *f);
+json_t *part_pairs_json(const struct findings *f);
+json_t *pairs_rest_json(const struct findings *f);
 
 #endif

@@ -471,6 +471,8 @@ json_t *factors_json(const struct view_input *in)
 	json_set(o, "after_work", after_work_json(in));
 	json_set(o, "common_causes", common_causes_json(in->findings));
 	json_set(o, "hedges", hedges_json(in->findings));
+	json_set(o, "pairs", part_pairs_json(in->findings));
+	json_set(o, "pairs_rest", pairs_rest_json(in->findings));
 	return o;
 }
 

@@ -14,9 +14,9 @@
 --	  WHERE f.kind = 'wait' ORDER BY f.share DESC;
 
 PRAGMA application_id = 0x7670726f;	-- "vpro"
-PRAGMA user_version = 14;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
+PRAGMA user_version = 15;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
 					-- 6: iteration_start, answer, planned; 7: ci95; 8: interval.root_only; 9: ranks, paper_ci95; 10: tail, part;
-					-- 11: inherent_work; 12: common_cause; 13: unit.misread; 14: work_ci95, trimmed_share
+					-- 11: inherent_work; 12: common_cause; 13: unit.misread; 14: work_ci95, trimmed_share; 15: part_pair
 -- Run over a database of an older version this adds the tables that it lacks; store.c adds columns.
 
 -- ---- the project, from the scan records of the last build ----
@@ -286,6 +286,24 @@ CREATE TABLE IF NOT EXISTS part (			-- a function's own running time, or its wai
 	fast_mean_ns	REAL NOT NULL,
 	slow_presence	REAL NOT NULL,		-- fraction of the slow intervals in which it took time
 	fast_presence	REAL NOT NULL,
+	variance_share	REAL,			-- Var(X)/Var(T)
+	other_pairs	REAL,			-- 2 Cov/Var(T) with all parts that no part_pair names with it
+	PRIMARY KEY (finding, position)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS part_pair (		-- parts that go together, or make up for each other, across the tree;
+	finding		INTEGER NOT NULL REFERENCES finding(id),	-- a hundredth of the variance and more
+	position	INTEGER NOT NULL,	-- largest first, without its sign
+	a		INTEGER NOT NULL,	-- part.position
+	b		INTEGER NOT NULL,
+	first		TEXT NOT NULL,		-- what they are called: "f", "body of f", "wait:lock in f"
+	second		TEXT NOT NULL,
+	covariance_ns2	REAL NOT NULL,
+	share		REAL NOT NULL,		-- 2 Cov/Var(T)
+	ci95_low	REAL,
+	ci95_high	REAL,
+	across		INTEGER NOT NULL,	-- 0: they are siblings in the tree, and a factor of kind pair says the same
+	within		INTEGER,		-- factor.id of the pair of siblings that holds all of it
 	PRIMARY KEY (finding, position)
 ) WITHOUT ROWID;
 

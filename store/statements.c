@@ -3,7 +3,7 @@
  * statements.c - every SQL statement of vprof, one table.
  *
  * ?1 is the key of the parent row (a finding, a run), further parameters and all result columns
- * stand in the order of the column tables in project.c, runs.c and results.c: those bind and
+ * stand in the order of the column tables in project.c, runs.c and result_columns.h: those bind and
  * read by position, so that writing and reading cannot drift apart.
  */
 #include <stddef.h>
@@ -44,6 +44,8 @@ static const char *const texts[] = {
 	[STMT_ADD_TRIMMED] = "ALTER TABLE factor ADD COLUMN trimmed_share REAL",
 	[STMT_ADD_CAUSE_LOW] = "ALTER TABLE common_cause ADD COLUMN ci95_low REAL",
 	[STMT_ADD_CAUSE_HIGH] = "ALTER TABLE common_cause ADD COLUMN ci95_high REAL",
+	[STMT_ADD_PART_VARIANCE] = "ALTER TABLE part ADD COLUMN variance_share REAL",
+	[STMT_ADD_PART_OTHER] = "ALTER TABLE part ADD COLUMN other_pairs REAL",
 
 	[STMT_SETTING_SET] = "INSERT OR REPLACE INTO setting(name, value) VALUES (?1, ?2)",
 	[STMT_SETTING_GET] = "SELECT value FROM setting WHERE name = ?1",
@@ -140,6 +142,7 @@ static const char *const texts[] = {
 	[STMT_CAUSES_DELETE] = "DELETE FROM common_cause WHERE finding = ?1",
 	[STMT_MEMBERS_DELETE] = "DELETE FROM common_member WHERE finding = ?1",
 	[STMT_PARTS_DELETE] = "DELETE FROM part WHERE finding = ?1",
+	[STMT_PART_PAIRS_DELETE] = "DELETE FROM part_pair WHERE finding = ?1",
 
 	[STMT_FINDING_INSERT] =
 		"INSERT INTO finding(id, run, interval, count, dropped_open, dropped_aborted,"
@@ -193,10 +196,14 @@ static const char *const texts[] = {
 	[STMT_MEMBER_INSERT] =
 		"INSERT INTO common_member(finding, cause, position, part, contribution)"
 		" VALUES (?1, ?2, ?3, ?4, ?5)",
+	[STMT_PART_PAIR_INSERT] =
+		"INSERT INTO part_pair(finding, position, a, b, first, second, covariance_ns2, share, ci95_low,"
+		" ci95_high, across, within) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
 	[STMT_PART_INSERT] =
 		"INSERT INTO part(finding, position, function, file, wait, mean_ns, share, tail_share,"
 		" tail_ci95_low, tail_ci95_high, slow_mean_ns, fast_mean_ns, slow_presence,"
-		" fast_presence) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+		" fast_presence, variance_share, other_pairs)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
 
 	[STMT_FINDING_READ] =
 		"SELECT interval, count, dropped_open, dropped_aborted, dropped_bad_path,"
@@ -242,10 +249,13 @@ static const char *const texts[] = {
 	[STMT_MEMBERS_READ] =
 		"SELECT cause, part, contribution FROM common_member WHERE finding = ?1"
 		" ORDER BY cause, position",
+	[STMT_PART_PAIRS_READ] =
+		"SELECT a, b, first, second, covariance_ns2, share, ci95_low, ci95_high, across, within"
+		" FROM part_pair WHERE finding = ?1 ORDER BY position",
 	[STMT_PARTS_READ] =
 		"SELECT function, file, wait, mean_ns, share, tail_share, tail_ci95_low,"
-		" tail_ci95_high, slow_mean_ns, fast_mean_ns, slow_presence, fast_presence FROM part"
-		" WHERE finding = ?1 ORDER BY position",
+		" tail_ci95_high, slow_mean_ns, fast_mean_ns, slow_presence, fast_presence,"
+		" variance_share, other_pairs FROM part WHERE finding = ?1 ORDER BY position",
 };
 _Static_assert(ARRAY_SIZE(texts) == STMT_CNT, "every statement has its text");
 

@@ -3,7 +3,7 @@
  * store.c - opening vprof.db: is it ours, is it of a version we know, does it have its tables?
  *
  *	no file, or an empty one	nothing was recorded yet; created if the caller writes
- *	application_id is "vpro"	ours; user_version 14 is this program's, a lower one gets what it lacks, a higher one is newer
+ *	application_id is "vpro"	ours; user_version 15 is this program's, a lower one gets what it lacks, a higher one is newer
  *	anything else			not ours, and never touched
  */
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include "store/store.h"
 
 #define APPLICATION_ID 0x7670726f	/* "vpro", as in schema.sql */
-#define SCHEMA_VERSION 14
+#define SCHEMA_VERSION 15
 #define LOCK_PATIENCE_MS 10000
 
 static const char schema[] =
@@ -53,6 +53,8 @@ static const struct {
 	{ 1, 14, STMT_ADD_TRIMMED },
 	{ 12, 14, STMT_ADD_CAUSE_LOW },
 	{ 12, 14, STMT_ADD_CAUSE_HIGH },
+	{ 10, 15, STMT_ADD_PART_VARIANCE },
+	{ 10, 15, STMT_ADD_PART_OTHER },
 };
 
 static int nothing_yet(const char *data_dir, struct diag *reterr)

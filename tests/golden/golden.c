@@ -21,6 +21,7 @@
  *	factor NAME		mean M tail T|- [open] [sites ...]
  *	parts NAME		own O shared S gain G presence P
  *	slow Q			PART slow S fast F share S, of each part
+ *	pairs			A, B [across] [in (F, G)] cov C share S, of parts; then PART own O other R, of each
  *	because NAME		FUNCTION share S
  *	summary			n N mean M var V p50 .. p90 .. p99 .. min .. max .. dropped O A B L
  *	heights			H
@@ -255,6 +256,13 @@ static void answer_parts(struct trace *t, const char *argument, struct str *out)
 			 x->presence);
 }
 
+static void add_part(const struct part *p, struct str *out)
+{
+	str_addf(out, "%s%s%s", p->function ? p->function : "",
+		 p->is_wait ? p->function ? " > wait:" : "wait:" : p->function ? "" : "body",
+		 p->is_wait ? trace_state_name(p->wait) : "");
+}
+
 /* argument: the quantile. */
 static void answer_slow(struct trace *t, const char *argument, struct str *out)
 {
@@ -268,10 +276,30 @@ static void answer_slow(struct trace *t, const char *argument, struct str *out)
 	for (size_t i = 0; i < f->parts.cnt; i++) {
 		const struct part *p = &f->parts.items[i];
 
-		str_addf(out, "%s%s%s slow %.10g fast %.10g share %.4f\n", p->function ? p->function : "",
-			 p->is_wait ? p->function ? " > wait:" : "wait:" : p->function ? "" : "body",
-			 p->is_wait ? trace_state_name(p->wait) : "", p->slow_mean_ns, p->fast_mean_ns,
+		add_part(p, out);
+		str_addf(out, " slow %.10g fast %.10g share %.4f\n", p->slow_mean_ns, p->fast_mean_ns,
 			 no_minus_zero(p->share));
+	}
+}
+
+static void answer_pairs(struct trace *t, const char *argument, struct str *out)
+{
+	_cleanup_(findings_freep) struct findings *f = findings_of(t, out);
+
+	(void)argument;
+	for (size_t i = 0; f && i < f->part_pairs.cnt; i++) {
+		const struct part_pair *p = &f->part_pairs.items[i];
+		const struct factor *within = p->within == NODE_NONE ? NULL : &f->factors.items[p->within];
+
+		str_addf(out, "%s, %s%s", p->labels[0], p->labels[1], p->across ? " across" : "");
+		if (within)
+			str_addf(out, " in (%s, %s)", within->functions[0], within->functions[1]);
+		str_addf(out, " cov %.10g share %.4f\n", p->covariance_ns2, no_minus_zero(p->share));
+	}
+	for (size_t i = 0; f && i < f->parts.cnt; i++) {
+		add_part(&f->parts.items[i], out);
+		str_addf(out, " own %.6f other %.6f\n", f->parts.items[i].variance_share,
+			 no_minus_zero(f->parts.items[i].other_pairs));
 	}
 }
 
@@ -386,7 +414,7 @@ static const struct question {
 	{ "critical-functions", answer_critical_functions },
 	{ "samples", answer_samples },	{ "sampled-stacks", answer_sampled_stacks },
 	{ "probing", answer_probing },	{ "parts", answer_parts },
-	{ "slow", answer_slow },
+	{ "slow", answer_slow },	{ "pairs", answer_pairs },
 };
 
 /* text is "QUESTION ARGUMENT"; false if there is no such question. */

@@ -59,6 +59,9 @@ struct oracle {
 struct oracle *oracle_new(const struct trace *t, uint32_t name);
 void oracle_free(struct oracle *o);
 
+/* Pairs of parts: all of them, none too much, what is left of each part, and where they are in the tree. */
+bool oracle_same_pairs(const struct oracle *o, const struct findings *f);
+
 /* n^2 Cov of two columns; exact. */
 __int128 oracle_covariance(const int64_t *x, const int64_t *y, size_t n);
 

@@ -22,7 +22,7 @@
 
 /* Changes one value of a fast result, so that a comparison has something to find. */
 enum plant { PLANT_NOTHING, PLANT_PIECE, PLANT_ROW, PLANT_VARIANCE, PLANT_COVARIANCE, PLANT_SHARE,
-	     PLANT_HEIGHT, PLANT_CNT };
+	     PLANT_HEIGHT, PLANT_PAIR, PLANT_OTHER_PAIRS, PLANT_CNT };
 
 static bool differs(double found, __int128 numerator, __int128 denominator)
 {
@@ -396,6 +396,15 @@ static bool compare_factors(const struct oracle *o, struct findings *f, enum pla
 	return members == expected && same_pairs(o, f);
 }
 
+static bool compare_pairs(const struct oracle *o, struct findings *f, enum plant plant)
+{
+	if (plant == PLANT_PAIR && f->part_pairs.cnt)
+		f->part_pairs.items[f->part_pairs.cnt - 1].across ^= true;
+	if (plant == PLANT_OTHER_PAIRS)
+		f->parts.items[f->parts.cnt - 1].other_pairs += 0.001;
+	return oracle_same_pairs(o, f);
+}
+
 static bool compare_all(struct trace *t, uint32_t name, enum plant plant, const char **ret_what)
 {
 	struct analyze_options options = { .interval = t->interval_names.items[name] };
@@ -418,6 +427,8 @@ static bool compare_all(struct trace *t, uint32_t name, enum plant plant, const 
 		*ret_what = "trees";
 	else if (o->row_cnt > 0 && !compare_factors(o, f, plant))
 		*ret_what = "factors";
+	else if (o->row_cnt > 0 && !compare_pairs(o, f, plant))
+		*ret_what = "pairs of parts";
 	oracle_free(o);
 	return strcmp(*ret_what, "nothing") == 0;
 }

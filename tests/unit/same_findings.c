@@ -156,6 +156,24 @@ static void same_part(const struct part *a, const struct part *b)
 	same_double(a->fast_mean_ns, b->fast_mean_ns);
 	same_double(a->slow_presence, b->slow_presence);
 	same_double(a->fast_presence, b->fast_presence);
+	assert_int_equal(a->has_pairs, b->has_pairs);
+	same_double(a->variance_share, b->variance_share);
+	same_double(a->other_pairs, b->other_pairs);
+}
+
+static void same_part_pairs(const struct findings *a, const struct findings *b)
+{
+	assert_int_equal(a->part_pairs.cnt, b->part_pairs.cnt);
+	for (size_t i = 0; i < a->part_pairs.cnt; i++) {
+		const struct part_pair *x = &a->part_pairs.items[i], *y = &b->part_pairs.items[i];
+
+		assert_true(x->a == y->a && x->b == y->b && x->across == y->across && x->within == y->within);
+		same_text(x->labels[0], y->labels[0]);
+		same_text(x->labels[1], y->labels[1]);
+		same_double(x->covariance_ns2, y->covariance_ns2);
+		same_double(x->share, y->share);
+		same_ci95(x->has_ci95, x->ci95, y->has_ci95, y->ci95);
+	}
 }
 
 static void same_tail(const struct findings *a, const struct findings *b)
@@ -190,6 +208,7 @@ static void same_causes(const struct findings *a, const struct findings *b)
 void same_findings(const struct findings *a, const struct findings *b)
 {
 	same_tail(a, b);
+	same_part_pairs(a, b);
 	same_causes(a, b);
 	same_text(a->work.names, b->work.names);
 	assert_true(a->work.interval_cnt == b->work.interval_cnt);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_jackknife.c - the confidence intervals of what work leaves and of common causes, without their formulas.
+ * test_jackknife.c - the confidence intervals of what work leaves, of common causes and of pairs of parts, without their formulas.
  *
  * Of B blocks each is left out once and everything is analysed anew; with e(b) what is found then, e the mean of those,
  *
@@ -124,11 +124,50 @@ static void test_common(void **state)
 	want_half_width(c->ci95, c->explained, jackknife(explained_by_first, false));
 }
 
+static const struct part_pair *pair_of(const struct findings *f, const char *a, const char *b)
+{
+	for (size_t i = 0; i < f->part_pairs.cnt; i++) {
+		const struct part_pair *p = &f->part_pairs.items[i];
+
+		if ((strcmp(p->labels[0], a) == 0 && strcmp(p->labels[1], b) == 0) ||
+		    (strcmp(p->labels[0], b) == 0 && strcmp(p->labels[1], a) == 0))
+			return p;
+	}
+	fail_msg("no pair of %s and %s", a, b);
+	return NULL;
+}
+
+static double pair_of_0_and_1(const struct findings *f)
+{
+	return pair_of(f, "f0", "f1")->share;
+}
+
+/* f1 makes up for half of f0, which is skewed; f2 follows it; and long constant times, which must not cost digits. */
+static void test_pair(void **state)
+{
+	struct numbers n = { 35 };
+	_cleanup_(findings_freep) struct findings *f = NULL;
+	const struct part_pair *p;
+
+	(void)state;
+	for (size_t i = 0; i < N; i++) {
+		times_ns[i][0] = ((int64_t)1 << 33) + (int64_t)(8000 * exp(.5 * numbers_normal(&n)));
+		times_ns[i][1] = ((int64_t)1 << 33) - (times_ns[i][0] - ((int64_t)1 << 33)) / 2 + (int64_t)(3000 * numbers_normal(&n));
+		times_ns[i][2] = times_ns[i][0] / 3 + (int64_t)(2000 * numbers_uniform(&n));
+		times_ns[i][3] = 90000 + (int64_t)(5000 * numbers_normal(&n));
+	}
+	f = analyse_without(BLOCKS, false);
+	p = pair_of(f, "f0", "f1");
+	assert_true(p->has_ci95 && p->share < 0);
+	want_half_width(p->ci95, p->share, jackknife(pair_of_0_and_1, false));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_work),
 		cmocka_unit_test(test_common),
+		cmocka_unit_test(test_pair),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -283,6 +283,15 @@ static void want_confidence(json_t *o)
 	want_string(o, "common_causes/0/members/1/wait", "lock");
 	want_number(o, "common_causes/0/members/1/contribution", .3);
 	assert_int_equal(json_array_size(at(o, "hedges")), 0);
+	want_string(o, "pairs/0/functions/1", "wait:lock in log_append");
+	want_string(o, "pairs/0/a/kind", "body");
+	want_string(o, "pairs/0/b/wait", "lock");
+	want_number(o, "pairs/0/share", .12);
+	want_number(o, "pairs/0/ci95/1", .17);
+	assert_true(json_is_true(at(o, "pairs/0/across")));
+	want_string(o, "pairs/0/within/1", "hash_payload");
+	want_number(o, "pairs_rest/own", .55 + .31);
+	want_number(o, "pairs_rest/other_pairs", .02);
 }
 
 static void test_factors_json(void **state)

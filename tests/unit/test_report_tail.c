@@ -77,11 +77,53 @@ static void test_hedges(void **state)
 	json_decref(o);
 }
 
+/* What take long together across the tree; where it is all of a pair of siblings that make up for each other, it stands for them. */
+static void test_pairs(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = sample_server();
+	_cleanup_(freep) char *text = NULL, *hedge = NULL;
+	struct view_input in = input_of(f);
+	struct factor *siblings = &f->factors.items[f->factors.cnt - 1];
+	struct part_pair *p = &f->part_pairs.items[0];
+
+	(void)state;
+	text = text_of("factors", &in, true, 140);
+	assert_null(strstr(text, "pair: "));		/* both are in one common cause */
+	f->common_causes.cnt = 0;
+	free(text);
+	text = text_of("factors", &in, true, 140);
+	assert_non_null(strstr(text, "pair: body of handle_request and wait:lock in log_append take long together: 12 % of the "
+			       "variance (below log_append and hash_payload)\n"));
+	siblings->share = -.13;
+	p->share = -.12;
+	p->has_ci95 = true;
+	p->ci95[0] = -.2;
+	p->ci95[1] = -.04;
+	hedge = text_of("factors", &in, true, 140);
+	assert_non_null(strstr(hedge, "hedge: body of handle_request and wait:lock in log_append make up for each other: "
+			       "-12 % of the variance (below log_append and hash_payload)\n"));
+	assert_null(strstr(hedge, "hedge: log_append"));
+	p->ci95[0] = -.25;
+	p->ci95[1] = -.01;
+	free(hedge);
+	hedge = text_of("factors", &in, true, 140);
+	assert_non_null(strstr(hedge, "hedge: body of handle_request"));
+	p->ci95[1] = .01;				/* may be chance */
+	free(hedge);
+	hedge = text_of("factors", &in, true, 140);
+	assert_null(strstr(hedge, "hedge: "));
+	p->share = -.1;
+	free(hedge);
+	hedge = text_of("factors", &in, true, 140);
+	assert_non_null(strstr(hedge, "hedge: log_append and hash_payload"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tail_json),
 		cmocka_unit_test(test_hedges),
+		cmocka_unit_test(test_pairs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,7 +82,7 @@ static void test_open(void **state)
 	expect_open(true, EXIT_DATA, "not a database");
 	write_db("");
 	store_close(open_store());
-	run_sql("PRAGMA user_version = 15");
+	run_sql("PRAGMA user_version = 16");
 	expect_open(true, EXIT_DATA, "newer vprof");
 }
 
@@ -372,6 +372,8 @@ static void test_damaged(void **state)
 		{ "UPDATE common_member SET part = 2", "common_member" },
 		{ "UPDATE common_member SET cause = 1", "common_member" },
 		{ "UPDATE part SET wait = 'lokc' WHERE position = 0", "part" },
+		{ "UPDATE part_pair SET b = 2", "part_pair" },
+		{ "UPDATE part_pair SET within = 1", "part_pair" },
 	};
 
 	(void)state;
@@ -391,7 +393,7 @@ static void test_damaged(void **state)
 			     "DELETE FROM covariance; DELETE FROM factor; DELETE FROM because_of;"
 			     "DELETE FROM factor_call_site; DELETE FROM interval;"
 			     "DELETE FROM warning; DELETE FROM interval_name; DELETE FROM tail;"
-			     "DELETE FROM part; DELETE FROM inherent_work; DELETE FROM common_cause;"
+			     "DELETE FROM part; DELETE FROM part_pair; DELETE FROM inherent_work; DELETE FROM common_cause;"
 			     "DELETE FROM common_member", NULL, NULL, NULL);
 	}
 }

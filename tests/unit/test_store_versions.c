@@ -38,6 +38,8 @@ static const char *const downgrades[] = {
 	[13] = "ALTER TABLE factor DROP COLUMN work_ci95_low; ALTER TABLE factor DROP COLUMN work_ci95_high;"
 	       "ALTER TABLE factor DROP COLUMN trimmed_share; ALTER TABLE common_cause DROP COLUMN ci95_low;"
 	       "ALTER TABLE common_cause DROP COLUMN ci95_high",
+	[14] = "DROP TABLE part_pair; ALTER TABLE part DROP COLUMN variance_share;"
+	       "ALTER TABLE part DROP COLUMN other_pairs",
 };
 
 static struct store *open_store(bool create)
@@ -128,6 +130,8 @@ static void check_columns(struct store *s, unsigned version)
 	assert_int_equal(f->factors.items[0].has_work_ci95, version > 13);
 	assert_int_equal(f->factors.items[0].has_trimmed, version > 13);
 	assert_int_equal(version > 11 && f->common_causes.items[0].has_ci95, version > 13);
+	assert_int_equal(f->part_pairs.cnt, version > 14);
+	assert_int_equal(version > 9 && f->parts.items[0].has_pairs, version > 14);
 	assert_true(f->tail.quantile == TAIL_QUANTILE_DEFAULT);
 }
 

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * result_columns.h - the columns of findings' tables, in the order of their statements.  Private to results.c, which writes
+ * them, and results_read.c.
+ */
+#ifndef STORE_RESULT_COLUMNS_H
+#define STORE_RESULT_COLUMNS_H
+
+#include "store/columns.h"
+#include "store/db.h"
+#include "store/store.h"
+
+static const char *wait_name(unsigned value)
+{
+	return trace_state_name((enum trace_state)value);
+}
+
+static const char *node_name(unsigned value)
+{
+	return node_kind_name((enum node_kind)value);
+}
+
+static const char *factor_name(unsigned value)
+{
+	return factor_kind_name((enum factor_kind)value);
+}
+
+static const struct named waits = { wait_name, STATE_CNT };
+static const struct named node_kinds = { node_name, NODE_BLAME + 1 };
+static const struct named factor_kinds = { factor_name, FACTOR_PAIR + 1 };
+
+static const struct column finding_columns[] = {
+	COL_TEXT_OR_NULL(struct findings, interval.name),
+	COL_64(struct findings, interval.cnt),
+	COL_64(struct findings, interval.dropped_open),
+	COL_64(struct findings, interval.dropped_aborted),
+	COL_64(struct findings, interval.dropped_bad_path),
+	COL_64(struct findings, interval.dropped_lost),
+	COL_REAL(struct findings, interval.mean_ns),
+	COL_REAL(struct findings, interval.variance_ns2),
+	COL_REAL(struct findings, interval.stddev_ns),
+	COL_64(struct findings, interval.p50_ns),
+	COL_64(struct findings, interval.p90_ns),
+	COL_64(struct findings, interval.p99_ns),
+	COL_64(struct findings, interval.min_ns),
+	COL_64(struct findings, interval.max_ns),
+	COL_U32(struct findings, root_height),
+	COL_64(struct findings, clamped),
+};
+
+static const struct column probing_columns[] = {
+	COL_64(struct probing, root_only_cnt),
+	COL_REAL(struct probing, root_only_mean_ns),
+	COL_REAL(struct probing, root_only_variance_ns2),
+	COL_64(struct probing, root_only_p50_ns),
+	COL_64(struct probing, root_only_p99_ns),
+	COL_64(struct probing, root_only_max_ns),
+	COL_REAL_IF(struct probing, mean, measured),
+	COL_REAL_IF(struct probing, mean_low, measured),
+	COL_REAL_IF(struct probing, mean_high, measured),
+	COL_REAL_IF(struct probing, variance, has_variance),
+	COL_REAL_IF(struct probing, variance_low, has_variance),
+	COL_REAL_IF(struct probing, variance_high, has_variance),
+};
+
+static const struct column tail_columns[] = {
+	COL_REAL(struct tail, quantile),
+	COL_64(struct tail, from_ns),
+	COL_64(struct tail, cnt),
+	COL_REAL(struct tail, mean_ns),
+	COL_64(struct tail, fast_to_ns),
+	COL_64(struct tail, fast_cnt),
+	COL_REAL(struct tail, fast_mean_ns),
+};
+
+static const struct column work_columns[] = {
+	COL_TEXT_OR_NULL(struct inherent_work, names),
+	COL_64(struct inherent_work, interval_cnt),
+	COL_REAL(struct inherent_work, explained),
+};
+
+static const struct column part_columns[] = {
+	COL_TEXT_OR_NULL(struct part, function),
+	COL_TEXT_OR_NULL(struct part, file),
+	COL_NAMED_IF(struct part, wait, is_wait, &waits),
+	COL_REAL(struct part, mean_ns),
+	COL_REAL(struct part, share),
+	COL_REAL_IF(struct part, tail_share, has_tail),
+	COL_REAL_IF(struct part, tail_ci95[0], has_tail_ci95),
+	COL_REAL_IF(struct part, tail_ci95[1], has_tail_ci95),
+	COL_REAL(struct part, slow_mean_ns),
+	COL_REAL(struct part, fast_mean_ns),
+	COL_REAL(struct part, slow_presence),
+	COL_REAL(struct part, fast_presence),
+	COL_REAL_IF(struct part, variance_share, has_pairs),
+	COL_REAL_IF(struct part, other_pairs, has_pairs),
+};
+
+static const struct column part_pair_columns[] = {
+	COL_U32(struct part_pair, a),
+	COL_U32(struct part_pair, b),
+	COL_TEXT(struct part_pair, labels[0]),
+	COL_TEXT(struct part_pair, labels[1]),
+	COL_REAL(struct part_pair, covariance_ns2),
+	COL_REAL(struct part_pair, share),
+	COL_REAL_IF(struct part_pair, ci95[0], has_ci95),
+	COL_REAL_IF(struct part_pair, ci95[1], has_ci95),
+	COL_BOOL(struct part_pair, across),
+	COL_U32_OR_NULL(struct part_pair, within),
+};
+
+static const struct column cause_columns[] = {
+	COL_REAL(struct common_cause, explained),
+	COL_REAL(struct common_cause, own),
+	COL_REAL_IF(struct common_cause, ci95[0], has_ci95),
+	COL_REAL_IF(struct common_cause, ci95[1], has_ci95),
+};
+
+static const struct column member_columns[] = {
+	COL_U32(struct common_member, part),
+	COL_REAL(struct common_member, contribution),
+};
+
+static const struct column node_columns[] = {
+	COL_U32(struct node, id),
+	COL_U32_OR_NULL(struct node, parent),
+	COL_NAMED(struct node, kind, &node_kinds),
+	COL_TEXT_OR_NULL(struct node, function),
+	COL_TEXT_OR_NULL(struct node, file),
+	COL_U32(struct node, line),
+	COL_TEXT_OR_NULL(struct node, call_site),
+	COL_NAMED_IF(struct node, wait, is_wait, &waits),
+	COL_REAL(struct node, mean_ns),
+	COL_REAL(struct node, variance_ns2),
+	COL_REAL(struct node, share),
+	COL_REAL(struct node, variance_share),
+	COL_REAL(struct node, calls_per_interval),
+	COL_REAL(struct node, presence),
+	COL_BOOL(struct node, open),
+	COL_REAL_IF(struct node, ci95[0], has_ci95),
+	COL_REAL_IF(struct node, ci95[1], has_ci95),
+};
+
+static const struct column covariance_columns[] = {
+	COL_U32(struct covariance, parent),
+	COL_U32(struct covariance, a),
+	COL_U32(struct covariance, b),
+	COL_REAL(struct covariance, covariance_ns2),
+	COL_REAL(struct covariance, share),
+};
+
+static const struct column factor_columns[] = {
+	COL_NAMED(struct factor, kind, &factor_kinds),
+	COL_TEXT_OR_NULL(struct factor, function),
+	COL_TEXT_OR_NULL(struct factor, file),
+	COL_U32(struct factor, line),
+	COL_TEXT_OR_NULL(struct factor, functions[0]),
+	COL_TEXT_OR_NULL(struct factor, functions[1]),
+	COL_NAMED_IF(struct factor, wait, is_wait, &waits),
+	COL_REAL(struct factor, share),
+	COL_REAL(struct factor, variance_share),
+	COL_REAL(struct factor, paper_contribution),
+	COL_U32(struct factor, height),
+	COL_REAL(struct factor, specificity),
+	COL_REAL(struct factor, score),
+	COL_REAL(struct factor, paper_score),
+	COL_REAL_IF(struct factor, tail_share, has_tail),
+	COL_REAL(struct factor, mean_ns),
+	COL_BOOL(struct factor, open),
+	COL_REAL_IF(struct factor, ci95[0], has_ci95),
+	COL_REAL_IF(struct factor, ci95[1], has_ci95),
+	COL_BOOL_IF(struct factor, resolved, has_resolved),
+	COL_REAL_IF(struct factor, presence, has_presence),
+	COL_U32(struct factor, rank_low),
+	COL_U32(struct factor, rank_high),
+	COL_64(struct factor, rank_needed),
+	COL_REAL_IF(struct factor, paper_ci95[0], has_paper_ci95),
+	COL_REAL_IF(struct factor, paper_ci95[1], has_paper_ci95),
+	COL_BOOL_IF(struct factor, paper_resolved, has_paper_resolved),
+	COL_REAL_IF(struct factor, work_share, has_work_share),
+	COL_REAL_IF(struct factor, work_ci95[0], has_work_ci95),
+	COL_REAL_IF(struct factor, work_ci95[1], has_work_ci95),
+	COL_REAL_IF(struct factor, trimmed_share, has_trimmed),
+};
+
+static const struct column because_columns[] = {
+	COL_TEXT_OR_NULL(struct because, function),
+	COL_TEXT_OR_NULL(struct because, file),
+	COL_NAMED_IF(struct because, wait, is_wait, &waits),
+	COL_REAL(struct because, share),
+};
+
+static const struct column interval_columns[] = {
+	COL_64(struct interval_row, sid),
+	COL_64(struct interval_row, start_ns),
+	COL_64(struct interval_row, end_ns),
+	COL_64(struct interval_row, start_tid),
+	COL_64(struct interval_row, end_tid),
+	COL_BOOL(struct interval_row, root_only),
+};
+
+static const struct column warning_columns[] = {
+	COL_TEXT(struct warning, code),
+	COL_TEXT(struct warning, text),
+};
+
+struct text_row {
+	const char *text;
+};
+
+static const struct column text_columns[] = {
+	COL_TEXT(struct text_row, text),
+};
+
+/* The finding of a run: of that interval, or (STMT_FINDING_FIRST) the one first written. */
+int find_finding(struct store *s, enum stmt id, uint32_t run, const char *interval, int64_t *ret, bool *ret_found,
+		 struct diag *reterr);
+
+#endif
