@@ -258,7 +258,8 @@ static bool fill(struct rows *rows, struct row_reader *r, size_t cnt)
 static void advance(struct rows *rows, struct row_reader *r)
 {
 	if (!r->buffer) {
-		r->place += r->row != NULL;
+		if (r->row)
+			r->place++;
 		r->row = r->place < r->last_place ? rows->words.items + r->place->first : NULL;
 		return;
 	}
