@@ -4,21 +4,8 @@
 # they must say the same, end the same and leave the same files; text files among them with the same
 # contents, and the program, if one is made, with the same output.  The first word says
 # whether the objects made carry probes.
-set -u
-: "${srcdir:=.}"
-unset MAKEFLAGS MAKELEVEL MFLAGS	# of the make that runs the tests: its job server is not ours
-launch=$PWD/tests/instrument/launch
-runtime=$PWD
-source=$(cd "$srcdir" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 99
-failed=0 rows=0 compiler=
-
-fail() {
-	echo "FAIL: $*"
-	failed=$((failed + 1))
-}
+. "${srcdir:-.}/tests/instrument/lib.sh"
+rows=0 compiler=
 
 sources() {
 	mkdir -p "$1/inc" "$1/one" "$1/two dirs" "$1/out" && cd "$1" || exit 99

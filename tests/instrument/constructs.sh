@@ -3,14 +3,8 @@
 # Each construct of constructs*.txt, compiled plainly and through the launcher with every function
 # probed: the output must be the same, not recorded and recorded, and each function probed or skipped
 # as the table says.
-set -u
-: "${srcdir:=.}" "${builddir:=$PWD}"
-launch=$PWD/tests/instrument/launch
-runtime=$PWD
-source=$(cd "$srcdir" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0 tried=0
+. "${srcdir:-.}/tests/instrument/lib.sh"
+tried=0
 
 # One file per case: NAME.c or NAME.cc, and NAME.meta with its keys.
 twice=$(cat "$source"/tests/instrument/constructs*.txt | grep '^== ' | sort | uniq -d)

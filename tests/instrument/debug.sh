@@ -2,24 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Whoever points at a place in an instrumented program points at the user's: debuggers, core dumps,
 # addr2line, assert, __FILE__, sanitizers.  Each is asked about the plain and about the probed program.
-set -u
-: "${srcdir:=.}"
-launch=$PWD/tests/instrument/launch
-runtime=$PWD
-source=$(cd "$srcdir" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-mkdir "$work/src" "$work/sub dir" && cd "$work" || exit 99
-failed=0 asked=0
+. "${srcdir:-.}/tests/instrument/lib.sh"
+mkdir src "sub dir"
+asked=0
 export LC_ALL=C.UTF-8
-
-fail() {
-	echo "FAIL: $*"
-	failed=$((failed + 1))
-}
-
-compilers=gcc
-command -v clang > which && compilers="gcc clang"
 
 cat > "sub dir/deep.h" <<'EOF'
 static inline int

@@ -2,14 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Events of intervals and of the project's own primitives: each program is compiled with all
 # functions probed and linked with a runtime that prints events (spans open, kind, label, a, b).
-set -u
-: "${srcdir:=.}" "${CC:=gcc}" "${CXX:=g++}"
-launch=$PWD/tests/instrument/launch
-source=$(cd "$srcdir" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 99
-failed=0
+. "${srcdir:-.}/tests/instrument/lib.sh"
+: "${CC:=gcc}" "${CXX:=g++}"
 
 case $(uname -m) in x86_64) ;; *) exit 77;; esac
 gcc -I"$source" -c "$source/tests/instrument/events_runtime.c" -o runtime.o || exit 99

@@ -2,21 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What compilers say of the user's code they say as always, in every form they have for it: colours, JSON, fix-its,
 # limits; for C and C++, with warnings and with errors; with the same status, on a terminal as well.
-set -u
-: "${srcdir:=.}"
-launch=$PWD/tests/instrument/launch
-runtime=$PWD
-source=$(cd "$srcdir" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 99
-failed=0 asked=0
+. "${srcdir:-.}/tests/instrument/lib.sh"
+asked=0
 unset GCC_COLORS NO_COLOR
-
-fail() {
-	echo "FAIL: $*"
-	failed=$((failed + 1))
-}
 
 cat > warns.c <<'EOF'
 #include <ctype.h>

@@ -2,25 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Primitives redirected in the object of the user's own command: a unit that was compiled before, without probes.
 # Each case compiles a unit twice; the first time its text is edited, the second time nothing of it is.
-set -u
-: "${srcdir:=.}"
-launch=$PWD/tests/instrument/launch
-runtime=$PWD
-source=$(cd "$srcdir" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 99
-failed=0
+. "${srcdir:-.}/tests/instrument/lib.sh"
 
 [ "$(uname -m)" = x86_64 ] || { echo "on this machine the text is edited each time"; exit 77; }
 
-fail() {
-	echo "FAIL: $*"
-	failed=$((failed + 1))
-}
-
-compilers=gcc
-! command -v clang >/dev/null || compilers="gcc clang"
 linkers=
 for linker in bfd gold lld; do
 	! command -v "ld.$linker" >/dev/null || linkers="$linkers $linker"

@@ -1,27 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What a build sees of the launcher: dependency files, error messages, objects, links, rebuilds.
-set -u
-: "${srcdir:=.}"
-launch=$PWD/tests/instrument/launch
-runtime=$PWD
-source=$(cd "$srcdir" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 99
-failed=0
-
-fail() {
-	echo "FAIL: $*"
-	failed=$((failed + 1))
-}
-
-compilers=gcc
-if command -v clang >/dev/null; then
-	compilers="gcc clang"
-else
-	echo "no clang: its cases are left out"
-fi
+. "${srcdir:-.}/tests/instrument/lib.sh"
 
 same() {
 	cmp -s "$2" "$3" || { fail "$1 differs"; diff "$2" "$3"; }
