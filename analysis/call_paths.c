@@ -187,21 +187,29 @@ static bool next_of_invocations(struct path_walk *w)
 	return true;
 }
 
-bool path_walk_next(struct path_walk *w)
+/* The walk's next stack, or NULL. */
+static const struct stack_span *span_at(const struct path_walk *w)
 {
 	const struct trace *t = w->tl->trace;
-	const struct stack_span *s = &t->stack_spans.items[w->next];
-	bool any;
+
+	return w->next < t->stack_spans.cnt && t->stack_spans.items[w->next].tid == w->tid
+		       ? &t->stack_spans.items[w->next] : NULL;
+}
+
+bool path_walk_next(struct path_walk *w)
+{
+	const struct stack_span *s;
 
 	if (next_of_invocations(w))
 		return true;
 	if (w->to_ns >= w->end_ns)
 		return false;
-	for (; w->next < t->stack_spans.cnt && s->tid == w->tid && s->end_ns <= w->to_ns; s++)
+	for (s = span_at(w); s && s->end_ns <= w->to_ns; s = span_at(w))
 		w->next++;
-	any = w->next < t->stack_spans.cnt && s->tid == w->tid && s->start_ns < w->end_ns;
-	if (!any || s->start_ns > w->to_ns) {
-		stack_walk_init(&w->inner, w->tl, w->tid, w->to_ns, any ? s->start_ns : w->end_ns);
+	if (s && s->start_ns >= w->end_ns)
+		s = NULL;
+	if (!s || s->start_ns > w->to_ns) {
+		stack_walk_init(&w->inner, w->tl, w->tid, w->to_ns, s ? s->start_ns : w->end_ns);
 		return next_of_invocations(w);
 	}
 	w->from_ns = w->to_ns;

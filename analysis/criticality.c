@@ -294,11 +294,12 @@ static void fill_paths(struct sweep *s)
 	SORT(&s->ret->paths, by_cmetric_of_path);
 	for (size_t i = 0; i <= spot_cnt; i++) {
 		struct critical_function row = { .cmetric_ns = to_ns(s->of_spot[i]) };
-		const struct spot *spot = &s->paths->spots.items[i];
 
 		if (s->of_spot[i] == 0)
 			continue;
 		if (i < spot_cnt) {
+			const struct spot *spot = &s->paths->spots.items[i];
+
 			row.function = arena_strdup(a, spot->function);
 			row.file = spot->file ? arena_strdup(a, spot->file) : NULL;
 			row.line = spot->line;

@@ -140,10 +140,9 @@ void place_call_sites(const struct analysis *a, uint32_t place, strings *ret)
 		return;
 	first = partition_point(i, a->t->calls.cnt, calls[i].caller < caller ||
 				(calls[i].caller == caller && calls[i].callee < p->function));
-	for (const struct call *c = calls + first, *end = calls + a->t->calls.cnt;
-	     c < end && c->caller == caller && c->callee == p->function; c++)
-		if (c->call_site != CALL_SITE_NONE)
-			VEC_ADD(ret, a->t->call_sites.items[c->call_site]);
+	for (size_t i = first; i < a->t->calls.cnt && calls[i].caller == caller && calls[i].callee == p->function; i++)
+		if (calls[i].call_site != CALL_SITE_NONE)
+			VEC_ADD(ret, a->t->call_sites.items[calls[i].call_site]);
 	strings_sort_unique(ret);
 }
 
