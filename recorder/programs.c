@@ -18,7 +18,6 @@
 #include "recorder/record.skel.h"
 #include "recorder/task_state.h"
 
-/* A stack takes as much as fifty other records. */
 enum { RING_BYTES = 16 << 20, RING_BYTES_STACKS = 64 << 20 };
 
 static int quiet(enum libbpf_print_level level, const char *format, va_list args)
@@ -107,7 +106,6 @@ static void visit_tasks(const struct bpf_program *program)
 
 static int load(const struct recorder_options *o, struct record_bpf **ret, struct diag *reterr)
 {
-	uint32_t ring_bytes = o->user_stacks ? RING_BYTES_STACKS : RING_BYTES;
 	struct record_bpf *p;
 	struct btf *btf;
 	int r;
@@ -125,7 +123,10 @@ static int load(const struct recorder_options *o, struct record_bpf **ret, struc
 		p->rodata->user_stacks = o->user_stacks;
 		p->rodata->kernel_stacks = o->kernel_stacks;
 		bpf_program__set_autoload(p->progs.on_sample, o->samples_hz != 0);
-		bpf_map__set_max_entries(p->maps.records, o->ring_bytes ? o->ring_bytes : ring_bytes);
+		bpf_map__set_max_entries(p->maps.records, o->ring_bytes ? o->ring_bytes : RING_BYTES);
+		if (o->user_stacks || o->kernel_stacks)
+			bpf_map__set_max_entries(p->maps.stack_records, o->ring_bytes ? o->ring_bytes :
+						 RING_BYTES_STACKS);
 		r = record_bpf__load(p);
 	}
 	btf__free(btf);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * recorder.c - opens, empties the ring buffer until the run has ended, closes.
+ * recorder.c - opens, empties the ring buffers until the run has ended, closes.
  */
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -15,14 +15,15 @@
 #include "recorder/reduced.h"
 #include "recorder/stacks.h"
 
-enum { PAUSE_NS = 10000000 };
+enum { PAUSE_NS = 10000000, STACKS_AT_ONCE = 1000 };
 
 struct recorder {
 	struct record_bpf *programs;
-	struct ring_buffer *ring;
+	struct ring_buffer *ring, *stack_ring;	/* stack_ring: NULL without stacks */
 	struct reduced *reduced;	/* in the place of the two above */
 	struct writer writer;
 	struct stacks *stacks;		/* NULL: none */
+	int stacks_left;		/* to be taken this time */
 	struct sampler *sampler;	/* NULL: none */
 	pthread_t thread;
 	int stop;
@@ -43,14 +44,27 @@ static int take(void *context, void *record, size_t len)
 	return 0;
 }
 
-static void empty(struct recorder *r, bool last)
+static int take_stack(void *context, void *record, size_t len)
 {
-	if (r->stacks)
-		stacks_read(r->stacks);
-	if (r->reduced)
+	struct recorder *r = context;
+
+	writer_record(&r->writer, record, len);
+	return --r->stacks_left ? 0 : -EAGAIN;
+}
+
+/* Unwinding takes its time: not so many at once that the other ring is full meanwhile.  True: there are more. */
+static bool empty(struct recorder *r, bool last)
+{
+	if (r->reduced) {
 		reduced_drain(r->reduced, &r->writer, last);
-	else
-		ring_buffer__consume(r->ring);
+		return false;
+	}
+	ring_buffer__consume(r->ring);
+	if (!r->stack_ring)
+		return false;
+	stacks_read(r->stacks);
+	r->stacks_left = STACKS_AT_ONCE;
+	return ring_buffer__consume(r->stack_ring) == -EAGAIN;
 }
 
 static void *empty_ring(void *context)
@@ -60,8 +74,8 @@ static void *empty_ring(void *context)
 	while (!__atomic_load_n(&r->stop, __ATOMIC_ACQUIRE)) {
 		struct timespec pause = { 0, PAUSE_NS };
 
-		empty(r, false);
-		nanosleep(&pause, NULL);
+		if (!empty(r, false))
+			nanosleep(&pause, NULL);
 	}
 	return NULL;
 }
@@ -69,6 +83,7 @@ static void *empty_ring(void *context)
 static void recorder_free(struct recorder *r)
 {
 	ring_buffer__free(r->ring);
+	ring_buffer__free(r->stack_ring);
 	reduced_close(r->reduced);
 	sampler_close(r->sampler);
 	record_bpf__destroy(r->programs);
@@ -110,6 +125,10 @@ static int start(struct recorder *r, const struct recorder_options *o, struct di
 	if (!r->reduced)
 		r->ring = ring_buffer__new(bpf_map__fd(r->programs->maps.records), take, &r->writer, NULL);
 	e = r->ring || r->reduced ? 0 : -errno;
+	if (!e && r->stacks) {
+		r->stack_ring = ring_buffer__new(bpf_map__fd(r->programs->maps.stack_records), take_stack, r, NULL);
+		e = r->stack_ring ? 0 : -errno;
+	}
 	if (!e && r->stacks && o->samples_hz)
 		e = sampler_open(r->programs->progs.on_sample, o->samples_hz, &r->sampler);
 	if (!e)
@@ -153,7 +172,8 @@ int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *
 	end_ns = now_ns();
 	__atomic_store_n(&r->stop, 1, __ATOMIC_RELEASE);
 	pthread_join(r->thread, NULL);
-	empty(r, true);
+	while (empty(r, true))
+		;
 	lost = r->reduced ? reduced_lost(r->reduced) : r->programs->bss->lost_records;
 	writer_end(&r->writer, r->start_ns, end_ns, lost);
 	if (ret)
