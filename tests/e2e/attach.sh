@@ -135,11 +135,7 @@ whole third
 # Control-C
 "$VPROF" record -o fourth -p $server 2>err &
 recorder=$!
-i=0
-while ! grep -q '/dev/shm/vprof-[^ ]*$' /proc/$server/maps && [ $i -lt 200 ]; do
-	sleep 0.1
-	i=$((i + 1))
-done
+wait_until grep -q '/dev/shm/vprof-[^ ]*$' /proc/$server/maps
 sleep 0.5
 expect 4 "$VPROF" record --kernel=off -p $server --duration 1s
 says "another vprof record is at it"
@@ -149,11 +145,7 @@ whole fourth
 # the recorder is killed: the program goes on, and can be recorded again
 "$VPROF" record -o killed -p $server 2>err &
 recorder=$!
-i=0
-while ! grep -q '/dev/shm/vprof-[^ ]*$' /proc/$server/maps && [ $i -lt 200 ]; do
-	sleep 0.1
-	i=$((i + 1))
-done
+wait_until grep -q '/dev/shm/vprof-[^ ]*$' /proc/$server/maps
 arena=$(sed -n 's|.* \(/dev/shm/vprof-[^ ]*\)$|\1|p' /proc/$server/maps | tail -1)
 [ -e "$arena" ] && pass || fail "no arena in its memory"
 kill -9 $recorder
@@ -197,10 +189,6 @@ server=$(cat pid)
 expect 0 "$VPROF" record -o later --attach daemon --duration 1s
 whole later
 touch measure stop
-i=0
-while [ -d /proc/$server ] && [ $i -lt 100 ]; do
-	sleep 0.1
-	i=$((i + 1))
-done
+wait_until test ! -d /proc/$server
 grep -q server out && pass || fail "the server did not end"
 finish

@@ -159,11 +159,7 @@ says "intervals of 'request'"
 whole first 1.001
 sleep 0.7
 kill -USR1 $recorder
-i=0
-while ! grep -q "a snapshot of run 2; vprof analyze 4" err && [ $i -lt 300 ]; do
-	sleep 0.1
-	i=$((i + 1))
-done
+wait_until grep -q "a snapshot of run 2; vprof analyze 4" err
 touch stop
 wait $recorder && pass || fail "the recorder of ring ended with $?"
 rm stop

@@ -55,6 +55,15 @@ says()
 	done
 }
 
+# wait_until COMMAND...: until it succeeds, 30 seconds at most
+wait_until()
+{
+	for _ in $(seq 300); do
+		"$@" && return
+		sleep 0.1
+	done
+}
+
 # has_terminals: script(1) can run a command on a terminal of its own
 has_terminals()
 {

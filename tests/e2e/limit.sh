@@ -119,10 +119,6 @@ says "the recording was cut off" "after its first record" " server from "
 expect 0 "$VPROF" show summary killed --format json
 says '"cut-off"'
 whole killed
-i=0
-while ! grep -q served out && [ $i -lt 100 ]; do
-	sleep 0.1
-	i=$((i + 1))
-done
+wait_until grep -q served out
 grep -q served out && pass || fail "the program did not outlive its recorder"
 finish

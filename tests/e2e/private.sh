@@ -49,16 +49,12 @@ refused()
 }
 
 # The program that the recorder runs, once it has an arena.
-wait_for_server()
+server_records()
 {
-	i=0
-	while [ $i -lt 300 ]; do
-		server=$(pgrep -U $owner -x server)
-		[ "$server" ] && grep -q ' /dev/shm/vprof-' /proc/$server/maps && return
-		sleep 0.1
-		i=$((i + 1))
-	done
+	server=$(pgrep -U $owner -x server) && grep -q ' /dev/shm/vprof-' /proc/$server/maps
 }
+
+wait_for_server() { wait_until server_records; }
 
 # ---- while it records ----
 (umask 0; exec setpriv --reuid=$owner --regid=$owner --clear-groups "$VPROF" record -- ./server) >out 2>err &
