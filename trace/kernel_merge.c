@@ -18,6 +18,10 @@
  *	lock 40..90, woken at 60 by T2; off 42..85, woken at 64 by T2
  *	-> lock 40..85 woken at 64 by T2, running 85..90
  *
+ * Time in the run queue is cut out of it as well, before it blocked or where it never did:
+ *
+ *	io 10..30 (it writes); preempted 15..28  -> io 10..15, runnable 15..28, io 28..30
+ *
  * Times outside the runtime's records, and threads that it does not know, are for no interval.
  */
 #include <string.h>
@@ -132,6 +136,22 @@ static void refine_wakeup(struct merge *m, size_t wakeup_cnt, const struct kerne
 		note_span(m, waker, s->start_ns, o->woken_ns);
 }
 
+/* The wait up to end, but for when the thread was in the run queue before it blocked, or between two times: kept from
+ * the CPU while it spins, or copies, or wakes somebody by what it writes. */
+static void add_wait(struct merge *m, const struct segment *s, int64_t end_ns, enum trace_state state)
+{
+	int64_t at_ns = s->start_ns;
+
+	for (const struct kernel_off *o = m->off; o < m->off_end && o->out_ns < end_ns; o++) {
+		if (blocked(o) || (o == m->off && m->consumed) || o->in_ns > end_ns || o->out_ns < at_ns)
+			continue;
+		add(m, s->sid, at_ns, o->out_ns, state);
+		add(m, s->sid, o->out_ns, o->in_ns, STATE_RUNNABLE);
+		at_ns = o->in_ns;
+	}
+	add(m, s->sid, at_ns, end_ns, state);
+}
+
 /* Passes a wait that the runtime recorded.  A lock that was let go in between is several segments: only
  * the last of them ends with the thread back on the CPU. */
 static void pass_wait(struct merge *m, const struct segment *s, bool goes_on, size_t wakeup_cnt)
@@ -147,8 +167,8 @@ static void pass_wait(struct merge *m, const struct segment *s, bool goes_on, si
 		if (last->in_ns < end_ns && last->in_ns > s->start_ns)
 			end_ns = last->in_ns;
 	}
-	add(m, s->sid, s->start_ns, end_ns, s->state == STATE_OTHER && last ?
-	    kernel_class(last, kernel_thread_of_process, &m->threads) : s->state);
+	add_wait(m, s, end_ns, s->state == STATE_OTHER && last ?
+		 kernel_class(last, kernel_thread_of_process, &m->threads) : s->state);
 	while (m->off < m->off_end && m->off->in_ns <= end_ns) {
 		m->off++;
 		m->consumed = false;
