@@ -185,7 +185,7 @@ compile() {
 	(cd "$dir" && "$@") >>log 2>&1 || die "cannot build $dir: $work/log"
 }
 
-# The compiler of a build: the probes' ends are those of INC.
+# The compiler of a build: what stands in the probes is that of FILE.
 make_pair_compiler() {
 	mkdir -p "$1.bin"
 	cat >"$1.bin/gcc" <<-EOF_GCC
@@ -212,10 +212,10 @@ build_sqlite() {
 	echo "$sqlite_build" >build-sqlite
 	compile plain sh ../build-sqlite
 	compile vprof "$vprof" -d ../sqlite.data build --functions "$names" -- sh ../build-sqlite
-	make_pair_compiler rdtsc rdtsc.inc
+	make_pair_compiler rdtsc pair_rdtsc.h
 	compile rdtsc env PATH="$work/rdtsc.bin:$PATH" "$vprof" -d ../rdtsc.data build --functions "$names" -- sh ../build-sqlite
 	case $tools in *lttng*)
-		make_pair_compiler sqlite_lttng lttng.inc
+		make_pair_compiler sqlite_lttng pair_lttng.h
 		compile sqlite_lttng env PATH="$work/sqlite_lttng.bin:$PATH" \
 			LIBS="$work/calls_lttng.o $work/leaf_lttng.o -llttng-ust" \
 			"$vprof" -d ../lttng.data build --functions "$names" -- sh ../build-sqlite ;;

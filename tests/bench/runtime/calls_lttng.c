@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* calls_lttng.c - what lttng.inc calls at vprof's places. */
+/* calls_lttng.c - what pair_lttng.h calls at vprof's places. */
 #include "leaf_lttng.h"
 
 void bench_in(const void *site);

@@ -2,7 +2,7 @@
 # In an instrumented text: what vprof_in() and vprof_out() do, replaced by the file PAIR: two clock readings,
 # or another tool's events, at the very places where vprof's probes are.
 #
-#	awk -v pair=rdtsc.inc -f pair.awk unit.c.i
+#	awk -v pair=pair_rdtsc.h -f pair.awk unit.c.i
 /^struct vprof_span vprof_in\(struct vprof_site \*site\)/ {
 	print "struct vprof_span vprof_in(struct vprof_site *site);"
 	while ((getline line < pair) > 0)
