@@ -168,7 +168,7 @@ struct part {
  */
 struct part_pair {
 	uint32_t a, b;			/* indexes into findings.parts */
-	const char *labels[2];		/* as a factor's functions[] */
+	const char *labels[2];		/* as a factor's functions[]: in order of the letters */
 	double covariance_ns2;
 	double share;			/* 2 Cov/Var(T) */
 	double ci95[2];			/* as in struct node */

@@ -289,6 +289,21 @@ static const char *label_of(const struct pairing *g, uint32_t part)
 	return p->function;
 }
 
+static void name_pair(const struct pairing *g, struct part_pair *pair)
+{
+	const char *a = label_of(g, pair->a), *b = label_of(g, pair->b);
+	bool in_order = strcmp(a, b) <= 0;
+
+	pair->labels[0] = in_order ? a : b;
+	pair->labels[1] = in_order ? b : a;
+	if (!in_order) {
+		uint32_t first = pair->b;
+
+		pair->b = pair->a;
+		pair->a = first;
+	}
+}
+
 /* ---- what is kept ---- */
 
 static void set_ci95(const struct pairing *g, size_t candidate, const struct sums *x, const struct sums *y,
@@ -334,8 +349,7 @@ static void keep_pair(struct pairing *g, size_t candidate, struct sums *rest)
 	rest[pair.b].xt -= xy;
 	set_ci95(g, candidate, x, y, &pair);
 	find_siblings(g, &pair);
-	pair.labels[0] = label_of(g, pair.a);
-	pair.labels[1] = label_of(g, pair.b);
+	name_pair(g, &pair);
 	VEC_ADD(&a->f->part_pairs, pair);
 }
 
