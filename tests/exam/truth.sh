@@ -19,6 +19,7 @@
 # Every factor that had 5 % in this run must be among the first three, unless three others of its book had more, its share
 # within 3 points of the truth of this run, or its confidence interval around it; nothing forbidden above 2 %.  Where the
 # machine made a run other than planned by more than 10 points it is repeated, up to TRIES (6) times; the last one counts.
+# So is, once, a run of which something else is said than should be.
 # If it still was then, only shares are judged, not what came first.
 # Prints precision, recall, error; writes results/truth.json; exit 1 on a miss.
 set -u
@@ -56,7 +57,7 @@ prepare()
 
 run_once()
 {
-	"$vprof" iterate --restart --k 3 -- ./program >iterate.txt 2>iterate.log || { cat iterate.log; exit 99; }
+	"$vprof" iterate --restart --k 3 -- ./program >iterate.txt 2>iterate.log </dev/null || { cat iterate.log; exit 99; }
 	latest="(SELECT min(id) FROM finding WHERE run = (SELECT max(run) FROM finding))"
 	"$vprof" sql --format csv "SELECT start_ns, root_only FROM interval WHERE finding = $latest
 		ORDER BY start_ns" >intervals.csv
@@ -97,32 +98,44 @@ variance()
 		END { printf "%.1f\n", q / n - s / n * (s / n) }' "$1"
 }
 
-# Told against made: the program without the plant, and as it is, in turns, until the smallest variance of each stands for two
-# turns, nine at most: what the machine does only adds.  What was told is of a run with more of that, so ns^2 are compared.
+# The program without the plant, and as it is, in turns, until the smallest variance of each stands for two turns, nine at most:
+# what the machine does only adds.
+make_turns()
+{
+	stood=0
+	for i in 1 2 3 4 5 6 7 8 9; do
+		TRUTH_BOOK=on ./program && TRUTH_OFF=$name TRUTH_BOOK=off ./program || exit 99
+		before="$on_us2 $off_us2"
+		on_us2=$(printf '%s\n' "$(variance on)" "${on_us2:-1e30}" | sort -g | head -1)
+		off_us2=$(printf '%s\n' "$(variance off)" "${off_us2:-1e30}" | sort -g | head -1)
+		[ "$before" = "$on_us2 $off_us2" ] && stood=$((stood + 1)) || stood=0
+		[ $stood = 2 ] && break
+	done
+}
+
+# Told against made.  What was told is of a run with more of the machine, so ns^2 are compared; where it held up the planted
+# function itself they differ by that, and both are done anew, twice at most: a mistake of vprof's would be there each time.
 check_fixes()
 {
 	plan fix >fixes
-	told_ns2=$("$vprof" sql --format csv "SELECT variance_ns2 FROM finding WHERE id = $latest" | tail -1)
 	while read -r name label; do
-		on=
+		on_us2=
 		off_us2=
-		stood=0
-		for i in 1 2 3 4 5 6 7 8 9; do
-			TRUTH_BOOK=on ./program && TRUTH_OFF=$name TRUTH_BOOK=off ./program || exit 99
-			before="$on $off_us2"
-			on=$(printf '%s\n' "$(variance on)" "${on:-1e30}" | sort -g | head -1)
-			off_us2=$(printf '%s\n' "$(variance off)" "${off_us2:-1e30}" | sort -g | head -1)
-			[ "$before" = "$on $off_us2" ] && stood=$((stood + 1)) || stood=0
-			[ $stood = 2 ] && break
+		for again in 0 1 2; do
+			[ $again = 0 ] || run_once
+			make_turns
+			told_ns2=$("$vprof" sql --format csv "SELECT variance_ns2 FROM finding WHERE id = $latest" | tail -1)
+			gain=$(awk -v label="$label" -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+				$at["kind"] ($at["wait"] == "" ? "" : " " $at["wait"]) " " $at["function"] == label {
+					print $at["gain"] }' factors.csv)
+			made=$(awk "BEGIN { printf \"%.1f\", 100 * (1 - $off_us2 / $on_us2) }")
+			told=$(awk "BEGIN { printf \"%.1f\", 100 * ${gain:-99} * $told_ns2 / 1e6 / $on_us2 }")
+			good=$(awk "BEGIN { d = $made - $told; m = 10 + .05 * ($made < 0 ? -($made) : $made)
+				print d * d <= m * m }")
+			[ "$good" = 0 ] || break
 		done
-		gain=$(awk -v label="$label" -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-			$at["kind"] ($at["wait"] == "" ? "" : " " $at["wait"]) " " $at["function"] == label {
-				print $at["gain"] }' factors.csv)
-		made=$(awk "BEGIN { printf \"%.1f\", 100 * (1 - $off_us2 / $on) }")
-		told=$(awk "BEGIN { printf \"%.1f\", 100 * ${gain:-99} * $told_ns2 / 1e6 / $on }")
-		good=$(awk "BEGIN { d = $made - $told; m = 10 + .05 * ($made < 0 ? -($made) : $made); print d * d <= m * m }")
 		printf '%-14s %-26s %7s %8.1f %8.1f %6s  %s\n' "fixed" "$label" "" "$made" "$told" "" \
-			"$([ "$good" = 1 ] || echo 'WRONG GAIN')"
+			"$([ "$good" = 1 ] || echo 'WRONG GAIN')$([ $again = 0 ] || echo " ($again more)")"
 		[ "$good" = 1 ] || misses=$((misses + 1))
 		echo "$made $told" >>"$work/gains"
 	done <fixes
@@ -130,19 +143,26 @@ check_fixes()
 
 exam()
 {
+	again=0
 	for try in $(seq "$tries"); do
 		run_once
 		read -r _ planned found listed true error off misses <<-SUM
 			$(tail -1 table)
 		SUM
-		awk "BEGIN { exit !($off <= 10) }" && break
+		unsaid=$misses
+		check_words >said
+		awk "BEGIN { exit !($off <= 10) }" || continue
+		[ "$misses" = "$unsaid" ] && break
+		# A drift is seen by chance one time in twenty; what vprof takes for one is there again.
+		[ $again = 1 ] && break
+		again=1
 	done
 	printf '\n%s: %s runs of iterate, %s intervals%s\n' "$program" "$("$vprof" sql --format csv "SELECT count(*)
 		FROM iteration WHERE first_run = (SELECT max(first_run) FROM iteration)" | tail -1)" \
 		"$(($(wc -l <intervals.csv) - 1))" "$([ "$try" = 1 ] || echo ", try $try")"
 	printf '%-14s %-26s %7s %8s %8s %6s\n' "" "% of the variance" planned truth told +-
 	sed '$d' table
-	check_words
+	cat said
 	[ "${FIX:-1}" = 0 ] || [ "$round" != 1 ] || check_fixes
 	echo "$program $planned $found $listed $true $error $off $misses" >>"$sums"
 }

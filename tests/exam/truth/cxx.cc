@@ -30,9 +30,15 @@ template <typename T> static void pack(size_t id, int64_t high)
 	TRUTH(id, 1, truth_work(truth_uniform("pack", sizeof(T), id, 100, high)));
 }
 
+/* 0: there is nothing to recover from.  Fixed, there is a little in each request. */
+static int64_t damage_us(size_t id)
+{
+	return truth_rare("recover", 1, id, 0.2, 600);
+}
+
 static void decode(size_t id)
 {
-	if (truth_draw(1, id) < 0.2)
+	if (damage_us(id) > 0)
 		throw std::runtime_error("damaged");
 	guards = guards + 1;
 }
@@ -47,7 +53,7 @@ static void unpack(size_t id)
 
 static void recover(size_t id)
 {
-	TRUTH(id, 0, truth_work(600));
+	TRUTH(id, 0, truth_work(damage_us(id)));
 }
 
 static void greet(size_t id)
