@@ -23,7 +23,7 @@
  * Everything works on integers that are sums, up to the last division, so the findings depend
  * on what is in the trace and on nothing else.
  */
-#include "analysis/passes.h"
+#include "analysis/confidence.h"
 
 #include <string.h>
 #include "base/banned.h"
@@ -66,15 +66,39 @@ static void run_passes(struct analysis *a)
 	free(a->place_of_node);
 }
 
-static int64_t *latencies_of(struct rows *rows)
+/* Per row, and per recorded one; root-only: the same. */
+struct latencies {
+	int64_t *of_row, *of_recorded;
+	uint32_t *copies, *weights;
+	unsigned char *block_of_row;
+};
+
+static struct latencies latencies_of(struct rows *rows)
 {
-	int64_t *latencies_ns = xcalloc(rows_cnt(rows) + 1, sizeof(*latencies_ns));
+	size_t cnt = rows_cnt(rows) + 1, recorded = rows_recorded(rows) + 1, blocks = blocks_for(recorded - 1);
+	struct latencies l = {
+		xcalloc(cnt, sizeof(int64_t)), xcalloc(recorded, sizeof(int64_t)), xcalloc(recorded, sizeof(uint32_t)),
+		xcalloc(recorded, sizeof(uint32_t)), xcalloc(cnt, 1),
+	};
 	struct rows_walk w;
 
-	for (rows_begin(&w, rows); rows_next(&w); )
-		latencies_ns[w.row] = w.head.end_ns - w.head.start_ns;
+	for (rows_begin(&w, rows); rows_next(&w); ) {
+		l.of_row[w.row] = l.of_recorded[w.recorded] = w.head.end_ns - w.head.start_ns;
+		l.copies[w.recorded] = w.copies;
+		l.weights[w.recorded] = w.head.weight;
+		l.block_of_row[w.row] = (unsigned char)(w.recorded * blocks / (recorded - 1));
+	}
 	rows_end(&w);
-	return latencies_ns;
+	return l;
+}
+
+static void latencies_release(struct latencies *l)
+{
+	free(l->of_row);
+	free(l->of_recorded);
+	free(l->copies);
+	free(l->weights);
+	free(l->block_of_row);
 }
 
 int analyze_collected(const struct trace *names, struct collected *c, const struct nestings *nestings,
@@ -82,11 +106,13 @@ int analyze_collected(const struct trace *names, struct collected *c, const stru
 {
 	_cleanup_(call_graph_freep) struct call_graph *g = call_graph_new(names, nestings);
 	_cleanup_(findings_freep) struct findings *f = findings_new();
-	_cleanup_(freep) int64_t *latencies_ns = latencies_of(c->rows), *root_only_ns = latencies_of(c->root_only);
+	_cleanup_(latencies_release) struct latencies full = latencies_of(c->rows), root = latencies_of(c->root_only);
 	struct analysis a = {
 		.t = names, .counted = &c->counted, .nestings = nestings, .rows = c->rows,
-		.root_only = c->root_only, .v = c->v, .m = c->m, .g = g, .latencies_ns = latencies_ns,
-		.root_only_ns = root_only_ns, .f = f,
+		.root_only = c->root_only, .v = c->v, .m = c->m, .g = g, .latencies_ns = full.of_row,
+		.block_of_row = full.block_of_row, .recorded_cnt = rows_recorded(c->rows),
+		.recorded_ns = full.of_recorded, .copies = full.copies, .weights = full.weights,
+		.root_only_ns = root.of_recorded, .root_only_weights = root.weights, .f = f,
 		.overhead = o->overhead > 0 ? o->overhead : PROBING_BUDGET_DEFAULT,
 		.quantile = o->quantile > 0 ? o->quantile : TAIL_QUANTILE_DEFAULT,
 	};

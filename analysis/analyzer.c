@@ -46,7 +46,7 @@ static struct collected *collected_new(void)
 	c->v = vtree_new(CHARGE_WAITER);
 	c->m = moments_new();
 	c->rows = rows_new();
-	c->root_only = rows_new();
+	c->root_only = rows_new_unrepeated();
 	return c;
 }
 
@@ -76,7 +76,8 @@ static size_t first_work(const struct trace *t, uint64_t sid)
 static void take_interval(void *arg, const struct interval *iv, const cells *row)
 {
 	struct taking *k = arg;
-	struct row_head head = { iv->start_ns, iv->end_ns, iv->sid, iv->start_tid, iv->end_tid };
+	struct row_head head = { iv->start_ns, iv->end_ns, iv->sid, iv->start_tid, iv->end_tid,
+				 interval_weight(iv) };
 
 	if (iv->root_only) {
 		rows_add(k->c->root_only, &head, NULL, 0, NULL, 0);
@@ -86,7 +87,7 @@ static void take_interval(void *arg, const struct interval *iv, const cells *row
 	for (size_t i = first_work(k->t, iv->sid); i < k->t->works.cnt && k->t->works.items[i].sid == iv->sid; i++)
 		VEC_ADD(&k->works, (struct noted_work){ k->t->works.items[i].name, k->t->works.items[i].value });
 	rows_add(k->c->rows, &head, row->items, row->cnt, k->works.items, k->works.cnt);
-	moments_add_row(k->c->m, k->c->v, row);
+	moments_add_row(k->c->m, k->c->v, row, interval_weight(iv));
 }
 
 static void take_name(struct collected *c, const struct timeline *tl, uint32_t name, int64_t longest_ns)
@@ -125,6 +126,8 @@ static void finish(struct analyzer *a, struct collected *c, const struct trace *
 	a->nestings_final = true;
 	if (c->is_final)
 		return;
+	vtree_divide(c->v, rows_unit(c->rows));
+	moments_divide(c->m, rows_unit(c->rows));
 	new_ids = vtree_renumber(c->v, names);
 	moments_renumber(c->m, c->v, new_ids);
 	rows_renumber(c->rows, new_ids);

@@ -26,17 +26,20 @@ static void keep(struct carriers *c, size_t most, const double *squares, size_t 
 	c->rows[at] = row;
 }
 
-struct carriers carriers_of(const int64_t *latencies_ns, size_t cnt)
+struct carriers carriers_of(const int64_t *latencies_ns, const uint32_t *copies, size_t cnt)
 {
 	_cleanup_(freep) double *squares = xcalloc(cnt + 1, sizeof(*squares));
 	struct carriers c = { .cnt = 0 };
-	double mean = 0, sum = 0, fourth = 0;
+	double mean = 0, sum = 0, fourth = 0, all = 0;
 	size_t most = cnt / 100 < 1 ? 1 : cnt / 100 > CARRIERS_MAX ? CARRIERS_MAX : cnt / 100;
 
 	for (size_t i = 0; i < cnt; i++)
-		mean += (double)latencies_ns[i] / (double)cnt;
+		all += copies ? copies[i] : 1;
+	for (size_t i = 0; i < cnt; i++)
+		mean += (copies ? copies[i] : 1) * (double)latencies_ns[i] / all;
 	for (size_t i = 0; i < cnt; i++) {
-		squares[i] = ((double)latencies_ns[i] - mean) * ((double)latencies_ns[i] - mean);
+		squares[i] = ((double)latencies_ns[i] - mean) * ((double)latencies_ns[i] - mean) *
+			     (copies ? copies[i] : 1);
 		sum += squares[i];
 		fourth += squares[i] * squares[i];
 		keep(&c, most, squares, i);

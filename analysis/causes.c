@@ -26,6 +26,7 @@ struct summing {
 	struct cause_sums **sums;	/* by function, then the interval; NULL: took no time */
 	VEC(uint32_t) touched;
 	uint32_t interval;		/* its index */
+	uint64_t row_cnt;
 };
 
 static void charge(struct summing *s, uint32_t index, enum trace_state state, int64_t ns)
@@ -177,9 +178,12 @@ static void add_interval(void *arg, const struct interval *iv, const cells *row)
 
 	if (iv->root_only)
 		return;
-	for (size_t c = 0; c < row->cnt; c++)
-		charge_cell(s, &row->items[c]);
-	end_row(s, iv->end_ns - iv->start_ns);
+	for (uint32_t copy = 0; copy < interval_weight(iv); copy++) {
+		for (size_t c = 0; c < row->cnt; c++)
+			charge_cell(s, &row->items[c]);
+		end_row(s, iv->end_ns - iv->start_ns);
+		s->row_cnt++;
+	}
 }
 
 int variance_by_cause(struct trace *t, const char *interval, caused_list *ret)
@@ -191,7 +195,7 @@ int variance_by_cause(struct trace *t, const char *interval, caused_list *ret)
 	s.sums = xcalloc(t->functions.cnt + 1, sizeof(*s.sums));
 	r = intervals_walk_all(t, interval, v, add_interval, &s);
 	if (r == 0)
-		list_functions(&s, t, v->row_cnt, ret);
+		list_functions(&s, t, s.row_cnt, ret);
 	for (uint32_t i = 0; i <= s.interval; i++)
 		free(s.sums[i]);
 	free(s.sums);

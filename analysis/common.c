@@ -217,7 +217,7 @@ void find_common_causes(struct analysis *a)
 {
 	struct common c = { .a = a };
 
-	if (a->m->n < FINDINGS_INTERVALS_MIN || !(a->variance_ns2 > 0))
+	if (a->recorded_cnt < FINDINGS_INTERVALS_MIN || !(a->variance_ns2 > 0))
 		return;
 	choose_parts(&c);
 	if (c.cnt >= MEMBERS_MIN) {

@@ -53,7 +53,7 @@ static void sum_means(const struct analysis *a, const uint32_t *index_of_part, c
 
 void find_common_confidence(struct analysis *a, const uint32_t *index_of_part, const struct component *list)
 {
-	size_t cnt = a->f->common_causes.cnt, block_cnt = blocks_for(a->m->n);
+	size_t cnt = a->f->common_causes.cnt, block_cnt = blocks_for(a->recorded_cnt);
 	double (*means)[2] = xcalloc(cnt + 1, sizeof(*means)), variance = a->variance_ns2;
 	_cleanup_(freep) double *blocks = xcalloc(cnt * block_cnt + 1, sizeof(*blocks));
 	struct times_walk w;
@@ -69,7 +69,7 @@ void find_common_confidence(struct analysis *a, const uint32_t *index_of_part, c
 			project(&w, index_of_part, c, &y, &z);
 			y -= means[i][0];
 			z -= means[i][1];
-			blocks[i * block_cnt + BLOCK_OF_ROW(w.row, block_cnt, a->m->n)] +=
+			blocks[i * block_cnt + a->block_of_row[w.row]] +=
 				(2 * c->sum * c->l * y * z + c->sum * c->sum * (y * y - c->l) -
 				 explained * (t * t - variance)) / variance;
 		}

@@ -41,7 +41,7 @@ static void sum_products(struct influence *in, const struct analysis *a, const d
 	struct rows_walk w;
 
 	for (rows_begin(&w, a->rows); rows_next(&w); ) {
-		size_t block = BLOCK_OF_ROW(w.row, blocks, a->m->n);
+		size_t block = a->block_of_row[w.row];
 
 		for (size_t c = 0; c < w.cells.cnt; c++)
 			in->of_place[w.cells.items[c].place * blocks + block] +=
@@ -73,9 +73,9 @@ void influence_init(struct influence *in, const struct analysis *a)
 	_cleanup_(freep) double *deviations = NULL, *first = NULL;
 
 	memset(in, 0, sizeof(*in));
-	if (!(variance > 0) || blocks_for(m->n) == 0)
+	if (!(variance > 0) || blocks_for(a->recorded_cnt) == 0)
 		return;
-	in->block_cnt = blocks_for(m->n);
+	in->block_cnt = blocks_for(a->recorded_cnt);
 	in->of_place = xcalloc(a->v->places.cnt * in->block_cnt, sizeof(*in->of_place));
 	in->weight = xcalloc(in->block_cnt, sizeof(*in->weight));
 	in->row_cnt = xcalloc(in->block_cnt, sizeof(*in->row_cnt));
@@ -83,7 +83,7 @@ void influence_init(struct influence *in, const struct analysis *a)
 	deviations = deviations_of(m, a->latencies_ns);
 	sum_products(in, a, deviations);
 	for (size_t row = 0; row < m->n; row++) {
-		size_t block = BLOCK_OF_ROW(row, in->block_cnt, m->n);
+		size_t block = a->block_of_row[row];
 
 		in->row_cnt[block]++;
 		first[block] += deviations[row];

@@ -22,9 +22,8 @@ struct influence {
 	double *weight;			/* per block: sum of (T - mean T)^2, divided by Var(T); they sum to n */
 };
 
-/* How many blocks n intervals are cut into; 0: too few. */
+/* How many blocks n recorded intervals are cut into, of equal numbers of these; 0: too few. */
 size_t blocks_for(uint64_t n);
-#define BLOCK_OF_ROW(row, block_cnt, n) ((row) * (block_cnt) / (n))
 
 void influence_init(struct influence *in, const struct analysis *a);
 void influence_release(struct influence *in);

@@ -171,7 +171,7 @@ static void sum_rows(struct maker *k)
 static void fill_tail(const struct analysis *a, struct factor *x, const struct factor_sums *s)
 {
 	const struct tail *tail = &a->f->tail;
-	long double n = a->m->n, cnt = tail->cnt;
+	long double n = a->m->n, cnt = a->tail_rows;
 	double extra = tail->mean_ns - a->f->interval.mean_ns;
 
 	if (tail->cnt < TAIL_INTERVALS_MIN || extra <= 0)

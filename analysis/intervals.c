@@ -72,7 +72,7 @@ int64_t intervals_longest_allowed(const struct trace *t, uint32_t name)
 
 		if (!is_candidate(iv, name) || iv->start_ns < 0 || iv->end_ns < iv->start_ns)
 			continue;
-		cnt++;
+		cnt += interval_weight(iv);
 		if (iv->end_ns - iv->start_ns > longest_ns)
 			longest_ns = iv->end_ns - iv->start_ns;
 	}
@@ -134,7 +134,7 @@ void intervals_walk(const struct timeline *tl, uint32_t name, int64_t longest_ns
 			continue;
 		}
 		count_waits(counted, &path);
-		vtree_add_row(v, &path);
+		vtree_add_row(v, &path, interval_weight(iv));
 		take(arg, iv, &v->row);
 	}
 	VEC_RELEASE(&path);

@@ -81,9 +81,10 @@ static void level_blocks(double *logs, size_t cnt)
 	}
 }
 
-static void fill_histogram(struct histogram *h, const double *values, size_t cnt)
+/* Weighted, but of no more evidence than values. */
+static void fill_histogram(struct histogram *h, const double *values, const uint32_t *copies, size_t cnt)
 {
-	double low = values[0], high = values[0];
+	double low = values[0], high = values[0], all = 0;
 
 	memset(h, 0, sizeof(*h));
 	for (size_t i = 1; i < cnt; i++) {
@@ -94,7 +95,10 @@ static void fill_histogram(struct histogram *h, const double *values, size_t cnt
 	h->first = low;
 	h->n = (double)cnt;
 	for (size_t i = 0; i < cnt; i++)
-		h->counts[(size_t)((values[i] - low) / h->width + 0.5)]++;
+		all += copies ? copies[i] : 1;
+	for (size_t i = 0; i < cnt; i++)
+		h->counts[(size_t)((values[i] - low) / h->width + 0.5)] +=
+			(copies ? copies[i] : 1) * (double)cnt / all;
 }
 
 static double centre_of(const struct histogram *h, size_t bin)
@@ -225,7 +229,7 @@ static bool has_gap(const struct histogram *h, const struct normal *fast, const 
 	return lowest < GAP_MOST * centre && count_around(h, at, distance) < counted - sqrt(counted);
 }
 
-struct mixture mixture_of(const int64_t *latencies_ns, size_t cnt, bool level)
+struct mixture mixture_of(const int64_t *latencies_ns, const uint32_t *copies, size_t cnt, bool level)
 {
 	struct mixture m = { 0 };
 	_cleanup_(freep) double *logs = NULL;
@@ -239,7 +243,7 @@ struct mixture mixture_of(const int64_t *latencies_ns, size_t cnt, bool level)
 	logs = logs_of(latencies_ns, cnt);
 	if (level)
 		level_blocks(logs, cnt);
-	fill_histogram(&h, logs, cnt);
+	fill_histogram(&h, logs, copies, cnt);
 	one = moments_of(&h);
 	likely = fmax(log_likelihood(&h, &one, 1), uniform_likelihood(&h));
 	better = 2 * (fit_two(&h, &one, two) - likely) - 3 * log(h.n);

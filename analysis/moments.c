@@ -127,7 +127,7 @@ static void make_room(struct moments *m, size_t place_cnt)
 	}
 }
 
-static void add_sums(struct moments *m, const struct vtree *v)
+static void add_sums(struct moments *m, const struct vtree *v, uint32_t weight)
 {
 	struct row_scratch *s = m->scratch;
 	int64_t latency_ns = s->ns.items[0];
@@ -136,36 +136,55 @@ static void add_sums(struct moments *m, const struct vtree *v)
 		uint32_t i = s->touched.items[k], parent = v->places.items[i].parent;
 		int64_t ns = s->ns.items[i];
 
-		m->places.items[i].x += ns;
-		m->places.items[i].xx += (__int128)ns * ns;
-		m->places.items[i].xt += (__int128)ns * latency_ns;
+		m->places.items[i].x += (__int128)ns * weight;
+		m->places.items[i].xx += (__int128)ns * ns * weight;
+		m->places.items[i].xt += (__int128)ns * latency_ns * weight;
 		if (parent == NODE_NONE)
 			continue;
 		for (uint32_t j = s->head.items[parent]; j != NODE_NONE; j = s->next.items[j])
-			*pair_slot(m, v, i, j) += (__int128)ns * s->ns.items[j];
+			*pair_slot(m, v, i, j) += (__int128)ns * s->ns.items[j] * weight;
 		s->next.items[i] = s->head.items[parent];
 		s->head.items[parent] = i;
 	}
 }
 
-void moments_add_row(struct moments *m, const struct vtree *v, const cells *row)
+void moments_add_row(struct moments *m, const struct vtree *v, const cells *row, uint32_t weight)
 {
 	struct row_scratch *s = m->scratch;
 
 	make_room(m, v->places.cnt);
-	m->n++;
+	m->n += weight;
 	for (size_t c = 0; c < row->cnt; c++)
 		for (uint32_t i = row->items[c].place; i != NODE_NONE; i = v->places.items[i].parent) {
 			if (s->ns.items[i] == 0)
 				VEC_ADD(&s->touched, i);
 			s->ns.items[i] += row->items[c].ns;
 		}
-	add_sums(m, v);
+	add_sums(m, v, weight);
 	for (size_t k = 0; k < s->touched.cnt; k++) {
 		s->ns.items[s->touched.items[k]] = 0;
 		s->head.items[s->touched.items[k]] = NODE_NONE;
 	}
 	s->touched.cnt = 0;
+}
+
+void moments_divide(struct moments *m, uint32_t unit)
+{
+	if (unit == 1)
+		return;
+	m->n /= unit;
+	for (size_t i = 0; i < m->places.cnt; i++) {
+		struct sums *s = &m->places.items[i];
+		size_t cnt = m->pairs.items[i].child_cnt;
+
+		s->x /= unit;
+		s->xx /= unit;
+		s->xt /= unit;
+		for (size_t k = 0; cnt && k < cnt * (cnt - 1) / 2; k++)
+			m->pairs.items[i].sums[k] /= unit;
+	}
+	for (size_t i = 0; i < m->sparse_sums.cnt; i++)
+		m->sparse_sums.items[i] /= unit;
 }
 
 struct renumbering {

@@ -33,8 +33,11 @@ struct moments *moments_new(void);
 void moments_free(struct moments *m);
 DEFINE_CLEANUP(struct moments *, moments_free);
 
-/* Rows in any order; each sums to the interval's latency. */
-void moments_add_row(struct moments *m, const struct vtree *v, const cells *row);
+/* Rows in any order; each sums to the interval's latency, and counts weight times. */
+void moments_add_row(struct moments *m, const struct vtree *v, const cells *row, uint32_t weight);
+
+/* All weights had this common divisor: as if they had been added divided by it. */
+void moments_divide(struct moments *m, uint32_t unit);
 
 /* No more rows: places get the numbers that vtree_renumber() gave them, new_ids[old]. */
 void moments_renumber(struct moments *m, const struct vtree *v, const uint32_t *new_ids);

@@ -134,7 +134,7 @@ static void add_products(struct paper *p, size_t block, const struct row_scratch
 static void add_row(struct paper *p, size_t row, const cells *cells, struct row_scratch *s)
 {
 	const struct vtree *v = p->a->v;
-	size_t blocks = p->in->block_cnt, block = BLOCK_OF_ROW(row, blocks, p->a->m->n);
+	size_t blocks = p->in->block_cnt, block = p->a->block_of_row[row];
 
 	s->touched.cnt = s->paired.cnt = 0;
 	for (size_t c = 0; c < cells->cnt; c++) {

@@ -117,7 +117,7 @@ static void make_room(struct pairing *g)
 {
 	size_t parts = g->a->f->parts.cnt;
 
-	g->block_cnt = blocks_for(g->a->m->n) ? blocks_for(g->a->m->n) : 1;
+	g->block_cnt = blocks_for(g->a->recorded_cnt) ? blocks_for(g->a->recorded_cnt) : 1;
 	g->index_of_part = xmalloc((parts + 1) * sizeof(*g->index_of_part));
 	memset(g->index_of_part, 0xff, (parts + 1) * sizeof(*g->index_of_part));
 	for (uint32_t p = 0; p < g->cnt; p++)
@@ -137,7 +137,7 @@ static void make_room(struct pairing *g)
 /* cells: of chosen parts, column their index. */
 static void add_row(struct pairing *g, size_t row, const struct time_cell *cells, size_t cnt)
 {
-	size_t block = BLOCK_OF_ROW(row, g->block_cnt, g->a->m->n);
+	size_t block = g->a->block_of_row[row];
 	int64_t latency_ns = g->a->latencies_ns[row];
 
 	g->row_cnt[block]++;
@@ -315,7 +315,7 @@ static void set_ci95(const struct pairing *g, size_t candidate, const struct sum
 	double blocks[CONFIDENCE_BLOCKS_MAX];
 	struct confidence ci;
 
-	if (blocks_for(n) == 0)
+	if (blocks_for(g->a->recorded_cnt) == 0)
 		return;
 	for (size_t b = 0; b < g->block_cnt; b++) {
 		double xy = moments_centred(n, x->x, y->x, g->row_cnt[b], g->x[c->p * g->block_cnt + b],

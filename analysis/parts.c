@@ -76,7 +76,7 @@ static void sum_row(struct splitter *s, const struct times_walk *w)
 	const struct tail *tail = &s->a->f->tail;
 	int64_t latency_ns = s->a->latencies_ns[w->row];
 	bool slow = latency_ns >= tail->from_ns, fast = latency_ns <= tail->fast_to_ns;
-	size_t block = s->block_cnt ? BLOCK_OF_ROW(w->row, s->block_cnt, s->a->m->n) : 0;
+	size_t block = s->block_cnt ? s->a->block_of_row[w->row] : 0;
 
 	if (s->block_cnt) {
 		s->block_t[block] += (double)latency_ns;
@@ -109,7 +109,7 @@ static void set_tail_ci95(const struct splitter *s, struct part *p, size_t part)
 	const struct analysis *a = s->a;
 	const struct tail *tail = &a->f->tail;
 	double mean_t = a->f->interval.mean_ns, extra = tail->mean_ns - mean_t, share = p->tail_share;
-	double n = (double)a->m->n, k = (double)tail->cnt, blocks[CONFIDENCE_BLOCKS_MAX];
+	double n = (double)a->m->n, k = (double)a->tail_rows, blocks[CONFIDENCE_BLOCKS_MAX];
 	struct confidence c;
 
 	for (size_t b = 0; b < s->block_cnt; b++) {
@@ -139,10 +139,10 @@ static void fill_part(const struct splitter *s, size_t part)
 
 	p->mean_ns = moments_mean(a->m->n, all->x);
 	p->share = analysis_share(a, moments_covariance(a->m->n, all->x, a->m->places.items[0].x, all->xt));
-	p->slow_mean_ns = moments_mean(tail->cnt, sums->slow_x);
-	p->fast_mean_ns = moments_mean(tail->fast_cnt, sums->fast_x);
-	p->slow_presence = tail->cnt ? (double)sums->slow_present / (double)tail->cnt : 0;
-	p->fast_presence = tail->fast_cnt ? (double)sums->fast_present / (double)tail->fast_cnt : 0;
+	p->slow_mean_ns = moments_mean(a->tail_rows, sums->slow_x);
+	p->fast_mean_ns = moments_mean(a->fast_rows, sums->fast_x);
+	p->slow_presence = a->tail_rows ? (double)sums->slow_present / (double)a->tail_rows : 0;
+	p->fast_presence = a->fast_rows ? (double)sums->fast_present / (double)a->fast_rows : 0;
 	if (tail->cnt < TAIL_INTERVALS_MIN || extra <= 0)
 		return;
 	p->has_tail = true;
@@ -190,7 +190,7 @@ void find_parts(struct analysis *a)
 
 	make_parts(a);
 	cnt = a->f->parts.cnt;
-	s.block_cnt = blocks_for(a->m->n);
+	s.block_cnt = blocks_for(a->recorded_cnt);
 	s.sums = xcalloc(cnt + 1, sizeof(*s.sums));
 	a->part_sums = xcalloc(cnt + 1, sizeof(*a->part_sums));
 	s.block_x = xcalloc(2 * cnt * s.block_cnt + 1, sizeof(*s.block_x));

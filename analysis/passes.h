@@ -67,7 +67,15 @@ struct analysis {
 	const struct moments *m;
 	const struct call_graph *g;
 	const int64_t *latencies_ns;	/* one a row */
+	const unsigned char *block_of_row;	/* of so many blocks of time as blocks_for(recorded_cnt) says */
+	/* Of those that were recorded in full, each once (rows.h). */
+	size_t recorded_cnt;
+	const int64_t *recorded_ns;
+	const uint32_t *copies;		/* rows of each */
 	const int64_t *root_only_ns;	/* latencies of the root-only ones */
+	const uint32_t *root_only_weights;	/* what one in full of the same rate stands for */
+	const uint32_t *weights;	/* the same, of recorded_ns */
+	uint64_t tail_rows, fast_rows;	/* f->tail counts what was recorded */
 	double variance_ns2;		/* Var(T) */
 	double overhead;		/* budget of the probes */
 	double quantile;		/* where the tail begins */

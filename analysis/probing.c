@@ -13,38 +13,66 @@
  * intervals as independent (Neyman 1923), also where neighbours resemble each other: no blocks of time
  * are needed.  One thing is on the wide side on purpose: latency has a tail, and the smaller group may have
  * got nothing of it, by chance; so each group's variance counts as at least that of both together (65
- * here).  What is not seen is the cost that an interval in full lays on others that run meanwhile,
+ * here).
+ *
+ * Where the lot's rate changed meanwhile (record --sample auto) each interval counts with 1 / the probability
+ * of what it met (Horvitz and Thompson 1952): at 1 of 4, 4 in full and 4/3 root-only.  Else a rate that goes down
+ * when the load goes up would make a slow group of the root-only ones.
+ *
+ * What is not seen is the cost that an interval in full lays on others that run meanwhile,
  * for example by holding a lock longer: that is in both means.
  */
 #include "analysis/passes.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/banned.h"
 
+/* Of a lot whose rate changes, at weight 1 (trace/format.h). */
+#define SAMPLED_IN_FULL (15.0 / 16)
+
 struct group {
-	uint64_t n;
+	uint64_t n;			/* that say as much as this group, were all of one weight */
 	double mean, variance, kurtosis;	/* variance: divisor n - 1; kurtosis: n m4 / m2^2 */
 	double m2, m4;			/* sums of powers of the distance to the mean */
 };
 
-static struct group group_of(const int64_t *latencies_ns, size_t cnt)
+static double mean_of(const int64_t *latencies_ns, const double *weights, size_t cnt)
+{
+	__int128 sum = 0;
+	double weighted = 0, all = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		sum += latencies_ns[i];
+		weighted += weights ? weights[i] * (double)latencies_ns[i] : 0;
+		all += weights ? weights[i] : 0;
+	}
+	return weights ? weighted / all : moments_mean(cnt, sum);
+}
+
+/* weights: NULL if all are the same.  They are taken so that they sum to n = (sum w)^2 / sum w^2 (Kish). */
+static struct group group_of(const int64_t *latencies_ns, const double *weights, size_t cnt)
 {
 	struct group g = { .n = cnt };
-	__int128 sum = 0;
-	double n = (double)cnt;
+	double n = (double)cnt, all = 0, squares = 0;
 
-	if (g.n < 2)
+	if (cnt < 2)
 		return g;
-	for (size_t i = 0; i < cnt; i++)
-		sum += latencies_ns[i];
-	g.mean = moments_mean(g.n, sum);
+	for (size_t i = 0; weights && i < cnt; i++) {
+		all += weights[i];
+		squares += weights[i] * weights[i];
+	}
+	if (weights)
+		n = fmax(2, all * all / squares);
+	g.n = (uint64_t)n;
+	g.mean = mean_of(latencies_ns, weights, cnt);
 	for (size_t i = 0; i < cnt; i++) {
-		double d = (double)latencies_ns[i] - g.mean;
+		double d = (double)latencies_ns[i] - g.mean, w = weights ? weights[i] * n / all : 1;
 
-		g.m2 += d * d;
-		g.m4 += d * d * d * d;
+		g.m2 += w * d * d;
+		g.m4 += w * d * d * d * d;
 	}
 	g.variance = g.m2 / (n - 1);
 	g.kurtosis = g.m2 > 0 ? fmax(n * g.m4 / (g.m2 * g.m2), 1) : 1;
@@ -96,29 +124,86 @@ static void compare_variances(struct probing *p, const struct group *full, const
 	p->variance_high = ratio * exp(half) - 1;
 }
 
-static void describe_root_only(struct probing *p, const int64_t *root_only_ns, size_t cnt, const struct group *g)
-{
-	_cleanup_(freep) int64_t *latencies_ns = xcalloc(cnt + 1, sizeof(*latencies_ns));
+struct weighted {
+	int64_t ns;
+	double weight;
+};
 
-	memcpy(latencies_ns, root_only_ns, cnt * sizeof(*latencies_ns));
-	sort_ns(latencies_ns, cnt);
+static int by_ns(const void *a, const void *b)
+{
+	const struct weighted *x = a, *y = b;
+
+	return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+/* Nearest rank, as quantile_ns(). */
+static int64_t quantile_of(const struct weighted *sorted, size_t cnt, double q)
+{
+	double all = 0, sum = 0;
+	size_t at = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		all += sorted[i].weight;
+	while (at + 1 < cnt && (sum += sorted[at].weight) < q * all - 1e-6)
+		at++;
+	return sorted[at].ns;
+}
+
+static void describe_root_only(struct probing *p, const int64_t *root_only_ns, const double *weights, size_t cnt,
+			       const struct group *g)
+{
+	_cleanup_(freep) struct weighted *sorted = xcalloc(cnt + 1, sizeof(*sorted));
+
+	for (size_t i = 0; i < cnt; i++)
+		sorted[i] = (struct weighted){ root_only_ns[i], weights ? weights[i] : 1 };
+	qsort(sorted, cnt, sizeof(*sorted), by_ns);
 	p->root_only_cnt = cnt;
-	p->root_only_mean_ns = cnt == 1 ? (double)latencies_ns[0] : g->mean;
+	p->root_only_mean_ns = cnt == 1 ? (double)sorted[0].ns : g->mean;
 	p->root_only_variance_ns2 = g->variance * (double)(g->n - 1) / (double)g->n;
-	p->root_only_p50_ns = quantile_ns(latencies_ns, cnt, 0.5);
-	p->root_only_p99_ns = quantile_ns(latencies_ns, cnt, 0.99);
-	p->root_only_max_ns = latencies_ns[cnt - 1];
+	p->root_only_p50_ns = quantile_of(sorted, cnt, 0.5);
+	p->root_only_p99_ns = quantile_of(sorted, cnt, 0.99);
+	p->root_only_max_ns = sorted[cnt - 1].ns;
+}
+
+/* 1 / the probability of what happened to it; NULL: it was the same for all of the run. */
+static double *inverse_chances(const uint32_t *weights, size_t cnt, bool in_full)
+{
+	double *ret = xcalloc(cnt + 1, sizeof(*ret));
+
+	for (size_t i = 0; i < cnt; i++) {
+		double chance = (double)SAMPLED_IN_FULL / weights[i];
+
+		ret[i] = 1 / (in_full ? chance : 1 - chance);
+	}
+	return ret;
+}
+
+static bool all_same(const struct analysis *a, size_t root_cnt)
+{
+	uint32_t first = a->recorded_cnt ? a->weights[0] : root_cnt ? a->root_only_weights[0] : 1;
+
+	for (size_t i = 0; i < a->recorded_cnt; i++)
+		if (a->weights[i] != first)
+			return false;
+	for (size_t i = 0; i < root_cnt; i++)
+		if (a->root_only_weights[i] != first)
+			return false;
+	return true;
 }
 
 void measure_probing(struct analysis *a)
 {
 	struct probing *p = &a->f->probing;
-	struct group full = group_of(a->latencies_ns, a->m->n);
-	struct group root = group_of(a->root_only_ns, rows_cnt(a->root_only));
+	size_t full_cnt = a->recorded_cnt, root_cnt = rows_cnt(a->root_only);
+	bool same = all_same(a, root_cnt);
+	_cleanup_(freep) double *full_weights = same ? NULL : inverse_chances(a->weights, full_cnt, true);
+	_cleanup_(freep) double *root_weights = same ? NULL : inverse_chances(a->root_only_weights, root_cnt, false);
+	struct group full = group_of(a->recorded_ns, full_weights, full_cnt);
+	struct group root = group_of(a->root_only_ns, root_weights, root_cnt);
 
-	if (root.n == 0)
+	if (root_cnt == 0)
 		return;
-	describe_root_only(p, a->root_only_ns, root.n, &root);
+	describe_root_only(p, a->root_only_ns, root_weights, root_cnt, &root);
 	p->measured = full.n >= PROBING_GROUP_MIN && root.n >= PROBING_GROUP_MIN && root.mean > 0;
 	p->has_variance = p->measured && full.variance > 0 && root.variance > 0;
 	if (p->measured)

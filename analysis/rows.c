@@ -8,7 +8,7 @@
  *
  * A row is a few 64-bit words.  Example, place 3 for 500 ns and place 4 for 5 s, no work:
  *
- *	words 10 | cells 2, works 0 | start | end | SID | start TID | end TID | 3 << 32 | 500 |
+ *	words 11 | cells 2, works 0 | start | end | SID | start TID | end TID | weight | 3 << 32 | 500 |
  *	4 << 32 | 2^32 - 1 | 5000000000
  *
  * (2^32 - 1: the time does not fit and stands in the next word.)
@@ -23,7 +23,7 @@
 #include <unistd.h>
 #include "base/banned.h"
 
-#define HEAD_WORDS 7
+#define HEAD_WORDS 8
 #define LONG_NS UINT32_MAX
 #define WRITE_WORDS ((size_t)1 << 15)
 #define READ_WORDS ((size_t)1 << 13)
@@ -46,6 +46,9 @@ struct rows {
 	int fd;				/* -1: none yet */
 	int error;
 	size_t cnt;
+	uint64_t weight;		/* sum of all */
+	uint32_t unit;
+	bool unrepeated;
 	uint32_t *new_ids;		/* of places; NULL: as they were added */
 };
 
@@ -69,6 +72,14 @@ struct rows *rows_new(void)
 	return r;
 }
 
+struct rows *rows_new_unrepeated(void)
+{
+	struct rows *r = rows_new();
+
+	r->unrepeated = true;
+	return r;
+}
+
 void rows_free(struct rows *r)
 {
 	if (!r)
@@ -88,9 +99,30 @@ void rows_renumber(struct rows *r, uint32_t *new_ids)
 	r->new_ids = new_ids;
 }
 
-size_t rows_cnt(const struct rows *r)
+size_t rows_recorded(const struct rows *r)
 {
 	return r->cnt;
+}
+
+uint32_t rows_unit(const struct rows *r)
+{
+	return r->unit ? r->unit : 1;
+}
+
+size_t rows_cnt(const struct rows *r)
+{
+	return r->unrepeated ? r->cnt : (size_t)(r->weight / rows_unit(r));
+}
+
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+	while (b) {
+		uint32_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
 }
 
 int rows_error(const struct rows *r)
@@ -198,7 +230,7 @@ void rows_add(struct rows *r, const struct row_head *head, const struct cell *ce
 	size_t first = r->words.cnt;
 	const uint64_t words[HEAD_WORDS] = {
 		0, (uint64_t)work_cnt << 32 | cell_cnt, (uint64_t)head->start_ns, (uint64_t)head->end_ns,
-		head->sid, head->start_tid, head->end_tid,
+		head->sid, head->start_tid, head->end_tid, head->weight ? head->weight : 1,
 	};
 
 	VEC_ADD(&r->index, (struct row_place){ head->start_ns, head->sid, first });
@@ -217,6 +249,8 @@ void rows_add(struct rows *r, const struct row_head *head, const struct cell *ce
 	}
 	r->words.items[first] = r->words.cnt - first;
 	r->cnt++;
+	r->weight += words[HEAD_WORDS - 1];
+	r->unit = common_divisor((uint32_t)words[HEAD_WORDS - 1], r->unit);
 	if (r->words.cnt * sizeof(uint64_t) > rows_memory_bytes)
 		write_run(r);
 }
@@ -317,7 +351,7 @@ void rows_begin(struct rows_walk *w, struct rows *r)
 	}
 	for (size_t i = w->next; i-- > 0; )
 		sift_down(w, w->next, i);
-	w->row = SIZE_MAX;
+	w->row = w->recorded = SIZE_MAX;
 }
 
 static void unpack(struct rows_walk *w, const uint64_t *row)
@@ -325,7 +359,8 @@ static void unpack(struct rows_walk *w, const uint64_t *row)
 	uint32_t cell_cnt = (uint32_t)row[1], work_cnt = (uint32_t)(row[1] >> 32);
 	const uint64_t *at = row + HEAD_WORDS;
 
-	w->head = (struct row_head){ (int64_t)row[2], (int64_t)row[3], row[4], row[5], row[6] };
+	w->head = (struct row_head){ (int64_t)row[2], (int64_t)row[3], row[4], row[5], row[6],
+				       (uint32_t)row[7] };
 	w->cells.cnt = w->works.cnt = 0;
 	for (uint32_t i = 0; i < cell_cnt; i++) {
 		struct cell c = { (uint32_t)(*at >> 32), (int64_t)(*at & LONG_NS) };
@@ -345,11 +380,19 @@ bool rows_next(struct rows_walk *w)
 {
 	struct row_reader *first;
 
+	if (w->copies_left) {
+		w->copies_left--;
+		w->row++;
+		return true;
+	}
 	if (w->next == 0)
 		return false;
 	first = &w->readers[w->heap[0]];
 	unpack(w, first->row);
 	w->row++;
+	w->recorded++;
+	w->copies = w->rows->unrepeated ? 1 : w->head.weight / rows_unit(w->rows);
+	w->copies_left = w->copies - 1;
 	advance(w->rows, first);
 	if (!first->row)
 		w->heap[0] = w->heap[--w->next];

@@ -9,6 +9,12 @@
  *	for (rows_begin(&w, rows); rows_next(&w); )
  *		... w.row, w.head, w.cells.items[0 .. w.cells.cnt - 1]
  *	rows_end(&w);
+ *
+ * A row of weight 3 is read three times, one after the other, so whatever is summed, counted or sorted is
+ * weighted; only what asks how much is known counts those that were recorded.  Weights are taken relative to
+ * their common divisor:
+ *
+ *	weights 8, 24, 8	rows_cnt 5, rows_recorded 3:  row 0, 1 1 1, 2
  */
 #ifndef ANALYSIS_ROWS_H
 #define ANALYSIS_ROWS_H
@@ -30,18 +36,23 @@ typedef VEC(struct noted_work) noted_works;
 struct row_head {
 	int64_t start_ns, end_ns;
 	uint64_t sid, start_tid, end_tid;
+	uint32_t weight;		/* stands for so many intervals; 0: 1 */
 };
 
 struct rows;
 
 struct rows *rows_new(void);
+/* Its rows are read once each, whatever their weight. */
+struct rows *rows_new_unrepeated(void);
 void rows_free(struct rows *r);
 DEFINE_CLEANUP(struct rows *, rows_free);
 
 void rows_add(struct rows *r, const struct row_head *head, const struct cell *cells, size_t cell_cnt,
 	      const struct noted_work *works, size_t work_cnt);
 
-size_t rows_cnt(const struct rows *r);
+size_t rows_cnt(const struct rows *r);		/* as they are read */
+size_t rows_recorded(const struct rows *r);
+uint32_t rows_unit(const struct rows *r);	/* common divisor of all weights; 1 if there are none */
 
 /* From now on places are read under these numbers, new_ids[old]; takes the array. */
 void rows_renumber(struct rows *r, uint32_t *new_ids);
@@ -54,6 +65,8 @@ extern size_t rows_memory_bytes;
 
 struct rows_walk {
 	size_t row;			/* from 0 */
+	size_t recorded;		/* the same, repetitions not counted */
+	uint32_t copies;		/* how many times it is read in all */
 	struct row_head head;
 	cells cells;
 	noted_works works;
@@ -61,6 +74,7 @@ struct rows_walk {
 	struct rows *rows;
 	struct row_reader *readers;
 	size_t reader_cnt, next;
+	uint32_t copies_left;
 	uint32_t *heap;			/* of readers, the one with the earliest row first */
 };
 

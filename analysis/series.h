@@ -32,7 +32,7 @@ struct mixture {
 };
 
 /* level: the run moves, so each 64th of it is taken around its median. */
-struct mixture mixture_of(const int64_t *latencies_ns, size_t cnt, bool level);
+struct mixture mixture_of(const int64_t *latencies_ns, const uint32_t *copies, size_t cnt, bool level);
 
 #define CARRIERS_MAX 10
 struct carriers {			/* intervals far from the mean: a hundredth of them, from 1 to 10 */
@@ -42,6 +42,7 @@ struct carriers {			/* intervals far from the mean: a hundredth of them, from 1 
 	double effective_cnt;		/* (sum t^2)^2 / sum t^4: so many intervals speak of the variance */
 };
 
-struct carriers carriers_of(const int64_t *latencies_ns, size_t cnt);
+/* copies: so many intervals of each; NULL: one. */
+struct carriers carriers_of(const int64_t *latencies_ns, const uint32_t *copies, size_t cnt);
 
 #endif

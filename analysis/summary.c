@@ -45,6 +45,7 @@ static bool is_before(const struct row_head *a, const struct row_head *b)
 static void add_rows(struct analysis *a)
 {
 	struct rows_walk full, root;
+	size_t last = SIZE_MAX;
 	bool has_full, has_root;
 
 	rows_begin(&full, a->rows);
@@ -52,8 +53,13 @@ static void add_rows(struct analysis *a)
 	has_full = rows_next(&full);
 	has_root = rows_next(&root);
 	while (has_full || has_root) {
+		if (has_full && full.recorded == last) {	/* read once more for its weight */
+			has_full = rows_next(&full);
+			continue;
+		}
 		if (has_full && (!has_root || is_before(&full.head, &root.head))) {
 			add_row(a->f, &full.head, false);
+			last = full.recorded;
 			has_full = rows_next(&full);
 		} else {
 			add_row(a->f, &root.head, true);
@@ -73,17 +79,21 @@ static void describe_tail(struct analysis *a, const int64_t *sorted)
 	tail->quantile = a->quantile;
 	tail->from_ns = quantile_ns(sorted, a->m->n, a->quantile);
 	for (size_t i = a->m->n; i > 0 && sorted[i - 1] >= tail->from_ns; i--) {
-		tail->cnt++;
+		a->tail_rows++;
 		sum += sorted[i - 1];
 	}
-	tail->mean_ns = moments_mean(tail->cnt, sum);
+	tail->mean_ns = moments_mean(a->tail_rows, sum);
 	tail->fast_to_ns = a->f->interval.p50_ns;
 	sum = 0;
 	for (size_t i = 0; i < a->m->n && sorted[i] <= tail->fast_to_ns; i++) {
-		tail->fast_cnt++;
+		a->fast_rows++;
 		sum += sorted[i];
 	}
-	tail->fast_mean_ns = moments_mean(tail->fast_cnt, sum);
+	tail->fast_mean_ns = moments_mean(a->fast_rows, sum);
+	for (size_t i = 0; i < a->recorded_cnt; i++) {
+		tail->cnt += a->recorded_ns[i] >= tail->from_ns;
+		tail->fast_cnt += a->recorded_ns[i] <= tail->fast_to_ns;
+	}
 }
 
 void summarize(struct analysis *a)
@@ -92,7 +102,7 @@ void summarize(struct analysis *a)
 	size_t cnt = a->m->n;
 	_cleanup_(freep) int64_t *sorted = xcalloc(cnt + 1, sizeof(*sorted));
 
-	s->cnt = cnt;
+	s->cnt = a->recorded_cnt;
 	s->dropped_open = a->counted->open;
 	s->dropped_aborted = a->counted->aborted;
 	s->dropped_bad_path = a->counted->bad_path;

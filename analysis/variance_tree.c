@@ -220,9 +220,10 @@ static void place(struct vtree *v, const struct piece *p)
 		place_by_waker(v, p);
 }
 
-void vtree_add_row(struct vtree *v, const pieces *path)
+void vtree_add_row(struct vtree *v, const pieces *path, uint32_t weight)
 {
 	v->row.cnt = 0;
+	v->weight = weight;
 	v->row_cnt++;
 	for (size_t i = 0; i < path->cnt; i++) {
 		const struct piece *p = &path->items[i];
@@ -239,6 +240,14 @@ void vtree_add_row(struct vtree *v, const pieces *path)
 	end_row(v);
 }
 
+void vtree_divide(struct vtree *v, uint32_t unit)
+{
+	for (size_t i = 0; i < v->places.cnt; i++) {
+		v->places.items[i].calls /= unit;
+		v->places.items[i].presence /= unit;
+	}
+}
+
 static void mark_present(struct vtree *v, uint32_t place)
 {
 	uint64_t row = v->row_cnt;
@@ -246,7 +255,7 @@ static void mark_present(struct vtree *v, uint32_t place)
 	for (; place != NODE_NONE && v->places.items[place].last_row != row;
 	     place = v->places.items[place].parent) {
 		v->places.items[place].last_row = row;
-		v->places.items[place].presence++;
+		v->places.items[place].presence += v->weight;
 	}
 }
 
@@ -263,7 +272,7 @@ static void count_call(struct vtree *v, uint32_t inv)
 	uint32_t place = place_of(v, inv);
 
 	v->seen_in_row[inv] = v->row_cnt;
-	v->places.items[place].calls++;
+	v->places.items[place].calls += v->weight;
 	mark_present(v, place);
 }
 

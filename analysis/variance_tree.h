@@ -41,6 +41,7 @@ struct vtree {
 	VEC(struct place) places;
 	cells row;			/* the last one */
 	uint64_t row_cnt;
+	uint32_t weight;		/* of the row being made */
 
 	/* Interning of places and scratch of the row being made; see variance_tree.c. */
 	struct map *function_labels, *other_labels, *place_of_label;
@@ -66,8 +67,11 @@ extern size_t vtree_unfold_limit;
 /* The next rows are of intervals of this timeline.  Functions and call sites have the same numbers in all. */
 void vtree_enter(struct vtree *v, const struct timeline *tl);
 
-/* Makes one interval's row, v->row.  path: folded or not. */
-void vtree_add_row(struct vtree *v, const pieces *path);
+/* Makes one interval's row, v->row, of one that stands for weight of them.  path: folded or not. */
+void vtree_add_row(struct vtree *v, const pieces *path, uint32_t weight);
+
+/* All weights had this common divisor: counts are taken relative to it. */
+void vtree_divide(struct vtree *v, uint32_t unit);
 
 /*
  * No more rows.  Numbers the places anew, by what they are: parents first, siblings by kind and name.  Until

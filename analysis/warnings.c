@@ -182,10 +182,20 @@ static void warn_probing(struct analysis *a)
 		      p->mean * 100, p->mean_low * 100, p->mean_high * 100, a->overhead * 100);
 }
 
+/* The rows of a recorded interval follow each other. */
+static size_t first_row(const struct analysis *a, size_t recorded)
+{
+	size_t row = 0;
+
+	for (size_t i = 0; i < recorded; i++)
+		row += a->copies[i];
+	return row;
+}
+
 /* Every share when these intervals are left out, and the largest factor then; NULL: nothing is above the threshold then. */
 static const struct factor *first_without(const struct analysis *a, const struct carriers *c, double *ret_share)
 {
-	size_t cnt = a->factor_times->column_cnt, n = a->m->n, left = n - c->cnt;
+	size_t cnt = a->factor_times->column_cnt, n = a->m->n, left = n;
 	_cleanup_(freep) double *weights = xcalloc(n, sizeof(*weights));
 	_cleanup_(freep) double *products = xcalloc(cnt + 1, sizeof(*products));
 	const struct factor *best = NULL;
@@ -195,8 +205,13 @@ static const struct factor *first_without(const struct analysis *a, const struct
 	for (size_t i = 0; i < n; i++)
 		weights[i] = 1;
 	for (size_t i = 0; i < c->cnt; i++) {
-		weights[c->rows[i]] = 0;
-		mean -= (double)(a->latencies_ns[c->rows[i]] - typical_ns);
+		size_t first = first_row(a, c->rows[i]);
+
+		left -= a->copies[c->rows[i]];
+		for (size_t row = first; row < first + a->copies[c->rows[i]]; row++) {
+			weights[row] = 0;
+			mean -= (double)(a->latencies_ns[row] - typical_ns);
+		}
 	}
 	mean /= (double)left;
 	for (size_t i = 0; i < n; i++) {
@@ -238,11 +253,11 @@ static uint64_t sid_of_row(const struct analysis *a, size_t row)
 
 static void warn_heavy_tail(struct analysis *a, const struct carriers *c)
 {
-	if (c->effective_cnt >= fmin(EFFECTIVE_MIN, (double)a->m->n / 10))
+	if (c->effective_cnt >= fmin(EFFECTIVE_MIN, (double)a->recorded_cnt / 10))
 		return;
 	findings_warn(a->f, "few-intervals",
 		      "the latency's tail is so heavy that only about %.0f of %zu intervals speak of the variance: "
-		      "confidence intervals are too narrow, run longer", c->effective_cnt, a->m->n);
+		      "confidence intervals are too narrow, run longer", c->effective_cnt, a->recorded_cnt);
 }
 
 static void warn_carriers(struct analysis *a)
@@ -252,9 +267,9 @@ static void warn_carriers(struct analysis *a)
 	const struct factor *first;
 	double share = 0;
 
-	if (a->m->n < FEW_INTERVALS || !(a->variance_ns2 > 0))
+	if (a->recorded_cnt < FEW_INTERVALS || !(a->variance_ns2 > 0))
 		return;
-	c = carriers_of(a->latencies_ns, a->m->n);
+	c = carriers_of(a->recorded_ns, a->copies, a->recorded_cnt);
 	if (c.share <= CARRIED_MAX) {
 		warn_heavy_tail(a, &c);
 		return;
@@ -271,7 +286,7 @@ static void warn_carriers(struct analysis *a)
 	findings_warn(a->f, "outliers",
 		      "%zu of %zu intervals carry %.0f %% of the variance (%s): an incident rather than a cause, and "
 		      "confidence intervals are too narrow; without them %s. Look at them one by one: vprof show "
-		      "critical-path --interval %" PRIu64, c.cnt, a->m->n, c.share * 100, str_cstr(&sids),
+		      "critical-path --interval %" PRIu64, c.cnt, a->recorded_cnt, c.share * 100, str_cstr(&sids),
 		      str_cstr(&rest), sid_of_row(a, c.rows[0]));
 }
 
@@ -342,7 +357,7 @@ static void warn_hedge(struct analysis *a)
 
 static void warn_mixture(struct analysis *a, const struct drift *d)
 {
-	struct mixture m = mixture_of(a->latencies_ns, a->m->n, d->moves);
+	struct mixture m = mixture_of(a->recorded_ns, a->copies, a->recorded_cnt, d->moves);
 
 	if (!m.two)
 		return;
@@ -357,7 +372,7 @@ void warn(struct analysis *a)
 {
 	const struct interval_summary *s = &a->f->interval;
 	const struct counted_intervals *u = a->counted;
-	struct drift drift = drift_of(a->latencies_ns, a->m->n);
+	struct drift drift = drift_of(a->recorded_ns, a->recorded_cnt);
 
 	warn_reduced(a);
 	warn_few(a);

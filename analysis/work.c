@@ -77,9 +77,11 @@ static bool *used_names(struct worker *w)
 {
 	bool *used = xcalloc(w->a->t->work_names.cnt + 1, sizeof(*used));
 	struct rows_walk rows;
+	size_t last = SIZE_MAX;
 
 	for (rows_begin(&rows, w->a->rows); rows_next(&rows); ) {
-		w->reported += rows.works.cnt > 0;
+		w->reported += rows.works.cnt > 0 && rows.recorded != last;
+		last = rows.recorded;
 		for (size_t i = 0; i < rows.works.cnt; i++)
 			used[rows.works.items[i].name] = true;
 	}
@@ -277,7 +279,7 @@ void explain_by_work(struct analysis *a)
 {
 	struct worker w = { .a = a, .n = a->m->n, .typical_ns = (int64_t)a->f->interval.mean_ns };
 
-	if (a->t->work_names.cnt == 0 || w.n < FINDINGS_INTERVALS_MIN || !(a->variance_ns2 > 0))
+	if (a->t->work_names.cnt == 0 || a->recorded_cnt < FINDINGS_INTERVALS_MIN || !(a->variance_ns2 > 0))
 		return;
 	add_works(&w);
 	if (w.column_cnt > 0) {

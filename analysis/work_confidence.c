@@ -31,6 +31,7 @@ struct bin {
 
 struct line_sums {
 	const struct work_lines *l;
+	const unsigned char *block_of_row;
 	struct bin bins[WORK_BINS_MAX];
 	size_t block_cnt, column_cnt;
 	double *pull;			/* per row: r / (1 - h) */
@@ -65,7 +66,7 @@ static void sum_bins(struct line_sums *s)
 		if (s->bins[g].squares <= NO_SLOPE * s->bins[g].n * (s->bins[g].mean * s->bins[g].mean + 1))
 			s->bins[g].squares = 0;
 	for (size_t i = 0; i < l->n; i++) {
-		size_t block = BLOCK_OF_ROW(i, s->block_cnt, l->n), g = l->bin_of_row[i];
+		size_t block = s->block_of_row[i], g = l->bin_of_row[i];
 
 		s->pull[i] = l->rest[i] / (1 - fmin(leverage_of(&s->bins[g], l->key[i]), LEVERAGE_MOST));
 		s->rest[block * WORK_BINS_MAX + g] += s->pull[i];
@@ -80,7 +81,7 @@ static void sum_columns(struct line_sums *s, const struct times *times)
 	struct times_walk w;
 
 	for (times_begin(&w, times); times_next(&w); ) {
-		size_t block = BLOCK_OF_ROW(w.row, s->block_cnt, l->n), g = l->bin_of_row[w.row];
+		size_t block = s->block_of_row[w.row], g = l->bin_of_row[w.row];
 		double from_mean = l->key[w.row] - s->bins[g].mean;
 
 		for (size_t c = 0; c < w.cells.cnt; c++) {
@@ -120,8 +121,8 @@ static void set_factor(const struct line_sums *s, struct factor *x, size_t colum
 
 void find_work_confidence(struct analysis *a, const struct work_lines *l)
 {
-	size_t cnt = a->factor_times->column_cnt, blocks = blocks_for(l->n);
-	struct line_sums s = { .l = l, .block_cnt = blocks, .column_cnt = cnt };
+	size_t cnt = a->factor_times->column_cnt, blocks = blocks_for(a->recorded_cnt);
+	struct line_sums s = { .l = l, .block_of_row = a->block_of_row, .block_cnt = blocks, .column_cnt = cnt };
 	double squares = 0;
 
 	s.pull = xcalloc(l->n + 1, sizeof(*s.pull));

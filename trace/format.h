@@ -41,7 +41,7 @@
 
 /* kind, payload words; their meaning */
 #define TRACE_EVENTS(X)										\
-	X(BEGIN, 3)		/* label, key, enum begin_mark: its functions are not recorded */ \
+	X(BEGIN, 3)		/* label, key, enum begin_mark and the rate of its lot */	\
 	X(END, 2)		/* label, key */						\
 	X(RESUME, 2)		/* label, key */						\
 	X(PAUSE, 0)										\
@@ -72,10 +72,31 @@ enum trace_event {
 
 enum { EVENT_WORDS_MAX = 5 };
 
-enum begin_mark {
+enum begin_mark {			/* its functions are not recorded: */
 	BEGIN_SHORT = 1,		/* for lack of room */
 	BEGIN_ROOT_ONLY = 2,		/* by lot: so that there are some without the cost of probes */
 };
+
+/*
+ * The rate of a lot that changes meanwhile (record --sample auto), above the marks: at level k, 15 of 16 << k
+ * intervals are recorded in full, so one that is stands for 2^k of level 0.  0: all had the same rate.
+ *
+ *	BEGIN_ROOT_ONLY | begin_rate(3)		one of those 113 of 128 at level 3 that were not
+ */
+enum { SAMPLE_FULL = 15, SAMPLE_OF = 16, SAMPLE_LEVELS = 10, BEGIN_RATE_SHIFT = 8 };
+
+static inline uint64_t begin_rate(unsigned int level)
+{
+	return (uint64_t)(level + 1) << BEGIN_RATE_SHIFT;
+}
+
+/* How many intervals it stands for; damage counts as none. */
+static inline uint32_t begin_weight(uint64_t word)
+{
+	uint64_t rate = word >> BEGIN_RATE_SHIFT;
+
+	return rate && rate <= SAMPLE_LEVELS ? (uint32_t)1 << (rate - 1) : 1;
+}
 
 static inline unsigned int event_words(unsigned int kind)
 {
@@ -113,7 +134,7 @@ struct trace_header {
 	uint32_t version, header_bytes;
 };
 
-/* 2: BLOCK_PAUSES and EVENT_REOPEN.  What is in a file of version 1 means the same in one of version 2. */
+/* 2: BLOCK_PAUSES, EVENT_REOPEN, the rate in BEGIN.  What is in a file of version 1 means the same in one of version 2. */
 enum { TRACE_VERSION_OLDEST = 1, TRACE_VERSION = 2 };
 
 enum trace_block_kind {

@@ -61,7 +61,7 @@ static void note_event(struct indexing *g, uint32_t thread, const struct raw_rec
 		note->named_at = r->ticks;
 	}
 	g->x->stopped[thread] |= r->kind == EVENT_STOP;
-	g->x->begin_cnt += r->kind == EVENT_BEGIN;
+	g->x->begin_cnt += r->kind == EVENT_BEGIN ? begin_weight(r->words[2]) : 0;
 	g->x->unfit |= r->kind == EVENT_FALSE_WAKEUP || r->kind == EVENT_REOPEN;
 	if (r->kind == EVENT_WAIT && r->words[3] && r->words[0] > r->ticks) {
 		uint64_t *woken = map_slot(g->woken_by, r->words[3]);

@@ -27,7 +27,7 @@ struct trace_index {
 	VEC(struct raw_invocation) invocations;	/* by thread and time, frames among them */
 	VEC(struct raw_event) losses;
 	bool *stopped;			/* per thread */
-	uint64_t record_cnt, begin_cnt;
+	uint64_t record_cnt, begin_cnt;	/* begin_cnt: weighted */
 	int64_t first_ns, last_ns;	/* of all threads */
 	uint32_t last_fid;
 	struct ruler ruler;

@@ -59,9 +59,15 @@ struct interval {
 	enum interval_status status;
 	bool lost;			/* records that belong to it were dropped: not used, counted */
 	bool root_only;			/* its functions were not recorded, by lot (record --sample) */
+	uint32_t weight;		/* recorded in full it stands for so many (--sample auto); 0: 1 */
 	uint64_t start_tid, end_tid;
 	int64_t start_ns, end_ns;	/* end_*: only if not open */
 };
+
+static inline uint32_t interval_weight(const struct interval *iv)
+{
+	return iv->weight ? iv->weight : 1;
+}
 
 struct segment {
 	uint64_t tid, sid;		/* sid may be SID_NONE, or one without an interval */

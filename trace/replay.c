@@ -268,6 +268,7 @@ static uint64_t open_interval(struct replay *p, uint32_t name, const struct raw_
 	w->interval = (struct interval){
 		.sid = ++p->sid_cnt, .name = name, .status = INTERVAL_OPEN,
 		.lost = e->words[2] & BEGIN_SHORT, .root_only = e->words[2] & BEGIN_ROOT_ONLY,
+		.weight = begin_weight(e->words[2]),
 		.start_tid = tid_of(p, e->thread), .start_ns = e->ns,
 	};
 	w->key = e->words[1];

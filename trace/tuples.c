@@ -27,7 +27,7 @@
 #include "trace/tuples_check.h"
 #include "base/banned.h"
 
-#define FIELDS_MAX 8			/* of the longest tuple; one more is damage in every kind */
+#define FIELDS_MAX 9			/* of the longest tuple; one more is damage in every kind */
 
 struct field {
 	const char *text;
@@ -39,6 +39,7 @@ struct parser {
 	struct names *interval_names, *call_sites, *task_names, *work_names, *functions, *thread_names, *call_stacks;
 	struct origins origins;
 	uint32_t line;
+	uint64_t version;		/* of the file */
 	const char *usage;		/* of the tuple being read */
 	struct str word;		/* scratch: a name, decoded */
 	struct diag *reterr;
@@ -46,16 +47,11 @@ struct parser {
 
 static int parse_file(struct parser *p, const char *text, size_t len, const char *name);
 static int parse_line(struct parser *p, const char *line, size_t len, bool *header_seen);
-static int parse_interval(struct parser *p, const struct field *f, size_t cnt);
-static int parse_segment(struct parser *p, const struct field *f, size_t cnt);
-static int parse_invocation(struct parser *p, const struct field *f, size_t cnt);
-static int parse_wakeup(struct parser *p, const struct field *f, size_t cnt);
-static int parse_creation(struct parser *p, const struct field *f, size_t cnt);
-static int parse_call(struct parser *p, const struct field *f, size_t cnt);
-static int parse_work(struct parser *p, const struct field *f, size_t cnt);
-static int parse_thread(struct parser *p, const struct field *f, size_t cnt);
-static int parse_false_wakeup(struct parser *p, const struct field *f, size_t cnt);
-static int parse_stack(struct parser *p, const struct field *f, size_t cnt);
+static bool digits(const struct field *f, uint64_t max, uint64_t *ret);
+
+#define PARSER(name) static int parse_##name(struct parser *p, const struct field *f, size_t cnt)
+PARSER(interval); PARSER(segment); PARSER(invocation); PARSER(wakeup); PARSER(creation);
+PARSER(call); PARSER(work); PARSER(thread); PARSER(false_wakeup); PARSER(stack);
 
 static const struct tuple_kind {
 	const char *name;
@@ -63,7 +59,7 @@ static const struct tuple_kind {
 	const char *usage;
 	int (*parse)(struct parser *p, const struct field *f, size_t cnt);
 } tuple_kinds[] = {
-	{ "interval", 6, 7, "interval SID NAME START_TID START_NS END_TID END_NS [completed|aborted]",
+	{ "interval", 6, 8, "interval SID NAME START_TID START_NS END_TID END_NS [completed [WEIGHT]|aborted]",
 	  parse_interval },
 	{ "segment", 5, 5, "segment TID SID START_NS END_NS STATE", parse_segment },
 	{ "invocation", 5, 5, "invocation TID SID FUNCTION[@CALLSITE] START_NS END_NS",
@@ -231,7 +227,7 @@ static int parse_line(struct parser *p, const char *line, size_t len, bool *head
 	if (cnt == 0)
 		return 0;
 	if (!*header_seen) {
-		if (cnt != 2 || !field_is(&f[0], "vprof-tuples") || !field_is(&f[1], "1"))
+		if (cnt != 2 || !field_is(&f[0], "vprof-tuples") || !digits(&f[1], 9, &p->version) || p->version - 1 > 1)
 			return expected(p, "\"vprof-tuples 1\" as the first line", &f[0]);
 		*header_seen = true;
 		return 0;
@@ -371,12 +367,18 @@ static struct origin here(const struct parser *p)
 static int parse_interval_end(struct parser *p, const struct field *f, size_t cnt,
 			      struct interval *iv)
 {
+	uint64_t weight = 0;
 	int r;
 
-	if (cnt == 7 && !field_is(&f[6], "completed") && !field_is(&f[6], "aborted"))
+	if (cnt >= 7 && !field_is(&f[6], "completed") && !field_is(&f[6], "aborted"))
 		return expected(p, "completed or aborted", &f[6]);
+	if (cnt == 8 && (p->version < 2 || !field_is(&f[6], "completed")))
+		return expected(p, "a WEIGHT for completed intervals of \"vprof-tuples 2\" only", &f[7]);
+	if (cnt == 8 && (!digits(&f[7], UINT16_MAX, &weight) || !weight))
+		return expected(p, "a whole number from 1 to 65535 as WEIGHT", &f[7]);
+	iv->weight = (uint32_t)weight;
 	if (field_is(&f[4], "-") && field_is(&f[5], "-")) {
-		if (cnt == 7 && field_is(&f[6], "completed"))
+		if (cnt >= 7 && field_is(&f[6], "completed"))
 			return expected(p, "END_TID and END_NS of a completed interval", &f[4]);
 		iv->status = cnt == 7 ? INTERVAL_ABORTED : INTERVAL_OPEN;
 		iv->end_ns = -1;		/* before any start: none */

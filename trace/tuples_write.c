@@ -74,13 +74,22 @@ static void sorted_copy_free(struct trace *copy)
 	free(copy);
 }
 
+/* Who does not know of weights must not take each interval for one. */
+static bool has_weights(const struct trace *t)
+{
+	for (size_t i = 0; i < t->intervals.cnt; i++)
+		if (interval_weight(&t->intervals.items[i]) > 1)
+			return true;
+	return false;
+}
+
 int tuples_write(FILE *out, const struct trace *t)
 {
 	struct trace *copy = sorted_copy(t);
 	struct writer w = { .out = out, .t = copy };
 
 	name_functions(&w);
-	fputs("vprof-tuples 1\n", out);
+	fprintf(out, "vprof-tuples %d\n", has_weights(t) ? 2 : 1);
 	write_intervals(&w);
 	write_timelines(&w);
 	write_edges(&w);
@@ -175,6 +184,8 @@ static void write_intervals(const struct writer *w)
 			fputs(" - -", w->out);
 		else
 			fprintf(w->out, " %" PRIu64 " %" PRId64, iv->end_tid, iv->end_ns);
+		if (!aborted && iv->status == INTERVAL_COMPLETED && interval_weight(iv) > 1)
+			fprintf(w->out, " completed %" PRIu32, iv->weight);
 		fputs(aborted ? " aborted\n" : "\n", w->out);
 	}
 }

@@ -66,13 +66,13 @@ static void test_carriers(void **state)
 	(void)state;
 	for (int i = 0; i < 100; i++)
 		latencies_ns[i] = i == 70 ? 6 : 1;
-	c = carriers_of(latencies_ns, 100);
+	c = carriers_of(latencies_ns, NULL, 100);
 	assert_int_equal(c.cnt, 1);
 	assert_int_equal(c.rows[0], 70);
 	assert_true(fabs(c.share - 4.95 * 4.95 / (4.95 * 4.95 + 99 * .05 * .05)) < 1e-9);
 	for (int i = 0; i < 1500; i++)
 		latencies_ns[i] = i * 37 % 1500;
-	c = carriers_of(latencies_ns, 1500);
+	c = carriers_of(latencies_ns, NULL, 1500);
 	assert_int_equal(c.cnt, CARRIERS_MAX);
 	for (size_t k = 0; k < c.cnt; k++)		/* 0 and 1499, 1 and 1498, ... */
 		assert_true(latencies_ns[c.rows[k]] == (int64_t)(k / 2) || latencies_ns[c.rows[k]] == 1499 - (int64_t)(k / 2));
@@ -117,26 +117,26 @@ static void test_mixture(void **state)
 		struct mixture m;
 
 		draw(&n, latencies_ns, N, .3, 0);
-		one += mixture_of(latencies_ns, N, drift_of(latencies_ns, N).moves).two;
+		one += mixture_of(latencies_ns, NULL, N, drift_of(latencies_ns, N).moves).two;
 		for (size_t i = 0; i < N; i++)
 			if (i % 5 == 2)
 				latencies_ns[i] *= 3;
-		m = mixture_of(latencies_ns, N, drift_of(latencies_ns, N).moves);
+		m = mixture_of(latencies_ns, NULL, N, drift_of(latencies_ns, N).moves);
 		two += m.two && fabs(m.weight - .2) < .04 && fabs(m.fast_ns / 1e6 - 1) < .15 &&
 		       fabs(m.slow_ns / 3e6 - 1) < .15;
 		draw(&n, latencies_ns, N, 1, 0);
-		heavy += mixture_of(latencies_ns, N, drift_of(latencies_ns, N).moves).two;
+		heavy += mixture_of(latencies_ns, NULL, N, drift_of(latencies_ns, N).moves).two;
 		draw(&n, latencies_ns, N, .3, .9);
-		dependent += mixture_of(latencies_ns, N, drift_of(latencies_ns, N).moves).two;
+		dependent += mixture_of(latencies_ns, NULL, N, drift_of(latencies_ns, N).moves).two;
 		for (size_t i = N / 2; i < N; i++)
 			latencies_ns[i] *= 3;		/* a step is a drift, not a kind */
-		drifting += mixture_of(latencies_ns, N, true).two;
+		drifting += mixture_of(latencies_ns, NULL, N, true).two;
 		for (size_t i = 0; i < N; i++)
 			latencies_ns[i] = 1000000 + (int64_t)(1e6 * numbers_uniform(&n));
-		flat += mixture_of(latencies_ns, N, drift_of(latencies_ns, N).moves).two;
+		flat += mixture_of(latencies_ns, NULL, N, drift_of(latencies_ns, N).moves).two;
 		for (size_t i = 0; i < N; i++)
 			latencies_ns[i] += (int64_t)(2e5 * numbers_uniform(&n)) - 700000;
-		hill += mixture_of(latencies_ns, N, drift_of(latencies_ns, N).moves).two;
+		hill += mixture_of(latencies_ns, NULL, N, drift_of(latencies_ns, N).moves).two;
 	}
 	if (one || heavy || dependent > 1 || drifting > 1 || flat || hill > 1 || two != ROUNDS / 2)
 		fail_msg("%u one, %u heavy, %u dependent, %u drifting, %u flat, %u hill, %u two", one, heavy, dependent,
