@@ -213,6 +213,10 @@ bool sample_parse(const char *text, struct sample *ret)
 	unsigned long full = 1, of;
 	char *end;
 
+	if (!strcmp(text, "auto")) {
+		*ret = (struct sample){ 15, 16, true };
+		return true;
+	}
 	if (*text < '0' || *text > '9')
 		return false;
 	of = strtoul(text, &end, 10);
@@ -222,7 +226,7 @@ bool sample_parse(const char *text, struct sample *ret)
 	}
 	if (*end || full < 1 || full > of || of > 1000000000)
 		return false;
-	*ret = (struct sample){ (unsigned)full, (unsigned)of };
+	*ret = (struct sample){ (unsigned)full, (unsigned)of, false };
 	return true;
 }
 
@@ -230,7 +234,7 @@ static int set_sample(struct reader *r, struct interval_directive *i, const char
 {
 	(void)i;
 	if (!sample_parse(value, &r->config->sample))
-		return mistake(r, "sample wants a part of the intervals like 1/10, not '%s'", value);
+		return mistake(r, "sample wants a part of the intervals like 1/10, or auto, not '%s'", value);
 	return 0;
 }
 

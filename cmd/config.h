@@ -22,9 +22,10 @@
 /* About so many intervals of so many are recorded in full, by lot; 0 of 0: all. */
 struct sample {
 	unsigned full, of;
+	bool automatic;			/* as many as the budget allows, not always the same; full < of then */
 };
 
-/* "1/10", "10" (the same) or "15/16"; false: neither. */
+/* "1/10", "10" (the same), "15/16" or "auto"; false: none of these. */
 bool sample_parse(const char *text, struct sample *ret);
 
 struct config {

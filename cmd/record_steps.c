@@ -191,6 +191,7 @@ static int open_drainer(struct store *s, const struct run *run, const struct rec
 		.arena_bytes = (size_t)o->buffer_mib * 1024 * 1024,
 		.sample_full = o->sample.full,
 		.sample_of = o->sample.of,
+		.budget = o->sample.automatic ? o->config->overhead : 0,
 	};
 	int r = plan_read(path, &plan, reterr);
 

@@ -33,7 +33,7 @@ bool arena_open_map(struct arena_map *a, void *base, size_t bytes)
 	    !part_fits(c->releasers, sizeof(struct arena_bucket) * ARENA_BUCKETS, bytes) ||
 	    !part_fits(c->waiters, sizeof(uint32_t) * ARENA_WAITERS, bytes) ||
 	    !part_fits(c->places, sizeof(uint32_t) * ARENA_PLACES, bytes) ||
-	    !part_fits(c->lots, sizeof(uint64_t) * ARENA_LOTS, bytes) ||
+	    !part_fits(c->lots, 2 * sizeof(uint64_t) * ARENA_LOTS, bytes) ||
 	    !part_fits(c->chunks, (uint64_t)VPROF_CHUNK_BYTES * c->chunk_cnt, bytes))
 		return false;
 	a->base = base;

@@ -24,7 +24,7 @@
 #include "runtime/frame.h"
 #include "trace/format.h"
 
-#define ARENA_MAGIC 0x33616e6572617056ULL
+#define ARENA_MAGIC 0x34616e6572617056ULL
 #define ARENA_ENV "VPROF_ARENA"		/* the path of the file */
 
 enum {
@@ -36,7 +36,7 @@ enum {
 	ARENA_BUCKETS = 2048,		/* of releasers */
 	ARENA_WAITERS = 16384,
 	ARENA_PLACES = 1024,		/* where in a page: one for each word of 4 bytes */
-	ARENA_LOTS = 32768,		/* of open intervals, runtime/sampling.c */
+	ARENA_LOTS = 32768,		/* of open intervals, runtime/sampling.c; behind them, when these began */
 	ARENA_STAMPS = 8,
 };
 
@@ -53,6 +53,7 @@ struct arena_control {
 	uint32_t chunk_cnt, plan_mask, default_level;
 	uint32_t recording;		/* enum recording */
 	uint32_t sample_full, sample_of;	/* of so many intervals about so many in full */
+	uint32_t sample_level;		/* the drainer changes it (runtime/budget.c): level + 1; 0: as above */
 	uint64_t sample_seed;
 	uint64_t slots, stacks, functions, index, labels, text, plan, releasers, waiters, places, lots,
 		 chunks;
@@ -74,6 +75,7 @@ struct arena_slot {			/* a thread that records; fields belong to it */
 	uint64_t serial, image;		/* image: program start or fork, later ones are larger */
 	uint64_t pid_namespace;
 	uint64_t lost_cnt, lost_since;	/* records dropped, not yet reported */
+	uint64_t ended_cnt, ended_ticks;	/* intervals that ended here, and how long they took (sample_level) */
 } __attribute__((aligned(128)));
 
 enum chunk_state { CHUNK_FREE, CHUNK_OWNED, CHUNK_FULL };

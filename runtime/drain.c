@@ -147,9 +147,11 @@ static bool drain_chunk(struct drainer *d, const struct arena_chunk *chunk, uint
 			encode_varint(&d->one, word[1] >> 16);
 			earlier(&b.since, first + (word[1] >> 16));
 			later(&b.until, first + (word[1] >> 16));
+			budget_call(&d->budget, (uint32_t)(word[1] & 0xffff));
 			found = found || (first == start && (word[1] & 0xffff) == fid);
 		} else if (first && kind && kind < EVENT_CNT) {
 			put_event(d, &b, (unsigned int)kind, first, word + 2);
+			budget_event(&d->budget, (enum trace_event)kind, word + 2);
 			note_known(d, chunk, (enum trace_event)kind, first, word + 2);
 		}
 		word += len;

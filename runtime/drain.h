@@ -6,6 +6,7 @@
 #define RUNTIME_DRAIN_H
 
 #include "runtime/arena.h"
+#include "runtime/budget.h"
 #include "runtime/drainer.h"
 #include "runtime/ring.h"
 #include "trace/encode.h"
@@ -34,6 +35,7 @@ struct drainer {
 	const struct drainer_requests *requests;
 	struct ring ring;
 	bool is_head;			/* what is drained is drained once more: a snapshot */
+	struct budget budget;
 	VEC(struct drain_pause) pauses;	/* of the whole run */
 	uint64_t resume_ns;		/* CLOCK_MONOTONIC; 0: not by itself */
 };

@@ -102,6 +102,7 @@ int drainer_open(const struct drainer_options *o, struct drainer **ret, struct d
 		drainer_free(d);
 		return cannot_write(o->trace_path, r, reterr);
 	}
+	budget_init(&d->budget, o->budget, &d->arena);
 	drain_pauses_start(d, o);
 	*ret = d;
 	return 0;
@@ -252,6 +253,7 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 			pause_ns += pause_ns / 4;
 		keep_limit(d);
 		drain_pauses_turn(d, clock_ns(CLOCK_MONOTONIC));
+		budget_turn(&d->budget, clock_ns(CLOCK_MONOTONIC));
 		if (clock_ns(CLOCK_MONOTONIC) >= next_flush) {
 			drain_flush(d);
 			next_flush = clock_ns(CLOCK_MONOTONIC) + FLUSH_NS;

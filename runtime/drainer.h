@@ -37,6 +37,8 @@ struct drainer_options {
 	uint32_t sample_full, sample_of;	/* record about so many of so many intervals in full, by
 					 * lot, the others root-only; 0, 0: all */
 	uint64_t sample_seed;		/* 0: a random one */
+	double budget;			/* the rate changes, so that probes take about this part of the intervals'
+					 * time; 0: it does not */
 	const struct drainer_alias *aliases;
 	size_t alias_cnt;
 	uint64_t keep_ns, keep_bytes;	/* keep only the last so much of the trace; 0, 0: all */

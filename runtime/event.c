@@ -91,7 +91,8 @@ static void interval_event(unsigned int kind, uint64_t label, uint64_t key)
 	struct thread *t = &thread_self;
 	uint64_t now = clock_ticks();
 	unsigned int at;
-	bool skipped, root_only;
+	uint64_t lot;
+	bool skipped;
 
 	if (key == KEY_IS_THREAD)
 		key = 1ULL << 63 | t->serial;
@@ -101,15 +102,14 @@ static void interval_event(unsigned int kind, uint64_t label, uint64_t key)
 		skipped = chunks_are_short();
 		if (at)
 			remove_label(at - 1);
-		root_only = sampling_begin(label, key, skipped);
-		push_label(label, key, skipped || root_only);
-		THREAD_LOG(EVENT_BEGIN, now, label, key, (skipped ? BEGIN_SHORT : 0) |
-			   (root_only ? BEGIN_ROOT_ONLY : 0));
+		lot = sampling_begin(label, key, skipped, now);
+		push_label(label, key, skipped || lot & BEGIN_ROOT_ONLY);
+		THREAD_LOG(EVENT_BEGIN, now, label, key, (skipped ? BEGIN_SHORT : 0) | lot);
 		break;
 	case VPROF_KIND_END:
 	case VPROF_KIND_DROP:
 		THREAD_LOG(kind == VPROF_KIND_END ? EVENT_END : EVENT_DROP, now, label, key);
-		sampling_end(label, key);
+		sampling_end(label, key, now);
 		if (at)
 			remove_label(at - 1);
 		break;

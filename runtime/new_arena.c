@@ -49,7 +49,8 @@ int drain_make_arena(struct drainer *d, const struct drainer_options *o)
 {
 	struct arena_control layout = {
 		.default_level = o->default_level,
-		.sample_full = o->sample_full, .sample_of = o->sample_of,
+		.sample_full = o->budget > 0 ? SAMPLE_FULL : o->sample_full,
+		.sample_of = o->budget > 0 ? SAMPLE_OF : o->sample_of,
 		.sample_seed = o->sample_seed ? o->sample_seed : random_seed(),
 	};
 	size_t bytes = lay_out(&layout, o);
@@ -113,7 +114,7 @@ static size_t lay_out(struct arena_control *c, const struct drainer_options *o)
 	PART(releasers, sizeof(struct arena_bucket) * ARENA_BUCKETS);
 	PART(waiters, sizeof(uint32_t) * ARENA_WAITERS);
 	PART(places, sizeof(uint32_t) * ARENA_PLACES);
-	PART(lots, sizeof(uint64_t) * ARENA_LOTS);
+	PART(lots, 2 * sizeof(uint64_t) * ARENA_LOTS);
 	PART(stacks, (size_t)VPROF_STACK_BYTES * ARENA_SLOTS);
 	PART(functions, sizeof(struct arena_function) * ARENA_FUNCTIONS);
 	PART(index, sizeof(uint32_t) * ARENA_INDEX);

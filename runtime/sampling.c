@@ -40,14 +40,18 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* Each thread has a stream of its own: nothing shared, and the same again for the same seed. */
-static bool draw(void)
+/* Each thread has a stream of its own: nothing shared, and the same again for the same seed.  The rate is read
+ * once: it is the one that the lot had, whatever the drainer does meanwhile. */
+static uint64_t draw(void)
 {
 	const struct arena_control *c = process.arena->control;
 	struct thread *t = &thread_self;
 	uint64_t x = mix(c->sample_seed + mix(t->serial) + ++t->lot_cnt * 0x9e3779b97f4a7c15ULL);
+	uint32_t level = __atomic_load_n(&c->sample_level, __ATOMIC_RELAXED);
+	uint64_t of = level ? (uint64_t)SAMPLE_OF << (level - 1) : c->sample_of;
+	uint64_t full = level ? SAMPLE_FULL : c->sample_full;
 
-	return ((x >> 32) * c->sample_of) >> 32 < c->sample_full;
+	return (((x >> 32) * of) >> 32 < full ? 0 : BEGIN_ROOT_ONLY) | (level ? begin_rate(level - 1) : 0);
 }
 
 static uint64_t word_of(uint32_t pid, uint64_t label, uint64_t key)
@@ -95,23 +99,34 @@ static uint64_t *take_free(uint64_t word, uint64_t value)
 	return NULL;
 }
 
-bool sampling_begin(uint64_t label, uint64_t key, bool skip)
+/* The drainer adapts the rate to it (runtime/budget.c). */
+static void note_latency(uint64_t began, uint64_t now)
 {
-	uint64_t word, value, *at;
-	bool root_only;
+	struct arena_slot *slot = thread_self.slot;
+
+	if (!slot || now < began)
+		return;
+	slot->ended_cnt++;
+	slot->ended_ticks += now - began;
+}
+
+uint64_t sampling_begin(uint64_t label, uint64_t key, bool skip, uint64_t now)
+{
+	uint64_t word, value, lot, *at;
 
 	if (!is_on())
-		return false;
-	root_only = !draw();
+		return 0;
+	lot = draw();
 	word = word_of(process.pid, label, key);
-	value = word | (root_only || skip ? SKIP : 0);
+	value = word | (lot & BEGIN_ROOT_ONLY || skip ? SKIP : 0);
 	at = find_in_bucket(word);
-	if (!at && take_free(word, value))
-		return root_only;
+	if (!at)
+		at = take_free(word, value);
 	if (!at)
 		at = &bucket_of(word)[word >> 4 & (BUCKET_WORDS - 1)];
 	__atomic_store_n(at, value, __ATOMIC_RELAXED);
-	return root_only;
+	__atomic_store_n(at + ARENA_LOTS, now, __ATOMIC_RELAXED);
+	return lot;
 }
 
 bool sampling_skips(uint64_t label, uint64_t key)
@@ -121,10 +136,12 @@ bool sampling_skips(uint64_t label, uint64_t key)
 	return at && __atomic_load_n(at, __ATOMIC_RELAXED) & SKIP;
 }
 
-void sampling_end(uint64_t label, uint64_t key)
+void sampling_end(uint64_t label, uint64_t key, uint64_t now)
 {
 	uint64_t *at = is_on() ? find(label, key) : NULL;
 
-	if (at)
-		__atomic_store_n(at, 0, __ATOMIC_RELAXED);
+	if (!at)
+		return;
+	note_latency(__atomic_load_n(at + ARENA_LOTS, __ATOMIC_RELAXED), now);
+	__atomic_store_n(at, 0, __ATOMIC_RELAXED);
 }

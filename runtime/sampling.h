@@ -13,13 +13,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The interval begins: true if it is root-only.  Remembers it, and also if skip says that it is not
- * recorded for another reason. */
-bool sampling_begin(uint64_t label, uint64_t key, bool skip);
+/* The interval begins: BEGIN_ROOT_ONLY or not, and the rate if that changes (trace/format.h).  Remembers it,
+ * and also if skip says that it is not recorded for another reason. */
+uint64_t sampling_begin(uint64_t label, uint64_t key, bool skip, uint64_t now);
 
 /* Somebody goes on with it: true if its functions are not recorded. */
 bool sampling_skips(uint64_t label, uint64_t key);
 
-void sampling_end(uint64_t label, uint64_t key);
+void sampling_end(uint64_t label, uint64_t key, uint64_t now);
 
 #endif

@@ -86,7 +86,7 @@ END
 expect 0 "$VPROF" build --functions finish,small,pause_sometimes -- \
 	cc -O1 -o server server.c -lpthread
 expect 2 "$VPROF" record --sample 0 -- ./server
-says "--sample is a part of the intervals like 1/10, not '0'"
+says "--sample is a part of the intervals like 1/10, or auto, not '0'"
 expect 0 "$VPROF" record --sample 1/4 -- ./server
 says "recorded in full" "root-only" "instrumentation: "
 # On a busy machine the turns take longer than it does: it is among the factors, not always the first.
@@ -142,4 +142,87 @@ expect 0 "$VPROF" export --format tuples
 cp "$work/.out" full.tuples
 calls_are_right full.tuples
 [ "$(grep -c '^invocation.* take_turn' full.tuples)" = 4000 ] && pass || fail "who wakes is recorded always"
+
+# ---- auto: the load turns every half second from what is cheap to record to what is dear ----
+cat >turns.c <<'END'
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+#include <vprof.h>
+
+static volatile unsigned sink;
+
+__attribute__((noinline)) void tiny(unsigned i) { sink += i; }
+
+/* Hundreds of calls. */
+__attribute__((noinline)) void chatter(int i)
+{
+	for (int k = 0; k < 200 + i * 7919 % 400; k++)
+		tiny((unsigned)k);
+}
+
+/* As long, and none. */
+__attribute__((noinline)) void brood(int i)
+{
+	for (int k = 0; k < 2000 + i * 7919 % 4000; k++)
+		sink += (unsigned)k;
+}
+
+__attribute__((noinline)) void request(int i, int dear)
+{
+	VPROF_BEGIN("request", i % 7);
+	if (dear)
+		chatter(i);
+	else
+		brood(i);
+	VPROF_END("request", i % 7);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+int main(void)
+{
+	double start = now();
+	long cnt[2] = { 0, 0 };
+
+	for (int i = 0; now() - start < 4; i++) {
+		int dear = (int)((now() - start) * 2) % 2;
+
+		request(i, dear);
+		cnt[dear]++;
+		usleep(50);
+	}
+	printf("%ld %ld\n", cnt[0], cnt[1]);
+	return 0;
+}
+END
+rm -f vprof.conf
+expect 0 "$VPROF" build --functions all -- cc -O1 -o turns turns.c
+"$VPROF" record -o auto --sample auto -- ./turns >counts 2>err && pass || fail "auto: $(cat err)"
+expect 0 "$VPROF" export auto
+cp "$work/.out" auto.tuples
+[ "$(head -1 auto.tuples)" = "vprof-tuples 2" ] && pass || fail "weights under the old version"
+# What part of the intervals was dear: by the program's own count, by weights, and by what is there.
+awk 'FNR == NR { truth = $2 / ($1 + $2); next }
+	$1 == "interval" { w[$2] = $9 ? $9 : 1 }
+	$1 == "invocation" && $4 ~ /^chatter/ { dear[$3] = 1 }
+	END {
+		for (sid in w) { all += w[sid]; cnt++; most = w[sid] > most ? w[sid] : most }
+		for (sid in dear) { some += w[sid]; dear_cnt++ }
+		printf "truth %.3f, weighted %.3f, there %.3f, largest weight %d\n", truth, some / all, dear_cnt / cnt, most
+		d = some / all - truth
+		exit !(most > 1 && (d < 0 ? -d : d) < 0.15 && truth - dear_cnt / cnt > 0.03)
+	}' counts auto.tuples >verdict && pass || fail "auto: $(cat verdict)"
+# An import weighs the same.
+"$VPROF" show variance-tree auto --format csv | cut -d, -f1-4,9-12 >recorded.csv
+expect 0 "$VPROF" import --from tuples auto.tuples
+"$VPROF" show variance-tree --format csv | cut -d, -f1-4,9-12 >imported.csv
+[ "$(wc -l <recorded.csv)" -gt 3 ] && cmp -s recorded.csv imported.csv && pass ||
+	fail "the import differs: $(diff recorded.csv imported.csv | head -6)"
 finish
