@@ -21,6 +21,8 @@
  * Time in the run queue is cut out of it as well, before it blocked or where it never did:
  *
  *	io 10..30 (it writes); preempted 15..28  -> io 10..15, runnable 15..28, io 28..30
+ *	io 10..60 (it flushes); off 12..30 woken at 25, off 35..55 woken at 50
+ *	-> io 10..30 woken at 25, running 30..35, io 35..55 woken at 50, running 55..60
  *
  * Times outside the runtime's records, and threads that it does not know, are for no interval.
  */
@@ -133,23 +135,51 @@ static void refine_wakeup(struct merge *m, size_t wakeup_cnt, const struct kerne
 	else if (w->waker_tid == waker)
 		w->time_ns = o->woken_ns;
 	if (!w)
-		note_span(m, waker, s->start_ns, o->woken_ns);
+		note_span(m, waker, s->state == STATE_IO ? o->out_ns : s->start_ns, o->woken_ns);
 }
 
-/* The wait up to end, but for when the thread was in the run queue before it blocked, or between two times: kept from
- * the CPU while it spins, or copies, or wakes somebody by what it writes. */
-static void add_wait(struct merge *m, const struct segment *s, int64_t end_ns, enum trace_state state)
+static void add_wakeup(struct merge *m, const struct kernel_off *o, int64_t start_ns)
 {
+	uint64_t waker;
+
+	if (o->woken_ns <= start_ns || !kernel_waker(&m->threads, o, &waker))
+		return;
+	VEC_ADD(&m->t->wakeups, (struct wakeup){ m->part->tid, waker, o->woken_ns });
+	note_span(m, waker, o->out_ns, o->woken_ns);
+}
+
+/*
+ * The wait up to end, but for when the thread was in the run queue before it blocked, or between two times: kept from the
+ * CPU while it spins, or copies, or wakes somebody by what it writes.  One for I/O that blocked several times is as many
+ * waits, the last of them with the runtime's waker; another one was woken in vain, and is one.
+ */
+static void add_wait(struct merge *m, const struct segment *s, int64_t end_ns, enum trace_state state,
+		     const struct kernel_off *last)
+{
+	enum trace_state between = state;
 	int64_t at_ns = s->start_ns;
 
 	for (const struct kernel_off *o = m->off; o < m->off_end && o->out_ns < end_ns; o++) {
-		if (blocked(o) || (o == m->off && m->consumed) || o->in_ns > end_ns || o->out_ns < at_ns)
+		bool is_wait = blocked(o);
+
+		if ((o == m->off && m->consumed) || o->out_ns < at_ns || (is_wait && state != STATE_IO))
 			continue;
-		add(m, s->sid, at_ns, o->out_ns, state);
-		add(m, s->sid, o->out_ns, o->in_ns, STATE_RUNNABLE);
+		if (is_wait ? between != state : o->in_ns <= end_ns) {
+			add(m, s->sid, at_ns, o->out_ns, between);
+			at_ns = o->out_ns;
+		}
+		if (o == last)
+			between = state;
+		if (o == last || o->in_ns > end_ns)
+			continue;
+		add(m, s->sid, at_ns, o->in_ns, is_wait ? state : STATE_RUNNABLE);
+		if (is_wait) {
+			add_wakeup(m, o, at_ns);
+			between = STATE_RUNNING;
+		}
 		at_ns = o->in_ns;
 	}
-	add(m, s->sid, at_ns, end_ns, state);
+	add(m, s->sid, at_ns, end_ns, between);
 }
 
 /* Passes a wait that the runtime recorded.  A lock that was let go in between is several segments: only
@@ -168,7 +198,7 @@ static void pass_wait(struct merge *m, const struct segment *s, bool goes_on, si
 			end_ns = last->in_ns;
 	}
 	add_wait(m, s, end_ns, s->state == STATE_OTHER && last ?
-		 kernel_class(last, kernel_thread_of_process, &m->threads) : s->state);
+		 kernel_class(last, kernel_thread_of_process, &m->threads) : s->state, last);
 	while (m->off < m->off_end && m->off->in_ns <= end_ns) {
 		m->off++;
 		m->consumed = false;

@@ -79,6 +79,31 @@ static void test_preempted_in_a_wait(void **state)
 		"wakeup 7 8 66\n");
 }
 
+/* The last example of kernel_merge.c, with a preemption between the two; then one that blocks once. */
+static void test_io_that_blocks_twice(void **state)
+{
+	(void)state;
+	begin(0, 100);
+	life(KERNEL_FORK, 7, 0, "a");
+	off(7, 12, 30, 75, 25, WAKER_DISK, DISK);
+	preempted(7, 32, 33);
+	off(7, 35, 55, 75, 50, WAKER_DISK, DISK);
+	off(7, 72, 80, 75, 79, WAKER_DISK, DISK);
+	assert_merged("thread 7 thread\nsegment 7 1 0 10 running\nsegment 7 1 10 60 io\nsegment 7 1 60 70 running\n"
+		      "segment 7 1 70 82 io\nsegment 7 1 82 100 running\n",
+		"vprof-tuples 1\n"
+		"segment 7 1 0 10 running\n"
+		"segment 7 1 10 30 io\n"
+		"segment 7 1 30 32 running\nsegment 7 1 32 33 runnable\nsegment 7 1 33 35 running\n"
+		"segment 7 1 35 55 io\n"
+		"segment 7 1 55 60 running\nsegment 7 1 60 70 running\n"
+		"segment 7 1 70 80 io\n"
+		"segment 7 1 80 82 running\nsegment 7 1 82 100 running\n"
+		"segment " VDA " - 12 25 running\nsegment " VDA " - 35 50 running\nsegment " VDA " - 72 79 running\n"
+		"wakeup 7 " VDA " 25\nwakeup 7 " VDA " 50\nwakeup 7 " VDA " 79\n"
+		"thread " VDA " disk vda\n");
+}
+
 /* A wait that nobody was known to end; one that did not block at all stays. */
 static void test_no_waker(void **state)
 {
@@ -162,6 +187,7 @@ int main(void)
 		cmocka_unit_test(test_lock),
 		cmocka_unit_test(test_other_waker),
 		cmocka_unit_test(test_preempted_in_a_wait),
+		cmocka_unit_test(test_io_that_blocks_twice),
 		cmocka_unit_test(test_no_waker),
 		cmocka_unit_test(test_race),
 		cmocka_unit_test(test_cut_lock),
