@@ -116,6 +116,8 @@ void find_part_pairs(struct analysis *a);	/* part_pairs.c: f->part_pairs, of uns
 void sort_parts(struct findings *f);		/* ... when part_times is not needed any more */
 void find_common_causes(struct analysis *a);	/* common.c: f->common_causes, of unsorted parts */
 void find_observed_calls(struct analysis *a);	/* observed.c: f->observed */
+/* kinds.c: the function that half of Var(T) and more is between intervals with it and without; NULL: there is none. */
+const struct factor *find_factor_of_kinds(const struct analysis *a, double *ret_between);
 void warn(struct analysis *a);			/* warnings.c: f->warnings */
 
 /* Call sites of a function place, sorted, each once; the strings are the trace's. */

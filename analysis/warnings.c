@@ -358,14 +358,21 @@ static void warn_hedge(struct analysis *a)
 static void warn_mixture(struct analysis *a, const struct drift *d)
 {
 	struct mixture m = mixture_of(a->recorded_ns, a->copies, a->recorded_cnt, d->moves);
+	_cleanup_(str_release) struct str kinds = STR_INIT;
+	const struct factor *x;
+	double between;
 
 	if (!m.two)
 		return;
+	x = find_factor_of_kinds(a, &between);
+	if (x)
+		str_addf(&kinds, " (%.0f %% of the variance is between those with %s, %.0f %%, and those without)",
+			 100 * between, x->function, 100 * x->presence);
 	findings_warn(a->f, "mixture",
-		      "latencies are of two populations: %.0f %% around %.4g us, %.0f %% around %.4g us. Where these are "
+		      "latencies are of two populations: %.0f %% around %.4g us, %.0f %% around %.4g us%s. Where these are "
 		      "two kinds of requests, give each its own name (VPROF_BEGIN, or two [interval] sections); what "
 		      "the slow ones do: vprof show slow-vs-fast --quantile %.2g", 100 * (1 - m.weight),
-		      m.fast_ns / 1000, 100 * m.weight, m.slow_ns / 1000, 1 - m.weight);
+		      m.fast_ns / 1000, 100 * m.weight, m.slow_ns / 1000, str_cstr(&kinds), 1 - m.weight);
 }
 
 void warn(struct analysis *a)

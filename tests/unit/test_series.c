@@ -199,6 +199,38 @@ static void test_warnings(void **state)
 	want_words(k, "mixture", "75 % around", "--quantile 0.75");
 	assert_null(warning_of(k, "drift"));
 	assert_null(warning_of(k, "outliers"));
+	assert_null(strstr(warning_of(k, "mixture"), "between"));	/* f1 is in all of them */
+}
+
+/* Var of a column and of the means of two groups by hand; f2 is where f1 is, and in 100 more, so it tells less. */
+static void test_kinds(void **state)
+{
+	static int64_t times_ns[1000][3];
+	_cleanup_(trace_freep) struct trace *t = NULL;
+	_cleanup_(findings_freep) struct findings *f = NULL;
+	double sum = 0, squares = 0, with = 0;
+	char words[128];
+
+	(void)state;
+	for (size_t i = 0; i < 1000; i++) {
+		double latency_ns;
+
+		times_ns[i][0] = 500 + (int64_t)(i * 379 % 1000);
+		times_ns[i][1] = i % 10 >= 3 ? 0 : 8000 + (int64_t)(i * 613 % 7000);
+		times_ns[i][2] = i % 10 < 4;
+		latency_ns = (double)(times_ns[i][0] + times_ns[i][1] + times_ns[i][2]);
+		sum += latency_ns / 1000;
+		squares += latency_ns * latency_ns / 1000;
+		with += i % 10 < 3 ? latency_ns / 300 : 0;
+	}
+	t = plain_trace(times_ns[0], 1000, 3);
+	f = plain_findings(t);
+	/* .3 with + .7 without = sum, so with - without = (with - sum) / .7 */
+	with = .3 * .7 * (with - sum) / .7 * (with - sum) / .7 / (squares - sum * sum);
+	assert_true(with > .7 && with < .99);
+	snprintf(words, sizeof(words), "(%.0f %% of the variance is between those with f1, 30 %%, and those without)",
+		 100 * with);
+	want_words(f, "mixture", "30 % around", words);
 }
 
 int main(void)
@@ -208,6 +240,7 @@ int main(void)
 		cmocka_unit_test(test_carriers),
 		cmocka_unit_test(test_drift),
 		cmocka_unit_test(test_mixture),
+		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_warnings),
 	};
 

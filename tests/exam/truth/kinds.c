@@ -10,6 +10,7 @@
  * forbidden: function look_up
  * forbidden: function answer
  * warns: mixture
+ * says: between those with load_page
  * fix: load_page function load_page
  */
 #include <vprof.h>
