@@ -17,15 +17,16 @@ while read -r line; do
 done <commands
 
 # The tree at the top: the same labels in a real one.  Whether two functions are one line there or two
-# depends on the numbers, so the functions of a chain are taken one by one.
+# depends on the numbers, so the real one has a line for each, and the functions of a chain are taken one by one.
 "$VPROF" demo -C "$work/demo" >demo.out 2>&1 || fail "the demo"
+(cd "$work/demo" && "$VPROF" show variance-tree --no-collapse) >demo.tree 2>&1 || fail "the demo's tree"
 labels='s/^[^├└]*[├└]─ \([a-z_]*\( › [a-z_]*\)*\( [a-z_]*\)\{0,1\}\( ([a-z]*)\)\{0,1\}\) .*/\1/p'
 chains='{ gsub(/ › /, "\n") } 1'
-awk '/^```/ { n++ } n == 1' "$readme" | sed -n "$labels" | awk "$chains" >shown
-sed -n "$labels" demo.out | awk "$chains" >printed
+awk '/^```/ { n++ } n == 1' "$readme" | sed -n "$labels" | awk "$chains" | sed 's/ $//' >shown
+sed -n "$labels" demo.tree | awk "$chains" | sed 's/ $//' >printed
 for label in $(tr ' ' '~' <shown | grep -v hash_payload); do
 	grep -qxF -e "$(echo "$label" | tr '~' ' ')" printed && pass ||
-		fail "the README's tree has '$label', the demo's has not"
+		fail "the README's tree has '$label', the demo's has not: $(cat demo.tree)"
 done
 [ "$(wc -l <shown)" -ge 4 ] && pass || fail "the README shows no tree"
 tail -1 demo.out | grep -q "log_append › lock wait causes .* because of flush_log" && pass ||
