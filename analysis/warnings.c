@@ -323,6 +323,7 @@ static const struct factor *drifting_factor(const struct analysis *a)
 static void warn_drift(struct analysis *a, const struct drift *d)
 {
 	_cleanup_(str_release) struct str name = STR_INIT;
+	char first[TEXT_MAX], last[TEXT_MAX];
 	const struct factor *x;
 
 	if (!d->drifts)
@@ -333,9 +334,10 @@ static void warn_drift(struct analysis *a, const struct drift *d)
 		add_factor_name(&name, x);
 	}
 	findings_warn(a->f, "drift",
-		      "latency drifts: on average %.4g us in the first tenth of the run, %.4g us in the last; %.0f %% of "
+		      "latency drifts: on average %s in the first tenth of the run, %s in the last; %.0f %% of "
 		      "the variance is between parts of the run%s. Begin to record after the warm-up, or look for "
-		      "what grows", d->first_ns / 1000, d->last_ns / 1000, d->between * 100, str_cstr(&name));
+		      "what grows", text_ns(first, d->first_ns, false), text_ns(last, d->last_ns, false),
+		      d->between * 100, str_cstr(&name));
 }
 
 /* The largest of the pairs that surely make up for each other. */
@@ -359,6 +361,7 @@ static void warn_mixture(struct analysis *a, const struct drift *d)
 {
 	struct mixture m = mixture_of(a->recorded_ns, a->copies, a->recorded_cnt, d->moves);
 	_cleanup_(str_release) struct str kinds = STR_INIT;
+	char fast[TEXT_MAX], slow[TEXT_MAX];
 	const struct factor *x;
 	double between;
 
@@ -369,10 +372,11 @@ static void warn_mixture(struct analysis *a, const struct drift *d)
 		str_addf(&kinds, " (%.0f %% of the variance is between those with %s, %.0f %%, and those without)",
 			 100 * between, x->function, 100 * x->presence);
 	findings_warn(a->f, "mixture",
-		      "latencies are of two populations: %.0f %% around %.4g us, %.0f %% around %.4g us%s. Where these are "
+		      "latencies are of two populations: %.0f %% around %s, %.0f %% around %s%s. Where these are "
 		      "two kinds of requests, give each its own name (VPROF_BEGIN, or two [interval] sections); what "
 		      "the slow ones do: vprof show slow-vs-fast --quantile %.2g", 100 * (1 - m.weight),
-		      m.fast_ns / 1000, 100 * m.weight, m.slow_ns / 1000, str_cstr(&kinds), 1 - m.weight);
+		      text_ns(fast, m.fast_ns, false), 100 * m.weight, text_ns(slow, m.slow_ns, false),
+		      str_cstr(&kinds), 1 - m.weight);
 }
 
 void warn(struct analysis *a)

@@ -2,6 +2,7 @@
 /*
  * str.c - a growable string, and the few questions one asks of strings.
  */
+#include <float.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/banned.h"
+#include "base/cleanup.h"
 #include "base/str.h"
 
 void str_release(struct str *s)
@@ -162,4 +164,25 @@ const char *nearest_word(const char *word, const char *const *candidates, size_t
 		}
 	}
 	return nearest;
+}
+
+const char *text_ns(char buf[TEXT_MAX], double ns, bool utf8)
+{
+	const char *const units[] = { "ns", utf8 ? "µs" : "us", "ms", "s" };
+	double value = ns < 0 ? -ns : ns;
+	size_t unit = 0;
+
+	/* 999.5 would be printed as 1000. */
+	while (unit + 1 < ARRAY_SIZE(units) && value >= 999.5) {
+		value /= 1000;
+		unit++;
+	}
+	if (!(value <= DBL_MAX))
+		snprintf(buf, TEXT_MAX, "?");
+	else if (unit == 0 && value == (double)(int)value)
+		snprintf(buf, TEXT_MAX, "%s%.0f ns", ns < 0 ? "-" : "", value);
+	else
+		snprintf(buf, TEXT_MAX, "%s%.*f %s", ns < 0 ? "-" : "",
+			 value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, units[unit]);
+	return buf;
 }

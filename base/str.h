@@ -32,6 +32,10 @@ char *str_take(struct str *s);			/* the caller frees it; s is empty again */
 /* Quote for POSIX sh, so that the text can be pasted into a terminal. */
 void str_add_shell_quoted(struct str *s, const char *word);
 
+/* "2.22 ms", "374 µs" (without utf8 "374 us"), "8.50 ns": three digits; a string of buf. */
+enum { TEXT_MAX = 64 };
+const char *text_ns(char buf[TEXT_MAX], double ns, bool utf8);
+
 bool starts_with(const char *s, const char *prefix);
 bool ends_with(const char *s, const char *suffix);
 

@@ -80,27 +80,6 @@ const char *style_end(const struct style *s)
 	return s->colour ? "\033[0m" : "";
 }
 
-const char *text_ns(char buf[TEXT_MAX], double ns, bool utf8)
-{
-	const char *const units[] = { "ns", utf8 ? "µs" : "us", "ms", "s" };
-	double value = fabs(ns);
-	size_t unit = 0;
-
-	/* 999.5 would be printed as 1000. */
-	while (unit + 1 < ARRAY_SIZE(units) && value >= 999.5) {
-		value /= 1000;
-		unit++;
-	}
-	if (!isfinite(ns))
-		snprintf(buf, TEXT_MAX, "?");
-	else if (unit == 0 && value == floor(value))
-		snprintf(buf, TEXT_MAX, "%s%.0f ns", ns < 0 ? "-" : "", value);
-	else
-		snprintf(buf, TEXT_MAX, "%s%.*f %s", ns < 0 ? "-" : "",
-			 value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, units[unit]);
-	return buf;
-}
-
 const char *text_cnt(char buf[TEXT_MAX], uint64_t cnt)
 {
 	char digits[TEXT_MAX];

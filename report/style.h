@@ -21,9 +21,7 @@ const char *style_bold(const struct style *s);
 const char *style_wait(const struct style *s);
 const char *style_end(const struct style *s);
 
-/* Each returns a string of buf.  "2.22 ms", "374 µs", "8.5 ns"; three digits. */
-enum { TEXT_MAX = 64 };
-const char *text_ns(char buf[TEXT_MAX], double ns, bool utf8);
+/* Each returns a string of buf, as text_ns() does. */
 const char *text_cnt(char buf[TEXT_MAX], uint64_t cnt);			/* "4,000" */
 const char *text_percent(char buf[TEXT_MAX], double share);		/* "62 %", "0.4 %" */
 const char *text_percent_cell(char buf[TEXT_MAX], double share);	/* "62.0 %": all with one decimal */

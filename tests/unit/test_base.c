@@ -75,6 +75,21 @@ static void test_str(void **state)
 	assert_true(ends_with("abc", "bc") && !ends_with("c", "bc"));
 }
 
+static void test_text_ns(void **state)
+{
+	char text[TEXT_MAX];
+
+	(void)state;
+	assert_string_equal(text_ns(text, 0, true), "0 ns");
+	assert_string_equal(text_ns(text, 8.5, true), "8.50 ns");
+	assert_string_equal(text_ns(text, 374000, true), "374 µs");
+	assert_string_equal(text_ns(text, 374000, false), "374 us");
+	assert_string_equal(text_ns(text, -2220000, true), "-2.22 ms");
+	assert_string_equal(text_ns(text, 999600, true), "1.00 ms");
+	assert_string_equal(text_ns(text, 15.3e9, true), "15.3 s");
+	assert_string_equal(text_ns(text, 1e300 * 1e300, true), "?");
+}
+
 static void test_nearest_word(void **state)
 {
 	static const char *const words[] = { "threshold", "overhead", "max-runs", "k" };
@@ -239,7 +254,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_arena), cmocka_unit_test(test_partition_point),
-		cmocka_unit_test(test_str),
+		cmocka_unit_test(test_str), cmocka_unit_test(test_text_ns),
 		cmocka_unit_test(test_nearest_word), cmocka_unit_test(test_map),
 		cmocka_unit_test(test_names), cmocka_unit_test(test_diag),
 		cmocka_unit_test(test_paths), cmocka_unit_test(test_files),
