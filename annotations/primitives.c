@@ -237,7 +237,7 @@ int primitives_read(const char *path, primitives *list, struct diag *reterr)
 const struct primitive *primitives_find(const primitives *list, const char *name)
 {
 	for (size_t i = 0; i < list->cnt; i++)
-		if (strcmp(list->items[i].name, name) == 0)
+		if (list->items[i].name[0] == name[0] && strcmp(list->items[i].name, name) == 0)
 			return &list->items[i];
 	return NULL;
 }

@@ -43,7 +43,7 @@ static bool find_comment(const char *line, const char *end, const char **ret, si
 	for (const char *p = line; end - p >= 4; p++) {
 		const char *open, *close;
 
-		if (strncasecmp(p, "fall", 4) != 0)
+		if ((*p | 0x20) != 'f' || strncasecmp(p, "fall", 4) != 0)
 			continue;
 		open = comment_before(line, p);
 		if (!open)

@@ -24,11 +24,11 @@
  *	... int vprof_w_sem_post(sem_t * vprof_arg0)
  *	{ return vprof_x_sem_post ? vprof_x_sem_post(vprof_arg0) : vprof_real_sem_post(vprof_arg0); }
  */
-#include <ctype.h>
 #include <string.h>
 #include "base/banned.h"
 #include "instrumenter/expression.h"
 #include "instrumenter/instrument.h"
+#include "instrumenter/words.h"
 
 enum {
 	WRAPPED_PARAMETERS_MAX = 10,
@@ -104,24 +104,31 @@ static bool insert_in_definitions(struct instrumenting *in, const struct primiti
 
 /* --- uses --------------------------------------------------------------------------------- */
 
-static size_t count_word(const char *text, size_t len, const char *word)
+/* How often the unit's text has the names of the prototypes that were seen. */
+struct mentions {
+	struct names *names;
+	size_t *cnt;
+};
+
+static void mentions_count(const struct instrumenting *in, struct mentions *ret)
 {
-	size_t word_len = strlen(word), cnt = 0;
-	const char *end = text + len;
+	ret->names = names_new();
+	for (size_t i = 0; i < in->parsed->prototypes.cnt; i++)
+		names_add(ret->names, in->parsed->prototypes.items[i].name);
+	ret->cnt = xcalloc(names_cnt(ret->names) + 1, sizeof(*ret->cnt));
+	words_count(ret->names, in->text, in->len, ret->cnt);
+}
 
-	for (const char *p = text; (p = memmem(p, (size_t)(end - p), word, word_len)); p += word_len) {
-		bool starts = p == text || (!isalnum((unsigned char)p[-1]) && p[-1] != '_');
-		bool stops = p + word_len == end ||
-			     (!isalnum((unsigned char)p[word_len]) && p[word_len] != '_');
-
-		cnt += starts && stops;
-	}
-	return cnt;
+static void mentions_release(struct mentions *m)
+{
+	names_free(m->names);
+	free(m->cnt);
 }
 
 /* The prototype to go by, or NULL if the unit does not use NAME, or defines it, or a header has given
  * it another name already (fcntl is fcntl64 under _FILE_OFFSET_BITS). */
-static const struct parsed_prototype *used_prototype(const struct instrumenting *in, const char *name)
+static const struct parsed_prototype *used_prototype(const struct instrumenting *in, const char *name,
+						     const struct mentions *mentions)
 {
 	const struct parsed_prototype *found = NULL;
 	size_t cnt = 0;
@@ -140,7 +147,7 @@ static const struct parsed_prototype *used_prototype(const struct instrumenting 
 			found = t;
 		cnt++;
 	}
-	return found && count_word(in->text, in->len, name) > cnt ? found : NULL;
+	return found && mentions->cnt[names_find(mentions->names, name)] > cnt ? found : NULL;
 }
 
 static const char *wrapper_argument_name(size_t n, void *arg)
@@ -274,9 +281,9 @@ static const char *add_wrapper(struct instrumenting *in, const struct primitive 
 	return NULL;
 }
 
-static void redirect(struct instrumenting *in, const struct primitive *p)
+static void redirect(struct instrumenting *in, const struct primitive *p, const struct mentions *mentions)
 {
-	const struct parsed_prototype *t = used_prototype(in, p->name);
+	const struct parsed_prototype *t = used_prototype(in, p->name, mentions);
 	const char *problem;
 
 	/* The project may have a connect() of its own, which is something else. */
@@ -291,10 +298,13 @@ static void redirect(struct instrumenting *in, const struct primitive *p)
 
 void insert_primitives(struct instrumenting *in)
 {
+	_cleanup_(mentions_release) struct mentions mentions = { NULL, NULL };
+
+	mentions_count(in, &mentions);
 	for (size_t i = 0; i < in->o->sync->cnt; i++) {
 		const struct primitive *p = &in->o->sync->items[i];
 
 		if (primitives_find(in->o->sync, p->name) == p && !insert_in_definitions(in, p))
-			redirect(in, p);
+			redirect(in, p, &mentions);
 	}
 }

@@ -23,6 +23,7 @@
 #include "instrumenter/plan.h"
 #include "instrumenter/scan.h"
 #include "instrumenter/unfinished.h"
+#include "instrumenter/words.h"
 
 static const struct {
 	const char *text;
@@ -132,6 +133,31 @@ static void test_expressions(void **state)
 	assert_non_null(expression_expand("ret", parameter, NULL, NULL, &s));
 	assert_true(expression_uses_result("arg0 + ret"));
 	assert_false(expression_uses_result("arg0->ret + retry"));
+}
+
+static void test_words(void **state)
+{
+	static const char text[] = "read(); _read pread read1 read->read\nx.wait_for_a_word_of_more_than_sixty_four_letters"
+				   "_that_the_table_has_no_bit_for+re\xc3\xa9read,write";
+	static const char longest[] = "wait_for_a_word_of_more_than_sixty_four_letters_that_the_table_has_no_bit_for";
+	size_t cnt[] = { 0, 0, 0, 0 }, none[] = { 0 };
+	_cleanup_(names_freep) struct names *names = names_new(), *no_names = names_new();
+
+	(void)state;
+	names_add(names, "read");
+	names_add(names, "write");
+	names_add(names, longest);
+	names_add(names, "rea");		/* begins a word, and is none */
+	words_count(names, text, strlen(text), cnt);
+	assert_int_equal(cnt[0], 4);
+	assert_int_equal(cnt[1], 1);
+	assert_int_equal(cnt[2], 1);
+	assert_int_equal(cnt[3], 0);
+	words_count(names, text, strlen(text) - 1, cnt);	/* it ends within "write" */
+	assert_int_equal(cnt[0], 8);
+	assert_int_equal(cnt[1], 1);
+	words_count(no_names, text, strlen(text), none);
+	assert_int_equal(none[0], 0);
 }
 
 static void test_primitives(void **state)
@@ -466,6 +492,7 @@ int main(void)
 		cmocka_unit_test(test_locations),
 		cmocka_unit_test(test_location_matches),
 		cmocka_unit_test(test_expressions),
+		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_primitives),
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_edits),
