@@ -9,9 +9,9 @@
 # in each round, on whatever else the machine does; medians of the ratios to the plain build:
 #
 #	preprocess	-E of each unit alone
-#	first		vprof build, one function of one unit in the plan; nothing known of the units, each of
-#			which has to be looked at before there can be a plan
-#	no probes	the same, objects removed: what each later build costs units without probes
+#	first		vprof build, the one function of one more unit in the plan; nothing known of the units,
+#			each of which has to be looked at before there can be a plan
+#	no probes	the same, all objects removed but that one's: what each later build costs units without probes
 #	all probed	vprof build --functions all; nothing known of the units
 #	again		the same, objects removed
 #	unchanged	vprof build with nothing to compile, seconds of processor time
@@ -24,6 +24,7 @@ srcdir=$(cd "$(dirname "$0")/../.." && pwd)
 here=$srcdir/tests/exam			# for the projects' files
 work=bench-build-work units=24 rounds=3 results=results/build.json projects=''
 all='redis postgresql memcached nginx apr sqlite leveldb'
+extra=bench_extra			# a unit, and the function in it, of our own
 vprof=${VPROF:-./vprof}
 # shellcheck disable=SC1091 # lib.sh is checked by itself
 . "$srcdir/examples/lib.sh"
@@ -88,7 +89,7 @@ make_project() {
 	BENCH_LOG=$dir/log log_project "$1" >"$dir/build.out" 2>&1 || die "the build of $1 failed: $dir/build.out"
 	grep -e " '-c'" "$dir/log" | grep -v -e conftest -e autotest -e CMakeScratch -e CMakeTmp -e meson-private |
 	grep -e "\.\(c\|cc\|cpp\)'" | sort -u |
-	awk -v wanted="$units" -v dir="$dir" '
+	awk -v wanted="$units" -v dir="$dir" -v extra="$extra" '
 		{ line[NR] = $0 }
 		END {
 			step = NR > wanted ? NR / wanted : 1
@@ -104,8 +105,10 @@ make_project() {
 			}
 			texts = objects
 			gsub(/\.o/, ".i", texts)
-			print "all:" objects "\ntexts:" texts "\n" rules
+			print "all:" objects " " extra ".o\ntexts:" texts "\n" rules
+			print extra ".o: " extra ".c\n\t@cc -c " extra ".c -o " extra ".o"
 		}' >"$dir/Makefile.new"
+	printf 'int %s(int n)\n{\n\treturn n;\n}\n' "$extra" >"$dir/$extra.c"
 	mv "$dir/Makefile.new" "$dir/Makefile"
 }
 
@@ -122,30 +125,26 @@ spent() {
 }
 
 through_vprof() {
-	rm -f ./*.o
 	spent "$vprof" build --functions "$1" -- make
 }
 
-# One line: seconds of plain, preprocess, first, no probes, all probed, again, unchanged.
+# One line: seconds of plain, preprocess, first, no probes, all probed, again, unchanged.  The extra unit is in
+# "first" alone: it is there before, where it has no probe or is not asked for.
 round() {
 	rm -rf ./*.o ./*.i vprof.data
+	make "$extra.o" >run.out 2>&1
 	spent make
 	spent make texts
-	through_vprof "$1"
-	through_vprof "$1"
-	rm -rf vprof.data
+	rm -f ./*.o
+	through_vprof "$extra"
+	rm -f ./[0-9]*.o
+	through_vprof "$extra"
+	rm -rf ./[0-9]*.o vprof.data
+	through_vprof all
+	rm -f ./[0-9]*.o
 	through_vprof all
 	through_vprof all
-	spent "$vprof" build --functions all -- make
 	echo
-}
-
-# A function that one unit defines alone.
-lone_function() {
-	rm -rf ./*.o vprof.data
-	"$vprof" build --functions all -- make >run.out 2>&1 || die "vprof build failed: $PWD/run.out"
-	"$vprof" sql --format csv "SELECT name FROM function GROUP BY name HAVING count(*) = 1 ORDER BY name LIMIT 1" |
-		tail -n 1
 }
 
 # measured NAME COLUMN TARGET: a row; TARGET - for none
@@ -160,9 +159,8 @@ bench() {
 	project=$1
 	make_project "$1"
 	cd "$work/$1-bench"
-	function=$(lone_function)
 	: >seconds
-	for _ in $(seq "$rounds"); do round "$function" >>seconds; done
+	for _ in $(seq "$rounds"); do round >>seconds; done
 	row "$1: units" "$(grep -c '\.o:$' Makefile)" units - true
 	row "$1: plain" "$(awk '{ print $1 }' seconds | median)" s - true
 	measured preprocess 2 -
