@@ -20,9 +20,12 @@ static bool part_fits(uint64_t offset, uint64_t bytes, size_t all)
 
 bool arena_open_map(struct arena_map *a, void *base, size_t bytes)
 {
-	struct arena_control *c = base;
+	struct arena_control copy, *c = &copy;
 
-	if (bytes < sizeof(*c) || LOAD(&c->magic) != ARENA_MAGIC || c->bytes != bytes ||
+	if (bytes < sizeof(*c))
+		return false;
+	memcpy(c, base, sizeof(*c));	/* it may change between two looks */
+	if (LOAD(&c->magic) != ARENA_MAGIC || c->bytes != bytes ||
 	    !part_fits(c->slots, sizeof(struct arena_slot) * ARENA_SLOTS, bytes) ||
 	    !part_fits(c->stacks, (uint64_t)VPROF_STACK_BYTES * ARENA_SLOTS, bytes) ||
 	    !part_fits(c->functions, sizeof(struct arena_function) * ARENA_FUNCTIONS, bytes) ||
@@ -37,7 +40,11 @@ bool arena_open_map(struct arena_map *a, void *base, size_t bytes)
 	    !part_fits(c->chunks, (uint64_t)VPROF_CHUNK_BYTES * c->chunk_cnt, bytes))
 		return false;
 	a->base = base;
-	a->control = c;
+	a->control = base;
+	a->chunks = a->base + c->chunks;
+	a->stacks = a->base + c->stacks;
+	a->chunk_cnt = c->chunk_cnt;
+	a->plan_mask = c->plan_mask;
 	a->slots = (struct arena_slot *)(a->base + c->slots) - 1;
 	a->functions = (struct arena_function *)(a->base + c->functions);
 	a->index = (uint32_t *)(a->base + c->index);
@@ -67,7 +74,7 @@ uint32_t arena_take_chunk(const struct arena_map *a)
 	uint64_t *head = &a->control->free_chunks, old = LOAD(head), new;
 
 	do {
-		if (!(uint32_t)old || (uint32_t)old > a->control->chunk_cnt)
+		if (!(uint32_t)old || (uint32_t)old > a->chunk_cnt)
 			return 0;
 		new = (old & ~(uint64_t)UINT32_MAX) + (1ULL << 32) +
 		      (uint32_t)LOAD(&arena_chunk(a, (uint32_t)old)->next);
@@ -128,7 +135,7 @@ static uint32_t add_text(const struct arena_map *a, const char *s)
 	uint64_t at = LOAD(&a->control->text_used);
 
 	do {
-		if (bytes > ARENA_TEXT_BYTES - at)
+		if (at > ARENA_TEXT_BYTES || bytes > ARENA_TEXT_BYTES - at)
 			return 0;
 	} while (!__atomic_compare_exchange_n(&a->control->text_used, &at, at + bytes, true,
 					      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
@@ -148,34 +155,55 @@ static uint32_t take_number(uint32_t *cnt, uint32_t limit)
 	return number + 1;
 }
 
+/* Two processes may be at the same function: whoever comes second finds the other's number and leaves its own
+ * without a name, or the trace would have two functions of one name. */
+static uint32_t add_function(const struct arena_map *a, uint32_t *entry, const struct vprof_site *site,
+			     uint32_t level)
+{
+	uint32_t fid = take_number(&a->control->function_cnt, ARENA_FUNCTIONS), found = 0;
+	struct arena_function *f = &a->functions[fid];
+
+	if (!fid)
+		return 0;
+	*f = (struct arena_function){ .key = site->key, .name = add_text(a, site->name),
+				      .file = add_text(a, site->file), .line = site->line, .level = level };
+	if (!__atomic_compare_exchange_n(entry, &found, fid, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) &&
+	    a->functions[found % ARENA_FUNCTIONS].key == site->key) {
+		*f = (struct arena_function){ .key = 0 };
+		STORE(&f->ready, 1);
+		return found;
+	}
+	STORE(&f->ready, 1);
+	return fid;
+}
+
 uint32_t arena_function(const struct arena_map *a, const struct vprof_site *site, uint32_t level)
 {
-	uint64_t at = arena_hash(site->key);
-	uint32_t fid = 0, found;
-	struct arena_function *f;
+	uint32_t found, own = 0;
 
-	for (;; at++) {
+	for (uint64_t at = arena_hash(site->key);; at++) {
 		uint32_t *entry = &a->index[at % ARENA_INDEX];
 
 		found = LOAD(entry);
-		if (!found && !fid) {
-			fid = take_number(&a->control->function_cnt, ARENA_FUNCTIONS);
-			if (!fid)
-				return 0;
-			f = &a->functions[fid];
-			f->key = site->key;
-			f->name = add_text(a, site->name);
-			f->file = add_text(a, site->file);
-			f->line = site->line;
-			f->level = level;
-			STORE(&f->ready, 1);
+		if (!found && !own) {
+			own = add_function(a, entry, site, level);
+			found = LOAD(entry);
+			if (!own || own == found)
+				return own;
+		} else if (!found && __atomic_compare_exchange_n(entry, &found, own, false, __ATOMIC_ACQ_REL,
+								 __ATOMIC_ACQUIRE)) {
+			return own;
 		}
-		if (!found && __atomic_compare_exchange_n(entry, &found, fid, false,
-							  __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-			return fid;
 		if (a->functions[found % ARENA_FUNCTIONS].key == site->key)
 			return found;
 	}
+}
+
+static bool is_text(const struct arena_map *a, uint32_t at, const char *s)
+{
+	size_t bytes = strlen(s) + 1;
+
+	return at <= ARENA_TEXT_BYTES && bytes <= ARENA_TEXT_BYTES - at && !memcmp(a->text + at, s, bytes);
 }
 
 uint32_t arena_label(const struct arena_map *a, const char *name)
@@ -183,7 +211,7 @@ uint32_t arena_label(const struct arena_map *a, const char *name)
 	uint32_t cnt = LOAD(&a->control->label_cnt), id;
 
 	for (id = 1; id <= cnt && id < ARENA_LABELS; id++)
-		if (LOAD(&a->labels[id].ready) && !strcmp(a->text + a->labels[id].name, name))
+		if (LOAD(&a->labels[id].ready) && is_text(a, LOAD(&a->labels[id].name), name))
 			return id;
 	id = take_number(&a->control->label_cnt, ARENA_LABELS);
 	if (id) {
@@ -195,7 +223,7 @@ uint32_t arena_label(const struct arena_map *a, const char *name)
 
 uint32_t arena_level(const struct arena_map *a, uint64_t key)
 {
-	uint32_t mask = a->control->plan_mask;
+	uint32_t mask = a->plan_mask;
 
 	for (uint64_t at = arena_hash(key);; at++) {
 		const struct arena_plan *p = &a->plan[at & mask];

@@ -113,9 +113,13 @@ struct arena_bucket {
 	struct arena_stamp stamps[ARENA_STAMPS];
 } __attribute__((aligned(256)));
 
-/* A mapped arena.  base is NULL where there is none. */
+/*
+ * A mapped arena.  base is NULL where there is none.  Where its parts are is noted as it is mapped: any process of
+ * the run may write to the control block later, and what it writes must lead nobody out of the mapping.
+ */
 struct arena_map {
-	char *base;
+	char *base, *chunks, *stacks;
+	uint32_t chunk_cnt, plan_mask;
 	struct arena_control *control;
 	struct arena_slot *slots;	/* numbered from 1 */
 	struct arena_function *functions;
@@ -133,12 +137,12 @@ bool arena_open_map(struct arena_map *a, void *base, size_t bytes);
 
 static inline struct arena_chunk *arena_chunk(const struct arena_map *a, uint64_t number)
 {
-	return (void *)(a->base + a->control->chunks + (number - 1) * VPROF_CHUNK_BYTES);
+	return (void *)(a->chunks + (number - 1) * VPROF_CHUNK_BYTES);
 }
 
 static inline struct vprof_frame *arena_stack(const struct arena_map *a, uint64_t slot)
 {
-	return (void *)(a->base + a->control->stacks + (slot - 1) * VPROF_STACK_BYTES);
+	return (void *)(a->stacks + (slot - 1) * VPROF_STACK_BYTES);
 }
 
 /* 0 if there is none. */

@@ -135,20 +135,21 @@ static bool drain_chunk(struct drainer *d, const struct arena_chunk *chunk, uint
 
 	while (end - word >= 2) {
 		uint64_t first = __atomic_load_n(&word[0], __ATOMIC_ACQUIRE);
-		uint64_t kind = word[1] & 0xffff ? EVENT_NONE : word[1] >> 16;
+		uint64_t second = __atomic_load_n(&word[1], __ATOMIC_RELAXED);	/* once: it may change */
+		uint64_t kind = second & 0xffff ? EVENT_NONE : second >> 16;
 		ptrdiff_t len = 2;
 
 		if (kind && kind < EVENT_CNT)
 			len += (event_words((unsigned int)kind) + 1) / 2 * 2;
 		if (len > end - word)
 			break;
-		if (first && word[1] & 0xffff) {
-			put_head(d, &b, (word[1] & 0xffff) << 1, first);
-			encode_varint(&d->one, word[1] >> 16);
-			earlier(&b.since, first + (word[1] >> 16));
-			later(&b.until, first + (word[1] >> 16));
-			budget_call(&d->budget, (uint32_t)(word[1] & 0xffff));
-			found = found || (first == start && (word[1] & 0xffff) == fid);
+		if (first && second & 0xffff) {
+			put_head(d, &b, (second & 0xffff) << 1, first);
+			encode_varint(&d->one, second >> 16);
+			earlier(&b.since, first + (second >> 16));
+			later(&b.until, first + (second >> 16));
+			budget_call(&d->budget, (uint32_t)(second & 0xffff));
+			found = found || (first == start && (second & 0xffff) == fid);
 		} else if (first && kind && kind < EVENT_CNT) {
 			put_event(d, &b, (unsigned int)kind, first, word + 2);
 			budget_event(&d->budget, (enum trace_event)kind, word + 2);
@@ -169,10 +170,10 @@ static void recycle(struct drainer *d, uint32_t number)
 
 bool drain_full(struct drainer *d)
 {
-	uint32_t number = arena_take_full(&d->arena), left = d->arena.control->chunk_cnt;
+	uint32_t number = arena_take_full(&d->arena), left = d->arena.chunk_cnt;
 	bool any = false;
 
-	while (number && number <= d->arena.control->chunk_cnt && left--) {
+	while (number && number <= d->arena.chunk_cnt && left--) {
 		struct arena_chunk *chunk = arena_chunk(&d->arena, number);
 		uint32_t next = (uint32_t)chunk->next;
 
@@ -213,7 +214,7 @@ static void drain_slot(struct drainer *d, uint32_t number, bool keep)
 
 	while (top < limit && top->start)
 		top++;
-	for (uint32_t i = 1; i <= d->arena.control->chunk_cnt; i++) {
+	for (uint32_t i = 1; i <= d->arena.chunk_cnt; i++) {
 		struct arena_chunk *chunk = arena_chunk(&d->arena, i);
 
 		if (chunk->state != CHUNK_OWNED || chunk->slot != number ||
@@ -260,7 +261,7 @@ static void drain_open_frames(struct drainer *d, uint32_t number)
 
 void drain_live(struct drainer *d)
 {
-	for (uint32_t i = 1; i <= d->arena.control->chunk_cnt; i++) {
+	for (uint32_t i = 1; i <= d->arena.chunk_cnt; i++) {
 		struct arena_chunk *chunk = arena_chunk(&d->arena, i);
 
 		if (__atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE) != CHUNK_FREE)

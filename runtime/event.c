@@ -83,7 +83,7 @@ static bool chunks_are_short(void)
 {
 	const struct arena_control *c = process.arena->control;
 
-	return __atomic_load_n(&c->free_cnt, __ATOMIC_RELAXED) < c->chunk_cnt / CHUNKS_SHORT_SHARE;
+	return __atomic_load_n(&c->free_cnt, __ATOMIC_RELAXED) < process.arena->chunk_cnt / CHUNKS_SHORT_SHARE;
 }
 
 static void interval_event(unsigned int kind, uint64_t label, uint64_t key)

@@ -187,23 +187,23 @@ static int make_shared_file(struct drainer *d, size_t bytes)
  * write there. */
 static void free_memory(struct drainer *d)
 {
-	const struct arena_control *c = d->arena.control;
+	const struct arena_map *a = &d->arena;
 	uint32_t first = 1;
 
-	for (uint32_t i = 1; i <= c->chunk_cnt + 1; i++) {
-		if (i <= c->chunk_cnt &&
+	for (uint32_t i = 1; i <= a->chunk_cnt + 1; i++) {
+		if (i <= a->chunk_cnt &&
 		    __atomic_load_n(&arena_chunk(&d->arena, i)->state, __ATOMIC_ACQUIRE) == CHUNK_FREE)
 			continue;
 		if (i > first)
 			fallocate(d->arena_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-				  (off_t)(c->chunks + (uint64_t)(first - 1) * VPROF_CHUNK_BYTES),
+				  (off_t)((uint64_t)(a->chunks - a->base) + (uint64_t)(first - 1) * VPROF_CHUNK_BYTES),
 				  (off_t)(i - first) * VPROF_CHUNK_BYTES);
 		first = i + 1;
 	}
 	for (uint32_t i = 1; i <= ARENA_SLOTS; i++)
 		if (!__atomic_load_n(&d->arena.slots[i].used, __ATOMIC_ACQUIRE))
 			fallocate(d->arena_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-				  (off_t)(c->stacks + (uint64_t)(i - 1) * VPROF_STACK_BYTES), VPROF_STACK_BYTES);
+				  (off_t)((uint64_t)(a->stacks - a->base) + (uint64_t)(i - 1) * VPROF_STACK_BYTES), VPROF_STACK_BYTES);
 }
 
 void drain_leave_arena(struct drainer *d)
@@ -309,7 +309,7 @@ static void remove_orphans(void)
 
 static void fill_plan(struct drainer *d, const struct drainer_options *o)
 {
-	uint32_t mask = d->arena.control->plan_mask;
+	uint32_t mask = d->arena.plan_mask;
 
 	for (size_t i = 0; i < o->plan_cnt; i++) {
 		uint64_t at = arena_hash(o->plan[i].key);
@@ -348,7 +348,7 @@ static uint64_t random_seed(void)
 
 static void fill_lists(struct drainer *d)
 {
-	for (uint32_t i = d->arena.control->chunk_cnt; i > 0; i--)
+	for (uint32_t i = d->arena.chunk_cnt; i > 0; i--)
 		arena_give_chunk(&d->arena, i);
 	for (uint32_t i = ARENA_SLOTS; i > 0; i--)
 		arena_give_slot(&d->arena, i);

@@ -88,16 +88,15 @@ static const struct arena_map *map_arena(const char *path)
  */
 static void populate(void)
 {
-	struct arena_control *c = process.arena->control;
+	const struct arena_map *a = process.arena;
 
 #ifdef MADV_POPULATE_WRITE
-	uint32_t cnt = c->chunk_cnt < POPULATED_CHUNKS ? c->chunk_cnt : POPULATED_CHUNKS;
+	uint32_t cnt = a->chunk_cnt < POPULATED_CHUNKS ? a->chunk_cnt : POPULATED_CHUNKS;
 
-	madvise(process.arena->base + c->chunks, (size_t)cnt * VPROF_CHUNK_BYTES,
-		MADV_POPULATE_WRITE);
-	madvise(process.arena->base, c->stacks, MADV_POPULATE_WRITE);
+	madvise(a->chunks, (size_t)cnt * VPROF_CHUNK_BYTES, MADV_POPULATE_WRITE);
+	madvise(a->base, (size_t)(a->stacks - a->base), MADV_POPULATE_WRITE);
 #else
-	(void)c;
+	(void)a;
 #endif
 }
 

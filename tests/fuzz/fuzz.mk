@@ -16,11 +16,12 @@ SOURCES = $(foreach room,$(ROOMS),$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/
 	$(addprefix instrumenter/,braces.c command.c edit.c expression.c fallthrough.c lines.c location.c \
 		plan.c scan_file.c source_text.c) \
 	cmd/config.c cmd/config_text.c \
-	$(addprefix tests/fuzz/,fuzz.c mutate.c targets.c target_store.c target_texts.c target_traces.c)
+	$(addprefix runtime/,drainer.c drain.c new_arena.c ring.c pauses.c budget.c arena.c invite.c clock.c) \
+	$(addprefix tests/fuzz/,fuzz.c mutate.c targets.c target_arena.c target_store.c target_texts.c target_traces.c)
 OBJECTS = $(SOURCES:%.c=fuzz/obj/%.o)
 
 fuzz/fuzz: $(OBJECTS)
-	$(CLANG) -fsanitize=fuzzer,$(SANITIZE) -o $@ $(OBJECTS) $(LIBS) -lm
+	$(CLANG) -fsanitize=fuzzer,$(SANITIZE) -o $@ $(OBJECTS) $(LIBS) -lm -lpthread
 
 fuzz/obj/%.o: %.c $(srcdir)/tests/fuzz/fuzz.mk
 	@mkdir -p $(@D)

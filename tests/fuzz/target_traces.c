@@ -19,6 +19,7 @@
 #include "trace/merge.h"
 #include "trace/perf_script.h"
 #include "trace/reader.h"
+#include "trace/stream.h"
 #include "trace/tuples.h"
 
 static void promise(bool held, const char *what, const char *detail)
@@ -121,6 +122,34 @@ void fuzz_trace(const uint8_t *data, size_t len)
 	}
 	fuzz_model(t);
 	trace_free(t);
+}
+
+/* The same file in windows of a few records, and what an analysis makes of them. */
+void fuzz_stream(const uint8_t *data, size_t len)
+{
+	_cleanup_(trace_stream_closep) struct trace_stream *s = NULL;
+	_cleanup_(analyzer_freep) struct analyzer *a = analyzer_new();
+	struct trace_window w = { 0 };
+	struct findings *f = NULL;
+	struct diag diag = DIAG_INIT;
+	uint64_t done = 0;
+	int r;
+
+	trace_stream_records = 20;
+	r = trace_stream_open(fuzz_file(data, len), NULL, &s, &diag);
+	if (r != 1) {
+		promise(!s && (r == TRACE_STREAM_UNFIT || *diag.text), "an error without a message", "");
+		return;
+	}
+	while ((r = trace_stream_next(s, &w, &diag)) > 0) {
+		promise(w.done_cnt >= done && w.done_cnt <= w.record_cnt, "windows go on", "");
+		done = w.done_cnt;
+		analyzer_add(a, &(struct analysis_window){ w.t, w.before_ns, w.until_ns });
+	}
+	promise(r == 0 || r == TRACE_STREAM_UNFIT || *diag.text, "an error without a message", "");
+	if (r == 0 && analyzer_finish(a, trace_stream_names(s), &(struct analyze_options){ .interval = NULL }, &f) == 0)
+		findings_free(f);
+	trace_window_release(&w);
 }
 
 void fuzz_tuples(const uint8_t *data, size_t len)

@@ -11,6 +11,8 @@
 
 const struct fuzz_target fuzz_targets[] = {
 	{ "trace", fuzz_trace, TRACE_MAGIC, TRACE_VERSION },
+	{ "stream", fuzz_stream, TRACE_MAGIC, TRACE_VERSION },
+	{ "arena", fuzz_arena, 0, 0 },
 	{ "kernel", fuzz_kernel, KERNEL_MAGIC, KERNEL_VERSION },
 	{ "perf", fuzz_perf, 0, 0 },
 	{ "tuples", fuzz_tuples, 0, 0 },

@@ -37,6 +37,8 @@ struct trace;
 void fuzz_model(struct trace *t);
 
 void fuzz_trace(const uint8_t *data, size_t len);
+void fuzz_stream(const uint8_t *data, size_t len);
+void fuzz_arena(const uint8_t *data, size_t len);
 void fuzz_kernel(const uint8_t *data, size_t len);
 void fuzz_perf(const uint8_t *data, size_t len);
 void fuzz_tuples(const uint8_t *data, size_t len);

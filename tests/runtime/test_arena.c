@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_arena.c - an arena's tables while several register at once, and a control block that lies.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "runtime/drain.h"
+#include "tests/unit/cmocka_all.h"
+
+enum { THREADS = 2, FUNCTIONS = 20000, SPINS = 20000 };
+
+static char trace_path[] = "test-arena-XXXXXX";
+static unsigned int there;		/* threads, at all functions so far */
+static uint32_t numbers[THREADS][FUNCTIONS];
+
+static struct drainer *open_arena(void)
+{
+	struct drainer_options o = { .trace_path = trace_path, .arena_bytes = 1 << 20, .default_level = 1 };
+	struct diag diag = DIAG_INIT;
+	struct drainer *d = NULL;
+
+	memcpy(trace_path + strlen(trace_path) - 6, "XXXXXX", 6);
+	close(mkstemp(trace_path));
+	if (drainer_open(&o, &d, &diag))
+		fail_msg("%s", diag.text);
+	return d;
+}
+
+static void close_arena(struct drainer *d)
+{
+	drainer_close(d, NULL, &(struct diag)DIAG_INIT);
+	unlink(trace_path);
+}
+
+struct registering {
+	const struct arena_map *arena;
+	unsigned int thread;
+};
+
+static void *register_all(void *arg)
+{
+	const struct registering *r = arg;
+
+	for (unsigned int i = 0; i < FUNCTIONS; i++) {
+		char name[32];
+		struct vprof_site site = { .key = (i + 1) * 77ULL, .name = name, .file = "a.c", .line = 1 };
+
+		snprintf(name, sizeof(name), "f%u", i);
+		/* Together, as far as there are two processors just now. */
+		__atomic_fetch_add(&there, 1, __ATOMIC_ACQ_REL);
+		for (int k = 0; k < SPINS && __atomic_load_n(&there, __ATOMIC_ACQUIRE) < THREADS * (i + 1); k++)
+			;
+		numbers[r->thread][i] = arena_function(r->arena, &site, 1);
+	}
+	return NULL;
+}
+
+/* Everybody gets the same number, and no name is there twice: it would stand for two functions in the trace. */
+static void test_at_once(void **state)
+{
+	struct drainer *d = open_arena();
+	const struct arena_map *a = &d->arena;
+	struct registering r[THREADS];
+	pthread_t threads[THREADS];
+	unsigned int named = 0;
+
+	(void)state;
+	__atomic_store_n(&there, 0, __ATOMIC_RELEASE);
+	for (unsigned int i = 0; i < THREADS; i++) {
+		r[i] = (struct registering){ a, i };
+		assert_int_equal(pthread_create(&threads[i], NULL, register_all, &r[i]), 0);
+	}
+	for (unsigned int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	for (unsigned int i = 0; i < FUNCTIONS; i++) {
+		assert_true(numbers[0][i] > 0);
+		for (unsigned int k = 1; k < THREADS; k++)
+			assert_int_equal(numbers[k][i], numbers[0][i]);
+		assert_true(a->functions[numbers[0][i]].key == (i + 1) * 77ULL);
+	}
+	for (uint32_t fid = 1; fid <= a->control->function_cnt; fid++) {
+		assert_int_equal(a->functions[fid].ready, 1);	/* or no later one would be in the trace */
+		named += a->functions[fid].name != 0;
+	}
+	assert_int_equal(named, FUNCTIONS);
+	close_arena(d);
+}
+
+/* What a process of the run writes there leads nobody out of the mapping. */
+static void test_liar(void **state)
+{
+	struct drainer *d = open_arena();
+	struct arena_map map = d->arena;
+	struct arena_control *c = map.control;
+
+	(void)state;
+	c->chunks = c->stacks = 1ULL << 40;
+	c->chunk_cnt = c->plan_mask = UINT32_MAX;
+	c->text_used = 1ULL << 50;
+	c->label_cnt = UINT32_MAX;
+	assert_false(arena_open_map(&(struct arena_map){ .base = NULL }, map.base, d->arena_bytes));
+	arena_fill_chunk(&map, map.chunk_cnt);
+	assert_true(drain_full(d));
+	assert_int_equal(arena_label(&map, "request"), 0);
+	assert_int_equal(arena_level(&map, 12345), 1);
+	c->free_chunks = c->free_slots = UINT32_MAX;
+	assert_int_equal(arena_take_chunk(&map), 0);
+	assert_int_equal(arena_take_slot(&map), 0);
+	drain_live(d);
+	drain_rest(d);
+	close_arena(d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_at_once), cmocka_unit_test(test_liar) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
