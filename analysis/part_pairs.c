@@ -53,6 +53,7 @@ struct pairing {
 	uint32_t *index_of_part;	/* into list; NODE_NONE: in none */
 	VEC(struct candidate_pair) candidates;
 	uint32_t *candidate_at;		/* [p * cnt + q], plus one; 0: none */
+	int64_t *ns;			/* per index, scratch of a row; else 0 */
 	size_t block_cnt;		/* 1 where there are too few intervals for an error */
 	__int128 *x, *xy;		/* [index * block_cnt + block], [candidate * block_cnt + block] */
 	struct sums *t;			/* per block: T and its squares */
@@ -128,10 +129,37 @@ static void make_room(struct pairing *g)
 
 		g->candidate_at[c->p * g->cnt + c->q] = g->candidate_at[c->q * g->cnt + c->p] = i + 1;
 	}
+	g->ns = xcalloc(g->cnt + 1, sizeof(*g->ns));
 	g->x = xcalloc(g->cnt * g->block_cnt + 1, sizeof(*g->x));
 	g->xy = xcalloc(g->candidates.cnt * g->block_cnt + 1, sizeof(*g->xy));
 	g->t = xcalloc(g->block_cnt, sizeof(*g->t));
 	g->row_cnt = xcalloc(g->block_cnt, sizeof(*g->row_cnt));
+}
+
+static void add_product(struct pairing *g, size_t candidate, size_t block, int64_t x, int64_t y)
+{
+	g->xy[candidate * g->block_cnt + block] += (__int128)x * y;
+}
+
+/* By the parts that took time, or by the candidates, whatever is less. */
+static void add_products(struct pairing *g, size_t block, const struct time_cell *cells, size_t cnt)
+{
+	if (cnt * cnt / 2 > g->candidates.cnt) {
+		for (size_t i = 0; i < cnt; i++)
+			g->ns[cells[i].column] = cells[i].ns;
+		for (size_t c = 0; c < g->candidates.cnt; c++)
+			add_product(g, c, block, g->ns[g->candidates.items[c].p], g->ns[g->candidates.items[c].q]);
+		for (size_t i = 0; i < cnt; i++)
+			g->ns[cells[i].column] = 0;
+		return;
+	}
+	for (size_t i = 0; i < cnt; i++)
+		for (size_t k = 0; k < i; k++) {
+			uint32_t at = g->candidate_at[cells[i].column * g->cnt + cells[k].column];
+
+			if (at)
+				add_product(g, at - 1, block, cells[i].ns, cells[k].ns);
+		}
 }
 
 /* cells: of chosen parts, column their index. */
@@ -143,17 +171,9 @@ static void add_row(struct pairing *g, size_t row, const struct time_cell *cells
 	g->row_cnt[block]++;
 	g->t[block].x += latency_ns;
 	g->t[block].xx += (__int128)latency_ns * latency_ns;
-	for (size_t i = 0; i < cnt; i++) {
-		const uint32_t *candidate_at = g->candidate_at + cells[i].column * g->cnt;
-
+	for (size_t i = 0; i < cnt; i++)
 		g->x[cells[i].column * g->block_cnt + block] += cells[i].ns;
-		for (size_t k = 0; k < i; k++) {
-			uint32_t at = candidate_at[cells[k].column];
-
-			if (at)
-				g->xy[(at - 1) * g->block_cnt + block] += (__int128)cells[i].ns * cells[k].ns;
-		}
-	}
+	add_products(g, block, cells, cnt);
 }
 
 static void sum_rows(struct pairing *g)
@@ -403,6 +423,7 @@ void find_part_pairs(struct analysis *a)
 	VEC_RELEASE(&g.candidates);
 	free(g.index_of_part);
 	free(g.candidate_at);
+	free(g.ns);
 	free(g.x);
 	free(g.xy);
 	free(g.t);

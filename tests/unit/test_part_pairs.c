@@ -6,6 +6,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/cmocka_all.h"
@@ -167,6 +168,24 @@ static void test_companions(void **state)
 	assert_true(told[0].across && told[0].share > .2);
 }
 
+static size_t other_at(const char *label)
+{
+	return strcmp(label, "drop") == 0 ? 0 : 1 + strtoul(label + 1, NULL, 10);
+}
+
+/* n^2 Cov of two of the others. */
+static __int128 covariance_of(const int64_t *others_ns, size_t n, size_t cnt, size_t a, size_t b)
+{
+	__int128 x = 0, y = 0, xy = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		x += others_ns[i * cnt + a];
+		y += others_ns[i * cnt + b];
+		xy += (__int128)others_ns[i * cnt + a] * others_ns[i * cnt + b];
+	}
+	return (__int128)n * xy - x * y;
+}
+
 /* More parts than are looked at, and more pairs than have sums: what is left out is in the rest. */
 static void test_many(void **state)
 {
@@ -185,6 +204,12 @@ static void test_many(void **state)
 	}
 	f = analyse(fill_ns, others_ns, 100, MANY);
 	assert_int_equal(f->part_pairs.cnt, 4096);
+	for (size_t i = 0; i < 4096; i += 61) {
+		const struct part_pair *p = &f->part_pairs.items[i];
+		double ns2 = (double)covariance_of(others_ns, 100, MANY, other_at(p->labels[0]), other_at(p->labels[1])) / 1e4;
+
+		assert_true(fabs(p->covariance_ns2 - ns2) < 1e-9 * fabs(ns2));
+	}
 	want_closed(f);
 }
 
