@@ -6,7 +6,8 @@
 #	empty leaf	one and two threads; every program has the plain leaf, one with a pair of rdtsc and one of a tool
 #			in it, measured in turns (runtime/leaf.c); the programs run in turns, too
 #	SQLite		speedtest1 with the probes of runtime/functions.txt: processor time more than the plain
-#			program's, divided by the calls
+#			program's, divided by the calls; of size SIZE (20) less that of size 1, since to start and
+#			end a recording takes its time, whatever is recorded
 #
 # vprof, recorded and not; uftrace, LTTng-UST, LLVM's XRay, and a pair of uprobes by bpftrace where the kernel has
 # them.  Their Debian packages are installed when they are missing.  VProfiler's row is not of this run: it
@@ -224,13 +225,16 @@ build_sqlite() {
 
 # speedtest NAME TOOL DIR; there is no interval in it, which record says with status 3
 speedtest() {
-	(cd "$3" && under "$2" "$work/cpu" "$work/sqlite.$1.ms" ./speedtest1 --memdb --size "${SIZE:-10}") \
-		>>log 2>&1 || [ $? = 3 ] || die "speedtest1 failed: $work/log"
+	for size in small large; do
+		case $size in small) pages=1 ;; *) pages=${SIZE:-20} ;; esac
+		(cd "$3" && under "$2" "$work/cpu" "$work/sqlite.$1.$size" ./speedtest1 --memdb --size "$pages") \
+			>>log 2>&1 || [ $? = 3 ] || die "speedtest1 failed: $work/log"
+	done
 }
 
 measure_sqlite() {
 	gcc -O2 -D_GNU_SOURCE -o cpu "$here/cpu.c"
-	rm -f sqlite.*.ms
+	rm -f sqlite.*.small sqlite.*.large sqlite.*.ms
 	for round in $(seq "$rounds"); do
 		printf '\rbench-runtime: SQLite, round %s of %s' "$round" "$rounds" >&2
 		speedtest plain off plain
@@ -240,30 +244,43 @@ measure_sqlite() {
 		case $tools in *lttng*) speedtest lttng lttng sqlite_lttng ;; esac
 	done
 	echo >&2
+	for size in small large; do paste -d' ' sqlite.plain.$size sqlite.rdtsc.$size >sqlite.both.$size; done
+	for name in rdtsc vprof off lttng; do
+		[ ! -s "sqlite.$name.large" ] || paste -d' ' sqlite.both.large "sqlite.$name.large" \
+			sqlite.both.small "sqlite.$name.small" >"sqlite.$name.ms"
+	done
 }
 
-# added NAME: ms more than the plain program of the same round, the median
-added() { paste -d' ' sqlite.plain.ms "sqlite.$1.ms" | awk '{ print $2 - $1 }' | median; }
+# added NAME: ms more than the plain program of the same round, the median; to_pair NAME: as much as the pair of rdtsc
+added() { awk '{ print ($3 - $6) - ($1 - $4) }' "sqlite.$1.ms" | median; }
+to_pair() { awk '{ print (($3 - $6) - ($1 - $4)) / (($2 - $5) - ($1 - $4)) }' "sqlite.$1.ms" | median; }
+
+# calls_of RUN
+calls_of() { "$vprof" -d sqlite.data export --format tuples "$1" 2>>log | grep -c '^invocation'; }
 
 sqlite_rows() {
-	calls=$("$vprof" -d sqlite.data export --format tuples 2>>log | grep -c '^invocation')
+	last=$("$vprof" -d sqlite.data sql --format csv 'SELECT max(number) FROM run' | tail -n 1)
+	recorded=$(calls_of "$last")
+	calls=$((recorded - $(calls_of $((last - 1)))))
 	bytes=$(find sqlite.data/runs -name trace.vpt | sort | tail -n 1 | xargs stat -c %s)
 	lost=$("$vprof" -d sqlite.data sql --format csv 'SELECT max(lost_records) FROM run' | tail -n 1)
 	row "sqlite.functions" "$(grep -cv '^#' "$here/functions.txt")" count ">= 40" true
 	row "sqlite.calls" "$calls" count - true
 	row "sqlite.lost" "$lost" count 0 "$(holds "$lost == 0")"
-	size=$(awk "BEGIN { print $bytes / $calls }")
+	size=$(awk "BEGIN { print $bytes / $recorded }")
 	row "sqlite.bytes_a_call" "$size" bytes "<= 2" "$(holds "$size <= 2")"
 	for name in rdtsc vprof off lttng; do
 		[ -s "sqlite.$name.ms" ] || continue
 		row "sqlite.$name" "$(awk "BEGIN { print 1e6 * $(added $name) / $calls }")" "ns a call" - true
 	done
-	in_situ=$(awk "BEGIN { print $(added vprof) / $(added rdtsc) }")
+	start=$(paste -d' ' sqlite.plain.small sqlite.vprof.small | awk '{ print $2 - $1 }' | median)
+	row "sqlite.vprof_at_size_1" "$start" "ms more" - true
+	in_situ=$(to_pair vprof)
 	row "sqlite.vprof_to_rdtsc_pair" "$in_situ" ratio "<= 1.2" "$(holds "$in_situ > 0 && $in_situ <= 1.2")"
 	off=$(awk "BEGIN { print 1e6 * $(added off) / $calls }")
 	row "sqlite.vprof_disabled" "$off" "ns a call" "<= 0.5" "$(holds "$off <= 0.5")"
 	[ ! -s sqlite.lttng.ms ] || {
-		dearer=$(awk "BEGIN { print $(added lttng) / $(added vprof) }")
+		dearer=$(awk "BEGIN { print $(to_pair lttng) / $in_situ }")
 		row "sqlite.lttng_to_vprof" "$dearer" ratio ">= 2.5" "$(holds "$dearer >= 2.5")"
 	}
 }
