@@ -7,20 +7,25 @@
 #	messaging	perf bench sched messaging: CPU time
 #	pgbench		PostgreSQL with fsync=on, recorded by -p: transactions a second, and the server's CPU time
 #			for one
+#	memcached	the same: requests a second over loopback TCP, four connections
 #
+# vprof without and with stacks; perf's counterpart of those would be -g.  Each figure is the median over the rounds of
+# what a tool took over what nothing took in that round, tools in another order each.  ROUNDS (default 7).
 # Prints a table and writes results/recorder.json; exit 1 where it is dearer than perf, loses records, or costs a
-# server more than 2 % of its throughput; 77 where the kernel recorder is not permitted.  ROUNDS (default 7) in turns.
+# server more than 2 % of its throughput, 5 % with stacks; 77 where the kernel recorder is not permitted.
+# ONLY=ping-pong,messaging,pgbench,memcached: these.
 set -u
 top=$(cd "${srcdir:-.}" && pwd)
 . "$top/tests/exam/table.sh"
 vprof=$PWD/vprof
+load_program=$PWD/examples/memcached/load
 results=${RESULTS:-$PWD/results}
 rounds=${ROUNDS:-7}
 work=$(mktemp -d "$PWD/bench-recorder.XXXXXX") || exit 99
-postmaster=
+server=
 end()
 {
-	[ -n "$postmaster" ] && kill -INT "$postmaster" && wait "$postmaster" 2>/dev/null
+	[ -n "$server" ] && kill -INT "$server" && wait "$server" 2>/dev/null
 	rm -rf "$work"
 }
 trap end EXIT
@@ -36,7 +41,7 @@ fi
 script='tracepoint:sched:sched_switch { @off[args->prev_pid] = nsecs; $s = @off[args->next_pid];
 	if ($s) { @ns[args->next_pid] = sum(nsecs - $s); } }
 	tracepoint:sched:sched_waking { @woken[args->pid] = nsecs; }'
-tools="plain vprof"
+tools="plain vprof stacks"
 command -v perf >/dev/null && perf record -q -e 'sched:*' -o perf.data -- true 2>/dev/null && tools="$tools perf"
 command -v bpftrace >/dev/null && bpftrace -e 'BEGIN { exit(); }' >/dev/null 2>&1 && tools="$tools bpftrace"
 
@@ -48,16 +53,15 @@ under()
 	shift 2
 	case $tool in
 	plain) "$@" ;;
-	vprof)
+	vprof | stacks)
 		rm -rf vprof.data
-		if [ "$pid" = 0 ]; then
-			"$vprof" record --kernel=require -- "$@" 2>log
-		else
-			"$vprof" record -p "$pid" -- "$@" 2>log
-		fi
-		grep -q "lost" log && cat log >&2
+		how=--kernel=require
+		[ "$pid" = 0 ] || how="-p $pid"
+		[ "$tool" = vprof ] || how="$how --stacks"
+		# shellcheck disable=SC2086 # options
+		"$vprof" record $how -- "$@" 2>log
 		lost=$("$vprof" sql --format csv 'SELECT lost_records FROM run' | tail -1)
-		echo "${lost:-1000000}" >>lost ;;
+		echo "${lost:-1000000}" >>"lost.$tool" ;;
 	perf)
 		if [ "$pid" = 0 ]; then
 			perf record -q -e 'sched:*' -o perf.data -- "$@" 2>/dev/null
@@ -68,26 +72,26 @@ under()
 	esac
 }
 
-# turns LOAD PID COMMAND: its figure is the last word of what it prints
-turns()
+# in_turns LOAD PID COMMAND: its figure is the last word of what it prints; TOOL is for it
+in_turns()
 {
 	load=$1
 	pid=$2
 	shift 2
-	for round in $(seq "$rounds"); do
-		for tool in $tools; do
-			under "$tool" "$pid" "$@" 2>/dev/null | awk 'NF { f = $NF } END { print f }' >>"$load.$tool"
+	round=0
+	while [ $round -lt "$rounds" ]; do
+		for TOOL in $(echo "$tools" | tr ' ' '\n' | awk -v n=$round '{ t[NR - 1] = $1 } END { for (i = 0; i < NR; i++) print t[(i + n) % NR] }'); do
+			export TOOL
+			under "$TOOL" "$pid" "$@" 2>/dev/null | awk 'NF { f = $NF } END { print f }' >>"$load.$TOOL"
 		done
+		round=$((round + 1))
 	done
-	: "$round"
 }
 
-# ratio LOAD TOOL [INVERSE]: medians over plain; INVERSE where more is better
+# ratio LOAD TOOL [INVERSE]: over plain, round by round, the median; INVERSE where more is better
 ratio()
 {
-	a=$(median <"$1.$2")
-	b=$(median <"$1.plain")
-	awk "BEGIN { printf \"%.3f\", ${3:+1 / }($a / $b) }"
+	paste "$1.$2" "$1.plain" | awk -v inverse="${3:-}" '{ print inverse != "" ? $2 / $1 : $1 / $2 }' | median
 }
 
 # report LOAD [INVERSE]
@@ -105,61 +109,93 @@ report()
 	row "$1: vprof over plain, cheaper than perf" "$own" ratio "$against" "$own < $against"
 }
 
-gcc -Wall -Wextra -Werror -O1 -g -D_GNU_SOURCE "$top/tests/bench/ping_pong.c" -o ping_pong -lpthread || exit 99
-turns ping-pong 0 ./ping_pong 100000
-report ping-pong
+wanted()
+{
+	case ",${ONLY:-$1}," in
+	*",$1,"*) ;;
+	*) return 1 ;;
+	esac
+}
 
-if command -v perf >/dev/null; then
+# served LOAD: LOAD.sh loads the server, and prints how many it served and how many a second.  ms of CPU a piece go to a
+# file; the postmaster's stat has those of its children that it has waited for.
+cat >measured.sh <<'END'
+used() { awk '{ sub(/.*\) /, ""); print $12 + $13 + $14 + $15 }' "/proc/$1/stat"; }
+before=$(used "$1")
+sh "$2.sh" >served.txt
+sleep 0.2
+awk -v ticks=$(($(used "$1") - before)) -v hz="$(getconf CLK_TCK)" '{ print 1000 * ticks / hz / $1 }' served.txt \
+	>>"$2, server CPU.$TOOL"
+awk '{ print $2 }' served.txt
+END
+served()
+{
+	in_turns "$1" "$server" sh measured.sh "$server" "$1"
+	report "$1, server CPU"
+	report "$1" inverse
+	for tool in vprof stacks; do
+		lost=$(awk "BEGIN { printf \"%.1f\", 100 * (1 - 1 / $(ratio "$1" $tool inverse)) }")
+		most=$([ $tool = vprof ] && echo 2 || echo 5)
+		row "$1: throughput lost, $tool" "$lost" "%" "$most" "$lost <= $most"
+	done
+}
+
+if wanted ping-pong; then
+	gcc -Wall -Wextra -Werror -O1 -g -D_GNU_SOURCE "$top/tests/bench/ping_pong.c" -o ping_pong -lpthread || exit 99
+	in_turns ping-pong 0 ./ping_pong 100000
+	report ping-pong
+fi
+
+if wanted messaging && command -v perf >/dev/null; then
 	cat >messaging <<'END'
 perf bench sched messaging -g 4 -l 300 >/dev/null 2>&1
 times >times.txt
 awk '{ for (i = 1; i <= 2; i++) { split($i, t, "[ms]"); s += t[1] * 60 + t[2] } } END { print s }' times.txt
 END
-	turns messaging 0 sh messaging
+	in_turns messaging 0 sh messaging
 	report messaging
 fi
 
+as=
+[ "$(id -u)" = 0 ] && as="setpriv --reuid=65534 --regid=65534 --clear-groups"
 bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -1)
-if [ -n "$bin" ] && command -v pgbench >/dev/null; then
-	as=
-	[ "$(id -u)" = 0 ] && as="setpriv --reuid=65534 --regid=65534 --clear-groups"
+if wanted pgbench && [ -n "$bin" ] && command -v pgbench >/dev/null; then
 	chmod 755 "$work" && mkdir data socket && { [ -z "$as" ] || chown 65534:65534 data socket; }
 	$as "$bin/initdb" -A trust -U bench -D data >initdb.log 2>&1 || { cat initdb.log; exit 99; }
 	$as "$bin/postgres" -D data -k "$work/socket" -c listen_addresses= -c fsync=on >postgres.log 2>&1 &
-	postmaster=$!
+	server=$!
 	export PGHOST="$work/socket" PGUSER=bench PGDATABASE=postgres
-	for try in 1 2 3 4 5 6 7 8 9 10; do
-		pgbench -i -q -s 2 >/dev/null 2>&1 && break
+	try=0
+	until pgbench -i -q -s 2 >/dev/null 2>&1 || [ $try = 10 ]; do
+		try=$((try + 1))
 		sleep 1
 	done
-	# Transactions a second, and what the server's processes for them took of the CPU, ms a transaction: the
-	# postmaster's stat has those that it has waited for.
-	cat >transactions <<'END'
-used() { awk '{ print $16 + $17 }' "/proc/$1/stat"; }
-before=$(used "$1")
-pgbench -n -c 4 -T 3 >pgbench.txt 2>/dev/null
-sleep 0.2
-awk -v ticks=$(($(used "$1") - before)) -v hz="$(getconf CLK_TCK)" \
-	'/^number of transactions actually/ { n = $NF } END { print 1000 * ticks / hz / n }' pgbench.txt >>"cpu.$2"
-awk '/^tps/ { print $3 }' pgbench.txt
+	cat >pgbench.sh <<'END'
+pgbench -n -c 4 -T 3 2>/dev/null | awk '/^number of transactions actually/ { n = $NF } /^tps/ { print n, $3 }'
 END
-	: "$try"
-	for round in $(seq "$rounds"); do
-		for tool in $tools; do
-			under "$tool" "$postmaster" sh transactions "$postmaster" "$tool" 2>/dev/null |
-				awk 'NF { f = $NF } END { print f }' >>"pgbench.$tool"
-		done
-	done
-	for tool in $tools; do
-		mv "cpu.$tool" "pgbench, server CPU.$tool"
-	done
-	report "pgbench, server CPU"
-	report pgbench inverse
-	own=$(ratio pgbench vprof inverse)
-	row "pgbench: throughput lost" "$(awk "BEGIN { printf \"%.1f\", 100 * ($own - 1) }")" "%" 2 "$own <= 1.02"
+	served pgbench
+	kill -INT "$server" && wait "$server" 2>/dev/null
+	server=
 fi
-row "records lost, of all runs" "$(awk '{ n += $1 } END { print n + 0 }' lost)" records 0 \
-	"$(awk '{ n += $1 } END { print n + 0 }' lost) == 0"
+
+if wanted memcached && command -v memcached >/dev/null && [ -x "$load_program" ]; then
+	MEMCACHED_PORT_FILENAME="$work/ports" memcached -l 127.0.0.1 -p -1 -U 0 -t 2 -u "$(id -un)" >memcached.log 2>&1 &
+	server=$!
+	try=0
+	until [ -s ports ] || [ $try = 100 ]; do
+		try=$((try + 1))
+		sleep 0.05
+	done
+	cat >memcached.sh <<END
+"$load_program" --port "$(sed -n 's/^TCP INET: //p' ports)" --connections 4 --requests 50000 |
+	awk '\$1 == "requests" { n = \$2 } \$1 == "requests_per_second" { print n, \$2 }'
+END
+	served memcached
+fi
+for tool in vprof stacks; do
+	n=$(awk '{ n += $1 } END { print n + 0 }' "lost.$tool")
+	row "records lost, of all runs, $tool" "$n" records 0 "$n == 0"
+done
 
 write_results "$results/recorder.json"
 exit $bad
