@@ -13,6 +13,7 @@
 #ifndef TRACE_ENCODE_H
 #define TRACE_ENCODE_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,6 +54,42 @@ uint64_t decode_long_varint(struct decoder *d);
 static inline uint64_t decode_varint(struct decoder *d)
 {
 	return d->at < d->end && *d->at < 0x80 ? *d->at++ : decode_long_varint(d);
+}
+
+/* Eight bytes of seven bits each, low ones first, as one number; the eighth bits do not count. */
+static inline uint64_t join_sevens(uint64_t bytes)
+{
+	bytes = (bytes & 0x007f007f007f007fULL) | (bytes & 0x7f007f007f007f00ULL) >> 1;
+	bytes = (bytes & 0x00003fff00003fffULL) | (bytes & 0x3fff00003fff0000ULL) >> 2;
+	return (bytes & 0x0fffffff) | (bytes & 0x0fffffff00000000ULL) >> 4;
+}
+
+/*
+ * Three varints that all end within the next eight bytes, as most do: found by one look at the eighth bits, without a
+ * branch for each byte.  false: they do not, and nothing is taken.
+ */
+static inline bool decode_three(struct decoder *d, uint64_t ret[3])
+{
+	const uint64_t eighths = 0x8080808080808080ULL;
+	uint64_t word, ends, first, second;
+
+	if (d->end - d->at < 8)
+		return false;
+	__builtin_memcpy(&word, d->at, sizeof(word));
+	word = le64toh(word);
+	ends = ~word & eighths;
+	first = ends & -ends;
+	ends &= ends - 1;
+	second = ends & -ends;
+	ends &= ends - 1;
+	if (!ends)
+		return false;
+	ret[0] = join_sevens(word & (first - 1));
+	ret[1] = join_sevens((word & (second - 1)) >> __builtin_ctzll(first) >> 1);
+	ends &= -ends;
+	ret[2] = join_sevens((word & (ends - 1)) >> __builtin_ctzll(second) >> 1);
+	d->at += (__builtin_ctzll(ends) + 1) / 8;
+	return true;
 }
 
 /* The bytes, not terminated, inside the decoder's input; NULL if bad. */

@@ -26,14 +26,16 @@ struct indexing {
 	struct trace_index *x;
 	struct raw *raw;
 	VEC(struct thread_note) notes;
-	VEC(struct raw_record) records;	/* of the chunk being read */
+	/* Of the chunk being read, each in its order: */
+	VEC(struct raw_call) calls;
+	VEC(struct raw_record) events;
 	struct map *woken_by;		/* waker -> ticks of its last wake-up */
 	uint32_t event_cnt, invocation_cnt;
 };
 
 static bool has_end(enum trace_event kind)
 {
-	return kind == EVENT_NONE || kind == EVENT_WAIT || kind == EVENT_FRAME;
+	return kind == EVENT_WAIT || kind == EVENT_FRAME;
 }
 
 /* When the record was written; an open frame's was not while its thread ran. */
@@ -86,17 +88,11 @@ bool index_frame(const struct raw_event *e, struct raw_invocation *ret)
 	return true;
 }
 
-static void keep_early(struct indexing *g, uint32_t thread, const struct raw_record *r)
+static void keep_early_event(struct indexing *g, uint32_t thread, const struct raw_record *r)
 {
-	struct raw_event e;
+	struct raw_event e = event_of(r, thread, g->event_cnt);
 	struct raw_invocation v;
 
-	if (r->kind == EVENT_NONE) {
-		VEC_ADD(&g->x->invocations, (struct raw_invocation){ (int64_t)r->ticks, (int64_t)r->words[0],
-			thread, r->fid, g->invocation_cnt });
-		return;
-	}
-	e = event_of(r, thread, g->event_cnt);
 	if (index_frame(&e, &v))
 		VEC_ADD(&g->x->invocations, v);
 	else
@@ -110,36 +106,77 @@ static void note_record(struct indexing *g, struct index_chunk *c, const struct 
 	saw(t, r->ticks);
 	if (has_end(r->kind))
 		saw(t, r->words[0]);
-	if (r->kind == EVENT_NONE)
-		g->x->last_fid = r->fid > g->x->last_fid ? r->fid : g->x->last_fid;
-	else
-		note_event(g, c->thread, r);
+	note_event(g, c->thread, r);
 	if (r->kind == EVENT_LOSS)
 		VEC_ADD(&g->x->losses, event_of(r, c->thread, g->event_cnt));
 	if (r->ticks < c->floor)
-		keep_early(g, c->thread, r);
+		keep_early_event(g, c->thread, r);
 	else if (r->ticks < (uint64_t)c->due_ns)
 		c->due_ns = (int64_t)r->ticks;
 	if (r->kind != EVENT_OPEN_FRAME && logged_at(r) > (uint64_t)c->last_ns)
 		c->last_ns = (int64_t)logged_at(r);
-	g->invocation_cnt += r->kind == EVENT_NONE;
-	g->event_cnt += r->kind != EVENT_NONE;
+	g->event_cnt++;
+}
+
+static void note_calls(struct indexing *g, struct index_chunk *c)
+{
+	for (size_t i = 0; i < g->calls.cnt; i++) {
+		const struct raw_call *v = &g->calls.items[i];
+
+		if (v->start < c->floor)
+			VEC_ADD(&g->x->invocations, (struct raw_invocation){ (int64_t)v->start, (int64_t)v->end,
+				c->thread, v->fid, g->invocation_cnt + (uint32_t)i });
+		else if (v->start < (uint64_t)c->due_ns)
+			c->due_ns = (int64_t)v->start;
+	}
+}
+
+struct extent {				/* of the calls of a chunk; ticks */
+	uint64_t first, last;		/* an end that makes no sense may be the first, too */
+	uint64_t first_logged;
+};
+
+static struct extent calls_extent(struct indexing *g)
+{
+	struct extent e = { UINT64_MAX, 0, UINT64_MAX };
+	uint32_t last_fid = g->x->last_fid;
+
+	for (size_t i = 0; i < g->calls.cnt; i++) {
+		const struct raw_call *v = &g->calls.items[i];
+		uint64_t low = v->start < v->end ? v->start : v->end, high = v->start < v->end ? v->end : v->start;
+
+		e.first = low < e.first ? low : e.first;
+		e.last = high > e.last ? high : e.last;
+		e.first_logged = high < e.first_logged ? high : e.first_logged;
+		last_fid = v->fid > last_fid ? v->fid : last_fid;
+	}
+	g->x->last_fid = last_fid;
+	return e;
 }
 
 static void note_chunk(struct indexing *g, struct index_chunk *c)
 {
+	struct extent e = calls_extent(g);
+
 	c->first_event = g->event_cnt;
 	c->first_invocation = g->invocation_cnt;
-	c->floor = UINT64_MAX;
+	c->floor = e.first_logged;
 	c->due_ns = INT64_MAX;
-	for (size_t i = 0; i < g->records.cnt; i++) {
-		uint64_t logged = logged_at(&g->records.items[i]);
+	c->last_ns = (int64_t)e.last;
+	for (size_t i = 0; i < g->events.cnt; i++) {
+		uint64_t logged = logged_at(&g->events.items[i]);
 
 		c->floor = logged < c->floor ? logged : c->floor;
 	}
-	for (size_t i = 0; i < g->records.cnt; i++)
-		note_record(g, c, &g->records.items[i]);
-	g->x->record_cnt += g->records.cnt;
+	if (g->calls.cnt) {
+		saw(&g->notes.items[c->thread], e.first);
+		saw(&g->notes.items[c->thread], e.last);
+	}
+	note_calls(g, c);
+	g->invocation_cnt += (uint32_t)g->calls.cnt;
+	for (size_t i = 0; i < g->events.cnt; i++)
+		note_record(g, c, &g->events.items[i]);
+	g->x->record_cnt += c->cnt;
 }
 
 static uint32_t find_thread(struct indexing *g, const struct raw_chunk *c)
@@ -154,6 +191,24 @@ static uint32_t find_thread(struct indexing *g, const struct raw_chunk *c)
 	return thread;
 }
 
+static void read_record(struct indexing *g, struct decoder *d, uint64_t *before)
+{
+	struct raw_record r;
+
+	VEC_RESERVE(&g->calls);
+	if (raw_decode_call(d, before, &g->calls.items[g->calls.cnt])) {
+		g->calls.cnt++;
+		return;
+	}
+	raw_decode_record(d, before, &r);
+	if (d->bad)
+		return;
+	if (r.kind == EVENT_NONE)
+		g->calls.items[g->calls.cnt++] = (struct raw_call){ r.ticks, r.words[0], r.fid };
+	else
+		VEC_ADD(&g->events, r);
+}
+
 static bool read_chunks(struct indexing *g, const struct blocks *b)
 {
 	struct decoder d = { b->plain, b->plain + b->len, false };
@@ -165,9 +220,9 @@ static bool read_chunks(struct indexing *g, const struct blocks *b)
 		uint64_t before = 0;
 
 		c.at = (uint32_t)(d.at - b->plain);
-		g->records.cnt = 0;
+		g->calls.cnt = g->events.cnt = 0;
 		for (uint64_t i = 0; i < chunk.cnt && !d.bad; i++)
-			raw_decode_record(&d, &before, VEC_EXTEND(&g->records));
+			read_record(g, &d, &before);
 		if (d.bad)
 			break;
 		note_chunk(g, &c);
@@ -304,7 +359,8 @@ int index_read(struct trace_index *x, struct raw *r, struct blocks *b, struct di
 	if (!err)
 		err = finish(&g, b, reterr);
 	VEC_RELEASE(&g.notes);
-	VEC_RELEASE(&g.records);
+	VEC_RELEASE(&g.calls);
+	VEC_RELEASE(&g.events);
 	map_free(g.woken_by);
 	return err;
 }

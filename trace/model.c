@@ -299,9 +299,14 @@ static void sort_by_thread(void *items, size_t cnt, size_t size, size_t tid_offs
 
 void trace_sort(struct trace *t)
 {
+	trace_sort_events(t);
+	SORT_BY_THREAD(&t->invocations, tid, compare_invocations);
+}
+
+void trace_sort_events(struct trace *t)
+{
 	SORT(&t->intervals, compare_intervals);
 	SORT_BY_THREAD(&t->segments, tid, compare_segments);
-	SORT_BY_THREAD(&t->invocations, tid, compare_invocations);
 	SORT_BY_THREAD(&t->wakeups, tid, compare_wakeups);
 	SORT_BY_THREAD(&t->creations, tid2, compare_creations);
 	SORT(&t->calls, compare_calls);

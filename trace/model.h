@@ -207,6 +207,8 @@ DEFINE_CLEANUP(struct trace *, trace_free);
 
 /* Puts every array into the order noted above. */
 void trace_sort(struct trace *t);
+/* All but the invocations, which are most of it. */
+void trace_sort_events(struct trace *t);
 
 /* Index of text in list, added (copied into t's arena) if it is new.  Linear: for short lists;
  * readers with many strings keep a struct names of their own. */

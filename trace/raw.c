@@ -182,7 +182,14 @@ static void decode_chunks(struct raw *r, struct decoder *d)
 
 		while (c.cnt-- && !d->bad) {
 			struct raw_record record;
+			struct raw_call call;
 
+			if (raw_decode_call(d, &before, &call)) {
+				VEC_ADD(&r->invocations, (struct raw_invocation){
+					(int64_t)call.start, (int64_t)call.end, thread, call.fid,
+					(uint32_t)r->invocations.cnt });
+				continue;
+			}
 			raw_decode_record(d, &before, &record);
 			if (!d->bad)
 				add_record(r, thread, &record);

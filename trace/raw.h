@@ -11,6 +11,7 @@
 
 #include "base/diag.h"
 #include "base/map.h"
+#include "trace/encode.h"
 #include "trace/format.h"
 #include "trace/model.h"
 
@@ -77,7 +78,11 @@ struct raw_record {
 	uint64_t words[EVENT_WORDS_MAX];	/* of an invocation: its end */
 };
 
-struct decoder;
+struct raw_call {			/* an invocation */
+	uint64_t start, end;		/* ticks */
+	uint32_t fid;
+};
+
 struct blocks;
 
 /* What stands before a chunk's records; false: it makes no sense, d->bad. */
@@ -88,6 +93,24 @@ struct raw_chunk {
 bool raw_decode_chunk(struct decoder *d, struct raw_chunk *ret);
 /* before: where the record before it began; 0 for the first.  Nonsense sets d->bad. */
 void raw_decode_record(struct decoder *d, uint64_t *before, struct raw_record *ret);
+/* The same where it is an invocation of a few bytes, as nearly all are; false: nothing was taken. */
+static inline bool raw_decode_call(struct decoder *d, uint64_t *before, struct raw_call *ret)
+{
+	const unsigned char *at = d->at;
+	uint64_t numbers[3];
+
+	if (at == d->end || *at & 1 || !decode_three(d, numbers))
+		return false;
+	if (numbers[0] >> 1 == 0 || numbers[0] >> 1 > UINT16_MAX) {
+		d->at = at;
+		return false;
+	}
+	ret->fid = (uint32_t)(numbers[0] >> 1);
+	ret->start = *before + (uint64_t)unzigzag(numbers[1]);
+	ret->end = ret->start + numbers[2];
+	*before = ret->start;
+	return true;
+}
 /* A block of anything but chunks. */
 int raw_decode_table(struct raw *r, const struct blocks *b, struct diag *reterr);
 /* Index of the thread, which is added if it is new. */
@@ -103,12 +126,27 @@ int raw_to_ns(struct raw *r, const char *path, struct diag *reterr);
 struct ruler {
 	const struct raw_anchor *anchors;
 	size_t cnt, at;			/* at: where the last question was answered */
+	/* There: from_ns + (t - from) * ns / ticks.  ticks 0: it is not that simple. */
+	uint64_t from, ticks, ns, inverse;	/* inverse: 2^64 / ticks; at most 1 below what is exact */
+	int64_t from_ns;
 };
 /* Sorts the anchors; has_times: whether there are records at all. */
 int ruler_init(struct ruler *ret, struct raw *r, bool has_times, const char *path, struct diag *reterr);
-int64_t ruler_ns(struct ruler *ruler, uint64_t ticks);
 /* The pauses become ns. */
 void ruler_pauses(struct ruler *ruler, struct raw *r);
+int64_t ruler_find_ns(struct ruler *ruler, uint64_t ticks);
+/* Nearly always between the same two anchors as before; there a division is two multiplications.  The quotient that
+ * they yield is right or 1 too small: 2^64 n / c, cut twice. */
+static inline int64_t ruler_ns(struct ruler *ruler, uint64_t ticks)
+{
+	uint64_t product = (ticks - ruler->from) * ruler->ns, quotient;
+
+	if (ticks - ruler->from >= ruler->ticks)
+		return ruler_find_ns(ruler, ticks);
+	quotient = (uint64_t)((unsigned __int128)product * ruler->inverse >> 64);
+	quotient += product - quotient * ruler->ticks >= ruler->ticks;
+	return ruler->from_ns + (int64_t)quotient;
+}
 /* Payload words that are times become ns. */
 void ruler_words(struct ruler *ruler, enum trace_event kind, uint64_t *words);
 

@@ -24,14 +24,32 @@ static __int128 proportion(__int128 a, int64_t b, int64_t c)
 	return a * b / c;
 }
 
-int64_t ruler_ns(struct ruler *ruler, uint64_t ticks)
+/* Between anchors i and i + 1 from now on; ruler_ns() by itself only where its product cannot overflow. */
+static void turn_to(struct ruler *ruler, size_t i)
+{
+	const struct raw_anchor *a = &ruler->anchors[i];
+	uint64_t product;
+
+	ruler->at = i;
+	ruler->from = a->ticks;
+	ruler->from_ns = (int64_t)a->mono_ns;
+	ruler->ticks = a[1].ticks - a->ticks;
+	ruler->ns = a[1].mono_ns - a->mono_ns;
+	ruler->inverse = UINT64_MAX / ruler->ticks;
+	if (__builtin_mul_overflow(ruler->ticks, ruler->ns, &product))
+		ruler->ticks = 0;
+}
+
+int64_t ruler_find_ns(struct ruler *ruler, uint64_t ticks)
 {
 	const struct raw_anchor *a = ruler->anchors;
 	size_t i = ruler->at;
 	__int128 ns;
 
 	if (!((i == 0 || a[i].ticks <= ticks) && (i + 2 == ruler->cnt || ticks < a[i + 1].ticks)))
-		ruler->at = i = partition_point(k, ruler->cnt - 2, a[k + 1].ticks <= ticks);
+		i = partition_point(k, ruler->cnt - 2, a[k + 1].ticks <= ticks);
+	if (i != ruler->at || !ruler->inverse)
+		turn_to(ruler, i);
 	if (a[i + 1].ticks - a[i].ticks <= INT64_MAX)
 		ns = a[i].mono_ns + proportion((__int128)ticks - a[i].ticks,
 					       (int64_t)(a[i + 1].mono_ns - a[i].mono_ns),
@@ -207,7 +225,7 @@ static struct raw_window window_of(const struct raw *r, struct ruler *ruler)
 
 int ruler_init(struct ruler *ret, struct raw *r, bool has_times, const char *path, struct diag *reterr)
 {
-	*ret = (struct ruler){ NULL, 0, 0 };
+	*ret = (struct ruler){ .cnt = 0 };
 	if (!order_anchors(r))
 		return diag_set(reterr, EXIT_DATA, -EBADMSG,
 				"trace '%s' is damaged: its clock goes backwards", path);
@@ -215,7 +233,7 @@ int ruler_init(struct ruler *ret, struct raw *r, bool has_times, const char *pat
 		return diag_set(reterr, EXIT_DATA, -EBADMSG,
 				"trace '%s' is cut so early that its clock is unknown", path);
 	if (r->anchors.cnt >= 2)
-		*ret = (struct ruler){ r->anchors.items, r->anchors.cnt, 0 };
+		*ret = (struct ruler){ .anchors = r->anchors.items, .cnt = r->anchors.cnt };
 	return 0;
 }
 

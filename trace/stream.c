@@ -19,10 +19,10 @@
 #include "trace/index.h"
 #include "trace/replay.h"
 #include "trace/stream.h"
+#include "trace/waiting.h"
 
 struct line {				/* a thread */
-	VEC(struct raw_invocation) waiting;	/* loaded, begin after the window; sorted */
-	size_t first_waiting;
+	struct waiting waiting;		/* loaded, begin after the window */
 	size_t early, early_end;	/* of the index's invocations: the next one; the thread's end */
 	struct call_line calls;
 	VEC(struct invocation) kept;	/* in the window, in the model's order */
@@ -39,11 +39,13 @@ struct trace_stream {
 	size_t next_end;
 	struct line *lines;		/* by thread */
 	VEC(uint32_t) by_tid;		/* threads */
+	VEC(struct raw_invocation) loaded;	/* of a chunk, as they stand there */
 	VEC(struct raw_event) waiting;	/* events that were loaded and begin after the window */
 	VEC(struct raw_event) fresh;	/* ... in it */
 	uint64_t loaded_cnt;
 	uint32_t order;			/* of invocations */
 	size_t kept_cnt;		/* invocations */
+	bool is_unordered;		/* those of the window */
 	bool is_last;
 };
 
@@ -141,7 +143,7 @@ void trace_stream_close(struct trace_stream *s)
 	if (!s)
 		return;
 	for (size_t i = 0; s->lines && i < s->rd.raw.threads.cnt; i++) {
-		VEC_RELEASE(&s->lines[i].waiting);
+		waiting_release(&s->lines[i].waiting);
 		VEC_RELEASE(&s->lines[i].calls.open_ends_ns);
 		VEC_RELEASE(&s->lines[i].kept);
 		timeline_release(&s->rd.timelines[i]);
@@ -151,6 +153,7 @@ void trace_stream_close(struct trace_stream *s)
 	replay_free(s->replay);
 	VEC_RELEASE(&s->by_end);
 	VEC_RELEASE(&s->by_tid);
+	VEC_RELEASE(&s->loaded);
 	VEC_RELEASE(&s->waiting);
 	VEC_RELEASE(&s->fresh);
 	index_release(&s->index);
@@ -196,51 +199,7 @@ static int by_block(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/*
- * From the order in which calls end to that in which they begin, outer ones first.  Read backward, a caller
- * comes before what it called, the last call first; calls are put down from the end when the next one is not
- * in them any more.  f ( g h ) k: read k f h g; put down k, then h, g ... from behind: f g h k.
- */
-static void order_calls(struct raw_invocation *items, size_t cnt)
-{
-	_cleanup_(freep) struct raw_invocation *ordered = xmalloc((cnt + 1) * sizeof(*ordered));
-	_cleanup_(freep) uint32_t *around = xmalloc((cnt + 1) * sizeof(*around));
-	size_t depth = 0, at = cnt;
-
-	for (size_t i = cnt; i-- > 0; ) {
-		while (depth && items[around[depth - 1]].start_ns > items[i].start_ns)
-			ordered[--at] = items[around[--depth]];
-		around[depth++] = (uint32_t)i;
-	}
-	while (depth)
-		ordered[--at] = items[around[--depth]];
-	memcpy(items, ordered, cnt * sizeof(*items));
-}
-
-static bool is_ordered(const struct raw_invocation *items, size_t cnt)
-{
-	for (size_t i = 1; i < cnt; i++)
-		if (compare_raw_invocations(&items[i - 1], &items[i]) > 0)
-			return false;
-	return true;
-}
-
-/* waiting[first ..] are a chunk's, as they stand there. */
-static void sort_waiting(struct line *l, size_t first)
-{
-	struct raw_invocation *items = l->waiting.items;
-	size_t from = first > l->first_waiting ? first - 1 : first;
-
-	if (first == l->waiting.cnt)
-		return;
-	order_calls(items + first, l->waiting.cnt - first);
-	if (!is_ordered(items + from, l->waiting.cnt - from))
-		qsort(items + l->first_waiting, l->waiting.cnt - l->first_waiting, sizeof(*items),
-		      compare_raw_invocations);
-}
-
-static void take_event(struct trace_stream *s, struct line *l, uint32_t thread, const struct raw_record *r,
-		       uint32_t order)
+static void take_event(struct trace_stream *s, uint32_t thread, const struct raw_record *r, uint32_t order)
 {
 	struct raw_event e = { ruler_ns(&s->index.ruler, r->ticks), thread, order, r->kind, { 0 } };
 	struct raw_invocation v;
@@ -248,36 +207,43 @@ static void take_event(struct trace_stream *s, struct line *l, uint32_t thread, 
 	memcpy(e.words, r->words, event_words(r->kind) * sizeof(e.words[0]));
 	ruler_words(&s->index.ruler, e.kind, e.words);
 	if (index_frame(&e, &v))
-		VEC_ADD(&l->waiting, v);
+		VEC_ADD(&s->loaded, v);
 	else
 		VEC_ADD(&s->waiting, e);
+}
+
+static void take_call(struct trace_stream *s, uint32_t thread, const struct raw_call *v, uint32_t order)
+{
+	VEC_ADD(&s->loaded, (struct raw_invocation){ ruler_ns(&s->index.ruler, v->start),
+		ruler_ns(&s->index.ruler, v->end), thread, v->fid, order });
 }
 
 static void load_chunk(struct trace_stream *s, const struct index_chunk *c)
 {
 	struct decoder d = { s->blocks.plain + c->at, s->blocks.plain + s->blocks.len, false };
-	struct line *l = &s->lines[c->thread];
-	size_t first;
 	uint32_t events = c->first_event, invocations = c->first_invocation;
 	uint64_t before = 0;
 
-	if (l->first_waiting == l->waiting.cnt)
-		l->first_waiting = l->waiting.cnt = 0;
-	first = l->waiting.cnt;
+	s->loaded.cnt = 0;
 	for (uint32_t i = 0; i < c->cnt && !d.bad; i++) {
 		struct raw_record r;
+		struct raw_call v;
+		bool is_call = raw_decode_call(&d, &before, &v);
 
-		raw_decode_record(&d, &before, &r);
-		if (r.ticks >= c->floor && r.kind == EVENT_NONE)
-			VEC_ADD(&l->waiting, (struct raw_invocation){ ruler_ns(&s->index.ruler, r.ticks),
-				ruler_ns(&s->index.ruler, r.words[0]), c->thread, r.fid, invocations });
-		else if (r.ticks >= c->floor)
-			take_event(s, l, c->thread, &r, events);
-		invocations += r.kind == EVENT_NONE;
-		events += r.kind != EVENT_NONE;
+		if (!is_call) {
+			raw_decode_record(&d, &before, &r);
+			is_call = !d.bad && r.kind == EVENT_NONE;
+			v = (struct raw_call){ r.ticks, r.words[0], r.fid };
+		}
+		if (is_call && v.start >= c->floor)
+			take_call(s, c->thread, &v, invocations);
+		else if (!is_call && !d.bad && r.ticks >= c->floor)
+			take_event(s, c->thread, &r, events);
+		invocations += is_call;
+		events += !is_call;
 	}
 	s->loaded_cnt += c->cnt;
-	sort_waiting(l, first);
+	waiting_add(&s->lines[c->thread].waiting, s->loaded.items, s->loaded.cnt);
 }
 
 static int load(struct trace_stream *s, struct diag *reterr)
@@ -304,6 +270,8 @@ static int load(struct trace_stream *s, struct diag *reterr)
 		load_chunk(s, &due.items[i]);
 	}
 	VEC_RELEASE(&due);
+	for (size_t i = 0; i < s->rd.raw.threads.cnt; i++)
+		waiting_settle(&s->lines[i].waiting);
 	return r;
 }
 
@@ -357,56 +325,64 @@ static const struct raw_invocation *next_call(struct trace_stream *s, struct lin
 
 	if (l->early < l->early_end && s->index.invocations.items[l->early].start_ns <= s->rd.until_ns)
 		early = &s->index.invocations.items[l->early];
-	if (l->first_waiting < l->waiting.cnt && l->waiting.items[l->first_waiting].start_ns <= s->rd.until_ns)
-		v = &l->waiting.items[l->first_waiting];
+	if (l->waiting.first < l->waiting.calls.cnt &&
+	    l->waiting.calls.items[l->waiting.first].start_ns <= s->rd.until_ns)
+		v = &l->waiting.calls.items[l->waiting.first];
 	if (early && (!v || compare_raw_invocations(early, v) < 0)) {
 		l->early++;
 		return early;
 	}
 	if (v)
-		l->first_waiting++;
+		l->waiting.first++;
 	return v;
 }
 
-static void make_calls(struct trace_stream *s, uint32_t thread)
+/* They are known from earlier windows; of them those stay that the next one needs, too. */
+static void repeat_calls(struct trace_stream *s, uint32_t thread, int64_t low_ns)
 {
 	struct line *l = &s->lines[thread];
-	const struct timeline *timeline = &s->rd.timelines[thread];
-	const struct raw_invocation *v, *next;
-	struct invocation taken;
+	size_t left = 0;
 
-	for (size_t i = 0; i < l->kept.cnt; i++)
-		if (l->kept.items[i].sid == SID_NONE && l->kept.items[i].end_ns > s->rd.before_ns)
-			l->kept.items[i].sid = call_late_sid(timeline, &l->kept.items[i], s->rd.before_ns);
+	for (size_t i = 0; i < l->kept.cnt; i++) {
+		struct invocation *v = &l->kept.items[i];
+
+		if (v->sid == SID_NONE && v->end_ns > s->rd.before_ns)
+			v->sid = call_late_sid(&s->rd.timelines[thread], v, s->rd.before_ns);
+		VEC_ADD(&s->rd.t->invocations, *v);
+		if (v->end_ns >= low_ns)
+			l->kept.items[left++] = *v;
+	}
+	l->kept.cnt = left;
+}
+
+/* low_ns: what ends earlier is not needed by the next window. */
+static void make_calls(struct trace_stream *s, uint32_t thread, int64_t low_ns)
+{
+	struct line *l = &s->lines[thread];
+	const struct raw_invocation *v, *next;
+	struct invocation *taken;
+	size_t first = s->rd.t->invocations.cnt;
+
+	repeat_calls(s, thread, low_ns);
 	l->calls.change = l->calls.wait = 0;
 	for (v = next_call(s, l); v; v = next) {
 		next = next_call(s, l);
-		if (call_is_twice(&s->rd.raw, v, next) || !call_take(&l->calls, &s->rd, v, &taken))
+		if (call_is_twice(&s->rd.raw, v, next))
 			continue;
-		taken.order = s->order++;
-		VEC_ADD(&l->kept, taken);
+		VEC_RESERVE(&s->rd.t->invocations);
+		taken = &s->rd.t->invocations.items[s->rd.t->invocations.cnt];
+		if (!call_take(&l->calls, &s->rd, v, taken))
+			continue;
+		taken->order = s->order++;
+		if (s->rd.t->invocations.cnt++ > first)
+			s->is_unordered |= taken[-1].start_ns > taken->start_ns ||
+					   (taken[-1].start_ns == taken->start_ns && taken[-1].end_ns < taken->end_ns);
+		if (taken->end_ns >= low_ns)
+			VEC_ADD(&l->kept, *taken);
 	}
-	for (size_t i = 0; i < l->kept.cnt; i++)
-		VEC_ADD(&s->rd.t->invocations, l->kept.items[i]);
 }
 
 /* ---- keep ---- */
-
-static void keep_calls(struct line *l, int64_t low_ns)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < l->kept.cnt; i++)
-		if (l->kept.items[i].end_ns >= low_ns)
-			l->kept.items[kept++] = l->kept.items[i];
-	l->kept.cnt = kept;
-	if (l->first_waiting == 0)
-		return;
-	memmove(l->waiting.items, l->waiting.items + l->first_waiting,
-		(l->waiting.cnt - l->first_waiting) * sizeof(*l->waiting.items));
-	l->waiting.cnt -= l->first_waiting;
-	l->first_waiting = 0;
-}
 
 /* What the thread worked on at low_ns, and since. */
 static void keep_changes(struct timeline *line, int64_t low_ns)
@@ -453,7 +429,7 @@ static void keep(struct trace_stream *s)
 	keep_events(&s->rd.raw, low_ns);
 	s->kept_cnt = 0;
 	for (size_t i = 0; i < s->rd.raw.threads.cnt; i++) {
-		keep_calls(&s->lines[i], low_ns);
+		waiting_forget(&s->lines[i].waiting);
 		keep_changes(&s->rd.timelines[i], low_ns);
 		s->kept_cnt += s->lines[i].kept.cnt;
 	}
@@ -497,7 +473,9 @@ static void fill_window(struct trace_stream *s, struct trace_window *w)
 		VEC_ADD(&to->creations, t->creations.items[i]);
 	for (size_t i = 0; i < t->works.cnt; i++)
 		VEC_ADD(&to->works, t->works.items[i]);
-	trace_sort(to);
+	trace_sort_events(to);
+	if (s->is_unordered)
+		trace_sort(to);
 	w->before_ns = s->rd.before_ns;
 	w->until_ns = s->rd.until_ns;
 	w->done_cnt = s->loaded_cnt;
@@ -515,6 +493,7 @@ void trace_window_release(struct trace_window *w)
 
 int trace_stream_next(struct trace_stream *s, struct trace_window *ret, struct diag *reterr)
 {
+	int64_t low_ns;
 	int r;
 
 	if (s->is_last)
@@ -528,8 +507,10 @@ int trace_stream_next(struct trace_stream *s, struct trace_window *ret, struct d
 	play(s);
 	make_segments(s);
 	s->rd.t->invocations.cnt = 0;
+	low_ns = replay_oldest(s->replay, s->rd.until_ns);
+	s->is_unordered = false;
 	for (size_t i = 0; i < s->by_tid.cnt; i++)
-		make_calls(s, s->by_tid.items[i]);
+		make_calls(s, s->by_tid.items[i], low_ns);
 	if (s->rd.unfit)
 		return TRACE_STREAM_UNFIT;
 	fill_window(s, ret);

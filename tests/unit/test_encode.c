@@ -35,6 +35,38 @@ static void test_bytes(void **state)
 	}
 }
 
+/* Of all widths: three at once where they end within eight bytes, else nothing is taken. */
+static void test_three(void **state)
+{
+	unsigned char data[64];
+	size_t taken = 0;
+
+	(void)state;
+	for (unsigned int widths = 0; widths < 11 * 11 * 11; widths++) {
+		uint64_t values[3], ret[3];
+		unsigned int bits[3] = { widths % 11, widths / 11 % 11, widths / 121 };
+		struct encoder e = { data, 0, sizeof(data), false };
+		struct decoder d;
+		bool fit;
+
+		for (int i = 0; i < 3; i++) {
+			values[i] = bits[i] ? UINT64_MAX >> (64 - (bits[i] * 6 + bits[i] % 3)) : 0;
+			values[i] ^= bits[i] > 2 ? 0x2a55a : 0;
+			encode_varint(&e, values[i]);
+		}
+		fit = e.len <= 8;
+		for (size_t end = e.len; end <= 16; end++) {
+			d = (struct decoder){ data, data + end, false };
+			assert_int_equal(decode_three(&d, ret), fit && end >= 8);
+			assert_int_equal(d.at - data, fit && end >= 8 ? (long)e.len : 0);
+			for (int i = 0; i < 3 && fit && end >= 8; i++)
+				assert_true(ret[i] == values[i]);
+		}
+		taken += fit;
+	}
+	assert_true(taken > 50);
+}
+
 static void test_zigzag(void **state)
 {
 	(void)state;
@@ -112,7 +144,7 @@ static void test_checksum(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bytes), cmocka_unit_test(test_zigzag),
+		cmocka_unit_test(test_bytes), cmocka_unit_test(test_three), cmocka_unit_test(test_zigzag),
 		cmocka_unit_test(test_full), cmocka_unit_test(test_bad),
 		cmocka_unit_test(test_text), cmocka_unit_test(test_checksum),
 	};

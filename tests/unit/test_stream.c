@@ -195,6 +195,12 @@ static void write_program(unsigned int seed)
 			chunks.items[i] = chunks.items[i - 1];
 			chunks.items[i - 1] = c;
 		}
+	for (size_t i = 0; seed % 7 == 0 && i < chunks.cnt / 2; i++) {	/* some runs the latest first */
+		struct chunk c = chunks.items[i];
+
+		chunks.items[i] = chunks.items[chunks.cnt - 1 - i];
+		chunks.items[chunks.cnt - 1 - i] = c;
+	}
 }
 
 /* Several chunks a block. */
