@@ -110,25 +110,34 @@ static void settle(struct nestings *n, const struct map *ended, bool all)
 	n->pending_cnt = left;
 }
 
-/* What it was last seen in, so that most are not looked up in a map. */
+#define SEEN 1024
+
+/* Pairs that were seen lately, so that most are not looked up in a map. */
 struct seen {
-	uint32_t caller;
+	uint32_t caller, callee;
 	bool together, settled;
 	uint64_t sid;
 };
+
+static struct seen *seen_lately(struct seen *list, uint32_t caller, uint32_t callee, bool together)
+{
+	uint32_t hash = (caller * 0x9e3779b1U + callee) * 0x85ebca6bU + together;
+
+	return &list[hash >> 7 & (SEEN - 1)];
+}
 
 void nestings_add(struct nestings *n, const struct timeline *tl, int64_t before_ns, int64_t until_ns)
 {
 	const struct trace *t = tl->trace;
 	_cleanup_(map_freep) struct map *ended = ended_intervals(t);
-	_cleanup_(freep) struct seen *seen = xcalloc(t->functions.cnt + 1, sizeof(*seen));
+	_cleanup_(freep) struct seen *seen = xcalloc(SEEN, sizeof(*seen));
 
 	settle(n, ended, false);
-	for (size_t i = 0; i < t->functions.cnt; i++)
+	for (size_t i = 0; i < SEEN; i++)
 		seen[i].caller = FUNCTION_NONE;
 	for (size_t i = 0; i < t->invocations.cnt; i++) {
 		const struct invocation *inner = &t->invocations.items[i], *outer;
-		struct seen *s = &seen[inner->function];
+		struct seen *s;
 		bool together;
 
 		if (tl->parents[i] == INVOCATION_NONE || inner->end_ns <= before_ns ||
@@ -136,12 +145,13 @@ void nestings_add(struct nestings *n, const struct timeline *tl, int64_t before_
 			continue;
 		outer = &t->invocations.items[tl->parents[i]];
 		together = inner->sid != SID_NONE && inner->sid == outer->sid;
-		if (s->caller == outer->function && s->together == together &&
+		s = seen_lately(seen, outer->function, inner->function, together);
+		if (s->caller == outer->function && s->callee == inner->function && s->together == together &&
 		    (s->settled || s->sid == inner->sid))
 			continue;
 		if (!is_settled(n, outer->function, inner->function, together))
 			add_pair(n, ended, outer, inner);
-		*s = (struct seen){ outer->function, together,
+		*s = (struct seen){ outer->function, inner->function, together,
 				    is_settled(n, outer->function, inner->function, together), inner->sid };
 	}
 }

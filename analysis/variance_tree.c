@@ -25,6 +25,12 @@
 #include "base/map.h"
 #include "base/banned.h"
 
+#define RECENT_PLACES 1024
+
+struct recent_place {			/* found: where that function's calls from there are; 0: nothing yet */
+	uint32_t at, function, call_site, found;
+};
+
 static void place_folded(struct vtree *v, const struct piece *p);
 static void place_by_waiter(struct vtree *v, const struct piece *p);
 static void place_by_waker(struct vtree *v, const struct piece *p);
@@ -73,6 +79,7 @@ struct vtree *vtree_new(enum charge charge)
 	v->function_labels = map_new();
 	v->other_labels = map_new();
 	v->place_of_label = map_new();
+	v->recent = xcalloc(RECENT_PLACES, sizeof(*v->recent));
 	add_place(v, NODE_NONE, &interval);
 	return v;
 }
@@ -100,6 +107,7 @@ void vtree_free(struct vtree *v)
 	map_free(v->function_labels);
 	map_free(v->other_labels);
 	map_free(v->place_of_label);
+	free(v->recent);
 	free(v->place_of_invocation);
 	free(v->seen_in_row);
 	VEC_RELEASE(&v->ns);
@@ -175,18 +183,28 @@ static uint32_t blame_in(struct vtree *v, uint32_t wait, uint32_t function, enum
 	return child_like(v, wait, &like);
 }
 
-static uint32_t new_place_of(struct vtree *v, uint32_t around, uint32_t inv)
+/* The place of a call found at that one: most were seen there before, and lately. */
+static uint32_t function_in(struct vtree *v, uint32_t place, const struct invocation *i)
 {
-	const struct invocation *i = &v->tl->trace->invocations.items[inv];
-	uint32_t place = around == INVOCATION_NONE ? 0 : v->place_of_invocation[around];
+	uint32_t hash = (place * 0x9e3779b1U + i->function) * 0x85ebca6bU + i->call_site;
+	struct recent_place *recent = &v->recent[hash >> 7 & (RECENT_PLACES - 1)];
 	struct place like = {
 		.kind = NODE_FUNCTION, .function = i->function, .call_site = i->call_site,
 	};
 
-	if (v->places.items[place].kind == NODE_FUNCTION &&
-	    v->places.items[place].function == i->function)
-		return place;
-	return child_like(v, place, &like);
+	if (recent->found && recent->at == place && recent->function == i->function &&
+	    recent->call_site == i->call_site)
+		return recent->found;
+	*recent = (struct recent_place){ place, i->function, i->call_site, place };
+	if (v->places.items[place].kind != NODE_FUNCTION || v->places.items[place].function != i->function)
+		recent->found = child_like(v, place, &like);
+	return recent->found;
+}
+
+static uint32_t new_place_of(struct vtree *v, uint32_t around, uint32_t inv)
+{
+	return function_in(v, around == INVOCATION_NONE ? 0 : v->place_of_invocation[around],
+			   &v->tl->trace->invocations.items[inv]);
 }
 
 /* Found from the outermost invocation that has no place yet down to inv, then kept. */
@@ -269,8 +287,10 @@ static void charge(struct vtree *v, uint32_t place, int64_t ns)
 /* An invocation counts once in an interval, however many pieces it has. */
 static void count_call(struct vtree *v, uint32_t inv)
 {
-	uint32_t place = place_of(v, inv);
+	uint32_t place = v->place_of_invocation[inv];
 
+	if (place == NODE_NONE)
+		place = place_of(v, inv);
 	v->seen_in_row[inv] = v->row_cnt;
 	v->places.items[place].calls += v->weight;
 	mark_present(v, place);
@@ -338,6 +358,49 @@ static void place_queue(struct vtree *v, const struct piece *p)
 		       w.to_ns - w.from_ns);
 }
 
+/* [from_ns, to_ns) of the body of the call; INVOCATION_NONE: of the interval. */
+static void charge_body(struct vtree *v, uint32_t inv, int64_t from_ns, int64_t to_ns)
+{
+	if (to_ns > from_ns)
+		charge(v, body_of(v, inv == INVOCATION_NONE ? 0 : v->place_of_invocation[inv]), to_ns - from_ns);
+}
+
+/*
+ * Running on the interval's own thread, as nearly all is: from call to call, without asking for the stack at each
+ * moment.  f [0,90] with g [10,40] in it: 10 for f until g begins; as the next call, or the end, is looked at, 30 for g.
+ */
+static void place_running(struct vtree *v, const struct piece *p)
+{
+	const struct invocation *calls = v->tl->trace->invocations.items;
+	const int64_t *ends_ns = v->tl->ends_ns;
+	struct stack_walk w;
+	uint32_t inside;
+	int64_t now = p->start_ns;
+
+	stack_walk_init(&w, v->tl, p->owner_tid, p->start_ns, p->end_ns);
+	inside = w.innermost;
+	count_calls(v, inside);
+	for (uint32_t i = (uint32_t)w.next; i < w.stop; i++) {
+		int64_t start_ns = calls[i].start_ns;
+
+		for (; inside != INVOCATION_NONE && ends_ns[inside] <= start_ns; inside = v->tl->parents[inside]) {
+			charge_body(v, inside, now, ends_ns[inside]);
+			now = ends_ns[inside];
+		}
+		charge_body(v, inside, now, start_ns);
+		now = start_ns;
+		v->place_of_invocation[i] = new_place_of(v, inside, i);
+		count_call(v, i);
+		if (ends_ns[i] > start_ns)
+			inside = i;
+	}
+	for (; inside != INVOCATION_NONE && ends_ns[inside] < p->end_ns; inside = v->tl->parents[inside]) {
+		charge_body(v, inside, now, ends_ns[inside]);
+		now = ends_ns[inside];
+	}
+	charge_body(v, inside, now, p->end_ns);
+}
+
 static void place_by_waiter(struct vtree *v, const struct piece *p)
 {
 	struct stack_walk w;
@@ -346,15 +409,16 @@ static void place_by_waiter(struct vtree *v, const struct piece *p)
 		place_queue(v, p);
 		return;
 	}
+	if (p->wait == STATE_RUNNING) {
+		place_running(v, p);
+		return;
+	}
 	for (stack_walk_init(&w, v->tl, p->owner_tid, p->start_ns, p->end_ns);
 	     stack_walk_next(&w); ) {
 		uint32_t place = place_of(v, w.innermost);
 
 		count_calls(v, w.innermost);
-		if (p->wait == STATE_RUNNING)
-			charge(v, body_of(v, place), w.to_ns - w.from_ns);
-		else
-			place_blame(v, wait_in(v, place, p->wait), p, w.from_ns, w.to_ns);
+		place_blame(v, wait_in(v, place, p->wait), p, w.from_ns, w.to_ns);
 	}
 	count_instant_calls(v, p->owner_tid, p->start_ns, p->end_ns);
 }

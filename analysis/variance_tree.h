@@ -45,6 +45,7 @@ struct vtree {
 
 	/* Interning of places and scratch of the row being made; see variance_tree.c. */
 	struct map *function_labels, *other_labels, *place_of_label;
+	struct recent_place *recent;
 	uint32_t label_cnt;
 	uint32_t *place_of_invocation;
 	uint64_t *seen_in_row;		/* per invocation */
