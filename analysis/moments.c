@@ -17,6 +17,7 @@
 #include "analysis/moments.h"
 
 #include <string.h>
+#include "analysis/row_tree.h"
 #include "base/map.h"
 #include "base/banned.h"
 
@@ -27,11 +28,14 @@ struct pair_table {
 	size_t child_cnt;		/* that there is room for */
 };
 
+struct row_links {			/* of a place in the row, among those that were looked at so far; 0: none */
+	uint32_t last;			/* of its children */
+	uint32_t before;		/* the sibling before it */
+};
+
 struct row_scratch {			/* of the row being added */
-	VEC(int64_t) ns;		/* per place, whole subtree */
-	VEC(uint32_t) next;		/* sibling that took time in this row too */
-	VEC(uint32_t) head;		/* per parent: the first of them */
-	VEC(uint32_t) touched;
+	struct row_tree tree;
+	VEC(struct row_links) links;
 };
 
 bool moments_fit(uint64_t n, int64_t longest_ns)
@@ -116,56 +120,44 @@ struct moments *moments_new(void)
 
 static void make_room(struct moments *m, size_t place_cnt)
 {
-	struct row_scratch *s = m->scratch;
-
 	while (m->places.cnt < place_cnt) {
 		VEC_EXTEND(&m->places);
 		VEC_EXTEND(&m->pairs);
-		VEC_ADD(&s->ns, 0);
-		VEC_ADD(&s->next, NODE_NONE);
-		VEC_ADD(&s->head, NODE_NONE);
 	}
 }
 
-static void add_sums(struct moments *m, const struct vtree *v, uint32_t weight)
+static void add_products(struct moments *m, const struct vtree *v, uint32_t k, uint32_t weight)
 {
-	struct row_scratch *s = m->scratch;
-	int64_t latency_ns = s->ns.items[0];
+	const struct listed *list = m->scratch->tree.list.items;
+	struct row_links *links = m->scratch->links.items;
+	uint32_t parent = list[k].parent;
 
-	for (size_t k = 0; k < s->touched.cnt; k++) {
-		uint32_t i = s->touched.items[k], parent = v->places.items[i].parent;
-		int64_t ns = s->ns.items[i];
-
-		m->places.items[i].x += (__int128)ns * weight;
-		m->places.items[i].xx += (__int128)ns * ns * weight;
-		m->places.items[i].xt += (__int128)ns * latency_ns * weight;
-		if (parent == NODE_NONE)
-			continue;
-		for (uint32_t j = s->head.items[parent]; j != NODE_NONE; j = s->next.items[j])
-			*pair_slot(m, v, i, j) += (__int128)ns * s->ns.items[j] * weight;
-		s->next.items[i] = s->head.items[parent];
-		s->head.items[parent] = i;
-	}
+	for (uint32_t j = links[parent].last; j; j = links[j].before)
+		*pair_slot(m, v, list[k].place, list[j].place) += (__int128)list[k].ns * list[j].ns * weight;
+	links[k].before = links[parent].last;
+	links[parent].last = k;
 }
 
 void moments_add_row(struct moments *m, const struct vtree *v, const cells *row, uint32_t weight)
 {
 	struct row_scratch *s = m->scratch;
+	const struct listed *list;
 
 	make_room(m, v->places.cnt);
 	m->n += weight;
-	for (size_t c = 0; c < row->cnt; c++)
-		for (uint32_t i = row->items[c].place; i != NODE_NONE; i = v->places.items[i].parent) {
-			if (s->ns.items[i] == 0)
-				VEC_ADD(&s->touched, i);
-			s->ns.items[i] += row->items[c].ns;
-		}
-	add_sums(m, v, weight);
-	for (size_t k = 0; k < s->touched.cnt; k++) {
-		s->ns.items[s->touched.items[k]] = 0;
-		s->head.items[s->touched.items[k]] = NODE_NONE;
+	row_tree_fill(&s->tree, v, row);
+	list = s->tree.list.items;
+	s->links.cnt = 0;
+	for (uint32_t k = 0; k < s->tree.list.cnt; k++) {
+		struct sums *sums = &m->places.items[list[k].place];
+
+		sums->x += (__int128)list[k].ns * weight;
+		sums->xx += (__int128)list[k].ns * list[k].ns * weight;
+		sums->xt += (__int128)list[k].ns * list[0].ns * weight;
+		VEC_EXTEND(&s->links);
+		if (k > 0)
+			add_products(m, v, k, weight);
 	}
-	s->touched.cnt = 0;
 }
 
 void moments_divide(struct moments *m, uint32_t unit)
@@ -233,10 +225,8 @@ void moments_free(struct moments *m)
 	VEC_RELEASE(&m->places);
 	map_free(m->sparse);
 	VEC_RELEASE(&m->sparse_sums);
-	VEC_RELEASE(&m->scratch->ns);
-	VEC_RELEASE(&m->scratch->next);
-	VEC_RELEASE(&m->scratch->head);
-	VEC_RELEASE(&m->scratch->touched);
+	row_tree_release(&m->scratch->tree);
+	VEC_RELEASE(&m->scratch->links);
 	free(m->scratch);
 	free(m);
 }
