@@ -47,9 +47,12 @@ static void run_passes(struct analysis *a)
 	measure_probing(a);
 	show_tree(a);
 	find_root(a);
-	find_factors(a);
+	begin_factors(a);
+	begin_parts(a);
+	read_rows(a);
+	end_factors(a);
 	explain_by_work(a);
-	find_parts(a);
+	end_parts(a);
 	find_part_pairs(a);
 	find_common_causes(a);
 	find_observed_calls(a);
@@ -64,6 +67,7 @@ static void run_passes(struct analysis *a)
 	free(a->function_files);
 	free(a->node_of_place);
 	free(a->place_of_node);
+	VEC_RELEASE(&a->visitors);
 }
 
 /* Per row, and per recorded one; root-only: the same. */
@@ -99,6 +103,22 @@ static void latencies_release(struct latencies *l)
 	free(l->copies);
 	free(l->weights);
 	free(l->block_of_row);
+}
+
+void visit_rows(struct analysis *a, row_visitor visit, void *arg)
+{
+	VEC_ADD(&a->visitors, (struct visitor){ visit, arg });
+}
+
+void read_rows(struct analysis *a)
+{
+	struct rows_walk w;
+
+	for (rows_begin(&w, a->rows); rows_next(&w); )
+		for (size_t i = 0; i < a->visitors.cnt; i++)
+			a->visitors.items[i].visit(a->visitors.items[i].arg, w.row, &w.cells);
+	rows_end(&w);
+	a->visitors.cnt = 0;
 }
 
 int analyze_collected(const struct trace *names, struct collected *c, const struct nestings *nestings,

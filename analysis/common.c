@@ -30,6 +30,8 @@
 #define MEMBER_MIN 0.02
 #define SHARED_MIN 0.5
 #define NEGLIGIBLE 1e-5			/* of Var(T) */
+#define BATCH 64			/* rows */
+#define BATCH_NS ((int64_t)1 << 29)	/* so many squares of what is shorter fit into 64 bits */
 
 struct common {
 	struct analysis *a;
@@ -38,6 +40,8 @@ struct common {
 	uint32_t *index_of_part;	/* NODE_NONE: not looked at */
 	__int128 *x, *xy;		/* [i], [i * cnt + k] for k <= i */
 	double *covariance;		/* [i * cnt + k] */
+	uint32_t (*batch)[BATCH];	/* [i][row]: rows that are not in xy yet; 0 behind the last */
+	size_t batch_cnt;
 };
 
 struct sized {
@@ -85,34 +89,65 @@ static void choose_parts(struct common *c)
 	}
 }
 
+static __int128 *product_of(struct common *c, uint32_t i, uint32_t k)
+{
+	return &c->xy[i > k ? i * c->cnt + k : k * c->cnt + i];
+}
+
+/* The products of many rows at once, a vector instruction for several: their sums fit, see BATCH_NS. */
+static void sum_batch(struct common *c)
+{
+	for (uint32_t i = 0; i < c->cnt; i++)
+		for (uint32_t k = 0; k <= i; k++) {
+			const uint32_t *x = c->batch[i], *y = c->batch[k];
+			uint64_t sum = 0;
+
+			for (size_t row = 0; row < BATCH; row++)
+				sum += (uint64_t)x[row] * y[row];
+			*product_of(c, i, k) += sum;
+		}
+	memset(c->batch, 0, c->cnt * sizeof(*c->batch));
+	c->batch_cnt = 0;
+}
+
+static void sum_row(struct common *c, size_t row, const time_cells *times)
+{
+	struct { uint32_t i; int64_t ns; } list[PARTS_MAX];
+	size_t cnt = 0;
+
+	for (size_t k = 0; k < times->cnt; k++) {
+		uint32_t i = c->index_of_part[times->items[k].column];
+
+		if (i == NODE_NONE || times->items[k].ns == 0)
+			continue;
+		list[cnt].i = i;
+		list[cnt++].ns = times->items[k].ns;
+		c->x[i] += times->items[k].ns;
+	}
+	if (2 * cnt > c->cnt && c->a->latencies_ns[row] < BATCH_NS) {
+		for (size_t k = 0; k < cnt; k++)
+			c->batch[list[k].i][c->batch_cnt] = (uint32_t)list[k].ns;
+		if (++c->batch_cnt == BATCH)
+			sum_batch(c);
+		return;
+	}
+	for (size_t p = 0; p < cnt; p++)
+		for (size_t q = 0; q <= p; q++)
+			*product_of(c, list[p].i, list[q].i) += (__int128)list[p].ns * list[q].ns;
+}
+
 static void sum_rows(struct common *c)
 {
-	struct { uint32_t i; int64_t ns; } row[PARTS_MAX];
 	struct times_walk w;
 
 	c->x = xcalloc(c->cnt + 1, sizeof(*c->x));
 	c->xy = xcalloc(c->cnt * c->cnt + 1, sizeof(*c->xy));
-	for (times_begin(&w, c->a->part_times); times_next(&w); ) {
-		size_t cnt = 0;
-
-		for (size_t k = 0; k < w.cells.cnt; k++) {
-			uint32_t i = c->index_of_part[w.cells.items[k].column];
-
-			if (i == NODE_NONE || w.cells.items[k].ns == 0)
-				continue;
-			row[cnt].i = i;
-			row[cnt++].ns = w.cells.items[k].ns;
-			c->x[i] += w.cells.items[k].ns;
-		}
-		for (size_t p = 0; p < cnt; p++)
-			for (size_t q = 0; q <= p; q++) {
-				uint32_t i = row[p].i, k = row[q].i;
-
-				c->xy[i > k ? i * c->cnt + k : k * c->cnt + i] +=
-					(__int128)row[p].ns * row[q].ns;
-			}
-	}
+	c->batch = xcalloc(c->cnt + 1, sizeof(*c->batch));
+	for (times_begin(&w, c->a->part_times); times_next(&w); )
+		sum_row(c, w.row, &w.times.cells);
 	times_end(&w);
+	sum_batch(c);
+	free(c->batch);
 	c->covariance = xcalloc(c->cnt * c->cnt + 1, sizeof(*c->covariance));
 	for (size_t i = 0; i < c->cnt; i++)
 		for (size_t k = 0; k <= i; k++)

@@ -24,13 +24,13 @@ static void project(const struct times_walk *w, const uint32_t *index_of_part, c
 		    double *ret_y, double *ret_z)
 {
 	*ret_y = *ret_z = 0;
-	for (size_t k = 0; k < w->cells.cnt; k++) {
-		uint32_t i = index_of_part[w->cells.items[k].column];
+	for (size_t k = 0; k < w->times.cells.cnt; k++) {
+		uint32_t i = index_of_part[w->times.cells.items[k].column];
 
 		if (i == NODE_NONE)
 			continue;
-		*ret_y += c->u[i] * (double)w->cells.items[k].ns;
-		*ret_z += c->turn[i] * (double)w->cells.items[k].ns;
+		*ret_y += c->u[i] * (double)w->times.cells.items[k].ns;
+		*ret_z += c->turn[i] * (double)w->times.cells.items[k].ns;
 	}
 }
 

@@ -34,24 +34,28 @@ size_t blocks_for(uint64_t n)
 	return n / 2 < CONFIDENCE_BLOCKS_MAX ? n / 2 : CONFIDENCE_BLOCKS_MAX;
 }
 
-/* Sums over terminal places, then up the tree: parents have smaller numbers. */
-static void sum_products(struct influence *in, const struct analysis *a, const double *deviations)
+static void sum_products(void *arg, size_t row, const cells *places)
+{
+	struct influence *in = arg;
+	double deviation = in->deviations[row];
+	double *sums = in->by_block + in->block_of_row[row] * in->place_cnt;
+
+	for (size_t c = 0; c < places->cnt; c++)
+		sums[places->items[c].place] += (double)places->items[c].ns * deviation;
+}
+
+/* From terminal places up the tree: parents have smaller numbers. */
+static void sum_up(struct influence *in, const struct vtree *v)
 {
 	size_t blocks = in->block_cnt;
-	struct rows_walk w;
 
-	for (rows_begin(&w, a->rows); rows_next(&w); ) {
-		size_t block = a->block_of_row[w.row];
-
-		for (size_t c = 0; c < w.cells.cnt; c++)
-			in->of_place[w.cells.items[c].place * blocks + block] +=
-				(double)w.cells.items[c].ns * deviations[w.row];
-	}
-	rows_end(&w);
-	for (size_t i = a->v->places.cnt; i-- > 1; )
+	in->of_place = xcalloc(in->place_cnt * blocks, sizeof(*in->of_place));
+	for (size_t i = 0; i < in->place_cnt; i++)
 		for (size_t b = 0; b < blocks; b++)
-			in->of_place[a->v->places.items[i].parent * blocks + b] +=
-				in->of_place[i * blocks + b];
+			in->of_place[i * blocks + b] = in->by_block[b * in->place_cnt + i];
+	for (size_t i = in->place_cnt; i-- > 1; )
+		for (size_t b = 0; b < blocks; b++)
+			in->of_place[v->places.items[i].parent * blocks + b] += in->of_place[i * blocks + b];
 }
 
 /* latency - mean, without losing the digits of a long mean. */
@@ -66,30 +70,44 @@ static double *deviations_of(const struct moments *m, const int64_t *latencies_n
 	return deviations;
 }
 
-void influence_init(struct influence *in, const struct analysis *a)
+void influence_begin(struct influence *in, struct analysis *a)
 {
 	const struct moments *m = a->m;
-	double variance = m->n ? moments_variance_of(m, 0) : 0;
-	_cleanup_(freep) double *deviations = NULL, *first = NULL;
 
 	memset(in, 0, sizeof(*in));
-	if (!(variance > 0) || blocks_for(a->recorded_cnt) == 0)
+	if (m->n == 0 || !(moments_variance_of(m, 0) > 0) || blocks_for(a->recorded_cnt) == 0)
 		return;
 	in->block_cnt = blocks_for(a->recorded_cnt);
-	in->of_place = xcalloc(a->v->places.cnt * in->block_cnt, sizeof(*in->of_place));
+	in->block_of_row = a->block_of_row;
+	in->n = m->n;
+	in->place_cnt = a->v->places.cnt;
+	in->by_block = xcalloc(in->place_cnt * in->block_cnt, sizeof(*in->by_block));
+	in->deviations = deviations_of(m, a->latencies_ns);
+	visit_rows(a, sum_products, in);
+}
+
+static void sum_deviations(struct influence *in, double variance, double *ret_first)
+{
 	in->weight = xcalloc(in->block_cnt, sizeof(*in->weight));
 	in->row_cnt = xcalloc(in->block_cnt, sizeof(*in->row_cnt));
-	first = xcalloc(in->block_cnt, sizeof(*first));		/* sums of the deviations */
-	deviations = deviations_of(m, a->latencies_ns);
-	sum_products(in, a, deviations);
-	for (size_t row = 0; row < m->n; row++) {
-		size_t block = a->block_of_row[row];
+	for (size_t row = 0; row < in->n; row++) {
+		size_t block = in->block_of_row[row];
 
 		in->row_cnt[block]++;
-		first[block] += deviations[row];
-		in->weight[block] += deviations[row] * deviations[row] / variance;
+		ret_first[block] += in->deviations[row];
+		in->weight[block] += in->deviations[row] * in->deviations[row] / variance;
 	}
-	for (uint32_t i = 0; i < a->v->places.cnt; i++) {
+}
+
+void influence_end(struct influence *in, const struct analysis *a)
+{
+	const struct moments *m = a->m;
+	double variance = moments_variance_of(m, 0);
+	_cleanup_(freep) double *first = xcalloc(in->block_cnt, sizeof(*first));	/* sums of the deviations */
+
+	sum_up(in, a->v);
+	sum_deviations(in, variance, first);
+	for (uint32_t i = 0; i < in->place_cnt; i++) {
 		double mean = moments_mean(m->n, m->places.items[i].x);
 		double share = moments_with_latency(m, i) / variance;
 		double *blocks = in->of_place + i * in->block_cnt;
@@ -102,6 +120,8 @@ void influence_init(struct influence *in, const struct analysis *a)
 
 void influence_release(struct influence *in)
 {
+	free(in->by_block);
+	free(in->deviations);
 	free(in->of_place);
 	free(in->row_cnt);
 	free(in->weight);

@@ -20,12 +20,19 @@ struct influence {
 	double *of_place;		/* [place * block_cnt + block] */
 	uint64_t *row_cnt;		/* per block: its intervals */
 	double *weight;			/* per block: sum of (T - mean T)^2, divided by Var(T); they sum to n */
+	/* private */
+	size_t n, place_cnt;
+	const unsigned char *block_of_row;
+	double *deviations;		/* per row: T - mean T */
+	double *by_block;		/* sum of X (T - mean T): [block * place_cnt + place] */
 };
 
 /* How many blocks n recorded intervals are cut into, of equal numbers of these; 0: too few. */
 size_t blocks_for(uint64_t n);
 
-void influence_init(struct influence *in, const struct analysis *a);
+/* begin: rows are read between the two; end: only if there are blocks. */
+void influence_begin(struct influence *in, struct analysis *a);
+void influence_end(struct influence *in, const struct analysis *a);
 void influence_release(struct influence *in);
 
 struct confidence {
@@ -74,7 +81,7 @@ void ranking_release(struct ranking *r);
 
 /* paper_confidence.c: the same for contributions, which are variances and covariances: paper_ci95,
  * paper_resolved, and ci95 of pairs. */
-void find_paper_confidence(struct analysis *a, const struct influence *in,
-			   const uint32_t *factor_of_node);
+struct paper *paper_begin(struct analysis *a, const struct influence *in, const uint32_t *factor_of_node);
+void paper_end(struct paper *p);
 
 #endif

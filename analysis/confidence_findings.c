@@ -76,21 +76,36 @@ static void set_ranks(struct findings *f, const struct ranking *r)
 	}
 }
 
-void find_confidence(struct analysis *a, const uint32_t *factor_of_node)
+struct influence_maker {
+	struct influence in;
+	struct paper *paper;
+};
+
+void begin_confidence(struct analysis *a, const uint32_t *factor_of_node)
 {
+	struct influence_maker *k = a->influence_maker = xcalloc(1, sizeof(*k));
+
+	influence_begin(&k->in, a);
+	if (k->in.block_cnt > 0)
+		k->paper = paper_begin(a, &k->in, factor_of_node);
+}
+
+void end_confidence(struct analysis *a, const uint32_t *factor_of_node)
+{
+	struct influence_maker *k = a->influence_maker;
 	_cleanup_(freep) double *sums = NULL;
 	struct ranking r = { .f = a->f };
-	struct influence in;
 
-	influence_init(&in, a);
-	if (in.block_cnt > 0) {
-		set_nodes(a, &in);
-		sums = sum_places(a, &in, factor_of_node, a->f->factors.cnt);
-		set_factors(a, &in, sums, &r);
-		ranking_resolve(&r, in.weight, in.block_cnt);
+	if (k->in.block_cnt > 0) {
+		influence_end(&k->in, a);
+		set_nodes(a, &k->in);
+		sums = sum_places(a, &k->in, factor_of_node, a->f->factors.cnt);
+		set_factors(a, &k->in, sums, &r);
+		ranking_resolve(&r, k->in.weight, k->in.block_cnt);
 		set_ranks(a->f, &r);
-		find_paper_confidence(a, &in, factor_of_node);
+		paper_end(k->paper);
 	}
 	ranking_release(&r);
-	influence_release(&in);
+	influence_release(&k->in);
+	free(k);
 }

@@ -32,7 +32,6 @@ typedef VEC(struct pair_sum) pair_sums;
 
 static double *sum_of(pair_sums *sums, struct map *index, uint32_t x, uint32_t y);
 static void add_pair(struct findings *f, const struct pair_sum *sum);
-static void fill_scores(struct findings *f);
 
 void find_pairs(struct analysis *a, const uint32_t *factor_of_node)
 {
@@ -62,7 +61,6 @@ void find_pairs(struct analysis *a, const uint32_t *factor_of_node)
 			add_pair(f, &sums.items[i]);
 		}
 	VEC_RELEASE(&sums);
-	fill_scores(f);
 }
 
 static double *sum_of(pair_sums *sums, struct map *index, uint32_t x, uint32_t y)
@@ -108,7 +106,7 @@ static void add_pair(struct findings *f, const struct pair_sum *sum)
 	VEC_ADD(&f->factors, pair);
 }
 
-static void fill_scores(struct findings *f)
+void fill_scores(struct findings *f)
 {
 	for (size_t i = 0; i < f->factors.cnt; i++) {
 		struct factor *x = &f->factors.items[i];

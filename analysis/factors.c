@@ -25,34 +25,47 @@ struct factor_sums {
 	uint64_t present;		/* intervals in which it took time */
 };
 
-struct maker {
+struct factor_maker {
 	struct analysis *a;
 	struct factor_sums *sums;
+	struct times_row row;
 	VEC(strings) sites;		/* per factor */
 };
 
-static void make_factors(struct maker *k);
-static void make_times(struct maker *k);
-static void sum_rows(struct maker *k);
-static void fill_factors(struct maker *k);
-static void keep_call_sites(struct maker *k);
-static void find_reasons(struct maker *k);
+static void make_factors(struct factor_maker *k);
+static void make_times(struct factor_maker *k);
+static void sum_row(void *arg, size_t row, const cells *places);
+static void fill_factors(struct factor_maker *k);
+static void keep_call_sites(struct factor_maker *k);
+static void find_reasons(struct factor_maker *k);
 
-void find_factors(struct analysis *a)
+void begin_factors(struct analysis *a)
 {
-	struct maker k = { .a = a };
+	struct factor_maker *k = a->factor_maker = xcalloc(1, sizeof(*k));
 
+	k->a = a;
 	a->factor_of_node = xcalloc(a->f->nodes.cnt + 1, sizeof(*a->factor_of_node));
-	make_factors(&k);
-	k.sums = xcalloc(a->f->factors.cnt + 1, sizeof(*k.sums));
-	make_times(&k);
-	sum_rows(&k);
-	fill_factors(&k);
-	keep_call_sites(&k);
-	find_reasons(&k);
+	make_factors(k);
+	k->sums = xcalloc(a->f->factors.cnt + 1, sizeof(*k->sums));
+	make_times(k);
+	times_row_init(&k->row, a->factor_times);
+	visit_rows(a, sum_row, k);
 	find_pairs(a, a->factor_of_node);
-	find_confidence(a, a->factor_of_node);
-	free(k.sums);
+	begin_confidence(a, a->factor_of_node);
+}
+
+void end_factors(struct analysis *a)
+{
+	struct factor_maker *k = a->factor_maker;
+
+	fill_factors(k);
+	keep_call_sites(k);
+	find_reasons(k);
+	fill_scores(a->f);
+	end_confidence(a, a->factor_of_node);
+	times_row_release(&k->row);
+	free(k->sums);
+	free(k);
 }
 
 static uint32_t height_of(const struct analysis *a, const struct place *p)
@@ -69,7 +82,7 @@ static uint32_t height_of(const struct analysis *a, const struct place *p)
 	}
 }
 
-static void add_factor(struct maker *k, const struct place *p, const struct node *node)
+static void add_factor(struct factor_maker *k, const struct place *p, const struct node *node)
 {
 	static const enum factor_kind kinds[] = {
 		[NODE_FUNCTION] = FACTOR_FUNCTION, [NODE_BODY] = FACTOR_BODY,
@@ -85,7 +98,7 @@ static void add_factor(struct maker *k, const struct place *p, const struct node
 	VEC_EXTEND(&k->sites);
 }
 
-static void add_sites(struct maker *k, uint32_t factor, const struct node *node)
+static void add_sites(struct factor_maker *k, uint32_t factor, const struct node *node)
 {
 	const struct analysis *a = k->a;
 	uint32_t at = node->kind == NODE_FUNCTION ? node->id : node->parent;
@@ -97,7 +110,7 @@ static void add_sites(struct maker *k, uint32_t factor, const struct node *node)
 	VEC_RELEASE(&sites);
 }
 
-static void make_factors(struct maker *k)
+static void make_factors(struct factor_maker *k)
 {
 	struct analysis *a = k->a;
 	_cleanup_(map_freep) struct map *index = map_new();
@@ -124,7 +137,7 @@ static void make_factors(struct maker *k)
 }
 
 /* The factor that a place's time counts for, or NODE_NONE. */
-static uint32_t factor_of_place(const struct maker *k, uint32_t place)
+static uint32_t factor_of_place(const struct factor_maker *k, uint32_t place)
 {
 	const struct place *p = &k->a->v->places.items[place];
 	uint32_t node = k->a->node_of_place[place];
@@ -134,7 +147,7 @@ static uint32_t factor_of_place(const struct maker *k, uint32_t place)
 	return k->a->factor_of_node[node];
 }
 
-static void make_times(struct maker *k)
+static void make_times(struct factor_maker *k)
 {
 	size_t cnt = k->a->v->places.cnt;
 	_cleanup_(freep) uint32_t *factors = xcalloc(cnt, sizeof(*factors));
@@ -144,27 +157,24 @@ static void make_times(struct maker *k)
 	k->a->factor_times = times_new(k->a->v, k->a->rows, factors, k->a->f->factors.cnt);
 }
 
-static void sum_rows(struct maker *k)
+static void sum_row(void *arg, size_t row, const cells *places)
 {
+	struct factor_maker *k = arg;
 	const struct analysis *a = k->a;
-	struct times_walk w;
+	int64_t latency_ns = a->latencies_ns[row];
+	bool in_tail = latency_ns >= a->f->tail.from_ns;
 
-	for (times_begin(&w, a->factor_times); times_next(&w); ) {
-		int64_t latency_ns = a->latencies_ns[w.row];
-		bool in_tail = latency_ns >= a->f->tail.from_ns;
+	times_row(&k->row, places);
+	for (size_t c = 0; c < k->row.cells.cnt; c++) {
+		struct factor_sums *s = &k->sums[k->row.cells.items[c].column];
+		int64_t x = k->row.cells.items[c].ns;
 
-		for (size_t c = 0; c < w.cells.cnt; c++) {
-			struct factor_sums *s = &k->sums[w.cells.items[c].column];
-			int64_t x = w.cells.items[c].ns;
-
-			s->x += x;
-			s->xx += (__int128)x * x;
-			s->xt += (__int128)x * latency_ns;
-			s->tail_x += in_tail ? x : 0;
-			s->present += x > 0;
-		}
+		s->x += x;
+		s->xx += (__int128)x * x;
+		s->xt += (__int128)x * latency_ns;
+		s->tail_x += in_tail ? x : 0;
+		s->present += x > 0;
 	}
-	times_end(&w);
 }
 
 /* How much more of the factor there is in the tail than on average, of how much more latency. */
@@ -180,12 +190,12 @@ static void fill_tail(const struct analysis *a, struct factor *x, const struct f
 	x->tail_share = (double)((s->tail_x / cnt - s->x / n) / extra);
 }
 
-static void fill_factors(struct maker *k)
+static void fill_factors(struct factor_maker *k)
 {
 	const struct analysis *a = k->a;
 	uint64_t n = a->m->n;
 
-	for (size_t i = 0; i < a->f->factors.cnt; i++) {
+	for (size_t i = 0; i < a->factor_times->column_cnt; i++) {
 		struct factor *x = &a->f->factors.items[i];
 		const struct factor_sums *s = &k->sums[i];
 
@@ -198,7 +208,7 @@ static void fill_factors(struct maker *k)
 	}
 }
 
-static void keep_call_sites(struct maker *k)
+static void keep_call_sites(struct factor_maker *k)
 {
 	struct arena *arena = k->a->f->arena;
 
@@ -259,7 +269,7 @@ static int by_share(const void *x, const void *y)
 }
 
 /* Reasons first .. end - 1 are one factor's, equal ones side by side. */
-static void keep_reasons(struct maker *k, const struct reason *first, const struct reason *end)
+static void keep_reasons(struct factor_maker *k, const struct reason *first, const struct reason *end)
 {
 	struct factor *x = &k->a->f->factors.items[first->factor];
 	struct because *items = ARENA_NEW(k->a->f->arena, struct because, end - first);
@@ -278,7 +288,7 @@ static void keep_reasons(struct maker *k, const struct reason *first, const stru
 	x->because_of.cnt = x->because_of.cap = cnt;
 }
 
-static void find_reasons(struct maker *k)
+static void find_reasons(struct factor_maker *k)
 {
 	struct analysis *a = k->a;
 	VEC(struct reason) reasons = { NULL, 0, 0 };

@@ -30,11 +30,11 @@ static struct group *group_by_presence(const struct analysis *a)
 	struct times_walk w;
 
 	for (times_begin(&w, a->factor_times); times_next(&w); )
-		for (size_t c = 0; c < w.cells.cnt; c++) {
-			if (w.cells.items[c].ns == 0)
+		for (size_t c = 0; c < w.times.cells.cnt; c++) {
+			if (w.times.cells.items[c].ns == 0)
 				continue;
-			with[w.cells.items[c].column].cnt++;
-			with[w.cells.items[c].column].t += a->latencies_ns[w.row];
+			with[w.times.cells.items[c].column].cnt++;
+			with[w.times.cells.items[c].column].t += a->latencies_ns[w.row];
 		}
 	times_end(&w);
 	return with;

@@ -17,6 +17,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "analysis/row_tree.h"
 #include "base/map.h"
 #include "base/banned.h"
 
@@ -26,18 +27,23 @@
 struct block_sums {			/* of a place, or of two siblings */
 	uint32_t a, b;			/* places; the same: squares */
 	uint32_t factor;		/* that they count for */
-	__int128 xy[CONFIDENCE_BLOCKS_MAX];
+};
+
+struct partner {			/* of a place: a sibling with which it has a sum */
+	uint32_t place, sum;
 };
 
 struct paper {
-	const struct analysis *a;
+	struct analysis *a;
 	const struct influence *in;
 	const uint32_t *factor_of_node;
 	VEC(struct block_sums) sums;
-	struct map *pair_of_siblings;	/* place << 32 | place -> index into sums, plus one */
 	uint32_t *square_of_place;	/* index into sums, plus one */
-	bool *has_pairs;		/* per place: is in pair_of_siblings */
-	__int128 *x;			/* [place * blocks + block] */
+	struct partner *partners;	/* partners[first_partner[place] .. first_partner[place + 1] - 1] */
+	uint32_t *first_partner;
+	struct row_tree tree;
+	__int128 *x;			/* [block * places + place] */
+	__int128 *xy;			/* [block * sums + sum] */
 	double *of_factor;		/* C(b): [factor * blocks + block] */
 };
 
@@ -54,6 +60,11 @@ static uint32_t add_sums(struct paper *p, uint32_t a, uint32_t b, uint32_t facto
 	s->b = b;
 	s->factor = factor;
 	return (uint32_t)p->sums.cnt;
+}
+
+static uint32_t larger_place(const struct block_sums *s)
+{
+	return s->a > s->b ? s->a : s->b;
 }
 
 static int larger_first(const void *a, const void *b)
@@ -104,68 +115,67 @@ static void choose_sums(struct paper *p)
 				continue;
 			x = (uint32_t)pair;
 		}
-		map_set(p->pair_of_siblings, key_of(a, b), add_sums(p, a, b, x));
-		p->has_pairs[a] = p->has_pairs[b] = true;
+		add_sums(p, a, b, x);
 	}
 }
 
-struct row_scratch {
-	int64_t *ns;			/* per place, whole subtree */
-	VEC(uint32_t) touched;
-	VEC(uint32_t) paired;		/* those of them that are in a pair */
-};
-
-static void add_products(struct paper *p, size_t block, const struct row_scratch *s)
+/* The larger place of a pair knows the smaller one: a row's places are looked at once each. */
+static void find_partners(struct paper *p)
 {
-	for (size_t i = 0; i < s->paired.cnt; i++) {
-		uint32_t a = s->paired.items[i], parent = p->a->v->places.items[a].parent;
+	size_t places = p->a->v->places.cnt, pairs = 0;
+	_cleanup_(freep) uint32_t *next = xcalloc(places + 1, sizeof(*next));
 
-		for (size_t k = 0; k < i; k++) {
-			uint32_t b = s->paired.items[k];
-			uint64_t at;
+	p->first_partner = xcalloc(places + 1, sizeof(*p->first_partner));
+	for (size_t i = 0; i < p->sums.cnt; i++)
+		if (p->sums.items[i].a != p->sums.items[i].b)
+			p->first_partner[larger_place(&p->sums.items[i])]++;
+	for (size_t i = 0; i <= places; i++) {
+		uint32_t cnt = p->first_partner[i];
 
-			if (p->a->v->places.items[b].parent == parent &&
-			    map_get(p->pair_of_siblings, key_of(a, b), &at))
-				p->sums.items[at - 1].xy[block] += (__int128)s->ns[a] * s->ns[b];
-		}
+		p->first_partner[i] = next[i] = (uint32_t)pairs;
+		pairs += cnt;
+	}
+	p->partners = xcalloc(pairs + 1, sizeof(*p->partners));
+	for (uint32_t i = 0; i < p->sums.cnt; i++) {
+		const struct block_sums *s = &p->sums.items[i];
+		uint32_t larger = larger_place(s);
+
+		if (s->a != s->b)
+			p->partners[next[larger]++] = (struct partner){ s->a + s->b - larger, i };
 	}
 }
 
-static void add_row(struct paper *p, size_t row, const cells *cells, struct row_scratch *s)
+static void add_row(void *arg, size_t row, const cells *places)
 {
-	const struct vtree *v = p->a->v;
-	size_t blocks = p->in->block_cnt, block = p->a->block_of_row[row];
+	struct paper *p = arg;
+	size_t block = p->a->block_of_row[row];
+	__int128 *x = p->x + block * p->a->v->places.cnt, *xy = p->xy + block * p->sums.cnt;
+	const struct listed *list;
 
-	s->touched.cnt = s->paired.cnt = 0;
-	for (size_t c = 0; c < cells->cnt; c++) {
-		for (uint32_t i = cells->items[c].place; i != NODE_NONE;
-		     i = v->places.items[i].parent) {
-			if (s->ns[i] == 0) {
-				VEC_ADD(&s->touched, i);
-				if (p->has_pairs[i])
-					VEC_ADD(&s->paired, i);
-			}
-			s->ns[i] += cells->items[c].ns;
+	row_tree_fill(&p->tree, p->a->v, places);
+	list = p->tree.list.items;
+	for (size_t k = 0; k < p->tree.list.cnt; k++) {
+		uint32_t place = list[k].place, square = p->square_of_place[place];
+
+		x[place] += list[k].ns;
+		if (square)
+			xy[square - 1] += (__int128)list[k].ns * list[k].ns;
+		for (uint32_t i = p->first_partner[place]; i < p->first_partner[place + 1]; i++) {
+			uint32_t other = row_tree_find(&p->tree, p->partners[i].place);
+
+			if (other != NODE_NONE)
+				xy[p->partners[i].sum] += (__int128)list[k].ns * list[other].ns;
 		}
-	}
-	add_products(p, block, s);
-	for (size_t k = 0; k < s->touched.cnt; k++) {
-		uint32_t i = s->touched.items[k], at = p->square_of_place[i];
-
-		p->x[i * blocks + block] += s->ns[i];
-		if (at)
-			p->sums.items[at - 1].xy[block] += (__int128)s->ns[i] * s->ns[i];
-		s->ns[i] = 0;
 	}
 }
 
 static double centred(const struct paper *p, const struct block_sums *s, size_t block)
 {
-	size_t blocks = p->in->block_cnt;
+	size_t places = p->a->v->places.cnt, sum = (size_t)(s - p->sums.items);
 
 	return moments_centred(p->a->m->n, p->a->m->places.items[s->a].x, p->a->m->places.items[s->b].x,
-			       p->in->row_cnt[block], p->x[s->a * blocks + block], p->x[s->b * blocks + block],
-			       s->xy[block]);
+			       p->in->row_cnt[block], p->x[block * places + s->a], p->x[block * places + s->b],
+			       p->xy[block * p->sums.cnt + sum]);
 }
 
 static void sum_factors(struct paper *p)
@@ -218,37 +228,40 @@ static void set_ranks(struct findings *f, const struct ranking *r)
 	}
 }
 
-void find_paper_confidence(struct analysis *a, const struct influence *in,
-			   const uint32_t *factor_of_node)
+struct paper *paper_begin(struct analysis *a, const struct influence *in, const uint32_t *factor_of_node)
 {
 	size_t places = a->v->places.cnt, blocks = in->block_cnt;
-	struct ranking r = { .f = a->f, .paper = true };
-	struct paper p = {
-		.a = a, .in = in, .factor_of_node = factor_of_node, .pair_of_siblings = map_new(),
-		.square_of_place = xcalloc(places, sizeof(*p.square_of_place)),
-		.has_pairs = xcalloc(places, sizeof(*p.has_pairs)),
-		.x = xcalloc(places * blocks, sizeof(*p.x)),
-		.of_factor = xcalloc(a->f->factors.cnt * blocks + 1, sizeof(*p.of_factor)),
-	};
-	struct row_scratch s = { .ns = xcalloc(places, sizeof(*s.ns)) };
-	struct rows_walk w;
+	struct paper *p = xcalloc(1, sizeof(*p));
 
-	choose_sums(&p);
-	for (rows_begin(&w, a->rows); rows_next(&w); )
-		add_row(&p, w.row, &w.cells, &s);
-	rows_end(&w);
-	sum_factors(&p);
-	set_factors(&p, &r);
-	ranking_resolve(&r, in->weight, blocks);
-	set_ranks(a->f, &r);
+	p->a = a;
+	p->in = in;
+	p->factor_of_node = factor_of_node;
+	p->square_of_place = xcalloc(places, sizeof(*p->square_of_place));
+	choose_sums(p);
+	find_partners(p);
+	p->x = xcalloc(places * blocks, sizeof(*p->x));
+	p->xy = xcalloc(p->sums.cnt * blocks + 1, sizeof(*p->xy));
+	visit_rows(a, add_row, p);
+	return p;
+}
+
+void paper_end(struct paper *p)
+{
+	struct ranking r = { .f = p->a->f, .paper = true };
+
+	p->of_factor = xcalloc(p->a->f->factors.cnt * p->in->block_cnt + 1, sizeof(*p->of_factor));
+	sum_factors(p);
+	set_factors(p, &r);
+	ranking_resolve(&r, p->in->weight, p->in->block_cnt);
+	set_ranks(p->a->f, &r);
 	ranking_release(&r);
-	free(s.ns);
-	VEC_RELEASE(&s.touched);
-	VEC_RELEASE(&s.paired);
-	map_free(p.pair_of_siblings);
-	VEC_RELEASE(&p.sums);
-	free(p.square_of_place);
-	free(p.has_pairs);
-	free(p.x);
-	free(p.of_factor);
+	row_tree_release(&p->tree);
+	free(p->partners);
+	free(p->first_partner);
+	VEC_RELEASE(&p->sums);
+	free(p->square_of_place);
+	free(p->x);
+	free(p->xy);
+	free(p->of_factor);
+	free(p);
 }

@@ -183,13 +183,13 @@ static void sum_rows(struct pairing *g)
 	for (times_begin(&w, g->a->part_times); times_next(&w); ) {
 		size_t cnt = 0;
 
-		for (size_t k = 0; k < w.cells.cnt; k++) {
-			struct time_cell c = { g->index_of_part[w.cells.items[k].column], w.cells.items[k].ns };
+		for (size_t k = 0; k < w.times.cells.cnt; k++) {
+			struct time_cell c = { g->index_of_part[w.times.cells.items[k].column], w.times.cells.items[k].ns };
 
 			if (c.column != NODE_NONE)
-				w.cells.items[cnt++] = c;
+				w.times.cells.items[cnt++] = c;
 		}
-		add_row(g, w.row, w.cells.items, cnt);
+		add_row(g, w.row, w.times.cells.items, cnt);
 	}
 	times_end(&w);
 }

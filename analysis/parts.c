@@ -29,10 +29,11 @@ struct slow_sums {			/* of a part */
 	uint64_t slow_present, fast_present;
 };
 
-struct splitter {
+struct part_maker {
 	struct analysis *a;
 	struct slow_sums *sums;		/* per part */
-	double *block_x, *block_slow_x;	/* [part * block_cnt + block] */
+	struct times_row row;
+	double *block_x, *block_slow_x;	/* [block * parts + part] */
 	size_t block_cnt;		/* 0: too few intervals for an error */
 	double *block_t, *block_slow_t, *block_n, *block_k;	/* per block */
 };
@@ -71,22 +72,29 @@ static void make_parts(struct analysis *a)
 	a->part_times = times_new(a->v, a->rows, part_of_place, a->f->parts.cnt);
 }
 
-static void sum_row(struct splitter *s, const struct times_walk *w)
+static void sum_latency(struct part_maker *s, size_t block, int64_t latency_ns, bool slow)
 {
-	const struct tail *tail = &s->a->f->tail;
-	int64_t latency_ns = s->a->latencies_ns[w->row];
-	bool slow = latency_ns >= tail->from_ns, fast = latency_ns <= tail->fast_to_ns;
-	size_t block = s->block_cnt ? s->a->block_of_row[w->row] : 0;
+	s->block_t[block] += (double)latency_ns;
+	s->block_slow_t[block] += slow ? (double)latency_ns : 0;
+	s->block_n[block]++;
+	s->block_k[block] += slow;
+}
 
-	if (s->block_cnt) {
-		s->block_t[block] += (double)latency_ns;
-		s->block_slow_t[block] += slow ? (double)latency_ns : 0;
-		s->block_n[block]++;
-		s->block_k[block] += slow;
-	}
-	for (size_t c = 0; c < w->cells.cnt; c++) {
-		uint32_t part = w->cells.items[c].column;
-		int64_t x = w->cells.items[c].ns;
+static void sum_row(void *arg, size_t row, const cells *places)
+{
+	struct part_maker *s = arg;
+	const struct tail *tail = &s->a->f->tail;
+	int64_t latency_ns = s->a->latencies_ns[row];
+	bool slow = latency_ns >= tail->from_ns, fast = latency_ns <= tail->fast_to_ns;
+	size_t block = s->block_cnt ? s->a->block_of_row[row] : 0;
+	double *block_x = s->block_x + block * s->a->f->parts.cnt, *block_slow_x = s->block_slow_x + block * s->a->f->parts.cnt;
+
+	if (s->block_cnt)
+		sum_latency(s, block, latency_ns, slow);
+	times_row(&s->row, places);
+	for (size_t c = 0; c < s->row.cells.cnt; c++) {
+		uint32_t part = s->row.cells.items[c].column;
+		int64_t x = s->row.cells.items[c].ns;
 		struct slow_sums *p = &s->sums[part];
 		struct sums *all = &s->a->part_sums[part];
 
@@ -98,13 +106,13 @@ static void sum_row(struct splitter *s, const struct times_walk *w)
 		p->slow_present += slow && x > 0;
 		p->fast_present += fast && x > 0;
 		if (s->block_cnt) {
-			s->block_x[part * s->block_cnt + block] += (double)x;
-			s->block_slow_x[part * s->block_cnt + block] += slow ? (double)x : 0;
+			block_x[part] += (double)x;
+			block_slow_x[part] += slow ? (double)x : 0;
 		}
 	}
 }
 
-static void set_tail_ci95(const struct splitter *s, struct part *p, size_t part)
+static void set_tail_ci95(const struct part_maker *s, struct part *p, size_t part)
 {
 	const struct analysis *a = s->a;
 	const struct tail *tail = &a->f->tail;
@@ -113,8 +121,8 @@ static void set_tail_ci95(const struct splitter *s, struct part *p, size_t part)
 	struct confidence c;
 
 	for (size_t b = 0; b < s->block_cnt; b++) {
-		double x = s->block_x[part * s->block_cnt + b];
-		double slow_x = s->block_slow_x[part * s->block_cnt + b];
+		double x = s->block_x[b * a->f->parts.cnt + part];
+		double slow_x = s->block_slow_x[b * a->f->parts.cnt + part];
 		double all = x - s->block_n[b] * p->mean_ns -
 			     share * (s->block_t[b] - s->block_n[b] * mean_t);
 		double slow = slow_x - s->block_k[b] * p->slow_mean_ns -
@@ -128,7 +136,7 @@ static void set_tail_ci95(const struct splitter *s, struct part *p, size_t part)
 	p->tail_ci95[1] = share + c.half_width;
 }
 
-static void fill_part(const struct splitter *s, size_t part)
+static void fill_part(const struct part_maker *s, size_t part)
 {
 	const struct analysis *a = s->a;
 	const struct tail *tail = &a->f->tail;
@@ -182,31 +190,38 @@ static int compare_parts(const void *x, const void *y)
 	return r ? r : (a->wait > b->wait) - (a->wait < b->wait);
 }
 
-void find_parts(struct analysis *a)
+void begin_parts(struct analysis *a)
 {
-	struct splitter s = { .a = a };
-	struct times_walk w;
+	struct part_maker *s = a->part_maker = xcalloc(1, sizeof(*s));
 	size_t cnt;
 
 	make_parts(a);
 	cnt = a->f->parts.cnt;
-	s.block_cnt = blocks_for(a->recorded_cnt);
-	s.sums = xcalloc(cnt + 1, sizeof(*s.sums));
+	s->a = a;
+	s->block_cnt = blocks_for(a->recorded_cnt);
+	s->sums = xcalloc(cnt + 1, sizeof(*s->sums));
 	a->part_sums = xcalloc(cnt + 1, sizeof(*a->part_sums));
-	s.block_x = xcalloc(2 * cnt * s.block_cnt + 1, sizeof(*s.block_x));
-	s.block_slow_x = s.block_x + cnt * s.block_cnt;
-	s.block_t = xcalloc(4 * s.block_cnt + 1, sizeof(*s.block_t));
-	s.block_slow_t = s.block_t + s.block_cnt;
-	s.block_n = s.block_slow_t + s.block_cnt;
-	s.block_k = s.block_n + s.block_cnt;
-	for (times_begin(&w, a->part_times); times_next(&w); )
-		sum_row(&s, &w);
-	times_end(&w);
-	for (size_t i = 0; i < cnt; i++)
-		fill_part(&s, i);
-	free(s.sums);
-	free(s.block_x);
-	free(s.block_t);
+	s->block_x = xcalloc(2 * cnt * s->block_cnt + 1, sizeof(*s->block_x));
+	s->block_slow_x = s->block_x + cnt * s->block_cnt;
+	s->block_t = xcalloc(4 * s->block_cnt + 1, sizeof(*s->block_t));
+	s->block_slow_t = s->block_t + s->block_cnt;
+	s->block_n = s->block_slow_t + s->block_cnt;
+	s->block_k = s->block_n + s->block_cnt;
+	times_row_init(&s->row, a->part_times);
+	visit_rows(a, sum_row, s);
+}
+
+void end_parts(struct analysis *a)
+{
+	struct part_maker *s = a->part_maker;
+
+	for (size_t i = 0; i < a->f->parts.cnt; i++)
+		fill_part(s, i);
+	times_row_release(&s->row);
+	free(s->sums);
+	free(s->block_x);
+	free(s->block_t);
+	free(s);
 }
 
 void sort_parts(struct findings *f)

@@ -58,6 +58,18 @@ struct collected {			/* of the intervals of one name */
 
 /* ---- the rest ------------------------------------------------------------------- */
 
+/* One row, as read_rows() comes to it. */
+typedef void (*row_visitor)(void *arg, size_t row, const cells *places);
+
+struct visitor {
+	row_visitor visit;
+	void *arg;
+};
+
+struct factor_maker;
+struct influence_maker;
+struct part_maker;
+
 struct analysis {
 	const struct trace *t;		/* names, functions, calls and losses; its tuples may be gone */
 	const struct counted_intervals *counted;
@@ -76,6 +88,10 @@ struct analysis {
 	const uint32_t *root_only_weights;	/* what one in full of the same rate stands for */
 	const uint32_t *weights;	/* the same, of recorded_ns */
 	uint64_t tail_rows, fast_rows;	/* f->tail counts what was recorded */
+	VEC(struct visitor) visitors;
+	struct factor_maker *factor_maker;
+	struct influence_maker *influence_maker;
+	struct part_maker *part_maker;
 	double variance_ns2;		/* Var(T) */
 	double overhead;		/* budget of the probes */
 	double quantile;		/* where the tail begins */
@@ -105,13 +121,20 @@ void summarize(struct analysis *a);		/* summary.c: f->interval, f->intervals */
 void measure_probing(struct analysis *a);	/* probing.c: f->probing */
 void show_tree(struct analysis *a);		/* tree_findings.c: f->nodes, f->covariances */
 void find_root(struct analysis *a);		/* root.c: f->root_height, root_function */
-void find_factors(struct analysis *a);		/* factors.c: f->factors but for the pairs */
+/* What needs all rows begins, reads them together with the others, a pass of some being as long as one of all, and ends. */
+void visit_rows(struct analysis *a, row_visitor visit, void *arg);	/* analyze.c */
+void read_rows(struct analysis *a);
+void begin_factors(struct analysis *a);		/* factors.c: f->factors */
+void end_factors(struct analysis *a);
 /* factor_pairs.c: pairs, and paper_contribution of all.  factor_of_node: NODE_NONE if none. */
 void find_pairs(struct analysis *a, const uint32_t *factor_of_node);
-/* confidence_findings.c: ci95 of nodes and factors, resolved, autocorrelated.  After the scores. */
-void find_confidence(struct analysis *a, const uint32_t *factor_of_node);
+void fill_scores(struct findings *f);		/* ... of all, when they have their shares */
+/* confidence_findings.c: ci95 of nodes and factors, resolved, autocorrelated.  end: after the scores. */
+void begin_confidence(struct analysis *a, const uint32_t *factor_of_node);
+void end_confidence(struct analysis *a, const uint32_t *factor_of_node);
+void begin_parts(struct analysis *a);		/* parts.c: f->parts, part_sums */
+void end_parts(struct analysis *a);
 void explain_by_work(struct analysis *a);	/* work.c: f->work, work_share */
-void find_parts(struct analysis *a);		/* parts.c: f->parts */
 void find_part_pairs(struct analysis *a);	/* part_pairs.c: f->part_pairs, of unsorted parts */
 void sort_parts(struct findings *f);		/* ... when part_times is not needed any more */
 void find_common_causes(struct analysis *a);	/* common.c: f->common_causes, of unsorted parts */

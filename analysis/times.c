@@ -15,19 +15,22 @@ struct times *times_new(const struct vtree *v, struct rows *rows, const uint32_t
 {
 	size_t cnt = v->places.cnt;
 	struct times *t = xcalloc(1, sizeof(*t));
+	VEC(uint32_t) columns = { NULL, 0, 0 };
 
 	t->column_cnt = column_cnt;
 	t->row_cnt = rows_cnt(rows);
 	t->rows = rows;
-	t->column_of_place = xcalloc(cnt, sizeof(*t->column_of_place));
-	t->next_above = xcalloc(cnt, sizeof(*t->next_above));
+	t->column_of_place = xmalloc(cnt * sizeof(*t->column_of_place));
 	memcpy(t->column_of_place, column_of_place, cnt * sizeof(*column_of_place));
-	for (size_t i = 0; i < cnt; i++) {	/* parents have smaller numbers */
-		uint32_t parent = v->places.items[i].parent;
-
-		t->next_above[i] = parent == NODE_NONE || column_of_place[parent] != NODE_NONE
-					   ? parent : t->next_above[parent];
+	t->first_column = xcalloc(cnt + 1, sizeof(*t->first_column));
+	for (uint32_t i = 0; i < cnt; i++) {
+		t->first_column[i] = (uint32_t)columns.cnt;
+		for (uint32_t k = i; k != NODE_NONE; k = v->places.items[k].parent)
+			if (column_of_place[k] != NODE_NONE)
+				VEC_ADD(&columns, column_of_place[k]);
 	}
+	t->first_column[cnt] = (uint32_t)columns.cnt;
+	t->columns = columns.items;
 	return t;
 }
 
@@ -36,51 +39,63 @@ void times_free(struct times *t)
 	if (!t)
 		return;
 	free(t->column_of_place);
-	free(t->next_above);
+	free(t->columns);
+	free(t->first_column);
 	free(t);
+}
+
+void times_row_init(struct times_row *r, const struct times *t)
+{
+	memset(r, 0, sizeof(*r));
+	r->times = t;
+	r->at = xcalloc(t->column_cnt + 1, sizeof(*r->at));
+}
+
+void times_row(struct times_row *r, const cells *places)
+{
+	const struct times *t = r->times;
+
+	r->cells.cnt = 0;
+	for (size_t c = 0; c < places->cnt; c++) {
+		uint32_t place = places->items[c].place;
+
+		for (uint32_t i = t->first_column[place]; i < t->first_column[place + 1]; i++) {
+			uint32_t column = t->columns[i], at = r->at[column];
+
+			if (at >= r->cells.cnt || r->cells.items[at].column != column) {
+				at = r->at[column] = (uint32_t)r->cells.cnt;
+				VEC_ADD(&r->cells, (struct time_cell){ column, 0 });
+			}
+			r->cells.items[at].ns += places->items[c].ns;
+		}
+	}
+}
+
+void times_row_release(struct times_row *r)
+{
+	VEC_RELEASE(&r->cells);
+	free(r->at);
 }
 
 void times_begin(struct times_walk *w, const struct times *t)
 {
-	memset(w, 0, sizeof(*w));
-	w->times = t;
-	w->ns = xcalloc(t->column_cnt + 1, sizeof(*w->ns));
+	times_row_init(&w->times, t);
 	rows_begin(&w->rows, t->rows);
 }
 
 bool times_next(struct times_walk *w)
 {
-	const struct times *t = w->times;
-
 	if (!rows_next(&w->rows))
 		return false;
 	w->row = w->rows.row;
-	w->cells.cnt = 0;
-	for (size_t c = 0; c < w->rows.cells.cnt; c++) {
-		uint32_t i = w->rows.cells.items[c].place;
-
-		if (t->column_of_place[i] == NODE_NONE)
-			i = t->next_above[i];
-		for (; i != NODE_NONE; i = t->next_above[i]) {
-			uint32_t column = t->column_of_place[i];
-
-			if (w->ns[column] == 0)
-				VEC_ADD(&w->cells, (struct time_cell){ column, 0 });
-			w->ns[column] += w->rows.cells.items[c].ns;
-		}
-	}
-	for (size_t c = 0; c < w->cells.cnt; c++) {
-		w->cells.items[c].ns = w->ns[w->cells.items[c].column];
-		w->ns[w->cells.items[c].column] = 0;
-	}
+	times_row(&w->times, &w->rows.cells);
 	return true;
 }
 
 void times_end(struct times_walk *w)
 {
 	rows_end(&w->rows);
-	VEC_RELEASE(&w->cells);
-	free(w->ns);
+	times_row_release(&w->times);
 }
 
 void times_weighted(const struct times *t, const double *weights, double *ret)
@@ -93,9 +108,9 @@ void times_weighted(const struct times *t, const double *weights, double *ret)
 		ret[i] = 0;
 	for (times_begin(&w, t); times_next(&w); ) {
 		rounding += weights[w.row];
-		for (size_t c = 0; c < w.cells.cnt; c++) {
-			ret[w.cells.items[c].column] += weights[w.row] * (double)w.cells.items[c].ns;
-			sums[w.cells.items[c].column] += w.cells.items[c].ns;
+		for (size_t c = 0; c < w.times.cells.cnt; c++) {
+			ret[w.times.cells.items[c].column] += weights[w.row] * (double)w.times.cells.items[c].ns;
+			sums[w.times.cells.items[c].column] += w.times.cells.items[c].ns;
 		}
 	}
 	times_end(&w);

@@ -8,7 +8,7 @@
  *
  *	struct times_walk w;
  *	for (times_begin(&w, times); times_next(&w); )
- *		... w.row, w.cells.items[0 .. w.cells.cnt - 1]
+ *		... w.row, w.times.cells.items[0 .. w.times.cells.cnt - 1]
  *	times_end(&w);
  */
 #ifndef ANALYSIS_TIMES_H
@@ -26,7 +26,7 @@ struct times {
 	size_t column_cnt, row_cnt;
 	struct rows *rows;
 	uint32_t *column_of_place;	/* NODE_NONE: none */
-	uint32_t *next_above;		/* per place: the nearest above it that has a column, or NODE_NONE */
+	uint32_t *columns, *first_column;	/* per place: columns[first_column[i] .. first_column[i + 1] - 1] */
 };
 
 /* A place's time counts for its own column and for those of all places above it; NODE_NONE: none. */
@@ -35,13 +35,25 @@ struct times *times_new(const struct vtree *v, struct rows *rows, const uint32_t
 void times_free(struct times *t);
 DEFINE_CLEANUP(struct times *, times_free);
 
-struct times_walk {
-	size_t row;
-	VEC(struct time_cell) cells;
+typedef VEC(struct time_cell) time_cells;
+
+/* One row of them, for who has the row of places already: times_row() fills cells. */
+struct times_row {
+	time_cells cells;
 	/* private */
 	const struct times *times;
+	uint32_t *at;			/* per column: in cells, if it is there */
+};
+
+void times_row_init(struct times_row *r, const struct times *t);
+void times_row(struct times_row *r, const cells *places);
+void times_row_release(struct times_row *r);
+
+struct times_walk {
+	size_t row;
+	struct times_row times;		/* .cells */
+	/* private */
 	struct rows_walk rows;
-	int64_t *ns;			/* per column */
 };
 
 void times_begin(struct times_walk *w, const struct times *t);

@@ -84,9 +84,9 @@ static void sum_columns(struct line_sums *s, const struct times *times)
 		size_t block = s->block_of_row[w.row], g = l->bin_of_row[w.row];
 		double from_mean = l->key[w.row] - s->bins[g].mean;
 
-		for (size_t c = 0; c < w.cells.cnt; c++) {
-			size_t column = w.cells.items[c].column;
-			double ns = (double)w.cells.items[c].ns;
+		for (size_t c = 0; c < w.times.cells.cnt; c++) {
+			size_t column = w.times.cells.items[c].column;
+			double ns = (double)w.times.cells.items[c].ns;
 
 			s->x_rest[column * s->block_cnt + block] += ns * s->pull[w.row];
 			s->x[column * WORK_BINS_MAX + g] += ns;
