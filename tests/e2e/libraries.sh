@@ -12,6 +12,7 @@ cat >plugin.c <<'END'
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 void plugin_lock(void) { pthread_mutex_lock(&m); }
 void plugin_unlock(void) { pthread_mutex_unlock(&m); }
+void *plugin_mutex(void) { return &m; }
 /* The function behind this library's own: asked for from anywhere else it is another one. */
 int plugin_next(void) { int (*f)(void) = (int (*)(void))dlsym(RTLD_NEXT, "who"); return f ? f() : -1; }
 int who(void) { return 1; }
@@ -22,18 +23,41 @@ END
 cat >program.c <<'END'
 #include <dlfcn.h>
 #include <pthread.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 static void (*lock)(void), (*unlock)(void);
+static void *plugins;
 static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
 static volatile int wanted, held;
+/* The main thread is asleep in the kernel for this mutex: on a busy machine it may get there any time. */
+static void until_it_waits(void *mutex)
+{
+	char path[64], text[256], *at;
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", (int)getpid());
+	for (;;) {
+		int fd = open(path, O_RDONLY);
+		ssize_t n = read(fd, text, sizeof(text) - 1);
+		close(fd);
+		if (n <= 0)
+			abort();
+		text[n] = 0;
+		if (strtol(text, &at, 10) == SYS_futex && strtoul(at, NULL, 16) == (unsigned long)mutex)
+			return;
+		usleep(100);
+	}
+}
 static void holder(void)
 {
 	lock();
 	pthread_mutex_lock(&own);
 	held = 1;
+	until_it_waits(&own);
 	usleep(20000);
 	pthread_mutex_unlock(&own);
+	until_it_waits(plugins);
 	usleep(20000);
 	unlock();
 }
@@ -61,6 +85,7 @@ int main(void)
 	void *plugin = dlopen("./libplugin.so", RTLD_NOW);
 	lock = (void (*)(void))dlsym(plugin, "plugin_lock");
 	unlock = (void (*)(void))dlsym(plugin, "plugin_unlock");
+	plugins = ((void *(*)(void))dlsym(plugin, "plugin_mutex"))();
 	for (int i = 1; i <= 5; i++) {
 		held = 0;
 		wanted = i;
