@@ -83,7 +83,7 @@ log_project() (
 # make_project NAME: $work/NAME-bench/Makefile compiles the units, one rule a unit
 make_project() {
 	dir=$work/$1-bench
-	[ ! -f "$dir/Makefile" ] || return 0
+	! grep -qs "^$extra" "$dir/Makefile" || return 0
 	mkdir -p "$dir"
 	: >"$dir/log"
 	BENCH_LOG=$dir/log log_project "$1" >"$dir/build.out" 2>&1 || die "the build of $1 failed: $dir/build.out"
@@ -132,7 +132,7 @@ through_vprof() {
 # "first" alone: it is there before, where it has no probe or is not asked for.
 round() {
 	rm -rf ./*.o ./*.i vprof.data
-	make "$extra.o" >run.out 2>&1
+	make "$extra.o" >run.out 2>&1 || die "'make $extra.o' failed: $PWD/run.out"
 	spent make
 	spent make texts
 	rm -f ./*.o
