@@ -238,7 +238,8 @@ static void on_signal(int number)
 	PROBE(handler);
 	(void)number;
 	leaf();
-	storm_cell->handled++;
+	/* One signal may interrupt the handler of the other. */
+	__atomic_fetch_add(&storm_cell->handled, 1, __ATOMIC_RELAXED);
 }
 
 static void *send_signals(void *to)
