@@ -5,6 +5,7 @@
 . "${srcdir:-.}/tests/instrument/lib.sh"
 asked=0
 unset GCC_COLORS NO_COLOR
+export TERM=xterm			# one that has colours
 
 cat > warns.c <<'EOF'
 #include <ctype.h>
