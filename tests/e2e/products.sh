@@ -140,13 +140,13 @@ for victim in deep.o program; do
 	if ls vprof.data/build/*.making >"$work/found" 2>"$work/found"; then fail "left behind: $(cat "$work/found")"; else pass; fi
 done
 
-# A compiler that a signal ends says nothing about the text: the unit is not compiled untouched instead, as it
+# A compiler that a signal ends says nothing about the text (TERM: INT may be ignored here): it is not compiled untouched instead, as it
 # was when Control-C hit it, and has its probes the next time.
 cat >../bin/gcc <<'END'
 #!/bin/sh
 case " $* " in
 *" -E "*) ;;
-*".i "*) [ "$(cat "$(dirname "$0")/../victim")" != compiler ] || kill -INT $$ ;;
+*".i "*) [ "$(cat "$(dirname "$0")/../victim")" != compiler ] || kill -TERM $$ ;;
 esac
 exec /usr/bin/gcc "$@"
 END
