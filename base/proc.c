@@ -105,6 +105,8 @@ static void become(char *const *argv, const struct proc_options *o, const struct
 		dup2(err->write_fd, STDERR_FILENO);
 	if (o->err_to_out)
 		dup2(STDOUT_FILENO, STDERR_FILENO);
+	for (const char *const *name = o->unset; name && *name; name++)
+		unsetenv(*name);
 	if (o->dir && chdir(o->dir) < 0)
 		failure = errno;
 	if (!failure) {

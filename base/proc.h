@@ -27,6 +27,7 @@ struct proc_options {
 	struct str *err;		/* collect stderr; NULL: inherited */
 	bool quiet;			/* stdout and stderr (unless collected) to /dev/null */
 	bool err_to_out;		/* stderr goes where stdout goes */
+	const char *const *unset;	/* variables that it does not get, NULL after the last; NULL: it gets all */
 };
 
 /* Runs argv (execvp) and waits.  The exit status, 128+N for a signal, or a negative errno

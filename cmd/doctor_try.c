@@ -20,12 +20,13 @@ static const char source[] =
 	"int main(void) { for (int i = 0; i < 50; i++) handle(i); return 0; }\n";
 static const char conf[] = "[interval \"request\"]\nstart = handle\nend = handle\n";
 
-/* Our own program, with "build" or "record"; what it says is kept in said. */
+/* Our own program, with "build" or "record", of the trial's project; what it says is kept in said. */
 static int run_vprof(const char *dir, char *const *words, struct str *said)
 {
+	static const char *const users[] = { "VPROF_DIR", "VPROF_CONF", NULL };
 	_cleanup_(freep) char *self = path_self();
 	_cleanup_(args_release) struct args a = ARGS_INIT;
-	struct proc_options o = { .dir = dir, .out = said, .err_to_out = true };
+	struct proc_options o = { .dir = dir, .out = said, .err_to_out = true, .unset = users };
 
 	args_add(&a, self);
 	args_add_all(&a, words);
@@ -58,21 +59,6 @@ static void tell(struct diagnosis *d, const char *compiler, const char *said)
 		      "a program of three lines cannot be built and recorded with %s: %s", compiler, text);
 }
 
-/* The trial's project is not the user's. */
-static char *take_variable(const char *name)
-{
-	char *value = getenv(name) ? xstrdup(getenv(name)) : NULL;
-
-	unsetenv(name);
-	return value;
-}
-
-static void give_variable(const char *name, const char *value)
-{
-	if (value)
-		setenv(name, value, 1);
-}
-
 void doctor_try(struct diagnosis *d)
 {
 	static const char *const compilers[] = { "gcc", "g++", "clang", "clang++" };
@@ -86,8 +72,6 @@ void doctor_try(struct diagnosis *d)
 		return;
 	}
 	_cleanup_(freep) char *file = path_join(dir, "try.c"), *conf_file = path_join(dir, "vprof.conf");
-
-	_cleanup_(freep) char *user_dir = take_variable("VPROF_DIR"), *user_conf = take_variable("VPROF_CONF");
 
 	for (size_t i = 0; i < ARRAY_SIZE(compilers); i++) {
 		_cleanup_(freep) char *path = path_which(compilers[i], NULL);
@@ -105,8 +89,6 @@ void doctor_try(struct diagnosis *d)
 		else
 			str_addf(&good, "%s%s", good.len ? ", " : "", compilers[i]);
 	}
-	give_variable("VPROF_DIR", user_dir);
-	give_variable("VPROF_CONF", user_conf);
 	if (good.len)
 		diagnosis_add(d, "trial", DIAGNOSIS_OK, NULL, "built and recorded a small program with %s",
 			      good.data);
