@@ -15,24 +15,9 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "must.h"
 
 enum { PORT = 7777, ANSWER_US = 1000, COMPUTE_NS = 300000 };
-
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static void must(int ok, const char *what)
-{
-	if (ok)
-		return;
-	perror(what);
-	exit(99);
-}
 
 static void answer(int fd)
 {

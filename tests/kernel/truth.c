@@ -24,6 +24,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "must.h"
 
 enum { PAUSE_US = 300, BLOCK = 65536, SPIN_MS = 8, FLAG = 1 };
 
@@ -36,22 +37,6 @@ static atomic_int asked, ready;			/* number of the case; 0: none */
 static atomic_int helper_tid;
 static char *buffer;
 static unsigned int round_no;
-
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static void must(int ok, const char *what)
-{
-	if (ok)
-		return;
-	perror(what);
-	exit(99);
-}
 
 static void spin(int64_t ms)
 {

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "tests/unit/cmocka_all.h"
 #include "trace/kernel.h"
-#include "trace/tuples.h"
+#include "tests/unit/tuples_check.h"
 
 enum { PREAD = 17, NANOSLEEP = 35, WAIT4 = 61, FUTEX = 202, WRITE = 1, POLL = 7 };
 enum { DISK = 254 << 20 };
@@ -87,14 +87,8 @@ static struct trace *merged(const char *tuples)
 static void assert_merged(const char *tuples, const char *expected)
 {
 	struct trace *t = merged(tuples);
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
 
-	assert_int_equal(tuples_write(out, t), 0);
-	fclose(out);
-	assert_string_equal(text, expected);
-	free(text);
+	assert_trace_is(t, expected);
 	trace_free(t);
 	kernel_release(&k);
 }

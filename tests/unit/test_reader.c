@@ -5,7 +5,7 @@
  * raw_trace.h says which threads there are.  A trace is compared in the text form of the tuples.
  */
 #include "tests/unit/raw_trace.h"
-#include "trace/tuples.h"
+#include "tests/unit/tuples_check.h"
 
 static struct trace *read_recs(const struct rec *recs, size_t cnt)
 {
@@ -17,14 +17,7 @@ static struct trace *read_recs(const struct rec *recs, size_t cnt)
 
 static void assert_tuples(struct trace *t, const char *expected)
 {
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	assert_int_equal(tuples_write(out, t), 0);
-	fclose(out);
-	assert_string_equal(text, expected);
-	free(text);
+	assert_trace_is(t, expected);
 	trace_free(t);
 	unlink(path);
 }
