@@ -6,22 +6,12 @@
 # Requests begin on one thread and end on another, until the time is over; one in 100 is slow.  The first
 # one is open all the time until the last second; a helper thread that does nearly nothing holds its first
 # records back until the end.
+cp "$top/tests/e2e/turns.h" .
 cat >server.c <<'END'
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
-#include <vprof.h>
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;
-static long turn;
-static int over;
-static volatile unsigned sink;
-
-__attribute__((noinline)) void small(unsigned i) { sink += i; }
-__attribute__((noinline)) void pause_sometimes(long i) { if (i % 100 == 0) usleep(2000); }
+#define SLOW_ONE_IN 100
+#define SLOW_US 2000
+#include "turns.h"
 
 static double now(void)
 {
@@ -29,50 +19,6 @@ static double now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec + t.tv_nsec / 1e9;
-}
-
-static void pass_turn(long wanted)
-{
-	pthread_mutex_lock(&lock);
-	while (turn != wanted)
-		pthread_cond_wait(&turned, &lock);
-	pthread_mutex_unlock(&lock);
-}
-
-static void take_turn(long next)
-{
-	pthread_mutex_lock(&lock);
-	turn = next;
-	pthread_cond_broadcast(&turned);
-	pthread_mutex_unlock(&lock);
-}
-
-void finish(long i)
-{
-	VPROF_RESUME("request", i % 4);
-	for (unsigned k = 0; k < 50; k++)
-		small(k);
-	pause_sometimes(i);
-	VPROF_END("request", i % 4);
-}
-
-static void *work(void *arg)
-{
-	for (long i = 0;; i++) {
-		pass_turn(2 * i + 1);
-		if (over)
-			return arg;
-		finish(i);
-		take_turn(2 * i + 2);
-	}
-}
-
-void begin(long i)
-{
-	VPROF_BEGIN("request", i % 4);
-	for (unsigned k = 0; k < 50; k++)
-		small(k);
-	VPROF_PAUSE();
 }
 
 static void *help(void *seconds)

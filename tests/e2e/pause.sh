@@ -4,65 +4,11 @@
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 # Requests begin on one thread and end on another; each has 100 calls.  One, of key 99, is open nearly all the time.
+cp "$top/tests/e2e/turns.h" .
 cat >server.c <<'END'
-#include <pthread.h>
-#include <stdio.h>
-#include <time.h>
-#include <unistd.h>
-#include <vprof.h>
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;
-static long turn;
-static int over;
-static volatile unsigned sink;
-
-__attribute__((noinline)) void small(unsigned i) { sink += i; }
-__attribute__((noinline)) void pause_sometimes(long i) { if (i % 20 == 0) usleep(1000); }
-
-static void pass_turn(long wanted)
-{
-	pthread_mutex_lock(&lock);
-	while (turn != wanted)
-		pthread_cond_wait(&turned, &lock);
-	pthread_mutex_unlock(&lock);
-}
-
-static void take_turn(long next)
-{
-	pthread_mutex_lock(&lock);
-	turn = next;
-	pthread_cond_broadcast(&turned);
-	pthread_mutex_unlock(&lock);
-}
-
-void finish(long i)
-{
-	VPROF_RESUME("request", i % 4);
-	for (unsigned k = 0; k < 50; k++)
-		small(k);
-	pause_sometimes(i);
-	VPROF_END("request", i % 4);
-}
-
-static void *work(void *arg)
-{
-	for (long i = 0;; i++) {
-		pass_turn(2 * i + 1);
-		if (over)
-			return arg;
-		finish(i);
-		take_turn(2 * i + 2);
-	}
-}
-
-void begin(long i)
-{
-	VPROF_BEGIN("request", i % 4);
-	for (unsigned k = 0; k < 50; k++)
-		small(k);
-	VPROF_PAUSE();
-}
+#define SLOW_ONE_IN 20
+#define SLOW_US 1000
+#include "turns.h"
 
 static void *idle(void *arg)
 {
