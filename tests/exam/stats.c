@@ -272,6 +272,13 @@ static void exam_work(unsigned rounds)
 
 /* ---- common causes ---- */
 
+/* The successors of cnt standard normals: each resembles its predecessor by rho (0: the first ones). */
+static void next_normals(struct numbers *n, double rho, size_t cnt, double *z)
+{
+	for (size_t k = 0; k < cnt; k++)
+		z[k] = rho * z[k] + sqrt(1 - rho * rho) * numbers_normal(n);
+}
+
 /* f0, f1, f2 each 10 z + 5 of their own, f3 15 of its own (us): the first component has (9 * 100 + 3 * 25) / 1,200 of the
  * variance.  All of them follow their predecessor by rho. */
 static void exam_common(unsigned rounds)
@@ -285,13 +292,11 @@ static void exam_common(unsigned rounds)
 		_cleanup_(freep) int64_t *times_ns = xcalloc(CNT * N, sizeof(*times_ns));
 		_cleanup_(trace_freep) struct trace *t = NULL;
 		_cleanup_(findings_freep) struct findings *f = NULL;
-		double z[CNT + 1];
+		double z[CNT + 1] = { 0 };
 
-		for (size_t k = 0; k <= CNT; k++)
-			z[k] = numbers_normal(&n);
+		next_normals(&n, 0, CNT + 1, z);
 		for (size_t i = 0; i < N; i++) {
-			for (size_t k = 0; k <= CNT; k++)
-				z[k] = rho * z[k] + sqrt(1 - rho * rho) * numbers_normal(&n);
+			next_normals(&n, rho, CNT + 1, z);
 			for (size_t k = 0; k < CNT; k++)
 				times_ns[CNT * i + k] = 200000 + (int64_t)(k < 3 ? 10000 * z[CNT] + 5000 * z[k] :
 									       15000 * z[k]);
@@ -322,13 +327,11 @@ static void exam_pairs(unsigned rounds)
 		_cleanup_(freep) int64_t *times_ns = xcalloc(CNT * N, sizeof(*times_ns));
 		_cleanup_(trace_freep) struct trace *t = NULL;
 		_cleanup_(findings_freep) struct findings *f = NULL;
-		double z[CNT + 1];
+		double z[CNT + 1] = { 0 };
 
-		for (size_t k = 0; k <= CNT; k++)
-			z[k] = numbers_normal(&n);
+		next_normals(&n, 0, CNT + 1, z);
 		for (size_t i = 0; i < N; i++) {
-			for (size_t k = 0; k <= CNT; k++)
-				z[k] = rho * z[k] + sqrt(1 - rho * rho) * numbers_normal(&n);
+			next_normals(&n, rho, CNT + 1, z);
 			times_ns[CNT * i] = 200000 + (int64_t)(10000 * z[CNT] + 5000 * z[0]);
 			times_ns[CNT * i + 1] = 200000 + (int64_t)(-6000 * z[CNT] + 5000 * z[1]);
 			times_ns[CNT * i + 2] = 200000 + (int64_t)(12000 * z[2]);
