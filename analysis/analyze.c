@@ -122,13 +122,13 @@ void read_rows(struct analysis *a)
 }
 
 int analyze_collected(const struct trace *names, struct collected *c, const struct nestings *nestings,
-		      uint64_t clamped, uint32_t name, const struct analyze_options *o, struct findings **ret)
+		      const struct lives *lives, uint64_t clamped, uint32_t name, const struct analyze_options *o, struct findings **ret)
 {
 	_cleanup_(call_graph_freep) struct call_graph *g = call_graph_new(names, nestings);
 	_cleanup_(findings_freep) struct findings *f = findings_new();
 	_cleanup_(latencies_release) struct latencies full = latencies_of(c->rows), root = latencies_of(c->root_only);
 	struct analysis a = {
-		.t = names, .counted = &c->counted, .nestings = nestings, .rows = c->rows,
+		.t = names, .counted = &c->counted, .nestings = nestings, .lives = lives, .rows = c->rows,
 		.root_only = c->root_only, .v = c->v, .m = c->m, .g = g, .latencies_ns = full.of_row,
 		.block_of_row = full.block_of_row, .recorded_cnt = rows_recorded(c->rows),
 		.recorded_ns = full.of_recorded, .copies = full.copies, .weights = full.weights,

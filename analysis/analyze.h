@@ -35,7 +35,8 @@ int analyze(struct trace *t, const struct analyze_options *o, struct findings **
 struct analysis_window {
 	/* Sorted.  Its intervals are those that ended in the window, in the last one also those that never did.
 	 * Of all threads it has what these could depend on: whatever was under way at the earliest start of one
-	 * of them, and all that began until the window's end; noted work of its intervals. */
+	 * of them, and all that began until the window's end; noted work of its intervals.  Each segment is in the
+	 * window in which it ended. */
 	const struct trace *t;
 	/* What ended by before_ns was in an earlier one, too.  INT64_MIN and INT64_MAX: it is all of the trace;
 	 * else the sums of squares of all latencies are known to fit (moments_fit()). */

@@ -16,6 +16,7 @@
 struct analyzer {
 	VEC(struct collected *) by_name;	/* NULL: no such interval yet, or not wanted */
 	struct nestings *nestings;
+	struct lives *lives;
 	bool nestings_final;
 	uint64_t clamped;
 };
@@ -25,6 +26,7 @@ struct analyzer *analyzer_new(void)
 	struct analyzer *a = xcalloc(1, sizeof(*a));
 
 	a->nestings = nestings_new();
+	a->lives = lives_new();
 	return a;
 }
 
@@ -58,6 +60,7 @@ void analyzer_free(struct analyzer *a)
 		collected_free(a->by_name.items[i]);
 	VEC_RELEASE(&a->by_name);
 	nestings_free(a->nestings);
+	lives_free(a->lives);
 	free(a);
 }
 
@@ -99,9 +102,10 @@ static void take_name(struct collected *c, const struct timeline *tl, uint32_t n
 	VEC_RELEASE(&k.works);
 }
 
-static void add_invocations(struct analyzer *a, const struct timeline *tl, int64_t before_ns, int64_t until_ns)
+static void add_threads(struct analyzer *a, const struct timeline *tl, int64_t before_ns, int64_t until_ns)
 {
 	a->clamped += tl->clamped;
+	lives_add(a->lives, tl->trace);
 	nestings_add(a->nestings, tl, before_ns, until_ns);
 }
 
@@ -110,7 +114,7 @@ void analyzer_add(struct analyzer *a, const struct analysis_window *w)
 	_cleanup_(timeline_freep) struct timeline *tl = timeline_new(w->t);
 	bool is_whole = w->before_ns == INT64_MIN && w->until_ns == INT64_MAX;
 
-	add_invocations(a, tl, w->before_ns, w->until_ns);
+	add_threads(a, tl, w->before_ns, w->until_ns);
 	while (a->by_name.cnt < w->t->interval_names.cnt)
 		VEC_ADD(&a->by_name, collected_new());
 	for (uint32_t i = 0; i < a->by_name.cnt; i++)
@@ -150,8 +154,8 @@ int analyzer_finish(struct analyzer *a, const struct trace *names, const struct 
 	if (r < 0)
 		return r;
 	finish(a, a->by_name.items[name == NAME_NONE ? 0 : name], names);
-	return analyze_collected(names, a->by_name.items[name == NAME_NONE ? 0 : name], a->nestings, a->clamped,
-				 name, o, ret);
+	return analyze_collected(names, a->by_name.items[name == NAME_NONE ? 0 : name], a->nestings, a->lives,
+				 a->clamped, name, o, ret);
 }
 
 int analyze(struct trace *t, const struct analyze_options *o, struct findings **ret)
@@ -166,10 +170,10 @@ int analyze(struct trace *t, const struct analyze_options *o, struct findings **
 		return r;
 	trace_sort(t);
 	tl = timeline_new(t);
-	add_invocations(a, tl, INT64_MIN, INT64_MAX);
+	add_threads(a, tl, INT64_MIN, INT64_MAX);
 	c = collected_new();
 	VEC_ADD(&a->by_name, c);
 	take_name(c, tl, name, intervals_longest_allowed(t, name));
 	finish(a, c, t);
-	return analyze_collected(t, c, a->nestings, a->clamped, name, o, ret);
+	return analyze_collected(t, c, a->nestings, a->lives, a->clamped, name, o, ret);
 }

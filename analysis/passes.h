@@ -10,6 +10,7 @@
 #include "analysis/analyze.h"
 #include "analysis/call_graph.h"
 #include "base/map.h"
+#include "analysis/lives.h"
 #include "analysis/moments.h"
 #include "analysis/nestings.h"
 #include "analysis/rows.h"
@@ -74,6 +75,7 @@ struct analysis {
 	const struct trace *t;		/* names, functions, calls and losses; its tuples may be gone */
 	const struct counted_intervals *counted;
 	const struct nestings *nestings;
+	const struct lives *lives;
 	struct rows *rows, *root_only;	/* see struct collected */
 	const struct vtree *v;
 	const struct moments *m;
@@ -110,7 +112,7 @@ struct analysis {
 
 /* analyze.c: what the rows of one name say.  clamped: of the whole trace. */
 int analyze_collected(const struct trace *names, struct collected *c, const struct nestings *nestings,
-		      uint64_t clamped, uint32_t name, const struct analyze_options *o, struct findings **ret);
+		      const struct lives *lives, uint64_t clamped, uint32_t name, const struct analyze_options *o, struct findings **ret);
 
 const char *analysis_function_name(struct analysis *a, uint32_t function);
 const char *analysis_function_file(struct analysis *a, uint32_t function);

@@ -33,35 +33,17 @@ static void warn_losses(struct analysis *a)
 		      l->records, lost);
 }
 
-/* Until when something is known of a thread; segments are in order of thread and time. */
-static int64_t known_until(const struct trace *t, uint64_t tid)
-{
-	const struct segment *s = t->segments.items;
-	size_t end = partition_point(i, t->segments.cnt, s[i].tid <= tid);
-
-	return end && s[end - 1].tid == tid ? s[end - 1].end_ns : INT64_MIN;
-}
-
-static int64_t first_segment(const struct trace *t)
-{
-	int64_t first = INT64_MAX;
-
-	for (size_t i = 0; i < t->segments.cnt; i++)
-		if (t->segments.items[i].start_ns < first)
-			first = t->segments.items[i].start_ns;
-	return first;
-}
-
 /* "4711 server from 3.21 s, 4712 from 3.2 s and 3 more" */
-static void name_cut_threads(const struct trace *t, int64_t first, struct str *to, int64_t *ret_last)
+static void name_cut_threads(const struct trace *t, const struct lives *lives, struct str *to, int64_t *ret_last)
 {
 	enum { MOST = 4 };
+	int64_t first = lives->first_ns;
 	size_t cnt = 0;
 
 	*ret_last = first;
 	for (size_t i = 0; i < t->threads.cnt; i++) {
 		const struct thread_name *n = &t->threads.items[i];
-		int64_t until = known_until(t, n->tid);
+		int64_t until = lives_until(lives, n->tid);
 
 		if (until > *ret_last)
 			*ret_last = until;
@@ -78,11 +60,11 @@ static void name_cut_threads(const struct trace *t, int64_t first, struct str *t
 static void warn_cut_off(struct analysis *a)
 {
 	_cleanup_(str_release) struct str threads = STR_INIT;
-	int64_t first = first_segment(a->t), last;
+	int64_t first = a->lives->first_ns, last;
 
 	if (!a->t->losses.cut_off || first == INT64_MAX)
 		return;
-	name_cut_threads(a->t, first, &threads, &last);
+	name_cut_threads(a->t, a->lives, &threads, &last);
 	findings_warn(a->f, "cut-off",
 		      "the recording was cut off %.3g s after its first record, for its recorder was killed or could "
 		      "not write: of the 0.1 s before, or the last 32 kB of a thread's records, some are missing, and all that came then (%s); %" PRIu64

@@ -316,7 +316,7 @@ static int finish(struct indexing *g, const struct blocks *b, struct diag *reter
 	struct trace_index *x = g->x;
 	int r;
 
-	x->unfit |= !g->raw->ended || g->raw->windowed;
+	x->unfit |= g->raw->windowed;
 	if (x->unfit)
 		return 0;
 	r = ruler_init(&x->ruler, g->raw, x->record_cnt > 0, b->path, reterr);

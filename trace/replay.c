@@ -57,6 +57,7 @@ void replay_free(struct replay *p)
 	map_free(p->place_of);
 	map_free(p->parents);
 	map_free(p->tasks);
+	map_free(p->unfinished);
 	free(p->stacks);
 	free(p->interval_names);
 	VEC_RELEASE(&p->workers);
@@ -79,9 +80,7 @@ static int compare_workers(const void *a, const void *b)
 	return x->interval.sid < y->interval.sid ? -1 : x->interval.sid > y->interval.sid;
 }
 
-/* The trace was cut off.  Who was still at work for an interval that others completed did more for it than
- * is there:  T1 BEGIN, (PAUSE is missing); T2 RESUME, END. */
-static struct map *unfinished_sids(const struct replay *p)
+struct map *replay_unfinished(const struct replay *p)
 {
 	struct map *sids = map_new();
 
@@ -91,28 +90,37 @@ static struct map *unfinished_sids(const struct replay *p)
 	return sids;
 }
 
-static void mark_unfinished(struct replay *p)
+void replay_know_unfinished(struct replay *p, struct map *sids)
 {
-	_cleanup_(map_freep) struct map *sids = unfinished_sids(p);
+	map_free(p->unfinished);
+	p->unfinished = sids;
+}
+
+static bool is_unfinished(const struct replay *p, const struct interval *v)
+{
 	uint64_t unused;
 
+	return p->unfinished && map_get(p->unfinished, v->sid, &unused);
+}
+
+/* Of the intervals that have ended; the others are looked at as they join the trace. */
+static void mark_unfinished(struct replay *p)
+{
+	replay_know_unfinished(p, replay_unfinished(p));
 	for (size_t i = 0; i < p->t->intervals.cnt; i++) {
 		struct interval *v = &p->t->intervals.items[i];
 
-		if (v->lost || !map_get(sids, v->sid, &unused))
+		if (v->lost || !is_unfinished(p, v))
 			continue;
 		v->lost = true;
 		p->t->losses.intervals++;
 	}
-	for (size_t i = 0; i < p->workers.cnt; i++)
-		if (map_get(sids, p->workers.items[i].interval.sid, &unused))
-			p->workers.items[i].interval.lost = true;
 }
 
 void replay_end(struct replay *p)
 {
 	play_pauses(p, INT64_MAX - 1);
-	if (!p->rd->raw.ended)
+	if (!p->rd->raw.ended && !p->unfinished)
 		mark_unfinished(p);
 	if (p->workers.cnt)
 		qsort(p->workers.items, p->workers.cnt, sizeof(*p->workers.items), compare_workers);
@@ -539,7 +547,7 @@ static void mark_losses(struct replay *p, struct interval *v)
 	/* The first that is not over before it begins. */
 	size_t first = partition_point(i, p->losses.cnt, p->losses.items[i].until_ns < v->start_ns);
 
-	if (first < p->losses.cnt && p->losses.items[first].since_ns <= end_ns)
+	if ((first < p->losses.cnt && p->losses.items[first].since_ns <= end_ns) || is_unfinished(p, v))
 		v->lost = true;
 	p->t->losses.intervals += v->lost;
 }

@@ -51,6 +51,17 @@ bool replay_is_open(const struct replay *p, uint64_t sid);
 void replay_forget(struct replay *p, int64_t low_ns);
 /* No more events: adds what is still open. */
 void replay_end(struct replay *p);
+/*
+ * SIDs that some thread's stack has after the last event.  In a trace that was cut off these intervals are lost, also
+ * where they ended: who was still at work did more for them than is there.
+ *
+ *	T1 BEGIN, (PAUSE is missing); T2 RESUME, END
+ *
+ * replay_end() marks them, among those that have not been forgotten; a replay that forgets is told them before its
+ * first event, from another one of the same events.  The caller frees the map; know_unfinished() takes it.
+ */
+struct map *replay_unfinished(const struct replay *p);
+void replay_know_unfinished(struct replay *p, struct map *sids);
 
 /* Segments and wakeups, from waits and timelines; adds the waits to the timelines.  wakers_known: threads last
  * at least until they woke somebody. */

@@ -41,6 +41,7 @@ struct replay {
 	struct map *parents;		/* pid -> of the process that it comes from */
 	struct map *tasks;		/* hash of (pid, queue, task) -> index in enqueued + 1 */
 	struct { struct label items[LABELS_MAX]; size_t cnt; } *stacks;	/* by thread */
+	struct map *unfinished;		/* SIDs, once they are known; NULL: not yet, or none are wanted */
 	uint32_t *interval_names;	/* by label: index into t->interval_names, or NAME_NONE */
 	VEC(struct worker) workers;	/* those of sid 0 are free */
 	VEC(uint32_t) free_places;

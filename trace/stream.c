@@ -11,6 +11,8 @@
  *	keep	what ended after the oldest open interval began
  *
  * A running thread's last segment ends with the window, and the next window has it anew.
+ *
+ * A trace that was cut off is played once before, for the intervals that nobody saw the end of (replay_unfinished()).
  */
 #include <errno.h>
 #include <string.h>
@@ -47,9 +49,12 @@ struct trace_stream {
 	size_t kept_cnt;		/* invocations */
 	bool is_unordered;		/* those of the window */
 	bool is_last;
+	bool events_only;		/* calls are passed over, and forgotten */
 };
 
 size_t trace_stream_records = (size_t)1 << 16;
+
+static int find_unfinished(struct trace_stream *s, struct diag *reterr);
 
 /* ---- opening ---- */
 
@@ -108,6 +113,15 @@ static bool has_parts(const char *path)
 	return cnt > 0;
 }
 
+static void start_replay(struct trace_stream *s, struct map *unfinished)
+{
+	replay_free(s->replay);
+	s->rd.t->losses = (struct losses){ .records = 0 };
+	s->replay = replay_new(&s->rd);
+	replay_know_unfinished(s->replay, unfinished);
+	replay_losses(s->replay, s->index.losses.items, s->index.losses.cnt);
+}
+
 int trace_stream_open(const char *path, const struct reader_options *o, struct trace_stream **ret,
 		      struct diag *reterr)
 {
@@ -131,9 +145,12 @@ int trace_stream_open(const char *path, const struct reader_options *o, struct t
 	number_threads(&s->rd.raw);
 	make_lines(s);
 	add_threads(&s->rd, s->index.stopped);
+	trace_sort_events(s->rd.t);
 	build_functions(&s->rd, s->index.last_fid);
-	s->replay = replay_new(&s->rd);
-	replay_losses(s->replay, s->index.losses.items, s->index.losses.cnt);
+	start_replay(s, NULL);
+	r = s->rd.raw.ended ? 0 : find_unfinished(s, reterr);
+	if (r < 0)
+		return r;
 	*ret = TAKE_PTR(s);
 	return 1;
 }
@@ -243,7 +260,8 @@ static void load_chunk(struct trace_stream *s, const struct index_chunk *c)
 		events += !is_call;
 	}
 	s->loaded_cnt += c->cnt;
-	waiting_add(&s->lines[c->thread].waiting, s->loaded.items, s->loaded.cnt);
+	if (!s->events_only)
+		waiting_add(&s->lines[c->thread].waiting, s->loaded.items, s->loaded.cnt);
 }
 
 static int load(struct trace_stream *s, struct diag *reterr)
@@ -300,6 +318,42 @@ static void play(struct trace_stream *s)
 	replay_events(s->replay, s->fresh.items, s->fresh.cnt);
 	if (s->is_last)
 		replay_end(s->replay);
+}
+
+/* As if nothing had been read yet. */
+static void start_again(struct trace_stream *s, struct map *unfinished)
+{
+	struct trace *t = s->rd.t;
+
+	t->intervals.cnt = t->creations.cnt = t->works.cnt = 0;
+	for (size_t i = 0; i < s->rd.raw.threads.cnt; i++)
+		s->rd.timelines[i].changes.cnt = 0;
+	s->next_chunk = s->early_event = s->next_end = 0;
+	s->loaded_cnt = 0;
+	s->waiting.cnt = 0;
+	s->rd.before_ns = s->rd.until_ns = INT64_MIN;
+	s->is_last = false;
+	start_replay(s, unfinished);
+}
+
+static int find_unfinished(struct trace_stream *s, struct diag *reterr)
+{
+	int r = 0;
+
+	s->events_only = true;
+	while (r == 0 && !s->is_last) {
+		replay_forget(s->replay, INT64_MAX);
+		for (size_t i = 0; i < s->rd.raw.threads.cnt; i++)
+			s->rd.timelines[i].changes.cnt = 0;
+		choose_end(s);
+		r = load(s, reterr);
+		if (r == 0)
+			play(s);
+	}
+	s->events_only = false;
+	if (r == 0)
+		start_again(s, replay_unfinished(s->replay));
+	return r;
 }
 
 /* From the waits and releases of this window and those that were kept. */

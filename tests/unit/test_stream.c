@@ -4,7 +4,7 @@
  *
  * Random programs of four threads: calls, nested waits, locks passed around, tasks, intervals that threads hand
  * to each other, records lost, frames open at the end; in chunks of a few records, some of them written after
- * later ones.  Windows are a few records long.
+ * later ones, and of some traces the end is missing.  Windows are a few records long.
  */
 #include "tests/unit/raw_trace.h"
 
@@ -203,13 +203,17 @@ static void write_program(unsigned int seed)
 	}
 }
 
-/* Several chunks a block. */
-static void write_chunks(void)
+/* Several chunks a block.  Nobody ended the recording of one in four: up to a third of it is missing. */
+static void write_chunks(unsigned int seed)
 {
 	struct encoder e = { chunk_data, 0, sizeof(chunk_data), false };
+	size_t cnt = chunks.cnt;
 
+	is_cut_off = seed % 4 == 1;
+	if (is_cut_off)
+		cnt -= random_below(&r, (uint32_t)cnt / 3);
 	begin_trace();
-	for (size_t i = 0; i < chunks.cnt; i++) {
+	for (size_t i = 0; i < cnt; i++) {
 		memcpy(chunk_data + e.len, chunks.items[i].data, chunks.items[i].len);
 		e.len += chunks.items[i].len;
 		if (random_below(&r, 3) && e.len < sizeof(chunk_data) / 2)
@@ -219,6 +223,10 @@ static void write_chunks(void)
 	}
 	if (e.len)
 		trace_file_block(&file, BLOCK_CHUNKS, e.data, e.len);
+	if (is_cut_off && seed % 8 == 1) {	/* in the middle of a block */
+		trace_file_block(&file, BLOCK_CHUNKS, chunks.items[0].data, chunks.items[0].len);
+		file.bytes -= 3;
+	}
 }
 
 /* false: not fit for it. */
@@ -271,7 +279,7 @@ static void same(struct trace *whole, const struct trace *names, struct analyzer
 
 static void test_random_programs(void **state)
 {
-	size_t fit = 0, windows = 0;
+	size_t fit = 0, windows = 0, unfinished = 0;
 
 	(void)state;
 	for (unsigned int seed = 1; seed <= TRACES; seed++) {
@@ -282,18 +290,20 @@ static void test_random_programs(void **state)
 		bool is_fit;
 
 		write_program(seed);
-		write_chunks();
+		write_chunks(seed);
 		whole = read_trace(NULL);
 		trace_stream_records = 1 + seed % 40;
 		assert_int_equal(trace_stream_open(path, NULL, &s, &diag), 1);
 		is_fit = seed % 3 ? add_windows(a, s, &windows) : add_windows_ahead(a, s, SIZE_MAX);
 		if (is_fit)
 			same(whole, trace_stream_names(s), a);
+		unfinished += is_fit && whole->losses.cut_off && !with_losses && whole->losses.intervals;
 		fit += is_fit;
 		unlink(path);
 	}
 	print_message("%zu of %d fit, %zu windows\n", fit, TRACES, windows);
 	assert_true(fit > TRACES * 3 / 5);
+	assert_true(unfinished > TRACES / 10);
 	assert_true(windows > 6 * fit);
 	VEC_RELEASE(&chunks);
 }
@@ -308,7 +318,7 @@ static void test_given_up(void **state)
 		struct diag diag = DIAG_INIT;
 
 		write_program(seed);
-		write_chunks();
+		write_chunks(0);
 		end_trace(0, 0);
 		trace_file_close(&file);
 		trace_stream_records = 20;

@@ -73,7 +73,7 @@ static struct trace *window_of(const struct trace *t, int64_t before_ns, int64_t
 	for (size_t i = 0; i < t->segments.cnt; i++) {
 		struct segment s = t->segments.items[i];
 
-		if (s.start_ns > until_ns || s.end_ns < low_ns)
+		if (s.start_ns > until_ns || (s.end_ns < low_ns && s.end_ns <= before_ns))
 			continue;
 		if (s.state == STATE_RUNNING && s.end_ns > until_ns)
 			s.end_ns = until_ns;
@@ -143,6 +143,17 @@ static void add_sids(struct trace *t, struct random *r)
 	}
 }
 
+/* Half of them were cut off: results say from when on each thread is not known any more. */
+static void add_threads(struct trace *t, struct random *r)
+{
+	trace_sort(t);
+	for (size_t i = 0; i < t->segments.cnt; i++)
+		if (i == 0 || t->segments.items[i].tid != t->segments.items[i - 1].tid)
+			VEC_ADD(&t->threads, (struct thread_name){ t->segments.items[i].tid, 1, NULL, KIND_THREAD,
+								   random_below(r, 2) });
+	t->losses.cut_off = random_below(r, 2);
+}
+
 static void same_observed(const struct findings *a, const struct findings *b)
 {
 	assert_int_equal(a->observed.cnt, b->observed.cnt);
@@ -159,6 +170,7 @@ static void compare(struct trace *t, unsigned int seed, int64_t last_ns)
 
 	add_keys(t);
 	add_sids(t, &r);
+	add_threads(t, &r);
 	trace_sort(t);
 	a = in_windows(t, &r, last_ns);
 	for (size_t i = 0; i < t->interval_names.cnt; i++) {
