@@ -52,6 +52,14 @@ static void saw(struct thread_note *t, uint64_t ticks)
 	t->last = ticks > t->last ? ticks : t->last;
 }
 
+static void note_woken(struct indexing *g, uint64_t waker, uint64_t ticks)
+{
+	uint64_t *woken = waker ? map_slot(g->woken_by, waker) : NULL;
+
+	if (woken && ticks > *woken)
+		*woken = ticks;
+}
+
 static void note_event(struct indexing *g, uint32_t thread, const struct raw_record *r)
 {
 	struct raw_thread *t = &g->raw->threads.items[thread];
@@ -64,12 +72,10 @@ static void note_event(struct indexing *g, uint32_t thread, const struct raw_rec
 	}
 	g->x->stopped[thread] |= r->kind == EVENT_STOP;
 	g->x->begin_cnt += r->kind == EVENT_BEGIN ? begin_weight(r->words[2]) : 0;
-	g->x->unfit |= r->kind == EVENT_FALSE_WAKEUP || r->kind == EVENT_REOPEN;
-	if (r->kind == EVENT_WAIT && r->words[3] && r->words[0] > r->ticks) {
-		uint64_t *woken = map_slot(g->woken_by, r->words[3]);
-
-		*woken = r->words[4] > *woken ? r->words[4] : *woken;
-	}
+	g->x->unfit |= r->kind == EVENT_REOPEN;
+	if (r->kind == EVENT_WAIT && r->words[0] > r->ticks &&
+	    !false_wakeups_may_have(&g->x->false_wakeups, g->event_cnt))
+		note_woken(g, r->words[3], r->words[4]);
 }
 
 static struct raw_event event_of(const struct raw_record *r, uint32_t thread, uint32_t order)
@@ -78,6 +84,12 @@ static struct raw_event event_of(const struct raw_record *r, uint32_t thread, ui
 
 	memcpy(e.words, r->words, event_words(r->kind) * sizeof(e.words[0]));
 	return e;
+}
+
+void index_forget_waker(const struct trace_index *x, struct raw_event *e)
+{
+	if (e->kind == EVENT_WAIT && x->false_wakeups.waits.cnt && false_wakeups_has(&x->false_wakeups, e->order))
+		e->words[3] = 0;
 }
 
 bool index_frame(const struct raw_event *e, struct raw_invocation *ret)
@@ -174,6 +186,7 @@ static void note_chunk(struct indexing *g, struct index_chunk *c)
 	}
 	note_calls(g, c);
 	g->invocation_cnt += (uint32_t)g->calls.cnt;
+	false_wakeups_note(&g->x->false_wakeups, c->thread, g->events.items, g->events.cnt, g->event_cnt);
 	for (size_t i = 0; i < g->events.cnt; i++)
 		note_record(g, c, &g->events.items[i]);
 	g->x->record_cnt += c->cnt;
@@ -274,6 +287,7 @@ static void convert_records(struct indexing *g)
 	for (size_t i = 0; i < x->events.cnt; i++) {
 		x->events.items[i].ns = ruler_ns(&x->ruler, (uint64_t)x->events.items[i].ns);
 		ruler_words(&x->ruler, x->events.items[i].kind, x->events.items[i].words);
+		index_forget_waker(x, &x->events.items[i]);
 	}
 	for (size_t i = 0; i < x->losses.cnt; i++) {
 		x->losses.items[i].ns = ruler_ns(&x->ruler, (uint64_t)x->losses.items[i].ns);
@@ -311,6 +325,17 @@ static bool extend_waker(uint64_t waker, uint64_t ticks, void *arg)
 	return true;
 }
 
+static void settle_false_wakeups(struct indexing *g)
+{
+	struct false_wakeups *f = &g->x->false_wakeups;
+
+	false_wakeups_settle(f);
+	for (size_t i = 0; i < f->turns.cnt; i++)
+		if (turn_is_wait(&f->turns.items[i]) && !false_wakeups_has(f, f->turns.items[i].order))
+			note_woken(g, f->turns.items[i].waker, f->turns.items[i].woken);
+	false_wakeups_forget_turns(f);
+}
+
 static int finish(struct indexing *g, const struct blocks *b, struct diag *reterr)
 {
 	struct trace_index *x = g->x;
@@ -322,6 +347,7 @@ static int finish(struct indexing *g, const struct blocks *b, struct diag *reter
 	r = ruler_init(&x->ruler, g->raw, x->record_cnt > 0, b->path, reterr);
 	if (r || !x->ruler.cnt)
 		return r;
+	settle_false_wakeups(g);
 	convert_threads(g);
 	convert_records(g);
 	map_each(g->woken_by, extend_waker, g);
@@ -371,5 +397,6 @@ void index_release(struct trace_index *x)
 	VEC_RELEASE(&x->events);
 	VEC_RELEASE(&x->invocations);
 	VEC_RELEASE(&x->losses);
+	false_wakeups_release(&x->false_wakeups);
 	free(x->stopped);
 }

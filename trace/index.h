@@ -7,6 +7,7 @@
 #define TRACE_INDEX_H
 
 #include "trace/blocks.h"
+#include "trace/false_wakeups.h"
 #include "trace/raw.h"
 
 struct index_chunk {
@@ -26,6 +27,7 @@ struct trace_index {
 	VEC(struct raw_event) events;	/* by time */
 	VEC(struct raw_invocation) invocations;	/* by thread and time, frames among them */
 	VEC(struct raw_event) losses;
+	struct false_wakeups false_wakeups;
 	bool *stopped;			/* per thread */
 	uint64_t record_cnt, begin_cnt;	/* begin_cnt: weighted */
 	int64_t first_ns, last_ns;	/* of all threads */
@@ -37,6 +39,9 @@ struct trace_index {
 /* Reads all of the file.  index_release() in any case. */
 int index_read(struct trace_index *x, struct raw *r, struct blocks *b, struct diag *reterr);
 void index_release(struct trace_index *x);
+
+/* A wait that ended with a false wake-up was woken by nobody. */
+void index_forget_waker(const struct trace_index *x, struct raw_event *e);
 
 /* A frame as an invocation; of equal ones frames are outside, the later one outermost. */
 bool index_frame(const struct raw_event *e, struct raw_invocation *ret);

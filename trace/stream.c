@@ -223,6 +223,7 @@ static void take_event(struct trace_stream *s, uint32_t thread, const struct raw
 
 	memcpy(e.words, r->words, event_words(r->kind) * sizeof(e.words[0]));
 	ruler_words(&s->index.ruler, e.kind, e.words);
+	index_forget_waker(&s->index, &e);
 	if (index_frame(&e, &v))
 		VEC_ADD(&s->loaded, v);
 	else

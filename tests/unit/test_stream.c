@@ -3,8 +3,8 @@
  * test_stream.c - a trace file read in windows gives what it gives as a whole, bit for bit.
  *
  * Random programs of four threads: calls, nested waits, locks passed around, tasks, intervals that threads hand
- * to each other, records lost, frames open at the end; in chunks of a few records, some of them written after
- * later ones, and of some traces the end is missing.  Windows are a few records long.
+ * to each other, false wake-ups, records lost, frames open at the end; in chunks of a few records, some of them
+ * written after later ones, and of some traces the end is missing.  Windows are a few records long.
  */
 #include "tests/unit/raw_trace.h"
 
@@ -92,6 +92,8 @@ static void wait(struct actor *a, int depth)
 	waker = waker == 0 ? 0 : waker == 5 ? waker_tid(11 + random_below(&r, 6)) : waker_serial(waker);
 	event(a, EVENT_WAIT, from, (const uint64_t[]){ end, classes[random_below(&r, 7)], 1 + random_below(&r, 2),
 						       waker, woken });
+	if (random_below(&r, 8) == 0)
+		event(a, EVENT_FALSE_WAKEUP, end, NULL);
 }
 
 static void mark(struct actor *a)
@@ -113,7 +115,7 @@ static void other(struct actor *a)
 {
 	uint64_t ns = (uint64_t)a->now_ns;
 
-	switch (random_below(&r, 12)) {
+	switch (random_below(&r, 13)) {
 	case 0: case 1: case 2: case 3:
 		event(a, EVENT_RELEASE, ns, (const uint64_t[]){ 1 + random_below(&r, 2) });
 		break;
@@ -125,6 +127,9 @@ static void other(struct actor *a)
 		break;
 	case 8:
 		event(a, EVENT_CREATE, ns, (const uint64_t[]){ 1 + random_below(&r, THREADS) });
+		break;
+	case 10:
+		event(a, EVENT_FALSE_WAKEUP, ns, NULL);
 		break;
 	case 9:
 		if (random_below(&r, 20) == 0)
@@ -329,7 +334,7 @@ static void test_given_up(void **state)
 	VEC_RELEASE(&chunks);
 }
 
-/* A false wake-up changes what was said of the wait before it: such a trace is read as a whole. */
+/* What was under way when the recording paused is cut, whenever it ends: such a trace is read as a whole. */
 static void test_unfit(void **state)
 {
 	struct trace_stream *s = NULL;
@@ -337,7 +342,7 @@ static void test_unfit(void **state)
 
 	(void)state;
 	begin_trace();
-	put_rec(&(struct rec){ 1, EVENT_FALSE_WAKEUP, { 100 } });
+	put_rec(&(struct rec){ 1, EVENT_REOPEN, { 100, 50 } });
 	end_trace(0, 0);
 	trace_file_close(&file);
 	assert_int_equal(trace_stream_open(path, NULL, &s, &diag), TRACE_STREAM_UNFIT);
