@@ -24,7 +24,7 @@
 #include "runtime/frame.h"
 #include "trace/format.h"
 
-#define ARENA_MAGIC 0x34616e6572617056ULL
+#define ARENA_MAGIC 0x35616e6572617056ULL
 #define ARENA_ENV "VPROF_ARENA"		/* the path of the file */
 
 enum {
@@ -54,6 +54,7 @@ struct arena_control {
 	uint32_t recording;		/* enum recording */
 	uint32_t sample_full, sample_of;	/* of so many intervals about so many in full */
 	uint32_t sample_level;		/* the drainer changes it (runtime/budget.c): level + 1; 0: as above */
+	uint32_t switches_are_told;	/* whether threads learn that they were off the CPU (runtime/switched.h) */
 	uint64_t sample_seed;
 	uint64_t slots, stacks, functions, index, labels, text, plan, releasers, waiters, places, lots,
 		 chunks;

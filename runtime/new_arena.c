@@ -28,6 +28,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "runtime/drain.h"
+#include "runtime/switched.h"
 
 enum {
 	ARENA_CHUNK_BYTES = 128 << 20,		/* default */
@@ -51,6 +52,7 @@ int drain_make_arena(struct drainer *d, const struct drainer_options *o)
 		.default_level = o->default_level,
 		.sample_full = o->budget > 0 ? SAMPLE_FULL : o->sample_full,
 		.sample_of = o->budget > 0 ? SAMPLE_OF : o->sample_of,
+		.switches_are_told = switched_is_told(),
 		.sample_seed = o->sample_seed ? o->sample_seed : random_seed(),
 	};
 	size_t bytes = lay_out(&layout, o);

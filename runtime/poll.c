@@ -38,7 +38,7 @@ static struct wait begin(bool files)
 static bool blocked(struct wait *w, int r)
 {
 	w->result = r <= 0;
-	return w->on && r > 0 && clock_ticks() - w->start >= w->at_least;
+	return wait_blocked(w) && r > 0;
 }
 
 /* *latest: the ticks of the best stamp until now.  false: there is none for this. */

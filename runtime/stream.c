@@ -33,7 +33,7 @@ static struct stream_wait begin(int fd, enum flow_kind kind, enum flow_file file
 
 static void end(struct stream_wait *w)
 {
-	if (w->wait.on && !w->wait.result && clock_ticks() - w->wait.start >= w->wait.at_least) {
+	if (wait_blocked(&w->wait) && !w->wait.result) {
 		w->wait.object = flow_awaited(w->fd, w->kind, w->file);
 		if (w->got_nothing && w->kind == FLOW_DATA)
 			w->wait.also.name = flow_awaited(w->fd, FLOW_END, w->file);

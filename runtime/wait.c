@@ -6,8 +6,12 @@
  * releaser, thread 3, left a stamp at 170: WAIT 100..180, lock, waker 3, woken at 170.  Without a
  * stamp (it let go just before we said that we wait) tid 31 is named, woken at 180: the wake-up
  * took no time that we know of.
+ *
+ * A read() of 90 ticks during which the thread never left its CPU (switched.h) is no WAIT: the function that
+ * called it ran.
  */
 #include <errno.h>
+#include "runtime/switched.h"
 #include "runtime/wait.h"
 
 struct wait wait_begin(enum wait_class class, uint64_t object)
@@ -31,7 +35,23 @@ struct wait wait_begin_call(enum wait_class class, uint64_t object)
 	struct wait w = wait_begin(class, object);
 
 	w.at_least = CALL_TICKS_MIN;
+	w.marked = w.on && __atomic_load_n(&thread_self.arena->control->switches_are_told, __ATOMIC_RELAXED);
+	if (w.marked)
+		switched_mark();
 	return w;
+}
+
+/* As soon as the call is over: the mark is one, and calls that look at files may set their own. */
+static void look_at_mark(struct wait *w)
+{
+	w->stayed = w->stayed || (w->marked && switched_was_not());
+	w->marked = false;
+}
+
+bool wait_blocked(struct wait *w)
+{
+	look_at_mark(w);
+	return w->on && !w->stayed && clock_ticks() - w->start >= w->at_least;
 }
 
 struct wait wait_begin_cond(uint64_t object, uint64_t mutex)
@@ -70,6 +90,7 @@ void wait_end(struct wait *w)
 	int saved_errno = errno;
 	uint64_t end, waker = 0, woken = 0;
 
+	look_at_mark(w);
 	if (!w->on)
 		return;
 	end = clock_ticks();
@@ -77,7 +98,7 @@ void wait_end(struct wait *w)
 		releasers_forget(&w->expected);
 	if (w->also.object)
 		releasers_forget(&w->also);
-	if (end - w->start >= w->at_least && thread_ready()) {
+	if (!w->stayed && end - w->start >= w->at_least && thread_ready()) {
 		if (!w->result)
 			waker = find_waker(w, end, &woken);
 		THREAD_LOG(EVENT_WAIT, w->start, end, w->class, w->object, waker, woken);

@@ -25,6 +25,8 @@ struct wait {
 					 * again before the wait ends */
 	uint64_t start;			/* ticks */
 	uint64_t at_least;		/* ticks; a call that took less did not block */
+	bool marked;			/* switched.h is to be asked whether it did */
+	bool stayed;			/* it was: the thread was never off the CPU */
 	uint64_t holder_tid;		/* who had it at start, if that is known; else 0 */
 	int result;			/* of the call; not 0: timed out or failed, nobody woke us */
 };
@@ -34,13 +36,18 @@ struct wait {
 /*
  * How long a call takes that could not be tried first, and does not block: reading from the page
  * cache, say.  Being switched off and on again takes longer; about 4 us where the processor counts.
+ * One that takes longer and does not block (a large copy) is known by switched.h only.
  */
 enum { CALL_TICKS_MIN = 10000 };
 
 struct wait wait_begin(enum wait_class class, uint64_t object);
 
-/* A call that may block or not: only if it took its time it was a wait.  object may be 0. */
+/* A call that may block or not: only if the thread was off the CPU it was a wait.  object may be 0. */
 struct wait wait_begin_call(enum wait_class class, uint64_t object);
+
+/* The call is over: did it block?  What wait_end() goes by; to be asked before another call is begun. */
+bool wait_blocked(struct wait *w);
+
 struct wait wait_begin_cond(uint64_t object, uint64_t mutex);
 void wait_end(struct wait *w);
 

@@ -15,7 +15,11 @@ extern int failed_checks;
 		}								\
 	} while (0)
 
-enum { HOLD_USEC = 40000 };		/* how long others hold what is waited for */
+enum {
+	HOLD_USEC = 40000,		/* how long others hold what is waited for */
+	COPIES = 200,			/* calls of copies that take some 100 us and do not block */
+	COPY_BYTES = 1 << 16
+};
 
 void call_leaf(void);
 void call_inner(void);
@@ -35,6 +39,7 @@ void run_processes(void);
 void run_handover(void);
 void run_nested(void);
 void run_mixed(void);
+void run_copies(void);
 
 /* target_sampling.c */
 void run_lots(void);

@@ -242,6 +242,7 @@ static const struct scenario {
 	{ "semantics", run_semantics },
 	{ "cancel", run_cancel },
 	{ "mixed", run_mixed },
+	{ "copies", run_copies },
 	{ "lots", run_lots },
 	{ "relay", run_relay },
 	{ "relay-forks", run_relay_forks },

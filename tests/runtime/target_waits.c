@@ -3,6 +3,7 @@
  * target_waits.c - threads that wait for each other.  In most scenarios the main thread, inside
  * waiter() and a request, waits for what a second thread, inside holder(), holds for HOLD_USEC.
  */
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -18,18 +19,18 @@ static void wait_for_step(int wanted)
 		usleep(100);
 }
 
-static pthread_t start(void *(*routine)(void *))
+static pthread_t start(void *(*routine)(void *), void *arg)
 {
 	pthread_t t;
 
-	CHECK(!vprof_w_pthread_create(&t, NULL, routine, NULL));
+	CHECK(!vprof_w_pthread_create(&t, NULL, routine, arg));
 	return t;
 }
 
 /* Runs routine beside waiting(), which begins once the other has what it wants (step 1). */
 static void contend(void *(*routine)(void *), void (*waiting)(void))
 {
-	pthread_t t = start(routine);
+	pthread_t t = start(routine, NULL);
 
 	wait_for_step(1);
 	{
@@ -53,7 +54,7 @@ static void *work_once(void *arg)
 void run_churn(void)
 {
 	for (int i = 0; i < 2000; i++)
-		CHECK(!pthread_join(start(work_once), NULL));
+		CHECK(!pthread_join(start(work_once, NULL), NULL));
 }
 
 static void *work_together(void *arg)
@@ -232,7 +233,7 @@ void run_join(void)
 {
 	PROBE(waiter);
 	EVENT(BEGIN, REQUEST, 1, 0);
-	CHECK(!vprof_w_pthread_join(start(end_later), NULL));
+	CHECK(!vprof_w_pthread_join(start(end_later, NULL), NULL));
 	EVENT(END, REQUEST, 1, 0);
 }
 
@@ -323,7 +324,7 @@ static void *take_over(void *arg)
 
 void run_handover(void)
 {
-	pthread_t t = start(take_over);
+	pthread_t t = start(take_over, NULL);
 
 	for (unsigned long task = 1; task <= 3; task++) {
 		PROBE(root);
@@ -355,6 +356,34 @@ void run_nested(void)
 	EVENT(DROP, REQUEST, ~0ULL, 0);
 }
 
+static void *write_late(void *pipe_end)
+{
+	PROBE(holder);
+	usleep(HOLD_USEC);
+	CHECK(vprof_w_write(*(int *)pipe_end, "x", 1) == 1);
+	return NULL;
+}
+
+/* Reads that take their time and never wait, and one that waits. */
+void run_copies(void)
+{
+	static char data[COPY_BYTES];
+	int random = open("/dev/urandom", O_RDONLY | O_CLOEXEC), ends[2];
+	pthread_t t;
+
+	CHECK(random >= 0 && !pipe(ends));
+	EVENT(BEGIN, REQUEST, 1, 0);
+	for (int i = 0; i < COPIES; i++)
+		CHECK(vprof_w_read(random, data, sizeof(data)) == sizeof(data));
+	t = start(write_late, &ends[1]);
+	{
+		PROBE(waiter);
+		CHECK(vprof_w_read(ends[0], data, 1) == 1);
+	}
+	EVENT(END, REQUEST, 1, 0);
+	CHECK(!pthread_join(t, NULL));
+}
+
 /* Everything at once on few objects; for the race detector. */
 static void *mix(void *arg)
 {
@@ -379,7 +408,7 @@ static void *mix(void *arg)
 		EVENT(DEQUEUE, NULL, 1, i);
 		EVENT(END, REQUEST, ~0ULL, 0);
 		if (i % 30 == 0)
-			CHECK(!vprof_w_pthread_join(start(work_once), NULL));
+			CHECK(!vprof_w_pthread_join(start(work_once, NULL), NULL));
 	}
 	want_barrier();
 	want_barrier();

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "runtime/switched.h"
 #include "tests/runtime/record.h"
 #include "tests/runtime/scenarios.h"
 #include "tests/unit/cmocka_all.h"
@@ -291,6 +292,33 @@ static void test_waits(void **state)
 	check_wait("processes", STATE_LOCK);
 }
 
+/* A call that may wait and only takes its time is none: the function that called it ran. */
+static void test_copies(void **state)
+{
+	struct recorded r = record_well("copies");
+	const struct invocation *waiter = find_call(r.t, "waiter", 0);
+	size_t waits = 0;
+	uint64_t waited_ns = 0;
+
+	(void)state;
+	for (size_t i = 0; i < r.t->segments.cnt; i++) {
+		const struct segment *s = &r.t->segments.items[i];
+
+		if (s->tid != waiter->tid || s->state != STATE_IO)
+			continue;
+		waits++;
+		if (s->start_ns >= waiter->start_ns && s->end_ns <= waiter->end_ns)
+			waited_ns += s->end_ns - s->start_ns;
+	}
+	assert_in_range(waited_ns, HOLD_NS / 2, HOLD_NS + SLACK_NS);
+	/* Some may be preempted on a busy machine. */
+	if (switched_is_told())
+		assert_in_range(waits, 1, 1 + COPIES / 2);
+	else
+		assert_int_equal(waits, 1 + COPIES);
+	recorded_release(&r);
+}
+
 static void test_handover(void **state)
 {
 	struct recorded r = record_well("handover");
@@ -359,7 +387,7 @@ static void test_semantics(void **state)
 static void test_absent(void **state)
 {
 	static const char *const scenarios[] = { "calls", "longjmp", "fork", "exec", "plugin",
-		"mutex", "cond", "join", "handover", "semantics", "cancel", "mixed" };
+		"mutex", "cond", "join", "handover", "semantics", "cancel", "mixed", "copies" };
 	char command[128];
 
 	(void)state;
@@ -462,7 +490,8 @@ int main(void)
 		cmocka_unit_test(test_exec), cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_flood), cmocka_unit_test(test_plugin),
 		cmocka_unit_test(test_threads), cmocka_unit_test(test_waits),
-		cmocka_unit_test(test_handover), cmocka_unit_test(test_nested),
+		cmocka_unit_test(test_copies), cmocka_unit_test(test_handover),
+		cmocka_unit_test(test_nested),
 		cmocka_unit_test(test_registers), cmocka_unit_test(test_semantics),
 		cmocka_unit_test(test_absent), cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_orphans), cmocka_unit_test(test_other_user),
