@@ -18,9 +18,11 @@
  *	lock 40..90, woken at 60 by T2; off 42..85, woken at 64 by T2
  *	-> lock 40..85 woken at 64 by T2, running 85..90
  *
- * Time in the run queue is cut out of it as well, before it blocked or where it never did:
+ * Time in the run queue is cut out of it as well, before it blocked or where it never did.  I/O that never blocked
+ * is none: the thread copied, and somebody took its CPU.  A lock that never did was spun for.
  *
- *	io 10..30 (it writes); preempted 15..28  -> io 10..15, runnable 15..28, io 28..30
+ *	io 10..30 (it writes); preempted 15..28  -> running 10..15, runnable 15..28, running 28..30
+ *	lock 10..30; preempted 15..28            -> lock 10..15, runnable 15..28, lock 28..30
  *	io 10..60 (it flushes); off 12..30 woken at 25, off 35..55 woken at 50
  *	-> io 10..30 woken at 25, running 30..35, io 35..55 woken at 50, running 55..60
  *
@@ -182,6 +184,17 @@ static void add_wait(struct merge *m, const struct segment *s, int64_t end_ns, e
 	add(m, s->sid, at_ns, end_ns, between);
 }
 
+/* What the kernel says of the thread from start to end is all that happened. */
+static bool knows_all(const struct merge *m, int64_t start_ns, int64_t end_ns)
+{
+	const struct kernel_off *o = m->off;
+
+	for (; o < m->off_end && o->out_ns < end_ns; o++)
+		if (o->after_loss)
+			return false;
+	return m->part->from_ns <= start_ns && end_ns <= m->part->to_ns && !(o < m->off_end && o->after_loss);
+}
+
 /* Passes a wait that the runtime recorded.  A lock that was let go in between is several segments: only
  * the last of them ends with the thread back on the CPU. */
 static void pass_wait(struct merge *m, const struct segment *s, bool goes_on, size_t wakeup_cnt)
@@ -192,6 +205,10 @@ static void pass_wait(struct merge *m, const struct segment *s, bool goes_on, si
 	for (; o < m->off_end && o->out_ns < s->end_ns; o++)
 		if (blocked(o) && !(o == m->off && m->consumed))
 			last = o;
+	if (s->state == STATE_IO && !last && !goes_on && knows_all(m, s->start_ns, end_ns)) {
+		pass_running(m, s->sid, s->start_ns, end_ns, false);
+		return;
+	}
 	if (!goes_on && last) {
 		refine_wakeup(m, wakeup_cnt, last, s);
 		if (last->in_ns < end_ns && last->in_ns > s->start_ns)
