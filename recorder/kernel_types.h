@@ -40,7 +40,7 @@ struct task_struct___before_5_14 {
 };
 
 struct pt_regs___x86_64 {
-	unsigned long di, si, dx, orig_ax, sp;
+	unsigned long bp, di, si, dx, orig_ax, ip, sp;
 };
 
 struct gendisk {

@@ -13,11 +13,14 @@
 #include "trace/file.h"
 #include "trace/kernel_format.h"
 
+struct known_key;
+struct known_stack;
 struct record_bpf;
 struct stacks;
 
 /* programs.c */
 int programs_start(const struct recorder_options *o, struct record_bpf **ret, struct diag *reterr);
+void programs_know(struct record_bpf *p, const struct known_key *key, const struct known_stack *known);	/* from now on */
 void programs_stop(struct record_bpf *p);	/* nothing is added to the ring any more */
 
 /* sampler.c: samples of each CPU. */

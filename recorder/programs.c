@@ -18,7 +18,7 @@
 #include "recorder/record.skel.h"
 #include "recorder/task_state.h"
 
-enum { RING_BYTES = 16 << 20, RING_BYTES_STACKS = 64 << 20 };
+enum { RING_BYTES = 16 << 20, RING_BYTES_STACKS = 64 << 20, KNOWN_STACKS = 4096 };
 
 static int quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
@@ -65,7 +65,7 @@ static void choose_programs(struct record_bpf *p, const struct btf *btf)
 
 static int follow(struct record_bpf *p, pid_t pid, enum follow what)
 {
-	struct task_state state = { .follow = what };
+	struct task_state state = { .follow = what, .image = what == FOLLOW_RUN };
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0), r;
 
 	if (fd < 0)
@@ -123,6 +123,8 @@ static int load(const struct recorder_options *o, struct record_bpf **ret, struc
 		p->rodata->user_stacks = o->user_stacks;
 		p->rodata->kernel_stacks = o->kernel_stacks;
 		bpf_program__set_autoload(p->progs.on_sample, o->samples_hz != 0);
+		if (o->user_stacks && !o->kernel_stacks)
+			bpf_map__set_max_entries(p->maps.known_stacks, KNOWN_STACKS);
 		bpf_map__set_max_entries(p->maps.records, o->ring_bytes ? o->ring_bytes : RING_BYTES);
 		if (o->user_stacks || o->kernel_stacks)
 			bpf_map__set_max_entries(p->maps.stack_records, o->ring_bytes ? o->ring_bytes :
@@ -175,6 +177,12 @@ int recorder_try(struct diag *reterr)
 
 	record_bpf__destroy(p);
 	return r;
+}
+
+/* Where it fails the stack is copied the next time, too. */
+void programs_know(struct record_bpf *p, const struct known_key *key, const struct known_stack *known)
+{
+	bpf_map_update_elem(bpf_map__fd(p->maps.known_stacks), key, known, BPF_ANY);
 }
 
 void programs_stop(struct record_bpf *p)

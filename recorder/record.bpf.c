@@ -55,6 +55,7 @@ enum { SYS_POLL = 7, SYS_SELECT = 23, SYS_FCNTL = 72, SYS_FUTEX = 202, SYS_PSELE
 const volatile int follow_threads;	/* of a process that ran already: its threads have no entry yet */
 
 unsigned long long lost_records;
+unsigned int image_cnt = 1;		/* the first is that of the process that ran already */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -144,12 +145,13 @@ static struct task_state *followed(struct task_struct *task, unsigned long long 
 /* The same for one of a process that ran already: only the process has an entry, put there by recorder.c. */
 static struct task_state *adopted(struct task_struct *task, unsigned long long ns)
 {
-	struct task_state *leader;
+	struct task_state *leader, *s;
 
 	if (follow_threads && !state_of(task)) {
 		leader = state_of(task->group_leader);
-		if (leader && leader->follow == FOLLOW_RUN)
-			add_task(task, FOLLOW_RUN, ns);
+		s = leader && leader->follow == FOLLOW_RUN ? add_task(task, FOLLOW_RUN, ns) : 0;
+		if (s)
+			s->image = leader->image;
 	}
 	return followed(task, ns);
 }
@@ -241,6 +243,8 @@ static void write_off(struct task_state *s, unsigned int flags, unsigned long lo
 	r->argument[0] = s->argument[0];
 	r->argument[1] = s->argument[1];
 	r->argument[2] = s->argument[2];
+	r->stack = s->stack;
+	r->waker_stack = r->flags & OFF_WOKEN ? s->waker_stack : 0;
 	r->lost = s->lost;
 	s->lost = 0;
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
@@ -281,8 +285,7 @@ static void switched_out(void *context, struct task_struct *task, unsigned int p
 	}
 	s->out_ns = ns;
 	s->off = 1;
-	if (context)
-		write_stack(context, s, task, STACK_OUT, ns);
+	s->stack = context ? tell_stack(context, s, task, STACK_OUT, ns) : 0;
 }
 
 static void switched_in(struct task_struct *task, unsigned long long ns)
@@ -351,6 +354,7 @@ static void waker_is(struct task_state *s, unsigned int kind, unsigned int numbe
 	s->waker_kind = kind;
 	s->waker = number;
 	s->waker_followed = 0;
+	s->waker_stack = 0;
 }
 
 static void woken_by_task(struct task_state *s, unsigned long long ns)
@@ -392,13 +396,12 @@ static void woken_in_softirq(struct task_state *s, const struct interrupts *c, u
 		waker_is(s, WAKER_NIC, c->nic);
 }
 
-static void write_waker_stack(void *context, unsigned long long ns)
+static unsigned int tell_waker_stack(void *context, unsigned long long ns)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 	struct task_state *waker = user_stacks || kernel_stacks ? followed(current, ns) : 0;
 
-	if (waker)
-		write_stack(context, waker, current, STACK_WAKER, ns);
+	return waker ? tell_stack(context, waker, current, STACK_WAKER, ns) : 0;
 }
 
 SEC("tp_btf/sched_waking")
@@ -425,7 +428,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		woken_by_task(s, ns);
 	s->woken_ns = ns;
 	if (s->waker_kind == WAKER_TASK)
-		write_waker_stack(ctx, ns);
+		s->waker_stack = tell_waker_stack(ctx, ns);
 	return 0;
 }
 
@@ -457,6 +460,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	}
 	number_task(s, child);
+	s->image = thread ? p->image : __sync_fetch_and_add(&image_cnt, 1) + 1;
 	s->follow = FOLLOW_RUN;
 	s->is_new = 1;
 	s->off = 1;
@@ -475,6 +479,7 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	if (!s || s->follow < FOLLOW_RUN)
 		return 0;
 	number_task(s, task);		/* a thread that is not the first takes its number over */
+	s->image = __sync_fetch_and_add(&image_cnt, 1) + 1;
 	write_life(RECORD_EXEC, task, s, 0, bpf_ktime_get_ns());
 	return 0;
 }

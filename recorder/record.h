@@ -10,7 +10,8 @@
  *	{ RECORD_OFF, tid 7, ns 195, out_ns 100, woken_ns 180, waker.kind WAKER_DISK, ... }
  *
  * Where stacks are wanted there is one record for each, made at the moment it is about, with a piece of
- * the user's stack as it is: unwind.c makes functions of it, outside the kernel and the program.
+ * the user's stack as it is: unwind.c makes functions of it, outside the kernel and the program.  One that has been
+ * unwound before is recognised in the kernel (known_stack) and is a number in the record of the time off the CPU.
  */
 #ifndef RECORDER_RECORD_H
 #define RECORDER_RECORD_H
@@ -28,6 +29,7 @@ struct record_off {
 	unsigned short waker_kind;	/* enum kernel_waker */
 	unsigned int waker;		/* tid, device, interface, number of the interrupt */
 	unsigned int lost;		/* records of this thread just before this one */
+	unsigned int stack, waker_stack;	/* numbers plus one, as it left and as the waker woke it; 0: not known */
 };
 
 struct record_life {			/* fork, exec, exit; a thread that was there before us */
@@ -43,8 +45,8 @@ struct record_request {			/* of a disk; a packet that a network interface was gi
 	unsigned long long ns, issue_ns;	/* done; begun */
 };
 
-/* How much of the user's stack; frames beyond it are `[deeper]`. */
-enum { STACK_BYTES = 4096, STACK_KERNEL_MAX = 32 };
+/* How much of the user's stack: mostly, and where it is known or likely to be deep; frames beyond that are `[deeper]`. */
+enum { STACK_BYTES = 4096, STACK_DEEP_BYTES = 16384, STACK_KERNEL_MAX = 32 };
 
 /* Of x86-64, in the kernel's order (struct pt_regs). */
 enum stack_register {
@@ -56,12 +58,41 @@ enum stack_register {
 struct record_stack {
 	unsigned int kind, tid, pid;
 	unsigned int reason;		/* enum kernel_stack_reason of trace/kernel_format.h */
+	unsigned int image;		/* of the process since its last exec, told apart from all others; 0: not known */
+	unsigned int reserved;
 	unsigned long long ns;
 	unsigned int kernel_cnt;	/* return addresses in `kernel`, innermost first */
 	unsigned int user_bytes;	/* from RSP on; 0: no user's stack, and no registers */
 	unsigned long long kernel[STACK_KERNEL_MAX];
 	unsigned long long registers[STACK_REGISTER_CNT];
-	unsigned char user[STACK_BYTES];	/* all of it missing where only the kernel's is wanted */
+	unsigned char user[STACK_DEEP_BYTES];	/* the end of it is missing where less is wanted */
+};
+
+/*
+ * A stack that was unwound: where RIP and RSP are these, and all that decided how it was unwound is as it was, the
+ * functions are the same (unwind.c).
+ */
+enum { KNOWN_WORDS_MAX = 128, KNOWN_ALIKE = 4 };
+
+struct known_key {
+	unsigned int image;
+	unsigned int alike;		/* below KNOWN_ALIKE: several stacks may have the same RIP and RSP */
+	unsigned long long rip, rsp;
+};
+
+struct known_word {
+	unsigned long long value;
+	unsigned int index;		/* in words from RSP */
+	int relative;			/* -1: it points into the stack, and the value is from RSP on; else 0 */
+};
+
+struct known_stack {
+	unsigned int number_plus_one;	/* 0: it goes on where copying ended */
+	unsigned int bytes;		/* of the stack that have to be looked at */
+	unsigned int word_cnt;
+	int rbp_counts;			/* -1: it points into the stack; else 0 */
+	unsigned long long rbp;		/* from RSP on */
+	struct known_word words[KNOWN_WORDS_MAX];
 };
 
 #endif

@@ -11,6 +11,7 @@
 #include <time.h>
 #include "base/banned.h"
 #include "recorder/private.h"
+#include "recorder/record.h"
 #include "recorder/record.skel.h"
 #include "recorder/reduced.h"
 #include "recorder/stacks.h"
@@ -47,8 +48,12 @@ static int take(void *context, void *record, size_t len)
 static int take_stack(void *context, void *record, size_t len)
 {
 	struct recorder *r = context;
+	struct known_key key;
+	struct known_stack known;
 
 	writer_record(&r->writer, record, len);
+	if (stacks_known(r->stacks, record, &key, &known))
+		programs_know(r->programs, &key, &known);
 	return --r->stacks_left ? 0 : -EAGAIN;
 }
 

@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "recorder/symbols.h"
+#include "trace/kernel_format.h"
 
 struct stack {
 	const struct shape *user;	/* NULL: none */
@@ -24,6 +25,9 @@ struct stacks {
 	VEC(struct stack) items;
 	VEC(uint64_t) kernel_addresses;
 	uint32_t next_shape;
+	const struct shape *last;	/* that got a number, without a kernel's part; NULL: none */
+	uint32_t last_number;
+	struct map *alike;		/* image, RIP and RSP -> how many shapes; and with one of them -> its place plus one */
 };
 
 struct stacks *stacks_new(void)
@@ -32,6 +36,7 @@ struct stacks *stacks_new(void)
 
 	s->images = images_new();
 	s->number_of = map_new();
+	s->alike = map_new();
 	return s;
 }
 
@@ -45,6 +50,7 @@ void stacks_free(struct stacks *s)
 		unwinder_free(image->unwinder);
 	images_free(s->images);
 	map_free(s->number_of);
+	map_free(s->alike);
 	VEC_RELEASE(&s->items);
 	VEC_RELEASE(&s->kernel_addresses);
 	free(s);
@@ -57,12 +63,13 @@ void stacks_read(struct stacks *s)
 
 uint32_t stacks_number(struct stacks *s, const struct record_stack *r, size_t len)
 {
-	bool has_user = r->user_bytes && r->user_bytes <= STACK_BYTES && len == sizeof(*r);
+	bool has_user = r->user_bytes && len <= sizeof(*r) && r->user_bytes <= len - offsetof(struct record_stack, user);
 	const struct shape *user = has_user ? unwind(s->images, r, &s->next_shape) : NULL;
 	unsigned int kernel_cnt = r->kernel_cnt <= STACK_KERNEL_MAX ? r->kernel_cnt : 0;
 	uint64_t key = hash_u64(0, user ? user->number + 1 : 0);
 	uint64_t *number;
 
+	s->last = NULL;
 	if (!user && !kernel_cnt)
 		return STACK_NONE;
 	key = hash_bytes(key, r->kernel, kernel_cnt * sizeof(r->kernel[0]));
@@ -73,7 +80,35 @@ uint32_t stacks_number(struct stacks *s, const struct record_stack *r, size_t le
 			VEC_ADD(&s->kernel_addresses, r->kernel[i]);
 		*number = s->items.cnt;
 	}
-	return (uint32_t)*number - 1;
+	s->last_number = (uint32_t)*number - 1;
+	s->last = kernel_cnt ? NULL : user;
+	return s->last_number;
+}
+
+/* Its place among those of the same RIP and RSP.  There are few places: the next one takes that of the first. */
+static unsigned int place_of(struct stacks *s, const struct known_key *key, const struct shape *shape)
+{
+	uint64_t hash = hash_u64(hash_u64(hash_u64(0, key->image), key->rip), key->rsp);
+	uint64_t *place = map_slot(s->alike, hash_u64(hash, (uintptr_t)shape));
+
+	if (!*place) {
+		uint64_t next = (*map_slot(s->alike, hash))++ % KNOWN_ALIKE;
+
+		*map_slot(s->alike, hash_u64(hash, (uintptr_t)shape)) = next + 1;
+		return (unsigned int)next;
+	}
+	return (unsigned int)*place - 1;
+}
+
+bool stacks_known(struct stacks *s, const struct record_stack *r, struct known_key *ret_key, struct known_stack *ret)
+{
+	if (!s->last || r->reason == STACK_SAMPLE || !shape_known(s->last, r, ret))
+		return false;
+	if (!s->last->cut || r->user_bytes > STACK_BYTES)
+		ret->number_plus_one = s->last_number + 1;
+	*ret_key = (struct known_key){ .image = r->image, .rip = r->registers[STACK_RIP], .rsp = r->registers[STACK_RSP] };
+	ret_key->alike = place_of(s, ret_key, s->last);
+	return true;
 }
 
 void stacks_each(struct stacks *s, void (*take)(void *context, const char *text, size_t len),

@@ -5,11 +5,14 @@
 #ifndef RECORDER_STACKS_H
 #define RECORDER_STACKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct stacks;
 struct record_stack;
+struct known_key;
+struct known_stack;
 
 #define STACK_NONE UINT32_MAX
 
@@ -22,6 +25,9 @@ void stacks_read(struct stacks *s);
 
 /* STACK_NONE: nothing is known about it. */
 uint32_t stacks_number(struct stacks *s, const struct record_stack *r, size_t len);
+
+/* What the kernel needs to recognise the one that got its number last, that of r.  False: it could not be sure. */
+bool stacks_known(struct stacks *s, const struct record_stack *r, struct known_key *ret_key, struct known_stack *ret);
 
 /* Their texts, in order of their numbers. */
 void stacks_each(struct stacks *s, void (*take)(void *context, const char *text, size_t len),

@@ -23,8 +23,11 @@ struct task_state {
 	int syscall;
 	unsigned int state;
 	unsigned int waker;
+	unsigned int image;		/* of the process since its last exec; 0: not told apart from others */
+	unsigned int stack, waker_stack;	/* numbers plus one, where it left and where the waker was; 0: none */
 	unsigned char waker_kind, waker_followed;
 	unsigned char off, dead, is_new, preempted, iowait, kernel_thread, has_arguments;
+	unsigned char deep;		/* its stack was, when it was looked at last */
 };
 
 /*

@@ -4,12 +4,14 @@
  *
  * libdw takes some microseconds for it.  But from where return addresses were found in a stack follows
  * what the next like it looks like: the same RIP, and the same return addresses in the same places, are
- * the same frames, for the place of the next return address depends on the address before it.  (Of
- * a function that keeps a frame pointer it depends on that register, too; were it another one, another
- * value would be in that place.)
+ * the same frames, for the place of the next return address depends on the address before it; and of
+ * a function that keeps a frame pointer, on that register or where it was saved.  So all that was read and points into
+ * the stack has to point to the same place of it, too.
  *
- *	RIP in futex_wait, 24: pthread_mutex_lock+8f, 96: serve+31, 208: start_thread+2e
- *	the next with that RIP: what is at 24, 96 and 208?
+ *	RIP in futex_wait, 24: pthread_mutex_lock+8f, 88: RSP + 200, 96: serve+31, 208: start_thread+2e
+ *	the next with that RIP: what is at 24, 88, 96 and 208?
+ *
+ * The kernel asks the same, before it copies anything (stacks.bpf.h).
  *
  * Nothing of this happens in the program: it has gone on long since.
  */
@@ -23,7 +25,7 @@
 #include "base/banned.h"
 #include "base/map.h"
 
-enum { DWARF_REGISTER_CNT = 17, STACK_SIZE_MAX = 64 << 20 };
+enum { DWARF_REGISTER_CNT = 17, STACK_SIZE_MAX = 64 << 20, SHAPES_OF_SAME_FRAMES = 16 };
 
 /* In DWARF's order. */
 static const enum stack_register dwarf_registers[DWARF_REGISTER_CNT] = {
@@ -95,12 +97,12 @@ static bool read_stack(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *co
 	(void)dwfl;
 	if (offset > r->user_bytes || r->user_bytes - offset < sizeof(*ret)) {
 		/* Where less could be copied, the stack ends there. */
-		u->result.cut = r->user_bytes == STACK_BYTES && offset < STACK_SIZE_MAX;
+		u->result.cut = r->user_bytes >= STACK_BYTES && offset < STACK_SIZE_MAX ? r->user_bytes : 0;
 		return false;
 	}
 	memcpy(ret, r->user + offset, sizeof(*ret));
 	if (u->read_cnt < FRAMES_MAX * 8)
-		u->reads[u->read_cnt++] = (struct slot){ (uint32_t)offset, *ret };
+		u->reads[u->read_cnt++] = (struct slot){ .offset = (uint32_t)offset, .value = *ret };
 	return true;
 }
 
@@ -195,16 +197,23 @@ void unwinder_free(struct unwinder *u)
 	free(u);
 }
 
+static bool same_rbp(const struct shape *s, const struct record_stack *r)
+{
+	return !s->rbp.relative || r->registers[STACK_RBP] - r->registers[STACK_RSP] == s->rbp.value;
+}
+
 static bool fits(const struct shape *s, const struct record_stack *r)
 {
-	if (s->slot_cnt + 1 != s->frame_cnt)
-		return false;		/* a return address came from elsewhere: nothing follows */
+	if (!s->traced || !same_rbp(s, r) || (s->cut && s->cut < r->user_bytes))
+		return false;		/* untraced: a return address came from elsewhere, nothing follows */
 	for (uint32_t i = 0; i < s->slot_cnt; i++) {
 		uint64_t value;
 
 		if (s->slots[i].offset + sizeof(value) > r->user_bytes)
 			return false;
 		memcpy(&value, r->user + s->slots[i].offset, sizeof(value));
+		if (s->slots[i].relative)
+			value -= r->registers[STACK_RSP];
 		if (value != s->slots[i].value)
 			return false;
 	}
@@ -228,27 +237,33 @@ static struct shape *find_shape(struct unwinder *u, const struct record_stack *r
 	return s;
 }
 
-static struct shape *same_frames(struct shape *s, const struct unwinder *u)
+/* How many of s and those behind it; one of them goes to *ret. */
+static unsigned int same_frames(struct shape *s, const struct unwinder *u, struct shape **ret)
 {
-	while (s && (s->frame_cnt != u->result.frame_cnt || s->cut != u->result.cut ||
-		     memcmp(s->frames, u->frames, s->frame_cnt * sizeof(*s->frames)) != 0))
-		s = s->next;
-	return s;
+	unsigned int cnt = 0;
+
+	for (; s; s = s->next) {
+		if (s->frame_cnt != u->result.frame_cnt || s->cut != u->result.cut ||
+		    memcmp(s->frames, u->frames, s->frame_cnt * sizeof(*s->frames)) != 0)
+			continue;
+		*ret = s;
+		cnt++;
+	}
+	return cnt;
 }
 
 static struct shape *keep_shape(struct unwinder *u, uint32_t *next_number)
 {
 	uint64_t *first = map_slot(u->shapes, u->now->registers[STACK_RIP]);
 	struct shape *s = (struct shape *)(uintptr_t)*first, *same = NULL;
+	unsigned int same_cnt = same_frames(s, u, &same);
 
-	if (u->result.slot_cnt + 1 != u->result.frame_cnt)
-		same = same_frames(s, u);
-	if (same)
+	if (same && (!u->result.traced || same_cnt >= SHAPES_OF_SAME_FRAMES))
 		return same;
 	s = xmalloc(sizeof(*s));
 	*s = u->result;
 	s->unwinder = u;
-	s->number = (*next_number)++;
+	s->number = same ? same->number : (*next_number)++;
 	s->frames = xmalloc((s->frame_cnt + 1) * sizeof(*s->frames));
 	s->slots = xmalloc((s->slot_cnt + 1) * sizeof(*s->slots));
 	memcpy(s->frames, u->frames, s->frame_cnt * sizeof(*s->frames));
@@ -265,6 +280,36 @@ static struct unwinder *unwinder_of(struct image *image)
 	return image->unwinder;
 }
 
+static bool points_into(const struct record_stack *r, uint64_t value)
+{
+	return value - r->registers[STACK_RSP] < STACK_SIZE_MAX;
+}
+
+static bool has_slot(const struct unwinder *u, uint32_t offset)
+{
+	for (uint32_t i = 0; i < u->result.slot_cnt; i++)
+		if (u->slots[i].offset == offset)
+			return true;
+	return false;
+}
+
+/* What else the places of return addresses may have depended on. */
+static void keep_pointers(struct unwinder *u, const struct record_stack *r)
+{
+	uint64_t rsp = r->registers[STACK_RSP], rbp = r->registers[STACK_RBP];
+
+	u->result.traced = u->result.slot_cnt + 1 == u->result.frame_cnt && u->read_cnt < FRAMES_MAX * 8;
+	u->result.rbp = (struct slot){ .relative = points_into(r, rbp), .value = rbp - rsp };
+	for (size_t i = 0; i < u->read_cnt && u->result.traced; i++) {
+		const struct slot *read = &u->reads[i];
+
+		if (!points_into(r, read->value) || has_slot(u, read->offset))
+			continue;
+		u->slots[u->result.slot_cnt++] = (struct slot){ read->offset, true, read->value - rsp };
+		u->result.traced = u->result.slot_cnt < SLOTS_MAX;
+	}
+}
+
 /* False: it leads out of all the code that is known. */
 static bool run(struct unwinder *u, const struct record_stack *r)
 {
@@ -274,7 +319,8 @@ static bool run(struct unwinder *u, const struct record_stack *r)
 	u->read_cnt = u->read_at = 0;
 	if (!dwfl_addrmodule(u->dwfl, r->registers[STACK_RIP]) || !attach(u))
 		return false;
-	dwfl_getthread_frames(u->dwfl, 1, take_frame, u);
+	u->result.ended = dwfl_getthread_frames(u->dwfl, 1, take_frame, u) == 0 || u->result.cut != 0;
+	keep_pointers(u, r);
 	return u->result.frame_cnt && dwfl_addrmodule(u->dwfl, u->frames[u->result.frame_cnt - 1]);
 }
 
@@ -295,4 +341,21 @@ struct shape *unwind(struct images *all, const struct record_stack *r, uint32_t 
 	if (!image || !image->unwinder->result.frame_cnt)
 		return NULL;
 	return keep_shape(image->unwinder, next_number);
+}
+
+bool shape_known(const struct shape *s, const struct record_stack *r, struct known_stack *ret)
+{
+	if (!s->traced || !s->ended || !r->image || s->slot_cnt > KNOWN_WORDS_MAX)
+		return false;
+	*ret = (struct known_stack){ .word_cnt = s->slot_cnt, .rbp_counts = -s->rbp.relative, .rbp = s->rbp.value };
+	for (uint32_t i = 0; i < s->slot_cnt; i++) {
+		const struct slot *slot = &s->slots[i];
+
+		if (slot->offset % 8 || slot->offset > STACK_DEEP_BYTES - 8)
+			return false;
+		ret->words[i] = (struct known_word){ slot->value, slot->offset / 8, -slot->relative };
+		if (ret->bytes < slot->offset + 8)
+			ret->bytes = slot->offset + 8;
+	}
+	return true;
 }

@@ -11,10 +11,11 @@
 #include "recorder/images.h"
 #include "recorder/record.h"
 
-enum { FRAMES_MAX = 128 };
+enum { FRAMES_MAX = 128, SLOTS_MAX = 2 * FRAMES_MAX };
 
-struct slot {				/* where a return address was found */
+struct slot {				/* a word of the stack that decided how it was unwound */
 	uint32_t offset;		/* from RSP */
+	bool relative;			/* points into the stack: the value is from RSP on; else a return address */
 	uint64_t value;
 };
 
@@ -24,7 +25,10 @@ struct shape {
 	struct unwinder *unwinder;
 	uint32_t number;		/* over all images, from 0 */
 	uint32_t frame_cnt, slot_cnt;
-	bool cut;			/* more of it was not copied */
+	uint32_t cut;			/* more of it than these bytes was not copied; 0: all of it was */
+	bool traced;			/* where all of its return addresses stood is known */
+	bool ended;			/* there is nothing that unwinding could not make sense of */
+	struct slot rbp;		/* the register; relative, or it does not matter */
 	uint64_t *frames;		/* an address inside each function, innermost first */
 	struct slot *slots;
 };
@@ -38,7 +42,7 @@ struct unwinder {
 	const struct record_stack *now;	/* being unwound */
 	struct shape result;		/* of it; frames and slots are the arrays below */
 	uint64_t frames[FRAMES_MAX];
-	struct slot slots[FRAMES_MAX];
+	struct slot slots[SLOTS_MAX];
 	struct slot reads[FRAMES_MAX * 8];	/* all that was read of the stack; those before read_at are older */
 	size_t read_cnt, read_at;		/* than the frame before */
 };
@@ -46,6 +50,10 @@ struct unwinder {
 /* The shape of r's user stack, found or made; next_number counts up when it is new.  NULL: its code is in no
  * file that is known. */
 struct shape *unwind(struct images *all, const struct record_stack *r, uint32_t *next_number);
+
+/* What the kernel has to look at to recognise a stack of this shape, that of r; its number is the caller's.  False: it
+ * could not be sure. */
+bool shape_known(const struct shape *s, const struct record_stack *r, struct known_stack *ret);
 
 void unwinder_free(struct unwinder *u);		/* NULL is fine */
 

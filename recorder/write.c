@@ -93,6 +93,18 @@ static void put_off(struct writer *w, const struct record_off *r)
 		note_device(w, r->waker_kind, r->waker);
 }
 
+/* Of a number plus one; 0: there is none, or it has a record of its own. */
+static void put_known_stack(struct writer *w, uint32_t tid, uint64_t ns, enum kernel_stack_reason reason, uint32_t number)
+{
+	if (!number)
+		return;
+	put_head(w, KERNEL_STACK, tid, ns);
+	put(w, reason);
+	put(w, number - 1);
+	w->records--;
+	w->stack_records++;
+}
+
 static void put_life(struct writer *w, const struct record_life *r)
 {
 	static const uint64_t kinds[] = {
@@ -133,9 +145,11 @@ void writer_record(struct writer *w, const void *record, size_t len)
 {
 	const struct record_off *off = record;
 
-	if (len == sizeof(struct record_off) && off->kind == RECORD_OFF)
+	if (len == sizeof(struct record_off) && off->kind == RECORD_OFF) {
+		put_known_stack(w, off->tid, off->out_ns, STACK_OUT, off->stack);
+		put_known_stack(w, off->waker, off->woken_ns, STACK_WAKER, off->waker_stack);
 		put_off(w, off);
-	else if (len == sizeof(struct record_life) && off->kind > RECORD_OFF && off->kind <= RECORD_SEEN)
+	} else if (len == sizeof(struct record_life) && off->kind > RECORD_OFF && off->kind <= RECORD_SEEN)
 		put_life(w, record);
 	else if (len == sizeof(struct record_request) && off->kind == RECORD_REQUEST)
 		put_request(w, record);

@@ -202,6 +202,85 @@ expect 0 "$VPROF" show samples --format folded
 grep -q 'main;want;.*futex_wait.*_\[k\];\[lock\]' "$work/.out" && pass || { fail "no kernel's stack"; cat "$work/.out"; }
 grep -q '^nested;.*;burn [0-9]*$' "$work/.out" && fail "samples that nobody wanted" || pass
 
+# Stacks that look alike: the same place in the C library and the same depth, six callers; two whose return address stands
+# where the other's still does, so that only the frame pointer tells them apart; one that is deeper than what is copied at
+# first.  The program says who waits, and wakes the other thread before, in which order.
+cat >alike.c <<'END'
+#define _GNU_SOURCE
+#include <alloca.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#define APART __attribute__((noinline, noclone))
+static volatile unsigned sink, small = 64, large = 128;
+static sem_t posted;
+APART static void doze(void)
+{
+	struct timespec t = { 0, 200000 };
+
+	sem_post(&posted);
+	nanosleep(&t, NULL);
+	sink++;
+}
+#define CALLER(name) APART static void name(void) { doze(); sink += __LINE__; }
+CALLER(one) CALLER(two) CALLER(three) CALLER(four) CALLER(five) CALLER(six)
+APART static void pad(unsigned bytes) { char *p = alloca(bytes); sink += p == NULL; doze(); sink++; }
+APART static void narrow(void) { char *p = alloca(small); sink += p == NULL; pad(large); sink++; }
+APART static void wide(void) { char *p = alloca(large); sink += p == NULL; pad(small); sink++; }
+APART static void dive(unsigned n)
+{
+	char room[700];
+
+	memset(room, (int)n, sizeof(room));
+	if (n)
+		dive(n - 1);
+	else
+		doze();
+	sink += room[n];
+}
+APART static void deep(void) { dive(9); sink++; }
+static void *waiter(void *arg) { for (;;) sem_wait(&posted); return arg; }
+int main(void)
+{
+	static void (*const all[])(void) = { one, two, three, four, five, six, narrow, wide, deep };
+	static const char *const names[] = { "one", "two", "three", "four", "five", "six", "narrow", "wide", "deep" };
+	unsigned last = 9, which, random = 1;
+	pthread_t t;
+
+	sem_init(&posted, 0, 0);
+	pthread_create(&t, NULL, waiter, NULL);
+	for (unsigned i = 0; i < 1500; i++) {
+		random = random * 1103515245 + 12345;
+		which = i % 3 ? (random >> 16) % 9 : 6 + i / 3 % 2;
+		if (which == last)
+			continue;
+		all[which]();
+		puts(names[which]);
+		last = which;
+	}
+	return 0;
+}
+END
+gcc -O2 -g -fomit-frame-pointer alike.c -o alike -lpthread || exit 99
+expect 3 "$VPROF" record --kernel=require --stacks --samples 0 -- ./alike
+cp "$work/.out" steps
+expect 0 "$VPROF" export --format tuples
+awk '$1 == "stack" && /;doze[;@]/' "$work/.out" | sort -n -k3 >stacks
+[ "$(grep -c ';deep[;@].*nanosleep' stacks)" -gt 0 ] && pass || fail "no stack deeper than what is copied at first"
+awk '
+	FILENAME == "steps" { step[++steps] = $1; next }
+	{ wakes = !/nanosleep/; if (wakes && !/sem_post/) next; who = "dive"; n = split($5, f, ";")
+	  for (i = 1; i <= n; i++) { sub(/@.*/, "", f[i]); if (f[i] ~ /^(one|two|three|four|five|six|narrow|wide)$/) who = f[i] } }
+	wakes { woke = who; wakers++; next }
+	woke && woke != who && !wrong++ { print "woke in " woke ", waits in " who }
+	{ woke = "" }
+	who == before { next }
+	{ before = who; at++; if (who != (step[at] == "deep" ? "dive" : step[at]) && !wrong++) print "step " at ": " who ", not " step[at] }
+	END { print at " waits of " steps ", " wakers " wakers"; exit wrong || at != steps || wakers < steps / 10 }' steps stacks &&
+	pass || fail "another stack than the real one"
+
 # A process that runs already.
 sleep 30 &
 victim=$!
