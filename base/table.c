@@ -4,7 +4,9 @@
  *
  * Cells are kept as strings until all are known; then each column is as wide as its widest cell,
  * columns stand two blanks apart, and if the lines are still wider than allowed, the columns
- * that may shrink give what is missing, the widest first, down to MIN_SHRUNK.
+ * that may shrink give what is missing, the widest first, down to MIN_SHRUNK.  A cell of
+ * more than PADDED_MAX columns stands as it is, but nobody else's line is filled up to its end: a name of 1 MB
+ * in one of 100,000 lines would be 100 GB of blanks.
  */
 #include <stdarg.h>
 #include <stdbool.h>
@@ -18,6 +20,7 @@
 
 #define GAP 2
 #define MIN_SHRUNK 12
+#define PADDED_MAX 1000
 
 struct column {
 	char *title;
@@ -119,6 +122,14 @@ static void add_cell_text(struct str *to, const struct cell *c, size_t width, co
 	utf8_add_shortened(to, rest, width - utf8_width(str_cstr(to)), ellipsis);
 }
 
+/* What is missing of a column's width. */
+static size_t blanks_beside(size_t text, size_t column)
+{
+	if (column > PADDED_MAX)
+		column = PADDED_MAX;
+	return text < column ? column - text : 0;
+}
+
 static void write_line(const struct table *t, const struct cell *cells, size_t cnt,
 		       const size_t *widths, const char *ellipsis, FILE *out)
 {
@@ -133,7 +144,7 @@ static void write_line(const struct table *t, const struct cell *cells, size_t c
 		add_cell_text(&text, &cells[i], widths[i], ellipsis);
 		width = utf8_width(str_cstr(&text));
 		if (t->columns.items[i].align == TABLE_RIGHT && width)
-			blanks += widths[i] - width;
+			blanks += blanks_beside(width, widths[i]);
 		if (width) {
 			str_addf(&line, "%*s", (int)blanks, "");
 			blanks = 0;
@@ -142,7 +153,7 @@ static void write_line(const struct table *t, const struct cell *cells, size_t c
 		}
 		/* Blanks wait for the next cell that has text: lines do not end in any. */
 		if (t->columns.items[i].align != TABLE_RIGHT || !width)
-			blanks += widths[i] - width;
+			blanks += blanks_beside(width, widths[i]);
 		blanks += GAP;
 	}
 	fprintf(out, "%s\n", str_cstr(&line));

@@ -149,7 +149,7 @@ void utf8_add_shortened(struct str *to, const char *text, size_t width, const ch
 	str_addn(to, text, head_bytes(text, head));
 	str_add(to, ellipsis);
 	/* From the left until what is left fits. */
-	while (utf8_width(text) > tail)
-		utf8_next(&text);
+	while (total > tail)
+		total -= char_width(utf8_next(&text));
 	str_add(to, text);
 }

@@ -71,6 +71,33 @@ static void test_shrinking(void **state)
 	assert_string_equal(least, "abcde..pqrst  12345\n|  |- ab..mn\n");
 }
 
+/* A name that is longer than any page: its own line is long, the others' are not, and cutting it takes no longer than
+ * reading it (with time in proportion to its square this is minutes). */
+static void test_endless_name(void **state)
+{
+	enum { LONG = 1000000 };
+	_cleanup_(table_freep) struct table *t = table_new();
+	_cleanup_(freep) char *name = malloc(LONG + 1), *whole = NULL, *cut = NULL;
+	size_t second;
+
+	(void)state;
+	memset(name, 'f', LONG);
+	name[LONG] = '\0';
+	table_column(t, "", TABLE_SHRINKS);
+	table_column(t, "", TABLE_RIGHT);
+	table_cell(t, "%s", name);
+	table_cell(t, "1");
+	table_cell(t, "g");
+	table_cell(t, "2");
+	whole = write_table(t, 0);
+	second = strcspn(whole, "\n") + 1;
+	assert_int_equal(second, LONG + 2 + 1 + 1);
+	assert_int_equal(strlen(whole + second), 1000 + 2 + 1 + 1);
+	assert_string_equal(whole + second + 1000, "  2\n");
+	cut = write_table(t, 20);
+	assert_string_equal(cut, "ffffffff..fffffff  1\ng                  2\n");
+}
+
 static void test_styles(void **state)
 {
 	_cleanup_(table_freep) struct table *t = table_new();
@@ -120,6 +147,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_alignment),
 		cmocka_unit_test(test_shrinking),
+		cmocka_unit_test(test_endless_name),
 		cmocka_unit_test(test_styles),
 		cmocka_unit_test(test_clean),
 	};
