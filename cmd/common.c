@@ -12,25 +12,37 @@
 
 #include "base/banned.h"
 #include "base/file.h"
+#include "base/utf8.h"
 #include "cmd/common.h"
 #include "cmd/paths.h"
 
 static bool progress_shown, progress_off;
 
+/* With names and texts that somebody else wrote: no control characters of theirs reach the terminal. */
+static void print_clean(const char *before, const char *text)
+{
+	_cleanup_(str_release) struct str clean = STR_INIT;
+
+	utf8_add_clean(&clean, text);
+	fprintf(stderr, "%s%s\n", before, str_cstr(&clean));
+}
+
 static void say(const char *kind, const char *fmt, va_list ap)
 {
+	_cleanup_(str_release) struct str text = STR_INIT;
+
 	progress_done();
-	fprintf(stderr, "vprof: %s", kind);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	str_add(&text, kind);
+	str_vaddf(&text, fmt, ap);
+	print_clean("vprof: ", str_cstr(&text));
 }
 
 int fail(const struct diag *d)
 {
 	progress_done();
-	fprintf(stderr, "vprof: error: %s\n", d->text[0] ? d->text : "something failed without saying why");
+	print_clean("vprof: error: ", d->text[0] ? d->text : "something failed without saying why");
 	if (d->remedy[0])
-		fprintf(stderr, "  → %s\n", d->remedy);
+		print_clean("  → ", d->remedy);
 	return d->status;
 }
 
@@ -42,7 +54,7 @@ int fail_now(enum exit_status status, const char *remedy, const char *fmt, ...)
 	say("error: ", fmt, ap);
 	va_end(ap);
 	if (remedy)
-		fprintf(stderr, "  → %s\n", remedy);
+		print_clean("  → ", remedy);
 	return status;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/banned.h"
 #include "base/file.h"
+#include "base/utf8.h"
 #include "cmd/common.h"
 #include "cmd/leave_out.h"
 #include "cmd/paths.h"
@@ -232,7 +233,7 @@ static void tell_intervals(const struct run *r, const struct findings *f)
 
 int announce_findings(const struct run *r, const struct findings *f)
 {
-	_cleanup_(str_release) struct str text = STR_INIT;
+	_cleanup_(str_release) struct str text = STR_INIT, clean = STR_INIT;
 	const struct interval_summary *i = &f->interval;
 
 	if (i->cnt == 0) {
@@ -258,7 +259,8 @@ int announce_findings(const struct run *r, const struct findings *f)
 	for (size_t w = 0; w < f->warnings.cnt; w++)
 		warn_line("%s", f->warnings.items[w].text);
 	report_sentence(f, &text);
+	utf8_add_clean(&clean, str_cstr(&text));
 	tell_intervals(r, f);
-	fprintf(stderr, "%s\n", str_cstr(&text));
+	fprintf(stderr, "%s\n", str_cstr(&clean));
 	return EXIT_DONE;
 }
