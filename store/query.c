@@ -5,6 +5,9 @@
  * An authorizer says no to everything but reading while the statement is compiled: no INSERT,
  * no ATTACH of other files, no PRAGMA that sets something.  "SELECT 1; DROP TABLE run" is two
  * statements, and already refused for that.
+ *
+ * A view of the file's is not read, for it may be anybody's (store.c): a query that never ends, say.  The one that is ours
+ * is made anew, for this connection alone.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -66,8 +69,10 @@ static int refuse(struct diag *reterr, const char *why)
 static int compile(struct store *s, const char *sql, sqlite3_stmt **ret, struct diag *reterr)
 {
 	const char *rest = NULL;
-	int code;
+	int code, r = db_run(s, STMT_LATEST_FACTOR, reterr);
 
+	if (r < 0)
+		return r;
 	sqlite3_set_authorizer(s->db, allow, NULL);
 	code = sqlite3_prepare_v2(s->db, sql, -1, ret, &rest);
 	sqlite3_set_authorizer(s->db, NULL, NULL);

@@ -16,9 +16,13 @@ static const char *const texts[] = {
 	[STMT_BEGIN_WRITE] = "BEGIN IMMEDIATE",
 	[STMT_COMMIT] = "COMMIT",
 	[STMT_ROLLBACK] = "ROLLBACK",
+	[STMT_CHECK_CELLS] = "PRAGMA cell_size_check = ON",
 	[STMT_APPLICATION_ID] = "PRAGMA application_id",
 	[STMT_USER_VERSION] = "PRAGMA user_version",
 	[STMT_OBJECT_CNT] = "SELECT count(*) FROM sqlite_schema",
+	[STMT_LATEST_FACTOR] =		/* as in schema.sql */
+		"CREATE TEMP VIEW IF NOT EXISTS latest_factor AS SELECT * FROM main.factor WHERE finding ="
+		" (SELECT min(id) FROM main.finding WHERE run = (SELECT max(run) FROM main.finding))",
 
 	[STMT_ADD_NO_RETURN] =
 		"ALTER TABLE function ADD COLUMN no_return INTEGER NOT NULL DEFAULT 0",

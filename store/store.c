@@ -22,6 +22,7 @@
 #define APPLICATION_ID 0x7670726f	/* "vpro", as in schema.sql */
 #define SCHEMA_VERSION 15
 #define LOCK_PATIENCE_MS 10000
+#define VALUE_MAX_BYTES (64 << 20)	/* of a text: a command line may be long */
 
 static const char schema[] =
 #include "store/schema.inc"
@@ -126,6 +127,30 @@ static int create_tables(struct store *s, struct diag *reterr)
 	return transaction_commit(&t, reterr);
 }
 
+/*
+ * The file may be somebody else's.  What SQLite would run of it by itself is switched off: triggers, and views in the
+ * place of our tables (query.c has its own for the user's queries), modules that say how a table is read, functions
+ * that schemas have no need for.  Cells are checked as pages are read.  The file is not checked as a whole each
+ * time (PRAGMA quick_check reads all of it): what is read is checked as it is (columns.c, results_read.c).
+ */
+static int trust_nothing(struct store *s, struct diag *reterr)
+{
+	static const struct {
+		int option, value;
+	} options[] = {
+		{ SQLITE_DBCONFIG_DEFENSIVE, 1 }, { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
+		{ SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 }, { SQLITE_DBCONFIG_ENABLE_VIEW, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+		if (sqlite3_db_config(s->db, options[i].option, options[i].value, NULL) != SQLITE_OK)
+			return db_error(s, reterr);
+	sqlite3_limit(s->db, SQLITE_LIMIT_LENGTH, VALUE_MAX_BYTES);
+	if (sqlite3_drop_modules(s->db, NULL) != SQLITE_OK)
+		return db_error(s, reterr);
+	return db_run(s, STMT_CHECK_CELLS, reterr);
+}
+
 static int open_database(struct store *s, bool create, struct diag *reterr)
 {
 	int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
@@ -135,7 +160,9 @@ static int open_database(struct store *s, bool create, struct diag *reterr)
 		return db_error(s, reterr);
 	sqlite3_extended_result_codes(s->db, 0);
 	sqlite3_busy_timeout(s->db, LOCK_PATIENCE_MS);
-	r = check_version(s, reterr);
+	r = trust_nothing(s, reterr);
+	if (r == 0)
+		r = check_version(s, reterr);
 	if (r < 0)
 		return r;
 	if (r == 0 && !create)
@@ -235,7 +262,9 @@ char *setting_get(struct store *s, const char *name)
 		return NULL;
 	db_bind_text(st, 1, name);
 	if (db_step(s, st, NULL) > 0) {
-		value = xstrdup((const char *)sqlite3_column_text(st, 0));
+		const char *text = (const char *)sqlite3_column_text(st, 0);
+
+		value = text ? xstrdup(text) : NULL;
 		sqlite3_reset(st);
 	}
 	return value;
