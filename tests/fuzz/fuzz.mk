@@ -10,14 +10,19 @@ SANITIZE = address,undefined
 CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all \
 	-fsanitize=fuzzer-no-link,$(SANITIZE) -fno-sanitize=pointer-overflow -w
 ALL_CPPFLAGS = -I$(srcdir) -I. -D_GNU_SOURCE $(CPPFLAGS)
+# Of an installation that there is not (cmd/paths.c).
+PATHS = ABS_BUILD_DIR ABS_SOURCE_DIR PKGLIB_DIR INCLUDE_DIR PKGDATA_DIR
+ALL_CPPFLAGS += $(PATHS:%=-D%='"/nowhere"')
 
-ROOMS = base annotations trace analysis store
+ROOMS = base annotations trace analysis store report
 SOURCES = $(foreach room,$(ROOMS),$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/$(room)/*.c))) \
 	$(addprefix instrumenter/,braces.c command.c edit.c expression.c fallthrough.c lines.c location.c \
 		plan.c scan_file.c source_text.c) \
-	cmd/config.c cmd/config_text.c \
+	$(addprefix cmd/,analyze.c common.c config.c config_text.c export.c leave_out.c merge.c options.c paths.c \
+		project.c quantity.c recording.c run_analysis.c run_graph.c run_parts.c show.c show_whole.c sql.c) \
 	$(addprefix runtime/,drainer.c drain.c new_arena.c ring.c pauses.c budget.c arena.c invite.c clock.c) \
-	$(addprefix tests/fuzz/,fuzz.c mutate.c targets.c target_arena.c target_store.c target_texts.c target_traces.c)
+	$(addprefix tests/fuzz/,fuzz.c mutate.c mutate_sql.c targets.c target_arena.c target_db.c target_store.c \
+		target_texts.c target_traces.c)
 OBJECTS = $(SOURCES:%.c=fuzz/obj/%.o)
 
 fuzz/fuzz: $(OBJECTS)

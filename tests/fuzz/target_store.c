@@ -16,41 +16,21 @@
 #include "store/resolve.h"
 #include "tests/fuzz/targets.h"
 
-static char directory[64];
-
-static void remove_directory(void)
-{
-	remove_tree(directory);
-}
-
-static const char *own_directory(void)
-{
-	if (!*directory) {
-		snprintf(directory, sizeof(directory), "/dev/shm/vprof-fuzz-XXXXXX");
-		if (!mkdtemp(directory)) {
-			perror(directory);
-			exit(99);
-		}
-		atexit(remove_directory);
-	}
-	return directory;
-}
-
 void fuzz_scan(const uint8_t *data, size_t len)
 {
-	_cleanup_(freep) char *path = path_join(own_directory(), "a.scan");
+	const char *dir = fuzz_directory("scan");
+	_cleanup_(freep) char *path = path_join(dir, "a.scan");
 	struct diag diag = DIAG_INIT;
 	units list = { NULL, 0, 0 };
 	struct resolved resolved;
 
 	if (file_write(path, (const char *)data, len, 0600))
 		exit(99);
-	if (units_read(own_directory(), &list, &diag) == 0) {
+	if (units_read(dir, &list, &diag) == 0) {
 		resolve_units(&list, &resolved);
 		resolved_release(&resolved);
-		if (list.cnt && unit_write(own_directory(), list.items[0], &diag)) {
-			_cleanup_(freep) char *object = unit_path(own_directory(), list.items[0]->object,
-								  ".scan");
+		if (list.cnt && unit_write(dir, list.items[0], &diag)) {
+			_cleanup_(freep) char *object = unit_path(dir, list.items[0]->object, ".scan");
 			unlink(object);
 		}
 	}
@@ -82,7 +62,7 @@ static struct store *open_store(void)
 	struct diag diag = DIAG_INIT;
 	struct store *s = NULL;
 
-	if (store_open(own_directory(), true, &s, &diag) ||
+	if (store_open(fuzz_directory("sql"), true, &s, &diag) ||
 	    setting_set(s, "build.command", "make", &diag)) {
 		fprintf(stderr, "%s\n", diag.text);
 		exit(99);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* targets.c - the table of targets, and a file in memory for those that want a path. */
+/* targets.c - the table of targets, and files and directories in memory for those that want a path. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "base/banned.h"
+#include "base/file.h"
+#include "base/str.h"
 #include "tests/fuzz/targets.h"
 #include "trace/format.h"
 #include "trace/kernel_format.h"
@@ -22,6 +25,7 @@ const struct fuzz_target fuzz_targets[] = {
 	{ "scan", fuzz_scan, 0, 0 },
 	{ "elf", fuzz_elf, 0, 0 },
 	{ "sql", fuzz_sql, 0, 0 },
+	{ "db", fuzz_db, 0, 0 },
 	{ "source", fuzz_source, 0, 0 },
 	{ "words", fuzz_words, 0, 0 },
 };
@@ -48,5 +52,38 @@ const char *fuzz_file(const void *data, size_t len)
 		exit(99);
 	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return path;
+}
+
+static char own_directory[64];
+
+static void remove_directory(void)
+{
+	remove_tree(own_directory);
+}
+
+static void make_directory(void)
+{
+	const char *given = getenv("FUZZ_DIR");
+
+	snprintf(own_directory, sizeof(own_directory), "%s/vprof-fuzz-XXXXXX", given ? given : "/dev/shm");
+	if (!mkdtemp(own_directory)) {
+		perror(own_directory);
+		exit(99);
+	}
+	atexit(remove_directory);
+}
+
+const char *fuzz_directory(const char *name)
+{
+	static char path[128];
+
+	if (!*own_directory)
+		make_directory();
+	snprintf(path, sizeof(path), "%s/%s", own_directory, name);
+	if (make_dirs(path, 0700)) {
+		perror(path);
+		exit(99);
+	}
 	return path;
 }

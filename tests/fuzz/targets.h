@@ -32,6 +32,10 @@ const struct fuzz_target *fuzz_target_find(const char *name);	/* NULL: there is 
 /* Data as a file: its path, valid until the next call. */
 const char *fuzz_file(const void *data, size_t len);
 
+/* A directory in memory of this process's own, the same for the same name; removed at the end ($FUZZ_DIR is the
+ * caller's to remove). */
+const char *fuzz_directory(const char *name);
+
 /* Writes the model and reads it again, looks at it in every way there is. */
 struct trace;
 void fuzz_model(struct trace *t);
@@ -48,6 +52,7 @@ void fuzz_plan(const uint8_t *data, size_t len);
 void fuzz_scan(const uint8_t *data, size_t len);
 void fuzz_elf(const uint8_t *data, size_t len);
 void fuzz_sql(const uint8_t *data, size_t len);
+void fuzz_db(const uint8_t *data, size_t len);
 void fuzz_source(const uint8_t *data, size_t len);
 void fuzz_words(const uint8_t *data, size_t len);
 
