@@ -118,6 +118,7 @@ static void reap(struct ordeal *o)
 
 void ordeal_run(struct ordeal *o)
 {
+	expect_end();
 	make_files(o);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	o->recorder = fork();

@@ -59,6 +59,7 @@ bool check(bool held, const char *fmt, ...) __attribute__((format(printf, 2, 3))
 bool all_held(void);
 
 /* A scenario: n is how often or how many; a line of progress now and then. */
+void expect_end(void);			/* of what begins now, or it hangs */
 void progress(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void wait_ns(long ns);
 
