@@ -130,6 +130,7 @@ static void finish(struct analyzer *a, struct collected *c, const struct trace *
 	a->nestings_final = true;
 	if (c->is_final)
 		return;
+	moments_end(c->m);
 	vtree_divide(c->v, rows_unit(c->rows));
 	moments_divide(c->m, rows_unit(c->rows));
 	new_ids = vtree_renumber(c->v, names);

@@ -12,11 +12,13 @@
  *	Cov = (A - rx ry / n) / n			rx = sum X - n Kx
  *
  * A row costs its places with their ancestors, and a product for each two siblings that both
- * took time: rows are short, so this is far from (number of places)^2.
+ * took time: rows are short, so this is far from (number of places)^2.  Rows that are alike are
+ * summed up together (row_batches.h).
  */
 #include "analysis/moments.h"
 
 #include <string.h>
+#include "analysis/row_batches.h"
 #include "analysis/row_tree.h"
 #include "base/map.h"
 #include "base/banned.h"
@@ -33,9 +35,14 @@ struct row_links {			/* of a place in the row, among those that were looked at s
 	uint32_t before;		/* the sibling before it */
 };
 
-struct row_scratch {			/* of the row being added */
+struct batch_sums {			/* as in struct sums */
+	uint64_t x, xx, xt;
+};
+
+struct row_scratch {			/* of the row, or the batch, being added */
 	struct row_tree tree;
 	VEC(struct row_links) links;
+	VEC(struct batch_sums) sums;
 };
 
 bool moments_fit(uint64_t n, int64_t longest_ns)
@@ -138,13 +145,12 @@ static void add_products(struct moments *m, const struct vtree *v, uint32_t k, u
 	links[parent].last = k;
 }
 
-void moments_add_row(struct moments *m, const struct vtree *v, const cells *row, uint32_t weight)
+static void add_row(struct moments *m, const struct vtree *v, const cells *row, uint32_t weight)
 {
 	struct row_scratch *s = m->scratch;
 	const struct listed *list;
 
 	make_room(m, v->places.cnt);
-	m->n += weight;
 	row_tree_fill(&s->tree, v, row);
 	list = s->tree.list.items;
 	s->links.cnt = 0;
@@ -158,6 +164,72 @@ void moments_add_row(struct moments *m, const struct vtree *v, const cells *row,
 		if (k > 0)
 			add_products(m, v, k, weight);
 	}
+}
+
+/* Whose time is all its only child's has the same sums: most functions call nothing that is recorded. */
+static void sum_nodes(struct moments *m, const struct row_batch *b)
+{
+	struct row_scratch *s = m->scratch;
+
+	while (s->sums.cnt < b->nodes.cnt)
+		VEC_EXTEND(&s->sums);
+	for (size_t k = b->nodes.cnt; k-- > 0; ) {
+		const struct batch_node *node = &b->nodes.items[k];
+		struct sums *sums = &m->places.items[node->place];
+		struct batch_sums *of_batch = &s->sums.items[k];
+
+		if (node->only_child != k)
+			*of_batch = s->sums.items[node->only_child];
+		else
+			*of_batch = (struct batch_sums){ batch_sum(b->ns[k]), row_batch_product(b, (uint32_t)k, (uint32_t)k),
+							 row_batch_product(b, (uint32_t)k, 0) };
+		sums->x += of_batch->x;
+		sums->xx += of_batch->xx;
+		sums->xt += of_batch->xt;
+	}
+}
+
+static void add_batch(void *arg, const struct row_batch *b)
+{
+	struct moments *m = arg;
+	struct row_scratch *s = m->scratch;
+
+	make_room(m, m->v->places.cnt);
+	sum_nodes(m, b);
+	s->links.cnt = 0;
+	for (uint32_t k = 0; k < b->nodes.cnt; k++) {
+		uint32_t parent = b->nodes.items[k].parent;
+
+		VEC_EXTEND(&s->links);
+		if (k == 0)
+			continue;
+		for (uint32_t j = s->links.items[parent].last; j; j = s->links.items[j].before) {
+			uint64_t product = row_batch_product(b, k, j);
+
+			if (product)
+				*pair_slot(m, m->v, b->nodes.items[k].place, b->nodes.items[j].place) += product;
+		}
+		s->links.items[k].before = s->links.items[parent].last;
+		s->links.items[parent].last = k;
+	}
+}
+
+void moments_add_row(struct moments *m, const struct vtree *v, const cells *row, uint32_t weight)
+{
+	m->n += weight;
+	if (!m->batches)
+		m->batches = row_batches_new(v, add_batch, m);
+	m->v = v;
+	if (weight != 1 || !row_batches_add(m->batches, row, 0, 0))
+		add_row(m, v, row, weight);
+}
+
+void moments_end(struct moments *m)
+{
+	if (m->batches)
+		row_batches_end(m->batches);
+	row_batches_free(m->batches);
+	m->batches = NULL;
 }
 
 void moments_divide(struct moments *m, uint32_t unit)
@@ -227,7 +299,9 @@ void moments_free(struct moments *m)
 	VEC_RELEASE(&m->sparse_sums);
 	row_tree_release(&m->scratch->tree);
 	VEC_RELEASE(&m->scratch->links);
+	VEC_RELEASE(&m->scratch->sums);
 	free(m->scratch);
+	row_batches_free(m->batches);
 	free(m);
 }
 

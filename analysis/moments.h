@@ -24,6 +24,8 @@ struct moments {
 	struct map *sparse;		/* of parents with very many children */
 	VEC(__int128) sparse_sums;
 	struct row_scratch *scratch;
+	struct row_batches *batches;	/* of rows that are not in the sums yet */
+	const struct vtree *v;		/* of those */
 };
 
 /* true if n intervals of at most longest_ns can be summed without overflow. */
@@ -33,13 +35,16 @@ struct moments *moments_new(void);
 void moments_free(struct moments *m);
 DEFINE_CLEANUP(struct moments *, moments_free);
 
-/* Rows in any order; each sums to the interval's latency, and counts weight times. */
+/* Rows in any order, all of one tree; each sums to the interval's latency, and counts weight times. */
 void moments_add_row(struct moments *m, const struct vtree *v, const cells *row, uint32_t weight);
+
+/* No more rows; before that sums are not whole. */
+void moments_end(struct moments *m);
 
 /* All weights had this common divisor: as if they had been added divided by it. */
 void moments_divide(struct moments *m, uint32_t unit);
 
-/* No more rows: places get the numbers that vtree_renumber() gave them, new_ids[old]. */
+/* Places get the numbers that vtree_renumber() gave them, new_ids[old]. */
 void moments_renumber(struct moments *m, const struct vtree *v, const uint32_t *new_ids);
 
 /* Population covariance (divisor n) from sums of X, Y and X * Y. */

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * row_batches.c - which kind a row is of, and its batch.
+ *
+ * A kind has columns, the terminal places of its rows.  A row is of a kind if it has a quarter of the columns, and at
+ * most as many new ones as it has old.  New ones join the kind, up to twice as many as its rows have on average: batches
+ * are half full, whatever some rows have beside the others (who held a lock differs from wait to wait).  Most rows are of
+ * the kind that the row before was of; else the kinds are tried in order of their last use.  Example: a kind of columns
+ * a, b, c, two rows of 3; row a, b, d: one new column, and 4 are less than 2 * 3, so d joins them.
+ *
+ * There are few kinds, so that memory does not grow with what there is of rows that are like no others; a kind makes room
+ * for another when it was not seen for long.
+ */
+#include "analysis/row_batches.h"
+
+#include <string.h>
+#include "base/banned.h"
+
+#define COLUMNS_MAX 2048		/* in a row; a column of a batch takes 256 bytes, those above it as much */
+#define UNSEEN_ROWS 1024		/* then another one may take its place */
+#define BATCH_NS ((uint64_t)1 << 29)
+#define FEW_ROWS 8			/* are multiplied one by one */
+
+struct kind {
+	struct row_batch batch;
+	size_t node_cap, place_cnt;	/* room in the batch's arrays */
+	size_t column_cnt;		/* terminal places */
+	uint64_t row_cnt, cell_cnt;	/* of all its rows */
+	bool is_new;			/* it has nodes since the last batch */
+	uint64_t last_row;
+};
+
+struct row_batches {
+	const struct vtree *v;
+	batch_taker take;
+	void *arg;
+	struct kind *kinds[ROW_BATCHES_KINDS_MAX];	/* latest first */
+	size_t kind_cnt;
+	uint64_t row_cnt;
+	VEC(uint32_t) above;		/* scratch */
+};
+
+size_t row_batches_kinds = ROW_BATCHES_KINDS_MAX;
+
+struct row_batches *row_batches_new(const struct vtree *v, batch_taker take, void *arg)
+{
+	struct row_batches *b = xcalloc(1, sizeof(*b));
+
+	b->v = v;
+	b->take = take;
+	b->arg = arg;
+	return b;
+}
+
+static void kind_free(struct kind *k)
+{
+	VEC_RELEASE(&k->batch.nodes);
+	free(k->batch.ns);
+	free(k->batch.rows_with);
+	free(k->batch.node_of_place);
+	free(k);
+}
+
+void row_batches_free(struct row_batches *b)
+{
+	if (!b)
+		return;
+	for (size_t i = 0; i < b->kind_cnt; i++)
+		kind_free(b->kinds[i]);
+	VEC_RELEASE(&b->above);
+	free(b);
+}
+
+/* ---- sums ---- */
+
+uint64_t batch_sum(const batch_column x)
+{
+	uint64_t sum = 0;
+
+	for (size_t r = 0; r < BATCH_ROWS; r++)
+		sum += x[r];
+	return sum;
+}
+
+/* Most columns are in all rows, or in few. */
+uint64_t batch_sum_of_rows(const batch_column x, uint64_t rows)
+{
+	uint64_t sum = 0;
+
+	if (rows == UINT64_MAX)
+		return batch_sum(x);
+	for (; rows; rows &= rows - 1)
+		sum += x[__builtin_ctzll(rows)];
+	return sum;
+}
+
+uint64_t batch_sum_where(const batch_column x, const batch_column where)
+{
+	uint64_t sum = 0;
+
+	for (size_t r = 0; r < BATCH_ROWS; r++)
+		sum += x[r] & where[r];
+	return sum;
+}
+
+static uint64_t mark_rows(const struct row_batch *b, int64_t low_ns, int64_t high_ns, batch_column ret_where)
+{
+	uint64_t rows = 0;
+
+	memset(ret_where, 0, sizeof(batch_column));
+	for (size_t r = 0; r < b->cnt; r++)
+		if (b->ns[0][r] >= low_ns && b->ns[0][r] <= high_ns) {
+			rows |= (uint64_t)1 << r;
+			ret_where[r] = UINT32_MAX;
+		}
+	return rows;
+}
+
+uint64_t batch_rows_from(const struct row_batch *b, int64_t latency_ns, batch_column ret_where)
+{
+	return mark_rows(b, latency_ns, INT64_MAX, ret_where);
+}
+
+uint64_t batch_rows_to(const struct row_batch *b, int64_t latency_ns, batch_column ret_where)
+{
+	return mark_rows(b, INT64_MIN, latency_ns, ret_where);
+}
+
+static uint64_t product_of_few(const uint32_t *x, const uint32_t *y, uint64_t rows)
+{
+	uint64_t sum = 0;
+
+	for (; rows; rows &= rows - 1) {
+		int r = __builtin_ctzll(rows);
+
+		sum += (uint64_t)x[r] * y[r];
+	}
+	return sum;
+}
+
+uint64_t batch_product(const batch_column x, const batch_column y, uint64_t rows_with)
+{
+	uint64_t sum = 0;
+
+	if (!rows_with || __builtin_popcountll(rows_with) <= FEW_ROWS)
+		return product_of_few(x, y, rows_with);
+	for (size_t r = 0; r < BATCH_ROWS; r++)
+		sum += (uint64_t)x[r] * y[r];
+	return sum;
+}
+
+/* ---- nodes of a kind ---- */
+
+static void make_room(struct kind *k, size_t place_cnt)
+{
+	struct row_batch *b = &k->batch;
+	size_t cap = place_cnt + place_cnt / 2;
+
+	if (k->place_cnt >= place_cnt)
+		return;
+	b->node_of_place = xrealloc(b->node_of_place, cap, sizeof(*b->node_of_place));
+	memset(b->node_of_place + k->place_cnt, 0xff, (cap - k->place_cnt) * sizeof(*b->node_of_place));
+	k->place_cnt = cap;
+}
+
+static void add_node(struct kind *k, uint32_t place, uint32_t parent)
+{
+	struct row_batch *b = &k->batch;
+	size_t at = b->nodes.cnt;
+
+	if (at == k->node_cap) {
+		k->node_cap = at ? 2 * at : 32;
+		b->ns = xrealloc(b->ns, k->node_cap, sizeof(*b->ns));
+		b->rows_with = xrealloc(b->rows_with, k->node_cap, sizeof(*b->rows_with));
+	}
+	memset(b->ns[at], 0, sizeof(b->ns[at]));
+	b->rows_with[at] = 0;
+	b->node_of_place[place] = (uint32_t)at;
+	VEC_ADD(&b->nodes, (struct batch_node){ place, parent == NODE_NONE ? 0 : b->node_of_place[parent], (uint32_t)at });
+	k->is_new = true;
+}
+
+/* With all above it that is not there yet. */
+static void add_column(struct row_batches *s, struct kind *k, uint32_t place)
+{
+	const struct place *places = s->v->places.items;
+
+	s->above.cnt = 0;
+	for (uint32_t i = place; i != NODE_NONE && k->batch.node_of_place[i] == NODE_NONE; i = places[i].parent)
+		VEC_ADD(&s->above, i);
+	while (s->above.cnt) {
+		uint32_t i = s->above.items[--s->above.cnt];
+
+		add_node(k, i, places[i].parent);
+	}
+	k->column_cnt++;
+}
+
+/* Bodies and blames have time of their own, all others that of their children. */
+static void find_only_children(const struct vtree *v, struct row_batch *b)
+{
+	struct batch_node *nodes = b->nodes.items;
+
+	for (uint32_t i = 0; i < b->nodes.cnt; i++)
+		nodes[i].only_child = i;
+	for (uint32_t i = (uint32_t)b->nodes.cnt; i-- > 1; ) {
+		struct batch_node *above = &nodes[nodes[i].parent];
+
+		above->only_child = above->only_child == nodes[i].parent ? i : UINT32_MAX;
+	}
+	for (uint32_t i = 0; i < b->nodes.cnt; i++) {
+		enum node_kind kind = v->places.items[nodes[i].place].kind;
+
+		if (nodes[i].only_child == UINT32_MAX || kind == NODE_BODY || kind == NODE_BLAME)
+			nodes[i].only_child = i;
+	}
+}
+
+/* ---- rows ---- */
+
+static void yield(struct row_batches *s, struct kind *k)
+{
+	struct row_batch *b = &k->batch;
+
+	if (b->cnt == 0)
+		return;
+	if (k->is_new)
+		find_only_children(s->v, b);
+	k->is_new = false;
+	for (size_t i = b->nodes.cnt; i-- > 1; ) {
+		uint32_t parent = b->nodes.items[i].parent;
+
+		b->rows_with[parent] |= b->rows_with[i];
+		for (size_t r = 0; r < BATCH_ROWS; r++)
+			b->ns[parent][r] += b->ns[i][r];
+	}
+	s->take(s->arg, b);
+	memset(b->ns, 0, b->nodes.cnt * sizeof(*b->ns));
+	memset(b->rows_with, 0, b->nodes.cnt * sizeof(*b->rows_with));
+	b->cnt = 0;
+}
+
+static size_t count_missing(const struct kind *k, const cells *row)
+{
+	size_t missing = 0;
+
+	for (size_t c = 0; c < row->cnt && 2 * missing <= row->cnt; c++)
+		missing += k->batch.node_of_place[row->items[c].place] == NODE_NONE;
+	return missing;
+}
+
+static bool is_of_kind(const struct kind *k, const cells *row)
+{
+	size_t missing = count_missing(k, row);
+
+	if (2 * missing > row->cnt || 4 * row->cnt < k->column_cnt + missing)
+		return false;
+	return missing == 0 || (k->column_cnt + missing) * k->row_cnt <= 2 * k->cell_cnt;
+}
+
+/* NULL: there is no room for one. */
+static struct kind *make_kind(struct row_batches *s)
+{
+	struct kind *last;
+
+	if (s->kind_cnt < row_batches_kinds)
+		return s->kinds[s->kind_cnt++] = xcalloc(1, sizeof(struct kind));
+	if (s->kind_cnt == 0)
+		return NULL;
+	last = s->kinds[s->kind_cnt - 1];
+	if (s->row_cnt - last->last_row <= UNSEEN_ROWS)
+		return NULL;
+	yield(s, last);
+	for (size_t i = 0; i < last->batch.nodes.cnt; i++)
+		last->batch.node_of_place[last->batch.nodes.items[i].place] = NODE_NONE;
+	last->batch.nodes.cnt = last->column_cnt = 0;
+	last->row_cnt = last->cell_cnt = 0;
+	return last;
+}
+
+static struct kind *find_kind(struct row_batches *s, const cells *row)
+{
+	for (size_t i = 0; i < s->kind_cnt; i++) {
+		make_room(s->kinds[i], s->v->places.cnt);
+		if (is_of_kind(s->kinds[i], row))
+			return s->kinds[i];
+	}
+	return make_kind(s);
+}
+
+static void put_first(struct row_batches *s, struct kind *k)
+{
+	size_t at = 0;
+
+	while (s->kinds[at] != k)
+		at++;
+	memmove(&s->kinds[1], &s->kinds[0], at * sizeof(s->kinds[0]));
+	s->kinds[0] = k;
+}
+
+static void put(struct row_batches *s, struct kind *k, const cells *row)
+{
+	struct row_batch *b = &k->batch;
+	size_t r = b->cnt;
+
+	make_room(k, s->v->places.cnt);
+	for (size_t c = 0; c < row->cnt; c++) {
+		uint32_t place = row->items[c].place;
+
+		if (b->node_of_place[place] == NODE_NONE)
+			add_column(s, k, place);
+		b->ns[b->node_of_place[place]][r] = (uint32_t)row->items[c].ns;
+		b->rows_with[b->node_of_place[place]] |= (uint64_t)1 << r;
+	}
+}
+
+static bool is_short(const cells *row)
+{
+	uint64_t latency_ns = 0, all = 0;
+
+	for (size_t c = 0; c < row->cnt; c++) {
+		latency_ns += (uint64_t)row->items[c].ns;
+		all |= (uint64_t)row->items[c].ns;
+	}
+	return all < BATCH_NS && latency_ns < BATCH_NS;
+}
+
+bool row_batches_add(struct row_batches *s, const cells *row, size_t number, uint32_t group)
+{
+	struct kind *k;
+
+	s->row_cnt++;
+	if (row->cnt == 0 || row->cnt > COLUMNS_MAX || !is_short(row))
+		return false;
+	k = find_kind(s, row);
+	if (!k)
+		return false;
+	if (k->batch.group != group)
+		yield(s, k);
+	put(s, k, row);
+	put_first(s, k);
+	k->last_row = s->row_cnt;
+	k->row_cnt++;
+	k->cell_cnt += row->cnt;
+	k->batch.group = group;
+	k->batch.rows[k->batch.cnt++] = number;
+	if (k->batch.cnt == BATCH_ROWS)
+		yield(s, k);
+	return true;
+}
+
+void row_batches_end(struct row_batches *s)
+{
+	for (size_t i = 0; i < s->kind_cnt; i++)
+		yield(s, s->kinds[i]);
+}
