@@ -53,12 +53,16 @@ static void run_passes(struct analysis *a)
 	end_factors(a);
 	explain_by_work(a);
 	end_parts(a);
-	find_part_pairs(a);
-	find_common_causes(a);
+	begin_part_pairs(a);
+	begin_common_causes(a);
+	read_rows(a);
+	end_part_pairs(a);
+	end_common_causes(a);
 	find_observed_calls(a);
 	warn(a);
 	sort_parts(a->f);
 	times_free(a->factor_times);
+	free(a->presences);
 	times_free(a->part_times);
 	free(a->part_sums);
 	free(a->factor_of_node);
@@ -105,19 +109,36 @@ static void latencies_release(struct latencies *l)
 	free(l->block_of_row);
 }
 
-void visit_rows(struct analysis *a, row_visitor visit, void *arg)
+void visit_rows(struct analysis *a, row_visitor visit, batch_taker take, void *arg)
 {
-	VEC_ADD(&a->visitors, (struct visitor){ visit, arg });
+	VEC_ADD(&a->visitors, (struct visitor){ visit, take, arg });
+}
+
+static void take_batch(void *arg, const struct row_batch *b)
+{
+	struct analysis *a = arg;
+
+	for (size_t i = 0; i < a->visitors.cnt; i++)
+		if (a->visitors.items[i].take)
+			a->visitors.items[i].take(a->visitors.items[i].arg, b);
 }
 
 void read_rows(struct analysis *a)
 {
+	_cleanup_(row_batches_freep) struct row_batches *batches = row_batches_new(a->v, take_batch, a);
 	struct rows_walk w;
 
-	for (rows_begin(&w, a->rows); rows_next(&w); )
+	if (a->visitors.cnt == 0)
+		return;
+	for (rows_begin(&w, a->rows); rows_next(&w); ) {
+		bool taken = row_batches_add(batches, &w.cells, w.row, a->block_of_row[w.row]);
+
 		for (size_t i = 0; i < a->visitors.cnt; i++)
-			a->visitors.items[i].visit(a->visitors.items[i].arg, w.row, &w.cells);
+			if (!taken || !a->visitors.items[i].take)
+				a->visitors.items[i].visit(a->visitors.items[i].arg, w.row, &w.cells);
+	}
 	rows_end(&w);
+	row_batches_end(batches);
 	a->visitors.cnt = 0;
 }
 

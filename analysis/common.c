@@ -30,18 +30,16 @@
 #define MEMBER_MIN 0.02
 #define SHARED_MIN 0.5
 #define NEGLIGIBLE 1e-5			/* of Var(T) */
-#define BATCH 64			/* rows */
-#define BATCH_NS ((int64_t)1 << 29)	/* so many squares of what is shorter fit into 64 bits */
 
-struct common {
+struct cause_maker {
 	struct analysis *a;
 	size_t cnt;			/* of parts looked at */
 	uint32_t *parts;		/* which */
 	uint32_t *index_of_part;	/* NODE_NONE: not looked at */
 	__int128 *x, *xy;		/* [i], [i * cnt + k] for k <= i */
 	double *covariance;		/* [i * cnt + k] */
-	uint32_t (*batch)[BATCH];	/* [i][row]: rows that are not in xy yet; 0 behind the last */
-	size_t batch_cnt;
+	struct times_row row;
+	struct times_batch batch;
 };
 
 struct sized {
@@ -73,7 +71,7 @@ static struct sized *variances_of_parts(const struct analysis *a)
 	return list;
 }
 
-static void choose_parts(struct common *c)
+static void choose_parts(struct cause_maker *c)
 {
 	size_t all = c->a->part_times->column_cnt;
 	_cleanup_(freep) struct sized *list = variances_of_parts(c->a);
@@ -89,65 +87,57 @@ static void choose_parts(struct common *c)
 	}
 }
 
-static __int128 *product_of(struct common *c, uint32_t i, uint32_t k)
+static __int128 *product_of(struct cause_maker *c, uint32_t i, uint32_t k)
 {
 	return &c->xy[i > k ? i * c->cnt + k : k * c->cnt + i];
 }
 
-/* The products of many rows at once, a vector instruction for several: their sums fit, see BATCH_NS. */
-static void sum_batch(struct common *c)
+static void sum_row(void *arg, size_t row, const cells *places)
 {
-	for (uint32_t i = 0; i < c->cnt; i++)
-		for (uint32_t k = 0; k <= i; k++) {
-			const uint32_t *x = c->batch[i], *y = c->batch[k];
-			uint64_t sum = 0;
-
-			for (size_t row = 0; row < BATCH; row++)
-				sum += (uint64_t)x[row] * y[row];
-			*product_of(c, i, k) += sum;
-		}
-	memset(c->batch, 0, c->cnt * sizeof(*c->batch));
-	c->batch_cnt = 0;
-}
-
-static void sum_row(struct common *c, size_t row, const time_cells *times)
-{
+	struct cause_maker *c = arg;
 	struct { uint32_t i; int64_t ns; } list[PARTS_MAX];
 	size_t cnt = 0;
 
-	for (size_t k = 0; k < times->cnt; k++) {
-		uint32_t i = c->index_of_part[times->items[k].column];
+	(void)row;
+	times_row(&c->row, places);
+	for (size_t k = 0; k < c->row.cells.cnt; k++) {
+		uint32_t i = c->index_of_part[c->row.cells.items[k].column];
 
-		if (i == NODE_NONE || times->items[k].ns == 0)
+		if (i == NODE_NONE)
 			continue;
 		list[cnt].i = i;
-		list[cnt++].ns = times->items[k].ns;
-		c->x[i] += times->items[k].ns;
-	}
-	if (2 * cnt > c->cnt && c->a->latencies_ns[row] < BATCH_NS) {
-		for (size_t k = 0; k < cnt; k++)
-			c->batch[list[k].i][c->batch_cnt] = (uint32_t)list[k].ns;
-		if (++c->batch_cnt == BATCH)
-			sum_batch(c);
-		return;
+		list[cnt++].ns = c->row.cells.items[k].ns;
+		c->x[i] += c->row.cells.items[k].ns;
 	}
 	for (size_t p = 0; p < cnt; p++)
 		for (size_t q = 0; q <= p; q++)
 			*product_of(c, list[p].i, list[q].i) += (__int128)list[p].ns * list[q].ns;
 }
 
-static void sum_rows(struct common *c)
+static void sum_batch(void *arg, const struct row_batch *b)
 {
-	struct times_walk w;
+	struct cause_maker *c = arg;
+	const struct times_column *list[PARTS_MAX];
+	size_t cnt = 0;
 
-	c->x = xcalloc(c->cnt + 1, sizeof(*c->x));
-	c->xy = xcalloc(c->cnt * c->cnt + 1, sizeof(*c->xy));
-	c->batch = xcalloc(c->cnt + 1, sizeof(*c->batch));
-	for (times_begin(&w, c->a->part_times); times_next(&w); )
-		sum_row(c, w.row, &w.times.cells);
-	times_end(&w);
-	sum_batch(c);
-	free(c->batch);
+	times_batch(&c->batch, b);
+	for (size_t k = 0; k < c->batch.columns.cnt; k++) {
+		const struct times_column *x = &c->batch.columns.items[k];
+		uint32_t i = c->index_of_part[x->column];
+
+		if (i == NODE_NONE)
+			continue;
+		list[cnt++] = x;
+		c->x[i] += batch_sum(x->ns);
+	}
+	for (size_t p = 0; p < cnt; p++)
+		for (size_t q = 0; q <= p; q++)
+			*product_of(c, c->index_of_part[list[p]->column], c->index_of_part[list[q]->column]) +=
+				batch_product(list[p]->ns, list[q]->ns, list[p]->rows_with & list[q]->rows_with);
+}
+
+static void fill_covariances(struct cause_maker *c)
+{
 	c->covariance = xcalloc(c->cnt * c->cnt + 1, sizeof(*c->covariance));
 	for (size_t i = 0; i < c->cnt; i++)
 		for (size_t k = 0; k <= i; k++)
@@ -165,7 +155,7 @@ static int by_contribution(const void *a, const void *b)
 }
 
 /* Of one component: it joins f->common_causes if it is one. */
-static bool judge(struct common *c, const gsl_matrix *vectors, size_t at, double value)
+static bool judge(struct cause_maker *c, const gsl_matrix *vectors, size_t at, double value)
 {
 	struct common_cause cause = { .explained = 0 };
 	double sum = 0, own = 0, joint = 0, variance = c->a->variance_ns2;
@@ -198,7 +188,7 @@ static bool judge(struct common *c, const gsl_matrix *vectors, size_t at, double
 }
 
 /* u = vectors[at], and how it turns.  Components of the same eigenvalue cannot be told apart. */
-static struct component component_of(const struct common *c, const gsl_matrix *vectors, const gsl_vector *values,
+static struct component component_of(const struct cause_maker *c, const gsl_matrix *vectors, const gsl_vector *values,
 				     size_t at)
 {
 	double variance = c->a->variance_ns2, l = gsl_vector_get(values, at);
@@ -222,7 +212,7 @@ static struct component component_of(const struct common *c, const gsl_matrix *v
 	return ret;
 }
 
-static void find_components(struct common *c)
+static void find_components(struct cause_maker *c)
 {
 	gsl_matrix *matrix = gsl_matrix_alloc(c->cnt, c->cnt), *vectors = gsl_matrix_alloc(c->cnt, c->cnt);
 	gsl_vector *values = gsl_vector_alloc(c->cnt);
@@ -248,20 +238,37 @@ static void find_components(struct common *c)
 	gsl_vector_free(values);
 }
 
-void find_common_causes(struct analysis *a)
+void begin_common_causes(struct analysis *a)
 {
-	struct common c = { .a = a };
+	struct cause_maker *c = a->cause_maker = xcalloc(1, sizeof(*c));
 
+	c->a = a;
 	if (a->recorded_cnt < FINDINGS_INTERVALS_MIN || !(a->variance_ns2 > 0))
 		return;
-	choose_parts(&c);
-	if (c.cnt >= MEMBERS_MIN) {
-		sum_rows(&c);
-		find_components(&c);
+	choose_parts(c);
+	if (c->cnt < MEMBERS_MIN)
+		return;
+	c->x = xcalloc(c->cnt + 1, sizeof(*c->x));
+	c->xy = xcalloc(c->cnt * c->cnt + 1, sizeof(*c->xy));
+	times_row_init(&c->row, a->part_times);
+	times_batch_init(&c->batch, a->part_times);
+	visit_rows(a, sum_row, sum_batch, c);
+}
+
+void end_common_causes(struct analysis *a)
+{
+	struct cause_maker *c = a->cause_maker;
+
+	if (c->x) {
+		fill_covariances(c);
+		find_components(c);
 	}
-	free(c.parts);
-	free(c.index_of_part);
-	free(c.x);
-	free(c.xy);
-	free(c.covariance);
+	times_row_release(&c->row);
+	times_batch_release(&c->batch);
+	free(c->parts);
+	free(c->index_of_part);
+	free(c->x);
+	free(c->xy);
+	free(c->covariance);
+	free(c);
 }

@@ -83,7 +83,7 @@ void influence_begin(struct influence *in, struct analysis *a)
 	in->place_cnt = a->v->places.cnt;
 	in->by_block = xcalloc(in->place_cnt * in->block_cnt, sizeof(*in->by_block));
 	in->deviations = deviations_of(m, a->latencies_ns);
-	visit_rows(a, sum_products, in);
+	visit_rows(a, sum_products, NULL, in);
 }
 
 static void sum_deviations(struct influence *in, double variance, double *ret_first)

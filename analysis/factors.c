@@ -22,19 +22,20 @@
 struct factor_sums {
 	__int128 x, xx, xt;
 	__int128 tail_x;		/* over the intervals of the tail */
-	uint64_t present;		/* intervals in which it took time */
 };
 
 struct factor_maker {
 	struct analysis *a;
 	struct factor_sums *sums;
 	struct times_row row;
+	struct times_batch batch;
 	VEC(strings) sites;		/* per factor */
 };
 
 static void make_factors(struct factor_maker *k);
 static void make_times(struct factor_maker *k);
 static void sum_row(void *arg, size_t row, const cells *places);
+static void sum_batch(void *arg, const struct row_batch *b);
 static void fill_factors(struct factor_maker *k);
 static void keep_call_sites(struct factor_maker *k);
 static void find_reasons(struct factor_maker *k);
@@ -47,9 +48,11 @@ void begin_factors(struct analysis *a)
 	a->factor_of_node = xcalloc(a->f->nodes.cnt + 1, sizeof(*a->factor_of_node));
 	make_factors(k);
 	k->sums = xcalloc(a->f->factors.cnt + 1, sizeof(*k->sums));
+	a->presences = xcalloc(a->f->factors.cnt + 1, sizeof(*a->presences));
 	make_times(k);
 	times_row_init(&k->row, a->factor_times);
-	visit_rows(a, sum_row, k);
+	times_batch_init(&k->batch, a->factor_times);
+	visit_rows(a, sum_row, sum_batch, k);
 	find_pairs(a, a->factor_of_node);
 	begin_confidence(a, a->factor_of_node);
 }
@@ -64,6 +67,7 @@ void end_factors(struct analysis *a)
 	fill_scores(a->f);
 	end_confidence(a, a->factor_of_node);
 	times_row_release(&k->row);
+	times_batch_release(&k->batch);
 	free(k->sums);
 	free(k);
 }
@@ -173,7 +177,28 @@ static void sum_row(void *arg, size_t row, const cells *places)
 		s->xx += (__int128)x * x;
 		s->xt += (__int128)x * latency_ns;
 		s->tail_x += in_tail ? x : 0;
-		s->present += x > 0;
+		a->presences[k->row.cells.items[c].column].cnt += x > 0;
+		a->presences[k->row.cells.items[c].column].t += x > 0 ? latency_ns : 0;
+	}
+}
+
+static void sum_batch(void *arg, const struct row_batch *b)
+{
+	struct factor_maker *k = arg;
+	batch_column in_tail;
+	uint64_t tail = batch_rows_from(b, k->a->f->tail.from_ns, in_tail);
+
+	times_batch(&k->batch, b);
+	for (size_t c = 0; c < k->batch.columns.cnt; c++) {
+		const struct times_column *x = &k->batch.columns.items[c];
+		struct factor_sums *s = &k->sums[x->column];
+
+		s->x += batch_sum(x->ns);
+		s->xx += batch_product(x->ns, x->ns, x->rows_with);
+		s->xt += batch_product(x->ns, b->ns[0], x->rows_with);
+		s->tail_x += tail & x->rows_with ? batch_sum_where(x->ns, in_tail) : 0;
+		k->a->presences[x->column].cnt += (uint64_t)__builtin_popcountll(x->rows_with);
+		k->a->presences[x->column].t += batch_sum_of_rows(b->ns[0], x->rows_with);
 	}
 }
 
@@ -202,7 +227,7 @@ static void fill_factors(struct factor_maker *k)
 		x->mean_ns = moments_mean(n, s->x);
 		x->share = analysis_share(a, moments_covariance(n, s->x, a->m->places.items[0].x, s->xt));
 		x->variance_share = analysis_share(a, moments_covariance(n, s->x, s->x, s->xx));
-		x->presence = n ? (double)s->present / (double)n : 0;
+		x->presence = n ? (double)a->presences[i].cnt / (double)n : 0;
 		x->has_presence = n > 0;
 		fill_tail(a, x, s);
 	}

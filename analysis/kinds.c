@@ -19,30 +19,9 @@
 #define BETWEEN_MIN 0.5
 #define SAME 1e-9
 
-struct group {
-	uint64_t cnt;
-	__int128 t;
-};
-
-static struct group *group_by_presence(const struct analysis *a)
+static double between(const struct analysis *a, const struct presence *with)
 {
-	struct group *with = xcalloc(a->factor_times->column_cnt + 1, sizeof(*with));
-	struct times_walk w;
-
-	for (times_begin(&w, a->factor_times); times_next(&w); )
-		for (size_t c = 0; c < w.times.cells.cnt; c++) {
-			if (w.times.cells.items[c].ns == 0)
-				continue;
-			with[w.times.cells.items[c].column].cnt++;
-			with[w.times.cells.items[c].column].t += a->latencies_ns[w.row];
-		}
-	times_end(&w);
-	return with;
-}
-
-static double between(const struct analysis *a, const struct group *with)
-{
-	struct group without = { a->m->n - with->cnt, a->m->places.items[0].x - with->t };
+	struct presence without = { a->m->n - with->cnt, a->m->places.items[0].x - with->t };
 	double p = (double)with->cnt / (double)a->m->n, distance;
 
 	if (with->cnt == 0 || without.cnt == 0)
@@ -53,13 +32,12 @@ static double between(const struct analysis *a, const struct group *with)
 
 const struct factor *find_factor_of_kinds(const struct analysis *a, double *ret_between)
 {
-	_cleanup_(freep) struct group *with = group_by_presence(a);
 	const struct factor *best = NULL;
 
 	*ret_between = BETWEEN_MIN;
 	for (size_t i = 0; i < a->factor_times->column_cnt; i++) {
 		const struct factor *x = &a->f->factors.items[i];
-		double here = between(a, &with[i]);
+		double here = between(a, &a->presences[i]);
 
 		if (x->kind != FACTOR_FUNCTION || here < *ret_between - SAME ||
 		    (best && here < *ret_between + SAME && x->height >= best->height))

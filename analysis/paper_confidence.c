@@ -169,6 +169,26 @@ static void add_row(void *arg, size_t row, const cells *places)
 	}
 }
 
+static void add_batch(void *arg, const struct row_batch *b)
+{
+	struct paper *p = arg;
+	__int128 *x = p->x + b->group * p->a->v->places.cnt, *xy = p->xy + b->group * p->sums.cnt;
+
+	for (uint32_t k = 0; k < b->nodes.cnt; k++) {
+		uint32_t place = b->nodes.items[k].place, square = p->square_of_place[place];
+
+		x[place] += batch_sum(b->ns[k]);
+		if (square)
+			xy[square - 1] += row_batch_product(b, k, k);
+		for (uint32_t i = p->first_partner[place]; i < p->first_partner[place + 1]; i++) {
+			uint32_t other = b->node_of_place[p->partners[i].place];
+
+			if (other != NODE_NONE)
+				xy[p->partners[i].sum] += row_batch_product(b, k, other);
+		}
+	}
+}
+
 static double centred(const struct paper *p, const struct block_sums *s, size_t block)
 {
 	size_t places = p->a->v->places.cnt, sum = (size_t)(s - p->sums.items);
@@ -241,7 +261,7 @@ struct paper *paper_begin(struct analysis *a, const struct influence *in, const 
 	find_partners(p);
 	p->x = xcalloc(places * blocks, sizeof(*p->x));
 	p->xy = xcalloc(p->sums.cnt * blocks + 1, sizeof(*p->xy));
-	visit_rows(a, add_row, p);
+	visit_rows(a, add_row, add_batch, p);
 	return p;
 }
 

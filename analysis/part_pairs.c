@@ -46,14 +46,17 @@ struct candidate_pair {
 	double bound;			/* 2 sd sd */
 };
 
-struct pairing {
+struct pair_maker {
 	struct analysis *a;
 	struct varying *list;		/* largest first */
 	size_t cnt;			/* of them that are in a candidate */
 	uint32_t *index_of_part;	/* into list; NODE_NONE: in none */
 	VEC(struct candidate_pair) candidates;
 	uint32_t *candidate_at;		/* [p * cnt + q], plus one; 0: none */
+	struct times_row row;
+	struct times_batch batch;
 	int64_t *ns;			/* per index, scratch of a row; else 0 */
+	uint32_t *column_of;		/* per index, scratch of a batch: NODE_NONE: it took no time there */
 	size_t block_cnt;		/* 1 where there are too few intervals for an error */
 	__int128 *x, *xy;		/* [index * block_cnt + block], [candidate * block_cnt + block] */
 	struct sums *t;			/* per block: T and its squares */
@@ -84,7 +87,7 @@ static int by_bound(const void *a, const void *b)
 	return (x->q > y->q) - (x->q < y->q);
 }
 
-static void choose_pairs(struct pairing *g)
+static void choose_pairs(struct pair_maker *g)
 {
 	struct analysis *a = g->a;
 	size_t cnt = a->f->parts.cnt;
@@ -114,7 +117,7 @@ static void choose_pairs(struct pairing *g)
 
 /* ---- their sums ---- */
 
-static void make_room(struct pairing *g)
+static void make_room(struct pair_maker *g)
 {
 	size_t parts = g->a->f->parts.cnt;
 
@@ -130,19 +133,20 @@ static void make_room(struct pairing *g)
 		g->candidate_at[c->p * g->cnt + c->q] = g->candidate_at[c->q * g->cnt + c->p] = i + 1;
 	}
 	g->ns = xcalloc(g->cnt + 1, sizeof(*g->ns));
+	g->column_of = xcalloc(g->cnt + 1, sizeof(*g->column_of));
 	g->x = xcalloc(g->cnt * g->block_cnt + 1, sizeof(*g->x));
 	g->xy = xcalloc(g->candidates.cnt * g->block_cnt + 1, sizeof(*g->xy));
 	g->t = xcalloc(g->block_cnt, sizeof(*g->t));
 	g->row_cnt = xcalloc(g->block_cnt, sizeof(*g->row_cnt));
 }
 
-static void add_product(struct pairing *g, size_t candidate, size_t block, int64_t x, int64_t y)
+static void add_product(struct pair_maker *g, size_t candidate, size_t block, int64_t x, int64_t y)
 {
 	g->xy[candidate * g->block_cnt + block] += (__int128)x * y;
 }
 
 /* By the parts that took time, or by the candidates, whatever is less. */
-static void add_products(struct pairing *g, size_t block, const struct time_cell *cells, size_t cnt)
+static void add_products(struct pair_maker *g, size_t block, const struct time_cell *cells, size_t cnt)
 {
 	if (cnt * cnt / 2 > g->candidates.cnt) {
 		for (size_t i = 0; i < cnt; i++)
@@ -163,7 +167,7 @@ static void add_products(struct pairing *g, size_t block, const struct time_cell
 }
 
 /* cells: of chosen parts, column their index. */
-static void add_row(struct pairing *g, size_t row, const struct time_cell *cells, size_t cnt)
+static void add_row(struct pair_maker *g, size_t row, const struct time_cell *cells, size_t cnt)
 {
 	size_t block = g->a->block_of_row[row];
 	int64_t latency_ns = g->a->latencies_ns[row];
@@ -176,25 +180,52 @@ static void add_row(struct pairing *g, size_t row, const struct time_cell *cells
 	add_products(g, block, cells, cnt);
 }
 
-static void sum_rows(struct pairing *g)
+static void sum_row(void *arg, size_t row, const cells *places)
 {
-	struct times_walk w;
+	struct pair_maker *g = arg;
+	struct time_cell *cells;
+	size_t cnt = 0;
 
-	for (times_begin(&w, g->a->part_times); times_next(&w); ) {
-		size_t cnt = 0;
+	times_row(&g->row, places);
+	cells = g->row.cells.items;
+	for (size_t k = 0; k < g->row.cells.cnt; k++) {
+		struct time_cell c = { g->index_of_part[cells[k].column], cells[k].ns };
 
-		for (size_t k = 0; k < w.times.cells.cnt; k++) {
-			struct time_cell c = { g->index_of_part[w.times.cells.items[k].column], w.times.cells.items[k].ns };
-
-			if (c.column != NODE_NONE)
-				w.times.cells.items[cnt++] = c;
-		}
-		add_row(g, w.row, w.times.cells.items, cnt);
+		if (c.column != NODE_NONE)
+			cells[cnt++] = c;
 	}
-	times_end(&w);
+	add_row(g, row, cells, cnt);
 }
 
-static __int128 whole(const struct pairing *g, const __int128 *blocks)
+static void sum_batch(void *arg, const struct row_batch *b)
+{
+	struct pair_maker *g = arg;
+	const struct times_column *columns;
+
+	times_batch(&g->batch, b);
+	columns = g->batch.columns.items;
+	g->row_cnt[b->group] += b->cnt;
+	g->t[b->group].x += batch_sum(b->ns[0]);
+	g->t[b->group].xx += row_batch_product(b, 0, 0);
+	memset(g->column_of, 0xff, g->cnt * sizeof(*g->column_of));
+	for (uint32_t i = 0; i < g->batch.columns.cnt; i++) {
+		uint32_t index = g->index_of_part[columns[i].column];
+
+		if (index == NODE_NONE)
+			continue;
+		g->column_of[index] = i;
+		g->x[index * g->block_cnt + b->group] += batch_sum(columns[i].ns);
+	}
+	for (size_t c = 0; c < g->candidates.cnt; c++) {
+		uint32_t p = g->column_of[g->candidates.items[c].p], q = g->column_of[g->candidates.items[c].q];
+
+		if (p != NODE_NONE && q != NODE_NONE)
+			g->xy[c * g->block_cnt + b->group] += batch_product(columns[p].ns, columns[q].ns,
+									    columns[p].rows_with & columns[q].rows_with);
+	}
+}
+
+static __int128 whole(const struct pair_maker *g, const __int128 *blocks)
 {
 	__int128 sum = 0;
 
@@ -205,7 +236,7 @@ static __int128 whole(const struct pairing *g, const __int128 *blocks)
 
 /* ---- where a pair is ---- */
 
-static void list_places(struct pairing *g)
+static void list_places(struct pair_maker *g)
 {
 	const struct vtree *v = g->a->v;
 	const uint32_t *part_of_place = g->a->part_times->column_of_place;
@@ -238,7 +269,7 @@ static uint32_t shown_place(const struct analysis *a, uint32_t place)
 }
 
 /* The two siblings that hold them. */
-static void part_ways(const struct pairing *g, uint32_t *i, uint32_t *k)
+static void part_ways(const struct pair_maker *g, uint32_t *i, uint32_t *k)
 {
 	const struct place *places = g->a->v->places.items;
 
@@ -266,7 +297,7 @@ static uint32_t sibling_factor(const struct analysis *a, uint32_t i, uint32_t k)
 }
 
 /* pair->within: if there is one for all their places; across: not everywhere are they these siblings themselves. */
-static void find_siblings(const struct pairing *g, struct part_pair *pair)
+static void find_siblings(const struct pair_maker *g, struct part_pair *pair)
 {
 	const uint32_t *a = g->places + g->first_place[pair->a], *b = g->places + g->first_place[pair->b];
 	size_t a_cnt = g->first_place[pair->a + 1] - g->first_place[pair->a];
@@ -293,7 +324,7 @@ static void find_siblings(const struct pairing *g, struct part_pair *pair)
 }
 
 /* As members of pairs of siblings are called (factor_pairs.c). */
-static const char *label_of(const struct pairing *g, uint32_t part)
+static const char *label_of(const struct pair_maker *g, uint32_t part)
 {
 	const struct part *p = &g->a->f->parts.items[part];
 	struct arena *arena = g->a->f->arena;
@@ -309,7 +340,7 @@ static const char *label_of(const struct pairing *g, uint32_t part)
 	return p->function;
 }
 
-static void name_pair(const struct pairing *g, struct part_pair *pair)
+static void name_pair(const struct pair_maker *g, struct part_pair *pair)
 {
 	const char *a = label_of(g, pair->a), *b = label_of(g, pair->b);
 	bool in_order = strcmp(a, b) <= 0;
@@ -326,7 +357,7 @@ static void name_pair(const struct pairing *g, struct part_pair *pair)
 
 /* ---- what is kept ---- */
 
-static void set_ci95(const struct pairing *g, size_t candidate, const struct sums *x, const struct sums *y,
+static void set_ci95(const struct pair_maker *g, size_t candidate, const struct sums *x, const struct sums *y,
 		     struct part_pair *pair)
 {
 	const struct candidate_pair *c = &g->candidates.items[candidate];
@@ -351,7 +382,7 @@ static void set_ci95(const struct pairing *g, size_t candidate, const struct sum
 }
 
 /* rest: per part, T without it and without those that it is kept with; xt: its products with that. */
-static void keep_pair(struct pairing *g, size_t candidate, struct sums *rest)
+static void keep_pair(struct pair_maker *g, size_t candidate, struct sums *rest)
 {
 	struct analysis *a = g->a;
 	const struct candidate_pair *c = &g->candidates.items[candidate];
@@ -384,7 +415,7 @@ static int most_first(const void *a, const void *b)
 	return (x->b > y->b) - (x->b < y->b);
 }
 
-static void keep_pairs(struct pairing *g)
+static void keep_pairs(struct pair_maker *g)
 {
 	struct analysis *a = g->a;
 	_cleanup_(freep) struct sums *rest = xcalloc(a->f->parts.cnt + 1, sizeof(*rest));
@@ -407,28 +438,42 @@ static void keep_pairs(struct pairing *g)
 	}
 }
 
-void find_part_pairs(struct analysis *a)
+void begin_part_pairs(struct analysis *a)
 {
-	struct pairing g = { .a = a };
+	struct pair_maker *g = a->pair_maker = xcalloc(1, sizeof(*g));
 
+	g->a = a;
 	if (a->variance_ns2 > 0)
-		choose_pairs(&g);
-	if (g.candidates.cnt) {
-		make_room(&g);
-		sum_rows(&g);
-		list_places(&g);
-	}
-	keep_pairs(&g);
-	free(g.list);
-	VEC_RELEASE(&g.candidates);
-	free(g.index_of_part);
-	free(g.candidate_at);
-	free(g.ns);
-	free(g.x);
-	free(g.xy);
-	free(g.t);
-	free(g.row_cnt);
-	free(g.first_place);
-	free(g.places);
-	free(g.depths);
+		choose_pairs(g);
+	if (g->candidates.cnt == 0)
+		return;
+	make_room(g);
+	times_row_init(&g->row, a->part_times);
+	times_batch_init(&g->batch, a->part_times);
+	visit_rows(a, sum_row, sum_batch, g);
+}
+
+void end_part_pairs(struct analysis *a)
+{
+	struct pair_maker *g = a->pair_maker;
+
+	if (g->candidates.cnt)
+		list_places(g);
+	keep_pairs(g);
+	times_row_release(&g->row);
+	times_batch_release(&g->batch);
+	free(g->list);
+	VEC_RELEASE(&g->candidates);
+	free(g->index_of_part);
+	free(g->candidate_at);
+	free(g->ns);
+	free(g->column_of);
+	free(g->x);
+	free(g->xy);
+	free(g->t);
+	free(g->row_cnt);
+	free(g->first_place);
+	free(g->places);
+	free(g->depths);
+	free(g);
 }

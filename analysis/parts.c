@@ -33,6 +33,7 @@ struct part_maker {
 	struct analysis *a;
 	struct slow_sums *sums;		/* per part */
 	struct times_row row;
+	struct times_batch batch;
 	double *block_x, *block_slow_x;	/* [block * parts + part] */
 	size_t block_cnt;		/* 0: too few intervals for an error */
 	double *block_t, *block_slow_t, *block_n, *block_k;	/* per block */
@@ -108,6 +109,39 @@ static void sum_row(void *arg, size_t row, const cells *places)
 		if (s->block_cnt) {
 			block_x[part] += (double)x;
 			block_slow_x[part] += slow ? (double)x : 0;
+		}
+	}
+}
+
+/* Doubles of times are exact up to a hundred days, so their sums do not depend on the order. */
+static void sum_batch(void *arg, const struct row_batch *b)
+{
+	struct part_maker *s = arg;
+	const struct tail *tail = &s->a->f->tail;
+	size_t block = s->block_cnt ? b->group : 0;
+	double *block_x = s->block_x + block * s->a->f->parts.cnt, *block_slow_x = s->block_slow_x + block * s->a->f->parts.cnt;
+	batch_column is_slow, is_fast;
+	uint64_t slow = batch_rows_from(b, tail->from_ns, is_slow), fast = batch_rows_to(b, tail->fast_to_ns, is_fast);
+
+	for (size_t r = 0; s->block_cnt && r < b->cnt; r++)
+		sum_latency(s, block, b->ns[0][r], is_slow[r]);
+	times_batch(&s->batch, b);
+	for (size_t c = 0; c < s->batch.columns.cnt; c++) {
+		const struct times_column *x = &s->batch.columns.items[c];
+		struct slow_sums *p = &s->sums[x->column];
+		struct sums *all = &s->a->part_sums[x->column];
+		uint64_t sum = batch_sum(x->ns), slow_sum = slow & x->rows_with ? batch_sum_where(x->ns, is_slow) : 0;
+
+		all->x += sum;
+		all->xx += batch_product(x->ns, x->ns, x->rows_with);
+		all->xt += batch_product(x->ns, b->ns[0], x->rows_with);
+		p->slow_x += slow_sum;
+		p->fast_x += fast & x->rows_with ? batch_sum_where(x->ns, is_fast) : 0;
+		p->slow_present += (uint64_t)__builtin_popcountll(slow & x->rows_with);
+		p->fast_present += (uint64_t)__builtin_popcountll(fast & x->rows_with);
+		if (s->block_cnt) {
+			block_x[x->column] += (double)sum;
+			block_slow_x[x->column] += (double)slow_sum;
 		}
 	}
 }
@@ -208,7 +242,8 @@ void begin_parts(struct analysis *a)
 	s->block_n = s->block_slow_t + s->block_cnt;
 	s->block_k = s->block_n + s->block_cnt;
 	times_row_init(&s->row, a->part_times);
-	visit_rows(a, sum_row, s);
+	times_batch_init(&s->batch, a->part_times);
+	visit_rows(a, sum_row, sum_batch, s);
 }
 
 void end_parts(struct analysis *a)
@@ -218,6 +253,7 @@ void end_parts(struct analysis *a)
 	for (size_t i = 0; i < a->f->parts.cnt; i++)
 		fill_part(s, i);
 	times_row_release(&s->row);
+	times_batch_release(&s->batch);
 	free(s->sums);
 	free(s->block_x);
 	free(s->block_t);

@@ -13,6 +13,7 @@
 #include "analysis/lives.h"
 #include "analysis/moments.h"
 #include "analysis/nestings.h"
+#include "analysis/row_batches.h"
 #include "analysis/rows.h"
 #include "analysis/times.h"
 #include "analysis/variance_tree.h"
@@ -64,12 +65,20 @@ typedef void (*row_visitor)(void *arg, size_t row, const cells *places);
 
 struct visitor {
 	row_visitor visit;
+	batch_taker take;		/* of rows that are alike; NULL: every row by itself, in order */
 	void *arg;
+};
+
+struct presence {			/* of a factor */
+	uint64_t cnt;			/* intervals in which it took time */
+	__int128 t;			/* sum of their latencies */
 };
 
 struct factor_maker;
 struct influence_maker;
 struct part_maker;
+struct pair_maker;
+struct cause_maker;
 
 struct analysis {
 	const struct trace *t;		/* names, functions, calls and losses; its tuples may be gone */
@@ -94,6 +103,8 @@ struct analysis {
 	struct factor_maker *factor_maker;
 	struct influence_maker *influence_maker;
 	struct part_maker *part_maker;
+	struct pair_maker *pair_maker;
+	struct cause_maker *cause_maker;
 	double variance_ns2;		/* Var(T) */
 	double overhead;		/* budget of the probes */
 	double quantile;		/* where the tail begins */
@@ -102,6 +113,7 @@ struct analysis {
 	uint32_t *node_of_place;	/* NODE_NONE: not shown */
 	uint32_t *place_of_node;
 	struct times *factor_times;	/* per interval and factor, but for the pairs */
+	struct presence *presences;	/* per factor, but for the pairs */
 	struct times *part_times;	/* per interval and part, in the order of their making */
 	struct sums *part_sums;		/* per part */
 	uint32_t *factor_of_node;	/* NODE_NONE: the interval, blames, the root function */
@@ -123,8 +135,9 @@ void summarize(struct analysis *a);		/* summary.c: f->interval, f->intervals */
 void measure_probing(struct analysis *a);	/* probing.c: f->probing */
 void show_tree(struct analysis *a);		/* tree_findings.c: f->nodes, f->covariances */
 void find_root(struct analysis *a);		/* root.c: f->root_height, root_function */
-/* What needs all rows begins, reads them together with the others, a pass of some being as long as one of all, and ends. */
-void visit_rows(struct analysis *a, row_visitor visit, void *arg);	/* analyze.c */
+/* What needs all rows begins, reads them together with the others, a pass of some being as long as one of all, and ends.
+ * The groups of batches are the blocks of time. */
+void visit_rows(struct analysis *a, row_visitor visit, batch_taker take, void *arg);	/* analyze.c */
 void read_rows(struct analysis *a);
 void begin_factors(struct analysis *a);		/* factors.c: f->factors */
 void end_factors(struct analysis *a);
@@ -137,9 +150,11 @@ void end_confidence(struct analysis *a, const uint32_t *factor_of_node);
 void begin_parts(struct analysis *a);		/* parts.c: f->parts, part_sums */
 void end_parts(struct analysis *a);
 void explain_by_work(struct analysis *a);	/* work.c: f->work, work_share */
-void find_part_pairs(struct analysis *a);	/* part_pairs.c: f->part_pairs, of unsorted parts */
+void begin_part_pairs(struct analysis *a);	/* part_pairs.c: f->part_pairs, of unsorted parts */
+void end_part_pairs(struct analysis *a);
 void sort_parts(struct findings *f);		/* ... when part_times is not needed any more */
-void find_common_causes(struct analysis *a);	/* common.c: f->common_causes, of unsorted parts */
+void begin_common_causes(struct analysis *a);	/* common.c: f->common_causes, of unsorted parts */
+void end_common_causes(struct analysis *a);
 void find_observed_calls(struct analysis *a);	/* observed.c: f->observed */
 /* kinds.c: the function that half of Var(T) and more is between intervals with it and without; NULL: there is none. */
 const struct factor *find_factor_of_kinds(const struct analysis *a, double *ret_between);

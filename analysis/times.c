@@ -77,6 +77,56 @@ void times_row_release(struct times_row *r)
 	free(r->at);
 }
 
+void times_batch_init(struct times_batch *r, const struct times *t)
+{
+	memset(r, 0, sizeof(*r));
+	r->times = t;
+	r->at = xcalloc(t->column_cnt + 1, sizeof(*r->at));
+}
+
+/* A column of one place is that place's; the second place makes it a sum of its own. */
+static void add_place(struct times_batch *r, uint32_t column, const batch_column ns, uint64_t rows_with)
+{
+	uint32_t at = r->at[column];
+	struct times_column *c;
+
+	if (at >= r->columns.cnt || r->columns.items[at].column != column) {
+		r->at[column] = (uint32_t)r->columns.cnt;
+		VEC_ADD(&r->columns, (struct times_column){ column, ns, rows_with });
+		return;
+	}
+	c = &r->columns.items[at];
+	if (c->ns != r->sums[at]) {
+		memcpy(r->sums[at], c->ns, sizeof(r->sums[at]));
+		c->ns = r->sums[at];
+	}
+	for (size_t i = 0; i < BATCH_ROWS; i++)
+		r->sums[at][i] += ns[i];
+	c->rows_with |= rows_with;
+}
+
+void times_batch(struct times_batch *r, const struct row_batch *b)
+{
+	if (r->sums_cap < b->nodes.cnt) {
+		r->sums_cap = 2 * b->nodes.cnt;
+		r->sums = xrealloc(r->sums, r->sums_cap, sizeof(*r->sums));
+	}
+	r->columns.cnt = 0;
+	for (size_t k = 0; k < b->nodes.cnt; k++) {
+		uint32_t column = r->times->column_of_place[b->nodes.items[k].place];
+
+		if (column != NODE_NONE && b->rows_with[k])
+			add_place(r, column, b->ns[k], b->rows_with[k]);
+	}
+}
+
+void times_batch_release(struct times_batch *r)
+{
+	VEC_RELEASE(&r->columns);
+	free(r->at);
+	free(r->sums);
+}
+
 void times_begin(struct times_walk *w, const struct times *t)
 {
 	times_row_init(&w->times, t);

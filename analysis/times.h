@@ -14,8 +14,7 @@
 #ifndef ANALYSIS_TIMES_H
 #define ANALYSIS_TIMES_H
 
-#include "analysis/rows.h"
-#include "analysis/variance_tree.h"
+#include "analysis/row_batches.h"
 
 struct time_cell {
 	uint32_t column;
@@ -48,6 +47,26 @@ struct times_row {
 void times_row_init(struct times_row *r, const struct times *t);
 void times_row(struct times_row *r, const cells *places);
 void times_row_release(struct times_row *r);
+
+/* The same of a batch: its columns that took time, each with its rows. */
+struct times_column {
+	uint32_t column;
+	const uint32_t *ns;		/* a batch_column */
+	uint64_t rows_with;
+};
+
+struct times_batch {
+	VEC(struct times_column) columns;
+	/* private */
+	const struct times *times;
+	uint32_t *at;			/* per column: in columns, if it is there */
+	batch_column *sums;		/* as many as there is room for columns */
+	size_t sums_cap;
+};
+
+void times_batch_init(struct times_batch *r, const struct times *t);
+void times_batch(struct times_batch *r, const struct row_batch *b);
+void times_batch_release(struct times_batch *r);
 
 struct times_walk {
 	size_t row;
