@@ -14,6 +14,7 @@ struct index_chunk {
 	uint64_t block_at;		/* byte of the file */
 	uint32_t at, cnt;		/* byte of the unpacked block where the records begin; how many */
 	uint32_t thread;
+	bool is_loaded;			/* stream_load.c */
 	uint32_t first_event, first_invocation;	/* in the order of the file */
 	uint64_t floor;			/* ticks: what began before is among the index's early records */
 	int64_t due_ns;			/* when the first of the others began; INT64_MAX: there is none */

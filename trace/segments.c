@@ -212,18 +212,13 @@ static void add_running(struct reading *rd, struct holes *holes, uint32_t thread
 static void add_wakeup(struct reading *rd, uint32_t thread, const struct wait *waits, size_t cnt)
 {
 	const struct raw_thread *self = &rd->raw.threads.items[thread], *waker;
-	const struct wait *latest = NULL, *told = NULL;
+	const struct wait *latest = NULL;
 
 	for (size_t i = 0; i < cnt; i++)
 		if (waits[i].waker && waits[i].woken_ns > waits[0].start_ns &&
 		    waits[i].woken_ns <= waits[0].end_ns &&
-		    (!latest || waits[i].woken_ns > latest->woken_ns)) {
+		    (!latest || waits[i].woken_ns > latest->woken_ns))
 			latest = &waits[i];
-			if (waits[i].start_ns <= rd->before_ns)
-				told = latest;
-		}
-	/* What an earlier window said of this wait is not so: it was woken again. */
-	rd->unfit |= told && told != latest && told->woken_ns <= rd->before_ns;
 	if (!latest)
 		return;
 	waker = find_waker(&rd->raw, latest->waker, latest->woken_ns);

@@ -4,7 +4,7 @@
  *
  * A window ends where some chunk does, so that there is enough in it.  Its steps:
  *
- *	load	the chunks that are due, and the early records of the index
+ *	load	the chunks that are due (stream_load.c), and the early records of the index
  *	play	events that began in the window: intervals, creations, who worked on what
  *	lines	segments and wakeups of the waits that are new or were kept
  *	calls	invocations that began in the window; those that were kept stand before them
@@ -17,40 +17,8 @@
 #include <errno.h>
 #include <string.h>
 #include "base/banned.h"
-#include "trace/encode.h"
-#include "trace/index.h"
-#include "trace/replay.h"
 #include "trace/stream.h"
-#include "trace/waiting.h"
-
-struct line {				/* a thread */
-	struct waiting waiting;		/* loaded, begin after the window */
-	size_t early, early_end;	/* of the index's invocations: the next one; the thread's end */
-	struct call_line calls;
-	VEC(struct invocation) kept;	/* in the window, in the model's order */
-};
-
-struct trace_stream {
-	struct reading rd;
-	struct replay *replay;
-	struct blocks blocks;
-	struct trace_index index;
-	size_t next_chunk;		/* of the index: not loaded yet */
-	size_t early_event;		/* of the index's events */
-	VEC(const struct index_chunk *) by_end;	/* chunks in order of their ends */
-	size_t next_end;
-	struct line *lines;		/* by thread */
-	VEC(uint32_t) by_tid;		/* threads */
-	VEC(struct raw_invocation) loaded;	/* of a chunk, as they stand there */
-	VEC(struct raw_event) waiting;	/* events that were loaded and begin after the window */
-	VEC(struct raw_event) fresh;	/* ... in it */
-	uint64_t loaded_cnt;
-	uint32_t order;			/* of invocations */
-	size_t kept_cnt;		/* invocations */
-	bool is_unordered;		/* those of the window */
-	bool is_last;
-	bool events_only;		/* calls are passed over, and forgotten */
-};
+#include "trace/stream_state.h"
 
 size_t trace_stream_records = (size_t)1 << 16;
 
@@ -90,8 +58,10 @@ static void make_lines(struct trace_stream *s)
 	}
 	if (thread_cnt)
 		qsort_r(s->by_tid.items, thread_cnt, sizeof(*s->by_tid.items), by_tid, &s->rd.raw);
-	for (size_t i = 0; i < x->chunks.cnt; i++)
+	for (size_t i = 0; i < x->chunks.cnt; i++) {
 		VEC_ADD(&s->by_end, &x->chunks.items[i]);
+		VEC_ADD(&s->lines[x->chunks.items[i].thread].chunks, (uint32_t)i);
+	}
 	if (s->by_end.cnt)
 		qsort(s->by_end.items, s->by_end.cnt, sizeof(*s->by_end.items), by_end);
 }
@@ -163,6 +133,7 @@ void trace_stream_close(struct trace_stream *s)
 		waiting_release(&s->lines[i].waiting);
 		VEC_RELEASE(&s->lines[i].calls.open_ends_ns);
 		VEC_RELEASE(&s->lines[i].kept);
+		VEC_RELEASE(&s->lines[i].chunks);
 		timeline_release(&s->rd.timelines[i]);
 	}
 	free(s->lines);
@@ -170,6 +141,7 @@ void trace_stream_close(struct trace_stream *s)
 	replay_free(s->replay);
 	VEC_RELEASE(&s->by_end);
 	VEC_RELEASE(&s->by_tid);
+	VEC_RELEASE(&s->due);
 	VEC_RELEASE(&s->loaded);
 	VEC_RELEASE(&s->waiting);
 	VEC_RELEASE(&s->fresh);
@@ -185,7 +157,7 @@ struct trace *trace_stream_names(struct trace_stream *s)
 	return s->rd.t;
 }
 
-/* ---- load ---- */
+/* ---- play, lines ---- */
 
 /* Where the window ends: so that at least as much is new in it as is kept. */
 static void choose_end(struct trace_stream *s)
@@ -206,95 +178,6 @@ static void choose_end(struct trace_stream *s)
 	if (s->is_last)
 		s->rd.until_ns = INT64_MAX;
 }
-
-static int by_block(const void *a, const void *b)
-{
-	const struct index_chunk *x = a, *y = b;
-
-	if (x->block_at != y->block_at)
-		return x->block_at < y->block_at ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
-}
-
-static void take_event(struct trace_stream *s, uint32_t thread, const struct raw_record *r, uint32_t order)
-{
-	struct raw_event e = { ruler_ns(&s->index.ruler, r->ticks), thread, order, r->kind, { 0 } };
-	struct raw_invocation v;
-
-	memcpy(e.words, r->words, event_words(r->kind) * sizeof(e.words[0]));
-	ruler_words(&s->index.ruler, e.kind, e.words);
-	index_forget_waker(&s->index, &e);
-	if (index_frame(&e, &v))
-		VEC_ADD(&s->loaded, v);
-	else
-		VEC_ADD(&s->waiting, e);
-}
-
-static void take_call(struct trace_stream *s, uint32_t thread, const struct raw_call *v, uint32_t order)
-{
-	VEC_ADD(&s->loaded, (struct raw_invocation){ ruler_ns(&s->index.ruler, v->start),
-		ruler_ns(&s->index.ruler, v->end), thread, v->fid, order });
-}
-
-static void load_chunk(struct trace_stream *s, const struct index_chunk *c)
-{
-	struct decoder d = { s->blocks.plain + c->at, s->blocks.plain + s->blocks.len, false };
-	uint32_t events = c->first_event, invocations = c->first_invocation;
-	uint64_t before = 0;
-
-	s->loaded.cnt = 0;
-	for (uint32_t i = 0; i < c->cnt && !d.bad; i++) {
-		struct raw_record r;
-		struct raw_call v;
-		bool is_call = raw_decode_call(&d, &before, &v);
-
-		if (!is_call) {
-			raw_decode_record(&d, &before, &r);
-			is_call = !d.bad && r.kind == EVENT_NONE;
-			v = (struct raw_call){ r.ticks, r.words[0], r.fid };
-		}
-		if (is_call && v.start >= c->floor)
-			take_call(s, c->thread, &v, invocations);
-		else if (!is_call && !d.bad && r.ticks >= c->floor)
-			take_event(s, c->thread, &r, events);
-		invocations += is_call;
-		events += !is_call;
-	}
-	s->loaded_cnt += c->cnt;
-	if (!s->events_only)
-		waiting_add(&s->lines[c->thread].waiting, s->loaded.items, s->loaded.cnt);
-}
-
-static int load(struct trace_stream *s, struct diag *reterr)
-{
-	VEC(struct index_chunk) due = { NULL, 0, 0 };
-	uint64_t block_at = 0;
-	int r = 0;
-
-	for (; s->next_chunk < s->index.chunks.cnt; s->next_chunk++) {
-		if (s->index.chunks.items[s->next_chunk].due_ns > s->rd.until_ns)
-			break;
-		if (s->index.chunks.items[s->next_chunk].due_ns < INT64_MAX)
-			VEC_ADD(&due, s->index.chunks.items[s->next_chunk]);
-	}
-	if (due.cnt)
-		qsort(due.items, due.cnt, sizeof(*due.items), by_block);
-	for (size_t i = 0; r == 0 && i < due.cnt; i++) {
-		if (due.items[i].block_at != block_at && !blocks_again(&s->blocks, due.items[i].block_at, &r, reterr)) {
-			if (r == 0)
-				r = blocks_damaged(&s->blocks, "it was changed while it was read", reterr);
-			break;
-		}
-		block_at = due.items[i].block_at;
-		load_chunk(s, &due.items[i]);
-	}
-	VEC_RELEASE(&due);
-	for (size_t i = 0; i < s->rd.raw.threads.cnt; i++)
-		waiting_settle(&s->lines[i].waiting);
-	return r;
-}
-
-/* ---- play, lines ---- */
 
 static void play(struct trace_stream *s)
 {
@@ -330,6 +213,8 @@ static void start_again(struct trace_stream *s, struct map *unfinished)
 	for (size_t i = 0; i < s->rd.raw.threads.cnt; i++)
 		s->rd.timelines[i].changes.cnt = 0;
 	s->next_chunk = s->early_event = s->next_end = 0;
+	for (size_t i = 0; i < s->index.chunks.cnt; i++)
+		s->index.chunks.items[i].is_loaded = false;
 	s->loaded_cnt = 0;
 	s->waiting.cnt = 0;
 	s->rd.before_ns = s->rd.until_ns = INT64_MIN;
@@ -347,7 +232,7 @@ static int find_unfinished(struct trace_stream *s, struct diag *reterr)
 		for (size_t i = 0; i < s->rd.raw.threads.cnt; i++)
 			s->rd.timelines[i].changes.cnt = 0;
 		choose_end(s);
-		r = load(s, reterr);
+		r = stream_load(s, reterr);
 		if (r == 0)
 			play(s);
 	}
@@ -358,9 +243,11 @@ static int find_unfinished(struct trace_stream *s, struct diag *reterr)
 }
 
 /* From the waits and releases of this window and those that were kept. */
-static void make_segments(struct trace_stream *s)
+static int make_segments(struct trace_stream *s, struct diag *reterr)
 {
 	struct raw *r = &s->rd.raw;
+	size_t known;
+	int err;
 
 	for (size_t i = 0; i < s->fresh.cnt; i++)
 		if (s->fresh.items[i].kind == EVENT_WAIT || s->fresh.items[i].kind == EVENT_RELEASE)
@@ -368,7 +255,12 @@ static void make_segments(struct trace_stream *s)
 	for (size_t i = 0; i < r->threads.cnt; i++)
 		s->rd.timelines[i].waits.cnt = 0;
 	s->rd.t->segments.cnt = s->rd.t->wakeups.cnt = 0;
-	build_segments(&s->rd, true);
+	known = r->events.cnt;
+	err = stream_load_waits(s, reterr);
+	if (err == 0)
+		build_segments(&s->rd, true);
+	r->events.cnt = known;
+	return err;
 }
 
 /* ---- calls ---- */
@@ -556,11 +448,13 @@ int trace_stream_next(struct trace_stream *s, struct trace_window *ret, struct d
 	if (s->rd.until_ns != INT64_MIN)
 		keep(s);
 	choose_end(s);
-	r = load(s, reterr);
+	r = stream_load(s, reterr);
 	if (r < 0)
 		return r;
 	play(s);
-	make_segments(s);
+	r = make_segments(s, reterr);
+	if (r < 0)
+		return r;
 	s->rd.t->invocations.cnt = 0;
 	low_ns = replay_oldest(s->replay, s->rd.until_ns);
 	s->is_unordered = false;

@@ -169,16 +169,21 @@ static void stop(struct actor *a)
 		event(a, EVENT_STOP, (uint64_t)a->now_ns, (const uint64_t[]){ 0x61626364, 0 });
 }
 
-static void write_program(unsigned int seed)
+static void begin_program(unsigned int seed)
 {
 	r.state = seed;
 	with_losses = seed % 5 == 0;
 	chunks.cnt = 0;
 	memset(actors, 0, sizeof(actors));
-	for (size_t i = 0; i < THREADS; i++) {
+	for (size_t i = 0; i < THREADS; i++)
 		actors[i].e = (struct encoder){ actors[i].data, 0, CHUNK_BYTES, false };
+}
+
+static void write_program(unsigned int seed)
+{
+	begin_program(seed);
+	for (size_t i = 0; i < THREADS; i++)
 		actors[i].now_ns = 10 + (int64_t)random_below(&r, 90);
-	}
 	for (size_t n = 0; n < STEPS; n++) {
 		size_t first = 0;
 
@@ -334,6 +339,59 @@ static void test_given_up(void **state)
 	VEC_RELEASE(&chunks);
 }
 
+/*
+ * Thread 2 waits 10..90 and is woken in it at 28, to no end, and at 80.  When it wakes thread 1 at 33 it has
+ * not been woken yet, so request 1 waits for a lock of thread 2's, not for what thread 3 does.
+ *
+ * sooner: the second wait inside stands in a chunk that the first window has no other reason to load.
+ */
+static void woken_again(bool sooner)
+{
+	_cleanup_(trace_freep) struct trace *whole = NULL;
+	_cleanup_(trace_stream_closep) struct trace_stream *s = NULL;
+	_cleanup_(analyzer_freep) struct analyzer *a = analyzer_new();
+	struct diag diag = DIAG_INIT;
+	size_t windows = 0;
+
+	begin_program(1);
+	event(&actors[0], EVENT_BEGIN, 12, (const uint64_t[]){ 1, 1, 0 });
+	event(&actors[0], EVENT_WAIT, 20, (const uint64_t[]){ 34, WAIT_LOCK, 8, waker_serial(2), 33 });
+	event(&actors[0], EVENT_END, 34, (const uint64_t[]){ 1, 1 });
+	end_chunk(0);
+	event(&actors[1], EVENT_WAIT, 15, (const uint64_t[]){ 30, WAIT_COND, 9, waker_serial(3), 28 });
+	end_chunk(1);
+	if (sooner)
+		event(&actors[1], EVENT_RELEASE, 38, (const uint64_t[]){ 5 });
+	event(&actors[1], EVENT_WAIT, 40, (const uint64_t[]){ 85, WAIT_COND, 9, waker_serial(3), 80 });
+	end_chunk(1);
+	event(&actors[1], EVENT_WAIT, 10, (const uint64_t[]){ 90, WAIT_LOCK, 7, 0, 0 });
+	end_chunk(1);
+	actors[2].now_ns = 95;
+	actors[2].frames[actors[2].depth] = 5;
+	actors[2].fids[actors[2].depth++] = 1;
+	call_ends(&actors[2]);
+	end_chunk(2);
+	event(&actors[0], EVENT_BEGIN, 100, (const uint64_t[]){ 1, 2, 0 });
+	event(&actors[0], EVENT_END, 104, (const uint64_t[]){ 1, 2 });
+	end_chunk(0);
+	write_chunks(0);
+	whole = read_trace(NULL);
+	trace_stream_records = 1;
+	assert_int_equal(trace_stream_open(path, NULL, &s, &diag), 1);
+	assert_true(add_windows(a, s, &windows));
+	assert_true(windows > 3);
+	same(whole, trace_stream_names(s), a);
+	unlink(path);
+	VEC_RELEASE(&chunks);
+}
+
+static void test_woken_again(void **state)
+{
+	(void)state;
+	woken_again(false);
+	woken_again(true);
+}
+
 /* What was under way when the recording paused is cut, whenever it ends: such a trace is read as a whole. */
 static void test_unfit(void **state)
 {
@@ -353,6 +411,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_programs),
+		cmocka_unit_test(test_woken_again),
 		cmocka_unit_test(test_given_up),
 		cmocka_unit_test(test_unfit),
 	};
