@@ -75,26 +75,32 @@ bool file_exists(const char *path)
 	return access(path, F_OK) == 0;
 }
 
+static int make_dir(const char *path, mode_t mode)
+{
+	struct stat st;
+
+	if (mkdir(path, mode) == 0)
+		return 0;
+	if (errno != EEXIST || stat(path, &st) < 0)
+		return -errno;
+	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+}
+
 int make_dirs(const char *path, mode_t mode)
 {
-	_cleanup_(freep) char *copy = xstrdup(path);
+	_cleanup_(freep) char *copy = NULL;
+	int r = make_dir(path, mode);
 
+	if (r != -ENOENT)
+		return r;
+	copy = xstrdup(path);
 	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		if (mkdir(copy, mode) < 0 && errno != EEXIST)
 			return -errno;
 		*slash = '/';
 	}
-	if (mkdir(copy, mode) == 0)
-		return 0;
-	if (errno != EEXIST)
-		return -errno;
-
-	struct stat st;
-
-	if (stat(copy, &st) < 0)
-		return -errno;
-	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+	return make_dir(path, mode);
 }
 
 int remove_tree(const char *path)

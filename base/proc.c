@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/banned.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/proc.h"
 
 static void add_owned(struct args *a, char *word)
@@ -87,35 +89,77 @@ static void close_capture(struct capture *c)
 	c->read_fd = c->write_fd = -1;
 }
 
-/* In the child: never returns. An exec that failed is told through report_fd. */
-static void become(char *const *argv, const struct proc_options *o, const struct capture *out,
-		   const struct capture *err, int report_fd)
+/* What the program finds as its stdin, stdout and stderr, and where it starts. */
+static void arrange(posix_spawn_file_actions_t *actions, const struct proc_options *o, const struct capture *out,
+		    const struct capture *err)
 {
-	int failure = 0;
-
 	if (o->quiet) {
-		int null = open("/dev/null", O_RDWR);
-
-		dup2(null, STDOUT_FILENO);
-		dup2(null, STDERR_FILENO);
+		posix_spawn_file_actions_addopen(actions, STDOUT_FILENO, "/dev/null", O_RDWR, 0);
+		posix_spawn_file_actions_adddup2(actions, STDOUT_FILENO, STDERR_FILENO);
 	}
 	if (out->text)
-		dup2(out->write_fd, STDOUT_FILENO);
+		posix_spawn_file_actions_adddup2(actions, out->write_fd, STDOUT_FILENO);
 	if (err->text)
-		dup2(err->write_fd, STDERR_FILENO);
+		posix_spawn_file_actions_adddup2(actions, err->write_fd, STDERR_FILENO);
 	if (o->err_to_out)
-		dup2(STDOUT_FILENO, STDERR_FILENO);
-	for (const char *const *name = o->unset; name && *name; name++)
-		unsetenv(*name);
-	if (o->dir && chdir(o->dir) < 0)
-		failure = errno;
-	if (!failure) {
-		execvp(argv[0], argv);
-		failure = errno;
+		posix_spawn_file_actions_adddup2(actions, STDOUT_FILENO, STDERR_FILENO);
+	if (o->dir)
+		posix_spawn_file_actions_addchdir_np(actions, o->dir);
+}
+
+static bool is_unset(const char *variable, const char *const *names)
+{
+	for (; names && *names; names++) {
+		size_t len = strlen(*names);
+
+		if (strncmp(variable, *names, len) == 0 && variable[len] == '=')
+			return true;
 	}
-	if (write(report_fd, &failure, sizeof(failure)) < 0)
-		_exit(126);
-	_exit(127);
+	return false;
+}
+
+/* The environment without what is unset; the strings are not copied. */
+static char **environment_for(const struct proc_options *o)
+{
+	size_t cnt = 0, kept = 0;
+	char **env;
+
+	while (environ && environ[cnt])
+		cnt++;
+	env = xcalloc(cnt + 1, sizeof(*env));
+	for (size_t i = 0; i < cnt; i++)
+		if (!is_unset(environ[i], o->unset))
+			env[kept++] = environ[i];
+	return env;
+}
+
+/* A script that does not say by whom it is run is the shell's, as for execvp(). */
+static int spawn_script(pid_t *ret, char *const *argv, const posix_spawn_file_actions_t *actions, char *const *env)
+{
+	_cleanup_(freep) char *path = path_which(argv[0], NULL);
+	_cleanup_(args_release) struct args a = ARGS_INIT;
+
+	args_add(&a, "/bin/sh");
+	args_add(&a, path ? path : argv[0]);
+	args_add_all(&a, argv + 1);
+	return posix_spawn(ret, a.items[0], actions, NULL, a.items, env);
+}
+
+/* 0, or a negative errno.  The memory of this process, which may be large, is not copied as fork() would. */
+static int start(pid_t *ret, char *const *argv, const struct proc_options *o, const struct capture *out,
+		 const struct capture *err)
+{
+	_cleanup_(freep) char **env = environment_for(o);
+	posix_spawn_file_actions_t actions;
+	int failure;
+
+	posix_spawn_file_actions_init(&actions);
+	arrange(&actions, o, out, err);
+	failure = posix_spawnp(ret, argv[0], &actions, NULL, argv, env);
+	if (failure == ENOEXEC)
+		failure = spawn_script(ret, argv, &actions, env);
+	posix_spawn_file_actions_destroy(&actions);
+	return -failure;
 }
 
 /* Until both pipes have ended. */
@@ -158,29 +202,17 @@ int proc_run(char *const *argv, const struct proc_options *options)
 	static const struct proc_options inherit_all;
 	const struct proc_options *o = options ? options : &inherit_all;
 	_cleanup_(close_capture) struct capture out = { o->out, -1, -1 }, err = { o->err, -1, -1 };
-	_cleanup_(close_capture) struct capture report = { NULL, -1, -1 };
-	int failure = 0, fds[2];
+	pid_t pid;
+	int r;
 
-	if (open_capture(&out) < 0 || open_capture(&err) < 0 || pipe2(fds, O_CLOEXEC) < 0)
+	if (open_capture(&out) < 0 || open_capture(&err) < 0)
 		return -errno;
-	report.read_fd = fds[0];
-	report.write_fd = fds[1];
-
-	pid_t pid = fork();
-
-	if (pid < 0)
-		return -errno;
-	if (pid == 0)
-		become(argv, o, &out, &err, report.write_fd);
-	closep(&report.write_fd);
+	r = start(&pid, argv, o, &out, &err);
+	if (r < 0)
+		return r;
 	closep(&out.write_fd);
 	closep(&err.write_fd);
-	report.write_fd = out.write_fd = err.write_fd = -1;
-	if (read(report.read_fd, &failure, sizeof(failure)) != sizeof(failure))
-		failure = 0;
+	out.write_fd = err.write_fd = -1;
 	collect(&out, &err);
-
-	int status = wait_for(pid);
-
-	return failure ? -failure : status;
+	return wait_for(pid);
 }

@@ -2,7 +2,7 @@
 /*
  * build_steps.c - the user's build with the launcher in front of the compiler.
  *
- * Links named cc, gcc, ... stand first on PATH and lead to this program, which then is the launcher;
+ * Links named cc, gcc, ... stand first on PATH and lead to the launcher, a program of its own;
  * a preloaded library catches compilers that are called by an absolute path.  Nothing in the user's
  * tree changes but what the build itself writes, and nothing that it writes leads to vprof.
  */
@@ -19,6 +19,7 @@
 #include "cmd/build_steps.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
+#include "cmd/launch.h"
 #include "instrumenter/product.h"
 #include "instrumenter/unfinished.h"
 
@@ -26,16 +27,16 @@
 
 /* ---- the build ---- */
 
-static int link_compiler(const char *dir, const char *name, const char *self)
+static int link_compiler(const char *dir, const char *name, const char *launcher)
 {
 	_cleanup_(freep) char *path = path_join(dir, name);
 
 	unlink(path);
-	return symlink(self, path) < 0 ? -errno : 0;
+	return symlink(launcher, path) < 0 ? -errno : 0;
 }
 
 /* Links for every compiler in a directory of PATH, except in our own. */
-static int link_compilers_of(const char *dir, const char *place, const char *self)
+static int link_compilers_of(const char *dir, const char *place, const char *launcher)
 {
 	DIR *d = strcmp(place, dir) ? opendir(place) : NULL;
 	struct dirent *entry;
@@ -45,7 +46,7 @@ static int link_compilers_of(const char *dir, const char *place, const char *sel
 		_cleanup_(freep) char *path = path_join(place, entry->d_name);
 
 		if (launcher_name(entry->d_name) && access(path, X_OK) == 0)
-			r = link_compiler(dir, entry->d_name, self);
+			r = link_compiler(dir, entry->d_name, launcher);
 	}
 	if (d)
 		closedir(d);
@@ -55,14 +56,14 @@ static int link_compilers_of(const char *dir, const char *place, const char *sel
 static int make_masquerade(const char *dir, struct diag *reterr)
 {
 	const char *search = getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin";
-	_cleanup_(freep) char *self = path_self();
+	_cleanup_(freep) char *launcher = launcher_path();
 	int r = make_dirs(dir, 0700);
 
 	while (r == 0 && *search) {
 		size_t len = strcspn(search, ":");
 		_cleanup_(freep) char *place = xstrndup(search, len);
 
-		r = link_compilers_of(dir, place, self);
+		r = link_compilers_of(dir, place, launcher);
 		search += len + (search[len] == ':');
 	}
 	if (r < 0)
@@ -83,10 +84,10 @@ struct environment {
 /* Compilers called by an absolute path: catch_exec.c. */
 static void catch_absolute_paths(const char *masquerade_dir)
 {
-	_cleanup_(freep) char *self = path_self();
+	_cleanup_(freep) char *launcher = launcher_path();
 
 	if (preload("libvprof-exec.so")) {
-		setenv("VPROF_LAUNCHER", self, 1);
+		setenv("VPROF_LAUNCHER", launcher, 1);
 		setenv("VPROF_LINKS", masquerade_dir, 1);
 	}
 }
@@ -110,7 +111,7 @@ static void enter_environment(const char *masquerade_dir, bool verbose, struct e
 		setenv("VPROF_CONF", config_path(), 1);
 	if (verbose)
 		setenv("VPROF_VERBOSE", "1", 1);
-	/* A ccache in front of us would take us for the compiler: see what_is_run_now_is_real() of cc.c. */
+	/* A ccache in front of us would take us for the compiler: see what_is_run_now_is_real() of launch.c. */
 	if (!getenv("CCACHE_DISABLE")) {
 		setenv("CCACHE_DISABLE", "1", 1);
 		setenv("VPROF_CCACHE", "1", 1);

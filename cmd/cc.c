@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cc.c - `vprof cc COMPILER ARG...`: the compiler launcher (DESIGN section 3).
- *
- * Also what runs when a build calls one of the links named cc, gcc, clang++ ... that `vprof build`
- * puts first on PATH.
+ * cc.c - `vprof cc COMPILER ARG...`: the compiler launcher (DESIGN section 3), as launch.c is it; and
+ * `vprof cc --print FILE`.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,59 +11,10 @@
 #include "base/file.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
-#include "cmd/project.h"
+#include "cmd/launch.h"
+#include "cmd/launcher_context.h"
 #include "instrumenter/compile_unit.h"
-#include "instrumenter/compiler_name.h"
 #include "instrumenter/readable.h"
-
-bool launcher_name(const char *argv0)
-{
-	return is_compiler_name(path_base(argv0));
-}
-
-/*
- * What the launcher runs is the real compiler: not to be caught again, and free to be a ccache.
- * `vprof build` had switched that off for those in front of us.
- */
-static void what_is_run_now_is_real(void)
-{
-	setenv("VPROF_CAUGHT", "1", 1);
-	if (getenv("VPROF_CCACHE")) {
-		unsetenv("VPROF_CCACHE");
-		unsetenv("CCACHE_DISABLE");
-	}
-}
-
-static int launch(char *const *argv, bool verbose)
-{
-	struct launcher_context context;
-	struct diag diag = DIAG_INIT;
-	int status;
-
-	what_is_run_now_is_real();
-	if (launcher_context_read(&context, &diag) < 0) {
-		struct launcher_options nothing = { 0 };
-
-		warn_line("%s; '%s' runs as if vprof were absent", diag.text, argv[0]);
-		return launcher_run(argv, &nothing);
-	}
-	context.options.verbose = verbose;
-	if (make_dirs(context.build_dir, 0700) < 0)
-		context.options.build_dir = NULL;
-	status = launcher_run(argv, &context.options);
-	launcher_context_release(&context);
-	return status;
-}
-
-int launcher_main(char **argv)
-{
-	const char *name = path_base(argv[0]);
-	_cleanup_(args_release) struct args args = ARGS_INIT;
-
-	args_add(&args, name);
-	args_add_all(&args, argv + 1);
-	return launch(args.items, getenv("VPROF_VERBOSE") != NULL);
-}
 
 /* ---- vprof cc --print FILE ---- */
 
@@ -148,7 +97,7 @@ static int cc_run(int argc, char **argv)
 	if (argc < 2)
 		return fail_now(EXIT_USAGE, "make CC=\"vprof cc gcc\"",
 				"cc: which compiler, with which arguments?");
-	return launch(argv + 1, getenv("VPROF_VERBOSE") != NULL);
+	return launch(argv + 1);
 }
 
 static const struct option_desc cc_options[] = {

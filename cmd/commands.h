@@ -22,8 +22,4 @@ extern const struct cmd cmd_record;
 extern const struct cmd cmd_show;
 extern const struct cmd cmd_sql;
 
-/* cmd/cc.c: is this program called by a compiler's name, and `vprof cc` under that name. */
-bool launcher_name(const char *argv0);
-int launcher_main(char **argv);
-
 #endif

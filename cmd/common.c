@@ -58,6 +58,12 @@ int fail_now(enum exit_status status, const char *remedy, const char *fmt, ...)
 	return status;
 }
 
+void die_out_of_memory(size_t wanted_bytes)
+{
+	fprintf(stderr, "vprof: error: out of memory (%zu more bytes were needed)\n", wanted_bytes);
+	_exit(EXIT_ENVIRONMENT);
+}
+
 void warn_line(const char *fmt, ...)
 {
 	va_list ap;

@@ -17,6 +17,9 @@ int fail(const struct diag *d);
 int fail_now(enum exit_status status, const char *remedy, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* For alloc_set_failure_handler(): says so, and ends. */
+void die_out_of_memory(size_t wanted_bytes);
+
 /* "vprof: warning: ..." and "vprof: ..." on stderr. */
 void warn_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void note_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -38,7 +38,7 @@ static char *kernel_says(const char *path)
 static void check_installation(struct diagnosis *d)
 {
 	static const char *const runtime_files[] = {
-		"libvprof.a", "libvprof.list", "libvprof.so", "libvprof-exec.so",
+		"libvprof.a", "libvprof.list", "libvprof.so", "libvprof-exec.so", "vprof-launcher",
 	};
 	_cleanup_(freep) char *header = path_join(include_dir(), "vprof.h");
 	_cleanup_(config_release) struct config none = { 0 };

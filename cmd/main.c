@@ -4,19 +4,19 @@
  *
  *	vprof [-d DIR] COMMAND [ARG...]
  *
- * Called under another name (the links cc, gcc, g++ ... that `vprof build` puts first on PATH)
- * it is the compiler launcher: `gcc -c a.c` is `vprof cc gcc -c a.c`.
+ * Called by a compiler's name, through a link of the user's, it is the compiler launcher: `gcc -c a.c` is
+ * `vprof cc gcc -c a.c`.  The links of `vprof build` lead to a program of their own (launcher.c).
  */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/banned.h"
 #include "base/file.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
+#include "cmd/launch.h"
 #include "build-config.h"
 
 static const struct {
@@ -28,12 +28,6 @@ static const struct {
 	{ "look", { &cmd_show, &cmd_sql } },
 	{ "exchange", { &cmd_import, &cmd_export } },
 };
-
-static void die_out_of_memory(size_t wanted_bytes)
-{
-	fprintf(stderr, "vprof: error: out of memory (%zu more bytes were needed)\n", wanted_bytes);
-	_exit(EXIT_ENVIRONMENT);
-}
 
 static void print_help(void)
 {
@@ -126,7 +120,7 @@ int main(int argc, char **argv)
 {
 	alloc_set_failure_handler(die_out_of_memory);
 	if (argc > 0 && launcher_name(argv[0]))
-		return launcher_main(argv);
+		return launch_as(argv);
 
 	signal(SIGPIPE, SIG_IGN);
 	int skip = take_data_dir(argv);

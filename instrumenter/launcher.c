@@ -24,23 +24,62 @@
 
 /* --- the real compiler ------------------------------------------------------------------ */
 
-static bool is_ourselves(const char *path, const char *masquerade_dir)
-{
-	_cleanup_(freep) char *self = path_self(), *real = path_real(path), *dir = path_dir(path);
-	_cleanup_(freep) char *real_dir = path_real(dir);
-	_cleanup_(freep) char *ours = masquerade_dir ? path_real(masquerade_dir) : NULL;
+/* Programs that are never the real compiler. */
+static const char *const own_programs[] = { "vprof", "vprof-launcher" };
 
-	return (self && strcmp(self, real) == 0) || (ours && strcmp(ours, real_dir) == 0);
+/* Our own links, a directory: where a path leads is looked up without asking for its name. */
+struct own_links {
+	struct stat dir;
+	bool known;
+};
+
+static struct own_links own_links(const char *masquerade_dir)
+{
+	struct own_links own = { .known = false };
+
+	own.known = masquerade_dir && stat(masquerade_dir, &own.dir) == 0;
+	return own;
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static bool is_own_dir(const char *dir, const struct own_links *own)
+{
+	struct stat st;
+
+	return own->known && stat(dir, &st) == 0 && same_file(&st, &own->dir);
+}
+
+/* Another link to this program, or to the program of which it is the launcher. */
+static bool is_own_program(const char *path)
+{
+	_cleanup_(freep) char *real = path_real(path);
+	struct stat st, self;
+
+	for (size_t i = 0; i < ARRAY_SIZE(own_programs); i++)
+		if (strcmp(path_base(real), own_programs[i]) == 0)
+			return true;
+	return stat("/proc/self/exe", &self) == 0 && stat(path, &st) == 0 && same_file(&st, &self);
+}
+
+static bool is_ourselves(const char *path, const struct own_links *own)
+{
+	_cleanup_(freep) char *dir = path_dir(path);
+
+	return is_own_dir(dir, own) || is_own_program(path);
 }
 
 /* The program that name means to a shell, leaving out our own links; name itself if none. */
-static char *find_program(const char *name, const char *masquerade_dir)
+static char *find_program(const char *name, const struct own_links *own)
 {
 	const char *search = getenv("PATH");
 	const char *word = name;
 
 	if (strchr(name, '/')) {
-		if (!is_ourselves(name, masquerade_dir))
+		if (!is_ourselves(name, own))
 			return xstrdup(name);
 		word = path_base(name);		/* CC=/path/to/our/links/gcc */
 	}
@@ -51,7 +90,7 @@ static char *find_program(const char *name, const char *masquerade_dir)
 		struct stat st;
 
 		if (access(path, X_OK) == 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-		    !is_ourselves(path, masquerade_dir))
+		    !is_ourselves(path, own))
 			return TAKE_PTR(path);
 		search += len + (search[len] == ':');
 	}
@@ -59,18 +98,16 @@ static char *find_program(const char *name, const char *masquerade_dir)
 }
 
 /* A compiler's wrapper that looks for the real one (ccache) must not find us, or it runs in circles. */
-static void leave_search_path(const char *masquerade_dir)
+static void leave_search_path(const struct own_links *own)
 {
-	_cleanup_(freep) char *ours = masquerade_dir ? path_real(masquerade_dir) : NULL;
 	_cleanup_(str_release) struct str rest = STR_INIT;
 	const char *search = getenv("PATH");
 
-	while (ours && search && *search) {
+	while (own->known && search && *search) {
 		size_t len = strcspn(search, ":");
 		_cleanup_(freep) char *dir = xstrndup(search, len);
-		_cleanup_(freep) char *real = path_real(*dir ? dir : ".");
 
-		if (strcmp(real, ours) != 0)
+		if (!is_own_dir(*dir ? dir : ".", own))
 			str_addf(&rest, "%s%s", rest.len ? ":" : "", *dir ? dir : ".");
 		search += len + (search[len] == ':');
 	}
@@ -80,7 +117,7 @@ static void leave_search_path(const char *masquerade_dir)
 
 /* Replaces the program words.  A bare name behind ccache is for ccache to find: it leaves out its
  * own links as we leave out ours. */
-static void resolve_programs(char *const *argv, const char *masquerade_dir, struct args *ret)
+static void resolve_programs(char *const *argv, const struct own_links *own, struct args *ret)
 {
 	struct command c;
 
@@ -88,7 +125,7 @@ static void resolve_programs(char *const *argv, const char *masquerade_dir, stru
 	for (size_t i = 0; argv[i]; i++) {
 		bool is_program = i < 2 && i < c.kinds.cnt && c.kinds.items[i] == WORD_PROGRAM &&
 				  (i == 0 || strchr(argv[i], '/'));
-		_cleanup_(freep) char *found = is_program ? find_program(argv[i], masquerade_dir) : NULL;
+		_cleanup_(freep) char *found = is_program ? find_program(argv[i], own) : NULL;
 
 		args_add(ret, found ? found : argv[i]);
 	}
@@ -216,11 +253,12 @@ static int compile_and_link(const struct launcher_options *o, const struct comma
 int launcher_run(char *const *argv, const struct launcher_options *o)
 {
 	_cleanup_(args_release) struct args resolved = ARGS_INIT;
+	struct own_links own = own_links(o->masquerade_dir);
 	struct command c;
 	int status;
 
-	resolve_programs(argv, o->masquerade_dir, &resolved);
-	leave_search_path(o->masquerade_dir);
+	resolve_programs(argv, &own, &resolved);
+	leave_search_path(&own);
 	command_parse(resolved.items, &c);
 	switch (o->build_dir && make_dirs(o->build_dir, 0700) >= 0 ? c.kind : COMMAND_PASS) {
 	case COMMAND_COMPILE:

@@ -98,6 +98,21 @@ else
 	echo "no ccache: left out"
 fi
 
+# A compiler is started as without vprof: with what the user preloads, without what catches compilers.
+mkdir ../spy && cat >../spy/gcc <<END
+#!/bin/sh
+echo "preloaded: \$LD_PRELOAD" >>"$work/spied"
+exec $(command -v gcc) "\$@"
+END
+chmod +x ../spy/gcc
+for preloaded in '' libm.so.6 'libm.so.6:libdl.so.2'; do
+	make -s clean
+	rm -f ../spied
+	expect 0 env PATH="$work/spy:$PATH" LD_PRELOAD="$preloaded" "$VPROF" build --functions leaf -- make CC=gcc
+	[ "$(sort -u ../spied)" = "preloaded: $preloaded" ] && pass ||
+		fail "with LD_PRELOAD='$preloaded' a compiler found $(sort -u ../spied)"
+done
+
 # What is compiled, shown: the probe, the user's text, none of what the headers are.
 expect 0 "$VPROF" build --functions handle -- make
 expect 0 "$VPROF" cc --print src/main.c

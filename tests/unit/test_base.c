@@ -250,6 +250,34 @@ static void test_processes(void **state)
 	str_release(&err);
 }
 
+/* Where a program starts, what it gets, and where its words go. */
+static void test_process_options(void **state)
+{
+	static const char *const unset[] = { "VPROF_TEST_A", NULL };
+	char *const words[] = { (char *)"./tool", (char *)"a word", NULL };
+	struct str out = STR_INIT;
+	struct proc_options o = { .out = &out, .dir = "proc.tmp", .unset = unset, .err_to_out = true };
+	struct proc_options nowhere = { .dir = "proc.tmp/none" };
+	static const char script[] = "pwd | sed 's,.*/,,'; echo $VPROF_TEST_A$VPROF_TEST_AB; echo $1 >&2\n";
+
+	(void)state;
+	setenv("VPROF_TEST_A", "a", 1);
+	setenv("VPROF_TEST_AB", "ab", 1);
+	assert_int_equal(make_dirs("proc.tmp/deep/er", 0700), 0);
+	assert_int_equal(make_dirs("proc.tmp/deep/er", 0700), 0);
+	/* No "#!": it is the shell's. */
+	assert_int_equal(file_write("proc.tmp/tool", script, strlen(script), 0755), 0);
+	assert_int_equal(make_dirs("proc.tmp/tool", 0700), -ENOTDIR);
+	assert_int_equal(make_dirs("proc.tmp/tool/er", 0700), -ENOTDIR);
+	assert_int_equal(proc_run(words, &o), 0);
+	assert_string_equal(out.data, "proc.tmp\nab\na word\n");
+	assert_int_equal(proc_run(words, &nowhere), -ENOENT);
+	o = (struct proc_options){ .quiet = true, .dir = "proc.tmp" };
+	assert_int_equal(proc_run(words, &o), 0);
+	assert_int_equal(remove_tree("proc.tmp"), 0);
+	str_release(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,7 +286,7 @@ int main(void)
 		cmocka_unit_test(test_nearest_word), cmocka_unit_test(test_map),
 		cmocka_unit_test(test_names), cmocka_unit_test(test_diag),
 		cmocka_unit_test(test_paths), cmocka_unit_test(test_files),
-		cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_processes), cmocka_unit_test(test_process_options),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
