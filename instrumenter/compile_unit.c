@@ -306,16 +306,19 @@ static int say_messages(struct unit_job *j)
 	return status;
 }
 
-/* What the text of a unit that is compiled as it is does not say.  False: the object is of a kind that nobody
- * expected, and not redirected. */
-static bool redirect(const struct unit_job *j)
+/* What the text of a unit that is compiled as it is does not say. */
+static void names_to_redirect(const struct unit_job *j, struct args *ret)
 {
-	_cleanup_(args_release) struct args names = ARGS_INIT;
+	if (j->unit->untouched || !known_redirected(j->unit, j->unit->known.pragmas, j->o, ret))
+		args_release(ret);
+}
+
+/* False: the object is of a kind that nobody expected, and not redirected. */
+static bool redirect(const struct unit_job *j, const struct args *names)
+{
 	const char *path = j->product.temporary ? j->product.temporary : j->product.target;
 
-	return j->unit->untouched ||
-	       !known_redirected(j->unit, j->unit->known.pragmas, j->o, &names) || !names.cnt ||
-	       object_redirect(path, (const char *const *)names.items, names.cnt);
+	return !names->cnt || object_redirect(path, (const char *const *)names->items, names->cnt);
 }
 
 /* No message is said twice. */
@@ -335,29 +338,74 @@ static void restore(const char *name, const char *value)
 		setenv(name, value, 1);
 }
 
+/* By the user's own command; in the end with the primitives in the text, where the object cannot be redirected.
+ * ret_plain: by that command alone. */
+static int compile_as_is(struct unit_job *j, const struct args *names, bool *ret_plain)
+{
+	int status = compile_original(j);
+
+	*ret_plain = status == 0 && redirect(j, names);
+	if (status || *ret_plain)
+		return status;
+	status = compile_in_text(j) ? 0 : j->killed ? j->killed : compile_original(j);
+	unlink(j->text_path);
+	return status;
+}
+
+static void keep_product(struct unit_job *j)
+{
+	j->unit->probe_set = probe_set_of(j->unit, j->o);
+	product_keep(&j->product, &j->unit, 1, j->o->build_dir);
+}
+
+/* Nothing has changed since the user's own command made the object: that command, and no more.  False: something
+ * has, or the record has to be read in whole. */
+static bool compile_unchanged(struct unit_job *j, int *ret_status)
+{
+	_cleanup_(known_record_release) struct known_record record = { NULL, NULL, 0 };
+	_cleanup_(args_release) struct args names = ARGS_INIT;
+	uint64_t ns = 0, bytes = 0;
+	bool plain;
+
+	if (j->c->kind != COMMAND_COMPILE || j->c->untouchable || j->o->again || j->o->verbose ||
+	    !known_unchanged(j->unit, j->o, &names, &record))
+		return false;
+	*ret_status = compile_as_is(j, &names, &plain);
+	if (plain) {
+		product_stat(&j->product, &ns, &bytes);
+		known_record_keep(&record, ns, bytes);
+		product_place(&j->product);
+	} else if (*ret_status == 0) {
+		keep_product(j);
+	}
+	return true;
+}
+
 static int compile_job(struct unit_job *j)
 {
 	const char *gcc_given = getenv("DEPENDENCIES_OUTPUT"), *sun_given = getenv("SUNPRO_DEPENDENCIES");
 	_cleanup_(freep) char *gcc_deps = gcc_given ? xstrdup(gcc_given) : NULL;
 	_cleanup_(freep) char *sun_deps = sun_given ? xstrdup(sun_given) : NULL;
-	bool plain = !j->c->untouchable && known_plain(j->before, j->unit, j->o);
-	bool done = !j->c->untouchable && !plain && compile_instrumented(j);
+	_cleanup_(args_release) struct args names = ARGS_INIT;
+	bool as_is = !j->c->untouchable && known_plain(j->before, j->unit, j->o), plain = false;
+	bool done = !j->c->untouchable && !as_is && compile_instrumented(j);
 	int status;
 
-	if (plain)
+	if (as_is)
 		go_by_record(j);
 	if (j->c->untouchable)
 		give_up(j, j->c->untouchable);
 	restore("DEPENDENCIES_OUTPUT", gcc_deps);
 	restore("SUNPRO_DEPENDENCIES", sun_deps);
-	status = j->killed ? j->killed : done ? say_messages(j) : compile_original(j);
-	if (!done && status == 0 && !redirect(j) && !compile_in_text(j))
-		status = j->killed ? j->killed : compile_original(j);
+	names_to_redirect(j, &names);
+	status = j->killed ? j->killed : done ? say_messages(j) : compile_as_is(j, &names, &plain);
 	unlink(j->text_path);
-	if (status == 0) {
-		j->unit->probe_set = probe_set_of(j->unit, j->o);
-		product_keep(&j->product, &j->unit, 1, j->o->build_dir);
-	}
+	if (plain && j->c->kind == COMMAND_COMPILE)
+		known_note_plain(j->unit, &names, j->o);
+	else
+		j->unit->known.plain = 0;
+	if (status == 0)
+		keep_product(j);
 	return status;
 }
 
@@ -392,10 +440,12 @@ int compile_unit(const struct launcher_options *o, const struct command *c, size
 
 	j.text_path = unit_path(o->build_dir, j.unit->object,
 				c->sources.items[i].language == LANG_CXX ? ".ii" : ".i");
-	j.before = unit_find(o->build_dir, j.unit->object);
 	j.since_ns = now_ns();
-	status = compile_job(&j);
-	unit_free(j.before);
+	if (!compile_unchanged(&j, &status)) {
+		j.before = unit_find(o->build_dir, j.unit->object);
+		status = compile_job(&j);
+		unit_free(j.before);
+	}
 	if (o->verbose && status == 0)
 		say_trouble(j.unit);
 	str_release(&j.messages);

@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "instrumenter/known.h"
 #include "instrumenter/redirect_object.h"
+#include "instrumenter/scan_head.h"
 
 #define CLOCK_STEP_NS 20000000		/* file times may be behind the clock by a tick of the kernel's */
 
@@ -69,16 +70,16 @@ static bool stat_input(const char *path, struct scan_input *ret)
 	return true;
 }
 
-static bool same_inputs(const struct unit *u)
+static bool same_inputs(const struct scan_input *inputs, size_t cnt)
 {
-	for (size_t i = 0; i < u->known.inputs.cnt; i++) {
-		const struct scan_input *then = &u->known.inputs.items[i];
+	for (size_t i = 0; i < cnt; i++) {
 		struct scan_input now;
 
-		if (!stat_input(then->path, &now) || now.ns != then->ns || now.bytes != then->bytes)
+		if (!stat_input(inputs[i].path, &now) || now.ns != inputs[i].ns ||
+		    now.bytes != inputs[i].bytes)
 			return false;
 	}
-	return u->known.inputs.cnt != 0;
+	return cnt != 0;
 }
 
 static bool takes_probes(const struct unit *u, const struct plan *plan)
@@ -115,8 +116,87 @@ bool known_plain(const struct unit *before, const struct unit *now, const struct
 	       known_redirected(before, before->known.pragmas, o, &redirected) &&
 	       strcmp(before->directory, now->directory) == 0 &&
 	       strcmp(before->source, now->source) == 0 && same_words(before->argv, now->argv) &&
-	       same_words(before->environment, now->environment) && same_inputs(before);
+	       same_words(before->environment, now->environment) &&
+	       same_inputs(before->known.inputs.items, before->known.inputs.cnt);
 }
+
+/* --- by the head of the record alone -------------------------------------------------------- */
+
+static uint64_t hash_words(uint64_t h, const char *const *words)
+{
+	for (; *words; words++)
+		h = hash_str(hash_u64(h, strlen(*words)), *words);
+	return hash_u64(h, 0);
+}
+
+/* What has to be the same for the same object: command and settings. */
+static uint64_t identity(const struct unit *u, const struct launcher_options *o)
+{
+	const char *const places[] = { u->object, u->source, u->directory, NULL };
+	uint64_t h = hash_words(settings_of(o), places);
+
+	h = hash_words(hash_words(h, u->argv), u->environment);
+	return h ? h : 1;
+}
+
+void known_note_plain(struct unit *u, const struct args *redirected, const struct launcher_options *o)
+{
+	_cleanup_(str_release) struct str names = STR_INIT;
+
+	for (size_t i = 0; i < redirected->cnt; i++)
+		str_addf(&names, " %s", redirected->items[i]);
+	u->known.plain = is_usable(u, o) && u->known.inputs.cnt ? identity(u, o) : 0;
+	u->known.redirected = arena_strdup(u->arena, str_cstr(&names));
+}
+
+/* All of them: whether they are redirected in the object depends on the settings, which are the same. */
+static void take_names(const char *words, struct args *ret)
+{
+	while (*words) {
+		size_t len = strcspn(++words, " ");
+
+		args_addf(ret, "%.*s", (int)len, words);
+		words += len;
+	}
+}
+
+static bool takes_no_probe(const struct scan_head *head, const struct plan *plan)
+{
+	for (size_t i = 0; plan && i < head->keys.cnt; i++)
+		if (plan_level_of(plan, head->keys.items[i]) != PLAN_OFF)
+			return false;
+	return true;
+}
+
+bool known_unchanged(const struct unit *now, const struct launcher_options *o, struct args *ret_redirected,
+		     struct known_record *ret)
+{
+	_cleanup_(arena_freep) struct arena *arena = arena_new();
+	_cleanup_(scan_head_release) struct scan_head head = { .len = 0 };
+
+	ret->path = unit_path(o->build_dir, now->object, ".scan");
+	if (file_read(ret->path, &ret->text, &ret->len) < 0 ||
+	    scan_head_read(ret->text, ret->len, arena, &head) || !head.plain ||
+	    head.plain != identity(now, o) || !takes_no_probe(&head, o->plan) ||
+	    !same_inputs(head.inputs.items, head.inputs.cnt))
+		return false;
+	take_names(head.redirected, ret_redirected);
+	return true;
+}
+
+void known_record_keep(struct known_record *r, uint64_t ns, uint64_t bytes)
+{
+	scan_head_stamp(r->text, ns, bytes);
+	file_write(r->path, r->text, r->len, 0600);
+}
+
+void known_record_release(struct known_record *r)
+{
+	free(r->path);
+	free(r->text);
+}
+
+/* --- what the next compile may go by --------------------------------------------------------- */
 
 /* A file that is only read for its macros leaves no trace in the text. */
 static bool reads_macros(const struct unit *u)
@@ -133,6 +213,8 @@ static bool note_input(struct unit *u, const char *path, uint64_t since_ns)
 
 	if (!stat_input(path, &input))
 		return true;			/* "<built-in>"; the grammar of a generated source */
+	if (strchr(path, '\n'))
+		return false;			/* one line of the record each */
 	input.path = arena_strdup(u->arena, path);
 	VEC_ADD(&u->known.inputs, input);
 	return input.ns + CLOCK_STEP_NS < since_ns;

@@ -118,31 +118,42 @@ void product_drop(struct product *p)
 	product_release(p);
 }
 
-static void stamp(struct unit *u, const char *product, const struct stat *st)
+bool product_stat(const struct product *p, uint64_t *ret_ns, uint64_t *ret_bytes)
 {
-	u->product = arena_strdup(u->arena, product);
-	u->product_ns = (uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec;
-	u->product_bytes = (uint64_t)st->st_size;
+	struct stat st;
+
+	if (!p->target || stat(p->temporary ? p->temporary : p->target, &st) < 0 || !S_ISREG(st.st_mode))
+		return false;
+	*ret_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
+	*ret_bytes = (uint64_t)st.st_size;
+	return true;
 }
 
-void product_keep(struct product *p, struct unit *const *units, size_t cnt, const char *build_dir)
+void product_place(struct product *p)
 {
-	_cleanup_(freep) char *real = p->target ? path_real(p->target) : NULL;
-	struct stat st;
-	bool there = real && stat(p->temporary ? p->temporary : p->target, &st) == 0 &&
-		     S_ISREG(st.st_mode);
-
-	for (size_t i = 0; i < cnt; i++) {
-		if (there)
-			stamp(units[i], real, &st);
-		/* Without its record a unit is not rebuilt and not reported; the object is good. */
-		unit_write(build_dir, units[i], NULL);
-	}
 	if (p->temporary && rename(p->temporary, p->target) < 0) {
 		copy_file(p->temporary, p->target);
 		unlink(p->temporary);
 	}
 	product_release(p);
+}
+
+void product_keep(struct product *p, struct unit *const *units, size_t cnt, const char *build_dir)
+{
+	_cleanup_(freep) char *real = p->target ? path_real(p->target) : NULL;
+	uint64_t ns = 0, bytes = 0;
+	bool there = product_stat(p, &ns, &bytes);
+
+	for (size_t i = 0; i < cnt; i++) {
+		if (there) {
+			units[i]->product = arena_strdup(units[i]->arena, real);
+			units[i]->product_ns = ns;
+			units[i]->product_bytes = bytes;
+		}
+		/* Without its record a unit is not rebuilt and not reported; the object is good. */
+		unit_write(build_dir, units[i], NULL);
+	}
+	product_place(p);
 }
 
 void product_release(struct product *p)

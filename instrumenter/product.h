@@ -38,6 +38,10 @@ void product_drop(struct product *p);
  * its place.  In that order: whoever is killed in between leaves a record of something else. */
 void product_keep(struct product *p, struct unit *const *units, size_t cnt, const char *build_dir);
 
+/* Its parts: time and size of what was made (false: it is no file); to its place. */
+bool product_stat(const struct product *p, uint64_t *ret_ns, uint64_t *ret_bytes);
+void product_place(struct product *p);
+
 void product_release(struct product *p);	/* also a _cleanup_ function */
 
 /* What makefiles look at instead of an object, libtool's x.lo and httpd's x.slo, is as new as it. */

@@ -3,7 +3,8 @@
  * scan.h - what the parse of one translation unit yields, and its file form.
  *
  * Written by `vprof cc` as vprof.data/build/<object path with '/' as '%'>.scan, atomically, so that a
- * parallel build needs no lock; read by `vprof build` when the build has ended.
+ * parallel build needs no lock; read by `vprof build` when the build has ended.  A few lines (scan_head.h),
+ * then JSON (scan_file.c).
  */
 #ifndef INSTRUMENTER_SCAN_H
 #define INSTRUMENTER_SCAN_H
@@ -64,6 +65,8 @@ struct scan_known {
 	uint64_t settings;		/* of vprof.conf and the tables of primitives, then */
 	bool has_events, has_tails;	/* recursion that ends in a call */
 	const char *pragmas, *wrappers;	/* what redirects primitives, "" */
+	uint64_t plain;			/* the unit was compiled by the user's own command alone: its identity; 0 */
+	const char *redirected;		/* and primitives were redirected then: " NAME NAME", "" */
 	VEC(struct scan_input) inputs;	/* empty: not known */
 };
 

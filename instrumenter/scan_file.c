@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * scan_file.c - the scan record of a unit as a JSON file.
+ * scan_file.c - the scan record of a unit as a file: its head (scan_head.h), and JSON.
  *
- *	{"format": "vprof-scan 2", "object": "/src/a.o", "source": "/src/a.c", ...,
+ *	{"object": "/src/a.o", "source": "/src/a.c", ...,
  *	 "functions": [{"name": "f", "file": "/src/a.c", "line": 3, "flags": "sp", ...}],
  *	 "calls": [{"caller": 0, "callee": "g", "file": "/src/a.c", "line": 4}], ...}
  *
@@ -18,9 +18,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/str.h"
-#include "instrumenter/scan.h"
-
-static const char scan_format[] = "vprof-scan 2";
+#include "instrumenter/scan_head.h"
 
 #define NAME_LIMIT 200			/* of a file name, below the 255 of every file system */
 
@@ -30,7 +28,7 @@ struct unit *unit_new(void)
 
 	u->arena = arena_new();
 	u->object = u->source = u->directory = "";
-	u->known.pragmas = u->known.wrappers = "";
+	u->known.pragmas = u->known.wrappers = u->known.redirected = "";
 	u->argv = ARENA_NEW(u->arena, const char *, 1);
 	u->environment = ARENA_NEW(u->arena, const char *, 1);
 	return u;
@@ -167,7 +165,7 @@ static json_t *place_value(const struct scan_place *p)
 static json_t *known_value(const struct scan_known *k)
 {
 	json_t *pragmas = json_string(k->pragmas), *wrappers = json_string(k->wrappers);
-	json_t *o = json_object(), *inputs = json_array();
+	json_t *o = json_object();
 
 	put_hex(o, "text", pragmas && wrappers ? k->text : 0);
 	put_hex(o, "settings", k->settings);
@@ -175,15 +173,6 @@ static json_t *known_value(const struct scan_known *k)
 	json_object_set_new(o, "has_tails", json_boolean(k->has_tails));
 	json_object_set_new(o, "pragmas", pragmas ? pragmas : json_string(""));
 	json_object_set_new(o, "wrappers", wrappers ? wrappers : json_string(""));
-	for (size_t i = 0; i < k->inputs.cnt; i++) {
-		json_t *input = json_object();
-
-		put_text(input, "path", k->inputs.items[i].path);
-		put_hex(input, "ns", k->inputs.items[i].ns);
-		put_hex(input, "bytes", k->inputs.items[i].bytes);
-		json_array_append_new(inputs, input);
-	}
-	json_object_set_new(o, "inputs", inputs);
 	return o;
 }
 
@@ -192,7 +181,6 @@ static json_t *unit_value(const struct unit *u)
 	json_t *o = json_object(), *functions = json_array(), *calls = json_array();
 	json_t *taken = json_array(), *places = json_array();
 
-	put_text(o, "format", scan_format);
 	put_text(o, "object", u->object);
 	put_text(o, "source", u->source);
 	put_text(o, "directory", u->directory);
@@ -200,10 +188,6 @@ static json_t *unit_value(const struct unit *u)
 	json_object_set_new(o, "environment", list_value(u->environment));
 	put_hex(o, "probe_set", u->probe_set);
 	put_text(o, "product", u->product);
-	if (u->product) {
-		put_hex(o, "product_ns", u->product_ns);
-		put_hex(o, "product_bytes", u->product_bytes);
-	}
 	put_text(o, "untouched", u->untouched);
 	put_text(o, "misread", u->misread);
 	for (size_t i = 0; i < u->functions.cnt; i++)
@@ -226,15 +210,18 @@ int unit_write(const char *build_dir, const struct unit *u, struct diag *reterr)
 {
 	_cleanup_(freep) char *path = unit_path(build_dir, u->object, ".scan");
 	json_t *o = unit_value(u);
-	_cleanup_(freep) char *text = json_dumps(o, JSON_COMPACT);
+	_cleanup_(freep) char *json = json_dumps(o, JSON_COMPACT);
+	_cleanup_(str_release) struct str text = STR_INIT;
 	int err;
 
 	json_decref(o);
-	if (!text)
+	if (!json)
 		return diag_set(reterr, EXIT_ENVIRONMENT, -ENOMEM, "cannot form '%s'", path);
+	scan_head_add(u, &text);
+	str_add(&text, json);
 	err = make_dirs(build_dir, 0700);
 	if (err >= 0)
-		err = file_write(path, text, strlen(text), 0600);
+		err = file_write(path, text.data, text.len, 0600);
 	return err < 0 ? diag_set(reterr, EXIT_ENVIRONMENT, err, "cannot write '%s': %s", path,
 				  strerror(-err)) : 0;
 }
@@ -371,23 +358,46 @@ static void read_lists(struct reading *r, const json_t *o, struct unit *u)
 
 static void read_known(struct reading *r, const json_t *o, struct scan_known *ret)
 {
-	const json_t *list = get_list(r, o, "inputs");
-
 	ret->text = get_hex(r, o, "text");
 	ret->settings = get_hex(r, o, "settings");
 	ret->has_events = json_is_true(json_object_get(o, "has_events"));
 	ret->has_tails = json_is_true(json_object_get(o, "has_tails"));
 	ret->pragmas = get_text(r, o, "pragmas", true);
 	ret->wrappers = get_text(r, o, "wrappers", true);
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const json_t *v = json_array_get(list, i);
-		struct scan_input input = {
-			.path = get_text(r, v, "path", true), .ns = get_hex(r, v, "ns"),
-			.bytes = get_hex(r, v, "bytes"),
-		};
+}
 
-		VEC_ADD(&ret->inputs, input);
-	}
+/* Returns where the JSON begins. */
+static size_t read_head(struct reading *r, const char *text, size_t len, struct unit *u)
+{
+	_cleanup_(scan_head_release) struct scan_head head = { .len = 0 };
+
+	r->bad = scan_head_read(text, len, u->arena, &head);
+	if (r->bad)
+		return 0;
+	u->product_ns = head.made_ns;
+	u->product_bytes = head.made_bytes;
+	u->known.plain = head.plain;
+	u->known.redirected = head.redirected;
+	for (size_t i = 0; i < head.inputs.cnt; i++)
+		VEC_ADD(&u->known.inputs, head.inputs.items[i]);
+	return head.len;
+}
+
+static void read_object(struct reading *r, const json_t *o, struct unit *u)
+{
+	u->object = get_text(r, o, "object", true);
+	u->source = get_text(r, o, "source", true);
+	u->directory = get_text(r, o, "directory", true);
+	u->argv = get_words(r, o, "argv");
+	u->environment = get_words(r, o, "environment");
+	u->probe_set = get_hex(r, o, "probe_set");
+	u->product = get_text(r, o, "product", false);
+	u->untouched = get_text(r, o, "untouched", false);
+	u->misread = get_text(r, o, "misread", false);
+	read_lists(r, o, u);
+	read_known(r, json_object_get(o, "known"), &u->known);
+	if (!u->argv[0])
+		r->bad = "argv";
 }
 
 static int unit_read(const char *path, struct unit **ret, struct diag *reterr)
@@ -395,40 +405,26 @@ static int unit_read(const char *path, struct unit **ret, struct diag *reterr)
 	_cleanup_(unit_freep) struct unit *u = unit_new();
 	struct reading r = { .arena = u->arena };
 	_cleanup_(freep) char *text = NULL;
-	json_error_t error;
+	json_error_t error = { .text = "" };
 	json_t *o = NULL;
-	size_t len;
+	size_t len, at;
 	int err = file_read(path, &text, &len);
 
-	if (err < 0)
+	if (err < 0) {
 		snprintf(error.text, sizeof(error.text), "%s", strerror(-err));
-	else
-		o = json_loadb(text, len, 0, &error);
-	if (!json_is_object(o)) {
+	} else {
+		at = read_head(&r, text, len, u);
+		if (!r.bad)
+			o = json_loadb(text + at, len - at, 0, &error);
+	}
+	if (!r.bad && !json_is_object(o)) {
 		diag_set(reterr, EXIT_DATA, -EBADMSG, "damaged scan record '%s': %s", path,
 			 o ? "not an object" : error.text);
 		json_decref(o);
 		return -EBADMSG;
 	}
-	u->object = get_text(&r, o, "object", true);
-	u->source = get_text(&r, o, "source", true);
-	u->directory = get_text(&r, o, "directory", true);
-	u->argv = get_words(&r, o, "argv");
-	u->environment = get_words(&r, o, "environment");
-	u->probe_set = get_hex(&r, o, "probe_set");
-	u->product = get_text(&r, o, "product", false);
-	if (u->product) {
-		u->product_ns = get_hex(&r, o, "product_ns");
-		u->product_bytes = get_hex(&r, o, "product_bytes");
-	}
-	u->untouched = get_text(&r, o, "untouched", false);
-	u->misread = get_text(&r, o, "misread", false);
-	read_lists(&r, o, u);
-	read_known(&r, json_object_get(o, "known"), &u->known);
-	if (strcmp(get_text(&r, o, "format", true), scan_format) != 0)
-		r.bad = "format";
-	if (!u->argv[0])
-		r.bad = "argv";
+	if (!r.bad)
+		read_object(&r, o, u);
 	json_decref(o);
 	if (r.bad) {
 		diag_set(reterr, EXIT_DATA, -EBADMSG, "damaged scan record '%s': bad field \"%s\"", path,

@@ -159,7 +159,17 @@ printf '#include "known.h"\nint one(int x);\nint two(int x);\nint one(int x) { r
 touch -d '1 hour ago' known.h known.c
 [ "$(known none)" = "2 1" ] || fail "a new unit is not looked at"
 [ "$(known none)" = "1 0" ] || fail "a unit without probes is looked at again"
+# Of its record all stays but the time and size of the object.
+record=$(echo build/*got.o.scan)
+sed 2d "$record" > want
+touch -d '1 hour ago' "$record"
+[ "$(known none)" = "1 0" ] || fail "an unchanged unit is looked at again"
+sed 2d "$record" > got && cmp want got || fail "the record of an unchanged unit is another"
+made=$(stat -c '%.9Y %s' got.o | tr -d .)
+[ "$(sed -n 2p "$record")" = "$(printf 'made %016x %016x' $made)" ] || fail "the record does not know its object"
 gcc -O2 -c known.c -o want.o && cmp want.o got.o || fail "a unit without probes is not as without us"
+(C_INCLUDE_PATH=$work/other && export C_INCLUDE_PATH && [ "$(known none)" = "2 0" ]) || fail "another environment goes unnoticed"
+[ "$(known none)" = "2 0" ] && [ "$(known none)" = "1 0" ] || fail "the environment of before goes unnoticed"
 [ "$(known all)" = "2 0" ] || fail "libclang is asked again for another plan"
 mv got.o again.o
 "$launch" -b build -l | grep -qx 'two 5 probed' || fail "a known unit got no probes"

@@ -21,7 +21,7 @@
 #include "instrumenter/lines.h"
 #include "instrumenter/location.h"
 #include "instrumenter/plan.h"
-#include "instrumenter/scan.h"
+#include "instrumenter/scan_head.h"
 #include "instrumenter/unfinished.h"
 #include "instrumenter/words.h"
 
@@ -306,6 +306,10 @@ static struct unit *sample_unit(void)
 	u->product = "/src/a.o";
 	u->product_ns = UINT64_MAX - 1;
 	u->product_bytes = 7;
+	u->known.plain = 0x0123456789abcdefULL;
+	u->known.redirected = " sem_post sem_wait";
+	VEC_ADD(&u->known.inputs, ((struct scan_input){ "/src/a b.h", UINT64_MAX - 2, 11 }));
+	VEC_ADD(&u->known.inputs, ((struct scan_input){ "/src/a.c", 3, 0 }));
 	VEC_ADD(&u->functions, f);
 	VEC_ADD(&u->functions, g);
 	VEC_ADD(&u->calls, call);
@@ -351,7 +355,41 @@ static void test_scan_round_trip(void **state)
 	assert_string_equal(r->calls.items[1].type, "void (int)");
 	assert_string_equal(r->address_taken.items[0], "g");
 	assert_string_equal(r->places.items[0].problem, "x");
+	assert_true(r->known.plain == 0x0123456789abcdefULL);
+	assert_string_equal(r->known.redirected, " sem_post sem_wait");
+	assert_int_equal(r->known.inputs.cnt, 2);
+	assert_string_equal(r->known.inputs.items[0].path, "/src/a b.h");
+	assert_true(r->known.inputs.items[0].ns == UINT64_MAX - 2 && r->known.inputs.items[0].bytes == 11);
 	units_release(&list);
+}
+
+/* The lines that the next compile looks at, and what it changes in them. */
+static void test_scan_head(void **state)
+{
+	_cleanup_(unit_freep) struct unit *u = sample_unit();
+	_cleanup_(arena_freep) struct arena *arena = arena_new();
+	_cleanup_(scan_head_release) struct scan_head head = { .len = 0 }, again = { .len = 0 };
+	_cleanup_(str_release) struct str s = STR_INIT;
+
+	(void)state;
+	u->functions.items[1].key = 5;
+	scan_head_add(u, &s);
+	assert_string_equal(s.data, "vprof-scan 3\n"
+			    "made fffffffffffffffe 0000000000000007\n"
+			    "plain 0123456789abcdef\n"
+			    "redirected sem_post sem_wait\n"
+			    "keys 0000000000000005\n"		/* the other cannot take a probe */
+			    "input fffffffffffffffd 000000000000000b /src/a b.h\n"
+			    "input 0000000000000003 0000000000000000 /src/a.c\n");
+	str_add(&s, "{}");
+	scan_head_stamp(s.data, 0xabc, UINT64_MAX);
+	assert_null(scan_head_read(s.data, s.len, arena, &head));
+	assert_string_equal(s.data + head.len, "{}");
+	assert_true(head.made_ns == 0xabc && head.made_bytes == UINT64_MAX);
+	assert_int_equal(head.keys.cnt, 1);
+	assert_int_equal(head.keys.items[0], 5);
+	s.data[strlen("vprof-scan 3\nmade ")] = '-';
+	assert_string_equal(scan_head_read(s.data, s.len, arena, &again), "made");
 }
 
 /* Every cut and every changed byte of a record is either read or reported, never a crash. */
@@ -498,7 +536,7 @@ int main(void)
 		cmocka_unit_test(test_edits),
 		cmocka_unit_test(test_plan),
 		cmocka_unit_test(test_scan_round_trip),
-		cmocka_unit_test(test_scan_damage),
+		cmocka_unit_test(test_scan_head), cmocka_unit_test(test_scan_damage),
 		cmocka_unit_test(test_long_paths),
 		cmocka_unit_test(test_unfinished),
 	};
