@@ -3,7 +3,8 @@
  * run_analysis.c - the trace of a run becomes results.
  *
  * A recorded trace comes in windows (trace/stream.h), so it may be longer than memory is large.  One that is not fit
- * for that, imported, merged or has the kernel's side, is read as a whole: one window.  Example, on a terminal:
+ * for that, imported, merged or has the kernel's side, is read as a whole and cut in memory (trace/slices.h).
+ * Example, on a terminal:
  *
  *	vprof: analysing run 3: 41 %, 12.3 million records/s, about 5 s left
  */
@@ -17,6 +18,7 @@
 #include "cmd/common.h"
 #include "cmd/project.h"
 #include "cmd/run_parts.h"
+#include "trace/slices.h"
 #include "trace/stream.h"
 
 #define PROGRESS_NS 200000000
@@ -126,16 +128,19 @@ static int take_stream(struct store *s, struct analysing *a, const char *path, u
 
 static int take_whole(struct store *s, struct analysing *a, const struct run *r, struct diag *reterr)
 {
-	struct analysis_window w = { NULL, INT64_MIN, INT64_MAX };
+	_cleanup_(trace_slices_freep) struct trace_slices *slices = NULL;
+	const struct trace_window *w;
 	int e = run_trace_read(s, r, &a->trace, reterr);
 
 	if (e < 0)
 		return e;
 	trace_sort(a->trace);
-	a->names = w.t = a->trace;
+	a->names = a->trace;
 	a->calls = xcalloc(a->trace->functions.cnt + 1, sizeof(*a->calls));
-	count_calls(a, &w);
-	analyzer_add(a->analyzer, &w);
+	slices = trace_slices_new(a->trace);
+	a->started_ns = now_ns();
+	while ((w = trace_slices_next(slices)))
+		add_window(a, w);
 	return 0;
 }
 

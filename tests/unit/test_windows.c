@@ -4,7 +4,7 @@
  * it at once; rows that go through the file are the rows that were added.
  *
  * Random traces are cut at random moments.  A window has what struct analysis_window promises and no more: all
- * else is left out, so that whoever looks at it gets another answer.
+ * else is left out, so that whoever looks at it gets another answer.  The same traces are cut by trace/slices.c.
  */
 #include <string.h>
 
@@ -14,11 +14,13 @@
 #include "tests/bench/shapes.h"
 #include "tests/oracle/random_trace.h"
 #include "tests/unit/same_findings.h"
+#include "trace/slices.h"
 #include "base/banned.h"
 
 enum { TRACES = 1500, CUTS_MAX = 8 };
 
 static size_t cut_cnt;			/* windows that had something left out */
+static size_t slice_cnt, slice_cut_cnt;	/* the same of slices */
 
 /* The names of t; none of its tuples. */
 static void take_names(struct trace *window, const struct trace *t)
@@ -125,6 +127,23 @@ static struct analyzer *in_windows(const struct trace *t, struct random *r, int6
 	return a;
 }
 
+static struct analyzer *in_slices(const struct trace *t, unsigned int seed)
+{
+	struct analyzer *a = analyzer_new();
+	_cleanup_(trace_slices_freep) struct trace_slices *s = NULL;
+	const struct trace_window *w;
+
+	trace_stream_records = 1 + seed % 40 + t->invocations.cnt / 100;
+	s = trace_slices_new(t);
+	while ((w = trace_slices_next(s))) {
+		analyzer_add(a, &(struct analysis_window){ w->t, w->before_ns, w->until_ns });
+		slice_cnt++;
+		slice_cut_cnt += w->t->segments.cnt < t->segments.cnt && w->t->invocations.cnt < t->invocations.cnt;
+		assert_true(w->done_cnt <= w->record_cnt);
+	}
+	return a;
+}
+
 static void add_keys(struct trace *t)
 {
 	for (size_t i = 0; i < t->functions.cnt; i++)
@@ -163,16 +182,8 @@ static void same_observed(const struct findings *a, const struct findings *b)
 	}
 }
 
-static void compare(struct trace *t, unsigned int seed, int64_t last_ns)
+static void compare_with(struct trace *t, struct analyzer *a)
 {
-	_cleanup_(analyzer_freep) struct analyzer *a = NULL;
-	struct random r = { seed };
-
-	add_keys(t);
-	add_sids(t, &r);
-	add_threads(t, &r);
-	trace_sort(t);
-	a = in_windows(t, &r, last_ns);
 	for (size_t i = 0; i < t->interval_names.cnt; i++) {
 		_cleanup_(findings_freep) struct findings *whole = NULL, *cut = NULL;
 		struct analyze_options o = { .interval = t->interval_names.items[i], .quantile = .6 };
@@ -184,6 +195,21 @@ static void compare(struct trace *t, unsigned int seed, int64_t last_ns)
 		same_findings(whole, cut);
 		same_observed(whole, cut);
 	}
+}
+
+static void compare(struct trace *t, unsigned int seed, int64_t last_ns)
+{
+	_cleanup_(analyzer_freep) struct analyzer *a = NULL, *b = NULL;
+	struct random r = { seed };
+
+	add_keys(t);
+	add_sids(t, &r);
+	add_threads(t, &r);
+	trace_sort(t);
+	a = in_windows(t, &r, last_ns);
+	compare_with(t, a);
+	b = in_slices(t, seed);
+	compare_with(t, b);
 }
 
 static void compare_random(unsigned int seed)
@@ -199,6 +225,8 @@ static void test_windows(void **state)
 	for (unsigned int seed = 1; seed <= TRACES; seed++)
 		compare_random(seed);
 	assert_true(cut_cnt > TRACES);
+	print_message("%zu slices, %zu cut\n", slice_cnt, slice_cut_cnt);
+	assert_true(slice_cnt > 2 * TRACES && slice_cut_cnt > TRACES);
 }
 
 /* Hundreds of intervals, many under way at once: functions are found in another order, confidence intervals and
@@ -219,6 +247,28 @@ static void test_shapes(void **state)
 					(uint32_t)(t->invocations.items[k].start_ns * 7 / (1 + seed)) % 12;
 			compare(t, seed, last_ns);
 		}
+}
+
+/* hold reaches out of work, 0..10, and is cut there: a slice that does not have work any more would not know. */
+static void test_dishonest(void **state)
+{
+	static const int64_t calls[][2] = { { 0, 10 }, { 5, 40 }, { 15, 16 }, { 22, 23 }, { 32, 33 } };
+	_cleanup_(trace_freep) struct trace *t = trace_new();
+	_cleanup_(analyzer_freep) struct analyzer *a = NULL;
+
+	(void)state;
+	trace_add_string(t, &t->interval_names, "request");
+	VEC_ADD(&t->functions, (struct function){ .name = "work", .key = 1, .probed = true });
+	VEC_ADD(&t->functions, (struct function){ .name = "hold", .key = 2, .probed = true });
+	for (uint64_t i = 0; i < 3; i++)
+		VEC_ADD(&t->intervals, (struct interval){ .sid = i, .status = INTERVAL_COMPLETED, .start_tid = 1, .end_tid = 1,
+							  .start_ns = (int64_t)i * 10, .end_ns = (int64_t)i * 14 + 4 });
+	VEC_ADD(&t->segments, (struct segment){ 1, SID_NONE, 0, 100, STATE_RUNNING });
+	for (uint32_t i = 0; i < 5; i++)
+		VEC_ADD(&t->invocations, (struct invocation){ 1, SID_NONE, i == 1, CALL_SITE_NONE, calls[i][0], calls[i][1], i });
+	trace_sort(t);
+	a = in_slices(t, 0);
+	compare_with(t, a);
 }
 
 /* Every few rows become a run of the file. */
@@ -293,6 +343,7 @@ int main(void)
 		cmocka_unit_test(test_no_file),
 		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_shapes),
+		cmocka_unit_test(test_dishonest),
 		cmocka_unit_test(test_windows_and_file),
 	};
 
