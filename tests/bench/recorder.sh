@@ -9,8 +9,10 @@
 #			for one
 #	memcached	the same: requests a second over loopback TCP, four connections
 #
-# vprof without and with stacks; perf's counterpart of those would be -g.  Each figure is the median over the rounds of
-# what a tool took over what nothing took in that round, tools in another order each.  ROUNDS (default 7).
+# vprof without and with stacks; perf's counterpart of those would be -g.  Each run of a tool stands between two of
+# nothing: its figure is over their mean, and what is told the median of all.  Tools come in another order each round.
+# Up to ROUNDS (default 15) of a load, but no new one after SECONDS_EACH (150) unless there are fewer than three: 11
+# minutes in all.  CPU time says more than throughput: what else the machine does hardly changes it.
 # Prints a table and writes results/recorder.json; exit 1 where it is dearer than perf, loses records, or costs a
 # server more than 2 % of its throughput, 5 % with stacks; 77 where the kernel recorder is not permitted.
 # ONLY=ping-pong,messaging,pgbench,memcached: these.
@@ -20,7 +22,8 @@ top=$(cd "${srcdir:-.}" && pwd)
 vprof=$PWD/vprof
 load_program=$PWD/examples/memcached/load
 results=${RESULTS:-$PWD/results}
-rounds=${ROUNDS:-7}
+rounds=${ROUNDS:-15}
+seconds=${SECONDS_EACH:-150}
 work=$(mktemp -d "$PWD/bench-recorder.XXXXXX") || exit 99
 server=
 end()
@@ -41,7 +44,7 @@ fi
 script='tracepoint:sched:sched_switch { @off[args->prev_pid] = nsecs; $s = @off[args->next_pid];
 	if ($s) { @ns[args->next_pid] = sum(nsecs - $s); } }
 	tracepoint:sched:sched_waking { @woken[args->pid] = nsecs; }'
-tools="plain vprof stacks"
+tools="vprof stacks"
 command -v perf >/dev/null && perf record -q -e 'sched:*' -o perf.data -- true 2>/dev/null && tools="$tools perf"
 command -v bpftrace >/dev/null && bpftrace -e 'BEGIN { exit(); }' >/dev/null 2>&1 && tools="$tools bpftrace"
 
@@ -72,27 +75,50 @@ under()
 	esac
 }
 
-# in_turns LOAD PID COMMAND: its figure is the last word of what it prints; TOOL is for it
-in_turns()
+# once LOAD PID COMMAND: its figure is the last word of what it prints; TOOL and TURN are for it
+once()
 {
-	load=$1
+	into=$1.$TOOL
 	pid=$2
 	shift 2
+	under "$TOOL" "$pid" "$@" 2>/dev/null | awk -v turn="$TURN" 'NF { f = $NF } END { print turn, f }' >>"$into"
+}
+
+# in_turns LOAD PID COMMAND: nothing has a turn before each tool's and after the last one
+in_turns()
+{
+	export TOOL TURN
+	TURN=0
 	round=0
-	while [ $round -lt "$rounds" ]; do
-		for TOOL in $(echo "$tools" | tr ' ' '\n' | awk -v n=$round '{ t[NR - 1] = $1 } END { for (i = 0; i < NR; i++) print t[(i + n) % NR] }'); do
-			export TOOL
-			under "$TOOL" "$pid" "$@" 2>/dev/null | awk 'NF { f = $NF } END { print f }' >>"$load.$TOOL"
+	until=$(($(date +%s) + seconds))
+	while [ $round -lt 3 ] || { [ $round -lt "$rounds" ] && [ "$(date +%s)" -lt $until ]; }; do
+		for next in $(echo "$tools" | tr ' ' '\n' | awk -v n=$round '{ t[NR - 1] = $1 } END { for (i = 0; i < NR; i++) print t[(i + n) % NR] }'); do
+			TURN=$((TURN + 1))
+			TOOL=plain
+			once "$@"
+			TOOL=$next
+			once "$@"
 		done
 		round=$((round + 1))
 	done
+	TURN=$((TURN + 1))
+	TOOL=plain
+	once "$@"
 }
 
-# ratio LOAD TOOL [INVERSE]: over plain, round by round, the median; INVERSE where more is better
-ratio()
+# ratios LOAD TOOL [INVERSE]: over plain, turn by turn; INVERSE where more is better
+ratios()
 {
-	paste "$1.$2" "$1.plain" | awk -v inverse="${3:-}" '{ print inverse != "" ? $2 / $1 : $1 / $2 }' | median
+	awk -v inverse="${3:-}" '
+		FILENAME != tool { plain[$1] = $2; next }
+		$2 > 0 { base = (plain[$1] + plain[$1 + 1]) / 2; print inverse != "" ? base / $2 : $2 / base }' \
+		tool="$1.$2" "$1.plain" "$1.$2"
 }
+
+ratio() { ratios "$@" | median; }
+
+# quarter N: the N-th quartile of the numbers on standard input
+quarter() { sort -g | awk -v n="$1" '{ v[NR] = $1 } END { print v[1 + int((NR - 1) * n / 4 + 0.5)] }'; }
 
 # report LOAD [INVERSE]
 report()
@@ -101,10 +127,10 @@ report()
 	against=1000
 	for tool in $tools; do
 		case $tool in
-		plain | vprof) continue ;;
+		vprof) continue ;;
 		perf) against=$(ratio "$1" perf "${2:-}") ;;
 		esac
-		row "$1: $tool over plain" "$(ratio "$1" $tool "${2:-}")" ratio 0 1
+		row "$1: $tool over plain" "$(ratio "$1" "$tool" "${2:-}")" ratio 0 1
 	done
 	row "$1: vprof over plain, cheaper than perf" "$own" ratio "$against" "$own < $against"
 }
@@ -124,7 +150,7 @@ used() { awk '{ sub(/.*\) /, ""); print $12 + $13 + $14 + $15 }' "/proc/$1/stat"
 before=$(used "$1")
 sh "$2.sh" >served.txt
 sleep 0.2
-awk -v ticks=$(($(used "$1") - before)) -v hz="$(getconf CLK_TCK)" '{ print 1000 * ticks / hz / $1 }' served.txt \
+awk -v ticks=$(($(used "$1") - before)) -v hz="$(getconf CLK_TCK)" -v turn="$TURN" '{ print turn, 1000 * ticks / hz / $1 }' served.txt \
 	>>"$2, server CPU.$TOOL"
 awk '{ print $2 }' served.txt
 END
@@ -134,6 +160,10 @@ served()
 	report "$1, server CPU"
 	report "$1" inverse
 	for tool in vprof stacks; do
+		for q in 1 3; do
+			row "$1: throughput lost, $tool, quartile $q" \
+				"$(ratios "$1" $tool inverse | quarter $q | awk '{ printf "%.1f", 100 * (1 - 1 / $1) }')" "%" 0 1
+		done
 		lost=$(awk "BEGIN { printf \"%.1f\", 100 * (1 - 1 / $(ratio "$1" $tool inverse)) }")
 		most=$([ $tool = vprof ] && echo 2 || echo 5)
 		row "$1: throughput lost, $tool" "$lost" "%" "$most" "$lost <= $most"
@@ -187,7 +217,7 @@ if wanted memcached && command -v memcached >/dev/null && [ -x "$load_program" ]
 		sleep 0.05
 	done
 	cat >memcached.sh <<END
-"$load_program" --port "$(sed -n 's/^TCP INET: //p' ports)" --connections 4 --requests 50000 |
+"$load_program" --port "$(sed -n 's/^TCP INET: //p' ports)" --connections 4 --requests 100000 |
 	awk '\$1 == "requests" { n = \$2 } \$1 == "requests_per_second" { print n, \$2 }'
 END
 	served memcached
