@@ -14,69 +14,37 @@
 # Each of pgbench's transactions adds the same amount to an account, a teller, a branch and the
 # history: where the four sums differ, an answer was wrong.  The exit status is pgbench's, or 1 when
 # the server did not start or end well or the sums differ.
-# shellcheck disable=SC2086 # $as_user is a list of words
+# shellcheck disable=SC2086,SC2154 # $as_user, of server.sh, is a list of words
 set -eu
 
 server=$(realpath "${POSTGRES:-src/backend/postgres}")
 installed=$(realpath "${INSTALLED:-../install}")/bin
 data=$(realpath -m "${DATA:-../data}")
-run_as=${RUN_AS:-nobody} pid=''
-export PGUSER=postgres PGDATABASE=postgres
+run_as=${RUN_AS:-nobody}
+here=$(dirname "$(realpath "$0")")	# a tree has a link to this
 
 die() { echo "bench: $*" >&2; exit 1; }
 
-# What root puts before a command that must run without root's rights.
-as_user=''
-[ "$(id -u)" != 0 ] ||
-	as_user="setpriv --reuid=$run_as --regid=$(id -g "$run_as") --clear-groups"
-
 give() { [ "$(id -u)" != 0 ] || chown "$run_as" "$1"; }
+
+private=$(mktemp -d)		# the socket, what the server says
+# shellcheck disable=SC1091 # server.sh is checked by itself
+. "$here/server.sh"
 
 # shellcheck disable=SC2317 # reached by the trap
 stop() {
 	[ -z "$pid" ] || kill -QUIT "$pid" 2>/dev/null || true
 	rm -rf "$private"
 }
-private=$(mktemp -d)		# the socket, what the server says
 trap stop EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-give "$private"
-export PGHOST="$private"
 
 # said COMMAND...: what it says is shown when it fails
 said() {
 	$as_user "$@" >"$private/said" 2>&1 && return
 	tail -n 5 "$private/said" >&2
 	die "$(basename "$1") failed"
-}
-
-# query SQL: as psql has it
-query() { $as_user "$installed/psql" -X -q -A -t -c "$1"; }
-
-# start_server PROGRAM DIR: returns when it answers
-start_server() {
-	$as_user "$1" -D "$2" -k "$private" -c listen_addresses= -c fsync=on -c shared_buffers=256MB \
-		-c max_wal_size=4GB -c logging_collector=off >"$private/log" 2>&1 &
-	pid=$!		# the server's own
-	tries=0
-	until query "SELECT 1" >/dev/null 2>&1; do
-		tries=$((tries + 1))
-		if [ $tries -gt 300 ] || ! kill -0 "$pid" 2>/dev/null; then
-			tail -n 5 "$private/log" >&2
-			die "$1 does not start"
-		fi
-		sleep 0.1
-	done
-}
-
-# stop_server: it writes everything out first
-stop_server() {
-	ended=0
-	kill -INT "$pid"
-	wait "$pid" || ended=$?
-	pid=''
-	[ $ended -eq 0 ] || die "the server ended with status $ended"
 }
 
 # By the installed server, whichever is measured; there whole or not at all.
@@ -95,7 +63,7 @@ make_database() {
 # The sums of accounts, tellers and branches have no history before pgbench -i; it empties that of
 # transactions when it begins, so they are compared as differences.
 sums() {
-	query "SELECT (SELECT sum(abalance) FROM pgbench_accounts),
+	sql "SELECT (SELECT sum(abalance) FROM pgbench_accounts),
 		(SELECT sum(tbalance) FROM pgbench_tellers),
 		(SELECT sum(bbalance) FROM pgbench_branches)"
 }

@@ -30,13 +30,11 @@ vprof='' work=postgresql-work results=results/kernel-postgresql.json seconds=10
 exam_options "$@"
 
 probes=CommitTransaction,RecordTransactionCommit,XLogFlush,LWLockAcquireOrWait,XLogWrite,issue_xlog_fsync,pg_fdatasync
-pid='' loops='' private=$(mktemp -d)
-as_user=''
-[ "$(id -u)" != 0 ] || {
-	as_user="setpriv --reuid=nobody --regid=$(id -g nobody) --clear-groups"
-	chown nobody "$private"
-}
-export PGHOST="$private" PGUSER=postgres PGDATABASE=postgres
+loops='' private=$(mktemp -d)
+# shellcheck disable=SC2034 # for server.sh
+installed=$work/install/bin
+# shellcheck disable=SC1091 # server.sh is checked by itself
+. "$here/server.sh"
 
 # shellcheck disable=SC2317,SC2086 # reached by the trap; lists of words
 stop() {
@@ -47,30 +45,6 @@ stop() {
 trap stop EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-
-start_server() {
-	# shellcheck disable=SC2086 # $as_user is a list of words
-	(cd / && exec $as_user "$work/kernel/src/backend/postgres" -D "$work/data" -k "$private" -c listen_addresses= \
-		-c fsync=on -c shared_buffers=256MB -c max_wal_size=4GB -c logging_collector=off) >"$work/kernel.log" 2>&1 &
-	pid=$!
-	tries=0
-	until "$work/install/bin/psql" -X -q -c "SELECT 1" >/dev/null 2>&1; do
-		tries=$((tries + 1))
-		if [ $tries -gt 300 ] || ! kill -0 "$pid" 2>/dev/null; then
-			tail -n 5 "$work/kernel.log" >&2
-			die "the server does not start"
-		fi
-		sleep 0.1
-	done
-}
-
-stop_server() {
-	kill -INT "$pid"
-	wait "$pid" || die "the server ended badly: $work/kernel.log"
-	pid=''
-}
-
-sql() { "$work/install/bin/psql" -X -q -A -t -c "$1"; }
 
 # checked STATUS NAME: how the recording ended
 checked() {
@@ -89,7 +63,7 @@ recorded() {
 	sed -n '/^tps/p' "$work/$1.load"
 	in_tree kernel "$vprof" show variance-tree --by cause --format csv >"$work/$1.causes" 2>/dev/null
 	in_tree kernel "$vprof" export --format tuples >"$work/$1.tuples"
-	start_server
+	start_server "$work/kernel/src/backend/postgres" "$work/data"
 	sql "SELECT * FROM accounts ORDER BY uptime" >"$work/$1.accounts"
 	sql "TRUNCATE accounts"
 	stop_server
@@ -219,7 +193,7 @@ exam_crowd() {
 
 exam_knot() {
 	step "four clients that commit"
-	start_server
+	start_server "$work/kernel/src/backend/postgres" "$work/data"
 	graph knot 4
 	stop_server
 	head -n 20 "$work/knot.graph"
@@ -236,7 +210,7 @@ step "building"
 	"$here/fetch-and-build.sh" --work "$work" --vprof "$vprof" --functions "$probes" kernel >/dev/null
 # the database, and that the server answers rightly
 in_tree kernel "$here/bench.sh" -t 200 >"$work/kernel.first"
-start_server
+start_server "$work/kernel/src/backend/postgres" "$work/data"
 sql "CREATE TABLE IF NOT EXISTS accounts (uptime float8, pid int, running_ns int8, run_queue_ns int8)" 2>/dev/null
 sql "TRUNCATE accounts"
 stop_server
