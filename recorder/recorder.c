@@ -52,7 +52,7 @@ static int take_stack(void *context, void *record, size_t len)
 	struct known_stack known;
 
 	writer_record(&r->writer, record, len);
-	if (stacks_known(r->stacks, record, &key, &known))
+	if (stacks_known(r->stacks, record, now_ns(), &key, &known))
 		programs_know(r->programs, &key, &known);
 	return --r->stacks_left ? 0 : -EAGAIN;
 }

@@ -28,6 +28,7 @@ struct stacks {
 	const struct shape *last;	/* that got a number, without a kernel's part; NULL: none */
 	uint32_t last_number;
 	struct map *alike;		/* image, RIP and RSP -> how many shapes; and with one of them -> its place plus one */
+	struct map *told_ns;		/* the same with one of them -> when the kernel was told */
 };
 
 struct stacks *stacks_new(void)
@@ -37,6 +38,7 @@ struct stacks *stacks_new(void)
 	s->images = images_new();
 	s->number_of = map_new();
 	s->alike = map_new();
+	s->told_ns = map_new();
 	return s;
 }
 
@@ -51,6 +53,7 @@ void stacks_free(struct stacks *s)
 	images_free(s->images);
 	map_free(s->number_of);
 	map_free(s->alike);
+	map_free(s->told_ns);
 	VEC_RELEASE(&s->items);
 	VEC_RELEASE(&s->kernel_addresses);
 	free(s);
@@ -86,28 +89,33 @@ uint32_t stacks_number(struct stacks *s, const struct record_stack *r, size_t le
 }
 
 /* Its place among those of the same RIP and RSP.  There are few places: the next one takes that of the first. */
-static unsigned int place_of(struct stacks *s, const struct known_key *key, const struct shape *shape)
+static unsigned int place_of(struct stacks *s, uint64_t alike, uint64_t one)
 {
-	uint64_t hash = hash_u64(hash_u64(hash_u64(0, key->image), key->rip), key->rsp);
-	uint64_t *place = map_slot(s->alike, hash_u64(hash, (uintptr_t)shape));
+	uint64_t place = *map_slot(s->alike, one);
 
-	if (!*place) {
-		uint64_t next = (*map_slot(s->alike, hash))++ % KNOWN_ALIKE;
-
-		*map_slot(s->alike, hash_u64(hash, (uintptr_t)shape)) = next + 1;
-		return (unsigned int)next;
+	if (!place) {
+		place = (*map_slot(s->alike, alike))++ % KNOWN_ALIKE + 1;
+		*map_slot(s->alike, one) = place;
 	}
-	return (unsigned int)*place - 1;
+	return (unsigned int)place - 1;
 }
 
-bool stacks_known(struct stacks *s, const struct record_stack *r, struct known_key *ret_key, struct known_stack *ret)
+bool stacks_known(struct stacks *s, const struct record_stack *r, uint64_t now_ns, struct known_key *ret_key,
+		  struct known_stack *ret)
 {
-	if (!s->last || r->reason == STACK_SAMPLE || !shape_known(s->last, r, ret))
+	uint64_t alike, one;
+
+	if (!s->last || r->reason == STACK_SAMPLE)
+		return false;
+	*ret_key = (struct known_key){ .image = r->image, .rip = r->registers[STACK_RIP], .rsp = r->registers[STACK_RSP] };
+	alike = hash_u64(hash_u64(hash_u64(0, ret_key->image), ret_key->rip), ret_key->rsp);
+	one = hash_u64(alike, (uintptr_t)s->last);
+	if (r->ns < *map_slot(s->told_ns, one) || !shape_known(s->last, r, ret))
 		return false;
 	if (!s->last->cut || r->user_bytes > STACK_BYTES)
 		ret->number_plus_one = s->last_number + 1;
-	*ret_key = (struct known_key){ .image = r->image, .rip = r->registers[STACK_RIP], .rsp = r->registers[STACK_RSP] };
-	ret_key->alike = place_of(s, ret_key, s->last);
+	ret_key->alike = place_of(s, alike, one);
+	*map_slot(s->told_ns, one) = now_ns;
 	return true;
 }
 

@@ -26,8 +26,10 @@ void stacks_read(struct stacks *s);
 /* STACK_NONE: nothing is known about it. */
 uint32_t stacks_number(struct stacks *s, const struct record_stack *r, size_t len);
 
-/* What the kernel needs to recognise the one that got its number last, that of r.  False: it could not be sure. */
-bool stacks_known(struct stacks *s, const struct record_stack *r, struct known_key *ret_key, struct known_stack *ret);
+/* What the kernel needs to recognise the one that got its number last, that of r.  False: it could not be sure, or
+ * has been told since r was made. */
+bool stacks_known(struct stacks *s, const struct record_stack *r, uint64_t now_ns, struct known_key *ret_key,
+		  struct known_stack *ret);
 
 /* Their texts, in order of their numbers. */
 void stacks_each(struct stacks *s, void (*take)(void *context, const char *text, size_t len),

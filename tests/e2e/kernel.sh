@@ -204,7 +204,8 @@ grep -q '^nested;.*;burn [0-9]*$' "$work/.out" && fail "samples that nobody want
 
 # Stacks that look alike: the same place in the C library and the same depth, six callers; two whose return address stands
 # where the other's still does, so that only the frame pointer tells them apart; one that is deeper than what is copied at
-# first.  The program says who waits, and wakes the other thread before, in which order.
+# first.  The program says who waits, and wakes the other thread before, in which order.  (A sleep that is over before it
+# begins is no wait, on a busy machine: one in a hundred may be missing.)
 cat >alike.c <<'END'
 #define _GNU_SOURCE
 #include <alloca.h>
@@ -213,6 +214,7 @@ cat >alike.c <<'END'
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #define APART __attribute__((noinline, noclone))
 static volatile unsigned sink, small = 64, large = 128;
 static sem_t posted;
@@ -259,6 +261,8 @@ int main(void)
 		all[which]();
 		puts(names[which]);
 		last = which;
+		if (i % 300 < 3)	/* what it was in is known by then, also on a busy machine */
+			usleep(100000);
 	}
 	return 0;
 }
@@ -277,8 +281,10 @@ awk '
 	woke && woke != who && !wrong++ { print "woke in " woke ", waits in " who }
 	{ woke = "" }
 	who == before { next }
-	{ before = who; at++; if (who != (step[at] == "deep" ? "dive" : step[at]) && !wrong++) print "step " at ": " who ", not " step[at] }
-	END { print at " waits of " steps ", " wakers " wakers"; exit wrong || at != steps || wakers < steps / 10 }' steps stacks &&
+	{ before = who; waits++; next_one = at + 1
+	  for (at++; at <= next_one + 2 && who != (step[at] == "deep" ? "dive" : step[at]); at++) ;
+	  if (at > next_one + 2 && !wrong++) print "step " next_one ": " who ", not " step[next_one] }
+	END { print waits " waits of " steps ", " wakers " wakers"; exit wrong || waits < 0.99 * steps || at > steps || wakers < steps / 10 }' steps stacks &&
 	pass || fail "another stack than the real one"
 
 # A process that runs already.
