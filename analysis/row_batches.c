@@ -8,6 +8,8 @@
  * the kind that the row before was of; else the kinds are tried in order of their last use.  Example: a kind of columns
  * a, b, c, two rows of 3; row a, b, d: one new column, and 4 are less than 2 * 3, so d joins them.
  *
+ * A row is written side by side, by columns, and turned round when there are 64: so each row touches little memory.
+ *
  * There are few kinds, so that memory does not grow with what there is of rows that are like no others; a kind makes room
  * for another when it was not seen for long.
  */
@@ -24,7 +26,11 @@
 struct kind {
 	struct row_batch batch;
 	size_t node_cap, place_cnt;	/* room in the batch's arrays */
-	size_t column_cnt;		/* terminal places */
+	VEC(uint32_t) columns;		/* terminal places: their nodes */
+	uint32_t *column_of_place;	/* NODE_NONE: none */
+	uint32_t *staged;		/* [row * column_cap + column] */
+	uint64_t *staged_rows;		/* per column, as rows_with */
+	size_t column_cap;
 	uint64_t row_cnt, cell_cnt;	/* of all its rows */
 	bool is_new;			/* it has nodes since the last batch */
 	uint64_t last_row;
@@ -38,6 +44,7 @@ struct row_batches {
 	size_t kind_cnt;
 	uint64_t row_cnt;
 	VEC(uint32_t) above;		/* scratch */
+	uint32_t *columns;		/* of the row being added */
 };
 
 size_t row_batches_kinds = ROW_BATCHES_KINDS_MAX;
@@ -49,6 +56,7 @@ struct row_batches *row_batches_new(const struct vtree *v, batch_taker take, voi
 	b->v = v;
 	b->take = take;
 	b->arg = arg;
+	b->columns = xcalloc(COLUMNS_MAX, sizeof(*b->columns));
 	return b;
 }
 
@@ -58,6 +66,10 @@ static void kind_free(struct kind *k)
 	free(k->batch.ns);
 	free(k->batch.rows_with);
 	free(k->batch.node_of_place);
+	VEC_RELEASE(&k->columns);
+	free(k->column_of_place);
+	free(k->staged);
+	free(k->staged_rows);
 	free(k);
 }
 
@@ -68,6 +80,7 @@ void row_batches_free(struct row_batches *b)
 	for (size_t i = 0; i < b->kind_cnt; i++)
 		kind_free(b->kinds[i]);
 	VEC_RELEASE(&b->above);
+	free(b->columns);
 	free(b);
 }
 
@@ -160,6 +173,8 @@ static void make_room(struct kind *k, size_t place_cnt)
 		return;
 	b->node_of_place = xrealloc(b->node_of_place, cap, sizeof(*b->node_of_place));
 	memset(b->node_of_place + k->place_cnt, 0xff, (cap - k->place_cnt) * sizeof(*b->node_of_place));
+	k->column_of_place = xrealloc(k->column_of_place, cap, sizeof(*k->column_of_place));
+	memset(k->column_of_place + k->place_cnt, 0xff, (cap - k->place_cnt) * sizeof(*k->column_of_place));
 	k->place_cnt = cap;
 }
 
@@ -180,8 +195,8 @@ static void add_node(struct kind *k, uint32_t place, uint32_t parent)
 	k->is_new = true;
 }
 
-/* With all above it that is not there yet. */
-static void add_column(struct row_batches *s, struct kind *k, uint32_t place)
+/* With all above it that is not there yet.  Returns its number. */
+static uint32_t add_column(struct row_batches *s, struct kind *k, uint32_t place)
 {
 	const struct place *places = s->v->places.items;
 
@@ -193,7 +208,9 @@ static void add_column(struct row_batches *s, struct kind *k, uint32_t place)
 
 		add_node(k, i, places[i].parent);
 	}
-	k->column_cnt++;
+	k->column_of_place[place] = (uint32_t)k->columns.cnt;
+	VEC_ADD(&k->columns, k->batch.node_of_place[place]);
+	return k->column_of_place[place];
 }
 
 /* Bodies and blames have time of their own, all others that of their children. */
@@ -218,6 +235,22 @@ static void find_only_children(const struct vtree *v, struct row_batch *b)
 
 /* ---- rows ---- */
 
+/* From rows to columns. */
+static void turn_round(struct kind *k)
+{
+	struct row_batch *b = &k->batch;
+
+	for (size_t c = 0; c < k->columns.cnt; c++) {
+		uint32_t *ns = b->ns[k->columns.items[c]];
+
+		b->rows_with[k->columns.items[c]] = k->staged_rows[c];
+		for (size_t r = 0; r < BATCH_ROWS; r++)
+			ns[r] = k->staged[r * k->column_cap + c];
+	}
+	memset(k->staged, 0, b->cnt * k->column_cap * sizeof(*k->staged));
+	memset(k->staged_rows, 0, k->columns.cnt * sizeof(*k->staged_rows));
+}
+
 static void yield(struct row_batches *s, struct kind *k)
 {
 	struct row_batch *b = &k->batch;
@@ -227,6 +260,7 @@ static void yield(struct row_batches *s, struct kind *k)
 	if (k->is_new)
 		find_only_children(s->v, b);
 	k->is_new = false;
+	turn_round(k);
 	for (size_t i = b->nodes.cnt; i-- > 1; ) {
 		uint32_t parent = b->nodes.items[i].parent;
 
@@ -240,22 +274,25 @@ static void yield(struct row_batches *s, struct kind *k)
 	b->cnt = 0;
 }
 
-static size_t count_missing(const struct kind *k, const cells *row)
+/* Fills s->columns; returns how many there are not, if it is not more than half. */
+static size_t find_columns(struct row_batches *s, const struct kind *k, const cells *row)
 {
 	size_t missing = 0;
 
-	for (size_t c = 0; c < row->cnt && 2 * missing <= row->cnt; c++)
-		missing += k->batch.node_of_place[row->items[c].place] == NODE_NONE;
+	for (size_t c = 0; c < row->cnt && 2 * missing <= row->cnt; c++) {
+		s->columns[c] = k->column_of_place[row->items[c].place];
+		missing += s->columns[c] == NODE_NONE;
+	}
 	return missing;
 }
 
-static bool is_of_kind(const struct kind *k, const cells *row)
+static bool is_of_kind(struct row_batches *s, const struct kind *k, const cells *row)
 {
-	size_t missing = count_missing(k, row);
+	size_t missing = find_columns(s, k, row), columns = k->columns.cnt + missing;
 
-	if (2 * missing > row->cnt || 4 * row->cnt < k->column_cnt + missing)
+	if (2 * missing > row->cnt || 4 * row->cnt < columns)
 		return false;
-	return missing == 0 || (k->column_cnt + missing) * k->row_cnt <= 2 * k->cell_cnt;
+	return missing == 0 || columns * k->row_cnt <= 2 * k->cell_cnt;
 }
 
 /* NULL: there is no room for one. */
@@ -271,21 +308,28 @@ static struct kind *make_kind(struct row_batches *s)
 	if (s->row_cnt - last->last_row <= UNSEEN_ROWS)
 		return NULL;
 	yield(s, last);
-	for (size_t i = 0; i < last->batch.nodes.cnt; i++)
-		last->batch.node_of_place[last->batch.nodes.items[i].place] = NODE_NONE;
-	last->batch.nodes.cnt = last->column_cnt = 0;
+	memset(last->batch.node_of_place, 0xff, last->place_cnt * sizeof(*last->batch.node_of_place));
+	memset(last->column_of_place, 0xff, last->place_cnt * sizeof(*last->column_of_place));
+	last->batch.nodes.cnt = last->columns.cnt = 0;
 	last->row_cnt = last->cell_cnt = 0;
 	return last;
 }
 
 static struct kind *find_kind(struct row_batches *s, const cells *row)
 {
+	struct kind *k;
+
 	for (size_t i = 0; i < s->kind_cnt; i++) {
 		make_room(s->kinds[i], s->v->places.cnt);
-		if (is_of_kind(s->kinds[i], row))
+		if (is_of_kind(s, s->kinds[i], row))
 			return s->kinds[i];
 	}
-	return make_kind(s);
+	k = make_kind(s);
+	if (!k)
+		return NULL;
+	make_room(k, s->v->places.cnt);
+	memset(s->columns, 0xff, row->cnt * sizeof(*s->columns));
+	return k;
 }
 
 static void put_first(struct row_batches *s, struct kind *k)
@@ -298,19 +342,34 @@ static void put_first(struct row_batches *s, struct kind *k)
 	s->kinds[0] = k;
 }
 
+/* Room for more columns; nothing is staged then. */
+static void widen(struct row_batches *s, struct kind *k, size_t column_cnt)
+{
+	if (column_cnt <= k->column_cap)
+		return;
+	yield(s, k);
+	k->column_cap = column_cnt + column_cnt / 2;
+	free(k->staged);
+	k->staged = xcalloc(BATCH_ROWS * k->column_cap, sizeof(*k->staged));
+	free(k->staged_rows);
+	k->staged_rows = xcalloc(k->column_cap, sizeof(*k->staged_rows));
+}
+
 static void put(struct row_batches *s, struct kind *k, const cells *row)
 {
-	struct row_batch *b = &k->batch;
-	size_t r = b->cnt;
+	uint64_t bit;
+	uint32_t *staged;
 
-	make_room(k, s->v->places.cnt);
+	widen(s, k, k->columns.cnt + row->cnt);
+	bit = (uint64_t)1 << k->batch.cnt;
+	staged = k->staged + k->batch.cnt * k->column_cap;
 	for (size_t c = 0; c < row->cnt; c++) {
-		uint32_t place = row->items[c].place;
+		uint32_t column = s->columns[c];
 
-		if (b->node_of_place[place] == NODE_NONE)
-			add_column(s, k, place);
-		b->ns[b->node_of_place[place]][r] = (uint32_t)row->items[c].ns;
-		b->rows_with[b->node_of_place[place]] |= (uint64_t)1 << r;
+		if (column == NODE_NONE)
+			column = add_column(s, k, row->items[c].place);
+		staged[column] = (uint32_t)row->items[c].ns;
+		k->staged_rows[column] |= bit;
 	}
 }
 
