@@ -81,23 +81,74 @@ struct latencies {
 	unsigned char *block_of_row;
 };
 
-static struct latencies latencies_of(struct rows *rows)
+struct heads {				/* being read */
+	struct rows_walk w;
+	struct latencies *l;
+	size_t recorded_cnt, block_cnt;
+	bool has_row;
+};
+
+static void next_head(struct heads *h)
 {
-	size_t cnt = rows_cnt(rows) + 1, recorded = rows_recorded(rows) + 1, blocks = blocks_for(recorded - 1);
-	struct latencies l = {
+	const struct rows_walk *w = &h->w;
+
+	h->has_row = rows_next(&h->w);
+	if (!h->has_row)
+		return;
+	h->l->of_row[w->row] = h->l->of_recorded[w->recorded] = w->head.end_ns - w->head.start_ns;
+	h->l->copies[w->recorded] = w->copies;
+	h->l->weights[w->recorded] = w->head.weight;
+	h->l->block_of_row[w->row] = (unsigned char)(w->recorded * h->block_cnt / h->recorded_cnt);
+}
+
+static void begin_heads(struct heads *h, struct rows *rows, struct latencies *l)
+{
+	size_t cnt = rows_cnt(rows) + 1, recorded = rows_recorded(rows) + 1;
+
+	*l = (struct latencies){
 		xcalloc(cnt, sizeof(int64_t)), xcalloc(recorded, sizeof(int64_t)), xcalloc(recorded, sizeof(uint32_t)),
 		xcalloc(recorded, sizeof(uint32_t)), xcalloc(cnt, 1),
 	};
-	struct rows_walk w;
+	*h = (struct heads){ .l = l, .recorded_cnt = recorded - 1, .block_cnt = blocks_for(recorded - 1) };
+	rows_begin(&h->w, rows);
+	h->w.heads_only = true;
+	next_head(h);
+}
 
-	for (rows_begin(&w, rows); rows_next(&w); ) {
-		l.of_row[w.row] = l.of_recorded[w.recorded] = w.head.end_ns - w.head.start_ns;
-		l.copies[w.recorded] = w.copies;
-		l.weights[w.recorded] = w.head.weight;
-		l.block_of_row[w.row] = (unsigned char)(w.recorded * blocks / (recorded - 1));
+static void add_interval(struct findings *f, const struct row_head *h, bool root_only)
+{
+	VEC_ADD(&f->intervals, (struct interval_row){
+		.sid = h->sid, .root_only = root_only, .start_ns = h->start_ns, .end_ns = h->end_ns,
+		.start_tid = h->start_tid, .end_tid = h->end_tid });
+}
+
+static bool is_before(const struct row_head *a, const struct row_head *b)
+{
+	return a->start_ns != b->start_ns ? a->start_ns < b->start_ns : a->sid < b->sid;
+}
+
+/* Both latencies, and f->intervals of both, each once. */
+static void read_heads(const struct collected *c, struct latencies *full_l, struct latencies *root_l, struct findings *f)
+{
+	struct heads full, root;
+	size_t last = SIZE_MAX;
+
+	begin_heads(&full, c->rows, full_l);
+	begin_heads(&root, c->root_only, root_l);
+	while (full.has_row || root.has_row) {
+		if (full.has_row && full.w.recorded == last) {	/* read once more for its weight */
+			next_head(&full);
+		} else if (full.has_row && (!root.has_row || is_before(&full.w.head, &root.w.head))) {
+			add_interval(f, &full.w.head, false);
+			last = full.w.recorded;
+			next_head(&full);
+		} else {
+			add_interval(f, &root.w.head, true);
+			next_head(&root);
+		}
 	}
-	rows_end(&w);
-	return l;
+	rows_end(&full.w);
+	rows_end(&root.w);
 }
 
 static void latencies_release(struct latencies *l)
@@ -147,8 +198,12 @@ int analyze_collected(const struct trace *names, struct collected *c, const stru
 {
 	_cleanup_(call_graph_freep) struct call_graph *g = call_graph_new(names, nestings);
 	_cleanup_(findings_freep) struct findings *f = findings_new();
-	_cleanup_(latencies_release) struct latencies full = latencies_of(c->rows), root = latencies_of(c->root_only);
-	struct analysis a = {
+	_cleanup_(latencies_release) struct latencies full, root;
+	struct analysis a;
+	int r;
+
+	read_heads(c, &full, &root, f);
+	a = (struct analysis){
 		.t = names, .counted = &c->counted, .nestings = nestings, .lives = lives, .rows = c->rows,
 		.root_only = c->root_only, .v = c->v, .m = c->m, .g = g, .latencies_ns = full.of_row,
 		.block_of_row = full.block_of_row, .recorded_cnt = rows_recorded(c->rows),
@@ -157,8 +212,6 @@ int analyze_collected(const struct trace *names, struct collected *c, const stru
 		.overhead = o->overhead > 0 ? o->overhead : PROBING_BUDGET_DEFAULT,
 		.quantile = o->quantile > 0 ? o->quantile : TAIL_QUANTILE_DEFAULT,
 	};
-	int r;
-
 	name_intervals(f, names);
 	if (name != NAME_NONE)
 		f->interval.name = arena_strdup(f->arena, names->interval_names.items[name]);

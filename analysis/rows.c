@@ -362,6 +362,12 @@ static void unpack(struct rows_walk *w, const uint64_t *row)
 	w->head = (struct row_head){ (int64_t)row[2], (int64_t)row[3], row[4], row[5], row[6],
 				       (uint32_t)row[7] };
 	w->cells.cnt = w->works.cnt = 0;
+	if (w->heads_only)
+		return;
+	if (w->cells.cap < cell_cnt) {
+		w->cells.cap = 2 * cell_cnt;
+		w->cells.items = xrealloc(w->cells.items, w->cells.cap, sizeof(*w->cells.items));
+	}
 	for (uint32_t i = 0; i < cell_cnt; i++) {
 		struct cell c = { (uint32_t)(*at >> 32), (int64_t)(*at & LONG_NS) };
 
@@ -370,7 +376,7 @@ static void unpack(struct rows_walk *w, const uint64_t *row)
 			c.ns = (int64_t)*at++;
 		if (w->rows->new_ids)
 			c.place = w->rows->new_ids[c.place];
-		VEC_ADD(&w->cells, c);
+		w->cells.items[w->cells.cnt++] = c;
 	}
 	for (uint32_t i = 0; i < work_cnt; i++, at += 2)
 		VEC_ADD(&w->works, (struct noted_work){ (uint32_t)at[0], (int64_t)at[1] });

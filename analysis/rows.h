@@ -70,6 +70,7 @@ struct rows_walk {
 	struct row_head head;
 	cells cells;
 	noted_works works;
+	bool heads_only;		/* set after rows_begin(): cells and works are not looked at */
 	/* private */
 	struct rows *rows;
 	struct row_reader *readers;

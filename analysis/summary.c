@@ -30,46 +30,6 @@ int64_t quantile_ns(const int64_t *sorted, size_t cnt, double q)
 	return sorted[rank < 1 ? 0 : rank > (double)cnt ? cnt - 1 : (size_t)rank - 1];
 }
 
-static void add_row(struct findings *f, const struct row_head *h, bool root_only)
-{
-	VEC_ADD(&f->intervals, (struct interval_row){
-		.sid = h->sid, .root_only = root_only, .start_ns = h->start_ns, .end_ns = h->end_ns,
-		.start_tid = h->start_tid, .end_tid = h->end_tid });
-}
-
-static bool is_before(const struct row_head *a, const struct row_head *b)
-{
-	return a->start_ns != b->start_ns ? a->start_ns < b->start_ns : a->sid < b->sid;
-}
-
-static void add_rows(struct analysis *a)
-{
-	struct rows_walk full, root;
-	size_t last = SIZE_MAX;
-	bool has_full, has_root;
-
-	rows_begin(&full, a->rows);
-	rows_begin(&root, a->root_only);
-	has_full = rows_next(&full);
-	has_root = rows_next(&root);
-	while (has_full || has_root) {
-		if (has_full && full.recorded == last) {	/* read once more for its weight */
-			has_full = rows_next(&full);
-			continue;
-		}
-		if (has_full && (!has_root || is_before(&full.head, &root.head))) {
-			add_row(a->f, &full.head, false);
-			last = full.recorded;
-			has_full = rows_next(&full);
-		} else {
-			add_row(a->f, &root.head, true);
-			has_root = rows_next(&root);
-		}
-	}
-	rows_end(&full);
-	rows_end(&root);
-}
-
 /* Where it begins, and how much it holds. */
 static void describe_tail(struct analysis *a, const int64_t *sorted)
 {
@@ -110,7 +70,6 @@ void summarize(struct analysis *a)
 	s->mean_ns = moments_mean(a->m->n, a->m->places.items[0].x);
 	s->variance_ns2 = a->variance_ns2;
 	s->stddev_ns = sqrt(a->variance_ns2);
-	add_rows(a);
 	if (cnt == 0)
 		return;
 	for (size_t i = 0; i < cnt; i++)
