@@ -263,6 +263,15 @@ size_t timeline_creations_until(const struct timeline *tl, uint32_t thread, int6
 			   items[i].time2_ns <= until_ns);
 }
 
+/* How many of the thread begin before that moment. */
+static size_t invocations_before(const struct timeline *tl, uint32_t thread, int64_t at_ns)
+{
+	const struct invocation *items = tl->trace->invocations.items;
+
+	return COUNT_BELOW(tl->threads.items[thread].invocations, &tl->hints[thread].invocation, i,
+			   items[i].start_ns < at_ns);
+}
+
 struct range timeline_started(const struct timeline *tl, uint64_t tid, int64_t start_ns,
 			      int64_t end_ns)
 {
@@ -274,7 +283,7 @@ struct range timeline_started(const struct timeline *tl, uint64_t tid, int64_t s
 	if (thread == THREAD_NONE)
 		return r;
 	r = tl->threads.items[thread].invocations;
-	before = COUNT_BELOW(r, &tl->hints[thread].invocation, i, items[i].start_ns < start_ns);
+	before = invocations_before(tl, thread, start_ns);
 	r.first += before;
 	r.cnt -= before;
 	r.cnt = COUNT_BELOW(r, &near, i, items[i].start_ns < end_ns);
@@ -293,18 +302,18 @@ void stack_walk_init(struct stack_walk *w, const struct timeline *tl, uint64_t t
 		     int64_t start_ns, int64_t end_ns)
 {
 	uint32_t thread = timeline_thread(tl, tid);
-	struct range begun = { 0, 0 };
+	struct range r;
 
 	*w = (struct stack_walk) {
 		.to_ns = start_ns, .end_ns = end_ns, .tl = tl, .innermost = INVOCATION_NONE,
 	};
 	if (thread == THREAD_NONE)
 		return;
-	begun = timeline_started(tl, tid, start_ns, end_ns);
-	w->next = begun.first;
-	w->stop = begun.first + begun.cnt;
-	if (begun.first > tl->threads.items[thread].invocations.first)
-		w->innermost = open_after(tl, (uint32_t)(begun.first - 1), start_ns);
+	r = tl->threads.items[thread].invocations;
+	w->next = r.first + invocations_before(tl, thread, start_ns);
+	w->stop = r.first + r.cnt;
+	if (w->next > r.first)
+		w->innermost = open_after(tl, (uint32_t)(w->next - 1), start_ns);
 }
 
 bool stack_walk_next(struct stack_walk *w)

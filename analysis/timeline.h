@@ -78,7 +78,7 @@ struct stack_walk {
 	/* private */
 	const struct timeline *tl;
 	int64_t end_ns;
-	size_t next, stop;		/* invocations of the thread that have not begun yet */
+	size_t next, stop;		/* invocations of the thread that have not begun yet, all of them */
 };
 
 void stack_walk_init(struct stack_walk *w, const struct timeline *tl, uint64_t tid,

@@ -380,7 +380,7 @@ static void place_running(struct vtree *v, const struct piece *p)
 	stack_walk_init(&w, v->tl, p->owner_tid, p->start_ns, p->end_ns);
 	inside = w.innermost;
 	count_calls(v, inside);
-	for (uint32_t i = (uint32_t)w.next; i < w.stop; i++) {
+	for (uint32_t i = (uint32_t)w.next; i < w.stop && calls[i].start_ns < p->end_ns; i++) {
 		int64_t start_ns = calls[i].start_ns;
 
 		for (; inside != INVOCATION_NONE && ends_ns[inside] <= start_ns; inside = v->tl->parents[inside]) {
