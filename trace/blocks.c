@@ -68,6 +68,8 @@ void blocks_close(struct blocks *b)
 		close(b->fd);
 	free(b->packed);
 	free(b->plain);
+	for (size_t i = 0; i < BLOCKS_KEPT; i++)
+		free(b->kept[i].plain);
 }
 
 /* Room for len bytes; what was there is gone. */
@@ -137,8 +139,31 @@ bool blocks_next(struct blocks *b, int *ret_err, struct diag *reterr)
 	return read_block(b, true, ret_err, reterr);
 }
 
+/* The block that was read last is kept, and what was in its place is the last one. */
+static void exchange(struct blocks *b, struct unpacked *kept)
+{
+	struct unpacked last = { b->at, b->next, b->plain, b->plain_cap, b->len, b->kind };
+
+	b->at = kept->at;
+	b->next = kept->next;
+	b->plain = kept->plain;
+	b->plain_cap = kept->cap;
+	b->len = kept->len;
+	b->kind = kept->kind;
+	*kept = last;
+}
+
 bool blocks_again(struct blocks *b, uint64_t at, int *ret_err, struct diag *reterr)
 {
+	if (b->at == at)
+		return true;
+	for (size_t i = 0; i < BLOCKS_KEPT; i++)
+		if (b->kept[i].at == at) {
+			exchange(b, &b->kept[i]);
+			return true;
+		}
+	exchange(b, &b->kept[b->kept_next]);
+	b->kept_next = (b->kept_next + 1) % BLOCKS_KEPT;
 	b->next = at;
 	return read_block(b, false, ret_err, reterr);
 }

@@ -19,6 +19,15 @@
 #include <stdint.h>
 #include "base/diag.h"
 
+enum { BLOCKS_KEPT = 3 };
+
+struct unpacked {
+	uint64_t at, next;		/* at: 0: nothing */
+	unsigned char *plain;
+	size_t cap, len;
+	uint32_t kind;
+};
+
 struct blocks {
 	const char *path;
 	int fd;
@@ -28,6 +37,8 @@ struct blocks {
 	size_t packed_cap, plain_cap;
 	uint32_t kind;
 	size_t len;			/* of plain */
+	struct unpacked kept[BLOCKS_KEPT];	/* that blocks_again() may be asked for soon */
+	size_t kept_next;
 };
 
 /* Of any of these versions.  blocks_close() in any case. */
@@ -38,7 +49,8 @@ void blocks_close(struct blocks *b);
 /* The next block; false at the end, or with the error in *ret_err. */
 bool blocks_next(struct blocks *b, int *ret_err, struct diag *reterr);
 
-/* The block at byte at, which blocks_next() yielded before: its checksum is not looked at again. */
+/* The block at byte at, which blocks_next() yielded before: its checksum is not looked at again, and the last few are
+ * still there.  Windows end in the middle of blocks. */
 bool blocks_again(struct blocks *b, uint64_t at, int *ret_err, struct diag *reterr);
 
 /* Sets the message "trace '...' is damaged at byte N: what"; returns the error. */
