@@ -106,23 +106,25 @@ ended_by_disk() {
 		END { print waits + 0, waits ? disk / waits : 0 }' "$work/$1.tuples" "$work/$1.tuples"
 }
 
-# accounts NAME: of the backend, between the first and the last time that it read its accounts: seconds, and those in the
-# run queue, here and by the kernel.  The accounts are cumulative: ns running, ns in the run queue.  (Time running is more in
-# the accounts: a call that may wait is a wait here, with what it computes.)
+# accounts NAME: of the backend, between the first and the last time that it read its accounts: seconds, those in the run
+# queue, here and by the kernel, and those running, here and by the kernel.  The accounts are cumulative: ns running, ns in the
+# run queue.  (Time running is more in the accounts: a call that waits is a wait here, with what it computes before.)
 accounts() {
 	awk '
 		FNR == 1 { file++ }
-		file == 1 { split($0, f, "|"); if (!tid) { tid = f[2]; from = f[1]; delay = f[4] }
-			    if (f[2] == tid) { to = f[1]; delay2 = f[4] } next }
+		file == 1 { split($0, f, "|"); if (!tid) { tid = f[2]; from = f[1]; ran = f[3]; delay = f[4] }
+			    if (f[2] == tid) { to = f[1]; ran2 = f[3]; delay2 = f[4] } next }
 		file == 2 && $1 == "wakeup" && $2 == tid { at[++n] = $4 }
 		file == 3 && $1 == "segment" && $2 == tid {
 			start = $4 > from * 1e9 ? $4 : from * 1e9
 			end = $5 < to * 1e9 ? $5 : to * 1e9
 			if (start >= end)
 				next
-			if ($6 == "runnable")
+			if ($6 == "running")
+				running += end - start
+			else if ($6 == "runnable")
 				queue += end - start
-			else if ($6 != "running") {
+			else {
 				if (!next_one)
 					next_one = 1
 				while (next_one <= n && at[next_one] <= $4)
@@ -133,7 +135,7 @@ accounts() {
 					queue += end - at[next_one]
 			}
 		}
-		END { print to - from, queue / 1e9, (delay2 - delay) / 1e9 }' \
+		END { print to - from, queue / 1e9, (delay2 - delay) / 1e9, running / 1e9, (ran2 - ran) / 1e9 }' \
 		"$work/$1.accounts" "$work/$1.tuples" "$work/$1.tuples"
 }
 
@@ -172,9 +174,10 @@ exam_loops() {
 	done
 	for name in alone loops; do
 		accounts $name >"$work/$name.sums"
-		read -r span queue delay <"$work/$name.sums"
+		read -r span queue delay running ran <"$work/$name.sums"
 		row $name.run_queue_to_kernels "$(awk "BEGIN { print $queue / $delay }")" "of $delay s" "0.95 to 1.05" \
 			"$(holds "$span > 1 && $queue / $delay > 0.95 && $queue / $delay < 1.05")"
+		row $name.running_to_kernels "$(awk "BEGIN { print $running / $ran }")" "of $ran s" - true
 		row $name.run_queue "$(awk "BEGIN { print $queue / $span }")" "of the time" - true
 	done
 }
