@@ -46,6 +46,15 @@ static void put_head(struct drainer *d, struct batch *b, uint64_t head, uint64_t
 	b->cnt++;
 }
 
+static void put_call(struct drainer *d, struct batch *b, uint64_t fid, uint64_t start, uint64_t length)
+{
+	encode_three(&d->one, fid << 1, zigzag((int64_t)(start - b->before)), length);
+	b->before = start;
+	b->cnt++;
+	earlier(&b->since, start + length);
+	later(&b->until, start + length);
+}
+
 static void put_event(struct drainer *d, struct batch *b, unsigned int kind, uint64_t ticks,
 		      const uint64_t *words)
 {
@@ -144,10 +153,7 @@ static bool drain_chunk(struct drainer *d, const struct arena_chunk *chunk, uint
 		if (len > end - word)
 			break;
 		if (first && second & 0xffff) {
-			put_head(d, &b, (second & 0xffff) << 1, first);
-			encode_varint(&d->one, second >> 16);
-			earlier(&b.since, first + (second >> 16));
-			later(&b.until, first + (second >> 16));
+			put_call(d, &b, second & 0xffff, first, second >> 16);
 			budget_call(&d->budget, (uint32_t)(second & 0xffff));
 			found = found || (first == start && (second & 0xffff) == fid);
 		} else if (first && kind && kind < EVENT_CNT) {

@@ -56,6 +56,41 @@ static inline uint64_t decode_varint(struct decoder *d)
 	return d->at < d->end && *d->at < 0x80 ? *d->at++ : decode_long_varint(d);
 }
 
+/* A number of at most 56 bits as eight bytes of seven bits each, low ones first. */
+static inline uint64_t part_sevens(uint64_t value)
+{
+	value = (value & 0x0fffffff) | (value << 4 & 0x0fffffff00000000ULL);
+	value = (value & 0x00003fff00003fffULL) | (value << 2 & 0x3fff00003fff0000ULL);
+	return (value & 0x007f007f007f007fULL) | (value << 1 & 0x7f007f007f007f00ULL);
+}
+
+/* A varint of at most 56 bits at *at, which has room for eight bytes whatever its length; the byte behind it. */
+static inline unsigned char *encode_short_varint(unsigned char *at, uint64_t value)
+{
+	uint64_t bytes = part_sevens(value);
+	unsigned int last = (63 - (unsigned int)__builtin_clzll(bytes | 1)) / 8;
+
+	bytes = htole64(bytes | (0x8080808080808080ULL & ((1ULL << 8 * last) - 1)));
+	__builtin_memcpy(at, &bytes, sizeof(bytes));
+	return at + last + 1;
+}
+
+/* Three varints, as an invocation has them: without a branch for each byte, whose number nobody can guess. */
+static inline void encode_three(struct encoder *e, uint64_t a, uint64_t b, uint64_t c)
+{
+	unsigned char *at = e->data + e->len;
+
+	if ((a | b | c) >> 56 || encode_room(e) < 3 * sizeof(uint64_t)) {
+		encode_varint(e, a);
+		encode_varint(e, b);
+		encode_varint(e, c);
+		return;
+	}
+	at = encode_short_varint(at, a);
+	at = encode_short_varint(at, b);
+	e->len = (size_t)(encode_short_varint(at, c) - e->data);
+}
+
 /* Eight bytes of seven bits each, low ones first, as one number; the eighth bits do not count. */
 static inline uint64_t join_sevens(uint64_t bytes)
 {

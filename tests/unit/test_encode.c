@@ -35,6 +35,25 @@ static void test_bytes(void **state)
 	}
 }
 
+/* What three encode_varint() write, also of more than 56 bits, and where there is hardly room; not a byte beyond it. */
+static void assert_three_encoded(const uint64_t values[3], const struct encoder *one_by_one)
+{
+	for (size_t cap = 0; cap <= 40; cap++) {
+		unsigned char data[64];
+		struct encoder e = { data, 0, cap, false };
+
+		memset(data, 0xee, sizeof(data));
+		encode_three(&e, values[0], values[1], values[2]);
+		assert_int_equal(e.full, one_by_one->len > cap);
+		for (size_t i = cap; i < sizeof(data); i++)
+			assert_int_equal(data[i], 0xee);
+		if (e.full)
+			continue;
+		assert_int_equal(e.len, one_by_one->len);
+		assert_memory_equal(data, one_by_one->data, e.len);
+	}
+}
+
 /* Of all widths: three at once where they end within eight bytes, else nothing is taken. */
 static void test_three(void **state)
 {
@@ -54,6 +73,7 @@ static void test_three(void **state)
 			values[i] ^= bits[i] > 2 ? 0x2a55a : 0;
 			encode_varint(&e, values[i]);
 		}
+		assert_three_encoded(values, &e);
 		fit = e.len <= 8;
 		for (size_t end = e.len; end <= 16; end++) {
 			d = (struct decoder){ data, data + end, false };
