@@ -5,8 +5,9 @@
  *	leaf THREADS SLICES [CALLS]	calls a slice: default 10000
  *
  * A slice of plain calls, of the rdtsc pair's, of the tool's, of plain ones again...; between them a rest in
- * which whoever empties the tool's buffers can keep up.  Processor time.  A thread's values are the medians
- * over its slices of what a call took more than a plain one.  Prints for all threads together
+ * which whoever empties the tool's buffers can keep up.  Processor time.  Slices take turns at four places that the
+ * loop may have in a line of the cache: a call of nothing takes 1.4 or 2.2 ns as it lies.  A thread's values are the
+ * means over these places of the medians of what a call took more than a plain one.  Prints for all threads together
  *
  *	PLAIN_NS RDTSC_PAIR_NS TOOL_NS FAULTS CALLS
  *
@@ -19,6 +20,7 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +32,7 @@
 #include <unistd.h>
 #include "leaf.h"
 
-enum { THREADS_MAX = 64, WARM_UP = 8 };
+enum { THREADS_MAX = 64, WARM_UP = 8, PLACES = 4 };
 
 struct result {
 	double plain, pair, tool;
@@ -57,14 +59,23 @@ static long faults(void)
 	return usage.ru_minflt + usage.ru_majflt;
 }
 
-static double slice(void (*leaf)(void))
-{
-	double start = now_ns();
+#define SLICE(place)									\
+	static double slice_##place(void (*leaf)(void))					\
+	{										\
+		double start = now_ns();						\
+											\
+		__asm__ __volatile__(".p2align 6\n.skip " #place ", 0x90");		\
+		for (long i = 0; i < calls; i++)					\
+			leaf();								\
+		return (now_ns() - start) / (double)calls;				\
+	}
 
-	for (long i = 0; i < calls; i++)
-		leaf();
-	return (now_ns() - start) / (double)calls;
-}
+SLICE(64)
+SLICE(16)
+SLICE(32)
+SLICE(48)
+
+static double (*const slice[PLACES])(void (*leaf)(void)) = { slice_64, slice_16, slice_32, slice_48 };
 
 static int compare(const void *a, const void *b)
 {
@@ -79,6 +90,22 @@ static double median(double *values, long cnt)
 	return cnt % 2 ? values[cnt / 2] : (values[cnt / 2] + values[cnt / 2 - 1]) / 2;
 }
 
+/* Of a thread's slices, which take turns at the places. */
+static double center(const double *values)
+{
+	double *own = calloc((size_t)slices, sizeof(double)), sum = 0;
+
+	for (long place = 0; place < PLACES; place++) {
+		long cnt = 0;
+
+		for (long i = place; i < slices; i += PLACES)
+			own[cnt++] = values[i];
+		sum += median(own, cnt);
+	}
+	free(own);
+	return sum / PLACES;
+}
+
 static void *run(void *arg)
 {
 	struct result *r = arg;
@@ -89,18 +116,20 @@ static void *run(void *arg)
 
 	pthread_barrier_wait(&barrier);
 	for (long i = -WARM_UP; i < slices; i++) {
+		double (*slice_here)(void (*leaf)(void)) = slice[(i + WARM_UP) % PLACES];
+		bool pair_first = (i + WARM_UP) / PLACES % 2;
 		double values[2];
 		long seen;
 
-		before = slice(plain_leaf);
-		if (i % 2)
-			values[0] = slice(rdtsc_leaf);
+		before = slice_here(plain_leaf);
+		if (pair_first)
+			values[0] = slice_here(rdtsc_leaf);
 		seen = faults();
-		values[1] = slice(tool_leaf);
+		values[1] = slice_here(tool_leaf);
 		seen = faults() - seen;
-		if (i % 2 == 0)
-			values[0] = slice(rdtsc_leaf);
-		after = slice(plain_leaf);
+		if (!pair_first)
+			values[0] = slice_here(rdtsc_leaf);
+		after = slice_here(plain_leaf);
 		nanosleep(&rest, NULL);
 		if (i < 0)
 			continue;
@@ -109,9 +138,9 @@ static void *run(void *arg)
 		tool[i] = values[1] - plain[i];
 		r->faults += seen;
 	}
-	r->plain = median(plain, slices);
-	r->pair = median(pair, slices);
-	r->tool = median(tool, slices);
+	r->plain = center(plain);
+	r->pair = center(pair);
+	r->tool = center(tool);
 	return NULL;
 }
 
@@ -178,8 +207,8 @@ int main(int argc, char **argv)
 	slices = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
 	if (argc > 3)
 		calls = strtol(argv[3], NULL, 10);
-	if (cnt < 1 || cnt > THREADS_MAX || slices < 1 || calls < 1) {
-		fprintf(stderr, "usage: leaf THREADS SLICES [CALLS]\n");
+	if (cnt < 1 || cnt > THREADS_MAX || slices < PLACES || calls < 1) {
+		fprintf(stderr, "usage: leaf THREADS SLICES [CALLS]; SLICES: at least %d\n", PLACES);
 		return 2;
 	}
 	pthread_barrier_init(&barrier, NULL, (unsigned int)cnt);

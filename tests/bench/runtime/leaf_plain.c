@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include "leaf.h"
 
-__attribute__((noinline)) void plain_leaf(void)
+__attribute__((noinline, aligned(64))) void plain_leaf(void)
 {
 	__asm__ __volatile__("");
 }
@@ -18,7 +18,7 @@ static inline uint64_t ticks(void)
 
 static __thread volatile uint64_t sum;
 
-__attribute__((noinline)) void rdtsc_leaf(void)
+__attribute__((noinline, aligned(64))) void rdtsc_leaf(void)
 {
 	uint64_t start = ticks();
 

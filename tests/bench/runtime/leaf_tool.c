@@ -6,7 +6,7 @@
 #include "leaf_lttng.h"
 #endif
 
-__attribute__((noinline)) void tool_leaf(void)
+__attribute__((noinline, aligned(64))) void tool_leaf(void)
 {
 #ifdef WITH_LTTNG
 	lttng_ust_tracepoint(leaf, in, 1);
