@@ -13,7 +13,8 @@
 #
 # Each of pgbench's transactions adds the same amount to an account, a teller, a branch and the
 # history: where the four sums differ, an answer was wrong.  The exit status is pgbench's, or 1 when
-# the server did not start or end well or the sums differ.
+# the server did not start or end well or the sums differ.  "cpu: SECONDS" is the processor time that all of the
+# server's processes took for the transactions.
 # shellcheck disable=SC2086,SC2154 # $as_user, of server.sh, is a list of words
 set -eu
 
@@ -68,14 +69,27 @@ sums() {
 		(SELECT sum(bbalance) FROM pgbench_branches)"
 }
 
+# cpu_s: processor time of the server, of its processes that have ended and of those that live
+cpu_s() {
+	for each in $pid $(cat "/proc/$pid/task/$pid/children"); do
+		sed "s/^.*) /$each /" "/proc/$each/stat" 2>/dev/null || true
+	done | awk -v server="$pid" -v hz="$(getconf CLK_TCK)" '
+		{ ticks += $13 + $14 + ($1 == server ? $15 + $16 : 0) }
+		END { printf "%.2f\n", ticks / hz }'
+}
+
 cd /			# the server's user may not be able to read the directory we are in
 $as_user test -x "$server" || die "user $run_as cannot reach $server"
 [ -d "$data" ] || make_database
 start_server "$server" "$data"
 status=0
+cpu_before=$(cpu_s)
 $as_user "$installed/pgbench" -c 4 -t 4000 "$@" || status=$?
+sleep 0.2		# pgbench's connections have ended, and the server knows
+cpu_after=$(cpu_s)
 money=$(sums)
 stop_server
+echo "$cpu_before $cpu_after" | awk '{ printf "cpu: %.2f\n", $2 - $1 }'
 echo "sums: $money"
 echo "$money" | awk -F'|' '$1 != $2 || $2 != $3 { exit 1 }' || die "the sums of money differ: $money"
 exit $status

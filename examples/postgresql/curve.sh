@@ -5,27 +5,35 @@
 #
 #	curve.sh [--work DIR] [--vprof PROGRAM] [--results FILE] [--rounds N]
 #
-# pgbench's transactions on one server in which 1, 10, 100 and 500 functions are recorded, each right after the same on
-# the plain one, ROUNDS times (7), TRANSACTIONS (1000) of each of 4 clients.  One server has all probes: those that
-# are not recorded are dormant, and count in what it costs.  Which functions: of those that a transaction
-# calls, as a first run shows, the nearest to its root, of these the most called first: the 500 have
-# palloc() and stack_is_too_deep() among them.  "500_seldom" are those 500 that are called least often, as a budget
-# (vprof iterate --overhead) chooses them.
+# pgbench's transactions on one server in which 0 to 500 functions are recorded, each right after the same on the
+# plain one, ROUNDS times (4), TRANSACTIONS (1000) of each of 4 clients; COUNTS: only these rows.  The server of all rows but the last has
+# all probes: those that are not recorded are dormant, and count in what it costs.
+#
+#	dormant		it is not recorded at all
+#	0		intervals and waits are
+#	1 10 100 500	so many functions: of those that a transaction calls, as a first run shows, the nearest to its
+#			root, of these the most called first: the 500 have palloc() and stack_is_too_deep() among them
+#	500_seldom	those 500 that are called least often, as a budget (vprof iterate --overhead) chooses them
+#	500_auto	the 500 nearest in as many transactions as the budget allows (vprof record --sample auto)
+#	500_only_auto	the same in a server in which no other function has a probe (vprof build --functions)
 #
 # A row is the median over the rounds of the ratio to the plain server just before; "_ci95" is the half
-# width of its mean's 95 % confidence interval.  Target: the paper's Figure 3, less than 14 % at 500.
-# The runs are not analysed, only recorded.  About 20 minutes, half of it compiling.
+# width of its mean's 95 % confidence interval.  "cpu_added" is processor time a transaction, the server's and
+# the recorder's (which "recorder_us" is), to the plain server's: it says more than the throughput where the machine has
+# other work.  Target: the paper's Figure 3, less than 14 % at 500.
+# The runs are only recorded, but for one of each "auto" at the end, which says how many transactions were recorded in full.
+# About 9 minutes on a quiet machine, and half an hour the first time: three builds.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-vprof='' work=postgresql-work results=results/postgresql-curve.json rounds=7
-counts='1 10 100 500 500_seldom' transactions=${TRANSACTIONS:-1000}
+vprof='' work=postgresql-work results=results/postgresql-curve.json rounds=4
+counts=${COUNTS:-dormant 0 1 10 100 500 500_seldom 500_auto 500_only_auto} transactions=${TRANSACTIONS:-1000}
 
 # shellcheck disable=SC1091 # lib.sh is checked by itself
 . "$here/../lib.sh"
 exam_options "$@"
 results=$(realpath -m "$results")
-tree=$work/curve
+all=$work/curve only=$work/only500
 
 # The tree of the last run; from it "name level calls" of each function, the outermost level first.
 tree_of='SELECT id, parent, kind, function, calls_per_interval FROM node
@@ -40,34 +48,55 @@ nearest='
 	}
 	END { for (f in least) print f, least[f], calls[f] }'
 
-build() {
-	[ -x "$work/plain/src/backend/postgres" ] || "$here/fetch-and-build.sh" --work "$work" plain >/dev/null
-	[ ! -x "$tree/src/backend/postgres" ] || return 0
-	"$here/fetch-and-build.sh" --work "$work" --vprof "$vprof" --configure-only curve >/dev/null
-	(cd "$tree" && "$vprof" build --depth 6 -- make -s -j"$(nproc)" -C src/backend) >"$work/curve.out" 2>&1 ||
+# server_of DIR OPTION OF "build" ...: with probes, and today's runtime
+server_of() {
+	dir=$1
+	shift
+	[ ! -x "$dir/src/backend/postgres" ] || [ -n "$(find "$vprof" -newer "$dir/src/backend/postgres")" ] || return 0
+	rm -f "$dir/src/backend/postgres"
+	"$here/fetch-and-build.sh" --work "$work" --vprof "$vprof" --configure-only "${dir##*/}" >/dev/null
+	(cd "$dir" && "$vprof" build "$@" -- make -s -j"$(nproc)" -C src/backend) >"$work/curve.out" 2>&1 ||
 		die "the build failed: $work/curve.out"
+	cp "$dir/vprof.data/build/plan" "$dir.plan"
 }
 
 # chosen N: the functions, as lines of "nearest"
 chosen() {
 	case $1 in
+	dormant) ;;
 	*_seldom) sort -k3g "$work/nearest" | head -n "${1%_seldom}" ;;
-	*)	head -n "$1" "$work/nearest" ;;
+	*)	head -n "${1%%_*}" "$work/nearest" ;;
 	esac
 }
 
-# plan_for N FILE: its functions are recorded inside intervals, all others dormant
+# tree_of N: with all probes, or only those that are recorded
+tree_of() {
+	case $1 in *_only*) echo "$only" ;; *) echo "$all" ;; esac
+}
+
+# plan_for N: its functions are recorded inside intervals, all others dormant
 plan_for() {
 	chosen "$1" >"$work/chosen"
 	awk -F'\t' -v OFS='\t' -v chosen="$work/chosen" '
 		FILENAME == chosen { is[$1] = 1; next }
 		NF == 4 { $1 = $4 in is ? "interval" : "dormant" }
-		{ print }' "$work/chosen" "$work/plan.all" >"$2"
+		{ print }' "$work/chosen" "$(tree_of "$1").plan" >"$(tree_of "$1")/vprof.data/build/plan"
 }
 
-# note NAME: appends "TPS LATENCY_MS", of what pgbench said, to curve.NAME
+# recorder_s: processor time of the recorder during the load, in seconds
+recorder_s() {
+	sed 's/^.*) //' "$work/recorder.0" "$work/recorder" |
+		awk -v hz="$(getconf CLK_TCK)" '{ s = ($12 + $13) / hz - s } END { print s }'
+}
+
+# note NAME RECORDER_S: appends "TPS LATENCY_MS SERVER_US RECORDER_US", of what the load said, to curve.NAME
 note() {
-	awk '/^latency average/ { ms = $4 } /^tps/ { tps = $3 } END { if (tps && ms) print tps, ms }' \
+	awk -v recorder="$2" '
+		/^latency average/ { ms = $4 }
+		/^tps/ { tps = $3 }
+		/^number of transactions actually/ { split($6, n, "/") }
+		/^cpu:/ { cpu = $2 }
+		END { if (tps && ms && n[1]) print tps, ms, 1e6 * cpu / n[1], 1e6 * recorder / n[1] }' \
 		"$work/said" >>"$work/curve.$1"
 }
 
@@ -75,25 +104,53 @@ loaded() {
 	"$here/bench.sh" -t "$transactions" >"$work/said" 2>>"$work/curve.log" || die "the load failed: $work/curve.log"
 }
 
+sample_of() {
+	case $1 in *_auto) echo "--sample auto" ;; esac
+}
+
 # recorded N: a run with that plan.  It ends as the load does: nobody wants to know why it took its time.
-# shellcheck disable=SC2016 # the inner shell's
+# shellcheck disable=SC2016,SC2046 # the inner shell's; words
 recorded() {
-	plan_for "$1" "$tree/vprof.data/build/plan"
+	plan_for "$1"
 	rm -f "$work/over"
-	"$vprof" record -- sh -c '"$0" -t "$1" >"$2/said" && touch "$2/over"' \
+	cd "$(tree_of "$1")"
+	"$vprof" record $(sample_of "$1") -- \
+		sh -c 'cat "/proc/$PPID/stat" >"$2/recorder.0" && "$0" -t "$1" >"$2/said" &&
+			cat "/proc/$PPID/stat" >"$2/recorder" && touch "$2/over"' \
 		"$here/bench.sh" "$transactions" "$work" 2>>"$work/curve.log" &
 	recorder=$!
 	while [ ! -e "$work/over" ] && kill -0 $recorder 2>/dev/null; do sleep 0.2; done
 	[ -e "$work/over" ] || die "a recorded run failed: $work/curve.log"
 	kill $recorder 2>/dev/null || true
 	wait $recorder 2>/dev/null || true
-	note "$1"
+	note "$1" "$(recorder_s)"
 	rm -rf vprof.data/runs/*
 }
 
+measured() {
+	POSTGRES=$work/plain/src/backend/postgres loaded
+	note "plain.$1" 0
+	case $1 in
+	dormant) POSTGRES=$all/src/backend/postgres loaded; note dormant 0 ;;
+	*)	recorded "$1" ;;
+	esac
+}
+
+# in_full N: how large a part of the transactions such a run records in full
+# shellcheck disable=SC2046 # words
+in_full() {
+	plan_for "$1"
+	cd "$(tree_of "$1")"
+	"$vprof" record $(sample_of "$1") -- "$here/bench.sh" -t "$transactions" >"$work/full" 2>&1 || [ $? = 3 ] ||
+		die "a run failed: $work/full"
+	rm -rf vprof.data/runs/*
+	sed -n "s/.*: \([0-9]*\) intervals\{0,1\} of .* recorded in full, \([0-9]*\) root-only.*/\1 \2/p" "$work/full" |
+		awk '{ part = $1 / ($1 + $2) } END { print part + 0 }'
+}
+
 find_nearest() {
-	[ -e "$work/plan.all" ] || cp vprof.data/build/plan "$work/plan.all"
-	cp "$work/plan.all" vprof.data/build/plan
+	cd "$all"
+	cp "$all.plan" vprof.data/build/plan
 	"$vprof" record -- "$here/bench.sh" -t 10 >"$work/said" 2>>"$work/curve.log" ||
 		die "the first run failed: $work/curve.log"
 	"$vprof" sql --format csv "$tree_of" | sed 1d | awk -F, -v OFS='\t' "$nearest" |
@@ -109,41 +166,51 @@ interval() {
 			print mean, (n > 1 ? (n - 1 in t ? t[n - 1] : 1.97) * sd / sqrt(n) : 0) }' "$1"
 }
 
+rows_of() {
+	paste -d' ' "$work/curve.plain.$1" "$work/curve.$1" | awk 'NF == 8' >"$work/both"
+	awk '{ print 1 - $5 / $1 }' "$work/both" >"$work/lost"
+	awk '{ print $6 / $2 - 1 }' "$work/both" >"$work/added"
+	awk '{ print ($7 + $8) / $3 - 1 }' "$work/both" >"$work/cpu"
+	calls=$(chosen "$1" | awk -F'\t' '{ sum += $3 } END { print sum + 0 }')
+	row "$1.calls_a_transaction" "$calls" count - true
+	loss=$(median <"$work/lost")
+	case $1 in
+	500 | 500_*auto) row "$1.throughput_lost" "$loss" ratio '< 0.14' "$(holds "$loss < 0.14")" ;;
+	*)	row "$1.throughput_lost" "$loss" ratio - true ;;
+	esac
+	row "$1.throughput_lost_ci95" "$(interval "$work/lost" | cut -d' ' -f2)" ratio - true
+	row "$1.latency_added" "$(median <"$work/added")" ratio - true
+	row "$1.latency_added_ci95" "$(interval "$work/added" | cut -d' ' -f2)" ratio - true
+	row "$1.cpu_added" "$(median <"$work/cpu")" ratio - true
+	row "$1.recorder_us" "$(awk '{ print $8 }' "$work/both" | median)" us - true
+	case $1 in *_auto) row "$1.recorded_in_full" "$(in_full "$1")" ratio - true ;; esac
+}
+
 curve_rows() {
 	row plain.throughput "$(cat "$work"/curve.plain.* | cut -d' ' -f1 | median)" transactions/s - true
 	row plain.latency "$(cat "$work"/curve.plain.* | cut -d' ' -f2 | median)" ms - true
-	for n in $counts; do
-		calls=$(chosen "$n" | awk -F'\t' '{ sum += $3 } END { print sum + 0 }')
-		paste -d' ' "$work/curve.plain.$n" "$work/curve.$n" | awk 'NF == 4' >"$work/both"
-		awk '{ print 1 - $3 / $1 }' "$work/both" >"$work/lost"
-		awk '{ print $4 / $2 - 1 }' "$work/both" >"$work/added"
-		row "$n.calls_a_transaction" "$calls" count - true
-		loss=$(median <"$work/lost")
-		target=- ok=true
-		[ "$n" != 500 ] || target='< 0.14' ok=$(holds "$loss < 0.14")
-		row "$n.throughput_lost" "$loss" ratio "$target" "$ok"
-		row "$n.throughput_lost_ci95" "$(interval "$work/lost" | cut -d' ' -f2)" ratio - true
-		row "$n.latency_added" "$(median <"$work/added")" ratio - true
-		row "$n.latency_added_ci95" "$(interval "$work/added" | cut -d' ' -f2)" ratio - true
-	done
+	row plain.cpu "$(cat "$work"/curve.plain.* | cut -d' ' -f3 | median)" us - true
+	for n in $counts; do rows_of "$n"; done
 }
 
 : >"$work/curve.log"
-step "plain server, and one with probes"
-build
-cd "$tree"
 export INSTALLED="$work/install" DATA="${DATA:-$work/data}"
+step "plain server, and one with all probes"
+[ -x "$work/plain/src/backend/postgres" ] || "$here/fetch-and-build.sh" --work "$work" plain >/dev/null
+server_of "$all" --depth 6
 step "which functions a transaction calls"
-find_nearest
+[ -s "$work/nearest" ] || find_nearest
+case $counts in *_only*)
+	step "a server that has probes only in 500"
+	[ -s "$only.functions" ] || chosen 500 | cut -f1 >"$only.functions"
+	server_of "$only" --functions "$only.functions" ;;
+esac
 step "$rounds rounds"
-rm -f "$work"/curve.plain* "$work"/curve.[0-9]*
+rm -f "$work"/curve.plain* "$work"/curve.[0-9d]*
 for _ in $(seq "$rounds"); do
-	for n in $counts; do
-		POSTGRES=$work/plain/src/backend/postgres loaded
-		note "plain.$n"
-		recorded "$n"
-	done
+	for n in $counts; do measured "$n"; done
 done
-cp "$work/plan.all" "$tree/vprof.data/build/plan"
 curve_rows
+cp "$all.plan" "$all/vprof.data/build/plan"
+[ ! -e "$only.plan" ] || cp "$only.plan" "$only/vprof.data/build/plan"
 write_results "$results"
