@@ -38,8 +38,10 @@ struct run {				/* sorted rows in the file */
 	uint64_t first, cnt;		/* words */
 };
 
+typedef VEC(uint64_t) row_words;
+
 struct rows {
-	VEC(uint64_t) words;		/* the rows that are in memory */
+	row_words words;		/* the rows that are in memory */
 	VEC(struct row_place) index;	/* of them */
 	VEC(struct run) runs;
 	uint64_t file_words;
@@ -198,11 +200,21 @@ static size_t words_of(const uint64_t *row)
 	return row[0];
 }
 
+/* Where so many words may be appended. */
+static uint64_t *room_for(row_words *w, size_t cnt)
+{
+	if (w->cap - w->cnt < cnt) {
+		w->cap = 2 * w->cap + cnt;
+		w->items = xrealloc(w->items, w->cap, sizeof(*w->items));
+	}
+	return w->items + w->cnt;
+}
+
 /* What is in memory becomes a run. */
 static void write_run(struct rows *r)
 {
 	struct run run = { r->file_words, r->words.cnt };
-	VEC(uint64_t) staged = { NULL, 0, 0 };
+	row_words staged = { NULL, 0, 0 };
 
 	if (r->fd < 0)
 		r->fd = open_file();
@@ -212,8 +224,8 @@ static void write_run(struct rows *r)
 	for (size_t i = 0; i < r->index.cnt && r->error == 0; i++) {
 		const uint64_t *row = r->words.items + r->index.items[i].first;
 
-		for (size_t k = 0; k < words_of(row); k++)
-			VEC_ADD(&staged, row[k]);
+		memcpy(room_for(&staged, words_of(row)), row, words_of(row) * sizeof(*row));
+		staged.cnt += words_of(row);
 		if (staged.cnt < WRITE_WORDS && i + 1 < r->index.cnt)
 			continue;
 		write_words(r, staged.items, staged.cnt);
@@ -228,25 +240,28 @@ void rows_add(struct rows *r, const struct row_head *head, const struct cell *ce
 	      const struct noted_work *works, size_t work_cnt)
 {
 	size_t first = r->words.cnt;
+	uint64_t *at;
 	const uint64_t words[HEAD_WORDS] = {
 		0, (uint64_t)work_cnt << 32 | cell_cnt, (uint64_t)head->start_ns, (uint64_t)head->end_ns,
 		head->sid, head->start_tid, head->end_tid, head->weight ? head->weight : 1,
 	};
 
 	VEC_ADD(&r->index, (struct row_place){ head->start_ns, head->sid, first });
-	for (size_t i = 0; i < HEAD_WORDS; i++)
-		VEC_ADD(&r->words, words[i]);
+	at = room_for(&r->words, HEAD_WORDS + 2 * cell_cnt + 2 * work_cnt);
+	memcpy(at, words, sizeof(words));
+	at += HEAD_WORDS;
 	for (size_t i = 0; i < cell_cnt; i++) {
 		bool fits = cells[i].ns >= 0 && cells[i].ns < LONG_NS;
 
-		VEC_ADD(&r->words, (uint64_t)cells[i].place << 32 | (fits ? (uint64_t)cells[i].ns : LONG_NS));
+		*at++ = (uint64_t)cells[i].place << 32 | (fits ? (uint64_t)cells[i].ns : LONG_NS);
 		if (!fits)
-			VEC_ADD(&r->words, (uint64_t)cells[i].ns);
+			*at++ = (uint64_t)cells[i].ns;
 	}
 	for (size_t i = 0; i < work_cnt; i++) {
-		VEC_ADD(&r->words, works[i].name);
-		VEC_ADD(&r->words, (uint64_t)works[i].value);
+		*at++ = works[i].name;
+		*at++ = (uint64_t)works[i].value;
 	}
+	r->words.cnt = (size_t)(at - r->words.items);
 	r->words.items[first] = r->words.cnt - first;
 	r->cnt++;
 	r->weight += words[HEAD_WORDS - 1];
