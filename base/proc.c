@@ -216,3 +216,26 @@ int proc_run(char *const *argv, const struct proc_options *options)
 	collect(&out, &err);
 	return wait_for(pid);
 }
+
+/* "4711 (a (odd) name) S 1 ...": the name may hold anything, the last bracket is its end. */
+int proc_stat(pid_t pid, char *ret_state, pid_t *ret_parent)
+{
+	char path[64], text[512];
+	const char *bracket;
+	size_t len;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return errno == ENOENT ? -ESRCH : -errno;
+	len = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[len] = '\0';
+	bracket = strrchr(text, ')');
+	if (!bracket || strlen(bracket) < 5)
+		return -ESRCH;		/* it ended meanwhile */
+	*ret_state = bracket[2];
+	*ret_parent = (pid_t)strtol(bracket + 4, NULL, 10);
+	return 0;
+}

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "base/proc.h"
 #include "runtime/drain.h"
 
 enum { BLOCK_FLUSH_BYTES = 1 << 18 };
@@ -193,20 +194,13 @@ bool drain_full(struct drainer *d)
 
 static bool has_ended(uint32_t pid)
 {
-	char path[64], text[512];
-	const char *state;
-	size_t len;
-	FILE *f;
+	pid_t parent;
+	char state;
+	int r = proc_stat((pid_t)pid, &state, &parent);
 
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return kill((pid_t)pid, 0) && errno == ESRCH;
-	len = fread(text, 1, sizeof(text) - 1, f);
-	fclose(f);
-	text[len] = '\0';
-	state = strrchr(text, ')');
-	return state && state[1] == ' ' && (state[2] == 'Z' || state[2] == 'X');
+	if (r)
+		return r == -ESRCH && kill((pid_t)pid, 0) && errno == ESRCH;
+	return state == 'Z' || state == 'X';
 }
 
 /* The chunks and open frames of a thread that will not log any more; keep: it might. */

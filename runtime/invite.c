@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/proc.h"
 #include "runtime/door.h"
 #include "runtime/drain.h"
 
@@ -114,20 +115,10 @@ static int invite(struct drainer *d, pid_t pid)
 
 static pid_t parent_of(pid_t pid)
 {
-	char path[64], text[512];
-	const char *bracket;
-	size_t len;
-	FILE *f;
+	pid_t parent;
+	char state;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	len = fread(text, 1, sizeof(text) - 1, f);
-	fclose(f);
-	text[len] = '\0';
-	bracket = strrchr(text, ')');
-	return bracket && len > (size_t)(bracket + 4 - text) ? (pid_t)strtol(bracket + 4, NULL, 10) : 0;
+	return proc_stat(pid, &state, &parent) ? 0 : parent;
 }
 
 /* The process and all that came from it, as of now. */

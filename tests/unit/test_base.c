@@ -5,7 +5,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/unit/cmocka_all.h"
 
@@ -278,6 +281,28 @@ static void test_process_options(void **state)
 	str_release(&out);
 }
 
+static void test_proc_stat(void **state)
+{
+	pid_t parent = 0, child = fork();
+	siginfo_t info;
+	char letter = 0;
+
+	(void)state;
+	if (child == 0) {
+		prctl(PR_SET_NAME, "a) S 1 (b");
+		_exit(0);
+	}
+	assert_int_equal(proc_stat(getpid(), &letter, &parent), 0);
+	assert_int_equal(letter, 'R');
+	assert_int_equal(parent, getppid());
+	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+	assert_int_equal(proc_stat(child, &letter, &parent), 0);
+	assert_int_equal(letter, 'Z');
+	assert_int_equal(parent, getpid());
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(proc_stat(child, &letter, &parent), -ESRCH);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -287,6 +312,7 @@ int main(void)
 		cmocka_unit_test(test_names), cmocka_unit_test(test_diag),
 		cmocka_unit_test(test_paths), cmocka_unit_test(test_files),
 		cmocka_unit_test(test_processes), cmocka_unit_test(test_process_options),
+		cmocka_unit_test(test_proc_stat),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
