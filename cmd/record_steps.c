@@ -270,6 +270,9 @@ static int run_and_drain(struct store *s, struct run *run, const struct args *co
 	unsigned invited = 0;
 	int r = open_drainer(s, run, o, q, &drainer, reterr);
 
+	/* Of a trace in parts nothing is recovered. */
+	if (r == 0 && !o->keep_ns && !o->keep_bytes)
+		recording_note_arena(q->lock, strchr(drainer_env(drainer), '=') + 1);
 	if (r == 0 && is_attached(o)) {
 		r = attach_invite(o->attach, drainer, &invited, reterr);
 		if (invited && o->kernel_if_alone)
@@ -319,7 +322,9 @@ int record_once(struct store *s, const char *name, const struct args *command,
 	};
 	*ret = NULL;
 	*ret_status = EXIT_DONE;
-	r = run_create(s, ret_run, reterr);
+	r = recordings_settle(s, reterr);
+	if (r == 0)
+		r = run_create(s, ret_run, reterr);
 	if (r < 0)
 		return r;
 	record_requests_open(&requests, s, ret_run);

@@ -5,16 +5,23 @@
  *	runs/007/recorder	locked by 4711	run 7 is "recording", and 4711 takes requests
  *				not locked	4711 was killed: run 7 becomes "killed", its trace is read to
  *						the last whole block
+ *
+ * The file holds the path of the recording's arena.  Whoever finds that 4711 was killed puts into the trace what is
+ * there (runtime/recover.c): analyze, show runs, and the next record, which would remove it.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "cmd/common.h"
 #include "cmd/recording.h"
+#include "runtime/drainer.h"
 #include "trace/reader.h"
 
 static int open_file(const struct store *s, uint32_t run, int flags)
@@ -40,6 +47,13 @@ void recording_end(int lock)
 {
 	if (lock >= 0)
 		close(lock);
+}
+
+void recording_note_arena(int lock, const char *path)
+{
+	if (lock >= 0 && (ftruncate(lock, 0) || pwrite(lock, path, strlen(path), 0) < 0)) {
+		/* Then a kill costs what is in the arena. */
+	}
 }
 
 pid_t recording_pid(const struct store *s, uint32_t run)
@@ -75,13 +89,44 @@ static int64_t last_write_ns(const struct store *s, uint32_t run)
 	return last_ns;
 }
 
+static int recover(const struct store *s, const struct run *r, struct diag *reterr)
+{
+	_cleanup_(freep) char *dir = run_dir(s, r->number), *file = path_join(dir, "recorder");
+	_cleanup_(freep) char *trace = path_join(dir, "trace.vpt"), *arena = NULL;
+	struct drainer_stats stats = { 0 };
+	size_t len;
+	int e;
+
+	if (file_read(file, &arena, &len) < 0 || !len)
+		return 0;
+	e = drainer_recover(arena, trace, &stats, reterr);
+	if (e == 0)
+		note_line("run %" PRIu32 ": its recorder was killed; %" PRIu64 " records that it had not written yet "
+			  "are in the trace now", r->number, stats.records);
+	return e == -ENOENT || e == -EBUSY || e == -EBADMSG ? 0 : e;
+}
+
+int recordings_settle(struct store *s, struct diag *reterr)
+{
+	_cleanup_(runs_release) runs list = { NULL, 0, 0 };
+	int r = runs_read(s, &list, reterr);
+
+	for (size_t i = 0; r == 0 && i < list.cnt; i++)
+		r = recording_settle(s, &list.items[i], reterr);
+	return r;
+}
+
 int recording_settle(struct store *s, struct run *r, struct diag *reterr)
 {
 	int64_t last_ns;
+	int e;
 
 	if (r->status != RUN_RECORDING || recording_pid(s, r->number))
 		return 0;
 	last_ns = last_write_ns(s, r->number);
+	e = recover(s, r, reterr);
+	if (e < 0)
+		return e;
 	r->status = RUN_KILLED;
 	if (last_ns > r->started_ns)
 		r->duration_ns = last_ns - r->started_ns;

@@ -14,10 +14,14 @@
 int recording_begin(const struct store *s, uint32_t run);
 void recording_end(int lock);
 
+/* Where the records are that are not in the trace yet: for when we are killed. */
+void recording_note_arena(int lock, const char *path);
+
 /* 0: nobody does. */
 pid_t recording_pid(const struct store *s, uint32_t run);
 
-/* A run that nobody records any more was killed. */
+/* A run that nobody records any more was killed.  What its recorder had not written yet goes into its trace. */
 int recording_settle(struct store *s, struct run *r, struct diag *reterr);
+int recordings_settle(struct store *s, struct diag *reterr);	/* all runs */
 
 #endif

@@ -48,6 +48,13 @@ enum recording {
 	RECORDING_GONE,			/* nobody reads the arena any more */
 };
 
+/* What the drainer has taken and the file does not have yet: lost if the drainer is killed (runtime/recover.c). */
+struct arena_held {
+	uint64_t cnt, since, until;	/* records; the earliest and the latest of them (ticks) */
+	uint64_t serial;		/* the thread of some of them */
+	uint32_t pid, tid;
+};
+
 struct arena_control {
 	uint64_t magic, bytes;
 	uint32_t chunk_cnt, plan_mask, default_level;
@@ -68,6 +75,7 @@ struct arena_control {
 	uint64_t site_cnt;		/* registered, not distinct */
 	uint64_t lost_cnt, lost_since;	/* by threads that have no slot any more, or never had */
 	uint64_t starved_s;		/* when somebody without a chunk last asked for the drainer (CLOCK_MONOTONIC) */
+	struct arena_held held;
 };
 
 struct arena_slot {			/* a thread that records; fields belong to it */

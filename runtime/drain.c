@@ -73,6 +73,21 @@ static void put_event(struct drainer *d, struct batch *b, unsigned int kind, uin
 		d->stats.lost_records += words[1];
 }
 
+/* For whoever finds the arena if we are killed now: what is collected, and what there was no room for. */
+static void tell_held(struct drainer *d)
+{
+	struct arena_held *held = &d->arena.control->held;
+	uint64_t since = d->record_since, until = d->record_until;
+
+	if (d->is_head)
+		return;
+	earlier(&since, d->dropped_since);
+	later(&until, d->dropped_until);
+	held->since = since;
+	held->until = until;
+	__atomic_store_n(&held->cnt, d->record_cnt + d->dropped_cnt, __ATOMIC_RELEASE);
+}
+
 /* Names come before who bears them: the next block may be the one for which there is no room. */
 void drain_flush(struct drainer *d)
 {
@@ -86,9 +101,18 @@ void drain_flush(struct drainer *d)
 	} else {
 		d->dropped_cnt += d->record_cnt;
 		earlier(&d->dropped_since, d->record_since);
+		later(&d->dropped_until, d->record_until);
 	}
 	d->records.len = 0;
 	d->record_cnt = d->record_since = d->record_until = 0;
+	tell_held(d);
+}
+
+/* Not before a chunk is given back: one that is in the file must not be found in the arena as well. */
+static void flush_if_large(struct drainer *d)
+{
+	if (d->records.len > BLOCK_FLUSH_BYTES)
+		drain_flush(d);
 }
 
 static void end_batch(struct drainer *d, const struct batch *b, uint64_t serial, uint32_t pid,
@@ -105,10 +129,12 @@ static void end_batch(struct drainer *d, const struct batch *b, uint64_t serial,
 		earlier(&d->record_since, b->since);
 		later(&d->record_until, b->until);
 		d->stats.bytes_raw += d->one.len;
+		d->arena.control->held.serial = serial;
+		d->arena.control->held.pid = pid;
+		d->arena.control->held.tid = tid;
+		tell_held(d);
 	}
 	d->one.len = 0;
-	if (d->records.len > BLOCK_FLUSH_BYTES)
-		drain_flush(d);
 }
 
 /* Who a thread is must be known as long as it is met, also when that part of the trace is gone. */
@@ -132,6 +158,7 @@ void drain_event(struct drainer *d, uint64_t serial, uint32_t pid, uint32_t tid,
 
 	put_event(d, &b, kind, ticks, words);
 	end_batch(d, &b, serial, pid, tid);
+	flush_if_large(d);
 }
 
 /* Whether the chunk has the invocation of fid that began at start. */
@@ -186,6 +213,7 @@ bool drain_full(struct drainer *d)
 
 		drain_chunk(d, chunk, 0, 0);
 		recycle(d, number);
+		flush_if_large(d);
 		number = next;
 		any = true;
 	}
@@ -203,8 +231,9 @@ static bool has_ended(uint32_t pid)
 	return state == 'Z' || state == 'X';
 }
 
-/* The chunks and open frames of a thread that will not log any more; keep: it might. */
-static void drain_slot(struct drainer *d, uint32_t number, bool keep)
+/* The chunks and open frames of a thread that will not log any more; keep: it might.  done: a byte for each chunk,
+ * set if it was drained; or NULL. */
+static void drain_slot(struct drainer *d, uint32_t number, bool keep, char *done)
 {
 	struct arena_slot *slot = &d->arena.slots[number];
 	struct vprof_frame *stack = arena_stack(&d->arena, number), *top = stack + 1;
@@ -222,8 +251,11 @@ static void drain_slot(struct drainer *d, uint32_t number, bool keep)
 			continue;
 		if (drain_chunk(d, chunk, top[-1].start, top[-1].fid))
 			closed = true;		/* killed between its record and its pop */
+		if (done)
+			done[i] = 1;
 		if (!keep)
 			recycle(d, i);
+		flush_if_large(d);
 	}
 	for (struct vprof_frame *f = stack + 1; f < top - closed; f++)
 		put_event(d, &b, EVENT_OPEN_FRAME, f->start, (const uint64_t[]){ f->fid });
@@ -231,6 +263,7 @@ static void drain_slot(struct drainer *d, uint32_t number, bool keep)
 		put_event(d, &b, EVENT_LOSS, vprof_ticks(),
 			  (const uint64_t[]){ slot->lost_since, slot->lost_cnt });
 	end_batch(d, &b, slot->serial, slot->pid, slot->tid);
+	flush_if_large(d);
 	if (!keep) {
 		memset(stack, 0, VPROF_STACK_BYTES);
 		arena_give_slot(&d->arena, number);
@@ -266,10 +299,12 @@ void drain_live(struct drainer *d)
 
 		if (__atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE) != CHUNK_FREE)
 			drain_chunk(d, chunk, 0, 0);
+		flush_if_large(d);
 	}
 	for (uint32_t i = 1; i <= ARENA_SLOTS; i++)
 		if (__atomic_load_n(&d->arena.slots[i].used, __ATOMIC_ACQUIRE))
 			drain_open_frames(d, i);
+	flush_if_large(d);
 }
 
 /* exec keeps the pid: an older image of a pid has ended as well. */
@@ -302,7 +337,7 @@ void drain_dead(struct drainer *d)
 			ended = has_ended(slot->pid) || is_replaced(d, slot);
 		}
 		if (ended)
-			drain_slot(d, i, false);
+			drain_slot(d, i, false, NULL);
 	}
 }
 
@@ -311,5 +346,26 @@ void drain_rest(struct drainer *d)
 	drain_dead(d);
 	for (uint32_t i = 1; i <= ARENA_SLOTS; i++)
 		if (__atomic_load_n(&d->arena.slots[i].used, __ATOMIC_ACQUIRE))
-			drain_slot(d, i, true);
+			drain_slot(d, i, true, NULL);
+}
+
+/* What another drainer had taken from the list and not drained is full, and in no list. */
+int drain_left(struct drainer *d)
+{
+	char *done = calloc(d->arena.chunk_cnt + 1, 1);
+
+	if (!done)
+		return -ENOMEM;
+	for (uint32_t i = 1; i <= ARENA_SLOTS; i++)
+		if (__atomic_load_n(&d->arena.slots[i].used, __ATOMIC_ACQUIRE))
+			drain_slot(d, i, true, done);
+	for (uint32_t i = 1; i <= d->arena.chunk_cnt; i++) {
+		struct arena_chunk *chunk = arena_chunk(&d->arena, i);
+
+		if (!done[i] && __atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE) == CHUNK_FULL)
+			drain_chunk(d, chunk, 0, 0);
+		flush_if_large(d);
+	}
+	free(done);
+	return 0;
 }

@@ -26,7 +26,7 @@ struct drainer {
 	struct encoder records, one;	/* a block of chunks; one chunk */
 	uint64_t record_cnt;		/* in records; the earliest and the latest of them (ticks) */
 	uint64_t record_since, record_until;
-	uint64_t dropped_cnt, dropped_since;	/* for which the file had no room */
+	uint64_t dropped_cnt, dropped_since, dropped_until;	/* for which the file had no room */
 	struct encoder table;
 	uint32_t functions_written, labels_written;
 	struct drainer_stats stats;
@@ -48,7 +48,13 @@ void drain_remove_arena(struct drainer *d);	/* the file; processes that map it k
 /* new_arena.c: an arena that nobody drains is given up, so that its processes know; false: it has a drainer. */
 bool drain_give_up(const char *path);
 
+/* new_arena.c: takes over an arena whose drainer was killed.  -ENOENT: it is not there any more; -EBUSY: it has a
+ * drainer; -EBADMSG: it is no arena, or not ours. */
+int drain_take_over(struct drainer *d, const char *path);
+
 /* drainer.c */
+struct drainer *drain_new(const char *trace_path);	/* no files yet; NULL: no memory */
+void drain_free(struct drainer *d);	/* also removes the arena */
 void drain_tables(struct drainer *d);	/* functions and labels that are new */
 void drain_anchor(struct drainer *d, bool last);
 void drain_end(struct drainer *d);
@@ -65,6 +71,7 @@ void drain_live(struct drainer *d);	/* what threads hold just now; they keep it 
 void drain_event(struct drainer *d, uint64_t serial, uint32_t pid, uint32_t tid, enum trace_event kind,
 		 uint64_t ticks, const uint64_t *words);
 void drain_rest(struct drainer *d);	/* everything that is still held, at the end */
+int drain_left(struct drainer *d);	/* all that there is in an arena of another drainer; nothing is given back */
 void drain_flush(struct drainer *d);	/* what was collected, into the file */
 
 #endif

@@ -40,7 +40,7 @@ static bool encoder_open(struct encoder *e, size_t cap)
 	return e->data;
 }
 
-static void drainer_free(struct drainer *d)
+void drain_free(struct drainer *d)
 {
 	if (d->arena.base)
 		munmap(d->arena.base, d->arena_bytes);
@@ -62,28 +62,36 @@ static int cannot_write(const char *path, int r, struct diag *reterr)
 	return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot write trace '%s': %s", path, strerror(-r));
 }
 
-int drainer_open(const struct drainer_options *o, struct drainer **ret, struct diag *reterr)
+struct drainer *drain_new(const char *trace_path)
 {
 	struct drainer *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	d->file.fd = d->arena_fd = -1;
+	d->trace_path = strdup(trace_path);
+	if (d->trace_path && encoder_open(&d->records, RECORDS_CAP) && encoder_open(&d->one, ONE_CAP) &&
+	    encoder_open(&d->table, TABLE_CAP))
+		return d;
+	drain_free(d);
+	return NULL;
+}
+
+int drainer_open(const struct drainer_options *o, struct drainer **ret, struct diag *reterr)
+{
+	struct drainer *d = drain_new(o->trace_path);
 	int r;
 
 	if (!d)
 		return diag_set(reterr, EXIT_ENVIRONMENT, -ENOMEM, "out of memory");
-	d->file.fd = d->arena_fd = -1;
-	d->trace_path = strdup(o->trace_path);
-	if (!d->trace_path || !encoder_open(&d->records, RECORDS_CAP) || !encoder_open(&d->one, ONE_CAP) ||
-	    !encoder_open(&d->table, TABLE_CAP)) {
-		drainer_free(d);
-		return diag_set(reterr, EXIT_ENVIRONMENT, -ENOMEM, "out of memory");
-	}
 	r = trace_file_open(&d->file, o->trace_path, TRACE_MAGIC, TRACE_VERSION);
 	if (r) {
-		drainer_free(d);
+		drain_free(d);
 		return cannot_write(o->trace_path, r, reterr);
 	}
 	r = drain_make_arena(d, o);
 	if (r) {
-		drainer_free(d);
+		drain_free(d);
 		diag_set(reterr, EXIT_ENVIRONMENT, r,
 			 "cannot allocate the memory for recording, in /dev/shm or beside '%s': %s",
 			 o->trace_path, strerror(-r));
@@ -99,7 +107,7 @@ int drainer_open(const struct drainer_options *o, struct drainer **ret, struct d
 	else
 		drain_anchor(d, false);
 	if (r) {
-		drainer_free(d);
+		drain_free(d);
 		return cannot_write(o->trace_path, r, reterr);
 	}
 	budget_init(&d->budget, o->budget, &d->arena);
@@ -316,7 +324,7 @@ int drainer_close(struct drainer *d, struct drainer_stats *ret, struct diag *ret
 		*ret = d->stats;
 	if (!r)
 		r = trace_file_close(&d->file);
-	drainer_free(d);
+	drain_free(d);
 	return r ? diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot finish the trace: %s",
 			    strerror(-r)) : 0;
 }

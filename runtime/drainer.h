@@ -91,6 +91,11 @@ bool drainer_resume(struct drainer *d);
  * in any; -EBUSY: recorded already; -EPERM; -ESRCH. */
 int drainer_invite(struct drainer *d, pid_t pid, unsigned *ret_cnt, struct diag *reterr);
 
+/* What is left in the arena of a recorder that was killed, into its trace, which goes on behind its last whole block; the
+ * arena is gone then.  ret: of what was added.  Without a message: -ENOENT, there is no such arena any more; -EBUSY,
+ * somebody drains it; -EBADMSG, one of the two is something else. */
+int drainer_recover(const char *arena_path, const char *trace_path, struct drainer_stats *ret, struct diag *reterr);
+
 /* Switches recording off in every process, drains what is left, frees d. */
 int drainer_close(struct drainer *d, struct drainer_stats *ret, struct diag *reterr);
 

@@ -240,25 +240,58 @@ static bool is_arena(int fd)
 	return pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) && magic == ARENA_MAGIC;
 }
 
-/* Removes the file if it is an arena whose lock nobody holds; its processes see that it is gone.  True: there
- * is nobody for whom it would stay. */
-static bool remove_orphan(int dir, const char *name)
+/* An arena whose lock nobody holds: open, and locked by us.  Root's may be written by everybody who knows its name;
+ * another user's is not ours to touch. */
+static int open_orphan(int dir, const char *name)
 {
-	static const uint32_t gone = RECORDING_GONE;
-	int fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	bool orphan = false;
+	int fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW), r = 0;
 	struct stat st;
 
 	if (fd < 0)
-		return errno == ENOENT;
-	/* Root's may be written by everybody who knows its name; another user's is not ours to touch. */
-	if (!fstat(fd, &st) && (st.st_uid == geteuid() || geteuid() == 0) && S_ISREG(st.st_mode) && is_arena(fd) && !flock(fd, LOCK_EX | LOCK_NB)) {
-		orphan = pwrite(fd, &gone, sizeof(gone), offsetof(struct arena_control, recording)) ==
-			 sizeof(gone);
-		unlinkat(dir, name, 0);
-	}
+		return -errno;
+	if (fstat(fd, &st) || (st.st_uid != geteuid() && geteuid() != 0) || !S_ISREG(st.st_mode) || !is_arena(fd))
+		r = -EBADMSG;
+	else if (flock(fd, LOCK_EX | LOCK_NB))
+		r = -EBUSY;
+	if (!r)
+		return fd;
+	close(fd);
+	return r;
+}
+
+/* Removes it; its processes see that it is gone.  True: there is nobody for whom it would stay. */
+static bool remove_orphan(int dir, const char *name)
+{
+	static const uint32_t gone = RECORDING_GONE;
+	int fd = open_orphan(dir, name);
+	bool orphan;
+
+	if (fd < 0)
+		return fd == -ENOENT;
+	orphan = pwrite(fd, &gone, sizeof(gone), offsetof(struct arena_control, recording)) == sizeof(gone);
+	unlinkat(dir, name, 0);
 	close(fd);
 	return orphan;
+}
+
+int drain_take_over(struct drainer *d, const char *path)
+{
+	int fd = open_orphan(AT_FDCWD, path);
+	struct stat st;
+	void *base;
+
+	if (fd < 0)
+		return fd;
+	d->arena_fd = fd;
+	if (fstat(fd, &st) || strlen(path) >= sizeof(d->arena_path))
+		return -EBADMSG;
+	base = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (base == MAP_FAILED)
+		return -errno;
+	d->arena.base = base;
+	d->arena_bytes = (size_t)st.st_size;
+	snprintf(d->arena_path, sizeof(d->arena_path), "%s", path);
+	return arena_open_map(&d->arena, base, d->arena_bytes) ? 0 : -EBADMSG;
 }
 
 bool drain_give_up(const char *path)

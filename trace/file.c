@@ -41,14 +41,19 @@ static bool write_all(int fd, const void *data, size_t len)
 	return true;
 }
 
+static bool start_packing(struct trace_file *f)
+{
+	f->packed_cap = ZSTD_compressBound(TRACE_BLOCK_RAW_MAX);
+	f->packed = malloc(f->packed_cap);
+	f->zstd = ZSTD_createCCtx();
+	return f->packed && f->zstd;
+}
+
 int trace_file_open(struct trace_file *f, const char *path, uint64_t magic, uint32_t version)
 {
 	struct trace_header header = { magic, version, sizeof(header) };
 
-	f->packed_cap = ZSTD_compressBound(TRACE_BLOCK_RAW_MAX);
-	f->packed = malloc(f->packed_cap);
-	f->zstd = ZSTD_createCCtx();
-	if (!f->packed || !f->zstd)
+	if (!start_packing(f))
 		return -ENOMEM;
 	f->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (f->fd < 0)
@@ -57,6 +62,39 @@ int trace_file_open(struct trace_file *f, const char *path, uint64_t magic, uint
 		return errno ? -errno : -EIO;
 	f->bytes = sizeof(header);
 	return 0;
+}
+
+/* Whether a whole block begins at f->bytes; then it ends there. */
+static bool pass_block(struct trace_file *f)
+{
+	struct trace_block block;
+	off_t at = (off_t)f->bytes;
+
+	if (pread(f->fd, &block, sizeof(block), at) != sizeof(block) || block.magic != TRACE_BLOCK_MAGIC ||
+	    block.stored_bytes > f->packed_cap ||
+	    pread(f->fd, f->packed, block.stored_bytes, at + (off_t)sizeof(block)) != (ssize_t)block.stored_bytes ||
+	    encode_checksum(f->packed, block.stored_bytes) != block.checksum)
+		return false;
+	f->bytes += sizeof(block) + block.stored_bytes;
+	return true;
+}
+
+int trace_file_reopen(struct trace_file *f, const char *path, uint64_t magic, uint32_t version)
+{
+	struct trace_header header;
+
+	if (!start_packing(f))
+		return -ENOMEM;
+	f->fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (f->fd < 0)
+		return -errno;
+	if (pread(f->fd, &header, sizeof(header), 0) != sizeof(header) || header.magic != magic ||
+	    header.version != version || header.header_bytes != sizeof(header))
+		return -EBADMSG;
+	f->bytes = sizeof(header);
+	while (pass_block(f))
+		;
+	return ftruncate(f->fd, (off_t)f->bytes) || lseek(f->fd, (off_t)f->bytes, SEEK_SET) < 0 ? -errno : 0;
 }
 
 int trace_file_close(struct trace_file *f)

@@ -27,6 +27,9 @@ struct trace_file {
 int trace_file_open(struct trace_file *f, const char *path, uint64_t magic, uint32_t version);
 int trace_file_close(struct trace_file *f);
 
+/* Goes on with a file that was cut off, behind its last whole block.  -EBADMSG: it is no such file. */
+int trace_file_reopen(struct trace_file *f, const char *path, uint64_t magic, uint32_t version);
+
 /* false: there was no room, and it is not in the file. */
 bool trace_file_block(struct trace_file *f, uint32_t kind, const void *data, size_t len);
 

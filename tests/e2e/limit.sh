@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What a recording leaves where it could not go on: --limit, a full disk, a killed recorder.
+# What a recording leaves where it could not go on: --limit, a full disk, a killed recorder, both killed.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 cat >server.c <<'END'
@@ -121,4 +121,35 @@ says '"cut-off"'
 whole killed
 wait_until grep -q served out
 grep -q served out && pass || fail "the program did not outlive its recorder"
+
+# ---- both are killed: what the recorder had not written yet is in memory, and goes into the trace ----
+intervals()
+{
+	"$VPROF" export --format tuples "$1" 2>/dev/null | grep -c "^interval .* [0-9]*$"
+}
+kill_both()
+{
+	"$VPROF" record -o "$1" -- ./server 20000 slow >out 2>err &
+	recorder=$!
+	sleep 1
+	kill -STOP $recorder
+	sleep 0.5
+	kill -9 $(ps -o pid= --ppid $recorder) $recorder
+	wait $recorder 2>/dev/null
+	before=$(intervals "$1")
+}
+kill_both both
+arena=$(cat vprof.data/runs/*/recorder | tail -c 40 | grep -o '/dev/shm/.*')
+[ -e "$arena" ] && pass || fail "no arena '$arena'"
+expect 0 "$VPROF" analyze both
+says "its recorder was killed" "records that it had not written yet are in the trace now" "the recording was cut off"
+[ "$(intervals both)" -ge $((before + 100)) ] && pass || fail "$before intervals, then $(intervals both)"
+whole both
+[ -e "$arena" ] && fail "the arena is still there" || pass
+# the next recording would remove it: it is read before
+kill_both earlier
+expect 7 "$VPROF" record -o later -- ./server 100
+says "its recorder was killed" "records that it had not written yet are in the trace now"
+[ "$(intervals earlier)" -ge $((before + 100)) ] && pass || fail "$before intervals, then $(intervals earlier)"
+whole earlier
 finish

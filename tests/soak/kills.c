@@ -5,6 +5,7 @@
  * Of the program: each record that it had closed is in the trace, thread by thread, and its exit status is
  * the signal's.  Of the recorder: the program goes on and ends as it would have; what was written is read.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +129,28 @@ static void check_rest(const struct ordeal *o)
 	}
 }
 
+/* What both left in the arena goes into the trace.  Then each record is in it or said to be lost: the recorder may
+ * have been killed between writing some and saying so, so as many more may be said to be lost as it had. */
+static void recover(struct ordeal *o)
+{
+	uint64_t counted = counted_leafs(o) + counted_events(o), read;
+	struct drainer_stats stats;
+	int r = drainer_recover(o->arena_path, o->trace_path, &stats, &o->diag);
+
+	if (!CHECK(!r, "the arena cannot be recovered: %d, %s", r, o->diag.text))
+		return;
+	CHECK(drainer_recover(o->arena_path, o->trace_path, &stats, &o->diag) == -ENOENT, "the arena is still there");
+	ordeal_read(o);
+	if (!CHECK(o->readable, "the recovered trace cannot be read: %s", o->diag.text))
+		return;
+	read = recorded_leafs(o, 0) + recorded_events(o);
+	CHECK(read <= counted + 2, "%llu records, %llu are in the recovered trace", (unsigned long long)counted,
+	      (unsigned long long)read);
+	CHECK(read + o->t->losses.records >= counted, "%llu records, %llu are in the recovered trace, %llu said to be lost",
+	      (unsigned long long)counted, (unsigned long long)read, (unsigned long long)o->t->losses.records);
+	check_rest(o);
+}
+
 void soak_killed_recorders(long n)
 {
 	for (long i = 0; i < n && all_held(); i++) {
@@ -153,6 +176,7 @@ void soak_killed_both(long n)
 		ordeal_run(&o);
 		CHECK(o.status == 128 + SIGKILL, "the program ended with %d", o.status);
 		check_rest(&o);
+		recover(&o);
 		ordeal_release(&o);
 	}
 }

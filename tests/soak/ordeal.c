@@ -23,9 +23,11 @@ struct shared {
 	int wait_status;
 	struct drainer_stats stats;
 	struct diag diag;
+	char arena_path[256];
 };
 
 static char counts_path[] = "soak-counts-XXXXXX";
+static const struct ordeal *volatile under_way;
 
 void wait_ns(long ns)
 {
@@ -62,6 +64,7 @@ static void be_recorder(struct ordeal *o)
 		s->refused = true;
 		_exit(0);
 	}
+	snprintf(s->arena_path, sizeof(s->arena_path), "%s", strchr(drainer_env(d), '=') + 1);
 	pid = fork();
 	if (!pid)
 		be_victim(o, d);
@@ -121,6 +124,7 @@ void ordeal_run(struct ordeal *o)
 	expect_end();
 	make_files(o);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	under_way = o;
 	o->recorder = fork();
 	if (!o->recorder) {
 		setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
@@ -133,11 +137,30 @@ void ordeal_run(struct ordeal *o)
 		o->meanwhile(o);
 	}
 	reap(o);
+	under_way = NULL;
 	o->refused = o->shared->refused;
 	o->stats = o->shared->stats;
 	o->diag = o->shared->diag;
+	snprintf(o->arena_path, sizeof(o->arena_path), "%s", o->shared->arena_path);
 	if (!o->refused)
-		o->readable = trace_read(o->trace_path, NULL, &o->t, &o->diag) == 0;
+		ordeal_read(o);
+}
+
+void ordeal_abandon(void)
+{
+	const struct ordeal *o = under_way;
+
+	if (o && o->recorder > 0)
+		kill(o->recorder, SIGKILL);
+	if (o && o->shared->victim > 0)
+		kill(o->shared->victim, SIGKILL);
+}
+
+void ordeal_read(struct ordeal *o)
+{
+	trace_free(o->t);
+	o->t = NULL;
+	o->readable = trace_read(o->trace_path, NULL, &o->t, &o->diag) == 0;
 }
 
 void ordeal_release(struct ordeal *o)
@@ -179,5 +202,14 @@ uint64_t counted_events(const struct ordeal *o)
 
 	for (uint32_t i = 0; i < o->counts->cell_cnt && i < CELLS; i++)
 		cnt += o->counts->cells[i].begins + o->counts->cells[i].ends;
+	return cnt;
+}
+
+uint64_t recorded_events(const struct ordeal *o)
+{
+	uint64_t cnt = o->t->losses.stray_events;	/* ends whose beginning is missing */
+
+	for (size_t i = 0; i < o->t->intervals.cnt; i++)
+		cnt += o->t->intervals.items[i].status == INTERVAL_COMPLETED ? 2 : 1;
 	return cnt;
 }

@@ -24,15 +24,6 @@ static void expect_normal_end(const struct ordeal *o)
 	CHECK(o->readable, "the trace cannot be read: %s", o->diag.text);
 }
 
-static uint64_t recorded_events(const struct ordeal *o)
-{
-	uint64_t cnt = o->t->losses.stray_events;	/* ends whose beginning is missing */
-
-	for (size_t i = 0; i < o->t->intervals.cnt; i++)
-		cnt += o->t->intervals.items[i].status == INTERVAL_COMPLETED ? 2 : 1;
-	return cnt;
-}
-
 /* One thread: leafs, two events, and its STOP at the end.  Nothing else can be lost. */
 static void expect_exact_losses(const struct ordeal *o, bool stop_lost)
 {

@@ -41,15 +41,19 @@ struct ordeal {
 	struct diag diag;
 	struct trace *t;
 	char trace_path[256];
+	char arena_path[256];
 	struct shared *shared;
 };
 
 void ordeal_run(struct ordeal *o);
+void ordeal_abandon(void);		/* from a signal handler: nobody goes on */
+void ordeal_read(struct ordeal *o);	/* the trace once more */
 bool is_recording(const struct ordeal *o);	/* the recorder has not ended */
 void ordeal_release(struct ordeal *o);	/* also removes the files */
 
 /* What the trace and its losses say, what the victim counted. */
 uint64_t recorded_leafs(const struct ordeal *o, uint32_t tid);	/* tid 0: of all threads */
+uint64_t recorded_events(const struct ordeal *o);		/* begins and ends, also stray ones */
 uint64_t counted_leafs(const struct ordeal *o);
 uint64_t counted_events(const struct ordeal *o);		/* begins and ends */
 

@@ -72,6 +72,42 @@ static void test_cut(void **state)
 	unlink(path);
 }
 
+/* Cut anywhere and gone on with: what stands behind the last whole block is gone, and what is added is read. */
+static void test_going_on(void **state)
+{
+	struct trace_block block;
+	size_t len, whole = sizeof(struct trace_header);
+	char *data;
+
+	(void)state;
+	make_sample();
+	data = read_file(&len);
+	for (size_t cut = 0; cut < len; cut++) {
+		struct trace_file f = { .fd = -1 };
+		struct diag diag = DIAG_INIT;
+		struct trace *t = NULL;
+
+		memcpy(&block, data + whole, sizeof(block));
+		if (cut >= whole + sizeof(block) + block.stored_bytes)
+			whole += sizeof(block) + block.stored_bytes;
+		if (read_bytes(data, cut, &t, &diag) == 0)
+			trace_free(TAKE_PTR(t));
+		if (trace_file_reopen(&f, path, TRACE_MAGIC, TRACE_VERSION)) {
+			assert_true(cut < sizeof(struct trace_header));
+			trace_file_close(&f);
+			continue;
+		}
+		assert_int_equal(f.bytes, whole);
+		assert_true(trace_file_block(&f, BLOCK_ANCHORS, "\1\1\1\2\2\2", 6));
+		assert_int_equal(trace_file_close(&f), 0);
+		assert_int_equal(trace_read(path, NULL, &t, &diag), 0);
+		assert_int_equal(t->losses.cut_bytes, 0);
+		trace_free(t);
+	}
+	free(data);
+	unlink(path);
+}
+
 /* Random damage, with and without a right checksum: an error or a sound model, never a crash. */
 static void test_damage(void **state)
 {
@@ -180,7 +216,7 @@ static void test_not_a_trace(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cut), cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_cut), cmocka_unit_test(test_going_on), cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_hostile), cmocka_unit_test(test_disk_full),
 		cmocka_unit_test(test_not_a_trace),
 	};
