@@ -95,6 +95,7 @@ static void on_alarm(int number)
 	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0) {
 		/* Then the status says it. */
 	}
+	ordeal_abandon();
 	_exit(1);
 }
 
