@@ -11,8 +11,8 @@
 #
 # vprof without and with stacks; perf's counterpart of those would be -g.  Each run of a tool stands between two of
 # nothing: its figure is over their mean, and what is told the median of all.  Tools come in another order each round.
-# Up to ROUNDS (default 15) of a load, but no new one after SECONDS_EACH (150) unless there are fewer than three: 11
-# minutes in all.  CPU time says more than throughput: what else the machine does hardly changes it.
+# Up to ROUNDS (default 15) of a load, but no new one after SECONDS_EACH (240; a quarter of it for the first two) unless
+# there are fewer than three: 11 minutes in all.  CPU time says more than throughput: what else the machine does hardly changes it.
 # Prints a table and writes results/recorder.json; exit 1 where it is dearer than perf, loses records, or costs a
 # server more than 2 % of its throughput, 5 % with stacks; 77 where the kernel recorder is not permitted.
 # ONLY=ping-pong,messaging,pgbench,memcached: these.
@@ -23,7 +23,7 @@ vprof=$PWD/vprof
 load_program=$PWD/examples/memcached/load
 results=${RESULTS:-$PWD/results}
 rounds=${ROUNDS:-15}
-seconds=${SECONDS_EACH:-150}
+seconds=${SECONDS_EACH:-240}
 work=$(mktemp -d "$PWD/bench-recorder.XXXXXX") || exit 99
 server=
 end()
@@ -84,13 +84,13 @@ once()
 	under "$TOOL" "$pid" "$@" 2>/dev/null | awk -v turn="$TURN" 'NF { f = $NF } END { print turn, f }' >>"$into"
 }
 
-# in_turns LOAD PID COMMAND: nothing has a turn before each tool's and after the last one
+# in_turns LOAD PID COMMAND: nothing has a turn before each tool's and after the last one.  A server gets most of the time
 in_turns()
 {
+	until=$(($(date +%s) + ($2 ? seconds : seconds / 4)))
 	export TOOL TURN
 	TURN=0
 	round=0
-	until=$(($(date +%s) + seconds))
 	while [ $round -lt 3 ] || { [ $round -lt "$rounds" ] && [ "$(date +%s)" -lt $until ]; }; do
 		for next in $(echo "$tools" | tr ' ' '\n' | awk -v n=$round '{ t[NR - 1] = $1 } END { for (i = 0; i < NR; i++) print t[(i + n) % NR] }'); do
 			TURN=$((TURN + 1))
