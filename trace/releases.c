@@ -4,7 +4,9 @@
  *
  * One sorted array; a wait looks its object's stretch of it up by halving.  A wait that saw more
  * than RELEASES_MOST of them (a lock that is passed around a thousand times while one thread
- * starves) keeps the last ones: its earliest part is then explained by the first of those.
+ * starves) keeps the first ones: what is left is explained by who let go at last, who mostly
+ * waited as well.  The first ones are known whenever the wait is looked at, the last ones only
+ * when it is over (stream.h).
  */
 #include "base/banned.h"
 #include "base/search.h"
@@ -48,9 +50,7 @@ const struct release *releases_between(const struct releases *list, uint64_t obj
 	size_t end = first_after(list, object, end_ns - 1);
 
 	*ret_cnt = end > first ? end - first : 0;
-	if (*ret_cnt > RELEASES_MOST) {
-		first = end - RELEASES_MOST;
+	if (*ret_cnt > RELEASES_MOST)
 		*ret_cnt = RELEASES_MOST;
-	}
 	return *ret_cnt ? &list->list.items[first] : NULL;
 }

@@ -20,7 +20,7 @@ struct releases {
 /* The caller releases list. */
 void releases_collect(const struct raw *r, struct releases *ret);
 
-/* Those of object strictly between start and end: at most the last RELEASES_MOST. */
+/* Those of object strictly between start and end: at most the first RELEASES_MOST. */
 #define RELEASES_MOST 64
 const struct release *releases_between(const struct releases *list, uint64_t object,
 				       int64_t start_ns, int64_t end_ns, size_t *ret_cnt);

@@ -239,7 +239,6 @@ static void add_wait(struct reading *rd, struct holes *holes, const struct relea
 
 	if (w->state == STATE_LOCK && w->waker)
 		r = releases_between(releases, w->object, w->start_ns, w->woken_ns, &cnt);
-	rd->unfit |= cnt == RELEASES_MOST && (w->start_ns <= rd->before_ns || w->end_ns > rd->until_ns);
 	for (size_t i = 0; i < cnt; i++) {
 		if (r[i].thread == thread || r[i].ns <= start_ns)
 			continue;

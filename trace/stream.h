@@ -13,9 +13,8 @@
  * The file is read twice: once for an index of its chunks, once in order of time; one that was cut off in order of
  * time twice.  What is kept of the past is what goes on since the oldest open interval began.  Walked window by
  * window, intervals find what they would find in all of the trace; where that cannot be had (TRACE_STREAM_UNFIT) the
- * trace is to be read as a whole: work noted for an interval that has ended, a wait that turns out to have seen more
- * releases than are kept, numbers of threads that were given out twice, a pause in the middle; a trace that holds a
- * part of its run or comes in parts.
+ * trace is to be read as a whole: work noted for an interval that has ended, numbers of threads that were given out
+ * twice, a pause in the middle; a trace that holds a part of its run or comes in parts.
  */
 #ifndef TRACE_STREAM_H
 #define TRACE_STREAM_H

@@ -65,6 +65,25 @@ static void test_taken_between(void **state)
 		"wakeup 11 12 45\n");
 }
 
+/* A hundred times others were quicker: the first 64 hold-ups are told apart, the rest is the last one's. */
+static void test_starved(void **state)
+{
+	struct trace *t;
+
+	(void)state;
+	begin_trace();
+	put_rec(&(struct rec){ 1, EVENT_WAIT, { 10, 1200, WAIT_LOCK, 99, waker_serial(2), 1150 } });
+	for (uint64_t i = 0; i < 100; i++)
+		put_rec(&(struct rec){ i % 2 ? 2 : 3, EVENT_RELEASE, { 20 + 10 * i, 99 } });
+	t = read_trace(NULL);
+	assert_int_equal(t->wakeups.cnt, 65);
+	assert_true(t->wakeups.items[0].time_ns == 20 && t->wakeups.items[0].waker_tid == 13);
+	assert_true(t->wakeups.items[63].time_ns == 650 && t->wakeups.items[63].waker_tid == 12);
+	assert_true(t->wakeups.items[64].time_ns == 1150 && t->wakeups.items[64].waker_tid == 12);
+	trace_free(t);
+	unlink(path);
+}
+
 /* The waker logged nothing after 30, but was awake at 45; named by the kernel's number. */
 static void test_waker_by_tid(void **state)
 {
@@ -495,6 +514,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cut_off), cmocka_unit_test(test_window), cmocka_unit_test(test_pause),
 		cmocka_unit_test(test_lock), cmocka_unit_test(test_taken_between),
+		cmocka_unit_test(test_starved),
 		cmocka_unit_test(test_waker_by_tid),
 		cmocka_unit_test(test_queue), cmocka_unit_test(test_queue_mismatch),
 		cmocka_unit_test(test_nested_waits), cmocka_unit_test(test_open_end),

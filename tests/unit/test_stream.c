@@ -339,6 +339,56 @@ static void test_given_up(void **state)
 	VEC_RELEASE(&chunks);
 }
 
+/* What was written, in the smallest windows. */
+static void same_in_windows(void)
+{
+	_cleanup_(trace_freep) struct trace *whole = NULL;
+	_cleanup_(trace_stream_closep) struct trace_stream *s = NULL;
+	_cleanup_(analyzer_freep) struct analyzer *a = analyzer_new();
+	struct diag diag = DIAG_INIT;
+	size_t windows = 0;
+
+	write_chunks(0);
+	whole = read_trace(NULL);
+	trace_stream_records = 1;
+	assert_int_equal(trace_stream_open(path, NULL, &s, &diag), 1);
+	assert_true(add_windows(a, s, &windows));
+	assert_true(windows > 3);
+	same(whole, trace_stream_names(s), a);
+	unlink(path);
+	VEC_RELEASE(&chunks);
+}
+
+/*
+ * Thread 2 starves from 10 to 900: a hundred times others let go of the lock before it gets it.  It wakes thread
+ * 1 while it waits, so what explained its wait until then counts for request 1.
+ */
+static void test_starved(void **state)
+{
+	(void)state;
+	begin_program(1);
+	event(&actors[0], EVENT_BEGIN, 12, (const uint64_t[]){ 1, 1, 0 });
+	event(&actors[0], EVENT_WAIT, 20, (const uint64_t[]){ 54, WAIT_LOCK, 8, waker_serial(2), 53 });
+	event(&actors[0], EVENT_END, 54, (const uint64_t[]){ 1, 1 });
+	end_chunk(0);
+	event(&actors[1], EVENT_WAIT, 10, (const uint64_t[]){ 900, WAIT_LOCK, 7, waker_serial(3), 850 });
+	end_chunk(1);
+	for (uint64_t i = 0; i < 100; i++) {
+		actors[2].now_ns = 18 + 8 * (int64_t)i;
+		actors[2].frames[actors[2].depth] = 14 + 8 * i;
+		actors[2].fids[actors[2].depth++] = 1 + i % 2;
+		call_ends(&actors[2]);
+		event(&actors[2], EVENT_RELEASE, 18 + 8 * i, (const uint64_t[]){ 7 });
+		end_chunk(2);
+	}
+	event(&actors[2], EVENT_RELEASE, 850, (const uint64_t[]){ 7 });
+	end_chunk(2);
+	event(&actors[0], EVENT_BEGIN, 1000, (const uint64_t[]){ 1, 2, 0 });
+	event(&actors[0], EVENT_END, 1004, (const uint64_t[]){ 1, 2 });
+	end_chunk(0);
+	same_in_windows();
+}
+
 /*
  * Thread 2 waits 10..90 and is woken in it at 28, to no end, and at 80.  When it wakes thread 1 at 33 it has
  * not been woken yet, so request 1 waits for a lock of thread 2's, not for what thread 3 does.
@@ -347,12 +397,6 @@ static void test_given_up(void **state)
  */
 static void woken_again(bool sooner)
 {
-	_cleanup_(trace_freep) struct trace *whole = NULL;
-	_cleanup_(trace_stream_closep) struct trace_stream *s = NULL;
-	_cleanup_(analyzer_freep) struct analyzer *a = analyzer_new();
-	struct diag diag = DIAG_INIT;
-	size_t windows = 0;
-
 	begin_program(1);
 	event(&actors[0], EVENT_BEGIN, 12, (const uint64_t[]){ 1, 1, 0 });
 	event(&actors[0], EVENT_WAIT, 20, (const uint64_t[]){ 34, WAIT_LOCK, 8, waker_serial(2), 33 });
@@ -374,15 +418,7 @@ static void woken_again(bool sooner)
 	event(&actors[0], EVENT_BEGIN, 100, (const uint64_t[]){ 1, 2, 0 });
 	event(&actors[0], EVENT_END, 104, (const uint64_t[]){ 1, 2 });
 	end_chunk(0);
-	write_chunks(0);
-	whole = read_trace(NULL);
-	trace_stream_records = 1;
-	assert_int_equal(trace_stream_open(path, NULL, &s, &diag), 1);
-	assert_true(add_windows(a, s, &windows));
-	assert_true(windows > 3);
-	same(whole, trace_stream_names(s), a);
-	unlink(path);
-	VEC_RELEASE(&chunks);
+	same_in_windows();
 }
 
 static void test_woken_again(void **state)
@@ -411,6 +447,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_programs),
+		cmocka_unit_test(test_starved),
 		cmocka_unit_test(test_woken_again),
 		cmocka_unit_test(test_given_up),
 		cmocka_unit_test(test_unfit),
