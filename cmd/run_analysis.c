@@ -121,6 +121,7 @@ static int take_stream(struct store *s, struct analysing *a, const char *path, u
 	r = recorded_complete(s, &o, trace_stream_names(a->stream), reterr);
 	if (r < 0)
 		return r;
+	trace_sort_events(trace_stream_names(a->stream));	/* of which the calls are there by now */
 	a->calls = xcalloc(a->names->functions.cnt + 1, sizeof(*a->calls));
 	a->started_ns = now_ns();
 	return jobs > 1 ? add_windows_ahead(a, reterr) : add_windows(a, reterr);
