@@ -202,12 +202,11 @@ static void recycle(struct drainer *d, uint32_t number)
 	arena_give_chunk(&d->arena, number);
 }
 
-bool drain_full(struct drainer *d)
+uint32_t drain_full(struct drainer *d)
 {
-	uint32_t number = arena_take_full(&d->arena), left = d->arena.chunk_cnt;
-	bool any = false;
+	uint32_t number = arena_take_full(&d->arena), cnt = 0;
 
-	while (number && number <= d->arena.chunk_cnt && left--) {
+	while (number && number <= d->arena.chunk_cnt && cnt < d->arena.chunk_cnt) {
 		struct arena_chunk *chunk = arena_chunk(&d->arena, number);
 		uint32_t next = (uint32_t)chunk->next;
 
@@ -215,9 +214,9 @@ bool drain_full(struct drainer *d)
 		recycle(d, number);
 		flush_if_large(d);
 		number = next;
-		any = true;
+		cnt++;
 	}
-	return any;
+	return cnt;
 }
 
 static bool has_ended(uint32_t pid)

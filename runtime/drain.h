@@ -65,7 +65,7 @@ void drain_pauses_start(struct drainer *d, const struct drainer_options *o);
 void drain_pauses_turn(struct drainer *d, uint64_t now_ns);	/* goes on, if it is time */
 
 /* drain.c */
-bool drain_full(struct drainer *d);	/* all full chunks; false: there were none */
+uint32_t drain_full(struct drainer *d);	/* all full chunks: how many */
 void drain_dead(struct drainer *d);	/* what ended processes left behind */
 void drain_live(struct drainer *d);	/* what threads hold just now; they keep it */
 void drain_event(struct drainer *d, uint64_t serial, uint32_t pid, uint32_t tid, enum trace_event kind,
