@@ -3,7 +3,7 @@
 #
 # build.sh - how much longer a build takes through vprof: the projects of exam-instrument, from Debian's sources.
 #
-#	build.sh [--work DIR] [--units N] [--rounds N] [--results FILE] [PROJECT]...
+#	build.sh [--work DIR] [--units N] [--seconds S] [--rounds N] [--results FILE] [--prepare yes] [PROJECT]...
 #
 # Processor time (user and system) of N units spread over the project, everything after everything else
 # in each round, on whatever else the machine does; medians of the ratios to the plain build:
@@ -17,13 +17,19 @@
 #	again		the same, objects removed
 #	unchanged	vprof build with nothing to compile, seconds of processor time
 #
+# --seconds: of those N units as many, spread evenly, as a plain compile of takes that long, but one at least; a round
+# takes about nine times that.
+#
+# --prepare: the sources are fetched and each project is built plainly once, for its commands, which takes most of the
+# time; what is in --work already is not done again.  Nothing is measured.
+#
 # Prints a table and writes FILE (results/build.json); exit 1 where "all probed" is beyond 2.0 or "no probes" beyond 1.1.
 # Targets are ratios of what one machine did within seconds, so it need not be quiet.
 set -eu
 
 srcdir=$(cd "$(dirname "$0")/../.." && pwd)
 here=$srcdir/tests/exam			# for the projects' files
-work=bench-build-work units=24 rounds=3 results=results/build.json projects=''
+work=bench-build-work units=24 rounds=3 results=results/build.json projects='' prepare='' seconds=''
 all='redis postgresql memcached nginx apr sqlite leveldb'
 extra=bench_extra			# a unit, and the function in it, of our own
 vprof=${VPROF:-./vprof}
@@ -35,8 +41,10 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--work)		work=${2:?}; shift ;;
 	--units)	units=${2:?}; shift ;;
+	--seconds)	seconds=${2:?}; shift ;;
 	--rounds)	rounds=${2:?}; shift ;;
 	--results)	results=${2:?}; shift ;;
+	--prepare)	prepare=${2:?}; shift ;;
 	-*)		usage ;;
 	*)		[ -f "$here/instrument/$1.sh" ] || die "no project '$1': there are $all"
 			projects="$projects $1" ;;
@@ -84,9 +92,9 @@ log_project() (
 # make_project NAME: $work/NAME-bench/Makefile compiles the units, one rule a unit
 make_project() {
 	dir=$work/$1-bench
-	! grep -qs "^$extra" "$dir/Makefile" || return 0
+	! grep -qs '^-include chosen' "$dir/Makefile" || return 0
 	mkdir -p "$dir"
-	: >"$dir/log"
+	# One that was interrupted goes on: what it compiled is in the log.
 	BENCH_LOG=$dir/log log_project "$1" >"$dir/build.out" 2>&1 || die "the build of $1 failed: $dir/build.out"
 	grep -e " '-c'" "$dir/log" | grep -v -e conftest -e autotest -e CMakeScratch -e CMakeTmp -e meson-private |
 	grep -e "\.\(c\|cc\|cpp\)'" | sort -u |
@@ -104,13 +112,23 @@ make_project() {
 				rules = rules n ".o:\n\t@" command " -o " dir "/" n ".o\n" \
 					n ".i:\n\t@" expand " -o " dir "/" n ".i\n"
 			}
-			texts = objects
-			gsub(/\.o/, ".i", texts)
-			print "all:" objects " " extra ".o\ntexts:" texts "\n" rules
+			print "OBJECTS =" objects "\n-include chosen.mk\nall: $(OBJECTS) " extra ".o\n" \
+				"texts: $(OBJECTS:.o=.i)\n" rules
 			print extra ".o: " extra ".c\n\t@cc -c " extra ".c -o " extra ".o"
 		}' >"$dir/Makefile.new"
 	printf 'int %s(int n)\n{\n\treturn n;\n}\n' "$extra" >"$dir/$extra.c"
 	mv "$dir/Makefile.new" "$dir/Makefile"
+}
+
+# Every k-th unit, so that a plain compile takes no more than $seconds.
+choose_units() {
+	rm -f chosen.mk ./*.o
+	[ -n "$seconds" ] || return 0
+	[ -s plain.seconds ] || spent make >plain.seconds
+	sed -n 's/^OBJECTS = //p' Makefile | tr ' ' '\n' | awk -v limit="$seconds" -v all="$(cat plain.seconds)" '
+		BEGIN { step = all > limit ? all / limit : 1; printf "OBJECTS =" }
+		NR >= next_one { printf " %s", $1; next_one = (next_one ? next_one : 1) + step }
+		END { print "" }' >chosen.mk
 }
 
 # spent COMMAND...: seconds of processor time, on stdout
@@ -171,13 +189,16 @@ bench() {
 	project=$1
 	make_project "$1"
 	cd "$work/$1-bench"
+	choose_units
+	[ -z "$prepare" ] || return 0
 	: >seconds
 	for _ in $(seq "$rounds"); do round >>seconds; done
 	bare=$(bare_objects)
-	row "$1: units" "$(grep -c '\.o:$' Makefile)" units - true
+	row "$1: units" "$(find . -name '[0-9]*.o' | wc -l)" units - true
 	row "$1: plain" "$(awk '{ print $1 }' seconds | median)" s - true
 	measured preprocess 2 -
 	measured first 3 -
+	# shellcheck disable=SC2086 # a list of words
 	row "$1: units without probes" "$(printf '%s\n' $bare | wc -l)" units - true
 	measured 'no probes' 4 1.1 5
 	measured 'all probed' 6 2.0
@@ -188,4 +209,4 @@ bench() {
 : >"$rows"
 make_loggers
 for project in ${projects:-$all}; do (bench "$project"); done
-write_results "$results"
+[ -n "$prepare" ] || write_results "$results"
