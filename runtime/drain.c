@@ -69,8 +69,11 @@ static void put_event(struct drainer *d, struct batch *b, unsigned int kind, uin
 		d->stats.begins++;
 	if (kind == EVENT_END)
 		d->stats.ends++;
-	if (kind == EVENT_LOSS)
-		d->stats.lost_records += words[1];
+	if (kind == EVENT_LOSS) {
+		earlier(&b->since, words[0]);
+		d->record_losses++;
+		d->record_lost += words[1];
+	}
 }
 
 /* For whoever finds the arena if we are killed now: what is collected, and what there was no room for. */
@@ -85,7 +88,8 @@ static void tell_held(struct drainer *d)
 	later(&until, d->dropped_until);
 	held->since = since;
 	held->until = until;
-	__atomic_store_n(&held->cnt, d->record_cnt + d->dropped_cnt, __ATOMIC_RELEASE);
+	__atomic_store_n(&held->cnt, d->record_cnt - d->record_losses + d->record_lost + d->dropped_cnt + d->dropped_lost,
+			 __ATOMIC_RELEASE);
 }
 
 /* Names come before who bears them: the next block may be the one for which there is no room. */
@@ -94,17 +98,20 @@ void drain_flush(struct drainer *d)
 	drain_tables(d);
 	if (trace_file_block(&d->file, BLOCK_CHUNKS, d->records.data, d->records.len)) {
 		d->stats.records += d->record_cnt;
+		d->stats.lost_records += d->record_lost;
 		if (d->ring.parts.cnt && !d->is_head)
 			later(&d->ring.parts.items[d->ring.parts.cnt - 1].until_ticks, d->record_until);
 	} else if (ring_drops(&d->ring) && !d->is_head && !d->ring.is_failing) {
+		d->stats.lost_records += d->record_lost;
 		ring_failed(d);
 	} else {
-		d->dropped_cnt += d->record_cnt;
+		d->dropped_cnt += d->record_cnt - d->record_losses;
+		d->dropped_lost += d->record_lost;
 		earlier(&d->dropped_since, d->record_since);
 		later(&d->dropped_until, d->record_until);
 	}
 	d->records.len = 0;
-	d->record_cnt = d->record_since = d->record_until = 0;
+	d->record_cnt = d->record_since = d->record_until = d->record_losses = d->record_lost = 0;
 	tell_held(d);
 }
 

@@ -26,7 +26,9 @@ struct drainer {
 	struct encoder records, one;	/* a block of chunks; one chunk */
 	uint64_t record_cnt;		/* in records; the earliest and the latest of them (ticks) */
 	uint64_t record_since, record_until;
+	uint64_t record_losses, record_lost;	/* of these, LOSS events, and how many records those tell of */
 	uint64_t dropped_cnt, dropped_since, dropped_until;	/* for which the file had no room */
+	uint64_t dropped_lost;		/* what LOSS events told of for which it had none: lost before */
 	struct encoder table;
 	uint32_t functions_written, labels_written;
 	struct drainer_stats stats;

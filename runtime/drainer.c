@@ -288,14 +288,14 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 void drain_end(struct drainer *d)
 {
 	struct arena_control *c = d->arena.control;
-	uint64_t since = c->lost_since;
+	uint64_t since = c->lost_since, lost_cnt = c->lost_cnt + d->dropped_cnt + d->dropped_lost;
 
-	if (d->dropped_cnt && (!since || d->dropped_since < since))
+	if (d->dropped_cnt + d->dropped_lost && (!since || d->dropped_since < since))
 		since = d->dropped_since;
 	d->stats.dropped_records = d->dropped_cnt;
-	d->stats.lost_records += c->lost_cnt + d->dropped_cnt;
+	d->stats.lost_records += lost_cnt;
 	d->table.len = 0;
-	encode_varint(&d->table, c->lost_cnt + d->dropped_cnt);
+	encode_varint(&d->table, lost_cnt);
 	encode_varint(&d->table, since);
 	trace_file_last(&d->file, BLOCK_END, d->table.data, d->table.len);
 }

@@ -240,7 +240,8 @@ void ring_note(struct drainer *d, const struct ring_known *known)
 static int write_head(struct drainer *d, const char *path, uint64_t until_ticks, bool live)
 {
 	struct drainer_stats stats = d->stats;
-	uint64_t dropped_cnt = d->dropped_cnt, dropped_since = d->dropped_since;
+	uint64_t dropped_cnt = d->dropped_cnt, dropped_since = d->dropped_since, dropped_lost = d->dropped_lost;
+	uint64_t dropped_until = d->dropped_until;
 	struct trace_file own = d->file;
 	uint32_t functions = d->functions_written, labels = d->labels_written;
 	int r;
@@ -271,6 +272,8 @@ static int write_head(struct drainer *d, const char *path, uint64_t until_ticks,
 		d->stats = stats;
 		d->dropped_cnt = dropped_cnt;
 		d->dropped_since = dropped_since;
+		d->dropped_until = dropped_until;
+		d->dropped_lost = dropped_lost;
 	}
 	return r;
 }
