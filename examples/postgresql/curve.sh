@@ -6,8 +6,9 @@
 #	curve.sh [--work DIR] [--vprof PROGRAM] [--results FILE] [--rounds N]
 #
 # pgbench's transactions on one server in which 0 to 500 functions are recorded, each right after the same on the
-# plain one, ROUNDS times (4), TRANSACTIONS (1000) of each of 4 clients; COUNTS: only these rows.  The server of all rows but the last has
-# all probes: those that are not recorded are dormant, and count in what it costs.
+# plain one, ROUNDS times (4), TRANSACTIONS (1000) of each of 4 clients; COUNTS: only these
+# rows.  The server of all rows but the last has all probes: those that are not recorded are dormant, and count in
+# what it costs.
 #
 #	dormant		it is not recorded at all
 #	0		intervals and waits are
@@ -22,7 +23,7 @@
 # the recorder's (which "recorder_us" is), to the plain server's: it says more than the throughput where the machine has
 # other work.  Target: the paper's Figure 3, less than 14 % at 500.
 # The runs are only recorded, but for one of each "auto" at the end, which says how many transactions were recorded in full.
-# About 9 minutes on a quiet machine, and half an hour the first time: three builds.
+# About 9 minutes on a quiet machine, once the three servers are built: --rounds 0 does that alone.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -48,16 +49,20 @@ nearest='
 	}
 	END { for (f in least) print f, least[f], calls[f] }'
 
-# server_of DIR OPTION OF "build" ...: with probes, and today's runtime
-server_of() {
+# built DIR OPTION OF "build" ...
+built() {
 	dir=$1
 	shift
-	[ ! -x "$dir/src/backend/postgres" ] || [ -n "$(find "$vprof" -newer "$dir/src/backend/postgres")" ] || return 0
-	rm -f "$dir/src/backend/postgres"
 	"$here/fetch-and-build.sh" --work "$work" --vprof "$vprof" --configure-only "${dir##*/}" >/dev/null
-	(cd "$dir" && "$vprof" build "$@" -- make -s -j"$(nproc)" -C src/backend) >"$work/curve.out" 2>&1 ||
-		die "the build failed: $work/curve.out"
-	cp "$dir/vprof.data/build/plan" "$dir.plan"
+	(cd "$dir" && "$vprof" build "$@" -- make -s -j"$(nproc)" -C src/backend) >"$work/curve.out" 2>&1
+}
+
+# server_of DIR OPTION OF "build" ...: with probes, and today's runtime.  A tree that another vprof left may be of no use.
+server_of() {
+	[ ! -x "$1/src/backend/postgres" ] || [ -n "$(find "$vprof" -newer "$1/src/backend/postgres")" ] || return 0
+	rm -f "$1/src/backend/postgres"
+	built "$@" || { rm -rf "$1" && built "$@"; } || die "the build failed: $work/curve.out"
+	cp "$1/vprof.data/build/plan" "$1.plan"
 }
 
 # chosen N: the functions, as lines of "nearest"
@@ -205,6 +210,7 @@ case $counts in *_only*)
 	[ -s "$only.functions" ] || chosen 500 | cut -f1 >"$only.functions"
 	server_of "$only" --functions "$only.functions" ;;
 esac
+[ "$rounds" -gt 0 ] || exit 0
 step "$rounds rounds"
 rm -f "$work"/curve.plain* "$work"/curve.[0-9d]*
 for _ in $(seq "$rounds"); do
