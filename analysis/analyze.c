@@ -76,7 +76,7 @@ static void run_passes(struct analysis *a)
 
 /* Per row, and per recorded one; root-only: the same. */
 struct latencies {
-	int64_t *of_row, *of_recorded;
+	int64_t *of_row, *of_recorded;	/* one array where each is read once */
 	uint32_t *copies, *weights;
 	unsigned char *block_of_row;
 };
@@ -105,10 +105,11 @@ static void begin_heads(struct heads *h, struct rows *rows, struct latencies *l)
 {
 	size_t cnt = rows_cnt(rows) + 1, recorded = rows_recorded(rows) + 1;
 
-	*l = (struct latencies){
-		xcalloc(cnt, sizeof(int64_t)), xcalloc(recorded, sizeof(int64_t)), xcalloc(recorded, sizeof(uint32_t)),
-		xcalloc(recorded, sizeof(uint32_t)), xcalloc(cnt, 1),
-	};
+	l->of_row = xcalloc(cnt, sizeof(*l->of_row));
+	l->of_recorded = cnt == recorded ? l->of_row : xcalloc(recorded, sizeof(*l->of_recorded));
+	l->copies = xcalloc(recorded, sizeof(*l->copies));
+	l->weights = xcalloc(recorded, sizeof(*l->weights));
+	l->block_of_row = xcalloc(cnt, sizeof(*l->block_of_row));
 	*h = (struct heads){ .l = l, .recorded_cnt = recorded - 1, .block_cnt = blocks_for(recorded - 1) };
 	rows_begin(&h->w, rows);
 	h->w.heads_only = true;
@@ -153,8 +154,9 @@ static void read_heads(const struct collected *c, struct latencies *full_l, stru
 
 static void latencies_release(struct latencies *l)
 {
+	if (l->of_recorded != l->of_row)
+		free(l->of_recorded);
 	free(l->of_row);
-	free(l->of_recorded);
 	free(l->copies);
 	free(l->weights);
 	free(l->block_of_row);
