@@ -30,6 +30,7 @@ static uint64_t analyse(const char *path)
 		ahead = trace_ahead_new(s);
 	while (ahead && (r = trace_ahead_next(ahead, &w, &diag)) > 0)
 		analyzer_add(a, &(struct analysis_window){ w->t, w->before_ns, w->until_ns });
+	trace_ahead_free(ahead);
 	if (r == 0)
 		r = analyzer_finish(a, trace_stream_names(s), &o, &f);
 	if (r < 0)
