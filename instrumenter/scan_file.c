@@ -400,6 +400,20 @@ static void read_object(struct reading *r, const json_t *o, struct unit *u)
 		r->bad = "argv";
 }
 
+/* bad: the field; "format" where the first line is another's. */
+static int not_a_record(const char *path, const char *bad, struct diag *reterr)
+{
+	const char *last = strrchr(path, '/');
+
+	if (strcmp(bad, "format") == 0) {
+		diag_set(reterr, EXIT_DATA, -EBADMSG, "scan record '%s' is damaged, or another version of vprof wrote it", path);
+		return diag_remedy(reterr, -EBADMSG, "if this tree was built by another vprof: clean it, delete '%.*s', and build again",
+				   last ? (int)(last - path) : 1, last ? path : ".");
+	}
+	diag_set(reterr, EXIT_DATA, -EBADMSG, "damaged scan record '%s': bad field \"%s\"", path, bad);
+	return diag_remedy(reterr, -EBADMSG, "delete the file and its object, and build again");
+}
+
 static int unit_read(const char *path, struct unit **ret, struct diag *reterr)
 {
 	_cleanup_(unit_freep) struct unit *u = unit_new();
@@ -426,11 +440,8 @@ static int unit_read(const char *path, struct unit **ret, struct diag *reterr)
 	if (!r.bad)
 		read_object(&r, o, u);
 	json_decref(o);
-	if (r.bad) {
-		diag_set(reterr, EXIT_DATA, -EBADMSG, "damaged scan record '%s': bad field \"%s\"", path,
-			 r.bad);
-		return diag_remedy(reterr, -EBADMSG, "delete the file and its object, and build again");
-	}
+	if (r.bad)
+		return not_a_record(path, r.bad, reterr);
 	*ret = TAKE_PTR(u);
 	return 0;
 }

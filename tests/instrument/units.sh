@@ -279,6 +279,8 @@ rm proj/lib.c
 echo '{' > build/x.scan
 "$launch" -b build -l 2> got
 [ $? = 5 ] || fail "a damaged record is not status 5"
+grep -q "another version of vprof wrote it" got && grep -q "delete 'build', and build again" got ||
+	fail "what to do about a record of another vprof"
 
 echo "$failed failures"
 [ $failed = 0 ]
