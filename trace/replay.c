@@ -137,7 +137,7 @@ static const char *label_text(const struct replay *p, uint64_t id)
 	const struct raw *r = &p->rd->raw;
 	const char *text = id < r->labels.cnt ? r->labels.items[id] : NULL;
 
-	return text ? text : "?";
+	return text && *text ? text : "?";
 }
 
 /* A mark may stand for an interval of vprof.conf under that one's name. */
