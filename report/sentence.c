@@ -21,7 +21,7 @@
 
 const char *wait_noun(enum trace_state wait)
 {
-	return wait == STATE_WAKEUP ? "delay" : "wait";
+	return wait == STATE_WAKEUP ? "delay" : wait == STATE_RUNNABLE ? "time" : "wait";
 }
 
 /* "lock wait", "f › lock wait", "f": who and, if blocked, in what. */

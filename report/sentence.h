@@ -23,7 +23,7 @@ void report_sentence(const struct findings *f, struct str *ret);
 /* Does the user's locale say UTF-8? */
 bool locale_is_utf8(void);
 
-/* "wait"; for the class wakeup "delay": made runnable, not yet running. */
+/* "wait"; of the class wakeup "delay": made runnable, not yet running; of runnable "time": it waited for nobody. */
 const char *wait_noun(enum trace_state wait);
 
 /* "log_append › lock wait", "(queue wait)"; the caller frees it. */

@@ -199,11 +199,14 @@ static void print_covariance(const struct style *s, const struct findings *f)
 
 static void print_legend(const struct style *s, const struct findings *f, bool any_chain)
 {
-	bool any_open = false, any_blame = false;
+	bool any_open = false, any_blame = false, any_runnable = false;
 
 	for (size_t i = 0; i < f->nodes.cnt; i++) {
-		any_open |= f->nodes.items[i].open;
-		any_blame |= f->nodes.items[i].kind == NODE_BLAME;
+		const struct node *n = &f->nodes.items[i];
+
+		any_open |= n->open;
+		any_blame |= n->kind == NODE_BLAME;
+		any_runnable |= n->kind == NODE_WAIT && n->wait == STATE_RUNNABLE;
 	}
 	fprintf(s->out, "share: Cov(X,T)/Var(T); the shares below a node sum to its own\n");
 	if (f->nodes.cnt && f->nodes.items[0].has_ci95)
@@ -214,6 +217,8 @@ static void print_legend(const struct style *s, const struct findings *f, bool a
 			glyphs_of(s)->then);
 	if (any_blame)
 		fprintf(s->out, "by: what the waker (queue: the thread) did meanwhile, and in what it was blocked itself\n");
+	if (any_runnable)
+		fprintf(s->out, "runnable: it could have run, but others had the CPUs\n");
 	if (any_open)
 		fprintf(s->out, "+: calls functions that carry no probe yet\n");
 }
