@@ -404,6 +404,9 @@ static int handle(void *user, const char *section, const char *name, const char 
 {
 	struct reader *r = user;
 
+	/* The rest of a long line that did not begin as a setting: a section's name without end. */
+	if (r->continued && r->value_line != r->line)
+		return 0;
 	if (!r->continued) {
 		finish_value(r);
 		free(r->section);

@@ -178,6 +178,7 @@ static void test_mistakes(void **state)
 		{ "[run]\ncommand = a\vb\n", "c:2: a control character (0x0b) does not belong here" },
 		{ "[run]\n\n  what is this\n", "c:3: expected [section] or key = value" },
 		{ "[run\ncommand = x\n", "c:1: expected [section] or key = value" },
+		{ "[run]\ncommand = x\n[build] " LONG ": make\n", "c:3: expected [section] or key = value" },
 		{ "command = x\n", "c:1: 'command' stands before any [section]" },
 	};
 
