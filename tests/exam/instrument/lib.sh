@@ -256,13 +256,18 @@ stage_tree() {
 
 # ---- suite ---------------------------------------------------------------------------
 
-# unprivileged TREE COMMAND...: in the tree; as nobody where root is not wanted
+# in_side TREE COMMAND...: in the tree; as nobody where root is not wanted.  Then the tree is root's again, as
+# vprof leaves what others own alone.
 in_side() (
 	cd "$1" || exit
 	shift
 	if [ -n "$as_nobody" ] && [ "$(id -u)" = 0 ]; then
 		chown -R nobody .
-		setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups env -u TMPDIR HOME="$PWD" "$@"
+		status=0
+		setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups env -u TMPDIR HOME="$PWD" "$@" ||
+			status=$?
+		chown -R "$(id -u)" .
+		exit $status
 	else
 		"$@"
 	fi
