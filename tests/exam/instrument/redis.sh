@@ -23,9 +23,10 @@ clean='make distclean'	# clean leaves the objects of deps/
 killed_leaves='/src/(Makefile\.dep|release\.h)$'	# made at the start, removed once, at the first one; has the time
 mend='make distclean'			# one that is killed in deps/ never goes back there
 
+# One that failed has its file behind its name, for which it would be another test.
 results() {
 	sed 's/\x1b\[[0-9;]*m//g' | sed -n \
 		-e 's/^\[ok\]: \(.*\) ([0-9]* ms)$/\1	ok/p' \
-		-e 's/^\[err\]: \(.*\)/\1	failed/p' -e 's/^\[exception\]: \(.*\)/\1	failed/p' \
+		-e 's/^\(\[err\]: .*\) in tests\/[^ ]*\.tcl$/\1/' -e 's/^\[err\]: \(.*\)/\1	failed/p' -e 's/^\[exception\]: \(.*\)/\1	failed/p' \
 		-e 's/^\[\(ignore\|skip\)\]: \(.*\)/\2	skipped/p'
 }
