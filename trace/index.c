@@ -111,6 +111,16 @@ static void keep_early_event(struct indexing *g, uint32_t thread, const struct r
 		VEC_ADD(&g->x->events, e);
 }
 
+/* Where the table of functions was cut off there may be none of that number yet. */
+static void note_frame(struct indexing *g, uint32_t thread, const struct raw_record *r)
+{
+	struct raw_event e = event_of(r, thread, g->event_cnt);
+	struct raw_invocation v;
+
+	if (frame_of_event(&e, &v) && v.fid > g->x->last_fid)
+		g->x->last_fid = v.fid;
+}
+
 static void note_record(struct indexing *g, struct index_chunk *c, const struct raw_record *r)
 {
 	struct thread_note *t = &g->notes.items[c->thread];
@@ -119,6 +129,7 @@ static void note_record(struct indexing *g, struct index_chunk *c, const struct 
 	if (has_end(r->kind))
 		saw(t, r->words[0]);
 	note_event(g, c->thread, r);
+	note_frame(g, c->thread, r);
 	if (r->kind == EVENT_LOSS)
 		VEC_ADD(&g->x->losses, event_of(r, c->thread, g->event_cnt));
 	if (r->ticks < c->floor)

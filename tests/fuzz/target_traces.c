@@ -143,6 +143,9 @@ void fuzz_stream(const uint8_t *data, size_t len)
 	}
 	while ((r = trace_stream_next(s, &w, &diag)) > 0) {
 		promise(w.done_cnt >= done && w.done_cnt <= w.record_cnt, "windows go on", "");
+		for (size_t i = 0; i < w.t->invocations.cnt; i++)
+			promise(w.t->invocations.items[i].function < trace_stream_names(s)->functions.cnt,
+				"a call of no function", "");
 		done = w.done_cnt;
 		analyzer_add(a, &(struct analysis_window){ w.t, w.before_ns, w.until_ns });
 	}
