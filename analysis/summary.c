@@ -9,18 +9,12 @@
 
 #include <math.h>
 #include "base/banned.h"
-
-static int compare_ns(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
+#include "base/order.h"
 
 void sort_ns(int64_t *list, size_t cnt)
 {
 	if (cnt > 1)
-		qsort(list, cnt, sizeof(*list), compare_ns);
+		qsort(list, cnt, sizeof(*list), compare_int64);
 }
 
 int64_t quantile_ns(const int64_t *sorted, size_t cnt, double q)

@@ -15,6 +15,7 @@
 #include <string.h>
 #include "base/str.h"
 #include "base/banned.h"
+#include "base/order.h"
 #include "base/search.h"
 
 typedef VEC(uint32_t) places;
@@ -189,13 +190,6 @@ static void add_node(struct analysis *a, uint32_t place)
 	VEC_ADD(&a->f->nodes, node);
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void add_covariances(struct analysis *a)
 {
 	places children = { NULL, 0, 0 };
@@ -205,7 +199,7 @@ static void add_covariances(struct analysis *a)
 		for (size_t i = 0; i < children.cnt; i++)
 			children.items[i] = a->node_of_place[children.items[i]];
 		if (children.cnt > 1)
-			qsort(children.items, children.cnt, sizeof(*children.items), compare_ids);
+			qsort(children.items, children.cnt, sizeof(*children.items), compare_uint32);
 		for (size_t i = 0; i < children.cnt; i++) {
 			for (size_t j = i + 1; j < children.cnt; j++) {
 				struct covariance c = { parent, children.items[i],

@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 #include "base/banned.h"
+#include "base/order.h"
 #include "base/search.h"
 
 static bool begins_later(const struct turn *a, const struct turn *b)
@@ -73,13 +74,6 @@ static int compare_turns(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static int compare_orders(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 void false_wakeups_settle(struct false_wakeups *f)
 {
 	const struct turn *latest = NULL;
@@ -97,7 +91,7 @@ void false_wakeups_settle(struct false_wakeups *f)
 			latest = t;
 	}
 	if (f->waits.cnt)
-		qsort(f->waits.items, f->waits.cnt, sizeof(*f->waits.items), compare_orders);
+		qsort(f->waits.items, f->waits.cnt, sizeof(*f->waits.items), compare_uint32);
 }
 
 void false_wakeups_forget_turns(struct false_wakeups *f)

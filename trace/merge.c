@@ -11,6 +11,7 @@
 #include <string.h>
 #include "base/map.h"
 #include "base/banned.h"
+#include "base/order.h"
 
 struct numbers {			/* TIDs or SIDs */
 	struct map *taken;
@@ -71,19 +72,12 @@ static void list_sids(const struct trace *p, numbers_list *ret)
 			VEC_ADD(ret, p->works.items[i].sid);
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void sort_unique(numbers_list *list)
 {
 	size_t kept = 0;
 
 	if (list->cnt > 1)
-		qsort(list->items, list->cnt, sizeof(*list->items), compare_numbers);
+		qsort(list->items, list->cnt, sizeof(*list->items), compare_uint64);
 	for (size_t i = 0; i < list->cnt; i++)
 		if (kept == 0 || list->items[kept - 1] != list->items[i])
 			list->items[kept++] = list->items[i];

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/banned.h"
+#include "base/order.h"
 #include "base/file.h"
 #include "trace/blocks.h"
 #include "trace/encode.h"
@@ -41,13 +42,6 @@ static int read_file(struct raw *r, const char *path, struct diag *reterr)
 	return err;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 char **trace_parts(const char *path, size_t *ret_cnt)
 {
 	char **parts;
@@ -68,7 +62,7 @@ char **trace_parts(const char *path, size_t *ret_cnt)
 	if (d)
 		closedir(d);
 	if (list.cnt)
-		qsort(list.items, list.cnt, sizeof(*list.items), compare_numbers);
+		qsort(list.items, list.cnt, sizeof(*list.items), compare_uint32);
 	parts = xcalloc(list.cnt + 1, sizeof(*parts));
 	for (size_t i = 0; i < list.cnt; i++)
 		parts[i] = xasprintf("%s.%06" PRIu32, path, list.items[i]);

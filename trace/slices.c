@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 #include "base/banned.h"
+#include "base/order.h"
 #include "base/search.h"
 
 enum { SAMPLE_RECORDS = 512 };		/* windows end where one in so many records begins */
@@ -170,13 +171,6 @@ static void order_intervals(struct trace_slices *s)
 	}
 }
 
-static int compare_times(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void take_samples(struct trace_slices *s)
 {
 	const struct trace *t = s->t;
@@ -186,7 +180,7 @@ static void take_samples(struct trace_slices *s)
 	for (size_t i = s->sample_records - 1; i < t->segments.cnt; i += s->sample_records)
 		VEC_ADD(&s->starts_ns, t->segments.items[i].start_ns);
 	if (s->starts_ns.cnt)
-		qsort(s->starts_ns.items, s->starts_ns.cnt, sizeof(*s->starts_ns.items), compare_times);
+		qsort(s->starts_ns.items, s->starts_ns.cnt, sizeof(*s->starts_ns.items), compare_int64);
 }
 
 /* All names, functions and works are the trace's. */
