@@ -38,10 +38,8 @@ struct run {				/* sorted rows in the file */
 	uint64_t first, cnt;		/* words */
 };
 
-typedef VEC(uint64_t) row_words;
-
 struct rows {
-	row_words words;		/* the rows that are in memory */
+	VEC(uint64_t) words;		/* the rows that are in memory */
 	VEC(struct row_place) index;	/* of them */
 	VEC(struct run) runs;
 	uint64_t file_words;
@@ -200,21 +198,11 @@ static size_t words_of(const uint64_t *row)
 	return row[0];
 }
 
-/* Where so many words may be appended. */
-static uint64_t *room_for(row_words *w, size_t cnt)
-{
-	if (w->cap - w->cnt < cnt) {
-		w->cap = 2 * w->cap + cnt;
-		w->items = xrealloc(w->items, w->cap, sizeof(*w->items));
-	}
-	return w->items + w->cnt;
-}
-
 /* What is in memory becomes a run. */
 static void write_run(struct rows *r)
 {
 	struct run run = { r->file_words, r->words.cnt };
-	row_words staged = { NULL, 0, 0 };
+	VEC(uint64_t) staged = { NULL, 0, 0 };
 
 	if (r->fd < 0)
 		r->fd = open_file();
@@ -224,7 +212,8 @@ static void write_run(struct rows *r)
 	for (size_t i = 0; i < r->index.cnt && r->error == 0; i++) {
 		const uint64_t *row = r->words.items + r->index.items[i].first;
 
-		memcpy(room_for(&staged, words_of(row)), row, words_of(row) * sizeof(*row));
+		VEC_ROOM(&staged, words_of(row));
+		memcpy(staged.items + staged.cnt, row, words_of(row) * sizeof(*row));
 		staged.cnt += words_of(row);
 		if (staged.cnt < WRITE_WORDS && i + 1 < r->index.cnt)
 			continue;
@@ -247,7 +236,8 @@ void rows_add(struct rows *r, const struct row_head *head, const struct cell *ce
 	};
 
 	VEC_ADD(&r->index, (struct row_place){ head->start_ns, head->sid, first });
-	at = room_for(&r->words, HEAD_WORDS + 2 * cell_cnt + 2 * work_cnt);
+	VEC_ROOM(&r->words, HEAD_WORDS + 2 * cell_cnt + 2 * work_cnt);
+	at = r->words.items + first;
 	memcpy(at, words, sizeof(words));
 	at += HEAD_WORDS;
 	for (size_t i = 0; i < cell_cnt; i++) {
@@ -379,10 +369,7 @@ static void unpack(struct rows_walk *w, const uint64_t *row)
 	w->cells.cnt = w->works.cnt = 0;
 	if (w->heads_only)
 		return;
-	if (w->cells.cap < cell_cnt) {
-		w->cells.cap = 2 * cell_cnt;
-		w->cells.items = xrealloc(w->cells.items, w->cells.cap, sizeof(*w->cells.items));
-	}
+	VEC_ROOM(&w->cells, cell_cnt);
 	for (uint32_t i = 0; i < cell_cnt; i++) {
 		struct cell c = { (uint32_t)(*at >> 32), (int64_t)(*at & LONG_NS) };
 

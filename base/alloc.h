@@ -29,18 +29,22 @@ char *xasprintf(const char *fmt, ...)
  * Growable arrays: struct { T *items; size_t cnt, cap; } anything.
  *	VEC_ADD(&v, item)	append (item is evaluated once)
  *	VEC_EXTEND(&v)		append a zeroed item, yields its address
+ *	VEC_ROOM(&v, n)		n items may be written behind the last, and added to cnt
  *	VEC_RELEASE(&v)		free the array, leave it empty
  */
 #define VEC(T) struct { T *items; size_t cnt, cap; }
 
-#define VEC_RESERVE(v)								\
+#define VEC_ROOM(v, n)								\
 	do {									\
-		if ((v)->cnt == (v)->cap) {					\
-			(v)->cap = (v)->cap ? (v)->cap * 2 : 16;		\
+		if ((v)->cap - (v)->cnt < (n)) {				\
+			(v)->cap = (v)->cap * 2 > (v)->cnt + (n) ?		\
+				   (v)->cap * 2 : (v)->cnt + (n) + 15;		\
 			(v)->items = xrealloc((v)->items, (v)->cap,		\
 					      sizeof(*(v)->items));		\
 		}								\
 	} while (0)
+
+#define VEC_RESERVE(v) VEC_ROOM(v, 1)
 
 #define VEC_ADD(v, ...)								\
 	do {									\
