@@ -296,9 +296,9 @@ static int read_material(struct material *m, const struct view *v, const char *r
 	case NEEDS_CAUSES:
 		return read_causes(m, run, reterr);
 	case NEEDS_RUNS:
-		r = runs_read(m->store, &m->runs, reterr);
-		for (size_t i = 0; r == 0 && i < m->runs.cnt; i++)
-			r = recording_settle(m->store, &m->runs.items[i], reterr);
+		r = recordings_settle(m->store, reterr);
+		if (r == 0)
+			r = runs_read(m->store, &m->runs, reterr);
 		return r < 0 ? r : iterations_read(m->store, &m->iterations, reterr);
 	case NEEDS_PROJECT:
 	case NEEDS_CALL_GRAPH:
