@@ -7,6 +7,7 @@
  */
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <time.h>
 #include "runtime/switched.h"
 
@@ -16,6 +17,8 @@
 /* Not in a C library older than 2.35, nor in every static program. */
 #pragma weak __rseq_offset
 #pragma weak __rseq_size
+
+enum { LONGEST_TRIAL_NS = 100000000 };
 
 static const uint32_t elsewhere[2] = { RSEQ_SIG };
 
@@ -60,15 +63,31 @@ bool switched_was_not(void)
 	return true;
 }
 
+static long switches_so_far(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw : 0;
+}
+
+/*
+ * A sleep can be over before its thread was switched off: the timer rings while the machine below has taken
+ * the processor away.  So only a sleep counts that the kernel counted as a switch.
+ */
 bool switched_is_told(void)
 {
-	struct timespec moment = { 0, 1000 };
+	for (long sleep_ns = 1000; own_area() && sleep_ns < LONGEST_TRIAL_NS; sleep_ns *= 4) {
+		const struct timespec moment = { 0, sleep_ns };
+		long before = switches_so_far();
+		bool stayed;
 
-	if (!own_area())
-		return false;
-	switched_mark();
-	nanosleep(&moment, NULL);
-	return !switched_was_not();
+		switched_mark();
+		nanosleep(&moment, NULL);
+		stayed = switched_was_not();
+		if (switches_so_far() != before)
+			return !stayed;
+	}
+	return false;
 }
 
 #else

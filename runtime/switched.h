@@ -28,7 +28,7 @@ void switched_mark(void);
 /* Takes the mark away.  true: the thread was not switched off since; false: it was, or that cannot be told. */
 bool switched_was_not(void);
 
-/* Whether this kernel tells; takes a sleep of a microsecond. */
+/* Whether this kernel tells; takes a sleep, of a microsecond mostly. */
 bool switched_is_told(void);
 
 #endif

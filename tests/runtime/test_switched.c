@@ -2,31 +2,66 @@
 /*
  * test_switched.c - a thread that slept is never said to have stayed on its CPU; one that computed mostly is.
  */
+#include <errno.h>
 #include <pthread.h>
+#include <sys/param.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 #include "runtime/switched.h"
 #include "tests/unit/cmocka_all.h"
 
-enum { TRIES = 1000 };
+enum {
+	TRIES = 1000,
+	LONGEST_SLEEP_NS = 10000000,
+};
 
-static void sleep_a_moment(void)
+/* Times that this thread gave its CPU up, by the kernel's account. */
+static long switches(void)
 {
-	const struct timespec moment = { 0, 1000 };
+	struct rusage usage;
 
-	nanosleep(&moment, NULL);
+	assert_int_equal(getrusage(RUSAGE_THREAD, &usage), 0);
+	return usage.ru_nvcsw;
 }
 
+/* A sleep of a microsecond may be over before it began (switched.c). */
 static void test_slept(void **state)
 {
+	struct timespec moment = { 0, 1000 };
+	int slept = 0;
+
 	(void)state;
 	if (!switched_is_told())
 		skip();
-	for (int i = 0; i < 100; i++) {
+	while (slept < 100) {
+		long before = switches();
+		bool stayed;
+
 		switched_mark();
-		sleep_a_moment();
-		assert_false(switched_was_not());
+		nanosleep(&moment, NULL);
+		stayed = switched_was_not();
+		if (switches() == before) {
+			moment.tv_nsec = MIN(2 * moment.tv_nsec, LONGEST_SLEEP_NS);
+			continue;
+		}
+		assert_false(stayed);
+		slept++;
 	}
+}
+
+/* Where no short sleep gives the CPU up, a longer one says whether the kernel tells. */
+static void test_told_anyhow(void **state)
+{
+	bool told = switched_is_told();
+	int slack_ns = prctl(PR_GET_TIMERSLACK);
+
+	(void)state;
+	assert_return_code(prctl(PR_SET_TIMERSLACK, 1), errno);
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(switched_is_told(), told);
+	assert_return_code(prctl(PR_SET_TIMERSLACK, slack_ns), errno);
 }
 
 static size_t stayed(void)
@@ -74,6 +109,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_slept),
+		cmocka_unit_test(test_told_anyhow),
 		cmocka_unit_test(test_stayed),
 		cmocka_unit_test(test_marked_twice),
 	};
