@@ -64,12 +64,18 @@ bool drainer_pause(struct drainer *d)
 	return true;
 }
 
+/* Whoever can write to the arena can say "paused" there; what counts is whether we did. */
+static bool is_paused(const struct drainer *d)
+{
+	return d->pauses.cnt && !d->pauses.items[d->pauses.cnt - 1].until;
+}
+
 bool drainer_resume(struct drainer *d)
 {
 	uint64_t now = clock_ticks();
 
 	d->resume_ns = 0;
-	if (!change(d, RECORDING_PAUSED, RECORDING_ON))
+	if (!is_paused(d) || !change(d, RECORDING_PAUSED, RECORDING_ON))
 		return false;
 	d->pauses.items[d->pauses.cnt - 1].until = now;
 	tell_last(d);
