@@ -129,7 +129,7 @@ static struct task_state *add_task(struct task_struct *task, unsigned int follow
 }
 
 /* The entry of a thread whose times are recorded, or none. */
-static struct task_state *followed(struct task_struct *task, unsigned long long ns)
+static struct task_state *followed(struct task_struct *task)
 {
 	struct task_state *s = state_of(task);
 
@@ -137,7 +137,7 @@ static struct task_state *followed(struct task_struct *task, unsigned long long 
 		return 0;
 	if (!s->tid) {			/* put there by recorder.c */
 		number_task(s, task);
-		write_life(RECORD_SEEN, task, s, 1, ns);
+		write_life(RECORD_SEEN, task, s, 1, bpf_ktime_get_ns());
 	}
 	return s;
 }
@@ -153,7 +153,7 @@ static struct task_state *adopted(struct task_struct *task, unsigned long long n
 		if (s)
 			s->image = leader->image;
 	}
-	return followed(task, ns);
+	return followed(task);
 }
 
 static int has_arguments(int syscall)
@@ -259,10 +259,9 @@ static void came_back(struct task_state *s, unsigned long long ns)
 	s->in_ns = ns;
 }
 
-static void switched_out(void *context, struct task_struct *task, unsigned int preempted,
-			 unsigned int state, unsigned long long ns)
+static __always_inline void switched_out(void *context, struct task_struct *task, struct task_state *s,
+					 unsigned int preempted, unsigned int state, unsigned long long ns)
 {
-	struct task_state *s = followed(task, ns);
 	unsigned long long executed_ns;
 
 	if (!s || s->dead)
@@ -288,13 +287,22 @@ static void switched_out(void *context, struct task_struct *task, unsigned int p
 	s->stack = context ? tell_stack(context, s, task, STACK_OUT, ns) : 0;
 }
 
-static void switched_in(struct task_struct *task, unsigned long long ns)
+/* Most switches of a machine are between others' threads: to know that must not cost the time of day. */
+static __always_inline void switched(void *context, struct task_struct *prev, unsigned int preempted,
+				     unsigned int state, struct task_struct *next)
 {
-	struct task_state *s = followed(task, ns);
+	struct task_state *out = followed(prev), *in = followed(next);
+	unsigned long long ns;
 
-	if (!s || s->dead)
-		return;
-	came_back(s, ns);
+	if (!out) {
+		barrier_var(in);	/* the verifier knows nothing of "out | in" */
+		if (!in)
+			return;
+	}
+	ns = bpf_ktime_get_ns();
+	switched_out(context, prev, out, preempted, state, ns);
+	if (in && !in->dead)
+		came_back(in, ns);
 }
 
 /* Since 5.18 sched_switch says in which state the task was; what it has now may be another one.  One of the
@@ -303,20 +311,14 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, _Bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
-	unsigned long long ns = bpf_ktime_get_ns();
-
-	switched_out(ctx, prev, preempt, prev_state, ns);
-	switched_in(next, ns);
+	switched(ctx, prev, preempt, prev_state, next);
 	return 0;
 }
 
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(on_switch_before_5_18, _Bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	unsigned long long ns = bpf_ktime_get_ns();
-
-	switched_out(ctx, prev, preempt, state_now(prev), ns);
-	switched_in(next, ns);
+	switched(ctx, prev, preempt, state_now(prev), next);
 	return 0;
 }
 
@@ -333,7 +335,7 @@ int on_begin(struct bpf_iter__task *context)
 		return 0;
 	state = state_now(task);
 	if (state && !(state & TASK_IS_DEAD))
-		switched_out(0, task, 0, state, ns);
+		switched_out(0, task, s, 0, state, ns);
 	return 0;
 }
 
@@ -399,7 +401,7 @@ static void woken_in_softirq(struct task_state *s, const struct interrupts *c, u
 static unsigned int tell_waker_stack(void *context, unsigned long long ns)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
-	struct task_state *waker = user_stacks || kernel_stacks ? followed(current, ns) : 0;
+	struct task_state *waker = user_stacks || kernel_stacks ? followed(current) : 0;
 
 	return waker ? tell_stack(context, waker, current, STACK_WAKER, ns) : 0;
 }
