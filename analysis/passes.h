@@ -131,7 +131,7 @@ const char *analysis_function_file(struct analysis *a, uint32_t function);
 uint32_t analysis_function_line(const struct analysis *a, uint32_t function);
 double analysis_share(const struct analysis *a, double covariance);	/* 0 if Var(T) is 0 */
 
-void summarize(struct analysis *a);		/* summary.c: f->interval, f->intervals */
+void summarize(struct analysis *a);		/* summary.c: f->interval */
 void measure_probing(struct analysis *a);	/* probing.c: f->probing */
 void show_tree(struct analysis *a);		/* tree_findings.c: f->nodes, f->covariances */
 void find_root(struct analysis *a);		/* root.c: f->root_height, root_function */
