@@ -39,7 +39,7 @@ struct analysis_window {
 	 * window in which it ended. */
 	const struct trace *t;
 	/* What ended by before_ns was in an earlier one, too.  INT64_MIN and INT64_MAX: it is all of the trace;
-	 * else the sums of squares of all latencies are known to fit (moments_fit()). */
+	 * else the sums of squares of all latencies are known to fit (squares_fit()). */
 	int64_t before_ns, until_ns;
 };
 

@@ -76,7 +76,7 @@ int64_t intervals_longest_allowed(const struct trace *t, uint32_t name)
 		if (iv->end_ns - iv->start_ns > longest_ns)
 			longest_ns = iv->end_ns - iv->start_ns;
 	}
-	return moments_fit(cnt, longest_ns) ? INT64_MAX : LONGEST_LATENCY_NS;
+	return squares_fit(cnt, longest_ns) ? INT64_MAX : LONGEST_LATENCY_NS;
 }
 
 /* Sleeping and input/output end by themselves; these end because some thread did something. */

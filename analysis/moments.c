@@ -45,13 +45,6 @@ struct row_scratch {			/* of the row, or the batch, being added */
 	VEC(struct batch_sums) sums;
 };
 
-bool moments_fit(uint64_t n, int64_t longest_ns)
-{
-	__int128 square = (__int128)longest_ns * longest_ns;
-
-	return n == 0 || square <= ((__int128)1 << 124) / (__int128)n;
-}
-
 static size_t pair_index(const struct place *a, const struct place *b)
 {
 	size_t low = a->ordinal < b->ordinal ? a->ordinal : b->ordinal;

@@ -28,9 +28,6 @@ struct moments {
 	const struct vtree *v;		/* of those */
 };
 
-/* true if n intervals of at most longest_ns can be summed without overflow. */
-bool moments_fit(uint64_t n, int64_t longest_ns);
-
 struct moments *moments_new(void);
 void moments_free(struct moments *m);
 DEFINE_CLEANUP(struct moments *, moments_free);

@@ -69,6 +69,13 @@ static inline uint32_t interval_weight(const struct interval *iv)
 	return iv->weight ? iv->weight : 1;
 }
 
+/* Whether the squares of cnt latencies, none longer than this, sum to at most 2^124: with that all sums are exact. */
+static inline bool squares_fit(uint64_t cnt, __int128 longest_ns)
+{
+	return longest_ns < (__int128)1 << 62 &&
+	       longest_ns * longest_ns <= ((__int128)1 << 124) / (__int128)(cnt ? cnt : 1);
+}
+
 struct segment {
 	uint64_t tid, sid;		/* sid may be SID_NONE, or one without an interval */
 	int64_t start_ns, end_ns;

@@ -71,10 +71,10 @@ static bool calls_nest(const struct trace *t)
 	return nest;
 }
 
-/* Sums over all intervals are exact, for any of them: as in stream.c. */
 static bool sums_fit(const struct trace *t)
 {
-	__int128 longest_ns = 0, cnt = 1;
+	__int128 longest_ns = 0;
+	uint64_t cnt = 0;
 
 	for (size_t i = 0; i < t->intervals.cnt; i++) {
 		const struct interval *v = &t->intervals.items[i];
@@ -83,7 +83,7 @@ static bool sums_fit(const struct trace *t)
 		longest_ns = ns > longest_ns ? ns : longest_ns;
 		cnt += interval_weight(v);
 	}
-	return longest_ns < (__int128)1 << 62 && longest_ns * longest_ns < ((__int128)1 << 124) / cnt;
+	return squares_fit(cnt, longest_ns);
 }
 
 /* ---- making ---- */

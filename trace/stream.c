@@ -66,12 +66,10 @@ static void make_lines(struct trace_stream *s)
 		qsort(s->by_end.items, s->by_end.cnt, sizeof(*s->by_end.items), by_end);
 }
 
-/* Sums over all intervals are exact: as in intervals_longest_allowed(), for any of them. */
+/* Of all intervals, however long any of them may be. */
 static bool sums_fit(const struct trace_index *x)
 {
-	__int128 longest_ns = x->last_ns > x->first_ns ? x->last_ns - x->first_ns : 0;
-
-	return longest_ns * longest_ns < ((__int128)1 << 124) / (__int128)(x->begin_cnt + 1);
+	return squares_fit(x->begin_cnt, x->last_ns > x->first_ns ? (__int128)x->last_ns - x->first_ns : 0);
 }
 
 static bool has_parts(const char *path)
