@@ -7,9 +7,10 @@
  *
  * All registers but r10, r11 and the flags come back as they were, so that a probe costs the function
  * around it none.  What happens nearly always is written out here: push a frame, read the clock; read the
- * clock, write a record, pop the frame.  The rest is thread_enter() and thread_leave() in C: first call of
- * a thread, full stack, full chunk, frames left behind.  C may use any register that a call may change,
- * so all of them are saved around it, the vector registers by xsave as the dynamic linker does it.
+ * clock, write a record, pop the frame.  So is the least: a call that is recorded inside intervals only, met outside, or
+ * in one that is root-only, takes one register and nine instructions.  The rest is thread_enter() and thread_leave()
+ * in C: first call of a thread, full stack, full chunk, frames left behind.  C may use any register that a call may
+ * change, so all of them are saved around it, the vector registers by xsave as the dynamic linker does it.
  *
  * A shadow stack with main and parse open, and now item is entered:
  *
@@ -62,12 +63,19 @@ void calls_prepare(void)
 __asm__(".text\n.globl vprof_enter\n"
 	FUNCTION(vprof_enter)
 	"endbr64\n"
-	PUSH(rax) PUSH(rcx) PUSH(rdx)
+	PUSH(rax)
 	"mov vprof_self@gottpoff(%rip), %rax\n"
-	"movzbl (%r10), %ecx\n"			/* level + gate < 3: not here */
-	"add %fs:16(%rax), %ecx\n"
-	"cmp $3, %ecx\n"
-	"jb 3f\n"
+	"mov %fs:16(%rax), %eax\n"
+	"add (%r10), %al\n"			/* level + gate < 3: not here */
+	"cmp $3, %al\n"
+	"jae 3f\n"
+	".cfi_remember_state\n"
+	"xor %r11d, %r11d\n"
+	POP(rax)
+	"ret\n"
+	".cfi_restore_state\n"
+	"3: mov vprof_self@gottpoff(%rip), %rax\n"
+	PUSH(rcx) PUSH(rdx)
 	"mov 8(%r11), %rcx\n"			/* the return address: the caller */
 	"mov %fs:(%rax), %rdx\n"		/* top */
 	"test $4095, %edx\n"			/* a full stack, or none */
@@ -97,8 +105,6 @@ __asm__(".text\n.globl vprof_enter\n"
 	POP(rdx) POP(rcx) POP(rax)
 	"ret\n"
 	".cfi_restore_state\n"
-	"3: xor %r11d, %r11d\n"
-	"jmp 2b\n"
 	"4: lea thread_enter(%rip), %rax\n"
 	"call call_c\n"
 	"jmp 2b\n"
