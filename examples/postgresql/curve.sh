@@ -54,7 +54,9 @@ built() {
 	dir=$1
 	shift
 	"$here/fetch-and-build.sh" --work "$work" --vprof "$vprof" --configure-only "${dir##*/}" >/dev/null
-	(cd "$dir" && "$vprof" build "$@" -- make -s -j"$(nproc)" -C src/backend) >"$work/curve.out" 2>&1
+	# The headers first: below src/ a parallel make of a fresh tree makes them more than once at a time.
+	(cd "$dir" && make -s -C src/backend generated-headers &&
+		"$vprof" build "$@" -- make -s -j"$(nproc)" -C src/backend) >"$work/curve.out" 2>&1
 }
 
 # server_of DIR OPTION OF "build" ...: with probes, and today's runtime.  A tree that another vprof left may be of no use.
