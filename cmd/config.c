@@ -208,15 +208,28 @@ static int set_overhead(struct reader *r, struct interval_directive *i, const ch
 	return set_fraction(r, &r->config->overhead, value);
 }
 
+/* "" or "=0.1" */
+static bool sample_parse_auto(const char *text, struct sample *ret)
+{
+	double budget = 0;
+	char *end;
+
+	if (*text) {
+		budget = strtod(text + 1, &end);
+		if (end == text + 1 || *end || !(budget > 0 && budget <= 1))
+			return false;
+	}
+	*ret = (struct sample){ 15, 16, true, budget };
+	return true;
+}
+
 bool sample_parse(const char *text, struct sample *ret)
 {
 	unsigned long full = 1, of;
 	char *end;
 
-	if (!strcmp(text, "auto")) {
-		*ret = (struct sample){ 15, 16, true };
-		return true;
-	}
+	if (!strncmp(text, "auto", 4) && (!text[4] || text[4] == '='))
+		return sample_parse_auto(text + 4, ret);
 	if (*text < '0' || *text > '9')
 		return false;
 	of = strtoul(text, &end, 10);
@@ -226,7 +239,7 @@ bool sample_parse(const char *text, struct sample *ret)
 	}
 	if (*end || full < 1 || full > of || of > 1000000000)
 		return false;
-	*ret = (struct sample){ (unsigned)full, (unsigned)of, false };
+	*ret = (struct sample){ (unsigned)full, (unsigned)of, false, 0 };
 	return true;
 }
 
@@ -234,7 +247,7 @@ static int set_sample(struct reader *r, struct interval_directive *i, const char
 {
 	(void)i;
 	if (!sample_parse(value, &r->config->sample))
-		return mistake(r, "sample wants a part of the intervals like 1/10, or auto, not '%s'", value);
+		return mistake(r, "sample wants a part of the intervals like 1/10, auto, or auto=0.1, not '%s'", value);
 	return 0;
 }
 

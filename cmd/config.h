@@ -23,9 +23,10 @@
 struct sample {
 	unsigned full, of;
 	bool automatic;			/* as many as the budget allows, not always the same; full < of then */
+	double budget;			/* given with auto; 0: overhead */
 };
 
-/* "1/10", "10" (the same), "15/16" or "auto"; false: none of these. */
+/* "1/10", "10" (the same), "15/16", "auto" or "auto=0.1"; false: none of these. */
 bool sample_parse(const char *text, struct sample *ret);
 
 struct config {

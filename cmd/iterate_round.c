@@ -147,13 +147,13 @@ int iterate_retrace(struct loop *l, struct diag *reterr)
  */
 static void set_sample(struct loop *l)
 {
-	static const struct sample most = { 15, 16, false }, all = { 1, 1, false };
+	static const struct sample most = { 15, 16, false, 0 }, all = { 1, 1, false, 0 };
 	const struct findings *f = l->findings;
 	uint32_t gate = l->refinement->gate;
 
 	l->record.keep_levels = true;
 	if (gate > 1)
-		l->record.sample = (struct sample){ 1, gate, false };
+		l->record.sample = (struct sample){ 1, gate, false, 0 };
 	else if (f && f->interval.cnt + f->probing.root_only_cnt < 16 * REFINE_GATED_MIN)
 		l->record.sample = all;
 	else

@@ -33,7 +33,7 @@ static int take_sample(const struct config *c, struct sample *ret)
 	if (!arg_sample || sample_parse(arg_sample, ret))
 		return EXIT_DONE;
 	return fail_now(EXIT_USAGE, "vprof record --sample 1/10",
-			"record: --sample is a part of the intervals like 1/10, or auto, not '%s'", arg_sample);
+			"record: --sample is a part of the intervals like 1/10, auto, or auto=0.1, not '%s'", arg_sample);
 }
 
 /* Samples come with stacks, for without them a thread that only computes has no functions. */
@@ -214,9 +214,9 @@ static int record_run(int argc, char **argv)
 
 static const struct option_desc record_options[] = {
 	{ 'o', "output", "NAME", OPT_STR, &arg_output, "give the run a name besides its number" },
-	{ 0, "sample", "1/K|auto", OPT_STR, &arg_sample,
-	  "record functions in about one interval in K only, or in as many as the budget allows, by lot; says what "
-	  "they cost" },
+	{ 0, "sample", "1/K|auto[=PART]", OPT_STR, &arg_sample,
+	  "record functions in about one interval in K only, by lot, or in as many as may take PART (0.05) of the time and "
+	  "of the processors; says what they cost" },
 	{ 0, "kernel", "MODE", OPT_OPTIONAL, &arg_kernel,
 	  "what the kernel knows, too: run queue, unlisted waits, devices; auto, require or off" },
 	{ 'p', "pid", "PID", OPT_UINT, &arg_pid,

@@ -172,6 +172,13 @@ static uint64_t trace_limit(const struct record_options *o)
 	return o->kernel == KERNEL_MODE_OFF ? o->limit_bytes : o->limit_bytes / 2;
 }
 
+static double budget_of(const struct record_options *o)
+{
+	if (!o->sample.automatic)
+		return 0;
+	return o->sample.budget > 0 ? o->sample.budget : o->config->overhead;
+}
+
 static int open_drainer(struct store *s, const struct run *run, const struct record_options *o,
 			const struct record_requests *q, struct drainer **ret, struct diag *reterr)
 {
@@ -191,7 +198,7 @@ static int open_drainer(struct store *s, const struct run *run, const struct rec
 		.arena_bytes = (size_t)o->buffer_mib * 1024 * 1024,
 		.sample_full = o->sample.full,
 		.sample_of = o->sample.of,
-		.budget = o->sample.automatic ? o->config->overhead : 0,
+		.budget = budget_of(o),
 	};
 	int r = plan_read(path, &plan, reterr);
 

@@ -1,37 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget.c - from calls and latencies to a rate.
+ * budget.c - from what recording costs to a rate.
  *
  * Of all intervals' time the part p * calls * cost / latency goes to probes, p being the part of intervals in
  * full, calls those that one of them makes, cost what one takes.  So p = budget * latency / (calls * cost), and
  * the level is the first whose p is not more.  Example: a budget of 5 %, intervals of 100 us with 2,000 calls of
  * 17 ns: p = .05 * 100 / 34 = .147; level 2 has 15/64 = .234, level 3 15/128 = .117: level 3.
  *
+ * Where processors are short that says little: most of an interval's time is waiting then, for others and for what
+ * their probes take.  So the same holds for processor time, and the smaller p counts.  A call takes a processor of the
+ * program's and, as a record, of the recorder's.  What does not go with the rate (waits, events, functions that are
+ * recorded anywhere, waking up) is paid first, but never with more than three quarters of the budget, or nothing
+ * would be known of functions.  Example: in a second the program takes 1.04 s, 40 ms of them for a million records of
+ * 40 ns; the recorder 70, 60 of them for records; 900,000 records were calls of 100 intervals in full, of 1,000.
+ *
+ *	a record		40 + 60,000,000 / 1,000,000 = 100 ns
+ *	may be taken		.05 * (1,040 - 40) = 50 ms
+ *	of that, paid first	10 for waking up, 100,000 * 100 ns = 10 for other records: 30 ms are left
+ *	all intervals in full	9,000 calls * 1,000 intervals * 100 ns = 900 ms: p = .033, level 5
+ *
  * It goes up at once, and down when a quarter more than the budget needs would still fit, one level a look: a load
- * at the border of two does not swing.  Where nothing is drained there is little to spare, and it goes down
- * slowly.  It begins in the middle, for nothing is known yet.
+ * at the border of two does not swing.  A decision takes some intervals of each kind, or a second; without any in full
+ * nothing is known to be dear, and it goes down.  It begins in the middle, and the first decision comes soon.
  *
  * Calls are counted as chunks are drained.  How long an interval took its last thread says at once: BEGIN and END of
  * one may be in chunks that come in any order.
  */
 #include <string.h>
+#include <time.h>
 #include "runtime/budget.h"
 
 enum {
 	FIRST_LEVEL = 4,
 	LOOK_NS = 100000000,
 	SILENCE_NS = 1000000000,
-	ENOUGH = 30,			/* intervals of each kind */
+	ENOUGH = 30,			/* intervals of each kind, */
+	ENOUGH_FIRST = 5,		/* for the first decision */
 	ROUNDS = 1000,
 };
 
 #define WORTH 1.25			/* how far below the budget a rate must be to be taken up again */
-#define BESIDES 1.15			/* a call is two looks at the clock and this (doc/overhead.md) */
+#define BESIDES 1.15			/* a call is two looks at the clock and this (doc/overhead.md), */
+#define COLD 1.5			/* and in a large program that */
+#define FOR_FUNCTIONS .25		/* of the budget, at least */
+#define ANY 1e9				/* part of the intervals: there is no bound */
+
+static uint64_t wall_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
 
 /* The quickest of some rounds: others may have been interrupted. */
-static double two_looks(void)
+static double two_looks(double *ret_ns_per_tick)
 {
-	uint64_t best = UINT64_MAX;
+	uint64_t best = UINT64_MAX, start_ns = wall_ns(), first = vprof_ticks();
 
 	for (int i = 0; i < 20; i++) {
 		uint64_t start = vprof_ticks(), took;
@@ -41,6 +66,7 @@ static double two_looks(void)
 		took = vprof_ticks() - start;
 		best = took < best ? took : best;
 	}
+	*ret_ns_per_tick = (double)(wall_ns() - start_ns) / (double)(vprof_ticks() - first);
 	return (double)best / ROUNDS;
 }
 
@@ -51,14 +77,24 @@ static void tell(struct budget *b)
 
 void budget_init(struct budget *b, double part, const struct arena_map *arena)
 {
+	double ns_per_tick;
+
 	memset(b, 0, sizeof(*b));
 	if (!(part > 0))
 		return;
 	b->part = part;
 	b->arena = arena;
 	b->level = FIRST_LEVEL;
-	b->call_ticks = BESIDES * two_looks();
+	b->call_ticks = BESIDES * two_looks(&ns_per_tick);
+	b->call_ns = COLD * b->call_ticks * ns_per_tick;
+	b->recorder_before_ns = usage_own_ns();
+	usage_init(&b->usage, wall_ns());
 	tell(b);
+}
+
+void budget_release(struct budget *b)
+{
+	usage_release(&b->usage);
 }
 
 /* Threads add to what their slot says, and who gets the slot next goes on: a sum that only grows. */
@@ -76,6 +112,46 @@ static void add_latencies(struct budget *b)
 	b->ended_ticks = ticks;
 }
 
+static void add_processor_time(struct budget *b, uint64_t now_ns)
+{
+	uint64_t recorder_ns = usage_own_ns();
+
+	b->run_ns += (double)usage_take(&b->usage, b->arena, now_ns);
+	b->recorder_ns += (double)(recorder_ns - b->recorder_before_ns);
+	b->recorder_before_ns = recorder_ns;
+}
+
+/* The part of all intervals that may be in full, by their time. */
+static double part_by_latency(const struct budget *b)
+{
+	return b->part * (b->ticks / b->latency_cnt) / (b->calls / b->full_cnt * b->call_ticks);
+}
+
+/* The same by processor time. */
+static double part_by_processors(const struct budget *b)
+{
+	double record_ns = b->call_ns + (b->records > 0 ? b->work_ns / b->records : 0);
+	double own_ns = b->run_ns - b->records * b->call_ns;
+	double may_ns = b->part * (own_ns > b->run_ns / 4 ? own_ns : b->run_ns / 4);
+	double rest_ns = b->recorder_ns - b->work_ns + (b->records - b->calls) * record_ns;
+	double all_ns = b->calls / b->full_cnt * b->latency_cnt * record_ns;
+
+	if (!(b->run_ns > 0))
+		return ANY;			/* processes whose clocks we cannot read */
+	return (rest_ns < (1 - FOR_FUNCTIONS) * may_ns ? may_ns - rest_ns : FOR_FUNCTIONS * may_ns) / all_ns;
+}
+
+static double part_in_full(const struct budget *b)
+{
+	double latency, processors;
+
+	if (b->full_cnt < 1 || b->latency_cnt < 1 || !(b->calls > 0))
+		return ANY;
+	latency = part_by_latency(b);
+	processors = part_by_processors(b);
+	return latency < processors ? latency : processors;
+}
+
 /* The first level at which that part of all intervals, or less, is in full. */
 static unsigned int level_for(double part)
 {
@@ -86,33 +162,41 @@ static unsigned int level_for(double part)
 	return level;
 }
 
-void budget_turn(struct budget *b, uint64_t now_ns)
+static void forget_half(struct budget *b)
 {
+	double *const sums[] = { &b->calls, &b->full_cnt, &b->records, &b->ticks, &b->latency_cnt, &b->run_ns,
+				 &b->recorder_ns, &b->work_ns };
+
+	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
+		*sums[i] /= 2;
+}
+
+void budget_decide(struct budget *b, uint64_t now_ns)
+{
+	int enough = b->is_decided ? ENOUGH : ENOUGH_FIRST;
 	double part;
 
-	if (!(b->part > 0) || now_ns < b->next_ns)
-		return;
-	b->next_ns = now_ns + LOOK_NS;
-	add_latencies(b);
 	if (!b->evidence_ns)
 		b->evidence_ns = now_ns;
-	if (b->full_cnt < ENOUGH || b->latency_cnt < ENOUGH) {
-		if (now_ns - b->evidence_ns < SILENCE_NS)
-			return;
-		b->evidence_ns = now_ns;
-		b->level -= b->level > 0;
-		tell(b);
+	if ((b->full_cnt < enough || b->latency_cnt < enough) && now_ns - b->evidence_ns < SILENCE_NS)
 		return;
-	}
+	b->is_decided = true;
 	b->evidence_ns = now_ns;
-	part = b->calls > 0 ? b->part * (b->ticks / b->latency_cnt) / (b->calls / b->full_cnt * b->call_ticks) : 1;
+	part = part_in_full(b);
 	if (level_for(part) > b->level)
 		b->level = level_for(part);
 	else if (level_for(part / WORTH) < b->level)
 		b->level--;
 	tell(b);
-	b->calls /= 2;
-	b->full_cnt /= 2;
-	b->ticks /= 2;
-	b->latency_cnt /= 2;
+	forget_half(b);
+}
+
+void budget_turn(struct budget *b, uint64_t now_ns)
+{
+	if (!(b->part > 0) || now_ns < b->next_ns)
+		return;
+	b->next_ns = now_ns + LOOK_NS;
+	add_latencies(b);
+	add_processor_time(b, now_ns);
+	budget_decide(b, now_ns);
 }

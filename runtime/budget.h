@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget.h - record --sample auto: how many intervals are recorded in full, so that what probes take of all
- * intervals' time is about what it may be.
+ * budget.h - record --sample auto: how many intervals are recorded in full, so that recording takes about what it may
+ * of all intervals' time, and of the processor time of the run.
  *
  * Decided from what was drained, for intervals that begin from then on; each tells in the trace which rate it
  * met, so results are weighted (analysis/rows.h) and it does not matter when a rate changes, or why.
@@ -10,19 +10,28 @@
 #define RUNTIME_BUDGET_H
 
 #include "runtime/arena.h"
+#include "runtime/usage.h"
 
 struct budget {
-	double part;			/* of the intervals' time; 0: the rate is fixed */
+	double part;			/* of the intervals' time, and of processor time; 0: the rate is fixed */
 	const struct arena_map *arena;
 	unsigned int level;		/* trace/format.h */
-	double call_ticks;		/* what a recorded call takes */
+	bool is_decided;		/* by what was seen, not just begun with */
+	double call_ticks, call_ns;	/* what a recorded call takes: while its interval goes on; of a processor */
+	/* Sums; what is older counts half each time. */
 	double calls, full_cnt;		/* drained: calls that only intervals in full make, and these */
-	double ticks, latency_cnt;	/* of all intervals, as the threads say; older ones count half each time */
+	double records;			/* drained: of all kinds */
+	double ticks, latency_cnt;	/* of all intervals, as the threads say */
+	double run_ns;			/* processor time: of the processes that are recorded, */
+	double recorder_ns, work_ns;	/* of the recorder; of that, for records */
 	uint64_t ended_cnt, ended_ticks;	/* what the threads had said the last time */
-	uint64_t next_ns, evidence_ns;	/* next look; when there was enough to tell, last */
+	uint64_t recorder_before_ns;
+	uint64_t next_ns, evidence_ns;	/* next look; when a decision was taken, last */
+	struct usage usage;
 };
 
 void budget_init(struct budget *b, double part, const struct arena_map *arena);
+void budget_release(struct budget *b);
 
 /* Records that are drained. */
 static inline void budget_event(struct budget *b, enum trace_event kind, const uint64_t *words)
@@ -37,6 +46,21 @@ static inline void budget_call(struct budget *b, uint32_t fid)
 		b->calls += b->arena->functions[fid].level == 1;	/* PROBE_IN_INTERVALS: only in those in full */
 }
 
+/* Around what the recorder does for records: uint64_t began = budget_clock(b); ... budget_worked(b, began). */
+static inline uint64_t budget_clock(const struct budget *b)
+{
+	return b->part > 0 ? usage_own_ns() : 0;
+}
+
+static inline void budget_worked(struct budget *b, uint64_t began)
+{
+	b->work_ns += (double)(budget_clock(b) - began);
+}
+
+/* Looks, ten times a second, at what all of it took, and decides; now_ns: CLOCK_MONOTONIC. */
 void budget_turn(struct budget *b, uint64_t now_ns);
+
+/* Its second half: from the sums to a level, which the arena is told. */
+void budget_decide(struct budget *b, uint64_t now_ns);
 
 #endif

@@ -133,6 +133,7 @@ static void end_batch(struct drainer *d, const struct batch *b, uint64_t serial,
 		memcpy(d->records.data + d->records.len, d->one.data, d->one.len);
 		d->records.len += d->one.len;
 		d->record_cnt += b->cnt;
+		d->budget.records += (double)b->cnt;
 		earlier(&d->record_since, b->since);
 		later(&d->record_until, b->until);
 		d->stats.bytes_raw += d->one.len;

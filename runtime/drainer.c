@@ -55,6 +55,7 @@ void drain_free(struct drainer *d)
 	free(d->table.data);
 	ring_release(&d->ring);
 	VEC_RELEASE(&d->pauses);
+	budget_release(&d->budget);
 	free(d->trace_path);
 	free(d);
 }
@@ -237,6 +238,22 @@ static void every_second(struct drainer *d)
 	drain_flush(d);
 }
 
+/* Full chunks, and what was collected and is old enough; the budget is told what records took. */
+static uint32_t empty_and_write(struct drainer *d, uint64_t *next_flush)
+{
+	uint64_t began = budget_clock(&d->budget);
+	uint32_t cnt = drain_full(d);
+	bool is_old = clock_ns(CLOCK_MONOTONIC) >= *next_flush;
+
+	if (is_old) {
+		drain_flush(d);
+		*next_flush = clock_ns(CLOCK_MONOTONIC) + FLUSH_NS;
+	}
+	if (cnt || is_old)
+		budget_worked(&d->budget, began);
+	return cnt;
+}
+
 int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct diag *reterr)
 {
 	/* The first anchor after the start comes early: two make a clock. */
@@ -257,17 +274,13 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 			r = -errno;
 		if (pid == child)
 			break;
-		if (drain_full(d) > d->arena.chunk_cnt / MANY_SHARE)
+		if (empty_and_write(d, &next_flush) > d->arena.chunk_cnt / MANY_SHARE)
 			pause_ns = PAUSE_MIN_NS;
 		else if (pause_ns < PAUSE_MAX_NS)
 			pause_ns += pause_ns / 4;
 		keep_limit(d);
 		drain_pauses_turn(d, clock_ns(CLOCK_MONOTONIC));
 		budget_turn(&d->budget, clock_ns(CLOCK_MONOTONIC));
-		if (clock_ns(CLOCK_MONOTONIC) >= next_flush) {
-			drain_flush(d);
-			next_flush = clock_ns(CLOCK_MONOTONIC) + FLUSH_NS;
-		}
 		if (clock_ns(CLOCK_MONOTONIC) >= next_second) {
 			every_second(d);
 			next_second = clock_ns(CLOCK_MONOTONIC) + 1000000000;

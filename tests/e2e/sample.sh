@@ -86,7 +86,7 @@ END
 expect 0 "$VPROF" build --functions finish,small,pause_sometimes -- \
 	cc -O1 -o server server.c -lpthread
 expect 2 "$VPROF" record --sample 0 -- ./server
-says "--sample is a part of the intervals like 1/10, or auto, not '0'"
+says "--sample is a part of the intervals like 1/10, auto, or auto=0.1, not '0'"
 expect 0 "$VPROF" record --sample 1/4 -- ./server
 says "recorded in full" "root-only" "instrumentation: "
 # On a busy machine the turns take longer than it does: it is among the factors, not always the first.

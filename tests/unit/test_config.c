@@ -78,7 +78,8 @@ static void test_defaults(void **state)
 static void test_sample(void **state)
 {
 	static const char *const wrong[] = { "", "0", "1/0", "0/3", "4/3", "-1", "1/", "/2", "1/2/3", "1/2x",
-					     " 2", "1/-2", "0.1", "1/10000000000",
+					     " 2", "1/-2", "0.1", "1/10000000000", "automatic", "auto=", "auto=0",
+					     "auto=1.1", "auto=-1", "auto=nan", "auto=.1x",
 					     "99999999999999999999" };
 	struct config c;
 	struct sample s;
@@ -88,6 +89,8 @@ static void test_sample(void **state)
 	assert_true(sample_parse("10", &s) && s.full == 1 && s.of == 10);
 	assert_true(sample_parse("15/16", &s) && s.full == 15 && s.of == 16);
 	assert_true(sample_parse("1", &s) && s.full == 1 && s.of == 1);
+	assert_true(sample_parse("auto", &s) && s.automatic && s.budget == 0);
+	assert_true(sample_parse("auto=0.125", &s) && s.automatic && s.budget == 0.125);
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
 		assert_false(sample_parse(wrong[i], &s));
 	assert_int_equal(config_parse("[record]\nsample = 1/8\n", "c", &c, NULL), 0);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * usage.h - processor time of the processes that are recorded, as the drainer sees it from outside.
+ */
+#ifndef RUNTIME_USAGE_H
+#define RUNTIME_USAGE_H
+
+#include "base/alloc.h"
+#include "runtime/arena.h"
+
+struct usage_process {
+	uint32_t pid;
+	uint64_t ns;			/* what its clock said the last time */
+};
+
+struct usage {
+	VEC(struct usage_process) known, found;
+	uint64_t pid_namespace;		/* ours: other numbers say nothing here */
+	uint64_t at_ns;			/* of the last look */
+};
+
+void usage_init(struct usage *u, uint64_t now_ns);
+void usage_release(struct usage *u);
+
+/* What the processes that have a thread in the arena took since the last look; now_ns: CLOCK_MONOTONIC. */
+uint64_t usage_take(struct usage *u, const struct arena_map *a, uint64_t now_ns);
+
+/* What the calling thread took so far. */
+uint64_t usage_own_ns(void);
+
+#endif
