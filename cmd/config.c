@@ -10,8 +10,8 @@
  *	"command = <300 letters>\n"  ->  "command = <letters 1-140>\n", " <letters 141-...>\n"
  *
  * As in git's files '#' and ';' open a comment, also behind a value, and quotes protect both: before inih sees
- * a line its comment is gone (a piece of a long one would be taken for more of the value), and a quoted
- * ';' is a MASK.
+ * a line its comment is gone (a piece of a long one would be taken for more of the value), and those that
+ * belong to a value are masks (a piece that begins with one would be taken for a comment).
  */
 #include <ctype.h>
 #include <errno.h>
@@ -26,7 +26,8 @@
 #include "cmd/config.h"
 
 #define PIECE_CHARS 140			/* of a line, well below inih's limit */
-#define MASK '\x01'			/* a ';' between quotes, while inih looks */
+#define MASK_SEMICOLON '\x01'		/* in a value, while inih looks */
+#define MASK_HASH '\x02'
 
 struct reader {
 	struct config *config;
@@ -297,6 +298,16 @@ static bool opens_comment(const char *text, const char *s, bool value)
 	return s == text || s[-1] == '\n';
 }
 
+static char mask(char c)
+{
+	return c == ';' ? MASK_SEMICOLON : c == '#' ? MASK_HASH : c;
+}
+
+static char unmask(char c)
+{
+	return c == MASK_SEMICOLON ? ';' : c == MASK_HASH ? '#' : c;
+}
+
 /* The text as inih may see it; see the top of the file. */
 static char *mask_comments(const char *text)
 {
@@ -317,12 +328,12 @@ static char *mask_comments(const char *text)
 			s += strcspn(s, "\n") - 1;
 			continue;
 		}
-		str_addc(&out, quoted && *s == ';' ? MASK : *s);
+		str_addc(&out, value ? mask(*s) : *s);
 	}
 	return str_take(&out);
 }
 
-/* What the user meant: ';' again, and without quotes around the whole of it. */
+/* What the user meant: ';' and '#' again, and without quotes around the whole of it. */
 static char *unmask_value(const char *value)
 {
 	const char *end = *value == '"' ? closing_quote(value) : NULL;
@@ -332,7 +343,7 @@ static char *unmask_value(const char *value)
 	for (const char *s = value + whole; *s && !(whole && s == end); s++) {
 		if (whole && *s == '\\' && (s[1] == '"' || s[1] == '\\'))
 			s++;
-		str_addc(&out, *s == MASK ? ';' : *s);
+		str_addc(&out, unmask(*s));
 	}
 	return str_take(&out);
 }

@@ -142,6 +142,9 @@ static void test_long_line(void **state)
 #define WORDS "a comment that is long "
 #define LONG WORDS WORDS WORDS WORDS WORDS WORDS WORDS WORDS WORDS WORDS
 
+#define TEN_OF(x) x x x x x x x x x x
+#define HASHES TEN_OF(TEN_OF("#")) TEN_OF(TEN_OF("#;"))
+
 /* As in git's files: ';' and '#' behind a value open a comment, not between quotes. */
 static void test_comments_and_quotes(void **state)
 {
@@ -149,6 +152,8 @@ static void test_comments_and_quotes(void **state)
 		{ "[run]\ncommand = make -j2 ; fast\n", "make -j2" },
 		{ "[run] # mine\n command = make -j2\t# fast; \"very\"\n", "make -j2" },
 		{ "[run]\ncommand = a#b;c", "a#b;c" },
+		{ "[run]\ncommand = a" HASHES " # c\n", "a" HASHES },
+		{ "[run]\ncommand = '" HASHES "'\n", "'" HASHES "'" },
 		{ "[run]\ncommand = sh -c 'a ; b # c' ; d\n", "sh -c 'a ; b # c'" },
 		{ "[run]\ncommand = sh -c \"a ; b\" \"c # d\" # e\n", "sh -c \"a ; b\" \"c # d\"" },
 		{ "[run]\ncommand = \"a \\\"b ; c\\\" # d\" ; e\n", "a \"b ; c\" # d" },
