@@ -108,7 +108,7 @@ static int read_recorded(struct store *s, const char *path, struct trace **ret, 
 	return r < 0 ? r : recorded_complete(s, &o, *ret, reterr);
 }
 
-static int read_part(struct store *s, const struct run_part *part, struct trace **ret, struct diag *reterr)
+int run_part_read(struct store *s, const struct run_part *part, struct trace **ret, struct diag *reterr)
 {
 	const char *path = part->path;
 	int r = part->tuples ? tuples_read(&path, 1, ret, reterr) : read_recorded(s, path, ret, reterr);
@@ -124,7 +124,7 @@ int run_trace_read(struct store *s, const struct run *r, struct trace **ret, str
 
 	traces = xcalloc(parts.cnt + 1, sizeof(*traces));
 	for (size_t i = 0; e == 0 && i < parts.cnt; i++)
-		e = read_part(s, &parts.items[i], &traces[i], reterr);
+		e = run_part_read(s, &parts.items[i], &traces[i], reterr);
 	if (e == 0)
 		*ret = parts.cnt == 1 ? TAKE_PTR(traces[0]) : traces_merge(traces, parts.cnt);
 	for (size_t i = 0; i < parts.cnt; i++)

@@ -20,6 +20,9 @@ void config_aliases(const struct config *c, name_aliases *ret);
 
 /* The trace of a run with the project's call graph added, not yet sorted. */
 int run_trace_read(struct store *s, const struct run *r, struct trace **ret, struct diag *reterr);
+/* The same of one of its parts (run_parts.h). */
+struct run_part;
+int run_part_read(struct store *s, const struct run_part *part, struct trace **ret, struct diag *reterr);
 
 /* What of the configuration counts for reading a recorded trace; release in any case. */
 struct recorded_options {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * run_analysis.c - the trace of a run becomes results.
+ * run_analysis.c - the trace of a run becomes results, window by window (run_windows.h).
  *
- * A recorded trace comes in windows (trace/stream.h), so it may be longer than memory is large.  One that is not fit
- * for that, imported, merged or has the kernel's side, is read as a whole and cut in memory (trace/slices.h).
  * Example, on a terminal:
  *
  *	vprof: analysing run 3: 41 %, 12.3 million records/s, about 5 s left
@@ -17,20 +15,18 @@
 #include "base/banned.h"
 #include "cmd/common.h"
 #include "cmd/project.h"
-#include "cmd/run_parts.h"
-#include "trace/slices.h"
-#include "trace/stream.h"
+#include "cmd/run_windows.h"
 
 #define PROGRESS_NS 200000000
 
 struct analysing {
 	struct analyzer *analyzer;
-	const struct trace *names;	/* trace's or stream's */
-	struct trace *trace;		/* read as a whole, or NULL */
-	struct trace_stream *stream;	/* or NULL */
+	const struct trace *names;	/* the windows' */
+	struct run_windows *windows;
 	uint32_t *calls;		/* per function: of all windows */
 	uint32_t run;
 	int64_t started_ns, told_ns;	/* of the progress line */
+	uint64_t looked_cnt;
 };
 
 static int64_t now_ns(void)
@@ -44,8 +40,7 @@ static int64_t now_ns(void)
 static void release(struct analysing *a)
 {
 	analyzer_free(a->analyzer);
-	trace_free(a->trace);
-	trace_stream_close(a->stream);
+	run_windows_free(a->windows);
 	free(a->calls);
 }
 
@@ -59,111 +54,61 @@ static void count_calls(struct analysing *a, const struct analysis_window *w)
 	}
 }
 
-static void tell_progress(struct analysing *a, const struct trace_window *w)
+static void tell_progress(struct analysing *a, const char *what, uint64_t done_cnt, uint64_t record_cnt)
 {
 	int64_t now = now_ns();
 	double seconds = (double)(now - a->started_ns) / 1e9;
-	double rate = seconds > 0 ? (double)w->done_cnt / seconds : 0;
+	double rate = seconds > 0 ? (double)done_cnt / seconds : 0;
 
 	if (now - a->told_ns < PROGRESS_NS || !(rate > 0))
 		return;
 	a->told_ns = now;
-	progress_line("analysing run %u: %.0f %%, %.1f million records/s, about %.0f s left", a->run,
-		      100 * (double)w->done_cnt / (double)w->record_cnt, rate / 1e6,
-		      (double)(w->record_cnt - w->done_cnt) / rate);
+	progress_line("%s run %u: %.0f %%, %.1f million records/s, about %.0f s left", what, a->run,
+		      100 * (double)done_cnt / (double)record_cnt, rate / 1e6, (double)(record_cnt - done_cnt) / rate);
 }
 
-static void add_window(struct analysing *a, const struct trace_window *w)
+static void begin(void *arg, const struct trace *names)
 {
+	struct analysing *a = arg;
+
+	analyzer_free(a->analyzer);
+	free(a->calls);
+	a->analyzer = analyzer_new();
+	a->calls = xcalloc(names->functions.cnt + 1, sizeof(*a->calls));
+	a->names = names;
+	a->started_ns = now_ns();
+}
+
+static void take_window(void *arg, const struct trace_window *w)
+{
+	struct analysing *a = arg;
 	struct analysis_window window = { w->t, w->before_ns, w->until_ns };
 
 	count_calls(a, &window);
 	analyzer_add(a->analyzer, &window);
-	tell_progress(a, w);
+	tell_progress(a, "analysing", w->done_cnt, w->record_cnt);
 }
 
-static int add_windows(struct analysing *a, struct diag *reterr)
+/* A part of it. */
+static void look(void *arg, uint64_t done_cnt, uint64_t record_cnt)
 {
-	struct trace_window w = { .t = NULL };
-	int r;
+	struct analysing *a = arg;
 
-	while ((r = trace_stream_next(a->stream, &w, reterr)) > 0)
-		add_window(a, &w);
-	trace_window_release(&w);
-	return r;
-}
-
-/* A thread of its own reads. */
-static int add_windows_ahead(struct analysing *a, struct diag *reterr)
-{
-	_cleanup_(trace_ahead_freep) struct trace_ahead *ahead = trace_ahead_new(a->stream);
-	const struct trace_window *w;
-	int r;
-
-	if (!ahead)
-		return add_windows(a, reterr);
-	while ((r = trace_ahead_next(ahead, &w, reterr)) > 0)
-		add_window(a, w);
-	return r;
-}
-
-/* 0, TRACE_STREAM_UNFIT, or an error. */
-static int take_stream(struct store *s, struct analysing *a, const char *path, unsigned jobs, struct diag *reterr)
-{
-	_cleanup_(recorded_options_release) struct recorded_options o = { .config = { 0 } };
-	int r = recorded_options_read(&o, reterr);
-
-	if (r == 0)
-		r = trace_stream_open(path, &o.reader, &a->stream, reterr);
-	if (r < 0)
-		return r;
-	a->names = trace_stream_names(a->stream);
-	r = recorded_complete(s, &o, trace_stream_names(a->stream), reterr);
-	if (r < 0)
-		return r;
-	trace_sort_events(trace_stream_names(a->stream));	/* of which the calls are there by now */
-	a->calls = xcalloc(a->names->functions.cnt + 1, sizeof(*a->calls));
-	a->started_ns = now_ns();
-	return jobs > 1 ? add_windows_ahead(a, reterr) : add_windows(a, reterr);
-}
-
-static int take_whole(struct store *s, struct analysing *a, const struct run *r, struct diag *reterr)
-{
-	_cleanup_(trace_slices_freep) struct trace_slices *slices = NULL;
-	const struct trace_window *w;
-	int e = run_trace_read(s, r, &a->trace, reterr);
-
-	if (e < 0)
-		return e;
-	trace_sort(a->trace);
-	a->names = a->trace;
-	a->calls = xcalloc(a->trace->functions.cnt + 1, sizeof(*a->calls));
-	slices = trace_slices_new(a->trace);
-	a->started_ns = now_ns();
-	while ((w = trace_slices_next(slices)))
-		add_window(a, w);
-	return 0;
+	if (done_cnt < a->looked_cnt)	/* the next part */
+		a->started_ns = now_ns();
+	a->looked_cnt = done_cnt;
+	tell_progress(a, "looking at", done_cnt, record_cnt);
 }
 
 /* All windows of the run; release() in any case. */
 static int take_windows(struct store *s, struct analysing *a, const struct run *r, unsigned jobs,
 			struct diag *reterr)
 {
-	_cleanup_(run_parts_release) run_parts parts = { NULL, 0, 0 };
-	int e = run_parts_find(s, r, &parts, reterr);
+	const struct window_taker taker = { begin, take_window, look, a };
 
-	a->analyzer = analyzer_new();
 	a->run = r->number;
-	if (e < 0)
-		return e;
-	if (parts.cnt == 1 && !parts.items[0].tuples && !parts.items[0].kernel) {
-		e = take_stream(s, a, parts.items[0].path, jobs, reterr);
-		if (e != TRACE_STREAM_UNFIT)
-			return e;
-		release(a);
-		*a = (struct analysing){ .analyzer = analyzer_new(), .run = r->number };
-	}
-	return take_whole(s, a, r, reterr);
+	a->started_ns = now_ns();
+	return run_windows_read(s, r, jobs, &taker, &a->windows, reterr);
 }
 
 /* -ENOENT without a message: there are no such intervals. */

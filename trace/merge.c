@@ -11,128 +11,119 @@
 #include <string.h>
 #include "base/map.h"
 #include "base/banned.h"
-#include "base/order.h"
+#include "trace/merge_numbers.h"
 
-struct numbers {			/* TIDs or SIDs */
-	struct map *taken;
-	uint64_t next;			/* the first that no part has */
-	struct map *of_part;		/* old number -> new one, of the part being added */
+typedef VEC(uint32_t) text_numbers;	/* of a part's texts: ours */
+
+struct merge_part {
+	uint32_t *function;		/* its numbers -> ours */
+	text_numbers interval_name, call_site, task_name, work_name, call_stack;
+	VEC(struct thread_name) threads;	/* under its own numbers */
+	uint32_t order_cnt;		/* of its invocations */
+	uint32_t first_order;
+	uint64_t interval_cnt;		/* completed, by weight */
+	__int128 longest_ns;
 };
 
-struct merger {
+struct trace_merger {
 	struct trace *t;
 	struct names *interval_names, *call_sites, *task_names, *work_names, *functions, *call_stacks;
-	struct numbers tids, sids;
-	uint32_t first_order;
-	/* Of the part being added: its numbers -> ours. */
-	uint32_t *interval_name, *call_site, *task_name, *work_name, *function, *call_stack;
+	struct merge_numbers *tids, *sids;
+	struct merge_part *parts;
+	size_t part_cnt;
 };
 
-typedef VEC(uint64_t) numbers_list;
+/* ---- what there is ---- */
 
-static void list_tids(const struct trace *p, numbers_list *ret)
+static void see_tids(struct merge_numbers *n, size_t part, const struct trace *p)
 {
 	for (size_t i = 0; i < p->intervals.cnt; i++) {
-		VEC_ADD(ret, p->intervals.items[i].start_tid);
+		merge_numbers_see(n, part, p->intervals.items[i].start_tid);
 		if (p->intervals.items[i].status != INTERVAL_OPEN)
-			VEC_ADD(ret, p->intervals.items[i].end_tid);
+			merge_numbers_see(n, part, p->intervals.items[i].end_tid);
 	}
 	for (size_t i = 0; i < p->segments.cnt; i++)
-		VEC_ADD(ret, p->segments.items[i].tid);
+		merge_numbers_see(n, part, p->segments.items[i].tid);
 	for (size_t i = 0; i < p->invocations.cnt; i++)
-		VEC_ADD(ret, p->invocations.items[i].tid);
+		merge_numbers_see(n, part, p->invocations.items[i].tid);
 	for (size_t i = 0; i < p->wakeups.cnt; i++) {
-		VEC_ADD(ret, p->wakeups.items[i].tid);
-		VEC_ADD(ret, p->wakeups.items[i].waker_tid);
+		merge_numbers_see(n, part, p->wakeups.items[i].tid);
+		merge_numbers_see(n, part, p->wakeups.items[i].waker_tid);
 	}
 	for (size_t i = 0; i < p->creations.cnt; i++) {
-		VEC_ADD(ret, p->creations.items[i].tid);
-		VEC_ADD(ret, p->creations.items[i].tid2);
+		merge_numbers_see(n, part, p->creations.items[i].tid);
+		merge_numbers_see(n, part, p->creations.items[i].tid2);
 	}
-	for (size_t i = 0; i < p->threads.cnt; i++)
-		VEC_ADD(ret, p->threads.items[i].tid);
 	for (size_t i = 0; i < p->false_wakeups.cnt; i++)
-		VEC_ADD(ret, p->false_wakeups.items[i].tid);
+		merge_numbers_see(n, part, p->false_wakeups.items[i].tid);
 	for (size_t i = 0; i < p->stack_spans.cnt; i++)
-		VEC_ADD(ret, p->stack_spans.items[i].tid);
+		merge_numbers_see(n, part, p->stack_spans.items[i].tid);
 }
 
-static void list_sids(const struct trace *p, numbers_list *ret)
+static void see_sid(struct merge_numbers *n, size_t part, uint64_t sid)
+{
+	if (sid != SID_NONE)
+		merge_numbers_see(n, part, sid);
+}
+
+static void see_sids(struct merge_numbers *n, size_t part, const struct trace *p)
 {
 	for (size_t i = 0; i < p->intervals.cnt; i++)
-		VEC_ADD(ret, p->intervals.items[i].sid);
+		merge_numbers_see(n, part, p->intervals.items[i].sid);
 	for (size_t i = 0; i < p->segments.cnt; i++)
-		if (p->segments.items[i].sid != SID_NONE)
-			VEC_ADD(ret, p->segments.items[i].sid);
+		see_sid(n, part, p->segments.items[i].sid);
 	for (size_t i = 0; i < p->invocations.cnt; i++)
-		if (p->invocations.items[i].sid != SID_NONE)
-			VEC_ADD(ret, p->invocations.items[i].sid);
+		see_sid(n, part, p->invocations.items[i].sid);
 	for (size_t i = 0; i < p->works.cnt; i++)
-		if (p->works.items[i].sid != SID_NONE)
-			VEC_ADD(ret, p->works.items[i].sid);
+		see_sid(n, part, p->works.items[i].sid);
 }
 
-static void sort_unique(numbers_list *list)
+void trace_merger_look(struct trace_merger *m, size_t part, const struct trace *t)
 {
-	size_t kept = 0;
+	struct merge_part *p = &m->parts[part];
 
-	if (list->cnt > 1)
-		qsort(list->items, list->cnt, sizeof(*list->items), compare_uint64);
-	for (size_t i = 0; i < list->cnt; i++)
-		if (kept == 0 || list->items[kept - 1] != list->items[i])
-			list->items[kept++] = list->items[i];
-	list->cnt = kept;
-}
+	see_tids(m->tids, part, t);
+	see_sids(m->sids, part, t);
+	for (size_t i = 0; i < t->invocations.cnt; i++)
+		if (t->invocations.items[i].order >= p->order_cnt)
+			p->order_cnt = t->invocations.items[i].order + 1;
+	for (size_t i = 0; i < t->intervals.cnt; i++) {
+		const struct interval *iv = &t->intervals.items[i];
+		__int128 latency_ns = (__int128)iv->end_ns - iv->start_ns;
 
-/* After the largest of all parts; the largest number of all means none. */
-static uint64_t first_free(struct trace *const *parts, size_t cnt,
-			   void (*list_of)(const struct trace *p, numbers_list *ret))
-{
-	numbers_list list = { NULL, 0, 0 };
-	uint64_t largest = 0;
-
-	for (size_t i = 0; i < cnt; i++) {
-		list.cnt = 0;
-		list_of(parts[i], &list);
-		for (size_t k = 0; k < list.cnt; k++)
-			if (list.items[k] > largest && list.items[k] < UINT64_MAX)
-				largest = list.items[k];
+		if (iv->status == INTERVAL_OPEN)
+			continue;
+		p->interval_cnt += interval_weight(iv);
+		if (latency_ns > p->longest_ns)
+			p->longest_ns = latency_ns;
 	}
-	VEC_RELEASE(&list);
-	return largest + 1 < UINT64_MAX / 2 ? largest + 1 : (uint64_t)1 << 32;
 }
 
-static void renumber(struct numbers *n, const struct trace *p,
-		     void (*list_of)(const struct trace *p, numbers_list *ret))
+void trace_merger_forget(struct trace_merger *m, size_t part)
 {
-	numbers_list list = { NULL, 0, 0 };
+	merge_numbers_forget(m->tids, part);
+	merge_numbers_forget(m->sids, part);
+	m->parts[part].order_cnt = 0;
+	m->parts[part].interval_cnt = 0;
+	m->parts[part].longest_ns = 0;
+}
 
-	list_of(p, &list);
-	sort_unique(&list);
-	map_free(n->of_part);
-	n->of_part = map_new();
-	for (size_t i = 0; i < list.cnt; i++) {
-		uint64_t number = list.items[i], taken;
+bool trace_merger_sums_fit(const struct trace_merger *m)
+{
+	uint64_t cnt = 0;
+	__int128 longest_ns = 0;
 
-		while (map_get(n->taken, number, &taken))
-			number = n->next++;
-		map_set(n->taken, number, 1);
-		map_set(n->of_part, list.items[i], number);
+	for (size_t i = 0; i < m->part_cnt; i++) {
+		cnt += m->parts[i].interval_cnt;
+		if (m->parts[i].longest_ns > longest_ns)
+			longest_ns = m->parts[i].longest_ns;
 	}
-	VEC_RELEASE(&list);
-}
-
-static uint64_t number_of(const struct numbers *n, uint64_t number)
-{
-	uint64_t ours = number;
-
-	map_get(n->of_part, number, &ours);
-	return ours;
+	return squares_fit(cnt, longest_ns);
 }
 
 /* ---- texts and functions ---- */
 
-static uint32_t add_text(struct merger *m, struct names *names, strings *list, const char *text)
+static uint32_t add_text(struct trace_merger *m, struct names *names, strings *list, const char *text)
 {
 	uint32_t id = names_add(names, text);
 
@@ -141,16 +132,26 @@ static uint32_t add_text(struct merger *m, struct names *names, strings *list, c
 	return id;
 }
 
-static uint32_t *add_texts(struct merger *m, struct names *names, strings *list, const strings *texts)
+/* Those that are new in this window. */
+static void add_texts(struct trace_merger *m, text_numbers *ours, struct names *names, strings *list,
+		      const strings *texts)
 {
-	uint32_t *ours = xcalloc(texts->cnt + 1, sizeof(*ours));
-
-	for (size_t i = 0; i < texts->cnt; i++)
-		ours[i] = add_text(m, names, list, texts->items[i]);
-	return ours;
+	for (size_t i = ours->cnt; i < texts->cnt; i++)
+		VEC_ADD(ours, add_text(m, names, list, texts->items[i]));
 }
 
-static uint32_t add_function(struct merger *m, const struct function *f)
+static void add_all_texts(struct trace_merger *m, struct merge_part *of, const struct trace *p)
+{
+	struct trace *t = m->t;
+
+	add_texts(m, &of->interval_name, m->interval_names, &t->interval_names, &p->interval_names);
+	add_texts(m, &of->call_site, m->call_sites, &t->call_sites, &p->call_sites);
+	add_texts(m, &of->task_name, m->task_names, &t->task_names, &p->task_names);
+	add_texts(m, &of->work_name, m->work_names, &t->work_names, &p->work_names);
+	add_texts(m, &of->call_stack, m->call_stacks, &t->call_stacks, &p->call_stacks);
+}
+
+static uint32_t add_function(struct trace_merger *m, const struct function *f)
 {
 	_cleanup_(freep) char *identity = xasprintf("%s\n%s\n%u", f->name, f->file ? f->file : "", f->line);
 	uint32_t id = names_add(m->functions, identity);
@@ -171,126 +172,24 @@ static uint32_t add_function(struct merger *m, const struct function *f)
 	return id;
 }
 
-static void add_functions(struct merger *m, const struct trace *p)
+static void add_functions(struct trace_merger *m, struct merge_part *of, const struct trace *p)
 {
-	m->function = xcalloc(p->functions.cnt + 1, sizeof(*m->function));
+	of->function = xcalloc(p->functions.cnt + 1, sizeof(*of->function));
 	for (size_t i = 0; i < p->functions.cnt; i++)
-		m->function[i] = add_function(m, &p->functions.items[i]);
+		of->function[i] = add_function(m, &p->functions.items[i]);
 	for (size_t i = 0; i < p->calls.cnt; i++) {
 		struct call c = p->calls.items[i];
 
-		c.caller = m->function[c.caller];
-		c.callee = m->function[c.callee];
+		c.caller = of->function[c.caller];
+		c.callee = of->function[c.callee];
 		if (c.call_site != CALL_SITE_NONE)
-			c.call_site = m->call_site[c.call_site];
+			c.call_site = of->call_site.items[c.call_site];
 		VEC_ADD(&m->t->calls, c);
 	}
 }
 
-/* ---- tuples ---- */
-
-static void add_intervals(struct merger *m, const struct trace *p)
+static void add_losses(struct trace *t, const struct trace *p)
 {
-	for (size_t i = 0; i < p->intervals.cnt; i++) {
-		struct interval iv = p->intervals.items[i];
-
-		iv.sid = number_of(&m->sids, iv.sid);
-		iv.name = m->interval_name[iv.name];
-		iv.start_tid = number_of(&m->tids, iv.start_tid);
-		if (iv.status != INTERVAL_OPEN)
-			iv.end_tid = number_of(&m->tids, iv.end_tid);
-		VEC_ADD(&m->t->intervals, iv);
-	}
-	for (size_t i = 0; i < p->works.cnt; i++) {
-		struct work w = p->works.items[i];
-
-		w.sid = number_of(&m->sids, w.sid);
-		w.name = m->work_name[w.name];
-		VEC_ADD(&m->t->works, w);
-	}
-}
-
-static void add_invocations(struct merger *m, const struct trace *p)
-{
-	uint32_t last = 0;
-
-	for (size_t i = 0; i < p->invocations.cnt; i++) {
-		struct invocation v = p->invocations.items[i];
-
-		v.tid = number_of(&m->tids, v.tid);
-		v.sid = number_of(&m->sids, v.sid);
-		v.function = m->function[v.function];
-		if (v.call_site != CALL_SITE_NONE)
-			v.call_site = m->call_site[v.call_site];
-		last = v.order > last ? v.order : last;
-		v.order += m->first_order;
-		VEC_ADD(&m->t->invocations, v);
-	}
-	m->first_order += last + 1;
-}
-
-static void add_threads(struct merger *m, const struct trace *p)
-{
-	for (size_t i = 0; i < p->segments.cnt; i++) {
-		struct segment s = p->segments.items[i];
-
-		s.tid = number_of(&m->tids, s.tid);
-		s.sid = number_of(&m->sids, s.sid);
-		VEC_ADD(&m->t->segments, s);
-	}
-	for (size_t i = 0; i < p->wakeups.cnt; i++) {
-		struct wakeup w = p->wakeups.items[i];
-
-		w.tid = number_of(&m->tids, w.tid);
-		w.waker_tid = number_of(&m->tids, w.waker_tid);
-		VEC_ADD(&m->t->wakeups, w);
-	}
-	for (size_t i = 0; i < p->creations.cnt; i++) {
-		struct creation c = p->creations.items[i];
-
-		c.tid = number_of(&m->tids, c.tid);
-		c.tid2 = number_of(&m->tids, c.tid2);
-		if (c.task != NAME_NONE)
-			c.task = m->task_name[c.task];
-		VEC_ADD(&m->t->creations, c);
-	}
-	for (size_t i = 0; i < p->threads.cnt; i++) {
-		struct thread_name n = p->threads.items[i];
-
-		n.tid = number_of(&m->tids, n.tid);
-		n.name = n.name ? arena_strdup(m->t->arena, n.name) : NULL;
-		VEC_ADD(&m->t->threads, n);
-	}
-	for (size_t i = 0; i < p->false_wakeups.cnt; i++) {
-		struct false_wakeup w = p->false_wakeups.items[i];
-
-		w.tid = number_of(&m->tids, w.tid);
-		VEC_ADD(&m->t->false_wakeups, w);
-	}
-	for (size_t i = 0; i < p->stack_spans.cnt; i++) {
-		struct stack_span s = p->stack_spans.items[i];
-
-		s.tid = number_of(&m->tids, s.tid);
-		s.stack = m->call_stack[s.stack];
-		VEC_ADD(&m->t->stack_spans, s);
-	}
-}
-
-static void add_part(struct merger *m, const struct trace *p)
-{
-	struct trace *t = m->t;
-
-	renumber(&m->tids, p, list_tids);
-	renumber(&m->sids, p, list_sids);
-	m->interval_name = add_texts(m, m->interval_names, &t->interval_names, &p->interval_names);
-	m->call_site = add_texts(m, m->call_sites, &t->call_sites, &p->call_sites);
-	m->task_name = add_texts(m, m->task_names, &t->task_names, &p->task_names);
-	m->work_name = add_texts(m, m->work_names, &t->work_names, &p->work_names);
-	m->call_stack = add_texts(m, m->call_stacks, &t->call_stacks, &p->call_stacks);
-	add_functions(m, p);
-	add_intervals(m, p);
-	add_invocations(m, p);
-	add_threads(m, p);
 	t->losses.records += p->losses.records;
 	t->losses.intervals += p->losses.intervals;
 	t->losses.cut_off |= p->losses.cut_off;
@@ -299,35 +198,213 @@ static void add_part(struct merger *m, const struct trace *p)
 	t->losses.at_pause += p->losses.at_pause;
 	t->losses.cut_bytes += p->losses.cut_bytes;
 	t->losses.stray_events += p->losses.stray_events;
-	free(m->interval_name);
-	free(m->call_site);
-	free(m->task_name);
-	free(m->work_name);
-	free(m->call_stack);
-	free(m->function);
+	t->kernel_reduced |= p->kernel_reduced;
+}
+
+void trace_merger_names(struct trace_merger *m, size_t part, const struct trace *names)
+{
+	struct merge_part *p = &m->parts[part];
+
+	add_all_texts(m, p, names);
+	add_functions(m, p, names);
+	for (size_t i = 0; i < names->threads.cnt; i++) {
+		struct thread_name n = names->threads.items[i];
+
+		merge_numbers_see(m->tids, part, n.tid);
+		n.name = n.name ? arena_strdup(m->t->arena, n.name) : NULL;
+		VEC_ADD(&p->threads, n);
+	}
+	add_losses(m->t, names);
+}
+
+void trace_merger_settle(struct trace_merger *m)
+{
+	uint32_t order = 0;
+
+	merge_numbers_settle(m->tids);
+	merge_numbers_settle(m->sids);
+	for (size_t part = 0; part < m->part_cnt; part++) {
+		struct merge_part *p = &m->parts[part];
+
+		p->first_order = order;
+		order += p->order_cnt;
+		for (size_t i = 0; i < p->threads.cnt; i++) {
+			struct thread_name n = p->threads.items[i];
+
+			n.tid = merge_numbers_of(m->tids, part, n.tid);
+			VEC_ADD(&m->t->threads, n);
+		}
+	}
+}
+
+/* ---- tuples ---- */
+
+struct adding {
+	const struct trace_merger *m;
+	const struct merge_part *of;
+	size_t part;
+	struct trace *to;
+};
+
+static uint64_t tid_of(const struct adding *a, uint64_t tid)
+{
+	return merge_numbers_of(a->m->tids, a->part, tid);
+}
+
+static uint64_t sid_of(const struct adding *a, uint64_t sid)
+{
+	return sid == SID_NONE ? SID_NONE : merge_numbers_of(a->m->sids, a->part, sid);
+}
+
+static void add_intervals(const struct adding *a, const struct trace *p)
+{
+	for (size_t i = 0; i < p->intervals.cnt; i++) {
+		struct interval iv = p->intervals.items[i];
+
+		iv.sid = sid_of(a, iv.sid);
+		iv.name = a->of->interval_name.items[iv.name];
+		iv.start_tid = tid_of(a, iv.start_tid);
+		if (iv.status != INTERVAL_OPEN)
+			iv.end_tid = tid_of(a, iv.end_tid);
+		VEC_ADD(&a->to->intervals, iv);
+	}
+	for (size_t i = 0; i < p->works.cnt; i++) {
+		struct work w = p->works.items[i];
+
+		w.sid = sid_of(a, w.sid);
+		w.name = a->of->work_name.items[w.name];
+		VEC_ADD(&a->to->works, w);
+	}
+}
+
+static void add_invocations(const struct adding *a, const struct trace *p)
+{
+	for (size_t i = 0; i < p->invocations.cnt; i++) {
+		struct invocation v = p->invocations.items[i];
+
+		v.tid = tid_of(a, v.tid);
+		v.sid = sid_of(a, v.sid);
+		v.function = a->of->function[v.function];
+		if (v.call_site != CALL_SITE_NONE)
+			v.call_site = a->of->call_site.items[v.call_site];
+		v.order += a->of->first_order;
+		VEC_ADD(&a->to->invocations, v);
+	}
+}
+
+static void add_creations(const struct adding *a, const struct trace *p)
+{
+	for (size_t i = 0; i < p->creations.cnt; i++) {
+		struct creation c = p->creations.items[i];
+
+		c.tid = tid_of(a, c.tid);
+		c.tid2 = tid_of(a, c.tid2);
+		if (c.task != NAME_NONE)
+			c.task = a->of->task_name.items[c.task];
+		VEC_ADD(&a->to->creations, c);
+	}
+}
+
+static void add_lines(const struct adding *a, const struct trace *p)
+{
+	for (size_t i = 0; i < p->segments.cnt; i++) {
+		struct segment s = p->segments.items[i];
+
+		s.tid = tid_of(a, s.tid);
+		s.sid = sid_of(a, s.sid);
+		VEC_ADD(&a->to->segments, s);
+	}
+	for (size_t i = 0; i < p->wakeups.cnt; i++) {
+		struct wakeup w = p->wakeups.items[i];
+
+		w.tid = tid_of(a, w.tid);
+		w.waker_tid = tid_of(a, w.waker_tid);
+		VEC_ADD(&a->to->wakeups, w);
+	}
+	for (size_t i = 0; i < p->false_wakeups.cnt; i++) {
+		struct false_wakeup w = p->false_wakeups.items[i];
+
+		w.tid = tid_of(a, w.tid);
+		VEC_ADD(&a->to->false_wakeups, w);
+	}
+	for (size_t i = 0; i < p->stack_spans.cnt; i++) {
+		struct stack_span s = p->stack_spans.items[i];
+
+		s.tid = tid_of(a, s.tid);
+		s.stack = a->of->call_stack.items[s.stack];
+		VEC_ADD(&a->to->stack_spans, s);
+	}
+}
+
+void trace_merger_add(struct trace_merger *m, size_t part, const struct trace *p, struct trace *to)
+{
+	struct adding a = { .m = m, .of = &m->parts[part], .part = part, .to = to };
+
+	add_all_texts(m, &m->parts[part], p);
+	add_intervals(&a, p);
+	add_invocations(&a, p);
+	add_lines(&a, p);
+	add_creations(&a, p);
+}
+
+/* ---- the whole ---- */
+
+struct trace_merger *trace_merger_new(size_t part_cnt)
+{
+	struct trace_merger *m = xcalloc(1, sizeof(*m));
+
+	*m = (struct trace_merger){
+		.t = trace_new(), .part_cnt = part_cnt, .parts = xcalloc(part_cnt + 1, sizeof(*m->parts)),
+		.interval_names = names_new(), .call_sites = names_new(), .task_names = names_new(),
+		.work_names = names_new(), .call_stacks = names_new(), .functions = names_new(),
+		.tids = merge_numbers_new(part_cnt), .sids = merge_numbers_new(part_cnt),
+	};
+	return m;
+}
+
+void trace_merger_free(struct trace_merger *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->part_cnt; i++) {
+		struct merge_part *p = &m->parts[i];
+
+		free(p->function);
+		VEC_RELEASE(&p->threads);
+		VEC_RELEASE(&p->interval_name);
+		VEC_RELEASE(&p->call_site);
+		VEC_RELEASE(&p->task_name);
+		VEC_RELEASE(&p->work_name);
+		VEC_RELEASE(&p->call_stack);
+	}
+	free(m->parts);
+	names_free(m->interval_names);
+	names_free(m->call_sites);
+	names_free(m->task_names);
+	names_free(m->work_names);
+	names_free(m->call_stacks);
+	names_free(m->functions);
+	merge_numbers_free(m->tids);
+	merge_numbers_free(m->sids);
+	trace_free(m->t);
+	free(m);
+}
+
+struct trace *trace_merger_trace(struct trace_merger *m)
+{
+	return m->t;
 }
 
 struct trace *traces_merge(struct trace *const *parts, size_t cnt)
 {
-	struct merger m = {
-		.t = trace_new(),
-		.interval_names = names_new(), .call_sites = names_new(), .task_names = names_new(),
-		.work_names = names_new(), .call_stacks = names_new(), .functions = names_new(),
-		.tids = { .taken = map_new(), .next = first_free(parts, cnt, list_tids) },
-		.sids = { .taken = map_new(), .next = first_free(parts, cnt, list_sids) },
-	};
+	_cleanup_(trace_merger_freep) struct trace_merger *m = trace_merger_new(cnt);
 
+	for (size_t i = 0; i < cnt; i++) {
+		trace_merger_look(m, i, parts[i]);
+		trace_merger_names(m, i, parts[i]);
+	}
+	trace_merger_settle(m);
 	for (size_t i = 0; i < cnt; i++)
-		add_part(&m, parts[i]);
-	names_free(m.interval_names);
-	names_free(m.call_sites);
-	names_free(m.task_names);
-	names_free(m.work_names);
-	names_free(m.call_stacks);
-	names_free(m.functions);
-	map_free(m.tids.taken);
-	map_free(m.tids.of_part);
-	map_free(m.sids.taken);
-	map_free(m.sids.of_part);
-	return m.t;
+		trace_merger_add(m, i, parts[i], m->t);
+	return TAKE_PTR(m->t);
 }

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * test_merge.c - several traces as one: who is called what, and that it makes no difference to an analysis whether
+ * the parts are merged as a whole or window by window.
+ */
+#include "tests/unit/cmocka_all.h"
+
+#include "analysis/passes.h"
+#include "tests/oracle/random_trace.h"
+#include "tests/unit/same_findings.h"
+#include "trace/merge.h"
+#include "trace/merge_numbers.h"
+#include "trace/slices.h"
+#include "base/banned.h"
+
+enum { MERGES = 600, PARTS_MAX = 4 };
+
+/* 1, 2 and 2, 3 and 3, 2: the first free number is 4. */
+static void test_numbers(void **state)
+{
+	struct merge_numbers *n = merge_numbers_new(3);
+
+	(void)state;
+	merge_numbers_see(n, 0, 2);
+	merge_numbers_see(n, 0, 1);
+	merge_numbers_see(n, 1, 3);
+	merge_numbers_see(n, 1, 2);
+	merge_numbers_see(n, 1, 2);
+	merge_numbers_see(n, 2, 90);
+	merge_numbers_forget(n, 2);
+	merge_numbers_see(n, 2, 3);
+	merge_numbers_see(n, 2, 2);
+	merge_numbers_settle(n);
+	assert_int_equal(merge_numbers_of(n, 0, 1), 1);
+	assert_int_equal(merge_numbers_of(n, 0, 2), 2);
+	assert_int_equal(merge_numbers_of(n, 1, 2), 4);
+	assert_int_equal(merge_numbers_of(n, 1, 3), 3);
+	assert_int_equal(merge_numbers_of(n, 2, 2), 5);
+	assert_int_equal(merge_numbers_of(n, 2, 3), 6);
+	assert_int_equal(merge_numbers_of(n, 2, 77), 77);
+	merge_numbers_free(n);
+}
+
+/* 2^124 and no more: two parts may fit each, and both together not. */
+static void test_sums(void **state)
+{
+	struct trace_merger *m = trace_merger_new(2);
+	_cleanup_(trace_freep) struct trace *t = trace_new();
+
+	(void)state;
+	trace_add_string(t, &t->interval_names, "request");
+	VEC_ADD(&t->intervals, (struct interval){ .sid = 1, .status = INTERVAL_COMPLETED, .start_tid = 1, .end_tid = 1,
+						  .end_ns = (int64_t)1 << 61 });
+	for (uint64_t i = 0; i < 3; i++)
+		VEC_ADD(&t->intervals, (struct interval){ .sid = i + 2, .status = INTERVAL_COMPLETED, .end_ns = 1 });
+	trace_merger_look(m, 0, t);
+	assert_true(trace_merger_sums_fit(m));
+	trace_merger_look(m, 1, t);
+	assert_false(trace_merger_sums_fit(m));
+	trace_merger_forget(m, 1);
+	assert_true(trace_merger_sums_fit(m));
+	trace_merger_free(m);
+}
+
+/* Interval names and functions that parts have in common, in another order, and others. */
+static struct trace *random_part(unsigned int seed, struct random *r)
+{
+	struct trace *t = random_trace(seed, seed % 2 ? RANDOM_PROGRAM : RANDOM_ANY);
+
+	for (size_t i = 0; i < t->functions.cnt; i++)
+		t->functions.items[i].key = 100 + i;
+	if (t->functions.cnt > 1 && random_below(r, 2)) {
+		const char *name = t->functions.items[0].name;
+
+		t->functions.items[0].name = t->functions.items[1].name;
+		t->functions.items[1].name = name;
+	}
+	if (random_below(r, 3) == 0)
+		trace_add_string(t, &t->work_names, "another");
+	trace_sort(t);
+	return t;
+}
+
+static size_t add(struct analyzer *a, struct trace_merger *m, size_t part, const struct trace *t)
+{
+	_cleanup_(trace_slices_freep) struct trace_slices *s = trace_slices_new(t);
+	const struct trace *names = trace_merger_trace(m);
+	const struct trace_window *w;
+	size_t cnt = 0;
+
+	while ((w = trace_slices_next(s))) {
+		struct trace *own = trace_new();
+
+		trace_merger_add(m, part, w->t, own);
+		trace_sort(own);
+		own->interval_names = names->interval_names;
+		own->call_sites = names->call_sites;
+		own->work_names = names->work_names;
+		own->functions.items = names->functions.items;
+		own->functions.cnt = names->functions.cnt;
+		analyzer_add(a, &(struct analysis_window){ own, w->before_ns, w->until_ns });
+		own->interval_names = own->call_sites = own->work_names = (strings){ NULL, 0, 0 };
+		own->functions.items = NULL;
+		trace_free(own);
+		cnt++;
+	}
+	return cnt;
+}
+
+static void same_intervals(const struct findings *a, const struct findings *b)
+{
+	assert_int_equal(a->intervals.cnt, b->intervals.cnt);
+	for (size_t i = 0; i < a->intervals.cnt; i++) {
+		assert_int_equal(a->intervals.items[i].sid, b->intervals.items[i].sid);
+		assert_int_equal(a->intervals.items[i].start_tid, b->intervals.items[i].start_tid);
+		assert_int_equal(a->intervals.items[i].end_tid, b->intervals.items[i].end_tid);
+		assert_true(!i || a->intervals.items[i].start_ns != a->intervals.items[i - 1].start_ns ||
+			    a->intervals.items[i].sid != a->intervals.items[i - 1].sid);
+	}
+}
+
+static void compare(struct trace *whole, struct analyzer *a, const struct trace *names)
+{
+	assert_int_equal(whole->interval_names.cnt, names->interval_names.cnt);
+	assert_int_equal(whole->functions.cnt, names->functions.cnt);
+	assert_int_equal(whole->threads.cnt, names->threads.cnt);
+	for (size_t i = 0; i < whole->interval_names.cnt; i++) {
+		_cleanup_(findings_freep) struct findings *all = NULL, *cut = NULL;
+		struct analyze_options o = { .interval = whole->interval_names.items[i], .quantile = .6 };
+
+		assert_int_equal(analyze(whole, &o, &all), 0);
+		assert_int_equal(analyzer_finish(a, names, &o, &cut), 0);
+		all->clamped = cut->clamped = 0;	/* counted once a window */
+		same_findings(all, cut);
+		same_intervals(all, cut);
+	}
+}
+
+static void test_windows(void **state)
+{
+	size_t records = trace_stream_records, window_cnt = 0;
+
+	(void)state;
+	for (unsigned int seed = 1; seed <= MERGES; seed++) {
+		struct random r = { seed };
+		size_t cnt = 2 + random_below(&r, PARTS_MAX - 1);
+		struct trace *parts[PARTS_MAX];
+		_cleanup_(trace_freep) struct trace *whole = NULL;
+		_cleanup_(trace_merger_freep) struct trace_merger *m = trace_merger_new(cnt);
+		_cleanup_(analyzer_freep) struct analyzer *a = analyzer_new();
+
+		for (size_t i = 0; i < cnt; i++)
+			parts[i] = random_part(seed * PARTS_MAX + (unsigned int)i, &r);
+		whole = traces_merge(parts, cnt);
+		trace_sort(whole);
+		trace_stream_records = 1 + seed % 40;
+		for (size_t i = 0; i < cnt; i++) {
+			trace_merger_look(m, i, parts[i]);
+			trace_merger_names(m, i, parts[i]);
+		}
+		trace_merger_settle(m);
+		assert_true(trace_merger_sums_fit(m));
+		trace_sort_events(trace_merger_trace(m));
+		for (size_t i = 0; i < cnt; i++)
+			window_cnt += add(a, m, i, parts[i]);
+		compare(whole, a, trace_merger_trace(m));
+		for (size_t i = 0; i < cnt; i++)
+			trace_free(parts[i]);
+	}
+	trace_stream_records = records;
+	assert_true(window_cnt > 5 * MERGES);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_windows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
