@@ -14,17 +14,41 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/banned.h"
+#include "base/cleanup.h"
+#include "base/str.h"
 #include "recorder/private.h"
 #include "recorder/record.skel.h"
 #include "recorder/task_state.h"
 
 enum { RING_BYTES = 16 << 20, RING_BYTES_STACKS = 64 << 20, KNOWN_STACKS = 4096 };
 
-static int quiet(enum libbpf_print_level level, const char *format, va_list args)
+static char verdict[200];		/* of the kernel's verifier, if it refused a program */
+
+/*
+ * libbpf's advice is for its own users.  The verifier's reasons are worth more than its "Permission denied":
+ *
+ *	prog 'on_switch': -- BEGIN PROG LOAD LOG --		-> on_switch: R1 pointer |= pointer prohibited
+ *	...
+ *	R1 pointer |= pointer prohibited
+ *	processed 184 insns (limit 1000000) ...
+ *	-- END PROG LOAD LOG --
+ */
+static int listen_to_libbpf(enum libbpf_print_level level, const char *format, va_list args)
 {
-	(void)level;
-	(void)format;
-	(void)args;
+	_cleanup_(str_release) struct str said = STR_INIT;
+	const char *text, *name, *end, *line;
+
+	if (level != LIBBPF_WARN)
+		return 0;
+	str_vaddf(&said, format, args);
+	text = str_cstr(&said);
+	name = strchr(text, '\'');
+	end = strstr(text, "\nprocessed ");
+	if (*verdict || !name || !end || !strstr(text, "BEGIN PROG LOAD LOG"))
+		return 0;
+	for (line = end; line > text && line[-1] != '\n'; line--)
+		;
+	snprintf(verdict, sizeof(verdict), "%.*s: %.*s", (int)strcspn(name + 1, "'"), name + 1, (int)(end - line), line);
 	return 0;
 }
 
@@ -79,6 +103,11 @@ static int follow(struct record_bpf *p, pid_t pid, enum follow what)
 
 static int refused(int r, const char *what, struct diag *reterr)
 {
+	if (*verdict) {
+		diag_set(reterr, EXIT_ENVIRONMENT, -ENOSYS, "the kernel recorder does not work with this kernel: its "
+			 "verifier refused %s", verdict);
+		return diag_remedy(reterr, -ENOSYS, "record without --kernel, and report that line with what uname -a says");
+	}
 	if (r != -EPERM && r != -EACCES)
 		return diag_set(reterr, EXIT_ENVIRONMENT, -ENOSYS,
 				"the kernel recorder does not work with this kernel: %s: %s", what,
@@ -110,7 +139,8 @@ static int load(const struct recorder_options *o, struct record_bpf **ret, struc
 	struct btf *btf;
 	int r;
 
-	libbpf_set_print(quiet);	/* its advice is for its own users */
+	*verdict = '\0';
+	libbpf_set_print(listen_to_libbpf);
 	btf = btf__load_vmlinux_btf();
 	if (!btf)
 		return diag_set(reterr, EXIT_ENVIRONMENT, -ENOSYS, "the kernel recorder needs a kernel "
