@@ -67,6 +67,7 @@ struct arena_control {
 		 chunks;
 	uint64_t free_chunks __attribute__((aligned(64)));
 	uint32_t free_cnt;		/* about as many */
+	uint32_t lots_lack;		/* an open interval may be without its lot: there was no room for all */
 	uint64_t full_chunks __attribute__((aligned(64)));
 	uint64_t free_slots __attribute__((aligned(64)));
 	uint64_t serial_cnt, image_cnt, thread_cnt, process_cnt;

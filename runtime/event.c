@@ -76,7 +76,31 @@ static void push_label(uint64_t label, uint64_t key, bool skipped)
 
 	if (t->label_cnt == THREAD_LABELS)
 		remove_label(0);
-	t->labels[t->label_cnt++] = (struct thread_label){ label, key, skipped };
+	t->labels[t->label_cnt++] = (struct thread_label){ .label = label, .key = key, .skipped = skipped };
+}
+
+/* Goes on with an interval; is_own: nobody else can begin it, so if it has not begun its lot is drawn now. */
+static void resume_label(uint64_t label, uint64_t key, bool is_own)
+{
+	struct thread *t = &thread_self;
+	enum sampling_found found = sampling_find(label, key);
+
+	push_label(label, key, found == SAMPLING_SKIPPED);
+	if (found == SAMPLING_NOT_BEGUN && is_own) {
+		struct thread_label *l = &t->labels[t->label_cnt - 1];
+
+		l->is_early = true;
+		l->lot = sampling_lot();
+		l->skipped = l->lot & BEGIN_ROOT_ONLY;
+	}
+}
+
+/* at: where the interval is, plus 1, or 0. */
+static uint64_t lot_of(unsigned int at)
+{
+	const struct thread_label *l = at ? &thread_self.labels[at - 1] : NULL;
+
+	return l && l->is_early ? l->lot : sampling_lot();
 }
 
 static bool chunks_are_short(void)
@@ -91,18 +115,19 @@ static void interval_event(unsigned int kind, uint64_t label, uint64_t key)
 	struct thread *t = &thread_self;
 	uint64_t now = clock_ticks();
 	unsigned int at;
+	bool skipped, is_own = key == KEY_IS_THREAD;
 	uint64_t lot;
-	bool skipped;
 
-	if (key == KEY_IS_THREAD)
+	if (is_own)
 		key = 1ULL << 63 | t->serial;
 	at = find_label(label, key);
 	switch (kind) {
 	case VPROF_KIND_BEGIN:
 		skipped = chunks_are_short();
+		lot = lot_of(at);
 		if (at)
 			remove_label(at - 1);
-		lot = sampling_begin(label, key, skipped, now);
+		sampling_begin(label, key, skipped || lot & BEGIN_ROOT_ONLY, now);
 		push_label(label, key, skipped || lot & BEGIN_ROOT_ONLY);
 		THREAD_LOG(EVENT_BEGIN, now, label, key, (skipped ? BEGIN_SHORT : 0) | lot);
 		break;
@@ -118,7 +143,7 @@ static void interval_event(unsigned int kind, uint64_t label, uint64_t key)
 			remove_label(at - 1);
 		else if (t->label_cnt && t->labels[t->label_cnt - 1].label == label)
 			t->label_cnt--;
-		push_label(label, key, sampling_skips(label, key));
+		resume_label(label, key, is_own);
 		THREAD_LOG(EVENT_RESUME, now, label, key);
 		break;
 	case VPROF_KIND_LEAVE:

@@ -12,8 +12,15 @@
  *	END request/7				0 90a4...2 0 0 0 0 0 0
  *	BEGIN request/7		a new lot
  *
- * In a bucket that is full an old word makes room.  Who does not find the word records: that may
- * cost something, but an interval that is said to be in full is never less.
+ * In a bucket that is full an old word makes room.  Who does not find the word records: that may cost something, but
+ * an interval that is said to be in full is never less.
+ *
+ * The exception is an interval that only its thread can begin, since its key is the thread.  PostgreSQL resumes it for
+ * each message, also for those outside of a transaction, or that begin one.  There the lot is drawn at the RESUME, and
+ * the interval gets it if it begins now: all functions that were entered since then are known, or none.
+ *
+ *	RESUME request/thread 5	no word: a lot, root-only; functions stay quiet
+ *	BEGIN request/thread 5	root-only, as drawn
  *
  * As in the reader, a key counts within its process and those forked from it, nearest first.
  */
@@ -110,30 +117,39 @@ static void note_latency(uint64_t began, uint64_t now)
 	slot->ended_ticks += now - began;
 }
 
-uint64_t sampling_begin(uint64_t label, uint64_t key, bool skip, uint64_t now)
+uint64_t sampling_lot(void)
 {
-	uint64_t word, value, lot, *at;
+	return is_on() ? draw() : 0;
+}
+
+void sampling_begin(uint64_t label, uint64_t key, bool skip, uint64_t now)
+{
+	uint64_t word, value, *at;
 
 	if (!is_on())
-		return 0;
-	lot = draw();
+		return;
 	word = word_of(process.pid, label, key);
-	value = word | (lot & BEGIN_ROOT_ONLY || skip ? SKIP : 0);
+	value = word | (skip ? SKIP : 0);
 	at = find_in_bucket(word);
 	if (!at)
 		at = take_free(word, value);
-	if (!at)
+	if (!at) {
+		__atomic_store_n(&process.arena->control->lots_lack, 1, __ATOMIC_RELAXED);
 		at = &bucket_of(word)[word >> 4 & (BUCKET_WORDS - 1)];
+	}
 	__atomic_store_n(at, value, __ATOMIC_RELAXED);
 	__atomic_store_n(at + ARENA_LOTS, now, __ATOMIC_RELAXED);
-	return lot;
 }
 
-bool sampling_skips(uint64_t label, uint64_t key)
+enum sampling_found sampling_find(uint64_t label, uint64_t key)
 {
 	uint64_t *at = is_on() ? find(label, key) : NULL;
 
-	return at && __atomic_load_n(at, __ATOMIC_RELAXED) & SKIP;
+	if (at)
+		return __atomic_load_n(at, __ATOMIC_RELAXED) & SKIP ? SAMPLING_SKIPPED : SAMPLING_IN_FULL;
+	if (!is_on() || __atomic_load_n(&process.arena->control->lots_lack, __ATOMIC_RELAXED))
+		return SAMPLING_IN_FULL;
+	return SAMPLING_NOT_BEGUN;
 }
 
 void sampling_end(uint64_t label, uint64_t key, uint64_t now)

@@ -13,12 +13,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The interval begins: BEGIN_ROOT_ONLY or not, and the rate if that changes (trace/format.h).  Remembers it,
- * and also if skip says that it is not recorded for another reason. */
-uint64_t sampling_begin(uint64_t label, uint64_t key, bool skip, uint64_t now);
+enum sampling_found { SAMPLING_IN_FULL, SAMPLING_SKIPPED, SAMPLING_NOT_BEGUN };
 
-/* Somebody goes on with it: true if its functions are not recorded. */
-bool sampling_skips(uint64_t label, uint64_t key);
+/* A lot: BEGIN_ROOT_ONLY or not, and the rate if that changes (trace/format.h). */
+uint64_t sampling_lot(void);
+
+/* The interval begins: remembers whether its functions are left out, by its lot or for another reason. */
+void sampling_begin(uint64_t label, uint64_t key, bool skip, uint64_t now);
+
+/* Somebody goes on with it. */
+enum sampling_found sampling_find(uint64_t label, uint64_t key);
 
 void sampling_end(uint64_t label, uint64_t key, uint64_t now);
 

@@ -23,6 +23,8 @@ enum { THREAD_LABELS = 16, THREAD_HOLDS = 8 };
 struct thread_label {			/* an interval that the thread works on */
 	uint64_t label, key;
 	bool skipped;			/* its functions are not recorded: root-only, or short of chunks */
+	bool is_early;			/* not begun yet; only this thread can do that, ... */
+	uint64_t lot;			/* ... and this is the lot that it will have then */
 };
 
 struct thread_hold {			/* a home-made lock between ACQUIRE and ACQUIRED */

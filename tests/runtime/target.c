@@ -248,6 +248,8 @@ static const struct scenario {
 	{ "relay-forks", run_relay_forks },
 	{ "sampled-nested", run_sampled_nested },
 	{ "marks", run_marks },
+	{ "early", run_early },
+	{ "early-keys", run_early_keys },
 };
 
 int main(int argc, char **argv)

@@ -145,3 +145,38 @@ void run_marks(void)
 		EVENT(END, REQUEST, 5, 0);
 	}
 }
+
+enum { OWN = -1 };			/* the key that stands for the thread */
+
+/* inner 1, leaf 2; of every second the same once more in an interval that begins here, and ends. */
+static __attribute__((noinline)) void handle(int i, unsigned long long key)
+{
+	PROBE(worker);
+	call_inner();
+	if (i % 2)
+		EVENT(BEGIN, REQUEST, key, 0);
+	call_inner();
+	if (i % 2)
+		EVENT(END, REQUEST, key, 0);
+}
+
+static void run_messages(unsigned long long key)
+{
+	for (int i = 0; i < 2 * MARKS; i++) {
+		EVENT(RESUME, REQUEST, key, 0);
+		handle(i, key);
+		EVENT(PAUSE, NULL, 0, 0);
+	}
+}
+
+/* Gone on with before they begin, if at all. */
+void run_early(void)
+{
+	run_messages((unsigned long long)OWN);
+}
+
+/* ... and others could begin them as well. */
+void run_early_keys(void)
+{
+	run_messages(3);
+}

@@ -196,12 +196,55 @@ static void test_marks(void **state)
 	recorded_release(&r);
 }
 
+/* Intervals in full that lie in an invocation of the function. */
+static size_t count_inside(const struct trace *t, const char *function)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < t->intervals.cnt; i++) {
+		const struct interval *v = &t->intervals.items[i];
+
+		for (size_t k = 0; !v->root_only && k < t->invocations.cnt; k++) {
+			const struct invocation *inv = &t->invocations.items[k];
+
+			cnt += inv->start_ns <= v->start_ns && v->end_ns <= inv->end_ns &&
+			       !strcmp(t->functions.items[inv->function].name, function);
+		}
+	}
+	return cnt;
+}
+
+/*
+ * A message that begins no interval, and one that does, in turns.  Of an interval in full the worker is known, which was
+ * entered before it began; of messages without one about as many are recorded as of those with one.
+ */
+static void test_early(void **state)
+{
+	struct recorded r = record_sampled("early", 1, 4);
+	size_t full = MARKS - count_root_only(r.t), workers = count_calls(r.t, "worker");
+
+	(void)state;
+	assert_int_equal(r.t->intervals.cnt, MARKS);
+	check_calls(r.t, "request", "inner", 1);
+	assert_in_range(full, MARKS / 4 - 25, MARKS / 4 + 25);	/* 4 x 6.1 */
+	assert_in_range(workers, 2 * MARKS / 4 - 35, 2 * MARKS / 4 + 35);	/* 4 x 8.7 */
+	assert_int_equal(count_calls(r.t, "inner"), 2 * workers);	/* before it, and in it */
+	assert_int_equal(count_inside(r.t, "worker"), full);
+	recorded_release(&r);
+	/* Under a key of others' the message might be part of an interval that begins elsewhere. */
+	r = record_sampled("early-keys", 1, 4);
+	assert_int_equal(count_calls(r.t, "worker"), 2 * MARKS);
+	check_calls(r.t, "request", "inner", 1);
+	recorded_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unbiased), cmocka_unit_test(test_all_or_none),
 		cmocka_unit_test(test_relay), cmocka_unit_test(test_forks),
 		cmocka_unit_test(test_nested), cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_early),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
