@@ -7,8 +7,8 @@
 #
 # pgbench's transactions on one server in which 0 to 500 functions are recorded, each right after the same on the
 # plain one, ROUNDS times (4), TRANSACTIONS (1000) of each of 4 clients; COUNTS: only these
-# rows.  The server of all rows but the last has all probes: those that are not recorded are dormant, and count in
-# what it costs.
+# rows.  The server of all rows but those with "only" has all probes: those that are not recorded are dormant, and count
+# in what it costs.
 #
 #	dormant		it is not recorded at all
 #	0		intervals and waits are
@@ -16,19 +16,19 @@
 #			root, of these the most called first: the 500 have palloc() and stack_is_too_deep() among them
 #	500_seldom	those 500 that are called least often, as a budget (vprof iterate --overhead) chooses them
 #	500_auto	the 500 nearest in as many transactions as the budget allows (vprof record --sample auto)
-#	500_only_auto	the same in a server in which no other function has a probe (vprof build --functions)
+#	500_only, 500_only_auto	500 and 500_auto in a server in which no other function has a probe (vprof build --functions)
 #
 # A row is the median over the rounds of the ratio to the plain server just before; "_ci95" is the half
 # width of its mean's 95 % confidence interval.  "cpu_added" is processor time a transaction, the server's and
 # the recorder's (which "recorder_us" is), to the plain server's: it says more than the throughput where the machine has
 # other work.  Target: the paper's Figure 3, less than 14 % at 500.
 # The runs are only recorded, but for one of each "auto" at the end, which says how many transactions were recorded in full.
-# About 9 minutes on a quiet machine, once the three servers are built: --rounds 0 does that alone.
+# About 10 minutes on a quiet machine, once the three servers are built: --rounds 0 does that alone.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 vprof='' work=postgresql-work results=results/postgresql-curve.json rounds=4
-counts=${COUNTS:-dormant 0 1 10 100 500 500_seldom 500_auto 500_only_auto} transactions=${TRANSACTIONS:-1000}
+counts=${COUNTS:-dormant 0 1 10 100 500 500_seldom 500_auto 500_only 500_only_auto} transactions=${TRANSACTIONS:-1000}
 
 # shellcheck disable=SC1091 # lib.sh is checked by itself
 . "$here/../lib.sh"
