@@ -66,6 +66,7 @@ void blocks_close(struct blocks *b)
 {
 	if (b->fd >= 0)
 		close(b->fd);
+	ZSTD_freeDCtx(b->zstd);
 	free(b->packed);
 	free(b->plain);
 	for (size_t i = 0; i < BLOCKS_KEPT; i++)
@@ -97,8 +98,10 @@ static const char *unpack(struct blocks *b, const struct trace_block *block, boo
 	if (check && encode_checksum(b->packed, block->stored_bytes) != block->checksum)
 		return "the checksum of a block is wrong";
 	make_room(&b->plain, &b->plain_cap, block->raw_bytes);
-	if (ZSTD_decompress(b->plain, block->raw_bytes, b->packed, block->stored_bytes) !=
-	    block->raw_bytes)
+	if (!b->zstd)
+		b->zstd = ZSTD_createDCtx();
+	if (!b->zstd || ZSTD_decompressDCtx(b->zstd, b->plain, block->raw_bytes, b->packed, block->stored_bytes) !=
+			block->raw_bytes)
 		return "a block cannot be unpacked";
 	return NULL;
 }

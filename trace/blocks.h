@@ -35,6 +35,7 @@ struct blocks {
 	uint64_t cut_bytes;
 	unsigned char *packed, *plain;
 	size_t packed_cap, plain_cap;
+	struct ZSTD_DCtx_s *zstd;	/* tables of the unpacking: made once, not for each block */
 	uint32_t kind;
 	size_t len;			/* of plain */
 	struct unpacked kept[BLOCKS_KEPT];	/* that blocks_again() may be asked for soon */

@@ -101,29 +101,34 @@ static inline uint64_t join_sevens(uint64_t bytes)
 
 /*
  * Three varints that all end within the next eight bytes, as most do: found by one look at the eighth bits, without a
- * branch for each byte.  false: they do not, and nothing is taken.
+ * branch for each byte.  All bytes are joined at once, and the number that comes of it is cut where a varint ended:
+ * those of 1, 2 and 1 bytes are the bits 0..6, 7..20 and 21..27.  false: they do not, and nothing is taken.
  */
 static inline bool decode_three(struct decoder *d, uint64_t ret[3])
 {
-	const uint64_t eighths = 0x8080808080808080ULL;
-	uint64_t word, ends, first, second;
+	uint64_t word, ends, joined;
+	unsigned int first, second, third;	/* the top bits of their last bytes: 7, 15, 23 ... */
 
 	if (d->end - d->at < 8)
 		return false;
 	__builtin_memcpy(&word, d->at, sizeof(word));
 	word = le64toh(word);
-	ends = ~word & eighths;
-	first = ends & -ends;
-	ends &= ends - 1;
-	second = ends & -ends;
-	ends &= ends - 1;
-	if (!ends)
+	ends = ~word & 0x8080808080808080ULL;
+	if (!(ends & (ends - 1) & ((ends & (ends - 1)) - 1)))
 		return false;
-	ret[0] = join_sevens(word & (first - 1));
-	ret[1] = join_sevens((word & (second - 1)) >> __builtin_ctzll(first) >> 1);
-	ends &= -ends;
-	ret[2] = join_sevens((word & (ends - 1)) >> __builtin_ctzll(second) >> 1);
-	d->at += (__builtin_ctzll(ends) + 1) / 8;
+	first = (unsigned int)__builtin_ctzll(ends);
+	ends &= ends - 1;
+	second = (unsigned int)__builtin_ctzll(ends);
+	ends &= ends - 1;
+	third = (unsigned int)__builtin_ctzll(ends);
+	d->at += third / 8 + 1;
+	first -= first / 8;			/* of the joined bits: 7, 14, 21 ... */
+	second -= second / 8;
+	third -= third / 8;
+	joined = join_sevens(word);
+	ret[0] = joined & ((1ULL << first) - 1);
+	ret[1] = (joined & ((1ULL << second) - 1)) >> first;
+	ret[2] = (joined & ((1ULL << third) - 1)) >> second;
 	return true;
 }
 
