@@ -151,6 +151,32 @@ bool call_is_twice(const struct raw *r, const struct raw_invocation *v, const st
 	       next->fid == v->fid;
 }
 
+void call_line_start(struct call_line *l)
+{
+	l->change = l->wait = 0;
+	l->plain_until_ns = INT64_MIN;
+}
+
+/* From where the walks through the timeline are now to the next change, or the beginning of the next wait. */
+static void find_plain(struct call_line *l, const struct timeline *line)
+{
+	l->plain_until_ns = INT64_MIN;
+	l->plain_sid = l->change ? line->changes.items[l->change - 1].sid : SID_NONE;
+	if (l->plain_sid == SID_NONE)
+		return;
+	l->plain_until_ns = l->change < line->changes.cnt ? line->changes.items[l->change].ns - 1 : INT64_MAX;
+	if (l->wait < line->waits.cnt && line->waits.items[l->wait].start_ns < l->plain_until_ns)
+		l->plain_until_ns = line->waits.items[l->wait].start_ns;
+}
+
+/* A call reaches to end_ns, or to the end of the one around it. */
+static inline int64_t nest_call(ends_of_calls *open, int64_t start_ns, int64_t end_ns)
+{
+	while (open->cnt && open->items[open->cnt - 1] <= start_ns && open->items[open->cnt - 1] < end_ns)
+		open->cnt--;
+	return open->cnt && end_ns > open->items[open->cnt - 1] ? open->items[open->cnt - 1] : end_ns;
+}
+
 bool call_take(struct call_line *l, const struct reading *rd, const struct raw_invocation *v,
 	       struct invocation *ret)
 {
@@ -162,17 +188,35 @@ bool call_take(struct call_line *l, const struct reading *rd, const struct raw_i
 		cut.end_ns = t->last_ns;
 	if (cut.end_ns < cut.start_ns)
 		cut.end_ns = cut.start_ns;
-	while (l->open_ends_ns.cnt && l->open_ends_ns.items[l->open_ends_ns.cnt - 1] <= cut.start_ns &&
-	       l->open_ends_ns.items[l->open_ends_ns.cnt - 1] < cut.end_ns)
-		l->open_ends_ns.cnt--;
-	if (l->open_ends_ns.cnt && cut.end_ns > l->open_ends_ns.items[l->open_ends_ns.cnt - 1])
-		cut.end_ns = l->open_ends_ns.items[l->open_ends_ns.cnt - 1];
+	cut.end_ns = nest_call(&l->open_ends_ns, cut.start_ns, cut.end_ns);
 	if (is_inside_wait(line, &l->wait, &cut))
 		return false;
 	VEC_ADD(&l->open_ends_ns, cut.end_ns);
 	*ret = (struct invocation){ t->tid, label_of(line, &l->change, &cut), cut.fid - 1, CALL_SITE_NONE,
 				    cut.start_ns, cut.end_ns, 0 };
+	find_plain(l, line);
 	return true;
+}
+
+size_t call_take_plain(struct call_line *l, const struct reading *rd, const struct raw_invocation *v, size_t cnt,
+		       int64_t until_ns, struct invocation *ret)
+{
+	ends_of_calls open = l->open_ends_ns;
+	uint64_t tid, sid = l->plain_sid;
+	size_t i = 0;
+
+	if (cnt == 0)
+		return 0;
+	tid = rd->raw.threads.items[v->thread].tid;
+	until_ns = l->plain_until_ns < until_ns ? l->plain_until_ns : until_ns;
+	for (; i < cnt && v[i].start_ns <= until_ns && v[i].end_ns >= v[i].start_ns && v[i].end_ns != RAW_OPEN; i++) {
+		int64_t end_ns = nest_call(&open, v[i].start_ns, v[i].end_ns);
+
+		VEC_ADD(&open, end_ns);
+		ret[i] = (struct invocation){ tid, sid, v[i].fid - 1, CALL_SITE_NONE, v[i].start_ns, end_ns, 0 };
+	}
+	l->open_ends_ns = open;
+	return i;
 }
 
 uint64_t call_late_sid(const struct timeline *line, const struct invocation *v, int64_t from_ns)
@@ -185,9 +229,10 @@ uint64_t call_late_sid(const struct timeline *line, const struct invocation *v, 
 
 static void add_thread(struct reading *rd, const struct raw_invocation *v, size_t cnt)
 {
-	struct call_line l = { { NULL, 0, 0 }, 0, 0 };
+	struct call_line l = { .open_ends_ns = { NULL, 0, 0 } };
 	struct invocation taken;
 
+	call_line_start(&l);
 	for (size_t i = 0; i < cnt; i++)
 		if (!call_is_twice(&rd->raw, &v[i], i + 1 < cnt ? &v[i + 1] : NULL) &&
 		    call_take(&l, rd, &v[i], &taken)) {

@@ -92,13 +92,22 @@ bool frame_of_event(const struct raw_event *e, struct raw_invocation *ret);
 bool call_is_twice(const struct raw *r, const struct raw_invocation *v, const struct raw_invocation *next);
 
 /* A thread's calls in order, one by one. */
+typedef VEC(int64_t) ends_of_calls;
 struct call_line {
-	VEC(int64_t) open_ends_ns;	/* of the calls that are under way, innermost last */
+	ends_of_calls open_ends_ns;	/* of the calls that are under way, innermost last */
 	size_t change, wait;		/* walks through the thread's timeline */
+	uint64_t plain_sid;		/* calls that begin by then are of that interval, and in no wait */
+	int64_t plain_until_ns;		/* INT64_MIN: that is not known */
 };
+/* Back to the timeline's beginning. */
+void call_line_start(struct call_line *l);
 /* false: it is part of a wait, and left out. */
 bool call_take(struct call_line *l, const struct reading *rd, const struct raw_invocation *v,
 	       struct invocation *ret);
+/* The same of as many of v[0 .. cnt - 1] as begin by until_ns and have nothing special about them, as nearly all: none of
+ * these is left out, nor call_is_twice().  Returns how many; 0: the next one is for call_take(). */
+size_t call_take_plain(struct call_line *l, const struct reading *rd, const struct raw_invocation *v, size_t cnt,
+		       int64_t until_ns, struct invocation *ret);
 /* Its label, if that only shows now: the first change after from_ns, where it began without one. */
 uint64_t call_late_sid(const struct timeline *line, const struct invocation *v, int64_t from_ns);
 

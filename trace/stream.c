@@ -263,23 +263,31 @@ static int make_segments(struct trace_stream *s, struct diag *reterr)
 
 /* ---- calls ---- */
 
-/* The next call of the thread that begins in the window, or NULL. */
-static const struct raw_invocation *next_call(struct trace_stream *s, struct line *l)
+/* The next early call of the thread that begins in the window, or NULL. */
+static const struct raw_invocation *next_early(const struct trace_stream *s, const struct line *l)
 {
-	const struct raw_invocation *early = NULL, *v = NULL;
+	const struct raw_invocation *early = &s->index.invocations.items[l->early];
 
-	if (l->early < l->early_end && s->index.invocations.items[l->early].start_ns <= s->rd.until_ns)
-		early = &s->index.invocations.items[l->early];
+	return l->early < l->early_end && early->start_ns <= s->rd.until_ns ? early : NULL;
+}
+
+/* The next call of the thread that begins in the window, or NULL. */
+static const struct raw_invocation *next_call(const struct trace_stream *s, const struct line *l)
+{
+	const struct raw_invocation *early = next_early(s, l), *v = NULL;
+
 	if (l->waiting.first < l->waiting.calls.cnt &&
 	    l->waiting.calls.items[l->waiting.first].start_ns <= s->rd.until_ns)
 		v = &l->waiting.calls.items[l->waiting.first];
-	if (early && (!v || compare_raw_invocations(early, v) < 0)) {
-		l->early++;
-		return early;
-	}
-	if (v)
+	return early && (!v || compare_raw_invocations(early, v) < 0) ? early : v;
+}
+
+static void pass_call(struct line *l, const struct raw_invocation *v)
+{
+	if (l->waiting.first < l->waiting.calls.cnt && v == &l->waiting.calls.items[l->waiting.first])
 		l->waiting.first++;
-	return v;
+	else
+		l->early++;
 }
 
 /* They are known from earlier windows; of them those stay that the next one needs, too. */
@@ -300,30 +308,65 @@ static void repeat_calls(struct trace_stream *s, uint32_t thread, int64_t low_ns
 	l->kept.cnt = left;
 }
 
-/* low_ns: what ends earlier is not needed by the next window. */
+static bool is_later(const struct invocation *a, const struct invocation *b)
+{
+	return a->start_ns != b->start_ns ? a->start_ns > b->start_ns : a->end_ns < b->end_ns;
+}
+
+/* cnt calls are new, behind those that the window has; the thread's begin at first.  low_ns: what ends earlier is not
+ * needed by the next window. */
+static void add_calls(struct trace_stream *s, struct line *l, size_t first, size_t cnt, int64_t low_ns)
+{
+	struct invocation *calls = s->rd.t->invocations.items;
+	size_t end = s->rd.t->invocations.cnt + cnt;
+
+	for (size_t i = s->rd.t->invocations.cnt; i < end; i++) {
+		calls[i].order = s->order++;
+		s->is_unordered |= i > first && is_later(&calls[i - 1], &calls[i]);
+		if (calls[i].end_ns >= low_ns)
+			VEC_ADD(&l->kept, calls[i]);
+	}
+	s->rd.t->invocations.cnt = end;
+}
+
+/* Those that come one after the other and are like nearly all; 0: the next one is not. */
+static size_t make_plain_calls(struct trace_stream *s, struct line *l)
+{
+	const struct raw_invocation *early = next_early(s, l);
+	size_t cnt = l->waiting.calls.cnt - l->waiting.first;
+
+	if (cnt == 0)
+		return 0;
+	VEC_ROOM(&s->rd.t->invocations, cnt);
+	cnt = call_take_plain(&l->calls, &s->rd, &l->waiting.calls.items[l->waiting.first], cnt,
+			      early ? early->start_ns - 1 : s->rd.until_ns,
+			      &s->rd.t->invocations.items[s->rd.t->invocations.cnt]);
+	l->waiting.first += cnt;
+	return cnt;
+}
+
+/* The next one, if it is to be taken, else 0. */
+static size_t make_call(struct trace_stream *s, struct line *l, const struct raw_invocation *v)
+{
+	pass_call(l, v);
+	if (call_is_twice(&s->rd.raw, v, next_call(s, l)))
+		return 0;
+	VEC_RESERVE(&s->rd.t->invocations);
+	return call_take(&l->calls, &s->rd, v, &s->rd.t->invocations.items[s->rd.t->invocations.cnt]);
+}
+
 static void make_calls(struct trace_stream *s, uint32_t thread, int64_t low_ns)
 {
 	struct line *l = &s->lines[thread];
-	const struct raw_invocation *v, *next;
-	struct invocation *taken;
+	const struct raw_invocation *v;
 	size_t first = s->rd.t->invocations.cnt;
 
 	repeat_calls(s, thread, low_ns);
-	l->calls.change = l->calls.wait = 0;
-	for (v = next_call(s, l); v; v = next) {
-		next = next_call(s, l);
-		if (call_is_twice(&s->rd.raw, v, next))
-			continue;
-		VEC_RESERVE(&s->rd.t->invocations);
-		taken = &s->rd.t->invocations.items[s->rd.t->invocations.cnt];
-		if (!call_take(&l->calls, &s->rd, v, taken))
-			continue;
-		taken->order = s->order++;
-		if (s->rd.t->invocations.cnt++ > first)
-			s->is_unordered |= taken[-1].start_ns > taken->start_ns ||
-					   (taken[-1].start_ns == taken->start_ns && taken[-1].end_ns < taken->end_ns);
-		if (taken->end_ns >= low_ns)
-			VEC_ADD(&l->kept, *taken);
+	call_line_start(&l->calls);
+	while ((v = next_call(s, l))) {
+		size_t cnt = make_plain_calls(s, l);
+
+		add_calls(s, l, first, cnt ? cnt : make_call(s, l, v), low_ns);
 	}
 }
 
