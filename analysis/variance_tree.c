@@ -183,25 +183,30 @@ static uint32_t blame_in(struct vtree *v, uint32_t wait, uint32_t function, enum
 	return child_like(v, wait, &like);
 }
 
-/* The place of a call found at that one: most were seen there before, and lately. */
-static uint32_t function_in(struct vtree *v, uint32_t place, const struct invocation *i)
+static uint32_t find_function_in(struct vtree *v, uint32_t place, const struct invocation *i)
 {
-	uint32_t hash = (place * 0x9e3779b1U + i->function) * 0x85ebca6bU + i->call_site;
-	struct recent_place *recent = &v->recent[hash >> 7 & (RECENT_PLACES - 1)];
 	struct place like = {
 		.kind = NODE_FUNCTION, .function = i->function, .call_site = i->call_site,
 	};
 
-	if (recent->found && recent->at == place && recent->function == i->function &&
-	    recent->call_site == i->call_site)
-		return recent->found;
-	*recent = (struct recent_place){ place, i->function, i->call_site, place };
-	if (v->places.items[place].kind != NODE_FUNCTION || v->places.items[place].function != i->function)
-		recent->found = child_like(v, place, &like);
+	if (v->places.items[place].kind == NODE_FUNCTION && v->places.items[place].function == i->function)
+		return place;
+	return child_like(v, place, &like);
+}
+
+/* The place of a call found at that one: most were seen there before, and lately. */
+static inline uint32_t function_in(struct vtree *v, uint32_t place, const struct invocation *i)
+{
+	uint32_t hash = (place * 0x9e3779b1U + i->function) * 0x85ebca6bU + i->call_site;
+	struct recent_place *recent = &v->recent[hash >> 7 & (RECENT_PLACES - 1)];
+
+	if (!recent->found || recent->at != place || recent->function != i->function ||
+	    recent->call_site != i->call_site)
+		*recent = (struct recent_place){ place, i->function, i->call_site, find_function_in(v, place, i) };
 	return recent->found;
 }
 
-static uint32_t new_place_of(struct vtree *v, uint32_t around, uint32_t inv)
+static inline uint32_t new_place_of(struct vtree *v, uint32_t around, uint32_t inv)
 {
 	return function_in(v, around == INVOCATION_NONE ? 0 : v->place_of_invocation[around],
 			   &v->tl->trace->invocations.items[inv]);
@@ -266,7 +271,7 @@ void vtree_divide(struct vtree *v, uint32_t unit)
 	}
 }
 
-static void mark_present(struct vtree *v, uint32_t place)
+static inline void mark_present(struct vtree *v, uint32_t place)
 {
 	uint64_t row = v->row_cnt;
 
@@ -277,7 +282,7 @@ static void mark_present(struct vtree *v, uint32_t place)
 	}
 }
 
-static void charge(struct vtree *v, uint32_t place, int64_t ns)
+static inline void charge(struct vtree *v, uint32_t place, int64_t ns)
 {
 	if (v->ns.items[place] == 0)
 		VEC_ADD(&v->touched, place);
@@ -285,15 +290,16 @@ static void charge(struct vtree *v, uint32_t place, int64_t ns)
 }
 
 /* An invocation counts once in an interval, however many pieces it has. */
-static void count_call(struct vtree *v, uint32_t inv)
+static inline void count_call_at(struct vtree *v, uint32_t inv, uint32_t place)
 {
-	uint32_t place = v->place_of_invocation[inv];
-
-	if (place == NODE_NONE)
-		place = place_of(v, inv);
 	v->seen_in_row[inv] = v->row_cnt;
 	v->places.items[place].calls += v->weight;
 	mark_present(v, place);
+}
+
+static void count_call(struct vtree *v, uint32_t inv)
+{
+	count_call_at(v, inv, place_of(v, inv));
 }
 
 static void count_calls(struct vtree *v, uint32_t innermost)
@@ -359,10 +365,29 @@ static void place_queue(struct vtree *v, const struct piece *p)
 }
 
 /* [from_ns, to_ns) of the body of the call; INVOCATION_NONE: of the interval. */
-static void charge_body(struct vtree *v, uint32_t inv, int64_t from_ns, int64_t to_ns)
+static inline void charge_body(struct vtree *v, uint32_t inv, int64_t from_ns, int64_t to_ns)
 {
-	if (to_ns > from_ns)
-		charge(v, body_of(v, inv == INVOCATION_NONE ? 0 : v->place_of_invocation[inv]), to_ns - from_ns);
+	uint32_t place, body;
+
+	if (to_ns <= from_ns)
+		return;
+	place = inv == INVOCATION_NONE ? 0 : v->place_of_invocation[inv];
+	body = v->places.items[place].body;
+	charge(v, body == NODE_NONE ? body_of(v, place) : body, to_ns - from_ns);
+}
+
+/* What goes on inside when all calls that end by until_ns have ended; *now: where the one began, or goes on. */
+static inline uint32_t leave_calls(struct vtree *v, uint32_t inside, int64_t until_ns, int64_t *now)
+{
+	const int64_t *ends_ns = v->tl->ends_ns;
+
+	for (; inside != INVOCATION_NONE && ends_ns[inside] <= until_ns; inside = v->tl->parents[inside]) {
+		charge_body(v, inside, *now, ends_ns[inside]);
+		*now = ends_ns[inside];
+	}
+	charge_body(v, inside, *now, until_ns);
+	*now = until_ns;
+	return inside;
 }
 
 /*
@@ -372,7 +397,6 @@ static void charge_body(struct vtree *v, uint32_t inv, int64_t from_ns, int64_t 
 static void place_running(struct vtree *v, const struct piece *p)
 {
 	const struct invocation *calls = v->tl->trace->invocations.items;
-	const int64_t *ends_ns = v->tl->ends_ns;
 	struct stack_walk w;
 	uint32_t inside;
 	int64_t now = p->start_ns;
@@ -381,24 +405,16 @@ static void place_running(struct vtree *v, const struct piece *p)
 	inside = w.innermost;
 	count_calls(v, inside);
 	for (uint32_t i = (uint32_t)w.next; i < w.stop && calls[i].start_ns < p->end_ns; i++) {
-		int64_t start_ns = calls[i].start_ns;
+		uint32_t place;
 
-		for (; inside != INVOCATION_NONE && ends_ns[inside] <= start_ns; inside = v->tl->parents[inside]) {
-			charge_body(v, inside, now, ends_ns[inside]);
-			now = ends_ns[inside];
-		}
-		charge_body(v, inside, now, start_ns);
-		now = start_ns;
-		v->place_of_invocation[i] = new_place_of(v, inside, i);
-		count_call(v, i);
-		if (ends_ns[i] > start_ns)
+		inside = leave_calls(v, inside, calls[i].start_ns, &now);
+		place = new_place_of(v, inside, i);
+		v->place_of_invocation[i] = place;
+		count_call_at(v, i, place);
+		if (v->tl->ends_ns[i] > now)
 			inside = i;
 	}
-	for (; inside != INVOCATION_NONE && ends_ns[inside] < p->end_ns; inside = v->tl->parents[inside]) {
-		charge_body(v, inside, now, ends_ns[inside]);
-		now = ends_ns[inside];
-	}
-	charge_body(v, inside, now, p->end_ns);
+	leave_calls(v, inside, p->end_ns, &now);
 }
 
 static void place_by_waiter(struct vtree *v, const struct piece *p)
@@ -500,14 +516,18 @@ static void place_folded(struct vtree *v, const struct piece *p)
 
 static void end_row(struct vtree *v)
 {
+	struct cell *cells;
+
+	VEC_ROOM(&v->row, v->touched.cnt);
+	cells = v->row.items;
 	mark_present(v, 0);
 	for (size_t i = 0; i < v->touched.cnt; i++) {
 		uint32_t place = v->touched.items[i];
-		struct cell c = { place, v->ns.items[place] };
 
-		VEC_ADD(&v->row, c);
+		cells[i] = (struct cell){ place, v->ns.items[place] };
 		mark_present(v, place);
 		v->ns.items[place] = 0;
 	}
+	v->row.cnt = v->touched.cnt;
 	v->touched.cnt = 0;
 }
