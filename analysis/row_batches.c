@@ -16,12 +16,14 @@
 #include "analysis/row_batches.h"
 
 #include <string.h>
+#include "base/wide.h"
 #include "base/banned.h"
 
 #define COLUMNS_MAX 2048		/* in a row; a column of a batch takes 256 bytes, those above it as much */
 #define UNSEEN_ROWS 1024		/* then another one may take its place */
 #define BATCH_NS ((uint64_t)1 << 29)
 #define FEW_ROWS 8			/* are multiplied one by one */
+#define COLUMNS_TURNED 4		/* at once */
 
 struct kind {
 	struct row_batch batch;
@@ -86,13 +88,36 @@ void row_batches_free(struct row_batches *b)
 
 /* ---- sums ---- */
 
-uint64_t batch_sum(const batch_column x)
+WIDE static uint64_t sum_of_all(const uint32_t *x)
 {
 	uint64_t sum = 0;
 
 	for (size_t r = 0; r < BATCH_ROWS; r++)
 		sum += x[r];
 	return sum;
+}
+
+WIDE static uint64_t sum_of_marked(const uint32_t *x, const uint32_t *where)
+{
+	uint64_t sum = 0;
+
+	for (size_t r = 0; r < BATCH_ROWS; r++)
+		sum += x[r] & where[r];
+	return sum;
+}
+
+WIDE static uint64_t product_of_all(const uint32_t *x, const uint32_t *y)
+{
+	uint64_t sum = 0;
+
+	for (size_t r = 0; r < BATCH_ROWS; r++)
+		sum += (uint64_t)x[r] * y[r];
+	return sum;
+}
+
+uint64_t batch_sum(const batch_column x)
+{
+	return sum_of_all(x);
 }
 
 /* Most columns are in all rows, or in few. */
@@ -109,11 +134,7 @@ uint64_t batch_sum_of_rows(const batch_column x, uint64_t rows)
 
 uint64_t batch_sum_where(const batch_column x, const batch_column where)
 {
-	uint64_t sum = 0;
-
-	for (size_t r = 0; r < BATCH_ROWS; r++)
-		sum += x[r] & where[r];
-	return sum;
+	return sum_of_marked(x, where);
 }
 
 static uint64_t mark_rows(const struct row_batch *b, int64_t low_ns, int64_t high_ns, batch_column ret_where)
@@ -153,13 +174,9 @@ static uint64_t product_of_few(const uint32_t *x, const uint32_t *y, uint64_t ro
 
 uint64_t batch_product(const batch_column x, const batch_column y, uint64_t rows_with)
 {
-	uint64_t sum = 0;
-
 	if (!rows_with || __builtin_popcountll(rows_with) <= FEW_ROWS)
 		return product_of_few(x, y, rows_with);
-	for (size_t r = 0; r < BATCH_ROWS; r++)
-		sum += (uint64_t)x[r] * y[r];
-	return sum;
+	return product_of_all(x, y);
 }
 
 /* ---- nodes of a kind ---- */
@@ -235,20 +252,57 @@ static void find_only_children(const struct vtree *v, struct row_batch *b)
 
 /* ---- rows ---- */
 
-/* From rows to columns. */
+typedef uint32_t four __attribute__((vector_size(16), aligned(4)));
+
+/* Four columns of four rows: rows ret[0], ret[1] .. of them become columns. */
+static inline void turn_four(const uint32_t *rows, size_t row_len, four ret[4])
+{
+	const four a = *(const four *)rows, b = *(const four *)(rows + row_len);
+	const four c = *(const four *)(rows + 2 * row_len), d = *(const four *)(rows + 3 * row_len);
+	const four ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5), ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+	const four cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5), cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+
+	ret[0] = __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5);
+	ret[1] = __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7);
+	ret[2] = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
+	ret[3] = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
+}
+
+/* From rows to columns, four by four. */
 static void turn_round(struct kind *k)
 {
 	struct row_batch *b = &k->batch;
+	size_t cnt = k->columns.cnt;
 
-	for (size_t c = 0; c < k->columns.cnt; c++) {
-		uint32_t *ns = b->ns[k->columns.items[c]];
+	for (size_t c = 0; c < cnt; c += COLUMNS_TURNED) {
+		for (size_t r = 0; r < BATCH_ROWS; r += 4) {
+			four turned[COLUMNS_TURNED];
 
-		b->rows_with[k->columns.items[c]] = k->staged_rows[c];
-		for (size_t r = 0; r < BATCH_ROWS; r++)
-			ns[r] = k->staged[r * k->column_cap + c];
+			turn_four(k->staged + r * k->column_cap + c, k->column_cap, turned);
+			for (size_t i = 0; i < COLUMNS_TURNED && c + i < cnt; i++)
+				*(four *)&b->ns[k->columns.items[c + i]][r] = turned[i];
+		}
 	}
+	for (size_t c = 0; c < cnt; c++)
+		b->rows_with[k->columns.items[c]] = k->staged_rows[c];
 	memset(k->staged, 0, b->cnt * k->column_cap * sizeof(*k->staged));
-	memset(k->staged_rows, 0, k->columns.cnt * sizeof(*k->staged_rows));
+	memset(k->staged_rows, 0, cnt * sizeof(*k->staged_rows));
+}
+
+WIDE static void add_column_to(uint32_t *restrict to, const uint32_t *restrict from)
+{
+	for (size_t r = 0; r < BATCH_ROWS; r++)
+		to[r] += from[r];
+}
+
+static void add_up(struct row_batch *b)
+{
+	for (size_t i = b->nodes.cnt; i-- > 1; ) {
+		uint32_t parent = b->nodes.items[i].parent;
+
+		b->rows_with[parent] |= b->rows_with[i];
+		add_column_to(b->ns[parent], b->ns[i]);
+	}
 }
 
 static void yield(struct row_batches *s, struct kind *k)
@@ -261,35 +315,32 @@ static void yield(struct row_batches *s, struct kind *k)
 		find_only_children(s->v, b);
 	k->is_new = false;
 	turn_round(k);
-	for (size_t i = b->nodes.cnt; i-- > 1; ) {
-		uint32_t parent = b->nodes.items[i].parent;
-
-		b->rows_with[parent] |= b->rows_with[i];
-		for (size_t r = 0; r < BATCH_ROWS; r++)
-			b->ns[parent][r] += b->ns[i][r];
-	}
+	add_up(b);
 	s->take(s->arg, b);
 	memset(b->ns, 0, b->nodes.cnt * sizeof(*b->ns));
 	memset(b->rows_with, 0, b->nodes.cnt * sizeof(*b->rows_with));
 	b->cnt = 0;
 }
 
-/* Fills s->columns; returns how many there are not, if it is not more than half. */
+/* Fills s->columns; returns how many there are not. */
 static size_t find_columns(struct row_batches *s, const struct kind *k, const cells *row)
 {
-	size_t missing = 0;
+	const struct cell *cells = row->items;
+	uint32_t *columns = s->columns;
+	size_t cnt = row->cnt, missing = 0;
 
-	for (size_t c = 0; c < row->cnt && 2 * missing <= row->cnt; c++) {
-		s->columns[c] = k->column_of_place[row->items[c].place];
-		missing += s->columns[c] == NODE_NONE;
+	for (size_t c = 0; c < cnt; c++) {
+		columns[c] = k->column_of_place[cells[c].place];
+		missing += columns[c] == NODE_NONE;
 	}
 	return missing;
 }
 
-static bool is_of_kind(struct row_batches *s, const struct kind *k, const cells *row)
+static bool is_of_kind(struct row_batches *s, const struct kind *k, const cells *row, size_t *ret_missing)
 {
 	size_t missing = find_columns(s, k, row), columns = k->columns.cnt + missing;
 
+	*ret_missing = missing;
 	if (2 * missing > row->cnt || 4 * row->cnt < columns)
 		return false;
 	return missing == 0 || columns * k->row_cnt <= 2 * k->cell_cnt;
@@ -315,13 +366,14 @@ static struct kind *make_kind(struct row_batches *s)
 	return last;
 }
 
-static struct kind *find_kind(struct row_batches *s, const cells *row)
+/* Or a new one; missing: how many columns it does not have. */
+static struct kind *find_kind(struct row_batches *s, const cells *row, size_t *ret_missing)
 {
 	struct kind *k;
 
 	for (size_t i = 0; i < s->kind_cnt; i++) {
 		make_room(s->kinds[i], s->v->places.cnt);
-		if (is_of_kind(s, s->kinds[i], row))
+		if (is_of_kind(s, s->kinds[i], row, ret_missing))
 			return s->kinds[i];
 	}
 	k = make_kind(s);
@@ -329,6 +381,7 @@ static struct kind *find_kind(struct row_batches *s, const cells *row)
 		return NULL;
 	make_room(k, s->v->places.cnt);
 	memset(s->columns, 0xff, row->cnt * sizeof(*s->columns));
+	*ret_missing = row->cnt;
 	return k;
 }
 
@@ -348,28 +401,32 @@ static void widen(struct row_batches *s, struct kind *k, size_t column_cnt)
 	if (column_cnt <= k->column_cap)
 		return;
 	yield(s, k);
-	k->column_cap = column_cnt + column_cnt / 2;
+	k->column_cap = (column_cnt + column_cnt / 2 + COLUMNS_TURNED - 1) / COLUMNS_TURNED * COLUMNS_TURNED;
 	free(k->staged);
 	k->staged = xcalloc(BATCH_ROWS * k->column_cap, sizeof(*k->staged));
 	free(k->staged_rows);
 	k->staged_rows = xcalloc(k->column_cap, sizeof(*k->staged_rows));
 }
 
-static void put(struct row_batches *s, struct kind *k, const cells *row)
+/* s->columns: what find_columns() found. */
+static void put(struct row_batches *s, struct kind *k, const cells *row, size_t missing)
 {
-	uint64_t bit;
+	const struct cell *cells = row->items;
+	const uint32_t *columns = s->columns;
+	size_t cnt = row->cnt;
 	uint32_t *staged;
+	uint64_t bit, *staged_rows;
 
-	widen(s, k, k->columns.cnt + row->cnt);
+	widen(s, k, k->columns.cnt + missing);
+	for (size_t c = 0; missing && c < cnt; c++)
+		if (columns[c] == NODE_NONE)
+			s->columns[c] = add_column(s, k, cells[c].place);
 	bit = (uint64_t)1 << k->batch.cnt;
 	staged = k->staged + k->batch.cnt * k->column_cap;
-	for (size_t c = 0; c < row->cnt; c++) {
-		uint32_t column = s->columns[c];
-
-		if (column == NODE_NONE)
-			column = add_column(s, k, row->items[c].place);
-		staged[column] = (uint32_t)row->items[c].ns;
-		k->staged_rows[column] |= bit;
+	staged_rows = k->staged_rows;
+	for (size_t c = 0; c < cnt; c++) {
+		staged[columns[c]] = (uint32_t)cells[c].ns;
+		staged_rows[columns[c]] |= bit;
 	}
 }
 
@@ -387,16 +444,17 @@ static bool is_short(const cells *row)
 bool row_batches_add(struct row_batches *s, const cells *row, size_t number, uint32_t group)
 {
 	struct kind *k;
+	size_t missing;
 
 	s->row_cnt++;
 	if (row->cnt == 0 || row->cnt > COLUMNS_MAX || !is_short(row))
 		return false;
-	k = find_kind(s, row);
+	k = find_kind(s, row, &missing);
 	if (!k)
 		return false;
 	if (k->batch.group != group)
 		yield(s, k);
-	put(s, k, row);
+	put(s, k, row, missing);
 	put_first(s, k);
 	k->last_row = s->row_cnt;
 	k->row_cnt++;
