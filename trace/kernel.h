@@ -8,6 +8,7 @@
  *	kernel_merge.c		segments and wakeups
  *	kernel_stacks.c		what threads were in
  *	kernel_devices.c	what devices did
+ *	kernel_windows.c	all of this for a trace that comes in windows
  */
 #ifndef TRACE_KERNEL_H
 #define TRACE_KERNEL_H

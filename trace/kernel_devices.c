@@ -49,18 +49,23 @@ static void name_device(struct kernel_threads *x, uint64_t device)
 	VEC_ADD(&x->t->threads, (struct thread_name){ device, 0, name, kinds[kind_of(device)], false });
 }
 
-static void add_segment(struct kernel_threads *x, uint64_t device, int64_t start_ns, int64_t end_ns,
-			enum trace_state state)
+struct stretch {			/* what is asked about a device */
+	struct kernel_threads *x;
+	uint64_t device;
+	int64_t low_ns, until_ns;
+};
+
+static void add_segment(const struct stretch *d, int64_t start_ns, int64_t end_ns, enum trace_state state)
 {
+	if (end_ns > d->until_ns)
+		end_ns = d->until_ns;
 	if (start_ns < end_ns)
-		VEC_ADD(&x->t->segments, (struct segment){ device, SID_NONE, start_ns, end_ns, state });
+		VEC_ADD(&d->x->t->segments, (struct segment){ d->device, SID_NONE, start_ns, end_ns, state });
 }
 
-/* Requests of one device, in order of issue. */
-static void add_requests(struct kernel_threads *x, uint64_t device, const struct kernel_request *r, size_t cnt)
+/* Requests of one device, in order of issue; at_ns: idle since, if nothing is told about it. */
+static void add_requests(const struct stretch *d, int64_t at_ns, const struct kernel_request *r, size_t cnt)
 {
-	int64_t at_ns = x->k->start_ns;
-
 	for (size_t i = 0; i < cnt; ) {
 		const struct kernel_request *first = &r[i];
 		int64_t end_ns = first->done_ns;
@@ -68,14 +73,14 @@ static void add_requests(struct kernel_threads *x, uint64_t device, const struct
 		while (++i < cnt && r[i].issue_ns <= end_ns)
 			if (r[i].done_ns > end_ns)
 				end_ns = r[i].done_ns;
-		add_segment(x, device, at_ns, first->issue_ns, STATE_QUEUE);
-		if (first->tid && at_ns < first->issue_ns)
-			VEC_ADD(&x->t->wakeups, (struct wakeup){ device,
-				kernel_thread_at(x, first->tid, first->issue_ns), first->issue_ns });
-		add_segment(x, device, first->issue_ns > at_ns ? first->issue_ns : at_ns, end_ns, STATE_RUNNING);
+		add_segment(d, at_ns, first->issue_ns, STATE_QUEUE);
+		if (first->tid && at_ns < first->issue_ns && first->issue_ns >= d->low_ns)	/* else it was told */
+			VEC_ADD(&d->x->t->wakeups, (struct wakeup){ d->device,
+				kernel_thread_at(d->x, first->tid, first->issue_ns), first->issue_ns });
+		add_segment(d, first->issue_ns > at_ns ? first->issue_ns : at_ns, end_ns, STATE_RUNNING);
 		at_ns = end_ns > at_ns ? end_ns : at_ns;
 	}
-	add_segment(x, device, at_ns, x->k->end_ns, STATE_QUEUE);
+	add_segment(d, at_ns, d->x->k->end_ns, STATE_QUEUE);
 }
 
 static const struct kernel_request *requests_of(const struct kernel_trace *k, uint64_t device, size_t *ret_cnt)
@@ -88,7 +93,7 @@ static const struct kernel_request *requests_of(const struct kernel_trace *k, ui
 }
 
 /* A network interface: who waits for it keeps it busy as packets do. */
-static void add_packets(struct kernel_threads *x, uint64_t device, const struct kernel_request *r, size_t cnt,
+static void add_packets(const struct stretch *d, int64_t at_ns, const struct kernel_request *r, size_t cnt,
 			const struct kernel_span *s, size_t span_cnt)
 {
 	VEC(struct kernel_request) all = { 0 };
@@ -97,17 +102,17 @@ static void add_packets(struct kernel_threads *x, uint64_t device, const struct 
 		if (j == span_cnt || (i < cnt && r[i].issue_ns <= s[j].start_ns)) {
 			VEC_ADD(&all, r[i++]);
 		} else {
-			VEC_ADD(&all, (struct kernel_request){ WAKER_NIC, (uint32_t)device, 0, s[j].start_ns,
+			VEC_ADD(&all, (struct kernel_request){ WAKER_NIC, (uint32_t)d->device, 0, s[j].start_ns,
 							       s[j].end_ns });
 			j++;
 		}
 	}
-	add_requests(x, device, all.items, all.cnt);
+	add_requests(d, at_ns, all.items, all.cnt);
 	VEC_RELEASE(&all);
 }
 
 /* The spans of one device, joined where they touch. */
-static void add_waited(struct kernel_threads *x, const struct kernel_span *s, size_t cnt)
+static void add_waited(const struct stretch *d, const struct kernel_span *s, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; ) {
 		struct kernel_span joined = s[i];
@@ -115,38 +120,85 @@ static void add_waited(struct kernel_threads *x, const struct kernel_span *s, si
 		while (++i < cnt && s[i].start_ns <= joined.end_ns)
 			if (s[i].end_ns > joined.end_ns)
 				joined.end_ns = s[i].end_ns;
-		add_segment(x, joined.device, joined.start_ns, joined.end_ns, STATE_RUNNING);
+		add_segment(d, joined.start_ns, joined.end_ns, STATE_RUNNING);
 	}
 }
 
-static void add_device(struct kernel_threads *x, const struct kernel_span *s, size_t cnt)
+static void add_device(const struct stretch *d, const struct kernel_span *s, size_t cnt)
 {
-	enum kernel_waker kind = kind_of(s->device);
-	size_t request_cnt = 0;
+	enum kernel_waker kind = kind_of(d->device);
 	const struct kernel_request *r = NULL;
+	size_t all = 0, first, end;
+	int64_t at_ns;
 
-	name_device(x, s->device);
 	if (kind == WAKER_IRQ || kind == WAKER_SOFTIRQ)
 		return;
 	if (kind == WAKER_DISK || kind == WAKER_NIC)
-		r = requests_of(x->k, s->device, &request_cnt);
-	if (request_cnt && kind == WAKER_NIC)
-		add_packets(x, s->device, r, request_cnt, s, cnt);
-	else if (request_cnt)
-		add_requests(x, s->device, r, request_cnt);
+		r = requests_of(d->x->k, d->device, &all);
+	if (!all) {
+		add_waited(d, s, cnt);
+		return;
+	}
+	first = d->low_ns == INT64_MIN ? 0 : partition_point(i, all, r[i].done_ns < d->low_ns);
+	end = partition_point(i, all, r[i].issue_ns <= d->until_ns);
+	at_ns = first ? r[first - 1].done_ns : d->x->k->start_ns;
+	if (kind == WAKER_NIC)
+		add_packets(d, at_ns, &r[first], end - first, s, cnt);
 	else
-		add_waited(x, s, cnt);
+		add_requests(d, at_ns, &r[first], end - first);
 }
 
-void kernel_devices_add(struct kernel_threads *x, kernel_spans *waited)
+static size_t spans_until(const kernel_spans *spans, uint64_t device)
+{
+	return partition_point(i, spans->cnt, spans->items[i].device <= device);
+}
+
+static bool is_named(const struct kernel_devices *d, uint64_t device)
+{
+	for (size_t i = 0; i < d->named.cnt; i++)
+		if (d->named.items[i] == device)
+			return true;
+	return false;
+}
+
+void kernel_devices_add(struct kernel_devices *d, kernel_spans *waited, int64_t low_ns, int64_t until_ns)
 {
 	struct kernel_span *s = waited->items;
+	size_t known = d->named.cnt;
 
 	if (waited->cnt)
 		qsort(s, waited->cnt, sizeof(*s), compare_spans);
-	for (size_t i = 0, end; i < waited->cnt; i = end) {
-		for (end = i + 1; end < waited->cnt && s[end].device == s[i].device; )
-			end++;
-		add_device(x, &s[i], end - i);
+	for (size_t i = 0; i < waited->cnt; i++)
+		if ((i == 0 || s[i - 1].device != s[i].device) && !is_named(d, s[i].device)) {
+			VEC_ADD(&d->named, s[i].device);
+			name_device(d->x, s[i].device);
+		}
+	for (size_t i = 0; i < d->named.cnt; i++) {
+		struct stretch asked = { d->x, d->named.items[i], i < known ? low_ns : INT64_MIN, until_ns };
+		size_t first = spans_until(waited, asked.device - 1);
+
+		add_device(&asked, s ? &s[first] : NULL, spans_until(waited, asked.device) - first);
 	}
+}
+
+void kernel_devices_release(struct kernel_devices *d)
+{
+	VEC_RELEASE(&d->named);
+}
+
+void kernel_join_requests(struct kernel_trace *k)
+{
+	struct kernel_request *r = k->requests.items;
+	size_t joined = 0;
+
+	for (size_t i = 0; i < k->requests.cnt; i++) {
+		struct kernel_request *before = joined ? &r[joined - 1] : NULL;
+
+		if (!before || before->kind != r[i].kind || before->device != r[i].device ||
+		    r[i].issue_ns > before->done_ns)
+			r[joined++] = r[i];
+		else if (r[i].done_ns > before->done_ns)
+			before->done_ns = r[i].done_ns;
+	}
+	k->requests.cnt = joined;
 }

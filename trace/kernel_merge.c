@@ -31,49 +31,36 @@
 #include <string.h>
 #include "base/banned.h"
 #include "base/search.h"
-#include "trace/kernel_threads.h"
+#include "trace/kernel_merging.h"
 
-struct merge {
-	struct kernel_threads threads;
-	struct trace *t;
-	const struct kernel_trace *k;
-	VEC(struct segment) out;
-	kernel_spans spans;
-
-	/* The part going on. */
-	const struct kernel_part *part;
-	const struct kernel_off *off, *off_end;	/* off: the first that has not ended before the cursor */
-	bool consumed;			/* what is left of it belongs to a wait that was passed */
-	int64_t done_ns;		/* of the same TID, by the part before: its last segment reached so far */
-	bool hole;			/* the runtime's trace says nothing about the time being passed */
-};
-
-static bool blocked(const struct kernel_off *o)
+bool kernel_blocked(const struct kernel_off *o)
 {
 	return o->state && !(o->flags & (OFF_PREEMPTED | OFF_NEW)) &&
 	       !(o->flags & OFF_WOKEN && o->woken_ns <= o->out_ns);
 }
 
-static void add(struct merge *m, uint64_t sid, int64_t start_ns, int64_t end_ns,
+static void add(struct kernel_merging *m, uint64_t sid, int64_t start_ns, int64_t end_ns,
 		enum trace_state state)
 {
+	if (state == STATE_RUNNING && end_ns > m->until_ns)
+		end_ns = m->until_ns;
 	if (start_ns < end_ns)
 		VEC_ADD(&m->out, (struct segment){ m->part->tid, sid, start_ns, end_ns, state });
 }
 
-static void note_span(struct merge *m, uint64_t waker, int64_t start_ns, int64_t end_ns)
+static void note_span(struct kernel_merging *m, uint64_t waker, int64_t start_ns, int64_t end_ns)
 {
 	if (waker >> 48 && start_ns < end_ns)
 		VEC_ADD(&m->spans, (struct kernel_span){ waker, start_ns, end_ns });
 }
 
 /* The part of o inside (start, end] of running time. */
-static void add_off(struct merge *m, const struct kernel_off *o, uint64_t sid, int64_t start_ns,
+static void add_off(struct kernel_merging *m, const struct kernel_off *o, uint64_t sid, int64_t start_ns,
 		    int64_t end_ns)
 {
 	uint64_t waker;
 
-	if (!blocked(o)) {
+	if (!kernel_blocked(o)) {
 		add(m, sid, start_ns, end_ns, STATE_RUNNABLE);
 		return;
 	}
@@ -84,20 +71,25 @@ static void add_off(struct merge *m, const struct kernel_off *o, uint64_t sid, i
 	}
 }
 
+/* What was lost before it may have been anything. */
+static enum trace_state state_before(const struct kernel_merging *m, const struct kernel_off *o)
+{
+	return m->hole && o->after_loss ? STATE_OTHER : STATE_RUNNING;
+}
+
 /* Passes (start, end] as running, but for when it was off the CPU.  a_wait_follows: the runtime's record of
  * it begins at end, and has what is off by then. */
-static void pass_running(struct merge *m, uint64_t sid, int64_t start_ns, int64_t end_ns,
+static void pass_running(struct kernel_merging *m, uint64_t sid, int64_t start_ns, int64_t end_ns,
 			 bool a_wait_follows)
 {
-	while (m->off < m->off_end && m->off->out_ns < end_ns) {
+	while (m->off < m->off_end && m->off->out_ns < end_ns && m->off->out_ns < m->until_ns) {
 		const struct kernel_off *o = m->off;
 		int64_t from_ns = o->out_ns > start_ns ? o->out_ns : start_ns;
 		int64_t to_ns = o->in_ns < end_ns ? o->in_ns : end_ns;
 
-		if (a_wait_follows && o->in_ns > end_ns && blocked(o))
+		if (a_wait_follows && o->in_ns > end_ns && kernel_blocked(o))
 			break;
-		/* What was lost before it may have been anything. */
-		add(m, sid, start_ns, from_ns, m->hole && o->after_loss ? STATE_OTHER : STATE_RUNNING);
+		add(m, sid, start_ns, from_ns, state_before(m, o));
 		if (m->consumed)
 			add(m, sid, from_ns, to_ns, STATE_RUNNING);
 		else if (from_ns < to_ns)
@@ -108,11 +100,14 @@ static void pass_running(struct merge *m, uint64_t sid, int64_t start_ns, int64_
 		m->off++;
 		m->consumed = false;
 	}
-	add(m, sid, start_ns, end_ns, STATE_RUNNING);
+	if (m->off < m->off_end && m->off->out_ns < end_ns && m->off->out_ns >= m->until_ns)	/* after the window */
+		add(m, sid, start_ns, m->until_ns, state_before(m, m->off));
+	else
+		add(m, sid, start_ns, end_ns, STATE_RUNNING);
 }
 
 /* The latest wakeup of the thread in (start, end], or NULL; the trace's own, still sorted, come first. */
-static struct wakeup *find_wakeup(struct merge *m, size_t cnt, int64_t start_ns, int64_t end_ns)
+static struct wakeup *find_wakeup(struct kernel_merging *m, size_t cnt, int64_t start_ns, int64_t end_ns)
 {
 	struct wakeup *items = m->t->wakeups.items;
 	size_t after = partition_point(i, cnt, items[i].tid < m->part->tid ||
@@ -123,7 +118,7 @@ static struct wakeup *find_wakeup(struct merge *m, size_t cnt, int64_t start_ns,
 }
 
 /* When the thread could run again, and who saw to that, where the runtime did not know. */
-static void refine_wakeup(struct merge *m, size_t wakeup_cnt, const struct kernel_off *o,
+static void refine_wakeup(struct kernel_merging *m, size_t wakeup_cnt, const struct kernel_off *o,
 			  const struct segment *s)
 {
 	struct wakeup *w = find_wakeup(m, wakeup_cnt, s->start_ns, s->end_ns);
@@ -140,7 +135,7 @@ static void refine_wakeup(struct merge *m, size_t wakeup_cnt, const struct kerne
 		note_span(m, waker, s->state == STATE_IO ? o->out_ns : s->start_ns, o->woken_ns);
 }
 
-static void add_wakeup(struct merge *m, const struct kernel_off *o, int64_t start_ns)
+static void add_wakeup(struct kernel_merging *m, const struct kernel_off *o, int64_t start_ns)
 {
 	uint64_t waker;
 
@@ -155,14 +150,14 @@ static void add_wakeup(struct merge *m, const struct kernel_off *o, int64_t star
  * CPU while it spins, or copies, or wakes somebody by what it writes.  One for I/O that blocked several times is as many
  * waits, the last of them with the runtime's waker; another one was woken in vain, and is one.
  */
-static void add_wait(struct merge *m, const struct segment *s, int64_t end_ns, enum trace_state state,
+static void add_wait(struct kernel_merging *m, const struct segment *s, int64_t end_ns, enum trace_state state,
 		     const struct kernel_off *last)
 {
 	enum trace_state between = state;
 	int64_t at_ns = s->start_ns;
 
 	for (const struct kernel_off *o = m->off; o < m->off_end && o->out_ns < end_ns; o++) {
-		bool is_wait = blocked(o);
+		bool is_wait = kernel_blocked(o);
 
 		if ((o == m->off && m->consumed) || o->out_ns < at_ns || (is_wait && state != STATE_IO))
 			continue;
@@ -185,7 +180,7 @@ static void add_wait(struct merge *m, const struct segment *s, int64_t end_ns, e
 }
 
 /* What the kernel says of the thread from start to end is all that happened. */
-static bool knows_all(const struct merge *m, int64_t start_ns, int64_t end_ns)
+static bool knows_all(const struct kernel_merging *m, int64_t start_ns, int64_t end_ns)
 {
 	const struct kernel_off *o = m->off;
 
@@ -197,13 +192,13 @@ static bool knows_all(const struct merge *m, int64_t start_ns, int64_t end_ns)
 
 /* Passes a wait that the runtime recorded.  A lock that was let go in between is several segments: only
  * the last of them ends with the thread back on the CPU. */
-static void pass_wait(struct merge *m, const struct segment *s, bool goes_on, size_t wakeup_cnt)
+static void pass_wait(struct kernel_merging *m, const struct segment *s, bool goes_on, size_t wakeup_cnt)
 {
 	const struct kernel_off *last = NULL, *o = m->off;
 	int64_t end_ns = s->end_ns;
 
 	for (; o < m->off_end && o->out_ns < s->end_ns; o++)
-		if (blocked(o) && !(o == m->off && m->consumed))
+		if (kernel_blocked(o) && !(o == m->off && m->consumed))
 			last = o;
 	if (s->state == STATE_IO && !last && !goes_on && knows_all(m, s->start_ns, end_ns)) {
 		pass_running(m, s->sid, s->start_ns, end_ns, false);
@@ -227,7 +222,7 @@ static void pass_wait(struct merge *m, const struct segment *s, bool goes_on, si
 }
 
 /* No segment says what the thread did there: for no interval. */
-static void pass_hole(struct merge *m, int64_t start_ns, int64_t end_ns, bool a_wait_follows)
+static void pass_hole(struct kernel_merging *m, int64_t start_ns, int64_t end_ns, bool a_wait_follows)
 {
 	m->hole = true;
 	if (start_ns < end_ns)
@@ -240,99 +235,166 @@ static bool is_wait(const struct segment *s)
 	return s->state != STATE_RUNNING && s->state != STATE_RUNNABLE;
 }
 
-static void find_offs(struct merge *m)
+static int64_t later(int64_t a_ns, int64_t b_ns)
+{
+	return a_ns > b_ns ? a_ns : b_ns;
+}
+
+static void find_offs(struct kernel_merging *m)
 {
 	const struct kernel_off *items = m->k->offs.items;
-	uint32_t tid = m->part->kernel_tid;
-	size_t first = partition_point(i, m->k->offs.cnt, items[i].tid < tid ||
-				       (items[i].tid == tid && items[i].in_ns <= m->part->from_ns));
+	const struct kernel_place *p = m->place;
+	size_t passed = partition_point(i, p->end_off - p->first_off,
+					items[p->first_off + i].in_ns <= p->restart_ns);
 
-	m->off = m->off_end = &items[first];
+	m->off = &items[p->first_off + passed];
+	m->off_end = &items[p->end_off];
 	m->consumed = false;
-	while (m->off_end < items + m->k->offs.cnt && m->off_end->tid == m->part->kernel_tid &&
-	       m->off_end->out_ns < m->part->to_ns)
-		m->off_end++;
+}
+
+/* Where the first of the segments begins to count. */
+static int64_t begin_part(struct kernel_merging *m, const struct segment *s, size_t cnt)
+{
+	int64_t at_ns = later(m->part->from_ns, m->done_ns);
+
+	find_offs(m);
+	if (cnt && s->start_ns < at_ns)
+		at_ns = s->start_ns;
+	return later(at_ns, m->place->restart_ns);
 }
 
 /* One part, of which these are the model's segments; they may reach out of it. */
-static void merge_part(struct merge *m, const struct segment *s, size_t cnt, size_t wakeup_cnt)
+static void merge_part(struct kernel_merging *m, const struct segment *s, size_t cnt, size_t wakeup_cnt)
 {
-	int64_t at_ns = m->part->from_ns > m->done_ns ? m->part->from_ns : m->done_ns;
+	int64_t at_ns = begin_part(m, s, cnt), end_ns = m->part->to_ns;
 
-	if (cnt && s[0].start_ns < at_ns)
-		at_ns = s[0].start_ns;
-	find_offs(m);
 	for (size_t i = 0; i < cnt; i++) {
 		const struct segment *next = i + 1 < cnt ? &s[i + 1] : NULL;
 		bool touches = next && next->start_ns == s[i].end_ns;
+		int64_t start_ns = later(s[i].start_ns, m->place->restart_ns);
 
-		pass_hole(m, at_ns, s[i].start_ns, is_wait(&s[i]));
+		if (s[i].end_ns <= m->place->restart_ns)
+			continue;
+		pass_hole(m, at_ns, start_ns, is_wait(&s[i]));
 		if (is_wait(&s[i]))
 			pass_wait(m, &s[i], touches && next->state == s[i].state && next->sid == s[i].sid,
 				  wakeup_cnt);
 		else
-			pass_running(m, s[i].sid, s[i].start_ns, s[i].end_ns, touches && is_wait(next));
+			pass_running(m, s[i].sid, start_ns, s[i].end_ns, touches && is_wait(next));
 		at_ns = s[i].end_ns;
 	}
-	pass_hole(m, at_ns, m->part->to_ns, false);
-	m->done_ns = at_ns > m->part->to_ns ? at_ns : m->part->to_ns;
+	if (!cnt && m->part->first_ns >= at_ns && m->part->first_ns < end_ns)	/* it begins after the window */
+		end_ns = m->part->first_ns;
+	if (at_ns == m->until_ns && m->part->last_ns > end_ns)	/* it goes on, though the kernel saw its end */
+		end_ns = m->part->last_ns;
+	pass_hole(m, at_ns, end_ns, false);
+	m->done_ns = later(at_ns, m->part->to_ns);
 }
 
-static int compare_parts(const void *a, const void *b)
+/* Only the kernel knows it, and not now. */
+static bool is_elsewhere(const struct kernel_merging *m, const struct kernel_place *p)
 {
-	const struct kernel_part *x = *(const struct kernel_part *const *)a;
-	const struct kernel_part *y = *(const struct kernel_part *const *)b;
+	return p->part->to_ns <= p->restart_ns || p->part->from_ns >= m->until_ns;
+}
+
+static void swap_segments(struct kernel_merging *m)
+{
+	struct trace *t = m->t;
+	struct segment *items = t->segments.items;
+	size_t cap = t->segments.cap;
+
+	t->segments.items = m->out.items;
+	t->segments.cnt = m->out.cnt;
+	t->segments.cap = m->out.cap;
+	m->out.items = items;
+	m->out.cap = cap;
+	m->out.cnt = 0;
+}
+
+void kernel_merge_threads(struct kernel_merging *m)
+{
+	size_t at = 0, wakeup_cnt = m->t->wakeups.cnt;
+	const struct segment *s = m->t->segments.items;
+
+	m->out.cnt = 0;
+	for (size_t i = 0; i < m->places.cnt; i++) {
+		const struct kernel_place *p = &m->places.items[i];
+		bool is_last = i + 1 == m->places.cnt || p[1].part->tid != p->part->tid;
+		size_t first;
+
+		if (!i || p[-1].part->tid != p->part->tid)
+			m->done_ns = INT64_MIN;
+		for (; at < m->t->segments.cnt && s[at].tid < p->part->tid; at++)
+			VEC_ADD(&m->out, s[at]);
+		first = at;
+		while (at < m->t->segments.cnt && s[at].tid == p->part->tid &&
+		       (s[at].start_ns < p->part->to_ns || is_last))
+			at++;
+		m->place = p;
+		m->part = p->part;
+		if (at > first || !is_elsewhere(m, p))
+			merge_part(m, &s[first], at - first, wakeup_cnt);
+	}
+	for (; at < m->t->segments.cnt; at++)
+		VEC_ADD(&m->out, s[at]);
+	swap_segments(m);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct kernel_part *x = ((const struct kernel_place *)a)->part, *y = ((const struct kernel_place *)b)->part;
 
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
 	return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
 }
 
-/* All threads, in order of tid: those that the kernel knows are made anew. */
-static void merge_threads(struct merge *m)
+static void add_place(struct kernel_merging *m, const struct kernel_part *part)
 {
-	size_t cnt = m->threads.parts.cnt, at = 0, wakeup_cnt = m->t->wakeups.cnt;
-	_cleanup_(freep) const struct kernel_part **parts = xmalloc((cnt + 1) * sizeof(*parts));
-	const struct segment *s = m->t->segments.items;
+	const struct kernel_off *items = m->k->offs.items;
+	uint32_t tid = part->kernel_tid;
+	struct kernel_place p = { .part = part, .restart_ns = INT64_MIN };
 
-	for (size_t i = 0; i < cnt; i++)
-		parts[i] = &m->threads.parts.items[i];
-	qsort(parts, cnt, sizeof(*parts), compare_parts);
-	for (size_t i = 0; i < cnt; i++) {
-		size_t first;
+	p.first_off = partition_point(i, m->k->offs.cnt, items[i].tid < tid ||
+				      (items[i].tid == tid && items[i].in_ns <= part->from_ns));
+	p.end_off = p.first_off + partition_point(i, m->k->offs.cnt - p.first_off, items[p.first_off + i].tid == tid &&
+						  items[p.first_off + i].out_ns < part->to_ns);
+	VEC_ADD(&m->places, p);
+}
 
-		m->part = parts[i];
-		if (!i || parts[i - 1]->tid != parts[i]->tid)
-			m->done_ns = INT64_MIN;
-		for (; at < m->t->segments.cnt && s[at].tid < m->part->tid; at++)
-			VEC_ADD(&m->out, s[at]);
-		first = at;
-		while (at < m->t->segments.cnt && s[at].tid == m->part->tid &&
-		       (s[at].start_ns < m->part->to_ns || i + 1 == cnt ||
-			parts[i + 1]->tid != m->part->tid))
-			at++;
-		merge_part(m, &s[first], at - first, wakeup_cnt);
-	}
-	for (; at < m->t->segments.cnt; at++)
-		VEC_ADD(&m->out, s[at]);
+void kernel_merging_begin(struct kernel_merging *m, struct trace *t, const struct kernel_trace *k)
+{
+	m->t = t;
+	m->k = k;
+	m->until_ns = INT64_MAX;
+	kernel_threads_find(&m->threads, t, k);
+	for (size_t i = 0; i < m->threads.parts.cnt; i++)
+		add_place(m, &m->threads.parts.items[i]);
+	if (m->places.cnt)
+		qsort(m->places.items, m->places.cnt, sizeof(*m->places.items), compare_places);
+}
+
+void kernel_merging_release(struct kernel_merging *m)
+{
+	VEC_RELEASE(&m->places);
+	VEC_RELEASE(&m->out);
+	VEC_RELEASE(&m->spans);
+	kernel_threads_release(&m->threads);
 }
 
 void kernel_merge(struct trace *t, const struct kernel_trace *k)
 {
-	struct merge m = { .t = t, .k = k };
+	struct kernel_merging m = { .t = NULL };
+	struct kernel_devices devices = { .x = &m.threads };
 
-	kernel_threads_find(&m.threads, t, k);
-	merge_threads(&m);
+	kernel_merging_begin(&m, t, k);
+	kernel_merge_threads(&m);
 	kernel_stacks_spread(t, k, m.threads.parts.items, m.threads.parts.cnt);
-	VEC_RELEASE(&t->segments);
-	t->segments.items = m.out.items;
-	t->segments.cnt = m.out.cnt;
-	t->segments.cap = m.out.cap;
-	kernel_devices_add(&m.threads, &m.spans);
+	kernel_devices_add(&devices, &m.spans, INT64_MIN, INT64_MAX);
 	t->kernel_reduced = k->reduced;
 	t->losses.records += k->lost;
 	t->losses.cut_bytes += k->cut_bytes;
-	VEC_RELEASE(&m.spans);
-	kernel_threads_release(&m.threads);
+	kernel_devices_release(&devices);
+	kernel_merging_release(&m);
 	trace_sort(t);
 }

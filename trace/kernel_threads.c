@@ -91,11 +91,12 @@ static uint64_t add_thread(struct kernel_threads *x, uint32_t kernel_tid, uint32
 	return tid;
 }
 
-static void add_part(struct kernel_threads *x, const struct life *l, uint64_t tid, int64_t from_ns,
+static void add_part(struct kernel_threads *x, const struct life *l, const struct known *n, int64_t from_ns,
 		     int64_t to_ns)
 {
 	if (from_ns < to_ns)
-		VEC_ADD(&x->parts, (struct kernel_part){ tid, l->kernel_tid, l->pid, from_ns, to_ns });
+		VEC_ADD(&x->parts, (struct kernel_part){ n->tid, l->kernel_tid, l->pid, from_ns, to_ns,
+							 n->first_ns, n->last_ns });
 }
 
 static size_t first_known(const struct finder *f, uint32_t kernel_tid)
@@ -106,6 +107,7 @@ static size_t first_known(const struct finder *f, uint32_t kernel_tid)
 static void divide_life(struct finder *f, const struct life *l)
 {
 	const struct known *before = NULL;
+	struct known new;
 	int64_t from_ns = l->from_ns;
 
 	for (size_t i = first_known(f, l->kernel_tid); i < f->known.cnt &&
@@ -116,13 +118,14 @@ static void divide_life(struct finder *f, const struct life *l)
 		if (empty ? before != NULL : n->last_ns < l->from_ns || n->first_ns > l->to_ns)
 			continue;
 		if (before) {
-			add_part(f->x, l, before->tid, from_ns, n->first_ns);
+			add_part(f->x, l, before, from_ns, n->first_ns);
 			from_ns = n->first_ns > from_ns ? n->first_ns : from_ns;
 		}
 		before = n;
 	}
-	add_part(f->x, l, before ? before->tid : add_thread(f->x, l->kernel_tid, l->pid, l->name),
-		 from_ns, l->to_ns);
+	if (!before)
+		new = (struct known){ add_thread(f->x, l->kernel_tid, l->pid, l->name), l->kernel_tid, INT64_MAX, INT64_MIN };
+	add_part(f->x, l, before ? before : &new, from_ns, l->to_ns);
 }
 
 static void end_life(struct finder *f, struct life *l, int64_t ns)

@@ -13,6 +13,7 @@ struct kernel_part {
 	uint64_t tid;
 	uint32_t kernel_tid, pid;
 	int64_t from_ns, to_ns;
+	int64_t first_ns, last_ns;	/* of the model's thread, all of it; first > last: it has no segments */
 };
 
 struct kernel_threads {
@@ -40,9 +41,19 @@ struct kernel_span {			/* somebody waited for a device */
 };
 typedef VEC(struct kernel_span) kernel_spans;
 
-/* kernel_devices.c: adds the devices that somebody waited for, with what they did, to the trace.  Sorts the
- * spans. */
-void kernel_devices_add(struct kernel_threads *x, kernel_spans *waited);
+/* kernel_devices.c */
+struct kernel_devices {
+	struct kernel_threads *x;
+	VEC(uint64_t) named;		/* those that somebody waited for */
+};
+
+/* Adds the devices that somebody waited for, with what they did, to the trace; sorts the spans.  Windows: from low_ns
+ * to until_ns, and from the beginning where one is new; spans that reach into this, and joined requests. */
+void kernel_devices_add(struct kernel_devices *d, kernel_spans *waited, int64_t low_ns, int64_t until_ns);
+void kernel_devices_release(struct kernel_devices *d);
+
+/* Makes one of requests of a device that touch each other: nothing changes by it. */
+void kernel_join_requests(struct kernel_trace *k);
 
 /* The thread of the model that the kernel calls so at that time; one that does not belong to the run is made. */
 uint64_t kernel_thread_at(struct kernel_threads *x, uint32_t kernel_tid, int64_t ns);

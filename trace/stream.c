@@ -143,6 +143,8 @@ void trace_stream_close(struct trace_stream *s)
 	VEC_RELEASE(&s->loaded);
 	VEC_RELEASE(&s->waiting);
 	VEC_RELEASE(&s->fresh);
+	VEC_RELEASE(&s->waits);
+	kernel_windows_free(s->kernel);
 	index_release(&s->index);
 	raw_release(&s->rd.raw);
 	blocks_close(&s->blocks);
@@ -172,6 +174,14 @@ static void choose_end(struct trace_stream *s)
 		if (c->last_ns > s->rd.until_ns)
 			s->rd.until_ns = c->last_ns;
 	}
+	stream_move_end(s, s->rd.until_ns);
+}
+
+void stream_move_end(struct trace_stream *s, int64_t until_ns)
+{
+	s->rd.until_ns = until_ns;
+	while (s->next_end < s->by_end.cnt && s->by_end.items[s->next_end]->last_ns <= until_ns)
+		s->next_end++;
 	s->is_last = s->next_end == s->by_end.cnt;
 	if (s->is_last)
 		s->rd.until_ns = INT64_MAX;
@@ -259,6 +269,15 @@ static int make_segments(struct trace_stream *s, struct diag *reterr)
 		build_segments(&s->rd, true);
 	r->events.cnt = known;
 	return err;
+}
+
+static void merge_kernel(struct trace_stream *s)
+{
+	if (!s->kernel)
+		return;
+	kernel_windows_merge(s->kernel, s->rd.until_ns);
+	if (s->is_last)
+		kernel_windows_end(s->kernel);
 }
 
 /* ---- calls ---- */
@@ -387,7 +406,7 @@ static void keep_changes(struct timeline *line, int64_t low_ns)
 }
 
 /* Waits that go on or ended lately; releases that these saw. */
-static void keep_events(struct raw *r, int64_t low_ns)
+static void keep_events(struct raw *r, const struct line *lines, int64_t low_ns)
 {
 	int64_t first_ns = low_ns;
 	size_t kept = 0;
@@ -395,14 +414,14 @@ static void keep_events(struct raw *r, int64_t low_ns)
 	for (size_t i = 0; i < r->events.cnt; i++) {
 		const struct raw_event *e = &r->events.items[i];
 
-		if (e->kind == EVENT_WAIT && (int64_t)e->words[0] >= low_ns && e->words[1] == WAIT_LOCK &&
-		    e->ns < first_ns)
+		if (e->kind == EVENT_WAIT && (int64_t)e->words[0] >= lines[e->thread].low_ns &&
+		    e->words[1] == WAIT_LOCK && e->ns < first_ns)
 			first_ns = e->ns;
 	}
 	for (size_t i = 0; i < r->events.cnt; i++) {
 		const struct raw_event *e = &r->events.items[i];
 
-		if (e->kind == EVENT_WAIT ? (int64_t)e->words[0] >= low_ns : e->ns >= first_ns)
+		if (e->kind == EVENT_WAIT ? (int64_t)e->words[0] >= lines[e->thread].low_ns : e->ns >= first_ns)
 			r->events.items[kept++] = *e;
 	}
 	r->events.cnt = kept;
@@ -414,11 +433,12 @@ static void keep(struct trace_stream *s)
 	int64_t low_ns = replay_oldest(s->replay, s->rd.until_ns);
 
 	replay_forget(s->replay, low_ns);
-	keep_events(&s->rd.raw, low_ns);
+	stream_keep_from(s, low_ns);
+	keep_events(&s->rd.raw, s->lines, low_ns);
 	s->kept_cnt = 0;
 	for (size_t i = 0; i < s->rd.raw.threads.cnt; i++) {
 		waiting_forget(&s->lines[i].waiting);
-		keep_changes(&s->rd.timelines[i], low_ns);
+		keep_changes(&s->rd.timelines[i], s->lines[i].low_ns);
 		s->kept_cnt += s->lines[i].kept.cnt;
 	}
 }
@@ -489,13 +509,14 @@ int trace_stream_next(struct trace_stream *s, struct trace_window *ret, struct d
 	if (s->rd.until_ns != INT64_MIN)
 		keep(s);
 	choose_end(s);
-	r = stream_load(s, reterr);
+	r = s->kernel ? stream_settle_end(s, reterr) : stream_load(s, reterr);
 	if (r < 0)
 		return r;
 	play(s);
 	r = make_segments(s, reterr);
 	if (r < 0)
 		return r;
+	merge_kernel(s);
 	s->rd.t->invocations.cnt = 0;
 	low_ns = replay_oldest(s->replay, s->rd.until_ns);
 	s->is_unordered = false;

@@ -14,12 +14,14 @@
  * time twice.  What is kept of the past is what goes on since the oldest open interval began.  Walked window by
  * window, intervals find what they would find in all of the trace; where that cannot be had (TRACE_STREAM_UNFIT) the
  * trace is to be read as a whole: work noted for an interval that has ended, numbers of threads that were given out
- * twice, a pause in the middle; a trace that holds a part of its run or comes in parts.
+ * twice, a pause in the middle; a trace that holds a part of its run or comes in parts; a thread that goes on as
+ * another where the kernel saw its number given out again, or begins off the CPU after a loss of the kernel's.
  */
 #ifndef TRACE_STREAM_H
 #define TRACE_STREAM_H
 
 #include <errno.h>
+#include "trace/kernel.h"
 #include "trace/reader.h"
 
 struct trace_stream;
@@ -39,6 +41,13 @@ int trace_stream_open(const char *path, const struct reader_options *o, struct t
 		      struct diag *reterr);
 void trace_stream_close(struct trace_stream *s);
 DEFINE_CLEANUP(struct trace_stream *, trace_stream_close);
+
+/*
+ * Before the first window: the kernel's side of the run, of which k becomes zero.  1, or TRACE_STREAM_UNFIT.  Windows have no
+ * stacks, which only the views of whole runs look at, and end where what the kernel saw does not depend on what the
+ * runtime recorded later (stream_kernel.c).
+ */
+int trace_stream_kernel(struct trace_stream *s, struct kernel_trace *k);
 
 /* Names, functions and losses: what trace_read() makes, without tuples.  The caller may add to functions and
  * calls before the first window.  All names are there, and losses counted, only after the last window. */

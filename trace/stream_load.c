@@ -160,15 +160,20 @@ static bool is_ahead(const struct trace_stream *s, const struct raw_event *e)
 	return e->kind == EVENT_WAIT && e->ns > s->rd.until_ns && e->ns < s->lines[e->thread].wait_until_ns;
 }
 
+int stream_load_lines(struct trace_stream *s, struct diag *reterr)
+{
+	for (size_t i = 0; i < s->rd.raw.threads.cnt; i++)
+		want_chunks(s, &s->lines[i]);
+	return load_due(s, reterr);
+}
+
 int stream_load_waits(struct trace_stream *s, struct diag *reterr)
 {
 	const struct trace_index *x = &s->index;
 	int r;
 
 	find_waits(s);
-	for (size_t i = 0; i < s->rd.raw.threads.cnt; i++)
-		want_chunks(s, &s->lines[i]);
-	r = load_due(s, reterr);
+	r = stream_load_lines(s, reterr);
 	for (size_t i = 0; i < s->waiting.cnt; i++)
 		if (is_ahead(s, &s->waiting.items[i]))
 			VEC_ADD(&s->rd.raw.events, s->waiting.items[i]);

@@ -6,6 +6,7 @@
 #define TRACE_STREAM_STATE_H
 
 #include "trace/index.h"
+#include "trace/kernel_windows.h"
 #include "trace/replay.h"
 #include "trace/waiting.h"
 
@@ -17,6 +18,8 @@ struct line {				/* a thread */
 	size_t early, early_end;	/* of the index's invocations: the next one; the thread's end */
 	struct call_line calls;
 	VEC(struct invocation) kept;	/* in the window, in the model's order */
+	struct kernel_place *place;	/* NULL: the kernel does not know it */
+	int64_t low_ns;			/* what it waited for since then is kept */
 };
 
 struct trace_stream {
@@ -41,6 +44,8 @@ struct trace_stream {
 	bool is_unordered;		/* those of the window */
 	bool is_last;
 	bool events_only;		/* calls are passed over, and forgotten */
+	struct kernel_windows *kernel;	/* NULL: there is no kernel's side */
+	VEC(const struct raw_event *) waits;	/* by thread and time, while the window's end is looked for */
 };
 
 /* The chunks that are due by the window's end; their records wait for their windows. */
@@ -50,5 +55,14 @@ int stream_load(struct trace_stream *s, struct diag *reterr);
  * raw.events behind all others.
  */
 int stream_load_waits(struct trace_stream *s, struct diag *reterr);
+/* Chunks of each thread that are due by its wait_until_ns. */
+int stream_load_lines(struct trace_stream *s, struct diag *reterr);
+
+/* A later end. */
+void stream_move_end(struct trace_stream *s, int64_t until_ns);
+/* stream_kernel.c: moves the end to where the kernel's side may be cut, and loads the chunks that are due then. */
+int stream_settle_end(struct trace_stream *s, struct diag *reterr);
+/* Sets the lines' low_ns. */
+void stream_keep_from(struct trace_stream *s, int64_t low_ns);
 
 #endif

@@ -124,10 +124,36 @@ void fuzz_trace(const uint8_t *data, size_t len)
 	trace_free(t);
 }
 
-/* The same file in windows of a few records, and what an analysis makes of them. */
-void fuzz_stream(const uint8_t *data, size_t len)
+/* What a kernel might have seen of it: off the CPU about when the runtime says so, now and then when not. */
+static void kernel_side_of(struct kernel_trace *k, const struct trace *t, const uint8_t *data, size_t len)
 {
-	_cleanup_(trace_stream_closep) struct trace_stream *s = NULL;
+	k->arena = arena_new();
+	k->end_ns = INT64_MAX / 4;
+	for (size_t i = 0; i < t->segments.cnt && i < 4000; i++) {
+		const struct segment *s = &t->segments.items[i];
+		uint8_t x = data[i % len], y = data[(i * 7 + 3) % len];
+		struct kernel_off o = { .tid = (uint32_t)s->tid, .pid = 1, .waker = y & 15, .state = x & 3, .syscall = 202 };
+
+		if (s->start_ns < 8 || s->end_ns > INT64_MAX / 4)
+			continue;
+		o.out_ns = s->start_ns + (x & 7) - 3;
+		o.in_ns = s->end_ns + (x >> 3 & 7) - 4;
+		o.woken_ns = o.in_ns - (y >> 5);
+		o.flags = (uint32_t)y & (OFF_WOKEN | OFF_IOWAIT | OFF_PREEMPTED);
+		o.waker_kind = (enum kernel_waker)(x >> 6);
+		o.after_loss = y == 255;
+		if (x != 0)
+			VEC_ADD(&k->offs, o);
+	}
+	for (size_t i = 0; i < t->threads.cnt && i < 16; i++)
+		VEC_ADD(&k->lives, (struct kernel_life){ data[i % len] & 1 ? KERNEL_FORK : KERNEL_EXIT,
+			(uint32_t)t->threads.items[i].tid, 1, 0, data[i % len], "" });
+	kernel_sort(k);
+}
+
+/* The file in windows of a few records, and what an analysis makes of them. */
+static void read_windows(struct trace_stream *s)
+{
 	_cleanup_(analyzer_freep) struct analyzer *a = analyzer_new();
 	struct trace_window w = { 0 };
 	struct findings *f = NULL;
@@ -135,12 +161,6 @@ void fuzz_stream(const uint8_t *data, size_t len)
 	uint64_t done = 0;
 	int r;
 
-	trace_stream_records = 20;
-	r = trace_stream_open(fuzz_file(data, len), NULL, &s, &diag);
-	if (r != 1) {
-		promise(!s && (r == TRACE_STREAM_UNFIT || *diag.text), "an error without a message", "");
-		return;
-	}
 	while ((r = trace_stream_next(s, &w, &diag)) > 0) {
 		promise(w.done_cnt >= done && w.done_cnt <= w.record_cnt, "windows go on", "");
 		for (size_t i = 0; i < w.t->invocations.cnt; i++)
@@ -153,6 +173,33 @@ void fuzz_stream(const uint8_t *data, size_t len)
 	if (r == 0 && analyzer_finish(a, trace_stream_names(s), &(struct analyze_options){ .interval = NULL }, &f) == 0)
 		findings_free(f);
 	trace_window_release(&w);
+}
+
+void fuzz_stream(const uint8_t *data, size_t len)
+{
+	const char *path = fuzz_file(data, len);
+	struct kernel_trace k = { .arena = NULL };
+	struct trace *whole = NULL;
+
+	trace_stream_records = 20;
+	for (int with_kernel = 0; with_kernel < 2; with_kernel++) {
+		_cleanup_(trace_stream_closep) struct trace_stream *s = NULL;
+		struct diag diag = DIAG_INIT;
+		int r = trace_stream_open(path, NULL, &s, &diag);
+
+		if (r != 1) {
+			promise(!s && (r == TRACE_STREAM_UNFIT || *diag.text), "an error without a message", "");
+			return;
+		}
+		if (with_kernel && (!len || trace_read(path, &(struct reader_options){ .aliases = NULL }, &whole, &diag)))
+			return;
+		if (with_kernel)
+			kernel_side_of(&k, whole, data, len);
+		if (!with_kernel || trace_stream_kernel(s, &k) == 1)
+			read_windows(s);
+	}
+	kernel_release(&k);
+	trace_free(whole);
 }
 
 void fuzz_tuples(const uint8_t *data, size_t len)

@@ -73,7 +73,7 @@ struct rec {
 	uint64_t words[1 + EVENT_WORDS_MAX];
 };
 
-static void put_rec(const struct rec *rec)
+static void __attribute__((unused)) put_rec(const struct rec *rec)
 {
 	struct encoder e = { chunk_data, 0, sizeof(chunk_data), false };
 
