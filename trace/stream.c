@@ -405,7 +405,7 @@ static void keep_changes(struct timeline *line, int64_t low_ns)
 	line->changes.cnt -= first;
 }
 
-/* Waits that go on or ended lately; releases that these saw. */
+/* Waits that go on or ended lately, with all that is inside them; releases that these saw. */
 static void keep_events(struct raw *r, const struct line *lines, int64_t low_ns)
 {
 	int64_t first_ns = low_ns;

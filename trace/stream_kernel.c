@@ -200,6 +200,6 @@ void stream_keep_from(struct trace_stream *s, int64_t low_ns)
 		const struct timeline *line = &s->rd.timelines[i];
 		struct line *l = &s->lines[i];
 
-		l->low_ns = s->kernel ? kernel_place_from(s->kernel, l->place, low_ns, line->waits.items, line->waits.cnt) : low_ns;
+		l->low_ns = kernel_place_from(s->kernel, l->place, low_ns, line->waits.items, line->waits.cnt);
 	}
 }

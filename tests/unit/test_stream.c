@@ -202,6 +202,33 @@ static void test_woken_again(void **state)
 	woken_again(true);
 }
 
+/*
+ * Thread 2 waits 10..90, and in it 15..30, woken at 28.  When it wakes thread 1 at 60 that is long past, and in a window
+ * before; but it is still what woke thread 2.
+ */
+static void test_woken_long_ago(void **state)
+{
+	(void)state;
+	begin_program(1);
+	event(&actors[1], EVENT_WAIT, 15, (const uint64_t[]){ 30, WAIT_COND, 9, waker_serial(3), 28 });
+	end_chunk(1);
+	event(&actors[2], EVENT_RELEASE, 28, (const uint64_t[]){ 9 });
+	event(&actors[2], EVENT_RELEASE, 32, (const uint64_t[]){ 5 });
+	end_chunk(2);
+	event(&actors[0], EVENT_RELEASE, 40, (const uint64_t[]){ 5 });
+	end_chunk(0);
+	event(&actors[0], EVENT_BEGIN, 50, (const uint64_t[]){ 1, 1, 0 });
+	event(&actors[0], EVENT_WAIT, 55, (const uint64_t[]){ 61, WAIT_LOCK, 8, waker_serial(2), 60 });
+	event(&actors[0], EVENT_END, 62, (const uint64_t[]){ 1, 1 });
+	end_chunk(0);
+	event(&actors[1], EVENT_WAIT, 10, (const uint64_t[]){ 90, WAIT_LOCK, 7, 0, 0 });
+	end_chunk(1);
+	event(&actors[0], EVENT_BEGIN, 100, (const uint64_t[]){ 1, 2, 0 });
+	event(&actors[0], EVENT_END, 104, (const uint64_t[]){ 1, 2 });
+	end_chunk(0);
+	same_in_windows();
+}
+
 /* What was under way when the recording paused is cut, whenever it ends: such a trace is read as a whole. */
 static void test_unfit(void **state)
 {
@@ -223,6 +250,7 @@ int main(void)
 		cmocka_unit_test(test_random_programs),
 		cmocka_unit_test(test_starved),
 		cmocka_unit_test(test_woken_again),
+		cmocka_unit_test(test_woken_long_ago),
 		cmocka_unit_test(test_given_up),
 		cmocka_unit_test(test_unfit),
 	};
