@@ -2,9 +2,9 @@
 /*
  * run_windows.c - windows of a run's one trace, or of all that were merged, one trace after the other.
  *
- * A recorded trace is read in windows, so it may be longer than memory is large.  One that is not fit for that,
- * imported or with the kernel's side, is read as a whole and cut in memory (trace/slices.h).  Example, run 7 merged
- * from runs 3 and 4:
+ * A recorded trace is read in windows, so it may be longer than memory is large; with the kernel's side, too.  One that is
+ * not fit for that, or imported, is read as a whole and cut in memory (trace/slices.h).  Example, run 7 merged from runs 3
+ * and 4:
  *
  *	look	windows of part-003.vpt, of part-004.vpt: both have threads 11 and 12, and intervals 1 ... 5000
  *	take	the windows again; part 4's threads are 13 and 14 now, its intervals 5001 ... 10000
@@ -92,6 +92,20 @@ static int take_all_ahead(struct trace_stream *s, const struct window_taker *to,
 	return r;
 }
 
+static int open_stream(struct part_reader *p, const struct reader_options *o, struct diag *reterr)
+{
+	struct kernel_trace k = { .arena = NULL };
+	int r = trace_stream_open(p->part->path, o, &p->stream, reterr);
+
+	if (r < 0 || !p->part->kernel)
+		return r;
+	r = kernel_read(&k, p->part->kernel, reterr);
+	if (r == 0)
+		r = trace_stream_kernel(p->stream, &k);
+	kernel_release(&k);
+	return r;
+}
+
 /* 0, TRACE_STREAM_UNFIT, or an error. */
 static int take_stream(struct run_windows *w, struct part_reader *p, const struct window_taker *to, struct diag *reterr)
 {
@@ -100,7 +114,7 @@ static int take_stream(struct run_windows *w, struct part_reader *p, const struc
 	int r = recorded_options_read(&o, reterr);
 
 	if (r == 0)
-		r = trace_stream_open(p->part->path, &o.reader, &p->stream, reterr);
+		r = open_stream(p, &o.reader, reterr);
 	if (r < 0)
 		return r;
 	names = trace_stream_names(p->stream);
@@ -129,7 +143,7 @@ static int read_part(struct run_windows *w, struct part_reader *p, const struct 
 {
 	int r;
 
-	if (!p->whole && !p->part->tuples && !p->part->kernel) {
+	if (!p->whole && !p->part->tuples) {
 		r = take_stream(w, p, to, reterr);
 		if (r != TRACE_STREAM_UNFIT)
 			return r;
