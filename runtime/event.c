@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <string.h>
 #include "runtime/sampling.h"
+#include "runtime/units.h"
 #include "runtime/wait.h"
 
 #define KEY_IS_THREAD (~0ULL)
@@ -48,8 +49,13 @@ static void set_gate(void)
 {
 	struct thread *t = &thread_self;
 
-	if (vprof_self.gate)
-		vprof_self.gate = t->label_cnt && !t->labels[t->label_cnt - 1].skipped ? 2 : 1;
+	if (!vprof_self.gate)
+		return;
+	vprof_self.gate = t->label_cnt && !t->labels[t->label_cnt - 1].skipped ? 2 : 1;
+	if (vprof_self.gate == 2)
+		units_loud();
+	else if (sampling_is_rare())
+		units_quiet();
 }
 
 static void remove_label(unsigned int at)

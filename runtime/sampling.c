@@ -28,7 +28,7 @@
 #include "runtime/sampling.h"
 #include "runtime/thread.h"
 
-enum { BUCKET_WORDS = 8 };
+enum { BUCKET_WORDS = 8, RARE_LEVEL = 3 /* one in eight, and fewer */ };
 
 #define SKIP 1ULL
 #define TAKEN 2ULL			/* so that no word in use is 0 */
@@ -115,6 +115,14 @@ static void note_latency(uint64_t began, uint64_t now)
 		return;
 	slot->ended_cnt++;
 	slot->ended_ticks += now - began;
+}
+
+bool sampling_is_rare(void)
+{
+	const struct arena_control *c = process.arena->control;
+	uint32_t level = __atomic_load_n(&c->sample_level, __ATOMIC_RELAXED);
+
+	return level ? level > RARE_LEVEL : c->sample_full < c->sample_of && c->sample_full <= c->sample_of / 8;
 }
 
 uint64_t sampling_lot(void)

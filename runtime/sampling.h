@@ -18,6 +18,9 @@ enum sampling_found { SAMPLING_IN_FULL, SAMPLING_SKIPPED, SAMPLING_NOT_BEGUN };
 /* A lot: BEGIN_ROOT_ONLY or not, and the rate if that changes (trace/format.h). */
 uint64_t sampling_lot(void);
 
+/* Few intervals are recorded in full, just now. */
+bool sampling_is_rare(void);
+
 /* The interval begins: remembers whether its functions are left out, by its lot or for another reason. */
 void sampling_begin(uint64_t label, uint64_t key, bool skip, uint64_t now);
 

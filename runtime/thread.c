@@ -23,6 +23,7 @@
 #include "runtime/process.h"
 #include "runtime/releasers.h"
 #include "runtime/thread.h"
+#include "runtime/units.h"
 
 #define PARKED ((char *)VPROF_CHUNK_LIMIT)
 
@@ -121,6 +122,8 @@ bool thread_attach(void)
 	arena_stack(a, t->slot_number)->address = ~0UL;
 	vprof_self.top = arena_stack(a, t->slot_number) + 1;
 	pthread_setspecific(process.key, slot);
+	if (slot->tid != slot->pid)
+		units_have_threads();
 	t->busy = 0;
 	if (!t->started) {
 		t->started = true;

@@ -20,4 +20,13 @@ bool units_switch(bool on);
 /* In the child of a fork: whoever was at it is not here. */
 void units_forked(void);
 
+/*
+ * A process with one thread, of whose intervals few are recorded in full: while none is, its functions that are recorded
+ * inside intervals only are dormant.  loud: they are not; before an interval in full goes on.  Nothing in a process with
+ * more threads, where others may be inside: units_have_threads(), once a second one takes part.
+ */
+void units_quiet(void);
+void units_loud(void);
+void units_have_threads(void);
+
 #endif

@@ -248,6 +248,7 @@ static const struct scenario {
 	{ "relay-forks", run_relay_forks },
 	{ "sampled-nested", run_sampled_nested },
 	{ "marks", run_marks },
+	{ "quiet", run_quiet },
 	{ "early", run_early },
 	{ "early-keys", run_early_keys },
 };

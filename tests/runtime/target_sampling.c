@@ -148,6 +148,45 @@ void run_marks(void)
 
 enum { OWN = -1 };			/* the key that stands for the thread */
 
+/* One leaf each; how often its probe is dormant in between, or in them.  Not any more where there are two threads. */
+static int count_quiet(unsigned int intervals)
+{
+	int cnt = 0;
+
+	for (unsigned int i = 0; i < intervals; i++) {
+		EVENT(BEGIN, REQUEST, 7, 0);
+		cnt += !vprof_sites[SITE_leaf].level;
+		call_leaf();
+		EVENT(END, REQUEST, 7, 0);
+		cnt += !vprof_sites[SITE_leaf].level;
+	}
+	return cnt;
+}
+
+static void *count_more(void *arg)
+{
+	CHECK(count_quiet(MARKS) == 0);
+	return arg;
+}
+
+void run_quiet(void)
+{
+	pthread_t t;
+	int status, cnt = count_quiet(LOTS);
+	pid_t pid;
+
+	CHECK(cnt > 2 * LOTS * 7 / 8 && cnt < 2 * LOTS);
+	pid = fork();
+	if (!pid) {
+		CHECK(count_quiet(MARKS) > 2 * MARKS * 3 / 4);
+		_exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	CHECK(!vprof_w_pthread_create(&t, NULL, count_more, NULL));
+	CHECK(!pthread_join(t, NULL));
+	CHECK(count_quiet(MARKS) == 0);
+}
+
 /* inner 1, leaf 2; of every second the same once more in an interval that begins here, and ends. */
 static __attribute__((noinline)) void handle(int i, unsigned long long key)
 {

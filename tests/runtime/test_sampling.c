@@ -214,6 +214,25 @@ static size_t count_inside(const struct trace *t, const char *function)
 	return cnt;
 }
 
+/* One in 16: the probes are dormant in between, and no call of an interval in full is missing; in a child, with threads. */
+static void test_quiet(void **state)
+{
+	struct recorded r = record_sampled("quiet", 1, 16);
+
+	(void)state;
+	assert_int_equal(r.t->intervals.cnt, LOTS + 3 * MARKS);
+	check_calls(r.t, "request", "leaf", 1);
+	recorded_release(&r);
+	r = record_sampled("relay", 1, 16);
+	check_calls(r.t, "request", "leaf", 3);
+	assert_int_equal(count_calls(r.t, "holder"), RELAYED);
+	recorded_release(&r);
+	r = record_sampled("early", 1, 16);
+	check_calls(r.t, "request", "inner", 1);
+	assert_int_equal(count_inside(r.t, "worker"), MARKS - count_root_only(r.t));
+	recorded_release(&r);
+}
+
 /*
  * A message that begins no interval, and one that does, in turns.  Of an interval in full the worker is known, which was
  * entered before it began; of messages without one about as many are recorded as of those with one.
@@ -244,7 +263,7 @@ int main(void)
 		cmocka_unit_test(test_unbiased), cmocka_unit_test(test_all_or_none),
 		cmocka_unit_test(test_relay), cmocka_unit_test(test_forks),
 		cmocka_unit_test(test_nested), cmocka_unit_test(test_marks),
-		cmocka_unit_test(test_early),
+		cmocka_unit_test(test_early), cmocka_unit_test(test_quiet),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
