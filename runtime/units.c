@@ -19,6 +19,8 @@
 #include <sched.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include "runtime/process.h"
 #include "runtime/thread.h"
 #include "runtime/units.h"
@@ -47,7 +49,7 @@ static bool are_on;
 static struct vprof_site *inside[INSIDE_SITES];
 static unsigned int inside_cnt;
 static bool is_list_full, quiet;
-static uint32_t has_threads;
+static uint32_t has_threads, flipping;
 
 static bool try_lock(void)
 {
@@ -104,6 +106,16 @@ static void remove_inside(const struct vprof_site *sites, unsigned int cnt)
 		}
 }
 
+/* Sites go with their unit: not while another thread, the only one so far that takes part, is at them. */
+static void wait_for_flips(void)
+{
+	if (!inside_cnt || syscall(SYS_gettid) == getpid())
+		return;
+	__atomic_store_n(&has_threads, 1, __ATOMIC_SEQ_CST);
+	for (unsigned int i = 0; i < TRIES && __atomic_load_n(&flipping, __ATOMIC_ACQUIRE); i++)
+		sched_yield();
+}
+
 /* The order matters to probes that run meanwhile in other threads: level last. */
 static void set_levels(const struct unit *u, bool on)
 {
@@ -157,6 +169,7 @@ void units_add(struct vprof_site *sites, unsigned int cnt)
 
 void units_remove(struct vprof_site *sites, unsigned int cnt)
 {
+	wait_for_flips();
 	while (!try_lock())
 		sched_yield();
 	set_levels(&(struct unit){ sites, cnt }, false);
@@ -189,32 +202,34 @@ void units_forked(void)
 	unlock();
 }
 
+/*
+ * Without the lock: a signal handler may come in between and call exit(), or longjmp(), and who takes the lock then must
+ * not find it held for good.  flipping tells other threads that unload units, for a moment.
+ */
+static void flip(unsigned char level)
+{
+	__atomic_store_n(&flipping, 1, __ATOMIC_SEQ_CST);
+	set_inside(level);
+	__atomic_store_n(&flipping, 0, __ATOMIC_RELEASE);
+}
+
 void units_quiet(void)
 {
-	if (is_quiet() || is_list_full || __atomic_load_n(&has_threads, __ATOMIC_RELAXED) || !try_lock())
+	if (is_quiet() || is_list_full || __atomic_load_n(&has_threads, __ATOMIC_RELAXED))
 		return;
 	set_quiet(true);
-	set_inside(0);
-	unlock();
+	flip(0);
 	/* Whoever came in between did not know of all of them.  Adds nothing, but is in order with the levels. */
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (__atomic_fetch_add(&has_threads, 0, __ATOMIC_SEQ_CST) || vprof_self.gate == 2)
 		units_loud();
 }
 
-/* Who holds the lock is another thread, at a unit that comes or goes, or ourselves, interrupted by a signal. */
 void units_loud(void)
 {
-	bool is_locked = false;
-
 	if (!is_quiet())
 		return;
-	for (unsigned int i = 0; i < TRIES && !(is_locked = try_lock()); i++)
-		sched_yield();
-	set_inside(1);
+	flip(1);
 	set_quiet(false);
-	if (is_locked)
-		unlock();
 }
 
 void units_have_threads(void)

@@ -48,6 +48,7 @@ void run_relay_forks(void);
 void run_sampled_nested(void);
 void run_marks(void);
 void run_quiet(void);
+void run_quiet_ends(void);
 void run_early(void);
 void run_early_keys(void);
 

@@ -249,6 +249,7 @@ static const struct scenario {
 	{ "sampled-nested", run_sampled_nested },
 	{ "marks", run_marks },
 	{ "quiet", run_quiet },
+	{ "quiet-ends", run_quiet_ends },
 	{ "early", run_early },
 	{ "early-keys", run_early_keys },
 };

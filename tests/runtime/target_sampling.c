@@ -3,7 +3,10 @@
  * target_sampling.c - intervals that go from thread to thread and from process to process, under keys
  * that the next one has again.  What each of them calls is always the same: test_sampling.c counts.
  */
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include "tests/runtime/probes.h"
 #include "tests/runtime/scenarios.h"
@@ -185,6 +188,37 @@ void run_quiet(void)
 	CHECK(!vprof_w_pthread_create(&t, NULL, count_more, NULL));
 	CHECK(!pthread_join(t, NULL));
 	CHECK(count_quiet(MARKS) == 0);
+}
+
+static void exit_at_once(int signal)
+{
+	(void)signal;
+	exit(0);
+}
+
+/* Ends in the middle of whatever it does, also of making its probes dormant: exit() unloads them. */
+static void end_somewhere(unsigned int us)
+{
+	struct itimerval timer = { { 0, 0 }, { 0, (suseconds_t)us } };
+
+	signal(SIGALRM, exit_at_once);
+	setitimer(ITIMER_REAL, &timer, NULL);
+	for (;;) {
+		EVENT(BEGIN, QUERY, 7, 0);
+		EVENT(END, QUERY, 7, 0);
+	}
+}
+
+void run_quiet_ends(void)
+{
+	for (unsigned int i = 0; i < MARKS; i++) {
+		int status;
+		pid_t pid = fork();
+
+		if (!pid)
+			end_somewhere(100 + i * 7);
+		CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	}
 }
 
 /* inner 1, leaf 2; of every second the same once more in an interval that begins here, and ends. */

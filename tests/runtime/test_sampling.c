@@ -223,6 +223,8 @@ static void test_quiet(void **state)
 	assert_int_equal(r.t->intervals.cnt, LOTS + 3 * MARKS);
 	check_calls(r.t, "request", "leaf", 1);
 	recorded_release(&r);
+	r = record_sampled("quiet-ends", 1, 16);
+	recorded_release(&r);
 	r = record_sampled("relay", 1, 16);
 	check_calls(r.t, "request", "leaf", 3);
 	assert_int_equal(count_calls(r.t, "holder"), RELAYED);
