@@ -219,18 +219,33 @@ static void read_record(struct indexing *g, struct decoder *d, uint64_t *before)
 {
 	struct raw_record r;
 
-	VEC_RESERVE(&g->calls);
-	if (raw_decode_call(d, before, &g->calls.items[g->calls.cnt])) {
-		g->calls.cnt++;
-		return;
-	}
 	raw_decode_record(d, before, &r);
 	if (d->bad)
 		return;
 	if (r.kind == EVENT_NONE)
-		g->calls.items[g->calls.cnt++] = (struct raw_call){ r.ticks, r.words[0], r.fid };
+		VEC_ADD(&g->calls, (struct raw_call){ r.ticks, r.words[0], r.fid });
 	else
 		VEC_ADD(&g->events, r);
+}
+
+static void read_records(struct indexing *g, struct decoder *d, uint64_t cnt)
+{
+	uint64_t before = 0;
+
+	g->calls.cnt = g->events.cnt = 0;
+	while (cnt && !d->bad) {
+		size_t room = decode_left(d) / CALL_BYTES_MIN + 1, calls;
+
+		room = cnt < room ? cnt : room;
+		VEC_ROOM(&g->calls, room);
+		calls = raw_decode_calls(d, &before, g->calls.items + g->calls.cnt, room);
+		g->calls.cnt += calls;
+		cnt -= calls;
+		if (cnt) {
+			read_record(g, d, &before);
+			cnt--;
+		}
+	}
 }
 
 static bool read_chunks(struct indexing *g, const struct blocks *b)
@@ -241,12 +256,9 @@ static bool read_chunks(struct indexing *g, const struct blocks *b)
 	while (!d.bad && decode_left(&d) && raw_decode_chunk(&d, &chunk)) {
 		struct index_chunk c = { .block_at = b->at, .thread = find_thread(g, &chunk),
 					 .cnt = (uint32_t)chunk.cnt };
-		uint64_t before = 0;
 
 		c.at = (uint32_t)(d.at - b->plain);
-		g->calls.cnt = g->events.cnt = 0;
-		for (uint64_t i = 0; i < chunk.cnt && !d.bad; i++)
-			read_record(g, &d, &before);
+		read_records(g, &d, chunk.cnt);
 		if (d.bad)
 			break;
 		note_chunk(g, &c);

@@ -148,6 +148,23 @@ void raw_decode_record(struct decoder *d, uint64_t *before, struct raw_record *r
 		ret->words[i] = decode_varint(d);
 }
 
+size_t raw_decode_calls(struct decoder *d, uint64_t *before, struct raw_call *ret, size_t cnt)
+{
+	struct decoder at = *d;
+	uint64_t start = *before, numbers[3];
+	size_t i;
+
+	for (i = 0; i < cnt && at.at < at.end && !(*at.at & 1) && decode_three(&at, numbers); i++) {
+		if (numbers[0] >> 1 == 0 || numbers[0] >> 1 > UINT16_MAX)
+			break;
+		start += (uint64_t)unzigzag(numbers[1]);
+		ret[i] = (struct raw_call){ start, start + numbers[2], (uint32_t)(numbers[0] >> 1) };
+		d->at = at.at;
+	}
+	*before = start;
+	return i;
+}
+
 static void add_record(struct raw *r, uint32_t thread, const struct raw_record *record)
 {
 	struct raw_event *e;
@@ -166,24 +183,34 @@ static void add_record(struct raw *r, uint32_t thread, const struct raw_record *
 	memcpy(e->words, record->words, event_words(record->kind) * sizeof(e->words[0]));
 }
 
+/* Of a chunk's records calls that follow each other are read so many at a time. */
+enum { CALLS_AT_ONCE = 256 };
+
+static void add_calls(struct raw *r, uint32_t thread, const struct raw_call *calls, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++)
+		VEC_ADD(&r->invocations, (struct raw_invocation){
+			(int64_t)calls[i].start, (int64_t)calls[i].end, thread, calls[i].fid,
+			(uint32_t)r->invocations.cnt });
+}
+
 static void decode_chunks(struct raw *r, struct decoder *d)
 {
+	struct raw_call calls[CALLS_AT_ONCE];
 	struct raw_chunk c;
 
 	while (!d->bad && decode_left(d) && raw_decode_chunk(d, &c)) {
 		uint32_t thread = raw_add_thread(r, &c);
 		uint64_t before = 0;
 
-		while (c.cnt-- && !d->bad) {
+		while (c.cnt && !d->bad) {
+			size_t cnt = raw_decode_calls(d, &before, calls, c.cnt < CALLS_AT_ONCE ? c.cnt : CALLS_AT_ONCE);
 			struct raw_record record;
-			struct raw_call call;
 
-			if (raw_decode_call(d, &before, &call)) {
-				VEC_ADD(&r->invocations, (struct raw_invocation){
-					(int64_t)call.start, (int64_t)call.end, thread, call.fid,
-					(uint32_t)r->invocations.cnt });
+			add_calls(r, thread, calls, cnt);
+			c.cnt -= cnt ? cnt : 1;
+			if (cnt)
 				continue;
-			}
 			raw_decode_record(d, &before, &record);
 			if (!d->bad)
 				add_record(r, thread, &record);

@@ -93,24 +93,10 @@ struct raw_chunk {
 bool raw_decode_chunk(struct decoder *d, struct raw_chunk *ret);
 /* before: where the record before it began; 0 for the first.  Nonsense sets d->bad. */
 void raw_decode_record(struct decoder *d, uint64_t *before, struct raw_record *ret);
-/* The same where it is an invocation of a few bytes, as nearly all are; false: nothing was taken. */
-static inline bool raw_decode_call(struct decoder *d, uint64_t *before, struct raw_call *ret)
-{
-	const unsigned char *at = d->at;
-	uint64_t numbers[3];
-
-	if (at == d->end || *at & 1 || !decode_three(d, numbers))
-		return false;
-	if (numbers[0] >> 1 == 0 || numbers[0] >> 1 > UINT16_MAX) {
-		d->at = at;
-		return false;
-	}
-	ret->fid = (uint32_t)(numbers[0] >> 1);
-	ret->start = *before + (uint64_t)unzigzag(numbers[1]);
-	ret->end = ret->start + numbers[2];
-	*before = ret->start;
-	return true;
-}
+enum { CALL_BYTES_MIN = 3 };		/* of an invocation: three varints */
+/* As many of the next cnt records as are invocations of a few bytes, as nearly all are; returns how many: none of what
+ * comes behind them was taken. */
+size_t raw_decode_calls(struct decoder *d, uint64_t *before, struct raw_call *ret, size_t cnt);
 /* A block of anything but chunks. */
 int raw_decode_table(struct raw *r, const struct blocks *b, struct diag *reterr);
 /* Index of the thread, which is added if it is new. */

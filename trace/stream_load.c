@@ -40,35 +40,63 @@ static void take_event(struct trace_stream *s, uint32_t thread, const struct raw
 		VEC_ADD(&s->waiting, e);
 }
 
-static void take_call(struct trace_stream *s, uint32_t thread, const struct raw_call *v, uint32_t order)
+/* first: the number of the first in the trace. */
+static void take_calls(struct trace_stream *s, const struct index_chunk *c, const struct raw_call *calls, size_t cnt,
+		       uint32_t first)
 {
-	VEC_ADD(&s->loaded, (struct raw_invocation){ ruler_ns(&s->index.ruler, v->start),
-		ruler_ns(&s->index.ruler, v->end), thread, v->fid, order });
+	struct ruler ruler = s->index.ruler;
+	struct raw_invocation *to;
+
+	VEC_ROOM(&s->loaded, cnt);
+	to = s->loaded.items + s->loaded.cnt;
+	for (size_t i = 0; i < cnt; i++)
+		if (calls[i].start >= c->floor)
+			*to++ = (struct raw_invocation){ ruler_ns(&ruler, calls[i].start), ruler_ns(&ruler, calls[i].end),
+							 c->thread, calls[i].fid, first + (uint32_t)i };
+	s->loaded.cnt = (size_t)(to - s->loaded.items);
+	s->index.ruler = ruler;
 }
+
+/* Returns whether it is a call. */
+static bool take_record(struct trace_stream *s, const struct index_chunk *c, const struct raw_record *r, uint32_t event,
+			uint32_t invocation)
+{
+	struct raw_call v = { r->ticks, r->words[0], r->fid };
+
+	if (r->kind == EVENT_NONE)
+		take_calls(s, c, &v, 1, invocation);
+	else if (r->ticks >= c->floor)
+		take_event(s, c->thread, r, event);
+	return r->kind == EVENT_NONE;
+}
+
+/* So many calls that follow each other are read at a time. */
+enum { CALLS_AT_ONCE = 256 };
 
 static void load_chunk(struct trace_stream *s, const struct index_chunk *c)
 {
 	struct decoder d = { s->blocks.plain + c->at, s->blocks.plain + s->blocks.len, false };
 	uint32_t events = c->first_event, invocations = c->first_invocation;
+	struct raw_call calls[CALLS_AT_ONCE];
 	uint64_t before = 0;
 
 	s->loaded.cnt = 0;
-	for (uint32_t i = 0; i < c->cnt && !d.bad; i++) {
+	for (uint32_t left = c->cnt; left && !d.bad; ) {
+		size_t cnt = raw_decode_calls(&d, &before, calls, left < CALLS_AT_ONCE ? left : CALLS_AT_ONCE);
 		struct raw_record r;
-		struct raw_call v;
-		bool is_call = raw_decode_call(&d, &before, &v);
 
-		if (!is_call) {
-			raw_decode_record(&d, &before, &r);
-			is_call = !d.bad && r.kind == EVENT_NONE;
-			v = (struct raw_call){ r.ticks, r.words[0], r.fid };
-		}
-		if (is_call && v.start >= c->floor)
-			take_call(s, c->thread, &v, invocations);
-		else if (!is_call && !d.bad && r.ticks >= c->floor)
-			take_event(s, c->thread, &r, events);
-		invocations += is_call;
-		events += !is_call;
+		take_calls(s, c, calls, cnt, invocations);
+		invocations += (uint32_t)cnt;
+		left -= cnt ? (uint32_t)cnt : 1;
+		if (cnt)
+			continue;
+		raw_decode_record(&d, &before, &r);
+		if (d.bad)
+			break;
+		if (take_record(s, c, &r, events, invocations))
+			invocations++;
+		else
+			events++;
 	}
 	s->loaded_cnt += c->cnt;
 	if (!s->events_only)
