@@ -72,27 +72,19 @@ static struct thread_line *line_of(struct timeline *tl, uint64_t tid)
 	return &tl->threads.items[*number - 1];
 }
 
-static void grow_range(struct range *r, size_t index)
-{
-	if (r->cnt == 0)
-		r->first = index;
-	r->cnt++;
-}
-
 static void find_threads(struct timeline *tl)
 {
 	const struct trace *t = tl->trace;
-	struct thread_line *line = NULL;
 
 #define SPLIT(array, tid_field, range_field)						\
-	for (size_t i = 0; i < t->array.cnt; i++) {					\
+	for (size_t i = 0, end; i < t->array.cnt; i = end) {				\
 		uint64_t tid = t->array.items[i].tid_field;				\
 											\
-		if (!line || line->tid != tid)						\
-			line = line_of(tl, tid);					\
-		grow_range(&line->range_field, i);					\
-	}										\
-	line = NULL
+		for (end = i + 1; end < t->array.cnt; end++)				\
+			if (t->array.items[end].tid_field != tid)			\
+				break;							\
+		line_of(tl, tid)->range_field = (struct range){ i, end - i };		\
+	}
 	SPLIT(segments, tid, segments);
 	SPLIT(invocations, tid, invocations);
 	SPLIT(wakeups, tid, wakeups);
@@ -134,27 +126,36 @@ static void keep_segments(struct timeline *tl)
 		tl->following_ns[i] = -1;
 }
 
-static void nest_invocations(struct timeline *tl)
+static void nest_thread(struct timeline *tl, const struct range *r)
 {
-	const struct trace *t = tl->trace;
+	const struct invocation *calls = tl->trace->invocations.items;
+	uint32_t *parents = tl->parents, around = INVOCATION_NONE;
+	int64_t *ends_ns = tl->ends_ns;
 
-	tl->parents = xmalloc((t->invocations.cnt + 1) * sizeof(*tl->parents));
-	tl->ends_ns = xmalloc((t->invocations.cnt + 1) * sizeof(*tl->ends_ns));
-	for (size_t i = 0; i < t->invocations.cnt; i++) {
-		const struct invocation *inv = &t->invocations.items[i];
-		uint32_t around = INVOCATION_NONE;
+	for (size_t i = r->first; i < r->first + r->cnt; i++) {
+		int64_t start_ns = calls[i].start_ns, end_ns = calls[i].end_ns;
 
-		if (i > 0 && inv->tid == t->invocations.items[i - 1].tid)
-			around = (uint32_t)(i - 1);
-		while (around != INVOCATION_NONE && tl->ends_ns[around] <= inv->start_ns)
-			around = tl->parents[around];
-		tl->parents[i] = around;
-		tl->ends_ns[i] = inv->end_ns > inv->start_ns ? inv->end_ns : inv->start_ns;
-		if (around != INVOCATION_NONE && tl->ends_ns[i] > tl->ends_ns[around]) {
-			tl->ends_ns[i] = tl->ends_ns[around];
+		end_ns = end_ns > start_ns ? end_ns : start_ns;
+		while (around != INVOCATION_NONE && ends_ns[around] <= start_ns)
+			around = parents[around];
+		if (around != INVOCATION_NONE && end_ns > ends_ns[around]) {
+			end_ns = ends_ns[around];
 			tl->clamped++;
 		}
+		parents[i] = around;
+		ends_ns[i] = end_ns;
+		around = (uint32_t)i;
 	}
+}
+
+static void nest_invocations(struct timeline *tl)
+{
+	size_t cnt = tl->trace->invocations.cnt + 1;
+
+	tl->parents = xmalloc(cnt * sizeof(*tl->parents));
+	tl->ends_ns = xmalloc(cnt * sizeof(*tl->ends_ns));
+	for (size_t n = 0; n < tl->threads.cnt; n++)
+		nest_thread(tl, &tl->threads.items[n].invocations);
 }
 
 bool state_has_waker(enum trace_state state)
