@@ -99,6 +99,7 @@ static void take_name(struct collected *c, const struct timeline *tl, uint32_t n
 
 	vtree_enter(c->v, tl);
 	intervals_walk(tl, name, longest_ns, c->v, &c->counted, take_interval, &k);
+	vtree_leave(c->v);
 	VEC_RELEASE(&k.works);
 }
 
@@ -147,6 +148,7 @@ int analyzer_finish(struct analyzer *a, const struct trace *names, const struct 
 	uint32_t name;
 	int r;
 
+	alloc_give_back();		/* of the windows */
 	while (a->by_name.cnt < names->interval_names.cnt || a->by_name.cnt == 0)
 		VEC_ADD(&a->by_name, collected_new());
 	for (size_t i = 0; i < names->interval_names.cnt; i++)

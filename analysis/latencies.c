@@ -63,6 +63,7 @@ void latencies_read(const struct collected *c, struct latencies *full_l, struct 
 	struct heads full, root;
 	size_t last = SIZE_MAX;
 
+	VEC_ROOM(&f->intervals, rows_recorded(c->rows) + rows_recorded(c->root_only));
 	begin_heads(&full, c->rows, full_l);
 	begin_heads(&root, c->root_only, root_l);
 	while (full.has_row || root.has_row) {

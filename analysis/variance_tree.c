@@ -88,12 +88,19 @@ void vtree_enter(struct vtree *v, const struct timeline *tl)
 {
 	size_t cnt = tl->trace->invocations.cnt + 1;
 
+	vtree_leave(v);
 	v->tl = tl;
-	free(v->place_of_invocation);
-	free(v->seen_in_row);
 	v->place_of_invocation = xmalloc(cnt * sizeof(*v->place_of_invocation));
 	memset(v->place_of_invocation, 0xff, cnt * sizeof(*v->place_of_invocation));
 	v->seen_in_row = xcalloc(cnt, sizeof(*v->seen_in_row));
+}
+
+void vtree_leave(struct vtree *v)
+{
+	free(v->place_of_invocation);
+	v->place_of_invocation = NULL;
+	free(v->seen_in_row);
+	v->seen_in_row = NULL;
 	past_free(v->past);
 	v->past = NULL;
 }
@@ -108,13 +115,11 @@ void vtree_free(struct vtree *v)
 	map_free(v->other_labels);
 	map_free(v->place_of_label);
 	free(v->recent);
-	free(v->place_of_invocation);
-	free(v->seen_in_row);
+	vtree_leave(v);
 	VEC_RELEASE(&v->ns);
 	VEC_RELEASE(&v->touched);
 	VEC_RELEASE(&v->unplaced);
 	VEC_RELEASE(&v->unfolded);
-	past_free(v->past);
 	VEC_RELEASE(&v->sums);
 	free(v);
 }

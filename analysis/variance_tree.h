@@ -68,6 +68,9 @@ extern size_t vtree_unfold_limit;
 /* The next rows are of intervals of this timeline.  Functions and call sites have the same numbers in all. */
 void vtree_enter(struct vtree *v, const struct timeline *tl);
 
+/* No more rows for now: gives back what is as large as a window. */
+void vtree_leave(struct vtree *v);
+
 /* Makes one interval's row, v->row, of one that stands for weight of them.  path: folded or not. */
 void vtree_add_row(struct vtree *v, const pieces *path, uint32_t weight);
 

@@ -6,6 +6,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <string.h>
 
 #include "base/alloc.h"
@@ -71,4 +74,11 @@ char *xasprintf(const char *fmt, ...)
 	int len = vasprintf(&text, fmt, ap);
 	va_end(ap);
 	return checked(len < 0 ? NULL : text, 0);
+}
+
+void alloc_give_back(void)
+{
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
 }

@@ -21,6 +21,9 @@ void *xrealloc(void *p, size_t cnt, size_t bytes) __attribute__((returns_nonnull
 char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
 char *xstrndup(const char *s, size_t len) __attribute__((malloc, returns_nonnull));
 
+/* What was freed goes back to the system where it can: before work of another kind, whose memory comes on top. */
+void alloc_give_back(void);
+
 /* "printf to a new string"; the caller frees it. */
 char *xasprintf(const char *fmt, ...)
 	__attribute__((malloc, returns_nonnull, format(printf, 1, 2)));

@@ -123,10 +123,9 @@ int trace_stream_open(const char *path, const struct reader_options *o, struct t
 	return 1;
 }
 
-void trace_stream_close(struct trace_stream *s)
+/* All but the names: there are no more windows. */
+static void let_go(struct trace_stream *s)
 {
-	if (!s)
-		return;
 	for (size_t i = 0; s->lines && i < s->rd.raw.threads.cnt; i++) {
 		waiting_release(&s->lines[i].waiting);
 		VEC_RELEASE(&s->lines[i].calls.open_ends_ns);
@@ -135,8 +134,11 @@ void trace_stream_close(struct trace_stream *s)
 		timeline_release(&s->rd.timelines[i]);
 	}
 	free(s->lines);
+	s->lines = NULL;
 	free(s->rd.timelines);
+	s->rd.timelines = NULL;
 	replay_free(s->replay);
+	s->replay = NULL;
 	VEC_RELEASE(&s->by_end);
 	VEC_RELEASE(&s->by_tid);
 	VEC_RELEASE(&s->due);
@@ -148,6 +150,14 @@ void trace_stream_close(struct trace_stream *s)
 	index_release(&s->index);
 	raw_release(&s->rd.raw);
 	blocks_close(&s->blocks);
+}
+
+void trace_stream_close(struct trace_stream *s)
+{
+	if (!s)
+		return;
+	if (!s->is_over)
+		let_go(s);
 	trace_free(s->rd.t);
 	free(s);
 }
@@ -504,8 +514,12 @@ int trace_stream_next(struct trace_stream *s, struct trace_window *ret, struct d
 	int64_t low_ns;
 	int r;
 
-	if (s->is_last)
+	if (s->is_last) {
+		if (!s->is_over)
+			let_go(s);
+		s->is_over = true;
 		return 0;
+	}
 	if (s->rd.until_ns != INT64_MIN)
 		keep(s);
 	choose_end(s);

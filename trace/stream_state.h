@@ -43,6 +43,7 @@ struct trace_stream {
 	size_t kept_cnt;		/* invocations */
 	bool is_unordered;		/* those of the window */
 	bool is_last;
+	bool is_over;			/* the caller knows that there are no more windows */
 	bool events_only;		/* calls are passed over, and forgotten */
 	struct kernel_windows *kernel;	/* NULL: there is no kernel's side */
 	VEC(const struct raw_event *) waits;	/* by thread and time, while the window's end is looked for */
