@@ -16,12 +16,12 @@
 #include "analysis/rows.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/banned.h"
+#include "base/file.h"
 
 #define HEAD_WORDS 8
 #define LONG_NS UINT32_MAX
@@ -150,27 +150,6 @@ static void sort_memory(struct rows *r)
 		}
 }
 
-/* Gone when it is closed, however the program ends. */
-static int open_file(void)
-{
-	const char *dir = getenv("TMPDIR");
-	char path[4096];
-	int fd;
-
-	if (!dir || !*dir)
-		dir = "/tmp";
-	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
-		return fd < 0 ? -errno : fd;
-	if ((size_t)snprintf(path, sizeof(path), "%s/vprof-XXXXXX", dir) >= sizeof(path))
-		return -ENAMETOOLONG;
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	unlink(path);
-	return fd;
-}
-
 static void write_words(struct rows *r, const uint64_t *words, size_t cnt)
 {
 	const char *data = (const char *)words;
@@ -205,7 +184,7 @@ static void write_run(struct rows *r)
 	VEC(uint64_t) staged = { NULL, 0, 0 };
 
 	if (r->fd < 0)
-		r->fd = open_file();
+		r->fd = file_unnamed();
 	if (r->fd < 0 && r->error == 0)
 		r->error = r->fd;
 	sort_memory(r);

@@ -246,3 +246,23 @@ bool user_is_us(uid_t uid)
 
 	return uid == geteuid() || (geteuid() == 0 && sudo && strtoul(sudo, NULL, 10) == uid);
 }
+
+int file_unnamed(void)
+{
+	const char *dir = getenv("TMPDIR");
+	char path[4096];
+	int fd;
+
+	if (!dir || !*dir)
+		dir = "/tmp";
+	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
+		return fd < 0 ? -errno : fd;
+	if ((size_t)snprintf(path, sizeof(path), "%s/vprof-XXXXXX", dir) >= sizeof(path))
+		return -ENAMETOOLONG;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	unlink(path);
+	return fd;
+}

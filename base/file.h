@@ -16,6 +16,9 @@ int file_read(const char *path, char **ret, size_t *ret_len);
 /* Writes path.tmp-PID, then renames: readers see the old or the new text, never half of it. */
 int file_write(const char *path, const char *data, size_t len, mode_t mode);
 
+/* A file of TMPDIR that is gone when it is closed, however the program ends. */
+int file_unnamed(void);
+
 bool file_exists(const char *path);
 int make_dirs(const char *path, mode_t mode);		/* mkdir -p */
 int remove_tree(const char *path);			/* rm -r */

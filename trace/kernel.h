@@ -3,6 +3,7 @@
  * kernel.h - the kernel's side of a run (kernel.vpk), and its place in the model.
  *
  *	kernel_read.c		bytes -> struct kernel_trace, checked
+ *	kernel_spill.c		the same for traces that are longer than memory
  *	kernel_class.c		what a time off the CPU was
  *	kernel_threads.c	whose it was: threads of the model by kernel tid and time; devices
  *	kernel_merge.c		segments and wakeups
@@ -65,15 +66,27 @@ struct kernel_trace {
 	VEC(struct kernel_stack) stacks;	/* by tid, then time */
 	VEC(struct kernel_request) requests;	/* by device, then time of issue */
 	strings texts;				/* of stacks */
-	int64_t start_ns, end_ns;
+	int64_t start_ns, end_ns, last_off_ns;
 	int64_t sample_ns;		/* period of samples; 0: none */
 	uint64_t lost, cut_bytes;
 	bool reduced;			/* no reasons, no wakers */
+
+	/* kernel_spill.c: who gets the offs as they are read; there are no stacks then. */
+	void (*take_off)(void *arg, const struct kernel_off *o);
+	void *take_arg;
+	size_t spilled_bytes;		/* offs are a mapped file of that size; 0: they are not */
 };
 
 /* k is zeroed; kernel_release() in any case. */
 int kernel_read(struct kernel_trace *k, const char *path, struct diag *reterr);
 void kernel_release(struct kernel_trace *k);
+
+/* The same for windows: without stacks, and many offs in a file of TMPDIR.  k->take_off is NULL afterwards. */
+int kernel_read_spilled(struct kernel_trace *k, const char *path, struct diag *reterr);
+/* What was looked at of them need not stay in memory. */
+void kernel_spill_forget(const struct kernel_trace *k);
+/* From so many on.  Tests make it small. */
+extern size_t kernel_spill_offs;
 
 /* Brings the arrays into the order noted above; kernel_read() has done that. */
 void kernel_sort(struct kernel_trace *k);

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include "base/banned.h"
 #include "trace/blocks.h"
 #include "trace/encode.h"
@@ -18,6 +19,11 @@ enum { NAME_MAX_BYTES = 64 };
 
 void kernel_release(struct kernel_trace *k)
 {
+	if (k->spilled_bytes) {
+		munmap(k->offs.items, k->spilled_bytes);
+		k->offs.items = NULL;
+		k->spilled_bytes = 0;
+	}
 	VEC_RELEASE(&k->offs);
 	VEC_RELEASE(&k->lives);
 	VEC_RELEASE(&k->names);
@@ -73,7 +79,12 @@ static void decode_off(struct kernel_trace *k, struct decoder *d, uint32_t tid, 
 	o.woken_ns = ns - since_woken;
 	o.syscall = (int32_t)syscall - 1;
 	o.waker_kind = (enum kernel_waker)kind;
-	VEC_ADD(&k->offs, o);
+	if (o.out_ns < o.in_ns && o.in_ns > k->last_off_ns)
+		k->last_off_ns = o.in_ns;
+	if (k->take_off)
+		k->take_off(k->take_arg, &o);
+	else
+		VEC_ADD(&k->offs, o);
 }
 
 static void decode_life(struct kernel_trace *k, struct decoder *d, enum kernel_record_kind kind,
@@ -97,7 +108,7 @@ static void decode_stack(struct kernel_trace *k, struct decoder *d, uint32_t tid
 	s.reason = (enum kernel_stack_reason)reason;
 	if (reason >= STACK_REASON_CNT)
 		d->bad = true;
-	if (!d->bad)
+	if (!d->bad && !k->take_off)
 		VEC_ADD(&k->stacks, s);
 }
 
@@ -119,10 +130,10 @@ static void decode_texts(struct kernel_trace *k, struct decoder *d)
 		size_t len;
 		const char *text = decode_text(d, &len);
 
-		if (text && len && !memchr(text, '\0', len))
-			VEC_ADD(&k->texts, arena_strndup(k->arena, text, len));
-		else
+		if (!text || !len || memchr(text, '\0', len))
 			d->bad = true;
+		else if (!k->take_off)
+			VEC_ADD(&k->texts, arena_strndup(k->arena, text, len));
 	}
 }
 
@@ -294,9 +305,8 @@ static void find_span(struct kernel_trace *k)
 {
 	bool ended = k->end_ns != 0;
 
-	for (size_t i = 0; i < k->offs.cnt; i++)
-		if (!ended && k->offs.items[i].in_ns > k->end_ns)
-			k->end_ns = k->offs.items[i].in_ns;
+	if (!ended)
+		k->end_ns = k->last_off_ns;
 	for (size_t i = 0; i < k->lives.cnt; i++)
 		if (!ended && k->lives.items[i].ns > k->end_ns)
 			k->end_ns = k->lives.items[i].ns;

@@ -180,8 +180,7 @@ static void find_all_lives(struct finder *f)
 			at++;
 		if (at > first)
 			find_lives(f, &k->lives.items[first], at - first);
-		while (off < k->offs.cnt && k->offs.items[off].tid == tid)
-			off++;
+		off += partition_point(i, k->offs.cnt - off, k->offs.items[off + i].tid <= tid);
 	}
 }
 

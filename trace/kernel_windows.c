@@ -43,6 +43,7 @@ struct kernel_windows *kernel_windows_new(struct trace *t, struct kernel_trace *
 	VEC_RELEASE(&w->k.texts);
 	kernel_join_requests(&w->k);
 	kernel_merging_begin(&w->m, t, &w->k);
+	kernel_spill_forget(&w->k);
 	t->kernel_reduced = w->k.reduced;
 	if (is_fit(w))
 		return w;
@@ -143,6 +144,7 @@ void kernel_windows_merge(struct kernel_windows *w, int64_t until_ns)
 	trace_sort_events(w->m.t);
 	kernel_merge_threads(&w->m);
 	kernel_devices_add(&w->devices, &w->m.spans, w->low_ns, until_ns);
+	kernel_spill_forget(&w->k);
 }
 
 void kernel_windows_end(struct kernel_windows *w)

@@ -253,15 +253,32 @@ static struct trace *model_for(const struct kernel_trace *k)
 	return t;
 }
 
+/* As windows have it. */
+static void read_spilled(const struct kernel_trace *k, const char *path)
+{
+	struct diag diag = DIAG_INIT;
+	struct kernel_trace s = { 0 };
+
+	kernel_spill_offs = 1;
+	promise(kernel_read_spilled(&s, path, &diag) == 0 && s.offs.cnt == k->offs.cnt && s.end_ns == k->end_ns,
+		"the same where it is spilled", diag.text);
+	for (size_t i = 0; i < k->offs.cnt; i++)
+		promise(s.offs.items[i].tid == k->offs.items[i].tid && s.offs.items[i].in_ns == k->offs.items[i].in_ns &&
+			s.offs.items[i].out_ns == k->offs.items[i].out_ns, "the same offs where they are spilled", "");
+	kernel_release(&s);
+}
+
 void fuzz_kernel(const uint8_t *data, size_t len)
 {
+	const char *path = fuzz_file(data, len);
 	struct diag diag = DIAG_INIT;
 	struct kernel_trace k = { 0 };
 	struct trace *t;
 
-	if (kernel_read(&k, fuzz_file(data, len), &diag)) {
+	if (kernel_read(&k, path, &diag)) {
 		promise(diag.status == EXIT_DATA && *diag.text, "an error without a message", "");
 	} else {
+		read_spilled(&k, path);
 		t = model_for(&k);
 		kernel_merge(t, &k);
 		fuzz_model(t);

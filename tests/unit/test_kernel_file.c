@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * test_kernel_file.c - kernel.vpk: what the recorder writes is what is read, and what somebody else
- * wrote does no harm.
+ * wrote does no harm.  Whatever is read is read for windows as well (kernel_spill.c), and is the same then.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -48,6 +48,30 @@ static void write_trace(void)
 	assert_int_equal(writer_close(&w), 0);
 }
 
+static size_t spilled_cnt;
+
+static void same_spilled(const struct kernel_trace *k, int expected)
+{
+	struct kernel_trace s = { .arena = NULL };
+	struct diag diag = DIAG_INIT;
+
+	kernel_spill_offs = 1;
+	assert_int_equal(kernel_read_spilled(&s, path, &diag), expected);
+	for (size_t i = 0; expected == 0 && i < k->offs.cnt; i++) {
+		const struct kernel_off *a = &k->offs.items[i], *b = &s.offs.items[i];
+
+		assert_true(a->tid == b->tid && a->out_ns == b->out_ns && a->in_ns == b->in_ns && a->woken_ns == b->woken_ns &&
+			    a->flags == b->flags && a->syscall == b->syscall && a->after_loss == b->after_loss);
+	}
+	if (expected == 0)
+		assert_true(s.offs.cnt == k->offs.cnt && s.lives.cnt == k->lives.cnt && s.end_ns == k->end_ns &&
+			    s.requests.cnt == k->requests.cnt && s.lost == k->lost && s.cut_bytes == k->cut_bytes);
+	spilled_cnt += s.spilled_bytes > 0;
+	kernel_spill_forget(&s);
+	assert_true(!k->offs.cnt || expected || s.offs.items[0].in_ns == k->offs.items[0].in_ns);
+	kernel_release(&s);
+}
+
 static int read_trace(struct kernel_trace *k)
 {
 	struct diag diag = DIAG_INIT;
@@ -56,6 +80,7 @@ static int read_trace(struct kernel_trace *k)
 	memset(k, 0, sizeof(*k));
 	r = kernel_read(k, path, &diag);
 	assert_true(r == 0 || *diag.text);
+	same_spilled(k, r);
 	return r;
 }
 
@@ -214,6 +239,42 @@ static void test_nonsense(void **state)
 	}
 }
 
+/* Many threads on four CPUs; two processes may both call a thread 7, and in every fourth trace order is lost. */
+static void test_spilled(void **state)
+{
+	(void)state;
+	for (unsigned int seed = 1; seed <= 40; seed++) {
+		static struct writer w;
+		struct kernel_trace k;
+		size_t before = spilled_cnt;
+
+		srand(seed);
+		memcpy(path, "kernel-XXXXXX", sizeof(path));
+		close(mkstemp(path));
+		assert_int_equal(writer_open(&w, path), 0);
+		writer_begin(&w, false, 0);
+		for (unsigned int i = 1; i <= 3000; i++) {
+			struct record_off off = { .kind = RECORD_OFF, .tid = 1 + i % 4 + 4 * (unsigned int)(rand() % 9), .pid = 6,
+				.ns = 100 + 10 * i - 3 * (i % 4), .syscall = (int)(i % 300), .flags = OFF_WOKEN };
+
+			if (seed % 4 == 0 && i % 100 == 0)
+				off.ns -= 600;
+			off.out_ns = off.ns - (unsigned int)rand() % 90;
+			off.woken_ns = off.ns - (off.ns - off.out_ns) / 2;
+			writer_record(&w, &off, sizeof(off));
+		}
+		writer_flush(&w);
+		if (seed % 3)
+			writer_end(&w, 80, 50000, 3);
+		assert_int_equal(writer_close(&w), 0);
+		assert_int_equal(read_trace(&k), 0);
+		assert_true(k.offs.cnt > 2000);
+		assert_true(spilled_cnt == before + (seed % 4 != 0));
+		kernel_release(&k);
+		unlink(path);
+	}
+}
+
 /* The example of task_state.h; one that was preempted; one that never ran; and accounts that have more than there was
  * room for since it was woken, or since it left. */
 static void test_untold_return(void **state)
@@ -235,7 +296,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_stacks),
 		cmocka_unit_test(test_cut), cmocka_unit_test(test_untold_return),
-		cmocka_unit_test(test_damage), cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_damage), cmocka_unit_test(test_nonsense), cmocka_unit_test(test_spilled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
