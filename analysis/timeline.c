@@ -20,6 +20,7 @@
 #include <string.h>
 #include "analysis/sid_index.h"
 #include "base/map.h"
+#include "base/search.h"
 #include "base/banned.h"
 
 #define OTHERS_STEPS 16			/* then the index is worth making */
@@ -77,13 +78,12 @@ static void find_threads(struct timeline *tl)
 	const struct trace *t = tl->trace;
 
 #define SPLIT(array, tid_field, range_field)						\
-	for (size_t i = 0, end; i < t->array.cnt; i = end) {				\
-		uint64_t tid = t->array.items[i].tid_field;				\
+	for (size_t first = 0, cnt; first < t->array.cnt; first += cnt) {		\
+		uint64_t tid = t->array.items[first].tid_field;				\
 											\
-		for (end = i + 1; end < t->array.cnt; end++)				\
-			if (t->array.items[end].tid_field != tid)			\
-				break;							\
-		line_of(tl, tid)->range_field = (struct range){ i, end - i };		\
+		cnt = partition_point(i, t->array.cnt - first,				\
+				      t->array.items[first + i].tid_field <= tid);	\
+		line_of(tl, tid)->range_field = (struct range){ first, cnt };		\
 	}
 	SPLIT(segments, tid, segments);
 	SPLIT(invocations, tid, invocations);

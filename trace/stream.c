@@ -348,13 +348,17 @@ static void add_calls(struct trace_stream *s, struct line *l, size_t first, size
 {
 	struct invocation *calls = s->rd.t->invocations.items;
 	size_t end = s->rd.t->invocations.cnt + cnt;
+	uint32_t order = s->order;
+	bool is_unordered = false;
 
 	for (size_t i = s->rd.t->invocations.cnt; i < end; i++) {
-		calls[i].order = s->order++;
-		s->is_unordered |= i > first && is_later(&calls[i - 1], &calls[i]);
+		calls[i].order = order++;
+		is_unordered |= i > first && is_later(&calls[i - 1], &calls[i]);
 		if (calls[i].end_ns >= low_ns)
 			VEC_ADD(&l->kept, calls[i]);
 	}
+	s->order = order;
+	s->is_unordered |= is_unordered;
 	s->rd.t->invocations.cnt = end;
 }
 
