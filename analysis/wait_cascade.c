@@ -20,6 +20,7 @@
 
 #include <stdlib.h>
 #include "base/banned.h"
+#include "base/saturate.h"
 
 struct event {
 	int64_t ns;
@@ -47,7 +48,7 @@ static void settle(struct forest *f, uint32_t x, int64_t ns)
 	int64_t cnt = v->circle == ACTOR_NONE ? v->reached_by : f->v[v->circle].reached_by;
 
 	if (v->wait)
-		v->wait->weight_ns += cnt * (ns - v->since_ns);
+		v->wait->weight_ns = sum_saturated(v->wait->weight_ns, product_saturated(cnt, ns - v->since_ns));
 	v->since_ns = ns;
 }
 

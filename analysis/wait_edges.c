@@ -15,6 +15,7 @@
 #include <string.h>
 #include "base/map.h"
 #include "base/banned.h"
+#include "base/saturate.h"
 
 struct stack_sum {
 	uint32_t edge, path, waker_path;
@@ -70,8 +71,8 @@ static void add_stack(struct gathering *c, const struct wait_edge *e, const stru
 	}
 	s = &c->stacks.items[*slot - 1];
 	s->waits += v->counts;
-	s->weight_ns += v->weight_ns;
-	s->direct_ns += v->counts ? v->end_ns - v->start_ns : 0;
+	s->weight_ns = sum_saturated(s->weight_ns, v->weight_ns);
+	s->direct_ns = sum_saturated(s->direct_ns, v->counts ? v->end_ns - v->start_ns : 0);
 }
 
 static void add_waits(struct gathering *c, const waits *list)
@@ -83,9 +84,9 @@ static void add_waits(struct gathering *c, const waits *list)
 		if (v->idle || (v->weight_ns == 0 && !v->counts))
 			continue;
 		e = edge_of_wait(c, v);
-		e->weight_ns += v->weight_ns;
+		e->weight_ns = sum_saturated(e->weight_ns, v->weight_ns);
 		if (v->counts) {
-			e->direct_ns += v->end_ns - v->start_ns;
+			e->direct_ns = sum_saturated(e->direct_ns, v->end_ns - v->start_ns);
 			e->waits++;
 		}
 		add_stack(c, e, v);
@@ -94,9 +95,14 @@ static void add_waits(struct gathering *c, const waits *list)
 
 static void add_typical(struct gathering *c, const waits *list)
 {
-	for (size_t i = 0; i < list->cnt; i++)
-		if (!list->items[i].idle && list->items[i].weight_ns)
-			edge_of_wait(c, &list->items[i])->typical_ns += list->items[i].weight_ns;
+	for (size_t i = 0; i < list->cnt; i++) {
+		struct wait_edge *e;
+
+		if (list->items[i].idle || !list->items[i].weight_ns)
+			continue;
+		e = edge_of_wait(c, &list->items[i]);
+		e->typical_ns = sum_saturated(e->typical_ns, list->items[i].weight_ns);
+	}
 }
 
 /* Idle time of the devices, by vertex. */
@@ -104,9 +110,12 @@ static int64_t *idle_times(const struct gathering *c, const waits *list)
 {
 	int64_t *idle_ns = xcalloc(c->g->vertices.cnt + 1, sizeof(*idle_ns));
 
-	for (size_t i = 0; i < list->cnt; i++)
+	for (size_t i = 0; i < list->cnt; i++) {
+		int64_t *of = &idle_ns[c->vertex_of[list->items[i].actor]];
+
 		if (list->items[i].idle)
-			idle_ns[c->vertex_of[list->items[i].actor]] += list->items[i].weight_ns;
+			*of = sum_saturated(*of, list->items[i].weight_ns);
+	}
 	return idle_ns;
 }
 
@@ -116,8 +125,11 @@ static void share_idle_time(struct gathering *c, const waits *list)
 	_cleanup_(freep) int64_t *waited_ns = xcalloc(c->g->vertices.cnt + 1, sizeof(*waited_ns));
 	size_t edge_cnt = c->g->edges.cnt;
 
-	for (size_t i = 0; i < edge_cnt; i++)
-		waited_ns[c->g->edges.items[i].to] += c->g->edges.items[i].direct_ns;
+	for (size_t i = 0; i < edge_cnt; i++) {
+		const struct wait_edge *e = &c->g->edges.items[i];
+
+		waited_ns[e->to] = sum_saturated(waited_ns[e->to], e->direct_ns);
+	}
 	for (size_t i = 0; i < edge_cnt; i++) {
 		struct wait_edge e = c->g->edges.items[i], *back;
 		int64_t part_ns;
@@ -126,8 +138,8 @@ static void share_idle_time(struct gathering *c, const waits *list)
 			continue;
 		part_ns = (int64_t)((__int128)idle_ns[e.to] * e.direct_ns / waited_ns[e.to]);
 		back = edge_between(c, e.to, e.from);
-		back->weight_ns += part_ns;
-		back->direct_ns += part_ns;
+		back->weight_ns = sum_saturated(back->weight_ns, part_ns);
+		back->direct_ns = sum_saturated(back->direct_ns, part_ns);
 	}
 }
 
@@ -179,7 +191,7 @@ static void fill_stacks(struct gathering *c)
 
 static int64_t divide(int64_t sum_ns, uint32_t by)
 {
-	return (sum_ns + by / 2) / by;
+	return sum_saturated(sum_ns, by / 2) / by;
 }
 
 static int heaviest_first(const void *pa, const void *pb)

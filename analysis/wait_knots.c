@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/banned.h"
+#include "base/saturate.h"
 
 #define NONE UINT32_MAX
 
@@ -407,7 +408,7 @@ static int64_t weight_of(const struct knot_graph *g, const struct knot *k)
 	int64_t sum_ns = 0;
 
 	for (size_t i = 0; i < k->edges.cnt; i++)
-		sum_ns += g->edges[k->edges.items[i]].weight_ns;
+		sum_ns = sum_saturated(sum_ns, g->edges[k->edges.items[i]].weight_ns);
 	return sum_ns;
 }
 

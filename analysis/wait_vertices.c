@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/banned.h"
+#include "base/saturate.h"
 
 const char *vertex_kind_name(enum vertex_kind kind)
 {
@@ -96,9 +97,9 @@ static void add_actor(struct wait_vertex *v, const struct actor *a)
 {
 	for (size_t i = 0; i < a->members.cnt; i++)
 		VEC_ADD(&v->members, a->members.items[i]);
-	v->running_ns += a->running_ns;
-	v->runnable_ns += a->runnable_ns;
-	v->waiting_ns += a->waiting_ns;
+	v->running_ns = sum_saturated(v->running_ns, a->running_ns);
+	v->runnable_ns = sum_saturated(v->runnable_ns, a->runnable_ns);
+	v->waiting_ns = sum_saturated(v->waiting_ns, a->waiting_ns);
 	v->foreground = v->foreground || a->foreground;
 	v->alike++;
 	v->kind = v->alike > 1 ? VERTEX_GROUP : a->kind;

@@ -12,6 +12,7 @@
 
 #include "tests/unit/cmocka_all.h"
 
+#include "base/saturate.h"
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/diag.h"
@@ -303,9 +304,21 @@ static void test_proc_stat(void **state)
 	assert_int_equal(proc_stat(child, &letter, &parent), -ESRCH);
 }
 
+static void test_saturated(void **state)
+{
+	(void)state;
+	assert_int_equal(sum_saturated(3, 4), 7);
+	assert_true(sum_saturated(INT64_MAX - 4, 4) == INT64_MAX);
+	assert_true(sum_saturated(INT64_MAX, INT64_MAX) == INT64_MAX);
+	assert_int_equal(product_saturated(3, 4), 12);
+	assert_int_equal(product_saturated(0, INT64_MAX), 0);
+	assert_true(product_saturated((int64_t)1 << 32, (int64_t)1 << 31) == INT64_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_saturated),
 		cmocka_unit_test(test_arena), cmocka_unit_test(test_partition_point),
 		cmocka_unit_test(test_str), cmocka_unit_test(test_text_ns),
 		cmocka_unit_test(test_nearest_word), cmocka_unit_test(test_map),
