@@ -15,6 +15,7 @@
 #include "analysis/whole_run.h"
 #include "base/map.h"
 #include "base/banned.h"
+#include "base/saturate.h"
 
 static const char *const type_names[SAMPLE_TYPE_CNT] = {
 #define X(id, name) [SAMPLE_##id] = name,
@@ -90,11 +91,11 @@ static void add(struct sampling *g, uint32_t name, const struct path_walk *w, en
 	}
 	sum = &g->sums.items[*slot - 1];
 	sum->samples += samples;
-	sum->time_ns += time_ns;
+	sum->time_ns = sum_saturated(sum->time_ns, time_ns);
 	row->samples += samples;
-	row->time_ns += time_ns;
+	row->time_ns = sum_saturated(row->time_ns, time_ns);
 	g->ret->samples[type] += samples;
-	g->ret->time_ns[type] += time_ns;
+	g->ret->time_ns[type] = sum_saturated(g->ret->time_ns[type], time_ns);
 }
 
 static void add_stretch(struct sampling *g, uint64_t tid, uint32_t name, int64_t start_ns,

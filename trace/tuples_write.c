@@ -74,11 +74,23 @@ static void sorted_copy_free(struct trace *copy)
 	free(copy);
 }
 
+/* Its functions are missing, and the tuples have no word for that. */
+static bool is_left_out(const struct interval *iv)
+{
+	return iv->root_only && iv->status == INTERVAL_COMPLETED && !iv->lost;
+}
+
+/* Only of intervals that count it says how many they count as. */
+static bool is_weighted(const struct interval *iv)
+{
+	return iv->status == INTERVAL_COMPLETED && !iv->lost && !is_left_out(iv) && interval_weight(iv) > 1;
+}
+
 /* Who does not know of weights must not take each interval for one. */
 static bool has_weights(const struct trace *t)
 {
 	for (size_t i = 0; i < t->intervals.cnt; i++)
-		if (interval_weight(&t->intervals.items[i]) > 1)
+		if (is_weighted(&t->intervals.items[i]))
 			return true;
 	return false;
 }
@@ -148,12 +160,6 @@ static void name_functions(struct writer *w)
 	}
 }
 
-/* Its functions are missing, and the tuples have no word for that. */
-static bool is_left_out(const struct interval *iv)
-{
-	return iv->root_only && iv->status == INTERVAL_COMPLETED && !iv->lost;
-}
-
 size_t tuples_left_out(const struct trace *t)
 {
 	size_t cnt = 0;
@@ -184,7 +190,7 @@ static void write_intervals(const struct writer *w)
 			fputs(" - -", w->out);
 		else
 			fprintf(w->out, " %" PRIu64 " %" PRId64, iv->end_tid, iv->end_ns);
-		if (!aborted && iv->status == INTERVAL_COMPLETED && interval_weight(iv) > 1)
+		if (is_weighted(iv))
 			fprintf(w->out, " completed %" PRIu32, iv->weight);
 		fputs(aborted ? " aborted\n" : "\n", w->out);
 	}
