@@ -66,6 +66,7 @@ void latencies_read(const struct collected *c, struct latencies *full_l, struct 
 	VEC_ROOM(&f->intervals, rows_recorded(c->rows) + rows_recorded(c->root_only));
 	begin_heads(&full, c->rows, full_l);
 	begin_heads(&root, c->root_only, root_l);
+	VEC_ROOM(&f->intervals, rows_recorded(c->rows) + rows_recorded(c->root_only));
 	while (full.has_row || root.has_row) {
 		if (full.has_row && full.w.recorded == last) {	/* read once more for its weight */
 			next_head(&full);

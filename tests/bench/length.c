@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * length.c - one child a measurement: what it took is told by wait4().
+ * length.c - one child writes a trace, another one analyses it: what that took is told by wait4().
+ *
+ * Written by ourselves, what the writer needed and gave back would count as memory of who analyses.
  */
 #include "tests/bench/length.h"
 
@@ -38,42 +40,60 @@ static uint64_t analyse(const char *path)
 	return r < 0 ? 0 : f->interval.cnt;
 }
 
-static bool measure(const char *path, struct length_row *ret)
+struct job {
+	const char *path;
+	uint64_t invocation_cnt;
+};
+
+static uint64_t write_trace(const struct job *j)
 {
+	return big_trace_write(j->path, j->invocation_cnt);
+}
+
+static uint64_t analyse_trace(const struct job *j)
+{
+	return analyse(j->path);
+}
+
+/* What work() returns in a process of its own, 0 if it failed.  Nothing is left behind for the next one to inherit. */
+static uint64_t in_child(uint64_t (*work)(const struct job *j), const struct job *j, struct rusage *ret_usage)
+{
+	uint64_t result = 0;
 	int ends[2], status;
-	struct rusage usage;
 	pid_t child;
 
 	if (pipe(ends) < 0)
-		return false;
+		return 0;
 	child = fork();
 	if (child == 0) {
-		uint64_t cnt = analyse(path);
-
-		_exit(write(ends[1], &cnt, sizeof(cnt)) != sizeof(cnt));
+		result = work(j);
+		_exit(write(ends[1], &result, sizeof(result)) != sizeof(result));
 	}
 	close(ends[1]);
-	if (child < 0 || read(ends[0], &ret->interval_cnt, sizeof(ret->interval_cnt)) != sizeof(ret->interval_cnt) ||
-	    wait4(child, &status, 0, &usage) != child)
-		return false;
+	if (child < 0 || read(ends[0], &result, sizeof(result)) != sizeof(result) ||
+	    wait4(child, &status, 0, ret_usage) != child || status != 0)
+		result = 0;
 	close(ends[0]);
-	ret->seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-		       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
-	ret->peak_mb = (double)usage.ru_maxrss / 1024;
-	return status == 0 && ret->interval_cnt > 0;
+	return result;
 }
 
 bool length_measure(uint64_t invocation_cnt, struct length_row *ret)
 {
 	char path[] = "results/length-XXXXXX";
+	struct job j = { path, invocation_cnt };
+	struct rusage usage = { .ru_maxrss = 0 };
 	int fd = mkstemp(path);
-	bool ok;
 
 	if (fd < 0)
 		return false;
 	close(fd);
-	ret->invocation_cnt = big_trace_write(path, invocation_cnt);
-	ok = ret->invocation_cnt > 0 && measure(path, ret);
+	ret->interval_cnt = 0;
+	ret->invocation_cnt = in_child(write_trace, &j, &usage);
+	if (ret->invocation_cnt > 0)
+		ret->interval_cnt = in_child(analyse_trace, &j, &usage);
 	unlink(path);
-	return ok;
+	ret->seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+		       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+	ret->peak_mb = (double)usage.ru_maxrss / 1024;
+	return ret->interval_cnt > 0;
 }
