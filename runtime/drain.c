@@ -96,6 +96,7 @@ static void tell_held(struct drainer *d)
 void drain_flush(struct drainer *d)
 {
 	drain_tables(d);
+	d->file.in_haste = d->hurry_cnt && d->emptied_cnt > d->hurry_cnt;
 	if (trace_file_block(&d->file, BLOCK_CHUNKS, d->records.data, d->records.len)) {
 		d->stats.records += d->record_cnt;
 		d->stats.lost_records += d->record_lost;
@@ -212,19 +213,20 @@ static void recycle(struct drainer *d, uint32_t number)
 
 uint32_t drain_full(struct drainer *d)
 {
-	uint32_t number = arena_take_full(&d->arena), cnt = 0;
+	uint32_t number = arena_take_full(&d->arena);
 
-	while (number && number <= d->arena.chunk_cnt && cnt < d->arena.chunk_cnt) {
+	d->emptied_cnt = 0;
+	while (number && number <= d->arena.chunk_cnt && d->emptied_cnt < d->arena.chunk_cnt) {
 		struct arena_chunk *chunk = arena_chunk(&d->arena, number);
 		uint32_t next = (uint32_t)chunk->next;
 
 		drain_chunk(d, chunk, 0, 0);
 		recycle(d, number);
+		d->emptied_cnt++;
 		flush_if_large(d);
 		number = next;
-		cnt++;
 	}
-	return cnt;
+	return d->emptied_cnt;
 }
 
 static bool has_ended(uint32_t pid)

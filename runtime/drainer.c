@@ -27,6 +27,7 @@ enum {
 	PAUSE_MIN_NS = 200000,
 	PAUSE_MAX_NS = 5000000,
 	MANY_SHARE = 256,
+	HURRY_SHARE = 8,
 	RECORDS_CAP = 1 << 20,
 	TABLE_CAP = 1 << 20,
 	ONE_CAP = 1 << 16,
@@ -266,6 +267,7 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 	long pause_ns = PAUSE_MIN_NS;
 	int r = 0;
 
+	d->hurry_cnt = d->arena.chunk_cnt / HURRY_SHARE;
 	while (!r) {
 		struct timespec pause = { 0, pause_ns };
 		pid_t pid = waitpid(child, ret_wait_status, WNOHANG);
@@ -289,6 +291,7 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 		if (ppoll(awaited, 2, &pause, NULL) > 0 && awaited[1].revents)
 			d->requests->take(d->requests->arg, d);
 	}
+	d->hurry_cnt = 0;
 	if (awaited[0].fd >= 0)
 		close(awaited[0].fd);
 	if (r)

@@ -6,6 +6,7 @@
  */
 #include "tests/unit/raw_trace.h"
 #include "tests/unit/tuples_check.h"
+#include "trace/blocks.h"
 
 static struct trace *read_recs(const struct rec *recs, size_t cnt)
 {
@@ -393,6 +394,43 @@ static void test_clock(void **state)
 		"invocation 12 - function-1 4000100 4000200\n");
 }
 
+/* 300,000 bytes are three of zstd's blocks; who reads them does not know that they were never compressed. */
+static void test_in_haste(void **state)
+{
+	static unsigned char data[300000];
+	static const size_t lens[] = { 1, 100, 131072, 131073, sizeof(data) };
+	struct diag diag = DIAG_INIT;
+	struct blocks b;
+	uint64_t before;
+	int r;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (unsigned char)(i * i >> 7);
+	memcpy(path, "reader-XXXXXX", sizeof(path));
+	close(mkstemp(path));
+	memset(&file, 0, sizeof(file));
+	assert_int_equal(trace_file_open(&file, path, TRACE_MAGIC, TRACE_VERSION), 0);
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(lens); i++) {
+		file.in_haste = i % 2;
+		before = file.bytes;
+		assert_true(trace_file_block(&file, BLOCK_CHUNKS, data, lens[i / 2]));
+		if (i % 2)
+			assert_int_equal(file.bytes - before, sizeof(struct trace_block) + lens[i / 2] + 9 + 3 * ((lens[i / 2] + 131071) / 131072));
+	}
+	trace_file_close(&file);
+	r = blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION, TRACE_VERSION, &diag);
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(lens); i++) {
+		assert_true(r == 0 && blocks_next(&b, &r, &diag));
+		assert_int_equal(b.len, lens[i / 2]);
+		assert_memory_equal(b.plain, data, b.len);
+	}
+	assert_false(blocks_next(&b, &r, &diag));
+	assert_int_equal(r, 0);
+	blocks_close(&b);
+	unlink(path);
+}
+
 /* The recorder was killed: what thread 1 did for request 7 after its BEGIN may be missing; request 8 has all. */
 static void test_cut_off(void **state)
 {
@@ -524,7 +562,7 @@ int main(void)
 		cmocka_unit_test(test_losses), cmocka_unit_test(test_invocations),
 		cmocka_unit_test(test_inside_waits),
 		cmocka_unit_test(test_threads), cmocka_unit_test(test_alias),
-		cmocka_unit_test(test_clock),
+		cmocka_unit_test(test_clock), cmocka_unit_test(test_in_haste),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
