@@ -119,7 +119,10 @@ void rare(unsigned id) { sink += id; }
 void handle(unsigned id) { rare(id); for (unsigned i = 0; i < id % 8 * 5000; i++) tiny(i); }
 END
 expect 0 "$VPROF" iterate -- ./program
-says "run 3/12" "ended after 3 runs: what is left to record is called too often" "calls more that is not recorded"
+says "calls more that is not recorded"
+# Where the first run's factors are told apart at once, the second is the last one.
+grep -q "ended after [23] runs: what is left to record is called too often" "$work/.out" && pass ||
+	{ fail "another end than that the rest is called too often"; cat "$work/.out"; }
 expect 0 "$VPROF" sql --format csv "SELECT max(probe_cost) > 0.05, min(probe_cost) < 0.05 FROM iteration"
 says 1,1
 cd ../project || exit 99
