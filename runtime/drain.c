@@ -96,7 +96,7 @@ static void tell_held(struct drainer *d)
 void drain_flush(struct drainer *d)
 {
 	drain_tables(d);
-	d->file.in_haste = d->hurry_cnt && d->emptied_cnt > d->hurry_cnt;
+	d->file.in_haste = d->hurry_cnt && d->emptied_cnt > d->hurry_cnt && !d->file.limit;
 	if (trace_file_block(&d->file, BLOCK_CHUNKS, d->records.data, d->records.len)) {
 		d->stats.records += d->record_cnt;
 		d->stats.lost_records += d->record_lost;

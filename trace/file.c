@@ -206,6 +206,12 @@ bool trace_file_block(struct trace_file *f, uint32_t kind, const void *data, siz
 		return true;
 	if (f->full || len > TRACE_BLOCK_RAW_MAX || !pack(f, &block, data, len))
 		return false;
+	/* Compressed there may be room for it. */
+	if (f->in_haste && !reserve(f, sizeof(block) + block.stored_bytes)) {
+		f->in_haste = false;
+		if (!pack(f, &block, data, len))
+			return false;
+	}
 	f->full = !reserve(f, sizeof(block) + block.stored_bytes) || !write_block(f, &block);
 	return !f->full;
 }
