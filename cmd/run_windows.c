@@ -54,10 +54,8 @@ void run_windows_free(struct run_windows *w)
 	for (size_t i = 0; w->readers && i < w->parts.cnt; i++)
 		close_reader(&w->readers[i]);
 	free(w->readers);
-	if (w->window.t) {		/* what else is in there is the merger's */
-		w->window.t->interval_names = w->window.t->call_sites = (strings){ NULL, 0, 0 };
-		w->window.t->task_names = w->window.t->work_names = (strings){ NULL, 0, 0 };
-		w->window.t->functions.items = NULL;
+	if (w->window.t) {
+		trace_return_names(w->window.t);	/* the merger's */
 		trace_free(w->window.t);
 	}
 	trace_merger_free(w->merger);
@@ -238,18 +236,13 @@ static void take_renamed(void *arg, const struct trace_window *from)
 {
 	struct renaming *a = arg;
 	struct trace_window *window = &a->w->window;
-	struct trace *names = trace_merger_trace(a->w->merger), *t = window->t;
+	struct trace *t = window->t;
 
 	t->intervals.cnt = t->segments.cnt = t->invocations.cnt = t->wakeups.cnt = t->creations.cnt = 0;
 	t->works.cnt = t->false_wakeups.cnt = t->stack_spans.cnt = 0;
 	trace_merger_add(a->w->merger, a->part, from->t, t);
 	trace_sort(t);
-	t->interval_names = names->interval_names;
-	t->call_sites = names->call_sites;
-	t->task_names = names->task_names;
-	t->work_names = names->work_names;
-	t->functions.items = names->functions.items;
-	t->functions.cnt = names->functions.cnt;
+	trace_borrow_names(t, trace_merger_trace(a->w->merger));
 	window->before_ns = from->before_ns;
 	window->until_ns = from->until_ns;
 	window->done_cnt = a->done_cnt + from->done_cnt;

@@ -89,6 +89,23 @@ void trace_free(struct trace *t)
 	free(t);
 }
 
+void trace_borrow_names(struct trace *window, const struct trace *from)
+{
+	window->interval_names = from->interval_names;
+	window->call_sites = from->call_sites;
+	window->task_names = from->task_names;
+	window->work_names = from->work_names;
+	window->functions.items = from->functions.items;
+	window->functions.cnt = from->functions.cnt;
+}
+
+void trace_return_names(struct trace *window)
+{
+	const struct trace none = { .arena = NULL };
+
+	trace_borrow_names(window, &none);
+}
+
 /* One key of an order: says which is first and returns, or goes on to the next key. */
 #define BY(x, y)			\
 	do {				\

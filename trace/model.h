@@ -212,6 +212,13 @@ struct trace *trace_new(void);
 void trace_free(struct trace *t);		/* NULL is fine */
 DEFINE_CLEANUP(struct trace *, trace_free);
 
+/*
+ * For windows of a trace: names and functions are those of `from`, which keeps them and must outlive the window.
+ * They are given back before the window is freed, and may be borrowed again when `from` has got more of them.
+ */
+void trace_borrow_names(struct trace *window, const struct trace *from);
+void trace_return_names(struct trace *window);
+
 /* Puts every array into the order noted above. */
 void trace_sort(struct trace *t);
 /* All but the invocations, which are most of it. */

@@ -188,12 +188,7 @@ static struct trace *new_window(const struct trace *t)
 {
 	struct trace *w = trace_new();
 
-	w->interval_names = t->interval_names;
-	w->call_sites = t->call_sites;
-	w->task_names = t->task_names;
-	w->work_names = t->work_names;
-	w->functions.items = t->functions.items;
-	w->functions.cnt = t->functions.cnt;
+	trace_borrow_names(w, t);
 	w->works.items = t->works.items;
 	w->works.cnt = t->works.cnt;
 	return w;
@@ -201,10 +196,7 @@ static struct trace *new_window(const struct trace *t)
 
 static void free_window(struct trace *w)
 {
-	const strings none = { NULL, 0, 0 };
-
-	w->interval_names = w->call_sites = w->task_names = w->work_names = none;
-	w->functions.items = NULL;
+	trace_return_names(w);
 	w->works.items = NULL;
 	trace_free(w);
 }

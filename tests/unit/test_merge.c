@@ -84,7 +84,6 @@ static struct trace *random_part(unsigned int seed, struct random *r)
 static size_t add(struct analyzer *a, struct trace_merger *m, size_t part, const struct trace *t)
 {
 	_cleanup_(trace_slices_freep) struct trace_slices *s = trace_slices_new(t);
-	const struct trace *names = trace_merger_trace(m);
 	const struct trace_window *w;
 	size_t cnt = 0;
 
@@ -93,14 +92,9 @@ static size_t add(struct analyzer *a, struct trace_merger *m, size_t part, const
 
 		trace_merger_add(m, part, w->t, own);
 		trace_sort(own);
-		own->interval_names = names->interval_names;
-		own->call_sites = names->call_sites;
-		own->work_names = names->work_names;
-		own->functions.items = names->functions.items;
-		own->functions.cnt = names->functions.cnt;
+		trace_borrow_names(own, trace_merger_trace(m));
 		analyzer_add(a, &(struct analysis_window){ own, w->before_ns, w->until_ns });
-		own->interval_names = own->call_sites = own->work_names = (strings){ NULL, 0, 0 };
-		own->functions.items = NULL;
+		trace_return_names(own);
 		trace_free(own);
 		cnt++;
 	}
