@@ -4,8 +4,8 @@
  *
  *	WIDE uint64_t sum(const uint32_t *x) { ... a loop that the compiler makes vector instructions of ... }
  *
- * Not under AddressSanitizer, which is not there yet when that is settled.  Which of the two it is is settled once, as the program is loaded; both yield the same.  Integers only: sums of
- * floating-point numbers go in their order.
+ * Which of the two it is is settled once, as the program is loaded; both yield the same.  Integers only: sums of
+ * floating-point numbers go in their order.  Not under AddressSanitizer, which is not there yet when that is settled.
  */
 #ifndef BASE_WIDE_H
 #define BASE_WIDE_H

@@ -120,7 +120,8 @@ void handle(unsigned id) { rare(id); for (unsigned i = 0; i < id % 8 * 5000; i++
 END
 expect 0 "$VPROF" iterate -- ./program
 says "calls more that is not recorded"
-# Where the first run's factors are told apart at once, the second is the last one.
+# How dear tiny's probe was in the first run depends on the machine (35 to 87 % here): so dear that the second build has
+# none, or not, and then it is the third that has none.
 grep -q "ended after [23] runs: what is left to record is called too often" "$work/.out" && pass ||
 	{ fail "another end than that the rest is called too often"; cat "$work/.out"; }
 expect 0 "$VPROF" sql --format csv "SELECT max(probe_cost) > 0.05, min(probe_cost) < 0.05 FROM iteration"
