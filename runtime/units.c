@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include "runtime/process.h"
 #include "runtime/thread.h"
@@ -28,7 +29,9 @@
 enum {
 	BLOCK_UNITS = 255,
 	INSIDE_SITES = 4096,		/* with more of them none is ever quiet */
-	TRIES = 1000,
+	FLIP_YIELDS = 100,		/* a change of levels takes microseconds... */
+	FLIP_SLEEPS = 1000,		/* ...or milliseconds, if its thread lost its CPU meanwhile; for ever, if it left by longjmp() */
+	SLEEP_NS = 1000000,
 };
 
 struct unit {
@@ -109,11 +112,17 @@ static void remove_inside(const struct vprof_site *sites, unsigned int cnt)
 /* Sites go with their unit: not while another thread, the only one so far that takes part, is at them. */
 static void wait_for_flips(void)
 {
+	const struct timespec moment = { 0, SLEEP_NS };
+
 	if (!inside_cnt || syscall(SYS_gettid) == getpid())
 		return;
 	__atomic_store_n(&has_threads, 1, __ATOMIC_SEQ_CST);
-	for (unsigned int i = 0; i < TRIES && __atomic_load_n(&flipping, __ATOMIC_ACQUIRE); i++)
-		sched_yield();
+	for (unsigned int i = 0; i < FLIP_YIELDS + FLIP_SLEEPS && __atomic_load_n(&flipping, __ATOMIC_ACQUIRE); i++) {
+		if (i < FLIP_YIELDS)
+			sched_yield();
+		else
+			syscall(SYS_nanosleep, &moment, NULL);	/* not a wait of the program's */
+	}
 }
 
 /* The order matters to probes that run meanwhile in other threads: level last. */

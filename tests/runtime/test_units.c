@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * test_units.c - the levels of sites as units come and go, and between intervals; the plan is by key: its last digit.
+ *
+ * runtime/units.c is part of this file: what goes wrong in the middle of a change of levels is set here by hand.
+ */
+#include "runtime/units.c"
+#include "tests/unit/cmocka_all.h"
+
+enum { MANY = INSIDE_SITES + 5 };
+
+static struct arena_control control;
+static const struct arena_map arena = { .control = &control };
+struct process process = { .arena = &arena };
+__thread struct vprof_self vprof_self __attribute__((tls_model("initial-exec")));
+
+uint32_t arena_level(const struct arena_map *a, uint64_t key)
+{
+	(void)a;
+	return (uint32_t)(key % 10);
+}
+
+uint32_t arena_function(const struct arena_map *a, const struct vprof_site *site, uint32_t level)
+{
+	(void)a;
+	(void)level;
+	return (uint32_t)(site->key / 10 % 65535);
+}
+
+static struct vprof_site sites[4], more[MANY];
+
+static void set_up(void)
+{
+	static const unsigned char levels[4] = { 1, 2, 0, 1 };
+
+	has_threads = flipping = 0;
+	for (unsigned int i = 0; i < 4; i++)
+		sites[i] = (struct vprof_site){ .key = 10 * (i + 1) + levels[i] };
+	for (unsigned int i = 0; i < MANY; i++)
+		more[i] = (struct vprof_site){ .key = 10 * (i + 1) + 1 };
+	assert_true(units_switch(false));
+}
+
+static void assert_levels(unsigned int a, unsigned int b, unsigned int c, unsigned int d)
+{
+	assert_int_equal(sites[0].level, a);
+	assert_int_equal(sites[1].level, b);
+	assert_int_equal(sites[2].level, c);
+	assert_int_equal(sites[3].level, d);
+}
+
+static void test_levels(void **state)
+{
+	(void)state;
+	set_up();
+	units_add(sites, 3);
+	assert_levels(0, 0, 0, 0);
+	assert_true(units_switch(true));
+	assert_levels(1, 2, 0, 0);
+	for (unsigned int i = 0; i < MANY; i++)		/* recordings come and go */
+		assert_true(units_switch(true));
+	units_add(sites + 3, 1);	/* a library, later */
+	assert_levels(1, 2, 0, 1);
+	units_quiet();
+	assert_levels(0, 2, 0, 0);
+	units_remove(sites, 3);
+	assert_levels(0, 0, 0, 0);
+	units_loud();
+	assert_levels(0, 0, 0, 1);
+	units_remove(sites + 3, 1);
+	units_quiet();
+	units_loud();
+	assert_levels(0, 0, 0, 0);
+}
+
+/* What another thread may be inside of stays as it is. */
+static void test_threads(void **state)
+{
+	(void)state;
+	set_up();
+	units_add(sites, 4);
+	assert_true(units_switch(true));
+	units_quiet();
+	units_have_threads();
+	assert_levels(1, 2, 0, 1);
+	units_quiet();
+	assert_levels(1, 2, 0, 1);
+	units_remove(sites, 4);
+}
+
+/* A list that is too long is not used; what was quiet by then is not any more. */
+static void test_too_many(void **state)
+{
+	(void)state;
+	set_up();
+	assert_true(units_switch(true));
+	units_add(sites, 4);
+	units_quiet();
+	units_add(more, MANY);
+	assert_levels(1, 2, 0, 1);
+	units_quiet();
+	assert_levels(1, 2, 0, 1);
+	assert_int_equal(more[MANY - 1].level, 1);
+	units_remove(more, MANY);
+	units_remove(sites, 4);
+}
+
+struct unloading {			/* by a thread that takes no part */
+	uint32_t is_done;
+};
+
+static void *unload(void *arg)
+{
+	struct unloading *u = arg;
+
+	units_remove(sites, 4);
+	__atomic_store_n(&u->is_done, 1, __ATOMIC_SEQ_CST);
+	return NULL;
+}
+
+static void sleep_ms(long ms)
+{
+	const struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
+
+	nanosleep(&t, NULL);
+}
+
+/* The thread in the middle of a change lost its CPU for 100 ms: its sites are there until it is through. */
+static void test_flip_waits(void **state)
+{
+	struct unloading u = { 0 };
+	pthread_t t;
+
+	(void)state;
+	set_up();
+	units_add(sites, 4);
+	assert_true(units_switch(true));
+	flipping = 1;
+	assert_int_equal(pthread_create(&t, NULL, unload, &u), 0);
+	sleep_ms(100);
+	assert_int_equal(__atomic_load_n(&u.is_done, __ATOMIC_SEQ_CST), 0);
+	__atomic_store_n(&flipping, 0, __ATOMIC_SEQ_CST);
+	assert_int_equal(pthread_join(t, NULL), 0);
+	assert_levels(0, 0, 0, 0);
+}
+
+/* One that left by longjmp() is not waited for for ever. */
+static void test_flip_left(void **state)
+{
+	struct unloading u = { 0 };
+	pthread_t t;
+
+	(void)state;
+	set_up();
+	units_add(sites, 4);
+	assert_true(units_switch(true));
+	flipping = 1;
+	assert_int_equal(pthread_create(&t, NULL, unload, &u), 0);
+	assert_int_equal(pthread_join(t, NULL), 0);
+	assert_levels(0, 0, 0, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_levels),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_flip_waits),
+		cmocka_unit_test(test_flip_left),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
