@@ -151,7 +151,8 @@ static int parse_behind(const char *text, const char *behind, struct location *l
 {
 	const char *key = behind_key(behind), *condition = find_if(key ? key : behind);
 
-	if (key && !(l->key = expression_between(key, condition)))
+	/* None begins with =, and written behind "key=" it would be read as a comparison. */
+	if (key && (!(l->key = expression_between(key, condition)) || l->key[0] == '='))
 		return bad_location(text, "key= is followed by an expression", reterr);
 	if (*condition && !(l->condition = expression_between(condition + 2, strchr(condition, '\0'))))
 		return bad_location(text, "if is followed by an expression", reterr);

@@ -51,7 +51,7 @@ static const struct {
 
 static const char *const bad_locations[] = {
 	"", "@entry", "f@exit", "f@", "a.c:0", "a.c:99999999999", ":f", "28", "a.c:", "two words", "mark:",
-	"f key=", "f key= if x", "f if", "f key == x", "if x", "mark:m if x", "mark:m key=x", "f iffy x",
+	"f key=", "f key= if x", "f key= = x", "f if", "f key == x", "if x", "mark:m if x", "mark:m key=x", "f iffy x",
 };
 
 static void test_locations(void **state)
