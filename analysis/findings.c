@@ -8,6 +8,7 @@
 #include "analysis/findings.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include "base/str.h"
 #include "base/banned.h"
 
@@ -71,4 +72,26 @@ void findings_warn(struct findings *f, const char *code, const char *fmt, ...)
 	w.code = arena_strdup(f->arena, code);
 	w.text = arena_strdup(f->arena, str_cstr(&s));
 	VEC_ADD(&f->warnings, w);
+}
+
+static int by_latency(const void *a, const void *b, void *arg)
+{
+	const struct interval_row *rows = arg;
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	int64_t latency_x = rows[x].end_ns - rows[x].start_ns;
+	int64_t latency_y = rows[y].end_ns - rows[y].start_ns;
+
+	if (latency_x != latency_y)
+		return latency_x > latency_y ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+size_t *findings_by_latency(const struct findings *f)
+{
+	size_t cnt = f->intervals.cnt, *order = xcalloc(cnt + 1, sizeof(*order));
+
+	for (size_t i = 0; i < cnt; i++)
+		order[i] = i;
+	qsort_r(order, cnt, sizeof(*order), by_latency, f->intervals.items);
+	return order;
 }

@@ -263,6 +263,9 @@ struct findings *findings_new(void);
 void findings_free(struct findings *f);		/* NULL is fine */
 DEFINE_CLEANUP(struct findings *, findings_free);
 
+/* The indexes of f->intervals, slowest first, equal ones in order of start; the caller frees it. */
+size_t *findings_by_latency(const struct findings *f);
+
 void findings_warn(struct findings *f, const char *code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

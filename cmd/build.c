@@ -112,20 +112,13 @@ static void print_skipped(const units *list)
 
 static void print_summary(const units *list)
 {
-	_cleanup_(map_freep) struct map *functions = map_new(), *probed = map_new();
+	size_t functions, probed;
 
-	for (size_t u = 0; u < list->cnt; u++)
-		for (size_t i = 0; i < list->items[u]->functions.cnt; i++) {
-			const struct scan_function *f = &list->items[u]->functions.items[i];
-
-			map_set(functions, f->key, 1);
-			if (f->probed)
-				map_set(probed, f->key, 1);
-		}
+	units_count(list, &functions, &probed);
 	print_skipped(list);
 	note_line("%zu unit%s, %zu function%s, %zu of them probed (vprof show coverage lists them)",
-		  list->cnt, list->cnt == 1 ? "" : "s", map_cnt(functions),
-		  map_cnt(functions) == 1 ? "" : "s", map_cnt(probed));
+		  list->cnt, list->cnt == 1 ? "" : "s", functions,
+		  functions == 1 ? "" : "s", probed);
 	note_line("next: vprof record -- COMMAND   (what puts load on the program and ends by itself)");
 }
 

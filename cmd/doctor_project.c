@@ -97,19 +97,12 @@ static bool check_data(struct diagnosis *d, const char *dir)
 
 static void tell_functions(struct diagnosis *d, const units *list)
 {
-	_cleanup_(map_freep) struct map *functions = map_new(), *probed = map_new();
+	size_t functions, probed;
 
-	for (size_t u = 0; u < list->cnt; u++)
-		for (size_t i = 0; i < list->items[u]->functions.cnt; i++) {
-			const struct scan_function *f = &list->items[u]->functions.items[i];
-
-			map_set(functions, f->key, 1);
-			if (f->probed)
-				map_set(probed, f->key, 1);
-		}
-	if (map_cnt(probed))
+	units_count(list, &functions, &probed);
+	if (probed)
 		diagnosis_add(d, "build", DIAGNOSIS_OK, NULL, "%zu units, %zu functions, %zu of them probed",
-			      list->cnt, map_cnt(functions), map_cnt(probed));
+			      list->cnt, functions, probed);
 	else
 		diagnosis_add(d, "build", DIAGNOSIS_WARNING, "vprof build --functions NAME,NAME; or vprof iterate",
 			      "no function of %zu units carries a probe", list->cnt);

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/banned.h"
 #include "base/file.h"
@@ -21,6 +20,7 @@
 #include "cmd/common.h"
 #include "cmd/import_perf.h"
 #include "cmd/project.h"
+#include "cmd/run_parts.h"
 #include "trace/tuples.h"
 
 static const char *arg_from, *arg_output;
@@ -41,22 +41,8 @@ static int save_tuples(const char *path, const struct trace *t, struct diag *ret
 static int import(struct store *s, const struct args *files, const struct trace *t, struct run *run,
 		  struct findings **ret, struct diag *reterr)
 {
-	_cleanup_(str_release) struct str command = STR_INIT;
-	struct timespec now;
-	int r;
+	int r = run_create_from(s, "import", files, arg_output, run, reterr);
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	str_add(&command, "import");
-	for (size_t i = 0; i < files->cnt; i++) {
-		str_addc(&command, ' ');
-		str_add_shell_quoted(&command, files->items[i]);
-	}
-	run->name = arg_output ? xstrdup(arg_output) : NULL;
-	run->command = str_take(&command);
-	run->source = xstrdup("import");
-	run->started_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-	run->status = RUN_RECORDED;
-	r = run_create(s, run, reterr);
 	if (r < 0)
 		return r;
 

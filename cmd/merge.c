@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/banned.h"
@@ -72,23 +71,9 @@ static int take_part(const char *dir, const struct run_part *part, struct diag *
 static int create(struct store *s, const struct args *words, const run_parts *parts, struct run *run,
 		  struct diag *reterr)
 {
-	_cleanup_(str_release) struct str command = STR_INIT;
 	_cleanup_(freep) char *dir = NULL;
-	struct timespec now;
-	int r;
+	int r = run_create_from(s, "merge", words, arg_output, run, reterr);
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	str_add(&command, "merge");
-	for (size_t i = 0; i < words->cnt; i++) {
-		str_addc(&command, ' ');
-		str_add_shell_quoted(&command, words->items[i]);
-	}
-	run->name = arg_output ? xstrdup(arg_output) : NULL;
-	run->command = str_take(&command);
-	run->source = xstrdup("merge");
-	run->started_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-	run->status = RUN_RECORDED;
-	r = run_create(s, run, reterr);
 	if (r < 0)
 		return r;
 	dir = run_dir(s, run->number);

@@ -94,17 +94,6 @@ static void add_seen_calls(struct building *b)
 	}
 }
 
-static int compare_calls(const void *a, const void *b)
-{
-	const struct project_call *x = a, *y = b;
-
-	if (x->caller != y->caller)
-		return x->caller < y->caller ? -1 : 1;
-	if (x->callee != y->callee)
-		return x->callee < y->callee ? -1 : 1;
-	return strcmp(x->call_site ? x->call_site : "", y->call_site ? y->call_site : "");
-}
-
 struct project *run_graph(struct trace *t)
 {
 	struct building b = { .t = t, .p = xcalloc(1, sizeof(*b.p)), .pairs = map_new(),
@@ -117,8 +106,7 @@ struct project *run_graph(struct trace *t)
 		add_call(&b, t->calls.items[i].caller, t->calls.items[i].callee,
 			 t->calls.items[i].call_site, t->calls.items[i].observed);
 	add_seen_calls(&b);
-	if (b.p->calls.cnt)
-		qsort(b.p->calls.items, b.p->calls.cnt, sizeof(*b.p->calls.items), compare_calls);
+	project_sort_calls(b.p);
 	free(b.places);
 	map_free(b.pairs);
 	map_free(b.sites);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * run_parts.c - the traces that a run consists of, by their names.
+ * run_parts.c - the traces that a run consists of, by their names; a run that is made of such.
  *
  * Example: "part-004.tuples" is run 4's, imported; "part-x.vpt" is nobody's and left alone.
  */
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/banned.h"
 #include "base/file.h"
@@ -91,4 +92,24 @@ void run_parts_release(run_parts *list)
 		free(list->items[i].kernel);
 	}
 	VEC_RELEASE(list);
+}
+
+int run_create_from(struct store *s, const char *source, const struct args *words, const char *name,
+		    struct run *run, struct diag *reterr)
+{
+	_cleanup_(str_release) struct str command = STR_INIT;
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	str_add(&command, source);
+	for (size_t i = 0; i < words->cnt; i++) {
+		str_addc(&command, ' ');
+		str_add_shell_quoted(&command, words->items[i]);
+	}
+	run->name = name ? xstrdup(name) : NULL;
+	run->command = str_take(&command);
+	run->source = xstrdup(source);
+	run->started_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	run->status = RUN_RECORDED;
+	return run_create(s, run, reterr);
 }

@@ -10,6 +10,7 @@
 #ifndef CMD_RUN_PARTS_H
 #define CMD_RUN_PARTS_H
 
+#include "base/proc.h"
 #include "store/store.h"
 
 struct run_part {
@@ -23,5 +24,9 @@ typedef VEC(struct run_part) run_parts;
 /* In order of the runs' numbers; EXIT_DATA if there is none. */
 int run_parts_find(const struct store *s, const struct run *r, run_parts *ret, struct diag *reterr);
 void run_parts_release(run_parts *list);
+
+/* Creates a run of runs, or of files, which the words name: `vprof merge 1 2`.  name NULL: it has none. */
+int run_create_from(struct store *s, const char *source, const struct args *words, const char *name,
+		    struct run *run, struct diag *reterr);
 
 #endif

@@ -96,19 +96,6 @@ static int read_findings(struct material *m, const char *run, const char *interv
 	return run_analyze_at(m->store, &m->run, kept->interval.name, arg_quantile, &m->findings, reterr);
 }
 
-/* Interval latencies, slowest first, equal ones in order of start. */
-static int by_latency(const void *a, const void *b, void *arg)
-{
-	const struct interval_row *rows = arg;
-	size_t x = *(const size_t *)a, y = *(const size_t *)b;
-	int64_t latency_x = rows[x].end_ns - rows[x].start_ns;
-	int64_t latency_y = rows[y].end_ns - rows[y].start_ns;
-
-	if (latency_x != latency_y)
-		return latency_x > latency_y ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
 /* "2486" -> the SID; false if text is no number. */
 static bool parse_sid(const char *text, uint64_t *ret)
 {
@@ -170,14 +157,11 @@ static int explain(struct material *m, const struct interval_row *row, size_t ra
 static int read_paths(struct material *m, const uint64_t *sid, struct diag *reterr)
 {
 	const struct findings *f = m->findings;
-	_cleanup_(freep) size_t *order = xcalloc(f->intervals.cnt + 1, sizeof(*order));
+	_cleanup_(freep) size_t *order = findings_by_latency(f);
 	size_t wanted = arg_slowest ? arg_slowest : 1, found = 0, rank = 1;
 	int r = run_trace_read(m->store, &m->run, &m->trace, reterr);
 
 	m->arena = arena_new();
-	for (size_t i = 0; i < f->intervals.cnt; i++)
-		order[i] = i;
-	qsort_r(order, f->intervals.cnt, sizeof(*order), by_latency, f->intervals.items);
 	for (size_t i = 0; r == 0 && i < f->intervals.cnt && found < wanted; i++) {
 		const struct interval_row *row = &f->intervals.items[order[i]];
 

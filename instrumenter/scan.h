@@ -106,4 +106,7 @@ typedef VEC(struct unit *) units;
 int units_read(const char *build_dir, units *ret, struct diag *reterr);
 void units_release(units *list);
 
+/* Functions of all units, each once, and those of them that carry a probe. */
+void units_count(const units *list, size_t *ret_functions, size_t *ret_probed);
+
 #endif

@@ -503,3 +503,19 @@ void units_release(units *list)
 		unit_free(list->items[i]);
 	VEC_RELEASE(list);
 }
+
+void units_count(const units *list, size_t *ret_functions, size_t *ret_probed)
+{
+	_cleanup_(map_freep) struct map *functions = map_new(), *probed = map_new();
+
+	for (size_t u = 0; u < list->cnt; u++)
+		for (size_t i = 0; i < list->items[u]->functions.cnt; i++) {
+			const struct scan_function *f = &list->items[u]->functions.items[i];
+
+			map_set(functions, f->key, 1);
+			if (f->probed)
+				map_set(probed, f->key, 1);
+		}
+	*ret_functions = map_cnt(functions);
+	*ret_probed = map_cnt(probed);
+}

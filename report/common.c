@@ -70,7 +70,7 @@ void print_common(const struct style *s, const struct view_input *in)
 	print_pairs(s, in, false);
 }
 
-static json_t *part_json(const struct part *p)
+json_t *part_json(const struct part *p)
 {
 	json_t *o = json_object();
 

@@ -11,6 +11,9 @@
 /* A line each below the table of factors. */
 void print_common(const struct style *s, const struct view_input *in);
 
+/* What names a part; more may be set. */
+json_t *part_json(const struct part *p);
+
 json_t *common_causes_json(const struct findings *f);
 json_t *hedges_json(const struct findings *f);
 json_t *part_pairs_json(const struct findings *f);

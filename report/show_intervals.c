@@ -12,34 +12,11 @@
 #include "report/style.h"
 #include "report/views.h"
 
-static int by_latency(const void *a, const void *b, void *arg)
-{
-	const struct interval_row *rows = arg;
-	size_t x = *(const size_t *)a, y = *(const size_t *)b;
-	int64_t latency_x = rows[x].end_ns - rows[x].start_ns;
-	int64_t latency_y = rows[y].end_ns - rows[y].start_ns;
-
-	if (latency_x != latency_y)
-		return latency_x > latency_y ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
-/* The indexes of all, slowest first; the caller frees it. */
-static size_t *order_by_latency(const struct findings *f)
-{
-	size_t cnt = f->intervals.cnt, *order = xcalloc(cnt + 1, sizeof(*order));
-
-	for (size_t i = 0; i < cnt; i++)
-		order[i] = i;
-	qsort_r(order, cnt, sizeof(*order), by_latency, f->intervals.items);
-	return order;
-}
-
 /* Which rows JSON and CSV hold: all, or the slowest that --slowest asked for; the caller frees it. */
 static bool *rows_wanted(const struct view_input *in)
 {
 	const struct findings *f = in->findings;
-	_cleanup_(freep) size_t *order = order_by_latency(f);
+	_cleanup_(freep) size_t *order = findings_by_latency(f);
 	bool *wanted = xcalloc(f->intervals.cnt + 1, sizeof(*wanted));
 
 	for (size_t i = 0; i < f->intervals.cnt; i++)
@@ -52,7 +29,7 @@ void intervals_text(const struct style *s, const struct view_input *in)
 	const struct findings *f = in->findings;
 	size_t cnt = f->intervals.cnt, shown = cnt;
 	_cleanup_(table_freep) struct table *t = table_new();
-	_cleanup_(freep) size_t *order = order_by_latency(f);
+	_cleanup_(freep) size_t *order = findings_by_latency(f);
 	char text[TEXT_MAX];
 
 	if (!in->options.ranking.all && shown > in->options.slowest)

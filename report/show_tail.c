@@ -12,6 +12,7 @@
 
 #include "base/banned.h"
 #include "base/table.h"
+#include "report/common.h"
 #include "report/output.h"
 #include "report/style.h"
 #include "report/views.h"
@@ -223,14 +224,10 @@ void slow_vs_fast_text(const struct style *s, const struct view_input *in)
 
 /* ---- JSON and CSV: the same for both, in the order of either ---- */
 
-static json_t *part_json(const struct part *p)
+static json_t *tail_part_json(const struct part *p)
 {
-	json_t *o = json_object();
+	json_t *o = part_json(p);
 
-	json_set(o, "kind", json_text(p->is_wait ? "wait" : "body"));
-	json_set(o, "function", json_text(p->function));
-	json_set(o, "file", json_text(p->file));
-	json_set(o, "wait", json_wait(p->is_wait, p->wait));
 	json_set(o, "tail_share", p->has_tail ? json_number(p->tail_share) : json_null());
 	json_set(o, "tail_ci95", json_ci95(p->has_tail_ci95, p->tail_ci95));
 	json_set(o, "share", json_number(p->share));
@@ -259,7 +256,7 @@ static json_t *parts_json(const char *name, const struct view_input *in, const s
 	json_set(o, "slow", slow);
 	json_set(o, "fast", fast);
 	for (size_t i = 0; i < f->parts.cnt; i++)
-		json_add(list, part_json(&f->parts.items[order ? order[i] : i]));
+		json_add(list, tail_part_json(&f->parts.items[order ? order[i] : i]));
 	json_set(o, "parts", list);
 	return o;
 }

@@ -211,6 +211,12 @@ static int compare_calls(const void *a, const void *b)
 	return strcmp(x->call_site ? x->call_site : "", y->call_site ? y->call_site : "");
 }
 
+void project_sort_calls(struct project *p)
+{
+	if (p->calls.cnt)
+		qsort(p->calls.items, p->calls.cnt, sizeof(*p->calls.items), compare_calls);
+}
+
 int project_read(struct store *s, struct project **ret, struct diag *reterr)
 {
 	_cleanup_(transaction_release) struct transaction t = TRANSACTION_INIT;
@@ -233,8 +239,7 @@ int project_read(struct store *s, struct project **ret, struct diag *reterr)
 			      ARRAY_SIZE(observed_columns), add_observed, p, indexes, reterr);
 	if (r < 0)
 		return r;
-	if (p->calls.cnt)
-		qsort(p->calls.items, p->calls.cnt, sizeof(*p->calls.items), compare_calls);
+	project_sort_calls(p);
 	*ret = TAKE_PTR(p);
 	return transaction_commit(&t, reterr);
 }

@@ -60,6 +60,9 @@ int project_read(struct store *s, struct project **ret, struct diag *reterr);
 void project_free(struct project *p);
 DEFINE_CLEANUP(struct project *, project_free);
 
+/* Into the order of caller, callee and call site. */
+void project_sort_calls(struct project *p);
+
 /* Keeps the calls that a run showed (struct observed_call) until the functions are gone from the sources. */
 int project_add_observed(struct store *s, uint32_t run, const struct findings *f,
 			 struct diag *reterr);
