@@ -10,7 +10,6 @@
 
 #include "base/banned.h"
 #include "base/file.h"
-#include "base/map.h"
 #include "cmd/common.h"
 #include "cmd/config.h"
 #include "cmd/doctor.h"

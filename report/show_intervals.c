@@ -4,7 +4,6 @@
  * JSON and CSV.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/banned.h"
 #include "base/table.h"
