@@ -212,6 +212,17 @@ char *path_real(const char *path)
 	return real;
 }
 
+char *path_list_next(const char **list)
+{
+	const char *first = *list;
+	size_t len = first ? strcspn(first, ":") : 0;
+
+	if (!first)
+		return NULL;
+	*list = first[len] ? first + len + 1 : NULL;
+	return xstrndup(len ? first : ".", len ? len : 1);
+}
+
 char *path_which(const char *name, const char *search)
 {
 	if (strchr(name, '/'))
@@ -220,19 +231,15 @@ char *path_which(const char *name, const char *search)
 		search = getenv("PATH");
 	if (!search)
 		search = "/usr/local/bin:/usr/bin:/bin";
-	for (const char *dir = search;; dir++) {
-		size_t len = strcspn(dir, ":");
-		_cleanup_(freep) char *folder = xstrndup(len ? dir : ".", len ? len : 1);
-		char *path = path_join(folder, name);
+	while (search) {
+		_cleanup_(freep) char *folder = path_list_next(&search);
+		_cleanup_(freep) char *path = path_join(folder, name);
 		struct stat st;
 
 		if (access(path, X_OK) == 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode))
-			return path;
-		free(path);
-		dir += len;
-		if (!*dir)
-			return NULL;
+			return TAKE_PTR(path);
 	}
+	return NULL;
 }
 
 char *path_self(void)

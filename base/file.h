@@ -32,6 +32,12 @@ char *path_dir(const char *path);			/* before it; "." if there is none */
 /* Absolute and without symbolic links; where path does not exist, made absolute lexically. */
 char *path_real(const char *path);
 
+/*
+ * Takes the first folder off a list like $PATH: "/a::/b" -> "/a", then ".", then "/b", then NULL.  The list is NULL behind
+ * its last one; the caller frees each.
+ */
+char *path_list_next(const char **list);
+
 /* Finds name as execvp would, in search (a PATH list; NULL: $PATH).  NULL if it is not there. */
 char *path_which(const char *name, const char *search);
 

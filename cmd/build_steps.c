@@ -59,12 +59,10 @@ static int make_masquerade(const char *dir, struct diag *reterr)
 	_cleanup_(freep) char *launcher = launcher_path();
 	int r = make_dirs(dir, 0700);
 
-	while (r == 0 && *search) {
-		size_t len = strcspn(search, ":");
-		_cleanup_(freep) char *place = xstrndup(search, len);
+	while (r == 0 && search) {
+		_cleanup_(freep) char *place = path_list_next(&search);
 
 		r = link_compilers_of(dir, place, launcher);
-		search += len + (search[len] == ':');
 	}
 	if (r < 0)
 		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot make the compiler links in '%s': %s",

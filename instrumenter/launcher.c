@@ -83,16 +83,14 @@ static char *find_program(const char *name, const struct own_links *own)
 			return xstrdup(name);
 		word = path_base(name);		/* CC=/path/to/our/links/gcc */
 	}
-	while (search && *search) {
-		size_t len = strcspn(search, ":");
-		_cleanup_(freep) char *dir = xstrndup(search, len);
-		_cleanup_(freep) char *path = path_join(*dir ? dir : ".", word);
+	while (search) {
+		_cleanup_(freep) char *dir = path_list_next(&search);
+		_cleanup_(freep) char *path = path_join(dir, word);
 		struct stat st;
 
 		if (access(path, X_OK) == 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
 		    !is_ourselves(path, own))
 			return TAKE_PTR(path);
-		search += len + (search[len] == ':');
 	}
 	return xstrdup(name);
 }
@@ -103,13 +101,11 @@ static void leave_search_path(const struct own_links *own)
 	_cleanup_(str_release) struct str rest = STR_INIT;
 	const char *search = getenv("PATH");
 
-	while (own->known && search && *search) {
-		size_t len = strcspn(search, ":");
-		_cleanup_(freep) char *dir = xstrndup(search, len);
+	while (own->known && search) {
+		_cleanup_(freep) char *dir = path_list_next(&search);
 
-		if (!is_own_dir(*dir ? dir : ".", own))
-			str_addf(&rest, "%s%s", rest.len ? ":" : "", *dir ? dir : ".");
-		search += len + (search[len] == ':');
+		if (!is_own_dir(dir, own))
+			str_addf(&rest, "%s%s", rest.len ? ":" : "", dir);
 	}
 	if (rest.len)
 		setenv("PATH", rest.data, 1);

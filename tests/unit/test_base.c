@@ -197,6 +197,28 @@ static void test_paths(void **state)
 	assert_null(path_which("no-such-program", "/bin"));
 }
 
+static void test_path_list(void **state)
+{
+	static const char *const lists[][5] = {
+		{ "/a::/b", "/a", ".", "/b" }, { ":/a:", ".", "/a", "." }, { "", "." }, { "/a", "/a" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		const char *left = lists[i][0];
+
+		for (size_t k = 1; k < 5; k++) {
+			char *folder = path_list_next(&left);
+
+			if (lists[i][k])
+				assert_string_equal(folder, lists[i][k]);
+			else
+				assert_null(folder);
+			free(folder);
+		}
+	}
+}
+
 static void test_files(void **state)
 {
 	char dir[] = "/tmp/test_base.XXXXXX", *inner, *path, *text;
@@ -323,7 +345,7 @@ int main(void)
 		cmocka_unit_test(test_str), cmocka_unit_test(test_text_ns),
 		cmocka_unit_test(test_nearest_word), cmocka_unit_test(test_map),
 		cmocka_unit_test(test_names), cmocka_unit_test(test_diag),
-		cmocka_unit_test(test_paths), cmocka_unit_test(test_files),
+		cmocka_unit_test(test_paths), cmocka_unit_test(test_path_list), cmocka_unit_test(test_files),
 		cmocka_unit_test(test_processes), cmocka_unit_test(test_process_options),
 		cmocka_unit_test(test_proc_stat),
 	};
