@@ -4,6 +4,7 @@
  *
  *	iterate.c		options; from the first run to the last
  *	iterate_round.c		one round: plan, rebuild, run, analyse, decide
+ *	iterate_start.c		what it began with
  *	iterate_resume.c	an iteration that was interrupted goes on
  *	iterate_missing.c	what was planned and not recorded
  *	iterate_ask.c		--ask: what the user wants to know more about
@@ -69,8 +70,10 @@ void iterate_explain_nothing(const struct loop *l, uint32_t run);
  * it was.  It may have been just before its end: then l->stop is set. */
 int iterate_resume(struct loop *l, struct diag *reterr);
 
-/* Writes down what is needed for that. */
+/* Writes down what the iteration began with, and says how that differs from now: "its k was 3", or NULL; the caller frees it. */
+struct iteration_start;
 int iterate_keep_start(const struct loop *l, struct diag *reterr);
+char *iterate_start_difference(const struct loop *l, const struct iteration_start *start);
 
 /* Asks for everything that the next plan would break down, and keeps the answers.  Who wants to end
  * here sets l->stop. */
