@@ -137,7 +137,7 @@ void show_tree(struct analysis *a);		/* tree_findings.c: f->nodes, f->covariance
 void find_root(struct analysis *a);		/* root.c: f->root_height, root_function */
 /* What needs all rows begins, reads them together with the others, a pass of some being as long as one of all, and ends.
  * The groups of batches are the blocks of time. */
-void visit_rows(struct analysis *a, row_visitor visit, batch_taker take, void *arg);	/* analyze.c */
+void visit_rows(struct analysis *a, row_visitor visit, batch_taker take, void *arg);	/* passes.c */
 void read_rows(struct analysis *a);
 void begin_factors(struct analysis *a);		/* factors.c: f->factors */
 void end_factors(struct analysis *a);
