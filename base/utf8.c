@@ -5,8 +5,10 @@
  * Example: "connection_handler" to 11 columns with "…" is "conne…ndler".  Widths come from a
  * short table of ranges, not from wcwidth(): what is printed must not depend on the locale.
  */
-#include <stdbool.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/banned.h"
 #include "base/cleanup.h"
@@ -152,4 +154,17 @@ void utf8_add_shortened(struct str *to, const char *text, size_t width, const ch
 	while (total > tail)
 		total -= char_width(utf8_next(&text));
 	str_add(to, text);
+}
+
+bool locale_is_utf8(void)
+{
+	/* Asked without setlocale(): numbers must keep their point. */
+	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+	bool utf8 = false;
+
+	if (locale == (locale_t)0)
+		return false;
+	utf8 = strcasecmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+	freelocale(locale);
+	return utf8;
 }

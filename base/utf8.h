@@ -8,9 +8,13 @@
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "base/str.h"
+
+/* Does the user's locale say UTF-8? */
+bool locale_is_utf8(void);
 
 /* The next character; *s moves behind it.  0 at the end; U+FFFD for a byte that is no UTF-8. */
 uint32_t utf8_next(const char **s);

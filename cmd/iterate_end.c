@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/banned.h"
+#include "base/utf8.h"
 #include "cmd/common.h"
 #include "cmd/iterate_loop.h"
 

@@ -10,10 +10,6 @@
  * The subject is the first of the ranking, or, where that does little but wait, its wait.  When nothing is above the threshold, when nothing
  * varies, when there is nothing to say anything about, that is the sentence.
  */
-#include <langinfo.h>
-#include <locale.h>
-#include <strings.h>
-
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "base/utf8.h"
@@ -222,19 +218,6 @@ char *sentence_about(const struct findings *f, const struct factor *x, const str
 
 	add_cause(&s, f, x, o, utf8);
 	return str_take(&s);
-}
-
-bool locale_is_utf8(void)
-{
-	/* Asked without setlocale(): numbers must keep their point. */
-	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-	bool utf8 = false;
-
-	if (locale == (locale_t)0)
-		return false;
-	utf8 = strcasecmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
-	freelocale(locale);
-	return utf8;
 }
 
 void report_sentence(const struct findings *f, struct str *ret)

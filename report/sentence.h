@@ -20,9 +20,6 @@ char *sentence_about(const struct findings *f, const struct factor *x, const str
 /* The same by the default ranking, with a sign in front, in what the locale can print. */
 void report_sentence(const struct findings *f, struct str *ret);
 
-/* Does the user's locale say UTF-8? */
-bool locale_is_utf8(void);
-
 /* "wait"; of the class wakeup "delay": made runnable, not yet running; of runnable "time": it waited for nobody. */
 const char *wait_noun(enum trace_state wait);
 
