@@ -4,15 +4,35 @@
  *
  * Of a disk's interrupt only its softirq wakes somebody, and then the interrupt is over: so the device is
  * noted where the request is completed, for as long as the interrupt or softirq lasts.
+ *
+ * Softirqs are too many to be told of each beginning and end: five in a request and its answer by loopback.  Where the
+ * kernel's own words can be found that say whether one is running, whether it is that of received packets, and how many have
+ * begun, who wakes somebody looks there:
+ *
+ *	a disk's request is done, softirqs begun: 4711		disk = vda, noted in number 4711
+ *	a waking in a softirq, still 4711			by vda
+ *	a waking in a softirq, now 4713				nothing is noted of that one
+ *	a waking in a softirq, of received packets		by the interface of the last one
+ *
+ * Of one in which nothing was noted the kind is not known then.
  */
-enum { SOFTIRQ_TIMER = 1, SOFTIRQ_NET_RX = 3, SOFTIRQ_BLOCK = 4, SOFTIRQ_HRTIMER = 8 };
+enum { SOFTIRQ_TIMER = 1, SOFTIRQ_NET_RX = 3, SOFTIRQ_HRTIMER = 8, SOFTIRQ_CNT = 10, SOFTIRQ_OF_UNKNOWN_KIND = 255 };
+
+enum { PREEMPT_IN_SOFTIRQ = 0x100 };	/* in the kernel's preempt_count */
+
+/* Set before loading: where each CPU's variables of the kernel begin is found from its run queue, which a task knows. */
+const volatile unsigned int run_queue_offset, current_offset, preempt_count_offset, softirqs_offset,
+	receiving_offset;		/* 0: not known */
+
+int softirqs_are_counted;		/* and the counts are where they should be (on_try) */
 
 struct interrupts {			/* what this CPU is doing besides its current task */
+	unsigned long long softirq_number;	/* of the softirq in which what is below was noted */
 	unsigned int irq, softirq;	/* number plus one; 0: no */
 	unsigned int irq_disk, softirq_disk;	/* plus one */
 	unsigned int nic;
 	unsigned int timer;
-	int looped_by;			/* the last task that sent by the loopback interface */
+	unsigned long long variables;	/* the kernel's own for this CPU; 0: not asked yet */
 };
 
 struct {
@@ -27,6 +47,72 @@ static struct interrupts *this_cpu(void)
 	int zero = 0;
 
 	return bpf_map_lookup_elem(&interrupted, &zero);
+}
+
+static unsigned long long variables(struct interrupts *c)
+{
+	if (!c->variables)
+		c->variables = (unsigned long long)bpf_get_current_task_btf()->se.cfs_rq->rq - run_queue_offset;
+	return c->variables;
+}
+
+/* Once, before anything else is attached: is what is found there what it should be? */
+SEC("iter/task")
+int on_try(struct bpf_iter__task *context)
+{
+	struct interrupts *c = this_cpu();
+	unsigned long long current = 0;
+
+	if (!c || !run_queue_offset || softirqs_are_counted)
+		return 0;
+	bpf_probe_read_kernel(&current, sizeof(current), (void *)(variables(c) + current_offset));
+	softirqs_are_counted = current == bpf_get_current_task();
+	return 0;
+}
+
+/* Whether this CPU is in a softirq, of whatever kind. */
+static int in_softirq(struct interrupts *c)
+{
+	unsigned int preempt_count = 0;
+
+	if (!softirqs_are_counted)
+		return c->softirq != 0;
+	bpf_probe_read_kernel(&preempt_count, sizeof(preempt_count), (void *)(variables(c) + preempt_count_offset));
+	return preempt_count & PREEMPT_IN_SOFTIRQ;
+}
+
+/* Of which kind; what was noted in another one is forgotten.  In one only. */
+static void look_at_softirq(struct interrupts *c)
+{
+	unsigned long long cnts[SOFTIRQ_CNT / 2] = { 0 }, n = 0;	/* two in each: what counts is that it changes */
+
+	if (!softirqs_are_counted)
+		return;
+	bpf_probe_read_kernel(cnts, sizeof(cnts), (void *)(variables(c) + softirqs_offset));
+	for (int i = 0; i < SOFTIRQ_CNT / 2; i++)
+		n += cnts[i];
+	if (c->softirq_number != n) {
+		c->softirq_number = n;
+		c->softirq_disk = 0;
+		c->softirq = SOFTIRQ_OF_UNKNOWN_KIND + 1;
+	}
+}
+
+/* In a softirq: which interface's packets it receives; 0: none. */
+static unsigned int received_by(struct interrupts *c)
+{
+	unsigned char receiving = 0;
+
+	if (!softirqs_are_counted)
+		return c->softirq == SOFTIRQ_NET_RX + 1 ? c->nic : 0;
+	bpf_probe_read_kernel(&receiving, sizeof(receiving), (void *)(variables(c) + receiving_offset));
+	return receiving ? c->nic : 0;
+}
+
+/* The current task has nothing to do with what goes on here. */
+static int in_interrupt(struct interrupts *c)
+{
+	return c->irq || c->timer || in_softirq(c);
 }
 
 SEC("tp_btf/irq_handler_entry")
@@ -51,6 +137,7 @@ int BPF_PROG(on_irq_exit)
 	return 0;
 }
 
+/* Where softirqs are not counted.  (Else these two are not attached.) */
 SEC("tp_btf/softirq_entry")
 int BPF_PROG(on_softirq_entry, unsigned int vector)
 {
@@ -90,5 +177,18 @@ int BPF_PROG(on_timer_exit)
 
 	if (c)
 		c->timer = 0;
+	return 0;
+}
+
+/* Where they are: of the kernel's timers that are no hrtimers. */
+SEC("tp_btf/timer_expire_entry")
+int BPF_PROG(on_old_timer)
+{
+	struct interrupts *c = this_cpu();
+
+	if (c && in_softirq(c)) {
+		look_at_softirq(c);
+		c->softirq = SOFTIRQ_TIMER + 1;
+	}
 	return 0;
 }

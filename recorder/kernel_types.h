@@ -20,8 +20,15 @@ struct pid {
 	struct upid numbers[1];
 };
 
+struct rq;
+
+struct cfs_rq {
+	struct rq *rq;
+};
+
 struct sched_entity {
 	unsigned long long sum_exec_runtime;
+	struct cfs_rq *cfs_rq;
 };
 
 struct task_struct {

@@ -10,8 +10,11 @@
  * in an interrupt (the rest of what a window had no room for, acknowledgements) is nobody's.
  *
  * The loopback interface has no device: its receiving end is a softirq that mostly runs in the sender, as soon as
- * it has sent.  So if the current task is the last one that sent there from this CPU, it let the receiver go on, and
- * whoever it is has a name; else the interface did, and nobody knows who sent.
+ * it has sent.  So if the current task is in a system call, or in the kernel for good, it let the receiver go on, and
+ * whoever it is has a name; else the interface did, and nobody knows who sent (looped_by_current).
+ *
+ * The first two run for each packet, and tell only of those that leave the machine.  So who empties the ring takes them
+ * away while there are none, for a second and longer (programs.c).
  */
 enum { LOOPBACK = 1 };			/* the interface's index in every network namespace */
 
@@ -22,28 +25,43 @@ struct {
 	__type(value, struct in_flight);
 } packets SEC(".maps");
 
+unsigned long long outside_packets;	/* received by anybody, sent by the run; about */
+
 SEC("tp_btf/net_dev_queue")
 int BPF_PROG(on_send, struct sk_buff *skb)
 {
-	struct interrupts *c = this_cpu();
-	struct task_struct *current;
+	struct interrupts *c;
 	struct task_state *s;
 	struct in_flight f;
 
-	if (!c || c->irq || c->softirq || c->timer)
+	if (skb->dev->ifindex == LOOPBACK)
 		return 0;
-	current = bpf_get_current_task_btf();
-	if (skb->dev->ifindex == LOOPBACK) {
-		c->looped_by = current->pid;
+	c = this_cpu();
+	if (!c || in_interrupt(c))
 		return 0;
-	}
-	s = state_of(current);
+	s = state_of(bpf_get_current_task_btf());
 	if (s && s->follow >= FOLLOW_RUN) {
+		outside_packets++;
 		f.ns = bpf_ktime_get_ns();
 		f.tid = s->tid;
 		bpf_map_update_elem(&packets, &skb, &f, BPF_ANY);
 	}
 	return 0;
+}
+
+/* A bystander is in a program of a user's, or empties a queue that somebody else has filled (ksoftirqd). */
+static int looped_by_current(struct task_struct *current)
+{
+	struct pt_regs___x86_64 *regs;
+
+	if (!current->pid)
+		return 0;
+	if (current->flags & KERNEL_THREAD)
+		return current->comm[0] != 'k' || current->comm[1] != 's' || current->comm[2] != 'o';
+	if (!bpf_core_field_exists(struct pt_regs___x86_64, orig_ax))
+		return 1;
+	regs = (void *)bpf_task_pt_regs(current);
+	return (long)regs->orig_ax >= 0;
 }
 
 SEC("tp_btf/net_dev_xmit")
@@ -65,8 +83,11 @@ SEC("tp_btf/netif_receive_skb")
 int BPF_PROG(on_packet, struct sk_buff *skb)
 {
 	struct interrupts *c = this_cpu();
+	unsigned int nic = (unsigned int)skb->dev->ifindex;
 
-	if (c && c->softirq)
-		c->nic = (unsigned int)skb->dev->ifindex;
+	if (nic != LOOPBACK)
+		outside_packets++;
+	if (c)
+		c->nic = nic;
 	return 0;
 }

@@ -21,6 +21,11 @@ struct stacks;
 /* programs.c */
 int programs_start(const struct recorder_options *o, struct record_bpf **ret, struct diag *reterr);
 void programs_know(struct record_bpf *p, const struct known_key *key, const struct known_stack *known);	/* from now on */
+struct packet_watch {
+	uint64_t packets, last_ns;	/* from outside or to there; since when there are no more */
+};
+/* Takes the programs away that look at each packet sent, while all of them stay on the machine; now and then. */
+void programs_watch_packets(struct record_bpf *p, struct packet_watch *w, uint64_t now_ns);
 void programs_stop(struct record_bpf *p);	/* nothing is added to the ring any more */
 
 /* sampler.c: samples of each CPU. */

@@ -20,7 +20,7 @@
 #include "recorder/record.skel.h"
 #include "recorder/task_state.h"
 
-enum { RING_BYTES = 16 << 20, RING_BYTES_STACKS = 64 << 20, KNOWN_STACKS = 4096 };
+enum { RING_BYTES = 16 << 20, RING_BYTES_STACKS = 64 << 20, KNOWN_STACKS = 4096, PACKETS_QUIET_NS = 1000000000 };
 
 static char verdict[200];		/* of the kernel's verifier, if it refused a program */
 
@@ -68,6 +68,53 @@ static int argument_cnt(const struct btf *btf, const char *tracepoint)
 	return btf_is_func_proto(type) ? btf_vlen(type) - 1 : -1;	/* without the first: void * */
 }
 
+/* Where a member begins in its structure, in bytes; negative: there is none. */
+static long member_offset(const struct btf *btf, const char *structure, const char *member)
+{
+	int id = btf__find_by_name_kind(btf, structure, BTF_KIND_STRUCT);
+	const struct btf_type *type = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
+
+	for (int i = 0; type && i < btf_vlen(type); i++)
+		if (strcmp(btf__name_by_offset(btf, btf_members(type)[i].name_off), member) == 0)
+			return btf_member_bit_offset(type, (__u32)i) / 8;
+	return -1;
+}
+
+/* The same of a variable that each CPU has its own of. */
+static long variable_offset(const struct btf *btf, const char *variable)
+{
+	int id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
+	const struct btf_type *all = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
+
+	for (int i = 0; all && i < btf_vlen(all); i++) {
+		const struct btf_var_secinfo *one = &btf_var_secinfos(all)[i];
+
+		if (strcmp(btf__name_by_offset(btf, btf__type_by_id(btf, one->type)->name_off), variable) == 0)
+			return one->offset;
+	}
+	return -1;
+}
+
+/* Of what interrupts.bpf.h wants.  A kernel for real time has it, but other tasks may run in the middle of a softirq there. */
+static void find_counts(struct record_bpf *p, const struct btf *btf)
+{
+	long run_queue = variable_offset(btf, "runqueues"), current = variable_offset(btf, "current_task"),
+	     preempt_count = variable_offset(btf, "__preempt_count"), counts = variable_offset(btf, "kstat"),
+	     softirqs = member_offset(btf, "kernel_stat", "softirqs"), network = variable_offset(btf, "softnet_data"),
+	     receiving = member_offset(btf, "softnet_data", "in_net_rx_action");
+
+	if (run_queue <= 0 || current < 0 || preempt_count < 0 || counts < 0 || softirqs < 0 ||
+	    network < 0 || receiving < 0 ||
+	    member_offset(btf, "sched_entity", "cfs_rq") < 0 || member_offset(btf, "cfs_rq", "rq") < 0 ||
+	    member_offset(btf, "task_struct", "softirq_disable_cnt") >= 0)
+		return;
+	p->rodata->run_queue_offset = (unsigned int)run_queue;
+	p->rodata->current_offset = (unsigned int)current;
+	p->rodata->preempt_count_offset = (unsigned int)preempt_count;
+	p->rodata->softirqs_offset = (unsigned int)(counts + softirqs);
+	p->rodata->receiving_offset = (unsigned int)(network + receiving);
+}
+
 static void choose_programs(struct record_bpf *p, const struct btf *btf)
 {
 	struct bpf_program *program;
@@ -80,6 +127,8 @@ static void choose_programs(struct record_bpf *p, const struct btf *btf)
 		if (strncmp(section, "tp_btf/", 7) == 0 && strncmp(tracepoint + 1, "sched_", 6) != 0)
 			bpf_program__set_autoload(program, argument_cnt(btf, tracepoint + 1) >= 0);
 	}
+	find_counts(p, btf);
+	bpf_program__set_autoattach(p->progs.on_try, false);
 	bpf_program__set_autoattach(p->progs.on_begin, false);
 	bpf_program__set_autoattach(p->progs.on_end, false);
 	bpf_program__set_autoattach(p->progs.on_sample, false);
@@ -178,8 +227,13 @@ static int attach(struct record_bpf *p, pid_t pid, struct diag *reterr)
 		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot follow process %d: %s", (int)pid,
 				strerror(-r));
 	r = follow(p, getpid(), FOLLOW_CHILDREN);
-	if (!r)
-		r = record_bpf__attach(p);
+	if (r)
+		return refused(r, "attaching the programs", reterr);
+	visit_tasks(p->progs.on_try);
+	bpf_program__set_autoattach(p->progs.on_softirq_entry, !p->bss->softirqs_are_counted);
+	bpf_program__set_autoattach(p->progs.on_softirq_exit, !p->bss->softirqs_are_counted);
+	bpf_program__set_autoattach(p->progs.on_old_timer, p->bss->softirqs_are_counted);
+	r = record_bpf__attach(p);
 	return r ? refused(r, "attaching the programs", reterr) : 0;
 }
 
@@ -213,6 +267,33 @@ int recorder_try(struct diag *reterr)
 void programs_know(struct record_bpf *p, const struct known_key *key, const struct known_stack *known)
 {
 	bpf_map_update_elem(bpf_map__fd(p->maps.known_stacks), key, known, BPF_ANY);
+}
+
+static void detach(struct bpf_link **link)
+{
+	bpf_link__destroy(*link);		/* NULL is fine */
+	*link = NULL;
+}
+
+static void attach_again(const struct bpf_program *program, struct bpf_link **link)
+{
+	if (!*link && bpf_program__fd(program) >= 0)	/* negative: this kernel has no such tracepoint */
+		*link = bpf_program__attach(program);
+}
+
+void programs_watch_packets(struct record_bpf *p, struct packet_watch *w, uint64_t now_ns)
+{
+	uint64_t packets = __atomic_load_n(&p->bss->outside_packets, __ATOMIC_RELAXED);
+
+	if (packets != w->packets || !w->last_ns) {
+		w->packets = packets;
+		w->last_ns = now_ns;
+		attach_again(p->progs.on_send, &p->links.on_send);
+		attach_again(p->progs.on_sent, &p->links.on_sent);
+	} else if (now_ns - w->last_ns > PACKETS_QUIET_NS) {
+		detach(&p->links.on_send);
+		detach(&p->links.on_sent);
+	}
 }
 
 void programs_stop(struct record_bpf *p)

@@ -26,6 +26,7 @@ struct recorder {
 	struct stacks *stacks;		/* NULL: none */
 	int stacks_left;		/* to be taken this time */
 	struct sampler *sampler;	/* NULL: none */
+	struct packet_watch packet_watch;
 	pthread_t thread;
 	int stop;
 	uint64_t start_ns;
@@ -79,6 +80,8 @@ static void *empty_ring(void *context)
 	while (!__atomic_load_n(&r->stop, __ATOMIC_ACQUIRE)) {
 		struct timespec pause = { 0, PAUSE_NS };
 
+		if (!r->reduced)
+			programs_watch_packets(r->programs, &r->packet_watch, now_ns());
 		if (!empty(r, false))
 			nanosleep(&pause, NULL);
 	}
@@ -172,11 +175,11 @@ int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *
 
 	sampler_close(r->sampler);
 	r->sampler = NULL;
+	__atomic_store_n(&r->stop, 1, __ATOMIC_RELEASE);
+	pthread_join(r->thread, NULL);		/* it attaches programs, too */
 	if (!r->reduced)
 		programs_stop(r->programs);
 	end_ns = now_ns();
-	__atomic_store_n(&r->stop, 1, __ATOMIC_RELEASE);
-	pthread_join(r->thread, NULL);
 	while (empty(r, true))
 		;
 	lost = r->reduced ? reduced_lost(r->reduced) : r->programs->bss->lost_records;

@@ -34,7 +34,7 @@ static unsigned int brought_by(void)
 	struct interrupts *c = this_cpu();
 	struct task_state *s = state_of(bpf_get_current_task_btf());
 
-	return c && !c->irq && !c->softirq && !c->timer && s && s->follow >= FOLLOW_RUN ? s->tid : 0;
+	return c && s && s->follow >= FOLLOW_RUN && !in_interrupt(c) ? s->tid : 0;
 }
 
 SEC("tp_btf/block_io_start")
@@ -96,8 +96,10 @@ int BPF_PROG(on_disk, struct request *rq, int error, unsigned int bytes)
 	number = (unsigned int)disk->major << 20 | (unsigned int)disk->first_minor;
 	if (c->irq)
 		c->irq_disk = number + 1;
-	else if (c->softirq)
+	else if (in_softirq(c)) {
+		look_at_softirq(c);
 		c->softirq_disk = number + 1;
+	}
 	if (bytes >= rq->__data_len)
 		request_done(rq, number);
 	return 0;
