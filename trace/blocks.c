@@ -15,7 +15,6 @@
 #include "base/alloc.h"
 #include "base/banned.h"
 #include "trace/blocks.h"
-#include "trace/encode.h"
 #include "trace/format.h"
 
 enum { RATIO_MAX = 512 };	/* zstd makes no trace smaller than that: a bomb */
@@ -67,7 +66,8 @@ void blocks_close(struct blocks *b)
 	if (b->fd >= 0)
 		close(b->fd);
 	ZSTD_freeDCtx(b->zstd);
-	free(b->packed);
+	for (size_t i = 0; i < BLOCKS_AHEAD; i++)
+		free(b->ahead[i].data);
 	free(b->plain);
 	for (size_t i = 0; i < BLOCKS_KEPT; i++)
 		free(b->kept[i].plain);
@@ -83,63 +83,97 @@ static void make_room(unsigned char **data, size_t *cap, size_t len)
 	*cap = len;
 }
 
-/* Reads what is packed in the block, and unpacks it.  NULL, or what is wrong; *ret_cut: the file ends in it. */
-static const char *unpack(struct blocks *b, const struct trace_block *block, bool check, bool *ret_cut)
+/* What is packed at byte at of the file, not unpacked yet; the file may end before, or in it. */
+static void look(const struct blocks *b, struct packed_block *p, uint64_t at)
 {
-	uint64_t at = b->at + sizeof(*block);
+	const struct trace_block *head = &p->head;
 
-	*ret_cut = block->stored_bytes > b->size - at;
-	if (*ret_cut)
-		return NULL;
-	make_room(&b->packed, &b->packed_cap, block->stored_bytes);
-	*ret_cut = !read_at(b, b->packed, block->stored_bytes, at);
-	if (*ret_cut)
-		return NULL;
-	if (check && encode_checksum(b->packed, block->stored_bytes) != block->checksum)
-		return "the checksum of a block is wrong";
-	make_room(&b->plain, &b->plain_cap, block->raw_bytes);
-	if (!b->zstd)
-		b->zstd = ZSTD_createDCtx();
-	if (!b->zstd || ZSTD_decompressDCtx(b->zstd, b->plain, block->raw_bytes, b->packed, block->stored_bytes) !=
-			block->raw_bytes)
-		return "a block cannot be unpacked";
-	return NULL;
+	p->at = at;
+	p->wrong = NULL;
+	p->is_cut = at >= b->size || !read_at(b, &p->head, sizeof(p->head), at);
+	if (p->is_cut)
+		return;
+	if (head->magic != TRACE_BLOCK_MAGIC)
+		p->wrong = "no block begins here";
+	else if (!head->raw_bytes || head->raw_bytes > TRACE_BLOCK_RAW_MAX ||
+		 head->stored_bytes > ZSTD_COMPRESSBOUND(TRACE_BLOCK_RAW_MAX) ||
+		 head->raw_bytes / RATIO_MAX > head->stored_bytes)
+		p->wrong = "a block of impossible size";
+	if (p->wrong)
+		return;
+	p->is_cut = head->stored_bytes > b->size - at - sizeof(*head);
+	if (p->is_cut)
+		return;
+	make_room(&p->data, &p->cap, head->stored_bytes);
+	p->is_cut = !read_at(b, p->data, head->stored_bytes, at + sizeof(*head));
 }
 
-static bool read_block(struct blocks *b, bool check, int *ret_err, struct diag *reterr)
+static bool is_whole(const struct packed_block *p)
 {
-	struct trace_block block;
-	const char *wrong = NULL;
-	bool cut = false;
+	return !p->is_cut && !p->wrong;
+}
 
+static uint64_t behind(const struct packed_block *p)
+{
+	return p->at + sizeof(p->head) + p->head.stored_bytes;
+}
+
+/* Some blocks at once, for the sake of their checksums; up to one that is not whole. */
+static void look_ahead(struct blocks *b)
+{
+	static const unsigned char nothing[1];
+	struct summed sums[BLOCKS_AHEAD];
+	uint64_t at = b->next;
+	bool whole = true;
+
+	for (size_t i = 0; i < BLOCKS_AHEAD; i++)
+		sums[i] = (struct summed){ nothing, 0, 0 };
+	for (b->ahead_cnt = b->ahead_next = 0; whole && b->ahead_cnt < BLOCKS_AHEAD; b->ahead_cnt++) {
+		struct packed_block *p = &b->ahead[b->ahead_cnt];
+
+		look(b, p, at);
+		whole = is_whole(p);
+		if (whole)
+			sums[b->ahead_cnt] = (struct summed){ p->data, p->head.stored_bytes, 0 };
+		at = behind(p);
+	}
+	checksums(sums);
+	for (size_t i = 0; i < b->ahead_cnt; i++)
+		if (is_whole(&b->ahead[i]) && sums[i].sum != b->ahead[i].head.checksum)
+			b->ahead[i].wrong = "the checksum of a block is wrong";
+}
+
+static bool unpack(struct blocks *b, const struct packed_block *p)
+{
+	make_room(&b->plain, &b->plain_cap, p->head.raw_bytes);
+	if (!b->zstd)
+		b->zstd = ZSTD_createDCtx();
+	return b->zstd && ZSTD_decompressDCtx(b->zstd, b->plain, p->head.raw_bytes, p->data, p->head.stored_bytes) ==
+				  p->head.raw_bytes;
+}
+
+static bool read_block(struct blocks *b, const struct packed_block *p, int *ret_err, struct diag *reterr)
+{
 	*ret_err = 0;
-	b->at = b->next;
+	b->at = p->at;
 	b->cut_bytes = b->size - b->at;
-	if (b->at >= b->size || !read_at(b, &block, sizeof(block), b->at))
+	if (p->is_cut)
 		return false;
-	if (block.magic != TRACE_BLOCK_MAGIC)
-		wrong = "no block begins here";
-	else if (!block.raw_bytes || block.raw_bytes > TRACE_BLOCK_RAW_MAX ||
-		 block.stored_bytes > ZSTD_COMPRESSBOUND(TRACE_BLOCK_RAW_MAX) ||
-		 block.raw_bytes / RATIO_MAX > block.stored_bytes)
-		wrong = "a block of impossible size";
-	else
-		wrong = unpack(b, &block, check, &cut);
-	if (cut)
-		return false;
-	if (wrong) {
-		*ret_err = blocks_damaged(b, wrong, reterr);
+	if (p->wrong || !unpack(b, p)) {
+		*ret_err = blocks_damaged(b, p->wrong ? p->wrong : "a block cannot be unpacked", reterr);
 		return false;
 	}
-	b->kind = block.kind;
-	b->len = block.raw_bytes;
-	b->next = b->at + sizeof(block) + block.stored_bytes;
+	b->kind = p->head.kind;
+	b->len = p->head.raw_bytes;
+	b->next = behind(p);
 	return true;
 }
 
 bool blocks_next(struct blocks *b, int *ret_err, struct diag *reterr)
 {
-	return read_block(b, true, ret_err, reterr);
+	if (b->ahead_next == b->ahead_cnt)
+		look_ahead(b);
+	return read_block(b, &b->ahead[b->ahead_next++], ret_err, reterr);
 }
 
 /* The block that was read last is kept, and what was in its place is the last one. */
@@ -167,6 +201,7 @@ bool blocks_again(struct blocks *b, uint64_t at, int *ret_err, struct diag *rete
 		}
 	exchange(b, &b->kept[b->kept_next]);
 	b->kept_next = (b->kept_next + 1) % BLOCKS_KEPT;
-	b->next = at;
-	return read_block(b, false, ret_err, reterr);
+	b->ahead_cnt = b->ahead_next = 0;
+	look(b, &b->ahead[0], at);
+	return read_block(b, &b->ahead[0], ret_err, reterr);
 }

@@ -18,8 +18,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/diag.h"
+#include "trace/checksums.h"
+#include "trace/format.h"
 
-enum { BLOCKS_KEPT = 3 };
+enum { BLOCKS_KEPT = 3, BLOCKS_AHEAD = CHECKSUMS_AT_ONCE };
 
 struct unpacked {
 	uint64_t at, next;		/* at: 0: nothing */
@@ -28,13 +30,24 @@ struct unpacked {
 	uint32_t kind;
 };
 
+struct packed_block {			/* as it stands in the file */
+	uint64_t at;
+	struct trace_block head;
+	unsigned char *data;
+	size_t cap;
+	bool is_cut;			/* the file ends in it, or before it */
+	const char *wrong;		/* NULL: nothing */
+};
+
 struct blocks {
 	const char *path;
 	int fd;
 	uint64_t at, next, size;	/* of the block that is being read; the one behind it; the file */
 	uint64_t cut_bytes;
-	unsigned char *packed, *plain;
-	size_t packed_cap, plain_cap;
+	struct packed_block ahead[BLOCKS_AHEAD];	/* the next ones */
+	size_t ahead_next, ahead_cnt;
+	unsigned char *plain;
+	size_t plain_cap;
 	struct ZSTD_DCtx_s *zstd;	/* tables of the unpacking: made once, not for each block */
 	uint32_t kind;
 	size_t len;			/* of plain */

@@ -70,10 +70,5 @@ const char *decode_text(struct decoder *d, size_t *ret_len)
 
 uint64_t encode_checksum(const void *data, size_t len)
 {
-	const unsigned char *bytes = data;
-	uint64_t hash = 0xcbf29ce484222325ULL;
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ bytes[i]) * 0x100000001b3ULL;
-	return hash;
+	return checksum_more(CHECKSUM_EMPTY, data, len);
 }

@@ -143,4 +143,19 @@ static inline size_t decode_left(const struct decoder *d)
 /* 64-bit FNV-1a: finds damage, does not resist an attacker. */
 uint64_t encode_checksum(const void *data, size_t len);
 
+/* The same in pieces: checksum_more(checksum_more(CHECKSUM_EMPTY, "ab", 2), "c", 1) is that of "abc". */
+#define CHECKSUM_EMPTY 0xcbf29ce484222325ULL
+
+static inline uint64_t checksum_byte(uint64_t sum, unsigned char byte)
+{
+	return (sum ^ byte) * 0x100000001b3ULL;
+}
+
+static inline uint64_t checksum_more(uint64_t sum, const unsigned char *data, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		sum = checksum_byte(sum, data[i]);
+	return sum;
+}
+
 #endif

@@ -148,23 +148,6 @@ void raw_decode_record(struct decoder *d, uint64_t *before, struct raw_record *r
 		ret->words[i] = decode_varint(d);
 }
 
-size_t raw_decode_calls(struct decoder *d, uint64_t *before, struct raw_call *ret, size_t cnt)
-{
-	struct decoder at = *d;
-	uint64_t start = *before, numbers[3];
-	size_t i;
-
-	for (i = 0; i < cnt && at.at < at.end && !(*at.at & 1) && decode_three(&at, numbers); i++) {
-		if (numbers[0] >> 1 == 0 || numbers[0] >> 1 > UINT16_MAX)
-			break;
-		start += (uint64_t)unzigzag(numbers[1]);
-		ret[i] = (struct raw_call){ start, start + numbers[2], (uint32_t)(numbers[0] >> 1) };
-		d->at = at.at;
-	}
-	*before = start;
-	return i;
-}
-
 static void add_record(struct raw *r, uint32_t thread, const struct raw_record *record)
 {
 	struct raw_event *e;

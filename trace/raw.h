@@ -97,6 +97,8 @@ enum { CALL_BYTES_MIN = 3 };		/* of an invocation: three varints */
 /* As many of the next cnt records as are invocations of a few bytes, as nearly all are; returns how many: none of what
  * comes behind them was taken. */
 size_t raw_decode_calls(struct decoder *d, uint64_t *before, struct raw_call *ret, size_t cnt);
+/* Tests set it: without instructions that not every CPU has.  The calls are the same. */
+extern bool raw_calls_anywhere;
 /* A block of anything but chunks. */
 int raw_decode_table(struct raw *r, const struct blocks *b, struct diag *reterr);
 /* Index of the thread, which is added if it is new. */

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * test_blocks.c - what is read many at once is what is read one by one: the checksums of blocks, and calls.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "tests/unit/cmocka_all.h"
+#include "tests/oracle/random_trace.h"
+#include "trace/blocks.h"
+#include "trace/encode.h"
+#include "trace/file.h"
+#include "trace/raw.h"
+#include "base/banned.h"
+
+/* ---- checksums, blocks ---- */
+
+static void test_checksums(void **state)
+{
+	unsigned char data[CHECKSUMS_AT_ONCE][40];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i / 40][i % 40] = (unsigned char)(i * i + 3 * i);
+	for (size_t lens = 0; lens < 6 * 6 * 6 * 6; lens++) {
+		const size_t len[] = { lens % 6 * 7, lens / 6 % 6 * 8, lens / 36 % 6 * 5, lens / 216 * 6 };
+		struct summed blocks[CHECKSUMS_AT_ONCE];
+
+		for (size_t i = 0; i < CHECKSUMS_AT_ONCE; i++)
+			blocks[i] = (struct summed){ data[i], len[i], 1 };
+		checksums(blocks);
+		for (size_t i = 0; i < CHECKSUMS_AT_ONCE; i++)
+			assert_true(blocks[i].sum == encode_checksum(data[i], len[i]));
+	}
+}
+
+enum { BLOCKS = 11 };
+
+static char path[] = "blocks-XXXXXX";
+static off_t starts[BLOCKS + 1];		/* of the blocks, and of what would be behind */
+
+static size_t len_of(size_t block)
+{
+	return 1 + block * 7919 % 5000;
+}
+
+static unsigned char byte_of(size_t block, size_t i)
+{
+	return (unsigned char)(i * 31 + block * 7 + i * i % 251);
+}
+
+static void write_blocks(void)
+{
+	struct trace_file f = { .fd = -1 };
+	unsigned char data[5001];
+
+	assert_int_equal(trace_file_open(&f, path, TRACE_MAGIC, TRACE_VERSION), 0);
+	for (size_t k = 0; k < BLOCKS; k++) {
+		struct trace_block head;
+		int fd = open(path, O_RDONLY);
+
+		for (size_t i = 0; i < len_of(k); i++)
+			data[i] = byte_of(k, i);
+		trace_file_block(&f, (enum trace_block_kind)(1 + k % 3), data, len_of(k));
+		if (k == 0)
+			starts[0] = sizeof(struct trace_header);
+		assert_int_equal(pread(fd, &head, sizeof(head), starts[k]), sizeof(head));
+		starts[k + 1] = starts[k] + (off_t)(sizeof(head) + head.stored_bytes);
+		close(fd);
+	}
+	trace_file_close(&f);
+	assert_int_equal(truncate(path, starts[BLOCKS]), 0);
+}
+
+/* How many are read; *ret_err, *ret_cut: how it ended. */
+static size_t read_blocks(int *ret_err, uint64_t *ret_cut)
+{
+	struct diag diag = DIAG_INIT;
+	struct blocks b;
+	size_t k = 0;
+
+	assert_int_equal(blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION_OLDEST, TRACE_VERSION, &diag), 0);
+	for (; blocks_next(&b, ret_err, &diag); k++) {
+		assert_true(k < BLOCKS);
+		assert_int_equal(b.at, starts[k]);
+		assert_int_equal(b.kind, 1 + k % 3);
+		assert_int_equal(b.len, len_of(k));
+		for (size_t i = 0; i < b.len; i++)
+			assert_int_equal(b.plain[i], byte_of(k, i));
+	}
+	assert_int_equal(b.at, starts[k]);
+	*ret_cut = b.cut_bytes;
+	blocks_close(&b);
+	return k;
+}
+
+static void change_byte(off_t at)
+{
+	int fd = open(path, O_RDWR);
+	unsigned char byte;
+
+	assert_int_equal(pread(fd, &byte, 1, at), 1);
+	byte ^= 0x10;
+	assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+	close(fd);
+}
+
+/* Wherever the damage is, all blocks before it are read, and none behind it. */
+static void test_damage(void **state)
+{
+	uint64_t cut;
+	int err;
+
+	(void)state;
+	write_blocks();
+	assert_int_equal(read_blocks(&err, &cut), BLOCKS);
+	assert_int_equal(err, 0);
+	assert_int_equal(cut, 0);
+	for (size_t k = 0; k < BLOCKS; k++) {
+		const off_t damaged[] = { starts[k], starts[k + 1] - 1, starts[k] + (off_t)sizeof(struct trace_block) - 1 };
+
+		for (size_t i = 0; i < 3; i++) {
+			change_byte(damaged[i]);
+			assert_int_equal(read_blocks(&err, &cut), k);
+			assert_true(err < 0);
+			change_byte(damaged[i]);
+		}
+	}
+}
+
+static void test_cut(void **state)
+{
+	uint64_t cut;
+	int err;
+
+	(void)state;
+	for (size_t k = BLOCKS; k-- > 0; ) {
+		const off_t ends[] = { starts[k + 1] - 1, starts[k] + 5, starts[k] };
+
+		write_blocks();
+		for (size_t i = 0; i < 3; i++) {
+			assert_int_equal(truncate(path, ends[i]), 0);
+			assert_int_equal(read_blocks(&err, &cut), k);
+			assert_int_equal(err, 0);
+			assert_int_equal(cut, ends[i] - starts[k]);
+		}
+	}
+}
+
+/* One that was read before is read again, near and far, and in between the next ones. */
+static void test_again(void **state)
+{
+	struct diag diag = DIAG_INIT;
+	struct blocks b;
+	int err;
+
+	(void)state;
+	write_blocks();
+	assert_int_equal(blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION_OLDEST, TRACE_VERSION, &diag), 0);
+	for (size_t k = 0; k < BLOCKS; k++)
+		assert_true(blocks_next(&b, &err, &diag));
+	for (size_t turn = 0; turn < 60; turn++) {
+		size_t k = turn * turn * 5 % BLOCKS;
+
+		assert_true(blocks_again(&b, (uint64_t)starts[k], &err, &diag));
+		assert_int_equal(b.len, len_of(k));
+		assert_int_equal(b.plain[b.len - 1], byte_of(k, b.len - 1));
+	}
+	assert_true(blocks_again(&b, (uint64_t)starts[2], &err, &diag));
+	for (size_t k = 3; k < BLOCKS; k++) {
+		assert_true(blocks_next(&b, &err, &diag));
+		assert_int_equal(b.len, len_of(k));
+	}
+	assert_false(blocks_next(&b, &err, &diag));
+	blocks_close(&b);
+}
+
+/* ---- calls ---- */
+
+enum { BYTES = 96, CALLS = 40, ROUNDS = 60000 };
+
+static size_t one_by_one(struct decoder *d, uint64_t *before, struct raw_call *ret, size_t cnt)
+{
+	size_t i;
+
+	for (i = 0; i < cnt && decode_left(d) >= 8; i++) {
+		struct decoder at = *d;
+		struct raw_record r;
+		uint64_t start = *before;
+
+		raw_decode_record(&at, &start, &r);
+		if (at.bad || r.kind != EVENT_NONE || at.at - d->at > 8)
+			break;
+		ret[i] = (struct raw_call){ r.ticks, r.words[0], r.fid };
+		*before = start;
+		d->at = at.at;
+	}
+	return i;
+}
+
+/* Numbers of any width, or any bytes; a head may be an event's, or that of no function. */
+static size_t make_bytes(struct random *r, unsigned char *data)
+{
+	struct encoder e = { data, 0, BYTES, false };
+	size_t any = random_below(r, 4);
+
+	if (any == 0) {
+		for (size_t i = 0; i < BYTES; i++)
+			data[i] = (unsigned char)random_below(r, random_below(r, 3) ? 128 : 256);
+		return BYTES - random_below(r, 16);
+	}
+	while (!e.full) {
+		uint64_t head = random_below(r, 300), moved = random_below(r, 1u << (1 + random_below(r, 24)));
+
+		if (any == 1 && random_below(r, 9) == 0)
+			head = (uint64_t[]){ 0, 1, 2 * 65535, 2 * 65536, 2 * 65537 }[random_below(r, 5)];
+		else
+			head = 2 + 2 * head + (random_below(r, 40) == 0);
+		encode_varint(&e, head);
+		encode_varint(&e, zigzag(random_below(r, 5) ? (int64_t)moved : -(int64_t)moved));
+		encode_varint(&e, random_below(r, 1u << (1 + random_below(r, 24))));
+	}
+	return e.len;
+}
+
+static size_t compare_calls(const unsigned char *data, size_t len, size_t cnt)
+{
+	struct raw_call expected[CALLS], calls[CALLS];
+	struct decoder d = { data, data + len, false }, e = d;
+	uint64_t before = 1000, expected_before = 1000;
+	size_t taken = one_by_one(&e, &expected_before, expected, cnt);
+
+	assert_int_equal(raw_decode_calls(&d, &before, calls, cnt), taken);
+	assert_ptr_equal(d.at, e.at);
+	assert_false(d.bad);
+	assert_true(before == expected_before);
+	for (size_t i = 0; i < taken; i++)
+		assert_true(calls[i].start == expected[i].start && calls[i].end == expected[i].end &&
+			    calls[i].fid == expected[i].fid);
+	return taken;
+}
+
+static void test_calls(void **state)
+{
+	struct random r = { 1 };
+	size_t taken = 0;
+
+	(void)state;
+	for (size_t round = 0; round < ROUNDS; round++) {
+		unsigned char data[BYTES], *exact;
+		size_t len = make_bytes(&r, data), cnt = random_below(&r, 5) ? CALLS : random_below(&r, CALLS);
+
+		exact = malloc(len ? len : 1);		/* a byte too far is noticed */
+		memcpy(exact, data, len);
+		raw_calls_anywhere = round % 2;
+		taken += compare_calls(exact, len, cnt);
+		free(exact);
+	}
+	raw_calls_anywhere = false;
+	assert_true(taken > 2 * ROUNDS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_checksums),
+		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_again),
+		cmocka_unit_test(test_calls),
+	};
+	int fd = mkstemp(path), failed;
+
+	if (fd < 0)
+		return 99;
+	close(fd);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	unlink(path);
+	return failed;
+}
