@@ -19,6 +19,16 @@ static bool is_later(const struct raw_invocation *a, const struct raw_invocation
 					  : a->end_ns != b->end_ns ? a->end_ns < b->end_ns : a->order < b->order;
 }
 
+/* One is put down before those that are there; returns whether that is their order in time. */
+static inline bool put_down(struct raw_invocation *to, const struct raw_invocation *v, int64_t *next_ns)
+{
+	bool ordered = v->start_ns < *next_ns || !is_later(v, to + 1);
+
+	*to = *v;
+	*next_ns = v->start_ns;
+	return ordered;
+}
+
 /*
  * From the order in which calls end to that in which they begin, outer ones first.  Read backward, a caller
  * comes before what it called, the last call first; calls are put down from the end when the next one is not
@@ -27,21 +37,22 @@ static bool is_later(const struct raw_invocation *a, const struct raw_invocation
  */
 static bool order_calls(struct waiting *w, const struct raw_invocation *calls, size_t cnt, struct raw_invocation *to)
 {
-	size_t at = cnt;
+	struct waiting_around *around;
+	size_t at = cnt, depth = 0;
+	int64_t next_ns = INT64_MAX;	/* nothing begins as late */
 	bool ordered = true;
 
-	w->around.cnt = 0;
+	VEC_ROOM(&w->around, cnt);
+	around = w->around.items;
 	for (size_t i = cnt; i-- > 0; ) {
-		for (; w->around.cnt && calls[w->around.items[w->around.cnt - 1]].start_ns > calls[i].start_ns; w->around.cnt--) {
-			to[--at] = calls[w->around.items[w->around.cnt - 1]];
-			ordered &= at + 1 == cnt || !is_later(&to[at], &to[at + 1]);
-		}
-		VEC_ADD(&w->around, (uint32_t)i);
+		int64_t start_ns = calls[i].start_ns;
+
+		for (; depth && around[depth - 1].start_ns > start_ns; depth--)
+			ordered &= put_down(&to[--at], &calls[around[depth - 1].call], &next_ns);
+		around[depth++] = (struct waiting_around){ start_ns, (uint32_t)i };
 	}
-	for (; w->around.cnt; w->around.cnt--) {
-		to[--at] = calls[w->around.items[w->around.cnt - 1]];
-		ordered &= at + 1 == cnt || !is_later(&to[at], &to[at + 1]);
-	}
+	for (; depth; depth--)
+		ordered &= put_down(&to[--at], &calls[around[depth - 1].call], &next_ns);
 	return ordered;
 }
 

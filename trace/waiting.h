@@ -16,12 +16,17 @@ struct waiting_run {			/* of calls: a chunk's */
 	int64_t start_ns;
 };
 
+struct waiting_around {			/* a call whose callees are being read */
+	int64_t start_ns;
+	uint32_t call;			/* index */
+};
+
 struct waiting {
 	VEC(struct raw_invocation) calls;
 	size_t first;
 	/* private */
 	VEC(struct waiting_run) runs;	/* what was added; before them, what was there */
-	VEC(uint32_t) around;
+	VEC(struct waiting_around) around;
 	bool is_unordered;
 };
 
