@@ -28,7 +28,8 @@
 #define RECENT_PLACES 1024
 
 struct recent_place {			/* found: where that function's calls from there are; 0: nothing yet */
-	uint32_t at, function, call_site, found;
+	uint64_t key;			/* the place and the function */
+	uint32_t call_site, found;
 };
 
 static void place_folded(struct vtree *v, const struct piece *p);
@@ -119,6 +120,7 @@ void vtree_free(struct vtree *v)
 	VEC_RELEASE(&v->ns);
 	VEC_RELEASE(&v->touched);
 	VEC_RELEASE(&v->unplaced);
+	VEC_RELEASE(&v->open);
 	VEC_RELEASE(&v->unfolded);
 	VEC_RELEASE(&v->sums);
 	free(v);
@@ -202,12 +204,11 @@ static uint32_t find_function_in(struct vtree *v, uint32_t place, const struct i
 /* The place of a call found at that one: most were seen there before, and lately. */
 static inline uint32_t function_in(struct vtree *v, uint32_t place, const struct invocation *i)
 {
-	uint32_t hash = (place * 0x9e3779b1U + i->function) * 0x85ebca6bU + i->call_site;
-	struct recent_place *recent = &v->recent[hash >> 7 & (RECENT_PLACES - 1)];
+	uint64_t key = (uint64_t)place << 32 | i->function;
+	struct recent_place *recent = &v->recent[(key + i->call_site) * 0x9e3779b97f4a7c15ULL >> 32 & (RECENT_PLACES - 1)];
 
-	if (!recent->found || recent->at != place || recent->function != i->function ||
-	    recent->call_site != i->call_site)
-		*recent = (struct recent_place){ place, i->function, i->call_site, find_function_in(v, place, i) };
+	if (recent->key != key || recent->call_site != i->call_site || !recent->found)
+		*recent = (struct recent_place){ key, i->call_site, find_function_in(v, place, i) };
 	return recent->found;
 }
 
@@ -278,12 +279,13 @@ void vtree_divide(struct vtree *v, uint32_t unit)
 
 static inline void mark_present(struct vtree *v, uint32_t place)
 {
+	struct place *places = v->places.items;
 	uint64_t row = v->row_cnt;
+	uint32_t weight = v->weight;
 
-	for (; place != NODE_NONE && v->places.items[place].last_row != row;
-	     place = v->places.items[place].parent) {
-		v->places.items[place].last_row = row;
-		v->places.items[place].presence += v->weight;
+	for (; place != NODE_NONE && places[place].last_row != row; place = places[place].parent) {
+		places[place].last_row = row;
+		places[place].presence += weight;
 	}
 }
 
@@ -369,30 +371,54 @@ static void place_queue(struct vtree *v, const struct piece *p)
 		       w.to_ns - w.from_ns);
 }
 
-/* [from_ns, to_ns) of the body of the call; INVOCATION_NONE: of the interval. */
-static inline void charge_body(struct vtree *v, uint32_t inv, int64_t from_ns, int64_t to_ns)
+/* What is under way in the interval's thread: the interval itself, whose end nothing here comes after, then calls from the
+ * outermost in.  Returns the innermost. */
+static struct open_call *open_calls(struct vtree *v, uint32_t innermost)
 {
-	uint32_t place, body;
+	size_t depth = 1;
 
-	if (to_ns <= from_ns)
-		return;
-	place = inv == INVOCATION_NONE ? 0 : v->place_of_invocation[inv];
-	body = v->places.items[place].body;
-	charge(v, body == NODE_NONE ? body_of(v, place) : body, to_ns - from_ns);
+	for (uint32_t i = innermost; i != INVOCATION_NONE; i = v->tl->parents[i])
+		depth++;
+	v->open.cnt = 0;
+	VEC_ROOM(&v->open, depth);
+	v->open.cnt = depth;
+	for (uint32_t i = innermost; i != INVOCATION_NONE; i = v->tl->parents[i]) {
+		uint32_t place = v->place_of_invocation[i];
+
+		v->open.items[--depth] = (struct open_call){ v->tl->ends_ns[i] - 1, place, v->places.items[place].body };
+	}
+	v->open.items[0] = (struct open_call){ INT64_MAX, 0, v->places.items[0].body };
+	return &v->open.items[v->open.cnt - 1];
 }
 
-/* What goes on inside when all calls that end by until_ns have ended; *now: where the one began, or goes on. */
-static inline uint32_t leave_calls(struct vtree *v, uint32_t inside, int64_t until_ns, int64_t *now)
+/* From *now, which becomes until_ns, all was running in the body of that call, the innermost. */
+static inline void charge_body(struct vtree *v, struct open_call *c, int64_t *now, int64_t until_ns)
 {
-	const int64_t *ends_ns = v->tl->ends_ns;
+	int64_t ns = until_ns - *now;
 
-	for (; inside != INVOCATION_NONE && ends_ns[inside] <= until_ns; inside = v->tl->parents[inside]) {
-		charge_body(v, inside, *now, ends_ns[inside]);
-		*now = ends_ns[inside];
-	}
-	charge_body(v, inside, *now, until_ns);
 	*now = until_ns;
+	if (ns <= 0)
+		return;
+	if (c->body == NODE_NONE)
+		c->body = body_of(v, c->place);
+	charge(v, c->body, ns);
+}
+
+/* Calls that end by until_ns are over then; returns the innermost that is not. */
+static inline struct open_call *leave_calls(struct vtree *v, struct open_call *inside, int64_t *now, int64_t until_ns)
+{
+	for (; inside->last_ns < until_ns; inside--)
+		charge_body(v, inside, now, inside->last_ns + 1);
+	charge_body(v, inside, now, until_ns);
 	return inside;
+}
+
+/* In the call inside; it may have to move. */
+static inline struct open_call *enter_call(struct vtree *v, struct open_call *inside, int64_t end_ns, uint32_t place)
+{
+	v->open.cnt = (size_t)(inside - v->open.items) + 1;
+	VEC_ADD(&v->open, (struct open_call){ end_ns - 1, place, v->places.items[place].body });
+	return &v->open.items[v->open.cnt - 1];
 }
 
 /*
@@ -402,24 +428,25 @@ static inline uint32_t leave_calls(struct vtree *v, uint32_t inside, int64_t unt
 static void place_running(struct vtree *v, const struct piece *p)
 {
 	const struct invocation *calls = v->tl->trace->invocations.items;
+	const int64_t *ends_ns = v->tl->ends_ns;
+	struct open_call *inside;
 	struct stack_walk w;
-	uint32_t inside;
 	int64_t now = p->start_ns;
 
 	stack_walk_init(&w, v->tl, p->owner_tid, p->start_ns, p->end_ns);
-	inside = w.innermost;
-	count_calls(v, inside);
+	count_calls(v, w.innermost);
+	inside = open_calls(v, w.innermost);
 	for (uint32_t i = (uint32_t)w.next; i < w.stop && calls[i].start_ns < p->end_ns; i++) {
 		uint32_t place;
 
-		inside = leave_calls(v, inside, calls[i].start_ns, &now);
-		place = new_place_of(v, inside, i);
+		inside = leave_calls(v, inside, &now, calls[i].start_ns);
+		place = function_in(v, inside->place, &calls[i]);
 		v->place_of_invocation[i] = place;
 		count_call_at(v, i, place);
-		if (v->tl->ends_ns[i] > now)
-			inside = i;
+		if (ends_ns[i] > now)
+			inside = enter_call(v, inside, ends_ns[i], place);
 	}
-	leave_calls(v, inside, p->end_ns, &now);
+	leave_calls(v, inside, &now, p->end_ns);
 }
 
 static void place_by_waiter(struct vtree *v, const struct piece *p)

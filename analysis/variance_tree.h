@@ -18,8 +18,11 @@
 #include "analysis/rows.h"
 #include "analysis/timeline.h"
 
-struct place {
-	enum node_kind kind;
+struct place {				/* 64 bytes, a line of the cache: calls come by places all the time */
+	enum node_kind kind : 8;
+	enum trace_state wait : 8;	/* as in struct node */
+	bool is_wait;
+	bool outermost;			/* function: no other place of it is around this one */
 	uint32_t parent;		/* NODE_NONE for place 0, the interval */
 	uint32_t first_child, next_sibling;	/* NODE_NONE at the end; latest child first */
 	uint32_t ordinal;		/* among its siblings, from 0 in order of discovery */
@@ -27,12 +30,14 @@ struct place {
 	uint32_t body;			/* its body, or NODE_NONE */
 	uint32_t function;		/* index into trace.functions, or FUNCTION_NONE */
 	uint32_t call_site;		/* index into trace.call_sites, or CALL_SITE_NONE */
-	bool outermost;			/* function: no other place of it is around this one */
-	bool is_wait;
-	enum trace_state wait;		/* as in struct node */
 	uint64_t calls;			/* invocations, over all intervals */
 	uint64_t presence;		/* intervals in which it took time or was called */
 	uint64_t last_row;		/* the last of these, counted from 1 */
+};
+
+struct open_call {			/* under way while the running time of a thread is placed */
+	int64_t last_ns;		/* before its end */
+	uint32_t place, body;		/* of a body NODE_NONE: there is none yet */
 };
 
 struct vtree {
@@ -51,6 +56,7 @@ struct vtree {
 	uint64_t *seen_in_row;		/* per invocation */
 	VEC(int64_t) ns;		/* per place */
 	VEC(uint32_t) touched, unplaced;
+	VEC(struct open_call) open;
 	pieces unfolded;
 	struct past *past;		/* NULL until a piece is too long to be unfolded */
 	past_sums sums;
