@@ -160,6 +160,12 @@ uint64_t batch_rows_to(const struct row_batch *b, int64_t latency_ns, batch_colu
 	return mark_rows(b, INT64_MIN, latency_ns, ret_where);
 }
 
+/* Most columns are in all rows, or nearly all. */
+static bool are_few(uint64_t rows)
+{
+	return rows != UINT64_MAX && __builtin_popcountll(rows) <= FEW_ROWS;
+}
+
 static uint64_t product_of_few(const uint32_t *x, const uint32_t *y, uint64_t rows)
 {
 	uint64_t sum = 0;
@@ -174,9 +180,7 @@ static uint64_t product_of_few(const uint32_t *x, const uint32_t *y, uint64_t ro
 
 uint64_t batch_product(const batch_column x, const batch_column y, uint64_t rows_with)
 {
-	if (!rows_with || __builtin_popcountll(rows_with) <= FEW_ROWS)
-		return product_of_few(x, y, rows_with);
-	return product_of_all(x, y);
+	return are_few(rows_with) ? product_of_few(x, y, rows_with) : product_of_all(x, y);
 }
 
 /* ---- nodes of a kind ---- */
@@ -295,13 +299,19 @@ WIDE static void add_column_to(uint32_t *restrict to, const uint32_t *restrict f
 		to[r] += from[r];
 }
 
+/* From the last to the first, so children before what is above them: the first one is written there, the others are added. */
 static void add_up(struct row_batch *b)
 {
 	for (size_t i = b->nodes.cnt; i-- > 1; ) {
 		uint32_t parent = b->nodes.items[i].parent;
 
+		if (b->rows_with[i] == 0)
+			memset(b->ns[i], 0, sizeof(b->ns[i]));
+		else if (b->rows_with[parent] == 0)
+			memcpy(b->ns[parent], b->ns[i], sizeof(b->ns[i]));
+		else
+			add_column_to(b->ns[parent], b->ns[i]);
 		b->rows_with[parent] |= b->rows_with[i];
-		add_column_to(b->ns[parent], b->ns[i]);
 	}
 }
 
@@ -317,7 +327,6 @@ static void yield(struct row_batches *s, struct kind *k)
 	turn_round(k);
 	add_up(b);
 	s->take(s->arg, b);
-	memset(b->ns, 0, b->nodes.cnt * sizeof(*b->ns));
 	memset(b->rows_with, 0, b->nodes.cnt * sizeof(*b->rows_with));
 	b->cnt = 0;
 }
