@@ -295,9 +295,12 @@ static void merge_kernel(struct trace_stream *s)
 /* The next early call of the thread that begins in the window, or NULL. */
 static const struct raw_invocation *next_early(const struct trace_stream *s, const struct line *l)
 {
-	const struct raw_invocation *early = &s->index.invocations.items[l->early];
+	const struct raw_invocation *early;
 
-	return l->early < l->early_end && early->start_ns <= s->rd.until_ns ? early : NULL;
+	if (l->early == l->early_end)
+		return NULL;
+	early = &s->index.invocations.items[l->early];
+	return early->start_ns <= s->rd.until_ns ? early : NULL;
 }
 
 /* The next call of the thread that begins in the window, or NULL. */

@@ -47,6 +47,8 @@ static void take_calls(struct trace_stream *s, const struct index_chunk *c, cons
 	struct ruler ruler = s->index.ruler;
 	struct raw_invocation *to;
 
+	if (cnt == 0)
+		return;
 	VEC_ROOM(&s->loaded, cnt);
 	to = s->loaded.items + s->loaded.cnt;
 	for (size_t i = 0; i < cnt; i++)
