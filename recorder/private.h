@@ -13,14 +13,16 @@
 #include "trace/file.h"
 #include "trace/kernel_format.h"
 
-struct known_key;
 struct known_stack;
 struct record_bpf;
 struct stacks;
 
 /* programs.c */
 int programs_start(const struct recorder_options *o, struct record_bpf **ret, struct diag *reterr);
-void programs_know(struct record_bpf *p, const struct known_key *key, const struct known_stack *known);	/* from now on */
+/* KNOWN_PLACES of them, which the programs look at; NULL: none are. */
+struct known_stack *programs_known_stacks(struct record_bpf *p);
+void known_stacks_free(struct known_stack *all);	/* NULL is fine */
+void known_stack_set(struct known_stack *where, const struct known_stack *what);
 struct packet_watch {
 	uint64_t packets, last_ns;	/* from outside or to there; since when there are no more */
 };

@@ -11,16 +11,18 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "recorder/private.h"
+#include "recorder/record.h"
 #include "recorder/record.skel.h"
 #include "recorder/task_state.h"
 
-enum { RING_BYTES = 16 << 20, RING_BYTES_STACKS = 64 << 20, KNOWN_STACKS = 4096, PACKETS_QUIET_NS = 1000000000 };
+enum { RING_BYTES = 16 << 20, RING_BYTES_STACKS = 64 << 20, PACKETS_QUIET_NS = 1000000000 };
 
 static char verdict[200];		/* of the kernel's verifier, if it refused a program */
 
@@ -203,7 +205,7 @@ static int load(const struct recorder_options *o, struct record_bpf **ret, struc
 		p->rodata->kernel_stacks = o->kernel_stacks;
 		bpf_program__set_autoload(p->progs.on_sample, o->samples_hz != 0);
 		if (o->user_stacks && !o->kernel_stacks)
-			bpf_map__set_max_entries(p->maps.known_stacks, KNOWN_STACKS);
+			bpf_map__set_max_entries(p->maps.known_stacks, KNOWN_PLACES);
 		bpf_map__set_max_entries(p->maps.records, o->ring_bytes ? o->ring_bytes : RING_BYTES);
 		if (o->user_stacks || o->kernel_stacks)
 			bpf_map__set_max_entries(p->maps.stack_records, o->ring_bytes ? o->ring_bytes :
@@ -263,10 +265,32 @@ int recorder_try(struct diag *reterr)
 	return r;
 }
 
-/* Where it fails the stack is copied the next time, too. */
-void programs_know(struct record_bpf *p, const struct known_key *key, const struct known_stack *known)
+struct known_stack *programs_known_stacks(struct record_bpf *p)
 {
-	bpf_map_update_elem(bpf_map__fd(p->maps.known_stacks), key, known, BPF_ANY);
+	void *all = MAP_FAILED;
+
+	if (bpf_map__max_entries(p->maps.known_stacks) == KNOWN_PLACES)
+		all = mmap(NULL, KNOWN_PLACES * sizeof(struct known_stack), PROT_READ | PROT_WRITE, MAP_SHARED,
+			   bpf_map__fd(p->maps.known_stacks), 0);
+	return all == MAP_FAILED ? NULL : all;
+}
+
+void known_stacks_free(struct known_stack *all)
+{
+	if (all)
+		munmap(all, KNOWN_PLACES * sizeof(*all));
+}
+
+/* Who reads it meanwhile finds `written` odd, or another one behind than before. */
+void known_stack_set(struct known_stack *where, const struct known_stack *what)
+{
+	unsigned int written = where->written;
+
+	__atomic_store_n(&where->written, written + 1, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	memcpy((char *)where + sizeof(where->written), (const char *)what + sizeof(what->written),
+	       sizeof(*what) - sizeof(what->written));
+	__atomic_store_n(&where->written, written + 2, __ATOMIC_RELEASE);
 }
 
 static void detach(struct bpf_link **link)

@@ -70,15 +70,10 @@ struct record_stack {
 
 /*
  * A stack that was unwound: where RIP and RSP are these, and all that decided how it was unwound is as it was, the
- * functions are the same (unwind.c).
+ * functions are the same (unwind.c).  In memory that the programs in the kernel and who unwinds share: one of the
+ * KNOWN_ALIKE places that belong to image, RIP and RSP has it.
  */
-enum { KNOWN_WORDS_MAX = 128, KNOWN_ALIKE = 4 };
-
-struct known_key {
-	unsigned int image;
-	unsigned int alike;		/* below KNOWN_ALIKE: several stacks may have the same RIP and RSP */
-	unsigned long long rip, rsp;
-};
+enum { KNOWN_WORDS_MAX = 128, KNOWN_ALIKE = 4, KNOWN_BITS = 10, KNOWN_PLACES = KNOWN_ALIKE << KNOWN_BITS };
 
 struct known_word {
 	unsigned long long value;
@@ -87,6 +82,9 @@ struct known_word {
 };
 
 struct known_stack {
+	unsigned int written;		/* how often, times two; odd: in the middle of it */
+	unsigned int image;		/* 0: there is none here */
+	unsigned long long rip, rsp;
 	unsigned int number_plus_one;	/* 0: it goes on where copying ended */
 	unsigned int bytes;		/* of the stack that have to be looked at */
 	unsigned int word_cnt;
@@ -94,5 +92,13 @@ struct known_stack {
 	unsigned long long rbp;		/* from RSP on */
 	struct known_word words[KNOWN_WORDS_MAX];
 };
+
+/* The first of the places. */
+static inline unsigned int known_place(unsigned int image, unsigned long long rip, unsigned long long rsp)
+{
+	unsigned long long h = (rip ^ rsp * 0x9e3779b97f4a7c15ULL ^ (unsigned long long)image << 32) * 0xff51afd7ed558ccdULL;
+
+	return (unsigned int)(h >> (64 - KNOWN_BITS)) * KNOWN_ALIKE;
+}
 
 #endif

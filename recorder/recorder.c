@@ -24,6 +24,7 @@ struct recorder {
 	struct reduced *reduced;	/* in the place of the two above */
 	struct writer writer;
 	struct stacks *stacks;		/* NULL: none */
+	struct known_stack *known_stacks;	/* the kernel's; NULL: none, each stack is copied */
 	int stacks_left;		/* to be taken this time */
 	struct sampler *sampler;	/* NULL: none */
 	struct packet_watch packet_watch;
@@ -49,12 +50,12 @@ static int take(void *context, void *record, size_t len)
 static int take_stack(void *context, void *record, size_t len)
 {
 	struct recorder *r = context;
-	struct known_key key;
 	struct known_stack known;
+	unsigned int place;
 
 	writer_record(&r->writer, record, len);
-	if (stacks_known(r->stacks, record, now_ns(), &key, &known))
-		programs_know(r->programs, &key, &known);
+	if (r->known_stacks && stacks_known(r->stacks, record, now_ns(), &place, &known))
+		known_stack_set(&r->known_stacks[place], &known);
 	return --r->stacks_left ? 0 : -EAGAIN;
 }
 
@@ -94,6 +95,7 @@ static void recorder_free(struct recorder *r)
 	ring_buffer__free(r->stack_ring);
 	reduced_close(r->reduced);
 	sampler_close(r->sampler);
+	known_stacks_free(r->known_stacks);
 	record_bpf__destroy(r->programs);
 	stacks_free(r->stacks);
 	writer_close(&r->writer);
@@ -136,6 +138,7 @@ static int start(struct recorder *r, const struct recorder_options *o, struct di
 	if (!e && r->stacks) {
 		r->stack_ring = ring_buffer__new(bpf_map__fd(r->programs->maps.stack_records), take_stack, r, NULL);
 		e = r->stack_ring ? 0 : -errno;
+		r->known_stacks = programs_known_stacks(r->programs);
 	}
 	if (!e && r->stacks && o->samples_hz)
 		e = sampler_open(r->programs->progs.on_sample, o->samples_hz, &r->sampler);

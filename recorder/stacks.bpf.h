@@ -24,10 +24,11 @@ struct {
 	__uint(max_entries, 4096);	/* programs.c makes it larger where stacks are wanted */
 } stack_records SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+struct {				/* shared with programs.c, which writes them */
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);		/* programs.c makes it larger where stacks are wanted */
-	__type(key, struct known_key);
+	__type(key, unsigned int);
 	__type(value, struct known_stack);
 } known_stacks SEC(".maps");
 
@@ -42,58 +43,63 @@ struct {				/* both hooks that look at it run with interrupts off */
 	__type(value, struct stack_words);
 } stack_words SEC(".maps");
 
-/* Whether all that counts is the same; *have: how much of the stack was looked at already.  Not static, so that the
- * kernel's verifier looks at it once, and not at all that may come before. */
-__attribute__((noinline)) int is_known(const struct known_stack *k, struct stack_words *now, unsigned long rsp,
-				       unsigned long rbp, unsigned int *have)
+/* The number, plus one, if all that counts is the same; negative: it is another one.  *have: how much of the stack was looked
+ * at already.  Not static, so that the kernel's verifier looks at it once, and not at all that may come before. */
+__attribute__((noinline)) int number_if_same(const struct known_stack *k, struct stack_words *now, unsigned long rsp,
+					     unsigned long rbp, unsigned int *have)
 {
-	unsigned long long differs;
-	unsigned int bytes;
+	unsigned int written, bytes, number;
 
 	if (!k || !now || !have)
-		return 0;
-	differs = (rbp - rsp - k->rbp) & (unsigned long long)(long long)k->rbp_counts;
+		return -1;
+	written = *(const volatile unsigned int *)&k->written;
 	bytes = k->bytes;
-	if (differs || bytes > STACK_DEEP_BYTES)
-		return 0;
+	if (((rbp - rsp - k->rbp) & (unsigned long long)(long long)k->rbp_counts) || bytes > STACK_DEEP_BYTES)
+		return -1;
 	if (bytes > *have) {
 		if (bpf_probe_read_user(now->words, bytes, (void *)rsp))
-			return 0;
+			return -1;
 		*have = bytes;
 	}
 	for (unsigned int i = 0; i < KNOWN_WORDS_MAX && i < k->word_cnt; i++) {
 		const struct known_word *w = &k->words[i];
 
-		differs |= now->words[w->index & (STACK_DEEP_BYTES / 8 - 1)] - (rsp & (unsigned long)(long)w->relative) -
-			   w->value;
+		if (now->words[w->index & (STACK_DEEP_BYTES / 8 - 1)] - (rsp & (unsigned long)(long)w->relative) != w->value)
+			return -1;
 	}
-	return !differs;
+	number = k->number_plus_one;
+	barrier();
+	return !(written & 1) && *(const volatile unsigned int *)&k->written == written ? (int)number : -1;
 }
 
 /* The number, plus one, of the current task's stack; 0: not known. */
 static unsigned int known_number(struct task_state *s, struct task_struct *task)
 {
 	struct pt_regs___x86_64 *regs = (void *)bpf_task_pt_regs(task);
-	struct known_key key = { .image = s->image };
 	int zero = 0;
 	struct stack_words *now = bpf_map_lookup_elem(&stack_words, &zero);
-	unsigned int have = 0;
+	unsigned int have = 0, place;
+	unsigned long rip, rsp;
 
 	s->deep = 0;
-	if (!now || !key.image || !bpf_core_field_exists(struct pt_regs___x86_64, orig_ax))
+	if (!now || !s->image || !bpf_core_field_exists(struct pt_regs___x86_64, orig_ax))
 		return 0;
-	key.rip = regs->ip;
-	key.rsp = regs->sp;
+	rip = regs->ip;
+	rsp = regs->sp;
+	place = known_place(s->image, rip, rsp);
 	for (unsigned int i = 0; i < KNOWN_ALIKE; i++) {
-		const struct known_stack *k;
+		unsigned int at = place + i;
+		const struct known_stack *k = bpf_map_lookup_elem(&known_stacks, &at);
+		int number;
 
-		key.alike = i;
-		k = bpf_map_lookup_elem(&known_stacks, &key);
-		if (!k || !is_known(k, now, key.rsp, regs->bp, &have))
+		if (!k || k->rip != rip || k->rsp != rsp || k->image != s->image)
+			continue;
+		number = number_if_same(k, now, rsp, regs->bp, &have);
+		if (number < 0)
 			continue;
 		s->deep = k->bytes > STACK_BYTES / 2;
-		if (k->number_plus_one)
-			return k->number_plus_one;
+		if (number)
+			return (unsigned int)number;
 	}
 	return 0;
 }

@@ -27,8 +27,9 @@ struct stacks {
 	uint32_t next_shape;
 	const struct shape *last;	/* that got a number, without a kernel's part; NULL: none */
 	uint32_t last_number;
-	struct map *alike;		/* image, RIP and RSP -> how many shapes; and with one of them -> its place plus one */
-	struct map *told_ns;		/* the same with one of them -> when the kernel was told */
+	uint64_t *placed;		/* place -> image, RIP, RSP and shape that are there; 0: none */
+	unsigned int next_place;	/* counts up */
+	struct map *told_ns;		/* image, RIP, RSP and shape -> when the kernel was told */
 };
 
 struct stacks *stacks_new(void)
@@ -37,7 +38,7 @@ struct stacks *stacks_new(void)
 
 	s->images = images_new();
 	s->number_of = map_new();
-	s->alike = map_new();
+	s->placed = xcalloc(KNOWN_PLACES, sizeof(*s->placed));
 	s->told_ns = map_new();
 	return s;
 }
@@ -52,7 +53,7 @@ void stacks_free(struct stacks *s)
 		unwinder_free(image->unwinder);
 	images_free(s->images);
 	map_free(s->number_of);
-	map_free(s->alike);
+	free(s->placed);
 	map_free(s->told_ns);
 	VEC_RELEASE(&s->items);
 	VEC_RELEASE(&s->kernel_addresses);
@@ -88,33 +89,34 @@ uint32_t stacks_number(struct stacks *s, const struct record_stack *r, size_t le
 	return s->last_number;
 }
 
-/* Its place among those of the same RIP and RSP.  There are few places: the next one takes that of the first. */
-static unsigned int place_of(struct stacks *s, uint64_t alike, uint64_t one)
+/* Where it is already, or one that is free, or somebody else's: there are few for what has the same RIP and RSP. */
+static unsigned int place_of(struct stacks *s, unsigned int first, uint64_t one)
 {
-	uint64_t place = *map_slot(s->alike, one);
+	unsigned int place = first + s->next_place++ % KNOWN_ALIKE;
 
-	if (!place) {
-		place = (*map_slot(s->alike, alike))++ % KNOWN_ALIKE + 1;
-		*map_slot(s->alike, one) = place;
-	}
-	return (unsigned int)place - 1;
+	for (unsigned int i = first + KNOWN_ALIKE; i-- > first; )
+		if (!s->placed[i])
+			place = i;
+	for (unsigned int i = first; i < first + KNOWN_ALIKE; i++)
+		if (s->placed[i] == one)
+			place = i;
+	s->placed[place] = one;
+	return place;
 }
 
-bool stacks_known(struct stacks *s, const struct record_stack *r, uint64_t now_ns, struct known_key *ret_key,
+bool stacks_known(struct stacks *s, const struct record_stack *r, uint64_t now_ns, unsigned int *ret_place,
 		  struct known_stack *ret)
 {
-	uint64_t alike, one;
+	uint64_t one, rip = r->registers[STACK_RIP], rsp = r->registers[STACK_RSP];
 
 	if (!s->last || r->reason == STACK_SAMPLE)
 		return false;
-	*ret_key = (struct known_key){ .image = r->image, .rip = r->registers[STACK_RIP], .rsp = r->registers[STACK_RSP] };
-	alike = hash_u64(hash_u64(hash_u64(0, ret_key->image), ret_key->rip), ret_key->rsp);
-	one = hash_u64(alike, (uintptr_t)s->last);
+	one = hash_u64(hash_u64(hash_u64(hash_u64(0, r->image), rip), rsp), (uintptr_t)s->last) | 1;
 	if (r->ns < *map_slot(s->told_ns, one) || !shape_known(s->last, r, ret))
 		return false;
 	if (!s->last->cut || r->user_bytes > STACK_BYTES)
 		ret->number_plus_one = s->last_number + 1;
-	ret_key->alike = place_of(s, alike, one);
+	*ret_place = place_of(s, known_place(r->image, rip, rsp), one);
 	*map_slot(s->told_ns, one) = now_ns;
 	return true;
 }

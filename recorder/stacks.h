@@ -11,7 +11,6 @@
 
 struct stacks;
 struct record_stack;
-struct known_key;
 struct known_stack;
 
 #define STACK_NONE UINT32_MAX
@@ -26,9 +25,9 @@ void stacks_read(struct stacks *s);
 /* STACK_NONE: nothing is known about it. */
 uint32_t stacks_number(struct stacks *s, const struct record_stack *r, size_t len);
 
-/* What the kernel needs to recognise the one that got its number last, that of r.  False: it could not be sure, or
- * has been told since r was made. */
-bool stacks_known(struct stacks *s, const struct record_stack *r, uint64_t now_ns, struct known_key *ret_key,
+/* What the kernel needs to recognise the one that got its number last, that of r, and where it belongs.  False: it could
+ * not be sure, or has been told since r was made. */
+bool stacks_known(struct stacks *s, const struct record_stack *r, uint64_t now_ns, unsigned int *ret_place,
 		  struct known_stack *ret);
 
 /* Their texts, in order of their numbers. */

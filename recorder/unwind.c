@@ -347,7 +347,10 @@ bool shape_known(const struct shape *s, const struct record_stack *r, struct kno
 {
 	if (!s->traced || !s->ended || !r->image || s->slot_cnt > KNOWN_WORDS_MAX)
 		return false;
-	*ret = (struct known_stack){ .word_cnt = s->slot_cnt, .rbp_counts = -s->rbp.relative, .rbp = s->rbp.value };
+	*ret = (struct known_stack){
+		.image = r->image, .rip = r->registers[STACK_RIP], .rsp = r->registers[STACK_RSP],
+		.word_cnt = s->slot_cnt, .rbp_counts = -s->rbp.relative, .rbp = s->rbp.value,
+	};
 	for (uint32_t i = 0; i < s->slot_cnt; i++) {
 		const struct slot *slot = &s->slots[i];
 
