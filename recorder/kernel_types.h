@@ -31,6 +31,14 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq;
 };
 
+struct mm_struct {
+	unsigned long start_stack;
+};
+
+struct thread_struct {
+	unsigned long fsbase;			/* of x86-64 */
+};
+
 struct task_struct {
 	unsigned int flags;
 	unsigned int __state;			/* since 5.14 */
@@ -40,6 +48,8 @@ struct task_struct {
 	struct pid *thread_pid;
 	char comm[16];
 	struct sched_entity se;
+	struct mm_struct *mm;
+	struct thread_struct thread;
 };
 
 struct task_struct___before_5_14 {

@@ -45,8 +45,9 @@ struct record_request {			/* of a disk; a packet that a network interface was gi
 	unsigned long long ns, issue_ns;	/* done; begun */
 };
 
-/* How much of the user's stack: mostly, and where it is known or likely to be deep; frames beyond that are `[deeper]`. */
-enum { STACK_BYTES = 4096, STACK_DEEP_BYTES = 16384, STACK_KERNEL_MAX = 32 };
+/* How much of the user's stack: all where it is known to be no more than the last of these; else mostly the second, and the last
+ * where it is known or likely to be deep; frames beyond that are `[deeper]`. */
+enum { STACK_SHALLOW_BYTES = 1024, STACK_BYTES = 4096, STACK_DEEP_BYTES = 16384, STACK_KERNEL_MAX = 32 };
 
 /* Of x86-64, in the kernel's order (struct pt_regs). */
 enum stack_register {

@@ -104,33 +104,53 @@ static unsigned int known_number(struct task_state *s, struct task_struct *task)
 	return 0;
 }
 
-/* The part of the user's stack that there is, at most this much: the first frames of a thread stand near its end. */
-static __always_inline unsigned int copy_user_stack(struct record_stack *r, unsigned long sp, const unsigned int most)
+/* How much there is of it, where that is not more than is copied at most; 0: not known.  The C library's own record of a thread
+ * lies at the upper end of its stack, and FS points there; but for the first thread, whose stack's end the kernel knows. */
+static unsigned int stack_bytes(struct task_struct *task)
 {
-	if (bpf_probe_read_user(r->user, most, (void *)sp) == 0)
-		return most;
-	for (unsigned int pages = most / PAGE_BYTES; pages; pages--) {
+	struct pt_regs___x86_64 *regs = (void *)bpf_task_pt_regs(task);
+	struct mm_struct *mm = task->mm;
+	unsigned long bytes;
+
+	if (!mm || !bpf_core_field_exists(task->thread.fsbase) || !bpf_core_field_exists(struct pt_regs___x86_64, orig_ax))
+		return 0;
+	bytes = (task->pid == task->tgid ? mm->start_stack : task->thread.fsbase) - regs->sp;
+	return bytes <= STACK_DEEP_BYTES ? (unsigned int)bytes : 0;
+}
+
+/* The part of the user's stack that there is, at most this much: the first frames of a thread stand near its end. */
+static __always_inline unsigned int copy_user_stack(struct record_stack *r, unsigned long sp, unsigned int wanted,
+						    const unsigned int most)
+{
+	barrier_var(wanted);		/* for the verifier, which must see this */
+	if (wanted > most)
+		wanted = most;
+	if (bpf_probe_read_user(r->user, wanted, (void *)sp) == 0)
+		return wanted;
+	for (unsigned int pages = (most + PAGE_BYTES - 1) / PAGE_BYTES; pages; pages--) {
 		unsigned int bytes = pages * PAGE_BYTES - (unsigned int)(sp & (PAGE_BYTES - 1));
 
-		if (bpf_probe_read_user(r->user, bytes, (void *)sp) == 0)
+		barrier_var(bytes);
+		if (bytes < wanted && bpf_probe_read_user(r->user, bytes, (void *)sp) == 0)
 			return bytes;
 	}
 	return 0;
 }
 
-static __always_inline unsigned int copy_user(struct record_stack *r, struct task_struct *task, const unsigned int most)
+static __always_inline unsigned int copy_user(struct record_stack *r, struct task_struct *task, unsigned int wanted,
+					      const unsigned int most)
 {
 	struct pt_regs___x86_64 *regs = (void *)bpf_task_pt_regs(task);
 
 	if (!bpf_core_field_exists(struct pt_regs___x86_64, orig_ax))
 		return 0;
 	bpf_probe_read_kernel(r->registers, sizeof(r->registers), regs);
-	return copy_user_stack(r, r->registers[STACK_RSP], most);
+	return copy_user_stack(r, r->registers[STACK_RSP], wanted, most);
 }
 
-/* With at most this much of the user's stack. */
+/* With as much of the user's stack as wanted, in a record that has room for the most. */
 static __always_inline void copy_stack(void *context, struct task_state *s, struct task_struct *task,
-				       unsigned int reason, unsigned long long ns, const unsigned int most)
+				       unsigned int reason, unsigned long long ns, unsigned int wanted, const unsigned int most)
 {
 	struct record_stack *r = bpf_ringbuf_reserve(&stack_records,
 						     __builtin_offsetof(struct record_stack, user) + most, 0);
@@ -146,26 +166,36 @@ static __always_inline void copy_stack(void *context, struct task_state *s, stru
 	r->reason = reason;
 	r->ns = ns;
 	r->image = s->image;
-	r->user_bytes = most && !s->kernel_thread ? copy_user(r, task, most) : 0;
+	r->user_bytes = most && !s->kernel_thread ? copy_user(r, task, wanted, most) : 0;
 	if (kernel_stacks)
 		bytes = bpf_get_stack(context, r->kernel, sizeof(r->kernel), 0);
 	r->kernel_cnt = bytes > 0 ? (unsigned int)bytes / sizeof(r->kernel[0]) : 0;
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 }
 
-/* Of the current task.  Frames of the program that is running here are left out by who reads it.  Of what is seen once,
- * as it was driven from the CPU in the middle of something, more is copied at once. */
+/* Of the current task.  Frames of the program that is running here are left out by who reads it.  All of a user's stack where
+ * that is known to be little; else of what is seen once, as it was driven from the CPU in the middle of something, more is
+ * copied at once. */
 static void write_stack(void *context, struct task_state *s, struct task_struct *task, unsigned int reason,
 			unsigned long long ns)
 {
+	unsigned int wanted;
+
 	if (!(user_stacks || kernel_stacks) || (s->kernel_thread && !kernel_stacks))
 		return;
-	if (!user_stacks)
-		copy_stack(context, s, task, reason, ns, 0);
-	else if (s->deep || (reason == STACK_OUT && !s->state))
-		copy_stack(context, s, task, reason, ns, STACK_DEEP_BYTES);
+	if (!user_stacks) {
+		copy_stack(context, s, task, reason, ns, 0, 0);
+		return;
+	}
+	wanted = stack_bytes(task);
+	if (!wanted)
+		wanted = s->deep || (reason == STACK_OUT && !s->state) ? STACK_DEEP_BYTES : STACK_BYTES;
+	if (wanted <= STACK_SHALLOW_BYTES)
+		copy_stack(context, s, task, reason, ns, wanted, STACK_SHALLOW_BYTES);
+	else if (wanted <= STACK_BYTES)
+		copy_stack(context, s, task, reason, ns, wanted, STACK_BYTES);
 	else
-		copy_stack(context, s, task, reason, ns, STACK_BYTES);
+		copy_stack(context, s, task, reason, ns, wanted, STACK_DEEP_BYTES);
 }
 
 /* Its number, plus one, if it is known; else it is copied. */
