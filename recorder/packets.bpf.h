@@ -18,13 +18,7 @@
  */
 enum { LOOPBACK = 1 };			/* the interface's index in every network namespace */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);	/* one that is dropped on the way makes room in the end */
-	__uint(max_entries, 4096);
-	__type(key, struct sk_buff *);
-	__type(value, struct in_flight);
-} packets SEC(".maps");
-
+static struct in_flight packets[IN_FLIGHT_CNT];	/* one that is dropped on the way makes room in the end */
 unsigned long long outside_packets;	/* received by anybody, sent by the run; about */
 
 SEC("tp_btf/net_dev_queue")
@@ -32,7 +26,6 @@ int BPF_PROG(on_send, struct sk_buff *skb)
 {
 	struct interrupts *c;
 	struct task_state *s;
-	struct in_flight f;
 
 	if (skb->dev->ifindex == LOOPBACK)
 		return 0;
@@ -42,9 +35,7 @@ int BPF_PROG(on_send, struct sk_buff *skb)
 	s = state_of(bpf_get_current_task_btf());
 	if (s && s->follow >= FOLLOW_RUN) {
 		outside_packets++;
-		f.ns = bpf_ktime_get_ns();
-		f.tid = s->tid;
-		bpf_map_update_elem(&packets, &skb, &f, BPF_ANY);
+		add_in_flight(packets, address_of(skb), s->tid, bpf_ktime_get_ns());
 	}
 	return 0;
 }
@@ -71,11 +62,11 @@ int BPF_PROG(on_sent, struct sk_buff *skb, int result, struct net_device *nic)
 
 	if (nic->ifindex == LOOPBACK)
 		return 0;
-	f = bpf_map_lookup_elem(&packets, &skb);	/* the address alone: it may be freed by now */
+	f = in_flight(packets, address_of(skb));	/* the address alone: it may be freed by now */
 	if (!f)
 		return 0;
 	write_request(WAKER_NIC, (unsigned int)nic->ifindex, f);
-	bpf_map_delete_elem(&packets, &skb);
+	f->what = 0;
 	return 0;
 }
 

@@ -59,7 +59,7 @@ unsigned long long lost_records;
 /* By the last bits of a thread's number in the kernel: not set, it is none whose times are recorded.  Nine in ten tasks of
  * a busy machine are that, and to ask for their entry takes as long as all the rest of a hook. */
 enum { FOLLOWED_CNT = 1 << 16 };
-unsigned char may_be_followed[FOLLOWED_CNT];
+static unsigned char may_be_followed[FOLLOWED_CNT];
 
 unsigned int image_cnt = 1;		/* the first is that of the process that ran already */
 
