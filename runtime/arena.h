@@ -24,7 +24,7 @@
 #include "runtime/frame.h"
 #include "trace/format.h"
 
-#define ARENA_MAGIC 0x35616e6572617056ULL
+#define ARENA_MAGIC 0x36616e6572617056ULL
 #define ARENA_ENV "VPROF_ARENA"		/* the path of the file */
 
 enum {
@@ -75,7 +75,8 @@ struct arena_control {
 	uint32_t function_cnt, label_cnt;
 	uint64_t site_cnt;		/* registered, not distinct */
 	uint64_t lost_cnt, lost_since;	/* by threads that have no slot any more, or never had */
-	uint64_t starved_s;		/* when somebody without a chunk last asked for the drainer (CLOCK_MONOTONIC) */
+	uint64_t fed_cnt __attribute__((aligned(64)));	/* stamps for who waits for files (runtime/flow.h) */
+	uint64_t starved_s __attribute__((aligned(64)));		/* when somebody without a chunk last asked for the drainer (CLOCK_MONOTONIC) */
 	struct arena_held held;
 };
 
@@ -120,6 +121,7 @@ struct arena_stamp {			/* who let an object go, and when */
 
 struct arena_bucket {
 	uint32_t next;
+	uint32_t written;		/* stamps, counted once they can be found */
 	struct arena_stamp stamps[ARENA_STAMPS];
 } __attribute__((aligned(256)));
 

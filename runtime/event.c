@@ -165,14 +165,18 @@ static void interval_event(unsigned int kind, uint64_t label, uint64_t key)
 static void hold_begin(uint64_t object)
 {
 	struct thread *t = &thread_self;
+	struct thread_hold *hold;
 
 	if (t->hold_cnt == THREAD_HOLDS) {
 		releasers_forget(&t->holds[0].awaited);
 		t->hold_cnt--;
 		memmove(&t->holds[0], &t->holds[1], t->hold_cnt * sizeof(t->holds[0]));
 	}
-	t->holds[t->hold_cnt] = (struct thread_hold){ releasers_expect(object), 0 };
-	t->holds[t->hold_cnt++].start = clock_ticks();
+	hold = &t->holds[t->hold_cnt];
+	hold->awaited = releasers_expect(object);
+	hold->written = releasers_written(hold->awaited.name);
+	hold->start = clock_ticks();
+	t->hold_cnt++;
 }
 
 /* Holds opened later and never closed (longjmp, a path that gave up) end with it. */
@@ -181,6 +185,7 @@ static void hold_end(uint64_t object, uint64_t class)
 	struct thread *t = &thread_self;
 	unsigned int at = t->hold_cnt;
 	uint64_t start, end, name;
+	bool is_short, was_woken;
 
 	while (at > 0 && t->holds[at - 1].awaited.object != object)
 		at--;
@@ -189,10 +194,13 @@ static void hold_end(uint64_t object, uint64_t class)
 	start = t->holds[at - 1].start;
 	name = t->holds[at - 1].awaited.name;
 	end = clock_ticks();
+	is_short = end - start < HOLD_TICKS_MIN;
+	was_woken = releasers_written(name) != t->holds[at - 1].written;
 	while (t->hold_cnt >= at)
 		releasers_forget(&t->holds[--t->hold_cnt].awaited);
-	wait_log(class && class < WAIT_CLASS_CNT ? (enum wait_class)class : WAIT_LOCK, name, start, end,
-		 end - start < HOLD_TICKS_MIN);
+	if (!is_short || was_woken)
+		wait_log(class && class < WAIT_CLASS_CNT ? (enum wait_class)class : WAIT_LOCK, name, start, end,
+			 is_short);
 }
 
 /* When it is over no interval begins any more, here neither; those under way are recorded to their end. */

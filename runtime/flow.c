@@ -156,6 +156,18 @@ static bool is_awaited(uint64_t object)
 	return __atomic_load_n(releasers_waiters(object), __ATOMIC_RELAXED) != 0;
 }
 
+uint64_t flow_fed_cnt(void)
+{
+	return process.waiters ? __atomic_load_n(&process.arena->control->fed_cnt, __ATOMIC_ACQUIRE) : 0;
+}
+
+/* Counted behind the stamp, and before its reason: see releasers_written(). */
+static void leave_stamp(uint64_t object)
+{
+	releasers_leave_stamp(object, false);
+	__atomic_fetch_add(&process.arena->control->fed_cnt, 1, __ATOMIC_RELEASE);
+}
+
 void flow_stamp(int fd, enum flow_kind kind, enum flow_file file)
 {
 	uint64_t object;
@@ -165,7 +177,7 @@ void flow_stamp(int fd, enum flow_kind kind, enum flow_file file)
 		return;
 	object = name_of(fd, kind, file, kind == FLOW_DATA);
 	if (object)
-		releasers_leave_stamp(object, false);
+		leave_stamp(object);
 }
 
 static void note_sockets(void)
@@ -196,7 +208,7 @@ void flow_stamp_end(int fd)
 		return;
 	object = name_of(fd, FLOW_END, FLOW_FILE, true);
 	if (object)
-		releasers_leave_stamp(object, false);
+		leave_stamp(object);
 }
 
 void flow_stamp_all_ends(void)
@@ -246,5 +258,5 @@ void flow_note_connect(const void *to, unsigned int to_len)
 		return;
 	note_sockets();
 	if (is_awaited(OBJECT_DATA_WAITERS))
-		releasers_leave_stamp(mix(mix(name, OBJECT_SOCKETS), FLOW_DATA), false);
+		leave_stamp(mix(mix(name, OBJECT_SOCKETS), FLOW_DATA));
 }

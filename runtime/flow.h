@@ -37,6 +37,13 @@ enum flow_file {
 /* An object for releasers_expect(): a thread that waits for some file. */
 uint64_t flow_waiters(enum flow_kind kind);
 
+/*
+ * How many stamps were left for who waits for a file, any file.  Unchanged since before a wait: nobody fed what was
+ * waited for, so its name, a system call or three, need not be asked for.  Where all clients are outside of the run it
+ * never changes.
+ */
+uint64_t flow_fed_cnt(void);
+
 /* What a reader (DATA, END) or writer (ROOM) of fd waits for; 0: cannot be told. */
 uint64_t flow_awaited(int fd, enum flow_kind kind, enum flow_file file);
 

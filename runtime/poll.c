@@ -24,21 +24,34 @@ enum {
 
 static uint64_t epoll_files[EPOLL_FILES];
 
-static struct wait begin(bool files)
+struct poll_wait {
+	struct wait wait;
+	uint64_t fed_cnt;		/* before it began */
+};
+
+#define POLLING struct poll_wait __attribute__((cleanup(end), unused))
+
+static struct poll_wait begin(bool files)
 {
-	struct wait w = { .on = false };
+	struct poll_wait p = { .fed_cnt = flow_fed_cnt() };
 
 	if (!vprof_self.gate)
-		return w;
-	w = wait_begin_call(files ? WAIT_IO : WAIT_SLEEP, files ? flow_waiters(FLOW_DATA) : 0);
-	w.object = 0;
-	return w;
+		return p;
+	p.wait = wait_begin_call(files ? WAIT_IO : WAIT_SLEEP, files ? flow_waiters(FLOW_DATA) : 0);
+	p.wait.object = 0;
+	return p;
 }
 
-static bool blocked(struct wait *w, int r)
+static void end(struct poll_wait *p)
 {
-	w->result = r <= 0;
-	return wait_blocked(w) && r > 0;
+	wait_end(&p->wait);
+}
+
+/* Whether who fed one of the files is worth looking for. */
+static bool was_fed(struct poll_wait *p, int r)
+{
+	p->wait.result = r <= 0;
+	return wait_blocked(&p->wait) && r > 0 && flow_fed_cnt() != p->fed_cnt;
 }
 
 /* *latest: the ticks of the best stamp until now.  false: there is none for this. */
@@ -62,28 +75,28 @@ static void consider(struct wait *w, int fd, bool reads, uint64_t *latest)
 		consider_kind(w, fd, FLOW_END, latest);
 }
 
-static int ready_files(struct wait *w, int r, const struct pollfd *files, nfds_t cnt)
+static int ready_files(struct poll_wait *p, int r, const struct pollfd *files, nfds_t cnt)
 {
 	uint64_t latest = 0;
 	int seen = 0;
 
-	if (!blocked(w, r))
+	if (!was_fed(p, r))
 		return r;
 	for (nfds_t i = 0; i < cnt && seen < READY_MAX; i++) {
 		if (!files[i].revents)
 			continue;
 		seen++;
-		consider(w, files[i].fd, files[i].revents & (POLLIN | POLLHUP | POLLRDHUP), &latest);
+		consider(&p->wait, files[i].fd, files[i].revents & (POLLIN | POLLHUP | POLLRDHUP), &latest);
 	}
 	return r;
 }
 
-static int ready_bits(struct wait *w, int r, int cnt, const fd_set *in, const fd_set *out)
+static int ready_bits(struct poll_wait *p, int r, int cnt, const fd_set *in, const fd_set *out)
 {
 	uint64_t latest = 0;
 	int seen = 0;
 
-	if (!blocked(w, r))
+	if (!was_fed(p, r))
 		return r;
 	for (int fd = 0; fd < cnt && fd < FD_SETSIZE && seen < READY_MAX; fd++) {
 		bool reads = in && FD_ISSET(fd, in);
@@ -91,7 +104,7 @@ static int ready_bits(struct wait *w, int r, int cnt, const fd_set *in, const fd
 		if (!reads && (!out || !FD_ISSET(fd, out)))
 			continue;
 		seen++;
-		consider(w, fd, reads, &latest);
+		consider(&p->wait, fd, reads, &latest);
 	}
 	return r;
 }
@@ -109,76 +122,76 @@ static int epoll_file(int fd, uint64_t data)
 	return found >> FD_BITS == hash >> FD_BITS ? (int)(found & ((1 << FD_BITS) - 1)) : -1;
 }
 
-static int ready_events(struct wait *w, int r, int fd, const struct epoll_event *events)
+static int ready_events(struct poll_wait *p, int r, int fd, const struct epoll_event *events)
 {
 	uint64_t latest = 0;
 
-	if (!blocked(w, r))
+	if (!was_fed(p, r))
 		return r;
 	for (int i = 0; i < r && i < READY_MAX; i++) {
 		int file = epoll_file(fd, events[i].data.u64);
 
 		if (file >= 0)
-			consider(w, file, events[i].events & (EPOLLIN | EPOLLHUP | EPOLLRDHUP), &latest);
+			consider(&p->wait, file, events[i].events & (EPOLLIN | EPOLLHUP | EPOLLRDHUP), &latest);
 	}
 	return r;
 }
 
 int vprof_w_poll(struct pollfd *files, nfds_t cnt, int ms)
 {
-	WAITING wait = begin(cnt);
+	POLLING wait = begin(cnt);
 	return ready_files(&wait, real.poll(files, cnt, ms), files, cnt);
 }
 
 int vprof_w___poll_chk(struct pollfd *files, nfds_t cnt, int ms, size_t room)
 {
-	WAITING wait = begin(cnt);
+	POLLING wait = begin(cnt);
 	return ready_files(&wait, real.__poll_chk(files, cnt, ms, room), files, cnt);
 }
 
 int vprof_w_ppoll(struct pollfd *files, nfds_t cnt, const struct timespec *length,
 		  const sigset_t *mask)
 {
-	WAITING wait = begin(cnt);
+	POLLING wait = begin(cnt);
 	return ready_files(&wait, real.ppoll(files, cnt, length, mask), files, cnt);
 }
 
 int vprof_w___ppoll_chk(struct pollfd *files, nfds_t cnt, const struct timespec *length,
 			const sigset_t *mask, size_t room)
 {
-	WAITING wait = begin(cnt);
+	POLLING wait = begin(cnt);
 	return ready_files(&wait, real.__ppoll_chk(files, cnt, length, mask, room), files, cnt);
 }
 
 int vprof_w_select(int cnt, fd_set *in, fd_set *out, fd_set *odd, struct timeval *length)
 {
-	WAITING wait = begin(in || out || odd);
+	POLLING wait = begin(in || out || odd);
 	return ready_bits(&wait, real.select(cnt, in, out, odd, length), cnt, in, out);
 }
 
 int vprof_w_pselect(int cnt, fd_set *in, fd_set *out, fd_set *odd, const struct timespec *length,
 		    const sigset_t *mask)
 {
-	WAITING wait = begin(in || out || odd);
+	POLLING wait = begin(in || out || odd);
 	return ready_bits(&wait, real.pselect(cnt, in, out, odd, length, mask), cnt, in, out);
 }
 
 int vprof_w_epoll_wait(int fd, struct epoll_event *events, int cnt, int ms)
 {
-	WAITING wait = begin(true);
+	POLLING wait = begin(true);
 	return ready_events(&wait, real.epoll_wait(fd, events, cnt, ms), fd, events);
 }
 
 int vprof_w_epoll_pwait(int fd, struct epoll_event *events, int cnt, int ms, const sigset_t *mask)
 {
-	WAITING wait = begin(true);
+	POLLING wait = begin(true);
 	return ready_events(&wait, real.epoll_pwait(fd, events, cnt, ms, mask), fd, events);
 }
 
 int vprof_w_epoll_pwait2(int fd, struct epoll_event *events, int cnt, const struct timespec *length,
 			 const sigset_t *mask)
 {
-	WAITING wait = begin(true);
+	POLLING wait = begin(true);
 	return ready_events(&wait, real.epoll_pwait2(fd, events, cnt, length, mask), fd, events);
 }
 

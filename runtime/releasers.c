@@ -61,6 +61,7 @@ static void write_stamp(uint64_t name, bool held)
 	PUT(&stamp->serial, thread_self.serial);
 	now = clock_ticks();
 	PUT(&stamp->ticks, now);
+	__atomic_fetch_add(&bucket->written, 1, __ATOMIC_RELEASE);
 	if (held)
 		THREAD_LOG(EVENT_RELEASE, now, name);
 }
@@ -77,6 +78,11 @@ void releasers_stamp_awaited(uint64_t object, bool held)
 
 	if (__atomic_load_n(releasers_waiters(name), __ATOMIC_RELAXED))
 		releasers_leave_stamp(name, held);
+}
+
+uint32_t releasers_written(uint64_t name)
+{
+	return GET(&bucket_of(name)->written);
 }
 
 bool releasers_find(uint64_t object, uint64_t start, uint64_t end, uint64_t *ret_serial,

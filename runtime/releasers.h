@@ -101,6 +101,12 @@ static inline void releasers_stamp_lock(uint64_t object)
 		releasers_stamp_awaited(object, true);
 }
 
+/*
+ * Unchanged since before start: there is no stamp after it.  Counted behind the stamp, so one that was counted before
+ * is older than start, and one that lets somebody go is counted before that.
+ */
+uint32_t releasers_written(uint64_t name);
+
 /* The latest stamp in (start, end]; false if there is none. */
 bool releasers_find(uint64_t object, uint64_t start, uint64_t end, uint64_t *ret_serial,
 		    uint64_t *ret_ticks);

@@ -15,6 +15,7 @@ struct stream_wait {
 	int fd;
 	enum flow_kind kind;
 	enum flow_file file;
+	uint64_t fed_cnt;		/* before it began */
 	bool got_nothing;
 };
 
@@ -26,6 +27,7 @@ static struct stream_wait begin(int fd, enum flow_kind kind, enum flow_file file
 		return w;
 	/* Who reads makes room for who writes, and the other way round. */
 	flow_stamp(fd, kind == FLOW_DATA ? FLOW_ROOM : FLOW_DATA, file);
+	w.fed_cnt = flow_fed_cnt();
 	w.wait = wait_begin_call(WAIT_IO, flow_waiters(kind));
 	w.wait.object = 0;
 	return w;
@@ -33,7 +35,7 @@ static struct stream_wait begin(int fd, enum flow_kind kind, enum flow_file file
 
 static void end(struct stream_wait *w)
 {
-	if (wait_blocked(&w->wait) && !w->wait.result) {
+	if (wait_blocked(&w->wait) && !w->wait.result && flow_fed_cnt() != w->fed_cnt) {
 		w->wait.object = flow_awaited(w->fd, w->kind, w->file);
 		if (w->got_nothing && w->kind == FLOW_DATA)
 			w->wait.also.name = flow_awaited(w->fd, FLOW_END, w->file);

@@ -29,6 +29,7 @@ struct thread_label {			/* an interval that the thread works on */
 
 struct thread_hold {			/* a home-made lock between ACQUIRE and ACQUIRED */
 	struct awaited awaited;
+	uint32_t written;		/* releasers_written() before start */
 	uint64_t start;
 };
 

@@ -18,7 +18,8 @@ extern int failed_checks;
 enum {
 	HOLD_USEC = 40000,		/* how long others hold what is waited for */
 	COPIES = 200,			/* calls of copies that take some 100 us and do not block */
-	COPY_BYTES = 1 << 16
+	COPY_BYTES = 1 << 16,
+	STRANGERS = 20			/* waits for somebody who is not recorded */
 };
 
 void call_leaf(void);
@@ -40,6 +41,7 @@ void run_handover(void);
 void run_nested(void);
 void run_mixed(void);
 void run_copies(void);
+void run_strangers(void);
 
 /* target_sampling.c */
 void run_lots(void);

@@ -243,6 +243,7 @@ static const struct scenario {
 	{ "cancel", run_cancel },
 	{ "mixed", run_mixed },
 	{ "copies", run_copies },
+	{ "strangers", run_strangers },
 	{ "lots", run_lots },
 	{ "relay", run_relay },
 	{ "relay-forks", run_relay_forks },

@@ -4,10 +4,15 @@
  * waiter() and a request, waits for what a second thread, inside holder(), holds for HOLD_USEC.
  */
 #include <fcntl.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 #include "tests/runtime/probes.h"
 #include "tests/runtime/scenarios.h"
 
@@ -382,6 +387,61 @@ void run_copies(void)
 	}
 	EVENT(END, REQUEST, 1, 0);
 	CHECK(!pthread_join(t, NULL));
+}
+
+/* The runtime's too: a program's own comes before the C library's. */
+static atomic_int fstat_cnt;
+
+int fstat(int fd, struct stat *ret)
+{
+	atomic_fetch_add(&fstat_cnt, 1);
+	return (int)syscall(SYS_fstat, fd, ret);
+}
+
+/* One that is not recorded: it answers each byte after a while, until there are none. */
+static void answer(int from, int to)
+{
+	char byte;
+
+	while (syscall(SYS_read, from, &byte, 1) == 1) {
+		syscall(SYS_nanosleep, &(struct timespec){ 0, 1000000 }, NULL);
+		syscall(SYS_write, to, &byte, 1);
+	}
+	syscall(SYS_exit_group, 0);
+}
+
+/* Waits for what no thread of the run writes: nobody's name is asked for.  Then one for what a thread does. */
+void run_strangers(void)
+{
+	int to[2], back[2];
+	struct pollfd ready = { .events = POLLIN };
+	char byte = 0;
+	pthread_t t;
+	int before;
+
+	CHECK(!pipe(to) && !pipe(back));
+	ready.fd = back[0];
+	if (!syscall(SYS_fork)) {
+		syscall(SYS_close, to[1]);
+		answer(to[0], back[1]);
+	}
+	EVENT(BEGIN, REQUEST, 1, 0);
+	before = atomic_load(&fstat_cnt);
+	for (int i = 0; i < STRANGERS; i++) {
+		CHECK(syscall(SYS_write, to[1], &byte, 1) == 1);
+		if (i % 2)
+			CHECK(vprof_w_poll(&ready, 1, -1) == 1);
+		CHECK(vprof_w_read(back[0], &byte, 1) == 1);
+	}
+	CHECK(atomic_load(&fstat_cnt) == before);
+	t = start(write_late, &back[1]);
+	{
+		PROBE(waiter);
+		CHECK(vprof_w_read(back[0], &byte, 1) == 1);
+	}
+	EVENT(END, REQUEST, 1, 0);
+	CHECK(!pthread_join(t, NULL));
+	CHECK(!close(to[1]));
 }
 
 /* Everything at once on few objects; for the race detector. */

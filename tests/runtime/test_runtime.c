@@ -319,6 +319,27 @@ static void test_copies(void **state)
 	recorded_release(&r);
 }
 
+/* Twenty times for somebody who is not recorded, then for a thread that is: the only one with a name. */
+static void test_strangers(void **state)
+{
+	struct recorded r = record_well("strangers");
+	const struct trace *t = r.t;
+	const struct invocation *waiter = find_call(t, "waiter", 0), *holder = find_call(t, "holder", 0);
+	size_t waits = 0, wakeups = 0;
+
+	(void)state;
+	for (size_t i = 0; i < t->segments.cnt; i++)
+		waits += t->segments.items[i].tid == waiter->tid && t->segments.items[i].state == STATE_IO;
+	for (size_t i = 0; i < t->wakeups.cnt; i++)
+		if (t->wakeups.items[i].tid == waiter->tid && t->wakeups.items[i].time_ns <= waiter->end_ns) {
+			wakeups++;
+			assert_int_equal(t->wakeups.items[i].waker_tid, holder->tid);
+		}
+	assert_int_equal(waits, STRANGERS + 1);
+	assert_int_equal(wakeups, 1);
+	recorded_release(&r);
+}
+
 static void test_handover(void **state)
 {
 	struct recorded r = record_well("handover");
@@ -387,7 +408,7 @@ static void test_semantics(void **state)
 static void test_absent(void **state)
 {
 	static const char *const scenarios[] = { "calls", "longjmp", "fork", "exec", "plugin",
-		"mutex", "cond", "join", "handover", "semantics", "cancel", "mixed", "copies" };
+		"mutex", "cond", "join", "handover", "semantics", "cancel", "mixed", "copies", "strangers" };
 	char command[128];
 
 	(void)state;
@@ -490,7 +511,7 @@ int main(void)
 		cmocka_unit_test(test_exec), cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_flood), cmocka_unit_test(test_plugin),
 		cmocka_unit_test(test_threads), cmocka_unit_test(test_waits),
-		cmocka_unit_test(test_copies), cmocka_unit_test(test_handover),
+		cmocka_unit_test(test_copies), cmocka_unit_test(test_strangers), cmocka_unit_test(test_handover),
 		cmocka_unit_test(test_nested),
 		cmocka_unit_test(test_registers), cmocka_unit_test(test_semantics),
 		cmocka_unit_test(test_absent), cmocka_unit_test(test_idle),
