@@ -18,52 +18,60 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/sort.h"
 #include "base/banned.h"
 
 #define KPSS_ONE_PERCENT 0.739
 #define BETWEEN_MIN 0.05
 #define BLOCKS 64
-
-static int by_latency(const void *a, const void *b, void *arg)
-{
-	const int64_t *latencies_ns = arg;
-	int64_t x = latencies_ns[*(const size_t *)a], y = latencies_ns[*(const size_t *)b];
-
-	return (x > y) - (x < y);
-}
+#define LAGS_AT_ONCE 4
 
 /* Ranks around their mean; equal latencies share the middle one of theirs. */
 static double *ranks_of(const int64_t *latencies_ns, size_t cnt)
 {
-	_cleanup_(freep) size_t *order = xcalloc(cnt, sizeof(*order));
+	_cleanup_(freep) struct keyed *order = xcalloc(cnt, sizeof(*order));
 	double *ranks = xcalloc(cnt, sizeof(*ranks)), mean = ((double)cnt - 1) / 2;
 
 	for (size_t i = 0; i < cnt; i++)
-		order[i] = i;
-	qsort_r(order, cnt, sizeof(*order), by_latency, (void *)latencies_ns);
+		order[i] = (struct keyed){ latencies_ns[i], i };
+	sort_keyed(order, cnt);
 	for (size_t first = 0, end; first < cnt; first = end) {
 		for (end = first + 1; end < cnt; end++)
-			if (latencies_ns[order[end]] != latencies_ns[order[first]])
+			if (order[end].key != order[first].key)
 				break;
 		for (size_t i = first; i < end; i++)
-			ranks[order[i]] = (double)(first + end - 1) / 2 - mean;
+			ranks[order[i].of] = (double)(first + end - 1) / 2 - mean;
 	}
 	return ranks;
+}
+
+/* Of some lags at once: a sum waits for each addition, those of other lags do not.  Each is added up in its own order. */
+static void add_products(const double *ranks, size_t cnt, size_t first_lag, double ret[LAGS_AT_ONCE])
+{
+	double sums[LAGS_AT_ONCE] = { 0 };
+	size_t all = first_lag + LAGS_AT_ONCE - 1, i = first_lag;
+
+	for (; i < all && i < cnt; i++)
+		for (size_t k = 0; first_lag + k <= i; k++)
+			sums[k] += ranks[i] * ranks[i - first_lag - k];
+	for (; i < cnt; i++)
+		for (size_t k = 0; k < LAGS_AT_ONCE; k++)
+			sums[k] += ranks[i] * ranks[i - first_lag - k];
+	memcpy(ret, sums, sizeof(sums));
 }
 
 static double long_run_variance(const double *ranks, size_t cnt)
 {
 	size_t lags = (size_t)fmax(30, 12 * pow((double)cnt / 100, 0.25));
-	double sum = 0;
+	double sum = 0, products[LAGS_AT_ONCE];
 
 	for (size_t l = 0; l <= lags && l < cnt; l++) {
-		double products = 0;
-
-		for (size_t i = l; i < cnt; i++)
-			products += ranks[i] * ranks[i - l];
-		sum += (l ? 2 : 1) * (1 - (double)l / ((double)lags + 1)) * products / (double)cnt;
+		if (l % LAGS_AT_ONCE == 0)
+			add_products(ranks, cnt, l, products);
+		sum += (l ? 2 : 1) * (1 - (double)l / ((double)lags + 1)) * products[l % LAGS_AT_ONCE] / (double)cnt;
 	}
 	return sum;
 }

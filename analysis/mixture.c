@@ -17,6 +17,7 @@
  */
 #include "analysis/series.h"
 
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,20 +43,12 @@ struct histogram {
 	double n;
 };
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double median_of(const double *values, size_t cnt)
 {
-	_cleanup_(freep) double *sorted = xcalloc(cnt + 1, sizeof(*sorted));
+	_cleanup_(freep) double *mixed = xcalloc(cnt + 1, sizeof(*mixed));
 
-	memcpy(sorted, values, cnt * sizeof(*sorted));
-	qsort(sorted, cnt, sizeof(*sorted), compare_doubles);
-	return (sorted[(cnt - 1) / 2] + sorted[cnt / 2]) / 2;
+	memcpy(mixed, values, cnt * sizeof(*mixed));
+	return gsl_stats_median(mixed, 1, cnt);
 }
 
 static double *logs_of(const int64_t *latencies_ns, size_t cnt)

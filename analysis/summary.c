@@ -9,12 +9,17 @@
 
 #include <math.h>
 #include "base/banned.h"
-#include "base/order.h"
+#include "base/sort.h"
 
 void sort_ns(int64_t *list, size_t cnt)
 {
-	if (cnt > 1)
-		qsort(list, cnt, sizeof(*list), compare_int64);
+	_cleanup_(freep) struct keyed *keyed = xmalloc((cnt + 1) * sizeof(*keyed));
+
+	for (size_t i = 0; i < cnt; i++)
+		keyed[i] = (struct keyed){ list[i], i };
+	sort_keyed(keyed, cnt);
+	for (size_t i = 0; i < cnt; i++)
+		list[i] = keyed[i].key;
 }
 
 int64_t quantile_ns(const int64_t *sorted, size_t cnt, double q)

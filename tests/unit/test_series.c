@@ -106,6 +106,22 @@ static void test_drift(void **state)
 		fail_msg("%u independent, %u dependent, %u linear, %u steps", independent, dependent, linear, step);
 }
 
+/* A block is levelled by its median, not by what stands in its middle: that is ten times as long, or as short, by turns. */
+static void test_levels(void **state)
+{
+	struct numbers n = { 11 };
+	int64_t latencies_ns[N];
+
+	(void)state;
+	draw(&n, latencies_ns, N, .2, 0);
+	for (int b = 0; b < 64; b++) {
+		int first = N * b / 64, end = N * (b + 1) / 64;
+
+		latencies_ns[first + (end - first) / 2] = b % 2 ? 10000000 : 100000;
+	}
+	assert_false(mixture_of(latencies_ns, NULL, N, true).two);
+}
+
 static void test_mixture(void **state)
 {
 	struct numbers n = { 6 };
@@ -239,6 +255,7 @@ int main(void)
 		cmocka_unit_test(test_kpss),
 		cmocka_unit_test(test_carriers),
 		cmocka_unit_test(test_drift),
+		cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_mixture),
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_warnings),
