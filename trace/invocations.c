@@ -172,7 +172,7 @@ static void find_plain(struct call_line *l, const struct timeline *line)
 /* A call reaches to end_ns, or to the end of the one around it. */
 static inline int64_t nest_call(ends_of_calls *open, int64_t start_ns, int64_t end_ns)
 {
-	while (open->cnt && open->items[open->cnt - 1] <= start_ns && open->items[open->cnt - 1] < end_ns)
+	while (open->cnt && open->items[open->cnt - 1] <= start_ns)
 		open->cnt--;
 	return open->cnt && end_ns > open->items[open->cnt - 1] ? open->items[open->cnt - 1] : end_ns;
 }

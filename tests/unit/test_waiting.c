@@ -81,6 +81,31 @@ static void test_order(void **state)
 	}
 }
 
+/* So few that nothing else tells that they are out of order: any two or three, in one chunk or in two. */
+static void test_few(void **state)
+{
+	(void)state;
+	for (unsigned int n = 0; n < 6 * 6 * 6 * 4; n++) {
+		struct waiting w = { .first = 0 };
+		size_t cnt = 2 + n % 2, split = n / 2 % 2 ? 1 : cnt;
+
+		for (size_t i = 0; i < cnt; i++) {
+			unsigned int span = n / 4 / (i == 0 ? 1 : i == 1 ? 6 : 36) % 6;
+
+			calls[i] = (struct raw_invocation){ span / 2, span / 2 + span % 2 * 2, 0, 1, (uint32_t)i };
+		}
+		memcpy(expected, calls, cnt * sizeof(*calls));
+		qsort(expected, cnt, sizeof(*expected), compare_raw_invocations);
+		waiting_add(&w, calls, split);
+		waiting_add(&w, calls + split, cnt - split);
+		waiting_settle(&w);
+		assert_int_equal(w.calls.cnt, cnt);
+		for (size_t i = 0; i < cnt; i++)
+			assert_int_equal(w.calls.items[i].order, expected[i].order);
+		waiting_release(&w);
+	}
+}
+
 static int64_t by_division(const struct raw_anchor *a, uint64_t ticks)
 {
 	__int128 ns = a[0].mono_ns + ((__int128)ticks - a[0].ticks) * (a[1].mono_ns - a[0].mono_ns) /
@@ -114,6 +139,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_few),
 		cmocka_unit_test(test_ruler),
 	};
 
