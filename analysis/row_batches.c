@@ -299,15 +299,14 @@ WIDE static void add_column_to(uint32_t *restrict to, const uint32_t *restrict f
 		to[r] += from[r];
 }
 
-/* From the last to the first, so children before what is above them: the first one is written there, the others are added. */
+/* From the last to the first, so children before what is above them.  What nothing was added to but zeros is of the batch
+ * before, and is written over. */
 static void add_up(struct row_batch *b)
 {
 	for (size_t i = b->nodes.cnt; i-- > 1; ) {
 		uint32_t parent = b->nodes.items[i].parent;
 
-		if (b->rows_with[i] == 0)
-			memset(b->ns[i], 0, sizeof(b->ns[i]));
-		else if (b->rows_with[parent] == 0)
+		if (b->rows_with[parent] == 0)
 			memcpy(b->ns[parent], b->ns[i], sizeof(b->ns[i]));
 		else
 			add_column_to(b->ns[parent], b->ns[i]);

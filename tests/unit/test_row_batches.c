@@ -173,10 +173,33 @@ static void test_rows(void **state)
 	VEC_RELEASE(&row);
 }
 
+/* A place in which a batch has no time is empty there, whatever it had in the batch before. */
+static void test_absent(void **state)
+{
+	_cleanup_(vtree_freep) struct vtree *v = vtree_new(CHARGE_WAITER);
+	struct tally y = { .v = v };
+	_cleanup_(row_batches_freep) struct row_batches *b = row_batches_new(v, count_batch, &y);
+	cells row = { NULL, 0, 0 };
+
+	(void)state;
+	make_places(v);
+	for (size_t i = 0; i < 3 * BATCH_ROWS; i++) {
+		row.cnt = 0;
+		for (uint32_t place = 2; place <= (i / BATCH_ROWS == 1 ? 6 : 14); place += 2)
+			VEC_ADD(&row, (struct cell){ place, 100 + place });
+		assert_true(row_batches_add(b, &row, i, 0));
+	}
+	row_batches_end(b);
+	assert_int_equal(y.rows, 3 * BATCH_ROWS);
+	assert_int_equal(y.batches, 3);
+	VEC_RELEASE(&row);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_absent),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_shapes),
 	};
