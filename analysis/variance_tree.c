@@ -91,17 +91,15 @@ void vtree_enter(struct vtree *v, const struct timeline *tl)
 
 	vtree_leave(v);
 	v->tl = tl;
-	v->place_of_invocation = xmalloc(cnt * sizeof(*v->place_of_invocation));
-	memset(v->place_of_invocation, 0xff, cnt * sizeof(*v->place_of_invocation));
-	v->seen_in_row = xcalloc(cnt, sizeof(*v->seen_in_row));
+	v->calls = xmalloc(cnt * sizeof(*v->calls));
+	memset(v->calls, 0xff, cnt * sizeof(*v->calls));
+	v->row_of_window = 0;
 }
 
 void vtree_leave(struct vtree *v)
 {
-	free(v->place_of_invocation);
-	v->place_of_invocation = NULL;
-	free(v->seen_in_row);
-	v->seen_in_row = NULL;
+	free(v->calls);
+	v->calls = NULL;
 	past_free(v->past);
 	v->past = NULL;
 }
@@ -214,7 +212,7 @@ static inline uint32_t function_in(struct vtree *v, uint32_t place, const struct
 
 static inline uint32_t new_place_of(struct vtree *v, uint32_t around, uint32_t inv)
 {
-	return function_in(v, around == INVOCATION_NONE ? 0 : v->place_of_invocation[around],
+	return function_in(v, around == INVOCATION_NONE ? 0 : v->calls[around].place,
 			   &v->tl->trace->invocations.items[inv]);
 }
 
@@ -226,15 +224,15 @@ static uint32_t place_of(struct vtree *v, uint32_t inv)
 	if (inv == INVOCATION_NONE)
 		return 0;
 	v->unplaced.cnt = 0;
-	for (uint32_t i = inv; i != INVOCATION_NONE && v->place_of_invocation[i] == NODE_NONE;
+	for (uint32_t i = inv; i != INVOCATION_NONE && v->calls[i].place == NODE_NONE;
 	     i = parents[i])
 		VEC_ADD(&v->unplaced, i);
 	while (v->unplaced.cnt > 0) {
 		uint32_t i = v->unplaced.items[--v->unplaced.cnt];
 
-		v->place_of_invocation[i] = new_place_of(v, parents[i], i);
+		v->calls[i].place = new_place_of(v, parents[i], i);
 	}
-	return v->place_of_invocation[inv];
+	return v->calls[inv].place;
 }
 
 /* ---- rows -------------------------------------------------------------------- */
@@ -254,6 +252,7 @@ void vtree_add_row(struct vtree *v, const pieces *path, uint32_t weight)
 	v->row.cnt = 0;
 	v->weight = weight;
 	v->row_cnt++;
+	v->row_of_window++;
 	for (size_t i = 0; i < path->cnt; i++) {
 		const struct piece *p = &path->items[i];
 
@@ -299,7 +298,7 @@ static inline void charge(struct vtree *v, uint32_t place, int64_t ns)
 /* An invocation counts once in an interval, however many pieces it has. */
 static inline void count_call_at(struct vtree *v, uint32_t inv, uint32_t place)
 {
-	v->seen_in_row[inv] = v->row_cnt;
+	v->calls[inv].row = v->row_of_window;
 	v->places.items[place].calls += v->weight;
 	mark_present(v, place);
 }
@@ -312,7 +311,7 @@ static void count_call(struct vtree *v, uint32_t inv)
 static void count_calls(struct vtree *v, uint32_t innermost)
 {
 	for (uint32_t i = innermost;
-	     i != INVOCATION_NONE && v->seen_in_row[i] != v->row_cnt; i = v->tl->parents[i])
+	     i != INVOCATION_NONE && v->calls[i].row != v->row_of_window; i = v->tl->parents[i])
 		count_call(v, i);
 }
 
@@ -323,7 +322,7 @@ static void count_instant_calls(struct vtree *v, uint64_t tid, int64_t start_ns,
 
 	for (size_t i = r.first; i < r.first + r.cnt; i++)
 		if (v->tl->ends_ns[i] == v->tl->trace->invocations.items[i].start_ns &&
-		    v->seen_in_row[i] != v->row_cnt)
+		    v->calls[i].row != v->row_of_window)
 			count_call(v, (uint32_t)i);
 }
 
@@ -383,7 +382,7 @@ static struct open_call *open_calls(struct vtree *v, uint32_t innermost)
 	VEC_ROOM(&v->open, depth);
 	v->open.cnt = depth;
 	for (uint32_t i = innermost; i != INVOCATION_NONE; i = v->tl->parents[i]) {
-		uint32_t place = v->place_of_invocation[i];
+		uint32_t place = v->calls[i].place;
 
 		v->open.items[--depth] = (struct open_call){ v->tl->ends_ns[i] - 1, place, v->places.items[place].body };
 	}
@@ -441,10 +440,9 @@ static void place_running(struct vtree *v, const struct piece *p)
 
 		inside = leave_calls(v, inside, &now, calls[i].start_ns);
 		place = function_in(v, inside->place, &calls[i]);
-		v->place_of_invocation[i] = place;
+		v->calls[i].place = place;
 		count_call_at(v, i, place);
-		if (ends_ns[i] > now)
-			inside = enter_call(v, inside, ends_ns[i], place);
+		inside = enter_call(v, inside, ends_ns[i], place);
 	}
 	leave_calls(v, inside, &now, p->end_ns);
 }

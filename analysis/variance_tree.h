@@ -40,6 +40,11 @@ struct open_call {			/* under way while the running time of a thread is placed *
 	uint32_t place, body;		/* of a body NODE_NONE: there is none yet */
 };
 
+struct placed_call {
+	uint32_t place;			/* NODE_NONE: not found yet */
+	uint32_t row;			/* of the window, the last one that counted it; UINT32_MAX: none */
+};
+
 struct vtree {
 	const struct timeline *tl;	/* of the window that rows are being made of */
 	enum charge charge;
@@ -52,8 +57,8 @@ struct vtree {
 	struct map *function_labels, *other_labels, *place_of_label;
 	struct recent_place *recent;
 	uint32_t label_cnt;
-	uint32_t *place_of_invocation;
-	uint64_t *seen_in_row;		/* per invocation */
+	struct placed_call *calls;	/* per invocation of the window */
+	uint32_t row_of_window;		/* counted from 1 */
 	VEC(int64_t) ns;		/* per place */
 	VEC(uint32_t) touched, unplaced;
 	VEC(struct open_call) open;
