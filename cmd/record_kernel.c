@@ -40,7 +40,7 @@ bool kernel_stacks_parse(const char *text, enum kernel_stacks *ret)
 	return true;
 }
 
-/* The ring buffer's size is a power of two. */
+/* Of the kernel's records, and of its stacks, whose ring buffer's size is a power of two. */
 static uint32_t ring_bytes(unsigned mib)
 {
 	uint32_t bytes = mib ? 1 << 20 : 0;

@@ -13,7 +13,7 @@
  * it has sent.  So if the current task is in a system call, or in the kernel for good, it let the receiver go on, and
  * whoever it is has a name; else the interface did, and nobody knows who sent (looped_by_current).
  *
- * The first two run for each packet, and tell only of those that leave the machine.  So who empties the ring takes them
+ * The first two run for each packet, and tell only of those that leave the machine.  So who takes the records out takes them
  * away while there are none, for a second and longer (programs.c).
  */
 enum { LOOPBACK = 1 };			/* the interface's index in every network namespace */

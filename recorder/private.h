@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * private.h - the recorder's own parts: the programs in the kernel (programs.c), the thread that
- * empties the ring (recorder.c), the file (write.c), names of devices (names.c).  Stacks: stacks.h, unwind.h,
+ * takes the records out (recorder.c), the file (write.c), names of devices (names.c).  Stacks: stacks.h, unwind.h,
  * images.h, symbols.h.
  */
 #ifndef RECORDER_PRIVATE_H
@@ -15,10 +15,13 @@
 
 struct known_stack;
 struct record_bpf;
+struct segments;
 struct stacks;
 
 /* programs.c */
 int programs_start(const struct recorder_options *o, struct record_bpf **ret, struct diag *reterr);
+int programs_segments(struct record_bpf *p, struct segments *ret);	/* where the records are; 0 or a negative errno */
+void segments_unmap(struct segments *s);
 /* KNOWN_PLACES of them, which the programs look at; NULL: none are. */
 struct known_stack *programs_known_stacks(struct record_bpf *p);
 void known_stacks_free(struct known_stack *all);	/* NULL is fine */
@@ -28,7 +31,7 @@ struct packet_watch {
 };
 /* Takes the programs away that look at each packet sent, while all of them stay on the machine; now and then. */
 void programs_watch_packets(struct record_bpf *p, struct packet_watch *w, uint64_t now_ns);
-void programs_stop(struct record_bpf *p);	/* nothing is added to the ring any more */
+void programs_stop(struct record_bpf *p);	/* nothing is recorded any more */
 
 /* sampler.c: samples of each CPU. */
 struct bpf_program;
@@ -58,7 +61,7 @@ struct writer {
 int writer_open(struct writer *w, const char *path);	/* 0 or a negative errno */
 int writer_close(struct writer *w);
 void writer_begin(struct writer *w, bool reduced, uint32_t sample_ns);	/* 0: no samples */
-void writer_record(struct writer *w, const void *record, size_t len);
+void writer_record(struct writer *w, const void *record, size_t len);	/* len: at least its size */
 void writer_flush(struct writer *w);
 void writer_end(struct writer *w, uint64_t start_ns, uint64_t end_ns, uint64_t lost);
 

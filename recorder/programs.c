@@ -19,10 +19,12 @@
 #include "base/str.h"
 #include "recorder/private.h"
 #include "recorder/record.h"
+#include "recorder/segments.h"
 #include "recorder/record.skel.h"
 #include "recorder/task_state.h"
 
-enum { RING_BYTES = 16 << 20, RING_BYTES_STACKS = 64 << 20, PACKETS_QUIET_NS = 1000000000 };
+enum { RING_BYTES = 16 << 20, RING_BYTES_STACKS = 64 << 20, PACKETS_QUIET_NS = 1000000000,
+       PLACES_LEAST = 64, PLACES_UNASKED = 8192 };
 
 static char verdict[200];		/* of the kernel's verifier, if it refused a program */
 
@@ -184,6 +186,21 @@ static void visit_tasks(const struct bpf_program *program)
 	bpf_link__destroy(link);
 }
 
+/* So much for the records of all CPUs, but no CPU less than what it may write while nobody looks. */
+static void make_room(struct record_bpf *p, uint32_t ring_bytes)
+{
+	unsigned int cpu_cnt = (unsigned int)libbpf_num_possible_cpus(), places = PLACES_LEAST;
+	uint64_t bytes = (uint64_t)cpu_cnt * sizeof(struct record_place);
+
+	while (bytes * places * 2 <= (ring_bytes ? ring_bytes : RING_BYTES))
+		places *= 2;
+	if (!ring_bytes && places < PLACES_UNASKED)
+		places = PLACES_UNASKED;
+	p->rodata->places_per_cpu = places;
+	bpf_map__set_max_entries(p->maps.segments, cpu_cnt);
+	bpf_map__set_max_entries(p->maps.places, cpu_cnt * places);
+}
+
 static int load(const struct recorder_options *o, struct record_bpf **ret, struct diag *reterr)
 {
 	struct record_bpf *p;
@@ -206,7 +223,7 @@ static int load(const struct recorder_options *o, struct record_bpf **ret, struc
 		bpf_program__set_autoload(p->progs.on_sample, o->samples_hz != 0);
 		if (o->user_stacks && !o->kernel_stacks)
 			bpf_map__set_max_entries(p->maps.known_stacks, KNOWN_PLACES);
-		bpf_map__set_max_entries(p->maps.records, o->ring_bytes ? o->ring_bytes : RING_BYTES);
+		make_room(p, o->ring_bytes);
 		if (o->user_stacks || o->kernel_stacks)
 			bpf_map__set_max_entries(p->maps.stack_records, o->ring_bytes ? o->ring_bytes :
 						 RING_BYTES_STACKS);
@@ -265,14 +282,42 @@ int recorder_try(struct diag *reterr)
 	return r;
 }
 
+static void *map_shared(const struct bpf_map *map, size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static size_t bytes_of_places(const struct segments *s)
+{
+	return (size_t)s->cpu_cnt * s->places_per_cpu * sizeof(*s->places);
+}
+
+int programs_segments(struct record_bpf *p, struct segments *ret)
+{
+	*ret = (struct segments){
+		.cpu_cnt = bpf_map__max_entries(p->maps.segments), .places_per_cpu = p->rodata->places_per_cpu,
+	};
+	ret->all = map_shared(p->maps.segments, ret->cpu_cnt * sizeof(*ret->all));
+	ret->places = ret->all ? map_shared(p->maps.places, bytes_of_places(ret)) : NULL;
+	return ret->places ? 0 : -errno;
+}
+
+void segments_unmap(struct segments *s)
+{
+	if (s->all)
+		munmap(s->all, s->cpu_cnt * sizeof(*s->all));
+	if (s->places)
+		munmap(s->places, bytes_of_places(s));
+	*s = (struct segments){ 0 };
+}
+
 struct known_stack *programs_known_stacks(struct record_bpf *p)
 {
-	void *all = MAP_FAILED;
-
-	if (bpf_map__max_entries(p->maps.known_stacks) == KNOWN_PLACES)
-		all = mmap(NULL, KNOWN_PLACES * sizeof(struct known_stack), PROT_READ | PROT_WRITE, MAP_SHARED,
-			   bpf_map__fd(p->maps.known_stacks), 0);
-	return all == MAP_FAILED ? NULL : all;
+	if (bpf_map__max_entries(p->maps.known_stacks) != KNOWN_PLACES)
+		return NULL;
+	return map_shared(p->maps.known_stacks, KNOWN_PLACES * sizeof(struct known_stack));
 }
 
 void known_stacks_free(struct known_stack *all)

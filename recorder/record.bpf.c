@@ -70,10 +70,7 @@ struct {
 	__type(value, struct task_state);
 } tasks SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 24);
-} records SEC(".maps");
+#include "recorder/segments.bpf.h"
 
 /* As the thread itself sees it: its number in the innermost namespace. */
 static unsigned int number_of(struct pid *pid)
@@ -93,7 +90,8 @@ static unsigned int number_of(struct pid *pid)
 static void write_life(unsigned int kind, struct task_struct *task, const struct task_state *s,
 		       unsigned int other, unsigned long long ns)
 {
-	struct record_life *r = bpf_ringbuf_reserve(&records, sizeof(*r), 0);
+	struct reserved reserved;
+	struct record_life *r = reserve(&reserved);
 
 	if (!r) {
 		__sync_fetch_and_add(&lost_records, 1);
@@ -105,7 +103,7 @@ static void write_life(unsigned int kind, struct task_struct *task, const struct
 	r->other = other;
 	r->ns = ns;
 	bpf_probe_read_kernel_str(r->name, sizeof(r->name), task->comm);
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	commit(&reserved);
 }
 
 static struct task_state *state_of(struct task_struct *task)
@@ -228,7 +226,8 @@ static unsigned int flags_of(const struct task_state *s)
 
 static void write_off(struct task_state *s, unsigned int flags, unsigned long long ns)
 {
-	struct record_off *r = bpf_ringbuf_reserve(&records, sizeof(*r), 0);
+	struct reserved reserved;
+	struct record_off *r = reserve(&reserved);
 
 	if (!r) {
 		s->lost++;
@@ -261,7 +260,7 @@ static void write_off(struct task_state *s, unsigned int flags, unsigned long lo
 	r->waker_stack = r->flags & OFF_WOKEN ? s->waker_stack : 0;
 	r->lost = s->lost;
 	s->lost = 0;
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	commit(&reserved);
 }
 
 static void came_back(struct task_state *s, unsigned long long ns)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * record.h - what record.bpf.c hands over to recorder.c, through the ring buffer.
+ * record.h - what record.bpf.c hands over to recorder.c, through memory that both have mapped.
  *
  * One record for each time a thread was off the CPU, complete, when it comes back: an event less
  * to write, and nothing to match afterwards, than switched out, woken, switched in.  Times are
@@ -43,6 +43,21 @@ struct record_request {			/* of a disk; a packet that a network interface was gi
 	unsigned int kind, tid;		/* who brought it; 0: nobody known */
 	unsigned int device_kind, device;	/* enum kernel_waker, and its number */
 	unsigned long long ns, issue_ns;	/* done; begun */
+};
+
+/* A place for one of those above, whose heads are alike as far as this goes. */
+struct record_place {
+	struct {
+		unsigned int kind, tid, other[2];
+		unsigned long long ns, rest[8];
+	} record;
+	unsigned long long committed;	/* the record's number of its CPU's, from 1 on, when it is complete */
+};
+_Static_assert(sizeof(struct record_off) <= sizeof(((struct record_place *)0)->record), "it has room");
+
+struct record_segment {			/* of a CPU; a line of the cache each */
+	unsigned long long reserved, not_shared[7];
+	unsigned long long taken, not_shared_either[7];
 };
 
 /* How much of the user's stack: all where it is known to be no more than the last of these; else mostly the second, and the last

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * recorder.c - opens, empties the ring buffers until the run has ended, closes.
+ * recorder.c - opens, takes records and stacks out of the kernel's memory until the run has ended, closes.
  */
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -13,6 +13,7 @@
 #include "recorder/private.h"
 #include "recorder/record.h"
 #include "recorder/record.skel.h"
+#include "recorder/segments.h"
 #include "recorder/reduced.h"
 #include "recorder/stacks.h"
 
@@ -20,7 +21,8 @@ enum { PAUSE_NS = 10000000, STACKS_AT_ONCE = 1000 };
 
 struct recorder {
 	struct record_bpf *programs;
-	struct ring_buffer *ring, *stack_ring;	/* stack_ring: NULL without stacks */
+	struct segments segments;
+	struct ring_buffer *stack_ring;	/* NULL without stacks */
 	struct reduced *reduced;	/* in the place of the two above */
 	struct writer writer;
 	struct stacks *stacks;		/* NULL: none */
@@ -41,10 +43,9 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static int take(void *context, void *record, size_t len)
+static void take(void *context, const void *record, size_t len)
 {
 	writer_record(context, record, len);
-	return 0;
 }
 
 static int take_stack(void *context, void *record, size_t len)
@@ -66,7 +67,7 @@ static bool empty(struct recorder *r, bool last)
 		reduced_drain(r->reduced, &r->writer, last);
 		return false;
 	}
-	ring_buffer__consume(r->ring);
+	segments_take(&r->segments, last ? UINT64_MAX : now_ns(), take, &r->writer);
 	if (!r->stack_ring)
 		return false;
 	stacks_read(r->stacks);
@@ -74,7 +75,7 @@ static bool empty(struct recorder *r, bool last)
 	return ring_buffer__consume(r->stack_ring) == -EAGAIN;
 }
 
-static void *empty_ring(void *context)
+static void *empty_until_the_end(void *context)
 {
 	struct recorder *r = context;
 
@@ -91,7 +92,7 @@ static void *empty_ring(void *context)
 
 static void recorder_free(struct recorder *r)
 {
-	ring_buffer__free(r->ring);
+	segments_unmap(&r->segments);
 	ring_buffer__free(r->stack_ring);
 	reduced_close(r->reduced);
 	sampler_close(r->sampler);
@@ -110,7 +111,7 @@ static int start_thread(struct recorder *r)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	e = pthread_create(&r->thread, NULL, empty_ring, r);
+	e = pthread_create(&r->thread, NULL, empty_until_the_end, r);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return -e;
 }
@@ -132,9 +133,7 @@ static int start(struct recorder *r, const struct recorder_options *o, struct di
 		     o->samples_hz && !r->reduced ? 1000000000 / o->samples_hz : 0);
 	if (!r->reduced && (o->user_stacks || o->kernel_stacks))
 		r->writer.stacks = r->stacks = stacks_new();
-	if (!r->reduced)
-		r->ring = ring_buffer__new(bpf_map__fd(r->programs->maps.records), take, &r->writer, NULL);
-	e = r->ring || r->reduced ? 0 : -errno;
+	e = r->reduced ? 0 : programs_segments(r->programs, &r->segments);
 	if (!e && r->stacks) {
 		r->stack_ring = ring_buffer__new(bpf_map__fd(r->programs->maps.stack_records), take_stack, r, NULL);
 		e = r->stack_ring ? 0 : -errno;
@@ -185,7 +184,7 @@ int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *
 	end_ns = now_ns();
 	while (empty(r, true))
 		;
-	lost = r->reduced ? reduced_lost(r->reduced) : r->programs->bss->lost_records;
+	lost = r->reduced ? reduced_lost(r->reduced) : r->programs->bss->lost_records + r->segments.overwritten;
 	writer_end(&r->writer, r->start_ns, end_ns, lost);
 	if (ret)
 		*ret = (struct recorder_stats){

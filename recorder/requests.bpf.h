@@ -107,7 +107,8 @@ int BPF_PROG(on_issue, struct request *rq)
 
 static void write_request(unsigned int kind, unsigned int number, const struct in_flight *f)
 {
-	struct record_request *r = bpf_ringbuf_reserve(&records, sizeof(*r), 0);
+	struct reserved reserved;
+	struct record_request *r = reserve(&reserved);
 
 	if (!r) {
 		__sync_fetch_and_add(&lost_records, 1);
@@ -119,7 +120,7 @@ static void write_request(unsigned int kind, unsigned int number, const struct i
 	r->device = number;
 	r->ns = bpf_ktime_get_ns();
 	r->issue_ns = f->ns;
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	commit(&reserved);
 }
 
 static void request_done(struct request *rq, unsigned int disk)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * stacks.c - a user's part (unwind.c) and a kernel's part are a stack; equal ones have one number.
- * Their texts are made in the end, when nobody waits for the ring to be emptied (symbols.c).
+ * Their texts are made in the end, when nobody waits for room in the kernel's memory (symbols.c).
  */
 #include "recorder/stacks.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * write.c - records of the ring buffer into the file, as trace/kernel_format.h says.
+ * write.c - records of the kernel's programs into the file, as trace/kernel_format.h says.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -145,13 +145,13 @@ void writer_record(struct writer *w, const void *record, size_t len)
 {
 	const struct record_off *off = record;
 
-	if (len == sizeof(struct record_off) && off->kind == RECORD_OFF) {
+	if (len >= sizeof(struct record_off) && off->kind == RECORD_OFF) {
 		put_known_stack(w, off->tid, off->out_ns, STACK_OUT, off->stack);
 		put_known_stack(w, off->waker, off->woken_ns, STACK_WAKER, off->waker_stack);
 		put_off(w, off);
-	} else if (len == sizeof(struct record_life) && off->kind > RECORD_OFF && off->kind <= RECORD_SEEN)
+	} else if (len >= sizeof(struct record_life) && off->kind > RECORD_OFF && off->kind <= RECORD_SEEN)
 		put_life(w, record);
-	else if (len == sizeof(struct record_request) && off->kind == RECORD_REQUEST)
+	else if (len >= sizeof(struct record_request) && off->kind == RECORD_REQUEST)
 		put_request(w, record);
 	else if (len >= offsetof(struct record_stack, user) && off->kind == RECORD_STACK)
 		put_stack(w, record, len);

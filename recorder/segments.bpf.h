@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * segments.bpf.h - part of record.bpf.c: where records lie until they are taken out (segments.h).
+ *
+ * A place is had by adding one to what only this CPU adds to; an interrupt in the middle of it gets the next one.  It is
+ * complete when its own number, plus one, stands behind it.
+ *
+ *	r = reserve(&place)	r->... = ...	commit(&place)
+ *
+ * A ring buffer of the kernel's has a lock that all CPUs want.
+ */
+
+/* Set before loading: a power of two. */
+const volatile unsigned int places_per_cpu = 1;
+
+enum { RESERVED_AT_ONCE = 16 };		/* by who was interrupted between looking and taking */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);		/* one a CPU: programs.c */
+	__type(key, unsigned int);
+	__type(value, struct record_segment);
+} segments SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);		/* places_per_cpu a CPU: programs.c */
+	__type(key, unsigned int);
+	__type(value, struct record_place);
+} places SEC(".maps");
+
+struct reserved {
+	struct record_place *place;
+	unsigned long long number;
+};
+
+/* NULL: there is no room. */
+static __always_inline void *reserve(struct reserved *ret)
+{
+	unsigned int cpu = bpf_get_smp_processor_id(), at;
+	struct record_segment *g = bpf_map_lookup_elem(&segments, &cpu);
+
+	if (!g || *(volatile unsigned long long *)&g->reserved - *(volatile unsigned long long *)&g->taken >=
+	    places_per_cpu - RESERVED_AT_ONCE)
+		return 0;
+	ret->number = __sync_fetch_and_add(&g->reserved, 1);
+	at = cpu * places_per_cpu + ((unsigned int)ret->number & (places_per_cpu - 1));
+	ret->place = bpf_map_lookup_elem(&places, &at);
+	return ret->place ? &ret->place->record : 0;
+}
+
+/* In this order on x86; elsewhere the exchange keeps it. */
+static __always_inline void commit(struct reserved *r)
+{
+	__sync_lock_test_and_set(&r->place->committed, r->number + 1);
+}

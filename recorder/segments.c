@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * segments.c - the oldest of what all CPUs have, again and again.
+ */
+#include "recorder/segments.h"
+
+#include "base/banned.h"
+
+static struct record_place *next_of(const struct segments *s, unsigned int cpu, uint64_t number)
+{
+	return &s->places[(size_t)cpu * s->places_per_cpu + (number & (s->places_per_cpu - 1))];
+}
+
+/* The next record of a CPU, or NULL: there is none that is complete and old enough. */
+static const struct record_place *look(struct segments *s, unsigned int cpu, uint64_t before_ns)
+{
+	struct record_segment *g = &s->all[cpu];
+
+	for (;;) {
+		struct record_place *p = next_of(s, cpu, g->taken);
+		uint64_t committed = __atomic_load_n(&p->committed, __ATOMIC_ACQUIRE);
+
+		if (committed == g->taken + 1)
+			return p->record.ns < before_ns ? p : NULL;
+		if (committed <= g->taken)
+			return NULL;
+		s->overwritten++;
+		__atomic_store_n(&g->taken, g->taken + 1, __ATOMIC_RELEASE);
+	}
+}
+
+/* Takes those of one CPU that are older than that, of which there is one. */
+static void take_run(struct segments *s, unsigned int cpu, uint64_t before_ns, segment_taker *take, void *context)
+{
+	const struct record_place *p;
+
+	while ((p = look(s, cpu, before_ns))) {
+		take(context, &p->record, sizeof(p->record));
+		__atomic_store_n(&s->all[cpu].taken, s->all[cpu].taken + 1, __ATOMIC_RELEASE);
+	}
+}
+
+void segments_take(struct segments *s, uint64_t before_ns, segment_taker *take, void *context)
+{
+	for (;;) {
+		uint64_t oldest_ns = UINT64_MAX, second_ns = before_ns;
+		unsigned int oldest = s->cpu_cnt;
+
+		for (unsigned int cpu = 0; cpu < s->cpu_cnt; cpu++) {
+			const struct record_place *p = look(s, cpu, before_ns);
+
+			if (!p)
+				continue;
+			if (oldest == s->cpu_cnt || p->record.ns < oldest_ns) {
+				second_ns = oldest == s->cpu_cnt ? before_ns : oldest_ns;
+				oldest_ns = p->record.ns;
+				oldest = cpu;
+			} else if (p->record.ns < second_ns) {
+				second_ns = p->record.ns;
+			}
+		}
+		if (oldest == s->cpu_cnt)
+			return;
+		take_run(s, oldest, second_ns > oldest_ns ? second_ns : oldest_ns + 1, take, context);
+	}
+}
