@@ -132,7 +132,8 @@ void stacks_each(struct stacks *s, void (*take)(void *context, const char *text,
 
 		if (k->user)
 			symbols_add_shape(symbols, &text, k->user);
-		symbols_add_kernel(symbols, &text, &s->kernel_addresses.items[k->kernel_first], k->kernel_cnt);
+		if (k->kernel_cnt)
+			symbols_add_kernel(symbols, &text, &s->kernel_addresses.items[k->kernel_first], k->kernel_cnt);
 		if (!text.len)
 			str_add(&text, "[unknown]");
 		take(context, str_cstr(&text), text.len);
