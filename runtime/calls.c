@@ -57,11 +57,15 @@ void calls_prepare(void)
 
 #define FUNCTION(name)								\
 	".type " #name ", @function\n.p2align 4\n" #name ":\n.cfi_startproc\n"
+/* Above the return address, on the stack, is the place in the user's function that we are called from as far as
+ * unwinding is concerned (probe_x86_64.h). */
+#define FROM_INSIDE ".cfi_adjust_cfa_offset 8\n"
 #define END(name) ".cfi_endproc\n.size " #name ", .-" #name "\n"
 
 /* r10 and r11 are changed, the site and the address; r11 comes back.  rax: where vprof_self is. */
 __asm__(".text\n.globl vprof_enter\n"
 	FUNCTION(vprof_enter)
+	FROM_INSIDE
 	"endbr64\n"
 	PUSH(rax)
 	"mov vprof_self@gottpoff(%rip), %rax\n"
@@ -112,6 +116,7 @@ __asm__(".text\n.globl vprof_enter\n"
 
 __asm__(".text\n.globl vprof_leave\n"
 	FUNCTION(vprof_leave)
+	FROM_INSIDE
 	"endbr64\n"
 	PUSH(rax) PUSH(rcx) PUSH(rdx) PUSH(rsi)
 	"rdtsc\n"

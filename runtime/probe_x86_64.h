@@ -3,17 +3,27 @@
  * probe_x86_64.h - both ends of a probe.  Same rules as probe.h: this text goes into instrumented
  * units, just after that one.
  *
- * In a function that is not recorded:
+ * In a function that is not recorded, no jump is taken:
  *
- *	xor %ebx, %ebx; cmpb $0, site(%rip); je 1f; ... 1:	when it is entered
- *	test %rbx, %rbx; je 1f; ... 1:				when it is left
+ *	xor %ebx, %ebx; cmpb $0, site(%rip); jne 3f; 2:		when it is entered
+ *	test %rbx, %rbx; jne 3f; 2:				when it is left
  *
- * The calls in between follow no ABI: r10 and r11 carry what there is to say, and all other registers
+ * The rest stands behind all functions of its section (a subsection), for code in between that is jumped over
+ * costs more than both tests: each jump taken needs a place in the processor's table of targets, and what is
+ * executed lies further apart.  Nobody could unwind from there, since the function's unwind entry ends with it.
+ * So what is called is told a place inside the function, and says in its own entry that it was called from that:
+ *
+ *	3: lea frame, %r11; push $2b; lea site, %r10; call vprof_enter; pop %r10; mov %r11, %rbx; jmp 2b
+ *
+ * The calls follow no ABI: r10 and r11 carry what there is to say, and all other registers
  * come back as they were (runtime/calls.c).  So the user's function keeps nothing out of registers for
  * the sake of a call that is hardly ever made.  They go through the global offset table, for a
  * procedure linkage table would use r11; the symbols are weak in each of the statements, because LTO
  * may take functions apart.  A call stores its return address below the stack pointer, where a
  * leaf function could have variables: units with probes are compiled with -mno-red-zone.
+ *
+ * It is one statement without a jump as far as the compiler knows: with the same in C, a unit in which
+ * all functions have probes took a fifth longer to compile.  Labels are no 0 or 1, which are numbers in Intel's syntax.
  *
  * The frame's address is 16 below the value of the stack pointer before the call, which is
  * __builtin_frame_address(0), but needs no frame pointer in gcc.  "memory": what the function loads and
@@ -27,13 +37,18 @@ struct vprof_span vprof_in(struct vprof_site *site)
 	__asm__ __volatile__(
 		"xor{l}\t{%k0, %k0|%k0, %k0}\n\t"
 		"{cmpb\t$0, %1|lea\tr10, %1\n\tcmp\tBYTE PTR [r10], 0}\n\t"
-		"je\t1f\n\t"
-		".weak\tvprof_enter\n\t"
+		"jne\t3f\n"
+		"2:\t.subsection 1\n"
+		"3:\tlea{q}\t{%2, %%r11|r11, %2}\n\t"
+		"lea{q}\t{2b(%%rip), %%r10|r10, 2b[rip]}\n\t"
+		"push{q}\t{%%r10|r10}\n\t"
 		"lea{q}\t{%1, %%r10|r10, %1}\n\t"
-		"lea{q}\t{%2, %%r11|r11, %2}\n\t"
+		".weak\tvprof_enter\n\t"
 		"call{q}\t{*vprof_enter@GOTPCREL(%%rip)|QWORD PTR [rip + vprof_enter@GOTPCREL]}\n\t"
-		"mov{q}\t{%%r11, %0|%0, r11}\n"
-		"1:"
+		"pop{q}\t{%%r10|r10}\n\t"
+		"mov{q}\t{%%r11, %0|%0, r11}\n\t"
+		"jmp\t2b\n\t"
+		".previous"
 		: "=&r"(span.call)
 		: "m"(site->level), "m"(*((char *)__builtin_dwarf_cfa() - 16))
 		: "r10", "r11", "cc", "memory");
@@ -45,10 +60,15 @@ void vprof_out(struct vprof_span *span)
 {
 	__asm__ __volatile__(
 		"test{q}\t{%0, %0|%0, %0}\n\t"
-		"je\t1f\n\t"
+		"jne\t3f\n"
+		"2:\t.subsection 1\n"
+		"3:\tmov{q}\t{%0, %%r11|r11, %0}\n\t"
+		"lea{q}\t{2b(%%rip), %%r10|r10, 2b[rip]}\n\t"
+		"push{q}\t{%%r10|r10}\n\t"
 		".weak\tvprof_leave\n\t"
-		"mov{q}\t{%0, %%r11|r11, %0}\n\t"
-		"call{q}\t{*vprof_leave@GOTPCREL(%%rip)|QWORD PTR [rip + vprof_leave@GOTPCREL]}\n"
-		"1:"
+		"call{q}\t{*vprof_leave@GOTPCREL(%%rip)|QWORD PTR [rip + vprof_leave@GOTPCREL]}\n\t"
+		"pop{q}\t{%%r10|r10}\n\t"
+		"jmp\t2b\n\t"
+		".previous"
 		: : "r"(span->call) : "r10", "r11", "cc", "memory");
 }

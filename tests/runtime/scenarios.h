@@ -56,6 +56,7 @@ void run_early_keys(void);
 
 /* target_registers.c */
 void run_registers(void);
+void run_unwinding(void);
 
 /* target_semantics.c */
 void run_semantics(void);

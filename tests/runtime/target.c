@@ -239,6 +239,7 @@ static const struct scenario {
 	{ "handover", run_handover },
 	{ "nested", run_nested },
 	{ "registers", run_registers },
+	{ "unwinding", run_unwinding },
 	{ "semantics", run_semantics },
 	{ "cancel", run_cancel },
 	{ "mixed", run_mixed },

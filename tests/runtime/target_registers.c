@@ -2,13 +2,18 @@
 /*
  * target_registers.c - vprof_enter() and vprof_leave() give all registers but r10 and r11 back.
  *
+ * Unwinding goes from inside them into the function with the probe.
+ *
  * Each call finds a pattern in every register and must leave it there: also a thread's first call,
  * which attaches it, and those that find the chunk full.
  */
+#include <execinfo.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <ucontext.h>
 #include "tests/runtime/probes.h"
 #include "tests/runtime/scenarios.h"
 
@@ -122,7 +127,70 @@ void run_registers(void)
 	CHECK(!pthread_join(t, NULL));
 }
 
+/* Instruction by instruction: from all of vprof_enter() and vprof_leave() the function with the probe is found,
+ * and who called it.  Each is shorter than the way from the one to the other. */
+enum { TRAP_FLAG = 0x100, FRAMES = 32 };
+
+static void *stepped_caller;
+static int steps_inside, steps_lost;
+
+static bool is_inside(uintptr_t at)
+{
+	uintptr_t enter = (uintptr_t)enter_symbol, leave = (uintptr_t)leave_symbol;
+
+	return at - enter < leave - enter || at - leave < (leave - enter) / 2;
+}
+
+static void note_step(int number, siginfo_t *info, void *context)
+{
+	const ucontext_t *c = context;
+	void *frames[FRAMES];
+	int cnt, i;
+
+	(void)number;
+	(void)info;
+	if (!is_inside((uintptr_t)c->uc_mcontext.gregs[REG_RIP]))
+		return;
+	cnt = backtrace(frames, FRAMES);
+	for (i = 0; i < cnt && frames[i] != stepped_caller; i++)
+		;
+	steps_inside++;
+	steps_lost += i == cnt;
+}
+
+static __attribute__((noinline)) void stepped(void)
+{
+	PROBE(leaf);
+	stepped_caller = __builtin_return_address(0);
+}
+
+static __attribute__((noinline)) void step(unsigned long flag)
+{
+	__asm__ __volatile__("pushfq\n\txorq\t%0, (%%rsp)\n\tpopfq" : : "r"(flag) : "cc", "memory");
+	stepped();
+	__asm__ __volatile__("pushfq\n\tandq\t%0, (%%rsp)\n\tpopfq" : : "r"(~(unsigned long)TRAP_FLAG) : "cc", "memory");
+}
+
+void run_unwinding(void)
+{
+	struct sigaction act = { .sa_sigaction = note_step, .sa_flags = SA_SIGINFO };
+	void *frames[FRAMES];
+
+	CHECK(backtrace(frames, FRAMES) > 0);	/* loads what it needs */
+	CHECK(!sigaction(SIGTRAP, &act, NULL));
+	step(0);
+	step(TRAP_FLAG);
+	CHECK(steps_inside >= 40);
+	CHECK(!steps_lost);
+}
+
 #else
+
+void run_unwinding(void)
+{
+	call_leaf();
+	call_leaf();
+}
 
 void run_registers(void)
 {

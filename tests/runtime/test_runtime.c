@@ -390,6 +390,16 @@ static void test_registers(void **state)
 	recorded_release(&r);
 }
 
+/* A signal that comes while a probe is in the runtime: who handles it sees where the program was. */
+static void test_unwinding(void **state)
+{
+	struct recorded r = record_well("unwinding");
+
+	(void)state;
+	assert_int_equal(count_calls(r.t, "leaf"), 2);
+	recorded_release(&r);
+}
+
 static void test_semantics(void **state)
 {
 	struct recorded r = record_well("semantics");
@@ -513,7 +523,7 @@ int main(void)
 		cmocka_unit_test(test_threads), cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_copies), cmocka_unit_test(test_strangers), cmocka_unit_test(test_handover),
 		cmocka_unit_test(test_nested),
-		cmocka_unit_test(test_registers), cmocka_unit_test(test_semantics),
+		cmocka_unit_test(test_registers), cmocka_unit_test(test_unwinding), cmocka_unit_test(test_semantics),
 		cmocka_unit_test(test_absent), cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_orphans), cmocka_unit_test(test_other_user),
 	};
