@@ -249,6 +249,34 @@ static void test_impossible_latencies(void **state)
 }
 
 /* Thread i waits for thread i + 1, and all are let go at the same moment: no recursion. */
+/* Calls of one function from more places than are remembered: each is found again where it was. */
+static void test_many_call_sites(void **state)
+{
+	enum { SITES = 3000, ROUNDS = 2 };
+	_cleanup_(trace_freep) struct trace *t = trace_new();
+	_cleanup_(findings_freep) struct findings *f = NULL;
+	struct interval iv = { .sid = 1, .status = INTERVAL_COMPLETED, .start_tid = 1, .end_tid = 1,
+			       .end_ns = 10 * SITES * ROUNDS };
+	struct segment s = { .tid = 1, .sid = 1, .end_ns = iv.end_ns, .state = STATE_RUNNING };
+
+	(void)state;
+	iv.name = trace_add_string(t, &t->interval_names, "req");
+	VEC_ADD(&t->intervals, iv);
+	VEC_ADD(&t->segments, s);
+	VEC_ADD(&t->functions, (struct function){ .name = "f", .probed = true });
+	for (uint32_t i = 0; i < SITES; i++)
+		VEC_ADD(&t->call_sites, arena_printf(t->arena, "server.c:%u", i + 1));
+	for (uint32_t i = 0; i < SITES * ROUNDS; i++)
+		VEC_ADD(&t->invocations, (struct invocation){ .tid = 1, .sid = 1, .call_site = i * 7 % SITES, .order = i,
+							      .start_ns = 10 * i, .end_ns = 10 * i + 1 + i * 7 % SITES % 9 });
+	f = findings_of(t);
+	assert_int_equal(f->interval.cnt, 1);
+	assert_int_equal(f->nodes.cnt, 1 + SITES + 1);		/* the interval, calls, the interval's body */
+	for (size_t i = 0; i < f->nodes.cnt; i++)
+		if (f->nodes.items[i].kind == NODE_FUNCTION)
+			assert_true(f->nodes.items[i].calls_per_interval == ROUNDS);
+}
+
 static void test_deep_chain(void **state)
 {
 	enum { THREADS = 20000 };
@@ -423,6 +451,7 @@ int main(void)
 		cmocka_unit_test(test_many_siblings),
 		cmocka_unit_test(test_tail_share),
 		cmocka_unit_test(test_impossible_latencies),
+		cmocka_unit_test(test_many_call_sites),
 		cmocka_unit_test(test_deep_chain),
 		cmocka_unit_test(test_deep_call_graph),
 		cmocka_unit_test(test_any_numbers),
