@@ -334,13 +334,17 @@ static void yield(struct row_batches *s, struct kind *k)
 static size_t find_columns(struct row_batches *s, const struct kind *k, const cells *row)
 {
 	const struct cell *cells = row->items;
-	uint32_t *columns = s->columns;
+	uint32_t *columns = s->columns, any = 0;
 	size_t cnt = row->cnt, missing = 0;
 
 	for (size_t c = 0; c < cnt; c++) {
 		columns[c] = k->column_of_place[cells[c].place];
-		missing += columns[c] == NODE_NONE;
+		any |= columns[c];
 	}
+	if (any != NODE_NONE)		/* columns are small numbers */
+		return 0;
+	for (size_t c = 0; c < cnt; c++)
+		missing += columns[c] == NODE_NONE;
 	return missing;
 }
 
