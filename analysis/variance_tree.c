@@ -27,9 +27,10 @@
 
 #define RECENT_PLACES 1024
 
-struct recent_place {			/* found: where that function's calls from there are; 0: nothing yet */
+struct recent_place {			/* found: where what is like that is below a place; 0: nothing yet */
 	uint64_t key;			/* the place and the function */
-	uint32_t call_site, found;
+	uint32_t which;			/* the call site; of waits and blames, their kind */
+	uint32_t found;
 };
 
 static void place_folded(struct vtree *v, const struct piece *p);
@@ -81,6 +82,7 @@ struct vtree *vtree_new(enum charge charge)
 	v->other_labels = map_new();
 	v->place_of_label = map_new();
 	v->recent = xcalloc(RECENT_PLACES, sizeof(*v->recent));
+	v->recent_others = xcalloc(RECENT_PLACES, sizeof(*v->recent_others));
 	add_place(v, NODE_NONE, &interval);
 	return v;
 }
@@ -114,6 +116,7 @@ void vtree_free(struct vtree *v)
 	map_free(v->other_labels);
 	map_free(v->place_of_label);
 	free(v->recent);
+	free(v->recent_others);
 	vtree_leave(v);
 	VEC_RELEASE(&v->ns);
 	VEC_RELEASE(&v->touched);
@@ -151,6 +154,29 @@ static uint32_t child_like(struct vtree *v, uint32_t parent, const struct place 
 	return (uint32_t)*slot;
 }
 
+/* Most were looked for before, and lately. */
+static inline struct recent_place *recent_place(struct recent_place *list, uint64_t key, uint32_t which)
+{
+	return &list[(key + which) * 0x9e3779b97f4a7c15ULL >> 32 & (RECENT_PLACES - 1)];
+}
+
+static inline bool is_found(const struct recent_place *r, uint64_t key, uint32_t which)
+{
+	return r->key == key && r->which == which && r->found;
+}
+
+/* Of a wait or a blame. */
+static uint32_t other_child_like(struct vtree *v, uint32_t parent, const struct place *like)
+{
+	uint64_t key = (uint64_t)parent << 32 | like->function;
+	uint32_t which = (uint32_t)like->kind << 16 | (uint32_t)like->is_wait << 8 | like->wait;
+	struct recent_place *recent = recent_place(v->recent_others, key, which);
+
+	if (!is_found(recent, key, which))
+		*recent = (struct recent_place){ key, which, child_like(v, parent, like) };
+	return recent->found;
+}
+
 static uint32_t body_of(struct vtree *v, uint32_t place)
 {
 	uint32_t id = v->places.items[place].body;
@@ -174,7 +200,7 @@ static uint32_t wait_in(struct vtree *v, uint32_t place, enum trace_state wait)
 		.call_site = CALL_SITE_NONE, .is_wait = true, .wait = wait,
 	};
 
-	return child_like(v, place, &like);
+	return other_child_like(v, place, &like);
 }
 
 static uint32_t blame_in(struct vtree *v, uint32_t wait, uint32_t function, enum trace_state state)
@@ -185,7 +211,7 @@ static uint32_t blame_in(struct vtree *v, uint32_t wait, uint32_t function, enum
 		.is_wait = is_wait, .wait = is_wait ? state : STATE_RUNNING,
 	};
 
-	return child_like(v, wait, &like);
+	return other_child_like(v, wait, &like);
 }
 
 static uint32_t find_function_in(struct vtree *v, uint32_t place, const struct invocation *i)
@@ -199,13 +225,13 @@ static uint32_t find_function_in(struct vtree *v, uint32_t place, const struct i
 	return child_like(v, place, &like);
 }
 
-/* The place of a call found at that one: most were seen there before, and lately. */
+/* The place of a call found at that one. */
 static inline uint32_t function_in(struct vtree *v, uint32_t place, const struct invocation *i)
 {
 	uint64_t key = (uint64_t)place << 32 | i->function;
-	struct recent_place *recent = &v->recent[(key + i->call_site) * 0x9e3779b97f4a7c15ULL >> 32 & (RECENT_PLACES - 1)];
+	struct recent_place *recent = recent_place(v->recent, key, i->call_site);
 
-	if (recent->key != key || recent->call_site != i->call_site || !recent->found)
+	if (!is_found(recent, key, i->call_site))
 		*recent = (struct recent_place){ key, i->call_site, find_function_in(v, place, i) };
 	return recent->found;
 }

@@ -55,7 +55,7 @@ struct vtree {
 
 	/* Interning of places and scratch of the row being made; see variance_tree.c. */
 	struct map *function_labels, *other_labels, *place_of_label;
-	struct recent_place *recent;
+	struct recent_place *recent, *recent_others;	/* functions; waits and blames */
 	uint32_t label_cnt;
 	struct placed_call *calls;	/* per invocation of the window */
 	uint32_t row_of_window;		/* counted from 1 */
