@@ -32,18 +32,16 @@
 /* Ranks around their mean; equal latencies share the middle one of theirs. */
 static double *ranks_of(const int64_t *latencies_ns, size_t cnt)
 {
-	_cleanup_(freep) struct keyed *order = xcalloc(cnt, sizeof(*order));
+	_cleanup_(freep) uint32_t *order = xcalloc(cnt, sizeof(*order));
 	double *ranks = xcalloc(cnt, sizeof(*ranks)), mean = ((double)cnt - 1) / 2;
 
-	for (size_t i = 0; i < cnt; i++)
-		order[i] = (struct keyed){ latencies_ns[i], i };
-	sort_keyed(order, cnt);
+	sort_order(latencies_ns, cnt, order);
 	for (size_t first = 0, end; first < cnt; first = end) {
 		for (end = first + 1; end < cnt; end++)
-			if (order[end].key != order[first].key)
+			if (latencies_ns[order[end]] != latencies_ns[order[first]])
 				break;
 		for (size_t i = first; i < end; i++)
-			ranks[order[i].of] = (double)(first + end - 1) / 2 - mean;
+			ranks[order[i]] = (double)(first + end - 1) / 2 - mean;
 	}
 	return ranks;
 }

@@ -165,7 +165,6 @@ void place_call_sites(const struct analysis *a, uint32_t place, strings *ret);
 void strings_sort_unique(strings *list);
 
 /* summary.c: the ceil(q n)-th smallest of sorted[0 .. cnt - 1], cnt > 0. */
-void sort_ns(int64_t *list, size_t cnt);
 int64_t quantile_ns(const int64_t *sorted, size_t cnt, double q);
 
 #endif

@@ -11,15 +11,15 @@
 #include "base/banned.h"
 #include "base/sort.h"
 
-void sort_ns(int64_t *list, size_t cnt)
+static int64_t *sorted_ns(const int64_t *list, size_t cnt)
 {
-	_cleanup_(freep) struct keyed *keyed = xmalloc((cnt + 1) * sizeof(*keyed));
+	_cleanup_(freep) uint32_t *order = xcalloc(cnt + 1, sizeof(*order));
+	int64_t *sorted = xcalloc(cnt + 1, sizeof(*sorted));
 
+	sort_order(list, cnt, order);
 	for (size_t i = 0; i < cnt; i++)
-		keyed[i] = (struct keyed){ list[i], i };
-	sort_keyed(keyed, cnt);
-	for (size_t i = 0; i < cnt; i++)
-		list[i] = keyed[i].key;
+		sorted[i] = list[order[i]];
+	return sorted;
 }
 
 int64_t quantile_ns(const int64_t *sorted, size_t cnt, double q)
@@ -59,7 +59,7 @@ void summarize(struct analysis *a)
 {
 	struct interval_summary *s = &a->f->interval;
 	size_t cnt = a->m->n;
-	_cleanup_(freep) int64_t *sorted = xcalloc(cnt + 1, sizeof(*sorted));
+	_cleanup_(freep) int64_t *sorted = sorted_ns(a->latencies_ns, cnt);
 
 	s->cnt = a->recorded_cnt;
 	s->dropped_open = a->counted->open;
@@ -71,9 +71,6 @@ void summarize(struct analysis *a)
 	s->stddev_ns = sqrt(a->variance_ns2);
 	if (cnt == 0)
 		return;
-	for (size_t i = 0; i < cnt; i++)
-		sorted[i] = a->latencies_ns[i];
-	sort_ns(sorted, cnt);
 	s->min_ns = sorted[0];
 	s->p50_ns = quantile_ns(sorted, cnt, 0.5);
 	s->p90_ns = quantile_ns(sorted, cnt, 0.9);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sort.c - by one byte of the keys after the other, the lowest first; bytes that are the same in all keys are passed over.
+ * sort.c - by one byte of the keys after the other, the lowest first.
  *
  * Keys count from the smallest one, so negative ones need no thought and there are few bytes.  Example, by digits of ten:
  *
@@ -15,19 +15,19 @@
 
 enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
 
-static unsigned int digit_of(const struct keyed *k, int64_t smallest, unsigned int shift)
+static unsigned int digit_of(int64_t key, int64_t smallest, unsigned int shift)
 {
-	return ((uint64_t)k->key - (uint64_t)smallest) >> shift & (DIGITS - 1);
+	return ((uint64_t)key - (uint64_t)smallest) >> shift & (DIGITS - 1);
 }
 
 /* Where the first of each digit goes. */
-static void find_places(const struct keyed *list, size_t cnt, int64_t smallest, unsigned int shift, size_t ret[DIGITS])
+static void find_places(const int64_t *keys, size_t cnt, int64_t smallest, unsigned int shift, size_t ret[DIGITS])
 {
 	size_t at = 0;
 
 	memset(ret, 0, DIGITS * sizeof(*ret));
 	for (size_t i = 0; i < cnt; i++)
-		ret[digit_of(&list[i], smallest, shift)]++;
+		ret[digit_of(keys[i], smallest, shift)]++;
 	for (size_t d = 0; d < DIGITS; d++) {
 		size_t here = ret[d];
 
@@ -36,29 +36,30 @@ static void find_places(const struct keyed *list, size_t cnt, int64_t smallest, 
 	}
 }
 
-void sort_keyed(struct keyed *list, size_t cnt)
+void sort_order(const int64_t *keys, size_t cnt, uint32_t *ret)
 {
-	struct keyed *from = list, *to, *other;
+	uint32_t *from = ret, *to, *other;
 	int64_t smallest = INT64_MAX, largest = INT64_MIN;
 	size_t place[DIGITS];
 
 	for (size_t i = 0; i < cnt; i++) {
-		smallest = list[i].key < smallest ? list[i].key : smallest;
-		largest = list[i].key > largest ? list[i].key : largest;
+		smallest = keys[i] < smallest ? keys[i] : smallest;
+		largest = keys[i] > largest ? keys[i] : largest;
+		ret[i] = (uint32_t)i;
 	}
 	if (cnt < 2 || smallest == largest)
 		return;
 	to = other = xmalloc(cnt * sizeof(*other));
 	for (unsigned int shift = 0; shift < 64 && ((uint64_t)largest - (uint64_t)smallest) >> shift; shift += DIGIT_BITS) {
-		struct keyed *sorted = to;
+		uint32_t *sorted = to;
 
-		find_places(from, cnt, smallest, shift, place);
+		find_places(keys, cnt, smallest, shift, place);
 		for (size_t i = 0; i < cnt; i++)
-			to[place[digit_of(&from[i], smallest, shift)]++] = from[i];
+			to[place[digit_of(keys[from[i]], smallest, shift)]++] = from[i];
 		to = from;
 		from = sorted;
 	}
-	if (from != list)
-		memcpy(list, from, cnt * sizeof(*list));
+	if (from != ret)
+		memcpy(ret, from, cnt * sizeof(*ret));
 	free(other);
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sort.h - many numbers in ascending order, with what they belong to.
+ * sort.h - many numbers in ascending order.
  *
- *	for (size_t i = 0; i < cnt; i++)
- *		list[i] = (struct keyed){ latencies_ns[i], i };
- *	sort_keyed(list, cnt);		list[0].of is the shortest's number
+ *	sort_order(latencies_ns, cnt, order);		latencies_ns[order[0]] is the shortest
  *
- * In a time that grows with cnt alone, where qsort() compares each with a logarithm of the others.
+ * In a time that grows with cnt alone, where qsort() compares each with a logarithm of the others; in eight bytes for each.
  */
 #ifndef BASE_SORT_H
 #define BASE_SORT_H
@@ -14,12 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct keyed {
-	int64_t key;
-	uint64_t of;
-};
-
-/* Equal keys stay in their order. */
-void sort_keyed(struct keyed *list, size_t cnt);
+/* ret: the numbers of the keys, those of equal keys in their order.  cnt: at most UINT32_MAX. */
+void sort_order(const int64_t *keys, size_t cnt, uint32_t *ret);
 
 #endif

@@ -56,31 +56,31 @@ static void test_partition_point(void **state)
 }
 
 /* Keys of few and of many bytes, also negative and at both ends; equal ones stay in their order. */
-static void test_sort_keyed(void **state)
+static void test_sort_order(void **state)
 {
 	static const int64_t spreads[] = { 1, 3, 255, 256, 257, 70000, (int64_t)1 << 40, INT64_MAX };
-	struct keyed list[300], unsorted[300];
+	uint32_t order[300];
+	int64_t keys[300] = { 0 };
 	uint64_t seed = 1;
 
 	(void)state;
-	sort_keyed(list, 0);
+	sort_order(keys, 0, order);
 	for (size_t round = 0; round < 64; round++) {
 		size_t cnt = 1 + round * 37 % 300;
 		bool seen[300] = { false };
 
 		for (size_t i = 0; i < cnt; i++) {
 			seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
-			list[i] = (struct keyed){ (int64_t)(seed >> 1) % spreads[round % 8] - (round % 3 ? 0 : 1000), i };
+			keys[i] = (int64_t)(seed >> 1) % spreads[round % 8] - (round % 3 ? 0 : 1000);
 			if (round % 8 == 7)
-				list[i].key = i % 3 ? (int64_t)seed : i % 2 ? INT64_MIN : INT64_MAX;
+				keys[i] = i % 3 ? (int64_t)seed : i % 2 ? INT64_MIN : INT64_MAX;
 		}
-		memcpy(unsorted, list, sizeof(list));
-		sort_keyed(list, cnt);
+		sort_order(keys, cnt, order);
 		for (size_t i = 0; i < cnt; i++) {
-			assert_true(list[i].of < cnt && !seen[list[i].of] && unsorted[list[i].of].key == list[i].key);
-			seen[list[i].of] = true;
-			assert_true(i == 0 || list[i - 1].key < list[i].key ||
-				    (list[i - 1].key == list[i].key && list[i - 1].of < list[i].of));
+			assert_true(order[i] < cnt && !seen[order[i]]);
+			seen[order[i]] = true;
+			assert_true(i == 0 || keys[order[i - 1]] < keys[order[i]] ||
+				    (keys[order[i - 1]] == keys[order[i]] && order[i - 1] < order[i]));
 		}
 	}
 }
@@ -372,7 +372,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_saturated),
-		cmocka_unit_test(test_arena), cmocka_unit_test(test_partition_point), cmocka_unit_test(test_sort_keyed),
+		cmocka_unit_test(test_arena), cmocka_unit_test(test_partition_point), cmocka_unit_test(test_sort_order),
 		cmocka_unit_test(test_str), cmocka_unit_test(test_text_ns),
 		cmocka_unit_test(test_nearest_word), cmocka_unit_test(test_map),
 		cmocka_unit_test(test_names), cmocka_unit_test(test_diag),
