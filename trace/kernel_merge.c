@@ -333,7 +333,7 @@ void kernel_merge_threads(struct kernel_merging *m)
 		m->place = p;
 		m->part = p->part;
 		if (at > first || !is_elsewhere(m, p))
-			merge_part(m, &s[first], at - first, wakeup_cnt);
+			merge_part(m, at > first ? &s[first] : NULL, at - first, wakeup_cnt);
 	}
 	for (; at < m->t->segments.cnt; at++)
 		VEC_ADD(&m->out, s[at]);
