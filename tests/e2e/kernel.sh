@@ -275,16 +275,17 @@ expect 0 "$VPROF" export --format tuples
 awk '$1 == "stack" && /;doze[;@]/' "$work/.out" | sort -n -k3 >stacks
 [ "$(grep -c ';deep[;@].*nanosleep' stacks)" -gt 0 ] && pass || fail "no stack deeper than what is copied at first"
 awk '
-	FILENAME == "steps" { step[++steps] = $1; next }
+	function mismatch() { if (woke && woke != who && !wrong++) print "woke in " woke ", waits in " who; woke = "" }
+	FILENAME == "steps" { step[++steps] = $1 == "deep" ? "dive" : $1; next }
 	{ wakes = !/nanosleep/; if (wakes && !/sem_post/) next; who = "dive"; n = split($5, f, ";")
 	  for (i = 1; i <= n; i++) { sub(/@.*/, "", f[i]); if (f[i] ~ /^(one|two|three|four|five|six|narrow|wide)$/) who = f[i] } }
 	wakes { woke = who; wakers++; next }
-	woke && woke != who && !wrong++ { print "woke in " woke ", waits in " who }
-	{ woke = "" }
-	who == before { next }
+	who == before { mismatch(); next }
 	{ before = who; waits++; next_one = at + 1
-	  for (at++; at <= next_one + 2 && who != (step[at] == "deep" ? "dive" : step[at]); at++) ;
-	  if (at > next_one + 2 && !wrong++) print "step " next_one ": " who ", not " step[next_one] }
+	  for (at++; at <= next_one + 2 && who != step[at]; at++)
+		if (woke == step[at]) woke = ""		# the wait after that one is missing
+	  if (at > next_one + 2 && !wrong++) print "step " next_one ": " who ", not " step[next_one]
+	  mismatch() }
 	END { print waits " waits of " steps ", " wakers " wakers"; exit wrong || waits < 0.99 * steps || at > steps || wakers < steps / 10 }' steps stacks &&
 	pass || fail "another stack than the real one"
 
