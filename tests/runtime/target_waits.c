@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -370,16 +371,31 @@ static void *write_late(void *pipe_end)
 }
 
 /* Reads that take their time and never wait, and one that waits. */
+/* Times that this thread left its CPU, by the kernel's account. */
+static long switches(void)
+{
+	struct rusage usage;
+
+	CHECK(!getrusage(RUSAGE_THREAD, &usage));
+	return usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
+/* Copies until so many were not interrupted; the program says how many were. */
 void run_copies(void)
 {
 	static char data[COPY_BYTES];
-	int random = open("/dev/urandom", O_RDONLY | O_CLOEXEC), ends[2];
+	int random = open("/dev/urandom", O_RDONLY | O_CLOEXEC), ends[2], interrupted = 0;
 	pthread_t t;
 
 	CHECK(random >= 0 && !pipe(ends));
 	EVENT(BEGIN, REQUEST, 1, 0);
-	for (int i = 0; i < COPIES; i++)
+	for (int i = 0; i < COPIES + interrupted; i++) {
+		long before = switches();
+
 		CHECK(vprof_w_read(random, data, sizeof(data)) == sizeof(data));
+		interrupted += switches() != before;
+	}
+	EVENT(WORK, ROWS, (uint64_t)interrupted, 0);
 	t = start(write_late, &ends[1]);
 	{
 		PROBE(waiter);
