@@ -2,6 +2,7 @@
 /*
  * proc.c - running other programs.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -238,4 +239,39 @@ int proc_stat(pid_t pid, char *ret_state, pid_t *ret_parent)
 	*ret_state = bracket[2];
 	*ret_parent = (pid_t)strtol(bracket + 4, NULL, 10);
 	return 0;
+}
+
+static pid_t parent_of(pid_t pid)
+{
+	pid_t parent;
+	char state;
+
+	return proc_stat(pid, &state, &parent) ? 0 : parent;
+}
+
+size_t proc_tree(pid_t pid, pid_t *tree, size_t max)
+{
+	DIR *proc = opendir("/proc");
+	size_t cnt = 1, before = 0;
+	struct dirent *e;
+
+	tree[0] = pid;
+	while (proc && before != cnt) {		/* until no new one is found */
+		before = cnt;
+		rewinddir(proc);
+		while ((e = readdir(proc))) {
+			pid_t child = (pid_t)strtol(e->d_name, NULL, 10), parent = child > 0 ? parent_of(child) : 0;
+			bool is_new = parent > 0 && cnt < max, of_tree = false;
+
+			for (size_t i = 0; i < cnt; i++) {
+				is_new &= tree[i] != child;
+				of_tree |= tree[i] == parent;
+			}
+			if (is_new && of_tree)
+				tree[cnt++] = child;
+		}
+	}
+	if (proc)
+		closedir(proc);
+	return cnt;
 }

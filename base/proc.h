@@ -40,4 +40,8 @@ int proc_status(int wait_status);
 /* What /proc/PID/stat says: the letter of its state (Z: it has ended), its parent.  -ESRCH: there is no such process. */
 int proc_stat(pid_t pid, char *ret_state, pid_t *ret_parent);
 
+/* The process and all that came from it, as of now, itself first, at most so many; returns how many.  A child whose parent has
+ * ended is nobody's. */
+size_t proc_tree(pid_t pid, pid_t *tree, size_t max);
+
 #endif

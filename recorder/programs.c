@@ -14,8 +14,10 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "base/alloc.h"
 #include "base/banned.h"
 #include "base/cleanup.h"
+#include "base/proc.h"
 #include "base/str.h"
 #include "recorder/private.h"
 #include "recorder/record.h"
@@ -24,7 +26,7 @@
 #include "recorder/task_state.h"
 
 enum { RING_BYTES = 16 << 20, RING_BYTES_STACKS = 64 << 20, PACKETS_QUIET_NS = 1000000000,
-       PLACES_LEAST = 64, PLACES_UNASKED = 8192 };
+       PLACES_LEAST = 64, PLACES_UNASKED = 8192, TREE_MAX = 4096 };
 
 static char verdict[200];		/* of the kernel's verifier, if it refused a program */
 
@@ -140,18 +142,30 @@ static void choose_programs(struct record_bpf *p, const struct btf *btf)
 	bpf_program__set_autoload(p->progs.on_switch_before_5_18, !says_state);
 }
 
-static int follow(struct record_bpf *p, pid_t pid, enum follow what)
+static int follow(struct record_bpf *p, pid_t pid, enum follow what, unsigned int image, uint64_t flags)
 {
-	struct task_state state = { .follow = what, .image = what == FOLLOW_RUN };
+	struct task_state state = { .follow = what, .image = image };
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0), r;
 
 	if (fd < 0)
 		return -errno;
-	r = bpf_map_update_elem(bpf_map__fd(p->maps.tasks), &fd, &state, BPF_ANY);
+	r = bpf_map_update_elem(bpf_map__fd(p->maps.tasks), &fd, &state, flags);
 	if (r < 0)
 		r = -errno;
 	close(fd);
 	return r;
+}
+
+/* The process and what came from it, as of now, each with an address space of its own; of those only it has to be there still. */
+static int follow_tree(struct record_bpf *p, pid_t pid)
+{
+	_cleanup_(freep) pid_t *tree = xmalloc(TREE_MAX * sizeof(*tree));
+	size_t cnt = proc_tree(pid, tree, TREE_MAX);
+	int r = follow(p, pid, FOLLOW_RUN, 1, BPF_NOEXIST);
+
+	for (size_t i = 1; i < cnt; i++)
+		follow(p, tree[i], FOLLOW_RUN, __atomic_add_fetch(&p->data->image_cnt, 1, __ATOMIC_RELAXED), BPF_NOEXIST);
+	return r == -EEXIST ? 0 : r;
 }
 
 static int refused(int r, const char *what, struct diag *reterr)
@@ -240,12 +254,12 @@ static int load(const struct recorder_options *o, struct record_bpf **ret, struc
 
 static int attach(struct record_bpf *p, pid_t pid, struct diag *reterr)
 {
-	int r = pid ? follow(p, pid, FOLLOW_RUN) : 0;
+	int r = pid ? follow_tree(p, pid) : 0;
 
 	if (r)
 		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot follow process %d: %s", (int)pid,
 				strerror(-r));
-	r = follow(p, getpid(), FOLLOW_CHILDREN);
+	r = follow(p, getpid(), FOLLOW_CHILDREN, 0, BPF_ANY);
 	if (r)
 		return refused(r, "attaching the programs", reterr);
 	visit_tasks(p->progs.on_try);
@@ -253,6 +267,8 @@ static int attach(struct record_bpf *p, pid_t pid, struct diag *reterr)
 	bpf_program__set_autoattach(p->progs.on_softirq_exit, !p->bss->softirqs_are_counted);
 	bpf_program__set_autoattach(p->progs.on_old_timer, p->bss->softirqs_are_counted);
 	r = record_bpf__attach(p);
+	if (!r && pid)
+		follow_tree(p, pid);		/* whoever was forked before that */
 	return r ? refused(r, "attaching the programs", reterr) : 0;
 }
 

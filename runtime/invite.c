@@ -8,7 +8,6 @@
  *
  * Processes that it forks later inherit the invitation, or the arena.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -113,42 +112,6 @@ static int invite(struct drainer *d, pid_t pid)
 	return r;
 }
 
-static pid_t parent_of(pid_t pid)
-{
-	pid_t parent;
-	char state;
-
-	return proc_stat(pid, &state, &parent) ? 0 : parent;
-}
-
-/* The process and all that came from it, as of now. */
-static size_t find_tree(pid_t pid, pid_t tree[TREE_MAX])
-{
-	DIR *proc = opendir("/proc");
-	size_t cnt = 1, before = 0;
-	struct dirent *e;
-
-	tree[0] = pid;
-	while (proc && before != cnt) {		/* until no new one is found */
-		before = cnt;
-		rewinddir(proc);
-		while ((e = readdir(proc))) {
-			pid_t child = (pid_t)strtol(e->d_name, NULL, 10), parent = child > 0 ? parent_of(child) : 0;
-			bool is_new = parent > 0 && cnt < TREE_MAX, of_tree = false;
-
-			for (size_t i = 0; i < cnt; i++) {
-				is_new &= tree[i] != child;
-				of_tree |= tree[i] == parent;
-			}
-			if (is_new && of_tree)
-				tree[cnt++] = child;
-		}
-	}
-	if (proc)
-		closedir(proc);
-	return cnt;
-}
-
 static int refused(pid_t pid, int r, struct diag *reterr)
 {
 	const char *why = strerror(-r), *remedy = NULL;
@@ -172,7 +135,7 @@ static int refused(pid_t pid, int r, struct diag *reterr)
 int drainer_invite(struct drainer *d, pid_t pid, unsigned *ret_cnt, struct diag *reterr)
 {
 	_cleanup_(freep) pid_t *tree = xmalloc(TREE_MAX * sizeof(*tree));
-	size_t cnt = find_tree(pid, tree);
+	size_t cnt = proc_tree(pid, tree, TREE_MAX);
 	int worst = 0;
 
 	*ret_cnt = 0;

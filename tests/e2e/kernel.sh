@@ -289,13 +289,24 @@ awk '
 	END { print waits " waits of " steps ", " wakers " wakers"; exit wrong || waits < 0.99 * steps || at > steps || wakers < steps / 10 }' steps stacks &&
 	pass || fail "another stack than the real one"
 
-# A process that runs already.
-sleep 30 &
+# A process that runs already, and what came from it before and while it is recorded.
+cat >tree.sh <<'END'
+sleep 30 & echo $! >child
+sh -c 'sleep 30 & echo $! >grandchild; wait' &
+while [ ! -e go ]; do sleep 0.05; done
+touch gone
+exec sleep 30
+END
+sh tree.sh &
 victim=$!
-expect 3 "$VPROF" record -p $victim -- sleep 0.1
-kill $victim
+wait_until test -s grandchild
+expect 3 "$VPROF" record -p $victim -- sh -c 'touch go; sleep 0.5'
+kill $victim "$(cat child)" "$(cat grandchild)"
 expect 0 "$VPROF" export --format tuples
-grep -q "^thread $victim thread sleep$" "$work/.out" && pass || fail "the process that ran already is not there"
+for thread in $victim "$(cat child)" "$(cat grandchild)"; do
+	grep -q "^thread $thread thread sleep$" "$work/.out" && pass || { fail "no thread $thread"; grep "^thread" "$work/.out"; }
+done
+grep -q "^thread [0-9]* thread touch$" "$work/.out" && pass || fail "what it started meanwhile is not there"
 expect 4 "$VPROF" record --kernel=off -p $$ -- ./server
 expect 4 "$VPROF" record -p 4194304 -- true
 says "process 4194304 cannot be recorded: there is no such process"
