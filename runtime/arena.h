@@ -76,7 +76,7 @@ struct arena_control {
 	uint64_t site_cnt;		/* registered, not distinct */
 	uint64_t lost_cnt, lost_since;	/* by threads that have no slot any more, or never had */
 	uint64_t fed_cnt __attribute__((aligned(64)));	/* stamps for who waits for files (runtime/flow.h) */
-	uint64_t starved_s __attribute__((aligned(64)));		/* when somebody without a chunk last asked for the drainer (CLOCK_MONOTONIC) */
+	uint64_t starved_s __attribute__((aligned(64)));	/* when somebody without a chunk last asked for the drainer (CLOCK_MONOTONIC) */
 	struct arena_held held;
 };
 

@@ -125,18 +125,26 @@ static void sleep_ms(long ms)
 	nanosleep(&t, NULL);
 }
 
-/* The thread in the middle of a change lost its CPU for 100 ms: its sites are there until it is through. */
-static void test_flip_waits(void **state)
+/* Another thread stands in the middle of a change as that one begins. */
+static pthread_t start_unloading(struct unloading *u)
 {
-	struct unloading u = { 0 };
 	pthread_t t;
 
-	(void)state;
 	set_up();
 	units_add(sites, 4);
 	assert_true(units_switch(true));
 	flipping = 1;
-	assert_int_equal(pthread_create(&t, NULL, unload, &u), 0);
+	assert_int_equal(pthread_create(&t, NULL, unload, u), 0);
+	return t;
+}
+
+/* The thread in the middle of a change lost its CPU for 100 ms: its sites are there until it is through. */
+static void test_flip_waits(void **state)
+{
+	struct unloading u = { 0 };
+	pthread_t t = start_unloading(&u);
+
+	(void)state;
 	sleep_ms(100);
 	assert_int_equal(__atomic_load_n(&u.is_done, __ATOMIC_SEQ_CST), 0);
 	__atomic_store_n(&flipping, 0, __ATOMIC_SEQ_CST);
@@ -148,14 +156,9 @@ static void test_flip_waits(void **state)
 static void test_flip_left(void **state)
 {
 	struct unloading u = { 0 };
-	pthread_t t;
+	pthread_t t = start_unloading(&u);
 
 	(void)state;
-	set_up();
-	units_add(sites, 4);
-	assert_true(units_switch(true));
-	flipping = 1;
-	assert_int_equal(pthread_create(&t, NULL, unload, &u), 0);
 	assert_int_equal(pthread_join(t, NULL), 0);
 	assert_levels(0, 0, 0, 0);
 }
