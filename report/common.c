@@ -22,6 +22,7 @@
 static void print_cause(const struct style *s, const struct findings *f, const struct common_cause *c)
 {
 	_cleanup_(str_release) struct str line = STR_INIT;
+	const double *ci95 = ci95_to_show(c->has_ci95, c->ci95);
 	char explained[TEXT_MAX], own[TEXT_MAX];
 
 	str_add(&line, "together: ");
@@ -32,9 +33,9 @@ static void print_cause(const struct style *s, const struct findings *f, const s
 	}
 	if (c->members.cnt > MEMBERS_SHOWN)
 		str_addf(&line, ", %zu more", c->members.cnt - MEMBERS_SHOWN);
-	str_addf(&line, ": %s of the variance", text_percent(explained, c->explained));
-	if (c->has_ci95 && c->ci95[1] - c->ci95[0] > 1e-9)
-		str_addf(&line, " (95 %% CI %s)", text_ci95(explained, c->ci95));
+	str_addf(&line, ": %s of the variance", text_percent_with_ci95(explained, c->explained, ci95));
+	if (ci95)
+		str_addf(&line, " (95 %% CI %s)", text_ci95(explained, ci95));
 	str_addf(&line, ", %s if each varied by itself: look for what they share", text_percent(own, c->own));
 	table_line(s->out, str_cstr(&line));
 }

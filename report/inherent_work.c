@@ -29,12 +29,13 @@ void print_work(const struct style *s, const struct view_input *in)
 	if (factors_select_after_work(f, &first, &order)) {
 		const struct factor *x = &f->factors.items[order[0]];
 		_cleanup_(freep) char *label = factor_label(x, s->utf8);
+		const double *ci95 = ci95_to_show(x->has_work_ci95, x->work_ci95);
 
 		str_add(&line, "; of the rest ");
 		utf8_add_line(&line, label);
-		str_addf(&line, " causes %s", text_percent(text, x->work_share));
-		if (x->has_work_ci95 && x->work_ci95[1] - x->work_ci95[0] > 1e-9)
-			str_addf(&line, " (95 %% CI %s)", text_ci95(text, x->work_ci95));
+		str_addf(&line, " causes %s", text_percent_with_ci95(text, x->work_share, ci95));
+		if (ci95)
+			str_addf(&line, " (95 %% CI %s)", text_ci95(text, ci95));
 	}
 	if (f->work.interval_cnt < f->interval.cnt)
 		str_addf(&line, " (%s intervals noted none: taken as 0)",

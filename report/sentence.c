@@ -128,12 +128,22 @@ static void add_because(struct str *s, const struct factor *f, bool utf8)
 	}
 }
 
-/* "62 % of the variance of 'request' (95 % CI 52 to 73)"; what is all of it by its nature has none. */
+static const double *ci95_of(const struct factor *f, const struct select_options *o)
+{
+	return ci95_to_show(f->has_ci95 && !o->paper, f->ci95);
+}
+
+static const char *share_text(char buf[TEXT_MAX], const struct factor *f, const struct select_options *o)
+{
+	return text_percent_with_ci95(buf, o->paper ? f->paper_contribution : f->share, ci95_of(f, o));
+}
+
+/* "62 % of the variance of 'request' (95 % CI 52 to 73)" */
 static void add_ci95(struct str *s, const struct factor *f, const struct select_options *o)
 {
 	char text[TEXT_MAX];
 
-	if (f->has_ci95 && f->ci95[1] - f->ci95[0] > 1e-9 && !o->paper)
+	if (ci95_of(f, o))
 		str_addf(s, " (95 %% CI %s)", text_ci95(text, f->ci95));
 }
 
@@ -157,8 +167,7 @@ static void add_cause(struct str *s, const struct findings *f, const struct fact
 	char percent[TEXT_MAX];
 
 	str_addf(s, "%s %s %s of the variance of '%s'", label, needed ? "may cause" : "causes",
-		 text_percent(percent, o->paper ? first->paper_contribution : first->share),
-		 f->interval.name);
+		 share_text(percent, first, o), f->interval.name);
 	add_ci95(s, first, o);
 	add_because(s, first, utf8);
 	str_add(s, ".");
@@ -180,7 +189,7 @@ static void add_no_cause(struct str *s, const struct findings *f, const struct s
 		_cleanup_(freep) char *label = factor_label(largest, utf8);
 
 		str_addf(s, "; the largest factor is %s with %s", label,
-			 text_percent(percent, largest->share));
+			 share_text(percent, largest, o));
 		add_ci95(s, largest, o);
 	}
 	str_add(s, ".");

@@ -112,13 +112,21 @@ const char *text_percent_cell(char buf[TEXT_MAX], double share)
 	return buf;
 }
 
+/* Decimals that tell the ends of an interval apart, down to a hundredth of a point. */
+static int ci95_decimals(const double ci95[2])
+{
+	double width = ci95[1] - ci95[0];
+
+	return width < 0.002 ? 2 : width < 0.02 ? 1 : 0;
+}
+
 const char *text_ci95(char buf[TEXT_MAX], const double ci95[2])
 {
-	bool fine = ci95[1] - ci95[0] < 0.02;
-	double unit = fine ? 0.1 : 1, low = percent_of(ci95[0], unit), high = percent_of(ci95[1], unit);
+	int decimals = ci95_decimals(ci95);
+	double unit = pow(10, -decimals), low = percent_of(ci95[0], unit), high = percent_of(ci95[1], unit);
 
 	if (isfinite(low) && isfinite(high))
-		snprintf(buf, TEXT_MAX, "%.*f to %.*f", fine, low, fine, high);
+		snprintf(buf, TEXT_MAX, "%.*f to %.*f", decimals, low, decimals, high);
 	else
 		snprintf(buf, TEXT_MAX, "?");
 	return buf;
@@ -153,6 +161,21 @@ const char *text_percent(char buf[TEXT_MAX], double share)
 		snprintf(buf, TEXT_MAX, "%.1f %%", percent);
 	else
 		snprintf(buf, TEXT_MAX, "%.0f %%", percent);
+	return buf;
+}
+
+const double *ci95_to_show(bool known, const double ci95[2])
+{
+	return known && ci95[1] - ci95[0] > 1e-9 ? ci95 : NULL;
+}
+
+const char *text_percent_with_ci95(char buf[TEXT_MAX], double share, const double *ci95)
+{
+	int decimals = ci95 ? ci95_decimals(ci95) : 0;
+
+	if (!decimals || !isfinite(share))
+		return text_percent(buf, share);
+	snprintf(buf, TEXT_MAX, "%.*f %%", decimals, percent_of(share, pow(10, -decimals)));
 	return buf;
 }
 

@@ -26,9 +26,13 @@ const char *text_cnt(char buf[TEXT_MAX], uint64_t cnt);			/* "4,000" */
 const char *text_percent(char buf[TEXT_MAX], double share);		/* "62 %", "0.4 %" */
 const char *text_percent_cell(char buf[TEXT_MAX], double share);	/* "62.0 %": all with one decimal */
 
-/* A confidence interval in percent: "52 to 73", "97.1 to 98.7"; half of it: "±11", "±0.8". */
+/* A confidence interval in percent: "52 to 73", "97.1 to 98.7", "99.91 to 99.95"; half of it: "±11", "±0.8". */
 const char *text_ci95(char buf[TEXT_MAX], const double ci95[2]);
 const char *text_plus_minus(char buf[TEXT_MAX], const double ci95[2], bool utf8);
+/* The interval, or NULL where there is none: unknown, or of what is all of the variance by its nature. */
+const double *ci95_to_show(bool known, const double ci95[2]);
+/* What stands before such an interval, as finely: not "100 % (95 % CI 99.1 to 99.9)". ci95 may be NULL. */
+const char *text_percent_with_ci95(char buf[TEXT_MAX], double share, const double *ci95);
 
 /* "" for 1, else "s": "%s interval%s" */
 const char *plural(uint64_t cnt);

@@ -184,6 +184,26 @@ static void test_percents(void **state)
 	assert_string_equal(text_percent(buf, 0.619), "62 %");
 }
 
+/* A share and its interval are rounded alike: a share of 0.996 between 0.991 and 0.999 is not 100 %. */
+static void test_intervals_of_percents(void **state)
+{
+	static const struct { double share, ci95[2]; const char *share_text, *ci95_text; } cases[] = {
+		{ 0.619, { 0.52, 0.73 }, "62 %", "52 to 73" },
+		{ 0.996, { 0.991, 0.999 }, "99.6 %", "99.1 to 99.9" },
+		{ 0.99931, { 0.99908, 0.9995 }, "99.93 %", "99.91 to 99.95" },
+		{ 0.044, { 0.01, 0.09 }, "4.4 %", "1 to 9" },
+		{ -0.00001, { -0.00002, 0.00001 }, "0.00 %", "0.00 to 0.00" },
+		{ NAN, { NAN, NAN }, "?", "?" },
+	};
+	char buf[TEXT_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_string_equal(text_percent_with_ci95(buf, cases[i].share, cases[i].ci95), cases[i].share_text);
+		assert_string_equal(text_ci95(buf, cases[i].ci95), cases[i].ci95_text);
+	}
+}
+
 static void test_odd_findings(void **state)
 {
 	struct findings *(*const samples[])(void) = { sample_odd, findings_new };
@@ -548,6 +568,7 @@ int main(void)
 		cmocka_unit_test(test_sentences),
 		cmocka_unit_test(test_second_waker),
 		cmocka_unit_test(test_percents),
+		cmocka_unit_test(test_intervals_of_percents),
 		cmocka_unit_test(test_odd_findings),
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_factors_json),
