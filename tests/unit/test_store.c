@@ -13,21 +13,9 @@
 
 #include "base/banned.h"
 #include "base/file.h"
-#include "store/db.h"
-#include "store/store.h"
-#include "tests/unit/data_dir.h"
 #include "tests/unit/same_findings.h"
 #include "tests/unit/sample_findings.h"
-
-static struct store *open_store(void)
-{
-	struct diag d = DIAG_INIT;
-	struct store *s = NULL;
-
-	if (store_open(dir, true, &s, &d) < 0)
-		fail_msg("%s", d.text);
-	return s;
-}
+#include "tests/unit/store_dir.h"
 
 static uint32_t new_run(struct store *s, const char *name)
 {
@@ -46,16 +34,6 @@ static void write_db(const char *bytes)
 	_cleanup_(freep) char *path = path_join(dir, "vprof.db");
 
 	assert_int_equal(file_write(path, bytes, strlen(bytes), 0600), 0);
-}
-
-static void run_sql(const char *sql)
-{
-	_cleanup_(freep) char *path = path_join(dir, "vprof.db");
-	sqlite3 *db;
-
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_close(db);
 }
 
 static void expect_open(bool create, int status, const char *words)
@@ -81,7 +59,7 @@ static void test_open(void **state)
 	expect_open(false, EXIT_DATA, "not a database");
 	expect_open(true, EXIT_DATA, "not a database");
 	write_db("");
-	store_close(open_store());
+	store_close(open_store(true));
 	run_sql("PRAGMA user_version = 16");
 	expect_open(true, EXIT_DATA, "newer vprof");
 }
@@ -103,7 +81,7 @@ static void test_open_read_only(void **state)
 	struct diag d = DIAG_INIT;
 
 	(void)state;
-	s = open_store();
+	s = open_store(true);
 	new_run(s, NULL);
 	store_close(TAKE_PTR(s));
 	chmod(path, 0400);
@@ -119,7 +97,7 @@ static void test_open_read_only(void **state)
 
 static void test_settings(void **state)
 {
-	_cleanup_(store_closep) struct store *s = open_store();
+	_cleanup_(store_closep) struct store *s = open_store(true);
 	_cleanup_(freep) char *value = NULL;
 
 	(void)state;
@@ -134,7 +112,7 @@ static void test_settings(void **state)
 
 static void test_runs(void **state)
 {
-	_cleanup_(store_closep) struct store *s = open_store();
+	_cleanup_(store_closep) struct store *s = open_store(true);
 	_cleanup_(runs_release) runs list = { NULL, 0, 0 };
 	_cleanup_(freep) char *second = NULL, *left_over = NULL;
 	struct run r = { .number = 1, .name = (char *)"base", .command = (char *)"./a 'b c'",
@@ -188,7 +166,7 @@ static uint32_t find(struct store *s, const char *text)
 
 static void test_run_names(void **state)
 {
-	_cleanup_(store_closep) struct store *s = open_store();
+	_cleanup_(store_closep) struct store *s = open_store(true);
 	struct run r = { 0 };
 	struct diag d = DIAG_INIT;
 
@@ -215,7 +193,7 @@ static void test_run_names(void **state)
 
 static void test_run_statuses(void **state)
 {
-	_cleanup_(store_closep) struct store *s = open_store();
+	_cleanup_(store_closep) struct store *s = open_store(true);
 	_cleanup_(runs_release) runs list = { NULL, 0, 0 };
 	struct diag d = DIAG_INIT;
 
@@ -252,7 +230,7 @@ static struct findings *read_findings(struct store *s, uint32_t run, const char 
 
 static void test_round_trip(void **state)
 {
-	_cleanup_(store_closep) struct store *s = open_store();
+	_cleanup_(store_closep) struct store *s = open_store(true);
 	struct findings *(*const samples[])(void) = { sample_server, sample_odd, findings_new };
 
 	(void)state;
@@ -269,7 +247,7 @@ static void test_round_trip(void **state)
 /* Every kind of node and factor, and every wait class, by its name and back. */
 static void test_names_both_ways(void **state)
 {
-	_cleanup_(store_closep) struct store *s = open_store();
+	_cleanup_(store_closep) struct store *s = open_store(true);
 	_cleanup_(findings_freep) struct findings *f = findings_new(), *back = NULL;
 
 	(void)state;
@@ -292,7 +270,7 @@ static void test_names_both_ways(void **state)
 
 static void test_several_intervals(void **state)
 {
-	_cleanup_(store_closep) struct store *s = open_store();
+	_cleanup_(store_closep) struct store *s = open_store(true);
 	_cleanup_(findings_freep) struct findings *f = sample_server(), *odd = sample_odd();
 	struct findings *back = NULL;
 	uint32_t run = new_run(s, NULL);
@@ -319,7 +297,7 @@ static void test_several_intervals(void **state)
 
 static void test_not_a_number(void **state)
 {
-	_cleanup_(store_closep) struct store *s = open_store();
+	_cleanup_(store_closep) struct store *s = open_store(true);
 	_cleanup_(findings_freep) struct findings *f = sample_server(), *back = NULL;
 	_cleanup_(findings_freep) struct findings *good = sample_server();
 	struct diag d = DIAG_INIT;
@@ -334,7 +312,7 @@ static void test_not_a_number(void **state)
 
 static void test_disk_full(void **state)
 {
-	_cleanup_(store_closep) struct store *s = open_store();
+	_cleanup_(store_closep) struct store *s = open_store(true);
 	_cleanup_(findings_freep) struct findings *f = sample_server(), *back = NULL;
 	_cleanup_(findings_freep) struct findings *good = sample_server();
 	struct diag d = DIAG_INIT;
@@ -378,7 +356,7 @@ static void test_damaged(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(damages); i++) {
-		_cleanup_(store_closep) struct store *s = open_store();
+		_cleanup_(store_closep) struct store *s = open_store(true);
 		_cleanup_(findings_freep) struct findings *f = sample_server();
 		struct findings *back = NULL;
 		struct diag d = DIAG_INIT;

@@ -9,29 +9,8 @@
 
 #include "base/banned.h"
 #include "base/file.h"
-#include "store/db.h"
 #include "store/iteration_start.h"
-#include "tests/unit/data_dir.h"
-
-static struct store *open_store(bool create)
-{
-	struct diag d = DIAG_INIT;
-	struct store *s = NULL;
-
-	if (store_open(dir, create, &s, &d) < 0)
-		fail_msg("%s", d.text);
-	return s;
-}
-
-static void run_sql(const char *sql)
-{
-	_cleanup_(freep) char *path = path_join(dir, "vprof.db");
-	sqlite3 *db;
-
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_close(db);
-}
+#include "tests/unit/store_dir.h"
 
 static void test_start(void **state)
 {

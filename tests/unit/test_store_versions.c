@@ -11,10 +11,8 @@
 #include "tests/unit/cmocka_all.h"
 
 #include "base/banned.h"
-#include "store/db.h"
-#include "store/store.h"
-#include "tests/unit/data_dir.h"
 #include "tests/unit/sample_findings.h"
+#include "tests/unit/store_dir.h"
 
 static const char *const downgrades[] = {
 	[1] = "DROP TABLE iteration",
@@ -41,26 +39,6 @@ static const char *const downgrades[] = {
 	[14] = "DROP TABLE part_pair; ALTER TABLE part DROP COLUMN variance_share;"
 	       "ALTER TABLE part DROP COLUMN other_pairs",
 };
-
-static struct store *open_store(bool create)
-{
-	struct diag d = DIAG_INIT;
-	struct store *s = NULL;
-
-	if (store_open(dir, create, &s, &d) < 0)
-		fail_msg("%s", d.text);
-	return s;
-}
-
-static void run_sql(const char *sql)
-{
-	_cleanup_(freep) char *path = path_join(dir, "vprof.db");
-	sqlite3 *db;
-
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_close(db);
-}
 
 /* A run with findings, written by this version and then taken back. */
 static void make_old(unsigned version)
