@@ -3,7 +3,7 @@
  * primitives.c - reads the *.sync tables and the values of [sync].
  *
  *	acquire = apr_thread_mutex_lock(arg0)
- *	^role     ^name                 ^one expression: the object; and perhaps class=cond
+ *	^role     ^name                 ^one expression: the object; and perhaps class=cond, spins=no
  *	enqueue = queue_push(queue=arg0, task=arg1->job)
  *	                     ^named expressions, in any order, split at commas outside parentheses
  *	builtin sleep other		the runtime has vprof_w_sleep
@@ -39,6 +39,12 @@ static bool class_parse(const char *s, enum primitive_class *ret)
 		}
 	}
 	return false;
+}
+
+static bool spins_parse(const char *s, bool *ret_never)
+{
+	*ret_never = strcmp(s, "no") == 0;
+	return *ret_never || strcmp(s, "yes") == 0;
 }
 
 static bool role_parse(const char *s, size_t len, enum primitive_role *ret)
@@ -97,7 +103,7 @@ static bool is_c_name(const char *s)
 	return true;
 }
 
-/* Puts "queue=arg0", "class=cond" or "arg0" where it belongs.  False: no such name, or given twice. */
+/* Puts "queue=arg0", "class=cond", "spins=no" or "arg0" where it belongs.  False: no such name, or given twice. */
 static bool set_expression(struct primitive *p, const char *text)
 {
 	bool is_queue_role = p->role == ROLE_ENQUEUE || p->role == ROLE_DEQUEUE;
@@ -109,6 +115,8 @@ static bool set_expression(struct primitive *p, const char *text)
 
 	if (p->role == ROLE_ACQUIRE && is_named && strcmp(name, "class") == 0)
 		return class_parse(value, &p->class);
+	if (p->role == ROLE_ACQUIRE && is_named && strcmp(name, "spins") == 0)
+		return spins_parse(value, &p->never_spins);
 	if (is_queue_role && !is_named)
 		return false;
 	if (is_queue_role && strcmp(name, "task") == 0)
@@ -128,7 +136,7 @@ static int bad_primitive(enum primitive_role role, const char *text, struct diag
 			   "write FUNCTION(queue=EXPRESSION, task=EXPRESSION), where argN and ret may "
 			   "stand for the arguments and the result" :
 			   "write FUNCTION(EXPRESSION): the object, where argN stands for an argument; "
-			   "behind it may stand class=lock, cond, io, join or sleep");
+			   "behind it may stand class=lock, cond, io, join or sleep, and spins=no");
 }
 
 int primitive_parse(enum primitive_role role, const char *text, struct primitive *ret,

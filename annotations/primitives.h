@@ -4,6 +4,7 @@
  *
  *	acquire = apr_thread_mutex_lock(arg0)		may block; the object is arg0
  *	acquire = os_event_wait_low(arg0, class=cond)	may block, but not for a lock
+ *	acquire = LWLockAcquire(arg0, spins=no)		blocks in calls that vprof knows, and nowhere else
  *	release = apr_thread_mutex_unlock(arg0)		may wake who waits for arg0
  *	enqueue = queue_push(queue=arg0, task=arg1)
  *	dequeue = queue_pop(queue=arg0, task=ret)
@@ -32,6 +33,7 @@ enum primitive_class {
 struct primitive {
 	enum primitive_role role;
 	enum primitive_class class;	/* acquire */
+	bool never_spins;		/* acquire */
 	bool builtin;			/* the runtime has vprof_w_NAME */
 	char *name;
 	char *object;			/* acquire, release: expression; enqueue, dequeue: the queue */

@@ -20,16 +20,14 @@
  */
 #include <errno.h>
 #include <string.h>
+#include "runtime/hold.h"
 #include "runtime/sampling.h"
+#include "runtime/thread.h"
 #include "runtime/units.h"
-#include "runtime/wait.h"
 
 #define KEY_IS_THREAD (~0ULL)
 
 enum { CHUNKS_SHORT_SHARE = 16 };	/* fewer than 1/16 free: short */
-
-/* Shorter waits for home-made locks, without a releaser in sight, were none. */
-#define HOLD_TICKS_MIN 2500
 
 static uint64_t label_number(struct vprof_label *label)
 {
@@ -162,47 +160,6 @@ static void interval_event(unsigned int kind, uint64_t label, uint64_t key)
 	set_gate();
 }
 
-static void hold_begin(uint64_t object)
-{
-	struct thread *t = &thread_self;
-	struct thread_hold *hold;
-
-	if (t->hold_cnt == THREAD_HOLDS) {
-		releasers_forget(&t->holds[0].awaited);
-		t->hold_cnt--;
-		memmove(&t->holds[0], &t->holds[1], t->hold_cnt * sizeof(t->holds[0]));
-	}
-	hold = &t->holds[t->hold_cnt];
-	hold->awaited = releasers_expect(object);
-	hold->written = releasers_written(hold->awaited.name);
-	hold->start = clock_ticks();
-	t->hold_cnt++;
-}
-
-/* Holds opened later and never closed (longjmp, a path that gave up) end with it. */
-static void hold_end(uint64_t object, uint64_t class)
-{
-	struct thread *t = &thread_self;
-	unsigned int at = t->hold_cnt;
-	uint64_t start, end, name;
-	bool is_short, was_woken;
-
-	while (at > 0 && t->holds[at - 1].awaited.object != object)
-		at--;
-	if (!at)
-		return;
-	start = t->holds[at - 1].start;
-	name = t->holds[at - 1].awaited.name;
-	end = clock_ticks();
-	is_short = end - start < HOLD_TICKS_MIN;
-	was_woken = releasers_written(name) != t->holds[at - 1].written;
-	while (t->hold_cnt >= at)
-		releasers_forget(&t->holds[--t->hold_cnt].awaited);
-	if (!is_short || was_woken)
-		wait_log(class && class < WAIT_CLASS_CNT ? (enum wait_class)class : WAIT_LOCK, name, start, end,
-			 is_short);
-}
-
 /* When it is over no interval begins any more, here neither; those under way are recorded to their end. */
 static bool is_recorded(void)
 {
@@ -240,12 +197,14 @@ void vprof_event(unsigned int kind, struct vprof_label *label, unsigned long lon
 		THREAD_LOG(EVENT_DEQUEUE, clock_ticks(), a, b);
 		break;
 	case VPROF_KIND_ACQUIRE:
+		hold_begin(releasers_shared(a), b & VPROF_ASLEEP);
+		break;
 	case VPROF_KIND_SPIN_BEGIN:
-		hold_begin(releasers_shared(a));
+		hold_begin(releasers_shared(a), false);
 		break;
 	case VPROF_KIND_ACQUIRED:
 	case VPROF_KIND_SPIN_END:
-		hold_end(releasers_shared(a), b);
+		hold_end(releasers_shared(a), b && b < WAIT_CLASS_CNT ? (enum wait_class)b : WAIT_LOCK);
 		break;
 	case VPROF_KIND_RELEASE:
 		releasers_stamp_lock(releasers_shared(a));

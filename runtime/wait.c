@@ -11,6 +11,7 @@
  * called it ran.
  */
 #include <errno.h>
+#include "runtime/hold.h"
 #include "runtime/switched.h"
 #include "runtime/wait.h"
 
@@ -21,6 +22,7 @@ struct wait wait_begin(enum wait_class class, uint64_t object)
 
 	w.on = thread_ready();
 	if (w.on) {
+		holds_wait();
 		if (object)
 			w.expected = releasers_expect(object);
 		w.object = w.expected.name;
@@ -102,20 +104,7 @@ void wait_end(struct wait *w)
 		if (!w->result)
 			waker = find_waker(w, end, &woken);
 		THREAD_LOG(EVENT_WAIT, w->start, end, w->class, w->object, waker, woken);
+		holds_woken(waker, woken);
 	}
 	errno = saved_errno;
-}
-
-bool wait_log(enum wait_class class, uint64_t object, uint64_t start, uint64_t end,
-	      bool require_waker)
-{
-	uint64_t serial, woken = 0;
-	bool found = releasers_find(object, start, end, &serial, &woken) &&
-		     serial != thread_self.serial;
-
-	if (!found && require_waker)
-		return false;
-	THREAD_LOG(EVENT_WAIT, start, end, class, object, found ? waker_serial(serial) : 0,
-		   found ? woken : 0);
-	return true;
 }

@@ -51,8 +51,4 @@ bool wait_blocked(struct wait *w);
 struct wait wait_begin_cond(uint64_t object, uint64_t mutex);
 void wait_end(struct wait *w);
 
-/* Logs [start, end] with the latest stamp in it; false if there is none and require_waker. */
-bool wait_log(enum wait_class class, uint64_t object, uint64_t start, uint64_t end,
-	      bool require_waker);
-
 #endif

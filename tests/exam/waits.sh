@@ -29,6 +29,8 @@ cat >vprof.conf <<'END'
 [sync]
 	acquire = own_acquire(arg0)
 	release = own_release(arg0)
+	acquire = asleep_acquire(arg0, spins=no)
+	release = asleep_release(arg0)
 	acquire = opaque_lock(arg0)
 	release = opaque_unlock(arg0)
 END

@@ -296,7 +296,7 @@ int main(void)
 }
 EOF
 cat > want <<'EOF'
-2 ACQUIRE - 0 0
+2 ACQUIRE - 0 16
 locking
 2 ACQUIRED - 0 0
 2 RELEASE - 1 0
@@ -318,7 +318,7 @@ none
 - dequeue copy: the function's result is no number and no pointer
 EOF
 for cc in gcc clang; do
-	check "own primitives" $cc d.c -y 'acquire=lock_it(arg0->held)' -y 'release=unlock_it(arg0->held)' \
+	check "own primitives" $cc d.c -y 'acquire=lock_it(arg0->held, spins=no)' -y 'release=unlock_it(arg0->held)' \
 		-y 'enqueue=push(queue=1, task=arg1)' -y 'dequeue=pop(queue=1, task=ret)' \
 		-y 'dequeue=pop_into(queue=2, task=*arg1)' -y 'dequeue=try_into(queue=3, task=ret ? 0 : *arg1)' -y 'dequeue=copy(queue=arg0, task=ret)'
 done

@@ -235,6 +235,7 @@ static const struct scenario {
 	{ "spin", run_spin },
 	{ "join", run_join },
 	{ "home-made", run_home_made },
+	{ "asleep", run_asleep },
 	{ "processes", run_processes },
 	{ "handover", run_handover },
 	{ "nested", run_nested },

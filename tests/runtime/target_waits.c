@@ -246,11 +246,11 @@ void run_join(void)
 /* A lock of the program's own, made of an atomic and sleeps. */
 static atomic_int own_lock;
 
-static void own_acquire(void)
+static void own_acquire(unsigned int how)
 {
 	int free = 0;
 
-	EVENT(ACQUIRE, NULL, (unsigned long)&own_lock, 0);
+	EVENT(ACQUIRE, NULL, (unsigned long)&own_lock, how);
 	while (!atomic_compare_exchange_weak(&own_lock, &free, 1)) {
 		free = 0;
 		vprof_w_usleep(200);		/* a wait inside the wait: the outer one counts */
@@ -267,7 +267,7 @@ static void own_release(void)
 static void *hold_own(void *arg)
 {
 	PROBE(holder);
-	own_acquire();
+	own_acquire(0);
 	atomic_store(&step, 1);
 	usleep(HOLD_USEC);
 	own_release();
@@ -276,13 +276,25 @@ static void *hold_own(void *arg)
 
 static void want_own(void)
 {
-	own_acquire();
+	own_acquire(0);
 	own_release();
 }
 
 void run_home_made(void)
 {
 	contend(hold_own, want_own);
+}
+
+static void want_own_asleep(void)
+{
+	own_acquire(VPROF_ASLEEP);
+	own_release();
+}
+
+/* The releaser is told when the first sleep begins. */
+void run_asleep(void)
+{
+	contend(hold_own, want_own_asleep);
 }
 
 /* Two processes, a semaphore in memory that they share. */

@@ -196,6 +196,14 @@ static void test_primitives(void **state)
 	assert_int_equal(p.class, WAIT_IO);
 	assert_string_equal(p.object, "arg0");
 	primitive_release(&p);
+	assert_int_equal(primitive_parse(ROLE_ACQUIRE, "f(arg0, spins=never)", &p, &d), -EINVAL);
+	assert_int_equal(primitive_parse(ROLE_RELEASE, "f(arg0, spins=no)", &p, &d), -EINVAL);
+	assert_int_equal(primitive_parse(ROLE_ACQUIRE, "f(arg0, spins=yes)", &p, &d), 0);
+	assert_false(p.never_spins);
+	primitive_release(&p);
+	assert_int_equal(primitive_parse(ROLE_ACQUIRE, "f(class=cond, arg0->n, spins = no)", &p, &d), 0);
+	assert_true(p.never_spins && p.class == CLASS_COND);
+	primitive_release(&p);
 	assert_true((int)CLASS_COND == (int)WAIT_COND && (int)CLASS_JOIN == (int)WAIT_JOIN &&
 		    (int)CLASS_SLEEP == (int)WAIT_SLEEP);
 	assert_int_equal(primitive_parse(ROLE_ACQUIRE, "f(arg0 == 1)", &p, &d), 0);
