@@ -18,6 +18,7 @@
 enum { NAMES_SHOWN = 4 };
 
 #define QUEUE_SHOWN 0.01	/* of the mean latency */
+#define DRIFT_IN_TIMES 9		/* "10 times", not "+900 %" */
 #define DRIFT_SHOWN 0.10
 
 double round_drift(const struct round *r)
@@ -61,7 +62,9 @@ static void print_latency(const struct style *s, const struct round *r)
 		text_ns(mean, i->mean_ns, s->utf8), text_ns(sd, i->stddev_ns, s->utf8),
 		text_ns(p50, (double)i->p50_ns, s->utf8), text_ns(p99, (double)i->p99_ns, s->utf8),
 		text_ns(max, (double)i->max_ns, s->utf8));
-	if (fabs(drift) > DRIFT_SHOWN)
+	if (drift >= DRIFT_IN_TIMES)
+		fprintf(s->out, "   (variance %.0f times that of the run before)", drift + 1);
+	else if (fabs(drift) > DRIFT_SHOWN)
 		fprintf(s->out, "   (variance %+.0f %% against the run before)", drift * 100);
 	fputc('\n', s->out);
 }
