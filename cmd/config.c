@@ -8,10 +8,6 @@
  *
  *	"    start = a@entry\n"      ->  "start = a@entry\n"
  *	"command = <300 letters>\n"  ->  "command = <letters 1-140>\n", " <letters 141-...>\n"
- *
- * As in git's files '#' and ';' open a comment, also behind a value, and quotes protect both: before inih sees
- * a line its comment is gone (a piece of a long one would be taken for more of the value), and those that
- * belong to a value are masks (a piece that begins with one would be taken for a comment).
  */
 #include <ctype.h>
 #include <errno.h>
@@ -24,10 +20,10 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "cmd/config.h"
+#include "cmd/config_comments.h"
 
 #define PIECE_CHARS 140			/* of a line, well below inih's limit */
-#define MASK_SEMICOLON '\x01'		/* in a value, while inih looks */
-#define MASK_HASH '\x02'
+#define SECTION_CHARS 49		/* inih keeps no more of what is between [ and ] */
 
 struct reader {
 	struct config *config;
@@ -274,80 +270,6 @@ static const struct {
 	{ "iterate", "max-runs", set_max_runs },
 };
 
-/* Is the quote at s closed on its line?  Then returns its other end, else NULL. */
-static const char *closing_quote(const char *s)
-{
-	for (const char *end = s + 1; *end && *end != '\n'; end++) {
-		if (*end == '\\' && *s == '"' && end[1] && end[1] != '\n')
-			end++;
-		else if (*end == *s)
-			return end;
-	}
-	return NULL;
-}
-
-/* Does a comment open at s?  In a value it does only behind a blank. */
-static bool opens_comment(const char *text, const char *s, bool value)
-{
-	if (*s != '#' && *s != ';')
-		return false;
-	if (value)
-		return isspace((unsigned char)s[-1]);
-	while (s > text && (s[-1] == ' ' || s[-1] == '\t'))
-		s--;
-	return s == text || s[-1] == '\n';
-}
-
-static char mask(char c)
-{
-	return c == ';' ? MASK_SEMICOLON : c == '#' ? MASK_HASH : c;
-}
-
-static char unmask(char c)
-{
-	return c == MASK_SEMICOLON ? ';' : c == MASK_HASH ? '#' : c;
-}
-
-/* The text as inih may see it; see the top of the file. */
-static char *mask_comments(const char *text)
-{
-	struct str out = STR_INIT;
-	const char *quoted = NULL;	/* the end of the quotes we are between */
-	bool value = false;		/* behind the first '=' of a line */
-
-	for (const char *s = text; *s; s++) {
-		if (*s == '\n')
-			value = false;
-		else if (*s == '=')
-			value = true;
-		if (s == quoted)
-			quoted = NULL;
-		else if (value && !quoted && (*s == '"' || *s == '\''))
-			quoted = closing_quote(s);
-		if (!quoted && opens_comment(text, s, value)) {
-			s += strcspn(s, "\n") - 1;
-			continue;
-		}
-		str_addc(&out, value ? mask(*s) : *s);
-	}
-	return str_take(&out);
-}
-
-/* What the user meant: ';' and '#' again, and without quotes around the whole of it. */
-static char *unmask_value(const char *value)
-{
-	const char *end = *value == '"' ? closing_quote(value) : NULL;
-	bool whole = end && !end[1];
-	struct str out = STR_INIT;
-
-	for (const char *s = value + whole; *s && !(whole && s == end); s++) {
-		if (whole && *s == '\\' && (s[1] == '"' || s[1] == '\\'))
-			s++;
-		str_addc(&out, unmask(*s));
-	}
-	return str_take(&out);
-}
-
 static int unknown(struct reader *r, const char *what, const char *word, const char *section)
 {
 	const char *names[ARRAY_SIZE(keys)];
@@ -371,6 +293,10 @@ static struct interval_directive *find_interval(struct reader *r, const char *se
 	const char *quote = behind + strspn(behind, " \t");
 	const char *end = *quote == '"' ? strchr(quote + 1, '"') : NULL;
 
+	if (!end && strlen(section) >= SECTION_CHARS) {
+		mistake(r, "this name is too long: the line may have %d characters between [ and ]", SECTION_CHARS);
+		return NULL;
+	}
 	if (!end || end == quote + 1 || end[1]) {
 		mistake(r, "an interval has a name: [interval \"request\"]");
 		return NULL;
@@ -409,7 +335,7 @@ static void finish_value(struct reader *r)
 		if (strcmp(section, "interval") == 0 && !(interval = find_interval(r, r->section)))
 			return;
 
-		_cleanup_(freep) char *value = unmask_value(str_cstr(&r->value));
+		_cleanup_(freep) char *value = config_value(str_cstr(&r->value));
 
 		keys[i].set(r, interval, value);
 		return;
@@ -435,7 +361,7 @@ static int handle(void *user, const char *section, const char *name, const char 
 		finish_value(r);
 		free(r->section);
 		free(r->name);
-		r->section = xstrdup(section);
+		r->section = config_section(section);
 		r->name = xstrdup(name);
 		str_reset(&r->value);
 		r->value_line = r->line;
@@ -526,7 +452,7 @@ static int check_text(const char *text, const char *path, struct diag *reterr)
 int config_parse(const char *text, const char *path, struct config *ret, struct diag *reterr)
 {
 	_cleanup_(config_release) struct config c = { 0 };
-	_cleanup_(freep) char *masked = mask_comments(text);
+	_cleanup_(freep) char *masked = config_without_comments(text);
 	struct reader r = { .config = &c, .at = masked, .path = path, .reterr = reterr };
 	int err = check_text(text, path, reterr);
 

@@ -172,6 +172,38 @@ static void test_comments_and_quotes(void **state)
 	}
 }
 
+#define NAME_38 "abcdefghijklmnopqrstuvwxyzabcdefghijkl"
+
+/* Between the quotes of an interval's name everything is the name's; behind its ] a comment may stand. */
+static void test_names(void **state)
+{
+	static const struct { const char *section, *name; } cases[] = {
+		{ "[interval \"a=b\"]", "a=b" },
+		{ "[interval \"a=b#c ;d\"]", "a=b#c ;d" },
+		{ "[interval \"a ;b\"] ; \"c\"", "a ;b" },
+		{ "[interval \"it's\"] # x = 'y", "it's" },
+		{ "\xef\xbb\xbf  [interval \"a=1 #2\"]", "a=1 #2" },
+		{ "[interval \"" NAME_38 "\"]", NAME_38 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_(freep) char *text = xasprintf("%s\nstart = f\nend = g\n", cases[i].section);
+		_cleanup_(freep) char *written = NULL;
+		struct config c, again;
+
+		assert_int_equal(config_parse(text, "c", &c, NULL), 0);
+		assert_int_equal(c.intervals.cnt, 1);
+		assert_string_equal(c.intervals.items[0].name, cases[i].name);
+		written = config_put_interval(text, &c.intervals.items[0]);
+		assert_int_equal(config_parse(written, "c", &again, NULL), 0);
+		assert_int_equal(again.intervals.cnt, 1);
+		assert_string_equal(again.intervals.items[0].name, cases[i].name);
+		config_release(&again);
+		config_release(&c);
+	}
+}
+
 static void test_mistakes(void **state)
 {
 	static const struct { const char *text, *expected; } cases[] = {
@@ -182,6 +214,8 @@ static void test_mistakes(void **state)
 		{ "[iterate]\nthreshold = 5%\n", "c:2: threshold wants a fraction from 0 to 1, not '5%'" },
 		{ "[interval]\nstart = f\n", "c:2: an interval has a name: [interval \"request\"]" },
 		{ "[interval x\"request\"]\nstart = f\n", "c:2: an interval has a name: [interval \"request\"]" },
+		{ "[interval \"" NAME_38 "m\"]\nstart = f\n",
+		  "c:2: this name is too long: the line may have 49 characters between [ and ]" },
 		{ "[interval \"r\"]\nstart = f\nstart = g\nend = h\n", "c:3: start is given twice" },
 		{ "[run]\ncommand = a\vb\n", "c:2: a control character (0x0b) does not belong here" },
 		{ "[run]\n\n  what is this\n", "c:3: expected [section] or key = value" },
@@ -271,7 +305,7 @@ int main(void)
 		cmocka_unit_test(test_sample),
 		cmocka_unit_test(test_several_intervals_and_resumes), cmocka_unit_test(test_long_line),
 		cmocka_unit_test(test_comments_and_quotes),
-		cmocka_unit_test(test_mistakes), cmocka_unit_test(test_interval_without_end),
+		cmocka_unit_test(test_names), cmocka_unit_test(test_mistakes), cmocka_unit_test(test_interval_without_end),
 		cmocka_unit_test(test_put_interval), cmocka_unit_test(test_template),
 	};
 
