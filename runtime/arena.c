@@ -7,11 +7,42 @@
  * ready, and then found through its index.  Two threads that add the same function at once make
  * two entries, of which the index knows one.
  */
+#include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include "runtime/arena.h"
 
 #define LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define STORE(p, value) __atomic_store_n(p, value, __ATOMIC_RELEASE)
+
+/*
+ * mmap() alone knows pages only.  So a place is taken that is a chunk too large, the file is put where a chunk may
+ * begin in it, and what is left on both sides is given back:
+ *
+ *	0x7f0000001000 ... | 0x7f0000004000 the file ... | 0x7f0008004000 ... 0x7f0008005000
+ */
+void *arena_map_file(int fd, size_t bytes)
+{
+	size_t whole = (bytes + VPROF_CHUNK_BYTES - 1) / VPROF_CHUNK_BYTES * VPROF_CHUNK_BYTES;
+	char *place = mmap(NULL, whole + VPROF_CHUNK_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t before = -(uintptr_t)place % VPROF_CHUNK_BYTES;
+	void *base;
+	int r;
+
+	if (place == MAP_FAILED)
+		return MAP_FAILED;
+	base = mmap(place + before, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+	r = errno;
+	if (base == MAP_FAILED) {
+		munmap(place, whole + VPROF_CHUNK_BYTES);
+	} else {
+		if (before)
+			munmap(place, before);
+		munmap(place + before + whole, VPROF_CHUNK_BYTES - before);
+	}
+	errno = r;
+	return base;
+}
 
 static bool part_fits(uint64_t offset, uint64_t bytes, size_t all)
 {

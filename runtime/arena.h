@@ -144,6 +144,12 @@ struct arena_map {
 	uint64_t *lots;
 };
 
+/*
+ * Maps all of the file, at a multiple of VPROF_CHUNK_BYTES: where a chunk is full is told by its records' addresses
+ * (frame.h).  MAP_FAILED: errno says why.
+ */
+void *arena_map_file(int fd, size_t bytes);
+
 /* Finds the parts of a mapped arena; false if the offsets or sizes do not fit into bytes. */
 bool arena_open_map(struct arena_map *a, void *base, size_t bytes);
 

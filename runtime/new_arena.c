@@ -143,7 +143,7 @@ static int allocate_file(struct drainer *d, int fd, size_t bytes)
 	do
 		r = -posix_fallocate(fd, 0, (off_t)bytes);
 	while (r == -EINTR);
-	base = r ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	base = r ? MAP_FAILED : arena_map_file(fd, bytes);
 	if (!r && base == MAP_FAILED)
 		r = -errno;
 	if (r) {
@@ -285,7 +285,7 @@ int drain_take_over(struct drainer *d, const char *path)
 	d->arena_fd = fd;
 	if (fstat(fd, &st) || strlen(path) >= sizeof(d->arena_path))
 		return -EBADMSG;
-	base = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	base = arena_map_file(fd, (size_t)st.st_size);
 	if (base == MAP_FAILED)
 		return -errno;
 	d->arena.base = base;

@@ -68,7 +68,7 @@ static const struct arena_map *map_arena(const char *path)
 	if (fd < 0)
 		return NULL;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && flock(fd, LOCK_SH | LOCK_NB))
-		base = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		base = arena_map_file(fd, (size_t)st.st_size);
 	close(fd);
 	if (base == MAP_FAILED)
 		return NULL;

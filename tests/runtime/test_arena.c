@@ -2,10 +2,12 @@
 /*
  * test_arena.c - an arena's tables while several register at once, and a control block that lies.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include "runtime/drain.h"
 #include "tests/unit/cmocka_all.h"
@@ -114,9 +116,36 @@ static void test_liar(void **state)
 	close_arena(d);
 }
 
+/* Among mappings of any number of pages; a chunk is full where an address says so. */
+static void test_alignment(void **state)
+{
+	struct drainer *d = open_arena();
+	void *pages[16], *bases[16];
+
+	(void)state;
+	assert_int_equal(((uintptr_t)d->arena.chunks) % VPROF_CHUNK_BYTES, 0);
+	for (size_t i = 0; i < 16; i++) {
+		char *base = bases[i] = arena_map_file(d->arena_fd, d->arena_bytes);
+
+		assert_ptr_not_equal(base, MAP_FAILED);
+		assert_int_equal((uintptr_t)base % VPROF_CHUNK_BYTES, 0);
+		assert_memory_equal(base, d->arena.base, d->arena_bytes);
+		pages[i] = mmap(NULL, i % 3 * 4096 + 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	}
+	for (size_t i = 0; i < 16; i++) {
+		assert_int_equal(munmap(bases[i], d->arena_bytes), 0);
+		munmap(pages[i], i % 3 * 4096 + 1);
+	}
+	assert_ptr_equal(arena_map_file(-1, d->arena_bytes), MAP_FAILED);
+	assert_int_equal(errno, EBADF);
+	close_arena(d);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_at_once), cmocka_unit_test(test_liar) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_at_once), cmocka_unit_test(test_liar), cmocka_unit_test(test_alignment)
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
