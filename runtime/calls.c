@@ -39,7 +39,7 @@ _Static_assert(offsetof(struct vprof_frame, start) == 0 && offsetof(struct vprof
 	       offsetof(struct vprof_frame, caller) == 16 && offsetof(struct vprof_frame, fid) == 24 &&
 	       sizeof(struct vprof_frame) == 32, "frame");
 _Static_assert(VPROF_STACK_BYTES == 4096 && VPROF_STACK_FRAMES == 128, "shadow stack");
-_Static_assert(VPROF_CHUNK_BYTES == 16384 && VPROF_CHUNK_LIMIT == 15360, "chunk");
+_Static_assert(VPROF_CHUNK_BYTES == 0x4000 && VPROF_CHUNK_REST == 1024, "chunk");
 
 #define OSXSAVE (1u << 27)
 
@@ -79,90 +79,92 @@ __asm__(".text\n.globl vprof_enter\n"
 	"ret\n"
 	".cfi_restore_state\n"
 	"3: mov vprof_self@gottpoff(%rip), %rax\n"
-	PUSH(rcx) PUSH(rdx)
-	"mov 8(%r11), %rcx\n"			/* the return address: the caller */
+	PUSH(rdx)
 	"mov %fs:(%rax), %rdx\n"		/* top */
 	"test $4095, %edx\n"			/* a full stack, or none */
-	"jz 4f\n"
+	"jz 5f\n"
 	"cmp %r11, -24(%rdx)\n"			/* is the frame below top left behind? */
-	"jb 4f\n"
-	"jne 1f\n"
-	"cmp %rcx, -16(%rdx)\n"
-	"jne 4f\n"
+	"jbe 4f\n"
 	"1: mov %r11, 8(%rdx)\n"
+	"movzwl 2(%r10), %r10d\n"
 	"add $32, %rdx\n"
 	"mov %rdx, %fs:(%rax)\n"
 	"mov %r11, -24(%rdx)\n"
-	"mov %rcx, -16(%rdx)\n"
-	"movzwl 2(%r10), %ecx\n"
-	"mov %rcx, -8(%rdx)\n"
+	"mov %r10, -8(%rdx)\n"
+	"mov 8(%r11), %r10\n"			/* the return address: the caller */
 	"lea -32(%rdx), %r11\n"
+	"mov %r10, -16(%rdx)\n"
 	"rdtsc\n"
 	"shl $32, %rdx\n"
 	"or %rdx, %rax\n"
 	"mov %rax, (%r11)\n"
-	"shr $5, %r11\n"			/* frame_call() */
-	"and $127, %r11d\n"
-	"shl $7, %rax\n"
-	"or %rax, %r11\n"
+	"rol $12, %rax\n"			/* frame_call() */
+	"xor %rax, %r11\n"
 	"2:\n.cfi_remember_state\n"
-	POP(rdx) POP(rcx) POP(rax)
+	POP(rdx) POP(rax)
 	"ret\n"
 	".cfi_restore_state\n"
-	"4: lea thread_enter(%rip), %rax\n"
+	"4: jb 5f\n"				/* of the same address: an inlined callee, if it has the same caller */
+	PUSH(rcx)
+	"mov 8(%r11), %rcx\n"
+	"cmp %rcx, -16(%rdx)\n"
+	POP(rcx)
+	"je 1b\n"
+	"5:\n"
+	PUSH(rcx)
+	"mov 8(%r11), %rcx\n"
+	"lea thread_enter(%rip), %rax\n"
 	"call call_c\n"
+	POP(rcx)
 	"jmp 2b\n"
 	END(vprof_enter));
 
+/* rdx: where vprof_self is, r10: top, then the record, rcx: the innermost frame.  Where C goes on, r11 is the call and
+ * rax the end again. */
 __asm__(".text\n.globl vprof_leave\n"
 	FUNCTION(vprof_leave)
 	FROM_INSIDE
 	"endbr64\n"
-	PUSH(rax) PUSH(rcx) PUSH(rdx) PUSH(rsi)
+	PUSH(rax) PUSH(rdx) PUSH(rcx)
 	"rdtsc\n"
 	"shl $32, %rdx\n"
 	"or %rdx, %rax\n"
-	"mov vprof_self@gottpoff(%rip), %rcx\n"
-	"mov %fs:(%rcx), %rdx\n"		/* top */
-	"test %rdx, %rdx\n"
-	"jz 3f\n"
-	"lea -32(%rdx), %esi\n"			/* frame_call() of the innermost frame */
-	"shr $5, %esi\n"
-	"and $127, %esi\n"
-	"mov -32(%rdx), %r10\n"
-	"shl $7, %r10\n"
-	"or %rsi, %r10\n"
-	"cmp %r11, %r10\n"
+	"mov vprof_self@gottpoff(%rip), %rdx\n"
+	"mov %fs:(%rdx), %r10\n"		/* top */
+	"test %r10, %r10\n"
+	"jz 4f\n"
+	"lea -32(%r10), %rcx\n"
+	"xor %rcx, %r11\n"			/* frame_call() of the innermost frame? */
+	"ror $12, %r11\n"
+	"cmp %r11, (%rcx)\n"			/* then this is its start */
 	"jne 3f\n"
-	"mov -32(%rdx), %rsi\n"			/* start */
-	"sub %rsi, %rax\n"			/* length */
-	"mov $16, %r10d\n"			/* room for the record, in one instruction */
-	"xadd %r10, %fs:8(%rcx)\n"
-	"mov %r10d, %edx\n"
-	"and $16383, %edx\n"
-	"cmp $15360, %edx\n"
-	"jae 2f\n"
-	"mov %rax, %rdx\n"
-	"shr $48, %rdx\n"
+	"sub %r11, %rax\n"
+	"rol $16, %rax\n"			/* length << 16, if that is not too much */
+	"test %ax, %ax\n"
 	"jnz 2f\n"
-	"mov %fs:(%rcx), %rdx\n"
-	"shl $16, %rax\n"
-	"or -8(%rdx), %rax\n"
-	"mov %rax, 8(%r10)\n"
-	"mov %rsi, (%r10)\n"
-	"movq $0, -32(%rdx)\n"
-	"sub $32, %rdx\n"
-	"mov %rdx, %fs:(%rcx)\n"
-	"1:\n.cfi_remember_state\n"
-	POP(rsi) POP(rdx) POP(rcx) POP(rax)
+	"or 24(%rcx), %rax\n"
+	"mov $16, %r10d\n"			/* room for the record, in one instruction */
+	"xadd %r10, %fs:8(%rdx)\n"
+	"test $0x3c00, %r10d\n"
+	"jz 1f\n"
+	"mov %rax, -1016(%r10)\n"
+	"mov %r11, -1024(%r10)\n"
+	"movq $0, (%rcx)\n"
+	"mov %rcx, %fs:(%rdx)\n"
+	"5:\n.cfi_remember_state\n"
+	POP(rcx) POP(rdx) POP(rax)
 	"ret\n"
 	".cfi_restore_state\n"
-	"2: add %rsi, %rax\n"			/* the end */
-	"3: mov %r11, %r10\n"
+	"1: xor %ax, %ax\n"			/* no function's number any more */
+	"2: ror $16, %rax\n"
+	"add %r11, %rax\n"
+	"3: rol $12, %r11\n"
+	"xor %rcx, %r11\n"
+	"4: mov %r11, %r10\n"
 	"mov %rax, %r11\n"
 	"lea thread_leave(%rip), %rax\n"
 	"call call_c\n"
-	"jmp 1b\n"
+	"jmp 5b\n"
 	END(vprof_leave));
 
 /*

@@ -13,6 +13,7 @@ enum {
 	VPROF_CHUNK_BYTES = 16384,	/* a chunk of records, aligned to its size */
 	VPROF_CHUNK_LIMIT = 15360,	/* records begin below this offset; behind it is room for one
 					 * that is long, and for signal handlers that overtake us */
+	VPROF_CHUNK_REST = VPROF_CHUNK_BYTES - VPROF_CHUNK_LIMIT,
 	VPROF_STACK_BYTES = 4096,	/* a shadow stack, aligned to its size */
 	VPROF_STACK_FRAMES = VPROF_STACK_BYTES / 32
 };
@@ -29,17 +30,23 @@ struct vprof_frame {
 /* What a thread's probes look at.  A thread that was never seen has top NULL: full. */
 struct vprof_self {
 	struct vprof_frame *top;	/* next free frame; at a multiple of VPROF_STACK_BYTES: full */
-	char *cursor;			/* next record; offset in its chunk >= VPROF_CHUNK_LIMIT: full */
+	char *cursor;			/* VPROF_CHUNK_REST behind the next record: offset below that: full.  So
+					 * one look at some bits of it tells */
 	unsigned int gate;		/* 0 off, 1 recording, 2 inside an interval */
 	int tid;			/* runtime/mutex.h; 0: not known */
 };
 
-/* The invocation that frame holds, in one word: a frame that was left behind and is used again holds
- * another one.  Never 0. */
+/*
+ * The invocation that frame holds, in one word: a frame that was left behind and is used again holds another one.  Not 0,
+ * as far as a clock goes.
+ *
+ *	start 0x0000123456789abc in the frame 0x7f0000002020:	0x1234567_89abc_000 ^ frame
+ *
+ * Of two frames of a thread the last 12 bits differ, unless their starts do in bits that take the clock days.
+ */
 static inline unsigned long long frame_call(const struct vprof_frame *frame)
 {
-	return frame->start * VPROF_STACK_FRAMES |
-	       (uintptr_t)frame / sizeof(*frame) % VPROF_STACK_FRAMES;
+	return (frame->start << 12 | frame->start >> 52) ^ (uintptr_t)frame;
 }
 
 #endif

@@ -5,7 +5,8 @@
  * A record is reserved by one instruction that adds to the cursor, then checked: offsets below
  * VPROF_CHUNK_LIMIT are ours, others mean "full".  Nothing is compared with the current chunk, so
  * a signal handler may take a new chunk between the two steps.  While a thread looks for room its
- * cursor is parked at an offset that is full in no chunk's memory at all.
+ * cursor is parked at an offset that is full in no chunk's memory at all.  The cursor is VPROF_CHUNK_REST ahead, which
+ * makes these offsets the ones below that.
  *
  * longjmp leaves frames on the shadow stack.  The machine's stack grows down, so a frame whose
  * address is below the caller's is gone:
@@ -25,7 +26,7 @@
 #include "runtime/thread.h"
 #include "runtime/units.h"
 
-#define PARKED ((char *)VPROF_CHUNK_LIMIT)
+#define PARKED ((char *)VPROF_CHUNK_BYTES)
 
 __thread struct vprof_self vprof_self = { NULL, PARKED, 1, 0 };
 __thread struct thread thread_self;
@@ -41,11 +42,10 @@ static char *take(unsigned long bytes)
 {
 #if defined(__x86_64__) && !defined(VPROF_PORTABLE)
 	__asm__ __volatile__("xaddq %0, %1" : "+r"(bytes), "+m"(vprof_self.cursor) : : "cc");
-	return (char *)bytes;
 #else
-	return (char *)__atomic_fetch_add((unsigned long *)(void *)&vprof_self.cursor, bytes,
-					  __ATOMIC_RELAXED);
+	bytes = __atomic_fetch_add((unsigned long *)(void *)&vprof_self.cursor, bytes, __ATOMIC_RELAXED);
 #endif
+	return (char *)bytes - VPROF_CHUNK_REST;
 }
 
 static void count_lost(void)
@@ -313,7 +313,7 @@ static bool next_chunk(void)
 		chunk->tid = t->slot->tid;
 		chunk->serial = t->serial;
 		__atomic_store_n(&chunk->state, CHUNK_OWNED, __ATOMIC_RELEASE);
-		vprof_self.cursor = (char *)(chunk + 1);
+		vprof_self.cursor = (char *)(chunk + 1) + VPROF_CHUNK_REST;
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	}
 	old = __atomic_exchange_n(&t->chunk, number, __ATOMIC_RELAXED);
@@ -384,8 +384,9 @@ void thread_leave(unsigned long long call, unsigned long long end)
 		return;
 	/* Not ours: the thread forked, or the frame was closed for it. */
 	stack = arena_stack(thread_self.arena, thread_self.slot_number);
-	frame = stack + call % VPROF_STACK_FRAMES;
-	if (frame == stack || frame >= vprof_self.top || frame_call(frame) != call)
+	for (frame = vprof_self.top - 1; frame > stack && frame_call(frame) != call; frame--)
+		;
+	if (frame <= stack)
 		return;
 	length = end - frame->start;
 	while (vprof_self.top > frame + 1)
