@@ -40,9 +40,14 @@ static inline void budget_event(struct budget *b, enum trace_event kind, const u
 		b->full_cnt += !(words[2] & (BEGIN_SHORT | BEGIN_ROOT_ONLY));
 }
 
+static inline bool budget_counts(const struct budget *b)
+{
+	return b->part > 0;
+}
+
 static inline void budget_call(struct budget *b, uint32_t fid)
 {
-	if (b->part > 0)
+	if (budget_counts(b))
 		b->calls += b->arena->functions[fid].level == 1;	/* PROBE_IN_INTERVALS: only in those in full */
 }
 

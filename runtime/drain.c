@@ -21,10 +21,13 @@
 
 enum { BLOCK_FLUSH_BYTES = 1 << 18 };
 
-/* The records of one thread on their way into d->one. */
+/* The records of one thread on their way into d->records. */
 struct batch {
 	uint64_t cnt, before;		/* before: start of the record before */
 	uint64_t since, until;		/* the earliest and the latest end of a call, or event; 0: none */
+	uint64_t serial;
+	uint32_t pid, tid;
+	size_t from, cnt_at, records_at;	/* in d->records: the batch, the number of records, these */
 };
 
 static void earlier(uint64_t *since, uint64_t ticks)
@@ -41,19 +44,27 @@ static void later(uint64_t *until, uint64_t ticks)
 
 static void put_head(struct drainer *d, struct batch *b, uint64_t head, uint64_t start)
 {
-	encode_varint(&d->one, head);
-	encode_varint(&d->one, zigzag((int64_t)(start - b->before)));
+	encode_varint(&d->records, head);
+	encode_varint(&d->records, zigzag((int64_t)(start - b->before)));
 	b->before = start;
 	b->cnt++;
 }
 
-static void put_call(struct drainer *d, struct batch *b, uint64_t fid, uint64_t start, uint64_t length)
+/* Calls, up to cnt of them, until something else comes: how many.  Of c only what is sought counts. */
+static size_t put_calls(struct drainer *d, struct batch *b, struct encoded_calls *c, const uint64_t *words, size_t cnt)
 {
-	encode_three(&d->one, fid << 1, zigzag((int64_t)(start - b->before)), length);
-	b->before = start;
-	b->cnt++;
-	earlier(&b->since, start + length);
-	later(&b->until, start + length);
+	c->before = b->before;
+	c->first_end = UINT64_MAX;
+	c->last_end = 0;
+	cnt = encode_calls(&d->records, c, words, cnt);
+	for (size_t i = 0; i < cnt && budget_counts(&d->budget); i++)
+		budget_call(&d->budget, words[2 * i + 1] & 0xffff);
+	b->before = c->before;
+	b->cnt += cnt;
+	if (cnt)
+		earlier(&b->since, c->first_end);
+	later(&b->until, c->last_end);
+	return cnt;
 }
 
 static void put_event(struct drainer *d, struct batch *b, unsigned int kind, uint64_t ticks,
@@ -61,7 +72,7 @@ static void put_event(struct drainer *d, struct batch *b, unsigned int kind, uin
 {
 	put_head(d, b, kind << 1 | 1, ticks);
 	for (unsigned int i = 0; i < event_words(kind); i++)
-		encode_varint(&d->one, words[i]);
+		encode_varint(&d->records, words[i]);
 	if (kind != EVENT_OPEN_FRAME)
 		earlier(&b->since, kind == EVENT_FRAME ? words[0] : ticks);
 	later(&b->until, kind == EVENT_FRAME || kind == EVENT_WAIT ? words[0] : ticks);
@@ -123,27 +134,39 @@ static void flush_if_large(struct drainer *d)
 		drain_flush(d);
 }
 
-static void end_batch(struct drainer *d, const struct batch *b, uint64_t serial, uint32_t pid,
-		      uint32_t tid)
+static struct batch begin_batch(struct drainer *d, uint64_t serial, uint32_t pid, uint32_t tid)
 {
-	if (b->cnt) {
-		encode_varint(&d->records, serial);
-		encode_varint(&d->records, pid);
-		encode_varint(&d->records, tid);
-		encode_varint(&d->records, b->cnt);
-		memcpy(d->records.data + d->records.len, d->one.data, d->one.len);
-		d->records.len += d->one.len;
-		d->record_cnt += b->cnt;
-		d->budget.records += (double)b->cnt;
-		earlier(&d->record_since, b->since);
-		later(&d->record_until, b->until);
-		d->stats.bytes_raw += d->one.len;
-		d->arena.control->held.serial = serial;
-		d->arena.control->held.pid = pid;
-		d->arena.control->held.tid = tid;
-		tell_held(d);
+	struct batch b = { .serial = serial, .pid = pid, .tid = tid, .from = d->records.len };
+
+	encode_varint(&d->records, serial);
+	encode_varint(&d->records, pid);
+	encode_varint(&d->records, tid);
+	b.cnt_at = d->records.len;
+	encode_two_bytes(&d->records, 0);
+	b.records_at = d->records.len;
+	return b;
+}
+
+static void end_batch(struct drainer *d, const struct batch *b)
+{
+	size_t end = d->records.len;
+
+	if (!b->cnt) {
+		d->records.len = b->from;
+		return;
 	}
-	d->one.len = 0;
+	d->records.len = b->cnt_at;
+	encode_two_bytes(&d->records, b->cnt);
+	d->records.len = end;
+	d->record_cnt += b->cnt;
+	d->budget.records += (double)b->cnt;
+	earlier(&d->record_since, b->since);
+	later(&d->record_until, b->until);
+	d->stats.bytes_raw += end - b->records_at;
+	d->arena.control->held.serial = b->serial;
+	d->arena.control->held.pid = b->pid;
+	d->arena.control->held.tid = b->tid;
+	tell_held(d);
 }
 
 /* Who a thread is must be known as long as it is met, also when that part of the trace is gone. */
@@ -163,11 +186,19 @@ static void note_known(struct drainer *d, const struct arena_chunk *chunk, enum 
 void drain_event(struct drainer *d, uint64_t serial, uint32_t pid, uint32_t tid, enum trace_event kind,
 		 uint64_t ticks, const uint64_t *words)
 {
-	struct batch b = { 0, 0, 0, 0 };
+	struct batch b = begin_batch(d, serial, pid, tid);
 
 	put_event(d, &b, kind, ticks, words);
-	end_batch(d, &b, serial, pid, tid);
+	end_batch(d, &b);
 	flush_if_large(d);
+}
+
+/* Most chunks that are not full have been begun a moment ago, or by threads that have ended. */
+static const uint64_t *skip_holes(const uint64_t *word, const uint64_t *end)
+{
+	while (end - word >= 2 && !(__atomic_load_n(&word[0], __ATOMIC_RELAXED) | __atomic_load_n(&word[1], __ATOMIC_RELAXED)))
+		word += 2;
+	return word;
 }
 
 /* Whether the chunk has the invocation of fid that began at start. */
@@ -176,32 +207,35 @@ static bool drain_chunk(struct drainer *d, const struct arena_chunk *chunk, uint
 {
 	const uint64_t *word = (const uint64_t *)(chunk + 1);
 	const uint64_t *end = (const uint64_t *)((const char *)chunk + VPROF_CHUNK_BYTES);
-	struct batch b = { 0, 0, 0, 0 };
-	bool found = false;
+	struct encoded_calls calls = { .sought_start = start, .sought_fid = fid };
+	struct batch b = begin_batch(d, chunk->serial, chunk->pid, chunk->tid);
 
 	while (end - word >= 2) {
-		uint64_t first = __atomic_load_n(&word[0], __ATOMIC_ACQUIRE);
-		uint64_t second = __atomic_load_n(&word[1], __ATOMIC_RELAXED);	/* once: it may change */
-		uint64_t kind = second & 0xffff ? EVENT_NONE : second >> 16;
+		uint64_t first, second, kind;
 		ptrdiff_t len = 2;
 
-		if (kind && kind < EVENT_CNT)
+		word += 2 * put_calls(d, &b, &calls, word, (size_t)(end - word) / 2);
+		word = skip_holes(word, end);
+		if (end - word < 2)
+			break;
+		first = __atomic_load_n(&word[0], __ATOMIC_ACQUIRE);
+		second = __atomic_load_n(&word[1], __ATOMIC_RELAXED);	/* once: it may change */
+		if (first && second & 0xffff)
+			continue;		/* calls behind a hole */
+		kind = second >> 16;
+		if (!(second & 0xffff) && kind && kind < EVENT_CNT)
 			len += (event_words((unsigned int)kind) + 1) / 2 * 2;
 		if (len > end - word)
 			break;
-		if (first && second & 0xffff) {
-			put_call(d, &b, second & 0xffff, first, second >> 16);
-			budget_call(&d->budget, (uint32_t)(second & 0xffff));
-			found = found || (first == start && (second & 0xffff) == fid);
-		} else if (first && kind && kind < EVENT_CNT) {
+		if (first && kind && kind < EVENT_CNT) {
 			put_event(d, &b, (unsigned int)kind, first, word + 2);
 			budget_event(&d->budget, (enum trace_event)kind, word + 2);
 			note_known(d, chunk, (enum trace_event)kind, first, word + 2);
 		}
 		word += len;
 	}
-	end_batch(d, &b, chunk->serial, chunk->pid, chunk->tid);
-	return found;
+	end_batch(d, &b);
+	return calls.found;
 }
 
 /* A free chunk is all zero: a hole in it reads as one. */
@@ -247,7 +281,7 @@ static void drain_slot(struct drainer *d, uint32_t number, bool keep, char *done
 	struct arena_slot *slot = &d->arena.slots[number];
 	struct vprof_frame *stack = arena_stack(&d->arena, number), *top = stack + 1;
 	struct vprof_frame *limit = stack + VPROF_STACK_BYTES / sizeof(*stack);
-	struct batch b = { 0, 0, 0, 0 };
+	struct batch b;
 	bool closed = false;
 
 	while (top < limit && top->start)
@@ -266,12 +300,13 @@ static void drain_slot(struct drainer *d, uint32_t number, bool keep, char *done
 			recycle(d, i);
 		flush_if_large(d);
 	}
+	b = begin_batch(d, slot->serial, slot->pid, slot->tid);
 	for (struct vprof_frame *f = stack + 1; f < top - closed; f++)
 		put_event(d, &b, EVENT_OPEN_FRAME, f->start, (const uint64_t[]){ f->fid });
 	if (slot->lost_cnt)
 		put_event(d, &b, EVENT_LOSS, vprof_ticks(),
 			  (const uint64_t[]){ slot->lost_since, slot->lost_cnt });
-	end_batch(d, &b, slot->serial, slot->pid, slot->tid);
+	end_batch(d, &b);
 	flush_if_large(d);
 	if (!keep) {
 		memset(stack, 0, VPROF_STACK_BYTES);
@@ -285,7 +320,7 @@ static void drain_open_frames(struct drainer *d, uint32_t number)
 {
 	const struct arena_slot *slot = &d->arena.slots[number];
 	struct vprof_frame *stack = arena_stack(&d->arena, number);
-	struct batch b = { 0, 0, 0, 0 };
+	struct batch b = begin_batch(d, slot->serial, slot->pid, slot->tid);
 
 	for (struct vprof_frame *f = stack + 1; f < stack + VPROF_STACK_FRAMES; f++) {
 		uint64_t start = __atomic_load_n(&f->start, __ATOMIC_ACQUIRE);
@@ -298,7 +333,7 @@ static void drain_open_frames(struct drainer *d, uint32_t number)
 	if (slot->lost_cnt)
 		put_event(d, &b, EVENT_LOSS, vprof_ticks(),
 			  (const uint64_t[]){ slot->lost_since, slot->lost_cnt });
-	end_batch(d, &b, slot->serial, slot->pid, slot->tid);
+	end_batch(d, &b);
 }
 
 void drain_live(struct drainer *d)

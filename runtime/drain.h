@@ -23,7 +23,7 @@ struct drainer {
 	size_t arena_bytes;
 	int arena_fd;			/* locked while we live: who finds it unlocked may remove it */
 	char arena_path[4096], env[4096 + sizeof(ARENA_ENV) + 1];
-	struct encoder records, one;	/* a block of chunks; one chunk */
+	struct encoder records;		/* a block of chunks */
 	uint32_t emptied_cnt;		/* full chunks, in this turn or the last one */
 	uint32_t hurry_cnt;		/* more than that, and there is no time to compress; 0: the program is not running */
 	uint64_t record_cnt;		/* in records; the earliest and the latest of them (ticks) */

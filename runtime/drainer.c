@@ -30,7 +30,6 @@ enum {
 	HURRY_SHARE = 8,
 	RECORDS_CAP = 1 << 20,
 	TABLE_CAP = 1 << 20,
-	ONE_CAP = 1 << 16,
 	LIMIT_REST_SHARE = 16,
 	LIMIT_REST_BYTES = 1 << 17,
 };
@@ -52,7 +51,6 @@ void drain_free(struct drainer *d)
 		close(d->arena_fd);
 	trace_file_close(&d->file);
 	free(d->records.data);
-	free(d->one.data);
 	free(d->table.data);
 	ring_release(&d->ring);
 	VEC_RELEASE(&d->pauses);
@@ -74,7 +72,7 @@ struct drainer *drain_new(const char *trace_path)
 		return NULL;
 	d->file.fd = d->arena_fd = -1;
 	d->trace_path = strdup(trace_path);
-	if (d->trace_path && encoder_open(&d->records, RECORDS_CAP) && encoder_open(&d->one, ONE_CAP) &&
+	if (d->trace_path && encoder_open(&d->records, RECORDS_CAP) &&
 	    encoder_open(&d->table, TABLE_CAP))
 		return d;
 	drain_free(d);

@@ -56,6 +56,17 @@ static inline uint64_t decode_varint(struct decoder *d)
 	return d->at < d->end && *d->at < 0x80 ? *d->at++ : decode_long_varint(d);
 }
 
+/* A number below 2^14 in two bytes, whether it needs them or not: one that is not known yet. */
+static inline void encode_two_bytes(struct encoder *e, uint64_t value)
+{
+	if (encode_room(e) < 2) {
+		e->full = true;
+		return;
+	}
+	e->data[e->len++] = 0x80 | (value & 0x7f);
+	e->data[e->len++] = value >> 7 & 0x7f;
+}
+
 /* A number of at most 56 bits as eight bytes of seven bits each, low ones first. */
 static inline uint64_t part_sevens(uint64_t value)
 {
@@ -90,6 +101,19 @@ static inline void encode_three(struct encoder *e, uint64_t a, uint64_t b, uint6
 	at = encode_short_varint(at, b);
 	e->len = (size_t)(encode_short_varint(at, c) - e->data);
 }
+
+/* Calls that were encoded one after another. */
+struct encoded_calls {
+	uint64_t before;		/* start of the last one; 0: there was none */
+	uint64_t first_end, last_end;	/* UINT64_MAX and 0: there was none */
+	uint64_t sought_start, sought_fid;
+	bool found;			/* the sought one was among them */
+};
+
+/* Up to cnt calls of two words each, as they lie in a chunk (format.h); how many there are before something else. */
+size_t encode_calls(struct encoder *e, struct encoded_calls *c, const uint64_t *words, size_t cnt);
+
+extern bool encode_calls_anywhere;	/* for tests: as on a CPU without special instructions */
 
 /* Eight bytes of seven bits each, low ones first, as one number; the eighth bits do not count. */
 static inline uint64_t join_sevens(uint64_t bytes)

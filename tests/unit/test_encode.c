@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_encode.c - varints by hand: 300 is ac 02; zigzag; what does not fit or makes no sense. */
+#include <stdlib.h>
 #include <string.h>
 #include "tests/unit/cmocka_all.h"
 #include "trace/encode.h"
@@ -161,11 +162,108 @@ static void test_checksum(void **state)
 	assert_true(encode_checksum("a", 1) == 0xaf63dc4c8601ec8cULL);	/* published FNV-1a */
 }
 
+static uint64_t random_number(unsigned int *seed, unsigned int bits_max)
+{
+	unsigned int bits = (unsigned int)rand_r(seed) % (bits_max + 1);
+	uint64_t number = (uint64_t)(unsigned int)rand_r(seed) << 42 ^ (uint64_t)(unsigned int)rand_r(seed) << 21 ^
+			  (uint64_t)(unsigned int)rand_r(seed);
+
+	return bits ? number >> (64 - bits) | 1ULL << (bits - 1) : 0;
+}
+
+/* As encode_calls(), number by number. */
+static size_t encode_one_by_one(struct encoder *e, struct encoded_calls *c, const uint64_t *words, size_t cnt)
+{
+	size_t i;
+
+	for (i = 0; i < cnt && words[2 * i] && words[2 * i + 1] & 0xffff; i++) {
+		uint64_t start = words[2 * i], fid = words[2 * i + 1] & 0xffff, length = words[2 * i + 1] >> 16;
+
+		encode_varint(e, fid << 1);
+		encode_varint(e, zigzag((int64_t)(start - c->before)));
+		encode_varint(e, length);
+		c->before = start;
+		if (start + length < c->first_end)
+			c->first_end = start + length;
+		if (start + length > c->last_end)
+			c->last_end = start + length;
+		c->found |= start == c->sought_start && fid == c->sought_fid;
+	}
+	return i;
+}
+
+/* Calls of all lengths, up to a hole or an event; with and without room, and with the instructions of any CPU. */
+static void test_calls(void **state)
+{
+	enum { CALLS = 40, BYTES = CALLS * 3 * VARINT_BYTES_MAX };
+	unsigned int seed = 1, found_cnt = 0, cut_cnt = 0;
+
+	(void)state;
+	for (int round = 0; round < 20000; round++) {
+		unsigned char plain[BYTES], data[BYTES + 8];
+		struct encoder one = { plain, 0, sizeof(plain), false }, e = { data, 0, BYTES, false };
+		struct encoded_calls a = { .before = (uint64_t)round, .first_end = UINT64_MAX }, b;
+		uint64_t words[2 * CALLS], start = 1 + random_number(&seed, 48);
+		unsigned int widths = 1 + (unsigned int)rand_r(&seed) % 48;
+		size_t cnt;
+
+		for (size_t i = 0; i < CALLS; i++) {
+			start += random_number(&seed, widths) - random_number(&seed, widths);
+			words[2 * i] = start;
+			words[2 * i + 1] = random_number(&seed, widths) << 16 | (1 + random_number(&seed, 15));
+		}
+		if (round % 2)
+			words[(unsigned int)rand_r(&seed) % (2 * CALLS)] &= ~(uint64_t)0xffff * (round & 2);
+		a.sought_start = words[round % CALLS * 2];
+		a.sought_fid = (words[round % CALLS * 2 + 1] & 0xffff) ^ (round % 3 == 0);
+		b = a;
+		encode_calls_anywhere = round % 4 >= 2;
+		cnt = encode_one_by_one(&one, &a, words, CALLS);
+		if (round % 5 == 0)
+			e.cap = one.len;
+		if (round % 5 == 1 && one.len)
+			e.cap = one.len - 1;
+		memset(data + e.cap, 0xee, sizeof(data) - e.cap);
+		assert_int_equal(encode_calls(&e, &b, words, CALLS), cnt);
+		for (size_t i = e.cap; i < sizeof(data); i++)
+			assert_int_equal(data[i], 0xee);
+		assert_int_equal(e.full, one.len > e.cap);
+		assert_true(b.before == a.before && b.first_end == a.first_end && b.last_end == a.last_end &&
+			    b.found == a.found);
+		if (!e.full) {
+			assert_int_equal(e.len, one.len);
+			assert_memory_equal(data, plain, one.len);
+		}
+		found_cnt += b.found;
+		cut_cnt += cnt < CALLS;
+	}
+	encode_calls_anywhere = false;
+	assert_true(found_cnt > 5000 && found_cnt < 15000 && cut_cnt > 5000);
+}
+
+/* A number that was not known yet is read as any other. */
+static void test_two_bytes(void **state)
+{
+	(void)state;
+	for (uint64_t value = 0; value < 1 << 14; value++) {
+		unsigned char data[2];
+		struct encoder e = { data, 0, sizeof(data), false };
+		struct decoder d = { data, data + sizeof(data), false };
+
+		encode_two_bytes(&e, value);
+		assert_int_equal(e.len, 2);
+		assert_true(decode_varint(&d) == value);
+		assert_int_equal(decode_left(&d), 0);
+		encode_two_bytes(&e, value);
+		assert_true(e.full);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bytes), cmocka_unit_test(test_three), cmocka_unit_test(test_zigzag),
-		cmocka_unit_test(test_full), cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_full), cmocka_unit_test(test_bad), cmocka_unit_test(test_calls), cmocka_unit_test(test_two_bytes),
 		cmocka_unit_test(test_text), cmocka_unit_test(test_checksum),
 	};
 
