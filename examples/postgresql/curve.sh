@@ -7,7 +7,7 @@
 #
 # pgbench's transactions on one server in which 0 to 500 functions are recorded, each right after the same on the
 # plain one, ROUNDS times (4), TRANSACTIONS (1000) of each of 4 clients; COUNTS: only these
-# rows.  The server of all rows but those with "only" has all probes: those that are not recorded are dormant, and count
+# rows; MORE: the rounds that the last runs left in DIR count as well, so many rounds may be run bit by bit.  The server of all rows but those with "only" has all probes: those that are not recorded are dormant, and count
 # in what it costs.
 #
 #	dormant		it is not recorded at all
@@ -143,6 +143,15 @@ measured() {
 	esac
 }
 
+# in_pairs N: what a run that was interrupted measured on the plain server alone does not count
+in_pairs() {
+	touch "$work/curve.plain.$1" "$work/curve.$1"
+	pairs=$(cat "$work/curve.plain.$1" "$work/curve.$1" | wc -l)
+	pairs=$((pairs / 2))
+	head -n "$pairs" "$work/curve.plain.$1" >"$work/both"
+	cp "$work/both" "$work/curve.plain.$1"
+}
+
 # in_full N: how large a part of the transactions such a run records in full
 # shellcheck disable=SC2046 # words
 in_full() {
@@ -167,7 +176,7 @@ find_nearest() {
 
 # interval FILE: mean and half width of the 95 % confidence interval of "ratio" lines
 interval() {
-	awk 'BEGIN { split("12.71 4.30 3.18 2.78 2.57 2.45 2.36 2.31 2.26 2.23 2.20 2.18 2.16 2.14 2.13", t) }
+	awk 'BEGIN { split("12.71 4.30 3.18 2.78 2.57 2.45 2.36 2.31 2.26 2.23 2.20 2.18 2.16 2.14 2.13 2.12 2.11 2.10 2.09 2.09 2.08 2.07 2.07", t) }
 		{ sum += $1; squares += $1 * $1 }
 		END { n = NR; mean = sum / n; sd = n > 1 ? sqrt((squares - n * mean * mean) / (n - 1)) : 0
 			print mean, (n > 1 ? (n - 1 in t ? t[n - 1] : 1.97) * sd / sqrt(n) : 0) }' "$1"
@@ -214,7 +223,8 @@ case $counts in *_only*)
 esac
 [ "$rounds" -gt 0 ] || exit 0
 step "$rounds rounds"
-rm -f "$work"/curve.plain* "$work"/curve.[0-9d]*
+[ -n "${MORE:-}" ] || rm -f "$work"/curve.plain* "$work"/curve.[0-9d]*
+for n in $counts; do in_pairs "$n"; done
 for _ in $(seq "$rounds"); do
 	for n in $counts; do measured "$n"; done
 done
