@@ -5,9 +5,10 @@
  *
  * It looks for full chunks every 0.2 ms while there are many, and ever more seldom, up to every
  * 5 ms, while they are few of all: to wake up takes longer than to empty one.  Few are 1 of 256: of 8,192
- * chunks 32, so of threads that fill 1,000 a second about 5 are emptied every 5 ms.  What it collected is
- * written when it is a block, or 100 ms old: no more is lost with a killed drainer.  Once a second it writes
- * an anchor, and takes back what ended processes held.
+ * chunks 32, so of threads that fill 1,000 a second about 5 are emptied every 5 ms.  As long as no process records,
+ * as in a run of which only the kernel's side is wanted, it looks every 50 ms: 200 times a second it drove somebody
+ * from a CPU.  What it collected is written when it is a block, or 100 ms old: no more is lost with a killed drainer.
+ * Once a second it writes an anchor, and takes back what ended processes held.
  */
 #include <errno.h>
 #include <poll.h>
@@ -26,6 +27,8 @@ enum {
 	FLUSH_NS = 100000000,
 	PAUSE_MIN_NS = 200000,
 	PAUSE_MAX_NS = 5000000,
+	PAUSE_ALONE_MAX_NS = 50000000,	/* as long as there is nobody, and a chunk's part of it: those of a small arena are soon full */
+	PAUSE_ALONE_A_CHUNK_NS = 6000,
 	MANY_SHARE = 256,
 	HURRY_SHARE = 8,
 	RECORDS_CAP = 1 << 20,
@@ -253,6 +256,27 @@ static uint32_t empty_and_write(struct drainer *d, uint64_t *next_flush)
 	return cnt;
 }
 
+/* What comes next is a process that begins to record, or the end of a pause. */
+static long longest_pause_ns(const struct drainer *d)
+{
+	long ns = (long)d->arena.chunk_cnt * PAUSE_ALONE_A_CHUNK_NS;
+
+	if (__atomic_load_n(&d->arena.control->process_cnt, __ATOMIC_RELAXED) || d->resume_ns || ns < PAUSE_MAX_NS)
+		return PAUSE_MAX_NS;
+	return ns < PAUSE_ALONE_MAX_NS ? ns : PAUSE_ALONE_MAX_NS;
+}
+
+/* How long until the next look, after one that found so many full chunks. */
+static long next_pause_ns(const struct drainer *d, long pause_ns, uint32_t full_cnt)
+{
+	long longest_ns = longest_pause_ns(d);
+
+	if (full_cnt > d->arena.chunk_cnt / MANY_SHARE)
+		return PAUSE_MIN_NS;
+	pause_ns += pause_ns / 4;
+	return pause_ns < longest_ns ? pause_ns : longest_ns;
+}
+
 int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct diag *reterr)
 {
 	/* The first anchor after the start comes early: two make a clock. */
@@ -267,17 +291,14 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 
 	d->hurry_cnt = d->arena.chunk_cnt / HURRY_SHARE;
 	while (!r) {
-		struct timespec pause = { 0, pause_ns };
+		struct timespec pause;
 		pid_t pid = waitpid(child, ret_wait_status, WNOHANG);
 
 		if (pid < 0 && errno != EINTR)
 			r = -errno;
 		if (pid == child)
 			break;
-		if (empty_and_write(d, &next_flush) > d->arena.chunk_cnt / MANY_SHARE)
-			pause_ns = PAUSE_MIN_NS;
-		else if (pause_ns < PAUSE_MAX_NS)
-			pause_ns += pause_ns / 4;
+		pause_ns = next_pause_ns(d, pause_ns, empty_and_write(d, &next_flush));
 		keep_limit(d);
 		drain_pauses_turn(d, clock_ns(CLOCK_MONOTONIC));
 		budget_turn(&d->budget, clock_ns(CLOCK_MONOTONIC));
@@ -286,6 +307,7 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 			next_second = clock_ns(CLOCK_MONOTONIC) + 1000000000;
 		}
 		ring_turn(d);
+		pause = (struct timespec){ 0, pause_ns };
 		if (ppoll(awaited, 2, &pause, NULL) > 0 && awaited[1].revents)
 			d->requests->take(d->requests->arg, d);
 	}
