@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * recorder.c - opens, takes records and stacks out of the kernel's memory until the run has ended, closes.
+ *
+ * To wake up drives somebody from a CPU, who may be the server that is measured.  So it looks every 10 ms only where
+ * there is much to take, and up to every 50 ms where there is little; and it is a batch job to the scheduler: whoever
+ * runs when it wakes up goes on.
+ *
+ *	65,536 places a CPU, 600 records of one CPU in 50 ms	again after 50 ms
+ *	2,100 in 50 ms						after 10 ms
  */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +25,14 @@
 #include "recorder/reduced.h"
 #include "recorder/stacks.h"
 
-enum { PAUSE_NS = 10000000, STACKS_AT_ONCE = 1000 };
+enum {
+	PAUSE_MIN_NS = 10000000,
+	PAUSE_MAX_NS = 50000000,
+	RECORD_NS = 1000,		/* no CPU makes more than one in so long */
+	MANY_SHARE = 32,		/* of a CPU's places */
+	MANY_STACKS = 20,
+	STACKS_AT_ONCE = 1000,
+};
 
 struct recorder {
 	struct record_bpf *programs;
@@ -28,6 +43,7 @@ struct recorder {
 	struct stacks *stacks;		/* NULL: none */
 	struct known_stack *known_stacks;	/* the kernel's; NULL: none, each stack is copied */
 	int stacks_left;		/* to be taken this time */
+	bool is_busy;			/* much was there this time */
 	struct sampler *sampler;	/* NULL: none */
 	struct packet_watch packet_watch;
 	pthread_t thread;
@@ -63,29 +79,56 @@ static int take_stack(void *context, void *record, size_t len)
 /* Unwinding takes its time: not so many at once that the other ring is full meanwhile.  True: there are more. */
 static bool empty(struct recorder *r, bool last)
 {
+	bool more;
+
 	if (r->reduced) {
 		reduced_drain(r->reduced, &r->writer, last);
 		return false;
 	}
+	r->is_busy = segments_most(&r->segments) > r->segments.places_per_cpu / MANY_SHARE;
 	segments_take(&r->segments, last ? UINT64_MAX : now_ns(), take, &r->writer);
 	if (!r->stack_ring)
 		return false;
 	stacks_read(r->stacks);
 	r->stacks_left = STACKS_AT_ONCE;
-	return ring_buffer__consume(r->stack_ring) == -EAGAIN;
+	more = ring_buffer__consume(r->stack_ring) == -EAGAIN;
+	r->is_busy = r->is_busy || STACKS_AT_ONCE - r->stacks_left > MANY_STACKS;
+	return more;
+}
+
+/* Where records have little room, or nobody knows how much, as often as ever. */
+static long next_pause_ns(const struct recorder *r, long pause_ns)
+{
+	long longest_ns = r->reduced ? PAUSE_MIN_NS : (long)r->segments.places_per_cpu * RECORD_NS;
+
+	if (r->is_busy || longest_ns <= PAUSE_MIN_NS)
+		return PAUSE_MIN_NS;
+	if (longest_ns > PAUSE_MAX_NS)
+		longest_ns = PAUSE_MAX_NS;
+	pause_ns += pause_ns / 4;
+	return pause_ns < longest_ns ? pause_ns : longest_ns;
+}
+
+static void be_a_batch_job(void)
+{
+	struct sched_param none = { 0 };
+
+	pthread_setschedparam(pthread_self(), SCHED_BATCH, &none);	/* refused: as it is */
 }
 
 static void *empty_until_the_end(void *context)
 {
 	struct recorder *r = context;
+	long pause_ns = PAUSE_MIN_NS;
 
+	be_a_batch_job();
 	while (!__atomic_load_n(&r->stop, __ATOMIC_ACQUIRE)) {
-		struct timespec pause = { 0, PAUSE_NS };
-
 		if (!r->reduced)
 			programs_watch_packets(r->programs, &r->packet_watch, now_ns());
-		if (!empty(r, false))
-			nanosleep(&pause, NULL);
+		if (empty(r, false))
+			continue;
+		pause_ns = next_pause_ns(r, pause_ns);
+		nanosleep(&(struct timespec){ 0, pause_ns }, NULL);
 	}
 	return NULL;
 }

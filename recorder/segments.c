@@ -40,6 +40,18 @@ static void take_run(struct segments *s, unsigned int cpu, uint64_t before_ns, s
 	}
 }
 
+uint64_t segments_most(const struct segments *s)
+{
+	uint64_t most = 0;
+
+	for (unsigned int cpu = 0; cpu < s->cpu_cnt; cpu++) {
+		uint64_t cnt = __atomic_load_n(&s->all[cpu].reserved, __ATOMIC_RELAXED) - s->all[cpu].taken;
+
+		most = cnt > most ? cnt : most;
+	}
+	return most;
+}
+
 void segments_take(struct segments *s, uint64_t before_ns, segment_taker *take, void *context)
 {
 	for (;;) {

@@ -27,6 +27,8 @@ struct segments {
 
 typedef void segment_taker(void *context, const void *record, size_t len);
 
+uint64_t segments_most(const struct segments *s);	/* how many records there are of the CPU that has most; about */
+
 /* What is complete and older than that, oldest first. */
 void segments_take(struct segments *s, uint64_t before_ns, segment_taker *take, void *context);
 

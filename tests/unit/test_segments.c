@@ -67,12 +67,15 @@ static void test_order(void **state)
 
 	(void)state;
 	put(0, 100), put(0, 130), put(0, 170);
-	put(1, 120), put(1, 160), put(1, 190);
+	put(1, 120), put(1, 160), put(1, 190), put(1, 195);
+	assert_int_equal(segments_most(&s), 4);
 	assert_string_equal(until(&s, 165), "100 120 130 160");
 	assert_string_equal(until(&s, 165), "");
+	assert_int_equal(segments_most(&s), 2);
 	put(0, 180);
-	assert_string_equal(until(&s, UINT64_MAX), "170 180 190");
-	assert_true(all[0].taken == 4 && all[1].taken == 3 && !s.overwritten);
+	assert_string_equal(until(&s, UINT64_MAX), "170 180 190 195");
+	assert_true(all[0].taken == 4 && all[1].taken == 4 && !s.overwritten);
+	assert_int_equal(segments_most(&s), 0);
 }
 
 /* Two at the same time; and the places come round again. */
