@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Which of the kernel recorder's programs are attached, and that it says the same whatever they are: with hooks at softirqs'
+# beginnings and ends, as on a kernel that does not let itself be looked into (VPROF_KERNEL_HOOKS=softirqs), and with those of
+# packets sent, which go while no packet comes from outside and are back when one does.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+"$VPROF" record --kernel=require -- true >"$work/.out" 2>"$work/.err"
+if [ $? = 4 ]; then
+	cat "$work/.err"
+	grep -q "verifier refused" "$work/.err" && { fail "this kernel takes it, or we have to change it"; finish; }
+	exit 77
+fi
+
+# hooks PID: so many programs of its are attached
+hooks() { grep -sl '^link_type' "/proc/$1"/fdinfo/* | wc -l; }
+
+# The exam's waits, a few of each, by both ways.  The disk's want a disk: not the memory that /tmp may be.
+gcc -Wall -Wextra -Werror -O1 -g -D_GNU_SOURCE "$top/tests/kernel/truth.c" -o truth -lpthread || exit 99
+cat >truth.sh <<END
+hooks() { grep -sl '^link_type' "/proc/\$1"/fdinfo/* | wc -l; }
+hooks \$PPID >hooks.\${VPROF_KERNEL_HOOKS:-none}
+file=\$(mktemp "$(dirname "$VPROF")/kernel_hooks.XXXXXX") && ./truth 20 "\$file" >truth.txt
+rm -f "\$file"
+END
+for VPROF_KERNEL_HOOKS in softirqs none; do
+	export VPROF_KERNEL_HOOKS
+	expect 3 "$VPROF" record --kernel=require -- sh truth.sh
+	"$VPROF" export --format tuples >tuples
+	VERBOSE=1 awk -f "$top/tests/kernel/check.awk" truth.txt tuples >table 2>wrong
+	awk '{ blocked += $4; classed += $5; woken += $6; cases += $4 > 0 }
+		END { exit !(cases == 13 && classed == blocked && woken >= 0.98 * blocked) }' table && pass || {
+		fail "$VPROF_KERNEL_HOOKS: not what the program knows of its waits"
+		cat table wrong
+	}
+done
+unset VPROF_KERNEL_HOOKS
+# Two more, and one fewer, that tells timers from others.
+case $(($(cat hooks.softirqs) - $(cat hooks.none))) in
+1) pass ;;
+0) echo "not tested: this kernel does not say where softirqs are counted" ;;
+*) fail "$(cat hooks.softirqs) hooks instead of $(cat hooks.none)" ;;
+esac
+
+# A packet from outside: from the other end of a pair of interfaces.
+space=vprof$$
+if ip netns add "$space" 2>/dev/null && ip link add "vp$$" type veth peer name "vq$$" netns "$space" 2>/dev/null; then
+	trap 'ip link del "vp$$" 2>/dev/null; ip netns del "$space" 2>/dev/null; rm -rf "$work"' EXIT
+	gcc -Wall -Wextra -Werror -O1 -g -D_GNU_SOURCE "$top/tests/kernel/packets.c" -o packets || exit 99
+	cat >answer.sh <<-'END'
+	echo $PPID >recorder
+	./packets answer 198.18.251.5 &
+	while [ ! -e done ]; do sleep 0.05; done
+	kill $!
+	END
+	sysctl -qw "net.ipv6.conf.vp$$.disable_ipv6=1" 2>/dev/null	# which says hello to its neighbours
+	ip netns exec "$space" sysctl -qw "net.ipv6.conf.vq$$.disable_ipv6=1" 2>/dev/null
+	ip address add 198.18.251.5/30 dev "vp$$" && ip link set "vp$$" up &&
+		ip -n "$space" address add 198.18.251.6/30 dev "vq$$" && ip -n "$space" link set "vq$$" up || exit 99
+	"$VPROF" record --kernel=require -- sh answer.sh >"$work/.out" 2>"$work/.err" &
+	wait_until test -s recorder
+	recorder=$(cat recorder)
+	most=$(hooks "$recorder")
+	fewer() { [ "$(hooks "$recorder")" = $((most - 2)) ]; }
+	as_many() { [ "$(hooks "$recorder")" = "$most" ]; }
+	wait_until fewer
+	if fewer; then
+		ip netns exec "$space" ./packets ask 198.18.251.5 5 >asked.txt
+		wait_until as_many
+		as_many && pass || fail "packets from outside, and nobody looks at those sent: $(hooks "$recorder") of $most hooks"
+		ip netns exec "$space" ./packets ask 198.18.251.5 5 >asked.txt
+		wait_until fewer
+		fewer && pass || fail "no packets any more, and somebody looks for them"
+		touch done && wait
+		"$VPROF" export --format tuples >tuples
+		awk -v called="vp$$" '
+			FNR == 1 { file++ }
+			file == 1 && $1 == "thread" && $3 == "thread" && $4 == "packets" { ours[$2] = 1 }
+			file == 1 && $1 == "thread" && $3 == "nic" && $4 == called { nic = $2 }
+			file == 2 && $1 == "wakeup" && ($2 in ours) && $3 == nic { asked++ }
+			file == 2 && $1 == "wakeup" && $2 == nic && ($3 in ours) { sent++ }
+			END {
+				print asked + 0 " questions woke it, " sent + 0 " answers were sent"
+				exit !(asked >= 5 && sent >= 5)
+			}' tuples tuples &&
+			pass || fail "not what went by the interface"
+	else
+		touch done && wait
+		echo "not tested: other packets come from outside all the time"
+	fi
+else
+	ip netns del "$space" 2>/dev/null
+	echo "not tested: two network interfaces may not be made here"
+fi
+finish
