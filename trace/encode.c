@@ -3,20 +3,20 @@
 #include <string.h>
 #include "trace/encode.h"
 
-void encode_varint(struct encoder *e, uint64_t value)
+void encode_long_varint(struct encoder *e, uint64_t value)
 {
-	unsigned char bytes[VARINT_BYTES_MAX];
+	unsigned char bytes[VARINT_BYTES_MAX], *at = encode_room(e) < sizeof(bytes) ? bytes : e->data + e->len;
 	size_t cnt = 0;
 
-	do {
-		bytes[cnt++] = (value & 0x7f) | (value > 0x7f ? 0x80 : 0);
-		value >>= 7;
-	} while (value);
+	for (; value > 0x7f; value >>= 7)
+		at[cnt++] = (unsigned char)(value | 0x80);
+	at[cnt++] = (unsigned char)value;
 	if (encode_room(e) < cnt) {
 		e->full = true;
 		return;
 	}
-	memcpy(e->data + e->len, bytes, cnt);
+	if (at == bytes)
+		memcpy(e->data + e->len, bytes, cnt);
 	e->len += cnt;
 }
 

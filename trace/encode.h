@@ -41,13 +41,23 @@ static inline int64_t unzigzag(uint64_t value)
 	return (int64_t)(value >> 1 ^ (value & 1 ? UINT64_MAX : 0));
 }
 
-void encode_varint(struct encoder *e, uint64_t value);
-void encode_text(struct encoder *e, const char *text, size_t len);	/* length, bytes */
-
 static inline size_t encode_room(const struct encoder *e)
 {
 	return e->cap - e->len;
 }
+
+void encode_long_varint(struct encoder *e, uint64_t value);
+
+/* Most are of one byte. */
+static inline void encode_varint(struct encoder *e, uint64_t value)
+{
+	if (value <= 0x7f && e->len < e->cap)
+		e->data[e->len++] = (unsigned char)value;
+	else
+		encode_long_varint(e, value);
+}
+
+void encode_text(struct encoder *e, const char *text, size_t len);	/* length, bytes */
 
 uint64_t decode_long_varint(struct decoder *d);
 
