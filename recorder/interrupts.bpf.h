@@ -42,14 +42,14 @@ struct {
 	__type(value, struct interrupts);
 } interrupted SEC(".maps");
 
-static struct interrupts *this_cpu(void)
+static __always_inline struct interrupts *this_cpu(void)
 {
 	int zero = 0;
 
 	return bpf_map_lookup_elem(&interrupted, &zero);
 }
 
-static unsigned long long variables(struct interrupts *c)
+static __always_inline unsigned long long variables(struct interrupts *c)
 {
 	if (!c->variables)
 		c->variables = (unsigned long long)bpf_get_current_task_btf()->se.cfs_rq->rq - run_queue_offset;
@@ -71,7 +71,7 @@ int on_try(struct bpf_iter__task *context)
 }
 
 /* Whether this CPU is in a softirq, of whatever kind. */
-static int in_softirq(struct interrupts *c)
+static __always_inline int in_softirq(struct interrupts *c)
 {
 	unsigned int preempt_count = 0;
 
@@ -99,7 +99,7 @@ static void look_at_softirq(struct interrupts *c)
 }
 
 /* In a softirq: which interface's packets it receives; 0: none. */
-static unsigned int received_by(struct interrupts *c)
+static __always_inline unsigned int received_by(struct interrupts *c)
 {
 	unsigned char receiving = 0;
 

@@ -41,7 +41,7 @@ int BPF_PROG(on_send, struct sk_buff *skb)
 }
 
 /* A bystander is in a program of a user's, or empties a queue that somebody else has filled (ksoftirqd). */
-static int looped_by_current(struct task_struct *current)
+static __always_inline int looped_by_current(struct task_struct *current)
 {
 	struct pt_regs___x86_64 *regs;
 

@@ -106,7 +106,7 @@ static void write_life(unsigned int kind, struct task_struct *task, const struct
 	commit(&reserved);
 }
 
-static struct task_state *state_of(struct task_struct *task)
+static __always_inline struct task_state *state_of(struct task_struct *task)
 {
 	return bpf_task_storage_get(&tasks, task, 0, 0);
 }
@@ -134,17 +134,23 @@ static struct task_state *add_task(struct task_struct *task, unsigned int follow
 	return s;
 }
 
-/* The entry of a thread whose times are recorded, or none. */
-static struct task_state *followed(struct task_struct *task)
+/* One that recorder.c put there. */
+static __noinline void tell_seen(struct task_state *s, struct task_struct *task)
+{
+	number_task(s, task);
+	write_life(RECORD_SEEN, task, s, 1, bpf_ktime_get_ns());
+}
+
+/* The entry of a thread whose times are recorded, or none.  What is called for each switch and waking is written out where it
+ * is called: to return takes ten times as long as it should where the kernel must not let the processor guess to where. */
+static __always_inline struct task_state *followed(struct task_struct *task)
 {
 	struct task_state *s = state_of(task);
 
 	if (!s || s->follow < FOLLOW_RUN)
 		return 0;
-	if (!s->tid) {			/* put there by recorder.c */
-		number_task(s, task);
-		write_life(RECORD_SEEN, task, s, 1, bpf_ktime_get_ns());
-	}
+	if (!s->tid)
+		tell_seen(s, task);
 	return s;
 }
 
@@ -224,7 +230,7 @@ static unsigned int flags_of(const struct task_state *s)
 	return flags;
 }
 
-static void write_off(struct task_state *s, unsigned int flags, unsigned long long ns)
+static __always_inline void write_off(struct task_state *s, unsigned int flags, unsigned long long ns)
 {
 	struct reserved reserved;
 	struct record_off *r = reserve(&reserved);
@@ -263,13 +269,18 @@ static void write_off(struct task_state *s, unsigned int flags, unsigned long lo
 	commit(&reserved);
 }
 
-static void came_back(struct task_state *s, unsigned long long ns)
+static __always_inline void came_back(struct task_state *s, unsigned long long ns)
 {
 	if (s->off)
 		write_off(s, 0, ns);
 	s->off = 0;
 	s->is_new = 0;
 	s->in_ns = ns;
+}
+
+static __noinline void came_back_untold(struct task_state *s, unsigned long long executed_ns, unsigned long long ns)
+{
+	came_back(s, untold_return_ns(s, executed_ns, ns));
 }
 
 static __always_inline void switched_out(void *context, struct task_struct *task, struct task_state *s,
@@ -286,7 +297,7 @@ static __always_inline void switched_out(void *context, struct task_struct *task
 	}
 	executed_ns = task->se.sum_exec_runtime;
 	if (s->off)
-		came_back(s, untold_return_ns(s, executed_ns, ns));
+		came_back_untold(s, executed_ns, ns);
 	s->executed_ns = executed_ns;
 	s->preempted = preempted != 0;
 	s->state = preempted ? 0 : state;
@@ -364,7 +375,7 @@ int on_end(struct bpf_iter__task *context)
 	return 0;
 }
 
-static void waker_is(struct task_state *s, unsigned int kind, unsigned int number)
+static __always_inline void waker_is(struct task_state *s, unsigned int kind, unsigned int number)
 {
 	s->waker_kind = kind;
 	s->waker = number;
@@ -372,9 +383,8 @@ static void waker_is(struct task_state *s, unsigned int kind, unsigned int numbe
 	s->waker_stack = 0;
 }
 
-static void woken_by_task(struct task_state *s, unsigned long long ns)
+static __always_inline void woken_by_task(struct task_state *s, struct task_struct *current, unsigned long long ns)
 {
-	struct task_struct *current = bpf_get_current_task_btf();
 	struct task_state *waker = state_of(current);
 
 	if (!current->pid) {		/* idle: an interrupt that has no tracepoint */
@@ -388,12 +398,13 @@ static void woken_by_task(struct task_state *s, unsigned long long ns)
 	s->waker_followed = waker && waker->follow == FOLLOW_RUN;
 }
 
-static void woken_in_softirq(struct task_state *s, struct interrupts *c, unsigned long long ns)
+static __always_inline void woken_in_softirq(struct task_state *s, struct interrupts *c,
+					     struct task_struct *current, unsigned long long ns)
 {
 	unsigned int nic = received_by(c), vector;
 
-	if (nic == LOOPBACK && looped_by_current(bpf_get_current_task_btf())) {
-		woken_by_task(s, ns);
+	if (nic == LOOPBACK && looped_by_current(current)) {
+		woken_by_task(s, current, ns);
 		return;
 	}
 	if (nic) {
@@ -410,9 +421,8 @@ static void woken_in_softirq(struct task_state *s, struct interrupts *c, unsigne
 		waker_is(s, WAKER_SOFTIRQ, vector);
 }
 
-static unsigned int tell_waker_stack(void *context, unsigned long long ns)
+static __always_inline unsigned int tell_waker_stack(void *context, struct task_struct *current, unsigned long long ns)
 {
-	struct task_struct *current = bpf_get_current_task_btf();
 	struct task_state *waker = user_stacks || kernel_stacks ? followed(current) : 0;
 
 	return waker ? tell_stack(context, waker, current, STACK_WAKER, ns) : 0;
@@ -422,6 +432,7 @@ SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *task)
 {
 	struct task_state *s = quickly_followed(task);
+	struct task_struct *current;
 	struct interrupts *c;
 	unsigned long long ns;
 
@@ -433,6 +444,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	ns = bpf_ktime_get_ns();
 	if (s->off && s->woken_ns >= s->out_ns)
 		return 0;
+	current = bpf_get_current_task_btf();
 	if (c->irq && c->irq_disk)
 		waker_is(s, WAKER_DISK, c->irq_disk - 1);
 	else if (c->irq)
@@ -440,12 +452,12 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	else if (c->timer)
 		waker_is(s, WAKER_TIMER, 0);
 	else if (in_softirq(c))
-		woken_in_softirq(s, c, ns);
+		woken_in_softirq(s, c, current, ns);
 	else
-		woken_by_task(s, ns);
+		woken_by_task(s, current, ns);
 	s->woken_ns = ns;
 	if (s->waker_kind == WAKER_TASK)
-		s->waker_stack = tell_waker_stack(ctx, ns);
+		s->waker_stack = tell_waker_stack(ctx, current, ns);
 	return 0;
 }
 
@@ -457,7 +469,7 @@ int BPF_PROG(on_wakeup_new, struct task_struct *task)
 	if (!s || s->follow < FOLLOW_RUN)
 		return 0;
 	s->woken_ns = bpf_ktime_get_ns();
-	woken_by_task(s, s->woken_ns);
+	woken_by_task(s, bpf_get_current_task_btf(), s->woken_ns);
 	return 0;
 }
 

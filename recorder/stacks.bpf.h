@@ -199,7 +199,7 @@ static void write_stack(void *context, struct task_state *s, struct task_struct 
 }
 
 /* Its number, plus one, if it is known; else it is copied. */
-static unsigned int tell_stack(void *context, struct task_state *s, struct task_struct *task, unsigned int reason,
+static __noinline unsigned int look_at_stack(void *context, struct task_state *s, struct task_struct *task, unsigned int reason,
 			       unsigned long long ns)
 {
 	unsigned int number = user_stacks && !kernel_stacks && !s->kernel_thread ? known_number(s, task) : 0;
@@ -207,4 +207,11 @@ static unsigned int tell_stack(void *context, struct task_state *s, struct task_
 	if (!number)
 		write_stack(context, s, task, reason, ns);
 	return number;
+}
+
+/* Where none are wanted this is nothing. */
+static __always_inline unsigned int tell_stack(void *context, struct task_state *s, struct task_struct *task,
+					       unsigned int reason, unsigned long long ns)
+{
+	return user_stacks || kernel_stacks ? look_at_stack(context, s, task, reason, ns) : 0;
 }
