@@ -5,8 +5,8 @@
 #
 #	ping-pong	two threads on one CPU wake each other: CPU time a round trip
 #	messaging	perf bench sched messaging: CPU time
-#	pgbench		PostgreSQL with fsync=on, recorded by -p: transactions a second, and the server's CPU time
-#			for one; the first second, in which a recording learns the stacks of new processes, apart
+#	pgbench		PostgreSQL with fsync=on, recorded by -p, not who loads it: transactions a second, and the server's
+#			CPU time for one; the first second, in which a recording learns the stacks of new processes, apart
 #	memcached	the same: requests a second over loopback TCP, four connections
 #
 # vprof without and with stacks; perf's counterpart of those would be -g.  Each run of a tool stands between two of
@@ -34,6 +34,7 @@ work=$(mktemp -d "$PWD/bench-recorder.XXXXXX") || exit 99
 server=
 end()
 {
+	[ -s attached ] && kill "$(cat attached)"
 	[ -n "$server" ] && kill -INT "$server" && wait "$server" 2>/dev/null
 	rm -rf "$work"
 }
@@ -54,6 +55,26 @@ tools="vprof stacks"
 command -v perf >/dev/null && perf record -q -e 'sched:*' -o perf.data -- true 2>/dev/null && tools="$tools perf"
 command -v bpftrace >/dev/null && bpftrace -e 'BEGIN { exit(); }' >/dev/null 2>&1 && tools="$tools bpftrace"
 
+# beside PID HOW COMMAND: the server is recorded, who loads it is not: that one would be on another machine, and what a
+# recording's own command starts is recorded, too
+beside()
+{
+	pid=$1
+	how=$2
+	shift 2
+	rm -f attached
+	# shellcheck disable=SC2086 # options
+	"$vprof" record -p "$pid" $how -- sh -c 'echo $$ >attached; exec sleep 1000' >/dev/null 2>log &
+	recorder=$!
+	until [ -s attached ] || ! kill -0 $recorder; do
+		sleep 0.05
+	done
+	"$@"
+	kill "$(cat attached)"
+	wait $recorder
+	rm -f attached
+}
+
 # under TOOL PID COMMAND: the whole machine for perf where PID is not 0, as vprof -p is for a server
 under()
 {
@@ -64,11 +85,14 @@ under()
 	plain) "$@" ;;
 	vprof | stacks)
 		rm -rf vprof.data
-		how=--kernel=require
-		[ "$pid" = 0 ] || how="-p $pid"
-		[ "$tool" = vprof ] || how="$how --stacks"
-		# shellcheck disable=SC2086 # options
-		"$vprof" record $how -- "$@" 2>log
+		how=
+		[ "$tool" = vprof ] || how=--stacks
+		if [ "$pid" = 0 ]; then
+			# shellcheck disable=SC2086 # options
+			"$vprof" record --kernel=require $how -- "$@" 2>log
+		else
+			beside "$pid" "$how" "$@"
+		fi
 		lost=$("$vprof" sql --format csv 'SELECT lost_records FROM run' | tail -1)
 		echo "${lost:-1000000}" >>"lost.$tool" ;;
 	perf)
