@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/banned.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/proc.h"
 #include "base/str.h"
 #include "recorder/private.h"
@@ -210,10 +211,21 @@ static void visit_tasks(const struct bpf_program *program)
 	bpf_link__destroy(link);
 }
 
+/* One that comes while we record has no room: its records are lost, and counted. */
+static unsigned int cpus_with_room(void)
+{
+	unsigned int possible_cnt = (unsigned int)libbpf_num_possible_cpus(), cnt = 0;
+	_cleanup_(freep) char *present = NULL;
+
+	if (file_read("/sys/devices/system/cpu/present", &present, NULL) == 0)
+		cnt = segments_cpus(present);
+	return cnt && cnt < possible_cnt ? cnt : possible_cnt;
+}
+
 /* So much for the records of all CPUs, but no CPU less than what it may write while nobody looks. */
 static void make_room(struct record_bpf *p, uint32_t ring_bytes)
 {
-	unsigned int cpu_cnt = (unsigned int)libbpf_num_possible_cpus(), places = PLACES_LEAST;
+	unsigned int cpu_cnt = cpus_with_room(), places = PLACES_LEAST;
 	uint64_t bytes = (uint64_t)cpu_cnt * sizeof(struct record_place);
 
 	while (bytes * places * 2 <= (ring_bytes ? ring_bytes : RING_BYTES))

@@ -4,7 +4,24 @@
  */
 #include "recorder/segments.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include "base/banned.h"
+
+enum { CPUS_MAX = 1 << 16 };
+
+unsigned int segments_cpus(const char *present)
+{
+	size_t len = strcspn(present, "\n");
+	const char *last = present + len;
+	char *end;
+	unsigned long number;
+
+	while (last > present && last[-1] >= '0' && last[-1] <= '9')
+		last--;
+	number = strtoul(last, &end, 10);
+	return end == present + len && end > last && number < CPUS_MAX ? (unsigned int)number + 1 : 0;
+}
 
 static struct record_place *next_of(const struct segments *s, unsigned int cpu, uint64_t number)
 {

@@ -27,6 +27,10 @@ struct segments {
 
 typedef void segment_taker(void *context, const void *record, size_t len);
 
+/* How many CPUs need one, by the kernel's list of those that are present ("0-3,6": 7, for they have numbers); of a machine
+ * that may get hundreds more there mostly are few.  0: it is no such list. */
+unsigned int segments_cpus(const char *present);
+
 uint64_t segments_most(const struct segments *s);	/* how many records there are of the CPU that has most; about */
 
 /* What is complete and older than that, oldest first. */

@@ -78,6 +78,20 @@ static void test_order(void **state)
 	assert_int_equal(segments_most(&s), 0);
 }
 
+/* As in /sys/devices/system/cpu/present. */
+static void test_cpus(void **state)
+{
+	(void)state;
+	assert_int_equal(segments_cpus("0\n"), 1);
+	assert_int_equal(segments_cpus("0-3\n"), 4);
+	assert_int_equal(segments_cpus("0-3,6"), 7);
+	assert_int_equal(segments_cpus("0,12-111\n"), 112);
+	assert_int_equal(segments_cpus("\n"), 0);
+	assert_int_equal(segments_cpus("0-\n"), 0);
+	assert_int_equal(segments_cpus("none\n"), 0);
+	assert_int_equal(segments_cpus("0-99999999999\n"), 0);
+}
+
 /* Two at the same time; and the places come round again. */
 static void test_round(void **state)
 {
@@ -176,7 +190,7 @@ static void test_wanderer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order), cmocka_unit_test(test_round), cmocka_unit_test(test_incomplete),
+		cmocka_unit_test(test_order), cmocka_unit_test(test_cpus), cmocka_unit_test(test_round), cmocka_unit_test(test_incomplete),
 		cmocka_unit_test(test_overwritten), cmocka_unit_test(test_wanderer),
 	};
 
