@@ -2,7 +2,7 @@
 /*
  * unwind.c - each stack is unwound once.
  *
- * libdw takes some microseconds for it.  But from where return addresses were found in a stack follows
+ * libdw takes some microseconds for it, look-ups of what it said (rows.c) fewer.  But from where return addresses were found in a stack follows
  * what the next like it looks like: the same RIP, and the same return addresses in the same places, are
  * the same frames, for the place of the next return address depends on the address before it; and of
  * a function that keeps a frame pointer, on that register or where it was saved.  So all that was read and points into
@@ -25,7 +25,7 @@
 #include "base/banned.h"
 #include "base/map.h"
 
-enum { DWARF_REGISTER_CNT = 17, STACK_SIZE_MAX = 64 << 20, SHAPES_OF_SAME_FRAMES = 16 };
+enum { DWARF_REGISTER_CNT = 17, SHAPES_OF_SAME_FRAMES = 16 };
 
 /* In DWARF's order. */
 static const enum stack_register dwarf_registers[DWARF_REGISTER_CNT] = {
@@ -88,19 +88,28 @@ static pid_t next_thread(Dwfl *dwfl, void *context, void **thread)
 	return 1;
 }
 
-static bool read_stack(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *context)
+bool unwind_read(struct unwinder *u, uint64_t address, uint64_t *ret)
 {
-	struct unwinder *u = context;
 	const struct record_stack *r = u->now;
 	uint64_t offset = address - r->registers[STACK_RSP];
 
-	(void)dwfl;
 	if (offset > r->user_bytes || r->user_bytes - offset < sizeof(*ret)) {
 		/* Where less could be copied, the stack ends there. */
 		u->result.cut = r->user_bytes >= STACK_BYTES && offset < STACK_SIZE_MAX ? r->user_bytes : 0;
 		return false;
 	}
 	memcpy(ret, r->user + offset, sizeof(*ret));
+	return true;
+}
+
+static bool read_stack(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *context)
+{
+	struct unwinder *u = context;
+	uint64_t offset = address - u->now->registers[STACK_RSP];
+
+	(void)dwfl;
+	if (!unwind_read(u, address, ret))
+		return false;
 	if (u->read_cnt < FRAMES_MAX * 8)
 		u->reads[u->read_cnt++] = (struct slot){ .offset = (uint32_t)offset, .value = *ret };
 	return true;
@@ -167,6 +176,7 @@ static struct unwinder *unwinder_new(struct image *image)
 	u->image = image;
 	u->dwfl = dwfl_begin(&callbacks);
 	u->shapes = map_new();
+	u->row_of = map_new();
 	return u;
 }
 
@@ -193,6 +203,8 @@ void unwinder_free(struct unwinder *u)
 		return;
 	map_each(u->shapes, free_shapes, NULL);
 	map_free(u->shapes);
+	map_free(u->row_of);
+	VEC_RELEASE(&u->rows);
 	dwfl_end(u->dwfl);
 	free(u);
 }
@@ -310,17 +322,27 @@ static void keep_pointers(struct unwinder *u, const struct record_stack *r)
 	}
 }
 
+static bool run_libdw(struct unwinder *u, const struct record_stack *r)
+{
+	u->result = (struct shape){ 0 };
+	u->read_cnt = u->read_at = 0;
+	u->libdw_cnt++;
+	if (!attach(u))
+		return false;
+	u->result.ended = dwfl_getthread_frames(u->dwfl, 1, take_frame, u) == 0 || u->result.cut != 0;
+	keep_pointers(u, r);
+	return true;
+}
+
 /* False: it leads out of all the code that is known. */
 static bool run(struct unwinder *u, const struct record_stack *r)
 {
 	report(u);
 	u->now = r;
 	u->result = (struct shape){ 0 };
-	u->read_cnt = u->read_at = 0;
-	if (!dwfl_addrmodule(u->dwfl, r->registers[STACK_RIP]) || !attach(u))
+	if (!dwfl_addrmodule(u->dwfl, r->registers[STACK_RIP]) ||
+	    ((u->libdw_alone || !rows_walk(u)) && !run_libdw(u, r)))
 		return false;
-	u->result.ended = dwfl_getthread_frames(u->dwfl, 1, take_frame, u) == 0 || u->result.cut != 0;
-	keep_pointers(u, r);
 	return u->result.frame_cnt && dwfl_addrmodule(u->dwfl, u->frames[u->result.frame_cnt - 1]);
 }
 

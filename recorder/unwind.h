@@ -8,10 +8,11 @@
 
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>
+#include "base/alloc.h"
 #include "recorder/images.h"
 #include "recorder/record.h"
 
-enum { FRAMES_MAX = 128, SLOTS_MAX = 2 * FRAMES_MAX };
+enum { FRAMES_MAX = 128, SLOTS_MAX = 2 * FRAMES_MAX, STACK_SIZE_MAX = 64 << 20 };
 
 struct slot {				/* a word of the stack that decided how it was unwound */
 	uint32_t offset;		/* from RSP */
@@ -33,9 +34,22 @@ struct shape {
 	struct slot *slots;
 };
 
+enum row_kind { ROW_SIMPLE, ROW_LAST, ROW_OTHER };	/* LAST: there is no caller; OTHER: libdw knows */
+
+struct row {				/* what is known of a frame from where in its code it is; offsets from the caller's RSP (CFA) */
+	enum row_kind kind;
+	bool from_rbp;			/* else from RSP: so many bytes above it (cfa) is the caller's RSP */
+	bool saves_rbp;			/* at rbp; else it is as it was */
+	int64_t cfa, return_address, rbp;
+};
+
 struct unwinder {
 	struct image *image;
 	Dwfl *dwfl;
+	struct map *row_of;		/* address -> index in rows, plus one */
+	VEC(struct row) rows;
+	bool libdw_alone;		/* for tests: no rows */
+	uint64_t libdw_cnt;		/* stacks that it had to unwind */
 	struct map *shapes;		/* RIP -> the first shape */
 	size_t reported;		/* mappings */
 	bool attached;
@@ -54,6 +68,13 @@ struct shape *unwind(struct images *all, const struct record_stack *r, uint32_t 
 /* What the kernel has to look at to recognise a stack of this shape, that of r; its number is the caller's.  False: it
  * could not be sure. */
 bool shape_known(const struct shape *s, const struct record_stack *r, struct known_stack *ret);
+
+/* unwind.c: a word of the stack that is being unwound; false: it was not copied, and `cut` of the result says whether there
+ * is more. */
+bool unwind_read(struct unwinder *u, uint64_t address, uint64_t *ret);
+
+/* rows.c: unwinds the stack that is `now`, into the result; false: libdw has to. */
+bool rows_walk(struct unwinder *u);
 
 void unwinder_free(struct unwinder *u);		/* NULL is fine */
 

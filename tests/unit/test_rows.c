@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * test_rows.c - what look-ups make of a stack is what libdw makes of it, frame by frame; and of this program's ordinary
+ * functions libdw is not asked again.
+ */
+#include <alloca.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include "recorder/unwind.h"
+#include "tests/unit/cmocka_all.h"
+
+#define APART __attribute__((noinline, noclone))
+
+enum { MOST = STACK_DEEP_BYTES, DEEP = 200 };
+
+static struct record_stack first, taken;
+static unsigned int wanted_bytes;
+static volatile unsigned int sink;
+
+static size_t bytes_above(uintptr_t rsp)
+{
+	pthread_attr_t a;
+	size_t bytes;
+	void *lowest;
+
+	assert_int_equal(pthread_getattr_np(pthread_self(), &a), 0);
+	assert_int_equal(pthread_attr_getstack(&a, &lowest, &bytes), 0);
+	pthread_attr_destroy(&a);
+	return (uintptr_t)lowest + bytes - rsp;
+}
+
+/* Word by word, for sanitizers look after memcpy() and do not like what lies between variables. */
+static APART __attribute__((no_sanitize("address"))) void copy_words(void *to, uintptr_t from, size_t bytes)
+{
+	for (size_t i = 0; i < bytes / sizeof(uint64_t); i++)
+		((volatile uint64_t *)to)[i] = ((const volatile uint64_t *)from)[i];
+}
+
+/* As the kernel's program copies it, of who calls this. */
+static APART void take_stack(void)
+{
+	size_t bytes;
+	ucontext_t c;
+	const greg_t *g = c.uc_mcontext.gregs;
+	static const struct { enum stack_register ours; int theirs; } pairs[] = {
+		{ STACK_R15, REG_R15 }, { STACK_R14, REG_R14 }, { STACK_R13, REG_R13 }, { STACK_R12, REG_R12 },
+		{ STACK_RBP, REG_RBP }, { STACK_RBX, REG_RBX }, { STACK_RIP, REG_RIP }, { STACK_RSP, REG_RSP },
+	};
+
+	assert_int_equal(getcontext(&c), 0);
+	memset(&taken, 0, offsetof(struct record_stack, user));
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		taken.registers[pairs[i].ours] = (unsigned long long)g[pairs[i].theirs];
+	taken.pid = (unsigned int)getpid();
+	taken.ns = 1;
+	bytes = bytes_above((uintptr_t)g[REG_RSP]);
+	taken.user_bytes = bytes < wanted_bytes ? (unsigned int)bytes : wanted_bytes;
+	copy_words(taken.user, (uintptr_t)g[REG_RSP], taken.user_bytes);
+	sink++;
+}
+
+static APART void outer(void) { take_stack(); sink++; }
+static APART void with_frame(unsigned int bytes) { char *p = alloca(bytes); p[0] = (char)sink; outer(); sink += (unsigned)p[0]; }
+static APART void recursive(unsigned int n) { if (n) recursive(n - 1); else with_frame(100 + sink % 7); sink++; }
+static int compare(const void *a, const void *b) { recursive(3); return *(const int *)a - *(const int *)b; }
+static APART void by_qsort(void) { int two[] = { 2, 1 }; qsort(two, 2, sizeof(two[0]), compare); sink++; }
+static void on_signal(int number) { (void)number; outer(); }
+static APART void by_signal(void) { signal(SIGUSR1, on_signal); raise(SIGUSR1); sink++; }
+static APART void far_away(void) { with_frame(STACK_BYTES + 100); sink++; }
+static APART void deeply(void) { recursive(DEEP); sink++; }
+static void *thread(void *arg) { by_qsort(); return arg; }
+
+static void by_thread(void)
+{
+	pthread_t t;
+
+	assert_int_equal(pthread_create(&t, NULL, thread, NULL), 0);
+	pthread_join(t, NULL);
+}
+
+/* By images that have unwound outer() alone before, so that there is an unwinder. */
+static struct shape *unwound(struct images *images, struct record_stack *first, bool libdw_alone, uint64_t *ret_libdw_cnt)
+{
+	uint32_t next = 0;
+	struct unwinder *u;
+	struct shape *s;
+	uint64_t before;
+
+	assert_non_null(unwind(images, first, &next));
+	u = images_item(images, 0)->unwinder;
+	before = u->libdw_cnt;
+	u->libdw_alone = libdw_alone;
+	s = unwind(images, &taken, &next);
+	*ret_libdw_cnt = u->libdw_cnt - before;
+	assert_non_null(s);
+	return s;
+}
+
+static void free_all(struct images *images)
+{
+	for (size_t i = 0; images_item(images, i); i++)
+		unwinder_free(images_item(images, i)->unwinder);
+	images_free(images);
+}
+
+/* frame_cnt: at least; asks_libdw: how often it may be asked. */
+static void same(unsigned int frame_cnt, uint64_t asks_libdw, bool ended)
+{
+	struct images *by_rows = images_new(), *by_libdw = images_new();
+	uint64_t asked, asked_alone;
+	struct shape *a = unwound(by_rows, &first, false, &asked), *b = unwound(by_libdw, &first, true, &asked_alone);
+
+	assert_true(a->frame_cnt >= frame_cnt);
+	assert_int_equal(a->frame_cnt, b->frame_cnt);
+	assert_memory_equal(a->frames, b->frames, a->frame_cnt * sizeof(*a->frames));
+	assert_true(a->ended == ended && b->ended == ended && a->cut == b->cut);
+	assert_int_equal(asked, asks_libdw);
+	assert_int_equal(asked_alone, 1);
+	/* No word is looked at that libdw did not look at, and each return address is. */
+	assert_true(a->slot_cnt <= b->slot_cnt && a->slot_cnt + 1 >= a->frame_cnt);
+	for (uint32_t i = 0, k; i < a->slot_cnt; i++) {
+		for (k = 0; k < b->slot_cnt && b->slots[k].offset != a->slots[i].offset; k++)
+			;
+		assert_true(k < b->slot_cnt && b->slots[k].value == a->slots[i].value &&
+			    b->slots[k].relative == a->slots[i].relative);
+	}
+	free_all(by_rows);
+	free_all(by_libdw);
+}
+
+static void test_ordinary(void **state)
+{
+	(void)state;
+	outer();
+	same(3, 0, true);
+	recursive(20);
+	same(25, 0, true);
+	by_qsort();
+	same(10, 0, true);
+	by_thread();
+	same(10, 0, true);
+}
+
+/* Longer than what was copied; deeper than FRAMES_MAX. */
+static void test_cut(void **state)
+{
+	(void)state;
+	wanted_bytes = STACK_BYTES;
+	far_away();
+	same(3, 0, true);
+	wanted_bytes = MOST;
+	far_away();
+	same(8, 0, true);
+	deeply();
+	same(FRAMES_MAX, 0, false);
+}
+
+/* A signal's frame is libdw's. */
+static void test_signal(void **state)
+{
+	(void)state;
+	wanted_bytes = MOST;
+	by_signal();
+	same(6, 1, true);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ordinary), cmocka_unit_test(test_cut), cmocka_unit_test(test_signal),
+	};
+
+	wanted_bytes = MOST;
+	outer();
+	first = taken;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
