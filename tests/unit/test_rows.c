@@ -15,7 +15,7 @@
 #include "recorder/unwind.h"
 #include "tests/unit/cmocka_all.h"
 
-#define APART __attribute__((noinline, noclone))
+#define APART __attribute__((noinline))
 
 enum { MOST = STACK_DEEP_BYTES, DEEP = 200 };
 
