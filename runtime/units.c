@@ -45,6 +45,9 @@ struct block {
 };
 
 static struct block first;
+static struct block *full_until = &first;	/* blocks before it are full, ... */
+static unsigned int full_cnt;			/* ... and that many places of it */
+static struct unit *likely, *likely_begin;	/* what is probably unloaded next, or NULL; where its block begins */
 static uint32_t busy;
 static bool are_on;
 
@@ -125,7 +128,10 @@ static void wait_for_flips(void)
 	}
 }
 
-/* The order matters to probes that run meanwhile in other threads: level last. */
+/*
+ * The order matters to probes that run meanwhile in other threads: level last.  What is dormant already is not written: at
+ * the end of a forked process that would copy all pages with sites.
+ */
 static void set_levels(const struct unit *u, bool on)
 {
 	for (unsigned int i = 0; i < u->cnt; i++) {
@@ -134,7 +140,9 @@ static void set_levels(const struct unit *u, bool on)
 
 		if (on)
 			site->fid = (unsigned short)arena_function(process.arena, site, level);
-		__atomic_store_n(&site->level, on && site->fid ? level : 0, __ATOMIC_RELEASE);
+		level = site->fid ? level : 0;
+		if (site->level != level)
+			__atomic_store_n(&site->level, level, __ATOMIC_RELEASE);
 		if (site->level == 1)
 			add_inside(site);
 	}
@@ -145,12 +153,12 @@ static void set_levels(const struct unit *u, bool on)
 /* NULL: there is no memory for more. */
 static struct unit *free_place(void)
 {
-	struct block *b = &first;
+	struct block *b = full_until;
 
 	for (;; b = b->next) {
-		for (unsigned int i = 0; i < BLOCK_UNITS; i++)
-			if (!b->units[i].sites)
-				return &b->units[i];
+		for (; full_cnt < BLOCK_UNITS; full_cnt++)
+			if (!b->units[full_cnt].sites)
+				return &b->units[full_cnt];
 		if (!b->next) {
 			struct block *more = mmap(NULL, sizeof(*more), PROT_READ | PROT_WRITE,
 						  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -159,6 +167,8 @@ static struct unit *free_place(void)
 				return NULL;
 			b->next = more;
 		}
+		full_until = b->next;
+		full_cnt = 0;
 	}
 }
 
@@ -176,17 +186,36 @@ void units_add(struct vprof_site *sites, unsigned int cnt)
 	unlock();
 }
 
+/* Destructors run in the reverse order of constructors: mostly it is the one before. */
+static struct unit *find_unit(const struct vprof_site *sites)
+{
+	if (likely && likely->sites == sites)
+		return likely;
+	for (struct block *b = &first; b; b = b->next)
+		for (unsigned int i = 0; i < BLOCK_UNITS; i++)
+			if (b->units[i].sites == sites) {
+				likely_begin = b->units;
+				return &b->units[i];
+			}
+	return NULL;
+}
+
 void units_remove(struct vprof_site *sites, unsigned int cnt)
 {
+	struct unit *place;
+
 	wait_for_flips();
 	while (!try_lock())
 		sched_yield();
 	set_levels(&(struct unit){ sites, cnt }, false);
 	remove_inside(sites, cnt);
-	for (struct block *b = &first; b; b = b->next)
-		for (unsigned int i = 0; i < BLOCK_UNITS; i++)
-			if (b->units[i].sites == sites)
-				b->units[i].sites = NULL;
+	place = find_unit(sites);
+	if (place) {
+		place->sites = NULL;
+		full_until = &first;
+		full_cnt = 0;
+		likely = place > likely_begin ? place - 1 : NULL;
+	}
 	unlock();
 }
 
@@ -208,6 +237,7 @@ bool units_switch(bool on)
 
 void units_forked(void)
 {
+	likely = NULL;			/* who was at it may have got half through */
 	unlock();
 }
 

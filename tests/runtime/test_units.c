@@ -105,6 +105,49 @@ static void test_too_many(void **state)
 	units_remove(sites, 4);
 }
 
+/* In the order of destructors, over blocks of units, and in another one. */
+static void test_order(void **state)
+{
+	enum { UNITS = 2 * BLOCK_UNITS + 90 };
+
+	(void)state;
+	set_up();
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < UNITS; i++)
+			units_add(&more[i], 1);
+		for (int i = UNITS - 1; i > 0; i -= 2)		/* leaves the even ones */
+			units_remove(&more[i], 1);
+		assert_true(units_switch(true));
+		for (int i = 0; i < UNITS; i++)
+			assert_int_equal(more[i].level, i % 2 == 0);
+		units_remove(&more[1], 1);			/* not there any more */
+		for (int i = UNITS - 2; i >= 0; i -= 2)
+			units_remove(round ? &more[UNITS - 2 - i] : &more[i], 1);
+		assert_true(units_switch(true));
+		for (int i = 0; i < UNITS; i++)
+			assert_int_equal(more[i].level, 0);
+		assert_true(units_switch(false));
+	}
+}
+
+/* Sites that are dormant are not written, at the end of a child of fork() either. */
+static void test_no_copies(void **state)
+{
+	struct vprof_site *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	assert_true(page != MAP_FAILED);
+	set_up();
+	page[0].key = 10;
+	page[1].key = 20;
+	assert_true(units_switch(true));
+	units_add(page, 2);
+	assert_int_not_equal(page[1].fid, 0);
+	assert_int_equal(mprotect(page, 4096, PROT_READ), 0);
+	units_remove(page, 2);
+	assert_int_equal(munmap(page, 4096), 0);
+}
+
 struct unloading {			/* by a thread that takes no part */
 	uint32_t is_done;
 };
@@ -169,6 +212,8 @@ int main(void)
 		cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_no_copies),
 		cmocka_unit_test(test_flip_waits),
 		cmocka_unit_test(test_flip_left),
 	};
