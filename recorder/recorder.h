@@ -5,7 +5,7 @@
  *	recorder_open()		loads and attaches; from now on what this process forks is recorded
  *	recorder_close()	detaches, writes what is left, says what was lost
  *
- * In between a thread of its own takes the records out, every ten milliseconds: nobody is woken
+ * In between a thread of its own takes the records out, every 10 to 50 ms: nobody is woken
  * for a record.
  */
 #ifndef RECORDER_RECORDER_H
