@@ -385,31 +385,32 @@ void drain_dead(struct drainer *d)
 	}
 }
 
-void drain_rest(struct drainer *d)
-{
-	drain_dead(d);
-	for (uint32_t i = 1; i <= ARENA_SLOTS; i++)
-		if (__atomic_load_n(&d->arena.slots[i].used, __ATOMIC_ACQUIRE))
-			drain_slot(d, i, true, NULL);
-}
-
-/* What another drainer had taken from the list and not drained is full, and in no list. */
+/*
+ * What another drainer had taken from the list and not drained is full, and in no list.  What is filled while we look was
+ * owned before: done[] tells whether that was drained then.
+ */
 int drain_left(struct drainer *d)
 {
 	char *done = calloc(d->arena.chunk_cnt + 1, 1);
 
-	if (!done)
-		return -ENOMEM;
 	for (uint32_t i = 1; i <= ARENA_SLOTS; i++)
 		if (__atomic_load_n(&d->arena.slots[i].used, __ATOMIC_ACQUIRE))
 			drain_slot(d, i, true, done);
-	for (uint32_t i = 1; i <= d->arena.chunk_cnt; i++) {
+	for (uint32_t i = 1; done && i <= d->arena.chunk_cnt; i++) {
 		struct arena_chunk *chunk = arena_chunk(&d->arena, i);
 
 		if (!done[i] && __atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE) == CHUNK_FULL)
 			drain_chunk(d, chunk, 0, 0);
 		flush_if_large(d);
 	}
+	if (!done)
+		return -ENOMEM;
 	free(done);
 	return 0;
+}
+
+int drain_rest(struct drainer *d)
+{
+	drain_dead(d);
+	return drain_left(d);
 }

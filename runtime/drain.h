@@ -74,8 +74,12 @@ void drain_dead(struct drainer *d);	/* what ended processes left behind */
 void drain_live(struct drainer *d);	/* what threads hold just now; they keep it */
 void drain_event(struct drainer *d, uint64_t serial, uint32_t pid, uint32_t tid, enum trace_event kind,
 		 uint64_t ticks, const uint64_t *words);
-void drain_rest(struct drainer *d);	/* everything that is still held, at the end */
-int drain_left(struct drainer *d);	/* all that there is in an arena of another drainer; nothing is given back */
+/*
+ * Everything that is still held, at the end; threads may go on recording meanwhile.  drain_left: of another drainer's
+ * arena, nothing is given back.  -ENOMEM: chunks that are full and in no list are missing.
+ */
+int drain_rest(struct drainer *d);
+int drain_left(struct drainer *d);
 void drain_flush(struct drainer *d);	/* what was collected, into the file */
 
 #endif

@@ -339,15 +339,15 @@ void drain_end(struct drainer *d)
 int drainer_close(struct drainer *d, struct drainer_stats *ret, struct diag *reterr)
 {
 	struct arena_control *c = d->arena.control;
-	int r = 0;
+	int r, r_ring = 0;
 
 	__atomic_store_n(&c->recording, RECORDING_OVER, __ATOMIC_RELEASE);
 	drain_full(d);
-	drain_rest(d);
+	r = drain_rest(d);
 	drain_flush(d);
 	drain_tables(d);
 	if (d->ring.is_on) {
-		r = ring_close(d);
+		r_ring = ring_close(d);
 	} else {
 		drain_anchor(d, true);
 		drain_end(d);
@@ -360,6 +360,7 @@ int drainer_close(struct drainer *d, struct drainer_stats *ret, struct diag *ret
 	drain_leave_arena(d);
 	if (ret)
 		*ret = d->stats;
+	r = r ? r : r_ring;
 	if (!r)
 		r = trace_file_close(&d->file);
 	drain_free(d);

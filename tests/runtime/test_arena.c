@@ -141,10 +141,48 @@ static void test_alignment(void **state)
 	close_arena(d);
 }
 
+static uint32_t taken_chunk(struct drainer *d, uint32_t slot, uint64_t start)
+{
+	uint32_t number = arena_take_chunk(&d->arena);
+	struct arena_chunk *chunk = arena_chunk(&d->arena, number);
+	uint64_t *words = (uint64_t *)(chunk + 1);
+
+	assert_true(number);
+	chunk->slot = slot;
+	chunk->serial = d->arena.slots[slot].serial;
+	chunk->pid = chunk->tid = 1;
+	chunk->state = CHUNK_OWNED;
+	words[0] = start;
+	words[1] = 10 << 16 | 1;
+	return number;
+}
+
+/* A thread goes on while the drainer comes to its end: what it fills behind the last look at full chunks is taken, once. */
+static void test_filled_meanwhile(void **state)
+{
+	struct drainer *d = open_arena();
+	uint32_t slot = arena_take_slot(&d->arena);
+
+	(void)state;
+	assert_true(slot);
+	d->arena.slots[slot].serial = 7;
+	d->arena.slots[slot].used = 1;
+	arena_fill_chunk(&d->arena, taken_chunk(d, slot, 100));
+	assert_int_equal(drain_full(d), 1);
+	assert_int_equal(d->record_cnt, 1);
+	arena_fill_chunk(&d->arena, taken_chunk(d, slot, 200));
+	taken_chunk(d, slot, 300);
+	assert_int_equal(drain_rest(d), 0);
+	assert_int_equal(d->record_cnt, 3);
+	d->arena.slots[slot].used = 0;
+	close_arena(d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_at_once), cmocka_unit_test(test_liar), cmocka_unit_test(test_alignment)
+		cmocka_unit_test(test_at_once), cmocka_unit_test(test_liar), cmocka_unit_test(test_alignment),
+		cmocka_unit_test(test_filled_meanwhile)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
