@@ -143,6 +143,8 @@ int drainer_invite(struct drainer *d, pid_t pid, unsigned *ret_cnt, struct diag 
 		int r = invite(d, tree[i]);
 
 		*ret_cnt += r == 0;
+		if (r == -ESRCH && i > 0)
+			continue;		/* a child of its that has ended meanwhile */
 		if (r && (!worst || worst == -ENOENT))
 			worst = r;
 	}

@@ -99,6 +99,16 @@ stranger=$!
 expect 4 "$VPROF" record --kernel=off -p $stranger --duration 1s
 says "cannot be recorded: neither it nor what it started was built with vprof"
 kill $stranger
+# one whose children come and go: it is there, whatever becomes of them
+sh -c 'for i in 1 2 3 4 5 6 7 8; do (while [ ! -e over ]; do /bin/true; done) & done; wait' &
+stranger=$!
+sleep 0.2
+for i in 1 2 3; do
+	expect 4 "$VPROF" record --kernel=off -p $stranger --duration 1s
+	says "cannot be recorded: neither it nor what it started was built with vprof"
+done
+touch over
+wait $stranger
 expect 2 "$VPROF" record --duration 1s -- true
 says "--duration is of a process that runs already"
 expect 2 "$VPROF" record -p $$ --duration soon
