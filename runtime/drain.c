@@ -274,9 +274,8 @@ static bool has_ended(uint32_t pid)
 	return state == 'Z' || state == 'X';
 }
 
-/* The chunks and open frames of a thread that will not log any more; keep: it might.  done: a byte for each chunk,
- * set if it was drained; or NULL. */
-static void drain_slot(struct drainer *d, uint32_t number, bool keep, char *done)
+/* The chunks and open frames of a thread that will not log any more; keep: it might. */
+static void drain_slot(struct drainer *d, uint32_t number, bool keep)
 {
 	struct arena_slot *slot = &d->arena.slots[number];
 	struct vprof_frame *stack = arena_stack(&d->arena, number), *top = stack + 1;
@@ -294,8 +293,7 @@ static void drain_slot(struct drainer *d, uint32_t number, bool keep, char *done
 			continue;
 		if (drain_chunk(d, chunk, top[-1].start, top[-1].fid))
 			closed = true;		/* killed between its record and its pop */
-		if (done)
-			done[i] = 1;
+		d->drained[i] = 1;
 		if (!keep)
 			recycle(d, i);
 		flush_if_large(d);
@@ -381,36 +379,31 @@ void drain_dead(struct drainer *d)
 			ended = has_ended(slot->pid) || is_replaced(d, slot);
 		}
 		if (ended)
-			drain_slot(d, i, false, NULL);
+			drain_slot(d, i, false);
 	}
 }
 
 /*
  * What another drainer had taken from the list and not drained is full, and in no list.  What is filled while we look was
- * owned before: done[] tells whether that was drained then.
+ * owned before: drained[] tells whether that was drained then.
  */
-int drain_left(struct drainer *d)
+void drain_left(struct drainer *d)
 {
-	char *done = calloc(d->arena.chunk_cnt + 1, 1);
-
+	memset(d->drained, 0, d->arena.chunk_cnt + 1);
 	for (uint32_t i = 1; i <= ARENA_SLOTS; i++)
 		if (__atomic_load_n(&d->arena.slots[i].used, __ATOMIC_ACQUIRE))
-			drain_slot(d, i, true, done);
-	for (uint32_t i = 1; done && i <= d->arena.chunk_cnt; i++) {
+			drain_slot(d, i, true);
+	for (uint32_t i = 1; i <= d->arena.chunk_cnt; i++) {
 		struct arena_chunk *chunk = arena_chunk(&d->arena, i);
 
-		if (!done[i] && __atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE) == CHUNK_FULL)
+		if (!d->drained[i] && __atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE) == CHUNK_FULL)
 			drain_chunk(d, chunk, 0, 0);
 		flush_if_large(d);
 	}
-	if (!done)
-		return -ENOMEM;
-	free(done);
-	return 0;
 }
 
-int drain_rest(struct drainer *d)
+void drain_rest(struct drainer *d)
 {
 	drain_dead(d);
-	return drain_left(d);
+	drain_left(d);
 }

@@ -21,6 +21,7 @@ struct drainer {
 	struct trace_file file;
 	struct arena_map arena;
 	size_t arena_bytes;
+	char *drained;			/* by drain_left: a byte for each chunk that was drained with its thread */
 	int arena_fd;			/* locked while we live: who finds it unlocked may remove it */
 	char arena_path[4096], env[4096 + sizeof(ARENA_ENV) + 1];
 	struct encoder records;		/* a block of chunks */
@@ -76,10 +77,10 @@ void drain_event(struct drainer *d, uint64_t serial, uint32_t pid, uint32_t tid,
 		 uint64_t ticks, const uint64_t *words);
 /*
  * Everything that is still held, at the end; threads may go on recording meanwhile.  drain_left: of another drainer's
- * arena, nothing is given back.  -ENOMEM: chunks that are full and in no list are missing.
+ * arena, nothing is given back.
  */
-int drain_rest(struct drainer *d);
-int drain_left(struct drainer *d);
+void drain_rest(struct drainer *d);
+void drain_left(struct drainer *d);
 void drain_flush(struct drainer *d);	/* what was collected, into the file */
 
 #endif

@@ -53,6 +53,7 @@ void drain_free(struct drainer *d)
 	if (d->arena_fd >= 0)
 		close(d->arena_fd);
 	trace_file_close(&d->file);
+	free(d->drained);
 	free(d->records.data);
 	free(d->table.data);
 	ring_release(&d->ring);
@@ -339,15 +340,15 @@ void drain_end(struct drainer *d)
 int drainer_close(struct drainer *d, struct drainer_stats *ret, struct diag *reterr)
 {
 	struct arena_control *c = d->arena.control;
-	int r, r_ring = 0;
+	int r = 0;
 
 	__atomic_store_n(&c->recording, RECORDING_OVER, __ATOMIC_RELEASE);
 	drain_full(d);
-	r = drain_rest(d);
+	drain_rest(d);
 	drain_flush(d);
 	drain_tables(d);
 	if (d->ring.is_on) {
-		r_ring = ring_close(d);
+		r = ring_close(d);
 	} else {
 		drain_anchor(d, true);
 		drain_end(d);
@@ -360,7 +361,6 @@ int drainer_close(struct drainer *d, struct drainer_stats *ret, struct diag *ret
 	drain_leave_arena(d);
 	if (ret)
 		*ret = d->stats;
-	r = r ? r : r_ring;
 	if (!r)
 		r = trace_file_close(&d->file);
 	drain_free(d);

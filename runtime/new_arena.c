@@ -41,6 +41,7 @@ static size_t lay_out(struct arena_control *c, const struct drainer_options *o);
 static void remove_orphans(void);
 static int make_arena_file(struct drainer *d, size_t bytes);
 static int make_shared_file(struct drainer *d, size_t bytes);
+static int open_map(struct drainer *d, size_t bytes);
 static void fill_plan(struct drainer *d, const struct drainer_options *o);
 static void fill_labels(struct drainer *d, const struct drainer_options *o);
 static uint64_t random_seed(void);
@@ -80,12 +81,21 @@ int drain_make_arena(struct drainer *d, const struct drainer_options *o)
 	layout.recording = RECORDING_ON;
 	layout.text_used = 1;		/* offset 0 is the empty string */
 	memcpy(d->arena.base, &layout, sizeof(layout));
-	if (!arena_open_map(&d->arena, d->arena.base, bytes))
-		return -EINVAL;
+	r = open_map(d, bytes);
+	if (r)
+		return r;
 	fill_plan(d, o);
 	fill_labels(d, o);
 	fill_lists(d);
 	return 0;
+}
+
+static int open_map(struct drainer *d, size_t bytes)
+{
+	if (!arena_open_map(&d->arena, d->arena.base, bytes))
+		return -EBADMSG;
+	d->drained = calloc(d->arena.chunk_cnt + 1, 1);
+	return d->drained ? 0 : -ENOMEM;
 }
 
 static size_t plan_slots(const struct drainer_options *o)
@@ -291,7 +301,7 @@ int drain_take_over(struct drainer *d, const char *path)
 	d->arena.base = base;
 	d->arena_bytes = (size_t)st.st_size;
 	snprintf(d->arena_path, sizeof(d->arena_path), "%s", path);
-	return arena_open_map(&d->arena, base, d->arena_bytes) ? 0 : -EBADMSG;
+	return open_map(d, d->arena_bytes);
 }
 
 bool drain_give_up(const char *path)

@@ -39,15 +39,15 @@ static void tell_loss(struct drainer *d)
 static int add_rest(struct drainer *d)
 {
 	uint64_t bytes = d->file.bytes;
-	int r;
+	int r = 0;
 
 	__atomic_store_n(&d->arena.control->recording, RECORDING_OVER, __ATOMIC_RELEASE);
 	tell_loss(d);
-	r = drain_left(d);
+	drain_left(d);
 	drain_flush(d);
 	drain_tables(d);
 	drain_anchor(d, false);
-	if (!r && d->file.full)
+	if (d->file.full)
 		r = d->file.error ? -d->file.error : -EIO;
 	if (r && !ftruncate(d->file.fd, (off_t)bytes))
 		d->file.bytes = bytes;
