@@ -65,7 +65,7 @@ static const char *add_entry_event(struct str *s, const struct primitive *p, par
 		problem = expression_expand(second_word(p), name_of, arg, NULL, &b);
 	if (!problem)
 		str_addf(s, " if (vprof_event) vprof_event(%s, 0, %s, %s%s);", role_events[p->role].entry,
-			 a.data, b.data, p->never_spins ? " | VPROF_ASLEEP" : "");
+			 a.data, b.data, p->never_spins ? " | VPROF_NEVER_SPINS" : "");
 	return problem;
 }
 

@@ -197,7 +197,7 @@ void vprof_event(unsigned int kind, struct vprof_label *label, unsigned long lon
 		THREAD_LOG(EVENT_DEQUEUE, clock_ticks(), a, b);
 		break;
 	case VPROF_KIND_ACQUIRE:
-		hold_begin(releasers_shared(a), b & VPROF_ASLEEP);
+		hold_begin(releasers_shared(a), b & VPROF_NEVER_SPINS);
 		break;
 	case VPROF_KIND_SPIN_BEGIN:
 		hold_begin(releasers_shared(a), false);

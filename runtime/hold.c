@@ -41,12 +41,12 @@ static void forget(const struct thread_hold *hold)
 		releasers_forget(&hold->awaited);
 }
 
-void hold_begin(uint64_t object, bool is_asleep)
+void hold_begin(uint64_t object, bool never_spins)
 {
 	struct thread *t = &thread_self;
 	struct thread_hold *hold;
 
-	if (!is_asleep)
+	if (!never_spins)
 		holds_wait();
 	if (t->hold_cnt == THREAD_HOLDS) {
 		forget(&t->holds[0]);
@@ -56,8 +56,8 @@ void hold_begin(uint64_t object, bool is_asleep)
 	hold = &t->holds[t->hold_cnt];
 	hold->awaited.object = object;
 	hold->start = hold->waker = 0;
-	hold->is_asleep = is_asleep;
-	if (!is_asleep)
+	hold->never_spins = never_spins;
+	if (!never_spins)
 		tell(hold);
 	t->hold_cnt++;
 }
@@ -73,7 +73,7 @@ static void log_wait(const struct thread_hold *hold, enum wait_class class, uint
 		waker = waker_serial(serial);
 	else if (is_short)
 		return;
-	if (!waker && hold->is_asleep) {
+	if (!waker && hold->never_spins) {
 		waker = hold->waker;
 		woken = hold->woken;
 	}

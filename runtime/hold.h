@@ -4,10 +4,10 @@
  *
  * Of a function that may spin nobody can tell whether it waits.  So its releasers are told from the beginning, which
  * takes four additions to memory that all processes share and two clock readings, though the lock be free.  A function
- * of which it is said that it never spins (VPROF_ASLEEP) waits only where a wait begins inside it, or another hold: then
+ * of which it is said that it never spins (VPROF_NEVER_SPINS) waits only where a wait begins inside it, or another hold: then
  * they are told.  One that meets no such call takes a place on the stack and leaves it.
  *
- *	ACQUIRE lock, asleep		[lock, -]
+ *	ACQUIRE lock, never spins	[lock, -]
  *	  ACQUIRE semaphore		[lock, told at 100] [semaphore, told at 101]
  *	    sem_wait() blocks, is woken by thread 3 at 170
  *	  ACQUIRED semaphore, at 180	[lock, told at 100, woken at 170 by thread 3]
@@ -23,7 +23,7 @@
 #include <stdint.h>
 #include "trace/format.h"
 
-void hold_begin(uint64_t object, bool is_asleep);
+void hold_begin(uint64_t object, bool never_spins);
 
 /* Holds opened later and never closed (longjmp, a path that gave up) end with it. */
 void hold_end(uint64_t object, enum wait_class class);

@@ -144,7 +144,7 @@ int drainer_invite(struct drainer *d, pid_t pid, unsigned *ret_cnt, struct diag 
 
 		*ret_cnt += r == 0;
 		if (r == -ESRCH && i > 0)
-			continue;		/* a child of its that has ended meanwhile */
+			continue;		/* something it had started, over by now */
 		if (r && (!worst || worst == -ENOENT))
 			worst = r;
 	}

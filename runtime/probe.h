@@ -71,7 +71,7 @@ enum vprof_kind {
 					 * interval: end of the function that began or resumed it */
 	VPROF_KIND_ENQUEUE,		/* a = queue, b = task */
 	VPROF_KIND_DEQUEUE,		/* a = queue, b = task */
-	VPROF_KIND_ACQUIRE,		/* a = object: may block from here, b & VPROF_ASLEEP: but only in
+	VPROF_KIND_ACQUIRE,		/* a = object: may block from here, b & VPROF_NEVER_SPINS: but only in
 					 * calls that the runtime knows ... */
 	VPROF_KIND_ACQUIRED,		/* a = object: ... to here; b = enum wait_class, 0 for a lock */
 	VPROF_KIND_RELEASE,		/* a = object: may wake who waits for it; before the real release */
@@ -81,7 +81,7 @@ enum vprof_kind {
 	VPROF_KIND_WORK			/* label, a = value: amount of inherent work */
 };
 
-enum { VPROF_ASLEEP = 16 };
+enum { VPROF_NEVER_SPINS = 16 };
 
 struct vprof_later {
 	unsigned int kind;

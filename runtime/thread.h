@@ -32,7 +32,7 @@ struct thread_hold {			/* a home-made lock between ACQUIRE and ACQUIRED */
 	uint32_t written;		/* releasers_written() before start */
 	uint64_t start;			/* 0: no releaser has been told, for nothing has blocked in it yet (hold.h) */
 	uint64_t waker, woken;		/* who ended the last wait inside it, and when; 0: nobody known */
-	bool is_asleep;			/* its function never spins */
+	bool never_spins;		/* its function never spins */
 };
 
 struct thread {

@@ -36,7 +36,7 @@ void run_rwlock(void);
 void run_spin(void);
 void run_join(void);
 void run_home_made(void);
-void run_asleep(void);
+void run_never_spins(void);
 void run_processes(void);
 void run_handover(void);
 void run_nested(void);

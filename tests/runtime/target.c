@@ -235,7 +235,7 @@ static const struct scenario {
 	{ "spin", run_spin },
 	{ "join", run_join },
 	{ "home-made", run_home_made },
-	{ "asleep", run_asleep },
+	{ "never-spins", run_never_spins },
 	{ "processes", run_processes },
 	{ "handover", run_handover },
 	{ "nested", run_nested },

@@ -285,16 +285,16 @@ void run_home_made(void)
 	contend(hold_own, want_own);
 }
 
-static void want_own_asleep(void)
+static void want_own_never_spinning(void)
 {
-	own_acquire(VPROF_ASLEEP);
+	own_acquire(VPROF_NEVER_SPINS);
 	own_release();
 }
 
 /* The releaser is told when the first sleep begins. */
-void run_asleep(void)
+void run_never_spins(void)
 {
-	contend(hold_own, want_own_asleep);
+	contend(hold_own, want_own_never_spinning);
 }
 
 /* Two processes, a semaphore in memory that they share. */

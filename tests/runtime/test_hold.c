@@ -126,9 +126,9 @@ static void test_wait(void **state)
 static void test_inner_waker(void **state)
 {
 	(void)state;
-	for (int is_asleep = 0; is_asleep < 2; is_asleep++) {
+	for (int never_spins = 0; never_spins < 2; never_spins++) {
 		set_up(state);
-		hold_begin(LOCK, is_asleep);
+		hold_begin(LOCK, never_spins);
 		hold_begin(SEMAPHORE, false);
 		assert_int_equal(told[LOCK], 1);
 		assert_int_equal(told[SEMAPHORE], 1);
@@ -139,7 +139,7 @@ static void test_inner_waker(void **state)
 		hold_end(LOCK, WAIT_LOCK);
 		assert_int_equal(logged_cnt, 2);
 		assert_logged(0, 1000, SEMAPHORE, waker_serial(THREAD), 1000 + LONG);
-		assert_logged(1, 1000, LOCK, is_asleep ? waker_serial(THREAD) : 0, is_asleep ? 1000 + LONG : 0);
+		assert_logged(1, 1000, LOCK, never_spins ? waker_serial(THREAD) : 0, never_spins ? 1000 + LONG : 0);
 	}
 }
 
@@ -160,14 +160,14 @@ static void test_last_waker(void **state)
 static void test_left(void **state)
 {
 	(void)state;
-	for (int is_asleep = 0; is_asleep < 2; is_asleep++) {
-		hold_begin(LOCK, is_asleep);
+	for (int never_spins = 0; never_spins < 2; never_spins++) {
+		hold_begin(LOCK, never_spins);
 		for (int i = 0; i < THREAD_HOLDS - 1; i++)
 			hold_begin(SEMAPHORE, i % 2);
 		hold_end(LOCK, WAIT_LOCK);
 		assert_int_equal(thread_self.hold_cnt, 0);
 		for (int i = 0; i < THREAD_HOLDS + 3; i++)
-			hold_begin(i, is_asleep);
+			hold_begin(i, never_spins);
 		hold_end(1, WAIT_LOCK);			/* forgotten */
 		assert_int_equal(thread_self.hold_cnt, THREAD_HOLDS);
 		hold_end(3, WAIT_LOCK);

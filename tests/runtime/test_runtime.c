@@ -289,7 +289,7 @@ static void test_waits(void **state)
 	check_wait("spin", STATE_LOCK);
 	check_wait("join", STATE_JOIN);
 	check_wait("home-made", STATE_LOCK);
-	check_wait("asleep", STATE_LOCK);
+	check_wait("never-spins", STATE_LOCK);
 	check_wait("processes", STATE_LOCK);
 }
 
