@@ -102,14 +102,31 @@ bool unwind_read(struct unwinder *u, uint64_t address, uint64_t *ret)
 	return true;
 }
 
-static bool read_stack(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *context)
+/* What unwind entries ask for of the code itself: those of probes do (runtime/calls.c). */
+static bool read_code(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret)
+{
+	Dwfl_Module *m = dwfl_addrmodule(dwfl, address);
+	Dwarf_Addr offset = address, bias;
+	Elf_Scn *section = m ? dwfl_module_address_section(m, &offset, &bias) : NULL;
+	Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
+	GElf_Shdr header;
+
+	if (!data || !data->d_buf || offset >= data->d_size || !gelf_getshdr(section, &header) ||
+	    !(header.sh_flags & SHF_EXECINSTR) || header.sh_flags & SHF_WRITE)
+		return false;
+	*ret = 0;
+	memcpy(ret, (const char *)data->d_buf + offset,
+	       data->d_size - offset < sizeof(*ret) ? data->d_size - offset : sizeof(*ret));
+	return true;
+}
+
+static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *context)
 {
 	struct unwinder *u = context;
 	uint64_t offset = address - u->now->registers[STACK_RSP];
 
-	(void)dwfl;
 	if (!unwind_read(u, address, ret))
-		return false;
+		return read_code(dwfl, address, ret);
 	if (u->read_cnt < FRAMES_MAX * 8)
 		u->reads[u->read_cnt++] = (struct slot){ .offset = (uint32_t)offset, .value = *ret };
 	return true;
@@ -156,7 +173,7 @@ static int take_frame(Dwfl_Frame *frame, void *context)
 static bool attach(struct unwinder *u)
 {
 	static const Dwfl_Thread_Callbacks callbacks = {
-		.next_thread = next_thread, .memory_read = read_stack, .set_initial_registers = set_registers,
+		.next_thread = next_thread, .memory_read = read_memory, .set_initial_registers = set_registers,
 	};
 
 	u->attached = u->attached || dwfl_attach_state(u->dwfl, NULL, 1, &callbacks, u);

@@ -5,10 +5,10 @@
  *	r10 = site, r11 = address of the frame;  call vprof_enter;  r11 = the call, or 0
  *	r11 = the call;                          call vprof_leave
  *
- * All registers but r10, r11 and the flags come back as they were, so that a probe costs the function
- * around it none.  What happens nearly always is written out here: push a frame, read the clock; read the
- * clock, write a record, pop the frame.  So is the least: a call that is recorded inside intervals only, met outside, or
- * in one that is root-only, takes one register and nine instructions.  The rest is thread_enter() and thread_leave()
+ * vprof_enter() changes rax as well, vprof_leave() rcx, rsi and rdi; all other registers come back as they were, so that a
+ * probe costs the function around it none.  What happens nearly always is written out here: push a frame, read the
+ * clock; read the clock, write a record, pop the frame.  So is the least: a call that is recorded inside intervals only, met
+ * outside, or in one that is root-only, takes eight instructions.  The rest is thread_enter() and thread_leave()
  * in C: first call of a thread, full stack, full chunk, frames left behind.  C may use any register that a call may
  * change, so all of them are saved around it, the vector registers by xsave as the dynamic linker does it.
  *
@@ -55,38 +55,41 @@ void calls_prepare(void)
 #define PUSH(reg) "push %" #reg "\n.cfi_adjust_cfa_offset 8\n"
 #define POP(reg) "pop %" #reg "\n.cfi_adjust_cfa_offset -8\n"
 
+/*
+ * Who called is in no unwind entry, but goes on with a jump to a place in the user's function (probe_x86_64.h), after a
+ * move of n bytes.  So for unwinding that place is the return address, DW_CFA_val_expression says: a = *(CFA - 8), and then
+ * a + n + 5 + (int32)*(a + n + 1).
+ */
+#define FROM_INSIDE(n)									\
+	".cfi_escape 0x16, 16, 17, "		/* of the return address, in 17 bytes */	\
+	"0x38, 0x1c, 0x06, "			/* lit8, minus, deref */			\
+	"0x12, 0x31 + " #n ", 0x22, 0x94, 4, "	/* dup, lit(n + 1), plus, deref_size 4 */	\
+	"0x08, 32, 0x24, 0x08, 32, 0x26, "	/* shl 32, shra 32 */				\
+	"0x22, 0x35 + " #n ", 0x22\n"		/* plus, lit(n + 5), plus */
+
 #define FUNCTION(name)								\
-	".type " #name ", @function\n.p2align 4\n" #name ":\n.cfi_startproc\n"
-/* Above the return address, on the stack, is the place in the user's function that we are called from as far as
- * unwinding is concerned (probe_x86_64.h). */
-#define FROM_INSIDE ".cfi_adjust_cfa_offset 8\n"
+	".type " #name ", @function\n.p2align 6\n" #name ":\n.cfi_startproc\n"
 #define END(name) ".cfi_endproc\n.size " #name ", .-" #name "\n"
 
-/* r10 and r11 are changed, the site and the address; r11 comes back.  rax: where vprof_self is. */
+/* rax: where vprof_self is; r10: of the site level, flags and function, then the function. */
 __asm__(".text\n.globl vprof_enter\n"
 	FUNCTION(vprof_enter)
-	FROM_INSIDE
+	FROM_INSIDE(3)
 	"endbr64\n"
-	PUSH(rax)
 	"mov vprof_self@gottpoff(%rip), %rax\n"
-	"mov %fs:16(%rax), %eax\n"
-	"add (%r10), %al\n"			/* level + gate < 3: not here */
-	"cmp $3, %al\n"
-	"jae 3f\n"
+	"mov (%r10), %r10d\n"			/* level, flags << 8, fid << 16 */
+	"add %fs:16(%rax), %r10b\n"
+	"cmp $3, %r10b\n"			/* level + gate < 3: not here */
+	"jb 3f\n"
 	".cfi_remember_state\n"
-	"xor %r11d, %r11d\n"
-	POP(rax)
-	"ret\n"
-	".cfi_restore_state\n"
-	"3: mov vprof_self@gottpoff(%rip), %rax\n"
 	PUSH(rdx)
+	"shr $16, %r10d\n"
 	"mov %fs:(%rax), %rdx\n"		/* top */
 	"test $4095, %edx\n"			/* a full stack, or none */
 	"jz 5f\n"
 	"cmp %r11, -24(%rdx)\n"			/* is the frame below top left behind? */
 	"jbe 4f\n"
 	"1: mov %r11, 8(%rdx)\n"
-	"movzwl 2(%r10), %r10d\n"
 	"add $32, %rdx\n"
 	"mov %rdx, %fs:(%rax)\n"
 	"mov %r11, -24(%rdx)\n"
@@ -100,10 +103,13 @@ __asm__(".text\n.globl vprof_enter\n"
 	"mov %rax, (%r11)\n"
 	"rol $12, %rax\n"			/* frame_call() */
 	"xor %rax, %r11\n"
-	"2:\n.cfi_remember_state\n"
-	POP(rdx) POP(rax)
+	"2:\n"
+	POP(rdx)
 	"ret\n"
 	".cfi_restore_state\n"
+	"3: xor %r11d, %r11d\n"
+	"ret\n"
+	".cfi_adjust_cfa_offset 8\n"
 	"4: jb 5f\n"				/* of the same address: an inlined callee, if it has the same caller */
 	PUSH(rcx)
 	"mov 8(%r11), %rcx\n"
@@ -119,13 +125,14 @@ __asm__(".text\n.globl vprof_enter\n"
 	"jmp 2b\n"
 	END(vprof_enter));
 
-/* rdx: where vprof_self is, r10: top, then the record, rcx: the innermost frame.  Where C goes on, r11 is the call and
- * rax the end again. */
+/* rsi, rdi: what the user's function returns; rdx: where vprof_self is, r10: top, then the record, rcx: the innermost frame.
+ * Where C goes on, r11 is the call and rax the end again. */
 __asm__(".text\n.globl vprof_leave\n"
 	FUNCTION(vprof_leave)
-	FROM_INSIDE
+	FROM_INSIDE(0)
 	"endbr64\n"
-	PUSH(rax) PUSH(rdx) PUSH(rcx)
+	"mov %rax, %rsi\n"
+	"mov %rdx, %rdi\n"
 	"rdtsc\n"
 	"shl $32, %rdx\n"
 	"or %rdx, %rax\n"
@@ -151,10 +158,9 @@ __asm__(".text\n.globl vprof_leave\n"
 	"mov %r11, -1024(%r10)\n"
 	"movq $0, (%rcx)\n"
 	"mov %rcx, %fs:(%rdx)\n"
-	"5:\n.cfi_remember_state\n"
-	POP(rcx) POP(rdx) POP(rax)
+	"5: mov %rsi, %rax\n"
+	"mov %rdi, %rdx\n"
 	"ret\n"
-	".cfi_restore_state\n"
 	"1: xor %ax, %ax\n"			/* no function's number any more */
 	"2: ror $16, %rax\n"
 	"add %r11, %rax\n"
@@ -231,7 +237,7 @@ void calls_prepare(void)
 
 unsigned long long vprof_enter(struct vprof_site *site, unsigned long address, unsigned long caller)
 {
-	return site->level + vprof_self.gate < 3 ? 0 : thread_enter(site, address, caller);
+	return site->level + vprof_self.gate < 3 ? 0 : thread_enter(site->fid, address, caller);
 }
 
 void vprof_leave(unsigned long long call)

@@ -10,16 +10,20 @@
  *
  * The rest stands behind all functions of its section (a subsection), for code in between that is jumped over
  * costs more than both tests: each jump taken needs a place in the processor's table of targets, and what is
- * executed lies further apart.  Nobody could unwind from there, since the function's unwind entry ends with it.
- * So what is called is told a place inside the function, and says in its own entry that it was called from that:
+ * executed lies further apart.
  *
- *	3: lea frame, %r11; push $2b; lea site, %r10; call vprof_enter; pop %r10; mov %r11, %rbx; jmp 2b
+ *	3: lea frame, %r11; lea site, %r10; call vprof_enter; mov %r11, %rbx; jmp 2b
+ *	3: mov %rbx, %r11; call vprof_leave; jmp 2b
  *
- * The calls follow no ABI: r10 and r11 carry what there is to say, and all other registers
- * come back as they were (runtime/calls.c).  So the user's function keeps nothing out of registers for
- * the sake of a call that is hardly ever made.  They go through the global offset table, for a
- * procedure linkage table would use r11; the symbols are weak in each of the statements, because LTO
- * may take functions apart.  A call stores its return address below the stack pointer, where a
+ * Nobody could unwind from there, since the function's unwind entry ends with it.  So what is called says in its own
+ * entry that it was called from where that jump leads: its distance, in four bytes, begins 4 or 1 behind the call
+ * (runtime/calls.c).
+ *
+ * The calls follow no ABI: r10 and r11 carry what there is to say.  Besides, vprof_enter changes rax, and vprof_leave rcx,
+ * rsi and rdi, which mostly nobody uses where functions begin and end; all other registers come back as they were.  So the
+ * user's function keeps hardly anything out of registers for the sake of a call that is hardly ever made.  They go through
+ * the global offset table, for a procedure linkage table would use r11; the symbols are weak in each of the statements,
+ * because LTO may take functions apart.  A call stores its return address below the stack pointer, where a
  * leaf function could have variables: units with probes are compiled with -mno-red-zone.
  *
  * It is one statement without a jump as far as the compiler knows: with the same in C, a unit in which
@@ -40,18 +44,15 @@ struct vprof_span vprof_in(struct vprof_site *site)
 		"jne\t3f\n"
 		"2:\t.subsection 1\n"
 		"3:\tlea{q}\t{%2, %%r11|r11, %2}\n\t"
-		"lea{q}\t{2b(%%rip), %%r10|r10, 2b[rip]}\n\t"
-		"push{q}\t{%%r10|r10}\n\t"
 		"lea{q}\t{%1, %%r10|r10, %1}\n\t"
 		".weak\tvprof_enter\n\t"
 		"call{q}\t{*vprof_enter@GOTPCREL(%%rip)|QWORD PTR [rip + vprof_enter@GOTPCREL]}\n\t"
-		"pop{q}\t{%%r10|r10}\n\t"
 		"mov{q}\t{%%r11, %0|%0, r11}\n\t"
-		"jmp\t2b\n\t"
+		".byte\t0xe9\n\t.long\t2b - . - 4\n\t"
 		".previous"
 		: "=&r"(span.call)
 		: "m"(site->level), "m"(*((char *)__builtin_dwarf_cfa() - 16))
-		: "r10", "r11", "cc", "memory");
+		: "rax", "r10", "r11", "cc", "memory");
 	return span;
 }
 
@@ -63,12 +64,9 @@ void vprof_out(struct vprof_span *span)
 		"jne\t3f\n"
 		"2:\t.subsection 1\n"
 		"3:\tmov{q}\t{%0, %%r11|r11, %0}\n\t"
-		"lea{q}\t{2b(%%rip), %%r10|r10, 2b[rip]}\n\t"
-		"push{q}\t{%%r10|r10}\n\t"
 		".weak\tvprof_leave\n\t"
 		"call{q}\t{*vprof_leave@GOTPCREL(%%rip)|QWORD PTR [rip + vprof_leave@GOTPCREL]}\n\t"
-		"pop{q}\t{%%r10|r10}\n\t"
-		"jmp\t2b\n\t"
+		".byte\t0xe9\n\t.long\t2b - . - 4\n\t"
 		".previous"
-		: : "r"(span->call) : "r10", "r11", "cc", "memory");
+		: : "r"(span->call) : "rcx", "rsi", "rdi", "r10", "r11", "cc", "memory");
 }

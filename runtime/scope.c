@@ -45,7 +45,7 @@ void vprof_scope_in(struct vprof_site *site, struct vprof_span *span, void *addr
 		introduce(site);
 	}
 	if (site->level + vprof_self.gate >= 3)
-		span->call = thread_enter(site, (unsigned long)address, (unsigned long)caller);
+		span->call = thread_enter(site->fid, (unsigned long)address, (unsigned long)caller);
 }
 
 void vprof_scope_out(struct vprof_span *span)

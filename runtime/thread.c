@@ -342,7 +342,7 @@ static bool is_left_behind(const struct vprof_frame *frame, unsigned long addres
 	return frame->address < address + (frame->caller != caller);
 }
 
-static unsigned long long push_frame(const struct vprof_site *site, unsigned long address,
+static unsigned long long push_frame(unsigned int fid, unsigned long address,
 				     unsigned long caller)
 {
 	struct vprof_frame *frame = vprof_self.top;
@@ -353,13 +353,12 @@ static unsigned long long push_frame(const struct vprof_site *site, unsigned lon
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	frame->address = address;
 	frame->caller = caller;
-	frame->fid = site->fid;
+	frame->fid = fid;
 	frame->start = vprof_ticks();
 	return frame_call(frame);
 }
 
-unsigned long long thread_enter(const struct vprof_site *site, unsigned long address,
-				unsigned long caller)
+unsigned long long thread_enter(unsigned int fid, unsigned long address, unsigned long caller)
 {
 	int saved_errno = errno;
 	bool ready = !thread_self.busy && thread_ready();
@@ -371,7 +370,7 @@ unsigned long long thread_enter(const struct vprof_site *site, unsigned long add
 	errno = saved_errno;
 	if (!ready || ((uintptr_t)vprof_self.top & (VPROF_STACK_BYTES - 1)) == 0)
 		return 0;
-	return push_frame(site, address, caller);
+	return push_frame(fid, address, caller);
 }
 
 void thread_leave(unsigned long long call, unsigned long long end)

@@ -76,8 +76,7 @@ void thread_forget(uint64_t serial);
 
 /* A call of a probed function: on its way in (0: not recorded), and when it ended.  The frames that
  * longjmp left behind are closed.  address, caller: __builtin_frame_address(0), _return_address(0). */
-unsigned long long thread_enter(const struct vprof_site *site, unsigned long address,
-				unsigned long caller);
+unsigned long long thread_enter(unsigned int fid, unsigned long address, unsigned long caller);
 void thread_leave(unsigned long long call, unsigned long long end);
 
 /* Logs one event; words as TRACE_EVENTS says. */

@@ -170,10 +170,41 @@ static void test_signal(void **state)
 	same(6, 1, true);
 }
 
+/* As probes do it (runtime/calls.c): for unwinding, the call was from where the jump behind it leads. */
+__asm__(".text\nodd_call: .cfi_startproc\n"
+	".cfi_escape 0x16, 16, 17, 0x38, 0x1c, 0x06, 0x12, 0x31, 0x22, 0x94, 4, "
+	"0x08, 32, 0x24, 0x08, 32, 0x26, 0x22, 0x35, 0x22\n"
+	"call odd_outer\nret\n.cfi_endproc\n");
+void odd_outer(void);
+extern char odd_place[];
+__attribute__((used)) void odd_outer(void) { outer(); sink++; }
+
+static APART void by_odd_call(void)
+{
+	__asm__ __volatile__("call odd_call\n.byte 0xe9\n.long odd_place - . - 4\nud2\nodd_place:"
+			     : : : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc", "memory");
+	sink++;
+}
+
+static void test_odd_call(void **state)
+{
+	struct images *images = images_new();
+	uint64_t asked;
+	struct shape *s;
+
+	(void)state;
+	by_odd_call();
+	s = unwound(images, &first, false, &asked);
+	assert_true(s->ended && asked == 1 && s->frame_cnt > 6);
+	assert_true(s->frames[4] == (uintptr_t)odd_place - 1);
+	free_all(images);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ordinary), cmocka_unit_test(test_cut), cmocka_unit_test(test_signal),
+		cmocka_unit_test(test_odd_call),
 	};
 
 	wanted_bytes = MOST;
