@@ -17,7 +17,7 @@ same()
 
 for compiler in gcc clang; do
 	command -v $compiler >/dev/null || continue
-	for flags in "-O0" "-O2 -D_FORTIFY_SOURCE=2 -D_FILE_OFFSET_BITS=64" "-O2 -no-pie -Wl,-z,now" "-O2 -static"; do
+	for flags in "-O0" "-O2 -D_FORTIFY_SOURCE=2 -D_FILE_OFFSET_BITS=64" "-O2 -no-pie -Wl,-z,now" "-O2 -static" "-O1 -masm=intel"; do
 		build="$compiler -std=gnu11 -D_GNU_SOURCE -Wall -Werror -pthread $flags conformance.c -o"
 		expect 0 $build plain
 		timeout 60 ./plain >want </dev/null
