@@ -206,7 +206,7 @@ static bool drain_chunk(struct drainer *d, const struct arena_chunk *chunk, uint
 			uint64_t fid)
 {
 	const uint64_t *word = (const uint64_t *)(chunk + 1);
-	const uint64_t *end = (const uint64_t *)((const char *)chunk + VPROF_CHUNK_BYTES);
+	const uint64_t *end = (const uint64_t *)((const char *)chunk + VPROF_CHUNK_BYTES), *tried = NULL;
 	struct encoded_calls calls = { .sought_start = start, .sought_fid = fid };
 	struct batch b = begin_batch(d, chunk->serial, chunk->pid, chunk->tid);
 
@@ -220,10 +220,12 @@ static bool drain_chunk(struct drainer *d, const struct arena_chunk *chunk, uint
 			break;
 		first = __atomic_load_n(&word[0], __ATOMIC_ACQUIRE);
 		second = __atomic_load_n(&word[1], __ATOMIC_RELAXED);	/* once: it may change */
-		if (first && second & 0xffff)
-			continue;		/* calls behind a hole */
-		kind = second >> 16;
-		if (!(second & 0xffff) && kind && kind < EVENT_CNT)
+		if (first && second & 0xffff && word != tried) {
+			tried = word;		/* calls behind a hole; once, for who toggles it must not keep us */
+			continue;
+		}
+		kind = second & 0xffff ? 0 : second >> 16;
+		if (kind && kind < EVENT_CNT)
 			len += (event_words((unsigned int)kind) + 1) / 2 * 2;
 		if (len > end - word)
 			break;
