@@ -62,7 +62,8 @@ struct record_segment {			/* of a CPU; a line of the cache each */
 
 /* How much of the user's stack: all where it is known to be no more than the last of these; else mostly the second, and the last
  * where it is known or likely to be deep; frames beyond that are `[deeper]`. */
-enum { STACK_SHALLOW_BYTES = 1024, STACK_BYTES = 4096, STACK_DEEP_BYTES = 16384, STACK_KERNEL_MAX = 32 };
+enum { STACK_SHALLOW_BYTES = 1024, STACK_BYTES = 4096, STACK_DEEP_BYTES = 16384, STACK_PAGE_BYTES = 4096,
+       STACK_KERNEL_MAX = 32 };
 
 /* Of x86-64, in the kernel's order (struct pt_regs). */
 enum stack_register {
@@ -103,7 +104,8 @@ struct known_stack {
 	unsigned long long rip, rsp;
 	unsigned int number_plus_one;	/* 0: it goes on where copying ended */
 	unsigned int bytes;		/* of the stack that have to be looked at */
-	unsigned int word_cnt;
+	unsigned short word_cnt;
+	unsigned short falls_short;	/* its number is, too: a page in the middle could not be read */
 	int rbp_counts;			/* -1: it points into the stack; else 0 */
 	unsigned long long rbp;		/* from RSP on */
 	struct known_word words[KNOWN_WORDS_MAX];

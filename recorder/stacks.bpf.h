@@ -16,8 +16,6 @@ const volatile int user_stacks, kernel_stacks;
 
 unsigned long long lost_stacks;
 
-enum { PAGE_BYTES = 4096 };
-
 /* A ring of their own: fifty times as large as other records, they would leave those no room. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -72,13 +70,14 @@ __attribute__((noinline)) int number_if_same(const struct known_stack *k, struct
 	return !(written & 1) && *(const volatile unsigned int *)&k->written == written ? (int)number : -1;
 }
 
-/* The number, plus one, of the current task's stack; 0: not known. */
+/* The number, plus one, of the current task's stack; 0: not known.  Of one that fell short all that can be read now is copied
+ * once in 256 times: the page may be there by now, and what goes on behind it is another stack then. */
 static unsigned int known_number(struct task_state *s, struct task_struct *task)
 {
 	struct pt_regs___x86_64 *regs = (void *)bpf_task_pt_regs(task);
 	int zero = 0;
 	struct stack_words *now = bpf_map_lookup_elem(&stack_words, &zero);
-	unsigned int have = 0, place;
+	unsigned int have = 0, place, short_number = 0;
 	unsigned long rip, rsp;
 
 	s->deep = 0;
@@ -98,10 +97,12 @@ static unsigned int known_number(struct task_state *s, struct task_struct *task)
 		if (number < 0)
 			continue;
 		s->deep = k->bytes > STACK_BYTES / 2;
-		if (number)
+		if (number && !k->falls_short)
 			return (unsigned int)number;
+		if (number)
+			short_number = (unsigned int)number;
 	}
-	return 0;
+	return short_number && ++s->short_cnt ? short_number : 0;
 }
 
 /* How much there is of it, where that is not more than is copied at most; 0: not known.  The C library's own record of a thread
@@ -127,8 +128,8 @@ static __always_inline unsigned int copy_user_stack(struct record_stack *r, unsi
 		wanted = most;
 	if (bpf_probe_read_user(r->user, wanted, (void *)sp) == 0)
 		return wanted;
-	for (unsigned int pages = (most + PAGE_BYTES - 1) / PAGE_BYTES; pages; pages--) {
-		unsigned int bytes = pages * PAGE_BYTES - (unsigned int)(sp & (PAGE_BYTES - 1));
+	for (unsigned int pages = (most + STACK_PAGE_BYTES - 1) / STACK_PAGE_BYTES; pages; pages--) {
+		unsigned int bytes = pages * STACK_PAGE_BYTES - (unsigned int)(sp & (STACK_PAGE_BYTES - 1));
 
 		barrier_var(bytes);
 		if (bytes < wanted && bpf_probe_read_user(r->user, bytes, (void *)sp) == 0)

@@ -114,7 +114,8 @@ bool stacks_known(struct stacks *s, const struct record_stack *r, uint64_t now_n
 	one = hash_u64(hash_u64(hash_u64(hash_u64(0, r->image), rip), rsp), (uintptr_t)s->last) | 1;
 	if (r->ns < *map_slot(s->told_ns, one) || !shape_known(s->last, r, ret))
 		return false;
-	if (!s->last->cut || r->user_bytes > STACK_BYTES)
+	ret->falls_short = s->last->cut && stack_falls_short(r);
+	if (!s->last->cut || r->user_bytes > STACK_BYTES || ret->falls_short)
 		ret->number_plus_one = s->last_number + 1;
 	*ret_place = place_of(s, known_place(r->image, rip, rsp), one);
 	*map_slot(s->told_ns, one) = now_ns;

@@ -28,6 +28,7 @@ struct task_state {
 	unsigned char waker_kind, waker_followed;
 	unsigned char off, dead, is_new, preempted, iowait, kernel_thread, has_arguments;
 	unsigned char deep;		/* its stack was, when it was looked at last */
+	unsigned char short_cnt;	/* stacks that fell short, known; from 0 on again */
 };
 
 /*

@@ -69,6 +69,10 @@ struct shape *unwind(struct images *all, const struct record_stack *r, uint32_t 
  * could not be sure. */
 bool shape_known(const struct shape *s, const struct record_stack *r, struct known_stack *ret);
 
+/* unwind.c: less was copied than wanted, to the end of a page: the next one was never touched (a large array's), or is not in
+ * memory. */
+bool stack_falls_short(const struct record_stack *r);
+
 /* unwind.c: a word of the stack that is being unwound; false: it was not copied, and `cut` of the result says whether there
  * is more. */
 bool unwind_read(struct unwinder *u, uint64_t address, uint64_t *ret);

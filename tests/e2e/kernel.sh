@@ -303,6 +303,53 @@ awk '
 	END { print waits " waits of " steps ", " wakers " wakers"; exit wrong || waits < 0.99 * steps || at > steps || wakers < steps / 10 }' steps stacks &&
 	pass || fail "another stack than the real one"
 
+# A stack with a page in the middle that was never touched is known as far as it goes; once the page is there, all of it.
+cat >hollow.c <<'END'
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+#define APART __attribute__((noinline, noclone))
+static volatile unsigned sink;
+APART static void doze(void)
+{
+	struct timespec t = { 0, 50000 };
+
+	nanosleep(&t, NULL);
+	sink++;
+}
+APART static void hollow(int fills)
+{
+	char room[9000];
+
+	if (fills)
+		memset(room, fills, sizeof(room));
+	sink += room == (char *)&sink;
+	for (int i = 0; i < 1500; i++)
+		doze();
+	sink += fills ? room[fills] : 0;
+}
+static void *thread(void *arg) { hollow(0); hollow(1); return arg; }
+int main(void)
+{
+	pthread_t t;
+
+	return pthread_create(&t, NULL, thread, NULL) || pthread_join(t, NULL);
+}
+END
+gcc -O2 -g -fomit-frame-pointer -Wno-maybe-uninitialized hollow.c -o hollow -lpthread || exit 99
+expect 3 "$VPROF" record --kernel=require --stacks --samples 0 -- ./hollow
+expect 0 "$VPROF" export --format tuples
+awk '$1 == "stack" && /;doze[;@].*nanosleep/' "$work/.out" | sort -n -k3 >stacks
+awk '{ line[NR] = $0 }
+	END {
+		for (i = 1; i <= 1000; i++)
+			short += line[i] ~ /\[deeper\];hollow/
+		for (i = NR - 500; i <= NR; i++)
+			whole += line[i] ~ /start_thread[;@].*thread[;@].*hollow[;@]/
+		print NR " waits, " short " of 1000 fall short first, " whole " of 501 do not later"
+		exit NR < 2900 || short < 990 || whole < 501
+	}' stacks && pass || { fail "stacks with a page that was never touched"; head -2 stacks; tail -2 stacks; }
+
 # A process that runs already, and what came from it before and while it is recorded.
 cat >tree.sh <<'END'
 sleep 30 & echo $! >child

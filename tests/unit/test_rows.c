@@ -12,6 +12,7 @@
 #include <string.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include "recorder/stacks.h"
 #include "recorder/unwind.h"
 #include "tests/unit/cmocka_all.h"
 
@@ -73,6 +74,7 @@ static APART void by_qsort(void) { int two[] = { 2, 1 }; qsort(two, 2, sizeof(tw
 static void on_signal(int number) { (void)number; outer(); }
 static APART void by_signal(void) { signal(SIGUSR1, on_signal); raise(SIGUSR1); sink++; }
 static APART void far_away(void) { with_frame(STACK_BYTES + 100); sink++; }
+static APART void hollow(void) { with_frame(2 * STACK_PAGE_BYTES + 100); sink++; }
 static APART void deeply(void) { recursive(DEEP); sink++; }
 static void *thread(void *arg) { by_qsort(); return arg; }
 
@@ -161,6 +163,35 @@ static void test_cut(void **state)
 	same(FRAMES_MAX, 0, false);
 }
 
+/* The kernel is told of a stack of which a page could not be read, as of any other; when it can be read it is another one. */
+static void test_falls_short(void **state)
+{
+	struct stacks *stacks = stacks_new();
+	struct known_stack known = { 0 };
+	uint32_t whole, fallen;
+	unsigned int all, place;
+
+	(void)state;
+	wanted_bytes = MOST;
+	hollow();
+	all = taken.user_bytes;
+	taken.image = 1;
+	taken.user_bytes = STACK_PAGE_BYTES - (unsigned int)(taken.registers[STACK_RSP] % STACK_PAGE_BYTES);
+	while (taken.user_bytes < STACK_PAGE_BYTES / 2 || taken.user_bytes == STACK_BYTES)
+		taken.user_bytes += STACK_PAGE_BYTES;
+	same(3, 0, true);
+	fallen = stacks_number(stacks, &taken, sizeof(taken));
+	assert_true(stacks_known(stacks, &taken, 2, &place, &known));
+	assert_true(known.falls_short && known.number_plus_one == fallen + 1 && known.bytes <= taken.user_bytes);
+	taken.user_bytes = all;
+	taken.ns = 3;
+	whole = stacks_number(stacks, &taken, sizeof(taken));
+	assert_int_not_equal(whole, fallen);
+	assert_true(stacks_known(stacks, &taken, 4, &place, &known));
+	assert_true(!known.falls_short && known.number_plus_one == whole + 1);
+	stacks_free(stacks);
+}
+
 /* A signal's frame is libdw's. */
 static void test_signal(void **state)
 {
@@ -203,8 +234,8 @@ static void test_odd_call(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ordinary), cmocka_unit_test(test_cut), cmocka_unit_test(test_signal),
-		cmocka_unit_test(test_odd_call),
+		cmocka_unit_test(test_ordinary), cmocka_unit_test(test_cut), cmocka_unit_test(test_falls_short),
+		cmocka_unit_test(test_signal), cmocka_unit_test(test_odd_call),
 	};
 
 	wanted_bytes = MOST;
