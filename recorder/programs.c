@@ -233,6 +233,9 @@ static void make_room(struct record_bpf *p, uint32_t ring_bytes)
 	if (!ring_bytes && places < PLACES_UNASKED)
 		places = PLACES_UNASKED;
 	p->rodata->places_per_cpu = places;
+#ifdef __x86_64__
+	p->rodata->stores_are_in_order = 1;
+#endif
 	bpf_map__set_max_entries(p->maps.segments, cpu_cnt);
 	bpf_map__set_max_entries(p->maps.places, cpu_cnt * places);
 }

@@ -230,10 +230,11 @@ static unsigned int flags_of(const struct task_state *s)
 	return flags;
 }
 
+/* In a switch, or as the last one that is attached. */
 static __always_inline void write_off(struct task_state *s, unsigned int flags, unsigned long long ns)
 {
 	struct reserved reserved;
-	struct record_off *r = reserve(&reserved);
+	struct record_off *r = reserve_alone(&reserved);
 
 	if (!r) {
 		s->lost++;

@@ -10,8 +10,10 @@
  * A ring buffer of the kernel's has a lock that all CPUs want.
  */
 
-/* Set before loading: a power of two. */
+/* Set before loading: a power of two; and whether this machine's CPUs see another's stores in the order in which it makes
+ * them, as x86 does. */
 const volatile unsigned int places_per_cpu = 1;
+const volatile int stores_are_in_order;
 
 enum { RESERVED_AT_ONCE = 16 };		/* by who was interrupted between looking and taking */
 
@@ -36,8 +38,9 @@ struct reserved {
 	unsigned long long number;
 };
 
-/* NULL: there is no room. */
-static __always_inline void *reserve(struct reserved *ret)
+/* NULL: there is no room.  Alone: nobody can interrupt, so no locked instruction is needed, which waits until all that was
+ * written before has reached the cache: a switch takes a seventh less without this one and that of commit(). */
+static __always_inline void *reserve_if(struct reserved *ret, int alone)
 {
 	unsigned int cpu = bpf_get_smp_processor_id(), at;
 	struct record_segment *g = bpf_map_lookup_elem(&segments, &cpu);
@@ -45,14 +48,34 @@ static __always_inline void *reserve(struct reserved *ret)
 	if (!g || *(volatile unsigned long long *)&g->reserved - *(volatile unsigned long long *)&g->taken >=
 	    places_per_cpu - RESERVED_AT_ONCE)
 		return 0;
-	ret->number = __sync_fetch_and_add(&g->reserved, 1);
+	if (alone) {
+		ret->number = *(volatile unsigned long long *)&g->reserved;
+		*(volatile unsigned long long *)&g->reserved = ret->number + 1;
+	} else {
+		ret->number = __sync_fetch_and_add(&g->reserved, 1);
+	}
 	at = cpu * places_per_cpu + ((unsigned int)ret->number & (places_per_cpu - 1));
 	ret->place = bpf_map_lookup_elem(&places, &at);
 	return ret->place ? &ret->place->record : 0;
 }
 
-/* In this order on x86; elsewhere the exchange keeps it. */
+static __always_inline void *reserve(struct reserved *ret)
+{
+	return reserve_if(ret, 0);
+}
+
+/* With interrupts off, or where nothing else is attached. */
+static __always_inline void *reserve_alone(struct reserved *ret)
+{
+	return reserve_if(ret, 1);
+}
+
+/* After all that was written to it.  Where that does not follow from the order here the exchange makes it so. */
 static __always_inline void commit(struct reserved *r)
 {
-	__sync_lock_test_and_set(&r->place->committed, r->number + 1);
+	barrier();
+	if (stores_are_in_order)
+		*(volatile unsigned long long *)&r->place->committed = r->number + 1;
+	else
+		__sync_lock_test_and_set(&r->place->committed, r->number + 1);
 }
