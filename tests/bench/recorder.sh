@@ -156,25 +156,11 @@ ratios()
 
 ratio() { ratios "$@" | median; }
 
-# lost LOAD TOOL: % of the throughput that the median of all turns is short of, and from where to where that is with 95 %:
-# half of the values are below the median, so how many are is as with a coin
+# lost LOAD TOOL: % of the throughput that the median of all turns is short of, from where to where that is with 95 %, turns
 lost()
 {
-	ratios "$1" "$2" inverse | sort -g | awk '
-		{ v[NR] = 100 * (1 - 1 / $1) }
-		END {
-			for (k = 1; k <= NR / 2; k++) {
-				p = 0.5 ^ NR
-				for (below = i = 0; i < k; i++) {
-					below += p
-					p *= (NR - i) / (i + 1)
-				}
-				if (below > 0.025)
-					break
-			}
-			k -= k > 1
-			printf "%.1f %.1f %.1f %d\n", v[int((NR + 1) / 2)], v[k], v[NR + 1 - k], NR
-		}'
+	ratios "$1" "$2" inverse | awk '{ print 100 * (1 - 1 / $1) }' | sort -g |
+		awk -v OFMT=%.1f -f "$top/tests/bench/median_ci95.awk"
 }
 
 # report LOAD [INVERSE]

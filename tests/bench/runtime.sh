@@ -13,7 +13,8 @@
 # them.  Their Debian packages are installed when they are missing.  VProfiler's row is not of this run: it
 # is what its public runtime took on such a machine (no package of it exists).
 #
-# Everything lands in WORK (./bench-runtime-work), where sources and builds are found again.  ROUNDS (7) in turns.
+# Everything lands in WORK (./bench-runtime-work), where sources and builds are found again.  ROUNDS (7) in turns, of
+# SQLite three times as many, LTTng-UST in a third of them: a round's ratio depends on what else the machine does in a second.
 # PARTS="leaf sqlite": these.  BUILDS="rdtsc vprof": without the others of SQLite's (off, lttng), in a third of the time.
 # Prints a table, writes results/runtime.json, exits 1 where a target is missed.
 # shellcheck disable=SC2154 # lib.sh
@@ -25,6 +26,7 @@ work=$(realpath -m "${WORK:-bench-runtime-work}")
 vprof=${VPROF:-./vprof}
 results=$(realpath -m "${RESULTS:-results/runtime.json}")
 rounds=${ROUNDS:-7} slices=${SLICES:-300} parts=${PARTS:-leaf sqlite} builds=${BUILDS:-rdtsc vprof off lttng}
+turns=$((3 * rounds))		# of SQLite's builds
 rows=$work/rows
 unset VPROF_DIR VPROF_CONF CC CXX CFLAGS MAKEFLAGS MAKELEVEL MFLAGS
 # shellcheck disable=SC1091
@@ -235,32 +237,39 @@ speedtest() {
 	done
 }
 
+# LTTng-UST is far from its target, and takes as long as all others together
+has_turn() { [ $(($1 % 3)) = 1 ]; }
+
 measure_sqlite() {
 	gcc -O2 -D_GNU_SOURCE -o cpu "$here/cpu.c"
 	rm -f sqlite.*.small sqlite.*.large sqlite.*.ms
-	for round in $(seq "$rounds"); do
-		printf '\rbench-runtime: SQLite, round %s of %s' "$round" "$rounds" >&2
+	for round in $(seq "$turns"); do
+		printf '\rbench-runtime: SQLite, round %s of %s' "$round" "$turns" >&2
 		speedtest plain off plain
 		for build in $builds; do
 			case $build in
 			rdtsc)	speedtest rdtsc off rdtsc ;;
 			vprof)	speedtest vprof sqlite vprof ;;
 			off)	speedtest off off vprof ;;
-			lttng)	case $tools in *lttng*) speedtest lttng lttng sqlite_lttng ;; esac ;;
+			lttng)	case $tools in *lttng*) ! has_turn "$round" || speedtest lttng lttng sqlite_lttng ;; esac ;;
 			esac
 		done
 	done
 	echo >&2
-	for size in small large; do paste -d' ' sqlite.plain.$size sqlite.rdtsc.$size >sqlite.both.$size; done
 	for name in rdtsc vprof off lttng; do
-		[ ! -s "sqlite.$name.large" ] || paste -d' ' sqlite.both.large "sqlite.$name.large" \
-			sqlite.both.small "sqlite.$name.small" >"sqlite.$name.ms"
+		[ -s "sqlite.$name.large" ] || continue
+		for size in large small; do
+			paste -d' ' sqlite.plain.$size sqlite.rdtsc.$size |
+				if [ $name = lttng ]; then awk 'NR % 3 == 1'; else cat; fi | paste -d' ' - "sqlite.$name.$size" >sqlite.$size
+		done
+		paste -d' ' sqlite.large sqlite.small >"sqlite.$name.ms"
 	done
 }
 
 # added NAME: ms more than the plain program of the same round, the median; to_pair NAME: as much as the pair of rdtsc
 added() { awk '{ print ($3 - $6) - ($1 - $4) }' "sqlite.$1.ms" | median; }
-to_pair() { awk '{ print (($3 - $6) - ($1 - $4)) / (($2 - $5) - ($1 - $4)) }' "sqlite.$1.ms" | median; }
+to_pair() { to_pairs "$1" | median; }
+to_pairs() { awk '{ print (($3 - $6) - ($1 - $4)) / (($2 - $5) - ($1 - $4)) }' "sqlite.$1.ms"; }
 
 # calls_of RUN
 calls_of() { "$vprof" -d sqlite.data export --format tuples "$1" 2>>log | grep -c '^invocation'; }
@@ -272,7 +281,7 @@ sqlite_rows() {
 	bytes=$(find sqlite.data/runs -name trace.vpt | sort | tail -n 1 | xargs stat -c %s)
 	# of these rounds alone, two recordings each; runs before them are kept
 	lost=$("$vprof" -d sqlite.data sql --format csv \
-		"SELECT max(lost_records) FROM run WHERE number > $((last - 2 * rounds))" | tail -n 1)
+		"SELECT max(lost_records) FROM run WHERE number > $((last - 2 * turns))" | tail -n 1)
 	row "sqlite.functions" "$(grep -cv '^#' "$here/functions.txt")" count ">= 40" true
 	row "sqlite.calls" "$calls" count - true
 	row "sqlite.lost" "$lost" count 0 "$(holds "$lost == 0")"
@@ -285,6 +294,9 @@ sqlite_rows() {
 	start=$(paste -d' ' sqlite.plain.small sqlite.vprof.small | awk '{ print $2 - $1 }' | median)
 	row "sqlite.vprof_at_size_1" "$start" "ms more" - true
 	in_situ=$(to_pair vprof)
+	for name in $(to_pairs vprof | sort -g | awk -f "$here/../median_ci95.awk" | awk '{ print "least:" $2, "most:" $3 }'); do
+		row "sqlite.vprof_to_rdtsc_pair_at_${name%%:*}" "${name#*:}" ratio - true
+	done
 	row "sqlite.vprof_to_rdtsc_pair" "$in_situ" ratio "<= 1.2" "$(holds "$in_situ > 0 && $in_situ <= 1.2")"
 	[ ! -s sqlite.off.ms ] || {
 		off=$(awk "BEGIN { print 1e6 * $(added off) / $calls }")
