@@ -6,7 +6,7 @@
 #	sort -g | awk -f median_ci95.awk		1 2 3 4 5 6 7 8 9 10: "5 2 9 10"
 #
 # With fewer than six no two of them say 95 %: the first and the last.
-{ v[NR] = $1 }
+{ v[NR] = $1 + 0 }
 END {
 	for (k = 1; k <= NR / 2; k++) {
 		p = 0.5 ^ NR
