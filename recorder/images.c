@@ -21,6 +21,7 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "recorder/perf_rings.h"
+#include "recorder/vdso.h"
 
 enum { LOOK_AGAIN_NS = 200000000 };
 
@@ -133,6 +134,13 @@ static bool has(const struct image *image, const struct mapping *m)
 	return false;
 }
 
+/* A file's, or the kernel's own code; the vDSO of 32-bit processes, whose stacks nobody unwinds, is another one. */
+static bool has_code(const char *path, uint64_t start)
+{
+	return (path[0] == '/' && path[1] != '/') ||	/* "//anon" */
+	       (strcmp(path, VDSO_NAME) == 0 && start > UINT32_MAX);
+}
+
 static void add_mapping(struct images *i, struct process *p, const struct mapping *m, uint64_t ns)
 {
 	struct stay *stay = last_stay(p);
@@ -201,8 +209,8 @@ static void take(void *context, const struct perf_event_header *header, const st
 			return;
 		break;
 	case PERF_RECORD_MMAP2:
-		if (m->path[0] != '/' || m->path[1] == '/')
-			return;		/* "//anon" */
+		if (!has_code(m->path, m->start))
+			return;
 		h.mapping = (struct mapping){ m->start, m->start + m->len, m->offset, path_of(i, m->path) };
 		break;
 	default:
@@ -261,7 +269,7 @@ static void read_maps(struct images *i, uint32_t pid, uint64_t ns)
 
 		line[strcspn(line, "\n")] = '\0';
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &m.start, &m.end,
-			   rights, &m.offset, &at) < 4 || !at || rights[2] != 'x' || line[at] != '/')
+			   rights, &m.offset, &at) < 4 || !at || rights[2] != 'x' || !has_code(line + at, m.start))
 			continue;
 		m.path = path_of(i, line + at);
 		add_mapping(i, process_of(i, pid), &m, ns);

@@ -13,7 +13,7 @@
 
 struct mapping {
 	uint64_t start, end, offset;	/* offset in the file */
-	const char *path;
+	const char *path;		/* or VDSO_NAME */
 };
 
 struct image {

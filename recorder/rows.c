@@ -4,11 +4,13 @@
  *
  * Of nearly all code the call frame information says the same simple thing: the caller's RSP is so many bytes above RSP or
  * RBP, the return address stands just below that, and RBP is as it was or was saved there.  libdw finds that out anew for
- * each frame of each stack, with all registers; here it is asked once for each address, and the answer kept.
+ * each frame of each stack, with all registers; here it is asked once for each piece of code of which the same is true, and
+ * the answer kept.  Return addresses come again and again, and are in a map; where a thread was driven from the CPU or sampled
+ * does not, but is mostly in a piece that is known.
  *
- *	burn+12		RSP + 24, return address 8 below, RBP 16 below
- *	main+40		RSP + 8, return address 8 below, RBP as it was
- *	_start+21	no return address: the stack's end
+ *	burn+4 to burn+8f	RSP + 24, return address 8 below, RBP 16 below
+ *	main+1 to main+71	RSP + 16, return address 8 below, RBP as it was
+ *	_start to _start+26	no return address: the stack's end
  *
  * What decided is known as well: the return addresses, and of saved frame pointers those that a caller's place was reckoned
  * from.  libdw reads all registers that were saved; what a function keeps in one of them made stacks look different that are
@@ -24,6 +26,7 @@
 #include <string.h>
 #include "base/banned.h"
 #include "base/map.h"
+#include "base/search.h"
 
 enum { DWARF_RBP = 6, DWARF_RSP = 7, DWARF_RETURN_ADDRESS = 16 };
 enum { IN_REGISTER = UINT32_MAX };
@@ -63,14 +66,13 @@ static bool reckoned_from(Dwarf_Frame *frame, struct row *ret)
 	return ops->atom == DW_OP_breg6 || ops->atom == DW_OP_breg7;
 }
 
-static struct row understand(Dwarf_Frame *frame)
+static struct row understand(Dwarf_Frame *frame, Dwarf_Addr *ret_from, Dwarf_Addr *ret_until)
 {
 	struct row row = { .kind = ROW_SIMPLE };
-	Dwarf_Addr from, until;
 	bool of_signal;
 	enum saved rbp;
 
-	if (dwarf_frame_info(frame, &from, &until, &of_signal) != DWARF_RETURN_ADDRESS || of_signal)
+	if (dwarf_frame_info(frame, ret_from, ret_until, &of_signal) != DWARF_RETURN_ADDRESS || of_signal)
 		return (struct row){ .kind = ROW_OTHER };
 	switch (saved_at(frame, DWARF_RETURN_ADDRESS, &row.return_address)) {
 	case SAVED_UNDEFINED:
@@ -87,29 +89,70 @@ static struct row understand(Dwarf_Frame *frame)
 	return row;
 }
 
-/* Of an address that no file has, asked again: one may be mapped by then. */
-static struct row row_of(struct unwinder *u, uint64_t pc)
+/* Of a range that holds pc, which none has so far, what the others leave of it. */
+static void keep_range(struct unwinder *u, struct row_range range, uint64_t pc)
 {
-	uint64_t *place = map_slot(u->row_of, pc);
+	struct row_range *r;
+	size_t at = partition_point(i, u->ranges.cnt, u->ranges.items[i].from <= pc);
+
+	VEC_ADD(&u->ranges, range);
+	r = &u->ranges.items[at];
+	memmove(r + 1, r, (u->ranges.cnt - 1 - at) * sizeof(range));
+	if (at && range.from < r[-1].until)
+		range.from = r[-1].until;
+	if (at + 1 < u->ranges.cnt && range.until > r[1].from)
+		range.until = r[1].from;
+	*r = range;
+}
+
+/* Asks libdw.  The row's place in `rows`, plus one; 0: no file has this address. */
+static uint32_t ask(struct unwinder *u, uint64_t pc)
+{
+	struct row_range range = { pc, pc + 1, (uint32_t)u->rows.cnt };
 	struct row row = { .kind = ROW_OTHER };
-	Dwfl_Module *module;
+	Dwfl_Module *module = dwfl_addrmodule(u->dwfl, pc);
+	Dwarf_Addr bias, from, until;
 	Dwarf_Frame *frame;
 	Dwarf_CFI *cfi;
-	Dwarf_Addr bias;
 
-	if (*place)
-		return u->rows.items[*place - 1];
-	module = dwfl_addrmodule(u->dwfl, pc);
 	if (!module)
-		return row;
+		return 0;
 	cfi = dwfl_module_eh_cfi(module, &bias);
 	if (cfi && dwarf_cfi_addrframe(cfi, pc - bias, &frame) == 0) {
-		row = understand(frame);
+		row = understand(frame, &from, &until);
+		if (from <= pc - bias && pc - bias < until)
+			range = (struct row_range){ from + bias, until + bias, range.row };
 		free(frame);
 	}
 	VEC_ADD(&u->rows, row);
-	*place = u->rows.cnt;
-	return row;
+	keep_range(u, range, pc);
+	return range.row + 1;
+}
+
+/* The same, of what was asked for already; 0: it was not. */
+static uint32_t recall(const struct unwinder *u, uint64_t pc)
+{
+	size_t after = partition_point(i, u->ranges.cnt, u->ranges.items[i].from <= pc);
+
+	return after && pc < u->ranges.items[after - 1].until ? u->ranges.items[after - 1].row + 1 : 0;
+}
+
+/* Of an address that no file has, asked again: one may be mapped by then. */
+static struct row row_of(struct unwinder *u, uint64_t pc, bool is_return_address)
+{
+	uint64_t known = 0;
+	uint32_t row;
+
+	if (is_return_address && map_get(u->row_of, pc, &known))
+		return u->rows.items[known];
+	row = recall(u, pc);
+	if (!row)
+		row = ask(u, pc);
+	if (!row)
+		return (struct row){ .kind = ROW_OTHER };
+	if (is_return_address)
+		map_set(u->row_of, pc, row - 1);
+	return u->rows.items[row - 1];
 }
 
 struct walk {
@@ -171,7 +214,7 @@ bool rows_walk(struct unwinder *u)
 	u->frames[u->result.frame_cnt++] = w.pc;
 	do {
 		/* What returns to pc was called by the instruction before it. */
-		row = row_of(u, u->frames[u->result.frame_cnt - 1]);
+		row = row_of(u, u->frames[u->result.frame_cnt - 1], u->result.frame_cnt > 1);
 		if (row.kind == ROW_OTHER)
 			return false;
 		u->result.ended = row.kind == ROW_LAST;

@@ -147,6 +147,8 @@ static void add_address(struct str *to, Dwfl_Module *module, uint64_t address)
 
 	if (symbol)			/* without its version: read@@GLIBC_2.2.5 */
 		str_addn(&name, symbol, strcspn(symbol, "@"));
+	else if (path && *path == '[')	/* VDSO_NAME */
+		str_add(&name, path);
 	else
 		str_addf(&name, "[%s]", slash ? slash + 1 : path ? path : "unknown");
 	if (path && is_of_system(path)) {

@@ -22,8 +22,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/arena.h"
 #include "base/banned.h"
 #include "base/map.h"
+#include "recorder/vdso.h"
 
 enum { DWARF_REGISTER_CNT = 17, SHAPES_OF_SAME_FRAMES = 16 };
 
@@ -34,9 +36,9 @@ static const enum stack_register dwarf_registers[DWARF_REGISTER_CNT] = {
 };
 
 /* What has to be added to the file's addresses, from where one of its segments lies. */
-static bool bias_of(const struct mapping *m, uint64_t *ret_bias)
+static bool bias_of(const struct mapping *m, const char *path, uint64_t *ret_bias)
 {
-	int fd = open(m->path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
 	size_t cnt = 0;
 	bool found = false;
@@ -71,10 +73,11 @@ static void report(struct unwinder *u)
 	dwfl_report_begin_add(u->dwfl);
 	for (; u->reported < u->image->mappings.cnt; u->reported++) {
 		const struct mapping *m = &u->image->mappings.items[u->reported];
+		const char *path = strcmp(m->path, VDSO_NAME) ? m->path : vdso_path();
 		uint64_t bias;
 
-		if (!is_reported(u, m) && bias_of(m, &bias))
-			dwfl_report_elf(u->dwfl, m->path, m->path, -1, bias, true);
+		if (path && !is_reported(u, m) && bias_of(m, path, &bias))
+			dwfl_report_elf(u->dwfl, m->path, path, -1, bias, true);
 	}
 	dwfl_report_end(u->dwfl, NULL, NULL);
 }
@@ -199,36 +202,21 @@ static struct unwinder *unwinder_new(struct image *image)
 	elf_version(EV_CURRENT);
 	u->image = image;
 	u->dwfl = dwfl_begin(&callbacks);
+	u->arena = arena_new();
 	u->shapes = map_new();
 	u->row_of = map_new();
 	return u;
-}
-
-static bool free_shapes(uint64_t key, uint64_t first, void *context)
-{
-	struct shape *s = (struct shape *)(uintptr_t)first;
-
-	(void)key;
-	(void)context;
-	while (s) {
-		struct shape *next = s->next;
-
-		free(s->frames);
-		free(s->slots);
-		free(s);
-		s = next;
-	}
-	return true;
 }
 
 void unwinder_free(struct unwinder *u)
 {
 	if (!u)
 		return;
-	map_each(u->shapes, free_shapes, NULL);
 	map_free(u->shapes);
+	arena_free(u->arena);
 	map_free(u->row_of);
 	VEC_RELEASE(&u->rows);
+	VEC_RELEASE(&u->ranges);
 	dwfl_end(u->dwfl);
 	free(u);
 }
@@ -296,12 +284,12 @@ static struct shape *keep_shape(struct unwinder *u, uint32_t *next_number)
 
 	if (same && (!u->result.traced || same_cnt >= SHAPES_OF_SAME_FRAMES))
 		return same;
-	s = xmalloc(sizeof(*s));
+	s = ARENA_NEW(u->arena, struct shape, 1);
 	*s = u->result;
 	s->unwinder = u;
 	s->number = same ? same->number : (*next_number)++;
-	s->frames = xmalloc((s->frame_cnt + 1) * sizeof(*s->frames));
-	s->slots = xmalloc((s->slot_cnt + 1) * sizeof(*s->slots));
+	s->frames = ARENA_NEW(u->arena, uint64_t, s->frame_cnt);
+	s->slots = ARENA_NEW(u->arena, struct slot, s->slot_cnt);
 	memcpy(s->frames, u->frames, s->frame_cnt * sizeof(*s->frames));
 	memcpy(s->slots, u->slots, s->slot_cnt * sizeof(*s->slots));
 	s->next = (struct shape *)(uintptr_t)*first;
@@ -375,8 +363,10 @@ struct shape *unwind(struct images *all, const struct record_stack *r, uint32_t 
 	struct image *image = images_find(all, r->pid, r->ns);
 	struct shape *known = image ? find_shape(unwinder_of(image), r) : NULL;
 
-	if (known)
+	if (known) {
+		known->came_again = true;
 		return known;
+	}
 	if (!image || !run(unwinder_of(image), r)) {
 		struct image *now = images_look(all, r->pid, r->ns);
 
@@ -391,7 +381,7 @@ struct shape *unwind(struct images *all, const struct record_stack *r, uint32_t 
 
 bool shape_known(const struct shape *s, const struct record_stack *r, struct known_stack *ret)
 {
-	if (!s->traced || !s->ended || !r->image || s->slot_cnt > KNOWN_WORDS_MAX)
+	if (!s->came_again || !s->traced || !s->ended || !r->image || s->slot_cnt > KNOWN_WORDS_MAX)
 		return false;
 	*ret = (struct known_stack){
 		.image = r->image, .rip = r->registers[STACK_RIP], .rsp = r->registers[STACK_RSP],

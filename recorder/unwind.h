@@ -28,6 +28,7 @@ struct shape {
 	uint32_t frame_cnt, slot_cnt;
 	uint32_t cut;			/* more of it than these bytes was not copied; 0: all of it was */
 	bool traced;			/* where all of its return addresses stood is known */
+	bool came_again;		/* one by which a thread waits, not where it was once driven from the CPU */
 	bool ended;			/* there is nothing that unwinding could not make sense of */
 	struct slot rbp;		/* the register; relative, or it does not matter */
 	uint64_t *frames;		/* an address inside each function, innermost first */
@@ -43,13 +44,20 @@ struct row {				/* what is known of a frame from where in its code it is; offset
 	int64_t cfa, return_address, rbp;
 };
 
+struct row_range {			/* [from, until): the code that a row is true of */
+	uint64_t from, until;
+	uint32_t row;			/* index in rows */
+};
+
 struct unwinder {
 	struct image *image;
 	Dwfl *dwfl;
-	struct map *row_of;		/* address -> index in rows, plus one */
 	VEC(struct row) rows;
+	VEC(struct row_range) ranges;	/* in order, apart from each other */
+	struct map *row_of;		/* of calls: their return address, less one -> index in rows */
 	bool libdw_alone;		/* for tests: no rows */
 	uint64_t libdw_cnt;		/* stacks that it had to unwind */
+	struct arena *arena;		/* of shapes, with what they consist of */
 	struct map *shapes;		/* RIP -> the first shape */
 	size_t reported;		/* mappings */
 	bool attached;
@@ -66,7 +74,7 @@ struct unwinder {
 struct shape *unwind(struct images *all, const struct record_stack *r, uint32_t *next_number);
 
 /* What the kernel has to look at to recognise a stack of this shape, that of r; its number is the caller's.  False: it
- * could not be sure. */
+ * could not be sure, or came once only: most of those never come again, and its memory is for those that do. */
 bool shape_known(const struct shape *s, const struct record_stack *r, struct known_stack *ret);
 
 /* unwind.c: less was copied than wanted, to the end of a page: the next one was never touched (a large array's), or is not in

@@ -4,6 +4,7 @@
  * functions libdw is not asked again.
  */
 #include <alloca.h>
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include "base/str.h"
 #include "recorder/stacks.h"
 #include "recorder/unwind.h"
 #include "tests/unit/cmocka_all.h"
@@ -163,6 +165,18 @@ static void test_cut(void **state)
 	same(FRAMES_MAX, 0, false);
 }
 
+/* The kernel is told of what came twice: the second time of it has the same number. */
+static uint32_t known_number(struct stacks *stacks)
+{
+	uint32_t number = stacks_number(stacks, &taken, sizeof(taken));
+	struct known_stack known;
+	unsigned int place;
+
+	assert_false(stacks_known(stacks, &taken, taken.ns + 1, &place, &known));
+	assert_int_equal(stacks_number(stacks, &taken, sizeof(taken)), number);
+	return number;
+}
+
 /* The kernel is told of a stack of which a page could not be read, as of any other; when it can be read it is another one. */
 static void test_falls_short(void **state)
 {
@@ -180,12 +194,12 @@ static void test_falls_short(void **state)
 	while (taken.user_bytes < STACK_PAGE_BYTES / 2 || taken.user_bytes == STACK_BYTES)
 		taken.user_bytes += STACK_PAGE_BYTES;
 	same(3, 0, true);
-	fallen = stacks_number(stacks, &taken, sizeof(taken));
+	fallen = known_number(stacks);
 	assert_true(stacks_known(stacks, &taken, 2, &place, &known));
 	assert_true(known.falls_short && known.number_plus_one == fallen + 1 && known.bytes <= taken.user_bytes);
 	taken.user_bytes = all;
 	taken.ns = 3;
-	whole = stacks_number(stacks, &taken, sizeof(taken));
+	whole = known_number(stacks);
 	assert_int_not_equal(whole, fallen);
 	assert_true(stacks_known(stacks, &taken, 4, &place, &known));
 	assert_true(!known.falls_short && known.number_plus_one == whole + 1);
@@ -217,6 +231,72 @@ static APART void by_odd_call(void)
 	sink++;
 }
 
+/* At any instruction, whatever RSP and RBP are there: the same as libdw, though most are in a piece that is known by then. */
+static void every_instruction(uintptr_t from, unsigned int bytes, unsigned int asked_at_most)
+{
+	struct images *by_rows = images_new(), *by_libdw = images_new();
+	uint32_t next = 0;
+
+	assert_true(unwind(by_rows, &first, &next) && unwind(by_libdw, &first, &next));
+	images_item(by_libdw, 0)->unwinder->libdw_alone = true;
+	for (unsigned int i = 0; i < bytes; i++) {
+		struct shape *a, *b;
+
+		taken.registers[STACK_RIP] = from + i * 7 % bytes;
+		a = unwind(by_rows, &taken, &next);
+		b = unwind(by_libdw, &taken, &next);
+		assert_true(a && b && a->frame_cnt == b->frame_cnt && a->cut == b->cut && a->ended == b->ended);
+		assert_memory_equal(a->frames, b->frames, a->frame_cnt * sizeof(*a->frames));
+	}
+	assert_in_range(images_item(by_rows, 0)->unwinder->rows.cnt, 10, asked_at_most);
+	free_all(by_rows);
+	free_all(by_libdw);
+}
+
+static void test_every_instruction(void **state)
+{
+	(void)state;
+	by_qsort();
+	every_instruction((uintptr_t)compare, 40, 40);
+	every_instruction((uintptr_t)qsort, 509, 100);
+}
+
+/* Both are at that address. */
+static void has_clock(void *context, const char *text, size_t len)
+{
+	const char *last = memrchr(text, ';', len);
+
+	(void)context;
+	assert_true(last && (starts_with(last, ";clock_gettime") || starts_with(last, ";__vdso_clock_gettime")));
+}
+
+/* In the kernel's own code, which no file of /proc/PID/maps has. */
+static void test_vdso(void **state)
+{
+	void *vdso = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	uintptr_t clock = vdso ? (uintptr_t)dlsym(vdso, "__vdso_clock_gettime") : 0;
+	struct stacks *stacks;
+	uint64_t back;
+
+	(void)state;
+	if (!clock) {			/* under valgrind, which hides it */
+		print_message("no vDSO\n");
+		skip();
+	}
+	outer();
+	back = taken.registers[STACK_RIP] + 1;
+	taken.registers[STACK_RIP] = clock;
+	taken.registers[STACK_RSP] -= sizeof(back);
+	memmove(taken.user + sizeof(back), taken.user, sizeof(taken.user) - sizeof(back));
+	memcpy(taken.user, &back, sizeof(back));
+	same(4, 0, true);
+	stacks = stacks_new();
+	assert_int_equal(stacks_number(stacks, &taken, sizeof(taken)), 0);
+	stacks_each(stacks, has_clock, &back);
+	stacks_free(stacks);
+	dlclose(vdso);
+}
+
 static void test_odd_call(void **state)
 {
 	struct images *images = images_new();
@@ -236,6 +316,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ordinary), cmocka_unit_test(test_cut), cmocka_unit_test(test_falls_short),
 		cmocka_unit_test(test_signal), cmocka_unit_test(test_odd_call),
+		cmocka_unit_test(test_every_instruction), cmocka_unit_test(test_vdso),
 	};
 
 	wanted_bytes = MOST;

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * vdso.h - the code that the kernel itself maps into each process (clock_gettime and the like), as a file.
+ */
+#ifndef RECORDER_VDSO_H
+#define RECORDER_VDSO_H
+
+#define VDSO_NAME "[vdso]"		/* what /proc/PID/maps and perf's records of mmap call it */
+
+/* Where it can be opened: a copy of this process's, which all 64-bit processes of a kernel share; made when first asked for.
+ * NULL: there is none.  For one thread at a time. */
+const char *vdso_path(void);
+
+#endif
