@@ -76,7 +76,7 @@ struct record_stack {
 	unsigned int kind, tid, pid;
 	unsigned int reason;		/* enum kernel_stack_reason of trace/kernel_format.h */
 	unsigned int image;		/* of the process since its last exec, told apart from all others; 0: not known */
-	unsigned int reserved;
+	unsigned int driven;		/* from the CPU, in the middle of something */
 	unsigned long long ns;
 	unsigned int kernel_cnt;	/* return addresses in `kernel`, innermost first */
 	unsigned int user_bytes;	/* from RSP on; 0: no user's stack, and no registers */

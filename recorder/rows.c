@@ -129,25 +129,33 @@ static uint32_t ask(struct unwinder *u, uint64_t pc)
 	return range.row + 1;
 }
 
-/* The same, of what was asked for already; 0: it was not. */
-static uint32_t recall(const struct unwinder *u, uint64_t pc)
+/* NULL: nobody has asked for it. */
+static const struct row_range *range_of(const struct unwinder *u, uint64_t pc)
 {
 	size_t after = partition_point(i, u->ranges.cnt, u->ranges.items[i].from <= pc);
+	const struct row_range *r = after ? &u->ranges.items[after - 1] : NULL;
 
-	return after && pc < u->ranges.items[after - 1].until ? u->ranges.items[after - 1].row + 1 : 0;
+	return r && pc < r->until ? r : NULL;
+}
+
+uint64_t piece_begin(const struct unwinder *u, uint64_t pc)
+{
+	const struct row_range *r = range_of(u, pc);
+
+	return r ? r->from : pc;
 }
 
 /* Of an address that no file has, asked again: one may be mapped by then. */
 static struct row row_of(struct unwinder *u, uint64_t pc, bool is_return_address)
 {
+	const struct row_range *range;
 	uint64_t known = 0;
 	uint32_t row;
 
 	if (is_return_address && map_get(u->row_of, pc, &known))
 		return u->rows.items[known];
-	row = recall(u, pc);
-	if (!row)
-		row = ask(u, pc);
+	range = range_of(u, pc);
+	row = range ? range->row + 1 : ask(u, pc);
 	if (!row)
 		return (struct row){ .kind = ROW_OTHER };
 	if (is_return_address)

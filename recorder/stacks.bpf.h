@@ -167,6 +167,7 @@ static __always_inline void copy_stack(void *context, struct task_state *s, stru
 	r->reason = reason;
 	r->ns = ns;
 	r->image = s->image;
+	r->driven = reason == STACK_OUT && !s->state;
 	r->user_bytes = most && !s->kernel_thread ? copy_user(r, task, wanted, most) : 0;
 	if (kernel_stacks)
 		bytes = bpf_get_stack(context, r->kernel, sizeof(r->kernel), 0);

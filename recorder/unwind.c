@@ -26,6 +26,7 @@
 #include "base/banned.h"
 #include "base/map.h"
 #include "recorder/vdso.h"
+#include "trace/kernel_format.h"
 
 enum { DWARF_REGISTER_CNT = 17, SHAPES_OF_SAME_FRAMES = 16 };
 
@@ -204,6 +205,7 @@ static struct unwinder *unwinder_new(struct image *image)
 	u->dwfl = dwfl_begin(&callbacks);
 	u->arena = arena_new();
 	u->shapes = map_new();
+	u->inexact = map_new();
 	u->row_of = map_new();
 	return u;
 }
@@ -213,6 +215,7 @@ void unwinder_free(struct unwinder *u)
 	if (!u)
 		return;
 	map_free(u->shapes);
+	map_free(u->inexact);
 	arena_free(u->arena);
 	map_free(u->row_of);
 	VEC_RELEASE(&u->rows);
@@ -276,9 +279,21 @@ static unsigned int same_frames(struct shape *s, const struct unwinder *u, struc
 	return cnt;
 }
 
+/* Where it is kept; not to the instruction, where there are too many of its kind. */
+static uint64_t *place_of(struct unwinder *u, uint32_t number)
+{
+	const struct record_stack *r = u->now;
+
+	if (number < SHAPES_EXACT || !(r->driven || r->reason == STACK_SAMPLE))
+		return map_slot(u->shapes, r->registers[STACK_RIP]);
+	u->frames[0] = piece_begin(u, u->frames[0]);
+	u->result.traced = false;	/* nothing would be found by it */
+	return map_slot(u->inexact, hash_bytes(u->result.cut, u->frames, u->result.frame_cnt * sizeof(*u->frames)));
+}
+
 static struct shape *keep_shape(struct unwinder *u, uint32_t *next_number)
 {
-	uint64_t *first = map_slot(u->shapes, u->now->registers[STACK_RIP]);
+	uint64_t *first = place_of(u, *next_number);
 	struct shape *s = (struct shape *)(uintptr_t)*first, *same = NULL;
 	unsigned int same_cnt = same_frames(s, u, &same);
 

@@ -14,6 +14,11 @@
 
 enum { FRAMES_MAX = 128, SLOTS_MAX = 2 * FRAMES_MAX, STACK_SIZE_MAX = 64 << 20 };
 
+/* Where a thread waits, or wakes another one, is one of some thousand stacks; where it is driven from the CPU or sampled is
+ * another address each time, a thousand a second.  So once there are so many, the innermost function of such a one is not
+ * told to the instruction any more, but to the piece of it that is unwound alike (rows.c): its beginning, mostly. */
+enum { SHAPES_EXACT = 100000 };
+
 struct slot {				/* a word of the stack that decided how it was unwound */
 	uint32_t offset;		/* from RSP */
 	bool relative;			/* points into the stack: the value is from RSP on; else a return address */
@@ -59,6 +64,7 @@ struct unwinder {
 	uint64_t libdw_cnt;		/* stacks that it had to unwind */
 	struct arena *arena;		/* of shapes, with what they consist of */
 	struct map *shapes;		/* RIP -> the first shape */
+	struct map *inexact;		/* hash of frames -> the first shape */
 	size_t reported;		/* mappings */
 	bool attached;
 	const struct record_stack *now;	/* being unwound */
@@ -87,6 +93,9 @@ bool unwind_read(struct unwinder *u, uint64_t address, uint64_t *ret);
 
 /* rows.c: unwinds the stack that is `now`, into the result; false: libdw has to. */
 bool rows_walk(struct unwinder *u);
+
+/* rows.c: where the piece of code begins of which the same is known as of this address; itself where nothing is. */
+uint64_t piece_begin(const struct unwinder *u, uint64_t pc);
 
 void unwinder_free(struct unwinder *u);		/* NULL is fine */
 

@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "recorder/stacks.h"
 #include "recorder/unwind.h"
+#include "trace/kernel_format.h"
 #include "tests/unit/cmocka_all.h"
 
 #define APART __attribute__((noinline))
@@ -261,6 +262,37 @@ static void test_every_instruction(void **state)
 	every_instruction((uintptr_t)qsort, 509, 100);
 }
 
+/* Of very many that come once a new one is that piece of the function; where a thread waits is told as ever. */
+static void test_inexact(void **state)
+{
+	struct images *images = images_new();
+	uint32_t next = SHAPES_EXACT, pieces;
+	struct shape *s, *exact;
+
+	(void)state;
+	by_qsort();
+	assert_non_null(unwind(images, &first, &next));
+	for (int turn = 0; turn < 2; turn++) {
+		for (unsigned int i = 0; i < 509; i++) {
+			taken.registers[STACK_RIP] = (uintptr_t)qsort + i;
+			taken.driven = turn == 0;
+			taken.reason = turn ? STACK_SAMPLE : STACK_OUT;
+			s = unwind(images, &taken, &next);
+			assert_true(s && s->frames[0] <= (uintptr_t)qsort + i && !s->traced);
+		}
+		if (!turn)
+			pieces = next - SHAPES_EXACT;
+		assert_int_equal(next, SHAPES_EXACT + pieces);
+	}
+	assert_in_range(pieces, 2, 100);
+	taken.driven = 0;
+	taken.reason = STACK_OUT;
+	exact = unwind(images, &taken, &next);
+	assert_true(exact && exact != s && exact->frames[0] == (uintptr_t)qsort + 508 && exact->frame_cnt == s->frame_cnt);
+	assert_memory_equal(exact->frames + 1, s->frames + 1, (s->frame_cnt - 1) * sizeof(*s->frames));
+	free_all(images);
+}
+
 /* Both are at that address. */
 static void has_clock(void *context, const char *text, size_t len)
 {
@@ -316,7 +348,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ordinary), cmocka_unit_test(test_cut), cmocka_unit_test(test_falls_short),
 		cmocka_unit_test(test_signal), cmocka_unit_test(test_odd_call),
-		cmocka_unit_test(test_every_instruction), cmocka_unit_test(test_vdso),
+		cmocka_unit_test(test_every_instruction), cmocka_unit_test(test_inexact),
+		cmocka_unit_test(test_vdso),
 	};
 
 	wanted_bytes = MOST;
