@@ -67,6 +67,13 @@ void calls_prepare(void)
 	"0x08, 32, 0x24, 0x08, 32, 0x26, "	/* shl 32, shra 32 */				\
 	"0x22, 0x35 + " #n ", 0x22\n"		/* plus, lit(n + 5), plus */
 
+/* What indirect calls have to lead to, where that is wanted (-fcf-protection). */
+#if defined(__CET__) && __CET__ & 1
+#define LANDING "endbr64\n"
+#else
+#define LANDING
+#endif
+
 #define FUNCTION(name)								\
 	".type " #name ", @function\n.p2align 6\n" #name ":\n.cfi_startproc\n"
 #define END(name) ".cfi_endproc\n.size " #name ", .-" #name "\n"
@@ -75,7 +82,7 @@ void calls_prepare(void)
 __asm__(".text\n.globl vprof_enter\n"
 	FUNCTION(vprof_enter)
 	FROM_INSIDE(3)
-	"endbr64\n"
+	LANDING
 	"mov vprof_self@gottpoff(%rip), %rax\n"
 	"mov (%r10), %r10d\n"			/* level, flags << 8, fid << 16 */
 	"add %fs:16(%rax), %r10b\n"
@@ -95,14 +102,12 @@ __asm__(".text\n.globl vprof_enter\n"
 	"mov %r11, -24(%rdx)\n"
 	"mov %r10, -8(%rdx)\n"
 	"mov 8(%r11), %r10\n"			/* the return address: the caller */
-	"lea -32(%rdx), %r11\n"
 	"mov %r10, -16(%rdx)\n"
+	"mov %rdx, %r10\n"
 	"rdtsc\n"
 	"shl $32, %rdx\n"
-	"or %rdx, %rax\n"
-	"mov %rax, (%r11)\n"
-	"rol $12, %rax\n"			/* frame_call() */
-	"xor %rax, %r11\n"
+	"lea (%rax, %rdx), %r11\n"		/* frame_call() */
+	"mov %r11, -32(%r10)\n"
 	"2:\n"
 	POP(rdx)
 	"ret\n"
@@ -125,12 +130,12 @@ __asm__(".text\n.globl vprof_enter\n"
 	"jmp 2b\n"
 	END(vprof_enter));
 
-/* rsi, rdi: what the user's function returns; rdx: where vprof_self is, r10: top, then the record, rcx: the innermost frame.
+/* rsi, rdi: what the user's function returns; rdx: where vprof_self is, r10: the innermost frame, rcx: the record's place.
  * Where C goes on, r11 is the call and rax the end again. */
 __asm__(".text\n.globl vprof_leave\n"
 	FUNCTION(vprof_leave)
 	FROM_INSIDE(0)
-	"endbr64\n"
+	LANDING
 	"mov %rax, %rsi\n"
 	"mov %rdx, %rdi\n"
 	"rdtsc\n"
@@ -138,34 +143,29 @@ __asm__(".text\n.globl vprof_leave\n"
 	"or %rdx, %rax\n"
 	"mov vprof_self@gottpoff(%rip), %rdx\n"
 	"mov %fs:(%rdx), %r10\n"		/* top */
-	"test %r10, %r10\n"
-	"jz 4f\n"
-	"lea -32(%r10), %rcx\n"
-	"xor %rcx, %r11\n"			/* frame_call() of the innermost frame? */
-	"ror $12, %r11\n"
-	"cmp %r11, (%rcx)\n"			/* then this is its start */
-	"jne 3f\n"
+	"sub $32, %r10\n"
+	"jb 4f\n"				/* there was none */
+	"cmp %r11, (%r10)\n"			/* frame_call() of the innermost frame? */
+	"jne 4f\n"
 	"sub %r11, %rax\n"
 	"rol $16, %rax\n"			/* length << 16, if that is not too much */
 	"test %ax, %ax\n"
 	"jnz 2f\n"
-	"or 24(%rcx), %rax\n"
-	"mov $16, %r10d\n"			/* room for the record, in one instruction */
-	"xadd %r10, %fs:8(%rdx)\n"
-	"test $0x3c00, %r10d\n"
+	"or 24(%r10), %rax\n"
+	"mov $16, %ecx\n"			/* room for the record, in one instruction */
+	"xadd %rcx, %fs:8(%rdx)\n"
+	"test $0x3c00, %ecx\n"
 	"jz 1f\n"
-	"mov %rax, -1016(%r10)\n"
-	"mov %r11, -1024(%r10)\n"
-	"movq $0, (%rcx)\n"
-	"mov %rcx, %fs:(%rdx)\n"
+	"mov %rax, -1016(%rcx)\n"
+	"mov %r11, -1024(%rcx)\n"
+	"movq $0, (%r10)\n"
+	"mov %r10, %fs:(%rdx)\n"
 	"5: mov %rsi, %rax\n"
 	"mov %rdi, %rdx\n"
 	"ret\n"
 	"1: xor %ax, %ax\n"			/* no function's number any more */
 	"2: ror $16, %rax\n"
 	"add %r11, %rax\n"
-	"3: rol $12, %r11\n"
-	"xor %rcx, %r11\n"
 	"4: mov %r11, %r10\n"
 	"mov %rax, %r11\n"
 	"lea thread_leave(%rip), %rax\n"

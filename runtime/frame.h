@@ -40,13 +40,18 @@ struct vprof_self {
  * The invocation that frame holds, in one word: a frame that was left behind and is used again holds another one.  Not 0,
  * as far as a clock goes.
  *
- *	start 0x0000123456789abc in the frame 0x7f0000002020:	0x1234567_89abc_000 ^ frame
+ * Its start, where no two of a thread begin at the same time: a processor that counts its cycles takes some to read
+ * them.  Others' clocks may stand still meanwhile; the frame's address tells such calls apart, in the last 12 bits:
  *
- * Of two frames of a thread the last 12 bits differ, unless their starts do in bits that take the clock days.
+ *	start 0x0000123456789abc in the frame 0x7f0000002020:	0x1234567_89abc_000 ^ frame
  */
 static inline unsigned long long frame_call(const struct vprof_frame *frame)
 {
+#ifdef __x86_64__
+	return frame->start;
+#else
 	return (frame->start << 12 | frame->start >> 52) ^ (uintptr_t)frame;
+#endif
 }
 
 #endif
