@@ -22,6 +22,7 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "base/search.h"
+#include "recorder/functions.h"
 
 struct kernel_symbol {
 	uint64_t address;
@@ -29,6 +30,7 @@ struct kernel_symbol {
 };
 
 struct symbols {
+	struct functions *functions;
 	struct names *texts;		/* of frames, and names of the kernel's functions */
 	struct map *text_of;		/* (unwinder, address) -> number of its text plus one */
 	VEC(struct kernel_symbol) kernel;	/* by address; empty until first needed */
@@ -39,6 +41,7 @@ struct symbols *symbols_new(void)
 {
 	struct symbols *s = xcalloc(1, sizeof(*s));
 
+	s->functions = functions_new();
 	s->texts = names_new();
 	s->text_of = map_new();
 	return s;
@@ -48,6 +51,7 @@ void symbols_free(struct symbols *s)
 {
 	if (!s)
 		return;
+	functions_free(s->functions);
 	names_free(s->texts);
 	map_free(s->text_of);
 	VEC_RELEASE(&s->kernel);
@@ -136,9 +140,9 @@ static bool is_of_system(const char *path)
 	return (starts_with(path, "/lib") || starts_with(path, "/usr/lib")) && strstr(path, ".so");
 }
 
-static void add_address(struct str *to, Dwfl_Module *module, uint64_t address)
+static void add_address(struct symbols *s, struct str *to, Dwfl_Module *module, uint64_t address)
 {
-	const char *symbol = dwfl_module_addrname(module, address), *file = NULL;
+	const char *symbol = functions_name(s->functions, module, address), *file = NULL;
 	const char *path = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 	const char *slash = path ? strrchr(path, '/') : NULL;
 	_cleanup_(str_release) struct str name = STR_INIT;
@@ -171,7 +175,7 @@ static const char *text_of(struct symbols *s, const struct unwinder *u, uint64_t
 		_cleanup_(str_release) struct str text = STR_INIT;
 
 		if (module)
-			add_address(&text, module, address);
+			add_address(s, &text, module, address);
 		else
 			str_add(&text, "[unknown]");
 		*number = names_add(s->texts, str_cstr(&text)) + 1;

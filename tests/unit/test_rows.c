@@ -14,6 +14,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 #include "base/str.h"
+#include "recorder/functions.h"
 #include "recorder/stacks.h"
 #include "recorder/unwind.h"
 #include "trace/kernel_format.h"
@@ -293,6 +294,34 @@ static void test_inexact(void **state)
 	free_all(images);
 }
 
+/* Of each address of this program's code, and every 61st of the C library's, as libdw has it. */
+static void test_functions(void **state)
+{
+	struct images *images = images_new();
+	struct functions *functions = functions_new();
+	uint32_t next = 0, asked = 0;
+	Dwfl *dwfl;
+
+	(void)state;
+	by_qsort();
+	assert_non_null(unwind(images, &taken, &next));
+	dwfl = images_item(images, 0)->unwinder->dwfl;
+	for (int i = 0; i < 2; i++) {
+		uint64_t from = i ? (uintptr_t)qsort - 20000 : (uintptr_t)copy_words;
+
+		for (uint64_t at = from; at < from + (i ? 61 * 3000 : 3000); at += i ? 61 : 1, asked++) {
+			Dwfl_Module *module = dwfl_addrmodule(dwfl, at);
+			const char *name = functions_name(functions, module, at), *of_libdw = dwfl_module_addrname(module, at);
+
+			if (name != of_libdw)
+				assert_string_equal(name, of_libdw);
+		}
+	}
+	assert_int_equal(asked, 6000);
+	functions_free(functions);
+	free_all(images);
+}
+
 /* Both are at that address. */
 static void has_clock(void *context, const char *text, size_t len)
 {
@@ -349,6 +378,7 @@ int main(void)
 		cmocka_unit_test(test_ordinary), cmocka_unit_test(test_cut), cmocka_unit_test(test_falls_short),
 		cmocka_unit_test(test_signal), cmocka_unit_test(test_odd_call),
 		cmocka_unit_test(test_every_instruction), cmocka_unit_test(test_inexact),
+		cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_vdso),
 	};
 
