@@ -294,6 +294,8 @@ awk '
 	{ wakes = !/nanosleep/; if (wakes && !/sem_post/) next; who = "dive"; n = split($5, f, ";")
 	  for (i = 1; i <= n; i++) { sub(/@.*/, "", f[i]); if (f[i] ~ /^(one|two|three|four|five|six|narrow|wide)$/) who = f[i] } }
 	wakes { woke = who; wakers++; next }
+	who == before && woke != who && woke == step[at + 1] && who == step[at + 2] {	# the wait of the one between is missing
+		at += 2; waits++; woke = ""; next }
 	who == before { mismatch(); next }
 	{ before = who; waits++; next_one = at + 1
 	  for (at++; at <= next_one + 2 && who != step[at]; at++)
