@@ -342,14 +342,15 @@ gcc -O2 -g -fomit-frame-pointer -Wno-maybe-uninitialized hollow.c -o hollow -lpt
 expect 3 "$VPROF" record --kernel=require --stacks --samples 0 -- ./hollow
 expect 0 "$VPROF" export --format tuples
 awk '$1 == "stack" && /;doze[;@].*nanosleep/' "$work/.out" | sort -n -k3 >stacks
-awk '{ line[NR] = $0 }
+slept=$(awk '$1 == "segment" && $6 == "sleep"' "$work/.out" | wc -l)	# on a busy machine some end before they are waits
+awk -v slept="$slept" '{ line[NR] = $0 }
 	END {
 		for (i = 1; i <= 1000; i++)
 			short += line[i] ~ /\[deeper\];hollow/
 		for (i = NR - 500; i <= NR; i++)
 			whole += line[i] ~ /start_thread[;@].*thread[;@].*hollow[;@]/
-		print NR " waits, " short " of 1000 fall short first, " whole " of 501 do not later"
-		exit NR < 2900 || short < 990 || whole < 501
+		print NR " of " slept " waits, " short " of 1000 fall short first, " whole " of 501 do not later"
+		exit slept < 2500 || NR < 0.99 * slept || short < 990 || whole < 501
 	}' stacks && pass || { fail "stacks with a page that was never touched"; head -2 stacks; tail -2 stacks; }
 
 # A process that runs already, and what came from it before and while it is recorded.
