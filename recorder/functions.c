@@ -102,9 +102,8 @@ static void add_symbols(edges *e, Dwfl_Module *module)
 
 		if (!name)
 			continue;
-		add_edges(e, address, symbol.st_size, names_code(name, &symbol) ? i : -1);
-		if (!symbol.st_size)	/* where it begins it may go before one that has a size */
-			add_edges(e, address, 1, names_code(name, &symbol) ? i : -1);
+		/* One without a size may go before others where it begins. */
+		add_edges(e, address, symbol.st_size ? symbol.st_size : 1, names_code(name, &symbol) ? i : -1);
 	}
 }
 

@@ -23,6 +23,7 @@
 #include "base/map.h"
 #include "base/search.h"
 #include "recorder/functions.h"
+#include "recorder/vdso.h"
 
 struct kernel_symbol {
 	uint64_t address;
@@ -151,7 +152,7 @@ static void add_address(struct symbols *s, struct str *to, Dwfl_Module *module, 
 
 	if (symbol)			/* without its version: read@@GLIBC_2.2.5 */
 		str_addn(&name, symbol, strcspn(symbol, "@"));
-	else if (path && *path == '[')	/* VDSO_NAME */
+	else if (path && strcmp(path, VDSO_NAME) == 0)
 		str_add(&name, path);
 	else
 		str_addf(&name, "[%s]", slash ? slash + 1 : path ? path : "unknown");

@@ -279,24 +279,35 @@ static unsigned int same_frames(struct shape *s, const struct unwinder *u, struc
 	return cnt;
 }
 
-/* Where it is kept; not to the instruction, where there are too many of its kind. */
-static uint64_t *place_of(struct unwinder *u, uint32_t number)
+static bool is_one_of_many(const struct record_stack *r, uint32_t number)
 {
-	const struct record_stack *r = u->now;
+	return number >= SHAPES_EXACT && (r->driven || r->reason == STACK_SAMPLE);
+}
 
-	if (number < SHAPES_EXACT || !(r->driven || r->reason == STACK_SAMPLE))
-		return map_slot(u->shapes, r->registers[STACK_RIP]);
+/* Of the innermost function only the piece of code is told. */
+static void make_inexact(struct unwinder *u)
+{
 	u->frames[0] = piece_begin(u, u->frames[0]);
 	u->result.traced = false;	/* nothing would be found by it */
-	return map_slot(u->inexact, hash_bytes(u->result.cut, u->frames, u->result.frame_cnt * sizeof(*u->frames)));
+}
+
+static uint64_t hash_of_frames(const struct unwinder *u)
+{
+	return hash_bytes(u->result.cut, u->frames, u->result.frame_cnt * sizeof(*u->frames));
 }
 
 static struct shape *keep_shape(struct unwinder *u, uint32_t *next_number)
 {
-	uint64_t *first = place_of(u, *next_number);
-	struct shape *s = (struct shape *)(uintptr_t)*first, *same = NULL;
-	unsigned int same_cnt = same_frames(s, u, &same);
+	bool inexact = is_one_of_many(u->now, *next_number);
+	uint64_t *first;
+	struct shape *s, *same = NULL;
+	unsigned int same_cnt;
 
+	if (inexact)
+		make_inexact(u);
+	first = inexact ? map_slot(u->inexact, hash_of_frames(u)) : map_slot(u->shapes, u->now->registers[STACK_RIP]);
+	s = (struct shape *)(uintptr_t)*first;
+	same_cnt = same_frames(s, u, &same);
 	if (same && (!u->result.traced || same_cnt >= SHAPES_OF_SAME_FRAMES))
 		return same;
 	s = ARENA_NEW(u->arena, struct shape, 1);

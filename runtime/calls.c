@@ -8,7 +8,7 @@
  * vprof_enter() changes rax as well, vprof_leave() rcx, rsi and rdi; all other registers come back as they were, so that a
  * probe costs the function around it none.  What happens nearly always is written out here: push a frame, read the
  * clock; read the clock, write a record, pop the frame.  So is the least: a call that is recorded inside intervals only, met
- * outside, or in one that is root-only, takes eight instructions.  The rest is thread_enter() and thread_leave()
+ * outside, or in one that is root-only, takes seven instructions.  The rest is thread_enter() and thread_leave()
  * in C: first call of a thread, full stack, full chunk, frames left behind.  C may use any register that a call may
  * change, so all of them are saved around it, the vector registers by xsave as the dynamic linker does it.
  *
