@@ -11,6 +11,9 @@
  *
  * dd was let go on by disk 254,0, not by burn.  What is sent over the loopback device is received in a
  * softirq of the sender's own: there it is the thread.
+ *
+ * An exit may be missing: lost, or perf had begun to record entries but not exits yet.  A CPU that switches threads is in
+ * no interrupt.
  */
 #include <string.h>
 #include "base/banned.h"
@@ -74,6 +77,11 @@ static struct cpu *cpu_of(struct perf_cpus *c, uint32_t number)
 		*slot = c->cpus.cnt;
 	}
 	return &c->cpus.items[*slot - 1];
+}
+
+void perf_cpus_switched(struct perf_cpus *c, const struct perf_line *l)
+{
+	*cpu_of(c, l->cpu) = (struct cpu){ .irq = IRQ_NONE, .softirq = SOFTIRQ_NONE };
 }
 
 static void irq_entry(struct cpu *u, const struct perf_line *l)

@@ -22,6 +22,9 @@ void perf_cpus_free(struct perf_cpus *c);
 /* True if the event was about interrupts. */
 bool perf_cpus_event(struct perf_cpus *c, const struct perf_line *l);
 
+/* Another thread runs there: no interrupt is under way, whatever ends are missing. */
+void perf_cpus_switched(struct perf_cpus *c, const struct perf_line *l);
+
 struct perf_waker perf_cpus_waker(struct perf_cpus *c, const struct perf_line *l);
 
 #endif

@@ -91,6 +91,7 @@ static void take_switch(struct script *s, const struct perf_line *l)
 	if (!read && !parse_short_switch(l, &x))
 		return;
 	s->stats.switches++;
+	perf_cpus_switched(s->cpus, l);
 	if (x.prev)
 		perf_tasks_switch_out(s->tasks, x.prev, x.prev_comm, x.state, l->ns);
 	if (x.next)

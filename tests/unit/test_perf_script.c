@@ -228,6 +228,35 @@ static void test_interrupts(void **state)
 	assert_false(stats.no_interrupts);
 }
 
+/* perf records entries of timers, softirqs and interrupts already, and exits not yet: 17 wakes 40, once it has been switched to. */
+static void test_missing_exits(void **state)
+{
+	static const char *const entries[] = {
+		"timer:hrtimer_expire_entry: hrtimer=0x1 function=tick_sched_timer now=1",
+		"softirq_entry: vec=1 [action=TIMER]", "irq:irq_handler_entry: irq=36 name=virtio1-req.0",
+	};
+	char text[1024];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+		snprintf(text, sizeof(text), "w 40/40 [000] 0.000001: %s\n"
+			"w 40/40 [000] 0.000002: raw_syscalls:sys_enter: NR 202 (1000, 80, 2, 0, 0, 0)\n"
+			"w 40/40 [000] 0.000003: sched:sched_switch: prev_comm=w prev_pid=40 prev_prio=120 prev_state=S ==> next_comm=h next_pid=17 next_prio=120\n"
+			"h 17/17 [000] 0.000005: sched:sched_waking: comm=w pid=40 prio=120 target_cpu=000\n"
+			"h 17/17 [000] 0.000005: sched:sched_switch: prev_comm=h prev_pid=17 prev_prio=120 prev_state=R+ ==> next_comm=w next_pid=40 next_prio=120\n",
+			entries[i]);
+		assert_tuples(text, NULL,
+			"vprof-tuples 1\n"
+			"segment 17 - 1000 3000 other\n"
+			"segment 17 - 3000 5000 running\n"
+			"segment 40 - 1000 3000 running\n"
+			"segment 40 - 3000 5000 lock\n"
+			"wakeup 40 17 5000\n"
+			"thread 17 thread h\n"
+			"thread 40 thread w\n");
+	}
+}
+
 /* As libtraceevent's plugins print them; sched_wakeup counts where there is no sched_waking. */
 static void test_short_form(void **state)
 {
@@ -283,7 +312,8 @@ int main(void)
 		cmocka_unit_test(test_line), cmocka_unit_test(test_line_kinds),
 		cmocka_unit_test(test_lock), cmocka_unit_test(test_choice),
 		cmocka_unit_test(test_lives), cmocka_unit_test(test_interrupts),
-		cmocka_unit_test(test_short_form), cmocka_unit_test(test_waking_is_early),
+		cmocka_unit_test(test_missing_exits), cmocka_unit_test(test_short_form),
+		cmocka_unit_test(test_waking_is_early),
 		cmocka_unit_test(test_damage),
 	};
 
