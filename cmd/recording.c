@@ -7,7 +7,7 @@
  *						the last whole block
  *
  * The file holds the path of the recording's arena.  Whoever finds that 4711 was killed puts into the trace what is
- * there (runtime/recover.c): analyze, show runs, and the next record, which would remove it.
+ * there (runtime/recover.c): analyze, show runs, and the next record.
  */
 #include <errno.h>
 #include <fcntl.h>

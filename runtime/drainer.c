@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -239,6 +240,7 @@ static void every_second(struct drainer *d)
 	drain_tables(d);
 	drain_dead(d);
 	drain_flush(d);
+	futimens(d->arena_fd, NULL);	/* if we are killed, it tells since when (new_arena.c) */
 }
 
 /* Full chunks, and what was collected and is old enough; the budget is told what records took. */

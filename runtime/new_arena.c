@@ -4,7 +4,8 @@
  *
  * All its pages are allocated here, at once: a target that touches one cannot find that the disk
  * is full (SIGBUS).  The file is locked while its drainer lives, so that the next one can tell the
- * arena of a killed drainer, 200 MB of memory, and remove it.
+ * arena of a killed drainer: 200 MB of memory, with records that recover.c has yet to put into their
+ * trace.  It is removed after an hour, or at once where there is no room for another.
  *
  * Root's commands often start their server as another user (su, setpriv, a service manager), which
  * must be able to open it as well.  So root's arena may be opened by everybody who knows its name,
@@ -26,6 +27,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include "runtime/drain.h"
 #include "runtime/switched.h"
@@ -33,15 +35,17 @@
 enum {
 	ARENA_CHUNK_BYTES = 128 << 20,		/* default */
 	CHUNKS_MIN = 4,
+	ORPHAN_KEPT_S = 3600,
 };
 
 #define SHM "/dev/shm"
 
 static size_t lay_out(struct arena_control *c, const struct drainer_options *o);
-static void remove_orphans(void);
+static int make_file(struct drainer *d, size_t bytes, const char *trace_path);
 static int make_arena_file(struct drainer *d, size_t bytes);
 static int make_shared_file(struct drainer *d, size_t bytes);
 static int open_map(struct drainer *d, size_t bytes);
+static void remove_orphans(bool all);
 static void fill_plan(struct drainer *d, const struct drainer_options *o);
 static void fill_labels(struct drainer *d, const struct drainer_options *o);
 static uint64_t random_seed(void);
@@ -57,23 +61,8 @@ int drain_make_arena(struct drainer *d, const struct drainer_options *o)
 		.sample_seed = o->sample_seed ? o->sample_seed : random_seed(),
 	};
 	size_t bytes = lay_out(&layout, o);
-	char *beside;
-	int r;
+	int r = make_file(d, bytes, o->trace_path);
 
-	remove_orphans();
-	snprintf(d->arena_path, sizeof(d->arena_path), SHM "/vprof-XXXXXX");
-	r = geteuid() == 0 ? make_shared_file(d, bytes) : make_arena_file(d, bytes);
-	if (r) {
-		/* Absolute, since the program may change its directory. */
-		beside = realpath(o->trace_path, NULL);
-		if (!beside || strlen(beside) + 16 > sizeof(d->arena_path)) {
-			free(beside);
-			return r;
-		}
-		snprintf(d->arena_path, sizeof(d->arena_path), "%s.arena-XXXXXX", beside);
-		free(beside);
-		r = make_arena_file(d, bytes);
-	}
 	if (r)
 		return r;
 	layout.bytes = bytes;
@@ -88,6 +77,39 @@ int drain_make_arena(struct drainer *d, const struct drainer_options *o)
 	fill_labels(d, o);
 	fill_lists(d);
 	return 0;
+}
+
+static int make_in_shm(struct drainer *d, size_t bytes)
+{
+	snprintf(d->arena_path, sizeof(d->arena_path), SHM "/vprof-XXXXXX");
+	return geteuid() == 0 ? make_shared_file(d, bytes) : make_arena_file(d, bytes);
+}
+
+static int make_beside(struct drainer *d, size_t bytes, const char *trace_path)
+{
+	/* Absolute, since the program may change its directory. */
+	char *beside = realpath(trace_path, NULL);
+	int r = -ENAMETOOLONG;
+
+	if (beside && strlen(beside) + 16 <= sizeof(d->arena_path)) {
+		snprintf(d->arena_path, sizeof(d->arena_path), "%s.arena-XXXXXX", beside);
+		r = make_arena_file(d, bytes);
+	}
+	free(beside);
+	return r;
+}
+
+static int make_file(struct drainer *d, size_t bytes, const char *trace_path)
+{
+	int r;
+
+	remove_orphans(false);
+	r = make_in_shm(d, bytes);
+	if (r == -ENOSPC || r == -ENOMEM) {
+		remove_orphans(true);
+		r = make_in_shm(d, bytes);
+	}
+	return r ? make_beside(d, bytes, trace_path) : 0;
 }
 
 static int open_map(struct drainer *d, size_t bytes)
@@ -242,12 +264,20 @@ void drain_remove_arena(struct drainer *d)
 	*d->arena_path = '\0';
 }
 
-/* Finished: one that is still being made is somebody's, though perhaps not locked yet. */
-static bool is_arena(int fd)
+/* Its drainer touched it once a second. */
+static bool is_old(const struct stat *st)
+{
+	return time(NULL) - st->st_mtime > ORPHAN_KEPT_S;
+}
+
+/* One that is still being made is somebody's, though perhaps not locked yet; who was killed then never made it. */
+static bool is_arena(int fd, const struct stat *st)
 {
 	uint64_t magic = 0;
 
-	return pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) && magic == ARENA_MAGIC;
+	if (pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) && magic)
+		return magic == ARENA_MAGIC;
+	return is_old(st);
 }
 
 /* An arena whose lock nobody holds: open, and locked by us.  Root's may be written by everybody who knows its name;
@@ -259,7 +289,7 @@ static int open_orphan(int dir, const char *name)
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) || (st.st_uid != geteuid() && geteuid() != 0) || !S_ISREG(st.st_mode) || !is_arena(fd))
+	if (fstat(fd, &st) || (st.st_uid != geteuid() && geteuid() != 0) || !S_ISREG(st.st_mode) || !is_arena(fd, &st))
 		r = -EBADMSG;
 	else if (flock(fd, LOCK_EX | LOCK_NB))
 		r = -EBUSY;
@@ -309,12 +339,22 @@ bool drain_give_up(const char *path)
 	return remove_orphan(AT_FDCWD, path);
 }
 
+/* All: those as well whose records may still be wanted. */
+static void remove_if_old(int dir, const char *name, bool all)
+{
+	struct stat st;
+
+	if (all || (!fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) && is_old(&st)))
+		remove_orphan(dir, name);
+}
+
 /* A directory of root's, with one arena or none.  One that is empty may be about to get it. */
-static void remove_orphan_in(int parent, const char *name)
+static void remove_orphan_in(int parent, const char *name, bool all)
 {
 	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *e;
+	struct stat st;
 	bool any = false;
 
 	if (!dir) {
@@ -325,15 +365,15 @@ static void remove_orphan_in(int parent, const char *name)
 	while ((e = readdir(dir)))
 		if (*e->d_name != '.') {
 			any = true;
-			remove_orphan(dirfd(dir), e->d_name);
+			remove_if_old(dirfd(dir), e->d_name, all);
 		}
-	closedir(dir);
-	if (any)
+	if (any || (!fstat(dirfd(dir), &st) && is_old(&st)))
 		unlinkat(parent, name, AT_REMOVEDIR);	/* fails unless it is empty now */
+	closedir(dir);
 }
 
 /* Arenas of drainers that were killed: nobody holds their locks any more. */
-static void remove_orphans(void)
+static void remove_orphans(bool all)
 {
 	DIR *dir = opendir(SHM);
 	struct dirent *e;
@@ -344,9 +384,9 @@ static void remove_orphans(void)
 		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
 			continue;
 		if (S_ISDIR(st.st_mode) && st.st_uid == geteuid())
-			remove_orphan_in(dirfd(dir), e->d_name);
+			remove_orphan_in(dirfd(dir), e->d_name, all);
 		else if (S_ISREG(st.st_mode))
-			remove_orphan(dirfd(dir), e->d_name);
+			remove_if_old(dirfd(dir), e->d_name, all);
 	}
 	if (dir)
 		closedir(dir);

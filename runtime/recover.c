@@ -2,7 +2,7 @@
 /*
  * recover.c - what a recorder that was killed had not written yet.
  *
- * Its arena is still there, until the next recording or a reboot: with full chunks, with those that threads had begun,
+ * Its arena is still there, for an hour at least unless room is short: with full chunks, with those that threads had begun,
  * with the frames that were open.  All of it is put behind the last whole block of the trace.  Lost is only what
  * the recorder had taken out of the arena to write it, at most 100 ms of it; it left word of how much and of when
  * (struct arena_held), so that no interval that lacks some of it is believed.

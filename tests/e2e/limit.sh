@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 {
 	unsigned cnt = argc > 1 ? (unsigned)atoi(argv[1]) : 100;
 
-	for (unsigned i = 0; i < cnt; i++) {
+	for (unsigned i = 0; i < cnt && (argc < 3 || access("stop", F_OK)); i++) {
 		request(i);
 		if (argc > 2 || i % 100 == 99)		/* the recorder may keep up */
 			usleep(1000);
@@ -106,7 +106,7 @@ else
 fi
 
 # ---- the recorder is killed: the program goes on, the trace says what is missing ----
-"$VPROF" record -o killed -- ./server 2000 slow >out 2>err &
+"$VPROF" record -o killed -- ./server 200000 slow >out 2>err &
 sleep 1
 expect 0 "$VPROF" show runs
 says "recording"
@@ -123,8 +123,10 @@ says "the recording was cut off" "after its first record" " server from "
 expect 0 "$VPROF" show summary killed --format json
 says '"cut-off"'
 whole killed
+touch stop
 wait_until grep -q served out
 grep -q served out && pass || fail "the program did not outlive its recorder"
+rm stop
 
 # ---- both are killed: what the recorder had not written yet is in memory, and goes into the trace ----
 intervals()
@@ -133,7 +135,7 @@ intervals()
 }
 kill_both()
 {
-	"$VPROF" record -o "$1" -- ./server 20000 slow >out 2>err &
+	"$VPROF" record -o "$1" -- ./server 200000 slow >out 2>err &
 	recorder=$!
 	sleep 1
 	kill -STOP $recorder
@@ -150,10 +152,27 @@ says "its recorder was killed" "records that it had not written yet are in the t
 [ "$(intervals both)" -ge $((before + 100)) ] && pass || fail "$before intervals, then $(intervals both)"
 whole both
 [ -e "$arena" ] && fail "the arena is still there" || pass
-# the next recording would remove it: it is read before
+# the next recording of its directory reads it before; one of another directory leaves it
 kill_both earlier
+expect 4 env VPROF_DIR="$PWD/another.data" "$VPROF" record -o elsewhere -- true
 expect 7 "$VPROF" record -o later -- ./server 100
 says "its recorder was killed" "records that it had not written yet are in the trace now"
 [ "$(intervals earlier)" -ge $((before + 100)) ] && pass || fail "$before intervals, then $(intervals earlier)"
 whole earlier
+# unless there is no room for both
+cat >no_room.sh <<'END'
+mount -t tmpfs -o size=300m none /dev/shm || exit
+export VPROF_DIR=$PWD/another.data
+"$VPROF" record --kernel=off -- sh -c 'kill -9 $PPID' 2>/dev/null
+ls /dev/shm
+VPROF_DIR=$PWD/third.data
+"$VPROF" record --kernel=off -- sh -c 'echo at $VPROF_ARENA; ls -d /dev/shm/* | wc -l' 2>/dev/null
+END
+if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
+	expect 4 unshare -m sh no_room.sh	# nothing there was built with vprof
+	says "at /dev/shm/vprof-"
+	[ "$(tail -1 "$work/.out")" = 1 ] && pass || fail "$(cat "$work/.out")"
+else
+	echo "no mount namespace of our own, so no small /dev/shm: not permitted"
+fi
 finish

@@ -434,7 +434,14 @@ static void test_absent(void **state)
 	}
 }
 
-/* A drainer that is killed cannot remove its arena; the next one does, but not that of a live one. */
+static void make_old(const char *path)
+{
+	const struct timespec times[] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = time(NULL) - 3700 } };
+
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* A drainer that is killed cannot remove its arena; another one does, an hour later, but not that of a live one. */
 static void test_orphans(void **state)
 {
 	struct drainer_options o = { .trace_path = "orphan.trace", .arena_bytes = 1 };
@@ -459,7 +466,11 @@ static void test_orphans(void **state)
 	assert_true(read(ends[0], path, sizeof(path)) > 12);
 	close(ends[0]);
 	close(ends[1]);
+	r = record_well("idle");
+	recorded_release(&r);
 	assert_int_equal(access(strchr(path, '=') + 1, F_OK), 0);
+	make_old(strchr(path, '=') + 1);
+	make_old(strchr(drainer_env(live), '=') + 1);
 	r = record_well("idle");
 	recorded_release(&r);
 	assert_int_not_equal(access(strchr(path, '=') + 1, F_OK), 0);
