@@ -36,7 +36,7 @@ static struct drainer *drainer;
 static struct part parts[PARTS];
 static struct scribble scribbles[STEPS_MAX];
 static size_t scribble_cnt;		/* of which the other thread knows */
-static char trace_path[64];
+static char trace_path[160];
 
 static void note_part(size_t i, void *at, size_t bytes)
 {
@@ -73,7 +73,7 @@ static void prepare(void)
 	struct arena_map *a;
 	pthread_t thread;
 
-	snprintf(trace_path, sizeof(trace_path), "/dev/shm/vprof-fuzz-%ld.vpt", (long)getpid());
+	snprintf(trace_path, sizeof(trace_path), "%s/trace.vpt", fuzz_directory("arena"));
 	if (drainer_open(&o, &drainer, &diag)) {
 		fprintf(stderr, "%s\n", diag.text);
 		exit(99);

@@ -66,14 +66,14 @@ void fuzz_sync(const uint8_t *data, size_t len)
 /* A plan that was read, written and read has the same entries. */
 void fuzz_plan(const uint8_t *data, size_t len)
 {
-	static char path[64];
+	static char path[160];
 	_cleanup_(plan_freep) struct plan *p = NULL, *again = NULL;
 	struct diag diag = DIAG_INIT;
 
 	if (plan_read(fuzz_file(data, len), &p, &diag))
 		return;
 	if (!*path)
-		snprintf(path, sizeof(path), "/dev/shm/vprof-fuzz-plan-%ld", (long)getpid());
+		snprintf(path, sizeof(path), "%s/plan", fuzz_directory("plan"));
 	if (plan_write(path, p, &diag) || plan_read(path, &again, &diag) ||
 	    again->entries.cnt != p->entries.cnt || again->all != p->all) {
 		fprintf(stderr, "written, the plan is another: %s\n", diag.text);
