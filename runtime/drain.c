@@ -201,6 +201,12 @@ static const uint64_t *skip_holes(const uint64_t *word, const uint64_t *end)
 	return word;
 }
 
+/* Whoever lives on goes on recording what is under way, and not all of that is read. */
+static bool is_too_late(const struct drainer *d, uint64_t kind, uint64_t ticks)
+{
+	return kind == EVENT_END && d->over_ticks && ticks > d->over_ticks;
+}
+
 /* Whether the chunk has the invocation of fid that began at start. */
 static bool drain_chunk(struct drainer *d, const struct arena_chunk *chunk, uint64_t start,
 			uint64_t fid)
@@ -229,7 +235,7 @@ static bool drain_chunk(struct drainer *d, const struct arena_chunk *chunk, uint
 			len += (event_words((unsigned int)kind) + 1) / 2 * 2;
 		if (len > end - word)
 			break;
-		if (first && kind && kind < EVENT_CNT) {
+		if (first && kind && kind < EVENT_CNT && !is_too_late(d, kind, first)) {
 			put_event(d, &b, (unsigned int)kind, first, word + 2);
 			budget_event(&d->budget, (enum trace_event)kind, word + 2);
 			note_known(d, chunk, (enum trace_event)kind, first, word + 2);
@@ -391,6 +397,7 @@ void drain_dead(struct drainer *d)
  */
 void drain_left(struct drainer *d)
 {
+	d->over_ticks = clock_ticks();
 	memset(d->drained, 0, d->arena.chunk_cnt + 1);
 	for (uint32_t i = 1; i <= ARENA_SLOTS; i++)
 		if (__atomic_load_n(&d->arena.slots[i].used, __ATOMIC_ACQUIRE))

@@ -39,6 +39,7 @@ struct drainer {
 	uint64_t limit_bytes;
 	const struct drainer_requests *requests;
 	struct ring ring;
+	uint64_t over_ticks;		/* an interval that ends later is not told to end: calls in it may be missing; 0: not yet */
 	bool is_head;			/* what is drained is drained once more: a snapshot */
 	struct budget budget;
 	VEC(struct drain_pause) pauses;	/* of the whole run */
