@@ -11,6 +11,10 @@
 script=${0##*/}
 script=${script%.sh}
 
+# What is built here is built as by hand, also in an exam that make runs: below another make PostgreSQL's does not make the
+# headers that it generates.
+unset MAKEFLAGS MAKELEVEL MFLAGS
+
 die() { echo "$script: $*" >&2; exit 4; }
 
 # ---- Options -------------------------------------------------------------------------
