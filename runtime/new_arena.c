@@ -5,7 +5,7 @@
  * All its pages are allocated here, at once: a target that touches one cannot find that the disk
  * is full (SIGBUS).  The file is locked while its drainer lives, so that the next one can tell the
  * arena of a killed drainer: 200 MB of memory, with records that recover.c has yet to put into their
- * trace.  It is removed after an hour, or at once where there is no room for another.
+ * trace.  It is removed after an hour; sooner where there are many, at once where there is no room for another.
  *
  * Root's commands often start their server as another user (su, setpriv, a service manager), which
  * must be able to open it as well.  So root's arena may be opened by everybody who knows its name,
@@ -36,6 +36,9 @@ enum {
 	ARENA_CHUNK_BYTES = 128 << 20,		/* default */
 	CHUNKS_MIN = 4,
 	ORPHAN_KEPT_S = 3600,
+	ORPHAN_OF_MANY_KEPT_S = 60,
+	ORPHANS_MANY = 5,
+	TAKE_OVER_TRIES = 20,		/* of 5 ms: who looks for orphans holds their locks for a moment */
 };
 
 #define SHM "/dev/shm"
@@ -45,7 +48,7 @@ static int make_file(struct drainer *d, size_t bytes, const char *trace_path);
 static int make_arena_file(struct drainer *d, size_t bytes);
 static int make_shared_file(struct drainer *d, size_t bytes);
 static int open_map(struct drainer *d, size_t bytes);
-static void remove_orphans(bool all);
+static unsigned int remove_orphans(long kept_s);
 static void fill_plan(struct drainer *d, const struct drainer_options *o);
 static void fill_labels(struct drainer *d, const struct drainer_options *o);
 static uint64_t random_seed(void);
@@ -103,10 +106,11 @@ static int make_file(struct drainer *d, size_t bytes, const char *trace_path)
 {
 	int r;
 
-	remove_orphans(false);
+	if (remove_orphans(ORPHAN_KEPT_S) >= ORPHANS_MANY && remove_orphans(ORPHAN_OF_MANY_KEPT_S) >= ORPHANS_MANY)
+		remove_orphans(0);
 	r = make_in_shm(d, bytes);
 	if (r == -ENOSPC || r == -ENOMEM) {
-		remove_orphans(true);
+		remove_orphans(0);
 		r = make_in_shm(d, bytes);
 	}
 	return r ? make_beside(d, bytes, trace_path) : 0;
@@ -265,9 +269,11 @@ void drain_remove_arena(struct drainer *d)
 }
 
 /* Its drainer touched it once a second. */
-static bool is_old(const struct stat *st)
+static bool is_younger(const struct stat *st, long s)
 {
-	return time(NULL) - st->st_mtime > ORPHAN_KEPT_S;
+	long age_s = time(NULL) - st->st_mtime;
+
+	return age_s >= 0 && age_s < s;
 }
 
 /* One that is still being made is somebody's, though perhaps not locked yet; who was killed then never made it. */
@@ -277,7 +283,7 @@ static bool is_arena(int fd, const struct stat *st)
 
 	if (pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) && magic)
 		return magic == ARENA_MAGIC;
-	return is_old(st);
+	return !is_younger(st, ORPHAN_KEPT_S);
 }
 
 /* An arena whose lock nobody holds: open, and locked by us.  Root's may be written by everybody who knows its name;
@@ -299,16 +305,12 @@ static int open_orphan(int dir, const char *name)
 	return r;
 }
 
-/* Removes it; its processes see that it is gone.  True: there is nobody for whom it would stay. */
-static bool remove_orphan(int dir, const char *name)
+/* Its processes see that it is gone.  True: there is nobody for whom it would stay. */
+static bool remove_open(int dir, const char *name, int fd)
 {
 	static const uint32_t gone = RECORDING_GONE;
-	int fd = open_orphan(dir, name);
-	bool orphan;
+	bool orphan = pwrite(fd, &gone, sizeof(gone), offsetof(struct arena_control, recording)) == sizeof(gone);
 
-	if (fd < 0)
-		return fd == -ENOENT;
-	orphan = pwrite(fd, &gone, sizeof(gone), offsetof(struct arena_control, recording)) == sizeof(gone);
 	unlinkat(dir, name, 0);
 	close(fd);
 	return orphan;
@@ -320,6 +322,10 @@ int drain_take_over(struct drainer *d, const char *path)
 	struct stat st;
 	void *base;
 
+	for (int i = 0; i < TAKE_OVER_TRIES && fd == -EBUSY; i++) {
+		nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
+		fd = open_orphan(AT_FDCWD, path);
+	}
 	if (fd < 0)
 		return fd;
 	d->arena_fd = fd;
@@ -336,45 +342,56 @@ int drain_take_over(struct drainer *d, const char *path)
 
 bool drain_give_up(const char *path)
 {
-	return remove_orphan(AT_FDCWD, path);
+	int fd = open_orphan(AT_FDCWD, path);
+
+	return fd < 0 ? fd == -ENOENT : remove_open(AT_FDCWD, path, fd);
 }
 
-/* All: those as well whose records may still be wanted. */
-static void remove_if_old(int dir, const char *name, bool all)
+/* True: it is an orphan, and stays. */
+static bool remove_if_older(int dir, const char *name, long s)
 {
+	int fd = open_orphan(dir, name);
 	struct stat st;
 
-	if (all || (!fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) && is_old(&st)))
-		remove_orphan(dir, name);
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &st) || !is_younger(&st, s)) {
+		remove_open(dir, name, fd);
+		return false;
+	}
+	close(fd);
+	return true;
 }
 
 /* A directory of root's, with one arena or none.  One that is empty may be about to get it. */
-static void remove_orphan_in(int parent, const char *name, bool all)
+static bool remove_in_if_older(int parent, const char *name, long s)
 {
 	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *e;
 	struct stat st;
-	bool any = false;
+	bool any = false, stays = false;
 
 	if (!dir) {
 		if (fd >= 0)
 			close(fd);
-		return;
+		return false;
 	}
 	while ((e = readdir(dir)))
 		if (*e->d_name != '.') {
 			any = true;
-			remove_if_old(dirfd(dir), e->d_name, all);
+			stays |= remove_if_older(dirfd(dir), e->d_name, s);
 		}
-	if (any || (!fstat(dirfd(dir), &st) && is_old(&st)))
+	if (any || (!fstat(dirfd(dir), &st) && !is_younger(&st, ORPHAN_KEPT_S)))
 		unlinkat(parent, name, AT_REMOVEDIR);	/* fails unless it is empty now */
 	closedir(dir);
+	return stays;
 }
 
-/* Arenas of drainers that were killed: nobody holds their locks any more. */
-static void remove_orphans(bool all)
+/* Arenas of drainers that were killed longer ago: nobody holds their locks any more.  How many others stay. */
+static unsigned int remove_orphans(long kept_s)
 {
+	unsigned int stay_cnt = 0;
 	DIR *dir = opendir(SHM);
 	struct dirent *e;
 	struct stat st;
@@ -384,12 +401,13 @@ static void remove_orphans(bool all)
 		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
 			continue;
 		if (S_ISDIR(st.st_mode) && st.st_uid == geteuid())
-			remove_orphan_in(dirfd(dir), e->d_name, all);
+			stay_cnt += remove_in_if_older(dirfd(dir), e->d_name, kept_s);
 		else if (S_ISREG(st.st_mode))
-			remove_if_old(dirfd(dir), e->d_name, all);
+			stay_cnt += remove_if_older(dirfd(dir), e->d_name, kept_s);
 	}
 	if (dir)
 		closedir(dir);
+	return stay_cnt;
 }
 
 static void fill_plan(struct drainer *d, const struct drainer_options *o)

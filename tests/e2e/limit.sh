@@ -159,19 +159,33 @@ expect 7 "$VPROF" record -o later -- ./server 100
 says "its recorder was killed" "records that it had not written yet are in the trace now"
 [ "$(intervals earlier)" -ge $((before + 100)) ] && pass || fail "$before intervals, then $(intervals earlier)"
 whole earlier
-# unless there is no room for both
-cat >no_room.sh <<'END'
-mount -t tmpfs -o size=300m none /dev/shm || exit
-export VPROF_DIR=$PWD/another.data
-"$VPROF" record --kernel=off -- sh -c 'kill -9 $PPID' 2>/dev/null
-ls /dev/shm
-VPROF_DIR=$PWD/third.data
-"$VPROF" record --kernel=off -- sh -c 'echo at $VPROF_ARENA; ls -d /dev/shm/* | wc -l' 2>/dev/null
+# unless there is no room for both, or there are many
+cat >memory.sh <<'END'
+killed()
+{
+	VPROF_DIR=$PWD/$1.data "$VPROF" record --kernel=off --buffer 16 -- sh -c 'kill -9 $PPID' 2>/dev/null
+}
+arenas()
+{
+	VPROF_DIR=$PWD/last.data "$VPROF" record --kernel=off --buffer "$1" -- \
+		sh -c 'echo "$0: $(ls -d /dev/shm/*/* | wc -l), one at $VPROF_ARENA"' "$2" 2>/dev/null
+}
+mount -t tmpfs -o size=600m none /dev/shm || exit
+for i in 1 2 3 4 5; do
+	killed $i
+done
+touch -d '50 seconds ago' /dev/shm/*/*
+rm -f $(ls -d /dev/shm/*/* | head -1)
+arenas 16 "four of fifty seconds"
+killed 6
+touch -d '100 seconds ago' $(ls -d /dev/shm/*/* | head -3)
+arenas 16 "five, three of 100 seconds"
+arenas 450 "no room for more"
 END
 if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
-	expect 4 unshare -m sh no_room.sh	# nothing there was built with vprof
-	says "at /dev/shm/vprof-"
-	[ "$(tail -1 "$work/.out")" = 1 ] && pass || fail "$(cat "$work/.out")"
+	expect 4 unshare -m sh memory.sh	# nothing there was built with vprof
+	says "four of fifty seconds: 5, one at /dev/shm/" "five, three of 100 seconds: 3, one at /dev/shm/" \
+		"no room for more: 1, one at /dev/shm/"
 else
 	echo "no mount namespace of our own, so no small /dev/shm: not permitted"
 fi
