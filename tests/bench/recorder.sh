@@ -6,7 +6,8 @@
 #	ping-pong	two threads on one CPU wake each other: CPU time a round trip
 #	messaging	perf bench sched messaging: CPU time
 #	pgbench		PostgreSQL with fsync=on, recorded by -p, not who loads it: transactions a second, and the server's
-#			CPU time for one; the first second, in which a recording learns the stacks of new processes, apart
+#			CPU time and the machine's for one; the first second, in which a recording learns the stacks of new
+#			processes, apart
 #	memcached	the same: requests a second over loopback TCP, four connections
 #
 # vprof without and with stacks; perf's counterpart of those would be -g.  Each run of a tool stands between two of
@@ -187,14 +188,17 @@ wanted()
 }
 
 # served LOAD: LOAD.sh loads the server, and prints how many it served, how many a second and perhaps how many in the first.
-# ms of CPU a piece go to a file; the postmaster's stat has those of its children that it has waited for.
+# ms of CPU a piece go to files, the server's and all that the machine had, of which the recorder's is a part; the postmaster's
+# stat has those of its children that it has waited for.
 cat >measured.sh <<'END'
 used() { awk '{ sub(/.*\) /, ""); print $12 + $13 + $14 + $15 }' "/proc/$1/stat"; }
-before=$(used "$1")
+busy() { awk '$1 == "cpu" { print $2 + $3 + $4 + $7 + $8 }' /proc/stat; }
+each() { awk -v ticks="$1" -v hz="$(getconf CLK_TCK)" -v turn="$TURN" '{ print turn, 1000 * ticks / hz / $1 }' served.txt; }
+before=$(used "$1") busy=$(busy)
 sh "$2.sh" >served.txt
+each $(($(busy) - busy)) >>"$2, all CPU.$TOOL"
 sleep 0.2
-awk -v ticks=$(($(used "$1") - before)) -v hz="$(getconf CLK_TCK)" -v turn="$TURN" '{ print turn, 1000 * ticks / hz / $1 }' served.txt \
-	>>"$2, server CPU.$TOOL"
+each $(($(used "$1") - before)) >>"$2, server CPU.$TOOL"
 awk -v turn="$TURN" 'NF > 2 { print turn, $3 }' served.txt >>"$2, first second.$TOOL"
 [ -s "$2, first second.$TOOL" ] || rm -f "$2, first second.$TOOL"
 awk '{ print $2 }' served.txt
@@ -203,6 +207,7 @@ served()
 {
 	in_turns "$1" "$server" sh measured.sh "$server" "$1"
 	report "$1, server CPU"
+	report "$1, all CPU"
 	report "$1" inverse
 	for tool in vprof stacks; do
 		if [ -f "$1, first second.$tool" ]; then
