@@ -92,7 +92,7 @@ static int make_beside(struct drainer *d, size_t bytes, const char *trace_path)
 {
 	/* Absolute, since the program may change its directory. */
 	char *beside = realpath(trace_path, NULL);
-	int r = -ENAMETOOLONG;
+	int r = beside ? -ENAMETOOLONG : -errno;
 
 	if (beside && strlen(beside) + 16 <= sizeof(d->arena_path)) {
 		snprintf(d->arena_path, sizeof(d->arena_path), "%s.arena-XXXXXX", beside);

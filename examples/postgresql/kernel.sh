@@ -110,7 +110,8 @@ ended_by_disk() {
 
 # accounts NAME: of the backend, between the first and the last time that it read its accounts: seconds, those in the run
 # queue, here and by the kernel, those running, here and by the kernel, and how many waits ended.  The accounts are
-# cumulative: ns running, ns in the run queue.  (Time running is more in the accounts: a call that waits is a wait here, with what it computes before.)
+# cumulative: ns running, ns in the run queue.  (Time running is more in the accounts: a call that waits is a wait here,
+# with what it computes before.)
 accounts() {
 	awk '
 		FNR == 1 { file++ }
