@@ -38,6 +38,8 @@ struct cpu {
 	struct perf_text irq_name, softirq_name;
 };
 
+static const struct cpu uninterrupted = { .irq = IRQ_NONE, .softirq = SOFTIRQ_NONE };
+
 struct perf_cpus {
 	struct kernel_trace *k;
 	struct map *by_number;		/* cpu -> index into cpus, + 1 */
@@ -73,7 +75,7 @@ static struct cpu *cpu_of(struct perf_cpus *c, uint32_t number)
 	uint64_t *slot = map_slot(c->by_number, number);
 
 	if (!*slot) {
-		VEC_ADD(&c->cpus, (struct cpu){ .irq = IRQ_NONE, .softirq = SOFTIRQ_NONE });
+		VEC_ADD(&c->cpus, uninterrupted);
 		*slot = c->cpus.cnt;
 	}
 	return &c->cpus.items[*slot - 1];
@@ -81,7 +83,7 @@ static struct cpu *cpu_of(struct perf_cpus *c, uint32_t number)
 
 void perf_cpus_switched(struct perf_cpus *c, const struct perf_line *l)
 {
-	*cpu_of(c, l->cpu) = (struct cpu){ .irq = IRQ_NONE, .softirq = SOFTIRQ_NONE };
+	*cpu_of(c, l->cpu) = uninterrupted;
 }
 
 static void irq_entry(struct cpu *u, const struct perf_line *l)
