@@ -38,7 +38,8 @@ enum {
 	ORPHAN_KEPT_S = 3600,
 	ORPHAN_OF_MANY_KEPT_S = 60,
 	ORPHANS_MANY = 5,
-	TAKE_OVER_TRIES = 20,		/* of 5 ms: who looks for orphans holds their locks for a moment */
+	LOCK_TRIES = 20,
+	LOCK_PAUSE_NS = 5000000,
 };
 
 #define SHM "/dev/shm"
@@ -316,16 +317,24 @@ static bool remove_open(int dir, const char *name, int fd)
 	return orphan;
 }
 
-int drain_take_over(struct drainer *d, const char *path)
+/* Who looks for orphans (below) holds their locks for a moment. */
+static int open_patiently(const char *path)
 {
 	int fd = open_orphan(AT_FDCWD, path);
+
+	for (int i = 0; i < LOCK_TRIES && fd == -EBUSY; i++) {
+		nanosleep(&(struct timespec){ .tv_nsec = LOCK_PAUSE_NS }, NULL);
+		fd = open_orphan(AT_FDCWD, path);
+	}
+	return fd;
+}
+
+int drain_take_over(struct drainer *d, const char *path)
+{
+	int fd = open_patiently(path);
 	struct stat st;
 	void *base;
 
-	for (int i = 0; i < TAKE_OVER_TRIES && fd == -EBUSY; i++) {
-		nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
-		fd = open_orphan(AT_FDCWD, path);
-	}
 	if (fd < 0)
 		return fd;
 	d->arena_fd = fd;
@@ -342,7 +351,7 @@ int drain_take_over(struct drainer *d, const char *path)
 
 bool drain_give_up(const char *path)
 {
-	int fd = open_orphan(AT_FDCWD, path);
+	int fd = open_patiently(path);
 
 	return fd < 0 ? fd == -ENOENT : remove_open(AT_FDCWD, path, fd);
 }
