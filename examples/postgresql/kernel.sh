@@ -14,7 +14,7 @@
 #			after a wait) grows, and is what the kernel's own accounts of the backend have: so nothing of it is
 #			in another state.  The backend reads its accounts now and then and keeps them in a table.  The
 #			kernel begins to count where the woken thread's CPU puts it into its queue: an idle one of a
-#			virtual machine comes to that 30 us later, so while few wait for a CPU there is nothing to compare.
+#			virtual machine comes to that 30 us later: alone, that and no more is what we have in addition.
 #	3. crowd	eight clients: who waits for another backend's flush waits for one that is on the way of a commit
 #	4. knot		four clients that do little but commit: the knot of the wait-for graph has the disk and the backends,
 #			whose waits for the disk are below XLogFlush; one flushes for all, and each waits for the processors:
@@ -180,13 +180,16 @@ exam_loops() {
 	for name in alone loops; do
 		accounts $name >"$work/$name.sums"
 		read -r span queue delay running ran woken <"$work/$name.sums"
-		target=- held=true
-		if [ $name = loops ] || [ "$(holds "$delay > 0.2 * $span")" = true ]; then
-			target="0.95 to 1.05"
-			held=$(holds "$span > 1 && $queue / $delay > 0.95 && $queue / $delay < 1.05")
+		ratio=$(awk "BEGIN { print $queue / ($delay ? $delay : 1) }")
+		more=$(awk "BEGIN { print ($queue - $delay) / ($woken ? $woken : 1) * 1e6 }")
+		if [ $name = loops ]; then
+			row loops.run_queue_to_kernels "$ratio" "of $delay s" "0.95 to 1.05" \
+				"$(holds "$span > 1 && $ratio > 0.95 && $ratio < 1.05")"
+		else
+			row alone.run_queue_to_kernels "$ratio" "of $delay s" - true
+			row alone.run_queue_not_the_kernels "$more" "us a wait" "-5 to 100" \
+				"$(holds "$span > 1 && $woken > 1000 && $more > -5 && $more < 100")"
 		fi
-		row $name.run_queue_to_kernels "$(awk "BEGIN { print $queue / $delay }")" "of $delay s" "$target" "$held"
-		row $name.run_queue_not_the_kernels "$(awk "BEGIN { print ($queue - $delay) / $woken * 1e6 }")" "us a wait" - true
 		row $name.running_to_kernels "$(awk "BEGIN { print $running / $ran }")" "of $ran s" - true
 		row $name.run_queue "$(awk "BEGIN { print $queue / $span }")" "of the time" - true
 	done
