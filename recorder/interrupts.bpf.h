@@ -26,6 +26,12 @@ const volatile unsigned int run_queue_offset, current_offset, preempt_count_offs
 
 int softirqs_are_counted;		/* and the counts are where they should be (on_try) */
 
+/* By the first the verifier knows on a kernel that has not what the rest asks for that nobody gets there. */
+static __always_inline int may_look(void)
+{
+	return run_queue_offset && softirqs_are_counted;
+}
+
 struct interrupts {			/* what this CPU is doing besides its current task */
 	unsigned long long softirq_number;	/* of the softirq in which what is below was noted */
 	unsigned int irq, softirq;	/* number plus one; 0: no */
@@ -70,15 +76,31 @@ int on_try(struct bpf_iter__task *context)
 	return 0;
 }
 
-/* Whether this CPU is in a softirq, of whatever kind. */
+/* Since 6.2: what is there is read by an instruction.  To call a helper for it takes 30 ns. */
+extern void *bpf_rdonly_cast(const void *address, unsigned int type) __ksym __weak;
+
+/* Whether this CPU is in a softirq, of whatever kind.  Read directly: only where there is bpf_rdonly_cast. */
+static __always_inline int in_softirq_read(struct interrupts *c, int directly)
+{
+	const void *address;
+	const struct upid *number;		/* some structure that begins with an int */
+	int preempt_count = 0;
+
+	if (!may_look())
+		return c->softirq != 0;
+	address = (const void *)(variables(c) + preempt_count_offset);
+	if (directly) {
+		number = bpf_rdonly_cast(address, bpf_core_type_id_kernel(struct upid));
+		preempt_count = number->nr;
+	} else {
+		bpf_probe_read_kernel(&preempt_count, sizeof(preempt_count), address);
+	}
+	return preempt_count & PREEMPT_IN_SOFTIRQ;
+}
+
 static __always_inline int in_softirq(struct interrupts *c)
 {
-	unsigned int preempt_count = 0;
-
-	if (!softirqs_are_counted)
-		return c->softirq != 0;
-	bpf_probe_read_kernel(&preempt_count, sizeof(preempt_count), (void *)(variables(c) + preempt_count_offset));
-	return preempt_count & PREEMPT_IN_SOFTIRQ;
+	return in_softirq_read(c, 0);
 }
 
 /* Of which kind; what was noted in another one is forgotten.  In one only. */
@@ -86,7 +108,7 @@ static void look_at_softirq(struct interrupts *c)
 {
 	unsigned long long cnts[SOFTIRQ_CNT / 2] = { 0 }, n = 0;	/* two in each: what counts is that it changes */
 
-	if (!softirqs_are_counted)
+	if (!may_look())
 		return;
 	bpf_probe_read_kernel(cnts, sizeof(cnts), (void *)(variables(c) + softirqs_offset));
 	for (int i = 0; i < SOFTIRQ_CNT / 2; i++)
@@ -98,14 +120,23 @@ static void look_at_softirq(struct interrupts *c)
 	}
 }
 
-/* In a softirq: which interface's packets it receives; 0: none. */
-static __always_inline unsigned int received_by(struct interrupts *c)
+/* In a softirq: which interface's packets it receives; 0: none.  Directly: as above. */
+static __always_inline unsigned int received_by(struct interrupts *c, int directly)
 {
-	unsigned char receiving = 0;
+	const void *address;
+	const struct softnet_data *data;
+	_Bool receiving = 0;
 
-	if (!softirqs_are_counted)
+	if (!may_look())
 		return c->softirq == SOFTIRQ_NET_RX + 1 ? c->nic : 0;
-	bpf_probe_read_kernel(&receiving, sizeof(receiving), (void *)(variables(c) + receiving_offset));
+	address = (const void *)(variables(c) + receiving_offset);
+	if (directly) {
+		data = bpf_rdonly_cast(address - bpf_core_field_offset(struct softnet_data, in_net_rx_action),
+				       bpf_core_type_id_kernel(struct softnet_data));
+		receiving = data->in_net_rx_action;
+	} else {
+		bpf_probe_read_kernel(&receiving, sizeof(receiving), address);
+	}
 	return receiving ? c->nic : 0;
 }
 

@@ -81,6 +81,10 @@ struct net_device {
 	int ifindex;
 };
 
+struct softnet_data {
+	_Bool in_net_rx_action;
+};
+
 struct sk_buff {
 	struct net_device *dev;
 };

@@ -103,12 +103,13 @@ static long variable_offset(const struct btf *btf, const char *variable)
 	return -1;
 }
 
-/* For tests: to be as on a kernel of which interrupts.bpf.h does not find what it wants. */
-static bool must_not_count(void)
+/* For tests: to be as on a kernel of which interrupts.bpf.h does not find what it wants (softirqs), or that has no
+ * bpf_rdonly_cast (helpers); as with a hundred thousand threads in the run (crowds). */
+static bool must_use(const char *what)
 {
 	const char *hooks = secure_getenv("VPROF_KERNEL_HOOKS");
 
-	return hooks && strcmp(hooks, "softirqs") == 0;
+	return hooks && strcmp(hooks, what) == 0;
 }
 
 /* Of what interrupts.bpf.h wants.  A kernel for real time has it, but other tasks may run in the middle of a softirq there. */
@@ -134,7 +135,8 @@ static void find_counts(struct record_bpf *p, const struct btf *btf)
 static void choose_programs(struct record_bpf *p, const struct btf *btf)
 {
 	struct bpf_program *program;
-	bool says_state = argument_cnt(btf, "sched_switch") >= 4;
+	bool says_state = argument_cnt(btf, "sched_switch") >= 4,
+	     casts = btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) >= 0 && !must_use("helpers");
 
 	bpf_object__for_each_program(program, p->obj) {
 		const char *section = bpf_program__section_name(program);
@@ -143,14 +145,18 @@ static void choose_programs(struct record_bpf *p, const struct btf *btf)
 		if (strncmp(section, "tp_btf/", 7) == 0 && strncmp(tracepoint + 1, "sched_", 6) != 0)
 			bpf_program__set_autoload(program, argument_cnt(btf, tracepoint + 1) >= 0);
 	}
-	if (!must_not_count())
+	if (!must_use("softirqs"))
 		find_counts(p, btf);
+	if (must_use("crowds"))
+		p->rodata->task_places_used = 2;
 	bpf_program__set_autoattach(p->progs.on_try, false);
 	bpf_program__set_autoattach(p->progs.on_begin, false);
 	bpf_program__set_autoattach(p->progs.on_end, false);
 	bpf_program__set_autoattach(p->progs.on_sample, false);
 	bpf_program__set_autoload(p->progs.on_switch, says_state);
 	bpf_program__set_autoload(p->progs.on_switch_before_5_18, !says_state);
+	bpf_program__set_autoload(p->progs.on_waking, casts);
+	bpf_program__set_autoload(p->progs.on_waking_before_6_2, !casts);
 }
 
 static int follow(struct record_bpf *p, pid_t pid, enum follow what, unsigned int image, uint64_t flags)

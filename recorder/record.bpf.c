@@ -2,7 +2,7 @@
 /*
  * record.bpf.c - runs in the kernel: why the threads of a run were off the CPU, and who woke them.
  *
- * Who belongs to the run is kept in task storage.  vprof's own entry says that its children do; what
+ * Who belongs to the run is kept with each thread (tasks.bpf.h).  vprof's own entry says that its children do; what
  * they fork does, too.  A thread of the kernel that woke one of ours is followed from then on
  * (jbd2, which waits for the disk on behalf of fsync), other processes that did are only named.
  *
@@ -56,20 +56,9 @@ const volatile int follow_threads;	/* of a process that ran already: its threads
 
 unsigned long long lost_records;
 
-/* By the last bits of a thread's number in the kernel: not set, it is none whose times are recorded.  Nine in ten tasks of
- * a busy machine are that, and to ask for their entry takes as long as all the rest of a hook. */
-enum { FOLLOWED_CNT = 1 << 16 };
-static unsigned char may_be_followed[FOLLOWED_CNT];
-
 unsigned int image_cnt = 1;		/* the first is that of the process that ran already */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct task_state);
-} tasks SEC(".maps");
-
+#include "recorder/tasks.bpf.h"
 #include "recorder/segments.bpf.h"
 
 /* As the thread itself sees it: its number in the innermost namespace. */
@@ -106,25 +95,18 @@ static void write_life(unsigned int kind, struct task_struct *task, const struct
 	commit(&reserved);
 }
 
-static __always_inline struct task_state *state_of(struct task_struct *task)
-{
-	return bpf_task_storage_get(&tasks, task, 0, 0);
-}
-
 static void number_task(struct task_state *s, struct task_struct *task)
 {
 	s->tid = number_of(task->thread_pid);
 	s->pid = number_of(task->group_leader->thread_pid);
 	s->kernel_thread = (task->flags & KERNEL_THREAD) != 0;
-	if (s->follow >= FOLLOW_RUN)
-		may_be_followed[task->pid & (FOLLOWED_CNT - 1)] = 1;
 }
 
 /* A thread seen for the first time. */
 static struct task_state *add_task(struct task_struct *task, unsigned int follow,
 				   unsigned long long ns)
 {
-	struct task_state *s = bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct task_state *s = new_state(task);
 
 	if (!s)
 		return 0;
@@ -134,30 +116,37 @@ static struct task_state *add_task(struct task_struct *task, unsigned int follow
 	return s;
 }
 
-/* One that recorder.c put there. */
-static __noinline void tell_seen(struct task_state *s, struct task_struct *task)
+/* One that recorder.c put in task storage. */
+static __noinline struct task_state *tell_seen(const struct task_state *put, struct task_struct *task)
 {
+	struct task_state *s = new_state(task);
+
+	if (!s)
+		return 0;
+	s->follow = put->follow;
+	s->image = put->image;
 	number_task(s, task);
 	write_life(RECORD_SEEN, task, s, 1, bpf_ktime_get_ns());
-}
-
-/* The entry of a thread whose times are recorded, or none.  What is called for each switch and waking is written out where it
- * is called: to return takes ten times as long as it should where the kernel must not let the processor guess to where. */
-static __always_inline struct task_state *followed(struct task_struct *task)
-{
-	struct task_state *s = state_of(task);
-
-	if (!s || s->follow < FOLLOW_RUN)
-		return 0;
-	if (!s->tid)
-		tell_seen(s, task);
 	return s;
 }
 
-/* The same, and mostly without a look into tasks.  Of one that recorder.c put there that is true from on_begin on. */
+static __always_inline struct task_state *if_followed(struct task_state *s, struct task_struct *task)
+{
+	if (!s || s->follow < FOLLOW_RUN)
+		return 0;
+	return s->tid ? s : tell_seen(s, task);
+}
+
+/* The state of a thread whose times are recorded, or none.  What is called for each switch and waking is written out where it
+ * is called: to return takes ten times as long as it should where the kernel must not let the processor guess to where. */
+static __always_inline struct task_state *followed(struct task_struct *task)
+{
+	return if_followed(state_of(task), task);
+}
+
 static __always_inline struct task_state *quickly_followed(struct task_struct *task)
 {
-	return may_be_followed[task->pid & (FOLLOWED_CNT - 1)] ? followed(task) : 0;
+	return if_followed(quick_state_of(task), task);
 }
 
 /* The same for one of a process that ran already: only the process has an entry, put there by recorder.c. */
@@ -291,14 +280,14 @@ static __always_inline void switched_out(void *context, struct task_struct *task
 
 	if (!s || s->dead)
 		return;
+	executed_ns = task->se.sum_exec_runtime;
+	if (s->off)
+		came_back_untold(s, executed_ns, ns);
 	if (state & TASK_IS_DEAD) {	/* for the last time: it has woken its parent already */
 		s->dead = 1;
 		write_life(RECORD_EXIT, task, s, 0, ns);
 		return;
 	}
-	executed_ns = task->se.sum_exec_runtime;
-	if (s->off)
-		came_back_untold(s, executed_ns, ns);
 	s->executed_ns = executed_ns;
 	s->preempted = preempted != 0;
 	s->state = preempted ? 0 : state;
@@ -399,10 +388,10 @@ static __always_inline void woken_by_task(struct task_state *s, struct task_stru
 	s->waker_followed = waker && waker->follow == FOLLOW_RUN;
 }
 
-static __always_inline void woken_in_softirq(struct task_state *s, struct interrupts *c,
-					     struct task_struct *current, unsigned long long ns)
+static __always_inline void woken_in_softirq(struct task_state *s, struct interrupts *c, struct task_struct *current,
+					     int read_directly, unsigned long long ns)
 {
-	unsigned int nic = received_by(c), vector;
+	unsigned int nic = received_by(c, read_directly), vector;
 
 	if (nic == LOOPBACK && looped_by_current(current)) {
 		woken_by_task(s, current, ns);
@@ -429,22 +418,19 @@ static __always_inline unsigned int tell_waker_stack(void *context, struct task_
 	return waker ? tell_stack(context, waker, current, STACK_WAKER, ns) : 0;
 }
 
-SEC("tp_btf/sched_waking")
-int BPF_PROG(on_waking, struct task_struct *task)
+static __always_inline void woken(void *context, struct task_struct *task, int read_directly)
 {
 	struct task_state *s = quickly_followed(task);
 	struct task_struct *current;
 	struct interrupts *c;
 	unsigned long long ns;
 
-	if (!s)
-		return 0;
+	if (!s || (s->off && s->woken_ns >= s->out_ns))
+		return;
 	c = this_cpu();
 	if (!c)
-		return 0;
+		return;
 	ns = bpf_ktime_get_ns();
-	if (s->off && s->woken_ns >= s->out_ns)
-		return 0;
 	current = bpf_get_current_task_btf();
 	if (c->irq && c->irq_disk)
 		waker_is(s, WAKER_DISK, c->irq_disk - 1);
@@ -452,13 +438,26 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		waker_is(s, WAKER_IRQ, c->irq - 1);
 	else if (c->timer)
 		waker_is(s, WAKER_TIMER, 0);
-	else if (in_softirq(c))
-		woken_in_softirq(s, c, current, ns);
+	else if (in_softirq_read(c, read_directly))
+		woken_in_softirq(s, c, current, read_directly, ns);
 	else
 		woken_by_task(s, current, ns);
 	s->woken_ns = ns;
 	if (s->waker_kind == WAKER_TASK)
-		s->waker_stack = tell_waker_stack(ctx, current, ns);
+		s->waker_stack = tell_waker_stack(context, current, ns);
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *task)
+{
+	woken(ctx, task, 1);
+	return 0;
+}
+
+SEC("?tp_btf/sched_waking")
+int BPF_PROG(on_waking_before_6_2, struct task_struct *task)
+{
+	woken(ctx, task, 0);
 	return 0;
 }
 
@@ -484,7 +483,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		p = adopted(parent, bpf_ktime_get_ns());
 	if (!p || !(p->follow == FOLLOW_RUN || (p->follow == FOLLOW_CHILDREN && !thread)))
 		return 0;
-	s = bpf_task_storage_get(&tasks, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	s = new_state(child);
 	if (!s) {
 		__sync_fetch_and_add(&lost_records, 1);
 		return 0;
@@ -502,10 +501,12 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 }
 
 SEC("tp_btf/sched_process_exec")
-int BPF_PROG(on_exec, struct task_struct *task)
+int BPF_PROG(on_exec, struct task_struct *task, int old_pid)
 {
-	struct task_state *s = state_of(task);
+	struct task_state *s;
 
+	renumber_place(task, old_pid);
+	s = state_of(task);
 	if (!s || s->follow < FOLLOW_RUN)
 		return 0;
 	number_task(s, task);		/* a thread that is not the first takes its number over */

@@ -21,15 +21,6 @@ struct in_flight {
 
 static struct in_flight requests[IN_FLIGHT_CNT];
 
-/* As a number: the verifier lets nobody compute with a pointer that it trusts. */
-static unsigned long long address_of(void *request)
-{
-	unsigned long long address = 0;
-
-	bpf_probe_read_kernel(&address, sizeof(address), &request);
-	return address;
-}
-
 static unsigned int in_flight_place(unsigned long long what)
 {
 	return (unsigned int)(what * 0x9e3779b97f4a7c15ULL >> (64 - IN_FLIGHT_BITS)) * IN_FLIGHT_ALIKE;

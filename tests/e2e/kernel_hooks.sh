@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Which of the kernel recorder's programs are attached, and that it says the same whatever they are: with hooks at softirqs'
-# beginnings and ends, as on a kernel that does not let itself be looked into (VPROF_KERNEL_HOOKS=softirqs), and with those of
-# packets sent, which go while no packet comes from outside and are back when one does.
+# beginnings and ends, as on a kernel that does not let itself be looked into (VPROF_KERNEL_HOOKS=softirqs), with helpers called for
+# what newer kernels let be read, with more threads than there are places for, and with hooks of packets sent, which go while
+# no packet comes from outside and are back when one does.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 "$VPROF" record --kernel=require -- true >"$work/.out" 2>"$work/.err"
@@ -22,8 +23,9 @@ hooks() { grep -sl '^link_type' "/proc/\$1"/fdinfo/* | wc -l; }
 hooks \$PPID >hooks.\${VPROF_KERNEL_HOOKS:-none}
 file=\$(mktemp "$(dirname "$VPROF")/kernel_hooks.XXXXXX") && ./truth 20 "\$file" >truth.txt
 rm -f "\$file"
+for i in \$(seq 100); do sleep 0.001; done
 END
-for VPROF_KERNEL_HOOKS in softirqs none; do
+for VPROF_KERNEL_HOOKS in softirqs helpers crowds none; do
 	export VPROF_KERNEL_HOOKS
 	expect 3 "$VPROF" record --kernel=require -- sh truth.sh
 	"$VPROF" export --format tuples >tuples
@@ -33,6 +35,10 @@ for VPROF_KERNEL_HOOKS in softirqs none; do
 		fail "$VPROF_KERNEL_HOOKS: not what the program knows of its waits"
 		cat table wrong
 	}
+	# Threads come and go, and the kernel uses their memory again: each has a name and a wait of its own.
+	slept=$(awk '$1 == "thread" && $4 == "sleep" { named[$2] = 1 } $1 == "segment" && $6 == "sleep" && !done[$2]++ { all[++n] = $2 }
+		END { for (i = 1; i <= n; i++) slept += all[i] in named; print slept + 0 }' tuples)
+	[ "$slept" = 100 ] && pass || fail "$VPROF_KERNEL_HOOKS: $slept of 100 short processes slept"
 done
 unset VPROF_KERNEL_HOOKS
 # Two more, and one fewer, that tells timers from others.
