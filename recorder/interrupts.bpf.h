@@ -14,7 +14,8 @@
  *	a waking in a softirq, now 4713				nothing is noted of that one
  *	a waking in a softirq, of received packets		by the interface of the last one
  *
- * Of one in which nothing was noted the kind is not known then.
+ * Of one in which nothing was noted the kind is not known then.  While no packet comes from outside for a second, nobody
+ * looks at each (packets.bpf.h): then a received one is loopback's unless one from outside was noted in that number.
  */
 enum { SOFTIRQ_TIMER = 1, SOFTIRQ_NET_RX = 3, SOFTIRQ_HRTIMER = 8, SOFTIRQ_CNT = 10, SOFTIRQ_OF_UNKNOWN_KIND = 255 };
 
@@ -25,6 +26,9 @@ const volatile unsigned int run_queue_offset, current_offset, preempt_count_offs
 	receiving_offset;		/* 0: not known */
 
 int softirqs_are_counted;		/* and the counts are where they should be (on_try) */
+int packets_are_watched = 1;		/* each received one, by on_packet: programs.c */
+
+enum { LOOPBACK = 1 };			/* the interface's index in every network namespace */
 
 /* By the first the verifier knows on a kernel that has not what the rest asks for that nobody gets there. */
 static __always_inline int may_look(void)
@@ -36,8 +40,9 @@ struct interrupts {			/* what this CPU is doing besides its current task */
 	unsigned long long softirq_number;	/* of the softirq in which what is below was noted */
 	unsigned int irq, softirq;	/* number plus one; 0: no */
 	unsigned int irq_disk, softirq_disk;	/* plus one */
-	unsigned int nic;
+	unsigned int nic;		/* of the packet received last */
 	unsigned int timer;
+	unsigned long long arrival_number;	/* of the softirq in which one from outside was */
 	unsigned long long variables;	/* the kernel's own for this CPU; 0: not asked yet */
 };
 
@@ -103,16 +108,25 @@ static __always_inline int in_softirq(struct interrupts *c)
 	return in_softirq_read(c, 0);
 }
 
-/* Of which kind; what was noted in another one is forgotten.  In one only. */
-static void look_at_softirq(struct interrupts *c)
+/* The number of the one that this CPU is in.  Where it may look. */
+static unsigned long long softirq_number(struct interrupts *c)
 {
 	unsigned long long cnts[SOFTIRQ_CNT / 2] = { 0 }, n = 0;	/* two in each: what counts is that it changes */
 
-	if (!may_look())
-		return;
 	bpf_probe_read_kernel(cnts, sizeof(cnts), (void *)(variables(c) + softirqs_offset));
 	for (int i = 0; i < SOFTIRQ_CNT / 2; i++)
 		n += cnts[i];
+	return n;
+}
+
+/* Of which kind; what was noted in another one is forgotten.  In one only. */
+static void look_at_softirq(struct interrupts *c)
+{
+	unsigned long long n;
+
+	if (!may_look())
+		return;
+	n = softirq_number(c);
 	if (c->softirq_number != n) {
 		c->softirq_number = n;
 		c->softirq_disk = 0;
@@ -137,6 +151,8 @@ static __always_inline unsigned int received_by(struct interrupts *c, int direct
 	} else {
 		bpf_probe_read_kernel(&receiving, sizeof(receiving), address);
 	}
+	if (receiving && !packets_are_watched && c->nic != LOOPBACK && c->arrival_number != softirq_number(c))
+		c->nic = LOOPBACK;
 	return receiving ? c->nic : 0;
 }
 

@@ -13,10 +13,14 @@
  * it has sent.  So if the current task is in a system call, or in the kernel for good, it let the receiver go on, and
  * whoever it is has a name; else the interface did, and nobody knows who sent (looped_by_current).
  *
- * The first two run for each packet, and tell only of those that leave the machine.  So who takes the records out takes them
- * away while there are none, for a second and longer (programs.c).
+ * They run for each packet, and tell of loopback's only that it is loopback's.  So who takes the records out takes them away
+ * while none comes from outside and the run sends none there, for a second and longer (programs.c).  What is called by
+ * drivers alone stands in for them then, and tells when they are wanted again:
+ *
+ *	napi_gro_receive_entry, netif_receive_skb_entry and so on	a device has a packet for us
+ *
+ * A pair of virtual interfaces calls none of these, and is like loopback meanwhile: who sends wakes.
  */
-enum { LOOPBACK = 1 };			/* the interface's index in every network namespace */
 
 static struct in_flight packets[IN_FLIGHT_CNT];	/* one that is dropped on the way makes room in the end */
 unsigned long long outside_packets;	/* received by anybody, sent by the run; about */
@@ -67,6 +71,45 @@ int BPF_PROG(on_sent, struct sk_buff *skb, int result, struct net_device *nic)
 		return 0;
 	write_request(WAKER_NIC, (unsigned int)nic->ifindex, f);
 	f->what = 0;
+	return 0;
+}
+
+static __always_inline void arrive(struct sk_buff *skb)
+{
+	struct interrupts *c = this_cpu();
+
+	outside_packets++;
+	if (!c || packets_are_watched || !may_look())
+		return;
+	c->nic = (unsigned int)skb->dev->ifindex;
+	c->arrival_number = softirq_number(c);
+}
+
+SEC("tp_btf/napi_gro_receive_entry")
+int BPF_PROG(on_arrival_gro, struct sk_buff *skb)
+{
+	arrive(skb);
+	return 0;
+}
+
+SEC("tp_btf/napi_gro_frags_entry")
+int BPF_PROG(on_arrival_frags, struct sk_buff *skb)
+{
+	arrive(skb);
+	return 0;
+}
+
+SEC("tp_btf/netif_receive_skb_entry")
+int BPF_PROG(on_arrival, struct sk_buff *skb)
+{
+	arrive(skb);
+	return 0;
+}
+
+SEC("tp_btf/netif_receive_skb_list_entry")
+int BPF_PROG(on_arrival_list, struct sk_buff *skb)
+{
+	arrive(skb);
 	return 0;
 }
 

@@ -29,7 +29,7 @@ void known_stack_set(struct known_stack *where, const struct known_stack *what);
 struct packet_watch {
 	uint64_t packets, last_ns;	/* from outside or to there; since when there are no more */
 };
-/* Takes the programs away that look at each packet sent, while all of them stay on the machine; now and then. */
+/* Takes the programs away that look at each packet, while all of them stay on the machine; now and then. */
 void programs_watch_packets(struct record_bpf *p, struct packet_watch *w, uint64_t now_ns);
 void programs_stop(struct record_bpf *p);	/* nothing is recorded any more */
 

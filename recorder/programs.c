@@ -149,6 +149,10 @@ static void choose_programs(struct record_bpf *p, const struct btf *btf)
 		find_counts(p, btf);
 	if (must_use("crowds"))
 		p->rodata->task_places_used = 2;
+	bpf_program__set_autoattach(p->progs.on_arrival, false);
+	bpf_program__set_autoattach(p->progs.on_arrival_gro, false);
+	bpf_program__set_autoattach(p->progs.on_arrival_frags, false);
+	bpf_program__set_autoattach(p->progs.on_arrival_list, false);
 	bpf_program__set_autoattach(p->progs.on_try, false);
 	bpf_program__set_autoattach(p->progs.on_begin, false);
 	bpf_program__set_autoattach(p->progs.on_end, false);
@@ -397,6 +401,35 @@ static void attach_again(const struct bpf_program *program, struct bpf_link **li
 		*link = bpf_program__attach(program);
 }
 
+static void watch_each_packet(struct record_bpf *p)
+{
+	attach_again(p->progs.on_packet, &p->links.on_packet);
+	attach_again(p->progs.on_send, &p->links.on_send);
+	attach_again(p->progs.on_sent, &p->links.on_sent);
+	__atomic_store_n(&p->data->packets_are_watched, 1, __ATOMIC_SEQ_CST);
+	detach(&p->links.on_arrival);
+	detach(&p->links.on_arrival_gro);
+	detach(&p->links.on_arrival_frags);
+	detach(&p->links.on_arrival_list);
+}
+
+/* What an arrival is noted for is not known where softirqs are not counted: there each one received is looked at. */
+static void watch_arrivals(struct record_bpf *p)
+{
+	detach(&p->links.on_send);
+	detach(&p->links.on_sent);
+	if (!p->bss->softirqs_are_counted)
+		return;
+	attach_again(p->progs.on_arrival, &p->links.on_arrival);
+	attach_again(p->progs.on_arrival_gro, &p->links.on_arrival_gro);
+	attach_again(p->progs.on_arrival_frags, &p->links.on_arrival_frags);
+	attach_again(p->progs.on_arrival_list, &p->links.on_arrival_list);
+	if (!p->links.on_arrival || !p->links.on_arrival_gro)
+		return;
+	__atomic_store_n(&p->data->packets_are_watched, 0, __ATOMIC_SEQ_CST);
+	detach(&p->links.on_packet);
+}
+
 void programs_watch_packets(struct record_bpf *p, struct packet_watch *w, uint64_t now_ns)
 {
 	uint64_t packets = __atomic_load_n(&p->bss->outside_packets, __ATOMIC_RELAXED);
@@ -404,11 +437,9 @@ void programs_watch_packets(struct record_bpf *p, struct packet_watch *w, uint64
 	if (packets != w->packets || !w->last_ns) {
 		w->packets = packets;
 		w->last_ns = now_ns;
-		attach_again(p->progs.on_send, &p->links.on_send);
-		attach_again(p->progs.on_sent, &p->links.on_sent);
+		watch_each_packet(p);
 	} else if (now_ns - w->last_ns > PACKETS_QUIET_NS) {
-		detach(&p->links.on_send);
-		detach(&p->links.on_sent);
+		watch_arrivals(p);
 	}
 }
 

@@ -8,7 +8,8 @@
 #	pgbench		PostgreSQL with fsync=on, recorded by -p, not who loads it: transactions a second, and the server's
 #			CPU time and the machine's for one; the first second, in which a recording learns the stacks of new
 #			processes, apart
-#	memcached	the same: requests a second over loopback TCP, four connections
+#	memcached	the same: requests a second over loopback TCP, four connections that wait for each answer
+#	memaslap	the same, by libmemcached's load and as that does it unasked: 128 connections, nine gets to a set
 #
 # vprof without and with stacks; perf's counterpart of those would be -g.  Each run of a tool stands between two of
 # nothing: its figure is over their mean, and what is told the median of all.  Tools come in another order each round.
@@ -16,11 +17,11 @@
 # tools have a run in every OTHERS-th round (default 8) there.  Of the throughput lost an interval is told that holds the
 # median with 95 %, whatever the values' distribution: 2 % can be told from 5 if it is narrow, and only then.
 # Up to ROUNDS (default 15; 200 of a server) of a load, but no new one after SECONDS_EACH (240; a quarter of it for the first
-# two) unless there are fewer than three: 11 minutes in all.  CPU time says more than throughput: what else the machine does
+# two) unless there are fewer than three: 15 minutes in all.  CPU time says more than throughput: what else the machine does
 # hardly changes it.
 # Prints a table and writes results/recorder.json; exit 1 where it is dearer than perf, loses records, or costs a
 # server more than 2 % of its throughput, 5 % with stacks; 77 where the kernel recorder is not permitted.
-# ONLY=ping-pong,messaging,pgbench,memcached: these.
+# ONLY=ping-pong,messaging,pgbench,memcached,memaslap: these.
 set -u
 top=$(cd "${srcdir:-.}" && pwd)
 . "$top/tests/exam/table.sh"
@@ -57,7 +58,7 @@ command -v perf >/dev/null && perf record -q -e 'sched:*' -o perf.data -- true 2
 command -v bpftrace >/dev/null && bpftrace -e 'BEGIN { exit(); }' >/dev/null 2>&1 && tools="$tools bpftrace"
 
 # beside PID HOW COMMAND: the server is recorded, who loads it is not: that one would be on another machine, and what a
-# recording's own command starts is recorded, too
+# recording's own command starts is recorded, too.  In a recording's first second each packet is looked at.
 beside()
 {
 	pid=$1
@@ -70,6 +71,7 @@ beside()
 	until [ -s attached ] || ! kill -0 $recorder; do
 		sleep 0.05
 	done
+	sleep 1.2
 	"$@"
 	kill "$(cat attached)"
 	wait $recorder
@@ -240,6 +242,12 @@ END
 	report messaging
 fi
 
+stop_server()
+{
+	kill -INT "$server" && wait "$server" 2>/dev/null
+	server=
+}
+
 as=
 [ "$(id -u)" = 0 ] && as="setpriv --reuid=65534 --regid=65534 --clear-groups"
 bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -1)
@@ -261,11 +269,12 @@ pgbench -n -c 4 -T 3 -P 1 2>&1 | awk '
 	/^tps/ && first { print n, (n - first * seconds) / (n / $3 - seconds), first }'
 END
 	served pgbench
-	kill -INT "$server" && wait "$server" 2>/dev/null
-	server=
+	stop_server
 fi
 
-if wanted memcached && command -v memcached >/dev/null && [ -x "$load_program" ]; then
+start_memcached()
+{
+	rm -f ports
 	MEMCACHED_PORT_FILENAME="$work/ports" memcached -l 127.0.0.1 -p -1 -U 0 -t 2 -u "$(id -un)" >memcached.log 2>&1 &
 	server=$!
 	try=0
@@ -273,11 +282,26 @@ if wanted memcached && command -v memcached >/dev/null && [ -x "$load_program" ]
 		try=$((try + 1))
 		sleep 0.05
 	done
+	port=$(sed -n 's/^TCP INET: //p' ports)
+}
+
+if wanted memcached && command -v memcached >/dev/null && [ -x "$load_program" ]; then
+	start_memcached
 	cat >memcached.sh <<END
-"$load_program" --port "$(sed -n 's/^TCP INET: //p' ports)" --connections 4 --requests ${REQUESTS:-100000} |
+"$load_program" --port "$port" --connections 4 --requests ${REQUESTS:-100000} |
 	awk '\$1 == "requests" { n = \$2 } \$1 == "requests_per_second" { print n, \$2 }'
 END
 	served memcached
+	stop_server
+fi
+
+if wanted memaslap && command -v memcached >/dev/null && command -v memcaslap >/dev/null; then
+	start_memcached
+	cat >memaslap.sh <<END
+memcaslap -s 127.0.0.1:$port -t 3s | sed -n 's/.* Ops: \([0-9]*\) TPS: \([0-9]*\) .*/\1 \2/p'
+END
+	served memaslap
+	stop_server
 fi
 for tool in vprof stacks; do
 	n=$(awk '{ n += $1 } END { print n + 0 }' "lost.$tool")

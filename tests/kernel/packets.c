@@ -4,14 +4,22 @@
  *
  *	packets answer ADDRESS			answers each datagram a millisecond later, until it is killed
  *	packets ask ADDRESS ROUNDS >truth.txt	computes 0.3 ms, asks, waits
+ *	packets outside ADDRESS ROUNDS NAME	asks as a machine with the next address would, behind a device like a network
+ *						card's, the tun interface NAME
  *
  * A line a wait for an answer: TID ASKED_NS START_NS END_NS.
  */
 #include <arpa/inet.h>
+#include <fcntl.h>
+#include <linux/if.h>
+#include <linux/if_tun.h>
+#include <netinet/ip.h>
+#include <netinet/udp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -50,12 +58,60 @@ static void ask(int fd, long rounds)
 	}
 }
 
+/* A datagram of one byte, as the card has it.  UDP may do without a checksum. */
+struct datagram {
+	struct iphdr ip;
+	struct udphdr udp;
+	char c;
+} __attribute__((packed));
+
+static uint16_t checksum(const void *header, size_t bytes)
+{
+	const unsigned char *at = header;
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < bytes; i += 2)
+		sum += (uint32_t)at[i] << 8 | at[i + 1];
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return htons((uint16_t)~sum);
+}
+
+static void ask_from_outside(struct in_addr server, const char *name, long rounds)
+{
+	struct ifreq interface = { .ifr_flags = IFF_TUN | IFF_NO_PI | IFF_NAPI };
+	struct datagram question = {
+		.ip = { .version = 4, .ihl = 5, .ttl = 64, .protocol = IPPROTO_UDP, .tot_len = htons(sizeof(question)),
+			.saddr = htonl(ntohl(server.s_addr) + 1), .daddr = server.s_addr },
+		.udp = { .source = htons(PORT), .dest = htons(PORT), .len = htons(sizeof(question.udp) + 1) },
+		.c = 'x',
+	};
+	int fd = open("/dev/net/tun", O_RDWR);
+
+	snprintf(interface.ifr_name, sizeof(interface.ifr_name), "%s", name);
+	must(fd >= 0 && ioctl(fd, TUNSETIFF, &interface) == 0, "a tun interface");
+	question.ip.check = checksum(&question.ip, sizeof(question.ip));
+	for (long i = 0; i < rounds; i++) {
+		struct datagram answer = { .c = 0 };
+
+		usleep(ANSWER_US);		/* it waits by now */
+		must(write(fd, &question, sizeof(question)) == sizeof(question), "write");
+		while (answer.ip.version != 4 || answer.ip.protocol != IPPROTO_UDP || answer.udp.source != question.udp.dest)
+			must(read(fd, &answer, sizeof(answer)) > 0, "read");
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(PORT) };
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 
-	must(argc >= 3 && inet_aton(argv[2], &address.sin_addr), "usage: packets answer|ask ADDRESS [ROUNDS]");
+	must(argc >= 3 && inet_aton(argv[2], &address.sin_addr), "usage: packets answer|ask|outside ADDRESS [ROUNDS [NAME]]");
+	if (strcmp(argv[1], "outside") == 0) {
+		must(argc == 5, "usage: packets outside ADDRESS ROUNDS NAME");
+		ask_from_outside(address.sin_addr, argv[4], strtol(argv[3], NULL, 10));
+		return 0;
+	}
 	if (strcmp(argv[1], "answer") == 0) {
 		must(bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0, "bind");
 		answer(fd);
