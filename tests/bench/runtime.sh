@@ -14,7 +14,7 @@
 # is what its public runtime took on such a machine (no package of it exists).
 #
 # Everything lands in WORK (./bench-runtime-work), where sources and builds are found again.  ROUNDS (7) in turns, of
-# SQLite three times as many, LTTng-UST in a third of them: a round's ratio depends on what else the machine does in a second,
+# SQLite six times as many, LTTng-UST in a sixth of them: a round's ratio depends on what else the machine does in a second,
 # so SQLite has two rows for each target, of the median round and of the fastest tenth.
 # PARTS="leaf sqlite": these.  BUILDS="rdtsc vprof": without the others of SQLite's (off, lttng), in a third of the time.
 # Prints a table, writes results/runtime.json, exits 1 where a target is missed.
@@ -27,7 +27,7 @@ work=$(realpath -m "${WORK:-bench-runtime-work}")
 vprof=${VPROF:-./vprof}
 results=$(realpath -m "${RESULTS:-results/runtime.json}")
 rounds=${ROUNDS:-7} slices=${SLICES:-300} parts=${PARTS:-leaf sqlite} builds=${BUILDS:-rdtsc vprof off lttng}
-turns=$((3 * rounds))		# of SQLite's builds
+turns=$((6 * rounds))		# of SQLite's builds
 rows=$work/rows
 unset VPROF_DIR VPROF_CONF CC CXX CFLAGS MAKEFLAGS MAKELEVEL MFLAGS
 # shellcheck disable=SC1091
@@ -93,7 +93,7 @@ under() {
 	case $tool in
 	off)	"$@" ;;
 	vprof)	"$vprof" -d leaf.data record -- "$@" 2>>log ;;
-	sqlite)	"$vprof" -d ../sqlite.data record -- "$@" 2>>../log ;;
+	sqlite)	"$vprof" -d ../sqlite.runs record -- "$@" 2>>../log ;;
 	uftrace) uftrace record --no-event -b 8m -d "$work/uftrace.out" "$@" 2>>"$work/log" ;;
 	xray)	XRAY_OPTIONS="patch_premain=true xray_mode=xray-fdr xray_logfile_base=$work/xray." \
 		XRAY_FDR_OPTIONS="func_duration_threshold_us=0 buffer_max=4000" "$@" 2>>"$work/log" ;;
@@ -239,11 +239,12 @@ speedtest() {
 }
 
 # LTTng-UST is far from its target, and takes as long as all others together
-has_turn() { [ $(($1 % 3)) = 1 ]; }
+has_turn() { [ $(($1 % 6)) = 1 ]; }
 
 measure_sqlite() {
 	gcc -O2 -D_GNU_SOURCE -o cpu "$here/cpu.c"
-	rm -f sqlite.*.small sqlite.*.large sqlite.*.ms
+	rm -rf sqlite.runs sqlite.*.small sqlite.*.large sqlite.*.ms
+	cp -R sqlite.data sqlite.runs		# so that what is recorded does not grow from bench to bench
 	for round in $(seq "$turns"); do
 		printf '\rbench-runtime: SQLite, round %s of %s' "$round" "$turns" >&2
 		speedtest plain off plain
@@ -261,7 +262,7 @@ measure_sqlite() {
 		[ -s "sqlite.$name.large" ] || continue
 		for size in large small; do
 			paste -d' ' sqlite.plain.$size sqlite.rdtsc.$size |
-				if [ $name = lttng ]; then awk 'NR % 3 == 1'; else cat; fi | paste -d' ' - "sqlite.$name.$size" >sqlite.$size
+				if [ $name = lttng ]; then awk 'NR % 6 == 1'; else cat; fi | paste -d' ' - "sqlite.$name.$size" >sqlite.$size
 		done
 		paste -d' ' sqlite.large sqlite.small >"sqlite.$name.ms"
 	done
@@ -283,16 +284,14 @@ fastest() {
 fastest_added() { awk "BEGIN { print $(fastest "$1") - $(fastest plain) }"; }
 
 # calls_of RUN
-calls_of() { "$vprof" -d sqlite.data export --format tuples "$1" 2>>log | grep -c '^invocation'; }
+calls_of() { "$vprof" -d sqlite.runs export --format tuples "$1" 2>>log | grep -c '^invocation'; }
 
 sqlite_rows() {
-	last=$("$vprof" -d sqlite.data sql --format csv 'SELECT max(number) FROM run' | tail -n 1)
+	last=$("$vprof" -d sqlite.runs sql --format csv 'SELECT max(number) FROM run' | tail -n 1)
 	recorded=$(calls_of "$last")
 	calls=$((recorded - $(calls_of $((last - 1)))))
-	bytes=$(find sqlite.data/runs -name trace.vpt | sort | tail -n 1 | xargs stat -c %s)
-	# of these rounds alone, two recordings each; runs before them are kept
-	lost=$("$vprof" -d sqlite.data sql --format csv \
-		"SELECT max(lost_records) FROM run WHERE number > $((last - 2 * turns))" | tail -n 1)
+	bytes=$(stat -c %s "sqlite.runs/runs/$(printf %03d "$last")/trace.vpt")
+	lost=$("$vprof" -d sqlite.runs sql --format csv 'SELECT max(lost_records) FROM run' | tail -n 1)
 	row "sqlite.functions" "$(grep -cv '^#' "$here/functions.txt")" count ">= 40" true
 	row "sqlite.calls" "$calls" count - true
 	row "sqlite.lost" "$lost" count 0 "$(holds "$lost == 0")"
