@@ -5,8 +5,9 @@
  *	       at      for  thread    what
  *	 0.000 ms   353 µs  worker-1  handle_request › hash_payload
  *	 0.353 ms  12.5 ms  flusher     flush_log: sleep wait
+ *	12.853 ms   285 ms  vda           at work
  *
- * A piece that explains a wait is indented by how many wake-ups away its thread is.  Text keeps
+ * A piece that explains a wait is indented by how many wake-ups away its thread, or device, is.  Text keeps
  * the longest pieces, in order of time, and sums up the others; JSON and CSV hold them all.
  */
 #include <inttypes.h>
@@ -22,15 +23,29 @@
 #define PIECES_SHOWN 40
 #define INDENT_MAX 8
 
-/* Its name, else its number. */
-static void add_thread(struct str *to, const struct trace *t, uint64_t tid)
+/* What is known of a thread or device; NULL: no more than its number. */
+static const struct thread_name *known(const struct trace *t, uint64_t tid)
 {
 	for (size_t i = 0; t && i < t->threads.cnt; i++)
-		if (t->threads.items[i].tid == tid && t->threads.items[i].name) {
-			str_addf(to, "%s (%" PRIu64 ")", t->threads.items[i].name, tid);
-			return;
-		}
-	str_addf(to, "%" PRIu64, tid);
+		if (t->threads.items[i].tid == tid && t->threads.items[i].name)
+			return &t->threads.items[i];
+	return NULL;
+}
+
+static enum thread_kind kind_of(const struct thread_name *n)
+{
+	return n ? n->kind : KIND_THREAD;
+}
+
+/* Its name, else its number; a device's number is ours alone. */
+static void add_thread(struct str *to, const struct thread_name *n, uint64_t tid)
+{
+	if (!n)
+		str_addf(to, "%" PRIu64, tid);
+	else if (n->kind == KIND_THREAD)
+		str_addf(to, "%s (%" PRIu64 ")", n->name, tid);
+	else
+		str_add(to, n->name);
 }
 
 static void add_frames(struct str *to, const struct path_piece *p, const char *separator)
@@ -39,11 +54,22 @@ static void add_frames(struct str *to, const struct path_piece *p, const char *s
 		str_addf(to, "%s%s", i ? separator : "", p->frames[i]);
 }
 
+static const char *device_does(enum thread_kind kind, enum trace_state state)
+{
+	if (kind == KIND_TIMER)
+		return "until the time it was set to";
+	return state == STATE_RUNNING ? "at work" : "idle";
+}
+
 /* "main › f", "f: lock wait", "queue wait" */
-static void add_what(struct str *to, const struct path_piece *p, const struct style *s)
+static void add_what(struct str *to, const struct path_piece *p, enum thread_kind kind, const struct style *s)
 {
 	for (uint32_t i = 0; i < p->depth && i < INDENT_MAX; i++)
 		str_add(to, "  ");
+	if (kind != KIND_THREAD) {
+		str_add(to, device_does(kind, p->state));
+		return;
+	}
 	add_frames(to, p, glyphs_of(s)->then);
 	if (p->state != STATE_RUNNING)
 		str_addf(to, "%s%s %s", p->frame_cnt ? ": " : "", trace_state_name(p->state),
@@ -100,10 +126,11 @@ static void add_piece(struct table *t, const struct style *s, const struct view_
 		      const struct explained *e, const struct path_piece *p)
 {
 	_cleanup_(str_release) struct str thread = STR_INIT, what = STR_INIT;
+	const struct thread_name *n = known(in->trace, p->tid);
 	char text[TEXT_MAX];
 
-	add_thread(&thread, in->trace, p->tid);
-	add_what(&what, p, s);
+	add_thread(&thread, n, p->tid);
+	add_what(&what, p, kind_of(n), s);
 	table_cell(t, "%s", text_offset(text, p->start_ns - e->row->start_ns,
 					e->row->end_ns - e->row->start_ns, s->utf8));
 	table_cell(t, "%s", text_ns(text, (double)length_ns(p), s->utf8));
@@ -146,6 +173,7 @@ static char *sentence_of(const struct style *s, const struct view_input *in,
 			 const struct explained *e)
 {
 	const struct path_piece *longest = NULL;
+	const struct thread_name *n;
 	int64_t latency_ns = e->row->end_ns - e->row->start_ns;
 	_cleanup_(str_release) struct str what = STR_INIT, thread = STR_INIT;
 	char a[TEXT_MAX], b[TEXT_MAX], rank[TEXT_MAX], cnt[TEXT_MAX];
@@ -156,13 +184,14 @@ static char *sentence_of(const struct style *s, const struct view_input *in,
 	if (!longest)
 		return xasprintf("%s %" PRIu64 " took %s", in->findings->interval.name, e->row->sid,
 				 text_ns(a, (double)latency_ns, s->utf8));
-	add_what(&what, longest, s);
-	add_thread(&thread, in->trace, longest->tid);
+	n = known(in->trace, longest->tid);
+	add_what(&what, longest, kind_of(n), s);
+	add_thread(&thread, n, longest->tid);
 	return xasprintf("%s %" PRIu64 " took %s (rank %s of %s); its longest piece is"
-			 " %s on thread %s: %s", in->findings->interval.name, e->row->sid,
+			 " %s on %s %s: %s", in->findings->interval.name, e->row->sid,
 			 text_ns(a, (double)latency_ns, s->utf8), text_cnt(rank, e->rank),
 			 text_cnt(cnt, in->findings->interval.cnt), text_ns(b, (double)length_ns(longest), s->utf8),
-			 str_cstr(&thread), str_cstr(&what) + strspn(str_cstr(&what), " "));
+			 thread_kind_name(kind_of(n)), str_cstr(&thread), str_cstr(&what) + strspn(str_cstr(&what), " "));
 }
 
 void critical_path_text(const struct style *s, const struct view_input *in)

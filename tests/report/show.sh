@@ -178,4 +178,29 @@ expect 5 "$VPROF" show runs
 says 'is not a database'
 head -c 5000 kept >vprof.data/vprof.db
 expect 5 "$VPROF" show factors tree
+
+# Thread 1 waits for a disk, which was idle until the request came, and for a timer.
+cat >disk.tuples <<'END'
+vprof-tuples 1
+thread     1 thread server
+thread     8 timer timer
+thread     9 disk sda
+interval   1 request 1 0 1 100
+segment    1 1 0 20 running
+segment    1 1 20 80 io
+segment    1 1 80 85 running
+segment    1 1 85 95 io
+segment    1 1 95 100 running
+segment    9 - 0 15 queue
+segment    9 - 15 80 running
+segment    8 - 0 95 running
+wakeup     9 1 15
+wakeup     1 9 80
+wakeup     1 8 95
+invocation 1 1 serve 0 100
+END
+expect 0 "$VPROF" -d disk.data import --from tuples disk.tuples
+expect 0 "$VPROF" -d disk.data show critical-path
+says 'its longest piece is 60 ns on disk sda: at work' 'server (1)  serve' '20 ns  60 ns  sda           at work' \
+	'timer         until the time it was set to'
 finish
