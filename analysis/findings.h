@@ -30,7 +30,7 @@ const char *node_kind_name(enum node_kind kind);	/* "interval", "function", ... 
 struct node {
 	uint32_t id, parent;		/* parent: NODE_NONE for nodes[0] */
 	enum node_kind kind;
-	const char *function;		/* NULL: none (interval, queue wait, nobody known) */
+	const char *function;		/* NULL: none (interval, queue wait, nobody known); blame: "(disk)", "(network)", "(timer)" */
 	const char *file;		/* NULL if unknown */
 	uint32_t line;			/* 0 if unknown */
 	const char *call_site;		/* "server.c:28"; several joined by ","; NULL if unknown */
@@ -58,7 +58,7 @@ enum factor_kind { FACTOR_FUNCTION, FACTOR_BODY, FACTOR_WAIT, FACTOR_PAIR };
 const char *factor_kind_name(enum factor_kind kind);
 
 struct because {			/* waits only: the blames, best first */
-	const char *function;		/* NULL: nobody known */
+	const char *function;		/* NULL: nobody known; as a blame's */
 	const char *file;
 	bool is_wait;			/* it was blocked itself, in class wait */
 	enum trace_state wait;

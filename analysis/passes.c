@@ -9,10 +9,20 @@
 
 #include "base/banned.h"
 
+/* Only a thread has functions. */
+static bool is_function(uint32_t function)
+{
+	return function != FUNCTION_NONE && DEVICE_OF_FUNCTION(function) == KIND_THREAD;
+}
+
 const char *analysis_function_name(struct analysis *a, uint32_t function)
 {
-	if (function == FUNCTION_NONE)
-		return NULL;
+	static const char *const devices[KIND_CNT] = {
+		[KIND_DISK] = "(disk)", [KIND_NIC] = "(network)", [KIND_TIMER] = "(timer)",
+	};
+
+	if (!is_function(function))
+		return devices[DEVICE_OF_FUNCTION(function)];	/* NULL: none */
 	if (!a->function_names[function])
 		a->function_names[function] = arena_strdup(a->f->arena,
 							   a->t->functions.items[function].name);
@@ -21,7 +31,7 @@ const char *analysis_function_name(struct analysis *a, uint32_t function)
 
 const char *analysis_function_file(struct analysis *a, uint32_t function)
 {
-	if (function == FUNCTION_NONE || !a->t->functions.items[function].file)
+	if (!is_function(function) || !a->t->functions.items[function].file)
 		return NULL;
 	if (!a->function_files[function])
 		a->function_files[function] = arena_strdup(a->f->arena,
@@ -31,7 +41,7 @@ const char *analysis_function_file(struct analysis *a, uint32_t function)
 
 uint32_t analysis_function_line(const struct analysis *a, uint32_t function)
 {
-	return function == FUNCTION_NONE ? 0 : a->t->functions.items[function].line;
+	return is_function(function) ? a->t->functions.items[function].line : 0;
 }
 
 double analysis_share(const struct analysis *a, double covariance)

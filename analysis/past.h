@@ -13,8 +13,8 @@
 #include "analysis/critical_path.h"
 #include "analysis/timeline.h"
 
-/* What time in an invocation (INVOCATION_NONE: in no function) and state is summed under. */
-typedef uint64_t (*past_key)(void *arg, uint32_t innermost, enum trace_state state);
+/* What a thread's (0: nobody known) time in an invocation (INVOCATION_NONE: in no function) and state is summed under. */
+typedef uint64_t (*past_key)(void *arg, uint64_t tid, uint32_t innermost, enum trace_state state);
 
 struct past_sum {
 	uint64_t key;

@@ -34,7 +34,7 @@ static int compare_functions(const struct trace *t, uint32_t a, uint32_t b)
 	const struct function *x, *y;
 	int r;
 
-	if (a == b || a == FUNCTION_NONE || b == FUNCTION_NONE)
+	if (a == b || a >= t->functions.cnt || b >= t->functions.cnt)	/* devices, none */
 		return (a > b) - (a < b);
 	x = &t->functions.items[a];
 	y = &t->functions.items[b];

@@ -90,6 +90,9 @@ static void find_threads(struct timeline *tl)
 	SPLIT(wakeups, tid, wakeups);
 	SPLIT(creations, tid2, creations);
 #undef SPLIT
+	for (size_t i = 0; i < t->threads.cnt; i++)	/* one may be a waker of which nothing else is recorded here */
+		if (t->threads.items[i].kind != KIND_THREAD)
+			line_of(tl, t->threads.items[i].tid)->kind = t->threads.items[i].kind;
 }
 
 /* Copies the segments that have a length; the ranges then index the copy. */
@@ -168,6 +171,13 @@ uint32_t timeline_thread(const struct timeline *tl, uint64_t tid)
 	uint64_t number;
 
 	return map_get(tl->thread_of_tid, tid, &number) ? (uint32_t)(number - 1) : THREAD_NONE;
+}
+
+enum thread_kind timeline_kind(const struct timeline *tl, uint64_t tid)
+{
+	uint32_t thread = timeline_thread(tl, tid);
+
+	return thread == THREAD_NONE ? KIND_THREAD : tl->threads.items[thread].kind;
 }
 
 /*

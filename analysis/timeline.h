@@ -20,6 +20,7 @@ struct range {				/* of indexes: first, first + 1, ... first + cnt - 1 */
 
 struct thread_line {
 	uint64_t tid;
+	enum thread_kind kind;
 	struct range segments;		/* of timeline.segments */
 	struct range invocations, wakeups, creations;	/* of the trace's arrays; creations into it */
 };
@@ -49,6 +50,9 @@ struct timeline {
 bool state_has_waker(enum trace_state state);
 
 uint32_t timeline_thread(const struct timeline *tl, uint64_t tid);
+
+/* KIND_THREAD as well where nothing is recorded of it. */
+enum thread_kind timeline_kind(const struct timeline *tl, uint64_t tid);
 
 /* The last segment of the thread that begins before at_ns, or SEGMENT_NONE. */
 size_t timeline_segment_before(const struct timeline *tl, uint32_t thread, int64_t at_ns);

@@ -352,10 +352,11 @@ static void count_instant_calls(struct vtree *v, uint64_t tid, int64_t start_ns,
 			count_call(v, (uint32_t)i);
 }
 
-static uint32_t function_of(const struct vtree *v, uint32_t innermost)
+static uint32_t function_of(const struct vtree *v, uint64_t tid, uint32_t innermost)
 {
-	return innermost == INVOCATION_NONE ? FUNCTION_NONE
-					    : v->tl->trace->invocations.items[innermost].function;
+	if (innermost != INVOCATION_NONE)
+		return v->tl->trace->invocations.items[innermost].function;
+	return FUNCTION_OF_DEVICE(timeline_kind(v->tl, tid));	/* of a thread: FUNCTION_NONE */
 }
 
 /* [start, end) of a wait: what the charged thread was doing, one cut a function. */
@@ -369,7 +370,7 @@ static void place_blame(struct vtree *v, uint32_t wait, const struct piece *p, i
 		return;
 	}
 	for (stack_walk_init(&w, v->tl, p->tid, start_ns, end_ns); stack_walk_next(&w); )
-		charge(v, blame_in(v, wait, function_of(v, w.innermost), p->state),
+		charge(v, blame_in(v, wait, function_of(v, p->tid, w.innermost), p->state),
 		       w.to_ns - w.from_ns);
 }
 
@@ -392,7 +393,7 @@ static void place_queue(struct vtree *v, const struct piece *p)
 		return;
 	}
 	for (stack_walk_init(&w, v->tl, p->tid, p->start_ns, p->end_ns); stack_walk_next(&w); )
-		charge(v, queue_blame_in(v, wait, function_of(v, w.innermost), p->meanwhile),
+		charge(v, queue_blame_in(v, wait, function_of(v, p->tid, w.innermost), p->meanwhile),
 		       w.to_ns - w.from_ns);
 }
 
@@ -517,13 +518,13 @@ static void place_by_waker(struct vtree *v, const struct piece *p)
 /* ---- rows of long pieces: sums by terminal place ---------------------------------- */
 
 /* By the waiter: function and state.  By the waker: the terminal place itself. */
-static uint64_t key_of(void *arg, uint32_t innermost, enum trace_state state)
+static uint64_t key_of(void *arg, uint64_t tid, uint32_t innermost, enum trace_state state)
 {
 	struct vtree *v = arg;
 
 	if (v->charge == CHARGE_WAKER)
 		return terminal_by_waker(v, innermost, state);
-	return (uint64_t)state << 32 | function_of(v, innermost);
+	return (uint64_t)state << 32 | function_of(v, tid, innermost);
 }
 
 static void place_sums(struct vtree *v, uint32_t wait, const struct piece *p, int64_t start_ns,

@@ -18,6 +18,10 @@
 #include "analysis/rows.h"
 #include "analysis/timeline.h"
 
+/* Who is blamed and has no functions, but a kind: not KIND_THREAD. */
+#define FUNCTION_OF_DEVICE(kind) (FUNCTION_NONE - (uint32_t)(kind))
+#define DEVICE_OF_FUNCTION(function) (FUNCTION_NONE - (function) < KIND_CNT ? FUNCTION_NONE - (function) : KIND_THREAD)
+
 struct place {				/* 64 bytes, a line of the cache: calls come by places all the time */
 	enum node_kind kind : 8;
 	enum trace_state wait : 8;	/* as in struct node */
@@ -28,7 +32,7 @@ struct place {				/* 64 bytes, a line of the cache: calls come by places all the
 	uint32_t ordinal;		/* among its siblings, from 0 in order of discovery */
 	uint32_t child_cnt;
 	uint32_t body;			/* its body, or NODE_NONE */
-	uint32_t function;		/* index into trace.functions, or FUNCTION_NONE */
+	uint32_t function;		/* index into trace.functions, FUNCTION_OF_DEVICE(), or FUNCTION_NONE */
 	uint32_t call_site;		/* index into trace.call_sites, or CALL_SITE_NONE */
 	uint64_t calls;			/* invocations, over all intervals */
 	uint64_t presence;		/* intervals in which it took time or was called */

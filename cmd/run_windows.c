@@ -257,6 +257,7 @@ static int take_parts(struct run_windows *w, const struct window_taker *to, stru
 
 	w->window.t = trace_new();
 	trace_sort_events(trace_merger_trace(w->merger));
+	trace_copy_devices(w->window.t, trace_merger_trace(w->merger));
 	for (size_t i = 0; i < w->parts.cnt; i++)
 		a.record_cnt += w->readers[i].record_cnt;
 	to->begin(to->arg, trace_merger_trace(w->merger));

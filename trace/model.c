@@ -106,6 +106,14 @@ void trace_return_names(struct trace *window)
 	trace_borrow_names(window, &none);
 }
 
+void trace_copy_devices(struct trace *window, const struct trace *from)
+{
+	window->threads.cnt = 0;
+	for (size_t i = 0; i < from->threads.cnt; i++)
+		if (from->threads.items[i].kind != KIND_THREAD)
+			VEC_ADD(&window->threads, from->threads.items[i]);
+}
+
 /* One key of an order: says which is first and returns, or goes on to the next key. */
 #define BY(x, y)			\
 	do {				\

@@ -219,6 +219,9 @@ DEFINE_CLEANUP(struct trace *, trace_free);
 void trace_borrow_names(struct trace *window, const struct trace *from);
 void trace_return_names(struct trace *window);
 
+/* Their numbers and kinds; of the rest of the threads a window needs nothing. */
+void trace_copy_devices(struct trace *window, const struct trace *from);
+
 /* Puts every array into the order noted above. */
 void trace_sort(struct trace *t);
 /* All but the invocations, which are most of it. */

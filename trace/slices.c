@@ -191,6 +191,7 @@ static struct trace *new_window(const struct trace *t)
 	trace_borrow_names(w, t);
 	w->works.items = t->works.items;
 	w->works.cnt = t->works.cnt;
+	trace_copy_devices(w, t);
 	return w;
 }
 

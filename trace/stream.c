@@ -486,6 +486,7 @@ static void fill_window(struct trace_stream *s, struct trace_window *w)
 	copy_names(&to->interval_names, &t->interval_names);
 	copy_names(&to->work_names, &t->work_names);
 	copy_names(&to->call_sites, &t->call_sites);
+	trace_copy_devices(to, t);
 	to->functions.items = t->functions.items;
 	to->functions.cnt = t->functions.cnt;
 	SWAP(to->intervals, t->intervals);

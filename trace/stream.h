@@ -27,7 +27,7 @@
 struct trace_stream;
 
 struct trace_window {
-	struct trace *t;		/* sorted; names are those of all windows so far, functions the stream's */
+	struct trace *t;		/* sorted; names are those of all windows so far, of devices, not threads; functions the stream's */
 	int64_t before_ns, until_ns;
 	uint64_t done_cnt, record_cnt;	/* records that were read by then; of all */
 };

@@ -198,8 +198,8 @@ exam_loops() {
 exam_crowd() {
 	step "eight clients"
 	recorded crowd 8 $((seconds * 30))
-	# LWLockAcquireOrWait's waits: what the backend that let go was doing
-	flush=$(query kernel "SELECT ifnull(sum(CASE WHEN b.function IN ('pg_fdatasync', 'issue_xlog_fsync', 'XLogWrite')
+	# LWLockAcquireOrWait's waits: what the backend that let go was doing, or waited for itself
+	flush=$(query kernel "SELECT ifnull(sum(CASE WHEN b.function IN ('pg_fdatasync', 'issue_xlog_fsync', 'XLogWrite', '(disk)')
 			THEN b.mean_ns END) / sum(b.mean_ns), 0)
 		FROM node w JOIN node b ON b.finding = w.finding AND b.parent = w.id
 		WHERE w.finding = (SELECT id FROM finding WHERE run = (SELECT max(number) FROM run))

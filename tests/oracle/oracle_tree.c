@@ -99,18 +99,30 @@ static void touch(struct oracle *o, int node, size_t row, int64_t ns)
 	}
 }
 
+static enum thread_kind kind_of(const struct trace *t, uint64_t tid)
+{
+	for (size_t i = 0; i < t->threads.cnt; i++)
+		if (t->threads.items[i].tid == tid)
+			return t->threads.items[i].kind;
+	return KIND_THREAD;
+}
+
 static int blame(struct oracle *o, int wait, const struct tick *tick, int64_t ns)
 {
+	static const char *const nobody[KIND_CNT] = { "?", "(disk)", "(network)", "(timer)" };
 	uint32_t stack[ORACLE_STACK_MAX], function = FUNCTION_NONE;
 	bool others = tick->wait == STATE_QUEUE && tick->meanwhile != STATE_QUEUE;
 	size_t cnt = tick->depth || others ? oracle_stack(o->t, tick->tid, ns, stack) : 0;
 	enum trace_state state = others ? tick->meanwhile : tick->state;
-	bool blocked = (tick->depth || (others && cnt)) && state != STATE_RUNNING;
+	enum thread_kind kind = tick->depth || others ? kind_of(o->t, tick->tid) : KIND_THREAD;
+	bool blocked = (tick->depth || (others && (cnt || kind))) && state != STATE_RUNNING;
 	_cleanup_(str_release) struct str s = STR_INIT;
 
 	if (cnt > 0)
 		function = o->t->invocations.items[stack[cnt - 1]].function;
-	str_addf(&s, "by %s", cnt > 0 ? o->t->functions.items[function].name : "?");
+	else
+		function -= kind;	/* not none */
+	str_addf(&s, "by %s", cnt > 0 ? o->t->functions.items[function].name : nobody[kind]);
 	if (blocked)
 		str_addf(&s, "/%s", trace_state_name(state));
 	return child(o, wait, NODE_BLAME, function, str_cstr(&s), blocked ? (int)state : -1);

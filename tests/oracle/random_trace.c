@@ -287,6 +287,14 @@ static void random_program(struct trace *t, struct random *r)
 	VEC_ADD(&t->segments, producer);
 }
 
+static void random_devices(struct trace *t, struct random *r)
+{
+	for (uint64_t tid = 1; tid <= 5; tid++)
+		if (chance(r, tid == 5 ? 40 : 10))
+			VEC_ADD(&t->threads, (struct thread_name){
+				.tid = tid, .name = "device", .kind = 1 + random_below(r, KIND_CNT - 1) });
+}
+
 struct trace *random_trace(unsigned int seed, enum random_style style)
 {
 	struct random r = { seed * 2654435761ULL + style };
@@ -303,6 +311,8 @@ struct trace *random_trace(unsigned int seed, enum random_style style)
 
 		VEC_ADD(&t->calls, c);
 	}
+	if (style == RANDOM_ANY)
+		random_devices(t, &r);
 	return t;
 }
 

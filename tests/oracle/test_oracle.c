@@ -177,7 +177,7 @@ static bool same_node(const struct oracle *o, const struct node *n, const struct
 	       !differs(n->presence, present, count) &&
 	       !differs(n->calls_per_interval, (__int128)e->calls, count) &&
 	       n->open == ((n->kind == NODE_FUNCTION || n->kind == NODE_BODY) &&
-			   e->function != FUNCTION_NONE && o->open[e->function]);
+			   e->function < o->t->functions.cnt && o->open[e->function]);
 }
 
 static bool compare_trees(const struct oracle *o, struct findings *f, enum plant plant)

@@ -200,6 +200,8 @@ wakeup     1 8 95
 invocation 1 1 serve 0 100
 END
 expect 0 "$VPROF" -d disk.data import --from tuples disk.tuples
+expect 0 "$VPROF" -d disk.data sql --format csv "SELECT function, mean_ns FROM node WHERE kind = 'blame' ORDER BY id"
+[ "$(tail -n +2 .out | tr '\n' ' ')" = "(disk),60 (timer),10 " ] && pass || fail "who is to blame: $(cat .out)"
 expect 0 "$VPROF" -d disk.data show critical-path
 says 'its longest piece is 60 ns on disk sda: at work' 'server (1)  serve' '20 ns  60 ns  sda           at work' \
 	'timer         until the time it was set to'

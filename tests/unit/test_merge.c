@@ -93,6 +93,7 @@ static size_t add(struct analyzer *a, struct trace_merger *m, size_t part, const
 		trace_merger_add(m, part, w->t, own);
 		trace_sort(own);
 		trace_borrow_names(own, trace_merger_trace(m));
+		trace_copy_devices(own, trace_merger_trace(m));
 		analyzer_add(a, &(struct analysis_window){ own, w->before_ns, w->until_ns });
 		trace_return_names(own);
 		trace_free(own);

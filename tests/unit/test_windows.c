@@ -71,6 +71,7 @@ static struct trace *window_of(const struct trace *t, int64_t before_ns, int64_t
 	int64_t low_ns;
 
 	take_names(w, t);
+	trace_copy_devices(w, t);
 	low_ns = take_intervals(w, t, before_ns, until_ns);
 	for (size_t i = 0; i < t->segments.cnt; i++) {
 		struct segment s = t->segments.items[i];
@@ -162,14 +163,27 @@ static void add_sids(struct trace *t, struct random *r)
 	}
 }
 
+static bool is_device(const struct trace *t, uint64_t tid)
+{
+	for (size_t i = 0; i < t->threads.cnt; i++)
+		if (t->threads.items[i].tid == tid)
+			return true;
+	return false;
+}
+
 /* Half of them were cut off: results say from when on each thread is not known any more. */
 static void add_threads(struct trace *t, struct random *r)
 {
 	trace_sort(t);
-	for (size_t i = 0; i < t->segments.cnt; i++)
-		if (i == 0 || t->segments.items[i].tid != t->segments.items[i - 1].tid)
-			VEC_ADD(&t->threads, (struct thread_name){ t->segments.items[i].tid, 1, NULL, KIND_THREAD,
-								   random_below(r, 2) });
+	for (size_t i = 0; i < t->segments.cnt; i++) {
+		struct thread_name n = { .tid = t->segments.items[i].tid, .pid = 1 };
+
+		if (i && n.tid == t->segments.items[i - 1].tid)
+			continue;
+		n.open_end = random_below(r, 2);
+		if (!is_device(t, n.tid))
+			VEC_ADD(&t->threads, n);
+	}
 	t->losses.cut_off = random_below(r, 2);
 }
 
