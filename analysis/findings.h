@@ -30,7 +30,7 @@ const char *node_kind_name(enum node_kind kind);	/* "interval", "function", ... 
 struct node {
 	uint32_t id, parent;		/* parent: NODE_NONE for nodes[0] */
 	enum node_kind kind;
-	const char *function;		/* NULL: none (interval, queue wait, nobody known); blame: "(disk)", "(network)", "(timer)" */
+	const char *function;		/* NULL: none (interval, queue wait, nobody known); blame: "(disk)", "(nic)", "(timer)" */
 	const char *file;		/* NULL if unknown */
 	uint32_t line;			/* 0 if unknown */
 	const char *call_site;		/* "server.c:28"; several joined by ","; NULL if unknown */

@@ -17,12 +17,10 @@ static bool is_function(uint32_t function)
 
 const char *analysis_function_name(struct analysis *a, uint32_t function)
 {
-	static const char *const devices[KIND_CNT] = {
-		[KIND_DISK] = "(disk)", [KIND_NIC] = "(network)", [KIND_TIMER] = "(timer)",
-	};
-
+	if (function == FUNCTION_NONE)
+		return NULL;
 	if (!is_function(function))
-		return devices[DEVICE_OF_FUNCTION(function)];	/* NULL: none */
+		return arena_printf(a->f->arena, "(%s)", thread_kind_name(DEVICE_OF_FUNCTION(function)));
 	if (!a->function_names[function])
 		a->function_names[function] = arena_strdup(a->f->arena,
 							   a->t->functions.items[function].name);

@@ -9,7 +9,7 @@
 #			CPU time and the machine's for one; the first second, in which a recording learns the stacks of new
 #			processes, apart
 #	memcached	the same: requests a second over loopback TCP, four connections that wait for each answer
-#	memaslap	the same, by libmemcached's load and as that does it unasked: 128 connections, nine gets to a set
+#	memaslap	the same, by libmemcached's load (memcaslap of libmemcached-tools), as that does it unasked: 128 connections, nine gets to a set
 #
 # vprof without and with stacks; perf's counterpart of those would be -g.  Each run of a tool stands between two of
 # nothing: its figure is over their mean, and what is told the median of all.  Tools come in another order each round.

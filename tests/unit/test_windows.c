@@ -163,7 +163,7 @@ static void add_sids(struct trace *t, struct random *r)
 	}
 }
 
-static bool is_device(const struct trace *t, uint64_t tid)
+static bool is_named(const struct trace *t, uint64_t tid)
 {
 	for (size_t i = 0; i < t->threads.cnt; i++)
 		if (t->threads.items[i].tid == tid)
@@ -181,7 +181,7 @@ static void add_threads(struct trace *t, struct random *r)
 		if (i && n.tid == t->segments.items[i - 1].tid)
 			continue;
 		n.open_end = random_below(r, 2);
-		if (!is_device(t, n.tid))
+		if (!is_named(t, n.tid))
 			VEC_ADD(&t->threads, n);
 	}
 	t->losses.cut_off = random_below(r, 2);
