@@ -5,7 +5,8 @@
  * Whether an interval was recorded in full is known when it ends, perhaps in a later window.  Until then what is
  * seen in it waits, unless it was seen inside another one before, as nearly all is.  Example: interval 7 is open
  * and shows handle > get for the first time: pending.  In the next window it ends; records were lost in it:
- * handle > get counts, but not as inside.
+ * handle > get counts, but not as inside.  A thread may go on with it after its end, so that it was such a one is
+ * remembered; whoever waits in the end was in one recorded in full.
  */
 #include "analysis/nestings.h"
 
@@ -23,6 +24,7 @@ struct nestings *nestings_new(void)
 	struct nestings *n = xcalloc(1, sizeof(*n));
 
 	n->known = map_new();
+	n->partial = map_new();
 	return n;
 }
 
@@ -32,6 +34,7 @@ void nestings_free(struct nestings *n)
 		return;
 	VEC_RELEASE(&n->list);
 	map_free(n->known);
+	map_free(n->partial);
 	free(n->pending);
 	free(n);
 }
@@ -63,14 +66,19 @@ static void postpone(struct nestings *n, uint64_t sid, uint32_t caller, uint32_t
 	n->pending[n->pending_cnt++] = (struct pending){ sid, caller, callee };
 }
 
-/* sid -> 1: recorded in full, 2: not. */
-static struct map *ended_intervals(const struct trace *t)
+/* Those of the window, and which of them were recorded in full. */
+static struct map *ended_intervals(struct nestings *n, const struct trace *t)
 {
 	struct map *sids = map_new();
 
-	for (size_t i = 0; i < t->intervals.cnt; i++)
-		map_set(sids, t->intervals.items[i].sid,
-			t->intervals.items[i].root_only || t->intervals.items[i].lost ? 2 : 1);
+	for (size_t i = 0; i < t->intervals.cnt; i++) {
+		const struct interval *iv = &t->intervals.items[i];
+		bool in_full = !iv->root_only && !iv->lost;
+
+		map_set(sids, iv->sid, in_full);
+		if (!in_full)
+			map_set(n->partial, iv->sid, true);
+	}
 	return sids;
 }
 
@@ -83,12 +91,12 @@ static bool is_settled(const struct nestings *n, uint32_t caller, uint32_t calle
 static void add_pair(struct nestings *n, const struct map *ended, const struct invocation *outer,
 		     const struct invocation *inner)
 {
-	uint64_t in_full;
+	uint64_t unused;
 
-	if (inner->sid == SID_NONE || inner->sid != outer->sid)
+	if (inner->sid == SID_NONE || inner->sid != outer->sid || map_get(n->partial, inner->sid, &unused))
 		keep(n, outer->function, inner->function, false);
-	else if (map_get(ended, inner->sid, &in_full))
-		keep(n, outer->function, inner->function, in_full == 1);
+	else if (map_get(ended, inner->sid, &unused))
+		keep(n, outer->function, inner->function, true);
 	else
 		postpone(n, inner->sid, outer->function, inner->function);
 }
@@ -100,10 +108,10 @@ static void settle(struct nestings *n, const struct map *ended, bool all)
 
 	for (size_t i = 0; i < n->pending_cnt; i++) {
 		struct pending p = n->pending[i];
-		uint64_t in_full = 1;
+		uint64_t in_full = true;
 
 		if ((ended && map_get(ended, p.sid, &in_full)) || all)
-			keep(n, p.caller, p.callee, in_full == 1);
+			keep(n, p.caller, p.callee, in_full);
 		else
 			n->pending[left++] = p;
 	}
@@ -129,7 +137,7 @@ static struct seen *seen_lately(struct seen *list, uint32_t caller, uint32_t cal
 void nestings_add(struct nestings *n, const struct timeline *tl, int64_t before_ns, int64_t until_ns)
 {
 	const struct trace *t = tl->trace;
-	_cleanup_(map_freep) struct map *ended = ended_intervals(t);
+	_cleanup_(map_freep) struct map *ended = ended_intervals(n, t);
 	_cleanup_(freep) struct seen *seen = xcalloc(SEEN, sizeof(*seen));
 
 	settle(n, ended, false);

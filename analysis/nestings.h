@@ -18,6 +18,7 @@ struct nestings {
 	VEC(struct nesting) list;	/* after nestings_finish() each pair once, inside if ever seen so */
 	/* private */
 	struct map *known;
+	struct map *partial;		/* SIDs that ended so far, not recorded in full */
 	struct pending *pending;
 	size_t pending_cnt, pending_cap;
 };

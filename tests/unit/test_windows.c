@@ -292,7 +292,7 @@ static void test_windows_and_file(void **state)
 
 	(void)state;
 	rows_memory_bytes = 400;
-	for (unsigned int seed = TRACES; seed <= TRACES + 300; seed++)
+	for (unsigned int seed = TRACES; seed <= TRACES + 2000; seed++)
 		compare_random(seed);
 	rows_memory_bytes = before;
 }
