@@ -332,10 +332,17 @@ bool libraries_has_c(const void *const *functions, size_t cnt)
 }
 #endif
 
+/* gcc knows no such promise, and keeps it. */
+#if defined(__clang__)
+#define ENDS_IN_A_JUMP __attribute__((musttail))
+#else
+#define ENDS_IN_A_JUMP
+#endif
+
 /* The call must end in a jump: dlsym() looks at who called it.  (A library is asked for its symbols
  * before anybody can call it.) */
 void *vprof_w_dlsym(void *library, const char *name)
 {
 	libraries_look();
-	return real.dlsym(library, name);
+	ENDS_IN_A_JUMP return real.dlsym(library, name);
 }

@@ -34,7 +34,7 @@ struct oracle_node {
 	char *label;			/* "req > f0 > f1@a.c:1 > wait:lock > by f2" */
 	int parent;			/* -1: the interval */
 	enum node_kind kind;
-	uint32_t function;		/* FUNCTION_NONE: none */
+	uint32_t function;		/* FUNCTION_NONE: none; of a blame, FUNCTION_NONE less the device's kind */
 	enum trace_state wait;
 	bool is_wait;
 	bool shown;
@@ -58,6 +58,12 @@ struct oracle {
 /* t must be sorted. */
 struct oracle *oracle_new(const struct trace *t, uint32_t name);
 void oracle_free(struct oracle *o);
+
+/* NULL: it is none. */
+static inline const char *oracle_function(const struct oracle *o, uint32_t function)
+{
+	return function < o->t->functions.cnt ? o->t->functions.items[function].name : NULL;
+}
 
 /* Pairs of parts: all of them, none too much, what is left of each part, and where they are in the tree. */
 bool oracle_same_pairs(const struct oracle *o, const struct findings *f);

@@ -45,7 +45,7 @@ static void count_time(const struct oracle *o, columns *all)
 
 static bool is_part(const struct oracle *o, const struct column *c, const struct part *p)
 {
-	const char *name = c->function == FUNCTION_NONE ? NULL : o->t->functions.items[c->function].name;
+	const char *name = oracle_function(o, c->function);
 
 	return c->is_wait == p->is_wait && (!c->is_wait || c->wait == p->wait) &&
 	       (name ? p->function && strcmp(name, p->function) == 0 : !p->function);
@@ -81,7 +81,7 @@ static int depth_of(const struct oracle *o, int node)
 static bool is_called(const struct oracle *o, int node, const char *label)
 {
 	const struct oracle_node *n = &o->nodes.items[node];
-	const char *function = n->function == FUNCTION_NONE ? NULL : o->t->functions.items[n->function].name;
+	const char *function = oracle_function(o, n->function);
 	_cleanup_(str_release) struct str s = STR_INIT;
 
 	if (n->kind == NODE_BODY)

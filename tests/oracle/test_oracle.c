@@ -231,8 +231,7 @@ static bool belongs_to(const struct oracle *o, const struct oracle_node *n, cons
 		[FACTOR_FUNCTION] = NODE_FUNCTION, [FACTOR_BODY] = NODE_BODY,
 		[FACTOR_WAIT] = NODE_WAIT,
 	};
-	const char *function = n->function == FUNCTION_NONE
-				       ? NULL : o->t->functions.items[n->function].name;
+	const char *function = oracle_function(o, n->function);
 
 	return n->shown && n->kind == kinds[x->kind] &&
 	       (function ? x->function && strcmp(function, x->function) == 0 : !x->function) &&
@@ -304,8 +303,7 @@ static bool is_root(const struct oracle *o, const struct oracle_node *n)
 /* "f", "body of f", "wait:lock in f", "wait:queue", "body": both ways of the pair's names. */
 static bool has_label(const struct oracle *o, const struct oracle_node *n, const char *label)
 {
-	const char *function = n->function == FUNCTION_NONE
-				       ? NULL : o->t->functions.items[n->function].name;
+	const char *function = oracle_function(o, n->function);
 	_cleanup_(str_release) struct str s = STR_INIT;
 
 	if (n->kind == NODE_FUNCTION)
