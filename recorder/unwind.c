@@ -372,15 +372,20 @@ static bool run_libdw(struct unwinder *u, const struct record_stack *r)
 	return true;
 }
 
-/* False: it leads out of all the code that is known. */
+/* False: it leads out of all the code that is known.  (Rows are of code in files: only a frame that was not reached any more may
+ * be in none.) */
 static bool run(struct unwinder *u, const struct record_stack *r)
 {
 	report(u);
 	u->now = r;
-	u->result = (struct shape){ 0 };
-	if (!dwfl_addrmodule(u->dwfl, r->registers[STACK_RIP]) ||
-	    ((u->libdw_alone || !rows_walk(u)) && !run_libdw(u, r)))
-		return false;
+	if (!u->libdw_alone && rows_walk(u)) {
+		if (u->result.frame_cnt < FRAMES_MAX)
+			return true;
+	} else {
+		u->result = (struct shape){ 0 };
+		if (!dwfl_addrmodule(u->dwfl, r->registers[STACK_RIP]) || !run_libdw(u, r))
+			return false;
+	}
 	return u->result.frame_cnt && dwfl_addrmodule(u->dwfl, u->frames[u->result.frame_cnt - 1]);
 }
 
