@@ -40,6 +40,9 @@ END {
 				blocked[name[i]]++
 				classed[name[i]] += queue > length_of
 				wakers[name[i]] += queue > length_of
+				if (ENVIRON["VERBOSE"] && queue <= length_of)
+					print name[i], start[i], end[i], "in the run queue for", queue, "but", \
+						state[best], from[best], to[best] > "/dev/stderr"
 			}
 			continue
 		}
