@@ -51,8 +51,7 @@ static void collect(const struct wait_world *w, lives *ret)
 		const struct creation *made;
 		struct life l = { .thread = n };
 
-		if (r->cnt == 0 || line->creations.cnt == 0 ||
-		    run_thread_kind(t, line->tid) != KIND_THREAD)
+		if (r->cnt == 0 || line->creations.cnt == 0 || line->kind != KIND_THREAD)
 			continue;
 		made = &t->creations.items[line->creations.first];
 		l.parent_tid = made->tid;

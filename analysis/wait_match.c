@@ -21,7 +21,7 @@
 
 static enum vertex_kind kind_of(const struct wait_world *w, uint64_t tid, bool present)
 {
-	switch (run_thread_kind(w->tl->trace, tid)) {
+	switch (timeline_kind(w->tl, tid)) {
 	case KIND_DISK:
 		return VERTEX_DISK;
 	case KIND_NIC:

@@ -61,13 +61,6 @@ const struct thread_name *run_thread(const struct trace *t, uint64_t tid)
 	return at < t->threads.cnt && t->threads.items[at].tid == tid ? &t->threads.items[at] : NULL;
 }
 
-enum thread_kind run_thread_kind(const struct trace *t, uint64_t tid)
-{
-	const struct thread_name *n = run_thread(t, tid);
-
-	return n ? n->kind : KIND_THREAD;
-}
-
 const char *run_thread_name(const struct trace *t, uint64_t tid)
 {
 	const struct thread_name *n = run_thread(t, tid);

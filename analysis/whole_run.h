@@ -15,7 +15,6 @@ void run_span(const struct trace *t, int64_t *ret_start_ns, int64_t *ret_end_ns)
 
 /* What is known of the thread besides its number, or NULL; t must be sorted. */
 const struct thread_name *run_thread(const struct trace *t, uint64_t tid);
-enum thread_kind run_thread_kind(const struct trace *t, uint64_t tid);
 const char *run_thread_name(const struct trace *t, uint64_t tid);	/* NULL: none */
 
 /* Until when s is spent in its state: its end, or the wake-up after which it is only runnable. */

@@ -37,6 +37,7 @@ static struct trace *trace_of(unsigned int seed)
 	struct trace *t = random_trace(seed, seed % 2 ? RANDOM_PROGRAM : RANDOM_ANY);
 	struct random r = { seed * 7919ULL };
 
+	t->threads.cnt = 0;		/* each is named once */
 	for (uint64_t tid = 2; tid < 6; tid++)
 		if (random_below(&r, 4) == 0)
 			VEC_ADD(&t->threads, (struct thread_name){ tid, 0, NULL, kinds[random_below(&r, 4)],
