@@ -66,17 +66,16 @@ static void postpone(struct nestings *n, uint64_t sid, uint32_t caller, uint32_t
 	n->pending[n->pending_cnt++] = (struct pending){ sid, caller, callee };
 }
 
-/* Those of the window, and which of them were recorded in full. */
+/* Those of the window. */
 static struct map *ended_intervals(struct nestings *n, const struct trace *t)
 {
 	struct map *sids = map_new();
 
 	for (size_t i = 0; i < t->intervals.cnt; i++) {
 		const struct interval *iv = &t->intervals.items[i];
-		bool in_full = !iv->root_only && !iv->lost;
 
-		map_set(sids, iv->sid, in_full);
-		if (!in_full)
+		map_set(sids, iv->sid, true);
+		if (iv->root_only || iv->lost)
 			map_set(n->partial, iv->sid, true);
 	}
 	return sids;
@@ -88,14 +87,19 @@ static bool is_settled(const struct nestings *n, uint32_t caller, uint32_t calle
 	return is_known(n, caller, callee, true) || (!together && is_known(n, caller, callee, false));
 }
 
-static void add_pair(struct nestings *n, const struct map *ended, const struct invocation *outer,
-		     const struct invocation *inner)
+static bool has(const struct map *sids, uint64_t sid)
 {
 	uint64_t unused;
 
-	if (inner->sid == SID_NONE || inner->sid != outer->sid || map_get(n->partial, inner->sid, &unused))
+	return sids && map_get(sids, sid, &unused);
+}
+
+static void add_pair(struct nestings *n, const struct map *ended, const struct invocation *outer,
+		     const struct invocation *inner)
+{
+	if (inner->sid == SID_NONE || inner->sid != outer->sid || has(n->partial, inner->sid))
 		keep(n, outer->function, inner->function, false);
-	else if (map_get(ended, inner->sid, &unused))
+	else if (has(ended, inner->sid))
 		keep(n, outer->function, inner->function, true);
 	else
 		postpone(n, inner->sid, outer->function, inner->function);
@@ -108,10 +112,9 @@ static void settle(struct nestings *n, const struct map *ended, bool all)
 
 	for (size_t i = 0; i < n->pending_cnt; i++) {
 		struct pending p = n->pending[i];
-		uint64_t in_full = true;
 
-		if ((ended && map_get(ended, p.sid, &in_full)) || all)
-			keep(n, p.caller, p.callee, in_full);
+		if (has(ended, p.sid) || all)
+			keep(n, p.caller, p.callee, !has(n->partial, p.sid));
 		else
 			n->pending[left++] = p;
 	}
