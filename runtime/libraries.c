@@ -332,7 +332,8 @@ bool libraries_has_c(const void *const *functions, size_t cnt)
 }
 #endif
 
-/* gcc knows no such promise, and keeps it. */
+/* clang takes a promise; without it, it wrote libraries_look() out in the wrapper, whose variable forbade the jump.  gcc has
+ * no word for it and jumps where it optimises: libraries.sh. */
 #if defined(__clang__)
 #define ENDS_IN_A_JUMP __attribute__((musttail))
 #else
