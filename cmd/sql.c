@@ -64,14 +64,17 @@ static int print_text(struct store *s, const char *query, struct diag *reterr)
 
 /* ---- JSON: { "schema", "columns", "rows": [[...], ...] } ---- */
 
-static void json_columns(void *document, const char *const *names, size_t cnt)
+static void json_columns(void *row_cnt, const char *const *names, size_t cnt)
 {
 	json_t *columns = json_array();
 
+	(void)row_cnt;
 	for (size_t i = 0; i < cnt; i++)
 		json_add(columns, json_text(names[i]));
-	json_set(document, "columns", columns);
-	json_set(document, "rows", json_array());
+	fputs("{\n \"schema\": \"vprof.sql/1\",\n \"columns\": ", stdout);
+	json_write_line(stdout, columns);
+	fputs(",\n \"rows\": [", stdout);
+	json_decref(columns);
 }
 
 static json_t *json_value(const struct value *v)
@@ -90,24 +93,26 @@ static json_t *json_value(const struct value *v)
 	return json_null();
 }
 
-static void json_row(void *document, const struct value *values, size_t cnt)
+static void json_row(void *row_cnt, const struct value *values, size_t cnt)
 {
 	json_t *row = json_array();
 
 	for (size_t i = 0; i < cnt; i++)
 		json_add(row, json_value(&values[i]));
-	json_add(json_object_get(document, "rows"), row);
+	fputs((*(uint64_t *)row_cnt)++ ? ",\n  " : "\n  ", stdout);
+	json_write_line(stdout, row);
+	json_decref(row);
 }
 
+/* A query that fails on its way leaves a document without an end, which no reader takes for a whole one. */
 static int print_json(struct store *s, const char *query, struct diag *reterr)
 {
-	json_t *document = json_document("sql");
-	struct query_sink sink = { json_columns, json_row, document };
+	uint64_t row_cnt = 0;
+	struct query_sink sink = { json_columns, json_row, &row_cnt };
 	int r = store_query(s, query, &sink, reterr);
 
 	if (r == 0)
-		report_write_json(stdout, document);
-	json_decref(document);
+		fputs(row_cnt ? "\n ]\n}\n" : "]\n}\n", stdout);
 	return r;
 }
 

@@ -42,14 +42,14 @@ json_t *json_text(const char *text)
 /*
  * Two kinds of numbers Jansson cannot write as wanted: unsigned ones above 2^63 (SIDs), and doubles
  * with no more digits than needed (0.05, not 0.050000000000000003).  They travel as strings that
- * begin as no text of json_text() can, and become numbers again in report_write_json().
+ * begin as no text of json_text() can, and become numbers again when they are written.
  */
 #define RAW_MARK "\x01"
 #define RAW_MARK_WRITTEN "\"\\u0001"
 
-void report_write_json(FILE *out, const json_t *document)
+static void write_value(FILE *out, const json_t *value, size_t jansson_flags)
 {
-	_cleanup_(freep) char *text = json_dumps(document, JSON_INDENT(1));
+	_cleanup_(freep) char *text = json_dumps(value, jansson_flags);
 	const char *from = text, *raw;
 
 	while (from && (raw = strstr(from, RAW_MARK_WRITTEN))) {
@@ -60,7 +60,18 @@ void report_write_json(FILE *out, const json_t *document)
 		fwrite(number, 1, len, out);
 		from = number + len + 1;	/* behind the closing quote */
 	}
-	fprintf(out, "%s\n", from ? from : "");
+	fputs(from ? from : "", out);
+}
+
+void report_write_json(FILE *out, const json_t *document)
+{
+	write_value(out, document, JSON_INDENT(1));
+	fputc('\n', out);
+}
+
+void json_write_line(FILE *out, const json_t *value)
+{
+	write_value(out, value, JSON_ENCODE_ANY);
 }
 
 json_t *json_ci95(bool known, const double ci95[2])

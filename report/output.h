@@ -29,6 +29,9 @@ json_t *json_wait(bool is_wait, enum trace_state wait);		/* class or null */
 void json_set(json_t *object, const char *key, json_t *value);	/* takes value */
 void json_add(json_t *array, json_t *value);			/* takes value */
 
+/* On one line, without its end: a row of a document that is too long to be made first. */
+void json_write_line(FILE *out, const json_t *value);
+
 /* One text of a CSV line, quoted if it must be; NULL: empty. */
 void csv_field(FILE *out, const char *text);
 

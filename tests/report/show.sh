@@ -153,7 +153,24 @@ expect 0 "$VPROF" show coverage
 expect 0 "$VPROF" sql --format csv "SELECT sid, 'a,\"b\"', NULL, 1.5 FROM interval LIMIT 1"
 says '1,"a,""b""",,1.5'
 expect 0 "$VPROF" sql --format json 'SELECT number, name FROM run'
-says '"columns"' '"tree"'
+says '"columns": ["number", "name"]' '  [1, "tree"]'
+expect 0 "$VPROF" sql --format json "SELECT column1, column2, column3 FROM (VALUES (7, 'ü\"', 0.25), (NULL, x'00', 9e999))"
+cat >wanted <<'END'
+{
+ "schema": "vprof.sql/1",
+ "columns": ["column1", "column2", "column3"],
+ "rows": [
+  [7, "ü\"", 0.25],
+  [null, null, null]
+ ]
+}
+END
+cmp -s wanted .out && pass || fail "rows in JSON: $(diff wanted .out)"
+expect 0 "$VPROF" sql --format json 'SELECT number FROM run WHERE number < 0'
+says '"rows": []'
+expect 2 "$VPROF" sql --format json 'SELECT abs(column1) FROM (VALUES (7), (-9223372036854775808))'
+says '  [7]' 'integer overflow'
+grep -q '^}' .out && fail 'a document cut off by an error looks whole' || pass
 expect 0 "$VPROF" sql 'SELECT number, name FROM run'
 says '1       tree'
 expect 2 "$VPROF" sql 'DELETE FROM run'
