@@ -59,7 +59,13 @@ run_target() (
 		/^stat::peak_rss_mb/ { rss = $2 }
 		END { printf "%-8s %9d inputs %6d places %5d MB %5.0f s  %s\n", target, runs, places, rss, cpu,
 			status ? "BROKEN" : "ok" }' "fuzz/$target.times" "fuzz/$target.log" | tee "fuzz/$target.line"
-	[ $status = 0 ] || tail -n 60 "fuzz/$target.log"
+	[ $status = 0 ] && return
+	tail -n 60 "fuzz/$target.log"
+	# The input, for who has this output but not the machine.
+	sed -n 's/.*Test unit written to //p' "fuzz/$target.log" | while read -r broken; do
+		echo "$broken, gzip -9 and base64:"
+		gzip -9nc "$broken" | base64 | head -c 20000
+	done
 )
 
 mkdir -p fuzz/broken
