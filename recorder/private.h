@@ -31,13 +31,17 @@ struct packet_watch {
 };
 /* Takes the programs away that look at each packet, while all of them stay on the machine; now and then. */
 void programs_watch_packets(struct record_bpf *p, struct packet_watch *w, uint64_t now_ns);
+/* Detaches all that is attached, of which *ret says what it was (a bit each); attaches that again: 0 or a negative errno. */
+void programs_rest(struct record_bpf *p, uint64_t *ret);
+int programs_go_on(struct record_bpf *p, uint64_t which);
 void programs_stop(struct record_bpf *p);	/* nothing is recorded any more */
 
 /* sampler.c: samples of each CPU. */
 struct bpf_program;
 struct sampler;
 int sampler_open(const struct bpf_program *program, unsigned int hz, struct sampler **ret);
-void sampler_close(struct sampler *s);		/* NULL is fine */
+void sampler_rest(struct sampler *s, bool rest);	/* NULL is fine, here and below */
+void sampler_close(struct sampler *s);
 
 struct device {
 	enum kernel_waker kind;

@@ -443,6 +443,30 @@ void programs_watch_packets(struct record_bpf *p, struct packet_watch *w, uint64
 	}
 }
 
+void programs_rest(struct record_bpf *p, uint64_t *ret)
+{
+	*ret = 0;
+	for (int i = 0; i < p->skeleton->prog_cnt; i++) {
+		if (*p->skeleton->progs[i].link)
+			*ret |= 1ULL << i;
+		detach(p->skeleton->progs[i].link);
+	}
+}
+
+int programs_go_on(struct record_bpf *p, uint64_t which)
+{
+	for (int i = 0; i < p->skeleton->prog_cnt; i++) {
+		struct bpf_link **link = p->skeleton->progs[i].link;
+
+		if (!(which >> i & 1))
+			continue;
+		*link = bpf_program__attach(*p->skeleton->progs[i].prog);
+		if (!*link)
+			return -errno;
+	}
+	return 0;
+}
+
 void programs_stop(struct record_bpf *p)
 {
 	record_bpf__detach(p);

@@ -48,6 +48,9 @@ struct recorder {
 	bool is_busy;			/* much was there this time */
 	struct sampler *sampler;	/* NULL: none */
 	struct packet_watch packet_watch;
+	pthread_mutex_t attaching;	/* by who rests and by the thread, which watches packets */
+	bool rests;
+	uint64_t resting;		/* what was attached before */
 	pthread_t thread;
 	int stop;
 	uint64_t start_ns;
@@ -123,6 +126,31 @@ static void be_a_batch_job(void)
 	pthread_setschedparam(pthread_self(), SCHED_BATCH, &none);	/* refused: as it is */
 }
 
+static void watch_packets(struct recorder *r)
+{
+	pthread_mutex_lock(&r->attaching);
+	if (!r->reduced && !r->rests)
+		programs_watch_packets(r->programs, &r->packet_watch, now_ns());
+	pthread_mutex_unlock(&r->attaching);
+}
+
+int recorder_rest(struct recorder *r, int rest)
+{
+	int e = 0;
+
+	if (r->reduced || r->rests == !!rest)
+		return 0;
+	pthread_mutex_lock(&r->attaching);
+	sampler_rest(r->sampler, rest);
+	if (rest)
+		programs_rest(r->programs, &r->resting);
+	else
+		e = programs_go_on(r->programs, r->resting);
+	r->rests = rest;
+	pthread_mutex_unlock(&r->attaching);
+	return e;
+}
+
 static void *empty_until_the_end(void *context)
 {
 	struct recorder *r = context;
@@ -130,8 +158,7 @@ static void *empty_until_the_end(void *context)
 
 	be_a_batch_job();
 	while (!__atomic_load_n(&r->stop, __ATOMIC_ACQUIRE)) {
-		if (!r->reduced)
-			programs_watch_packets(r->programs, &r->packet_watch, now_ns());
+		watch_packets(r);
 		if (empty(r, false))
 			continue;
 		pause_ns = next_pause_ns(r, pause_ns);
@@ -204,6 +231,7 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret, struc
 
 	if (!r)
 		return diag_set(reterr, EXIT_ENVIRONMENT, -ENOMEM, "out of memory");
+	pthread_mutex_init(&r->attaching, NULL);
 	r->writer.file.fd = -1;
 	r->start_ns = now_ns();
 	e = start(r, o, reterr);

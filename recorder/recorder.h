@@ -3,6 +3,7 @@
  * recorder.h - the kernel recorder: why the threads of a run were off the CPU, from the kernel.
  *
  *	recorder_open()		loads and attaches; from now on what this process forks is recorded
+ *	recorder_rest()		for benchmarks: detached for a moment, attached again
  *	recorder_close()	detaches, writes what is left, says what was lost
  *
  * In between a thread of its own takes the records out, every 10 to 50 ms: nobody is woken
@@ -45,6 +46,11 @@ int recorder_try(struct diag *reterr);
 
 /* Only the times are recorded: what recorder_open() said about it is in its diag. */
 int recorder_is_reduced(const struct recorder *r);
+
+/* While it rests nothing is attached, so what a recording costs a server is told from one fifth of a second to the next; both
+ * take milliseconds.  Who came or went meanwhile was not seen, so of such a file the times off the CPU are not true.
+ * 0 or a negative errno: nothing is attached then. */
+int recorder_rest(struct recorder *r, int rest);
 
 int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *reterr);
 

@@ -6,6 +6,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/alloc.h"
@@ -14,6 +15,7 @@
 
 struct sampler {
 	VEC(struct bpf_link *) links;
+	VEC(int) clocks;		/* the links' */
 };
 
 static int add_cpu(struct sampler *s, const struct bpf_program *program, int cpu, unsigned int hz)
@@ -35,6 +37,7 @@ static int add_cpu(struct sampler *s, const struct bpf_program *program, int cpu
 		return e;
 	}
 	VEC_ADD(&s->links, link);	/* closes fd as well */
+	VEC_ADD(&s->clocks, fd);
 	return 0;
 }
 
@@ -54,6 +57,12 @@ int sampler_open(const struct bpf_program *program, unsigned int hz, struct samp
 	return 0;
 }
 
+void sampler_rest(struct sampler *s, bool rest)
+{
+	for (size_t i = 0; s && i < s->clocks.cnt; i++)
+		ioctl(s->clocks.items[i], rest ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE, 0);
+}
+
 void sampler_close(struct sampler *s)
 {
 	if (!s)
@@ -61,5 +70,6 @@ void sampler_close(struct sampler *s)
 	for (size_t i = 0; i < s->links.cnt; i++)
 		bpf_link__destroy(s->links.items[i]);
 	VEC_RELEASE(&s->links);
+	VEC_RELEASE(&s->clocks);
 	free(s);
 }

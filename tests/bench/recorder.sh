@@ -14,11 +14,12 @@
 # vprof without and with stacks; perf's counterpart of those would be -g.  Each run of a tool stands between two of
 # nothing: its figure is over their mean, and what is told the median of all.  Tools come in another order each round.
 # A run of a server is two or three seconds, so that what the machine does meanwhile is the same for neighbours; the others'
-# tools have a run in every OTHERS-th round (default 8) there.  Of the throughput lost an interval is told that holds the
-# median with 95 %, whatever the values' distribution: 2 % can be told from 5 if it is narrow, and only then.
-# Up to ROUNDS (default 15; 200 of a server) of a load, but no new one after SECONDS_EACH (240; a quarter of it for the first
-# two) unless there are fewer than three: 15 minutes in all.  CPU time says more than throughput: what else the machine does
-# hardly changes it.
+# tools have a run in every OTHERS-th round (default 2) there.
+# That tells throughput to some five per cent only.  So what of it is lost is told by one load that goes on, under a recording
+# whose programs are attached and detached in turns of a fifth of a second (recorder_turns.c), TURNS of them (default 600).
+# An interval is told that holds the median with 95 %, whatever the values' distribution.
+# Up to ROUNDS (default 15; 200 of a server) of a load, but no new one after SECONDS_EACH (90) unless there are fewer than
+# three: twenty minutes in all.
 # Prints a table and writes results/recorder.json; exit 1 where it is dearer than perf, loses records, or costs a
 # server more than 2 % of its throughput, 5 % with stacks; 77 where the kernel recorder is not permitted.
 # ONLY=ping-pong,messaging,pgbench,memcached,memaslap: these.
@@ -30,13 +31,17 @@ load_program=$PWD/examples/memcached/load
 results=${RESULTS:-$PWD/results}
 rounds=${ROUNDS:-15}
 rounds_of_server=${ROUNDS:-200}
-others=${OTHERS:-8}
-seconds=${SECONDS_EACH:-240}
+others=${OTHERS:-2}
+seconds=${SECONDS_EACH:-90}
+turns=${TURNS:-600}
+recorder_turns=$PWD/tests/bench/recorder_turns
 work=$(mktemp -d "$PWD/bench-recorder.XXXXXX") || exit 99
 server=
+loading=
 end()
 {
 	[ -s attached ] && kill "$(cat attached)"
+	[ -n "$loading" ] && kill "$loading" 2>/dev/null
 	[ -n "$server" ] && kill -INT "$server" && wait "$server" 2>/dev/null
 	rm -rf "$work"
 }
@@ -128,7 +133,7 @@ tools_of()
 # in_turns LOAD PID COMMAND: nothing has a turn before each tool's and after the last one.  A server gets most of the time
 in_turns()
 {
-	until=$(($(date +%s) + ($2 ? seconds : seconds / 4)))
+	until=$(($(date +%s) + seconds))
 	most=$(($2 ? rounds_of_server : rounds))
 	export TOOL TURN
 	TURN=0
@@ -189,7 +194,31 @@ wanted()
 	esac
 }
 
-# served LOAD: LOAD.sh loads the server, and prints how many it served, how many a second and perhaps how many in the first.
+# by_turns LOAD [PORT]: LOAD.turns.sh loads the server until it is killed, and has a log if there is no PORT to ask
+by_turns()
+{
+	for tool in vprof stacks; do
+		rm -f turns.log.*
+		sh "$1.turns.sh" >/dev/null 2>&1 &
+		loading=$!
+		sleep 1
+		# shellcheck disable=SC2086 # a port, or none
+		"$recorder_turns" "$server" $tool "$turns" ${2:-} >turns.txt 2>turns.err || { cat turns.err; exit 99; }
+		kill $loading
+		wait $loading 2>/dev/null
+		loading=
+		awk '$1 == "lost" { print $2 }' turns.err >>"lost.$tool"
+		# shellcheck disable=SC2046 # four words
+		set -- "$1" "${2:-}" $(awk -f "$top/tests/bench/turns.awk" turns.txt $(ls turns.log.* 2>/dev/null) |
+			sort -g | awk -v OFMT=%.1f -f "$top/tests/bench/median_ci95.awk")
+		row "$1: throughput lost, $tool, at least" "$4" "%" 0 1
+		row "$1: throughput lost, $tool, at most" "$5" "%" 0 1
+		most=$([ $tool = vprof ] && echo 2 || echo 5)
+		row "$1: throughput lost, $tool, of $6 turns" "$3" "%" "$most" "$3 <= $most"
+	done
+}
+
+# served LOAD [PORT]: LOAD.sh loads the server, and prints how many it served, how many a second and perhaps how many in the first.
 # ms of CPU a piece go to files, the server's and all that the machine had, of which the recorder's is a part; the postmaster's
 # stat has those of its children that it has waited for.
 cat >measured.sh <<'END'
@@ -214,16 +243,11 @@ served()
 	for tool in vprof stacks; do
 		if [ -f "$1, first second.$tool" ]; then
 			# shellcheck disable=SC2046 # four words
-			set -- "$1" $(lost "$1, first second" $tool)
-			row "$1: lost in the first second, $tool" "$2" "%" 0 1
+			set -- "$1" "${2:-}" $(lost "$1, first second" $tool)
+			row "$1: lost in the first second, $tool" "$3" "%" 0 1
 		fi
-		# shellcheck disable=SC2046 # four words
-		set -- "$1" $(lost "$1" $tool)
-		row "$1: throughput lost, $tool, at least" "$3" "%" 0 1
-		row "$1: throughput lost, $tool, at most" "$4" "%" 0 1
-		most=$([ $tool = vprof ] && echo 2 || echo 5)
-		row "$1: throughput lost, $tool, of $5" "$2" "%" "$most" "$2 <= $most"
 	done
+	by_turns "$1" "${2:-}"
 }
 
 if wanted ping-pong; then
@@ -268,6 +292,9 @@ pgbench -n -c 4 -T 3 -P 1 2>&1 | awk '
 	/^number of transactions actually/ { n = $NF }
 	/^tps/ && first { print n, (n - first * seconds) / (n / $3 - seconds), first }'
 END
+	cat >pgbench.turns.sh <<'END'
+exec pgbench -n -c 4 -T 100000 -l --log-prefix=turns.log
+END
 	served pgbench
 	stop_server
 fi
@@ -291,7 +318,14 @@ if wanted memcached && command -v memcached >/dev/null && [ -x "$load_program" ]
 "$load_program" --port "$port" --connections 4 --requests ${REQUESTS:-100000} |
 	awk '\$1 == "requests" { n = \$2 } \$1 == "requests_per_second" { print n, \$2 }'
 END
-	served memcached
+	cat >memcached.turns.sh <<END
+trap 'kill \$!; exit' TERM
+while :; do
+	"$load_program" --port "$port" --connections 4 --requests 1000000 &
+	wait \$!
+done
+END
+	served memcached "$port"
 	stop_server
 fi
 
@@ -300,7 +334,8 @@ if wanted memaslap && command -v memcached >/dev/null && command -v memcaslap >/
 	cat >memaslap.sh <<END
 memcaslap -s 127.0.0.1:$port -t 3s | sed -n 's/.* Ops: \([0-9]*\) TPS: \([0-9]*\) .*/\1 \2/p'
 END
-	served memaslap
+	echo "exec memcaslap -s 127.0.0.1:$port -t 100000s" >memaslap.turns.sh
+	served memaslap "$port"
 	stop_server
 fi
 for tool in vprof stacks; do

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * recorder_turns.c - records a server that is under load, with the kernel recorder attached and detached in turns, and says
+ * when which was.  What the machine does besides is the same from one fifth of a second to the next, so of a few minutes
+ * the cost is told to half a per cent, where runs of seconds one after the other tell it to five.
+ *
+ *	recorder_turns PID vprof|stacks TURNS [PORT]
+ *
+ * Each line is a turn: off or on, from when until when (microseconds since 1970), and, of a memcached at PORT, how many requests it
+ * served in it.  The first 50 ms after each change are left out: code was changed under all CPUs' feet.  Before the first turn
+ * two seconds of recording, in which stacks become known and it is seen that no packet comes from outside.
+ *
+ *	off 1763934000050000 1763934000200000 5210
+ *	on 1763934000253000 1763934000403000 5163
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/banned.h"
+#include "cmd/record_kernel.h"
+#include "recorder/recorder.h"
+
+enum { SETTLE_NS = 50000000, TURN_NS = 150000000, ANSWER_MAX = 1 << 16 };
+
+static void pause_ns(long ns)
+{
+	nanosleep(&(struct timespec){ ns / 1000000000, ns % 1000000000 }, NULL);
+}
+
+static unsigned long long now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (unsigned long long)t.tv_sec * 1000000 + (unsigned long long)t.tv_nsec / 1000;
+}
+
+static int connect_to(const char *port)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	a.sin_port = htons((unsigned short)strtoul(port, NULL, 10));
+	if (fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0) {
+		fprintf(stderr, "recorder_turns: port %s: %s\n", port, strerror(errno));
+		exit(99);
+	}
+	return fd;
+}
+
+static unsigned long long stat_of(const char *answer, const char *name)
+{
+	const char *at = strstr(answer, name);
+
+	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+/* By the server's own count. */
+static unsigned long long served(int fd)
+{
+	static const char ask[] = "stats\r\n";
+	static char answer[ANSWER_MAX];
+	size_t len = 0;
+
+	if (write(fd, ask, sizeof(ask) - 1) < 0)
+		exit(99);
+	for (*answer = '\0'; !strstr(answer, "\r\nEND\r\n"); answer[len] = '\0') {
+		ssize_t n = read(fd, answer + len, sizeof(answer) - 1 - len);
+
+		if (n <= 0) {
+			fprintf(stderr, "recorder_turns: the server said no more than '%.40s'\n", answer);
+			exit(99);
+		}
+		len += (size_t)n;
+	}
+	return stat_of(answer, "STAT cmd_get ") + stat_of(answer, "STAT cmd_set ");
+}
+
+static void take_turn(bool off, int server)
+{
+	unsigned long long begin_us, before;
+
+	pause_ns(SETTLE_NS);
+	begin_us = now_us();
+	before = server >= 0 ? served(server) : 0;
+	pause_ns(TURN_NS);
+	printf("%s %llu %llu", off ? "off" : "on", begin_us, now_us());
+	if (server >= 0)
+		printf(" %llu", served(server) - before);
+	putchar('\n');
+}
+
+static int fail(const struct diag *diag)
+{
+	fprintf(stderr, "recorder_turns: %s\n", diag->text);
+	return 99;
+}
+
+int main(int argc, char **argv)
+{
+	bool stacks = argc > 2 && strcmp(argv[2], "stacks") == 0;
+	struct recorder_options options = {
+		.path = "recorder_turns.vpk", .pid = argc > 1 ? (pid_t)strtol(argv[1], NULL, 10) : 0,
+		.user_stacks = stacks, .samples_hz = stacks ? SAMPLES_HZ_DEFAULT : 0,
+	};
+	long turn_cnt = argc > 3 ? strtol(argv[3], NULL, 10) : 0;
+	int server = argc > 4 ? connect_to(argv[4]) : -1;
+	struct recorder_stats stats = { 0 };
+	struct diag diag = DIAG_INIT;
+	struct recorder *r;
+
+	if (turn_cnt <= 0) {
+		fprintf(stderr, "usage: recorder_turns PID vprof|stacks TURNS [PORT]\n");
+		return 2;
+	}
+	if (recorder_open(&options, &r, &diag) < 0)
+		return fail(&diag);
+	pause_ns(2000000000L);
+	for (long i = 0; i < turn_cnt; i++) {
+		bool off = i % 2 == 0;
+
+		if (recorder_rest(r, off) < 0) {
+			fprintf(stderr, "recorder_turns: cannot attach the programs again\n");
+			return 99;
+		}
+		take_turn(off, server);
+	}
+	recorder_rest(r, false);
+	if (recorder_close(r, &stats, &diag) < 0)
+		return fail(&diag);
+	fprintf(stderr, "lost %llu\n", (unsigned long long)(stats.lost_records + stats.lost_stacks));
+	unlink(options.path);
+	return 0;
+}
