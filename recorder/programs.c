@@ -460,7 +460,7 @@ int programs_go_on(struct record_bpf *p, uint64_t which)
 
 		if (!(which >> i & 1))
 			continue;
-		*link = bpf_program__attach(*p->skeleton->progs[i].prog);
+		attach_again(*p->skeleton->progs[i].prog, link);
 		if (!*link)
 			return -errno;
 	}

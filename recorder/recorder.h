@@ -49,7 +49,7 @@ int recorder_is_reduced(const struct recorder *r);
 
 /* While it rests nothing is attached, so what a recording costs a server is told from one fifth of a second to the next; both
  * take milliseconds.  Who came or went meanwhile was not seen, so of such a file the times off the CPU are not true.
- * 0 or a negative errno: nothing is attached then. */
+ * 0 or a negative errno: not all is attached again then, and what is left is to close it. */
 int recorder_rest(struct recorder *r, int rest);
 
 int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *reterr);
