@@ -40,6 +40,8 @@ static int add_run(struct store *s, const char *name, run_parts *parts, struct r
 		own.items[i].path = own.items[i].kernel = NULL;
 	}
 	sum->duration_ns += run.duration_ns;
+	if (sum->duration_ns > CLOCK_MAX_NS)
+		sum->duration_ns = CLOCK_MAX_NS;
 	return r;
 }
 

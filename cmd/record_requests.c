@@ -62,6 +62,8 @@ static int snapshot(struct record_requests *q, struct drainer *d, struct run *re
 	VEC_RELEASE(&planned);
 	ret->status = r < 0 ? RUN_FAILED : RUN_RECORDED;
 	ret->duration_ns = now_ns(CLOCK_REALTIME) - ret->started_ns;
+	if (ret->duration_ns < 0)		/* the clock was set back */
+		ret->duration_ns = 0;
 	return r < 0 ? (run_update(q->store, ret, NULL), r) : run_update(q->store, ret, reterr);
 }
 

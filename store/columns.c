@@ -16,6 +16,7 @@
 #include "base/banned.h"
 #include "store/columns.h"
 #include "store/db.h"
+#include "store/store.h"
 
 static void bind_column(sqlite3_stmt *st, int position, const struct column *c, const char *row)
 {
@@ -36,6 +37,7 @@ static void bind_column(sqlite3_stmt *st, int position, const struct column *c, 
 		sqlite3_bind_int64(st, position, *(const int *)member);
 		return;
 	case COLUMN_64:
+	case COLUMN_CLOCK:
 		sqlite3_bind_int64(st, position, *(const int64_t *)member);
 		return;
 	case COLUMN_REAL_IF:
@@ -99,6 +101,16 @@ static int read_u32(sqlite3_stmt *st, int position, uint32_t *ret)
 	return 0;
 }
 
+static int read_clock(sqlite3_stmt *st, int position, int64_t *ret)
+{
+	int64_t value = sqlite3_column_int64(st, position);
+
+	if (value < 0 || value > CLOCK_MAX_NS)
+		return -EBADMSG;
+	*ret = value;
+	return 0;
+}
+
 static int read_text(sqlite3_stmt *st, int position, struct arena *a, const char **ret)
 {
 	const char *text = (const char *)sqlite3_column_text(st, position);
@@ -123,6 +135,8 @@ static int read_value(sqlite3_stmt *st, int position, const struct column *c, st
 	case COLUMN_64:
 		*(int64_t *)member = sqlite3_column_int64(st, position);
 		return 0;
+	case COLUMN_CLOCK:
+		return read_clock(st, position, member);
 	case COLUMN_REAL:
 	case COLUMN_REAL_IF:
 		*(double *)member = sqlite3_column_double(st, position);

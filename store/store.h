@@ -79,13 +79,16 @@ char *setting_get(struct store *s, const char *name);		/* the caller frees it */
 enum run_status { RUN_RECORDING, RUN_RECORDED, RUN_ANALYSED, RUN_FAILED, RUN_KILLED };
 const char *run_status_name(enum run_status status);
 
+/* What a clock may show, or time take: until the year 2096.  Two of them, and seconds, can be added. */
+#define CLOCK_MAX_NS INT64_C(4000000000000000000)
+
 struct run {
 	uint32_t number;		/* from 1 */
 	char *name;			/* -o NAME, or NULL */
 	char *command;			/* shell-quoted, or "import ..." */
 	char *source;			/* "record" or "import" */
-	int64_t started_ns;		/* CLOCK_REALTIME */
-	int64_t duration_ns;
+	int64_t started_ns;		/* CLOCK_REALTIME; 0 to CLOCK_MAX_NS */
+	int64_t duration_ns;		/* the same */
 	enum run_status status;
 	int exit_status;		/* of the user's command */
 	uint64_t interval_cnt, function_cnt, lost_records;

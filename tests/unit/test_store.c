@@ -116,7 +116,7 @@ static void test_runs(void **state)
 	_cleanup_(runs_release) runs list = { NULL, 0, 0 };
 	_cleanup_(freep) char *second = NULL, *left_over = NULL;
 	struct run r = { .number = 1, .name = (char *)"base", .command = (char *)"./a 'b c'",
-			 .source = (char *)"record", .started_ns = 5, .duration_ns = INT64_MAX,
+			 .source = (char *)"record", .started_ns = 5, .duration_ns = CLOCK_MAX_NS,
 			 .status = RUN_ANALYSED, .exit_status = -1, .interval_cnt = UINT64_MAX };
 	struct diag d = DIAG_INIT;
 	struct stat st;
@@ -135,7 +135,7 @@ static void test_runs(void **state)
 	assert_int_equal(list.cnt, 3);
 	assert_string_equal(list.items[0].name, "base");
 	assert_string_equal(list.items[0].command, "./a 'b c'");
-	assert_true(list.items[0].duration_ns == INT64_MAX);
+	assert_true(list.items[0].duration_ns == CLOCK_MAX_NS);
 	assert_true(list.items[0].interval_cnt == UINT64_MAX);
 	assert_int_equal(list.items[0].exit_status, -1);
 	assert_int_equal(list.items[0].status, RUN_ANALYSED);

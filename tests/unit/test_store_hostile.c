@@ -103,6 +103,34 @@ static void test_null(void **state)
 	assert_null(setting_get(s, "build.command"));
 }
 
+/* Times that no clock shows: sums of them would not be numbers any more. */
+static void test_times(void **state)
+{
+	static const struct {
+		const char *sql;
+		bool is_good;
+	} cases[] = {
+		{ "UPDATE run SET duration_ns = 4000000000000000000, started_ns = 4000000000000000000", true },
+		{ "UPDATE run SET duration_ns = 4000000000000000001", false },
+		{ "UPDATE run SET duration_ns = -1", false },
+		{ "UPDATE run SET started_ns = 9223372036854775807", false },
+		{ "UPDATE run SET started_ns = -9223372036854775808", false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		_cleanup_(store_closep) struct store *s = store_after(cases[i].sql);
+		_cleanup_(run_release) struct run run = { 0 };
+		struct diag d = DIAG_INIT;
+		int r = run_find(s, NULL, &run, &d);
+
+		if (cases[i].is_good != (r == 0))
+			fail_msg("%s: %d %s", cases[i].sql, r, d.text);
+		if (r < 0)
+			assert_int_equal(d.status, EXIT_DATA);
+		(void)state;
+	}
+}
+
 static void count_columns(void *arg, const char *const *names, size_t cnt)
 {
 	(void)arg, (void)names, (void)cnt;
@@ -141,6 +169,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_module_for_a_table, make_dir, drop_dir),
 		cmocka_unit_test_setup_teardown(test_trigger, make_dir, drop_dir),
 		cmocka_unit_test_setup_teardown(test_null, make_dir, drop_dir),
+		cmocka_unit_test_setup_teardown(test_times, make_dir, drop_dir),
 		cmocka_unit_test_setup_teardown(test_views_of_queries, make_dir, drop_dir),
 	};
 
