@@ -17,9 +17,11 @@
 # tools have a run in every OTHERS-th round (default 2) there.
 # That tells throughput to some five per cent only.  So what of it is lost is told by one load that goes on, under a recording
 # whose programs are attached and detached in turns of a fifth of a second (recorder_turns.c), TURNS of them (default 600).
+# Beside it, in the same way, what programs cost that do nothing at the same tracepoints (floor.h): no recorder that is called
+# for each switch and waking takes less.
 # An interval is told that holds the median with 95 %, whatever the values' distribution.
 # Up to ROUNDS (default 15; 200 of a server) of a load, but no new one after SECONDS_EACH (90) unless there are fewer than
-# three: twenty minutes in all.
+# three: half an hour in all.
 # Prints a table and writes results/recorder.json; exit 1 where it is dearer than perf, loses records, or costs a
 # server more than 2 % of its throughput, 5 % with stacks; 77 where the kernel recorder is not permitted.
 # ONLY=ping-pong,messaging,pgbench,memcached,memaslap: these.
@@ -194,28 +196,42 @@ wanted()
 	esac
 }
 
-# by_turns LOAD [PORT]: LOAD.turns.sh loads the server until it is killed, and has a log if there is no PORT to ask
+# load_for_turns LOAD WHAT TURNS [PORT]: LOAD.turns.sh loads the server meanwhile, and has a log if there is no PORT to ask
+load_for_turns()
+{
+	rm -f turns.log.*
+	sh "$1.turns.sh" >/dev/null 2>&1 &
+	loading=$!
+	sleep 1
+	# shellcheck disable=SC2086 # a port, or none
+	"$recorder_turns" "$server" "$2" "$3" ${4:-} >turns.txt 2>turns.err || { cat turns.err; exit 99; }
+	kill $loading
+	wait $loading 2>/dev/null
+	loading=
+}
+
+# lost_in_turns NAME WHAT MOST: of the turns that WHAT was attached in; MOST: "" where nothing is asked of it
+lost_in_turns()
+{
+	# shellcheck disable=SC2046 # four words
+	set -- "$1" "$2" "$3" $(awk -v what="$2" -f "$top/tests/bench/turns.awk" turns.txt $(ls turns.log.* 2>/dev/null) |
+		sort -g | awk -v OFMT=%.1f -f "$top/tests/bench/median_ci95.awk")
+	row "$1, at least" "$5" "%" 0 1
+	row "$1, at most" "$6" "%" 0 1
+	row "$1, of $7 turns" "$4" "%" "${3:-0}" "${3:+$4 <= $3 && }1"
+}
+
+# by_turns LOAD [PORT]
 by_turns()
 {
 	for tool in vprof stacks; do
-		rm -f turns.log.*
-		sh "$1.turns.sh" >/dev/null 2>&1 &
-		loading=$!
-		sleep 1
-		# shellcheck disable=SC2086 # a port, or none
-		"$recorder_turns" "$server" $tool "$turns" ${2:-} >turns.txt 2>turns.err || { cat turns.err; exit 99; }
-		kill $loading
-		wait $loading 2>/dev/null
-		loading=
+		load_for_turns "$1" $tool "$turns" "${2:-}"
 		awk '$1 == "lost" { print $2 }' turns.err >>"lost.$tool"
-		# shellcheck disable=SC2046 # four words
-		set -- "$1" "${2:-}" $(awk -f "$top/tests/bench/turns.awk" turns.txt $(ls turns.log.* 2>/dev/null) |
-			sort -g | awk -v OFMT=%.1f -f "$top/tests/bench/median_ci95.awk")
-		row "$1: throughput lost, $tool, at least" "$4" "%" 0 1
-		row "$1: throughput lost, $tool, at most" "$5" "%" 0 1
-		most=$([ $tool = vprof ] && echo 2 || echo 5)
-		row "$1: throughput lost, $tool, of $6 turns" "$3" "%" "$most" "$3 <= $most"
+		lost_in_turns "$1: throughput lost, $tool" on "$([ $tool = vprof ] && echo 2 || echo 5)"
 	done
+	load_for_turns "$1" floor $((2 * turns)) "${2:-}"
+	lost_in_turns "$1: throughput lost, programs that return at once" empty ""
+	lost_in_turns "$1: throughput lost, programs that ask for the time" clock ""
 }
 
 # served LOAD [PORT]: LOAD.sh loads the server, and prints how many it served, how many a second and perhaps how many in the first.

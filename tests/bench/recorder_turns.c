@@ -4,14 +4,17 @@
  * when which was.  What the machine does besides is the same from one fifth of a second to the next, so of a few minutes
  * the cost is told to half a per cent, where runs of seconds one after the other tell it to five.
  *
- *	recorder_turns PID vprof|stacks TURNS [PORT]
+ *	recorder_turns PID vprof|stacks|floor TURNS [PORT]
  *
- * Each line is a turn: off or on, from when until when (microseconds since 1970), and, of a memcached at PORT, how many requests it
- * served in it.  The first 50 ms after each change are left out: code was changed under all CPUs' feet.  Before the first turn
- * two seconds of recording, in which stacks become known and it is seen that no packet comes from outside.
+ * Each line is a turn: what was attached, from when until when (microseconds since 1970), and, of a memcached at PORT, how many
+ * requests it served in it.  The first 50 ms after each change are left out: code was changed under all CPUs' feet.  Before
+ * the first turn two seconds of recording, in which stacks become known and it is seen that no packet comes from outside.
  *
  *	off 1763934000050000 1763934000200000 5210
  *	on 1763934000253000 1763934000403000 5163
+ *
+ * "floor" records nothing: in turns with nothing are attached programs that return at once, "empty", and such as ask for the
+ * time, "clock" (floor.h).
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,6 +27,7 @@
 #include "base/banned.h"
 #include "cmd/record_kernel.h"
 #include "recorder/recorder.h"
+#include "tests/bench/floor.h"
 
 enum { SETTLE_NS = 50000000, TURN_NS = 150000000, ANSWER_MAX = 1 << 16 };
 
@@ -81,7 +85,7 @@ static unsigned long long served(int fd)
 	return stat_of(answer, "STAT cmd_get ") + stat_of(answer, "STAT cmd_set ");
 }
 
-static void take_turn(bool off, int server)
+static void take_turn(const char *attached, int server)
 {
 	unsigned long long begin_us, before;
 
@@ -89,7 +93,7 @@ static void take_turn(bool off, int server)
 	begin_us = now_us();
 	before = server >= 0 ? served(server) : 0;
 	pause_ns(TURN_NS);
-	printf("%s %llu %llu", off ? "off" : "on", begin_us, now_us());
+	printf("%s %llu %llu", attached, begin_us, now_us());
 	if (server >= 0)
 		printf(" %llu", served(server) - before);
 	putchar('\n');
@@ -101,24 +105,13 @@ static int fail(const struct diag *diag)
 	return 99;
 }
 
-int main(int argc, char **argv)
+static int take_turns_of_recording(const struct recorder_options *options, long turn_cnt, int server)
 {
-	bool stacks = argc > 2 && strcmp(argv[2], "stacks") == 0;
-	struct recorder_options options = {
-		.path = "recorder_turns.vpk", .pid = argc > 1 ? (pid_t)strtol(argv[1], NULL, 10) : 0,
-		.user_stacks = stacks, .samples_hz = stacks ? SAMPLES_HZ_DEFAULT : 0,
-	};
-	long turn_cnt = argc > 3 ? strtol(argv[3], NULL, 10) : 0;
-	int server = argc > 4 ? connect_to(argv[4]) : -1;
 	struct recorder_stats stats = { 0 };
 	struct diag diag = DIAG_INIT;
 	struct recorder *r;
 
-	if (turn_cnt <= 0) {
-		fprintf(stderr, "usage: recorder_turns PID vprof|stacks TURNS [PORT]\n");
-		return 2;
-	}
-	if (recorder_open(&options, &r, &diag) < 0)
+	if (recorder_open(options, &r, &diag) < 0)
 		return fail(&diag);
 	pause_ns(2000000000L);
 	for (long i = 0; i < turn_cnt; i++) {
@@ -128,12 +121,52 @@ int main(int argc, char **argv)
 			fprintf(stderr, "recorder_turns: cannot attach the programs again\n");
 			return 99;
 		}
-		take_turn(off, server);
+		take_turn(off ? "off" : "on", server);
 	}
 	recorder_rest(r, false);
 	if (recorder_close(r, &stats, &diag) < 0)
 		return fail(&diag);
 	fprintf(stderr, "lost %llu\n", (unsigned long long)(stats.lost_records + stats.lost_stacks));
-	unlink(options.path);
+	unlink(options->path);
 	return 0;
+}
+
+static int take_turns_of_the_floor(long turn_cnt, int server)
+{
+	static const char *const names[] = { [FLOOR_EMPTY] = "empty", [FLOOR_CLOCK] = "clock" };
+	int r = floor_load(FLOOR_EMPTY);
+
+	if (!r)
+		r = floor_load(FLOOR_CLOCK);
+	for (long i = 0; i < turn_cnt && !r; i++) {
+		enum floor_kind kind = i / 2 % 2 ? FLOOR_CLOCK : FLOOR_EMPTY;
+		bool off = i % 2 == 0;
+
+		if (!off)
+			r = floor_attach(kind);
+		take_turn(off ? "off" : names[kind], server);
+		floor_detach(kind);
+	}
+	if (r)
+		fprintf(stderr, "recorder_turns: programs that do nothing: %s\n", strerror(-r));
+	return r ? 99 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 2 ? argv[2] : "";
+	bool stacks = strcmp(what, "stacks") == 0;
+	struct recorder_options options = {
+		.path = "recorder_turns.vpk", .pid = argc > 1 ? (pid_t)strtol(argv[1], NULL, 10) : 0,
+		.user_stacks = stacks, .samples_hz = stacks ? SAMPLES_HZ_DEFAULT : 0,
+	};
+	long turn_cnt = argc > 3 ? strtol(argv[3], NULL, 10) : 0;
+	int server = argc > 4 ? connect_to(argv[4]) : -1;
+
+	if (turn_cnt <= 0) {
+		fprintf(stderr, "usage: recorder_turns PID vprof|stacks|floor TURNS [PORT]\n");
+		return 2;
+	}
+	return strcmp(what, "floor") == 0 ? take_turns_of_the_floor(turn_cnt, server) :
+	       take_turns_of_recording(&options, turn_cnt, server);
 }

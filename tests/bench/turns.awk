@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# turns.awk - of each turn with the recorder attached how many per cent less were served a second than in the two beside it.
+# turns.awk - of each turn with something attached how many per cent less were served a second than in the two beside it.
 #
-#	awk -f turns.awk TURNS			each turn has its count
-#	awk -f turns.awk TURNS LOG...		pgbench -l's logs, from which they are counted; each in order of time
+#	awk -f turns.awk [-v what=empty] TURNS			each turn has its count; of those "on", or what is said
+#	awk -f turns.awk [-v what=empty] TURNS LOG...		pgbench -l's logs, from which they are counted; each in order of time
 #
 #	off 100 in 1 s, on 97 in 1 s, off 98 in 1 s, on 99 in 1 s, off 102 in 1 s: "2.0202", "1"
 FILENAME == ARGV[1] {
 	n = NR
-	attached[n] = $1 == "on"
+	attached[n] = $1 == (what != "" ? what : "on")
 	from[n] = $2
 	to[n] = $3
 	served[n] = $4
