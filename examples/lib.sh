@@ -158,6 +158,22 @@ build_with_vprof() {
 	}
 }
 
+# pair_compiler DIR FILE: DIR/gcc compiles what `vprof build` hands it with what FILE has in place of vprof's probes: two
+# readings of the clock, or another tool's events.  FILE stands beside pair.awk.
+pair_compiler() {
+	mkdir -p "$1"
+	cat >"$1/gcc" <<-EOF_GCC
+		#!/bin/sh
+		for word; do
+			case \$word in
+			*.i) awk -v pair="$2" -f "${2%/*}/pair.awk" "\$word" >"\$word.new" && mv "\$word.new" "\$word" ;;
+			esac
+		done
+		exec $(command -v gcc) "\$@"
+	EOF_GCC
+	chmod +x "$1/gcc"
+}
+
 # ---- The table of an exam ------------------------------------------------------------
 
 step() { echo "== $*"; }

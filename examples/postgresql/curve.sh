@@ -7,8 +7,8 @@
 #
 # pgbench's transactions on one server in which 0 to 500 functions are recorded, each right after the same on the
 # plain one, ROUNDS times (4), TRANSACTIONS (1000) of each of 4 clients; COUNTS: only these
-# rows; MORE: the rounds that the last runs left in DIR count as well, so many rounds may be run bit by bit.  The server of all rows but those with "only" has all probes: those that are not recorded are dormant, and count
-# in what it costs.
+# rows; MORE: the rounds that the last runs left in DIR count as well, so many rounds may be run bit by bit.  The server of all
+# rows but those with "only" and "rdtsc" has all probes: those that are not recorded are dormant, and count in what it costs.
 #
 #	dormant		it is not recorded at all
 #	0		intervals and waits are
@@ -17,24 +17,26 @@
 #	500_seldom	those 500 that are called least often, as a budget (vprof iterate --overhead) chooses them
 #	500_auto	the 500 nearest in as many transactions as the budget allows (vprof record --sample auto)
 #	500_only, 500_only_auto	500 and 500_auto in a server in which no other function has a probe (vprof build --functions)
+#	500_rdtsc	no profiler at all: the clock is read as these 500 begin and end, and one sum is kept.  Whoever
+#			tells how long each of their calls took, with whatever tool, takes at least this
 #
 # A row is the median over the rounds of the ratio to the plain server just before; "_ci95" is the half
 # width of its mean's 95 % confidence interval.  "cpu_added" is processor time a transaction, the server's and
 # the recorder's (which "recorder_us" is), to the plain server's: it says more than the throughput where the machine has
 # other work.  Target: the paper's Figure 3, less than 14 % at 500.
 # The runs are only recorded, but for one of each "auto" at the end, which says how many transactions were recorded in full.
-# About 10 minutes on a quiet machine, once the three servers are built: --rounds 0 does that alone.
+# About 10 minutes on a quiet machine, once the four servers are built: --rounds 0 does that alone.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 vprof='' work=postgresql-work results=results/postgresql-curve.json rounds=4
-counts=${COUNTS:-dormant 0 1 10 100 500 500_seldom 500_auto 500_only 500_only_auto} transactions=${TRANSACTIONS:-1000}
+counts=${COUNTS:-dormant 0 1 10 100 500 500_seldom 500_auto 500_only 500_only_auto 500_rdtsc} transactions=${TRANSACTIONS:-1000}
 
 # shellcheck disable=SC1091 # lib.sh is checked by itself
 . "$here/../lib.sh"
 exam_options "$@"
 results=$(realpath -m "$results")
-all=$work/curve only=$work/only500
+all=$work/curve only=$work/only500 rdtsc=$work/rdtsc500
 
 # The tree of the last run; from it "name level calls" of each function, the outermost level first.
 tree_of='SELECT id, parent, kind, function, calls_per_interval FROM node
@@ -139,6 +141,7 @@ measured() {
 	note "plain.$1" 0
 	case $1 in
 	dormant) POSTGRES=$all/src/backend/postgres loaded; note dormant 0 ;;
+	*_rdtsc) POSTGRES=$rdtsc/src/backend/postgres loaded; note "$1" 0 ;;
 	*)	recorded "$1" ;;
 	esac
 }
@@ -216,10 +219,15 @@ step "plain server, and one with all probes"
 server_of "$all" --depth 6
 step "which functions a transaction calls"
 [ -s "$work/nearest" ] || find_nearest
+[ -s "$work/500.functions" ] || chosen 500 | cut -f1 >"$work/500.functions"
 case $counts in *_only*)
 	step "a server that has probes only in 500"
-	[ -s "$only.functions" ] || chosen 500 | cut -f1 >"$only.functions"
-	server_of "$only" --functions "$only.functions" ;;
+	server_of "$only" --functions "$work/500.functions" ;;
+esac
+case $counts in *_rdtsc*)
+	step "one that reads the clock in these, and has no profiler"
+	pair_compiler "$work/rdtsc.bin" "$(realpath "$here/../../tests/bench/runtime/pair_rdtsc.h")"
+	(PATH=$work/rdtsc.bin:$PATH server_of "$rdtsc" --functions "$work/500.functions") ;;
 esac
 [ "$rounds" -gt 0 ] || exit 0
 step "$rounds rounds"

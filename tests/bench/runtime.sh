@@ -192,21 +192,6 @@ compile() {
 	(cd "$dir" && "$@") >>log 2>&1 || die "cannot build $dir: $work/log"
 }
 
-# The compiler of a build: what stands in the probes is that of FILE.
-make_pair_compiler() {
-	mkdir -p "$1.bin"
-	cat >"$1.bin/gcc" <<-EOF_GCC
-		#!/bin/sh
-		for word; do
-			case \$word in
-			*.i) awk -v pair="$here/$2" -f "$here/pair.awk" "\$word" >"\$word.new" && mv "\$word.new" "\$word" ;;
-			esac
-		done
-		exec $(command -v gcc) "\$@"
-	EOF_GCC
-	chmod +x "$1.bin/gcc"
-}
-
 # shellcheck disable=SC2016 # LIBS is the environment's
 sqlite_build='gcc -O2 -DSQLITE_THREADSAFE=0 -c sqlite3.c && gcc -O2 -c speedtest1.c &&
 	gcc -o speedtest1 sqlite3.o speedtest1.o $LIBS -ldl -lm -lpthread'
@@ -219,10 +204,10 @@ build_sqlite() {
 	echo "$sqlite_build" >build-sqlite
 	compile plain sh ../build-sqlite
 	compile vprof "$vprof" -d ../sqlite.data build --functions "$names" -- sh ../build-sqlite
-	make_pair_compiler rdtsc pair_rdtsc.h
+	pair_compiler rdtsc.bin "$here/pair_rdtsc.h"
 	compile rdtsc env PATH="$work/rdtsc.bin:$PATH" "$vprof" -d ../rdtsc.data build --functions "$names" -- sh ../build-sqlite
 	case $tools in *lttng*)
-		make_pair_compiler sqlite_lttng pair_lttng.h
+		pair_compiler sqlite_lttng.bin "$here/pair_lttng.h"
 		compile sqlite_lttng env PATH="$work/sqlite_lttng.bin:$PATH" \
 			LIBS="$work/calls_lttng.o $work/leaf_lttng.o -llttng-ust" \
 			"$vprof" -d ../lttng.data build --functions "$names" -- sh ../build-sqlite ;;
