@@ -226,7 +226,7 @@ server_of "$all" --depth 6
 step "which functions a transaction calls"
 [ -s "$work/nearest" ] || find_nearest
 [ -s "$work/500.functions" ] || chosen 500 | cut -f1 >"$work/500.functions"
-case $counts in *_only*)
+case $counts in *500_only*)
 	step "a server that has probes only in 500"
 	server_of "$only" --functions "$work/500.functions" ;;
 esac
