@@ -9,9 +9,9 @@
 #			program's, divided by the calls; of size SIZE (20) less that of size 1, since to start and
 #			end a recording takes its time, whatever is recorded
 #
-# vprof, recorded and not; uftrace, LTTng-UST, LLVM's XRay, and a pair of uprobes by bpftrace where the kernel has
-# them.  Their Debian packages are installed when they are missing.  VProfiler's row is not of this run: it
-# is what its public runtime took on such a machine (no package of it exists).
+# vprof, recorded and not; calls that only read the clock, in the runtime's place (leaf_calls.c); uftrace, LTTng-UST, LLVM's
+# XRay, and a pair of uprobes by bpftrace where the kernel has them.  Their Debian packages are installed when they are
+# missing.  VProfiler's row is not of this run: it is what its public runtime took on such a machine (no package of it exists).
 #
 # Everything lands in WORK (./bench-runtime-work), where sources and builds are found again.  ROUNDS (7) in turns, of
 # SQLite six times as many, LTTng-UST in a sixth of them: a round's ratio depends on what else the machine does in a second,
@@ -62,6 +62,12 @@ build_leafs() {
 	"$vprof" -d leaf.data build --functions tool_leaf -- sh ./build-leaf >>log 2>&1 || die "no leaf: $work/log"
 }
 
+# What no probe that calls gets around: the object that vprof's compiler made, and calls that do nothing but read the clock.
+build_calls() {
+	gcc -O2 -I"$top" -c leaf_calls.c && gcc -o leaf_calls leaf.o leaf_plain.o leaf_tool.o leaf_calls.o -lpthread &&
+		run_leaf calls 1 4
+}
+
 build_uftrace() {
 	gcc -O2 -pg -c -o uftrace.o leaf_tool.c && gcc -pg -o leaf_uftrace leaf.o leaf_plain.o uftrace.o -lpthread &&
 		run_leaf uftrace 1 4
@@ -105,7 +111,7 @@ under() {
 # run_leaf TOOL THREADS SLICES
 run_leaf() {
 	case $1 in
-	none)	./leaf_none "$2" "$3" ;;
+	none | calls) "./leaf_$1" "$2" "$3" ;;
 	off | vprof) under "$1" ./leaf_vprof "$2" "$3" ;;
 	bpftrace) bpftrace -o /dev/null -e "$uprobes" -c "./leaf_nop $2 $3 100" 2>>log ;;
 	*) under "$1" "./leaf_$1" "$2" "$3" ;;
@@ -151,6 +157,10 @@ leaf_rows() {
 		for tool in $tools; do
 			case $tool in off | vprof) continue ;; esac
 			theirs=$(over 3 2 "leaf.$tool.$threads.ns")
+			if [ "$tool" = calls ]; then
+				row "leaf.calls.${threads}t_to_rdtsc_pair" "$theirs" ratio - true
+				continue
+			fi
 			dearer=$(awk "BEGIN { print $theirs / $ours }")
 			row "leaf.$tool.${threads}t" "$(column 3 "leaf.$tool.$threads.ns")" ns - true
 			row "leaf.$tool.${threads}t_to_vprof" "$dearer" ratio ">= 2.5" "$(holds "$dearer >= 2.5")"
@@ -311,6 +321,7 @@ build_leafs
 for part in $parts; do
 	case $part in
 	leaf)
+		has calls build_calls
 		has uftrace build_uftrace
 		has lttng build_lttng
 		has xray build_xray

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * leaf_calls.c - in the runtime's place: probes that are made in full, calls that read the clock, and nothing else.
+ *
+ * No runtime that probes call takes less: what leaf_calls takes more than a pair of rdtsc are two calls, the jumps
+ * that lead to them and back, and the registers that they keep (runtime/probe_x86_64.h).
+ */
+#include "runtime/probe.h"
+
+void vprof_register(struct vprof_site *sites, unsigned int cnt)
+{
+	for (unsigned int i = 0; i < cnt; i++)
+		sites[i].level = 2;
+}
+
+void vprof_unregister(struct vprof_site *sites, unsigned int cnt)
+{
+	(void)sites;
+	(void)cnt;
+}
+
+#if defined(__x86_64__)
+__asm__(".text\n.globl vprof_enter\n.type vprof_enter, @function\n.p2align 6\nvprof_enter:\n"
+	"push %rdx\n"
+	"rdtsc\n"
+	"shl $32, %rdx\n"
+	"lea (%rax, %rdx), %r11\n"
+	"pop %rdx\n"
+	"ret\n.size vprof_enter, .-vprof_enter");
+
+__asm__(".globl vprof_leave\n.type vprof_leave, @function\n.p2align 6\nvprof_leave:\n"
+	"mov %rax, %rsi\n"
+	"mov %rdx, %rdi\n"
+	"rdtsc\n"
+	"shl $32, %rdx\n"
+	"or %rdx, %rax\n"
+	"sub %r11, %rax\n"
+	"mov vprof_ticks_sum@gottpoff(%rip), %rdx\n"
+	"add %rax, %fs:(%rdx)\n"
+	"mov %rsi, %rax\n"
+	"mov %rdi, %rdx\n"
+	"ret\n.size vprof_leave, .-vprof_leave");
+
+__thread unsigned long long vprof_ticks_sum;
+#endif
