@@ -6,7 +6,7 @@
 #	kernel.sh --vprof PROGRAM [--work DIR] [--results FILE] [--seconds N]
 #
 # A server with probes on the way of a commit only, pgbench beside it, fsync on; N (10) is how many hundred transactions
-# a client, and how many seconds for the graph:
+# a client (alone twice as many), and how many seconds for the graph:
 #
 #	1. alone	one client: by cause, what makes XLogFlush's time vary is I/O, and the disk ends it.  (Where others
 #			want the processors, the run queue may vary more; it is a cause of its own, and not counted there.)

@@ -7,7 +7,7 @@
 #	messaging	perf bench sched messaging: CPU time
 #	pgbench		PostgreSQL with fsync=on, recorded by -p, not who loads it: transactions a second, and the server's
 #			CPU time and the machine's for one; the first second, in which a recording learns the stacks of new
-#			processes, apart.  More branches than clients, as its manual asks: else it is their waits for each
+#			processes, apart.  20 branches, for its manual asks for as many as clients at least: else it is their waits for each
 #			other's row that is measured
 #	memcached	the same: requests a second over loopback TCP, four connections that wait for each answer
 #	memaslap	the same, by libmemcached's load (memcaslap of libmemcached-tools), as that does it unasked: 128 connections, nine gets to a set
@@ -37,7 +37,6 @@ rounds_of_server=${ROUNDS:-200}
 others=${OTHERS:-2}
 seconds=${SECONDS_EACH:-90}
 turns=${TURNS:-600}
-scale=20			# branches, as in examples/postgresql
 recorder_turns=$PWD/tests/bench/recorder_turns
 work=$(mktemp -d "$PWD/bench-recorder.XXXXXX") || exit 99
 server=
@@ -300,7 +299,7 @@ if wanted pgbench && [ -n "$bin" ] && command -v pgbench >/dev/null; then
 	server=$!
 	export PGHOST="$work/socket" PGUSER=bench PGDATABASE=postgres
 	try=0
-	until pgbench -i -q -s $scale >/dev/null 2>&1 || [ $try = 10 ]; do
+	until pgbench -i -q -s 20 >/dev/null 2>&1 || [ $try = 10 ]; do
 		try=$((try + 1))
 		sleep 1
 	done

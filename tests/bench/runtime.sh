@@ -62,7 +62,7 @@ build_leafs() {
 	"$vprof" -d leaf.data build --functions tool_leaf -- sh ./build-leaf >>log 2>&1 || die "no leaf: $work/log"
 }
 
-# What no probe that calls gets around: the object that vprof's compiler made, and calls that do nothing but read the clock.
+# What our probes take if they record nothing: the object that vprof's compiler made, and calls that only read the clock.
 build_calls() {
 	gcc -O2 -I"$top" -c leaf_calls.c && gcc -o leaf_calls leaf.o leaf_plain.o leaf_tool.o leaf_calls.o -lpthread &&
 		run_leaf calls 1 4

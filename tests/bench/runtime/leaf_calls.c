@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * leaf_calls.c - in the runtime's place: probes that are made in full, calls that read the clock, and nothing else.
+ * leaf_calls.c - in the runtime's place: probes whose calls read the clock and do nothing else.
  *
- * No runtime that probes call takes less: what leaf_calls takes more than a pair of rdtsc are two calls, the jumps
- * that lead to them and back, and the registers that they keep (runtime/probe_x86_64.h).
+ * What the leaf takes more with them than with a pair of rdtsc are the two calls, the jumps that lead to them and back, and
+ * the registers that they keep (runtime/probe_x86_64.h): what our probes take if they record nothing.
  */
 #include "runtime/probe.h"
 
@@ -11,12 +11,6 @@ void vprof_register(struct vprof_site *sites, unsigned int cnt)
 {
 	for (unsigned int i = 0; i < cnt; i++)
 		sites[i].level = 2;
-}
-
-void vprof_unregister(struct vprof_site *sites, unsigned int cnt)
-{
-	(void)sites;
-	(void)cnt;
 }
 
 #if defined(__x86_64__)
