@@ -32,9 +32,14 @@
 
 static const char *arg_functions;
 static unsigned arg_depth = DEFAULT_DEPTH, arg_jobs;
-static bool arg_verbose;
+static bool arg_sampled, arg_verbose;
 
 /* ---- the plan ---- */
+
+static bool is_sampled(const struct config *c)
+{
+	return arg_sampled || sample_is_rare(&c->sample);
+}
 
 static int decide_plan(struct store *s, const struct config *c, const units *scanned,
 		       struct plan **ret, struct str *ret_unused, struct diag *reterr)
@@ -46,6 +51,7 @@ static int decide_plan(struct store *s, const struct config *c, const units *sca
 
 	if (r < 0)
 		return r;
+	plan->sampled = is_sampled(c);
 	leave_out(project, c);
 	fold_inline(project, scanned);
 	leave_out_unused(project, c, ret_unused);
@@ -137,6 +143,7 @@ static int build(struct store *s, const struct config *c, char *const *given, st
 	if (r == 0 && arg_functions && strcmp(arg_functions, "all") == 0) {
 		plan = plan_new();
 		plan->all = PLAN_ALWAYS;
+		plan->sampled = is_sampled(c);
 		make_dirs(dir, 0700);
 		r = plan_write(path, plan, reterr);
 	}
@@ -176,6 +183,7 @@ static int build_run(int argc, char **argv)
 static const struct option_desc build_options[] = {
 	{ 0, "functions", "LIST", OPT_STR, &arg_functions, "all, a file of names, or NAME,NAME...: what to probe" },
 	{ 0, "depth", "N", OPT_UINT, &arg_depth, "without --functions: callees of the interval's root, N calls down (3)" },
+	{ 0, "sampled", NULL, OPT_FLAG, &arg_sampled, "most calls will not be recorded (record --sample): these cost less" },
 	{ 'j', "jobs", "N", OPT_UINT, &arg_jobs, "recompile N units at a time (default: one a core)" },
 	{ 'v', "verbose", NULL, OPT_FLAG, &arg_verbose, "say what the launcher does to each unit" },
 	OPT_END
@@ -184,6 +192,7 @@ static const char *const build_examples[] = {
 	"vprof build -- make -j4",
 	"vprof build --functions all -- make",
 	"vprof build --functions parse_request,server.c:flush_log",
+	"vprof build --sampled -- make -j4",
 	NULL
 };
 const struct cmd cmd_build = {

@@ -240,6 +240,11 @@ bool sample_parse(const char *text, struct sample *ret)
 	return true;
 }
 
+bool sample_is_rare(const struct sample *s)
+{
+	return s->automatic || (s->full < s->of && s->full <= s->of / 8);
+}
+
 static int set_sample(struct reader *r, struct interval_directive *i, const char *value)
 {
 	(void)i;

@@ -29,6 +29,9 @@ struct sample {
 /* "1/10", "10" (the same), "15/16", "auto" or "auto=0.1"; false: none of these. */
 bool sample_parse(const char *text, struct sample *ret);
 
+/* Most intervals will not be recorded in full: one in eight at most, or as few as a budget says. */
+bool sample_is_rare(const struct sample *s);
+
 struct config {
 	char *path;			/* NULL: there is no vprof.conf */
 	VEC(struct interval_directive) intervals;

@@ -179,6 +179,12 @@ static double budget_of(const struct record_options *o)
 	return o->sample.budget > 0 ? o->sample.budget : o->config->overhead;
 }
 
+static void advise_sampled(const struct record_options *o, const struct plan *plan)
+{
+	if (sample_is_rare(&o->sample) && !o->keep_levels && !plan->sampled && (plan->all || plan->entries.cnt))
+		note_line("most calls will not be recorded; vprof build --sampled makes probes that cost less then");
+}
+
 static int open_drainer(struct store *s, const struct run *run, const struct record_options *o,
 			const struct record_requests *q, struct drainer **ret, struct diag *reterr)
 {
@@ -208,6 +214,7 @@ static int open_drainer(struct store *s, const struct run *run, const struct rec
 		r = keep_plan(s, run, plan, reterr);
 	if (r < 0)
 		return r;
+	advise_sampled(o, plan);
 	probes = xcalloc(plan->entries.cnt, sizeof(*probes));
 	for (size_t i = 0; i < plan->entries.cnt; i++)
 		probes[i] = (struct drainer_probe){ plan->entries.items[i].key,

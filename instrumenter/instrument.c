@@ -30,6 +30,15 @@ static const char probe_text[] =
 #endif
 ;
 
+/* Empty: on this machine no probe stands aside. */
+static const char aside_text[] =
+#if defined(__x86_64__)
+#include "instrumenter/probe_aside_x86_64.inc"
+#else
+""
+#endif
+;
+
 static const char constant_text[] =
 #include "instrumenter/probe_constant.inc"
 ;
@@ -49,7 +58,12 @@ static void add_top(const struct instrumenting *in, struct str *top);
 
 uint64_t instrument_version(void)
 {
-	return hash_u64(hash_str(hash_str(hash_str(0, probe_text), constant_text), tail_text), FORM_VERSION);
+	const char *const texts[] = { probe_text, aside_text, constant_text, tail_text };
+	uint64_t h = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		h = hash_str(h, texts[i]);
+	return hash_u64(h, FORM_VERSION);
 }
 
 /* Of the primitives that are redirected. */
@@ -157,12 +171,15 @@ static void insert_probes(struct instrumenting *in)
 		if (f->skipped || !in->o->plan || plan_level_of(in->o->plan, f->key) == PLAN_OFF)
 			continue;
 		bool constant = f->may_be_constant, tail = ends_in_circle(in, i);
+		bool aside = !constant && !tail && *aside_text && plan_is_aside(in->o->plan, f->key);
 
 		in->constant_cnt += constant;
+		in->aside_cnt += aside;
 		str_addf(&in->bodies.items[i].span,
 			 " struct vprof_span vprof_span_ __attribute__((cleanup(vprof_out%s), unused))"
-			 " = vprof_in%s(&vprof_sites[%zu]);", constant ? "_constant" : tail ? "_tail" : "",
-			 constant ? "_constant" : "", in->site_cnt++);
+			 " = vprof_in%s(&vprof_sites[%zu]);",
+			 constant ? "_constant" : tail ? "_tail" : aside ? "_aside" : "",
+			 constant ? "_constant" : aside ? "_aside" : "", in->site_cnt++);
 		if (tail)
 			insert_tails(in, i, constant ? "_constant" : "");
 		str_addf(&in->sites, "{ 0, 0, 0, %u, 0x%llxULL, ", f->line, (unsigned long long)f->key);
@@ -341,6 +358,8 @@ static void add_top(const struct instrumenting *in, struct str *top)
 {
 	str_add(top, OWN_MARKER);
 	str_add(top, probe_text);
+	if (in->aside_cnt)
+		str_add(top, aside_text);
 	if (in->tails.cnt)
 		str_add(top, tail_text);
 	if (in->constant_cnt)

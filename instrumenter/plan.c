@@ -71,6 +71,11 @@ enum plan_level plan_level_of(const struct plan *p, uint64_t key)
 	return (enum plan_level)level;
 }
 
+bool plan_is_aside(const struct plan *p, uint64_t key)
+{
+	return p->sampled || plan_level_of(p, key) == PLAN_DORMANT;
+}
+
 static bool level_parse(const char *s, enum plan_level *ret)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(level_names); i++) {
@@ -107,6 +112,10 @@ static bool parse_plan_line(struct plan *p, char *line)
 {
 	if (starts_with(line, "all "))
 		return level_parse(line + 4, &p->all);
+	if (strcmp(line, "sampled") == 0) {
+		p->sampled = true;
+		return true;
+	}
 	return parse_entry(p, line);
 }
 
@@ -144,7 +153,7 @@ int plan_write(const char *path, const struct plan *p, struct diag *reterr)
 {
 	_cleanup_(str_release) struct str s = STR_INIT;
 
-	str_addf(&s, "%s\n", plan_magic);
+	str_addf(&s, "%s\n%s", plan_magic, p->sampled ? "sampled\n" : "");
 	if (p->all != PLAN_OFF)
 		str_addf(&s, "all %s\n", level_names[p->all]);
 	for (size_t i = 0; i < p->entries.cnt; i++) {

@@ -11,6 +11,8 @@
  *	always		/src/server.c	31	flush_log
  *	dormant		/src/server.c	40	hash_payload
  *
+ * A line "sampled" behind the first says that most calls will not be recorded (vprof build --sampled).
+ *
  * "interval": recorded while the thread works on an interval; "always": also outside, so that
  * whoever held a lock has a name.  "dormant": it carries a probe that a run does not switch on.
  */
@@ -35,6 +37,7 @@ struct plan_entry {
 
 struct plan {
 	enum plan_level all;		/* PLAN_OFF: only the entries */
+	bool sampled;			/* most intervals will not be recorded in full */
 	VEC(struct plan_entry) entries;
 	struct map *by_key;		/* key -> level; kept by plan_add() */
 };
@@ -48,6 +51,10 @@ DEFINE_CLEANUP(struct plan *, plan_free);
 
 void plan_add(struct plan *p, enum plan_level level, const char *file, uint32_t line, const char *name);
 enum plan_level plan_level_of(const struct plan *p, uint64_t key);
+
+/* Where the function's probe shall stand: aside, where one that is not recorded costs least, or in the function, where one
+ * that is recorded does.  Of a unit that need not be compiled again it stays where it was when a level changes. */
+bool plan_is_aside(const struct plan *p, uint64_t key);
 
 int plan_read(const char *path, struct plan **ret, struct diag *reterr);	/* no file: empty plan */
 int plan_write(const char *path, const struct plan *p, struct diag *reterr);

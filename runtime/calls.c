@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * calls.c - what a probe calls when its function is recorded: vprof_enter() and vprof_leave().
+ * calls.c - what a probe calls when its function is recorded: vprof_enter() and vprof_leave(), or, where it stands aside
+ * (probe_aside_x86_64.h), vprof_enter_aside() and vprof_leave_aside(), which are the same but for unwinding.
  *
  *	r10 = site, r11 = address of the frame;  call vprof_enter;  r11 = the call, or 0
  *	r11 = the call;                          call vprof_leave
@@ -56,7 +57,7 @@ void calls_prepare(void)
 #define POP(reg) "pop %" #reg "\n.cfi_adjust_cfa_offset -8\n"
 
 /*
- * Who called is in no unwind entry, but goes on with a jump to a place in the user's function (probe_x86_64.h), after a
+ * A probe that stands aside is in no unwind entry, but goes on with a jump to a place in the user's function, after a
  * move of n bytes.  So for unwinding that place is the return address, DW_CFA_val_expression says: a = *(CFA - 8), and then
  * a + n + 5 + (int32)*(a + n + 1).
  */
@@ -78,100 +79,101 @@ void calls_prepare(void)
 	".type " #name ", @function\n.p2align 6\n" #name ":\n.cfi_startproc\n"
 #define END(name) ".cfi_endproc\n.size " #name ", .-" #name "\n"
 
+/* The same code by two names: FROM_INSIDE, for probes that stand aside, and nothing. */
+#define PROBE_CALL(name, caller, code)							\
+	__asm__(".text\n.globl " #name "\n" FUNCTION(name) caller LANDING code END(name))
+
 /* rax: where vprof_self is; r10: of the site level, flags and function, then the function. */
-__asm__(".text\n.globl vprof_enter\n"
-	FUNCTION(vprof_enter)
-	FROM_INSIDE(3)
-	LANDING
-	"mov vprof_self@gottpoff(%rip), %rax\n"
-	"mov (%r10), %r10d\n"			/* level, flags << 8, fid << 16 */
-	"add %fs:16(%rax), %r10b\n"
-	"cmp $3, %r10b\n"			/* level + gate < 3: not here */
-	"jb 3f\n"
-	".cfi_remember_state\n"
-	PUSH(rdx)
-	"shr $16, %r10d\n"
-	"mov %fs:(%rax), %rdx\n"		/* top */
-	"test $4095, %edx\n"			/* a full stack, or none */
-	"jz 5f\n"
-	"cmp %r11, -24(%rdx)\n"			/* is the frame below top left behind? */
-	"jbe 4f\n"
-	"1: mov %r11, 8(%rdx)\n"
-	"add $32, %rdx\n"
-	"mov %rdx, %fs:(%rax)\n"
-	"mov %r11, -24(%rdx)\n"
-	"mov %r10, -8(%rdx)\n"
-	"mov 8(%r11), %r10\n"			/* the return address: the caller */
-	"mov %r10, -16(%rdx)\n"
-	"mov %rdx, %r10\n"
-	"rdtsc\n"
-	"shl $32, %rdx\n"
-	"lea (%rax, %rdx), %r11\n"		/* frame_call() */
-	"mov %r11, -32(%r10)\n"
-	"2:\n"
-	POP(rdx)
-	"ret\n"
-	".cfi_restore_state\n"
-	"3: xor %r11d, %r11d\n"
-	"ret\n"
-	".cfi_adjust_cfa_offset 8\n"
-	"4: jb 5f\n"				/* of the same address: an inlined callee, if it has the same caller */
-	PUSH(rcx)
-	"mov 8(%r11), %rcx\n"
-	"cmp %rcx, -16(%rdx)\n"
-	POP(rcx)
-	"je 1b\n"
-	"5:\n"
-	PUSH(rcx)
-	"mov 8(%r11), %rcx\n"
-	"lea thread_enter(%rip), %rax\n"
-	"call call_c\n"
-	POP(rcx)
+#define ENTER										\
+	"mov vprof_self@gottpoff(%rip), %rax\n"						\
+	"mov (%r10), %r10d\n"			/* level, flags << 8, fid << 16 */	\
+	"add %fs:16(%rax), %r10b\n"								\
+	"cmp $3, %r10b\n"			/* level + gate < 3: not here */	\
+	"jb 3f\n"										\
+	".cfi_remember_state\n"								\
+	PUSH(rdx)										\
+	"shr $16, %r10d\n"									\
+	"mov %fs:(%rax), %rdx\n"		/* top */				\
+	"test $4095, %edx\n"			/* a full stack, or none */		\
+	"jz 5f\n"										\
+	"cmp %r11, -24(%rdx)\n"			/* is the frame below top left behind? */ \
+	"jbe 4f\n"										\
+	"1: mov %r11, 8(%rdx)\n"								\
+	"add $32, %rdx\n"									\
+	"mov %rdx, %fs:(%rax)\n"								\
+	"mov %r11, -24(%rdx)\n"									\
+	"mov %r10, -8(%rdx)\n"									\
+	"mov 8(%r11), %r10\n"			/* the return address: the caller */	\
+	"mov %r10, -16(%rdx)\n"									\
+	"mov %rdx, %r10\n"									\
+	"rdtsc\n"										\
+	"shl $32, %rdx\n"									\
+	"lea (%rax, %rdx), %r11\n"		/* frame_call() */			\
+	"mov %r11, -32(%r10)\n"									\
+	"2:\n"											\
+	POP(rdx)										\
+	"ret\n"											\
+	".cfi_restore_state\n"									\
+	"3: xor %r11d, %r11d\n"									\
+	"ret\n"											\
+	".cfi_adjust_cfa_offset 8\n"								\
+	"4: jb 5f\n"				/* of the same address: an inlined callee, if it has the same caller */ \
+	PUSH(rcx)										\
+	"mov 8(%r11), %rcx\n"									\
+	"cmp %rcx, -16(%rdx)\n"									\
+	POP(rcx)										\
+	"je 1b\n"										\
+	"5:\n"											\
+	PUSH(rcx)										\
+	"mov 8(%r11), %rcx\n"									\
+	"lea thread_enter(%rip), %rax\n"							\
+	"call call_c\n"										\
+	POP(rcx)										\
 	"jmp 2b\n"
-	END(vprof_enter));
 
 /* rsi, rdi: what the user's function returns; rdx: where vprof_self is, r10: the innermost frame, rcx: the record's place.
  * Where C goes on, r11 is the call and rax the end again. */
-__asm__(".text\n.globl vprof_leave\n"
-	FUNCTION(vprof_leave)
-	FROM_INSIDE(0)
-	LANDING
-	"mov %rax, %rsi\n"
-	"mov %rdx, %rdi\n"
-	"rdtsc\n"
-	"shl $32, %rdx\n"
-	"or %rdx, %rax\n"
-	"mov vprof_self@gottpoff(%rip), %rdx\n"
-	"mov %fs:(%rdx), %r10\n"		/* top */
-	"sub $32, %r10\n"
-	"jb 4f\n"				/* there was none */
-	"cmp %r11, (%r10)\n"			/* frame_call() of the innermost frame? */
-	"jne 4f\n"
-	"sub %r11, %rax\n"
-	"rol $16, %rax\n"			/* length << 16, if that is not too much */
-	"test %ax, %ax\n"
-	"jnz 2f\n"
-	"or 24(%r10), %rax\n"
-	"mov $16, %ecx\n"			/* room for the record, in one instruction */
-	"xadd %rcx, %fs:8(%rdx)\n"
-	"test $0x3c00, %ecx\n"
-	"jz 1f\n"
-	"mov %rax, -1016(%rcx)\n"
-	"mov %r11, -1024(%rcx)\n"
-	"movq $0, (%r10)\n"
-	"mov %r10, %fs:(%rdx)\n"
-	"5: mov %rsi, %rax\n"
-	"mov %rdi, %rdx\n"
-	"ret\n"
-	"1: xor %ax, %ax\n"			/* no function's number any more */
-	"2: ror $16, %rax\n"
-	"add %r11, %rax\n"
-	"4: mov %r11, %r10\n"
-	"mov %rax, %r11\n"
-	"lea thread_leave(%rip), %rax\n"
-	"call call_c\n"
+#define LEAVE										\
+	"mov %rax, %rsi\n"									\
+	"mov %rdx, %rdi\n"									\
+	"rdtsc\n"										\
+	"shl $32, %rdx\n"									\
+	"or %rdx, %rax\n"									\
+	"mov vprof_self@gottpoff(%rip), %rdx\n"						\
+	"mov %fs:(%rdx), %r10\n"		/* top */				\
+	"sub $32, %r10\n"									\
+	"jb 4f\n"				/* there was none */			\
+	"cmp %r11, (%r10)\n"			/* frame_call() of the innermost frame? */ \
+	"jne 4f\n"										\
+	"sub %r11, %rax\n"									\
+	"rol $16, %rax\n"			/* length << 16, if that is not too much */ \
+	"test %ax, %ax\n"									\
+	"jnz 2f\n"										\
+	"or 24(%r10), %rax\n"									\
+	"mov $16, %ecx\n"			/* room for the record, in one instruction */ \
+	"xadd %rcx, %fs:8(%rdx)\n"								\
+	"test $0x3c00, %ecx\n"									\
+	"jz 1f\n"										\
+	"mov %rax, -1016(%rcx)\n"								\
+	"mov %r11, -1024(%rcx)\n"								\
+	"movq $0, (%r10)\n"									\
+	"mov %r10, %fs:(%rdx)\n"								\
+	"5: mov %rsi, %rax\n"									\
+	"mov %rdi, %rdx\n"									\
+	"ret\n"											\
+	"1: xor %ax, %ax\n"			/* no function's number any more */	\
+	"2: ror $16, %rax\n"									\
+	"add %r11, %rax\n"									\
+	"4: mov %r11, %r10\n"									\
+	"mov %rax, %r11\n"									\
+	"lea thread_leave(%rip), %rax\n"							\
+	"call call_c\n"										\
 	"jmp 5b\n"
-	END(vprof_leave));
+
+PROBE_CALL(vprof_enter, "", ENTER);
+PROBE_CALL(vprof_leave, "", LEAVE);
+PROBE_CALL(vprof_enter_aside, FROM_INSIDE(3), ENTER);
+PROBE_CALL(vprof_leave_aside, FROM_INSIDE(0), LEAVE);
 
 /*
  * Calls rax(r10, r11, rcx), the result in r11; of rax, rcx and rdx nothing is left.  xsave has XMM, YMM,

@@ -27,7 +27,8 @@
  *			{ KIND, &vprof_labels[0], a, b };
  *
  * After this text comes the machine's: runtime/probe_x86_64.h (or, elsewhere, runtime/probe_generic.h)
- * has vprof_in() and vprof_out().  Best between line markers that call both a system header, so that
+ * has vprof_in() and vprof_out(); runtime/probe_aside_x86_64.h the same, ending in _aside, for calls that are mostly not
+ * recorded.  Best between line markers that call both a system header, so that
  * the user's warning flags do not look into them:
  *	# 1 "vprof-probe.h" 1 3
  *	...

@@ -3,25 +3,20 @@
  * probe_x86_64.h - both ends of a probe.  Same rules as probe.h: this text goes into instrumented
  * units, just after that one.
  *
- * In a function that is not recorded, no jump is taken:
+ *	xor %ebx, %ebx; cmpb $0, site(%rip); je 2f		when it is entered
+ *	lea frame, %r11; lea site, %r10; call vprof_enter; mov %r11, %rbx; 2:
  *
- *	xor %ebx, %ebx; cmpb $0, site(%rip); jne 3f; 2:		when it is entered
- *	test %rbx, %rbx; jne 3f; 2:				when it is left
+ *	test %rbx, %rbx; je 2f					when it is left
+ *	mov %rbx, %r11; call vprof_leave; 2:
  *
- * The rest stands behind all functions of its section (a subsection), for code in between that is jumped over
- * costs more than both tests: each jump taken needs a place in the processor's table of targets, and what is
- * executed lies further apart.
- *
- *	3: lea frame, %r11; lea site, %r10; call vprof_enter; mov %r11, %rbx; jmp 2b
- *	3: mov %rbx, %r11; call vprof_leave; jmp 2b
- *
- * Nobody could unwind from there, since the function's unwind entry ends with it.  So what is called says in its own
- * entry that it was called from where that jump leads: its distance, in four bytes, begins 4 or 1 behind the call
- * (runtime/calls.c).
+ * Where the function is recorded no jump is taken but the calls and their returns, and all that is executed lies side by
+ * side.  A function that is called now and then finds neither in the processor's caches, and none of its jumps in the
+ * tables of those that were taken before: there a jump that is taken costs more than the record.  For probes whose calls
+ * are mostly not recorded it is the other way round: probe_aside_x86_64.h.
  *
  * The calls follow no ABI: r10 and r11 carry what there is to say.  Besides, vprof_enter changes rax, and vprof_leave rcx,
  * rsi and rdi, which mostly nobody uses where functions begin and end; all other registers come back as they were.  So the
- * user's function keeps hardly anything out of registers for the sake of a call that is hardly ever made.  They go through
+ * user's function keeps hardly anything out of registers for the sake of the calls.  They go through
  * the global offset table, for a procedure linkage table would use r11; the symbols are weak in each of the statements,
  * because LTO may take functions apart.  A call stores its return address below the stack pointer, where a
  * leaf function could have variables: units with probes are compiled with -mno-red-zone.
@@ -41,15 +36,13 @@ struct vprof_span vprof_in(struct vprof_site *site)
 	__asm__ __volatile__(
 		"xor{l}\t{%k0, %k0|%k0, %k0}\n\t"
 		"{cmpb\t$0, %1|lea\tr10, %1\n\tcmp\tBYTE PTR [r10], 0}\n\t"
-		"jne\t3f\n"
-		"2:\t.subsection 1\n"
-		"3:\tlea{q}\t{%2, %%r11|r11, %2}\n\t"
+		"je\t2f\n\t"
+		"lea{q}\t{%2, %%r11|r11, %2}\n\t"
 		"lea{q}\t{%1, %%r10|r10, %1}\n\t"
 		".weak\tvprof_enter\n\t"
 		"call{q}\t{*vprof_enter@GOTPCREL(%%rip)|QWORD PTR [rip + vprof_enter@GOTPCREL]}\n\t"
-		"mov{q}\t{%%r11, %0|%0, r11}\n\t"
-		".byte\t0xe9\n\t.long\t2b - . - 4\n\t"
-		".previous"
+		"mov{q}\t{%%r11, %0|%0, r11}\n"
+		"2:"
 		: "=&r"(span.call)
 		: "m"(site->level), "m"(*((char *)__builtin_dwarf_cfa() - 16))
 		: "rax", "r10", "r11", "cc", "memory");
@@ -61,12 +54,10 @@ void vprof_out(struct vprof_span *span)
 {
 	__asm__ __volatile__(
 		"test{q}\t{%0, %0|%0, %0}\n\t"
-		"jne\t3f\n"
-		"2:\t.subsection 1\n"
-		"3:\tmov{q}\t{%0, %%r11|r11, %0}\n\t"
+		"je\t2f\n\t"
+		"mov{q}\t{%0, %%r11|r11, %0}\n\t"
 		".weak\tvprof_leave\n\t"
-		"call{q}\t{*vprof_leave@GOTPCREL(%%rip)|QWORD PTR [rip + vprof_leave@GOTPCREL]}\n\t"
-		".byte\t0xe9\n\t.long\t2b - . - 4\n\t"
-		".previous"
+		"call{q}\t{*vprof_leave@GOTPCREL(%%rip)|QWORD PTR [rip + vprof_leave@GOTPCREL]}\n"
+		"2:"
 		: : "r"(span->call) : "rcx", "rsi", "rdi", "r10", "r11", "cc", "memory");
 }

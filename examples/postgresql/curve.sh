@@ -8,7 +8,8 @@
 # pgbench's transactions on one server in which 0 to 500 functions are recorded, each right after the same on the
 # plain one, ROUNDS times (4), TRANSACTIONS (1000) of each of 4 clients; COUNTS: only these
 # rows; MORE: the rounds that the last runs left in DIR count as well, so many rounds may be run bit by bit.  The server of all
-# rows but those with "only" and "rdtsc" has all probes: those that are not recorded are dormant, and count in what it costs.
+# rows but those with "only" and "rdtsc" has all probes: those that are not recorded are dormant, and count in what it costs;
+# they stand aside there and where "auto" records few (vprof build --sampled).
 #
 #	dormant		it is not recorded at all
 #	0		intervals and waits are
@@ -223,13 +224,13 @@ curve_rows() {
 export INSTALLED="$work/install" DATA="${DATA:-$work/data}"
 step "plain server, and one with all probes"
 [ -x "$work/plain/src/backend/postgres" ] || "$here/fetch-and-build.sh" --work "$work" plain >/dev/null
-server_of "$all" --depth 6
+server_of "$all" --sampled --depth 6
 step "which functions a transaction calls"
 [ -s "$work/nearest" ] || find_nearest
 [ -s "$work/500.functions" ] || chosen 500 | cut -f1 >"$work/500.functions"
 case $counts in *500_only*)
 	step "a server that has probes only in 500"
-	server_of "$only" --functions "$work/500.functions" ;;
+	server_of "$only" --sampled --functions "$work/500.functions" ;;
 esac
 case $counts in *_seldom_only*)
 	step "one that has probes only in the 500 that are called least often"

@@ -63,6 +63,33 @@ says "of them probed"
 printf '# these\nleaf  # the smallest\n\n' >list
 expect 0 "$VPROF" build --functions list
 says "1 of them probed"
+
+# Where most calls are not recorded the probes stand aside; of the plan no more has changed.
+calls_of() { nm main.o | sed -n 's/^ *w \(vprof_\(enter\|leave\).*\)$/\1/p' | sort | tr '\n' ' '; }
+expect 0 "$VPROF" build --functions handle
+[ "$(calls_of)" = "vprof_enter vprof_leave " ] && pass || fail "a probe calls '$(calls_of)'"
+if [ "$(uname -m)" = x86_64 ]; then
+	expect 0 "$VPROF" build --functions handle --sampled
+	says "1 of 2 units recompiled"
+	[ "$(calls_of)" = "vprof_enter_aside vprof_leave_aside " ] && pass || fail "aside a probe calls '$(calls_of)'"
+	expect 0 "$VPROF" record --sample 1/8 -- ./program
+	grep -q "build --sampled" "$work/.err" && fail "--sampled is advised" || pass
+	expect 0 "$VPROF" build --functions all --sampled
+	expect 0 "$VPROF" record -- ./program
+	expect 0 "$VPROF" show execution-table --format csv
+	says leaf
+	expect 0 "$VPROF" build --functions handle
+	expect 0 "$VPROF" record --sample 1/8 -- ./program
+	says "build --sampled"
+	expect 0 "$VPROF" record --sample 1/7 -- ./program
+	grep -q "build --sampled" "$work/.err" && fail "--sampled is advised" || pass
+	cp vprof.conf ../conf
+	printf '[record]\nsample = 1/8\n' >>vprof.conf
+	expect 0 "$VPROF" build --functions handle
+	nm main.o | grep -q vprof_enter_aside && pass || fail "[record] sample: the probe does not stand aside"
+	mv ../conf vprof.conf
+	expect 0 "$VPROF" build --functions handle
+fi
 expect 2 "$VPROF" build --functions leef
 says "the nearest is 'leaf'"
 

@@ -4,12 +4,21 @@
  *
  *	FUNCTION(work, VPROF_ALWAYS)	a site; the tests' key of a function is the hash of its name
  *	PROBE(work);			first in its body
+ *	PROBE_ASIDE(work);		the same, for few recorded calls
  */
 #ifndef TESTS_RUNTIME_PROBES_H
 #define TESTS_RUNTIME_PROBES_H
 
 #include "runtime/clock.h"
 #include "runtime/wrappers.h"
+
+#if defined(__x86_64__) && !defined(VPROF_PORTABLE)
+#include "runtime/probe_aside_x86_64.h"
+
+#define PROBE_ASIDE(name)							\
+	struct vprof_span vprof_span_ __attribute__((cleanup(vprof_out_aside), unused)) = \
+		vprof_in_aside(&vprof_sites[SITE_##name])
+#endif
 
 #define PROBED_FUNCTIONS(X) \
 	X(root) X(outer) X(inner) X(leaf) X(jumper) X(landed) X(holder) X(waiter) X(handler) \

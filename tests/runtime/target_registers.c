@@ -3,7 +3,7 @@
  * target_registers.c - vprof_enter() and vprof_leave() give registers back, but for some: r10 and r11, rax the first,
  * rcx, rsi and rdi the other one.
  *
- * Unwinding goes from inside them into the function with the probe.
+ * Unwinding goes from inside them into the function with the probe.  The same for those that probes aside call.
  *
  * Each call finds a pattern in every register and must leave it there: also a thread's first call,
  * which attaches it, and those that find the chunk full.
@@ -114,6 +114,8 @@ static uint64_t try_call(void (*target)(void), uint64_t r10, uint64_t r11, unsig
 
 extern void enter_symbol(void) __asm__("vprof_enter") __attribute__((weak));
 extern void leave_symbol(void) __asm__("vprof_leave") __attribute__((weak));
+extern void enter_aside(void) __asm__("vprof_enter_aside") __attribute__((weak));
+extern void leave_aside(void) __asm__("vprof_leave_aside") __attribute__((weak));
 
 static void *call_often(void *arg)
 {
@@ -121,12 +123,13 @@ static void *call_often(void *arg)
 
 	(void)arg;
 	for (int i = 0; i < CALLS && !failed_checks; i++) {
-		uint64_t call = try_call(enter_symbol, (uintptr_t)&vprof_sites[SITE_leaf],
+		bool aside = i % 2;
+		uint64_t call = try_call(aside ? enter_aside : enter_symbol, (uintptr_t)&vprof_sites[SITE_leaf],
 					 (uintptr_t)frame, RAX);
 
 		CHECK(call != 0);
 		CHECK(vprof_sites[SITE_leaf].level == 2);
-		try_call(leave_symbol, 0, call, RCX | RSI | RDI);
+		try_call(aside ? leave_aside : leave_symbol, 0, call, RCX | RSI | RDI);
 	}
 	return NULL;
 }
@@ -146,22 +149,22 @@ enum { TRAP_FLAG = 0x100, FRAMES = 32 };
 static void *stepped_caller;
 static int steps_inside, steps_lost;
 
-static bool is_inside(uintptr_t at)
+static bool is_inside(uintptr_t at, uintptr_t enter, uintptr_t leave)
 {
-	uintptr_t enter = (uintptr_t)enter_symbol, leave = (uintptr_t)leave_symbol;
-
 	return at - enter < leave - enter || at - leave < (leave - enter) / 2;
 }
 
 static void note_step(int number, siginfo_t *info, void *context)
 {
 	const ucontext_t *c = context;
+	uintptr_t at = (uintptr_t)c->uc_mcontext.gregs[REG_RIP];
 	void *frames[FRAMES];
 	int cnt, i;
 
 	(void)number;
 	(void)info;
-	if (!is_inside((uintptr_t)c->uc_mcontext.gregs[REG_RIP]))
+	if (!is_inside(at, (uintptr_t)enter_symbol, (uintptr_t)leave_symbol) &&
+	    !is_inside(at, (uintptr_t)enter_aside, (uintptr_t)leave_aside))
 		return;
 	cnt = backtrace(frames, FRAMES);
 	for (i = 0; i < cnt && frames[i] != stepped_caller; i++)
@@ -176,10 +179,16 @@ static __attribute__((noinline)) void stepped(void)
 	stepped_caller = __builtin_return_address(0);
 }
 
-static __attribute__((noinline)) void step(unsigned long flag)
+static __attribute__((noinline)) void stepped_aside(void)
+{
+	PROBE_ASIDE(leaf);
+	stepped_caller = __builtin_return_address(0);
+}
+
+static __attribute__((noinline)) void step(void (*function)(void), unsigned long flag)
 {
 	__asm__ __volatile__("pushfq\n\txorq\t%0, (%%rsp)\n\tpopfq" : : "r"(flag) : "cc", "memory");
-	stepped();
+	function();
 	__asm__ __volatile__("pushfq\n\tandq\t%0, (%%rsp)\n\tpopfq" : : "r"(~(unsigned long)TRAP_FLAG) : "cc", "memory");
 }
 
@@ -190,9 +199,12 @@ void run_unwinding(void)
 
 	CHECK(backtrace(frames, FRAMES) > 0);	/* loads what it needs */
 	CHECK(!sigaction(SIGTRAP, &act, NULL));
-	step(0);
-	step(TRAP_FLAG);
-	CHECK(steps_inside >= 40);
+	for (int aside = 0; aside < 2; aside++) {
+		steps_inside = 0;
+		step(aside ? stepped_aside : stepped, 0);
+		step(aside ? stepped_aside : stepped, TRAP_FLAG);
+		CHECK(steps_inside >= 40);
+	}
 	CHECK(!steps_lost);
 }
 
@@ -200,8 +212,8 @@ void run_unwinding(void)
 
 void run_unwinding(void)
 {
-	call_leaf();
-	call_leaf();
+	for (int i = 0; i < 4; i++)
+		call_leaf();
 }
 
 void run_registers(void)

@@ -401,7 +401,7 @@ static void test_unwinding(void **state)
 	struct recorded r = record_well("unwinding");
 
 	(void)state;
-	assert_int_equal(count_calls(r.t, "leaf"), 2);
+	assert_int_equal(count_calls(r.t, "leaf"), 4);
 	recorded_release(&r);
 }
 

@@ -261,7 +261,7 @@ static void test_plan(void **state)
 	static const char *const bad[] = {
 		"", "vprof-plan 2\n", "vprof-plan 1\nall sometimes\n", "vprof-plan 1\nalways\t/a.c\t3\n",
 		"vprof-plan 1\nalways\t/a.c\tx\tf\n", "vprof-plan 1\nnever\t/a.c\t3\tf\n",
-		"vprof-plan 1\n\n", "vprof-plan 1\nalways\t/a.c\t99999999999\tf\n",
+		"vprof-plan 1\n\n", "vprof-plan 1\nalways\t/a.c\t99999999999\tf\n", "vprof-plan 1\nsampled \n",
 	};
 	_cleanup_(plan_freep) struct plan *p = plan_new(), *q = NULL;
 	struct diag d = DIAG_INIT;
@@ -269,9 +269,12 @@ static void test_plan(void **state)
 	(void)state;
 	plan_add(p, PLAN_IN_INTERVALS, "/src/a.c", 3, "f");
 	plan_add(p, PLAN_ALWAYS, "/src/a b.cc", 4, "C::operator bool");
+	plan_add(p, PLAN_DORMANT, "/src/c.c", 5, "g");
 	assert_int_equal(plan_write("plan.tmp", p, &d), 0);
 	assert_int_equal(plan_read("plan.tmp", &q, &d), 0);
-	assert_int_equal(q->entries.cnt, 2);
+	assert_int_equal(q->entries.cnt, 3);
+	assert_false(plan_is_aside(q, function_key("/src/a.c", 3, "f")));
+	assert_true(plan_is_aside(q, function_key("/src/c.c", 5, "g")));
 	assert_int_equal(q->all, PLAN_OFF);
 	assert_int_equal(plan_level_of(q, function_key("/src/a.c", 3, "f")), PLAN_IN_INTERVALS);
 	assert_int_equal(plan_level_of(q, function_key("/src/a b.cc", 4, "C::operator bool")),
@@ -285,6 +288,11 @@ static void test_plan(void **state)
 		assert_int_equal(d.status, EXIT_DATA);
 		assert_null(none);
 	}
+	p->sampled = true;
+	assert_int_equal(plan_write("plan.tmp", p, &d), 0);
+	plan_free(TAKE_PTR(q));
+	assert_int_equal(plan_read("plan.tmp", &q, &d), 0);
+	assert_true(q->sampled && plan_is_aside(q, function_key("/src/a.c", 3, "f")));
 	unlink("plan.tmp");
 	plan_free(TAKE_PTR(q));
 	assert_int_equal(plan_read("plan.tmp", &q, &d), 0);
