@@ -90,6 +90,12 @@ void iterate_graph_release(struct iterate_graph *g)
 	memset(g, 0, sizeof(*g));
 }
 
+/* Most of what the census records will be dormant afterwards; so aside, it need not be compiled again for that. */
+static bool is_sampled(const struct refinement *r)
+{
+	return r->gate > 1 || (r->options.policy == REFINE_BUDGET && r->run_cnt == 0);
+}
+
 struct plan *iterate_plan(const struct project *p, const struct refinement *r)
 {
 	static const enum plan_level levels[] = {
@@ -98,6 +104,7 @@ struct plan *iterate_plan(const struct project *p, const struct refinement *r)
 	};
 	struct plan *plan = plan_new();
 
+	plan->sampled = is_sampled(r);
 	for (size_t i = 0; i < p->functions.cnt; i++) {
 		const struct project_function *f = &p->functions.items[i];
 

@@ -53,7 +53,7 @@ void plan_add(struct plan *p, enum plan_level level, const char *file, uint32_t 
 enum plan_level plan_level_of(const struct plan *p, uint64_t key);
 
 /* Where the function's probe shall stand: aside, where one that is not recorded costs least, or in the function, where one
- * that is recorded does.  Of a unit that need not be compiled again it stays where it was when a level changes. */
+ * that is recorded does. */
 bool plan_is_aside(const struct plan *p, uint64_t key);
 
 int plan_read(const char *path, struct plan **ret, struct diag *reterr);	/* no file: empty plan */

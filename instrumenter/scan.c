@@ -335,7 +335,7 @@ uint64_t probe_set_of(const struct unit *u, const struct launcher_options *o)
 		const struct scan_function *f = &u->functions.items[i];
 
 		if (!f->skipped && o->plan && plan_level_of(o->plan, f->key) != PLAN_OFF)
-			h = hash_u64(hash_u64(h, f->key), o->plan->sampled);
+			h = hash_u64(hash_u64(h, f->key), plan_is_aside(o->plan, f->key));
 	}
 	h = hash_directives(h, u, o);
 	/* Which primitives a unit uses is not in its record: a change of the list concerns all. */

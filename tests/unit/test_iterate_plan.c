@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_iterate_plan.c - the graph that is refined: no calls inside what waits; where threads begin.
+ * test_iterate_plan.c - the graph that is refined: no calls inside what waits; where threads begin.  Where probes stand.
  *
  *	handle -> lock -> sleep_on;  handle -> unlock -> wake
  */
@@ -78,9 +78,35 @@ static void test_starts(void **state)
 		assert_int_equal(g.functions[i].start, cases[i].start);
 }
 
+/* In the census, and where few intervals are recorded, all probes stand aside; else those that are dormant. */
+static void test_sampled(void **state)
+{
+	static const struct { enum refine_policy policy; uint32_t run_cnt, gate; bool hot_aside; } cases[] = {
+		{ REFINE_BUDGET, 0, 1, true }, { REFINE_BUDGET, 1, 1, false }, { REFINE_BUDGET, 1, 2, true },
+		{ REFINE_PAPER, 0, 1, false },
+	};
+	_cleanup_(project_freep) struct project *p = xcalloc(1, sizeof(*p));
+	enum refine_level levels[] = { REFINE_IN_INTERVALS, REFINE_DORMANT, REFINE_OUT };
+
+	(void)state;
+	p->arena = arena_new();
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
+		VEC_ADD(&p->functions, (struct project_function){ .name = "f", .file = "a.c", .line = (uint32_t)i });
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct refinement r = { .options.policy = cases[i].policy, .run_cnt = cases[i].run_cnt,
+					.gate = cases[i].gate, .levels = levels };
+		_cleanup_(plan_freep) struct plan *plan = iterate_plan(p, &r);
+
+		assert_int_equal(plan->entries.cnt, 2);
+		assert_int_equal(plan_is_aside(plan, plan->entries.items[0].key), cases[i].hot_aside);
+		assert_true(plan_is_aside(plan, plan->entries.items[1].key));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sampled),
 		cmocka_unit_test(test_starts),
 		cmocka_unit_test(test_waits_are_closed),
 	};
