@@ -18,11 +18,11 @@
 # tools have a run in every OTHERS-th round (default 2) there.
 # That tells throughput to some five per cent only.  So what of it is lost is told by one load that goes on, under a recording
 # whose programs are attached and detached in turns of a fifth of a second (recorder_turns.c), TURNS of them (default 600).
-# Beside it, in the same way, what programs cost that do nothing at the same tracepoints (floor.h): no recorder that is called
+# Beside it, in the same way, what programs cost that do next to nothing at the same tracepoints (floor.h): no recorder that is called
 # for each switch and waking takes less.
 # An interval is told that holds the median with 95 %, whatever the values' distribution.
 # Up to ROUNDS (default 15; 200 of a server) of a load, but no new one after SECONDS_EACH (90) unless there are fewer than
-# three: half an hour in all.
+# three: forty minutes in all.
 # Prints a table and writes results/recorder.json; exit 1 where it is dearer than perf, loses records, or costs a
 # server more than 2 % of its throughput, 5 % with stacks; 77 where the kernel recorder is not permitted.
 # ONLY=ping-pong,messaging,pgbench,memcached,memaslap: these.
@@ -230,9 +230,10 @@ by_turns()
 		awk '$1 == "lost" { print $2 }' turns.err >>"lost.$tool"
 		lost_in_turns "$1: throughput lost, $tool" on "$([ $tool = vprof ] && echo 2 || echo 5)"
 	done
-	load_for_turns "$1" floor $((2 * turns)) "${2:-}"
+	load_for_turns "$1" floor $((3 * turns)) "${2:-}"
 	lost_in_turns "$1: throughput lost, programs that return at once" empty ""
 	lost_in_turns "$1: throughput lost, programs that ask for the time" clock ""
+	lost_in_turns "$1: throughput lost, programs that ask for it of the server's threads" own ""
 }
 
 # served LOAD [PORT]: LOAD.sh loads the server, and prints how many it served, how many a second and perhaps how many in the first.

@@ -13,8 +13,8 @@
  *	off 1763934000050000 1763934000200000 5210
  *	on 1763934000253000 1763934000403000 5163
  *
- * "floor" records nothing: in turns with nothing are attached programs that return at once, "empty", and such as ask for the
- * time, "clock" (floor.h).
+ * "floor" records nothing: in turns with nothing are attached programs that return at once, "empty", such as ask for the
+ * time, "clock", and such as do so for the server's threads alone, "own" (floor.h).
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -131,15 +131,15 @@ static int take_turns_of_recording(const struct recorder_options *options, long 
 	return 0;
 }
 
-static int take_turns_of_the_floor(long turn_cnt, int server)
+static int take_turns_of_the_floor(pid_t pid, long turn_cnt, int server)
 {
-	static const char *const names[] = { [FLOOR_EMPTY] = "empty", [FLOOR_CLOCK] = "clock" };
-	int r = floor_load(FLOOR_EMPTY);
+	static const char *const names[] = { [FLOOR_EMPTY] = "empty", [FLOOR_CLOCK] = "clock", [FLOOR_OWN] = "own" };
+	int r = 0;
 
-	if (!r)
-		r = floor_load(FLOOR_CLOCK);
+	for (enum floor_kind kind = FLOOR_EMPTY; kind <= FLOOR_OWN && !r; kind++)
+		r = floor_load(kind, pid);
 	for (long i = 0; i < turn_cnt && !r; i++) {
-		enum floor_kind kind = i / 2 % 2 ? FLOOR_CLOCK : FLOOR_EMPTY;
+		enum floor_kind kind = (enum floor_kind)(i / 2 % (FLOOR_OWN + 1));
 		bool off = i % 2 == 0;
 
 		if (!off)
@@ -167,6 +167,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: recorder_turns PID vprof|stacks|floor TURNS [PORT]\n");
 		return 2;
 	}
-	return strcmp(what, "floor") == 0 ? take_turns_of_the_floor(turn_cnt, server) :
+	return strcmp(what, "floor") == 0 ? take_turns_of_the_floor(options.pid, turn_cnt, server) :
 	       take_turns_of_recording(&options, turn_cnt, server);
 }

@@ -191,11 +191,12 @@ mutex_rows() {
 
 # ---- SQLite ----------------------------------------------------------------------------
 
-# compile DIR COMMAND...: the amalgamation and speedtest1, unless they are there
+# compile DIR COMMAND...: the amalgamation and speedtest1, unless they are there, and no older than vprof and its runtime
 compile() {
 	dir=$1
 	shift
-	[ ! -x "$dir/speedtest1" ] || return 0
+	[ ! -x "$dir/speedtest1" ] ||
+		[ -n "$(find "$vprof" "${vprof%/*}/libvprof.a" -newer "$dir/speedtest1" 2>/dev/null)" ] || return 0
 	echo "bench-runtime: building $dir" >&2
 	mkdir -p "$dir"
 	cp sqlite/sqlite3.c sqlite/sqlite3.h sqlite/test/speedtest1.c "$dir"
