@@ -15,6 +15,7 @@
  *		{ if (vprof_register) vprof_register(vprof_sites, 2); }
  *	static void __attribute__((destructor)) vprof_unit_out(void)
  *		{ if (vprof_unregister) vprof_unregister(vprof_sites, 2); }
+ *	(both only if vprof_aside is there as well, where probes stand aside: probe_aside_x86_64.h)
  *	static struct vprof_label vprof_labels[1] = { { "request", 0 } };
  *
  *	in a probed function, right after its '{':

@@ -18,7 +18,12 @@
  * Nobody could unwind from there, since the function's unwind entry ends with it.  So what is called says in its own
  * entry that it was called from where that jump leads: its distance, in four bytes, begins 4 or 1 behind the call
  * (runtime/calls.c).
+ *
+ * A runtime that is older than these calls would be asked to record and has nothing to call: units with such probes ask for
+ * them before they register.
  */
+extern void vprof_aside(void) __asm__("vprof_enter_aside") __attribute__((weak, visibility("default")));
+
 extern __inline__ __attribute__((gnu_inline, always_inline, no_instrument_function))
 struct vprof_span vprof_in_aside(struct vprof_site *site)
 {
