@@ -132,6 +132,11 @@ extract_source() {
 	mv "$3.new" "$3"
 }
 
+# is_older_than_vprof PROGRAM: than vprof, or than the runtime that is linked into it
+is_older_than_vprof() {
+	[ -n "$(find "$vprof" "${vprof%/*}/libvprof.a" -newer "$1" 2>/dev/null)" ]
+}
+
 # find_vprof: $vprof as a path that holds in other directories as well
 find_vprof() {
 	case $vprof in

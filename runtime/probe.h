@@ -15,7 +15,6 @@
  *		{ if (vprof_register) vprof_register(vprof_sites, 2); }
  *	static void __attribute__((destructor)) vprof_unit_out(void)
  *		{ if (vprof_unregister) vprof_unregister(vprof_sites, 2); }
- *	(both only if vprof_aside is there as well, where probes stand aside: probe_aside_x86_64.h)
  *	static struct vprof_label vprof_labels[1] = { { "request", 0 } };
  *
  *	in a probed function, right after its '{':
@@ -29,7 +28,7 @@
  *
  * After this text comes the machine's: runtime/probe_x86_64.h (or, elsewhere, runtime/probe_generic.h)
  * has vprof_in() and vprof_out(); runtime/probe_aside_x86_64.h the same, ending in _aside, for calls that are mostly not
- * recorded.  Best between line markers that call both a system header, so that
+ * recorded (such a unit asks for vprof_aside as well before it registers).  Best between line markers that call both a system header, so that
  * the user's warning flags do not look into them:
  *	# 1 "vprof-probe.h" 1 3
  *	...

@@ -66,8 +66,7 @@ built() {
 
 # server_of DIR OPTION OF "build" ...: with probes, and today's runtime.  A tree that another vprof left may be of no use.
 server_of() {
-	[ ! -x "$1/src/backend/postgres" ] ||
-		[ -n "$(find "$vprof" "${vprof%/*}/libvprof.a" -newer "$1/src/backend/postgres" 2>/dev/null)" ] || return 0
+	[ ! -x "$1/src/backend/postgres" ] || is_older_than_vprof "$1/src/backend/postgres" || return 0
 	rm -f "$1/src/backend/postgres"
 	built "$@" || { rm -rf "$1" && built "$@"; } || die "the build failed: $work/curve.out"
 	cp "$1/vprof.data/build/plan" "$1.plan"

@@ -195,8 +195,7 @@ mutex_rows() {
 compile() {
 	dir=$1
 	shift
-	[ ! -x "$dir/speedtest1" ] ||
-		[ -n "$(find "$vprof" "${vprof%/*}/libvprof.a" -newer "$dir/speedtest1" 2>/dev/null)" ] || return 0
+	[ ! -x "$dir/speedtest1" ] || is_older_than_vprof "$dir/speedtest1" || return 0
 	echo "bench-runtime: building $dir" >&2
 	mkdir -p "$dir"
 	cp sqlite/sqlite3.c sqlite/sqlite3.h sqlite/test/speedtest1.c "$dir"

@@ -73,7 +73,7 @@ one() {			# name, file, compiler, std and plan are set
 		END { exit bad }' "$work/named" "$work/list" || fail "so much is not probed"
 }
 
-printf 'vprof-plan 1\nall always\n' > "$work/near"
+printf 'vprof-plan 1\nall always\n' > "$work/in_place"
 printf 'vprof-plan 1\nsampled\nall always\n' > "$work/aside"
 
 # CONSTRUCTS=name,name...: only those
@@ -89,7 +89,7 @@ for meta in "$work"/*.meta; do
 		command -v "$compiler" > "$work/which" || continue
 		for std in $(value "$meta" std ''); do
 			tried=$((tried + 1))
-			[ $((tried % 2)) = 0 ] && plan=$work/aside || plan=$work/near
+			[ $((tried % 2)) = 0 ] && plan=$work/aside || plan=$work/in_place
 			one
 		done
 	done
