@@ -11,6 +11,10 @@
  *	rseq_cs = &nowhere;  read(pipe, ...);  rseq_cs == &nowhere: the data was there, this thread computed
  *	                                       rseq_cs == 0: it was off the CPU, or a signal came
  *
+ * It is 0 too where the kernel does its housekeeping of which CPUs a process runs on (seen on 6.18), ten times a
+ * second and process: of 92,000 reads in 10 s 95, during which their thread was not switched.  Those are recorded
+ * as waits of the time they took.
+ *
  * It is left there during the call only, as nowhere may be in a library that is unloaded later.  A program
  * with restartable sequences of its own sets the field at the beginning of each, and makes no calls in them.
  *

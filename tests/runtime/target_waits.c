@@ -382,7 +382,6 @@ static void *write_late(void *pipe_end)
 	return NULL;
 }
 
-/* Reads that take their time and never wait, and one that waits. */
 /* Times that this thread left its CPU, by the kernel's account. */
 static long switches(void)
 {
@@ -392,7 +391,7 @@ static long switches(void)
 	return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
-/* Copies until so many were not interrupted; the program says how many were. */
+/* Reads that take their time until so many were not interrupted, and one that waits; it says how many were. */
 void run_copies(void)
 {
 	static char data[COPY_BYTES];
