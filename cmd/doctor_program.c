@@ -44,11 +44,15 @@ static void not_elf(struct diagnosis *d, const char *path, int err)
 			      strerror(-err));
 }
 
-/* Is the runtime within reach, and are there probes? */
+/*
+ * Is the runtime within reach, and are there probes?  Those of a vprof whose probes and runtime expected other things
+ * of each other (runtime/probe.h) ask for what no runtime of ours has: vprof_register, or with another number.
+ */
 static void check_link(struct diagnosis *d, const char *path, const struct elf *e)
 {
 	bool linked = elf_symbol(e, "vprof_register", true) || elf_symbol(e, "vprof_anchor", true);
 	bool asks = linked || elf_symbol(e, "vprof_register", false);
+	bool asks_us = elf_symbol(e, "vprof_register_2", false);
 	bool has_sites = elf_symbol(e, "vprof_sites", true);
 	const char *how = !e->interpreter ? "static" : e->is_movable ? "position independent" : "-no-pie";
 
@@ -58,6 +62,9 @@ static void check_link(struct diagnosis *d, const char *path, const struct elf *
 			      e->interpreter);
 	else if (linked || (!e->has_symbols && !e->interpreter && elf_holds(e, ARENA_VARIABLE)))
 		diagnosis_add(d, name, DIAGNOSIS_OK, NULL, "'%s' (%s) was linked through vprof", path, how);
+	else if (asks && !asks_us)
+		diagnosis_add(d, name, DIAGNOSIS_PROBLEM, BUILD_FIX,
+			      "'%s' (%s) holds probes of another version of vprof, which stay dormant", path, how);
 	else if (asks)
 		diagnosis_add(d, name, DIAGNOSIS_OK, NULL,
 			      "'%s' (%s) holds probes; record preloads the runtime", path, how);

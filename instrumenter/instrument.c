@@ -49,7 +49,7 @@ static const char tail_text[] =
 
 #define OWN_MARKER "# 1 \"<vprof>\" 3\n"	/* 3: a system header, nobody's warnings */
 
-#define FORM_VERSION 3		/* to be raised when what is emitted around the probes changes */
+#define FORM_VERSION 4		/* to be raised when what is emitted around the probes changes */
 
 static void insert_probes(struct instrumenting *in);
 static void rewrite_returns(struct instrumenting *in, size_t f);
@@ -356,8 +356,6 @@ static void insert_bodies(struct instrumenting *in)
 
 static void add_top(const struct instrumenting *in, struct str *top)
 {
-	const char *needed = in->aside_cnt ? " && vprof_aside" : "";
-
 	str_add(top, OWN_MARKER);
 	str_add(top, probe_text);
 	if (in->aside_cnt)
@@ -378,9 +376,9 @@ static void add_top(const struct instrumenting *in, struct str *top)
 	if (in->site_cnt)
 		str_addf(top, "static struct vprof_site vprof_sites[%zu] = {\n%s};\n"
 			 "static void __attribute__((constructor)) vprof_unit_in(void)\n"
-			 "{ if (vprof_register%s) vprof_register(vprof_sites, %zu); }\n"
+			 "{ if (vprof_register) vprof_register(vprof_sites, %zu); }\n"
 			 "static void __attribute__((destructor)) vprof_unit_out(void)\n"
-			 "{ if (vprof_unregister%s) vprof_unregister(vprof_sites, %zu); }\n",
-			 in->site_cnt, str_cstr(&in->sites), needed, in->site_cnt, needed, in->site_cnt);
+			 "{ if (vprof_unregister) vprof_unregister(vprof_sites, %zu); }\n",
+			 in->site_cnt, str_cstr(&in->sites), in->site_cnt, in->site_cnt);
 	str_add(top, str_cstr(&in->pragmas));
 }

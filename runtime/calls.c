@@ -3,13 +3,13 @@
  * calls.c - what a probe calls when its function is recorded: vprof_enter() and vprof_leave(), or, where it stands aside
  * (probe_aside_x86_64.h), vprof_enter_aside() and vprof_leave_aside(), which are the same but for unwinding.
  *
- *	r10 = site, r11 = address of the frame;  call vprof_enter;  r11 = the call, or 0
- *	r11 = the call;                          call vprof_leave
+ *	r10 = level, flags << 8, fid << 16 of the site, r11 = address of the frame;  call vprof_enter;  r11 = the call, or 0
+ *	r11 = the call;  call vprof_leave
  *
- * vprof_enter() changes rax as well, vprof_leave() rcx, rsi and rdi; all other registers come back as they were, so that a
- * probe costs the function around it none.  What happens nearly always is written out here: push a frame, read the
+ * vprof_enter() changes rax and rdx as well, into which the clock is read, vprof_leave() rax, rcx and rdx; all other
+ * registers come back as they were.  What happens nearly always is written out here: push a frame, read the
  * clock; read the clock, write a record, pop the frame.  So is the least: a call that is recorded inside intervals only, met
- * outside, or in one that is root-only, takes seven instructions.  The rest is thread_enter() and thread_leave()
+ * outside, or in one that is root-only, takes six instructions.  The rest is thread_enter() and thread_leave()
  * in C: first call of a thread, full stack, full chunk, frames left behind.  C may use any register that a call may
  * change, so all of them are saved around it, the vector registers by xsave as the dynamic linker does it.
  *
@@ -83,91 +83,79 @@ void calls_prepare(void)
 #define PROBE_CALL(name, caller, code)							\
 	__asm__(".text\n.globl " #name "\n" FUNCTION(name) caller LANDING code END(name))
 
-/* rax: where vprof_self is; r10: of the site level, flags and function, then the function. */
+/* rax: where vprof_self is; rdx: top, r10: the function; then r10: top. */
 #define ENTER										\
 	"mov vprof_self@gottpoff(%rip), %rax\n"						\
-	"mov (%r10), %r10d\n"			/* level, flags << 8, fid << 16 */	\
-	"add %fs:16(%rax), %r10b\n"								\
+	"add %fs:16(%rax), %r10b\n"							\
 	"cmp $3, %r10b\n"			/* level + gate < 3: not here */	\
-	"jb 3f\n"										\
-	".cfi_remember_state\n"								\
-	PUSH(rdx)										\
-	"shr $16, %r10d\n"									\
+	"jb 3f\n"									\
+	"shr $16, %r10d\n"								\
 	"mov %fs:(%rax), %rdx\n"		/* top */				\
 	"test $4095, %edx\n"			/* a full stack, or none */		\
-	"jz 5f\n"										\
+	"jz 5f\n"									\
 	"cmp %r11, -24(%rdx)\n"			/* is the frame below top left behind? */ \
-	"jbe 4f\n"										\
-	"1: mov %r11, 8(%rdx)\n"								\
-	"add $32, %rdx\n"									\
-	"mov %rdx, %fs:(%rax)\n"								\
-	"mov %r11, -24(%rdx)\n"									\
-	"mov %r10, -8(%rdx)\n"									\
+	"jbe 4f\n"									\
+	"1: mov %r11, 8(%rdx)\n"							\
+	"add $32, %rdx\n"								\
+	"mov %rdx, %fs:(%rax)\n"							\
+	"mov %r11, -24(%rdx)\n"								\
+	"mov %r10, -8(%rdx)\n"								\
 	"mov 8(%r11), %r10\n"			/* the return address: the caller */	\
-	"mov %r10, -16(%rdx)\n"									\
-	"mov %rdx, %r10\n"									\
-	"rdtsc\n"										\
-	"shl $32, %rdx\n"									\
+	"mov %r10, -16(%rdx)\n"								\
+	"mov %rdx, %r10\n"								\
+	"rdtsc\n"									\
+	"shl $32, %rdx\n"								\
 	"lea (%rax, %rdx), %r11\n"		/* frame_call() */			\
-	"mov %r11, -32(%r10)\n"									\
-	"2:\n"											\
-	POP(rdx)										\
-	"ret\n"											\
-	".cfi_restore_state\n"									\
-	"3: xor %r11d, %r11d\n"									\
-	"ret\n"											\
-	".cfi_adjust_cfa_offset 8\n"								\
+	"mov %r11, -32(%r10)\n"								\
+	"2: ret\n"									\
+	"3: xor %r11d, %r11d\n"								\
+	"ret\n"										\
 	"4: jb 5f\n"				/* of the same address: an inlined callee, if it has the same caller */ \
-	PUSH(rcx)										\
-	"mov 8(%r11), %rcx\n"									\
-	"cmp %rcx, -16(%rdx)\n"									\
-	POP(rcx)										\
-	"je 1b\n"										\
-	"5:\n"											\
-	PUSH(rcx)										\
-	"mov 8(%r11), %rcx\n"									\
-	"lea thread_enter(%rip), %rax\n"							\
-	"call call_c\n"										\
-	POP(rcx)										\
+	"mov 8(%r11), %rax\n"								\
+	"cmp %rax, -16(%rdx)\n"								\
+	"mov vprof_self@gottpoff(%rip), %rax\n"						\
+	"je 1b\n"									\
+	"5:\n"										\
+	PUSH(rcx)									\
+	"mov 8(%r11), %rcx\n"								\
+	"lea thread_enter(%rip), %rax\n"						\
+	"call call_c\n"									\
+	POP(rcx)									\
 	"jmp 2b\n"
 
-/* rsi, rdi: what the user's function returns; rdx: where vprof_self is, r10: the innermost frame, rcx: the record's place.
- * Where C goes on, r11 is the call and rax the end again. */
+/* rdx: where vprof_self is, r10: the innermost frame, rcx: the record's place.  Where C goes on, r11 is the call and rax
+ * the end again. */
 #define LEAVE										\
-	"mov %rax, %rsi\n"									\
-	"mov %rdx, %rdi\n"									\
-	"rdtsc\n"										\
-	"shl $32, %rdx\n"									\
-	"or %rdx, %rax\n"									\
+	"rdtsc\n"									\
+	"shl $32, %rdx\n"								\
+	"or %rdx, %rax\n"								\
 	"mov vprof_self@gottpoff(%rip), %rdx\n"						\
 	"mov %fs:(%rdx), %r10\n"		/* top */				\
-	"sub $32, %r10\n"									\
+	"sub $32, %r10\n"								\
 	"jb 4f\n"				/* there was none */			\
 	"cmp %r11, (%r10)\n"			/* frame_call() of the innermost frame? */ \
-	"jne 4f\n"										\
-	"sub %r11, %rax\n"									\
+	"jne 4f\n"									\
+	"sub %r11, %rax\n"								\
 	"rol $16, %rax\n"			/* length << 16, if that is not too much */ \
-	"test %ax, %ax\n"									\
-	"jnz 2f\n"										\
-	"or 24(%r10), %rax\n"									\
+	"test %ax, %ax\n"								\
+	"jnz 2f\n"									\
+	"or 24(%r10), %rax\n"								\
 	"mov $16, %ecx\n"			/* room for the record, in one instruction */ \
-	"xadd %rcx, %fs:8(%rdx)\n"								\
-	"test $0x3c00, %ecx\n"									\
-	"jz 1f\n"										\
-	"mov %rax, -1016(%rcx)\n"								\
-	"mov %r11, -1024(%rcx)\n"								\
-	"movq $0, (%r10)\n"									\
-	"mov %r10, %fs:(%rdx)\n"								\
-	"5: mov %rsi, %rax\n"									\
-	"mov %rdi, %rdx\n"									\
-	"ret\n"											\
+	"xadd %rcx, %fs:8(%rdx)\n"							\
+	"test $0x3c00, %ecx\n"								\
+	"jz 1f\n"									\
+	"mov %rax, -1016(%rcx)\n"							\
+	"mov %r11, -1024(%rcx)\n"							\
+	"movq $0, (%r10)\n"								\
+	"mov %r10, %fs:(%rdx)\n"							\
+	"5: ret\n"									\
 	"1: xor %ax, %ax\n"			/* no function's number any more */	\
-	"2: ror $16, %rax\n"									\
-	"add %r11, %rax\n"									\
-	"4: mov %r11, %r10\n"									\
-	"mov %rax, %r11\n"									\
-	"lea thread_leave(%rip), %rax\n"							\
-	"call call_c\n"										\
+	"2: ror $16, %rax\n"								\
+	"add %r11, %rax\n"								\
+	"4: mov %r11, %r10\n"								\
+	"mov %rax, %r11\n"								\
+	"lea thread_leave(%rip), %rax\n"						\
+	"call call_c\n"									\
 	"jmp 5b\n"
 
 PROBE_CALL(vprof_enter, "", ENTER);

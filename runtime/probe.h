@@ -28,7 +28,7 @@
  *
  * After this text comes the machine's: runtime/probe_x86_64.h (or, elsewhere, runtime/probe_generic.h)
  * has vprof_in() and vprof_out(); runtime/probe_aside_x86_64.h the same, ending in _aside, for calls that are mostly not
- * recorded (such a unit asks for vprof_aside as well before it registers).  Best between line markers that call both a system header, so that
+ * recorded.  Best between line markers that call both a system header, so that
  * the user's warning flags do not look into them:
  *	# 1 "vprof-probe.h" 1 3
  *	...
@@ -98,8 +98,11 @@ struct vprof_span {
 	unsigned long long call;
 };
 
-/* The asm names keep C++ from mangling them. */
-extern void vprof_register(struct vprof_site *sites, unsigned int cnt) __asm__("vprof_register")
+/*
+ * The asm names keep C++ from mangling them.  That of vprof_register ends in the number of what probes and runtime
+ * expect of each other: an object of another one finds nobody to register with, so its probes stay dormant.
+ */
+extern void vprof_register(struct vprof_site *sites, unsigned int cnt) __asm__("vprof_register_2")
 	__attribute__((weak, visibility("default")));
 extern void vprof_unregister(struct vprof_site *sites, unsigned int cnt) __asm__("vprof_unregister")
 	__attribute__((weak, visibility("default")));

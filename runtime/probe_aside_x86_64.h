@@ -5,37 +5,32 @@
  *
  * In a function that is not recorded, no jump is taken:
  *
- *	xor %ebx, %ebx; cmpb $0, site(%rip); jne 3f; 2:		when it is entered
+ *	movzbl site(%rip), %ebx; test %ebx, %ebx; jne 3f; 2:	when it is entered
  *	test %rbx, %rbx; jne 3f; 2:				when it is left
  *
  * The rest stands behind all functions of its section (a subsection), for code in between that is jumped over
  * costs more than both tests: each jump taken needs a place in the processor's table of targets, and what is
  * executed lies further apart.
  *
- *	3: lea frame, %r11; lea site, %r10; call vprof_enter_aside; mov %r11, %rbx; jmp 2b
+ *	3: mov site(%rip), %r10d; lea frame, %r11; call vprof_enter_aside; mov %r11, %rbx; jmp 2b
  *	3: mov %rbx, %r11; call vprof_leave_aside; jmp 2b
  *
  * Nobody could unwind from there, since the function's unwind entry ends with it.  So what is called says in its own
  * entry that it was called from where that jump leads: its distance, in four bytes, begins 4 or 1 behind the call
  * (runtime/calls.c).
- *
- * A runtime that is older than these calls would be asked to record and has nothing to call: units with such probes ask for
- * them before they register.
  */
-extern void vprof_aside(void) __asm__("vprof_enter_aside") __attribute__((weak, visibility("default")));
-
 extern __inline__ __attribute__((gnu_inline, always_inline, no_instrument_function))
 struct vprof_span vprof_in_aside(struct vprof_site *site)
 {
 	struct vprof_span span;
 
 	__asm__ __volatile__(
-		"xor{l}\t{%k0, %k0|%k0, %k0}\n\t"
-		"{cmpb\t$0, %1|lea\tr10, %1\n\tcmp\tBYTE PTR [r10], 0}\n\t"
+		"{movzbl\t%1, %k0|lea\tr10, %1\n\tmovzx\t%k0, BYTE PTR [r10]}\n\t"
+		"test{l}\t{%k0, %k0|%k0, %k0}\n\t"
 		"jne\t3f\n"
 		"2:\t.subsection 1\n"
-		"3:\tlea{q}\t{%2, %%r11|r11, %2}\n\t"
-		"lea{q}\t{%1, %%r10|r10, %1}\n\t"
+		"3:\t{movl\t%1, %%r10d|mov\tr10d, DWORD PTR [r10]}\n\t"
+		"lea{q}\t{%2, %%r11|r11, %2}\n\t"
 		".weak\tvprof_enter_aside\n\t"
 		"call{q}\t{*vprof_enter_aside@GOTPCREL(%%rip)|QWORD PTR [rip + vprof_enter_aside@GOTPCREL]}\n\t"
 		"mov{q}\t{%%r11, %0|%0, r11}\n\t"
@@ -43,7 +38,7 @@ struct vprof_span vprof_in_aside(struct vprof_site *site)
 		".previous"
 		: "=&r"(span.call)
 		: "m"(site->level), "m"(*((char *)__builtin_dwarf_cfa() - 16))
-		: "rax", "r10", "r11", "cc", "memory");
+		: "rax", "rdx", "r10", "r11", "cc", "memory");
 	return span;
 }
 
@@ -59,5 +54,5 @@ void vprof_out_aside(struct vprof_span *span)
 		"call{q}\t{*vprof_leave_aside@GOTPCREL(%%rip)|QWORD PTR [rip + vprof_leave_aside@GOTPCREL]}\n\t"
 		".byte\t0xe9\n\t.long\t2b - . - 4\n\t"
 		".previous"
-		: : "r"(span->call) : "rcx", "rsi", "rdi", "r10", "r11", "cc", "memory");
+		: : "r"(span->call) : "rax", "rcx", "rdx", "r10", "r11", "cc", "memory");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * target_registers.c - vprof_enter() and vprof_leave() give registers back, but for some: r10 and r11, rax the first,
- * rcx, rsi and rdi the other one.
+ * target_registers.c - vprof_enter() and vprof_leave() give registers back, but for r10, r11, rax and rdx, and rcx
+ * the other one.
  *
  * Unwinding goes from inside them into the function with the probe.  The same for those that probes aside call.
  *
@@ -77,7 +77,7 @@ TRY(try_avx512, VECTORS_0(VECTOR_LOAD, vmovdqu64, zmm, 64) VECTORS_16(VECTOR_LOA
 static size_t vector_bytes;
 
 /* Bits of general[]. */
-enum { RCX = 1 << 2, RSI = 1 << 4, RDI = 1 << 5, RAX = 1 << 12 };
+enum { RCX = 1 << 2, RDX = 1 << 3, RAX = 1 << 12 };
 
 static bool came_back(unsigned int but)
 {
@@ -123,13 +123,15 @@ static void *call_often(void *arg)
 
 	(void)arg;
 	for (int i = 0; i < CALLS && !failed_checks; i++) {
+		const struct vprof_site *site = &vprof_sites[SITE_leaf];
+		uint32_t word = site->level | (uint32_t)site->flags << 8 | (uint32_t)site->fid << 16;
 		bool aside = i % 2;
-		uint64_t call = try_call(aside ? enter_aside : enter_symbol, (uintptr_t)&vprof_sites[SITE_leaf],
-					 (uintptr_t)frame, RAX);
+		uint64_t call = try_call(aside ? enter_aside : enter_symbol, word,
+					 (uintptr_t)frame, RAX | RDX);
 
 		CHECK(call != 0);
 		CHECK(vprof_sites[SITE_leaf].level == 2);
-		try_call(aside ? leave_aside : leave_symbol, 0, call, RCX | RSI | RDI);
+		try_call(aside ? leave_aside : leave_symbol, 0, call, RAX | RCX | RDX);
 	}
 	return NULL;
 }
