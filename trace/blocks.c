@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/banned.h"
 #include "trace/blocks.h"
+#include "trace/encode.h"
 #include "trace/format.h"
 
 enum { RATIO_MAX = 512 };	/* zstd makes no trace smaller than that: a bomb */
@@ -66,8 +67,7 @@ void blocks_close(struct blocks *b)
 	if (b->fd >= 0)
 		close(b->fd);
 	ZSTD_freeDCtx(b->zstd);
-	for (size_t i = 0; i < BLOCKS_AHEAD; i++)
-		free(b->ahead[i].data);
+	free(b->packed.data);
 	free(b->plain);
 	for (size_t i = 0; i < BLOCKS_KEPT; i++)
 		free(b->kept[i].plain);
@@ -93,7 +93,7 @@ static void look(const struct blocks *b, struct packed_block *p, uint64_t at)
 	p->is_cut = at >= b->size || !read_at(b, &p->head, sizeof(p->head), at);
 	if (p->is_cut)
 		return;
-	if (head->magic != TRACE_BLOCK_MAGIC)
+	if (head->magic != TRACE_BLOCK_MAGIC && head->magic != TRACE_BLOCK_MAGIC_BYTES)
 		p->wrong = "no block begins here";
 	else if (!head->raw_bytes || head->raw_bytes > TRACE_BLOCK_RAW_MAX ||
 		 head->stored_bytes > ZSTD_COMPRESSBOUND(TRACE_BLOCK_RAW_MAX) ||
@@ -108,39 +108,15 @@ static void look(const struct blocks *b, struct packed_block *p, uint64_t at)
 	p->is_cut = !read_at(b, p->data, head->stored_bytes, at + sizeof(*head));
 }
 
-static bool is_whole(const struct packed_block *p)
+static bool has_its_sum(const struct packed_block *p)
 {
-	return !p->is_cut && !p->wrong;
+	return p->head.checksum == (p->head.magic == TRACE_BLOCK_MAGIC ? encode_checksum(p->data, p->head.stored_bytes) :
+								    encode_checksum_bytes(p->data, p->head.stored_bytes));
 }
 
 static uint64_t behind(const struct packed_block *p)
 {
 	return p->at + sizeof(p->head) + p->head.stored_bytes;
-}
-
-/* Some blocks at once, for the sake of their checksums; up to one that is not whole. */
-static void look_ahead(struct blocks *b)
-{
-	static const unsigned char nothing[1];
-	struct summed sums[BLOCKS_AHEAD];
-	uint64_t at = b->next;
-	bool whole = true;
-
-	for (size_t i = 0; i < BLOCKS_AHEAD; i++)
-		sums[i] = (struct summed){ nothing, 0, 0 };
-	for (b->ahead_cnt = b->ahead_next = 0; whole && b->ahead_cnt < BLOCKS_AHEAD; b->ahead_cnt++) {
-		struct packed_block *p = &b->ahead[b->ahead_cnt];
-
-		look(b, p, at);
-		whole = is_whole(p);
-		if (whole)
-			sums[b->ahead_cnt] = (struct summed){ p->data, p->head.stored_bytes, 0 };
-		at = behind(p);
-	}
-	checksums(sums);
-	for (size_t i = 0; i < b->ahead_cnt; i++)
-		if (is_whole(&b->ahead[i]) && sums[i].sum != b->ahead[i].head.checksum)
-			b->ahead[i].wrong = "the checksum of a block is wrong";
 }
 
 static bool unpack(struct blocks *b, const struct packed_block *p)
@@ -171,9 +147,12 @@ static bool read_block(struct blocks *b, const struct packed_block *p, int *ret_
 
 bool blocks_next(struct blocks *b, int *ret_err, struct diag *reterr)
 {
-	if (b->ahead_next == b->ahead_cnt)
-		look_ahead(b);
-	return read_block(b, &b->ahead[b->ahead_next++], ret_err, reterr);
+	struct packed_block *p = &b->packed;
+
+	look(b, p, b->next);
+	if (!p->is_cut && !p->wrong && !has_its_sum(p))
+		p->wrong = "the checksum of a block is wrong";
+	return read_block(b, p, ret_err, reterr);
 }
 
 /* The block that was read last is kept, and what was in its place is the last one. */
@@ -201,7 +180,6 @@ bool blocks_again(struct blocks *b, uint64_t at, int *ret_err, struct diag *rete
 		}
 	exchange(b, &b->kept[b->kept_next]);
 	b->kept_next = (b->kept_next + 1) % BLOCKS_KEPT;
-	b->ahead_cnt = b->ahead_next = 0;
-	look(b, &b->ahead[0], at);
-	return read_block(b, &b->ahead[0], ret_err, reterr);
+	look(b, &b->packed, at);
+	return read_block(b, &b->packed, ret_err, reterr);
 }

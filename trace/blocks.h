@@ -18,10 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/diag.h"
-#include "trace/checksums.h"
 #include "trace/format.h"
 
-enum { BLOCKS_KEPT = 3, BLOCKS_AHEAD = CHECKSUMS_AT_ONCE };
+enum { BLOCKS_KEPT = 3 };
 
 struct unpacked {
 	uint64_t at, next;		/* at: 0: nothing */
@@ -44,8 +43,7 @@ struct blocks {
 	int fd;
 	uint64_t at, next, size;	/* of the block that is being read; the one behind it; the file */
 	uint64_t cut_bytes;
-	struct packed_block ahead[BLOCKS_AHEAD];	/* the next ones */
-	size_t ahead_next, ahead_cnt;
+	struct packed_block packed;	/* the same block */
 	unsigned char *plain;
 	size_t plain_cap;
 	struct ZSTD_DCtx_s *zstd;	/* tables of the unpacking: made once, not for each block */

@@ -174,22 +174,13 @@ static inline size_t decode_left(const struct decoder *d)
 	return (size_t)(d->end - d->at);
 }
 
-/* 64-bit FNV-1a: finds damage, does not resist an attacker. */
+/*
+ * Finds damage, does not resist an attacker.  From the length a step for each eight bytes, the last ones filled up with
+ * zeros: whatever is changed in one of them, the sum is another.
+ */
 uint64_t encode_checksum(const void *data, size_t len);
 
-/* The same in pieces: checksum_more(checksum_more(CHECKSUM_EMPTY, "ab", 2), "c", 1) is that of "abc". */
-#define CHECKSUM_EMPTY 0xcbf29ce484222325ULL
-
-static inline uint64_t checksum_byte(uint64_t sum, unsigned char byte)
-{
-	return (sum ^ byte) * 0x100000001b3ULL;
-}
-
-static inline uint64_t checksum_more(uint64_t sum, const unsigned char *data, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		sum = checksum_byte(sum, data[i]);
-	return sum;
-}
+/* 64-bit FNV-1a, a step for each byte: seven times as slow.  Of blocks of older files. */
+uint64_t encode_checksum_bytes(const void *data, size_t len);
 
 #endif

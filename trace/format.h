@@ -125,7 +125,8 @@ static inline uint64_t waker_tid(uint64_t tid)
 }
 
 #define TRACE_MAGIC 0x31656361727456ULL		/* "Vtrace1" */
-#define TRACE_BLOCK_MAGIC 0x4b4c4256u		/* "VBLK" */
+#define TRACE_BLOCK_MAGIC 0x334b4256u		/* "VBK3" */
+#define TRACE_BLOCK_MAGIC_BYTES 0x4b4c4256u	/* "VBLK": of older files, see encode_checksum_bytes() */
 
 enum { TRACE_BLOCK_RAW_MAX = 1 << 22 };		/* a reader refuses more */
 
@@ -134,8 +135,11 @@ struct trace_header {
 	uint32_t version, header_bytes;
 };
 
-/* 2: BLOCK_PAUSES, EVENT_REOPEN, the rate in BEGIN.  What is in a file of version 1 means the same in one of version 2. */
-enum { TRACE_VERSION_OLDEST = 1, TRACE_VERSION = 2 };
+/*
+ * 2: BLOCK_PAUSES, EVENT_REOPEN, the rate in BEGIN.  3: another checksum.  What is in a file of an older version means
+ * the same in one of version 3.
+ */
+enum { TRACE_VERSION_OLDEST = 1, TRACE_VERSION = 3 };
 
 enum trace_block_kind {
 	BLOCK_CHUNKS = 1, BLOCK_ANCHORS, BLOCK_FUNCTIONS, BLOCK_LABELS, BLOCK_END,

@@ -25,7 +25,8 @@
 
 #define KERNEL_MAGIC 0x316c6e726b7056ULL	/* "Vpkrnl1" */
 
-enum { KERNEL_VERSION = 2 };
+/* 3: another checksum (trace/format.h), else as 2. */
+enum { KERNEL_VERSION_OLDEST = 2, KERNEL_VERSION = 3 };
 
 enum kernel_block_kind { KERNEL_RECORDS = 1, KERNEL_NAMES, KERNEL_END, KERNEL_BEGIN, KERNEL_STACKS };
 

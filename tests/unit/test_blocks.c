@@ -14,26 +14,7 @@
 #include "trace/raw.h"
 #include "base/banned.h"
 
-/* ---- checksums, blocks ---- */
-
-static void test_checksums(void **state)
-{
-	unsigned char data[CHECKSUMS_AT_ONCE][40];
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(data); i++)
-		data[i / 40][i % 40] = (unsigned char)(i * i + 3 * i);
-	for (size_t lens = 0; lens < 6 * 6 * 6 * 6; lens++) {
-		const size_t len[] = { lens % 6 * 7, lens / 6 % 6 * 8, lens / 36 % 6 * 5, lens / 216 * 6 };
-		struct summed blocks[CHECKSUMS_AT_ONCE];
-
-		for (size_t i = 0; i < CHECKSUMS_AT_ONCE; i++)
-			blocks[i] = (struct summed){ data[i], len[i], 1 };
-		checksums(blocks);
-		for (size_t i = 0; i < CHECKSUMS_AT_ONCE; i++)
-			assert_true(blocks[i].sum == encode_checksum(data[i], len[i]));
-	}
-}
+/* ---- blocks ---- */
 
 enum { BLOCKS = 11 };
 
@@ -50,7 +31,19 @@ static unsigned char byte_of(size_t block, size_t i)
 	return (unsigned char)(i * 31 + block * 7 + i * i % 251);
 }
 
-static void write_blocks(void)
+/* As version 2 had it. */
+static void make_older(int fd, const struct trace_block *head, off_t at)
+{
+	struct trace_block older = *head;
+	unsigned char packed[6000];
+
+	assert_int_equal(pread(fd, packed, head->stored_bytes, at + (off_t)sizeof(*head)), head->stored_bytes);
+	older.magic = TRACE_BLOCK_MAGIC_BYTES;
+	older.checksum = encode_checksum_bytes(packed, head->stored_bytes);
+	assert_int_equal(pwrite(fd, &older, sizeof(older), at), sizeof(older));
+}
+
+static void write_blocks(bool are_older)
 {
 	struct trace_file f = { .fd = -1 };
 	unsigned char data[5001];
@@ -58,7 +51,7 @@ static void write_blocks(void)
 	assert_int_equal(trace_file_open(&f, path, TRACE_MAGIC, TRACE_VERSION), 0);
 	for (size_t k = 0; k < BLOCKS; k++) {
 		struct trace_block head;
-		int fd = open(path, O_RDONLY);
+		int fd = open(path, O_RDWR);
 
 		for (size_t i = 0; i < len_of(k); i++)
 			data[i] = byte_of(k, i);
@@ -67,6 +60,8 @@ static void write_blocks(void)
 			starts[0] = sizeof(struct trace_header);
 		assert_int_equal(pread(fd, &head, sizeof(head), starts[k]), sizeof(head));
 		starts[k + 1] = starts[k] + (off_t)(sizeof(head) + head.stored_bytes);
+		if (are_older)
+			make_older(fd, &head, starts[k]);
 		close(fd);
 	}
 	trace_file_close(&f);
@@ -107,13 +102,12 @@ static void change_byte(off_t at)
 }
 
 /* Wherever the damage is, all blocks before it are read, and none behind it. */
-static void test_damage(void **state)
+static void check_damage(bool are_older)
 {
 	uint64_t cut;
 	int err;
 
-	(void)state;
-	write_blocks();
+	write_blocks(are_older);
 	assert_int_equal(read_blocks(&err, &cut), BLOCKS);
 	assert_int_equal(err, 0);
 	assert_int_equal(cut, 0);
@@ -129,6 +123,13 @@ static void test_damage(void **state)
 	}
 }
 
+static void test_damage(void **state)
+{
+	(void)state;
+	check_damage(false);
+	check_damage(true);
+}
+
 static void test_cut(void **state)
 {
 	uint64_t cut;
@@ -138,7 +139,7 @@ static void test_cut(void **state)
 	for (size_t k = BLOCKS; k-- > 0; ) {
 		const off_t ends[] = { starts[k + 1] - 1, starts[k] + 5, starts[k] };
 
-		write_blocks();
+		write_blocks(k % 2);
 		for (size_t i = 0; i < 3; i++) {
 			assert_int_equal(truncate(path, ends[i]), 0);
 			assert_int_equal(read_blocks(&err, &cut), k);
@@ -156,7 +157,7 @@ static void test_again(void **state)
 	int err;
 
 	(void)state;
-	write_blocks();
+	write_blocks(false);
 	assert_int_equal(blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION_OLDEST, TRACE_VERSION, &diag), 0);
 	for (size_t k = 0; k < BLOCKS; k++)
 		assert_true(blocks_next(&b, &err, &diag));
@@ -172,6 +173,51 @@ static void test_again(void **state)
 		assert_true(blocks_next(&b, &err, &diag));
 		assert_int_equal(b.len, len_of(k));
 	}
+	assert_false(blocks_next(&b, &err, &diag));
+	blocks_close(&b);
+}
+
+enum { LARGE = 1 << 15, LARGE_BLOCKS = 40, REPEATED = 200 };
+
+/* What repeats itself, or bytes of which low ones are frequent. */
+static void fill(unsigned char *data, size_t block, bool repeats)
+{
+	unsigned int seed = (unsigned int)block;
+
+	for (size_t i = 0; i < LARGE; i++) {
+		unsigned int random = (unsigned int)rand_r(&seed) >> 8;
+
+		data[i] = repeats && i >= REPEATED ? data[i - REPEATED] : (unsigned char)(random % 256 * (random / 256 % 256) / 256);
+	}
+}
+
+/* What became hardly smaller lets the next 15 blocks be compressed less thoroughly; all are read as they were. */
+static void test_quick(void **state)
+{
+	static unsigned char data[LARGE];
+	struct trace_file f = { .fd = -1 };
+	struct diag diag = DIAG_INIT;
+	struct blocks b;
+	int err;
+
+	(void)state;
+	assert_int_equal(trace_file_open(&f, path, TRACE_MAGIC, TRACE_VERSION), 0);
+	assert_true(f.can_skip);
+	for (size_t k = 0; k < LARGE_BLOCKS; k++) {
+		fill(data, k, k < 10 || k > 30);
+		assert_true(trace_file_block(&f, BLOCK_CHUNKS, data, LARGE));
+		assert_int_equal(f.quick_left, k < 10 ? 0 : k < 26 ? 25 - k : k < 42 ? 41 - k : 0);
+	}
+	assert_true(trace_file_block(&f, BLOCK_LABELS, "a", 1));
+	trace_file_close(&f);
+	assert_int_equal(blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION_OLDEST, TRACE_VERSION, &diag), 0);
+	for (size_t k = 0; k < LARGE_BLOCKS; k++) {
+		assert_true(blocks_next(&b, &err, &diag));
+		fill(data, k, k < 10 || k > 30);
+		assert_int_equal(b.len, LARGE);
+		assert_memory_equal(b.plain, data, LARGE);
+	}
+	assert_true(blocks_next(&b, &err, &diag));
 	assert_false(blocks_next(&b, &err, &diag));
 	blocks_close(&b);
 }
@@ -264,10 +310,11 @@ static void test_calls(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_checksums),
+
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_again),
+		cmocka_unit_test(test_quick),
 		cmocka_unit_test(test_calls),
 	};
 	int fd = mkstemp(path), failed;

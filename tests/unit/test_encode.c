@@ -158,8 +158,24 @@ static void test_text(void **state)
 static void test_checksum(void **state)
 {
 	(void)state;
-	assert_true(encode_checksum("", 0) == 0xcbf29ce484222325ULL);
-	assert_true(encode_checksum("a", 1) == 0xaf63dc4c8601ec8cULL);	/* published FNV-1a */
+	unsigned char data[40] = { 0 };
+	uint64_t seen[40];
+
+	assert_true(encode_checksum_bytes("", 0) == 0xcbf29ce484222325ULL);
+	assert_true(encode_checksum_bytes("a", 1) == 0xaf63dc4c8601ec8cULL);	/* published FNV-1a */
+	/* By another program, from what encode.h says. */
+	assert_true(encode_checksum("", 0) == 0);
+	assert_true(encode_checksum("a", 1) == 0x54cda58fef23226fULL);
+	assert_true(encode_checksum("abcdefghi", 9) == 0xb59f9daa22c3e03eULL);
+	for (size_t len = 0; len < sizeof(data); len++) {
+		seen[len] = encode_checksum(data, len);
+		for (size_t i = 0; i < len; i++) {
+			assert_true(seen[i] != seen[len]);
+			data[i] ^= 0x40;
+			assert_true(encode_checksum(data, len) != seen[len]);
+			data[i] ^= 0x40;
+		}
+	}
 }
 
 static uint64_t random_number(unsigned int *seed, unsigned int bits_max)
