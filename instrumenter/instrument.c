@@ -49,7 +49,7 @@ static const char tail_text[] =
 
 #define OWN_MARKER "# 1 \"<vprof>\" 3\n"	/* 3: a system header, nobody's warnings */
 
-#define FORM_VERSION 4		/* to be raised when what is emitted around the probes changes */
+#define FORM_VERSION 5		/* to be raised when what is emitted around the probes changes */
 
 static void insert_probes(struct instrumenting *in);
 static void rewrite_returns(struct instrumenting *in, size_t f);

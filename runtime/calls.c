@@ -6,7 +6,7 @@
  *	r10 = level, flags << 8, fid << 16 of the site, r11 = address of the frame;  call vprof_enter;  r11 = the call, or 0
  *	r11 = the call;  call vprof_leave
  *
- * vprof_enter() changes rax and rdx as well, into which the clock is read, vprof_leave() rax, rcx and rdx; all other
+ * vprof_enter() changes rax and rdx as well, into which the clock is read, vprof_leave() rcx, rdx and rsi; all other
  * registers come back as they were.  What happens nearly always is written out here: push a frame, read the
  * clock; read the clock, write a record, pop the frame.  So is the least: a call that is recorded inside intervals only, met
  * outside, or in one that is root-only, takes six instructions.  The rest is thread_enter() and thread_leave()
@@ -123,9 +123,10 @@ void calls_prepare(void)
 	POP(rcx)									\
 	"jmp 2b\n"
 
-/* rdx: where vprof_self is, r10: the innermost frame, rcx: the record's place.  Where C goes on, r11 is the call and rax
- * the end again. */
+/* rsi: what the user's function returns, rdx: where vprof_self is, r10: the innermost frame, rcx: the record's place.  Where C
+ * goes on, r11 is the call and rax the end again. */
 #define LEAVE										\
+	"mov %rax, %rsi\n"								\
 	"rdtsc\n"									\
 	"shl $32, %rdx\n"								\
 	"or %rdx, %rax\n"								\
@@ -148,7 +149,8 @@ void calls_prepare(void)
 	"mov %r11, -1024(%rcx)\n"							\
 	"movq $0, (%r10)\n"								\
 	"mov %r10, %fs:(%rdx)\n"							\
-	"5: ret\n"									\
+	"5: mov %rsi, %rax\n"								\
+	"ret\n"										\
 	"1: xor %ax, %ax\n"			/* no function's number any more */	\
 	"2: ror $16, %rax\n"								\
 	"add %r11, %rax\n"								\

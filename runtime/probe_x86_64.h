@@ -3,8 +3,8 @@
  * probe_x86_64.h - both ends of a probe.  Same rules as probe.h: this text goes into instrumented
  * units, just after that one.
  *
- *	movzbl site(%rip), %ebx; test %ebx, %ebx; je 2f		when it is entered
- *	mov site(%rip), %r10d; lea frame, %r11; call vprof_enter; mov %r11, %rbx; 2:
+ *	xor %ebx, %ebx; mov site(%rip), %r10d; test %r10b, %r10b; je 2f		when it is entered
+ *	lea frame, %r11; call vprof_enter; mov %r11, %rbx; 2:
  *
  *	test %rbx, %rbx; je 2f					when it is left
  *	mov %rbx, %r11; call vprof_leave; 2:
@@ -14,14 +14,12 @@
  * tables of those that were taken before: there a jump that is taken costs more than the record.  For probes whose calls
  * are mostly not recorded it is the other way round: probe_aside_x86_64.h.
  *
- * The level is 0 where the function is not recorded, and so is the call's number: one load is both.
- *
  * The calls follow no ABI: r10 (the site's level, flags and fid) and r11 carry what there is to say.  Besides, vprof_enter
- * changes rax and rdx, and vprof_leave rax, rcx and rdx; all other registers come back as they were.  The clock is read
- * into rax and rdx: where a third argument or the function's result is in one of them, the compiler keeps that elsewhere, in
- * one instruction; where nothing is, nobody saves it.  The calls go through
- * the global offset table, for a procedure linkage table would use r11; the symbols are weak in each of the statements,
- * because LTO may take functions apart.  A call stores its return address below the stack pointer, where a
+ * changes rax and rdx, into which the clock is read, and vprof_leave rcx, rdx and rsi; all other registers come back as they
+ * were.  Where a third argument is in rdx, the compiler keeps it elsewhere, in one instruction.  What the function returns,
+ * mostly in rax, vprof_leave keeps: where nothing is recorded, two instructions in each function were dearer.  The calls go
+ * through the global offset table, for a procedure linkage table would use r11; the symbols are weak in each of the
+ * statements, because LTO may take functions apart.  A call stores its return address below the stack pointer, where a
  * leaf function could have variables: units with probes are compiled with -mno-red-zone.
  *
  * It is one statement without a jump as far as the compiler knows: with the same in C, a unit in which
@@ -37,10 +35,10 @@ struct vprof_span vprof_in(struct vprof_site *site)
 	struct vprof_span span;
 
 	__asm__ __volatile__(
-		"{movzbl\t%1, %k0|lea\tr10, %1\n\tmovzx\t%k0, BYTE PTR [r10]}\n\t"
-		"test{l}\t{%k0, %k0|%k0, %k0}\n\t"
+		"xor{l}\t{%k0, %k0|%k0, %k0}\n\t"
+		"{movl\t%1, %%r10d|lea\tr10, %1\n\tmov\tr10d, DWORD PTR [r10]}\n\t"
+		"test{b}\t{%%r10b, %%r10b|r10b, r10b}\n\t"
 		"je\t2f\n\t"
-		"{movl\t%1, %%r10d|mov\tr10d, DWORD PTR [r10]}\n\t"
 		"lea{q}\t{%2, %%r11|r11, %2}\n\t"
 		".weak\tvprof_enter\n\t"
 		"call{q}\t{*vprof_enter@GOTPCREL(%%rip)|QWORD PTR [rip + vprof_enter@GOTPCREL]}\n\t"
@@ -62,5 +60,5 @@ void vprof_out(struct vprof_span *span)
 		".weak\tvprof_leave\n\t"
 		"call{q}\t{*vprof_leave@GOTPCREL(%%rip)|QWORD PTR [rip + vprof_leave@GOTPCREL]}\n"
 		"2:"
-		: : "r"(span->call) : "rax", "rcx", "rdx", "r10", "r11", "cc", "memory");
+		: : "r"(span->call) : "rcx", "rdx", "rsi", "r10", "r11", "cc", "memory");
 }

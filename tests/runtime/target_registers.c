@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * target_registers.c - vprof_enter() and vprof_leave() give registers back, but for r10, r11, rax and rdx, and rcx
- * the other one.
+ * target_registers.c - vprof_enter() and vprof_leave() give registers back, but for r10, r11 and rdx, rax the
+ * first, rcx and rsi the other one.
  *
  * Unwinding goes from inside them into the function with the probe.  The same for those that probes aside call.
  *
@@ -77,7 +77,7 @@ TRY(try_avx512, VECTORS_0(VECTOR_LOAD, vmovdqu64, zmm, 64) VECTORS_16(VECTOR_LOA
 static size_t vector_bytes;
 
 /* Bits of general[]. */
-enum { RCX = 1 << 2, RDX = 1 << 3, RAX = 1 << 12 };
+enum { RCX = 1 << 2, RDX = 1 << 3, RSI = 1 << 4, RAX = 1 << 12 };
 
 static bool came_back(unsigned int but)
 {
@@ -131,7 +131,7 @@ static void *call_often(void *arg)
 
 		CHECK(call != 0);
 		CHECK(vprof_sites[SITE_leaf].level == 2);
-		try_call(aside ? leave_aside : leave_symbol, 0, call, RAX | RCX | RDX);
+		try_call(aside ? leave_aside : leave_symbol, 0, call, RCX | RDX | RSI);
 	}
 	return NULL;
 }

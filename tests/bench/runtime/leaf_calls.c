@@ -2,8 +2,8 @@
 /*
  * leaf_calls.c - in the runtime's place: probes whose calls read the clock and do nothing else.
  *
- * What the leaf takes more with them than with a pair of rdtsc are the two calls and the jumps that lead to them and back
- * (runtime/probe_x86_64.h): what our probes take if they record nothing.
+ * What the leaf takes more with them than with a pair of rdtsc are the two calls, the jumps that lead to them and back, and
+ * what a function returns, which is kept (runtime/probe_x86_64.h): what our probes take if they record nothing.
  */
 #include "runtime/probe.h"
 
@@ -21,12 +21,14 @@ __asm__(".text\n.globl vprof_enter\n.type vprof_enter, @function\n.p2align 6\nvp
 	"ret\n.size vprof_enter, .-vprof_enter");
 
 __asm__(".globl vprof_leave\n.type vprof_leave, @function\n.p2align 6\nvprof_leave:\n"
+	"mov %rax, %rsi\n"
 	"rdtsc\n"
 	"shl $32, %rdx\n"
 	"or %rdx, %rax\n"
 	"sub %r11, %rax\n"
 	"mov vprof_ticks_sum@gottpoff(%rip), %rdx\n"
 	"add %rax, %fs:(%rdx)\n"
+	"mov %rsi, %rax\n"
 	"ret\n.size vprof_leave, .-vprof_leave");
 
 __thread unsigned long long vprof_ticks_sum;
