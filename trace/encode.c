@@ -86,7 +86,8 @@ uint64_t encode_checksum(const void *data, size_t len)
 		sum = checksum_word(sum, word);
 	}
 	word = 0;
-	memcpy(&word, at, left);
+	if (left)
+		memcpy(&word, at, left);
 	return checksum_word(sum, word);
 }
 
