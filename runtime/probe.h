@@ -100,7 +100,8 @@ struct vprof_span {
 
 /*
  * The asm names keep C++ from mangling them.  That of vprof_register ends in the number of what probes and runtime
- * expect of each other: an object of another one finds nobody to register with, so its probes stay dormant.
+ * expect of each other: an object of another one finds nobody to register with, so its probes stay dormant.  Who
+ * raises it does so in cmd/doctor_program.c as well (tests/e2e/doctor.sh fails otherwise).
  */
 extern void vprof_register(struct vprof_site *sites, unsigned int cnt) __asm__("vprof_register_2")
 	__attribute__((weak, visibility("default")));

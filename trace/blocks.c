@@ -14,6 +14,7 @@
 #include <zstd.h>
 #include "base/alloc.h"
 #include "base/banned.h"
+#include "base/map.h"
 #include "trace/blocks.h"
 #include "trace/encode.h"
 #include "trace/format.h"
@@ -110,8 +111,10 @@ static void look(const struct blocks *b, struct packed_block *p, uint64_t at)
 
 static bool has_its_sum(const struct packed_block *p)
 {
-	return p->head.checksum == (p->head.magic == TRACE_BLOCK_MAGIC ? encode_checksum(p->data, p->head.stored_bytes) :
-								    encode_checksum_bytes(p->data, p->head.stored_bytes));
+	uint64_t sum = p->head.magic == TRACE_BLOCK_MAGIC_BYTES ? hash_bytes(0, p->data, p->head.stored_bytes) :
+								 encode_checksum(p->data, p->head.stored_bytes);
+
+	return sum == p->head.checksum;
 }
 
 static uint64_t behind(const struct packed_block *p)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* encode.c - varints; the idea and an example are in encode.h. */
 #include <string.h>
+#include "base/map.h"
 #include "trace/encode.h"
 
 void encode_long_varint(struct encoder *e, uint64_t value)
@@ -68,13 +69,7 @@ const char *decode_text(struct decoder *d, size_t *ret_len)
 	return text;
 }
 
-/* Can be undone, for an odd factor can: two different words lead to two different sums. */
-static uint64_t checksum_word(uint64_t sum, uint64_t word)
-{
-	sum = (sum ^ word) * 0x9e3779b97f4a7c15ULL;
-	return sum ^ sum >> 32;
-}
-
+/* Each step can be undone, for its factor is odd: two different words lead to two different sums. */
 uint64_t encode_checksum(const void *data, size_t len)
 {
 	const char *at = data;
@@ -83,20 +78,10 @@ uint64_t encode_checksum(const void *data, size_t len)
 
 	for (; left >= sizeof(word); left -= sizeof(word), at += sizeof(word)) {
 		memcpy(&word, at, sizeof(word));
-		sum = checksum_word(sum, word);
+		sum = hash_u64(sum, word);
 	}
 	word = 0;
 	if (left)
 		memcpy(&word, at, left);
-	return checksum_word(sum, word);
-}
-
-uint64_t encode_checksum_bytes(const void *data, size_t len)
-{
-	const unsigned char *bytes = data;
-	uint64_t sum = 0xcbf29ce484222325ULL;
-
-	for (size_t i = 0; i < len; i++)
-		sum = (sum ^ bytes[i]) * 0x100000001b3ULL;
-	return sum;
+	return hash_u64(sum, word);
 }

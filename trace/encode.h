@@ -175,12 +175,9 @@ static inline size_t decode_left(const struct decoder *d)
 }
 
 /*
- * Finds damage, does not resist an attacker.  From the length a step for each eight bytes, the last ones filled up with
- * zeros: whatever is changed in one of them, the sum is another.
+ * Finds damage, does not resist an attacker.  From the length a hash_u64() for each eight bytes, the last ones filled up
+ * with zeros: whatever is changed in one of them, the sum is another.
  */
 uint64_t encode_checksum(const void *data, size_t len);
-
-/* 64-bit FNV-1a, a step for each byte: seven times as slow.  Of blocks of older files. */
-uint64_t encode_checksum_bytes(const void *data, size_t len);
 
 #endif

@@ -126,7 +126,7 @@ static inline uint64_t waker_tid(uint64_t tid)
 
 #define TRACE_MAGIC 0x31656361727456ULL		/* "Vtrace1" */
 #define TRACE_BLOCK_MAGIC 0x334b4256u		/* "VBK3" */
-#define TRACE_BLOCK_MAGIC_BYTES 0x4b4c4256u	/* "VBLK": of older files, see encode_checksum_bytes() */
+#define TRACE_BLOCK_MAGIC_BYTES 0x4b4c4256u	/* "VBLK": of older files, whose checksum is hash_bytes() */
 
 enum { TRACE_BLOCK_RAW_MAX = 1 << 22 };		/* a reader refuses more */
 
