@@ -52,7 +52,7 @@ static void check_link(struct diagnosis *d, const char *path, const struct elf *
 {
 	bool linked = elf_symbol(e, "vprof_register", true) || elf_symbol(e, "vprof_anchor", true);
 	bool asks = linked || elf_symbol(e, "vprof_register", false);
-	bool asks_us = elf_symbol(e, "vprof_register_2", false);
+	bool asks_us = elf_symbol(e, "vprof_register_3", false);
 	bool has_sites = elf_symbol(e, "vprof_sites", true);
 	const char *how = !e->interpreter ? "static" : e->is_movable ? "position independent" : "-no-pie";
 

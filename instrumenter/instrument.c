@@ -49,7 +49,7 @@ static const char tail_text[] =
 
 #define OWN_MARKER "# 1 \"<vprof>\" 3\n"	/* 3: a system header, nobody's warnings */
 
-#define FORM_VERSION 5		/* to be raised when what is emitted around the probes changes */
+#define FORM_VERSION 6		/* to be raised when what is emitted around the probes changes */
 
 static void insert_probes(struct instrumenting *in);
 static void rewrite_returns(struct instrumenting *in, size_t f);
@@ -97,6 +97,7 @@ bool instrument_unit(struct instrumenting *in, struct str *ret)
 		VEC_EXTEND(&in->bodies);
 		in->unit->functions.items[i].body = in->parsed->functions.items[i].body;
 		in->unit->functions.items[i].may_be_constant = may_be_constant(in, i);
+		in->unit->functions.items[i].returns_nothing = in->parsed->functions.items[i].result_is_void;
 	}
 	find_tail_calls(in);
 	insert_probes(in);
@@ -178,7 +179,8 @@ static void insert_probes(struct instrumenting *in)
 		str_addf(&in->bodies.items[i].span,
 			 " struct vprof_span vprof_span_ __attribute__((cleanup(vprof_out%s), unused))"
 			 " = vprof_in%s(&vprof_sites[%zu]);",
-			 constant ? "_constant" : tail ? "_tail" : aside ? "_aside" : "",
+			 constant ? "_constant" : tail ? "_tail" : aside ? "_aside" :
+			 f->returns_nothing ? "_void" : "",
 			 constant ? "_constant" : aside ? "_aside" : "", in->site_cnt++);
 		if (tail)
 			insert_tails(in, i, constant ? "_constant" : "");

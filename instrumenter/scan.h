@@ -31,6 +31,7 @@ struct scan_function {
 	const char *skipped;		/* NULL, or why it cannot take a probe: "naked", "constexpr", ... */
 	size_t body;			/* offset of its '{' in the preprocessed text; 0: not known */
 	bool may_be_constant;		/* the compiler may compute it */
+	bool returns_nothing;
 };
 
 /* What the VPROF_ macros call: such calls are recorded, although no unit defines it. */

@@ -112,6 +112,7 @@ static const struct {
 	{ 'p', offsetof(struct scan_function, probed) },
 	{ 'n', offsetof(struct scan_function, no_return) },
 	{ 'c', offsetof(struct scan_function, may_be_constant) },
+	{ 'v', offsetof(struct scan_function, returns_nothing) },
 };
 
 static json_t *function_value(const struct scan_function *f)

@@ -64,6 +64,7 @@ bool arena_open_map(struct arena_map *a, void *base, size_t bytes)
 	    !part_fits(c->labels, sizeof(struct arena_label) * ARENA_LABELS, bytes) ||
 	    !part_fits(c->text, ARENA_TEXT_BYTES, bytes) ||
 	    !part_fits(c->plan, sizeof(struct arena_plan) * ((uint64_t)c->plan_mask + 1), bytes) ||
+	    !part_fits(c->links, sizeof(uint64_t) * ((uint64_t)c->chunk_cnt + 1), bytes) ||
 	    !part_fits(c->releasers, sizeof(struct arena_bucket) * ARENA_BUCKETS, bytes) ||
 	    !part_fits(c->waiters, sizeof(uint32_t) * ARENA_WAITERS, bytes) ||
 	    !part_fits(c->places, sizeof(uint32_t) * ARENA_PLACES, bytes) ||
@@ -77,6 +78,7 @@ bool arena_open_map(struct arena_map *a, void *base, size_t bytes)
 	a->chunk_cnt = c->chunk_cnt;
 	a->plan_mask = c->plan_mask;
 	a->slots = (struct arena_slot *)(a->base + c->slots) - 1;
+	a->links = (uint64_t *)(a->base + c->links);
 	a->functions = (struct arena_function *)(a->base + c->functions);
 	a->index = (uint32_t *)(a->base + c->index);
 	a->labels = (struct arena_label *)(a->base + c->labels);
@@ -100,6 +102,16 @@ static void list_push(uint64_t *head, uint64_t *next, uint32_t number)
 					      __ATOMIC_ACQUIRE));
 }
 
+/* The caller will write there at once; the line is in the cache of the drainer's processor, or further away. */
+static void prefetch_to_write(const void *at)
+{
+#ifdef __x86_64__
+	__asm__ __volatile__("prefetchw %0" : : "m"(*(const char *)at));	/* gcc asks to read, without -mprfchw */
+#else
+	__builtin_prefetch(at, 1);
+#endif
+}
+
 uint32_t arena_take_chunk(const struct arena_map *a)
 {
 	uint64_t *head = &a->control->free_chunks, old = LOAD(head), new;
@@ -107,8 +119,9 @@ uint32_t arena_take_chunk(const struct arena_map *a)
 	do {
 		if (!(uint32_t)old || (uint32_t)old > a->chunk_cnt)
 			return 0;
+		prefetch_to_write(arena_chunk(a, (uint32_t)old));
 		new = (old & ~(uint64_t)UINT32_MAX) + (1ULL << 32) +
-		      (uint32_t)LOAD(&arena_chunk(a, (uint32_t)old)->next);
+		      (uint32_t)LOAD(&a->links[(uint32_t)old]);
 	} while (!__atomic_compare_exchange_n(head, &old, new, true, __ATOMIC_ACQ_REL,
 					      __ATOMIC_ACQUIRE));
 	__atomic_fetch_sub(&a->control->free_cnt, 1, __ATOMIC_RELAXED);
@@ -118,15 +131,13 @@ uint32_t arena_take_chunk(const struct arena_map *a)
 void arena_give_chunk(const struct arena_map *a, uint32_t number)
 {
 	__atomic_fetch_add(&a->control->free_cnt, 1, __ATOMIC_RELAXED);
-	list_push(&a->control->free_chunks, &arena_chunk(a, number)->next, number);
+	list_push(&a->control->free_chunks, &a->links[number], number);
 }
 
 void arena_fill_chunk(const struct arena_map *a, uint32_t number)
 {
-	struct arena_chunk *chunk = arena_chunk(a, number);
-
-	STORE(&chunk->state, CHUNK_FULL);
-	list_push(&a->control->full_chunks, &chunk->next, number);
+	STORE(&arena_chunk(a, number)->state, CHUNK_FULL);
+	list_push(&a->control->full_chunks, &a->links[number], number);
 }
 
 uint32_t arena_take_full(const struct arena_map *a)

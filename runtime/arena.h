@@ -2,7 +2,7 @@
 /*
  * arena.h - the memory that all processes of a run share with the drainer.
  *
- *	control | slots | releasers | waiters | places | lots | stacks | functions | index | labels | text | plan | chunks
+ *	control | slots | links | releasers | waiters | places | lots | stacks | functions | index | labels | text | plan | chunks
  *
  * The drainer makes the file, the target maps it.  Everything is found by offset, since each
  * process has it at another address.  All of it survives a killed process; nothing in it is a
@@ -13,6 +13,9 @@
  * so that a head that went away and came back is not taken for unchanged.
  *
  *	head 0x0000000500000002: chunk 2 is first, five changes so far
+ *
+ * What follows a chunk in its list stands in links, not in the chunk: who takes one waits for that word, and of words that the
+ * drainer has just written eight come with one line of the cache.
  */
 #ifndef RUNTIME_ARENA_H
 #define RUNTIME_ARENA_H
@@ -24,7 +27,7 @@
 #include "runtime/frame.h"
 #include "trace/format.h"
 
-#define ARENA_MAGIC 0x36616e6572617056ULL
+#define ARENA_MAGIC 0x37616e6572617056ULL
 #define ARENA_ENV "VPROF_ARENA"		/* the path of the file */
 
 enum {
@@ -63,7 +66,7 @@ struct arena_control {
 	uint32_t sample_level;		/* the drainer changes it (runtime/budget.c): level + 1; 0: as above */
 	uint32_t switches_are_told;	/* whether threads learn that they were off the CPU (runtime/switched.h) */
 	uint64_t sample_seed;
-	uint64_t slots, stacks, functions, index, labels, text, plan, releasers, waiters, places, lots,
+	uint64_t slots, links, stacks, functions, index, labels, text, plan, releasers, waiters, places, lots,
 		 chunks;
 	uint64_t free_chunks __attribute__((aligned(64)));
 	uint32_t free_cnt;		/* about as many */
@@ -92,7 +95,6 @@ struct arena_slot {			/* a thread that records; fields belong to it */
 enum chunk_state { CHUNK_FREE, CHUNK_OWNED, CHUNK_FULL };
 
 struct arena_chunk {			/* start of a chunk; records follow */
-	uint64_t next;
 	uint32_t state, slot, pid, tid;
 	uint64_t serial;
 } __attribute__((aligned(64)));
@@ -134,6 +136,7 @@ struct arena_map {
 	uint32_t chunk_cnt, plan_mask;
 	struct arena_control *control;
 	struct arena_slot *slots;	/* numbered from 1 */
+	uint64_t *links;		/* of chunks, by number */
 	struct arena_function *functions;
 	uint32_t *index;
 	struct arena_label *labels;

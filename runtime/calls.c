@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * calls.c - what a probe calls when its function is recorded: vprof_enter() and vprof_leave(), or, where it stands aside
- * (probe_aside_x86_64.h), vprof_enter_aside() and vprof_leave_aside(), which are the same but for unwinding.
+ * calls.c - what a probe calls when its function is recorded: vprof_enter() and vprof_leave(), or vprof_leave_void() where
+ * the function returns nothing, or, where the probe stands aside (probe_aside_x86_64.h), vprof_enter_aside() and
+ * vprof_leave_aside(), which are the same as the first two but for unwinding.
  *
- *	r10 = level, flags << 8, fid << 16 of the site, r11 = address of the frame;  call vprof_enter;  r11 = the call, or 0
+ *	edx = gate, flags << 8, fid << 16 of the site, r11 = address of the frame;  call vprof_enter;  rax = the call, or 0
  *	r11 = the call;  call vprof_leave
  *
- * vprof_enter() changes rax and rdx as well, into which the clock is read, vprof_leave() rcx, rdx and rsi; all other
- * registers come back as they were.  What happens nearly always is written out here: push a frame, read the
+ * vprof_enter() changes rdx, r10 and r11 as well, vprof_leave() rcx, rdx, rsi, r10 and r11, vprof_leave_void() rax instead
+ * of rsi; all other registers come back as they were.  What happens nearly always is written out here: push a frame, read the
  * clock; read the clock, write a record, pop the frame.  So is the least: a call that is recorded inside intervals only, met
- * outside, or in one that is root-only, takes six instructions.  The rest is thread_enter() and thread_leave()
+ * outside, or in one that is root-only, takes five instructions.  The rest is thread_enter() and thread_leave()
  * in C: first call of a thread, full stack, full chunk, frames left behind.  C may use any register that a call may
  * change, so all of them are saved around it, the vector registers by xsave as the dynamic linker does it.
  *
@@ -20,10 +21,10 @@
  * 0xd00 is not above 0xe00: parse is still there, item is its callee and becomes [3].  At 0xe80 it
  * would not be: thread_enter() closes parse first.
  *
- * The frame's address is stored before the frame counts (a signal handler's probes look at it) and
- * everything again afterwards (they may have used the same place in between).  A record is two words,
- * start, then length << 16 | fid.  The first is written last: a record that a killed thread left
- * half made reads as none.
+ * A frame counts from when top is beyond it, but is not open before its start is stored, last of all: a signal handler
+ * whose probe finds none there looks further down (thread.c).  A handler's frames may have used the same place before
+ * we did, so nothing is stored earlier.  A record is two words, start, then length << 16 | fid.  The first is written last: a
+ * record that a killed thread left half made reads as none.
  */
 #include "runtime/calls.h"
 #include "runtime/thread.h"
@@ -33,11 +34,11 @@
 #include <stddef.h>
 
 /* As the assembler knows them. */
-_Static_assert(offsetof(struct vprof_site, level) == 0 && offsetof(struct vprof_site, fid) == 2, "site");
+_Static_assert(offsetof(struct vprof_site, gate) == 0 && offsetof(struct vprof_site, fid) == 2, "site");
 _Static_assert(offsetof(struct vprof_self, top) == 0 && offsetof(struct vprof_self, cursor) == 8 &&
 	       offsetof(struct vprof_self, gate) == 16, "self");
 _Static_assert(offsetof(struct vprof_frame, start) == 0 && offsetof(struct vprof_frame, address) == 8 &&
-	       offsetof(struct vprof_frame, caller) == 16 && offsetof(struct vprof_frame, fid) == 24 &&
+	       offsetof(struct vprof_frame, caller) == 16 && offsetof(struct vprof_frame, gate_and_flags) == 24 && offsetof(struct vprof_frame, fid) == 26 &&
 	       sizeof(struct vprof_frame) == 32, "frame");
 _Static_assert(VPROF_STACK_BYTES == 4096 && VPROF_STACK_FRAMES == 128, "shadow stack");
 _Static_assert(VPROF_CHUNK_BYTES == 0x4000 && VPROF_CHUNK_REST == 1024, "chunk");
@@ -83,50 +84,48 @@ void calls_prepare(void)
 #define PROBE_CALL(name, caller, code)							\
 	__asm__(".text\n.globl " #name "\n" FUNCTION(name) caller LANDING code END(name))
 
-/* rax: where vprof_self is; rdx: top, r10: the function; then r10: top. */
+/* rdx: the site's first word, rax: where vprof_self is, r10: top; then rax: the call. */
 #define ENTER										\
 	"mov vprof_self@gottpoff(%rip), %rax\n"						\
-	"add %fs:16(%rax), %r10b\n"							\
-	"cmp $3, %r10b\n"			/* level + gate < 3: not here */	\
-	"jb 3f\n"									\
-	"shr $16, %r10d\n"								\
-	"mov %fs:(%rax), %rdx\n"		/* top */				\
-	"test $4095, %edx\n"			/* a full stack, or none */		\
+	"cmp %fs:16(%rax), %dl\n"		/* a gate that is not open here */	\
+	"ja 3f\n"									\
+	"mov %fs:(%rax), %r10\n"		/* top */				\
+	"test $4095, %r10d\n"			/* a full stack, or none */		\
 	"jz 5f\n"									\
-	"cmp %r11, -24(%rdx)\n"			/* is the frame below top left behind? */ \
+	"cmp %r11, -24(%r10)\n"			/* is the frame below top left behind? */ \
 	"jbe 4f\n"									\
-	"1: mov %r11, 8(%rdx)\n"							\
-	"add $32, %rdx\n"								\
-	"mov %rdx, %fs:(%rax)\n"							\
-	"mov %r11, -24(%rdx)\n"								\
-	"mov %r10, -8(%rdx)\n"								\
-	"mov 8(%r11), %r10\n"			/* the return address: the caller */	\
-	"mov %r10, -16(%rdx)\n"								\
-	"mov %rdx, %r10\n"								\
+	"1: add $32, %r10\n"								\
+	"mov %r10, %fs:(%rax)\n"							\
+	"mov %r11, -24(%r10)\n"								\
+	"mov %edx, -8(%r10)\n"								\
+	"mov 8(%r11), %rax\n"			/* the return address: the caller */	\
+	"mov %rax, -16(%r10)\n"								\
 	"rdtsc\n"									\
 	"shl $32, %rdx\n"								\
-	"lea (%rax, %rdx), %r11\n"		/* frame_call() */			\
-	"mov %r11, -32(%r10)\n"								\
+	"or %rdx, %rax\n"				/* frame_call() */			\
+	"mov %rax, -32(%r10)\n"								\
 	"2: ret\n"									\
-	"3: xor %r11d, %r11d\n"								\
+	"3: xor %eax, %eax\n"								\
 	"ret\n"										\
 	"4: jb 5f\n"				/* of the same address: an inlined callee, if it has the same caller */ \
 	"mov 8(%r11), %rax\n"								\
-	"cmp %rax, -16(%rdx)\n"								\
+	"cmp %rax, -16(%r10)\n"								\
 	"mov vprof_self@gottpoff(%rip), %rax\n"						\
 	"je 1b\n"									\
-	"5:\n"										\
+	"5: mov %edx, %r10d\n"								\
+	"shr $16, %r10d\n"			/* the function */			\
 	PUSH(rcx)									\
 	"mov 8(%r11), %rcx\n"								\
 	"lea thread_enter(%rip), %rax\n"						\
 	"call call_c\n"									\
 	POP(rcx)									\
+	"mov %r11, %rax\n"								\
 	"jmp 2b\n"
 
-/* rsi: what the user's function returns, rdx: where vprof_self is, r10: the innermost frame, rcx: the record's place.  Where C
- * goes on, r11 is the call and rax the end again. */
-#define LEAVE										\
-	"mov %rax, %rsi\n"								\
+/* rdx: where vprof_self is, r10: the innermost frame, rcx: the record's place.  Where C goes on, r11 is the call and rax the
+ * end again.  What the user's function returns in rax is kept meanwhile, if it does. */
+#define LEAVE(keep, give_back)								\
+	keep										\
 	"rdtsc\n"									\
 	"shl $32, %rdx\n"								\
 	"or %rdx, %rax\n"								\
@@ -140,7 +139,7 @@ void calls_prepare(void)
 	"rol $16, %rax\n"			/* length << 16, if that is not too much */ \
 	"test %ax, %ax\n"								\
 	"jnz 2f\n"									\
-	"or 24(%r10), %rax\n"								\
+	"mov 26(%r10), %ax\n"			/* the function */			\
 	"mov $16, %ecx\n"			/* room for the record, in one instruction */ \
 	"xadd %rcx, %fs:8(%rdx)\n"							\
 	"test $0x3c00, %ecx\n"								\
@@ -149,7 +148,7 @@ void calls_prepare(void)
 	"mov %r11, -1024(%rcx)\n"							\
 	"movq $0, (%r10)\n"								\
 	"mov %r10, %fs:(%rdx)\n"							\
-	"5: mov %rsi, %rax\n"								\
+	"5:" give_back "\n"								\
 	"ret\n"										\
 	"1: xor %ax, %ax\n"			/* no function's number any more */	\
 	"2: ror $16, %rax\n"								\
@@ -160,10 +159,14 @@ void calls_prepare(void)
 	"call call_c\n"									\
 	"jmp 5b\n"
 
+#define LEAVE_VALUE LEAVE("mov %rax, %rsi\n", "mov %rsi, %rax")
+#define LEAVE_VOID LEAVE("", "")
+
 PROBE_CALL(vprof_enter, "", ENTER);
-PROBE_CALL(vprof_leave, "", LEAVE);
+PROBE_CALL(vprof_leave, "", LEAVE_VALUE);
+PROBE_CALL(vprof_leave_void, "", LEAVE_VOID);
 PROBE_CALL(vprof_enter_aside, FROM_INSIDE(3), ENTER);
-PROBE_CALL(vprof_leave_aside, FROM_INSIDE(0), LEAVE);
+PROBE_CALL(vprof_leave_aside, FROM_INSIDE(0), LEAVE_VALUE);
 
 /*
  * Calls rax(r10, r11, rcx), the result in r11; of rax, rcx and rdx nothing is left.  xsave has XMM, YMM,
@@ -229,7 +232,7 @@ void calls_prepare(void)
 
 unsigned long long vprof_enter(struct vprof_site *site, unsigned long address, unsigned long caller)
 {
-	return site->level + vprof_self.gate < 3 ? 0 : thread_enter(site->fid, address, caller);
+	return site->gate > vprof_self.gate ? 0 : thread_enter(site->fid, address, caller);
 }
 
 void vprof_leave(unsigned long long call)

@@ -21,10 +21,12 @@ enum {
 /* An open invocation, in the shadow stack of its thread.  The stacks are in memory that outlives
  * the process, so the frames that were open when it was killed are known. */
 struct vprof_frame {
-	unsigned long long start;	/* ticks; 0: not open, or not quite */
+	unsigned long long start;	/* ticks; 0: not open, or not quite, and the rest may be of another call */
 	unsigned long address;		/* of the machine's frame: longjmp leaves ours behind ... */
 	unsigned long caller;		/* ... and this tells a sibling of it from an inlined callee */
-	unsigned long fid;
+	unsigned short gate_and_flags;	/* of its site, in the same store as ... */
+	unsigned short fid;		/* ... its function */
+	unsigned int unused;
 };
 
 /* What a thread's probes look at.  A thread that was never seen has top NULL: full. */
@@ -35,6 +37,14 @@ struct vprof_self {
 	unsigned int gate;		/* 0 off, 1 recording, 2 inside an interval */
 	int tid;			/* runtime/mutex.h; 0: not known */
 };
+
+enum { GATE_INSIDE = 2 };
+
+/* The least gate of a thread at which a function is recorded there: level is 0 dormant, 1 inside intervals, 2 always. */
+static inline unsigned char gate_of_level(uint32_t level)
+{
+	return (unsigned char)(level ? GATE_INSIDE + 1 - level : 0);
+}
 
 /*
  * The invocation that frame holds, in one word: a frame that was left behind and is used again holds another one.  Not 0,

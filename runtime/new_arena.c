@@ -150,6 +150,7 @@ static size_t lay_out(struct arena_control *c, const struct drainer_options *o)
 		at += (size);					\
 	} while (0)
 	PART(slots, sizeof(struct arena_slot) * ARENA_SLOTS);
+	PART(links, sizeof(uint64_t) * ((size_t)c->chunk_cnt + 1));
 	PART(releasers, sizeof(struct arena_bucket) * ARENA_BUCKETS);
 	PART(waiters, sizeof(uint32_t) * ARENA_WAITERS);
 	PART(places, sizeof(uint32_t) * ARENA_PLACES);

@@ -20,33 +20,34 @@
  *	in a probed function, right after its '{':
  *		struct vprof_span vprof_span_ __attribute__((cleanup(vprof_out), unused)) =
  *			vprof_in(&vprof_sites[0]);
+ *	(vprof_out_void, where it returns nothing)
  *	an event at this place (interval, queue, lock):
  *		if (vprof_event) vprof_event(KIND, &vprof_labels[0], a, b);
  *	an event when the scope is left (a LOC at @return, ACQUIRED after an acquire):
  *		struct vprof_later vprof_later_0 __attribute__((cleanup(vprof_later_out), unused)) =
  *			{ KIND, &vprof_labels[0], a, b };
  *
- * After this text comes the machine's: runtime/probe_x86_64.h (or, elsewhere, runtime/probe_generic.h)
- * has vprof_in() and vprof_out(); runtime/probe_aside_x86_64.h the same, ending in _aside, for calls that are mostly not
- * recorded.  Best between line markers that call both a system header, so that
- * the user's warning flags do not look into them:
+ * After this text comes the machine's: runtime/probe_x86_64.h (or, elsewhere, runtime/probe_generic.h) has vprof_in(),
+ * vprof_out() and vprof_out_void(); runtime/probe_aside_x86_64.h the first two, ending in _aside, for calls that are mostly
+ * not recorded.  Best between line markers that call both a system header, so that the user's warning flags do not look
+ * into them:
  *	# 1 "vprof-probe.h" 1 3
  *	...
  *	# 1 "unit.c" 2
  *
- * A probe is compiled with every function of the user's, so it is as little as can be: is the level
+ * A probe is compiled with every function of the user's, so it is as little as can be: is the gate
  * zero?  If not, the runtime's vprof_enter() and vprof_leave() do the rest.  Written out in each
  * function, what they do made a unit's compile twice as long.
  *
- * Every reference to the runtime is weak or guarded by level: an object linked without it runs
+ * Every reference to the runtime is weak or guarded by gate: an object linked without it runs
  * at dormant cost (one load and one branch a call).  No name contains "exit" or "abort": some
  * projects' builds search their libraries' undefined symbols for those words.
  */
 
 /* One probed function of one unit.  key = hash of (real path, line of the body, name): equal in
- * every unit that compiles the same function.  level, flags and fid belong to the runtime. */
+ * every unit that compiles the same function.  gate, flags and fid belong to the runtime. */
 struct vprof_site {
-	unsigned char level;		/* 0 dormant, 1 inside intervals, 2 always */
+	unsigned char gate;		/* of its thread, that opens it: 0 none (dormant), 1 always, 2 inside intervals */
 	unsigned char flags;
 	unsigned short fid;		/* number of the function in this run; 0: none */
 	unsigned int line;
@@ -103,7 +104,7 @@ struct vprof_span {
  * expect of each other: an object of another one finds nobody to register with, so its probes stay dormant.  Who
  * raises it does so in cmd/doctor_program.c as well (tests/e2e/doctor.sh fails otherwise).
  */
-extern void vprof_register(struct vprof_site *sites, unsigned int cnt) __asm__("vprof_register_2")
+extern void vprof_register(struct vprof_site *sites, unsigned int cnt) __asm__("vprof_register_3")
 	__attribute__((weak, visibility("default")));
 extern void vprof_unregister(struct vprof_site *sites, unsigned int cnt) __asm__("vprof_unregister")
 	__attribute__((weak, visibility("default")));

@@ -14,7 +14,7 @@ struct vprof_span vprof_in(struct vprof_site *site)
 	struct vprof_span span;
 
 	span.call = 0;
-	if (__builtin_expect(site->level != 0, 0))
+	if (__builtin_expect(site->gate != 0, 0))
 		span.call = vprof_enter(site, (unsigned long)__builtin_frame_address(0),
 					(unsigned long)__builtin_return_address(0));
 	return span;
@@ -25,4 +25,11 @@ void vprof_out(struct vprof_span *span)
 {
 	if (__builtin_expect(span->call != 0, 0))
 		vprof_leave(span->call);
+}
+
+/* Where the function returns nothing. */
+extern __inline__ __attribute__((gnu_inline, always_inline, no_instrument_function))
+void vprof_out_void(struct vprof_span *span)
+{
+	vprof_out(span);
 }

@@ -33,7 +33,7 @@ static void introduce(struct vprof_site *site)
 	if (level < 1)
 		level = 1;		/* written by hand: it is wanted */
 	site->fid = (unsigned short)arena_function(process.arena, site, level);
-	__atomic_store_n(&site->level, site->fid ? level : 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&site->gate, site->fid ? gate_of_level(level) : 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&site->flags, known_mark(), __ATOMIC_RELEASE);
 }
 
@@ -44,7 +44,7 @@ void vprof_scope_in(struct vprof_site *site, struct vprof_span *span, void *addr
 			return;
 		introduce(site);
 	}
-	if (site->level + vprof_self.gate >= 3)
+	if (site->gate <= vprof_self.gate)
 		span->call = thread_enter(site->fid, (unsigned long)address, (unsigned long)caller);
 }
 

@@ -119,7 +119,7 @@ bool thread_attach(void)
 	__atomic_store_n(&slot->used, 1, __ATOMIC_RELEASE);
 	t->slot = slot;
 	t->arena = a;
-	arena_stack(a, t->slot_number)->address = ~0UL;
+	*arena_stack(a, t->slot_number) = (struct vprof_frame){ .start = 1, .address = ~0UL };	/* never left behind */
 	vprof_self.top = arena_stack(a, t->slot_number) + 1;
 	pthread_setspecific(process.key, slot);
 	if (slot->tid != slot->pid)
@@ -307,7 +307,9 @@ static bool next_chunk(void)
 	number = vprof_self.gate ? arena_take_chunk(t->arena) : 0;
 	if (number) {
 		chunk = arena_chunk(t->arena, number);
-		__atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE);	/* after its last owner */
+#ifdef __SANITIZE_THREAD__
+		__atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE);	/* it does not see the drainer, which was between two owners */
+#endif
 		chunk->slot = t->slot_number;
 		chunk->pid = t->slot->pid;
 		chunk->tid = t->slot->tid;
@@ -336,9 +338,17 @@ static bool on_signal_stack(unsigned long address)
 	       address - (unsigned long)s.ss_sp < s.ss_size;
 }
 
-static bool is_left_behind(const struct vprof_frame *frame, unsigned long address,
-			   unsigned long caller)
+/*
+ * The innermost frame, and so those below it that longjmp left as well, is.  One that is not open yet may be
+ * left behind, too, or just be entered, if we are in a signal handler, and its address be of another call: the frame under it
+ * tells.
+ */
+static bool is_left_behind(unsigned long address, unsigned long caller)
 {
+	const struct vprof_frame *frame = vprof_self.top - 1;
+
+	while (!frame->start)
+		frame--;
 	return frame->address < address + (frame->caller != caller);
 }
 
@@ -347,14 +357,12 @@ static unsigned long long push_frame(unsigned int fid, unsigned long address,
 {
 	struct vprof_frame *frame = vprof_self.top;
 
-	frame->address = address;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	vprof_self.top = frame + 1;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	frame->address = address;
 	frame->caller = caller;
-	frame->fid = fid;
-	frame->start = vprof_ticks();
+	frame->fid = (unsigned short)fid;
+	__atomic_store_n(&frame->start, vprof_ticks(), __ATOMIC_RELEASE);
 	return frame_call(frame);
 }
 
@@ -363,9 +371,8 @@ unsigned long long thread_enter(unsigned int fid, unsigned long address, unsigne
 	int saved_errno = errno;
 	bool ready = !thread_self.busy && thread_ready();
 
-	if (ready && is_left_behind(vprof_self.top - 1, address, caller) &&
-	    !on_signal_stack(address))
-		while (is_left_behind(vprof_self.top - 1, address, caller))
+	if (ready && is_left_behind(address, caller) && !on_signal_stack(address))
+		while (is_left_behind(address, caller))
 			close_frame();
 	errno = saved_errno;
 	if (!ready || ((uintptr_t)vprof_self.top & (VPROF_STACK_BYTES - 1)) == 0)

@@ -5,16 +5,16 @@
  * Units come and go under the loader's lock, or before main(); a switch comes from any thread at an event.
  * That one never waits for the others: it is tried again at the next event.
  *
- * A probe whose level is 1 calls the runtime to learn that its thread is in no interval, or in one that is root-only.
- * PostgreSQL's 17,000 calls a transaction took 4 ns each for that, where one transaction in 100 was recorded.  So levels
+ * A probe whose gate is 2 calls the runtime to learn that its thread is in no interval, or in one that is root-only.
+ * PostgreSQL's 17,000 calls a transaction took 4 ns each for that, where one transaction in 100 was recorded.  So gates
  * are taken back in between:
  *
- *	BEGIN, root-only	quiet: the levels of all these sites are 0
- *	BEGIN, in full		loud: 1
+ *	BEGIN, root-only	quiet: the gates of all these sites are 0
+ *	BEGIN, in full		loud: 2
  *	END			quiet
  *
- * quiet says that some levels may be 0: it is set before the first is, and taken back after the last is not.  So a
- * signal handler, or the child of a fork, that comes in between and goes on with an interval makes all of them 1.
+ * quiet says that some gates may be 0: it is set before the first is, and taken back after the last is not.  So a
+ * signal handler, or the child of a fork, that comes in between and goes on with an interval makes all of them 2.
  */
 #include <sched.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@
 enum {
 	BLOCK_UNITS = 255,
 	INSIDE_SITES = 4096,		/* with more of them none is ever quiet */
-	FLIP_YIELDS = 100,		/* a change of levels takes microseconds... */
+	FLIP_YIELDS = 100,		/* a change of gates takes microseconds... */
 	FLIP_SLEEPS = 1000,		/* ...or milliseconds, if its thread lost its CPU meanwhile; for ever, if it left by longjmp() */
 	SLEEP_NS = 1000000,
 };
@@ -51,7 +51,7 @@ static struct unit *likely, *likely_begin;	/* what is probably unloaded next, or
 static uint32_t busy;
 static bool are_on;
 
-/* Those of level 1. */
+/* Those with GATE_INSIDE. */
 static struct vprof_site *inside[INSIDE_SITES];
 static unsigned int inside_cnt;
 static bool is_list_full, quiet;
@@ -79,10 +79,10 @@ static void set_quiet(bool to)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-static void set_inside(unsigned char level)
+static void set_inside(unsigned char gate)
 {
 	for (unsigned int i = 0; i < inside_cnt; i++)
-		__atomic_store_n(&inside[i]->level, level, __ATOMIC_RELAXED);
+		__atomic_store_n(&inside[i]->gate, gate, __ATOMIC_RELAXED);
 }
 
 /* Too many: from here on the list is not used. */
@@ -90,7 +90,7 @@ static void add_inside(struct vprof_site *site)
 {
 	if (inside_cnt == INSIDE_SITES) {
 		if (is_quiet())
-			set_inside(1);
+			set_inside(GATE_INSIDE);
 		set_quiet(false);
 		is_list_full = true;
 		return;
@@ -129,21 +129,22 @@ static void wait_for_flips(void)
 }
 
 /*
- * The order matters to probes that run meanwhile in other threads: level last.  What is dormant already is not written: at
+ * The order matters to probes that run meanwhile in other threads: gate last.  What is dormant already is not written: at
  * the end of a forked process that would copy all pages with sites.
  */
-static void set_levels(const struct unit *u, bool on)
+static void set_gates(const struct unit *u, bool on)
 {
 	for (unsigned int i = 0; i < u->cnt; i++) {
 		struct vprof_site *site = &u->sites[i];
 		uint32_t level = on ? arena_level(process.arena, site->key) : 0;
+		unsigned char gate;
 
 		if (on)
 			site->fid = (unsigned short)arena_function(process.arena, site, level);
-		level = site->fid ? level : 0;
-		if (site->level != level)
-			__atomic_store_n(&site->level, level, __ATOMIC_RELEASE);
-		if (site->level == 1)
+		gate = site->fid ? gate_of_level(level) : 0;
+		if (site->gate != gate)
+			__atomic_store_n(&site->gate, gate, __ATOMIC_RELEASE);
+		if (gate == GATE_INSIDE)
 			add_inside(site);
 	}
 	if (on)
@@ -182,7 +183,7 @@ void units_add(struct vprof_site *sites, unsigned int cnt)
 	if (place)
 		*place = unit;
 	if (are_on)
-		set_levels(&unit, true);
+		set_gates(&unit, true);
 	unlock();
 }
 
@@ -207,7 +208,7 @@ void units_remove(struct vprof_site *sites, unsigned int cnt)
 	wait_for_flips();
 	while (!try_lock())
 		sched_yield();
-	set_levels(&(struct unit){ sites, cnt }, false);
+	set_gates(&(struct unit){ sites, cnt }, false);
 	remove_inside(sites, cnt);
 	place = find_unit(sites);
 	if (place) {
@@ -230,7 +231,7 @@ bool units_switch(bool on)
 	for (struct block *b = &first; b; b = b->next)
 		for (unsigned int i = 0; i < BLOCK_UNITS; i++)
 			if (b->units[i].sites)
-				set_levels(&b->units[i], on);
+				set_gates(&b->units[i], on);
 	unlock();
 	return true;
 }
@@ -245,10 +246,10 @@ void units_forked(void)
  * Without the lock: a signal handler may come in between and call exit(), or longjmp(), and who takes the lock then must
  * not find it held for good.  flipping tells other threads that unload units, for a moment.
  */
-static void flip(unsigned char level)
+static void flip(unsigned char gate)
 {
 	__atomic_store_n(&flipping, 1, __ATOMIC_SEQ_CST);
-	set_inside(level);
+	set_inside(gate);
 	__atomic_store_n(&flipping, 0, __ATOMIC_RELEASE);
 }
 
@@ -258,8 +259,8 @@ void units_quiet(void)
 		return;
 	set_quiet(true);
 	flip(0);
-	/* Whoever came in between did not know of all of them.  Adds nothing, but is in order with the levels. */
-	if (__atomic_fetch_add(&has_threads, 0, __ATOMIC_SEQ_CST) || vprof_self.gate == 2)
+	/* Whoever came in between did not know of all of them.  Adds nothing, but is in order with the gates. */
+	if (__atomic_fetch_add(&has_threads, 0, __ATOMIC_SEQ_CST) || vprof_self.gate == GATE_INSIDE)
 		units_loud();
 }
 
@@ -267,7 +268,7 @@ void units_loud(void)
 {
 	if (!is_quiet())
 		return;
-	flip(1);
+	flip(GATE_INSIDE);
 	set_quiet(false);
 }
 

@@ -10,9 +10,9 @@
 static int depth __attribute__((used));
 
 /* As in runtime/calls.c. */
-__asm__(".text\n.globl vprof_enter, vprof_leave, vprof_enter_aside, vprof_leave_aside\n"
-	"vprof_enter: vprof_enter_aside: incl depth(%rip)\nmov $1, %r11d\nret\n"
-	"vprof_leave: vprof_leave_aside: decl depth(%rip)\nret\n");
+__asm__(".text\n.globl vprof_enter, vprof_leave, vprof_leave_void, vprof_enter_aside, vprof_leave_aside\n"
+	"vprof_enter: vprof_enter_aside: incl depth(%rip)\nmov $1, %eax\nret\n"
+	"vprof_leave: vprof_leave_void: vprof_leave_aside: decl depth(%rip)\nret\n");
 
 static const char *const kinds[] = {
 	"none", "BEGIN", "END", "RESUME", "PAUSE", "DROP", "LEAVE", "ENQUEUE", "DEQUEUE", "ACQUIRE",
@@ -22,7 +22,7 @@ static const char *const kinds[] = {
 void vprof_register(struct vprof_site *sites, unsigned int cnt)
 {
 	for (unsigned int i = 0; i < cnt; i++)
-		sites[i].level = 2;
+		sites[i].gate = 1;
 }
 
 void vprof_unregister(struct vprof_site *sites, unsigned int cnt)

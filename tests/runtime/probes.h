@@ -4,6 +4,7 @@
  *
  *	FUNCTION(work, VPROF_ALWAYS)	a site; the tests' key of a function is the hash of its name
  *	PROBE(work);			first in its body
+ *	PROBE_VOID(work);		the same where it returns nothing
  *	PROBE_ASIDE(work);		the same, for few recorded calls
  */
 #ifndef TESTS_RUNTIME_PROBES_H
@@ -53,6 +54,10 @@ static void __attribute__((destructor)) vprof_unit_out(void)
 
 #define PROBE(name)								\
 	struct vprof_span vprof_span_ __attribute__((cleanup(vprof_out), unused)) = \
+		vprof_in(&vprof_sites[SITE_##name])
+
+#define PROBE_VOID(name)							\
+	struct vprof_span vprof_span_ __attribute__((cleanup(vprof_out_void), unused)) = \
 		vprof_in(&vprof_sites[SITE_##name])
 
 static struct vprof_label vprof_labels[] __attribute__((unused)) = { { "request", 0 }, { "query", 0 }, { "rows", 0 } };

@@ -58,6 +58,8 @@ void run_early_keys(void);
 /* target_registers.c */
 void run_registers(void);
 void run_unwinding(void);
+void run_steps(void);
+void run_steps_left(void);
 
 /* target_semantics.c */
 void run_semantics(void);

@@ -241,6 +241,8 @@ static const struct scenario {
 	{ "nested", run_nested },
 	{ "registers", run_registers },
 	{ "unwinding", run_unwinding },
+	{ "steps", run_steps },
+	{ "steps left", run_steps_left },
 	{ "semantics", run_semantics },
 	{ "cancel", run_cancel },
 	{ "mixed", run_mixed },

@@ -158,10 +158,10 @@ static int count_quiet(unsigned int intervals)
 
 	for (unsigned int i = 0; i < intervals; i++) {
 		EVENT(BEGIN, REQUEST, 7, 0);
-		cnt += !vprof_sites[SITE_leaf].level;
+		cnt += !vprof_sites[SITE_leaf].gate;
 		call_leaf();
 		EVENT(END, REQUEST, 7, 0);
-		cnt += !vprof_sites[SITE_leaf].level;
+		cnt += !vprof_sites[SITE_leaf].gate;
 	}
 	return cnt;
 }

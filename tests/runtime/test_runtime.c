@@ -401,14 +401,43 @@ static void test_registers(void **state)
 	recorded_release(&r);
 }
 
-/* A signal that comes while a probe is in the runtime: who handles it sees where the program was. */
-static void test_unwinding(void **state)
+/* A handler comes after each instruction of a probe, and has probes itself. */
+static void check_steps(void)
+{
+	struct recorded r = record_well("steps");
+	size_t steps = (size_t)r.t->works.items[0].value;
+
+	assert_int_equal(count_calls(r.t, "handler"), steps);
+	assert_int_equal(count_calls(r.t, "leaf"), steps);
+	assert_int_equal(count_calls(r.t, "deep"), steps ? 6 : 0);
+	recorded_release(&r);
+}
+
+/* It leaves by longjmp().  What it interrupted had ended before anything else begins; of a call that had been written
+ * and was not popped, there are two. */
+static void check_steps_left(void)
+{
+	struct recorded r = record_well("steps left");
+	size_t steps = (size_t)r.t->works.items[0].value, deep_cnt = count_calls(r.t, "deep");
+
+	assert_int_equal(count_calls(r.t, "inner"), steps);
+	assert_int_equal(count_calls(r.t, "leaf"), 2 * steps);
+	assert_true(deep_cnt >= steps / 3 && deep_cnt <= steps + 6);
+	for (size_t i = 0; i < deep_cnt; i++)
+		for (size_t j = 0; j < steps; j++)
+			assert_false(inside(find_call(r.t, "inner", j), find_call(r.t, "deep", i)));
+	recorded_release(&r);
+}
+
+/* A signal that comes while a probe is in the runtime: who handles it sees where the program was, too. */
+static void test_steps(void **state)
 {
 	struct recorded r = record_well("unwinding");
 
 	(void)state;
-	assert_int_equal(count_calls(r.t, "leaf"), 4);
 	recorded_release(&r);
+	check_steps();
+	check_steps_left();
 }
 
 static void test_semantics(void **state)
@@ -561,7 +590,7 @@ int main(void)
 		cmocka_unit_test(test_threads), cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_copies), cmocka_unit_test(test_strangers), cmocka_unit_test(test_handover),
 		cmocka_unit_test(test_nested),
-		cmocka_unit_test(test_registers), cmocka_unit_test(test_unwinding), cmocka_unit_test(test_semantics),
+		cmocka_unit_test(test_registers), cmocka_unit_test(test_steps), cmocka_unit_test(test_semantics),
 		cmocka_unit_test(test_absent), cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_orphans), cmocka_unit_test(test_other_user),
 	};

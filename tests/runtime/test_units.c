@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_units.c - the levels of sites as units come and go, and between intervals; the plan is by key: its last digit.
+ * test_units.c - the gates of sites as units come and go, and between intervals; the plan is by key: its last digit.
  *
  * runtime/units.c is part of this file: what goes wrong in the middle of a change of levels is set here by hand.
  */
@@ -41,36 +41,36 @@ static void set_up(void)
 	assert_true(units_switch(false));
 }
 
-static void assert_levels(unsigned int a, unsigned int b, unsigned int c, unsigned int d)
+static void assert_gates(unsigned int a, unsigned int b, unsigned int c, unsigned int d)
 {
-	assert_int_equal(sites[0].level, a);
-	assert_int_equal(sites[1].level, b);
-	assert_int_equal(sites[2].level, c);
-	assert_int_equal(sites[3].level, d);
+	assert_int_equal(sites[0].gate, a);
+	assert_int_equal(sites[1].gate, b);
+	assert_int_equal(sites[2].gate, c);
+	assert_int_equal(sites[3].gate, d);
 }
 
-static void test_levels(void **state)
+static void test_gates(void **state)
 {
 	(void)state;
 	set_up();
 	units_add(sites, 3);
-	assert_levels(0, 0, 0, 0);
+	assert_gates(0, 0, 0, 0);
 	assert_true(units_switch(true));
-	assert_levels(1, 2, 0, 0);
+	assert_gates(2, 1, 0, 0);
 	for (unsigned int i = 0; i < MANY; i++)		/* recordings come and go */
 		assert_true(units_switch(true));
 	units_add(sites + 3, 1);	/* a library, later */
-	assert_levels(1, 2, 0, 1);
+	assert_gates(2, 1, 0, 2);
 	units_quiet();
-	assert_levels(0, 2, 0, 0);
+	assert_gates(0, 1, 0, 0);
 	units_remove(sites, 3);
-	assert_levels(0, 0, 0, 0);
+	assert_gates(0, 0, 0, 0);
 	units_loud();
-	assert_levels(0, 0, 0, 1);
+	assert_gates(0, 0, 0, 2);
 	units_remove(sites + 3, 1);
 	units_quiet();
 	units_loud();
-	assert_levels(0, 0, 0, 0);
+	assert_gates(0, 0, 0, 0);
 }
 
 /* What another thread may be inside of stays as it is. */
@@ -82,9 +82,9 @@ static void test_threads(void **state)
 	assert_true(units_switch(true));
 	units_quiet();
 	units_have_threads();
-	assert_levels(1, 2, 0, 1);
+	assert_gates(2, 1, 0, 2);
 	units_quiet();
-	assert_levels(1, 2, 0, 1);
+	assert_gates(2, 1, 0, 2);
 	units_remove(sites, 4);
 }
 
@@ -97,10 +97,10 @@ static void test_too_many(void **state)
 	units_add(sites, 4);
 	units_quiet();
 	units_add(more, MANY);
-	assert_levels(1, 2, 0, 1);
+	assert_gates(2, 1, 0, 2);
 	units_quiet();
-	assert_levels(1, 2, 0, 1);
-	assert_int_equal(more[MANY - 1].level, 1);
+	assert_gates(2, 1, 0, 2);
+	assert_int_equal(more[MANY - 1].gate, 2);
 	units_remove(more, MANY);
 	units_remove(sites, 4);
 }
@@ -119,13 +119,13 @@ static void test_order(void **state)
 			units_remove(&more[i], 1);
 		assert_true(units_switch(true));
 		for (int i = 0; i < UNITS; i++)
-			assert_int_equal(more[i].level, i % 2 == 0);
+			assert_int_equal(more[i].gate, i % 2 == 0 ? 2 : 0);
 		units_remove(&more[1], 1);			/* not there any more */
 		for (int i = UNITS - 2; i >= 0; i -= 2)
 			units_remove(round ? &more[UNITS - 2 - i] : &more[i], 1);
 		assert_true(units_switch(true));
 		for (int i = 0; i < UNITS; i++)
-			assert_int_equal(more[i].level, 0);
+			assert_int_equal(more[i].gate, 0);
 		assert_true(units_switch(false));
 	}
 }
@@ -192,7 +192,7 @@ static void test_flip_waits(void **state)
 	assert_int_equal(__atomic_load_n(&u.is_done, __ATOMIC_SEQ_CST), 0);
 	__atomic_store_n(&flipping, 0, __ATOMIC_SEQ_CST);
 	assert_int_equal(pthread_join(t, NULL), 0);
-	assert_levels(0, 0, 0, 0);
+	assert_gates(0, 0, 0, 0);
 }
 
 /* One that left by longjmp() is not waited for for ever. */
@@ -203,13 +203,13 @@ static void test_flip_left(void **state)
 
 	(void)state;
 	assert_int_equal(pthread_join(t, NULL), 0);
-	assert_levels(0, 0, 0, 0);
+	assert_gates(0, 0, 0, 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_levels),
+		cmocka_unit_test(test_gates),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_too_many),
 		cmocka_unit_test(test_order),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# In an instrumented text: what vprof_in() and vprof_out() do, replaced by the file PAIR: two clock readings,
+# In an instrumented text: what vprof_in(), vprof_out() and vprof_out_void() do, replaced by the file PAIR: two clock readings,
 # or another tool's events, at the very places where vprof's probes are.
 #
 #	awk -v pair=pair_rdtsc.h -f pair.awk unit.c.i
@@ -9,8 +9,8 @@
 		print line
 	skip = 1
 }
-/^void vprof_out\(struct vprof_span \*span\)/ {
-	print "void vprof_out(struct vprof_span *span);"
+/^void vprof_out(_void)?\(struct vprof_span \*span\)/ {
+	print $0 ";"
 	skip = 1
 }
 !skip { print }
