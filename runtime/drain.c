@@ -19,7 +19,7 @@
 #include "base/proc.h"
 #include "runtime/drain.h"
 
-enum { BLOCK_FLUSH_BYTES = 1 << 18, CACHE_LINE_BYTES = 64 };
+enum { BLOCK_FLUSH_BYTES = 1 << 18, CACHE_LINE_BYTES = 64, DEMOTED_FROM = 8 };
 
 /* The records of one thread on their way into d->records. */
 struct batch {
@@ -261,13 +261,14 @@ static void demote(const char *at, size_t len)
 #endif
 }
 
-/* A free chunk is all zero: a hole in it reads as one. */
+/* A free chunk is all zero: a hole in it reads as one.  Where there are few, nobody waits for them. */
 static void recycle(struct drainer *d, uint32_t number)
 {
 	char *chunk = (char *)arena_chunk(&d->arena, number);
 
 	memset(chunk, 0, VPROF_CHUNK_BYTES);
-	demote(chunk, VPROF_CHUNK_BYTES);
+	if (d->emptied_cnt >= DEMOTED_FROM)
+		demote(chunk, VPROF_CHUNK_BYTES);
 	arena_give_chunk(&d->arena, number);
 }
 

@@ -10,7 +10,6 @@
  *	a block of 200,000: written, still reserved	blocks ... 5,200,000 | ...
  *	one of 900,000 on a full disk: 64 kB would not be left behind it, so it is dropped
  */
-#define ZSTD_STATIC_LINKING_ONLY	/* ZSTD_c_literalCompressionMode; it is asked for, not relied upon */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -22,7 +21,7 @@
 
 enum {
 	ZSTD_LEVEL = 1,
-	QUICK_SKIP = 32, QUICK_BLOCKS = 15, QUICK_BYTES = 1 << 14, QUICK_RATIO_PERCENT = 70,
+	STORED_BLOCKS = 15, TOLD_BYTES = 1 << 14, STORED_RATIO_PERCENT = 70,
 	STORED_MAX = 1 << 17,		/* of a block of zstd's */
 	END_BYTES = 1 << 16,
 	AHEAD_BYTES = 1 << 20,		/* so that one block in four asks for more */
@@ -50,10 +49,7 @@ static bool start_packing(struct trace_file *f)
 	f->packed_cap = ZSTD_compressBound(TRACE_BLOCK_RAW_MAX);
 	f->packed = malloc(f->packed_cap);
 	f->zstd = ZSTD_createCCtx();
-	if (!f->packed || !f->zstd || ZSTD_isError(ZSTD_CCtx_setParameter(f->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL)))
-		return false;
-	f->can_skip = !ZSTD_isError(ZSTD_CCtx_setParameter(f->zstd, ZSTD_c_literalCompressionMode, ZSTD_ps_enable));
-	return true;
+	return f->packed && f->zstd && !ZSTD_isError(ZSTD_CCtx_setParameter(f->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL));
 }
 
 int trace_file_open(struct trace_file *f, const char *path, uint64_t magic, uint32_t version)
@@ -191,31 +187,35 @@ static size_t store(unsigned char *to, const unsigned char *data, size_t len)
 }
 
 /*
- * Calls of many functions that are seldom called hardly repeat themselves: zstd looks for what does, which takes half of its
- * time, and most of what it saves are the shorter codes of frequent bytes.  So where a block was not much smaller than it
- * was, in the next ones zstd passes over QUICK_SKIP bytes where it found nothing:
+ * Calls of many functions that are seldom called hardly repeat themselves: zstd looks for what does, and most of what it saves
+ * are the shorter codes of frequent bytes.  So where a block was not much smaller than it was, the next ones are stored as
+ * they are, unless the file has a limit:
  *
- *	PostgreSQL, 500 functions	0.77 of the bytes in 2.3 ns each	0.83 in 1.1
- *	SQLite				0.48 in 2.8, so it stays with that; it would be 0.65 in 1.5
+ *	PostgreSQL, 500 functions	0.80 of the bytes in 2.2 ns each: stored, in 0.1
+ *	SQLite				0.48 in 2.8: compressed
  *
- * Then one is compressed as usual again.
+ * Then one is compressed again, to see.
  */
 static size_t compress(struct trace_file *f, const void *data, size_t len)
 {
-	size_t packed;
+	size_t packed = ZSTD_compress2(f->zstd, f->packed, f->packed_cap, data, len);
 
-	ZSTD_CCtx_setParameter(f->zstd, ZSTD_c_targetLength, f->can_skip && f->quick_left ? QUICK_SKIP : 0);
-	packed = ZSTD_compress2(f->zstd, f->packed, f->packed_cap, data, len);
-	if (f->quick_left)
-		f->quick_left--;
-	else if (len >= QUICK_BYTES && !ZSTD_isError(packed) && packed * 100 / len >= QUICK_RATIO_PERCENT)
-		f->quick_left = QUICK_BLOCKS;
+	if (len >= TOLD_BYTES && !ZSTD_isError(packed) && packed * 100 / len >= STORED_RATIO_PERCENT)
+		f->stored_left = STORED_BLOCKS;
 	return packed;
+}
+
+static bool is_to_store(struct trace_file *f)
+{
+	bool stores = f->stored_left && !f->limit;
+
+	f->stored_left -= stores;
+	return stores || f->in_haste;
 }
 
 static bool pack(struct trace_file *f, struct trace_block *block, const void *data, size_t len)
 {
-	size_t packed = f->in_haste ? store(f->packed, data, len) : compress(f, data, len);
+	size_t packed = is_to_store(f) ? store(f->packed, data, len) : compress(f, data, len);
 
 	if (ZSTD_isError(packed))
 		return false;

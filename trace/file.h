@@ -19,8 +19,7 @@ struct trace_file {
 	uint64_t bytes;			/* length: the end of the last whole block */
 	uint64_t reserved;		/* so long the file may become, whatever else fills the disk */
 	uint64_t limit;			/* ... and no longer than this; 0: any length */
-	bool can_skip;			/* whether this zstd compresses the bytes, too, that it passes over */
-	unsigned int quick_left;	/* so many blocks are compressed less thoroughly */
+	unsigned int stored_left;	/* so many blocks are stored as they are, for the last one hardly shrank */
 	bool in_haste;			/* whoever writes cannot keep up: blocks are stored, not compressed */
 	bool full;			/* the disk is, or the limit is reached: nothing more is written */
 	int error;			/* why: ENOSPC, EDQUOT ...; 0: the limit */
