@@ -38,8 +38,8 @@ _Static_assert(offsetof(struct vprof_site, gate) == 0 && offsetof(struct vprof_s
 _Static_assert(offsetof(struct vprof_self, top) == 0 && offsetof(struct vprof_self, cursor) == 8 &&
 	       offsetof(struct vprof_self, gate) == 16, "self");
 _Static_assert(offsetof(struct vprof_frame, start) == 0 && offsetof(struct vprof_frame, address) == 8 &&
-	       offsetof(struct vprof_frame, caller) == 16 && offsetof(struct vprof_frame, gate_and_flags) == 24 && offsetof(struct vprof_frame, fid) == 26 &&
-	       sizeof(struct vprof_frame) == 32, "frame");
+	       offsetof(struct vprof_frame, caller) == 16 && offsetof(struct vprof_frame, gate_and_flags) == 24 &&
+	       offsetof(struct vprof_frame, fid) == 26 && sizeof(struct vprof_frame) == 32, "frame");
 _Static_assert(VPROF_STACK_BYTES == 4096 && VPROF_STACK_FRAMES == 128, "shadow stack");
 _Static_assert(VPROF_CHUNK_BYTES == 0x4000 && VPROF_CHUNK_REST == 1024, "chunk");
 

@@ -339,9 +339,9 @@ static bool on_signal_stack(unsigned long address)
 }
 
 /*
- * The innermost frame, and so those below it that longjmp left as well, is.  One that is not open yet may be
- * left behind, too, or just be entered, if we are in a signal handler, and its address be of another call: the frame under it
- * tells.
+ * Whether longjmp() left the innermost open frame, to where a function of that address is called now.  Frames above it that
+ * are not open were left with it, or are just being entered, if we are in a signal handler; their addresses may be of other
+ * calls.
  */
 static bool is_left_behind(unsigned long address, unsigned long caller)
 {

@@ -222,6 +222,29 @@ static void test_stored(void **state)
 	blocks_close(&b);
 }
 
+static uint64_t bytes_of_hard_ones(uint64_t limit)
+{
+	static unsigned char data[LARGE];
+	struct trace_file f = { .fd = -1 };
+
+	assert_int_equal(trace_file_open(&f, path, TRACE_MAGIC, TRACE_VERSION), 0);
+	f.limit = limit;
+	for (size_t k = 0; k < 8; k++) {
+		fill(data, k, false);
+		assert_true(trace_file_block(&f, BLOCK_CHUNKS, data, LARGE));
+	}
+	trace_file_close(&f);
+	return f.bytes;
+}
+
+/* Who sets a limit wants as much in it as possible. */
+static void test_limit_compresses(void **state)
+{
+	(void)state;
+	assert_true(bytes_of_hard_ones(0) > 7 * LARGE);
+	assert_true(bytes_of_hard_ones(1 << 30) < 8 * LARGE * 95 / 100);
+}
+
 /* ---- calls ---- */
 
 enum { BYTES = 96, CALLS = 40, ROUNDS = 60000 };
@@ -314,7 +337,7 @@ int main(void)
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_again),
-		cmocka_unit_test(test_stored),
+		cmocka_unit_test(test_stored), cmocka_unit_test(test_limit_compresses),
 		cmocka_unit_test(test_calls),
 	};
 	int fd = mkstemp(path), failed;
