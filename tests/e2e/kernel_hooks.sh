@@ -92,12 +92,12 @@ if ip tuntap add "$nic" mode tun 2>/dev/null; then
 		./packets ask 127.0.0.1 5 >asked.txt
 		sleep 0.2
 		looks_at_none && pass || fail "loopback's packets are looked at"
-		./packets outside 198.18.251.5 5 "$nic"
+		./packets outside 198.18.251.5 5 "$nic" || fail "packets outside: $?"
 		./packets ask 127.0.0.1 5 >>asked.txt
 		wait_until looks_at_each
 		looks_at_each && pass || fail "packets from outside, and nobody looks at each"
 		./packets ask 127.0.0.1 5 >>asked.txt
-		./packets outside 198.18.251.5 5 "$nic"
+		./packets outside 198.18.251.5 5 "$nic" || fail "packets outside: $?"
 		wait_until looks_at_none
 		looks_at_none && pass || fail "no packets any more, and somebody looks for them"
 		./packets ask 127.0.0.1 5 >>asked.txt

@@ -7,14 +7,19 @@
  *	packets outside ADDRESS ROUNDS NAME	asks as a machine with the next address would, behind a device like a network
  *						card's, the tun interface NAME
  *
- * A line a wait for an answer: TID ASKED_NS START_NS END_NS.
+ * A line a wait for an answer: TID ASKED_NS START_NS END_NS.  Who asks waits ten seconds at most: without a line, and with
+ * exit 99, what nobody answers is an error and no hang.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/ethtool.h>
 #include <linux/if.h>
 #include <linux/if_tun.h>
+#include <linux/sockios.h>
 #include <netinet/ip.h>
 #include <netinet/udp.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +30,7 @@
 #include <unistd.h>
 #include "must.h"
 
-enum { PORT = 7777, ANSWER_US = 1000, COMPUTE_NS = 300000 };
+enum { PORT = 7777, ANSWER_US = 1000, COMPUTE_NS = 300000, PATIENCE_SECONDS = 10 };
 
 static void answer(int fd)
 {
@@ -77,6 +82,29 @@ static uint16_t checksum(const void *header, size_t bytes)
 	return htons((uint16_t)~sum);
 }
 
+/*
+ * The kernel has a worker set up what a device sends by, when somebody opens it: an answer that comes before is dropped.
+ * Who asks for the state of the device's link waits until that is done.
+ */
+static void wait_for_link(struct ifreq *interface)
+{
+	struct ethtool_value link = { .cmd = ETHTOOL_GLINK };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	interface->ifr_data = (void *)&link;
+	must(ioctl(fd, SIOCETHTOOL, interface) == 0 && link.data, "the tun interface's link");
+	close(fd);
+}
+
+static void read_answer(int fd, struct datagram *answer)
+{
+	struct pollfd ready = { .fd = fd, .events = POLLIN };
+
+	errno = ETIMEDOUT;
+	must(poll(&ready, 1, PATIENCE_SECONDS * 1000) == 1, "an answer by the tun interface");
+	must(read(fd, answer, sizeof(*answer)) > 0, "read");
+}
+
 static void ask_from_outside(struct in_addr server, const char *name, long rounds)
 {
 	struct ifreq interface = { .ifr_flags = IFF_TUN | IFF_NO_PI | IFF_NAPI };
@@ -90,6 +118,7 @@ static void ask_from_outside(struct in_addr server, const char *name, long round
 
 	snprintf(interface.ifr_name, sizeof(interface.ifr_name), "%s", name);
 	must(fd >= 0 && ioctl(fd, TUNSETIFF, &interface) == 0, "a tun interface");
+	wait_for_link(&interface);
 	question.ip.check = checksum(&question.ip, sizeof(question.ip));
 	for (long i = 0; i < rounds; i++) {
 		struct datagram answer = { .c = 0 };
@@ -97,13 +126,14 @@ static void ask_from_outside(struct in_addr server, const char *name, long round
 		usleep(ANSWER_US);		/* it waits by now */
 		must(write(fd, &question, sizeof(question)) == sizeof(question), "write");
 		while (answer.ip.version != 4 || answer.ip.protocol != IPPROTO_UDP || answer.udp.source != question.udp.dest)
-			must(read(fd, &answer, sizeof(answer)) > 0, "read");
+			read_answer(fd, &answer);
 	}
 }
 
 int main(int argc, char **argv)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(PORT) };
+	struct timeval patience = { .tv_sec = PATIENCE_SECONDS };
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 
 	must(argc >= 3 && inet_aton(argv[2], &address.sin_addr), "usage: packets answer|ask|outside ADDRESS [ROUNDS [NAME]]");
@@ -116,6 +146,7 @@ int main(int argc, char **argv)
 		must(bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0, "bind");
 		answer(fd);
 	}
+	must(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) == 0, "SO_RCVTIMEO");
 	must(connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0, "connect");
 	ask(fd, argc > 3 ? strtol(argv[3], NULL, 10) : 1);
 	return 0;
