@@ -116,7 +116,7 @@ static const struct option_desc import_options[] = {
 };
 static const char *const import_examples[] = {
 	"vprof import --from tuples trace.tuples",
-	"perf script --ns -F comm,pid,tid,cpu,time,event,trace | vprof import --from perf -", NULL
+	"perf script --ns --show-lost-events -F comm,pid,tid,cpu,time,event,trace | vprof import --from perf -", NULL
 };
 const struct cmd cmd_import = {
 	.name = "import", .synopsis = "--from FORMAT FILE... [-o NAME]",

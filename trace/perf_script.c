@@ -232,7 +232,8 @@ static int add_lines(struct script *s, const char *text, size_t len, const char 
 		case PERF_DAMAGED:
 			diag_set(s->reterr, EXIT_DATA, -EBADMSG, "%s:%zu: expected COMM TID [CPU] SECONDS: EVENT: ..., "
 				 "as perf script prints it", name, line);
-			return diag_remedy(s->reterr, -EBADMSG, "perf script --ns -F comm,pid,tid,cpu,time,event,trace");
+			return diag_remedy(s->reterr, -EBADMSG,
+					   "perf script --ns --show-lost-events -F comm,pid,tid,cpu,time,event,trace");
 		case PERF_NOTHING:
 			break;
 		}
