@@ -44,6 +44,11 @@ says '"samples": 500' '"samples": 10,'
 grep -v waking script.txt >fewer.txt
 expect 0 sh -c '"$VPROF" import --from perf --comm w -o few - <fewer.txt'
 says "no wake-ups in it"
+# As perf script --show-lost-events says it.
+{ cat script.txt; echo "h 40/41 [001] 0.001002000: PERF_RECORD_LOST lost 555"
+echo "w 40/40 [000] 0.001003000: PERF_RECORD_LOST lost 12"; } >lost.txt
+expect 0 "$VPROF" import --from perf -o lost lost.txt
+says "perf had lost 567 events"
 
 # For real.
 perf record -q -a -e sched:sched_switch -o probe.data -- true >/dev/null 2>&1 || {
