@@ -42,7 +42,9 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-enum { KERNEL_THREAD = 0x00200000 };	/* PF_KTHREAD of task_struct.flags */
+/* PF_KTHREAD of task_struct.flags; and PF_IO_WORKER (5.12) or PF_USER_WORKER (6.4): a thread of a process, made by io_uring or
+ * vhost, that executes nothing of the user's. */
+enum { KERNEL_THREAD = 0x00200000, WORKER = 0x00000010 | 0x00004000 };
 enum { TASK_IS_DEAD = 0x80 };		/* in the state that sched_switch passes */
 #include "recorder/interrupts.bpf.h"
 
@@ -76,8 +78,8 @@ static unsigned int number_of(struct pid *pid)
 	return (unsigned int)nr;
 }
 
-static void write_life(unsigned int kind, struct task_struct *task, const struct task_state *s,
-		       unsigned int other, unsigned long long ns)
+static void write_life_of(unsigned int kind, const char *name, const struct task_state *s, unsigned int other,
+			  unsigned long long ns)
 {
 	struct reserved reserved;
 	struct record_life *r = reserve(&reserved);
@@ -91,15 +93,21 @@ static void write_life(unsigned int kind, struct task_struct *task, const struct
 	r->pid = s->pid;
 	r->other = other;
 	r->ns = ns;
-	bpf_probe_read_kernel_str(r->name, sizeof(r->name), task->comm);
+	bpf_probe_read_kernel_str(r->name, sizeof(r->name), name);
 	commit(&reserved);
+}
+
+static void write_life(unsigned int kind, struct task_struct *task, const struct task_state *s, unsigned int other,
+		       unsigned long long ns)
+{
+	write_life_of(kind, task->comm, s, other, ns);
 }
 
 static void number_task(struct task_state *s, struct task_struct *task)
 {
 	s->tid = number_of(task->thread_pid);
 	s->pid = number_of(task->group_leader->thread_pid);
-	s->kernel_thread = (task->flags & KERNEL_THREAD) != 0;
+	s->kernel_thread = (task->flags & (KERNEL_THREAD | WORKER)) != 0;
 }
 
 /* A thread seen for the first time. */
@@ -345,7 +353,7 @@ int on_begin(struct bpf_iter__task *context)
 	struct task_state *s = task ? adopted(task, ns) : 0;
 	unsigned int state;
 
-	if (!s || s->off || s->in_ns || s->kernel_thread)
+	if (!s || s->follow != FOLLOW_RUN || s->off || s->in_ns)
 		return 0;
 	state = state_now(task);
 	if (state && !(state & TASK_IS_DEAD))
@@ -461,29 +469,11 @@ int BPF_PROG(on_waking_before_6_2, struct task_struct *task)
 	return 0;
 }
 
-SEC("tp_btf/sched_wakeup_new")
-int BPF_PROG(on_wakeup_new, struct task_struct *task)
+/* p: of the process or thread that has made it.  NULL: no memory. */
+static struct task_state *begin_life(struct task_struct *child, const struct task_state *p, unsigned int parent_tid)
 {
-	struct task_state *s = state_of(task);
+	struct task_state *s = new_state(child);
 
-	if (!s || s->follow < FOLLOW_RUN)
-		return 0;
-	s->woken_ns = bpf_ktime_get_ns();
-	woken_by_task(s, bpf_get_current_task_btf(), s->woken_ns);
-	return 0;
-}
-
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
-{
-	struct task_state *p = state_of(parent), *s;
-	unsigned int thread = parent->tgid == child->tgid;
-
-	if (!p && follow_threads)
-		p = adopted(parent, bpf_ktime_get_ns());
-	if (!p || !(p->follow == FOLLOW_RUN || (p->follow == FOLLOW_CHILDREN && !thread)))
-		return 0;
-	s = new_state(child);
 	if (!s) {
 		__sync_fetch_and_add(&lost_records, 1);
 		return 0;
@@ -496,7 +486,42 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	s->state = KERNEL_STATE_UNINTERRUPTIBLE;	/* until sched_wakeup_new */
 	s->syscall = -1;
 	s->out_ns = bpf_ktime_get_ns();
-	write_life(RECORD_FORK, child, s, p->tid ? p->tid : number_of(parent->thread_pid), s->out_ns);
+	write_life(RECORD_FORK, child, s, parent_tid, s->out_ns);
+	return s;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct task_state *p = state_of(parent);
+	unsigned int thread = parent->tgid == child->tgid;
+
+	if (!p && follow_threads)
+		p = adopted(parent, bpf_ktime_get_ns());
+	if (p && (p->follow == FOLLOW_RUN || (p->follow == FOLLOW_CHILDREN && !thread)))
+		begin_life(child, p, p->tid ? p->tid : number_of(parent->thread_pid));
+	return 0;
+}
+
+/* The kernel makes workers without sched_process_fork. */
+static struct task_state *begin_worker(struct task_struct *task)
+{
+	struct task_state *p = task->flags & WORKER ? state_of(task->group_leader) : 0;
+
+	return p && p->follow == FOLLOW_RUN ? begin_life(task, p, number_of(task->group_leader->thread_pid)) : 0;
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(on_wakeup_new, struct task_struct *task)
+{
+	struct task_state *s = state_of(task);
+
+	if (!s)
+		s = begin_worker(task);
+	if (!s || s->follow < FOLLOW_RUN)
+		return 0;
+	s->woken_ns = bpf_ktime_get_ns();
+	woken_by_task(s, bpf_get_current_task_btf(), s->woken_ns);
 	return 0;
 }
 
@@ -512,6 +537,17 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid)
 	number_task(s, task);		/* a thread that is not the first takes its number over */
 	s->image = __sync_fetch_and_add(&image_cnt, 1) + 1;
 	write_life(RECORD_EXEC, task, s, 0, bpf_ktime_get_ns());
+	return 0;
+}
+
+/* Most threads of a server get their name when they run, and may live on when the recording ends. */
+SEC("tp_btf/task_rename")
+int BPF_PROG(on_rename, struct task_struct *task, const char *name)
+{
+	struct task_state *s = state_of(task);
+
+	if (s && s->tid && s->follow >= FOLLOW_RUN)
+		write_life_of(RECORD_SEEN, name, s, 1, bpf_ktime_get_ns());
 	return 0;
 }
 

@@ -5,7 +5,8 @@
  * The function is that of the symbol table; where there is debugging information, also those that the
  * compiler put into it (inlined), each with the line it was at.  Without any name it is the file's: "[libfoo.so]".
  * Of the system's libraries the name is enough: tables show the innermost place that is known, which had
- * better be where the program calls pread() than where the C library calls the kernel.
+ * better be where the program calls pread() than where the C library calls the kernel.  Names of C++ are told as the
+ * instrumenter has them, without parameters: "_ZN5store3getEi" is "store::get".
  *
  * Of the kernel's stack the inner end is how it was left (schedule(), the tracepoint, the tick's interrupt):
  * the same in all of them, and left out.  Its functions are marked, as in flame graphs: "vfs_fsync_[k]".
@@ -22,6 +23,7 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "base/search.h"
+#include "recorder/cxx_name.h"
 #include "recorder/functions.h"
 #include "recorder/vdso.h"
 
@@ -85,6 +87,28 @@ static void add_frame(struct str *to, const char *function, const char *file, in
 	str_addf(to, ":%d", line);
 }
 
+/* Without its version: read@@GLIBC_2.2.5. */
+static void add_readable(struct str *to, const char *symbol)
+{
+	if (!add_cxx_name(to, symbol))
+		str_addn(to, symbol, strcspn(symbol, "@"));
+}
+
+/* dwarf_diename() has neither namespaces nor classes. */
+static void add_inlined(struct str *to, Dwarf_Die *inlined, const char *file, int line)
+{
+	_cleanup_(str_release) struct str name = STR_INIT;
+	const char *symbol = NULL;
+	Dwarf_Attribute a;
+
+	if (dwarf_attr_integrate(inlined, DW_AT_linkage_name, &a))
+		symbol = dwarf_formstring(&a);
+	if (!symbol)
+		symbol = dwarf_diename(inlined);
+	add_readable(&name, symbol ? symbol : "[inlined]");
+	add_frame(to, str_cstr(&name), file, line);
+}
+
 static const char *file_of_call(Dwarf_Die *cu, Dwarf_Die *inlined)
 {
 	Dwarf_Attribute a;
@@ -113,18 +137,15 @@ static void add_functions(struct str *to, Dwfl_Module *module, uint64_t address,
 	Dwarf_Addr bias = 0;
 	Dwarf_Die *cu = dwfl_module_addrdie(module, address, &bias), *scopes = NULL;
 	int cnt = cu ? dwarf_getscopes(cu, address - bias, &scopes) : 0;
-	struct { const char *name, *file; int line; } found[32];
+	struct { Dwarf_Die *inlined; const char *file; int line; } found[32];
 	int depth = 0;
 
 	for (int i = 0; i < cnt && depth < 31; i++) {
-		const char *name;
-
 		if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
 			break;
 		if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine)
 			continue;
-		name = dwarf_diename(&scopes[i]);
-		found[depth].name = name ? name : "[inlined]";
+		found[depth].inlined = &scopes[i];
 		found[depth].file = file;
 		found[depth++].line = line;
 		file = file_of_call(cu, &scopes[i]);
@@ -132,7 +153,7 @@ static void add_functions(struct str *to, Dwfl_Module *module, uint64_t address,
 	}
 	add_frame(to, symbol, file, line);
 	while (depth--)
-		add_frame(to, found[depth].name, found[depth].file, found[depth].line);
+		add_inlined(to, found[depth].inlined, found[depth].file, found[depth].line);
 	free(scopes);
 }
 
@@ -150,8 +171,8 @@ static void add_address(struct symbols *s, struct str *to, Dwfl_Module *module, 
 	Dwfl_Line *l;
 	int line = 0;
 
-	if (symbol)			/* without its version: read@@GLIBC_2.2.5 */
-		str_addn(&name, symbol, strcspn(symbol, "@"));
+	if (symbol)
+		add_readable(&name, symbol);
 	else if (path && strcmp(path, VDSO_NAME) == 0)
 		str_add(&name, path);
 	else
@@ -237,7 +258,8 @@ static const char *kernel_name(struct symbols *s, uint64_t address)
 static bool is_machinery(const char *name)
 {
 	static const char *const prefixes[] = {
-		"bpf_", "__bpf_", "_einittext", "__traceiter_", "__schedule", "schedule", "preempt_schedule",
+		"bpf_", "__bpf_", "_einittext", "__traceiter_", "__schedule", "schedule", "io_schedule",
+		"preempt_schedule",
 		"try_to_wake_up", "ttwu_", "wake_up_process", "default_wake_function", "perf_",
 		"__perf_", "hrtimer_", "__hrtimer_", "sysvec_", "__sysvec_", "asm_sysvec_", "irqentry_",
 		"exit_to_user_mode", "raw_irqentry_",

@@ -13,7 +13,7 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret, struc
 	(void)o;
 	*ret = NULL;
 	diag_set(reterr, EXIT_ENVIRONMENT, -ENOSYS, "this vprof was built without the kernel recorder");
-	return diag_remedy(reterr, -ENOSYS, "apt-get install libbpf-dev libdw-dev, then configure and build again");
+	return diag_remedy(reterr, -ENOSYS, "apt-get install libbpf-dev libdw-dev libiberty-dev, then configure and build again");
 }
 
 int recorder_try(struct diag *reterr)

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cxx_name.c - apart from all else, for libiberty's header has names of ours.
+ */
+#include "recorder/cxx_name.h"
+
+#include <libiberty/demangle.h>
+
+static void take(const char *text, size_t len, void *str)
+{
+	str_addn(str, text, len);
+}
+
+bool add_cxx_name(struct str *to, const char *symbol)
+{
+	struct str name = STR_INIT;	/* it may have been given a part when it turns out to be none */
+	bool found = cplus_demangle_v3_callback(symbol, DMGL_ANSI, take, &name);
+
+	if (found)
+		str_add(to, str_cstr(&name));
+	str_release(&name);
+	return found;
+}

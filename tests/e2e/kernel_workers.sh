@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# record --kernel: thwaits that the kernel makes in a process without a clone() (io_uring's workers) are of the run; and a thread
+# is called what it calls itself, also one that lives on when the recording ends.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+"$VPROF" record --kernel=require -- true >"$work/.out" 2>"$work/.err"
+if [ $? = 4 ]; then
+	cat "$work/.err"
+	exit 77
+fi
+gcc -Wall -Wextra -Werror -O1 -g -D_GNU_SOURCE "$top/tests/kernel/uring.c" -o uring -lpthread || exit 99
+
+# The disk's waits want a disk: not the memory that /tmp may be.
+file=$(mktemp "$(dirname "$VPROF")/kernel_workers.XXXXXX") || exit 99
+trap 'rm -rf "$work" "$file"' EXIT
+./uring 1 "$file" >/dev/null
+case $? in
+0) ;;
+77) echo "io_uring is not permitted here"; exit 77 ;;
+*) exit 99 ;;
+esac
+
+# Who writes waits for a worker, and a worker for the disk, perhaps by a thread of the kernel's between them (the journal's).
+check()
+{
+	awk -v lasting="$2" '
+		FNR == 1 { file++ }
+		file == 1 { writer = $1; began = $2; next }
+		file == 2 && $1 == "thread" { kind[$2] = $3; name[$2] = $4 }
+		file == 2 { next }
+		$1 == "segment" { if ($2 == writer && $6 == "io" && $4 > began) waits++; if (name[$2] ~ /^iou-wrk/ && $6 == "io") worked++ }
+		$1 == "wakeup" && $2 == writer && $4 > began && name[$3] ~ /^iou-wrk/ { by_worker++ }
+		$1 == "wakeup" && name[$2] ~ /^iou-wrk/ && (kind[$3] == "disk" || name[$3] ~ /^(jbd2|kworker|xfs|btrfs)/) { by_disk++ }
+		END {
+			for (t in name) called += name[t] == "lasting"
+			printf "%d waits for the file, %d let go on by a worker; workers had %d for the disk, %d let go on by it; %d called lasting\n",
+				waits, by_worker, worked, by_disk, called
+			exit !(waits > 100 && by_worker > 0.9 * waits && worked > 100 && by_disk > 0.9 * worked && called == lasting)
+		}' writer.txt tuples tuples >verdict && pass || fail "$1: $(cat verdict)"
+}
+expect 3 "$VPROF" record --kernel=require -- sh -c "./uring 200 '$file' >writer.txt"
+"$VPROF" export --format tuples >tuples
+check "a command" 0
+
+# Of a process that runs already: the recording ends before it does.
+./uring 100000 "$file" >writer.txt &
+server=$!
+until [ -s writer.txt ]; do sleep 0.05; done
+expect 3 "$VPROF" record --kernel=require -p $server -- sh -c "kill -USR1 $server; sleep 1"
+kill $server
+"$VPROF" export --format tuples >tuples
+check "a process that runs" 1
+finish
