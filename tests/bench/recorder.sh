@@ -17,12 +17,12 @@
 # A run of a server is two or three seconds, so that what the machine does meanwhile is the same for neighbours; the others'
 # tools have a run in every OTHERS-th round (default 2) there.
 # That tells throughput to some five per cent only.  So what of it is lost is told by one load that goes on, under a recording
-# whose programs are attached and detached in turns of a fifth of a second (recorder_turns.c), TURNS of them (default 600).
-# Beside it, in the same way, what programs cost that do next to nothing at the same tracepoints (floor.h): no recorder that is called
-# for each switch and waking takes less.
+# whose programs are attached and detached in turns of a fifth of a second (recorder_turns.c), TURNS of them (default 600); in
+# the same way what perf costs, and what programs cost that do next to nothing at the same tracepoints (floor.h): no recorder
+# that is called for each switch and waking takes less.
 # An interval is told that holds the median with 95 %, whatever the values' distribution.
 # Up to ROUNDS (default 15; 200 of a server) of a load, but no new one after SECONDS_EACH (90) unless there are fewer than
-# three: forty minutes in all.
+# three: fifty minutes in all.
 # Prints a table and writes results/recorder.json; exit 1 where it is dearer than perf, loses records, or costs a
 # server more than 2 % of its throughput, 5 % with stacks; 77 where the kernel recorder is not permitted.
 # ONLY=ping-pong,messaging,pgbench,memcached,memaslap: these.
@@ -41,8 +41,10 @@ recorder_turns=$PWD/tests/bench/recorder_turns
 work=$(mktemp -d "$PWD/bench-recorder.XXXXXX") || exit 99
 server=
 loading=
+perf=
 end()
 {
+	[ -n "$perf" ] && kill "$perf" 2>/dev/null
 	[ -s attached ] && kill "$(cat attached)"
 	[ -n "$loading" ] && kill "$loading" 2>/dev/null
 	[ -n "$server" ] && kill -INT "$server" && wait "$server" 2>/dev/null
@@ -174,17 +176,17 @@ lost()
 		awk -v OFMT=%.1f -f "$top/tests/bench/median_ci95.awk"
 }
 
-# report LOAD [INVERSE]
+# report LOAD
 report()
 {
-	own=$(ratio "$1" vprof "${2:-}")
+	own=$(ratio "$1" vprof)
 	against=1000
 	for tool in $tools; do
 		case $tool in
 		vprof) continue ;;
-		perf) against=$(ratio "$1" perf "${2:-}") ;;
+		perf) against=$(ratio "$1" perf) ;;
 		esac
-		row "$1: $tool over plain" "$(ratio "$1" "$tool" "${2:-}")" ratio 0 1
+		row "$1: $tool over plain" "$(ratio "$1" "$tool")" ratio 0 1
 	done
 	row "$1: vprof over plain, cheaper than perf" "$own" ratio "$against" "$own < $against"
 }
@@ -220,16 +222,35 @@ lost_in_turns()
 	row "$1, at least" "$5" "%" 0 1
 	row "$1, at most" "$6" "%" 0 1
 	row "$1, of $7 turns" "$4" "%" "${3:-0}" "${3:+$4 <= $3 && }1"
+	lost_now=$4
+}
+
+# perf_by_turns LOAD VPROFS [PORT]: what perf costs in the same way, which has to be more than VPROFS.  A third of the turns: it
+# writes some ten megabytes a second.
+perf_by_turns()
+{
+	mkfifo perf.control perf.answer || exit 99
+	perf record -q -a -e 'sched:*' -o perf.data --control fifo:perf.control,perf.answer -D -1 -- sleep 100000 2>perf.err &
+	perf=$!
+	load_for_turns "$1" perf $((turns / 3)) "${3:-}"
+	wait $perf
+	perf=
+	rm -f perf.control perf.answer perf.data
+	lost_in_turns "$1: throughput lost, perf" on ""
+	row "$1: throughput lost, vprof, less than perf" "$2" "%" "$lost_now" "$2 < $lost_now"
 }
 
 # by_turns LOAD [PORT]
 by_turns()
 {
-	for tool in vprof stacks; do
+	for tool in stacks vprof; do
 		load_for_turns "$1" $tool "$turns" "${2:-}"
 		awk '$1 == "lost" { print $2 }' turns.err >>"lost.$tool"
 		lost_in_turns "$1: throughput lost, $tool" on "$([ $tool = vprof ] && echo 2 || echo 5)"
 	done
+	case $tools in
+	*perf*) perf_by_turns "$1" "$lost_now" "${2:-}" ;;
+	esac
 	load_for_turns "$1" floor $((3 * turns)) "${2:-}"
 	lost_in_turns "$1: throughput lost, programs that return at once" empty ""
 	lost_in_turns "$1: throughput lost, programs that ask for the time" clock ""
@@ -257,7 +278,9 @@ served()
 	in_turns "$1" "$server" sh measured.sh "$server" "$1"
 	report "$1, server CPU"
 	report "$1, all CPU"
-	report "$1" inverse
+	for tool in $tools; do
+		row "$1: $tool over plain" "$(ratio "$1" "$tool" inverse)" ratio 0 1
+	done
 	for tool in vprof stacks; do
 		if [ -f "$1, first second.$tool" ]; then
 			# shellcheck disable=SC2046 # four words

@@ -4,7 +4,7 @@
  * when which was.  What the machine does besides is the same from one fifth of a second to the next, so of a few minutes
  * the cost is told to half a per cent, where runs of seconds one after the other tell it to five.
  *
- *	recorder_turns PID vprof|stacks|floor TURNS [PORT]
+ *	recorder_turns PID vprof|stacks|floor|perf TURNS [PORT]
  *
  * Each line is a turn: what was attached, from when until when (microseconds since 1970), and, of a memcached at PORT, how many
  * requests it served in it.  The first 50 ms after each change are left out: code was changed under all CPUs' feet.  Before
@@ -15,9 +15,13 @@
  *
  * "floor" records nothing: in turns with nothing are attached programs that return at once, "empty", such as ask for the
  * time, "clock", and such as do so for the server's threads alone, "own" (floor.h).
+ *
+ * "perf" is told when to record by perf.control, and says that it does by perf.answer (perf record --control, whose events are
+ * disabled in between: what calls them stays, so what it costs is told somewhat low).
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,6 +156,34 @@ static int take_turns_of_the_floor(pid_t pid, long turn_cnt, int server)
 	return r ? 99 : 0;
 }
 
+static int ask_perf(int control, int answer, const char *what)
+{
+	char said[8] = "";
+
+	if (write(control, what, strlen(what)) < 0 || read(answer, said, sizeof(said)) < 0 || strncmp(said, "ack", 3) != 0)
+		return -1;
+	return 0;
+}
+
+static int take_turns_of_perf(long turn_cnt, int server)
+{
+	int control = open("perf.control", O_RDWR | O_CLOEXEC), answer = open("perf.answer", O_RDWR | O_CLOEXEC);
+	int r = control < 0 || answer < 0 ? -1 : 0;
+
+	for (long i = 0; i < turn_cnt && !r; i++) {
+		bool off = i % 2 == 0;
+
+		r = ask_perf(control, answer, off ? "disable\n" : "enable\n");
+		if (!r)
+			take_turn(off ? "off" : "on", server);
+	}
+	if (!r)
+		r = ask_perf(control, answer, "stop\n");
+	if (r)
+		fprintf(stderr, "recorder_turns: perf does not answer\n");
+	return r ? 99 : 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[2] : "";
@@ -164,9 +196,11 @@ int main(int argc, char **argv)
 	int server = argc > 4 ? connect_to(argv[4]) : -1;
 
 	if (turn_cnt <= 0) {
-		fprintf(stderr, "usage: recorder_turns PID vprof|stacks|floor TURNS [PORT]\n");
+		fprintf(stderr, "usage: recorder_turns PID vprof|stacks|floor|perf TURNS [PORT]\n");
 		return 2;
 	}
+	if (strcmp(what, "perf") == 0)
+		return take_turns_of_perf(turn_cnt, server);
 	return strcmp(what, "floor") == 0 ? take_turns_of_the_floor(options.pid, turn_cnt, server) :
 	       take_turns_of_recording(&options, turn_cnt, server);
 }
