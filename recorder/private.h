@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * private.h - the recorder's own parts: the programs in the kernel (programs.c), the thread that
+ * private.h - the recorder's own parts: the programs in the kernel (programs.c; packet_watch.h, when which), the thread that
  * takes the records out (recorder.c), the file (write.c), names of devices (names.c).  Stacks: stacks.h, unwind.h,
  * images.h, symbols.h.
  */
@@ -26,11 +26,9 @@ void segments_unmap(struct segments *s);
 struct known_stack *programs_known_stacks(struct record_bpf *p);
 void known_stacks_free(struct known_stack *all);	/* NULL is fine */
 void known_stack_set(struct known_stack *where, const struct known_stack *what);
-struct packet_watch {
-	uint64_t packets, last_ns;	/* from outside or to there; since when there are no more */
-};
-/* Takes the programs away that look at each packet, while all of them stay on the machine; now and then. */
-void programs_watch_packets(struct record_bpf *p, struct packet_watch *w, uint64_t now_ns);
+uint64_t programs_outside_packets(const struct record_bpf *p);	/* so many came from outside, or went there; about */
+/* Whether each packet is looked at; else only what a device's driver hands over is (where that suffices). */
+void programs_watch_packets(struct record_bpf *p, bool each);
 /* Detaches all that is attached, of which *ret says what it was (a bit each); attaches that again: 0 or a negative errno. */
 void programs_rest(struct record_bpf *p, uint64_t *ret);
 int programs_go_on(struct record_bpf *p, uint64_t which);

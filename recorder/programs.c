@@ -27,7 +27,7 @@
 #include "recorder/record.skel.h"
 #include "recorder/task_state.h"
 
-enum { RING_BYTES = 16 << 20, RING_BYTES_STACKS = 64 << 20, PACKETS_QUIET_NS = 1000000000,
+enum { RING_BYTES = 16 << 20, RING_BYTES_STACKS = 64 << 20,
        PLACES_LEAST = 64, PLACES_UNASKED = 8192, TREE_MAX = 4096 };
 
 static char verdict[200];		/* of the kernel's verifier, if it refused a program */
@@ -413,34 +413,36 @@ static void watch_each_packet(struct record_bpf *p)
 	detach(&p->links.on_arrival_list);
 }
 
-/* What an arrival is noted for is not known where softirqs are not counted: there each one received is looked at. */
+/* What an arrival is noted for is not known where softirqs are not counted: there each one received is looked at.  Attached first,
+ * for behind a tracepoint that lost its last program the kernel keeps whoever attaches one until all CPUs have passed (0.5 to
+ * 2 s where they are busy). */
 static void watch_arrivals(struct record_bpf *p)
 {
+	if (p->bss->softirqs_are_counted) {
+		attach_again(p->progs.on_arrival, &p->links.on_arrival);
+		attach_again(p->progs.on_arrival_gro, &p->links.on_arrival_gro);
+		attach_again(p->progs.on_arrival_frags, &p->links.on_arrival_frags);
+		attach_again(p->progs.on_arrival_list, &p->links.on_arrival_list);
+	}
+	if (p->links.on_arrival && p->links.on_arrival_gro) {
+		__atomic_store_n(&p->data->packets_are_watched, 0, __ATOMIC_SEQ_CST);
+		detach(&p->links.on_packet);
+	}
 	detach(&p->links.on_send);
 	detach(&p->links.on_sent);
-	if (!p->bss->softirqs_are_counted)
-		return;
-	attach_again(p->progs.on_arrival, &p->links.on_arrival);
-	attach_again(p->progs.on_arrival_gro, &p->links.on_arrival_gro);
-	attach_again(p->progs.on_arrival_frags, &p->links.on_arrival_frags);
-	attach_again(p->progs.on_arrival_list, &p->links.on_arrival_list);
-	if (!p->links.on_arrival || !p->links.on_arrival_gro)
-		return;
-	__atomic_store_n(&p->data->packets_are_watched, 0, __ATOMIC_SEQ_CST);
-	detach(&p->links.on_packet);
 }
 
-void programs_watch_packets(struct record_bpf *p, struct packet_watch *w, uint64_t now_ns)
+uint64_t programs_outside_packets(const struct record_bpf *p)
 {
-	uint64_t packets = __atomic_load_n(&p->bss->outside_packets, __ATOMIC_RELAXED);
+	return __atomic_load_n(&p->bss->outside_packets, __ATOMIC_RELAXED);
+}
 
-	if (packets != w->packets || !w->last_ns) {
-		w->packets = packets;
-		w->last_ns = now_ns;
+void programs_watch_packets(struct record_bpf *p, bool each)
+{
+	if (each)
 		watch_each_packet(p);
-	} else if (now_ns - w->last_ns > PACKETS_QUIET_NS) {
+	else
 		watch_arrivals(p);
-	}
 }
 
 void programs_rest(struct record_bpf *p, uint64_t *ret)

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <time.h>
 #include "base/banned.h"
+#include "recorder/packet_watch.h"
 #include "recorder/private.h"
 #include "recorder/record.h"
 #include "recorder/record.skel.h"
@@ -47,10 +48,7 @@ struct recorder {
 	size_t stack_bytes, stacks_told;	/* taken; told to the kernel, this time */
 	bool is_busy;			/* much was there this time */
 	struct sampler *sampler;	/* NULL: none */
-	struct packet_watch packet_watch;
-	pthread_mutex_t attaching;	/* by who rests and by the thread, which watches packets */
-	bool rests;
-	uint64_t resting;		/* what was attached before */
+	struct packet_watch *packet_watch;	/* NULL: none */
 	pthread_t thread;
 	int stop;
 	uint64_t start_ns;
@@ -126,29 +124,10 @@ static void be_a_batch_job(void)
 	pthread_setschedparam(pthread_self(), SCHED_BATCH, &none);	/* refused: as it is */
 }
 
-static void watch_packets(struct recorder *r)
-{
-	pthread_mutex_lock(&r->attaching);
-	if (!r->reduced && !r->rests)
-		programs_watch_packets(r->programs, &r->packet_watch, now_ns());
-	pthread_mutex_unlock(&r->attaching);
-}
-
 int recorder_rest(struct recorder *r, int rest)
 {
-	int e = 0;
-
-	if (r->reduced || r->rests == !!rest)
-		return 0;
-	pthread_mutex_lock(&r->attaching);
 	sampler_rest(r->sampler, rest);
-	if (rest)
-		programs_rest(r->programs, &r->resting);
-	else
-		e = programs_go_on(r->programs, r->resting);
-	r->rests = rest;
-	pthread_mutex_unlock(&r->attaching);
-	return e;
+	return packet_watch_rest(r->packet_watch, rest);
 }
 
 static void *empty_until_the_end(void *context)
@@ -158,7 +137,7 @@ static void *empty_until_the_end(void *context)
 
 	be_a_batch_job();
 	while (!__atomic_load_n(&r->stop, __ATOMIC_ACQUIRE)) {
-		watch_packets(r);
+		packet_watch_look(r->packet_watch, now_ns());
 		if (empty(r, false))
 			continue;
 		pause_ns = next_pause_ns(r, pause_ns);
@@ -169,6 +148,7 @@ static void *empty_until_the_end(void *context)
 
 static void recorder_free(struct recorder *r)
 {
+	packet_watch_free(r->packet_watch);
 	segments_unmap(&r->segments);
 	ring_buffer__free(r->stack_ring);
 	reduced_close(r->reduced);
@@ -218,6 +198,10 @@ static int start(struct recorder *r, const struct recorder_options *o, struct di
 	}
 	if (!e && r->stacks && o->samples_hz)
 		e = sampler_open(r->programs->progs.on_sample, o->samples_hz, &r->sampler);
+	if (!e && !r->reduced) {
+		r->packet_watch = packet_watch_new(r->programs);
+		e = r->packet_watch ? 0 : -ENOMEM;
+	}
 	if (!e)
 		e = start_thread(r);
 	return e ? diag_set(reterr, EXIT_ENVIRONMENT, e, "cannot start the kernel recorder: %s",
@@ -231,7 +215,6 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret, struc
 
 	if (!r)
 		return diag_set(reterr, EXIT_ENVIRONMENT, -ENOMEM, "out of memory");
-	pthread_mutex_init(&r->attaching, NULL);
 	r->writer.file.fd = -1;
 	r->start_ns = now_ns();
 	e = start(r, o, reterr);
@@ -256,7 +239,9 @@ int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *
 	sampler_close(r->sampler);
 	r->sampler = NULL;
 	__atomic_store_n(&r->stop, 1, __ATOMIC_RELEASE);
-	pthread_join(r->thread, NULL);		/* it attaches programs, too */
+	pthread_join(r->thread, NULL);
+	packet_watch_free(r->packet_watch);	/* it attaches programs, too */
+	r->packet_watch = NULL;
 	if (!r->reduced)
 		programs_stop(r->programs);
 	end_ns = now_ns();

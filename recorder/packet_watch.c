@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * packet_watch.c - what is wanted is said under a lock that the thread keeps while it attaches; who finds it taken says so again
+ * the next time.
+ */
+#include "recorder/packet_watch.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include "base/banned.h"
+#include "recorder/private.h"
+
+enum { QUIET_NS = 1000000000 };
+
+struct packet_watch {
+	struct record_bpf *programs;
+	uint64_t packets, last_ns;	/* from outside or to there; since when there are no more; 0: not looked yet */
+	bool told_each;			/* each packet is to be looked at: the last that was said */
+	pthread_t thread;
+	pthread_mutex_t lock;		/* of all below, and of what is attached */
+	pthread_cond_t changed;
+	bool each, each_is_attached;
+	bool rests, stop;
+	uint64_t resting;		/* what was attached before */
+};
+
+static void *attach_what_is_wanted(void *context)
+{
+	struct packet_watch *w = context;
+
+	pthread_mutex_lock(&w->lock);
+	while (!w->stop) {
+		if (w->rests || w->each == w->each_is_attached) {
+			pthread_cond_wait(&w->changed, &w->lock);
+			continue;
+		}
+		programs_watch_packets(w->programs, w->each);
+		w->each_is_attached = w->each;
+	}
+	pthread_mutex_unlock(&w->lock);
+	return NULL;
+}
+
+struct packet_watch *packet_watch_new(struct record_bpf *programs)
+{
+	struct packet_watch *w = calloc(1, sizeof(*w));
+	sigset_t all, old;
+	int e;
+
+	if (!w)
+		return NULL;
+	w->programs = programs;
+	w->told_each = w->each = w->each_is_attached = true;
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->changed, NULL);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);	/* signals are for the main thread */
+	e = pthread_create(&w->thread, NULL, attach_what_is_wanted, w);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!e)
+		return w;
+	free(w);
+	return NULL;
+}
+
+void packet_watch_free(struct packet_watch *w)
+{
+	if (!w)
+		return;
+	pthread_mutex_lock(&w->lock);
+	w->stop = true;
+	pthread_cond_signal(&w->changed);
+	pthread_mutex_unlock(&w->lock);
+	pthread_join(w->thread, NULL);
+	free(w);
+}
+
+void packet_watch_look(struct packet_watch *w, uint64_t now_ns)
+{
+	uint64_t packets = w ? programs_outside_packets(w->programs) : 0;
+	bool each;
+
+	if (!w)
+		return;
+	if (packets != w->packets || !w->last_ns) {
+		w->packets = packets;
+		w->last_ns = now_ns;
+	}
+	each = now_ns - w->last_ns <= QUIET_NS;
+	if (each == w->told_each || pthread_mutex_trylock(&w->lock) != 0)
+		return;
+	w->told_each = w->each = each;
+	pthread_cond_signal(&w->changed);
+	pthread_mutex_unlock(&w->lock);
+}
+
+int packet_watch_rest(struct packet_watch *w, bool rest)
+{
+	int e = 0;
+
+	if (!w)
+		return 0;
+	pthread_mutex_lock(&w->lock);
+	if (w->rests != rest) {
+		w->rests = rest;
+		if (rest)
+			programs_rest(w->programs, &w->resting);
+		else
+			e = programs_go_on(w->programs, w->resting);
+		pthread_cond_signal(&w->changed);
+	}
+	pthread_mutex_unlock(&w->lock);
+	return e;
+}

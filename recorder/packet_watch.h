@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * packet_watch.h - takes the programs away that look at each packet, while all packets stay on the machine.
+ *
+ * To attach a program or to detach one waits for all CPUs: together up to some seconds where these are busy, in which a server makes
+ * more records than there are places.  So a thread of its own does it.  Who takes records out says now and then what time it is, and
+ * never waits:
+ *
+ *	0 s	all programs are attached
+ *	1 s	none from outside and none to there: those of each packet are detached
+ *	9 s	a device's driver has handed one over: they are attached again
+ */
+#ifndef RECORDER_PACKET_WATCH_H
+#define RECORDER_PACKET_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct packet_watch;
+struct record_bpf;
+
+/* programs: attached, and there until it is freed.  NULL: there is no memory, or no thread is to be had. */
+struct packet_watch *packet_watch_new(struct record_bpf *programs);
+void packet_watch_free(struct packet_watch *w);	/* NULL is fine, here and below */
+
+void packet_watch_look(struct packet_watch *w, uint64_t now_ns);
+
+/* Detaches all that is attached, or attaches that again: 0 or a negative errno. */
+int packet_watch_rest(struct packet_watch *w, bool rest);
+
+#endif
