@@ -99,6 +99,10 @@ uint64_t record_kernel_close(struct recorder *r)
 	if (stats.unknown_stacks * 10 > stats.stacks)
 		warn_line("%llu of %llu stacks are in no file that could be read",
 			  (unsigned long long)stats.unknown_stacks, (unsigned long long)stats.stacks);
+	if (stats.unnamed_stacks * 10 > stats.numbered_stacks)
+		warn_line("%.0f %% of the stacks pass through '%s', which has no symbols there: install its debugging symbols, or set "
+			  "DEBUGINFOD_URLS, and record again",
+			  100.0 * (double)stats.unnamed_stacks / (double)stats.numbered_stacks, stats.unnamed_file);
 	if (stats.full)
 		warn_line("the kernel's trace ends early, for %s; what is in it is whole",
 			  stats.disk_error ? strerror(stats.disk_error) : "its half of --limit is full");

@@ -9,14 +9,13 @@
 
 #include <stdbool.h>
 #include "recorder/recorder.h"
+#include "recorder/stacks.h"
 #include "trace/encode.h"
 #include "trace/file.h"
 #include "trace/kernel_format.h"
 
-struct known_stack;
 struct record_bpf;
 struct segments;
-struct stacks;
 
 /* programs.c */
 int programs_start(const struct recorder_options *o, struct record_bpf **ret, struct diag *reterr);
@@ -56,6 +55,7 @@ struct writer {
 	uint64_t records;
 	struct stacks *stacks;		/* NULL: none are wanted; the caller's */
 	uint64_t stack_records, unknown_stacks;
+	struct unnamed_stacks unnamed;	/* at the end */
 	struct device devices[WRITE_DEVICES_MAX];	/* that woke somebody */
 	unsigned int device_cnt;
 };

@@ -256,7 +256,10 @@ int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *
 			.lost_stacks = r->reduced ? 0 : r->programs->bss->lost_stacks,
 			.bytes_written = r->writer.file.bytes, .full = r->writer.file.full,
 			.disk_error = r->writer.file.error,
+			.unnamed_stacks = r->writer.unnamed.cnt, .numbered_stacks = r->writer.unnamed.of,
 		};
+	if (ret)
+		memcpy(ret->unnamed_file, r->writer.unnamed.file, sizeof(ret->unnamed_file));
 	e = writer_close(&r->writer);
 	recorder_free(r);
 	return e ? diag_set(reterr, EXIT_ENVIRONMENT, e, "cannot finish the kernel's trace: %s",

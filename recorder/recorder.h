@@ -32,6 +32,9 @@ struct recorder_stats {
 	uint64_t records;		/* written */
 	uint64_t lost_records;
 	uint64_t stacks, unknown_stacks, lost_stacks;	/* unknown: of them, in no file that could be read */
+	char unnamed_file[64];		/* was stripped of its symbols; "": none was */
+	uint64_t unnamed_stacks;	/* that pass through it where it has no name for it; of those with a number */
+	uint64_t numbered_stacks;
 	uint64_t bytes_written;
 	int full;			/* writing stopped there; the run went on */
 	int disk_error;			/* why: ENOSPC, EDQUOT ...; 0: the limit */

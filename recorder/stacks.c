@@ -17,6 +17,7 @@ struct stack {
 	const struct shape *user;	/* NULL: none */
 	size_t kernel_first;		/* of kernel_addresses */
 	unsigned int kernel_cnt;
+	uint64_t cnt;			/* how often it was there */
 };
 
 struct stacks {
@@ -79,7 +80,7 @@ uint32_t stacks_number(struct stacks *s, const struct record_stack *r, size_t le
 	key = hash_bytes(key, r->kernel, kernel_cnt * sizeof(r->kernel[0]));
 	number = map_slot(s->number_of, key);
 	if (!*number) {
-		VEC_ADD(&s->items, (struct stack){ user, s->kernel_addresses.cnt, kernel_cnt });
+		VEC_ADD(&s->items, (struct stack){ user, s->kernel_addresses.cnt, kernel_cnt, 0 });
 		for (unsigned int i = 0; i < kernel_cnt; i++)
 			VEC_ADD(&s->kernel_addresses, r->kernel[i]);
 		*number = s->items.cnt;
@@ -87,6 +88,12 @@ uint32_t stacks_number(struct stacks *s, const struct record_stack *r, size_t le
 	s->last_number = (uint32_t)*number - 1;
 	s->last = kernel_cnt ? NULL : user;
 	return s->last_number;
+}
+
+void stacks_count(struct stacks *s, uint32_t number)
+{
+	if (number < s->items.cnt)
+		s->items.items[number].cnt++;
 }
 
 /* Where it is already, or one that is free, or somebody else's: there are few for what has the same RIP and RSP. */
@@ -123,7 +130,7 @@ bool stacks_known(struct stacks *s, const struct record_stack *r, uint64_t now_n
 }
 
 void stacks_each(struct stacks *s, void (*take)(void *context, const char *text, size_t len),
-		 void *context)
+		 void *context, struct unnamed_stacks *ret)
 {
 	struct symbols *symbols = symbols_new();
 
@@ -132,12 +139,13 @@ void stacks_each(struct stacks *s, void (*take)(void *context, const char *text,
 		_cleanup_(str_release) struct str text = STR_INIT;
 
 		if (k->user)
-			symbols_add_shape(symbols, &text, k->user);
+			symbols_add_shape(symbols, &text, k->user, k->cnt);
 		if (k->kernel_cnt)
 			symbols_add_kernel(symbols, &text, &s->kernel_addresses.items[k->kernel_first], k->kernel_cnt);
 		if (!text.len)
 			str_add(&text, "[unknown]");
 		take(context, str_cstr(&text), text.len);
 	}
+	symbols_unnamed(symbols, ret);
 	symbols_free(symbols);
 }

@@ -36,6 +36,10 @@ struct symbols {
 	struct functions *functions;
 	struct names *texts;		/* of frames, and names of the kernel's functions */
 	struct map *text_of;		/* (unwinder, address) -> number of its text plus one */
+	struct map *unnamed_of;		/* as text_of -> number of the file that has no name for it, plus one */
+	struct names *files;		/* such files, and how many stacks pass through them there */
+	VEC(uint64_t) unnamed_cnts;
+	uint64_t stack_cnt;
 	VEC(struct kernel_symbol) kernel;	/* by address; empty until first needed */
 	bool kernel_read;
 };
@@ -46,6 +50,8 @@ struct symbols *symbols_new(void)
 
 	s->functions = functions_new();
 	s->texts = names_new();
+	s->files = names_new();
+	s->unnamed_of = map_new();
 	s->text_of = map_new();
 	return s;
 }
@@ -56,6 +62,9 @@ void symbols_free(struct symbols *s)
 		return;
 	functions_free(s->functions);
 	names_free(s->texts);
+	names_free(s->files);
+	map_free(s->unnamed_of);
+	VEC_RELEASE(&s->unnamed_cnts);
 	map_free(s->text_of);
 	VEC_RELEASE(&s->kernel);
 	free(s);
@@ -162,7 +171,8 @@ static bool is_of_system(const char *path)
 	return (starts_with(path, "/lib") || starts_with(path, "/usr/lib")) && strstr(path, ".so");
 }
 
-static void add_address(struct symbols *s, struct str *to, Dwfl_Module *module, uint64_t address)
+/* True: its file has no name for it. */
+static bool add_address(struct symbols *s, struct str *to, Dwfl_Module *module, uint64_t address)
 {
 	const char *symbol = functions_name(s->functions, module, address), *file = NULL;
 	const char *path = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
@@ -171,35 +181,54 @@ static void add_address(struct symbols *s, struct str *to, Dwfl_Module *module, 
 	Dwfl_Line *l;
 	int line = 0;
 
+	bool is_vdso = path && strcmp(path, VDSO_NAME) == 0;
+
 	if (symbol)
 		add_readable(&name, symbol);
-	else if (path && strcmp(path, VDSO_NAME) == 0)
+	else if (is_vdso)
 		str_add(&name, path);
 	else
 		str_addf(&name, "[%s]", slash ? slash + 1 : path ? path : "unknown");
 	if (path && is_of_system(path)) {
 		add_frame(to, str_cstr(&name), NULL, 0);
-		return;
+		return false;
 	}
 	l = dwfl_module_getsrc(module, address);
 	if (l)
 		file = dwfl_lineinfo(l, NULL, &line, NULL, NULL, NULL);
 	add_functions(to, module, address, str_cstr(&name), file, line);
+	return !symbol && path && !is_vdso;
+}
+
+static void note_unnamed(struct symbols *s, uint64_t key, Dwfl_Module *module)
+{
+	const char *path = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+	const char *slash = strrchr(path, '/');
+	uint32_t number = names_add(s->files, slash ? slash + 1 : path);
+
+	if (number == s->unnamed_cnts.cnt)
+		VEC_ADD(&s->unnamed_cnts, 0);
+	*map_slot(s->unnamed_of, key) = number + 1;
+}
+
+static uint64_t key_of(const struct unwinder *u, uint64_t address)
+{
+	return hash_u64(hash_u64(0, (uintptr_t)u), address);
 }
 
 static const char *text_of(struct symbols *s, const struct unwinder *u, uint64_t address)
 {
-	uint64_t key = hash_u64(hash_u64(0, (uintptr_t)u), address);
+	uint64_t key = key_of(u, address);
 	uint64_t *number = map_slot(s->text_of, key);
 	Dwfl_Module *module = dwfl_addrmodule(u->dwfl, address);
 
 	if (!*number) {
 		_cleanup_(str_release) struct str text = STR_INIT;
 
-		if (module)
-			add_address(s, &text, module, address);
-		else
+		if (!module)
 			str_add(&text, "[unknown]");
+		else if (add_address(s, &text, module, address))
+			note_unnamed(s, key, module);
 		*number = names_add(s->texts, str_cstr(&text)) + 1;
 	}
 	return names_get(s->texts, (uint32_t)*number - 1);
@@ -212,12 +241,30 @@ static void add_text(struct str *to, const char *text)
 	str_add(to, text);
 }
 
-void symbols_add_shape(struct symbols *s, struct str *to, const struct shape *shape)
+void symbols_add_shape(struct symbols *s, struct str *to, const struct shape *shape, uint64_t cnt)
 {
+	uint64_t unnamed = 0;		/* the innermost file without a name for its part, plus one */
+
 	if (shape->cut || shape->frame_cnt == FRAMES_MAX)
 		add_text(to, "[deeper]");
-	for (uint32_t i = shape->frame_cnt; i--; )
+	for (uint32_t i = shape->frame_cnt; i--; ) {
 		add_text(to, text_of(s, shape->unwinder, shape->frames[i]));
+		map_get(s->unnamed_of, key_of(shape->unwinder, shape->frames[i]), &unnamed);
+	}
+	s->stack_cnt += cnt;
+	if (unnamed)
+		s->unnamed_cnts.items[unnamed - 1] += cnt;
+}
+
+void symbols_unnamed(const struct symbols *s, struct unnamed_stacks *ret)
+{
+	*ret = (struct unnamed_stacks){ .of = s->stack_cnt };
+	for (uint32_t i = 0; i < s->unnamed_cnts.cnt; i++) {
+		if (s->unnamed_cnts.items[i] <= ret->cnt)
+			continue;
+		ret->cnt = s->unnamed_cnts.items[i];
+		snprintf(ret->file, sizeof(ret->file), "%.63s", names_get(s->files, i));
+	}
 }
 
 static int by_address(const void *a, const void *b)

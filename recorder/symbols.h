@@ -7,6 +7,7 @@
 #define RECORDER_SYMBOLS_H
 
 #include "base/str.h"
+#include "recorder/stacks.h"
 #include "recorder/unwind.h"
 
 struct symbols;
@@ -14,8 +15,11 @@ struct symbols;
 struct symbols *symbols_new(void);
 void symbols_free(struct symbols *s);		/* NULL is fine */
 
-/* Adds the functions of the shape, outermost first. */
-void symbols_add_shape(struct symbols *s, struct str *to, const struct shape *shape);
+/* Adds the functions of the shape, outermost first.  cnt: how often it was there. */
+void symbols_add_shape(struct symbols *s, struct str *to, const struct shape *shape, uint64_t cnt);
+
+/* Of the shapes that were added. */
+void symbols_unnamed(const struct symbols *s, struct unnamed_stacks *ret);
 
 /* Adds those of the kernel, whose addresses come innermost first, without the ones that only switch. */
 void symbols_add_kernel(struct symbols *s, struct str *to, const uint64_t *addresses, unsigned int cnt);

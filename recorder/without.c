@@ -52,12 +52,19 @@ uint32_t stacks_number(struct stacks *s, const struct record_stack *r, size_t le
 	return STACK_NONE;
 }
 
+void stacks_count(struct stacks *s, uint32_t number)
+{
+	(void)s;
+	(void)number;
+}
+
 void stacks_each(struct stacks *s, void (*take)(void *context, const char *text, size_t len),
-		 void *context)
+		 void *context, struct unnamed_stacks *ret)
 {
 	(void)s;
 	(void)take;
 	(void)context;
+	(void)ret;
 }
 
 struct stacks *stacks_new(void)

@@ -101,6 +101,8 @@ static void put_known_stack(struct writer *w, uint32_t tid, uint64_t ns, enum ke
 	put_head(w, KERNEL_STACK, tid, ns);
 	put(w, reason);
 	put(w, number - 1);
+	if (w->stacks)
+		stacks_count(w->stacks, number - 1);
 	w->records--;
 	w->stack_records++;
 }
@@ -138,6 +140,7 @@ static void put_stack(struct writer *w, const struct record_stack *r, size_t len
 	put_head(w, KERNEL_STACK, r->tid, r->ns);
 	put(w, r->reason);
 	put(w, number);
+	stacks_count(w->stacks, number);
 	w->records--;			/* one of its own would be nothing without the rest */
 }
 
@@ -175,7 +178,7 @@ static void write_stacks(struct writer *w)
 {
 	if (!w->stacks)
 		return;
-	stacks_each(w->stacks, put_text, w);
+	stacks_each(w->stacks, put_text, w, &w->unnamed);
 	trace_file_block(&w->file, KERNEL_STACKS, w->block.data, w->block.len);
 	w->block.len = 0;
 }

@@ -353,7 +353,7 @@ static void test_vdso(void **state)
 	same(4, 0, true);
 	stacks = stacks_new();
 	assert_int_equal(stacks_number(stacks, &taken, sizeof(taken)), 0);
-	stacks_each(stacks, has_clock, &back);
+	stacks_each(stacks, has_clock, &back, &(struct unnamed_stacks){ 0 });
 	stacks_free(stacks);
 	dlclose(vdso);
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# record --stacks of C++: functions, and those that were inlined, have the names that people write, with what is before ::
-# and without parameters.
+# record --stacks: functions of C++, and those that were inlined, have the names that people write, with what is before :: and
+# without parameters; and a program that was stripped of its names is named with the remedy.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 "$VPROF" record --kernel=require -- true >"$work/.out" 2>"$work/.err"
@@ -56,6 +56,7 @@ END
 sed -i 's/\tserve(i/\tstore::serve(i/' store.cc
 g++ -Wall -Wextra -Werror -O2 -g store.cc -o store || exit 99
 expect 3 "$VPROF" record --kernel=require --stacks -- ./store
+grep -q "no symbols" "$work/.err" && fail "symbols are said to be missing: $(cat "$work/.err")" || pass
 expect 0 "$VPROF" show samples --format folded
 cp "$work/.out" folded
 for line in 'main;store::(anonymous namespace)::serve;store::table<int, store::pair>::get;.*nanosleep.*;\[other\]' \
@@ -71,4 +72,8 @@ cp "$work/.out" tuples
 expect 3 "$VPROF" import --from tuples tuples
 expect 0 "$VPROF" show samples --format folded
 cmp -s "$work/.out" folded && pass || fail "an import of the export has other samples"
+
+strip -o bare store
+expect 3 "$VPROF" record --kernel=require --stacks -- sh -c ./bare
+says "% of the stacks pass through 'bare', which has no symbols there: install its debugging symbols, or set DEBUGINFOD_URLS"
 finish
