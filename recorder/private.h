@@ -31,7 +31,7 @@ void programs_watch_packets(struct record_bpf *p, bool each);
 /* Detaches all that is attached, of which *ret says what it was (a bit each); attaches that again: 0 or a negative errno. */
 void programs_rest(struct record_bpf *p, uint64_t *ret);
 int programs_go_on(struct record_bpf *p, uint64_t which);
-void programs_stop(struct record_bpf *p);	/* nothing is recorded any more */
+uint64_t programs_stop(struct record_bpf *p);	/* nothing is recorded any more; when that was, CLOCK_MONOTONIC */
 
 /* sampler.c: samples of each CPU. */
 struct bpf_program;

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/alloc.h"
 #include "base/banned.h"
@@ -155,6 +156,7 @@ static void choose_programs(struct record_bpf *p, const struct btf *btf)
 	bpf_program__set_autoattach(p->progs.on_arrival_list, false);
 	bpf_program__set_autoattach(p->progs.on_try, false);
 	bpf_program__set_autoattach(p->progs.on_begin, false);
+	bpf_program__set_autoattach(p->progs.on_begin_stacks, false);
 	bpf_program__set_autoattach(p->progs.on_end, false);
 	bpf_program__set_autoattach(p->progs.on_sample, false);
 	bpf_program__set_autoload(p->progs.on_switch, says_state);
@@ -270,6 +272,8 @@ static int load(const struct recorder_options *o, struct record_bpf **ret, struc
 		p->rodata->user_stacks = o->user_stacks;
 		p->rodata->kernel_stacks = o->kernel_stacks;
 		bpf_program__set_autoload(p->progs.on_sample, o->samples_hz != 0);
+		bpf_program__set_autoload(p->progs.on_begin_stacks, o->pid && (o->user_stacks || o->kernel_stacks) &&
+					  btf__find_by_name_kind(btf, "bpf_copy_from_user_task", BTF_KIND_FUNC) >= 0);
 		if (o->user_stacks && !o->kernel_stacks)
 			bpf_map__set_max_entries(p->maps.known_stacks, KNOWN_PLACES);
 		make_room(p, o->ring_bytes);
@@ -320,6 +324,8 @@ int programs_start(const struct recorder_options *o, struct record_bpf **ret, st
 	}
 	if (o->pid)
 		visit_tasks(p->progs.on_begin);
+	if (bpf_program__fd(p->progs.on_begin_stacks) >= 0)
+		visit_tasks(p->progs.on_begin_stacks);
 	*ret = p;
 	return 0;
 }
@@ -469,8 +475,13 @@ int programs_go_on(struct record_bpf *p, uint64_t which)
 	return 0;
 }
 
-void programs_stop(struct record_bpf *p)
+uint64_t programs_stop(struct record_bpf *p)
 {
+	struct timespec t;
+
 	record_bpf__detach(p);
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	p->bss->end_ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 	visit_tasks(p->progs.on_end);
+	return p->bss->end_ns;
 }

@@ -361,6 +361,8 @@ int on_begin(struct bpf_iter__task *context)
 	return 0;
 }
 
+unsigned long long end_ns;		/* of the recording: all who are away then are so until the same moment */
+
 /* Once, when the recording ends and nothing else is attached: who is away. */
 SEC("iter/task")
 int on_end(struct bpf_iter__task *context)
@@ -369,7 +371,7 @@ int on_end(struct bpf_iter__task *context)
 	struct task_state *s = task ? state_of(task) : 0;
 
 	if (s && s->follow >= FOLLOW_RUN && s->off && !s->dead)
-		write_off(s, OFF_OPEN, bpf_ktime_get_ns());
+		write_off(s, OFF_OPEN, end_ns);
 	return 0;
 }
 

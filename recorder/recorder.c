@@ -242,9 +242,7 @@ int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *
 	pthread_join(r->thread, NULL);
 	packet_watch_free(r->packet_watch);	/* it attaches programs, too */
 	r->packet_watch = NULL;
-	if (!r->reduced)
-		programs_stop(r->programs);
-	end_ns = now_ns();
+	end_ns = r->reduced ? now_ns() : programs_stop(r->programs);
 	while (empty(r, true))
 		;
 	lost = r->reduced ? reduced_lost(r->reduced) : r->programs->bss->lost_records + r->segments.overwritten;

@@ -217,3 +217,77 @@ static __always_inline unsigned int tell_stack(void *context, struct task_state 
 {
 	return user_stacks || kernel_stacks ? look_at_stack(context, s, task, reason, ns) : 0;
 }
+
+/* Of another task, while it is away: *to has room for the most. */
+static __always_inline unsigned int copy_stack_from(struct record_stack *to, struct task_struct *task, unsigned int wanted,
+						    const unsigned int most)
+{
+	unsigned long sp = to->registers[STACK_RSP];
+
+	barrier_var(wanted);
+	if (wanted > most)
+		wanted = most;
+	if (bpf_copy_from_user_task(to->user, wanted, (void *)sp, task, 0) == 0)
+		return wanted;
+	for (unsigned int pages = (most + STACK_PAGE_BYTES - 1) / STACK_PAGE_BYTES; pages; pages--) {
+		unsigned int bytes = pages * STACK_PAGE_BYTES - (unsigned int)(sp & (STACK_PAGE_BYTES - 1));
+
+		barrier_var(bytes);
+		if (bytes < wanted && bpf_copy_from_user_task(to->user, bytes, (void *)sp, task, 0) == 0)
+			return bytes;
+	}
+	return 0;
+}
+
+static __always_inline void copy_stack_of(struct task_struct *task, struct task_state *s, unsigned int wanted,
+					  const unsigned int most)
+{
+	struct record_stack *r = bpf_ringbuf_reserve(&stack_records, __builtin_offsetof(struct record_stack, user) + most, 0);
+	unsigned long long ns = s->out_ns;
+	long bytes = 0;
+
+	if (!r) {
+		__sync_fetch_and_add(&lost_stacks, 1);
+		return;
+	}
+	r->kind = RECORD_STACK;
+	r->tid = s->tid;
+	r->pid = s->pid;
+	r->reason = STACK_OUT;
+	r->ns = ns;
+	r->image = s->image;
+	r->driven = 0;
+	r->user_bytes = 0;
+	if (user_stacks && !s->kernel_thread && bpf_core_field_exists(struct pt_regs___x86_64, orig_ax)) {
+		bpf_probe_read_kernel(r->registers, sizeof(r->registers), (void *)bpf_task_pt_regs(task));
+		r->user_bytes = copy_stack_from(r, task, wanted, most);
+	}
+	if (kernel_stacks)
+		bytes = bpf_get_task_stack(task, r->kernel, sizeof(r->kernel), 0);
+	r->kernel_cnt = bytes > 0 ? (unsigned int)bytes / sizeof(r->kernel[0]) : 0;
+	barrier();
+	if (s->in_ns || *(volatile unsigned long long *)&s->out_ns != ns)
+		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);	/* it is back, and its stack another one */
+	else
+		bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
+/* Once, after on_begin, where stacks are wanted: a thread that does not come back while we record leaves no other. */
+SEC("?iter.s/task")
+int on_begin_stacks(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	struct task_state *s = task ? state_of(task) : 0;
+	unsigned int wanted;
+
+	if (!s || s->follow != FOLLOW_RUN || !s->off || s->in_ns || (s->kernel_thread && !kernel_stacks))
+		return 0;
+	wanted = stack_bytes(task);
+	if (wanted && wanted <= STACK_SHALLOW_BYTES)
+		copy_stack_of(task, s, wanted, STACK_SHALLOW_BYTES);
+	else if (wanted && wanted <= STACK_BYTES)
+		copy_stack_of(task, s, wanted, STACK_BYTES);
+	else
+		copy_stack_of(task, s, wanted ? wanted : STACK_DEEP_BYTES, STACK_DEEP_BYTES);
+	return 0;
+}
