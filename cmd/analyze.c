@@ -37,7 +37,7 @@ static int analyze_run(int argc, char **argv)
 	if (run_analyze(store, &run, arg_jobs, &findings, &diag) < 0)
 		return fail(&diag);
 	progress_done();
-	return arg_quiet && findings->interval.cnt ? EXIT_DONE : announce_findings(&run, findings);
+	return arg_quiet && findings->interval.cnt ? EXIT_DONE : announce_findings(store, &run, findings);
 }
 
 static const struct option_desc analyze_options[] = {

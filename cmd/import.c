@@ -104,7 +104,7 @@ static int import_run(int argc, char **argv)
 	if (store_open(data_dir(), true, &store, &diag) < 0 ||
 	    import(store, &files, trace, &run, &findings, &diag) < 0)
 		return fail(&diag);
-	return format->read == read_perf ? import_perf_announce(&run, trace) : announce_findings(&run, findings);
+	return format->read == read_perf ? import_perf_announce(&run, trace) : announce_findings(store, &run, findings);
 }
 
 static const struct option_desc import_options[] = {

@@ -185,7 +185,7 @@ int iterate_round(struct loop *l, struct diag *reterr)
 	}
 	look_at_run(l, &run);
 	if (findings->interval.cnt == 0) {
-		status = announce_findings(&run, findings);
+		status = announce_findings(l->store, &run, findings);
 		iterate_explain_nothing(l, run.number);
 		l->status = l->status ? l->status : status;
 		l->stop = l->stop ? l->stop : "no-interval";

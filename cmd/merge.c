@@ -105,7 +105,7 @@ static int merge_run(int argc, char **argv)
 		r = create(store, &words, &parts, &run, &diag);
 	if (r == 0)
 		r = run_analyze(store, &run, 0, &findings, &diag);
-	return r < 0 ? fail(&diag) : announce_findings(&run, findings);
+	return r < 0 ? fail(&diag) : announce_findings(store, &run, findings);
 }
 
 static const struct option_desc merge_options[] = {

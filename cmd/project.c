@@ -148,7 +148,22 @@ static void tell_intervals(const struct run *r, const struct findings *f)
 	note_line("%s", probing);
 }
 
-int announce_findings(const struct run *r, const struct findings *f)
+/* What the kernel saw needs none. */
+static int announce_no_interval(struct store *s, const struct run *r)
+{
+	_cleanup_(freep) char *dir = run_dir(s, r->number), *kernel = path_join(dir, "kernel.vpk");
+
+	if (r->source && strcmp(r->source, "import") == 0)
+		return fail_now(EXIT_NO_EVIDENCE, "man vprof-tuples", "no interval began in run %u", r->number);
+	if (file_exists(kernel))
+		return fail_now(EXIT_NO_EVIDENCE, "vprof show wait-graph, vprof show samples, vprof show criticality; "
+				"vprof annotate --start FUNCTION --end FUNCTION says what an interval is",
+				"no interval began in run %u; what the kernel saw of it is recorded", r->number);
+	return fail_now(EXIT_NO_EVIDENCE, "vprof annotate --start FUNCTION --end FUNCTION says what an interval is; "
+			"where that is said: does the load reach it?", "no interval began in run %u", r->number);
+}
+
+int announce_findings(struct store *s, const struct run *r, const struct findings *f)
 {
 	_cleanup_(str_release) struct str text = STR_INIT, clean = STR_INIT;
 	const struct interval_summary *i = &f->interval;
@@ -157,10 +172,7 @@ int announce_findings(const struct run *r, const struct findings *f)
 		bool imported = r->source && strcmp(r->source, "import") == 0;
 
 		if (!i->name || !*i->name)
-			return fail_now(EXIT_NO_EVIDENCE, imported ? "man vprof-tuples" :
-					"vprof annotate --start FUNCTION --end FUNCTION says what an interval is; "
-					"where that is said: does the load reach it?",
-					"no interval began in run %u", r->number);
+			return announce_no_interval(s, r);
 		if (f->probing.root_only_cnt)
 			return fail_now(EXIT_NO_EVIDENCE, "record more of them: vprof record --sample 1/K with "
 					"a smaller K, or run longer",

@@ -43,6 +43,6 @@ int run_analyze_at(struct store *s, const struct run *r, const char *interval, d
 		   struct findings **ret, struct diag *reterr);
 
 /* Says on stderr what a run found; EXIT_DONE, or EXIT_NO_EVIDENCE with the reason and remedy. */
-int announce_findings(const struct run *r, const struct findings *f);
+int announce_findings(struct store *s, const struct run *r, const struct findings *f);
 
 #endif

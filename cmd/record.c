@@ -157,7 +157,7 @@ static int take_snapshot(void)
 	progress_line("analysing run %u", snapshot.number);
 	if (run_analyze(store, &snapshot, 0, &findings, &diag) < 0)
 		return fail(&diag);
-	return announce_findings(&snapshot, findings);
+	return announce_findings(store, &snapshot, findings);
 }
 
 static int record_run(int argc, char **argv)
@@ -204,7 +204,7 @@ static int record_run(int argc, char **argv)
 	    record_once(store, arg_output, &command, &options, &run, &findings, &status, &diag) < 0)
 		return fail(&diag);
 	if (findings)
-		status = announce_findings(&run, findings);
+		status = announce_findings(store, &run, findings);
 	if (run.exit_status && !arg_ignore_status) {
 		warn_line("'%s' ended with status %d", command.items[0], run.exit_status);
 		return run.exit_status;

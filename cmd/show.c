@@ -348,7 +348,7 @@ static int print_material(const struct view *v, enum format format, const struct
 	/* Nothing to read, but a program still gets its document. */
 	if (!empty || format != FORMAT_TEXT)
 		print_view(v, format, &in);
-	return empty ? announce_findings(&m->run, m->findings) : EXIT_DONE;
+	return empty ? announce_findings(m->store, &m->run, m->findings) : EXIT_DONE;
 }
 
 /* ---- usage ---- */

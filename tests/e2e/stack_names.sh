@@ -56,6 +56,7 @@ END
 sed -i 's/\tserve(i/\tstore::serve(i/' store.cc
 g++ -Wall -Wextra -Werror -O2 -g store.cc -o store || exit 99
 expect 3 "$VPROF" record --kernel=require --stacks -- ./store
+says "what the kernel saw of it is recorded" "vprof show wait-graph"
 grep -q "no symbols" "$work/.err" && fail "symbols are said to be missing: $(cat "$work/.err")" || pass
 expect 0 "$VPROF" show samples --format folded
 cp "$work/.out" folded
