@@ -233,7 +233,7 @@ perf_by_turns()
 	perf record -q -a -e 'sched:*' -o perf.data --control fifo:perf.control,perf.answer -D -1 -- sleep 100000 2>perf.err &
 	perf=$!
 	load_for_turns "$1" perf $((turns / 3)) "${3:-}"
-	wait $perf
+	wait $perf 2>/dev/null
 	perf=
 	rm -f perf.control perf.answer perf.data
 	lost_in_turns "$1: throughput lost, perf" on ""
