@@ -117,11 +117,12 @@ static void decode_request(struct kernel_trace *k, struct decoder *d, enum kerne
 	struct kernel_request r = { .kind = kind, .device = decode_u32(d), .tid = tid, .done_ns = ns };
 	uint64_t length = decode_varint(d);
 
-	if (length > (uint64_t)ns)
+	if (d->bad || length > (uint64_t)ns) {
 		d->bad = true;
+		return;
+	}
 	r.issue_ns = ns - (int64_t)length;
-	if (!d->bad)
-		VEC_ADD(&k->requests, r);
+	VEC_ADD(&k->requests, r);
 }
 
 static void decode_texts(struct kernel_trace *k, struct decoder *d)
