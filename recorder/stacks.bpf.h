@@ -119,38 +119,45 @@ static unsigned int stack_bytes(struct task_struct *task)
 	return bytes <= STACK_DEEP_BYTES ? (unsigned int)bytes : 0;
 }
 
+/* Of the current task, or, in a sleepable program, of one that is away. */
+static __always_inline int read_user(void *to, unsigned int bytes, unsigned long address, struct task_struct *away)
+{
+	return away ? bpf_copy_from_user_task(to, bytes, (void *)address, away, 0) != 0 :
+	       bpf_probe_read_user(to, bytes, (void *)address) != 0;
+}
+
 /* The part of the user's stack that there is, at most this much: the first frames of a thread stand near its end. */
-static __always_inline unsigned int copy_user_stack(struct record_stack *r, unsigned long sp, unsigned int wanted,
-						    const unsigned int most)
+static __always_inline unsigned int copy_user_stack(struct record_stack *r, unsigned long sp, struct task_struct *away,
+						    unsigned int wanted, const unsigned int most)
 {
 	barrier_var(wanted);		/* for the verifier, which must see this */
 	if (wanted > most)
 		wanted = most;
-	if (bpf_probe_read_user(r->user, wanted, (void *)sp) == 0)
+	if (!read_user(r->user, wanted, sp, away))
 		return wanted;
 	for (unsigned int pages = (most + STACK_PAGE_BYTES - 1) / STACK_PAGE_BYTES; pages; pages--) {
 		unsigned int bytes = pages * STACK_PAGE_BYTES - (unsigned int)(sp & (STACK_PAGE_BYTES - 1));
 
 		barrier_var(bytes);
-		if (bytes < wanted && bpf_probe_read_user(r->user, bytes, (void *)sp) == 0)
+		if (bytes < wanted && !read_user(r->user, bytes, sp, away))
 			return bytes;
 	}
 	return 0;
 }
 
-static __always_inline unsigned int copy_user(struct record_stack *r, struct task_struct *task, unsigned int wanted,
-					      const unsigned int most)
+static __always_inline unsigned int copy_user(struct record_stack *r, struct task_struct *task, struct task_struct *away,
+					      unsigned int wanted, const unsigned int most)
 {
 	struct pt_regs___x86_64 *regs = (void *)bpf_task_pt_regs(task);
 
 	if (!bpf_core_field_exists(struct pt_regs___x86_64, orig_ax))
 		return 0;
 	bpf_probe_read_kernel(r->registers, sizeof(r->registers), regs);
-	return copy_user_stack(r, r->registers[STACK_RSP], wanted, most);
+	return copy_user_stack(r, r->registers[STACK_RSP], away, wanted, most);
 }
 
-/* With as much of the user's stack as wanted, in a record that has room for the most. */
-static __always_inline void copy_stack(void *context, struct task_state *s, struct task_struct *task,
+/* With as much of the user's stack as wanted, in a record that has room for the most.  away: the task, if it is not the current one. */
+static __always_inline void copy_stack(void *context, struct task_state *s, struct task_struct *task, struct task_struct *away,
 				       unsigned int reason, unsigned long long ns, unsigned int wanted, const unsigned int most)
 {
 	struct record_stack *r = bpf_ringbuf_reserve(&stack_records,
@@ -168,11 +175,30 @@ static __always_inline void copy_stack(void *context, struct task_state *s, stru
 	r->ns = ns;
 	r->image = s->image;
 	r->driven = reason == STACK_OUT && !s->state;
-	r->user_bytes = most && !s->kernel_thread ? copy_user(r, task, wanted, most) : 0;
+	r->user_bytes = most && !s->kernel_thread ? copy_user(r, task, away, wanted, most) : 0;
 	if (kernel_stacks)
-		bytes = bpf_get_stack(context, r->kernel, sizeof(r->kernel), 0);
+		bytes = away ? bpf_get_task_stack(away, r->kernel, sizeof(r->kernel), 0) :
+			bpf_get_stack(context, r->kernel, sizeof(r->kernel), 0);
 	r->kernel_cnt = bytes > 0 ? (unsigned int)bytes / sizeof(r->kernel[0]) : 0;
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	barrier();
+	if (away && (s->in_ns || *(volatile unsigned long long *)&s->out_ns != ns))
+		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);	/* it is back, and its stack another one */
+	else
+		bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
+/* In a record of the least room that suffices. */
+static __always_inline void copy_wanted(void *context, struct task_state *s, struct task_struct *task, struct task_struct *away,
+					unsigned int reason, unsigned long long ns, unsigned int wanted)
+{
+	if (!user_stacks)
+		copy_stack(context, s, task, away, reason, ns, 0, 0);
+	else if (wanted <= STACK_SHALLOW_BYTES)
+		copy_stack(context, s, task, away, reason, ns, wanted, STACK_SHALLOW_BYTES);
+	else if (wanted <= STACK_BYTES)
+		copy_stack(context, s, task, away, reason, ns, wanted, STACK_BYTES);
+	else
+		copy_stack(context, s, task, away, reason, ns, wanted, STACK_DEEP_BYTES);
 }
 
 /* Of the current task.  Frames of the program that is running here are left out by who reads it.  All of a user's stack where
@@ -185,19 +211,10 @@ static void write_stack(void *context, struct task_state *s, struct task_struct 
 
 	if (!(user_stacks || kernel_stacks) || (s->kernel_thread && !kernel_stacks))
 		return;
-	if (!user_stacks) {
-		copy_stack(context, s, task, reason, ns, 0, 0);
-		return;
-	}
 	wanted = stack_bytes(task);
 	if (!wanted)
 		wanted = s->deep || (reason == STACK_OUT && !s->state) ? STACK_DEEP_BYTES : STACK_BYTES;
-	if (wanted <= STACK_SHALLOW_BYTES)
-		copy_stack(context, s, task, reason, ns, wanted, STACK_SHALLOW_BYTES);
-	else if (wanted <= STACK_BYTES)
-		copy_stack(context, s, task, reason, ns, wanted, STACK_BYTES);
-	else
-		copy_stack(context, s, task, reason, ns, wanted, STACK_DEEP_BYTES);
+	copy_wanted(context, s, task, 0, reason, ns, wanted);
 }
 
 /* Its number, plus one, if it is known; else it is copied. */
@@ -218,60 +235,6 @@ static __always_inline unsigned int tell_stack(void *context, struct task_state 
 	return user_stacks || kernel_stacks ? look_at_stack(context, s, task, reason, ns) : 0;
 }
 
-/* Of another task, while it is away: *to has room for the most. */
-static __always_inline unsigned int copy_stack_from(struct record_stack *to, struct task_struct *task, unsigned int wanted,
-						    const unsigned int most)
-{
-	unsigned long sp = to->registers[STACK_RSP];
-
-	barrier_var(wanted);
-	if (wanted > most)
-		wanted = most;
-	if (bpf_copy_from_user_task(to->user, wanted, (void *)sp, task, 0) == 0)
-		return wanted;
-	for (unsigned int pages = (most + STACK_PAGE_BYTES - 1) / STACK_PAGE_BYTES; pages; pages--) {
-		unsigned int bytes = pages * STACK_PAGE_BYTES - (unsigned int)(sp & (STACK_PAGE_BYTES - 1));
-
-		barrier_var(bytes);
-		if (bytes < wanted && bpf_copy_from_user_task(to->user, bytes, (void *)sp, task, 0) == 0)
-			return bytes;
-	}
-	return 0;
-}
-
-static __always_inline void copy_stack_of(struct task_struct *task, struct task_state *s, unsigned int wanted,
-					  const unsigned int most)
-{
-	struct record_stack *r = bpf_ringbuf_reserve(&stack_records, __builtin_offsetof(struct record_stack, user) + most, 0);
-	unsigned long long ns = s->out_ns;
-	long bytes = 0;
-
-	if (!r) {
-		__sync_fetch_and_add(&lost_stacks, 1);
-		return;
-	}
-	r->kind = RECORD_STACK;
-	r->tid = s->tid;
-	r->pid = s->pid;
-	r->reason = STACK_OUT;
-	r->ns = ns;
-	r->image = s->image;
-	r->driven = 0;
-	r->user_bytes = 0;
-	if (user_stacks && !s->kernel_thread && bpf_core_field_exists(struct pt_regs___x86_64, orig_ax)) {
-		bpf_probe_read_kernel(r->registers, sizeof(r->registers), (void *)bpf_task_pt_regs(task));
-		r->user_bytes = copy_stack_from(r, task, wanted, most);
-	}
-	if (kernel_stacks)
-		bytes = bpf_get_task_stack(task, r->kernel, sizeof(r->kernel), 0);
-	r->kernel_cnt = bytes > 0 ? (unsigned int)bytes / sizeof(r->kernel[0]) : 0;
-	barrier();
-	if (s->in_ns || *(volatile unsigned long long *)&s->out_ns != ns)
-		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);	/* it is back, and its stack another one */
-	else
-		bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
-}
-
 /* Once, after on_begin, where stacks are wanted: a thread that does not come back while we record leaves no other. */
 SEC("?iter.s/task")
 int on_begin_stacks(struct bpf_iter__task *context)
@@ -283,11 +246,6 @@ int on_begin_stacks(struct bpf_iter__task *context)
 	if (!s || s->follow != FOLLOW_RUN || !s->off || s->in_ns || (s->kernel_thread && !kernel_stacks))
 		return 0;
 	wanted = stack_bytes(task);
-	if (wanted && wanted <= STACK_SHALLOW_BYTES)
-		copy_stack_of(task, s, wanted, STACK_SHALLOW_BYTES);
-	else if (wanted && wanted <= STACK_BYTES)
-		copy_stack_of(task, s, wanted, STACK_BYTES);
-	else
-		copy_stack_of(task, s, wanted ? wanted : STACK_DEEP_BYTES, STACK_DEEP_BYTES);
+	copy_wanted(0, s, task, task, STACK_OUT, s->out_ns, wanted ? wanted : STACK_DEEP_BYTES);
 	return 0;
 }

@@ -6,12 +6,7 @@
 # none comes from outside and are back when one does.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
-"$VPROF" record --kernel=require -- true >"$work/.out" 2>"$work/.err"
-if [ $? = 4 ]; then
-	cat "$work/.err"
-	grep -q "verifier refused" "$work/.err" && { fail "this kernel takes it, or we have to change it"; finish; }
-	exit 77
-fi
+needs_kernel_recorder
 
 # hooks PID: so many programs of its are attached
 hooks() { grep -sl '^link_type' "/proc/$1"/fdinfo/* | wc -l; }

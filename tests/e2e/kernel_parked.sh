@@ -4,11 +4,7 @@
 # each is, is told all the same: with little on its stack, with more than a page of it, and with more than is copied.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
-"$VPROF" record --kernel=require -- true >"$work/.out" 2>"$work/.err"
-if [ $? = 4 ]; then
-	cat "$work/.err"
-	exit 77
-fi
+needs_kernel_recorder
 cat >hang.c <<'END'
 #include <pthread.h>
 #include <string.h>

@@ -4,11 +4,7 @@
 # is called what it calls itself, also one that lives on when the recording ends.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
-"$VPROF" record --kernel=require -- true >"$work/.out" 2>"$work/.err"
-if [ $? = 4 ]; then
-	cat "$work/.err"
-	exit 77
-fi
+needs_kernel_recorder
 gcc -Wall -Wextra -Werror -O1 -g -D_GNU_SOURCE "$top/tests/kernel/uring.c" -o uring -lpthread || exit 99
 
 # The disk's waits want a disk: not the memory that /tmp may be.

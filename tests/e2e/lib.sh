@@ -55,6 +55,16 @@ says()
 	done
 }
 
+# Where the kernel recorder is not permitted the test is skipped; one that the kernel's verifier refuses is a failure.
+needs_kernel_recorder()
+{
+	"$VPROF" record --kernel=require -- true >"$work/.out" 2>"$work/.err"
+	[ $? = 4 ] || return 0
+	cat "$work/.err"
+	grep -q "verifier refused" "$work/.err" && { fail "this kernel takes it, or we have to change it"; finish; }
+	exit 77
+}
+
 # wait_until COMMAND...: until it succeeds, 30 seconds at most
 wait_until()
 {

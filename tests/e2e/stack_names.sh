@@ -4,11 +4,7 @@
 # without parameters; and a program that was stripped of its names is named with the remedy.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
-"$VPROF" record --kernel=require -- true >"$work/.out" 2>"$work/.err"
-if [ $? = 4 ]; then
-	cat "$work/.err"
-	exit 77
-fi
+needs_kernel_recorder
 cat >store.cc <<'END'
 #include <time.h>
 
