@@ -50,10 +50,15 @@ struct task_struct {
 	struct sched_entity se;
 	struct mm_struct *mm;
 	struct thread_struct thread;
+	void *worker_private;			/* since 5.17 */
 };
 
 struct task_struct___before_5_14 {
 	long state;
+};
+
+struct task_struct___before_5_17 {		/* since 5.12 */
+	void *pf_io_worker;
 };
 
 struct pt_regs___x86_64 {

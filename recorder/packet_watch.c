@@ -6,7 +6,6 @@
 #include "recorder/packet_watch.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include "base/banned.h"
 #include "recorder/private.h"
@@ -45,8 +44,6 @@ static void *attach_what_is_wanted(void *context)
 struct packet_watch *packet_watch_new(struct record_bpf *programs)
 {
 	struct packet_watch *w = calloc(1, sizeof(*w));
-	sigset_t all, old;
-	int e;
 
 	if (!w)
 		return NULL;
@@ -54,11 +51,7 @@ struct packet_watch *packet_watch_new(struct record_bpf *programs)
 	w->told_each = w->each = w->each_is_attached = true;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->changed, NULL);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);	/* signals are for the main thread */
-	e = pthread_create(&w->thread, NULL, attach_what_is_wanted, w);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (!e)
+	if (pthread_create(&w->thread, NULL, attach_what_is_wanted, w) == 0)
 		return w;
 	free(w);
 	return NULL;

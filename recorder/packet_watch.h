@@ -19,7 +19,8 @@
 struct packet_watch;
 struct record_bpf;
 
-/* programs: attached, and there until it is freed.  NULL: there is no memory, or no thread is to be had. */
+/* programs: attached, and there until it is freed.  Its thread blocks the signals that the caller blocks.  NULL: there is no
+ * memory, or no thread is to be had. */
 struct packet_watch *packet_watch_new(struct record_bpf *programs);
 void packet_watch_free(struct packet_watch *w);	/* NULL is fine, here and below */
 

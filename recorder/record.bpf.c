@@ -42,8 +42,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* PF_KTHREAD of task_struct.flags; and PF_IO_WORKER (5.12) or PF_USER_WORKER (6.4): a thread of a process, made by io_uring or
- * vhost, that executes nothing of the user's. */
+/* PF_KTHREAD of task_struct.flags; and PF_IO_WORKER (5.12) or PF_USER_WORKER (6.4), of threads made by io_uring or vhost. */
 enum { KERNEL_THREAD = 0x00200000, WORKER = 0x00000010 | 0x00004000 };
 enum { TASK_IS_DEAD = 0x80 };		/* in the state that sched_switch passes */
 #include "recorder/interrupts.bpf.h"
@@ -103,11 +102,21 @@ static void write_life(unsigned int kind, struct task_struct *task, const struct
 	write_life_of(kind, task->comm, s, other, ns);
 }
 
+/* A thread of a process that executes nothing of the user's.  Before 5.12 one of its flags was that of a virtual CPU. */
+static int is_worker(struct task_struct *task)
+{
+	struct task_struct___before_5_17 *old = (void *)task;
+
+	if (!bpf_core_field_exists(task->worker_private) && !bpf_core_field_exists(old->pf_io_worker))
+		return 0;
+	return (task->flags & WORKER) != 0;
+}
+
 static void number_task(struct task_state *s, struct task_struct *task)
 {
 	s->tid = number_of(task->thread_pid);
 	s->pid = number_of(task->group_leader->thread_pid);
-	s->kernel_thread = (task->flags & (KERNEL_THREAD | WORKER)) != 0;
+	s->kernel_thread = task->flags & KERNEL_THREAD || is_worker(task);
 }
 
 /* A thread seen for the first time. */
@@ -508,7 +517,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 /* The kernel makes workers without sched_process_fork. */
 static struct task_state *begin_worker(struct task_struct *task)
 {
-	struct task_state *p = task->flags & WORKER ? state_of(task->group_leader) : 0;
+	struct task_state *p = is_worker(task) ? state_of(task->group_leader) : 0;
 
 	return p && p->follow == FOLLOW_RUN ? begin_life(task, p, number_of(task->group_leader->thread_pid)) : 0;
 }

@@ -161,14 +161,19 @@ static void recorder_free(struct recorder *r)
 }
 
 /* Signals are for the main thread. */
-static int start_thread(struct recorder *r)
+static int start_threads(struct recorder *r)
 {
 	sigset_t all, old;
-	int e;
+	int e = 0;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	e = pthread_create(&r->thread, NULL, empty_until_the_end, r);
+	if (!r->reduced) {
+		r->packet_watch = packet_watch_new(r->programs);
+		e = r->packet_watch ? 0 : ENOMEM;
+	}
+	if (!e)
+		e = pthread_create(&r->thread, NULL, empty_until_the_end, r);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return -e;
 }
@@ -198,12 +203,8 @@ static int start(struct recorder *r, const struct recorder_options *o, struct di
 	}
 	if (!e && r->stacks && o->samples_hz)
 		e = sampler_open(r->programs->progs.on_sample, o->samples_hz, &r->sampler);
-	if (!e && !r->reduced) {
-		r->packet_watch = packet_watch_new(r->programs);
-		e = r->packet_watch ? 0 : -ENOMEM;
-	}
 	if (!e)
-		e = start_thread(r);
+		e = start_threads(r);
 	return e ? diag_set(reterr, EXIT_ENVIRONMENT, e, "cannot start the kernel recorder: %s",
 			    strerror(-e)) : 0;
 }
