@@ -53,6 +53,7 @@ static void find_knots(struct wait_graph *g, int64_t whole_run_ns)
 		const struct wait_vertex *v = &g->vertices.items[i];
 
 		vertices[i].ignored = v->id == VERTEX_ID_NONE || v->kind == VERTEX_TIMER;
+		vertices[i].outside = v->kind == VERTEX_UNKNOWN;
 		vertices[i].foreground = v->foreground || v->kind == VERTEX_DISK ||
 					 v->kind == VERTEX_NIC;
 		vertices[i].cpu = whole_run_ns ? (double)v->running_ns / (double)whole_run_ns : 0;

@@ -6,7 +6,8 @@
  * at all.  A knot without a device whose threads use less than one processor sleeps most of the
  * time: such background knots are reported, taken out, and the rest is looked at again.  Any
  * other is trimmed: its lightest edge goes, until it is a simple cycle or all edges left are above
- * the threshold; if it falls apart, each part that cannot be escaped is trimmed in turn.
+ * the threshold; if it falls apart, each part that cannot be escaped is trimmed in turn.  Sinks of
+ * whom nothing is recorded are reported and taken out like background knots, but who waits for them is no sink without them.
  *
  * Example, threshold 18:  A -> B 87, B -> Disk 40, Disk -> B 35, B -> A 2.  All is one knot.
  * Without B -> A it falls apart: A waits for the rest, B and Disk are the knot, a simple cycle.
@@ -27,6 +28,7 @@ struct search {
 	const struct knot_graph *g;
 	struct knots *ret;
 	uint32_t *local;		/* vertex -> its place in the part looked at, or NONE */
+	bool *waits_outside;		/* of each vertex: for one that was taken out */
 };
 
 /* Vertices and the edges among them. */
@@ -363,21 +365,41 @@ static void remove_part(struct search *s, struct part *p, const numbers *vertice
 	p->vertices.cnt = kept;
 }
 
-/* Reports background knots and takes them out of p; false if there is none. */
-static bool set_background_aside(struct search *s, struct part *p, parts *ends)
+/* Of whom nothing is recorded, and somebody waits for him. */
+static bool is_outside(const struct search *s, const struct part *sink)
+{
+	return sink->edges.cnt && s->g->vertices[sink->vertices.items[0]].outside;
+}
+
+static void note_who_waits(struct search *s, const struct part *sink)
+{
+	for (size_t i = 0; i < sink->edges.cnt; i++)
+		s->waits_outside[s->g->edges[sink->edges.items[i]].from] = true;
+}
+
+/* Reports background knots and sinks outside, and takes them out of p; false if there is none. */
+static bool set_aside(struct search *s, struct part *p, parts *ends)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < ends->cnt; i++) {
 		struct part *end = &ends->items[i];
+		bool sink = is_sink(s, end);
 
-		if (is_sink(s, end) || !is_background(s, end))
+		if (sink ? !is_outside(s, end) : !is_background(s, end))
 			continue;
+		if (sink)
+			note_who_waits(s, end);
 		remove_part(s, p, &end->vertices);
-		add_knot(s, end, false, true);
+		add_knot(s, end, sink, !sink);
 		any = true;
 	}
 	return any;
+}
+
+static bool is_known_sink(const struct search *s, const struct part *end)
+{
+	return end->edges.cnt && !s->waits_outside[end->vertices.items[0]];
 }
 
 static void find(struct search *s, struct part *p)
@@ -385,7 +407,7 @@ static void find(struct search *s, struct part *p)
 	for (bool again = true; again; ) {
 		parts ends = take_ends(s, p);
 
-		again = set_background_aside(s, p, &ends);
+		again = set_aside(s, p, &ends);
 		for (size_t i = 0; i < ends.cnt; i++) {
 			struct part *end = &ends.items[i];
 
@@ -393,7 +415,7 @@ static void find(struct search *s, struct part *p)
 				;
 			else if (!is_sink(s, end))
 				refine(s, end);
-			else if (end->edges.cnt)
+			else if (is_known_sink(s, end))
 				add_knot(s, end, true, false);
 			part_release(end);
 		}
@@ -444,6 +466,7 @@ void knots_find(const struct knot_graph *g, struct knots *ret)
 	struct part all = { { NULL, 0, 0 }, { NULL, 0, 0 } };
 
 	s.local = xcalloc((size_t)g->vertex_cnt + 1, sizeof(*s.local));
+	s.waits_outside = xcalloc((size_t)g->vertex_cnt + 1, sizeof(*s.waits_outside));
 	for (uint32_t v = 0; v < g->vertex_cnt; v++)
 		if (!g->vertices[v].ignored)
 			VEC_ADD(&all.vertices, v);
@@ -458,6 +481,7 @@ void knots_find(const struct knot_graph *g, struct knots *ret)
 		find(&s, &all);
 	part_release(&all);
 	free(s.local);
+	free(s.waits_outside);
 	for (size_t i = 0; i < ret->items.cnt; i++) {
 		struct knot *k = &ret->items.items[i];
 

@@ -5,6 +5,11 @@
  * A knot is a set of vertices that all wait for each other, directly or not, and for nobody else;
  * whatever the program is to do faster, something in each knot has to be faster.  A sink is waited
  * for and waits for nobody: its own work is the limit.
+ *
+ * Of somebody outside, as a server's clients often are, nothing is recorded: not what he waits for either, which may be the
+ * server.  He is a sink, and as he says nothing of those inside, knots are looked for again without him:
+ *
+ *	server -> disk 20, disk -> server 60, server -> client 30	knot server disk; sink client
  */
 #ifndef ANALYSIS_WAIT_KNOTS_H
 #define ANALYSIS_WAIT_KNOTS_H
@@ -21,6 +26,7 @@ struct knot_edge {
 
 struct knot_vertex {
 	bool ignored;			/* takes no part */
+	bool outside;			/* nothing is recorded of it: no edge leaves it */
 	bool foreground;		/* a device, or known to work for users: never background */
 	double cpu;			/* processors it keeps busy */
 };

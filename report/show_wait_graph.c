@@ -141,7 +141,46 @@ static void add_end(struct str *to, const struct wait_graph *g, uint32_t vertex)
 			e->stacks.items[0].state != STATE_SLEEP ? " for nobody who is known." : ".");
 		return;
 	}
-	str_add(to, ", which waits for nobody: its own work is the limit.");
+	str_add(to, g->vertices.items[vertex].kind == VERTEX_UNKNOWN ?
+		", and nobody knows what that waits for." : ", which waits for nobody: its own work is the limit.");
+}
+
+static bool is_outside(const struct wait_graph *g, const struct wait_knot *k)
+{
+	return k->sink && g->vertices.items[k->vertices.items[0]].kind == VERTEX_UNKNOWN;
+}
+
+static bool is_member(const struct wait_knot *k, uint32_t vertex)
+{
+	for (size_t i = 0; i < k->vertices.cnt; i++)
+		if (k->vertices.items[i] == vertex)
+			return true;
+	return false;
+}
+
+/* A server waits for its clients as well. */
+static void add_outside(struct str *to, const struct wait_graph *g, const struct wait_knot *knot)
+{
+	const struct wait_edge *most = NULL;
+	char text[TEXT_MAX];
+
+	for (size_t i = 0; i < g->knots.cnt; i++) {
+		const struct wait_knot *k = &g->knots.items[i];
+
+		for (size_t j = 0; is_outside(g, k) && j < k->edges.cnt; j++) {
+			const struct wait_edge *e = &g->edges.items[k->edges.items[j]];
+
+			if (is_member(knot, e->from) && (!most || e->weight_ns > most->weight_ns))
+				most = e;
+		}
+	}
+	if (!most)
+		return;
+	str_add(to, " Besides, ");
+	add_vertex_label(to, &g->vertices.items[most->from]);
+	str_addf(to, " wait%s for ", g->vertices.items[most->from].alike > 1 ? "" : "s");
+	add_vertex_label(to, &g->vertices.items[most->to]);
+	str_addf(to, " %s %s.", text_percent(text, of_run(g, most->weight_ns)), whole_words(g));
 }
 
 static void add_comparison(struct str *to, const struct style *s, const struct wait_graph *g)
@@ -186,6 +225,7 @@ static void print_wait_answer(const struct style *s, const struct wait_graph *g)
 	} else {
 		str_add(&text, "The knot: ");
 		add_knot(&text, g, k);
+		add_outside(&text, g, k);
 	}
 	print_answer(s, str_cstr(&text));
 }
@@ -307,8 +347,9 @@ static void print_knot(const struct style *s, const struct wait_graph *g, size_t
 
 	add_members(&members, g, k);
 	fprintf(s->out, "\n%s%s%s: %s%s\n", style_bold(s), k->background ? "background knot" :
-		k->sink ? "sink" : "knot", style_end(s), str_cstr(&members), k->background ?
+		is_outside(g, k) ? "outside" : k->sink ? "sink" : "knot", style_end(s), str_cstr(&members), k->background ?
 		" (no device, and together less than one processor busy: left out of the search)" :
+		is_outside(g, k) ? " (nobody knows what that waits for)" :
 		k->sink ? " (the end of all waits for it)" : "");
 	print_edges(s, g, k->edges.items, shown);
 	print_whole_rest(s, k->edges.cnt, shown, "edge");

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# record --kernel: thwaits that the kernel makes in a process without a clone() (io_uring's workers) are of the run; and a thread
+# record --kernel: threads that the kernel makes in a process without a clone() (io_uring's workers) are of the run; and a thread
 # is called what it calls itself, also one that lives on when the recording ends.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 

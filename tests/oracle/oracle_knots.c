@@ -4,6 +4,7 @@
  *
  * wPerf 3.1: K is a knot if what each vertex of K reaches is exactly K.  Refinement takes the
  * lightest edge of a knot until it is one vertex, a simple cycle, or all its edges are heavy.
+ * Who is outside is a sink, and gone; who waited for somebody outside is none.
  */
 #include "tests/oracle/oracle_whole.h"
 
@@ -16,6 +17,7 @@
 struct state {
 	const struct knot_graph *g;
 	bool gone[256];			/* edges */
+	unsigned int waited_outside;
 	struct str found[3];		/* knots, sinks, background */
 	struct str trimmed;
 };
@@ -117,11 +119,34 @@ static void refine(struct state *s, unsigned int set)
 	refine(s, set);
 }
 
+static bool is_awaited(const struct state *s, uint32_t v, unsigned int set)
+{
+	for (uint32_t i = 0; i < s->g->edge_cnt; i++)
+		if (inside(s, i, set) && s->g->edges[i].to == v)
+			return true;
+	return false;
+}
+
+static void leave_behind(struct state *s, uint32_t outside, unsigned int set)
+{
+	for (uint32_t i = 0; i < s->g->edge_cnt; i++)
+		if (inside(s, i, set) && s->g->edges[i].to == outside)
+			s->waited_outside |= 1u << s->g->edges[i].from;
+	say(&s->found[1], 1u << outside);
+	look(s, set & ~(1u << outside));
+}
+
 static void look(struct state *s, unsigned int set)
 {
 	unsigned int done = 0;
 
-	for (uint32_t v = 0; v < MAX; v++)		/* background knots first */
+	for (uint32_t v = 0; v < MAX; v++)
+		if (set & 1u << v && s->g->vertices[v].outside && is_awaited(s, v, set)) {
+			leave_behind(s, v, set);
+			return;
+		}
+
+	for (uint32_t v = 0; v < MAX; v++)		/* then background knots */
 		if (set & 1u << v && is_knot(s, v, set) && is_background(s, reach(s, v, set))) {
 			unsigned int k = reach(s, v, set);
 
@@ -130,8 +155,6 @@ static void look(struct state *s, unsigned int set)
 			return;
 		}
 	for (uint32_t v = 0; v < MAX; v++) {
-		bool awaited = false;
-
 		if (!(set & 1u << v) || done & 1u << v)
 			continue;
 		if (is_knot(s, v, set)) {
@@ -141,9 +164,7 @@ static void look(struct state *s, unsigned int set)
 			refine(s, k);
 			continue;
 		}
-		for (uint32_t i = 0; i < s->g->edge_cnt; i++)
-			awaited = awaited || (inside(s, i, set) && s->g->edges[i].to == v);
-		if (reach(s, v, set) == 0 && awaited)
+		if (reach(s, v, set) == 0 && is_awaited(s, v, set) && !(s->waited_outside & 1u << v))
 			say(&s->found[1], 1u << v);
 	}
 }

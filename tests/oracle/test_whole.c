@@ -340,11 +340,11 @@ static void compare_knots(unsigned int seed)
 	_cleanup_(freep) char *found = NULL, *expected = NULL, *x = NULL, *y = NULL;
 
 	for (uint32_t v = 0; v < g.vertex_cnt; v++)
-		vertices[v] = (struct knot_vertex){ .ignored = random_below(&r, 15) == 0,
+		vertices[v] = (struct knot_vertex){ .ignored = random_below(&r, 15) == 0, .outside = random_below(&r, 8) == 0,
 			.foreground = random_below(&r, 4) == 0, .cpu = random_below(&r, 15) / 10.0 };
 	for (uint32_t from = 0; from < g.vertex_cnt; from++)
 		for (uint32_t to = 0; to < g.vertex_cnt; to++)
-			if (random_below(&r, 100) < density)
+			if (random_below(&r, 100) < density && !vertices[from].outside)
 				edges[g.edge_cnt++] = (struct knot_edge){ from, to, random_below(&r, 60) };
 	g.prefilter_ns = random_below(&r, 5);
 	g.threshold_ns = random_below(&r, 80);

@@ -22,6 +22,7 @@
 struct cpu {				/* of a vertex; others keep four processors busy */
 	const char *name;
 	double cpu;			/* below 0: takes no part */
+	bool outside;
 };
 
 static void add_numbers(struct str *s, const struct names *n, const numbers *v)
@@ -49,6 +50,7 @@ static char *answer(const struct published *rows, size_t cnt, double prefilter, 
 			if (strcmp(c->name, names_get(n, (uint32_t)i)) == 0) {
 				vertices[i].cpu = c->cpu;
 				vertices[i].ignored = c->cpu < 0;
+				vertices[i].outside = c->outside;
 			}
 	}
 	knots_find(&(struct knot_graph){ .vertices = vertices, .edges = edges,
@@ -201,9 +203,9 @@ static void test_sinks(void **state)
 
 static void test_background(void **state)
 {
-	static const struct cpu idle[] = { { "A", 0.3 }, { "B", 0.6 }, { NULL, 0 } };
-	static const struct cpu busy[] = { { "A", 0.4 }, { "B", 0.6 }, { NULL, 0 } };
-	static const struct cpu unknown[] = { { "U", -1 }, { NULL, 0 } };
+	static const struct cpu idle[] = { { "A", 0.3, false }, { "B", 0.6, false }, { NULL, 0, false } };
+	static const struct cpu busy[] = { { "A", 0.4, false }, { "B", 0.6, false }, { NULL, 0, false } };
+	static const struct cpu unknown[] = { { "U", -1, false }, { NULL, 0, false } };
 
 	(void)state;
 	/* Reported, taken out; what waited for it is looked at again. */
@@ -217,6 +219,28 @@ static void test_background(void **state)
 		     { "A", "U", 70 }, { "U", "C", 30 });
 }
 
+/* Of U nothing is recorded. */
+static void test_outside(void **state)
+{
+	static const struct cpu u[] = { { "U", 0, true }, { NULL, 0, false } };
+	static const struct cpu idle[] = { { "U", 0, true }, { "A", 0.3, false }, { "B", 0.6, false }, { NULL, 0, false } };
+
+	(void)state;
+	/* A server's client may be waited for longest, and hides no knot; somebody of whom it is known that he only works does. */
+	ASSERT_GRAPH("knot S Disk; sink U", 0, 18, u, { "S", "Disk", 20 }, { "Disk", "S", 60 }, { "S", "U", 90 });
+	ASSERT_GRAPH("sink U", 0, 18, NULL, { "S", "Disk", 20 }, { "Disk", "S", 60 }, { "S", "U", 90 });
+	/* A and B end at U, and are no sinks without it. */
+	ASSERT_GRAPH("sink U", 0, 18, u, { "A", "U", 5 }, { "B", "A", 6 });
+	/* The one that S waits for besides is. */
+	ASSERT_GRAPH("sink C; sink U", 0, 18, u, { "S", "U", 5 }, { "S", "C", 6 });
+	/* Nor is who is left of a knot that fell apart. */
+	ASSERT_GRAPH("sink U; trimmed A>B", 0, 18, u, { "A", "B", 2 }, { "B", "A", 2 }, { "B", "B", 2 }, { "A", "U", 1 });
+	/* Below the prefilter nobody waits for U. */
+	ASSERT_GRAPH("sink A", 1, 18, u, { "A", "U", 0.5 }, { "B", "A", 6 });
+	/* What sleeps most of the time stays in the background. */
+	ASSERT_GRAPH("sink U; background A B", 0, 18, idle, { "A", "B", 50 }, { "B", "A", 50 }, { "A", "U", 30 });
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,6 +251,7 @@ int main(void)
 		cmocka_unit_test(test_falls_apart),
 		cmocka_unit_test(test_sinks),
 		cmocka_unit_test(test_background),
+		cmocka_unit_test(test_outside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
