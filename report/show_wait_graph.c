@@ -21,6 +21,7 @@
 #define OTHERS_SHOWN 10			/* edges outside knots */
 #define MEMBERS_NAMED 4			/* of a knot, in a sentence */
 #define RUNNABLE_WORTH 0.05		/* of a run: worth a line */
+#define BUSY_FROM 0.5			/* of a thread's time it runs, or could */
 
 static double of_run(const struct wait_graph *g, int64_t ns)
 {
@@ -206,6 +207,41 @@ static void add_comparison(struct str *to, const struct style *s, const struct w
 			 text_ns(a, unknown_excess(g), s->utf8));
 }
 
+/* The thread, or the like ones, that would use a processor most. */
+static const struct wait_vertex *busiest(const struct wait_graph *g)
+{
+	const struct wait_vertex *best = NULL;
+
+	for (size_t i = 0; i < g->vertices.cnt; i++) {
+		const struct wait_vertex *v = &g->vertices.items[i];
+
+		if ((v->kind == VERTEX_THREAD || v->kind == VERTEX_GROUP) &&
+		    (!best || v->running_ns + v->runnable_ns > best->running_ns + best->runnable_ns))
+			best = v;
+	}
+	return best;
+}
+
+/* Where it is no wait that takes the time: " worker (7 +1) run 52 % of their time, and have no processor 45 % of it." */
+static void add_busiest(struct str *to, const struct wait_graph *g)
+{
+	const struct wait_vertex *v = busiest(g);
+	double life_ns = v ? (double)v->running_ns + (double)v->runnable_ns + (double)v->waiting_ns : 0;
+	bool many = v && v->alike > 1;
+	char a[TEXT_MAX], b[TEXT_MAX];
+
+	if (life_ns <= 0 || (double)v->running_ns + (double)v->runnable_ns < BUSY_FROM * life_ns)
+		return;
+	str_addc(to, ' ');
+	add_vertex_label(to, v);
+	str_addf(to, " run%s %s of %s time", many ? "" : "s", text_percent(a, (double)v->running_ns / life_ns),
+		 many ? "their" : "its");
+	if ((double)v->runnable_ns >= RUNNABLE_WORTH * life_ns)
+		str_addf(to, ", and ha%s no processor %s of it", many ? "ve" : "s",
+			 text_percent(b, (double)v->runnable_ns / life_ns));
+	str_addc(to, '.');
+}
+
 static void print_wait_answer(const struct style *s, const struct wait_graph *g)
 {
 	const struct wait_knot *k = g->knots.cnt ? &g->knots.items[0] : NULL;
@@ -215,6 +251,7 @@ static void print_wait_answer(const struct style *s, const struct wait_graph *g)
 		add_comparison(&text, s, g);
 	if (!k) {
 		str_add(&text, "No knot: nobody waits long for anybody who is known.");
+		add_busiest(&text, g);
 	} else if (k->background) {
 		str_add(&text, "Only a knot in the background, which sleeps most of the time: ");
 		add_knot(&text, g, k);
@@ -222,6 +259,7 @@ static void print_wait_answer(const struct style *s, const struct wait_graph *g)
 		str_add(&text, "No knot: all that waits long ends at ");
 		add_vertex_label(&text, &g->vertices.items[k->vertices.items[0]]);
 		add_end(&text, g, k->vertices.items[0]);
+		add_busiest(&text, g);
 	} else {
 		str_add(&text, "The knot: ");
 		add_knot(&text, g, k);

@@ -70,7 +70,7 @@ says 'No knot: all that waits long ends at sda, which waits for nobody: its own 
 expect 0 "$VPROF" show wait-graph figure --prefilter 0.9 --format json
 says '"prefiltered": true' '"sink": true' '"prefilter_ns": 18' '"threshold_ns": 4'
 expect 0 "$VPROF" show wait-graph figure --prefilter 2
-says 'No knot: nobody waits long for anybody who is known' '3 more edges (--all)'
+says 'No knot: nobody waits long for anybody who is known. B (2) runs 50 % of its time.' '3 more edges (--all)'
 expect 0 "$VPROF" show wait-graph figure --prefilter 2 --all
 says 'A (1)      B (2)'
 
@@ -94,6 +94,22 @@ expect 0 "$VPROF" show samples figure
 says 'take a shorter --period'
 expect 0 "$VPROF" show samples figure --format json
 says '"period_ns": 1000000' '"rows": []'
+
+# A client of whom nothing is recorded hides no knot, and is the end where there is none; who wants a processor most is named.
+expect 3 "$VPROF" import --from tuples "$top/tests/golden/whole_outside.tuples" -o outside
+expect 0 "$VPROF" show wait-graph outside
+says '▶ The knot: server (1) and sda wait for each other; sda for server (1) 60 % of the run. Besides, server (1) waits for thread 77 (not recorded) 60 % of the run.'
+says 'outside: thread 77 (not recorded) (nobody knows what that waits for)'
+cat >ends.tuples <<'END'
+vprof-tuples 1
+segment 1 - 0 5 running
+segment 1 - 5 9 runnable
+segment 1 - 9 10 io
+wakeup 1 77 10
+END
+expect 3 "$VPROF" import --from tuples ends.tuples -o ends
+expect 0 "$VPROF" show wait-graph ends
+says '▶ No knot: all that waits long ends at thread 77 (not recorded), and nobody knows what that waits for. thread 1 runs 50 % of its time, and has no processor 40 % of it.'
 
 # Two alike, and the knot that they make; slow requests and typical ones.
 cat >alike.tuples <<'END'
