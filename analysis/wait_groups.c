@@ -5,7 +5,8 @@
  * Two threads are alike if their waits are distributed alike over call paths and classes: what
  * they have in common is above 0.45, the authors' limit.  Alike is passed on: a chain of pairs is
  * one group.  A wait in no probed function says nothing about what a thread is for, so threads
- * without any other stay alone; so do those whose names differ in more than a number.
+ * without any other stay alone; so do those whose names differ in more than a number.  The kernel's
+ * own workers take any work of their pool, in whatever function, so their name alone says what they are for.
  *
  *	A	f/lock 3, g/io 1	0.75 0.25
  *	B	f/lock 5, h/cond 5	0.5       0.5	in common: 0.5, alike
@@ -14,10 +15,13 @@
 
 #include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/map.h"
 #include "base/banned.h"
 
 #define ALIKE_ABOVE 0.45
+#define KERNEL_WORKER "kworker/"
+#define KEY_KERNEL_WORKER UINT64_MAX	/* of no call path */
 
 struct bin {
 	uint64_t key;			/* call path and class */
@@ -83,6 +87,8 @@ static void collect(struct grouping *g)
 				VEC_ADD(&g->bins, (struct bin){
 					(uint64_t)v->path * STATE_CNT + v->state, 1 });
 		}
+		if (g->bins.cnt == h.first && strncmp(h.name, KERNEL_WORKER, strlen(KERNEL_WORKER)) == 0)
+			VEC_ADD(&g->bins, (struct bin){ KEY_KERNEL_WORKER, 1 });
 		finish_histogram(g, &h);
 	}
 }
