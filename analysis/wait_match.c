@@ -236,7 +236,7 @@ static void add_lanes(struct wait_world *w, const lives *l)
 		const struct life *life = &l->items[i];
 		uint64_t tid = w->tl->threads.items[life->thread].tid;
 
-		if (i == 0 || life->parent_tid != life[-1].parent_tid || life->lane != life[-1].lane)
+		if (i == 0 || life->lane != life[-1].lane)
 			actor = add_actor(w, tid, true);
 		join_actor(w, actor, tid);
 	}

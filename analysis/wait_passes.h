@@ -63,13 +63,13 @@ struct wait_world {
 /* A life of a short-lived thread; lives of one lane are one actor. */
 struct life {
 	uint32_t thread;		/* of the timeline */
-	uint64_t parent_tid;
+	uint32_t lane;
+	uint64_t tid, parent_tid;
 	int64_t start_ns, end_ns;
-	uint32_t lane;			/* of its parent */
 };
 typedef VEC(struct life) lives;
 
-/* In order of parent, lane, start; only lanes with at least two lives. */
+/* In order of lane, start; only lanes with at least two lives. */
 void wait_lanes(const struct wait_world *w, lives *ret);
 
 /* Fills w, whose tl and paths are set. */

@@ -19,6 +19,7 @@
 #include "report/wait_labels.h"
 
 #define OTHERS_SHOWN 10			/* edges outside knots */
+#define KNOTS_SHOWN 5			/* and sinks */
 #define MEMBERS_NAMED 4			/* of a knot, in a sentence */
 #define RUNNABLE_WORTH 0.05		/* of a run: worth a line */
 #define BUSY_FROM 0.5			/* of a thread's time it runs, or could */
@@ -524,14 +525,25 @@ static void print_unknown(const struct style *s, const struct wait_graph *g)
 			"outside the run, devices)\n", text_percent(text, (double)unknown_ns / (double)all_ns));
 }
 
+/* A program that starts hundreds of others may end at each of them. */
+static void print_knots(const struct style *s, const struct view_input *in)
+{
+	const struct wait_graph *g = in->wait_graph;
+	size_t shown = in->options.ranking.all || g->knots.cnt <= KNOTS_SHOWN ? g->knots.cnt : KNOTS_SHOWN;
+
+	for (size_t i = 0; i < shown; i++)
+		print_knot(s, g, i);
+	if (shown < g->knots.cnt)
+		fprintf(s->out, "%s and %zu more knots and sinks (--all)\n", glyphs_of(s)->ellipsis, g->knots.cnt - shown);
+}
+
 void wait_graph_text(const struct style *s, const struct view_input *in)
 {
 	const struct wait_graph *g = in->wait_graph;
 
 	print_wait_answer(s, g);
 	print_wait_heading(s, in);
-	for (size_t i = 0; i < g->knots.cnt; i++)
-		print_knot(s, g, i);
+	print_knots(s, in);
 	print_others(s, in);
 	print_trimmed(s, g);
 	if (!g->compares)

@@ -388,6 +388,7 @@ void kernel_merge(struct trace *t, const struct kernel_trace *k)
 	struct kernel_devices devices = { .x = &m.threads };
 
 	kernel_merging_begin(&m, t, k);
+	kernel_threads_add_creations(&m.threads);
 	kernel_merge_threads(&m);
 	kernel_stacks_spread(t, k, m.threads.parts.items, m.threads.parts.cnt);
 	kernel_devices_add(&devices, &m.spans, INT64_MIN, INT64_MAX);

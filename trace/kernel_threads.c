@@ -194,6 +194,22 @@ void kernel_threads_find(struct kernel_threads *x, struct trace *t, const struct
 	VEC_RELEASE(&f.known);
 }
 
+/* A thread that begins with its life: who made it the model does not know. */
+static void add_creation(struct kernel_threads *x, const struct kernel_life *l)
+{
+	const struct kernel_part *child = kernel_part_at(x, l->tid, l->ns + 1), *parent = kernel_part_at(x, l->other, l->ns + 1);
+
+	if (child && parent && child->from_ns == l->ns && child->first_ns > child->last_ns && child->tid != parent->tid)
+		VEC_ADD(&x->t->creations, (struct creation){ parent->tid, child->tid, l->ns, l->ns, NAME_NONE });
+}
+
+void kernel_threads_add_creations(struct kernel_threads *x)
+{
+	for (size_t i = 0; i < x->k->lives.cnt; i++)
+		if (x->k->lives.items[i].kind == KERNEL_FORK)
+			add_creation(x, &x->k->lives.items[i]);
+}
+
 void kernel_threads_release(struct kernel_threads *x)
 {
 	VEC_RELEASE(&x->parts);

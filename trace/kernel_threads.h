@@ -26,6 +26,8 @@ struct kernel_threads {
 
 /* Adds the threads that the model does not know to t->threads. */
 void kernel_threads_find(struct kernel_threads *x, struct trace *t, const struct kernel_trace *k);
+/* Who made those, at the end of t->creations. */
+void kernel_threads_add_creations(struct kernel_threads *x);
 void kernel_threads_release(struct kernel_threads *x);
 
 /* The part that the kernel's thread was at that time, or the last before, or NULL. */
