@@ -7,10 +7,12 @@
  * somebody waits for what is to come by it, for that is what it and those beyond it are working on.  Of other devices,
  * and of one of which no request was recorded, only those moments are known when somebody waited for it: running then.
  *
- *	requests of vda: 20..40 brought by 7, 30..50 by 8, 70..80 by 8; the recording 0..100
+ *	requests of vda: 20..40 brought by 7, 30..50 by 8, 70..80 by 8; the run 0..100
  *	-> queue 0..20 (wakeup by 7), running 20..50, queue 50..70 (by 8), running 70..80, queue 80..100
  *	eth0 has a packet by 7 in 20..22, for the answer to which 7 waits in 25..60
  *	-> queue 0..20 (by 7), running 20..22, queue 22..25, running 25..60, queue 60..100
+ *
+ * Before the first thread of the run and after the last one nothing is told: that is the recording's time, not the run's.
  *
  * Of an interrupt of unknown purpose nobody knows what works there: it has a name, as a waker, and no time.
  */
@@ -57,8 +59,12 @@ struct stretch {			/* what is asked about a device */
 
 static void add_segment(const struct stretch *d, int64_t start_ns, int64_t end_ns, enum trace_state state)
 {
+	if (start_ns < d->x->first_ns)
+		start_ns = d->x->first_ns;
 	if (end_ns > d->until_ns)
 		end_ns = d->until_ns;
+	if (end_ns > d->x->last_ns)
+		end_ns = d->x->last_ns;
 	if (start_ns < end_ns)
 		VEC_ADD(&d->x->t->segments, (struct segment){ d->device, SID_NONE, start_ns, end_ns, state });
 }
@@ -74,13 +80,14 @@ static void add_requests(const struct stretch *d, int64_t at_ns, const struct ke
 			if (r[i].done_ns > end_ns)
 				end_ns = r[i].done_ns;
 		add_segment(d, at_ns, first->issue_ns, STATE_QUEUE);
-		if (first->tid && at_ns < first->issue_ns && first->issue_ns >= d->low_ns)	/* else it was told */
+		if (first->tid && at_ns < first->issue_ns && first->issue_ns <= d->x->last_ns &&
+		    first->issue_ns >= d->low_ns)	/* else it was told */
 			VEC_ADD(&d->x->t->wakeups, (struct wakeup){ d->device,
 				kernel_thread_at(d->x, first->tid, first->issue_ns), first->issue_ns });
 		add_segment(d, first->issue_ns > at_ns ? first->issue_ns : at_ns, end_ns, STATE_RUNNING);
 		at_ns = end_ns > at_ns ? end_ns : at_ns;
 	}
-	add_segment(d, at_ns, d->x->k->end_ns, STATE_QUEUE);
+	add_segment(d, at_ns, d->x->last_ns, STATE_QUEUE);
 }
 
 static const struct kernel_request *requests_of(const struct kernel_trace *k, uint64_t device, size_t *ret_cnt)
@@ -141,7 +148,7 @@ static void add_device(const struct stretch *d, const struct kernel_span *s, siz
 	}
 	first = d->low_ns == INT64_MIN ? 0 : partition_point(i, all, r[i].done_ns < d->low_ns);
 	end = partition_point(i, all, r[i].issue_ns <= d->until_ns);
-	at_ns = first ? r[first - 1].done_ns : d->x->k->start_ns;
+	at_ns = first ? r[first - 1].done_ns : d->x->first_ns;
 	if (kind == WAKER_NIC)
 		add_packets(d, at_ns, &r[first], end - first, s, cnt);
 	else

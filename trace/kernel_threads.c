@@ -94,9 +94,13 @@ static uint64_t add_thread(struct kernel_threads *x, uint32_t kernel_tid, uint32
 static void add_part(struct kernel_threads *x, const struct life *l, const struct known *n, int64_t from_ns,
 		     int64_t to_ns)
 {
-	if (from_ns < to_ns)
-		VEC_ADD(&x->parts, (struct kernel_part){ n->tid, l->kernel_tid, l->pid, from_ns, to_ns,
-							 n->first_ns, n->last_ns });
+	if (from_ns >= to_ns)
+		return;
+	VEC_ADD(&x->parts, (struct kernel_part){ n->tid, l->kernel_tid, l->pid, from_ns, to_ns, n->first_ns, n->last_ns });
+	if (from_ns < x->first_ns)
+		x->first_ns = from_ns;
+	if (to_ns > x->last_ns)
+		x->last_ns = to_ns;
 }
 
 static size_t first_known(const struct finder *f, uint32_t kernel_tid)
@@ -188,7 +192,8 @@ void kernel_threads_find(struct kernel_threads *x, struct trace *t, const struct
 {
 	struct finder f = { .x = x };
 
-	*x = (struct kernel_threads){ .t = t, .k = k, .taken = map_new(), .outsiders = map_new() };
+	*x = (struct kernel_threads){ .t = t, .k = k, .first_ns = INT64_MAX, .last_ns = INT64_MIN, .taken = map_new(),
+				      .outsiders = map_new() };
 	find_known(&f);
 	find_all_lives(&f);
 	VEC_RELEASE(&f.known);

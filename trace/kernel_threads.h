@@ -20,6 +20,7 @@ struct kernel_threads {
 	struct trace *t;
 	const struct kernel_trace *k;
 	VEC(struct kernel_part) parts;		/* by kernel_tid, then time; disjoint */
+	int64_t first_ns, last_ns;		/* of all of them: the recording begins before, and ends later */
 	struct map *taken;			/* kernel tid -> model tids of it there are */
 	struct map *outsiders;			/* kernel tid -> model tid, of those that are only named */
 };

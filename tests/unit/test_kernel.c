@@ -120,6 +120,63 @@ static void test_requests(void **state)
 		"thread " VDA " disk vda\n");
 }
 
+/* The recording is longer than the run: what the disk did before and after is not told. */
+static void test_requests_before_and_after(void **state)
+{
+	(void)state;
+	begin(0, 100);
+	life(KERNEL_FORK, 7, 30, "server");
+	life(KERNEL_EXIT, 7, 80, "server");
+	off(7, 45, 70, PREAD, 60, WAKER_DISK, DISK);
+	request(0, 10, 20);
+	request(0, 25, 35);
+	request(7, 50, 60);
+	request(7, 90, 95);
+	assert_merged("",
+		"vprof-tuples 1\n"
+		"segment 7 - 30 45 running\n"
+		"segment 7 - 45 70 io\n"
+		"segment 7 - 70 80 running\n"
+		"segment " VDA " - 30 35 running\n"
+		"segment " VDA " - 35 50 queue\n"
+		"segment " VDA " - 50 60 running\n"
+		"segment " VDA " - 60 80 queue\n"
+		"wakeup 7 " VDA " 60\n"
+		"wakeup " VDA " 7 50\n"
+		"thread 7 thread server\n"
+		"thread " VDA " disk vda\n");
+}
+
+static void forked(uint32_t tid, uint32_t by, int64_t ns)
+{
+	VEC_ADD(&k.lives, (struct kernel_life){ KERNEL_FORK, tid, 10, by, ns, "t" });
+}
+
+/* 7 makes 8, and later another one of that number; who made 7 is not of the run, and who made 9 the runtime would say. */
+static void test_creations(void **state)
+{
+	(void)state;
+	begin(0, 100);
+	forked(7, 99, 10);
+	forked(8, 7, 20);
+	life(KERNEL_EXIT, 8, 60, "t");
+	forked(8, 7, 70);
+	forked(9, 8, 75);
+	assert_merged("thread 9 thread\nsegment 9 1 80 90 running\n",
+		"vprof-tuples 1\n"
+		"segment 7 - 10 100 running\n"
+		"segment 8 - 20 60 running\n"
+		"segment 9 - 75 80 running\n"
+		"segment 9 1 80 90 running\n"
+		"segment 9 - 90 100 running\n"
+		"segment 4294967304 - 70 100 running\n"
+		"creation 7 20 8 20\n"
+		"creation 7 70 4294967304 70\n"
+		"thread 7 thread t\n"
+		"thread 8 thread t\n"
+		"thread 4294967304 thread t\n");
+}
+
 /* The second example of kernel_devices.c.  Of interface 3 nobody knows what it was given: busy while 7 waits for it. */
 static void test_packets(void **state)
 {
@@ -374,6 +431,7 @@ int main(void)
 		cmocka_unit_test(test_device),
 		cmocka_unit_test(test_classes),
 		cmocka_unit_test(test_stacks), cmocka_unit_test(test_requests), cmocka_unit_test(test_packets),
+		cmocka_unit_test(test_requests_before_and_after), cmocka_unit_test(test_creations),
 		cmocka_unit_test(test_sums),
 	};
 
