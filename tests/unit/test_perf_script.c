@@ -183,6 +183,8 @@ static void test_lives(void **state)
 		"segment 70 - 8000 20000 other\n"
 		"segment 4294967356 - 10000 12000 runnable\n"
 		"segment 4294967356 - 12000 20000 running\n"
+		"creation 40 1000 60 1000\n"
+		"creation 40 10000 4294967356 10000\n"
 		"thread 40 thread m\n"
 		"thread 60 thread c1\n"
 		"thread 70 thread z\n"
