@@ -196,13 +196,16 @@ void kernel_threads_find(struct kernel_threads *x, struct trace *t, const struct
 				      .outsiders = map_new() };
 	find_known(&f);
 	find_all_lives(&f);
+	if (x->first_ns < k->start_ns)		/* of a window, or the last of a long run */
+		x->first_ns = k->start_ns;
 	VEC_RELEASE(&f.known);
 }
 
 /* A thread that begins with its life: who made it the model does not know. */
 static void add_creation(struct kernel_threads *x, const struct kernel_life *l)
 {
-	const struct kernel_part *child = kernel_part_at(x, l->tid, l->ns + 1), *parent = kernel_part_at(x, l->other, l->ns + 1);
+	int64_t then_ns = l->ns < INT64_MAX ? l->ns + 1 : l->ns;
+	const struct kernel_part *child = kernel_part_at(x, l->tid, then_ns), *parent = kernel_part_at(x, l->other, then_ns);
 
 	if (child && parent && child->from_ns == l->ns && child->first_ns > child->last_ns && child->tid != parent->tid)
 		VEC_ADD(&x->t->creations, (struct creation){ parent->tid, child->tid, l->ns, l->ns, NAME_NONE });
