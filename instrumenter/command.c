@@ -463,11 +463,12 @@ static size_t earlier_namesakes(const struct command *c, size_t i, const char *n
 char *command_object(const struct command *c, size_t i)
 {
 	_cleanup_(freep) char *name = stem(c->sources.items[i].path);
-	const char *program = c->output ? c->output : "a";
+	const char *output = c->output && *c->output ? c->output : NULL;	/* -o '': clang's is as without, gcc refuses */
+	const char *program = output ? output : "a";
 	size_t namesakes;
 
 	if (c->kind == COMMAND_COMPILE)
-		return c->output ? xstrdup(c->output) : xasprintf("%s.o", name);
+		return output ? xstrdup(output) : xasprintf("%s.o", name);
 	namesakes = earlier_namesakes(c, i, name);
 	return namesakes ? xasprintf("%s-%s-%zu.o", program, name, namesakes) :
 			   xasprintf("%s-%s.o", program, name);

@@ -142,6 +142,19 @@ static void test_response_file(void **state)
 }
 
 /* What a line becomes, one command a line: preprocess, compile, messages, original. */
+/* clang -c log.c -o '' */
+static void test_empty_output(void **state)
+{
+	char *words[] = { "clang", "-c", "log.c", "-o", "", NULL };
+	_cleanup_(command_release) struct command c;
+
+	(void)state;
+	command_parse(words, &c);
+	_cleanup_(freep) char *object = command_object(&c, 0);
+
+	assert_string_equal(object, "log.o");
+}
+
 static void check_commands(const char *line, bool again, const char *expected)
 {
 	_cleanup_(args_release) struct args words = ARGS_INIT, p = ARGS_INIT, o = ARGS_INIT;
@@ -257,6 +270,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_empty_output),
 		cmocka_unit_test(test_response_file),
 		cmocka_unit_test(test_commands),
 		cmocka_unit_test(test_dependency_file),
