@@ -141,7 +141,6 @@ static void test_response_file(void **state)
 	command_release(&c);
 }
 
-/* What a line becomes, one command a line: preprocess, compile, messages, original. */
 /* clang -c log.c -o '' */
 static void test_empty_output(void **state)
 {
@@ -155,6 +154,7 @@ static void test_empty_output(void **state)
 	assert_string_equal(object, "log.o");
 }
 
+/* What a line becomes, one command a line: preprocess, compile, messages, original. */
 static void check_commands(const char *line, bool again, const char *expected)
 {
 	_cleanup_(args_release) struct args words = ARGS_INIT, p = ARGS_INIT, o = ARGS_INIT;
