@@ -13,7 +13,6 @@
  */
 #include "analysis/wait_passes.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/map.h"
@@ -93,20 +92,13 @@ static void collect(struct grouping *g)
 	}
 }
 
-/* "worker-1" and "worker-12" */
 static bool names_agree(const char *a, const char *b)
 {
-	for (;;) {
-		while (isdigit((unsigned char)*a))
-			a++;
-		while (isdigit((unsigned char)*b))
-			b++;
-		if (*a != *b)
-			return false;
-		if (!*a)
-			return true;
-		a++;
-		b++;
+	for (;; a++, b++) {
+		a = past_digits(a);
+		b = past_digits(b);
+		if (*a != *b || !*a)
+			return *a == *b;
 	}
 }
 

@@ -18,7 +18,6 @@
  */
 #include "analysis/wait_passes.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include "base/map.h"
 #include "base/banned.h"
@@ -87,9 +86,8 @@ static uint64_t kin_of(const struct assigning *a, const struct life *l)
 	uint64_t lane = 0, hash;
 
 	hash = map_get(a->lane_of, l->parent_tid, &lane) ? hash_u64(1, lane) : hash_u64(2, l->parent_tid);
-	for (; name && *name; name++)
-		if (!isdigit((unsigned char)*name))
-			hash = hash_bytes(hash, name, 1);
+	for (name = past_digits(name ? name : ""); *name; name = past_digits(name + 1))
+		hash = hash_bytes(hash, name, 1);
 	return hash;
 }
 

@@ -60,6 +60,14 @@ struct wait_world {
 	waits waits;			/* of each actor together, by time, disjoint */
 };
 
+/* Where it goes on.  Names of threads that are for the same thing may differ in numbers: "worker-1" and "worker-12". */
+static inline const char *past_digits(const char *name)
+{
+	while (*name >= '0' && *name <= '9')
+		name++;
+	return name;
+}
+
 /* A life of a short-lived thread; lives of one lane are one actor. */
 struct life {
 	uint32_t thread;		/* of the timeline */
