@@ -5,9 +5,11 @@
  */
 #include "recorder/packet_watch.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include "base/banned.h"
+#include "recorder/background.h"
 #include "recorder/private.h"
 
 enum { QUIET_NS = 1000000000 };
@@ -41,20 +43,23 @@ static void *attach_what_is_wanted(void *context)
 	return NULL;
 }
 
-struct packet_watch *packet_watch_new(struct record_bpf *programs)
+int packet_watch_new(struct record_bpf *programs, struct packet_watch **ret)
 {
 	struct packet_watch *w = calloc(1, sizeof(*w));
+	int e;
 
 	if (!w)
-		return NULL;
+		return -ENOMEM;
 	w->programs = programs;
 	w->told_each = w->each = w->each_is_attached = true;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->changed, NULL);
-	if (pthread_create(&w->thread, NULL, attach_what_is_wanted, w) == 0)
-		return w;
-	free(w);
-	return NULL;
+	e = background_start(&w->thread, attach_what_is_wanted, w);
+	if (e)
+		free(w);
+	else
+		*ret = w;
+	return e;
 }
 
 void packet_watch_free(struct packet_watch *w)

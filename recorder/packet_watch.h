@@ -19,9 +19,8 @@
 struct packet_watch;
 struct record_bpf;
 
-/* programs: attached, and there until it is freed.  Its thread blocks the signals that the caller blocks.  NULL: there is no
- * memory, or no thread is to be had. */
-struct packet_watch *packet_watch_new(struct record_bpf *programs);
+/* programs: attached, and there until it is freed.  0 or a negative errno. */
+int packet_watch_new(struct record_bpf *programs, struct packet_watch **ret);
 void packet_watch_free(struct packet_watch *w);	/* NULL is fine, here and below */
 
 void packet_watch_look(struct packet_watch *w, uint64_t now_ns);

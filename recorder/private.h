@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * private.h - the recorder's own parts: the programs in the kernel (programs.c; packet_watch.h, when which), the thread that
- * takes the records out (recorder.c), the file (write.c), names of devices (names.c).  Stacks: stacks.h, unwind.h,
- * images.h, symbols.h.
+ * takes the records out (recorder.c), the file (write.c, block_queue.h), names of devices (names.c).  Stacks: stacks.h,
+ * unwind.h, images.h, symbols.h.
  */
 #ifndef RECORDER_PRIVATE_H
 #define RECORDER_PRIVATE_H
@@ -14,6 +14,7 @@
 #include "trace/file.h"
 #include "trace/kernel_format.h"
 
+struct block_queue;
 struct record_bpf;
 struct segments;
 
@@ -49,7 +50,8 @@ struct device {
 enum { WRITE_DEVICES_MAX = 256 };
 
 struct writer {
-	struct trace_file file;
+	struct trace_file file;		/* the queue's from writer_begin() to writer_end() */
+	struct block_queue *queue;	/* NULL: nothing is recorded yet, or any more */
 	struct encoder block;
 	uint64_t before_ns;		/* of the record before, in this block */
 	uint64_t records;
@@ -60,9 +62,9 @@ struct writer {
 	unsigned int device_cnt;
 };
 
-int writer_open(struct writer *w, const char *path);	/* 0 or a negative errno */
+int writer_open(struct writer *w, const char *path);	/* 0 or a negative errno, here and below */
 int writer_close(struct writer *w);
-void writer_begin(struct writer *w, bool reduced, uint32_t sample_ns);	/* 0: no samples */
+int writer_begin(struct writer *w, bool reduced, uint32_t sample_ns);	/* 0: no samples */
 void writer_record(struct writer *w, const void *record, size_t len);	/* len: at least its size */
 void writer_flush(struct writer *w);
 void writer_end(struct writer *w, uint64_t start_ns, uint64_t end_ns, uint64_t lost);

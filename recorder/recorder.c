@@ -3,9 +3,9 @@
  * recorder.c - opens, takes records and stacks out of the kernel's memory until the run has ended, closes.
  *
  * To wake up drives somebody from a CPU, who may be the server that is measured.  So it looks every 10 ms only where
- * there is much to take, and up to every 50 ms where there is little; and it is a batch job to the scheduler: whoever
- * runs when it wakes up goes on.  Many stacks at once also take less time each, for what they are looked up in has to come
- * into the CPU's caches each time; but those that the kernel can be told of it copies until then.
+ * there is much to take, and up to every 50 ms where there is little; and it is a batch job (background.h).  It never waits for
+ * the disk: that is for a thread of its own (block_queue.h).  Many stacks at once also take less time each, for what they are
+ * looked up in has to come into the CPU's caches each time; but those that the kernel can be told of it copies until then.
  *
  *	65,536 places a CPU, 600 records of one CPU in 50 ms	again after 50 ms
  *	2,100 in 50 ms						after 10 ms
@@ -13,12 +13,11 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include "base/banned.h"
+#include "recorder/background.h"
 #include "recorder/packet_watch.h"
 #include "recorder/private.h"
 #include "recorder/record.h"
@@ -117,13 +116,6 @@ static long next_pause_ns(const struct recorder *r, long pause_ns)
 	return pause_ns < longest_ns ? pause_ns : longest_ns;
 }
 
-static void be_a_batch_job(void)
-{
-	struct sched_param none = { 0 };
-
-	pthread_setschedparam(pthread_self(), SCHED_BATCH, &none);	/* refused: as it is */
-}
-
 int recorder_rest(struct recorder *r, int rest)
 {
 	sampler_rest(r->sampler, rest);
@@ -135,7 +127,6 @@ static void *empty_until_the_end(void *context)
 	struct recorder *r = context;
 	long pause_ns = PAUSE_MIN_NS;
 
-	be_a_batch_job();
 	while (!__atomic_load_n(&r->stop, __ATOMIC_ACQUIRE)) {
 		packet_watch_look(r->packet_watch, now_ns());
 		if (empty(r, false))
@@ -160,22 +151,11 @@ static void recorder_free(struct recorder *r)
 	free(r);
 }
 
-/* Signals are for the main thread. */
 static int start_threads(struct recorder *r)
 {
-	sigset_t all, old;
-	int e = 0;
+	int e = r->reduced ? 0 : packet_watch_new(r->programs, &r->packet_watch);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	if (!r->reduced) {
-		r->packet_watch = packet_watch_new(r->programs);
-		e = r->packet_watch ? 0 : ENOMEM;
-	}
-	if (!e)
-		e = pthread_create(&r->thread, NULL, empty_until_the_end, r);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return -e;
+	return e ? e : background_start(&r->thread, empty_until_the_end, r);
 }
 
 static int start(struct recorder *r, const struct recorder_options *o, struct diag *reterr)
@@ -191,11 +171,12 @@ static int start(struct recorder *r, const struct recorder_options *o, struct di
 		return diag_set(reterr, EXIT_ENVIRONMENT, e, "cannot write the kernel's trace '%s': %s",
 				o->path, strerror(-e));
 	r->writer.file.limit = o->limit_bytes;
-	writer_begin(&r->writer, r->reduced != NULL,
-		     o->samples_hz && !r->reduced ? 1000000000 / o->samples_hz : 0);
+	e = writer_begin(&r->writer, r->reduced != NULL,
+			 o->samples_hz && !r->reduced ? 1000000000 / o->samples_hz : 0);
+	if (!e && !r->reduced)
+		e = programs_segments(r->programs, &r->segments);
 	if (!r->reduced && (o->user_stacks || o->kernel_stacks))
 		r->writer.stacks = r->stacks = stacks_new();
-	e = r->reduced ? 0 : programs_segments(r->programs, &r->segments);
 	if (!e && r->stacks) {
 		r->stack_ring = ring_buffer__new(bpf_map__fd(r->programs->maps.stack_records), take_stack, r, NULL);
 		e = r->stack_ring ? 0 : -errno;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/banned.h"
+#include "recorder/block_queue.h"
 #include "recorder/private.h"
 #include "recorder/record.h"
 #include "recorder/stacks.h"
@@ -24,8 +25,16 @@ int writer_open(struct writer *w, const char *path)
 	return trace_file_open(&w->file, path, KERNEL_MAGIC, KERNEL_VERSION);
 }
 
+/* Waits until all that is in the queue has been written. */
+static void end_queue(struct writer *w)
+{
+	block_queue_close(w->queue);
+	w->queue = NULL;
+}
+
 int writer_close(struct writer *w)
 {
+	end_queue(w);
 	free(w->block.data);
 	w->block.data = NULL;
 	return trace_file_close(&w->file);
@@ -33,8 +42,7 @@ int writer_close(struct writer *w)
 
 void writer_flush(struct writer *w)
 {
-	trace_file_block(&w->file, KERNEL_RECORDS, w->block.data, w->block.len);
-	w->block.len = 0;
+	block_queue_put(w->queue, KERNEL_RECORDS, &w->block);
 	w->before_ns = 0;
 }
 
@@ -54,12 +62,13 @@ static void put_head(struct writer *w, uint64_t kind, uint64_t tid, uint64_t ns)
 	w->records++;
 }
 
-void writer_begin(struct writer *w, bool reduced, uint32_t sample_ns)
+int writer_begin(struct writer *w, bool reduced, uint32_t sample_ns)
 {
 	put(w, reduced);
 	put(w, sample_ns);
 	trace_file_block(&w->file, KERNEL_BEGIN, w->block.data, w->block.len);
 	w->block.len = 0;
+	return block_queue_open(&w->file, &w->queue);
 }
 
 /* Its name is looked up at the end. */
@@ -201,6 +210,7 @@ static void write_names(struct writer *w)
 void writer_end(struct writer *w, uint64_t start_ns, uint64_t end_ns, uint64_t lost)
 {
 	writer_flush(w);
+	end_queue(w);
 	write_stacks(w);
 	write_names(w);
 	put(w, start_ns);

@@ -32,7 +32,7 @@ static void write_trace(void)
 	memcpy(path, "kernel-XXXXXX", sizeof(path));
 	close(mkstemp(path));
 	assert_int_equal(writer_open(&w, path), 0);
-	writer_begin(&w, true, 4000000);
+	assert_int_equal(writer_begin(&w, true, 4000000), 0);
 	writer_record(&w, &off, sizeof(off));
 	writer_record(&w, &request, sizeof(request));
 	request = (struct record_request){ RECORD_REQUEST, 8, WAKER_NIC, 2, 150, 140 };
@@ -133,7 +133,7 @@ static void test_stacks(void **state)
 	w.stacks = stacks_new();
 	if (!w.stacks)
 		skip();			/* built without the recorder */
-	writer_begin(&w, false, 4000000);
+	assert_int_equal(writer_begin(&w, false, 4000000), 0);
 	writer_record(&w, &r, sizeof(r));
 	r.ns = 120;
 	r.reason = STACK_SAMPLE;
@@ -252,7 +252,7 @@ static void test_spilled(void **state)
 		memcpy(path, "kernel-XXXXXX", sizeof(path));
 		close(mkstemp(path));
 		assert_int_equal(writer_open(&w, path), 0);
-		writer_begin(&w, false, 0);
+		assert_int_equal(writer_begin(&w, false, 0), 0);
 		for (unsigned int i = 1; i <= 3000; i++) {
 			struct record_off off = { .kind = RECORD_OFF, .tid = 1 + i % 4 + 4 * (unsigned int)(rand() % 9), .pid = 6,
 				.ns = 100 + 10 * i - 3 * (i % 4), .syscall = (int)(i % 300), .flags = OFF_WOKEN };

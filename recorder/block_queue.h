@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * block_queue.h - blocks on their way to a trace file: a thread of its own compresses and writes them.
+ *
+ * A disk may keep who writes to it waiting for seconds: others flush what they wrote, a volume's share is used up, a file
+ * server is away.  Who takes records out of the kernel's memory must not wait with it: that has room for about a second.
+ *
+ *	100,000 records a second are 1.5 MB; the disk answers after 5 s: 29 blocks wait, nothing is lost
+ *	after half a minute all 128 wait: from there on who makes them does, too
+ */
+#ifndef RECORDER_BLOCK_QUEUE_H
+#define RECORDER_BLOCK_QUEUE_H
+
+#include <stdint.h>
+#include "trace/encode.h"
+#include "trace/file.h"
+
+enum { BLOCK_QUEUE_MAX = 128 };
+
+struct block_queue;
+
+/* The file, which stays the caller's, is the queue's until it is closed.  0 or a negative errno. */
+int block_queue_open(struct trace_file *file, struct block_queue **ret);
+
+/* Takes what is in the block, of cap bytes, and leaves an empty one with as much room.  Both are from malloc(). */
+void block_queue_put(struct block_queue *q, uint32_t kind, struct encoder *block);
+
+/* All is in the file, or did not fit on the disk (trace_file.full).  NULL is fine. */
+void block_queue_close(struct block_queue *q);
+
+#endif
