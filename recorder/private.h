@@ -8,6 +8,7 @@
 #define RECORDER_PRIVATE_H
 
 #include <stdbool.h>
+#include "recorder/alike.h"
 #include "recorder/recorder.h"
 #include "recorder/stacks.h"
 #include "trace/encode.h"
@@ -54,7 +55,8 @@ struct writer {
 	struct block_queue *queue;	/* NULL: nothing is recorded yet, or any more */
 	struct encoder block;
 	uint64_t before_ns;		/* of the record before, in this block */
-	uint64_t records;
+	struct alike alike;
+	uint64_t records;		/* of threads; no stacks */
 	struct stacks *stacks;		/* NULL: none are wanted; the caller's */
 	uint64_t stack_records, unknown_stacks;
 	struct unnamed_stacks unnamed;	/* at the end */

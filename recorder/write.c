@@ -18,6 +18,7 @@ int writer_open(struct writer *w, const char *path)
 {
 	memset(w, 0, sizeof(*w));
 	w->file.fd = -1;
+	alike_begin_block(&w->alike);
 	w->block.data = malloc(BLOCK_CAP);
 	w->block.cap = BLOCK_CAP;
 	if (!w->block.data)
@@ -44,22 +45,53 @@ void writer_flush(struct writer *w)
 {
 	block_queue_put(w->queue, KERNEL_RECORDS, &w->block);
 	w->before_ns = 0;
+	alike_begin_block(&w->alike);
 }
 
-static void put(struct writer *w, uint64_t value)
+/* Most numbers are of one byte; how many others have nobody can guess, so no branch asks. */
+static inline void put(struct writer *w, uint64_t value)
 {
-	encode_varint(&w->block, value);
+	unsigned char *at = w->block.data + w->block.len;
+
+	if (value <= 0x7f || value >> 56 || encode_room(&w->block) < sizeof(value))
+		encode_varint(&w->block, value);
+	else
+		w->block.len += (size_t)(encode_short_varint(at, value) - at);
+}
+
+static void put_time(struct writer *w, uint64_t ns)
+{
+	put(w, zigzag((int64_t)(ns - w->before_ns)));
+	w->before_ns = ns;
+}
+
+static void make_room(struct writer *w)
+{
+	if (encode_room(&w->block) < RECORD_MAX)
+		writer_flush(w);
 }
 
 static void put_head(struct writer *w, uint64_t kind, uint64_t tid, uint64_t ns)
 {
-	if (encode_room(&w->block) < RECORD_MAX)
-		writer_flush(w);
 	put(w, kind);
 	put(w, tid);
-	put(w, zigzag((int64_t)(ns - w->before_ns)));
-	w->before_ns = ns;
-	w->records++;
+	put_time(w, ns);
+}
+
+/* The head of a record, all of it that is in the key.  False: the rest has to be told, too. */
+static bool put_head_if_alike(struct writer *w, const struct alike_key *key, uint64_t ns)
+{
+	int64_t number;
+
+	make_room(w);
+	number = alike_number(&w->alike, key);
+	if (number == ALIKE_NEW) {
+		put_head(w, key->kind, key->tid, ns);
+		return false;
+	}
+	put(w, KERNEL_RECORD_KIND_CNT + (uint64_t)number);
+	put_time(w, ns);
+	return true;
 }
 
 int writer_begin(struct writer *w, bool reduced, uint32_t sample_ns)
@@ -83,9 +115,8 @@ static void note_device(struct writer *w, enum kernel_waker kind, uint32_t numbe
 		w->devices[w->device_cnt++] = (struct device){ kind, number };
 }
 
-static void put_off(struct writer *w, const struct record_off *r)
+static void put_off_in_full(struct writer *w, const struct record_off *r)
 {
-	put_head(w, KERNEL_OFF, r->tid, r->ns);
 	put(w, r->pid);
 	put(w, r->ns - r->out_ns);
 	put(w, r->flags & OFF_WOKEN ? zigzag((int64_t)(r->ns - r->woken_ns)) : 0);
@@ -102,17 +133,43 @@ static void put_off(struct writer *w, const struct record_off *r)
 		note_device(w, r->waker_kind, r->waker);
 }
 
+static void put_off(struct writer *w, const struct record_off *r)
+{
+	struct alike_key key = {
+		.kind = KERNEL_OFF, .tid = r->tid, .pid = r->pid, .state = r->state, .flags = r->flags,
+		.waker_kind = r->waker_kind, .waker = r->waker, .lost = r->lost, .number = r->state ? r->syscall : 0,
+	};
+
+	if (r->flags & OFF_ARGUMENTS)
+		memcpy(key.argument, r->argument, sizeof(key.argument));
+	w->records++;
+	if (!put_head_if_alike(w, &key, r->ns)) {
+		put_off_in_full(w, r);
+		return;
+	}
+	put(w, r->ns - r->out_ns);
+	if (r->flags & OFF_WOKEN)
+		put(w, zigzag((int64_t)(r->ns - r->woken_ns)));
+}
+
+static void put_stack_number(struct writer *w, uint32_t tid, uint64_t ns, enum kernel_stack_reason reason, uint32_t number)
+{
+	struct alike_key key = { .kind = KERNEL_STACK, .tid = tid, .number = number, .reason = reason };
+
+	if (!put_head_if_alike(w, &key, ns)) {
+		put(w, reason);
+		put(w, number);
+	}
+	if (w->stacks)
+		stacks_count(w->stacks, number);
+}
+
 /* Of a number plus one; 0: there is none, or it has a record of its own. */
 static void put_known_stack(struct writer *w, uint32_t tid, uint64_t ns, enum kernel_stack_reason reason, uint32_t number)
 {
 	if (!number)
 		return;
-	put_head(w, KERNEL_STACK, tid, ns);
-	put(w, reason);
-	put(w, number - 1);
-	if (w->stacks)
-		stacks_count(w->stacks, number - 1);
-	w->records--;
+	put_stack_number(w, tid, ns, reason, number - 1);
 	w->stack_records++;
 }
 
@@ -123,7 +180,9 @@ static void put_life(struct writer *w, const struct record_life *r)
 		[RECORD_EXIT] = KERNEL_EXIT, [RECORD_SEEN] = KERNEL_SEEN,
 	};
 
+	make_room(w);
 	put_head(w, kinds[r->kind], r->tid, r->ns);
+	w->records++;
 	put(w, r->pid);
 	put(w, r->other);
 	encode_text(&w->block, r->name, strnlen(r->name, sizeof(r->name)));
@@ -131,10 +190,13 @@ static void put_life(struct writer *w, const struct record_life *r)
 
 static void put_request(struct writer *w, const struct record_request *r)
 {
-	put_head(w, r->device_kind == WAKER_NIC ? KERNEL_PACKET : KERNEL_REQUEST, r->tid, r->ns);
-	put(w, r->device);
+	struct alike_key key = {
+		.kind = r->device_kind == WAKER_NIC ? KERNEL_PACKET : KERNEL_REQUEST, .tid = r->tid, .number = r->device,
+	};
+
+	if (!put_head_if_alike(w, &key, r->ns))
+		put(w, r->device);
 	put(w, r->ns - r->issue_ns);
-	w->records--;			/* no thread's */
 }
 
 static void put_stack(struct writer *w, const struct record_stack *r, size_t len)
@@ -146,11 +208,7 @@ static void put_stack(struct writer *w, const struct record_stack *r, size_t len
 		w->unknown_stacks++;
 		return;
 	}
-	put_head(w, KERNEL_STACK, r->tid, r->ns);
-	put(w, r->reason);
-	put(w, number);
-	stacks_count(w->stacks, number);
-	w->records--;			/* one of its own would be nothing without the rest */
+	put_stack_number(w, r->tid, r->ns, r->reason, number);
 }
 
 void writer_record(struct writer *w, const void *record, size_t len)

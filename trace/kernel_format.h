@@ -13,6 +13,9 @@
  *		STACK	reason, number of the stack
  *		REQUEST	disk, ns - ns of its issue: tid, if not 0, brought it, and at ns it was done
  *		PACKET	the same of a network interface: tid sent it, and at ns the driver had it
+ *		KERNEL_RECORD_KIND_CNT + n	as the block's n-th OFF, STACK, REQUEST or PACKET that is told in full, from 0 on,
+ *			but for the times, which follow instead of tid and all else: zigzag(ns - ...), ns - out_ns and, with
+ *			OFF_WOKEN, zigzag(ns - woken_ns); of a request or packet ns - ns of its issue
  *	KERNEL_STACKS	texts, as trace/model.h has them; numbered from 0 over all such blocks
  *	KERNEL_NAMES	{ enum kernel_waker, number, name }...
  *	KERNEL_END	start_ns, end_ns, lost records: the last block
@@ -25,8 +28,8 @@
 
 #define KERNEL_MAGIC 0x316c6e726b7056ULL	/* "Vpkrnl1" */
 
-/* 3: another checksum (trace/format.h), else as 2. */
-enum { KERNEL_VERSION_OLDEST = 2, KERNEL_VERSION = 3 };
+/* 3: another checksum (trace/format.h), else as 2.  4: records as an earlier one, else as 3. */
+enum { KERNEL_VERSION_OLDEST = 2, KERNEL_VERSION = 4 };
 
 enum kernel_block_kind { KERNEL_RECORDS = 1, KERNEL_NAMES, KERNEL_END, KERNEL_BEGIN, KERNEL_STACKS };
 

@@ -54,37 +54,59 @@ static uint32_t decode_u32(struct decoder *d)
 	return (uint32_t)value;
 }
 
-static void decode_off(struct kernel_trace *k, struct decoder *d, uint32_t tid, int64_t ns)
-{
-	struct kernel_off o = { .tid = tid, .in_ns = ns, .pid = decode_u32(d) };
-	uint64_t length = decode_varint(d);
-	int64_t since_woken = unzigzag(decode_varint(d));
-	uint64_t syscall, kind;
+/* A record but for its times, which another one may have as well. */
+struct said {
+	enum kernel_record_kind kind;
+	union {
+		struct kernel_off off;
+		struct kernel_stack stack;
+		struct kernel_request request;
+	};
+};
+typedef VEC(struct said) all_said;
 
-	o.flags = decode_u32(d);
-	o.state = decode_u32(d);
-	syscall = decode_varint(d);
-	kind = decode_varint(d);
-	o.waker = decode_u32(d);
-	o.after_loss = decode_varint(d) > 0;
-	if (o.flags & OFF_ARGUMENTS)
-		for (int i = 0; i < 3; i++)
-			o.argument[i] = decode_varint(d);
-	if (d->bad || length > (uint64_t)ns || syscall > INT32_MAX || kind >= WAKER_KIND_CNT ||
-	    since_woken < 0 || since_woken > ns) {
+static void add_off(struct kernel_trace *k, struct decoder *d, struct kernel_off *o, int64_t ns, uint64_t length,
+		    int64_t since_woken)
+{
+	if (d->bad || length > (uint64_t)ns || since_woken < 0 || since_woken > ns) {
 		d->bad = true;
 		return;
 	}
-	o.out_ns = ns - (int64_t)length;
-	o.woken_ns = ns - since_woken;
-	o.syscall = (int32_t)syscall - 1;
-	o.waker_kind = (enum kernel_waker)kind;
-	if (o.out_ns < o.in_ns && o.in_ns > k->last_off_ns)
-		k->last_off_ns = o.in_ns;
+	o->in_ns = ns;
+	o->out_ns = ns - (int64_t)length;
+	o->woken_ns = ns - since_woken;
+	if (o->out_ns < o->in_ns && o->in_ns > k->last_off_ns)
+		k->last_off_ns = o->in_ns;
 	if (k->take_off)
-		k->take_off(k->take_arg, &o);
+		k->take_off(k->take_arg, o);
 	else
-		VEC_ADD(&k->offs, o);
+		VEC_ADD(&k->offs, *o);
+}
+
+static void decode_off(struct kernel_trace *k, struct decoder *d, struct kernel_off *o, int64_t ns)
+{
+	uint64_t length, syscall, kind;
+	int64_t since_woken;
+
+	o->pid = decode_u32(d);
+	length = decode_varint(d);
+	since_woken = unzigzag(decode_varint(d));
+	o->flags = decode_u32(d);
+	o->state = decode_u32(d);
+	syscall = decode_varint(d);
+	kind = decode_varint(d);
+	o->waker = decode_u32(d);
+	o->after_loss = decode_varint(d) > 0;
+	if (o->flags & OFF_ARGUMENTS)
+		for (int i = 0; i < 3; i++)
+			o->argument[i] = decode_varint(d);
+	if (syscall > INT32_MAX || kind >= WAKER_KIND_CNT) {
+		d->bad = true;
+		return;
+	}
+	o->syscall = (int32_t)syscall - 1;
+	o->waker_kind = (enum kernel_waker)kind;
+	add_off(k, d, o, ns, length, since_woken);
 }
 
 static void decode_life(struct kernel_trace *k, struct decoder *d, enum kernel_record_kind kind,
@@ -99,30 +121,41 @@ static void decode_life(struct kernel_trace *k, struct decoder *d, enum kernel_r
 		VEC_ADD(&k->lives, l);
 }
 
-static void decode_stack(struct kernel_trace *k, struct decoder *d, uint32_t tid, int64_t ns)
+static void add_stack(struct kernel_trace *k, struct decoder *d, struct kernel_stack *s, int64_t ns)
 {
-	struct kernel_stack s = { .tid = tid, .ns = ns };
-	uint64_t reason = decode_varint(d);
-
-	s.stack = decode_u32(d);
-	s.reason = (enum kernel_stack_reason)reason;
-	if (reason >= STACK_REASON_CNT)
-		d->bad = true;
+	s->ns = ns;
 	if (!d->bad && !k->take_off)
-		VEC_ADD(&k->stacks, s);
+		VEC_ADD(&k->stacks, *s);
 }
 
-static void decode_request(struct kernel_trace *k, struct decoder *d, enum kernel_waker kind, uint32_t tid, int64_t ns)
+static void decode_stack(struct kernel_trace *k, struct decoder *d, struct kernel_stack *s, int64_t ns)
 {
-	struct kernel_request r = { .kind = kind, .device = decode_u32(d), .tid = tid, .done_ns = ns };
+	uint64_t reason = decode_varint(d);
+
+	s->stack = decode_u32(d);
+	s->reason = (enum kernel_stack_reason)reason;
+	if (reason >= STACK_REASON_CNT)
+		d->bad = true;
+	add_stack(k, d, s, ns);
+}
+
+static void add_request(struct kernel_trace *k, struct decoder *d, struct kernel_request *r, int64_t ns)
+{
 	uint64_t length = decode_varint(d);
 
 	if (d->bad || length > (uint64_t)ns) {
 		d->bad = true;
 		return;
 	}
-	r.issue_ns = ns - (int64_t)length;
-	VEC_ADD(&k->requests, r);
+	r->issue_ns = ns - (int64_t)length;
+	r->done_ns = ns;
+	VEC_ADD(&k->requests, *r);
+}
+
+static void decode_request(struct kernel_trace *k, struct decoder *d, struct kernel_request *r, int64_t ns)
+{
+	r->device = decode_u32(d);
+	add_request(k, d, r, ns);
 }
 
 static void decode_texts(struct kernel_trace *k, struct decoder *d)
@@ -138,27 +171,62 @@ static void decode_texts(struct kernel_trace *k, struct decoder *d)
 	}
 }
 
+/* All but the times is as it was. */
+static void decode_said_again(struct kernel_trace *k, struct decoder *d, struct said *s, int64_t ns)
+{
+	if (s->kind == KERNEL_OFF) {
+		uint64_t length = decode_varint(d);
+
+		add_off(k, d, &s->off, ns, length, s->off.flags & OFF_WOKEN ? unzigzag(decode_varint(d)) : 0);
+	} else if (s->kind == KERNEL_STACK) {
+		add_stack(k, d, &s->stack, ns);
+	} else {
+		add_request(k, d, &s->request, ns);
+	}
+}
+
+static void decode_in_full(struct kernel_trace *k, struct decoder *d, all_said *said, enum kernel_record_kind kind,
+			   uint32_t tid, int64_t ns)
+{
+	struct said s = { .kind = kind };
+
+	if (kind == KERNEL_OFF) {
+		s.off.tid = tid;
+		decode_off(k, d, &s.off, ns);
+	} else if (kind == KERNEL_STACK) {
+		s.stack.tid = tid;
+		decode_stack(k, d, &s.stack, ns);
+	} else if (kind == KERNEL_REQUEST || kind == KERNEL_PACKET) {
+		s.request.kind = kind == KERNEL_PACKET ? WAKER_NIC : WAKER_DISK;
+		s.request.tid = tid;
+		decode_request(k, d, &s.request, ns);
+	} else {
+		decode_life(k, d, kind, tid, ns);
+		return;
+	}
+	if (!d->bad)
+		VEC_ADD(said, s);
+}
+
 static void decode_records(struct kernel_trace *k, struct decoder *d)
 {
-	uint64_t before = 0;
+	all_said said = { 0 };
+	uint64_t ns = 0;
 
 	while (!d->bad && decode_left(d)) {
-		uint64_t kind = decode_varint(d);
-		uint32_t tid = decode_u32(d);
-		uint64_t ns = before + (uint64_t)unzigzag(decode_varint(d));
+		uint64_t kind = decode_varint(d), again = kind - KERNEL_RECORD_KIND_CNT;
+		bool is_full = kind > 0 && kind < KERNEL_RECORD_KIND_CNT;
+		uint32_t tid = is_full ? decode_u32(d) : 0;
 
-		before = ns;
-		if (ns > NS_MAX || kind == 0 || kind >= KERNEL_RECORD_KIND_CNT)
+		ns += (uint64_t)unzigzag(decode_varint(d));
+		if (ns > NS_MAX || (!is_full && (!kind || again >= said.cnt)))
 			d->bad = true;
-		else if (kind == KERNEL_OFF)
-			decode_off(k, d, tid, (int64_t)ns);
-		else if (kind == KERNEL_STACK)
-			decode_stack(k, d, tid, (int64_t)ns);
-		else if (kind == KERNEL_REQUEST || kind == KERNEL_PACKET)
-			decode_request(k, d, kind == KERNEL_PACKET ? WAKER_NIC : WAKER_DISK, tid, (int64_t)ns);
+		else if (is_full)
+			decode_in_full(k, d, &said, (enum kernel_record_kind)kind, tid, (int64_t)ns);
 		else
-			decode_life(k, d, (enum kernel_record_kind)kind, tid, (int64_t)ns);
+			decode_said_again(k, d, &said.items[again], (int64_t)ns);
 	}
+	VEC_RELEASE(&said);
 }
 
 static void decode_names(struct kernel_trace *k, struct decoder *d)
