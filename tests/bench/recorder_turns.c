@@ -130,7 +130,7 @@ static int take_turns_of_recording(const struct recorder_options *options, long 
 	recorder_rest(r, false);
 	if (recorder_close(r, &stats, &diag) < 0)
 		return fail(&diag);
-	fprintf(stderr, "lost %llu\n", (unsigned long long)(stats.lost_records + stats.lost_stacks));
+	fprintf(stderr, "lost %llu %llu\n", (unsigned long long)stats.lost_records, (unsigned long long)stats.lost_stacks);
 	unlink(options->path);
 	return 0;
 }
