@@ -21,14 +21,14 @@ struct critical_thread {
 };
 
 struct critical_path_row {
-	const char **frames;		/* outermost first; none: in no probed function */
+	const char **frames;		/* outermost first; none: in no known function */
 	size_t frame_cnt;
 	double cmetric_ns;		/* earned while exactly these were open */
 	uint64_t slices;		/* in which they were */
 };
 
 struct critical_function {		/* innermost, while at most nmin threads (or one) were active */
-	const char *function;		/* NULL: in no probed function */
+	const char *function;		/* NULL: in no known function */
 	const char *file;
 	uint32_t line;
 	double cmetric_ns;

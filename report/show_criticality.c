@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * show_criticality.c - call paths and threads that ran while few others could.
+ * show_criticality.c - call paths and threads that ran, or could, while few others did.
  *
  *	 CMetric    of all  slices  call path
  *	 3.24 s     38.1 %      12  main › write_frame
@@ -33,9 +33,9 @@ static void print_criticality_answer(const struct style *s, const struct critica
 	if (c->busy_ns == 0)
 		str_add(&text, "No thread was ever active.");
 	else if (!f)
-		str_add(&text, "No probed function ran while few threads were active.");
+		str_add(&text, "No known function was active while few threads were.");
 	else
-		str_addf(&text, "While few threads are active (at most %g of %zu), %s runs most: its part of the "
+		str_addf(&text, "While few threads are active (at most %g of %zu), they are mostly in %s: its part of the "
 			 "busy time is %s (%s).", c->nmin < 1 ? 1 : c->nmin, c->threads.cnt, f->function,
 			 text_percent(a, f->cmetric_ns / (double)c->busy_ns),
 			 text_ns(b, f->cmetric_ns, s->utf8));
@@ -108,7 +108,7 @@ static void print_functions(const struct style *s, const struct view_input *in)
 		add_source_place(&place, f->file, f->line);
 		table_cell(t, "%s", text_ns(text, f->cmetric_ns, s->utf8));
 		table_cell(t, "%s", text_part(text, f->cmetric_ns, (double)c->busy_ns));
-		table_cell(t, "%s", f->function ? f->function : "no probed function");
+		table_cell(t, "%s", f->function ? f->function : NO_FUNCTION);
 		table_cell(t, "%s", str_cstr(&place));
 	}
 	table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);

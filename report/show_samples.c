@@ -58,7 +58,7 @@ static void print_samples_answer(const struct style *s, const struct blocked_sam
 	if (first)
 		str_addf(&text, "; most of it, %s of all, in %s (%s)",
 			 text_percent(c, (double)first->samples / (double)sum),
-			 first->function ? first->function : "no probed function",
+			 first->function ? first->function : NO_FUNCTION,
 			 type_words(first->type));
 	str_addc(&text, '.');
 	print_answer(s, str_cstr(&text));
@@ -113,7 +113,7 @@ void samples_text(const struct style *s, const struct view_input *in)
 		table_cell(t, "%s", text_ns(text, (double)r->time_ns, s->utf8));
 		table_cell(t, "%s", sample_type_name(r->type));
 		table_style(t, r->type == SAMPLE_CPU ? "" : style_wait(s));
-		table_cell(t, "%s", r->function ? r->function : "no probed function");
+		table_cell(t, "%s", r->function ? r->function : NO_FUNCTION);
 		table_cell(t, "%s", str_cstr(&place));
 	}
 	table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
@@ -181,7 +181,7 @@ void samples_folded(FILE *out, const struct view_input *in)
 		}
 		add_folded(&line, k->frames, k->frame_cnt);
 		if (k->frame_cnt == 0)
-			str_add(&line, "[no probed function]");
+			str_add(&line, "[" NO_FUNCTION "]");
 		if (k->type != SAMPLE_CPU)
 			str_addf(&line, ";[%s]", sample_type_name(k->type));
 		fprintf(out, "%s %" PRIu64 "\n", str_cstr(&line), k->samples);

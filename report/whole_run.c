@@ -47,7 +47,7 @@ void add_frame_names(struct str *to, const struct style *s, const char *const *f
 		     size_t most)
 {
 	if (cnt == 0)
-		str_add(to, "no probed function");
+		str_add(to, NO_FUNCTION);
 	if (cnt > most)
 		str_addf(to, "%s%s", glyphs_of(s)->ellipsis, glyphs_of(s)->then);
 	for (size_t i = cnt > most ? cnt - most : 0; i < cnt; i++)

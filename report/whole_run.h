@@ -16,7 +16,10 @@ json_t *json_whole(const char *name, const struct view_input *in);
 json_t *json_frames(const char *const *frames, size_t cnt);
 json_t *json_line(uint32_t line);	/* null if unknown */
 
-/* "a › f", or what stands for no probed function; the innermost `most` of them. */
+/* Where a thread was of whom neither a probe nor a stack says it. */
+#define NO_FUNCTION "no known function"
+
+/* "a › f", or NO_FUNCTION; the innermost `most` of them. */
 void add_frame_names(struct str *to, const struct style *s, const char *const *frames, size_t cnt,
 		     size_t most);
 

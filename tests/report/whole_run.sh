@@ -75,7 +75,7 @@ expect 0 "$VPROF" show wait-graph figure --prefilter 2 --all
 says 'A (1)      B (2)'
 
 expect 0 "$VPROF" show criticality figure
-says '▶ While few threads are active (at most 1 of 2), a;b<c> runs most: its part of the busy time is 30 % (3 ns).'
+says '▶ While few threads are active (at most 1 of 2), they are mostly in a;b<c>: its part of the busy time is 30 % (3 ns).'
 expect 0 "$VPROF" show criticality figure --nmin 2 --format csv
 lines 'path,cmetric_ns,slices' 'funA,2,2' 'a:b<c>,4,1'
 expect 0 "$VPROF" show criticality figure --format json
@@ -110,6 +110,28 @@ END
 expect 3 "$VPROF" import --from tuples ends.tuples -o ends
 expect 0 "$VPROF" show wait-graph ends
 says '▶ No knot: all that waits long ends at thread 77 (not recorded), and nobody knows what that waits for. thread 1 runs 50 % of its time, and has no processor 40 % of it.'
+
+expect 0 "$VPROF" show samples ends --period 1 --format folded
+says '[no known function] 5' '[no known function];[io] 1'
+expect 0 "$VPROF" show criticality ends
+says '▶ No known function was active while few threads were.'
+
+# Seven ends: five are told unless all are asked for.
+{
+	echo 'vprof-tuples 1'
+	for i in 1 2 3 4 5 6 7; do
+		echo "segment $i - 0 10 running"
+		echo "segment $i - 10 20 cond"
+		echo "segment 10$i - 0 20 running"
+		echo "wakeup $i 10$i 20"
+	done
+} >seven.tuples
+expect 3 "$VPROF" import --from tuples seven.tuples -o seven
+expect 0 "$VPROF" show wait-graph seven
+says '… and 2 more knots and sinks (--all)'
+[ "$(grep -c '^sink: ' .out)" = 5 ] && pass || fail "not five sinks"
+expect 0 "$VPROF" show wait-graph seven --all
+[ "$(grep -c '^sink: ' .out)" = 7 ] && pass || fail "not all seven sinks"
 
 # Two alike, and the knot that they make; slow requests and typical ones.
 cat >alike.tuples <<'END'
