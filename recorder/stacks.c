@@ -114,12 +114,13 @@ static unsigned int place_of(struct stacks *s, unsigned int first, uint64_t one)
 bool stacks_known(struct stacks *s, const struct record_stack *r, uint64_t now_ns, unsigned int *ret_place,
 		  struct known_stack *ret)
 {
-	uint64_t one, rip = r->registers[STACK_RIP], rsp = r->registers[STACK_RSP];
+	uint64_t one, told_ns = 0, rip = r->registers[STACK_RIP], rsp = r->registers[STACK_RSP];
 
-	if (!s->last || r->reason == STACK_SAMPLE)
+	if (!s->last || r->reason == STACK_SAMPLE || !shape_known(s->last, r, ret))
 		return false;
 	one = hash_u64(hash_u64(hash_u64(hash_u64(0, r->image), rip), rsp), (uintptr_t)s->last) | 1;
-	if (r->ns < *map_slot(s->told_ns, one) || !shape_known(s->last, r, ret))
+	map_get(s->told_ns, one, &told_ns);
+	if (r->ns < told_ns)
 		return false;
 	ret->falls_short = s->last->cut && stack_falls_short(r);
 	if (!s->last->cut || r->user_bytes > STACK_BYTES || ret->falls_short)
@@ -133,7 +134,11 @@ void stacks_each(struct stacks *s, void (*take)(void *context, const char *text,
 		 void *context, struct unnamed_stacks *ret)
 {
 	struct symbols *symbols = symbols_new();
+	struct image *image;
 
+	for (size_t i = 0; (image = images_item(s->images, i)); i++)
+		if (image->unwinder)
+			unwinder_for_names(image->unwinder);
 	for (size_t i = 0; i < s->items.cnt; i++) {
 		const struct stack *k = &s->items.items[i];
 		_cleanup_(str_release) struct str text = STR_INIT;

@@ -191,18 +191,33 @@ static bool attach(struct unwinder *u)
 	return u->attached;
 }
 
-static struct unwinder *unwinder_new(struct image *image)
+/* Where there is no frame information for an address libdw asks the separate debugging information for it, which has none either, but
+ * to unpack the C library's takes 53 ms, and to fetch one from a server seconds: meanwhile stacks are lost. */
+static int no_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, const char *path, const char *link,
+			GElf_Word link_sum, char **ret)
+{
+	(void)module, (void)data, (void)name, (void)base, (void)path, (void)link, (void)link_sum, (void)ret;
+	return -1;
+}
+
+static Dwfl *begin(bool for_names)
 {
 	static char *no_path;
-	static const Dwfl_Callbacks callbacks = {
-		.find_elf = dwfl_build_id_find_elf, .find_debuginfo = dwfl_standard_find_debuginfo,
-		.debuginfo_path = &no_path,
+	static const Dwfl_Callbacks callbacks[] = {
+		{ .find_elf = dwfl_build_id_find_elf, .find_debuginfo = no_debuginfo, .debuginfo_path = &no_path },
+		{ .find_elf = dwfl_build_id_find_elf, .find_debuginfo = dwfl_standard_find_debuginfo, .debuginfo_path = &no_path },
 	};
+
+	return dwfl_begin(&callbacks[for_names]);
+}
+
+static struct unwinder *unwinder_new(struct image *image)
+{
 	struct unwinder *u = xcalloc(1, sizeof(*u));
 
 	elf_version(EV_CURRENT);
 	u->image = image;
-	u->dwfl = dwfl_begin(&callbacks);
+	u->dwfl = begin(false);
 	u->arena = arena_new();
 	u->shapes = map_new();
 	u->inexact = map_new();
@@ -222,6 +237,35 @@ void unwinder_free(struct unwinder *u)
 	VEC_RELEASE(&u->ranges);
 	dwfl_end(u->dwfl);
 	free(u);
+}
+
+/* The file at that path is still the one that it was. */
+static int compare_module(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr start, void *others)
+{
+	Dwfl_Module *other = dwfl_addrmodule(others, start);
+	const unsigned char *id, *other_id;
+	GElf_Addr at;
+	int len = dwfl_module_build_id(module, &id, &at), other_len = other ? dwfl_module_build_id(other, &other_id, &at) : -1;
+
+	(void)data, (void)name;
+	if (!other || (len > 0) != (other_len > 0) || (len > 0 && (len != other_len || memcmp(id, other_id, (size_t)len) != 0)))
+		return DWARF_CB_ABORT;
+	return DWARF_CB_OK;
+}
+
+void unwinder_for_names(struct unwinder *u)
+{
+	Dwfl *before = u->dwfl;
+
+	u->dwfl = begin(true);
+	u->reported = 0;
+	report(u);
+	if (dwfl_getmodules(before, compare_module, u->dwfl, 0) != 0) {
+		dwfl_end(u->dwfl);
+		u->dwfl = before;
+	} else {
+		dwfl_end(before);
+	}
 }
 
 static bool same_rbp(const struct shape *s, const struct record_stack *r)

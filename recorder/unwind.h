@@ -97,6 +97,10 @@ bool rows_walk(struct unwinder *u);
 /* rows.c: where the piece of code begins of which the same is known as of this address; itself where nothing is. */
 uint64_t piece_begin(const struct unwinder *u, uint64_t pc);
 
+/* Nothing is unwound any more: names are wanted, also from separate debugging information, of files that still are what they were.
+ * What was kept of modules is no longer true. */
+void unwinder_for_names(struct unwinder *u);
+
 void unwinder_free(struct unwinder *u);		/* NULL is fine */
 
 #endif

@@ -252,7 +252,7 @@ by_turns()
 {
 	for tool in stacks vprof; do
 		load_for_turns "$1" $tool "$turns" "${2:-}"
-		awk -v load="$1" '$1 == "lost" { print $2, $3, "turns of " load }' turns.err >>"lost.$tool"
+		awk -v of="$1" '$1 == "lost" { print $2, $3, "turns of " of }' turns.err >>"lost.$tool"
 		lost_in_turns "$1: throughput lost, $tool" on "$([ $tool = vprof ] && echo 2 || echo 5)"
 	done
 	case $tools in
