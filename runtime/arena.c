@@ -248,19 +248,38 @@ static bool is_text(const struct arena_map *a, uint32_t at, const char *s)
 	return at <= ARENA_TEXT_BYTES && bytes <= ARENA_TEXT_BYTES - at && !memcmp(a->text + at, s, bytes);
 }
 
+/* Its place is taken by the text itself, so whoever finds that has all of it, and sees to it that the drainer does. */
+static void publish_label(const struct arena_map *a, uint32_t id)
+{
+	uint32_t *cnt = &a->control->label_cnt, before = LOAD(cnt);
+
+	while (before < id && !__atomic_compare_exchange_n(cnt, &before, id, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		;
+	STORE(&a->labels[id].ready, 1);
+}
+
+/* Two threads may be at the same name: places are taken in order, so whoever comes second finds the first's number, and leaves its
+ * own copy of the text unused.  With two numbers, who resumes an interval would not find its lot, nor END its BEGIN. */
 uint32_t arena_label(const struct arena_map *a, const char *name)
 {
-	uint32_t cnt = LOAD(&a->control->label_cnt), id;
+	uint32_t text = 0;
 
-	for (id = 1; id <= cnt && id < ARENA_LABELS; id++)
-		if (LOAD(&a->labels[id].ready) && is_text(a, LOAD(&a->labels[id].name), name))
+	for (uint32_t id = 1; id < ARENA_LABELS; id++) {
+		uint32_t *place = &a->labels[id].name, taken = LOAD(place);
+
+		if (!taken && !text) {
+			text = add_text(a, name);
+			if (!text)
+				return 0;
+		}
+		if (!taken && __atomic_compare_exchange_n(place, &taken, text, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			taken = text;
+		if (!LOAD(&a->labels[id].ready))
+			publish_label(a, id);
+		if (taken == text || is_text(a, taken, name))
 			return id;
-	id = take_number(&a->control->label_cnt, ARENA_LABELS);
-	if (id) {
-		a->labels[id].name = add_text(a, name);
-		STORE(&a->labels[id].ready, 1);
 	}
-	return id;
+	return 0;
 }
 
 uint32_t arena_level(const struct arena_map *a, uint64_t key)

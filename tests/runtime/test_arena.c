@@ -12,7 +12,7 @@
 #include "runtime/drain.h"
 #include "tests/unit/cmocka_all.h"
 
-enum { THREADS = 2, FUNCTIONS = 20000, SPINS = 20000 };
+enum { THREADS = 2, FUNCTIONS = 20000, LABELS = 1000, ARENAS = 5, SPINS = 20000 };
 
 static char trace_path[] = "test-arena-XXXXXX";
 static unsigned int there;		/* threads, at all functions so far */
@@ -42,6 +42,14 @@ struct registering {
 	unsigned int thread;
 };
 
+/* Together, as far as there are two processors just now. */
+static void wait_for_others(unsigned int round)
+{
+	__atomic_fetch_add(&there, 1, __ATOMIC_ACQ_REL);
+	for (int k = 0; k < SPINS && __atomic_load_n(&there, __ATOMIC_ACQUIRE) < THREADS * (round + 1); k++)
+		;
+}
+
 static void *register_all(void *arg)
 {
 	const struct registering *r = arg;
@@ -51,13 +59,57 @@ static void *register_all(void *arg)
 		struct vprof_site site = { .key = (i + 1) * 77ULL, .name = name, .file = "a.c", .line = 1 };
 
 		snprintf(name, sizeof(name), "f%u", i);
-		/* Together, as far as there are two processors just now. */
-		__atomic_fetch_add(&there, 1, __ATOMIC_ACQ_REL);
-		for (int k = 0; k < SPINS && __atomic_load_n(&there, __ATOMIC_ACQUIRE) < THREADS * (i + 1); k++)
-			;
+		wait_for_others(i);
 		numbers[r->thread][i] = arena_function(r->arena, &site, 1);
 	}
 	return NULL;
+}
+
+static void *register_labels(void *arg)
+{
+	const struct registering *r = arg;
+
+	for (unsigned int i = 0; i < LABELS; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "label %u", i);
+		wait_for_others(i);
+		numbers[r->thread][i] = arena_label(r->arena, name);
+	}
+	return NULL;
+}
+
+static void run_threads(const struct arena_map *a, void *(*run)(void *))
+{
+	struct registering r[THREADS];
+	pthread_t threads[THREADS];
+
+	__atomic_store_n(&there, 0, __ATOMIC_RELEASE);
+	for (unsigned int i = 0; i < THREADS; i++) {
+		r[i] = (struct registering){ a, i };
+		assert_int_equal(pthread_create(&threads[i], NULL, run, &r[i]), 0);
+	}
+	for (unsigned int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+}
+
+/* One number for one label, and all of them in order, for the drainer to take. */
+static void test_labels_at_once(void **state)
+{
+	(void)state;
+	for (int round = 0; round < ARENAS; round++) {
+		struct drainer *d = open_arena();
+		const struct arena_map *a = &d->arena;
+
+		run_threads(a, register_labels);
+		assert_int_equal(a->control->label_cnt, LABELS);
+		for (unsigned int i = 0; i < LABELS; i++) {
+			assert_int_equal(numbers[0][i], i + 1);
+			assert_int_equal(numbers[1][i], i + 1);
+			assert_int_equal(a->labels[i + 1].ready, 1);
+		}
+		close_arena(d);
+	}
 }
 
 /* Everybody gets the same number, and no name is there twice: it would stand for two functions in the trace. */
@@ -65,18 +117,10 @@ static void test_at_once(void **state)
 {
 	struct drainer *d = open_arena();
 	const struct arena_map *a = &d->arena;
-	struct registering r[THREADS];
-	pthread_t threads[THREADS];
 	unsigned int named = 0;
 
 	(void)state;
-	__atomic_store_n(&there, 0, __ATOMIC_RELEASE);
-	for (unsigned int i = 0; i < THREADS; i++) {
-		r[i] = (struct registering){ a, i };
-		assert_int_equal(pthread_create(&threads[i], NULL, register_all, &r[i]), 0);
-	}
-	for (unsigned int i = 0; i < THREADS; i++)
-		pthread_join(threads[i], NULL);
+	run_threads(a, register_all);
 	for (unsigned int i = 0; i < FUNCTIONS; i++) {
 		assert_true(numbers[0][i] > 0);
 		for (unsigned int k = 1; k < THREADS; k++)
@@ -213,7 +257,8 @@ static void test_ends_meanwhile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_at_once), cmocka_unit_test(test_liar), cmocka_unit_test(test_alignment),
+		cmocka_unit_test(test_at_once), cmocka_unit_test(test_labels_at_once), cmocka_unit_test(test_liar),
+		cmocka_unit_test(test_alignment),
 		cmocka_unit_test(test_filled_meanwhile), cmocka_unit_test(test_ends_meanwhile)
 	};
 
