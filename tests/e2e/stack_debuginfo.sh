@@ -33,7 +33,7 @@ of() { "$VPROF" show samples --format csv | awk -F, -v name="$1" '$1 == name && 
 mv bare.debug bare.kept && mkfifo bare.debug || exit 99
 expect 3 timeout 60 "$VPROF" record --kernel=require --stacks -- ./bare bare.debug
 [ ! -e bare.debug ] && pass || fail "the program did not come to its end"
-says "100 % of the stacks pass through 'bare', which has no symbols there"
+says "of the stacks pass through 'bare', which has no symbols there"
 
 # When it has ended names are looked up there.
 mv bare.kept bare.debug
