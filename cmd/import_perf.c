@@ -34,6 +34,12 @@ static void warn_of_missing(const struct perf_script_stats *stats, uint64_t lost
 	else if (stats->no_interrupts)
 		warn_line("no interrupts in it (irq:*, timer:*, block:block_rq_complete): what they woke counts as "
 			  "woken by the thread they came upon");
+	if (stats->wakeup_only)
+		warn_line("no sched_waking in it: of a sched_wakeup it is doubtful who the waker is, and %zu, printed for "
+			  "whoever ran on the woken thread's CPU, %s not named; record sched:sched_waking", stats->doubtful,
+			  stats->doubtful == 1 ? "is" : "are");
+	if (stats->timeless)
+		warn_line("%zu events have the time 0 and are passed over", stats->timeless);
 	if (stats->no_syscalls)
 		warn_line("no system calls in it (raw_syscalls:sys_enter): most waits are of class 'other'");
 	if (lost)
@@ -80,6 +86,8 @@ int import_perf_announce(const struct run *run, const struct trace *t)
 		threads += t->threads.items[i].kind == KIND_THREAD;
 	fprintf(stderr, "run %u: %zu threads, %.3f s, %zu waits, %zu wake-ups\n", run->number, threads,
 		last_ns > first_ns ? (double)(last_ns - first_ns) / 1e9 : 0.0, waits, t->wakeups.cnt);
-	fprintf(stderr, "see: vprof show wait-graph, vprof show criticality, vprof show samples --period NS\n");
+	fprintf(stderr, t->wakeups.cnt ?
+		"see: vprof show wait-graph, vprof show criticality, vprof show samples --period NS\n" :
+		"see: vprof show criticality, vprof show samples --period NS; no waker is known, so there is no wait-graph\n");
 	return EXIT_DONE;
 }

@@ -177,7 +177,7 @@ static struct perf_waker device(struct perf_cpus *c, enum kernel_waker kind, uin
 		VEC_ADD(&c->k->names, (struct kernel_name){ kind, number,
 			arena_strndup(c->k->arena, name.at, name.len) });
 	*slot = 1;
-	return (struct perf_waker){ kind, number };
+	return (struct perf_waker){ .kind = kind, .number = number };
 }
 
 static struct perf_waker disk(struct perf_cpus *c, uint32_t number)
@@ -202,7 +202,7 @@ static struct perf_waker by_softirq(struct perf_cpus *c, struct cpu *u, const st
 		if (nic && strcmp(nic, "lo") != 0)
 			return device(c, WAKER_NIC, u->nic, (struct perf_text){ nic, strlen(nic) });
 		if (l->tid && (nic || u->irq == IRQ_NONE))
-			return (struct perf_waker){ WAKER_TASK, l->tid };
+			return (struct perf_waker){ .kind = WAKER_TASK, .number = l->tid };
 		return device(c, WAKER_NIC, ANY_NIC, (struct perf_text){ "network", 7 });
 	default:
 		return device(c, WAKER_SOFTIRQ, (uint32_t)u->softirq, u->softirq_name);
@@ -221,5 +221,5 @@ struct perf_waker perf_cpus_waker(struct perf_cpus *c, const struct perf_line *l
 		return by_softirq(c, u, l);
 	if (u->irq != IRQ_NONE)
 		return device(c, WAKER_IRQ, (uint32_t)u->irq, u->irq_name);
-	return (struct perf_waker){ WAKER_TASK, l->tid };
+	return (struct perf_waker){ .kind = WAKER_TASK, .number = l->tid };
 }

@@ -13,6 +13,7 @@ struct perf_cpus;
 struct perf_waker {
 	enum kernel_waker kind;
 	uint32_t number;		/* a task's 0: nobody knows */
+	bool is_doubtful;		/* not even whether it was a task */
 };
 
 /* Names of devices that wake somebody are added to k. */

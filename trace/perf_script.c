@@ -6,7 +6,8 @@
  *		prev_state=R ==> next_comm=dd next_pid=40 next_prio=120
  *
  * libtraceevent's plugins print another form of the same events ("swapper/1:0 [120] R ==> dd:40 [120]",
- * "dd:40 [120] CPU:001"); both are read.  Events of other kinds, stacks and comments are passed over.
+ * "dd:40 [120] CPU:001"); both are read, also as ftrace prints them.  Events of other kinds, stacks and comments are
+ * passed over.
  */
 #include "trace/perf_script.h"
 
@@ -18,6 +19,12 @@
 #include "trace/perf_line.h"
 #include "trace/perf_tasks.h"
 #include "base/banned.h"
+
+#define RELATIVE_MAX_NS 1000000000LL
+enum {
+	COMM_BYTES = 15,		/* a name of the kernel's */
+	CUT_TEXT_MAX = 1024		/* an event's text is shorter, however often names cut it */
+};
 
 struct event {
 	struct perf_line line;
@@ -57,12 +64,7 @@ static bool take_short(struct perf_text *t, struct perf_text *ret_comm, uint32_t
 	return false;
 }
 
-struct sides {
-	uint32_t prev, next;
-	struct perf_text prev_comm, next_comm, state;
-};
-
-static bool parse_short_switch(const struct perf_line *l, struct sides *ret)
+static bool parse_short_switch(const struct perf_line *l, struct perf_switch *ret)
 {
 	static const char arrow[] = " ==> ";
 	struct perf_text t = l->text;
@@ -82,13 +84,9 @@ static bool parse_short_switch(const struct perf_line *l, struct sides *ret)
 
 static void take_switch(struct script *s, const struct perf_line *l)
 {
-	struct sides x = { .prev = 0 };
-	bool read = perf_field_number(l, "prev_pid", &x.prev) && perf_field_number(l, "next_pid", &x.next) &&
-		    perf_field(l, "prev_state", &x.state) &&
-		    perf_field_until(l, "prev_comm", "prev_pid", &x.prev_comm) &&
-		    perf_field_until(l, "next_comm", "next_pid", &x.next_comm);
+	struct perf_switch x = { .prev = 0 };
 
-	if (!read && !parse_short_switch(l, &x))
+	if (!perf_switch_fields(l, &x) && !parse_short_switch(l, &x))
 		return;
 	s->stats.switches++;
 	perf_cpus_switched(s->cpus, l);
@@ -117,10 +115,59 @@ static void take_waking(struct script *s, const struct perf_line *l)
 		perf_tasks_woken(s->tasks, tid, perf_cpus_waker(s->cpus, l), l->ns);
 }
 
+/* "success=0": nobody was woken, it was awake.  Behind the thread, for its name may hold anything. */
+static bool has_failed(const struct perf_line *l)
+{
+	struct perf_text pid, success;
+
+	if (!perf_field(l, "success", &success) || !perf_text_is(success, "0"))
+		return false;
+	return !perf_field(l, "pid", &pid) || pid.at < success.at;
+}
+
+/* CPU of the woken thread: "target_cpu=001", "CPU:001". */
+static bool target_cpu(const struct perf_line *l, uint32_t *ret)
+{
+	static const char key[] = "CPU:";
+	size_t len = sizeof(key) - 1;
+	struct perf_text t = l->text;
+	uint64_t cpu;
+
+	if (perf_field_number(l, "target_cpu", ret))
+		return true;
+	for (size_t i = t.len; i-- > len;) {
+		struct perf_text number = { t.at + i, t.len - i };
+
+		if (memcmp(t.at + i - len, key, len) == 0 && perf_take_number(&number, UINT32_MAX, &cpu)) {
+			*ret = (uint32_t)cpu;
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Without sched_waking: whoever wakes a thread of another CPU may leave the rest to that CPU, and it is there, in an
+ * interrupt, that sched_wakeup is printed.  So a thread that is met on the woken one's CPU may have nothing to do with it.
+ */
 static void take_wakeup(struct script *s, const struct perf_line *l)
 {
-	if (!s->has_waking)
-		take_waking(s, l);
+	struct perf_waker waker;
+	struct perf_text comm;
+	uint32_t tid, cpu;
+
+	if (s->has_waking || has_failed(l))
+		return;
+	s->stats.no_waking = false;
+	s->stats.wakeup_only = true;
+	if (!woken_thread(l, &comm, &tid))
+		return;
+	waker = perf_cpus_waker(s->cpus, l);
+	if (waker.kind == WAKER_TASK && waker.number && (!target_cpu(l, &cpu) || cpu == l->cpu)) {
+		waker = (struct perf_waker){ .kind = WAKER_TASK, .is_doubtful = true };
+		s->stats.doubtful++;
+	}
+	perf_tasks_woken(s->tasks, tid, waker, l->ns);
 }
 
 static void take_new(struct script *s, const struct perf_line *l)
@@ -182,6 +229,12 @@ static void take_lost(struct script *s, const struct perf_line *l)
 		s->k->lost += cnt;
 }
 
+static void take_lost_record(struct script *s, const struct perf_line *l)
+{
+	if (perf_text_is(l->event, "PERF_RECORD_LOST") || perf_text_is(l->event, "PERF_RECORD_LOST_SAMPLES"))
+		take_lost(s, l);
+}
+
 static const struct event_kind {
 	const char *name;
 	void (*take)(struct script *s, const struct perf_line *l);
@@ -214,32 +267,73 @@ static void take_event(struct script *s, const struct perf_line *l)
 		}
 }
 
+/* sched_switch ends with the second thread, the others with one: what a line feed in a name has cut off is still to come. */
+static bool is_cut(const struct perf_line *l)
+{
+	struct perf_text t;
+
+	if (perf_text_is(l->event, "sched_switch"))
+		return perf_field(l, "prev_comm", &t) && !perf_field(l, "next_prio", &t);
+	return (perf_field(l, "comm", &t) || perf_field(l, "child_comm", &t)) && !perf_field(l, "pid", &t) &&
+	       !perf_field(l, "child_pid", &t);
+}
+
+struct place {				/* in a file */
+	const char *name;
+	size_t line, damaged;		/* damaged: a line that makes no sense unless the next one shows why; 0: none */
+	size_t damaged_len;
+	bool in_stack;			/* an event, or frames, stand just before */
+	struct perf_line *last;		/* NULL: no event yet */
+};
+
+static int damage(struct script *s, const struct place *p)
+{
+	diag_set(s->reterr, EXIT_DATA, -EBADMSG, "%s:%zu: expected COMM TID [CPU] SECONDS: EVENT: ..., "
+		 "as perf script prints it", p->name, p->damaged);
+	return diag_remedy(s->reterr, -EBADMSG, "perf script --ns --show-lost-events -F comm,pid,tid,cpu,time,event,trace");
+}
+
+/* A line feed in a name: its beginning stands on a line of its own, before the event or in the middle of its text. */
+static void take_odd_line(struct place *p, const char *text, size_t len)
+{
+	if (p->last && p->last->text.len < CUT_TEXT_MAX && is_cut(p->last)) {
+		p->last->text.len = (size_t)(text + len - p->last->text.at);
+	} else if (!(p->in_stack && perf_line_may_be_frame(text, len)) && !p->damaged) {
+		p->damaged = p->line;
+		p->damaged_len = len;
+	}
+}
+
 static int add_lines(struct script *s, const char *text, size_t len, const char *name)
 {
+	struct place p = { .name = name };
 	const char *end = text + len;
-	size_t line = 0;
 
 	while (text < end) {
 		const char *newline = memchr(text, '\n', (size_t)(end - text));
 		size_t length = (size_t)((newline ? newline : end) - text);
 		struct event e = { .order = s->events.cnt };
 
-		line++;
+		p.line++;
 		switch (perf_line_parse(text, length, &e.line)) {
 		case PERF_EVENT:
+			if (p.damaged && p.damaged_len + 1 + e.line.comm.len > COMM_BYTES)
+				return damage(s, &p);
 			VEC_ADD(&s->events, e);
+			p.last = &s->events.items[s->events.cnt - 1].line;
+			p.damaged = 0;
+			p.in_stack = true;
 			break;
 		case PERF_DAMAGED:
-			diag_set(s->reterr, EXIT_DATA, -EBADMSG, "%s:%zu: expected COMM TID [CPU] SECONDS: EVENT: ..., "
-				 "as perf script prints it", name, line);
-			return diag_remedy(s->reterr, -EBADMSG,
-					   "perf script --ns --show-lost-events -F comm,pid,tid,cpu,time,event,trace");
+			take_odd_line(&p, text, length);
+			break;
 		case PERF_NOTHING:
+			p.in_stack &= length > 0;
 			break;
 		}
 		text = newline ? newline + 1 : end;
 	}
-	return 0;
+	return p.damaged ? damage(s, &p) : 0;
 }
 
 static int compare_events(const void *a, const void *b)
@@ -271,12 +365,45 @@ static int check(const struct script *s)
 	return diag_remedy(s->reterr, -ENODATA, "perf record -a -m 1024 -e 'sched:*' ...");
 }
 
+static bool is_record(const struct perf_line *l)
+{
+	static const char prefix[] = "PERF_RECORD_";
+
+	return l->event.len >= sizeof(prefix) - 1 && memcmp(l->event.at, prefix, sizeof(prefix) - 1) == 0;
+}
+
+/*
+ * What perf tells of threads that were there before has the time 0; other events have it by mistake, unless the first of
+ * a recording is its zero (perf script --reltime).  They say nothing about when.
+ */
+static void drop_timeless(struct script *s)
+{
+	struct event *e = s->events.items;
+	size_t zero = 0, kept = 0;
+	bool relative;
+
+	while (zero < s->events.cnt && e[zero].line.ns == 0)
+		zero++;
+	relative = zero == s->events.cnt || e[zero].line.ns < RELATIVE_MAX_NS;
+	for (size_t i = 0; i < s->events.cnt; i++) {
+		bool timeless = i < zero && (is_record(&e[i].line) || !relative);
+
+		if (timeless && is_record(&e[i].line))
+			take_lost_record(s, &e[i].line);
+		s->stats.timeless += timeless && !is_record(&e[i].line);
+		if (!timeless)
+			e[kept++] = e[i];
+	}
+	s->events.cnt = kept;
+}
+
 static int take_events(struct script *s)
 {
 	struct event *e = s->events.items;
 
 	if (s->events.cnt)
 		qsort(e, s->events.cnt, sizeof(*e), compare_events);
+	drop_timeless(s);
 	for (size_t i = 0; i < s->events.cnt && !s->has_waking; i++)
 		s->has_waking = perf_text_is(e[i].line.event, "sched_waking");
 	s->k->start_ns = s->events.cnt ? e[0].line.ns : 0;

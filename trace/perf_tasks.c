@@ -78,9 +78,19 @@ size_t perf_tasks_cnt(const struct perf_tasks *t)
 	return t->tasks.cnt;
 }
 
+/* "b" of the name "a\nb": the line feed has cut it in two. */
+static bool is_end_of_name(const char *name, struct perf_text end)
+{
+	const char *last = strrchr(name, '\n');
+
+	return last && strlen(last + 1) == end.len && memcmp(last + 1, end.at, end.len) == 0;
+}
+
 static void rename_task(const struct perf_tasks *t, struct task *task, struct perf_text comm)
 {
-	if (!comm.len || comm.at[0] == ':')	/* ":40": perf does not know it either */
+	if (!comm.len || comm.at[0] == ':' || perf_text_is(comm, "<...>"))	/* ":40": perf does not know it either */
+		return;
+	if (is_end_of_name(task->comm, comm))
 		return;
 	if (comm.len > COMM_MAX)
 		comm.len = COMM_MAX;
@@ -165,7 +175,7 @@ static void add_off(struct perf_tasks *t, struct task *task, int64_t ns, uint32_
 	}
 	/* A device's interrupt ends an uninterruptible sleep: that is what iowait means, and older
 	 * kernels do not print. */
-	interrupt = o.flags & OFF_WOKEN && o.waker_kind != WAKER_TIMER &&
+	interrupt = o.flags & OFF_WOKEN && o.waker_kind != WAKER_TIMER && !task->waker.is_doubtful &&
 		    (o.waker_kind != WAKER_TASK || !o.waker);
 	if (task->iowait || (interrupt && o.state == KERNEL_STATE_UNINTERRUPTIBLE))
 		o.flags |= OFF_IOWAIT;
@@ -173,33 +183,67 @@ static void add_off(struct perf_tasks *t, struct task *task, int64_t ns, uint32_
 	VEC_ADD(&t->k->offs, o);
 }
 
+/* As a number, decimal or hexadecimal: 1 is S, 2 is D, and so on; false: it is letters. */
+static bool state_number(struct perf_text state, uint64_t *ret)
+{
+	struct perf_text t = state;
+
+	*ret = 0;
+	if (t.len < 3 || t.at[0] != '0' || t.at[1] != 'x')
+		return perf_take_number(&t, UINT32_MAX, ret) && t.len == 0;
+	for (size_t i = 2; i < t.len && i < 10; i++) {
+		if (!isxdigit((unsigned char)t.at[i]))
+			return false;
+		*ret = *ret << 4 | (uint64_t)(isdigit((unsigned char)t.at[i]) ? t.at[i] - '0' : (t.at[i] | 32) - 'a' + 10);
+	}
+	return true;
+}
+
+enum { NUMBER_DEAD = 16 | 32, NUMBER_PREEMPTED = ~255 };
+
+/* The first letter tells; "D|K" and "S|W" add how it may be woken. */
 static uint32_t state_bits(struct perf_text state)
 {
-	uint32_t bits = 0;
+	uint64_t number;
+	char letter = state.len ? state.at[0] : 'R';
 
-	for (size_t i = 0; i < state.len; i++)
-		switch (state.at[i]) {
-		case 'R':
-		case '+':
-		case '|':
-			break;
-		case 'S':
-			bits |= KERNEL_STATE_INTERRUPTIBLE;
-			break;
-		case 'D':
-			bits |= KERNEL_STATE_UNINTERRUPTIBLE;
-			break;
-		default:
-			bits |= STATE_BIT_OTHER;
-		}
-	return bits;
+	if (state_number(state, &number))
+		letter = number & 1 ? 'S' : number & 2 ? 'D' : number & 255 ? 'T' : 'R';
+	switch (letter) {
+	case 'R':
+	case '+':
+		return 0;
+	case 'S':
+		return KERNEL_STATE_INTERRUPTIBLE;
+	case 'D':
+		return KERNEL_STATE_UNINTERRUPTIBLE;
+	default:
+		return STATE_BIT_OTHER;
+	}
+}
+
+static bool has_ended(struct perf_text state)
+{
+	uint64_t number;
+
+	if (state_number(state, &number))
+		return number & NUMBER_DEAD;
+	return state.len && (state.at[0] == 'X' || state.at[0] == 'Z' || state.at[0] == 'x');
+}
+
+static bool is_preempted(struct perf_text state)
+{
+	uint64_t number;
+
+	if (state_number(state, &number))
+		return number & (uint32_t)NUMBER_PREEMPTED && !(number & 255);
+	return state.len > 1 && state.at[state.len - 1] == '+';
 }
 
 void perf_tasks_switch_out(struct perf_tasks *t, uint32_t tid, struct perf_text comm,
 			   struct perf_text prev_state, int64_t ns)
 {
-	bool ended = prev_state.len && (prev_state.at[0] == 'X' || prev_state.at[0] == 'Z' ||
-					prev_state.at[0] == 'x');
+	bool ended = has_ended(prev_state);
 	struct task *task = known_task(t, tid);
 
 	if (ended) {
@@ -220,7 +264,7 @@ void perf_tasks_switch_out(struct perf_tasks *t, uint32_t tid, struct perf_text 
 	task->off = true;
 	task->out_ns = ns;
 	task->state = state_bits(prev_state);
-	task->flags = prev_state.len > 1 && prev_state.at[prev_state.len - 1] == '+' ? OFF_PREEMPTED : 0;
+	task->flags = is_preempted(prev_state) ? OFF_PREEMPTED : 0;
 }
 
 void perf_tasks_switch_in(struct perf_tasks *t, uint32_t tid, struct perf_text comm, int64_t ns)

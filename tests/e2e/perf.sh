@@ -50,6 +50,15 @@ echo "w 40/40 [000] 0.001003000: PERF_RECORD_LOST lost 12"; } >lost.txt
 expect 0 "$VPROF" import --from perf -o lost lost.txt
 says "perf had lost 567 events"
 
+# What processes did before has the time 0, frames have no object, nobody woke 40 for sure; and as ftrace has it.
+{ sed '2!d' fewer.txt; echo "w 40/40 [000] 0.000000000: PERF_RECORD_COMM: w:40/40"
+sed 's/ 0\.00/ 7.00/; s/ (.*)$//' script.txt | sed 's/sched_waking\(.*\)target_cpu=000/sched_wakeup\1target_cpu=001/'; } >odd.txt
+expect 0 "$VPROF" import --from perf -o odd odd.txt
+says ": 2 threads, 0.001 s, 1 waits, 0 wake-ups" "no sched_waking in it" "1, printed for" "there is no wait-graph"
+sed -n '3,4p; 8,10p' script.txt | sed 's/^\([a-z]*\) [0-9]*.\([0-9]*\) \[/  \1-\2  (  40) [/; s/\] /] d..2. /; s/sched://' >ftrace.txt
+expect 0 "$VPROF" import --from perf -o ftrace ftrace.txt
+says ": 2 threads, 0.001 s, 1 waits, 1 wake-ups" "vprof show wait-graph"
+
 # For real.
 perf record -q -a -e sched:sched_switch -o probe.data -- true >/dev/null 2>&1 || {
 	echo "perf may not record here: its own output was not tried"

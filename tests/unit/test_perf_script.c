@@ -295,6 +295,185 @@ static void test_waking_is_early(void **state)
 		"thread 41 thread h\n");
 }
 
+/* The same story in other words: 40 waits for a lock from 2 to 7 us, and 41 lets it go on at 5. */
+#define LOCKED_TUPLES \
+	"vprof-tuples 1\n" \
+	"segment 40 - 1000 2000 running\n" \
+	"segment 40 - 2000 7000 lock\n" \
+	"segment 41 - 1000 7000 running\n" \
+	"wakeup 40 41 5000\n" \
+	"thread 40 thread w\n" \
+	"thread 41 thread h\n"
+
+static void test_time_zero(void **state)
+{
+	static const char *const before =
+		"swapper 0/0 [000] 0.000000: PERF_RECORD_FORK(40:40):(1:1)\n"
+		"w 40/40 [000] 0.000000: PERF_RECORD_COMM: w:40/40\n"
+		"gone 39/39 [000] 0.000000: PERF_RECORD_COMM exec: gone:39/39\n"
+		"w 40/40 [000] 0.000000: PERF_RECORD_MMAP2 40/40: [0x55d0(0x1000) @ 0 fe:00 131 0]: r-xp /usr/bin/w\n"
+		"w 40/40 [000] 0.000000: PERF_RECORD_LOST lost 3\n";
+	static const char late[] = "w 40/40 [000] 100.000001: sched:sched_switch: w:40 [120] S ==> swapper/0:0 [120]\n"
+				   "gone 39/39 [000] 0.000000: sched:sched_switch: gone:39 [120] S ==> w:40 [120]\n"
+				   "swapper 0/0 [000] 100.000004: sched:sched_switch: swapper/0:0 [120] R ==> w:40 [120]\n";
+	char text[4096];
+
+	(void)state;
+	snprintf(text, sizeof(text), "%s%s", before, LOCKED);
+	assert_tuples(text, NULL, LOCKED_TUPLES);		/* 39 is not there at all */
+	assert_int_equal(stats.timeless, 0);
+	assert_tuples(late, NULL, "vprof-tuples 1\nsegment 40 - 100000001000 100000004000 other\nthread 40 thread w\n");
+	assert_int_equal(stats.timeless, 1);
+	/* --reltime: the first event is the zero. */
+	assert_tuples("w 40/40 [000] 0.000000: sched:sched_switch: w:40 [120] S ==> swapper/0:0 [120]\n"
+		      "swapper 0/0 [000] 0.000004: sched:sched_switch: swapper/0:0 [120] R ==> w:40 [120]\n", NULL,
+		      "vprof-tuples 1\nsegment 40 - 0 4000 other\nthread 40 thread w\n");
+}
+
+static void test_frames(void **state)
+{
+	static const char *const frames[] = {
+		"\t    7f0bff22b5e0 __lll_lock_wait", "\tffffffff8d1234 __schedule+0x2eb", "\t  55d0 [unknown]",
+		"\tffffffff8d1234 schedule ([kernel.kallsyms])", "\t__lll_lock_wait+0x30", "\t__lll_lock_wait (/usr/lib/libc.so.6)",
+		"\tstd::vector<int, std::allocator<int> >::push_back(int const&)+0x10 (inlined)", " => __schedule", " => schedule <ffffffff8d1234>",
+	};
+	const char *second = strchr(strchr(LOCKED, '\n') + 1, '\n') + 1;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++) {
+		char text[4096];
+
+		snprintf(text, sizeof(text), "%.*s%s\n%s\n\n%s", (int)(second - LOCKED), LOCKED, frames[i], frames[i], second);
+		assert_tuples(text, NULL, LOCKED_TUPLES);
+	}
+	assert_damage(LOCKED "\tfree-standing words\n" "  w 40/40 [0\n", "script:6:");
+	assert_damage(LOCKED "\n\tno event before it\n", "script:6:");
+}
+
+/* One line of it in other words. */
+static void assert_other(size_t number, const char *line, const char *expected)
+{
+	const char *at = LOCKED, *end;
+	char text[4096];
+
+	while (number--)
+		at = strchr(at, '\n') + 1;
+	end = strchr(at, '\n') + 1;
+	snprintf(text, sizeof(text), "%.*s%s\n%s", (int)(at - LOCKED), LOCKED, line, end);
+	assert_tuples(text, NULL, expected);
+}
+
+/* Without sched_waking: who ran on the CPU that the thread was woken for may be a bystander. */
+static void test_wakeup_only(void **state)
+{
+	static const char no_waker[] = "vprof-tuples 1\nsegment 40 - 1000 2000 running\nsegment 40 - 2000 7000 lock\n"
+				       "segment 41 - 1000 7000 running\nthread 40 thread w\nthread 41 thread h\n";
+
+	(void)state;
+	assert_other(2, "h 40/41 [001] 0.000005: sched:sched_wakeup: comm=w pid=40 prio=120 target_cpu=000", LOCKED_TUPLES);
+	assert_true(stats.wakeup_only);
+	assert_int_equal(stats.doubtful, 0);
+	assert_other(2, "h 40/41 [001] 0.000005: sched:sched_wakeup: comm=w pid=40 prio=120 target_cpu=001", no_waker);
+	assert_int_equal(stats.doubtful, 1);
+	assert_other(2, "h 40/41 [001] 0.000005: sched:sched_wakeup: w:40 [120] success=1 CPU:001", no_waker);
+	assert_other(2, "h 40/41 [001] 0.000005: sched:sched_wakeup: comm=w pid=40 prio=120", no_waker);
+	/* It was awake already. */
+	assert_other(2, "h 40/41 [001] 0.000005: sched:sched_wakeup: comm=w pid=40 prio=120 success=0 target_cpu=000", no_waker);
+	assert_other(2, "h 40/41 [001] 0.000005: sched:sched_wakeup: w:40 [120] success=0 CPU:000", no_waker);
+	assert_other(2, "h 40/41 [001] 0.000005: sched:sched_wakeup: comm=w success=0 pid=40 prio=120 success=1 target_cpu=000", LOCKED_TUPLES);
+}
+
+static char *with_name(const char *format, const char *name)
+{
+	char *to = NULL, part[2] = "";
+	size_t len;
+	FILE *out = open_memstream(&to, &len);
+
+	for (; *format; format++) {
+		part[0] = *format;
+		fputs(*format == '@' ? name : part, out);
+	}
+	fclose(out);
+	return to;
+}
+
+/* 40's name is @. */
+static void test_names(void **state)
+{
+	static const struct { const char *name, *told; } names[] = {
+		{ "a\nb", "a%0Ab" }, { "a\n\nb", "a%0A%0Ab" }, { "a ==> b", "a%20==>%20b" }, { "x prev_pid=9", "x%20prev_pid=9" },
+		{ "[0] 1.1: e:", "[0]%201.1:%20e:" }, { "7 [0] 1.1: e: x", "7%20[0]%201.1:%20e:%20x" }, { "# pid=3", "%23%20pid=3" },
+		{ "next_pid=7", "next_pid=7" }, { "\x1b[31mred", "%1B[31mred" }, { "b:41 [1", "b:41%20[1" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char *text = with_name(
+			"@ 40/40 [000] 0.000001: raw_syscalls:sys_enter: NR 202 (1000, 80, 2, 0, 0, 0)\n"
+			"@ 40/40 [000] 0.000002: sched:sched_switch: prev_comm=@ prev_pid=40 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n"
+			"h 40/41 [001] 0.000005: sched:sched_waking: comm=@ pid=40 prio=120 target_cpu=000\n"
+			"swapper 0/0 [000] 0.000007: sched:sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=@ next_pid=40 next_prio=120\n",
+			names[i].name);
+		char *expected = with_name("vprof-tuples 1\n"
+			"segment 40 - 1000 2000 running\nsegment 40 - 2000 7000 lock\nsegment 41 - 1000 7000 running\n"
+			"wakeup 40 41 5000\nthread 40 thread @\nthread 41 thread h\n", names[i].told);
+
+		assert_tuples(text, NULL, expected);
+		free(text);
+		free(expected);
+	}
+	assert_damage("somebody else's\n" LOCKED, "script:1:");	/* too long to begin a name */
+}
+
+static void test_states(void **state)
+{
+	static const struct { const char *state, *class; } states[] = {
+		{ "S", "lock" }, { "S|W", "lock" }, { "1", "lock" }, { "0x1", "lock" }, { "D", "lock" }, { "D|K", "lock" }, { "2", "lock" },
+		{ "R+", "runnable" }, { "R", "runnable" }, { "0", "runnable" }, { "0x100", "runnable" }, { "256", "runnable" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		bool waits = strcmp(states[i].class, "lock") == 0;
+		char line[256], expected[512];
+
+		snprintf(line, sizeof(line), "w 40/40 [000] 0.000002: sched_switch: prev_comm=w prev_pid=40 prev_prio=120 prev_state=%s ==> "
+			 "next_comm=swapper/0 next_pid=0 next_prio=120", states[i].state);
+		snprintf(expected, sizeof(expected), "vprof-tuples 1\nsegment 40 - 1000 2000 running\nsegment 40 - 2000 7000 %s\n"
+			 "segment 41 - 1000 7000 running\n%sthread 40 thread w\nthread 41 thread h\n", states[i].class,
+			 waits ? "wakeup 40 41 5000\n" : "");
+		assert_other(1, line, expected);
+	}
+}
+
+/* As trace_pipe has it, with and without the columns of processes and flags, and as trace-cmd reports it. */
+static void test_ftrace(void **state)
+{
+	static const char *const heads[][3] = {
+		{ "               w-40      [000] d..2.     0.00000", "               h-41      [001] d.h3.     0.00000", "          <idle>-0       [000] d..2.     0.00000" },
+		{ "               w-40      (     40) [000] d..2.     0.00000", "               h-41      (     40) [001] d.h3.     0.00000", "          <idle>-0       (-------) [000] d..2.     0.00000" },
+		{ "               w-40      (-----) [000]     0.00000", "               h-41      (     40) [001]     0.00000", "          <idle>-0       (-----) [000]     0.00000" },
+		{ "w-40    [000]     0.00000", "h-41    [001]     0.00000", "<idle>-0     [000]     0.00000" },
+		{ "w-40    [000] ....     0.00000", "h-41    [001] dNh3     0.00000", "<idle>-0     [000] d...     0.00000" },
+	};
+	char text[4096];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		snprintf(text, sizeof(text), "# tracer: nop\n#\n# entries-in-buffer/entries-written: 4/4   #P:2\n#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n"
+			"cpus=2\nversion = 6\nCPU 1 is empty\n##### CPU 1 buffer started ####\n"
+			"%s1: sys_enter: NR 202 (1000, 80, 2, 0, 0, 0)\n"
+			"%s2: sched_switch: prev_comm=w prev_pid=40 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n"
+			" => __schedule\n => schedule\n"
+			"CPU:1 [LOST 12 EVENTS]\n"
+			"%s5: sched_waking: comm=w pid=40 prio=120 target_cpu=000\n"
+			"%s7: sched_switch:         swapper/0:0 [120] R ==> w:40 [120]\n", heads[i][0], heads[i][0], heads[i][1], heads[i][2]);
+		assert_tuples(text, NULL, LOCKED_TUPLES);
+	}
+	assert_damage("w-4x [000] d..2. 0.000001: sched_switch: x\n", "script:1:");
+	assert_damage("w-40 [000] d..2. 0.000001: sched_switch: w:40 [120] S ==> x:1 [120]\nw-40 [000] d..2. 0.00000\n", "script:2:");
+}
+
 static void test_damage(void **state)
 {
 	(void)state;
@@ -315,7 +494,9 @@ int main(void)
 		cmocka_unit_test(test_lock), cmocka_unit_test(test_choice),
 		cmocka_unit_test(test_lives), cmocka_unit_test(test_interrupts),
 		cmocka_unit_test(test_missing_exits), cmocka_unit_test(test_short_form),
-		cmocka_unit_test(test_waking_is_early),
+		cmocka_unit_test(test_waking_is_early), cmocka_unit_test(test_time_zero), cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_wakeup_only), cmocka_unit_test(test_names), cmocka_unit_test(test_states),
+		cmocka_unit_test(test_ftrace),
 		cmocka_unit_test(test_damage),
 	};
 
