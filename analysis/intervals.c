@@ -79,7 +79,7 @@ int64_t intervals_longest_allowed(const struct trace *t, uint32_t name)
 	return squares_fit(cnt, longest_ns) ? INT64_MAX : LONGEST_LATENCY_NS;
 }
 
-/* Sleeping and input/output end by themselves; these end because some thread did something. */
+/* Sleeping ends by itself, input and output may; these end because some thread did something. */
 static bool somebody_ends(enum trace_state wait)
 {
 	return wait == STATE_LOCK || wait == STATE_COND || wait == STATE_JOIN;
@@ -90,11 +90,15 @@ static void count_waits(struct counted_intervals *counted, const pieces *path)
 	for (size_t i = 0; i < path->cnt; i++) {
 		const struct piece *p = &path->items[i];
 
-		if (!somebody_ends(p->wait))
-			continue;
-		counted->waited_ns += p->end_ns - p->start_ns;
-		if (p->fold == FOLD_NONE)
-			counted->no_waker_ns += p->end_ns - p->start_ns;
+		int64_t ns = p->end_ns - p->start_ns, unknown_ns = p->fold == FOLD_NONE ? ns : 0;
+
+		if (p->wait == STATE_IO) {
+			counted->io_waited_ns += ns;
+			counted->io_no_waker_ns += unknown_ns;
+		} else if (somebody_ends(p->wait)) {
+			counted->waited_ns += ns;
+			counted->no_waker_ns += unknown_ns;
+		}
 	}
 }
 

@@ -14,7 +14,7 @@
  * part that explains a wait (kept by its wake-up) or the past of a waker, lies earlier; it is
  * done first, on a stack of needs.  Wake-ups that follow each other within one nanosecond are
  * followed in order; where they come back to a wait already being explained, that keeps its own
- * class, as in unfold.c.
+ * class, as in unfold.c.  So does a waker's wait whose own time was over.
  */
 #include "analysis/past.h"
 
@@ -127,6 +127,12 @@ static size_t wakeup_index(const struct past *p, const struct wakeup *k)
 	return (size_t)(k - p->tl->trace->wakeups.items);
 }
 
+/* Its own time was over: nobody else explains it. */
+static bool is_by_timer(const struct past *p, const struct wakeup *k)
+{
+	return timeline_kind(p->tl, k->waker_tid) == KIND_TIMER;
+}
+
 /* A whole wait.  false: *need has to be done first. */
 static bool add_wait(struct past *p, struct line *l, uint32_t thread, const struct segment *s,
 		     struct need *need)
@@ -139,6 +145,11 @@ static bool add_wait(struct past *p, struct line *l, uint32_t thread, const stru
 		return true;
 	}
 	index = wakeup_index(p, k);
+	if (is_by_timer(p, k)) {
+		add_own(p, l, thread, s->state, later(l->until_ns, k->time_ns));
+		add_own(p, l, thread, STATE_WAKEUP, s->end_ns);
+		return true;
+	}
 	if (!p->is_done[index]) {
 		*need = (struct need) { .is_wait = true, .wakeup = index };
 		return false;
@@ -155,18 +166,20 @@ static bool extend(struct past *p, struct line *lines, uint32_t thread, int64_t 
 {
 	const struct range *r = &p->tl->threads.items[thread].segments;
 	struct line *l = &lines[thread];
+	enum trace_state hole = lines != p->plain && p->tl->threads.items[thread].kind == KIND_TIMER ? STATE_RUNNING
+											: STATE_OTHER;
 
 	for (; l->until_ns < until_ns; l->next++) {
 		const struct segment *s = &p->tl->segments[r->first + l->next];
 
 		if (l->next == r->cnt) {
-			add_own(p, l, thread, STATE_OTHER, INT64_MAX);
+			add_own(p, l, thread, hole, INT64_MAX);
 			break;
 		}
 		if (s->end_ns <= l->until_ns)
 			continue;
 		if (s->start_ns > l->until_ns)
-			add_own(p, l, thread, STATE_OTHER, s->start_ns);
+			add_own(p, l, thread, hole, s->start_ns);
 		if (s->start_ns >= until_ns)
 			break;
 		if (lines == p->plain || !state_has_waker(s->state))
@@ -225,6 +238,13 @@ static bool take_blocked(struct past *p, uint32_t thread, const struct segment *
 				 rope_leaf(p->arena, thread, s->state, from_ns, at_ns));
 		return true;
 	}
+	if (is_by_timer(p, k)) {
+		before = rope_join(p->arena, before,
+				   rope_leaf(p->arena, thread, s->state, from_ns, later(k->time_ns, from_ns)));
+		*ret = rope_join(p->arena, before, rope_leaf(p->arena, thread, STATE_WAKEUP,
+							     later(k->time_ns, from_ns), at_ns));
+		return true;
+	}
 	if (!p->is_done[wakeup_index(p, k)]) {
 		*need = (struct need) { .is_wait = true, .wakeup = wakeup_index(p, k) };
 		return false;
@@ -269,7 +289,7 @@ static bool follow_chain(struct past *p, const struct wakeup *k, const struct ro
 		if (!s || s->end_ns < at_ns || !state_has_waker(s->state))
 			return take_line(p, thread, floor_ns, at_ns, ret, need);
 		k = timeline_wakeup(tl, thread, s->start_ns, at_ns);
-		if (!k || k->time_ns < at_ns)
+		if (!k || k->time_ns < at_ns || is_by_timer(p, k))
 			return s->end_ns > at_ns
 				? take_blocked(p, thread, s, floor_ns, at_ns, ret, need)
 				: take_line(p, thread, floor_ns, at_ns, ret, need);

@@ -259,6 +259,8 @@ const struct wakeup *timeline_wakeup(const struct timeline *tl, uint32_t thread,
 		return NULL;
 	r = &tl->threads.items[thread].wakeups;
 	cnt = COUNT_BELOW(*r, &tl->hints[thread].wakeup, i, items[i].time_ns <= until_ns);
+	while (cnt && items[r->first + cnt - 1].waker_tid == items[r->first].tid && items[r->first + cnt - 1].time_ns > after_ns)
+		cnt--;
 	if (cnt == 0 || items[r->first + cnt - 1].time_ns <= after_ns)
 		return NULL;
 	return &items[r->first + cnt - 1];

@@ -62,7 +62,7 @@ size_t timeline_segment_before(const struct timeline *tl, uint32_t thread, int64
 size_t timeline_others_first(const struct timeline *tl, uint32_t thread, size_t segment,
 			     uint64_t sid, int64_t floor_ns);
 
-/* The latest wake-up of the thread in (after_ns, until_ns], or NULL. */
+/* The latest wake-up of the thread in (after_ns, until_ns], or NULL.  One by the thread itself is none. */
 const struct wakeup *timeline_wakeup(const struct timeline *tl, uint32_t thread, int64_t after_ns,
 				     int64_t until_ns);
 

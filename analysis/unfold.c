@@ -13,7 +13,9 @@
  *
  * On a waker's thread any segment counts, whoever it worked for: that is what was waited for.
  * A wake-up later than the cursor is never followed, so that a window lies inside what is left to
- * explain.  The walk ends: a step either passes time, or opens a window for a wake-up that is not
+ * explain.  A waker whose own wait was over by itself, a timer's, is who was waited for: it says nothing to go on with
+ * the timer (a holder that sleeps).  Of a timer nothing need be recorded: it runs until the time it was set to.
+ *  The walk ends: a step either passes time, or opens a window for a wake-up that is not
  * being explained yet.
  */
 #include "analysis/timeline.h"
@@ -112,7 +114,9 @@ static void explain_wait(struct walk *w, size_t segment, int64_t start_ns)
 		return;
 	}
 	emit(w, k->time_ns > start_ns ? k->time_ns : start_ns, STATE_WAKEUP);
-	if (k->time_ns > start_ns)
+	if (timeline_kind(w->tl, k->waker_tid) == KIND_TIMER)
+		emit(w, start_ns, s->state);
+	else if (k->time_ns > start_ns)
 		open_window(w, segment, start_ns, k);
 }
 
@@ -124,7 +128,8 @@ static void step(struct walk *w, int64_t floor_ns)
 	int64_t start_ns = floor_ns;
 
 	if (!s || s->end_ns < w->at_ns) {
-		emit(w, s && s->end_ns > floor_ns ? s->end_ns : floor_ns, STATE_OTHER);
+		emit(w, s && s->end_ns > floor_ns ? s->end_ns : floor_ns,
+		     timeline_kind(w->tl, w->tid) == KIND_TIMER ? STATE_RUNNING : STATE_OTHER);
 		return;
 	}
 	if (s->start_ns > floor_ns)

@@ -17,6 +17,7 @@
 
 #define FEW_INTERVALS 100
 #define NO_WAKER_SHARE 0.10
+#define IO_SHARE_MIN 0.05		/* of the latency; where it is less the answer does not depend on it */
 #define CARRIED_MAX 0.3			/* of the variance, by struct carriers */
 #define EFFECTIVE_MIN 100		/* intervals that speak of the variance */
 
@@ -101,6 +102,26 @@ static void warn_reduced(struct analysis *a)
 			      "recorded without the right to know why threads were off the CPU: waits that no "
 			      "listed primitive causes are 'other', without a waker; vprof doctor says what "
 			      "record --kernel needs");
+}
+
+static void warn_no_waker(struct analysis *a)
+{
+	const struct counted_intervals *u = a->counted;
+	double latency_ns = a->f->interval.mean_ns * (double)a->f->interval.cnt;
+
+	if (u->waited_ns > 0 && (double)u->no_waker_ns > NO_WAKER_SHARE * (double)u->waited_ns)
+		findings_warn(a->f, "no-waker",
+			      "for %.0f %% of the time spent waiting for locks, conditions and threads "
+			      "it is not known who ended the wait: list the primitive that lets go "
+			      "under [sync] release",
+			      100 * (double)u->no_waker_ns / (double)u->waited_ns);
+	if (u->io_waited_ns > 0 && (double)u->io_no_waker_ns > NO_WAKER_SHARE * (double)u->io_waited_ns &&
+	    (double)u->io_no_waker_ns > IO_SHARE_MIN * latency_ns)
+		findings_warn(a->f, "no-waker",
+			      "for %.0f %% of the time spent waiting for files and connections it is not known who ended "
+			      "the wait: a disk did, or somebody who is not recorded, or a call that vprof does not "
+			      "know; record --kernel tells which",
+			      100 * (double)u->io_no_waker_ns / (double)u->io_waited_ns);
 }
 
 static void warn_few(struct analysis *a)
@@ -364,7 +385,6 @@ static void warn_mixture(struct analysis *a, const struct drift *d)
 void warn(struct analysis *a)
 {
 	const struct interval_summary *s = &a->f->interval;
-	const struct counted_intervals *u = a->counted;
 	struct drift drift = drift_of(a->recorded_ns, a->recorded_cnt);
 
 	warn_reduced(a);
@@ -388,12 +408,7 @@ void warn(struct analysis *a)
 	warn_cut_off(a);
 	warn_window(a);
 	warn_paused(a);
-	if (u->waited_ns > 0 && (double)u->no_waker_ns > NO_WAKER_SHARE * (double)u->waited_ns)
-		findings_warn(a->f, "no-waker",
-			      "for %.0f %% of the time spent waiting for locks, conditions and threads "
-			      "it is not known who ended the wait: list the primitive that lets go "
-			      "under [sync] release",
-			      100 * (double)u->no_waker_ns / (double)u->waited_ns);
+	warn_no_waker(a);
 	if (a->f->clamped > 0)
 		findings_warn(a->f, "overlaps",
 			      "%" PRIu64 " segments or invocations overlapped another of their thread "

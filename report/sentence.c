@@ -10,6 +10,7 @@
  * The subject is the first of the ranking, or, where that does little but wait, its wait.  When nothing is above the threshold, when nothing
  * varies, when there is nothing to say anything about, that is the sentence.
  */
+#include <string.h>
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "base/utf8.h"
@@ -18,6 +19,11 @@
 const char *wait_noun(enum trace_state wait)
 {
 	return wait == STATE_WAKEUP ? "delay" : wait == STATE_RUNNABLE ? "time" : "wait";
+}
+
+const char *waker_name(const char *function)
+{
+	return function && !strcmp(function, "(timer)") ? "its own time-out" : function;
 }
 
 /* "lock wait", "f › lock wait", "f": who and, if blocked, in what. */
@@ -39,7 +45,7 @@ static char *body_label(const char *function)
 /* "by flush_log (sleep)": who kept the parent waiting, and in what it was blocked itself. */
 static char *blame_label(const struct node *n)
 {
-	const char *function = n->function ? n->function : "nobody known";
+	const char *function = n->function ? waker_name(n->function) : "nobody known";
 
 	if (!n->is_wait)
 		return xasprintf("by %s", function);
@@ -122,7 +128,7 @@ static void add_because(struct str *s, const struct factor *f, bool utf8)
 		/* What explains hardly anything is not worth a place in the sentence. */
 		if (!b->function || b->share < f->share / 10)
 			continue;
-		name = who(b->function, b->is_wait, b->wait, utf8);
+		name = who(waker_name(b->function), b->is_wait, b->wait, utf8);
 		str_addf(s, "%s%s (%s)", named++ ? " and " : "; because of ", name,
 			 text_percent(percent, b->share));
 	}

@@ -237,7 +237,7 @@ static void print_becauses(const struct style *s, const struct factor *f, size_t
 	for (size_t i = 0; i < f->because_of.cnt && i < MOST; i++) {
 		const struct because *b = &f->because_of.items[i];
 
-		str_addf(&line, "%s%s", i ? ", " : "", b->function ? b->function : "nobody known");
+		str_addf(&line, "%s%s", i ? ", " : "", b->function ? waker_name(b->function) : "nobody known");
 		if (b->is_wait)
 			str_addf(&line, "%s%s %s", glyphs_of(s)->then, trace_state_name(b->wait),
 				 wait_noun(b->wait));

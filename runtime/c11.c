@@ -32,6 +32,12 @@ static struct wait wait_for_mtx(mtx_t *m)
 	return w;
 }
 
+static int timed(struct wait *w, int r)
+{
+	w->timed_out = r == thrd_timedout;
+	return w->result = r;
+}
+
 int vprof_w_mtx_lock(mtx_t *m)
 {
 	int r = try(m);
@@ -54,7 +60,7 @@ int vprof_w_mtx_timedlock(mtx_t *m, const struct timespec *until)
 	if (r != thrd_busy)
 		return r;
 	WAITING wait = wait_for_mtx(m);
-	return wait.result = real.mtx_timedlock(m, until);
+	return timed(&wait, real.mtx_timedlock(m, until));
 }
 
 int vprof_w_mtx_unlock(mtx_t *m)
@@ -79,7 +85,7 @@ int vprof_w_cnd_wait(cnd_t *c, mtx_t *m)
 int vprof_w_cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *until)
 {
 	WAITING wait = wait_for_cnd(c, m);
-	return wait.result = real.cnd_timedwait(c, m, until);
+	return timed(&wait, real.cnd_timedwait(c, m, until));
 }
 
 int vprof_w_cnd_signal(cnd_t *c)

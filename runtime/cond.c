@@ -25,21 +25,21 @@ static struct wait wait_for_cond(const pthread_cond_t *c, const pthread_mutex_t 
 int vprof_w_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
 	WAITING wait = wait_for_cond(c, m);
-	return wait.result = real.pthread_cond_wait(c, m);
+	return wait_error(&wait, real.pthread_cond_wait(c, m));
 }
 
 int vprof_w_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
 				   const struct timespec *until)
 {
 	WAITING wait = wait_for_cond(c, m);
-	return wait.result = real.pthread_cond_timedwait(c, m, until);
+	return wait_error(&wait, real.pthread_cond_timedwait(c, m, until));
 }
 
 int vprof_w_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
 				   const struct timespec *until)
 {
 	WAITING wait = wait_for_cond(c, m);
-	return wait.result = real.pthread_cond_clockwait(c, m, clock, until);
+	return wait_error(&wait, real.pthread_cond_clockwait(c, m, clock, until));
 }
 
 int vprof_w_pthread_cond_signal(pthread_cond_t *c)

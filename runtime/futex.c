@@ -86,5 +86,6 @@ long vprof_w_syscall(long number, long a, long b, long c, long d, long e, long f
 		stamp_words(a, b, e);
 	r = real.syscall(number, a, b, c, d, e, f);
 	wait.result = r < 0;
+	wait.timed_out = r < 0 && (errno == ETIMEDOUT || errno == ETIME);
 	return r;
 }

@@ -139,14 +139,14 @@ int vprof_w_pthread_join(pthread_t thread, void **ret)
 int vprof_w_pthread_timedjoin_np(pthread_t thread, void **ret, const struct timespec *until)
 {
 	WAITING wait = wait_for_thread(thread);
-	return wait.result = real.pthread_timedjoin_np(thread, ret, until);
+	return wait_error(&wait, real.pthread_timedjoin_np(thread, ret, until));
 }
 
 int vprof_w_pthread_clockjoin_np(pthread_t thread, void **ret, clockid_t clock,
 				 const struct timespec *until)
 {
 	WAITING wait = wait_for_thread(thread);
-	return wait.result = real.pthread_clockjoin_np(thread, ret, clock, until);
+	return wait_error(&wait, real.pthread_clockjoin_np(thread, ret, clock, until));
 }
 
 int vprof_w_thrd_join(thrd_t thread, int *ret)

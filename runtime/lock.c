@@ -101,8 +101,9 @@ int vprof_w_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *u
 	if (r != EBUSY)
 		return r;
 	WAITING wait = wait_for_mutex(m);
-	r = real.pthread_mutex_timedlock(m, until);
-	wait.result = r == EOWNERDEAD ? 0 : r;
+	r = wait_error(&wait, real.pthread_mutex_timedlock(m, until));
+	if (r == EOWNERDEAD)
+		wait.result = 0;
 	return r;
 }
 
@@ -114,8 +115,9 @@ int vprof_w_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 	if (r != EBUSY)
 		return r;
 	WAITING wait = wait_for_mutex(m);
-	r = real.pthread_mutex_clocklock(m, clock, until);
-	wait.result = r == EOWNERDEAD ? 0 : r;
+	r = wait_error(&wait, real.pthread_mutex_clocklock(m, clock, until));
+	if (r == EOWNERDEAD)
+		wait.result = 0;
 	return r;
 }
 
@@ -158,7 +160,7 @@ int vprof_w_pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespe
 	if (r != EBUSY)
 		return r;
 	WAITING wait = wait_for_rwlock(l);
-	return wait.result = real.pthread_rwlock_timedrdlock(l, until);
+	return wait_error(&wait, real.pthread_rwlock_timedrdlock(l, until));
 }
 
 int vprof_w_pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
@@ -170,7 +172,7 @@ int vprof_w_pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
 	if (r != EBUSY)
 		return r;
 	WAITING wait = wait_for_rwlock(l);
-	return wait.result = real.pthread_rwlock_clockrdlock(l, clock, until);
+	return wait_error(&wait, real.pthread_rwlock_clockrdlock(l, clock, until));
 }
 
 int vprof_w_pthread_rwlock_wrlock(pthread_rwlock_t *l)
@@ -198,7 +200,7 @@ int vprof_w_pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespe
 	if (r != EBUSY)
 		return r;
 	WAITING wait = wait_for_rwlock(l);
-	return wait.result = real.pthread_rwlock_timedwrlock(l, until);
+	return wait_error(&wait, real.pthread_rwlock_timedwrlock(l, until));
 }
 
 int vprof_w_pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
@@ -210,7 +212,7 @@ int vprof_w_pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
 	if (r != EBUSY)
 		return r;
 	WAITING wait = wait_for_rwlock(l);
-	return wait.result = real.pthread_rwlock_clockwrlock(l, clock, until);
+	return wait_error(&wait, real.pthread_rwlock_clockwrlock(l, clock, until));
 }
 
 int vprof_w_pthread_rwlock_unlock(pthread_rwlock_t *l)
@@ -277,7 +279,7 @@ int vprof_w_sem_timedwait(sem_t *s, const struct timespec *until)
 	if (is_time(until) && sem_try(s))
 		return 0;
 	WAITING wait = wait_begin(WAIT_LOCK, object_sem(s));
-	return wait.result = real.sem_timedwait(s, until);
+	return wait_errno(&wait, real.sem_timedwait(s, until));
 }
 
 int vprof_w_sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *until)
@@ -285,7 +287,7 @@ int vprof_w_sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *unti
 	if (is_clock(clock) && is_time(until) && sem_try(s))
 		return 0;
 	WAITING wait = wait_begin(WAIT_LOCK, object_sem(s));
-	return wait.result = real.sem_clockwait(s, clock, until);
+	return wait_errno(&wait, real.sem_clockwait(s, clock, until));
 }
 
 int vprof_w_sem_post(sem_t *s)

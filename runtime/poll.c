@@ -51,6 +51,7 @@ static void end(struct poll_wait *p)
 static bool was_fed(struct poll_wait *p, int r)
 {
 	p->wait.result = r <= 0;
+	p->wait.timed_out = r == 0 && p->wait.class == WAIT_IO;
 	return wait_blocked(&p->wait) && r > 0 && flow_fed_cnt() != p->fed_cnt;
 }
 

@@ -68,6 +68,7 @@ int vprof_w_sigtimedwait(const sigset_t *set, siginfo_t *info, const struct time
 	int r = real.sigtimedwait(set, info ? info : &own, length);
 
 	note_sender(&wait, r, info ? info : &own);
+	wait_errno(&wait, r);
 	return r;
 }
 

@@ -6,6 +6,7 @@
  *
  * What got nothing may have been ended by who closed the other end (closing.c).
  */
+#include <errno.h>
 #include "runtime/flow.h"
 #include "runtime/real.h"
 #include "runtime/wait.h"
@@ -33,8 +34,19 @@ static struct stream_wait begin(int fd, enum flow_kind kind, enum flow_file file
 	return w;
 }
 
+/* It was preempted for a while in a call that does not block. */
+static bool blocks_not(int fd)
+{
+	int saved_errno = errno, flags = real.fcntl ? real.fcntl(fd, F_GETFL, 0) : 0;
+
+	errno = saved_errno;
+	return flags >= 0 && flags & O_NONBLOCK;
+}
+
 static void end(struct stream_wait *w)
 {
+	if (w->wait.timed_out && wait_blocked(&w->wait) && blocks_not(w->fd))
+		w->wait.timed_out = false;
 	if (wait_blocked(&w->wait) && !w->wait.result && flow_fed_cnt() != w->fed_cnt) {
 		w->wait.object = flow_awaited(w->fd, w->kind, w->file);
 		if (w->got_nothing && w->kind == FLOW_DATA)
@@ -49,7 +61,7 @@ static void end(struct stream_wait *w)
 		struct stream_wait w __attribute__((cleanup(end))) = begin(fd, kind, file);	\
 		type r = real.name args;							\
 												\
-		w.wait.result = r < 0;								\
+		wait_failed(&w.wait, r < 0);							\
 		w.got_nothing = r == 0;								\
 		return r;									\
 	}
@@ -80,7 +92,7 @@ int vprof_w_connect(int fd, const struct sockaddr *to, socklen_t to_len)
 	WAITING wait = wait_begin_call(WAIT_IO, 0);
 
 	flow_note_connect(to, to_len);
-	return real.connect(fd, to, to_len);
+	return wait_errno(&wait, real.connect(fd, to, to_len));
 }
 
 int vprof_w_socketpair(int domain, int type, int protocol, int ends[2])

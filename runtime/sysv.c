@@ -56,7 +56,7 @@ int vprof_w_semop(int set, struct sembuf *ops, size_t cnt)
 int vprof_w_semtimedop(int set, struct sembuf *ops, size_t cnt, const struct timespec *length)
 {
 	WAITING wait = begin_semop(set, ops, cnt);
-	return wait.result = real.semtimedop(set, ops, cnt, length);
+	return wait_errno(&wait, real.semtimedop(set, ops, cnt, length));
 }
 
 static struct wait begin_message(uint64_t stamped, uint64_t awaited)

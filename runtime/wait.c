@@ -10,7 +10,6 @@
  * A read() of 90 ticks during which the thread never left its CPU (switched.h) is no WAIT: the function that
  * called it ran.
  */
-#include <errno.h>
 #include "runtime/hold.h"
 #include "runtime/switched.h"
 #include "runtime/wait.h"
@@ -101,8 +100,12 @@ void wait_end(struct wait *w)
 	if (w->also.object)
 		releasers_forget(&w->also);
 	if (!w->stayed && end - w->start >= w->at_least && thread_ready()) {
-		if (!w->result)
+		if (w->timed_out) {
+			waker = WAKER_TIME_OUT;
+			woken = end;
+		} else if (!w->result) {
 			waker = find_waker(w, end, &woken);
+		}
 		THREAD_LOG(EVENT_WAIT, w->start, end, w->class, w->object, waker, woken);
 		holds_woken(waker, woken);
 	}

@@ -7,10 +7,14 @@
  *
  * wait_end() runs as the scope is left, also when the thread is cancelled inside the call.  It
  * keeps errno.
+ *
+ * A call that gave up because its time was over tells so (wait_error(), wait_failed()): its wait has no waker, and needs
+ * none.
  */
 #ifndef RUNTIME_WAIT_H
 #define RUNTIME_WAIT_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include "runtime/releasers.h"
@@ -29,6 +33,7 @@ struct wait {
 	bool stayed;			/* it was: the thread was never off the CPU */
 	uint64_t holder_tid;		/* who had it at start, if that is known; else 0 */
 	int result;			/* of the call; not 0: timed out or failed, nobody woke us */
+	bool timed_out;			/* ... and it timed out: the wait's own time-out ended it */
 };
 
 #define WAITING struct wait __attribute__((cleanup(wait_end), unused))
@@ -50,5 +55,25 @@ bool wait_blocked(struct wait *w);
 
 struct wait wait_begin_cond(uint64_t object, uint64_t mutex);
 void wait_end(struct wait *w);
+
+/* The result of a call that returns an error number, as pthread_cond_timedwait() does.  Returns it. */
+static inline int wait_error(struct wait *w, int error)
+{
+	w->timed_out = error == ETIMEDOUT;
+	return w->result = error;
+}
+
+/* Of one that leaves it in errno.  Where a call that blocked says EAGAIN its time was over, too: SO_RCVTIMEO, semtimedop(). */
+static inline void wait_failed(struct wait *w, bool failed)
+{
+	w->timed_out = failed && (errno == ETIMEDOUT || errno == EAGAIN);
+	w->result = failed;
+}
+
+static inline int wait_errno(struct wait *w, int r)
+{
+	wait_failed(w, r < 0);
+	return r;
+}
 
 #endif

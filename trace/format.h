@@ -113,7 +113,10 @@ enum wait_class {
 	WAIT_NONE, WAIT_LOCK, WAIT_COND, WAIT_IO, WAIT_QUEUE, WAIT_JOIN, WAIT_SLEEP, WAIT_CLASS_CNT
 };
 
-/* A waker: 0 unknown; serial << 1; or tid << 1 | 1 where only the kernel's number is known. */
+/* A waker: 0 unknown; serial << 1; or tid << 1 | 1 where only the kernel's number is known.  No thread has the number 0: that
+ * is the wait's own time-out. */
+#define WAKER_TIME_OUT 1ULL
+
 static inline uint64_t waker_serial(uint64_t serial)
 {
 	return serial << 1;

@@ -73,6 +73,7 @@ static void note_event(struct indexing *g, uint32_t thread, const struct raw_rec
 	g->x->stopped[thread] |= r->kind == EVENT_STOP;
 	g->x->begin_cnt += r->kind == EVENT_BEGIN ? begin_weight(r->words[2]) : 0;
 	g->x->unfit |= r->kind == EVENT_REOPEN;
+	g->x->times_out |= wait_times_out(r->kind, r->ticks, r->words);
 	if (r->kind == EVENT_WAIT && r->words[0] > r->ticks &&
 	    !false_wakeups_may_have(&g->x->false_wakeups, g->event_cnt))
 		note_woken(g, r->words[3], r->words[4]);
@@ -332,6 +333,8 @@ static bool extend_waker(uint64_t waker, uint64_t ticks, void *arg)
 	struct raw_thread *t = NULL;
 	int64_t woken_ns = ruler_ns(&g->x->ruler, ticks);
 
+	if (waker == WAKER_TIME_OUT)
+		return true;
 	if (!(waker & 1)) {
 		uint32_t thread = raw_find_thread(g->raw, waker >> 1);
 

@@ -36,6 +36,14 @@ static enum kernel_waker kind_of(uint64_t device)
 	return (enum kernel_waker)(device >> 40 & 0xff);
 }
 
+static bool has_thread(const struct trace *t, uint64_t tid)
+{
+	for (size_t i = 0; i < t->threads.cnt; i++)
+		if (t->threads.items[i].tid == tid)
+			return true;
+	return false;
+}
+
 static void name_device(struct kernel_threads *x, uint64_t device)
 {
 	static const enum thread_kind kinds[WAKER_KIND_CNT] = {
@@ -44,6 +52,8 @@ static void name_device(struct kernel_threads *x, uint64_t device)
 	};
 	const char *name = NULL;
 
+	if (has_thread(x->t, device))		/* the runtime has named the timer */
+		return;
 	for (size_t i = 0; i < x->k->names.cnt; i++)
 		if (x->k->names.items[i].kind == kind_of(device) &&
 		    x->k->names.items[i].number == (uint32_t)device)

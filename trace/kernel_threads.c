@@ -283,7 +283,7 @@ bool kernel_waker(struct kernel_threads *x, const struct kernel_off *o, uint64_t
 		*ret_tid = kernel_device_tid(o->waker_kind, o->waker);
 		return true;
 	}
-	if (!o->waker)
+	if (!o->waker || o->waker == o->tid)	/* nobody ends a wait of his own */
 		return false;
 	*ret_tid = kernel_thread_at(x, o->waker, o->woken_ns);
 	return true;

@@ -68,6 +68,8 @@ void kernel_stacks_spread(struct trace *t, const struct kernel_trace *k, const s
 /* For kernel_class(); context is the struct kernel_threads. */
 bool kernel_thread_of_process(void *context, uint32_t pid, uint32_t tid);
 
+_Static_assert(TID_TIMER == (1ULL << 48 | (uint64_t)WAKER_TIMER << 40), "one number for the timer");
+
 /* Devices have TIDs above all threads'. */
 static inline uint64_t kernel_device_tid(enum kernel_waker kind, uint32_t number)
 {

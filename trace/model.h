@@ -147,6 +147,10 @@ enum thread_kind {
 const char *thread_kind_name(enum thread_kind kind);
 bool thread_kind_parse(const char *name, enum thread_kind *ret);
 
+/* Devices have TIDs above all threads'; this one is the timer's: what the kernel calls by that number (trace/kernel_threads.h),
+ * and who ends a wait that gave up because its time was over. */
+#define TID_TIMER (1ULL << 48 | 3ULL << 40)
+
 struct thread_name {
 	uint64_t tid;
 	uint64_t pid;			/* 0 if unknown */

@@ -12,7 +12,7 @@
 #include "base/banned.h"
 #include "trace/replay.h"
 
-static void read_lives(struct reading *rd, bool *stopped);
+static void read_lives(struct reading *rd, bool *stopped, bool *ret_times_out);
 
 void timeline_release(struct timeline *line)
 {
@@ -27,6 +27,7 @@ int trace_read(const char *path, const struct reader_options *o, struct trace **
 	_cleanup_(trace_freep) struct trace *t = trace_new();
 	struct reading rd = { .options = o, .t = t, .before_ns = INT64_MIN, .until_ns = INT64_MAX };
 	_cleanup_(freep) bool *stopped = NULL;
+	bool times_out = false;
 	struct replay *p;
 	int r;
 
@@ -38,7 +39,7 @@ int trace_read(const char *path, const struct reader_options *o, struct trace **
 		rd.timelines = xcalloc(rd.raw.threads.cnt + 1, sizeof(*rd.timelines));
 		number_threads(&rd.raw);
 		stopped = xcalloc(rd.raw.threads.cnt + 1, sizeof(*stopped));
-		read_lives(&rd, stopped);
+		read_lives(&rd, stopped, &times_out);
 		p = replay_new(&rd);
 		replay_losses(p, rd.raw.events.items, rd.raw.events.cnt);
 		replay_events(p, rd.raw.events.items, rd.raw.events.cnt);
@@ -46,7 +47,7 @@ int trace_read(const char *path, const struct reader_options *o, struct trace **
 		replay_free(p);
 		build_segments(&rd, false);
 		build_invocations(&rd);
-		add_threads(&rd, stopped);
+		add_threads(&rd, stopped, times_out);
 		trace_sort(t);
 		*ret = TAKE_PTR(t);
 		for (size_t i = 0; i < rd.raw.threads.cnt; i++)
@@ -84,7 +85,7 @@ void number_threads(struct raw *r)
 }
 
 /* Names and ends. */
-static void read_lives(struct reading *rd, bool *stopped)
+static void read_lives(struct reading *rd, bool *stopped, bool *ret_times_out)
 {
 	struct raw *r = &rd->raw;
 
@@ -95,11 +96,14 @@ static void read_lives(struct reading *rd, bool *stopped)
 		if (thread_name_of_event(e->kind, e->words))
 			r->threads.items[e->thread].name = arena_strndup(r->arena, thread_name_of_event(e->kind, e->words), 16);
 		stopped[e->thread] |= e->kind == EVENT_STOP;
+		*ret_times_out |= wait_times_out(e->kind, (uint64_t)e->ns, e->words);
 	}
 }
 
-void add_threads(struct reading *rd, const bool *stopped)
+void add_threads(struct reading *rd, const bool *stopped, bool times_out)
 {
+	if (times_out)
+		VEC_ADD(&rd->t->threads, (struct thread_name){ TID_TIMER, 0, "timer", KIND_TIMER, false });
 	for (size_t i = 0; i < rd->raw.threads.cnt; i++) {
 		const struct raw_thread *t = &rd->raw.threads.items[i];
 

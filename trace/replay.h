@@ -71,8 +71,12 @@ void timeline_release(struct timeline *line);
 
 /* Gives each thread a TID of its own. */
 void number_threads(struct raw *r);
-/* Those of the model; stopped: their end was recorded. */
-void add_threads(struct reading *rd, const bool *stopped);
+/* Those of the model; stopped: their end was recorded.  times_out: with the timer, for waits that their own time-out ended. */
+void add_threads(struct reading *rd, const bool *stopped, bool times_out);
+static inline bool wait_times_out(enum trace_event kind, uint64_t start, const uint64_t *words)
+{
+	return kind == EVENT_WAIT && words[0] > start && words[3] == WAKER_TIME_OUT;
+}
 /* Up to 16 bytes, or NULL: the event names no thread. */
 static inline const char *thread_name_of_event(enum trace_event kind, const uint64_t *words)
 {

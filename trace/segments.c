@@ -95,12 +95,14 @@ static void collect_waits(struct reading *rd, struct waits *w)
 		qsort(w->list.items, w->list.cnt, sizeof(w->list.items[0]), compare_waits);
 }
 
-/* The thread that a waker's number means; NULL if it left no records. */
+/* The thread that a waker's number means; NULL if it left no records, or is none. */
 static struct raw_thread *find_waker(struct raw *r, uint64_t waker, int64_t ns)
 {
 	struct raw_thread *best = NULL;
 	uint32_t index;
 
+	if (waker == WAKER_TIME_OUT)
+		return NULL;
 	if (!(waker & 1)) {
 		index = raw_find_thread(r, waker >> 1);
 		return index == UINT32_MAX ? NULL : &r->threads.items[index];
@@ -208,19 +210,32 @@ static void add_running(struct reading *rd, struct holes *holes, uint32_t thread
 	add_segment(rd, holes, thread, sid, start_ns, end_ns, STATE_RUNNING);
 }
 
-/* The latest waker of waits[0], the outermost, and of the cnt - 1 inside it. */
-static void add_wakeup(struct reading *rd, uint32_t thread, const struct wait *waits, size_t cnt)
+/* Who ended waits[0], the outermost, or the latest waker of the cnt - 1 inside it.  Where somebody let the outermost go, the
+ * time-out of one inside (it polls) did not. */
+static const struct wait *latest_woken(const struct wait *waits, size_t cnt)
 {
-	const struct raw_thread *self = &rd->raw.threads.items[thread], *waker;
 	const struct wait *latest = NULL;
 
 	for (size_t i = 0; i < cnt; i++)
 		if (waits[i].waker && waits[i].woken_ns > waits[0].start_ns &&
 		    waits[i].woken_ns <= waits[0].end_ns &&
-		    (!latest || waits[i].woken_ns > latest->woken_ns))
+		    (!latest || waits[i].woken_ns > latest->woken_ns) &&
+		    !(latest == waits && waits[i].waker == WAKER_TIME_OUT))
 			latest = &waits[i];
+	return latest;
+}
+
+static void add_wakeup(struct reading *rd, uint32_t thread, const struct wait *waits, size_t cnt)
+{
+	const struct raw_thread *self = &rd->raw.threads.items[thread], *waker;
+	const struct wait *latest = latest_woken(waits, cnt);
+
 	if (!latest)
 		return;
+	if (latest->waker == WAKER_TIME_OUT) {
+		VEC_ADD(&rd->t->wakeups, (struct wakeup){ self->tid, TID_TIMER, latest->woken_ns });
+		return;
+	}
 	waker = find_waker(&rd->raw, latest->waker, latest->woken_ns);
 	if (waker == self || (!waker && !(latest->waker & 1)))
 		return;

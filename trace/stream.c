@@ -112,7 +112,7 @@ int trace_stream_open(const char *path, const struct reader_options *o, struct t
 		return TRACE_STREAM_UNFIT;
 	number_threads(&s->rd.raw);
 	make_lines(s);
-	add_threads(&s->rd, s->index.stopped);
+	add_threads(&s->rd, s->index.stopped, s->index.times_out);
 	trace_sort_events(s->rd.t);
 	build_functions(&s->rd, s->index.last_fid);
 	start_replay(s, NULL);

@@ -42,7 +42,7 @@ static const struct wakeup *wakeup_of(const struct trace *t, const struct segmen
 	for (size_t i = 0; i < t->wakeups.cnt; i++) {
 		const struct wakeup *w = &t->wakeups.items[i];
 
-		if (w->tid != s->tid || w->time_ns <= s->start_ns || w->time_ns > until)
+		if (w->tid != s->tid || w->waker_tid == w->tid || w->time_ns <= s->start_ns || w->time_ns > until)
 			continue;
 		if (!best || w->time_ns > best->time_ns ||
 		    (w->time_ns == best->time_ns && w->waker_tid > best->waker_tid))
@@ -78,6 +78,14 @@ static bool is_followed(const struct following *f, const struct segment *s, int6
 	return false;
 }
 
+static bool is_timer(const struct trace *t, uint64_t tid)
+{
+	for (size_t i = 0; i < t->threads.cnt; i++)
+		if (t->threads.items[i].tid == tid)
+			return t->threads.items[i].kind == KIND_TIMER;
+	return false;
+}
+
 /* [from, to) of a wait. */
 static void explain_wait(struct context *c, const struct segment *s, int64_t from, int64_t to,
 			 uint32_t depth, const struct following *outer)
@@ -97,6 +105,11 @@ static void explain_wait(struct context *c, const struct segment *s, int64_t fro
 		c->owner_tid = s->tid;
 		c->wait = s->state;
 	}
+	for (int64_t ns = from; ns < to && depth && is_timer(c->t, w->waker_tid); ns++)
+		if (ns < w->time_ns)
+			put(c, s->tid, ns, s->state, depth);
+	if (depth && is_timer(c->t, w->waker_tid))
+		return;
 	explain(c, w->waker_tid, from, w->time_ns, depth + 1, &here);
 }
 
@@ -114,7 +127,7 @@ static void explain(struct context *c, uint64_t tid, int64_t from, int64_t to, u
 			continue;
 		}
 		to--;
-		put(c, tid, to, s ? s->state : STATE_OTHER, depth);
+		put(c, tid, to, s ? s->state : is_timer(c->t, tid) ? STATE_RUNNING : STATE_OTHER, depth);
 	}
 }
 

@@ -35,7 +35,7 @@ static const struct wakeup *latest(const struct trace *t, uint64_t tid, int64_t 
 	for (size_t i = 0; i < t->wakeups.cnt; i++) {
 		const struct wakeup *w = &t->wakeups.items[i];
 
-		if (w->tid == tid && w->time_ns > start_ns && w->time_ns <= end_ns &&
+		if (w->tid == tid && w->waker_tid != tid && w->time_ns > start_ns && w->time_ns <= end_ns &&
 		    (!best || w->time_ns >= best->time_ns))
 			best = w;
 	}

@@ -98,6 +98,26 @@ static void test_waker_by_tid(void **state)
 		"wakeup 11 12 45\n");
 }
 
+/* A wait that its own time-out ended: the timer is its waker.  A home-made lock that polls: who let it go at 45 is the outer
+ * wait's, whatever times out inside. */
+static void test_time_out(void **state)
+{
+	(void)state;
+	assert_tuples(READ({ 1, EVENT_WAIT, { 20, 50, WAIT_COND, 99, WAKER_TIME_OUT, 50 } },
+			   { 1, EVENT_WAIT, { 61, 69, WAIT_COND, 98, WAKER_TIME_OUT, 69 } },
+			   { 1, EVENT_WAIT, { 60, 70, WAIT_LOCK, 97, waker_serial(2), 66 } },
+			   { 2, EVENT_PAUSE, { 5 } },
+			   { 2, EVENT_PAUSE, { 67 } }),
+		"vprof-tuples 1\n"
+		"segment 11 - 20 50 cond\n"
+		"segment 11 - 50 60 running\n"
+		"segment 11 - 60 70 lock\n"
+		"segment 12 - 5 67 running\n"
+		"wakeup 11 284773511593984 50\n"
+		"wakeup 11 12 66\n"
+		"thread 284773511593984 timer timer\n");
+}
+
 /* DESIGN section 5, "queue"; and the hand-over by PAUSE and RESUME. */
 static void test_queue(void **state)
 {
@@ -554,6 +574,7 @@ int main(void)
 		cmocka_unit_test(test_lock), cmocka_unit_test(test_taken_between),
 		cmocka_unit_test(test_starved),
 		cmocka_unit_test(test_waker_by_tid),
+		cmocka_unit_test(test_time_out),
 		cmocka_unit_test(test_queue), cmocka_unit_test(test_queue_mismatch),
 		cmocka_unit_test(test_nested_waits), cmocka_unit_test(test_open_end),
 		cmocka_unit_test(test_false_wakeup),

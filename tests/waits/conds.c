@@ -9,6 +9,7 @@
 #include "tests/waits/waits.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_t joined;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static int ready;
 
@@ -126,7 +127,7 @@ static void start_c11_once(void) { start_once(&once); }
 static void call_pthread_once(void) { MUST(!pthread_once(&once, abort)); }
 static void call_c11_once(void) { call_once(&c11_once, abort); }
 
-static pthread_t joined;
+
 
 static void *end_later(void *arg)
 {
@@ -152,13 +153,42 @@ static void clockjoin(void)
 	MUST(!pthread_clockjoin_np(joined, NULL, CLOCK_MONOTONIC, &t));
 }
 
+/* In vain: nobody signals, nobody ends. */
+static void clockwait_in_vain(void)
+{
+	struct timespec t = in_ms(CLOCK_MONOTONIC, HOLD_USEC / 1000);
+
+	MUST(!pthread_mutex_lock(&mutex));
+	while (pthread_cond_clockwait(&cond, &mutex, CLOCK_MONOTONIC, &t) != ETIMEDOUT)
+		;
+	MUST(!pthread_mutex_unlock(&mutex));
+}
+
+static void *sleep_long(void *p)
+{
+	usleep(HOLD_USEC * 4);
+	return p;
+}
+
+static void start_sleeper(void) { MUST(!pthread_create(&joined, NULL, sleep_long, NULL)); }
+static void join_sleeper(void) { MUST(!pthread_join(joined, NULL)); }
+
+static void timedjoin_in_vain(void)
+{
+	struct timespec t = in_ms(CLOCK_REALTIME, HOLD_USEC / 1000);
+
+	MUST(pthread_timedjoin_np(joined, NULL, &t) == ETIMEDOUT);
+}
+
 const struct wait_case cond_cases[] = {
 	{ "cond-signal", "cond", 0, 0, 0, wait_cond, signal_cond, 0, 0 },
 	{ "cond-broadcast", "cond", 0, 0, 0, wait_cond, broadcast_cond, 0, 0 },
 	{ "cond-spurious", "cond", 0, 0, 0, wait_cond, signal_twice, 0, 0 },
 	{ "cond-timed", "cond", 0, 0, 0, timedwait_cond, signal_cond, 0, 0 },
 	{ "cond-clock", "cond", 0, 0, 0, clockwait_cond, signal_cond, 0, 0 },
-	{ "cond-timeout", "cond", 0, 0, 0, timeout_cond, 0, 0, CASE_ALONE },
+	{ "cond-timeout", "cond", 0, 0, 0, timeout_cond, 0, 0, CASE_TIME_OUT },
+	{ "cond-clock-timeout", "cond", 0, 0, 0, clockwait_in_vain, 0, 0, CASE_TIME_OUT },
+	{ "join-timeout", "join", 0, 0, start_sleeper, timedjoin_in_vain, 0, join_sleeper, CASE_TIME_OUT },
 	{ "barrier", "cond", make_barrier, 0, 0, reach, reach, 0, 0 },
 	{ "once", "lock", 0, 0, start_pthread_once, call_pthread_once, 0, 0, 0 },
 	{ "join", "join", 0, 0, start_joined, join, 0, 0, 0 },
@@ -249,12 +279,23 @@ static void sleep_thrd(void)
 	MUST(!thrd_sleep(&t, NULL));
 }
 
+static void timedwait_cnd_in_vain(void)
+{
+	struct timespec t = in_ms(CLOCK_REALTIME, HOLD_USEC / 1000);
+
+	lock_mtx();
+	while (cnd_timedwait(&cnd, &mtx, &t) != thrd_timedout)
+		;
+	unlock_mtx();
+}
+
 const struct wait_case c11_cases[] = {
 	{ "mtx", "lock", make_mtx, lock_mtx, 0, lock_mtx, unlock_mtx, unlock_mtx, 0 },
 	{ "mtx-timed", "lock", make_timed_mtx, lock_mtx, 0, timedlock_mtx, unlock_mtx, unlock_mtx, 0 },
 	{ "cnd-signal", "cond", make_cnd, 0, 0, wait_cnd, signal_cnd, 0, 0 },
 	{ "cnd-broadcast", "cond", make_cnd, 0, 0, wait_cnd, broadcast_cnd, 0, 0 },
 	{ "cnd-timed", "cond", make_cnd, 0, 0, timedwait_cnd, signal_cnd, 0, 0 },
+	{ "cnd-timeout", "cond", make_cnd, 0, 0, timedwait_cnd_in_vain, 0, 0, CASE_TIME_OUT },
 	{ "call_once", "lock", 0, 0, start_c11_once, call_c11_once, 0, 0, 0 },
 	{ "thrd_join", "join", 0, 0, start_thrd, join_thrd, 0, 0, 0 },
 	{ "thrd_sleep", "sleep", 0, 0, 0, sleep_thrd, 0, 0, CASE_ALONE },

@@ -449,6 +449,40 @@ static void timedreceive_queued(void)
 
 static void send_queued(void) { MUST(!mq_send(queue, "m", 1, 0)); }
 
+/* In vain: nobody writes. */
+static void receive_in_vain(void)
+{
+	struct timeval t = { 0, HOLD_USEC };
+
+	MUST(!setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t)));
+	MUST(recv(ends[0], &byte, 1, 0) < 0 && errno == EAGAIN);
+}
+
+static void select_in_vain(void)
+{
+	struct timeval t = { 0, HOLD_USEC };
+	fd_set in;
+
+	FD_ZERO(&in);
+	FD_SET(ends[0], &in);
+	MUST(select(ends[0] + 1, &in, NULL, NULL, &t) == 0);
+}
+
+static void epoll_in_vain(void)
+{
+	struct epoll_event e;
+
+	MUST(epoll_wait(poller, &e, 1, HOLD_USEC / 1000) == 0);
+}
+
+static void timedreceive_in_vain(void)
+{
+	struct timespec t = in_ms(CLOCK_REALTIME, HOLD_USEC / 1000);
+	char message[8];
+
+	MUST(mq_timedreceive(queue, message, sizeof(message), NULL, &t) < 0 && errno == ETIMEDOUT);
+}
+
 const struct wait_case file_cases[] = {
 	{ "read-pipe", "io", make_pipe, 0, 0, read_byte, write_byte, 0, 0 },
 	{ "read-pipe-process", "io", make_pipe, 0, 0, read_byte, write_byte, 0, CASE_PROCESS },
@@ -483,7 +517,7 @@ const struct wait_case file_cases[] = {
 	{ "eventfd_read", "io", make_eventfd, 0, 0, read_event, write_event, 0, 0 },
 	{ "poll", "io", make_pipe, 0, 0, poll_pipe, write_byte, read_byte, 0 },
 	{ "ppoll", "io", make_pipe, 0, 0, ppoll_pipe, write_byte, read_byte, 0 },
-	{ "poll-timeout", "io", make_pipe, 0, 0, poll_in_vain, 0, 0, CASE_ALONE },
+	{ "poll-timeout", "io", make_pipe, 0, 0, poll_in_vain, 0, 0, CASE_TIME_OUT },
 	{ "poll-nothing", "sleep", 0, 0, 0, poll_nothing, 0, 0, CASE_ALONE },
 	{ "select", "io", make_pipe, 0, 0, select_pipe, write_byte, read_byte, 0 },
 	{ "pselect", "io", make_pipe, 0, 0, pselect_pipe, write_byte, read_byte, 0 },
@@ -492,6 +526,10 @@ const struct wait_case file_cases[] = {
 	{ "epoll_wait-eventfd", "io", make_event_poller, 0, 0, epoll, write_event, read_event, 0 },
 	{ "epoll_pwait-tcp", "io", make_tcp_poller, 0, 0, epoll_masked, send_byte, read_byte, 0 },
 	{ "epoll_pwait2", "io", make_poller, 0, 0, epoll_precise, write_byte, read_byte, 0 },
+	{ "recv-timeout", "io", make_pair, 0, 0, receive_in_vain, 0, 0, CASE_TIME_OUT },
+	{ "select-timeout", "io", make_pipe, 0, 0, select_in_vain, 0, 0, CASE_TIME_OUT },
+	{ "epoll-timeout", "io", make_poller, 0, 0, epoll_in_vain, 0, 0, CASE_TIME_OUT },
+	{ "mq-timeout", "io", open_queue, 0, 0, timedreceive_in_vain, 0, 0, CASE_TIME_OUT },
 	{ "mq_receive", "io", open_queue, 0, 0, receive_queued, send_queued, 0, 0 },
 	{ "mq_timedreceive", "io", open_queue, 0, 0, timedreceive_queued, send_queued, 0, CASE_PROCESS },
 	{ .name = 0 }

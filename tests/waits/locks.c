@@ -211,7 +211,7 @@ const struct wait_case lock_cases[] = {
 	{ "mutex-inheriting", "lock", make_inheriting, lock, 0, lock, unlock, unlock, 0 },
 	{ "mutex-timed", "lock", make_normal, lock, 0, timedlock, unlock, unlock, 0 },
 	{ "mutex-clock", "lock", make_normal, lock, 0, clocklock, unlock, unlock, 0 },
-	{ "mutex-timeout", "lock", make_normal, lock, 0, timeout, unlock_late, 0, CASE_ALONE },
+	{ "mutex-timeout", "lock", make_normal, lock, 0, timeout, unlock_late, 0, CASE_TIME_OUT },
 	{ "mutex-shared", "lock", make_common, lock_common, 0, lock_common, unlock_common,
 	  unlock_common, CASE_PROCESS },
 	{ "rwlock-read", "lock", 0, write_lock, 0, read_lock, rw_unlock, rw_unlock, 0 },
@@ -225,7 +225,7 @@ const struct wait_case lock_cases[] = {
 	{ "sem", "lock", make_sem, 0, 0, wait_sem, post_sem, 0, 0 },
 	{ "sem-timed", "lock", make_sem, 0, 0, timedwait_sem, post_sem, 0, 0 },
 	{ "sem-clock", "lock", make_sem, 0, 0, clockwait_sem, post_sem, 0, 0 },
-	{ "sem-timeout", "lock", make_sem, 0, 0, timeout_sem, 0, 0, CASE_ALONE },
+	{ "sem-timeout", "lock", make_sem, 0, 0, timeout_sem, 0, 0, CASE_TIME_OUT },
 	{ "sem-shared", "lock", make_common_sem, 0, 0, wait_sem, post_sem, 0, CASE_PROCESS },
 	{ "sem-named", "lock", open_sem, 0, 0, wait_sem, post_sem, 0, CASE_PROCESS },
 	{ .name = 0 }

@@ -267,10 +267,36 @@ static void write_dirty(void)
 static void sync_file(void) { MUST(!fsync(file())); }
 static void sync_data(void) { MUST(!fdatasync(file())); }
 
+static void futex_in_vain(void)
+{
+	struct timespec t = { 0, HOLD_USEC * 1000 };
+
+	while (!syscall(SYS_futex, &private_word, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0) || errno != ETIMEDOUT)
+		;
+}
+
+static void signal_in_vain(void)
+{
+	struct timespec t = { 0, HOLD_USEC * 1000 };
+
+	MUST(sigtimedwait(&set, NULL, &t) < 0 && errno == EAGAIN);
+}
+
+static void sem_in_vain(void)
+{
+	struct sembuf op = { 0, -1, 0 };
+	struct timespec t = { 0, HOLD_USEC * 1000 };
+
+	MUST(semtimedop(sems, &op, 1, &t) < 0 && errno == EAGAIN);
+}
+
 const struct wait_case system_cases[] = {
 	{ "futex", "cond", clear_word, 0, 0, wait_futex, wake_futex, 0, 0 },
 	{ "futex-process", "cond", clear_word, 0, 0, wait_futex, wake_futex, 0, CASE_PROCESS },
 	{ "futex-private", "cond", 0, 0, 0, wait_private, wake_private, 0, 0 },
+	{ "futex-timeout", "cond", 0, 0, 0, futex_in_vain, 0, 0, CASE_TIME_OUT },
+	{ "sigtimedwait-timeout", "cond", block_signal, 0, 0, signal_in_vain, 0, 0, CASE_TIME_OUT },
+	{ "semtimedop-timeout", "lock", make_ids, 0, 0, sem_in_vain, 0, 0, CASE_TIME_OUT },
 	{ "wait", "join", 0, 0, start_child, wait_any, 0, 0, 0 },
 	{ "waitpid", "join", 0, 0, start_child, wait_pid, 0, 0, 0 },
 	{ "wait4", "join", 0, 0, start_child, wait_usage, 0, 0, 0 },

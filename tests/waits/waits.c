@@ -5,7 +5,7 @@
  *	waits ROUNDS LOG [CASE]...		ROUNDS waits of each case, and one before that warms up
  *	waits --waker CASE ROUNDS FD		the other side of a CASE_EXEC
  *
- *	CASE CLASS WAITER_TID START_NS END_NS WAKER_TID		(0: nobody of the run)
+ *	CASE CLASS WAITER_TID START_NS END_NS WAKER_TID		(0: nobody of the run; -1: its own time-out)
  *
  * The threads take turns by a word in memory and short sleeps, outside what is timed.
  */
@@ -105,7 +105,7 @@ __attribute__((noinline)) static void request(const struct wait_case *c, int i)
 	end = now_ns();
 	if (i)				/* the first warms up */
 		fprintf(truth, "%s %s %d %lld %lld %d\n", c->name, c->wait_class, own_tid(), start, end,
-			c->flags & CASE_ALONE ? 0 : shared->waker_tid);
+			c->flags & CASE_TIME_OUT ? -1 : c->flags & CASE_ALONE ? 0 : shared->waker_tid);
 }
 
 static void be_waiter(const struct wait_case *c, int has_waker)

@@ -22,6 +22,7 @@ enum {
 	CASE_PROCESS = 1,		/* the waker is another process */
 	CASE_ALONE = 2,			/* nobody of the run wakes */
 	CASE_EXEC = 4,			/* the waker is another program, which maps what they share elsewhere */
+	CASE_TIME_OUT = 8,		/* nobody wakes: its own time is over */
 };
 
 struct wait_case {
