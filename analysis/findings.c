@@ -7,8 +7,10 @@
  */
 #include "analysis/findings.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/str.h"
 #include "base/banned.h"
 
@@ -60,10 +62,29 @@ void findings_free(struct findings *f)
 	free(f);
 }
 
+/*
+ * First what makes the answer wrong, then what makes it uncertain, then what qualifies it.  A code that is not listed
+ * comes last.
+ */
+static const char *const warning_ranks[] = {
+	"aborted", "hole", "losses", "table-full", "cut-off", "names-missing", "stacks", "bad-path", "overloaded",
+	"off-cpu-unknown", "overlaps", "nested", "kernel-reduced", "few-intervals", "before-start", "no-waker", "probe-cost",
+	"outliers", "drift", "autocorrelated", "mixture", "hedge", "window", "paused",
+};
+
+static size_t warning_rank(const char *code)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(warning_ranks); i++)
+		if (strcmp(code, warning_ranks[i]) == 0)
+			return i;
+	return ARRAY_SIZE(warning_ranks);
+}
+
 void findings_warn(struct findings *f, const char *code, const char *fmt, ...)
 {
 	_cleanup_(str_release) struct str s = STR_INIT;
-	struct warning w = { .code = code };
+	struct warning w;
+	size_t at = f->warnings.cnt;
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -72,6 +93,22 @@ void findings_warn(struct findings *f, const char *code, const char *fmt, ...)
 	w.code = arena_strdup(f->arena, code);
 	w.text = arena_strdup(f->arena, str_cstr(&s));
 	VEC_ADD(&f->warnings, w);
+	for (; at > 0 && warning_rank(f->warnings.items[at - 1].code) > warning_rank(code); at--)
+		f->warnings.items[at] = f->warnings.items[at - 1];
+	f->warnings.items[at] = w;
+}
+
+void findings_ci95(double share, double half, double ret[2])
+{
+	bool inside = share >= 0 && share <= 1;
+
+	ret[0] = inside ? fmax(share - half, 0) : share - half;
+	ret[1] = inside ? fmin(share + half, 1) : share + half;
+}
+
+double findings_ci95_half(double share, const double ci95[2])
+{
+	return fmax(share - ci95[0], ci95[1] - share);
 }
 
 static int by_latency(const void *a, const void *b, void *arg)

@@ -212,9 +212,9 @@ struct probing {
 	uint64_t root_only_cnt;		/* 0: there were none, nothing was measured */
 	double root_only_mean_ns, root_only_variance_ns2;
 	int64_t root_only_p50_ns, root_only_p99_ns, root_only_max_ns;
-	bool measured;			/* both kinds have at least PROBING_GROUP_MIN */
+	bool measured;			/* both kinds have at least PROBING_GROUP_MIN, and the ratio means something */
 	double mean, mean_low, mean_high;
-	bool has_variance;		/* ... and vary */
+	bool has_variance;		/* ... and so does that of their variances */
 	double variance, variance_low, variance_high;
 };
 
@@ -253,7 +253,7 @@ struct findings {
 	VEC(struct part_pair) part_pairs;	/* largest first, whatever their sign */
 	VEC(struct common_cause) common_causes;	/* best first */
 	VEC(struct interval_row) intervals;	/* in order of start, sid */
-	VEC(struct warning) warnings;
+	VEC(struct warning) warnings;	/* the one that matters most first */
 	VEC(struct observed_call) observed;	/* of the whole run, in order of the keys */
 	strings interval_names;		/* all names of intervals in the trace, for choosing another */
 	uint64_t clamped;		/* invariants mended and counted, see analyze.h */
@@ -266,6 +266,15 @@ DEFINE_CLEANUP(struct findings *, findings_free);
 /* The indexes of f->intervals, slowest first, equal ones in order of start; the caller frees it. */
 size_t *findings_by_latency(const struct findings *f);
 
+/*
+ * The 95 % confidence interval of a share: share -+ half, cut at 0 and at 1 where the share itself is between them.  A share
+ * may be beyond: where parts make up for each other, one has more than all of the variance and another less than none.
+ */
+void findings_ci95(double share, double half, double ret[2]);
+/* Its half before the cut. */
+double findings_ci95_half(double share, const double ci95[2]);
+
+/* Adds a warning where it belongs: the one that matters most comes first, equals in order of appearance. */
 void findings_warn(struct findings *f, const char *code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -163,6 +163,19 @@ static int announce_no_interval(struct store *s, const struct run *r)
 			"where that is said: does the load reach it?", "no interval began in run %u", r->number);
 }
 
+void announce_warnings(const struct run *r, const struct findings *f)
+{
+	size_t more = f->warnings.cnt - 1;
+
+	if (!f->warnings.cnt)
+		return;
+	if (more)
+		warn_line("%s (%zu more warning%s: vprof show warnings %u)", f->warnings.items[0].text, more,
+			  more == 1 ? "" : "s", r->number);
+	else
+		warn_line("%s", f->warnings.items[0].text);
+}
+
 int announce_findings(struct store *s, const struct run *r, const struct findings *f)
 {
 	_cleanup_(str_release) struct str text = STR_INIT, clean = STR_INIT;
@@ -185,8 +198,7 @@ int announce_findings(struct store *s, const struct run *r, const struct finding
 				i->name, r->number, (unsigned long long)i->dropped_open,
 				(unsigned long long)i->dropped_aborted);
 	}
-	for (size_t w = 0; w < f->warnings.cnt; w++)
-		warn_line("%s", f->warnings.items[w].text);
+	announce_warnings(r, f);
 	report_sentence(f, &text);
 	utf8_add_clean(&clean, str_cstr(&text));
 	tell_intervals(r, f);

@@ -42,6 +42,9 @@ int run_analyze(struct store *s, struct run *r, unsigned jobs, struct findings *
 int run_analyze_at(struct store *s, const struct run *r, const char *interval, double quantile,
 		   struct findings **ret, struct diag *reterr);
 
+/* On stderr: the warning that matters most, and how to see the others. */
+void announce_warnings(const struct run *r, const struct findings *f);
+
 /* Says on stderr what a run found; EXIT_DONE, or EXIT_NO_EVIDENCE with the reason and remedy. */
 int announce_findings(struct store *s, const struct run *r, const struct findings *f);
 

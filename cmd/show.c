@@ -342,9 +342,8 @@ static int print_material(const struct view *v, enum format format, const struct
 		in.options.slowest = arg_slowest;
 		in.options.slowest_given = true;
 	}
-	if (m->findings && !empty && format == FORMAT_TEXT)
-		for (size_t i = 0; i < m->findings->warnings.cnt; i++)
-			warn_line("%s", m->findings->warnings.items[i].text);
+	if (m->findings && !empty && format == FORMAT_TEXT && strcmp(v->name, "warnings") != 0)
+		announce_warnings(&m->run, m->findings);
 	/* Nothing to read, but a program still gets its document. */
 	if (!empty || format != FORMAT_TEXT)
 		print_view(v, format, &in);

@@ -28,6 +28,8 @@ const struct view report_views[] = {
 	  NEEDS_FINDINGS, intervals_text, intervals_json, intervals_csv, NULL, NULL },
 	{ "histogram", "how the latency is distributed",
 	  NEEDS_FINDINGS, histogram_text, histogram_json, histogram_csv, NULL, NULL },
+	{ "warnings", "every warning about the results, the one that matters most first",
+	  NEEDS_FINDINGS, warnings_text, warnings_json, warnings_csv, NULL, NULL },
 	{ "call-graph", "functions with their heights (--above FUNCTION, --below FUNCTION)",
 	  NEEDS_CALL_GRAPH, call_graph_text, call_graph_json, call_graph_csv, call_graph_dot, NULL },
 	{ "wait-graph", "who waits for whom, and the knots in that (--threshold, --prefilter, --group, --slow)",

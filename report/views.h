@@ -28,6 +28,7 @@ VIEW_FUNCTIONS(coverage);
 VIEW_FUNCTIONS(wait_graph);
 VIEW_FUNCTIONS(criticality);
 VIEW_FUNCTIONS(samples);
+VIEW_FUNCTIONS(warnings);
 
 /* coverage_planned.c: what became of the plan of in->run. */
 void coverage_planned_text(const struct style *s, const struct view_input *in);
