@@ -19,6 +19,10 @@
  * of what it met (Horvitz and Thompson 1952): at 1 of 4, 4 in full and 4/3 root-only.  Else a rate that goes down
  * when the load goes up would make a slow group of the root-only ones.
  *
+ * A ratio is told only where it means something: its confidence interval is at most half of the latency wide, and
+ * of the smaller group enough intervals speak of the mean.  Where a hundredth of the intervals has all the time, whichever
+ * group got more of these seems slower, and the interval around that is too narrow (kurtosis 100: at least 100 are needed).
+ *
  * What is not seen is the cost that an interval in full lays on others that run meanwhile,
  * for example by holding a lock longer: that is in both means.
  */
@@ -32,6 +36,10 @@
 
 /* Of a lot whose rate changes, at weight 1 (trace/format.h). */
 #define SAMPLED_IN_FULL (15.0 / 16)
+
+#define MEAN_WIDTH_MAX 0.5		/* of the confidence interval, as a part of the latency */
+#define VARIANCE_FACTOR_MAX 4		/* between its two ends */
+#define KURTOSIS_INTERVALS 1		/* intervals that it takes for each unit of kurtosis */
 
 struct group {
 	uint64_t n;			/* that say as much as this group, were all of one weight */
@@ -191,6 +199,27 @@ static bool all_same(const struct analysis *a, size_t root_cnt)
 	return true;
 }
 
+static bool tails_are_light(const struct group *full, const struct group *root)
+{
+	uint64_t fewer = full->n < root->n ? full->n : root->n;
+
+	return (double)fewer >= KURTOSIS_INTERVALS * pool(full, root).kurtosis;
+}
+
+/* Keeps what can be told. */
+static void compare(struct probing *p, const struct group *full, const struct group *root)
+{
+	if (full->n < PROBING_GROUP_MIN || root->n < PROBING_GROUP_MIN || !(root->mean > 0) ||
+	    !tails_are_light(full, root))
+		return;
+	compare_means(p, full, root);
+	p->measured = p->mean_high - p->mean_low <= MEAN_WIDTH_MAX;
+	if (!p->measured || !(full->variance > 0) || !(root->variance > 0))
+		return;
+	compare_variances(p, full, root);
+	p->has_variance = 1 + p->variance_high <= VARIANCE_FACTOR_MAX * (1 + p->variance_low);
+}
+
 void measure_probing(struct analysis *a)
 {
 	struct probing *p = &a->f->probing;
@@ -204,10 +233,5 @@ void measure_probing(struct analysis *a)
 	if (root_cnt == 0)
 		return;
 	describe_root_only(p, a->root_only_ns, root_weights, root_cnt, &root);
-	p->measured = full.n >= PROBING_GROUP_MIN && root.n >= PROBING_GROUP_MIN && root.mean > 0;
-	p->has_variance = p->measured && full.variance > 0 && root.variance > 0;
-	if (p->measured)
-		compare_means(p, &full, &root);
-	if (p->has_variance)
-		compare_variances(p, &full, &root);
+	compare(p, &full, &root);
 }

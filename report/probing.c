@@ -24,6 +24,14 @@ double probing_overall(const struct findings *f)
 	return all > 0 ? f->probing.mean * full / all : 0;
 }
 
+static void add_not_measured(struct str *to, const struct findings *f)
+{
+	if (f->interval.cnt < PROBING_GROUP_MIN || f->probing.root_only_cnt < PROBING_GROUP_MIN)
+		str_addf(to, "not measured, that takes %d intervals in full and as many root-only", PROBING_GROUP_MIN);
+	else
+		str_add(to, "not measurable here: latencies vary too much for so few intervals");
+}
+
 char *probing_text(const struct findings *f)
 {
 	const struct probing *p = &f->probing;
@@ -33,8 +41,7 @@ char *probing_text(const struct findings *f)
 		return NULL;
 	str_add(&s, "instrumentation: ");
 	if (!p->measured) {
-		str_addf(&s, "not measured, that takes %d intervals in full and as many root-only",
-			 PROBING_GROUP_MIN);
+		add_not_measured(&s, f);
 		return str_take(&s);
 	}
 	add_change(&s, "mean", p->mean, p->mean_low, p->mean_high);
