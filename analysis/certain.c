@@ -33,7 +33,7 @@ uint64_t factor_intervals_needed(const struct findings *f, const struct factor *
 		return FINDINGS_INTERVALS_MIN - f->interval.cnt;
 	if (!x->has_ci95 || (o->paper && x->share <= o->threshold))
 		return 0;
-	half = (x->ci95[1] - x->ci95[0]) / 2;
+	half = findings_ci95_half(x->share, x->ci95);
 	allowed = x->share > o->threshold ? x->share - o->threshold / 2 :
 					    2 * o->threshold - x->share;
 	if (half < allowed || (half == allowed && x->share <= o->threshold))

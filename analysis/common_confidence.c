@@ -80,8 +80,7 @@ void find_common_confidence(struct analysis *a, const uint32_t *index_of_part, c
 		struct confidence c = confidence_of(blocks + i * block_cnt, block_cnt, a->m->n);
 
 		cause->has_ci95 = true;
-		cause->ci95[0] = cause->explained - c.half_width;
-		cause->ci95[1] = cause->explained + c.half_width;
+		findings_ci95(cause->explained, c.half_width, cause->ci95);
 	}
 	free(means);
 }

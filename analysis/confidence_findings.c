@@ -18,8 +18,7 @@ static void set_nodes(struct analysis *a, const struct influence *in)
 		struct confidence c = confidence_of(blocks, in->block_cnt, a->m->n);
 
 		node->has_ci95 = true;
-		node->ci95[0] = node->share - c.half_width;
-		node->ci95[1] = node->share + c.half_width;
+		findings_ci95(node->share, c.half_width, node->ci95);
 	}
 }
 
@@ -55,8 +54,7 @@ static void set_factors(struct analysis *a, const struct influence *in, const do
 			continue;
 		c = confidence_of(sums + i * cnt, cnt, a->m->n);
 		x->has_ci95 = true;
-		x->ci95[0] = x->share - c.half_width;
-		x->ci95[1] = x->share + c.half_width;
+		findings_ci95(x->share, c.half_width, x->ci95);
 		a->autocorrelated |= c.correlated && x->share > FACTORS_THRESHOLD_DEFAULT;
 		ranking_add(r, i, x->share, c, sums + i * cnt, cnt);
 	}

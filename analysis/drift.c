@@ -11,6 +11,9 @@
  * drift.  Example, L = 0, T = 1, 2, 3, 4: r = -1.5, -.5, .5, 1.5, S = -1.5, -2, -1.5, 0, sum 8.5, s^2 = 5/4:
  * 8.5 / (16 * 1.25) = .425.
  *
+ * What it looks like: of the means of the 64ths, does a straight line explain more, or one stretch that differs from the
+ * rest?  Example, means 1, 1, 4, 4, 1, 1, 1, 1: the stretch of the third and fourth explains all, a line little.
+ *
  * Whether it matters: the part of the variance that is between 64ths of the run, less what chance puts
  * there.
  */
@@ -111,6 +114,80 @@ static double between_blocks(const int64_t *latencies_ns, size_t cnt)
 	return between + within > 0 ? fmax(0, (between - within / size) / (between + within)) : 0;
 }
 
+/* Part of the means' sum of squares that a straight line explains. */
+static double explained_by_line(const double means[BLOCKS], double mean, double squares)
+{
+	double xy = 0, xx = 0;
+
+	for (size_t b = 0; b < BLOCKS; b++) {
+		double x = (double)b - (BLOCKS - 1) / 2.0;
+
+		xy += x * (means[b] - mean);
+		xx += x * x;
+	}
+	return squares > 0 ? xy * xy / xx / squares : 0;
+}
+
+/* The stretch from..until that differs most from the rest; the part that it explains. */
+static double find_stretch(const double means[BLOCKS], double mean, double squares, size_t *ret_from, size_t *ret_until)
+{
+	double most = 0;
+
+	for (size_t from = 0; from < BLOCKS; from++) {
+		double sum = 0;
+
+		for (size_t until = from + 1; until <= BLOCKS && until - from < BLOCKS; until++) {
+			double cnt = (double)(until - from), explained;
+
+			sum += means[until - 1] - mean;
+			explained = sum * sum / cnt + sum * sum / (BLOCKS - cnt);
+			if (explained <= most)
+				continue;
+			most = explained;
+			*ret_from = from;
+			*ret_until = until;
+		}
+	}
+	return squares > 0 ? most / squares : 0;
+}
+
+/* A run with two levels: which of them is the exception? */
+static void name_levels(size_t *from, size_t *until, enum drift_shape *ret)
+{
+	if (*from == 0 && *until > BLOCKS / 2) {
+		*from = *until;
+		*until = BLOCKS;
+	} else if (*until == BLOCKS && *from <= BLOCKS / 2) {
+		*until = *from;
+		*from = 0;
+	}
+	*ret = *from == 0 ? DRIFT_START : *until == BLOCKS ? DRIFT_LATER : DRIFT_MIDDLE;
+}
+
+static void find_shape(struct drift *d, const int64_t *latencies_ns, size_t cnt)
+{
+	double means[BLOCKS], mean = 0, squares = 0;
+	size_t from = 0, until = 0, first, end;
+
+	for (size_t b = 0; b < BLOCKS; b++) {
+		means[b] = mean_of(latencies_ns, cnt * b / BLOCKS, cnt * (b + 1) / BLOCKS);
+		mean += means[b] / BLOCKS;
+	}
+	for (size_t b = 0; b < BLOCKS; b++)
+		squares += (means[b] - mean) * (means[b] - mean);
+	d->shape = DRIFT_TREND;
+	if (find_stretch(means, mean, squares, &from, &until) <= explained_by_line(means, mean, squares))
+		return;
+	name_levels(&from, &until, &d->shape);
+	first = cnt * from / BLOCKS;
+	end = cnt * until / BLOCKS;
+	d->from = (double)from / BLOCKS;
+	d->until = (double)until / BLOCKS;
+	d->within_ns = mean_of(latencies_ns, first, end);
+	d->outside_ns = (mean_of(latencies_ns, 0, first) * (double)first +
+			 mean_of(latencies_ns, end, cnt) * (double)(cnt - end)) / (double)(cnt - (end - first));
+}
+
 struct drift drift_of(const int64_t *latencies_ns, size_t cnt)
 {
 	struct drift d = { 0 };
@@ -123,5 +200,7 @@ struct drift drift_of(const int64_t *latencies_ns, size_t cnt)
 	d.last_ns = mean_of(latencies_ns, cnt - cnt / 10, cnt);
 	d.moves = d.kpss > KPSS_ONE_PERCENT;
 	d.drifts = d.moves && d.between > BETWEEN_MIN;
+	if (d.drifts)
+		find_shape(&d, latencies_ns, cnt);
 	return d;
 }

@@ -31,7 +31,7 @@ bool refine_is_queue(const struct node *wait)
 static void add_doubt(double *doubt, const struct node *n)
 {
 	if (n->has_ci95)
-		*doubt = hypot(*doubt, (n->ci95[1] - n->ci95[0]) / 2);
+		*doubt = hypot(*doubt, findings_ci95_half(n->share, n->ci95));
 }
 
 /* Time of no recorded function: an interval goes on where nobody looks, or waits for such a thread. */

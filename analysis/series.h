@@ -12,23 +12,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum drift_shape {
+	DRIFT_TREND,			/* latency grows, or falls, all the time */
+	DRIFT_START,			/* the beginning differs from the rest */
+	DRIFT_LATER,			/* from some point on it is another */
+	DRIFT_MIDDLE,			/* a part in the middle differs */
+};
+
 struct drift {
 	double kpss;			/* of the ranks; above 0.739 once in a hundred where nothing drifts */
 	double between;			/* part of the variance that is between 64ths of the run */
 	double first_ns, last_ns;	/* mean latency of the first and the last tenth */
 	bool moves;			/* it is no chance */
 	bool drifts;			/* ... and it matters */
+	enum drift_shape shape;
+	double from, until;		/* the part of the run that differs, 0 to 1; not of a trend */
+	double within_ns, outside_ns;	/* mean latency there and elsewhere */
 };
 
 /* At least SERIES_MIN latencies, else nothing drifts. */
 #define SERIES_MIN 500
 struct drift drift_of(const int64_t *latencies_ns, size_t cnt);
 
-struct mixture {
-	double weight;			/* of the slower population */
-	double fast_ns, slow_ns;	/* where their logarithms are centred */
-	double distance;		/* Ashman's D: above 2 they are apart */
-	bool two;
+#define MIXTURE_MAX 4
+struct mixture {			/* of how many populations the latencies are, fastest first */
+	size_t cnt;			/* 1: none can be told apart */
+	double weight[MIXTURE_MAX];	/* parts of all intervals */
+	double centre_ns[MIXTURE_MAX];	/* where their logarithms are centred */
 };
 
 /* level: the run moves, so each 64th of it is taken around its median. */

@@ -263,6 +263,43 @@ static void warn_heavy_tail(struct analysis *a, const struct carriers *c)
 		      "confidence intervals are too narrow, run longer", c->effective_cnt, a->recorded_cnt);
 }
 
+/* The first of the ranking by shares of all intervals. */
+static const struct factor *first_with_all(const struct analysis *a)
+{
+	const struct factor *best = NULL;
+
+	for (size_t i = 0; i < a->f->factors.cnt; i++) {
+		const struct factor *x = &a->f->factors.items[i];
+
+		if (x->kind == FACTOR_PAIR || x->share <= FACTORS_THRESHOLD_DEFAULT)
+			continue;
+		if (!best || x->specificity * x->share > best->specificity * best->share)
+			best = x;
+	}
+	return best;
+}
+
+/* Most of them began within a tenth of the run. */
+static bool are_close(const struct carriers *c, size_t recorded_cnt)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < c->cnt; i++) {
+		size_t within = 0;
+
+		for (size_t k = 0; k < c->cnt; k++)
+			within += c->rows[k] >= c->rows[i] && c->rows[k] - c->rows[i] <= recorded_cnt / 10;
+		most = within > most ? within : most;
+	}
+	return 2 * most > c->cnt;
+}
+
+/* A cause that comes again and again has its variance in the intervals that it hits: nothing to warn of. */
+static bool are_a_cause(const struct analysis *a, const struct carriers *c, const struct factor *first_without)
+{
+	return first_without && first_without == first_with_all(a) && !are_close(c, a->recorded_cnt);
+}
+
 static void warn_carriers(struct analysis *a)
 {
 	struct carriers c;
@@ -277,9 +314,14 @@ static void warn_carriers(struct analysis *a)
 		warn_heavy_tail(a, &c);
 		return;
 	}
+	first = first_without(a, &c, &share);
+	if (are_a_cause(a, &c, first)) {
+		for (size_t i = 0; i < a->f->factors.cnt; i++)
+			a->f->factors.items[i].has_trimmed = false;
+		return;
+	}
 	for (size_t i = 0; i < c.cnt; i++)
 		str_addf(&sids, "%s%" PRIu64, i ? ", " : "", sid_of_row(a, c.rows[i]));
-	first = first_without(a, &c, &share);
 	if (first) {
 		add_factor_name(&rest, first);
 		str_addf(&rest, " is first with %.0f %%", share * 100);
@@ -287,10 +329,10 @@ static void warn_carriers(struct analysis *a)
 		str_add(&rest, "nothing is above 5 %");
 	}
 	findings_warn(a->f, "outliers",
-		      "%zu of %zu intervals carry %.0f %% of the variance (%s): an incident rather than a cause, and "
-		      "confidence intervals are too narrow; without them %s. Look at them one by one: vprof show "
+		      "%zu of %zu intervals carry %.0f %% of the variance (%s)%s; without them %s. Look at one: vprof show "
 		      "critical-path --interval %" PRIu64, c.cnt, a->recorded_cnt, c.share * 100, str_cstr(&sids),
-		      str_cstr(&rest), sid_of_row(a, c.rows[0]));
+		      are_close(&c, a->recorded_cnt) ? ", an incident rather than a cause" : "", str_cstr(&rest),
+		      sid_of_row(a, c.rows[0]));
 }
 
 /* The part that differs most between 64ths of the run together with the latency. */
@@ -323,23 +365,55 @@ static const struct factor *drifting_factor(const struct analysis *a)
 	return best;
 }
 
+/* What differs, and what would help. */
+static void add_drift(struct str *to, const struct drift *d)
+{
+	char first[TEXT_MAX], last[TEXT_MAX], within[TEXT_MAX], outside[TEXT_MAX];
+	double from = 100 * d->from, until = 100 * d->until;
+
+	text_ns(first, d->first_ns, false);
+	text_ns(last, d->last_ns, false);
+	text_ns(within, d->within_ns, false);
+	text_ns(outside, d->outside_ns, false);
+	switch (d->shape) {
+	case DRIFT_TREND:
+		if (d->last_ns > d->first_ns)
+			str_addf(to, "latency grows: %s on average in the first tenth of the run, %s in the last. Look for what "
+				 "grows", first, last);
+		else
+			str_addf(to, "latency falls: %s on average in the first tenth of the run, %s in the last. Record longer, "
+				 "or begin to record after the warm-up", first, last);
+		break;
+	case DRIFT_START:
+		str_addf(to, "the beginning differs: %s on average in the first %.0f %% of the run, %s in the rest. %s", within,
+			 until, outside, d->within_ns > d->outside_ns ? "Begin to record after the warm-up" :
+									  "Look for what came then");
+		break;
+	case DRIFT_LATER:
+		str_addf(to, "latency changes: %s on average until %.0f %% of the run, %s from there on. Look for what came then",
+			 outside, from, within);
+		break;
+	case DRIFT_MIDDLE:
+		str_addf(to, "a part of the run differs: %s on average from %.0f %% to %.0f %% of the run, %s in the rest. Look "
+			 "for what happened then", within, from, until, outside);
+		break;
+	}
+}
+
 static void warn_drift(struct analysis *a, const struct drift *d)
 {
-	_cleanup_(str_release) struct str name = STR_INIT;
-	char first[TEXT_MAX], last[TEXT_MAX];
+	_cleanup_(str_release) struct str what = STR_INIT, name = STR_INIT;
 	const struct factor *x;
 
 	if (!d->drifts)
 		return;
+	add_drift(&what, d);
 	x = drifting_factor(a);
 	if (x) {
 		str_add(&name, ", mostly of ");
 		add_factor_name(&name, x);
 	}
-	findings_warn(a->f, "drift",
-		      "latency drifts: on average %s in the first tenth of the run, %s in the last; %.0f %% of "
-		      "the variance is between parts of the run%s. Begin to record after the warm-up, or look for "
-		      "what grows", text_ns(first, d->first_ns, false), text_ns(last, d->last_ns, false),
+	findings_warn(a->f, "drift", "%s; %.0f %% of the variance is between parts of the run%s", str_cstr(&what),
 		      d->between * 100, str_cstr(&name));
 }
 
@@ -362,24 +436,25 @@ static void warn_hedge(struct analysis *a)
 
 static void warn_mixture(struct analysis *a, const struct drift *d)
 {
+	static const char *const numbers[] = { "no", "one", "two", "three", "four" };
 	struct mixture m = mixture_of(a->recorded_ns, a->copies, a->recorded_cnt, d->moves);
-	_cleanup_(str_release) struct str kinds = STR_INIT;
-	char fast[TEXT_MAX], slow[TEXT_MAX];
+	_cleanup_(str_release) struct str list = STR_INIT, kinds = STR_INIT;
+	char centre[TEXT_MAX];
 	const struct factor *x;
 	double between;
 
-	if (!m.two)
+	if (m.cnt < 2)
 		return;
+	for (size_t i = 0; i < m.cnt; i++)
+		str_addf(&list, "%s%.0f %% around %s", i ? ", " : "", 100 * m.weight[i], text_ns(centre, m.centre_ns[i], false));
 	x = find_factor_of_kinds(a, &between);
 	if (x)
 		str_addf(&kinds, " (%.0f %% of the variance is between those with %s, %.0f %%, and those without)",
 			 100 * between, x->function, 100 * x->presence);
 	findings_warn(a->f, "mixture",
-		      "latencies are of two populations: %.0f %% around %s, %.0f %% around %s%s. Where these are "
-		      "two kinds of requests, give each its own name (VPROF_BEGIN, or two [interval] sections); what "
-		      "the slow ones do: vprof show slow-vs-fast --quantile %.2g", 100 * (1 - m.weight),
-		      text_ns(fast, m.fast_ns, false), 100 * m.weight, text_ns(slow, m.slow_ns, false),
-		      str_cstr(&kinds), 1 - m.weight);
+		      "latencies are of %s populations: %s%s. Where these are %s kinds of requests, give each its own name "
+		      "(VPROF_BEGIN, or an [interval] section each); what the slowest do: vprof show slow-vs-fast --quantile %.2g",
+		      numbers[m.cnt], str_cstr(&list), str_cstr(&kinds), numbers[m.cnt], 1 - m.weight[m.cnt - 1]);
 }
 
 void warn(struct analysis *a)

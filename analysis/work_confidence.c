@@ -115,8 +115,7 @@ static void set_factor(const struct line_sums *s, struct factor *x, size_t colum
 	}
 	c = confidence_of(blocks, s->block_cnt, 1);
 	x->has_work_ci95 = true;
-	x->work_ci95[0] = x->work_share - c.half_width;
-	x->work_ci95[1] = x->work_share + c.half_width;
+	findings_ci95(x->work_share, c.half_width, x->work_ci95);
 }
 
 void find_work_confidence(struct analysis *a, const struct work_lines *l)

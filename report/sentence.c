@@ -136,7 +136,10 @@ static void add_because(struct str *s, const struct factor *f, bool utf8)
 
 static const double *ci95_of(const struct factor *f, const struct select_options *o)
 {
-	return ci95_to_show(f->has_ci95 && !o->paper, f->ci95);
+	/* A hair above the whole is the whole: there is nothing to be told more finely. */
+	bool whole = f->share > 1 && !share_is_above_all(f->share);
+
+	return ci95_to_show(f->has_ci95 && !o->paper && !whole, f->ci95);
 }
 
 static const char *share_text(char buf[TEXT_MAX], const struct factor *f, const struct select_options *o)
@@ -149,8 +152,12 @@ static void add_ci95(struct str *s, const struct factor *f, const struct select_
 {
 	char text[TEXT_MAX];
 
-	if (ci95_of(f, o))
-		str_addf(s, " (95 %% CI %s)", text_ci95(text, f->ci95));
+	if (!ci95_of(f, o))
+		return;
+	str_addf(s, " (95 %% CI %s", text_ci95(text, f->ci95));
+	if (share_is_above_all(f->share))
+		str_add(s, "; above 100 %: other parts make up for some of it");
+	str_addc(s, ')');
 }
 
 static void add_needed(struct str *s, const struct findings *f, uint64_t needed)

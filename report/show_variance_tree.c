@@ -199,16 +199,19 @@ static void print_covariance(const struct style *s, const struct findings *f)
 
 static void print_legend(const struct style *s, const struct findings *f, bool any_chain)
 {
-	bool any_open = false, any_blame = false, any_runnable = false;
+	bool any_open = false, any_blame = false, any_runnable = false, any_above = false;
 
 	for (size_t i = 0; i < f->nodes.cnt; i++) {
 		const struct node *n = &f->nodes.items[i];
 
 		any_open |= n->open;
+		any_above |= share_is_above_all(n->share);
 		any_blame |= n->kind == NODE_BLAME;
 		any_runnable |= n->kind == NODE_WAIT && n->wait == STATE_RUNNABLE;
 	}
 	fprintf(s->out, "share: Cov(X,T)/Var(T); the shares below a node sum to its own\n");
+	if (any_above)
+		fprintf(s->out, "above 100 %%: other parts, with shares below 0, make up for some of it\n");
 	if (f->nodes.cnt && f->nodes.items[0].has_ci95)
 		fprintf(s->out, "%s: half of the 95 %% confidence interval, in points\n",
 			s->utf8 ? "±" : "+-");

@@ -169,6 +169,11 @@ const double *ci95_to_show(bool known, const double ci95[2])
 	return known && ci95[1] - ci95[0] > 1e-9 ? ci95 : NULL;
 }
 
+bool share_is_above_all(double share)
+{
+	return share >= 1.005;
+}
+
 const char *text_percent_with_ci95(char buf[TEXT_MAX], double share, const double *ci95)
 {
 	int decimals = ci95 ? ci95_decimals(ci95) : 0;

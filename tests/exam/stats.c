@@ -367,12 +367,12 @@ static void exam_series(unsigned rounds)
 		}
 		d = drift_of(latencies_ns, N);
 		false_drift += d.drifts;
-		false_two += mixture_of(latencies_ns, NULL, N, d.moves).two;
+		false_two += mixture_of(latencies_ns, NULL, N, d.moves).cnt > 1;
 		for (size_t i = 0; i < N; i++)
 			latencies_ns[i] = (int64_t)(1e6 * exp(.3 * numbers_normal(&n)));
 		for (size_t i = 0; i < N; i += 5)
 			latencies_ns[i] *= 3;
-		two += mixture_of(latencies_ns, NULL, N, drift_of(latencies_ns, N).moves).two;
+		two += mixture_of(latencies_ns, NULL, N, drift_of(latencies_ns, N).moves).cnt == 2;
 		for (size_t i = 0; i < N; i++)
 			latencies_ns[i] = (int64_t)((1e6 + 150 * (double)i) * exp(.3 * numbers_normal(&n)));
 		drift += drift_of(latencies_ns, N).drifts;

@@ -202,9 +202,10 @@ static void test_definition(void **state)
 		half = slow_half_width(times, cnt, cases[round % 3].block_cnt,
 				       cases[round % 3].t_quantile);
 		assert_true(x->has_ci95);
-		assert_true(near(x->ci95[0] + x->ci95[1], 2 * x->share));
 		/* Blocks that happened to be alike were joined: then there are fewer. */
-		compared += near(x->ci95[1] - x->share, half);
+		compared += near(x->ci95[0], fmax(x->share - half, 0)) && near(x->ci95[1], fmin(x->share + half, 1));
+		assert_in_range(x->ci95[0] * 1000, 0, 1000);
+		assert_in_range(x->ci95[1] * 1000, 0, 1000);
 		assert_true(f->nodes.items[0].has_ci95);
 		assert_true(fabs(f->nodes.items[0].ci95[0] - 1) < 1e-9);
 	}
@@ -290,6 +291,22 @@ static void test_nothing_to_say(void **state)
 }
 
 /* The example of certain.c, and what is below the threshold; d = 5 %. */
+/* 40 -+ 10 is as it is; 3 -+ 5 begins at 0; 98 -+ 5 ends at 100; 103 -+ 5 is no part of the whole, nor is -2 -+ 5. */
+static void test_cut(void **state)
+{
+	static const struct { double share, half, low, high; } wanted[] = {
+		{ .4, .1, .3, .5 }, { .03, .05, 0, .08 }, { .98, .05, .93, 1 }, { 1.03, .05, .98, 1.08 }, { -.02, .05, -.07, .03 },
+	};
+	double ci95[2];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		findings_ci95(wanted[i].share, wanted[i].half, ci95);
+		assert_true(near(ci95[0], wanted[i].low) && near(ci95[1], wanted[i].high));
+		assert_true(near(findings_ci95_half(wanted[i].share, ci95), wanted[i].half));
+	}
+}
+
 static void test_needed(void **state)
 {
 	_cleanup_(findings_freep) struct findings *f = findings_new();
@@ -307,8 +324,8 @@ static void test_needed(void **state)
 	x.ci95[0] = -0.01;
 	x.ci95[1] = 0.09;
 	assert_int_equal(factor_intervals_needed(f, &x, &o), 0);
-	x.ci95[0] = -0.02;		/* 4 -+ 6.1: 400 * (6.1 / 6)^2 - 400 = 13.4 */
-	x.ci95[1] = 0.102;
+	x.ci95[0] = 0;			/* 4 -+ 6.1, cut at 0: 400 * (6.1 / 6)^2 - 400 = 13.4 */
+	x.ci95[1] = 0.101;
 	assert_int_equal(factor_intervals_needed(f, &x, &o), 14);
 	f->interval.cnt = 29;
 	assert_int_equal(factor_intervals_needed(f, &x, &o), 1);
@@ -330,6 +347,7 @@ int main(void)
 		cmocka_unit_test(test_coverage),
 		cmocka_unit_test(test_resolved),
 		cmocka_unit_test(test_nothing_to_say),
+		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_needed),
 	};
 

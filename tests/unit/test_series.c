@@ -119,7 +119,7 @@ static void test_levels(void **state)
 
 		latencies_ns[first + (end - first) / 2] = b % 2 ? 10000000 : 100000;
 	}
-	assert_false(mixture_of(latencies_ns, NULL, N, true).two);
+	assert_false(mixture_of(latencies_ns, NULL, N, true).cnt > 1);
 }
 
 static void test_mixture(void **state)
@@ -133,26 +133,26 @@ static void test_mixture(void **state)
 		struct mixture m;
 
 		draw(&n, latencies_ns, N, .3, 0);
-		one += mixture_of(latencies_ns, NULL, N, drift_of(latencies_ns, N).moves).two;
+		one += mixture_of(latencies_ns, NULL, N, drift_of(latencies_ns, N).moves).cnt > 1;
 		for (size_t i = 0; i < N; i++)
 			if (i % 5 == 2)
 				latencies_ns[i] *= 3;
 		m = mixture_of(latencies_ns, NULL, N, drift_of(latencies_ns, N).moves);
-		two += m.two && fabs(m.weight - .2) < .04 && fabs(m.fast_ns / 1e6 - 1) < .15 &&
-		       fabs(m.slow_ns / 3e6 - 1) < .15;
+		two += m.cnt == 2 && fabs(m.weight[1] - .2) < .04 && fabs(m.centre_ns[0] / 1e6 - 1) < .15 &&
+		       fabs(m.centre_ns[1] / 3e6 - 1) < .15;
 		draw(&n, latencies_ns, N, 1, 0);
-		heavy += mixture_of(latencies_ns, NULL, N, drift_of(latencies_ns, N).moves).two;
+		heavy += mixture_of(latencies_ns, NULL, N, drift_of(latencies_ns, N).moves).cnt > 1;
 		draw(&n, latencies_ns, N, .3, .9);
-		dependent += mixture_of(latencies_ns, NULL, N, drift_of(latencies_ns, N).moves).two;
+		dependent += mixture_of(latencies_ns, NULL, N, drift_of(latencies_ns, N).moves).cnt > 1;
 		for (size_t i = N / 2; i < N; i++)
 			latencies_ns[i] *= 3;		/* a step is a drift, not a kind */
-		drifting += mixture_of(latencies_ns, NULL, N, true).two;
+		drifting += mixture_of(latencies_ns, NULL, N, true).cnt > 1;
 		for (size_t i = 0; i < N; i++)
 			latencies_ns[i] = 1000000 + (int64_t)(1e6 * numbers_uniform(&n));
-		flat += mixture_of(latencies_ns, NULL, N, drift_of(latencies_ns, N).moves).two;
+		flat += mixture_of(latencies_ns, NULL, N, drift_of(latencies_ns, N).moves).cnt > 1;
 		for (size_t i = 0; i < N; i++)
 			latencies_ns[i] += (int64_t)(2e5 * numbers_uniform(&n)) - 700000;
-		hill += mixture_of(latencies_ns, NULL, N, drift_of(latencies_ns, N).moves).two;
+		hill += mixture_of(latencies_ns, NULL, N, drift_of(latencies_ns, N).moves).cnt > 1;
 	}
 	if (one || heavy || dependent > 1 || drifting > 1 || flat || hill > 1 || two != ROUNDS / 2)
 		fail_msg("%u one, %u heavy, %u dependent, %u drifting, %u flat, %u hill, %u two", one, heavy, dependent,
@@ -207,15 +207,111 @@ static void test_warnings(void **state)
 		times_ns[i][1] += (int64_t)(3 * i);
 	drift = plain_trace(times_ns[0], 1000, 2);
 	h = plain_findings(drift);
-	want_words(h, "drift", "mostly of f1", "after the warm-up");
+	want_words(h, "drift", "mostly of f1", "Look for what grows");
 	for (size_t i = 0; i < 1000; i++)
 		times_ns[i][1] = i % 4 == 1 ? 9000 : 500;
 	kinds = plain_trace(times_ns[0], 1000, 2);
 	k = plain_findings(kinds);
-	want_words(k, "mixture", "75 % around", "--quantile 0.75");
+	want_words(k, "mixture", "two populations: 75 % around", "--quantile 0.75");
 	assert_null(warning_of(k, "drift"));
 	assert_null(warning_of(k, "outliers"));
 	assert_null(strstr(warning_of(k, "mixture"), "between"));	/* f1 is in all of them */
+}
+
+/* 25 stops of f1, every fortieth interval; then the same 25 one after another.  Ten of 25 have 10 / 25 * (1 - 25 / 1000). */
+static void test_cause_or_incident(void **state)
+{
+	static int64_t times_ns[1000][2];
+
+	(void)state;
+	for (int close = 0; close < 2; close++) {
+		_cleanup_(trace_freep) struct trace *t = NULL;
+		_cleanup_(findings_freep) struct findings *f = NULL;
+
+		for (size_t i = 0; i < 1000; i++) {
+			times_ns[i][0] = 1000;
+			times_ns[i][1] = (close ? i >= 500 && i < 525 : i % 40 == 7) ? 90000 : 500 + (int64_t)(i * 7 % 13);
+		}
+		t = plain_trace(times_ns[0], 1000, 2);
+		f = plain_findings(t);
+		if (close) {
+			want_words(f, "outliers", "10 of 1000 intervals carry 39 %", "an incident rather than a cause");
+		} else {
+			assert_null(warning_of(f, "outliers"));
+			assert_false(plain_factor(f, "f1")->has_trimmed);
+		}
+	}
+}
+
+/* 1,280 intervals, 20 in each 64th of the run; level_ns by 64ths. */
+static struct drift drift_of_levels(int64_t (*level_ns)(int block))
+{
+	int64_t latencies_ns[1280];
+
+	for (int i = 0; i < 1280; i++)
+		latencies_ns[i] = level_ns(i / 20) + i * 7919 % 400;
+	return drift_of(latencies_ns, 1280);
+}
+
+static int64_t growing(int block)
+{
+	return 10000 + 100 * block;
+}
+
+static int64_t warming(int block)
+{
+	return block < 8 ? 12000 : 10000;
+}
+
+static int64_t changing(int block)
+{
+	return block < 40 ? 10000 : 12000;
+}
+
+static int64_t middle(int block)
+{
+	return block >= 16 && block < 32 ? 12000 : 10000;
+}
+
+/* A stretch of 8 of 64 is an eighth of the run. */
+static void test_shapes(void **state)
+{
+	struct drift d = drift_of_levels(growing);
+
+	(void)state;
+	assert_true(d.drifts && d.shape == DRIFT_TREND && d.last_ns > d.first_ns);
+	d = drift_of_levels(warming);
+	assert_true(d.drifts && d.shape == DRIFT_START && d.from == 0 && d.until == .125 && d.within_ns > d.outside_ns);
+	d = drift_of_levels(changing);
+	assert_true(d.drifts && d.shape == DRIFT_LATER && d.from == .625 && d.until == 1);
+	d = drift_of_levels(middle);
+	assert_true(d.drifts && d.shape == DRIFT_MIDDLE && d.from == .25 && d.until == .5);
+	assert_true(fabs(d.within_ns - d.outside_ns - 2000) < 50);
+}
+
+/* Of two, three and four kinds, in equal parts, each three times as long as the one before; and of none. */
+static void test_populations(void **state)
+{
+	struct numbers n = { 17 };
+	int64_t latencies_ns[N];
+
+	(void)state;
+	for (size_t kinds = 1; kinds <= MIXTURE_MAX; kinds++) {
+		unsigned right = 0;
+
+		for (int round = 0; round < 20; round++) {
+			struct mixture m;
+
+			draw(&n, latencies_ns, N, .15, 0);
+			for (size_t i = 0; i < N; i++)
+				latencies_ns[i] *= (int64_t)pow(3, (double)(i * 7919 % kinds));
+			m = mixture_of(latencies_ns, NULL, N, false);
+			right += m.cnt == kinds;
+			for (size_t k = 0; m.cnt == kinds && k < kinds; k++)
+				right -= fabs(m.weight[k] * (double)kinds - 1) > .2;
+		}
+		assert_in_range(right, 19, 20);
+	}
 }
 
 /* Var of a column and of the means of two groups by hand; f2 is where f1 is, and in 100 more, so it tells less. */
@@ -258,6 +354,9 @@ int main(void)
 		cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_mixture),
 		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_cause_or_incident),
+		cmocka_unit_test(test_shapes),
+		cmocka_unit_test(test_populations),
 		cmocka_unit_test(test_warnings),
 	};
 
