@@ -26,7 +26,13 @@ static void warn_losses(struct analysis *a)
 	const struct losses *l = &a->t->losses;
 	uint64_t lost = a->f->interval.dropped_lost;
 
-	if (l->records == 0 && l->intervals == 0 && lost == 0)
+	if (l->stacks > 0)
+		findings_warn(a->f, "stacks",
+			      "%" PRIu64 " times it could not be told on which stack of its thread a call was (fibers, "
+			      "coroutines): the %" PRIu64 " intervals under way then are left out, for functions of others "
+			      "may stand in them. It can be told where stacks are switched by swapcontext(), or each has "
+			      "64 kB or a guard page of its own", l->stacks, lost);
+	if (l->records == 0 && (l->stacks > 0 || (l->intervals == 0 && lost == 0)))
 		return;
 	findings_warn(a->f, "losses",
 		      "%" PRIu64 " records were lost for lack of buffer or disk; the %" PRIu64 " intervals that "

@@ -186,6 +186,11 @@ int announce_findings(struct store *s, const struct run *r, const struct finding
 
 		if (!i->name || !*i->name)
 			return announce_no_interval(s, r);
+		if (i->dropped_lost) {
+			announce_warnings(r, f);
+			return fail_now(EXIT_NO_EVIDENCE, NULL, "all %llu '%s' intervals that completed in run %u are left out",
+					(unsigned long long)i->dropped_lost, i->name, r->number);
+		}
 		if (f->probing.root_only_cnt)
 			return fail_now(EXIT_NO_EVIDENCE, "record more of them: vprof record --sample 1/K with "
 					"a smaller K, or run longer",

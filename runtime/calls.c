@@ -36,7 +36,7 @@
 /* As the assembler knows them. */
 _Static_assert(offsetof(struct vprof_site, gate) == 0 && offsetof(struct vprof_site, fid) == 2, "site");
 _Static_assert(offsetof(struct vprof_self, top) == 0 && offsetof(struct vprof_self, cursor) == 8 &&
-	       offsetof(struct vprof_self, gate) == 16, "self");
+	       offsetof(struct vprof_self, gate) == 16 && offsetof(struct vprof_self, low) == 24, "self");
 _Static_assert(offsetof(struct vprof_frame, start) == 0 && offsetof(struct vprof_frame, address) == 8 &&
 	       offsetof(struct vprof_frame, caller) == 16 && offsetof(struct vprof_frame, gate_and_flags) == 24 &&
 	       offsetof(struct vprof_frame, fid) == 26 && sizeof(struct vprof_frame) == 32, "frame");
@@ -92,18 +92,19 @@ void calls_prepare(void)
 	"mov %fs:(%rax), %r10\n"		/* top */				\
 	"test $4095, %r10d\n"			/* a full stack, or none */		\
 	"jz 5f\n"									\
+	"cmp %fs:24(%rax), %r11\n"		/* is this another stack? */		\
+	"jb 5f\n"									\
 	"cmp %r11, -24(%r10)\n"			/* is the frame below top left behind? */ \
 	"jbe 4f\n"									\
-	"1: add $32, %r10\n"								\
-	"mov %r10, %fs:(%rax)\n"							\
-	"mov %r11, -24(%r10)\n"								\
-	"mov %edx, -8(%r10)\n"								\
+	"1: addq $32, %fs:(%rax)\n"							\
+	"mov %r11, 8(%r10)\n"								\
+	"mov %edx, 24(%r10)\n"								\
 	"mov 8(%r11), %rax\n"			/* the return address: the caller */	\
-	"mov %rax, -16(%r10)\n"								\
+	"mov %rax, 16(%r10)\n"								\
 	"rdtsc\n"									\
 	"shl $32, %rdx\n"								\
 	"or %rdx, %rax\n"				/* frame_call() */			\
-	"mov %rax, -32(%r10)\n"								\
+	"mov %rax, (%r10)\n"								\
 	"2: ret\n"									\
 	"3: xor %eax, %eax\n"								\
 	"ret\n"										\
@@ -113,7 +114,6 @@ void calls_prepare(void)
 	"mov vprof_self@gottpoff(%rip), %rax\n"						\
 	"je 1b\n"									\
 	"5: mov %edx, %r10d\n"								\
-	"shr $16, %r10d\n"			/* the function */			\
 	PUSH(rcx)									\
 	"mov 8(%r11), %rcx\n"								\
 	"lea thread_enter(%rip), %rax\n"						\
@@ -232,7 +232,7 @@ void calls_prepare(void)
 
 unsigned long long vprof_enter(struct vprof_site *site, unsigned long address, unsigned long caller)
 {
-	return site->gate > vprof_self.gate ? 0 : thread_enter(site->fid, address, caller);
+	return site->gate > vprof_self.gate ? 0 : thread_enter(site_word(site), address, caller);
 }
 
 void vprof_leave(unsigned long long call)

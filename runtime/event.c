@@ -46,11 +46,13 @@ static uint64_t label_number(struct vprof_label *label)
 static void set_gate(void)
 {
 	struct thread *t = &thread_self;
+	unsigned int gate;
 
 	if (!vprof_self.gate)
 		return;
-	vprof_self.gate = t->label_cnt && !t->labels[t->label_cnt - 1].skipped ? 2 : 1;
-	if (vprof_self.gate == 2)
+	gate = t->label_cnt && !t->labels[t->label_cnt - 1].skipped ? GATE_INSIDE : 1;
+	stacks_set_gate(gate);
+	if (gate == GATE_INSIDE)
 		units_loud();
 	else if (sampling_is_rare())
 		units_quiet();
@@ -157,6 +159,13 @@ static void interval_event(unsigned int kind, uint64_t label, uint64_t key)
 		remove_label(at - 1);
 		break;
 	}
+	set_gate();
+}
+
+void thread_inherit(const struct thread_label *label)
+{
+	resume_label(label->label, label->key, false);
+	THREAD_LOG(EVENT_RESUME, clock_ticks(), label->label, label->key);
 	set_gate();
 }
 

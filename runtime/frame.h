@@ -36,6 +36,8 @@ struct vprof_self {
 					 * one look at some bits of it tells */
 	unsigned int gate;		/* 0 off, 1 recording, 2 inside an interval */
 	int tid;			/* runtime/mutex.h; 0: not known */
+	unsigned long low, high;	/* the stack that the thread is on: low <= address < high.  What is below may be
+					 * on another (runtime/stacks.h) */
 };
 
 enum { GATE_INSIDE = 2 };

@@ -19,6 +19,7 @@ struct start {
 	int (*c11_routine)(void *);
 	void *arg;
 	uint64_t serial;
+	size_t stack_bytes;		/* 0: the default */
 	int taken;
 };
 
@@ -46,6 +47,7 @@ static struct start begin_thread(void *arg)
 	struct start s = *(struct start *)arg;
 
 	give_start(arg);
+	stacks_begin_thread(s.stack_bytes);
 	thread_self.serial = s.serial;
 	thread_ready();
 	libraries_look();
@@ -76,6 +78,7 @@ static struct start *prepare(void *arg)
 	if (!s)
 		return NULL;
 	s->arg = arg;
+	s->stack_bytes = 0;
 	s->serial = process_new_serial();
 	return s;
 }
@@ -101,6 +104,8 @@ int vprof_w_pthread_create(pthread_t *ret, const pthread_attr_t *attr, void *(*r
 	if (!s)
 		return real.pthread_create(ret, attr, routine, arg);
 	s->routine = routine;
+	if (attr)
+		pthread_attr_getstacksize(attr, &s->stack_bytes);
 	serial = s->serial;
 	now = clock_ticks();
 	r = real.pthread_create(ret, attr, start_thread, s);

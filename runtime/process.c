@@ -346,7 +346,7 @@ bool process_is_alone(void)
 /* The thread that ends the program was there until now. */
 static void __attribute__((destructor(101))) note_end(void)
 {
-	if (!thread_self.slot)
+	if (!vprof_self.gate || !thread_is_here() || !thread_self.slot)
 		return;
 	flow_stamp_all_ends();
 	THREAD_LOG(EVENT_STOP, clock_ticks(), 0, 0);

@@ -45,7 +45,7 @@ void vprof_scope_in(struct vprof_site *site, struct vprof_span *span, void *addr
 		introduce(site);
 	}
 	if (site->gate <= vprof_self.gate)
-		span->call = thread_enter(site->fid, (unsigned long)address, (unsigned long)caller);
+		span->call = thread_enter(site_word(site), (unsigned long)address, (unsigned long)caller);
 }
 
 void vprof_scope_out(struct vprof_span *span)

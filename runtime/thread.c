@@ -26,9 +26,7 @@
 #include "runtime/thread.h"
 #include "runtime/units.h"
 
-#define PARKED ((char *)VPROF_CHUNK_BYTES)
-
-__thread struct vprof_self vprof_self = { NULL, PARKED, 1, 0 };
+__thread struct vprof_self vprof_self = { NULL, PARKED, 1, 0, 0, 0 };
 __thread struct thread thread_self;
 
 static uint64_t *take_room(unsigned int bytes);
@@ -95,7 +93,7 @@ bool thread_attach(void)
 	}
 	a = process.arena;
 	if (__atomic_load_n(&a->control->recording, __ATOMIC_RELAXED) != RECORDING_ON) {
-		vprof_self.gate = 0;
+		stacks_set_gate(0);
 		return false;
 	}
 	if (!*process.same)
@@ -104,7 +102,8 @@ bool thread_attach(void)
 	t->slot_number = arena_take_slot(a);
 	if (!t->slot_number) {
 		count_lost_orphans(a, 1, clock_ticks());
-		vprof_self.gate = 0;
+		if (!stacks_are_many())		/* another one may have a slot */
+			vprof_self.gate = 0;
 		t->busy = 0;
 		return false;
 	}
@@ -119,7 +118,8 @@ bool thread_attach(void)
 	__atomic_store_n(&slot->used, 1, __ATOMIC_RELEASE);
 	t->slot = slot;
 	t->arena = a;
-	*arena_stack(a, t->slot_number) = (struct vprof_frame){ .start = 1, .address = ~0UL };	/* never left behind */
+	t->since = clock_ticks();
+	*arena_stack(a, t->slot_number) = (struct vprof_frame){ .start = 1, .address = stacks_high() };	/* never left behind */
 	vprof_self.top = arena_stack(a, t->slot_number) + 1;
 	pthread_setspecific(process.key, slot);
 	if (slot->tid != slot->pid)
@@ -153,7 +153,7 @@ static void abandon(struct thread *t)
 void thread_close_gate(void)
 {
 	thread_self.closed_at = clock_ticks();
-	vprof_self.gate = 0;
+	stacks_set_gate(0);
 }
 
 /* Closes the innermost open frame: its own probe will not, or not in time. */
@@ -167,15 +167,21 @@ static void close_frame(void)
 	vprof_self.top = frame;
 }
 
-/* After a pause.  What it called meanwhile is not known, so nothing may seem to be called from what it was in
- * before. */
-static void go_on(struct thread *t)
+static void close_all(const struct thread *t)
 {
 	struct vprof_frame *bottom = arena_stack(t->arena, t->slot_number) + 1;
 
 	while (vprof_self.top > bottom)
 		close_frame();
-	THREAD_LOG(EVENT_REOPEN, clock_ticks(), t->closed_at);
+}
+
+/* After a pause.  What it called meanwhile is not known, so nothing may seem to be called from what it was in
+ * before. */
+static void go_on(struct thread *t)
+{
+	close_all(t);
+	t->since = clock_ticks();
+	THREAD_LOG(EVENT_REOPEN, t->since, t->closed_at);
 }
 
 bool thread_reopen(void)
@@ -187,26 +193,24 @@ bool thread_reopen(void)
 	if (t->slot && t->arena != process.arena)
 		abandon(t);
 	t->label_cnt = t->hold_cnt = 0;
-	vprof_self.gate = 1;
+	stacks_set_gate(1);
 	if (t->slot)
 		go_on(t);
 	return true;
 }
 
-void thread_detach(void)
+static void detach(bool is_end)
 {
 	struct thread *t = &thread_self;
-	struct vprof_frame *bottom;
 	uint64_t name[2];
 
 	if (!t->slot || t->busy || !*process.same)
 		return;
-	bottom = arena_stack(t->arena, t->slot_number) + 1;
-	while (vprof_self.top > bottom)
-		close_frame();
+	close_all(t);
 	read_name(name);
 	THREAD_LOG(EVENT_STOP, clock_ticks(), name[0], name[1]);
-	releasers_stamp(releasers_private(pthread_self()));
+	if (is_end)
+		releasers_stamp(releasers_private(pthread_self()));
 	t->busy = 1;
 	vprof_self.cursor = PARKED;
 	vprof_self.top = NULL;
@@ -220,8 +224,60 @@ void thread_detach(void)
 	t->slot = NULL;
 	t->slot_number = t->chunk = t->previous = 0;
 	t->label_cnt = t->hold_cnt = 0;
-	vprof_self.gate = 1;
+	stacks_set_gate(1);
 	t->busy = 0;
+}
+
+void thread_detach(void)
+{
+	if (thread_is_here())
+		detach(true);
+}
+
+void thread_detach_stack(void)
+{
+	detach(false);
+}
+
+/* Something happened here that cannot be logged. */
+void thread_lose(void)
+{
+	count_lost_orphans(process.arena, 1, clock_ticks());
+}
+
+void thread_take_up(uint64_t left_at, uint64_t now, bool is_stale)
+{
+	struct thread *t = &thread_self;
+
+	if (t->slot && t->arena != process.arena) {
+		abandon(t);
+		t->label_cnt = t->hold_cnt = 0;
+		stacks_set_gate(1);
+	}
+	if (t->slot && left_at && vprof_self.gate)
+		THREAD_LOG(EVENT_WAIT, left_at, now, WAIT_QUEUE, 0, 0, 0);
+	if (t->slot && is_stale) {
+		t->label_cnt = t->hold_cnt = 0;
+		stacks_set_gate(stacks_gate() ? 1 : 0);
+		close_all(t);
+		t->since = clock_ticks();
+		THREAD_LOG(EVENT_PAUSE, t->since, 0);
+	}
+}
+
+unsigned long thread_innermost(void)
+{
+	const struct vprof_frame *frame = vprof_self.top ? vprof_self.top - 1 : NULL;
+
+	return frame && frame->fid ? frame->address : 0;
+}
+
+void thread_doubt(uint64_t since)
+{
+	uint64_t now = clock_ticks();
+
+	if (thread_self.slot && vprof_self.gate)
+		THREAD_LOG(EVENT_LOSS, now, since ? since : now, 0);
 }
 
 void thread_forget(uint64_t serial)
@@ -231,7 +287,8 @@ void thread_forget(uint64_t serial)
 	mutex_forget();
 	vprof_self.top = NULL;
 	vprof_self.cursor = PARKED;
-	vprof_self.gate = 1;
+	stacks_forget();
+	stacks_set_gate(1);
 }
 
 void thread_log(enum trace_event kind, uint64_t ticks, const uint64_t *words)
@@ -286,7 +343,7 @@ static bool is_over(const struct arena_map *a)
 {
 	uint32_t recording = __atomic_load_n(&a->control->recording, __ATOMIC_RELAXED);
 
-	return recording == RECORDING_GONE || (recording != RECORDING_ON && vprof_self.gate < 2);
+	return recording == RECORDING_GONE || (recording != RECORDING_ON && stacks_gate() < 2);
 }
 
 static bool next_chunk(void)
@@ -329,15 +386,6 @@ static bool next_chunk(void)
 	return number;
 }
 
-/* On a signal's own stack, addresses say nothing about who called whom. */
-static bool on_signal_stack(unsigned long address)
-{
-	stack_t s;
-
-	return !sigaltstack(NULL, &s) && s.ss_flags & SS_ONSTACK &&
-	       address - (unsigned long)s.ss_sp < s.ss_size;
-}
-
 /*
  * Whether longjmp() left the innermost open frame, to where a function of that address is called now.  Frames above it that
  * are not open were left with it, or are just being entered, if we are in a signal handler; their addresses may be of other
@@ -349,7 +397,7 @@ static bool is_left_behind(unsigned long address, unsigned long caller)
 
 	while (!frame->start)
 		frame--;
-	return frame->address < address + (frame->caller != caller);
+	return frame->fid && frame->address < address + (frame->caller != caller);
 }
 
 static unsigned long long push_frame(unsigned int fid, unsigned long address,
@@ -366,18 +414,37 @@ static unsigned long long push_frame(unsigned int fid, unsigned long address,
 	return frame_call(frame);
 }
 
-unsigned long long thread_enter(unsigned int fid, unsigned long address, unsigned long caller)
+unsigned long long thread_enter(unsigned int site, unsigned long address, unsigned long caller)
 {
 	int saved_errno = errno;
 	bool ready = !thread_self.busy && thread_ready();
 
-	if (ready && is_left_behind(address, caller) && !on_signal_stack(address))
+	/* On a signal's own stack, addresses say nothing about who called whom. */
+	if (ready && address < vprof_self.high && address >= stacks_low())
 		while (is_left_behind(address, caller))
 			close_frame();
 	errno = saved_errno;
-	if (!ready || ((uintptr_t)vprof_self.top & (VPROF_STACK_BYTES - 1)) == 0)
+	if (!ready || (site & 0xff) > stacks_gate() || ((uintptr_t)vprof_self.top & (VPROF_STACK_BYTES - 1)) == 0)
 		return 0;
-	return push_frame(fid, address, caller);
+	return push_frame(site >> 16, address, caller);
+}
+
+/* Its frame was closed since longjmp() seemed to have left it.  It had not: it was on a stack of its own. */
+static void stray(unsigned long long call)
+{
+#ifdef __x86_64__
+	if (call > thread_self.since && vprof_self.gate)
+		thread_doubt(call);
+#else
+	(void)call;
+#endif
+}
+
+static bool is_here_at(unsigned long long ticks)
+{
+	unsigned long here = (unsigned long)__builtin_frame_address(0);
+
+	return (here >= vprof_self.low && here < vprof_self.high) || stacks_find_at(here, ticks);
 }
 
 void thread_leave(unsigned long long call, unsigned long long end)
@@ -386,14 +453,16 @@ void thread_leave(unsigned long long call, unsigned long long end)
 	unsigned long long length;
 	uint64_t *record;
 
-	if (!thread_self.slot)
+	if (thread_self.busy || !is_here_at(end) || !thread_self.slot)
 		return;
 	/* Not ours: the thread forked, or the frame was closed for it. */
 	stack = arena_stack(thread_self.arena, thread_self.slot_number);
 	for (frame = vprof_self.top - 1; frame > stack && frame_call(frame) != call; frame--)
 		;
-	if (frame <= stack)
+	if (frame <= stack) {
+		stray(call);
 		return;
+	}
 	length = end - frame->start;
 	while (vprof_self.top > frame + 1)
 		close_frame();

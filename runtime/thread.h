@@ -17,6 +17,10 @@
 #include <stdint.h>
 #include "runtime/process.h"
 #include "runtime/releasers.h"
+#include "runtime/stacks.h"
+
+/* Of a cursor: full in every chunk's memory, and in none. */
+#define PARKED ((char *)VPROF_CHUNK_BYTES)
 
 enum { THREAD_LABELS = 16, THREAD_HOLDS = 8 };
 
@@ -43,6 +47,7 @@ struct thread {
 					 * interrupted probe may still write into it */
 	uint64_t serial;		/* kept when the thread attaches again; 0: none yet */
 	bool started;			/* its START is in the trace */
+	uint64_t since;			/* calls that began earlier were closed: ticks of its first, or of a pause's end */
 	uint64_t closed_at;		/* when it stopped to take part, for a pause of the recording */
 	volatile int busy;
 	unsigned int label_cnt, hold_cnt;
@@ -60,9 +65,18 @@ bool thread_attach(void);
 /* The gate is closed; true: not any more. */
 bool thread_reopen(void);
 
+/* On the stack that it was on: mostly known from the address of our own frame. */
+static inline bool thread_is_here(void)
+{
+	unsigned long here = (unsigned long)__builtin_frame_address(0);
+
+	return (here >= vprof_self.low && here < vprof_self.high) || stacks_find(here);
+}
+
 static inline bool thread_ready(void)
 {
-	return (vprof_self.gate || (process_is_invited() && thread_reopen())) && (thread_self.slot || thread_attach());
+	return (vprof_self.gate || (process_is_invited() && thread_reopen())) && thread_is_here() &&
+	       (thread_self.slot || thread_attach());
 }
 
 /* No interval begins any more: the recording is over, or paused. */
@@ -71,12 +85,31 @@ void thread_close_gate(void);
 /* At the end of a thread: closes its frames, gives chunk and slot back. */
 void thread_detach(void);
 
+/*
+ * For stacks.c: the stack that is current since now was left at left_at (0: never), and all that was open on it is over
+ * (is_stale); it is taken from us; an interval that goes on here; the address of the innermost open call, or 0.
+ */
+void thread_take_up(uint64_t left_at, uint64_t now, bool is_stale);
+void thread_lose(void);
+void thread_detach_stack(void);
+void thread_inherit(const struct thread_label *label);
+unsigned long thread_innermost(void);
+
+/* Calls since then (0: now) may be on another stack than we think. */
+void thread_doubt(uint64_t since);
+
 /* In the child of a fork: nothing of the parent's is ours. */
 void thread_forget(uint64_t serial);
 
 /* A call of a probed function: on its way in (0: not recorded), and when it ended.  The frames that
  * longjmp left behind are closed.  address, caller: __builtin_frame_address(0), _return_address(0). */
-unsigned long long thread_enter(unsigned int fid, unsigned long address, unsigned long caller);
+unsigned long long thread_enter(unsigned int site, unsigned long address, unsigned long caller);
+
+/* gate and fid of a site, as vprof_enter() gets them. */
+static inline unsigned int site_word(const struct vprof_site *site)
+{
+	return (unsigned int)site->fid << 16 | site->gate;
+}
 void thread_leave(unsigned long long call, unsigned long long end);
 
 /* Logs one event; words as TRACE_EVENTS says. */

@@ -39,6 +39,7 @@
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define LOCK_WRAPPERS(X)									\
@@ -314,6 +315,11 @@
 	X(void, _exit, (int status), (status))							\
 	X(void, _Exit, (int status), (status))
 
+/* What goes on on another stack (stacks.c): the same holds. */
+#define STACK_ALIASES(X)									\
+	X(int, swapcontext, (ucontext_t *from, const ucontext_t *to), (from, to))		\
+	X(int, setcontext, (const ucontext_t *to), (to))
+
 #define OTHER_ALIASES(X)									\
 	X(int, lockf64, (int fd, int op, off64_t len), (fd, op, len))				\
 	X(int, fcntl64, (int fd, int op, long arg), (fd, op, arg))				\
@@ -321,7 +327,7 @@
 
 #define ALIAS_WRAPPERS(X)									\
 	READ_ALIASES(X) RECEIVE_ALIASES(X) POLL_ALIASES(X) DISK_ALIASES(X)			\
-	MAPPING_ALIASES(X) CLOSING_ALIASES(X) OTHER_ALIASES(X)
+	MAPPING_ALIASES(X) CLOSING_ALIASES(X) STACK_ALIASES(X) OTHER_ALIASES(X)
 #define ALL_WRAPPERS(X) RUNTIME_WRAPPERS(X) ALIAS_WRAPPERS(X)
 
 #define X(type, name, params, args) \

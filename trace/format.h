@@ -53,7 +53,7 @@
 	X(RELEASE, 1)		/* a lock let go while somebody waited for it: object */	\
 	X(FALSE_WAKEUP, 0)									\
 	X(WORK, 2)		/* label, value */						\
-	X(LOSS, 2)		/* until ticks: since, records */				\
+	X(LOSS, 2)		/* until ticks: since, records; 0: all are there, but may be of another stack */ \
 	X(FRAME, 2)		/* invocation closed for it (longjmp, thread end): end, fid */	\
 	X(OPEN_FRAME, 1)	/* still open when its thread was last seen: fid */		\
 	X(CREATE, 1)		/* serial of the new thread or process */			\

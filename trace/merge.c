@@ -192,6 +192,7 @@ static void add_losses(struct trace *t, const struct trace *p)
 {
 	t->losses.records += p->losses.records;
 	t->losses.intervals += p->losses.intervals;
+	t->losses.stacks += p->losses.stacks;
 	t->losses.cut_off |= p->losses.cut_off;
 	t->windowed |= p->windowed;
 	t->losses.before_window += p->losses.before_window;

@@ -183,7 +183,8 @@ struct stack_span {
 /* What the recorder could not keep; counted exactly, reported by every view. */
 struct losses {
 	uint64_t records;		/* records dropped for lack of room */
-	uint64_t intervals;		/* intervals touched by that */
+	uint64_t stacks;		/* moments when a call may have been on another stack of its thread than we think */
+	uint64_t intervals;		/* intervals touched by either */
 	bool cut_off;			/* nobody ended the recording: the last records of its threads are missing */
 	uint64_t cut_bytes;		/* bytes after the last whole block of a cut trace */
 	uint64_t before_window;		/* intervals that began before what was kept of the run */

@@ -490,6 +490,7 @@ static void play(struct replay *p, const struct raw_event *e)
 		break;
 	case EVENT_LOSS:
 		p->t->losses.records += e->words[1];
+		p->t->losses.stacks += e->words[1] == 0;
 		break;
 	default:
 		break;
