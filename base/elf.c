@@ -160,6 +160,28 @@ bool elf_symbol(const struct elf *e, const char *prefix, bool defined)
 	return false;
 }
 
+const char *elf_section(const struct elf *e, const char *name, size_t *ret_bytes)
+{
+	const struct elf_private *p = e->private;
+	const ElfW(Ehdr) *h = (const void *)p->base;
+	size_t cnt, len = strlen(name) + 1;
+	const ElfW(Shdr) *all = sections(p, &cnt);
+	const ElfW(Shdr) *strings = h->e_shstrndx < cnt ? &all[h->e_shstrndx] : NULL;
+	const char *names = strings ? part(p, strings->sh_offset, strings->sh_size) : NULL;
+
+	*ret_bytes = p->bytes;
+	if (!cnt || !names)
+		return p->base;
+	for (size_t i = 0; i < cnt; i++) {
+		if (all[i].sh_name >= strings->sh_size || strings->sh_size - all[i].sh_name < len ||
+		    memcmp(names + all[i].sh_name, name, len) != 0 || all[i].sh_type == SHT_NOBITS)
+			continue;
+		*ret_bytes = all[i].sh_size;
+		return part(p, all[i].sh_offset, all[i].sh_size);
+	}
+	return NULL;
+}
+
 bool elf_holds(const struct elf *e, const char *text)
 {
 	return memmem(e->private->base, e->private->bytes, text, strlen(text)) != NULL;

@@ -28,6 +28,9 @@ DEFINE_CLEANUP(struct elf *, elf_close);
 /* A symbol whose name begins so, in either table; defined: it must be defined here. */
 bool elf_symbol(const struct elf *e, const char *prefix, bool defined);
 
+/* The contents of a section; NULL: there is none of that name.  The whole file where it has no table of sections. */
+const char *elf_section(const struct elf *e, const char *name, size_t *ret_bytes);
+
 /* Does the file hold this text? */
 bool elf_holds(const struct elf *e, const char *text);
 

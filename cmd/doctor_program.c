@@ -17,11 +17,14 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "cmd/doctor.h"
+#include "instrumenter/unit_note.h"
 
 #define LINK_FIX "link it through vprof as well: vprof build -- make   (cmake without vprof build: " \
 		 "-DCMAKE_C_LINKER_LAUNCHER=\"vprof;cc\", the same with CXX)"
 #define BUILD_FIX "vprof build -- make, after make clean or its like; then the program that it made, not an installed one"
 #define ARENA_VARIABLE "VPROF_ARENA"	/* the runtime looks for it, so it has its name */
+
+#define REGISTER_OURS "vprof_register_4"
 
 static const char name[] = "program";
 
@@ -48,11 +51,11 @@ static void not_elf(struct diagnosis *d, const char *path, int err)
  * Is the runtime within reach, and are there probes?  Those of a vprof whose probes and runtime expected other things
  * of each other (runtime/probe.h) ask for what no runtime of ours has: vprof_register, or with another number.
  */
-static void check_link(struct diagnosis *d, const char *path, const struct elf *e)
+static void check_link(struct diagnosis *d, const char *path, const struct elf *e, const struct program_notes *notes)
 {
 	bool linked = elf_symbol(e, "vprof_register", true) || elf_symbol(e, "vprof_anchor", true);
 	bool asks = linked || elf_symbol(e, "vprof_register", false);
-	bool asks_us = elf_symbol(e, "vprof_register_3", false);
+	bool asks_us = elf_symbol(e, REGISTER_OURS, false);
 	bool has_sites = elf_symbol(e, "vprof_sites", true);
 	const char *how = !e->interpreter ? "static" : e->is_movable ? "position independent" : "-no-pie";
 
@@ -60,7 +63,11 @@ static void check_link(struct diagnosis *d, const char *path, const struct elf *
 		diagnosis_add(d, name, DIAGNOSIS_PROBLEM, "build it with the machine's own C library",
 			      "'%s' uses another C library (%s); the runtime is for glibc", path,
 			      e->interpreter);
-	else if (linked || (!e->has_symbols && !e->interpreter && elf_holds(e, ARENA_VARIABLE)))
+	else if (linked && !asks_us)
+		diagnosis_add(d, name, DIAGNOSIS_PROBLEM, BUILD_FIX,
+			      "'%s' (%s) was linked with the runtime of another version of vprof: nothing of it can be recorded",
+			      path, how);
+	else if (linked || (notes->unit_cnt && !e->has_symbols && !e->interpreter && elf_holds(e, ARENA_VARIABLE)))
 		diagnosis_add(d, name, DIAGNOSIS_OK, NULL, "'%s' (%s) was linked through vprof", path, how);
 	else if (asks && !asks_us)
 		diagnosis_add(d, name, DIAGNOSIS_PROBLEM, BUILD_FIX,
@@ -93,19 +100,61 @@ static void check_privileges(struct diagnosis *d, const char *path)
 			      set_id ? "is set-user-ID or set-group-ID" : "has file capabilities");
 }
 
+static void say_places(const struct program_notes *n, struct str *ret)
+{
+	for (size_t i = 0; i < n->places.cnt; i++) {
+		const struct note_place *p = &n->places.items[i];
+		size_t before = 0;
+
+		while (strcmp(n->places.items[before].interval, p->interval) != 0)
+			before++;
+		if (before < i)
+			continue;		/* said with the first */
+		str_addf(ret, "; interval '%s'", p->interval);
+		for (size_t k = i; k < n->places.cnt; k++)
+			if (strcmp(n->places.items[k].interval, p->interval) == 0)
+				str_addf(ret, "%s %s %s", k == i ? ":" : ",", n->places.items[k].role, n->places.items[k].location);
+	}
+}
+
+/* Plan, names and intervals travel in the program (instrumenter/unit_note.h). */
+static void check_notes(struct diagnosis *d, const char *path, const struct elf *e, const struct program_notes *n)
+{
+	size_t cnt = n->inside_cnt + n->always_cnt + n->dormant_cnt;
+	_cleanup_(str_release) struct str text = STR_INIT;
+
+	if (!n->unit_cnt) {
+		if (elf_symbol(e, "vprof_sites", true) || elf_symbol(e, "vprof_register", false))
+			diagnosis_add(d, name, DIAGNOSIS_WARNING, BUILD_FIX,
+				      "'%s' does not carry which of its functions to record: an older vprof built it, or its "
+				      "section .vprof was removed", path);
+		return;
+	}
+	for (size_t i = 0; i < n->versions.cnt; i++)
+		str_addf(&text, "%s%s", i ? " and " : "", n->versions.items[i]);
+	str_addf(&text, ": %zu probe%s in %zu unit%s, %zu recorded inside intervals, %zu always, %zu "
+		 "dormant", cnt, cnt == 1 ? "" : "s", n->unit_cnt, n->unit_cnt == 1 ? "" : "s", n->inside_cnt,
+		 n->always_cnt, n->dormant_cnt);
+	say_places(n, &text);
+	diagnosis_add(d, name, DIAGNOSIS_OK, NULL, "'%s' carries its names, built by vprof %s", path, str_cstr(&text));
+}
+
 void doctor_program(struct diagnosis *d, const char *path)
 {
 	_cleanup_(elf_closep) struct elf *e = NULL;
+	_cleanup_(program_notes_release) struct program_notes notes = { 0 };
 	int r = elf_open(path, &e);
 
 	if (r < 0) {
 		not_elf(d, path, r);
 		return;
 	}
-	check_link(d, path, e);
+	program_notes_read(e, &notes);
+	check_link(d, path, e, &notes);
+	check_notes(d, path, e, &notes);
 	check_privileges(d, path);
 	if (!e->has_symbols)
 		diagnosis_add(d, name, DIAGNOSIS_WARNING, "link without -s, install without stripping",
-			      "'%s' is stripped: probed functions keep their names, but debuggers and other "
+			      "'%s' is stripped: probed functions keep their names and levels, but debuggers and other "
 			      "profilers find none", path);
 }

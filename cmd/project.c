@@ -9,12 +9,14 @@
 
 #include "base/banned.h"
 #include "base/file.h"
+#include "base/map.h"
 #include "base/utf8.h"
 #include "cmd/common.h"
 #include "cmd/leave_out.h"
 #include "cmd/paths.h"
 #include "cmd/project.h"
 #include "cmd/run_parts.h"
+#include "instrumenter/plan.h"
 #include "report/probing.h"
 #include "report/sentence.h"
 #include "trace/kernel.h"
@@ -85,6 +87,22 @@ void recorded_options_release(struct recorded_options *o)
 	config_release(&o->config);
 }
 
+/* Blocks of VPROF_SCOPE have a key as well, but another one: they are in no call graph. */
+static void note_beyond_graph(const struct project *p, struct trace *t)
+{
+	_cleanup_(map_freep) struct map *known = map_new();
+	uint64_t index;
+
+	for (size_t i = 0; i < p->functions.cnt; i++)
+		map_set(known, p->functions.items[i].key, i);
+	for (size_t i = 0; i < t->functions.cnt; i++) {
+		struct function *f = &t->functions.items[i];
+
+		f->beyond_graph = f->registered && f->file && f->key == function_key(f->file, f->line, f->name) &&
+				  !map_get(known, f->key, &index);
+	}
+}
+
 int recorded_complete(struct store *s, const struct recorded_options *o, struct trace *t, struct diag *reterr)
 {
 	_cleanup_(project_freep) struct project *project = NULL;
@@ -93,6 +111,7 @@ int recorded_complete(struct store *s, const struct recorded_options *o, struct 
 	if (r < 0)
 		return r;
 	leave_out(project, &o->config);
+	note_beyond_graph(project, t);
 	project_add_to_trace(project, t);
 	shorten_paths(t);
 	return 0;

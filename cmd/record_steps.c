@@ -221,7 +221,8 @@ static int open_drainer(struct store *s, const struct run *run, const struct rec
 						    drainer_level(plan->entries.items[i].level) };
 	options.plan = probes;
 	options.plan_cnt = plan->entries.cnt;
-	options.default_level = drainer_level(plan->all);
+	options.default_level = PROBE_AS_BUILT;
+	options.as_sampled = o->sample.full < o->sample.of && !o->keep_levels;
 	options.aliases = aliases = drainer_aliases(o->config, &options.alias_cnt);
 	return drainer_open(&options, ret, reterr);
 }

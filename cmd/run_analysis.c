@@ -111,11 +111,31 @@ static int take_windows(struct store *s, struct analysing *a, const struct run *
 	return run_windows_read(s, r, jobs, &taker, &a->windows, reterr);
 }
 
+/* The program was built elsewhere, or rebuilt since. */
+static void warn_beyond_graph(const struct analysing *a, struct findings *f)
+{
+	size_t called = 0, beyond = 0;
+
+	for (size_t i = 0; i < a->names->functions.cnt; i++) {
+		const struct function *x = &a->names->functions.items[i];
+
+		called += x->registered && a->calls[i];
+		beyond += x->beyond_graph && a->calls[i];
+	}
+	if (beyond)
+		findings_warn(f, "call-graph",
+			      "the call graph here (%s) does not know %zu of the %zu functions that ran: heights, and so "
+			      "the order of factors, go by the calls that this run saw; take vprof.data/vprof.db along "
+			      "from where the program was built, or name it: vprof -d DIR", data_dir(), beyond, called);
+}
+
 /* -ENOENT without a message: there are no such intervals. */
 static int finish(struct analysing *a, const struct analyze_options *o, struct findings **ret, struct diag *reterr)
 {
 	int r = analyzer_finish(a->analyzer, a->names, o, ret);
 
+	if (r == 0)
+		warn_beyond_graph(a, *ret);
 	if (r == 0 || r == -ENOENT)
 		return r;
 	diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot keep the times of the intervals in a temporary file: %s",

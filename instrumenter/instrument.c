@@ -20,6 +20,7 @@
 #include "instrumenter/expression.h"
 #include "instrumenter/instrument.h"
 #include "instrumenter/known.h"
+#include "instrumenter/unit_note.h"
 
 static const char probe_text[] =
 #include "instrumenter/probe.inc"
@@ -49,7 +50,7 @@ static const char tail_text[] =
 
 #define OWN_MARKER "# 1 \"<vprof>\" 3\n"	/* 3: a system header, nobody's warnings */
 
-#define FORM_VERSION 6		/* to be raised when what is emitted around the probes changes */
+#define FORM_VERSION 7		/* to be raised when what is emitted around the probes changes */
 
 static void insert_probes(struct instrumenting *in);
 static void rewrite_returns(struct instrumenting *in, size_t f);
@@ -356,6 +357,25 @@ static void insert_bodies(struct instrumenting *in)
 	}
 }
 
+/* A unit with events alone has no sites, but a note of its places. */
+static void add_registration(const struct instrumenting *in, struct str *top)
+{
+	_cleanup_(str_release) struct str note = STR_INIT;
+	const char *sites = in->site_cnt ? "vprof_sites" : "0";
+
+	unit_note_write(in, &note);
+	str_add(top, "static const char vprof_note[] __attribute__((section(\"" NOTE_SECTION "\"), aligned(1))) = ");
+	add_c_string(top, str_cstr(&note));
+	str_add(top, ";\n");
+	if (in->site_cnt)
+		str_addf(top, "static struct vprof_site vprof_sites[%zu] = {\n%s};\n", in->site_cnt, str_cstr(&in->sites));
+	str_addf(top, "static void __attribute__((constructor)) vprof_unit_in(void)\n"
+		 "{ if (vprof_register) vprof_register(%s, %zu, vprof_note); }\n", sites, in->site_cnt);
+	if (in->site_cnt)
+		str_addf(top, "static void __attribute__((destructor)) vprof_unit_out(void)\n"
+			 "{ if (vprof_unregister) vprof_unregister(vprof_sites, %zu); }\n", in->site_cnt);
+}
+
 static void add_top(const struct instrumenting *in, struct str *top)
 {
 	str_add(top, OWN_MARKER);
@@ -375,12 +395,7 @@ static void add_top(const struct instrumenting *in, struct str *top)
 		}
 		str_add(top, "};\n");
 	}
-	if (in->site_cnt)
-		str_addf(top, "static struct vprof_site vprof_sites[%zu] = {\n%s};\n"
-			 "static void __attribute__((constructor)) vprof_unit_in(void)\n"
-			 "{ if (vprof_register) vprof_register(vprof_sites, %zu); }\n"
-			 "static void __attribute__((destructor)) vprof_unit_out(void)\n"
-			 "{ if (vprof_unregister) vprof_unregister(vprof_sites, %zu); }\n",
-			 in->site_cnt, str_cstr(&in->sites), in->site_cnt, in->site_cnt);
+	if (in->site_cnt || in->labels.cnt)
+		add_registration(in, top);
 	str_add(top, str_cstr(&in->pragmas));
 }

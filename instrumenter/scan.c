@@ -24,6 +24,7 @@
 #include "base/map.h"
 #include "instrumenter/directives.h"
 #include "instrumenter/instrument.h"
+#include "instrumenter/unit_note.h"
 
 #define SCAN_VERSION 1		/* to be raised when what a scan finds in the same text changes */
 
@@ -337,7 +338,7 @@ uint64_t probe_set_of(const struct unit *u, const struct launcher_options *o)
 		if (!f->skipped && o->plan && plan_level_of(o->plan, f->key) != PLAN_OFF)
 			h = hash_u64(hash_u64(h, f->key), plan_is_aside(o->plan, f->key));
 	}
-	h = hash_directives(h, u, o);
+	h = hash_directives(unit_note_hash(h, u, o), u, o);
 	/* Which primitives a unit uses is not in its record: a change of the list concerns all. */
 	return hash_sync(h, o);
 }

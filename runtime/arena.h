@@ -66,6 +66,8 @@ struct arena_control {
 	uint32_t sample_level;		/* the drainer changes it (runtime/budget.c): level + 1; 0: as above */
 	uint32_t switches_are_told;	/* whether threads learn that they were off the CPU (runtime/switched.h) */
 	uint64_t sample_seed;
+	uint32_t as_sampled;		/* few intervals are recorded in full: what is always recorded by choice alone is
+					 * recorded inside intervals */
 	uint64_t slots, links, stacks, functions, index, labels, text, plan, releasers, waiters, places, lots,
 		 chunks;
 	uint64_t free_chunks __attribute__((aligned(64)));
@@ -92,6 +94,9 @@ struct arena_slot {			/* a thread that records; fields belong to it */
 	uint64_t ended_cnt, ended_ticks;	/* intervals that ended here, and how long they took (sample_level) */
 } __attribute__((aligned(128)));
 
+/* A level of functions that are not in the drainer's plan: the one that their unit's note has (runtime/note.h). */
+enum { LEVEL_AS_BUILT = 3 };
+
 enum chunk_state { CHUNK_FREE, CHUNK_OWNED, CHUNK_FULL };
 
 struct arena_chunk {			/* start of a chunk; records follow */
@@ -110,6 +115,7 @@ struct arena_label {
 	uint32_t name, ready;
 	uint32_t interval;		/* events of this one belong to intervals of that label; 0: of its own.
 					 * Written before the program starts. */
+	uint32_t renamed;		/* the same, said by the program: events are logged under that label */
 };
 
 struct arena_plan {			/* hash table, key 0: free */

@@ -17,7 +17,10 @@
 #include <sys/types.h>
 #include "base/diag.h"
 
-enum probe_level { PROBE_OFF = 0, PROBE_IN_INTERVALS = 1, PROBE_ALWAYS = 2 };
+enum probe_level {
+	PROBE_OFF = 0, PROBE_IN_INTERVALS = 1, PROBE_ALWAYS = 2,
+	PROBE_AS_BUILT = 3,		/* as default: what the program itself says */
+};
 
 struct drainer_probe {			/* one function of the plan */
 	uint64_t key;			/* as in struct vprof_site */
@@ -34,6 +37,7 @@ struct drainer_options {
 	const struct drainer_probe *plan;	/* any order; NULL with cnt 0: default_level for all */
 	size_t plan_cnt;
 	uint8_t default_level;		/* of functions that are not in the plan */
+	bool as_sampled;		/* PROBE_AS_BUILT: what is recorded always by choice alone is so inside intervals */
 	uint32_t sample_full, sample_of;	/* record about so many of so many intervals in full, by
 					 * lot, the others root-only; 0, 0: all */
 	uint64_t sample_seed;		/* 0: a random one */

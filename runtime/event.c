@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <string.h>
 #include "runtime/hold.h"
+#include "runtime/note.h"
 #include "runtime/sampling.h"
 #include "runtime/thread.h"
 #include "runtime/units.h"
@@ -29,7 +30,8 @@
 
 enum { CHUNKS_SHORT_SHARE = 16 };	/* fewer than 1/16 free: short */
 
-static uint64_t label_number(struct vprof_label *label)
+/* of_interval: the program may say that it belongs to intervals of another name. */
+static uint64_t label_number(struct vprof_label *label, bool of_interval)
 {
 	uint64_t id, epoch = (uint64_t)process.epoch << 32;
 
@@ -37,7 +39,10 @@ static uint64_t label_number(struct vprof_label *label)
 		return 0;
 	id = __atomic_load_n(&label->id, __ATOMIC_RELAXED);
 	if (!id || (id ^ epoch) >> 32) {		/* of no arena, or of another one */
-		id = epoch | arena_label(process.arena, label->name);
+		id = arena_label(process.arena, label->name);
+		if (of_interval)
+			id = note_label(process.arena, (uint32_t)id);
+		id |= epoch;
 		__atomic_store_n(&label->id, id, __ATOMIC_RELAXED);
 	}
 	return id & UINT32_MAX;
@@ -192,7 +197,7 @@ void vprof_event(unsigned int kind, struct vprof_label *label, unsigned long lon
 	case VPROF_KIND_RESUME:
 	case VPROF_KIND_DROP:
 	case VPROF_KIND_LEAVE:
-		interval_event(kind, label_number(label), a);
+		interval_event(kind, label_number(label, true), a);
 		break;
 	case VPROF_KIND_PAUSE:
 		THREAD_LOG(EVENT_PAUSE, clock_ticks(), 0);
@@ -222,7 +227,7 @@ void vprof_event(unsigned int kind, struct vprof_label *label, unsigned long lon
 		THREAD_LOG(EVENT_FALSE_WAKEUP, clock_ticks(), 0);
 		break;
 	case VPROF_KIND_WORK:
-		THREAD_LOG(EVENT_WORK, clock_ticks(), label_number(label), a);
+		THREAD_LOG(EVENT_WORK, clock_ticks(), label_number(label, false), a);
 		break;
 	}
 	errno = saved_errno;

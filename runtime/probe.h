@@ -9,10 +9,11 @@
  *
  * What the instrumenter emits, and nothing else (the fixed interface):
  *
+ *	static const char vprof_note[] = "...";		(of the build: instrumenter/unit_note.h)
  *	static struct vprof_site vprof_sites[2] = {
  *		{ 0, 0, 0, 28, 0x1234ULL, "log_append", "server.c" }, ... };
  *	static void __attribute__((constructor)) vprof_unit_in(void)
- *		{ if (vprof_register) vprof_register(vprof_sites, 2); }
+ *		{ if (vprof_register) vprof_register(vprof_sites, 2, vprof_note); }
  *	static void __attribute__((destructor)) vprof_unit_out(void)
  *		{ if (vprof_unregister) vprof_unregister(vprof_sites, 2); }
  *	static struct vprof_label vprof_labels[1] = { { "request", 0 } };
@@ -104,7 +105,7 @@ struct vprof_span {
  * expect of each other: an object of another one finds nobody to register with, so its probes stay dormant.  Who
  * raises it does so in cmd/doctor_program.c as well (tests/e2e/doctor.sh fails otherwise).
  */
-extern void vprof_register(struct vprof_site *sites, unsigned int cnt) __asm__("vprof_register_3")
+extern void vprof_register(struct vprof_site *sites, unsigned int cnt, const char *note) __asm__("vprof_register_4")
 	__attribute__((weak, visibility("default")));
 extern void vprof_unregister(struct vprof_site *sites, unsigned int cnt) __asm__("vprof_unregister")
 	__attribute__((weak, visibility("default")));

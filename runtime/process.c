@@ -352,12 +352,12 @@ static void __attribute__((destructor(101))) note_end(void)
 	THREAD_LOG(EVENT_STOP, clock_ticks(), 0, 0);
 }
 
-void vprof_register(struct vprof_site *sites, unsigned int cnt)
+void vprof_register(struct vprof_site *sites, unsigned int cnt, const char *note)
 {
 	while (!process_attach() && !process_is_alone())
 		sched_yield();
 	libraries_look();
-	units_add(sites, cnt);
+	units_add(sites, cnt, note);
 }
 
 /* The arena has copies of the names, and open frames hold numbers only: nothing refers to the

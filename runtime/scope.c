@@ -30,7 +30,7 @@ static void introduce(struct vprof_site *site)
 
 	site->key = (hash ^ site->line) * 0x100000001b3ULL;
 	level = arena_level(process.arena, site->key);
-	if (level < 1)
+	if (level < 1 || level == LEVEL_AS_BUILT)
 		level = 1;		/* written by hand: it is wanted */
 	site->fid = (unsigned short)arena_function(process.arena, site, level);
 	__atomic_store_n(&site->gate, site->fid ? gate_of_level(level) : 0, __ATOMIC_RELAXED);

@@ -22,12 +22,13 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "runtime/note.h"
 #include "runtime/process.h"
 #include "runtime/thread.h"
 #include "runtime/units.h"
 
 enum {
-	BLOCK_UNITS = 255,
+	BLOCK_UNITS = 170,
 	INSIDE_SITES = 4096,		/* with more of them none is ever quiet */
 	FLIP_YIELDS = 100,		/* a change of gates takes microseconds... */
 	FLIP_SLEEPS = 1000,		/* ...or milliseconds, if its thread lost its CPU meanwhile; for ever, if it left by longjmp() */
@@ -37,6 +38,7 @@ enum {
 struct unit {
 	struct vprof_site *sites;	/* NULL: free */
 	unsigned int cnt;
+	const char *note;
 };
 
 struct block {
@@ -134,10 +136,17 @@ static void wait_for_flips(void)
  */
 static void set_gates(const struct unit *u, bool on)
 {
+	const char *levels = on ? note_levels(u->note, u->cnt) : NULL;
+
+	if (on)
+		note_apply(process.arena, u->note);
 	for (unsigned int i = 0; i < u->cnt; i++) {
 		struct vprof_site *site = &u->sites[i];
 		uint32_t level = on ? arena_level(process.arena, site->key) : 0;
 		unsigned char gate;
+
+		if (level == LEVEL_AS_BUILT)
+			level = levels ? note_level(process.arena, levels[i]) : 0;
 
 		if (on)
 			site->fid = (unsigned short)arena_function(process.arena, site, level);
@@ -173,13 +182,13 @@ static struct unit *free_place(void)
 	}
 }
 
-void units_add(struct vprof_site *sites, unsigned int cnt)
+void units_add(struct vprof_site *sites, unsigned int cnt, const char *note)
 {
-	struct unit *place, unit = { sites, cnt };
+	struct unit *place, unit = { sites, cnt, note };
 
 	while (!try_lock())
 		sched_yield();
-	place = free_place();
+	place = cnt ? free_place() : NULL;
 	if (place)
 		*place = unit;
 	if (are_on)
@@ -208,7 +217,7 @@ void units_remove(struct vprof_site *sites, unsigned int cnt)
 	wait_for_flips();
 	while (!try_lock())
 		sched_yield();
-	set_gates(&(struct unit){ sites, cnt }, false);
+	set_gates(&(struct unit){ sites, cnt, NULL }, false);
 	remove_inside(sites, cnt);
 	place = find_unit(sites);
 	if (place) {

@@ -11,7 +11,8 @@
 #include <stdbool.h>
 struct vprof_site;
 
-void units_add(struct vprof_site *sites, unsigned int cnt);
+/* note: what the unit carries of its build (instrumenter/unit_note.h); NULL: nothing. */
+void units_add(struct vprof_site *sites, unsigned int cnt, const char *note);
 void units_remove(struct vprof_site *sites, unsigned int cnt);
 
 /* By the plan of process.arena, or off.  False: somebody else is at it just now; nothing is waited for. */

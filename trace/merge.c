@@ -169,6 +169,7 @@ static uint32_t add_function(struct trace_merger *m, const struct function *f)
 	ours->probed |= f->probed;
 	ours->left_out |= f->left_out;
 	ours->registered |= f->registered;
+	ours->beyond_graph |= f->beyond_graph;
 	return id;
 }
 

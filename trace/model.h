@@ -116,6 +116,7 @@ struct function {
 	bool probed;			/* could have invocations in this run */
 	bool left_out;			/* calls of it do not count in the call graph */
 	bool registered;		/* a program of the run has its probe */
+	bool beyond_graph;		/* it was instrumented by a build whose call graph is not here */
 };
 
 struct call {				/* static call graph: caller may call callee */

@@ -19,8 +19,9 @@ static const char *const kinds[] = {
 	"ACQUIRED", "RELEASE", "SPIN_BEGIN", "SPIN_END", "FALSE_WAKEUP", "WORK",
 };
 
-void vprof_register(struct vprof_site *sites, unsigned int cnt)
+void vprof_register(struct vprof_site *sites, unsigned int cnt, const char *note)
 {
+	(void)note;
 	for (unsigned int i = 0; i < cnt; i++)
 		sites[i].gate = 1;
 }

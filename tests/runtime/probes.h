@@ -43,7 +43,7 @@ static struct vprof_site vprof_sites[SITE_CNT] = {
 static void __attribute__((constructor)) vprof_unit_in(void)
 {
 	if (vprof_register)
-		vprof_register(vprof_sites, SITE_CNT);
+		vprof_register(vprof_sites, SITE_CNT, 0);
 }
 
 static void __attribute__((destructor)) vprof_unit_out(void)

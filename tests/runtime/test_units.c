@@ -14,6 +14,13 @@ static const struct arena_map arena = { .control = &control };
 struct process process = { .arena = &arena };
 __thread struct vprof_self vprof_self __attribute__((tls_model("initial-exec")));
 
+uint32_t arena_label(const struct arena_map *a, const char *name)
+{
+	(void)a;
+	(void)name;
+	return 0;
+}
+
 uint32_t arena_level(const struct arena_map *a, uint64_t key)
 {
 	(void)a;
@@ -53,13 +60,13 @@ static void test_gates(void **state)
 {
 	(void)state;
 	set_up();
-	units_add(sites, 3);
+	units_add(sites, 3, NULL);
 	assert_gates(0, 0, 0, 0);
 	assert_true(units_switch(true));
 	assert_gates(2, 1, 0, 0);
 	for (unsigned int i = 0; i < MANY; i++)		/* recordings come and go */
 		assert_true(units_switch(true));
-	units_add(sites + 3, 1);	/* a library, later */
+	units_add(sites + 3, 1, NULL);	/* a library, later */
 	assert_gates(2, 1, 0, 2);
 	units_quiet();
 	assert_gates(0, 1, 0, 0);
@@ -78,7 +85,7 @@ static void test_threads(void **state)
 {
 	(void)state;
 	set_up();
-	units_add(sites, 4);
+	units_add(sites, 4, NULL);
 	assert_true(units_switch(true));
 	units_quiet();
 	units_have_threads();
@@ -94,9 +101,9 @@ static void test_too_many(void **state)
 	(void)state;
 	set_up();
 	assert_true(units_switch(true));
-	units_add(sites, 4);
+	units_add(sites, 4, NULL);
 	units_quiet();
-	units_add(more, MANY);
+	units_add(more, MANY, NULL);
 	assert_gates(2, 1, 0, 2);
 	units_quiet();
 	assert_gates(2, 1, 0, 2);
@@ -114,7 +121,7 @@ static void test_order(void **state)
 	set_up();
 	for (int round = 0; round < 2; round++) {
 		for (int i = 0; i < UNITS; i++)
-			units_add(&more[i], 1);
+			units_add(&more[i], 1, NULL);
 		for (int i = UNITS - 1; i > 0; i -= 2)		/* leaves the even ones */
 			units_remove(&more[i], 1);
 		assert_true(units_switch(true));
@@ -141,7 +148,7 @@ static void test_no_copies(void **state)
 	page[0].key = 10;
 	page[1].key = 20;
 	assert_true(units_switch(true));
-	units_add(page, 2);
+	units_add(page, 2, NULL);
 	assert_int_not_equal(page[1].fid, 0);
 	assert_int_equal(mprotect(page, 4096, PROT_READ), 0);
 	units_remove(page, 2);
@@ -174,7 +181,7 @@ static pthread_t start_unloading(struct unloading *u)
 	pthread_t t;
 
 	set_up();
-	units_add(sites, 4);
+	units_add(sites, 4, NULL);
 	assert_true(units_switch(true));
 	flipping = 1;
 	assert_int_equal(pthread_create(&t, NULL, unload, u), 0);

@@ -7,8 +7,9 @@
  */
 #include "runtime/probe.h"
 
-void vprof_register(struct vprof_site *sites, unsigned int cnt)
+void vprof_register(struct vprof_site *sites, unsigned int cnt, const char *note)
 {
+	(void)note;
 	for (unsigned int i = 0; i < cnt; i++)
 		sites[i].gate = 1;
 }

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * note.h - what a unit carries of its build (instrumenter/unit_note.h), as the runtime reads it: when units register, and
+ * when a recording begins.
+ */
+#ifndef RUNTIME_NOTE_H
+#define RUNTIME_NOTE_H
+
+#include "runtime/arena.h"
+
+/* The letters of a unit's functions, cnt of them; NULL: the note has others, or there is none. */
+const char *note_levels(const char *note, unsigned int cnt);
+
+/* enum probe_level of runtime/drainer.h. */
+uint32_t note_level(const struct arena_map *a, char letter);
+
+/* Which marks belong to intervals of another name, where the recorder does not say so. */
+void note_apply(const struct arena_map *a, const char *note);
+
+/* The label under which events of this one are logged. */
+static inline uint32_t note_label(const struct arena_map *a, uint32_t label)
+{
+	uint32_t renamed = label < ARENA_LABELS ? __atomic_load_n(&a->labels[label].renamed, __ATOMIC_ACQUIRE) : 0;
+
+	return renamed && renamed < ARENA_LABELS ? renamed : label;
+}
+
+#endif
