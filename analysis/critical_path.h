@@ -31,6 +31,7 @@ struct piece {
 	uint32_t depth;			/* wake-ups away from the interval's own thread */
 	enum fold fold;			/* folded: tid is the interval's own thread, depth 0 */
 	size_t wakeup;			/* FOLD_WAIT: what ended the wait, index into the trace's */
+	enum thread_kind device;	/* depth 1 and more, blocked: the device that ended the wait; KIND_THREAD: none */
 };
 
 typedef VEC(struct piece) pieces;

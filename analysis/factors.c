@@ -272,7 +272,7 @@ static int compare_because(const struct because *a, const struct because *b)
 		r = a->is_wait ? 1 : -1;
 	if (r == 0)
 		r = (a->wait > b->wait) - (a->wait < b->wait);
-	return r;
+	return r ? r : compare_text(a->device, b->device);
 }
 
 static int compare_reasons(const void *x, const void *y)
@@ -293,6 +293,13 @@ static int by_share(const void *x, const void *y)
 	return compare_because(a, b);
 }
 
+/* A sleep or a read may end by itself: where no waker is known nobody need be sought.  These end because some thread did
+ * something. */
+static bool somebody_ends(enum trace_state wait)
+{
+	return wait == STATE_LOCK || wait == STATE_COND || wait == STATE_JOIN;
+}
+
 /* Reasons first .. end - 1 are one factor's, equal ones side by side. */
 static void keep_reasons(struct factor_maker *k, const struct reason *first, const struct reason *end)
 {
@@ -306,8 +313,8 @@ static void keep_reasons(struct factor_maker *k, const struct reason *first, con
 		else
 			items[cnt++] = r->because;
 	}
-	if (cnt == 1 && !items[0].function && !items[0].is_wait)
-		return;			/* nobody is known for any of it */
+	if (cnt == 1 && !items[0].function && !items[0].is_wait && !somebody_ends(x->wait))
+		return;
 	qsort(items, cnt, sizeof(*items), by_share);
 	x->because_of.items = items;
 	x->because_of.cnt = x->because_of.cap = cnt;
@@ -328,7 +335,7 @@ static void find_reasons(struct factor_maker *k)
 		r.because = (struct because) {
 			.function = analysis_function_name(a, p->function),
 			.file = analysis_function_file(a, p->function),
-			.is_wait = p->is_wait, .wait = p->wait,
+			.is_wait = p->is_wait, .wait = p->wait, .device = place_device(p),
 			.share = analysis_share(a, moments_with_latency(a->m, i)),
 		};
 		VEC_ADD(&reasons, r);

@@ -14,7 +14,7 @@
  * part that explains a wait (kept by its wake-up) or the past of a waker, lies earlier; it is
  * done first, on a stack of needs.  Wake-ups that follow each other within one nanosecond are
  * followed in order; where they come back to a wait already being explained, that keeps its own
- * class, as in unfold.c.  So does a waker's wait whose own time was over.
+ * class, as in unfold.c.  So does a wait that a device ended, or somebody of whom nothing is recorded.
  */
 #include "analysis/past.h"
 
@@ -101,8 +101,8 @@ static void add_part(struct line *l, const struct rope *r)
 }
 
 /* [l->until_ns, end), charged to the thread itself, in leaves of a few calls. */
-static void add_own(struct past *p, struct line *l, uint32_t thread, enum trace_state state,
-		    int64_t end_ns)
+static void add_blocked(struct past *p, struct line *l, uint32_t thread, enum trace_state state, enum thread_kind device,
+			int64_t end_ns)
 {
 	struct range calls = timeline_started(p->tl, p->tl->threads.items[thread].tid, l->until_ns,
 					      end_ns);
@@ -110,11 +110,16 @@ static void add_own(struct past *p, struct line *l, uint32_t thread, enum trace_
 	for (size_t i = LEAF_CALLS; i < calls.cnt; i += LEAF_CALLS) {
 		int64_t at_ns = p->tl->trace->invocations.items[calls.first + i].start_ns;
 
-		add_part(l, rope_leaf(p->arena, thread, state, l->until_ns, at_ns));
+		add_part(l, rope_leaf(p->arena, thread, state, device, l->until_ns, at_ns));
 		l->until_ns = at_ns;
 	}
-	add_part(l, rope_leaf(p->arena, thread, state, l->until_ns, end_ns));
+	add_part(l, rope_leaf(p->arena, thread, state, device, l->until_ns, end_ns));
 	l->until_ns = end_ns;
+}
+
+static void add_own(struct past *p, struct line *l, uint32_t thread, enum trace_state state, int64_t end_ns)
+{
+	add_blocked(p, l, thread, state, KIND_THREAD, end_ns);
 }
 
 static int64_t later(int64_t a_ns, int64_t b_ns)
@@ -125,12 +130,6 @@ static int64_t later(int64_t a_ns, int64_t b_ns)
 static size_t wakeup_index(const struct past *p, const struct wakeup *k)
 {
 	return (size_t)(k - p->tl->trace->wakeups.items);
-}
-
-/* Its own time was over: nobody else explains it. */
-static bool is_by_timer(const struct past *p, const struct wakeup *k)
-{
-	return timeline_kind(p->tl, k->waker_tid) == KIND_TIMER;
 }
 
 /* A whole wait.  false: *need has to be done first. */
@@ -145,16 +144,14 @@ static bool add_wait(struct past *p, struct line *l, uint32_t thread, const stru
 		return true;
 	}
 	index = wakeup_index(p, k);
-	if (is_by_timer(p, k)) {
-		add_own(p, l, thread, s->state, later(l->until_ns, k->time_ns));
-		add_own(p, l, thread, STATE_WAKEUP, s->end_ns);
-		return true;
-	}
-	if (!p->is_done[index]) {
+	if (!timeline_explains(p->tl, k)) {
+		add_blocked(p, l, thread, s->state, timeline_kind(p->tl, k->waker_tid), later(l->until_ns, k->time_ns));
+	} else if (p->is_done[index]) {
+		add_part(l, p->waits[index]);
+	} else {
 		*need = (struct need) { .is_wait = true, .wakeup = index };
 		return false;
 	}
-	add_part(l, p->waits[index]);
 	l->until_ns = later(l->until_ns, k->time_ns);
 	add_own(p, l, thread, STATE_WAKEUP, s->end_ns);
 	return true;
@@ -211,7 +208,7 @@ static bool take_line(struct past *p, uint32_t thread, int64_t start_ns, int64_t
 	if (start_ns >= until_ns)
 		return true;
 	if (thread == THREAD_NONE) {
-		*ret = rope_leaf(p->arena, thread, STATE_OTHER, start_ns, until_ns);
+		*ret = rope_leaf(p->arena, thread, STATE_OTHER, KIND_THREAD, start_ns, until_ns);
 		return true;
 	}
 	l = &p->lines[thread];
@@ -229,30 +226,25 @@ static bool take_blocked(struct past *p, uint32_t thread, const struct segment *
 {
 	const struct wakeup *k = timeline_wakeup(p->tl, thread, s->start_ns, at_ns);
 	int64_t from_ns = later(s->start_ns, floor_ns);
-	const struct rope *before;
+	const struct rope *before, *wait;
 
 	if (!take_line(p, thread, floor_ns, s->start_ns, &before, need))
 		return false;
 	if (!k) {
 		*ret = rope_join(p->arena, before,
-				 rope_leaf(p->arena, thread, s->state, from_ns, at_ns));
+				 rope_leaf(p->arena, thread, s->state, KIND_THREAD, from_ns, at_ns));
 		return true;
 	}
-	if (is_by_timer(p, k)) {
-		before = rope_join(p->arena, before,
-				   rope_leaf(p->arena, thread, s->state, from_ns, later(k->time_ns, from_ns)));
-		*ret = rope_join(p->arena, before, rope_leaf(p->arena, thread, STATE_WAKEUP,
-							     later(k->time_ns, from_ns), at_ns));
-		return true;
-	}
-	if (!p->is_done[wakeup_index(p, k)]) {
+	if (!timeline_explains(p->tl, k)) {
+		wait = rope_leaf(p->arena, thread, s->state, timeline_kind(p->tl, k->waker_tid), from_ns, k->time_ns);
+	} else if (p->is_done[wakeup_index(p, k)]) {
+		wait = rope_cut(p->arena, p->waits[wakeup_index(p, k)], from_ns, k->time_ns);
+	} else {
 		*need = (struct need) { .is_wait = true, .wakeup = wakeup_index(p, k) };
 		return false;
 	}
-	before = rope_join(p->arena, before,
-			   rope_cut(p->arena, p->waits[wakeup_index(p, k)], from_ns, k->time_ns));
-	*ret = rope_join(p->arena, before, rope_leaf(p->arena, thread, STATE_WAKEUP,
-						     later(k->time_ns, from_ns), at_ns));
+	*ret = rope_join(p->arena, rope_join(p->arena, before, wait),
+			 rope_leaf(p->arena, thread, STATE_WAKEUP, KIND_THREAD, later(k->time_ns, from_ns), at_ns));
 	return true;
 }
 
@@ -289,14 +281,14 @@ static bool follow_chain(struct past *p, const struct wakeup *k, const struct ro
 		if (!s || s->end_ns < at_ns || !state_has_waker(s->state))
 			return take_line(p, thread, floor_ns, at_ns, ret, need);
 		k = timeline_wakeup(tl, thread, s->start_ns, at_ns);
-		if (!k || k->time_ns < at_ns || is_by_timer(p, k))
+		if (k && k->time_ns == at_ns && tl->following_ns[segment] == at_ns) {
+			*ret = rope_leaf(p->arena, thread, s->state, KIND_THREAD, floor_ns, at_ns);
+			return true;
+		}
+		if (!k || k->time_ns < at_ns || !timeline_explains(tl, k))
 			return s->end_ns > at_ns
 				? take_blocked(p, thread, s, floor_ns, at_ns, ret, need)
 				: take_line(p, thread, floor_ns, at_ns, ret, need);
-		if (tl->following_ns[segment] == at_ns) {
-			*ret = rope_leaf(p->arena, thread, s->state, floor_ns, at_ns);
-			return true;
-		}
 	}
 }
 

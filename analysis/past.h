@@ -13,8 +13,11 @@
 #include "analysis/critical_path.h"
 #include "analysis/timeline.h"
 
-/* What a thread's (0: nobody known) time in an invocation (INVOCATION_NONE: in no function) and state is summed under. */
-typedef uint64_t (*past_key)(void *arg, uint64_t tid, uint32_t innermost, enum trace_state state);
+/*
+ * What a thread's (0: nobody known) time in an invocation (INVOCATION_NONE: in no function) and state is summed under;
+ * device: as in struct piece.
+ */
+typedef uint64_t (*past_key)(void *arg, uint64_t tid, uint32_t innermost, enum trace_state state, enum thread_kind device);
 
 struct past_sum {
 	uint64_t key;

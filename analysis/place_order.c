@@ -65,6 +65,7 @@ static int compare_siblings(const void *pa, const void *pb, void *arg)
 	BY(a->kind, b->kind);
 	BY(a->is_wait, b->is_wait);
 	BY(a->wait, b->wait);
+	BY(a->device, b->device);
 	r = compare_functions(o->t, a->function, b->function);
 	if (r == 0)
 		r = compare_sites(o->t, a->call_site, b->call_site);

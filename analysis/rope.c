@@ -13,7 +13,7 @@
 
 #include "base/banned.h"
 
-const struct rope *rope_leaf(struct arena *a, uint32_t thread, enum trace_state state,
+const struct rope *rope_leaf(struct arena *a, uint32_t thread, enum trace_state state, enum thread_kind device,
 			     int64_t start_ns, int64_t end_ns)
 {
 	struct rope *r;
@@ -26,6 +26,7 @@ const struct rope *rope_leaf(struct arena *a, uint32_t thread, enum trace_state 
 	r->leaf_cnt = 1;
 	r->thread = thread;
 	r->state = (uint8_t)state;
+	r->device = (uint8_t)device;
 	return r;
 }
 
@@ -82,7 +83,7 @@ const struct rope *rope_cut(struct arena *a, const struct rope *r, int64_t start
 	if (start_ns <= r->start_ns && r->end_ns <= end_ns)
 		return r;
 	if (!r->left)
-		return rope_leaf(a, r->thread, (enum trace_state)r->state,
+		return rope_leaf(a, r->thread, (enum trace_state)r->state, (enum thread_kind)r->device,
 				 start_ns > r->start_ns ? start_ns : r->start_ns,
 				 end_ns < r->end_ns ? end_ns : r->end_ns);
 	return rope_join(a, rope_cut(a, r->left, start_ns, end_ns),

@@ -19,11 +19,12 @@ struct rope {
 	uint32_t leaf_cnt;
 	uint32_t thread;		/* of a leaf: who is charged, maybe THREAD_NONE */
 	uint8_t state;			/* of a leaf: an enum trace_state */
+	uint8_t device;			/* of a leaf: an enum thread_kind, as in struct piece */
 	uint8_t height;			/* 0: a leaf */
 };
 
 /* NULL if it has no length. */
-const struct rope *rope_leaf(struct arena *a, uint32_t thread, enum trace_state state,
+const struct rope *rope_leaf(struct arena *a, uint32_t thread, enum trace_state state, enum thread_kind device,
 			     int64_t start_ns, int64_t end_ns);
 
 /* left ends before right begins, or at that moment.  O(difference of their heights). */

@@ -81,16 +81,17 @@ static void add_leaf(struct sums *s, struct tally *to, const struct rope *r, int
 		     int64_t end_ns)
 {
 	enum trace_state state = (enum trace_state)r->state;
+	enum thread_kind device = (enum thread_kind)r->device;
 	struct stack_walk w;
 	uint64_t tid;
 
 	if (r->thread == THREAD_NONE) {
-		add(to, slot_of(s, s->key(s->arg, 0, INVOCATION_NONE, state)), end_ns - start_ns);
+		add(to, slot_of(s, s->key(s->arg, 0, INVOCATION_NONE, state, device)), end_ns - start_ns);
 		return;
 	}
 	tid = s->tl->threads.items[r->thread].tid;
 	for (stack_walk_init(&w, s->tl, tid, start_ns, end_ns); stack_walk_next(&w); )
-		add(to, slot_of(s, s->key(s->arg, tid, w.innermost, state)), w.to_ns - w.from_ns);
+		add(to, slot_of(s, s->key(s->arg, tid, w.innermost, state, device)), w.to_ns - w.from_ns);
 }
 
 static void add_part(struct sums *s, struct tally *to, const struct rope *r, int64_t start_ns,

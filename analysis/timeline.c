@@ -266,6 +266,15 @@ const struct wakeup *timeline_wakeup(const struct timeline *tl, uint32_t thread,
 	return &items[r->first + cnt - 1];
 }
 
+bool timeline_explains(const struct timeline *tl, const struct wakeup *k)
+{
+	uint32_t thread = timeline_thread(tl, k->waker_tid);
+	size_t segment = timeline_segment_before(tl, thread, k->time_ns);
+
+	return segment != SEGMENT_NONE && tl->threads.items[thread].kind == KIND_THREAD &&
+	       tl->segments[segment].end_ns >= k->time_ns;
+}
+
 size_t timeline_creations_until(const struct timeline *tl, uint32_t thread, int64_t until_ns)
 {
 	const struct creation *items = tl->trace->creations.items;

@@ -66,6 +66,12 @@ size_t timeline_others_first(const struct timeline *tl, uint32_t thread, size_t 
 const struct wakeup *timeline_wakeup(const struct timeline *tl, uint32_t thread, int64_t after_ns,
 				     int64_t until_ns);
 
+/*
+ * Whether what the waker did before k tells more than whom it woke.  A device executes no function, and of a waker without
+ * a segment at that moment nothing is recorded.
+ */
+bool timeline_explains(const struct timeline *tl, const struct wakeup *k);
+
 /* How many creations into the thread have time2_ns <= until_ns: those come first in its range. */
 size_t timeline_creations_until(const struct timeline *tl, uint32_t thread, int64_t until_ns);
 

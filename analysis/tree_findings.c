@@ -98,6 +98,8 @@ static int compare_places(const void *x, const void *y, void *arg)
 		return r;
 	if (p->wait != q->wait)
 		return p->wait < q->wait ? -1 : 1;
+	if (p->device != q->device)
+		return p->device < q->device ? -1 : 1;
 	return (i > j) - (i < j);
 }
 
@@ -174,7 +176,7 @@ static void add_node(struct analysis *a, uint32_t place)
 		.file = analysis_function_file(a, p->function),
 		.line = analysis_function_line(a, p->function),
 		.call_site = joined_call_sites(a, place),
-		.is_wait = p->is_wait, .wait = p->wait,
+		.is_wait = p->is_wait, .wait = p->wait, .device = place_device(p),
 		.mean_ns = moments_mean(a->m->n, a->m->places.items[place].x),
 		.variance_ns2 = variance,
 		.share = analysis_share(a, moments_with_latency(a->m, place)),

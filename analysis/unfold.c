@@ -13,9 +13,10 @@
  *
  * On a waker's thread any segment counts, whoever it worked for: that is what was waited for.
  * A wake-up later than the cursor is never followed, so that a window lies inside what is left to
- * explain.  A waker whose own wait was over by itself, a timer's, is who was waited for: it says nothing to go on with
- * the timer (a holder that sleeps).  Of a timer nothing need be recorded: it runs until the time it was set to.
- *  The walk ends: a step either passes time, or opens a window for a wake-up that is not
+ * explain.  A waker that waits itself for a device, or for somebody of whom nothing is recorded, is charged with its own
+ * wait: how it was woken says less than where it waited (a holder that sleeps is no timer).  Of a timer nothing need be
+ * recorded: it runs until the time it was set to.
+ * The walk ends: a step either passes time, or opens a window for a wake-up that is not
  * being explained yet.
  */
 #include "analysis/timeline.h"
@@ -68,7 +69,7 @@ static void close_window(struct walk *w)
 }
 
 /* Passes [from_ns, cursor) as one piece. */
-static void emit(struct walk *w, int64_t from_ns, enum trace_state state)
+static struct piece *emit(struct walk *w, int64_t from_ns, enum trace_state state)
 {
 	struct piece p = {
 		.tid = w->tid, .owner_tid = w->folded->tid, .start_ns = from_ns,
@@ -76,9 +77,11 @@ static void emit(struct walk *w, int64_t from_ns, enum trace_state state)
 		.meanwhile = STATE_QUEUE, .depth = (uint32_t)w->windows.cnt,
 	};
 
-	if (p.start_ns < p.end_ns)
-		VEC_ADD(w->out, p);
 	w->at_ns = from_ns;
+	if (p.start_ns >= p.end_ns)
+		return NULL;
+	VEC_ADD(w->out, p);
+	return &w->out->items[w->out->cnt - 1];
 }
 
 static bool unfold_wait(const struct timeline *tl, const struct piece *p, size_t limit, pieces *out)
@@ -108,16 +111,22 @@ static void explain_wait(struct walk *w, size_t segment, int64_t start_ns)
 {
 	const struct segment *s = &w->tl->segments[segment];
 	const struct wakeup *k = timeline_wakeup(w->tl, w->thread, s->start_ns, w->at_ns);
+	struct piece *p;
 
 	if (!k || w->tl->following_ns[segment] == k->time_ns) {
 		emit(w, start_ns, s->state);
 		return;
 	}
 	emit(w, k->time_ns > start_ns ? k->time_ns : start_ns, STATE_WAKEUP);
-	if (timeline_kind(w->tl, k->waker_tid) == KIND_TIMER)
-		emit(w, start_ns, s->state);
-	else if (k->time_ns > start_ns)
+	if (k->time_ns <= start_ns)
+		return;
+	if (timeline_explains(w->tl, k)) {
 		open_window(w, segment, start_ns, k);
+		return;
+	}
+	p = emit(w, start_ns, s->state);
+	if (p)
+		p->device = timeline_kind(w->tl, k->waker_tid);
 }
 
 /* Passes the last segment before the cursor, or the hole after it, down to the floor. */

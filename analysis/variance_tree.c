@@ -136,7 +136,7 @@ static uint32_t label_of(struct vtree *v, const struct place *like)
 		slot = map_slot(v->function_labels,
 				(uint64_t)like->function << 32 | like->call_site);
 	else
-		slot = map_slot(v->other_labels, (uint64_t)like->kind << 48 |
+		slot = map_slot(v->other_labels, (uint64_t)like->device << 56 | (uint64_t)like->kind << 48 |
 				(uint64_t)like->is_wait << 44 | (uint64_t)like->wait << 40 |
 				like->function);
 	if (*slot == 0)
@@ -169,7 +169,7 @@ static inline bool is_found(const struct recent_place *r, uint64_t key, uint32_t
 static uint32_t other_child_like(struct vtree *v, uint32_t parent, const struct place *like)
 {
 	uint64_t key = (uint64_t)parent << 32 | like->function;
-	uint32_t which = (uint32_t)like->kind << 16 | (uint32_t)like->is_wait << 8 | like->wait;
+	uint32_t which = (uint32_t)like->device << 24 | (uint32_t)like->kind << 16 | (uint32_t)like->is_wait << 8 | like->wait;
 	struct recent_place *recent = recent_place(v->recent_others, key, which);
 
 	if (!is_found(recent, key, which))
@@ -203,15 +203,20 @@ static uint32_t wait_in(struct vtree *v, uint32_t place, enum trace_state wait)
 	return other_child_like(v, place, &like);
 }
 
-static uint32_t blame_in(struct vtree *v, uint32_t wait, uint32_t function, enum trace_state state)
+static uint32_t blame_of(struct vtree *v, uint32_t wait, uint32_t function, enum trace_state state, enum thread_kind device)
 {
 	bool is_wait = state != STATE_RUNNING;
 	struct place like = {
 		.kind = NODE_BLAME, .function = function, .call_site = CALL_SITE_NONE,
-		.is_wait = is_wait, .wait = is_wait ? state : STATE_RUNNING,
+		.is_wait = is_wait, .wait = is_wait ? state : STATE_RUNNING, .device = device,
 	};
 
 	return other_child_like(v, wait, &like);
+}
+
+static uint32_t blame_in(struct vtree *v, uint32_t wait, uint32_t function, enum trace_state state)
+{
+	return blame_of(v, wait, function, state, KIND_THREAD);
 }
 
 static uint32_t find_function_in(struct vtree *v, uint32_t place, const struct invocation *i)
@@ -370,7 +375,7 @@ static void place_blame(struct vtree *v, uint32_t wait, const struct piece *p, i
 		return;
 	}
 	for (stack_walk_init(&w, v->tl, p->tid, start_ns, end_ns); stack_walk_next(&w); )
-		charge(v, blame_in(v, wait, function_of(v, p->tid, w.innermost), p->state),
+		charge(v, blame_of(v, wait, function_of(v, p->tid, w.innermost), p->state, p->device),
 		       w.to_ns - w.from_ns);
 }
 
@@ -517,14 +522,14 @@ static void place_by_waker(struct vtree *v, const struct piece *p)
 
 /* ---- rows of long pieces: sums by terminal place ---------------------------------- */
 
-/* By the waiter: function and state.  By the waker: the terminal place itself. */
-static uint64_t key_of(void *arg, uint64_t tid, uint32_t innermost, enum trace_state state)
+/* By the waiter: function, state and device.  By the waker: the terminal place itself. */
+static uint64_t key_of(void *arg, uint64_t tid, uint32_t innermost, enum trace_state state, enum thread_kind device)
 {
 	struct vtree *v = arg;
 
 	if (v->charge == CHARGE_WAKER)
 		return terminal_by_waker(v, innermost, state);
-	return (uint64_t)state << 32 | function_of(v, tid, innermost);
+	return (uint64_t)device << 48 | (uint64_t)state << 32 | function_of(v, tid, innermost);
 }
 
 static void place_sums(struct vtree *v, uint32_t wait, const struct piece *p, int64_t start_ns,
@@ -534,14 +539,15 @@ static void place_sums(struct vtree *v, uint32_t wait, const struct piece *p, in
 	for (size_t i = 0; i < v->sums.cnt; i++) {
 		uint64_t key = v->sums.items[i].key;
 		uint32_t function = (uint32_t)key;
-		enum trace_state state = (enum trace_state)(key >> 32);
+		enum trace_state state = (enum trace_state)(key >> 32 & 0xffff);
+		enum thread_kind device = (enum thread_kind)(key >> 48);
 
 		if (v->charge == CHARGE_WAKER)
 			charge(v, (uint32_t)key, v->sums.items[i].ns);
 		else if (p->fold == FOLD_OTHERS)
 			charge(v, queue_blame_in(v, wait, function, state), v->sums.items[i].ns);
 		else
-			charge(v, blame_in(v, wait, function, state), v->sums.items[i].ns);
+			charge(v, blame_of(v, wait, function, state, device), v->sums.items[i].ns);
 	}
 }
 

@@ -25,8 +25,9 @@
 struct place {				/* 64 bytes, a line of the cache: calls come by places all the time */
 	enum node_kind kind : 8;
 	enum trace_state wait : 8;	/* as in struct node */
-	bool is_wait;
-	bool outermost;			/* function: no other place of it is around this one */
+	enum thread_kind device : 8;	/* as in struct node */
+	bool is_wait : 1;
+	bool outermost : 1;		/* function: no other place of it is around this one */
 	uint32_t parent;		/* NODE_NONE for place 0, the interval */
 	uint32_t first_child, next_sibling;	/* NODE_NONE at the end; latest child first */
 	uint32_t ordinal;		/* among its siblings, from 0 in order of discovery */
@@ -70,6 +71,12 @@ struct vtree {
 	struct past *past;		/* NULL until a piece is too long to be unfolded */
 	past_sums sums;
 };
+
+/* "disk"; NULL: none. */
+static inline const char *place_device(const struct place *p)
+{
+	return p->device == KIND_THREAD ? NULL : thread_kind_name(p->device);
+}
 
 /* CHARGE_WAITER: as findings.h describes the tree.  CHARGE_WAKER: Algorithm 2 to the letter, a
  * running piece at any depth belongs to the functions of its own thread. */

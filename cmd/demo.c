@@ -163,7 +163,7 @@ static bool culprit_found(const char *factors_json, const struct answer *a, stru
 	str_addf(ret_why, "first factor: %s, wait: %s, because of: %s, share: %.2f",
 		 *text_of(first, "function") ? text_of(first, "function") : "none",
 		 *text_of(first, "wait") ? text_of(first, "wait") : "none",
-		 *text_of(because, "function") ? text_of(because, "function") : "nobody known",
+		 *text_of(because, "function") ? text_of(because, "function") : "unknown",
 		 json_number_value(json_object_get(first, "share")));
 	json_decref(root);
 	return found;

@@ -10,10 +10,10 @@
  * The subject is the first of the ranking, or, where that does little but wait, its wait.  When nothing is above the threshold, when nothing
  * varies, when there is nothing to say anything about, that is the sentence.
  */
-#include <string.h>
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "base/utf8.h"
+#include "report/because.h"
 #include "report/style.h"
 
 const char *wait_noun(enum trace_state wait)
@@ -21,16 +21,9 @@ const char *wait_noun(enum trace_state wait)
 	return wait == STATE_WAKEUP ? "delay" : wait == STATE_RUNNABLE ? "time" : "wait";
 }
 
-const char *waker_name(const char *function)
+/* "(lock wait)", "f › lock wait" */
+static char *who(const char *function, enum trace_state wait, bool utf8)
 {
-	return function && !strcmp(function, "(timer)") ? "its own time-out" : function;
-}
-
-/* "lock wait", "f › lock wait", "f": who and, if blocked, in what. */
-static char *who(const char *function, bool is_wait, enum trace_state wait, bool utf8)
-{
-	if (!is_wait)
-		return xstrdup(function ? function : "(nobody known)");
 	if (!function)
 		return xasprintf("(%s %s)", trace_state_name(wait), wait_noun(wait));
 	return xasprintf("%s%s%s %s", function, glyphs_for(utf8)->then, trace_state_name(wait),
@@ -42,23 +35,13 @@ static char *body_label(const char *function)
 	return function ? xasprintf("%s (body)", function) : xstrdup("(no probed function)");
 }
 
-/* "by flush_log (sleep)": who kept the parent waiting, and in what it was blocked itself. */
-static char *blame_label(const struct node *n)
-{
-	const char *function = n->function ? waker_name(n->function) : "nobody known";
-
-	if (!n->is_wait)
-		return xasprintf("by %s", function);
-	return xasprintf("by %s (%s)", function, trace_state_name(n->wait));
-}
-
 char *node_label(const struct node *n, bool utf8)
 {
 	switch (n->kind) {
 	case NODE_BODY:
 		return body_label(n->function);
 	case NODE_WAIT:
-		return n->parent == 0 ? who(n->function, true, n->wait, utf8)
+		return n->parent == 0 ? who(n->function, n->wait, utf8)
 				      : xasprintf("%s %s", trace_state_name(n->wait),
 						  wait_noun(n->wait));
 	case NODE_BLAME:
@@ -80,7 +63,7 @@ char *factor_label(const struct factor *f, bool utf8)
 	case FACTOR_BODY:
 		return body_label(f->function);
 	case FACTOR_WAIT:
-		return who(f->function, true, f->wait, utf8);
+		return who(f->function, f->wait, utf8);
 	case FACTOR_FUNCTION:
 		break;
 	}
@@ -89,7 +72,7 @@ char *factor_label(const struct factor *f, bool utf8)
 
 char *part_label(const struct part *p, bool utf8)
 {
-	return p->is_wait ? who(p->function, true, p->wait, utf8) : body_label(p->function);
+	return p->is_wait ? who(p->function, p->wait, utf8) : body_label(p->function);
 }
 
 /* The first of the ranking, or NULL if none is above the threshold. */
@@ -113,25 +96,6 @@ static const struct factor *largest_factor(const struct findings *f)
 			best = x;
 	}
 	return best;
-}
-
-static void add_because(struct str *s, const struct factor *f, bool utf8)
-{
-	enum { MOST = 2 };
-	size_t named = 0;
-	char percent[TEXT_MAX];
-
-	for (size_t i = 0; i < f->because_of.cnt && named < MOST; i++) {
-		const struct because *b = &f->because_of.items[i];
-		_cleanup_(freep) char *name = NULL;
-
-		/* What explains hardly anything is not worth a place in the sentence. */
-		if (!b->function || b->share < f->share / 10)
-			continue;
-		name = who(waker_name(b->function), b->is_wait, b->wait, utf8);
-		str_addf(s, "%s%s (%s)", named++ ? " and " : "; because of ", name,
-			 text_percent(percent, b->share));
-	}
 }
 
 static const double *ci95_of(const struct factor *f, const struct select_options *o)
@@ -182,7 +146,7 @@ static void add_cause(struct str *s, const struct findings *f, const struct fact
 	str_addf(s, "%s %s %s of the variance of '%s'", label, needed ? "may cause" : "causes",
 		 share_text(percent, first, o), f->interval.name);
 	add_ci95(s, first, o);
-	add_because(s, first, utf8);
+	because_add(s, first, utf8);
 	str_add(s, ".");
 	if (needed)
 		add_needed(s, f, needed);

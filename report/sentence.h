@@ -23,9 +23,6 @@ void report_sentence(const struct findings *f, struct str *ret);
 /* "wait"; of the class wakeup "delay": made runnable, not yet running; of runnable "time": it waited for nobody. */
 const char *wait_noun(enum trace_state wait);
 
-/* Who kept somebody waiting: "flush_log"; "its own time-out" where the wait's time was over; NULL as it is. */
-const char *waker_name(const char *function);
-
 /* "log_append › lock wait", "(queue wait)"; the caller frees it. */
 char *node_label(const struct node *n, bool utf8);
 char *part_label(const struct part *p, bool utf8);

@@ -13,6 +13,7 @@
 #include "base/table.h"
 #include "base/utf8.h"
 #include "report/common.h"
+#include "report/because.h"
 #include "report/output.h"
 #include "report/style.h"
 #include "report/views.h"
@@ -236,12 +237,9 @@ static void print_becauses(const struct style *s, const struct factor *f, size_t
 	str_addf(&line, "%zu. %s because of ", rank, label);
 	for (size_t i = 0; i < f->because_of.cnt && i < MOST; i++) {
 		const struct because *b = &f->because_of.items[i];
+		_cleanup_(freep) char *name = because_label(b, s->utf8);
 
-		str_addf(&line, "%s%s", i ? ", " : "", b->function ? waker_name(b->function) : "nobody known");
-		if (b->is_wait)
-			str_addf(&line, "%s%s %s", glyphs_of(s)->then, trace_state_name(b->wait),
-				 wait_noun(b->wait));
-		str_addf(&line, " (%s)", text_percent(percent, b->share));
+		str_addf(&line, "%s%s (%s)", i ? ", " : "", name, text_percent(percent, b->share));
 	}
 	if (f->because_of.cnt > MOST)
 		str_addf(&line, ", %zu more", f->because_of.cnt - MOST);
@@ -348,6 +346,7 @@ static json_t *because_json(const struct factor *f)
 		json_set(o, "function", json_text(b->function));
 		json_set(o, "file", json_text(b->file));
 		json_set(o, "wait", json_wait(b->is_wait, b->wait));
+		json_set(o, "device", json_text(b->device));
 		json_set(o, "share", json_number(b->share));
 		json_add(list, o);
 	}

@@ -15,6 +15,7 @@
 
 #include "base/banned.h"
 #include "base/utf8.h"
+#include "report/because.h"
 #include "report/tree_label.h"
 
 #define NAME_LEAST 16			/* columns, if the name has as many */
@@ -77,7 +78,7 @@ static void add_node(struct tree_label *l, const struct node *n, bool utf8)
 	}
 	add_name(l, node_label(n, utf8));
 	if (n->kind == NODE_BLAME && n->is_wait)
-		l->shorter = cleaned(xasprintf("by %s", n->function ? n->function : "nobody known"));
+		l->shorter = cleaned(blame_label_short(n));
 	if (n->kind == NODE_BODY && n->function)
 		l->shorter = xstrdup("(body)");
 }

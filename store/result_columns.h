@@ -139,6 +139,7 @@ static const struct column node_columns[] = {
 	COL_BOOL(struct node, open),
 	COL_REAL_IF(struct node, ci95[0], has_ci95),
 	COL_REAL_IF(struct node, ci95[1], has_ci95),
+	COL_TEXT_OR_NULL(struct node, device),
 };
 
 static const struct column covariance_columns[] = {
@@ -188,6 +189,7 @@ static const struct column because_columns[] = {
 	COL_TEXT_OR_NULL(struct because, file),
 	COL_NAMED_IF(struct because, wait, is_wait, &waits),
 	COL_REAL(struct because, share),
+	COL_TEXT_OR_NULL(struct because, device),
 };
 
 static const struct column interval_columns[] = {

@@ -14,9 +14,9 @@
 --	  WHERE f.kind = 'wait' ORDER BY f.share DESC;
 
 PRAGMA application_id = 0x7670726f;	-- "vpro"
-PRAGMA user_version = 15;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
+PRAGMA user_version = 16;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
 					-- 6: iteration_start, answer, planned; 7: ci95; 8: interval.root_only; 9: ranks, paper_ci95; 10: tail, part;
-					-- 11: inherent_work; 12: common_cause; 13: unit.misread; 14: work_ci95, trimmed_share; 15: part_pair
+					-- 11: inherent_work; 12: common_cause; 13: unit.misread; 14: work_ci95, trimmed_share; 15: part_pair; 16: node.device, because_of.device
 -- Run over a database of an older version this adds the tables that it lacks; store.c adds columns.
 
 -- ---- the project, from the scan records of the last build ----
@@ -184,6 +184,7 @@ CREATE TABLE IF NOT EXISTS node (			-- of the variance tree; id 0 is the interva
 	open		INTEGER NOT NULL,	-- has callees that were not probed
 	ci95_low	REAL,			-- 95 % confidence interval of share; NULL: too few
 	ci95_high	REAL,			-- intervals, or nothing varies
+	device		TEXT,			-- of a blame that waited for one: disk, nic, timer
 	PRIMARY KEY (finding, id)
 ) WITHOUT ROWID;
 
@@ -246,10 +247,11 @@ CREATE TABLE IF NOT EXISTS because_of (		-- of waits: what the waker was doing, 
 	finding		INTEGER NOT NULL REFERENCES finding(id),
 	factor		INTEGER NOT NULL,
 	position	INTEGER NOT NULL,
-	function	TEXT,			-- NULL: nobody known; (disk), (nic), (timer)
+	function	TEXT,			-- NULL: unknown; (disk), (nic), (timer)
 	file		TEXT,
 	wait		TEXT,			-- it was blocked itself
 	share		REAL NOT NULL,
+	device		TEXT,			-- as in node
 	PRIMARY KEY (finding, factor, position)
 ) WITHOUT ROWID;
 

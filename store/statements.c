@@ -50,6 +50,8 @@ static const char *const texts[] = {
 	[STMT_ADD_CAUSE_HIGH] = "ALTER TABLE common_cause ADD COLUMN ci95_high REAL",
 	[STMT_ADD_PART_VARIANCE] = "ALTER TABLE part ADD COLUMN variance_share REAL",
 	[STMT_ADD_PART_OTHER] = "ALTER TABLE part ADD COLUMN other_pairs REAL",
+	[STMT_ADD_NODE_DEVICE] = "ALTER TABLE node ADD COLUMN device TEXT",
+	[STMT_ADD_BECAUSE_DEVICE] = "ALTER TABLE because_of ADD COLUMN device TEXT",
 
 	[STMT_SETTING_SET] = "INSERT OR REPLACE INTO setting(name, value) VALUES (?1, ?2)",
 	[STMT_SETTING_GET] = "SELECT value FROM setting WHERE name = ?1",
@@ -156,8 +158,8 @@ static const char *const texts[] = {
 	[STMT_NODE_INSERT] =
 		"INSERT INTO node(finding, id, parent, kind, function, file, line, call_site, wait,"
 		" mean_ns, variance_ns2, share, variance_share, calls_per_interval, presence, open,"
-		" ci95_low, ci95_high) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"
-		" ?13, ?14, ?15, ?16, ?17, ?18)",
+		" ci95_low, ci95_high, device) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"
+		" ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
 	[STMT_COVARIANCE_INSERT] =
 		"INSERT INTO covariance(finding, parent, a, b, covariance_ns2, share)"
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -174,8 +176,8 @@ static const char *const texts[] = {
 		"INSERT INTO factor_call_site(finding, factor, position, call_site)"
 		" VALUES (?1, ?2, ?3, ?4)",
 	[STMT_BECAUSE_INSERT] =
-		"INSERT INTO because_of(finding, factor, position, function, file, wait, share)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+		"INSERT INTO because_of(finding, factor, position, function, file, wait, share, device)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
 	[STMT_INTERVAL_INSERT] =
 		"INSERT INTO interval(finding, position, sid, start_ns, end_ns, start_thread,"
 		" end_thread, root_only) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -216,7 +218,7 @@ static const char *const texts[] = {
 	[STMT_NODES_READ] =
 		"SELECT id, parent, kind, function, file, line, call_site, wait, mean_ns,"
 		" variance_ns2, share, variance_share, calls_per_interval, presence, open,"
-		" ci95_low, ci95_high FROM node WHERE finding = ?1 ORDER BY id",
+		" ci95_low, ci95_high, device FROM node WHERE finding = ?1 ORDER BY id",
 	[STMT_COVARIANCES_READ] =
 		"SELECT parent, a, b, covariance_ns2, share FROM covariance WHERE finding = ?1"
 		" ORDER BY rowid",
@@ -230,7 +232,7 @@ static const char *const texts[] = {
 		"SELECT factor, call_site FROM factor_call_site WHERE finding = ?1"
 		" ORDER BY factor, position",
 	[STMT_BECAUSE_READ] =
-		"SELECT factor, function, file, wait, share FROM because_of WHERE finding = ?1"
+		"SELECT factor, function, file, wait, share, device FROM because_of WHERE finding = ?1"
 		" ORDER BY factor, position",
 	[STMT_INTERVALS_READ] =
 		"SELECT sid, start_ns, end_ns, start_thread, end_thread, root_only FROM interval"

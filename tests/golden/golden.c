@@ -75,6 +75,8 @@ static void label_node(const struct findings *f, uint32_t id, struct str *s)
 		str_addf(s, "by %s", n->function ? n->function : "?");
 		if (n->is_wait)
 			str_addf(s, "/%s", trace_state_name(n->wait));
+		if (n->device)
+			str_addf(s, " (%s)", n->device);
 		break;
 	}
 	if (n->call_site)

@@ -19,6 +19,7 @@ struct tick {				/* one nanosecond of an interval */
 	uint64_t tid, owner_tid;
 	enum trace_state state, wait;
 	uint32_t depth;
+	enum thread_kind device;	/* that ended this wait of a waker */
 	enum trace_state meanwhile;	/* in the queue: what the thread did for others or until it picked
 					 * the interval up, or queue */
 };

@@ -58,7 +58,7 @@ static bool never_woken(enum trace_state state)
 
 static void put(struct context *c, uint64_t tid, int64_t ns, enum trace_state state, uint32_t depth)
 {
-	struct tick tick = { tid, c->owner_tid, state, c->wait, depth, STATE_QUEUE };
+	struct tick tick = { tid, c->owner_tid, state, c->wait, depth, KIND_THREAD, STATE_QUEUE };
 
 	if (depth == 0) {
 		tick.owner_tid = tid;
@@ -78,12 +78,12 @@ static bool is_followed(const struct following *f, const struct segment *s, int6
 	return false;
 }
 
-static bool is_timer(const struct trace *t, uint64_t tid)
+static enum thread_kind kind_of(const struct trace *t, uint64_t tid)
 {
 	for (size_t i = 0; i < t->threads.cnt; i++)
-		if (t->threads.items[i].tid == tid)
-			return t->threads.items[i].kind == KIND_TIMER;
-	return false;
+		if (t->threads.items[i].tid == tid && t->threads.items[i].kind != KIND_THREAD)
+			return t->threads.items[i].kind;
+	return KIND_THREAD;
 }
 
 /* [from, to) of a wait. */
@@ -104,12 +104,13 @@ static void explain_wait(struct context *c, const struct segment *s, int64_t fro
 	if (depth == 0) {
 		c->owner_tid = s->tid;
 		c->wait = s->state;
-	}
-	for (int64_t ns = from; ns < to && depth && is_timer(c->t, w->waker_tid); ns++)
-		if (ns < w->time_ns)
+	} else if (kind_of(c->t, w->waker_tid) != KIND_THREAD || !segment_at(c->t, w->waker_tid, w->time_ns - 1)) {
+		for (int64_t ns = from; ns < to && ns < w->time_ns; ns++) {
 			put(c, s->tid, ns, s->state, depth);
-	if (depth && is_timer(c->t, w->waker_tid))
+			c->ticks[ns].device = kind_of(c->t, w->waker_tid);
+		}
 		return;
+	}
 	explain(c, w->waker_tid, from, w->time_ns, depth + 1, &here);
 }
 
@@ -127,7 +128,7 @@ static void explain(struct context *c, uint64_t tid, int64_t from, int64_t to, u
 			continue;
 		}
 		to--;
-		put(c, tid, to, s ? s->state : is_timer(c->t, tid) ? STATE_RUNNING : STATE_OTHER, depth);
+		put(c, tid, to, s ? s->state : kind_of(c->t, tid) == KIND_TIMER ? STATE_RUNNING : STATE_OTHER, depth);
 	}
 }
 

@@ -125,6 +125,8 @@ static int blame(struct oracle *o, int wait, const struct tick *tick, int64_t ns
 	str_addf(&s, "by %s", cnt > 0 ? o->t->functions.items[function].name : nobody[kind]);
 	if (blocked)
 		str_addf(&s, "/%s", trace_state_name(state));
+	if (tick->device != KIND_THREAD)
+		str_addf(&s, " (%s)", thread_kind_name(tick->device));
 	return child(o, wait, NODE_BLAME, function, str_cstr(&s), blocked ? (int)state : -1);
 }
 

@@ -145,8 +145,9 @@ static void label_node(const struct findings *f, uint32_t id, struct str *s)
 	else if (n->kind == NODE_WAIT)
 		str_addf(s, " > wait:%s", trace_state_name(n->wait));
 	else
-		str_addf(s, " > by %s%s%s", n->function ? n->function : "?", n->is_wait ? "/" : "",
-			 n->is_wait ? trace_state_name(n->wait) : "");
+		str_addf(s, " > by %s%s%s%s%s%s", n->function ? n->function : "?", n->is_wait ? "/" : "",
+			 n->is_wait ? trace_state_name(n->wait) : "", n->device ? " (" : "",
+			 n->device ? n->device : "", n->device ? ")" : "");
 }
 
 static const struct oracle_node *node_in_oracle(const struct oracle *o, const struct findings *f,

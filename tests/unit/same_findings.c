@@ -50,6 +50,7 @@ static void same_node(const struct node *a, const struct node *b)
 	same_double(a->presence, b->presence);
 	assert_int_equal(a->open, b->open);
 	same_ci95(a->has_ci95, a->ci95, b->has_ci95, b->ci95);
+	same_text(a->device, b->device);
 }
 
 static void same_because(const struct because *a, const struct because *b)
@@ -60,6 +61,7 @@ static void same_because(const struct because *a, const struct because *b)
 	if (a->is_wait)
 		assert_int_equal(a->wait, b->wait);
 	same_double(a->share, b->share);
+	same_text(a->device, b->device);
 }
 
 static void same_factor(const struct factor *a, const struct factor *b)

@@ -107,8 +107,8 @@ static void add_factors(struct findings *f)
 	x->call_sites.items[1] = "server.c:61";
 	x->call_sites.cnt = x->call_sites.cap = 2;
 	x->because_of.items = ARENA_NEW(f->arena, struct because, 2);
-	x->because_of.items[0] = (struct because){ "flush_log", "server.c", true, STATE_SLEEP, .60 };
-	x->because_of.items[1] = (struct because){ NULL, NULL, false, STATE_RUNNING, .01 };
+	x->because_of.items[0] = (struct because){ "flush_log", "server.c", true, STATE_SLEEP, .60, NULL };
+	x->because_of.items[1] = (struct because){ NULL, NULL, false, STATE_RUNNING, .01, NULL };
 	x->because_of.cnt = x->because_of.cap = 2;
 	x = add_factor(f, FACTOR_WAIT, NULL, .36, 0);
 	x->is_wait = true;

@@ -38,6 +38,7 @@ static const char *const downgrades[] = {
 	       "ALTER TABLE common_cause DROP COLUMN ci95_high",
 	[14] = "DROP TABLE part_pair; ALTER TABLE part DROP COLUMN variance_share;"
 	       "ALTER TABLE part DROP COLUMN other_pairs",
+	[15] = "ALTER TABLE node DROP COLUMN device; ALTER TABLE because_of DROP COLUMN device",
 };
 
 /* A run with findings, written by this version and then taken back. */

@@ -119,7 +119,7 @@ file == 4 {
 file == 5 && FNR > 1 {
 	csv($0, f)
 	label = "wait " f[1] " " (f[2] == "" ? "-" : f[2])
-	who = f[3] == "" ? "nobody known" : f[3]
+	who = f[3] == "" ? "unknown" : f[3]
 	blame[label, who] += f[4] + 0
 	if (blame[label, who] > most[label]) {
 		most[label] = blame[label, who]

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * because.c - at most two in a sentence, the largest first; what is unknown counts as one.
+ *
+ *	unknown › sleep wait .50, unknown .20, flush .25	because of unknown (70 %: ...) and flush (25 %)
+ */
+#include "report/because.h"
+
+#include <string.h>
+
+#include "base/banned.h"
+#include "report/sentence.h"
+#include "report/style.h"
+
+#define MOST 2
+#define LEAST 0.1			/* of the wait's share: what explains less is not worth a place in the sentence */
+
+static const char *name_of(const char *function)
+{
+	if (!function)
+		return "unknown";
+	return strcmp(function, "(timer)") ? function : "its own time-out";
+}
+
+static bool is_timer(const char *device)
+{
+	return device && !strcmp(device, "timer");
+}
+
+/* " for the disk"; that a sleep ends by a timer goes without saying. */
+static void add_device(struct str *to, const char *device, enum trace_state wait)
+{
+	if (device && !is_timer(device))
+		str_addf(to, " for the %s", device);
+	else if (device && wait != STATE_SLEEP)
+		str_add(to, " until its time-out");
+}
+
+char *because_label(const struct because *b, bool utf8)
+{
+	struct str s = STR_INIT;
+
+	str_add(&s, name_of(b->function));
+	if (b->is_wait) {
+		str_addf(&s, "%s%s %s", glyphs_for(utf8)->then, trace_state_name(b->wait), wait_noun(b->wait));
+		add_device(&s, b->device, b->wait);
+	}
+	return str_take(&s);
+}
+
+char *blame_label_short(const struct node *n)
+{
+	return xasprintf("by %s", name_of(n->function));
+}
+
+char *blame_label(const struct node *n)
+{
+	if (!n->is_wait)
+		return blame_label_short(n);
+	if (!n->device || (is_timer(n->device) && n->wait == STATE_SLEEP))
+		return xasprintf("by %s (%s)", name_of(n->function), trace_state_name(n->wait));
+	return xasprintf("by %s (%s, %s)", name_of(n->function), trace_state_name(n->wait),
+			 is_timer(n->device) ? "timed out" : n->device);
+}
+
+/* Why it is unknown, and what would name it. */
+static void add_why(struct str *to, const struct because *b)
+{
+	if (!b->is_wait)
+		str_add(to, "who ended the wait is not recorded, or was in no probed function; ");
+	else if (b->wait == STATE_OTHER)
+		str_add(to, "nothing is recorded of its thread then; ");
+	else
+		str_addf(to, "its thread was in no probed function, in %s %s; ", trace_state_name(b->wait), wait_noun(b->wait));
+	str_add(to, b->is_wait && b->wait == STATE_OTHER ? "vprof record --kernel tells more"
+							  : "vprof build --functions all would name it");
+}
+
+/* The unknown ones as one, told as the largest of them. */
+static struct because unknown_of(const struct factor *f)
+{
+	struct because all = { .share = 0 };
+	bool any = false;
+
+	for (size_t i = 0; i < f->because_of.cnt; i++) {
+		const struct because *b = &f->because_of.items[i];
+		double share = all.share;
+
+		if (b->function)
+			continue;
+		if (!any)
+			all = *b;
+		all.share = share + b->share;
+		any = true;
+	}
+	return all;
+}
+
+static void add_one(struct str *to, size_t at, const struct because *b, double share, bool utf8)
+{
+	char percent[TEXT_MAX];
+
+	str_add(to, at ? " and " : "; because of ");
+	if (!b->function) {
+		str_addf(to, "unknown (%s", text_percent(percent, share));
+		if (!at) {
+			str_add(to, ": ");
+			add_why(to, b);
+		}
+		str_addc(to, ')');
+		return;
+	}
+	_cleanup_(freep) char *label = because_label(b, utf8);
+
+	str_addf(to, "%s (%s)", label, text_percent(percent, share));
+}
+
+void because_add(struct str *to, const struct factor *f, bool utf8)
+{
+	struct because unknown = unknown_of(f);
+	double least = f->share * LEAST;
+	bool told = unknown.share < least;
+	size_t named = 0;
+
+	for (size_t i = 0; i < f->because_of.cnt && named < MOST; i++) {
+		const struct because *b = &f->because_of.items[i];
+
+		if (!b->function || b->share < least)
+			continue;
+		if (!told && unknown.share >= b->share) {
+			add_one(to, named++, &unknown, unknown.share, utf8);
+			told = true;
+		}
+		if (named < MOST)
+			add_one(to, named++, b, b->share, utf8);
+	}
+	if (!told && named < MOST && f->because_of.cnt)
+		add_one(to, named, &unknown, unknown.share, utf8);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * because.h - who kept somebody waiting, in words.
+ *
+ *	"flush_log", "flush_log › sleep wait", "flush_log › io wait for the disk", "unknown"
+ *
+ * "unknown" is the one word for a blame without a name, everywhere.  A sentence tells all of it as one, in its place among
+ * the others: who is told second is never the largest.
+ */
+#ifndef REPORT_BECAUSE_H
+#define REPORT_BECAUSE_H
+
+#include <stdbool.h>
+
+#include "analysis/findings.h"
+#include "base/str.h"
+
+/* The caller frees it. */
+char *because_label(const struct because *b, bool utf8);
+
+/* "by flush_log (io, disk)"; the caller frees it. */
+char *blame_label(const struct node *n);
+/* "by flush_log" */
+char *blame_label_short(const struct node *n);
+
+/* "; because of flush_log › sleep wait (60 %) and rotate_log (6 %)", or nothing. */
+void because_add(struct str *to, const struct factor *f, bool utf8);
+
+#endif
