@@ -127,7 +127,7 @@ static void add_end(struct str *to, const struct wait_graph *g, uint32_t vertex)
 		if (e->stacks.cnt && e->stacks.items[0].waiter_cnt)
 			str_addf(to, " in %s", e->stacks.items[0].waiter[e->stacks.items[0].waiter_cnt - 1]);
 		str_add(to, is_unknown(g, e->to) && e->stacks.cnt &&
-			e->stacks.items[0].state != STATE_SLEEP ? " for nobody who is known." : ".");
+			e->stacks.items[0].state != STATE_SLEEP ? " for unknown." : ".");
 		return;
 	}
 	str_add(to, g->vertices.items[vertex].kind == VERTEX_UNKNOWN ?
@@ -186,7 +186,7 @@ static void add_comparison(struct str *to, const struct style *s, const struct w
 	add_where(to, e);
 	str_add(to, ". ");
 	if (unknown_excess(g) > edge_excess(g, e))
-		str_addf(to, "But %s more of its waiting is for nobody who is known. ",
+		str_addf(to, "But %s more of its waiting is for unknown. ",
 			 text_ns(a, unknown_excess(g), s->utf8));
 }
 

@@ -313,9 +313,11 @@ static void answer_because(struct trace *t, const char *argument, struct str *ou
 	for (size_t i = 0; x && i < x->because_of.cnt; i++) {
 		const struct because *b = &x->because_of.items[i];
 
-		str_addf(out, "%s%s%s share %.4f\n", b->function ? b->function : "?",
-			 b->is_wait ? "/" : "", b->is_wait ? trace_state_name(b->wait) : "",
-			 no_minus_zero(b->share));
+		str_addf(out, "%s%s%s", b->function ? b->function : "?", b->is_wait ? "/" : "",
+			 b->is_wait ? trace_state_name(b->wait) : "");
+		if (b->device)
+			str_addf(out, " (%s)", b->device);
+		str_addf(out, " share %.4f\n", no_minus_zero(b->share));
 	}
 }
 
