@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_because.c - whom the sentence blames for a wait, and what it says of the unknown. */
+#include "tests/unit/cmocka_all.h"
+
+#include "base/banned.h"
+#include "report/sentence.h"
+#include "tests/unit/sample_findings.h"
+
+static void want_sentence(const struct findings *f, const struct select_options *o, const char *text)
+{
+	_cleanup_(freep) char *sentence = sentence_text(f, o, false);
+
+	assert_string_equal(sentence, text);
+}
+
+/* A wait with a second waker: named from a tenth of the wait's share on. */
+static void test_second_waker(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = sample_server();
+	struct select_options o = { 3, 0.05, false, false };
+	struct because *second = &f->factors.items[0].because_of.items[1];
+
+	(void)state;
+	f->interval.cnt = 4000;
+	second->function = "rotate_log";
+	second->share = .060;
+	want_sentence(f, &o, "log_append > lock wait causes 61 % of the variance of 'request'"
+			" (95 % CI 52 to 73); because of flush_log > sleep wait (60 %).");
+	second->share = .062;
+	want_sentence(f, &o, "log_append > lock wait causes 61 % of the variance of 'request'"
+			" (95 % CI 52 to 73); because of flush_log > sleep wait (60 %) and rotate_log (6.2 %).");
+}
+
+/* The largest is told first, also where nobody knows it; all that is unknown is one. */
+static void test_unknown_in_sentence(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = sample_server();
+	struct select_options o = { 3, 0.05, false, false };
+	struct because told[3] = {
+		{ NULL, NULL, true, STATE_IO, .40, NULL }, { "flush_log", NULL, true, STATE_IO, .15, "disk" },
+		{ NULL, NULL, false, STATE_RUNNING, .13, NULL },
+	};
+
+	(void)state;
+	f->interval.cnt = 4000;
+	f->factors.items[0].because_of.items = told;
+	f->factors.items[0].because_of.cnt = 2;
+	want_sentence(f, &o, "log_append > lock wait causes 61 % of the variance of 'request' (95 % CI 52 to 73); because"
+			" of unknown (40 %: its thread was in no probed function, in io wait; vprof build --functions all"
+			" would name it) and flush_log > io wait for the disk (15 %).");
+	/* Each alone is less than flush_log, both are more. */
+	told[0].wait = STATE_OTHER;
+	told[0].share = .14;
+	f->factors.items[0].because_of.cnt = 3;
+	want_sentence(f, &o, "log_append > lock wait causes 61 % of the variance of 'request' (95 % CI 52 to 73); because"
+			" of unknown (27 %: nothing is recorded of its thread then; vprof record --kernel tells more) and"
+			" flush_log > io wait for the disk (15 %).");
+	told[1].share = .30;
+	want_sentence(f, &o, "log_append > lock wait causes 61 % of the variance of 'request' (95 % CI 52 to 73); because"
+			" of flush_log > io wait for the disk (30 %) and unknown (27 %).");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_second_waker),
+		cmocka_unit_test(test_unknown_in_sentence),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
