@@ -3,6 +3,7 @@
  * disk.c - wrappers of calls that take as long as a device or another machine takes: class io, and
  * nobody of the run wakes.  One line each; CALL_TICKS_MIN tells a wait from a look into the cache.
  */
+#include "runtime/flow.h"
 #include "runtime/real.h"
 #include "runtime/wait.h"
 
@@ -14,3 +15,16 @@
 	}
 DISK_WRAPPERS(X)
 DISK_ALIASES(X)
+#undef X
+
+/* Somebody may be told of it: inotify. */
+#define X(type, name, params, args)								\
+	type vprof_w_##name params								\
+	{											\
+		WAITING wait = wait_begin_call(WAIT_IO, 0);					\
+												\
+		flow_stamp_change(fd);								\
+		return real.name args;								\
+	}
+DISK_WRITE_WRAPPERS(X)
+DISK_WRITE_ALIASES(X)

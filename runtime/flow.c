@@ -16,6 +16,7 @@
 #include "runtime/readable.h"
 #include "runtime/real.h"
 #include "runtime/releasers.h"
+#include "runtime/special.h"
 #include "runtime/thread.h"
 #include "runtime/unix_peer.h"
 
@@ -26,7 +27,7 @@ enum {
 	EVENTS = 1024,			/* and eventfds */
 	CLOSED_AT_END = 256,		/* files looked at when a process ends */
 	/* No address is so low, and at that place of a page (runtime/releasers.h) hardly a lock begins. */
-	OBJECT_DATA_WAITERS = 0xffd, OBJECT_ROOM_WAITERS, OBJECT_SOCKETS
+	OBJECT_WATCHES = 0xffc, OBJECT_DATA_WAITERS, OBJECT_ROOM_WAITERS, OBJECT_SOCKETS
 };
 
 static uint64_t pairs[PAIRS][2];	/* inode, inode of the other end */
@@ -82,6 +83,11 @@ static void set(uint64_t (*table)[2], size_t size, uint64_t key, uint64_t value)
 	__atomic_store_n(&p[0], key, __ATOMIC_RELEASE);
 }
 
+static bool is_awaited(uint64_t object)
+{
+	return __atomic_load_n(releasers_waiters(object), __ATOMIC_RELAXED) != 0;
+}
+
 static uint64_t pair_flow(uint64_t inode, uint64_t other, bool from_us)
 {
 	return mix(from_us ? inode : other, from_us ? other : inode);
@@ -134,6 +140,8 @@ static uint64_t flow_of(int fd, enum flow_file file, bool from_us)
 		return socket_flow(fd, st.st_ino, from_us);
 	if (!(st.st_mode & S_IFMT))
 		return event_flow(fd, &st);
+	if (S_ISREG(st.st_mode) && is_awaited(OBJECT_WATCHES))
+		return mix(st.st_dev, st.st_ino);
 	return 0;
 }
 
@@ -146,14 +154,29 @@ static uint64_t name_of(int fd, enum flow_kind kind, enum flow_file file, bool f
 	return flow ? mix(flow, kind) : 0;
 }
 
-uint64_t flow_awaited(int fd, enum flow_kind kind, enum flow_file file)
+static uint64_t special_flow(int fd, enum special special, uint64_t since)
 {
-	return name_of(fd, kind, file, kind == FLOW_ROOM);
+	uint64_t best = 0, latest = 0, name, serial, ticks;
+
+	for (unsigned int at = 0; (name = special_awaited(fd, special, &at)); )
+		if (releasers_find(name, since, UINT64_MAX, &serial, &ticks) && ticks > latest) {
+			latest = ticks;
+			best = name;
+		}
+	return best;
 }
 
-static bool is_awaited(uint64_t object)
+uint64_t flow_awaited(int fd, enum flow_kind kind, enum flow_file file, uint64_t since)
 {
-	return __atomic_load_n(releasers_waiters(object), __ATOMIC_RELAXED) != 0;
+	int saved_errno = errno;
+	struct stat st;
+	bool is_nameless = kind == FLOW_DATA && file == FLOW_FILE && !fstat(fd, &st) && !(st.st_mode & S_IFMT);
+	enum special special = is_nameless ? special_of(fd) : SPECIAL_NONE;
+
+	errno = saved_errno;
+	if (special != SPECIAL_NONE)
+		return special_flow(fd, special, since);
+	return name_of(fd, kind, file, kind == FLOW_ROOM);
 }
 
 uint64_t flow_fed_cnt(void)
@@ -180,6 +203,25 @@ void flow_stamp(int fd, enum flow_kind kind, enum flow_file file)
 		leave_stamp(object);
 }
 
+void flow_stamp_object(uint64_t object)
+{
+	if (vprof_self.gate && process.waiters && is_awaited(OBJECT_DATA_WAITERS))
+		leave_stamp(object);
+}
+
+void flow_stamp_change(int fd)
+{
+	if (vprof_self.gate && process.waiters && is_awaited(OBJECT_WATCHES))
+		flow_stamp(fd, FLOW_DATA, FLOW_FILE);
+}
+
+void flow_note_watch(int fd, const struct stat *watched)
+{
+	special_note_watch(fd, mix(mix(watched->st_dev, watched->st_ino), FLOW_DATA));
+	if (!is_awaited(OBJECT_WATCHES))
+		releasers_expect(OBJECT_WATCHES);
+}
+
 static void note_sockets(void)
 {
 	if (!is_awaited(OBJECT_SOCKETS))
@@ -193,6 +235,11 @@ static bool may_write(int fd)
 
 	errno = saved_errno;
 	return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
+bool flow_is_for_reading(int fd)
+{
+	return !may_write(fd);
 }
 
 static bool somebody_reads(void)

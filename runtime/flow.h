@@ -44,11 +44,20 @@ uint64_t flow_waiters(enum flow_kind kind);
  */
 uint64_t flow_fed_cnt(void);
 
-/* What a reader (DATA, END) or writer (ROOM) of fd waits for; 0: cannot be told. */
-uint64_t flow_awaited(int fd, enum flow_kind kind, enum flow_file file);
+/* What a reader (DATA, END) or writer (ROOM) of fd waits for; 0: cannot be told.  Of a file that several things feed it is
+ * the one with the latest stamp since then (ticks). */
+uint64_t flow_awaited(int fd, enum flow_kind kind, enum flow_file file, uint64_t since);
 
 /* Before a write (DATA) or a read (ROOM). */
 void flow_stamp(int fd, enum flow_kind kind, enum flow_file file);
+
+/* Before something else that may feed a file, by its name (signals.h). */
+void flow_stamp_object(uint64_t object);
+
+/* Before a file on a disk is changed: somebody may watch it. */
+void flow_stamp_change(int fd);
+
+bool flow_is_for_reading(int fd);
 
 /* Before fd is closed or shut down, and before all of this process' are. */
 void flow_stamp_end(int fd);
@@ -57,6 +66,10 @@ void flow_stamp_all_ends(void);
 /* After eventfd(), before its close(). */
 void flow_note_event(int fd);
 void flow_forget_event(int fd);
+
+/* After inotify_add_watch(). */
+struct stat;
+void flow_note_watch(int fd, const struct stat *watched);
 
 /* After socketpair(), before connect(): connections of this run. */
 void flow_note_pair(const int ends[2]);

@@ -1,22 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * futex.c - system calls that programs make themselves: syscall(SYS_futex, ...) and io_uring_enter.
+ * futex.c - the futex calls that programs make themselves: futex(), futex_waitv() and the newer futex_wait(), futex_wake() and
+ * futex_requeue().
  *
  * What libstdc++ makes of std::atomic::wait, std::latch, std::future and the guards of local variables
  * comes along here, too, as do the locks of GLib.
  *
  *	W syscall(SYS_futex, &word, FUTEX_WAIT, ...) from 10; S syscall(SYS_futex, &word, FUTEX_WAKE, 1)
  *	at 30: W waits 10..32, class cond, woken by S at 30
+ *	W futex_waitv({ a, b }) returns 1: it was b
  */
 #include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include "runtime/object.h"
-#include "runtime/real.h"
+#include "runtime/own_call.h"
+#include "runtime/readable.h"
 #include "runtime/wait.h"
 
-/* linux/io_uring.h is not everywhere. */
-enum { GETEVENTS = 1 };
+/* The same on all machines; headers of today may not have them. */
+enum { CALL_FUTEX_WAITV = 449, CALL_FUTEX_WAKE = 454, CALL_FUTEX_WAIT, CALL_FUTEX_REQUEUE };
+enum { OP_LOCK_PI2 = 13, WORDS_MAX = 128 };
+
+struct word {				/* struct futex_waitv */
+	uint64_t value, address;
+	uint32_t flags, reserved;
+};
+
+bool futex_counts(long number)
+{
+	return number == SYS_futex || number == CALL_FUTEX_WAITV ||
+	       (number >= CALL_FUTEX_WAKE && number <= CALL_FUTEX_REQUEUE);
+}
 
 static bool may_wait(long op)
 {
@@ -25,6 +40,7 @@ static bool may_wait(long op)
 	case FUTEX_WAIT_BITSET:
 	case FUTEX_WAIT_REQUEUE_PI:
 	case FUTEX_LOCK_PI:
+	case OP_LOCK_PI2:
 		return true;
 	default:
 		return false;
@@ -47,45 +63,111 @@ static bool may_wake(long op)
 	}
 }
 
-static uint64_t word_of(long address, long op)
+static uint64_t word_of(uint64_t address, uint64_t flags)
 {
-	return object_of((const void *)address, !(op & FUTEX_PRIVATE_FLAG));
+	return object_of((const void *)address, !(flags & FUTEX_PRIVATE_FLAG));
 }
 
-/* Who waits may have been moved to the second word. */
-static void stamp_words(long a, long op, long e)
+static void stamp(uint64_t address, uint64_t flags)
 {
 	int saved_errno = errno;
-	long command = op & FUTEX_CMD_MASK;
 
-	releasers_stamp(word_of(a, op));
-	if (e && command != FUTEX_WAKE && command != FUTEX_WAKE_BITSET && command != FUTEX_UNLOCK_PI)
-		releasers_stamp(word_of(e, op));
+	releasers_stamp(word_of(address, flags));
 	errno = saved_errno;
 }
 
-static struct wait begin(long number, long a, long b, long c, long d)
+/* Who waits may have been moved to the second word. */
+static void stamp_words(const long a[6])
 {
-	if (!vprof_self.gate)
-		return (struct wait){ .on = false };
-	if (number == SYS_futex && may_wait(b))
-		return wait_begin_call(WAIT_COND, word_of(a, b));
-#ifdef SYS_io_uring_enter
-	if (number == SYS_io_uring_enter && c && d & GETEVENTS)
-		return wait_begin_call(WAIT_IO, 0);
-#endif
-	return (struct wait){ .on = false };
+	long command = a[1] & FUTEX_CMD_MASK;
+
+	stamp((uint64_t)a[0], (uint64_t)a[1]);
+	if (a[4] && command != FUTEX_WAKE && command != FUTEX_WAKE_BITSET && command != FUTEX_UNLOCK_PI)
+		stamp((uint64_t)a[4], (uint64_t)a[1]);
 }
 
-long vprof_w_syscall(long number, long a, long b, long c, long d, long e, long f)
+static const struct word *words_at(long address, long cnt)
 {
-	WAITING wait = begin(number, a, b, c, d);
+	const struct word *words = (const struct word *)address;
+
+	return cnt > 0 && cnt <= WORDS_MAX && readable(words, (size_t)cnt * sizeof(*words)) ? words : NULL;
+}
+
+static void stamp_requeued(const long a[6])
+{
+	const struct word *words = words_at(a[0], 2);
+
+	for (unsigned int i = 0; words && i < 2; i++)
+		stamp(words[i].address, words[i].flags);
+}
+
+static void note(struct wait *w, long r)
+{
+	w->result = r < 0;
+	w->timed_out = r == -ETIMEDOUT;
+}
+
+static long wait_for(uint64_t word, const struct own_call *c, own_maker make)
+{
+	WAITING wait = vprof_self.gate ? wait_begin_call(WAIT_COND, word) : (struct wait){ .on = false };
+	long r = make(c);
+
+	note(&wait, r);
+	return r;
+}
+
+struct expected {
+	unsigned int cnt;
+	struct awaited words[WORDS_MAX];
+};
+
+static void forget_all(struct expected *e)
+{
+	for (unsigned int i = 0; i < e->cnt; i++)
+		releasers_forget(&e->words[i]);
+}
+
+/* By itself: its stack is large. */
+static __attribute__((noinline)) long wait_for_any(const struct word *words, const struct own_call *c, own_maker make)
+{
+	WAITING wait = wait_begin_call(WAIT_COND, 0);
+	struct expected e __attribute__((cleanup(forget_all))) = { .cnt = 0 };
 	long r;
 
-	if (number == SYS_futex && may_wake(b))
-		stamp_words(a, b, e);
-	r = real.syscall(number, a, b, c, d, e, f);
-	wait.result = r < 0;
-	wait.timed_out = r < 0 && (errno == ETIMEDOUT || errno == ETIME);
+	for (; wait.on && e.cnt < (unsigned long)c->a[1]; e.cnt++)
+		e.words[e.cnt] = releasers_expect(word_of(words[e.cnt].address, words[e.cnt].flags));
+	r = make(c);
+	note(&wait, r);
+	if (r >= 0 && r < (long)e.cnt)
+		wait.object = e.words[r].name;
 	return r;
+}
+
+static long wait_vector(const struct own_call *c, own_maker make)
+{
+	const struct word *words = vprof_self.gate ? words_at(c->a[0], c->a[1]) : NULL;
+
+	return words ? wait_for_any(words, c, make) : make(c);
+}
+
+long futex_call(const struct own_call *c, own_maker make)
+{
+	switch (c->number) {
+	case CALL_FUTEX_WAITV:
+		return wait_vector(c, make);
+	case CALL_FUTEX_WAIT:
+		return wait_for(word_of((uint64_t)c->a[0], (uint64_t)c->a[3]), c, make);
+	case CALL_FUTEX_WAKE:
+		stamp((uint64_t)c->a[0], (uint64_t)c->a[3]);
+		return make(c);
+	case CALL_FUTEX_REQUEUE:
+		stamp_requeued(c->a);
+		return make(c);
+	default:
+		if (may_wait(c->a[1]))
+			return wait_for(word_of((uint64_t)c->a[0], (uint64_t)c->a[1]), c, make);
+		if (may_wake(c->a[1]))
+			stamp_words(c->a);
+		return make(c);
+	}
 }

@@ -12,9 +12,10 @@
  */
 #include <errno.h>
 #include "runtime/flow.h"
+#include "runtime/poll.h"
 #include "runtime/readable.h"
 #include "runtime/real.h"
-#include "runtime/wait.h"
+#include "runtime/special.h"
 
 enum {
 	READY_MAX = 8,			/* files looked at after a wait */
@@ -24,14 +25,9 @@ enum {
 
 static uint64_t epoll_files[EPOLL_FILES];
 
-struct poll_wait {
-	struct wait wait;
-	uint64_t fed_cnt;		/* before it began */
-};
+#define POLLING struct poll_wait __attribute__((cleanup(poll_end), unused))
 
-#define POLLING struct poll_wait __attribute__((cleanup(end), unused))
-
-static struct poll_wait begin(bool files)
+struct poll_wait poll_begin(bool files)
 {
 	struct poll_wait p = { .fed_cnt = flow_fed_cnt() };
 
@@ -42,23 +38,24 @@ static struct poll_wait begin(bool files)
 	return p;
 }
 
-static void end(struct poll_wait *p)
+void poll_end(struct poll_wait *p)
 {
 	wait_end(&p->wait);
 }
 
-/* Whether who fed one of the files is worth looking for. */
-static bool was_fed(struct poll_wait *p, int r)
+/* Whether who fed one of the files is worth looking for: a thread, or a timer that rang. */
+static bool has_reason(struct poll_wait *p, int r)
 {
 	p->wait.result = r <= 0;
 	p->wait.timed_out = r == 0 && p->wait.class == WAIT_IO;
-	return wait_blocked(&p->wait) && r > 0 && flow_fed_cnt() != p->fed_cnt;
+	p->fed = flow_fed_cnt() != p->fed_cnt;
+	return wait_blocked(&p->wait) && r > 0 && (p->fed || special_was_any_timer());
 }
 
 /* *latest: the ticks of the best stamp until now.  false: there is none for this. */
 static bool consider_kind(struct wait *w, int fd, enum flow_kind kind, uint64_t *latest)
 {
-	uint64_t object = flow_awaited(fd, kind, FLOW_FILE), serial, ticks;
+	uint64_t object = flow_awaited(fd, kind, FLOW_FILE, w->start), serial, ticks;
 
 	if (!object || !releasers_find(object, w->start, clock_ticks(), &serial, &ticks))
 		return false;
@@ -69,35 +66,39 @@ static bool consider_kind(struct wait *w, int fd, enum flow_kind kind, uint64_t 
 	return true;
 }
 
-/* A file can also be read from because its other end is closed. */
-static void consider(struct wait *w, int fd, bool reads, uint64_t *latest)
+/* A file can also be read from because its other end is closed, or because its time has come. */
+static void consider(struct poll_wait *p, int fd, bool reads, uint64_t *latest)
 {
-	if (!consider_kind(w, fd, reads ? FLOW_DATA : FLOW_ROOM, latest) && reads)
-		consider_kind(w, fd, FLOW_END, latest);
+	if (reads && special_was_timer(fd) && !*latest && special_of(fd) == SPECIAL_TIMER)
+		p->wait.timed_out = true;
+	else if (p->fed && !consider_kind(&p->wait, fd, reads ? FLOW_DATA : FLOW_ROOM, latest) && reads)
+		consider_kind(&p->wait, fd, FLOW_END, latest);
+	if (*latest)
+		p->wait.timed_out = false;
 }
 
-static int ready_files(struct poll_wait *p, int r, const struct pollfd *files, nfds_t cnt)
+int poll_ready_files(struct poll_wait *p, int r, const struct pollfd *files, nfds_t cnt)
 {
 	uint64_t latest = 0;
 	int seen = 0;
 
-	if (!was_fed(p, r))
+	if (!has_reason(p, r))
 		return r;
 	for (nfds_t i = 0; i < cnt && seen < READY_MAX; i++) {
 		if (!files[i].revents)
 			continue;
 		seen++;
-		consider(&p->wait, files[i].fd, files[i].revents & (POLLIN | POLLHUP | POLLRDHUP), &latest);
+		consider(p, files[i].fd, files[i].revents & (POLLIN | POLLHUP | POLLRDHUP), &latest);
 	}
 	return r;
 }
 
-static int ready_bits(struct poll_wait *p, int r, int cnt, const fd_set *in, const fd_set *out)
+int poll_ready_bits(struct poll_wait *p, int r, int cnt, const fd_set *in, const fd_set *out)
 {
 	uint64_t latest = 0;
 	int seen = 0;
 
-	if (!was_fed(p, r))
+	if (!has_reason(p, r))
 		return r;
 	for (int fd = 0; fd < cnt && fd < FD_SETSIZE && seen < READY_MAX; fd++) {
 		bool reads = in && FD_ISSET(fd, in);
@@ -105,7 +106,7 @@ static int ready_bits(struct poll_wait *p, int r, int cnt, const fd_set *in, con
 		if (!reads && (!out || !FD_ISSET(fd, out)))
 			continue;
 		seen++;
-		consider(&p->wait, fd, reads, &latest);
+		consider(p, fd, reads, &latest);
 	}
 	return r;
 }
@@ -123,77 +124,77 @@ static int epoll_file(int fd, uint64_t data)
 	return found >> FD_BITS == hash >> FD_BITS ? (int)(found & ((1 << FD_BITS) - 1)) : -1;
 }
 
-static int ready_events(struct poll_wait *p, int r, int fd, const struct epoll_event *events)
+int poll_ready_events(struct poll_wait *p, int r, int fd, const struct epoll_event *events)
 {
 	uint64_t latest = 0;
 
-	if (!was_fed(p, r))
+	if (!has_reason(p, r))
 		return r;
 	for (int i = 0; i < r && i < READY_MAX; i++) {
 		int file = epoll_file(fd, events[i].data.u64);
 
 		if (file >= 0)
-			consider(&p->wait, file, events[i].events & (EPOLLIN | EPOLLHUP | EPOLLRDHUP), &latest);
+			consider(p, file, events[i].events & (EPOLLIN | EPOLLHUP | EPOLLRDHUP), &latest);
 	}
 	return r;
 }
 
 int vprof_w_poll(struct pollfd *files, nfds_t cnt, int ms)
 {
-	POLLING wait = begin(cnt);
-	return ready_files(&wait, real.poll(files, cnt, ms), files, cnt);
+	POLLING wait = poll_begin(cnt);
+	return poll_ready_files(&wait, real.poll(files, cnt, ms), files, cnt);
 }
 
 int vprof_w___poll_chk(struct pollfd *files, nfds_t cnt, int ms, size_t room)
 {
-	POLLING wait = begin(cnt);
-	return ready_files(&wait, real.__poll_chk(files, cnt, ms, room), files, cnt);
+	POLLING wait = poll_begin(cnt);
+	return poll_ready_files(&wait, real.__poll_chk(files, cnt, ms, room), files, cnt);
 }
 
 int vprof_w_ppoll(struct pollfd *files, nfds_t cnt, const struct timespec *length,
 		  const sigset_t *mask)
 {
-	POLLING wait = begin(cnt);
-	return ready_files(&wait, real.ppoll(files, cnt, length, mask), files, cnt);
+	POLLING wait = poll_begin(cnt);
+	return poll_ready_files(&wait, real.ppoll(files, cnt, length, mask), files, cnt);
 }
 
 int vprof_w___ppoll_chk(struct pollfd *files, nfds_t cnt, const struct timespec *length,
 			const sigset_t *mask, size_t room)
 {
-	POLLING wait = begin(cnt);
-	return ready_files(&wait, real.__ppoll_chk(files, cnt, length, mask, room), files, cnt);
+	POLLING wait = poll_begin(cnt);
+	return poll_ready_files(&wait, real.__ppoll_chk(files, cnt, length, mask, room), files, cnt);
 }
 
 int vprof_w_select(int cnt, fd_set *in, fd_set *out, fd_set *odd, struct timeval *length)
 {
-	POLLING wait = begin(in || out || odd);
-	return ready_bits(&wait, real.select(cnt, in, out, odd, length), cnt, in, out);
+	POLLING wait = poll_begin(in || out || odd);
+	return poll_ready_bits(&wait, real.select(cnt, in, out, odd, length), cnt, in, out);
 }
 
 int vprof_w_pselect(int cnt, fd_set *in, fd_set *out, fd_set *odd, const struct timespec *length,
 		    const sigset_t *mask)
 {
-	POLLING wait = begin(in || out || odd);
-	return ready_bits(&wait, real.pselect(cnt, in, out, odd, length, mask), cnt, in, out);
+	POLLING wait = poll_begin(in || out || odd);
+	return poll_ready_bits(&wait, real.pselect(cnt, in, out, odd, length, mask), cnt, in, out);
 }
 
 int vprof_w_epoll_wait(int fd, struct epoll_event *events, int cnt, int ms)
 {
-	POLLING wait = begin(true);
-	return ready_events(&wait, real.epoll_wait(fd, events, cnt, ms), fd, events);
+	POLLING wait = poll_begin(true);
+	return poll_ready_events(&wait, real.epoll_wait(fd, events, cnt, ms), fd, events);
 }
 
 int vprof_w_epoll_pwait(int fd, struct epoll_event *events, int cnt, int ms, const sigset_t *mask)
 {
-	POLLING wait = begin(true);
-	return ready_events(&wait, real.epoll_pwait(fd, events, cnt, ms, mask), fd, events);
+	POLLING wait = poll_begin(true);
+	return poll_ready_events(&wait, real.epoll_pwait(fd, events, cnt, ms, mask), fd, events);
 }
 
 int vprof_w_epoll_pwait2(int fd, struct epoll_event *events, int cnt, const struct timespec *length,
 			 const sigset_t *mask)
 {
-	POLLING wait = begin(true);
-	return ready_events(&wait, real.epoll_pwait2(fd, events, cnt, length, mask), fd, events);
+	POLLING wait = poll_begin(true);
+	return poll_ready_events(&wait, real.epoll_pwait2(fd, events, cnt, length, mask), fd, events);
 }
 
 /* Before the call: another thread may wait in epoll_wait() already. */

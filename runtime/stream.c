@@ -1,28 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream.c - wrappers of reads and writes: class io, woken by whoever wrote or made room (flow.h).
+ * stream.c - wrappers of reads and writes.
  *
  *	T1 read(pipe) waits 10..33, T2 write(pipe) stamps at 30: woken by T2 at 30
  *
- * What got nothing may have been ended by who closed the other end (closing.c).
+ * What got nothing may have been ended by who closed the other end (closing.c).  What was read from a signalfd says whose
+ * signal it was, and a timerfd rings by itself.
  */
 #include <errno.h>
-#include "runtime/flow.h"
 #include "runtime/real.h"
-#include "runtime/wait.h"
+#include "runtime/signals.h"
+#include "runtime/special.h"
+#include "runtime/stream.h"
 
-struct stream_wait {
-	struct wait wait;
-	int fd;
-	enum flow_kind kind;
-	enum flow_file file;
-	uint64_t fed_cnt;		/* before it began */
-	bool got_nothing;
-};
+REAL_NEEDS(fcntl);
 
-static struct stream_wait begin(int fd, enum flow_kind kind, enum flow_file file)
+enum { COUNTER_BYTES = 8 };		/* a read from an eventfd or a timerfd */
+
+struct stream_wait stream_begin(int fd, enum flow_kind kind, enum flow_file file)
 {
-	struct stream_wait w = { .fd = fd, .kind = kind, .file = file };
+	struct stream_wait w = { .fd = fd, .to = -1, .kind = kind, .file = file };
 
 	if (!vprof_self.gate)
 		return w;
@@ -37,53 +34,76 @@ static struct stream_wait begin(int fd, enum flow_kind kind, enum flow_file file
 /* It was preempted for a while in a call that does not block. */
 static bool blocks_not(int fd)
 {
-	int saved_errno = errno, flags = real.fcntl ? real.fcntl(fd, F_GETFL, 0) : 0;
+	int saved_errno = errno, flags = real.fcntl(fd, F_GETFL, 0);
 
 	errno = saved_errno;
 	return flags >= 0 && flags & O_NONBLOCK;
 }
 
-static void end(struct stream_wait *w)
+static void find_object(struct stream_wait *w)
 {
-	if (w->wait.timed_out && wait_blocked(&w->wait) && blocks_not(w->fd))
+	w->wait.object = flow_awaited(w->fd, w->kind, w->file, w->wait.start);
+	if (!w->wait.object && w->to >= 0)
+		w->wait.object = flow_awaited(w->to, FLOW_ROOM, FLOW_FILE, w->wait.start);
+	if (w->got == 0 && w->kind == FLOW_DATA)
+		w->wait.also.name = flow_awaited(w->fd, FLOW_END, w->file, w->wait.start);
+}
+
+/* The file itself may say who fed it. */
+static void look_at_data(struct stream_wait *w)
+{
+	if (signals_are_in(w->data, w->got) && special_of(w->fd) == SPECIAL_SIGNALS)
+		signals_note(&w->wait, w->data);
+	else if (w->got == COUNTER_BYTES && special_of(w->fd) == SPECIAL_TIMER)
+		w->wait.timed_out = true;
+}
+
+void stream_end(struct stream_wait *w)
+{
+	bool blocked = wait_blocked(&w->wait);
+
+	if (blocked && w->wait.timed_out && blocks_not(w->fd))
 		w->wait.timed_out = false;
-	if (wait_blocked(&w->wait) && !w->wait.result && flow_fed_cnt() != w->fed_cnt) {
-		w->wait.object = flow_awaited(w->fd, w->kind, w->file);
-		if (w->got_nothing && w->kind == FLOW_DATA)
-			w->wait.also.name = flow_awaited(w->fd, FLOW_END, w->file);
+	if (blocked && !w->wait.result) {
+		if (flow_fed_cnt() != w->fed_cnt)
+			find_object(w);
+		if (w->kind == FLOW_DATA && w->file == FLOW_FILE)
+			look_at_data(w);
 	}
 	wait_end(&w->wait);
 }
 
-#define WRAP(type, name, params, args, kind, file)						\
+#define STREAM(name) struct stream_wait name __attribute__((cleanup(stream_end)))
+#define WRAP(type, name, params, args, kind, file, data)					\
 	type vprof_w_##name params								\
 	{											\
-		struct stream_wait w __attribute__((cleanup(end))) = begin(fd, kind, file);	\
-		type r = real.name args;							\
-												\
-		wait_failed(&w.wait, r < 0);							\
-		w.got_nothing = r == 0;								\
-		return r;									\
+		STREAM(w) = stream_begin(fd, kind, file);					\
+		return (type)stream_got(&w, real.name args, data);				\
 	}
 
-#define X(type, name, params, args) WRAP(type, name, params, args, FLOW_DATA, FLOW_FILE)
-READ_WRAPPERS(X)
+#define X(type, name, params, args) WRAP(type, name, params, args, FLOW_DATA, FLOW_FILE, data)
+READ_DATA_WRAPPERS(X)
 READ_ALIASES(X)
 #undef X
-#define X(type, name, params, args) WRAP(type, name, params, args, FLOW_DATA, FLOW_SOCKET)
+#define X(type, name, params, args) WRAP(type, name, params, args, FLOW_DATA, FLOW_FILE, NULL)
+READ_WRAPPERS(X)
+READ_PARTS_ALIASES(X)
+#undef X
+#define X(type, name, params, args) WRAP(type, name, params, args, FLOW_DATA, FLOW_SOCKET, NULL)
 RECEIVE_WRAPPERS(X)
 RECEIVE_ALIASES(X)
 #undef X
-#define X(type, name, params, args) WRAP(type, name, params, args, FLOW_DATA, FLOW_QUEUE)
+#define X(type, name, params, args) WRAP(type, name, params, args, FLOW_DATA, FLOW_QUEUE, NULL)
 MQ_RECEIVE_WRAPPERS(X)
 #undef X
-#define X(type, name, params, args) WRAP(type, name, params, args, FLOW_ROOM, FLOW_FILE)
+#define X(type, name, params, args) WRAP(type, name, params, args, FLOW_ROOM, FLOW_FILE, NULL)
 WRITE_WRAPPERS(X)
+WRITE_PARTS_ALIASES(X)
 #undef X
-#define X(type, name, params, args) WRAP(type, name, params, args, FLOW_ROOM, FLOW_SOCKET)
+#define X(type, name, params, args) WRAP(type, name, params, args, FLOW_ROOM, FLOW_SOCKET, NULL)
 SEND_WRAPPERS(X)
 #undef X
-#define X(type, name, params, args) WRAP(type, name, params, args, FLOW_ROOM, FLOW_QUEUE)
+#define X(type, name, params, args) WRAP(type, name, params, args, FLOW_ROOM, FLOW_QUEUE, NULL)
 MQ_SEND_WRAPPERS(X)
 #undef X
 

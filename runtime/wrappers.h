@@ -139,12 +139,19 @@
 	X(int, pause, (void), ())								\
 	X(int, kill, (pid_t pid, int number), (pid, number))					\
 	X(int, sigqueue, (pid_t pid, int number, const union sigval value), (pid, number, value)) \
-	X(int, pthread_kill, (pthread_t thread, int number), (thread, number))
+	X(int, pthread_kill, (pthread_t thread, int number), (thread, number))			\
+	X(int, pthread_sigqueue, (pthread_t thread, int number, const union sigval value),	\
+	  (thread, number, value))								\
+	X(int, tgkill, (pid_t pid, pid_t tid, int number), (pid, tid, number))
 
 /* Reads and writes, by what the file can be.  The first argument is the file. */
+#define READ_DATA_WRAPPERS(X)									\
+	X(ssize_t, read, (int fd, void *data, size_t len), (fd, data, len))
+
 #define READ_WRAPPERS(X)									\
-	X(ssize_t, read, (int fd, void *data, size_t len), (fd, data, len))			\
 	X(ssize_t, readv, (int fd, const struct iovec *parts, int cnt), (fd, parts, cnt))	\
+	X(ssize_t, preadv2, (int fd, const struct iovec *parts, int cnt, off_t at, int flags),	\
+	  (fd, parts, cnt, at, flags))								\
 	X(int, eventfd_read, (int fd, eventfd_t *value), (fd, value))
 
 #define RECEIVE_WRAPPERS(X)									\
@@ -170,6 +177,8 @@
 #define WRITE_WRAPPERS(X)									\
 	X(ssize_t, write, (int fd, const void *data, size_t len), (fd, data, len))		\
 	X(ssize_t, writev, (int fd, const struct iovec *parts, int cnt), (fd, parts, cnt))	\
+	X(ssize_t, pwritev2, (int fd, const struct iovec *parts, int cnt, off_t at, int flags),	\
+	  (fd, parts, cnt, at, flags))								\
 	X(int, eventfd_write, (int fd, eventfd_t value), (fd, value))
 
 #define SEND_WRAPPERS(X)									\
@@ -194,7 +203,7 @@
 	  (domain, type, protocol, ends))
 
 #define STREAM_WRAPPERS(X)									\
-	READ_WRAPPERS(X) RECEIVE_WRAPPERS(X) MQ_RECEIVE_WRAPPERS(X)				\
+	READ_DATA_WRAPPERS(X) READ_WRAPPERS(X) RECEIVE_WRAPPERS(X) MQ_RECEIVE_WRAPPERS(X)				\
 	WRITE_WRAPPERS(X) SEND_WRAPPERS(X) MQ_SEND_WRAPPERS(X) CONNECT_WRAPPERS(X)
 
 #define POLL_WRAPPERS(X)									\
@@ -218,17 +227,28 @@
 	X(int, epoll_ctl, (int fd, int op, int file, struct epoll_event *event),		\
 	  (fd, op, file, event))
 
-/* Files on disks, and whatever else just takes its time. */
-#define DISK_WRAPPERS(X)									\
-	X(ssize_t, pread, (int fd, void *data, size_t len, off_t at), (fd, data, len, at))	\
-	X(ssize_t, pwrite, (int fd, const void *data, size_t len, off_t at), (fd, data, len, at)) \
-	X(ssize_t, preadv, (int fd, const struct iovec *parts, int cnt, off_t at), (fd, parts, cnt, at)) \
-	X(ssize_t, pwritev, (int fd, const struct iovec *parts, int cnt, off_t at),		\
-	  (fd, parts, cnt, at))									\
+/* From one file to another. */
+#define COPY_WRAPPERS(X)									\
 	X(ssize_t, sendfile, (int to, int from, off_t *at, size_t len), (to, from, at, len))	\
 	X(ssize_t, splice,									\
 	  (int from, off64_t *from_at, int to, off64_t *to_at, size_t len, unsigned int flags),	\
 	  (from, from_at, to, to_at, len, flags))						\
+	X(ssize_t, tee, (int from, int to, size_t len, unsigned int flags), (from, to, len, flags)) \
+	X(ssize_t, vmsplice, (int fd, const struct iovec *parts, size_t cnt, unsigned int flags), \
+	  (fd, parts, cnt, flags))								\
+	X(ssize_t, copy_file_range,								\
+	  (int from, off64_t *from_at, int to, off64_t *to_at, size_t len, unsigned int flags),	\
+	  (from, from_at, to, to_at, len, flags))
+
+/* Files on disks, and whatever else just takes its time.  Those that write come first. */
+#define DISK_WRITE_WRAPPERS(X)									\
+	X(ssize_t, pwrite, (int fd, const void *data, size_t len, off_t at), (fd, data, len, at)) \
+	X(ssize_t, pwritev, (int fd, const struct iovec *parts, int cnt, off_t at),		\
+	  (fd, parts, cnt, at))
+
+#define DISK_WRAPPERS(X)									\
+	X(ssize_t, pread, (int fd, void *data, size_t len, off_t at), (fd, data, len, at))	\
+	X(ssize_t, preadv, (int fd, const struct iovec *parts, int cnt, off_t at), (fd, parts, cnt, at)) \
 	X(int, fsync, (int fd), (fd))								\
 	X(int, fdatasync, (int fd), (fd))							\
 	X(int, syncfs, (int fd), (fd))								\
@@ -255,12 +275,24 @@
 #define RUNTIME_WRAPPERS(X)									\
 	LOCK_WRAPPERS(X) COND_WRAPPERS(X) C11_WRAPPERS(X) LIFETIME_WRAPPERS(X)			\
 	SLEEP_WRAPPERS(X)									\
-	SIGNAL_WRAPPERS(X) STREAM_WRAPPERS(X) POLL_WRAPPERS(X) DISK_WRAPPERS(X) SYSV_WRAPPERS(X)
+	SIGNAL_WRAPPERS(X) STREAM_WRAPPERS(X) POLL_WRAPPERS(X) COPY_WRAPPERS(X)			\
+	DISK_WRITE_WRAPPERS(X) DISK_WRAPPERS(X) SYSV_WRAPPERS(X)
 
 /* Other names of the same: what headers make of them (_FORTIFY_SOURCE, _FILE_OFFSET_BITS).  The
  * parsed text does not say them, so only libraries.c finds them. */
 #define READ_ALIASES(X)										\
 	X(ssize_t, __read_chk, (int fd, void *data, size_t len, size_t room), (fd, data, len, room))
+
+#define READ_PARTS_ALIASES(X)									\
+	X(ssize_t, preadv64v2, (int fd, const struct iovec *parts, int cnt, off64_t at, int flags), \
+	  (fd, parts, cnt, at, flags))
+
+#define WRITE_PARTS_ALIASES(X)									\
+	X(ssize_t, pwritev64v2, (int fd, const struct iovec *parts, int cnt, off64_t at, int flags), \
+	  (fd, parts, cnt, at, flags))
+
+#define COPY_ALIASES(X)										\
+	X(ssize_t, sendfile64, (int to, int from, off_t *at, size_t len), (to, from, at, len))
 
 #define RECEIVE_ALIASES(X)									\
 	X(ssize_t, __recv_chk, (int fd, void *data, size_t len, size_t room, int flags),	\
@@ -282,12 +314,13 @@
 	X(ssize_t, __pread64_chk, (int fd, void *data, size_t len, off64_t at, size_t room),	\
 	  (fd, data, len, at, room))								\
 	X(ssize_t, pread64, (int fd, void *data, size_t len, off64_t at), (fd, data, len, at))	\
-	X(ssize_t, pwrite64, (int fd, const void *data, size_t len, off64_t at), (fd, data, len, at)) \
 	X(ssize_t, preadv64, (int fd, const struct iovec *parts, int cnt, off64_t at),		\
-	  (fd, parts, cnt, at))									\
+	  (fd, parts, cnt, at))
+
+#define DISK_WRITE_ALIASES(X)									\
+	X(ssize_t, pwrite64, (int fd, const void *data, size_t len, off64_t at), (fd, data, len, at)) \
 	X(ssize_t, pwritev64, (int fd, const struct iovec *parts, int cnt, off64_t at),		\
-	  (fd, parts, cnt, at))									\
-	X(ssize_t, sendfile64, (int to, int from, off64_t *at, size_t len), (to, from, at, len))
+	  (fd, parts, cnt, at))
 
 /* What shares memory between processes (mapping.c).  Nothing waits here: what is mapped is only to be
  * known, so what libraries.c finds is enough, and costs no unit anything. */
@@ -320,14 +353,20 @@
 	X(int, swapcontext, (ucontext_t *from, const ucontext_t *to), (from, to))		\
 	X(int, setcontext, (const ucontext_t *to), (to))
 
+/* What is fed by no write (special.h): the same holds. */
+#define SPECIAL_ALIASES(X)									\
+	X(int, timerfd_create, (int clock, int flags), (clock, flags))				\
+	X(int, inotify_add_watch, (int fd, const char *path, unsigned int mask), (fd, path, mask))
+
 #define OTHER_ALIASES(X)									\
 	X(int, lockf64, (int fd, int op, off64_t len), (fd, op, len))				\
 	X(int, fcntl64, (int fd, int op, long arg), (fd, op, arg))				\
 	X(void *, dlsym, (void *library, const char *name), (library, name))
 
 #define ALIAS_WRAPPERS(X)									\
-	READ_ALIASES(X) RECEIVE_ALIASES(X) POLL_ALIASES(X) DISK_ALIASES(X)			\
-	MAPPING_ALIASES(X) CLOSING_ALIASES(X) STACK_ALIASES(X) OTHER_ALIASES(X)
+	READ_ALIASES(X) READ_PARTS_ALIASES(X) WRITE_PARTS_ALIASES(X) RECEIVE_ALIASES(X)		\
+	POLL_ALIASES(X) COPY_ALIASES(X) DISK_ALIASES(X) DISK_WRITE_ALIASES(X)			\
+	MAPPING_ALIASES(X) CLOSING_ALIASES(X) SPECIAL_ALIASES(X) STACK_ALIASES(X) OTHER_ALIASES(X)
 #define ALL_WRAPPERS(X) RUNTIME_WRAPPERS(X) ALIAS_WRAPPERS(X)
 
 #define X(type, name, params, args) \

@@ -37,7 +37,7 @@ END
 cat >build.sh <<'END'
 set -e
 flags="-Wall -Wextra -Werror -O1 -g -D_GNU_SOURCE -I. -isystem ../library"
-for f in waits locks conds files system own processes; do
+for f in waits locks conds files special system own processes; do
 	gcc -std=gnu11 $flags -c tests/waits/$f.c
 done
 g++ -std=c++20 $flags -c tests/waits/cxx.cc

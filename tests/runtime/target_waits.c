@@ -425,14 +425,28 @@ int fstat(int fd, struct stat *ret)
 	return (int)syscall(SYS_fstat, fd, ret);
 }
 
+/* Not even by syscall(), which the runtime wraps. */
+static long unseen(long number, long a, const void *b, long c)
+{
+#ifdef __x86_64__
+	long r;
+
+	__asm__ volatile("syscall" : "=a"(r) : "0"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+	return r;
+#else
+	return syscall(number, a, b, c);
+#endif
+}
+
 /* One that is not recorded: it answers each byte after a while, until there are none. */
 static void answer(int from, int to)
 {
+	static const struct timespec moment = { 0, 1000000 };
 	char byte;
 
-	while (syscall(SYS_read, from, &byte, 1) == 1) {
-		syscall(SYS_nanosleep, &(struct timespec){ 0, 1000000 }, NULL);
-		syscall(SYS_write, to, &byte, 1);
+	while (unseen(SYS_read, from, &byte, 1) == 1) {
+		unseen(SYS_nanosleep, (long)&moment, NULL, 0);
+		unseen(SYS_write, to, &byte, 1);
 	}
 	syscall(SYS_exit_group, 0);
 }
@@ -455,7 +469,7 @@ void run_strangers(void)
 	EVENT(BEGIN, REQUEST, 1, 0);
 	before = atomic_load(&fstat_cnt);
 	for (int i = 0; i < STRANGERS; i++) {
-		CHECK(syscall(SYS_write, to[1], &byte, 1) == 1);
+		CHECK(unseen(SYS_write, to[1], &byte, 1) == 1);
 		if (i % 2)
 			CHECK(vprof_w_poll(&ready, 1, -1) == 1);
 		CHECK(vprof_w_read(back[0], &byte, 1) == 1);

@@ -267,6 +267,64 @@ static void write_dirty(void)
 static void sync_file(void) { MUST(!fsync(file())); }
 static void sync_data(void) { MUST(!fdatasync(file())); }
 
+/* One of several words (Linux 5.16), and the calls of their own (6.7), by number: headers may not have them. */
+static volatile int words[3];
+
+static void wait_vector(void)
+{
+	struct { unsigned long long value, address; unsigned int flags, reserved; } v[3];
+
+	for (int i = 0; i < 3; i++) {
+		v[i].value = 0;
+		v[i].address = (unsigned long)&words[i];
+		v[i].flags = 2 | FUTEX_PRIVATE_FLAG;
+		v[i].reserved = 0;
+	}
+	while (!words[2])
+		MUST(syscall(449, v, 3, 0, NULL, CLOCK_MONOTONIC) == 2 || errno == EAGAIN);
+	words[2] = 0;
+}
+
+static void wake_word(int operation)
+{
+	words[2] = 1;
+	syscall(SYS_futex, &words[2], operation, 1, NULL, NULL, FUTEX_BITSET_MATCH_ANY);
+}
+
+static void wake_vector(void) { wake_word(FUTEX_WAKE_PRIVATE); }
+
+/* Where the kernel has none of them the older ones do it. */
+static void wait_newer(void)
+{
+	while (!words[2])
+		if (syscall(455, &words[2], 0L, 0xffffffffL, 2L | FUTEX_PRIVATE_FLAG, NULL, 0L) < 0 && errno == ENOSYS)
+			syscall(SYS_futex, &words[2], FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+	words[2] = 0;
+}
+
+static void wake_newer(void)
+{
+	words[2] = 1;
+	if (syscall(454, &words[2], 0xffffffffL, 1L, 2L | FUTEX_PRIVATE_FLAG) < 0)
+		syscall(SYS_futex, &words[2], FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+/* Who waits for the first word is woken by what was to be done to another. */
+static void wait_word(void)
+{
+	while (!words[2])
+		syscall(SYS_futex, &words[2], FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+	words[2] = 0;
+}
+
+static void wake_by_operation(void)
+{
+	words[2] = 1;
+	syscall(SYS_futex, &words[0], FUTEX_WAKE_OP_PRIVATE, 0, 1L, &words[2], FUTEX_OP(FUTEX_OP_SET, 1, FUTEX_OP_CMP_EQ, 1));
+}
+
+static void signal_by_number(void) { MUST(!syscall(SYS_tgkill, getpid(), getpid(), SIGUSR1)); }
+
 static void futex_in_vain(void)
 {
 	struct timespec t = { 0, HOLD_USEC * 1000 };
@@ -294,6 +352,10 @@ const struct wait_case system_cases[] = {
 	{ "futex", "cond", clear_word, 0, 0, wait_futex, wake_futex, 0, 0 },
 	{ "futex-process", "cond", clear_word, 0, 0, wait_futex, wake_futex, 0, CASE_PROCESS },
 	{ "futex-private", "cond", 0, 0, 0, wait_private, wake_private, 0, 0 },
+	{ "futex-vector", "cond", 0, 0, 0, wait_vector, wake_vector, 0, 0 },
+	{ "futex-newer", "cond", 0, 0, 0, wait_newer, wake_newer, 0, 0 },
+	{ "futex-wake-op", "cond", 0, 0, 0, wait_word, wake_by_operation, 0, 0 },
+	{ "sigwait-tgkill", "cond", block_signal, 0, 0, wait_signal, signal_by_number, 0, 0 },
 	{ "futex-timeout", "cond", 0, 0, 0, futex_in_vain, 0, 0, CASE_TIME_OUT },
 	{ "sigtimedwait-timeout", "cond", block_signal, 0, 0, signal_in_vain, 0, 0, CASE_TIME_OUT },
 	{ "semtimedop-timeout", "lock", make_ids, 0, 0, sem_in_vain, 0, 0, CASE_TIME_OUT },

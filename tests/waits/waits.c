@@ -195,7 +195,7 @@ static int be_other_program(char **argv)
 int main(int argc, char **argv)
 {
 	const struct wait_case *const lists[] = { lock_cases, cond_cases, c11_cases, file_cases,
-		system_cases, cxx_cases, own_cases, process_cases };
+		special_cases, system_cases, cxx_cases, own_cases, process_cases };
 
 	if (argc == 5 && !strcmp(argv[1], "--waker"))
 		return be_other_program(argv + 2);

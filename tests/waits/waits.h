@@ -37,8 +37,8 @@ struct wait_case {
 };
 
 /* Each file's cases end with a nameless one. */
-extern const struct wait_case lock_cases[], cond_cases[], c11_cases[], file_cases[], system_cases[],
-	cxx_cases[], own_cases[], process_cases[];
+extern const struct wait_case lock_cases[], cond_cases[], c11_cases[], file_cases[], special_cases[],
+	system_cases[], cxx_cases[], own_cases[], process_cases[];
 
 struct waits_shared {			/* by waker and waiter, also as processes */
 	volatile int step, waker_tid;
