@@ -63,6 +63,19 @@ static void name_cut_threads(const struct trace *t, const struct lives *lives, s
 		str_addf(to, " and %zu more", cnt - MOST);
 }
 
+/* Shares are of what is there. */
+static void warn_full_tables(struct analysis *a)
+{
+	for (size_t i = 0; i < FULL_TABLES_MAX; i++) {
+		const struct full_table *t = &a->t->losses.full.items[i];
+
+		if (t->dropped)
+			findings_warn(a->f, "table-full",
+				      "the answer is not whole: there is room for %" PRIu64 " %s, and %" PRIu64 " %s; %s",
+				      t->size, t->table, t->dropped, t->dropped_what, t->effect);
+	}
+}
+
 /* What the chunks of its threads held is missing, and what they did afterwards. */
 static void warn_cut_off(struct analysis *a)
 {
@@ -468,6 +481,7 @@ void warn(struct analysis *a)
 	const struct interval_summary *s = &a->f->interval;
 	struct drift drift = drift_of(a->recorded_ns, a->recorded_cnt);
 
+	warn_full_tables(a);
 	warn_reduced(a);
 	warn_few(a);
 	warn_carriers(a);

@@ -59,12 +59,13 @@ struct vprof_mark_label {
 };
 
 struct vprof_mark_site {
-	unsigned char level, flags;
-	unsigned short fid;
+	unsigned char level;
+	unsigned char fid[3];
 	unsigned int line;
 	unsigned long long key;
 	const char *name;
 	const char *file;
+	unsigned int known;
 };
 
 struct vprof_mark_span {
@@ -76,7 +77,7 @@ extern void vprof_mark(unsigned int kind, struct vprof_mark_label *label, unsign
 	__asm__("vprof_event") __attribute__((__weak__, __visibility__("default")));
 extern void vprof_mark_scope_in(struct vprof_mark_site *site, struct vprof_mark_span *span,
 				void *address, void *caller)
-	__asm__("vprof_scope_in") __attribute__((__weak__, __visibility__("default")));
+	__asm__("vprof_scope_in_2") __attribute__((__weak__, __visibility__("default")));
 extern void vprof_mark_scope_out(struct vprof_mark_span *span)
 	__asm__("vprof_scope_out") __attribute__((__weak__, __visibility__("default")));
 
@@ -131,7 +132,7 @@ vprof_mark_enter_(struct vprof_mark_site *site, void *address, void *caller)
 #define VPROF_SCOPE_(name, number) VPROF_SCOPE_NUMBERED_(name, number)
 #define VPROF_SCOPE_NUMBERED_(name, number)						\
 	static struct vprof_mark_site vprof_site_##number =				\
-		{ 0, 0, 0, __LINE__, 0, "" name, __FILE__ };				\
+		{ 0, { 0 }, __LINE__, 0, "" name, __FILE__, 0 };			\
 	struct vprof_mark_span vprof_scope_##number					\
 		__attribute__((__cleanup__(vprof_mark_leave_), __unused__)) =		\
 		vprof_mark_enter_(&vprof_site_##number, __builtin_frame_address(0),	\

@@ -185,7 +185,7 @@ static void insert_probes(struct instrumenting *in)
 			 constant ? "_constant" : aside ? "_aside" : "", in->site_cnt++);
 		if (tail)
 			insert_tails(in, i, constant ? "_constant" : "");
-		str_addf(&in->sites, "{ 0, 0, 0, %u, 0x%llxULL, ", f->line, (unsigned long long)f->key);
+		str_addf(&in->sites, "{ 0, { 0 }, %u, 0x%llxULL, ", f->line, (unsigned long long)f->key);
 		add_c_string(&in->sites, f->name);
 		str_add(&in->sites, ", ");
 		add_c_string(&in->sites, f->file);

@@ -6,7 +6,7 @@
  * lines with <stdio.h> this remains:
  *
  *	static struct vprof_site vprof_sites[1] = {
- *	{ 0, 0, 0, 3, 0x2bd84e0a5cbf9ea2ULL, "handle", "/src/main.c" },
+ *	{ 0, { 0 }, 3, 0x2bd84e0a5cbf9ea2ULL, "handle", "/src/main.c" },
  *	};
  *	...
  *	/\* 561 lines of headers *\/

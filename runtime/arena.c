@@ -3,14 +3,19 @@
  * arena.c - lists and tables in shared memory, without locks.
  *
  * Taking from a list: read the head (count 5, chunk 2), read 2's next, say 9, and exchange the
- * head for (count 6, chunk 9) if it is still (5, 2).  Tables only grow: an entry is filled, marked
- * ready, and then found through its index.  Two threads that add the same function at once make
- * two entries, of which the index knows one.
+ * head for (count 6, chunk 9) if it is still (5, 2).  Tables only grow.  A function's entry is filled,
+ * put at the head of a list, and marked ready.  Two threads that add the same function at once make two entries, of which
+ * the list has one.
  */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include "runtime/arena.h"
+
+enum { PAGE = 4096 };			/* where pages are larger some are looked at twice */
 
 #define LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define STORE(p, value) __atomic_store_n(p, value, __ATOMIC_RELEASE)
@@ -60,6 +65,7 @@ bool arena_open_map(struct arena_map *a, void *base, size_t bytes)
 	    !part_fits(c->slots, sizeof(struct arena_slot) * ARENA_SLOTS, bytes) ||
 	    !part_fits(c->stacks, (uint64_t)VPROF_STACK_BYTES * ARENA_SLOTS, bytes) ||
 	    !part_fits(c->functions, sizeof(struct arena_function) * ARENA_FUNCTIONS, bytes) ||
+	    !part_fits(c->heads, sizeof(uint32_t) * ARENA_HEADS, bytes) ||
 	    !part_fits(c->index, sizeof(uint32_t) * ARENA_INDEX, bytes) ||
 	    !part_fits(c->labels, sizeof(struct arena_label) * ARENA_LABELS, bytes) ||
 	    !part_fits(c->text, ARENA_TEXT_BYTES, bytes) ||
@@ -80,6 +86,7 @@ bool arena_open_map(struct arena_map *a, void *base, size_t bytes)
 	a->slots = (struct arena_slot *)(a->base + c->slots) - 1;
 	a->links = (uint64_t *)(a->base + c->links);
 	a->functions = (struct arena_function *)(a->base + c->functions);
+	a->heads = (uint32_t *)(a->base + c->heads);
 	a->index = (uint32_t *)(a->base + c->index);
 	a->labels = (struct arena_label *)(a->base + c->labels);
 	a->text = a->base + c->text;
@@ -170,19 +177,50 @@ void arena_give_slot(const struct arena_map *a, uint32_t number)
 	list_push(&a->control->free_slots, &a->slots[number].next, number);
 }
 
+/*
+ * Whether there is memory for what only the caller will write, which begins at a multiple of 8 and is not shorter.  A page
+ * that is written first may be one for which there is none, and that would kill (SIGBUS).  The kernel says so instead, if it
+ * writes there first.
+ */
+static bool has_memory(char *at, size_t bytes)
+{
+	for (char *end = at + bytes; at < end; at = (char *)(((uintptr_t)at | (PAGE - 1)) + 1))
+		if (syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, at, sizeof(uint64_t)))
+			return false;
+	return true;
+}
+
 /* Offset of a copy of s; 0 (the empty string) if there is no room. */
 static uint32_t add_text(const struct arena_map *a, const char *s)
 {
-	size_t bytes = strlen(s) + 1;
+	size_t len = strlen(s), bytes = (len + 8) & ~(size_t)7;
 	uint64_t at = LOAD(&a->control->text_used);
+	int saved_errno = errno;
+	bool room = true;
 
 	do {
-		if (at > ARENA_TEXT_BYTES || bytes > ARENA_TEXT_BYTES - at)
+		if (at > ARENA_TEXT_BYTES || bytes > ARENA_TEXT_BYTES - at || at % 8) {
+			arena_count_dropped(a, TABLE_TEXT);
 			return 0;
+		}
 	} while (!__atomic_compare_exchange_n(&a->control->text_used, &at, at + bytes, true,
 					      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
-	memcpy(a->text + at, s, bytes);
+	if (at + bytes > ARENA_TEXT_FIRST)
+		room = has_memory(a->text + at, bytes);
+	errno = saved_errno;
+	if (!room) {
+		arena_count_dropped(a, TABLE_TEXT);
+		return 0;
+	}
+	memcpy(a->text + at, s, len + 1);
 	return (uint32_t)at;
+}
+
+static bool is_text(const struct arena_map *a, uint32_t at, const char *s)
+{
+	size_t bytes = strlen(s) + 1;
+
+	return at <= ARENA_TEXT_BYTES && bytes <= ARENA_TEXT_BYTES - at && !memcmp(a->text + at, s, bytes);
 }
 
 static uint32_t take_number(uint32_t *cnt, uint32_t limit)
@@ -197,80 +235,124 @@ static uint32_t take_number(uint32_t *cnt, uint32_t limit)
 	return number + 1;
 }
 
-/* Two processes may be at the same function: whoever comes second finds the other's number and leaves its own
- * without a name, or the trace would have two functions of one name. */
-static uint32_t add_function(const struct arena_map *a, uint32_t *entry, const struct vprof_site *site,
-			     uint32_t level)
+/* Functions of a unit follow each other, and most are of one file: its name is there once. */
+static uint32_t add_file(const struct arena_map *a, uint32_t fid, const char *file)
 {
-	uint32_t fid = take_number(&a->control->function_cnt, ARENA_FUNCTIONS), found = 0;
-	struct arena_function *f = &a->functions[fid];
+	const struct arena_function *before = &a->functions[fid - 1];
 
-	if (!fid)
+	return LOAD(&before->ready) && before->file && is_text(a, before->file, file) ? before->file : add_text(a, file);
+}
+
+static uint32_t add_function(const struct arena_map *a, const struct vprof_site *site, uint32_t level)
+{
+	uint32_t fid = take_number(&a->control->function_cnt, ARENA_FUNCTIONS);
+	struct arena_function *f = &a->functions[fid];
+	int saved_errno = errno;
+	bool room = fid && (fid < ARENA_FUNCTIONS_FIRST || has_memory((char *)f, sizeof(*f)));
+
+	errno = saved_errno;
+	if (!room) {
+		arena_count_dropped(a, TABLE_FUNCTIONS);
 		return 0;
-	*f = (struct arena_function){ .key = site->key, .name = add_text(a, site->name),
-				      .file = add_text(a, site->file), .line = site->line, .level = level };
-	if (!__atomic_compare_exchange_n(entry, &found, fid, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) &&
-	    a->functions[found % ARENA_FUNCTIONS].key == site->key) {
-		*f = (struct arena_function){ .key = 0 };
-		STORE(&f->ready, 1);
-		return found;
 	}
-	STORE(&f->ready, 1);
+	*f = (struct arena_function){ .key = site->key, .name = add_text(a, site->name),
+				      .file = add_file(a, fid, site->file), .line = site->line, .level = level };
 	return fid;
 }
 
+/* In the list that begins with first; 0: it is not there. */
+static uint32_t find_function(const struct arena_map *a, uint32_t first, uint64_t key)
+{
+	uint32_t steps = ARENA_FUNCTIONS;	/* others may have written anything */
+
+	for (uint32_t fid = first; fid && fid < ARENA_FUNCTIONS && --steps; fid = a->functions[fid].next)
+		if (a->functions[fid].key == key)
+			return fid;
+	return 0;
+}
+
+/* Two processes may be at the same function: whoever comes second finds the other's number and leaves its own
+ * without a name, or the trace would have two functions of one name. */
 uint32_t arena_function(const struct arena_map *a, const struct vprof_site *site, uint32_t level)
 {
-	uint32_t found, own = 0;
+	uint32_t *head = &a->heads[arena_hash(site->key) % ARENA_HEADS];
+	uint32_t first = LOAD(head), found = find_function(a, first, site->key), own;
+	struct arena_function *f;
 
-	for (uint64_t at = arena_hash(site->key);; at++) {
-		uint32_t *entry = &a->index[at % ARENA_INDEX];
-
-		found = LOAD(entry);
-		if (!found && !own) {
-			own = add_function(a, entry, site, level);
-			found = LOAD(entry);
-			if (!own || own == found)
-				return own;
-		} else if (!found && __atomic_compare_exchange_n(entry, &found, own, false, __ATOMIC_ACQ_REL,
-								 __ATOMIC_ACQUIRE)) {
-			return own;
-		}
-		if (a->functions[found % ARENA_FUNCTIONS].key == site->key)
-			return found;
-	}
+	if (found)
+		return found;
+	own = add_function(a, site, level);
+	if (!own)
+		return 0;
+	f = &a->functions[own];
+	do {
+		f->next = first;
+	} while (!__atomic_compare_exchange_n(head, &first, own, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) &&
+		 !(found = find_function(a, first, site->key)));
+	if (found)
+		*f = (struct arena_function){ .key = 0 };
+	STORE(&f->ready, 1);
+	return found ? found : own;
 }
 
-static bool is_text(const struct arena_map *a, uint32_t at, const char *s)
+static uint32_t *index_of(const struct arena_map *a, const char *name, size_t most)
 {
-	size_t bytes = strlen(s) + 1;
+	uint64_t hash = 0xcbf29ce484222325ULL;
 
-	return at <= ARENA_TEXT_BYTES && bytes <= ARENA_TEXT_BYTES - at && !memcmp(a->text + at, s, bytes);
+	while (most-- && *name)
+		hash = (hash ^ (unsigned char)*name++) * 0x100000001b3ULL;
+	return &a->index[arena_hash(hash) % ARENA_INDEX];
 }
 
-/* Its place is taken by the text itself, so whoever finds that has all of it, and sees to it that the drainer does. */
+static uint32_t *next_in_index(const struct arena_map *a, uint32_t *entry)
+{
+	return entry + 1 < a->index + ARENA_INDEX ? entry + 1 : a->index;
+}
+
+/* Its place is taken by the text itself, so whoever finds that has all of it, and sees to it that others and the drainer
+ * find it, too.  There is one place in the index where it can be put. */
 static void publish_label(const struct arena_map *a, uint32_t id)
 {
-	uint32_t *cnt = &a->control->label_cnt, before = LOAD(cnt);
+	uint32_t *cnt = &a->control->label_cnt, before = LOAD(cnt), name = LOAD(&a->labels[id].name);
+	uint32_t *entry = index_of(a, a->text + name, name < ARENA_TEXT_BYTES ? ARENA_TEXT_BYTES - name : 0), steps = ARENA_INDEX;
 
+	for (uint32_t taken = 0; !__atomic_compare_exchange_n(entry, &taken, id, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) &&
+				 taken != id && --steps; taken = 0)
+		entry = next_in_index(a, entry);
 	while (before < id && !__atomic_compare_exchange_n(cnt, &before, id, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		;
 	STORE(&a->labels[id].ready, 1);
 }
 
-/* Two threads may be at the same name: places are taken in order, so whoever comes second finds the first's number, and leaves its
- * own copy of the text unused.  With two numbers, who resumes an interval would not find its lot, nor END its BEGIN. */
+/* Of those that are in the index. */
+static uint32_t find_label(const struct arena_map *a, const char *name)
+{
+	uint32_t *entry = index_of(a, name, SIZE_MAX), steps = ARENA_INDEX;
+
+	for (uint32_t id; (id = LOAD(entry)) && id < ARENA_LABELS && --steps; entry = next_in_index(a, entry))
+		if (is_text(a, a->labels[id].name, name))
+			return id;
+	return 0;
+}
+
+/*
+ * Two threads may be at the same name: places are taken in order, so whoever comes second finds the first's number, and leaves
+ * its own copy of the text unused.  With two numbers, who resumes an interval would not find its lot, nor END its BEGIN.  Up to
+ * label_cnt all are in the index; those behind it are looked at one by one.
+ */
 uint32_t arena_label(const struct arena_map *a, const char *name)
 {
-	uint32_t text = 0;
+	uint32_t cnt = LOAD(&a->control->label_cnt), found = find_label(a, name), text = 0;
 
-	for (uint32_t id = 1; id < ARENA_LABELS; id++) {
+	if (found)
+		return found;
+	for (uint32_t id = cnt < ARENA_LABELS ? cnt + 1 : ARENA_LABELS; id < ARENA_LABELS; id++) {
 		uint32_t *place = &a->labels[id].name, taken = LOAD(place);
 
 		if (!taken && !text) {
 			text = add_text(a, name);
 			if (!text)
-				return 0;
+				break;
 		}
 		if (!taken && __atomic_compare_exchange_n(place, &taken, text, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 			taken = text;
@@ -279,6 +361,7 @@ uint32_t arena_label(const struct arena_map *a, const char *name)
 		if (taken == text || is_text(a, taken, name))
 			return id;
 	}
+	arena_count_dropped(a, TABLE_LABELS);
 	return 0;
 }
 

@@ -2,7 +2,7 @@
 /*
  * arena.h - the memory that all processes of a run share with the drainer.
  *
- *	control | slots | links | releasers | waiters | places | lots | stacks | functions | index | labels | text | plan | chunks
+ *	control | slots | links | releasers | waiters | places | lots | stacks | heads | labels | index | plan | chunks | functions | text
  *
  * The drainer makes the file, the target maps it.  Everything is found by offset, since each
  * process has it at another address.  All of it survives a killed process; nothing in it is a
@@ -25,22 +25,28 @@
 #include <stdint.h>
 #include "runtime/clock.h"
 #include "runtime/frame.h"
+#include "runtime/site.h"
 #include "trace/format.h"
 
-#define ARENA_MAGIC 0x37616e6572617056ULL
+#define ARENA_MAGIC 0x38616e6572617056ULL
 #define ARENA_ENV "VPROF_ARENA"		/* the path of the file */
 
 enum {
 	ARENA_SLOTS = 12288,		/* threads at the same time */
-	ARENA_FUNCTIONS = 65536,	/* fid is 16 bits */
-	ARENA_INDEX = 4 * ARENA_FUNCTIONS,
-	ARENA_LABELS = 4096,
-	ARENA_TEXT_BYTES = 8 << 20,
+	ARENA_FUNCTIONS = TRACE_FIDS_MAX + 1,
+	ARENA_FUNCTIONS_FIRST = 65536,	/* so many have memory from the start, the others when they are first needed */
+	ARENA_HEADS = 1 << 17,		/* of lists of functions by the hash of their key */
+	ARENA_LABELS = 1 << 17,
+	ARENA_INDEX = 2 * ARENA_LABELS,	/* of labels, by the hash of their name */
+	ARENA_TEXT_BYTES = 64 << 20,
+	ARENA_TEXT_FIRST = 8 << 20,	/* as ARENA_FUNCTIONS_FIRST */
 	ARENA_BUCKETS = 2048,		/* of releasers */
 	ARENA_WAITERS = 16384,
 	ARENA_PLACES = 1024,		/* where in a page: one for each word of 4 bytes */
 	ARENA_LOTS = 32768,		/* of open intervals, runtime/sampling.c; behind them, when these began */
 	ARENA_STAMPS = 8,
+	THREAD_LABELS = 16,		/* intervals that a thread works on */
+	THREAD_HOLDS = 8,		/* home-made locks that it asks for */
 };
 
 /* Odd: something to do for threads whose gate is closed. */
@@ -68,8 +74,9 @@ struct arena_control {
 	uint64_t sample_seed;
 	uint32_t as_sampled;		/* few intervals are recorded in full: what is always recorded by choice alone is
 					 * recorded inside intervals */
-	uint64_t slots, links, stacks, functions, index, labels, text, plan, releasers, waiters, places, lots,
+	uint64_t slots, links, stacks, heads, functions, index, labels, text, plan, releasers, waiters, places, lots,
 		 chunks;
+	uint64_t dropped[TRACE_TABLE_CNT] __attribute__((aligned(64)));	/* what a full table had no room for, by enum trace_table */
 	uint64_t free_chunks __attribute__((aligned(64)));
 	uint32_t free_cnt;		/* about as many */
 	uint32_t lots_lack;		/* an open interval may be without its lot: there was no room for all */
@@ -108,7 +115,7 @@ struct arena_function {
 	uint64_t key;
 	uint32_t name, file;		/* offsets in text */
 	uint32_t line, level;
-	uint32_t ready;
+	uint32_t ready, next;		/* of the same head; 0: none */
 };
 
 struct arena_label {
@@ -144,7 +151,7 @@ struct arena_map {
 	struct arena_slot *slots;	/* numbered from 1 */
 	uint64_t *links;		/* of chunks, by number */
 	struct arena_function *functions;
-	uint32_t *index;
+	uint32_t *heads, *index;
 	struct arena_label *labels;
 	char *text;
 	struct arena_plan *plan;
@@ -179,6 +186,12 @@ void arena_fill_chunk(const struct arena_map *a, uint32_t number);	/* to the ful
 uint32_t arena_take_full(const struct arena_map *a);			/* all: the first of a list */
 uint32_t arena_take_slot(const struct arena_map *a);
 void arena_give_slot(const struct arena_map *a, uint32_t number);
+
+/* It had no room in that table. */
+static inline void arena_count_dropped(const struct arena_map *a, enum trace_table table)
+{
+	__atomic_fetch_add(&a->control->dropped[table], 1, __ATOMIC_RELAXED);
+}
 
 /* The number of a function, added if it is new; 0 if the table is full. */
 uint32_t arena_function(const struct arena_map *a, const struct vprof_site *site, uint32_t level);

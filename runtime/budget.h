@@ -48,7 +48,7 @@ static inline bool budget_counts(const struct budget *b)
 static inline void budget_call(struct budget *b, uint32_t fid)
 {
 	if (budget_counts(b))
-		b->calls += b->arena->functions[fid].level == 1;	/* PROBE_IN_INTERVALS: only in those in full */
+		b->calls += fid >= ARENA_FUNCTIONS_FIRST || b->arena->functions[fid].level == 1;	/* PROBE_IN_INTERVALS: only in those in full */
 }
 
 /* Around what the recorder does for records: uint64_t began = budget_clock(b); ... budget_worked(b, began). */

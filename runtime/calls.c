@@ -4,7 +4,7 @@
  * the function returns nothing, or, where the probe stands aside (probe_aside_x86_64.h), vprof_enter_aside() and
  * vprof_leave_aside(), which are the same as the first two but for unwinding.
  *
- *	edx = gate, flags << 8, fid << 16 of the site, r11 = address of the frame;  call vprof_enter;  rax = the call, or 0
+ *	rdx = gate, fid << 8 of the site, r11 = address of the frame;  call vprof_enter;  rax = the call, or 0
  *	r11 = the call;  call vprof_leave
  *
  * vprof_enter() changes rdx, r10 and r11 as well, vprof_leave() rcx, rdx, rsi, r10 and r11, vprof_leave_void() rax instead
@@ -23,7 +23,7 @@
  *
  * A frame counts from when top is beyond it, but is not open before its start is stored, last of all: a signal handler
  * whose probe finds none there looks further down (thread.c).  A handler's frames may have used the same place before
- * we did, so nothing is stored earlier.  A record is two words, start, then length << 16 | fid.  The first is written last: a
+ * we did, so nothing is stored earlier.  A record is two words, start, then length << 32 | fid << 8 | gate.  The first is written last: a
  * record that a killed thread left half made reads as none.
  */
 #include "runtime/calls.h"
@@ -34,12 +34,12 @@
 #include <stddef.h>
 
 /* As the assembler knows them. */
-_Static_assert(offsetof(struct vprof_site, gate) == 0 && offsetof(struct vprof_site, fid) == 2, "site");
+_Static_assert(offsetof(struct vprof_site, gate) == 0 && offsetof(struct vprof_site, fid) == 1, "site");
 _Static_assert(offsetof(struct vprof_self, top) == 0 && offsetof(struct vprof_self, cursor) == 8 &&
 	       offsetof(struct vprof_self, gate) == 16 && offsetof(struct vprof_self, low) == 24, "self");
 _Static_assert(offsetof(struct vprof_frame, start) == 0 && offsetof(struct vprof_frame, address) == 8 &&
-	       offsetof(struct vprof_frame, caller) == 16 && offsetof(struct vprof_frame, gate_and_flags) == 24 &&
-	       offsetof(struct vprof_frame, fid) == 26 && sizeof(struct vprof_frame) == 32, "frame");
+	       offsetof(struct vprof_frame, caller) == 16 && offsetof(struct vprof_frame, function) == 24 &&
+	       sizeof(struct vprof_frame) == 32, "frame");
 _Static_assert(VPROF_STACK_BYTES == 4096 && VPROF_STACK_FRAMES == 128, "shadow stack");
 _Static_assert(VPROF_CHUNK_BYTES == 0x4000 && VPROF_CHUNK_REST == 1024, "chunk");
 
@@ -98,7 +98,7 @@ void calls_prepare(void)
 	"jbe 4f\n"									\
 	"1: addq $32, %fs:(%rax)\n"							\
 	"mov %r11, 8(%r10)\n"								\
-	"mov %edx, 24(%r10)\n"								\
+	"mov %rdx, 24(%r10)\n"								\
 	"mov 8(%r11), %rax\n"			/* the return address: the caller */	\
 	"mov %rax, 16(%r10)\n"								\
 	"rdtsc\n"									\
@@ -136,10 +136,10 @@ void calls_prepare(void)
 	"cmp %r11, (%r10)\n"			/* frame_call() of the innermost frame? */ \
 	"jne 4f\n"									\
 	"sub %r11, %rax\n"								\
-	"rol $16, %rax\n"			/* length << 16, if that is not too much */ \
-	"test %ax, %ax\n"								\
+	"rol $32, %rax\n"			/* length << 32, if that is not too much */ \
+	"test %eax, %eax\n"								\
 	"jnz 2f\n"									\
-	"mov 26(%r10), %ax\n"			/* the function */			\
+	"or 24(%r10), %rax\n"			/* the function */			\
 	"mov $16, %ecx\n"			/* room for the record, in one instruction */ \
 	"xadd %rcx, %fs:8(%rdx)\n"							\
 	"test $0x3c00, %ecx\n"								\
@@ -150,9 +150,10 @@ void calls_prepare(void)
 	"mov %r10, %fs:(%rdx)\n"							\
 	"5:" give_back "\n"								\
 	"ret\n"										\
-	"1: xor %ax, %ax\n"			/* no function's number any more */	\
-	"2: ror $16, %rax\n"								\
-	"add %r11, %rax\n"								\
+	"1: shr $32, %rax\n"			/* no function's number any more */	\
+	"jmp 3f\n"									\
+	"2: ror $32, %rax\n"								\
+	"3: add %r11, %rax\n"								\
 	"4: mov %r11, %r10\n"								\
 	"mov %rax, %r11\n"								\
 	"lea thread_leave(%rip), %rax\n"						\

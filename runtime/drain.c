@@ -58,7 +58,7 @@ static size_t put_calls(struct drainer *d, struct batch *b, struct encoded_calls
 	c->last_end = 0;
 	cnt = encode_calls(&d->records, c, words, cnt);
 	for (size_t i = 0; i < cnt && budget_counts(&d->budget); i++)
-		budget_call(&d->budget, words[2 * i + 1] & 0xffff);
+		budget_call(&d->budget, (uint32_t)words[2 * i + 1] >> 8);
 	b->before = c->before;
 	b->cnt += cnt;
 	if (cnt)
@@ -226,11 +226,11 @@ static bool drain_chunk(struct drainer *d, const struct arena_chunk *chunk, uint
 			break;
 		first = __atomic_load_n(&word[0], __ATOMIC_ACQUIRE);
 		second = __atomic_load_n(&word[1], __ATOMIC_RELAXED);	/* once: it may change */
-		if (first && second & 0xffff && word != tried) {
+		if (first && second & 0xff && word != tried) {
 			tried = word;		/* calls behind a hole; once, for who toggles it must not keep us */
 			continue;
 		}
-		kind = second & 0xffff ? 0 : second >> 16;
+		kind = second & 0xff ? 0 : second >> 8;
 		if (kind && kind < EVENT_CNT)
 			len += (event_words((unsigned int)kind) + 1) / 2 * 2;
 		if (len > end - word)
@@ -317,7 +317,7 @@ static void drain_slot(struct drainer *d, uint32_t number, bool keep)
 		if (chunk->state != CHUNK_OWNED || chunk->slot != number ||
 		    chunk->serial != slot->serial)
 			continue;
-		if (drain_chunk(d, chunk, top[-1].start, top[-1].fid))
+		if (drain_chunk(d, chunk, top[-1].start, frame_fid(&top[-1])))
 			closed = true;		/* killed between its record and its pop */
 		d->drained[i] = 1;
 		if (!keep)
@@ -326,7 +326,7 @@ static void drain_slot(struct drainer *d, uint32_t number, bool keep)
 	}
 	b = begin_batch(d, slot->serial, slot->pid, slot->tid);
 	for (struct vprof_frame *f = stack + 1; f < top - closed; f++)
-		put_event(d, &b, EVENT_OPEN_FRAME, f->start, (const uint64_t[]){ f->fid });
+		put_event(d, &b, EVENT_OPEN_FRAME, f->start, (const uint64_t[]){ frame_fid(f) });
 	if (slot->lost_cnt)
 		put_event(d, &b, EVENT_LOSS, vprof_ticks(),
 			  (const uint64_t[]){ slot->lost_since, slot->lost_cnt });
@@ -348,7 +348,7 @@ static void drain_open_frames(struct drainer *d, uint32_t number)
 
 	for (struct vprof_frame *f = stack + 1; f < stack + VPROF_STACK_FRAMES; f++) {
 		uint64_t start = __atomic_load_n(&f->start, __ATOMIC_ACQUIRE);
-		uint64_t fid = __atomic_load_n(&f->fid, __ATOMIC_ACQUIRE);
+		uint64_t fid = (uint32_t)__atomic_load_n(&f->function, __ATOMIC_ACQUIRE) >> 8;
 
 		if (!start || start != __atomic_load_n(&f->start, __ATOMIC_ACQUIRE))
 			break;

@@ -34,6 +34,7 @@ struct drainer {
 	uint64_t dropped_lost;		/* what LOSS events told of for which it had none: lost before */
 	struct encoder table;
 	uint32_t functions_written, labels_written;
+	uint64_t dropped_written[TRACE_TABLE_CNT];
 	struct drainer_stats stats;
 	char *trace_path;
 	uint64_t limit_bytes;
@@ -53,6 +54,9 @@ void drain_remove_arena(struct drainer *d);	/* the file; processes that map it k
 
 /* new_arena.c: an arena that nobody drains is given up, so that its processes know; false: it has a drainer. */
 bool drain_give_up(const char *path);
+
+/* new_arena.c: whether there is memory for all functions and names that were added. */
+bool drain_has_tables(const struct drainer *d);
 
 /* new_arena.c: takes over an arena whose drainer was killed.  -ENOENT: it is not there any more; -EBUSY: it has a
  * drainer; -EBADMSG: it is no arena, or not ours. */

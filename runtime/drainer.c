@@ -206,12 +206,38 @@ static void put_entry(struct drainer *d, enum trace_block_kind kind, uint32_t nu
 	}
 }
 
+/* How many each table had no room for, if that has changed. */
+static void put_tables(struct drainer *d, bool all)
+{
+	static const uint64_t sizes[TRACE_TABLE_CNT] = {
+		[TABLE_FUNCTIONS] = ARENA_FUNCTIONS - 1, [TABLE_LABELS] = ARENA_LABELS - 1, [TABLE_TEXT] = ARENA_TEXT_BYTES,
+		[TABLE_THREADS] = ARENA_SLOTS, [TABLE_CALLS] = VPROF_STACK_FRAMES - 1, [TABLE_INTERVALS] = THREAD_LABELS,
+		[TABLE_LOCKS] = THREAD_HOLDS
+	};
+
+	for (uint64_t i = 0; i < TRACE_TABLE_CNT; i++) {
+		uint64_t cnt = __atomic_load_n(&d->arena.control->dropped[i], __ATOMIC_RELAXED);
+
+		if (cnt == (all ? 0 : d->dropped_written[i]))
+			continue;
+		d->dropped_written[i] = cnt;
+		encode_varint(&d->table, i);
+		encode_varint(&d->table, sizes[i]);
+		encode_varint(&d->table, cnt);
+	}
+	(all ? trace_file_last : trace_file_block)(&d->file, BLOCK_TABLES, d->table.data, d->table.len);
+	d->table.len = 0;
+}
+
 void drain_tables(struct drainer *d)
 {
 	struct arena_control *c = d->arena.control;
 	uint32_t *at = &d->functions_written;
 
 	d->table.len = 0;
+	put_tables(d, false);
+	if (!drain_has_tables(d))
+		return;
 	while (*at < c->function_cnt && *at + 1 < ARENA_FUNCTIONS &&
 	       __atomic_load_n(&d->arena.functions[*at + 1].ready, __ATOMIC_ACQUIRE))
 		put_entry(d, BLOCK_FUNCTIONS, ++*at, put_function);
@@ -334,6 +360,7 @@ void drain_end(struct drainer *d)
 	d->stats.dropped_records = d->dropped_cnt;
 	d->stats.lost_records += lost_cnt;
 	d->table.len = 0;
+	put_tables(d, true);
 	encode_varint(&d->table, lost_cnt);
 	encode_varint(&d->table, since);
 	trace_file_last(&d->file, BLOCK_END, d->table.data, d->table.len);

@@ -85,8 +85,10 @@ static void push_label(uint64_t label, uint64_t key, bool skipped)
 {
 	struct thread *t = &thread_self;
 
-	if (t->label_cnt == THREAD_LABELS)
+	if (t->label_cnt == THREAD_LABELS) {
 		remove_label(0);
+		arena_count_dropped(t->arena, TABLE_INTERVALS);
+	}
 	t->labels[t->label_cnt++] = (struct thread_label){ .label = label, .key = key, .skipped = skipped };
 }
 

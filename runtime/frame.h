@@ -24,10 +24,17 @@ struct vprof_frame {
 	unsigned long long start;	/* ticks; 0: not open, or not quite, and the rest may be of another call */
 	unsigned long address;		/* of the machine's frame: longjmp leaves ours behind ... */
 	unsigned long caller;		/* ... and this tells a sibling of it from an inlined callee */
-	unsigned short gate_and_flags;	/* of its site, in the same store as ... */
-	unsigned short fid;		/* ... its function */
-	unsigned int unused;
+	unsigned long long function;	/* its site's word: gate | fid << 8 */
 };
+
+/*
+ * The site's word is the low half of its record's second word.  The gate of what is recorded is not 0, so in a chunk
+ * that byte tells an invocation from an event (trace/format.h).
+ */
+static inline unsigned int frame_fid(const struct vprof_frame *frame)
+{
+	return (unsigned int)frame->function >> 8;
+}
 
 /* What a thread's probes look at.  A thread that was never seen has top NULL: full. */
 struct vprof_self {

@@ -50,6 +50,8 @@ void hold_begin(uint64_t object, bool never_spins)
 		holds_wait();
 	if (t->hold_cnt == THREAD_HOLDS) {
 		forget(&t->holds[0]);
+		if (t->arena)
+			arena_count_dropped(t->arena, TABLE_LOCKS);
 		t->hold_cnt--;
 		memmove(&t->holds[0], &t->holds[1], t->hold_cnt * sizeof(t->holds[0]));
 	}

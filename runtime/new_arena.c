@@ -2,8 +2,8 @@
 /*
  * new_arena.c - makes the arena: a file in /dev/shm, or beside the trace if that is too small.
  *
- * All its pages are allocated here, at once: a target that touches one cannot find that the disk
- * is full (SIGBUS).  The file is locked while its drainer lives, so that the next one can tell the
+ * All its pages but for the rest of two large tables are allocated here, at once: a target that touches one cannot find that
+ * the disk is full (SIGBUS).  The file is locked while its drainer lives, so that the next one can tell the
  * arena of a killed drainer: 200 MB of memory, with records that recover.c has yet to put into their
  * trace.  It is removed after an hour; sooner where there are many, at once where there is no room for another.
  *
@@ -45,9 +45,9 @@ enum {
 #define SHM "/dev/shm"
 
 static size_t lay_out(struct arena_control *c, const struct drainer_options *o);
-static int make_file(struct drainer *d, size_t bytes, const char *trace_path);
-static int make_arena_file(struct drainer *d, size_t bytes);
-static int make_shared_file(struct drainer *d, size_t bytes);
+static int make_file(struct drainer *d, const struct arena_control *c, const char *trace_path);
+static int make_arena_file(struct drainer *d, const struct arena_control *c);
+static int make_shared_file(struct drainer *d, const struct arena_control *c);
 static int open_map(struct drainer *d, size_t bytes);
 static unsigned int remove_orphans(long kept_s);
 static void fill_plan(struct drainer *d, const struct drainer_options *o);
@@ -66,14 +66,15 @@ int drain_make_arena(struct drainer *d, const struct drainer_options *o)
 		.sample_seed = o->sample_seed ? o->sample_seed : random_seed(),
 	};
 	size_t bytes = lay_out(&layout, o);
-	int r = make_file(d, bytes, o->trace_path);
+	int r;
 
+	layout.bytes = bytes;
+	r = make_file(d, &layout, o->trace_path);
 	if (r)
 		return r;
-	layout.bytes = bytes;
 	layout.magic = ARENA_MAGIC;
 	layout.recording = RECORDING_ON;
-	layout.text_used = 1;		/* offset 0 is the empty string */
+	layout.text_used = 8;		/* offset 0 is the empty string */
 	memcpy(d->arena.base, &layout, sizeof(layout));
 	r = open_map(d, bytes);
 	if (r)
@@ -84,13 +85,13 @@ int drain_make_arena(struct drainer *d, const struct drainer_options *o)
 	return 0;
 }
 
-static int make_in_shm(struct drainer *d, size_t bytes)
+static int make_in_shm(struct drainer *d, const struct arena_control *c)
 {
 	snprintf(d->arena_path, sizeof(d->arena_path), SHM "/vprof-XXXXXX");
-	return geteuid() == 0 ? make_shared_file(d, bytes) : make_arena_file(d, bytes);
+	return geteuid() == 0 ? make_shared_file(d, c) : make_arena_file(d, c);
 }
 
-static int make_beside(struct drainer *d, size_t bytes, const char *trace_path)
+static int make_beside(struct drainer *d, const struct arena_control *c, const char *trace_path)
 {
 	/* Absolute, since the program may change its directory. */
 	char *beside = realpath(trace_path, NULL);
@@ -98,24 +99,24 @@ static int make_beside(struct drainer *d, size_t bytes, const char *trace_path)
 
 	if (beside && strlen(beside) + 16 <= sizeof(d->arena_path)) {
 		snprintf(d->arena_path, sizeof(d->arena_path), "%s.arena-XXXXXX", beside);
-		r = make_arena_file(d, bytes);
+		r = make_arena_file(d, c);
 	}
 	free(beside);
 	return r;
 }
 
-static int make_file(struct drainer *d, size_t bytes, const char *trace_path)
+static int make_file(struct drainer *d, const struct arena_control *c, const char *trace_path)
 {
 	int r;
 
 	if (remove_orphans(ORPHAN_KEPT_S) >= ORPHANS_MANY && remove_orphans(ORPHAN_OF_MANY_KEPT_S) >= ORPHANS_MANY)
 		remove_orphans(0);
-	r = make_in_shm(d, bytes);
+	r = make_in_shm(d, c);
 	if (r == -ENOSPC || r == -ENOMEM) {
 		remove_orphans(0);
-		r = make_in_shm(d, bytes);
+		r = make_in_shm(d, c);
 	}
-	return r ? make_beside(d, bytes, trace_path) : 0;
+	return r ? make_beside(d, c, trace_path) : 0;
 }
 
 static int open_map(struct drainer *d, size_t bytes)
@@ -157,19 +158,48 @@ static size_t lay_out(struct arena_control *c, const struct drainer_options *o)
 	PART(places, sizeof(uint32_t) * ARENA_PLACES);
 	PART(lots, 2 * sizeof(uint64_t) * ARENA_LOTS);
 	PART(stacks, (size_t)VPROF_STACK_BYTES * ARENA_SLOTS);
-	PART(functions, sizeof(struct arena_function) * ARENA_FUNCTIONS);
-	PART(index, sizeof(uint32_t) * ARENA_INDEX);
+	PART(heads, sizeof(uint32_t) * ARENA_HEADS);
 	PART(labels, sizeof(struct arena_label) * ARENA_LABELS);
-	PART(text, ARENA_TEXT_BYTES);
+	PART(index, sizeof(uint32_t) * ARENA_INDEX);
 	PART(plan, sizeof(struct arena_plan) * ((size_t)c->plan_mask + 1));
 	PART(chunks, (size_t)VPROF_CHUNK_BYTES * c->chunk_cnt);
+	PART(functions, sizeof(struct arena_function) * ARENA_FUNCTIONS);
+	PART(text, ARENA_TEXT_BYTES);
 #undef PART
 	return at;
 }
 
-/* Allocates and maps the new file d->arena_path, which is open as fd; negative: it is not. */
-static int allocate_file(struct drainer *d, int fd, size_t bytes)
+static int allocate(int fd, uint64_t from, uint64_t bytes)
 {
+	int r;
+
+	do
+		r = -posix_fallocate(fd, (off_t)from, (off_t)bytes);
+	while (r == -EINTR);
+	return r;
+}
+
+/* What is not there from the start.  Who records has seen to it that there is memory, where there was any (arena.c). */
+bool drain_has_tables(const struct drainer *d)
+{
+	const struct arena_control *c = d->arena.control;
+	uint64_t function_cnt = c->function_cnt, text_used = c->text_used;
+
+	if (function_cnt >= ARENA_FUNCTIONS)
+		function_cnt = ARENA_FUNCTIONS - 1;
+	if (text_used > ARENA_TEXT_BYTES)
+		text_used = ARENA_TEXT_BYTES;
+	return (function_cnt < ARENA_FUNCTIONS_FIRST ||
+		!allocate(d->arena_fd, (uint64_t)((char *)d->arena.functions - d->arena.base),
+			  sizeof(struct arena_function) * (function_cnt + 1))) &&
+	       (text_used <= ARENA_TEXT_FIRST ||
+		!allocate(d->arena_fd, (uint64_t)(d->arena.text - d->arena.base), text_used));
+}
+
+/* Allocates and maps the new file d->arena_path, which is open as fd; negative: it is not. */
+static int allocate_file(struct drainer *d, int fd, const struct arena_control *c)
+{
+	size_t bytes = c->bytes;
 	void *base;
 	int r;
 
@@ -179,9 +209,9 @@ static int allocate_file(struct drainer *d, int fd, size_t bytes)
 		return r;
 	}
 	flock(fd, LOCK_EX | LOCK_NB);
-	do
-		r = -posix_fallocate(fd, 0, (off_t)bytes);
-	while (r == -EINTR);
+	r = ftruncate(fd, (off_t)bytes) ? -errno : allocate(fd, 0, c->functions + sizeof(struct arena_function) * ARENA_FUNCTIONS_FIRST);
+	if (!r)
+		r = allocate(fd, c->text, ARENA_TEXT_FIRST);
 	base = r ? MAP_FAILED : arena_map_file(fd, bytes);
 	if (!r && base == MAP_FAILED)
 		r = -errno;
@@ -197,13 +227,13 @@ static int allocate_file(struct drainer *d, int fd, size_t bytes)
 }
 
 /* d->arena_path ends in XXXXXX. */
-static int make_arena_file(struct drainer *d, size_t bytes)
+static int make_arena_file(struct drainer *d, const struct arena_control *c)
 {
-	return allocate_file(d, mkostemp(d->arena_path, O_CLOEXEC), bytes);
+	return allocate_file(d, mkostemp(d->arena_path, O_CLOEXEC), c);
 }
 
 /* The same, as a directory with a file of secret name in it. */
-static int make_shared_file(struct drainer *d, size_t bytes)
+static int make_shared_file(struct drainer *d, const struct arena_control *c)
 {
 	uint64_t secret;
 	size_t len;
@@ -221,7 +251,7 @@ static int make_shared_file(struct drainer *d, size_t bytes)
 	fd = open(d->arena_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		fchmod(fd, 0666);	/* whatever the umask */
-	return allocate_file(d, fd, bytes);
+	return allocate_file(d, fd, c);
 }
 
 /* Processes that go on keep the mapping: they get their memory back but for what threads hold, who may still

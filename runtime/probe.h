@@ -11,7 +11,7 @@
  *
  *	static const char vprof_note[] = "...";		(of the build: instrumenter/unit_note.h)
  *	static struct vprof_site vprof_sites[2] = {
- *		{ 0, 0, 0, 28, 0x1234ULL, "log_append", "server.c" }, ... };
+ *		{ 0, { 0 }, 28, 0x1234ULL, "log_append", "server.c" }, ... };
  *	static void __attribute__((constructor)) vprof_unit_in(void)
  *		{ if (vprof_register) vprof_register(vprof_sites, 2, vprof_note); }
  *	static void __attribute__((destructor)) vprof_unit_out(void)
@@ -46,11 +46,10 @@
  */
 
 /* One probed function of one unit.  key = hash of (real path, line of the body, name): equal in
- * every unit that compiles the same function.  gate, flags and fid belong to the runtime. */
+ * every unit that compiles the same function.  gate and fid belong to the runtime. */
 struct vprof_site {
 	unsigned char gate;		/* of its thread, that opens it: 0 none (dormant), 1 always, 2 inside intervals */
-	unsigned char flags;
-	unsigned short fid;		/* number of the function in this run; 0: none */
+	unsigned char fid[3];		/* number of the function in this run, low byte first; 0: none */
 	unsigned int line;
 	unsigned long long key;
 	const char *name;

@@ -9,12 +9,6 @@
 #include "runtime/scope.h"
 #include "runtime/thread.h"
 
-/* Which arena knows the site; 0: none. */
-static unsigned char known_mark(void)
-{
-	return (unsigned char)(process.epoch % 255 + 1);
-}
-
 static uint64_t add_to_hash(uint64_t hash, const char *text)
 {
 	do
@@ -23,8 +17,9 @@ static uint64_t add_to_hash(uint64_t hash, const char *text)
 	return hash;
 }
 
-static void introduce(struct vprof_site *site)
+static void introduce(struct vprof_scope *scope)
 {
+	struct vprof_site *site = &scope->site;
 	uint64_t hash = add_to_hash(add_to_hash(0xcbf29ce484222325ULL, site->file), site->name);
 	uint32_t level;
 
@@ -32,20 +27,20 @@ static void introduce(struct vprof_site *site)
 	level = arena_level(process.arena, site->key);
 	if (level < 1 || level == LEVEL_AS_BUILT)
 		level = 1;		/* written by hand: it is wanted */
-	site->fid = (unsigned short)arena_function(process.arena, site, level);
-	__atomic_store_n(&site->gate, site->fid ? gate_of_level(level) : 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&site->flags, known_mark(), __ATOMIC_RELEASE);
+	set_site_fid(site, arena_function(process.arena, site, level));
+	__atomic_store_n(&site->gate, site_fid(site) ? gate_of_level(level) : 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&scope->known, process.epoch, __ATOMIC_RELEASE);
 }
 
-void vprof_scope_in(struct vprof_site *site, struct vprof_span *span, void *address, void *caller)
+void vprof_scope_in(struct vprof_scope *scope, struct vprof_span *span, void *address, void *caller)
 {
-	if (__atomic_load_n(&site->flags, __ATOMIC_ACQUIRE) != known_mark()) {
+	if (!process.epoch || __atomic_load_n(&scope->known, __ATOMIC_ACQUIRE) != process.epoch) {
 		if (!process_attach())
 			return;
-		introduce(site);
+		introduce(scope);
 	}
-	if (site->gate <= vprof_self.gate)
-		span->call = thread_enter(site_word(site), (unsigned long)address, (unsigned long)caller);
+	if (scope->site.gate && scope->site.gate <= vprof_self.gate)
+		span->call = thread_enter(site_word(&scope->site), (unsigned long)address, (unsigned long)caller);
 }
 
 void vprof_scope_out(struct vprof_span *span)

@@ -76,6 +76,14 @@ static void read_name(uint64_t words[2])
 	memcpy(words, name, sizeof(name));
 }
 
+static void find_no_slot(const struct arena_map *a)
+{
+	count_lost_orphans(a, 1, clock_ticks());
+	arena_count_dropped(a, TABLE_THREADS);
+	if (!stacks_are_many())			/* another one may have a slot */
+		vprof_self.gate = 0;
+}
+
 bool thread_attach(void)
 {
 	int saved_errno = errno;
@@ -101,9 +109,7 @@ bool thread_attach(void)
 	t->busy = 1;
 	t->slot_number = arena_take_slot(a);
 	if (!t->slot_number) {
-		count_lost_orphans(a, 1, clock_ticks());
-		if (!stacks_are_many())		/* another one may have a slot */
-			vprof_self.gate = 0;
+		find_no_slot(a);
 		t->busy = 0;
 		return false;
 	}
@@ -162,7 +168,7 @@ static void close_frame(void)
 	struct vprof_frame *frame = vprof_self.top - 1;
 
 	if (frame->start)
-		THREAD_LOG(EVENT_FRAME, frame->start, vprof_ticks(), frame->fid);
+		THREAD_LOG(EVENT_FRAME, frame->start, vprof_ticks(), frame_fid(frame));
 	frame->start = 0;
 	vprof_self.top = frame;
 }
@@ -269,7 +275,7 @@ unsigned long thread_innermost(void)
 {
 	const struct vprof_frame *frame = vprof_self.top ? vprof_self.top - 1 : NULL;
 
-	return frame && frame->fid ? frame->address : 0;
+	return frame && frame->function ? frame->address : 0;
 }
 
 void thread_doubt(uint64_t since)
@@ -298,7 +304,7 @@ void thread_log(enum trace_event kind, uint64_t ticks, const uint64_t *words)
 
 	if (!record)
 		return;
-	__atomic_store_n(&record[1], (uint64_t)kind << 16, __ATOMIC_RELAXED);
+	__atomic_store_n(&record[1], (uint64_t)kind << 8, __ATOMIC_RELAXED);
 	for (unsigned int i = 0; i < cnt; i++)
 		record[2 + i] = words[i];
 	__atomic_store_n(&record[0], ticks, __ATOMIC_RELEASE);
@@ -397,10 +403,10 @@ static bool is_left_behind(unsigned long address, unsigned long caller)
 
 	while (!frame->start)
 		frame--;
-	return frame->fid && frame->address < address + (frame->caller != caller);
+	return frame->function && frame->address < address + (frame->caller != caller);
 }
 
-static unsigned long long push_frame(unsigned int fid, unsigned long address,
+static unsigned long long push_frame(unsigned int site, unsigned long address,
 				     unsigned long caller)
 {
 	struct vprof_frame *frame = vprof_self.top;
@@ -409,7 +415,7 @@ static unsigned long long push_frame(unsigned int fid, unsigned long address,
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	frame->address = address;
 	frame->caller = caller;
-	frame->fid = (unsigned short)fid;
+	frame->function = site;
 	__atomic_store_n(&frame->start, vprof_ticks(), __ATOMIC_RELEASE);
 	return frame_call(frame);
 }
@@ -424,9 +430,14 @@ unsigned long long thread_enter(unsigned int site, unsigned long address, unsign
 		while (is_left_behind(address, caller))
 			close_frame();
 	errno = saved_errno;
-	if (!ready || (site & 0xff) > stacks_gate() || ((uintptr_t)vprof_self.top & (VPROF_STACK_BYTES - 1)) == 0)
+	if (!ready || (site & 0xff) > stacks_gate())
 		return 0;
-	return push_frame(site >> 16, address, caller);
+	if (((uintptr_t)vprof_self.top & (VPROF_STACK_BYTES - 1)) == 0) {
+		if (vprof_self.top)
+			arena_count_dropped(thread_self.arena, TABLE_CALLS);
+		return 0;
+	}
+	return push_frame(site, address, caller);
 }
 
 /* Its frame was closed since longjmp() seemed to have left it.  It had not: it was on a stack of its own. */
@@ -466,13 +477,10 @@ void thread_leave(unsigned long long call, unsigned long long end)
 	length = end - frame->start;
 	while (vprof_self.top > frame + 1)
 		close_frame();
-	if (length >> 48) {
-		close_frame();
-		return;
-	}
-	record = take_room(16);
-	if (record) {
-		record[1] = length << 16 | frame->fid;
+	if (length >> 32) {
+		THREAD_LOG(EVENT_FRAME, frame->start, end, frame_fid(frame));
+	} else if ((record = take_room(16))) {
+		record[1] = length << 32 | frame->function;
 		__atomic_store_n(&record[0], frame->start, __ATOMIC_RELEASE);
 	}
 	frame->start = 0;

@@ -22,8 +22,6 @@
 /* Of a cursor: full in every chunk's memory, and in none. */
 #define PARKED ((char *)VPROF_CHUNK_BYTES)
 
-enum { THREAD_LABELS = 16, THREAD_HOLDS = 8 };
-
 struct thread_label {			/* an interval that the thread works on */
 	uint64_t label, key;
 	bool skipped;			/* its functions are not recorded: root-only, or short of chunks */
@@ -106,10 +104,6 @@ void thread_forget(uint64_t serial);
 unsigned long long thread_enter(unsigned int site, unsigned long address, unsigned long caller);
 
 /* gate and fid of a site, as vprof_enter() gets them. */
-static inline unsigned int site_word(const struct vprof_site *site)
-{
-	return (unsigned int)site->fid << 16 | site->gate;
-}
 void thread_leave(unsigned long long call, unsigned long long end);
 
 /* Logs one event; words as TRACE_EVENTS says. */

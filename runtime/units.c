@@ -132,7 +132,7 @@ static void wait_for_flips(void)
 
 /*
  * The order matters to probes that run meanwhile in other threads: gate last.  What is dormant already is not written: at
- * the end of a forked process that would copy all pages with sites.
+ * the end of a forked process that would copy all pages with sites.  A function that is dormant has no number.
  */
 static void set_gates(const struct unit *u, bool on)
 {
@@ -147,10 +147,9 @@ static void set_gates(const struct unit *u, bool on)
 
 		if (level == LEVEL_AS_BUILT)
 			level = levels ? note_level(process.arena, levels[i]) : 0;
-
-		if (on)
-			site->fid = (unsigned short)arena_function(process.arena, site, level);
-		gate = site->fid ? gate_of_level(level) : 0;
+		if (level)
+			set_site_fid(site, arena_function(process.arena, site, level));
+		gate = level && site_fid(site) ? gate_of_level(level) : 0;
 		if (site->gate != gate)
 			__atomic_store_n(&site->gate, gate, __ATOMIC_RELEASE);
 		if (gate == GATE_INSIDE)
@@ -191,6 +190,8 @@ void units_add(struct vprof_site *sites, unsigned int cnt, const char *note)
 	place = cnt ? free_place() : NULL;
 	if (place)
 		*place = unit;
+	else if (are_on)
+		__atomic_fetch_add(&process.arena->control->dropped[TABLE_UNITS], cnt, __ATOMIC_RELAXED);
 	if (are_on)
 		set_gates(&unit, true);
 	unlock();

@@ -29,11 +29,11 @@ static inline __attribute__((always_inline)) size_t encode_run(encoder_of_three 
 	for (i = 0; i < cnt; i++) {
 		uint64_t start = __atomic_load_n(&words[2 * i], __ATOMIC_ACQUIRE);
 		uint64_t second = __atomic_load_n(&words[2 * i + 1], __ATOMIC_RELAXED);	/* once: it may change */
-		uint64_t fid = second & 0xffff, end = start + (second >> 16);
+		uint64_t fid = (uint32_t)second >> 8, end = start + (second >> 32);
 
-		if (!start || !fid)
+		if (!start || !(second & 0xff) || !fid)
 			break;
-		encode(e, fid << 1, zigzag((int64_t)(start - before)), second >> 16);
+		encode(e, fid << 1, zigzag((int64_t)(start - before)), second >> 32);
 		before = start;
 		first_end = end < first_end ? end : first_end;
 		last_end = end > last_end ? end : last_end;

@@ -5,8 +5,10 @@
  * The runtime logs records of 64-bit words, the drainer packs them into blocks of a file, the
  * reader makes tuples of them.
  *
- *	invocation	start, length << 16 | fid		(fid 1..65535)
- *	event		ticks, kind << 16, payload words	(as many as the table says)
+ *	invocation	start, length << 32 | fid << 8 | gate	(fid 1..TRACE_FIDS_MAX, gate not 0: runtime/frame.h)
+ *	event		ticks, kind << 8, payload words		(as many as the table says)
+ *
+ * An invocation that takes 2^32 ticks or more (about a second) is logged as the event FRAME.
  *
  * Ticks are those of the recording machine's clock; anchors (ticks, CLOCK_MONOTONIC ns,
  * CLOCK_REALTIME ns) say what they mean.  Threads have serial numbers, unique in the run, because
@@ -22,6 +24,7 @@
  *	BLOCK_ANCHORS	{ ticks, mono_ns, real_ns }...
  *	BLOCK_FUNCTIONS	{ fid, key, line, level, name, file }...	strings: length, bytes
  *	BLOCK_LABELS	{ id, name }...
+ *	BLOCK_TABLES	{ enum trace_table, its size, how many had no room }...	the last word about one counts
  *	BLOCK_END	lost records without a thread, since when (ticks): the last block
  *	BLOCK_WINDOW	what of the run the trace holds: from (ticks), until (ticks; 0: to its end), and no more
  *			than so many ns before that (0: all)
@@ -54,7 +57,7 @@
 	X(FALSE_WAKEUP, 0)									\
 	X(WORK, 2)		/* label, value */						\
 	X(LOSS, 2)		/* until ticks: since, records; 0: all are there, but may be of another stack */ \
-	X(FRAME, 2)		/* invocation closed for it (longjmp, thread end): end, fid */	\
+	X(FRAME, 2)		/* invocation closed for it (longjmp, thread end), or a long one: end, fid */	\
 	X(OPEN_FRAME, 1)	/* still open when its thread was last seen: fid */		\
 	X(CREATE, 1)		/* serial of the new thread or process */			\
 	X(START, 3)		/* pid << 32 | tid, name: two words */				\
@@ -71,6 +74,8 @@ enum trace_event {
 };
 
 enum { EVENT_WORDS_MAX = 5 };
+
+enum { TRACE_FIDS_MAX = 1 << 20, TRACE_LABELS_MAX = 1 << 20 };	/* a reader refuses larger numbers */
 
 enum begin_mark {			/* its functions are not recorded: */
 	BEGIN_SHORT = 1,		/* for lack of room */
@@ -109,6 +114,22 @@ static inline unsigned int event_words(unsigned int kind)
 	return words[kind];
 }
 
+/*
+ * Tables of a fixed size.  What one had no room for is counted, and the answer says so (doc/design/limits.md).  New ones at
+ * the end.
+ */
+enum trace_table {
+	TABLE_FUNCTIONS,		/* probes whose function got no number, so its calls are not recorded */
+	TABLE_LABELS,			/* uses of names of intervals and work that got no number */
+	TABLE_TEXT,			/* names of functions and files that had no room */
+	TABLE_THREADS,			/* threads that are not recorded, for too many were at the same time */
+	TABLE_CALLS,			/* calls that are not recorded, for too many were open below them on their thread */
+	TABLE_INTERVALS,		/* intervals that a thread lost sight of, for it began or resumed too many others inside */
+	TABLE_LOCKS,			/* home-made locks asked for inside too many others */
+	TABLE_UNITS,			/* probes of compiled units that are not known, for lack of memory */
+	TRACE_TABLE_CNT
+};
+
 enum wait_class {
 	WAIT_NONE, WAIT_LOCK, WAIT_COND, WAIT_IO, WAIT_QUEUE, WAIT_JOIN, WAIT_SLEEP, WAIT_CLASS_CNT
 };
@@ -139,14 +160,14 @@ struct trace_header {
 };
 
 /*
- * 2: BLOCK_PAUSES, EVENT_REOPEN, the rate in BEGIN.  3: another checksum.  What is in a file of an older version means
- * the same in one of version 3.
+ * 2: BLOCK_PAUSES, EVENT_REOPEN, the rate in BEGIN.  3: another checksum.  4: BLOCK_TABLES, larger
+ * numbers.  What is in a file of an older version means the same in one of version 4.
  */
-enum { TRACE_VERSION_OLDEST = 1, TRACE_VERSION = 3 };
+enum { TRACE_VERSION_OLDEST = 1, TRACE_VERSION = 4 };
 
 enum trace_block_kind {
 	BLOCK_CHUNKS = 1, BLOCK_ANCHORS, BLOCK_FUNCTIONS, BLOCK_LABELS, BLOCK_END,
-	BLOCK_WINDOW, BLOCK_PAUSES
+	BLOCK_WINDOW, BLOCK_PAUSES, BLOCK_TABLES
 };
 
 struct trace_block {

@@ -25,7 +25,7 @@ bool frame_of_event(const struct raw_event *e, struct raw_invocation *ret)
 	bool open = e->kind == EVENT_OPEN_FRAME;
 	uint64_t fid = open ? e->words[0] : e->words[1];
 
-	if ((!open && e->kind != EVENT_FRAME) || !fid || fid > UINT16_MAX)
+	if ((!open && e->kind != EVENT_FRAME) || !fid || fid > TRACE_FIDS_MAX)
 		return false;
 	*ret = (struct raw_invocation){ e->ns, open ? RAW_OPEN : (int64_t)e->words[0], e->thread,
 					(uint32_t)fid, 0 };

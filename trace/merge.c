@@ -6,6 +6,7 @@
  * Example: parts with SIDs 1, 2 and 2, 3: the second's 2 becomes 4; a part with the SIDs 7, 8 keeps them.  So a
  * run whose intervals are cut into parts and merged again is what it was.
  */
+#include "trace/full_tables.h"
 #include "trace/merge.h"
 
 #include <string.h>
@@ -200,6 +201,7 @@ static void add_losses(struct trace *t, const struct trace *p)
 	t->losses.at_pause += p->losses.at_pause;
 	t->losses.cut_bytes += p->losses.cut_bytes;
 	t->losses.stray_events += p->losses.stray_events;
+	full_tables_add(&t->losses.full, &p->losses.full);
 	t->kernel_reduced |= p->kernel_reduced;
 }
 

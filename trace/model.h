@@ -182,6 +182,18 @@ struct stack_span {
 };
 
 /* What the recorder could not keep; counted exactly, reported by every view. */
+/* A table of the recorder's that had no room for all; dropped 0: it had. */
+struct full_table {
+	const char *table, *dropped_what, *effect;
+	uint64_t size, dropped;
+};
+
+enum { FULL_TABLES_MAX = 16 };
+
+struct full_tables {
+	struct full_table items[FULL_TABLES_MAX];
+};
+
 struct losses {
 	uint64_t records;		/* records dropped for lack of room */
 	uint64_t stacks;		/* moments when a call may have been on another stack of its thread than we think */
@@ -191,6 +203,7 @@ struct losses {
 	uint64_t before_window;		/* intervals that began before what was kept of the run */
 	uint64_t at_pause;		/* intervals that were cut since the recording paused */
 	uint64_t stray_events;		/* ends, drops and resumes of intervals that were not open */
+	struct full_tables full;
 };
 
 typedef VEC(const char *) strings;	/* numbered from 0 */

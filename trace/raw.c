@@ -135,7 +135,7 @@ void raw_decode_record(struct decoder *d, uint64_t *before, struct raw_record *r
 		ret->kind = EVENT_NONE;
 		ret->fid = (uint32_t)(head >> 1);
 		ret->words[0] = ret->ticks + decode_varint(d);
-		if (head >> 1 == 0 || head >> 1 > UINT16_MAX)
+		if (head >> 1 == 0 || head >> 1 > TRACE_FIDS_MAX)
 			d->bad = true;
 		return;
 	}
@@ -219,7 +219,7 @@ static void decode_functions(struct raw *r, struct decoder *d)
 		f.level = (uint32_t)decode_varint(d);
 		f.name = decode_name(r, d);
 		f.file = decode_name(r, d);
-		if (d->bad || !fid || fid > UINT16_MAX) {
+		if (d->bad || !fid || fid > TRACE_FIDS_MAX) {
 			d->bad = true;
 			return;
 		}
@@ -235,7 +235,7 @@ static void decode_labels(struct raw *r, struct decoder *d)
 		uint64_t id = decode_varint(d);
 		const char *name = decode_name(r, d);
 
-		if (d->bad || id > UINT16_MAX) {
+		if (d->bad || id > TRACE_LABELS_MAX) {
 			d->bad = true;
 			return;
 		}
@@ -308,6 +308,9 @@ int raw_decode_table(struct raw *r, const struct blocks *b, struct diag *reterr)
 		break;
 	case BLOCK_PAUSES:
 		decode_pauses(r, &d);
+		break;
+	case BLOCK_TABLES:
+		full_tables_decode(&r->full, &d);
 		break;
 	case BLOCK_END:
 		r->ended = true;

@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "trace/encode.h"
 #include "trace/format.h"
+#include "trace/full_tables.h"
 #include "trace/model.h"
 
 struct raw_thread {
@@ -63,6 +64,7 @@ struct raw {
 	VEC(struct raw_anchor) anchors;
 	VEC(struct raw_pause) pauses;	/* in ns: by time, disjoint */
 	uint64_t lost_cnt, lost_since;	/* records of threads that could not say so (ticks, then ns) */
+	struct full_tables full;
 	uint64_t cut_bytes;
 	bool ended;			/* its recorder closed it */
 	bool windowed;			/* what it holds is a part of the run: */

@@ -28,7 +28,7 @@ static inline __attribute__((always_inline)) size_t decode_calls(decoder_of_thre
 	size_t i;
 
 	for (i = 0; i < cnt && decode(&at, numbers); i++) {
-		if (numbers[0] & 1 || (numbers[0] >> 1) - 1 >= UINT16_MAX)
+		if (numbers[0] & 1 || (numbers[0] >> 1) - 1 >= TRACE_FIDS_MAX)
 			break;
 		start += (uint64_t)unzigzag(numbers[1]);
 		ret[i] = (struct raw_call){ start, start + numbers[2], (uint32_t)(numbers[0] >> 1) };

@@ -529,6 +529,7 @@ void replay_losses(struct replay *p, const struct raw_event *events, size_t cnt)
 	const struct raw *r = &p->rd->raw;
 
 	p->t->losses.records += r->lost_cnt;
+	full_tables_add(&p->t->losses.full, &r->full);
 	p->t->losses.cut_bytes = r->cut_bytes;
 	p->t->losses.cut_off = !r->ended;
 	p->t->windowed = r->windowed;

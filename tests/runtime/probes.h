@@ -11,6 +11,7 @@
 #define TESTS_RUNTIME_PROBES_H
 
 #include "runtime/clock.h"
+#include "runtime/site.h"
 #include "runtime/wrappers.h"
 
 #if defined(__x86_64__) && !defined(VPROF_PORTABLE)
@@ -35,7 +36,7 @@ enum {
 #define SITE_KEY(site) (1000ULL + (site))
 
 static struct vprof_site vprof_sites[SITE_CNT] = {
-#define X(name) { 0, 0, 0, 10 + SITE_##name, SITE_KEY(SITE_##name), #name, "target.c" },
+#define X(name) { 0, { 0 }, 10 + SITE_##name, SITE_KEY(SITE_##name), #name, "target.c" },
 	PROBED_FUNCTIONS(X)
 #undef X
 };

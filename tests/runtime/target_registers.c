@@ -126,7 +126,7 @@ static void *call_often(void *arg)
 	(void)arg;
 	for (int i = 0; i < CALLS && !failed_checks; i++) {
 		const struct vprof_site *site = &vprof_sites[SITE_leaf];
-		uint32_t word = site->gate | (uint32_t)site->flags << 8 | (uint32_t)site->fid << 16;
+		uint32_t word = site->gate | site_fid(site) << 8;
 		bool aside = i % 3 == 1, returns_nothing = i % 3 == 2;
 		uint64_t call = try_call(aside ? enter_aside : enter_symbol, word,
 					 (uintptr_t)frame, RAX | RDX);

@@ -135,6 +135,63 @@ static void test_at_once(void **state)
 	close_arena(d);
 }
 
+/* More than there is memory for from the start: each has a number and its name; those for which there is no number are counted. */
+static void test_many_functions(void **state)
+{
+	enum { MANY = 200000, TOO_MANY = 7 };
+	struct drainer *d = open_arena();
+	const struct arena_map *a = &d->arena;
+	struct vprof_site site = { .name = "", .file = "many.c" };
+	char name[64];
+
+	(void)state;
+	site.name = name;
+	for (uint64_t i = 1; i <= MANY; i++) {
+		snprintf(name, sizeof(name), "function_of_a_program_with_very_many_of_them_%u", (unsigned int)i);
+		site.key = i * 77;
+		assert_int_equal(arena_function(a, &site, 1), i);
+	}
+	drain_tables(d);
+	assert_int_equal(d->functions_written, MANY);
+	site.key = 77ULL * 123456;
+	assert_int_equal(arena_function(a, &site, 1), 123456);
+	assert_string_equal(a->text + a->functions[123456].name, "function_of_a_program_with_very_many_of_them_123456");
+	assert_int_equal(a->functions[MANY].file, a->functions[1].file);
+	assert_true(a->control->text_used > ARENA_TEXT_FIRST);
+	a->control->function_cnt = ARENA_FUNCTIONS - 2;
+	for (uint64_t i = 0; i <= TOO_MANY; i++) {
+		site.key = i + 1;
+		assert_int_equal(!!arena_function(a, &site, 1), !i);
+	}
+	assert_int_equal(a->control->dropped[TABLE_FUNCTIONS], TOO_MANY);
+	a->control->function_cnt = MANY;
+	close_arena(d);
+}
+
+/* Each has one number, also when it is asked for again. */
+static void test_many_labels(void **state)
+{
+	enum { MANY = 100000 };
+	struct drainer *d = open_arena();
+	const struct arena_map *a = &d->arena;
+
+	(void)state;
+	for (int round = 0; round < 2; round++)
+		for (unsigned int i = 1; i <= MANY; i++) {
+			char name[32];
+
+			snprintf(name, sizeof(name), "kind %u", i);
+			assert_int_equal(arena_label(a, name), i);
+		}
+	assert_int_equal(a->control->dropped[TABLE_LABELS], 0);
+	a->control->label_cnt = ARENA_LABELS - 1;
+	assert_int_equal(arena_label(a, "one too many"), 0);
+	assert_int_equal(arena_label(a, "kind 7"), 7);
+	assert_int_equal(a->control->dropped[TABLE_LABELS], 1);
+	a->control->label_cnt = MANY;
+	close_arena(d);
+}
+
 /* What a process of the run writes there leads nobody out of the mapping. */
 static void test_liar(void **state)
 {
@@ -197,7 +254,7 @@ static uint32_t taken_chunk(struct drainer *d, uint32_t slot, uint64_t start)
 	chunk->pid = chunk->tid = 1;
 	chunk->state = CHUNK_OWNED;
 	words[0] = start;
-	words[1] = 10 << 16 | 1;
+	words[1] = 10ULL << 32 | 1 << 8 | 1;
 	return number;
 }
 
@@ -225,7 +282,7 @@ static void test_filled_meanwhile(void **state)
 static uint64_t *add_event(uint64_t *words, enum trace_event kind, uint64_t ticks)
 {
 	words[0] = ticks;
-	words[1] = (uint64_t)kind << 16;
+	words[1] = (uint64_t)kind << 8;
 	return words + 2 + (event_words(kind) + 1) / 2 * 2;
 }
 
@@ -245,7 +302,7 @@ static void test_ends_meanwhile(void **state)
 	words = add_event(words, EVENT_BEGIN, 130);
 	words = add_event(words, EVENT_END, late);
 	words[0] = late;
-	words[1] = 10 << 16 | 1;
+	words[1] = 10ULL << 32 | 1 << 8 | 1;
 	drain_rest(d);
 	assert_int_equal(d->stats.begins, 2);
 	assert_int_equal(d->stats.ends, 1);
@@ -257,7 +314,8 @@ static void test_ends_meanwhile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_at_once), cmocka_unit_test(test_labels_at_once), cmocka_unit_test(test_liar),
+		cmocka_unit_test(test_at_once), cmocka_unit_test(test_labels_at_once), cmocka_unit_test(test_many_functions),
+		cmocka_unit_test(test_many_labels), cmocka_unit_test(test_liar),
 		cmocka_unit_test(test_alignment),
 		cmocka_unit_test(test_filled_meanwhile), cmocka_unit_test(test_ends_meanwhile)
 	};

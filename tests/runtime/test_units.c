@@ -149,7 +149,7 @@ static void test_no_copies(void **state)
 	page[1].key = 20;
 	assert_true(units_switch(true));
 	units_add(page, 2, NULL);
-	assert_int_not_equal(page[1].fid, 0);
+	assert_int_equal(site_fid(&page[1]), 0);
 	assert_int_equal(mprotect(page, 4096, PROT_READ), 0);
 	units_remove(page, 2);
 	assert_int_equal(munmap(page, 4096), 0);

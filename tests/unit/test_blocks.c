@@ -283,7 +283,7 @@ static size_t make_bytes(struct random *r, unsigned char *data)
 		uint64_t head = random_below(r, 300), moved = random_below(r, 1u << (1 + random_below(r, 24)));
 
 		if (any == 1 && random_below(r, 9) == 0)
-			head = (uint64_t[]){ 0, 1, 2 * 65535, 2 * 65536, 2 * 65537 }[random_below(r, 5)];
+			head = (uint64_t[]){ 0, 1, 2ULL * TRACE_FIDS_MAX, 2ULL * (TRACE_FIDS_MAX + 1), 2ULL * (TRACE_FIDS_MAX + 2) }[random_below(r, 5)];
 		else
 			head = 2 + 2 * head + (random_below(r, 40) == 0);
 		encode_varint(&e, head);

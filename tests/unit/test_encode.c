@@ -193,8 +193,8 @@ static size_t encode_one_by_one(struct encoder *e, struct encoded_calls *c, cons
 {
 	size_t i;
 
-	for (i = 0; i < cnt && words[2 * i] && words[2 * i + 1] & 0xffff; i++) {
-		uint64_t start = words[2 * i], fid = words[2 * i + 1] & 0xffff, length = words[2 * i + 1] >> 16;
+	for (i = 0; i < cnt && words[2 * i] && words[2 * i + 1] & 0xff; i++) {
+		uint64_t start = words[2 * i], fid = (uint32_t)words[2 * i + 1] >> 8, length = words[2 * i + 1] >> 32;
 
 		encode_varint(e, fid << 1);
 		encode_varint(e, zigzag((int64_t)(start - c->before)));
@@ -227,12 +227,12 @@ static void test_calls(void **state)
 		for (size_t i = 0; i < CALLS; i++) {
 			start += random_number(&seed, widths) - random_number(&seed, widths);
 			words[2 * i] = start;
-			words[2 * i + 1] = random_number(&seed, widths) << 16 | (1 + random_number(&seed, 15));
+			words[2 * i + 1] = random_number(&seed, widths % 32) << 32 | (1 + random_number(&seed, 20)) << 8 | 1;
 		}
 		if (round % 2)
-			words[(unsigned int)rand_r(&seed) % (2 * CALLS)] &= ~(uint64_t)0xffff * (round & 2);
+			words[(unsigned int)rand_r(&seed) % (2 * CALLS)] &= ~(uint64_t)0xff * (round & 2);
 		a.sought_start = words[round % CALLS * 2];
-		a.sought_fid = (words[round % CALLS * 2 + 1] & 0xffff) ^ (round % 3 == 0);
+		a.sought_fid = ((uint32_t)words[round % CALLS * 2 + 1] >> 8) ^ (round % 3 == 0);
 		b = a;
 		encode_calls_anywhere = round % 4 >= 2;
 		cnt = encode_one_by_one(&one, &a, words, CALLS);

@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# More functions, names and calls inside each other than the recorder once had room for; and where it has none, it says so.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+cat >many.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <vprof.h>
+
+static volatile unsigned sink;
+
+static inline __attribute__((always_inline)) void spin(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		sink += i;
+}
+
+/* A scope of each line: as many functions.  Outside all intervals they are known, and not recorded. */
+static void scopes(unsigned cnt)
+{
+	for (unsigned i = 1; i <= cnt; i++) {
+		struct vprof_mark_site *site = calloc(1, sizeof(*site));
+		struct vprof_mark_span span = { 0 };
+
+		site->line = i;
+		site->name = "some scope";
+		site->file = "scopes.c";
+		if (vprof_mark_scope_in)
+			vprof_mark_scope_in(site, &span, __builtin_frame_address(0), __builtin_return_address(0));
+		vprof_mark_leave_(&span);
+	}
+}
+
+static void names(unsigned cnt)
+{
+	for (unsigned i = 1; i <= cnt; i++) {
+		struct vprof_mark_label *label = calloc(1, sizeof(*label));
+		char name[32];
+
+		snprintf(name, sizeof(name), "work-%u", i);
+		label->name = strdup(name);
+		if (vprof_mark)
+			vprof_mark(15, label, i, 0);
+	}
+}
+
+__attribute__((noinline)) static void culprit(unsigned i)
+{
+	VPROF_SCOPE("hot part");
+	spin(i % 5 * 20000);
+}
+
+static void request(unsigned i)
+{
+	VPROF_BEGIN("request", i);
+	culprit(i);
+	VPROF_WORK("items", i % 5);
+	VPROF_END("request", i);
+}
+
+__attribute__((noinline)) static void down(unsigned depth)
+{
+	if (depth)
+		down(depth - 1);
+	sink++;
+}
+
+static void inside(unsigned depth)
+{
+	VPROF_BEGIN("inside", depth);
+	if (depth)
+		inside(depth - 1);
+	VPROF_END("inside", depth);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned cnt = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
+
+	if (argc > 1 && !strcmp(argv[1], "scopes"))
+		scopes(cnt);
+	VPROF_BEGIN("setup", 0);
+	if (argc > 1 && !strcmp(argv[1], "names"))
+		names(cnt);
+	if (argc > 1 && !strcmp(argv[1], "down"))
+		down(cnt);
+	VPROF_END("setup", 0);
+	for (unsigned i = 0; i < 300; i++)
+		request(i);
+	if (argc > 1 && !strcmp(argv[1], "inside"))
+		inside(cnt);
+	return 0;
+}
+END
+expect 0 "$VPROF" build --functions down -- cc -O1 -o many many.c
+
+# same_answer ARGUMENT...: with as many, 'hot part' is what it is without, and nothing was lost
+same_answer()
+{
+	expect 0 "$VPROF" record -- ./many "$@"
+	says "hot part causes"
+	grep -q "table-full\|no number\|there is room for" "$work/.out" "$work/.err" && fail "a full table with $*" || pass
+}
+
+same_answer scopes 1000
+same_answer scopes 70000
+same_answer names 6000
+# the last name is whole, and no other has it
+[ "$("$VPROF" export --format tuples | grep -c "work-6000")" = 1 ] && pass || fail "the last name"
+
+# More calls inside each other than a thread's stack of them has room for; more intervals.
+same_answer down 100
+expect 0 "$VPROF" record -- ./many down 500
+says "there is room for 127 calls open at once on a thread, and 374 calls were deeper"
+same_answer inside 10
+expect 0 "$VPROF" record -- ./many inside 20
+says "there is room for 16 intervals open at once on a thread, and 5 times a thread lost sight"
+"$VPROF" show summary --format json >summary.json || fail "show"
+grep -q '"table-full"' summary.json && pass || fail "no code"
+
+finish
