@@ -9,6 +9,7 @@
 
 #include "base/banned.h"
 #include "base/file.h"
+#include "cmd/check_annotation.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
 #include "cmd/config.h"
@@ -78,6 +79,15 @@ static int write_sources(const struct interval_directive *d)
 	return EXIT_DONE;
 }
 
+/* With a build known it is asked.  One that cannot be read is the build's business. */
+static int check(const struct interval_directive *d, struct diag *reterr)
+{
+	_cleanup_(freep) char *build_dir = path_join(data_dir(), "build");
+	_cleanup_(units_release) units scanned = { NULL, 0, 0 };
+
+	return units_read(build_dir, &scanned, NULL) < 0 ? 0 : check_annotation(d, &scanned, reterr);
+}
+
 static int annotate_run(int argc, char **argv)
 {
 	_cleanup_(interval_directive_release) struct interval_directive d = { 0 };
@@ -92,6 +102,8 @@ static int annotate_run(int argc, char **argv)
 	if (!*arg_name || strpbrk(arg_name, "\"]\n"))
 		return fail_now(EXIT_USAGE, NULL, "'%s' cannot name an interval", arg_name);
 	if (read_arguments(&d, &diag) < 0)
+		return fail(&diag);
+	if (check(&d, &diag) < 0)
 		return fail(&diag);
 	return arg_write ? write_sources(&d) : write_config(&d);
 }

@@ -118,10 +118,15 @@ static void print_skipped(const units *list)
 
 static void print_summary(const units *list)
 {
-	size_t functions, probed;
+	size_t functions, probed, uncounted = 0;
 
 	units_count(list, &functions, &probed);
 	print_skipped(list);
+	for (size_t i = 0; i < list->cnt; i++)
+		uncounted += unit_is_uncounted(list->items[i]);
+	if (uncounted)
+		note_line("%zu of the units %s no probes: compiled untouched or not understood (see above)", uncounted,
+			  uncounted == 1 ? "has" : "have");
 	note_line("%zu unit%s, %zu function%s, %zu of them probed (vprof show coverage lists them)",
 		  list->cnt, list->cnt == 1 ? "" : "s", functions,
 		  functions == 1 ? "" : "s", probed);

@@ -199,7 +199,7 @@ static int load_units(struct store *s, const units *list, struct diag *reterr)
 {
 	if (list->cnt == 0) {
 		diag_set(reterr, EXIT_ENVIRONMENT, -ENODATA,
-			 "the build compiled no C or C++ unit through vprof");
+			 "the build compiled no C or C++ unit through vprof: if the tree is compiled already, all of it is up to date");
 		return diag_remedy(reterr, -ENODATA, "clean first (make clean), so that everything is "
 				   "compiled again; a build that clears its environment, or whose make is a "
 				   "static program, wants CC=\"vprof cc gcc\"");
@@ -242,8 +242,11 @@ int build_scan(struct store *s, const struct args *command, const struct build_o
 	       units *ret, struct diag *reterr)
 {
 	_cleanup_(freep) char *dir = build_dir(), *masquerade = path_join(dir, "bin");
-	int r = make_masquerade(masquerade, reterr);
+	_cleanup_(launcher_context_release) struct launcher_context context = { 0 };
+	int r = launcher_context_read(&context, reterr);	/* what each compile will want, else none has probes */
 
+	if (r == 0)
+		r = make_masquerade(masquerade, reterr);
 	unfinished_remove(dir);
 	if (r == 0)
 		r = run_build(command, o, reterr);

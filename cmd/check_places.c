@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/banned.h"
+#include "base/file.h"
 #include "base/str.h"
 #include "cmd/check_places.h"
 
@@ -35,6 +36,11 @@ static bool find_place(const units *scanned, const char *interval, const char *r
 	return found;
 }
 
+static bool is_name_char(char c)
+{
+	return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 /* Does any unit contain a VPROF_ macro? */
 static bool has_marks(const units *scanned)
 {
@@ -48,7 +54,7 @@ static bool has_marks(const units *scanned)
 	return false;
 }
 
-static const char *nearest_function(const units *scanned, const char *name)
+const char *nearest_function(const units *scanned, const char *name)
 {
 	VEC(const char *) names = { 0 };
 	const char *nearest;
@@ -59,6 +65,38 @@ static const char *nearest_function(const units *scanned, const char *name)
 	nearest = nearest_word(name, names.items, names.cnt);
 	VEC_RELEASE(&names);
 	return nearest;
+}
+
+static bool has_word(const char *text, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *at = text; len && (at = strstr(at, word)); at += len)
+		if ((at == text || !is_name_char(at[-1])) && !is_name_char(at[len]))
+			return true;
+	return false;
+}
+
+const struct unit *untouched_unit_with(const units *scanned, const char *name)
+{
+	const char *behind = name ? strrchr(name, ':') : NULL;
+
+	for (size_t u = 0; u < scanned->cnt; u++) {
+		const struct unit *unit = scanned->items[u];
+		_cleanup_(freep) char *text = NULL;
+
+		if (unit_is_uncounted(unit) && name && file_read(unit->source, &text, NULL) == 0 &&
+		    has_word(text, behind ? behind + 1 : name))
+			return unit;
+	}
+	return NULL;
+}
+
+static int nowhere_but_untouched(const char *where, const struct unit *u, struct diag *reterr)
+{
+	diag_set(reterr, EXIT_USAGE, -ENOENT, "%s is in no unit with probes; '%s' has that word and was %s: %s", where, u->source,
+		 u->untouched ? "compiled untouched" : "not understood", u->untouched ? u->untouched : u->misread);
+	return diag_remedy(reterr, -ENOENT, "compile '%s' without what keeps vprof from it, then vprof build", path_base(u->source));
 }
 
 static int check_location(const struct config *c, const struct interval_directive *d, const char *role,
@@ -82,6 +120,13 @@ static int check_location(const struct config *c, const struct interval_directiv
 			return -EINVAL;
 		return diag_remedy(reterr, -EINVAL, "is '%s%s%s' a C expression there?", key ? "key = " : "",
 				   key ? key : "if ", key ? "" : l->condition);
+	}
+	const struct unit *untouched = untouched_unit_with(scanned, l->function);
+
+	if (untouched) {
+		_cleanup_(freep) char *where = xasprintf("%s: %s = %s of '%s'", c->path, role, text, d->name);
+
+		return nowhere_but_untouched(where, untouched, reterr);
 	}
 	nearest = l->function ? nearest_function(scanned, l->function) : NULL;
 	if (nearest && strcmp(nearest, l->function) != 0)

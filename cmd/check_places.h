@@ -16,4 +16,10 @@
 int check_places(const struct config *c, const units *scanned, struct str *ret_unused,
 		 struct diag *reterr);
 
+/* The function of the build that is called most like it; NULL. */
+const char *nearest_function(const units *scanned, const char *name);
+
+/* A unit without probes (unit_is_uncounted()) whose source has that word; NULL. */
+const struct unit *untouched_unit_with(const units *scanned, const char *name);
+
 #endif

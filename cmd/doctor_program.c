@@ -24,8 +24,6 @@
 #define BUILD_FIX "vprof build -- make, after make clean or its like; then the program that it made, not an installed one"
 #define ARENA_VARIABLE "VPROF_ARENA"	/* the runtime looks for it, so it has its name */
 
-#define REGISTER_OURS "vprof_register_4"
-
 static const char name[] = "program";
 
 static void not_elf(struct diagnosis *d, const char *path, int err)

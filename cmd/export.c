@@ -49,6 +49,11 @@ static int export_run(int argc, char **argv)
 	    run_trace_read(store, &run, &trace, &diag) < 0)
 		return fail(&diag);
 	trace_sort(trace);
+	if (!trace->intervals.cnt && !trace->segments.cnt)
+		return fail_now(EXIT_NO_EVIDENCE, "vprof show runs   (then vprof export RUN)",
+				"run %u has no intervals: there is nothing to export", run.number);
+	if (!trace->intervals.cnt)
+		warn_line("run %u has no intervals: only what its threads did is exported", run.number);
 	if (tuples_left_out(trace))
 		note_line("%zu completed intervals of which no functions were recorded have no place in "
 			  "tuples and are left out", tuples_left_out(trace));

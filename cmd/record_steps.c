@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/banned.h"
+#include "base/elf.h"
 #include "base/file.h"
 #include "cmd/common.h"
 #include "cmd/paths.h"
@@ -21,6 +22,7 @@
 #include "cmd/record_steps.h"
 #include "cmd/recording.h"
 #include "cmd/sample_plan.h"
+#include "instrumenter/unit_note.h"
 #include "runtime/drainer.h"
 
 static int64_t now_ns(clockid_t clock)
@@ -242,7 +244,26 @@ static void tell_losses(const struct drainer_stats *stats)
 			  stats->dropped_records);
 }
 
-static int not_instrumented(const struct run *run, const struct record_options *o, int exit_status)
+static void tell_uncounted(struct store *s)
+{
+	int64_t cnt;
+
+	if (units_uncounted(s, &cnt, NULL) == 0 && cnt)
+		note_line("of %" PRId64 " unit%s no function carries a probe, since %s compiled untouched or not understood; "
+			  "vprof show coverage says which and why", cnt, cnt == 1 ? "" : "s", cnt == 1 ? "it was" : "they were");
+}
+
+/* The probes of another vprof find no runtime that they know. */
+static bool is_of_another_vprof(const struct args *command)
+{
+	_cleanup_(freep) char *path = command->cnt ? path_which(command->items[0], NULL) : NULL;
+	_cleanup_(elf_closep) struct elf *e = NULL;
+
+	return path && elf_open(path, &e) == 0 && elf_symbol(e, "vprof_register", false) &&
+	       !elf_symbol(e, REGISTER_OURS, false);
+}
+
+static int not_instrumented(const struct run *run, const struct record_options *o, const struct args *command, int exit_status)
 {
 	if (is_attached(o))
 		return fail_now(EXIT_NO_EVIDENCE, "see that the load reaches it, or record longer",
@@ -250,6 +271,10 @@ static int not_instrumented(const struct run *run, const struct record_options *
 				"nothing to record", run->number);
 	if (exit_status == 126 || exit_status == 127)
 		return EXIT_ENVIRONMENT;	/* the command itself could not run, and said so */
+	if (is_of_another_vprof(command))
+		return fail_now(EXIT_ENVIRONMENT, "vprof build -- make, after make clean",
+				"'%s' was built by another version of vprof, whose probes this one cannot record: there is "
+				"nothing of it in run %u", command->items[0], run->number);
 	return fail_now(EXIT_ENVIRONMENT, "vprof build -- make   (then run what it built; a static or "
 			"-no-pie program must also be linked through vprof: vprof build does that, or "
 			"CMAKE_C_LINKER_LAUNCHER=\"vprof;cc\")",
@@ -347,13 +372,16 @@ int record_once(struct store *s, const char *name, const struct args *command,
 	r = run_and_drain(s, ret_run, command, o, &requests, &stats, &kernel_records, reterr);
 	recording_end(requests.lock);
 	record_requests_release(&requests);
+	if (r < 0 && is_attached(o) && stats.processes == 0 && kernel_records == 0)
+		run_remove(s, ret_run->number, NULL);	/* it never began */
 	if (r < 0)
 		return r;
 	if (stats.processes == 0 && kernel_records == 0) {
-		*ret_status = not_instrumented(ret_run, o, ret_run->exit_status);
+		*ret_status = not_instrumented(ret_run, o, command, ret_run->exit_status);
 		return 0;
 	}
 	tell_losses(&stats);
+	tell_uncounted(s);
 	progress_line("analysing run %u", ret_run->number);
 	r = run_analyze(s, ret_run, 0, ret, reterr);
 	progress_done();

@@ -82,11 +82,29 @@ static void material_release(struct material *m)
 
 /* ---- what a view needs ---- */
 
+/* Without a RUN: the latest that has results, and if that is not the latest, it is said. */
+static int find_run(struct material *m, const char *text, struct diag *reterr)
+{
+	_cleanup_(runs_release) runs list = { NULL, 0, 0 };
+	_cleanup_(freep) char *number = NULL;
+	int r = text ? 0 : runs_read(m->store, &list, reterr);
+
+	for (size_t i = list.cnt; r == 0 && !number && i-- > 0; )
+		if (list.items[i].status == RUN_ANALYSED)
+			number = xasprintf("%" PRIu32, list.items[i].number);
+	if (r == 0)
+		r = run_find(m->store, number ? number : text, &m->run, reterr);
+	if (r == 0 && number && m->run.number != list.items[list.cnt - 1].number)
+		note_line("run %" PRIu32 " (%s) has no results; this is run %" PRIu32, list.items[list.cnt - 1].number,
+			  run_status_name(list.items[list.cnt - 1].status), m->run.number);
+	return r;
+}
+
 static int read_findings(struct material *m, const char *run, const char *interval,
 			 struct diag *reterr)
 {
 	_cleanup_(findings_freep) struct findings *kept = NULL;
-	int r = run_find(m->store, run, &m->run, reterr);
+	int r = find_run(m, run, reterr);
 
 	if (r == 0)
 		r = findings_read(m->store, m->run.number, interval, &m->findings, reterr);
@@ -217,7 +235,7 @@ static int read_causes(struct material *m, const char *run, struct diag *reterr)
 static int read_project(struct material *m, const struct view *v, const char *run,
 			struct diag *reterr)
 {
-	int r = run_find(m->store, run, &m->run, reterr);
+	int r = find_run(m, run, reterr);
 	_cleanup_(config_release) struct config config = { 0 };
 	bool imported = m->run.source && strcmp(m->run.source, "import") == 0;
 
@@ -246,7 +264,7 @@ static int read_project(struct material *m, const struct view *v, const char *ru
 static int read_whole(struct material *m, const struct view *v, const char *run,
 		      struct diag *reterr)
 {
-	int r = run_find(m->store, run, &m->run, reterr);
+	int r = find_run(m, run, reterr);
 
 	if (r == 0)
 		r = run_trace_read(m->store, &m->run, &m->trace, reterr);

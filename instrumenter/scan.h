@@ -107,6 +107,12 @@ typedef VEC(struct unit *) units;
 int units_read(const char *build_dir, units *ret, struct diag *reterr);
 void units_release(units *list);
 
+/* Its functions carry no probe, or are not even known. */
+static inline bool unit_is_uncounted(const struct unit *u)
+{
+	return u->untouched || (u->misread && !u->functions.cnt);
+}
+
 /* Functions of all units, each once, and those of them that carry a probe. */
 void units_count(const units *list, size_t *ret_functions, size_t *ret_probed);
 

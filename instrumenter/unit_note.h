@@ -27,6 +27,7 @@
 #include "instrumenter/instrument.h"
 
 #define NOTE_SECTION ".vprof"
+#define REGISTER_OURS "vprof_register_4"	/* runtime/probe.h */
 #define NOTE_MAGIC "vprof-unit 1\n"
 
 /* The note of a unit whose functions have their probes. */

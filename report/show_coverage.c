@@ -123,21 +123,50 @@ static void print_units(const struct style *s, const struct project *p, const ch
 	}
 }
 
+/* Its functions carry no probe, and may not even be known: it was compiled untouched, or not understood from its start. */
+static bool is_uncounted(const struct project *p, const struct project_unit *u)
+{
+	if (u->untouched || !u->misread)
+		return u->untouched;
+	for (size_t i = 0; i < p->functions.cnt; i++)
+		if (p->functions.items[i].file && strcmp(p->functions.items[i].file, u->source) == 0)
+			return false;
+	return true;
+}
+
+/* "2 of the 3 units are not counted: a.c (why), ..."; nothing if all are. */
+static void say_uncounted(const struct project *p, struct str *ret)
+{
+	const struct project_unit *first = NULL;
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < p->units.cnt; i++)
+		if (is_uncounted(p, &p->units.items[i]) && !cnt++)
+			first = &p->units.items[i];
+	if (first)
+		str_addf(ret, " The functions of %zu of %zu units are not counted and carry none: %s%s was %s.", cnt, p->units.cnt,
+			 first->source, cnt > 1 ? " and others; it" : "", first->untouched ? "compiled untouched" : "not understood");
+}
+
 void coverage_text(const struct style *s, const struct view_input *in)
 {
 	struct counts all = count_all(in->project);
 	char a[TEXT_MAX], b[TEXT_MAX], c[TEXT_MAX];
 	_cleanup_(freep) char *sentence = NULL;
+	_cleanup_(str_release) struct str uncounted = STR_INIT;
 
+	say_uncounted(in->project, &uncounted);
 	if (in->project->units.cnt == 0)
-		sentence = xstrdup("Nothing was built under vprof yet: vprof build -- make");
+		sentence = xstrdup("Nothing was built with this data directory: vprof build -- make, or vprof -d DIR of the build "
+				   "(vprof doctor PROGRAM says what a program carries)");
 	else if (all.skipped == 0)
-		sentence = xasprintf("%s of %s functions carry a probe; all could.",
-				     text_cnt(a, all.probed), text_cnt(b, all.functions));
+		sentence = xasprintf("%s of %s functions carry a probe; %s.%s", text_cnt(a, all.probed),
+				     text_cnt(b, all.functions), uncounted.len ? "these are not all" : "all could",
+				     str_cstr(&uncounted));
 	else
-		sentence = xasprintf("%s of %s functions carry a probe; %s cannot.",
+		sentence = xasprintf("%s of %s functions carry a probe; %s cannot.%s",
 				     text_cnt(a, all.probed), text_cnt(b, all.functions),
-				     text_cnt(c, all.skipped));
+				     text_cnt(c, all.skipped), str_cstr(&uncounted));
 	print_answer(s, sentence);
 	fputc('\n', s->out);
 	print_files(s, in->project);

@@ -255,6 +255,16 @@ void project_free(struct project *p)
 	free(p);
 }
 
+int units_uncounted(struct store *s, int64_t *ret_cnt, struct diag *reterr)
+{
+	sqlite3_stmt *st = NULL;
+	bool found;
+	int r = db_prepare(s, STMT_UNITS_UNCOUNTED, &st, reterr);
+
+	*ret_cnt = 0;
+	return r < 0 ? r : db_read_int(s, st, ret_cnt, &found, reterr);
+}
+
 /* ---- into a trace ---- */
 
 /* Numbers of the project's functions and call sites in the trace. */

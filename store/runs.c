@@ -185,6 +185,23 @@ int run_update(struct store *s, const struct run *r, struct diag *reterr)
 	return ret < 0 ? ret : transaction_commit(&t, reterr);
 }
 
+int run_remove(struct store *s, uint32_t number, struct diag *reterr)
+{
+	_cleanup_(transaction_release) struct transaction t = TRANSACTION_INIT;
+	_cleanup_(freep) char *dir = run_dir(s, number);
+	int r = transaction_begin(&t, s, true, reterr);
+
+	if (r == 0)
+		r = db_run_key(s, STMT_PLANNED_DELETE, number, reterr);
+	if (r == 0)
+		r = db_run_key(s, STMT_RUN_DELETE, number, reterr);
+	if (r == 0)
+		r = transaction_commit(&t, reterr);
+	if (r == 0)
+		remove_tree(dir);
+	return r;
+}
+
 int runs_read(struct store *s, runs *ret, struct diag *reterr)
 {
 	_cleanup_(runs_release) runs list = { NULL, 0, 0 };
@@ -213,8 +230,12 @@ static struct run *find_in(runs *list, const char *text)
 	char *end;
 	unsigned long long number;
 
-	if (!text)
+	if (!text) {
+		for (size_t i = list->cnt; i-- > 0; )
+			if (list->items[i].status != RUN_FAILED)
+				return &list->items[i];
 		return &list->items[list->cnt - 1];
+	}
 	errno = 0;
 	number = strtoull(text, &end, 10);
 	if (errno || *end || text[strspn(text, "0123456789")])

@@ -92,6 +92,10 @@ static const char *const texts[] = {
 		"INSERT INTO run(number, name, command, source, started_ns, duration_ns, status,"
 		" exit_status, interval_cnt, function_cnt, lost_records)"
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+	[STMT_RUN_DELETE] = "DELETE FROM run WHERE number = ?1",
+	[STMT_UNITS_UNCOUNTED] =
+		"SELECT count(*) FROM unit WHERE untouched IS NOT NULL OR (misread IS NOT NULL AND NOT EXISTS"
+		" (SELECT 1 FROM function WHERE function.file = unit.source))",
 	[STMT_RUN_UPDATE] =
 		"UPDATE run SET name = ?2, command = ?3, source = ?4, started_ns = ?5,"
 		" duration_ns = ?6, status = ?7, exit_status = ?8, interval_cnt = ?9,"

@@ -99,12 +99,18 @@ void run_release(struct run *r);
 int run_create(struct store *s, struct run *r, struct diag *reterr);
 int run_update(struct store *s, const struct run *r, struct diag *reterr);
 
-/* text: number, name, or NULL for the latest.  No such run: EXIT_USAGE naming those there are;
+/* It is as if it had not begun. */
+int run_remove(struct store *s, uint32_t number, struct diag *reterr);
+
+/* text: number, name, or NULL for the latest that has not failed.  No such run: EXIT_USAGE naming those there are;
  * no runs at all: EXIT_NO_EVIDENCE. */
 int run_find(struct store *s, const char *text, struct run *ret, struct diag *reterr);
 typedef VEC(struct run) runs;
 int runs_read(struct store *s, runs *ret, struct diag *reterr);
 void runs_release(runs *list);
+
+/* Units of the build whose functions are not known, or carry no probe, since they were compiled untouched. */
+int units_uncounted(struct store *s, int64_t *ret_cnt, struct diag *reterr);
 
 /* What `vprof iterate` did in a run. */
 struct iteration {

@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What cannot be told is said: runs that failed, units that were compiled untouched, places that no build has.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+mkdir kiosk && cd kiosk || exit 99
+cat >kiosk.c <<'END'
+struct ticket { int id; };
+int stamp(struct ticket *t, int n) { volatile int s = 0; for (int i = 0; i < 3000 + n; i++) s += i; return s + t->id; }
+int main(void) { struct ticket t = { 1 }; for (int i = 0; i < 50; i++) t.id += stamp(&t, i) & 1; return t.id < 0; }
+END
+cat >side.c <<'END'
+int side_door(int n) { return n + 2; }
+END
+
+# Before there is a build annotate takes everything, afterwards it asks.
+expect 0 "$VPROF" annotate --start stamp --end stamp
+expect 0 "$VPROF" annotate --dry-run --start nowhere --end stamp
+expect 0 "$VPROF" build --functions all -- gcc -O1 kiosk.c -o kiosk
+expect 2 "$VPROF" annotate --name b --start stmp --end stamp
+says "no function 'stmp'; the nearest is 'stamp'"
+expect 2 "$VPROF" annotate --name b --start stamp --end other.c:stamp
+says "no function 'stamp' in other.c"
+expect 2 "$VPROF" annotate --name b --start "stamp key=arg2" --end "stamp key=arg1"
+says "there is no arg2 in 'arg2'" "has 2 arguments" "arg1 the last"
+expect 2 "$VPROF" annotate --name b --start stamp --end stamp --resume "stamp if arg0 && arg9"
+says "--resume: there is no arg9"
+expect 0 "$VPROF" annotate --name b --start "stamp key=arg0->id" --end "stamp key=arg0->id"
+grep -q stmp vprof.conf && fail "the refused place is in vprof.conf" || pass
+expect 0 "$VPROF" annotate --start stamp --end stamp
+
+# A recording that failed is not what show looks at; one that never began leaves no run.
+expect 0 "$VPROF" build --functions all -- gcc -O1 kiosk.c -o kiosk
+expect 0 "$VPROF" record -- ./kiosk
+expect 4 "$VPROF" record -p 999999
+expect 4 "$VPROF" record --attach 1
+expect 0 "$VPROF" show runs --format csv
+[ "$(grep -c '' "$work/.out")" = 2 ] && pass || { fail "somebody left a run"; cat "$work/.out"; }
+expect 4 "$VPROF" record -- true
+expect 0 "$VPROF" show factors
+says "run 2 (failed) has no results; this is run 1" stamp
+expect 0 "$VPROF" show variance-tree --format json
+expect 3 "$VPROF" show factors 2
+expect 3 "$VPROF" export --format tuples 2
+says "run 2 has no intervals"
+expect 0 "$VPROF" export --format tuples
+grep -q '^interval ' "$work/.out" && pass || fail "the export has no intervals"
+
+# Units without probes are named: by the error, by build, record and coverage.
+expect 0 "$VPROF" annotate --name c --start stamp --end stamp
+printf '[interval "side"]\n\tstart = side_door\n\tend = side_door\n' >side.conf
+expect 2 env VPROF_CONF="$PWD/side.conf" "$VPROF" -d side.data build --functions all -- \
+	sh -c 'gcc -O1 -c kiosk.c && gcc -O1 -save-temps -c side.c && gcc kiosk.o side.o -o both'
+says "side.c' has that word and was compiled untouched" "-save-temps"
+expect 0 "$VPROF" -d both.data build --functions all -- \
+	sh -c 'gcc -O1 -c kiosk.c && gcc -O1 -save-temps -c side.c && gcc kiosk.o side.o -o both'
+says "1 of the units has no probes"
+expect 0 "$VPROF" -d both.data record -- ./both
+says "of 1 unit no function carries a probe"
+expect 0 "$VPROF" -d both.data show coverage
+says "2 of 2 functions carry a probe; these are not all." "1 of 2 units" "side.c was compiled untouched"
+
+# A copy of the program has its names, and coverage does not say that nothing was built.
+mkdir ../copy && cp kiosk ../copy && cd ../copy || exit 99
+expect 0 "$VPROF" record -- ./kiosk
+expect 0 "$VPROF" show coverage
+says "Nothing was built with this data directory"
+
+finish
