@@ -104,6 +104,7 @@ bool instrument_unit(struct instrumenting *in, struct str *ret)
 	insert_probes(in);
 	insert_intervals(in);
 	insert_primitives(in);
+	insert_own_calls(in);
 	return make_text(in, ret);
 }
 

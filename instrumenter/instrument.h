@@ -81,6 +81,7 @@ void instrumenting_release(struct instrumenting *in);	/* also a _cleanup_ functi
 /* The parts of instrument_unit(). */
 void insert_intervals(struct instrumenting *in);	/* intervals.c */
 void insert_primitives(struct instrumenting *in);	/* sync.c */
+void insert_own_calls(struct instrumenting *in);	/* own_calls.c */
 
 /* tail_calls.c: fills in->tails; and is the function among them? */
 void find_tail_calls(struct instrumenting *in);

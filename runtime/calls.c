@@ -177,6 +177,7 @@ PROBE_CALL(vprof_leave_aside, FROM_INSIDE(0), LEAVE_VALUE);
 #define VECTORS "xor %edx, %edx\nmov $0xe6, %eax\n"
 
 __asm__(".text\n"
+	".globl vprof_call_c\n.hidden vprof_call_c\n.set vprof_call_c, call_c\n"	/* own_stub.c */
 	FUNCTION(call_c)
 	PUSH(rbp)
 	".cfi_rel_offset %rbp, 0\n"

@@ -21,6 +21,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdbool.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -272,9 +273,16 @@
 	X(int, lockf, (int fd, int op, off_t len), (fd, op, len))				\
 	X(int, fcntl, (int fd, int op, long arg), (fd, op, arg))
 
+/* OpenMP's locks: what a program calls itself.  What the compiler writes is among the aliases. */
+#define OMP_WRAPPERS(X)										\
+	X(void, omp_set_lock, (void *lock), (lock))						\
+	X(void, omp_unset_lock, (void *lock), (lock))						\
+	X(void, omp_set_nest_lock, (void *lock), (lock))					\
+	X(void, omp_unset_nest_lock, (void *lock), (lock))
+
 #define RUNTIME_WRAPPERS(X)									\
 	LOCK_WRAPPERS(X) COND_WRAPPERS(X) C11_WRAPPERS(X) LIFETIME_WRAPPERS(X)			\
-	SLEEP_WRAPPERS(X)									\
+	SLEEP_WRAPPERS(X) OMP_WRAPPERS(X)							\
 	SIGNAL_WRAPPERS(X) STREAM_WRAPPERS(X) POLL_WRAPPERS(X) COPY_WRAPPERS(X)			\
 	DISK_WRITE_WRAPPERS(X) DISK_WRAPPERS(X) SYSV_WRAPPERS(X)
 
@@ -358,6 +366,75 @@
 	X(int, timerfd_create, (int clock, int flags), (clock, flags))				\
 	X(int, inotify_add_watch, (int fd, const char *path, unsigned int mask), (fd, path, mask))
 
+/* OpenMP (omp.c).  f and data are a region's function and what it is given. */
+#define OMP_REGION_PARAMS void (*f)(void *), void *data, unsigned int threads
+#define OMP_LOOP(X, name)									\
+	X(void, name,										\
+	  (OMP_REGION_PARAMS, long start, long end, long step, long chunk, unsigned int flags),	\
+	  (f, data, threads, start, end, step, chunk, flags))
+#define OMP_RUNTIME_LOOP(X, name)								\
+	X(void, name, (OMP_REGION_PARAMS, long start, long end, long step, unsigned int flags),	\
+	  (f, data, threads, start, end, step, flags))
+
+#define OMP_PARALLEL_ALIASES(X)									\
+	X(void, GOMP_parallel, (OMP_REGION_PARAMS, unsigned int flags), (f, data, threads, flags)) \
+	X(void, GOMP_parallel_sections, (OMP_REGION_PARAMS, unsigned int cnt, unsigned int flags), \
+	  (f, data, threads, cnt, flags))							\
+	OMP_LOOP(X, GOMP_parallel_loop_static) OMP_LOOP(X, GOMP_parallel_loop_dynamic)		\
+	OMP_LOOP(X, GOMP_parallel_loop_guided) OMP_LOOP(X, GOMP_parallel_loop_nonmonotonic_dynamic) \
+	OMP_LOOP(X, GOMP_parallel_loop_nonmonotonic_guided)					\
+	OMP_RUNTIME_LOOP(X, GOMP_parallel_loop_runtime)						\
+	OMP_RUNTIME_LOOP(X, GOMP_parallel_loop_nonmonotonic_runtime)				\
+	OMP_RUNTIME_LOOP(X, GOMP_parallel_loop_maybe_nonmonotonic_runtime)
+
+#define OMP_BARRIER_ALIASES(X)									\
+	X(void, GOMP_barrier, (void), ())							\
+	X(bool, GOMP_barrier_cancel, (void), ())						\
+	X(void, GOMP_loop_end, (void), ())							\
+	X(bool, GOMP_loop_end_cancel, (void), ())						\
+	X(void, GOMP_sections_end, (void), ())							\
+	X(bool, GOMP_sections_end_cancel, (void), ())						\
+	X(void, __kmpc_barrier, (void *location, int tid), (location, tid))			\
+	X(int, __kmpc_cancel_barrier, (void *location, int tid), (location, tid))
+
+#define OMP_TASK_ALIASES(X)									\
+	X(void, GOMP_task,									\
+	  (void (*f)(void *), void *data, void (*copy)(void *, void *), long size, long alignment, \
+	   bool deferred, unsigned int flags, void **depend, int priority, void *detach),	\
+	  (f, data, copy, size, alignment, deferred, flags, depend, priority, detach))		\
+	X(void, GOMP_taskloop,									\
+	  (void (*f)(void *), void *data, void (*copy)(void *, void *), long size, long alignment, \
+	   unsigned int flags, unsigned long cnt, int priority, long start, long end, long step), \
+	  (f, data, copy, size, alignment, flags, cnt, priority, start, end, step))		\
+	X(void, GOMP_taskloop_ull,								\
+	  (void (*f)(void *), void *data, void (*copy)(void *, void *), long size, long alignment, \
+	   unsigned int flags, unsigned long cnt, int priority, unsigned long long start,	\
+	   unsigned long long end, unsigned long long step),					\
+	  (f, data, copy, size, alignment, flags, cnt, priority, start, end, step))		\
+	X(int, __kmpc_omp_task, (void *location, int tid, void *task), (location, tid, task))	\
+	X(int, __kmpc_omp_task_with_deps,							\
+	  (void *location, int tid, void *task, int cnt, void *deps, int other_cnt, void *others), \
+	  (location, tid, task, cnt, deps, other_cnt, others))					\
+	X(void, __kmpc_taskloop,								\
+	  (void *location, int tid, void *task, int condition, void *low, void *high, long step, \
+	   int no_group, int schedule, unsigned long long size, void *copy),			\
+	  (location, tid, task, condition, low, high, step, no_group, schedule, size, copy))
+
+#define OMP_LOCK_ALIASES(X)									\
+	X(void, GOMP_critical_start, (void), ())						\
+	X(void, GOMP_critical_end, (void), ())							\
+	X(void, GOMP_critical_name_start, (void **name), (name))				\
+	X(void, GOMP_critical_name_end, (void **name), (name))					\
+	X(void, GOMP_ordered_start, (void), ())							\
+	X(void, GOMP_ordered_end, (void), ())							\
+	X(void, __kmpc_critical, (void *location, int tid, void *lock), (location, tid, lock))	\
+	X(void, __kmpc_end_critical, (void *location, int tid, void *lock), (location, tid, lock)) \
+	X(void, __kmpc_fork_call, (void *location, int cnt, void (*micro)(int *, int *, ...), ...), \
+	  (location, cnt, micro))
+
+#define OMP_ALIASES(X)										\
+	OMP_PARALLEL_ALIASES(X) OMP_BARRIER_ALIASES(X) OMP_TASK_ALIASES(X) OMP_LOCK_ALIASES(X)
+
 #define OTHER_ALIASES(X)									\
 	X(int, lockf64, (int fd, int op, off64_t len), (fd, op, len))				\
 	X(int, fcntl64, (int fd, int op, long arg), (fd, op, arg))				\
@@ -366,7 +443,8 @@
 #define ALIAS_WRAPPERS(X)									\
 	READ_ALIASES(X) READ_PARTS_ALIASES(X) WRITE_PARTS_ALIASES(X) RECEIVE_ALIASES(X)		\
 	POLL_ALIASES(X) COPY_ALIASES(X) DISK_ALIASES(X) DISK_WRITE_ALIASES(X)			\
-	MAPPING_ALIASES(X) CLOSING_ALIASES(X) SPECIAL_ALIASES(X) STACK_ALIASES(X) OTHER_ALIASES(X)
+	MAPPING_ALIASES(X) CLOSING_ALIASES(X) SPECIAL_ALIASES(X) STACK_ALIASES(X) OMP_ALIASES(X)	\
+	OTHER_ALIASES(X)
 #define ALL_WRAPPERS(X) RUNTIME_WRAPPERS(X) ALIAS_WRAPPERS(X)
 
 #define X(type, name, params, args) \

@@ -6,6 +6,11 @@
 #define RUNTIME_VISIBILITY "hidden"
 #include "runtime/wrappers.h"
 
+/* Not the C library's. */
+#define X(type, name, params, args) extern type name params __attribute__((weak));
+OMP_WRAPPERS(X)
+#undef X
+
 #define X(type, name, params, args)								\
 	extern type vprof_x_##name params __attribute__((weak, visibility("default")));		\
 	__attribute__((weak)) type vprof_w_##name params					\
