@@ -18,6 +18,7 @@
 #include "cmd/common.h"
 #include "cmd/paths.h"
 #include "cmd/project.h"
+#include "cmd/record_opened.h"
 #include "cmd/record_requests.h"
 #include "cmd/record_steps.h"
 #include "cmd/recording.h"
@@ -188,7 +189,8 @@ static void advise_sampled(const struct record_options *o, const struct plan *pl
 }
 
 static int open_drainer(struct store *s, const struct run *run, const struct record_options *o,
-			const struct record_requests *q, struct drainer **ret, struct diag *reterr)
+			const struct record_requests *q, struct record_opened *opened, struct drainer **ret,
+			struct diag *reterr)
 {
 	_cleanup_(freep) char *dir = run_dir(s, run->number), *trace = path_join(dir, "trace.vpt");
 	_cleanup_(freep) char *path = plan_path();
@@ -202,6 +204,8 @@ static int open_drainer(struct store *s, const struct run *run, const struct rec
 		.keep_bytes = o->keep_bytes,
 		.start_paused = o->start_paused,
 		.delay_ns = o->delay_ns,
+		.look = record_opened_look,
+		.look_arg = opened,
 		.requests = &q->requests,
 		.arena_bytes = (size_t)o->buffer_mib * 1024 * 1024,
 		.sample_full = o->sample.full,
@@ -308,12 +312,14 @@ static int run_and_drain(struct store *s, struct run *run, const struct args *co
 	int64_t started_ns = now_ns(CLOCK_MONOTONIC);
 	enum kernel_mode kernel = o->kernel;
 	unsigned invited = 0;
-	int r = open_drainer(s, run, o, q, &drainer, reterr);
+	struct record_opened opened = { s, o->attach };
+	int r = open_drainer(s, run, o, q, &opened, &drainer, reterr);
 
 	/* Of a trace in parts nothing is recovered. */
 	if (r == 0 && !o->keep_ns && !o->keep_bytes)
 		recording_note_arena(q->lock, strchr(drainer_env(drainer), '=') + 1);
 	if (r == 0 && is_attached(o)) {
+		record_opened_look(&opened, drainer, 0);
 		r = attach_invite(o->attach, drainer, &invited, reterr);
 		if (invited && o->kernel_if_alone)
 			kernel = KERNEL_MODE_OFF;

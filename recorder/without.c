@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include "base/banned.h"
+#include "recorder/opened.h"
 #include "recorder/recorder.h"
 #include "recorder/stacks.h"
 
@@ -14,6 +15,14 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret, struc
 	*ret = NULL;
 	diag_set(reterr, EXIT_ENVIRONMENT, -ENOSYS, "this vprof was built without the kernel recorder");
 	return diag_remedy(reterr, -ENOSYS, "apt-get install libbpf-dev libdw-dev libiberty-dev, then configure and build again");
+}
+
+int opened_read(pid_t pid, void (*take)(void *arg, const struct opened_thread *t), void *arg)
+{
+	(void)pid;
+	(void)take;
+	(void)arg;
+	return -ENOTSUP;
 }
 
 int recorder_try(struct diag *reterr)

@@ -75,6 +75,7 @@ bool arena_open_map(struct arena_map *a, void *base, size_t bytes)
 	    !part_fits(c->waiters, sizeof(uint32_t) * ARENA_WAITERS, bytes) ||
 	    !part_fits(c->places, sizeof(uint32_t) * ARENA_PLACES, bytes) ||
 	    !part_fits(c->lots, 2 * sizeof(uint64_t) * ARENA_LOTS, bytes) ||
+	    !part_fits(c->opened, sizeof(struct arena_opened) * ARENA_OPENED, bytes) ||
 	    !part_fits(c->chunks, (uint64_t)VPROF_CHUNK_BYTES * c->chunk_cnt, bytes))
 		return false;
 	a->base = base;
@@ -95,6 +96,7 @@ bool arena_open_map(struct arena_map *a, void *base, size_t bytes)
 	a->waiters = (uint32_t *)(a->base + c->waiters);
 	a->places = (uint32_t *)(a->base + c->places);
 	a->lots = (uint64_t *)(a->base + c->lots);
+	a->opened = (struct arena_opened *)(a->base + c->opened);
 	return true;
 }
 

@@ -2,7 +2,7 @@
 /*
  * arena.h - the memory that all processes of a run share with the drainer.
  *
- *	control | slots | links | releasers | waiters | places | lots | stacks | heads | labels | index | plan | chunks | functions | text
+ *	control | slots | links | releasers | waiters | places | lots | opened | stacks | heads | labels | index | plan | chunks | functions | text
  *
  * The drainer makes the file, the target maps it.  Everything is found by offset, since each
  * process has it at another address.  All of it survives a killed process; nothing in it is a
@@ -47,6 +47,7 @@ enum {
 	ARENA_STAMPS = 8,
 	THREAD_LABELS = 16,		/* intervals that a thread works on */
 	THREAD_HOLDS = 8,		/* home-made locks that it asks for */
+	ARENA_OPENED = 16384,		/* calls that were open before the recording */
 };
 
 /* Odd: something to do for threads whose gate is closed. */
@@ -75,7 +76,7 @@ struct arena_control {
 	uint32_t as_sampled;		/* few intervals are recorded in full: what is always recorded by choice alone is
 					 * recorded inside intervals */
 	uint64_t slots, links, stacks, heads, functions, index, labels, text, plan, releasers, waiters, places, lots,
-		 chunks;
+		 opened, chunks;
 	uint64_t dropped[TRACE_TABLE_CNT] __attribute__((aligned(64)));	/* what a full table had no room for, by enum trace_table */
 	uint64_t free_chunks __attribute__((aligned(64)));
 	uint32_t free_cnt;		/* about as many */
@@ -90,6 +91,7 @@ struct arena_control {
 	uint64_t fed_cnt __attribute__((aligned(64)));	/* stamps for who waits for files (runtime/flow.h) */
 	uint64_t starved_s __attribute__((aligned(64)));	/* when somebody without a chunk last asked for the drainer (CLOCK_MONOTONIC) */
 	struct arena_held held;
+	uint32_t opened_cnt;
 };
 
 struct arena_slot {			/* a thread that records; fields belong to it */
@@ -130,6 +132,11 @@ struct arena_plan {			/* hash table, key 0: free */
 	uint64_t level;
 };
 
+struct arena_opened {			/* a call that a thread was found in (runtime/found.h); a thread's outermost first */
+	uint64_t address, caller;	/* address 0: only a name for the thread */
+	uint32_t pid, tid, fid;
+};
+
 struct arena_stamp {			/* who let an object go, and when */
 	uint64_t object, serial, ticks;
 };
@@ -158,6 +165,7 @@ struct arena_map {
 	struct arena_bucket *releasers;
 	uint32_t *waiters, *places;	/* runtime/releasers.h */
 	uint64_t *lots;
+	struct arena_opened *opened;
 };
 
 /*

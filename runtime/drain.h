@@ -44,6 +44,9 @@ struct drainer {
 	bool is_head;			/* what is drained is drained once more: a snapshot */
 	struct budget budget;
 	VEC(struct drain_pause) pauses;	/* of the whole run */
+	void (*look)(void *arg, struct drainer *d, pid_t child);	/* as in struct drainer_options */
+	void *look_arg;
+	pid_t child;			/* 0: not yet */
 	uint64_t resume_ns;		/* CLOCK_MONOTONIC; 0: not by itself */
 };
 

@@ -318,6 +318,7 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 	long pause_ns = PAUSE_MIN_NS;
 	int r = 0;
 
+	d->child = child;
 	d->hurry_cnt = d->arena.chunk_cnt / HURRY_SHARE;
 	while (!r) {
 		struct timespec pause;

@@ -31,6 +31,8 @@ struct drainer_alias {			/* events of mark belong to intervals of that name */
 	const char *mark, *interval;
 };
 
+struct drainer;
+
 struct drainer_options {
 	const char *trace_path;		/* created; the directory exists */
 	size_t arena_bytes;		/* 0: default */
@@ -50,9 +52,10 @@ struct drainer_options {
 	uint64_t limit_bytes;		/* of the trace: recording ends when it is reached; 0: none */
 	bool start_paused;
 	uint64_t delay_ns;		/* ... and goes on by itself after so long; 0: only when it is told */
+	/* Before it goes on after a pause: notes what is open in child, the command; or NULL. */
+	void (*look)(void *arg, struct drainer *d, pid_t child);
+	void *look_arg;
 };
-
-struct drainer;
 
 struct drainer_requests {		/* asked for while drainer_run() is at it */
 	int fd;				/* readable: call take */
@@ -94,6 +97,20 @@ bool drainer_resume(struct drainer *d);
  * nobody drains any more leaves its old recording.  *ret_cnt: how many were.  -ENOENT: there is no runtime
  * in any; -EBUSY: recorded already; -EPERM; -ESRCH. */
 int drainer_invite(struct drainer *d, pid_t pid, unsigned *ret_cnt, struct diag *reterr);
+
+struct drainer_opened {			/* a call that a thread is in before it is recorded */
+	uint32_t pid, tid;		/* as the process itself sees them */
+	uint64_t address, caller;	/* of its frame; address 0: only a name for the thread */
+	uint64_t key;			/* of the function */
+	const char *name, *file;
+	uint32_t line;
+	bool anyway;			/* also if the plan does not have it */
+};
+
+/* Before processes are invited, or go on: forgets what was noted before; notes a call, the outermost of each thread
+ * first.  False: its probe is off, or there is no room. */
+void drainer_forget_opened(struct drainer *d);
+bool drainer_note_opened(struct drainer *d, const struct drainer_opened *o);
 
 /* What is left in the arena of a recorder that was killed, into its trace, which goes on behind its last whole block; the
  * arena is gone then.  ret: of what was added.  Without a message: -ENOENT, there is no such arena any more; -EBUSY,

@@ -193,6 +193,8 @@ void vprof_event(unsigned int kind, struct vprof_label *label, unsigned long lon
 		errno = saved_errno;
 		return;
 	}
+	if (thread_self.found && (kind == VPROF_KIND_BEGIN || kind == VPROF_KIND_RESUME))
+		found_forget_name();
 	switch (kind) {
 	case VPROF_KIND_BEGIN:
 	case VPROF_KIND_END:

@@ -72,9 +72,12 @@ static bool is_paused(const struct drainer *d)
 
 bool drainer_resume(struct drainer *d)
 {
-	uint64_t now = clock_ticks();
+	uint64_t now;
 
 	d->resume_ns = 0;
+	if (is_paused(d) && d->look)
+		d->look(d->look_arg, d, d->child);
+	now = clock_ticks();
 	if (!is_paused(d) || !change(d, RECORDING_PAUSED, RECORDING_ON))
 		return false;
 	d->pauses.items[d->pauses.cnt - 1].until = now;
@@ -92,6 +95,8 @@ static uint64_t now_ns(void)
 
 void drain_pauses_start(struct drainer *d, const struct drainer_options *o)
 {
+	d->look = o->look;
+	d->look_arg = o->look_arg;
 	if (!o->start_paused && !o->delay_ns)
 		return;
 	drainer_pause(d);

@@ -138,6 +138,7 @@ bool thread_attach(void)
 		THREAD_LOG(EVENT_START, clock_ticks(), (uint64_t)slot->pid << 32 | slot->tid,
 			   name[0], name[1]);
 		process_introduce();
+		found_take();
 	}
 	errno = saved_errno;
 	return true;
@@ -150,6 +151,7 @@ static void abandon(struct thread *t)
 	vprof_self.cursor = PARKED;
 	vprof_self.top = NULL;
 	t->slot = NULL;
+	t->found = NULL;
 	t->slot_number = t->chunk = t->previous = 0;
 	t->serial = 0;
 	t->started = false;
@@ -173,6 +175,11 @@ static void close_frame(void)
 	vprof_self.top = frame;
 }
 
+void thread_close_frame(void)
+{
+	close_frame();
+}
+
 static void close_all(const struct thread *t)
 {
 	struct vprof_frame *bottom = arena_stack(t->arena, t->slot_number) + 1;
@@ -188,6 +195,7 @@ static void go_on(struct thread *t)
 	close_all(t);
 	t->since = clock_ticks();
 	THREAD_LOG(EVENT_REOPEN, t->since, t->closed_at);
+	found_take();
 }
 
 bool thread_reopen(void)
@@ -228,6 +236,7 @@ static void detach(bool is_end)
 		count_lost_orphans(t->arena, t->slot->lost_cnt, t->slot->lost_since);
 	arena_give_slot(t->arena, t->slot_number);
 	t->slot = NULL;
+	t->found = NULL;
 	t->slot_number = t->chunk = t->previous = 0;
 	t->label_cnt = t->hold_cnt = 0;
 	stacks_set_gate(1);
@@ -397,12 +406,14 @@ static bool next_chunk(void)
  * are not open were left with it, or are just being entered, if we are in a signal handler; their addresses may be of other
  * calls.
  */
-static bool is_left_behind(unsigned long address, unsigned long caller)
+static bool is_left_behind(unsigned int fid, unsigned long address, unsigned long caller)
 {
 	const struct vprof_frame *frame = vprof_self.top - 1;
 
 	while (!frame->start)
 		frame--;
+	if (is_found(frame))
+		return found_is_over(frame, fid, address, caller);
 	return frame->function && frame->address < address + (frame->caller != caller);
 }
 
@@ -427,7 +438,7 @@ unsigned long long thread_enter(unsigned int site, unsigned long address, unsign
 
 	/* On a signal's own stack, addresses say nothing about who called whom. */
 	if (ready && address < vprof_self.high && address >= stacks_low())
-		while (is_left_behind(address, caller))
+		while (is_left_behind(site >> 8, address, caller))
 			close_frame();
 	errno = saved_errno;
 	if (!ready || (site & 0xff) > stacks_gate())

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "runtime/found.h"
 #include "runtime/process.h"
 #include "runtime/releasers.h"
 #include "runtime/stacks.h"
@@ -47,6 +48,7 @@ struct thread {
 	bool started;			/* its START is in the trace */
 	uint64_t since;			/* calls that began earlier were closed: ticks of its first, or of a pause's end */
 	uint64_t closed_at;		/* when it stopped to take part, for a pause of the recording */
+	struct vprof_frame *found;	/* the innermost call that began before it took part (found.h); NULL: none */
 	volatile int busy;
 	unsigned int label_cnt, hold_cnt;
 	uint64_t lot_cnt;		/* drawn by runtime/sampling.c */
@@ -73,9 +75,16 @@ static inline bool thread_is_here(void)
 
 static inline bool thread_ready(void)
 {
-	return (vprof_self.gate || (process_is_invited() && thread_reopen())) && thread_is_here() &&
-	       (thread_self.slot || thread_attach());
+	if (!(vprof_self.gate || (process_is_invited() && thread_reopen())) || !thread_is_here() ||
+	    !(thread_self.slot || thread_attach()))
+		return false;
+	if (thread_self.found)
+		found_check();
+	return true;
 }
+
+/* Closes the innermost open call. */
+void thread_close_frame(void);
 
 /* No interval begins any more: the recording is over, or paused. */
 void thread_close_gate(void);

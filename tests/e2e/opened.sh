@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Who was there before the recording has a name.  keeper() took the lock of each request long before, and sleeps 4 ms
+# of every 20 with it: recorded by -p, after --delay, after a pause, and with frame pointers (-O0), requests wait because of
+# keeper.  Where it has no probe it goes by its function's name.  starter() is open then too, but returns: what its
+# thread calls later does not stand under it.
+. "$(dirname "$0")/lib.sh"
+[ "$(uname -m)" = x86_64 ] || { echo "stacks are looked up on x86_64 only"; exit 77; }
+
+cat >shop.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+#define OWN_FRAME __attribute__((noinline))
+static pthread_mutex_t till = PTHREAD_MUTEX_INITIALIZER;
+static volatile unsigned sold;
+OWN_FRAME void keeper(void)
+{
+	for (;;) {
+		usleep(16000);
+		pthread_mutex_lock(&till);
+		usleep(4000);
+		pthread_mutex_unlock(&till);
+	}
+}
+OWN_FRAME void starter(void) { for (int i = 0; i < 50; i++) usleep(20000); }
+OWN_FRAME void later(void) { usleep(3000); }
+static OWN_FRAME void between(void) { later(); sold++; }		/* no probe */
+static OWN_FRAME void *run_keeper(void *arg) { keeper(); return arg; }
+static OWN_FRAME void *run_starter(void *arg)
+{
+	starter();
+	for (;;)
+		between();
+	return arg;
+}
+OWN_FRAME void sale(unsigned i) { pthread_mutex_lock(&till); sold += i; pthread_mutex_unlock(&till); }
+int main(int argc, char **argv)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, run_keeper, NULL);
+	pthread_create(&t, NULL, run_starter, NULL);
+	for (unsigned i = 0, ms = argc > 1 ? (unsigned)atoi(argv[1]) : 0; i < ms; i++) {
+		sale(i);
+		usleep(700);
+	}
+	return 0;
+}
+C
+
+# nothing_under_starter RUN: whether nothing of RUN stands under starter, which calls nothing
+nothing_under_starter()
+{
+	"$VPROF" export --format tuples "$1" 2>/dev/null | awk '
+		$1 != "invocation" { next }
+		$4 == "starter" { from[$2] = $5; to[$2] = $6; seen = 1 }
+		$4 == "later" { n++; at[n] = $2; start[n] = $5 }
+		END { for (i = 1; i <= n; i++) if (start[i] >= from[at[i]] && start[i] < to[at[i]]) bad++
+		      exit !(seen && n > 10 && !bad) }'
+}
+
+# because NAME RUN: RUN's sentence names NAME
+because()
+{
+	"$VPROF" show factors "$2" --format json >.out 2>.err
+	"$VPROF" show variance-tree "$2" 2>.err >.tree
+	grep -q "because of $1 " .tree && pass || { fail "$2 is not because of $1"; head -3 .tree .err; }
+}
+
+expect 0 "$VPROF" annotate --start sale --end sale --key arg0
+expect 0 "$VPROF" build --functions sale,keeper,starter,later -- gcc -O2 -pthread -o shop shop.c
+
+./shop 4000 &
+sleep 0.1
+"$VPROF" record -o attached --duration 1600ms -p $! >.out 2>.err
+case $? in
+4)	grep -q "rights of a debugger" .err && { cat .err; kill $!; exit 77; } ;;
+esac
+because keeper attached
+nothing_under_starter attached && pass || fail "attached: calls stand under starter"
+kill $!
+wait
+
+expect 0 "$VPROF" record -o delayed --delay 300ms -- ./shop 1500
+because keeper delayed
+nothing_under_starter delayed && pass || fail "delayed: calls stand under starter"
+
+expect 0 "$VPROF" build --functions sale,keeper,starter,later -- gcc -O0 -pthread -o shop shop.c
+"$VPROF" record -o paused -- ./shop 1800 >.out 2>.err &
+sleep 0.4
+"$VPROF" record --pause paused
+sleep 0.1
+"$VPROF" record --resume paused
+wait
+because keeper paused
+./shop 1200 &
+sleep 0.2
+expect 0 "$VPROF" record -o pointers --duration 600ms -p $!
+because keeper pointers
+wait
+
+expect 0 "$VPROF" build --functions sale -- gcc -O2 -pthread -o shop shop.c
+./shop 1200 &
+sleep 0.2
+expect 0 "$VPROF" record -o unprobed --duration 600ms -p $!
+because "\(run_\)*keeper" unprobed
+"$VPROF" export --format tuples unprobed 2>/dev/null | awk '$1 == "invocation" && $4 ~ /main/ && $3 != "-" { bad = 1 } END { exit bad }' &&
+	pass || fail "a thread's name stands above its requests"
+wait
+finish
