@@ -84,13 +84,24 @@ static void find_no_slot(const struct arena_map *a)
 		vprof_self.gate = 0;
 }
 
+static void start(struct thread *t)
+{
+	uint64_t name[2];
+
+	t->started = true;
+	__atomic_fetch_add(&t->arena->control->thread_cnt, 1, __ATOMIC_RELAXED);
+	read_name(name);
+	THREAD_LOG(EVENT_START, clock_ticks(), (uint64_t)t->slot->pid << 32 | t->slot->tid, name[0], name[1]);
+	process_introduce();
+	found_take();
+}
+
 bool thread_attach(void)
 {
 	int saved_errno = errno;
 	struct thread *t = &thread_self;
 	const struct arena_map *a;
 	struct arena_slot *slot;
-	uint64_t name[2];
 
 	if (t->busy)
 		return false;
@@ -131,15 +142,8 @@ bool thread_attach(void)
 	if (slot->tid != slot->pid)
 		units_have_threads();
 	t->busy = 0;
-	if (!t->started) {
-		t->started = true;
-		__atomic_fetch_add(&a->control->thread_cnt, 1, __ATOMIC_RELAXED);
-		read_name(name);
-		THREAD_LOG(EVENT_START, clock_ticks(), (uint64_t)slot->pid << 32 | slot->tid,
-			   name[0], name[1]);
-		process_introduce();
-		found_take();
-	}
+	if (!t->started)
+		start(t);
 	errno = saved_errno;
 	return true;
 }
