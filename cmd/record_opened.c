@@ -72,7 +72,7 @@ static void take_thread(void *arg, const struct opened_thread *t)
 		const struct opened_frame *frame = &t->frames[i];
 		const struct project_function *f = find_function(l, frame->name);
 
-		is_known |= f && drainer_note_opened(l->d, &(struct drainer_opened){
+		is_known |= f && f->probed && drainer_note_opened(l->d, &(struct drainer_opened){
 			.pid = (uint32_t)t->pid, .tid = (uint32_t)t->tid, .address = frame->address,
 			.caller = frame->caller, .key = f->key, .name = f->name, .file = f->file, .line = f->line });
 	}

@@ -26,7 +26,9 @@ static void take(const struct arena_opened *o, unsigned long here)
 	frame->address = o->address;
 	frame->caller = ~(has_name_only ? 0UL : o->caller);
 	frame->function = o->fid << 8 | 1;
-	__atomic_store_n(&frame->start, thread_self.since, __ATOMIC_RELEASE);
+	/* The outer ones begin first. */
+	__atomic_store_n(&frame->start, thread_self.since + (uintptr_t)frame % VPROF_STACK_BYTES / sizeof(*frame),
+			 __ATOMIC_RELEASE);
 	thread_self.found = frame;
 }
 
