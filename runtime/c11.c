@@ -17,9 +17,18 @@
 _Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t), "mtx_t is a pthread_mutex_t");
 _Static_assert(sizeof(cnd_t) == sizeof(pthread_cond_t), "cnd_t is a pthread_cond_t");
 
+int vprof_w_mtx_trylock(mtx_t *m)
+{
+	int r = real.mtx_trylock(m);
+
+	if (r == thrd_success && !object_mutex_is_nested((const pthread_mutex_t *)m))
+		releasers_took(object_mutex((const pthread_mutex_t *)m));
+	return r;
+}
+
 static int try(mtx_t *m)
 {
-	return vprof_self.gate && real.mtx_trylock ? real.mtx_trylock(m) : thrd_busy;
+	return vprof_self.gate && real.mtx_trylock ? vprof_w_mtx_trylock(m) : thrd_busy;
 }
 
 static struct wait wait_for_mtx(mtx_t *m)
@@ -48,11 +57,6 @@ int vprof_w_mtx_lock(mtx_t *m)
 	return wait.result = real.mtx_lock(m);
 }
 
-int vprof_w_mtx_trylock(mtx_t *m)
-{
-	return real.mtx_trylock(m);
-}
-
 int vprof_w_mtx_timedlock(mtx_t *m, const struct timespec *until)
 {
 	int r = try(m);
@@ -65,7 +69,8 @@ int vprof_w_mtx_timedlock(mtx_t *m, const struct timespec *until)
 
 int vprof_w_mtx_unlock(mtx_t *m)
 {
-	releasers_stamp_lock(object_mutex((const pthread_mutex_t *)m));
+	if (!object_mutex_is_nested((const pthread_mutex_t *)m))
+		releasers_stamp_lock(object_mutex((const pthread_mutex_t *)m));
 	return real.mtx_unlock(m);
 }
 

@@ -225,7 +225,7 @@ void vprof_event(unsigned int kind, struct vprof_label *label, unsigned long lon
 		hold_end(releasers_shared(a), b && b < WAIT_CLASS_CNT ? (enum wait_class)b : WAIT_LOCK);
 		break;
 	case VPROF_KIND_RELEASE:
-		releasers_stamp_lock(releasers_shared(a));
+		releasers_stamp_event(releasers_shared(a), EVENT_RELEASE);
 		break;
 	case VPROF_KIND_FALSE_WAKEUP:
 		THREAD_LOG(EVENT_FALSE_WAKEUP, clock_ticks(), 0);

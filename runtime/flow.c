@@ -187,7 +187,7 @@ uint64_t flow_fed_cnt(void)
 /* Counted behind the stamp, and before its reason: see releasers_written(). */
 static void leave_stamp(uint64_t object)
 {
-	releasers_leave_stamp(object, false);
+	releasers_leave_stamp(object, EVENT_NONE);
 	__atomic_fetch_add(&process.arena->control->fed_cnt, 1, __ATOMIC_RELEASE);
 }
 

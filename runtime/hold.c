@@ -64,23 +64,25 @@ void hold_begin(uint64_t object, bool never_spins)
 	t->hold_cnt++;
 }
 
-static void log_wait(const struct thread_hold *hold, enum wait_class class, uint64_t end)
+/* False: there was no wait. */
+static bool log_wait(const struct thread_hold *hold, enum wait_class class, uint64_t end)
 {
 	bool is_short = end - hold->start < HOLD_TICKS_MIN;
 	uint64_t serial, waker = 0, woken = 0;
 
-	if (is_short && releasers_written(hold->awaited.name) == hold->written)
-		return;
+	if (!hold->start || (is_short && releasers_written(hold->awaited.name) == hold->written))
+		return false;
 	if (releasers_find(hold->awaited.name, hold->start, end, &serial, &woken) && serial != thread_self.serial)
 		waker = waker_serial(serial);
 	else if (is_short)
-		return;
+		return false;
 	if (!waker && hold->never_spins) {
 		waker = hold->waker;
 		woken = hold->woken;
 	}
 	THREAD_LOG(EVENT_WAIT, hold->start, end, class, hold->awaited.name, waker, waker ? woken : 0);
 	holds_woken(waker ? waker : hold->waker, waker ? woken : hold->woken);
+	return true;
 }
 
 void hold_end(uint64_t object, enum wait_class class)
@@ -98,6 +100,6 @@ void hold_end(uint64_t object, enum wait_class class)
 	end = hold.start ? clock_ticks() : 0;
 	while (t->hold_cnt >= at)
 		forget(&t->holds[--t->hold_cnt]);
-	if (hold.start)
-		log_wait(&hold, class, end);
+	if (!log_wait(&hold, class, end) && class == WAIT_LOCK)
+		releasers_took(object);
 }

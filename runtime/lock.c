@@ -8,7 +8,7 @@
  * deadlock errors, robust mutexes and timeouts are the library's own.
  *
  * A thread that records nothing goes straight through.  Before it lets go, a releaser stamps if somebody
- * waits.
+ * waits; and whoever gets at once what somebody waits for says when (releasers_took()).
  */
 #include <errno.h>
 #include "runtime/mutex.h"
@@ -34,13 +34,28 @@ static bool is_clock(clockid_t clock)
 	return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
 }
 
+/* r: of a call that does not wait. */
+static int mutex_had(const pthread_mutex_t *m, int r)
+{
+	if ((!r || r == EOWNERDEAD) && !object_mutex_is_nested(m))
+		releasers_took(object_mutex(m));
+	return r;
+}
+
+static int had(uint64_t object, int r)
+{
+	if (!r)
+		releasers_took(object);
+	return r;
+}
+
 /*
  * EBUSY: call the real function.  A robust mutex is not tried: glibc's trylock keeps one that is not
  * recoverable, and the call that comes next would find it taken.
  */
 static int try_mutex(pthread_mutex_t *m)
 {
-	return vprof_self.gate && !object_mutex_is_robust(m) ? real.pthread_mutex_trylock(m) : EBUSY;
+	return vprof_self.gate && !object_mutex_is_robust(m) ? mutex_had(m, real.pthread_mutex_trylock(m)) : EBUSY;
 }
 
 static struct wait wait_for_mutex(const pthread_mutex_t *m)
@@ -82,16 +97,22 @@ static __attribute__((noinline)) int lock_recorded(pthread_mutex_t *m)
 	return r == EBUSY ? lock_busy(m) : r;
 }
 
+static __attribute__((noinline)) int took_awaited(const pthread_mutex_t *m)
+{
+	releasers_took_awaited(object_mutex(m));
+	return 0;
+}
+
 int vprof_w_pthread_mutex_lock(pthread_mutex_t *m)
 {
 	if (mutex_take(m))
-		return 0;
+		return __builtin_expect(releasers_are_awaited_now((uint64_t)m), 0) ? took_awaited(m) : 0;
 	return vprof_self.gate ? lock_recorded(m) : real.pthread_mutex_lock(m);
 }
 
 int vprof_w_pthread_mutex_trylock(pthread_mutex_t *m)
 {
-	return real.pthread_mutex_trylock(m);
+	return mutex_had(m, real.pthread_mutex_trylock(m));
 }
 
 int vprof_w_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until)
@@ -123,7 +144,8 @@ int vprof_w_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 
 static __attribute__((noinline)) int unlock_awaited(pthread_mutex_t *m)
 {
-	releasers_stamp_awaited(object_mutex(m), true);
+	if (!object_mutex_is_nested(m))
+		releasers_stamp_awaited(object_mutex(m), EVENT_UNLOCK);
 	return real.pthread_mutex_unlock(m);
 }
 
@@ -141,7 +163,7 @@ int vprof_w_pthread_rwlock_rdlock(pthread_rwlock_t *l)
 
 	if (!vprof_self.gate)
 		return real.pthread_rwlock_rdlock(l);
-	r = real.pthread_rwlock_tryrdlock(l);
+	r = had(object_rwlock(l), real.pthread_rwlock_tryrdlock(l));
 	if (r != EBUSY)
 		return r;
 	WAITING wait = wait_for_rwlock(l);
@@ -150,12 +172,12 @@ int vprof_w_pthread_rwlock_rdlock(pthread_rwlock_t *l)
 
 int vprof_w_pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
 {
-	return real.pthread_rwlock_tryrdlock(l);
+	return had(object_rwlock(l), real.pthread_rwlock_tryrdlock(l));
 }
 
 int vprof_w_pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *until)
 {
-	int r = vprof_self.gate && is_time(until) ? real.pthread_rwlock_tryrdlock(l) : EBUSY;
+	int r = vprof_self.gate && is_time(until) ? vprof_w_pthread_rwlock_tryrdlock(l) : EBUSY;
 
 	if (r != EBUSY)
 		return r;
@@ -167,7 +189,7 @@ int vprof_w_pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
 				       const struct timespec *until)
 {
 	bool tries = vprof_self.gate && is_clock(clock) && is_time(until);
-	int r = tries ? real.pthread_rwlock_tryrdlock(l) : EBUSY;
+	int r = tries ? vprof_w_pthread_rwlock_tryrdlock(l) : EBUSY;
 
 	if (r != EBUSY)
 		return r;
@@ -181,7 +203,7 @@ int vprof_w_pthread_rwlock_wrlock(pthread_rwlock_t *l)
 
 	if (!vprof_self.gate)
 		return real.pthread_rwlock_wrlock(l);
-	r = real.pthread_rwlock_trywrlock(l);
+	r = had(object_rwlock(l), real.pthread_rwlock_trywrlock(l));
 	if (r != EBUSY)
 		return r;
 	WAITING wait = wait_for_rwlock(l);
@@ -190,12 +212,12 @@ int vprof_w_pthread_rwlock_wrlock(pthread_rwlock_t *l)
 
 int vprof_w_pthread_rwlock_trywrlock(pthread_rwlock_t *l)
 {
-	return real.pthread_rwlock_trywrlock(l);
+	return had(object_rwlock(l), real.pthread_rwlock_trywrlock(l));
 }
 
 int vprof_w_pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *until)
 {
-	int r = vprof_self.gate && is_time(until) ? real.pthread_rwlock_trywrlock(l) : EBUSY;
+	int r = vprof_self.gate && is_time(until) ? vprof_w_pthread_rwlock_trywrlock(l) : EBUSY;
 
 	if (r != EBUSY)
 		return r;
@@ -207,7 +229,7 @@ int vprof_w_pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
 				       const struct timespec *until)
 {
 	bool tries = vprof_self.gate && is_clock(clock) && is_time(until);
-	int r = tries ? real.pthread_rwlock_trywrlock(l) : EBUSY;
+	int r = tries ? vprof_w_pthread_rwlock_trywrlock(l) : EBUSY;
 
 	if (r != EBUSY)
 		return r;
@@ -227,7 +249,7 @@ int vprof_w_pthread_spin_lock(pthread_spinlock_t *l)
 
 	if (!vprof_self.gate)
 		return real.pthread_spin_lock(l);
-	r = real.pthread_spin_trylock(l);
+	r = had(object_of_some(l), real.pthread_spin_trylock(l));
 	if (r != EBUSY)
 		return r;
 	WAITING wait = wait_begin(WAIT_LOCK, object_of_some(l));
@@ -236,7 +258,7 @@ int vprof_w_pthread_spin_lock(pthread_spinlock_t *l)
 
 int vprof_w_pthread_spin_trylock(pthread_spinlock_t *l)
 {
-	return real.pthread_spin_trylock(l);
+	return had(object_of_some(l), real.pthread_spin_trylock(l));
 }
 
 int vprof_w_pthread_spin_unlock(pthread_spinlock_t *l)
@@ -253,7 +275,7 @@ static bool sem_try(sem_t *s)
 	if (!vprof_self.gate)
 		return false;
 	pthread_testcancel();
-	if (!real.sem_trywait(s))
+	if (!vprof_w_sem_trywait(s))
 		return true;
 	errno = saved_errno;
 	return false;
@@ -271,7 +293,7 @@ int vprof_w_sem_wait(sem_t *s)
 
 int vprof_w_sem_trywait(sem_t *s)
 {
-	return real.sem_trywait(s);
+	return had(object_sem(s), real.sem_trywait(s));
 }
 
 int vprof_w_sem_timedwait(sem_t *s, const struct timespec *until)
@@ -294,7 +316,7 @@ int vprof_w_sem_post(sem_t *s)
 {
 	int saved_errno = errno;
 
-	releasers_stamp(object_sem(s));
+	releasers_stamp_event(object_sem(s), EVENT_POST);
 	errno = saved_errno;
 	return real.sem_post(s);
 }

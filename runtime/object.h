@@ -39,6 +39,12 @@ static inline bool object_mutex_is_robust(const pthread_mutex_t *m)
 	return m->__data.__kind & 16;
 }
 
+/* Its holder has locked it more than once. */
+static inline bool object_mutex_is_nested(const pthread_mutex_t *m)
+{
+	return (m->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE && m->__data.__count > 1;
+}
+
 static inline uint64_t object_rwlock(const pthread_rwlock_t *l)
 {
 	return object_of(l, l->__data.__shared);
@@ -87,6 +93,12 @@ static inline uint64_t object_mutex_holder(const pthread_mutex_t *m)
 }
 
 static inline bool object_mutex_is_robust(const pthread_mutex_t *m)
+{
+	(void)m;
+	return false;
+}
+
+static inline bool object_mutex_is_nested(const pthread_mutex_t *m)
 {
 	(void)m;
 	return false;

@@ -33,22 +33,35 @@ uint64_t releasers_name(uint64_t object)
 	return object & RELEASERS_OWN ? releasers_private(address) : address;
 }
 
-struct awaited releasers_expect(uint64_t object)
+/* Those who wait now count in the lower half of a place. */
+enum { NOW = 1, LATER = 1 << 16 };
+
+static struct awaited expect(uint64_t object, uint32_t weight)
 {
-	struct awaited a = { object, releasers_name(object) };
+	struct awaited a = { object, releasers_name(object), weight };
 
 	__atomic_fetch_add(releasers_waiters(a.name), 1, __ATOMIC_SEQ_CST);
-	__atomic_fetch_add(releasers_place(object), 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(releasers_place(object), weight, __ATOMIC_SEQ_CST);
 	return a;
+}
+
+struct awaited releasers_expect(uint64_t object)
+{
+	return expect(object, NOW);
+}
+
+struct awaited releasers_expect_later(uint64_t lock)
+{
+	return expect(lock, LATER);
 }
 
 void releasers_forget(const struct awaited *a)
 {
-	__atomic_fetch_sub(releasers_place(a->object), 1, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(releasers_place(a->object), a->weight, __ATOMIC_RELAXED);
 	__atomic_fetch_sub(releasers_waiters(a->name), 1, __ATOMIC_RELAXED);
 }
 
-static void write_stamp(uint64_t name, bool held)
+static void write_stamp(uint64_t name, enum trace_event event)
 {
 	struct arena_bucket *bucket = bucket_of(name);
 	struct arena_stamp *stamp;
@@ -62,22 +75,30 @@ static void write_stamp(uint64_t name, bool held)
 	now = clock_ticks();
 	PUT(&stamp->ticks, now);
 	__atomic_fetch_add(&bucket->written, 1, __ATOMIC_RELEASE);
-	if (held)
-		THREAD_LOG(EVENT_RELEASE, now, name);
+	if (event)
+		THREAD_LOG(event, now, name);
 }
 
-void releasers_leave_stamp(uint64_t name, bool held)
+void releasers_leave_stamp(uint64_t name, enum trace_event event)
 {
 	if (thread_ready())
-		write_stamp(name, held);
+		write_stamp(name, event);
 }
 
-void releasers_stamp_awaited(uint64_t object, bool held)
+void releasers_stamp_awaited(uint64_t object, enum trace_event event)
 {
 	uint64_t name = releasers_name(object);
 
 	if (__atomic_load_n(releasers_waiters(name), __ATOMIC_RELAXED))
-		releasers_leave_stamp(name, held);
+		releasers_leave_stamp(name, event);
+}
+
+void releasers_took_awaited(uint64_t object)
+{
+	uint64_t name = releasers_name(object);
+
+	if (__atomic_load_n(releasers_waiters(name), __ATOMIC_RELAXED) && thread_ready())
+		THREAD_LOG(EVENT_TAKEN, clock_ticks(), name);
 }
 
 uint32_t releasers_written(uint64_t name)

@@ -68,26 +68,39 @@ uint64_t releasers_name(uint64_t object);
 struct awaited {			/* an object whose releasers were told that we wait */
 	uint64_t object;		/* as it was handed over; 0: none */
 	uint64_t name;
+	uint32_t weight;		/* as it counts at its place */
 };
 
 struct awaited releasers_expect(uint64_t object);	/* a waiter comes */
+/* ... who waits for something else, and will then need this lock: when others get it meanwhile is no matter to him. */
+struct awaited releasers_expect_later(uint64_t lock);
 void releasers_forget(const struct awaited *a);		/* ... and goes */
 
-void releasers_leave_stamp(uint64_t name, bool held);	/* if this thread records */
+/* If this thread records; event: EVENT_NONE, or what is logged as well, of the object. */
+void releasers_leave_stamp(uint64_t name, enum trace_event event);
 
 /* Somebody waits for an object at the place of this one: a stamp, if it is this one. */
-void releasers_stamp_awaited(uint64_t object, bool held);
+void releasers_stamp_awaited(uint64_t object, enum trace_event event);
+
+/* ... and it is a lock that this thread has just got: logged, if it is this one. */
+void releasers_took_awaited(uint64_t object);
 
 static inline bool releasers_are_awaited(uint64_t object)
 {
 	return __atomic_load_n(releasers_place(object), __ATOMIC_RELAXED) != 0;
 }
 
+/* By somebody who waits for nothing else. */
+static inline bool releasers_are_awaited_now(uint64_t object)
+{
+	return (uint16_t)__atomic_load_n(releasers_place(object), __ATOMIC_RELAXED) != 0;
+}
+
 /* Before the object is let go or signalled. */
 static inline void releasers_stamp(uint64_t object)
 {
 	if (__builtin_expect(releasers_are_awaited(object), 0))
-		releasers_stamp_awaited(object, false);
+		releasers_stamp_awaited(object, EVENT_NONE);
 }
 
 /*
@@ -95,10 +108,26 @@ static inline void releasers_stamp(uint64_t object)
  * not handed to who waits longest, others may take it in between; a waiter's time is explained by
  * all who held it meanwhile, not by the last alone.
  */
-static inline void releasers_stamp_lock(uint64_t object)
+static inline void releasers_stamp_event(uint64_t object, enum trace_event event)
 {
 	if (__builtin_expect(releasers_are_awaited(object), 0))
-		releasers_stamp_awaited(object, true);
+		releasers_stamp_awaited(object, event);
+}
+
+/* For a lock of which every taking comes by releasers_took() or wait_end(). */
+static inline void releasers_stamp_lock(uint64_t object)
+{
+	releasers_stamp_event(object, EVENT_UNLOCK);
+}
+
+/*
+ * After a lock was had without a wait: somebody else may wait for it, and waits for this thread from now on, not for what it
+ * did before.  Who comes to wait later need not know when it was taken.
+ */
+static inline void releasers_took(uint64_t object)
+{
+	if (__builtin_expect(releasers_are_awaited_now(object), 0))
+		releasers_took_awaited(object);
 }
 
 /*

@@ -42,7 +42,7 @@ static struct wait begin_semop(int set, const struct sembuf *ops, size_t cnt)
 		if (ops[i].sem_op <= 0 && !wanted)
 			wanted = &ops[i];
 		if (ops[i].sem_op)
-			releasers_stamp(changed_by(set, &ops[i]));
+			releasers_stamp_event(changed_by(set, &ops[i]), ops[i].sem_op > 0 ? EVENT_POST : EVENT_NONE);
 	}
 	return wanted ? wait_begin_call(WAIT_LOCK, awaited_by(set, wanted)) : none;
 }
@@ -103,7 +103,7 @@ static struct wait begin_file(int fd, bool release, bool waits)
 	if (!object)
 		return (struct wait){ .on = false };
 	if (release)
-		releasers_stamp_lock(object);
+		releasers_stamp_event(object, EVENT_RELEASE);
 	return waits ? wait_begin_call(WAIT_LOCK, object) : (struct wait){ .on = false };
 }
 

@@ -60,7 +60,7 @@ struct wait wait_begin_cond(uint64_t object, uint64_t mutex)
 	struct wait w = wait_begin(WAIT_COND, object);
 
 	if (w.on) {
-		w.also = releasers_expect(mutex);
+		w.also = releasers_expect_later(mutex);
 		releasers_stamp_lock(mutex);
 	}
 	return w;
@@ -86,10 +86,34 @@ static uint64_t find_waker(const struct wait *w, uint64_t end, uint64_t *ret_wok
 	return waker;
 }
 
+static void log_wait(const struct wait *w, uint64_t end)
+{
+	uint64_t waker = 0, woken = 0;
+
+	if (w->timed_out) {
+		waker = WAKER_TIME_OUT;
+		woken = end;
+	} else if (!w->result) {
+		waker = find_waker(w, end, &woken);
+	}
+	THREAD_LOG(EVENT_WAIT, w->start, end, w->class, w->object, waker, woken);
+	holds_woken(waker, woken);
+}
+
+/* A wait for a lock that was logged says itself when the lock was had. */
+static void tell_taken(const struct wait *w, bool is_logged)
+{
+	if (w->class == WAIT_LOCK && !is_logged && !w->result && w->expected.object)
+		releasers_took(w->expected.object);
+	if (w->class == WAIT_COND && w->also.object)
+		releasers_took(w->also.object);
+}
+
 void wait_end(struct wait *w)
 {
 	int saved_errno = errno;
-	uint64_t end, waker = 0, woken = 0;
+	uint64_t end;
+	bool is_logged;
 
 	look_at_mark(w);
 	if (!w->on)
@@ -99,15 +123,9 @@ void wait_end(struct wait *w)
 		releasers_forget(&w->expected);
 	if (w->also.object)
 		releasers_forget(&w->also);
-	if (!w->stayed && end - w->start >= w->at_least && thread_ready()) {
-		if (w->timed_out) {
-			waker = WAKER_TIME_OUT;
-			woken = end;
-		} else if (!w->result) {
-			waker = find_waker(w, end, &woken);
-		}
-		THREAD_LOG(EVENT_WAIT, w->start, end, w->class, w->object, waker, woken);
-		holds_woken(waker, woken);
-	}
+	is_logged = !w->stayed && end - w->start >= w->at_least && thread_ready();
+	if (is_logged)
+		log_wait(w, end);
+	tell_taken(w, is_logged);
 	errno = saved_errno;
 }

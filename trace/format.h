@@ -63,7 +63,10 @@
 	X(START, 3)		/* pid << 32 | tid, name: two words */				\
 	X(STOP, 2)		/* the thread, or the program, ends; name: two words, or zeros */ \
 	X(PARENT, 2)		/* a process of the run comes from another: pid, parent's pid */ \
-	X(REOPEN, 1)		/* after a pause: what the thread did from then (ticks) to now is unknown */
+	X(REOPEN, 1)		/* after a pause: what the thread did from then (ticks) to now is unknown */	\
+	X(TAKEN, 1)		/* a lock was had at once while somebody else waited for it: object */	\
+	X(UNLOCK, 1)		/* as RELEASE, of a lock whose takings are all told, by WAIT or TAKEN: object */ \
+	X(POST, 1)		/* a semaphore was posted while somebody waited for it: object */
 
 enum trace_event {
 	EVENT_NONE,

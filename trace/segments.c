@@ -10,14 +10,15 @@
  *	known 0..100, wait 30..50 lock woken at 45 by T2, works on sid 1 from 20:
  *	running - 0..20, running 1 20..30, lock 1 30..50, running 1 50..100; wakeup by T2 at 45
  *
- * A lock that was let go may be taken by another before the waiter is back.  The wait is cut at
- * each such release, so that everybody who held the lock explains his own part of it:
+ * A lock that was let go may be taken by another before the waiter is back.  The wait is cut where
+ * each such taking is, so that everybody who held the lock explains his own part of it (holds.c); from a release to the
+ * next taking the lock was free, and the wait is woken but not back:
  *
- *	T3 let it go at 38, T2 (which took it then) at 45: lock 30..38 woken by T3, lock 38..50 by T2
+ *	T3 let it go at 38, T2, which took it at 41, at 45: lock 30..41 woken by T3 at 38, lock 41..50 by T2 at 45
  */
 #include <stdlib.h>
 #include "base/banned.h"
-#include "trace/releases.h"
+#include "trace/holds.h"
 #include "trace/replay.h"
 
 struct wait {
@@ -243,24 +244,25 @@ static void add_wakeup(struct reading *rd, uint32_t thread, const struct wait *w
 		waker ? waker->tid : latest->waker >> 1, latest->woken_ns });
 }
 
-/* The outermost wait, cut where others let the lock go before the release that ended it. */
+/* The outermost wait, cut by who held the lock meanwhile; the wake-up of the last part is added by add_wakeup(). */
 static void add_wait(struct reading *rd, struct holes *holes, const struct releases *releases, uint32_t thread,
 		     uint64_t sid, const struct wait *w)
 {
 	uint64_t tid = rd->raw.threads.items[thread].tid;
+	const struct raw_thread *waker = find_waker(&rd->raw, w->waker, w->woken_ns);
 	int64_t start_ns = w->start_ns;
+	struct held held[HELD_MOST];
 	size_t cnt = 0;
-	const struct release *r = NULL;
 
 	if (w->state == STATE_LOCK && w->waker)
-		r = releases_between(releases, w->object, w->start_ns, w->woken_ns, &cnt);
+		cnt = holds_during(releases, &(struct lock_wait){ w->object, w->start_ns, w->woken_ns, thread,
+				   waker ? (uint32_t)(waker - rd->raw.threads.items) : UINT32_MAX }, held);
 	for (size_t i = 0; i < cnt; i++) {
-		if (r[i].thread == thread || r[i].ns <= start_ns)
-			continue;
-		add_segment(rd, holes, thread, sid, start_ns, r[i].ns, w->state);
-		VEC_ADD(&rd->t->wakeups, (struct wakeup){ tid,
-			rd->raw.threads.items[r[i].thread].tid, r[i].ns });
-		start_ns = r[i].ns;
+		add_segment(rd, holes, thread, sid, start_ns, held[i].since_ns, w->state);
+		start_ns = held[i].since_ns;
+		if (i + 1 < cnt && held[i].thread != HELD_UNKNOWN)
+			VEC_ADD(&rd->t->wakeups, (struct wakeup){ tid,
+				rd->raw.threads.items[held[i].thread].tid, held[i].until_ns });
 	}
 	add_segment(rd, holes, thread, sid, start_ns, w->end_ns, w->state);
 }

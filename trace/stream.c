@@ -260,6 +260,11 @@ static int find_unfinished(struct trace_stream *s, struct diag *reterr)
 	return r;
 }
 
+static bool is_of_wait(enum trace_event kind)
+{
+	return kind == EVENT_WAIT || kind == EVENT_RELEASE || kind == EVENT_UNLOCK || kind == EVENT_POST || kind == EVENT_TAKEN;
+}
+
 /* From the waits and releases of this window and those that were kept. */
 static int make_segments(struct trace_stream *s, struct diag *reterr)
 {
@@ -268,7 +273,7 @@ static int make_segments(struct trace_stream *s, struct diag *reterr)
 	int err;
 
 	for (size_t i = 0; i < s->fresh.cnt; i++)
-		if (s->fresh.items[i].kind == EVENT_WAIT || s->fresh.items[i].kind == EVENT_RELEASE)
+		if (is_of_wait(s->fresh.items[i].kind))
 			VEC_ADD(&r->events, s->fresh.items[i]);
 	for (size_t i = 0; i < r->threads.cnt; i++)
 		s->rd.timelines[i].waits.cnt = 0;
@@ -422,7 +427,7 @@ static void keep_changes(struct timeline *line, int64_t low_ns)
 	line->changes.cnt -= first;
 }
 
-/* Waits that go on or ended lately, with all that is inside them; releases that these saw. */
+/* Waits that go on or ended lately, with all that is inside them; releases that these saw, and what their threads had waited for. */
 static void keep_events(struct raw *r, const struct line *lines, int64_t low_ns)
 {
 	int64_t first_ns = low_ns;
@@ -438,7 +443,8 @@ static void keep_events(struct raw *r, const struct line *lines, int64_t low_ns)
 	for (size_t i = 0; i < r->events.cnt; i++) {
 		const struct raw_event *e = &r->events.items[i];
 
-		if (e->kind == EVENT_WAIT ? (int64_t)e->words[0] >= lines[e->thread].low_ns : e->ns >= first_ns)
+		if (e->kind == EVENT_WAIT ? (int64_t)e->words[0] >= lines[e->thread].low_ns || (int64_t)e->words[0] >= first_ns
+					  : e->ns >= first_ns)
 			r->events.items[kept++] = *e;
 	}
 	r->events.cnt = kept;

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * test_holds.c - whom a wait for a lock waited for: traces written record by record, read back as tuples worked out by hand.
+ */
+#include "tests/unit/raw_trace.h"
+#include "tests/unit/tuples_check.h"
+
+static struct trace *read_recs(const struct rec *recs, size_t cnt)
+{
+	begin_trace();
+	for (size_t i = 0; i < cnt; i++)
+		put_rec(&recs[i]);
+	return read_trace(NULL);
+}
+
+static void assert_tuples(struct trace *t, const char *expected)
+{
+	assert_trace_is(t, expected);
+	trace_free(t);
+	unlink(path);
+}
+
+#define READ(...)									\
+	read_recs((const struct rec[]){ __VA_ARGS__ },					\
+		  sizeof((const struct rec[]){ __VA_ARGS__ }) / sizeof(struct rec))
+
+/* T3 lets go at 38, T2 takes it at 41: from 38 to 41 the lock is free.  What T2 did before 41 explains nothing. */
+static void test_taken_later(void **state)
+{
+	(void)state;
+	assert_tuples(READ({ 1, EVENT_WAIT, { 30, 50, WAIT_LOCK, 99, waker_serial(2), 45 } },
+			   { 3, EVENT_UNLOCK, { 38, 99 } },
+			   { 2, EVENT_TAKEN, { 41, 99 } },
+			   { 2, EVENT_UNLOCK, { 45, 99 } }),
+		"vprof-tuples 1\n"
+		"segment 11 - 30 41 lock\n"
+		"segment 11 - 41 50 lock\n"
+		"segment 12 - 41 45 running\n"
+		"wakeup 11 13 38\n"
+		"wakeup 11 12 45\n");
+}
+
+/* T2 had waited for it since 35 and got it at 41: all after 38 is T2's, its wake-up among it. */
+static void test_taken_after_wait(void **state)
+{
+	(void)state;
+	assert_tuples(READ({ 1, EVENT_WAIT, { 30, 50, WAIT_LOCK, 99, waker_serial(2), 45 } },
+			   { 3, EVENT_UNLOCK, { 38, 99 } },
+			   { 2, EVENT_WAIT, { 35, 41, WAIT_LOCK, 99, waker_serial(3), 38 } },
+			   { 2, EVENT_UNLOCK, { 45, 99 } }),
+		"vprof-tuples 1\n"
+		"segment 11 - 30 38 lock\n"
+		"segment 11 - 38 50 lock\n"
+		"segment 12 - 35 41 lock\n"
+		"segment 12 - 41 45 running\n"
+		"wakeup 11 13 38\n"
+		"wakeup 11 12 45\n"
+		"wakeup 12 13 38\n");
+}
+
+/* Two readers: T2 holds it from 33 to 36, T3 from before to 40, which is charged all the time until then; T2 comes again at 44. */
+static void test_taken_by_several(void **state)
+{
+	(void)state;
+	assert_tuples(READ({ 1, EVENT_WAIT, { 30, 50, WAIT_LOCK, 99, waker_serial(2), 47 } },
+			   { 2, EVENT_TAKEN, { 33, 99 } },
+			   { 2, EVENT_UNLOCK, { 36, 99 } },
+			   { 3, EVENT_UNLOCK, { 40, 99 } },
+			   { 2, EVENT_TAKEN, { 44, 99 } },
+			   { 2, EVENT_UNLOCK, { 47, 99 } }),
+		"vprof-tuples 1\n"
+		"segment 11 - 30 44 lock\n"
+		"segment 11 - 44 50 lock\n"
+		"segment 12 - 33 47 running\n"
+		"wakeup 11 13 40\n"
+		"wakeup 11 12 47\n");
+}
+
+/* Posts of a queue's semaphore divide nothing; those of who took it do. */
+static void test_posts(void **state)
+{
+	(void)state;
+	assert_tuples(READ({ 1, EVENT_WAIT, { 30, 50, WAIT_LOCK, 99, waker_serial(2), 45 } },
+			   { 3, EVENT_POST, { 38, 99 } },
+			   { 2, EVENT_POST, { 45, 99 } }),
+		"vprof-tuples 1\n"
+		"segment 11 - 30 50 lock\n"
+		"wakeup 11 12 45\n");
+	assert_tuples(READ({ 1, EVENT_WAIT, { 30, 50, WAIT_LOCK, 99, waker_serial(2), 45 } },
+			   { 3, EVENT_POST, { 38, 99 } },
+			   { 2, EVENT_TAKEN, { 40, 99 } },
+			   { 2, EVENT_POST, { 45, 99 } }),
+		"vprof-tuples 1\n"
+		"segment 11 - 30 40 lock\n"
+		"segment 11 - 40 50 lock\n"
+		"segment 12 - 40 45 running\n"
+		"wakeup 11 13 38\n"
+		"wakeup 11 12 45\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_taken_later), cmocka_unit_test(test_taken_after_wait),
+		cmocka_unit_test(test_taken_by_several), cmocka_unit_test(test_posts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
