@@ -163,8 +163,8 @@ struct trace_header {
 };
 
 /*
- * 2: BLOCK_PAUSES, EVENT_REOPEN, the rate in BEGIN.  3: another checksum.  4: BLOCK_TABLES, larger
- * numbers.  What is in a file of an older version means the same in one of version 4.
+ * 2: BLOCK_PAUSES, EVENT_REOPEN, the rate in BEGIN.  3: another checksum.  4: BLOCK_TABLES, larger numbers; TAKEN, UNLOCK,
+ * POST, the time-out as a waker.  What is in a file of an older version means the same in one of version 4.
  */
 enum { TRACE_VERSION_OLDEST = 1, TRACE_VERSION = 4 };
 
