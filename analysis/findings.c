@@ -68,8 +68,8 @@ void findings_free(struct findings *f)
  */
 static const char *const warning_ranks[] = {
 	"aborted", "hole", "losses", "table-full", "cut-off", "names-missing", "stacks", "bad-path", "overloaded",
-	"off-cpu-unknown", "overlaps", "nested", "kernel-reduced", "few-intervals", "before-start", "no-waker", "probe-cost",
-	"outliers", "drift", "autocorrelated", "mixture", "hedge", "window", "paused",
+	"off-cpu-unknown", "overlaps", "nested", "kernel-reduced", "call-graph", "few-intervals", "before-start", "no-waker",
+	"probe-cost", "outliers", "drift", "autocorrelated", "mixture", "hedge", "window", "paused",
 };
 
 static size_t warning_rank(const char *code)
