@@ -95,7 +95,8 @@ int analyze_collected(const struct trace *names, struct collected *c, const stru
 		.overhead = o->overhead > 0 ? o->overhead : PROBING_BUDGET_DEFAULT,
 		.quantile = o->quantile > 0 ? o->quantile : TAIL_QUANTILE_DEFAULT,
 	};
-	name_intervals(f, names);
+	if (!o->no_names)
+		name_intervals(f, names);
 	if (name != NAME_NONE)
 		f->interval.name = arena_strdup(f->arena, names->interval_names.items[name]);
 	f->clamped = clamped;

@@ -16,6 +16,7 @@ struct analyze_options {
 	const char *interval;		/* name; NULL: the one with the most completed intervals */
 	double overhead;		/* budget of the probes, a part of the mean latency; 0: default */
 	double quantile;		/* where the tail begins; 0: TAIL_QUANTILE_DEFAULT */
+	bool no_names;			/* leave out interval_names: earlier findings of the run have them */
 };
 
 /* Sorts t.  -ENOENT: t has no interval of that name.  Findings with interval.cnt == 0 are
@@ -76,7 +77,8 @@ struct path_piece {
 	int64_t start_ns, end_ns;
 	enum trace_state state;
 	uint32_t depth;
-	const char **frames;		/* in arena; names of functions, or the waiter's if blocked */
+	const char **frames;		/* in arena; names of functions, or the waiter's if blocked; of a very deep stack the
+					 * innermost, after "[N more]" */
 	size_t frame_cnt;
 };
 typedef VEC(struct path_piece) path_pieces;

@@ -93,12 +93,13 @@ static void take_interval(void *arg, const struct interval *iv, const cells *row
 	moments_add_row(k->c->m, k->c->v, row, interval_weight(iv));
 }
 
-static void take_name(struct collected *c, const struct timeline *tl, uint32_t name, int64_t longest_ns)
+static void take_name(struct collected *c, const struct timeline *tl, const struct interval_lists *l, uint32_t name,
+		      int64_t longest_ns)
 {
 	struct taking k = { .c = c, .t = tl->trace };
 
 	vtree_enter(c->v, tl);
-	intervals_walk(tl, name, longest_ns, c->v, &c->counted, take_interval, &k);
+	intervals_walk(tl, l, name, longest_ns, c->v, &c->counted, take_interval, &k);
 	vtree_leave(c->v);
 	VEC_RELEASE(&k.works);
 }
@@ -113,13 +114,17 @@ static void add_threads(struct analyzer *a, const struct timeline *tl, int64_t b
 void analyzer_add(struct analyzer *a, const struct analysis_window *w)
 {
 	_cleanup_(timeline_freep) struct timeline *tl = timeline_new(w->t);
+	_cleanup_(interval_lists_release) struct interval_lists lists = { 0 };
 	bool is_whole = w->before_ns == INT64_MIN && w->until_ns == INT64_MAX;
 
+	interval_lists_make(&lists, w->t);
 	add_threads(a, tl, w->before_ns, w->until_ns);
 	while (a->by_name.cnt < w->t->interval_names.cnt)
 		VEC_ADD(&a->by_name, collected_new());
 	for (uint32_t i = 0; i < a->by_name.cnt; i++)
-		take_name(a->by_name.items[i], tl, i, is_whole ? intervals_longest_allowed(w->t, i) : INT64_MAX);
+		if (interval_lists_cnt(&lists, i))
+			take_name(a->by_name.items[i], tl, &lists, i,
+				  is_whole ? intervals_longest_allowed(&lists, i) : INT64_MAX);
 }
 
 static void finish(struct analyzer *a, struct collected *c, const struct trace *names)
@@ -148,7 +153,8 @@ int analyzer_finish(struct analyzer *a, const struct trace *names, const struct 
 	uint32_t name;
 	int r;
 
-	alloc_give_back();		/* of the windows */
+	if (!a->nestings_final)
+		alloc_give_back();	/* of the windows */
 	while (a->by_name.cnt < names->interval_names.cnt || a->by_name.cnt == 0)
 		VEC_ADD(&a->by_name, collected_new());
 	for (size_t i = 0; i < names->interval_names.cnt; i++)
@@ -165,6 +171,7 @@ int analyze(struct trace *t, const struct analyze_options *o, struct findings **
 {
 	_cleanup_(analyzer_freep) struct analyzer *a = analyzer_new();
 	_cleanup_(timeline_freep) struct timeline *tl = NULL;
+	_cleanup_(interval_lists_release) struct interval_lists lists = { 0 };
 	struct collected *c;
 	uint32_t name;
 	int r = intervals_choose(t, o->interval, &name);
@@ -176,7 +183,8 @@ int analyze(struct trace *t, const struct analyze_options *o, struct findings **
 	add_threads(a, tl, INT64_MIN, INT64_MAX);
 	c = collected_new();
 	VEC_ADD(&a->by_name, c);
-	take_name(c, tl, name, intervals_longest_allowed(t, name));
+	interval_lists_make(&lists, t);
+	take_name(c, tl, &lists, name, intervals_longest_allowed(&lists, name));
 	finish(a, c, t);
 	return analyze_collected(t, c, a->nestings, a->lives, a->clamped, name, o, ret);
 }

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 #include "analysis/passes.h"
+#include "analysis/row_tree.h"
 #include "base/banned.h"
 
 struct cause_sums {			/* of one function, or of the interval */
@@ -21,8 +22,15 @@ struct cause_sums {			/* of one function, or of the interval */
 	bool in_row;
 };
 
+struct listed_causes {			/* of a place of the row */
+	int64_t ns[STATE_CNT];
+	enum trace_state state;
+};
+
 struct summing {
 	const struct vtree *v;
+	struct row_tree tree;
+	VEC(struct listed_causes) of_listed;
 	struct cause_sums **sums;	/* by function, then the interval; NULL: took no time */
 	VEC(uint32_t) touched;
 	uint32_t interval;		/* its index */
@@ -39,24 +47,44 @@ static void charge(struct summing *s, uint32_t index, enum trace_state state, in
 	s->sums[index]->row_ns[state] += ns;
 }
 
-static enum trace_state cause_of(const struct vtree *v, uint32_t place)
+/* Top down: what a place lies in is the class of the innermost wait at or above it. */
+static void find_states(struct summing *s)
 {
-	for (uint32_t i = place; i != NODE_NONE; i = v->places.items[i].parent)
-		if (v->places.items[i].kind == NODE_WAIT)
-			return v->places.items[i].wait;
-	return STATE_RUNNING;
+	const struct listed *list = s->tree.list.items;
+
+	s->of_listed.cnt = 0;
+	for (size_t k = 0; k < s->tree.list.cnt; k++) {
+		const struct place *p = &s->v->places.items[list[k].place];
+		struct listed_causes *c = VEC_EXTEND(&s->of_listed);
+
+		memset(c, 0, sizeof(*c));
+		c->state = p->kind == NODE_WAIT ? p->wait : k ? s->of_listed.items[list[k].parent].state : STATE_RUNNING;
+	}
 }
 
-static void charge_cell(struct summing *s, const struct cell *c)
+/* Bottom up: each place's time by cause, and whom that is charged to. */
+static void charge_places(struct summing *s, const cells *row)
 {
-	enum trace_state state = cause_of(s->v, c->place);
+	const struct listed *list = s->tree.list.items;
+	struct listed_causes *causes = s->of_listed.items;
 
-	charge(s, s->interval, state, c->ns);
-	for (uint32_t i = c->place; i != NODE_NONE; i = s->v->places.items[i].parent) {
-		const struct place *p = &s->v->places.items[i];
+	for (size_t c = 0; c < row->cnt; c++) {
+		uint32_t k = row_tree_find(&s->tree, row->items[c].place);
 
-		if (p->kind == NODE_FUNCTION && p->outermost)
-			charge(s, p->function, state, c->ns);
+		causes[k].ns[causes[k].state] += row->items[c].ns;
+	}
+	for (size_t k = s->tree.list.cnt; k-- > 0; ) {
+		const struct place *p = &s->v->places.items[list[k].place];
+		uint32_t whose = k == 0 ? s->interval : p->kind == NODE_FUNCTION && p->outermost ? p->function : FUNCTION_NONE;
+
+		for (unsigned state = 0; state < STATE_CNT; state++) {
+			if (!causes[k].ns[state])
+				continue;
+			if (k > 0)
+				causes[list[k].parent].ns[state] += causes[k].ns[state];
+			if (whose != FUNCTION_NONE)
+				charge(s, whose, state, causes[k].ns[state]);
+		}
 	}
 }
 
@@ -178,9 +206,10 @@ static void add_interval(void *arg, const struct interval *iv, const cells *row)
 
 	if (iv->root_only)
 		return;
+	row_tree_fill(&s->tree, s->v, row);
 	for (uint32_t copy = 0; copy < interval_weight(iv); copy++) {
-		for (size_t c = 0; c < row->cnt; c++)
-			charge_cell(s, &row->items[c]);
+		find_states(s);
+		charge_places(s, row);
 		end_row(s, iv->end_ns - iv->start_ns);
 		s->row_cnt++;
 	}
@@ -200,6 +229,8 @@ int variance_by_cause(struct trace *t, const char *interval, caused_list *ret)
 		free(s.sums[i]);
 	free(s.sums);
 	VEC_RELEASE(&s.touched);
+	VEC_RELEASE(&s.of_listed);
+	row_tree_release(&s.tree);
 	return r;
 }
 

@@ -12,6 +12,7 @@
  *	charge waker	hold 25   lock 4     other 31
  */
 #include "analysis/passes.h"
+#include "analysis/row_tree.h"
 
 #include <string.h>
 #include "base/banned.h"
@@ -34,20 +35,17 @@ static void charge_row(struct totals *s, uint32_t row, int64_t ns)
 	s->ns[row] += ns;
 }
 
-static void charge_cell(struct totals *s, const struct vtree *v, const struct cell *c)
+/* ns: of the whole subtree. */
+static void charge_place(struct totals *s, const struct place *p, int64_t ns)
 {
 	uint32_t function_cnt = (uint32_t)s->t->functions.cnt;
 
-	if (v->places.items[c->place].kind == NODE_BODY && v->places.items[c->place].parent == 0)
-		charge_row(s, function_cnt + STATE_CNT, c->ns);
-	for (uint32_t i = c->place; i != NODE_NONE; i = v->places.items[i].parent) {
-		const struct place *p = &v->places.items[i];
-
-		if (p->kind == NODE_WAIT)
-			charge_row(s, function_cnt + p->wait, c->ns);
-		else if (p->kind == NODE_FUNCTION && p->outermost)
-			charge_row(s, p->function, c->ns);
-	}
+	if (p->kind == NODE_BODY && p->parent == 0)
+		charge_row(s, function_cnt + STATE_CNT, ns);
+	else if (p->kind == NODE_WAIT)
+		charge_row(s, function_cnt + p->wait, ns);
+	else if (p->kind == NODE_FUNCTION && p->outermost)
+		charge_row(s, p->function, ns);
 }
 
 static const char *row_label(const struct trace *t, uint32_t row)
@@ -86,6 +84,7 @@ static void flush(struct totals *s, uint64_t sid, execution_rows *ret)
 struct making {
 	struct totals s;
 	struct vtree *v;
+	struct row_tree tree;
 	execution_rows *ret;
 };
 
@@ -93,8 +92,9 @@ static void add_interval(void *arg, const struct interval *iv, const cells *row)
 {
 	struct making *m = arg;
 
-	for (size_t c = 0; c < row->cnt; c++)
-		charge_cell(&m->s, m->v, &row->items[c]);
+	row_tree_fill(&m->tree, m->v, row);
+	for (size_t k = 0; k < m->tree.list.cnt; k++)
+		charge_place(&m->s, &m->v->places.items[m->tree.list.items[k].place], m->tree.list.items[k].ns);
 	flush(&m->s, iv->sid, m->ret);
 }
 
@@ -108,5 +108,6 @@ int execution_table(struct trace *t, const char *interval, enum charge charge, e
 	r = intervals_walk_all(t, interval, v, add_interval, &m);
 	free(m.s.ns);
 	VEC_RELEASE(&m.s.touched);
+	row_tree_release(&m.tree);
 	return r;
 }

@@ -5,12 +5,27 @@
  * A piece is cut where the stack changes; a blocked piece has the stack of the thread that was
  * blocked, a queue piece none (nobody waits in a function).  Example: A runs [10,20] with f
  * [10,15] open: pieces [10,15] f and [15,20] without frames.
+ *
+ * Of a stack deeper than FRAMES_MAX the innermost functions are told, and how many more there are: 20,000 nested calls make
+ * 40,000 pieces, whose stacks in full would be a gigabyte.
  */
 #include "analysis/passes.h"
 
 #include <errno.h>
 #include <string.h>
+#include "base/map.h"
 #include "base/banned.h"
+
+#define FRAMES_MAX 128
+
+struct explainer {
+	const struct timeline *tl;
+	struct arena *arena;
+	struct map *depths;		/* of invocations: calls around each, and itself */
+	const char **names;		/* in arena, by function; NULL: not needed yet */
+	VEC(uint32_t) above;
+	path_pieces *ret;
+};
 
 static const struct interval *find_interval(const struct trace *t, uint64_t sid)
 {
@@ -39,23 +54,41 @@ static void add_piece(path_pieces *ret, const struct path_piece *p)
 		VEC_ADD(ret, *p);
 }
 
-static void fill_frames(const struct timeline *tl, struct arena *a, uint32_t innermost,
-			struct path_piece *p)
+static size_t depth_of(struct explainer *x, uint32_t innermost)
 {
-	const struct trace *t = tl->trace;
-	size_t n;
+	uint64_t depth = 0;
 
-	p->frame_cnt = 0;
-	for (uint32_t i = innermost; i != INVOCATION_NONE; i = tl->parents[i])
-		p->frame_cnt++;
-	p->frames = ARENA_NEW(a, const char *, p->frame_cnt ? p->frame_cnt : 1);
-	n = p->frame_cnt;
-	for (uint32_t i = innermost; i != INVOCATION_NONE; i = tl->parents[i])
-		p->frames[--n] = arena_strdup(a, t->functions.items[t->invocations.items[i].function].name);
+	x->above.cnt = 0;
+	for (uint32_t i = innermost; i != INVOCATION_NONE && !map_get(x->depths, i, &depth); i = x->tl->parents[i])
+		VEC_ADD(&x->above, i);
+	while (x->above.cnt)
+		map_set(x->depths, x->above.items[--x->above.cnt], ++depth);
+	return depth;
 }
 
-static void explain_piece(const struct timeline *tl, const struct piece *piece, struct arena *a,
-			  path_pieces *ret)
+static const char *name_of(struct explainer *x, uint32_t invocation)
+{
+	const struct trace *t = x->tl->trace;
+	uint32_t function = t->invocations.items[invocation].function;
+
+	if (!x->names[function])
+		x->names[function] = arena_strdup(x->arena, t->functions.items[function].name);
+	return x->names[function];
+}
+
+static void fill_frames(struct explainer *x, uint32_t innermost, struct path_piece *p)
+{
+	size_t depth = depth_of(x, innermost), n = depth > FRAMES_MAX ? FRAMES_MAX : depth;
+
+	p->frame_cnt = n;
+	p->frames = ARENA_NEW(x->arena, const char *, n ? n : 1);
+	for (uint32_t i = innermost; n > (depth > FRAMES_MAX); i = x->tl->parents[i])
+		p->frames[--n] = name_of(x, i);
+	if (n)
+		p->frames[0] = arena_printf(x->arena, "[%zu more]", depth - (FRAMES_MAX - 1));
+}
+
+static void explain_piece(struct explainer *x, const struct piece *piece)
 {
 	struct path_piece p = {
 		.tid = piece->tid, .start_ns = piece->start_ns, .end_ns = piece->end_ns,
@@ -64,21 +97,22 @@ static void explain_piece(const struct timeline *tl, const struct piece *piece, 
 	struct stack_walk w;
 
 	if (piece->state == STATE_QUEUE) {
-		add_piece(ret, &p);
+		add_piece(x->ret, &p);
 		return;
 	}
-	for (stack_walk_init(&w, tl, piece->tid, piece->start_ns, piece->end_ns);
+	for (stack_walk_init(&w, x->tl, piece->tid, piece->start_ns, piece->end_ns);
 	     stack_walk_next(&w); ) {
 		p.start_ns = w.from_ns;
 		p.end_ns = w.to_ns;
-		fill_frames(tl, a, w.innermost, &p);
-		add_piece(ret, &p);
+		fill_frames(x, w.innermost, &p);
+		add_piece(x->ret, &p);
 	}
 }
 
 int explain_interval(struct trace *t, uint64_t sid, struct arena *a, path_pieces *ret)
 {
 	_cleanup_(timeline_freep) struct timeline *tl = NULL;
+	struct explainer x = { .arena = a, .ret = ret };
 	const struct interval *iv;
 	pieces path = { NULL, 0, 0 };
 	int r;
@@ -87,10 +121,15 @@ int explain_interval(struct trace *t, uint64_t sid, struct arena *a, path_pieces
 	iv = find_interval(t, sid);
 	if (!iv || iv->status != INTERVAL_COMPLETED)
 		return -ENOENT;
-	tl = timeline_new(t);
+	x.tl = tl = timeline_new(t);
+	x.depths = map_new();
+	x.names = xcalloc(t->functions.cnt + 1, sizeof(*x.names));
 	r = critical_path(tl, iv, &path);
 	for (size_t i = 0; r == 0 && i < path.cnt; i++)
-		explain_piece(tl, &path.items[i], a, ret);
+		explain_piece(&x, &path.items[i]);
 	VEC_RELEASE(&path);
+	VEC_RELEASE(&x.above);
+	map_free(x.depths);
+	free(x.names);
 	return r;
 }

@@ -48,6 +48,9 @@ struct node {
 	bool open;			/* calls functions of the project that were not probed */
 };
 
+/* A node with more children than this has only the larger ones of its pairs, see analysis/covariances.c. */
+#define CHILDREN_WITH_ALL 64
+
 /* A pair of siblings.  share = 2 Cov / Var(T), negative ones included. */
 struct covariance {
 	uint32_t parent, a, b;		/* node ids, a < b */
@@ -267,6 +270,9 @@ DEFINE_CLEANUP(struct findings *, findings_free);
 
 /* The indexes of f->intervals, slowest first, equal ones in order of start; the caller frees it. */
 size_t *findings_by_latency(const struct findings *f);
+
+/* Per node: the sum of its children's covariances that are not listed; NAN: all are.  The caller frees it. */
+double *findings_other_covariances(const struct findings *f);
 
 /*
  * The 95 % confidence interval of a share: share -+ half, cut at 0 and at 1 where the share itself is between them.  A share

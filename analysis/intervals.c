@@ -58,17 +58,53 @@ int intervals_choose(const struct trace *t, const char *name, uint32_t *ret)
 	return intervals_choose_counted(&t->interval_names, by_name, name, ret);
 }
 
+void interval_lists_make(struct interval_lists *l, const struct trace *t)
+{
+	size_t names = t->interval_names.cnt;
+	_cleanup_(freep) size_t *next = xcalloc(names + 1, sizeof(*next));
+
+	l->t = t;
+	l->order = xcalloc(t->intervals.cnt + 1, sizeof(*l->order));
+	l->first = xcalloc(names + 1, sizeof(*l->first));
+	for (size_t i = 0; i < t->intervals.cnt; i++)
+		if (t->intervals.items[i].name < names)
+			l->first[t->intervals.items[i].name + 1]++;
+	for (size_t i = 0; i < names; i++) {
+		l->first[i + 1] += l->first[i];
+		next[i] = l->first[i];
+	}
+	for (size_t i = 0; i < t->intervals.cnt; i++)
+		if (t->intervals.items[i].name < names)
+			l->order[next[t->intervals.items[i].name]++] = (uint32_t)i;
+}
+
+void interval_lists_release(struct interval_lists *l)
+{
+	free(l->order);
+	free(l->first);
+}
+
+size_t interval_lists_cnt(const struct interval_lists *l, uint32_t name)
+{
+	return name < l->t->interval_names.cnt ? l->first[name + 1] - l->first[name] : 0;
+}
+
+static const struct interval *interval_at(const struct interval_lists *l, uint32_t name, size_t i)
+{
+	return &l->t->intervals.items[l->order[l->first[name] + i]];
+}
+
 /*
  * Sums of squares are exact while n * L^2 < 2^124.  Where the longest latency L would break
  * that, what is longer than 19.5 hours is no latency but damage, and is left out.
  */
-int64_t intervals_longest_allowed(const struct trace *t, uint32_t name)
+int64_t intervals_longest_allowed(const struct interval_lists *l, uint32_t name)
 {
 	int64_t longest_ns = 0;
 	uint64_t cnt = 0;
 
-	for (size_t i = 0; i < t->intervals.cnt; i++) {
-		const struct interval *iv = &t->intervals.items[i];
+	for (size_t i = 0; i < interval_lists_cnt(l, name); i++) {
+		const struct interval *iv = interval_at(l, name, i);
 
 		if (!is_candidate(iv, name) || iv->start_ns < 0 || iv->end_ns < iv->start_ns)
 			continue;
@@ -108,18 +144,15 @@ static bool is_possible(const struct interval *iv, int64_t longest_ns)
 	       iv->end_ns - iv->start_ns <= longest_ns;
 }
 
-void intervals_walk(const struct timeline *tl, uint32_t name, int64_t longest_ns, struct vtree *v,
-		    struct counted_intervals *counted, interval_taker take, void *arg)
+void intervals_walk(const struct timeline *tl, const struct interval_lists *l, uint32_t name, int64_t longest_ns,
+		    struct vtree *v, struct counted_intervals *counted, interval_taker take, void *arg)
 {
-	const struct trace *t = tl->trace;
 	pieces path = { NULL, 0, 0 };
 	const cells none = { NULL, 0, 0 };
 
-	for (size_t i = 0; i < t->intervals.cnt; i++) {
-		const struct interval *iv = &t->intervals.items[i];
+	for (size_t i = 0; i < interval_lists_cnt(l, name); i++) {
+		const struct interval *iv = interval_at(l, name, i);
 
-		if (iv->name != name)
-			continue;
 		if (!is_candidate(iv, name)) {
 			counted->open += iv->status == INTERVAL_OPEN;
 			counted->aborted += iv->status == INTERVAL_ABORTED;
@@ -147,6 +180,7 @@ void intervals_walk(const struct timeline *tl, uint32_t name, int64_t longest_ns
 int intervals_walk_all(struct trace *t, const char *name, struct vtree *v, interval_taker take, void *arg)
 {
 	_cleanup_(timeline_freep) struct timeline *tl = NULL;
+	_cleanup_(interval_lists_release) struct interval_lists lists = { 0 };
 	struct counted_intervals counted = { 0 };
 	uint32_t chosen;
 	int r = intervals_choose(t, name, &chosen);
@@ -155,7 +189,8 @@ int intervals_walk_all(struct trace *t, const char *name, struct vtree *v, inter
 		return r;
 	trace_sort(t);
 	tl = timeline_new(t);
+	interval_lists_make(&lists, t);
 	vtree_enter(v, tl);
-	intervals_walk(tl, chosen, intervals_longest_allowed(t, chosen), v, &counted, take, arg);
+	intervals_walk(tl, &lists, chosen, intervals_longest_allowed(&lists, chosen), v, &counted, take, arg);
 	return 0;
 }

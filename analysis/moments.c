@@ -346,3 +346,50 @@ double moments_of_siblings(const struct moments *m, const struct vtree *v, uint3
 {
 	return moments_covariance(m->n, m->places.items[a].x, m->places.items[b].x, pair_sum(m, v, a, b));
 }
+
+bool moments_have_met(const struct moments *m, const struct vtree *v, uint32_t a, uint32_t b)
+{
+	return pair_sum(m, v, a, b) != 0;
+}
+
+struct pair_visit {
+	bool (*visit)(uint32_t a, uint32_t b, void *arg);
+	void *arg;
+};
+
+static bool visit_sparse(uint64_t key, uint64_t value, void *arg)
+{
+	const struct pair_visit *p = arg;
+
+	(void)value;
+	return p->visit((uint32_t)(key >> 32), (uint32_t)key, p->arg);
+}
+
+/* place_of: room for the table's children, by ordinal. */
+static bool each_dense(const struct moments *m, const struct vtree *v, uint32_t parent, uint32_t *place_of,
+		       const struct pair_visit *p)
+{
+	const struct place *places = v->places.items;
+	const struct pair_table *t = &m->pairs.items[parent];
+
+	for (uint32_t i = places[parent].first_child; i != NODE_NONE; i = places[i].next_sibling)
+		if (places[i].ordinal < t->child_cnt)
+			place_of[places[i].ordinal] = i;
+	for (size_t high = 1, at = 0; high < t->child_cnt; high++)
+		for (size_t low = 0; low < high; low++, at++)
+			if (t->sums[at] && !p->visit(place_of[low], place_of[high], p->arg))
+				return false;
+	return true;
+}
+
+void moments_each_pair(const struct moments *m, const struct vtree *v, bool (*visit)(uint32_t a, uint32_t b, void *arg),
+		       void *arg)
+{
+	struct pair_visit p = { visit, arg };
+	uint32_t place_of[DENSE_CHILDREN_MAX];
+
+	for (uint32_t i = 0; i < m->pairs.cnt && i < v->places.cnt; i++)
+		if (m->pairs.items[i].child_cnt && !each_dense(m, v, i, place_of, &p))
+			return;
+	map_each(m->sparse, visit_sparse, &p);
+}

@@ -53,6 +53,11 @@ double moments_centred(uint64_t n, __int128 all_x, __int128 all_y, uint64_t cnt,
 
 double moments_variance_of(const struct moments *m, uint32_t place);
 double moments_with_latency(const struct moments *m, uint32_t place);	/* Cov(X, T) */
+/* Both took time in one interval at least. */
+bool moments_have_met(const struct moments *m, const struct vtree *v, uint32_t a, uint32_t b);
+/* Calls visit for each pair of siblings that met, in no particular order, until it returns false. */
+void moments_each_pair(const struct moments *m, const struct vtree *v, bool (*visit)(uint32_t a, uint32_t b, void *arg),
+		       void *arg);
 double moments_of_siblings(const struct moments *m, const struct vtree *v, uint32_t a, uint32_t b);
 
 #endif

@@ -35,15 +35,25 @@ int intervals_choose_counted(const strings *names, const struct counted_interval
 			     const char *name, uint32_t *ret);
 int intervals_choose(const struct trace *t, const char *name, uint32_t *ret);
 
+/* The intervals of a trace by name, each name's in order: none is looked at once for every name there is. */
+struct interval_lists {
+	const struct trace *t;
+	uint32_t *order;		/* indexes of t->intervals */
+	size_t *first;			/* of name i: order[first[i] .. first[i + 1] - 1] */
+};
+void interval_lists_make(struct interval_lists *l, const struct trace *t);
+void interval_lists_release(struct interval_lists *l);
+size_t interval_lists_cnt(const struct interval_lists *l, uint32_t name);
+
 /* The longest latency that can be summed up exactly with those of all others of that name. */
-int64_t intervals_longest_allowed(const struct trace *t, uint32_t name);
+int64_t intervals_longest_allowed(const struct interval_lists *l, uint32_t name);
 
 /* Takes an interval; root-only: its row is empty. */
 typedef void (*interval_taker)(void *arg, const struct interval *iv, const cells *row);
 
 /* Walks each completed interval of that name, by v, in order of start and SID. */
-void intervals_walk(const struct timeline *tl, uint32_t name, int64_t longest_ns, struct vtree *v,
-		    struct counted_intervals *counted, interval_taker take, void *arg);
+void intervals_walk(const struct timeline *tl, const struct interval_lists *l, uint32_t name, int64_t longest_ns,
+		    struct vtree *v, struct counted_intervals *counted, interval_taker take, void *arg);
 
 /* All of them of one sorted trace, for views that read it once more.  NULL as above; -ENOENT. */
 int intervals_walk_all(struct trace *t, const char *name, struct vtree *v, interval_taker take, void *arg);
@@ -135,6 +145,7 @@ double analysis_share(const struct analysis *a, double covariance);	/* 0 if Var(
 void summarize(struct analysis *a);		/* summary.c: f->interval */
 void measure_probing(struct analysis *a);	/* probing.c: f->probing */
 void show_tree(struct analysis *a);		/* tree_findings.c: f->nodes, f->covariances */
+void find_covariances(struct analysis *a);	/* covariances.c: f->covariances */
 void find_root(struct analysis *a);		/* root.c: f->root_height, root_function */
 /* What needs all rows begins, reads them together with the others, a pass of some being as long as one of all, and ends.
  * The groups of batches are the blocks of time. */

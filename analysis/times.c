@@ -15,22 +15,13 @@ struct times *times_new(const struct vtree *v, struct rows *rows, const uint32_t
 {
 	size_t cnt = v->places.cnt;
 	struct times *t = xcalloc(1, sizeof(*t));
-	VEC(uint32_t) columns = { NULL, 0, 0 };
 
 	t->column_cnt = column_cnt;
 	t->row_cnt = rows_cnt(rows);
 	t->rows = rows;
 	t->column_of_place = xmalloc(cnt * sizeof(*t->column_of_place));
 	memcpy(t->column_of_place, column_of_place, cnt * sizeof(*column_of_place));
-	t->first_column = xcalloc(cnt + 1, sizeof(*t->first_column));
-	for (uint32_t i = 0; i < cnt; i++) {
-		t->first_column[i] = (uint32_t)columns.cnt;
-		for (uint32_t k = i; k != NODE_NONE; k = v->places.items[k].parent)
-			if (column_of_place[k] != NODE_NONE)
-				VEC_ADD(&columns, column_of_place[k]);
-	}
-	t->first_column[cnt] = (uint32_t)columns.cnt;
-	t->columns = columns.items;
+	t->v = v;
 	return t;
 }
 
@@ -39,8 +30,6 @@ void times_free(struct times *t)
 	if (!t)
 		return;
 	free(t->column_of_place);
-	free(t->columns);
-	free(t->first_column);
 	free(t);
 }
 
@@ -53,26 +42,25 @@ void times_row_init(struct times_row *r, const struct times *t)
 
 void times_row(struct times_row *r, const cells *places)
 {
-	const struct times *t = r->times;
-
+	row_tree_fill(&r->tree, r->times->v, places);
 	r->cells.cnt = 0;
-	for (size_t c = 0; c < places->cnt; c++) {
-		uint32_t place = places->items[c].place;
+	for (size_t k = 0; k < r->tree.list.cnt; k++) {
+		uint32_t column = r->times->column_of_place[r->tree.list.items[k].place], at;
 
-		for (uint32_t i = t->first_column[place]; i < t->first_column[place + 1]; i++) {
-			uint32_t column = t->columns[i], at = r->at[column];
-
-			if (at >= r->cells.cnt || r->cells.items[at].column != column) {
-				at = r->at[column] = (uint32_t)r->cells.cnt;
-				VEC_ADD(&r->cells, (struct time_cell){ column, 0 });
-			}
-			r->cells.items[at].ns += places->items[c].ns;
+		if (column == NODE_NONE)
+			continue;
+		at = r->at[column];
+		if (at >= r->cells.cnt || r->cells.items[at].column != column) {
+			at = r->at[column] = (uint32_t)r->cells.cnt;
+			VEC_ADD(&r->cells, (struct time_cell){ column, 0 });
 		}
+		r->cells.items[at].ns += r->tree.list.items[k].ns;
 	}
 }
 
 void times_row_release(struct times_row *r)
 {
+	row_tree_release(&r->tree);
 	VEC_RELEASE(&r->cells);
 	free(r->at);
 }

@@ -15,6 +15,7 @@
 #define ANALYSIS_TIMES_H
 
 #include "analysis/row_batches.h"
+#include "analysis/row_tree.h"
 
 struct time_cell {
 	uint32_t column;
@@ -25,10 +26,10 @@ struct times {
 	size_t column_cnt, row_cnt;
 	struct rows *rows;
 	uint32_t *column_of_place;	/* NODE_NONE: none */
-	uint32_t *columns, *first_column;	/* per place: columns[first_column[i] .. first_column[i + 1] - 1] */
+	const struct vtree *v;
 };
 
-/* A place's time counts for its own column and for those of all places above it; NODE_NONE: none. */
+/* A place's time counts for its own column and for those of all places above it; NODE_NONE: none.  v outlives it. */
 struct times *times_new(const struct vtree *v, struct rows *rows, const uint32_t *column_of_place,
 			size_t column_cnt);
 void times_free(struct times *t);
@@ -41,6 +42,7 @@ struct times_row {
 	time_cells cells;
 	/* private */
 	const struct times *times;
+	struct row_tree tree;
 	uint32_t *at;			/* per column: in cells, if it is there */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * tree_findings.c - from places to the nodes that are shown, with variances and covariances.
+ * tree_findings.c - from places to the nodes that are shown, with their variances.
  *
  * Not shown: what never took time nor was called; a body that is its function's only child (a
  * leaf is its own body); a blame without a name that is its wait's only child (nothing of that
@@ -23,7 +23,6 @@ typedef VEC(uint32_t) places;
 static void add_node(struct analysis *a, uint32_t place);
 static void shown_children(const struct analysis *a, uint32_t place, places *ret);
 static void sort_children(struct analysis *a, places *children);
-static void add_covariances(struct analysis *a);
 
 void show_tree(struct analysis *a)
 {
@@ -42,7 +41,7 @@ void show_tree(struct analysis *a)
 		for (size_t i = children.cnt; i-- > 0; )
 			VEC_ADD(&stack, children.items[i]);
 	}
-	add_covariances(a);
+	find_covariances(a);
 	VEC_RELEASE(&stack);
 	VEC_RELEASE(&children);
 }
@@ -190,30 +189,4 @@ static void add_node(struct analysis *a, uint32_t place)
 	a->node_of_place[place] = node.id;
 	a->place_of_node[node.id] = place;
 	VEC_ADD(&a->f->nodes, node);
-}
-
-static void add_covariances(struct analysis *a)
-{
-	places children = { NULL, 0, 0 };
-
-	for (uint32_t parent = 0; parent < a->f->nodes.cnt; parent++) {
-		shown_children(a, a->place_of_node[parent], &children);
-		for (size_t i = 0; i < children.cnt; i++)
-			children.items[i] = a->node_of_place[children.items[i]];
-		if (children.cnt > 1)
-			qsort(children.items, children.cnt, sizeof(*children.items), compare_uint32);
-		for (size_t i = 0; i < children.cnt; i++) {
-			for (size_t j = i + 1; j < children.cnt; j++) {
-				struct covariance c = { parent, children.items[i],
-							children.items[j], 0, 0 };
-
-				c.covariance_ns2 = moments_of_siblings(a->m, a->v,
-								       a->place_of_node[c.a],
-								       a->place_of_node[c.b]);
-				c.share = 2 * analysis_share(a, c.covariance_ns2);
-				VEC_ADD(&a->f->covariances, c);
-			}
-		}
-	}
-	VEC_RELEASE(&children);
 }

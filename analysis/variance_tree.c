@@ -40,14 +40,6 @@ static void end_row(struct vtree *v);
 
 /* ---- places ------------------------------------------------------------------ */
 
-static bool is_outermost(const struct vtree *v, uint32_t parent, uint32_t function)
-{
-	for (uint32_t i = parent; i != NODE_NONE; i = v->places.items[i].parent)
-		if (v->places.items[i].function == function)
-			return false;
-	return true;
-}
-
 static uint32_t add_place(struct vtree *v, uint32_t parent, const struct place *like)
 {
 	uint32_t id = (uint32_t)v->places.cnt;
@@ -55,11 +47,12 @@ static uint32_t add_place(struct vtree *v, uint32_t parent, const struct place *
 	VEC_ADD(&v->places, *like);
 	VEC_ADD(&v->ns, 0);
 	v->places.items[id].parent = parent;
+	v->places.items[id].depth = parent == NODE_NONE ? 0 : v->places.items[parent].depth + 1;
 	v->places.items[id].first_child = NODE_NONE;
 	v->places.items[id].next_sibling = NODE_NONE;
 	v->places.items[id].body = NODE_NONE;
 	v->places.items[id].outermost =
-		like->kind == NODE_FUNCTION && is_outermost(v, parent, like->function);
+		like->kind == NODE_FUNCTION && vtree_is_outermost(v, parent, like->function);
 	if (parent != NODE_NONE) {
 		struct place *above = &v->places.items[parent];
 
@@ -93,8 +86,7 @@ void vtree_enter(struct vtree *v, const struct timeline *tl)
 
 	vtree_leave(v);
 	v->tl = tl;
-	v->calls = xmalloc(cnt * sizeof(*v->calls));
-	memset(v->calls, 0xff, cnt * sizeof(*v->calls));
+	v->calls = xcalloc(cnt, sizeof(*v->calls));	/* of a window with many kinds of intervals each looks at few calls */
 	v->row_of_window = 0;
 }
 
@@ -111,6 +103,7 @@ void vtree_free(struct vtree *v)
 	if (!v)
 		return;
 	VEC_RELEASE(&v->places);
+	VEC_RELEASE(&v->on_path);
 	VEC_RELEASE(&v->row);
 	map_free(v->function_labels);
 	map_free(v->other_labels);
@@ -255,7 +248,7 @@ static uint32_t place_of(struct vtree *v, uint32_t inv)
 	if (inv == INVOCATION_NONE)
 		return 0;
 	v->unplaced.cnt = 0;
-	for (uint32_t i = inv; i != INVOCATION_NONE && v->calls[i].place == NODE_NONE;
+	for (uint32_t i = inv; i != INVOCATION_NONE && v->calls[i].place == 0;
 	     i = parents[i])
 		VEC_ADD(&v->unplaced, i);
 	while (v->unplaced.cnt > 0) {

@@ -35,6 +35,7 @@ struct place {				/* 64 bytes, a line of the cache: calls come by places all the
 	uint32_t body;			/* its body, or NODE_NONE */
 	uint32_t function;		/* index into trace.functions, FUNCTION_OF_DEVICE(), or FUNCTION_NONE */
 	uint32_t call_site;		/* index into trace.call_sites, or CALL_SITE_NONE */
+	uint32_t depth;			/* places above it */
 	uint64_t calls;			/* invocations, over all intervals */
 	uint64_t presence;		/* intervals in which it took time or was called */
 	uint64_t last_row;		/* the last of these, counted from 1 */
@@ -46,8 +47,8 @@ struct open_call {			/* under way while the running time of a thread is placed *
 };
 
 struct placed_call {
-	uint32_t place;			/* NODE_NONE: not found yet */
-	uint32_t row;			/* of the window, the last one that counted it; UINT32_MAX: none */
+	uint32_t place;			/* 0, the interval's: not found yet */
+	uint32_t row;			/* of the window, the last one that counted it; 0: none */
 };
 
 struct vtree {
@@ -62,6 +63,8 @@ struct vtree {
 	struct map *function_labels, *other_labels, *place_of_label;
 	struct recent_place *recent, *recent_others;	/* functions; waits and blames */
 	uint32_t label_cnt;
+	uint32_t path_end;		/* the place down to which on_path counts */
+	VEC(uint32_t) on_path;		/* by function: places on the way there */
 	struct placed_call *calls;	/* per invocation of the window */
 	uint32_t row_of_window;		/* counted from 1 */
 	VEC(int64_t) ns;		/* per place */
@@ -86,6 +89,9 @@ DEFINE_CLEANUP(struct vtree *, vtree_free);
 
 /* Folded pieces longer than this are summed by past.h.  Tests set it to 0; rows are the same. */
 extern size_t vtree_unfold_limit;
+
+/* No place at parent or above it is of that function (place_path.c). */
+bool vtree_is_outermost(struct vtree *v, uint32_t parent, uint32_t function);
 
 /* The next rows are of intervals of this timeline.  Functions and call sites have the same numbers in all. */
 void vtree_enter(struct vtree *v, const struct timeline *tl);

@@ -160,6 +160,7 @@ static int write_others(struct store *s, const struct run *r, struct analysing *
 {
 	int e = 0;
 
+	o->no_names = true;
 	for (size_t i = 0; e == 0 && i < first->interval_names.cnt; i++) {
 		_cleanup_(findings_freep) struct findings *f = NULL;
 

@@ -274,27 +274,45 @@ static json_t *node_json(const struct node *n)
 	return o;
 }
 
+static json_t *pair_json(uint32_t parent, json_t *a, json_t *b, double covariance_ns2, double share)
+{
+	json_t *pair = json_object();
+
+	json_set(pair, "parent", json_integer(parent));
+	json_set(pair, "a", a);
+	json_set(pair, "b", b);
+	json_set(pair, "covariance_ns2", json_ns(covariance_ns2));
+	json_set(pair, "share", json_number(share));
+	return pair;
+}
+
+/* a and b are null in the sum of all pairs that are not listed. */
+static json_t *covariances_json(const struct findings *f)
+{
+	_cleanup_(freep) double *rest = findings_other_covariances(f);
+	double variance = f->interval.variance_ns2;
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < f->covariances.cnt; i++) {
+		const struct covariance *c = &f->covariances.items[i];
+
+		json_add(list, pair_json(c->parent, json_integer(c->a), json_integer(c->b), c->covariance_ns2, c->share));
+	}
+	for (uint32_t i = 0; i < f->nodes.cnt; i++)
+		if (!isnan(rest[i]))
+			json_add(list, pair_json(i, json_null(), json_null(), rest[i], variance > 0 ? 2 * rest[i] / variance : 0));
+	return list;
+}
+
 json_t *variance_tree_json(const struct view_input *in)
 {
 	const struct findings *f = in->findings;
-	json_t *o = json_results("variance-tree", in);
-	json_t *nodes = json_array(), *covariances = json_array();
+	json_t *o = json_results("variance-tree", in), *nodes = json_array();
 
 	for (size_t i = 0; i < f->nodes.cnt; i++)
 		json_add(nodes, node_json(&f->nodes.items[i]));
-	for (size_t i = 0; i < f->covariances.cnt; i++) {
-		const struct covariance *c = &f->covariances.items[i];
-		json_t *pair = json_object();
-
-		json_set(pair, "parent", json_integer(c->parent));
-		json_set(pair, "a", json_integer(c->a));
-		json_set(pair, "b", json_integer(c->b));
-		json_set(pair, "covariance_ns2", json_ns(c->covariance_ns2));
-		json_set(pair, "share", json_number(c->share));
-		json_add(covariances, pair);
-	}
 	json_set(o, "nodes", nodes);
-	json_set(o, "covariances", covariances);
+	json_set(o, "covariances", covariances_json(f));
 	return o;
 }
 

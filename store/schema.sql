@@ -349,7 +349,7 @@ CREATE TABLE IF NOT EXISTS warning (
 ) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS interval_name (		-- all kinds of intervals in the trace
-	finding		INTEGER NOT NULL REFERENCES finding(id),
+	finding		INTEGER NOT NULL REFERENCES finding(id),	-- the first of the run; they hold for all of them
 	position	INTEGER NOT NULL,
 	name		TEXT NOT NULL,
 	PRIMARY KEY (finding, position)

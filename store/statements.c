@@ -244,7 +244,9 @@ static const char *const texts[] = {
 	[STMT_WARNINGS_READ] =
 		"SELECT code, text FROM warning WHERE finding = ?1 ORDER BY position",
 	[STMT_INTERVAL_NAMES_READ] =
-		"SELECT name FROM interval_name WHERE finding = ?1 ORDER BY position",
+		"SELECT name FROM interval_name WHERE finding = (SELECT min(n.finding) FROM finding f"
+		" JOIN interval_name n ON n.finding = f.id AND n.position = 0"
+		" WHERE f.run = (SELECT run FROM finding WHERE id = ?1)) ORDER BY position",
 	[STMT_PROBING_READ] =
 		"SELECT root_only_count, root_only_mean_ns, root_only_variance_ns2,"
 		" root_only_p50_ns, root_only_p99_ns, root_only_max_ns, mean, mean_low, mean_high,"

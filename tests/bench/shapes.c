@@ -226,6 +226,47 @@ static void make_deep(struct trace *t, size_t n)
 	}
 }
 
+/* Each interval calls 5 of 3,000 functions, all below its root. */
+static void make_siblings(struct trace *t, size_t n)
+{
+	uint32_t first = (uint32_t)t->functions.cnt, root = 0;
+
+	for (unsigned i = 0; i < 3000; i++)
+		VEC_ADD(&t->functions, (struct function){ .name = arena_printf(t->arena, "s%u", i), .probed = true });
+	for (size_t i = 0; i < n / 8; i++) {
+		int64_t at_ns = (int64_t)i * 100000, from_ns = at_ns;
+		uint64_t sid = t->intervals.cnt;
+
+		segment(t, 1, sid, at_ns, at_ns + 50000, STATE_RUNNING);
+		interval(t, 1, at_ns, 1, at_ns + 50000);
+		call(t, 1, root, at_ns, at_ns + 50000);
+		for (size_t k = 0; k < 5; k++) {
+			int64_t for_ns = 1000 + (int64_t)((i * 5 + k) * 7919 % 8000);
+			struct invocation inv = {
+				.tid = 1, .sid = SID_NONE, .function = first + (uint32_t)((i * 5 + k) * 104729 % 3000),
+				.call_site = CALL_SITE_NONE, .start_ns = from_ns, .end_ns = from_ns + for_ns,
+				.order = (uint32_t)t->invocations.cnt,
+			};
+
+			VEC_ADD(&t->invocations, inv);
+			from_ns += for_ns;
+		}
+	}
+}
+
+/* Two intervals of n / 8 calls, each inside the one before. */
+static void make_well(struct trace *t, size_t n)
+{
+	int64_t cnt = (int64_t)(n / 8), at_ns = 0;
+
+	for (int i = 0; i < 2; i++, at_ns += 3 * cnt) {
+		segment(t, 1, t->intervals.cnt, at_ns, at_ns + 2 * cnt + 2 + i, STATE_RUNNING);
+		interval(t, 1, at_ns, 1, at_ns + 2 * cnt + 2 + i);
+		for (int64_t k = 0; k < cnt; k++)
+			call(t, 1, (uint32_t)(k % 7), at_ns + k, at_ns + 2 * cnt + 1 - k);
+	}
+}
+
 const struct shape shapes[] = {
 	{ "requests", "16 threads, 60 calls a request", make_requests },
 	{ "convoy", "n/6 threads queue for one lock", make_convoy },
@@ -238,6 +279,8 @@ const struct shape shapes[] = {
 	{ "backlog", "n/6 tasks made at once, four workers", make_backlog },
 	{ "barrier", "1,000 threads wait for the last", make_barrier },
 	{ "deep", "recursion 5,000 deep", make_deep },
+	{ "siblings", "3,000 functions below one, 5 of them a request", make_siblings },
+	{ "well", "n/8 calls inside each other", make_well },
 };
 const size_t shape_cnt = sizeof(shapes) / sizeof(shapes[0]);
 

@@ -180,16 +180,66 @@ static void test_many_siblings(void **state)
 {
 	_cleanup_(trace_freep) struct trace *t = flat_trace(40, 1100, one_of_many, 0);
 	_cleanup_(findings_freep) struct findings *f = findings_of(t);
+	_cleanup_(freep) double *rest = NULL;
 	double sum = 0;
 
 	(void)state;
 	assert_int_equal(f->nodes.cnt, 1101);
-	assert_int_equal(f->covariances.cnt, 1100 * 1099 / 2);
 	for (size_t i = 1; i < f->nodes.cnt; i++)
 		sum += f->nodes.items[i].variance_ns2;
 	for (size_t i = 0; i < f->covariances.cnt; i++)
 		sum += 2 * f->covariances.items[i].covariance_ns2;
-	assert_true(fabs(sum - f->interval.variance_ns2) < 1e-6 * f->interval.variance_ns2);
+	rest = findings_other_covariances(f);
+	assert_true(fabs(sum + 2 * rest[0] - f->interval.variance_ns2) < 1e-6 * f->interval.variance_ns2);
+	assert_true(isnan(rest[1]));		/* of whom all pairs are listed */
+}
+
+enum { WIDE_ROWS = 60, WIDE_FUNCTIONS = 150 };
+
+/* Three functions an interval that meet others each time; f0 to f9 are long, so that many pairs are above a thousandth. */
+static int64_t wide(size_t row, size_t function)
+{
+	size_t chosen[] = { row % 10, 10 + row * 7 % 70, 80 + row * 11 % 70 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(chosen); i++)
+		if (chosen[i] == function)
+			return 1000 * (i == 0 ? 9 : 2) + (int64_t)(row * 7919 % 5000);
+	return 0;
+}
+
+/* The definition, by the times themselves: the pairs of a thousandth and more, and no others. */
+static void test_pairs_that_are_kept(void **state)
+{
+	_cleanup_(trace_freep) struct trace *t = flat_trace(WIDE_ROWS, WIDE_FUNCTIONS, wide, 0);
+	_cleanup_(findings_freep) struct findings *f = findings_of(t);
+	static double covariances[WIDE_FUNCTIONS][WIDE_FUNCTIONS];
+	size_t wanted = 0;
+
+	(void)state;
+	for (size_t x = 0; x < WIDE_FUNCTIONS; x++) {
+		for (size_t y = 0; y < x; y++) {
+			double xy = 0, sum_x = 0, sum_y = 0;
+
+			for (size_t row = 0; row < WIDE_ROWS; row++) {
+				xy += (double)wide(row, x) * (double)wide(row, y) / WIDE_ROWS;
+				sum_x += (double)wide(row, x) / WIDE_ROWS;
+				sum_y += (double)wide(row, y) / WIDE_ROWS;
+			}
+			covariances[x][y] = covariances[y][x] = xy - sum_x * sum_y;
+			wanted += fabs(2 * covariances[x][y] / f->interval.variance_ns2) >= 0.001;
+		}
+	}
+	assert_in_range(wanted, 100, WIDE_FUNCTIONS * (WIDE_FUNCTIONS - 1) / 2 - 100);
+	assert_int_equal(f->covariances.cnt, wanted);
+	for (size_t i = 0; i < f->covariances.cnt; i++) {
+		const struct covariance *c = &f->covariances.items[i];
+		size_t x = strtoul(f->nodes.items[c->a].function + 1, NULL, 10);
+		size_t y = strtoul(f->nodes.items[c->b].function + 1, NULL, 10);
+
+		assert_true(c->a < c->b && fabs(c->share) >= 0.001);
+		assert_true(fabs(c->covariance_ns2 - covariances[x][y]) < 1e-6 * f->interval.variance_ns2);
+		covariances[x][y] = covariances[y][x] = NAN;		/* none stands twice */
+	}
 }
 
 /*
@@ -449,6 +499,7 @@ int main(void)
 		cmocka_unit_test(test_tree_closes),
 		cmocka_unit_test(test_constant_changes_no_variance),
 		cmocka_unit_test(test_many_siblings),
+		cmocka_unit_test(test_pairs_that_are_kept),
 		cmocka_unit_test(test_tail_share),
 		cmocka_unit_test(test_impossible_latencies),
 		cmocka_unit_test(test_many_call_sites),
