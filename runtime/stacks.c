@@ -506,6 +506,8 @@ static void leave_for(const ucontext_t *to)
 		return;
 	if (pointer >= low && pointer - low <= to->uc_stack.ss_size)
 		note_ends(low, low + to->uc_stack.ss_size);
+	t->nowhere.self = (struct vprof_self){ .cursor = PARKED };
+	t->nowhere.gate = 1;		/* the next probe, event or wait finds out where we are */
 	switch_to(t, &t->nowhere, clock_ticks());
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Cooks on stacks of their own, all on one thread.  A dish is begun, waits in rest() while the others cook, and is
-# served.  Each of 3 x 60 dishes has one chop and one serve, right under dish; nothing ever stands under rest, which only
+# served.  tidy() comes before, when nothing of a dish has told the runtime anything yet.  Each of 3 x 60 dishes has one chop and one serve, right under dish; nothing ever stands under rest, which only
 # switches.  Where stacks cannot be told apart (copied to one place), the run says so and has no result.
 . "$(dirname "$0")/lib.sh"
 [ "$(uname -m)" = x86_64 ] || { echo "the test program switches stacks on x86_64 only"; exit 77; }
@@ -46,6 +46,7 @@ static inline __attribute__((always_inline)) void busy(long us)
 struct plate { int number; };
 OWN_FRAME void chop(void) { busy(10); }
 OWN_FRAME void serve(struct plate *p) { busy(p->number % 10 ? 10 : 300); }
+OWN_FRAME void tidy(void) { busy(5); }
 OWN_FRAME void rest(void) { leave(); }
 OWN_FRAME void dish(struct plate *p) { chop(); rest(); serve(p); }
 static void work(void)
@@ -53,6 +54,7 @@ static void work(void)
 	for (int i = 0; i < DISHES; i++) {
 		struct plate p = { now->number * 1000 + i };
 
+		tidy();
 		dish(&p);
 		leave();
 	}
@@ -145,9 +147,10 @@ cook()
 }
 
 expect 0 "$VPROF" annotate --start dish --end dish --key 'arg0->number'
-expect 0 "$VPROF" build --functions dish,chop,rest,serve,resume -- gcc -O1 -o kitchen kitchen.c
+expect 0 "$VPROF" build --functions dish,chop,rest,serve,tidy,resume -- gcc -O1 -o kitchen kitchen.c
 cat >right <<'R'
 - dish 180
+- tidy 180
 crossing 0
 dish chop 180
 dish rest 180
@@ -173,7 +176,7 @@ expect 0 "$VPROF" import --from tuples run.tuples
 expect 0 "$VPROF" build --functions dish,chop,serve -- gcc -O1 -o kitchen kitchen.c
 for how in up context; do
 	cook $how
-	grep -v rest right | cmp -s - nested && [ "$status" = 0 ] && pass || {
+	grep -v "rest\|tidy" right | cmp -s - nested && [ "$status" = 0 ] && pass || {
 		fail "$how without rest: status $status"
 		cat nested .err
 	}
