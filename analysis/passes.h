@@ -171,6 +171,7 @@ void find_observed_calls(struct analysis *a);	/* observed.c: f->observed */
 /* kinds.c: the function that half of Var(T) and more is between intervals with it and without; NULL: there is none. */
 const struct factor *find_factor_of_kinds(const struct analysis *a, double *ret_between);
 void warn(struct analysis *a);			/* warnings.c: f->warnings */
+void warn_off_cpu(struct analysis *a);		/* warnings_cpu.c */
 
 /* Call sites of a function place, sorted, each once; the strings are the trace's. */
 void place_call_sites(const struct analysis *a, uint32_t place, strings *ret);

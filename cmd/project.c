@@ -117,11 +117,12 @@ int recorded_complete(struct store *s, const struct recorded_options *o, struct 
 	return 0;
 }
 
-static int read_recorded(struct store *s, const char *path, struct trace **ret, struct diag *reterr)
+static int read_recorded(struct store *s, const char *path, bool kernel_knows, struct trace **ret, struct diag *reterr)
 {
 	_cleanup_(recorded_options_release) struct recorded_options o = { .config = { 0 } };
 	int r = recorded_options_read(&o, reterr);
 
+	o.reader.kernel_knows = kernel_knows;
 	if (r == 0)
 		r = trace_read(path, &o.reader, ret, reterr);
 	return r < 0 ? r : recorded_complete(s, &o, *ret, reterr);
@@ -130,7 +131,7 @@ static int read_recorded(struct store *s, const char *path, struct trace **ret, 
 int run_part_read(struct store *s, const struct run_part *part, struct trace **ret, struct diag *reterr)
 {
 	const char *path = part->path;
-	int r = part->tuples ? tuples_read(&path, 1, ret, reterr) : read_recorded(s, path, ret, reterr);
+	int r = part->tuples ? tuples_read(&path, 1, ret, reterr) : read_recorded(s, path, part->kernel, ret, reterr);
 
 	return r == 0 && part->kernel ? kernel_add(*ret, part->kernel, reterr) : r;
 }

@@ -111,6 +111,7 @@ static int take_stream(struct run_windows *w, struct part_reader *p, const struc
 	struct trace *names;
 	int r = recorded_options_read(&o, reterr);
 
+	o.reader.kernel_knows = p->part->kernel;
 	if (r == 0)
 		r = open_stream(p, &o.reader, reterr);
 	if (r < 0)

@@ -42,7 +42,7 @@ char *because_label(const struct because *b, bool utf8)
 
 	str_add(&s, name_of(b->function));
 	if (b->is_wait) {
-		str_addf(&s, "%s%s %s", glyphs_for(utf8)->then, trace_state_name(b->wait), wait_noun(b->wait));
+		str_addf(&s, "%s%s", glyphs_for(utf8)->then, wait_text(b->wait));
 		add_device(&s, b->device, b->wait);
 	}
 	return str_take(&s);
@@ -71,7 +71,7 @@ static void add_why(struct str *to, const struct because *b)
 	else if (b->wait == STATE_OTHER)
 		str_add(to, "nothing is recorded of its thread then; ");
 	else
-		str_addf(to, "its thread was in no probed function, in %s %s; ", trace_state_name(b->wait), wait_noun(b->wait));
+		str_addf(to, "its thread was in no probed function, in %s; ", wait_text(b->wait));
 	str_add(to, b->is_wait && b->wait == STATE_OTHER ? "vprof record --kernel tells more"
 							  : "vprof build --functions all would name it");
 }

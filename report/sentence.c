@@ -16,18 +16,26 @@
 #include "report/because.h"
 #include "report/style.h"
 
-const char *wait_noun(enum trace_state wait)
+const char *wait_text(enum trace_state wait)
 {
-	return wait == STATE_WAKEUP ? "delay" : wait == STATE_RUNNABLE ? "time" : "wait";
+	static const char *const texts[STATE_CNT] = {
+		[STATE_RUNNING] = "running time", [STATE_LOCK] = "lock wait", [STATE_COND] = "cond wait",
+		[STATE_IO] = "io wait", [STATE_QUEUE] = "queue wait", [STATE_JOIN] = "join wait",
+		[STATE_SLEEP] = "sleep wait", [STATE_RUNNABLE] = "runnable time", [STATE_WAKEUP] = "wakeup delay",
+		[STATE_OTHER] = "off the CPU, unknown why",
+	};
+
+	return texts[wait];
 }
 
 /* "(lock wait)", "f › lock wait" */
 static char *who(const char *function, enum trace_state wait, bool utf8)
 {
 	if (!function)
-		return xasprintf("(%s %s)", trace_state_name(wait), wait_noun(wait));
-	return xasprintf("%s%s%s %s", function, glyphs_for(utf8)->then, trace_state_name(wait),
-			 wait_noun(wait));
+		return xasprintf("(%s)", wait_text(wait));
+	if (wait == STATE_OTHER)	/* in a sentence it needs a noun */
+		return xasprintf("%s%swait (%s)", function, glyphs_for(utf8)->then, wait_text(wait));
+	return xasprintf("%s%s%s", function, glyphs_for(utf8)->then, wait_text(wait));
 }
 
 static char *body_label(const char *function)
@@ -41,9 +49,7 @@ char *node_label(const struct node *n, bool utf8)
 	case NODE_BODY:
 		return body_label(n->function);
 	case NODE_WAIT:
-		return n->parent == 0 ? who(n->function, n->wait, utf8)
-				      : xasprintf("%s %s", trace_state_name(n->wait),
-						  wait_noun(n->wait));
+		return n->parent == 0 ? who(n->function, n->wait, utf8) : xstrdup(wait_text(n->wait));
 	case NODE_BLAME:
 		return blame_label(n);
 	case NODE_FUNCTION:

@@ -20,8 +20,8 @@ char *sentence_about(const struct findings *f, const struct factor *x, const str
 /* The same by the default ranking, with a sign in front, in what the locale can print. */
 void report_sentence(const struct findings *f, struct str *ret);
 
-/* "wait"; of the class wakeup "delay": made runnable, not yet running; of runnable "time": it waited for nobody. */
-const char *wait_noun(enum trace_state wait);
+/* "lock wait"; of the class wakeup "wakeup delay": made runnable, not yet running; "runnable time": it waited for nobody. */
+const char *wait_text(enum trace_state wait);
 
 /* "log_append › lock wait", "(queue wait)"; the caller frees it. */
 char *node_label(const struct node *n, bool utf8);

@@ -72,8 +72,7 @@ static void add_what(struct str *to, const struct path_piece *p, enum thread_kin
 	}
 	add_frames(to, p, glyphs_of(s)->then);
 	if (p->state != STATE_RUNNING)
-		str_addf(to, "%s%s %s", p->frame_cnt ? ": " : "", trace_state_name(p->state),
-			 wait_noun(p->state));
+		str_addf(to, "%s%s", p->frame_cnt ? ": " : "", wait_text(p->state));
 	else if (p->frame_cnt == 0)
 		str_add(to, "running in no probed function");
 }

@@ -73,7 +73,7 @@ static void add_node(struct tree_label *l, const struct node *n, bool utf8)
 	/* "log_append › lock wait", below the interval: like a chain. */
 	if (n->kind == NODE_WAIT && n->parent == 0 && n->function) {
 		add_name(l, xstrdup(n->function));
-		add_name(l, xasprintf("%s %s", trace_state_name(n->wait), wait_noun(n->wait)));
+		add_name(l, xstrdup(wait_text(n->wait)));
 		return;
 	}
 	add_name(l, node_label(n, utf8));

@@ -5,6 +5,7 @@
 #ifndef RUNTIME_DRAIN_H
 #define RUNTIME_DRAIN_H
 
+#include "runtime/accounts.h"
 #include "runtime/arena.h"
 #include "runtime/budget.h"
 #include "runtime/drainer.h"
@@ -43,6 +44,7 @@ struct drainer {
 	uint64_t over_ticks;		/* an interval that ends later is not told to end: calls in it may be missing; 0: not yet */
 	bool is_head;			/* what is drained is drained once more: a snapshot */
 	struct budget budget;
+	struct accounts accounts;
 	VEC(struct drain_pause) pauses;	/* of the whole run */
 	void (*look)(void *arg, struct drainer *d, pid_t child);	/* as in struct drainer_options */
 	void *look_arg;

@@ -38,6 +38,13 @@ enum {
 	LIMIT_REST_BYTES = 1 << 17,
 };
 
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
 
 static bool encoder_open(struct encoder *e, size_t cap)
 {
@@ -60,6 +67,7 @@ void drain_free(struct drainer *d)
 	ring_release(&d->ring);
 	VEC_RELEASE(&d->pauses);
 	budget_release(&d->budget);
+	accounts_release(&d->accounts);
 	free(d->trace_path);
 	free(d);
 }
@@ -118,6 +126,7 @@ int drainer_open(const struct drainer_options *o, struct drainer **ret, struct d
 		return cannot_write(o->trace_path, r, reterr);
 	}
 	budget_init(&d->budget, o->budget, &d->arena);
+	accounts_init(&d->accounts, clock_ns(CLOCK_MONOTONIC));
 	drain_pauses_start(d, o);
 	*ret = d;
 	return 0;
@@ -126,14 +135,6 @@ int drainer_open(const struct drainer_options *o, struct drainer **ret, struct d
 const char *drainer_env(const struct drainer *d)
 {
 	return d->env;
-}
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 /* The tightest of some brackets: an interruption in between would move the anchor. */
@@ -264,6 +265,7 @@ static void every_second(struct drainer *d)
 {
 	drain_anchor(d, false);
 	drain_tables(d);
+	accounts_flush(d);
 	drain_dead(d);
 	drain_flush(d);
 	futimens(d->arena_fd, NULL);	/* if we are killed, it tells since when (new_arena.c) */
@@ -332,6 +334,7 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 		keep_limit(d);
 		drain_pauses_turn(d, clock_ns(CLOCK_MONOTONIC));
 		budget_turn(&d->budget, clock_ns(CLOCK_MONOTONIC));
+		accounts_turn(d, clock_ns(CLOCK_MONOTONIC));
 		if (clock_ns(CLOCK_MONOTONIC) >= next_second) {
 			every_second(d);
 			next_second = clock_ns(CLOCK_MONOTONIC) + 1000000000;
@@ -376,6 +379,7 @@ int drainer_close(struct drainer *d, struct drainer_stats *ret, struct diag *ret
 	drain_full(d);
 	drain_rest(d);
 	drain_flush(d);
+	accounts_end(d);
 	drain_tables(d);
 	if (d->ring.is_on) {
 		r = ring_close(d);

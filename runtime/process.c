@@ -349,6 +349,7 @@ static void __attribute__((destructor(101))) note_end(void)
 	if (!vprof_self.gate || !thread_is_here() || !thread_self.slot)
 		return;
 	flow_stamp_all_ends();
+	thread_log_account();
 	THREAD_LOG(EVENT_STOP, clock_ticks(), 0, 0);
 }
 

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include "runtime/mutex.h"
 #include "runtime/process.h"
@@ -84,6 +85,15 @@ static void find_no_slot(const struct arena_map *a)
 		vprof_self.gate = 0;
 }
 
+/* Exact, which what others read of a thread that runs is not (runtime/accounts.h); a system call. */
+void thread_log_account(void)
+{
+	struct timespec t;
+
+	if (syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &t) == 0)
+		THREAD_LOG(EVENT_ACCOUNT, clock_ticks(), (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec);
+}
+
 static void start(struct thread *t)
 {
 	uint64_t name[2];
@@ -92,6 +102,7 @@ static void start(struct thread *t)
 	__atomic_fetch_add(&t->arena->control->thread_cnt, 1, __ATOMIC_RELAXED);
 	read_name(name);
 	THREAD_LOG(EVENT_START, clock_ticks(), (uint64_t)t->slot->pid << 32 | t->slot->tid, name[0], name[1]);
+	thread_log_account();
 	process_introduce();
 	found_take();
 }
@@ -226,6 +237,7 @@ static void detach(bool is_end)
 		return;
 	close_all(t);
 	read_name(name);
+	thread_log_account();
 	THREAD_LOG(EVENT_STOP, clock_ticks(), name[0], name[1]);
 	if (is_end)
 		releasers_stamp(releasers_private(pthread_self()));

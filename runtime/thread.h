@@ -62,6 +62,9 @@ extern __thread struct thread thread_self __attribute__((tls_model("initial-exec
 /* Attaches the calling thread if need be; false: log nothing. */
 bool thread_attach(void);
 
+/* How much processor time the calling thread took so far: as it begins and ends. */
+void thread_log_account(void);
+
 /* The gate is closed; true: not any more. */
 bool thread_reopen(void);
 

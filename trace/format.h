@@ -31,6 +31,9 @@
  *	BLOCK_PAUSES	{ from, until }...	when nothing was recorded (ticks; until 0: not told yet); the last
  *			word about one that began then counts
  *
+ *	BLOCK_ACCOUNTS	{ serial, ticks, processor time ns, run queue ns, times it got a CPU << 1 | it slept, looks that found
+ *			this since the entry before }...	of a thread, from outside
+ *
  * A trace may come in parts, files of the same form beside it: trace.vpt, trace.vpt.000041 ...  The last
  * word about the window is the narrowest.
  *
@@ -66,7 +69,8 @@
 	X(REOPEN, 1)		/* after a pause: what the thread did from then (ticks) to now is unknown */	\
 	X(TAKEN, 1)		/* a lock was had at once while somebody else waited for it: object */	\
 	X(UNLOCK, 1)		/* as RELEASE, of a lock whose takings are all told, by WAIT or TAKEN: object */ \
-	X(POST, 1)		/* a semaphore was posted while somebody waited for it: object */
+	X(POST, 1)		/* a semaphore was posted while somebody waited for it: object */	\
+	X(ACCOUNT, 1)		/* the thread's processor time so far: ns */
 
 enum trace_event {
 	EVENT_NONE,
@@ -164,13 +168,14 @@ struct trace_header {
 
 /*
  * 2: BLOCK_PAUSES, EVENT_REOPEN, the rate in BEGIN.  3: another checksum.  4: BLOCK_TABLES, larger numbers; TAKEN, UNLOCK,
- * POST, the time-out as a waker.  What is in a file of an older version means the same in one of version 4.
+ * POST, the time-out as a waker; BLOCK_ACCOUNTS, ACCOUNT.  What is in a file of an older version means the same in one of
+ * version 4.
  */
 enum { TRACE_VERSION_OLDEST = 1, TRACE_VERSION = 4 };
 
 enum trace_block_kind {
 	BLOCK_CHUNKS = 1, BLOCK_ANCHORS, BLOCK_FUNCTIONS, BLOCK_LABELS, BLOCK_END,
-	BLOCK_WINDOW, BLOCK_PAUSES, BLOCK_TABLES
+	BLOCK_WINDOW, BLOCK_PAUSES, BLOCK_TABLES, BLOCK_ACCOUNTS
 };
 
 struct trace_block {

@@ -15,11 +15,13 @@
 #include "base/banned.h"
 #include "trace/encode.h"
 #include "trace/format.h"
+#include "trace/off_cpu.h"
 #include "trace/replay.h"
 
 struct thread_note {
 	uint64_t first, last;		/* ticks; first > last: nothing */
 	uint64_t named_at;
+	struct waited waited;		/* ticks */
 };
 
 struct indexing {
@@ -74,6 +76,10 @@ static void note_event(struct indexing *g, uint32_t thread, const struct raw_rec
 	g->x->begin_cnt += r->kind == EVENT_BEGIN ? begin_weight(r->words[2]) : 0;
 	g->x->unfit |= r->kind == EVENT_REOPEN;
 	g->x->times_out |= wait_times_out(r->kind, r->ticks, r->words);
+	if (r->kind == EVENT_ACCOUNT)
+		raw_add_own_account(g->raw, thread, r->ticks, r->words[0]);
+	if (r->kind == EVENT_WAIT)
+		waited_add(&note->waited, r->ticks, r->words[0]);
 	if (r->kind == EVENT_WAIT && r->words[0] > r->ticks &&
 	    !false_wakeups_may_have(&g->x->false_wakeups, g->event_cnt))
 		note_woken(g, r->words[3], r->words[4]);
@@ -211,7 +217,7 @@ static uint32_t find_thread(struct indexing *g, const struct raw_chunk *c)
 	while (g->notes.cnt <= thread) {
 		g->x->stopped = xrealloc(g->x->stopped, g->notes.cnt + 1, sizeof(*g->x->stopped));
 		g->x->stopped[g->notes.cnt] = false;
-		VEC_ADD(&g->notes, (struct thread_note){ UINT64_MAX, 0, 0 });
+		VEC_ADD(&g->notes, (struct thread_note){ .first = UINT64_MAX });
 	}
 	return thread;
 }
@@ -283,11 +289,14 @@ static int by_due(const void *a, const void *b)
 static void convert_threads(struct indexing *g)
 {
 	struct trace_index *x = g->x;
+	const struct raw_anchor *first = &x->ruler.anchors[0], *last = &x->ruler.anchors[x->ruler.cnt - 1];
+	double ns_each = (double)(last->mono_ns - first->mono_ns) / (double)(last->ticks - first->ticks);
 
 	x->first_ns = INT64_MAX;
 	for (size_t i = 0; i < g->notes.cnt; i++) {
 		struct raw_thread *t = &g->raw->threads.items[i];
 
+		VEC_ADD(&x->waited_ns, (uint64_t)((double)g->notes.items[i].waited.sum * ns_each));
 		if (g->notes.items[i].first > g->notes.items[i].last)
 			continue;
 		t->first_ns = ruler_ns(&x->ruler, g->notes.items[i].first);
@@ -410,6 +419,8 @@ int index_read(struct trace_index *x, struct raw *r, struct blocks *b, struct di
 	r->cut_bytes = b->cut_bytes;
 	if (!err)
 		err = finish(&g, b, reterr);
+	for (size_t i = 0; i < g.notes.cnt; i++)
+		waited_release(&g.notes.items[i].waited);
 	VEC_RELEASE(&g.notes);
 	VEC_RELEASE(&g.calls);
 	VEC_RELEASE(&g.events);
@@ -423,6 +434,7 @@ void index_release(struct trace_index *x)
 	VEC_RELEASE(&x->events);
 	VEC_RELEASE(&x->invocations);
 	VEC_RELEASE(&x->losses);
+	VEC_RELEASE(&x->waited_ns);
 	false_wakeups_release(&x->false_wakeups);
 	free(x->stopped);
 }

@@ -31,6 +31,7 @@ struct trace_index {
 	struct false_wakeups false_wakeups;
 	bool *stopped;			/* per thread */
 	bool times_out;			/* there is a wait that its own time-out ended */
+	VEC(uint64_t) waited_ns;	/* per thread: in waits, so that accounts may be held against it */
 	uint64_t record_cnt, begin_cnt;	/* begin_cnt: weighted */
 	int64_t first_ns, last_ns;	/* of all threads */
 	uint32_t last_fid;

@@ -203,6 +203,9 @@ static void add_losses(struct trace *t, const struct trace *p)
 	t->losses.stray_events += p->losses.stray_events;
 	full_tables_add(&t->losses.full, &p->losses.full);
 	t->kernel_reduced |= p->kernel_reduced;
+	t->off_cpu.placed_ns += p->off_cpu.placed_ns;
+	t->off_cpu.runnable_ns += p->off_cpu.runnable_ns;
+	t->off_cpu.unplaced_ns += p->off_cpu.unplaced_ns;
 }
 
 void trace_merger_names(struct trace_merger *m, size_t part, const struct trace *names)

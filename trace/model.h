@@ -206,6 +206,13 @@ struct losses {
 	struct full_tables full;
 };
 
+/* Of the time that no record tells of as a wait, what the kernel's accounts say was not running. */
+struct off_cpu {
+	uint64_t placed_ns;		/* off the CPU, nobody knows why: segments of state other */
+	uint64_t runnable_ns;		/* in the run queue: segments of state runnable */
+	uint64_t unplaced_ns;		/* off the CPU, but nobody knows when: told as running */
+};
+
 typedef VEC(const char *) strings;	/* numbered from 0 */
 
 struct trace {
@@ -223,6 +230,7 @@ struct trace {
 	VEC(struct false_wakeup) false_wakeups;	/* sorted: tid, time_ns */
 	VEC(struct stack_span) stack_spans;	/* sorted: tid, start_ns, end_ns */
 	struct losses losses;
+	struct off_cpu off_cpu;
 	bool windowed;				/* the end of its run was kept, or all up to a moment */
 	bool kernel_reduced;			/* when threads were off the CPU was recorded, not why */
 };

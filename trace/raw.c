@@ -28,6 +28,7 @@ void raw_release(struct raw *r)
 	VEC_RELEASE(&r->labels);
 	VEC_RELEASE(&r->anchors);
 	VEC_RELEASE(&r->pauses);
+	VEC_RELEASE(&r->accounts);
 }
 
 static int read_file(struct raw *r, const char *path, struct diag *reterr)
@@ -148,6 +149,12 @@ void raw_decode_record(struct decoder *d, uint64_t *before, struct raw_record *r
 		ret->words[i] = decode_varint(d);
 }
 
+void raw_add_own_account(struct raw *r, uint32_t thread, uint64_t ticks, uint64_t run_ns)
+{
+	VEC_ADD(&r->accounts, (struct raw_account){ .serial = r->threads.items[thread].serial, .ns = (int64_t)ticks,
+		.run_ns = run_ns, .look_cnt = 1, .is_own = true });
+}
+
 static void add_record(struct raw *r, uint32_t thread, const struct raw_record *record)
 {
 	struct raw_event *e;
@@ -158,6 +165,8 @@ static void add_record(struct raw *r, uint32_t thread, const struct raw_record *
 			(uint32_t)r->invocations.cnt });
 		return;
 	}
+	if (record->kind == EVENT_ACCOUNT)
+		raw_add_own_account(r, thread, record->ticks, record->words[0]);
 	e = VEC_EXTEND(&r->events);
 	e->ns = (int64_t)record->ticks;
 	e->thread = thread;
@@ -289,6 +298,24 @@ static void decode_pauses(struct raw *r, struct decoder *d)
 	}
 }
 
+static void decode_accounts(struct raw *r, struct decoder *d)
+{
+	while (!d->bad && decode_left(d)) {
+		struct raw_account a = { .serial = decode_varint(d) };
+		uint64_t slices;
+
+		a.ns = (int64_t)decode_varint(d);
+		a.run_ns = decode_varint(d);
+		a.delay_ns = decode_varint(d);
+		slices = decode_varint(d);
+		a.slices = slices >> 1;
+		a.is_off = slices & 1;
+		a.look_cnt = decode_varint(d);
+		if (!d->bad)
+			VEC_ADD(&r->accounts, a);
+	}
+}
+
 int raw_decode_table(struct raw *r, const struct blocks *b, struct diag *reterr)
 {
 	struct decoder d = { b->plain, b->plain + b->len, false };
@@ -311,6 +338,9 @@ int raw_decode_table(struct raw *r, const struct blocks *b, struct diag *reterr)
 		break;
 	case BLOCK_TABLES:
 		full_tables_decode(&r->full, &d);
+		break;
+	case BLOCK_ACCOUNTS:
+		decode_accounts(r, &d);
 		break;
 	case BLOCK_END:
 		r->ended = true;

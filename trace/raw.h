@@ -53,6 +53,15 @@ struct raw_pause {			/* nothing was recorded from .. until; ticks, then ns */
 	uint64_t from, until;		/* until 0: not told; as ns it is INT64_MAX then */
 };
 
+/* What the kernel had charged a thread with at a moment. */
+struct raw_account {
+	uint64_t serial;
+	int64_t ns;			/* ticks, then ns */
+	uint64_t run_ns, delay_ns, slices, look_cnt;
+	bool is_off;			/* it slept */
+	bool is_own;			/* the thread's own look, at its beginning or end: run_ns alone is known, and exact */
+};
+
 struct raw {
 	struct arena *arena;		/* the caller's; owns strings */
 	struct map *thread_of;		/* serial -> index + 1 */
@@ -63,6 +72,7 @@ struct raw {
 	VEC(const char *) labels;		/* by number; NULL: none */
 	VEC(struct raw_anchor) anchors;
 	VEC(struct raw_pause) pauses;	/* in ns: by time, disjoint */
+	VEC(struct raw_account) accounts;	/* in the order of the file; in ticks (trace/off_cpu.h) */
 	uint64_t lost_cnt, lost_since;	/* records of threads that could not say so (ticks, then ns) */
 	struct full_tables full;
 	uint64_t cut_bytes;
@@ -86,6 +96,8 @@ struct raw_call {			/* an invocation */
 };
 
 struct blocks;
+
+void raw_add_own_account(struct raw *r, uint32_t thread, uint64_t ticks, uint64_t run_ns);
 
 /* What stands before a chunk's records; false: it makes no sense, d->bad. */
 struct raw_chunk {

@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include "base/banned.h"
+#include "trace/off_cpu.h"
 #include "trace/replay.h"
 
 static void read_lives(struct reading *rd, bool *stopped, bool *ret_times_out);
@@ -19,6 +20,36 @@ void timeline_release(struct timeline *line)
 	VEC_RELEASE(&line->changes);
 	VEC_RELEASE(&line->waits);
 	VEC_RELEASE(&line->unknown);
+}
+
+void offs_release(struct reading *rd)
+{
+	for (size_t i = 0; rd->offs && i < rd->raw.threads.cnt; i++)
+		free((void *)rd->offs[i].items);
+	free(rd->offs);
+	rd->offs = NULL;
+}
+
+/* Off the CPU, but in no wait. */
+static int find_offs(struct reading *rd, const char *path, struct diag *reterr)
+{
+	size_t cnt = rd->raw.threads.cnt;
+	_cleanup_(freep) struct waited *waited = xcalloc(cnt + 1, sizeof(*waited));
+	_cleanup_(freep) uint64_t *waited_ns = xcalloc(cnt + 1, sizeof(*waited_ns));
+
+	if (!rd->raw.accounts.cnt || (rd->options && rd->options->kernel_knows))
+		return 0;
+	for (size_t i = 0; i < rd->raw.events.cnt; i++) {
+		const struct raw_event *e = &rd->raw.events.items[i];
+
+		if (e->kind == EVENT_WAIT && e->ns >= 0 && (int64_t)e->words[0] > e->ns)
+			waited_add(&waited[e->thread], (uint64_t)e->ns, e->words[0]);
+	}
+	for (size_t i = 0; i < cnt; i++) {
+		waited_ns[i] = waited[i].sum;
+		waited_release(&waited[i]);
+	}
+	return off_cpu_find(rd, path, waited_ns, reterr);
 }
 
 int trace_read(const char *path, const struct reader_options *o, struct trace **ret,
@@ -35,6 +66,8 @@ int trace_read(const char *path, const struct reader_options *o, struct trace **
 	r = raw_read(&rd.raw, path, reterr);
 	if (!r)
 		r = raw_to_ns(&rd.raw, path, reterr);
+	if (!r)
+		r = find_offs(&rd, path, reterr);
 	if (!r) {
 		rd.timelines = xcalloc(rd.raw.threads.cnt + 1, sizeof(*rd.timelines));
 		number_threads(&rd.raw);
@@ -54,6 +87,7 @@ int trace_read(const char *path, const struct reader_options *o, struct trace **
 			timeline_release(&rd.timelines[i]);
 		free(rd.timelines);
 	}
+	offs_release(&rd);
 	raw_release(&rd.raw);
 	return r;
 }

@@ -21,6 +21,7 @@ struct name_alias {
 struct reader_options {
 	const struct name_alias *aliases;
 	size_t alias_cnt;
+	bool kernel_knows;		/* when threads were off the CPU is recorded: accounts of them say nothing new */
 };
 
 /* Calls of the model (static call graph) are left empty: the caller adds them from the store,

@@ -17,6 +17,11 @@ struct blocked {
 	int64_t start_ns, end_ns;
 };
 
+struct spans {				/* of a thread, by time */
+	const struct span *items;	/* trace/off_cpu.h */
+	size_t cnt;
+};
+
 struct timeline {
 	VEC(struct sid_change) changes;	/* by time; before the first: none */
 	VEC(struct blocked) waits;	/* outermost, by time, disjoint */
@@ -28,6 +33,7 @@ struct reading {
 	const struct reader_options *options;
 	struct trace *t;		/* what is being made */
 	struct timeline *timelines;	/* by thread */
+	struct spans *offs;		/* by thread: off the CPU outside of waits; NULL: nobody was, as far as is known */
 	int64_t before_ns;		/* windows (stream.h): an earlier one ended then; else INT64_MIN */
 	int64_t until_ns;		/* ... this one ends; else INT64_MAX */
 	bool unfit;			/* what an earlier window was told was not all: see stream.h */
@@ -68,6 +74,7 @@ void replay_know_unfinished(struct replay *p, struct map *sids);
 void build_segments(struct reading *rd, bool wakers_known);
 
 void timeline_release(struct timeline *line);
+void offs_release(struct reading *rd);
 
 /* Gives each thread a TID of its own. */
 void number_threads(struct raw *r);

@@ -18,7 +18,9 @@
  */
 #include <stdlib.h>
 #include "base/banned.h"
+#include "base/search.h"
 #include "trace/holds.h"
+#include "trace/off_cpu.h"
 #include "trace/replay.h"
 
 struct wait {
@@ -194,6 +196,25 @@ static void add_segment(struct reading *rd, struct holes *h, uint32_t thread, ui
 		VEC_ADD(&rd->t->segments, (struct segment){ tid, sid, start_ns, end_ns, state });
 }
 
+/* Running, but for when its thread's accounts say that it was not. */
+static void add_told(struct reading *rd, struct holes *holes, uint32_t thread, uint64_t sid, int64_t start_ns,
+		     int64_t end_ns)
+{
+	struct spans none = { NULL, 0 }, *offs = rd->offs ? &rd->offs[thread] : &none;
+	size_t at = partition_point(i, offs->cnt, offs->items[i].end_ns <= start_ns);
+
+	for (; at < offs->cnt && offs->items[at].start_ns < end_ns; at++) {
+		const struct span *off = &offs->items[at];
+		int64_t off_end_ns = off->end_ns < end_ns ? off->end_ns : end_ns;
+
+		add_segment(rd, holes, thread, sid, start_ns, off->start_ns, STATE_RUNNING);
+		start_ns = off->start_ns > start_ns ? off->start_ns : start_ns;
+		add_segment(rd, holes, thread, sid, start_ns, off_end_ns, off->state);
+		start_ns = off_end_ns;
+	}
+	add_segment(rd, holes, thread, sid, start_ns, end_ns, STATE_RUNNING);
+}
+
 /* Running time, cut at changes of the interval. */
 static void add_running(struct reading *rd, struct holes *holes, uint32_t thread, size_t *change,
 			int64_t start_ns, int64_t end_ns)
@@ -202,13 +223,12 @@ static void add_running(struct reading *rd, struct holes *holes, uint32_t thread
 	uint64_t sid = timeline_sid(line, change, start_ns);
 
 	while (*change < line->changes.cnt && line->changes.items[*change].ns < end_ns) {
-		add_segment(rd, holes, thread, sid, start_ns, line->changes.items[*change].ns,
-			    STATE_RUNNING);
+		add_told(rd, holes, thread, sid, start_ns, line->changes.items[*change].ns);
 		start_ns = line->changes.items[*change].ns;
 		sid = line->changes.items[*change].sid;
 		++*change;
 	}
-	add_segment(rd, holes, thread, sid, start_ns, end_ns, STATE_RUNNING);
+	add_told(rd, holes, thread, sid, start_ns, end_ns);
 }
 
 /* Who ended waits[0], the outermost, or the latest waker of the cnt - 1 inside it.  Where somebody let the outermost go, the

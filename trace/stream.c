@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <string.h>
 #include "base/banned.h"
+#include "trace/off_cpu.h"
 #include "trace/stream.h"
 #include "trace/stream_state.h"
 
@@ -111,6 +112,10 @@ int trace_stream_open(const char *path, const struct reader_options *o, struct t
 	if (s->index.unfit || !sums_fit(&s->index))
 		return TRACE_STREAM_UNFIT;
 	number_threads(&s->rd.raw);
+	if (s->index.waited_ns.cnt && !(o && o->kernel_knows))
+		r = off_cpu_find(&s->rd, path, s->index.waited_ns.items, reterr);
+	if (r)
+		return r;
 	make_lines(s);
 	add_threads(&s->rd, s->index.stopped, s->index.times_out);
 	trace_sort_events(s->rd.t);
@@ -147,6 +152,7 @@ static void let_go(struct trace_stream *s)
 	VEC_RELEASE(&s->fresh);
 	VEC_RELEASE(&s->waits);
 	kernel_windows_free(s->kernel);
+	offs_release(&s->rd);
 	index_release(&s->index);
 	raw_release(&s->rd.raw);
 	blocks_close(&s->blocks);

@@ -8,6 +8,7 @@
 
 #include "analysis/analyze.h"
 #include "tests/unit/same_findings.h"
+#include "trace/off_cpu.h"
 #include "trace/stream.h"
 #include "base/banned.h"
 
@@ -48,6 +49,7 @@ static void same(struct trace *whole, const struct trace *names, struct analyzer
 {
 	assert_int_equal(whole->interval_names.cnt, names->interval_names.cnt);
 	assert_memory_equal(&whole->losses, &names->losses, sizeof(whole->losses));
+	assert_memory_equal(&whole->off_cpu, &names->off_cpu, sizeof(whole->off_cpu));
 	assert_int_equal(whole->functions.cnt, names->functions.cnt);
 	for (size_t i = 0; i < whole->interval_names.cnt; i++) {
 		_cleanup_(findings_freep) struct findings *x = NULL, *y = NULL;
@@ -61,11 +63,40 @@ static void same(struct trace *whole, const struct trace *names, struct analyzer
 	}
 }
 
+/* Looks at the threads that find them on the CPU, in the run queue or off it as it happens. */
+static void put_accounts(void)
+{
+	unsigned char data[1 << 14];
+	struct encoder e = { data, 0, sizeof(data), false };
+
+	for (uint64_t serial = 1; serial <= THREADS; serial++) {
+		uint64_t run = 0, delay = 0, slices = 1;
+
+		for (int64_t ns = 0; ns < actors[serial - 1].now_ns; ) {
+			uint32_t past = 1 + random_below(&r, 40), what = random_below(&r, 3);
+
+			ns += past;
+			run += what == 0 ? past : random_below(&r, 4);
+			delay += what == 1 ? random_below(&r, past) : 0;
+			slices += random_below(&r, 3);
+			put(&e, serial);
+			put(&e, (uint64_t)ns);
+			put(&e, run);
+			put(&e, delay);
+			put(&e, slices << 1 | (what == 2));
+			put(&e, 1 + random_below(&r, 3));
+		}
+	}
+	trace_file_block(&file, BLOCK_ACCOUNTS, e.data, e.len);
+}
+
 static void test_random_programs(void **state)
 {
+	uint64_t off_ns = 0;
 	size_t fit = 0, windows = 0, unfinished = 0;
 
 	(void)state;
+	off_cpu_tick_ns = 40;		/* all that these programs do takes some 300 ns */
 	for (unsigned int seed = 1; seed <= TRACES; seed++) {
 		_cleanup_(trace_freep) struct trace *whole = NULL;
 		_cleanup_(trace_stream_closep) struct trace_stream *s = NULL;
@@ -75,7 +106,10 @@ static void test_random_programs(void **state)
 
 		write_program(seed);
 		write_chunks(seed);
+		if (!is_cut_off)
+			put_accounts();
 		whole = read_trace(NULL);
+		off_ns += whole->off_cpu.placed_ns + whole->off_cpu.runnable_ns;
 		trace_stream_records = 1 + seed % 40;
 		assert_int_equal(trace_stream_open(path, NULL, &s, &diag), 1);
 		is_fit = seed % 3 ? add_windows(a, s, &windows) : add_windows_ahead(a, s, SIZE_MAX);
@@ -89,6 +123,8 @@ static void test_random_programs(void **state)
 	assert_true(fit > TRACES * 3 / 5);
 	assert_true(unfinished > TRACES / 10);
 	assert_true(windows > 6 * fit);
+	print_message("%llu ns off\n", (unsigned long long)off_ns);
+	assert_true(off_ns > TRACES * 20);
 	VEC_RELEASE(&chunks);
 }
 

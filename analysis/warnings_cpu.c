@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * warnings_cpu.c - threads that were off the CPU though no record tells of a wait.
+ *
+ * Of what the trace would tell as running, the kernel's accounts of each thread (trace/off_cpu.h) tell how much was not.
+ */
+#include "analysis/passes.h"
+
+#include "base/banned.h"
+
+#define UNKNOWN_SHARE 0.05		/* of the intervals' time or variance */
+
+/* Of all waits of that class in the tree: part of the mean latency, and of the variance. */
+static void sum_waits(const struct findings *f, enum trace_state wait, double *ret_time, double *ret_share)
+{
+	*ret_time = *ret_share = 0;
+	for (size_t i = 0; i < f->nodes.cnt; i++) {
+		const struct node *n = &f->nodes.items[i];
+
+		if (n->kind != NODE_WAIT || n->wait != wait)
+			continue;
+		*ret_share += n->share;
+		if (f->interval.mean_ns > 0)
+			*ret_time += n->mean_ns / f->interval.mean_ns;
+	}
+}
+
+void warn_off_cpu(struct analysis *a)
+{
+	const struct off_cpu *o = &a->t->off_cpu;
+	uint64_t off_ns = o->placed_ns + o->unplaced_ns;
+	double time, share;
+
+	sum_waits(a->f, STATE_OTHER, &time, &share);
+	if (off_ns && o->unplaced_ns > off_ns / 2)
+		findings_warn(a->f, "off-cpu-unknown",
+			      "%.3g s of what is told as running threads were off the CPU, but it is not known when: functions' own "
+			      "time is too long by that; vprof record --kernel tells when, and why",
+			      (double)o->unplaced_ns / 1e9);
+	else if (o->placed_ns && (time > UNKNOWN_SHARE || share > UNKNOWN_SHARE))
+		findings_warn(a->f, "off-cpu-unknown",
+			      "for %.0f %% of the intervals' time threads were off the CPU, unknown why: in a system call of the "
+			      "program's own, in a lock or a page fault inside a library; how long is measured, in which "
+			      "function is an estimate where calls are shorter than 5 ms; vprof record --kernel tells what "
+			      "it was", 100 * time);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * accounts.h - what the kernel charged each thread of the run with, read from outside.
+ *
+ * /proc/PID/task/TID/schedstat tells a thread's processor time, its time in the run queue and how often it got a CPU;
+ * stat tells its state.  Both are readable without rights.  The reader holds against them what the trace tells as
+ * running (trace/off_cpu.h).
+ *
+ * A look costs about 2 us, 8 us with the state.  All looks together take at most one part in ACCOUNTS_COST_SHARE of a
+ * CPU: of many threads there are fewer looks.
+ */
+#ifndef RUNTIME_ACCOUNTS_H
+#define RUNTIME_ACCOUNTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/alloc.h"
+#include "trace/encode.h"
+
+struct drainer;
+
+struct account {			/* of one look */
+	uint64_t ticks, run_ns, delay_ns, slices;
+	bool is_off;			/* the thread slept */
+};
+
+struct account_thread {
+	uint32_t pid, tid;
+	uint64_t serial;		/* 0: nobody has this slot of the arena */
+	int stat_fd, schedstat_fd;	/* -1: opened for each look */
+	struct account last;
+	uint64_t look_cnt;		/* that found the same as last */
+	bool is_pending;		/* last is not in the trace yet */
+	bool goes_on;			/* last says what the look before said, but for the time */
+};
+
+struct accounts {
+	VEC(struct account_thread) threads;	/* by slot of the arena */
+	uint64_t pid_namespace;		/* ours: other numbers say nothing here */
+	uint64_t began_ns, next_ns;
+	size_t fds_left;
+	struct encoder table;		/* BLOCK_ACCOUNTS */
+};
+
+void accounts_init(struct accounts *a, uint64_t now_ns);
+void accounts_turn(struct drainer *d, uint64_t now_ns);	/* looks, if it is time */
+void accounts_end(struct drainer *d);	/* a last look at each; all is written */
+void accounts_flush(struct drainer *d);	/* what was collected, into the file */
+void accounts_release(struct accounts *a);
+
+#endif

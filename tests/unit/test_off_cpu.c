@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * test_off_cpu.c - what a thread's accounts say of its time outside of waits (trace/off_cpu.h).
+ *
+ * Thread 1 (tid 11) calls work (1) and hold (2).  Times are in microseconds here.
+ */
+#include "tests/unit/raw_trace.h"
+
+#include "trace/off_cpu.h"
+#include "base/banned.h"
+
+static unsigned char account_data[1 << 16];
+static struct encoder accounts;
+
+static void begin(void)
+{
+	begin_trace();
+	accounts = (struct encoder){ account_data, 0, sizeof(account_data), false };
+}
+
+static void call(uint64_t fid, uint64_t start_us, uint64_t end_us)
+{
+	put_rec(&(struct rec){ 1, EVENT_NONE, { fid, start_us * 1000, end_us * 1000 } });
+}
+
+/* From outside. */
+static void look(uint64_t us, uint64_t run_us, uint64_t delay_us, uint64_t slices, bool is_off)
+{
+	put(&accounts, 1);
+	put(&accounts, us * 1000);
+	put(&accounts, run_us * 1000);
+	put(&accounts, delay_us * 1000);
+	put(&accounts, slices << 1 | is_off);
+	put(&accounts, 1);
+}
+
+static void own_look(uint64_t us, uint64_t run_us)
+{
+	put_rec(&(struct rec){ 1, EVENT_ACCOUNT, { us * 1000, run_us * 1000 } });
+}
+
+static struct trace *end(const struct reader_options *o)
+{
+	struct trace *t;
+
+	trace_file_block(&file, BLOCK_ACCOUNTS, accounts.data, accounts.len);
+	t = read_trace(o);
+	unlink(path);
+	return t;
+}
+
+/* Of the time of the function's calls (0: of all), how much is in segments of that state; us. */
+static uint64_t told(const struct trace *t, const char *function, enum trace_state state)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < t->segments.cnt; i++) {
+		const struct segment *s = &t->segments.items[i];
+
+		if (s->state != state)
+			continue;
+		sum += function ? 0 : s->end_ns - s->start_ns;
+		for (size_t k = 0; function && k < t->invocations.cnt; k++) {
+			const struct invocation *v = &t->invocations.items[k];
+			int64_t from = s->start_ns > v->start_ns ? s->start_ns : v->start_ns;
+			int64_t to = s->end_ns < v->end_ns ? s->end_ns : v->end_ns;
+
+			if (strcmp(t->functions.items[v->function].name, function) == 0 && from < to)
+				sum += to - from;
+		}
+	}
+	return (uint64_t)(sum / 1000);
+}
+
+/* hold sleeps from 1,000 to 19,000; three looks found it asleep. */
+static void test_slept_through(void **state)
+{
+	_cleanup_(trace_freep) struct trace *t = NULL;
+
+	(void)state;
+	begin();
+	own_look(0, 0);
+	call(1, 100, 1000);
+	call(2, 1000, 20000);
+	for (uint64_t us = 5000; us < 19000; us += 5000)
+		look(us, 1000, 0, 7, true);
+	own_look(20000, 2000);
+	t = end(NULL);
+	assert_int_equal(told(t, NULL, STATE_OTHER), 18000);
+	assert_int_equal(told(t, "hold", STATE_OTHER), 18000);
+	assert_int_equal(told(t, NULL, STATE_RUNNING), 2000);
+	assert_int_equal(t->off_cpu.placed_ns, 18000000);
+	assert_int_equal(t->off_cpu.unplaced_ns, 0);
+}
+
+/* 40 times work for 2,900, then hold, asleep, for 3,100; looks every 5,000.  Both in most stretches between looks. */
+static void test_two_functions(void **state)
+{
+	_cleanup_(trace_freep) struct trace *t = NULL;
+	uint64_t looks = 0;
+
+	(void)state;
+	begin();
+	own_look(0, 0);
+	for (uint64_t i = 0; i < 40; i++) {
+		uint64_t at = i * 6000;
+
+		call(1, at, at + 2900);
+		call(2, at + 2900, at + 6000);
+		for (; looks * 5000 + 1000 < at + 6000; looks++) {
+			uint64_t us = looks * 5000 + 1000 - at;
+
+			look(at + us, i * 2900 + (us < 2900 ? us : 2900), 0, i + 1, us >= 2900);
+		}
+	}
+	own_look(240000, 40 * 2900);
+	t = end(NULL);
+	assert_in_range(told(t, NULL, STATE_OTHER), 40 * 3000, 40 * 3100);
+	assert_in_range(told(t, "hold", STATE_OTHER), 40 * 2850, 40 * 3100);
+	assert_in_range(told(t, "work", STATE_OTHER), 0, 40 * 150);
+}
+
+/* As before, but work and hold take 500 and 400 each: several of both between any two looks.  How often a look found
+ * which of them asleep tells them apart. */
+static void test_many_between_looks(void **state)
+{
+	_cleanup_(trace_freep) struct trace *t = NULL;
+	uint64_t looks = 0;
+
+	(void)state;
+	begin();
+	own_look(0, 0);
+	for (uint64_t i = 0; i < 400; i++) {
+		uint64_t at = i * 900;
+
+		call(1, at, at + 500);
+		call(2, at + 500, at + 900);
+		for (; looks * 5000 + 1037 < at + 900; looks++) {
+			uint64_t us = looks * 5000 + 1037 - at;
+
+			look(at + us, i * 500 + (us < 500 ? us : 500), 0, i + 1, us >= 500);
+		}
+	}
+	own_look(400 * 900, 400 * 500);
+	t = end(NULL);
+	assert_in_range(told(t, NULL, STATE_OTHER), 400 * 390, 400 * 400);
+	assert_true(told(t, "hold", STATE_OTHER) > 9 * told(t, "work", STATE_OTHER));
+}
+
+/* Looks at a thread that computes are late by up to a tick: nothing is wrong with it. */
+static void test_computes(void **state)
+{
+	_cleanup_(trace_freep) struct trace *t = NULL;
+
+	(void)state;
+	begin();
+	own_look(0, 0);
+	call(1, 0, 100000);
+	for (uint64_t us = 5000; us < 100000; us += 5000)
+		look(us, us / 4000 * 4000, 0, 3, false);
+	own_look(100000, 100000);
+	t = end(NULL);
+	assert_int_equal(told(t, NULL, STATE_RUNNING), 100000);
+	assert_int_equal(t->off_cpu.placed_ns + t->off_cpu.runnable_ns + t->off_cpu.unplaced_ns, 0);
+}
+
+/* A wait that is told is off the CPU, too, and its time in the run queue is in it. */
+static void test_known_waits(void **state)
+{
+	_cleanup_(trace_freep) struct trace *t = NULL;
+
+	(void)state;
+	begin();
+	own_look(0, 0);
+	for (uint64_t i = 0; i < 20; i++) {
+		put_rec(&(struct rec){ 1, EVENT_WAIT, { (i * 5000 + 1000) * 1000, (i * 5000 + 4500) * 1000, WAIT_LOCK, 9, 0, 0 } });
+		call(1, i * 5000, i * 5000 + 5000);
+		look(i * 5000 + 2000, i * 1500 + 1000, i * 400, i + 1, true);
+	}
+	own_look(100000, 20 * 1500);
+	t = end(NULL);
+	assert_int_equal(told(t, NULL, STATE_LOCK), 20 * 3500);
+	assert_int_equal(told(t, NULL, STATE_RUNNING), 20 * 1500);
+}
+
+/* work was driven from the CPU from 30,000 to 42,000 and wanted to run: no wait, and no unknown reason. */
+static void test_run_queue(void **state)
+{
+	_cleanup_(trace_freep) struct trace *t = NULL;
+
+	(void)state;
+	begin();
+	own_look(0, 0);
+	call(1, 0, 29000);
+	call(2, 29000, 45000);
+	call(1, 45000, 60000);
+	for (uint64_t us = 5000; us < 60000; us += 5000)
+		look(us, us < 30000 ? us : us < 42000 ? 30000 : us - 12000, us < 42000 ? 0 : 12000, us < 42000 ? 3 : 4, false);
+	own_look(60000, 48000);
+	t = end(NULL);
+	assert_int_equal(told(t, NULL, STATE_OTHER), 0);
+	assert_in_range(told(t, NULL, STATE_RUNNABLE), 4000, 12000);
+	assert_in_range(told(t, "hold", STATE_RUNNABLE), 4000, 12000);
+}
+
+/* Nothing but the accounts at its ends: so much is off, and it can only be in what is long. */
+static void test_short_thread(void **state)
+{
+	_cleanup_(trace_freep) struct trace *t = NULL;
+
+	(void)state;
+	begin();
+	own_look(0, 0);
+	for (uint64_t i = 0; i < 100; i++)
+		call(1, i * 10, i * 10 + 10);
+	call(2, 1000, 9000);
+	own_look(9000, 1200);
+	t = end(NULL);
+	assert_in_range(told(t, "hold", STATE_OTHER), 7790, 7800);
+	assert_int_equal(told(t, "work", STATE_OTHER), 0);
+}
+
+/* The kernel's side knows: nothing of it is told twice. */
+static void test_kernel_knows(void **state)
+{
+	static const struct reader_options options = { .kernel_knows = true };
+	_cleanup_(trace_freep) struct trace *t = NULL;
+
+	(void)state;
+	begin();
+	own_look(0, 0);
+	call(2, 0, 20000);
+	own_look(20000, 2000);
+	t = end(&options);
+	assert_int_equal(told(t, NULL, STATE_RUNNING), 20000);
+}
+
+/* Accounts that make no sense (going back, enormous, of nobody) change nothing. */
+static void test_damaged(void **state)
+{
+	_cleanup_(trace_freep) struct trace *t = NULL;
+
+	(void)state;
+	begin();
+	call(1, 0, 20000);
+	look(5000, 4000, 0, 9, true);
+	look(6000, UINT64_MAX / 1000, 0, 9, true);
+	look(7000, 1000, 0, 1, true);
+	look(UINT64_MAX / 1000, 4000, 0, 9, true);
+	for (int i = 0; i < 6; i++)
+		put(&accounts, UINT64_MAX);
+	t = end(NULL);
+	assert_int_equal(told(t, NULL, STATE_RUNNING) + told(t, NULL, STATE_OTHER), 20000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_slept_through),
+		cmocka_unit_test(test_two_functions),
+		cmocka_unit_test(test_many_between_looks),
+		cmocka_unit_test(test_computes),
+		cmocka_unit_test(test_known_waits),
+		cmocka_unit_test(test_run_queue),
+		cmocka_unit_test(test_short_thread),
+		cmocka_unit_test(test_kernel_knows),
+		cmocka_unit_test(test_damaged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

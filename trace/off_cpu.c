@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * off_cpu.c - which threads' accounts disagree with the trace, and what the trace says of those, in short.
+ *
+ * Most threads' accounts agree, and nothing more is read.  Of the others every record is a moment at which the thread
+ * ran.  Moments closer than off_cpu_shortest_ns() are joined as they are read, so what is kept of a thread is as much as
+ * its time, not its records, can have.
+ */
+#include "trace/off_cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/banned.h"
+#include "trace/blocks.h"
+#include "trace/reader.h"
+#include "trace/replay.h"
+
+enum {
+	RECENT_MAX = 4096,
+	LEAST_SHARE = 100,
+	SETTLE_FROM = 4096,
+	CALLS_AT_ONCE = 256,
+};
+
+#define EVENT_IDS 0x80000000u		/* above those of calls */
+
+int64_t off_cpu_tick_ns = 4000000;
+
+/* One whose chunk was written late is left out: the sum only says whose accounts are worth a closer look. */
+void waited_add(struct waited *w, uint64_t start, uint64_t end)
+{
+	while (w->recent.cnt && w->recent.items[w->recent.cnt - 1].start >= start &&
+	       w->recent.items[w->recent.cnt - 1].end <= end) {
+		w->recent.cnt--;
+		w->sum -= w->recent.items[w->recent.cnt].end - w->recent.items[w->recent.cnt].start;
+	}
+	if (w->recent.cnt && w->recent.items[w->recent.cnt - 1].end > start)
+		start = w->recent.items[w->recent.cnt - 1].end;
+	if (start >= end)
+		return;
+	if (w->recent.cnt == RECENT_MAX) {
+		w->recent.cnt /= 2;
+		memmove(w->recent.items, w->recent.items + w->recent.cnt, w->recent.cnt * sizeof(*w->recent.items));
+	}
+	VEC_RESERVE(&w->recent);
+	w->recent.items[w->recent.cnt].start = start;
+	w->recent.items[w->recent.cnt++].end = end;
+	w->sum += end - start;
+}
+
+void waited_release(struct waited *w)
+{
+	VEC_RELEASE(&w->recent);
+}
+
+/* ---- which threads ---- */
+
+struct finding {
+	struct reading *rd;
+	struct ruler ruler;
+	struct off_cpu_thread *threads;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct raw_account *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return (x->run_ns > y->run_ns) - (x->run_ns < y->run_ns);
+}
+
+/* An account that goes back is damage, or of another thread of that number. */
+static void order_accounts(struct off_cpu_thread *t)
+{
+	struct raw_account *a = t->accounts.items;
+	size_t cnt = 0;
+
+	if (t->accounts.cnt)
+		qsort(a, t->accounts.cnt, sizeof(*a), by_time);
+	for (size_t i = 0; i < t->accounts.cnt; i++) {
+		struct raw_account now = a[i];
+		const struct raw_account *last = cnt ? &a[cnt - 1] : NULL;
+
+		if (now.run_ns > INT64_MAX / 4 || now.delay_ns > INT64_MAX / 4 || (last && now.ns == last->ns))
+			continue;
+		if (last && now.is_own) {
+			now.delay_ns = last->delay_ns;
+			now.slices = last->slices;
+		}
+		if (last && (now.delay_ns < last->delay_ns || now.slices < last->slices))
+			continue;
+		/* Read of a running thread from outside it is late. */
+		if (last && now.run_ns < last->run_ns)
+			now.run_ns = last->run_ns;
+		a[cnt++] = now;
+	}
+	t->accounts.cnt = cnt;
+	/* A thread's own first look knows no run queue: as the next one, from outside. */
+	if (cnt > 1 && a[0].is_own && !a[1].is_own) {
+		a[0].delay_ns = a[1].delay_ns;
+		a[0].slices = a[1].slices;
+	}
+}
+
+static bool is_wanted(const struct off_cpu_thread *t, int64_t waited_ns)
+{
+	const struct raw_account *first, *last;
+	int64_t told_ns, least_ns;
+
+	if (t->accounts.cnt < 2)
+		return false;
+	first = &t->accounts.items[0];
+	last = &t->accounts.items[t->accounts.cnt - 1];
+	told_ns = last->ns - first->ns - waited_ns;
+	least_ns = account_is_exact(first) && account_is_exact(last) ? off_cpu_tick_ns / 8 : off_cpu_tick_ns * 3 / 4;
+	return told_ns - (int64_t)(last->run_ns - first->run_ns) > least_ns + told_ns / LEAST_SHARE;
+}
+
+static bool is_known_to_itself_alone(const struct off_cpu_thread *t)
+{
+	for (size_t i = 0; i < t->accounts.cnt; i++)
+		if (!t->accounts.items[i].is_own)
+			return false;
+	return true;
+}
+
+/* A thread that ended before anybody looked at it waited for a CPU as long as the others did for the same work. */
+static void guess_delays(struct finding *f)
+{
+	double run = 0, delay = 0;
+
+	for (size_t i = 0; i < f->rd->raw.threads.cnt; i++) {
+		const struct off_cpu_thread *t = &f->threads[i];
+
+		if (t->accounts.cnt < 2 || is_known_to_itself_alone(t))
+			continue;
+		run += (double)(t->accounts.items[t->accounts.cnt - 1].run_ns - t->accounts.items[0].run_ns);
+		delay += (double)(t->accounts.items[t->accounts.cnt - 1].delay_ns - t->accounts.items[0].delay_ns);
+	}
+	for (size_t i = 0; run > 0 && i < f->rd->raw.threads.cnt; i++) {
+		struct off_cpu_thread *t = &f->threads[i];
+		struct raw_account *last = t->accounts.cnt >= 2 ? &t->accounts.items[t->accounts.cnt - 1] : NULL;
+
+		if (last && is_known_to_itself_alone(t))
+			last->delay_ns += (uint64_t)((double)(last->run_ns - t->accounts.items[0].run_ns) * delay / run);
+	}
+}
+
+/* Several stacks of one thread (trace/format.h) have one account: whose time it was is not known. */
+static void forget_shared(struct finding *f)
+{
+	_cleanup_(map_freep) struct map *owners = map_new();
+	const struct raw *r = &f->rd->raw;
+
+	for (uint32_t i = 0; i < r->threads.cnt; i++) {
+		uint64_t *owner = map_slot(owners, r->threads.items[i].kernel_tid);
+		const struct raw_thread *t = &r->threads.items[i], *other = *owner ? &r->threads.items[*owner - 1] : NULL;
+
+		if (other && other->first_ns < t->last_ns && t->first_ns < other->last_ns) {
+			f->threads[i].accounts.cnt = 0;
+			f->threads[*owner - 1].accounts.cnt = 0;
+		}
+		*owner = i + 1;
+	}
+}
+
+static bool want_threads(struct finding *f, const uint64_t *waited_ns)
+{
+	struct raw *r = &f->rd->raw;
+	bool any = false;
+
+	for (size_t i = 0; i < r->accounts.cnt; i++) {
+		struct raw_account a = r->accounts.items[i];
+		uint32_t thread = raw_find_thread(r, a.serial);
+
+		if (thread == UINT32_MAX)
+			continue;
+		a.ns = ruler_ns(&f->ruler, (uint64_t)a.ns);
+		if (a.ns < r->from_ns)
+			continue;
+		VEC_ADD(&f->threads[thread].accounts, a);
+	}
+	for (size_t i = 0; i < r->threads.cnt; i++)
+		order_accounts(&f->threads[i]);
+	forget_shared(f);
+	guess_delays(f);
+	for (size_t i = 0; i < r->threads.cnt; i++) {
+		struct off_cpu_thread *t = &f->threads[i];
+
+		t->is_wanted = is_wanted(t, (int64_t)waited_ns[i]);
+		any |= t->is_wanted;
+		if (!t->is_wanted)
+			VEC_RELEASE(&t->accounts);
+	}
+	return any;
+}
+
+/* ---- what the trace says of them ---- */
+
+static int by_start(const void *a, const void *b)
+{
+	const struct busy *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	if (x->end_ns != y->end_ns)
+		return x->end_ns < y->end_ns ? -1 : 1;
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+static size_t join(struct busy *list, size_t cnt, int64_t apart_ns)
+{
+	size_t to = 0;
+
+	if (cnt)
+		qsort(list, cnt, sizeof(*list), by_start);
+	for (size_t i = 0; i < cnt; i++) {
+		struct busy *last = to ? &list[to - 1] : NULL;
+
+		if (!last || list[i].start_ns - last->end_ns >= apart_ns) {
+			list[to++] = list[i];
+		} else if (list[i].end_ns >= last->end_ns) {
+			last->end_ns = list[i].end_ns;
+			last->last = list[i].last;
+		}
+	}
+	return to;
+}
+
+void off_cpu_settle(struct off_cpu_thread *t)
+{
+	t->busy.cnt = t->settled_cnt = join(t->busy.items, t->busy.cnt, off_cpu_shortest_ns());
+	t->waits.cnt = join(t->waits.items, t->waits.cnt, 1);
+}
+
+static void add_busy(struct off_cpu_thread *t, int64_t start_ns, int64_t end_ns, uint32_t first, uint32_t last)
+{
+	VEC_ADD(&t->busy, (struct busy){ start_ns, end_ns, first, last });
+	if (t->busy.cnt > SETTLE_FROM + 2 * t->settled_cnt)
+		t->busy.cnt = t->settled_cnt = join(t->busy.items, t->busy.cnt, off_cpu_shortest_ns());
+}
+
+static void add_call(struct finding *f, struct off_cpu_thread *t, const struct raw_call *c)
+{
+	int64_t start_ns = ruler_ns(&f->ruler, c->start), end_ns = ruler_ns(&f->ruler, c->end);
+
+	if (end_ns - start_ns < off_cpu_shortest_ns()) {
+		add_busy(t, start_ns, end_ns > start_ns ? end_ns : start_ns, c->fid << 1, c->fid << 1 | 1);
+		return;
+	}
+	add_busy(t, start_ns, start_ns, c->fid << 1, c->fid << 1);
+	add_busy(t, end_ns, end_ns, c->fid << 1 | 1, c->fid << 1 | 1);
+}
+
+static void add_event(struct finding *f, struct off_cpu_thread *t, const struct raw_record *r)
+{
+	uint32_t id = EVENT_IDS + r->kind;
+	int64_t start_ns = ruler_ns(&f->ruler, r->ticks), end_ns = start_ns;
+
+	if (r->kind == EVENT_FRAME) {
+		add_call(f, t, &(struct raw_call){ r->ticks, r->words[0], (uint32_t)r->words[1] });
+		return;
+	}
+	if (r->kind == EVENT_WAIT && r->words[0] > r->ticks) {
+		end_ns = ruler_ns(&f->ruler, r->words[0]);
+		VEC_ADD(&t->waits, (struct busy){ start_ns, end_ns, id, id });
+	}
+	if (r->kind != EVENT_LOSS)	/* logged by somebody else */
+		add_busy(t, start_ns, end_ns, id, id);
+}
+
+static void read_chunk(struct finding *f, struct decoder *d, const struct raw_chunk *c)
+{
+	uint32_t thread = raw_find_thread(&f->rd->raw, c->serial);
+	struct off_cpu_thread *t = thread != UINT32_MAX && f->threads[thread].is_wanted ? &f->threads[thread] : NULL;
+	struct raw_call calls[CALLS_AT_ONCE];
+	uint64_t before = 0;
+
+	for (uint64_t left = c->cnt; left && !d->bad; ) {
+		size_t cnt = raw_decode_calls(d, &before, calls, left < CALLS_AT_ONCE ? left : CALLS_AT_ONCE);
+		struct raw_record r;
+
+		for (size_t i = 0; t && i < cnt; i++)
+			add_call(f, t, &calls[i]);
+		left -= cnt ? cnt : 1;
+		if (cnt)
+			continue;
+		raw_decode_record(d, &before, &r);
+		if (!d->bad && t && r.kind == EVENT_NONE)
+			add_call(f, t, &(struct raw_call){ r.ticks, r.words[0], r.fid });
+		else if (!d->bad && t)
+			add_event(f, t, &r);
+	}
+}
+
+static int read_file(struct finding *f, const char *path, struct diag *reterr)
+{
+	struct blocks b;
+	int err = blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION_OLDEST, TRACE_VERSION, reterr);
+
+	while (!err && blocks_next(&b, &err, reterr)) {
+		struct decoder d = { b.plain, b.plain + b.len, false };
+		struct raw_chunk c;
+
+		while (b.kind == BLOCK_CHUNKS && !d.bad && decode_left(&d) && raw_decode_chunk(&d, &c))
+			read_chunk(f, &d, &c);
+	}
+	blocks_close(&b);
+	return err;
+}
+
+static int read_all(struct finding *f, const char *path, struct diag *reterr)
+{
+	size_t cnt;
+	_cleanup_(trace_parts_release) char **parts = trace_parts(path, &cnt);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < cnt; i++)
+		err = read_file(f, parts[i], reterr);
+	return err ? err : read_file(f, path, reterr);
+}
+
+/* ---- the result ---- */
+
+static void add_sums(struct reading *rd, struct off_cpu_thread *t)
+{
+	struct off_cpu *sum = &rd->t->off_cpu;
+
+	for (size_t i = 0; i < t->spans.cnt; i++)
+		*(t->spans.items[i].state == STATE_OTHER ? &sum->placed_ns : &sum->runnable_ns) +=
+			(uint64_t)(t->spans.items[i].end_ns - t->spans.items[i].start_ns);
+	sum->unplaced_ns += (uint64_t)t->unplaced_ns;
+}
+
+static int64_t waited_ns(const struct off_cpu_thread *t)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < t->waits.cnt; i++)
+		sum += t->waits.items[i].end_ns - t->waits.items[i].start_ns;
+	return sum;
+}
+
+static void place_all(struct finding *f)
+{
+	size_t cnt = f->rd->raw.threads.cnt;
+
+	f->rd->offs = xcalloc(cnt + 1, sizeof(*f->rd->offs));
+	for (size_t i = 0; i < cnt; i++) {
+		struct off_cpu_thread *t = &f->threads[i];
+
+		if (!t->is_wanted)
+			continue;
+		off_cpu_settle(t);
+		if (is_wanted(t, waited_ns(t)))
+			off_cpu_place(t);
+		add_sums(f->rd, t);
+		f->rd->offs[i].items = TAKE_PTR(t->spans.items);
+		f->rd->offs[i].cnt = t->spans.cnt;
+	}
+}
+
+int off_cpu_find(struct reading *rd, const char *path, const uint64_t *waited_ns, struct diag *reterr)
+{
+	struct finding f = { .rd = rd };
+	int err = 0;
+
+	if (!rd->raw.accounts.cnt || rd->raw.anchors.cnt < 2 || !rd->raw.threads.cnt)
+		return 0;
+	if (ruler_init(&f.ruler, &rd->raw, true, path, reterr) < 0 || !f.ruler.cnt)
+		return 0;
+	f.threads = xcalloc(rd->raw.threads.cnt, sizeof(*f.threads));
+	if (want_threads(&f, waited_ns)) {
+		err = read_all(&f, path, reterr);
+		if (!err)
+			place_all(&f);
+	}
+	for (size_t i = 0; i < rd->raw.threads.cnt; i++) {
+		VEC_RELEASE(&f.threads[i].accounts);
+		VEC_RELEASE(&f.threads[i].busy);
+		VEC_RELEASE(&f.threads[i].waits);
+		VEC_RELEASE(&f.threads[i].spans);
+	}
+	free(f.threads);
+	VEC_RELEASE(&rd->raw.accounts);
+	return err;
+}
