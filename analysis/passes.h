@@ -172,6 +172,7 @@ void find_observed_calls(struct analysis *a);	/* observed.c: f->observed */
 const struct factor *find_factor_of_kinds(const struct analysis *a, double *ret_between);
 void warn(struct analysis *a);			/* warnings.c: f->warnings */
 void warn_off_cpu(struct analysis *a);		/* warnings_cpu.c */
+void warn_overloaded(struct analysis *a);
 
 /* Call sites of a function place, sorted, each once; the strings are the trace's. */
 void place_call_sites(const struct analysis *a, uint32_t place, strings *ret);

@@ -484,6 +484,7 @@ void warn(struct analysis *a)
 	warn_full_tables(a);
 	warn_reduced(a);
 	warn_off_cpu(a);
+	warn_overloaded(a);
 	warn_few(a);
 	warn_carriers(a);
 	warn_drift(a, &drift);

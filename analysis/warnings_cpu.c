@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * warnings_cpu.c - threads that were off the CPU though no record tells of a wait.
+ * warnings_cpu.c - threads that were off the CPU though no record tells of a wait; threads that waited for a CPU.
  *
  * Of what the trace would tell as running, the kernel's accounts of each thread (trace/off_cpu.h) tell how much was not.
  */
@@ -8,6 +8,7 @@
 
 #include "base/banned.h"
 
+#define OVERLOADED_SHARE 0.1		/* of the time in which threads could run */
 #define UNKNOWN_SHARE 0.05		/* of the intervals' time or variance */
 
 /* Of all waits of that class in the tree: part of the mean latency, and of the variance. */
@@ -43,4 +44,17 @@ void warn_off_cpu(struct analysis *a)
 			      "program's own, in a lock or a page fault inside a library; how long is measured, in which "
 			      "function is an estimate where calls are shorter than 5 ms; vprof record --kernel tells what "
 			      "it was", 100 * time);
+}
+
+void warn_overloaded(struct analysis *a)
+{
+	const struct off_cpu *o = &a->t->off_cpu;
+	double wanted_ns = (double)o->run_ns + (double)o->delay_ns;
+
+	if (!o->delay_ns || (double)o->delay_ns < OVERLOADED_SHARE * wanted_ns)
+		return;
+	findings_warn(a->f, "overloaded",
+		      "there were more threads than CPUs: your threads spent %.0f %% of the time in which they could run waiting for a "
+		      "CPU, and which function that hits is chance; measure on a quieter machine, or with vprof record --kernel",
+		      100 * (double)o->delay_ns / wanted_ns);
 }

@@ -206,6 +206,8 @@ static void add_losses(struct trace *t, const struct trace *p)
 	t->off_cpu.placed_ns += p->off_cpu.placed_ns;
 	t->off_cpu.runnable_ns += p->off_cpu.runnable_ns;
 	t->off_cpu.unplaced_ns += p->off_cpu.unplaced_ns;
+	t->off_cpu.run_ns += p->off_cpu.run_ns;
+	t->off_cpu.delay_ns += p->off_cpu.delay_ns;
 }
 
 void trace_merger_names(struct trace_merger *m, size_t part, const struct trace *names)

@@ -211,6 +211,7 @@ struct off_cpu {
 	uint64_t placed_ns;		/* off the CPU, nobody knows why: segments of state other */
 	uint64_t runnable_ns;		/* in the run queue: segments of state runnable */
 	uint64_t unplaced_ns;		/* off the CPU, but nobody knows when: told as running */
+	uint64_t run_ns, delay_ns;	/* of all threads whose accounts were looked at from outside: on a CPU, in the run queue */
 };
 
 typedef VEC(const char *) strings;	/* numbered from 0 */

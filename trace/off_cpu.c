@@ -128,22 +128,23 @@ static bool is_known_to_itself_alone(const struct off_cpu_thread *t)
 /* A thread that ended before anybody looked at it waited for a CPU as long as the others did for the same work. */
 static void guess_delays(struct finding *f)
 {
-	double run = 0, delay = 0;
+	struct off_cpu *sum = &f->rd->t->off_cpu;
 
 	for (size_t i = 0; i < f->rd->raw.threads.cnt; i++) {
 		const struct off_cpu_thread *t = &f->threads[i];
 
 		if (t->accounts.cnt < 2 || is_known_to_itself_alone(t))
 			continue;
-		run += (double)(t->accounts.items[t->accounts.cnt - 1].run_ns - t->accounts.items[0].run_ns);
-		delay += (double)(t->accounts.items[t->accounts.cnt - 1].delay_ns - t->accounts.items[0].delay_ns);
+		sum->run_ns += t->accounts.items[t->accounts.cnt - 1].run_ns - t->accounts.items[0].run_ns;
+		sum->delay_ns += t->accounts.items[t->accounts.cnt - 1].delay_ns - t->accounts.items[0].delay_ns;
 	}
-	for (size_t i = 0; run > 0 && i < f->rd->raw.threads.cnt; i++) {
+	for (size_t i = 0; sum->run_ns && i < f->rd->raw.threads.cnt; i++) {
 		struct off_cpu_thread *t = &f->threads[i];
 		struct raw_account *last = t->accounts.cnt >= 2 ? &t->accounts.items[t->accounts.cnt - 1] : NULL;
 
 		if (last && is_known_to_itself_alone(t))
-			last->delay_ns += (uint64_t)((double)(last->run_ns - t->accounts.items[0].run_ns) * delay / run);
+			last->delay_ns += (uint64_t)((double)(last->run_ns - t->accounts.items[0].run_ns) *
+						     (double)sum->delay_ns / (double)sum->run_ns);
 	}
 }
 

@@ -152,12 +152,12 @@ expect 0 "$VPROF" annotate --start order --end order
 expect 0 "$VPROF" build --functions all -- cc -O1 -pthread -o orders orders.c rest.o
 for way in alone each; do
 	expect 0 "$VPROF" record -o "$way" -- ./orders $([ "$way" = alone ] || echo 1)
-	says "doze" "off the CPU, unknown why"
+	says "off the CPU, unknown why"
 	expect 0 "$VPROF" export --format tuples "$way"
 	cp "$work/.out" tuples
 	is doze running 0 40
 	is doze other 40 100
-	is grind other 0 30
+	is grind other 0 50
 	expect 0 "$VPROF" show variance-tree "$way" --format json
 	says '"code": "off-cpu-unknown"' '"wait": "other"'
 done
