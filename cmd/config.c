@@ -92,6 +92,14 @@ static int set_key(struct reader *r, struct interval_directive *i, const char *v
 	return 0;
 }
 
+static int set_nested(struct reader *r, struct interval_directive *i, const char *value)
+{
+	i->inner = strcmp(value, "inner") == 0;
+	if (!i->inner && strcmp(value, "outer") != 0)
+		return mistake(r, "nested wants outer or inner, not '%s'", value);
+	return 0;
+}
+
 static int add_primitive(struct reader *r, enum primitive_role role, const char *value)
 {
 	struct primitive p = { 0 };
@@ -261,6 +269,7 @@ static const struct {
 	{ "interval", "end", set_end },
 	{ "interval", "resume", set_resume },
 	{ "interval", "key", set_key },
+	{ "interval", "nested", set_nested },
 	{ "sync", "acquire", set_acquire },
 	{ "sync", "release", set_release },
 	{ "sync", "enqueue", set_enqueue },

@@ -78,12 +78,18 @@ int recorded_options_read(struct recorded_options *ret, struct diag *reterr)
 	config_aliases(&ret->config, &ret->aliases);
 	ret->reader.aliases = ret->aliases.items;
 	ret->reader.alias_cnt = ret->aliases.cnt;
+	for (size_t i = 0; i < ret->config.intervals.cnt; i++)
+		if (ret->config.intervals.items[i].inner)
+			VEC_ADD(&ret->inner, ret->config.intervals.items[i].name);
+	ret->reader.inner = ret->inner.items;
+	ret->reader.inner_cnt = ret->inner.cnt;
 	return 0;
 }
 
 void recorded_options_release(struct recorded_options *o)
 {
 	VEC_RELEASE(&o->aliases);
+	VEC_RELEASE(&o->inner);
 	config_release(&o->config);
 }
 

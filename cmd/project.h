@@ -28,6 +28,7 @@ int run_part_read(struct store *s, const struct run_part *part, struct trace **r
 struct recorded_options {
 	struct config config;
 	name_aliases aliases;
+	VEC(const char *) inner;
 	struct reader_options reader;
 };
 int recorded_options_read(struct recorded_options *ret, struct diag *reterr);

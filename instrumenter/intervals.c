@@ -6,7 +6,8 @@
  *					the thread works on the interval until then (not where the same
  *					function ends it, nor at a start if nobody ever resumes: then
  *					the thread goes on with it until it ends)
- *	end  at a return		an event after the probe's span has ended
+ *	end  at a return		an event after the probe's span has ended; and one at the entry, since the
+ *					function works for the interval until it ends it
  *	any  at an entry or return	likewise, at the other end
  *	any  at FILE:LINE		an event before the first statement that starts at that line, or
  *					if none does, at the next; the enclosing function goes on
@@ -26,6 +27,9 @@
 #include "instrumenter/instrument.h"
 
 #define THREAD_KEY "~0ULL"		/* the runtime puts the thread in its place */
+
+/* Its address is that of a call of the function. */
+#define HERE "vprof_here_"
 
 static const char *const event_kinds[] = {
 	[DIRECTIVE_START] = "VPROF_KIND_BEGIN", [DIRECTIVE_RESUME] = "VPROF_KIND_RESUME",
@@ -51,39 +55,71 @@ static const char *guard_of(struct instrumenting *in, size_t f, const struct dir
 				 &in->parsed->functions.items[f], NULL, ret);
 }
 
-/* Does the interval end where this function returns? */
-static bool ends_in(const struct directives *all, const struct directive *d,
-		    const struct scan_function *f)
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+/* Is there another place of this kind for the interval in this function? */
+static const struct directive *find_in(const struct directives *all, const struct directive *d,
+				       const struct scan_function *f, enum directive_kind kind, enum place place)
 {
 	for (size_t i = 0; i < all->list.cnt; i++) {
 		const struct directive *e = &all->list.items[i];
 
-		if (e->kind == DIRECTIVE_END && e->interval == d->interval &&
-		    e->place == PLACE_RETURN && directive_concerns(e, f))
-			return true;
+		if (e->kind == kind && e->interval == d->interval && e->place == place && directive_concerns(e, f))
+			return e;
 	}
-	return false;
+	return NULL;
 }
 
 /* Does the thread stop working on the interval when the function is left? */
 static bool leaves_with(const struct directives *all, const struct directive *d,
 			const struct scan_function *f)
 {
-	if (d->kind == DIRECTIVE_END || ends_in(all, d, f))
+	if (d->kind == DIRECTIVE_END || find_in(all, d, f, DIRECTIVE_END, PLACE_RETURN))
 		return false;
 	return d->kind == DIRECTIVE_RESUME || d->interval->resumes.cnt > 0;
 }
 
-/* An event when the function is left. */
-static const char *add_later(struct instrumenting *in, size_t f, const struct directive *d,
-			     const char *kind, const char *label)
+/* Does every call of the function that begins the interval end it as well? */
+static bool is_in_frame(const struct directives *all, const struct directive *d, const struct scan_function *f)
 {
-	return later_add(in, f, &in->bodies.items[f].laters, &(struct later){
-		.kind = kind, .label = label, .a = key_of(d), .condition = d->location->condition });
+	const struct directive *start = find_in(all, d, f, DIRECTIVE_START, PLACE_ENTRY);
+	const struct directive *end = find_in(all, d, f, DIRECTIVE_END, PLACE_RETURN);
+
+	return start && end && same_text(key_of(start), key_of(end)) &&
+	       same_text(start->location->condition, end->location->condition);
 }
 
-static const char *insert_at_entry(struct instrumenting *in, size_t f, const struct directive *d,
-				   const char *label, bool leaves)
+/* Does some function end the interval as it returns? */
+static bool ends_at_return(const struct directives *all, const struct directive *d)
+{
+	for (size_t i = 0; i < all->list.cnt; i++)
+		if (all->list.items[i].kind == DIRECTIVE_END && all->list.items[i].interval == d->interval &&
+		    all->list.items[i].place == PLACE_RETURN)
+			return true;
+	return false;
+}
+
+/* What else happens to the interval when the function is left that began or resumed it; NULL: nothing. */
+static const char *leaving_kind(const struct directives *all, const struct directive *d, const struct scan_function *f)
+{
+	if (leaves_with(all, d, f))
+		return "VPROF_KIND_LEAVE";
+	return d->kind == DIRECTIVE_START && !find_in(all, d, f, DIRECTIVE_END, PLACE_RETURN) && ends_at_return(all, d) ? "VPROF_KIND_HANDED" : NULL;
+}
+
+/* An event when the function is left. */
+static const char *add_later(struct instrumenting *in, size_t f, const struct directive *d,
+			     const char *kind, const char *label, const char *b)
+{
+	return later_add(in, f, &in->bodies.items[f].laters, &(struct later){
+		.kind = kind, .label = label, .a = key_of(d), .b = b, .condition = d->location->condition });
+}
+
+static const char *insert_before(struct instrumenting *in, size_t f, const struct directive *d, const char *kind,
+				 const char *label, const char *b)
 {
 	struct function_edit *e = &in->bodies.items[f];
 	_cleanup_(str_release) struct str key = STR_INIT, guard = STR_INIT;
@@ -94,10 +130,40 @@ static const char *insert_at_entry(struct instrumenting *in, size_t f, const str
 		problem = guard_of(in, f, d, &guard);
 	if (problem)
 		return problem;
-	str_addf(&e->before, " if (%s) vprof_event(%s, %s, %s, 0);", guard.data, event_kinds[d->kind],
-		 label, key.data);
+	str_addf(&e->before, " if (%s) vprof_event(%s, %s, %s, %s);", guard.data, kind, label, key.data, b);
 	in->event_cnt++;
-	return leaves ? add_later(in, f, d, "VPROF_KIND_LEAVE", label) : NULL;
+	return NULL;
+}
+
+static const char *insert_at_entry(struct instrumenting *in, size_t f, const struct directive *d,
+				   const char *label, const struct directives *all)
+{
+	const struct scan_function *sf = &in->unit->functions.items[f];
+	_cleanup_(freep) char *here = NULL;
+	const char *leaving = leaving_kind(all, d, sf), *problem;
+
+	if (d->kind == DIRECTIVE_START && is_in_frame(all, d, sf)) {
+		here = xasprintf("(unsigned long long)&" HERE "%zu", f);
+		str_addf(&in->bodies.items[f].before, " char " HERE "%zu __attribute__((unused));", f);
+	}
+	problem = insert_before(in, f, d, event_kinds[d->kind], label, here ? here : "0");
+	return problem || !leaving ? problem : add_later(in, f, d, leaving, label, NULL);
+}
+
+/* The function works for the interval from its entry on, on whatever thread; unless that is said already, or the key
+ * is known only as it returns. */
+static const char *insert_at_return(struct instrumenting *in, size_t f, const struct directive *d, const char *label,
+				    const struct directives *all)
+{
+	const struct scan_function *sf = &in->unit->functions.items[f];
+	bool ends = d->kind == DIRECTIVE_END && !find_in(all, d, sf, DIRECTIVE_START, PLACE_ENTRY) &&
+		    !find_in(all, d, sf, DIRECTIVE_RESUME, PLACE_ENTRY) && !expression_uses_result(key_of(d)) &&
+		    !(d->location->condition && expression_uses_result(d->location->condition));
+	_cleanup_(freep) char *here = d->kind == DIRECTIVE_END && is_in_frame(all, d, sf) ?
+		xasprintf("(unsigned long long)&" HERE "%zu", f) : NULL;
+	const char *problem = ends ? insert_before(in, f, d, "VPROF_KIND_FINISH", label, "0") : NULL;
+
+	return problem ? problem : add_later(in, f, d, event_kinds[d->kind], label, here);
 }
 
 /* --- FILE:LINE ------------------------------------------------------------------------ */
@@ -165,7 +231,6 @@ static const char *insert_at_line(struct instrumenting *in, size_t f, const stru
 static const char *insert_directive(struct instrumenting *in, size_t f, const struct directive *d,
 				    const struct directives *all)
 {
-	const struct scan_function *sf = &in->unit->functions.items[f];
 	_cleanup_(freep) char *label = NULL;
 
 	if (why_no_event(in, f))
@@ -175,9 +240,9 @@ static const char *insert_directive(struct instrumenting *in, size_t f, const st
 	case PLACE_LINE:
 		return insert_at_line(in, f, d, label);
 	case PLACE_RETURN:
-		return add_later(in, f, d, event_kinds[d->kind], label);
+		return insert_at_return(in, f, d, label, all);
 	default:
-		return insert_at_entry(in, f, d, label, leaves_with(all, d, sf));
+		return insert_at_entry(in, f, d, label, all);
 	}
 }
 

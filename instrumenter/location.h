@@ -50,6 +50,7 @@ struct interval_directive {
 	struct location start, end;
 	VEC(struct location) resumes;
 	char *key;			/* C expression, argN and ret allowed; NULL: the thread */
+	bool inner;			/* nested = inner: of nested ones the innermost counts */
 };
 
 void interval_directive_release(struct interval_directive *d);

@@ -4,7 +4,8 @@
  *
  * A thread works on a small stack of intervals.  BEGIN pushes, END and DROP take that one out
  * wherever it is, RESUME puts it on top (in place of one of the same name: a worker goes from
- * request to request), PAUSE empties the stack, LEAVE takes the interval away if it is on top.
+ * request to request), FINISH puts it on top of all others, PAUSE empties the stack, LEAVE takes the
+ * interval away if it is on top.  BEGIN of an interval that is there only counts, and so does its END.
  * The gate of the thread's probes is "inside" while the top interval is recorded.
  *
  *	BEGIN request/7	stack request/7			gate 2
@@ -81,7 +82,7 @@ static unsigned int find_label(uint64_t label, uint64_t key)
 	return at;
 }
 
-static void push_label(uint64_t label, uint64_t key, bool skipped)
+static void push_label(struct thread_label label)
 {
 	struct thread *t = &thread_self;
 
@@ -89,7 +90,7 @@ static void push_label(uint64_t label, uint64_t key, bool skipped)
 		remove_label(0);
 		arena_count_dropped(t->arena, TABLE_INTERVALS);
 	}
-	t->labels[t->label_cnt++] = (struct thread_label){ .label = label, .key = key, .skipped = skipped };
+	t->labels[t->label_cnt++] = label;
 }
 
 /* Goes on with an interval; is_own: nobody else can begin it, so if it has not begun its lot is drawn now. */
@@ -98,7 +99,8 @@ static void resume_label(uint64_t label, uint64_t key, bool is_own)
 	struct thread *t = &thread_self;
 	enum sampling_found found = sampling_find(label, key);
 
-	push_label(label, key, found == SAMPLING_SKIPPED);
+	push_label((struct thread_label){ .label = label, .key = key, .skipped = found == SAMPLING_SKIPPED,
+		.lot = found == SAMPLING_SKIPPED ? BEGIN_ROOT_ONLY : 0 });
 	if (found == SAMPLING_NOT_BEGUN && is_own) {
 		struct thread_label *l = &t->labels[t->label_cnt - 1];
 
@@ -108,14 +110,6 @@ static void resume_label(uint64_t label, uint64_t key, bool is_own)
 	}
 }
 
-/* at: where the interval is, plus 1, or 0. */
-static uint64_t lot_of(unsigned int at)
-{
-	const struct thread_label *l = at ? &thread_self.labels[at - 1] : NULL;
-
-	return l && l->is_early ? l->lot : sampling_lot();
-}
-
 static bool chunks_are_short(void)
 {
 	const struct arena_control *c = process.arena->control;
@@ -123,42 +117,125 @@ static bool chunks_are_short(void)
 	return __atomic_load_n(&c->free_cnt, __ATOMIC_RELAXED) < process.arena->chunk_cnt / CHUNKS_SHORT_SHARE;
 }
 
-static void interval_event(unsigned int kind, uint64_t label, uint64_t key)
+/* The frame of the first BEGIN is gone: this one has its place, or the stack is shorter than it was there. */
+static bool is_left(const struct thread_label *l, uint64_t frame, uint64_t stack)
+{
+	return l->frame && frame && (l->frame == frame || stack > l->stack);
+}
+
+/*
+ * Does the interval begin inside itself?  Only the outermost BEGIN makes an interval: others add to its depth.  A label
+ * stays when another thread ends its interval; where lots are drawn, their table tells.  Elsewhere the depth is
+ * too large then: some calls outside of intervals are recorded, and the reader knows better.
+ */
+static bool begins_again(const struct thread_label *l, uint64_t frame, uint64_t stack, uint64_t now)
+{
+	if (l->is_early)
+		return false;
+	if (is_left(l, frame, stack)) {
+		THREAD_LOG(EVENT_UNWOUND, now, l->label, l->key, 1);
+		return false;
+	}
+	return !sampling_is_on() || sampling_is_open(l->label, l->key);
+}
+
+/* at: where the interval is, plus 1, or 0. */
+static void begin(unsigned int at, struct thread_label fresh, uint64_t now)
+{
+	struct thread_label *l = at ? &thread_self.labels[at - 1] : NULL;
+	bool again = l && begins_again(l, fresh.frame, fresh.stack, now);
+
+	if (again && sampling_is_on()) {
+		l->depth++;
+		THREAD_LOG(EVENT_BEGIN, now, l->label, l->key, l->lot | BEGIN_AGAIN);
+		return;
+	}
+	fresh.lot = l && l->is_early ? l->lot : sampling_lot();
+	fresh.lot |= (chunks_are_short() ? BEGIN_SHORT : 0) | (fresh.frame ? BEGIN_IN_FRAME : 0);
+	fresh.skipped = fresh.lot & (BEGIN_SHORT | BEGIN_ROOT_ONLY);
+	if (again) {
+		fresh.depth = l->depth + 1;
+		fresh.frame = l->frame;
+		fresh.stack = l->stack;
+	}
+	if (at)
+		remove_label(at - 1);
+	sampling_begin(fresh.label, fresh.key, fresh.skipped, now);
+	push_label(fresh);
+	THREAD_LOG(EVENT_BEGIN, now, fresh.label, fresh.key, fresh.lot | (again ? BEGIN_AGAIN : 0));
+}
+
+static void end(unsigned int kind, unsigned int at, uint64_t label, uint64_t key, uint64_t frame, uint64_t now)
+{
+	struct thread_label *l = at ? &thread_self.labels[at - 1] : NULL;
+	bool is_outermost = !l || !l->depth || (frame && frame == l->frame);
+
+	if (l && l->depth && is_outermost)
+		THREAD_LOG(EVENT_UNWOUND, now, label, key, 0);
+	THREAD_LOG(kind == VPROF_KIND_END ? EVENT_END : EVENT_DROP, now, label, key);
+	if (!is_outermost) {
+		l->depth--;
+		return;
+	}
+	sampling_end(label, key, now);
+	if (at)
+		remove_label(at - 1);
+}
+
+static void resume(unsigned int at, uint64_t label, uint64_t key, bool is_own, uint64_t now)
+{
+	struct thread *t = &thread_self;
+	struct thread_label old = at ? t->labels[at - 1] : (struct thread_label){ .depth = 0 };
+
+	if (at)
+		remove_label(at - 1);
+	else if (t->label_cnt && t->labels[t->label_cnt - 1].label == label)
+		t->label_cnt--;
+	resume_label(label, key, is_own);
+	t->labels[t->label_cnt - 1].depth = old.depth;
+	t->labels[t->label_cnt - 1].frame = old.frame;
+	t->labels[t->label_cnt - 1].stack = old.stack;
+	THREAD_LOG(EVENT_RESUME, now, label, key);
+}
+
+/* On a thread that works on it already there is nothing new; others are not put aside for it, as by a RESUME. */
+static void finish(unsigned int at, uint64_t label, uint64_t key, uint64_t now)
+{
+	if (at)
+		return;
+	resume_label(label, key, false);
+	THREAD_LOG(EVENT_FINISH, now, label, key);
+}
+
+static void interval_event(unsigned int kind, uint64_t label, uint64_t key, uint64_t frame)
 {
 	struct thread *t = &thread_self;
 	uint64_t now = clock_ticks();
 	unsigned int at;
-	bool skipped, is_own = key == KEY_IS_THREAD;
-	uint64_t lot;
+	bool is_own = key == KEY_IS_THREAD;
 
 	if (is_own)
 		key = 1ULL << 63 | t->serial;
 	at = find_label(label, key);
 	switch (kind) {
 	case VPROF_KIND_BEGIN:
-		skipped = chunks_are_short();
-		lot = lot_of(at);
-		if (at)
-			remove_label(at - 1);
-		sampling_begin(label, key, skipped || lot & BEGIN_ROOT_ONLY, now);
-		push_label(label, key, skipped || lot & BEGIN_ROOT_ONLY);
-		THREAD_LOG(EVENT_BEGIN, now, label, key, (skipped ? BEGIN_SHORT : 0) | lot);
+		begin(at, (struct thread_label){ .label = label, .key = key, .frame = frame,
+			.stack = (uintptr_t)__builtin_frame_address(0) }, now);
 		break;
 	case VPROF_KIND_END:
 	case VPROF_KIND_DROP:
-		THREAD_LOG(kind == VPROF_KIND_END ? EVENT_END : EVENT_DROP, now, label, key);
-		sampling_end(label, key, now);
-		if (at)
-			remove_label(at - 1);
+		end(kind, at, label, key, frame, now);
 		break;
 	case VPROF_KIND_RESUME:
-		if (at)
-			remove_label(at - 1);
-		else if (t->label_cnt && t->labels[t->label_cnt - 1].label == label)
-			t->label_cnt--;
-		resume_label(label, key, is_own);
-		THREAD_LOG(EVENT_RESUME, now, label, key);
+		resume(at, label, key, is_own, now);
 		break;
+	case VPROF_KIND_FINISH:
+		finish(at, label, key, now);
+		break;
+	case VPROF_KIND_HANDED:
+		if (at)
+			THREAD_LOG(EVENT_HANDED, now, label, key);
+		return;
 	case VPROF_KIND_LEAVE:
 		if (!at || at != t->label_cnt)
 			return;
@@ -201,7 +278,9 @@ void vprof_event(unsigned int kind, struct vprof_label *label, unsigned long lon
 	case VPROF_KIND_RESUME:
 	case VPROF_KIND_DROP:
 	case VPROF_KIND_LEAVE:
-		interval_event(kind, label_number(label, true), a);
+	case VPROF_KIND_FINISH:
+	case VPROF_KIND_HANDED:
+		interval_event(kind, label_number(label, true), a, b);
 		break;
 	case VPROF_KIND_PAUSE:
 		THREAD_LOG(EVENT_PAUSE, clock_ticks(), 0);

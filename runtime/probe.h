@@ -64,8 +64,9 @@ struct vprof_label {
 
 /* Kinds of events.  a and b: what each means stands beside it. */
 enum vprof_kind {
-	VPROF_KIND_BEGIN = 1,		/* label, a = key: interval created, this thread works on it */
-	VPROF_KIND_END,			/* label, a = key: complete */
+	VPROF_KIND_BEGIN = 1,		/* label, a = key: interval created, this thread works on it; b: 0, or the
+					 * address of the vprof_later that ends it */
+	VPROF_KIND_END,			/* label, a = key: complete; b: 0, or the address of this vprof_later */
 	VPROF_KIND_RESUME,		/* label, a = key: this thread works on it from here on */
 	VPROF_KIND_PAUSE,		/* ... and on no interval any longer */
 	VPROF_KIND_DROP,		/* label, a = key: VPROF_ABORT, will not complete */
@@ -80,7 +81,10 @@ enum vprof_kind {
 	VPROF_KIND_SPIN_BEGIN,		/* a = object: busy waiting counts as waiting */
 	VPROF_KIND_SPIN_END,
 	VPROF_KIND_FALSE_WAKEUP,	/* the wake-up just received did not satisfy the condition */
-	VPROF_KIND_WORK			/* label, a = value: amount of inherent work */
+	VPROF_KIND_WORK,		/* label, a = value: amount of inherent work */
+	VPROF_KIND_FINISH,		/* label, a = key: a function begins that ends the interval as it returns:
+					 * RESUME, if this thread does not work on it yet */
+	VPROF_KIND_HANDED		/* label, a = key: the function that began it returns, another one ends it */
 };
 
 enum { VPROF_NEVER_SPINS = 16 };

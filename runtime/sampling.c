@@ -33,7 +33,7 @@ enum { BUCKET_WORDS = 8, RARE_LEVEL = 3 /* one in eight, and fewer */ };
 #define SKIP 1ULL
 #define TAKEN 2ULL			/* so that no word in use is 0 */
 
-static bool is_on(void)
+bool sampling_is_on(void)
 {
 	const struct arena_control *c = process.arena->control;
 
@@ -127,14 +127,14 @@ bool sampling_is_rare(void)
 
 uint64_t sampling_lot(void)
 {
-	return is_on() ? draw() : 0;
+	return sampling_is_on() ? draw() : 0;
 }
 
 void sampling_begin(uint64_t label, uint64_t key, bool skip, uint64_t now)
 {
 	uint64_t word, value, *at;
 
-	if (!is_on())
+	if (!sampling_is_on())
 		return;
 	word = word_of(process.pid, label, key);
 	value = word | (skip ? SKIP : 0);
@@ -149,20 +149,25 @@ void sampling_begin(uint64_t label, uint64_t key, bool skip, uint64_t now)
 	__atomic_store_n(at + ARENA_LOTS, now, __ATOMIC_RELAXED);
 }
 
+bool sampling_is_open(uint64_t label, uint64_t key)
+{
+	return find_in_bucket(word_of(process.pid, label, key));
+}
+
 enum sampling_found sampling_find(uint64_t label, uint64_t key)
 {
-	uint64_t *at = is_on() ? find(label, key) : NULL;
+	uint64_t *at = sampling_is_on() ? find(label, key) : NULL;
 
 	if (at)
 		return __atomic_load_n(at, __ATOMIC_RELAXED) & SKIP ? SAMPLING_SKIPPED : SAMPLING_IN_FULL;
-	if (!is_on() || __atomic_load_n(&process.arena->control->lots_lack, __ATOMIC_RELAXED))
+	if (!sampling_is_on() || __atomic_load_n(&process.arena->control->lots_lack, __ATOMIC_RELAXED))
 		return SAMPLING_IN_FULL;
 	return SAMPLING_NOT_BEGUN;
 }
 
 void sampling_end(uint64_t label, uint64_t key, uint64_t now)
 {
-	uint64_t *at = is_on() ? find(label, key) : NULL;
+	uint64_t *at = sampling_is_on() ? find(label, key) : NULL;
 
 	if (!at)
 		return;

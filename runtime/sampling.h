@@ -15,6 +15,9 @@
 
 enum sampling_found { SAMPLING_IN_FULL, SAMPLING_SKIPPED, SAMPLING_NOT_BEGUN };
 
+/* Lots are drawn: not every interval is recorded in full. */
+bool sampling_is_on(void);
+
 /* A lot: BEGIN_ROOT_ONLY or not, and the rate if that changes (trace/format.h). */
 uint64_t sampling_lot(void);
 
@@ -23,6 +26,9 @@ bool sampling_is_rare(void);
 
 /* The interval begins: remembers whether its functions are left out, by its lot or for another reason. */
 void sampling_begin(uint64_t label, uint64_t key, bool skip, uint64_t now);
+
+/* It began in this process, and has not ended. */
+bool sampling_is_open(uint64_t label, uint64_t key);
 
 /* Somebody goes on with it. */
 enum sampling_found sampling_find(uint64_t label, uint64_t key);

@@ -26,8 +26,10 @@
 struct thread_label {			/* an interval that the thread works on */
 	uint64_t label, key;
 	bool skipped;			/* its functions are not recorded: root-only, or short of chunks */
-	bool is_early;			/* not begun yet; only this thread can do that, ... */
-	uint64_t lot;			/* ... and this is the lot that it will have then */
+	bool is_early;			/* not begun yet; only this thread can do that */
+	uint32_t depth;			/* BEGINs inside the first that had no END yet */
+	uint64_t lot;			/* its marks (trace/format.h); if early, those that it will have */
+	uint64_t frame, stack;		/* 0, or of the first BEGIN: b of probe.h, and where the stack was */
 };
 
 struct thread_hold {			/* a home-made lock between ACQUIRE and ACQUIRED */

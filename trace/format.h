@@ -70,7 +70,11 @@
 	X(TAKEN, 1)		/* a lock was had at once while somebody else waited for it: object */	\
 	X(UNLOCK, 1)		/* as RELEASE, of a lock whose takings are all told, by WAIT or TAKEN: object */ \
 	X(POST, 1)		/* a semaphore was posted while somebody waited for it: object */	\
-	X(ACCOUNT, 1)		/* the thread's processor time so far: ns */
+	X(ACCOUNT, 1)		/* the thread's processor time so far: ns */ \
+	X(FINISH, 2)		/* label, key: a function that ends the interval begins on another thread */ \
+	X(HANDED, 2)		/* label, key: the function that began it returned, another one ends it */ \
+	X(UNWOUND, 3)		/* label, key, whole: frames with its BEGIN went without an END (longjmp): all
+				 * but the outermost, or, if whole, that one too */
 
 enum trace_event {
 	EVENT_NONE,
@@ -87,6 +91,9 @@ enum { TRACE_FIDS_MAX = 1 << 20, TRACE_LABELS_MAX = 1 << 20 };	/* a reader refus
 enum begin_mark {			/* its functions are not recorded: */
 	BEGIN_SHORT = 1,		/* for lack of room */
 	BEGIN_ROOT_ONLY = 2,		/* by lot: so that there are some without the cost of probes */
+	/* And, whatever is recorded: */
+	BEGIN_IN_FRAME = 4,		/* the function that begins it ends it as it returns */
+	BEGIN_AGAIN = 8,		/* its thread had an interval of this name and key on its stack already */
 };
 
 /*
@@ -168,8 +175,8 @@ struct trace_header {
 
 /*
  * 2: BLOCK_PAUSES, EVENT_REOPEN, the rate in BEGIN.  3: another checksum.  4: BLOCK_TABLES, larger numbers; TAKEN, UNLOCK,
- * POST, the time-out as a waker; BLOCK_ACCOUNTS, ACCOUNT.  What is in a file of an older version means the same in one of
- * version 4.
+ * POST, the time-out as a waker; BLOCK_ACCOUNTS, ACCOUNT; FINISH, HANDED, UNWOUND, BEGIN_IN_FRAME, BEGIN_AGAIN.  What is
+ * in a file of an older version means the same in one of version 4.
  */
 enum { TRACE_VERSION_OLDEST = 1, TRACE_VERSION = 4 };
 

@@ -73,6 +73,7 @@ static void note_event(struct indexing *g, uint32_t thread, const struct raw_rec
 		note->named_at = r->ticks;
 	}
 	g->x->stopped[thread] |= r->kind == EVENT_STOP;
+	g->x->seems_nested |= r->kind == EVENT_BEGIN && r->words[2] & BEGIN_AGAIN;
 	g->x->begin_cnt += r->kind == EVENT_BEGIN ? begin_weight(r->words[2]) : 0;
 	g->x->unfit |= r->kind == EVENT_REOPEN;
 	g->x->times_out |= wait_times_out(r->kind, r->ticks, r->words);

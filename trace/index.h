@@ -36,6 +36,7 @@ struct trace_index {
 	int64_t first_ns, last_ns;	/* of all threads */
 	uint32_t last_fid;
 	struct ruler ruler;
+	bool seems_nested;		/* a BEGIN_AGAIN is among the records */
 	bool unfit;			/* for windows, see stream.h */
 };
 

@@ -85,6 +85,7 @@ void trace_free(struct trace *t)
 	VEC_RELEASE(&t->threads);
 	VEC_RELEASE(&t->false_wakeups);
 	VEC_RELEASE(&t->stack_spans);
+	VEC_RELEASE(&t->pairings);
 	arena_free(t->arena);
 	free(t);
 }

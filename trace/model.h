@@ -214,6 +214,21 @@ struct off_cpu {
 	uint64_t run_ns, delay_ns;	/* of all threads whose accounts were looked at from outside: on a CPU, in the run queue */
 };
 
+/* A start or an end that found no partner: its key, and the thread it was on. */
+struct unpaired {
+	bool known;
+	uint64_t key, tid;
+};
+
+/* How starts and ends of one name came to each other, in a recorded trace. */
+struct pairing {
+	uint64_t starts;		/* all of them, nested ones as well */
+	uint64_t nested;		/* ... those inside an interval of the same name and key */
+	uint64_t unended;		/* ... and those that had no end, or not before the next start or a pause */
+	uint64_t unmatched_ends;	/* ends of keys that were not started */
+	struct unpaired start, end;	/* an example of both; of one thread, if there is a pair of that kind */
+};
+
 typedef VEC(const char *) strings;	/* numbered from 0 */
 
 struct trace {
@@ -232,6 +247,7 @@ struct trace {
 	VEC(struct stack_span) stack_spans;	/* sorted: tid, start_ns, end_ns */
 	struct losses losses;
 	struct off_cpu off_cpu;
+	VEC(struct pairing) pairings;		/* by name; there may be fewer */
 	bool windowed;				/* the end of its run was kept, or all up to a moment */
 	bool kernel_reduced;			/* when threads were off the CPU was recorded, not why */
 };
@@ -258,5 +274,11 @@ void trace_sort_events(struct trace *t);
 /* Index of text in list, added (copied into t's arena) if it is new.  Linear: for short lists;
  * readers with many strings keep a struct names of their own. */
 uint32_t trace_add_string(struct trace *t, strings *list, const char *text);
+
+/* How its starts and ends came to each other; NULL: that is not known. */
+static inline const struct pairing *trace_pairing(const struct trace *t, uint32_t name)
+{
+	return name < t->pairings.cnt ? &t->pairings.items[name] : NULL;
+}
 
 #endif

@@ -52,6 +52,41 @@ static int find_offs(struct reading *rd, const char *path, struct diag *reterr)
 	return off_cpu_find(rd, path, waited_ns, reterr);
 }
 
+/* Some thread had the interval on its stack already that it began. */
+static bool seems_nested(const struct raw *r)
+{
+	for (size_t i = 0; i < r->events.cnt; i++)
+		if (r->events.items[i].kind == EVENT_BEGIN && r->events.items[i].words[2] & BEGIN_AGAIN)
+			return true;
+	return false;
+}
+
+/* known NULL: returns what is known of nesting then. */
+static struct map *play_all(struct reading *rd, struct map *known)
+{
+	struct replay *p = replay_new(rd);
+	struct map *learnt;
+
+	if (known)
+		replay_know_nesting(p, known);
+	else
+		replay_learn_nesting(p);
+	replay_losses(p, rd->raw.events.items, rd->raw.events.cnt);
+	replay_events(p, rd->raw.events.items, rd->raw.events.cnt);
+	replay_end(p);
+	learnt = known ? NULL : replay_nesting(p);
+	replay_free(p);
+	return learnt;
+}
+
+static void play_events(struct reading *rd)
+{
+	struct map *known = seems_nested(&rd->raw) ? play_all(rd, NULL) : map_new();
+
+	replay_reset(rd);
+	play_all(rd, known);
+}
+
 int trace_read(const char *path, const struct reader_options *o, struct trace **ret,
 	       struct diag *reterr)
 {
@@ -59,7 +94,6 @@ int trace_read(const char *path, const struct reader_options *o, struct trace **
 	struct reading rd = { .options = o, .t = t, .before_ns = INT64_MIN, .until_ns = INT64_MAX };
 	_cleanup_(freep) bool *stopped = NULL;
 	bool times_out = false;
-	struct replay *p;
 	int r;
 
 	rd.raw.arena = t->arena;
@@ -73,11 +107,7 @@ int trace_read(const char *path, const struct reader_options *o, struct trace **
 		number_threads(&rd.raw);
 		stopped = xcalloc(rd.raw.threads.cnt + 1, sizeof(*stopped));
 		read_lives(&rd, stopped, &times_out);
-		p = replay_new(&rd);
-		replay_losses(p, rd.raw.events.items, rd.raw.events.cnt);
-		replay_events(p, rd.raw.events.items, rd.raw.events.cnt);
-		replay_end(p);
-		replay_free(p);
+		play_events(&rd);
 		build_segments(&rd, false);
 		build_invocations(&rd);
 		add_threads(&rd, stopped, times_out);

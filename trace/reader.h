@@ -22,6 +22,8 @@ struct reader_options {
 	const struct name_alias *aliases;
 	size_t alias_cnt;
 	bool kernel_knows;		/* when threads were off the CPU is recorded: accounts of them say nothing new */
+	const char *const *inner;	/* intervals of which the innermost counts, where they nest */
+	size_t inner_cnt;
 };
 
 /* Calls of the model (static call graph) are left empty: the caller adds them from the store,

@@ -5,8 +5,11 @@
  * Each thread has the same small stack of intervals that the runtime kept (runtime/event.c has the
  * rules and an example).  An interval is open from BEGIN to the next END or DROP of the same name
  * and key, on any thread of the process or of one that comes from it, be it forked or another program
- * that such a child executed; a BEGIN of one that is open drops the older one.  Other processes are left out because keys are often addresses: the workers of
+ * that such a child executed.  Other processes are left out because keys are often addresses: the workers of
  * one server, forked from the same parent, all have their first request at the same one.
+ *
+ * A BEGIN of one that is open is nested if the thread works on it (nesting.h).  If another thread does,
+ * they are two intervals, and each thread's END is that of its own.  If nobody does, the older one is dropped.
  *
  * A task that goes from one thread to another is a creation edge: ENQUEUE to DEQUEUE, a new
  * thread, and RESUME on another thread than the one that worked on the interval before:
@@ -19,11 +22,10 @@
  */
 #include "base/banned.h"
 #include "base/search.h"
-#include "trace/replay_state.h"
+#include "trace/nesting.h"
 
 static void play(struct replay *p, const struct raw_event *e);
 static void play_pauses(struct replay *p, int64_t ns);
-static void mark_losses(struct replay *p, struct interval *v);
 
 uint64_t timeline_sid(const struct timeline *line, size_t *at, int64_t ns)
 {
@@ -58,6 +60,9 @@ void replay_free(struct replay *p)
 	map_free(p->parents);
 	map_free(p->tasks);
 	map_free(p->unfinished);
+	map_free(p->outermost);
+	for (size_t i = 0; i < p->workers.cnt; i++)
+		VEC_RELEASE(&p->workers.items[i].inside);
 	free(p->stacks);
 	free(p->interval_names);
 	VEC_RELEASE(&p->workers);
@@ -65,6 +70,16 @@ void replay_free(struct replay *p)
 	VEC_RELEASE(&p->enqueued);
 	VEC_RELEASE(&p->losses);
 	free(p);
+}
+
+void replay_reset(struct reading *rd)
+{
+	struct trace *t = rd->t;
+
+	t->intervals.cnt = t->creations.cnt = t->works.cnt = t->pairings.cnt = 0;
+	t->losses = (struct losses){ .records = 0 };
+	for (size_t i = 0; i < rd->raw.threads.cnt; i++)
+		rd->timelines[i].changes.cnt = rd->timelines[i].unknown.cnt = 0;
 }
 
 void replay_events(struct replay *p, const struct raw_event *events, size_t cnt)
@@ -96,39 +111,24 @@ void replay_know_unfinished(struct replay *p, struct map *sids)
 	p->unfinished = sids;
 }
 
-static bool is_unfinished(const struct replay *p, const struct interval *v)
-{
-	uint64_t unused;
-
-	return p->unfinished && map_get(p->unfinished, v->sid, &unused);
-}
-
-/* Of the intervals that have ended; the others are looked at as they join the trace. */
-static void mark_unfinished(struct replay *p)
-{
-	replay_know_unfinished(p, replay_unfinished(p));
-	for (size_t i = 0; i < p->t->intervals.cnt; i++) {
-		struct interval *v = &p->t->intervals.items[i];
-
-		if (v->lost || !is_unfinished(p, v))
-			continue;
-		v->lost = true;
-		p->t->losses.intervals++;
-	}
-}
-
 void replay_end(struct replay *p)
 {
 	play_pauses(p, INT64_MAX - 1);
 	if (!p->rd->raw.ended && !p->unfinished)
-		mark_unfinished(p);
+		replay_mark_unfinished(p);
 	if (p->workers.cnt)
 		qsort(p->workers.items, p->workers.cnt, sizeof(*p->workers.items), compare_workers);
-	for (size_t i = 0; i < p->workers.cnt; i++)
-		if (p->workers.items[i].interval.sid) {
-			mark_losses(p, &p->workers.items[i].interval);
-			VEC_ADD(&p->t->intervals, p->workers.items[i].interval);
+	for (size_t i = 0; i < p->workers.cnt; i++) {
+		struct worker *w = &p->workers.items[i];
+
+		if (w->interval.sid)
+			nesting_give_up(p, w);
+		if (w->interval.sid && !w->is_spent) {
+			replay_mark_losses(p, &w->interval);
+			VEC_ADD(&p->t->intervals, w->interval);
 		}
+		VEC_RELEASE(&w->inside);
+	}
 	p->workers.cnt = 0;
 }
 
@@ -160,16 +160,6 @@ static uint32_t interval_name(struct replay *p, uint64_t id)
 	return name;
 }
 
-static uint64_t tid_of(const struct replay *p, uint32_t thread)
-{
-	return p->rd->raw.threads.items[thread].tid;
-}
-
-static uint32_t pid_of(const struct replay *p, uint32_t thread)
-{
-	return p->rd->raw.threads.items[thread].pid;
-}
-
 bool replay_is_open(const struct replay *p, uint64_t sid)
 {
 	return find_worker(p, sid);
@@ -199,6 +189,18 @@ static struct worker *find_open(struct replay *p, uint32_t thread, uint32_t name
 	return w;
 }
 
+/* The key finds the next older interval again that is open. */
+static void forget_key(struct replay *p, const struct worker *w)
+{
+	uint64_t *sid = map_slot(p->open, interval_hash(w->pid, w->interval.name, w->key));
+	struct worker *newer;
+
+	while (*sid != w->interval.sid && (newer = find_worker(p, *sid)))
+		sid = &newer->older;
+	if (*sid == w->interval.sid)
+		*sid = w->older && find_worker(p, w->older) ? w->older : 0;
+}
+
 static void end_interval(struct replay *p, struct worker *w, enum interval_status status, uint64_t end_tid,
 			 int64_t end_ns)
 {
@@ -207,11 +209,14 @@ static void end_interval(struct replay *p, struct worker *w, enum interval_statu
 	i->status = status;
 	i->end_tid = end_tid;
 	i->end_ns = end_ns;
-	map_set(p->open, interval_hash(w->pid, i->name, w->key), 0);
+	forget_key(p, w);
 	map_set(p->place_of, i->sid, 0);
-	mark_losses(p, i);
-	VEC_ADD(&p->t->intervals, *i);
+	if (!w->is_spent) {
+		replay_mark_losses(p, i);
+		VEC_ADD(&p->t->intervals, *i);
+	}
 	i->sid = 0;
+	VEC_RELEASE(&w->inside);
 	VEC_ADD(&p->free_places, (uint32_t)(w - p->workers.items));
 }
 
@@ -269,12 +274,16 @@ static struct worker *new_worker(struct replay *p)
 	return w;
 }
 
-static uint64_t open_interval(struct replay *p, uint32_t name, const struct raw_event *e)
+/* older: of the same name and key, on another thread, or NULL. */
+static uint64_t open_interval(struct replay *p, uint32_t name, const struct raw_event *e, uint64_t sid,
+			      const struct worker *older)
 {
+	uint64_t older_sid = older ? older->interval.sid : 0;
+	uint32_t rank = older ? older->rank + 1 : 0;
 	struct worker *w = new_worker(p);
 
 	w->interval = (struct interval){
-		.sid = ++p->sid_cnt, .name = name, .status = INTERVAL_OPEN,
+		.sid = sid, .name = name, .status = INTERVAL_OPEN,
 		.lost = e->words[2] & BEGIN_SHORT, .root_only = e->words[2] & BEGIN_ROOT_ONLY,
 		.weight = begin_weight(e->words[2]),
 		.start_tid = tid_of(p, e->thread), .start_ns = e->ns,
@@ -282,10 +291,13 @@ static uint64_t open_interval(struct replay *p, uint32_t name, const struct raw_
 	w->key = e->words[1];
 	w->thread = e->thread;
 	w->pid = pid_of(p, e->thread);
-	w->stopped_ns = INT64_MAX;
-	map_set(p->place_of, p->sid_cnt, (uint64_t)(w - p->workers.items) + 1);
-	map_set(p->open, interval_hash(w->pid, name, w->key), p->sid_cnt);
-	return p->sid_cnt;
+	w->stopped_ns = w->handed_ns = INT64_MAX;
+	w->in_frame = e->words[2] & BEGIN_IN_FRAME;
+	w->older = older_sid;
+	w->rank = rank;
+	map_set(p->place_of, sid, (uint64_t)(w - p->workers.items) + 1);
+	map_set(p->open, interval_hash(w->pid, name, w->key), sid);
+	return sid;
 }
 
 static void stop_work(struct replay *p, const struct label *l, const struct raw_event *e)
@@ -341,92 +353,162 @@ static void note_top(struct replay *p, const struct raw_event *e)
 		VEC_ADD(&line->changes, (struct sid_change){ e->ns, sid });
 }
 
-static void add_creation(struct replay *p, uint32_t thread, int64_t ns, uint32_t thread2,
-			 int64_t ns2)
+/* The thread works on w from now on; from_ns: whoever did before, until then. */
+static void take_over(struct replay *p, struct worker *w, const struct raw_event *e, int64_t from_ns)
 {
-	if (ns <= ns2)
-		VEC_ADD(&p->t->creations, (struct creation){ tid_of(p, thread),
-			tid_of(p, thread2), ns, ns2, NAME_NONE });
+	if (w->thread != e->thread)
+		replay_add_creation(p, w->thread, from_ns < e->ns ? from_ns : e->ns, e->thread, e->ns);
+	w->thread = e->thread;
+	w->stopped_ns = w->handed_ns = INT64_MAX;
+}
+
+/* The open interval of that name and key that the thread has on its stack itself, or NULL. */
+static struct worker *find_at_hand(struct replay *p, const struct raw_event *e)
+{
+	size_t at = find_label(p, e);
+
+	return at ? find_worker(p, p->stacks[e->thread].items[at - 1].sid) : NULL;
 }
 
 static void play_resume(struct replay *p, const struct raw_event *e)
 {
-	struct worker *w = find_open(p, e->thread, interval_name(p, e->words[0]), e->words[1]);
+	struct worker *w = find_at_hand(p, e);
 	size_t at = find_label(p, e), cnt = p->stacks[e->thread].cnt;
 
+	if (!w)
+		w = find_open(p, e->thread, interval_name(p, e->words[0]), e->words[1]);
 	if (at)
 		drop_label(p, e, at - 1);
 	else if (cnt && p->stacks[e->thread].items[cnt - 1].id == e->words[0])
 		drop_label(p, e, cnt - 1);
 	push_label(p, e, w ? w->interval.sid : SID_NONE);
-	if (!w) {
+	if (w)
+		take_over(p, w, e, w->stopped_ns);
+	else
 		p->t->losses.stray_events += !p->rd->raw.windowed && !p->rd->raw.pauses.cnt;
+}
+
+/* Until the function ends the interval the thread works on it, whatever else it had in hand. */
+static void play_finish(struct replay *p, const struct raw_event *e)
+{
+	struct worker *w = find_open(p, e->thread, interval_name(p, e->words[0]), e->words[1]);
+
+	if (!w || find_label(p, e))
 		return;
-	}
-	if (w->thread != e->thread)
-		add_creation(p, w->thread, w->stopped_ns < e->ns ? w->stopped_ns : e->ns,
-			     e->thread, e->ns);
-	w->thread = e->thread;
-	w->stopped_ns = INT64_MAX;
+	push_label(p, e, w->interval.sid);
+	take_over(p, w, e, w->handed_ns < w->stopped_ns ? w->handed_ns : w->stopped_ns);
+}
+
+static void play_handed(struct replay *p, const struct raw_event *e)
+{
+	struct worker *w = find_at_hand(p, e);
+
+	if (w && w->thread == e->thread)
+		w->handed_ns = e->ns;
+}
+
+static void play_unwound(struct replay *p, const struct raw_event *e)
+{
+	struct worker *w = find_at_hand(p, e);
+
+	if (!w)
+		return;
+	nesting_unwound(p, w);
+	if (!e->words[2])
+		return;
+	nesting_give_up(p, w);
+	close_interval(p, w, e, INTERVAL_ABORTED);
+}
+
+enum { RANK_MAX = 256 };
+
+/* other, that the thread has not at hand, is another interval that just has the same key. */
+static bool is_apart(const struct worker *other, const struct raw_event *e)
+{
+	return other->thread != e->thread && other->stopped_ns == INT64_MAX && other->handed_ns == INT64_MAX &&
+	       other->rank < RANK_MAX;
 }
 
 static void play_begin(struct replay *p, const struct raw_event *e)
 {
 	uint32_t name = interval_name(p, e->words[0]);
-	struct worker *w = find_own(p, pid_of(p, e->thread), name, e->words[1]);
+	struct worker *at_hand = find_at_hand(p, e), *other;
+	uint64_t sid = ++p->sid_cnt;
 	size_t at = find_label(p, e);
 
-	if (w)
-		close_interval(p, w, e, INTERVAL_ABORTED);
+	pairing_of(p, name)->starts++;
+	/* A child's is its own, though it works on its parent's. */
+	if (at_hand && at_hand->pid != pid_of(p, e->thread))
+		at_hand = NULL;
+	other = at_hand ? at_hand : find_own(p, pid_of(p, e->thread), name, e->words[1]);
+	if (other && !at_hand && other->is_spent && other->thread == e->thread)
+		at_hand = other;
+	if (at_hand && nesting_begin(p, at_hand, e, sid)) {
+		if (at && at_hand->interval.sid == sid)
+			p->stacks[e->thread].items[at - 1].sid = sid;
+		else if (at_hand->interval.sid == sid)
+			push_label(p, e, sid);
+		return;
+	}
+	if (other && (at_hand || !is_apart(other, e))) {
+		nesting_give_up(p, other);
+		close_interval(p, other, e, INTERVAL_ABORTED);
+		other = NULL;
+	}
 	if (at)
 		drop_label(p, e, at - 1);
-	push_label(p, e, open_interval(p, name, e));
+	push_label(p, e, open_interval(p, name, e, sid, other));
+}
+
+/* Nothing is open that it could end. */
+static void play_stray_end(struct replay *p, const struct raw_event *e, uint32_t name)
+{
+	uint64_t unused;
+
+	if (p->rd->raw.windowed) {
+		p->t->losses.before_window++;
+	} else if (!p->rd->raw.pauses.cnt) {
+		p->t->losses.stray_events++;
+		/* One that has ended ends once more: several places do that, and it changes nothing. */
+		if (!map_get(p->open, interval_hash(pid_of(p, e->thread), name, e->words[1]), &unused))
+			nesting_stray(p, e, name);
+	}
+}
+
+/* Of nested intervals the innermost has ended: the outer ones only have ends to come. */
+static void spend(struct replay *p, struct worker *w, const struct raw_event *e)
+{
+	w->interval.status = INTERVAL_COMPLETED;
+	w->interval.end_tid = tid_of(p, e->thread);
+	w->interval.end_ns = e->ns;
+	replay_mark_losses(p, &w->interval);
+	VEC_ADD(&p->t->intervals, w->interval);
+	w->is_spent = true;
+	w->thread = e->thread;
+	w->depth--;
 }
 
 static void play_end(struct replay *p, const struct raw_event *e)
 {
-	struct worker *w = find_open(p, e->thread, interval_name(p, e->words[0]), e->words[1]);
+	uint32_t name = interval_name(p, e->words[0]);
+	struct worker *w = find_at_hand(p, e);
 	size_t at = find_label(p, e);
 
-	if (w)
+	if (!w)
+		w = find_open(p, e->thread, name, e->words[1]);
+	if (w && nesting_end(p, w))
+		return;
+	if (!w)
+		play_stray_end(p, e, name);
+	else if (w->is_spent && w->depth)
+		w->depth--;
+	else if (w->depth && e->kind == EVENT_END && !p->is_paused)
+		spend(p, w, e);
+	else
 		close_interval(p, w, e,
 			       e->kind == EVENT_END ? INTERVAL_COMPLETED : INTERVAL_ABORTED);
-	else if (p->rd->raw.windowed)
-		p->t->losses.before_window++;
-	else if (!p->rd->raw.pauses.cnt)
-		p->t->losses.stray_events++;
 	if (at)
 		drop_label(p, e, at - 1);
-}
-
-static uint64_t task_hash(const struct replay *p, const struct raw_event *e)
-{
-	uint64_t hash = hash_u64(0, p->rd->raw.threads.items[e->thread].pid);
-
-	return hash_u64(hash_u64(hash, e->words[0]), e->words[1]);
-}
-
-static void play_dequeue(struct replay *p, const struct raw_event *e)
-{
-	uint64_t *index = map_slot(p->tasks, task_hash(p, e));
-	const struct enqueued *q;
-
-	if (!*index)
-		return;
-	q = &p->enqueued.items[*index - 1];
-	*index = 0;
-	add_creation(p, q->thread, q->ns, e->thread, e->ns);
-}
-
-static void play_create(struct replay *p, const struct raw_event *e)
-{
-	uint32_t child = raw_find_thread(&p->rd->raw, e->words[0]);
-
-	if (child != UINT32_MAX && pid_of(p, child) != pid_of(p, e->thread))
-		map_set(p->parents, pid_of(p, child), pid_of(p, e->thread));
-	if (child != UINT32_MAX && child != e->thread && e->ns >= p->rd->raw.from_ns)
-		add_creation(p, e->thread, e->ns, child,
-			     p->rd->raw.threads.items[child].first_ns);
 }
 
 static void play_work(struct replay *p, const struct raw_event *e)
@@ -442,10 +524,25 @@ static void play_work(struct replay *p, const struct raw_event *e)
 		(int64_t)e->words[1] });
 }
 
+/* By the program's own word, or the recording was off for a while. */
+static void play_pause(struct replay *p, const struct raw_event *e)
+{
+	if (e->kind == EVENT_REOPEN && (int64_t)e->words[0] < e->ns)
+		VEC_ADD(&p->rd->timelines[e->thread].unknown, (struct blocked){ (int64_t)e->words[0], e->ns });
+	while (p->stacks[e->thread].cnt)
+		drop_label(p, e, p->stacks[e->thread].cnt - 1);
+}
+
+static void play_leave(struct replay *p, const struct raw_event *e)
+{
+	size_t at = find_label(p, e);
+
+	if (at && at == p->stacks[e->thread].cnt)
+		drop_label(p, e, at - 1);
+}
+
 static void play(struct replay *p, const struct raw_event *e)
 {
-	size_t at;
-
 	play_pauses(p, e->ns);
 	switch (e->kind) {
 	case EVENT_BEGIN:
@@ -459,28 +556,29 @@ static void play(struct replay *p, const struct raw_event *e)
 		play_resume(p, e);
 		break;
 	case EVENT_REOPEN:
-		if ((int64_t)e->words[0] < e->ns)
-			VEC_ADD(&p->rd->timelines[e->thread].unknown,
-				(struct blocked){ (int64_t)e->words[0], e->ns });
-		/* fall through */
 	case EVENT_PAUSE:
-		while (p->stacks[e->thread].cnt)
-			drop_label(p, e, p->stacks[e->thread].cnt - 1);
+		play_pause(p, e);
 		break;
 	case EVENT_LEAVE:
-		at = find_label(p, e);
-		if (at && at == p->stacks[e->thread].cnt)
-			drop_label(p, e, at - 1);
+		play_leave(p, e);
+		break;
+	case EVENT_FINISH:
+		play_finish(p, e);
+		break;
+	case EVENT_HANDED:
+		play_handed(p, e);
+		break;
+	case EVENT_UNWOUND:
+		play_unwound(p, e);
 		break;
 	case EVENT_ENQUEUE:
-		VEC_ADD(&p->enqueued, (struct enqueued){ e->ns, e->thread });
-		map_set(p->tasks, task_hash(p, e), p->enqueued.cnt);
+		replay_enqueue(p, e);
 		break;
 	case EVENT_DEQUEUE:
-		play_dequeue(p, e);
+		replay_dequeue(p, e);
 		break;
 	case EVENT_CREATE:
-		play_create(p, e);
+		replay_create(p, e);
 		break;
 	case EVENT_PARENT:
 		map_set(p->parents, e->words[0], e->words[1]);
@@ -496,60 +594,4 @@ static void play(struct replay *p, const struct raw_event *e)
 		break;
 	}
 	note_top(p, e);
-}
-
-static int compare_losses(const void *a, const void *b)
-{
-	const struct loss *x = a, *y = b;
-
-	return x->since_ns < y->since_ns ? -1 : x->since_ns > y->since_ns;
-}
-
-/* Windows in which records were lost, made disjoint and sorted. */
-static void join_losses(struct replay *p)
-{
-	struct loss *l = p->losses.items;
-	size_t cnt = 0;
-
-	if (p->losses.cnt)
-		qsort(l, p->losses.cnt, sizeof(*l), compare_losses);
-	for (size_t i = 0; i < p->losses.cnt; i++) {
-		if (cnt && l[i].since_ns <= l[cnt - 1].until_ns) {
-			if (l[i].until_ns > l[cnt - 1].until_ns)
-				l[cnt - 1].until_ns = l[i].until_ns;
-		} else {
-			l[cnt++] = l[i];
-		}
-	}
-	p->losses.cnt = cnt;
-}
-
-void replay_losses(struct replay *p, const struct raw_event *events, size_t cnt)
-{
-	const struct raw *r = &p->rd->raw;
-
-	p->t->losses.records += r->lost_cnt;
-	full_tables_add(&p->t->losses.full, &r->full);
-	p->t->losses.cut_bytes = r->cut_bytes;
-	p->t->losses.cut_off = !r->ended;
-	p->t->windowed = r->windowed;
-	if (r->lost_cnt)
-		VEC_ADD(&p->losses, (struct loss){ (int64_t)r->lost_since, INT64_MAX });
-	for (size_t i = 0; i < cnt; i++)
-		if (events[i].kind == EVENT_LOSS)
-			VEC_ADD(&p->losses, (struct loss){ (int64_t)events[i].words[0], events[i].ns });
-	join_losses(p);
-}
-
-/* An interval is touched if anybody lost records while it was under way: a missing lock holder
- * falsifies it as much as a missing call. */
-static void mark_losses(struct replay *p, struct interval *v)
-{
-	int64_t end_ns = v->status == INTERVAL_OPEN ? INT64_MAX : v->end_ns;
-	/* The first that is not over before it begins. */
-	size_t first = partition_point(i, p->losses.cnt, p->losses.items[i].until_ns < v->start_ns);
-
-	if ((first < p->losses.cnt && p->losses.items[first].since_ns <= end_ns) || is_unfinished(p, v))
-		v->lost = true;
-	p->t->losses.intervals += v->lost;
 }

@@ -69,6 +69,15 @@ void replay_end(struct replay *p);
 struct map *replay_unfinished(const struct replay *p);
 void replay_know_unfinished(struct replay *p, struct map *sids);
 
+/*
+ * Which BEGINs only seem nested (nesting.h).  learn: before the first event; the map, after replay_end(), is for another
+ * replay of the same events, which takes it.  replay_reset(): what the first one has made goes.
+ */
+void replay_learn_nesting(struct replay *p);
+struct map *replay_nesting(struct replay *p);
+void replay_know_nesting(struct replay *p, struct map *outermost);
+void replay_reset(struct reading *rd);
+
 /* Segments and wakeups, from waits and timelines; adds the waits to the timelines.  wakers_known: threads last
  * at least until they woke somebody. */
 void build_segments(struct reading *rd, bool wakers_known);

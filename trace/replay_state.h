@@ -22,6 +22,13 @@ struct worker {				/* of an interval that is open */
 	uint32_t thread;
 	uint32_t pid;			/* where it began */
 	int64_t stopped_ns;		/* INT64_MAX: still at it */
+	int64_t handed_ns;		/* the function that began it returned, if another ends it; INT64_MAX: not */
+	bool in_frame;			/* the function that began it ends it */
+	bool is_spent;			/* of nested ones the innermost counts, and that has ended */
+	uint64_t older;			/* sid of one of the same name and key that another thread works on; 0: none */
+	uint32_t rank;			/* how many of those there were */
+	VEC(uint64_t) inside;		/* nesting.h */
+	uint64_t depth;
 };
 
 struct loss {
@@ -45,7 +52,9 @@ struct replay {
 	uint32_t *interval_names;	/* by label: index into t->interval_names, or NAME_NONE */
 	VEC(struct worker) workers;	/* those of sid 0 are free */
 	VEC(uint32_t) free_places;
-	uint64_t sid_cnt;
+	uint64_t sid_cnt;		/* BEGINs, nested ones as well */
+	struct map *outermost;		/* nesting.h: BEGINs (their numbers) that are not nested, though they seem so */
+	bool learns;			/* ... and it is being filled */
 	VEC(struct enqueued) enqueued;
 	size_t task_cnt;		/* that were open when the tables were last renewed */
 	VEC(struct loss) losses;
@@ -65,5 +74,26 @@ static inline uint64_t interval_hash(uint32_t pid, uint32_t name, uint64_t key)
 {
 	return hash_u64(hash_u64(hash_u64(0, pid), name), key);
 }
+
+static inline uint64_t tid_of(const struct replay *p, uint32_t thread)
+{
+	return p->rd->raw.threads.items[thread].tid;
+}
+
+static inline uint32_t pid_of(const struct replay *p, uint32_t thread)
+{
+	return p->rd->raw.threads.items[thread].pid;
+}
+
+/* replay_tasks.c: thread handed something over at ns, and thread2 took it up at ns2. */
+void replay_add_creation(struct replay *p, uint32_t thread, int64_t ns, uint32_t thread2, int64_t ns2);
+void replay_enqueue(struct replay *p, const struct raw_event *e);
+void replay_dequeue(struct replay *p, const struct raw_event *e);
+void replay_create(struct replay *p, const struct raw_event *e);
+
+/* replay_losses.c: the interval ended, or there are no more events. */
+void replay_mark_losses(struct replay *p, struct interval *v);
+/* Of the intervals that have ended; the others are looked at as they join the trace. */
+void replay_mark_unfinished(struct replay *p);
 
 #endif

@@ -12,7 +12,8 @@
  *
  * A running thread's last segment ends with the window, and the next window has it anew.
  *
- * A trace that was cut off is played once before, for the intervals that nobody saw the end of (replay_unfinished()).
+ * A trace that was cut off is played once before, for the intervals that nobody saw the end of (replay_unfinished());
+ * so is one in which intervals may be nested (nesting.h).
  */
 #include <errno.h>
 #include <string.h>
@@ -23,7 +24,7 @@
 
 size_t trace_stream_records = (size_t)1 << 16;
 
-static int find_unfinished(struct trace_stream *s, struct diag *reterr);
+static int play_before(struct trace_stream *s, struct diag *reterr);
 
 /* ---- opening ---- */
 
@@ -84,10 +85,14 @@ static bool has_parts(const char *path)
 
 static void start_replay(struct trace_stream *s, struct map *unfinished)
 {
+	struct map *outermost = s->replay ? replay_nesting(s->replay) : NULL;
+
 	replay_free(s->replay);
-	s->rd.t->losses = (struct losses){ .records = 0 };
+	replay_reset(&s->rd);
 	s->replay = replay_new(&s->rd);
 	replay_know_unfinished(s->replay, unfinished);
+	if (outermost)
+		replay_know_nesting(s->replay, outermost);
 	replay_losses(s->replay, s->index.losses.items, s->index.losses.cnt);
 }
 
@@ -121,7 +126,7 @@ int trace_stream_open(const char *path, const struct reader_options *o, struct t
 	trace_sort_events(s->rd.t);
 	build_functions(&s->rd, s->index.last_fid);
 	start_replay(s, NULL);
-	r = s->rd.raw.ended ? 0 : find_unfinished(s, reterr);
+	r = play_before(s, reterr);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(s);
@@ -231,11 +236,6 @@ static void play(struct trace_stream *s)
 /* As if nothing had been read yet. */
 static void start_again(struct trace_stream *s, struct map *unfinished)
 {
-	struct trace *t = s->rd.t;
-
-	t->intervals.cnt = t->creations.cnt = t->works.cnt = 0;
-	for (size_t i = 0; i < s->rd.raw.threads.cnt; i++)
-		s->rd.timelines[i].changes.cnt = 0;
 	s->next_chunk = s->early_event = s->next_end = 0;
 	for (size_t i = 0; i < s->index.chunks.cnt; i++)
 		s->index.chunks.items[i].is_loaded = false;
@@ -246,7 +246,7 @@ static void start_again(struct trace_stream *s, struct map *unfinished)
 	start_replay(s, unfinished);
 }
 
-static int find_unfinished(struct trace_stream *s, struct diag *reterr)
+static int play_events(struct trace_stream *s, struct diag *reterr)
 {
 	int r = 0;
 
@@ -261,8 +261,24 @@ static int find_unfinished(struct trace_stream *s, struct diag *reterr)
 			play(s);
 	}
 	s->events_only = false;
-	if (r == 0)
-		start_again(s, replay_unfinished(s->replay));
+	return r;
+}
+
+static int play_before(struct trace_stream *s, struct diag *reterr)
+{
+	int r = 0;
+
+	if (s->index.seems_nested) {
+		replay_learn_nesting(s->replay);
+		r = play_events(s, reterr);
+		if (r == 0)
+			start_again(s, NULL);
+	}
+	if (r == 0 && !s->rd.raw.ended) {
+		r = play_events(s, reterr);
+		if (r == 0)
+			start_again(s, replay_unfinished(s->replay));
+	}
 	return r;
 }
 

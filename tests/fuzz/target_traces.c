@@ -116,7 +116,7 @@ void fuzz_trace(const uint8_t *data, size_t len)
 	struct diag diag = DIAG_INIT;
 	struct trace *t = NULL;
 
-	if (trace_read(fuzz_file(data, len), &(struct reader_options){ &alias, 1 }, &t, &diag)) {
+	if (trace_read(fuzz_file(data, len), &(struct reader_options){ .aliases = &alias, .alias_cnt = 1 }, &t, &diag)) {
 		promise(!t && diag.status == EXIT_DATA && *diag.text, "an error without a message", "");
 		return;
 	}

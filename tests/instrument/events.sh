@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Events of intervals and of the project's own primitives: each program is compiled with all
-# functions probed and linked with a runtime that prints events (spans open, kind, label, a, b).
+# functions probed and linked with a runtime that prints events (spans open, kind, label, a, b; see events_runtime.c).
 . "${srcdir:-.}/tests/instrument/lib.sh"
 : "${CC:=gcc}" "${CXX:=g++}"
 
@@ -56,6 +56,7 @@ cat > want <<'EOF'
 1 LEAVE request 7 0
 1 RESUME request 7 0
 1 LEAVE request 7 0
+1 FINISH request 7 0
 1 END request 7 0
 reply 7
 request start enqueue_request@entry: in place
@@ -133,9 +134,11 @@ t start push if arg3: the function has no such argument
 EOF
 check "a condition without its argument" gcc g.c -n t -s 'push if arg3' -e nowhere -k arg0
 
-# Nobody resumes it: the thread that started it goes on with it.
+# Nobody resumes it: the thread that started it goes on with it, unless another one ends it.
 cat > want <<'EOF'
 1 BEGIN request 7 0
+1 HANDED request 7 0
+1 FINISH request 7 0
 1 END request 7 0
 reply 7
 request start enqueue_request: in place
@@ -162,13 +165,20 @@ int main(void)
 }
 EOF
 cat > want <<'EOF'
-1 BEGIN t -1 0
-1 END t -1 0
+1 BEGIN t -1 frame
+1 END t -1 frame
 t start twice: in place
 t end twice: in place
 EOF
 sed -i 's/printf.*;/twice(5); (void)narrow;/; s/^	puts.*//' b.c
 check "one function, no key" gcc b.c -n t -s twice -e twice
+cat > want <<'EOF'
+1 BEGIN t 5 0
+1 END t 6 0
+t start twice key=arg0: in place
+t end twice key=arg0+1: in place
+EOF
+check "the end has another key" gcc b.c -n t -s 'twice key=arg0' -e 'twice key=arg0+1'
 cat > want <<'EOF'
 1 BEGIN t 10 0
 1 END t 10 0
@@ -423,10 +433,10 @@ int main()
 }
 EOF
 cat > want <<'EOF'
-1 BEGIN r 1 0
-1 END r 1 0
-1 BEGIN r 3 0
-1 END r 3 0
+1 BEGIN r 1 frame
+1 END r 1 frame
+1 BEGIN r 3 frame
+1 END r 3 frame
 caught
 r start server::handle: in place
 r end g.cc:app::server::handle: in place

@@ -97,8 +97,9 @@ static void wait(struct actor *a, int depth)
 static void mark(struct actor *a)
 {
 	static const enum trace_event kinds[] = { EVENT_BEGIN, EVENT_BEGIN, EVENT_BEGIN, EVENT_END, EVENT_END,
-						  EVENT_END, EVENT_RESUME, EVENT_RESUME, EVENT_LEAVE, EVENT_DROP };
-	enum trace_event kind = kinds[random_below(&r, 10)];
+						  EVENT_END, EVENT_RESUME, EVENT_RESUME, EVENT_LEAVE, EVENT_DROP,
+						  EVENT_FINISH, EVENT_HANDED, EVENT_UNWOUND, EVENT_END, EVENT_END };
+	enum trace_event kind = kinds[random_below(&r, 15)];
 	uint64_t label = 1 + (random_below(&r, 4) == 0);
 
 	if (random_below(&r, 10) == 0) {
@@ -106,7 +107,7 @@ static void mark(struct actor *a)
 		return;
 	}
 	event(a, kind, (uint64_t)a->now_ns, (const uint64_t[]){ label, 1 + random_below(&r, 3),
-								random_below(&r, 15) ? 0 : random_below(&r, 3) });
+		(random_below(&r, 15) ? 0 : random_below(&r, 3)) | random_below(&r, 4) * BEGIN_IN_FRAME });
 }
 
 static void other(struct actor *a)

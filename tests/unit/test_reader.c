@@ -202,10 +202,12 @@ static void test_nested_intervals(void **state)
 		"work 2 rows 5\n");
 }
 
-/* BEGIN again: the older is aborted.  END twice: the second is ignored, counted.  One stays open. */
+/* BEGIN again, when nobody works on the older: that is aborted.  END twice: the second is ignored, counted.  One stays
+ * open.  What is nested is in test_nesting.c. */
 static void test_pairs(void **state)
 {
 	struct trace *t = READ({ 1, EVENT_BEGIN, { 10, 1, 7, 0 } },
+			       { 1, EVENT_PAUSE, { 15 } },
 			       { 1, EVENT_BEGIN, { 20, 1, 7, 0 } },
 			       { 1, EVENT_END, { 30, 1, 7 } },
 			       { 1, EVENT_END, { 35, 1, 7 } },
@@ -221,7 +223,8 @@ static void test_pairs(void **state)
 		"interval 2 request 11 20 11 30\n"
 		"interval 3 request 11 40 - -\n"
 		"interval 4 request 11 42 11 45 aborted\n"
-		"segment 11 1 10 20 running\n"
+		"segment 11 1 10 15 running\n"
+		"segment 11 - 15 20 running\n"
 		"segment 11 2 20 30 running\n"
 		"segment 11 - 30 40 running\n"
 		"segment 11 3 40 42 running\n"
@@ -378,7 +381,7 @@ static void test_open_end(void **state)
 static void test_alias(void **state)
 {
 	static const struct name_alias alias = { "query", "request" };
-	const struct reader_options o = { &alias, 1 };
+	const struct reader_options o = { .aliases = &alias, .alias_cnt = 1 };
 
 	(void)state;
 	begin_trace();

@@ -1,0 +1,218 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Intervals that begin inside themselves: the outermost counts, through functions that call each other, longjmp,
+# exceptions and macros, and where threads have the same key.  An end that another thread calls works for the interval.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+# Of the completed intervals: how many; with one call each of first and last; that began and ended on one thread.
+summary()
+{
+	"$VPROF" export --format tuples 2>export.err | awk '
+		$1 == "interval" && $6 != "-" && $8 != "aborted" { sids[$2] = 1; cnt++; same += $4 == $6 }
+		$1 == "invocation" { split($4, f, "@"); calls[$3 " " f[1]]++ }
+		END { for (s in sids) whole += calls[s " first"] == 1 && calls[s " last"] == 1
+			print cnt + 0, "whole", whole + 0, "same", same + 0 }'
+}
+
+# is WANTED WHAT
+is()
+{
+	got=$(summary)
+	[ "$got" = "$1" ] && pass || fail "$2: '$got' instead of '$1'"
+}
+
+# page() shows a page that includes others, up to three levels; include() calls page() again.  Of 300, 30 jump out of the
+# second level, and 6 out of all.
+cat >pages.c <<'EOF'
+#include <setjmp.h>
+#define NI __attribute__((noinline))
+struct page { int id, level; jmp_buf *back; };
+static jmp_buf out;
+NI void first(void) { __asm__ volatile(""); }
+NI void last(void) { __asm__ volatile(""); }
+NI void page(struct page *p);
+NI void include(struct page *p)
+{
+	struct page sub = { p->id, p->level + 1, p->back };
+
+	page(&sub);
+	__asm__ volatile("");
+}
+NI void page(struct page *p)
+{
+	jmp_buf back;
+
+	if (p->level == 0) {
+		first();
+		p->back = &back;
+	}
+	if (p->level == 1 && p->id % 10 == 5)
+		longjmp(*p->back, 1);
+	if (p->level == 2 && p->id % 50 == 8)
+		longjmp(out, 1);
+	if (p->level > 0 || !setjmp(back))
+		if (p->level < p->id % 3 + (p->id % 10 == 5))
+			include(p);
+	if (p->level == 0)
+		last();
+}
+int main(void)
+{
+	for (volatile int i = 0; i < 300; i++) {
+		struct page p = { i, 0, 0 };
+
+		if (!setjmp(out))
+			page(&p);
+	}
+	return 0;
+}
+EOF
+# id % 50 == 8 and two levels deep (id % 3 == 2): 8, 158
+expect 0 "$VPROF" annotate --name page --start page --end page --key 'arg0->id'
+expect 0 "$VPROF" build --functions all -- gcc -O1 -o pages pages.c
+expect 0 "$VPROF" record -- ./pages
+is "298 whole 298 same 298" "functions that call each other"
+
+# The thread as key: the next start finds the frame of the one that was left.
+rm -r vprof.conf vprof.data pages
+expect 0 "$VPROF" annotate --name page --start page --end page
+expect 0 "$VPROF" build --functions all -- gcc -O2 -o pages pages.c
+expect 0 "$VPROF" record -- ./pages
+is "298 whole 298 same 298" "the thread as key"
+
+# Only those that have no others inside: one of each page but for the 32 that jump.
+sed -i '/^\[interval/a nested = inner' vprof.conf
+expect 0 "$VPROF" analyze
+set -- $(summary)
+[ "$1" = 268 ] && pass || fail "$1 innermost ones instead of 268"
+expect 2 sh -c 'sed "s/nested = inner/nested = each/" vprof.conf >other.conf; mv other.conf vprof.conf; exec "$VPROF" analyze'
+says "nested wants outer or inner, not 'each'"
+
+# With a lot for each interval: those in full have all their functions.
+rm -r vprof.conf
+expect 0 "$VPROF" annotate --name page --start page --end page
+expect 0 "$VPROF" record --sample 1/2 -- ./pages
+set -- $(summary)
+[ "$1" -gt 90 ] && [ "$1" = "$3" ] && pass || fail "in full: $*"
+
+# A macro each, key 0 in four threads that are in it at the same time, twice.
+rm -r vprof.conf vprof.data
+cat >jobs.c <<'EOF'
+#include <pthread.h>
+#include <vprof.h>
+#define NI __attribute__((noinline))
+static pthread_barrier_t all;
+NI void first(void) { __asm__ volatile(""); }
+NI void last(void) { __asm__ volatile(""); }
+static void *work(void *arg)
+{
+	for (int i = 0; i < 50; i++) {
+		VPROF_BEGIN("job", 0);
+		first();
+		pthread_barrier_wait(&all);
+		VPROF_BEGIN("job", 0);
+		pthread_barrier_wait(&all);
+		if (i % 2)
+			VPROF_END("job", 0);
+		else
+			VPROF_ABORT("job", 0);
+		last();
+		VPROF_END("job", 0);
+		pthread_barrier_wait(&all);
+	}
+	return arg;
+}
+int main(void)
+{
+	pthread_t t[4];
+
+	pthread_barrier_init(&all, 0, 4);
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t[i], 0, work, 0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(t[i], 0);
+	return 0;
+}
+EOF
+expect 0 "$VPROF" build --functions all -- gcc -O1 -pthread -o jobs jobs.c
+expect 0 "$VPROF" record -- ./jobs
+is "200 whole 200 same 200" "one key in four threads"
+
+# Exceptions out of the inner one, caught by the outer one.
+rm -r vprof.data
+cat >throws.cc <<'EOF'
+#define NI __attribute__((noinline))
+NI void first() { __asm__ volatile(""); }
+NI void last() { __asm__ volatile(""); }
+NI void serve(int id, int level)
+{
+	if (level == 0)
+		first();
+	try {
+		if (level < 2)
+			serve(id, level + 1);
+	} catch (int) {
+		if (level == 1 && id % 4 == 0)
+			throw;
+	}
+	if (level == 0)
+		last();
+	else if (id % 2 == 0)
+		throw id;
+}
+int main() { for (int i = 0; i < 200; i++) serve(i, 0); }
+EOF
+expect 0 "$VPROF" annotate --name serve --start serve --end serve
+expect 0 "$VPROF" build --functions all -- g++ -O2 -o throws throws.cc
+expect 0 "$VPROF" record -- ./throws
+is "200 whole 200 same 200" "exceptions"
+
+# put() on one thread, answer() on another; nobody says that answer() works for the request.
+rm -r vprof.conf vprof.data
+cat >answers.c <<'EOF'
+#include <pthread.h>
+#include <semaphore.h>
+#include <time.h>
+#define NI __attribute__((noinline))
+struct request { int id; };
+static struct request *slot;
+static sem_t put_in, done;
+NI void put(struct request *r) { slot = r; sem_post(&put_in); }
+NI void pause_us(long us) { struct timespec t = { 0, us * 1000 }; nanosleep(&t, 0); }
+NI void answer(struct request *r) { pause_us(r->id % 7 == 0 ? 9000 : 100); }
+static void *work(void *arg)
+{
+	for (int i = 0; i < 140; i++) {
+		sem_wait(&put_in);
+		answer(slot);
+		sem_post(&done);
+	}
+	return arg;
+}
+int main(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, 0, work, 0);
+	for (int i = 0; i < 140; i++) {
+		struct request r = { i };
+
+		put(&r);
+		sem_wait(&done);
+	}
+	pthread_join(t, 0);
+	return 0;
+}
+EOF
+expect 0 "$VPROF" annotate --name request --start put --end answer --key arg0
+expect 0 "$VPROF" build --functions all -- gcc -O1 -pthread -o answers answers.c
+expect 0 "$VPROF" record -- ./answers
+says "sleep wait"
+grep -q "queue wait) causes\|queue wait causes" "$work/.err" && fail "the answer counts as a queue wait" || pass
+"$VPROF" export --format tuples | awk '
+	$1 == "interval" { end[$2] = $5 " " $7 }
+	$1 == "invocation" && $4 ~ /^answer/ { of[$3]++ }
+	$1 == "segment" && $6 == "sleep" && $3 in end { slept += $5 - $4 }
+	END { for (s in end) own += of[s] == 1; exit !(own == 140 && slept > 20 * 9000000) }' && pass ||
+	fail "not every answer() is its interval's own"
+finish
