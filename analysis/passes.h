@@ -173,6 +173,8 @@ const struct factor *find_factor_of_kinds(const struct analysis *a, double *ret_
 void warn(struct analysis *a);			/* warnings.c: f->warnings */
 void warn_off_cpu(struct analysis *a);		/* warnings_cpu.c */
 void warn_overloaded(struct analysis *a);
+void warn_unpaired(struct analysis *a);		/* warn_pairing.c: starts and ends without each other */
+void warn_nested(struct analysis *a);
 
 /* Call sites of a function place, sorted, each once; the strings are the trace's. */
 void place_call_sites(const struct analysis *a, uint32_t place, strings *ret);

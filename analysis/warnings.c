@@ -482,6 +482,8 @@ void warn(struct analysis *a)
 	struct drift drift = drift_of(a->recorded_ns, a->recorded_cnt);
 
 	warn_full_tables(a);
+	warn_unpaired(a);
+	warn_nested(a);
 	warn_reduced(a);
 	warn_off_cpu(a);
 	warn_overloaded(a);

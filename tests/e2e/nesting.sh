@@ -215,4 +215,23 @@ grep -q "queue wait) causes\|queue wait causes" "$work/.err" && fail "the answer
 	$1 == "segment" && $6 == "sleep" && $3 in end { slept += $5 - $4 }
 	END { for (s in end) own += of[s] == 1; exit !(own == 140 && slept > 20 * 9000000) }' && pass ||
 	fail "not every answer() is its interval's own"
+
+# The end computes another key: said first of all, with an example of one thread.  Three of 403 ends are right.
+rm -r vprof.conf vprof.data
+cat >keys.c <<'EOF'
+#define NI __attribute__((noinline))
+static char objects[4][16];
+NI int serve(char *c, int shift) { __asm__ volatile("" : : : "memory"); return *c + shift; }
+int main(void) { for (int i = 0; i < 403; i++) serve(objects[i < 400 ? i % 3 : 3], i < 400); return 0; }
+EOF
+expect 0 "$VPROF" annotate --name serve --start 'serve key=arg0' --end 'serve key=arg0+arg1'
+expect 0 "$VPROF" build --functions all -- gcc -O1 -o keys keys.c
+expect 0 "$VPROF" record -- ./keys
+cp "$work/.err" record.err
+expect 0 "$VPROF" show factors
+for said in record.err "$work/.err"; do
+	grep -m 1 "warning:" "$said" | grep -q "400 of 403 starts of 'serve' have no end .* 400 ends have no start: \
+key 0x[0-9a-f]* ([0-9]*) was started and not ended, key 0x[0-9a-f]* ([0-9]*) was ended by the same thread" && pass ||
+		fail "not the first warning: $(cat "$said")"
+done
 finish
