@@ -170,6 +170,8 @@ void end_common_causes(struct analysis *a);
 void find_observed_calls(struct analysis *a);	/* observed.c: f->observed */
 /* kinds.c: the function that half of Var(T) and more is between intervals with it and without; NULL: there is none. */
 const struct factor *find_factor_of_kinds(const struct analysis *a, double *ret_between);
+void warn_holes(struct analysis *a);		/* warn_holes.c: "hole" */
+bool losses_have_holes(const struct losses *l);
 void warn(struct analysis *a);			/* warnings.c: f->warnings */
 void warn_off_cpu(struct analysis *a);		/* warnings_cpu.c */
 void warn_overloaded(struct analysis *a);

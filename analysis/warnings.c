@@ -32,7 +32,7 @@ static void warn_losses(struct analysis *a)
 			      "coroutines): the %" PRIu64 " intervals under way then are left out, for functions of others "
 			      "may stand in them. It can be told where stacks are switched by swapcontext(), or each has "
 			      "64 kB or a guard page of its own", l->stacks, lost);
-	if (l->records == 0 && (l->stacks > 0 || (l->intervals == 0 && lost == 0)))
+	if (l->records == 0 && (l->stacks > 0 || lost == 0 || losses_have_holes(l)))
 		return;
 	findings_warn(a->f, "losses",
 		      "%" PRIu64 " records were lost for lack of buffer or disk; the %" PRIu64 " intervals that "
@@ -504,6 +504,7 @@ void warn(struct analysis *a)
 			      "imported data, and report a recorded run with vprof export --format tuples",
 			      s->dropped_bad_path);
 	warn_losses(a);
+	warn_holes(a);
 	warn_cut_off(a);
 	warn_window(a);
 	warn_paused(a);

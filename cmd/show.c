@@ -273,6 +273,9 @@ static int read_whole(struct material *m, const struct view *v, const char *run,
 	if (m->trace->losses.records)
 		warn_line("%" PRIu64 " records were lost in run %u: times are too short, and wake-ups "
 			  "are missing", m->trace->losses.records, m->run.number);
+	if (m->trace->losses.holes.cnt)
+		warn_line("the trace of run %u is damaged: what its threads did for %.3g s of it is missing", m->run.number,
+			  (double)m->trace->losses.holes.ns / 1e9);
 	if (m->trace->losses.cut_off)
 		warn_line("the recording of run %u was cut off: its last records are missing", m->run.number);
 	arg_whole.threshold = arg_threshold;

@@ -108,7 +108,12 @@ void drain_flush(struct drainer *d)
 {
 	drain_tables(d);
 	d->file.in_haste = d->hurry_cnt && d->emptied_cnt > d->hurry_cnt && !d->file.limit;
-	if (trace_file_block(&d->file, BLOCK_CHUNKS, d->records.data, d->records.len)) {
+	if (!d->records.len) {
+		tell_held(d);
+		return;
+	}
+	if (trace_file_records(&d->file, BLOCK_CHUNKS, d->records.data, d->records.len, d->record_since, d->record_until)) {
+		contents_block(&d->contents, d->file.number, d->record_since, d->record_until, d->record_cnt);
 		d->stats.records += d->record_cnt;
 		d->stats.lost_records += d->record_lost;
 		if (d->ring.parts.cnt && !d->is_head)
@@ -122,6 +127,7 @@ void drain_flush(struct drainer *d)
 		earlier(&d->dropped_since, d->record_since);
 		later(&d->dropped_until, d->record_until);
 	}
+	contents_dropped(&d->contents);
 	d->records.len = 0;
 	d->record_cnt = d->record_since = d->record_until = d->record_losses = d->record_lost = 0;
 	tell_held(d);
@@ -159,6 +165,7 @@ static void end_batch(struct drainer *d, const struct batch *b)
 	encode_two_bytes(&d->records, b->cnt);
 	d->records.len = end;
 	d->record_cnt += b->cnt;
+	contents_thread(&d->contents, b->serial);
 	d->budget.records += (double)b->cnt;
 	earlier(&d->record_since, b->since);
 	later(&d->record_until, b->until);

@@ -8,6 +8,7 @@
 #include "runtime/accounts.h"
 #include "runtime/arena.h"
 #include "runtime/budget.h"
+#include "runtime/contents.h"
 #include "runtime/drainer.h"
 #include "runtime/ring.h"
 #include "trace/encode.h"
@@ -16,6 +17,10 @@
 
 struct drain_pause {			/* in ticks; until 0: it goes on */
 	uint64_t from, until;
+};
+
+struct drain_anchor {
+	uint64_t ticks, mono, real;
 };
 
 struct drainer {
@@ -33,6 +38,8 @@ struct drainer {
 	uint64_t record_losses, record_lost;	/* of these, LOSS events, and how many records those tell of */
 	uint64_t dropped_cnt, dropped_since, dropped_until;	/* for which the file had no room */
 	uint64_t dropped_lost;		/* what LOSS events told of for which it had none: lost before */
+	struct contents contents;
+	VEC(struct drain_anchor) anchors;	/* the last thousands */
 	struct encoder table;
 	uint32_t functions_written, labels_written;
 	uint64_t dropped_written[TRACE_TABLE_CNT];
@@ -72,6 +79,7 @@ struct drainer *drain_new(const char *trace_path);	/* no files yet; NULL: no mem
 void drain_free(struct drainer *d);	/* also removes the arena */
 void drain_tables(struct drainer *d);	/* functions and labels that are new */
 void drain_anchor(struct drainer *d, bool last);
+void drain_anchors(struct drainer *d);	/* all once more: where a block of some is missing, times stay what they were */
 void drain_end(struct drainer *d);
 
 /* pauses.c */

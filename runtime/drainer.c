@@ -36,6 +36,7 @@ enum {
 	TABLE_CAP = 1 << 20,
 	LIMIT_REST_SHARE = 16,
 	LIMIT_REST_BYTES = 1 << 17,
+	ANCHORS_MAX = 1 << 13,
 };
 
 static uint64_t clock_ns(clockid_t clock)
@@ -66,6 +67,8 @@ void drain_free(struct drainer *d)
 	free(d->table.data);
 	ring_release(&d->ring);
 	VEC_RELEASE(&d->pauses);
+	contents_release(&d->contents);
+	VEC_RELEASE(&d->anchors);
 	budget_release(&d->budget);
 	accounts_release(&d->accounts);
 	free(d->trace_path);
@@ -137,6 +140,22 @@ const char *drainer_env(const struct drainer *d)
 	return d->env;
 }
 
+static void put_anchors(struct drainer *d, size_t from)
+{
+	d->table.len = 0;
+	for (size_t i = from; i < d->anchors.cnt; i++) {
+		encode_varint(&d->table, d->anchors.items[i].ticks);
+		encode_varint(&d->table, d->anchors.items[i].mono);
+		encode_varint(&d->table, d->anchors.items[i].real);
+	}
+}
+
+void drain_anchors(struct drainer *d)
+{
+	put_anchors(d, 0);
+	trace_file_block(&d->file, BLOCK_ANCHORS, d->table.data, d->table.len);
+}
+
 /* The tightest of some brackets: an interruption in between would move the anchor. */
 void drain_anchor(struct drainer *d, bool last)
 {
@@ -153,10 +172,12 @@ void drain_anchor(struct drainer *d, bool last)
 			real = clock_ns(CLOCK_REALTIME) - (clock_ns(CLOCK_MONOTONIC) - now);
 		}
 	}
-	d->table.len = 0;
-	encode_varint(&d->table, ticks);
-	encode_varint(&d->table, mono);
-	encode_varint(&d->table, real);
+	if (d->anchors.cnt == ANCHORS_MAX) {
+		d->anchors.cnt /= 2;
+		memmove(d->anchors.items, d->anchors.items + d->anchors.cnt, d->anchors.cnt * sizeof(*d->anchors.items));
+	}
+	VEC_ADD(&d->anchors, (struct drain_anchor){ ticks, mono, real });
+	put_anchors(d, d->anchors.cnt - 1);
 	(last ? trace_file_last : trace_file_block)(&d->file, BLOCK_ANCHORS, d->table.data, d->table.len);
 }
 
@@ -384,6 +405,8 @@ int drainer_close(struct drainer *d, struct drainer_stats *ret, struct diag *ret
 	if (d->ring.is_on) {
 		r = ring_close(d);
 	} else {
+		drain_anchors(d);
+		contents_write(d);
 		drain_anchor(d, true);
 		drain_end(d);
 	}

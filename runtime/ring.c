@@ -76,6 +76,8 @@ static void remove_parts(struct drainer *d, size_t cnt)
 		free(path);
 	}
 	d->ring.parts.cnt -= cnt;
+	if (cnt && d->ring.parts.cnt)
+		contents_forget(&d->contents, d->ring.parts.items[cnt].first_number);
 	memmove(d->ring.parts.items, d->ring.parts.items + cnt, d->ring.parts.cnt * sizeof(struct ring_part));
 }
 
@@ -111,6 +113,7 @@ static int open_part(struct drainer *d, uint32_t number)
 		bytes += d->ring.parts.items[i].bytes;
 	if (d->limit_bytes)
 		d->file.limit = bytes < d->limit_bytes ? d->limit_bytes - bytes : 1;
+	d->file.number = d->ring.closed_number;
 	free(path);
 	return r;
 }
@@ -129,6 +132,7 @@ static int next_part(struct drainer *d)
 		drain_anchor(d, true);
 		current(r)->bytes = d->file.bytes;
 	}
+	r->closed_number = d->file.number;
 	trace_file_close(&d->file);
 	old = choose_old(d, now);
 	d->file = (struct trace_file){ .fd = -1 };
@@ -138,7 +142,7 @@ static int next_part(struct drainer *d)
 		d->file.full = true;
 		d->file.error = -e;
 	} else {
-		VEC_ADD(&r->parts, (struct ring_part){ number, 0, now, 0 });
+		VEC_ADD(&r->parts, (struct ring_part){ number, 0, now, 0, r->closed_number + 1 });
 		d->functions_written = d->labels_written = 0;
 		write_window(d, 0);
 		drain_anchor(d, false);
@@ -167,7 +171,7 @@ static int begin_parts(struct drainer *d)
 	free(first);
 	if (r)
 		return r;
-	VEC_ADD(&d->ring.parts, (struct ring_part){ 1, own.bytes, now_ns(), 0 });
+	VEC_ADD(&d->ring.parts, (struct ring_part){ 1, own.bytes, now_ns(), 0, 1 });
 	d->file = (struct trace_file){ .fd = -1 };
 	r = trace_file_open(&d->file, d->trace_path, TRACE_MAGIC, TRACE_VERSION);
 	if (!r)
@@ -244,12 +248,18 @@ static int write_head(struct drainer *d, const char *path, uint64_t until_ticks,
 	uint64_t dropped_until = d->dropped_until;
 	struct trace_file own = d->file;
 	uint32_t functions = d->functions_written, labels = d->labels_written;
+	size_t blocks = d->contents.blocks.cnt, serials = d->contents.serials.cnt;
 	int r;
 
 	d->file = (struct trace_file){ .fd = -1 };
 	r = trace_file_open(&d->file, path, TRACE_MAGIC, TRACE_VERSION);
 	if (!r) {
 		d->functions_written = d->labels_written = 0;
+		d->file.number = d->ring.closed_number;
+		d->contents.hidden = blocks;
+		while (d->contents.hidden && d->contents.blocks.items[d->contents.hidden - 1].number > d->file.number)
+			d->contents.hidden--;
+		d->contents.hidden_cnt = blocks - d->contents.hidden;
 		d->is_head = true;
 		write_window(d, until_ticks);
 		drain_pauses(d);
@@ -257,6 +267,8 @@ static int write_head(struct drainer *d, const char *path, uint64_t until_ticks,
 		if (live)
 			drain_live(d);
 		drain_flush(d);
+		drain_anchors(d);
+		contents_write(d);
 		drain_anchor(d, true);
 		drain_end(d);
 		d->is_head = false;
@@ -268,6 +280,9 @@ static int write_head(struct drainer *d, const char *path, uint64_t until_ticks,
 	d->file = own;
 	d->functions_written = functions;
 	d->labels_written = labels;
+	d->contents.hidden_cnt = 0;
+	d->contents.blocks.cnt = blocks;
+	d->contents.serials.cnt = serials;
 	if (live) {
 		d->stats = stats;
 		d->dropped_cnt = dropped_cnt;
@@ -281,6 +296,7 @@ static int write_head(struct drainer *d, const char *path, uint64_t until_ticks,
 int ring_close(struct drainer *d)
 {
 	drain_anchor(d, true);
+	d->ring.closed_number = d->file.number;
 	trace_file_close(&d->file);
 	d->file.bytes = 0;
 	return write_head(d, d->trace_path, clock_ticks(), false);

@@ -29,6 +29,7 @@ struct ring_part {
 	uint32_t number;
 	uint64_t bytes, opened_ns;
 	uint64_t until_ticks;		/* no record in it is later */
+	uint64_t first_number;		/* of its blocks */
 };
 
 struct ring_known {			/* an event that says who a thread is, whenever it was */
@@ -43,6 +44,7 @@ struct ring {
 	uint64_t keep_ns, keep_bytes;	/* 0, 0: everything is kept */
 	VEC(struct ring_part) parts;	/* the last one is being written */
 	VEC(struct ring_known) known;
+	uint64_t closed_number;		/* of the last block of the parts that are closed */
 	bool is_failing;		/* ring_failed() is at it */
 	uint64_t cut_ticks;		/* before this the records are not complete any more */
 };

@@ -3,8 +3,8 @@
  * blocks.c - the blocks of a trace file, checked: sizes before memory is taken, sums before anything
  * is unpacked.
  *
- * The file is cut where its last block is not whole: a recorder that was killed leaves that, and
- * all before is good.  A block that is whole but does not match its checksum is damage.
+ * Where they stand block_list.c has found out.  A file that was cut where its last block is not whole was left by a recorder
+ * that was killed, and all before is good.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +18,7 @@
 #include "trace/blocks.h"
 #include "trace/encode.h"
 #include "trace/format.h"
-
-enum { RATIO_MAX = 512 };	/* zstd makes no trace smaller than that: a bomb */
+#include "trace/kernel_format.h"
 
 int blocks_damaged(const struct blocks *b, const char *what, struct diag *reterr)
 {
@@ -27,40 +26,41 @@ int blocks_damaged(const struct blocks *b, const char *what, struct diag *reterr
 			b->path, (unsigned long long)b->at, what);
 }
 
-/* false: the file ends before len bytes, or cannot be read. */
-static bool read_at(const struct blocks *b, void *data, size_t len, uint64_t at)
+/* Whoever's header it is, it is not damaged. */
+static bool is_of_other_kind(const struct trace_header *h)
 {
-	for (size_t done = 0; done < len;) {
-		ssize_t n = pread(b->fd, (char *)data + done, len - done, (off_t)(at + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		done += (size_t)n;
-	}
-	return true;
+	return h->header_bytes == sizeof(*h) && (h->magic == TRACE_MAGIC || h->magic == KERNEL_MAGIC);
 }
 
 int blocks_open(struct blocks *b, const char *path, uint64_t magic, uint32_t oldest, uint32_t newest,
 		struct diag *reterr)
 {
-	struct trace_header header;
+	struct trace_header header = { .magic = 0 };
 	struct stat st;
+	bool is_header;
 
 	*b = (struct blocks){ .path = path, .fd = open(path, O_RDONLY | O_CLOEXEC) };
 	if (b->fd < 0 || fstat(b->fd, &st))
 		return diag_set(reterr, EXIT_DATA, -errno, "cannot read trace '%s': %s", path,
 				strerror(errno));
-	b->size = (uint64_t)st.st_size;
-	if (!read_at(b, &header, sizeof(header), 0) || header.magic != magic)
-		return diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' is not a vprof trace", path);
-	if (header.version < oldest || header.version > newest || header.header_bytes != sizeof(header))
+	b->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+	is_header = block_read_at(b->fd, &header, sizeof(header), 0) && header.magic == magic;
+	if (is_header && (header.version < oldest || header.version > newest || header.header_bytes != sizeof(header)))
 		return diag_set(reterr, EXIT_DATA, -EBADMSG,
 				"trace '%s' has format version %u; this vprof reads %u to %u",
 				path, header.version, oldest, newest);
-	b->next = sizeof(header);
+	if (is_header || !is_of_other_kind(&header))
+		block_list_make(&b->list, b->fd, b->size, is_header ? sizeof(header) : 0);
+	if (!is_header && (!b->list.is_placed || !b->list.whole.cnt))
+		return diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' is not a vprof trace", path);
+	b->cut_bytes = b->list.cut_bytes;
 	return 0;
+}
+
+void blocks_share_seen(struct blocks *b, struct map *seen)
+{
+	b->seen = seen;
+	b->shares_seen = true;
 }
 
 void blocks_close(struct blocks *b)
@@ -72,6 +72,20 @@ void blocks_close(struct blocks *b)
 	free(b->plain);
 	for (size_t i = 0; i < BLOCKS_KEPT; i++)
 		free(b->kept[i].plain);
+	block_list_release(&b->list);
+	VEC_RELEASE(&b->lost);
+	VEC_RELEASE(&b->twice);
+	if (!b->shares_seen)
+		map_free(b->seen);
+}
+
+bool blocks_have_holes(const struct blocks *b)
+{
+	const struct listed_block *whole = b->list.whole.items;
+	size_t cnt = b->list.whole.cnt;
+
+	return b->list.damaged_bytes || b->list.damaged.cnt || b->lost.cnt || b->twice.cnt || (cnt && whole[0].number > 1) ||
+	       (cnt && whole[cnt - 1].number - whole[0].number != cnt - 1);
 }
 
 /* Room for len bytes; what was there is gone. */
@@ -84,29 +98,16 @@ static void make_room(unsigned char **data, size_t *cap, size_t len)
 	*cap = len;
 }
 
-/* What is packed at byte at of the file, not unpacked yet; the file may end before, or in it. */
-static void look(const struct blocks *b, struct packed_block *p, uint64_t at)
+/* What is packed at byte at of the file, not unpacked yet; false: it cannot be read. */
+static bool read_packed(const struct blocks *b, struct packed_block *p, uint64_t at)
 {
 	const struct trace_block *head = &p->head;
 
 	p->at = at;
-	p->wrong = NULL;
-	p->is_cut = at >= b->size || !read_at(b, &p->head, sizeof(p->head), at);
-	if (p->is_cut)
-		return;
-	if (head->magic != TRACE_BLOCK_MAGIC && head->magic != TRACE_BLOCK_MAGIC_BYTES)
-		p->wrong = "no block begins here";
-	else if (!head->raw_bytes || head->raw_bytes > TRACE_BLOCK_RAW_MAX ||
-		 head->stored_bytes > ZSTD_COMPRESSBOUND(TRACE_BLOCK_RAW_MAX) ||
-		 head->raw_bytes / RATIO_MAX > head->stored_bytes)
-		p->wrong = "a block of impossible size";
-	if (p->wrong)
-		return;
-	p->is_cut = head->stored_bytes > b->size - at - sizeof(*head);
-	if (p->is_cut)
-		return;
+	if (!block_read_at(b->fd, &p->head, sizeof(p->head), at) || !block_list_takes(head))
+		return false;
 	make_room(&p->data, &p->cap, head->stored_bytes);
-	p->is_cut = !read_at(b, p->data, head->stored_bytes, at + sizeof(*head));
+	return block_read_at(b->fd, p->data, head->stored_bytes, at + sizeof(*head));
 }
 
 static bool has_its_sum(const struct packed_block *p)
@@ -117,54 +118,59 @@ static bool has_its_sum(const struct packed_block *p)
 	return sum == p->head.checksum;
 }
 
-static uint64_t behind(const struct packed_block *p)
-{
-	return p->at + sizeof(p->head) + p->head.stored_bytes;
-}
-
 static bool unpack(struct blocks *b, const struct packed_block *p)
 {
+	size_t skip = b->list.is_placed ? sizeof(struct trace_place) : 0;
+
 	make_room(&b->plain, &b->plain_cap, p->head.raw_bytes);
 	if (!b->zstd)
 		b->zstd = ZSTD_createDCtx();
-	return b->zstd && ZSTD_decompressDCtx(b->zstd, b->plain, p->head.raw_bytes, p->data, p->head.stored_bytes) ==
-				  p->head.raw_bytes;
-}
-
-static bool read_block(struct blocks *b, const struct packed_block *p, int *ret_err, struct diag *reterr)
-{
-	*ret_err = 0;
+	if (!b->zstd || p->head.stored_bytes < skip ||
+	    ZSTD_decompressDCtx(b->zstd, b->plain, p->head.raw_bytes, p->data + skip, p->head.stored_bytes - skip) !=
+		    p->head.raw_bytes)
+		return false;
 	b->at = p->at;
-	b->cut_bytes = b->size - b->at;
-	if (p->is_cut)
-		return false;
-	if (p->wrong || !unpack(b, p)) {
-		*ret_err = blocks_damaged(b, p->wrong ? p->wrong : "a block cannot be unpacked", reterr);
-		return false;
-	}
 	b->kind = p->head.kind;
 	b->len = p->head.raw_bytes;
-	b->next = behind(p);
 	return true;
+}
+
+static bool is_seen(struct blocks *b, uint64_t checksum)
+{
+	uint64_t *slot;
+
+	if (!b->seen)
+		b->seen = map_new();
+	slot = map_slot(b->seen, checksum);
+	return (*slot)++ > 0;
 }
 
 bool blocks_next(struct blocks *b, int *ret_err, struct diag *reterr)
 {
 	struct packed_block *p = &b->packed;
 
-	look(b, p, b->next);
-	if (!p->is_cut && !p->wrong && !has_its_sum(p))
-		p->wrong = "the checksum of a block is wrong";
-	return read_block(b, p, ret_err, reterr);
+	(void)reterr;
+	*ret_err = 0;
+	while (b->turn < b->list.whole.cnt) {
+		const struct listed_block *l = &b->list.whole.items[b->turn++];
+
+		b->number = l->number;
+		if (!read_packed(b, p, l->at) || !has_its_sum(p) || !unpack(b, p))
+			VEC_ADD(&b->lost, *l);
+		else if (is_seen(b, p->head.checksum))
+			VEC_ADD(&b->twice, b->number);
+		else
+			return true;
+	}
+	return false;
 }
 
 /* The block that was read last is kept, and what was in its place is the last one. */
 static void exchange(struct blocks *b, struct unpacked *kept)
 {
-	struct unpacked last = { b->at, b->next, b->plain, b->plain_cap, b->len, b->kind };
+	struct unpacked last = { b->at, b->plain, b->plain_cap, b->len, b->kind };
 
 	b->at = kept->at;
-	b->next = kept->next;
 	b->plain = kept->plain;
 	b->plain_cap = kept->cap;
 	b->len = kept->len;
@@ -183,6 +189,9 @@ bool blocks_again(struct blocks *b, uint64_t at, int *ret_err, struct diag *rete
 		}
 	exchange(b, &b->kept[b->kept_next]);
 	b->kept_next = (b->kept_next + 1) % BLOCKS_KEPT;
-	look(b, &b->packed, at);
-	return read_block(b, &b->packed, ret_err, reterr);
+	*ret_err = 0;
+	b->at = at;
+	if (!read_packed(b, &b->packed, at) || !unpack(b, &b->packed))
+		*ret_err = blocks_damaged(b, "a block cannot be unpacked", reterr);
+	return !*ret_err;
 }

@@ -9,7 +9,9 @@
  *	blocks_close(&b);
  *
  * Nothing in the file is believed.  A file that was cut off is read up to its last whole block;
- * b.cut_bytes says how much was behind it.  A block that is whole but wrong is damage.
+ * b.cut_bytes says how much was behind it.  Damaged blocks are passed over, those that stand there twice come once, and
+ * all come in the order in which they were written; b.list and b.lost say what is missing.  A block that is whole but
+ * makes no sense is an error.
  */
 #ifndef TRACE_BLOCKS_H
 #define TRACE_BLOCKS_H
@@ -18,12 +20,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/diag.h"
+#include "base/map.h"
+#include "trace/block_list.h"
 #include "trace/format.h"
 
 enum { BLOCKS_KEPT = 3 };
 
 struct unpacked {
-	uint64_t at, next;		/* at: 0: nothing */
+	uint64_t at;			/* 0: nothing */
 	unsigned char *plain;
 	size_t cap, len;
 	uint32_t kind;
@@ -41,8 +45,15 @@ struct packed_block {			/* as it stands in the file */
 struct blocks {
 	const char *path;
 	int fd;
-	uint64_t at, next, size;	/* of the block that is being read; the one behind it; the file */
+	uint64_t at, size;		/* of the block that is being read; the file */
+	uint64_t number;		/* of that block */
 	uint64_t cut_bytes;
+	struct block_list list;
+	size_t turn;			/* of list.whole: the next one */
+	VEC(struct listed_block) lost;	/* they stand in the list, and are damaged */
+	VEC(uint64_t) twice;		/* numbers of blocks that are there twice */
+	struct map *seen;		/* checksums of blocks that were read */
+	bool shares_seen;		/* it is the caller's: of all files of a trace */
 	struct packed_block packed;	/* the same block */
 	unsigned char *plain;
 	size_t plain_cap;
@@ -53,12 +64,19 @@ struct blocks {
 	size_t kept_next;
 };
 
-/* Of any of these versions.  blocks_close() in any case. */
+/* Of any of these versions; also where the head of the file is damaged, but not all of its blocks.  blocks_close() in any
+ * case. */
 int blocks_open(struct blocks *b, const char *path, uint64_t magic, uint32_t oldest, uint32_t newest,
 		struct diag *reterr);
 void blocks_close(struct blocks *b);
 
-/* The next block; false at the end, or with the error in *ret_err. */
+/* Blocks that an earlier file of the trace had come no more.  Before the first one. */
+void blocks_share_seen(struct blocks *b, struct map *seen);
+
+/* Whether something is missing before the last block that is there; damage that only reading shows counts once it is met. */
+bool blocks_have_holes(const struct blocks *b);
+
+/* The next block; false at the end. *ret_err is 0. */
 bool blocks_next(struct blocks *b, int *ret_err, struct diag *reterr);
 
 /* The block at byte at, which blocks_next() yielded before: its checksum is not looked at again, and the last few are

@@ -24,6 +24,7 @@ enum {
 	STORED_BLOCKS = 15, TOLD_BYTES = 1 << 14, STORED_RATIO_PERCENT = 70,
 	STORED_MAX = 1 << 17,		/* of a block of zstd's */
 	END_BYTES = 1 << 16,
+	FAILED_MAX = 256,		/* damaged blocks: a file that is made of them is not searched for ever */
 	AHEAD_BYTES = 1 << 20,		/* so that one block in four asks for more */
 };
 
@@ -46,7 +47,7 @@ static bool write_all(int fd, const void *data, size_t len)
 
 static bool start_packing(struct trace_file *f)
 {
-	f->packed_cap = ZSTD_compressBound(TRACE_BLOCK_RAW_MAX);
+	f->packed_cap = sizeof(struct trace_place) + ZSTD_compressBound(TRACE_BLOCK_RAW_MAX);
 	f->packed = malloc(f->packed_cap);
 	f->zstd = ZSTD_createCCtx();
 	return f->packed && f->zstd && !ZSTD_isError(ZSTD_CCtx_setParameter(f->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL));
@@ -67,19 +68,64 @@ int trace_file_open(struct trace_file *f, const char *path, uint64_t magic, uint
 	return 0;
 }
 
-/* Whether a whole block begins at f->bytes; then it ends there. */
-static bool pass_block(struct trace_file *f)
+uint64_t trace_place_checksum(const struct trace_block *block, const struct trace_place *place)
+{
+	const uint64_t words[] = {
+		(uint64_t)block->kind << 32 | block->magic, (uint64_t)block->stored_bytes << 32 | block->raw_bytes,
+		place->number, place->since, place->until,
+	};
+
+	return encode_checksum(words, sizeof(words));
+}
+
+/* Whether a whole block begins at byte at. */
+static bool is_block(struct trace_file *f, uint64_t at, struct trace_block *ret, struct trace_place *ret_place)
+{
+	const size_t both = sizeof(*ret) + sizeof(*ret_place);
+
+	if (pread(f->fd, f->packed, both, (off_t)at) != (ssize_t)both)
+		return false;
+	memcpy(ret, f->packed, sizeof(*ret));
+	memcpy(ret_place, f->packed + sizeof(*ret), sizeof(*ret_place));
+	return ret->magic == TRACE_BLOCK_MAGIC && ret_place->checksum == trace_place_checksum(ret, ret_place) &&
+	       ret->stored_bytes <= f->packed_cap &&
+	       pread(f->fd, f->packed, ret->stored_bytes, (off_t)(at + sizeof(*ret))) == (ssize_t)ret->stored_bytes &&
+	       encode_checksum(f->packed, ret->stored_bytes) == ret->checksum;
+}
+
+/* The next place at or behind at where a block may begin; UINT64_MAX: there is none. */
+static uint64_t find_magic(struct trace_file *f, uint64_t at)
+{
+	const uint32_t magic = TRACE_BLOCK_MAGIC;
+	ssize_t n;
+
+	while ((n = pread(f->fd, f->packed, f->packed_cap, (off_t)at)) >= (ssize_t)sizeof(magic)) {
+		const unsigned char *found = memmem(f->packed, (size_t)n, &magic, sizeof(magic));
+
+		if (found)
+			return at + (uint64_t)(found - f->packed);
+		at += (uint64_t)n - sizeof(magic) + 1;
+	}
+	return UINT64_MAX;
+}
+
+/* Behind the last whole block: f->bytes, f->number.  What is damaged before it is the reader's. */
+static void find_end(struct trace_file *f)
 {
 	struct trace_block block;
-	off_t at = (off_t)f->bytes;
+	struct trace_place place;
+	uint64_t at = f->bytes;
 
-	if (pread(f->fd, &block, sizeof(block), at) != sizeof(block) || block.magic != TRACE_BLOCK_MAGIC ||
-	    block.stored_bytes > f->packed_cap ||
-	    pread(f->fd, f->packed, block.stored_bytes, at + (off_t)sizeof(block)) != (ssize_t)block.stored_bytes ||
-	    encode_checksum(f->packed, block.stored_bytes) != block.checksum)
-		return false;
-	f->bytes += sizeof(block) + block.stored_bytes;
-	return true;
+	for (int failed = 0; at != UINT64_MAX && failed < FAILED_MAX;) {
+		if (is_block(f, at, &block, &place)) {
+			at += sizeof(block) + block.stored_bytes;
+			f->bytes = at;
+			f->number = place.number > f->number ? place.number : f->number;
+		} else {
+			failed++;
+			at = find_magic(f, at + 1);
+		}
+	}
 }
 
 int trace_file_reopen(struct trace_file *f, const char *path, uint64_t magic, uint32_t version)
@@ -95,8 +141,7 @@ int trace_file_reopen(struct trace_file *f, const char *path, uint64_t magic, ui
 	    header.version != version || header.header_bytes != sizeof(header))
 		return -EBADMSG;
 	f->bytes = sizeof(header);
-	while (pass_block(f))
-		;
+	find_end(f);
 	return ftruncate(f->fd, (off_t)f->bytes) || lseek(f->fd, (off_t)f->bytes, SEEK_SET) < 0 ? -errno : 0;
 }
 
@@ -147,6 +192,7 @@ static bool write_block(struct trace_file *f, const struct trace_block *block)
 {
 	if (write_all(f->fd, block, sizeof(*block)) && write_all(f->fd, f->packed, block->stored_bytes)) {
 		f->bytes += sizeof(*block) + block->stored_bytes;
+		f->number++;
 		return true;
 	}
 	f->error = errno;
@@ -196,53 +242,64 @@ static size_t store(unsigned char *to, const unsigned char *data, size_t len)
  *
  * Then one is compressed again, to see.
  */
-static size_t compress(struct trace_file *f, const void *data, size_t len)
+static size_t compress(struct trace_file *f, unsigned char *to, const void *data, size_t len)
 {
-	size_t packed = ZSTD_compress2(f->zstd, f->packed, f->packed_cap, data, len);
+	size_t packed = ZSTD_compress2(f->zstd, to, f->packed_cap - sizeof(struct trace_place), data, len);
 
 	if (len >= TOLD_BYTES && !ZSTD_isError(packed) && packed * 100 / len >= STORED_RATIO_PERCENT)
 		f->stored_left = STORED_BLOCKS;
 	return packed;
 }
 
-static bool pack(struct trace_file *f, struct trace_block *block, const void *data, size_t len)
+static bool pack(struct trace_file *f, struct trace_block *block, struct trace_place *place, const void *data, size_t len)
 {
 	bool stores = f->in_haste || (f->stored_left && !f->limit);
+	unsigned char *to = f->packed + sizeof(*place);
 	size_t packed;
 
 	if (f->stored_left)
 		f->stored_left--;
-	packed = stores ? store(f->packed, data, len) : compress(f, data, len);
+	packed = stores ? store(to, data, len) : compress(f, to, data, len);
 
 	if (ZSTD_isError(packed))
 		return false;
 	block->raw_bytes = (uint32_t)len;
-	block->stored_bytes = (uint32_t)packed;
-	block->checksum = encode_checksum(f->packed, packed);
+	block->stored_bytes = (uint32_t)(sizeof(*place) + packed);
+	place->number = f->number + 1;
+	place->checksum = trace_place_checksum(block, place);
+	memcpy(f->packed, place, sizeof(*place));
+	block->checksum = encode_checksum(f->packed, block->stored_bytes);
 	return true;
 }
 
-bool trace_file_block(struct trace_file *f, uint32_t kind, const void *data, size_t len)
+bool trace_file_records(struct trace_file *f, uint32_t kind, const void *data, size_t len, uint64_t since, uint64_t until)
 {
 	struct trace_block block = { .magic = TRACE_BLOCK_MAGIC, .kind = kind };
+	struct trace_place place = { .since = since, .until = until };
 
 	if (!len)
 		return true;
-	if (f->full || len > TRACE_BLOCK_RAW_MAX || !pack(f, &block, data, len))
+	if (f->full || len > TRACE_BLOCK_RAW_MAX || !pack(f, &block, &place, data, len))
 		return false;
 	/* Compressed there may be room for it. */
 	if (f->in_haste && !reserve(f, sizeof(block) + block.stored_bytes)) {
 		f->in_haste = false;
-		if (!pack(f, &block, data, len))
+		if (!pack(f, &block, &place, data, len))
 			return false;
 	}
 	f->full = !reserve(f, sizeof(block) + block.stored_bytes) || !write_block(f, &block);
 	return !f->full;
 }
 
+bool trace_file_block(struct trace_file *f, uint32_t kind, const void *data, size_t len)
+{
+	return trace_file_records(f, kind, data, len, 0, 0);
+}
+
 bool trace_file_last(struct trace_file *f, uint32_t kind, const void *data, size_t len)
 {
 	struct trace_block block = { .magic = TRACE_BLOCK_MAGIC, .kind = kind };
+	struct trace_place place = { .number = 0 };
 
-	return len && len < END_BYTES / 4 && pack(f, &block, data, len) && write_block(f, &block);
+	return len && len < END_BYTES / 4 && pack(f, &block, &place, data, len) && write_block(f, &block);
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <zstd.h>
+#include "trace/format.h"
 
 struct trace_file {
 	int fd;
@@ -17,6 +18,7 @@ struct trace_file {
 	unsigned char *packed;		/* packed_cap bytes */
 	size_t packed_cap;
 	uint64_t bytes;			/* length: the end of the last whole block */
+	uint64_t number;		/* of the last block; parts go on counting */
 	uint64_t reserved;		/* so long the file may become, whatever else fills the disk */
 	uint64_t limit;			/* ... and no longer than this; 0: any length */
 	unsigned int stored_left;	/* so many blocks are stored as they are, for the last one hardly shrank */
@@ -29,13 +31,17 @@ struct trace_file {
 int trace_file_open(struct trace_file *f, const char *path, uint64_t magic, uint32_t version);
 int trace_file_close(struct trace_file *f);
 
-/* Goes on with a file that was cut off, behind its last whole block.  -EBADMSG: it is no such file. */
+/* Goes on with a file that was cut off, behind its last block.  Damage in its middle stays.  -EBADMSG: it is no such file. */
 int trace_file_reopen(struct trace_file *f, const char *path, uint64_t magic, uint32_t version);
 
 /* false: there was no room, and it is not in the file. */
 bool trace_file_block(struct trace_file *f, uint32_t kind, const void *data, size_t len);
+/* The same of records that were logged from since to until (ticks). */
+bool trace_file_records(struct trace_file *f, uint32_t kind, const void *data, size_t len, uint64_t since, uint64_t until);
 
 /* A small block that belongs to the end: for these there is room in a full file, too. */
 bool trace_file_last(struct trace_file *f, uint32_t kind, const void *data, size_t len);
+
+uint64_t trace_place_checksum(const struct trace_block *block, const struct trace_place *place);
 
 #endif

@@ -14,8 +14,8 @@
  * CLOCK_REALTIME ns) say what they mean.  Threads have serial numbers, unique in the run, because
  * the kernel gives a tid out again; functions (fid) and labels are numbered from 1.
  *
- * The file: struct trace_header, then blocks.  A block is struct trace_block and stored_bytes of
- * zstd that unpack to raw_bytes of varints (encode.h):
+ * The file: struct trace_header, then blocks.  A block is struct trace_block and stored_bytes: struct trace_place, and
+ * zstd that unpacks to raw_bytes of varints (encode.h):
  *
  *	BLOCK_CHUNKS	{ serial, pid, tid, record_cnt, records }...
  *			record: head, zigzag(start - start of the record before it)
@@ -30,6 +30,8 @@
  *			than so many ns before that (0: all)
  *	BLOCK_PAUSES	{ from, until }...	when nothing was recorded (ticks; until 0: not told yet); the last
  *			word about one that began then counts
+ *	BLOCK_CONTENTS	{ number, since, until - since, records, thread_cnt, serial... }... of the blocks of chunks, so that
+ *			it is known what a missing one held (doc/design/holes.md)
  *
  *	BLOCK_ACCOUNTS	{ serial, ticks, processor time ns, run queue ns, times it got a CPU << 1 | it slept, looks that found
  *			this since the entry before }...	of a thread, from outside
@@ -175,20 +177,27 @@ struct trace_header {
 
 /*
  * 2: BLOCK_PAUSES, EVENT_REOPEN, the rate in BEGIN.  3: another checksum.  4: BLOCK_TABLES, larger numbers; TAKEN, UNLOCK,
- * POST, the time-out as a waker; BLOCK_ACCOUNTS, ACCOUNT; FINISH, HANDED, UNWOUND, BEGIN_IN_FRAME, BEGIN_AGAIN.  What is
- * in a file of an older version means the same in one of version 4.
+ * POST, the time-out as a waker; BLOCK_ACCOUNTS, ACCOUNT; FINISH, HANDED, UNWOUND, BEGIN_IN_FRAME, BEGIN_AGAIN; struct
+ * trace_place, BLOCK_CONTENTS.  What is in a file of an older version means the same in one of version 4.
  */
 enum { TRACE_VERSION_OLDEST = 1, TRACE_VERSION = 4 };
 
 enum trace_block_kind {
 	BLOCK_CHUNKS = 1, BLOCK_ANCHORS, BLOCK_FUNCTIONS, BLOCK_LABELS, BLOCK_END,
-	BLOCK_WINDOW, BLOCK_PAUSES, BLOCK_TABLES, BLOCK_ACCOUNTS
+	BLOCK_WINDOW, BLOCK_PAUSES, BLOCK_TABLES, BLOCK_ACCOUNTS, BLOCK_CONTENTS
 };
 
 struct trace_block {
 	uint32_t magic, kind;
 	uint32_t raw_bytes, stored_bytes;
 	uint64_t checksum;			/* encode_checksum() of the stored bytes */
+};
+
+/* The first of a block's stored bytes, from version 4 on; its checksum tells whether it is there (kernel.vpk, too). */
+struct trace_place {
+	uint64_t number;			/* of the trace's blocks, over all parts, from 1 */
+	uint64_t since, until;			/* ticks: when its first record was logged, and its last; 0: it has none */
+	uint64_t checksum;			/* trace_place_checksum(): right also where the rest is damaged */
 };
 
 #endif

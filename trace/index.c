@@ -40,14 +40,6 @@ static bool has_end(enum trace_event kind)
 	return kind == EVENT_WAIT || kind == EVENT_FRAME;
 }
 
-/* When the record was written; an open frame's was not while its thread ran. */
-static uint64_t logged_at(const struct raw_record *r)
-{
-	if (r->kind == EVENT_OPEN_FRAME)
-		return UINT64_MAX;
-	return has_end(r->kind) && r->words[0] > r->ticks ? r->words[0] : r->ticks;
-}
-
 static void saw(struct thread_note *t, uint64_t ticks)
 {
 	t->first = ticks < t->first ? ticks : t->first;
@@ -144,8 +136,8 @@ static void note_record(struct indexing *g, struct index_chunk *c, const struct 
 		keep_early_event(g, c->thread, r);
 	else if (r->ticks < (uint64_t)c->due_ns)
 		c->due_ns = (int64_t)r->ticks;
-	if (r->kind != EVENT_OPEN_FRAME && logged_at(r) > (uint64_t)c->last_ns)
-		c->last_ns = (int64_t)logged_at(r);
+	if (r->kind != EVENT_OPEN_FRAME && raw_logged_at(r) > (uint64_t)c->last_ns)
+		c->last_ns = (int64_t)raw_logged_at(r);
 	g->event_cnt++;
 }
 
@@ -195,7 +187,7 @@ static void note_chunk(struct indexing *g, struct index_chunk *c)
 	c->due_ns = INT64_MAX;
 	c->last_ns = (int64_t)e.last;
 	for (size_t i = 0; i < g->events.cnt; i++) {
-		uint64_t logged = logged_at(&g->events.items[i]);
+		uint64_t logged = raw_logged_at(&g->events.items[i]);
 
 		c->floor = logged < c->floor ? logged : c->floor;
 	}
@@ -411,13 +403,15 @@ int index_read(struct trace_index *x, struct raw *r, struct blocks *b, struct di
 	memset(x, 0, sizeof(*x));
 	x->raw = r;
 	r->thread_of = map_new();
-	while (!err && blocks_next(b, &err, reterr)) {
+	x->unfit = blocks_have_holes(b);
+	while (!err && !x->unfit && blocks_next(b, &err, reterr)) {
 		if (b->kind != BLOCK_CHUNKS)
 			err = raw_decode_table(r, b, reterr);
 		else if (!read_chunks(&g, b))
 			err = blocks_damaged(b, "a record makes no sense", reterr);
 	}
 	r->cut_bytes = b->cut_bytes;
+	x->unfit |= blocks_have_holes(b);
 	if (!err)
 		err = finish(&g, b, reterr);
 	for (size_t i = 0; i < g.notes.cnt; i++)

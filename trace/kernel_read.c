@@ -389,6 +389,9 @@ int kernel_read(struct kernel_trace *k, const char *path, struct diag *reterr)
 	k->arena = arena_new();
 	while (!err && blocks_next(&b, &err, reterr))
 		err = decode_block(k, &b, reterr);
+	/* Who slept meanwhile would seem to have run. */
+	if (!err && blocks_have_holes(&b))
+		err = diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' is damaged: blocks of the kernel's side are missing", path);
 	k->cut_bytes = b.cut_bytes;
 	blocks_close(&b);
 	if (err)

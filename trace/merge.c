@@ -190,9 +190,26 @@ static void add_functions(struct trace_merger *m, struct merge_part *of, const s
 	}
 }
 
+static void add_holes(struct losses *to, const struct losses *l)
+{
+	if (l->holes.cnt && (!to->holes.cnt || l->holes.since_ns < to->holes.since_ns))
+		to->holes.since_ns = l->holes.since_ns;
+	if (l->holes.cnt && (!to->holes.cnt || l->holes.until_ns > to->holes.until_ns))
+		to->holes.until_ns = l->holes.until_ns;
+	to->holes.cnt += l->holes.cnt;
+	to->holes.ns += l->holes.ns;
+	to->holes.blocks += l->holes.blocks;
+	to->holes.records += l->holes.records;
+	to->holes.tables += l->holes.tables;
+	to->holes.files += l->holes.files;
+	to->holes.bytes += l->holes.bytes;
+	to->holes.twice += l->holes.twice;
+}
+
 static void add_losses(struct trace *t, const struct trace *p)
 {
 	t->losses.records += p->losses.records;
+	add_holes(&t->losses, &p->losses);
 	t->losses.intervals += p->losses.intervals;
 	t->losses.stacks += p->losses.stacks;
 	t->losses.cut_off |= p->losses.cut_off;

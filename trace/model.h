@@ -181,6 +181,8 @@ struct stack_span {
 	uint32_t stack;			/* index into trace.call_stacks */
 };
 
+enum { HOLE_TIDS = 4 };
+
 /* What the recorder could not keep; counted exactly, reported by every view. */
 /* A table of the recorder's that had no room for all; dropped 0: it had. */
 struct full_table {
@@ -202,6 +204,13 @@ struct losses {
 	uint64_t cut_bytes;		/* bytes after the last whole block of a cut trace */
 	uint64_t before_window;		/* intervals that began before what was kept of the run */
 	uint64_t at_pause;		/* intervals that were cut since the recording paused */
+	struct {			/* of the trace itself: blocks are missing, or damaged */
+		uint64_t cnt, blocks, records, tables, files;	/* blocks of records; records as far as known; blocks of names */
+		uint64_t bytes, twice;	/* bytes that are no block; blocks that are there twice */
+		int64_t since_ns, until_ns, ns;	/* the first's beginning, the last's end; how long they are together */
+		uint64_t tids[HOLE_TIDS];	/* of the threads concerned, as many as there is room for */
+		uint64_t tid_cnt;
+	} holes;
 	uint64_t stray_events;		/* ends, drops and resumes of intervals that were not open */
 	struct full_tables full;
 };

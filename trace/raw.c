@@ -13,10 +13,11 @@
 #include "base/file.h"
 #include "trace/blocks.h"
 #include "trace/encode.h"
+#include "trace/holes.h"
 #include "trace/raw.h"
 #include "trace/reader.h"
 
-static int decode_block(struct raw *r, const struct blocks *b, struct diag *reterr);
+static int decode_block(struct raw *r, const struct blocks *b, uint64_t number, struct diag *reterr);
 
 void raw_release(struct raw *r)
 {
@@ -29,16 +30,23 @@ void raw_release(struct raw *r)
 	VEC_RELEASE(&r->anchors);
 	VEC_RELEASE(&r->pauses);
 	VEC_RELEASE(&r->accounts);
+	VEC_RELEASE(&r->holes);
+	VEC_RELEASE(&r->gaps);
+	if (r->found)
+		holes_release(r->found);
+	free(r->found);
 }
 
-static int read_file(struct raw *r, const char *path, struct diag *reterr)
+static int read_file(struct raw *r, const char *path, struct map *seen, struct diag *reterr)
 {
 	struct blocks b;
 	int err = blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION_OLDEST, TRACE_VERSION, reterr);
 
+	blocks_share_seen(&b, seen);
 	while (!err && blocks_next(&b, &err, reterr))
-		err = decode_block(r, &b, reterr);
+		err = decode_block(r, &b, holes_block(r->found, &b), reterr);
 	r->cut_bytes += b.cut_bytes;
+	holes_file(r->found, &b);
 	blocks_close(&b);
 	return err;
 }
@@ -79,17 +87,39 @@ void trace_parts_release(char ***parts)
 	free(*parts);
 }
 
+/* Whether there is anything to read; a file of which nothing is whole is a hole, if others are. */
+static int judge(const struct raw *r, int err, const char *path, struct diag *reterr)
+{
+	if (err && err != -EBADMSG)
+		return err;
+	if (r->found->numbers.cnt)
+		return 0;
+	if (!err && r->found->damaged_bytes)
+		err = diag_set(reterr, EXIT_DATA, -EBADMSG, "trace '%s' is damaged: none of its blocks is whole", path);
+	return err;
+}
+
 /* The trace comes last: what its end says is of the whole. */
 int raw_read(struct raw *r, const char *path, struct diag *reterr)
 {
 	size_t cnt;
 	_cleanup_(trace_parts_release) char **parts = trace_parts(path, &cnt);
-	int err = 0;
+	_cleanup_(map_freep) struct map *seen = map_new();
+	int err = 0, part_err = 0;
 
 	r->thread_of = map_new();
-	for (size_t i = 0; !err && i < cnt; i++)
-		err = read_file(r, parts[i], reterr);
-	return err ? err : read_file(r, path, reterr);
+	r->found = xcalloc(1, sizeof(*r->found));
+	for (size_t i = 0; i < cnt && (!err || err == -EBADMSG); i++) {
+		err = read_file(r, parts[i], seen, reterr);
+		part_err = err ? err : part_err;
+	}
+	if (!err || err == -EBADMSG)
+		err = read_file(r, path, seen, reterr);
+	r->damage.files += (part_err != 0) + (err != 0);
+	err = judge(r, err, path, reterr);
+	if (!err)
+		holes_settle(r->found, r);
+	return err;
 }
 
 uint32_t raw_find_thread(const struct raw *r, uint64_t serial)
@@ -178,35 +208,63 @@ static void add_record(struct raw *r, uint32_t thread, const struct raw_record *
 /* Of a chunk's records calls that follow each other are read so many at a time. */
 enum { CALLS_AT_ONCE = 256 };
 
-static void add_calls(struct raw *r, uint32_t thread, const struct raw_call *calls, size_t cnt)
+static void saw(struct holes_chunk *c, uint64_t logged)
 {
-	for (size_t i = 0; i < cnt; i++)
-		VEC_ADD(&r->invocations, (struct raw_invocation){
-			(int64_t)calls[i].start, (int64_t)calls[i].end, thread, calls[i].fid,
-			(uint32_t)r->invocations.cnt });
+	c->first = logged < c->first ? logged : c->first;
+	c->last = logged > c->last ? logged : c->last;
 }
 
-static void decode_chunks(struct raw *r, struct decoder *d)
+static void add_calls(struct raw *r, struct holes_chunk *c, const struct raw_call *calls, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++) {
+		VEC_ADD(&r->invocations, (struct raw_invocation){
+			(int64_t)calls[i].start, (int64_t)calls[i].end, c->thread, calls[i].fid,
+			(uint32_t)r->invocations.cnt });
+		saw(c, calls[i].end);
+	}
+}
+
+static void take_record(struct raw *r, struct holes_chunk *c, const struct raw_record *record)
+{
+	add_record(r, c->thread, record);
+	if (record->kind == EVENT_NONE)
+		saw(c, record->words[0]);
+	else if (record->kind != EVENT_OPEN_FRAME)
+		saw(c, raw_logged_at(record));
+	c->started |= record->kind == EVENT_START;
+	c->stopped |= record->kind == EVENT_STOP;
+}
+
+static void decode_records(struct raw *r, struct decoder *d, struct holes_chunk *chunk, uint64_t left)
 {
 	struct raw_call calls[CALLS_AT_ONCE];
+	uint64_t before = 0;
+
+	while (left && !d->bad) {
+		size_t cnt = raw_decode_calls(d, &before, calls, left < CALLS_AT_ONCE ? left : CALLS_AT_ONCE);
+		struct raw_record record;
+
+		add_calls(r, chunk, calls, cnt);
+		left -= cnt ? cnt : 1;
+		if (cnt)
+			continue;
+		raw_decode_record(d, &before, &record);
+		if (!d->bad)
+			take_record(r, chunk, &record);
+	}
+}
+
+/* number: of their block. */
+static void decode_chunks(struct raw *r, struct decoder *d, uint64_t number)
+{
 	struct raw_chunk c;
 
 	while (!d->bad && decode_left(d) && raw_decode_chunk(d, &c)) {
-		uint32_t thread = raw_add_thread(r, &c);
-		uint64_t before = 0;
+		struct holes_chunk chunk = { .number = number, .first = UINT64_MAX, .thread = raw_add_thread(r, &c) };
 
-		while (c.cnt && !d->bad) {
-			size_t cnt = raw_decode_calls(d, &before, calls, c.cnt < CALLS_AT_ONCE ? c.cnt : CALLS_AT_ONCE);
-			struct raw_record record;
-
-			add_calls(r, thread, calls, cnt);
-			c.cnt -= cnt ? cnt : 1;
-			if (cnt)
-				continue;
-			raw_decode_record(d, &before, &record);
-			if (!d->bad)
-				add_record(r, thread, &record);
-		}
+		decode_records(r, d, &chunk, c.cnt);
+		if (chunk.first <= chunk.last)
+			VEC_ADD(&r->found->chunks, chunk);
 	}
 }
 
@@ -342,6 +400,9 @@ int raw_decode_table(struct raw *r, const struct blocks *b, struct diag *reterr)
 	case BLOCK_ACCOUNTS:
 		decode_accounts(r, &d);
 		break;
+	case BLOCK_CONTENTS:
+		d.bad = r->found && !holes_decode_contents(r->found, &d);
+		break;
 	case BLOCK_END:
 		r->ended = true;
 		r->lost_cnt = decode_varint(&d);
@@ -353,12 +414,12 @@ int raw_decode_table(struct raw *r, const struct blocks *b, struct diag *reterr)
 	return d.bad ? blocks_damaged(b, "a record makes no sense", reterr) : 0;
 }
 
-static int decode_block(struct raw *r, const struct blocks *b, struct diag *reterr)
+static int decode_block(struct raw *r, const struct blocks *b, uint64_t number, struct diag *reterr)
 {
 	struct decoder d = { b->plain, b->plain + b->len, false };
 
 	if (b->kind != BLOCK_CHUNKS)
 		return raw_decode_table(r, b, reterr);
-	decode_chunks(r, &d);
+	decode_chunks(r, &d, number);
 	return d.bad ? blocks_damaged(b, "a record makes no sense", reterr) : 0;
 }

@@ -62,6 +62,22 @@ struct raw_account {
 	bool is_own;			/* the thread's own look, at its beginning or end: run_ns alone is known, and exact */
 };
 
+struct raw_hole {			/* records logged then are missing: from, until; ticks, then ns */
+	uint64_t since, until;
+};
+
+struct raw_gap {			/* ... so that it is not known what the thread did */
+	uint32_t thread;
+	uint64_t since, until;
+};
+
+struct raw_damage {
+	uint64_t blocks, records;	/* missing: blocks of records; records, where that is known */
+	uint64_t tables;		/* blocks of names and the like */
+	uint64_t files;			/* of which nothing is whole */
+	uint64_t bytes, twice;		/* bytes that are no block; blocks that stood there before */
+};
+
 struct raw {
 	struct arena *arena;		/* the caller's; owns strings */
 	struct map *thread_of;		/* serial -> index + 1 */
@@ -76,6 +92,10 @@ struct raw {
 	uint64_t lost_cnt, lost_since;	/* records of threads that could not say so (ticks, then ns) */
 	struct full_tables full;
 	uint64_t cut_bytes;
+	struct trace_holes *found;		/* what is missing, until that is settled */
+	VEC(struct raw_hole) holes;	/* in ns: by time, disjoint */
+	VEC(struct raw_gap) gaps;
+	struct raw_damage damage;
 	bool ended;			/* its recorder closed it */
 	bool windowed;			/* what it holds is a part of the run: */
 	uint64_t from_ticks, until_ticks, keep_ns;	/* as in BLOCK_WINDOW; the narrowest */
@@ -117,6 +137,14 @@ extern bool raw_calls_anywhere;
 int raw_decode_table(struct raw *r, const struct blocks *b, struct diag *reterr);
 /* Index of the thread, which is added if it is new. */
 uint32_t raw_add_thread(struct raw *r, const struct raw_chunk *c);
+
+/* When the record was written; an open frame's was not while its thread ran. */
+static inline uint64_t raw_logged_at(const struct raw_record *r)
+{
+	if (r->kind == EVENT_OPEN_FRAME)
+		return UINT64_MAX;
+	return (r->kind == EVENT_WAIT || r->kind == EVENT_FRAME) && r->words[0] > r->ticks ? r->words[0] : r->ticks;
+}
 
 /* r is zeroed but for arena; raw_release() in any case. */
 int raw_read(struct raw *r, const char *path, struct diag *reterr);

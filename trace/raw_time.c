@@ -145,6 +145,39 @@ void ruler_pauses(struct ruler *ruler, struct raw *r)
 	r->pauses.cnt = cnt;
 }
 
+static int compare_holes(const void *a, const void *b)
+{
+	const struct raw_hole *x = a, *y = b;
+
+	return x->since < y->since ? -1 : x->since > y->since;
+}
+
+static void convert_holes(struct raw *r, struct ruler *ruler)
+{
+	struct raw_hole *list = r->holes.items;
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < r->gaps.cnt; i++) {
+		r->gaps.items[i].since = (uint64_t)ruler_ns(ruler, r->gaps.items[i].since);
+		r->gaps.items[i].until = (uint64_t)ruler_ns(ruler, r->gaps.items[i].until);
+	}
+	for (size_t i = 0; i < r->holes.cnt; i++) {
+		list[i].since = (uint64_t)ruler_ns(ruler, list[i].since);
+		list[i].until = (uint64_t)ruler_ns(ruler, list[i].until);
+	}
+	if (r->holes.cnt)
+		qsort(list, r->holes.cnt, sizeof(*list), compare_holes);
+	for (size_t i = 0; i < r->holes.cnt; i++) {
+		if (cnt && list[i].since <= list[cnt - 1].until) {
+			if (list[i].until > list[cnt - 1].until)
+				list[cnt - 1].until = list[i].until;
+		} else {
+			list[cnt++] = list[i];
+		}
+	}
+	r->holes.cnt = cnt;
+}
+
 int compare_raw_events(const void *a, const void *b)
 {
 	const struct raw_event *x = a, *y = b;
@@ -248,6 +281,7 @@ int raw_to_ns(struct raw *r, const char *path, struct diag *reterr)
 	window = window_of(r, &ruler);
 	r->from_ns = window.from_ns;
 	ruler_pauses(&ruler, r);
+	convert_holes(r, &ruler);
 	convert_events(r, &ruler, &window);
 	convert_invocations(r, &ruler, &window);
 	if (r->lost_since)

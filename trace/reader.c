@@ -105,6 +105,7 @@ int trace_read(const char *path, const struct reader_options *o, struct trace **
 	if (!r) {
 		rd.timelines = xcalloc(rd.raw.threads.cnt + 1, sizeof(*rd.timelines));
 		number_threads(&rd.raw);
+		reading_add_gaps(&rd);
 		stopped = xcalloc(rd.raw.threads.cnt + 1, sizeof(*stopped));
 		read_lives(&rd, stopped, &times_out);
 		play_events(&rd);

@@ -4,8 +4,8 @@
  * bytes of a trace: everything in the file is checked, nothing is believed.
  *
  * A trace that was cut off is read up to its last whole block; losses.cut_bytes says how much
- * was behind it.  What is not a trace, or damaged inside, is EXIT_DATA with a message that names
- * file and offset.
+ * was behind it.  Around damage what is whole is read; losses.holes says what is missing.  What is not a trace, or has
+ * nothing that is whole, or makes no sense though its checksums are right, is EXIT_DATA with a message that names the file.
  */
 #ifndef TRACE_READER_H
 #define TRACE_READER_H

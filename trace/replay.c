@@ -114,6 +114,7 @@ void replay_know_unfinished(struct replay *p, struct map *sids)
 void replay_end(struct replay *p)
 {
 	play_pauses(p, INT64_MAX - 1);
+	replay_play_holes(p, INT64_MAX);
 	if (!p->rd->raw.ended && !p->unfinished)
 		replay_mark_unfinished(p);
 	if (p->workers.cnt)
@@ -201,7 +202,7 @@ static void forget_key(struct replay *p, const struct worker *w)
 		*sid = w->older && find_worker(p, w->older) ? w->older : 0;
 }
 
-static void end_interval(struct replay *p, struct worker *w, enum interval_status status, uint64_t end_tid,
+void replay_end_interval(struct replay *p, struct worker *w, enum interval_status status, uint64_t end_tid,
 			 int64_t end_ns)
 {
 	struct interval *i = &w->interval;
@@ -230,7 +231,7 @@ static void cut_open(struct replay *p, int64_t ns)
 		if (!w->interval.sid)
 			continue;
 		p->t->losses.at_pause++;
-		end_interval(p, w, INTERVAL_ABORTED, w->interval.start_tid,
+		replay_end_interval(p, w, INTERVAL_ABORTED, w->interval.start_tid,
 			     ns > w->interval.start_ns ? ns : w->interval.start_ns);
 	}
 }
@@ -260,7 +261,7 @@ static void close_interval(struct replay *p, struct worker *w, const struct raw_
 {
 	/* By a thread that did not know yet of the pause. */
 	p->t->losses.at_pause += p->is_paused && status == INTERVAL_COMPLETED;
-	end_interval(p, w, p->is_paused ? INTERVAL_ABORTED : status, tid_of(p, e->thread), e->ns);
+	replay_end_interval(p, w, p->is_paused ? INTERVAL_ABORTED : status, tid_of(p, e->thread), e->ns);
 }
 
 static struct worker *new_worker(struct replay *p)
@@ -284,7 +285,8 @@ static uint64_t open_interval(struct replay *p, uint32_t name, const struct raw_
 
 	w->interval = (struct interval){
 		.sid = sid, .name = name, .status = INTERVAL_OPEN,
-		.lost = e->words[2] & BEGIN_SHORT, .root_only = e->words[2] & BEGIN_ROOT_ONLY,
+		.lost = e->words[2] & BEGIN_SHORT || replay_lacks_name(p, e->words[0]),
+		.root_only = e->words[2] & BEGIN_ROOT_ONLY,
 		.weight = begin_weight(e->words[2]),
 		.start_tid = tid_of(p, e->thread), .start_ns = e->ns,
 	};
@@ -385,7 +387,7 @@ static void play_resume(struct replay *p, const struct raw_event *e)
 	if (w)
 		take_over(p, w, e, w->stopped_ns);
 	else
-		p->t->losses.stray_events += !p->rd->raw.windowed && !p->rd->raw.pauses.cnt;
+		p->t->losses.stray_events += replay_counts_strays(p);
 }
 
 /* Until the function ends the interval the thread works on it, whatever else it had in hand. */
@@ -467,7 +469,7 @@ static void play_stray_end(struct replay *p, const struct raw_event *e, uint32_t
 
 	if (p->rd->raw.windowed) {
 		p->t->losses.before_window++;
-	} else if (!p->rd->raw.pauses.cnt) {
+	} else if (replay_counts_strays(p)) {
 		p->t->losses.stray_events++;
 		/* One that has ended ends once more: several places do that, and it changes nothing. */
 		if (!map_get(p->open, interval_hash(pid_of(p, e->thread), name, e->words[1]), &unused))
@@ -544,6 +546,7 @@ static void play_leave(struct replay *p, const struct raw_event *e)
 static void play(struct replay *p, const struct raw_event *e)
 {
 	play_pauses(p, e->ns);
+	replay_play_holes(p, e->ns);
 	switch (e->kind) {
 	case EVENT_BEGIN:
 		play_begin(p, e);

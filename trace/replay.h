@@ -55,6 +55,8 @@ int64_t replay_oldest(const struct replay *p, int64_t otherwise_ns);
 bool replay_is_open(const struct replay *p, uint64_t sid);
 /* Forgets what has ended; the trace's creations before low_ns, works of intervals that ended, too. */
 void replay_forget(struct replay *p, int64_t low_ns);
+/* Holes in what is known of threads, before anything else is (replay_holes.c). */
+void reading_add_gaps(struct reading *rd);
 /* No more events: adds what is still open. */
 void replay_end(struct replay *p);
 /*

@@ -63,6 +63,9 @@ void replay_losses(struct replay *p, const struct raw_event *events, size_t cnt)
 	p->t->losses.cut_bytes = r->cut_bytes;
 	p->t->losses.cut_off = !r->ended;
 	p->t->windowed = r->windowed;
+	replay_tell_holes(p);
+	for (size_t i = 0; i < r->holes.cnt; i++)
+		VEC_ADD(&p->losses, (struct loss){ (int64_t)r->holes.items[i].since, (int64_t)r->holes.items[i].until });
 	if (r->lost_cnt)
 		VEC_ADD(&p->losses, (struct loss){ (int64_t)r->lost_since, INT64_MAX });
 	for (size_t i = 0; i < cnt; i++)

@@ -60,6 +60,7 @@ struct replay {
 	VEC(struct loss) losses;
 	size_t next_pause;		/* of the raw trace's: not over yet */
 	bool is_paused;			/* it has begun */
+	size_t next_hole;		/* of the raw trace's: not over yet */
 };
 
 /* NULL: it is not open any more. */
@@ -95,5 +96,15 @@ void replay_create(struct replay *p, const struct raw_event *e);
 void replay_mark_losses(struct replay *p, struct interval *v);
 /* Of the intervals that have ended; the others are looked at as they join the trace. */
 void replay_mark_unfinished(struct replay *p);
+void replay_end_interval(struct replay *p, struct worker *w, enum interval_status status, uint64_t end_tid,
+			 int64_t end_ns);
+
+/* replay_holes.c: ns is reached, and holes that ended before are past. */
+void replay_play_holes(struct replay *p, int64_t ns);
+/* What an interval of that label is called was in a damaged block. */
+bool replay_lacks_name(const struct replay *p, uint64_t label);
+/* Ends whose beginnings may be elsewhere do not: before what was kept, in a pause, in a hole. */
+bool replay_counts_strays(const struct replay *p);
+void replay_tell_holes(struct replay *p);
 
 #endif

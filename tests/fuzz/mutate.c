@@ -13,6 +13,7 @@
 #include <zstd.h>
 #include "tests/fuzz/mutate.h"
 #include "trace/encode.h"
+#include "trace/file.h"
 #include "trace/format.h"
 
 enum { BLOCKS_MAX = 64, PLAIN_MAX = 1 << 16 };
@@ -30,6 +31,17 @@ struct plain_file {
 
 static struct plain_file file;
 
+/* What stands before zstd's bytes from version 4 on. */
+static size_t place_bytes(const struct trace_block *block, const uint8_t *stored)
+{
+	struct trace_place place;
+
+	if (block->stored_bytes < sizeof(place))
+		return 0;
+	memcpy(&place, stored, sizeof(place));
+	return place.checksum == trace_place_checksum(block, &place) ? sizeof(place) : 0;
+}
+
 /* The blocks that are whole; the rest is dropped. */
 static void take_apart(const uint8_t *data, size_t len)
 {
@@ -39,15 +51,16 @@ static void take_apart(const uint8_t *data, size_t len)
 	file.cnt = 0;
 	while (at <= len && len - at >= sizeof(block) && file.cnt < BLOCKS_MAX) {
 		struct plain_block *b = &file.blocks[file.cnt];
-		size_t plain;
+		size_t plain, skip;
 
 		memcpy(&block, data + at, sizeof(block));
 		at += sizeof(block);
 		if (block.stored_bytes > len - at)
 			break;
+		skip = place_bytes(&block, data + at);
 		if (!b->data)
 			b->data = malloc(PLAIN_MAX);
-		plain = ZSTD_decompress(b->data, PLAIN_MAX, data + at, block.stored_bytes);
+		plain = ZSTD_decompress(b->data, PLAIN_MAX, data + at + skip, block.stored_bytes - skip);
 		at += block.stored_bytes;
 		if (ZSTD_isError(plain))
 			continue;
@@ -68,18 +81,22 @@ static size_t put_together(const struct fuzz_target *target, uint8_t *data, size
 	for (size_t i = 0; i < file.cnt; i++) {
 		const struct plain_block *b = &file.blocks[i];
 		struct trace_block block = { TRACE_BLOCK_MAGIC, b->kind, (uint32_t)b->len, 0, 0 };
+		/* Now and then a hole, or one that stands there twice. */
+		struct trace_place place = { i + 1 + (rand() % 64 == 0), (uint64_t)rand() % 100, (uint64_t)rand() % 200, 0 };
 		size_t packed;
 
-		if (cap - at < sizeof(block))
+		if (cap - at < sizeof(block) + sizeof(place))
 			break;
-		packed = ZSTD_compress(data + at + sizeof(block), cap - at - sizeof(block), b->data,
-				       b->len, 1);
+		packed = ZSTD_compress(data + at + sizeof(block) + sizeof(place), cap - at - sizeof(block) - sizeof(place),
+				       b->data, b->len, 1);
 		if (ZSTD_isError(packed))
 			break;
-		block.stored_bytes = (uint32_t)packed;
-		block.checksum = encode_checksum(data + at + sizeof(block), packed);
+		block.stored_bytes = (uint32_t)(packed + sizeof(place));
+		place.checksum = trace_place_checksum(&block, &place);
+		memcpy(data + at + sizeof(block), &place, sizeof(place));
+		block.checksum = encode_checksum(data + at + sizeof(block), block.stored_bytes);
 		memcpy(data + at, &block, sizeof(block));
-		at += sizeof(block) + packed;
+		at += sizeof(block) + block.stored_bytes;
 	}
 	return at;
 }
@@ -181,7 +198,7 @@ static void change_blocks(void)
 		}
 		break;
 	default:
-		b->kind = (uint32_t)rand() % 7;
+		b->kind = (uint32_t)rand() % 10;
 	}
 }
 

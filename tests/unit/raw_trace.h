@@ -104,7 +104,7 @@ static void end_trace(uint64_t lost, uint64_t since)
 	trace_file_block(&file, BLOCK_END, e.data, e.len);
 }
 
-static struct trace *read_trace(const struct reader_options *o)
+static __attribute__((unused)) struct trace *read_trace(const struct reader_options *o)
 {
 	struct diag diag = DIAG_INIT;
 	struct trace *t = NULL;

@@ -439,7 +439,7 @@ static void test_in_haste(void **state)
 		before = file.bytes;
 		assert_true(trace_file_block(&file, BLOCK_CHUNKS, data, lens[i / 2]));
 		if (i % 2)
-			assert_int_equal(file.bytes - before, sizeof(struct trace_block) + lens[i / 2] + 9 + 3 * ((lens[i / 2] + 131071) / 131072));
+			assert_int_equal(file.bytes - before, sizeof(struct trace_block) + sizeof(struct trace_place) + lens[i / 2] + 9 + 3 * ((lens[i / 2] + 131071) / 131072));
 	}
 	trace_file_close(&file);
 	r = blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION, TRACE_VERSION, &diag);

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * block_list.h - where the blocks of a trace file stand, also around damage.
+ *
+ * The heads are walked from one to the next.  Where none stands, the next one is looked for, byte by byte:
+ *
+ *	1 2 (zeros) 5 6		1, 2, 5, 6: blocks 3 and 4 are missing
+ *	1 2 4 3 5		sorted
+ *	1 2 (the first half of 3) 4	3 is damaged; its head tells what it held
+ *
+ * A block of version 4 is known by the checksum of its place, an older one by that of all its bytes.  What it holds may be
+ * damaged all the same: blocks_next() sees to that.
+ */
+#ifndef TRACE_BLOCK_LIST_H
+#define TRACE_BLOCK_LIST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/alloc.h"
+#include "trace/format.h"
+
+struct listed_block {
+	uint64_t at, number;		/* of older files: as they stand there; damage leaves a number out */
+	uint64_t since, until;		/* ticks; 0, 0: not told */
+	uint32_t kind, bytes;
+};
+
+struct block_list {
+	VEC(struct listed_block) whole;	/* by number */
+	VEC(struct listed_block) damaged;	/* as far as their heads tell */
+	uint64_t damaged_bytes;		/* that belong to no block */
+	uint64_t cut_bytes;		/* of a block that the end of the file has cut */
+	bool is_placed;			/* version 4 */
+};
+
+/* from: where the first block begins, if all is well. */
+void block_list_make(struct block_list *l, int fd, uint64_t size, uint64_t from);
+void block_list_release(struct block_list *l);
+
+/* Whether its sizes can be: no memory is taken for others. */
+bool block_list_takes(const struct trace_block *h);
+
+/* false: the file ends before len bytes, or cannot be read. */
+bool block_read_at(int fd, void *data, size_t len, uint64_t at);
+
+#endif
