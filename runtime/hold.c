@@ -94,8 +94,11 @@ void hold_end(uint64_t object, enum wait_class class)
 
 	while (at > 0 && t->holds[at - 1].awaited.object != object)
 		at--;
-	if (!at)
+	if (!at) {			/* it was had without a wait, or the recording began in it */
+		if (class == WAIT_LOCK)
+			releasers_took(object);
 		return;
+	}
 	hold = t->holds[at - 1];
 	end = hold.start ? clock_ticks() : 0;
 	while (t->hold_cnt >= at)

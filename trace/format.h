@@ -58,7 +58,7 @@
 	X(ENQUEUE, 2)		/* queue, task */						\
 	X(DEQUEUE, 2)		/* queue, task */						\
 	X(WAIT, 5)		/* from ticks to: end, enum wait_class, object, waker, woken at */ \
-	X(RELEASE, 1)		/* a lock let go while somebody waited for it: object */	\
+	X(RELEASE, 1)		/* a lock let go while somebody waited for it; not all takings may be told: object */ \
 	X(FALSE_WAKEUP, 0)									\
 	X(WORK, 2)		/* label, value */						\
 	X(LOSS, 2)		/* until ticks: since, records; 0: all are there, but may be of another stack */ \

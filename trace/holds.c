@@ -10,9 +10,13 @@
  *	T2 had waited since 35 and got it at 41: T3 30..38, T2 38..45 (its own wake-up from 38 to 41 is part of that)
  *
  * Of several who hold it at once (readers) the one that lets go first is charged.  Whose taking is not told held it since
- * before the wait began: later ones are told (format.h).  That does not hold for locks of the user's own, which may be taken
- * by a function that is not listed (RELEASE): there each is charged from the release before.  What a wait saw after its first
- * RELEASES_MOST releases is unknown, but for the last.
+ * before the wait began: later ones are told (format.h).  A lock of the user's own (RELEASE) may also be taken by a function
+ * that is not listed.  Whoever lets such a lock go twice in one wait, and neither taking is told, came by such a function:
+ * since when is not known, but it held the lock when it let go.
+ *
+ *	T1 waits from 30, woken at 45.  T2 lets go at 38 and at 45 -> T2 30..38, unknown 38..44, T2 44..45
+ *
+ * What a wait saw after its first RELEASES_MOST releases is unknown, but for the last.
  *
  * Posts of a semaphore count only if it is used as a lock: somebody who took it meanwhile posts it.  Else who posts last
  * is waited for all the time.
@@ -34,10 +38,29 @@ static bool is_told(const struct dividing *d, const struct release *r)
 	return r->taken_ns > d->w->start_ns;
 }
 
-/* Since when r's thread held the lock, or waited for it; at_ns at the earliest. */
+/* The releases of this wait before r; r may be the last. */
+static size_t cnt_before(const struct dividing *d, const struct release *r)
+{
+	return r == d->last ? d->cnt : (size_t)(r - d->list);
+}
+
+/* Its thread took the lock by a function that is not listed. */
+static bool is_unlisted(const struct dividing *d, const struct release *r)
+{
+	if (r->kind != EVENT_RELEASE || is_told(d, r))
+		return false;
+	for (size_t i = cnt_before(d, r); i-- > 0;)
+		if (d->list[i].thread == r->thread)
+			return !is_told(d, &d->list[i]);
+	return false;
+}
+
+/* Since when r's thread held the lock, or waited for it, as far as is known; at_ns at the earliest. */
 static int64_t since(const struct dividing *d, const struct release *r)
 {
-	return r->kind != EVENT_RELEASE && is_told(d, r) && r->wanted_ns > d->at_ns ? r->wanted_ns : d->at_ns;
+	int64_t ns = is_told(d, r) ? r->wanted_ns : is_unlisted(d, r) ? r->ns - 1 : d->at_ns;
+
+	return ns > d->at_ns ? ns : d->at_ns;
 }
 
 static bool counts(const struct dividing *d, const struct release *r)
@@ -101,9 +124,9 @@ size_t holds_during(const struct releases *list, const struct lock_wait *w, stru
 		d.cnt = 0;
 	else
 		while ((r = next_holder(&d, 0)))
-			pass(&d, r, false);
+			pass(&d, r, is_unlisted(&d, r));
 	if (d.last && !is_no_lock(&d))
-		pass(&d, d.last, d.cnt == RELEASES_MOST);
+		pass(&d, d.last, d.cnt == RELEASES_MOST || is_unlisted(&d, d.last));
 	else
 		add(&d, d.at_ns, w->woken_ns, w->waker);
 	return d.ret_cnt;

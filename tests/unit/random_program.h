@@ -32,6 +32,7 @@ static struct actor actors[THREADS];
 static VEC(struct chunk) chunks;
 static struct random r;
 static bool with_losses;
+static bool with_takings;		/* of locks, and releases of all kinds */
 
 static void end_chunk(size_t number)
 {
@@ -112,11 +113,14 @@ static void mark(struct actor *a)
 
 static void other(struct actor *a)
 {
+	static const enum trace_event lock_kinds[] = { EVENT_RELEASE, EVENT_RELEASE, EVENT_UNLOCK, EVENT_POST, EVENT_TAKEN,
+						       EVENT_TAKEN };
 	uint64_t ns = (uint64_t)a->now_ns;
+	enum trace_event lock_kind = with_takings ? lock_kinds[ns % 6] : EVENT_RELEASE;
 
 	switch (random_below(&r, 13)) {
 	case 0: case 1: case 2: case 3:
-		event(a, EVENT_RELEASE, ns, (const uint64_t[]){ 1 + random_below(&r, 2) });
+		event(a, lock_kind, ns, (const uint64_t[]){ 1 + random_below(&r, 2) });
 		break;
 	case 4: case 5:
 		event(a, EVENT_ENQUEUE, ns, (const uint64_t[]){ 1, random_below(&r, 3) });

@@ -98,11 +98,75 @@ static void test_posts(void **state)
 		"wakeup 11 12 45\n");
 }
 
+/* A lock of the program's own: a taking that is told bounds its holder as any other lock's, with a wait before it or without. */
+static void test_own_lock(void **state)
+{
+	(void)state;
+	assert_tuples(READ({ 1, EVENT_WAIT, { 30, 50, WAIT_LOCK, 99, waker_serial(2), 45 } },
+			   { 3, EVENT_RELEASE, { 38, 99 } },
+			   { 2, EVENT_TAKEN, { 41, 99 } },
+			   { 2, EVENT_RELEASE, { 45, 99 } }),
+		"vprof-tuples 1\n"
+		"segment 11 - 30 41 lock\n"
+		"segment 11 - 41 50 lock\n"
+		"segment 12 - 41 45 running\n"
+		"wakeup 11 13 38\n"
+		"wakeup 11 12 45\n");
+	assert_tuples(READ({ 1, EVENT_WAIT, { 30, 50, WAIT_LOCK, 99, waker_serial(2), 45 } },
+			   { 3, EVENT_RELEASE, { 38, 99 } },
+			   { 2, EVENT_WAIT, { 40, 43, WAIT_LOCK, 99, 0, 0 } },
+			   { 2, EVENT_RELEASE, { 45, 99 } }),
+		"vprof-tuples 1\n"
+		"segment 11 - 30 40 lock\n"
+		"segment 11 - 40 50 lock\n"
+		"segment 12 - 40 43 lock\n"
+		"segment 12 - 43 45 running\n"
+		"wakeup 11 13 38\n"
+		"wakeup 11 12 45\n");
+}
+
+/* T2 lets it go at 38, 45 and 55, and takes it by a function that nobody listed: it is known to hold it up to 38, and just
+ * before it lets go later; what it does from 38 to 44 and from 45 to 54 explains nothing. */
+static void test_own_lock_unlisted(void **state)
+{
+	(void)state;
+	assert_tuples(READ({ 1, EVENT_WAIT, { 30, 60, WAIT_LOCK, 99, waker_serial(2), 55 } },
+			   { 2, EVENT_RELEASE, { 38, 99 } },
+			   { 2, EVENT_RELEASE, { 45, 99 } },
+			   { 2, EVENT_RELEASE, { 55, 99 } }),
+		"vprof-tuples 1\n"
+		"segment 11 - 30 38 lock\n"
+		"segment 11 - 38 44 lock\n"
+		"segment 11 - 44 45 lock\n"
+		"segment 11 - 45 54 lock\n"
+		"segment 11 - 54 60 lock\n"
+		"segment 12 - 38 55 running\n"
+		"wakeup 11 12 38\n"
+		"wakeup 11 12 45\n"
+		"wakeup 11 12 55\n");
+}
+
+/* T2 takes its own lock once more at 32 while it has it: it holds it all the time. */
+static void test_own_lock_nested(void **state)
+{
+	(void)state;
+	assert_tuples(READ({ 1, EVENT_WAIT, { 30, 50, WAIT_LOCK, 99, waker_serial(2), 45 } },
+			   { 2, EVENT_TAKEN, { 32, 99 } },
+			   { 2, EVENT_RELEASE, { 34, 99 } },
+			   { 2, EVENT_RELEASE, { 45, 99 } }),
+		"vprof-tuples 1\n"
+		"segment 11 - 30 50 lock\n"
+		"segment 12 - 32 45 running\n"
+		"wakeup 11 12 45\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_taken_later), cmocka_unit_test(test_taken_after_wait),
 		cmocka_unit_test(test_taken_by_several), cmocka_unit_test(test_posts),
+		cmocka_unit_test(test_own_lock), cmocka_unit_test(test_own_lock_unlisted),
+		cmocka_unit_test(test_own_lock_nested),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

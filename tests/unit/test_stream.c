@@ -104,6 +104,7 @@ static void test_random_programs(void **state)
 		struct diag diag = DIAG_INIT;
 		bool is_fit;
 
+		with_takings = seed % 2;
 		write_program(seed);
 		write_chunks(seed);
 		if (!is_cut_off)

@@ -250,7 +250,8 @@ static size_t compare(unsigned int seed)
 	if (e > 0)
 		e = trace_stream_kernel(s, &k);
 	while (e > 0 && (e = trace_stream_next(s, &w, &diag)) > 0) {
-		same_times(whole, w.t);
+		if (!with_takings)	/* doc/design/locks.md, the known limit: at moments to which no walk comes */
+			same_times(whole, w.t);
 		analyzer_add(a, &(struct analysis_window){ w.t, w.before_ns, w.until_ns });
 		windows++;
 	}
@@ -277,6 +278,19 @@ static void test_random_kernels(void **state)
 	print_message("%zu of %d fit, %zu windows\n", fit, TRACES, windows);
 	assert_true(fit > TRACES / 2);
 	assert_true(windows > 4 * fit);
+	VEC_RELEASE(&chunks);
+}
+
+static void test_random_takings(void **state)
+{
+	size_t windows = 0;
+
+	(void)state;
+	with_takings = true;
+	for (unsigned int seed = 1; seed <= TRACES / 3; seed++)
+		windows += compare(seed);
+	with_takings = false;
+	assert_true(windows > TRACES);
 	VEC_RELEASE(&chunks);
 }
 
@@ -332,7 +346,7 @@ static void test_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random_kernels),
+		cmocka_unit_test(test_random_kernels), cmocka_unit_test(test_random_takings),
 		cmocka_unit_test(test_ends),
 	};
 
