@@ -18,7 +18,7 @@ struct process process = { .places = places };
 __thread struct vprof_self vprof_self __attribute__((tls_model("initial-exec")));
 __thread struct thread thread_self __attribute__((tls_model("initial-exec"))) = { .serial = OWN_SERIAL };
 
-static int told[100];				/* by object */
+static int told[100], taken[100];		/* by object */
 static struct { uint64_t object, serial, ticks; } stamp;
 static uint32_t stamp_cnt;
 static uint64_t logged[8][5];			/* start, end, object, waker, woken */
@@ -32,7 +32,7 @@ struct awaited releasers_expect(uint64_t object)
 
 void releasers_took_awaited(uint64_t object)
 {
-	(void)object;
+	taken[object]++;
 }
 
 void releasers_forget(const struct awaited *a)
@@ -162,6 +162,24 @@ static void test_last_waker(void **state)
 	assert_logged(0, 1000, LOCK, 0, 0);
 }
 
+/* A lock that somebody else waits for was had at once, or without ACQUIRE: that is told.  What is no lock is not. */
+static void test_taken(void **state)
+{
+	(void)state;
+	*releasers_place(LOCK) = 1;
+	hold_begin(LOCK, true);
+	hold_end(LOCK, WAIT_LOCK);
+	assert_int_equal(taken[LOCK], 1);
+	hold_end(LOCK, WAIT_LOCK);
+	assert_int_equal(taken[LOCK], 2);
+	hold_end(LOCK, WAIT_COND);
+	assert_int_equal(taken[LOCK], 2);
+	*releasers_place(LOCK) = 0;
+	hold_end(LOCK, WAIT_LOCK);
+	assert_int_equal(taken[LOCK], 2);
+	assert_int_equal(logged_cnt, 0);
+}
+
 /* Left behind by longjmp(), told or not, and more than there is room for. */
 static void test_left(void **state)
 {
@@ -190,6 +208,7 @@ int main(void)
 		cmocka_unit_test_setup(test_wait, set_up),
 		cmocka_unit_test_setup(test_inner_waker, set_up),
 		cmocka_unit_test_setup(test_last_waker, set_up),
+		cmocka_unit_test_setup(test_taken, set_up),
 		cmocka_unit_test_setup(test_left, set_up),
 	};
 
