@@ -29,7 +29,7 @@
 	X(getDiagnosticSeverity) X(getDiagnosticSpelling) X(getFileLocation) X(getNullCursor) \
 	X(getNumDiagnostics) X(getOverriddenCursors) X(getPointeeType) X(getRangeEnd) \
 	X(getRangeStart) X(getSpecializedCursorTemplate) X(getTranslationUnitCursor) \
-	X(getTypeSpelling) X(isCursorDefinition) X(isDeclaration) X(isInvalid) X(isReference) \
+	X(getTypeDeclaration) X(getTypeSpelling) X(isCursorDefinition) X(isDeclaration) X(isExpression) X(isInvalid) X(isReference) \
 	X(parseTranslationUnit2) X(visitChildren)
 
 struct clang_calls {
@@ -92,9 +92,11 @@ bool clang_calls_load(const char **ret_why);
 #define clang_getRangeStart clang_calls.getRangeStart
 #define clang_getSpecializedCursorTemplate clang_calls.getSpecializedCursorTemplate
 #define clang_getTranslationUnitCursor clang_calls.getTranslationUnitCursor
+#define clang_getTypeDeclaration clang_calls.getTypeDeclaration
 #define clang_getTypeSpelling clang_calls.getTypeSpelling
 #define clang_isCursorDefinition clang_calls.isCursorDefinition
 #define clang_isDeclaration clang_calls.isDeclaration
+#define clang_isExpression clang_calls.isExpression
 #define clang_isInvalid clang_calls.isInvalid
 #define clang_isReference clang_calls.isReference
 #define clang_parseTranslationUnit2 clang_calls.parseTranslationUnit2

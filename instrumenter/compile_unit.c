@@ -19,6 +19,7 @@
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/map.h"
 #include "base/str.h"
 #include "instrumenter/compile_unit.h"
 #include "instrumenter/fallthrough.h"
@@ -192,7 +193,7 @@ static bool edit_text(struct unit_job *j, const char *text, size_t len, struct s
 		.language = j->c->sources.items[j->source].language, .standard = j->c->standard,
 		.lines = lines, .no_constants = j->no_constants, .in_text = j->in_text,
 	};
-	uint64_t hash = known_text_hash(text, len, in.language, in.standard);
+	uint64_t hash = hash_u64(known_text_hash(text, len, in.language, in.standard), options_make_jumps(j->unit->argv));
 	bool edited;
 
 	if (fallthrough_is_told(j->c))

@@ -50,9 +50,10 @@ static const char tail_text[] =
 
 #define OWN_MARKER "# 1 \"<vprof>\" 3\n"	/* 3: a system header, nobody's warnings */
 
-#define FORM_VERSION 7		/* to be raised when what is emitted around the probes changes */
+#define FORM_VERSION 8		/* to be raised when what is emitted around the probes changes */
 
 static void insert_probes(struct instrumenting *in);
+static void insert_tails(struct instrumenting *in);
 static void rewrite_returns(struct instrumenting *in, size_t f);
 static void insert_bodies(struct instrumenting *in);
 static void add_top(const struct instrumenting *in, struct str *top);
@@ -103,6 +104,7 @@ bool instrument_unit(struct instrumenting *in, struct str *ret)
 	find_tail_calls(in);
 	insert_probes(in);
 	insert_intervals(in);
+	insert_tails(in);
 	insert_primitives(in);
 	insert_own_calls(in);
 	return make_text(in, ret);
@@ -154,12 +156,15 @@ static void add_c_string(struct str *s, const char *text)
 	str_addc(s, '"');
 }
 
-static void insert_tails(struct instrumenting *in, size_t f, const char *form)
+/* Where something else happens when the function is left, nothing is made a jump. */
+static void insert_tails(struct instrumenting *in)
 {
 	for (size_t i = 0; i < in->tails.cnt; i++) {
 		const struct tail_call *t = &in->tails.items[i];
+		const struct scan_function *f = &in->unit->functions.items[t->function];
+		const char *form = f->may_be_constant ? "_constant" : "";
 
-		if (t->function != f)
+		if (!f->probed || in->bodies.items[t->function].laters.len || in->bodies.items[t->function].at_return.len)
 			continue;
 		edits_insert(&in->edits, t->call.start, "(vprof_tail%s(&vprof_span_), ", form);
 		edits_insert(&in->edits, t->call.end, ")");
@@ -184,8 +189,6 @@ static void insert_probes(struct instrumenting *in)
 			 constant ? "_constant" : tail ? "_tail" : aside ? "_aside" :
 			 f->returns_nothing ? "_void" : "",
 			 constant ? "_constant" : aside ? "_aside" : "", in->site_cnt++);
-		if (tail)
-			insert_tails(in, i, constant ? "_constant" : "");
 		str_addf(&in->sites, "{ 0, { 0 }, %u, 0x%llxULL, ", f->line, (unsigned long long)f->key);
 		add_c_string(&in->sites, f->name);
 		str_add(&in->sites, ", ");

@@ -83,8 +83,12 @@ void insert_intervals(struct instrumenting *in);	/* intervals.c */
 void insert_primitives(struct instrumenting *in);	/* sync.c */
 void insert_own_calls(struct instrumenting *in);	/* own_calls.c */
 
-/* tail_calls.c: fills in->tails; and is the function among them? */
+/* resolvers.c: marks the functions of in->parsed that may run before the program is relocated. */
+void find_early(struct instrumenting *in);
+
+/* tail_calls.c: fills in->tails; do these options make jumps of tail calls; and is the function among them? */
 void find_tail_calls(struct instrumenting *in);
+bool options_make_jumps(const char *const *argv);
 bool ends_in_circle(const struct instrumenting *in, size_t function);
 
 /* Shared by those two. */

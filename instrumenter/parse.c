@@ -136,7 +136,7 @@ static void note_declaration(struct parsed *p, CXCursor c)
 	if (clang_Cursor_getStorageClass(c) == CX_SC_Extern || !clang_Cursor_isFunctionInlined(c))
 		VEC_ADD(&p->externals, clang_text(p->arena, clang_getCursorSpelling(c)));
 
-	if (clang_getCursorKind(c) != CXCursor_FunctionDecl || !clang_Cursor_hasAttrs(c))
+	if (!is_function_kind(clang_getCursorKind(c)) || !clang_Cursor_hasAttrs(c))
 		return;
 	printed = clang_printed(p->arena, p->private->policy, c);
 	name = strstr(printed, "ifunc(\"");
@@ -254,7 +254,7 @@ static void see_call(const struct walk *outer, CXCursor c)
 {
 	struct walk w = *outer;
 	CXCursor target = clang_getCursorReferenced(c);
-	struct parsed_call call = { .caller = w.function, .offset = clang_start(c) };
+	struct parsed_call call = { .caller = w.function, .offset = clang_start(c), .end = clang_end(c) };
 
 	if (w.function != NO_FUNCTION && read_call(&w, c, target, &call))
 		VEC_ADD(&w.p->calls, call);
@@ -336,6 +336,18 @@ static enum CXChildVisitResult visit_top(CXCursor c, CXCursor parent, CXClientDa
 		 clang_getCursorKind(c) == CXCursor_UnexposedDecl)
 		clang_visitChildren(c, visit_foreign, w);
 	return CXChildVisit_Continue;
+}
+
+char *parsed_symbol(const struct parsed *p, size_t f)
+{
+	CXCursor c = p->private->cursors.items[f];
+	enum CXCursorKind kind = clang_getCursorKind(c);
+	char *name = kind == CXCursor_FunctionDecl || kind == CXCursor_CXXMethod ?
+		     clang_heap_text(clang_Cursor_getMangling(c)) : xstrdup("");
+
+	if (name[0] == 1)		/* said with asm("name") */
+		memmove(name, name + 1, strlen(name));
+	return name;
 }
 
 static void find_error(struct parsed *p, const struct parse_input *in)

@@ -29,6 +29,7 @@ struct parsed_function {
 	bool is_static, is_extern;	/* is_extern: the word stands there */
 	bool is_inline, is_lambda, is_defaulted;
 	bool is_misread;		/* libclang lost its way in it */
+	const char *early;		/* NULL, or why it may run before the program is relocated (resolvers.c) */
 	const char *printed;		/* the declaration with its attributes, without body */
 	const char *type;		/* canonical; "virtual Base::f(int)" of a virtual method */
 	bool is_virtual;
@@ -39,7 +40,7 @@ struct parsed_function {
 
 struct parsed_call {
 	size_t caller;			/* index into functions */
-	size_t offset;
+	size_t offset, end;
 	const char *callee;		/* NULL: through a pointer, or virtual */
 	size_t callee_body;		/* offset of the callee's '{' if the unit defines it, else 0 */
 	bool callee_static, callee_foreign;
@@ -100,14 +101,25 @@ void parsed_free(struct parsed *p);
 char *parser_version(void);
 DEFINE_CLEANUP(struct parsed *, parsed_free);
 
+/* The name of functions.items[f] for the linker, "" if that is unknown; the caller frees it. */
+char *parsed_symbol(const struct parsed *p, size_t f);
+
 /* The return statements of functions.items[f], not those of lambdas and classes inside it. */
 struct ranges {
 	VEC(struct range) items;
 };
 void parsed_returns(const struct parsed *p, size_t f, struct ranges *ret);
 
-/* The calls that functions.items[f] ends in. */
-void parsed_tails(const struct parsed *p, size_t f, struct ranges *ret);
+/* The calls that functions.items[f] ends in; the caller releases ret->items. */
+struct parsed_tail {
+	struct range call;
+	bool passes_local;		/* the address of a variable of the caller's frame is among the arguments */
+};
+struct parsed_tails {
+	VEC(struct parsed_tail) items;
+	bool needs_frame;		/* destructors run after the call */
+};
+void parsed_tails(const struct parsed *p, size_t f, struct parsed_tails *ret);
 
 /* Calls visit for each statement inside the body of functions.items[f], in text order. */
 void parsed_statements(const struct parsed *p, size_t f,

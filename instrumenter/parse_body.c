@@ -48,8 +48,7 @@ struct statement_walk {
 	size_t left;			/* so many more are */
 };
 
-/* Past the ')' that matches the first '(' at or after start. */
-static size_t past_parentheses(const struct parsed_private *p, size_t start, size_t end)
+size_t past_parentheses(const struct parsed_private *p, size_t start, size_t end)
 {
 	int depth = 0;
 

@@ -188,12 +188,36 @@ static enum CXChildVisitResult take_first(CXCursor c, CXCursor parent, CXClientD
 	return CXChildVisit_Break;
 }
 
+CXCursor clang_first_child(CXCursor c)
+{
+	CXCursor first = clang_getNullCursor();
+
+	if (!clang_Cursor_isNull(c))
+		clang_visitChildren(c, take_first, &first);
+	return first;
+}
+
+static enum CXChildVisitResult take_last(CXCursor c, CXCursor parent, CXClientData data)
+{
+	(void)parent;
+	*(CXCursor *)data = c;
+	return CXChildVisit_Continue;
+}
+
+CXCursor clang_last_child(CXCursor c)
+{
+	CXCursor last = clang_getNullCursor();
+
+	if (!clang_Cursor_isNull(c))
+		clang_visitChildren(c, take_last, &last);
+	return last;
+}
+
 const char *clang_pointer_call_type(struct arena *a, CXCursor call)
 {
-	CXCursor callee = clang_getNullCursor();
+	CXCursor callee = clang_first_child(call);
 	CXType t;
 
-	clang_visitChildren(call, take_first, &callee);
 	if (clang_Cursor_isNull(callee))
 		return NULL;
 	t = clang_getCanonicalType(clang_getCursorType(callee));

@@ -39,6 +39,17 @@ const char *clang_virtual_type(struct arena *a, CXCursor method);
 /* Canonical type of the functions that a call through a pointer can reach, or NULL. */
 const char *clang_pointer_call_type(struct arena *a, CXCursor call);
 
+CXCursor clang_first_child(CXCursor c);			/* or a null cursor */
+CXCursor clang_last_child(CXCursor c);
+
+/* parse_body.c: past the ')' that matches the first '(' at or after start. */
+size_t past_parentheses(const struct parsed_private *p, size_t start, size_t end);
+
+/* parse_frames.c */
+bool clang_is_local(CXCursor variable);
+bool clang_passes_local(const struct parsed_private *p, CXCursor call);
+bool clang_has_destroyed(const struct parsed_private *p, CXCursor body);	/* a variable with a destructor */
+
 bool clang_is_scalar(CXType canonical);
 bool clang_is_implicit(CXCursor function);		/* made by the compiler: no source */
 bool clang_is_c_linkage(CXCursor function);

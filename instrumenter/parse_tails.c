@@ -4,6 +4,10 @@
  *
  *	return n ? f(n - 1) : (g(n), h(n));	f(n - 1) and h(n)
  *	if (n) f(n - 1);			at the end of a void function, or before its return;
+ *	r = f(n); break;			in a switch that "return r;" follows
+ *
+ * Each statement is looked at with what follows it: more work, the return of nothing, or the return of a variable. Calls in
+ * a try block are none of these: the frame has to be there when they throw.
  */
 #include <string.h>
 #include "base/banned.h"
@@ -40,30 +44,63 @@ static bool right_is_value(const struct parsed_private *p, CXCursor left, CXCurs
 	return false;
 }
 
-static void tails_of_value(const struct parsed_private *p, CXCursor c, struct ranges *ret)
+struct after {
+	enum { AFTER_MORE, AFTER_RETURN, AFTER_RESULT } what;
+	CXCursor result;		/* the variable that is returned */
+};
+
+struct tail_walk {
+	const struct parsed_private *private;
+	struct parsed_tails *ret;
+	struct after leave;		/* what follows a break */
+};
+
+static void tails_of_statement(struct tail_walk w, CXCursor c, struct after after);
+
+static void tails_of_value(const struct tail_walk *w, CXCursor c);
+
+/*
+ * "return x;" may be a call of a constructor or of a conversion: there x has to stay alone, for it may be moved from.
+ * Where such a one takes what f() returned, the call is f().
+ */
+static void tail_of_call(const struct tail_walk *w, CXCursor c)
+{
+	enum CXCursorKind callee = clang_getCursorKind(clang_getCursorReferenced(c));
+	struct parsed_tail tail = { { clang_start(c), clang_end(c) }, clang_passes_local(w->private, c) };
+	CXCursor inner = clang_last_child(c);
+
+	if (callee != CXCursor_Constructor && callee != CXCursor_ConversionFunction)
+		VEC_ADD(&w->ret->items, tail);
+	else if (callee == CXCursor_Constructor && !clang_Cursor_isNull(inner) &&
+		 clang_start(inner) == tail.call.start && clang_end(inner) == tail.call.end)
+		tails_of_value(w, inner);
+}
+
+static void tails_of_value(const struct tail_walk *w, CXCursor c)
 {
 	struct children list = children_of(c);
 	CXCursor *last = list.items.cnt ? &list.items.items[list.items.cnt - 1] : NULL;
 
 	switch (clang_getCursorKind(c)) {
 	case CXCursor_CallExpr:
-		VEC_ADD(&ret->items, (struct range){ clang_start(c), clang_end(c) });
+		tail_of_call(w, c);
 		break;
 	case CXCursor_UnexposedExpr:
 	case CXCursor_ParenExpr:
 	case CXCursor_CStyleCastExpr:
+	case CXCursor_CXXStaticCastExpr:
 		if (last)
-			tails_of_value(p, *last, ret);
+			tails_of_value(w, *last);
 		break;
 	case CXCursor_ConditionalOperator:
 		if (list.items.cnt == 3)
-			tails_of_value(p, last[-1], ret);
+			tails_of_value(w, last[-1]);
 		if (last)
-			tails_of_value(p, *last, ret);
+			tails_of_value(w, *last);
 		break;
 	case CXCursor_BinaryOperator:
-		if (list.items.cnt == 2 && right_is_value(p, last[-1], *last))
-			tails_of_value(p, *last, ret);
+		if (list.items.cnt == 2 && right_is_value(w->private, last[-1], *last))
+			tails_of_value(w, *last);
 		break;
 	default:
 		break;
@@ -71,62 +108,157 @@ static void tails_of_value(const struct parsed_private *p, CXCursor c, struct ra
 	VEC_RELEASE(&list.items);
 }
 
-/* What is done last in a statement that nothing follows. */
-static void tails_of_statement(const struct parsed_private *p, CXCursor c, struct ranges *ret)
+/* --- statements ---------------------------------------------------------------------------- */
+
+/* The variable that an expression is, without parentheses and conversions; else a null cursor. */
+static CXCursor variable_of(CXCursor c)
+{
+	enum CXCursorKind kind = clang_getCursorKind(c);
+
+	while (kind == CXCursor_UnexposedExpr || kind == CXCursor_ParenExpr || kind == CXCursor_CStyleCastExpr) {
+		c = clang_first_child(c);
+		kind = clang_getCursorKind(c);
+	}
+	return kind == CXCursor_DeclRefExpr ? clang_getCursorReferenced(c) : clang_getNullCursor();
+}
+
+static struct after after_return(CXCursor statement)
+{
+	CXCursor value = clang_first_child(statement), variable;
+
+	if (clang_Cursor_isNull(value))
+		return (struct after){ .what = AFTER_RETURN };
+	variable = variable_of(value);
+	if (clang_Cursor_isNull(variable) || !clang_is_local(variable))
+		return (struct after){ .what = AFTER_MORE };
+	return (struct after){ AFTER_RESULT, variable };
+}
+
+/* "out: return;" is a return. */
+static CXCursor without_labels(CXCursor c)
+{
+	for (;;) {
+		enum CXCursorKind kind = clang_getCursorKind(c);
+
+		if (kind != CXCursor_LabelStmt && kind != CXCursor_CaseStmt && kind != CXCursor_DefaultStmt)
+			return c;
+		c = clang_last_child(c);
+	}
+}
+
+/* What follows statement i of a block, which after follows. */
+static struct after what_follows(const struct tail_walk *w, const struct children *block, size_t i, struct after after)
+{
+	while (++i < block->items.cnt) {
+		CXCursor next = without_labels(block->items.items[i]);
+
+		switch (clang_getCursorKind(next)) {
+		case CXCursor_NullStmt:
+			break;
+		case CXCursor_ReturnStmt:
+			return after_return(next);
+		case CXCursor_BreakStmt:
+			return w->leave;
+		default:
+			return (struct after){ .what = AFTER_MORE };
+		}
+	}
+	return after;
+}
+
+/* "long r = f(n);", where "return r;" follows */
+static void tails_of_declaration(const struct tail_walk *w, CXCursor c, struct after after)
+{
+	CXCursor variable = clang_last_child(c), value;
+
+	if (after.what != AFTER_RESULT || !clang_equalCursors(variable, after.result))
+		return;
+	value = clang_last_child(variable);
+	if (!clang_Cursor_isNull(value))
+		tails_of_value(w, value);
+}
+
+static void tails_of_expression(const struct tail_walk *w, CXCursor c, struct after after)
+{
+	CXCursor left = clang_first_child(c), right = clang_last_child(c);
+
+	if (after.what == AFTER_RETURN)
+		tails_of_value(w, c);
+	else if (after.what == AFTER_RESULT && clang_getCursorKind(c) == CXCursor_BinaryOperator &&
+		 clang_equalCursors(variable_of(left), after.result))
+		tails_of_value(w, right);
+}
+
+static void tails_of_branches(const struct tail_walk *w, CXCursor c, const struct children *list, struct after after)
+{
+	size_t behind = past_parentheses(w->private, clang_start(c), clang_end(c));
+
+	for (size_t i = 0; i < list->items.cnt; i++)
+		if (clang_start(list->items.items[i]) >= behind)
+			tails_of_statement(*w, list->items.items[i], after);
+}
+
+/* w is a copy: inside a loop or a switch, break means another place. */
+static void tails_of_statement(struct tail_walk w, CXCursor c, struct after after)
 {
 	struct children list = children_of(c);
+	struct after more = { .what = AFTER_MORE };
 	size_t cnt = list.items.cnt;
 	CXCursor *items = list.items.items;
 
 	switch (clang_getCursorKind(c)) {
 	case CXCursor_CompoundStmt:
-		if (cnt > 1 && clang_getCursorKind(items[cnt - 1]) == CXCursor_ReturnStmt)
-			tails_of_statement(p, items[cnt - 2], ret);
-		else if (cnt)
-			tails_of_statement(p, items[cnt - 1], ret);
+		for (size_t i = 0; i < cnt; i++)
+			tails_of_statement(w, items[i], what_follows(&w, &list, i, after));
 		break;
 	case CXCursor_LabelStmt:
+	case CXCursor_CaseStmt:
+	case CXCursor_DefaultStmt:
+	case CXCursor_UnexposedStmt:
 		if (cnt)
-			tails_of_statement(p, items[cnt - 1], ret);
+			tails_of_statement(w, items[cnt - 1], after);
 		break;
-	case CXCursor_IfStmt:		/* the condition, what is done, and perhaps what else is */
-		for (size_t i = 1; i < cnt; i++)
-			tails_of_statement(p, items[i], ret);
+	case CXCursor_IfStmt:
+		tails_of_branches(&w, c, &list, after);
+		break;
+	case CXCursor_SwitchStmt:
+		w.leave = after;
+		tails_of_branches(&w, c, &list, after);
+		break;
+	case CXCursor_WhileStmt:
+	case CXCursor_ForStmt:
+	case CXCursor_CXXForRangeStmt:
+		w.leave = after;
+		if (cnt)
+			tails_of_statement(w, items[cnt - 1], more);
+		break;
+	case CXCursor_DoStmt:
+		w.leave = after;
+		if (cnt)
+			tails_of_statement(w, items[0], more);
+		break;
+	case CXCursor_ReturnStmt:
+		if (cnt)
+			tails_of_value(&w, items[0]);
+		break;
+	case CXCursor_DeclStmt:
+		tails_of_declaration(&w, c, after);
 		break;
 	default:
-		tails_of_value(p, c, ret);
+		if (clang_isExpression(clang_getCursorKind(c)))
+			tails_of_expression(&w, c, after);
 	}
 	VEC_RELEASE(&list.items);
 }
 
-struct return_walk {
-	const struct parsed_private *private;
-	struct ranges *ret;
-};
-
-static enum CXChildVisitResult visit_return(CXCursor c, CXCursor parent, CXClientData data)
+void parsed_tails(const struct parsed *p, size_t f, struct parsed_tails *ret)
 {
-	struct return_walk *w = data;
-	enum CXCursorKind kind = clang_getCursorKind(c);
-	struct children list;
+	struct after end = { .what = p->functions.items[f].result_is_void ? AFTER_RETURN : AFTER_MORE };
+	struct tail_walk w = { p->private, ret, { .what = AFTER_MORE } };
+	CXCursor body = p->private->bodies.items[f];
 
-	(void)parent;
-	if (kind == CXCursor_LambdaExpr || clang_isDeclaration(kind))
-		return CXChildVisit_Continue;
-	if (kind != CXCursor_ReturnStmt)
-		return CXChildVisit_Recurse;
-	list = children_of(c);
-	if (list.items.cnt)
-		tails_of_value(w->private, list.items.items[0], w->ret);
-	VEC_RELEASE(&list.items);
-	return CXChildVisit_Continue;
-}
-
-void parsed_tails(const struct parsed *p, size_t f, struct ranges *ret)
-{
-	struct return_walk w = { p->private, ret };
-
-	clang_visitChildren(p->private->bodies.items[f], visit_return, &w);
-	if (p->functions.items[f].result_is_void)
-		tails_of_statement(p->private, p->private->bodies.items[f], ret);
+	if (clang_Cursor_isNull(body))
+		return;
+	tails_of_statement(w, body, end);
+	ret->needs_frame = ret->items.cnt && clang_has_destroyed(p->private, body);
 }

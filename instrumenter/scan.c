@@ -11,7 +11,7 @@
  *					the compiler can pass over (runtime/probe_constant.h)
  *	__label__, #pragma STDC		have to come first in the block
  *	musttail			nothing may be left to do after the call
- *	ifunc resolver			runs before the program is relocated
+ *	ifunc resolver, its callees	run before the program is relocated (resolvers.c)
  *	coroutine			its variables outlive the call, maybe on another thread
  *	inline, in C			without an external definition in this unit: the program may
  *					have none, and a probe may keep the compiler from inlining
@@ -26,7 +26,7 @@
 #include "instrumenter/instrument.h"
 #include "instrumenter/unit_note.h"
 
-#define SCAN_VERSION 1		/* to be raised when what a scan finds in the same text changes */
+#define SCAN_VERSION 2		/* to be raised when what a scan finds in the same text changes */
 
 static bool is_name_char(char c)
 {
@@ -181,8 +181,8 @@ static const char *skipped_by_declaration(const struct instrumenting *in,
 	for (size_t i = 0; i < ARRAY_SIZE(attributes); i++)
 		if (has_attribute(f, attributes[i]))
 			return attributes[i];
-	if (is_in_list(in->parsed->resolvers.items, in->parsed->resolvers.cnt, f->name))
-		return "ifunc resolver";
+	if (f->early)
+		return f->early;
 	return is_inline_copy(in, f) ? "inline, without an external definition here" : NULL;
 }
 
@@ -260,6 +260,7 @@ void scan_unit(struct instrumenting *in)
 	struct unit *u = in->unit;
 	_cleanup_(names_freep) struct names *taken = names_new();
 
+	find_early(in);
 	for (size_t i = 0; i < p->functions.cnt; i++)
 		scan_function(in, &p->functions.items[i]);
 	for (size_t i = 0; i < p->calls.cnt; i++)

@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * tail_calls.c - recursion that compilers make a loop of stays one.
+ * tail_calls.c - calls that compilers make a jump of stay jumps where a loop may be made of them.
  *
  *	static long count(long n, long sum) { return n ? count(n - 1, sum + 1) : sum; }
+ *	static long add(struct vm *m) { m->acc += 3; return ops[m->left--](m); }
  *
- * runs in one frame with -O2, however large n is.  Nothing may be left to do after the call, so its span
- * ends before: (vprof_tail(&vprof_span_), count(n - 1, sum + 1)).  Calls in circles of such calls are
- * treated so, also of several functions of a unit; those to other units and through pointers are not.
+ * run in one frame with -O2, however many steps there are.  Nothing may be left to do after the call, so the span
+ * ends before it: (vprof_tail(&vprof_span_), count(n - 1, sum + 1)).
+ *
+ * That is done for calls in circles of tail calls.  OUTSIDE stands for all other units and for what pointers and
+ * virtual calls reach: such a call goes there, and every function that another unit can name, or whose address is
+ * taken, can be called from there.  A tail call to a function of the same unit that leads back to no one keeps its span,
+ * and so does one to a system's function: the frames of these have a bound.  doc/design/compile.md says why.
  */
+#include <string.h>
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "instrumenter/instrument.h"
 
 struct edge {
-	size_t from, to;		/* functions */
+	size_t from, to;		/* functions; their count: OUTSIDE */
 	struct range call;
 };
 
@@ -63,53 +69,98 @@ static void graph_release(struct graph *g)
 	free(g->out);
 }
 
-/* Calls between the functions of the unit: who is in no circle needs no closer look. */
-static void find_recursion(const struct parsed *p, struct graph *ret)
+static bool makes_jumps(const struct instrumenting *in);
+
+static uint64_t place_of(size_t start, size_t end)
 {
-	_cleanup_(map_freep) struct map *functions = map_new();	/* body -> number + 1 */
+	return (uint64_t)start << 32 | (uint32_t)end;
+}
+
+/* place of a call -> its number + 1; where a constructor takes a call's result, the call. */
+static struct map *index_calls(const struct parsed *p)
+{
+	struct map *calls = map_new();
+
+	for (size_t i = 0; i < p->calls.cnt; i++)
+		map_set(calls, place_of(p->calls.items[i].offset, p->calls.items[i].end), i + 1);
+	return calls;
+}
+
+static struct map *index_bodies(const struct parsed *p)
+{
+	struct map *functions = map_new();
 
 	for (size_t f = 0; f < p->functions.cnt; f++)
 		map_set(functions, p->functions.items[f].body, f + 1);
-	for (size_t i = 0; i < p->calls.cnt; i++) {
-		const struct parsed_call *c = &p->calls.items[i];
-		uint64_t to;
-
-		if (c->callee_body && map_get(functions, c->callee_body, &to))
-			add_edge(ret, c->caller, (size_t)to - 1, (struct range){ c->offset, 0 });
-	}
-	keep_circles(ret);
+	return functions;
 }
 
-static void add_tails_of(const struct parsed *p, size_t f, const struct graph *recursion, struct graph *ret)
+/* Only functions of the project: libraries of the system do not end in calls of its functions. */
+static bool goes_outside(const struct parsed_call *c)
 {
-	struct ranges tails = { { NULL, 0, 0 } };
+	return !c->callee || (!c->callee_foreign && !c->callee_body);
+}
+
+struct index {
+	const struct parsed *parsed;
+	struct map *calls, *functions;
+	bool jumps;			/* this compiler makes jumps of calls to outside */
+};
+
+static void add_tails_of(const struct index *x, size_t f, struct graph *ret)
+{
+	const struct parsed *p = x->parsed;
+	struct parsed_tails tails = { .needs_frame = false };
 
 	parsed_tails(p, f, &tails);
-	for (size_t t = 0; t < tails.items.cnt; t++)
-		for (size_t i = 0; i < recursion->edges.cnt; i++) {
-			const struct edge *e = &recursion->edges.items[i];
+	for (size_t t = 0; t < tails.items.cnt; t++) {
+		const struct parsed_tail *tail = &tails.items.items[t];
+		const struct parsed_call *c;
+		uint64_t n, to;
 
-			if (e->from == f && e->call.start == tails.items.items[t].start)
-				add_edge(ret, f, e->to, tails.items.items[t]);
-		}
+		if (!map_get(x->calls, place_of(tail->call.start, tail->call.end), &n))
+			continue;
+		c = &p->calls.items[n - 1];
+		if (c->callee_body && map_get(x->functions, c->callee_body, &to))
+			add_edge(ret, f, (size_t)to - 1, tail->call);
+		else if (x->jumps && goes_outside(c) && !tails.needs_frame && !tail->passes_local)
+			add_edge(ret, f, p->functions.cnt, tail->call);
+	}
 	VEC_RELEASE(&tails.items);
+}
+
+/* Which functions can be called from outside; main() is once. */
+static void add_entries(const struct parsed *p, struct graph *ret)
+{
+	_cleanup_(names_freep) struct names *taken = names_new();
+
+	for (size_t i = 0; i < p->address_taken.cnt; i++)
+		names_add(taken, p->address_taken.items[i]);
+	for (size_t i = 0; i < p->functions.cnt; i++) {
+		const struct parsed_function *f = &p->functions.items[i];
+
+		if (strcmp(f->name, "main") == 0)
+			continue;
+		if (!f->is_static || f->is_virtual || f->is_lambda || names_find(taken, f->name) != NAMES_NONE)
+			add_edge(ret, p->functions.cnt, i, (struct range){ 0, 0 });
+	}
 }
 
 void find_tail_calls(struct instrumenting *in)
 {
 	const struct parsed *p = in->parsed;
-	struct graph recursion, tails;
+	_cleanup_(map_freep) struct map *calls = index_calls(p), *functions = index_bodies(p);
+	struct index x = { p, calls, functions, makes_jumps(in) };
+	struct graph tails;
 
-	graph_init(&recursion, p->functions.cnt);
-	graph_init(&tails, p->functions.cnt);
-	find_recursion(p, &recursion);
-	for (size_t f = 0; recursion.edges.cnt && f < p->functions.cnt; f++)
-		if (recursion.in[f] && recursion.out[f])
-			add_tails_of(p, f, &recursion, &tails);
+	graph_init(&tails, p->functions.cnt + 1);
+	for (size_t f = 0; f < p->functions.cnt; f++)
+		add_tails_of(&x, f, &tails);
+	add_entries(p, &tails);
 	keep_circles(&tails);
 	for (size_t i = 0; i < tails.edges.cnt; i++)
-		VEC_ADD(&in->tails, (struct tail_call){ tails.edges.items[i].from, tails.edges.items[i].call });
-	graph_release(&recursion);
+		if (tails.edges.items[i].from < p->functions.cnt)
+			VEC_ADD(&in->tails, (struct tail_call){ tails.edges.items[i].from, tails.edges.items[i].call });
 	graph_release(&tails);
 }
 
@@ -119,4 +170,54 @@ bool ends_in_circle(const struct instrumenting *in, size_t function)
 		if (in->tails.items[i].function == function)
 			return true;
 	return false;
+}
+
+/* --- does this compiler make jumps? ------------------------------------------------------------ */
+
+static bool level_makes_jumps(const char *level, bool is_clang)
+{
+	if (strcmp(level, "0") == 0)
+		return false;
+	return is_clang || (*level && strcmp(level, "1") != 0 && strcmp(level, "g") != 0);
+}
+
+/* Of the options; -foptimize-sibling-calls is what -O2 says in gcc, and -O1 in clang. */
+bool options_make_jumps(const char *const *argv)
+{
+	bool jumps = false, is_clang = false;
+	int told = -1;
+
+	for (size_t i = 0; argv && argv[i]; i++) {
+		const char *word = argv[i];
+
+		if (word[0] != '-')
+			is_clang |= i < 2 && strstr(word, "clang");
+		else if (starts_with(word, "-O"))
+			jumps = level_makes_jumps(word + 2, is_clang);
+		else if (strcmp(word, "-foptimize-sibling-calls") == 0)
+			told = 1;
+		else if (strcmp(word, "-fno-optimize-sibling-calls") == 0)
+			told = 0;
+	}
+	return told < 0 ? jumps : told;
+}
+
+/* The text can ask for it as well: optimize("O2") as an attribute or a #pragma. */
+static bool text_asks(const struct instrumenting *in)
+{
+	static const char word[] = "optimize";
+	const char *p = in->text, *end = in->text + in->len;
+
+	while ((p = memmem(p, (size_t)(end - p), word, strlen(word)))) {
+		p += strlen(word);
+		p += strspn(p, "_ ");
+		if (starts_with(p, "(\""))
+			return true;
+	}
+	return false;
+}
+
+static bool makes_jumps(const struct instrumenting *in)
+{
+	return options_make_jumps(in->unit->argv) || text_asks(in);
 }
