@@ -135,6 +135,15 @@ static const char *insert_before(struct instrumenting *in, size_t f, const struc
 	return NULL;
 }
 
+/* Once, however many intervals begin in the function. */
+static void declare_here(struct str *before, size_t f)
+{
+	_cleanup_(freep) char *declaration = xasprintf(" char " HERE "%zu __attribute__((unused));", f);
+
+	if (!strstr(str_cstr(before), declaration))
+		str_add(before, declaration);
+}
+
 static const char *insert_at_entry(struct instrumenting *in, size_t f, const struct directive *d,
 				   const char *label, const struct directives *all)
 {
@@ -144,7 +153,7 @@ static const char *insert_at_entry(struct instrumenting *in, size_t f, const str
 
 	if (d->kind == DIRECTIVE_START && is_in_frame(all, d, sf)) {
 		here = xasprintf("(unsigned long long)&" HERE "%zu", f);
-		str_addf(&in->bodies.items[f].before, " char " HERE "%zu __attribute__((unused));", f);
+		declare_here(&in->bodies.items[f].before, f);
 	}
 	problem = insert_before(in, f, d, event_kinds[d->kind], label, here ? here : "0");
 	return problem || !leaving ? problem : add_later(in, f, d, leaving, label, NULL);
