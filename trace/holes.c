@@ -136,8 +136,14 @@ static void find_gaps(struct settling *s)
 	struct trace_holes *h = s->h;
 	uint64_t next = first_number(s), last = h->numbers.items[h->numbers.cnt - 1];
 
+	/* A recorder that kept the end and was killed: its head is the first, and parts behind that are gone for good. */
+	bool may_lack = s->r->windowed && !h->contents.cnt;
+
 	for (size_t i = 0; i < h->numbers.cnt; i++) {
-		if (h->numbers.items[i] > next)
+		bool is_dropped = h->numbers.items[i] > next && may_lack;
+
+		may_lack &= !is_dropped;
+		if (h->numbers.items[i] > next && !is_dropped)
 			VEC_ADD(&s->gaps, (struct gap){ next, h->numbers.items[i] - 1 });
 		if (h->numbers.items[i] >= next)
 			next = h->numbers.items[i] + 1;

@@ -6,6 +6,7 @@
  * ran.  Moments closer than off_cpu_shortest_ns() are joined as they are read, so what is kept of a thread is as much as
  * its time, not its records, can have.
  */
+#include <errno.h>
 #include "trace/off_cpu.h"
 
 #include <stdlib.h>
@@ -295,11 +296,13 @@ static void read_chunk(struct finding *f, struct decoder *d, const struct raw_ch
 	}
 }
 
-static int read_file(struct finding *f, const char *path, struct diag *reterr)
+/* A file of which nothing is whole is a hole: raw_read() has told of it. */
+static int read_file(struct finding *f, const char *path, struct map *seen, struct diag *reterr)
 {
 	struct blocks b;
 	int err = blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION_OLDEST, TRACE_VERSION, reterr);
 
+	blocks_share_seen(&b, seen);
 	while (!err && blocks_next(&b, &err, reterr)) {
 		struct decoder d = { b.plain, b.plain + b.len, false };
 		struct raw_chunk c;
@@ -308,18 +311,19 @@ static int read_file(struct finding *f, const char *path, struct diag *reterr)
 			read_chunk(f, &d, &c);
 	}
 	blocks_close(&b);
-	return err;
+	return err == -EBADMSG ? 0 : err;
 }
 
 static int read_all(struct finding *f, const char *path, struct diag *reterr)
 {
 	size_t cnt;
 	_cleanup_(trace_parts_release) char **parts = trace_parts(path, &cnt);
+	_cleanup_(map_freep) struct map *seen = map_new();
 	int err = 0;
 
 	for (size_t i = 0; !err && i < cnt; i++)
-		err = read_file(f, parts[i], reterr);
-	return err ? err : read_file(f, path, reterr);
+		err = read_file(f, parts[i], seen, reterr);
+	return err ? err : read_file(f, path, seen, reterr);
 }
 
 /* ---- the result ---- */
