@@ -105,11 +105,14 @@ static void *read_blocks(void *context)
 	struct reader *r = context;
 	struct trace_header header;
 	struct trace_block b;
+	struct trace_place place;
 
 	r->wrong = !read_all(r->fd, &header, sizeof(header)) || header.magic != MAGIC;
 	while (!r->wrong && read_all(r->fd, &b, sizeof(b))) {
 		r->wrong = b.kind != 7 || b.stored_bytes > sizeof(packed) || !read_all(r->fd, packed, b.stored_bytes) ||
-			   ZSTD_decompress(data, sizeof(data), packed, b.stored_bytes) != CAP;
+			   b.stored_bytes < sizeof(place) || !memcpy(&place, packed, sizeof(place)) ||
+			   place.number != r->cnt + 1 || place.checksum != trace_place_checksum(&b, &place) ||
+			   ZSTD_decompress(data, sizeof(data), packed + sizeof(place), b.stored_bytes - sizeof(place)) != CAP;
 		for (size_t at = 0; at < CAP && !r->wrong; at++)
 			r->wrong = data[at] != byte_of(r->cnt, at);
 		r->cnt++;
