@@ -100,7 +100,7 @@ static size_t literal_end(const struct breaking *b, size_t at)
 static bool begins_insertion(const struct breaking *b, size_t at)
 {
 	static const char *const starts[] = {
-		" struct vprof_span vprof_span_ ", " struct vprof_later vprof_later_", " if (vprof_event",
+		" struct vprof_span vprof_span_ ", " struct vprof_later vprof_later_", " if (vprof_event", " char vprof_here_",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)

@@ -134,7 +134,7 @@ static bool is_uncounted(const struct project *p, const struct project_unit *u)
 	return true;
 }
 
-/* "2 of the 3 units are not counted: a.c (why), ..."; nothing if all are. */
+/* "The functions of 2 of 3 units carry none: a.c and others ..."; nothing if all units could be looked at. */
 static void say_uncounted(const struct project *p, struct str *ret)
 {
 	const struct project_unit *first = NULL;
@@ -144,7 +144,7 @@ static void say_uncounted(const struct project *p, struct str *ret)
 		if (is_uncounted(p, &p->units.items[i]) && !cnt++)
 			first = &p->units.items[i];
 	if (first)
-		str_addf(ret, " The functions of %zu of %zu units are not counted and carry none: %s%s was %s.", cnt, p->units.cnt,
+		str_addf(ret, " The functions of %zu of %zu units carry none: %s%s was %s.", cnt, p->units.cnt,
 			 first->source, cnt > 1 ? " and others; it" : "", first->untouched ? "compiled untouched" : "not understood");
 }
 

@@ -149,9 +149,9 @@ done
 # What is compiled, shown: the probe, the user's text, none of what the headers are.
 expect 0 "$VPROF" build --functions handle -- make
 expect 0 "$VPROF" cc --print src/main.c
-says '{ 0, 0, 0, 3, ' 'lines of headers'
-grep -A 4 '^static int handle(int n) {$' "$work/.out" | sed 's/(.*//' | tr '\n\t' '|>' >"$work/.found"
-grep -qx 'static int handle|>if |>struct vprof_later vprof_later_0 .*|>struct vprof_span vprof_span_ .*|>return middle|' "$work/.found" && pass ||
+says '{ 0, { 0 }, 3, ' 'lines of headers'
+grep -A 5 '^static int handle(int n) {$' "$work/.out" | sed 's/(.*//' | tr '\n\t' '|>' >"$work/.found"
+grep -qx 'static int handle|>char vprof_here_0 __attribute__|>if |>struct vprof_later vprof_later_0 .*|>struct vprof_span vprof_span_ .*|>return middle|' "$work/.found" && pass ||
 	fail "probes are not on lines of their own: $(cat "$work/.found")"
 grep -q '__pid_t\|vprof_enter' "$work/.out" && fail "declarations are printed" || pass
 expect 0 "$VPROF" cc --print src/work.c

@@ -151,6 +151,7 @@ sleep 2.5
 kill -9 $!
 wait $! 2>/dev/null
 expect 0 "$VPROF" analyze killed
+expect 0 "$VPROF" show warnings killed
 says "the recording was cut off"
 touch stop
 whole killed 1.2

@@ -119,6 +119,7 @@ grep -q "killed .* killed " "$work/.out" && pass || fail "a killed run is $(grep
 expect 3 "$VPROF" show summary killed
 says "has no results yet"
 expect 0 "$VPROF" analyze killed
+expect 0 "$VPROF" show warnings killed
 says "the recording was cut off" "after its first record" " server from "
 expect 0 "$VPROF" show summary killed --format json
 says '"cut-off"'
@@ -148,7 +149,9 @@ kill_both both
 arena=$(cat vprof.data/runs/*/recorder | tail -c 40 | grep -o '/dev/shm/.*')
 [ -e "$arena" ] && pass || fail "no arena '$arena'"
 expect 0 "$VPROF" analyze both
-says "its recorder was killed" "records that it had not written yet are in the trace now" "the recording was cut off"
+says "its recorder was killed" "records that it had not written yet are in the trace now"
+expect 0 "$VPROF" show warnings both
+says "the recording was cut off"
 [ "$(intervals both)" -ge $((before + 100)) ] && pass || fail "$before intervals, then $(intervals both)"
 whole both
 [ -e "$arena" ] && fail "the arena is still there" || pass
