@@ -13,11 +13,17 @@ cat >server.c <<'END'
 #include <time.h>
 #include <unistd.h>
 static volatile unsigned sink;
-/* No primitive that vprof knows: the system call itself. */
+/* No primitive that vprof knows: the system call itself, in more than the one instruction that the instrumenter would know. */
+static void own_nanosleep(struct timespec *t)
+{
+	long r;
+
+	__asm__ volatile("mov $35, %%eax\n\tsyscall" : "=a"(r) : "D"(t), "S"(0L) : "rcx", "r11", "memory");
+}
 void doze(unsigned id)
 {
 	struct timespec t = { 0, (id % 4) * 1000000L };
-	if (t.tv_nsec) syscall(SYS_nanosleep, &t, NULL);
+	if (t.tv_nsec) own_nanosleep(&t);
 	sink++;
 }
 void compute(unsigned id) { for (unsigned i = 0; i < 20000; i++) sink += i * id; }
