@@ -6,7 +6,7 @@
 mkdir kiosk && cd kiosk || exit 99
 cat >kiosk.c <<'END'
 struct ticket { int id; };
-int stamp(struct ticket *t, int n) { volatile int s = 0; for (int i = 0; i < 3000 + n; i++) s += i; return s + t->id; }
+int stamp(struct ticket *t, int n) { volatile int s = 0; for (int i = 0; i < 3000 + 400 * n; i++) s += i; return s + t->id; }
 int main(void) { struct ticket t = { 1 }; for (int i = 0; i < 50; i++) t.id += stamp(&t, i) & 1; return t.id < 0; }
 END
 cat >side.c <<'END'
