@@ -115,6 +115,12 @@ static void add_one(struct str *to, size_t at, const struct because *b, double s
 	str_addf(to, "%s (%s)", label, text_percent(percent, share));
 }
 
+/* A sleep ends by its own time-out. */
+static bool goes_without_saying(const struct factor *f, const struct because *b)
+{
+	return f->is_wait && f->wait == STATE_SLEEP && b->function && !strcmp(b->function, "(timer)");
+}
+
 void because_add(struct str *to, const struct factor *f, bool utf8)
 {
 	struct because unknown = unknown_of(f);
@@ -125,7 +131,7 @@ void because_add(struct str *to, const struct factor *f, bool utf8)
 	for (size_t i = 0; i < f->because_of.cnt && named < MOST; i++) {
 		const struct because *b = &f->because_of.items[i];
 
-		if (!b->function || b->share < least)
+		if (!b->function || b->share < least || goes_without_saying(f, b))
 			continue;
 		if (!told && unknown.share >= b->share) {
 			add_one(to, named++, &unknown, unknown.share, utf8);

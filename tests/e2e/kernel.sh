@@ -14,16 +14,12 @@ cat >server.c <<'END'
 #include <unistd.h>
 static volatile unsigned sink;
 /* No primitive that vprof knows: the system call itself, in more than the one instruction that the instrumenter would know. */
-static void own_nanosleep(struct timespec *t)
-{
-	long r;
-
-	__asm__ volatile("mov $35, %%eax\n\tsyscall" : "=a"(r) : "D"(t), "S"(0L) : "rcx", "r11", "memory");
-}
+#define OWN_NANOSLEEP(t, r) __asm__ volatile("mov $35, %%eax\n\tsyscall" : "=a"(r) : "D"(t), "S"(0L) : "rcx", "r11", "memory")
 void doze(unsigned id)
 {
 	struct timespec t = { 0, (id % 4) * 1000000L };
-	if (t.tv_nsec) own_nanosleep(&t);
+	long r;
+	if (t.tv_nsec) OWN_NANOSLEEP(&t, r);
 	sink++;
 }
 void compute(unsigned id) { for (unsigned i = 0; i < 20000; i++) sink += i * id; }

@@ -11,7 +11,7 @@ CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all \
 	-fsanitize=fuzzer-no-link,$(SANITIZE) -fno-sanitize=pointer-overflow -w
 ALL_CPPFLAGS = -I$(srcdir) -I. -D_GNU_SOURCE $(CPPFLAGS)
 # Of an installation that there is not (cmd/paths.c).
-PATHS = ABS_BUILD_DIR ABS_SOURCE_DIR PKGLIB_DIR INCLUDE_DIR PKGDATA_DIR
+PATHS = ABS_BUILD_DIR ABS_SOURCE_DIR BIN_DIR PKGLIB_DIR INCLUDE_DIR PKGDATA_DIR
 ALL_CPPFLAGS += $(PATHS:%=-D%='"/nowhere"')
 
 ROOMS = base annotations trace analysis store report
