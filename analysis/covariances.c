@@ -8,6 +8,9 @@
  *
  *	sum of 2 Cov that are not kept = Var(node) - sum Var(child) - sum of 2 Cov that are kept
  *
+ * What is made of covariances (factors of kind pair, contributions over a function's own call sites) leaves out what is
+ * not kept: of such a node, pairs below a thousandth each.
+ *
  * Most pairs of so many children never met in an interval.  Then Cov(X,Y) = -mean X mean Y: pairs are looked at in order of
  * their means, until the product is too small.  Pairs that met are listed by moments.h.
  */
