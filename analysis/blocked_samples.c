@@ -113,7 +113,7 @@ static void add_thread(struct sampling *g, uint32_t thread)
 	const char *name = run_thread_name(g->tl->trace, line->tid);
 	uint32_t id;
 
-	if (line->segments.cnt == 0 || line->kind != KIND_THREAD)
+	if (line->segments.cnt == 0 || !kind_is_thread(line->kind))
 		return;
 	g->ret->thread_cnt++;
 	id = names_add(g->names, name ? name : "");

@@ -77,7 +77,7 @@ static void collect_slices(struct sweep *s)
 	for (uint32_t n = 0; n < s->tl->threads.cnt; n++) {
 		const struct thread_line *line = &s->tl->threads.items[n];
 
-		if (line->kind != KIND_THREAD)
+		if (!kind_is_thread(line->kind))
 			continue;
 		for (size_t i = 0; i < line->segments.cnt; i++) {
 			const struct segment *g = &s->tl->segments[line->segments.first + i];
@@ -265,7 +265,7 @@ static void fill_threads(struct sweep *s)
 		const struct thread_line *line = &s->tl->threads.items[n];
 		struct critical_thread row = { .tid = line->tid };
 
-		if (line->segments.cnt == 0 || line->kind != KIND_THREAD)
+		if (line->segments.cnt == 0 || !kind_is_thread(line->kind))
 			continue;
 		row.name = run_thread_name(s->tl->trace, line->tid);
 		for (; slice < s->slices.cnt && s->slices.items[slice].thread == n; slice++)
@@ -316,7 +316,7 @@ static size_t thread_cnt(const struct timeline *tl)
 
 	for (size_t i = 0; i < tl->threads.cnt; i++)
 		cnt += tl->threads.items[i].segments.cnt > 0 &&
-		       tl->threads.items[i].kind == KIND_THREAD;
+		       kind_is_thread(tl->threads.items[i].kind);
 	return cnt;
 }
 

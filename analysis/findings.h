@@ -30,13 +30,13 @@ const char *node_kind_name(enum node_kind kind);	/* "interval", "function", ... 
 struct node {
 	uint32_t id, parent;		/* parent: NODE_NONE for nodes[0] */
 	enum node_kind kind;
-	const char *function;		/* NULL: none (interval, queue wait), of a blame unknown; blame: "(disk)", "(nic)", "(timer)" */
+	const char *function;		/* NULL: none (interval, queue wait), of a blame unknown; blame: "(disk)", "(nic)", "(timer)", "(kernel)" */
 	const char *file;		/* NULL if unknown */
 	uint32_t line;			/* 0 if unknown */
 	const char *call_site;		/* "server.c:28"; several joined by ","; NULL if unknown */
 	bool is_wait;			/* wait is meaningful: NODE_WAIT, and blame of a blocked waker */
 	enum trace_state wait;
-	const char *device;		/* blame of a waker who waited for one: "disk", "nic", "timer"; else NULL */
+	const char *device;		/* blame of a waker who waited for one: "disk", "nic", "timer", "kernel"; else NULL */
 	double mean_ns;
 	double variance_ns2;
 	double share;			/* Cov(X,T)/Var(T) */

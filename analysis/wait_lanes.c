@@ -67,7 +67,7 @@ static void collect(const struct wait_world *w, lives *ret)
 		const struct creation *made;
 		struct life l = { .thread = n, .tid = line->tid };
 
-		if (r->cnt == 0 || line->creations.cnt == 0 || line->kind != KIND_THREAD)
+		if (r->cnt == 0 || line->creations.cnt == 0 || !kind_is_thread(line->kind))
 			continue;
 		made = &t->creations.items[line->creations.first];
 		l.parent_tid = made->tid;

@@ -83,7 +83,7 @@ int import_perf_announce(const struct run *run, const struct trace *t)
 		waits += s->state != STATE_RUNNING && s->state != STATE_RUNNABLE;
 	}
 	for (size_t i = 0; i < t->threads.cnt; i++)
-		threads += t->threads.items[i].kind == KIND_THREAD;
+		threads += kind_is_thread(t->threads.items[i].kind);
 	fprintf(stderr, "run %u: %zu threads, %.3f s, %zu waits, %zu wake-ups\n", run->number, threads,
 		last_ns > first_ns ? (double)(last_ns - first_ns) / 1e9 : 0.0, waits, t->wakeups.cnt);
 	fprintf(stderr, t->wakeups.cnt ?

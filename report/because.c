@@ -19,6 +19,8 @@ static const char *name_of(const char *function)
 {
 	if (!function)
 		return "unknown";
+	if (!strcmp(function, "(kernel)"))
+		return "the kernel";
 	return strcmp(function, "(timer)") ? function : "its own time-out";
 }
 

@@ -42,7 +42,7 @@ static void add_thread(struct str *to, const struct thread_name *n, uint64_t tid
 {
 	if (!n)
 		str_addf(to, "%" PRIu64, tid);
-	else if (n->kind == KIND_THREAD)
+	else if (kind_is_thread(n->kind))
 		str_addf(to, "%s (%" PRIu64 ")", n->name, tid);
 	else
 		str_add(to, n->name);
@@ -66,7 +66,7 @@ static void add_what(struct str *to, const struct path_piece *p, enum thread_kin
 {
 	for (uint32_t i = 0; i < p->depth && i < INDENT_MAX; i++)
 		str_add(to, "  ");
-	if (kind != KIND_THREAD) {
+	if (!kind_is_thread(kind)) {
 		str_add(to, device_does(kind, p->state));
 		return;
 	}

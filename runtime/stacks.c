@@ -57,6 +57,7 @@ struct stacks {				/* of a thread */
 	struct thread_label left;	/* what the thread worked on when it last left a stack; label 0: nothing */
 	bool many;
 	size_t own_bytes;		/* 0: unknown */
+	uint32_t kernel_tid;		/* 0: not asked for yet */
 };
 
 static __thread struct stacks stacks_self __attribute__((tls_model("initial-exec")));
@@ -311,6 +312,13 @@ static struct stack *take_over(struct stack *old)
 	return mine;
 }
 
+static uint32_t kernel_tid_of(struct stacks *t)
+{
+	if (!t->kernel_tid)
+		t->kernel_tid = (uint32_t)syscall(SYS_gettid);
+	return t->kernel_tid;
+}
+
 static void switch_to(struct stacks *t, struct stack *s, uint64_t ticks)
 {
 	uint64_t left_at = s->left_at;
@@ -324,7 +332,7 @@ static void switch_to(struct stacks *t, struct stack *s, uint64_t ticks)
 	if (s == &t->nowhere)
 		return;
 	s->taken_at = ticks;
-	thread_take_up(left_at, ticks, s->is_stale);
+	thread_take_up(left_at, ticks, kernel_tid_of(t), s->is_stale);
 	if (s->is_new)
 		inherit(&t->left);
 	s->is_new = s->is_stale = false;
@@ -529,6 +537,7 @@ void stacks_forget(void)
 
 	unlock();			/* who was at it is not here */
 	are_moving = false;
+	t->kernel_tid = 0;
 	for (uint32_t i = 0; i < stack_cnt; i++) {
 		as_new(stack_at(i));
 		stack_at(i)->on = stack_at(i) == t->current ? t : NULL;

@@ -276,7 +276,7 @@ void thread_lose(void)
 	count_lost_orphans(process.arena, 1, clock_ticks());
 }
 
-void thread_take_up(uint64_t left_at, uint64_t now, bool is_stale)
+void thread_take_up(uint64_t left_at, uint64_t now, uint32_t kernel_tid, bool is_stale)
 {
 	struct thread *t = &thread_self;
 
@@ -286,7 +286,7 @@ void thread_take_up(uint64_t left_at, uint64_t now, bool is_stale)
 		stacks_set_gate(1);
 	}
 	if (t->slot && left_at && vprof_self.gate)
-		THREAD_LOG(EVENT_WAIT, left_at, now, WAIT_QUEUE, 0, 0, 0);
+		THREAD_LOG(EVENT_WAIT, left_at, now, WAIT_QUEUE, kernel_tid, 0, 0);
 	if (t->slot && is_stale) {
 		t->label_cnt = t->hold_cnt = 0;
 		stacks_set_gate(stacks_gate() ? 1 : 0);

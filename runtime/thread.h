@@ -98,10 +98,10 @@ void thread_close_gate(void);
 void thread_detach(void);
 
 /*
- * For stacks.c: the stack that is current since now was left at left_at (0: never), and all that was open on it is over
- * (is_stale); it is taken from us; an interval that goes on here; the address of the innermost open call, or 0.
+ * For stacks.c: the stack that is current since now was left at left_at (0: never), its thread is kernel_tid, and all that was
+ * open on it is over (is_stale); it is taken from us; an interval that goes on here; the address of the innermost open call, or 0.
  */
-void thread_take_up(uint64_t left_at, uint64_t now, bool is_stale);
+void thread_take_up(uint64_t left_at, uint64_t now, uint32_t kernel_tid, bool is_stale);
 void thread_lose(void);
 void thread_detach_stack(void);
 void thread_inherit(const struct thread_label *label);

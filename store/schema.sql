@@ -247,7 +247,7 @@ CREATE TABLE IF NOT EXISTS because_of (		-- of waits: what the waker was doing, 
 	finding		INTEGER NOT NULL REFERENCES finding(id),
 	factor		INTEGER NOT NULL,
 	position	INTEGER NOT NULL,
-	function	TEXT,			-- NULL: unknown; (disk), (nic), (timer)
+	function	TEXT,			-- NULL: unknown; (disk), (nic), (timer), (kernel)
 	file		TEXT,
 	wait		TEXT,			-- it was blocked itself
 	share		REAL NOT NULL,

@@ -57,7 +57,8 @@
 	X(LEAVE, 2)		/* label, key: only logged where it meant something */		\
 	X(ENQUEUE, 2)		/* queue, task */						\
 	X(DEQUEUE, 2)		/* queue, task */						\
-	X(WAIT, 5)		/* from ticks to: end, enum wait_class, object, waker, woken at */ \
+	X(WAIT, 5)		/* from ticks to: end, enum wait_class, object, waker, woken at; of a stack that its thread \
+				 * was not on (WAIT_QUEUE) the object is the kernel's number of the thread that is back on it */ \
 	X(RELEASE, 1)		/* a lock let go while somebody waited for it; not all takings may be told: object */ \
 	X(FALSE_WAKEUP, 0)									\
 	X(WORK, 2)		/* label, value */						\

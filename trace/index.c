@@ -68,6 +68,7 @@ static void note_event(struct indexing *g, uint32_t thread, const struct raw_rec
 	g->x->seems_nested |= r->kind == EVENT_BEGIN && r->words[2] & BEGIN_AGAIN;
 	g->x->begin_cnt += r->kind == EVENT_BEGIN ? begin_weight(r->words[2]) : 0;
 	g->x->unfit |= r->kind == EVENT_REOPEN;
+	g->x->has_stacks |= r->kind == EVENT_WAIT && r->words[1] == WAIT_QUEUE;
 	g->x->times_out |= wait_times_out(r->kind, r->ticks, r->words);
 	if (r->kind == EVENT_ACCOUNT)
 		raw_add_own_account(g->raw, thread, r->ticks, r->words[0]);

@@ -37,6 +37,7 @@ struct trace_index {
 	uint32_t last_fid;
 	struct ruler ruler;
 	bool seems_nested;		/* a BEGIN_AGAIN is among the records */
+	bool has_stacks;		/* a thread was on several */
 	bool unfit;			/* for windows, see stream.h */
 };
 

@@ -5,6 +5,7 @@
  *	kernel_read.c		bytes -> struct kernel_trace, checked
  *	kernel_spill.c		the same for traces that are longer than memory
  *	kernel_class.c		what a time off the CPU was
+ *	kernel_presence.c	when a thread of the model was one of the kernel's
  *	kernel_threads.c	whose it was: threads of the model by kernel tid and time; devices
  *	kernel_merge.c		segments and wakeups
  *	kernel_stacks.c		what threads were in

@@ -190,6 +190,15 @@ static bool knows_all(const struct kernel_merging *m, int64_t start_ns, int64_t 
 	return m->part->from_ns <= start_ns && end_ns <= m->part->to_ns && !(o < m->off_end && o->after_loss);
 }
 
+/* A stack that its thread was not on: what the kernel saw of the thread then is another's. */
+static void pass_away(struct kernel_merging *m, const struct segment *s)
+{
+	add(m, s->sid, s->start_ns, s->end_ns, s->state);
+	while (m->off < m->off_end && m->off->in_ns <= s->end_ns)
+		m->off++;
+	m->consumed = m->off < m->off_end && m->off->out_ns < s->end_ns;	/* by another clock's last digits */
+}
+
 /* Passes a wait that the runtime recorded.  A lock that was let go in between is several segments: only
  * the last of them ends with the thread back on the CPU. */
 static void pass_wait(struct kernel_merging *m, const struct segment *s, bool goes_on, size_t wakeup_cnt)
@@ -197,6 +206,10 @@ static void pass_wait(struct kernel_merging *m, const struct segment *s, bool go
 	const struct kernel_off *last = NULL, *o = m->off;
 	int64_t end_ns = s->end_ns;
 
+	if (s->state == STATE_QUEUE) {
+		pass_away(m, s);
+		return;
+	}
 	for (; o < m->off_end && o->out_ns < s->end_ns; o++)
 		if (kernel_blocked(o) && !(o == m->off && m->consumed))
 			last = o;

@@ -9,6 +9,12 @@
  *	kernel: 7 lives 0..100.  Model: 7 has records 20..40, 7 + 2^32 has records 60..90
  *	parts: 7 is 0..60, 7 + 2^32 is 60..100
  *
+ * Several stacks of one thread take turns (kernel_presence.h).  What happened in between, on a stack that no probe saw, is
+ * a thread of its own, if it left the CPU there.
+ *
+ *	kernel: 7 lives 0..100, off 46..48.  Model: 7 in 20..40 and 60..80, 7 + 2^32 in 40..45 and 50..60
+ *	parts: 7 is 0..40, 7 + 2^32 is 40..45, 7 + 2^33 is 45..50, 7 + 2^32 is 50..60, 7 is 60..100
+ *
  * A life that the model knows nothing about becomes a thread of its own.  Who woke somebody without
  * belonging to the run is a thread that has a name and nothing else; so is a device, but for the times
  * when somebody waited for it.
@@ -18,59 +24,21 @@
 #include "base/search.h"
 #include "trace/kernel_threads.h"
 
-struct known {				/* a thread of the model */
-	uint64_t tid;
-	uint32_t kernel_tid;
-	int64_t first_ns, last_ns;	/* first > last: no segments */
-};
-
 struct life {
 	uint32_t kernel_tid, pid;
 	int64_t from_ns, to_ns;
 	const char *name;
+	uint64_t unknown;		/* the thread of the model that has what no other has; 0: none yet */
 };
 
 struct finder {
 	struct kernel_threads *x;
-	VEC(struct known) known;	/* by kernel_tid, then time */
+	kernel_presences known;
 };
 
-static int compare_known(const void *a, const void *b)
+static uint64_t process_key(uint32_t pid, uint32_t kernel_tid)
 {
-	const struct known *x = a, *y = b;
-
-	if (x->kernel_tid != y->kernel_tid)
-		return x->kernel_tid < y->kernel_tid ? -1 : 1;
-	if (x->first_ns != y->first_ns)
-		return x->first_ns < y->first_ns ? -1 : 1;
-	return x->tid < y->tid ? -1 : x->tid > y->tid;
-}
-
-/* Segments and threads are in order of tid. */
-static void find_known(struct finder *f)
-{
-	const struct trace *t = f->x->t;
-	size_t at = 0;
-
-	for (size_t i = 0; i < t->threads.cnt; i++) {
-		uint64_t tid = t->threads.items[i].tid;
-		struct known n = { tid, (uint32_t)tid, INT64_MAX, INT64_MIN };
-
-		if (t->threads.items[i].kind != KIND_THREAD || tid >> 48)
-			continue;
-		while (at < t->segments.cnt && t->segments.items[at].tid < tid)
-			at++;
-		for (; at < t->segments.cnt && t->segments.items[at].tid == tid; at++) {
-			if (t->segments.items[at].start_ns < n.first_ns)
-				n.first_ns = t->segments.items[at].start_ns;
-			if (t->segments.items[at].end_ns > n.last_ns)
-				n.last_ns = t->segments.items[at].end_ns;
-		}
-		VEC_ADD(&f->known, n);
-		++*map_slot(f->x->taken, n.kernel_tid);
-	}
-	if (f->known.cnt)
-		qsort(f->known.items, f->known.cnt, sizeof(*f->known.items), compare_known);
+	return (uint64_t)pid << 32 | kernel_tid;
 }
 
 /* A number for one more thread that the kernel called so. */
@@ -82,21 +50,23 @@ static uint64_t new_tid(struct kernel_threads *x, uint32_t kernel_tid)
 }
 
 static uint64_t add_thread(struct kernel_threads *x, uint32_t kernel_tid, uint32_t pid,
-			   const char *name)
+			   const char *name, enum thread_kind kind)
 {
 	uint64_t tid = new_tid(x, kernel_tid);
 
 	VEC_ADD(&x->t->threads, (struct thread_name){ tid, pid,
-		name && *name ? arena_strdup(x->t->arena, name) : NULL, KIND_THREAD, false });
+		name && *name ? arena_strdup(x->t->arena, name) : NULL, kind, false });
 	return tid;
 }
 
-static void add_part(struct kernel_threads *x, const struct life *l, const struct known *n, int64_t from_ns,
+static void add_part(struct kernel_threads *x, const struct life *l, const struct kernel_presence *n, int64_t from_ns,
 		     int64_t to_ns)
 {
 	if (from_ns >= to_ns)
 		return;
-	VEC_ADD(&x->parts, (struct kernel_part){ n->tid, l->kernel_tid, l->pid, from_ns, to_ns, n->first_ns, n->last_ns });
+	VEC_ADD(&x->parts, (struct kernel_part){ n->tid, l->kernel_tid, l->pid, from_ns, to_ns, n->thread_first_ns,
+						 n->thread_last_ns, n->is_left && to_ns == n->last_ns });
+	map_set(x->processes, process_key(l->pid, l->kernel_tid), 1);
 	if (from_ns < x->first_ns)
 		x->first_ns = from_ns;
 	if (to_ns > x->last_ns)
@@ -108,28 +78,73 @@ static size_t first_known(const struct finder *f, uint32_t kernel_tid)
 	return partition_point(i, f->known.cnt, f->known.items[i].kernel_tid < kernel_tid);
 }
 
-static void divide_life(struct finder *f, const struct life *l)
+/* The first time off the CPU that ends after that moment; NULL: there is none. */
+static const struct kernel_off *off_after(const struct kernel_trace *k, uint32_t tid, int64_t ns)
 {
-	const struct known *before = NULL;
-	struct known new;
+	const struct kernel_off *o = k->offs.items;
+	size_t i = partition_point(j, k->offs.cnt, o[j].tid < tid || (o[j].tid == tid && o[j].in_ns <= ns));
+
+	return i < k->offs.cnt && o[i].tid == tid ? &o[i] : NULL;
+}
+
+static void add_unknown(struct finder *f, struct life *l)
+{
+	const struct kernel_off *first = off_after(f->x->k, l->kernel_tid, l->from_ns);
+	bool of_kernel = first && first->flags & OFF_KERNEL_THREAD;
+
+	if (!l->unknown)
+		l->unknown = add_thread(f->x, l->kernel_tid, l->pid, l->name, of_kernel ? KIND_KERNEL : KIND_THREAD);
+}
+
+/* From one stack to the next the thread was on one that no probe saw: worth a thread if it left the CPU there. */
+static void add_between(struct finder *f, struct life *l, int64_t from_ns, int64_t to_ns)
+{
+	const struct kernel_off *o = off_after(f->x->k, l->kernel_tid, from_ns);
+
+	if (o && o->out_ns < from_ns)
+		o = off_after(f->x->k, l->kernel_tid, o->in_ns);
+	if (!o || o->out_ns >= to_ns)
+		return;
+	add_unknown(f, l);
+	add_part(f->x, l, &(struct kernel_presence){ .tid = l->unknown, .thread_first_ns = INT64_MAX,
+						     .thread_last_ns = INT64_MIN }, from_ns, to_ns);
+}
+
+/* The presence has it from there on, until another one has. */
+static void add_presence(struct finder *f, struct life *l, const struct kernel_presence *n, int64_t from_ns, int64_t next_ns)
+{
+	int64_t to_ns = n->is_left && n->last_ns < next_ns ? n->last_ns : next_ns;
+
+	add_part(f->x, l, n, from_ns, to_ns);
+	if (to_ns < next_ns)
+		add_between(f, l, to_ns > from_ns ? to_ns : from_ns, next_ns);
+}
+
+static void divide_life(struct finder *f, struct life *l)
+{
+	const struct kernel_presence *before = NULL;
 	int64_t from_ns = l->from_ns;
 
 	for (size_t i = first_known(f, l->kernel_tid); i < f->known.cnt &&
 	     f->known.items[i].kernel_tid == l->kernel_tid; i++) {
-		const struct known *n = &f->known.items[i];
+		const struct kernel_presence *n = &f->known.items[i];
 		bool empty = n->first_ns > n->last_ns;
 
 		if (empty ? before != NULL : n->last_ns < l->from_ns || n->first_ns > l->to_ns)
 			continue;
 		if (before) {
-			add_part(f->x, l, before, from_ns, n->first_ns);
+			add_presence(f, l, before, from_ns, n->first_ns);
 			from_ns = n->first_ns > from_ns ? n->first_ns : from_ns;
 		}
 		before = n;
 	}
-	if (!before)
-		new = (struct known){ add_thread(f->x, l->kernel_tid, l->pid, l->name), l->kernel_tid, INT64_MAX, INT64_MIN };
-	add_part(f->x, l, before ? before : &new, from_ns, l->to_ns);
+	if (before) {
+		add_presence(f, l, before, from_ns, l->to_ns);
+		return;
+	}
+	add_unknown(f, l);
+	add_part(f->x, l, &(struct kernel_presence){ .tid = l->unknown, .thread_first_ns = INT64_MAX,
+						     .thread_last_ns = INT64_MIN }, from_ns, l->to_ns);
 }
 
 static void end_life(struct finder *f, struct life *l, int64_t ns)
@@ -154,6 +169,7 @@ static void find_lives(struct finder *f, const struct kernel_life *r, size_t cnt
 			l.from_ns = r[i].ns;
 			l.pid = r[i].pid;
 			l.name = NULL;
+			l.unknown = 0;
 		}
 		if (*r[i].name)
 			l.name = r[i].name;
@@ -176,7 +192,7 @@ static void find_all_lives(struct finder *f)
 
 		if (lost) {		/* nothing is left of its life but this */
 			struct life l = { tid, k->offs.items[off].pid,
-					  k->offs.items[off].out_ns, 0, NULL };
+					  k->offs.items[off].out_ns, 0, NULL, 0 };
 
 			end_life(f, &l, k->end_ns);
 		}
@@ -193,8 +209,8 @@ void kernel_threads_find(struct kernel_threads *x, struct trace *t, const struct
 	struct finder f = { .x = x };
 
 	*x = (struct kernel_threads){ .t = t, .k = k, .first_ns = INT64_MAX, .last_ns = INT64_MIN, .taken = map_new(),
-				      .outsiders = map_new() };
-	find_known(&f);
+				      .outsiders = map_new(), .processes = map_new() };
+	kernel_presences_find(t, x->taken, &f.known);
 	find_all_lives(&f);
 	if (x->first_ns < k->start_ns)		/* of a window, or the last of a long run */
 		x->first_ns = k->start_ns;
@@ -223,33 +239,27 @@ void kernel_threads_release(struct kernel_threads *x)
 	VEC_RELEASE(&x->parts);
 	map_free(x->taken);
 	map_free(x->outsiders);
-}
-
-/* The first part of that kernel tid. */
-static size_t first_part(const struct kernel_threads *x, uint32_t kernel_tid)
-{
-	return partition_point(i, x->parts.cnt, x->parts.items[i].kernel_tid < kernel_tid);
+	map_free(x->processes);
 }
 
 const struct kernel_part *kernel_part_at(const struct kernel_threads *x, uint32_t kernel_tid,
 					 int64_t ns)
 {
-	const struct kernel_part *last = NULL;
+	const struct kernel_part *p = x->parts.items;
+	size_t after = partition_point(i, x->parts.cnt, p[i].kernel_tid < kernel_tid ||
+				       (p[i].kernel_tid == kernel_tid && p[i].from_ns < ns));
 
-	for (size_t i = first_part(x, kernel_tid); i < x->parts.cnt &&
-	     x->parts.items[i].kernel_tid == kernel_tid && x->parts.items[i].from_ns < ns; i++)
-		last = &x->parts.items[i];
-	return last;
+	if (!after || p[after - 1].kernel_tid != kernel_tid || (p[after - 1].is_left && p[after - 1].to_ns < ns))
+		return NULL;
+	return &p[after - 1];
 }
 
 bool kernel_thread_of_process(void *context, uint32_t pid, uint32_t tid)
 {
 	const struct kernel_threads *x = context;
+	uint64_t unused;
 
-	for (size_t i = first_part(x, tid); i < x->parts.cnt && x->parts.items[i].kernel_tid == tid; i++)
-		if (x->parts.items[i].pid == pid)
-			return true;
-	return false;
+	return map_get(x->processes, process_key(pid, tid), &unused);
 }
 
 static const char *outsider_name(const struct kernel_trace *k, uint32_t tid)
@@ -264,7 +274,7 @@ static uint64_t outsider(struct kernel_threads *x, uint32_t kernel_tid)
 	uint64_t *tid = map_slot(x->outsiders, kernel_tid);
 
 	if (!*tid)
-		*tid = add_thread(x, kernel_tid, 0, outsider_name(x->k, kernel_tid));
+		*tid = add_thread(x, kernel_tid, 0, outsider_name(x->k, kernel_tid), KIND_THREAD);
 	return *tid;
 }
 

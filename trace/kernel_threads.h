@@ -7,6 +7,7 @@
 
 #include "base/map.h"
 #include "trace/kernel.h"
+#include "trace/kernel_presence.h"
 
 /* Of a life of a kernel thread, what belongs to one thread of the model. */
 struct kernel_part {
@@ -14,6 +15,7 @@ struct kernel_part {
 	uint32_t kernel_tid, pid;
 	int64_t from_ns, to_ns;
 	int64_t first_ns, last_ns;	/* of the model's thread, all of it; first > last: it has no segments */
+	bool is_left;			/* its thread went on with another stack */
 };
 
 struct kernel_threads {
@@ -22,6 +24,7 @@ struct kernel_threads {
 	VEC(struct kernel_part) parts;		/* by kernel_tid, then time; disjoint */
 	int64_t first_ns, last_ns;		/* of all of them: the recording begins before, and ends later */
 	struct map *taken;			/* kernel tid -> model tids of it there are */
+	struct map *processes;			/* pid << 32 | kernel tid */
 	struct map *outsiders;			/* kernel tid -> model tid, of those that are only named */
 };
 
@@ -31,7 +34,7 @@ void kernel_threads_find(struct kernel_threads *x, struct trace *t, const struct
 void kernel_threads_add_creations(struct kernel_threads *x);
 void kernel_threads_release(struct kernel_threads *x);
 
-/* The part that the kernel's thread was at that time, or the last before, or NULL. */
+/* The part that the kernel's thread was at that time, or the last before; NULL: there is none, or it was on an unknown stack. */
 const struct kernel_part *kernel_part_at(const struct kernel_threads *x, uint32_t kernel_tid,
 					 int64_t ns);
 

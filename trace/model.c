@@ -85,6 +85,7 @@ void trace_free(struct trace *t)
 	VEC_RELEASE(&t->threads);
 	VEC_RELEASE(&t->false_wakeups);
 	VEC_RELEASE(&t->stack_spans);
+	VEC_RELEASE(&t->aways);
 	VEC_RELEASE(&t->pairings);
 	arena_free(t->arena);
 	free(t);
@@ -217,6 +218,16 @@ static int compare_stack_spans(const void *pa, const void *pb)
 	return 0;
 }
 
+static int compare_aways(const void *pa, const void *pb)
+{
+	const struct away *a = pa, *b = pb;
+
+	BY(a->tid, b->tid);
+	BY(a->start_ns, b->start_ns);
+	BY(a->end_ns, b->end_ns);
+	return 0;
+}
+
 static int compare_false_wakeups(const void *pa, const void *pb)
 {
 	const struct false_wakeup *a = pa, *b = pb;
@@ -339,6 +350,7 @@ void trace_sort_events(struct trace *t)
 	SORT(&t->works, compare_works);
 	SORT(&t->threads, compare_threads);
 	SORT(&t->false_wakeups, compare_false_wakeups);
+	SORT(&t->aways, compare_aways);
 	SORT_BY_THREAD(&t->stack_spans, tid, compare_stack_spans);
 }
 

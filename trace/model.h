@@ -131,12 +131,15 @@ struct call {				/* static call graph: caller may call callee */
  *	queue		it has none; a wake-up names who brought the next one
  *	no segment	idle as well, if it has any segments at all; else nobody knows
  * It is the waker of those who wait for what it does; a timer, of those who only wait for time.
+ *
+ * Threads of the kernel's own (jbd2, kworker) have segments as the program's have, and wait for devices themselves.
  */
 #define TRACE_THREAD_KINDS(X)	\
 	X(THREAD, "thread")	\
 	X(DISK,   "disk")	\
 	X(NIC,    "nic")	\
-	X(TIMER,  "timer")
+	X(TIMER,  "timer")	\
+	X(KERNEL, "kernel")
 
 enum thread_kind {
 #define X(id, name) KIND_##id,
@@ -144,6 +147,12 @@ enum thread_kind {
 #undef X
 	KIND_CNT
 };
+
+/* It runs on a processor; KIND_KERNEL: but executes no function of the program. */
+static inline bool kind_is_thread(enum thread_kind kind)
+{
+	return kind == KIND_THREAD || kind == KIND_KERNEL;
+}
 
 const char *thread_kind_name(enum thread_kind kind);
 bool thread_kind_parse(const char *name, enum thread_kind *ret);
@@ -240,6 +249,13 @@ struct pairing {
 
 typedef VEC(const char *) strings;	/* numbered from 0 */
 
+/* A stack (runtime/stacks.h) that no thread was on; then the one with that number in the kernel. */
+struct away {
+	uint64_t tid;
+	int64_t start_ns, end_ns;
+	uint32_t kernel_tid;			/* 0: the same as before */
+};
+
 struct trace {
 	struct arena *arena;		/* owns every string below */
 	strings interval_names, call_sites, task_names, work_names, call_stacks;
@@ -254,6 +270,7 @@ struct trace {
 	VEC(struct thread_name) threads;	/* sorted: tid, pid, kind, name */
 	VEC(struct false_wakeup) false_wakeups;	/* sorted: tid, time_ns */
 	VEC(struct stack_span) stack_spans;	/* sorted: tid, start_ns, end_ns */
+	VEC(struct away) aways;			/* sorted: tid, start_ns; for the kernel's side (trace/kernel.h) alone */
 	struct losses losses;
 	struct off_cpu off_cpu;
 	VEC(struct pairing) pairings;		/* by name; there may be fewer */

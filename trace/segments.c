@@ -80,9 +80,18 @@ static void forget_waker(struct reading *rd, struct waits *w, const struct raw_e
 		}
 }
 
+/* Its thread was on another stack. */
+static void note_away(struct reading *rd, const struct raw_event *e)
+{
+	VEC_ADD(&rd->t->aways, (struct away){ rd->raw.threads.items[e->thread].tid, e->ns, (int64_t)e->words[0],
+					      (uint32_t)e->words[2] });
+}
+
 static void collect_waits(struct reading *rd, struct waits *w)
 {
 	const struct raw *r = &rd->raw;
+
+	rd->t->aways.cnt = 0;
 
 	for (size_t i = 0; i < r->events.cnt; i++) {
 		const struct raw_event *e = &r->events.items[i];
@@ -93,6 +102,8 @@ static void collect_waits(struct reading *rd, struct waits *w)
 			VEC_ADD(&w->list, (struct wait){ e->thread, e->order, e->ns,
 				(int64_t)e->words[0], (int64_t)e->words[4],
 				state_of(e->words[1]), e->words[2], e->words[3] });
+		if (e->kind == EVENT_WAIT && e->words[1] == WAIT_QUEUE && (int64_t)e->words[0] > e->ns)
+			note_away(rd, e);
 	}
 	if (w->list.cnt)
 		qsort(w->list.items, w->list.cnt, sizeof(w->list.items[0]), compare_waits);

@@ -23,6 +23,8 @@ int trace_stream_kernel(struct trace_stream *s, struct kernel_trace *k)
 {
 	struct trace *t = s->rd.t;
 
+	if (s->index.has_stacks)	/* whose time it is, depends on all of it */
+		return TRACE_STREAM_UNFIT;
 	for (size_t i = 0; i < s->rd.raw.threads.cnt; i++) {
 		const struct raw_thread *r = &s->rd.raw.threads.items[i];
 

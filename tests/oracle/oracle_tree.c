@@ -109,7 +109,7 @@ static enum thread_kind kind_of(const struct trace *t, uint64_t tid)
 
 static int blame(struct oracle *o, int wait, const struct tick *tick, int64_t ns)
 {
-	static const char *const nobody[KIND_CNT] = { "?", "(disk)", "(nic)", "(timer)" };
+	static const char *const nobody[KIND_CNT] = { "?", "(disk)", "(nic)", "(timer)", "(kernel)" };
 	uint32_t stack[ORACLE_STACK_MAX], function = FUNCTION_NONE;
 	bool others = tick->wait == STATE_QUEUE && tick->meanwhile != STATE_QUEUE;
 	size_t cnt = tick->depth || others ? oracle_stack(o->t, tick->tid, ns, stack) : 0;

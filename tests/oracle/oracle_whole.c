@@ -127,7 +127,7 @@ static void cascade(const struct all_waits *a, int64_t start_ns, int64_t end_ns,
 		    uint64_t waker, unsigned int seen, struct oracle_waits *ret)
 {
 	ret->weight_ns[tid][waker] += end_ns - start_ns;
-	if (waker == ORACLE_UNKNOWN || a->kind[waker] != KIND_THREAD || seen & 1u << waker)
+	if (waker == ORACLE_UNKNOWN || !kind_is_thread(a->kind[waker]) || seen & 1u << waker)
 		return;
 	for (size_t i = 0; i < a->of[waker].cnt; i++) {
 		const struct blocked *b = &a->of[waker].items[i];
@@ -185,7 +185,7 @@ void oracle_waits_counted(const struct trace *t, oracle_counts counts, const voi
 				ret->weight_ns[at][b->waker]++;
 				seen |= 1u << at;
 				at = b->waker;
-				if (at == ORACLE_UNKNOWN || a.kind[at] != KIND_THREAD)
+				if (at == ORACLE_UNKNOWN || !kind_is_thread(a.kind[at]))
 					break;
 				b = wait_at(&a, at, ns);
 			}
@@ -205,7 +205,7 @@ static bool active_at(const struct trace *t, uint64_t tid, int64_t ns)
 		if (s->tid == tid && ns >= s->start_ns && ns < s->end_ns && s->state == STATE_QUEUE)
 			return false;
 	}
-	return kind_of(t, tid) == KIND_THREAD && (state_at(t, tid, ns) == 'r' || state_at(t, tid, ns) == 'q');
+	return kind_is_thread(kind_of(t, tid)) && (state_at(t, tid, ns) == 'r' || state_at(t, tid, ns) == 'q');
 }
 
 static int active_cnt(const struct trace *t, int64_t ns)
@@ -302,7 +302,7 @@ void oracle_samples(const struct trace *t, int64_t period_ns, uint64_t ret[][SAM
 	for (size_t i = 0; i < t->segments.cnt; i++) {
 		const struct segment *s = &t->segments.items[i];
 
-		if (kind_of(t, s->tid) != KIND_THREAD)
+		if (!kind_is_thread(kind_of(t, s->tid)))
 			continue;
 		for (int64_t ns = start_ns; ns <= s->end_ns; ns += period_ns) {
 			uint32_t stack[ORACLE_STACK_MAX];

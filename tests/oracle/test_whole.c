@@ -33,14 +33,14 @@ static void complain(unsigned int seed, const char *what)
 /* A random trace with what the generator leaves out: devices and false wake-ups. */
 static struct trace *trace_of(unsigned int seed)
 {
-	static const enum thread_kind kinds[] = { KIND_THREAD, KIND_DISK, KIND_NIC, KIND_TIMER };
+	static const enum thread_kind kinds[] = { KIND_THREAD, KIND_DISK, KIND_NIC, KIND_TIMER, KIND_KERNEL };
 	struct trace *t = random_trace(seed, seed % 2 ? RANDOM_PROGRAM : RANDOM_ANY);
 	struct random r = { seed * 7919ULL };
 
 	t->threads.cnt = 0;		/* each is named once */
 	for (uint64_t tid = 2; tid < 6; tid++)
 		if (random_below(&r, 4) == 0)
-			VEC_ADD(&t->threads, (struct thread_name){ tid, 0, NULL, kinds[random_below(&r, 4)],
+			VEC_ADD(&t->threads, (struct thread_name){ tid, 0, NULL, kinds[random_below(&r, 5)],
 				false });
 	for (uint32_t i = random_below(&r, 6); i > 0; i--)
 		VEC_ADD(&t->false_wakeups,
@@ -259,7 +259,7 @@ static void compare_samples(unsigned int seed, struct trace *t)
 	for (size_t i = 0; i < s->stacks.cnt; i++)
 		stacks += s->stacks.items[i].samples;
 	for (size_t i = 0; i < t->segments.cnt; i++)
-		if (kind_of(t, t->segments.items[i].tid) == KIND_THREAD)
+		if (kind_is_thread(kind_of(t, t->segments.items[i].tid)))
 			length_ns += t->segments.items[i].end_ns - t->segments.items[i].start_ns;
 	if (stacks != sum || (period_ns == 1 && (int64_t)sum != length_ns))
 		complain(seed, "samples: the sum");

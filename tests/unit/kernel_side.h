@@ -65,7 +65,7 @@ static void preempted(uint32_t tid, int64_t out_ns, int64_t in_ns)
 	o->flags = OFF_PREEMPTED;
 }
 
-static struct trace *merged(const char *tuples)
+static struct trace *unmerged(const char *tuples)
 {
 	char path[] = "kernel-XXXXXX";
 	const char *paths = path;
@@ -79,6 +79,13 @@ static struct trace *merged(const char *tuples)
 		fail_msg("%s", diag.text);
 	unlink(path);
 	trace_sort(t);
+	return t;
+}
+
+static struct trace *merged(const char *tuples)
+{
+	struct trace *t = unmerged(tuples);
+
 	kernel_sort(&k);
 	kernel_merge(t, &k);
 	return t;

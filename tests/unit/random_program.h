@@ -32,6 +32,7 @@ static struct actor actors[THREADS];
 static VEC(struct chunk) chunks;
 static struct random r;
 static bool with_losses;
+static bool with_stacks = true;		/* waits in which a thread was on another stack */
 static bool with_takings;		/* of locks, and releases of all kinds */
 
 static void end_chunk(size_t number)
@@ -79,7 +80,7 @@ static void call_ends(struct actor *a)
 static void wait(struct actor *a, int depth)
 {
 	static const uint64_t classes[] = { WAIT_LOCK, WAIT_LOCK, WAIT_LOCK, WAIT_COND, WAIT_IO, WAIT_QUEUE, WAIT_SLEEP };
-	uint64_t from = (uint64_t)a->now_ns, waker = random_below(&r, 6), end, woken;
+	uint64_t from = (uint64_t)a->now_ns, waker = random_below(&r, 6), end, woken, class;
 
 	a->now_ns += 1 + random_below(&r, 12);
 	while (depth < 2 && random_below(&r, 9) == 0) {
@@ -89,8 +90,10 @@ static void wait(struct actor *a, int depth)
 	end = (uint64_t)a->now_ns;
 	woken = random_below(&r, 10) ? end - random_below(&r, (uint32_t)(end - from)) : from;
 	waker = waker == 0 ? 0 : waker == 5 ? waker_tid(11 + random_below(&r, 6)) : waker_serial(waker);
-	event(a, EVENT_WAIT, from, (const uint64_t[]){ end, classes[random_below(&r, 7)], 1 + random_below(&r, 2),
-						       waker, woken });
+	class = classes[random_below(&r, 7)];
+	if (class == WAIT_QUEUE && !with_stacks)
+		class = WAIT_JOIN;
+	event(a, EVENT_WAIT, from, (const uint64_t[]){ end, class, 1 + random_below(&r, 2), waker, woken });
 	if (random_below(&r, 8) == 0)
 		event(a, EVENT_FALSE_WAKEUP, end, NULL);
 }
