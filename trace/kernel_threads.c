@@ -282,6 +282,8 @@ uint64_t kernel_thread_at(struct kernel_threads *x, uint32_t kernel_tid, int64_t
 {
 	const struct kernel_part *part = kernel_part_at(x, kernel_tid, ns);
 
+	if (!part && ns < INT64_MAX)	/* its life begins for us as it wakes the first of ours */
+		part = kernel_part_at(x, kernel_tid, ns + 1);
 	return part ? part->tid : outsider(x, kernel_tid);
 }
 

@@ -531,6 +531,35 @@ static void test_stacks_of_a_thread(void **state)
 	kernel_release(&k);
 }
 
+/* A thread of the kernel's is known from the moment that it wakes one of ours: it is one thread, of kind kernel. */
+static void test_kernel_thread(void **state)
+{
+	(void)state;
+	begin(0, 100);
+	life(KERNEL_FORK, 7, 0, "a");
+	VEC_ADD(&k.lives, (struct kernel_life){ KERNEL_SEEN, 9, 9, 1, 40, "jbd2/vda1-8" });
+	off(7, 20, 45, WRITE, 40, WAKER_TASK, 9);
+	off(9, 60, 70, -1, 65, WAKER_DISK, DISK)->flags |= OFF_KERNEL_THREAD;
+	assert_merged("segment 7 - 0 20 running\n"
+		      "segment 7 - 20 50 io\n"
+		      "segment 7 - 50 100 running\n"
+		      "thread 7 thread a\n",
+		"vprof-tuples 1\n"
+		"segment 7 - 0 20 running\n"
+		"segment 7 - 20 45 io\n"
+		"segment 7 - 45 50 running\n"
+		"segment 7 - 50 100 running\n"
+		"segment 9 - 40 60 running\n"
+		"segment 9 - 60 70 other\n"
+		"segment 9 - 70 100 running\n"
+		"segment " VDA " - 60 65 running\n"
+		"wakeup 7 9 40\n"
+		"wakeup 9 " VDA " 65\n"
+		"thread 7 thread a\n"
+		"thread 9 kernel jbd2/vda1-8\n"
+		"thread " VDA " disk vda\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -540,7 +569,7 @@ int main(void)
 		cmocka_unit_test(test_classes),
 		cmocka_unit_test(test_stacks), cmocka_unit_test(test_requests), cmocka_unit_test(test_packets),
 		cmocka_unit_test(test_requests_before_and_after), cmocka_unit_test(test_creations),
-		cmocka_unit_test(test_stacks_of_a_thread),
+		cmocka_unit_test(test_stacks_of_a_thread), cmocka_unit_test(test_kernel_thread),
 		cmocka_unit_test(test_sums),
 	};
 
