@@ -439,11 +439,82 @@ static struct trace *trace_with_aways(const char *tuples, const struct away *awa
  * Two stacks on thread 7, the second of which then goes on on thread 8.  Each sleep is that of the stack that was on; the one at 46
  * is of a stack that no probe saw; and what its thread slept does not change a stack that it was not on.
  */
+static const struct away stacks_away[] = {
+	{ 4294967303, 45, 50, 0 }, { 7, 40, 60, 7 }, { 4294967303, 60, 70, 8 },
+};
+
+static const char stacks_before[] =
+	"segment 7 - 20 40 running\n"
+	"segment 7 1 40 60 queue\n"
+	"segment 7 1 60 80 running\n"
+	"segment 4294967303 2 40 45 running\n"
+	"segment 4294967303 2 45 50 queue\n"
+	"segment 4294967303 2 50 60 running\n"
+	"segment 4294967303 2 60 70 queue\n"
+	"segment 4294967303 2 70 80 running\n"
+	"segment 8 - 5 60 running\n"
+	"thread 7 thread a\nthread 4294967303 thread a\nthread 8 thread b\n";
+
+static const char stacks_after[] =
+	"vprof-tuples 1\n"
+	"segment 7 - 0 20 running\n"
+	"segment 7 - 20 25 running\n"
+	"segment 7 - 25 30 sleep\n"
+	"segment 7 - 30 40 running\n"
+	"segment 7 1 40 60 queue\n"
+	"segment 7 1 60 61 running\n"
+	"segment 7 1 61 65 running\n"
+	"segment 7 1 65 66 runnable\n"
+	"segment 7 1 66 80 running\n"
+	"segment 7 - 80 100 running\n"
+	"segment 8 - 0 5 running\n"
+	"segment 8 - 5 10 running\n"
+	"segment 8 - 10 20 cond\n"
+	"segment 8 - 20 60 running\n"
+	"segment 8 - 60 62 running\n"
+	"segment 8 - 62 68 cond\n"
+	"segment 8 - 68 70 running\n"
+	"segment 4294967303 2 40 42 running\n"
+	"segment 4294967303 2 42 44 sleep\n"
+	"segment 4294967303 2 44 45 running\n"
+	"segment 4294967303 2 45 50 queue\n"
+	"segment 4294967303 2 50 52 running\n"
+	"segment 4294967303 2 52 54 sleep\n"
+	"segment 4294967303 2 54 58 running\n"
+	"segment 4294967303 2 58 60 sleep\n"
+	"segment 4294967303 2 60 70 queue\n"
+	"segment 4294967303 2 70 74 running\n"
+	"segment 4294967303 2 74 78 sleep\n"
+	"segment 4294967303 2 78 80 running\n"
+	"segment 4294967303 - 80 85 running\n"
+	"segment 4294967303 - 85 95 cond\n"
+	"segment 4294967303 - 95 100 running\n"
+	"segment 8589934599 - 45 46 running\n"
+	"segment 8589934599 - 46 48 sleep\n"
+	"segment 8589934599 - 48 50 running\n"
+	"segment " TIMER " - 25 29 running\n"
+	"segment " TIMER " - 42 43 running\n"
+	"segment " TIMER " - 46 47 running\n"
+	"segment " TIMER " - 52 53 running\n"
+	"segment " TIMER " - 58 59 running\n"
+	"segment " TIMER " - 74 77 running\n"
+	"wakeup 7 " TIMER " 29\n"
+	"wakeup 8 7 15\n"
+	"wakeup 8 7 67\n"
+	"wakeup 4294967303 " TIMER " 43\n"
+	"wakeup 4294967303 " TIMER " 53\n"
+	"wakeup 4294967303 " TIMER " 59\n"
+	"wakeup 4294967303 " TIMER " 77\n"
+	"wakeup 4294967303 7 92\n"
+	"wakeup 8589934599 " TIMER " 47\n"
+	"thread 7 thread a\n"
+	"thread 8 thread b\n"
+	"thread 4294967303 thread a\n"
+	"thread 8589934599 thread a\n"
+	"thread " TIMER " timer timer\n";
+
 static void test_stacks_of_a_thread(void **state)
 {
-	static const struct away aways[] = {
-		{ 4294967303, 45, 50, 0 }, { 7, 40, 60, 7 }, { 4294967303, 60, 70, 8 },
-	};
 	struct trace *t;
 
 	(void)state;
@@ -460,73 +531,8 @@ static void test_stacks_of_a_thread(void **state)
 	off(8, 62, 68, FUTEX, 67, WAKER_TASK, 7);
 	off(8, 74, 78, NANOSLEEP, 77, WAKER_TIMER, 0);
 	off(8, 85, 95, FUTEX, 92, WAKER_TASK, 7);
-	t = trace_with_aways("segment 7 - 20 40 running\n"
-			     "segment 7 1 40 60 queue\n"
-			     "segment 7 1 60 80 running\n"
-			     "segment 4294967303 2 40 45 running\n"
-			     "segment 4294967303 2 45 50 queue\n"
-			     "segment 4294967303 2 50 60 running\n"
-			     "segment 4294967303 2 60 70 queue\n"
-			     "segment 4294967303 2 70 80 running\n"
-			     "segment 8 - 5 60 running\n"
-			     "thread 7 thread a\nthread 4294967303 thread a\nthread 8 thread b\n",
-			     aways, 3);
-	assert_trace_is(t, "vprof-tuples 1\n"
-		"segment 7 - 0 20 running\n"
-		"segment 7 - 20 25 running\n"
-		"segment 7 - 25 30 sleep\n"
-		"segment 7 - 30 40 running\n"
-		"segment 7 1 40 60 queue\n"
-		"segment 7 1 60 61 running\n"
-		"segment 7 1 61 65 running\n"
-		"segment 7 1 65 66 runnable\n"
-		"segment 7 1 66 80 running\n"
-		"segment 7 - 80 100 running\n"
-		"segment 8 - 0 5 running\n"
-		"segment 8 - 5 10 running\n"
-		"segment 8 - 10 20 cond\n"
-		"segment 8 - 20 60 running\n"
-		"segment 8 - 60 62 running\n"
-		"segment 8 - 62 68 cond\n"
-		"segment 8 - 68 70 running\n"
-		"segment 4294967303 2 40 42 running\n"
-		"segment 4294967303 2 42 44 sleep\n"
-		"segment 4294967303 2 44 45 running\n"
-		"segment 4294967303 2 45 50 queue\n"
-		"segment 4294967303 2 50 52 running\n"
-		"segment 4294967303 2 52 54 sleep\n"
-		"segment 4294967303 2 54 58 running\n"
-		"segment 4294967303 2 58 60 sleep\n"
-		"segment 4294967303 2 60 70 queue\n"
-		"segment 4294967303 2 70 74 running\n"
-		"segment 4294967303 2 74 78 sleep\n"
-		"segment 4294967303 2 78 80 running\n"
-		"segment 4294967303 - 80 85 running\n"
-		"segment 4294967303 - 85 95 cond\n"
-		"segment 4294967303 - 95 100 running\n"
-		"segment 8589934599 - 45 46 running\n"
-		"segment 8589934599 - 46 48 sleep\n"
-		"segment 8589934599 - 48 50 running\n"
-		"segment " TIMER " - 25 29 running\n"
-		"segment " TIMER " - 42 43 running\n"
-		"segment " TIMER " - 46 47 running\n"
-		"segment " TIMER " - 52 53 running\n"
-		"segment " TIMER " - 58 59 running\n"
-		"segment " TIMER " - 74 77 running\n"
-		"wakeup 7 " TIMER " 29\n"
-		"wakeup 8 7 15\n"
-		"wakeup 8 7 67\n"
-		"wakeup 4294967303 " TIMER " 43\n"
-		"wakeup 4294967303 " TIMER " 53\n"
-		"wakeup 4294967303 " TIMER " 59\n"
-		"wakeup 4294967303 " TIMER " 77\n"
-		"wakeup 4294967303 7 92\n"
-		"wakeup 8589934599 " TIMER " 47\n"
-		"thread 7 thread a\n"
-		"thread 8 thread b\n"
-		"thread 4294967303 thread a\n"
-		"thread 8589934599 thread a\n"
-		"thread " TIMER " timer timer\n");
+	t = trace_with_aways(stacks_before, stacks_away, 3);
+	assert_trace_is(t, stacks_after);
 	trace_free(t);
 	kernel_release(&k);
 }
