@@ -10,6 +10,8 @@
  * The subject is the first of the ranking, or, where that does little but wait, its wait.  When nothing is above the threshold, when nothing
  * varies, when there is nothing to say anything about, that is the sentence.
  */
+#include <string.h>
+
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "base/utf8.h"
@@ -142,6 +144,21 @@ static void add_needed(struct str *s, const struct findings *f, uint64_t needed)
 			 text_cnt(text, needed));
 }
 
+/* What had no room may be what causes it. */
+static bool is_whole(const struct findings *f)
+{
+	for (size_t i = 0; i < f->warnings.cnt; i++)
+		if (strcmp(f->warnings.items[i].code, "table-full") == 0)
+			return false;
+	return true;
+}
+
+static void add_missing(struct str *s, const struct findings *f)
+{
+	if (!is_whole(f))
+		str_add(s, " Not all was recorded, for a table was full: vprof show warnings.");
+}
+
 static void add_cause(struct str *s, const struct findings *f, const struct factor *first,
 		      const struct select_options *o, bool utf8)
 {
@@ -149,13 +166,14 @@ static void add_cause(struct str *s, const struct findings *f, const struct fact
 	uint64_t needed = factor_intervals_needed(f, first, o);
 	char percent[TEXT_MAX];
 
-	str_addf(s, "%s %s %s of the variance of '%s'", label, needed ? "may cause" : "causes",
+	str_addf(s, "%s %s %s of the variance of '%s'", label, needed || !is_whole(f) ? "may cause" : "causes",
 		 share_text(percent, first, o), f->interval.name);
 	add_ci95(s, first, o);
 	because_add(s, first, utf8);
 	str_add(s, ".");
 	if (needed)
 		add_needed(s, f, needed);
+	add_missing(s, f);
 	if (first->open)
 		str_add(s, " It calls functions that carry no probe yet: probe them to see further.");
 }
@@ -166,8 +184,8 @@ static void add_no_cause(struct str *s, const struct findings *f, const struct s
 	const struct factor *largest = largest_factor(f);
 	char threshold[TEXT_MAX], percent[TEXT_MAX];
 
-	str_addf(s, "Nothing causes more than %s of the variance of '%s'",
-		 text_percent(threshold, o->threshold), f->interval.name);
+	str_addf(s, "Nothing%s causes more than %s of the variance of '%s'",
+		 is_whole(f) ? "" : " that was recorded", text_percent(threshold, o->threshold), f->interval.name);
 	if (largest) {
 		_cleanup_(freep) char *label = factor_label(largest, utf8);
 
@@ -176,6 +194,7 @@ static void add_no_cause(struct str *s, const struct findings *f, const struct s
 		add_ci95(s, largest, o);
 	}
 	str_add(s, ".");
+	add_missing(s, f);
 }
 
 char *sentence_text(const struct findings *f, const struct select_options *o, bool utf8)

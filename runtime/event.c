@@ -86,10 +86,8 @@ static void push_label(struct thread_label label)
 {
 	struct thread *t = &thread_self;
 
-	if (t->label_cnt == THREAD_LABELS) {
-		remove_label(0);
-		arena_count_dropped(t->arena, TABLE_INTERVALS);
-	}
+	if (t->label_cnt == THREAD_LABELS)
+		remove_label(0);		/* the reader counts those that are missed */
 	t->labels[t->label_cnt++] = label;
 }
 

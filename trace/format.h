@@ -141,7 +141,8 @@ enum trace_table {
 	TABLE_TEXT,			/* names of functions and files that had no room */
 	TABLE_THREADS,			/* threads that are not recorded, for too many were at the same time */
 	TABLE_CALLS,			/* calls that are not recorded, for too many were open below them on their thread */
-	TABLE_INTERVALS,		/* intervals that a thread lost sight of, for it began or resumed too many others inside */
+	TABLE_INTERVALS,		/* intervals that a thread lost sight of, for it began or resumed too many others inside; not
+					 * written any more: the reader knows which of them were missed */
 	TABLE_LOCKS,			/* home-made locks asked for inside too many others */
 	TABLE_UNITS,			/* probes of compiled units that are not known, for lack of memory */
 	TRACE_TABLE_CNT

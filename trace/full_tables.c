@@ -3,7 +3,6 @@
  * full_tables.c - what a full table means for who reads the answer.
  */
 #include "trace/full_tables.h"
-#include "trace/format.h"
 #include "base/banned.h"
 
 _Static_assert((int)TRACE_TABLE_CNT <= (int)FULL_TABLES_MAX, "room for all of them");
@@ -38,9 +37,17 @@ void full_tables_decode(struct full_tables *f, struct decoder *d)
 		uint64_t table = decode_varint(d), size = decode_varint(d), dropped = decode_varint(d);
 		struct full_table *t = table < TRACE_TABLE_CNT ? &f->items[table] : NULL;
 
-		if (!d->bad && t && dropped > t->dropped)
+		/* Recorders counted intervals that nobody missed: replay_lose_sight(). */
+		if (!d->bad && t && dropped > t->dropped && table != TABLE_INTERVALS)
 			*t = (struct full_table){ words[table].table, words[table].dropped, words[table].effect, size, dropped };
 	}
+}
+
+void full_tables_count(struct full_tables *f, enum trace_table table, uint64_t size)
+{
+	uint64_t dropped = f->items[table].dropped + 1;
+
+	f->items[table] = (struct full_table){ words[table].table, words[table].dropped, words[table].effect, size, dropped };
 }
 
 void full_tables_add(struct full_tables *f, const struct full_tables *from)

@@ -244,7 +244,9 @@ struct pairing {
 	uint64_t nested;		/* ... those inside an interval of the same name and key */
 	uint64_t unended;		/* ... and those that had no end, or not before the next start or a pause */
 	uint64_t unmatched_ends;	/* ends of keys that were not started */
+	uint64_t aborted;		/* by VPROF_ABORT; not among the unended */
 	struct unpaired start, end;	/* an example of both; of one thread, if there is a pair of that kind */
+	struct unpaired inner, given_up;	/* ... of a nested start, of an aborted interval */
 };
 
 typedef VEC(const char *) strings;	/* numbered from 0 */

@@ -28,6 +28,11 @@ struct pairing *pairing_of(struct replay *p, uint32_t name)
 	return &p->t->pairings.items[name];
 }
 
+static void note(struct unpaired *u, uint64_t key, uint64_t tid)
+{
+	*u = (struct unpaired){ .known = true, .key = key, .tid = tid };
+}
+
 bool nesting_is_inner(const struct replay *p, uint32_t name)
 {
 	const struct reader_options *o = p->rd->options;
@@ -65,11 +70,14 @@ static void restart(struct replay *p, struct worker *w, const struct raw_event *
 
 bool nesting_begin(struct replay *p, struct worker *w, const struct raw_event *e, uint64_t sid)
 {
+	struct pairing *c = pairing_of(p, w->interval.name);
 	uint64_t unused;
 
 	if (p->outermost && !p->learns && map_get(p->outermost, sid, &unused))
 		return false;
-	pairing_of(p, w->interval.name)->nested++;
+	c->nested++;
+	if (!c->inner.known)
+		note(&c->inner, w->key, tid_of(p, e->thread));
 	w->depth++;
 	if (nesting_is_inner(p, w->interval.name)) {
 		restart(p, w, e, sid);
@@ -130,11 +138,6 @@ void replay_know_nesting(struct replay *p, struct map *outermost)
 	p->outermost = outermost;
 }
 
-static void note(struct unpaired *u, uint64_t key, uint64_t tid)
-{
-	*u = (struct unpaired){ .known = true, .key = key, .tid = tid };
-}
-
 void nesting_give_up(struct replay *p, struct worker *w)
 {
 	struct pairing *c = pairing_of(p, w->interval.name);
@@ -143,6 +146,15 @@ void nesting_give_up(struct replay *p, struct worker *w)
 	if (!c->start.known || (c->end.known && c->start.tid != c->end.tid && w->interval.start_tid == c->end.tid))
 		note(&c->start, w->key, w->interval.start_tid);
 	learn(p, w);
+}
+
+void nesting_abort(struct replay *p, const struct worker *w)
+{
+	struct pairing *c = pairing_of(p, w->interval.name);
+
+	c->aborted++;
+	if (!c->given_up.known)
+		note(&c->given_up, w->key, w->interval.start_tid);
 }
 
 void nesting_stray(struct replay *p, const struct raw_event *e, uint32_t name)

@@ -30,6 +30,8 @@ bool nesting_end(struct replay *p, struct worker *w);
 void nesting_unwound(struct replay *p, struct worker *w);
 /* w closes without an END, or never does. */
 void nesting_give_up(struct replay *p, struct worker *w);
+/* By a DROP, as the program wants. */
+void nesting_abort(struct replay *p, const struct worker *w);
 /* An END that has no BEGIN. */
 void nesting_stray(struct replay *p, const struct raw_event *e, uint32_t name);
 

@@ -161,11 +161,6 @@ static uint32_t interval_name(struct replay *p, uint64_t id)
 	return name;
 }
 
-bool replay_is_open(const struct replay *p, uint64_t sid)
-{
-	return find_worker(p, sid);
-}
-
 /* The open interval of this name and key that began in this process, or NULL. */
 static struct worker *find_own(struct replay *p, uint32_t pid, uint32_t name, uint64_t key)
 {
@@ -259,6 +254,9 @@ static void play_pauses(struct replay *p, int64_t ns)
 static void close_interval(struct replay *p, struct worker *w, const struct raw_event *e,
 			   enum interval_status status)
 {
+	replay_count_lost_sight(p, w, e->thread);
+	if (e->kind == EVENT_DROP)
+		nesting_abort(p, w);
 	/* By a thread that did not know yet of the pause. */
 	p->t->losses.at_pause += p->is_paused && status == INTERVAL_COMPLETED;
 	replay_end_interval(p, w, p->is_paused ? INTERVAL_ABORTED : status, tid_of(p, e->thread), e->ns);
@@ -332,8 +330,10 @@ static size_t find_label(const struct replay *p, const struct raw_event *e)
 
 static void push_label(struct replay *p, const struct raw_event *e, uint64_t sid)
 {
-	if (p->stacks[e->thread].cnt == LABELS_MAX)
+	if (p->stacks[e->thread].cnt == LABELS_MAX) {
+		replay_lose_sight(p, p->stacks[e->thread].items[0].sid, e->thread);
 		drop_label(p, e, 0);
+	}
 	p->stacks[e->thread].items[p->stacks[e->thread].cnt++] =
 		(struct label){ e->words[0], e->words[1], sid };
 }
@@ -360,6 +360,7 @@ static void take_over(struct replay *p, struct worker *w, const struct raw_event
 {
 	if (w->thread != e->thread)
 		replay_add_creation(p, w->thread, from_ns < e->ns ? from_ns : e->ns, e->thread, e->ns);
+	w->out_of_sight &= w->thread == e->thread;
 	w->thread = e->thread;
 	w->stopped_ns = w->handed_ns = INT64_MAX;
 }
@@ -421,8 +422,6 @@ static void play_unwound(struct replay *p, const struct raw_event *e)
 	nesting_give_up(p, w);
 	close_interval(p, w, e, INTERVAL_ABORTED);
 }
-
-enum { RANK_MAX = 256 };
 
 /* other, that the thread has not at hand, is another interval that just has the same key. */
 static bool is_apart(const struct worker *other, const struct raw_event *e)

@@ -8,6 +8,11 @@
 #include "base/banned.h"
 #include "trace/replay_state.h"
 
+bool replay_is_open(const struct replay *p, uint64_t sid)
+{
+	return find_worker(p, sid);
+}
+
 int64_t replay_oldest(const struct replay *p, int64_t otherwise_ns)
 {
 	int64_t oldest_ns = otherwise_ns;

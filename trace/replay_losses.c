@@ -74,6 +74,20 @@ void replay_losses(struct replay *p, const struct raw_event *events, size_t cnt)
 	join_losses(p);
 }
 
+void replay_lose_sight(struct replay *p, uint64_t sid, uint32_t thread)
+{
+	struct worker *w = sid == SID_NONE ? NULL : find_worker(p, sid);
+
+	if (w && w->thread == thread)
+		w->out_of_sight = true;
+}
+
+void replay_count_lost_sight(struct replay *p, const struct worker *w, uint32_t thread)
+{
+	if (w->out_of_sight && w->thread == thread)
+		full_tables_count(&p->t->losses.full, TABLE_INTERVALS, LABELS_MAX);
+}
+
 /* An interval is touched if anybody lost records while it was under way: a missing lock holder
  * falsifies it as much as a missing call. */
 void replay_mark_losses(struct replay *p, struct interval *v)

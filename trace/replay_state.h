@@ -9,7 +9,8 @@
 
 enum {
 	LABELS_MAX = 16,		/* as THREAD_LABELS of the runtime */
-	FORKS_MAX = 64
+	FORKS_MAX = 64,
+	RANK_MAX = 256			/* intervals of one name and key that are open at once */
 };
 
 struct label {
@@ -24,6 +25,7 @@ struct worker {				/* of an interval that is open */
 	int64_t stopped_ns;		/* INT64_MAX: still at it */
 	int64_t handed_ns;		/* the function that began it returned, if another ends it; INT64_MAX: not */
 	bool in_frame;			/* the function that began it ends it */
+	bool out_of_sight;		/* its thread's stack of them was full */
 	bool is_spent;			/* of nested ones the innermost counts, and that has ended */
 	uint64_t older;			/* sid of one of the same name and key that another thread works on; 0: none */
 	uint32_t rank;			/* how many of those there were */
@@ -98,6 +100,13 @@ void replay_mark_losses(struct replay *p, struct interval *v);
 void replay_mark_unfinished(struct replay *p);
 void replay_end_interval(struct replay *p, struct worker *w, enum interval_status status, uint64_t end_tid,
 			 int64_t end_ns);
+
+/*
+ * replay_losses.c: the stack of the thread was full, and the interval was the outermost.  It is missed only where the same
+ * thread ends it: who hands requests to other threads and never says so has a stack full of those that others go on with.
+ */
+void replay_lose_sight(struct replay *p, uint64_t sid, uint32_t thread);
+void replay_count_lost_sight(struct replay *p, const struct worker *w, uint32_t thread);
 
 /* replay_holes.c: ns is reached, and holes that ended before are past. */
 void replay_play_holes(struct replay *p, int64_t ns);

@@ -121,6 +121,44 @@ static void test_inner_aborted(void **state)
 		{ 1, EVENT_DROP, { 70, 1, 7 } }), NULL), "10-40 request\n50-70 request!\n");
 }
 
+/* What the program gives up itself is counted by itself, with an example; so is a start inside another. */
+static void test_aborted(void **state)
+{
+	struct trace *t = read_recs(RECS(B(1, 10, 1, 7, 0), { 1, EVENT_DROP, { 20, 1, 7 } }, B(2, 30, 1, 8, 0),
+		B(2, 35, 1, 8, AGAIN), E(2, 40, 1, 8), E(2, 45, 1, 8), B(2, 50, 1, 9, 0), { 1, EVENT_DROP, { 60, 1, 9 } }), NULL);
+	const struct pairing *c = trace_pairing(t, 0);
+
+	(void)state;
+	assert_pairing(t, 4, 1, 0, 0);
+	assert_int_equal(c->aborted, 2);
+	assert_true(c->given_up.known && c->given_up.key == 7 && c->given_up.tid == 11);
+	assert_true(c->inner.known && c->inner.key == 8 && c->inner.tid == 12);
+	assert_intervals(t, "10-20 request!\n30-45 request\n50-60 request!\n");
+}
+
+/* A thread's stack has 16 of them.  The first of 18 to begin are missed where it ends them itself, not where others do. */
+static void test_lost_sight(void **state)
+{
+	struct rec recs[40];
+	size_t cnt = 0;
+	struct trace *t;
+
+	(void)state;
+	for (uint64_t i = 0; i < 18; i++)
+		recs[cnt++] = (struct rec)B(1, 10 + i, 1, i, 0);
+	recs[cnt++] = (struct rec){ 2, EVENT_RESUME, { 40, 1, 0 } };
+	recs[cnt++] = (struct rec)E(2, 50, 1, 0);
+	recs[cnt++] = (struct rec)E(1, 60, 1, 1);
+	t = read_recs(recs, cnt, NULL);
+	assert_int_equal(t->losses.full.items[TABLE_INTERVALS].dropped, 1);
+	assert_int_equal(t->losses.full.items[TABLE_INTERVALS].size, 16);
+	recs[cnt - 1] = (struct rec)E(2, 60, 1, 1);
+	trace_free(t);
+	t = read_recs(recs, cnt, NULL);
+	assert_int_equal(t->losses.full.items[TABLE_INTERVALS].dropped, 0);
+	trace_free(t);
+}
+
 /* Two threads have key 7 at the same time: neither is inside the other. */
 static void test_same_key_elsewhere(void **state)
 {
@@ -257,7 +295,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_three_levels), cmocka_unit_test(test_missing_end),
 		cmocka_unit_test(test_under_way), cmocka_unit_test(test_unwound),
-		cmocka_unit_test(test_inner_aborted), cmocka_unit_test(test_same_key_elsewhere),
+		cmocka_unit_test(test_inner_aborted), cmocka_unit_test(test_aborted), cmocka_unit_test(test_lost_sight),
+		cmocka_unit_test(test_same_key_elsewhere),
 		cmocka_unit_test(test_handed_over), cmocka_unit_test(test_two_names),
 		cmocka_unit_test(test_inner_counts), cmocka_unit_test(test_keys_differ),
 		cmocka_unit_test(test_many_unended), cmocka_unit_test(test_finish), cmocka_unit_test(test_finish_amid),
