@@ -204,6 +204,8 @@ struct interval_summary {
 	const char *name;
 	uint64_t cnt;
 	uint64_t dropped_open, dropped_aborted, dropped_bad_path, dropped_lost;
+	uint64_t nested, unmatched_ends;	/* struct pairing: starts inside another of the same key, ends without a start */
+	bool has_pairing;		/* not of imported tuples, which have intervals and no starts and ends */
 	double mean_ns, variance_ns2, stddev_ns;
 	int64_t p50_ns, p90_ns, p99_ns, min_ns, max_ns;	/* nearest rank: the ceil(q n)-th smallest */
 };

@@ -177,6 +177,8 @@ void warn_off_cpu(struct analysis *a);		/* warnings_cpu.c */
 void warn_overloaded(struct analysis *a);
 void warn_unpaired(struct analysis *a);		/* warn_pairing.c: starts and ends without each other */
 void warn_nested(struct analysis *a);
+void warn_unpaired_others(struct analysis *a);	/* ... of intervals that the answer is not about */
+const struct pairing *pairing_of_interval(const struct analysis *a);	/* NULL: not known */
 
 /* Call sites of a function place, sorted, each once; the strings are the trace's. */
 void place_call_sites(const struct analysis *a, uint32_t place, strings *ret);

@@ -55,6 +55,18 @@ static void describe_tail(struct analysis *a, const int64_t *sorted)
 	}
 }
 
+static void count_unpaired(struct analysis *a)
+{
+	struct interval_summary *s = &a->f->interval;
+	const struct pairing *p = pairing_of_interval(a);
+
+	s->has_pairing = p;
+	if (!p)
+		return;
+	s->nested = p->nested;
+	s->unmatched_ends = p->unmatched_ends;
+}
+
 void summarize(struct analysis *a)
 {
 	struct interval_summary *s = &a->f->interval;
@@ -66,6 +78,7 @@ void summarize(struct analysis *a)
 	s->dropped_aborted = a->counted->aborted;
 	s->dropped_bad_path = a->counted->bad_path;
 	s->dropped_lost = a->counted->lost;
+	count_unpaired(a);
 	s->mean_ns = moments_mean(a->m->n, a->m->places.items[0].x);
 	s->variance_ns2 = a->variance_ns2;
 	s->stddev_ns = sqrt(a->variance_ns2);

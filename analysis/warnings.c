@@ -484,6 +484,7 @@ void warn(struct analysis *a)
 	warn_full_tables(a);
 	warn_unpaired(a);
 	warn_nested(a);
+	warn_unpaired_others(a);
 	warn_reduced(a);
 	warn_off_cpu(a);
 	warn_overloaded(a);

@@ -36,7 +36,19 @@ static int read_arguments(struct interval_directive *d, struct diag *reterr)
 	return r;
 }
 
-static int write_config(const struct interval_directive *d)
+/* Which of nested ones counts is the user's own line: no option of annotate says it. */
+static void keep_nested(const char *text, const char *path, struct interval_directive *d)
+{
+	_cleanup_(config_release) struct config old = { 0 };
+
+	if (config_parse(text, path, &old, NULL) < 0)
+		return;			/* the new text will not do either, and that is said */
+	for (size_t i = 0; i < old.intervals.cnt; i++)
+		if (strcmp(old.intervals.items[i].name, d->name) == 0)
+			d->inner |= old.intervals.items[i].inner;
+}
+
+static int write_config(struct interval_directive *d)
 {
 	const char *path = config_path() ? config_path() : "vprof.conf";
 	_cleanup_(freep) char *old = NULL, *new = NULL;
@@ -46,6 +58,8 @@ static int write_config(const struct interval_directive *d)
 
 	if (r < 0 && r != -ENOENT)
 		return fail_now(EXIT_USAGE, NULL, "cannot read '%s': %s", path, strerror(-r));
+	if (old)
+		keep_nested(old, path, d);
 	new = config_put_interval(old ? old : "", d);
 	if (config_parse(new, path, &check, &diag) < 0)
 		return fail(&diag);

@@ -78,6 +78,8 @@ char *config_interval_text(const struct interval_directive *d)
 	}
 	if (d->key)
 		add_setting(&s, "key", d->key);
+	if (d->inner)
+		add_setting(&s, "nested", "inner");
 	return str_take(&s);
 }
 

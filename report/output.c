@@ -140,6 +140,8 @@ static json_t *interval_object(const struct interval_summary *iv)
 	json_set(dropped, "aborted", json_u64(iv->dropped_aborted));
 	json_set(dropped, "bad_path", json_u64(iv->dropped_bad_path));
 	json_set(dropped, "lost", json_u64(iv->dropped_lost));
+	json_set(dropped, "nested", iv->has_pairing ? json_u64(iv->nested) : json_null());
+	json_set(dropped, "unmatched_ends", iv->has_pairing ? json_u64(iv->unmatched_ends) : json_null());
 	json_set(o, "name", json_text(iv->name));
 	json_set(o, "count", json_u64(iv->cnt));
 	json_set(o, "dropped", dropped);

@@ -31,6 +31,8 @@ static void print_count(const struct style *s, const struct interval_summary *iv
 		{ iv->dropped_aborted, "aborted" },
 		{ iv->dropped_bad_path, "without a usable path" },
 		{ iv->dropped_lost, "with lost records" },
+		{ iv->has_pairing ? iv->nested : 0, "starts inside another one" },
+		{ iv->has_pairing ? iv->unmatched_ends : 0, "ends without a start" },
 	};
 	char cnt[TEXT_MAX];
 

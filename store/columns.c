@@ -36,6 +36,12 @@ static void bind_column(sqlite3_stmt *st, int position, const struct column *c, 
 	case COLUMN_INT:
 		sqlite3_bind_int64(st, position, *(const int *)member);
 		return;
+	case COLUMN_64_IF:
+		if (!*flag) {
+			sqlite3_bind_null(st, position);
+			return;
+		}
+		/* fall through */
 	case COLUMN_64:
 	case COLUMN_CLOCK:
 		sqlite3_bind_int64(st, position, *(const int64_t *)member);
@@ -133,6 +139,7 @@ static int read_value(sqlite3_stmt *st, int position, const struct column *c, st
 		*(int *)member = sqlite3_column_int(st, position);
 		return 0;
 	case COLUMN_64:
+	case COLUMN_64_IF:
 		*(int64_t *)member = sqlite3_column_int64(st, position);
 		return 0;
 	case COLUMN_CLOCK:
@@ -164,6 +171,7 @@ static int read_null(const struct column *c, void *member, bool *flag)
 	case COLUMN_TEXT_OR_NULL:
 		*(const char **)member = NULL;
 		return 0;
+	case COLUMN_64_IF:
 	case COLUMN_REAL_IF:
 	case COLUMN_BOOL_IF:
 	case COLUMN_NAMED_IF:
@@ -187,7 +195,7 @@ int columns_read(sqlite3_stmt *st, int first, const struct column *columns, size
 			r = read_null(c, member, flag);
 		} else {
 			r = read_value(st, position, c, a, member);
-			if (c->type == COLUMN_REAL_IF || c->type == COLUMN_BOOL_IF ||
+			if (c->type == COLUMN_64_IF || c->type == COLUMN_REAL_IF || c->type == COLUMN_BOOL_IF ||
 			    c->type == COLUMN_NAMED_IF)
 				*flag = true;
 		}

@@ -23,6 +23,7 @@ enum column_type {
 	COLUMN_U32_OR_NULL,		/* UINT32_MAX is NULL */
 	COLUMN_INT,
 	COLUMN_64,			/* int64_t and uint64_t alike, bit for bit */
+	COLUMN_64_IF,			/* NULL unless the bool at flag is set */
 	COLUMN_CLOCK,			/* int64_t: nanoseconds, 0 to CLOCK_MAX_NS */
 	COLUMN_REAL,
 	COLUMN_REAL_IF,			/* NULL unless the bool at flag is set */
@@ -52,6 +53,7 @@ struct column {
 #define COL_U32_OR_NULL(T, m)	 COLUMN(U32_OR_NULL, T, m)
 #define COL_INT(T, m)		 COLUMN(INT, T, m)
 #define COL_64(T, m)		 COLUMN(64, T, m)
+#define COL_64_IF(T, m, f)	 { COLUMN_64_IF, offsetof(T, m), offsetof(T, f), NULL }
 #define COL_CLOCK(T, m)		 COLUMN(CLOCK, T, m)
 #define COL_REAL(T, m)		 COLUMN(REAL, T, m)
 #define COL_BOOL(T, m)		 COLUMN(BOOL, T, m)

@@ -46,6 +46,8 @@ static const struct column finding_columns[] = {
 	COL_64(struct findings, interval.max_ns),
 	COL_U32(struct findings, root_height),
 	COL_64(struct findings, clamped),
+	COL_64_IF(struct findings, interval.nested, interval.has_pairing),
+	COL_64_IF(struct findings, interval.unmatched_ends, interval.has_pairing),
 };
 
 static const struct column probing_columns[] = {

@@ -14,9 +14,10 @@
 --	  WHERE f.kind = 'wait' ORDER BY f.share DESC;
 
 PRAGMA application_id = 0x7670726f;	-- "vpro"
-PRAGMA user_version = 16;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
+PRAGMA user_version = 17;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
 					-- 6: iteration_start, answer, planned; 7: ci95; 8: interval.root_only; 9: ranks, paper_ci95; 10: tail, part;
-					-- 11: inherent_work; 12: common_cause; 13: unit.misread; 14: work_ci95, trimmed_share; 15: part_pair; 16: node.device, because_of.device
+					-- 11: inherent_work; 12: common_cause; 13: unit.misread; 14: work_ci95, trimmed_share; 15: part_pair; 16: node.device, because_of.device;
+					-- 17: finding.nested, unmatched_ends
 -- Run over a database of an older version this adds the tables that it lacks; store.c adds columns.
 
 -- ---- the project, from the scan records of the last build ----
@@ -136,6 +137,8 @@ CREATE TABLE IF NOT EXISTS finding (
 	dropped_aborted		INTEGER NOT NULL,
 	dropped_bad_path	INTEGER NOT NULL,
 	dropped_lost		INTEGER NOT NULL,
+	nested			INTEGER,	-- starts inside another of the same key; NULL: not known
+	unmatched_ends		INTEGER,	-- ends without a start; NULL: not known
 	mean_ns			REAL NOT NULL,
 	variance_ns2		REAL NOT NULL,	-- divisor n
 	stddev_ns		REAL NOT NULL,

@@ -227,12 +227,37 @@ static void add_losses(struct trace *t, const struct trace *p)
 	t->off_cpu.delay_ns += p->off_cpu.delay_ns;
 }
 
+/* The examples are of one part: they are about one thread, or not. */
+static void add_pairings(struct trace *t, const struct merge_part *of, const struct trace *p)
+{
+	for (size_t i = 0; i < p->pairings.cnt && i < of->interval_name.cnt; i++) {
+		const struct pairing *from = &p->pairings.items[i];
+		struct pairing *to;
+
+		while (t->pairings.cnt <= of->interval_name.items[i])
+			VEC_ADD(&t->pairings, (struct pairing){ .starts = 0 });
+		to = &t->pairings.items[of->interval_name.items[i]];
+		to->starts += from->starts;
+		to->nested += from->nested;
+		to->unended += from->unended;
+		to->unmatched_ends += from->unmatched_ends;
+		to->aborted += from->aborted;
+		if (to->start.known + to->end.known < from->start.known + from->end.known) {
+			to->start = from->start;
+			to->end = from->end;
+		}
+		to->inner = to->inner.known ? to->inner : from->inner;
+		to->given_up = to->given_up.known ? to->given_up : from->given_up;
+	}
+}
+
 void trace_merger_names(struct trace_merger *m, size_t part, const struct trace *names)
 {
 	struct merge_part *p = &m->parts[part];
 
 	add_all_texts(m, p, names);
 	add_functions(m, p, names);
+	add_pairings(m->t, p, names);
 	for (size_t i = 0; i < names->threads.cnt; i++) {
 		struct thread_name n = names->threads.items[i];
 

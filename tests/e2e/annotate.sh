@@ -81,6 +81,13 @@ expect 2 "$VPROF" annotate --dry-run --start 'enqueue if' --end send_reply
 says "if is followed by an expression"
 cp marked.c s.c
 
+# Which of nested ones counts stays the user's line.
+printf '[interval "request"]\nstart = enqueue\nnested = inner\nend = enqueue\n[run]\n' >nested.conf
+VPROF_CONF=nested.conf expect 0 "$VPROF" annotate --start send_reply --end send_reply
+grep -q '^ *nested = inner$' nested.conf && grep -q '^ *start *= send_reply' nested.conf && pass || fail "$(cat nested.conf)"
+VPROF_CONF=nested.conf expect 0 "$VPROF" annotate --name other --start send_reply --end send_reply
+[ "$(grep -c nested nested.conf)" = 1 ] && pass || fail "another interval's: $(cat nested.conf)"
+
 if command -v patch >/dev/null; then
 	expect 0 patch -R -p0 -i the.patch "$PWD/s.c"
 	cmp -s s.c original.c && pass || fail "the patch does not undo"

@@ -118,6 +118,7 @@ static void same_summary(const struct interval_summary *a, const struct interval
 	assert_true(a->dropped_aborted == b->dropped_aborted);
 	assert_true(a->dropped_bad_path == b->dropped_bad_path);
 	assert_true(a->dropped_lost == b->dropped_lost);
+	assert_true(a->has_pairing == b->has_pairing && a->nested == b->nested && a->unmatched_ends == b->unmatched_ends);
 	same_double(a->mean_ns, b->mean_ns);
 	same_double(a->variance_ns2, b->variance_ns2);
 	same_double(a->stddev_ns, b->stddev_ns);

@@ -165,6 +165,7 @@ struct findings *sample_server(void)
 
 	f->interval = (struct interval_summary){
 		.name = "request", .cnt = 4, .dropped_open = 2, .dropped_aborted = 1,
+		.nested = 7, .unmatched_ends = 3, .has_pairing = true,
 		.mean_ns = 1060000, .variance_ns2 = VARIANCE_NS2, .stddev_ns = 2000000,
 		.p50_ns = 400000, .p90_ns = 2840000, .p99_ns = 2840000,
 		.min_ns = 300000, .max_ns = 2840000,

@@ -41,6 +41,34 @@ static void test_numbers(void **state)
 	merge_numbers_free(n);
 }
 
+/* Starts and ends of one name add up; the examples stay those of one part, for they may be about one thread. */
+static void test_pairings(void **state)
+{
+	const struct pairing first = { .starts = 5, .nested = 1, .unended = 2, .aborted = 1, .start = { true, 7, 1 } };
+	const struct pairing second = { .starts = 50, .nested = 20, .unended = 3, .unmatched_ends = 4,
+					.start = { true, 8, 2 }, .end = { true, 9, 2 }, .inner = { true, 10, 2 } };
+	struct trace *parts[2] = { trace_new(), trace_new() }, *whole;
+	const struct pairing *c;
+
+	(void)state;
+	trace_add_string(parts[0], &parts[0]->interval_names, "request");
+	VEC_ADD(&parts[0]->pairings, first);
+	trace_add_string(parts[1], &parts[1]->interval_names, "query");
+	trace_add_string(parts[1], &parts[1]->interval_names, "request");
+	VEC_ADD(&parts[1]->pairings, (struct pairing){ .starts = 3 });
+	VEC_ADD(&parts[1]->pairings, second);
+	whole = traces_merge(parts, 2);
+	c = trace_pairing(whole, trace_add_string(whole, &whole->interval_names, "request"));
+	assert_non_null(c);
+	assert_true(c->starts == 55 && c->nested == 21 && c->unended == 5 && c->unmatched_ends == 4 && c->aborted == 1);
+	assert_true(c->start.key == 8 && c->end.key == 9 && c->start.tid == c->end.tid && c->inner.key == 10);
+	c = trace_pairing(whole, trace_add_string(whole, &whole->interval_names, "query"));
+	assert_true(c && c->starts == 3);
+	trace_free(whole);
+	trace_free(parts[0]);
+	trace_free(parts[1]);
+}
+
 /* 2^124 and no more: two parts may fit each, and both together not. */
 static void test_sums(void **state)
 {
@@ -170,7 +198,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_sums), cmocka_unit_test(test_pairings),
 		cmocka_unit_test(test_windows),
 	};
 

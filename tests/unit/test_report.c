@@ -240,6 +240,8 @@ static void want_interval(json_t *o)
 	want_number(o, "interval/dropped/open", 2);
 	want_number(o, "interval/dropped/aborted", 1);
 	want_number(o, "interval/dropped/bad_path", 0);
+	want_number(o, "interval/dropped/nested", 7);
+	want_number(o, "interval/dropped/unmatched_ends", 3);
 	want_number(o, "interval/mean_ns", 1060000);
 	want_number(o, "interval/variance_ns2", 4e12);
 	want_number(o, "interval/stddev_ns", 2000000);

@@ -39,6 +39,7 @@ static const char *const downgrades[] = {
 	[14] = "DROP TABLE part_pair; ALTER TABLE part DROP COLUMN variance_share;"
 	       "ALTER TABLE part DROP COLUMN other_pairs",
 	[15] = "ALTER TABLE node DROP COLUMN device; ALTER TABLE because_of DROP COLUMN device",
+	[16] = "ALTER TABLE finding DROP COLUMN nested; ALTER TABLE finding DROP COLUMN unmatched_ends",
 };
 
 /* A run with findings, written by this version and then taken back. */
@@ -93,6 +94,7 @@ static void check_columns(struct store *s, unsigned version)
 	_cleanup_(findings_freep) struct findings *f = NULL;
 
 	assert_int_equal(findings_read(s, 1, NULL, &f, NULL), 0);
+	assert_int_equal(f->interval.has_pairing, version > 16);
 	assert_int_equal(f->factors.items[0].has_ci95, version > 6);
 	assert_int_equal(f->factors.items[0].has_resolved, version > 6);
 	assert_int_equal(f->nodes.items[1].has_ci95, version > 6);
