@@ -18,11 +18,20 @@
 #include "store/db.h"
 #include "store/store.h"
 
+/* NULL unless the bool at flag is set. */
+static bool has_flag(const struct column *c)
+{
+	return c->type == COLUMN_64_IF || c->type == COLUMN_REAL_IF || c->type == COLUMN_BOOL_IF || c->type == COLUMN_NAMED_IF;
+}
+
 static void bind_column(sqlite3_stmt *st, int position, const struct column *c, const char *row)
 {
 	const void *member = row + c->offset;
-	const bool *flag = (const bool *)(row + c->flag);
 
+	if (has_flag(c) && !*(const bool *)(row + c->flag)) {
+		sqlite3_bind_null(st, position);
+		return;
+	}
 	switch (c->type) {
 	case COLUMN_U32_OR_NULL:
 		if (*(const uint32_t *)member == UINT32_MAX) {
@@ -37,30 +46,15 @@ static void bind_column(sqlite3_stmt *st, int position, const struct column *c, 
 		sqlite3_bind_int64(st, position, *(const int *)member);
 		return;
 	case COLUMN_64_IF:
-		if (!*flag) {
-			sqlite3_bind_null(st, position);
-			return;
-		}
-		/* fall through */
 	case COLUMN_64:
 	case COLUMN_CLOCK:
 		sqlite3_bind_int64(st, position, *(const int64_t *)member);
 		return;
 	case COLUMN_REAL_IF:
-		if (!*flag) {
-			sqlite3_bind_null(st, position);
-			return;
-		}
-		/* fall through */
 	case COLUMN_REAL:
 		sqlite3_bind_double(st, position, *(const double *)member);
 		return;
 	case COLUMN_BOOL_IF:
-		if (!*flag) {
-			sqlite3_bind_null(st, position);
-			return;
-		}
-		/* fall through */
 	case COLUMN_BOOL:
 		sqlite3_bind_int64(st, position, *(const bool *)member);
 		return;
@@ -69,11 +63,6 @@ static void bind_column(sqlite3_stmt *st, int position, const struct column *c, 
 		db_bind_text(st, position, *(const char *const *)member);
 		return;
 	case COLUMN_NAMED_IF:
-		if (!*flag) {
-			sqlite3_bind_null(st, position);
-			return;
-		}
-		/* fall through */
 	case COLUMN_NAMED:
 		db_bind_text(st, position, c->names->name(*(const unsigned *)member));
 		return;
@@ -195,8 +184,7 @@ int columns_read(sqlite3_stmt *st, int first, const struct column *columns, size
 			r = read_null(c, member, flag);
 		} else {
 			r = read_value(st, position, c, a, member);
-			if (c->type == COLUMN_64_IF || c->type == COLUMN_REAL_IF || c->type == COLUMN_BOOL_IF ||
-			    c->type == COLUMN_NAMED_IF)
+			if (has_flag(c))
 				*flag = true;
 		}
 		if (r < 0)
