@@ -149,22 +149,68 @@ static void guess_delays(struct finding *f)
 	}
 }
 
-/* Several stacks of one thread (trace/format.h) have one account: whose time it was is not known. */
-static void forget_shared(struct finding *f)
+/* Of two stacks' looks at their thread those that go further. */
+static void keep_better(struct off_cpu_thread *leader, struct off_cpu_thread *t)
 {
-	_cleanup_(map_freep) struct map *owners = map_new();
-	const struct raw *r = &f->rd->raw;
+	const struct raw_account *a = leader->accounts.items, *b = t->accounts.items;
+	int64_t had_ns = leader->accounts.cnt ? a[leader->accounts.cnt - 1].ns - a[0].ns : -1;
+	int64_t has_ns = t->accounts.cnt ? b[t->accounts.cnt - 1].ns - b[0].ns : -1;
 
-	for (uint32_t i = 0; i < r->threads.cnt; i++) {
-		uint64_t *owner = map_slot(owners, r->threads.items[i].kernel_tid);
-		const struct raw_thread *t = &r->threads.items[i], *other = *owner ? &r->threads.items[*owner - 1] : NULL;
-
-		if (other && other->first_ns < t->last_ns && t->first_ns < other->last_ns) {
-			f->threads[i].accounts.cnt = 0;
-			f->threads[*owner - 1].accounts.cnt = 0;
-		}
-		*owner = i + 1;
+	if (has_ns > had_ns) {
+		VEC_RELEASE(&leader->accounts);
+		leader->accounts.items = TAKE_PTR(t->accounts.items);
+		leader->accounts.cnt = t->accounts.cnt;
+		leader->accounts.cap = t->accounts.cap;
+		t->accounts.cap = 0;
 	}
+	t->accounts.cnt = 0;
+}
+
+/* Several stacks of one thread (runtime/stacks.h) have one account.  They are looked at as one, and what it was off is true of
+ * whichever was on. */
+static void join_stacks(struct finding *f, const uint64_t *waited_ns)
+{
+	_cleanup_(map_freep) struct map *leaders = map_new();
+
+	for (uint32_t i = 0; i < f->rd->raw.threads.cnt; i++) {
+		const struct raw_thread *r = &f->rd->raw.threads.items[i];
+		uint64_t *known = map_slot(leaders, r->kernel_tid);
+		struct off_cpu_thread *t = &f->threads[i], *leader = *known ? &f->threads[*known - 1] : NULL;
+
+		t->leader = i;
+		t->first_ns = r->first_ns;
+		t->last_ns = r->last_ns;
+		t->waited_ns = (int64_t)waited_ns[i];
+		if (!leader || leader->first_ns >= r->last_ns || r->first_ns >= leader->last_ns) {
+			*known = i + 1;
+			continue;
+		}
+		t->leader = (uint32_t)(*known - 1);
+		leader->has_others = true;
+		leader->first_ns = r->first_ns < leader->first_ns ? r->first_ns : leader->first_ns;
+		leader->last_ns = r->last_ns > leader->last_ns ? r->last_ns : leader->last_ns;
+		leader->waited_ns += t->waited_ns;
+		keep_better(leader, t);
+	}
+}
+
+/* Where stacks change threads it is not known which of them a thread's account is about. */
+static void leave_unplaced(struct finding *f)
+{
+	int64_t off_ns = 0;
+
+	for (size_t i = 0; f->rd->raw.has_moves && i < f->rd->raw.threads.cnt; i++) {
+		struct off_cpu_thread *t = &f->threads[i];
+		const struct raw_account *first = t->accounts.items, *last = first + t->accounts.cnt - 1;
+
+		if (!t->has_others || t->accounts.cnt < 2)
+			continue;
+		off_ns += last->ns - first->ns - (int64_t)(last->run_ns - first->run_ns) -
+			  (int64_t)(last->delay_ns - first->delay_ns) - t->waited_ns;
+		t->accounts.cnt = 0;
+	}
+	if (off_ns > off_cpu_tick_ns)
+		f->rd->t->off_cpu.unplaced_ns += (uint64_t)off_ns;
 }
 
 static bool want_threads(struct finding *f, const uint64_t *waited_ns)
@@ -185,12 +231,13 @@ static bool want_threads(struct finding *f, const uint64_t *waited_ns)
 	}
 	for (size_t i = 0; i < r->threads.cnt; i++)
 		order_accounts(&f->threads[i]);
-	forget_shared(f);
+	join_stacks(f, waited_ns);
+	leave_unplaced(f);
 	guess_delays(f);
 	for (size_t i = 0; i < r->threads.cnt; i++) {
 		struct off_cpu_thread *t = &f->threads[i];
 
-		t->is_wanted = is_wanted(t, (int64_t)waited_ns[i]);
+		t->is_wanted = is_wanted(t, t->waited_ns);
 		any |= t->is_wanted;
 		if (!t->is_wanted)
 			VEC_RELEASE(&t->accounts);
@@ -264,7 +311,7 @@ static void add_event(struct finding *f, struct off_cpu_thread *t, const struct 
 		add_call(f, t, &(struct raw_call){ r->ticks, r->words[0], (uint32_t)r->words[1] });
 		return;
 	}
-	if (r->kind == EVENT_WAIT && r->words[0] > r->ticks) {
+	if (is_own_wait(r->kind, r->words) && r->words[0] > r->ticks) {
 		end_ns = ruler_ns(&f->ruler, r->words[0]);
 		VEC_ADD(&t->waits, (struct busy){ start_ns, end_ns, id, id });
 	}
@@ -275,7 +322,8 @@ static void add_event(struct finding *f, struct off_cpu_thread *t, const struct 
 static void read_chunk(struct finding *f, struct decoder *d, const struct raw_chunk *c)
 {
 	uint32_t thread = raw_find_thread(&f->rd->raw, c->serial);
-	struct off_cpu_thread *t = thread != UINT32_MAX && f->threads[thread].is_wanted ? &f->threads[thread] : NULL;
+	struct off_cpu_thread *leader = thread == UINT32_MAX ? NULL : &f->threads[f->threads[thread].leader];
+	struct off_cpu_thread *t = leader && leader->is_wanted ? leader : NULL;
 	struct raw_call calls[CALLS_AT_ONCE];
 	uint64_t before = 0;
 
@@ -347,6 +395,18 @@ static int64_t waited_ns(const struct off_cpu_thread *t)
 	return sum;
 }
 
+/* Its thread's: they count where it runs. */
+static void take_over_spans(struct finding *f, uint32_t i)
+{
+	const struct spans *from = &f->rd->offs[f->threads[i].leader];
+	struct spans *to = &f->rd->offs[i];
+
+	if (!from->cnt)
+		return;
+	to->items = memcpy(xmalloc(from->cnt * sizeof(*to->items)), from->items, from->cnt * sizeof(*to->items));
+	to->cnt = from->cnt;
+}
+
 static void place_all(struct finding *f)
 {
 	size_t cnt = f->rd->raw.threads.cnt;
@@ -364,6 +424,9 @@ static void place_all(struct finding *f)
 		f->rd->offs[i].items = TAKE_PTR(t->spans.items);
 		f->rd->offs[i].cnt = t->spans.cnt;
 	}
+	for (uint32_t i = 0; i < cnt; i++)
+		if (f->threads[i].leader != i)
+			take_over_spans(f, i);
 }
 
 int off_cpu_find(struct reading *rd, const char *path, const uint64_t *waited_ns, struct diag *reterr)

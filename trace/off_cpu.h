@@ -69,6 +69,10 @@ struct off_cpu_thread {
 	bool is_wanted;			/* its accounts do not agree */
 	VEC(struct span) spans;		/* the result, by time */
 	int64_t unplaced_ns;		/* off the CPU, but nobody knows where */
+	uint32_t leader;		/* who speaks for all stacks of the thread; itself, where there is one */
+	bool has_others;		/* the leader of several */
+	int64_t first_ns, last_ns;	/* the leader's, of all of them */
+	int64_t waited_ns;
 };
 
 /* From outside a thread that runs is seen as it was at the last tick. */

@@ -97,6 +97,7 @@ struct raw {
 	VEC(struct raw_gap) gaps;
 	struct raw_damage damage;
 	bool ended;			/* its recorder closed it */
+	bool has_moves;			/* a stack (runtime/stacks.h) went on on another thread */
 	bool windowed;			/* what it holds is a part of the run: */
 	uint64_t from_ticks, until_ticks, keep_ns;	/* as in BLOCK_WINDOW; the narrowest */
 	int64_t from_ns;		/* INT64_MIN: it is all of the run */
@@ -114,6 +115,18 @@ struct raw_call {			/* an invocation */
 	uint64_t start, end;		/* ticks */
 	uint32_t fid;
 };
+
+/* A wait in which the thread waited: not for its own other stacks (runtime/stacks.h), which work meanwhile. */
+static inline bool is_own_wait(unsigned int kind, const uint64_t *words)
+{
+	return kind == EVENT_WAIT && words[1] != WAIT_QUEUE;
+}
+
+/* It was back on another thread than it had been on first. */
+static inline bool is_move(unsigned int kind, const uint64_t *words, const struct raw_thread *t)
+{
+	return kind == EVENT_WAIT && words[1] == WAIT_QUEUE && words[2] && words[2] != t->kernel_tid;
+}
 
 struct blocks;
 

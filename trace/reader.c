@@ -42,7 +42,8 @@ static int find_offs(struct reading *rd, const char *path, struct diag *reterr)
 	for (size_t i = 0; i < rd->raw.events.cnt; i++) {
 		const struct raw_event *e = &rd->raw.events.items[i];
 
-		if (e->kind == EVENT_WAIT && e->ns >= 0 && (int64_t)e->words[0] > e->ns)
+		rd->raw.has_moves |= is_move(e->kind, e->words, &rd->raw.threads.items[e->thread]);
+		if (is_own_wait(e->kind, e->words) && e->ns >= 0 && (int64_t)e->words[0] > e->ns)
 			waited_add(&waited[e->thread], (uint64_t)e->ns, e->words[0]);
 	}
 	for (size_t i = 0; i < cnt; i++) {

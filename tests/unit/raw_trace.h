@@ -73,13 +73,15 @@ struct rec {
 	uint64_t words[1 + EVENT_WORDS_MAX];
 };
 
+static int second_stack = -1;		/* that one is a stack of thread 1 */
+
 static void __attribute__((unused)) put_rec(const struct rec *rec)
 {
 	struct encoder e = { chunk_data, 0, sizeof(chunk_data), false };
 
 	put(&e, (uint64_t)rec->thread);
 	put(&e, rec->thread < 100 ? 10 : (uint64_t)rec->thread / 10);	/* pid */
-	put(&e, 10 + (uint64_t)rec->thread);
+	put(&e, 10 + (uint64_t)(rec->thread == second_stack ? 1 : rec->thread));
 	put(&e, 1);
 	if (rec->kind == EVENT_NONE) {
 		put(&e, rec->words[0] << 1);

@@ -65,7 +65,7 @@ static uint64_t told(const struct trace *t, const char *function, enum trace_sta
 			int64_t from = s->start_ns > v->start_ns ? s->start_ns : v->start_ns;
 			int64_t to = s->end_ns < v->end_ns ? s->end_ns : v->end_ns;
 
-			if (strcmp(t->functions.items[v->function].name, function) == 0 && from < to)
+			if (v->tid == s->tid && strcmp(t->functions.items[v->function].name, function) == 0 && from < to)
 				sum += to - from;
 		}
 	}
@@ -253,6 +253,50 @@ static void test_damaged(void **state)
 	assert_int_equal(told(t, NULL, STATE_RUNNING) + told(t, NULL, STATE_OTHER), 20000);
 }
 
+static void second_call(uint64_t fid, uint64_t start_us, uint64_t end_us)
+{
+	put_rec(&(struct rec){ 2, EVENT_NONE, { fid, start_us * 1000, end_us * 1000 } });
+}
+
+static void away(int stack, uint64_t start_us, uint64_t end_us, uint64_t back_on)
+{
+	put_rec(&(struct rec){ stack, EVENT_WAIT, { start_us * 1000, end_us * 1000, WAIT_QUEUE, back_on, 0, 0 } });
+}
+
+/* Thread 1's own stack is in work, a second one in hold, in turns of 10,000; in each turn of hold it sleeps 8,000. */
+static struct trace *take_turns(uint64_t back_on)
+{
+	begin();
+	second_stack = 2;
+	call(1, 0, 80000);
+	own_look(0, 0);
+	second_call(2, 10000, 80000);
+	for (uint64_t us = 10000; us < 70000; us += 20000) {
+		away(1, us, us + 10000, 11);
+		away(2, us + 10000, us + 20000, back_on);
+		for (uint64_t at = 2000; at <= 8000; at += 2000)
+			look(us + at, us / 20000 * 12000 + 11000, 0, us, true);
+	}
+	second_call(1, 79000, 79500);
+	own_look(80000, 56000);
+	second_stack = -1;
+	return end(NULL);
+}
+
+/* The thread's account is that of the stack that was on. */
+static void test_two_stacks(void **state)
+{
+	_cleanup_(trace_freep) struct trace *t = NULL, *moved = NULL;
+
+	(void)state;
+	t = take_turns(11);
+	assert_in_range(told(t, "hold", STATE_OTHER), 20000, 24000);
+	assert_int_equal(told(t, "work", STATE_OTHER), 0);
+	moved = take_turns(12);			/* is back on another thread: whose time it was is not known */
+	assert_int_equal(told(moved, NULL, STATE_OTHER), 0);
+	assert_int_equal(moved->off_cpu.unplaced_ns, 24000000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +308,7 @@ int main(void)
 		cmocka_unit_test(test_run_queue),
 		cmocka_unit_test(test_short_thread),
 		cmocka_unit_test(test_kernel_knows),
+		cmocka_unit_test(test_two_stacks),
 		cmocka_unit_test(test_damaged),
 	};
 
