@@ -11,6 +11,8 @@
 #ifndef BASE_DIAG_H
 #define BASE_DIAG_H
 
+#include <stdbool.h>
+
 /* Exit statuses of the contract (section 3). */
 enum exit_status {
 	EXIT_DONE = 0,
@@ -22,16 +24,20 @@ enum exit_status {
 };
 
 struct diag {
-	char text[1024];		/* "" if nothing was set; may hold several lines */
+	char text[1024];		/* "" if nothing was set */
 	char remedy[512];		/* what to run or change; "" if there is none */
 	enum exit_status status;	/* what the command exits with */
+	bool has_lines;			/* text ends in what a compiler said; else a line feed is part of somebody's name */
 };
 
-#define DIAG_INIT { "", "", EXIT_ENVIRONMENT }
+#define DIAG_INIT { "", "", EXIT_ENVIRONMENT, false }
 
 /* Sets text and status, returns err (a negative errno).  d may be NULL. */
 int diag_set(struct diag *d, enum exit_status status, int err, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/* Adds lines that a compiler said; returns err. */
+int diag_lines(struct diag *d, int err, const char *lines);
 
 /* Adds the remedy; returns err. */
 int diag_remedy(struct diag *d, int err, const char *fmt, ...)

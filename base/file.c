@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,15 +19,14 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 
-int file_read(const char *path, char **ret, size_t *ret_len)
+enum { TEMPORARY_TRIES = 100 };
+
+int file_read_open(int fd, char **ret, size_t *ret_len)
 {
-	_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
 	_cleanup_(str_release) struct str text = STR_INIT;
 	char buffer[65536];
 	ssize_t n;
 
-	if (fd < 0)
-		return -errno;
 	while ((n = read(fd, buffer, sizeof(buffer))) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -39,7 +40,14 @@ int file_read(const char *path, char **ret, size_t *ret_len)
 	return 0;
 }
 
-static int write_all(int fd, const char *data, size_t len)
+int file_read(const char *path, char **ret, size_t *ret_len)
+{
+	_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : file_read_open(fd, ret, ret_len);
+}
+
+int file_write_open(int fd, const char *data, size_t len)
 {
 	while (len) {
 		ssize_t n = write(fd, data, len);
@@ -54,19 +62,44 @@ static int write_all(int fd, const char *data, size_t len)
 	return 0;
 }
 
+/* NAME.tmp-PID-XXXXXXXX, which nobody can have put there before; ret_name: without its directory. */
+static int make_temporary(int dir, const char *base, mode_t mode, char **ret_name)
+{
+	uint32_t lot;
+
+	for (int i = 0; i < TEMPORARY_TRIES; i++) {
+		_cleanup_(freep) char *name = NULL;
+		int fd;
+
+		if (getrandom(&lot, sizeof(lot), 0) != sizeof(lot))
+			return -EIO;
+		name = xasprintf("%s.tmp-%d-%08x", base, (int)getpid(), lot);
+		fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+		if (fd >= 0)
+			*ret_name = TAKE_PTR(name);
+		if (fd >= 0 || errno != EEXIST)
+			return fd < 0 ? -errno : fd;
+	}
+	return -EEXIST;
+}
+
 int file_write(const char *path, const char *data, size_t len, mode_t mode)
 {
-	_cleanup_(freep) char *temporary = xasprintf("%s.tmp-%d", path, (int)getpid());
-	_cleanup_(closep) int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+	_cleanup_(freep) char *folder = path_dir(path), *temporary = NULL;
+	_cleanup_(closep) int dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_(closep) int fd = -1;
 	int r;
 
-	if (fd < 0)
+	if (dir < 0)
 		return -errno;
-	r = write_all(fd, data, len);
-	if (r == 0 && rename(temporary, path) < 0)
+	fd = make_temporary(dir, path_base(path), mode, &temporary);
+	if (fd < 0)
+		return fd;
+	r = file_write_open(fd, data, len);
+	if (r == 0 && renameat(dir, temporary, dir, path_base(path)) < 0)
 		r = -errno;
 	if (r < 0)
-		unlink(temporary);
+		unlinkat(dir, temporary, 0);
 	return r;
 }
 
@@ -103,32 +136,40 @@ int make_dirs(const char *path, mode_t mode)
 	return make_dir(path, mode);
 }
 
-int remove_tree(const char *path)
+static int remove_at(int dir, const char *name);
+
+/* What is in the directory fd, which is closed. */
+static int empty_directory(int fd)
 {
-	DIR *dir = opendir(path);
+	DIR *dir = fdopendir(fd);
 	struct dirent *entry;
 	int r = 0;
 
-	if (!dir)
-		return errno == ENOTDIR || errno == ELOOP ? (unlink(path) < 0 ? -errno : 0) : -errno;
-	while (r == 0 && (entry = readdir(dir))) {
-		struct stat st;
-
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		_cleanup_(freep) char *inner = path_join(path, entry->d_name);
-
-		if (lstat(inner, &st) < 0)
-			r = -errno;
-		else if (S_ISDIR(st.st_mode))
-			r = remove_tree(inner);
-		else if (unlink(inner) < 0)
-			r = -errno;
+	if (!dir) {
+		close(fd);
+		return -ENOMEM;
 	}
+	while (r == 0 && (entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			r = remove_at(dirfd(dir), entry->d_name);
 	closedir(dir);
-	if (r == 0 && rmdir(path) < 0)
-		r = -errno;
 	return r;
+}
+
+/* By descriptors: what is put in a directory's place meanwhile stays. */
+static int remove_at(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), r;
+
+	if (fd < 0)
+		return (errno == ENOTDIR || errno == ELOOP) && unlinkat(dir, name, 0) == 0 ? 0 : -errno;
+	r = empty_directory(fd);
+	return r == 0 && unlinkat(dir, name, AT_REMOVEDIR) < 0 ? -errno : r;
+}
+
+int remove_tree(const char *path)
+{
+	return remove_at(AT_FDCWD, path);
 }
 
 int copy_file(const char *from, const char *to)

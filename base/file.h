@@ -12,9 +12,12 @@
 
 /* Reads a whole file; *ret is NUL-terminated and freed by the caller. ret_len may be NULL. */
 int file_read(const char *path, char **ret, size_t *ret_len);
+int file_read_open(int fd, char **ret, size_t *ret_len);	/* the same, from where fd is; fd stays open */
 
-/* Writes path.tmp-PID, then renames: readers see the old or the new text, never half of it. */
+/* Writes path.tmp-PID-LOT, a new file, then renames: readers see the old or the new text, never half of it. */
 int file_write(const char *path, const char *data, size_t len, mode_t mode);
+
+int file_write_open(int fd, const char *data, size_t len);	/* all of it, at where fd is */
 
 /* A file of TMPDIR that is gone when it is closed, however the program ends. */
 int file_unnamed(void);

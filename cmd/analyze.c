@@ -24,7 +24,7 @@ static int analyze_run(int argc, char **argv)
 		return status;
 	if (words.cnt > 1)
 		return fail_now(EXIT_USAGE, NULL, "analyze: one run at a time");
-	if (store_open(data_dir(), false, &store, &diag) < 0 ||
+	if (store_open(data_dir(), false, &store, &diag) < 0 || store_check_ours(store, &diag) < 0 ||
 	    run_find(store, words.cnt ? words.items[0] : NULL, &run, &diag) < 0)
 		return fail(&diag);
 	if (recording_settle(store, &run, &diag) < 0)

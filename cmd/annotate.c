@@ -67,6 +67,8 @@ static int write_config(struct interval_directive *d)
 		fputs(new, stdout);
 		return EXIT_DONE;
 	}
+	if (check_way(path, &diag) < 0)
+		return fail(&diag);
 	r = file_write(path, new, strlen(new), 0644);
 	if (r < 0)
 		return fail_now(EXIT_ENVIRONMENT, NULL, "cannot write '%s': %s", path, strerror(-r));

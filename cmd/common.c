@@ -3,6 +3,7 @@
  * common.c - what every subcommand says and where it finds the project.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,18 +13,19 @@
 
 #include "base/banned.h"
 #include "base/file.h"
+#include "base/ours.h"
 #include "base/utf8.h"
 #include "cmd/common.h"
 #include "cmd/paths.h"
 
 static bool progress_shown, progress_off;
 
-/* With names and texts that somebody else wrote: no control characters of theirs reach the terminal. */
-static void print_clean(const char *before, const char *text)
+/* With names and texts that somebody else wrote: no control characters of theirs reach the terminal, nor a line of theirs. */
+static void print_clean(const char *before, const char *text, bool has_lines)
 {
 	_cleanup_(str_release) struct str clean = STR_INIT;
 
-	utf8_add_clean(&clean, text);
+	(has_lines ? utf8_add_clean : utf8_add_line)(&clean, text);
 	fprintf(stderr, "%s%s\n", before, str_cstr(&clean));
 }
 
@@ -34,15 +36,15 @@ static void say(const char *kind, const char *fmt, va_list ap)
 	progress_done();
 	str_add(&text, kind);
 	str_vaddf(&text, fmt, ap);
-	print_clean("vprof: ", str_cstr(&text));
+	print_clean("vprof: ", str_cstr(&text), false);
 }
 
 int fail(const struct diag *d)
 {
 	progress_done();
-	print_clean("vprof: error: ", d->text[0] ? d->text : "something failed without saying why");
+	print_clean("vprof: error: ", d->text[0] ? d->text : "something failed without saying why", d->has_lines);
 	if (d->remedy[0])
-		print_clean("  → ", d->remedy);
+		print_clean("  → ", d->remedy, false);
 	return d->status;
 }
 
@@ -54,7 +56,7 @@ int fail_now(enum exit_status status, const char *remedy, const char *fmt, ...)
 	say("error: ", fmt, ap);
 	va_end(ap);
 	if (remedy)
-		print_clean("  → ", remedy);
+		print_clean("  → ", remedy, false);
 	return status;
 }
 
@@ -84,14 +86,16 @@ void note_line(const char *fmt, ...)
 
 void progress_line(const char *fmt, ...)
 {
+	_cleanup_(str_release) struct str text = STR_INIT, clean = STR_INIT;
 	va_list ap;
 
 	if (progress_off || !isatty(STDERR_FILENO))
 		return;
 	va_start(ap, fmt);
-	fputs("\r\033[Kvprof: ", stderr);
-	vfprintf(stderr, fmt, ap);
+	str_vaddf(&text, fmt, ap);
 	va_end(ap);
+	utf8_add_line(&clean, str_cstr(&text));
+	fprintf(stderr, "\r\033[Kvprof: %s", str_cstr(&clean));
 	fflush(stderr);
 	progress_shown = true;
 }
@@ -145,22 +149,60 @@ const char *config_path(void)
 	return path;
 }
 
-int config_check_owner(struct diag *reterr)
+/* 0: whoever could have put it there may have commands run as us. */
+static int check_owner(const char *path, int fd, struct diag *reterr)
+{
+	_cleanup_(freep) char *here = path_real("."), *dir = path_dir(path), *why = NULL;
+	struct stat st;
+	int way;
+
+	if (strcmp(here, dir) == 0)
+		return 0;
+	if (fstat(fd, &st) < 0)
+		return diag_set(reterr, EXIT_USAGE, -errno, "cannot read '%s': %s", path, strerror(errno));
+	if (!(st.st_uid == 0 || user_is_us(st.st_uid)))
+		why = xstrdup("belongs to another user");
+	else if (st.st_mode & S_IWOTH)
+		why = xstrdup("may be written by every user");
+	if (!why) {
+		way = ours_open(dir, false, &why);
+		if (way >= 0)
+			close(way);
+	}
+	if (!why)
+		return 0;
+	diag_set(reterr, EXIT_ENVIRONMENT, -EPERM, "'%s', found above this directory, %s%s", path,
+		 strchr(why, '\'') ? "is not safe: " : "", why);
+	return diag_remedy(reterr, -EPERM, "export VPROF_CONF='%s' if what it says may run as you", path);
+}
+
+int config_open(struct diag *reterr)
 {
 	const char *path = config_path();
-	struct stat st;
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1, r = fd < 0 ? -errno : 0;
 
-	if (!path || config_given || stat(path, &st) < 0)
+	if (!path)
+		return -ENOENT;
+	if (r < 0)
+		return diag_set(reterr, EXIT_USAGE, r, "cannot read '%s': %s", path, strerror(-r));
+	if (!config_given)
+		r = check_owner(path, fd, reterr);
+	if (r < 0)
+		close(fd);
+	return r < 0 ? r : fd;
+}
+
+int check_way(const char *path, struct diag *reterr)
+{
+	_cleanup_(freep) char *dir = path_dir(path), *why = NULL;
+	int fd = ours_open(dir, false, &why);
+
+	if (fd >= 0)
+		close(fd);
+	if (!why)
 		return 0;
-
-	_cleanup_(freep) char *here = path_real("."), *dir = path_dir(path);
-
-	if (strcmp(here, dir) == 0 ||
-	    ((st.st_uid == 0 || user_is_us(st.st_uid)) && !(st.st_mode & S_IWOTH)))
-		return 0;
-	diag_set(reterr, EXIT_ENVIRONMENT, -EPERM, "'%s', found above this directory, %s", path,
-		 st.st_mode & S_IWOTH ? "may be written by every user" : "belongs to another user");
-	return diag_remedy(reterr, -EPERM, "export VPROF_CONF='%s' if what it says may run as you", path);
+	diag_set(reterr, EXIT_ENVIRONMENT, -EPERM, "root does not write '%s': %s", path, why);
+	return diag_remedy(reterr, -EPERM, "run vprof as the user whose directory it is, or write elsewhere");
 }
 
 static char *given_data_dir;

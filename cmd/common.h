@@ -43,10 +43,14 @@ const char *data_dir(void);
 const char *config_path(void);
 
 /*
- * EXIT_ENVIRONMENT if that file lies above the current directory and somebody else may write it: in a directory
- * that users share, /tmp say, one of them could have vprof run commands as another.  Root's are everybody's.
+ * Opens it.  -ENOENT without a message: there is none.  EXIT_ENVIRONMENT if it lies above the current directory and somebody
+ * else may write it: in a directory that users share, /tmp say, one of them could have vprof run commands as another.  Root's
+ * are everybody's.
  */
-int config_check_owner(struct diag *reterr);
+int config_open(struct diag *reterr);
+
+/* 0, or EXIT_ENVIRONMENT: we are root, and another user may put something in the place of the file's directory (base/ours.h). */
+int check_way(const char *path, struct diag *reterr);
 
 /* Adds a word to a list with colons in the environment. */
 void environment_append(const char *name, const char *word);

@@ -497,16 +497,16 @@ int config_parse(const char *text, const char *path, struct config *ret, struct 
 	return 0;
 }
 
-int config_read(const char *path, struct config *ret, struct diag *reterr)
+int config_read(int fd, const char *path, struct config *ret, struct diag *reterr)
 {
 	_cleanup_(freep) char *text = NULL;
 	int r;
 
-	if (!path) {
+	if (fd < 0) {
 		set_defaults(ret);
 		return 0;
 	}
-	r = file_read(path, &text, NULL);
+	r = file_read_open(fd, &text, NULL);
 	if (r < 0)
 		return diag_set(reterr, EXIT_USAGE, r, "cannot read '%s': %s", path, strerror(-r));
 	return config_parse(text, path, ret, reterr);

@@ -47,7 +47,7 @@ struct config {
 void config_release(struct config *c);		/* also a _cleanup_ function */
 
 /* Reads path; NULL gives the defaults.  EXIT_USAGE with FILE:LINE on a mistake. */
-int config_read(const char *path, struct config *ret, struct diag *reterr);
+int config_read(int fd, const char *path, struct config *ret, struct diag *reterr);
 
 /* The same from memory. */
 int config_parse(const char *text, const char *path, struct config *ret, struct diag *reterr);

@@ -94,7 +94,11 @@ static int list_examples(const char *examples_dir)
 static int copy_example(const char *from, const char *to, struct diag *reterr)
 {
 	struct dirent **entries;
-	int r = make_dirs(to, 0755), cnt = 0;
+	int r = check_way(to, reterr), cnt = 0;
+
+	if (r < 0)
+		return r;
+	r = make_dirs(to, 0755);
 
 	if (r == 0)
 		cnt = scandir(from, &entries, NULL, by_name);

@@ -9,6 +9,7 @@
 #include "base/banned.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
+#include "cmd/output_file.h"
 #include "cmd/project.h"
 #include "trace/tuples.h"
 
@@ -16,16 +17,17 @@ static const char *arg_format = "tuples", *arg_output;
 
 static int write_to(const char *path, const struct trace *t)
 {
-	_cleanup_(fclosep) FILE *file = path ? fopen(path, "we") : NULL;
-	FILE *out = path ? file : stdout;
-	int r = out ? tuples_write(out, t) : -errno;
+	_cleanup_(output_release) struct output o = { .path = path };
+	struct diag diag = DIAG_INIT;
+	int r = output_open(&o, &diag);
 
-	if (r == 0 && fflush(out) != 0)
-		r = -errno;
+	if (r < 0)
+		return fail(&diag);
+	r = tuples_write(o.file, t);
 	/* Of stdout finish_output() tells. */
 	if (r < 0 && path)
 		return fail_now(EXIT_ENVIRONMENT, NULL, "cannot write '%s': %s", path, strerror(-r));
-	return EXIT_DONE;
+	return output_finish(&o, &diag) < 0 ? fail(&diag) : EXIT_DONE;
 }
 
 static int export_run(int argc, char **argv)

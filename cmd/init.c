@@ -41,6 +41,7 @@ static int init_run(int argc, char **argv)
 {
 	_cleanup_(freep) char *preset = NULL;
 	const char *text = config_template;
+	struct diag diag = DIAG_INIT;
 	int status;
 
 	if (options_parse(argc, argv, &cmd_init, NULL, &status))
@@ -56,6 +57,9 @@ static int init_run(int argc, char **argv)
 					arg_preset, *presets ? presets : "none");
 		text = preset;
 	}
+
+	if (check_way("vprof.conf", &diag) < 0)
+		return fail(&diag);
 
 	int r = file_write("vprof.conf", text, strlen(text), 0644);
 

@@ -114,9 +114,11 @@ static void print_others(const struct loop *l)
 	for (size_t i = 1; i < r->verdicts.cnt; i++) {
 		const struct factor *f = &l->findings->factors.items[r->verdicts.items[i].factor];
 		_cleanup_(freep) char *label = factor_label(f, locale_is_utf8());
+		_cleanup_(str_release) struct str clean = STR_INIT;
 		double share = r->options.policy == REFINE_PAPER ? f->paper_contribution : f->share;
 
-		printf("%s%s (%.1f %%%s)%s", i > 1 ? ", " : "  then: ", label, share * 100,
+		utf8_add_line(&clean, label);
+		printf("%s%s (%.1f %%%s)%s", i > 1 ? ", " : "  then: ", str_cstr(&clean), share * 100,
 		       r->verdicts.items[i].needed ? ", not resolved" : "", i + 1 == r->verdicts.cnt ? "\n" : "");
 	}
 }
@@ -124,6 +126,7 @@ static void print_others(const struct loop *l)
 void iterate_end(struct loop *l)
 {
 	_cleanup_(freep) char *why = why_stopped(l);
+	_cleanup_(str_release) struct str clean = STR_INIT;
 	struct view_input in = { .options = VIEW_OPTIONS_INIT,
 				 .run = &l->run,
 				 .findings = l->findings };
@@ -144,7 +147,8 @@ void iterate_end(struct loop *l)
 
 	_cleanup_(freep) char *sentence = answer_of(l, &in.options.ranking);
 
-	printf("%s %s\n", locale_is_utf8() ? "▶" : ">", sentence);
+	utf8_add_line(&clean, sentence);
+	printf("%s %s\n", locale_is_utf8() ? "▶" : ">", str_cstr(&clean));
 	print_others(l);
 	printf("ended after %u run%s: %s\n", l->refinement->run_cnt,
 	       l->refinement->run_cnt == 1 ? "" : "s", why);

@@ -11,6 +11,7 @@
 
 #include "base/banned.h"
 #include "base/file.h"
+#include "base/ours.h"
 #include "cmd/common.h"
 #include "cmd/launch.h"
 #include "cmd/launcher_context.h"
@@ -66,6 +67,18 @@ static void what_is_run_now_is_real(void)
 	}
 }
 
+/* What the launcher writes is in there: as for store_open(). */
+static int check_data_dir(struct diag *reterr)
+{
+	_cleanup_(freep) char *why = NULL;
+	_cleanup_(closep) int fd = ours_open(data_dir(), true, &why);
+	int r = fd < 0 ? fd : ours_alone(fd, data_dir(), &why);
+
+	if (r == 0)
+		return 0;
+	return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot write to '%s': %s", data_dir(), why ? why : strerror(-r));
+}
+
 int launch(char *const *argv)
 {
 	struct launcher_context context;
@@ -73,7 +86,7 @@ int launch(char *const *argv)
 	int status;
 
 	what_is_run_now_is_real();
-	if (launcher_context_read(&context, &diag) < 0) {
+	if (check_data_dir(&diag) < 0 || launcher_context_read(&context, &diag) < 0) {
 		struct launcher_options nothing = { 0 };
 
 		warn_line("%s; '%s' runs as if vprof were absent", diag.text, argv[0]);

@@ -24,9 +24,9 @@ char *plan_path(void)
 
 int project_config(struct config *ret, struct diag *reterr)
 {
-	int r = config_check_owner(reterr);
+	_cleanup_(closep) int fd = config_open(reterr);
 
-	return r < 0 ? r : config_read(config_path(), ret, reterr);
+	return fd < 0 && fd != -ENOENT ? fd : config_read(fd, config_path(), ret, reterr);
 }
 
 int read_primitives(const struct config *c, primitives *ret, struct diag *reterr)

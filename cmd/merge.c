@@ -99,6 +99,8 @@ static int merge_run(int argc, char **argv)
 	if (words.cnt < 2)
 		return fail_now(EXIT_USAGE, "vprof merge 1 2 -o both", "merge: which runs? It takes two or more");
 	r = store_open(data_dir(), false, &store, &diag);
+	if (r == 0)
+		r = store_check_ours(store, &diag);
 	for (size_t i = 0; r == 0 && i < words.cnt; i++)
 		r = add_run(store, words.items[i], &parts, &run, &diag);
 	if (r == 0)

@@ -238,7 +238,7 @@ int announce_findings(struct store *s, const struct run *r, const struct finding
 	}
 	announce_warnings(r, f);
 	report_sentence(f, &text);
-	utf8_add_clean(&clean, str_cstr(&text));
+	utf8_add_line(&clean, str_cstr(&text));
 	tell_intervals(r, f);
 	fprintf(stderr, "%s\n", str_cstr(&clean));
 	return EXIT_DONE;

@@ -136,7 +136,7 @@ static int ask_pause(const char *name, bool pause)
 	_cleanup_(run_release) struct run run = { 0 };
 	struct diag diag = DIAG_INIT;
 
-	if (store_open(data_dir(), false, &store, &diag) < 0 || run_find(store, name, &run, &diag) < 0 ||
+	if (store_open(data_dir(), false, &store, &diag) < 0 || store_check_ours(store, &diag) < 0 || run_find(store, name, &run, &diag) < 0 ||
 	    record_ask_pause(store, &run, pause, &diag) < 0)
 		return fail(&diag);
 	return EXIT_DONE;
@@ -149,7 +149,7 @@ static int take_snapshot(void)
 	_cleanup_(findings_freep) struct findings *findings = NULL;
 	struct diag diag = DIAG_INIT;
 
-	if (store_open(data_dir(), false, &store, &diag) < 0 ||
+	if (store_open(data_dir(), false, &store, &diag) < 0 || store_check_ours(store, &diag) < 0 ||
 	    run_find(store, arg_snapshot, &run, &diag) < 0 ||
 	    record_ask_snapshot(store, &run, &snapshot, &diag) < 0)
 		return fail(&diag);

@@ -82,7 +82,7 @@ static void become(const struct args *command, const char *environment,
 
 	int failure = errno;
 
-	fprintf(stderr, "vprof: error: cannot run '%s': %s\n", command->items[0], strerror(failure));
+	fail_now(EXIT_ENVIRONMENT, NULL, "cannot run '%s': %s", command->items[0], strerror(failure));
 	_exit(failure == ENOENT ? 127 : 126);
 }
 
@@ -357,6 +357,7 @@ int record_once(struct store *s, const char *name, const struct args *command,
 {
 	struct drainer_stats stats = { 0 };
 	uint64_t kernel_records = 0;
+	_cleanup_(runs_release) runs before = { NULL, 0, 0 };
 	struct record_requests requests;
 	int r;
 
@@ -368,7 +369,7 @@ int record_once(struct store *s, const char *name, const struct args *command,
 	};
 	*ret = NULL;
 	*ret_status = EXIT_DONE;
-	r = recordings_settle(s, reterr);
+	r = recordings_settle(s, &before, reterr);
 	if (r == 0)
 		r = run_create(s, ret_run, reterr);
 	if (r < 0)

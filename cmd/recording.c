@@ -59,7 +59,7 @@ void recording_note_arena(int lock, const char *path)
 pid_t recording_pid(const struct store *s, uint32_t run)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	int fd = open_file(s, run, O_RDWR);
+	int fd = open_file(s, run, O_RDONLY | O_NONBLOCK);
 	bool asked = fd >= 0 && fcntl(fd, F_GETLK, &lock) == 0;
 
 	if (fd >= 0)
@@ -106,13 +106,12 @@ static int recover(const struct store *s, const struct run *r, struct diag *rete
 	return e == -ENOENT || e == -EBUSY || e == -EBADMSG ? 0 : e;
 }
 
-int recordings_settle(struct store *s, struct diag *reterr)
+int recordings_settle(struct store *s, runs *ret, struct diag *reterr)
 {
-	_cleanup_(runs_release) runs list = { NULL, 0, 0 };
-	int r = runs_read(s, &list, reterr);
+	int r = runs_read(s, ret, reterr);
 
-	for (size_t i = 0; r == 0 && i < list.cnt; i++)
-		r = recording_settle(s, &list.items[i], reterr);
+	for (size_t i = 0; r == 0 && i < ret->cnt; i++)
+		r = recording_settle(s, &ret->items[i], reterr);
 	return r;
 }
 
@@ -123,12 +122,12 @@ int recording_settle(struct store *s, struct run *r, struct diag *reterr)
 
 	if (r->status != RUN_RECORDING || recording_pid(s, r->number))
 		return 0;
-	last_ns = last_write_ns(s, r->number);
-	e = recover(s, r, reterr);
-	if (e < 0)
-		return e;
 	r->status = RUN_KILLED;
+	last_ns = last_write_ns(s, r->number);
 	if (last_ns > r->started_ns)
 		r->duration_ns = last_ns - r->started_ns;
-	return run_update(s, r, reterr);
+	if (store_check_ours(s, NULL) < 0)	/* only looked at: its owner recovers it */
+		return 0;
+	e = recover(s, r, reterr);
+	return e < 0 ? e : run_update(s, r, reterr);
 }

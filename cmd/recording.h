@@ -20,8 +20,9 @@ void recording_note_arena(int lock, const char *path);
 /* 0: nobody does. */
 pid_t recording_pid(const struct store *s, uint32_t run);
 
-/* A run that nobody records any more was killed.  What its recorder had not written yet goes into its trace. */
+/* A run that nobody records any more was killed.  What its recorder had not written yet goes into its trace; where the data
+ * directory is only looked at (store_check_ours()) it stays as it is, and only r says so. */
 int recording_settle(struct store *s, struct run *r, struct diag *reterr);
-int recordings_settle(struct store *s, struct diag *reterr);	/* all runs */
+int recordings_settle(struct store *s, runs *ret, struct diag *reterr);	/* all runs */
 
 #endif

@@ -301,9 +301,7 @@ static int read_material(struct material *m, const struct view *v, const char *r
 	case NEEDS_CAUSES:
 		return read_causes(m, run, reterr);
 	case NEEDS_RUNS:
-		r = recordings_settle(m->store, reterr);
-		if (r == 0)
-			r = runs_read(m->store, &m->runs, reterr);
+		r = recordings_settle(m->store, &m->runs, reterr);
 		return r < 0 ? r : iterations_read(m->store, &m->iterations, reterr);
 	case NEEDS_PROJECT:
 	case NEEDS_CALL_GRAPH:

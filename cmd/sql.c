@@ -142,7 +142,7 @@ static void csv_row(void *unused, const struct value *values, size_t cnt)
 		else if (v->type == VALUE_REAL)
 			printf("%.17g", v->real);
 		else if (v->type == VALUE_TEXT)
-			csv_field(stdout, v->bytes);
+			csv_text(stdout, (const char *)v->bytes);
 	}
 	fputc('\n', stdout);
 }

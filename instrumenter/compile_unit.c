@@ -480,8 +480,8 @@ static int make_text(struct unit_job *j, struct str *ret, struct diag *reterr)
 
 	if (!preprocess(j, &text, &len)) {
 		unlink(j->text_path);
-		return diag_set(reterr, EXIT_ENVIRONMENT, -EIO, "'%s': %s\n%s", j->unit->source,
-				j->unit->untouched, str_cstr(&j->messages));
+		diag_set(reterr, EXIT_ENVIRONMENT, -EIO, "'%s': %s", j->unit->source, j->unit->untouched);
+		return diag_lines(reterr, -EIO, str_cstr(&j->messages));
 	}
 	edited = edit_text(j, text, len, ret);
 	unlink(j->text_path);

@@ -138,8 +138,8 @@ static int report_failure(const struct command_job *j, int status, struct diag *
 	ssize_t len = pread(j->output, text, sizeof(text) - 1, 0);
 
 	text[len > 0 ? len : 0] = '\0';
-	return diag_set(reterr, EXIT_ENVIRONMENT, -EIO, "'%s' could not be compiled again (status %d)\n%s",
-			j->unit->source, status, text);
+	diag_set(reterr, EXIT_ENVIRONMENT, -EIO, "'%s' could not be compiled again (status %d)", j->unit->source, status);
+	return diag_lines(reterr, -EIO, text);
 }
 
 /* The job that has ended first; if none has, the oldest.  Somebody else's child is left alone. */

@@ -12,6 +12,7 @@
  *					}
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/ours.h"
 #include "instrumenter/edit.h"
 #include "instrumenter/expression.h"
 #include "instrumenter/parse.h"
@@ -360,14 +362,24 @@ static int mark(struct marking *m, const struct location *loc, const char *macro
 static int diff_and_write(struct marking *m, struct marked_file *file, struct str *patch)
 {
 	_cleanup_(str_release) struct str marked = STR_INIT;
-	_cleanup_(freep) char *temporary = xasprintf("%s.vprof-%d", file->path, (int)getpid());
+	_cleanup_(freep) char *dir = path_dir(file->path), *why = NULL;
+	char temporary[] = "/tmp/vprof-marks-XXXXXX";
 	char *argv[] = { (char *)"diff", (char *)"-u", (char *)"--label", file->path, (char *)"--label",
 			 file->path, file->path, temporary, NULL };
 	struct proc_options run = { .out = patch };
+	_cleanup_(closep) int way = m->o->write ? ours_open(dir, false, &why) : -1;
+	_cleanup_(closep) int fd = -1;
 	int r;
 
+	if (why) {
+		diag_set(m->reterr, EXIT_ENVIRONMENT, -EPERM, "root does not write '%s': %s", file->path, why);
+		return diag_remedy(m->reterr, -EPERM, "run vprof as the user whose sources they are");
+	}
+	fd = mkostemp(temporary, O_CLOEXEC);
+	if (fd < 0)
+		return diag_set(m->reterr, EXIT_ENVIRONMENT, -errno, "cannot make a file in /tmp: %s", strerror(errno));
 	edits_apply(&file->edits, file->text, strlen(file->text), &marked);
-	r = file_write(temporary, marked.data, marked.len, 0644);
+	r = file_write_open(fd, marked.data, marked.len);
 	if (r == 0 && proc_run(argv, &run) > 1)
 		r = -EIO;
 	unlink(temporary);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/banned.h"
+#include "base/utf8.h"
 #include "base/cleanup.h"
 #include "report/diagnosis.h"
 #include "report/output.h"
@@ -34,13 +35,16 @@ void diagnosis_add(struct diagnosis *d, const char *name, enum diagnosis_state s
 		   const char *fmt, ...)
 {
 	_cleanup_(str_release) struct str text = STR_INIT;
+	struct str clean = STR_INIT, clean_fix = STR_INIT;
 	va_list ap;
 
 	va_start(ap, fmt);
 	str_vaddf(&text, fmt, ap);
 	va_end(ap);
-	VEC_ADD(&d->checks, (struct diagnosis_check){ name, state, xstrdup(str_cstr(&text)),
-						      fix ? xstrdup(fix) : NULL });
+	utf8_add_line(&clean, str_cstr(&text));
+	utf8_add_line(&clean_fix, fix ? fix : "");
+	VEC_ADD(&d->checks, (struct diagnosis_check){ name, state, str_take(&clean), fix ? str_take(&clean_fix) : NULL });
+	str_release(&clean_fix);
 }
 
 size_t diagnosis_cnt(const struct diagnosis *d, enum diagnosis_state state)

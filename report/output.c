@@ -176,10 +176,8 @@ json_t *json_results(const char *name, const struct view_input *in)
 	return o;
 }
 
-void csv_field(FILE *out, const char *text)
+static void write_field(FILE *out, const char *text)
 {
-	if (!text)
-		return;
 	if (!text[strcspn(text, ",\"\r\n")]) {
 		fputs(text, out);
 		return;
@@ -191,6 +189,24 @@ void csv_field(FILE *out, const char *text)
 		fputc(*text, out);
 	}
 	fputc('"', out);
+}
+
+void csv_field(FILE *out, const char *text)
+{
+	_cleanup_(str_release) struct str clean = STR_INIT;
+
+	if (!text)
+		return;
+	utf8_add_line(&clean, text);
+	write_field(out, str_cstr(&clean));
+}
+
+void csv_text(FILE *out, const char *text)
+{
+	_cleanup_(str_release) struct str clean = STR_INIT;
+
+	utf8_add_clean(&clean, text);
+	write_field(out, str_cstr(&clean));
 }
 
 void csv_line(FILE *out, const char *format, ...)

@@ -34,6 +34,7 @@ void json_write_line(FILE *out, const json_t *value);
 
 /* One text of a CSV line, quoted if it must be; NULL: empty. */
 void csv_field(FILE *out, const char *text);
+void csv_text(FILE *out, const char *text);	/* the same of a text that may have lines */
 
 /* One CSV line from a format of letters: t text (NULL: empty), u uint64_t, i int64_t, d double
  * (17 digits, exact). */

@@ -240,5 +240,5 @@ void report_sentence(const struct findings *f, struct str *ret)
 	_cleanup_(freep) char *sentence = sentence_text(f, &defaults, utf8);
 
 	str_addf(ret, "%s ", glyphs_for(utf8)->answer);
-	utf8_add_clean(ret, sentence);
+	utf8_add_line(ret, sentence);
 }

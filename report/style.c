@@ -210,7 +210,7 @@ void print_answer(const struct style *s, const char *sentence)
 {
 	_cleanup_(str_release) struct str clean = STR_INIT;
 
-	utf8_add_clean(&clean, sentence);
+	utf8_add_line(&clean, sentence);
 	fprintf(s->out, "%s%s %s%s\n", style_bold(s), glyphs_of(s)->answer, str_cstr(&clean),
 		style_end(s));
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/banned.h"
+#include "base/utf8.h"
 #include "report/views.h"
 #include "report/wait_labels.h"
 
@@ -167,10 +168,13 @@ void wait_graph_csv(FILE *out, const struct view_input *in)
 
 static void add_dot_text(struct str *to, const char *text)
 {
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
+	_cleanup_(str_release) struct str clean = STR_INIT;
+
+	utf8_add_line(&clean, text);
+	for (const char *at = str_cstr(&clean); *at; at++) {
+		if (*at == '"' || *at == '\\')
 			str_addc(to, '\\');
-		str_addc(to, *text == '\n' ? ' ' : *text);
+		str_addc(to, *at);
 	}
 }
 

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/banned.h"
+#include "base/utf8.h"
 #include "report/wait_labels.h"
 
 /* "thread 12", "thread 12 and 7 more", "disk 9", "unknown" */
@@ -23,7 +24,7 @@ static void add_number(struct str *to, const struct wait_vertex *v)
 void add_vertex_name(struct str *to, const struct wait_vertex *v)
 {
 	if (v->name)
-		str_add(to, v->name);
+		utf8_add_line(to, v->name);
 	else
 		add_number(to, v);
 }

@@ -5,7 +5,8 @@
  * All its pages but for the rest of two large tables are allocated here, at once: a target that touches one cannot find that
  * the disk is full (SIGBUS).  The file is locked while its drainer lives, so that the next one can tell the
  * arena of a killed drainer: 200 MB of memory, with records that recover.c has yet to put into their
- * trace.  It is removed after an hour; sooner where there are many, at once where there is no room for another.
+ * trace.  It is removed after an hour; sooner where there are many, at once where there is no room for another, not on disk
+ * either.
  *
  * Root's commands often start their server as another user (su, setpriv, a service manager), which
  * must be able to open it as well.  So root's arena may be opened by everybody who knows its name,
@@ -29,6 +30,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/file.h"
 #include "runtime/drain.h"
 #include "runtime/switched.h"
 
@@ -112,11 +114,13 @@ static int make_file(struct drainer *d, const struct arena_control *c, const cha
 	if (remove_orphans(ORPHAN_KEPT_S) >= ORPHANS_MANY && remove_orphans(ORPHAN_OF_MANY_KEPT_S) >= ORPHANS_MANY)
 		remove_orphans(0);
 	r = make_in_shm(d, c);
-	if (r == -ENOSPC || r == -ENOMEM) {
+	if (r)
+		r = make_beside(d, c, trace_path);
+	if (r == -ENOSPC || r == -ENOMEM) {	/* others may have filled the memory: at last, for orphans hold records */
 		remove_orphans(0);
 		r = make_in_shm(d, c);
 	}
-	return r ? make_beside(d, c, trace_path) : 0;
+	return r;
 }
 
 static int open_map(struct drainer *d, size_t bytes)
@@ -320,16 +324,19 @@ static bool is_arena(int fd, const struct stat *st)
 	return !is_younger(st, ORPHAN_KEPT_S);
 }
 
-/* An arena whose lock nobody holds: open, and locked by us.  Root's may be written by everybody who knows its name;
- * another user's is not ours to touch. */
-static int open_orphan(int dir, const char *name)
+/*
+ * An arena whose lock nobody holds: open, and locked by us.  Root's may be written by everybody who knows its name.  Another
+ * user's is not root's to touch either, nor to count; what is ours its descriptor says, for a name in /dev/shm may stand for
+ * something else by now.  told: a run of ours says that it is its own, so it may be that of who ran sudo.
+ */
+static int open_orphan(int dir, const char *name, bool told)
 {
-	int fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW), r = 0;
+	int fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), r = 0;
 	struct stat st;
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) || (st.st_uid != geteuid() && geteuid() != 0) || !S_ISREG(st.st_mode) || !is_arena(fd, &st))
+	if (fstat(fd, &st) || !(st.st_uid == geteuid() || (told && user_is_us(st.st_uid))) || !S_ISREG(st.st_mode) || !is_arena(fd, &st))
 		r = -EBADMSG;
 	else if (flock(fd, LOCK_EX | LOCK_NB))
 		r = -EBUSY;
@@ -353,11 +360,11 @@ static bool remove_open(int dir, const char *name, int fd)
 /* Who looks for orphans (below) holds their locks for a moment. */
 static int open_patiently(const char *path)
 {
-	int fd = open_orphan(AT_FDCWD, path);
+	int fd = open_orphan(AT_FDCWD, path, true);
 
 	for (int i = 0; i < LOCK_TRIES && fd == -EBUSY; i++) {
 		nanosleep(&(struct timespec){ .tv_nsec = LOCK_PAUSE_NS }, NULL);
-		fd = open_orphan(AT_FDCWD, path);
+		fd = open_orphan(AT_FDCWD, path, true);
 	}
 	return fd;
 }
@@ -392,7 +399,7 @@ bool drain_give_up(const char *path)
 /* True: it is an orphan, and stays. */
 static bool remove_if_older(int dir, const char *name, long s)
 {
-	int fd = open_orphan(dir, name);
+	int fd = open_orphan(dir, name, false);
 	struct stat st;
 
 	if (fd < 0)
@@ -414,6 +421,10 @@ static bool remove_in_if_older(int parent, const char *name, long s)
 	struct stat st;
 	bool any = false, stays = false;
 
+	if (dir && (fstat(fd, &st) || st.st_uid != geteuid())) {
+		closedir(dir);
+		return false;
+	}
 	if (!dir) {
 		if (fd >= 0)
 			close(fd);
@@ -440,9 +451,9 @@ static unsigned int remove_orphans(long kept_s)
 
 	while (dir && (e = readdir(dir))) {
 		if (strncmp(e->d_name, "vprof-", 6) || strlen(e->d_name) != 12 ||
-		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || st.st_uid != geteuid())
 			continue;
-		if (S_ISDIR(st.st_mode) && st.st_uid == geteuid())
+		if (S_ISDIR(st.st_mode))
 			stay_cnt += remove_in_if_older(dirfd(dir), e->d_name, kept_s);
 		else if (S_ISREG(st.st_mode))
 			stay_cnt += remove_if_older(dirfd(dir), e->d_name, kept_s);

@@ -44,6 +44,11 @@ int db_error(struct store *s, struct diag *reterr)
 {
 	int code = sqlite3_errcode(s->db) & 0xff;
 
+	if (code == SQLITE_READONLY && s->not_ours) {
+		diag_set(reterr, EXIT_ENVIRONMENT, -EACCES, "cannot use '%s': a command that wrote to it was cut off, and %s",
+			 s->path, s->not_ours);
+		return diag_remedy(reterr, -EACCES, "let its owner run vprof show runs");
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
 		if (errors[i].code != code)
 			continue;

@@ -16,7 +16,10 @@
 #include "base/alloc.h"
 #include "base/banned.h"
 #include "base/file.h"
+#include "base/ours.h"
+#include "base/str.h"
 #include "store/db.h"
+#include "store/look.h"
 #include "store/store.h"
 
 #define APPLICATION_ID 0x7670726f	/* "vpro", as in schema.sql */
@@ -155,13 +158,45 @@ static int trust_nothing(struct store *s, struct diag *reterr)
 	return db_run(s, STMT_CHECK_CELLS, reterr);
 }
 
+/* Tables of an older version that nobody may change there get what they lack in memory. */
+static int copy_to_memory(struct store *s, struct diag *reterr)
+{
+	sqlite3 *file = s->db;
+	sqlite3_backup *backup = NULL;
+	int code;
+
+	for (size_t i = 0; i < STMT_CNT; i++) {
+		sqlite3_finalize(s->stmts[i]);
+		s->stmts[i] = NULL;
+	}
+	s->db = NULL;
+	code = sqlite3_open_v2(":memory:", &s->db, SQLITE_OPEN_READWRITE, NULL);
+	if (code == SQLITE_OK)
+		backup = sqlite3_backup_init(s->db, "main", file, "main");
+	if (backup) {
+		sqlite3_backup_step(backup, -1);
+		code = sqlite3_backup_finish(backup);
+	}
+	sqlite3_close(file);
+	return backup && code == SQLITE_OK ? trust_nothing(s, reterr) : db_error(s, reterr);
+}
+
+static int open_file(struct store *s, bool create, struct diag *reterr)
+{
+	_cleanup_(freep) char *held = xasprintf("/proc/self/fd/%d/vprof.db", s->dir_fd);
+	int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
+	int code = s->not_ours ? sqlite3_open_v2(held, &s->db, SQLITE_OPEN_READONLY, look_vfs()) :
+				 sqlite3_open_v2(s->path, &s->db, flags, NULL);
+
+	return code == SQLITE_OK ? 0 : db_error(s, reterr);
+}
+
 static int open_database(struct store *s, bool create, struct diag *reterr)
 {
-	int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
-	int r;
+	int r = open_file(s, create, reterr);
 
-	if (sqlite3_open_v2(s->path, &s->db, flags, NULL) != SQLITE_OK)
-		return db_error(s, reterr);
+	if (r < 0)
+		return r;
 	sqlite3_extended_result_codes(s->db, 0);
 	sqlite3_busy_timeout(s->db, LOCK_PATIENCE_MS);
 	r = trust_nothing(s, reterr);
@@ -171,24 +206,76 @@ static int open_database(struct store *s, bool create, struct diag *reterr)
 		return r;
 	if (r == 0 && !create)
 		return nothing_yet(s->dir, reterr);
-	return s->version == SCHEMA_VERSION ? 0 : create_tables(s, reterr);
+	if (s->version == SCHEMA_VERSION)
+		return 0;
+	r = sqlite3_db_readonly(s->db, "main") ? copy_to_memory(s, reterr) : 0;
+	return r < 0 ? r : create_tables(s, reterr);
 }
 
-/* Who may write to the directory can put links and traces into it. */
-static int check_owner(const char *dir, struct diag *reterr)
+static int refuse(const char *dir, const char *why, struct diag *reterr)
+{
+	diag_set(reterr, EXIT_ENVIRONMENT, -EPERM, "cannot write to '%s': %s", dir, why);
+	return diag_remedy(reterr, -EPERM, starts_with(why, "other users") ?
+			   "chmod go-w that directory, or name a data directory elsewhere with -d DIR" :
+			   "run vprof as that user, or name a data directory of your own with -d DIR");
+}
+
+int store_check_ours(const struct store *s, struct diag *reterr)
+{
+	return s->not_ours ? refuse(s->dir, s->not_ours, reterr) : 0;
+}
+
+static const char *const inner[] = { "runs", "build" };
+
+/* Who may write to the directory, or to what is in it, can put links and traces there. */
+static int check_alone(int fd, const char *dir, char **ret_why)
+{
+	int r = ours_alone(fd, dir, ret_why);
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(inner); i++) {
+		_cleanup_(closep) int below = openat(fd, inner[i], O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		_cleanup_(freep) char *path = path_join(dir, inner[i]);
+
+		if (below >= 0)
+			r = ours_alone(below, path, ret_why);
+	}
+	return r;
+}
+
+/* Sees whose the directory is: s->not_ours, s->dir_fd.  -ENOENT without a message: it is not there. */
+static int open_dir(struct store *s, bool create, struct diag *reterr)
+{
+	_cleanup_(freep) char *why = NULL;
+	int fd = ours_open(s->dir, create, &why), r = fd < 0 ? fd : check_alone(fd, s->dir, &why);
+
+	if (fd >= 0)
+		close(fd);
+	if (r == 0 || (!create && (r == -ENOENT || r == -ENOTDIR)))
+		return r;
+	if (r == -EPERM && why && create)
+		return refuse(s->dir, why, reterr);
+	if (create || !why) {
+		diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot %s '%s': %s", create ? "create" : "open", s->dir, strerror(-r));
+		return diag_remedy(reterr, r, "name another data directory with -d DIR");
+	}
+	s->not_ours = TAKE_PTR(why);
+	s->dir_fd = open(s->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return s->dir_fd >= 0 ? 0 : diag_set(reterr, EXIT_ENVIRONMENT, -errno, "cannot open '%s': %s", s->dir, strerror(errno));
+}
+
+/* Of what is only looked at the names may change from here on. */
+static int find_database(const struct store *s, struct diag *reterr)
 {
 	struct stat st;
-	bool ours;
+	int r = s->not_ours ? fstatat(s->dir_fd, "vprof.db", &st, AT_SYMLINK_NOFOLLOW) : stat(s->path, &st);
 
-	if (stat(dir, &st) < 0)
-		return diag_set(reterr, EXIT_ENVIRONMENT, -errno, "cannot use '%s': %s", dir, strerror(errno));
-	ours = user_is_us(st.st_uid);
-	if (ours && !(st.st_mode & (S_IWGRP | S_IWOTH)))
+	if (r == 0 && (!s->not_ours || S_ISREG(st.st_mode)))
 		return 0;
-	diag_set(reterr, EXIT_ENVIRONMENT, -EPERM, ours ? "other users may write to '%s'" :
-		 "'%s' belongs to another user", dir);
-	return diag_remedy(reterr, -EPERM, ours ? "chmod go-w '%s', or another data directory with -d DIR" :
-			   "become its owner, or name another data directory than '%s' with -d DIR", dir);
+	if (r < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return nothing_yet(s->dir, reterr);
+	r = r < 0 ? -errno : -EBADMSG;
+	return diag_set(reterr, r == -EBADMSG ? EXIT_DATA : EXIT_ENVIRONMENT, r, "cannot read '%s': %s", s->path,
+			r == -EBADMSG ? "it is not a plain file" : strerror(-r));
 }
 
 /* SQLite would make it for everybody to read; what it makes beside it has the same rights. */
@@ -203,30 +290,22 @@ static void make_private(const char *path)
 int store_open(const char *data_dir, bool create, struct store **ret, struct diag *reterr)
 {
 	_cleanup_(store_closep) struct store *s = xcalloc(1, sizeof(*s));
-	struct stat st;
 	int r;
 
+	s->dir_fd = -1;
 	s->dir = xstrdup(data_dir);
 	s->path = path_join(data_dir, "vprof.db");
-	if (create) {
-		r = make_dirs(data_dir, 0700);
-		if (r < 0) {
-			diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot create '%s': %s", data_dir,
-				 strerror(-r));
-			return diag_remedy(reterr, r, "name another data directory with -d DIR");
-		}
-		r = check_owner(data_dir, reterr);
-		if (r < 0)
-			return r;
+	r = open_dir(s, create, reterr);
+	if (r == -ENOENT || r == -ENOTDIR)
+		return create ? r : nothing_yet(data_dir, reterr);
+	if (r < 0)
+		return r;
+	if (create)
 		make_private(s->path);
-	} else if (stat(s->path, &st) < 0) {
-		if (errno == ENOENT || errno == ENOTDIR)
-			return nothing_yet(data_dir, reterr);
-		r = -errno;
-		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot read '%s': %s", s->path,
-				strerror(-r));
-	}
-	r = open_database(s, create, reterr);
+	else
+		r = find_database(s, reterr);
+	if (r == 0)
+		r = open_database(s, create, reterr);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(s);
@@ -240,6 +319,9 @@ void store_close(struct store *s)
 	for (size_t i = 0; i < STMT_CNT; i++)
 		sqlite3_finalize(s->stmts[i]);
 	sqlite3_close(s->db);
+	if (s->dir_fd >= 0)
+		close(s->dir_fd);
+	free(s->not_ours);
 	free(s->path);
 	free(s->dir);
 	free(s);

@@ -17,8 +17,13 @@
 struct store;
 
 /* Opens DIR/vprof.db, creating directory (0700) and tables if create; else a missing one is
- * EXIT_NO_EVIDENCE ("no runs yet ... vprof record").  A newer schema is EXIT_DATA. */
+ * EXIT_NO_EVIDENCE ("no runs yet ... vprof record").  A newer schema is EXIT_DATA.
+ * A directory that other users may put something into (base/ours.h) is refused if create; else it is only looked at: no
+ * file in it is made, locked for writing or changed. */
 int store_open(const char *data_dir, bool create, struct store **ret, struct diag *reterr);
+
+/* 0, or EXIT_ENVIRONMENT: it is only looked at, why, and what to do.  Before anything is written to the directory. */
+int store_check_ours(const struct store *s, struct diag *reterr);
 void store_close(struct store *s);
 DEFINE_CLEANUP(struct store *, store_close);
 

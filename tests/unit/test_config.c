@@ -70,7 +70,7 @@ static void test_defaults(void **state)
 	assert_true(c.threshold == 0.05 && c.overhead == 0.05);
 	assert_int_equal(c.sample.of, 0);
 	config_release(&c);
-	assert_int_equal(config_read(NULL, &c, NULL), 0);
+	assert_int_equal(config_read(-1, NULL, &c, NULL), 0);
 	assert_int_equal(c.k, 3);
 	config_release(&c);
 }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * ours.h - directories in whose place, or above which, no other user can put something else.
+ *
+ * Example: root may write to /root/p/vprof.data and /tmp/x.vpt.  It may not write to /home/bob/p/vprof.data: between a look
+ * and the next bob can put a link in the place of p, and root would write where that leads to.
+ */
+#ifndef BASE_OURS_H
+#define BASE_OURS_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+/*
+ * Opens the directory, from / on one name after the other, each by the descriptor of the one before (O_PATH).  create: makes
+ * what is missing, 0700.  For root every directory and link on the way must be root's, or of the user who ran sudo, and
+ * writable by nobody else; one with the sticky bit, or of a group that has only its owner in it, will do.  Others than root
+ * can only lose what they may write, so for them the way is not judged.
+ *
+ * The descriptor or a negative errno; -EPERM with *ret_why, which the caller frees:
+ *	"'/home/bob' belongs to another user"	"other users may write to '/srv/p'"
+ */
+int ours_open(const char *path, bool create, char **ret_why);
+
+/* 0, or -EPERM with *ret_why: the directory itself belongs to somebody else, or others may write to it. */
+int ours_alone(int fd, const char *path, char **ret_why);
+
+/* Whether nobody but its owner, who is us or root, may write there. */
+bool ours_to_write(const struct stat *st);
+
+#endif
