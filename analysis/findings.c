@@ -67,7 +67,7 @@ void findings_free(struct findings *f)
  * comes last.
  */
 static const char *const warning_ranks[] = {
-	"aborted", "hole", "losses", "table-full", "cut-off", "names-missing", "stacks", "bad-path", "nested",
+	"names-missing", "aborted", "hole", "losses", "table-full", "cut-off", "stacks", "bad-path", "nested",
 	"other-intervals", "overloaded", "off-cpu-unknown", "overlaps", "kernel-reduced", "call-graph", "few-intervals", "before-start", "no-waker",
 	"probe-cost", "outliers", "drift", "autocorrelated", "mixture", "hedge", "window", "paused",
 };

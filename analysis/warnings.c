@@ -69,7 +69,10 @@ static void warn_full_tables(struct analysis *a)
 	for (size_t i = 0; i < FULL_TABLES_MAX; i++) {
 		const struct full_table *t = &a->t->losses.full.items[i];
 
-		if (t->dropped)
+		if (t->dropped && !t->table)
+			findings_warn(a->f, "names-missing",
+				      "%" PRIu64 " %s; %s", t->dropped, t->dropped_what, t->effect);
+		else if (t->dropped)
 			findings_warn(a->f, "table-full",
 				      "the answer is not whole: there is room for %" PRIu64 " %s, and %" PRIu64 " %s; %s",
 				      t->size, t->table, t->dropped, t->dropped_what, t->effect);

@@ -122,7 +122,7 @@ static void check_notes(struct diagnosis *d, const char *path, const struct elf 
 	_cleanup_(str_release) struct str text = STR_INIT;
 
 	if (!n->unit_cnt) {
-		if (elf_symbol(e, "vprof_sites", true) || elf_symbol(e, "vprof_register", false))
+		if (program_names(e, n) != NAMES_CARRIED)
 			diagnosis_add(d, name, DIAGNOSIS_WARNING, BUILD_FIX,
 				      "'%s' does not carry which of its functions to record: an older vprof built it, or its "
 				      "section .vprof was removed", path);

@@ -202,10 +202,12 @@ void announce_warnings(const struct run *r, const struct findings *f)
 		warn_line("%s", f->warnings.items[0].text);
 }
 
-static bool tells_unpaired(const struct findings *f)
+/* What would help is said already. */
+static bool first_warning_helps(const struct findings *f)
 {
-	return f->warnings.cnt && strcmp(f->warnings.items[0].code, "aborted") == 0 &&
-	       (f->interval.dropped_aborted || f->interval.unmatched_ends);
+	return f->warnings.cnt && (strcmp(f->warnings.items[0].code, "names-missing") == 0 ||
+				   (strcmp(f->warnings.items[0].code, "aborted") == 0 &&
+				    (f->interval.dropped_aborted || f->interval.unmatched_ends)));
 }
 
 int announce_findings(struct store *s, const struct run *r, const struct findings *f)
@@ -229,7 +231,7 @@ int announce_findings(struct store *s, const struct run *r, const struct finding
 					"none of the %llu '%s' intervals completed in run %u was recorded in full",
 					(unsigned long long)f->probing.root_only_cnt, i->name, r->number);
 		announce_warnings(r, f);	/* with what starts and ends there were, and what would help */
-		return fail_now(EXIT_NO_EVIDENCE, imported ? "man vprof-tuples" : tells_unpaired(f) ? NULL :
+		return fail_now(EXIT_NO_EVIDENCE, imported ? "man vprof-tuples" : first_warning_helps(f) ? NULL :
 				"see that the load reaches the server and that it runs long enough; "
 				"vprof.conf says where an interval starts and ends",
 				"no '%s' interval completed in run %u (%llu still open at its end, %llu aborted)",

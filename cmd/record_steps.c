@@ -188,7 +188,32 @@ static void advise_sampled(const struct record_options *o, const struct plan *pl
 		note_line("most calls will not be recorded; vprof build --sampled makes probes that cost less then");
 }
 
-static int open_drainer(struct store *s, const struct run *run, const struct record_options *o,
+/*
+ * Said before it runs.  What the plan here knows is recorded all the same, and what is missing then the runtime counts
+ * (TABLE_NOTES), whatever the command starts.
+ */
+static void tell_missing_names(const struct args *command, const struct plan *plan, uint64_t *ret_stranger_cnt)
+{
+	_cleanup_(freep) char *path = command->cnt ? path_which(command->items[0], NULL) : NULL;
+	_cleanup_(elf_closep) struct elf *e = NULL;
+	_cleanup_(program_notes_release) struct program_notes notes = { 0 };
+	enum names_state state;
+
+	if (!path || elf_open(path, &e) < 0)
+		return;
+	program_notes_read(e, &notes);
+	state = program_names(e, &notes);
+	if (state == NAMES_OF_ANOTHER)
+		warn_line("'%s' holds probes of another version of vprof, which stay dormant: none of its functions will be recorded; "
+			  "vprof build -- make, after make clean", command->items[0]);
+	else if (state == NAMES_MISSING && !plan->entries.cnt)
+		warn_line("'%s' does not carry which of its functions to record, and there is no plan of its build in '%s': none of "
+			  "them will be recorded; build it again, or record with its build's data directory (vprof -d DIR)",
+			  command->items[0], data_dir());
+	*ret_stranger_cnt = state == NAMES_OF_ANOTHER;
+}
+
+static int open_drainer(struct store *s, const struct run *run, const struct args *command, const struct record_options *o,
 			const struct record_requests *q, struct record_opened *opened, struct drainer **ret,
 			struct diag *reterr)
 {
@@ -221,6 +246,7 @@ static int open_drainer(struct store *s, const struct run *run, const struct rec
 	if (r < 0)
 		return r;
 	advise_sampled(o, plan);
+	tell_missing_names(command, plan, &options.stranger_cnt);
 	probes = xcalloc(plan->entries.cnt, sizeof(*probes));
 	for (size_t i = 0; i < plan->entries.cnt; i++)
 		probes[i] = (struct drainer_probe){ plan->entries.items[i].key,
@@ -313,7 +339,7 @@ static int run_and_drain(struct store *s, struct run *run, const struct args *co
 	enum kernel_mode kernel = o->kernel;
 	unsigned invited = 0;
 	struct record_opened opened = { s, o->attach };
-	int r = open_drainer(s, run, o, q, &opened, &drainer, reterr);
+	int r = open_drainer(s, run, command, o, q, &opened, &drainer, reterr);
 
 	/* Of a trace in parts nothing is recovered. */
 	if (r == 0 && !o->keep_ns && !o->keep_bytes)

@@ -213,6 +213,19 @@ void program_notes_read(const struct elf *e, struct program_notes *ret)
 	}
 }
 
+enum names_state program_names(const struct elf *e, const struct program_notes *notes)
+{
+	bool asks = elf_symbol(e, "vprof_register", false), is_linked = elf_symbol(e, "vprof_register", true);
+
+	/* With a runtime of its own it may be recorded all the same. */
+	if (asks && !is_linked && !elf_symbol(e, REGISTER_OURS, false))
+		return NAMES_OF_ANOTHER;
+	/* Linked through vprof it may have the runtime and no probes. */
+	if (!notes->unit_cnt && (elf_symbol(e, "vprof_sites", true) || (asks && !is_linked)))
+		return NAMES_MISSING;
+	return NAMES_CARRIED;
+}
+
 void program_notes_release(struct program_notes *n)
 {
 	for (size_t i = 0; i < n->places.cnt; i++) {

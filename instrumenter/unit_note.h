@@ -48,6 +48,14 @@ struct program_notes {
 	VEC(struct note_place) places;	/* each once, in order of appearance */
 };
 
+enum names_state {
+	NAMES_CARRIED,			/* or the program has no probes */
+	NAMES_MISSING,			/* it has probes, and no note */
+	NAMES_OF_ANOTHER,		/* its probes ask for another vprof's runtime, and stay dormant whatever notes say */
+};
+
+enum names_state program_names(const struct elf *e, const struct program_notes *notes);
+
 void program_notes_read(const struct elf *e, struct program_notes *ret);
 void program_notes_release(struct program_notes *n);	/* also a _cleanup_ function; {0} to begin with */
 

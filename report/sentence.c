@@ -148,7 +148,8 @@ static void add_needed(struct str *s, const struct findings *f, uint64_t needed)
 static bool is_whole(const struct findings *f)
 {
 	for (size_t i = 0; i < f->warnings.cnt; i++)
-		if (strcmp(f->warnings.items[i].code, "table-full") == 0)
+		if (strcmp(f->warnings.items[i].code, "table-full") == 0 ||
+		    strcmp(f->warnings.items[i].code, "names-missing") == 0)
 			return false;
 	return true;
 }
@@ -156,7 +157,7 @@ static bool is_whole(const struct findings *f)
 static void add_missing(struct str *s, const struct findings *f)
 {
 	if (!is_whole(f))
-		str_add(s, " Not all was recorded, for a table was full: vprof show warnings.");
+		str_add(s, " Not all was recorded: vprof show warnings says what is missing.");
 }
 
 static void add_cause(struct str *s, const struct findings *f, const struct factor *first,

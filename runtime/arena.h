@@ -77,7 +77,7 @@ struct arena_control {
 					 * recorded inside intervals */
 	uint64_t slots, links, stacks, heads, functions, index, labels, text, plan, releasers, waiters, places, lots,
 		 opened, chunks;
-	uint64_t dropped[TRACE_TABLE_CNT] __attribute__((aligned(64)));	/* what a full table had no room for, by enum trace_table */
+	uint64_t dropped[TABLE_NOTES] __attribute__((aligned(64)));	/* what a full table had no room for, by enum trace_table */
 	uint64_t free_chunks __attribute__((aligned(64)));
 	uint32_t free_cnt;		/* about as many */
 	uint32_t lots_lack;		/* an open interval may be without its lot: there was no room for all */
@@ -92,6 +92,7 @@ struct arena_control {
 	uint64_t starved_s __attribute__((aligned(64)));	/* when somebody without a chunk last asked for the drainer (CLOCK_MONOTONIC) */
 	struct arena_held held;
 	uint32_t opened_cnt;
+	uint64_t unnamed_cnt, stranger_cnt;	/* TABLE_NOTES, TABLE_STRANGERS */
 };
 
 struct arena_slot {			/* a thread that records; fields belong to it */

@@ -228,6 +228,18 @@ static void put_entry(struct drainer *d, enum trace_block_kind kind, uint32_t nu
 	}
 }
 
+static uint64_t dropped_cnt(const struct arena_control *c, uint64_t table)
+{
+	switch (table) {
+	case TABLE_NOTES:
+		return __atomic_load_n(&c->unnamed_cnt, __ATOMIC_RELAXED);
+	case TABLE_STRANGERS:
+		return c->stranger_cnt;
+	default:
+		return __atomic_load_n(&c->dropped[table], __ATOMIC_RELAXED);
+	}
+}
+
 /* How many each table had no room for, if that has changed. */
 static void put_tables(struct drainer *d, bool all)
 {
@@ -238,7 +250,7 @@ static void put_tables(struct drainer *d, bool all)
 	};
 
 	for (uint64_t i = 0; i < TRACE_TABLE_CNT; i++) {
-		uint64_t cnt = __atomic_load_n(&d->arena.control->dropped[i], __ATOMIC_RELAXED);
+		uint64_t cnt = dropped_cnt(d->arena.control, i);
 
 		if (cnt == (all ? 0 : d->dropped_written[i]))
 			continue;

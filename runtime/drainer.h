@@ -40,6 +40,7 @@ struct drainer_options {
 	size_t plan_cnt;
 	uint8_t default_level;		/* of functions that are not in the plan */
 	bool as_sampled;		/* PROBE_AS_BUILT: what is recorded always by choice alone is so inside intervals */
+	uint64_t stranger_cnt;		/* programs known to have another vprof's probes */
 	uint32_t sample_full, sample_of;	/* record about so many of so many intervals in full, by
 					 * lot, the others root-only; 0, 0: all */
 	uint64_t sample_seed;		/* 0: a random one */

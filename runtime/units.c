@@ -137,6 +137,7 @@ static void wait_for_flips(void)
 static void set_gates(const struct unit *u, bool on)
 {
 	const char *levels = on ? note_levels(u->note, u->cnt) : NULL;
+	unsigned int unknown = 0;
 
 	if (on)
 		note_apply(process.arena, u->note);
@@ -145,8 +146,10 @@ static void set_gates(const struct unit *u, bool on)
 		uint32_t level = on ? arena_level(process.arena, site->key) : 0;
 		unsigned char gate;
 
-		if (level == LEVEL_AS_BUILT)
+		if (level == LEVEL_AS_BUILT) {
+			unknown += !levels;
 			level = levels ? note_level(process.arena, levels[i]) : 0;
+		}
 		if (level)
 			set_site_fid(site, arena_function(process.arena, site, level));
 		gate = level && site_fid(site) ? gate_of_level(level) : 0;
@@ -157,6 +160,8 @@ static void set_gates(const struct unit *u, bool on)
 	}
 	if (on)
 		__atomic_fetch_add(&process.arena->control->site_cnt, u->cnt, __ATOMIC_RELAXED);
+	if (unknown)
+		__atomic_fetch_add(&process.arena->control->unnamed_cnt, unknown, __ATOMIC_RELAXED);
 }
 
 /* NULL: there is no memory for more. */

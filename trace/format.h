@@ -145,6 +145,8 @@ enum trace_table {
 					 * written any more: the reader knows which of them were missed */
 	TABLE_LOCKS,			/* home-made locks asked for inside too many others */
 	TABLE_UNITS,			/* probes of compiled units that are not known, for lack of memory */
+	TABLE_NOTES,			/* no table: probes of units without a note, of functions that the recorder's plan does not know */
+	TABLE_STRANGERS,		/* no table: programs with another vprof's probes */
 	TRACE_TABLE_CNT
 };
 

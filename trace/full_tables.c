@@ -29,6 +29,12 @@ static const struct {
 		"its wait is not recorded: list fewer of the functions that call each other under [sync]" },
 	[TABLE_UNITS] = { "compiled units", "probes are in units for which there was no memory",
 		"their calls may be missing: give the program more memory" },
+	[TABLE_NOTES] = { NULL, "probes are in parts of the program that do not carry which functions to record (an older vprof built "
+		"them, or their section .vprof was removed), and the plan here does not know them",
+		"their calls are not recorded, and their time counts as their callers' own: build the program again and leave its "
+		"section .vprof in it, or record with the data directory of its build (vprof -d DIR)" },
+	[TABLE_STRANGERS] = { NULL, "program holds probes of another version of vprof, which stay dormant",
+		"none of its functions was recorded: build it again (vprof build -- make, after make clean)" },
 };
 
 void full_tables_decode(struct full_tables *f, struct decoder *d)

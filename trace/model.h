@@ -195,7 +195,8 @@ enum { HOLE_TIDS = 4 };
 /* What the recorder could not keep; counted exactly, reported by every view. */
 /* A table of the recorder's that had no room for all; dropped 0: it had. */
 struct full_table {
-	const char *table, *dropped_what, *effect;
+	const char *table;		/* NULL: it is none, but names of functions that the program does not carry */
+	const char *dropped_what, *effect;
 	uint64_t size, dropped;
 };
 

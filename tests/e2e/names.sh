@@ -84,6 +84,7 @@ mkdir cxx && cp build/src/bar.cc cxx/ && cd cxx || exit 99
 expect 0 "$VPROF" annotate --name drink --start bartend --end bartend
 build bar all 'g++ -O1 bar.cc -o bar'
 cd ..
+cp build/src/* away/
 # The tree moves, then its sources go.
 mv build elsewhere && rm -rf elsewhere/src cxx
 cd away || exit 99
@@ -143,6 +144,26 @@ says "'./libbrew.so' carries its names"
 expect 0 objcopy -R .vprof shop without
 expect 0 "$VPROF" doctor --quick without
 says "does not carry which of its functions to record"
+# Who records it is told before, and again by the results, whatever starts it.  Which marks make an interval is missing, too.
+missing="probes are in parts of the program that do not carry which functions to record"
+expect 3 "$VPROF" record -- ./without
+says "'./without' does not carry which of its functions to record, and there is no plan of its build in" "$missing"
+export VPROF_CONF=../elsewhere/vprof.conf
+expect 0 "$VPROF" record -- ./without
+says "$missing" "Not all was recorded"
+expect 0 "$VPROF" record -- sh -c ./without
+says "$missing"
+expect 0 "$VPROF" show summary --format json
+says '"names-missing"'
+expect 0 "$VPROF" record -- ./shop
+grep -q "does not carry\|do not carry\|Not all" "$work/.err" && fail "a program that carries its names: $(cat "$work/.err")" || pass
+# Probes that ask for the runtime of another vprof, in a program that was linked without it; its marks are known.
+expect 0 "$VPROF" -d stranger build --functions all -- gcc -O1 -c brew.c shop.c
+sed -i 's/vprof_register_[0-9]/vprof_register_0/' brew.o shop.o && gcc brew.o shop.o -o stranger.bin || fail "no stranger was built"
+expect 0 "$VPROF" record -- ./stranger.bin
+says "'./stranger.bin' holds probes of another version of vprof, which stay dormant: none of its functions will be recorded" \
+	"1 program holds probes of another version of vprof"
+unset VPROF_CONF
 # A section of that name may hold anything.
 printf 'vprof-unit 1\nby\nlevels iq\ninterval x\ninterval x\ty\nmark m\n\0\0vprof-unit 1\nlevels i' >damaged.note
 expect 0 objcopy --update-section .vprof=damaged.note strip--s damaged
