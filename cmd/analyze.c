@@ -5,6 +5,7 @@
 #include "base/banned.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
+#include "cmd/data_lock.h"
 #include "cmd/project.h"
 #include "cmd/recording.h"
 
@@ -43,6 +44,7 @@ static int analyze_run(int argc, char **argv)
 static const struct option_desc analyze_options[] = {
 	{ 'j', "jobs", "N", OPT_UINT, &arg_jobs, "threads at most (default: one a CPU); results are the same" },
 	{ 'q', "quiet", NULL, OPT_FLAG, &arg_quiet, "no progress, no warnings, no summary: errors only" },
+	LOCK_OPTION,
 	OPT_END
 };
 static const char *const analyze_examples[] = { "vprof analyze", "vprof analyze before", NULL };

@@ -12,6 +12,7 @@
 #include "cmd/check_annotation.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
+#include "cmd/data_lock.h"
 #include "cmd/config.h"
 #include "cmd/config_text.h"
 #include "cmd/paths.h"
@@ -119,6 +120,8 @@ static int annotate_run(int argc, char **argv)
 		return fail_now(EXIT_USAGE, NULL, "'%s' cannot name an interval", arg_name);
 	if (read_arguments(&d, &diag) < 0)
 		return fail(&diag);
+	if (!arg_dry_run && data_lock(LOCK_BUILD, &diag) < 0)
+		return fail(&diag);
 	if (check(&d, &diag) < 0)
 		return fail(&diag);
 	return arg_write ? write_sources(&d) : write_config(&d);
@@ -132,6 +135,7 @@ static const struct option_desc annotate_options[] = {
 	{ 0, "key", "EXPRESSION", OPT_STR, &arg_key, "what tells two apart, e.g. arg0->id (default: the thread)" },
 	{ 0, "write", NULL, OPT_FLAG, &arg_write, "put VPROF_ macros into the sources, print the patch" },
 	{ 0, "dry-run", NULL, OPT_FLAG, &arg_dry_run, "print what would be written, write nothing" },
+	LOCK_OPTION,
 	OPT_END
 };
 static const char *const annotate_examples[] = {

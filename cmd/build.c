@@ -24,6 +24,7 @@
 #include "cmd/choose_plan.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
+#include "cmd/data_lock.h"
 #include "cmd/fold_inline.h"
 #include "cmd/leave_out.h"
 #include "cmd/project.h"
@@ -180,6 +181,7 @@ static int build_run(int argc, char **argv)
 		return status;
 	if (project_config(&config, &diag) < 0 ||
 	    store_open(data_dir(), true, &store, &diag) < 0 ||
+	    lock_to_build(&config, &diag) < 0 ||
 	    build(store, &config, command, &diag) < 0)
 		return fail(&diag);
 	return EXIT_DONE;
@@ -191,6 +193,7 @@ static const struct option_desc build_options[] = {
 	{ 0, "sampled", NULL, OPT_FLAG, &arg_sampled, "most calls will not be recorded (record --sample): these cost less" },
 	{ 'j', "jobs", "N", OPT_UINT, &arg_jobs, "recompile N units at a time (default: one a core)" },
 	{ 'v', "verbose", NULL, OPT_FLAG, &arg_verbose, "say what the launcher does to each unit" },
+	LOCK_OPTION,
 	OPT_END
 };
 static const char *const build_examples[] = {

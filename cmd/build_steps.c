@@ -19,6 +19,7 @@
 #include "cmd/build_steps.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
+#include "cmd/data_lock.h"
 #include "cmd/launch.h"
 #include "instrumenter/product.h"
 #include "instrumenter/unfinished.h"
@@ -175,6 +176,17 @@ int build_command(struct store *s, const struct config *c, const char *command_n
 	args_add(ret, "-c");
 	args_add(ret, shell_text);
 	return 0;
+}
+
+int lock_to_build(struct config *c, struct diag *reterr)
+{
+	int r = data_lock(LOCK_BUILD, reterr);
+
+	if (r <= 0)
+		return r;
+	config_release(c);
+	*c = (struct config){ 0 };
+	return project_config(c, reterr);
 }
 
 static int remember_command(struct store *s, const struct args *command, struct diag *reterr)

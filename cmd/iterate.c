@@ -20,6 +20,7 @@
 #include "base/banned.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
+#include "cmd/data_lock.h"
 #include "cmd/fold_inline.h"
 #include "cmd/iterate_loop.h"
 #include "cmd/leave_out.h"
@@ -180,6 +181,7 @@ static int iterate_run(int argc, char **argv)
 		return status;
 	if (record_command(&l.config, "iterate", given, &l.run_command, &diag) < 0 ||
 	    store_open(data_dir(), true, &l.store, &diag) < 0 ||
+	    lock_to_build(&l.config, &diag) < 0 ||
 	    build_command(l.store, &l.config, "iterate", NULL, &l.build_command, &diag) < 0)
 		return fail(&diag);
 	return iterate(&l);
@@ -198,6 +200,7 @@ static const struct option_desc iterate_options[] = {
 	{ 0, "buffer", "MIB", OPT_UINT, &arg_buffer_mib, "memory for records not yet written, in MiB" },
 	{ 'j', "jobs", "N", OPT_UINT, &arg_jobs, "recompile N units at a time (default: one a core)" },
 	{ 'v', "verbose", NULL, OPT_FLAG, &arg_verbose, "show what the build says" },
+	LOCK_OPTION,
 	OPT_END
 };
 static const char *const iterate_examples[] = {

@@ -12,6 +12,7 @@
 #include "base/banned.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
+#include "cmd/data_lock.h"
 #include "cmd/project.h"
 #include "cmd/quantity.h"
 #include "cmd/record_requests.h"
@@ -160,6 +161,15 @@ static int take_snapshot(void)
 	return announce_findings(store, &snapshot, findings);
 }
 
+/* What it builds is what is to run.  A build may begin while we record. */
+static int wait_for_build(const struct args *command, struct diag *reterr)
+{
+	int r = command->cnt ? data_lock(LOCK_BUILD, reterr) : 0;
+
+	data_unlock(LOCK_BUILD);
+	return r;
+}
+
 static int record_run(int argc, char **argv)
 {
 	_cleanup_(config_release) struct config config = { 0 };
@@ -201,6 +211,7 @@ static int record_run(int argc, char **argv)
 		return fail(&diag);
 	if (store_open(data_dir(), true, &store, &diag) < 0 ||
 	    take_attach(&attach, store, &diag) < 0 ||
+	    wait_for_build(&command, &diag) < 0 ||
 	    record_once(store, arg_output, &command, &options, &run, &findings, &status, &diag) < 0)
 		return fail(&diag);
 	if (findings)
@@ -241,6 +252,7 @@ static const struct option_desc record_options[] = {
 	{ 0, "limit", "SIZE", OPT_STR, &arg_limit,
 	  "end the recording, not the program, when the trace has SIZE on disk, as 2G" },
 	{ 0, "ignore-status", NULL, OPT_FLAG, &arg_ignore_status, "do not pass on the command's exit status" },
+	LOCK_OPTION,
 	OPT_END
 };
 static const char *const record_examples[] = {

@@ -14,6 +14,7 @@
 #include "analysis/analyze.h"
 #include "base/banned.h"
 #include "cmd/common.h"
+#include "cmd/data_lock.h"
 #include "cmd/project.h"
 #include "cmd/run_windows.h"
 
@@ -217,7 +218,11 @@ int run_analyze(struct store *s, struct run *r, unsigned jobs, struct findings *
 
 	if (jobs == 0)
 		jobs = cpus > 1 ? (unsigned)cpus : 1;
+	e = data_lock(LOCK_RUN(r->number), reterr);
+	if (e < 0)
+		return e;
 	e = analyse(s, &a, r, jobs, ret, reterr);
+	data_unlock(LOCK_RUN(r->number));
 	release(&a);
 	return e;
 }

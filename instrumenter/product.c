@@ -3,7 +3,8 @@
  * product.c - what a command makes: whole or not at all, and known again later.
  *
  * A compiler that is killed leaves half an object, newer than its source: make takes it for good.  So it
- * writes to BUILD_DIR/<path>.new, which is renamed when it is done.
+ * writes to BUILD_DIR/<path>.PID.new, which is renamed when it is done.  What a launcher that was killed left there the next
+ * build removes (unfinished.c).
  *
  * The record of a unit holds the time and size of its product.  After
  *
@@ -47,14 +48,15 @@ static bool names_other_files(const struct args *a)
 static char *temporary_for(const char *target, const char *build_dir)
 {
 	_cleanup_(freep) char *dir = path_dir(target), *real = path_real(target);
+	_cleanup_(freep) char *suffix = xasprintf(".%d.new", (int)getpid());
 	struct stat st, there, ours;
 
 	if ((lstat(target, &st) == 0 && !S_ISREG(st.st_mode)) || access(dir, W_OK) < 0)
 		return NULL;
 	if (stat(dir, &there) < 0 || stat(build_dir, &ours) < 0)
 		return NULL;
-	return there.st_dev == ours.st_dev ? unit_path(build_dir, real, ".new") :
-					     xasprintf("%s.vprof-new", target);
+	return there.st_dev == ours.st_dev ? unit_path(build_dir, real, suffix) :
+					     xasprintf("%s.vprof%s", target, suffix);
 }
 
 static void replace_word(struct args *a, size_t i, char *word)

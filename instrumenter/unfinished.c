@@ -14,6 +14,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -27,6 +28,7 @@
 #include "instrumenter/unfinished.h"
 
 #define SUFFIX ".making"
+#define NEW_SUFFIX ".new"
 
 static char *mark_path(const char *path, const char *build_dir)
 {
@@ -81,21 +83,37 @@ static bool remove_named(const char *mark)
 	return removed;
 }
 
-static int is_mark(const struct dirent *d)
+/* "<path>.4711.new" of a launcher that is gone. */
+static bool is_left(const char *name)
 {
-	return ends_with(d->d_name, SUFFIX);
+	const char *dot = ends_with(name, NEW_SUFFIX) ? name + strlen(name) - strlen(NEW_SUFFIX) : NULL, *at = dot;
+	pid_t pid;
+
+	while (at && at > name && at[-1] >= '0' && at[-1] <= '9')
+		at--;
+	if (!at || at == dot || at == name || at[-1] != '.')
+		return false;
+	pid = (pid_t)strtol(at, NULL, 10);
+	return pid > 0 && kill(pid, 0) < 0 && errno == ESRCH;
+}
+
+static int is_ours(const struct dirent *d)
+{
+	return ends_with(d->d_name, SUFFIX) || is_left(d->d_name);
 }
 
 size_t unfinished_remove(const char *build_dir)
 {
 	struct dirent **names;
-	int found = scandir(build_dir, &names, is_mark, NULL);
+	int found = scandir(build_dir, &names, is_ours, NULL);
 	size_t cnt = 0;
 
 	for (int i = 0; i < found; i++) {
 		_cleanup_(freep) char *mark = path_join(build_dir, names[i]->d_name);
-		int fd = open(mark, O_RDONLY | O_CLOEXEC);
+		int fd = ends_with(mark, SUFFIX) ? open(mark, O_RDONLY | O_CLOEXEC) : -1;
 
+		if (!ends_with(mark, SUFFIX))
+			unlink(mark);
 		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
 			cnt += remove_named(mark);
 		if (fd >= 0)
