@@ -133,6 +133,20 @@ static char *find_upward(const char *name)
 	}
 }
 
+/*
+ * Without links, unless another user could have put one of them there, who would choose where we write: then as it was given, and
+ * what opens it refuses or only looks (base/ours.h).
+ */
+static char *real_if_ours(const char *path)
+{
+	_cleanup_(freep) char *here = path_real("."), *why = NULL;
+	int fd = ours_open(path, false, &why);
+
+	if (fd >= 0)
+		close(fd);
+	return why ? path_join(here, path) : path_real(path);
+}
+
 static bool config_given;		/* by the user, who trusts it */
 
 const char *config_path(void)
@@ -143,7 +157,7 @@ const char *config_path(void)
 
 	if (!known) {
 		config_given = given && *given;
-		path = config_given ? path_real(given) : find_upward("vprof.conf");
+		path = config_given ? real_if_ours(given) : find_upward("vprof.conf");
 		known = true;
 	}
 	return path;
@@ -210,7 +224,7 @@ static char *given_data_dir;
 void set_data_dir(const char *dir)
 {
 	free(given_data_dir);
-	given_data_dir = dir ? path_real(dir) : NULL;
+	given_data_dir = dir ? real_if_ours(dir) : NULL;
 }
 
 const char *data_dir(void)
@@ -223,7 +237,7 @@ const char *data_dir(void)
 	if (found)
 		return found;
 	if (from_environment && *from_environment) {
-		found = path_real(from_environment);
+		found = real_if_ours(from_environment);
 	} else if (config_path()) {
 		_cleanup_(freep) char *dir = path_dir(config_path());
 

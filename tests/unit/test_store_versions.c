@@ -4,13 +4,16 @@
  *
  * Each row takes away what its version did not have yet, and so goes one version back.
  */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tests/unit/cmocka_all.h"
 
 #include "base/banned.h"
+#include "base/file.h"
 #include "tests/unit/sample_findings.h"
 #include "tests/unit/store_dir.h"
 
@@ -129,6 +132,31 @@ static void check_version(unsigned version)
 	store_close(open_store(true));
 }
 
+/* In a directory that others may write to it is only looked at: the file stays as it was, and is read all the same. */
+static void test_only_looked_at(void **state)
+{
+	_cleanup_(freep) char *path = path_join(dir, "vprof.db"), *before = NULL, *after = NULL;
+	size_t before_len, after_len;
+	struct diag d = DIAG_INIT;
+	struct store *s;
+
+	(void)state;
+	make_old(4);
+	assert_int_equal(file_read(path, &before, &before_len), 0);
+	assert_int_equal(chmod(dir, 0777), 0);
+	s = open_store(false);
+	check_tables(s);
+	check_columns(s, UINT_MAX);
+	assert_int_equal(store_check_ours(s, &d), -EPERM);
+	assert_non_null(strstr(d.text, "other users may write to"));
+	store_close(s);
+	assert_int_equal(file_read(path, &after, &after_len), 0);
+	assert_int_equal(after_len, before_len);
+	assert_memory_equal(after, before, before_len);
+	assert_int_equal(store_open(dir, true, &s, &d), -EPERM);
+	assert_int_equal(chmod(dir, 0700), 0);
+}
+
 static void test_versions(void **state)
 {
 	for (unsigned version = 1; version < ARRAY_SIZE(downgrades); version++) {
@@ -142,7 +170,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_dir, drop_dir)
-		TEST(test_versions),
+		TEST(test_versions), TEST(test_only_looked_at),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
