@@ -317,7 +317,8 @@ struct told_pair {
 };
 size_t findings_pairs(const struct findings *f, bool hedges, double limit, struct told_pair **ret);
 
-/* Of a function that does little but wait, the wait that is nearly all of it (.8) and above the threshold, which says for
+#define NEARLY_ALL 0.8
+/* Of a function that does little but wait, the wait that is nearly all of it and above the threshold, which says for
  * what and because of whom; else x itself. */
 const struct factor *factor_to_name(const struct findings *f, const struct factor *x, double threshold);
 

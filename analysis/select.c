@@ -101,8 +101,6 @@ size_t factors_select_after_work(const struct findings *f, const struct select_o
 	return 0;
 }
 
-#define NEARLY_ALL 0.8
-
 const struct factor *factor_to_name(const struct findings *f, const struct factor *x, double threshold)
 {
 	const struct factor *best = NULL;

@@ -65,17 +65,41 @@ char *blame_label(const struct node *n)
 			 is_timer(n->device) ? "timed out" : n->device);
 }
 
-/* Why it is unknown, and what would name it. */
-static void add_why(struct str *to, const struct because *b)
+/* Of a tenth of the waits nobody knows who ended them. */
+static bool lacks_wakers(const struct findings *all)
 {
-	if (!b->is_wait)
-		str_add(to, "who ended the wait is not recorded, or was in no probed function; ");
+	for (size_t i = 0; i < all->warnings.cnt; i++)
+		if (!strcmp(all->warnings.items[i].code, "no-waker"))
+			return true;
+	return false;
+}
+
+/* Who ended the wait ran in no function that is known; or is not known himself, for which there is another remedy. */
+static void add_why_nobody(struct str *to, const struct findings *all, const struct factor *f)
+{
+	bool is_lock = f->wait == STATE_LOCK || f->wait == STATE_COND || f->wait == STATE_JOIN;
+
+	if (is_lock && !lacks_wakers(all)) {
+		str_add(to, "who ended the wait was in no probed function; vprof build --functions all would name it");
+		return;
+	}
+	str_add(to, "who ended the wait is not recorded, or was in no probed function; ");
+	str_add(to, is_lock ? "list what lets go under [sync] release, or vprof build --functions all"
+			    : "vprof record --kernel, or vprof build --functions all, would name it");
+}
+
+/* Why it is unknown, and what would name it. */
+static void add_why(struct str *to, const struct findings *all, const struct factor *f, const struct because *b)
+{
+	if (!b->is_wait && f->wait == STATE_QUEUE)
+		str_add(to, "its thread was in no probed function; vprof build --functions all would name it");
+	else if (!b->is_wait)
+		add_why_nobody(to, all, f);
 	else if (b->wait == STATE_OTHER)
-		str_add(to, "nothing is recorded of its thread then; ");
+		str_add(to, "nothing is recorded of its thread then; vprof record --kernel tells more");
 	else
-		str_addf(to, "its thread was in no probed function, in %s; ", wait_text(b->wait));
-	str_add(to, b->is_wait && b->wait == STATE_OTHER ? "vprof record --kernel tells more"
-							  : "vprof build --functions all would name it");
+		str_addf(to, "its thread was in no probed function, in %s; vprof build --functions all would name it",
+			 wait_text(b->wait));
 }
 
 /* The unknown ones as one, told as the largest of them. */
@@ -98,23 +122,24 @@ static struct because unknown_of(const struct factor *f)
 	return all;
 }
 
-static void add_one(struct str *to, size_t at, const struct because *b, double share, bool utf8)
+static void add_one(struct str *to, const struct findings *all, const struct factor *f, size_t at, const struct because *b,
+		    bool utf8)
 {
 	char percent[TEXT_MAX];
 
 	str_add(to, at ? " and " : "; because of ");
 	if (!b->function) {
-		str_addf(to, "unknown (%s", text_percent(percent, share));
+		str_addf(to, "unknown (%s", text_percent(percent, b->share));
 		if (!at) {
 			str_add(to, ": ");
-			add_why(to, b);
+			add_why(to, all, f, b);
 		}
 		str_addc(to, ')');
 		return;
 	}
 	_cleanup_(freep) char *label = because_label(b, utf8);
 
-	str_addf(to, "%s (%s)", label, text_percent(percent, share));
+	str_addf(to, "%s (%s)", label, text_percent(percent, b->share));
 }
 
 /* A sleep ends by its own time-out. */
@@ -123,7 +148,7 @@ static bool goes_without_saying(const struct factor *f, const struct because *b)
 	return f->is_wait && f->wait == STATE_SLEEP && b->function && !strcmp(b->function, "(timer)");
 }
 
-void because_add(struct str *to, const struct factor *f, bool utf8)
+void because_add(struct str *to, const struct findings *all, const struct factor *f, bool utf8)
 {
 	struct because unknown = unknown_of(f);
 	double least = f->share * LEAST;
@@ -136,12 +161,12 @@ void because_add(struct str *to, const struct factor *f, bool utf8)
 		if (!b->function || b->share < least || goes_without_saying(f, b))
 			continue;
 		if (!told && unknown.share >= b->share) {
-			add_one(to, named++, &unknown, unknown.share, utf8);
+			add_one(to, all, f, named++, &unknown, utf8);
 			told = true;
 		}
 		if (named < MOST)
-			add_one(to, named++, b, b->share, utf8);
+			add_one(to, all, f, named++, b, utf8);
 	}
 	if (!told && named < MOST && f->because_of.cnt)
-		add_one(to, named, &unknown, unknown.share, utf8);
+		add_one(to, all, f, named, &unknown, utf8);
 }

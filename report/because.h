@@ -24,6 +24,6 @@ char *blame_label(const struct node *n);
 char *blame_label_short(const struct node *n);
 
 /* "; because of flush_log › sleep wait (60 %) and rotate_log (6 %)", or nothing. */
-void because_add(struct str *to, const struct factor *f, bool utf8);
+void because_add(struct str *to, const struct findings *all, const struct factor *f, bool utf8);
 
 #endif

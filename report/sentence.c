@@ -160,6 +160,27 @@ static void add_missing(struct str *s, const struct findings *f)
 		str_add(s, " Not all was recorded: vprof show warnings says what is missing.");
 }
 
+/* Where a function is named and most of it is one wait, but not nearly all: "; 64 % by its lock wait, because of flush". */
+static void add_main_wait(struct str *s, const struct findings *f, const struct factor *first, const struct select_options *o,
+			  bool utf8)
+{
+	const struct factor *wait = NULL;
+	char percent[TEXT_MAX];
+
+	for (size_t i = 0; first->kind == FACTOR_FUNCTION && !o->paper && i < f->factors.cnt; i++) {
+		const struct factor *x = &f->factors.items[i];
+
+		if (x->kind == FACTOR_WAIT && x->function && first->function && !strcmp(x->function, first->function) &&
+		    x->line == first->line && x->share >= first->share / 2 &&
+		    x->share < NEARLY_ALL * first->share && (!wait || x->share > wait->share))
+			wait = x;
+	}
+	if (!wait || !wait->because_of.cnt)
+		return;
+	str_addf(s, "; %s by its %s", text_percent(percent, wait->share), wait_text(wait->wait));
+	because_add(s, f, wait, utf8);
+}
+
 static void add_cause(struct str *s, const struct findings *f, const struct factor *first,
 		      const struct select_options *o, bool utf8)
 {
@@ -170,7 +191,8 @@ static void add_cause(struct str *s, const struct findings *f, const struct fact
 	str_addf(s, "%s %s %s of the variance of '%s'", label, needed || !is_whole(f) ? "may cause" : "causes",
 		 share_text(percent, first, o), f->interval.name);
 	add_ci95(s, first, o);
-	because_add(s, first, utf8);
+	because_add(s, f, first, utf8);
+	add_main_wait(s, f, first, o, utf8);
 	str_add(s, ".");
 	if (needed)
 		add_needed(s, f, needed);

@@ -19,6 +19,8 @@
 #include "report/wait_answer.h"
 #include "report/wait_labels.h"
 
+#define UNKNOWN_WORTH 0.05		/* of all waiting: worth a line */
+
 #define OTHERS_SHOWN 10			/* edges outside knots */
 #define KNOTS_SHOWN 5			/* and sinks */
 
@@ -141,7 +143,7 @@ static void print_knot(const struct style *s, const struct wait_graph *g, size_t
 	fprintf(s->out, "\n%s%s%s: %s%s\n", style_bold(s), k->background ? "background knot" :
 		is_outside(g, k) ? "outside" : k->sink ? "sink" : "knot", style_end(s), str_cstr(&members), k->background ?
 		" (no device, and together less than one processor busy: left out of the search)" :
-		is_outside(g, k) ? " (nobody knows what that waits for)" :
+		is_outside(g, k) ? " (what that waits for is unknown)" :
 		k->sink ? " (the end of all waits for it)" : "");
 	print_edges(s, g, k->edges.items, shown);
 	print_whole_rest(s, k->edges.cnt, shown, "edge");
@@ -262,20 +264,11 @@ static void print_vertices(const struct style *s, const struct view_input *in)
 /* Waits of which nobody knows who ended them. */
 static void print_unknown(const struct style *s, const struct wait_graph *g)
 {
-	int64_t unknown_ns = 0, all_ns = 0;
 	char text[TEXT_MAX];
 
-	for (size_t i = 0; i < g->edges.cnt; i++) {
-		const struct wait_edge *e = &g->edges.items[i];
-		int64_t ns = e->direct_ns * g->vertices.items[e->from].alike;
-
-		all_ns += ns;
-		if (g->vertices.items[e->to].id == VERTEX_ID_NONE)
-			unknown_ns += ns;
-	}
-	if (unknown_ns > 0 && unknown_ns >= all_ns / 20)
-		fprintf(s->out, "of all waiting, nobody knows for whom: %s (time that only passes, clients "
-			"outside the run, devices)\n", text_percent(text, (double)unknown_ns / (double)all_ns));
+	if (unknown_share(g) >= UNKNOWN_WORTH)
+		fprintf(s->out, "of all waiting, for unknown: %s (time that only passes, clients "
+			"outside the run, devices)\n", text_percent(text, unknown_share(g)));
 }
 
 /* A program that starts hundreds of others may end at each of them. */

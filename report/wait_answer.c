@@ -8,6 +8,7 @@
 #include "report/wait_labels.h"
 
 #define MEMBERS_NAMED 4			/* of a knot, in a sentence */
+#define UNKNOWN_FIRST 0.5		/* of all waiting */
 #define BUSY_FROM 0.5			/* of a thread's time it runs, or could */
 
 double of_run(const struct wait_graph *g, int64_t ns)
@@ -131,7 +132,7 @@ static void add_end(struct str *to, const struct wait_graph *g, uint32_t vertex)
 		return;
 	}
 	str_add(to, g->vertices.items[vertex].kind == VERTEX_UNKNOWN ?
-		", and nobody knows what that waits for." : ", which waits for nobody: its own work is the limit.");
+		", and what that waits for is unknown." : ", which waits for nobody: its own work is the limit.");
 }
 
 static bool is_member(const struct wait_knot *k, uint32_t vertex)
@@ -225,6 +226,32 @@ static void add_busiest(struct str *to, const struct wait_graph *g)
 	str_addc(to, '.');
 }
 
+double unknown_share(const struct wait_graph *g)
+{
+	int64_t unknown_ns = 0, all_ns = 0;
+
+	for (size_t i = 0; i < g->edges.cnt; i++) {
+		const struct wait_edge *e = &g->edges.items[i];
+		int64_t ns = e->direct_ns * g->vertices.items[e->from].alike;
+
+		all_ns += ns;
+		unknown_ns += is_unknown(g, e->to) ? ns : 0;
+	}
+	return all_ns > 0 ? (double)unknown_ns / (double)all_ns : 0;
+}
+
+/* The largest first, also where it is unknown. */
+static void add_no_knot(struct str *to, const struct wait_graph *g)
+{
+	char text[TEXT_MAX];
+
+	if (unknown_share(g) >= UNKNOWN_FIRST)
+		str_addf(to, "%s of all waiting is for unknown (list what lets go under [sync] release; vprof record --kernel "
+			 "tells more); no knot among those who are known.", text_percent(text, unknown_share(g)));
+	else
+		str_add(to, "No knot: nobody waits long for anybody who is known.");
+}
+
 void print_wait_answer(const struct style *s, const struct wait_graph *g)
 {
 	const struct wait_knot *k = g->knots.cnt ? &g->knots.items[0] : NULL;
@@ -233,7 +260,7 @@ void print_wait_answer(const struct style *s, const struct wait_graph *g)
 	if (g->compares)
 		add_comparison(&text, s, g);
 	if (!k) {
-		str_add(&text, "No knot: nobody waits long for anybody who is known.");
+		add_no_knot(&text, g);
 		add_busiest(&text, g);
 	} else if (k->background) {
 		str_add(&text, "Only a knot in the background, which sleeps most of the time: ");

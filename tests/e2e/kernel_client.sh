@@ -56,7 +56,7 @@ client=$!
 expect 3 "$VPROF" record --kernel=require -p $server -- sleep 1
 expect 0 "$VPROF" show wait-graph
 says "▶ The knot: " "Besides, server ($server) waits for client (not recorded) " \
-	"outside: client (not recorded) (nobody knows what that waits for)"
+	"outside: client (not recorded) (what that waits for is unknown)"
 expect 0 "$VPROF" show wait-graph --format json
 tr -d ' \n' <"$work/.out" >graph
 knot=,$(sed 's/.*"knots":\[{"vertices":\[\([^]]*\)\].*/\1/' graph),

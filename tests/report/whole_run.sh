@@ -99,7 +99,7 @@ says '"period_ns": 1000000' '"rows": []'
 expect 3 "$VPROF" import --from tuples "$top/tests/golden/whole_outside.tuples" -o outside
 expect 0 "$VPROF" show wait-graph outside
 says '▶ The knot: server (1) and sda wait for each other; sda for server (1) 60 % of the run. Besides, server (1) waits for thread 77 (not recorded) 60 % of the run.'
-says 'outside: thread 77 (not recorded) (nobody knows what that waits for)'
+says 'outside: thread 77 (not recorded) (what that waits for is unknown)'
 cat >ends.tuples <<'END'
 vprof-tuples 1
 segment 1 - 0 5 running
@@ -109,7 +109,21 @@ wakeup 1 77 10
 END
 expect 3 "$VPROF" import --from tuples ends.tuples -o ends
 expect 0 "$VPROF" show wait-graph ends
-says '▶ No knot: all that waits long ends at thread 77 (not recorded), and nobody knows what that waits for. thread 1 runs 50 % of its time, and has no processor 40 % of it.'
+says '▶ No knot: all that waits long ends at thread 77 (not recorded), and what that waits for is unknown. thread 1 runs 50 % of its time, and has no processor 40 % of it.'
+
+# Where most of the waiting is for unknown that is said first, with what would tell.
+cat >alone.tuples <<'END'
+vprof-tuples 1
+segment 1 - 0 5 running
+segment 1 - 5 20 lock
+wakeup 1 1 20
+segment 2 - 0 20 running
+END
+expect 3 "$VPROF" import --from tuples alone.tuples -o alone
+expect 0 "$VPROF" show wait-graph alone
+says '▶ 100 % of all waiting is for unknown (list what lets go under [sync] release; vprof record --kernel tells more); no knot' 'of all waiting, for unknown: 100 %'
+expect 0 "$VPROF" show wait-graph alone --format json
+if grep -q '"from": 1' .out 2>/dev/null && grep -A1 '"from": 1' .out | grep -q '"to": 1'; then fail "an edge to itself"; fi
 
 expect 0 "$VPROF" show samples ends --period 1 --format folded
 says '[no known function] 5' '[no known function];[io] 1'
