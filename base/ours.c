@@ -32,21 +32,33 @@ struct way {
 	unsigned link_cnt;
 };
 
-/* In a user namespace that does not know all users, root's files are those of nobody. */
-static uid_t unknown_user(void)
+/* How many users our user namespace knows: all, or 1, or 65,536. */
+static unsigned long known_users(void)
 {
-	_cleanup_(freep) char *map = NULL, *number = NULL;
-	unsigned long first, outside, cnt;
+	_cleanup_(freep) char *map = NULL;
 	char *at;
 
 	if (file_read("/proc/self/uid_map", &map, NULL) < 0)
-		return 0;
-	first = strtoul(map, &at, 10);
-	outside = strtoul(at, &at, 10);
-	cnt = strtoul(at, NULL, 10);
-	if ((first == 0 && outside == 0 && cnt >= UINT32_MAX) || file_read("/proc/sys/kernel/overflowuid", &number, NULL) < 0)
+		return UINT32_MAX;
+	strtoul(map, &at, 10);
+	strtoul(at, &at, 10);
+	return strtoul(at, &at, 10) + (strspn(at, " \n") < strlen(at));	/* more lines: more than that */
+}
+
+/* Where it does not know all users, root's files are those of nobody. */
+static uid_t unknown_user(void)
+{
+	_cleanup_(freep) char *number = NULL;
+
+	if (known_users() >= UINT32_MAX || file_read("/proc/sys/kernel/overflowuid", &number, NULL) < 0)
 		return 0;
 	return (uid_t)strtoul(number, NULL, 10);
+}
+
+/* In a namespace of one user its root is an ordinary one. */
+static bool is_root(void)
+{
+	return geteuid() == 0 && known_users() > 1;
 }
 
 static bool is_trusted(uid_t uid)
@@ -167,7 +179,7 @@ static char *next_name(struct way *w)
 int ours_open(const char *path, bool create, char **ret_why)
 {
 	_cleanup_(freep) char *here = path[0] == '/' ? NULL : path_real(".");
-	struct way w = { .fd = -1, .at = STR_INIT, .create = create, .judged = geteuid() == 0 };
+	struct way w = { .fd = -1, .at = STR_INIT, .create = create, .judged = is_root() };
 	char *name;
 	int r;
 

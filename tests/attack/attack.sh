@@ -46,14 +46,13 @@ int main(int argc, char **argv)
 END_OF_C
 expect 0 "$VPROF" build --functions all -- cc -O1 -o prog prog.c
 expect 0 "$VPROF" record --buffer 4 -- ./prog
-"$VPROF" record --buffer 4 -- ./prog long >/dev/null 2>&1 &
+"$VPROF" record --buffer 4 -- sh -c 'echo $$ >../long; exec ./prog long' >/dev/null 2>&1 &
 recorder=$!
 wait_until grep -qs /dev/shm vprof.data/runs/002/recorder
 sleep 0.3
 kill -KILL $recorder
 wait $recorder 2>/dev/null
-killall=$(pgrep -x prog)
-[ -z "$killall" ] || kill -KILL $killall
+kill -KILL "$(cat ../long)"
 printf 'vprof-tuples 1\ninterval 1 r 1 5 1 9\nsegment 1 1 5 9 running\n' >small.tuples
 cd ..
 orphan=$(ls -d /dev/shm/vprof-*)
@@ -105,6 +104,7 @@ look_at()
 	done
 }
 look_at 0 "as it is"
+looks="show runs|sql SELECT*FROM(run)|export 1"
 (cd canary && "$VPROF" -d "$D" show runs) >"$work/.out" 2>&1
 grep -q killed "$work/.out" && pass || fail "a killed run is not shown as such: $(cat "$work/.out")"
 cp "$D/vprof.db" kept.db
@@ -239,5 +239,25 @@ expect 4 "$VPROF" -d home/a/new import --from tuples canary/small.tuples
 says "/home' belongs to another user" "-d DIR"
 expect 0 "$VPROF" -d shared/mine/vprof.data import --from tuples canary/small.tuples
 same "a directory that everybody may write to"
+
+# ---- who is trusted ----
+expect 0 env SUDO_UID=$bob "$VPROF" -d home/a/sudo import --from tuples canary/small.tuples
+mkdir -m 775 ours
+expect 0 "$VPROF" -d ours/data import --from tuples canary/small.tuples
+chgrp $bob ours				# whose members nobody knows: there is only a number
+expect 0 "$VPROF" -d canary/vprof.data show runs
+grep -q "^[^:]*:[^:]*:$bob:" /etc/group || expect 4 "$VPROF" -d ours/new import --from tuples canary/small.tuples
+chmod 777 ours
+expect 4 "$VPROF" -d ours/new import --from tuples canary/small.tuples
+says "other users may write to '$work/ours'" "chmod go-w"
+expect 0 "$VPROF" -d ours/data show runs
+cp canary/small.tuples ours
+if as_bob unshare -Ur true 2>/dev/null; then	# its root is an ordinary user
+	expect 0 as_bob unshare -Ur "$VPROF" -d ours/bobs import --from tuples ours/small.tuples
+fi
+printf '[run]\n\tcommand = touch %s/was-run\n' "$work" >home/a/vprof.conf
+chown $bob home/a/vprof.conf
+(cd home/a/b && "$VPROF" record) >"$work/.out" 2>&1
+[ ! -e was-run ] && pass || fail "root has run bob's command"
 echo "$attacks attacks, $moved of them while names changed"
 finish

@@ -49,7 +49,6 @@ expect 0 "$VPROF" sql --format csv "SELECT COUNT(*) FROM function WHERE name LIK
 expect 0 "$VPROF" build -- "$VPROF" build --functions all -- make
 (exec "$VPROF" build -- sh -c "touch ../begun; sleep 3; make" >../b3 2>&1) &
 wait_until test -f ../begun
-builder=$(pgrep -f "build -- sh -c touch" | head -1)
 "$VPROF" annotate --start unit1 --end unit1 --no-wait >"$work/.out" 2>"$work/.err"
 [ $? = 4 ] && [ ! -f vprof.conf ] && pass || fail "annotate goes on beside a build: $(cat "$work/.err")"
 expect 0 "$VPROF" analyze 1 --no-wait
@@ -60,11 +59,11 @@ wait
 rm -f vprof.conf ../begun
 
 # ---- the lock of one that is killed goes with it, though its children live on ----
-"$VPROF" build -- sh -c 'touch ../begun; exec sleep 20' >../b4 2>&1 &
+"$VPROF" build -- sh -c 'echo $$ >../begun; exec sleep 20' >../b4 2>&1 &
 builder=$!
-wait_until test -f ../begun
+wait_until test -s ../begun
 kill -KILL $builder
-sleeper=$(pgrep -n -x sleep)
+sleeper=$(cat ../begun)
 kill -0 "$sleeper" && pass || fail "its child is gone, too"
 expect 0 "$VPROF" build --functions all --no-wait -- make
 kill "$sleeper"
