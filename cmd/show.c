@@ -82,21 +82,39 @@ static void material_release(struct material *m)
 
 /* ---- what a view needs ---- */
 
+/* The program crashed, or was killed, before anything was complete: of intervals it says nothing. */
+static bool is_abortive(const struct run *r)
+{
+	return r->exit_status && !r->interval_cnt;
+}
+
+static const struct run *latest(const runs *list, bool of_intervals)
+{
+	for (size_t i = list->cnt; i-- > 0; )
+		if (list->items[i].status == RUN_ANALYSED && !(of_intervals && is_abortive(&list->items[i])))
+			return &list->items[i];
+	return NULL;
+}
+
 /* Without a RUN: the latest that has results, and if that is not the latest, it is said. */
-static int find_run(struct material *m, const char *text, struct diag *reterr)
+static int find_run(struct material *m, const char *text, bool of_intervals, struct diag *reterr)
 {
 	_cleanup_(runs_release) runs list = { NULL, 0, 0 };
 	_cleanup_(freep) char *number = NULL;
+	const struct run *found, *last;
 	int r = text ? 0 : runs_read(m->store, &list, reterr);
 
-	for (size_t i = list.cnt; r == 0 && !number && i-- > 0; )
-		if (list.items[i].status == RUN_ANALYSED)
-			number = xasprintf("%" PRIu32, list.items[i].number);
-	if (r == 0)
-		r = run_find(m->store, number ? number : text, &m->run, reterr);
-	if (r == 0 && number && m->run.number != list.items[list.cnt - 1].number)
-		note_line("run %" PRIu32 " (%s) has no results; this is run %" PRIu32, list.items[list.cnt - 1].number,
-			  run_status_name(list.items[list.cnt - 1].status), m->run.number);
+	if (r < 0)
+		return r;
+	found = latest(&list, of_intervals);
+	found = found ? found : latest(&list, false);
+	number = found ? xasprintf("%" PRIu32, found->number) : NULL;
+	r = run_find(m->store, number ? number : text, &m->run, reterr);
+	last = list.cnt ? &list.items[list.cnt - 1] : NULL;
+	if (r == 0 && number && m->run.number != last->number)
+		note_line("run %" PRIu32 " (%s) has no results%s; this is run %" PRIu32, last->number,
+			  last->status == RUN_ANALYSED ? "its command failed" : run_status_name(last->status),
+			  last->status == RUN_ANALYSED ? " about intervals" : "", m->run.number);
 	return r;
 }
 
@@ -104,7 +122,7 @@ static int read_findings(struct material *m, const char *run, const char *interv
 			 struct diag *reterr)
 {
 	_cleanup_(findings_freep) struct findings *kept = NULL;
-	int r = find_run(m, run, reterr);
+	int r = find_run(m, run, true, reterr);
 
 	if (r == 0)
 		r = findings_read(m->store, m->run.number, interval, &m->findings, reterr);
@@ -235,7 +253,7 @@ static int read_causes(struct material *m, const char *run, struct diag *reterr)
 static int read_project(struct material *m, const struct view *v, const char *run,
 			struct diag *reterr)
 {
-	int r = find_run(m, run, reterr);
+	int r = find_run(m, run, false, reterr);
 	_cleanup_(config_release) struct config config = { 0 };
 	bool imported = m->run.source && strcmp(m->run.source, "import") == 0;
 
@@ -264,7 +282,7 @@ static int read_project(struct material *m, const struct view *v, const char *ru
 static int read_whole(struct material *m, const struct view *v, const char *run,
 		      struct diag *reterr)
 {
-	int r = find_run(m, run, reterr);
+	int r = find_run(m, run, false, reterr);
 
 	if (r == 0)
 		r = run_trace_read(m->store, &m->run, &m->trace, reterr);

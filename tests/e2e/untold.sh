@@ -66,4 +66,37 @@ expect 0 "$VPROF" record -- ./kiosk
 expect 0 "$VPROF" show coverage
 says "Nothing was built with this data directory"
 
+# A run that died before an interval was complete is not what show looks at either; one that came to its end without any is.
+mkdir ../crash && cd ../crash || exit 99
+cat >crash.c <<'EOF'
+#include <stdlib.h>
+#include <vprof.h>
+__attribute__((noinline)) void ask(int n) { for (volatile int i = 0; i < n * 1000; i++) ; }
+int main(int argc, char **argv)
+{
+	int cnt = argc > 1 ? 1 : 50;
+
+	ask(1);
+	for (int i = 0; i < cnt && argc < 3; i++) {
+		VPROF_BEGIN("visit", i);
+		ask(i % 4 + 1);
+		if (argc > 1)
+			abort();
+		VPROF_END("visit", i);
+	}
+	return 0;
+}
+EOF
+expect 0 "$VPROF" build --functions all -- gcc -O1 crash.c -o crash
+expect 134 "$VPROF" record -- ./crash abort
+expect 3 "$VPROF" show summary
+says "no 'visit' interval completed in run 1"
+expect 0 "$VPROF" record -- ./crash
+expect 134 "$VPROF" record -- ./crash abort
+expect 0 "$VPROF" show summary
+says "run 3 (its command failed) has no results about intervals; this is run 2" "50 used"
+expect 3 "$VPROF" show summary 3
+expect 3 "$VPROF" record -- ./crash no interval
+expect 3 "$VPROF" show summary
+says "no interval began in run 4"
 finish
