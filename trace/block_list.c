@@ -15,7 +15,7 @@
 #include "trace/encode.h"
 #include "trace/file.h"
 
-enum { SEARCH_BYTES = 1 << 16, RATIO_MAX = 512 };	/* zstd makes no trace smaller than that: a bomb */
+enum { SEARCH_BYTES = 1 << 16 };
 
 enum head { HEAD_NONE, HEAD_OLDER, HEAD_PLACED };
 
@@ -46,7 +46,7 @@ bool block_read_at(int fd, void *data, size_t len, uint64_t at)
 bool block_list_takes(const struct trace_block *h)
 {
 	return (h->magic == TRACE_BLOCK_MAGIC || h->magic == TRACE_BLOCK_MAGIC_BYTES) && h->raw_bytes &&
-	       h->raw_bytes <= TRACE_BLOCK_RAW_MAX && h->raw_bytes / RATIO_MAX <= h->stored_bytes &&
+	       h->raw_bytes <= TRACE_BLOCK_RAW_MAX && h->raw_bytes / TRACE_BLOCK_RATIO_MAX <= h->stored_bytes &&
 	       h->stored_bytes <= ZSTD_COMPRESSBOUND(TRACE_BLOCK_RAW_MAX) + sizeof(struct trace_place);
 }
 

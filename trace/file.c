@@ -263,6 +263,9 @@ static bool pack(struct trace_file *f, struct trace_block *block, struct trace_p
 
 	if (ZSTD_isError(packed))
 		return false;
+	/* Long names that repeat themselves do that. */
+	if (len / TRACE_BLOCK_RATIO_MAX > packed)
+		packed = store(to, data, len);
 	block->raw_bytes = (uint32_t)len;
 	block->stored_bytes = (uint32_t)(sizeof(*place) + packed);
 	place->number = f->number + 1;

@@ -173,6 +173,7 @@ static inline uint64_t waker_tid(uint64_t tid)
 #define TRACE_BLOCK_MAGIC_BYTES 0x4b4c4256u	/* "VBLK": of older files, whose checksum is hash_bytes() */
 
 enum { TRACE_BLOCK_RAW_MAX = 1 << 22 };		/* a reader refuses more */
+enum { TRACE_BLOCK_RATIO_MAX = 512 };		/* ... and blocks that were so many times larger: a bomb */
 
 struct trace_header {
 	uint64_t magic;

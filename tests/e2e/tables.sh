@@ -34,6 +34,39 @@ static void scopes(unsigned cnt)
 	}
 }
 
+/* Names of half a MiB: 64 MiB of them have room, less what others take. */
+static void long_names(unsigned cnt)
+{
+	for (unsigned i = 1; i <= cnt; i++) {
+		struct vprof_mark_site *site = calloc(1, sizeof(*site));
+		struct vprof_mark_span span = { 0 };
+		char *name = calloc(1, (1 << 19) + 1);
+
+		memset(name, 'a' + i % 26, 1 << 19);
+		snprintf(name, 9, "%08u", i);
+		name[8] = '_';
+		site->line = i;
+		site->name = name;
+		site->file = "long.c";
+		if (vprof_mark_scope_in)
+			vprof_mark_scope_in(site, &span, __builtin_frame_address(0), __builtin_return_address(0));
+		vprof_mark_leave_(&span);
+	}
+}
+
+/* Home-made locks, each asked for while the ones before are. */
+static void locks(unsigned cnt)
+{
+	static char objects[64];
+
+	for (unsigned i = 0; i < cnt; i++)
+		VPROF_ACQUIRE(&objects[i]);
+	for (unsigned i = cnt; i-- > 0; )
+		VPROF_ACQUIRED(&objects[i]);
+	for (unsigned i = 0; i < cnt; i++)
+		VPROF_RELEASE(&objects[i]);
+}
+
 static void names(unsigned cnt)
 {
 	for (unsigned i = 1; i <= cnt; i++) {
@@ -105,6 +138,10 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "scopes"))
 		scopes(cnt);
+	if (argc > 1 && !strcmp(argv[1], "long"))
+		long_names(cnt);
+	if (argc > 1 && !strcmp(argv[1], "locks"))
+		locks(cnt);
 	VPROF_BEGIN("setup", 0);
 	if (argc > 1 && !strcmp(argv[1], "names"))
 		names(cnt);
@@ -146,6 +183,12 @@ same_answer inside 10
 same_answer handed 200
 expect 0 "$VPROF" record -- ./many inside 20
 says "there is room for 16 intervals open at once on a thread, and 5 times a thread lost sight"
+same_answer locks 8
+expect 0 "$VPROF" record -- ./many locks 11
+says "there is room for 8 listed locks asked for at once on a thread, and 3 times the outermost one was forgotten" "may cause"
+same_answer long 100
+expect 0 "$VPROF" record -- ./many long 140
+says "bytes for names, and " "these functions have a number in place of their name"
 "$VPROF" show summary --format json >summary.json || fail "show"
 grep -q '"table-full"' summary.json && pass || fail "no code"
 
