@@ -23,13 +23,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "runtime/apart.h"
 #include "runtime/clock.h"
 #include "runtime/frame.h"
 #include "runtime/site.h"
 #include "trace/format.h"
 
-#define ARENA_MAGIC 0x38616e6572617056ULL
-#define ARENA_ENV "VPROF_ARENA"		/* the path of the file */
+#define ARENA_MAGIC 0x39616e6572617056ULL
+#define ARENA_ENV "VPROF_ARENA"		/* the path of the file, or fd:NUMBER: a descriptor that is inherited */
+#define ARENA_FD "fd:"
 
 enum {
 	ARENA_SLOTS = 12288,		/* threads at the same time */
@@ -93,6 +95,7 @@ struct arena_control {
 	struct arena_held held;
 	uint32_t opened_cnt;
 	uint64_t unnamed_cnt, stranger_cnt;	/* TABLE_NOTES, TABLE_STRANGERS */
+	uint32_t apart_cnt[APART_CNT], apart_pid[APART_CNT];	/* how many processes, and one of them */
 };
 
 struct arena_slot {			/* a thread that records; fields belong to it */

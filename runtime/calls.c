@@ -122,38 +122,41 @@ void calls_prepare(void)
 	"mov %r11, %rax\n"								\
 	"jmp 2b\n"
 
-/* rdx: where vprof_self is, r10: the innermost frame, rcx: the record's place.  Where C goes on, r11 is the call and rax the
+/* rcx: where vprof_self is, r10: the innermost frame, rdx: the record's place.  A thread that has left finds no frame, and
+ * reads no clock, which may be switched off.  Where C goes on, r11 is the call and rax the
  * end again.  What the user's function returns in rax is kept meanwhile, if it does. */
 #define LEAVE(keep, give_back)								\
 	keep										\
+	"mov vprof_self@gottpoff(%rip), %rcx\n"						\
+	"mov %fs:(%rcx), %r10\n"		/* top */				\
+	"sub $32, %r10\n"								\
+	"jb 6f\n"				/* there was none */			\
+	"cmp %r11, (%r10)\n"			/* frame_call() of the innermost frame? */ \
+	"jne 6f\n"									\
 	"rdtsc\n"									\
 	"shl $32, %rdx\n"								\
 	"or %rdx, %rax\n"								\
-	"mov vprof_self@gottpoff(%rip), %rdx\n"						\
-	"mov %fs:(%rdx), %r10\n"		/* top */				\
-	"sub $32, %r10\n"								\
-	"jb 4f\n"				/* there was none */			\
-	"cmp %r11, (%r10)\n"			/* frame_call() of the innermost frame? */ \
-	"jne 4f\n"									\
 	"sub %r11, %rax\n"								\
 	"rol $32, %rax\n"			/* length << 32, if that is not too much */ \
 	"test %eax, %eax\n"								\
 	"jnz 2f\n"									\
 	"or 24(%r10), %rax\n"			/* the function */			\
-	"mov $16, %ecx\n"			/* room for the record, in one instruction */ \
-	"xadd %rcx, %fs:8(%rdx)\n"							\
-	"test $0x3c00, %ecx\n"								\
+	"mov $16, %edx\n"			/* room for the record, in one instruction */ \
+	"xadd %rdx, %fs:8(%rcx)\n"							\
+	"test $0x3c00, %edx\n"								\
 	"jz 1f\n"									\
-	"mov %rax, -1016(%rcx)\n"							\
-	"mov %r11, -1024(%rcx)\n"							\
+	"mov %rax, -1016(%rdx)\n"							\
+	"mov %r11, -1024(%rdx)\n"							\
 	"movq $0, (%r10)\n"								\
-	"mov %r10, %fs:(%rdx)\n"							\
+	"mov %r10, %fs:(%rcx)\n"							\
 	"5:" give_back "\n"								\
 	"ret\n"										\
 	"1: shr $32, %rax\n"			/* no function's number any more */	\
 	"jmp 3f\n"									\
 	"2: ror $32, %rax\n"								\
 	"3: add %r11, %rax\n"								\
+	"jmp 4f\n"									\
+	"6: xor %eax, %eax\n"			/* C reads the clock, if that may be read */ \
 	"4: mov %r11, %r10\n"								\
 	"mov %rax, %r11\n"								\
 	"lea thread_leave(%rip), %rax\n"						\
@@ -239,7 +242,7 @@ unsigned long long vprof_enter(struct vprof_site *site, unsigned long address, u
 
 void vprof_leave(unsigned long long call)
 {
-	thread_leave(call, vprof_ticks());
+	thread_leave(call, 0);
 }
 
 #endif

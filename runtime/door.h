@@ -19,7 +19,7 @@ struct door;
 extern struct door vprof_door;
 
 #define DOOR_MAGIC 0x5f726f6f44707056ULL
-#define DOOR_MAGIC_2 0x31a7c05e6b92d48fULL
+#define DOOR_MAGIC_2 0x31a7c05e6b92d490ULL
 
 enum { DOOR_PATH_BYTES = 4096 };
 
@@ -28,6 +28,8 @@ struct door {
 	const void *self;		/* where it is: a copy of this structure does not lie there */
 	uint32_t invited;		/* 1: to the arena of that path; the process takes it back */
 	uint32_t attached;		/* there is an arena, of that path */
+	uint32_t filter_cnt;		/* system call filters that it knows: as it started, and those it saw being installed */
+	uint32_t may_attach;		/* they permit what attaching takes */
 	char path[DOOR_PATH_BYTES];
 };
 

@@ -29,6 +29,8 @@ struct drainer {
 	size_t arena_bytes;
 	char *drained;			/* by drain_left: a byte for each chunk that was drained with its thread */
 	int arena_fd;			/* locked while we live: who finds it unlocked may remove it */
+	int inherited_fd;		/* another one of it, for the command; -1: none */
+	char arena_dir[4000];
 	char arena_path[4096], env[4096 + sizeof(ARENA_ENV) + 1];
 	struct encoder records;		/* a block of chunks */
 	uint32_t emptied_cnt;		/* full chunks, in this turn or the last one */
@@ -55,6 +57,8 @@ struct drainer {
 	VEC(struct drain_pause) pauses;	/* of the whole run */
 	void (*look)(void *arg, struct drainer *d, pid_t child);	/* as in struct drainer_options */
 	void *look_arg;
+	void (*nobody)(void *arg, pid_t child, const char *arena_path);
+	void *nobody_arg;
 	pid_t child;			/* 0: not yet */
 	uint64_t resume_ns;		/* CLOCK_MONOTONIC; 0: not by itself */
 };

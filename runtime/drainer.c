@@ -11,6 +11,7 @@
  * Once a second it writes an anchor, and takes back what ended processes held.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +62,8 @@ void drain_free(struct drainer *d)
 	drain_remove_arena(d);
 	if (d->arena_fd >= 0)
 		close(d->arena_fd);
+	if (d->inherited_fd >= 0)
+		close(d->inherited_fd);
 	trace_file_close(&d->file);
 	free(d->drained);
 	free(d->records.data);
@@ -86,7 +89,7 @@ struct drainer *drain_new(const char *trace_path)
 
 	if (!d)
 		return NULL;
-	d->file.fd = d->arena_fd = -1;
+	d->file.fd = d->arena_fd = d->inherited_fd = -1;
 	d->trace_path = strdup(trace_path);
 	if (d->trace_path && encoder_open(&d->records, RECORDS_CAP) &&
 	    encoder_open(&d->table, TABLE_CAP))
@@ -110,13 +113,23 @@ int drainer_open(const struct drainer_options *o, struct drainer **ret, struct d
 	r = drain_make_arena(d, o);
 	if (r) {
 		drain_free(d);
-		diag_set(reterr, EXIT_ENVIRONMENT, r,
-			 "cannot allocate the memory for recording, in /dev/shm or beside '%s': %s",
-			 o->trace_path, strerror(-r));
-		return diag_remedy(reterr, r, "free some space in /dev/shm, 200 MB are enough");
+		if (o->arena_dir)
+			diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot allocate the memory for recording, in '%s': %s",
+				 o->arena_dir, strerror(-r));
+		else
+			diag_set(reterr, EXIT_ENVIRONMENT, r,
+				 "cannot allocate the memory for recording, in /dev/shm or beside '%s': %s",
+				 o->trace_path, strerror(-r));
+		return diag_remedy(reterr, r, "free some space in %s, 200 MB are enough",
+				   o->arena_dir ? o->arena_dir : "/dev/shm");
 	}
 	d->file.limit = d->limit_bytes = o->limit_bytes;
-	snprintf(d->env, sizeof(d->env), "%s=%s", ARENA_ENV, d->arena_path);
+	if (d->inherited_fd >= 0)
+		snprintf(d->env, sizeof(d->env), "%s=" ARENA_FD "%d", ARENA_ENV, d->inherited_fd);
+	else
+		snprintf(d->env, sizeof(d->env), "%s=%s", ARENA_ENV, d->arena_path);
+	d->nobody = o->nobody;
+	d->nobody_arg = o->nobody_arg;
 	d->requests = o->requests;
 	d->ring.keep_ns = o->keep_ns;
 	d->ring.keep_bytes = o->keep_bytes;
@@ -138,6 +151,17 @@ int drainer_open(const struct drainer_options *o, struct drainer **ret, struct d
 const char *drainer_env(const struct drainer *d)
 {
 	return d->env;
+}
+
+void drainer_inherit(const struct drainer *d)
+{
+	if (d->inherited_fd >= 0)
+		fcntl(d->inherited_fd, F_SETFD, 0);
+}
+
+const char *drainer_path(const struct drainer *d)
+{
+	return d->arena_path;
 }
 
 static void put_anchors(struct drainer *d, size_t from)
@@ -373,6 +397,8 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 			next_second = clock_ns(CLOCK_MONOTONIC) + 1000000000;
 		}
 		ring_turn(d);
+		if (d->nobody && !__atomic_load_n(&d->arena.control->process_cnt, __ATOMIC_RELAXED))
+			d->nobody(d->nobody_arg, child, d->arena_path);
 		pause = (struct timespec){ 0, pause_ns };
 		if (ppoll(awaited, 2, &pause, NULL) > 0 && awaited[1].revents)
 			d->requests->take(d->requests->arg, d);
@@ -427,6 +453,8 @@ int drainer_close(struct drainer *d, struct drainer_stats *ret, struct diag *ret
 	d->stats.processes = c->process_cnt;
 	d->stats.threads = c->thread_cnt;
 	d->stats.functions = c->function_cnt;
+	memcpy(d->stats.apart_cnt, c->apart_cnt, sizeof(c->apart_cnt));
+	memcpy(d->stats.apart_pid, c->apart_pid, sizeof(c->apart_pid));
 	drain_leave_arena(d);
 	if (ret)
 		*ret = d->stats;

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "base/diag.h"
+#include "runtime/apart.h"
 
 enum probe_level {
 	PROBE_OFF = 0, PROBE_IN_INTERVALS = 1, PROBE_ALWAYS = 2,
@@ -36,6 +37,8 @@ struct drainer;
 struct drainer_options {
 	const char *trace_path;		/* created; the directory exists */
 	size_t arena_bytes;		/* 0: default */
+	const char *arena_dir;		/* where programs see the arena as well; NULL: /dev/shm, or beside the trace */
+	bool inherit_arena;		/* as a descriptor: they need not see it anywhere */
 	const struct drainer_probe *plan;	/* any order; NULL with cnt 0: default_level for all */
 	size_t plan_cnt;
 	uint8_t default_level;		/* of functions that are not in the plan */
@@ -56,6 +59,9 @@ struct drainer_options {
 	/* Before it goes on after a pause: notes what is open in child, the command; or NULL. */
 	void (*look)(void *arg, struct drainer *d, pid_t child);
 	void *look_arg;
+	/* As long as nobody takes part: called now and then; or NULL. */
+	void (*nobody)(void *arg, pid_t child, const char *arena_path);
+	void *nobody_arg;
 };
 
 struct drainer_requests {		/* asked for while drainer_run() is at it */
@@ -73,12 +79,17 @@ struct drainer_stats {
 	uint64_t dropped_records;	/* of the lost ones: for which the file had no room */
 	int disk_error;			/* ENOSPC, EDQUOT ...: writing stopped there; the run went on */
 	bool limit_reached;		/* recording stopped there; the run went on */
+	uint32_t apart_cnt[APART_CNT], apart_pid[APART_CNT];	/* processes that are not in it, or not wholly, and one of them */
 };
 
 int drainer_open(const struct drainer_options *o, struct drainer **ret, struct diag *reterr);
 
 /* "NAME=value", lives as long as the drainer. */
 const char *drainer_env(const struct drainer *d);
+/* In the child that becomes the command: what it is to inherit it does. */
+void drainer_inherit(const struct drainer *d);
+/* Of the arena's file. */
+const char *drainer_path(const struct drainer *d);
 
 /* Drains until child has ended; *ret_wait_status as of waitpid. */
 int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct diag *reterr);

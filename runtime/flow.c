@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include "runtime/flow.h"
+#include "runtime/permit.h"
 #include "runtime/readable.h"
 #include "runtime/real.h"
 #include "runtime/releasers.h"
@@ -102,7 +103,7 @@ static uint64_t socket_flow(int fd, uint64_t inode, bool from_us)
 
 	if (other)
 		return pair_flow(inode, other, from_us);
-	if (getsockname(fd, (struct sockaddr *)&own, &own_len))
+	if (!permitted(PERMIT_SOCKNAME) || !permitted(PERMIT_PEERNAME) || getsockname(fd, (struct sockaddr *)&own, &own_len))
 		return 0;
 	a = address_name(&own, own_len);
 	if (getpeername(fd, (struct sockaddr *)&peer, &peer_len))
@@ -132,7 +133,7 @@ static uint64_t flow_of(int fd, enum flow_file file, bool from_us)
 {
 	struct stat st;
 
-	if (fstat(fd, &st))
+	if (!permitted(PERMIT_FSTAT) || fstat(fd, &st))
 		return 0;
 	if (file == FLOW_QUEUE || S_ISFIFO(st.st_mode))
 		return mix(st.st_dev, st.st_ino);
@@ -170,7 +171,8 @@ uint64_t flow_awaited(int fd, enum flow_kind kind, enum flow_file file, uint64_t
 {
 	int saved_errno = errno;
 	struct stat st;
-	bool is_nameless = kind == FLOW_DATA && file == FLOW_FILE && !fstat(fd, &st) && !(st.st_mode & S_IFMT);
+	bool is_nameless = kind == FLOW_DATA && file == FLOW_FILE && permitted(PERMIT_FSTAT) && !fstat(fd, &st) &&
+			   !(st.st_mode & S_IFMT);
 	enum special special = is_nameless ? special_of(fd) : SPECIAL_NONE;
 
 	errno = saved_errno;
@@ -231,7 +233,7 @@ static void note_sockets(void)
 /* Nobody reads from the reading end of a pipe that is closed; sockets are open for both. */
 static bool may_write(int fd)
 {
-	int saved_errno = errno, flags = real.fcntl(fd, F_GETFL, 0);
+	int saved_errno = errno, flags = permitted(PERMIT_FCNTL) ? real.fcntl(fd, F_GETFL, 0) : -1;
 
 	errno = saved_errno;
 	return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
@@ -283,7 +285,7 @@ void flow_note_pair(const int ends[2])
 {
 	struct stat a, b;
 
-	if (!vprof_self.gate || !process.waiters || fstat(ends[0], &a) || fstat(ends[1], &b))
+	if (!vprof_self.gate || !process.waiters || !permitted(PERMIT_FSTAT) || fstat(ends[0], &a) || fstat(ends[1], &b))
 		return;
 	set(pairs, PAIRS, a.st_ino, b.st_ino);
 	set(pairs, PAIRS, b.st_ino, a.st_ino);

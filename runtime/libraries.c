@@ -26,6 +26,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "runtime/libraries.h"
+#include "runtime/permit.h"
 #include "runtime/process.h"
 #include "runtime/real.h"
 
@@ -221,7 +222,8 @@ static bool make_writable(struct object *o, const void *slot)
 {
 	if ((uintptr_t)slot < o->relro || (uintptr_t)slot >= o->relro_end || o->writable)
 		return true;
-	o->writable = !mprotect((void *)o->relro, o->relro_end - o->relro, PROT_READ | PROT_WRITE);
+	o->writable = permitted(PERMIT_MPROTECT) &&
+		      !mprotect((void *)o->relro, o->relro_end - o->relro, PROT_READ | PROT_WRITE);
 	return o->writable;
 }
 

@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 #include "runtime/mapping.h"
+#include "runtime/permit.h"
 #include "runtime/real.h"
 #include "runtime/thread.h"
 #include "runtime/process.h"
@@ -161,7 +162,7 @@ static void note(uint64_t at, size_t len, int prot, int flags, int fd, uint64_t 
 		return;
 	if (flags & MAP_ANONYMOUS)
 		add(at, up_to_page(at + len), arena_hash(at ^ (uint64_t)process.pid << 44) ^ clock_ticks());
-	else if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+	else if (permitted(PERMIT_FSTAT) && !fstat(fd, &st) && S_ISREG(st.st_mode))
 		add(at, up_to_page(at + len), file_number(&st) + offset);
 	errno = saved_errno;
 }
@@ -233,7 +234,7 @@ void *vprof_w_shmat(int id, const void *at, int flags)
 
 	if (r == (void *)-1 || !is_on())
 		return r;
-	if (!shmctl(id, IPC_STAT, &info)) {
+	if (permitted(PERMIT_SHMCTL) && !shmctl(id, IPC_STAT, &info)) {
 		forget((uint64_t)r, up_to_page((uint64_t)r + info.shm_segsz));
 		add((uint64_t)r, up_to_page((uint64_t)r + info.shm_segsz),
 		    arena_hash((uint64_t)id + 0x4cf5ad432745937fULL));
@@ -264,7 +265,7 @@ static bool find_sem_file(const char *name, struct stat *ret)
 	for (; *name && len < sizeof(path) - 1; name++)
 		path[len++] = *name;
 	path[len] = '\0';
-	return !*name && !stat(path, ret) && S_ISREG(ret->st_mode);
+	return !*name && permitted(PERMIT_STAT) && !stat(path, ret) && S_ISREG(ret->st_mode);
 }
 
 sem_t *vprof_w_sem_open(const char *name, int flags, long mode, long value)

@@ -8,13 +8,14 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #include "runtime/libraries.h"
 #include "runtime/mutex.h"
 #include "runtime/real.h"
 
 #ifdef __GLIBC__
+REAL_NEEDS(pthread_mutex_lock);
+REAL_NEEDS(pthread_mutex_unlock);
+
 static bool known;
 
 static bool is_locked_by(const pthread_mutex_t *m, int tid)
@@ -33,7 +34,7 @@ static bool is_unlocked(pthread_mutex_t *m)
 static bool is_as_expected(void)
 {
 	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
-	int tid = (int)syscall(SYS_gettid), before = vprof_self.tid;
+	int tid = (int)thread_tid(), before = vprof_self.tid;
 	bool result = !real.pthread_mutex_lock(&m) && is_locked_by(&m, tid) && is_unlocked(&m) &&
 		      !real.pthread_mutex_trylock(&m) && is_locked_by(&m, tid) && is_unlocked(&m);
 
@@ -42,6 +43,18 @@ static bool is_as_expected(void)
 		 real.pthread_mutex_trylock(&m) == EBUSY && is_unlocked(&m);
 	vprof_self.tid = before;
 	return result;
+}
+
+uint32_t mutex_owner(void)
+{
+	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+	int tid;
+
+	if (real.pthread_mutex_lock(&m))
+		return 0;
+	tid = m.__data.__owner;
+	real.pthread_mutex_unlock(&m);
+	return tid > 0 ? (uint32_t)tid : 0;
 }
 
 void mutex_prepare(void)
@@ -59,6 +72,11 @@ void mutex_learn(const pthread_mutex_t *m)
 		vprof_self.tid = m->__data.__owner;
 }
 #else
+uint32_t mutex_owner(void)
+{
+	return 0;
+}
+
 void mutex_prepare(void)
 {
 }

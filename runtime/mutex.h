@@ -25,6 +25,9 @@ void mutex_prepare(void);
 /* The C library has just taken this mutex for us: from now on mutex_take() can. */
 void mutex_learn(const pthread_mutex_t *m);
 
+/* What the C library calls this thread, told without a system call; 0: it does not say. */
+uint32_t mutex_owner(void);
+
 /* A child of a fork has another name. */
 static inline void mutex_forget(void)
 {

@@ -16,6 +16,9 @@
  *	0600 /dev/shm/vprof-aW3xQ1			of an ordinary user
  *	0711 /dev/shm/vprof-Zr8LmT/			of root
  *	0666 /dev/shm/vprof-Zr8LmT/5be1c0a93f7d2e46
+ *
+ * A program in a container or below another root may not see that directory.  Then the user names one that both see, or the
+ * program inherits a descriptor of the file.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -40,6 +43,7 @@ enum {
 	ORPHAN_KEPT_S = 3600,
 	ORPHAN_OF_MANY_KEPT_S = 60,
 	ORPHANS_MANY = 5,
+	INHERITED_FD = 100,			/* or the next one: out of the way of scripts */
 	LOCK_TRIES = 20,
 	LOCK_PAUSE_NS = 5000000,
 };
@@ -47,11 +51,11 @@ enum {
 #define SHM "/dev/shm"
 
 static size_t lay_out(struct arena_control *c, const struct drainer_options *o);
-static int make_file(struct drainer *d, const struct arena_control *c, const char *trace_path);
+static int make_file(struct drainer *d, const struct arena_control *c, const struct drainer_options *o);
 static int make_arena_file(struct drainer *d, const struct arena_control *c);
 static int make_shared_file(struct drainer *d, const struct arena_control *c);
 static int open_map(struct drainer *d, size_t bytes);
-static unsigned int remove_orphans(long kept_s);
+static unsigned int remove_orphans(const struct drainer *d, long kept_s);
 static void fill_plan(struct drainer *d, const struct drainer_options *o);
 static void fill_labels(struct drainer *d, const struct drainer_options *o);
 static uint64_t random_seed(void);
@@ -72,7 +76,7 @@ int drain_make_arena(struct drainer *d, const struct drainer_options *o)
 	int r;
 
 	layout.bytes = bytes;
-	r = make_file(d, &layout, o->trace_path);
+	r = make_file(d, &layout, o);
 	if (r)
 		return r;
 	layout.magic = ARENA_MAGIC;
@@ -88,9 +92,9 @@ int drain_make_arena(struct drainer *d, const struct drainer_options *o)
 	return 0;
 }
 
-static int make_in_shm(struct drainer *d, const struct arena_control *c)
+static int make_in_dir(struct drainer *d, const struct arena_control *c)
 {
-	snprintf(d->arena_path, sizeof(d->arena_path), SHM "/vprof-XXXXXX");
+	snprintf(d->arena_path, sizeof(d->arena_path), "%s/vprof-XXXXXX", d->arena_dir);
 	return geteuid() == 0 ? make_shared_file(d, c) : make_arena_file(d, c);
 }
 
@@ -108,20 +112,51 @@ static int make_beside(struct drainer *d, const struct arena_control *c, const c
 	return r;
 }
 
-static int make_file(struct drainer *d, const struct arena_control *c, const char *trace_path)
+/* Absolute, since the program may change its directory. */
+static int name_dir(struct drainer *d, const char *dir)
 {
-	int r;
+	char *whole = dir ? realpath(dir, NULL) : strdup(SHM);
+	int r = whole ? -ENAMETOOLONG : -errno;
 
-	if (remove_orphans(ORPHAN_KEPT_S) >= ORPHANS_MANY && remove_orphans(ORPHAN_OF_MANY_KEPT_S) >= ORPHANS_MANY)
-		remove_orphans(0);
-	r = make_in_shm(d, c);
-	if (r)
-		r = make_beside(d, c, trace_path);
-	if (r == -ENOSPC || r == -ENOMEM) {	/* others may have filled the memory: at last, for orphans hold records */
-		remove_orphans(0);
-		r = make_in_shm(d, c);
+	if (whole && strlen(whole) < sizeof(d->arena_dir)) {
+		snprintf(d->arena_dir, sizeof(d->arena_dir), "%s", whole);
+		r = 0;
 	}
+	free(whole);
 	return r;
+}
+
+/* An open file of its own: the lock is on the drainer's. */
+static int open_for_heirs(struct drainer *d)
+{
+	int fd = open(d->arena_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd < 0)
+		return -errno;
+	d->inherited_fd = fcntl(fd, F_DUPFD_CLOEXEC, INHERITED_FD);
+	if (d->inherited_fd < 0)
+		d->inherited_fd = fd;
+	else
+		close(fd);
+	return 0;
+}
+
+static int make_file(struct drainer *d, const struct arena_control *c, const struct drainer_options *o)
+{
+	int r = name_dir(d, o->arena_dir);
+
+	if (r)
+		return r;
+	if (remove_orphans(d, ORPHAN_KEPT_S) >= ORPHANS_MANY && remove_orphans(d, ORPHAN_OF_MANY_KEPT_S) >= ORPHANS_MANY)
+		remove_orphans(d, 0);
+	r = make_in_dir(d, c);
+	if (r && !o->arena_dir)
+		r = make_beside(d, c, o->trace_path);
+	if (r == -ENOSPC || r == -ENOMEM) {	/* others may have filled the memory: at last, for orphans hold records */
+		remove_orphans(d, 0);
+		r = make_in_dir(d, c);
+	}
+	return r || !o->inherit_arena ? r : open_for_heirs(d);
 }
 
 static int open_map(struct drainer *d, size_t bytes)
@@ -297,13 +332,15 @@ void drain_leave_arena(struct drainer *d)
 void drain_remove_arena(struct drainer *d)
 {
 	char *name = strrchr(d->arena_path, '/');
+	bool is_shared;
 
 	if (!*d->arena_path)
 		return;
 	unlink(d->arena_path);
+	is_shared = strspn(name + 1, "0123456789abcdef") == 2 * sizeof(uint64_t);
 	*name = '\0';
-	if (strncmp(d->arena_path, SHM "/vprof-", strlen(SHM "/vprof-")) == 0)
-		rmdir(d->arena_path);
+	if (is_shared)
+		rmdir(d->arena_path);	/* ours; any other file lies in a directory that somebody named */
 	*d->arena_path = '\0';
 }
 
@@ -392,7 +429,11 @@ int drain_take_over(struct drainer *d, const char *path)
 
 bool drain_give_up(const char *path)
 {
-	int fd = open_patiently(path);
+	int fd = -EBUSY;
+
+	if (strncmp(path, ARENA_FD, strlen(ARENA_FD)) == 0)
+		return false;		/* nobody but its heirs can ask */
+	fd = open_patiently(path);
 
 	return fd < 0 ? fd == -ENOENT : remove_open(AT_FDCWD, path, fd);
 }
@@ -443,10 +484,10 @@ static bool remove_in_if_older(int parent, const char *name, long s)
 }
 
 /* Arenas of drainers that were killed longer ago: nobody holds their locks any more.  How many others stay. */
-static unsigned int remove_orphans(long kept_s)
+static unsigned int remove_orphans(const struct drainer *d, long kept_s)
 {
 	unsigned int stay_cnt = 0;
-	DIR *dir = opendir(SHM);
+	DIR *dir = opendir(d->arena_dir);
 	struct dirent *e;
 	struct stat st;
 

@@ -20,7 +20,7 @@ enum { GETEVENTS = 1 };			/* linux/io_uring.h is not everywhere */
 #define READS(X)	X(read) X(readv) X(recvfrom) X(recvmsg) X(accept) X(accept4)
 #define WRITES(X)	X(write) X(writev) X(sendto) X(sendmsg)
 
-enum kind { KIND_NONE, KIND_FUTEX, KIND_READ, KIND_WRITE, KIND_SLEEP, KIND_POLL, KIND_SELECT, KIND_EPOLL, KIND_RING, KIND_KILL };
+enum kind { KIND_NONE, KIND_FUTEX, KIND_READ, KIND_WRITE, KIND_SLEEP, KIND_POLL, KIND_SELECT, KIND_EPOLL, KIND_RING, KIND_KILL, KIND_RULES };
 
 static enum kind kind_of(long number)
 {
@@ -56,6 +56,9 @@ static enum kind kind_of(long number)
 	case SYS_io_uring_enter:
 		return KIND_RING;
 #endif
+	case SYS_prctl:
+	case SYS_seccomp:
+		return KIND_RULES;
 	case SYS_kill:
 	case SYS_tgkill:
 	case SYS_rt_sigqueueinfo:
@@ -136,6 +139,8 @@ long own_call(const struct own_call *c, own_maker make)
 	case KIND_KILL:
 		signals_stamp(signals_of_process((pid_t)c->a[0]));
 		return make(c);
+	case KIND_RULES:
+		return rules_call(c, make);
 	case KIND_NONE:
 		break;
 	}

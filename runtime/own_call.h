@@ -28,4 +28,7 @@ long own_call(const struct own_call *c, own_maker make);
 bool futex_counts(long number);
 long futex_call(const struct own_call *c, own_maker make);
 
+/* rules.c: prctl() and seccomp(). */
+long rules_call(const struct own_call *c, own_maker make);
+
 #endif

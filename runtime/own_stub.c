@@ -53,6 +53,7 @@ __attribute__((used)) const unsigned char own_stub_counts[512] = {
 	COUNTS(SYS_poll), COUNTS(SYS_ppoll), COUNTS(SYS_select), COUNTS(SYS_pselect6),
 	COUNTS(SYS_epoll_wait), COUNTS(SYS_epoll_pwait), COUNTS(441),
 	COUNTS(SYS_nanosleep), COUNTS(SYS_clock_nanosleep), COUNTS(426),
+	COUNTS(SYS_prctl), COUNTS(SYS_seccomp),
 	COUNTS(SYS_kill), COUNTS(SYS_tgkill), COUNTS(SYS_rt_sigqueueinfo),
 };
 

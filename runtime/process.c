@@ -17,6 +17,8 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/single_threaded.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,7 +26,9 @@
 #include "runtime/door.h"
 #include "runtime/flow.h"
 #include "runtime/libraries.h"
+#include "runtime/limits.h"
 #include "runtime/mutex.h"
+#include "runtime/permit.h"
 #include "runtime/process.h"
 #include "runtime/thread.h"
 #include "runtime/units.h"
@@ -36,7 +40,7 @@ enum { ARENAS_MAX = 256 };		/* in the life of a process */
 enum attach_state { ATTACH_NEVER, ATTACH_NOW, ATTACH_DONE, ATTACH_FAILED };
 
 struct door vprof_door __attribute__((visibility("default"))) = {
-	DOOR_MAGIC, DOOR_MAGIC_2, &vprof_door, 0, 0, ""
+	DOOR_MAGIC, DOOR_MAGIC_2, &vprof_door, 0, 0, 0, 1, ""
 };
 
 static struct arena_map arenas[ARENAS_MAX + 1];	/* the first one is none */
@@ -48,7 +52,10 @@ struct process process = {
 	.arena = &arenas[0], .places = nobody_waits, .invitation = &vprof_door.invited
 };
 static int attach_state;
+#pragma weak __libc_single_threaded
 static __thread uint64_t fork_serial;	/* of the child that a fork under way will make */
+
+static struct status started;
 
 static bool is_recorded(const struct arena_map *a)
 {
@@ -57,19 +64,92 @@ static bool is_recorded(const struct arena_map *a)
 	return recording == RECORDING_ON || recording == RECORDING_PAUSED;
 }
 
-/* NULL: there is none, or nobody drains it.  Its drainer has it locked as long as it lives. */
+static void count_apart(struct arena_control *c, enum apart why)
+{
+	__atomic_fetch_add(&c->apart_cnt[why], 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->apart_pid[why], process.pid, __ATOMIC_RELAXED);
+}
+
+/* Where there is not even room for this page, nobody is told. */
+static void tell_apart(int fd, enum apart why)
+{
+	void *page = mmap(NULL, sizeof(struct arena_control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (page == MAP_FAILED)
+		return;
+	count_apart(page, why);
+	munmap(page, sizeof(struct arena_control));
+}
+
+/* Not by reading it: processes that inherit a descriptor share its offset. */
+static bool is_arena(int fd, struct stat *ret)
+{
+	const uint64_t *page = MAP_FAILED;
+	bool is;
+
+	if (fstat(fd, ret) || !S_ISREG(ret->st_mode) || ret->st_size < (off_t)sizeof(struct arena_control))
+		return false;
+	page = mmap(NULL, sizeof(struct arena_control), PROT_READ, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		return false;
+	is = *page == ARENA_MAGIC;
+	munmap((void *)(uintptr_t)page, sizeof(struct arena_control));
+	return is;
+}
+
+/* Its drainer has it locked as long as it lives. */
+static bool has_drainer(int fd)
+{
+	if (!permitted(PERMIT_FLOCK))
+		return true;
+	if (flock(fd, LOCK_SH | LOCK_NB))
+		return true;
+	flock(fd, LOCK_UN);		/* others may have the same open file */
+	return false;
+}
+
+/* The number in "fd:100", or -1. */
+static int inherited(const char *path)
+{
+	size_t len = strlen(ARENA_FD);
+
+	return strncmp(path, ARENA_FD, len) || path[len] < '0' || path[len] > '9' ? -1 : (int)strtoul(path + len, NULL, 10);
+}
+
+static void *map_file(int fd, size_t bytes)
+{
+	enum apart why = clock_is_off() ? APART_NO_CLOCK : limits_make_room(bytes);
+	void *base = MAP_FAILED;
+
+	if (!why) {
+		base = arena_map_file(fd, bytes);
+		if (base == MAP_FAILED)
+			why = APART_NO_ROOM;
+	}
+	if (why)
+		tell_apart(fd, why);
+	else
+		process.mapped_bytes += bytes;
+	return base;
+}
+
+/* NULL: there is none, or nobody drains it, or we have to stay away. */
 static const struct arena_map *map_arena(const char *path)
 {
 	struct arena_map *a = &arenas[arena_cnt];
 	struct stat st;
 	void *base = MAP_FAILED;
-	int fd = arena_cnt <= ARENAS_MAX ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	int fd = arena_cnt <= ARENAS_MAX ? inherited(path) : -1;
+	bool is_ours = fd < 0 && arena_cnt <= ARENAS_MAX;
 
+	if (is_ours)
+		fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && flock(fd, LOCK_SH | LOCK_NB))
-		base = arena_map_file(fd, (size_t)st.st_size);
-	close(fd);
+	if (is_arena(fd, &st) && has_drainer(fd))
+		base = map_file(fd, (size_t)st.st_size);
+	if (is_ours)
+		close(fd);		/* else those that it starts inherit it */
 	if (base == MAP_FAILED)
 		return NULL;
 	if (arena_open_map(a, base, (size_t)st.st_size) && is_recorded(a)) {
@@ -77,6 +157,7 @@ static const struct arena_map *map_arena(const char *path)
 		return a;
 	}
 	munmap(base, (size_t)st.st_size);
+	process.mapped_bytes -= (size_t)st.st_size;
 	a->base = NULL;
 	return NULL;
 }
@@ -93,6 +174,8 @@ static void populate(void)
 #ifdef MADV_POPULATE_WRITE
 	uint32_t cnt = a->chunk_cnt < POPULATED_CHUNKS ? a->chunk_cnt : POPULATED_CHUNKS;
 
+	if (!permitted(PERMIT_MADVISE))
+		return;
 	madvise(a->chunks, (size_t)cnt * VPROF_CHUNK_BYTES, MADV_POPULATE_WRITE);
 	madvise(a->base, (size_t)(a->stacks - a->base), MADV_POPULATE_WRITE);
 #else
@@ -107,7 +190,9 @@ static void watch_forks(void)
 
 	process.same = &always;
 #ifdef MADV_WIPEONFORK
-	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	/* Not among our static data: those come from a file. */
+	if (permitted(PERMIT_MADVISE))
+		page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page != MAP_FAILED && !madvise(page, 4096, MADV_WIPEONFORK)) {
 		*(uint32_t *)page = 1;
 		process.same = page;
@@ -122,8 +207,8 @@ static void take_identity(void)
 	struct arena_control *c = process.arena->control;
 	struct stat st;
 
-	process.pid = (uint32_t)getpid();
-	process.pid_namespace = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
+	process.pid = process_own_pid();
+	process.pid_namespace = !permitted(PERMIT_STAT) || stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
 	process.image = __atomic_add_fetch(&c->image_cnt, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&c->process_cnt, 1, __ATOMIC_RELAXED);
 }
@@ -143,6 +228,8 @@ static uint32_t parent_of(uint32_t pid)
 	while (cnt)
 		path[at++] = digits[--cnt];
 	memcpy(&path[at], "/stat", sizeof("/stat"));
+	if (!permitted(PERMIT_OPEN) || !permitted(PERMIT_READ))
+		return 0;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
@@ -156,7 +243,7 @@ static uint32_t parent_of(uint32_t pid)
 /* A program that was executed: who started it may have begun the interval that it goes on with. */
 static void find_ancestors(void)
 {
-	uint32_t pid = (uint32_t)getppid();
+	uint32_t pid = permitted(PERMIT_GETPPID) ? (uint32_t)getppid() : started.ppid;
 
 	for (process.ancestor_cnt = 0; pid > 1 && process.ancestor_cnt < PROCESS_ANCESTORS;
 	     pid = parent_of(pid))
@@ -231,6 +318,10 @@ static bool prepare(void)
 		return true;
 	if (pthread_key_create(&process.key, end_of_thread))
 		return false;
+	permit_start(&started);
+	process.pid = started.pid;
+	memcpy(process.name, started.name, sizeof(process.name));
+	vprof_door.filter_cnt = started.filters;
 	watch_forks();
 	pthread_atfork(before_fork, NULL, in_fork_child);
 	calls_prepare();
@@ -239,10 +330,15 @@ static bool prepare(void)
 
 static bool attach(const char *path)
 {
-	const struct arena_map *a = prepare() && path && *path ? map_arena(path) : NULL;
+	const struct arena_map *a = prepare() && !process.apart && path && *path ? map_arena(path) : NULL;
 
 	if (!a)
 		return false;
+	if (permitted(PERMIT_NAME))
+		prctl(PR_GET_NAME, process.name);
+	process.is_filtered = permits != ~0U >> (32 - PERMIT_CNT);
+	if (process.is_filtered)
+		count_apart(a->control, started.is_known ? APART_FILTERED : APART_NO_PROC);
 	__atomic_store_n(&process.arena, a, __ATOMIC_RELEASE);
 	__atomic_store_n(&process.waiters, a->waiters, __ATOMIC_RELEASE);
 	__atomic_store_n(&process.places, a->places, __ATOMIC_RELEASE);
@@ -303,7 +399,7 @@ static void accept_invitation(void)
 	__atomic_store_n(&vprof_door.invited, 0, __ATOMIC_RELEASE);
 	if (attached) {
 		while (!units_switch(true))
-			sched_yield();
+			permit_yield();
 		libraries_attach();
 	}
 	__atomic_store_n(&attach_state, process.arena->base ? ATTACH_DONE : ATTACH_FAILED, __ATOMIC_RELEASE);
@@ -330,12 +426,52 @@ void process_starved(const struct arena_map *a)
 	    __atomic_exchange_n(&a->control->starved_s, (uint64_t)now.tv_sec, __ATOMIC_RELAXED) ==
 	    (uint64_t)now.tv_sec)
 		return;
+	if (!permitted(PERMIT_OPEN) || !permitted(PERMIT_CLOSE) || !permitted(PERMIT_FLOCK) || inherited(vprof_door.path) >= 0)
+		return;
 	fd = open(vprof_door.path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 ? errno == ENOENT : !flock(fd, LOCK_SH | LOCK_NB))
 		__atomic_store_n(&a->control->recording, RECORDING_GONE, __ATOMIC_RELAXED);
 	if (fd >= 0)
 		close(fd);
 	errno = saved_errno;
+}
+
+uint32_t process_own_pid(void)
+{
+	return permitted(PERMIT_GETPID) ? (uint32_t)getpid() : process.pid;
+}
+
+/* A thread that is in the middle of a call may look at an arena later. */
+static bool has_one_thread(void)
+{
+	return &__libc_single_threaded && __libc_single_threaded && !stacks_are_many();
+}
+
+static void unmap_all(void)
+{
+	__atomic_store_n(&process.waiters, NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&process.places, nobody_waits, __ATOMIC_RELEASE);
+	__atomic_store_n(&process.arena, &arenas[0], __ATOMIC_RELEASE);
+	for (uint32_t i = 1; i < arena_cnt; i++)
+		munmap(arenas[i].base, arenas[i].control->bytes);
+	process.mapped_bytes = 0;
+}
+
+bool process_leave(enum apart why, bool unmap)
+{
+	if (!process.apart && process.arena->base)
+		count_apart(process.arena->control, why);
+	process.apart = why;
+	thread_leave_recording();
+	if (!unmap || !process.mapped_bytes)
+		return true;
+	if (!has_one_thread() || !permitted(PERMIT_MUNMAP) || !units_switch(false))
+		return false;
+	__atomic_store_n(&vprof_door.attached, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&process.invitation, &vprof_door.invited, __ATOMIC_RELEASE);
+	unmap_all();
+	__atomic_store_n(&attach_state, ATTACH_FAILED, __ATOMIC_RELEASE);
+	return true;
 }
 
 bool process_is_alone(void)
@@ -346,7 +482,8 @@ bool process_is_alone(void)
 /* The thread that ends the program was there until now. */
 static void __attribute__((destructor(101))) note_end(void)
 {
-	if (!vprof_self.gate || !thread_is_here() || !thread_self.slot)
+	/* The copy that record preloads is one that nobody calls, mostly: it asks nothing of the kernel. */
+	if (!process.arena->base || !vprof_self.gate || !thread_is_here() || !thread_self.slot)
 		return;
 	flow_stamp_all_ends();
 	thread_log_account();
@@ -356,7 +493,7 @@ static void __attribute__((destructor(101))) note_end(void)
 void vprof_register(struct vprof_site *sites, unsigned int cnt, const char *note)
 {
 	while (!process_attach() && !process_is_alone())
-		sched_yield();
+		permit_yield();
 	libraries_look();
 	units_add(sites, cnt, note);
 }

@@ -19,8 +19,12 @@ struct process {
 	uint32_t epoch;			/* counts arenas: labels and sites have numbers of one arena only */
 	const uint32_t *invitation;	/* odd: who has a closed gate should try process_reopen() */
 	uint32_t pid;
+	uint32_t apart;			/* enum apart: no thread begins to take part any more; 0: they do */
+	uint64_t name[2];		/* what the first thread was called at the start */
+	uint64_t mapped_bytes;		/* of all arenas of this process' life */
 	uint32_t ancestors[PROCESS_ANCESTORS];	/* pids of those it comes from, nearest first */
 	unsigned int ancestor_cnt;
+	bool is_filtered;		/* some of our calls are not permitted (permit.h), and the recorder was told */
 	bool introduced;		/* they are in the trace */
 	uint64_t image, pid_namespace;
 	pthread_key_t key;		/* its destructor tells us that a thread ends */
@@ -41,6 +45,15 @@ bool process_reopen(void);
 
 /* This thread found no chunk: is there still a drainer?  If not, recording is over. */
 void process_starved(const struct arena_map *arena);
+
+/* Also in a child that was made behind our back, where that may be asked. */
+uint32_t process_own_pid(void);
+
+/*
+ * This process takes part no longer: its calling thread at once, others go on with what they have, none begins.
+ * unmap: and its arenas are no part of its memory any more; false: other threads may be looking at them, and they stay.
+ */
+bool process_leave(enum apart why, bool unmap);
 
 static inline bool process_is_invited(void)
 {

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "runtime/permit.h"
 #include "runtime/readable.h"
 #include "runtime/real.h"
 
@@ -32,7 +33,7 @@ bool readable(const void *at, size_t len)
 {
 	uintptr_t first = (uintptr_t)at, end = first + len;
 	int saved_errno = errno;
-	bool is = end > first;
+	bool is = end > first && permitted(PERMIT_SIGMASK);
 
 	for (uintptr_t p = first; is && p < end; p = (p & ~(uintptr_t)(PAGE - 1)) + PAGE)
 		is = word_is_readable(p);

@@ -32,7 +32,7 @@ static struct wait begin(void)
 
 	if (!vprof_self.gate)
 		return w;
-	w = wait_begin_call(WAIT_COND, signals_of_process(getpid()));
+	w = wait_begin_call(WAIT_COND, signals_of_process((pid_t)process_own_pid()));
 	if (w.on)
 		w.also = releasers_expect(signals_of_thread(pthread_self()));
 	return w;

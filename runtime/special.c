@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "runtime/flow.h"
+#include "runtime/permit.h"
 #include "runtime/real.h"
 #include "runtime/signals.h"
 #include "runtime/special.h"
@@ -34,7 +35,7 @@ enum special special_of(int fd)
 	int saved_errno = errno;
 	ssize_t len;
 
-	if (fd < 0)
+	if (fd < 0 || !permitted(PERMIT_READLINK))
 		return SPECIAL_NONE;
 	*add_number(path + strlen(path), (unsigned int)fd) = '\0';
 	len = readlink(path, name, sizeof(name) - 1);
@@ -106,7 +107,7 @@ int vprof_w_inotify_add_watch(int fd, const char *path, unsigned int mask)
 	int watch = real.inotify_add_watch(fd, path, mask), saved_errno = errno;
 	struct stat st;
 
-	if (watch >= 0 && vprof_self.gate && process.waiters && !stat(path, &st))
+	if (watch >= 0 && vprof_self.gate && process.waiters && permitted(PERMIT_STAT) && !stat(path, &st))
 		flow_note_watch(fd, &st);
 	errno = saved_errno;
 	return watch;

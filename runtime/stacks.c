@@ -25,6 +25,7 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include "runtime/permit.h"
 #include "runtime/readable.h"
 #include "runtime/real.h"
 #include "runtime/stacks.h"
@@ -123,7 +124,8 @@ static struct stack *free_stack(void)
 	if (cnt / BLOCK_STACKS >= BLOCKS)
 		return NULL;
 	if (!*block) {
-		room = mmap(NULL, BLOCK_STACKS * sizeof(**block), PROT_READ | PROT_WRITE,
+		room = !permitted(PERMIT_MMAP) ? MAP_FAILED :
+		       mmap(NULL, BLOCK_STACKS * sizeof(**block), PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (room == MAP_FAILED)
 			return NULL;
@@ -168,7 +170,7 @@ static void measure_main(struct stack *s)
 	struct rlimit limit;
 	unsigned long end = &__libc_stack_end ? (unsigned long)__libc_stack_end : s->low, bytes = 8UL << 20;
 
-	if (!getrlimit(RLIMIT_STACK, &limit))
+	if (permitted(PERMIT_RLIMIT) && !getrlimit(RLIMIT_STACK, &limit))
 		bytes = limit.rlim_cur > 1UL << 30 ? 1UL << 30 : limit.rlim_cur;
 	s->high = ~0UL;
 	s->low = end > bytes ? end - bytes : 0;
@@ -181,7 +183,7 @@ static void measure_own(struct stacks *t, unsigned long address)
 
 	t->own.exact = true;
 	t->own.low = address;
-	if (syscall(SYS_gettid) == getpid()) {
+	if (thread_tid() == process_own_pid()) {
 		measure_main(&t->own);
 		return;
 	}
@@ -398,7 +400,7 @@ static bool on_signal_stack(unsigned long address)
 {
 	stack_t s;
 
-	return !sigaltstack(NULL, &s) && s.ss_flags & SS_ONSTACK &&
+	return permitted(PERMIT_SIGALTSTACK) && !sigaltstack(NULL, &s) && s.ss_flags & SS_ONSTACK &&
 	       address - (unsigned long)s.ss_sp < s.ss_size;
 }
 
@@ -451,6 +453,10 @@ bool stacks_find_at(unsigned long address, uint64_t ticks)
 	if (thread_self.busy)
 		return false;
 	if (!t->current) {
+		if (process_is_alone()) {	/* nothing of it is recorded: nothing is asked for */
+			vprof_self.gate = 0;
+			return false;
+		}
 		measure_own(t, address);
 		t->current = &t->own;
 		t->own.on = t;

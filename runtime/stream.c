@@ -8,6 +8,7 @@
  * signal it was, and a timerfd rings by itself.
  */
 #include <errno.h>
+#include "runtime/permit.h"
 #include "runtime/real.h"
 #include "runtime/signals.h"
 #include "runtime/special.h"
@@ -34,7 +35,7 @@ struct stream_wait stream_begin(int fd, enum flow_kind kind, enum flow_file file
 /* It was preempted for a while in a call that does not block. */
 static bool blocks_not(int fd)
 {
-	int saved_errno = errno, flags = real.fcntl(fd, F_GETFL, 0);
+	int saved_errno = errno, flags = permitted(PERMIT_FCNTL) ? real.fcntl(fd, F_GETFL, 0) : -1;
 
 	errno = saved_errno;
 	return flags >= 0 && flags & O_NONBLOCK;

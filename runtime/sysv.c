@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <sys/stat.h>
+#include "runtime/permit.h"
 #include "runtime/readable.h"
 #include "runtime/real.h"
 #include "runtime/wait.h"
@@ -89,7 +90,7 @@ static uint64_t file_object(int fd)
 {
 	int saved_errno = errno;
 	struct stat st;
-	uint64_t object = fstat(fd, &st) ? 0 : kernel_object("file", st.st_dev, st.st_ino);
+	uint64_t object = !permitted(PERMIT_FSTAT) || fstat(fd, &st) ? 0 : kernel_object("file", st.st_dev, st.st_ino);
 
 	errno = saved_errno;
 	return object;

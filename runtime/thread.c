@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "runtime/mutex.h"
+#include "runtime/permit.h"
 #include "runtime/process.h"
 #include "runtime/releasers.h"
 #include "runtime/thread.h"
@@ -71,10 +72,9 @@ static void count_lost_orphans(const struct arena_map *a, uint64_t cnt, uint64_t
 
 static void read_name(uint64_t words[2])
 {
-	char name[16] = "";
-
-	prctl(PR_GET_NAME, name);
-	memcpy(words, name, sizeof(name));
+	memcpy(words, process.name, sizeof(process.name));
+	if (permitted(PERMIT_NAME))
+		prctl(PR_GET_NAME, words);
 }
 
 static void find_no_slot(const struct arena_map *a)
@@ -90,7 +90,7 @@ void thread_log_account(void)
 {
 	struct timespec t;
 
-	if (syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &t) == 0)
+	if (permitted(PERMIT_CPUTIME) && syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &t) == 0)
 		THREAD_LOG(EVENT_ACCOUNT, clock_ticks(), (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec);
 }
 
@@ -107,6 +107,12 @@ static void start(struct thread *t)
 	found_take();
 }
 
+/* The C library's own word for it: in the child of a bare clone() that is still the parent's. */
+uint32_t thread_tid(void)
+{
+	return permitted(PERMIT_GETTID) ? (uint32_t)syscall(SYS_gettid) : mutex_owner();
+}
+
 bool thread_attach(void)
 {
 	int saved_errno = errno;
@@ -116,8 +122,8 @@ bool thread_attach(void)
 
 	if (t->busy)
 		return false;
-	if (!process_attach()) {
-		if (process_is_alone())
+	if (!process_attach() || process.apart) {
+		if (process_is_alone() || process.apart)
 			vprof_self.gate = 0;
 		return false;
 	}
@@ -138,7 +144,7 @@ bool thread_attach(void)
 	slot = &a->slots[t->slot_number];
 	__atomic_load_n(&slot->used, __ATOMIC_ACQUIRE);	/* after its last owner */
 	slot->pid = process.pid;
-	slot->tid = (uint32_t)syscall(SYS_gettid);
+	slot->tid = thread_tid();
 	slot->serial = t->serial = t->serial ? t->serial : process_new_serial();
 	slot->image = process.image;
 	slot->pid_namespace = process.pid_namespace;
@@ -217,7 +223,7 @@ bool thread_reopen(void)
 {
 	struct thread *t = &thread_self;
 
-	if (t->busy || !process_reopen())
+	if (t->busy || process.apart || !process_reopen())
 		return false;
 	if (t->slot && t->arena != process.arena)
 		abandon(t);
@@ -257,6 +263,15 @@ static void detach(bool is_end)
 	t->label_cnt = t->hold_cnt = 0;
 	stacks_set_gate(1);
 	t->busy = 0;
+}
+
+/* For good: what was open here is over, and a probe that is left finds nothing. */
+void thread_leave_recording(void)
+{
+	if (thread_self.slot && !thread_self.busy && thread_is_here())
+		detach(false);
+	stacks_set_gate(0);
+	vprof_self.gate = 0;
 }
 
 void thread_detach(void)
@@ -491,6 +506,11 @@ void thread_leave(unsigned long long call, unsigned long long end)
 	unsigned long long length;
 	uint64_t *record;
 
+	/* 0: who is none of ours any more has perhaps no clock to read. */
+	if (!end && process.apart)
+		return;
+	if (!end)
+		end = vprof_ticks();
 	if (thread_self.busy || !is_here_at(end) || !thread_self.slot)
 		return;
 	/* Not ours: the thread forked, or the frame was closed for it. */

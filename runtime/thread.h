@@ -64,6 +64,9 @@ extern __thread struct thread thread_self __attribute__((tls_model("initial-exec
 /* Attaches the calling thread if need be; false: log nothing. */
 bool thread_attach(void);
 
+/* Its number, in the innermost PID namespace. */
+uint32_t thread_tid(void);
+
 /* How much processor time the calling thread took so far: as it begins and ends. */
 void thread_log_account(void);
 
@@ -107,6 +110,9 @@ void thread_detach_stack(void);
 void thread_inherit(const struct thread_label *label);
 unsigned long thread_innermost(void);
 
+/* The calling thread takes part no longer (process_leave()). */
+void thread_leave_recording(void);
+
 /* Calls since then (0: now) may be on another stack than we think. */
 void thread_doubt(uint64_t since);
 
@@ -117,7 +123,7 @@ void thread_forget(uint64_t serial);
  * longjmp left behind are closed.  address, caller: __builtin_frame_address(0), _return_address(0). */
 unsigned long long thread_enter(unsigned int site, unsigned long address, unsigned long caller);
 
-/* gate and fid of a site, as vprof_enter() gets them. */
+/* end: 0 if the clock was not read yet. */
 void thread_leave(unsigned long long call, unsigned long long end);
 
 /* Logs one event; words as TRACE_EVENTS says. */

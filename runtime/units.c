@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "runtime/note.h"
+#include "runtime/permit.h"
 #include "runtime/process.h"
 #include "runtime/thread.h"
 #include "runtime/units.h"
@@ -119,12 +120,12 @@ static void wait_for_flips(void)
 {
 	const struct timespec moment = { 0, SLEEP_NS };
 
-	if (!inside_cnt || syscall(SYS_gettid) == getpid())
+	if (!inside_cnt || thread_tid() == process_own_pid())
 		return;
 	__atomic_store_n(&has_threads, 1, __ATOMIC_SEQ_CST);
 	for (unsigned int i = 0; i < FLIP_YIELDS + FLIP_SLEEPS && __atomic_load_n(&flipping, __ATOMIC_ACQUIRE); i++) {
-		if (i < FLIP_YIELDS)
-			sched_yield();
+		if (i < FLIP_YIELDS || !permitted(PERMIT_SLEEP))
+			permit_yield();
 		else
 			syscall(SYS_nanosleep, &moment, NULL);	/* not a wait of the program's */
 	}
@@ -174,7 +175,7 @@ static struct unit *free_place(void)
 			if (!b->units[full_cnt].sites)
 				return &b->units[full_cnt];
 		if (!b->next) {
-			struct block *more = mmap(NULL, sizeof(*more), PROT_READ | PROT_WRITE,
+			struct block *more = !permitted(PERMIT_MMAP) ? MAP_FAILED : mmap(NULL, sizeof(*more), PROT_READ | PROT_WRITE,
 						  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 			if (more == MAP_FAILED)
@@ -191,7 +192,7 @@ void units_add(struct vprof_site *sites, unsigned int cnt, const char *note)
 	struct unit *place, unit = { sites, cnt, note };
 
 	while (!try_lock())
-		sched_yield();
+		permit_yield();
 	place = cnt ? free_place() : NULL;
 	if (place)
 		*place = unit;
@@ -222,7 +223,7 @@ void units_remove(struct vprof_site *sites, unsigned int cnt)
 
 	wait_for_flips();
 	while (!try_lock())
-		sched_yield();
+		permit_yield();
 	set_gates(&(struct unit){ sites, cnt, NULL }, false);
 	remove_inside(sites, cnt);
 	place = find_unit(sites);

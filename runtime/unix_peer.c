@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "runtime/permit.h"
 #include "runtime/real.h"
 #include "runtime/unix_peer.h"
 
@@ -73,7 +74,7 @@ uint64_t unix_peer(uint64_t inode)
 	ssize_t len = -1;
 	int fd;
 
-	if (__atomic_load_n(&refusal_cnt, __ATOMIC_RELAXED) >= REFUSALS_MAX)
+	if (__atomic_load_n(&refusal_cnt, __ATOMIC_RELAXED) >= REFUSALS_MAX || !permitted(PERMIT_DIAGNOSIS))
 		return 0;
 	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 	if (fd >= 0 && ask(fd, inode))

@@ -366,6 +366,21 @@
 	X(int, timerfd_create, (int clock, int flags), (clock, flags))				\
 	X(int, inotify_add_watch, (int fd, const char *path, unsigned int mask), (fd, path, mask))
 
+/* What changes what the program may do, and we with it (rules.c, limits.c): the same holds. */
+#define RULES_ALIASES(X)									\
+	X(int, prctl, (int op, long a, long b, long c, long d), (op, a, b, c, d))		\
+	X(int, setrlimit, (int resource, const struct rlimit *l), (resource, l))		\
+	X(int, setrlimit64, (int resource, const struct rlimit *l), (resource, l))		\
+	X(int, getrlimit, (int resource, struct rlimit *l), (resource, l))			\
+	X(int, getrlimit64, (int resource, struct rlimit *l), (resource, l))			\
+	X(int, prlimit,										\
+	  (pid_t pid, int resource, const struct rlimit *to, struct rlimit *from),		\
+	  (pid, resource, to, from))								\
+	X(int, prlimit64,									\
+	  (pid_t pid, int resource, const struct rlimit *to, struct rlimit *from),		\
+	  (pid, resource, to, from))								\
+	X(int, mlockall, (int flags), (flags))
+
 /* OpenMP (omp.c).  f and data are a region's function and what it is given. */
 #define OMP_REGION_PARAMS void (*f)(void *), void *data, unsigned int threads
 #define OMP_LOOP(X, name)									\
@@ -443,7 +458,8 @@
 #define ALIAS_WRAPPERS(X)									\
 	READ_ALIASES(X) READ_PARTS_ALIASES(X) WRITE_PARTS_ALIASES(X) RECEIVE_ALIASES(X)		\
 	POLL_ALIASES(X) COPY_ALIASES(X) DISK_ALIASES(X) DISK_WRITE_ALIASES(X)			\
-	MAPPING_ALIASES(X) CLOSING_ALIASES(X) SPECIAL_ALIASES(X) STACK_ALIASES(X) OMP_ALIASES(X)	\
+	MAPPING_ALIASES(X) CLOSING_ALIASES(X) SPECIAL_ALIASES(X) STACK_ALIASES(X) RULES_ALIASES(X)	\
+	OMP_ALIASES(X)	\
 	OTHER_ALIASES(X)
 #define ALL_WRAPPERS(X) RUNTIME_WRAPPERS(X) ALIAS_WRAPPERS(X)
 

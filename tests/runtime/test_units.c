@@ -14,6 +14,23 @@ static const struct arena_map arena = { .control = &control };
 struct process process = { .arena = &arena };
 __thread struct vprof_self vprof_self __attribute__((tls_model("initial-exec")));
 
+uint32_t permits = ~0U;
+
+void permit_yield(void)
+{
+	sched_yield();
+}
+
+uint32_t thread_tid(void)
+{
+	return (uint32_t)syscall(SYS_gettid);
+}
+
+uint32_t process_own_pid(void)
+{
+	return (uint32_t)getpid();
+}
+
 uint32_t arena_label(const struct arena_map *a, const char *name)
 {
 	(void)a;
