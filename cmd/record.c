@@ -19,7 +19,7 @@
 #include "cmd/record_steps.h"
 
 static const char *arg_output, *arg_sample, *arg_kernel, *arg_limit, *arg_snapshot,
-	*arg_stacks, *arg_samples, *arg_attach, *arg_duration,
+	*arg_stacks, *arg_samples, *arg_attach, *arg_duration, *arg_arena,
 	*arg_pause, *arg_resume, *arg_delay;
 static struct args arg_keep;
 static unsigned arg_buffer_mib, arg_pid;
@@ -70,6 +70,24 @@ static int take_kernel(struct record_options *o)
 	if (arg_pid && !arg_kernel)
 		o->kernel = KERNEL_MODE_REQUIRE;
 	return take_stacks(o);
+}
+
+/* --arena, else VPROF_ARENA_DIR.  A directory has a slash in it, so that fd is none. */
+static int take_arena(struct record_options *o)
+{
+	const char *arena = arg_arena ? arg_arena : getenv("VPROF_ARENA_DIR");
+
+	if (!arena || !*arena)
+		return EXIT_DONE;
+	o->inherit_arena = strcmp(arena, "fd") == 0;
+	if (!o->inherit_arena && !strchr(arena, '/'))
+		return fail_now(EXIT_USAGE, "vprof record --arena /srv/shared -- COMMAND",
+				"record: --arena is a directory with a slash in its name, or fd, not '%s'", arena);
+	o->arena_dir = o->inherit_arena ? NULL : arena;
+	if (o->inherit_arena && (arg_pid || arg_attach))
+		return fail_now(EXIT_USAGE, "vprof record --arena DIR -p PID",
+				"record: --arena fd is for what COMMAND starts: a process that runs already inherits nothing");
+	return EXIT_DONE;
 }
 
 /* 30s, or 200M, or both, each in an option of its own. */
@@ -198,6 +216,8 @@ static int record_run(int argc, char **argv)
 				"record: --limit is a size from 1M on, not '%s'", arg_limit);
 	status = take_sample(&config, &options.sample);
 	if (status == EXIT_DONE)
+		status = take_arena(&options);
+	if (status == EXIT_DONE)
 		status = take_kernel(&options);
 	if (status == EXIT_DONE)
 		status = take_keep(&options);
@@ -240,6 +260,8 @@ static const struct option_desc record_options[] = {
 	{ 0, "samples", "HZ", OPT_STR, &arg_samples,
 	  "with --stacks: where running threads are, so many times a second of each CPU (250; 0: not)" },
 	{ 0, "buffer", "MIB", OPT_UINT, &arg_buffer_mib, "memory for records not yet written, in MiB" },
+	{ 0, "arena", "DIR|fd", OPT_STR, &arg_arena,
+	  "memory for records in DIR, which programs in containers see as well; or inherited by them as a descriptor" },
 	{ 0, "keep", "30s|200M", OPT_STRS, &arg_keep,
 	  "flight recorder: keep the last 30 seconds, or 200 MiB, of the trace; may repeat" },
 	{ 0, "snapshot", "RUN", OPT_STR, &arg_snapshot,

@@ -20,6 +20,7 @@
 #include "cmd/project.h"
 #include "cmd/record_opened.h"
 #include "cmd/record_requests.h"
+#include "cmd/record_apart.h"
 #include "cmd/record_steps.h"
 #include "cmd/recording.h"
 #include "cmd/sample_plan.h"
@@ -59,9 +60,10 @@ static bool is_attached(const struct record_options *o)
 }
 
 /* In the child: never returns. */
-static void become(const struct args *command, const char *environment,
+static void become(const struct args *command, const struct drainer *d,
 		   const struct record_options *o, const sigset_t *signals)
 {
+	const char *environment = drainer_env(d);
 	_cleanup_(freep) char *name = xstrndup(environment, strcspn(environment, "="));
 
 	if (!command->cnt) {
@@ -70,6 +72,7 @@ static void become(const struct args *command, const char *environment,
 		_exit(0);
 	}
 	setenv(name, environment + strlen(name) + 1, 1);
+	drainer_inherit(d);
 	preload("libvprof.so");		/* for executables whose link we did not see */
 	if (o->stdout_to_stderr)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -103,7 +106,7 @@ static int drain_child(struct drainer *d, const struct args *command, const stru
 				command->cnt ? command->items[0] : "a process", strerror(-r));
 	}
 	if (child == 0)
-		become(command, drainer_env(d), o, &q->old);
+		become(command, d, o, &q->old);
 	r = drainer_run(d, child, &wait_status, reterr);
 	*ret_status = proc_status(wait_status);
 	if (r < 0) {
@@ -214,8 +217,8 @@ static void tell_missing_names(const struct args *command, const struct plan *pl
 }
 
 static int open_drainer(struct store *s, const struct run *run, const struct args *command, const struct record_options *o,
-			const struct record_requests *q, struct record_opened *opened, struct drainer **ret,
-			struct diag *reterr)
+			const struct record_requests *q, struct record_opened *opened, struct met *met,
+			struct drainer **ret, struct diag *reterr)
 {
 	_cleanup_(freep) char *dir = run_dir(s, run->number), *trace = path_join(dir, "trace.vpt");
 	_cleanup_(freep) char *path = plan_path();
@@ -232,6 +235,10 @@ static int open_drainer(struct store *s, const struct run *run, const struct arg
 		.look = record_opened_look,
 		.look_arg = opened,
 		.requests = &q->requests,
+		.arena_dir = o->arena_dir,
+		.inherit_arena = o->inherit_arena,
+		.nobody = is_attached(o) ? NULL : met_look,
+		.nobody_arg = met,
 		.arena_bytes = (size_t)o->buffer_mib * 1024 * 1024,
 		.sample_full = o->sample.full,
 		.sample_of = o->sample.of,
@@ -293,14 +300,22 @@ static bool is_of_another_vprof(const struct args *command)
 	       !elf_symbol(e, REGISTER_OURS, false);
 }
 
-static int not_instrumented(const struct run *run, const struct record_options *o, const struct args *command, int exit_status)
+static int not_instrumented(const struct run *run, const struct record_options *o, const struct args *command,
+			    const struct drainer_stats *stats, const struct met *met)
 {
+	int exit_status = run->exit_status;
+
 	if (is_attached(o))
 		return fail_now(EXIT_NO_EVIDENCE, "see that the load reaches it, or record longer",
 				"no interval began in a process of run %u, and none waited for a lock: there was "
 				"nothing to record", run->number);
 	if (exit_status == 126 || exit_status == 127)
 		return EXIT_ENVIRONMENT;	/* the command itself could not run, and said so */
+	if (apart_fail(stats))
+		return EXIT_ENVIRONMENT;
+	if (met->pid)
+		return fail_now(EXIT_ENVIRONMENT, reach_remedy(met->reach), "'%s' (process %d) holds probes, but was not recorded, for %s",
+				str_cstr(&met->exe), (int)met->pid, reach_text(met->reach));
 	if (is_of_another_vprof(command))
 		return fail_now(EXIT_ENVIRONMENT, "vprof build -- make, after make clean",
 				"'%s' was built by another version of vprof, whose probes this one cannot record: there is "
@@ -310,6 +325,11 @@ static int not_instrumented(const struct run *run, const struct record_options *
 			"CMAKE_C_LINKER_LAUNCHER=\"vprof;cc\")",
 			"nothing that run %u started was built with vprof: there was nothing to record",
 			run->number);
+}
+
+static void met_release(struct met *m)
+{
+	str_release(&m->exe);
 }
 
 char *record_command_text(const struct args *command)
@@ -330,7 +350,7 @@ char *record_command_text(const struct args *command)
 
 static int run_and_drain(struct store *s, struct run *run, const struct args *command,
 			 const struct record_options *o, struct record_requests *q,
-			 struct drainer_stats *stats, uint64_t *kernel_records, struct diag *reterr)
+			 struct drainer_stats *stats, struct met *met, uint64_t *kernel_records, struct diag *reterr)
 {
 	_cleanup_(freep) char *dir = run_dir(s, run->number);
 	struct drainer *drainer = NULL;
@@ -339,11 +359,11 @@ static int run_and_drain(struct store *s, struct run *run, const struct args *co
 	enum kernel_mode kernel = o->kernel;
 	unsigned invited = 0;
 	struct record_opened opened = { s, o->attach };
-	int r = open_drainer(s, run, command, o, q, &opened, &drainer, reterr);
+	int r = open_drainer(s, run, command, o, q, &opened, met, &drainer, reterr);
 
 	/* Of a trace in parts nothing is recovered. */
 	if (r == 0 && !o->keep_ns && !o->keep_bytes)
-		recording_note_arena(q->lock, strchr(drainer_env(drainer), '=') + 1);
+		recording_note_arena(q->lock, drainer_path(drainer));
 	if (r == 0 && is_attached(o)) {
 		record_opened_look(&opened, drainer, 0);
 		r = attach_invite(o->attach, drainer, &invited, reterr);
@@ -382,6 +402,7 @@ int record_once(struct store *s, const char *name, const struct args *command,
 		int *ret_status, struct diag *reterr)
 {
 	struct drainer_stats stats = { 0 };
+	_cleanup_(met_release) struct met met = { STR_INIT, 0, REACH_UNKNOWN, 0 };
 	uint64_t kernel_records = 0;
 	_cleanup_(runs_release) runs before = { NULL, 0, 0 };
 	struct record_requests requests;
@@ -402,7 +423,7 @@ int record_once(struct store *s, const char *name, const struct args *command,
 		return r;
 	record_requests_open(&requests, s, ret_run);
 	requests.lock = recording_begin(s, ret_run->number);
-	r = run_and_drain(s, ret_run, command, o, &requests, &stats, &kernel_records, reterr);
+	r = run_and_drain(s, ret_run, command, o, &requests, &stats, &met, &kernel_records, reterr);
 	recording_end(requests.lock);
 	record_requests_release(&requests);
 	if (r < 0 && is_attached(o) && stats.processes == 0 && kernel_records == 0)
@@ -410,10 +431,11 @@ int record_once(struct store *s, const char *name, const struct args *command,
 	if (r < 0)
 		return r;
 	if (stats.processes == 0 && kernel_records == 0) {
-		*ret_status = not_instrumented(ret_run, o, command, ret_run->exit_status);
+		*ret_status = not_instrumented(ret_run, o, command, &stats, &met);
 		return 0;
 	}
 	tell_losses(&stats);
+	apart_tell(&stats);
 	tell_uncounted(s);
 	progress_line("analysing run %u", ret_run->number);
 	r = run_analyze(s, ret_run, 0, ret, reterr);

@@ -11,6 +11,8 @@
 
 struct record_options {
 	unsigned buffer_mib;		/* 0: default */
+	const char *arena_dir;		/* where programs see the memory for recording, too; NULL: the default */
+	bool inherit_arena;		/* they inherit a descriptor of it */
 	bool stdout_to_stderr;		/* of the command: our stdout is for a document */
 	struct sample sample;		/* which intervals are recorded in full */
 	enum kernel_mode kernel;
