@@ -8,8 +8,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/banned.h"
+#include "base/ours.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
 #include "cmd/data_lock.h"
@@ -72,6 +74,19 @@ static int take_kernel(struct record_options *o)
 	return take_stacks(o);
 }
 
+/* Not where somebody else could put a link in root's way. */
+static int take_arena_dir(const char *dir)
+{
+	_cleanup_(freep) char *why = NULL;
+	int fd = ours_open(dir, false, &why);
+
+	if (fd < 0)
+		return fail_now(EXIT_ENVIRONMENT, "vprof record --arena DIR, one of root's, or of this user's",
+				"record: the memory for recording cannot be in '%s': %s", dir, why ? why : strerror(-fd));
+	close(fd);
+	return EXIT_DONE;
+}
+
 /* --arena, else VPROF_ARENA_DIR.  A directory has a slash in it, so that fd is none. */
 static int take_arena(struct record_options *o)
 {
@@ -84,6 +99,8 @@ static int take_arena(struct record_options *o)
 		return fail_now(EXIT_USAGE, "vprof record --arena /srv/shared -- COMMAND",
 				"record: --arena is a directory with a slash in its name, or fd, not '%s'", arena);
 	o->arena_dir = o->inherit_arena ? NULL : arena;
+	if (o->arena_dir && take_arena_dir(arena))
+		return EXIT_ENVIRONMENT;
 	if (o->inherit_arena && (arg_pid || arg_attach))
 		return fail_now(EXIT_USAGE, "vprof record --arena DIR -p PID",
 				"record: --arena fd is for what COMMAND starts: a process that runs already inherits nothing");
