@@ -172,9 +172,9 @@ void choose_plan(const struct project *p, const struct config *c, const units *s
 		const struct project_function *f = &p->functions.items[i];
 
 		if (f->releases || s.begins_inside[i])
-			plan_add(ret, PLAN_ALWAYS, f->file, f->line, f->name);
+			plan_add_shown(ret, PLAN_ALWAYS, f->key, f->file, f->line, f->name);
 		else if (s.distance[i] == 0 || (s.distance[i] != DISTANCE_NONE && !f->folded))
-			plan_add(ret, PLAN_IN_INTERVALS, f->file, f->line, f->name);
+			plan_add_shown(ret, PLAN_IN_INTERVALS, f->key, f->file, f->line, f->name);
 	}
 	*ret_root_cnt = s.root_cnt;
 	search_release(&s);
@@ -197,7 +197,7 @@ static int add_name(const struct project *p, const char *word, struct plan *ret,
 		const struct project_function *f = &p->functions.items[i];
 
 		if (function_matches(f, &l)) {
-			plan_add(ret, PLAN_ALWAYS, f->file, f->line, f->name);
+			plan_add_shown(ret, PLAN_ALWAYS, f->key, f->file, f->line, f->name);
 			found++;
 		}
 	}

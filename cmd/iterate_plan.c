@@ -109,7 +109,7 @@ struct plan *iterate_plan(const struct project *p, const struct refinement *r)
 		const struct project_function *f = &p->functions.items[i];
 
 		if (r->levels[i] != REFINE_OUT)
-			plan_add(plan, levels[r->levels[i]], f->file, f->line, f->name);
+			plan_add_shown(plan, levels[r->levels[i]], f->key, f->file, f->line, f->name);
 	}
 	return plan;
 }

@@ -34,7 +34,7 @@ int sample_plan(struct store *s, const struct config *c, struct plan *plan, stru
 			continue;
 		map_set(needed, f->key, 1);
 		if (plan->all == PLAN_ALWAYS && f->file)
-			plan_add(plan, PLAN_ALWAYS, f->file, f->line, f->name);
+			plan_add_shown(plan, PLAN_ALWAYS, f->key, f->file, f->line, f->name);
 	}
 	for (size_t i = 0; i < plan->entries.cnt; i++) {
 		struct plan_entry *e = &plan->entries.items[i];

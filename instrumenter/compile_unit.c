@@ -9,7 +9,8 @@
  * The compiler's messages about all this are held back: they would speak of the edited text, without
  * the macros, comments and columns of the user's.  If there are any, the user's own command is run
  * as well, for its messages and its exit status alone.  So a unit without a warning is compiled
- * once, and -Werror means what it always did.
+ * once, and -Werror means what it always did.  If the edited text does not compile and the user's does, it is edited
+ * anew, without the probes that the compiler does not take (refused.h).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -28,9 +29,11 @@
 #include "instrumenter/preprocess.h"
 #include "instrumenter/product.h"
 #include "instrumenter/redirect_object.h"
+#include "instrumenter/refused.h"
 
 #define STATUS_NOT_FOUND 127		/* as a shell says it */
 #define STATUS_KILLED 128		/* and more: the signal */
+#define TRIES 6				/* of an instrumented text, before the user's own is taken */
 
 int compiler_run(const struct args *a, struct str *err)
 {
@@ -55,18 +58,24 @@ struct unit_job {
 	struct str messages;		/* about the unit's text as we see it */
 	bool were_said;			/* the compiler's words about the user's text */
 	bool in_text;			/* primitives are not to be redirected in the object */
-	bool has_constants, no_constants;	/* probes in constexpr functions: there are; are not to be */
-	int killed;			/* the status of a compiler that a signal ended: that says nothing about
-					 * the text, so nothing else is tried */
+	struct refused refused;		/* functions that the compiler does not take with a probe */
+	int ended;			/* the status of a compiler that a signal ended: that says nothing about
+					 * the text, so nothing else is tried; or of one that said that the
+					 * user's own text is wrong */
 };
+
+/* Of these messages the first words are looked at ("error:"), and names in quotes. */
+static const char *const languages[] = { "LC_ALL", "LC_MESSAGES", "LANG", "LANGUAGE", NULL };
 
 /* The compiler's status; its messages go to j. */
 static int run(struct unit_job *j, const struct args *a)
 {
-	int status = compiler_run(a, &j->messages);
+	struct proc_options o = { .err = &j->messages, .unset = languages };
+	int status = proc_run(a->items, &o);
 
+	status = status < 0 ? STATUS_NOT_FOUND : status;
 	if (status > STATUS_KILLED)
-		j->killed = status;
+		j->ended = status;
 	return status;
 }
 
@@ -179,6 +188,7 @@ static bool parse_and_edit(struct unit_job *j, struct instrumenting *in, struct 
 	}
 	in->parsed = parsed;
 	scan_unit(in);
+	refused_apply(&j->refused, in->unit);
 	edited = instrument_unit(in, ret);
 	in->parsed = NULL;
 	return edited;
@@ -191,16 +201,19 @@ static bool edit_text(struct unit_job *j, const char *text, size_t len, struct s
 	_cleanup_(instrumenting_release) struct instrumenting in = {
 		.o = j->o, .text = text, .len = len,
 		.language = j->c->sources.items[j->source].language, .standard = j->c->standard,
-		.lines = lines, .no_constants = j->no_constants, .in_text = j->in_text,
+		.lines = lines, .in_text = j->in_text,
 	};
 	uint64_t hash = hash_u64(known_text_hash(text, len, in.language, in.standard), options_make_jumps(j->unit->argv));
 	bool edited;
 
 	if (fallthrough_is_told(j->c))
 		fallthrough_insert(lines, text, len, &in.edits);
+	if (j->before && j->before->known.text == hash && j->before->known.settings == settings_of(j->o))
+		refused_take(&j->refused, j->before);
 	if (known_text(j->before, hash, len, j->o)) {
 		go_by_record(j);
 		in.unit = j->unit;
+		refused_apply(&j->refused, in.unit);
 		edited = instrument_known(&in, ret);
 	} else {
 		in.unit = j->unit;
@@ -208,28 +221,26 @@ static bool edit_text(struct unit_job *j, const char *text, size_t len, struct s
 		if (!j->unit->untouched)
 			known_note(&in, hash, j->since_ns);
 	}
-	j->has_constants = in.constant_cnt != 0;
 	return edited;
 }
 
-/* The first line of a compiler's messages that speaks of an error. */
-static void give_up_compiling(struct unit_job *j, const struct str *messages)
+static void give_up_compiling(struct unit_job *j)
 {
-	const char *error = strstr(str_cstr(messages), "error:");
-	size_t len = error ? strcspn(error, "\n") : 0;
+	const char *error;
+	size_t len = refused_first_error(str_cstr(&j->messages), &error);
 
-	j->unit->untouched = arena_printf(j->unit->arena, "the instrumented text did not compile: %.*s",
-					  (int)len, error ? error : "");
+	j->unit->untouched = arena_printf(j->unit->arena, "the instrumented text did not compile: %.*s", (int)len, error);
 	for (size_t i = 0; i < j->unit->functions.cnt; i++)
 		j->unit->functions.items[i].probed = false;
 }
 
-/* The edited text to the object; true if there is one. */
-static bool compile_edited(struct unit_job *j, const char *text, size_t len)
+/* The edited text to the object; true if there is one.  ret_refused: the compiler did not take it. */
+static bool compile_edited(struct unit_job *j, const char *text, size_t len, bool *ret_refused)
 {
 	_cleanup_(str_release) struct str edited = STR_INIT;
 	_cleanup_(args_release) struct args a = ARGS_INIT;
 
+	*ret_refused = false;
 	if (!edit_text(j, text, len, &edited))
 		return false;
 	if (file_write(j->text_path, edited.data, edited.len, 0600) < 0) {
@@ -242,53 +253,11 @@ static bool compile_edited(struct unit_job *j, const char *text, size_t len)
 	unsetenv("DEPENDENCIES_OUTPUT");
 	unsetenv("SUNPRO_DEPENDENCIES");
 	if (run(j, &a) != 0) {
-		give_up_compiling(j, &j->messages);
 		product_drop(&j->product);
+		*ret_refused = !j->ended;
 		return false;
 	}
 	return true;
-}
-
-/* A probe in a constexpr function can be too much for a constant: then once more, without those. */
-static bool compile_instrumented(struct unit_job *j)
-{
-	_cleanup_(freep) char *text = NULL;
-	size_t len;
-
-	if (!preprocess(j, &text, &len))
-		return false;
-	if (compile_edited(j, text, len))
-		return true;
-	if (!j->unit->untouched || !j->has_constants || j->killed)
-		return false;
-	unit_free(j->unit);
-	j->unit = new_unit(j->c, j->source);
-	str_reset(&j->messages);
-	j->no_constants = true;
-	return compile_edited(j, text, len);
-}
-
-static bool has_output(const struct args *a)
-{
-	for (size_t i = 0; i < a->cnt; i++)
-		if (starts_with(a->items[i], "-o"))
-			return true;
-	return false;
-}
-
-static int compile_original(struct unit_job *j)
-{
-	_cleanup_(args_release) struct args a = ARGS_INIT;
-	int status;
-
-	original_command(j->c, j->source, j->object, j->o->include_dir, writes_deps(j), &a);
-	product_begin(&a, has_output(&a) ? j->object : NULL, j->object, j->o->build_dir, &j->product);
-	if (j->product.temporary && writes_deps(j))
-		add_dependency_names(j->c, j->source, &a);
-	status = compiler_run(&a, NULL);
-	if (status)
-		product_drop(&j->product);
-	return status;
 }
 
 /* The compiler has something to say: let it say that about the user's text.  It may be an error
@@ -302,6 +271,73 @@ static int say_messages(struct unit_job *j)
 		return 0;
 	messages_command(j->c, j->source, j->text_path, j->o->include_dir, &a);
 	status = compiler_run(&a, NULL);
+	j->were_said = true;
+	if (status)
+		product_drop(&j->product);
+	return status;
+}
+
+/* What was found out about the text is true the next time as well, but for who is to have a probe. */
+static void begin_anew(struct unit_job *j)
+{
+	unit_free(j->before);
+	j->before = j->unit;
+	j->unit = new_unit(j->c, j->source);
+	str_reset(&j->messages);
+}
+
+/* Preprocesses, and puts probes in; then without those that the compiler does not take. */
+static bool compile_instrumented(struct unit_job *j)
+{
+	_cleanup_(freep) char *text = NULL;
+	bool refused;
+	size_t len;
+
+	if (!preprocess(j, &text, &len))
+		return false;
+	for (unsigned tries = 1; !compile_edited(j, text, len, &refused); tries++) {
+		if (!refused)
+			return false;
+		if (tries == 1)
+			j->ended = say_messages(j);
+		if (j->ended || tries == TRIES || !refused_add(&j->refused, j->unit, str_cstr(&j->messages))) {
+			give_up_compiling(j);
+			return false;
+		}
+		begin_anew(j);
+	}
+	return true;
+}
+
+static bool has_output(const struct args *a)
+{
+	for (size_t i = 0; i < a->cnt; i++)
+		if (starts_with(a->items[i], "-o"))
+			return true;
+	return false;
+}
+
+/* No message is said twice, but it says in any case why it failed. */
+static int run_as_is(struct unit_job *j, const struct args *a)
+{
+	_cleanup_(str_release) struct str messages = STR_INIT;
+	int status = compiler_run(a, j->were_said ? &messages : NULL);
+
+	if (status)
+		(void)!write(STDERR_FILENO, str_cstr(&messages), messages.len);
+	return status;
+}
+
+static int compile_original(struct unit_job *j)
+{
+	_cleanup_(args_release) struct args a = ARGS_INIT;
+	int status;
+
+	original_command(j->c, j->source, j->object, j->o->include_dir, writes_deps(j), &a);
+	product_begin(&a, has_output(&a) ? j->object : NULL, j->object, j->o->build_dir, &j->product);
+	if (j->product.temporary && writes_deps(j))
+		add_dependency_names(j->c, j->source, &a);
+	status = run_as_is(j, &a);
 	if (status)
 		product_drop(&j->product);
 	return status;
@@ -348,7 +384,7 @@ static int compile_as_is(struct unit_job *j, const struct args *names, bool *ret
 	*ret_plain = status == 0 && redirect(j, names);
 	if (status || *ret_plain)
 		return status;
-	status = compile_in_text(j) ? 0 : j->killed ? j->killed : compile_original(j);
+	status = compile_in_text(j) ? 0 : j->ended ? j->ended : compile_original(j);
 	unlink(j->text_path);
 	return status;
 }
@@ -399,7 +435,7 @@ static int compile_job(struct unit_job *j)
 	restore("DEPENDENCIES_OUTPUT", gcc_deps);
 	restore("SUNPRO_DEPENDENCIES", sun_deps);
 	names_to_redirect(j, &names);
-	status = j->killed ? j->killed : done ? say_messages(j) : compile_as_is(j, &names, &plain);
+	status = j->ended ? j->ended : done ? say_messages(j) : compile_as_is(j, &names, &plain);
 	unlink(j->text_path);
 	if (plain && j->c->kind == COMMAND_COMPILE)
 		known_note_plain(j->unit, &names, j->o);
@@ -450,6 +486,7 @@ int compile_unit(const struct launcher_options *o, const struct command *c, size
 	if (o->verbose && status == 0)
 		say_trouble(j.unit);
 	str_release(&j.messages);
+	refused_release(&j.refused);
 	free(j.object);
 	free(j.text_path);
 	product_release(&j.product);
@@ -511,6 +548,7 @@ int unit_text(const struct unit *u, const struct launcher_options *o, struct str
 	j.text_path = unit_path(o->build_dir, u->object, ".print.i");
 	r = make_text(&j, ret, reterr);
 	str_release(&j.messages);
+	refused_release(&j.refused);
 	free(j.text_path);
 	unit_free(j.unit);
 	return r;

@@ -95,12 +95,8 @@ static bool make_text(struct instrumenting *in, struct str *ret)
 
 bool instrument_unit(struct instrumenting *in, struct str *ret)
 {
-	for (size_t i = 0; i < in->unit->functions.cnt; i++) {
+	for (size_t i = 0; i < in->unit->functions.cnt; i++)
 		VEC_EXTEND(&in->bodies);
-		in->unit->functions.items[i].body = in->parsed->functions.items[i].body;
-		in->unit->functions.items[i].may_be_constant = may_be_constant(in, i);
-		in->unit->functions.items[i].returns_nothing = in->parsed->functions.items[i].result_is_void;
-	}
 	find_tail_calls(in);
 	insert_probes(in);
 	insert_intervals(in);

@@ -47,7 +47,6 @@ struct instrumenting {
 	size_t site_cnt, later_cnt, event_cnt;
 	size_t constant_cnt;		/* sites in functions that may be computed by the compiler */
 	size_t aside_cnt;		/* sites whose probes stand aside */
-	bool no_constants;		/* leave those functions alone */
 	bool in_text;			/* redirect primitives in the text in any case */
 };
 

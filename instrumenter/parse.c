@@ -20,6 +20,7 @@
 #include <clang-c/Index.h>
 #include <string.h>
 #include "base/banned.h"
+#include "base/map.h"
 #include "base/str.h"
 #include "instrumenter/braces.h"
 #include "instrumenter/parse.h"
@@ -31,6 +32,7 @@
 struct walk {
 	struct parsed *p;
 	const struct parse_input *in;
+	struct map *seen;		/* what was walked; see is_seen() */
 	size_t function;		/* NO_FUNCTION: at file or class scope */
 	CXCursor awaited;		/* callee of the innermost call; null cursor: none */
 };
@@ -54,6 +56,31 @@ static bool is_null(CXCursor c)
 	return clang_Cursor_isNull(c);
 }
 
+static bool is_class_kind(enum CXCursorKind k)
+{
+	return k == CXCursor_StructDecl || k == CXCursor_ClassDecl || k == CXCursor_UnionDecl || k == CXCursor_EnumDecl ||
+	       k == CXCursor_ClassTemplate || k == CXCursor_ClassTemplatePartialSpecialization;
+}
+
+/*
+ * libclang shows what stands in the type of a declaration once for the declaration's own sake and once for each
+ * name that it declares:
+ *
+ *	struct s { void f() { g(); } } a, *b;	s thrice, its f and the call of g as well
+ *	decltype([] { return 1; }) c, d;	the lambda twice
+ *
+ * In the text each of them is there once.  So whatever takes the same place as another of its kind is that one.
+ */
+static bool is_seen(const struct walk *w, CXCursor c, const char *what)
+{
+	uint64_t place = hash_u64(hash_u64(0, clang_getCursorKind(c)), clang_start(c));
+
+	/* One without "template <...>" that is a template for its "auto" begins and ends nowhere. */
+	place = hash_u64(hash_u64(place, clang_end(c)), clang_offset(clang_getCursorLocation(c)));
+
+	return (*map_slot(w->seen, hash_str(place, what)))++ != 0;
+}
+
 /* --- functions ------------------------------------------------------------------- */
 
 static void read_parameters(struct parsed *p, CXCursor c, struct parsed_parameter **items, size_t *cnt)
@@ -74,6 +101,18 @@ static void read_parameters(struct parsed *p, CXCursor c, struct parsed_paramete
 	*cnt = list.cnt;
 }
 
+/* Where its '{' is, or the last letter of "<%"; 0: nowhere. */
+static size_t brace_of(const struct walk *w, CXCursor body)
+{
+	size_t start = clang_start(body);
+
+	if (clang_end(body) > w->in->len)
+		return 0;
+	if (w->in->text[start] == '{')
+		return start;
+	return w->in->text[start] == '<' && w->in->text[start + 1] == '%' ? start + 1 : 0;
+}
+
 static size_t add_function(struct walk *w, CXCursor c, CXCursor body, const char *name)
 {
 	struct parsed *p = w->p;
@@ -87,10 +126,8 @@ static size_t add_function(struct walk *w, CXCursor c, CXCursor body, const char
 	f->offset = clang_offset(clang_getCursorLocation(c));
 	f->is_lambda = is_lambda;
 	if (!is_null(body)) {
-		f->body = clang_start(body);
-		f->body_end = clang_end(body);
-		if (f->body_end > w->in->len || w->in->text[f->body] != '{')
-			f->body = 0;
+		f->body = brace_of(w, body);
+		f->body_end = f->body ? clang_end(body) : 0;
 	}
 	f->is_misread = p->error && f->body && braces_end(w->in->text, w->in->len, f->body) != f->body_end;
 	f->end = clang_end(c);
@@ -99,9 +136,8 @@ static size_t add_function(struct walk *w, CXCursor c, CXCursor body, const char
 	f->is_inline = clang_Cursor_isFunctionInlined(c);
 	f->is_defaulted = clang_CXXMethod_isDefaulted(c);
 	f->is_virtual = clang_CXXMethod_isVirtual(c);
-	f->type = f->is_virtual ? clang_virtual_type(p->arena, c) :
-		  clang_text(p->arena, clang_getTypeSpelling(clang_getCanonicalType(
-					clang_getCursorType(c))));
+	f->type = clang_function_type(p->arena, c);
+	f->signature = is_lambda || w->in->language == LANG_C ? NULL : clang_signature(p->arena, c);
 	f->printed = is_lambda ? "" : clang_printed(p->arena, p->private->policy, c);
 	f->result = clang_text(p->arena, clang_getTypeSpelling(clang_getCursorResultType(c)));
 	f->result_is_void = result.kind == CXType_Void;
@@ -180,7 +216,7 @@ static void see_function(const struct walk *outer, CXCursor c)
 		see_prototype(&w, c, false);
 	if (!clang_isCursorDefinition(c))
 		note_declaration(w.p, c);
-	if (!clang_isCursorDefinition(c) || clang_is_implicit(c))
+	if (!clang_isCursorDefinition(c) || clang_is_implicit(c) || is_seen(&w, c, ""))
 		return;
 	w.function = add_function(&w, c, body_of(c), clang_qualified_name(w.p->arena, c));
 	w.awaited = clang_getNullCursor();
@@ -192,8 +228,11 @@ static void see_lambda(const struct walk *outer, CXCursor c)
 	struct walk w = *outer;
 	const char *in = w.function == NO_FUNCTION ? "" : w.p->functions.items[w.function].name;
 	const char *name = arena_printf(w.p->arena, "%s%s{lambda}", in, *in ? "::" : "");
-	size_t lambda = add_function(&w, c, body_of(c), name);
+	size_t lambda;
 
+	if (is_seen(&w, c, ""))
+		return;
+	lambda = add_function(&w, c, body_of(c), name);
 	if (w.function != NO_FUNCTION) {
 		struct parsed_call call = {
 			.caller = w.function, .offset = clang_start(c), .callee = name,
@@ -220,6 +259,8 @@ static void fill_direct(struct walk *w, CXCursor target, struct parsed_call *cal
 		definition = is_null(pattern_definition) ? pattern : pattern_definition;
 	}
 	call->callee = clang_qualified_name(w->p->arena, target);
+	if (w->in->language == LANG_CXX)
+		call->type = clang_function_type(w->p->arena, is_null(definition) ? target : definition);
 	call->callee_static = clang_getCursorLinkage(target) == CXLinkage_Internal;
 	call->callee_foreign = lines_at(w->in->lines,
 					clang_offset(clang_getCursorLocation(target))).foreign;
@@ -227,8 +268,8 @@ static void fill_direct(struct walk *w, CXCursor target, struct parsed_call *cal
 		return;
 	CXCursor body = body_of(definition);
 
-	if (!is_null(body) && w->in->text[clang_start(body)] == '{')
-		call->callee_body = clang_start(body);
+	if (!is_null(body))
+		call->callee_body = brace_of(w, body);
 }
 
 /* Yields false if the call is of no interest: of a builtin, an implicit constructor ... */
@@ -256,7 +297,8 @@ static void see_call(const struct walk *outer, CXCursor c)
 	CXCursor target = clang_getCursorReferenced(c);
 	struct parsed_call call = { .caller = w.function, .offset = clang_start(c), .end = clang_end(c) };
 
-	if (w.function != NO_FUNCTION && read_call(&w, c, target, &call))
+	if (w.function != NO_FUNCTION && read_call(&w, c, target, &call) &&
+	    !is_seen(&w, c, call.callee ? call.callee : call.type))
 		VEC_ADD(&w.p->calls, call);
 	w.awaited = target;
 	walk_children(c, w);
@@ -290,6 +332,8 @@ static enum CXChildVisitResult visit_node(CXCursor c, CXCursor parent, CXClientD
 		see_function(w, c);
 		return CXChildVisit_Continue;
 	}
+	if (is_class_kind(kind) && clang_isCursorDefinition(c) && is_seen(w, c, ""))
+		return CXChildVisit_Continue;
 	switch (kind) {
 	case CXCursor_LambdaExpr:
 		see_lambda(w, c);
@@ -370,7 +414,8 @@ static void find_error(struct parsed *p, const struct parse_input *in)
 struct parsed *parse_text(const struct parse_input *in)
 {
 	_cleanup_(parsed_freep) struct parsed *p = NULL;
-	struct walk w = { .in = in, .function = NO_FUNCTION };
+	_cleanup_(map_freep) struct map *seen = map_new();
+	struct walk w = { .in = in, .seen = seen, .function = NO_FUNCTION };
 
 	if (!clang_calls_load(NULL))
 		return NULL;

@@ -23,6 +23,7 @@ struct parsed_parameter {
 /* A function definition outside foreign headers. */
 struct parsed_function {
 	const char *name;		/* qualified in C++ */
+	const char *signature;		/* what its overloads differ in: "(int, char) const"; NULL in C and of lambdas */
 	size_t offset;			/* of its name */
 	size_t body, body_end;		/* of the '{', and past the '}'; body 0: there is none */
 	size_t end;			/* past the whole definition */
@@ -44,7 +45,7 @@ struct parsed_call {
 	const char *callee;		/* NULL: through a pointer, or virtual */
 	size_t callee_body;		/* offset of the callee's '{' if the unit defines it, else 0 */
 	bool callee_static, callee_foreign;
-	const char *type;		/* callee NULL: what a target's type must be */
+	const char *type;		/* what a target's type must be; NULL in C where there is a callee */
 };
 
 /* A function declaration anywhere, also in foreign headers, whose name was asked for. */

@@ -181,6 +181,30 @@ const char *clang_virtual_type(struct arena *a, CXCursor method)
 	return arena_printf(a, "virtual %s %s", shown, type);
 }
 
+const char *clang_function_type(struct arena *a, CXCursor f)
+{
+	return clang_CXXMethod_isVirtual(f) ? clang_virtual_type(a, f) :
+	       clang_text(a, clang_getTypeSpelling(clang_getCanonicalType(clang_getCursorType(f))));
+}
+
+/* What stands behind the parameters in its type, but for noexcept. */
+static const char *qualifiers_of(struct arena *a, CXCursor f)
+{
+	const char *type = clang_function_type(a, f), *close = strrchr(type, ')'), *quiet = close ? strstr(close, " noexcept") : NULL;
+
+	if (!close)
+		return "";
+	return quiet ? arena_strndup(a, close + 1, (size_t)(quiet - close - 1)) : close + 1;
+}
+
+const char *clang_signature(struct arena *a, CXCursor f)
+{
+	const char *name = clang_text(a, clang_getCursorSpelling(f));
+	const char *shown = clang_text(a, clang_getCursorDisplayName(f));
+
+	return starts_with(shown, name) ? arena_printf(a, "%s%s", shown + strlen(name), qualifiers_of(a, f)) : "";
+}
+
 static enum CXChildVisitResult take_first(CXCursor c, CXCursor parent, CXClientData data)
 {
 	(void)parent;

@@ -31,6 +31,13 @@ size_t clang_end(CXCursor c);
 
 /* "ns::Class::method"; "f" in C. */
 const char *clang_qualified_name(struct arena *a, CXCursor c);
+
+/* "(int, char) const" */
+const char *clang_signature(struct arena *a, CXCursor function);
+
+/* Canonical; of virtual methods as below. */
+const char *clang_function_type(struct arena *a, CXCursor function);
+
 const char *clang_printed(struct arena *a, CXPrintingPolicy policy, CXCursor c);
 
 /* "virtual Base::method(int)": the same for every method that overrides the same one. */

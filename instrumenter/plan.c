@@ -62,6 +62,18 @@ void plan_add(struct plan *p, enum plan_level level, const char *file, uint32_t 
 	map_set(p->by_key, e.key, level);
 }
 
+/* work(int) is in the file the work of that line: what stands behind it are parameters, "<>" before them of a
+ * specialisation. */
+void plan_add_shown(struct plan *p, enum plan_level level, uint64_t key, const char *file, uint32_t line, const char *shown)
+{
+	_cleanup_(freep) char *name = xstrdup(shown);
+
+	for (size_t end = strlen(name); end && function_key(file, line, name) != key; end--)
+		if (strchr("(<", name[end - 1]))
+			name[end - 1] = '\0';
+	plan_add(p, level, file, line, function_key(file, line, name) == key ? name : shown);
+}
+
 enum plan_level plan_level_of(const struct plan *p, uint64_t key)
 {
 	uint64_t level;

@@ -30,7 +30,7 @@ enum plan_level { PLAN_OFF = 0, PLAN_IN_INTERVALS = 1, PLAN_ALWAYS = 2, PLAN_DOR
 
 struct plan_entry {
 	enum plan_level level;
-	char *file, *name;		/* real path */
+	char *file, *name;		/* real path; of overloads without what tells them apart */
 	uint32_t line;			/* of the body */
 	uint64_t key;			/* function_key() of the three */
 };
@@ -50,6 +50,8 @@ void plan_free(struct plan *p);
 DEFINE_CLEANUP(struct plan *, plan_free);
 
 void plan_add(struct plan *p, enum plan_level level, const char *file, uint32_t line, const char *name);
+/* The same of a function by the name that people see; key: its identity. */
+void plan_add_shown(struct plan *p, enum plan_level level, uint64_t key, const char *file, uint32_t line, const char *shown);
 enum plan_level plan_level_of(const struct plan *p, uint64_t key);
 
 /* Where the function's probe shall stand: aside, where one that is not recorded costs least, or in the function, where one

@@ -26,7 +26,7 @@
 #include "instrumenter/instrument.h"
 #include "instrumenter/unit_note.h"
 
-#define SCAN_VERSION 2		/* to be raised when what a scan finds in the same text changes */
+#define SCAN_VERSION 3		/* to be raised when what a scan finds in the same text changes */
 
 static bool is_name_char(char c)
 {
@@ -176,8 +176,6 @@ static const char *skipped_by_declaration(const struct instrumenting *in,
 		return "consteval";
 	if (is_constexpr(f) && is_older_cxx(in->standard, CXX_BEFORE_14))
 		return "constexpr, in C++11";
-	if (in->no_constants && may_be_constant(in, (size_t)(f - in->parsed->functions.items)))
-		return "constexpr, and some constant needs it as it is";
 	for (size_t i = 0; i < ARRAY_SIZE(attributes); i++)
 		if (has_attribute(f, attributes[i]))
 			return attributes[i];
@@ -210,6 +208,7 @@ static void scan_function(struct instrumenting *in, const struct parsed_function
 	struct scan_function *s = VEC_EXTEND(&u->functions);
 
 	s->name = arena_strdup(u->arena, f->name);
+	s->signature = f->signature ? arena_strdup(u->arena, f->signature) : NULL;
 	s->file = arena_strdup(u->arena, at.file);
 	s->line = at.line;
 	s->end_line = end.line >= at.line ? end.line : at.line;
@@ -218,6 +217,8 @@ static void scan_function(struct instrumenting *in, const struct parsed_function
 	s->is_inline = f->is_inline;
 	s->address_taken = f->is_virtual;
 	s->no_return = never_returns(f);
+	s->body = f->body;
+	s->returns_nothing = f->result_is_void;
 	s->type = arena_strdup(u->arena, f->type);
 	s->skipped = why_skipped(in, f);
 }
@@ -228,8 +229,44 @@ static bool is_mark(const char *callee)
 	return callee && strcmp(callee, SCAN_MARK) == 0;
 }
 
-static void scan_call(struct instrumenting *in, const struct parsed_call *c)
+static void rename_function(struct scan_function *f, const char *name)
 {
+	f->name = name;
+	f->key = function_key(f->file, f->line, f->name);
+}
+
+/*
+ * Who has file, line and name in common with another is another all the same:
+ *
+ *	struct s { int f(int); int f(char) { return 1; } int f(long) { return 2; } };	s::f(char), s::f(long)
+ *	sort(a, [](int x) { ... }, [](int x) { ... });					{lambda}, {lambda}#2
+ */
+static void tell_apart(struct unit *u)
+{
+	_cleanup_(map_freep) struct map *alike = map_new(), *before = map_new();
+
+	for (size_t i = 0; i < u->functions.cnt; i++)
+		(*map_slot(alike, u->functions.items[i].key))++;
+	for (size_t i = 0; i < u->functions.cnt; i++) {
+		struct scan_function *f = &u->functions.items[i];
+		uint64_t cnt;
+
+		if (f->signature && map_get(alike, f->key, &cnt) && cnt > 1)
+			rename_function(f, arena_printf(u->arena, "%s%s", f->name, f->signature));
+	}
+	for (size_t i = 0; i < u->functions.cnt; i++) {
+		struct scan_function *f = &u->functions.items[i];
+		uint64_t number = ++*map_slot(before, f->key);
+
+		if (number > 1)
+			rename_function(f, arena_printf(u->arena, "%s#%u", f->name, (unsigned)number));
+	}
+}
+
+/* bodies: place of a body -> index of its function, plus one. */
+static void scan_call(struct instrumenting *in, const struct parsed_call *c, struct map *bodies)
+{
+	uint64_t callee = 0;
 	struct unit *u = in->unit;
 	struct position at = lines_at(in->lines, c->offset);
 	const struct primitive *p = c->callee ? primitives_find(in->o->sync, c->callee) : NULL;
@@ -245,13 +282,15 @@ static void scan_call(struct instrumenting *in, const struct parsed_call *c)
 	s->line = at.line;
 	s->callee = c->callee ? arena_strdup(u->arena, c->callee) : NULL;
 	s->callee_static = c->callee_static;
-	s->type = c->type ? arena_strdup(u->arena, c->type) : NULL;
-	if (c->callee_body) {
-		struct position body = lines_at(in->lines, c->callee_body);
+	if (c->callee_body && map_get(bodies, c->callee_body, &callee)) {
+		const struct scan_function *f = &u->functions.items[callee - 1];
 
-		s->callee_file = arena_strdup(u->arena, body.file);
-		s->callee_line = body.line;
+		s->callee = f->name;
+		s->callee_file = f->file;
+		s->callee_line = f->line;
+		return;
 	}
+	s->type = c->type ? arena_strdup(u->arena, c->type) : NULL;
 }
 
 void scan_unit(struct instrumenting *in)
@@ -259,12 +298,17 @@ void scan_unit(struct instrumenting *in)
 	struct parsed *p = in->parsed;
 	struct unit *u = in->unit;
 	_cleanup_(names_freep) struct names *taken = names_new();
+	_cleanup_(map_freep) struct map *bodies = map_new();
 
 	find_early(in);
-	for (size_t i = 0; i < p->functions.cnt; i++)
+	for (size_t i = 0; i < p->functions.cnt; i++) {
 		scan_function(in, &p->functions.items[i]);
+		u->functions.items[i].may_be_constant = may_be_constant(in, i);
+		map_set(bodies, p->functions.items[i].body, i + 1);
+	}
+	tell_apart(u);
 	for (size_t i = 0; i < p->calls.cnt; i++)
-		scan_call(in, &p->calls.items[i]);
+		scan_call(in, &p->calls.items[i], bodies);
 	for (size_t i = 0; i < p->address_taken.cnt; i++)
 		names_add(taken, p->address_taken.items[i]);
 	for (size_t i = 0; i < names_cnt(taken); i++)

@@ -17,7 +17,9 @@
 #include "base/cleanup.h"
 
 struct scan_function {
-	const char *name;		/* C name, or qualified C++ name */
+	const char *name;		/* C name, or qualified C++ name; where one line has two of it also what tells them
+					 * apart: its signature, or "#2" */
+	const char *signature;		/* of C++: "(int, char) const"; NULL of C and of lambdas */
 	const char *file;		/* real path of the user's file (by line markers) */
 	uint32_t line, end_line;	/* of the body */
 	uint64_t key;
@@ -45,7 +47,8 @@ struct scan_call {			/* direct call inside the project, or of SCAN_MARK */
 	bool callee_static;
 	const char *file;		/* of the call */
 	uint32_t line;
-	const char *type;		/* call through a pointer: callee NULL, canonical function type */
+	const char *type;		/* call through a pointer: callee NULL, canonical function type; in C++ also
+					 * that of a callee that another unit defines */
 };
 
 struct scan_place {			/* a directive of vprof.conf that concerns this unit */

@@ -125,6 +125,7 @@ static json_t *function_value(const struct scan_function *f)
 			*end++ = function_flags[i].letter;
 	*end = '\0';
 	put_text(o, "name", f->name);
+	put_text(o, "signature", f->signature);
 	put_text(o, "file", f->file);
 	json_object_set_new(o, "line", json_integer(f->line));
 	json_object_set_new(o, "end_line", json_integer(f->end_line));
@@ -299,7 +300,7 @@ static const char **get_words(struct reading *r, const json_t *o, const char *na
 static struct scan_function get_function(struct reading *r, const json_t *o)
 {
 	struct scan_function f = {
-		.name = get_text(r, o, "name", true), .file = get_text(r, o, "file", true),
+		.name = get_text(r, o, "name", true), .signature = get_text(r, o, "signature", false), .file = get_text(r, o, "file", true),
 		.line = get_number(r, o, "line"), .end_line = get_number(r, o, "end_line"),
 		.key = get_hex(r, o, "key"), .type = get_text(r, o, "type", false),
 		.skipped = get_text(r, o, "skipped", false), .body = get_hex(r, o, "body"),

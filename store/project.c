@@ -328,6 +328,8 @@ static void complete_functions(struct translation *x)
 			continue;
 		known = &x->t->functions.items[index];
 		known->left_out = f->left_out;
+		if (strcmp(known->name, f->name) != 0)	/* it has overloads */
+			known->name = arena_strdup(x->t->arena, f->name);
 		if (!known->file && f->file)
 			known->file = arena_strdup(x->t->arena, f->file);
 		if (!known->line)

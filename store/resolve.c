@@ -8,6 +8,8 @@
  *	a static callee			the function of that name in the same unit
  *	an extern callee		every extern function of that name in any unit: a build may
  *					link several programs, each with its own usage()
+ *				link several programs, each with its own usage(); of overloads
+ *				those of the callee's type
  *	a call through a pointer	a may-edge to every function of the same type whose address
  *					is taken somewhere
  *
@@ -163,12 +165,21 @@ static void add_call(struct resolver *r, uint64_t caller, uint64_t callee, const
 	VEC_ADD(&r->out->calls, (struct resolved_call){ caller, callee, site, may });
 }
 
-/* Calls through a pointer, or to a name: to every function of the chain. */
-static void add_chain(struct resolver *r, const struct chains *c, const char *name, uint64_t caller,
+/* Calls through a pointer, or to a name: to every function of the chain; type: to those of that type alone, NULL: all. */
+static bool add_chain(struct resolver *r, const struct chains *c, const char *name, const char *type, uint64_t caller,
 		      const char *site, bool may)
 {
-	for (uint32_t f = chains_first(c, name); f != END; f = c->next.items[f])
-		add_call(r, caller, r->out->functions.items[f].key, site, may);
+	bool added = false;
+
+	for (uint32_t i = chains_first(c, name); i != END; i = c->next.items[i]) {
+		const struct scan_function *f = &r->out->functions.items[i];
+
+		if (type && strcmp(type, nonnull(f->type)) != 0)
+			continue;
+		add_call(r, caller, f->key, site, may);
+		added = true;
+	}
+	return added;
 }
 
 /* Callees in the unit itself; false if it has none of that name. */
@@ -201,7 +212,7 @@ static void resolve_call(struct resolver *r, const struct unit *u, const struct 
 	uint64_t *seen;
 
 	/* A header's function makes the same calls in each of its units. */
-	hash = hash_str(hash, call->callee ? call->callee : nonnull(call->type));
+	hash = hash_str(hash_str(hash, nonnull(call->callee)), nonnull(call->type));
 	hash = hash_str(hash_u64(hash, call->callee_line), nonnull(call->callee_file));
 	if (call->callee_static)
 		hash = hash_str(hash, u->object);
@@ -211,13 +222,35 @@ static void resolve_call(struct resolver *r, const struct unit *u, const struct 
 	kept = arena_strdup(r->out->arena, site);
 	if (!call->callee) {
 		if (call->type)
-			add_chain(r, &r->by_type, call->type, caller, kept, true);
+			add_chain(r, &r->by_type, call->type, NULL, caller, kept, true);
 		return;
 	}
 	if ((call->callee_file || call->callee_static) && add_local(r, u, local, call, kept))
 		return;
-	if (!call->callee_static)
-		add_chain(r, &r->by_name, call->callee, caller, kept, false);
+	/* Of overloads the one that is meant; a C function may be declared otherwise than it is defined. */
+	if (!call->callee_static && !(call->type && add_chain(r, &r->by_name, call->callee, call->type, caller, kept, false)))
+		add_chain(r, &r->by_name, call->callee, NULL, caller, kept, false);
+}
+
+/*
+ * From here on they have the names that people see: work(int) and work(double), where both are there; else work. 
+ */
+static void show_signatures(struct resolver *r)
+{
+	_cleanup_(map_freep) struct map *signatures = map_new();	/* by name, a hash; 1: several */
+
+	for (size_t i = 0; i < r->out->functions.cnt; i++) {
+		const struct scan_function *f = &r->out->functions.items[i];
+		uint64_t *known = map_slot(signatures, hash_str(0, f->name)), own = hash_str(0, nonnull(f->signature));
+
+		*known = *known && *known != own ? 1 : own;
+	}
+	for (size_t i = 0; i < r->out->functions.cnt; i++) {
+		struct scan_function *f = &r->out->functions.items[i];
+
+		if (f->signature && *map_slot(signatures, hash_str(0, f->name)) == 1)
+			f->name = arena_printf(r->out->arena, "%s%s", f->name, f->signature);
+	}
 }
 
 void resolve_units(const units *list, struct resolved *ret)
@@ -242,6 +275,7 @@ void resolve_units(const units *list, struct resolved *ret)
 				resolve_call(&r, u, &local, &u->calls.items[c]);
 		chains_release(&local);
 	}
+	show_signatures(&r);
 	chains_release(&r.by_name);
 	chains_release(&r.by_type);
 	map_free(r.seen);
