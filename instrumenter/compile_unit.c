@@ -24,6 +24,7 @@
 #include "base/str.h"
 #include "instrumenter/compile_unit.h"
 #include "instrumenter/fallthrough.h"
+#include "instrumenter/guard.h"
 #include "instrumenter/instrument.h"
 #include "instrumenter/known.h"
 #include "instrumenter/preprocess.h"
@@ -477,6 +478,7 @@ int compile_unit(const struct launcher_options *o, const struct command *c, size
 
 	j.text_path = unit_path(o->build_dir, j.unit->object,
 				c->sources.items[i].language == LANG_CXX ? ".ii" : ".i");
+	guard_temporary(j.text_path);
 	j.since_ns = now_ns();
 	if (!compile_unchanged(&j, &status)) {
 		j.before = unit_find(o->build_dir, j.unit->object);

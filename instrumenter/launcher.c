@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "instrumenter/compile_unit.h"
+#include "instrumenter/guard.h"
 #include "instrumenter/instrument.h"
 #include "instrumenter/product.h"
 
@@ -230,6 +231,7 @@ static int compile_and_link(const struct launcher_options *o, const struct comma
 		int s;
 
 		objects[i] = unit_path(o->build_dir, real, ".o");
+		guard_temporary(objects[i]);
 		s = compile_unit(o, c, i, objects[i], VEC_EXTEND(&made));
 		status = status ? status : s;
 	}
@@ -246,6 +248,15 @@ static int compile_and_link(const struct launcher_options *o, const struct comma
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
+/* gcc -E -: from a terminal only who is in its foreground may read. */
+static bool reads_stdin(char *const *argv)
+{
+	for (size_t i = 0; argv[i]; i++)
+		if (strcmp(argv[i], "-") == 0)
+			return true;
+	return false;
+}
+
 int launcher_run(char *const *argv, const struct launcher_options *o)
 {
 	_cleanup_(args_release) struct args resolved = ARGS_INIT;
@@ -253,6 +264,8 @@ int launcher_run(char *const *argv, const struct launcher_options *o)
 	struct command c;
 	int status;
 
+	if (!reads_stdin(argv))
+		guard_begin();
 	resolve_programs(argv, &own, &resolved);
 	leave_search_path(&own);
 	command_parse(resolved.items, &c);

@@ -24,6 +24,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "instrumenter/guard.h"
 #include "instrumenter/product.h"
 #include "instrumenter/unfinished.h"
 
@@ -99,6 +100,7 @@ static char *made_elsewhere(struct args *a, const char *output, const char *targ
 	} else if (!redirect(a, output, temporary)) {
 		return NULL;
 	}
+	guard_temporary(temporary);
 	return TAKE_PTR(temporary);
 }
 

@@ -17,8 +17,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -104,8 +106,11 @@ static void collect_jobs(const units *list, struct rebuild *r)
 }
 
 /* In the child: never returns. */
-static void become_job(const struct command_job *j, const struct launcher_options *o)
+static void become_job(const struct command_job *j, const struct launcher_options *o, pid_t builder)
 {
+	prctl(PR_SET_PDEATHSIG, SIGTERM);	/* and its compilers with it: guard.h */
+	if (getppid() != builder)
+		_exit(1);
 	dup2(j->output, STDOUT_FILENO);
 	dup2(j->output, STDERR_FILENO);
 	if (chdir(j->unit->directory) < 0) {
@@ -119,6 +124,8 @@ static void become_job(const struct command_job *j, const struct launcher_option
 
 static int start_job(struct rebuild *r, struct command_job *j, struct diag *reterr)
 {
+	pid_t builder = getpid();
+
 	j->output = memfd_create("vprof-rebuild", MFD_CLOEXEC);
 	if (j->output >= 0)
 		j->pid = fork();
@@ -126,7 +133,7 @@ static int start_job(struct rebuild *r, struct command_job *j, struct diag *rete
 		return diag_set(reterr, EXIT_ENVIRONMENT, -errno, "cannot start '%s': %s",
 				j->unit->argv[0], strerror(errno));
 	if (j->pid == 0)
-		become_job(j, r->o);
+		become_job(j, r->o, builder);
 	r->running++;
 	return 0;
 }

@@ -1,0 +1,115 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Whatever ends a launcher, or the make above it: its compiler ends as well, and leaves nothing half done.
+. "${srcdir:-.}/tests/instrument/lib.sh"
+
+# A compiler of two processes that takes its time, as gcc and cc1 do.
+mkdir stub
+cat > stub/gcc <<'E2'
+#!/bin/sh
+case " $* " in *" -E "*) exec "$REAL" "$@";; esac
+[ -e "$WORK/fast" ] && exec "$REAL" "$@"
+for a; do case $last in -o) echo begun > "$a";; esac; last=$a; done
+sleep 600 &
+echo $! > "$WORK/inner"
+echo $$ > "$WORK/outer"
+wait
+E2
+chmod +x stub/gcc
+REAL=$(command -v gcc) WORK=$work
+export REAL WORK
+echo 'int f(int n) { return n; }' > slow.c
+printf 'slow.o: slow.c\n\t%s -b build -p all -- stub/gcc -c slow.c\n' "$launch" > Makefile
+
+alive() {		# PID: and not only a zombie
+	[ -e "/proc/$1" ] && ! grep -q '^State:.Z' "/proc/$1/status" 2> "$work/err"
+}
+
+begun() {		# waits until the compiler works
+	for _ in $(seq 600); do
+		[ -s outer ] && return
+		sleep 0.1
+	done
+	fail "the compiler was not called"
+}
+
+ended() {		# WHAT: the compiler is gone within some seconds, and what it had begun
+	for _ in $(seq 100); do
+		alive "$(cat outer)" || alive "$(cat inner)" || break
+		sleep 0.1
+	done
+	if alive "$(cat inner)" || alive "$(cat outer)"; then
+		fail "$1: the compiler runs on"
+		kill -9 "$(cat inner)" "$(cat outer)"
+	fi
+	for _ in $(seq 20); do
+		find build -name '*.i' -o -name '*.new' -o -name '*.making' | grep -q . || break
+		sleep 0.1
+	done
+	find build -name '*.i' -o -name '*.new' | grep . && fail "$1: is left"
+	[ ! -e slow.o ] || fail "$1: half an object"
+	rm -f outer inner slow.o
+}
+
+for signal in TERM INT HUP QUIT KILL; do
+	rm -rf build
+	# A shell's children in the background ignore INT and QUIT.
+	python3 -c 'import os, signal, sys
+for s in (signal.SIGINT, signal.SIGQUIT): signal.signal(s, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$launch" -b build -p all -- stub/gcc -c slow.c &
+	pid=$!
+	begun
+	kill -$signal $pid
+	wait $pid 2> "$work/err"
+	status=$?
+	case $signal in TERM) want=143;; INT) want=130;; HUP) want=129;; QUIT) want=131;; KILL) want=137;; esac
+	[ $status = $want ] || fail "$signal: the launcher ends with $status, not $want"
+	ended "$signal of the launcher"
+done
+
+# make hands TERM on to what it runs.
+rm -rf build
+make > make.log 2>&1 &
+pid=$!
+begun
+kill -TERM $pid
+wait $pid 2> "$work/err"
+ended "TERM of make"
+
+# A terminal that goes away tells the whole group.
+rm -rf build
+setsid make > make.log 2>&1 &
+begun
+pid=$(ps -o pgid= -p "$(ps -o ppid= -p "$(ps -o ppid= -p "$(cat outer)" | tr -d ' ')" | tr -d ' ')" | tr -d ' ')
+kill -HUP -"$pid"
+ended "HUP of the group"
+
+# Who is told to ignore it goes on.
+rm -rf build
+nohup "$launch" -b build -p all -- stub/gcc -c slow.c > nohup.log 2>&1 &
+pid=$!
+begun
+kill -HUP $pid
+sleep 1
+alive "$(cat inner)" || fail "nohup: the compiler ended"
+kill -TERM $pid
+wait $pid 2> "$work/err"
+ended "TERM behind nohup"
+
+# A compiler that somebody else kills is told as ever, and so is its status.
+"$launch" -b build -p all -- stub/gcc -c slow.c 2> "$work/err" &
+pid=$!
+begun
+kill -KILL "$(cat outer)"
+wait $pid
+[ $? = 137 ] || fail "a killed compiler"
+kill -KILL "$(cat inner)"
+rm -f outer inner
+
+# And all is well where nothing happens.
+touch fast
+"$launch" -b build -p all -- stub/gcc -c slow.c || fail "a compile"
+[ -s slow.o ] || fail "no object"
+echo 'int f(int n) { return m; }' > slow.c
+"$launch" -b build -p all -- stub/gcc -c slow.c 2> "$work/err" && fail "an error"
+[ "$failed" = 0 ]
