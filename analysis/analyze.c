@@ -46,6 +46,7 @@ static void run_passes(struct analysis *a)
 	a->factor_of_pair = map_new();
 	a->variance_ns2 = moments_variance_of(a->m, 0);
 	summarize(a);
+	find_cpu(a);
 	measure_probing(a);
 	show_tree(a);
 	find_root(a);

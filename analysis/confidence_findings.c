@@ -33,6 +33,8 @@ static double *sum_places(const struct analysis *a, const struct influence *in,
 		uint32_t place = a->place_of_node[i], factor = factor_of_node[i];
 		const struct place *p = &a->v->places.items[place];
 
+		if (p->kind == NODE_BLAME && place_is_runqueue(a, p))
+			factor = a->runqueue_factor;
 		if (factor == NODE_NONE || (p->kind == NODE_FUNCTION && !p->outermost))
 			continue;
 		for (size_t b = 0; b < cnt; b++)

@@ -102,6 +102,19 @@ static void add_factor(struct factor_maker *k, const struct place *p, const stru
 	VEC_EXTEND(&k->sites);
 }
 
+/* The first of all: no function is to blame for what the run queue does. */
+static void add_runqueue(struct factor_maker *k)
+{
+	static const struct place nowhere = { .kind = NODE_WAIT };
+	static const struct node node = { .kind = NODE_WAIT, .is_wait = true, .wait = STATE_RUNNABLE };
+
+	k->a->runqueue_factor = NODE_NONE;
+	if (!has_runqueue(k->a))
+		return;
+	k->a->runqueue_factor = (uint32_t)k->a->f->factors.cnt;
+	add_factor(k, &nowhere, &node);
+}
+
 static void add_sites(struct factor_maker *k, uint32_t factor, const struct node *node)
 {
 	const struct analysis *a = k->a;
@@ -120,6 +133,7 @@ static void make_factors(struct factor_maker *k)
 	_cleanup_(map_freep) struct map *index = map_new();
 
 	k->a->factor_of_node[0] = NODE_NONE;
+	add_runqueue(k);
 	for (uint32_t i = 1; i < a->f->nodes.cnt; i++) {
 		const struct node *node = &a->f->nodes.items[i];
 		const struct place *p = &a->v->places.items[a->place_of_node[i]];
@@ -129,6 +143,10 @@ static void make_factors(struct factor_maker *k)
 		if (p->kind == NODE_BLAME ||
 		    (p->kind == NODE_FUNCTION && p->function == a->root_function))
 			continue;
+		if (place_is_runqueue(a, p)) {
+			k->a->factor_of_node[i] = k->a->runqueue_factor;
+			continue;
+		}
 		slot = map_slot(index, (uint64_t)p->kind << 40 | (uint64_t)p->wait << 32 |
 				p->function);
 		if (*slot == 0) {
@@ -146,6 +164,8 @@ static uint32_t factor_of_place(const struct factor_maker *k, uint32_t place)
 	const struct place *p = &k->a->v->places.items[place];
 	uint32_t node = k->a->node_of_place[place];
 
+	if (place_is_runqueue(k->a, p))
+		return k->a->runqueue_factor;
 	if (node == NODE_NONE || (p->kind == NODE_FUNCTION && !p->outermost))
 		return NODE_NONE;
 	return k->a->factor_of_node[node];
@@ -332,6 +352,8 @@ static void find_reasons(struct factor_maker *k)
 		if (p->kind != NODE_BLAME || p->presence == 0)
 			continue;
 		r.factor = k->a->factor_of_node[a->node_of_place[p->parent]];
+		if (r.factor == a->runqueue_factor && r.factor != NODE_NONE)
+			continue;
 		r.because = (struct because) {
 			.function = analysis_function_name(a, p->function),
 			.file = analysis_function_file(a, p->function),

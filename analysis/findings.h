@@ -116,6 +116,12 @@ struct factor {
 	VEC(struct because) because_of;	/* array in the arena */
 };
 
+/* All time without a CPU, of all functions (recorded runs). */
+static inline bool factor_is_runqueue(const struct factor *x)
+{
+	return x->kind == FACTOR_WAIT && state_is_runqueue(x->wait) && !x->function;
+}
+
 /* Exact drop of Var(T), as a fraction, were the factor's time always its mean and nothing else changed:
  * own part and twice the shared one.  Negative: it makes up for something else. */
 static inline double factor_gain(const struct factor *x)
@@ -246,12 +252,36 @@ struct warning {
 	const char *text;		/* one sentence with what to do */
 };
 
+struct cpu_other {
+	const char *comm;		/* as the process calls itself, made harmless; or one of these */
+	double cpus;			/* mean number that it used */
+};
+#define CPU_OTHERS "(others)"		/* processes that are hidden, and further ones */
+#define CPU_STOLEN "(other virtual machines)"
+
+#define OVERLOADED_SHARE 0.25		/* a calm machine that starts a demo has 0.13 */
+
+/* Whether there was a CPU for the run's threads, and who else used them; as a whole, not of one kind of interval. */
+struct cpu_found {
+	bool has_share;
+	double runqueue_share;		/* of the time in which the run's threads could run, they waited for a CPU */
+	bool is_exact;			/* when they waited is recorded (record --kernel), not only how long */
+	bool is_known;			/* somebody looked (record): all below means something */
+	uint32_t cpu_cnt, allowed_cnt;	/* of the machine; on which the run's threads may run */
+	double runnable;		/* mean number of threads that ran or would have, everybody's */
+	bool has_stalled;
+	double stalled;			/* fraction of the time in which somebody waited for a CPU (PSI) */
+	double throttled;		/* a control group was at its limit for so long, of each CPU, per time */
+	VEC(struct cpu_other) others;	/* who used most comes first; array in the arena */
+};
+
 struct findings {
 	struct arena *arena;
 	struct interval_summary interval;
 	struct tail tail;
 	struct inherent_work work;
 	struct probing probing;
+	struct cpu_found cpu;
 	uint32_t root_height;		/* H */
 	VEC(struct node) nodes;
 	VEC(struct covariance) covariances;
@@ -328,6 +358,8 @@ const struct factor *factor_to_name(const struct findings *f, const struct facto
 #define FINDINGS_INTERVALS_MIN 30
 uint64_t factor_intervals_needed(const struct findings *f, const struct factor *x,
 				 const struct select_options *o);
+
+double findings_others_cpus(const struct findings *f);
 
 #define FACTORS_K_DEFAULT 3
 #define FACTORS_THRESHOLD_DEFAULT 0.05

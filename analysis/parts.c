@@ -47,6 +47,20 @@ static const struct place *owner_of(const struct vtree *v, uint32_t place)
 	return p->kind == NODE_BLAME ? &v->places.items[p->parent] : p;
 }
 
+/* The run queue's is no function's. */
+static struct part part_of(struct analysis *a, const struct place *p)
+{
+	struct part part = { .is_wait = p->is_wait, .wait = p->wait };
+
+	if (p->kind == NODE_WAIT && place_is_runqueue(a, p)) {
+		part.wait = STATE_RUNNABLE;
+		return part;
+	}
+	part.function = analysis_function_name(a, p->function);
+	part.file = analysis_function_file(a, p->function);
+	return part;
+}
+
 static void make_parts(struct analysis *a)
 {
 	_cleanup_(map_freep) struct map *index = map_new();
@@ -55,17 +69,17 @@ static void make_parts(struct analysis *a)
 	for (uint32_t i = 0; i < a->v->places.cnt; i++) {
 		const struct place *p = owner_of(a->v, i);
 		enum node_kind kind = a->v->places.items[i].kind;
+		struct part part;
 		uint64_t *slot;
 
 		part_of_place[i] = NODE_NONE;
 		if ((kind != NODE_BODY && kind != NODE_BLAME) || a->v->places.items[i].presence == 0)
 			continue;
-		slot = map_slot(index, (uint64_t)p->is_wait << 40 | (uint64_t)p->wait << 32 | p->function);
+		part = part_of(a, p);
+		slot = map_slot(index, (uint64_t)part.is_wait << 40 | (uint64_t)part.wait << 32 |
+				(part.function ? p->function : FUNCTION_NONE));
 		if (*slot == 0) {
-			VEC_ADD(&a->f->parts, (struct part){
-				.function = analysis_function_name(a, p->function),
-				.file = analysis_function_file(a, p->function),
-				.is_wait = p->is_wait, .wait = p->wait });
+			VEC_ADD(&a->f->parts, part);
 			*slot = a->f->parts.cnt;
 		}
 		part_of_place[i] = (uint32_t)(*slot - 1);

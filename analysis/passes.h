@@ -127,6 +127,7 @@ struct analysis {
 	struct presence *presences;	/* per factor, but for the pairs */
 	struct times *part_times;	/* per interval and part, in the order of their making */
 	struct sums *part_sums;		/* per part */
+	uint32_t runqueue_factor;	/* of every place_is_runqueue(); NODE_NONE: there is none */
 	uint32_t *factor_of_node;	/* NODE_NONE: the interval, blames, the root function */
 	struct map *factor_of_pair;	/* factor << 32 | larger factor -> the pair's */
 	bool autocorrelated;		/* confidence intervals are too narrow */
@@ -153,6 +154,9 @@ void visit_rows(struct analysis *a, row_visitor visit, batch_taker take, void *a
 void read_rows(struct analysis *a);
 void begin_factors(struct analysis *a);		/* factors.c: f->factors */
 void end_factors(struct analysis *a);
+/* runqueue.c: time in the run queue, of the intervals' threads and of those they waited for; each piece of it once. */
+bool place_is_runqueue(const struct analysis *a, const struct place *p);	/* if it has a factor of its own */
+bool has_runqueue(const struct analysis *a);
 /* factor_pairs.c: pairs, and paper_contribution of all.  factor_of_node: NODE_NONE if none. */
 void find_pairs(struct analysis *a, const uint32_t *factor_of_node);
 void fill_scores(struct findings *f);		/* ... of all, when they have their shares */
@@ -174,6 +178,7 @@ void warn_holes(struct analysis *a);		/* warn_holes.c: "hole" */
 bool losses_have_holes(const struct losses *l);
 void warn(struct analysis *a);			/* warnings.c: f->warnings */
 void warn_off_cpu(struct analysis *a);		/* warnings_cpu.c */
+void find_cpu(struct analysis *a);		/* cpu_found.c: f->cpu */
 void warn_overloaded(struct analysis *a);
 void warn_unpaired(struct analysis *a);		/* warn_pairing.c: starts and ends without each other */
 void warn_nested(struct analysis *a);

@@ -47,6 +47,8 @@ void refine_subjects_of(const struct refinement *r, const struct findings *f,
 	bool outside = x->kind == FACTOR_WAIT && x->wait != STATE_QUEUE;
 
 	ret->cnt = 0;
+	if (factor_is_runqueue(x))
+		return;			/* no function makes it */
 	if (x->kind != FACTOR_PAIR)
 		add_subject(ret, refine_find(s, x->function, x->file, x->line), false);
 	if (x->kind != FACTOR_PAIR && !x->function) {
@@ -128,6 +130,9 @@ static bool is_told(const struct refinement *r, const struct findings *f, const 
 static uint64_t factor_hash(enum factor_kind kind, const char *function, const char *file, bool is_wait,
 			    enum trace_state wait)
 {
+	if (is_wait && state_is_runqueue(wait))
+		return hash_u64(1, kind);	/* one, wherever it is */
+
 	uint64_t hash = hash_str(hash_u64(1, kind), function ? function : "");
 
 	return hash_u64(hash_str(hash, file ? file : ""), is_wait ? 1 + (uint64_t)wait : 0);

@@ -7,8 +7,10 @@
 #include "analysis/passes.h"
 
 #include "base/banned.h"
+#include "base/cleanup.h"
+#include "base/str.h"
 
-#define OVERLOADED_SHARE 0.25		/* of the time in which threads could run; a calm machine that starts a demo has 0.13 */
+#define OTHERS_TOLD 3
 #define UNKNOWN_SHARE 0.05		/* of the intervals' time or variance */
 
 /* Of all waits of that class in the tree: part of the mean latency, and of the variance. */
@@ -46,15 +48,26 @@ void warn_off_cpu(struct analysis *a)
 			      "it was", 100 * time);
 }
 
+/* "cc1 1.5, make 0.3" */
+static void add_others(const struct findings *f, struct str *to)
+{
+	for (size_t i = 0; i < f->cpu.others.cnt && i < OTHERS_TOLD; i++) {
+		str_addf(to, "%s%s %.2g", i ? ", " : "", f->cpu.others.items[i].comm, f->cpu.others.items[i].cpus);
+	}
+}
+
 void warn_overloaded(struct analysis *a)
 {
-	const struct off_cpu *o = &a->t->off_cpu;
-	double wanted_ns = (double)o->run_ns + (double)o->delay_ns;
+	const struct cpu_found *c = &a->f->cpu;
+	_cleanup_(str_release) struct str others = STR_INIT;
 
-	if (!o->delay_ns || (double)o->delay_ns < OVERLOADED_SHARE * wanted_ns)
+	if (!c->has_share || c->runqueue_share < OVERLOADED_SHARE)
 		return;
+	add_others(a->f, &others);
 	findings_warn(a->f, "overloaded",
-		      "there were more threads than CPUs: your threads spent %.0f %% of the time in which they could run waiting for a "
-		      "CPU, and which function that hits is chance; measure on a quieter machine, or with vprof record --kernel",
-		      100 * (double)o->delay_ns / wanted_ns);
+		      "your threads waited for a CPU for %.0f %% of the time in which they could run%s%s%s; %s",
+		      100 * c->runqueue_share, *str_cstr(&others) ? " (CPUs that others used: " : "", str_cstr(&others),
+		      *str_cstr(&others) ? ")" : "",
+		      c->is_exact ? "measure on a quieter machine" :
+				    "which function that hits is chance: measure on a quieter machine, or with --kernel");
 }

@@ -234,6 +234,8 @@ static int open_drainer(struct store *s, const struct run *run, const struct arg
 		.delay_ns = o->delay_ns,
 		.look = record_opened_look,
 		.look_arg = opened,
+		.pids = is_attached(o) ? o->attach->pids.items : NULL,
+		.pid_cnt = is_attached(o) ? o->attach->pids.cnt : 0,
 		.requests = &q->requests,
 		.arena_dir = o->arena_dir,
 		.inherit_arena = o->inherit_arena,

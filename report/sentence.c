@@ -16,7 +16,10 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "report/because.h"
+#include "report/cpu_words.h"
 #include "report/style.h"
+
+#define RUN_QUEUE "waiting for a CPU"
 
 const char *wait_text(enum trace_state wait)
 {
@@ -71,6 +74,8 @@ char *factor_label(const struct factor *f, bool utf8)
 	case FACTOR_BODY:
 		return body_label(f->function);
 	case FACTOR_WAIT:
+		if (factor_is_runqueue(f))
+			return xstrdup(RUN_QUEUE);
 		return who(f->function, f->wait, utf8);
 	case FACTOR_FUNCTION:
 		break;
@@ -80,6 +85,8 @@ char *factor_label(const struct factor *f, bool utf8)
 
 char *part_label(const struct part *p, bool utf8)
 {
+	if (p->is_wait && state_is_runqueue(p->wait) && !p->function)
+		return xstrdup(RUN_QUEUE);
 	return p->is_wait ? who(p->function, p->wait, utf8) : body_label(p->function);
 }
 
@@ -196,6 +203,7 @@ static void add_cause(struct str *s, const struct findings *f, const struct fact
 	str_add(s, ".");
 	if (needed)
 		add_needed(s, f, needed);
+	cpu_add_reason(s, f, first);
 	add_missing(s, f);
 	if (first->open)
 		str_add(s, " It calls functions that carry no probe yet: probe them to see further.");
@@ -220,6 +228,13 @@ static void add_no_cause(struct str *s, const struct findings *f, const struct s
 	add_missing(s, f);
 }
 
+const struct factor *sentence_factor(const struct findings *f, const struct select_options *o)
+{
+	const struct factor *first = f->interval.variance_ns2 > 0 ? first_factor(f, o) : NULL;
+
+	return first && !o->paper ? factor_to_name(f, first, o->threshold) : first;
+}
+
 char *sentence_text(const struct findings *f, const struct select_options *o, bool utf8)
 {
 	const struct interval_summary *iv = &f->interval;
@@ -238,8 +253,8 @@ char *sentence_text(const struct findings *f, const struct select_options *o, bo
 	} else if (!(iv->variance_ns2 > 0)) {
 		str_addf(&s, "'%s' does not vary: each of %s intervals took %s.", iv->name,
 			 text_cnt(a, iv->cnt), text_ns(b, iv->mean_ns, utf8));
-	} else if ((first = first_factor(f, o))) {
-		add_cause(&s, f, o->paper ? first : factor_to_name(f, first, o->threshold), o, utf8);
+	} else if ((first = sentence_factor(f, o))) {
+		add_cause(&s, f, first, o, utf8);
 	} else {
 		add_no_cause(&s, f, o, utf8);
 	}

@@ -14,6 +14,9 @@
  * The caller frees it. */
 char *sentence_text(const struct findings *f, const struct select_options *r, bool utf8);
 
+/* Of whom it speaks; NULL: of nobody. */
+const struct factor *sentence_factor(const struct findings *f, const struct select_options *o);
+
 /* The same of a factor that iterate put first. */
 char *sentence_about(const struct findings *f, const struct factor *x, const struct select_options *r, bool utf8);
 

@@ -460,6 +460,7 @@ json_t *factors_json(const struct view_input *in)
 
 	for (size_t i = 0; i < cnt; i++)
 		json_add(list, factor_json(in, &in->findings->factors.items[order[i]], i + 1));
+	json_set(o, "sentence", sentence_json(in));
 	json_set(o, "k", json_integer(in->options.ranking.k));
 	json_set(o, "threshold", json_number(in->options.ranking.threshold));
 	json_set(o, "paper", json_boolean(in->options.ranking.paper));

@@ -7,6 +7,7 @@
 #include "base/banned.h"
 #include "base/table.h"
 #include "base/utf8.h"
+#include "report/cpu_words.h"
 #include "report/output.h"
 #include "report/probing.h"
 #include "report/style.h"
@@ -59,6 +60,14 @@ static void print_probing(const struct style *s, const struct findings *f)
 		text_ns(e, (double)p->root_only_max_ns, u));
 	fprintf(s->out, "   (%s intervals whose functions were not recorded)\n  %s\n",
 		text_cnt(a, p->root_only_cnt), text);
+}
+
+static void print_cpu(const struct style *s, const struct findings *f)
+{
+	_cleanup_(freep) char *text = cpu_text(f);
+
+	if (text)
+		fprintf(s->out, "  CPUs      %s\n", text);
 }
 
 static void print_other_names(const struct style *s, const struct findings *f)
@@ -116,6 +125,7 @@ void summary_text(const struct style *s, const struct view_input *in)
 	print_latency(s, &in->findings->interval);
 	print_count(s, &in->findings->interval);
 	print_probing(s, in->findings);
+	print_cpu(s, in->findings);
 	print_other_names(s, in->findings);
 	print_first_factors(s, in);
 	fprintf(s->out, "\nnext:  vprof show variance-tree    vprof show factors    "
@@ -124,10 +134,10 @@ void summary_text(const struct style *s, const struct view_input *in)
 
 json_t *summary_json(const struct view_input *in)
 {
-	_cleanup_(freep) char *sentence = sentence_text(in->findings, &in->options.ranking, true);
 	json_t *o = json_results("summary", in), *names = json_array();
 
-	json_set(o, "sentence", json_text(sentence));
+	json_set(o, "sentence", sentence_json(in));
+	json_set(o, "cpu", cpu_json(in->findings));
 	for (size_t i = 0; i < in->findings->interval_names.cnt; i++)
 		json_add(names, json_text(in->findings->interval_names.items[i]));
 	json_set(o, "interval_names", names);

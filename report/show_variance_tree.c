@@ -311,6 +311,7 @@ json_t *variance_tree_json(const struct view_input *in)
 
 	for (size_t i = 0; i < f->nodes.cnt; i++)
 		json_add(nodes, node_json(&f->nodes.items[i]));
+	json_set(o, "sentence", sentence_json(in));
 	json_set(o, "nodes", nodes);
 	json_set(o, "covariances", covariances_json(f));
 	return o;

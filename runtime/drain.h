@@ -9,6 +9,7 @@
 #include "runtime/arena.h"
 #include "runtime/budget.h"
 #include "runtime/contents.h"
+#include "runtime/cpu_users.h"
 #include "runtime/drainer.h"
 #include "runtime/ring.h"
 #include "trace/encode.h"
@@ -54,6 +55,9 @@ struct drainer {
 	bool is_head;			/* what is drained is drained once more: a snapshot */
 	struct budget budget;
 	struct accounts accounts;
+	struct cpu_users cpu_users;
+	const pid_t *watched;		/* as pids in struct drainer_options */
+	size_t watched_cnt;
 	VEC(struct drain_pause) pauses;	/* of the whole run */
 	void (*look)(void *arg, struct drainer *d, pid_t child);	/* as in struct drainer_options */
 	void *look_arg;

@@ -74,6 +74,7 @@ void drain_free(struct drainer *d)
 	VEC_RELEASE(&d->anchors);
 	budget_release(&d->budget);
 	accounts_release(&d->accounts);
+	cpu_users_release(&d->cpu_users);
 	free(d->trace_path);
 	free(d);
 }
@@ -143,6 +144,8 @@ int drainer_open(const struct drainer_options *o, struct drainer **ret, struct d
 	}
 	budget_init(&d->budget, o->budget, &d->arena);
 	accounts_init(&d->accounts, clock_ns(CLOCK_MONOTONIC));
+	d->watched = o->pids;
+	d->watched_cnt = o->pid_cnt;
 	drain_pauses_start(d, o);
 	*ret = d;
 	return 0;
@@ -323,6 +326,7 @@ static void every_second(struct drainer *d)
 	drain_anchor(d, false);
 	drain_tables(d);
 	accounts_flush(d);
+	cpu_users_flush(d, clock_ns(CLOCK_MONOTONIC));
 	drain_dead(d);
 	drain_flush(d);
 	futimens(d->arena_fd, NULL);	/* if we are killed, it tells since when (new_arena.c) */
@@ -392,6 +396,7 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 		drain_pauses_turn(d, clock_ns(CLOCK_MONOTONIC));
 		budget_turn(&d->budget, clock_ns(CLOCK_MONOTONIC));
 		accounts_turn(d, clock_ns(CLOCK_MONOTONIC));
+		cpu_users_turn(d, clock_ns(CLOCK_MONOTONIC));
 		if (clock_ns(CLOCK_MONOTONIC) >= next_second) {
 			every_second(d);
 			next_second = clock_ns(CLOCK_MONOTONIC) + 1000000000;
@@ -439,6 +444,7 @@ int drainer_close(struct drainer *d, struct drainer_stats *ret, struct diag *ret
 	drain_rest(d);
 	drain_flush(d);
 	accounts_end(d);
+	cpu_users_end(d, clock_ns(CLOCK_MONOTONIC));
 	drain_tables(d);
 	if (d->ring.is_on) {
 		r = ring_close(d);

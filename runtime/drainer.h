@@ -62,6 +62,8 @@ struct drainer_options {
 	/* As long as nobody takes part: called now and then; or NULL. */
 	void (*nobody)(void *arg, pid_t child, const char *arena_path);
 	void *nobody_arg;
+	const pid_t *pids;		/* processes that are recorded whether they join or not: they are nobody else's; kept */
+	size_t pid_cnt;
 };
 
 struct drainer_requests {		/* asked for while drainer_run() is at it */

@@ -75,6 +75,22 @@ static const struct column tail_columns[] = {
 	COL_REAL(struct tail, fast_mean_ns),
 };
 
+static const struct column cpu_columns[] = {
+	COL_REAL_IF(struct cpu_found, runqueue_share, has_share),
+	COL_BOOL(struct cpu_found, is_exact),
+	COL_BOOL(struct cpu_found, is_known),
+	COL_U32(struct cpu_found, cpu_cnt),
+	COL_U32(struct cpu_found, allowed_cnt),
+	COL_REAL(struct cpu_found, runnable),
+	COL_REAL_IF(struct cpu_found, stalled, has_stalled),
+	COL_REAL(struct cpu_found, throttled),
+};
+
+static const struct column cpu_other_columns[] = {
+	COL_TEXT(struct cpu_other, comm),
+	COL_REAL(struct cpu_other, cpus),
+};
+
 static const struct column work_columns[] = {
 	COL_TEXT_OR_NULL(struct inherent_work, names),
 	COL_64(struct inherent_work, interval_cnt),

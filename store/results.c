@@ -2,7 +2,7 @@
 /*
  * results.c - findings into vprof.db.
  *
- * A struct findings is one row of `finding` and the rows of fourteen tables that name it; what is
+ * A struct findings is one row of `finding` and the rows of sixteen tables that name it; what is
  * read (results_read.c) equals what was written, doubles bit for bit (but -0 comes back as 0: SQLite's doing).
  * Analysing a run again replaces its finding under the same id, so that "the one first written"
  * stays the first.
@@ -69,6 +69,10 @@ static int write_rows(struct store *s, int64_t id, const struct findings *f, str
 		r = INSERT(s, STMT_PROBING_INSERT, KEYS1(id), probing_columns, &f->probing, reterr);
 	if (r == 0)
 		r = INSERT(s, STMT_TAIL_INSERT, KEYS1(id), tail_columns, &f->tail, reterr);
+	if (r == 0)
+		r = INSERT(s, STMT_CPU_INSERT, KEYS1(id), cpu_columns, &f->cpu, reterr);
+	for (size_t i = 0; r == 0 && i < f->cpu.others.cnt; i++)
+		r = INSERT(s, STMT_CPU_OTHER_INSERT, KEYS2(id, i), cpu_other_columns, &f->cpu.others.items[i], reterr);
 	if (r == 0 && f->work.names)
 		r = INSERT(s, STMT_WORK_INSERT, KEYS1(id), work_columns, &f->work, reterr);
 	for (size_t i = 0; r == 0 && i < f->parts.cnt; i++)
@@ -119,7 +123,7 @@ static int take_id(struct store *s, uint32_t run, const char *interval, int64_t 
 		STMT_NODES_DELETE, STMT_COVARIANCES_DELETE, STMT_FACTORS_DELETE,
 		STMT_FACTOR_CALL_SITES_DELETE, STMT_BECAUSE_DELETE, STMT_INTERVALS_DELETE,
 		STMT_WARNINGS_DELETE, STMT_INTERVAL_NAMES_DELETE, STMT_PROBING_DELETE,
-		STMT_TAIL_DELETE, STMT_WORK_DELETE, STMT_PARTS_DELETE, STMT_PART_PAIRS_DELETE,
+		STMT_CPU_DELETE, STMT_CPU_OTHERS_DELETE, STMT_TAIL_DELETE, STMT_WORK_DELETE, STMT_PARTS_DELETE, STMT_PART_PAIRS_DELETE,
 		STMT_CAUSES_DELETE, STMT_MEMBERS_DELETE,
 		STMT_FINDING_DELETE,
 	};

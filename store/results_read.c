@@ -40,16 +40,6 @@ static int read_tail(struct reading *x, sqlite3_stmt *st)
 	return READ(x, st, 0, tail_columns, &x->f->tail);
 }
 
-static int read_work(struct reading *x, sqlite3_stmt *st)
-{
-	return READ(x, st, 0, work_columns, &x->f->work);
-}
-
-static int read_part(struct reading *x, sqlite3_stmt *st)
-{
-	return READ(x, st, 0, part_columns, VEC_EXTEND(&x->f->parts));
-}
-
 /* Arrays within rows live in the arena: grown by doubling, the old copy is left to it. */
 static void *arena_grown(struct arena *a, const void *items, size_t cnt, size_t *cap, size_t size)
 {
@@ -62,6 +52,29 @@ static void *arena_grown(struct arena *a, const void *items, size_t cnt, size_t 
 	if (cnt)
 		memcpy(bigger, items, cnt * size);
 	return bigger;
+}
+
+static int read_cpu(struct reading *x, sqlite3_stmt *st)
+{
+	return READ(x, st, 0, cpu_columns, &x->f->cpu);
+}
+
+static int read_cpu_other(struct reading *x, sqlite3_stmt *st)
+{
+	struct cpu_found *c = &x->f->cpu;
+
+	c->others.items = arena_grown(x->f->arena, c->others.items, c->others.cnt, &c->others.cap, sizeof(*c->others.items));
+	return READ(x, st, 0, cpu_other_columns, &c->others.items[c->others.cnt++]);
+}
+
+static int read_work(struct reading *x, sqlite3_stmt *st)
+{
+	return READ(x, st, 0, work_columns, &x->f->work);
+}
+
+static int read_part(struct reading *x, sqlite3_stmt *st)
+{
+	return READ(x, st, 0, part_columns, VEC_EXTEND(&x->f->parts));
 }
 
 static int read_cause(struct reading *x, sqlite3_stmt *st)
@@ -192,6 +205,8 @@ static const struct {
 	{ STMT_FINDING_READ, read_summary, "finding" },
 	{ STMT_PROBING_READ, read_probing, "probing" },
 	{ STMT_TAIL_READ, read_tail, "tail" },
+	{ STMT_CPU_READ, read_cpu, "cpu" },
+	{ STMT_CPU_OTHERS_READ, read_cpu_other, "cpu_other" },
 	{ STMT_WORK_READ, read_work, "inherent_work" },
 	{ STMT_PARTS_READ, read_part, "part" },
 	{ STMT_CAUSES_READ, read_cause, "common_cause" },

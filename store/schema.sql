@@ -14,10 +14,10 @@
 --	  WHERE f.kind = 'wait' ORDER BY f.share DESC;
 
 PRAGMA application_id = 0x7670726f;	-- "vpro"
-PRAGMA user_version = 17;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
+PRAGMA user_version = 18;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
 					-- 6: iteration_start, answer, planned; 7: ci95; 8: interval.root_only; 9: ranks, paper_ci95; 10: tail, part;
 					-- 11: inherent_work; 12: common_cause; 13: unit.misread; 14: work_ci95, trimmed_share; 15: part_pair; 16: node.device, because_of.device;
-					-- 17: finding.nested, unmatched_ends
+					-- 17: finding.nested, unmatched_ends; 18: cpu, cpu_other
 -- Run over a database of an older version this adds the tables that it lacks; store.c adds columns.
 
 -- ---- the project, from the scan records of the last build ----
@@ -256,6 +256,26 @@ CREATE TABLE IF NOT EXISTS because_of (		-- of waits: what the waker was doing, 
 	share		REAL NOT NULL,
 	device		TEXT,			-- as in node
 	PRIMARY KEY (finding, factor, position)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS cpu (			-- whether there was a CPU for the run's threads; the same for all kinds of
+	finding		INTEGER PRIMARY KEY REFERENCES finding(id),	-- intervals of a run
+	runqueue_share	REAL,			-- of the time in which they could run they waited for a CPU; NULL: not known
+	is_exact	INTEGER NOT NULL,	-- when they waited is recorded
+	is_known	INTEGER NOT NULL,	-- somebody looked; else nothing below means anything
+	cpu_count	INTEGER NOT NULL,
+	allowed_count	INTEGER NOT NULL,	-- CPUs on which they may run
+	runnable	REAL NOT NULL,		-- mean number of threads that ran or would have, everybody's
+	stalled		REAL,			-- of the time somebody waited for a CPU; NULL: the kernel does not tell
+	throttled	REAL NOT NULL		-- seconds, a second, of each CPU, that a control group was at its limit
+);
+
+CREATE TABLE IF NOT EXISTS cpu_other (		-- who else used the CPUs
+	finding		INTEGER NOT NULL REFERENCES finding(id),
+	position	INTEGER NOT NULL,	-- who used most comes first
+	comm		TEXT NOT NULL,
+	cpus		REAL NOT NULL,		-- mean number
+	PRIMARY KEY (finding, position)
 ) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS tail (			-- the slowest intervals, and fast ones to compare with

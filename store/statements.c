@@ -150,6 +150,8 @@ static const char *const texts[] = {
 
 	[STMT_PROBING_DELETE] = "DELETE FROM probing WHERE finding = ?1",
 	[STMT_TAIL_DELETE] = "DELETE FROM tail WHERE finding = ?1",
+	[STMT_CPU_DELETE] = "DELETE FROM cpu WHERE finding = ?1",
+	[STMT_CPU_OTHERS_DELETE] = "DELETE FROM cpu_other WHERE finding = ?1",
 	[STMT_WORK_DELETE] = "DELETE FROM inherent_work WHERE finding = ?1",
 	[STMT_CAUSES_DELETE] = "DELETE FROM common_cause WHERE finding = ?1",
 	[STMT_MEMBERS_DELETE] = "DELETE FROM common_member WHERE finding = ?1",
@@ -200,6 +202,10 @@ static const char *const texts[] = {
 	[STMT_TAIL_INSERT] =
 		"INSERT INTO tail(finding, quantile, from_ns, count, mean_ns, fast_to_ns, fast_count,"
 		" fast_mean_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+	[STMT_CPU_INSERT] =
+		"INSERT INTO cpu(finding, runqueue_share, is_exact, is_known, cpu_count, allowed_count, runnable, stalled,"
+		" throttled) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+	[STMT_CPU_OTHER_INSERT] = "INSERT INTO cpu_other(finding, position, comm, cpus) VALUES (?1, ?2, ?3, ?4)",
 	[STMT_WORK_INSERT] =
 		"INSERT INTO inherent_work(finding, names, count, explained) VALUES (?1, ?2, ?3, ?4)",
 	[STMT_CAUSE_INSERT] =
@@ -257,6 +263,10 @@ static const char *const texts[] = {
 	[STMT_TAIL_READ] =
 		"SELECT quantile, from_ns, count, mean_ns, fast_to_ns, fast_count, fast_mean_ns"
 		" FROM tail WHERE finding = ?1",
+	[STMT_CPU_READ] =
+		"SELECT runqueue_share, is_exact, is_known, cpu_count, allowed_count, runnable, stalled, throttled"
+		" FROM cpu WHERE finding = ?1",
+	[STMT_CPU_OTHERS_READ] = "SELECT comm, cpus FROM cpu_other WHERE finding = ?1 ORDER BY position",
 	[STMT_WORK_READ] = "SELECT names, count, explained FROM inherent_work WHERE finding = ?1",
 	[STMT_CAUSES_READ] =
 		"SELECT explained, own, ci95_low, ci95_high FROM common_cause WHERE finding = ?1 ORDER BY id",

@@ -35,6 +35,10 @@
  *
  *	BLOCK_ACCOUNTS	{ serial, ticks, processor time ns, run queue ns, times it got a CPU << 1 | it slept, looks that found
  *			this since the entry before }...	of a thread, from outside
+ *	BLOCK_CPU_USE	how long, CPUs, those that the recorded threads may use (0: unknown), 1000 times the mean number of
+ *			runnable threads, whether the kernel tells of stalls, ns stalled, ns throttled, ns all CPUs were busy,
+ *			of these seen, ns stolen, number of users, { ns, name }...	of one period, from outside; the users
+ *			are other processes, by name; an empty name: further ones
  *
  * A trace may come in parts, files of the same form beside it: trace.vpt, trace.vpt.000041 ...  The last
  * word about the window is the narrowest.
@@ -183,13 +187,13 @@ struct trace_header {
 /*
  * 2: BLOCK_PAUSES, EVENT_REOPEN, the rate in BEGIN.  3: another checksum.  4: BLOCK_TABLES, larger numbers; TAKEN, UNLOCK,
  * POST, the time-out as a waker; BLOCK_ACCOUNTS, ACCOUNT; FINISH, HANDED, UNWOUND, BEGIN_IN_FRAME, BEGIN_AGAIN; struct
- * trace_place, BLOCK_CONTENTS.  What is in a file of an older version means the same in one of version 4.
+ * trace_place, BLOCK_CONTENTS, BLOCK_CPU_USE.  What is in a file of an older version means the same in one of version 4.
  */
 enum { TRACE_VERSION_OLDEST = 1, TRACE_VERSION = 4 };
 
 enum trace_block_kind {
 	BLOCK_CHUNKS = 1, BLOCK_ANCHORS, BLOCK_FUNCTIONS, BLOCK_LABELS, BLOCK_END,
-	BLOCK_WINDOW, BLOCK_PAUSES, BLOCK_TABLES, BLOCK_ACCOUNTS, BLOCK_CONTENTS
+	BLOCK_WINDOW, BLOCK_PAUSES, BLOCK_TABLES, BLOCK_ACCOUNTS, BLOCK_CONTENTS, BLOCK_CPU_USE
 };
 
 struct trace_block {

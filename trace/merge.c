@@ -6,6 +6,7 @@
  * Example: parts with SIDs 1, 2 and 2, 3: the second's 2 becomes 4; a part with the SIDs 7, 8 keeps them.  So a
  * run whose intervals are cut into parts and merged again is what it was.
  */
+#include "trace/cpu_use.h"
 #include "trace/full_tables.h"
 #include "trace/merge.h"
 
@@ -225,6 +226,7 @@ static void add_losses(struct trace *t, const struct trace *p)
 	t->off_cpu.unplaced_ns += p->off_cpu.unplaced_ns;
 	t->off_cpu.run_ns += p->off_cpu.run_ns;
 	t->off_cpu.delay_ns += p->off_cpu.delay_ns;
+	cpu_use_add(&t->cpu_use, &p->cpu_use, t->arena);
 }
 
 /* The examples are of one part: they are about one thread, or not. */

@@ -46,6 +46,12 @@ const char *trace_state_name(enum trace_state state);
 /* false if name is no state. */
 bool trace_state_parse(const char *name, enum trace_state *ret);
 
+/* It could run, and had no CPU. */
+static inline bool state_is_runqueue(enum trace_state state)
+{
+	return state == STATE_RUNNABLE || state == STATE_WAKEUP;
+}
+
 #define SID_NONE UINT64_MAX		/* "-": work on behalf of no interval */
 #define FUNCTION_NONE UINT32_MAX
 #define CALL_SITE_NONE UINT32_MAX
@@ -233,6 +239,26 @@ struct off_cpu {
 	uint64_t run_ns, delay_ns;	/* of all threads whose accounts were looked at from outside: on a CPU, in the run queue */
 };
 
+struct cpu_user {
+	const char *comm;		/* as the process calls itself, any bytes; "": further ones */
+	uint64_t ns;
+};
+
+/* Who else used the CPUs while the run was recorded: sums over ns.  0 ns: nobody looked. */
+struct cpu_use {
+	uint64_t ns;
+	uint32_t cpu_cnt;		/* that the machine has */
+	uint32_t allowed_cnt;		/* that the recorded threads may run on, all together; 0: unknown */
+	double runnable_ns;		/* threads that ran or would have, over time */
+	bool has_stalled;
+	uint64_t stalled_ns;		/* somebody waited for a CPU (PSI) */
+	uint64_t throttled_ns;		/* a control group of the recorded processes was at its limit; of each CPU */
+	uint64_t busy_ns, seen_ns;	/* all CPUs; what of it is known to be whose */
+	bool kernel_knows;		/* when the threads waited for a CPU is recorded */
+	uint64_t stolen_ns;		/* by other virtual machines */
+	VEC(struct cpu_user) users;	/* of the allowed CPUs, without the recorded processes and vprof; names in the trace's arena */
+};
+
 /* A start or an end that found no partner: its key, and the thread it was on. */
 struct unpaired {
 	bool known;
@@ -276,6 +302,7 @@ struct trace {
 	VEC(struct away) aways;			/* sorted: tid, start_ns; for the kernel's side (trace/kernel.h) alone */
 	struct losses losses;
 	struct off_cpu off_cpu;
+	struct cpu_use cpu_use;
 	VEC(struct pairing) pairings;		/* by name; there may be fewer */
 	bool windowed;				/* the end of its run was kept, or all up to a moment */
 	bool kernel_reduced;			/* when threads were off the CPU was recorded, not why */

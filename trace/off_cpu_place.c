@@ -316,11 +316,45 @@ static int by_start(const void *a, const void *b)
 	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
+/* How much of the time between two looks the thread cannot have run. */
+static double room(const struct raw_account *a)
+{
+	int64_t ns = a[1].ns - a[0].ns - (int64_t)(a[1].run_ns - a[0].run_ns);
+
+	return ns > 0 ? (double)ns : 0;
+}
+
+/*
+ * The kernel adds to the time in the run queue when it is over: what look k + 1 finds may have begun before look k, but not
+ * before the thread came to a CPU the last time.
+ *
+ *	looks at 0, 5, 10, 15 ms: run 4, 5, 5, 6 ms, in the run queue 0, 0, 0, 12 ms, came to a CPU 1, 1, 1, 2 times
+ *	room 4, 5, 4 ms: of the 12 ms 3.7, 4.6, 3.7
+ */
+static void place_queued(struct placing *p, size_t *gap_at, size_t first, size_t k, double ns)
+{
+	const struct raw_account *a = p->t->accounts.items;
+	double rooms = 0;
+
+	while (first < k && a[first].slices != a[k].slices)
+		first++;
+	for (size_t m = first; m <= k; m++)
+		rooms += room(&a[m]);
+	for (size_t m = first; m <= k; m++) {
+		double part = rooms > 0 ? room(&a[m]) / rooms : 1 / (double)(k + 1 - first);
+
+		while (*gap_at < p->gaps.cnt && p->gaps.items[*gap_at].end_ns <= a[m].ns)
+			(*gap_at)++;
+		if (ns * part >= 1)
+			place_runnable(p, *gap_at, &a[m], &a[m + 1], ns * part);
+	}
+}
+
 /* share: of the time in the run queue so much was outside of waits. */
 static void place_run_queue(struct placing *p, size_t i, size_t end, double share)
 {
 	const struct raw_account *a = p->t->accounts.items;
-	size_t gap_at = p->gap_at;
+	size_t gap_at = p->gap_at, first = i;
 
 	if (p->t->spans.cnt > p->first_span)
 		qsort(p->t->spans.items + p->first_span, p->t->spans.cnt - p->first_span, sizeof(*p->t->spans.items),
@@ -330,10 +364,10 @@ static void place_run_queue(struct placing *p, size_t i, size_t end, double shar
 	for (size_t k = i; k < end; k++) {
 		double ns = (double)(a[k + 1].delay_ns - a[k].delay_ns) * share;
 
-		while (gap_at < p->gaps.cnt && p->gaps.items[gap_at].end_ns <= a[k].ns)
-			gap_at++;
-		if (ns >= 1)
-			place_runnable(p, gap_at, &a[k], &a[k + 1], ns);
+		if (ns < 1)
+			continue;
+		place_queued(p, &gap_at, first, k, ns);
+		first = k + 1;
 	}
 }
 

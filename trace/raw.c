@@ -12,6 +12,7 @@
 #include "base/order.h"
 #include "base/file.h"
 #include "trace/blocks.h"
+#include "trace/cpu_use.h"
 #include "trace/encode.h"
 #include "trace/holes.h"
 #include "trace/raw.h"
@@ -30,6 +31,8 @@ void raw_release(struct raw *r)
 	VEC_RELEASE(&r->anchors);
 	VEC_RELEASE(&r->pauses);
 	VEC_RELEASE(&r->accounts);
+	VEC_RELEASE(&r->cpu_use.users);
+	map_free(r->cpu_users);
 	VEC_RELEASE(&r->holes);
 	VEC_RELEASE(&r->gaps);
 	if (r->found)
@@ -399,6 +402,11 @@ int raw_decode_table(struct raw *r, const struct blocks *b, struct diag *reterr)
 		break;
 	case BLOCK_ACCOUNTS:
 		decode_accounts(r, &d);
+		break;
+	case BLOCK_CPU_USE:
+		if (!r->cpu_users)
+			r->cpu_users = map_new();
+		cpu_use_decode(&r->cpu_use, r->cpu_users, r->arena, &d);
 		break;
 	case BLOCK_CONTENTS:
 		d.bad = r->found && !holes_decode_contents(r->found, &d);

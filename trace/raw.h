@@ -91,6 +91,8 @@ struct raw {
 	VEC(struct raw_account) accounts;	/* in the order of the file; in ticks (trace/off_cpu.h) */
 	uint64_t lost_cnt, lost_since;	/* records of threads that could not say so (ticks, then ns) */
 	struct full_tables full;
+	struct cpu_use cpu_use;
+	struct map *cpu_users;		/* of cpu_use, by name */
 	uint64_t cut_bytes;
 	struct trace_holes *found;		/* what is missing, until that is settled */
 	VEC(struct raw_hole) holes;	/* in ns: by time, disjoint */

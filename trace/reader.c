@@ -9,7 +9,9 @@
  *	invocations.c	functions and their calls
  */
 #include <errno.h>
+#include <string.h>
 #include "base/banned.h"
+#include "trace/cpu_use.h"
 #include "trace/off_cpu.h"
 #include "trace/replay.h"
 
@@ -37,6 +39,8 @@ static int find_offs(struct reading *rd, const char *path, struct diag *reterr)
 	_cleanup_(freep) struct waited *waited = xcalloc(cnt + 1, sizeof(*waited));
 	_cleanup_(freep) uint64_t *waited_ns = xcalloc(cnt + 1, sizeof(*waited_ns));
 
+	if (rd->options && rd->options->kernel_knows)
+		cpu_use_sum_accounts(&rd->raw, &rd->t->off_cpu);
 	if (!rd->raw.accounts.cnt || (rd->options && rd->options->kernel_knows))
 		return 0;
 	for (size_t i = 0; i < rd->raw.events.cnt; i++) {
@@ -114,6 +118,9 @@ int trace_read(const char *path, const struct reader_options *o, struct trace **
 		build_invocations(&rd);
 		add_threads(&rd, stopped, times_out);
 		trace_sort(t);
+		t->cpu_use = rd.raw.cpu_use;
+		t->cpu_use.kernel_knows = o && o->kernel_knows;
+		memset(&rd.raw.cpu_use, 0, sizeof(rd.raw.cpu_use));
 		*ret = TAKE_PTR(t);
 		for (size_t i = 0; i < rd.raw.threads.cnt; i++)
 			timeline_release(&rd.timelines[i]);

@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <string.h>
 #include "base/banned.h"
+#include "trace/cpu_use.h"
 #include "trace/off_cpu.h"
 #include "trace/stream.h"
 #include "trace/stream_state.h"
@@ -117,6 +118,11 @@ int trace_stream_open(const char *path, const struct reader_options *o, struct t
 	if (s->index.unfit || !sums_fit(&s->index))
 		return TRACE_STREAM_UNFIT;
 	number_threads(&s->rd.raw);
+	s->rd.t->cpu_use = s->rd.raw.cpu_use;
+	s->rd.t->cpu_use.kernel_knows = o && o->kernel_knows;
+	memset(&s->rd.raw.cpu_use, 0, sizeof(s->rd.raw.cpu_use));
+	if (o && o->kernel_knows)
+		cpu_use_sum_accounts(&s->rd.raw, &s->rd.t->off_cpu);
 	if (s->index.waited_ns.cnt && !(o && o->kernel_knows))
 		r = off_cpu_find(&s->rd, path, s->index.waited_ns.items, reterr);
 	if (r)

@@ -199,8 +199,8 @@ static void test_run_queue(void **state)
 	own_look(60000, 48000);
 	t = end(NULL);
 	assert_int_equal(told(t, NULL, STATE_OTHER), 0);
-	assert_in_range(told(t, NULL, STATE_RUNNABLE), 4000, 12000);
-	assert_in_range(told(t, "hold", STATE_RUNNABLE), 4000, 12000);
+	assert_in_range(told(t, NULL, STATE_RUNNABLE), 11990, 12000);
+	assert_in_range(told(t, "hold", STATE_RUNNABLE), 11990, 12000);
 }
 
 /* Nothing but the accounts at its ends: so much is off, and it can only be in what is long. */

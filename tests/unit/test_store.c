@@ -60,7 +60,7 @@ static void test_open(void **state)
 	expect_open(true, EXIT_DATA, "not a database");
 	write_db("");
 	store_close(open_store(true));
-	run_sql("PRAGMA user_version = 18");
+	run_sql("PRAGMA user_version = 19");
 	expect_open(true, EXIT_DATA, "newer vprof");
 }
 
@@ -374,7 +374,7 @@ static void test_damaged(void **state)
 			     "DELETE FROM factor_call_site; DELETE FROM interval;"
 			     "DELETE FROM warning; DELETE FROM interval_name; DELETE FROM tail;"
 			     "DELETE FROM part; DELETE FROM part_pair; DELETE FROM inherent_work; DELETE FROM common_cause;"
-			     "DELETE FROM common_member", NULL, NULL, NULL);
+			     "DELETE FROM common_member; DELETE FROM cpu; DELETE FROM cpu_other", NULL, NULL, NULL);
 	}
 }
 

@@ -1,0 +1,151 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A program that shares its CPU with others: no function of its own is blamed for what it waits, and the others are named.
+# All are on one CPU, so that it is so on any machine.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+# Eight functions compute, all the same; with a second argument a ninth sleeps, now 2 ms, now 30, and that is most of it.
+cat >hive.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static volatile unsigned long sink;
+
+#define BEE(n) __attribute__((noinline)) void bee##n(unsigned cnt) { for (unsigned k = 0; k < cnt; k++) sink += k; }
+BEE(1) BEE(2) BEE(3) BEE(4) BEE(5) BEE(6) BEE(7) BEE(8)
+
+__attribute__((noinline)) void drone(unsigned ms)
+{
+	struct timespec t = { 0, ms * 1000000L };
+
+	nanosleep(&t, NULL);
+}
+
+__attribute__((noinline)) void flight(unsigned i, int sleeps)
+{
+	unsigned cnt = sleeps ? 1000 : 200000;
+
+	bee1(cnt); bee2(cnt); bee3(cnt); bee4(cnt); bee5(cnt); bee6(cnt); bee7(cnt); bee8(cnt);
+	if (sleeps)
+		drone(i % 2 ? 30 : 2);
+}
+
+int main(int argc, char **argv)
+{
+	for (int i = 0; argc > 1 && i < atoi(argv[1]); i++)
+		flight((unsigned)i, argc > 2);
+	puts("home");
+	return 0;
+}
+END
+# Computes for so many ms of processor time.
+cat >spinner.c <<'END'
+#include <stdlib.h>
+#include <time.h>
+
+int main(int argc, char **argv)
+{
+	struct timespec now;
+
+	if (argc < 2)
+		return 2;
+	do
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < atol(argv[1]));
+	return 0;
+}
+END
+cpu=$(taskset -pc $$ 2>/dev/null | sed 's/.*[ ,-]//')
+[ -n "$cpu" ] || { echo "there is no taskset here"; exit 77; }
+spinners=
+spin()
+{
+	for _ in 1 2 3; do
+		taskset -c "$cpu" ./spinner 60000 &
+		spinners="$spinners $!"
+	done
+}
+calm()
+{
+	[ -z "$spinners" ] || kill $spinners 2>/dev/null
+	spinners=
+}
+trap 'calm; rm -rf "$work"' EXIT
+
+# is EXPRESSION: of the last command's JSON d, its "cpu", and who is in that
+is()
+{
+	if python3 - "$work/.out" "$1" <<'END'
+import json, sys
+d = json.load(open(sys.argv[1]))
+cpu = d.get("cpu", {})
+others = {o["comm"]: o["cpus"] for o in cpu.get("others", [])}
+sys.exit(not eval(sys.argv[2]))
+END
+	then
+		pass
+	else
+		fail "it is not so that $1"
+		sed 's/^/  out: /' "$work/.out" | head -60
+	fi
+}
+
+cc -O2 -o spinner spinner.c || exit 99
+expect 0 "$VPROF" annotate --start flight --end flight
+expect 0 "$VPROF" build --functions all -- cc -O1 -o hive hive.c
+
+# Others, from outside of the command.
+spin
+expect 0 "$VPROF" record -o outside -- taskset -c "$cpu" ./hive 250
+expect 0 "$VPROF" show summary outside --format json
+is 'cpu["runqueue_share"] > 0.4'
+is 'others.get("spinner", 0) > 0.1 and len(others) <= 5 and "hive" not in others'
+is 'd["sentence"]["sure"] is False and "spinner" in d["sentence"]["text"] and "--kernel" in d["sentence"]["text"]'
+is 'd["warnings"][0]["code"] == "overloaded" and "spinner" in d["warnings"][0]["text"]'
+expect 0 "$VPROF" show summary outside
+says "  CPUs      waited for a CPU for"
+expect 0 "$VPROF" show factors outside --all --format json
+is '[(f["function"], f["wait"]) for f in d["factors"] if f["wait"] in ("runnable", "wakeup")] == [(None, "runnable")]'
+is 'next(f for f in d["factors"] if f["wait"] == "runnable")["share"] > 0.5'
+
+# What sleeps most of the time is not theirs.
+expect 0 "$VPROF" record -o sleeps -- taskset -c "$cpu" ./hive 60 1
+expect 0 "$VPROF" show summary sleeps --format json
+is 'd["sentence"]["function"] == "drone" and "runnable threads" not in d["sentence"]["text"]'
+
+# Recorded with only the end kept.
+expect 0 "$VPROF" record --keep 30s -o kept -- taskset -c "$cpu" ./hive 250
+expect 0 "$VPROF" show summary kept --format json
+is 'cpu["runqueue_share"] > 0.4 and others.get("spinner", 0) > 0.1'
+calm
+
+# Below the command itself; some live but for a moment, and one calls itself what a terminal would obey.
+ln spinner "$(printf 'x\033[31m\ny')"
+cat >bench.sh <<'END'
+for _ in 1 2 3; do
+	while :; do taskset -c "$1" ./spinner 20; done &
+	loops="$loops $!"
+	taskset -c "$1" ./x* 60000 &
+	loops="$loops $!"
+done
+taskset -c "$1" ./hive 250
+kill $loops
+END
+expect 0 "$VPROF" record -o inside -- sh bench.sh "$cpu"
+expect 0 "$VPROF" show summary inside --format json
+is 'others.get("spinner", 0) > 0.05'
+is 'any(c.startswith("x") and "\033" not in c and "\n" not in c for c in others)'
+expect 0 "$VPROF" show summary inside
+if grep -q "$(printf '\033')" "$work/.out"; then fail "a name reached the terminal"; else pass; fi
+
+"$VPROF" record --kernel=require -- true >"$work/.out" 2>"$work/.err"
+[ $? = 4 ] && { echo "not tried here: --kernel"; finish; }
+spin
+expect 0 "$VPROF" record --kernel -o kernel -- taskset -c "$cpu" ./hive 250
+calm
+expect 0 "$VPROF" show factors kernel --format json
+is 'd["factors"][0]["wait"] == "runnable" and d["factors"][0]["function"] is None and d["factors"][0]["share"] > 0.6'
+is '"waiting for a CPU" in d["sentence"]["text"] and "spinner" in d["sentence"]["text"]'
+is '"--kernel" not in d["sentence"]["text"] and "overloaded" in [w["code"] for w in d["warnings"]]'
+finish
