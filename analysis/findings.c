@@ -68,7 +68,7 @@ void findings_free(struct findings *f)
  */
 static const char *const warning_ranks[] = {
 	"names-missing", "aborted", "hole", "losses", "table-full", "cut-off", "stacks", "bad-path", "nested",
-	"other-intervals", "overloaded", "off-cpu-unknown", "overlaps", "kernel-reduced", "call-graph", "few-intervals", "before-start", "no-waker",
+	"other-intervals", "kernel-reduced", "overloaded", "off-cpu-unknown", "overlaps", "call-graph", "few-intervals", "before-start", "no-waker",
 	"probe-cost", "outliers", "drift", "autocorrelated", "mixture", "hedge", "window", "paused",
 };
 
