@@ -13,6 +13,7 @@
 
 static const char *arg_format = "text";
 static bool arg_quick;
+static unsigned arg_pid;
 
 static void print(const struct diagnosis *d)
 {
@@ -43,6 +44,9 @@ static int doctor_run(int argc, char **argv)
 	if (!arg_quick)
 		doctor_try(&d);
 	doctor_project(&d);
+	doctor_inherited(&d);
+	if (arg_pid)
+		doctor_process(&d, (pid_t)arg_pid);
 	for (size_t i = 0; i < programs.cnt; i++)
 		doctor_program(&d, programs.items[i]);
 	print(&d);
@@ -51,6 +55,7 @@ static int doctor_run(int argc, char **argv)
 
 static const struct option_desc doctor_options[] = {
 	{ 0, "quick", NULL, OPT_FLAG, &arg_quick, "do not build and record a small program with each compiler" },
+	{ 'p', "pid", "PID", OPT_UINT, &arg_pid, "a process that runs: its filters, limits and namespaces, and what comes of them" },
 	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text or json" },
 	OPT_END
 };

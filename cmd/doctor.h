@@ -5,6 +5,7 @@
 #ifndef CMD_DOCTOR_H
 #define CMD_DOCTOR_H
 
+#include <sys/types.h>
 #include "report/diagnosis.h"
 
 /* This vprof, its parser, compilers, the clock, memory, what the kernel allows. */
@@ -15,6 +16,12 @@ void doctor_try(struct diagnosis *d);
 
 /* vprof.conf, the data directory, what was built. */
 void doctor_project(struct diagnosis *d);
+
+/* What programs inherit from where we run: filters, limits, a clock that is off. */
+void doctor_inherited(struct diagnosis *d);
+
+/* A process that runs: can vprof record -p have it? */
+void doctor_process(struct diagnosis *d, pid_t pid);
 
 /* One program: can it be recorded? */
 void doctor_program(struct diagnosis *d, const char *path);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include "base/alloc.h"
@@ -87,6 +88,34 @@ static int find_door(pid_t pid, uint64_t *ret)
 	return errno == EPERM ? -EPERM : -ENOENT;
 }
 
+/* How many system call filters it is under; kernels before 5.10 only say whether. */
+static uint32_t filter_cnt(pid_t pid)
+{
+	char path[64], line[256];
+	uint32_t mode = 0, cnt = 0;
+	FILE *status;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	status = fopen(path, "re");
+	while (status && fgets(line, sizeof(line), status)) {
+		if (!strncmp(line, "Seccomp:", 8))
+			mode = (uint32_t)strtoul(line + 8, NULL, 10);
+		else if (!strncmp(line, "Seccomp_filters:", 16))
+			cnt = (uint32_t)strtoul(line + 16, NULL, 10);
+	}
+	if (status)
+		fclose(status);
+	return cnt ? cnt : mode != 0;
+}
+
+/* What attaching takes is permitted by all filters, for the runtime knows them all. */
+static bool permits(pid_t pid, const struct door *door)
+{
+	uint32_t cnt = filter_cnt(pid);
+
+	return !cnt || (cnt == door->filter_cnt && door->may_attach);
+}
+
 /* An arena that it has is one that nobody drains, or it is taken. */
 static int is_free(pid_t pid, uint64_t at)
 {
@@ -95,7 +124,19 @@ static int is_free(pid_t pid, uint64_t at)
 	if (!read_memory(pid, at, &door, sizeof(door)))
 		return -errno;
 	door.path[sizeof(door.path) - 1] = '\0';
+	if (!permits(pid, &door))
+		return -ENOTSUP;
 	return !door.attached || drain_give_up(door.path) ? 0 : -EBUSY;
+}
+
+/* The same file, below its root. */
+static bool sees(pid_t pid, const char *path)
+{
+	char theirs_path[64 + 4096];
+	struct stat ours, theirs;
+
+	snprintf(theirs_path, sizeof(theirs_path), "/proc/%d/root%s", (int)pid, path);
+	return stat(path, &ours) || (!stat(theirs_path, &theirs) && theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino);
 }
 
 static int invite(struct drainer *d, pid_t pid)
@@ -106,6 +147,8 @@ static int invite(struct drainer *d, pid_t pid)
 
 	if (!r)
 		r = is_free(pid, at);
+	if (!r && !sees(pid, d->arena_path))
+		r = -ENXIO;
 	if (!r && (!write_memory(pid, at + offsetof(struct door, path), d->arena_path, strlen(d->arena_path) + 1) ||
 		   !write_memory(pid, at + offsetof(struct door, invited), &yes, sizeof(yes))))
 		r = -errno;
@@ -125,6 +168,13 @@ static int refused(pid_t pid, int r, struct diag *reterr)
 	} else if (r == -EPERM) {
 		why = "that takes the rights of a debugger";
 		remedy = "become its user, or root; where debugging is restricted, sysctl kernel.yama.ptrace_scope=0";
+	} else if (r == -ENOTSUP) {
+		why = "it has a system call filter that may end it when it attaches: one that the runtime did not see being installed, "
+		      "or that does not permit it";
+		remedy = "start it under vprof record: then what the filter permits is known before it is in force";
+	} else if (r == -ENXIO) {
+		why = "it does not see the memory for recording: its root, or its /dev/shm, is another";
+		remedy = "vprof record --arena DIR -p PID, a directory that both see by the same name";
 	} else if (r == -ESRCH) {
 		why = "there is no such process";
 	}

@@ -227,4 +227,45 @@ for namespace in "-U" "-m" "-T --monotonic 100000 --boottime 100000" "-fp" "-fp 
 	fi
 done
 
+# ---- processes that run already ----
+
+cat >idle.c <<'C'
+#include <unistd.h>
+#include <sys/prctl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+void request(void) { usleep(2000); }
+int main(int argc, char **argv)
+{
+	struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	struct sock_fprog p = { 1, &all };
+	(void)argv;
+	if (argc > 1) {
+		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p);
+	}
+	for (int i = 0; i < 30000; i++)
+		request();
+	return 0;
+}
+C
+expect 0 "$VPROF" build --functions all -- gcc -O1 -g idle.c -o idle
+./idle filtered &
+filtered=$!
+./idle &
+plain=$!
+sleep 0.5
+"$VPROF" doctor --quick -p $filtered >doctor.out 2>&1
+if grep -q "^Seccomp:.2" /proc/$filtered/status; then
+	grep -q "system call filter" doctor.out && pass || fail "doctor does not see a filter"
+	expect 4 "$VPROF" record -p $filtered --duration 1s
+	says "has a system call filter"
+fi
+"$VPROF" doctor --quick -p $plain >doctor.out 2>&1
+grep -q "system call filter" doctor.out && fail "doctor sees a filter where there is none" || pass
+grep -q "process $plain runs" doctor.out && pass || fail "doctor does not see the process"
+expect 0 "$VPROF" record -p $plain --duration 1s
+kill $filtered $plain
+wait 2>/dev/null
+
 finish
