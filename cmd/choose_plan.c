@@ -19,7 +19,7 @@
 
 static bool function_matches(const struct project_function *f, const struct location *l)
 {
-	return l->function && strcmp(f->name, l->function) == 0 &&
+	return l->function && location_names(l->function, f->name) &&
 	       (!l->file || location_file_matches(l->file, f->file));
 }
 
@@ -228,6 +228,18 @@ static void drop_comment(char *line)
 		}
 }
 
+/* Up to the separator that is not among a function's parameters. */
+static size_t word_length(const char *text, char separator)
+{
+	size_t depth = 0, len = 0;
+
+	for (; text[len] && (text[len] != separator || (depth && separator == ',')); len++) {
+		depth += text[len] == '(';
+		depth -= depth && text[len] == ')';
+	}
+	return len;
+}
+
 int plan_from_text(const struct project *p, const char *text, struct plan *ret, struct diag *reterr)
 {
 	_cleanup_(freep) char *file = NULL;
@@ -246,7 +258,7 @@ int plan_from_text(const struct project *p, const char *text, struct plan *ret, 
 		text = file;
 	}
 	while (r == 0 && *text) {
-		size_t len = strcspn(text, separators);
+		size_t len = word_length(text, *separators);
 		size_t blank = strspn(text, " \t");
 		_cleanup_(freep) char *word = NULL;
 

@@ -22,9 +22,10 @@ static uint64_t site_hash(const struct project_call *c)
 
 static bool blocks(const struct project *p, uint32_t function, const primitives *sync)
 {
-	const struct primitive *s = primitives_find(sync, p->functions.items[function].name);
-
-	return s && s->role == ROLE_ACQUIRE;
+	for (size_t i = 0; i < sync->cnt; i++)
+		if (location_names(sync->items[i].name, p->functions.items[function].name))
+			return sync->items[i].role == ROLE_ACQUIRE;
+	return false;
 }
 
 static void add_calls(const struct project *p, const primitives *sync, struct iterate_graph *ret)

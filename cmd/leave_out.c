@@ -10,6 +10,12 @@
 #include "base/banned.h"
 #include "cmd/leave_out.h"
 
+/* A pattern without parameters is for all overloads. */
+static bool matches(const char *pattern, const char *name)
+{
+	return fnmatch(pattern, name, 0) == 0 || location_names(pattern, name);
+}
+
 void leave_out(struct project *p, const struct config *c)
 {
 	for (size_t i = 0; i < p->functions.cnt; i++) {
@@ -17,14 +23,14 @@ void leave_out(struct project *p, const struct config *c)
 
 		f->left_out = f->no_return && c->leave_out_no_return;
 		for (size_t k = 0; k < c->leave_out.cnt && !f->left_out; k++)
-			f->left_out = fnmatch(c->leave_out.items[k], f->name, 0) == 0;
+			f->left_out = matches(c->leave_out.items[k], f->name);
 	}
 }
 
 static bool matches_any(const struct project *p, const char *pattern)
 {
 	for (size_t i = 0; i < p->functions.cnt; i++)
-		if (fnmatch(pattern, p->functions.items[i].name, 0) == 0)
+		if (matches(pattern, p->functions.items[i].name))
 			return true;
 	return false;
 }

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 #include "base/banned.h"
+#include "base/str.h"
 #include "instrumenter/directives.h"
 
 static void add(struct directives *ret, enum directive_kind kind,
@@ -57,5 +58,10 @@ bool directive_concerns(const struct directive *d, const struct scan_function *f
 		return false;
 	if (d->place == PLACE_LINE)
 		return f->line <= l->line && l->line <= f->end_line;
+	if (f->signature && strchr(l->function, '(') && !ends_with(f->name, f->signature)) {
+		_cleanup_(freep) char *full = xasprintf("%s%s", f->name, f->signature);
+
+		return location_function_matches(l->function, full);
+	}
 	return location_function_matches(l->function, f->name);
 }

@@ -48,12 +48,12 @@ static bool all_digits(const char *s)
 	return *s && s[strspn(s, "0123456789")] == '\0';
 }
 
-/* C and C++ names; blanks only in "operator new", "operator bool" and the like. */
+/* C and C++ names; blanks only in "operator new", "operator bool" and the like, and among parameters. */
 static bool is_name(const char *s)
 {
 	if (!isalpha((unsigned char)*s) && !strchr("_~:", *s))
 		return false;
-	return *s && (!s[strcspn(s, " \t")] || strstr(s, "operator "));
+	return *s && (!s[strcspn(s, " \t(")] || strstr(s, "operator ") || strchr(s, '('));
 }
 
 static int parse_line(const char *text, const char *digits, struct location *l, struct diag *reterr)
@@ -267,6 +267,27 @@ bool location_function_matches(const char *wanted, const char *name)
 		return false;
 	return name_len == wanted_len ||
 	       (name_len - wanted_len >= 2 && strncmp(name + name_len - wanted_len - 2, "::", 2) == 0);
+}
+
+/* Without parameters, and without the <> of a specialisation. */
+static size_t bare_length(const char *shown)
+{
+	const char *open = shown;
+	size_t len;
+
+	while ((open = strchr(open, '(')) && open - shown >= 8 && starts_with(open - 8, "operator()"))
+		open += 2;
+	len = open ? (size_t)(open - shown) : strlen(shown);
+	return open && len > 2 && starts_with(open - 2, "<>") ? len - 2 : len;
+}
+
+bool location_names(const char *wanted, const char *shown)
+{
+	size_t wanted_len = strlen(wanted), shown_len = strlen(shown);
+
+	return strcmp(wanted, shown) == 0 ||
+	       (wanted_len == bare_length(shown) && strncmp(wanted, shown, wanted_len) == 0) ||
+	       (shown_len == bare_length(wanted) && strncmp(wanted, shown, shown_len) == 0);
 }
 
 void interval_directive_release(struct interval_directive *d)

@@ -43,6 +43,9 @@ char *location_text(const struct location *l);		/* caller frees */
 bool location_file_matches(const char *wanted, const char *path);
 /* "append" and "Log::append" match "store::Log::append". */
 bool location_function_matches(const char *wanted, const char *name);
+/* Of a name that people see, which has parameters where it has overloads: "work" names work(int) as well, and
+ * "work(int)" names work, where that is the only one. */
+bool location_names(const char *wanted, const char *shown);
 
 /* [interval "NAME"] of vprof.conf. */
 struct interval_directive {
