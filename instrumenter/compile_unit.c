@@ -202,9 +202,10 @@ static bool edit_text(struct unit_job *j, const char *text, size_t len, struct s
 	_cleanup_(instrumenting_release) struct instrumenting in = {
 		.o = j->o, .text = text, .len = len,
 		.language = j->c->sources.items[j->source].language, .standard = j->c->standard,
-		.lines = lines, .in_text = j->in_text,
+		.form = probe_form_of(text, len, j->unit->argv), .lines = lines, .in_text = j->in_text,
 	};
-	uint64_t hash = hash_u64(known_text_hash(text, len, in.language, in.standard), options_make_jumps(j->unit->argv));
+	bool jumps = options_make_jumps(j->unit->argv, probe_form_is_clang(text, len));
+	uint64_t hash = hash_u64(known_text_hash(text, len, in.language, in.standard), jumps);
 	bool edited;
 
 	if (fallthrough_is_told(j->c))

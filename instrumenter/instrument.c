@@ -22,35 +22,9 @@
 #include "instrumenter/known.h"
 #include "instrumenter/unit_note.h"
 
-static const char probe_text[] =
-#include "instrumenter/probe.inc"
-#if defined(__x86_64__)
-#include "instrumenter/probe_x86_64.inc"
-#else
-#include "instrumenter/probe_generic.inc"
-#endif
-;
-
-/* Empty: on this machine no probe stands aside. */
-static const char aside_text[] =
-#if defined(__x86_64__)
-#include "instrumenter/probe_aside_x86_64.inc"
-#else
-""
-#endif
-;
-
-static const char constant_text[] =
-#include "instrumenter/probe_constant.inc"
-;
-
-static const char tail_text[] =
-#include "instrumenter/probe_tail.inc"
-;
-
 #define OWN_MARKER "# 1 \"<vprof>\" 3\n"	/* 3: a system header, nobody's warnings */
 
-#define FORM_VERSION 8		/* to be raised when what is emitted around the probes changes */
+#define FORM_VERSION 9		/* to be raised when what is emitted around the probes changes */
 
 static void insert_probes(struct instrumenting *in);
 static void insert_tails(struct instrumenting *in);
@@ -60,12 +34,7 @@ static void add_top(const struct instrumenting *in, struct str *top);
 
 uint64_t instrument_version(void)
 {
-	const char *const texts[] = { probe_text, aside_text, constant_text, tail_text };
-	uint64_t h = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		h = hash_str(h, texts[i]);
-	return hash_u64(h, FORM_VERSION);
+	return hash_u64(probe_form_version(), FORM_VERSION);
 }
 
 /* Of the primitives that are redirected. */
@@ -167,6 +136,19 @@ static void insert_tails(struct instrumenting *in)
 	}
 }
 
+static enum probe_kind probe_kind_of(const struct instrumenting *in, size_t function)
+{
+	const struct scan_function *f = &in->unit->functions.items[function];
+
+	if (f->may_be_constant)
+		return PROBE_CONSTANT;
+	if (ends_in_circle(in, function))
+		return PROBE_TAIL;
+	if (probe_form_has_aside(&in->form) && plan_is_aside(in->o->plan, f->key))
+		return PROBE_ASIDE;
+	return f->returns_nothing ? PROBE_VOID : PROBE_PLAIN;
+}
+
 static void insert_probes(struct instrumenting *in)
 {
 	for (size_t i = 0; i < in->unit->functions.cnt; i++) {
@@ -174,17 +156,11 @@ static void insert_probes(struct instrumenting *in)
 
 		if (f->skipped || !in->o->plan || plan_level_of(in->o->plan, f->key) == PLAN_OFF)
 			continue;
-		bool constant = f->may_be_constant, tail = ends_in_circle(in, i);
-		bool aside = !constant && !tail && *aside_text && plan_is_aside(in->o->plan, f->key);
+		enum probe_kind kind = probe_kind_of(in, i);
 
-		in->constant_cnt += constant;
-		in->aside_cnt += aside;
-		str_addf(&in->bodies.items[i].span,
-			 " struct vprof_span vprof_span_ __attribute__((cleanup(vprof_out%s), unused))"
-			 " = vprof_in%s(&vprof_sites[%zu]);",
-			 constant ? "_constant" : tail ? "_tail" : aside ? "_aside" :
-			 f->returns_nothing ? "_void" : "",
-			 constant ? "_constant" : aside ? "_aside" : "", in->site_cnt++);
+		in->constant_cnt += kind == PROBE_CONSTANT;
+		in->aside_cnt += kind == PROBE_ASIDE;
+		probe_form_span(&in->form, kind, in->site_cnt++, &in->bodies.items[i].span);
 		str_addf(&in->sites, "{ 0, { 0 }, %u, 0x%llxULL, ", f->line, (unsigned long long)f->key);
 		add_c_string(&in->sites, f->name);
 		str_add(&in->sites, ", ");
@@ -361,31 +337,25 @@ static void insert_bodies(struct instrumenting *in)
 static void add_registration(const struct instrumenting *in, struct str *top)
 {
 	_cleanup_(str_release) struct str note = STR_INIT;
-	const char *sites = in->site_cnt ? "vprof_sites" : "0";
+	const char *sites = !in->site_cnt ? "0" : in->form.sites_apart ? "vprof_table" : "vprof_sites";
 
 	unit_note_write(in, &note);
 	str_add(top, "static const char vprof_note[] __attribute__((section(\"" NOTE_SECTION "\"), aligned(1))) = ");
 	add_c_string(top, str_cstr(&note));
 	str_add(top, ";\n");
 	if (in->site_cnt)
-		str_addf(top, "static struct vprof_site vprof_sites[%zu] = {\n%s};\n", in->site_cnt, str_cstr(&in->sites));
+		probe_form_add_sites(&in->form, in->site_cnt, str_cstr(&in->sites), top);
 	str_addf(top, "static void __attribute__((constructor)) vprof_unit_in(void)\n"
 		 "{ if (vprof_register) vprof_register(%s, %zu, vprof_note); }\n", sites, in->site_cnt);
 	if (in->site_cnt)
 		str_addf(top, "static void __attribute__((destructor)) vprof_unit_out(void)\n"
-			 "{ if (vprof_unregister) vprof_unregister(vprof_sites, %zu); }\n", in->site_cnt);
+			 "{ if (vprof_unregister) vprof_unregister(%s, %zu); }\n", sites, in->site_cnt);
 }
 
 static void add_top(const struct instrumenting *in, struct str *top)
 {
 	str_add(top, OWN_MARKER);
-	str_add(top, probe_text);
-	if (in->aside_cnt)
-		str_add(top, aside_text);
-	if (in->tails.cnt)
-		str_add(top, tail_text);
-	if (in->constant_cnt)
-		str_add(top, constant_text);
+	probe_form_add_texts(&in->form, in->constant_cnt != 0, in->tails.cnt != 0, in->aside_cnt != 0, top);
 	if (in->labels.cnt) {
 		str_addf(top, "static struct vprof_label vprof_labels[%zu] = {\n", in->labels.cnt);
 		for (size_t i = 0; i < in->labels.cnt; i++) {

@@ -16,6 +16,7 @@
 #include "instrumenter/edit.h"
 #include "instrumenter/launcher.h"
 #include "instrumenter/parse.h"
+#include "instrumenter/probe_form.h"
 
 struct function_edit {
 	struct str before, laters, span, after;
@@ -35,6 +36,7 @@ struct instrumenting {
 	size_t len;
 	enum language language;
 	const char *standard;
+	struct probe_form form;
 	const struct lines *lines;
 	struct parsed *parsed;
 	struct unit *unit;		/* functions are 1:1 those of parsed */
@@ -87,7 +89,7 @@ void find_early(struct instrumenting *in);
 
 /* tail_calls.c: fills in->tails; do these options make jumps of tail calls; and is the function among them? */
 void find_tail_calls(struct instrumenting *in);
-bool options_make_jumps(const char *const *argv);
+bool options_make_jumps(const char *const *argv, bool is_clang);
 bool ends_in_circle(const struct instrumenting *in, size_t function);
 
 /* Shared by those two. */

@@ -182,17 +182,15 @@ static bool level_makes_jumps(const char *level, bool is_clang)
 }
 
 /* Of the options; -foptimize-sibling-calls is what -O2 says in gcc, and -O1 in clang. */
-bool options_make_jumps(const char *const *argv)
+bool options_make_jumps(const char *const *argv, bool is_clang)
 {
-	bool jumps = false, is_clang = false;
+	bool jumps = false;
 	int told = -1;
 
 	for (size_t i = 0; argv && argv[i]; i++) {
 		const char *word = argv[i];
 
-		if (word[0] != '-')
-			is_clang |= i < 2 && strstr(word, "clang");
-		else if (starts_with(word, "-O"))
+		if (starts_with(word, "-O"))
 			jumps = level_makes_jumps(word + 2, is_clang);
 		else if (strcmp(word, "-foptimize-sibling-calls") == 0)
 			told = 1;
@@ -219,5 +217,5 @@ static bool text_asks(const struct instrumenting *in)
 
 static bool makes_jumps(const struct instrumenting *in)
 {
-	return options_make_jumps(in->unit->argv) || text_asks(in);
+	return options_make_jumps(in->unit->argv, probe_form_is_clang(in->text, in->len)) || text_asks(in);
 }

@@ -30,7 +30,8 @@
  *
  * After this text comes the machine's: runtime/probe_x86_64.h (or, elsewhere, runtime/probe_generic.h) has vprof_in(),
  * vprof_out() and vprof_out_void(); runtime/probe_aside_x86_64.h the first two, ending in _aside, for calls that are mostly
- * not recorded.  Best between line markers that call both a system header, so that the user's warning flags do not look
+ * not recorded.  For clang it is probe_clang_x86_64.h, or, without optimization, probe_called_x86_64.h, and functions then see
+ * vprof_sites by a declaration only (instrumenter/probe_form.h).  Best between line markers that call both a system header, so that the user's warning flags do not look
  * into them:
  *	# 1 "vprof-probe.h" 1 3
  *	...
