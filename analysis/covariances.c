@@ -11,10 +11,9 @@
  * What is made of covariances (factors of kind pair, contributions over a function's own call sites) leaves out what is
  * not kept: of such a node, pairs below a thousandth each.
  *
- * Most pairs of so many children never met in an interval.  Then Cov(X,Y) = -mean X mean Y: pairs are looked at in order of
- * their means, until the product is too small.  Pairs that met are listed by moments.h.
+ * Which pairs can have a thousandth follows from how much the children vary (sibling_pairs.h); sums are taken of these only.
  */
-#include "analysis/passes.h"
+#include "analysis/sibling_pairs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,13 +26,12 @@
 
 struct wide {				/* a node with many children */
 	uint32_t parent;
-	uint32_t *children;		/* node ids, of the largest mean first */
-	size_t child_cnt;
 	VEC(struct covariance) heap;	/* the smallest first; children of item i are 2 i + 1 and 2 i + 2 */
 };
 
 struct chooser {
 	struct analysis *a;
+	struct sibling_pairs *pairs;	/* of parents with many places below them */
 	VEC(struct wide) wide;
 	struct map *wide_of_node;	/* index + 1 */
 };
@@ -87,88 +85,48 @@ static void keep(struct wide *w, const struct covariance *c)
 		swap(&w->heap.items[i], &w->heap.items[(i - 1) / 2]);
 }
 
-/* Below this nothing is kept any more. */
-static double least_share(const struct wide *w)
+static struct covariance covariance_of(const struct analysis *a, uint32_t x, uint32_t y, double covariance_ns2)
 {
-	return w->heap.cnt == PAIRS_MAX ? fabs(w->heap.items[0].share) : SHARE_MIN;
+	return (struct covariance){ a->f->nodes.items[x].parent, x < y ? x : y, x < y ? y : x, covariance_ns2,
+				    2 * analysis_share(a, covariance_ns2) };
 }
 
-static struct covariance covariance_of(const struct analysis *a, uint32_t parent, uint32_t x, uint32_t y)
-{
-	struct covariance c = { parent, x < y ? x : y, x < y ? y : x, 0, 0 };
-
-	c.covariance_ns2 = moments_of_siblings(a->m, a->v, a->place_of_node[c.a], a->place_of_node[c.b]);
-	c.share = 2 * analysis_share(a, c.covariance_ns2);
-	return c;
-}
-
-/* Those of pairs that never met; the first too small product of a row ends it. */
-static void keep_strangers(struct analysis *a, struct wide *w)
-{
-	const struct node *nodes = a->f->nodes.items;
-
-	for (size_t i = 0; i < w->child_cnt; i++) {
-		double mean = nodes[w->children[i]].mean_ns;
-
-		for (size_t k = i + 1; k < w->child_cnt; k++) {
-			uint32_t x = w->children[i], y = w->children[k];
-			double product = mean * nodes[y].mean_ns;
-			struct covariance c;
-
-			if (2 * analysis_share(a, product) < least_share(w) * (1 - 1e-9))
-				break;
-			if (moments_have_met(a->m, a->v, a->place_of_node[x], a->place_of_node[y]))
-				continue;
-			c = covariance_of(a, w->parent, x, y);
-			keep(w, &c);
-		}
-	}
-}
-
-static bool keep_met(uint32_t x, uint32_t y, void *arg)
+/* x, y: places. */
+static void take_pair(void *arg, uint32_t x, uint32_t y, double covariance_ns2)
 {
 	struct chooser *c = arg;
-	struct analysis *a = c->a;
-	uint32_t parent = a->v->places.items[x].parent;
-	struct covariance pair;
+	struct covariance pair = covariance_of(c->a, c->a->node_of_place[x], c->a->node_of_place[y], covariance_ns2);
 	uint64_t at;
 
-	if (a->node_of_place[x] == NODE_NONE || a->node_of_place[y] == NODE_NONE || a->node_of_place[parent] == NODE_NONE ||
-	    !map_get(c->wide_of_node, a->node_of_place[parent], &at))
-		return true;
-	pair = covariance_of(a, a->node_of_place[parent], a->node_of_place[x], a->node_of_place[y]);
-	keep(&c->wide.items[at - 1], &pair);
-	return true;
+	if (map_get(c->wide_of_node, pair.parent, &at))
+		keep(&c->wide.items[at - 1], &pair);
+	else
+		VEC_ADD(&c->a->f->covariances, pair);
 }
 
-static int by_mean(const void *x, const void *y, void *arg)
+/* children: nodes. */
+static void add_wide(struct chooser *c, uint32_t parent, const numbers *children)
 {
-	const struct node *nodes = arg, *p = &nodes[*(const uint32_t *)x], *q = &nodes[*(const uint32_t *)y];
+	_cleanup_(freep) uint32_t *places = xcalloc(children->cnt + 1, sizeof(*places));
+	bool all = children->cnt <= CHILDREN_WITH_ALL;
 
-	if (p->mean_ns != q->mean_ns)
-		return p->mean_ns > q->mean_ns ? -1 : 1;
-	return p->id < q->id ? -1 : p->id > q->id;
-}
-
-static void add_wide(struct chooser *c, uint32_t parent, numbers *children)
-{
-	struct wide *w = VEC_EXTEND(&c->wide);
-
-	w->parent = parent;
-	w->children = children->items;
-	w->child_cnt = children->cnt;
-	*children = (numbers){ NULL, 0, 0 };
-	qsort_r(w->children, w->child_cnt, sizeof(*w->children), by_mean, c->a->f->nodes.items);
+	for (size_t i = 0; i < children->cnt; i++)
+		places[i] = c->a->place_of_node[children->items[i]];
+	sibling_pairs_add(c->pairs, places, children->cnt, all);
+	if (all)
+		return;
+	VEC_EXTEND(&c->wide)->parent = parent;
 	map_set(c->wide_of_node, parent, c->wide.cnt);
 }
 
-static void add_all(struct analysis *a, uint32_t parent, const numbers *children)
+static void add_all(struct analysis *a, const numbers *children)
 {
 	for (size_t i = 0; i < children->cnt; i++) {
 		for (size_t k = i + 1; k < children->cnt; k++) {
-			struct covariance c = covariance_of(a, parent, children->items[i], children->items[k]);
+			uint32_t x = children->items[i], y = children->items[k];
 
-			VEC_ADD(&a->f->covariances, c);
+			VEC_ADD(&a->f->covariances, covariance_of(a, x, y, moments_of_siblings(a->m, a->v, a->place_of_node[x],
+											       a->place_of_node[y])));
 		}
 	}
 }
@@ -194,33 +152,43 @@ static numbers *children_of_nodes(const struct findings *f)
 	return ret;
 }
 
-void find_covariances(struct analysis *a)
+static void choose_wide(struct chooser *c)
 {
-	numbers *children = children_of_nodes(a->f);
-	struct chooser c = { .a = a, .wide_of_node = map_new() };
+	struct analysis *a = c->a;
 
-	for (uint32_t i = 0; i < a->f->nodes.cnt; i++) {
-		if (children[i].cnt <= CHILDREN_WITH_ALL)
-			add_all(a, i, &children[i]);
-		else
-			add_wide(&c, i, &children[i]);
-		VEC_RELEASE(&children[i]);
-	}
-	if (c.wide.cnt)
-		moments_each_pair(a->m, a->v, keep_met, &c);
-	for (size_t i = 0; i < c.wide.cnt; i++) {
-		struct wide *w = &c.wide.items[i];
+	sibling_pairs_sum(c->pairs, a->variance_ns2 > 0 ? SHARE_MIN * a->variance_ns2 : INFINITY);
+	sibling_pairs_each(c->pairs, take_pair, c);
+	for (size_t i = 0; i < c->wide.cnt; i++) {
+		struct wide *w = &c->wide.items[i];
 
-		keep_strangers(a, w);
 		for (size_t k = 0; k < w->heap.cnt; k++)
 			VEC_ADD(&a->f->covariances, w->heap.items[k]);
 		VEC_RELEASE(&w->heap);
-		free(w->children);
 	}
-	if (c.wide.cnt)
-		qsort(a->f->covariances.items, a->f->covariances.cnt, sizeof(*a->f->covariances.items), by_nodes);
+	qsort(a->f->covariances.items, a->f->covariances.cnt, sizeof(*a->f->covariances.items), by_nodes);
+}
+
+void find_covariances(struct analysis *a)
+{
+	numbers *children = children_of_nodes(a->f);
+	struct chooser c = { .a = a, .pairs = sibling_pairs_new(a), .wide_of_node = map_new() };
+	bool has_wide = false;
+
+	for (uint32_t i = 0; i < a->f->nodes.cnt; i++) {
+		bool is_wide = a->v->places.items[a->place_of_node[i]].child_cnt > CHILDREN_WITH_ALL;
+
+		if (is_wide)
+			add_wide(&c, i, &children[i]);
+		else
+			add_all(a, &children[i]);
+		has_wide |= is_wide;
+		VEC_RELEASE(&children[i]);
+	}
+	if (has_wide)
+		choose_wide(&c);
 	VEC_RELEASE(&c.wide);
 	map_free(c.wide_of_node);
+	sibling_pairs_free(c.pairs);
 	free(children);
 }
 

@@ -12,18 +12,16 @@
  *	Cov = (A - rx ry / n) / n			rx = sum X - n Kx
  *
  * A row costs its places with their ancestors, and a product for each two siblings that both
- * took time: rows are short, so this is far from (number of places)^2.  Rows that are alike are
- * summed up together (row_batches.h).
+ * took time, where there are few siblings; of more than CHILDREN_WITH_ALL no products are taken here, see
+ * sibling_pairs.h.  Rows that are alike are summed up together (row_batches.h).
  */
 #include "analysis/moments.h"
 
 #include <string.h>
 #include "analysis/row_batches.h"
 #include "analysis/row_tree.h"
-#include "base/map.h"
+#include "analysis/findings.h"
 #include "base/banned.h"
-
-#define DENSE_CHILDREN_MAX 1024		/* above: pairs in a hash map, for few ever meet */
 
 struct pair_table {
 	__int128 *sums;			/* triangular: b(b-1)/2 + a for ordinals a < b; NULL: none yet */
@@ -53,14 +51,10 @@ static size_t pair_index(const struct place *a, const struct place *b)
 	return high * (high - 1) / 2 + low;
 }
 
-static uint64_t pair_key(uint32_t a, uint32_t b)
+/* A parent that has got too many children has no sums any more: those that it had are not looked at. */
+static bool has_pairs(const struct vtree *v, uint32_t parent)
 {
-	return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
-}
-
-static bool is_dense(const struct place *a, const struct place *b)
-{
-	return a->ordinal < DENSE_CHILDREN_MAX && b->ordinal < DENSE_CHILDREN_MAX;
+	return v->places.items[parent].child_cnt <= CHILDREN_WITH_ALL;
 }
 
 /* Children are found as rows come: what is there keeps its place in a triangle. */
@@ -68,7 +62,7 @@ static void grow_table(struct pair_table *t, size_t child_cnt)
 {
 	size_t cnt = child_cnt + child_cnt / 2, old = t->child_cnt * (t->child_cnt - (t->child_cnt > 0)) / 2;
 
-	cnt = cnt < 4 ? 4 : cnt > DENSE_CHILDREN_MAX ? DENSE_CHILDREN_MAX : cnt;
+	cnt = cnt < 4 ? 4 : cnt > CHILDREN_WITH_ALL ? CHILDREN_WITH_ALL : cnt;
 	t->sums = xrealloc(t->sums, cnt * (cnt - 1) / 2, sizeof(*t->sums));
 	memset(t->sums + old, 0, (cnt * (cnt - 1) / 2 - old) * sizeof(*t->sums));
 	t->child_cnt = cnt;
@@ -77,43 +71,27 @@ static void grow_table(struct pair_table *t, size_t child_cnt)
 static __int128 *pair_slot(struct moments *m, const struct vtree *v, uint32_t a, uint32_t b)
 {
 	const struct place *pa = &v->places.items[a], *pb = &v->places.items[b];
-	uint64_t *slot;
+	struct pair_table *table = &m->pairs.items[pa->parent];
 
-	if (is_dense(pa, pb)) {
-		struct pair_table *table = &m->pairs.items[pa->parent];
-
-		if (pa->ordinal >= table->child_cnt || pb->ordinal >= table->child_cnt)
-			grow_table(table, 1 + (pa->ordinal > pb->ordinal ? pa->ordinal : pb->ordinal));
-		return &table->sums[pair_index(pa, pb)];
-	}
-	slot = map_slot(m->sparse, pair_key(a, b));
-	if (*slot == 0) {
-		VEC_ADD(&m->sparse_sums, 0);
-		*slot = m->sparse_sums.cnt;
-	}
-	return &m->sparse_sums.items[*slot - 1];
+	if (pa->ordinal >= table->child_cnt || pb->ordinal >= table->child_cnt)
+		grow_table(table, 1 + (pa->ordinal > pb->ordinal ? pa->ordinal : pb->ordinal));
+	return &table->sums[pair_index(pa, pb)];
 }
 
 static __int128 pair_sum(const struct moments *m, const struct vtree *v, uint32_t a, uint32_t b)
 {
 	const struct place *pa = &v->places.items[a], *pb = &v->places.items[b];
-	uint64_t slot;
+	const struct pair_table *table = &m->pairs.items[pa->parent];
 
-	if (is_dense(pa, pb)) {
-		const struct pair_table *table = &m->pairs.items[pa->parent];
-
-		if (pa->ordinal >= table->child_cnt || pb->ordinal >= table->child_cnt)
-			return 0;
-		return table->sums[pair_index(pa, pb)];
-	}
-	return map_get(m->sparse, pair_key(a, b), &slot) ? m->sparse_sums.items[slot - 1] : 0;
+	if (pa->ordinal >= table->child_cnt || pb->ordinal >= table->child_cnt)
+		return 0;
+	return table->sums[pair_index(pa, pb)];
 }
 
 struct moments *moments_new(void)
 {
 	struct moments *m = xcalloc(1, sizeof(*m));
 
-	m->sparse = map_new();
 	m->scratch = xcalloc(1, sizeof(*m->scratch));
 	return m;
 }
@@ -132,8 +110,9 @@ static void add_products(struct moments *m, const struct vtree *v, uint32_t k, u
 	struct row_links *links = m->scratch->links.items;
 	uint32_t parent = list[k].parent;
 
-	for (uint32_t j = links[parent].last; j; j = links[j].before)
-		*pair_slot(m, v, list[k].place, list[j].place) += (__int128)list[k].ns * list[j].ns * weight;
+	if (links[parent].last && has_pairs(v, list[parent].place))
+		for (uint32_t j = links[parent].last; j; j = links[j].before)
+			*pair_slot(m, v, list[k].place, list[j].place) += (__int128)list[k].ns * list[j].ns * weight;
 	links[k].before = links[parent].last;
 	links[parent].last = k;
 }
@@ -182,28 +161,34 @@ static void sum_nodes(struct moments *m, const struct row_batch *b)
 	}
 }
 
-static void add_batch(void *arg, const struct row_batch *b)
+static void add_batch_products(struct moments *m, const struct row_batch *b, uint32_t k)
 {
-	struct moments *m = arg;
-	struct row_scratch *s = m->scratch;
+	struct row_links *links = m->scratch->links.items;
+	uint32_t parent = b->nodes.items[k].parent;
 
-	make_room(m, m->v->places.cnt);
-	sum_nodes(m, b);
-	s->links.cnt = 0;
-	for (uint32_t k = 0; k < b->nodes.cnt; k++) {
-		uint32_t parent = b->nodes.items[k].parent;
-
-		VEC_EXTEND(&s->links);
-		if (k == 0)
-			continue;
-		for (uint32_t j = s->links.items[parent].last; j; j = s->links.items[j].before) {
+	if (links[parent].last && has_pairs(m->v, b->nodes.items[parent].place)) {
+		for (uint32_t j = links[parent].last; j; j = links[j].before) {
 			uint64_t product = row_batch_product(b, k, j);
 
 			if (product)
 				*pair_slot(m, m->v, b->nodes.items[k].place, b->nodes.items[j].place) += product;
 		}
-		s->links.items[k].before = s->links.items[parent].last;
-		s->links.items[parent].last = k;
+	}
+	links[k].before = links[parent].last;
+	links[parent].last = k;
+}
+
+static void add_batch(void *arg, const struct row_batch *b)
+{
+	struct moments *m = arg;
+
+	make_room(m, m->v->places.cnt);
+	sum_nodes(m, b);
+	m->scratch->links.cnt = 0;
+	for (uint32_t k = 0; k < b->nodes.cnt; k++) {
+		VEC_EXTEND(&m->scratch->links);
+		if (k > 0)
+			add_batch_products(m, b, k);
 	}
 }
 
@@ -240,26 +225,10 @@ void moments_divide(struct moments *m, uint32_t unit)
 		for (size_t k = 0; cnt && k < cnt * (cnt - 1) / 2; k++)
 			m->pairs.items[i].sums[k] /= unit;
 	}
-	for (size_t i = 0; i < m->sparse_sums.cnt; i++)
-		m->sparse_sums.items[i] /= unit;
-}
-
-struct renumbering {
-	const uint32_t *new_ids;
-	struct map *sparse;
-};
-
-static bool renumber_pair(uint64_t key, uint64_t value, void *arg)
-{
-	struct renumbering *r = arg;
-
-	map_set(r->sparse, pair_key(r->new_ids[key >> 32], r->new_ids[(uint32_t)key]), value);
-	return true;
 }
 
 void moments_renumber(struct moments *m, const struct vtree *v, const uint32_t *new_ids)
 {
-	struct renumbering r = { new_ids, map_new() };
 	struct sums *places;
 	struct pair_table *pairs;
 
@@ -270,9 +239,6 @@ void moments_renumber(struct moments *m, const struct vtree *v, const uint32_t *
 		places[new_ids[i]] = m->places.items[i];
 		pairs[new_ids[i]] = m->pairs.items[i];
 	}
-	map_each(m->sparse, renumber_pair, &r);
-	map_free(m->sparse);
-	m->sparse = r.sparse;
 	free(m->places.items);
 	free(m->pairs.items);
 	m->places.items = places;
@@ -288,8 +254,6 @@ void moments_free(struct moments *m)
 		free(m->pairs.items[i].sums);
 	VEC_RELEASE(&m->pairs);
 	VEC_RELEASE(&m->places);
-	map_free(m->sparse);
-	VEC_RELEASE(&m->sparse_sums);
 	row_tree_release(&m->scratch->tree);
 	VEC_RELEASE(&m->scratch->links);
 	VEC_RELEASE(&m->scratch->sums);
@@ -345,51 +309,4 @@ double moments_with_latency(const struct moments *m, uint32_t place)
 double moments_of_siblings(const struct moments *m, const struct vtree *v, uint32_t a, uint32_t b)
 {
 	return moments_covariance(m->n, m->places.items[a].x, m->places.items[b].x, pair_sum(m, v, a, b));
-}
-
-bool moments_have_met(const struct moments *m, const struct vtree *v, uint32_t a, uint32_t b)
-{
-	return pair_sum(m, v, a, b) != 0;
-}
-
-struct pair_visit {
-	bool (*visit)(uint32_t a, uint32_t b, void *arg);
-	void *arg;
-};
-
-static bool visit_sparse(uint64_t key, uint64_t value, void *arg)
-{
-	const struct pair_visit *p = arg;
-
-	(void)value;
-	return p->visit((uint32_t)(key >> 32), (uint32_t)key, p->arg);
-}
-
-/* place_of: room for the table's children, by ordinal. */
-static bool each_dense(const struct moments *m, const struct vtree *v, uint32_t parent, uint32_t *place_of,
-		       const struct pair_visit *p)
-{
-	const struct place *places = v->places.items;
-	const struct pair_table *t = &m->pairs.items[parent];
-
-	for (uint32_t i = places[parent].first_child; i != NODE_NONE; i = places[i].next_sibling)
-		if (places[i].ordinal < t->child_cnt)
-			place_of[places[i].ordinal] = i;
-	for (size_t high = 1, at = 0; high < t->child_cnt; high++)
-		for (size_t low = 0; low < high; low++, at++)
-			if (t->sums[at] && !p->visit(place_of[low], place_of[high], p->arg))
-				return false;
-	return true;
-}
-
-void moments_each_pair(const struct moments *m, const struct vtree *v, bool (*visit)(uint32_t a, uint32_t b, void *arg),
-		       void *arg)
-{
-	struct pair_visit p = { visit, arg };
-	uint32_t place_of[DENSE_CHILDREN_MAX];
-
-	for (uint32_t i = 0; i < m->pairs.cnt && i < v->places.cnt; i++)
-		if (m->pairs.items[i].child_cnt && !each_dense(m, v, i, place_of, &p))
-			return;
-	map_each(m->sparse, visit_sparse, &p);
 }

@@ -21,8 +21,6 @@ struct moments {
 	uint64_t n;
 	VEC(struct sums) places;	/* one a place; places[0] is T itself */
 	VEC(struct pair_table) pairs;	/* one a place, of its children */
-	struct map *sparse;		/* of parents with very many children */
-	VEC(__int128) sparse_sums;
 	struct row_scratch *scratch;
 	struct row_batches *batches;	/* of rows that are not in the sums yet */
 	const struct vtree *v;		/* of those */
@@ -53,11 +51,7 @@ double moments_centred(uint64_t n, __int128 all_x, __int128 all_y, uint64_t cnt,
 
 double moments_variance_of(const struct moments *m, uint32_t place);
 double moments_with_latency(const struct moments *m, uint32_t place);	/* Cov(X, T) */
-/* Both took time in one interval at least. */
-bool moments_have_met(const struct moments *m, const struct vtree *v, uint32_t a, uint32_t b);
-/* Calls visit for each pair of siblings that met, in no particular order, until it returns false. */
-void moments_each_pair(const struct moments *m, const struct vtree *v, bool (*visit)(uint32_t a, uint32_t b, void *arg),
-		       void *arg);
+/* Of a parent with at most CHILDREN_WITH_ALL places below it; of others see sibling_pairs.h. */
 double moments_of_siblings(const struct moments *m, const struct vtree *v, uint32_t a, uint32_t b);
 
 #endif
