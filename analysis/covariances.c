@@ -4,7 +4,8 @@
  *
  * A node with n children has n (n - 1) / 2 pairs, of which nearly all say nothing: 3,000 functions below one have 4.5 million.
  * All pairs are kept of at most CHILDREN_WITH_ALL children; of more, those with a share of a thousandth and more, at most
- * PAIRS_MAX, the largest.  What the others have together follows from the rest, exactly:
+ * PAIRS_MAX, the largest.  Where even the nodes with few children have very many pairs together (200,000 functions, 50 below
+ * each one: five million), of these, too, only those of a thousandth.  What the others have follows from the rest, exactly:
  *
  *	sum of 2 Cov that are not kept = Var(node) - sum Var(child) - sum of 2 Cov that are kept
  *
@@ -24,6 +25,8 @@
 #define SHARE_MIN 0.001
 #define PAIRS_MAX 4096
 
+size_t covariances_all_max = COVARIANCES_ALL_MAX;
+
 struct wide {				/* a node with many children */
 	uint32_t parent;
 	VEC(struct covariance) heap;	/* the smallest first; children of item i are 2 i + 1 and 2 i + 2 */
@@ -34,6 +37,7 @@ struct chooser {
 	struct sibling_pairs *pairs;	/* of parents with many places below them */
 	VEC(struct wide) wide;
 	struct map *wide_of_node;	/* index + 1 */
+	double share_min;		/* of pairs of few children */
 };
 
 typedef VEC(uint32_t) numbers;
@@ -100,7 +104,7 @@ static void take_pair(void *arg, uint32_t x, uint32_t y, double covariance_ns2)
 
 	if (map_get(c->wide_of_node, pair.parent, &at))
 		keep(&c->wide.items[at - 1], &pair);
-	else
+	else if (fabs(pair.share) >= c->share_min)
 		VEC_ADD(&c->a->f->covariances, pair);
 }
 
@@ -119,14 +123,18 @@ static void add_wide(struct chooser *c, uint32_t parent, const numbers *children
 	map_set(c->wide_of_node, parent, c->wide.cnt);
 }
 
-static void add_all(struct analysis *a, const numbers *children)
+static void add_all(const struct chooser *c, const numbers *children)
 {
+	struct analysis *a = c->a;
+
 	for (size_t i = 0; i < children->cnt; i++) {
 		for (size_t k = i + 1; k < children->cnt; k++) {
 			uint32_t x = children->items[i], y = children->items[k];
+			struct covariance pair = covariance_of(a, x, y, moments_of_siblings(a->m, a->v, a->place_of_node[x],
+											    a->place_of_node[y]));
 
-			VEC_ADD(&a->f->covariances, covariance_of(a, x, y, moments_of_siblings(a->m, a->v, a->place_of_node[x],
-											       a->place_of_node[y])));
+			if (fabs(pair.share) >= c->share_min)
+				VEC_ADD(&a->f->covariances, pair);
 		}
 	}
 }
@@ -152,6 +160,16 @@ static numbers *children_of_nodes(const struct findings *f)
 	return ret;
 }
 
+static double least_share(const struct findings *f, const numbers *children)
+{
+	size_t pair_cnt = 0;
+
+	for (size_t i = 0; i < f->nodes.cnt; i++)
+		if (children[i].cnt > 1 && children[i].cnt <= CHILDREN_WITH_ALL)
+			pair_cnt += children[i].cnt * (children[i].cnt - 1) / 2;
+	return pair_cnt <= covariances_all_max ? 0 : SHARE_MIN;
+}
+
 static void choose_wide(struct chooser *c)
 {
 	struct analysis *a = c->a;
@@ -174,13 +192,14 @@ void find_covariances(struct analysis *a)
 	struct chooser c = { .a = a, .pairs = sibling_pairs_new(a), .wide_of_node = map_new() };
 	bool has_wide = false;
 
+	c.share_min = least_share(a->f, children);
 	for (uint32_t i = 0; i < a->f->nodes.cnt; i++) {
 		bool is_wide = a->v->places.items[a->place_of_node[i]].child_cnt > CHILDREN_WITH_ALL;
 
 		if (is_wide)
 			add_wide(&c, i, &children[i]);
 		else
-			add_all(a, &children[i]);
+			add_all(&c, &children[i]);
 		has_wide |= is_wide;
 		VEC_RELEASE(&children[i]);
 	}
@@ -196,14 +215,20 @@ double *findings_other_covariances(const struct findings *f)
 {
 	double *rest = xcalloc(f->nodes.cnt + 1, sizeof(*rest));
 	_cleanup_(freep) size_t *child_cnt = xcalloc(f->nodes.cnt + 1, sizeof(*child_cnt));
+	_cleanup_(freep) size_t *listed = xcalloc(f->nodes.cnt + 1, sizeof(*listed));
 
 	for (uint32_t i = 1; i < f->nodes.cnt; i++) {
 		rest[f->nodes.items[i].parent] -= f->nodes.items[i].variance_ns2;
 		child_cnt[f->nodes.items[i].parent]++;
 	}
-	for (size_t i = 0; i < f->covariances.cnt; i++)
+	for (size_t i = 0; i < f->covariances.cnt; i++) {
 		rest[f->covariances.items[i].parent] -= 2 * f->covariances.items[i].covariance_ns2;
-	for (uint32_t i = 0; i < f->nodes.cnt; i++)
-		rest[i] = child_cnt[i] > CHILDREN_WITH_ALL ? (rest[i] + f->nodes.items[i].variance_ns2) / 2 : NAN;
+		listed[f->covariances.items[i].parent]++;
+	}
+	for (uint32_t i = 0; i < f->nodes.cnt; i++) {
+		bool is_whole = child_cnt[i] <= CHILDREN_WITH_ALL && 2 * listed[i] >= child_cnt[i] * (child_cnt[i] - (child_cnt[i] > 0));
+
+		rest[i] = is_whole ? NAN : (rest[i] + f->nodes.items[i].variance_ns2) / 2;
+	}
 	return rest;
 }

@@ -48,7 +48,8 @@ struct node {
 	bool open;			/* calls functions of the project that were not probed */
 };
 
-/* A node with more children than this has only the larger ones of its pairs, see analysis/covariances.c. */
+/* A node with more children than this has only the larger ones of its pairs (in very large trees any node), see
+ * analysis/covariances.c. */
 #define CHILDREN_WITH_ALL 64
 
 /* A pair of siblings.  share = 2 Cov / Var(T), negative ones included. */

@@ -147,6 +147,9 @@ void summarize(struct analysis *a);		/* summary.c: f->interval */
 void measure_probing(struct analysis *a);	/* probing.c: f->probing */
 void show_tree(struct analysis *a);		/* tree_findings.c: f->nodes, f->covariances */
 void find_covariances(struct analysis *a);	/* covariances.c: f->covariances */
+/* So many pairs of nodes with few children are all kept.  Tests make it small. */
+#define COVARIANCES_ALL_MAX ((size_t)131072)
+extern size_t covariances_all_max;
 void find_root(struct analysis *a);		/* root.c: f->root_height, root_function */
 /* What needs all rows begins, reads them together with the others, a pass of some being as long as one of all, and ends.
  * The groups of batches are the blocks of time. */

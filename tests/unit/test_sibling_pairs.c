@@ -53,6 +53,12 @@ static int64_t sparse(size_t row, size_t function)
 	return noise(row, function, 20) ? 0 : 500 + noise(row, function + 1000, 4000);
 }
 
+/* Twenty functions, of which some vary much. */
+static int64_t few(size_t row, size_t function)
+{
+	return function < 20 ? 10 + noise(row, function, 10 + (int64_t)(function * function * function)) : 0;
+}
+
 /* Rows from .. to - 1 of the whole; weighted: each third one stands for three. */
 static struct trace *trace_of(times_of times, size_t from, size_t to, bool weighted, bool repeated)
 {
@@ -248,12 +254,35 @@ static void test_windows_and_weights(void **state)
 	}
 }
 
+/* 190 pairs of siblings: all are listed if there is room for them, else those of a thousandth, and the rest as one number. */
+static void test_many_pairs_of_few_siblings(void **state)
+{
+	(void)state;
+	for (size_t room = 189; room <= 190; room++) {
+		_cleanup_(findings_freep) struct findings *f = NULL;
+		_cleanup_(freep) double *rest = NULL;
+		size_t wanted;
+
+		covariances_all_max = room;
+		f = findings_of(few);
+		covariances_all_max = COVARIANCES_ALL_MAX;
+		rest = findings_other_covariances(f);
+		wanted = define(few, f->interval.variance_ns2);
+		assert_in_range(wanted, 10, 150);
+		assert_int_equal(f->covariances.cnt, room == 190 ? 190 : wanted);
+		assert_true(isnan(rest[0]) == (room == 190));
+		if (room == 189)
+			check_listed(f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_of_a_thousandth),
 		cmocka_unit_test(test_few_candidates),
 		cmocka_unit_test(test_equals_fill_the_room),
+		cmocka_unit_test(test_many_pairs_of_few_siblings),
 		cmocka_unit_test(test_windows_and_weights),
 	};
 
