@@ -17,6 +17,7 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "cmd/build_steps.h"
+#include "cmd/choose_plan.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
 #include "cmd/data_lock.h"
@@ -285,8 +286,10 @@ int build_apply(struct store *s, units *scanned, const struct plan *plan, const 
 	_cleanup_(freep) char *path = plan_path();
 	_cleanup_(launcher_context_release) struct launcher_context context = { 0 };
 	unsigned jobs = o->jobs ? o->jobs : (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
-	int r = plan_write(path, plan, reterr);
+	int r = plan_fits(plan, scanned, reterr);
 
+	if (r == 0)
+		r = plan_write(path, plan, reterr);
 	if (r == 0)
 		r = launcher_context_read(&context, reterr);
 	if (r < 0)

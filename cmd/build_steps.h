@@ -31,7 +31,7 @@ int build_load_units(struct store *s, units *ret, struct diag *reterr);
 int build_scan(struct store *s, const struct args *command, const struct build_options *o,
 	       units *ret, struct diag *reterr);
 
-/* Writes the plan, recompiles what it changes, links with the user's command.  scanned: what build_scan() or an
+/* Refuses a plan that is too large, writes it, recompiles what it changes, links with the user's command.  scanned: what build_scan() or an
  * earlier call yielded; if anything was compiled, read and loaded again. */
 int build_apply(struct store *s, units *scanned, const struct plan *plan, const struct args *command,
 		const struct build_options *o, struct diag *reterr);

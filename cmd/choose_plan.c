@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "cmd/choose_plan.h"
+#include "trace/format.h"
 
 #define DISTANCE_NONE UINT32_MAX
 
@@ -274,4 +275,28 @@ int plan_from_text(const struct project *p, const char *text, struct plan *ret, 
 		text += len + (text[len] != '\0');
 	}
 	return r;
+}
+
+size_t plan_functions_max = TRACE_FIDS_MAX;
+
+int plan_fits(const struct plan *p, const units *scanned, struct diag *reterr)
+{
+	_cleanup_(map_freep) struct map *recorded = map_new();
+
+	for (size_t u = 0; u < scanned->cnt; u++) {
+		for (size_t i = 0; i < scanned->items[u]->functions.cnt; i++) {
+			const struct scan_function *f = &scanned->items[u]->functions.items[i];
+			enum plan_level level = f->skipped ? PLAN_OFF : plan_level_of(p, f->key);
+
+			if (level == PLAN_IN_INTERVALS || level == PLAN_ALWAYS)
+				map_set(recorded, f->key, 1);
+		}
+	}
+	if (map_cnt(recorded) <= plan_functions_max)
+		return 0;
+	diag_set(reterr, EXIT_USAGE, -E2BIG,
+		 "%zu functions are to be recorded, and a recording has numbers for %zu: the others would not be recorded, and their "
+		 "time would count as their callers'", map_cnt(recorded), plan_functions_max);
+	return diag_remedy(reterr, -E2BIG, "vprof build --functions FILE (names, one a line), or without --functions: the callees of "
+			   "the interval's root, --depth N calls down");
 }

@@ -30,4 +30,10 @@ size_t choose_roots(const struct project *p, const struct config *c, const units
  * FILE:FUNCTION.  A name that no function has is EXIT_USAGE with the nearest. */
 int plan_from_text(const struct project *p, const char *text, struct plan *ret, struct diag *reterr);
 
+/* EXIT_USAGE if more functions are to be recorded than a recording has numbers for: the last ones would not be. */
+int plan_fits(const struct plan *p, const units *scanned, struct diag *reterr);
+
+/* How many that is.  Tests make it small. */
+extern size_t plan_functions_max;
+
 #endif

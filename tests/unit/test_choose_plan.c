@@ -119,11 +119,51 @@ static void test_given_names(void **state)
 	drop_project(&p);
 }
 
+/* Two units with one inline function in both; what is dormant, or cannot take a probe, needs no number. */
+static void test_more_than_have_numbers(void **state)
+{
+	struct plan *plan = plan_new(), *all = plan_new();
+	struct unit one = { 0 }, other = { 0 };
+	units scanned = { 0 };
+	struct diag d = DIAG_INIT;
+
+	(void)state;
+	all->all = PLAN_ALWAYS;
+	for (uint32_t i = 0; i < 8; i++) {
+		char name[] = { 'f', (char)('0' + i), 0 };
+		struct scan_function f = { .key = function_key("/s/a.c", i, name), .skipped = i == 7 ? "naked" : NULL };
+
+		VEC_ADD(&one.functions, f);
+		if (i == 0 || i == 7)
+			VEC_ADD(&other.functions, f);
+		if (i < 6)
+			plan_add(plan, i == 5 ? PLAN_DORMANT : i % 2 ? PLAN_ALWAYS : PLAN_IN_INTERVALS, "/s/a.c", i, name);
+	}
+	VEC_ADD(&scanned, &one);
+	VEC_ADD(&scanned, &other);
+	assert_int_equal(plan_functions_max, 1 << 20);
+	plan_functions_max = 5;
+	assert_int_equal(plan_fits(plan, &scanned, &d), 0);
+	assert_true(plan_fits(all, &scanned, &d) < 0);
+	assert_int_equal(d.status, EXIT_USAGE);
+	assert_non_null(strstr(d.text, "7 functions are to be recorded, and a recording has numbers for 5"));
+	assert_non_null(strstr(d.remedy, "--functions FILE"));
+	plan_functions_max = 4;
+	assert_true(plan_fits(plan, &scanned, &d) < 0);
+	plan_functions_max = 7;
+	assert_int_equal(plan_fits(all, &scanned, &d), 0);
+	VEC_RELEASE(&one.functions);
+	VEC_RELEASE(&other.functions);
+	VEC_RELEASE(&scanned);
+	plan_free(plan);
+	plan_free(all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_depth_and_wakers), cmocka_unit_test(test_root_by_line),
-		cmocka_unit_test(test_given_names),
+		cmocka_unit_test(test_given_names), cmocka_unit_test(test_more_than_have_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
