@@ -115,6 +115,8 @@ void parsed_returns(const struct parsed *p, size_t f, struct ranges *ret);
 struct parsed_tail {
 	struct range call;
 	bool passes_local;		/* the address of a variable of the caller's frame is among the arguments */
+	bool accumulates;		/* "1 + f()": a jump only where f() is the function itself */
+	bool depends;			/* on a template's parameter: nobody knows what is called */
 };
 struct parsed_tails {
 	VEC(struct parsed_tail) items;

@@ -107,6 +107,20 @@ struct index {
 	bool jumps;			/* this compiler makes jumps of calls to outside */
 };
 
+/* "1 + f()" becomes a loop only in f() itself, and only where jumps are made. */
+static void add_direct(const struct index *x, size_t f, size_t to, const struct parsed_tail *tail, struct graph *ret)
+{
+	if (!tail->accumulates || (to == f && x->jumps && !tail->passes_local))
+		add_edge(ret, f, to, tail->call);
+}
+
+/* Whatever a template's parameter is, it may lead back here. */
+static void add_dependent(const struct index *x, size_t f, const struct parsed_tail *tail, struct graph *ret)
+{
+	add_edge(ret, f, x->parsed->functions.cnt, tail->call);
+	add_edge(ret, x->parsed->functions.cnt, f, (struct range){ 0, 0 });
+}
+
 static void add_tails_of(const struct index *x, size_t f, struct graph *ret)
 {
 	const struct parsed *p = x->parsed;
@@ -116,14 +130,18 @@ static void add_tails_of(const struct index *x, size_t f, struct graph *ret)
 	for (size_t t = 0; t < tails.items.cnt; t++) {
 		const struct parsed_tail *tail = &tails.items.items[t];
 		const struct parsed_call *c;
+		bool may_jump = x->jumps && !tails.needs_frame && !tail->passes_local;
 		uint64_t n, to;
 
-		if (!map_get(x->calls, place_of(tail->call.start, tail->call.end), &n))
+		if (!map_get(x->calls, place_of(tail->call.start, tail->call.end), &n)) {
+			if (tail->depends && may_jump && !tail->accumulates)
+				add_dependent(x, f, tail, ret);
 			continue;
+		}
 		c = &p->calls.items[n - 1];
 		if (c->callee_body && map_get(x->functions, c->callee_body, &to))
-			add_edge(ret, f, (size_t)to - 1, tail->call);
-		else if (x->jumps && goes_outside(c) && !tails.needs_frame && !tail->passes_local)
+			add_direct(x, f, (size_t)to - 1, tail, ret);
+		else if (may_jump && goes_outside(c) && !tail->accumulates)
 			add_edge(ret, f, p->functions.cnt, tail->call);
 	}
 	VEC_RELEASE(&tails.items);
