@@ -15,7 +15,7 @@
 #	suite		the project's own tests on both sides, compared test by test
 #	recorded	some of them once more, under "vprof record"
 #
-# and what single projects add (instrument/rebuild.sh, instrument/unharmed.sh).  Many suites mostly wait:
+# and what single projects add (instrument/rebuild.sh, instrument/unharmed.sh, instrument/stack.sh).  Many suites mostly wait:
 # with --jobs 2 two projects are examined at a time, which changes seconds, but hardly the processor
 # time of one build divided by that of the next.  Every stage leaves its
 # rows in DIR/NAME; one that did is left out the next time, unless --fresh asks for all.  Prints a table
@@ -24,7 +24,8 @@
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-all='postgresql redis memcached sqlite leveldb apr nginx libxkbcommon'
+all='postgresql redis memcached sqlite leveldb apr nginx libxkbcommon
+	lua lua_clang mawk mawk_clang jimtcl jimtcl_clang'
 # shellcheck disable=SC2034 # fresh and rounds are lib.sh's
 vprof='' work=instrument-work results=results/instrument.json only='' rounds=1 jobs=1 fresh=''
 

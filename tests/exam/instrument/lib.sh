@@ -15,6 +15,7 @@
 #	recorded, conf		the same under vprof record; with this vprof.conf; '' for none
 #	logged			yes: what the compiler is called with is to be logged (DIR/NAME/compiled)
 #	as_nobody		yes: the suite must not run as root
+#	deep			what recurses deeply, and ends well; stack.sh compares the stack that it needs; '' for none
 #	extra			more stages: extra=rebuild is stage_rebuild() of rebuild.sh here, which says
 #				what else it asks for
 #
@@ -26,9 +27,11 @@ say() { echo "$(date +%H:%M:%S) $name: $*"; }
 # about NAME: what there is to know of a project
 about() {
 	name=$1 dir=$work/$1
-	packages='' configure='' last_words='' suite='' recorded='' conf='' as_nobody='' logged='' extra='' language=C suite_seconds=1800
+	packages='' configure='' last_words='' suite='' recorded='' conf='' as_nobody='' logged='' extra='' deep='' compiler=''
+	language=C suite_seconds=1800
 	# shellcheck disable=SC1090 # a project's file
 	. "$here/instrument/$name.sh"
+	[ -z "$deep" ] || extra="$extra stack"
 	for file in $extra; do
 		# shellcheck disable=SC1090
 		. "$here/instrument/$file.sh"
