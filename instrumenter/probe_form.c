@@ -52,17 +52,19 @@ bool probe_form_is_clang(const char *text, size_t len)
 
 struct probe_form probe_form_of(const char *text, size_t len, const char *const *argv)
 {
-	bool is_clang = *clang_text && probe_form_is_clang(text, len), unoptimized = true, lto = false;
+	bool is_clang = *clang_text && probe_form_is_clang(text, len), unoptimized = true, lto = false, intel = false;
 
 	for (size_t i = 0; argv && argv[i]; i++) {
 		if (starts_with(argv[i], "-O"))
 			unoptimized = strcmp(argv[i], "-O0") == 0;
 		else if (starts_with(argv[i], "-flto"))
 			lto = true;	/* may move a function away from what asm statements of its unit define */
+		else if (strcmp(argv[i], "-masm=intel") == 0)
+			intel = true;	/* newer clangs take it for asm statements outside of functions, too */
 	}
 	return (struct probe_form){
 		.is_clang = is_clang,
-		.is_called = is_clang && unoptimized && !lto,
+		.is_called = is_clang && unoptimized && !lto && !intel,
 		.sites_apart = is_clang && !lto,
 	};
 }

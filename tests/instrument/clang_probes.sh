@@ -47,6 +47,13 @@ compile -O2 -flto
 want "-flto: sites" 0 "$(grep -c -a vprof_table three.o)"
 want "-flto: sites" 1 "$(grep -c -a vprof_sites three.o)"
 
+for newest in clang-19 clang-16 clang; do
+	command -v $newest >/dev/null && break
+done
+rm -rf build
+"$launch" -b build -p all -R "$runtime" -- $newest -O0 -masm=intel -c three.c -o three.o
+want "$newest -masm=intel: probed" 3 "$("$launch" -b build -l | grep -c ' probed$')"
+
 # What is recorded is the same in each form.
 cat > calls.c <<'EOC'
 static volatile int sink;
