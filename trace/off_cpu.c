@@ -71,6 +71,21 @@ static int by_time(const void *a, const void *b)
 	return (x->run_ns > y->run_ns) - (x->run_ns < y->run_ns);
 }
 
+/*
+ * The last look's time in the run queue, and what of it is not in the kernel's account yet: a thread that is ready to run, but
+ * has not come to a CPU from look to look and computed less than the time between them, waits for one.
+ */
+static uint64_t delay_so_far(const struct raw_account *a, size_t last)
+{
+	size_t first = last;
+	int64_t ns;
+
+	while (first && !a[first].is_off && !a[first - 1].is_off && !a[first - 1].is_own && a[first - 1].slices == a[last].slices)
+		first--;
+	ns = a[last].ns - a[first].ns - (int64_t)(a[last].run_ns - a[first].run_ns);
+	return a[last].delay_ns + (ns > off_cpu_tick_ns ? (uint64_t)ns : 0);
+}
+
 /* An account that goes back is damage, or of another thread of that number. */
 static void order_accounts(struct off_cpu_thread *t)
 {
@@ -86,7 +101,7 @@ static void order_accounts(struct off_cpu_thread *t)
 		if (now.run_ns > INT64_MAX / 4 || now.delay_ns > INT64_MAX / 4 || (last && now.ns == last->ns))
 			continue;
 		if (last && now.is_own) {
-			now.delay_ns = last->delay_ns;
+			now.delay_ns = delay_so_far(a, cnt - 1);
 			now.slices = last->slices;
 		}
 		if (last && (now.delay_ns < last->delay_ns || now.slices < last->slices))
@@ -118,15 +133,17 @@ static bool is_wanted(const struct off_cpu_thread *t, int64_t waited_ns)
 	return told_ns - (int64_t)(last->run_ns - first->run_ns) > least_ns + told_ns / LEAST_SHARE;
 }
 
-static bool is_known_to_itself_alone(const struct off_cpu_thread *t)
+/* The last that somebody else looked at, else the first: the thread's own later ones know no run queue. */
+static const struct raw_account *last_look(const struct off_cpu_thread *t)
 {
-	for (size_t i = 0; i < t->accounts.cnt; i++)
-		if (!t->accounts.items[i].is_own)
-			return false;
-	return true;
+	size_t at = t->accounts.cnt - 1;
+
+	while (at && t->accounts.items[at].is_own)
+		at--;
+	return &t->accounts.items[at];
 }
 
-/* A thread that ended before anybody looked at it waited for a CPU as long as the others did for the same work. */
+/* From the last look at a thread to its end it waited for a CPU as long as the run's threads did elsewhere for the same work. */
 static void guess_delays(struct finding *f)
 {
 	struct off_cpu *sum = &f->rd->t->off_cpu;
@@ -134,18 +151,24 @@ static void guess_delays(struct finding *f)
 	for (size_t i = 0; i < f->rd->raw.threads.cnt; i++) {
 		const struct off_cpu_thread *t = &f->threads[i];
 
-		if (t->accounts.cnt < 2 || is_known_to_itself_alone(t))
+		if (t->accounts.cnt < 2)
 			continue;
-		sum->run_ns += t->accounts.items[t->accounts.cnt - 1].run_ns - t->accounts.items[0].run_ns;
-		sum->delay_ns += t->accounts.items[t->accounts.cnt - 1].delay_ns - t->accounts.items[0].delay_ns;
+		sum->run_ns += last_look(t)->run_ns - t->accounts.items[0].run_ns;
+		sum->delay_ns += last_look(t)->delay_ns - t->accounts.items[0].delay_ns;
 	}
 	for (size_t i = 0; sum->run_ns && i < f->rd->raw.threads.cnt; i++) {
 		struct off_cpu_thread *t = &f->threads[i];
 		struct raw_account *last = t->accounts.cnt >= 2 ? &t->accounts.items[t->accounts.cnt - 1] : NULL;
+		const struct raw_account *from = last ? last_look(t) : NULL;
+		double ran_ns, off_ns, delay_ns;
 
-		if (last && is_known_to_itself_alone(t))
-			last->delay_ns += (uint64_t)((double)(last->run_ns - t->accounts.items[0].run_ns) *
-						     (double)sum->delay_ns / (double)sum->run_ns);
+		if (!last || from == last)
+			continue;
+		ran_ns = (double)(last->run_ns - from->run_ns);
+		off_ns = (double)(last->ns - from->ns) - ran_ns - (double)(last->delay_ns - from->delay_ns);
+		delay_ns = ran_ns * (double)sum->delay_ns / (double)sum->run_ns;
+		delay_ns = delay_ns < off_ns ? delay_ns : off_ns;
+		last->delay_ns += delay_ns > 0 ? (uint64_t)delay_ns : 0;
 	}
 }
 

@@ -48,6 +48,7 @@ struct placing {
 	VEC(struct gap) gaps;
 	VEC(struct piece) pieces;
 	VEC(int64_t) off_ns;		/* of the stretch, by each of its accounts: find_unaccounted() */
+	VEC(int64_t) idle_ns;		/* ... between an account and the next one: told as running, but did not run */
 	VEC(uint64_t) wait_cnts;	/* ... how many waits ended between an account and the next one */
 	size_t gap_at, wait_at;		/* the first that may reach into the stretch; stretches come in order */
 	size_t first_span;		/* of the stretch */
@@ -234,7 +235,7 @@ static double place_between(struct placing *p, const struct raw_account *from, c
 {
 	uint64_t arrival_cnt = to->slices - from->slices;
 
-	if (to->slices == from->slices && !from->is_off && !to->is_off && !to->is_own)
+	if (to->slices == from->slices && !from->is_off && !to->is_off && !to->is_own && !from->is_own)
 		return ns;
 	arrival_cnt = to->is_own ? UINT64_MAX - 1 : arrival_cnt > wait_cnt ? arrival_cnt - wait_cnt : 0;
 	p->pieces.cnt = 0;
@@ -274,8 +275,8 @@ static void place_unknown(struct placing *p, size_t i, size_t end, int64_t ns)
 	p->t->unplaced_ns += left >= (double)(off_cpu_tick_ns / LEAST_TICKS) ? (int64_t)left : 0;
 }
 
-/* In the run queue between two looks: spread over what of the gaps has no other use. */
-static void place_runnable(struct placing *p, size_t gap_at, const struct raw_account *from,
+/* In the run queue between two looks: spread over what of the gaps has no other use; returns what found no place. */
+static double place_runnable(struct placing *p, size_t gap_at, const struct raw_account *from,
 			   const struct raw_account *to, double ns)
 {
 	size_t span_cnt = p->t->spans.cnt, span = p->first_span;
@@ -300,13 +301,14 @@ static void place_runnable(struct placing *p, size_t gap_at, const struct raw_ac
 	}
 	for (size_t i = 0; i < p->pieces.cnt; i++)
 		p->pieces.items[i].weight = length(&p->pieces.items[i]);
-	share_out(p->pieces.items, p->pieces.cnt, ns);
+	ns = share_out(p->pieces.items, p->pieces.cnt, ns);
 	for (size_t i = 0; i < p->pieces.cnt; i++) {
 		const struct piece *piece = &p->pieces.items[i];
 		int64_t start_ns = piece->start_ns + (int64_t)((length(piece) - piece->taken_ns) / 2);
 
 		add_span(p, start_ns, start_ns + (int64_t)piece->taken_ns, STATE_RUNNABLE);
 	}
+	return ns;
 }
 
 static int by_start(const void *a, const void *b)
@@ -331,10 +333,10 @@ static double room(const struct raw_account *a)
  *	looks at 0, 5, 10, 15 ms: run 4, 5, 5, 6 ms, in the run queue 0, 0, 0, 12 ms, came to a CPU 1, 1, 1, 2 times
  *	room 4, 5, 4 ms: of the 12 ms 3.7, 4.6, 3.7
  */
-static void place_queued(struct placing *p, size_t *gap_at, size_t first, size_t k, double ns)
+static double place_queued(struct placing *p, size_t *gap_at, size_t first, size_t k, double ns)
 {
 	const struct raw_account *a = p->t->accounts.items;
-	double rooms = 0;
+	double rooms = 0, left = 0;
 
 	while (first < k && a[first].slices != a[k].slices)
 		first++;
@@ -346,7 +348,40 @@ static void place_queued(struct placing *p, size_t *gap_at, size_t first, size_t
 		while (*gap_at < p->gaps.cnt && p->gaps.items[*gap_at].end_ns <= a[m].ns)
 			(*gap_at)++;
 		if (ns * part >= 1)
-			place_runnable(p, *gap_at, &a[m], &a[m + 1], ns * part);
+			left += place_runnable(p, *gap_at, &a[m], &a[m + 1], ns * part);
+	}
+	return left;
+}
+
+static void sort_spans(struct placing *p)
+{
+	if (p->t->spans.cnt > p->first_span)
+		qsort(p->t->spans.items + p->first_span, p->t->spans.cnt - p->first_span, sizeof(*p->t->spans.items),
+		      by_start);
+}
+
+/* What was in the run queue but had no place where its account grew goes where the thread did not run, and nothing says why. */
+static void place_left(struct placing *p, size_t gap_at, size_t i, size_t end, double ns)
+{
+	const struct raw_account *a = p->t->accounts.items;
+	size_t span = p->first_span;
+	double rooms = 0;
+
+	sort_spans(p);
+	for (size_t k = i; k < end; k++) {
+		int64_t *idle_ns = &p->idle_ns.items[k - i];
+
+		for (; span < p->t->spans.cnt && p->t->spans.items[span].start_ns < a[k + 1].ns; span++)
+			*idle_ns -= p->t->spans.items[span].end_ns - p->t->spans.items[span].start_ns;
+		rooms += *idle_ns > 0 ? (double)*idle_ns : 0;
+	}
+	for (size_t k = i; k < end; k++) {
+		double part = p->idle_ns.items[k - i] > 0 ? (double)p->idle_ns.items[k - i] : 0;
+
+		while (gap_at < p->gaps.cnt && p->gaps.items[gap_at].end_ns <= a[k].ns)
+			gap_at++;
+		if (part >= 1)
+			place_runnable(p, gap_at, &a[k], &a[k + 1], rooms > ns ? part / rooms * ns : part);
 	}
 }
 
@@ -354,21 +389,23 @@ static void place_queued(struct placing *p, size_t *gap_at, size_t first, size_t
 static void place_run_queue(struct placing *p, size_t i, size_t end, double share)
 {
 	const struct raw_account *a = p->t->accounts.items;
-	size_t gap_at = p->gap_at, first = i;
+	size_t gap_at = p->gap_at, first = i, gap_first;
+	double left = 0;
 
-	if (p->t->spans.cnt > p->first_span)
-		qsort(p->t->spans.items + p->first_span, p->t->spans.cnt - p->first_span, sizeof(*p->t->spans.items),
-		      by_start);
+	sort_spans(p);
 	while (gap_at && p->gaps.items[gap_at - 1].end_ns > a[i].ns)
 		gap_at--;
+	gap_first = gap_at;
 	for (size_t k = i; k < end; k++) {
 		double ns = (double)(a[k + 1].delay_ns - a[k].delay_ns) * share;
 
 		if (ns < 1)
 			continue;
-		place_queued(p, &gap_at, first, k, ns);
+		left += place_queued(p, &gap_at, first, k, ns);
 		first = k + 1;
 	}
+	if (left >= (double)(off_cpu_tick_ns / LEAST_TICKS))
+		place_left(p, gap_first, i, end, left);
 }
 
 /* By each account from i to end: what is told as running since i, but is in no account, nor in the run queue. */
@@ -378,13 +415,16 @@ static int64_t find_unaccounted(struct placing *p, size_t i, size_t end, int64_t
 	int64_t last_ns = p->t->busy.items[p->t->busy.cnt - 1].end_ns;
 
 	*ret_told_ns = 0;
-	p->off_ns.cnt = p->wait_cnts.cnt = 0;
+	p->off_ns.cnt = p->idle_ns.cnt = p->wait_cnts.cnt = 0;
 	VEC_ADD(&p->off_ns, 0);
 	for (size_t k = i; k < end; k++) {
 		size_t wait_cnt = 0;
+		int64_t told = 0;
 
 		if (a[k].ns < last_ns)
-			*ret_told_ns += told_ns(p, a[k].ns, a[k + 1].ns < last_ns ? a[k + 1].ns : last_ns, &wait_cnt);
+			told = told_ns(p, a[k].ns, a[k + 1].ns < last_ns ? a[k + 1].ns : last_ns, &wait_cnt);
+		*ret_told_ns += told;
+		VEC_ADD(&p->idle_ns, told - (int64_t)(a[k + 1].run_ns - a[k].run_ns));
 		VEC_ADD(&p->wait_cnts, wait_cnt);
 		VEC_ADD(&p->off_ns, *ret_told_ns - (int64_t)(a[k + 1].run_ns - a[i].run_ns) -
 				    (int64_t)(a[k + 1].delay_ns - a[i].delay_ns));
@@ -460,5 +500,6 @@ void off_cpu_place(struct off_cpu_thread *t)
 	VEC_RELEASE(&p.gaps);
 	VEC_RELEASE(&p.pieces);
 	VEC_RELEASE(&p.off_ns);
+	VEC_RELEASE(&p.idle_ns);
 	VEC_RELEASE(&p.wait_cnts);
 }

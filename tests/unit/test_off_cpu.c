@@ -203,6 +203,77 @@ static void test_run_queue(void **state)
 	assert_in_range(told(t, "hold", STATE_RUNNABLE), 11990, 12000);
 }
 
+/* It computes for 1,000, 500 and 1,000, and is in the run queue for 18,000 and 20,500: more than the time since the look before. */
+static void test_queued_since_earlier(void **state)
+{
+	_cleanup_(trace_freep) struct trace *t = NULL;
+
+	(void)state;
+	begin();
+	own_look(0, 0);
+	call(1, 100, 41000);
+	look(5000, 1000, 0, 1, false);
+	look(18000, 1000, 0, 1, false);
+	look(30000, 1500, 18000, 2, false);
+	look(40500, 2000, 38500, 3, false);
+	own_look(41000, 2500);
+	t = end(NULL);
+	assert_in_range(told(t, NULL, STATE_RUNNING), 2300, 2900);
+	assert_in_range(told(t, NULL, STATE_RUNNABLE), 38000, 38700);
+}
+
+/* Ready to run at three looks, but it does not: in the run queue, though no account says so before the thread ends. */
+static void test_queued_to_the_end(void **state)
+{
+	_cleanup_(trace_freep) struct trace *t = NULL;
+
+	(void)state;
+	begin();
+	own_look(0, 0);
+	call(1, 100, 40000);
+	look(5000, 3000, 0, 2, false);
+	look(10000, 3000, 0, 2, false);
+	look(30000, 3000, 0, 2, false);
+	own_look(40000, 5000);
+	t = end(NULL);
+	assert_in_range(told(t, NULL, STATE_RUNNING), 4700, 5400);
+	assert_in_range(told(t, NULL, STATE_RUNNABLE), 24700, 25300);
+	assert_int_equal(t->off_cpu.unplaced_ns, 0);
+}
+
+/* The first look comes late, and finds it ready to run though it computed for 1,000 only: all before is off the CPU, too. */
+static void test_looked_at_late(void **state)
+{
+	_cleanup_(trace_freep) struct trace *t = NULL;
+
+	(void)state;
+	begin();
+	own_look(0, 0);
+	call(1, 100, 58000);
+	look(48000, 1000, 0, 2, false);
+	own_look(58000, 2000);
+	t = end(NULL);
+	assert_in_range(told(t, NULL, STATE_RUNNING), 1800, 2400);
+	assert_int_equal(t->off_cpu.unplaced_ns, 0);
+}
+
+/* Nobody saw it between 5,000 and its end: as long in the run queue as before, for the same work. */
+static void test_hardly_looked_at(void **state)
+{
+	_cleanup_(trace_freep) struct trace *t = NULL;
+
+	(void)state;
+	begin();
+	own_look(0, 0);
+	call(1, 100, 30000);
+	look(1000, 500, 0, 1, false);
+	look(5000, 1000, 3500, 2, false);
+	own_look(30000, 3000);
+	t = end(NULL);
+	assert_in_range(told(t, NULL, STATE_RUNNING), 2800, 3400);
+	assert_in_range(told(t, NULL, STATE_RUNNABLE), 10300, 10700);
+}
+
 /* Nothing but the accounts at its ends: so much is off, and it can only be in what is long. */
 static void test_short_thread(void **state)
 {
@@ -307,6 +378,10 @@ int main(void)
 		cmocka_unit_test(test_known_waits),
 		cmocka_unit_test(test_run_queue),
 		cmocka_unit_test(test_short_thread),
+		cmocka_unit_test(test_queued_since_earlier),
+		cmocka_unit_test(test_queued_to_the_end),
+		cmocka_unit_test(test_looked_at_late),
+		cmocka_unit_test(test_hardly_looked_at),
 		cmocka_unit_test(test_kernel_knows),
 		cmocka_unit_test(test_two_stacks),
 		cmocka_unit_test(test_damaged),
