@@ -451,17 +451,50 @@ static void answer(int from, int to)
 	syscall(SYS_exit_group, 0);
 }
 
-/* Waits for what no thread of the run writes: nobody's name is asked for.  Then one for what a thread does. */
+/* Of this thread's calls: how many slept, how many left the CPU at all. */
+struct leaves {
+	long slept, left;
+};
+
+static void count_leaves(struct leaves *l, const struct rusage *before)
+{
+	struct rusage now;
+
+	CHECK(!getrusage(RUSAGE_THREAD, &now));
+	l->slept += now.ru_nvcsw != before->ru_nvcsw;
+	l->left += now.ru_nvcsw != before->ru_nvcsw || now.ru_nivcsw != before->ru_nivcsw;
+}
+
+/* Its answer has come: the read does not sleep, but may be preempted. */
+static void hear(int fd, bool by_poll, struct leaves *l)
+{
+	struct pollfd ready = { .fd = fd, .events = POLLIN };
+	struct rusage before;
+	char byte;
+
+	if (by_poll) {
+		CHECK(!getrusage(RUSAGE_THREAD, &before));
+		CHECK(vprof_w_poll(&ready, 1, -1) == 1);
+		count_leaves(l, &before);
+	}
+	CHECK(!getrusage(RUSAGE_THREAD, &before));
+	CHECK(vprof_w_read(fd, &byte, 1) == 1);
+	count_leaves(l, &before);
+}
+
+/*
+ * Waits for what no thread of the run writes: nobody's name is asked for.  Then one for what a thread does.  It says
+ * how many of the calls before slept, and how many left the CPU.
+ */
 void run_strangers(void)
 {
 	int to[2], back[2];
-	struct pollfd ready = { .events = POLLIN };
+	struct leaves l = { 0, 0 };
 	char byte = 0;
 	pthread_t t;
 	int before;
 
 	CHECK(!pipe(to) && !pipe(back));
-	ready.fd = back[0];
 	if (!syscall(SYS_fork)) {
 		syscall(SYS_close, to[1]);
 		answer(to[0], back[1]);
@@ -470,11 +503,11 @@ void run_strangers(void)
 	before = atomic_load(&fstat_cnt);
 	for (int i = 0; i < STRANGERS; i++) {
 		CHECK(unseen(SYS_write, to[1], &byte, 1) == 1);
-		if (i % 2)
-			CHECK(vprof_w_poll(&ready, 1, -1) == 1);
-		CHECK(vprof_w_read(back[0], &byte, 1) == 1);
+		hear(back[0], i % 2, &l);
 	}
 	CHECK(atomic_load(&fstat_cnt) == before);
+	EVENT(WORK, ROWS, (uint64_t)l.slept, 0);
+	EVENT(WORK, ROWS, (uint64_t)l.left, 0);
 	t = start(write_late, &back[1]);
 	{
 		PROBE(waiter);

@@ -330,7 +330,7 @@ static void test_copies(void **state)
 	recorded_release(&r);
 }
 
-/* Twenty times for somebody who is not recorded, then for a thread that is: the only one with a name. */
+/* For somebody who is not recorded, then for a thread that is: the only one with a name.  A call that was preempted may look like a wait. */
 static void test_strangers(void **state)
 {
 	struct recorded r = record_well("strangers");
@@ -346,7 +346,8 @@ static void test_strangers(void **state)
 			wakeups++;
 			assert_int_equal(t->wakeups.items[i].waker_tid, holder->tid);
 		}
-	assert_int_equal(waits, STRANGERS + 1);
+	assert_in_range(t->works.items[0].value, 1, STRANGERS);
+	assert_in_range(waits, t->works.items[0].value + 1, t->works.items[1].value + 1);
 	assert_int_equal(wakeups, 1);
 	recorded_release(&r);
 }
