@@ -51,6 +51,7 @@ static struct block first;
 static struct block *full_until = &first;	/* blocks before it are full, ... */
 static unsigned int full_cnt;			/* ... and that many places of it */
 static struct unit *likely, *likely_begin;	/* what is probably unloaded next, or NULL; where its block begins */
+static uint64_t missed;				/* sites of units that there was no memory for: off for ever */
 static uint32_t busy;
 static bool are_on;
 
@@ -187,6 +188,13 @@ static struct unit *free_place(void)
 	}
 }
 
+static void count_missed(uint64_t cnt)
+{
+	if (are_on && cnt)
+		__atomic_fetch_add(&process.arena->control->dropped[TABLE_UNITS], cnt, __ATOMIC_RELAXED);
+}
+
+/* A unit without a place stays off: nobody would take its functions' numbers back when the next recording gives others. */
 void units_add(struct vprof_site *sites, unsigned int cnt, const char *note)
 {
 	struct unit *place, unit = { sites, cnt, note };
@@ -194,12 +202,14 @@ void units_add(struct vprof_site *sites, unsigned int cnt, const char *note)
 	while (!try_lock())
 		permit_yield();
 	place = cnt ? free_place() : NULL;
-	if (place)
+	if (place) {
 		*place = unit;
-	else if (are_on)
-		__atomic_fetch_add(&process.arena->control->dropped[TABLE_UNITS], cnt, __ATOMIC_RELAXED);
-	if (are_on)
-		set_gates(&unit, true);
+		if (are_on)
+			set_gates(&unit, true);
+	} else {
+		missed += cnt;
+		count_missed(cnt);
+	}
 	unlock();
 }
 
@@ -232,6 +242,8 @@ void units_remove(struct vprof_site *sites, unsigned int cnt)
 		full_until = &first;
 		full_cnt = 0;
 		likely = place > likely_begin ? place - 1 : NULL;
+	} else {
+		missed -= cnt < missed ? cnt : missed;
 	}
 	unlock();
 }
@@ -241,6 +253,7 @@ bool units_switch(bool on)
 	if (!try_lock())
 		return false;
 	are_on = on;
+	count_missed(missed);
 	inside_cnt = 0;
 	is_list_full = false;
 	set_quiet(false);

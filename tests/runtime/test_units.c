@@ -230,9 +230,46 @@ static void test_flip_left(void **state)
 	assert_gates(0, 0, 0, 0);
 }
 
+/* Units that there is no memory for are off, and each recording counts their probes; also one that begins later. */
+static void test_no_memory(void **state)
+{
+	static struct vprof_site filling[BLOCK_UNITS];
+	uint64_t *dropped = &control.dropped[TABLE_UNITS], before;
+
+	(void)state;
+	set_up();
+	before = *dropped;
+	for (unsigned int i = 0; i < BLOCK_UNITS; i++)
+		units_add(&filling[i], 1, NULL);
+	permits = ~(1U << PERMIT_MMAP);
+	units_add(sites, 3, NULL);
+	assert_int_equal(*dropped - before, 0);		/* nothing is recorded yet */
+	assert_true(units_switch(true));
+	assert_int_equal(*dropped - before, 3);
+	units_add(sites + 3, 1, NULL);
+	assert_int_equal(*dropped - before, 4);
+	assert_gates(0, 0, 0, 0);
+	assert_true(units_switch(false));
+	assert_int_equal(*dropped - before, 4);
+	assert_true(units_switch(true));		/* the next one */
+	assert_int_equal(*dropped - before, 8);
+	units_remove(sites, 3);
+	units_remove(sites + 3, 1);
+	permits = ~0U;
+	units_remove(&filling[0], 1);
+	units_add(sites, 1, NULL);			/* there is a place again */
+	assert_gates(2, 0, 0, 0);
+	assert_true(units_switch(true));
+	assert_int_equal(*dropped - before, 8);
+	units_remove(sites, 1);
+	for (unsigned int i = 1; i < BLOCK_UNITS; i++)
+		units_remove(&filling[i], 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_gates),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_too_many),
