@@ -26,6 +26,7 @@
 #include "base/banned.h"
 
 #define RECENT_PLACES 1024
+#define KINDS_FEW 16			/* of more kinds of intervals each looks at few calls of a window */
 
 struct recent_place {			/* found: where what is like that is below a place; 0: nothing yet */
 	uint64_t key;			/* the place and the function */
@@ -74,8 +75,6 @@ struct vtree *vtree_new(enum charge charge)
 	v->function_labels = map_new();
 	v->other_labels = map_new();
 	v->place_of_label = map_new();
-	v->recent = xcalloc(RECENT_PLACES, sizeof(*v->recent));
-	v->recent_others = xcalloc(RECENT_PLACES, sizeof(*v->recent_others));
 	add_place(v, NODE_NONE, &interval);
 	return v;
 }
@@ -86,14 +85,25 @@ void vtree_enter(struct vtree *v, const struct timeline *tl)
 
 	vtree_leave(v);
 	v->tl = tl;
-	v->calls = xcalloc(cnt, sizeof(*v->calls));	/* of a window with many kinds of intervals each looks at few calls */
+	if (tl->trace->interval_names.cnt > KINDS_FEW)
+		v->sparse_bytes = cnt * sizeof(*v->calls);
+	v->calls = v->sparse_bytes ? sparse_zeros(v->sparse_bytes) : xcalloc(cnt, sizeof(*v->calls));
+	v->recent = xcalloc(RECENT_PLACES, sizeof(*v->recent));		/* 32 KB: not for each of 5,000 kinds at once */
+	v->recent_others = xcalloc(RECENT_PLACES, sizeof(*v->recent_others));
 	v->row_of_window = 0;
 }
 
 void vtree_leave(struct vtree *v)
 {
-	free(v->calls);
+	if (v->sparse_bytes)
+		sparse_free(v->calls, v->sparse_bytes);
+	else
+		free(v->calls);
+	v->sparse_bytes = 0;
+	free(v->recent);
+	free(v->recent_others);
 	v->calls = NULL;
+	v->recent = v->recent_others = NULL;
 	past_free(v->past);
 	v->past = NULL;
 }
@@ -108,8 +118,6 @@ void vtree_free(struct vtree *v)
 	map_free(v->function_labels);
 	map_free(v->other_labels);
 	map_free(v->place_of_label);
-	free(v->recent);
-	free(v->recent_others);
 	vtree_leave(v);
 	VEC_RELEASE(&v->ns);
 	VEC_RELEASE(&v->touched);

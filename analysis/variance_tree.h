@@ -66,6 +66,7 @@ struct vtree {
 	uint32_t path_end;		/* the place down to which on_path counts */
 	VEC(uint32_t) on_path;		/* by function: places on the way there */
 	struct placed_call *calls;	/* per invocation of the window */
+	size_t sparse_bytes;		/* of calls, if each kind of intervals has few of them; else 0 */
 	uint32_t row_of_window;		/* counted from 1 */
 	VEC(int64_t) ns;		/* per place */
 	VEC(uint32_t) touched, unplaced;

@@ -10,6 +10,7 @@
 #include <malloc.h>
 #endif
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/alloc.h"
 #include "base/banned.h"
@@ -81,4 +82,17 @@ void alloc_give_back(void)
 #ifdef __GLIBC__
 	malloc_trim(0);
 #endif
+}
+
+void *sparse_zeros(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return checked(p == MAP_FAILED ? NULL : p, bytes);
+}
+
+void sparse_free(void *p, size_t bytes)
+{
+	if (p)
+		munmap(p, bytes);
 }

@@ -4,11 +4,13 @@
  *
  *	analyze [TUPLES [SHAPE]]		default 1000000, all shapes
  *	analyze length [INVOCATIONS]		default 10000000: recorded traces alone
+ *	analyze growth [NAME]			programs of two sizes alone (growth.h)
  *
  * Recorded traces (big_trace.h) of a tenth of the length and the length, five times: invocations a second and core in the
  * fastest round (noise only adds), and how much more memory the longer one takes at most.
  * Then each shape of program (shapes.h) at n and 2n tuples, in turns, five rounds; a row is the ratio
  * of the fastest, which is 2 for a linear analysis and 4 for a quadratic one.
+ * Programs of two sizes (growth.h): time and memory grow at most 1.5 times as much as the tuples do.
  * Processor time.  Prints a table, writes results/analyze.json, exits 1 where a ratio is 2.3 or more, or a target
  * is missed.
  */
@@ -19,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "analysis/analyze.h"
+#include "tests/bench/growth.h"
 #include "tests/bench/length.h"
 #include "tests/bench/shapes.h"
 #include "base/banned.h"
@@ -26,6 +29,8 @@
 #define ROUNDS 5
 #define RATIO_MAX 2.3
 #define RATE_MIN 10e6			/* invocations a second and core */
+#define PROGRAM_ROUNDS 3
+#define PROGRAM_MAX 1.5			/* of the ratio of costs to that of tuples; larger tables miss the cache more often */
 #define GROWTH_MAX 1.2			/* of memory, at ten times the length */
 
 struct row {
@@ -123,10 +128,42 @@ static bool measure_length(FILE *json, uint64_t n, bool first)
 		    growth <= GROWTH_MAX) && fast;
 }
 
+/* false: a target was missed, or nothing could be measured. */
+static bool measure_growth(FILE *json, bool first, const char *only)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < growth_cnt; i++) {
+		const struct growth *g = &growths[i];
+		struct growth_row row;
+		double tuples, seconds, memory;
+		char name[128];
+
+		if (only && strcmp(only, g->name) != 0)
+			continue;
+		if (!growth_measure(g, PROGRAM_ROUNDS, &row)) {
+			fprintf(stderr, "%s: could not be analysed\n", g->name);
+			return false;
+		}
+		tuples = row.tuples[1] / row.tuples[0];
+		seconds = row.seconds[1] / row.seconds[0] / tuples;
+		memory = row.peak_mb[1] / row.peak_mb[0] / tuples;
+		printf("%s: %s: %zu in %.2f s and %.0f MB, %zu in %.2f s and %.0f MB\n", g->name, g->what, g->less, row.seconds[0],
+		       row.peak_mb[0], g->more, row.seconds[1], row.peak_mb[1]);
+		snprintf(name, sizeof(name), "%s: %s: time a tuple, large / small", g->name, g->what);
+		ok &= tell(json, first, name, seconds, "ratio", PROGRAM_MAX, seconds <= PROGRAM_MAX);
+		snprintf(name, sizeof(name), "%s: %s: memory a tuple, large / small", g->name, g->what);
+		ok &= tell(json, false, name, memory, "ratio", PROGRAM_MAX, memory <= PROGRAM_MAX);
+		first = false;
+	}
+	return ok;
+}
+
 int main(int argc, char **argv)
 {
 	bool only_length = argc > 1 && strcmp(argv[1], "length") == 0;
-	size_t n = argc > 1 && !only_length ? strtoul(argv[1], NULL, 10) : 1000000;
+	bool only_growth = argc > 1 && strcmp(argv[1], "growth") == 0;
+	size_t n = argc > 1 && !only_length && !only_growth ? strtoul(argv[1], NULL, 10) : 1000000;
 	uint64_t length = only_length && argc > 2 ? strtoull(argv[2], NULL, 10) : 10000000;
 	FILE *json = fopen("results/analyze.json", "w");
 	bool missed = false, first = true;
@@ -138,12 +175,16 @@ int main(int argc, char **argv)
 	}
 	fprintf(json, "{\"schema\":\"vprof.bench/1\",\"host\":{\"cores\":%ld},\"rows\":[",
 		sysconf(_SC_NPROCESSORS_ONLN));
-	/* First: a child's peak begins with what its parent had in memory when it was forked. */
-	if (argc < 3 || only_length) {
+	/* First these two: a child's peak begins with what its parent had in memory when it was forked. */
+	if (!only_growth && (argc < 3 || only_length)) {
 		missed = !measure_length(json, length, first);
 		first = false;
 	}
-	for (size_t i = 0; i < shape_cnt && !only_length; i++) {
+	if (only_growth || argc < 2) {
+		missed |= !measure_growth(json, first, only_growth && argc > 2 ? argv[2] : NULL);
+		first = false;
+	}
+	for (size_t i = 0; i < shape_cnt && !only_length && !only_growth; i++) {
 		struct row row;
 
 		if (argc > 2 && strcmp(argv[2], shapes[i].name) != 0)
