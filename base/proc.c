@@ -6,12 +6,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -146,6 +149,112 @@ static int spawn_script(pid_t *ret, char *const *argv, const posix_spawn_file_ac
 	return posix_spawn(ret, a.items[0], actions, NULL, a.items, env);
 }
 
+/* ---- one that ends with us ---- */
+
+#define TREE_MAX 4096
+
+/* TERM for what came from pid.  What is in another session, as a server that is there to stay, is left alone. */
+static size_t end_tree(pid_t pid, pid_t *ended, size_t cnt)
+{
+	pid_t *tree = xcalloc(TREE_MAX, sizeof(*tree));
+	size_t n = proc_tree(pid, tree, TREE_MAX);
+
+	for (size_t i = 0; i < n; i++) {
+		bool known = getsid(tree[i]) != getsid(0);
+
+		for (size_t k = 0; k < cnt; k++)
+			known |= ended[k] == tree[i];
+		if (!known && kill(tree[i], SIGTERM) == 0 && cnt < TREE_MAX)
+			ended[cnt++] = tree[i];
+	}
+	free(tree);
+	return cnt;
+}
+
+/* They start others until they see the signal, so they are looked at twice. */
+static void end_all(pid_t pid)
+{
+	const struct timespec pause = { 0, 100000000 };
+	pid_t *ended = xcalloc(TREE_MAX, sizeof(*ended));
+	size_t cnt = end_tree(pid, ended, 0);
+
+	nanosleep(&pause, NULL);
+	for (size_t i = 0, before = cnt; i < before; i++)
+		cnt = end_tree(ended[i], ended, cnt);
+	free(ended);
+}
+
+/* Between us and the program: ends as it does, and ends it if we are gone. */
+static void keep(pid_t pid)
+{
+	sigset_t set;
+	int status;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGCHLD);
+	for (;;) {
+		if (sigwaitinfo(&set, NULL) == SIGTERM) {
+			end_all(pid);
+			_exit(128 + SIGTERM);
+		}
+		if (waitpid(pid, &status, WNOHANG) == pid)
+			_exit(proc_status(status));
+	}
+}
+
+static void become(char *const *argv, const char *path, const struct proc_options *o, const struct capture *out,
+		   const struct capture *err, char *const *env)
+{
+	if (o->quiet) {
+		int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+	}
+	if (out->text)
+		dup2(out->write_fd, STDOUT_FILENO);
+	if (err->text)
+		dup2(err->write_fd, STDERR_FILENO);
+	if (o->err_to_out)
+		dup2(STDOUT_FILENO, STDERR_FILENO);
+	if (o->dir && chdir(o->dir) < 0)
+		_exit(127);
+	execvpe(path, argv, env);
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+/* A keeper, and below it argv. */
+static int start_kept(pid_t *ret, char *const *argv, const struct proc_options *o, const struct capture *out,
+		      const struct capture *err, char *const *env)
+{
+	_cleanup_(freep) char *path = path_which(argv[0], NULL);
+	pid_t us = getpid(), pid;
+	sigset_t all, before;
+
+	if (!path)
+		return -ENOENT;
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	*ret = fork();
+	if (*ret != 0) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		return *ret < 0 ? -errno : 0;
+	}
+	signal(SIGCHLD, SIG_DFL);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != us)
+		_exit(128 + SIGTERM);
+	pid = fork();
+	if (pid < 0)
+		_exit(126);
+	if (pid > 0)
+		keep(pid);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	become(argv, path, o, out, err, env);
+	return 0;
+}
+
 /* 0, or a negative errno.  The memory of this process, which may be large, is not copied as fork() would. */
 static int start(pid_t *ret, char *const *argv, const struct proc_options *o, const struct capture *out,
 		 const struct capture *err)
@@ -154,6 +263,8 @@ static int start(pid_t *ret, char *const *argv, const struct proc_options *o, co
 	posix_spawn_file_actions_t actions;
 	int failure;
 
+	if (o->ends_with_us)
+		return start_kept(ret, argv, o, out, err, env);
 	posix_spawn_file_actions_init(&actions);
 	arrange(&actions, o, out, err);
 	failure = posix_spawnp(ret, argv[0], &actions, NULL, argv, env);

@@ -27,6 +27,7 @@ struct proc_options {
 	struct str *err;		/* collect stderr; NULL: inherited */
 	bool quiet;			/* stdout and stderr (unless collected) to /dev/null */
 	bool err_to_out;		/* stderr goes where stdout goes */
+	bool ends_with_us;		/* if this process is killed, it gets TERM, and what came from it in this session */
 	const char *const *unset;	/* variables that it does not get, NULL after the last; NULL: it gets all */
 };
 

@@ -28,6 +28,7 @@
 #include "cmd/fold_inline.h"
 #include "cmd/leave_out.h"
 #include "cmd/project.h"
+#include "cmd/unit_report.h"
 
 #define DEFAULT_DEPTH 3
 
@@ -91,9 +92,7 @@ static void print_skipped(const units *list)
 	for (size_t u = 0; u < list->cnt; u++) {
 		const struct unit *unit = list->items[u];
 
-		if (unit->untouched)
-			warn_line("'%s' was compiled untouched: %s", unit->source, unit->untouched);
-		if (unit->misread)
+		if (unit->misread && !unit_is_uncounted(unit))
 			note_line("'%s' was not understood in whole, calls in it may be missing: %s",
 				  unit->source, unit->misread);
 		for (size_t i = 0; i < unit->functions.cnt; i++) {
@@ -119,15 +118,10 @@ static void print_skipped(const units *list)
 
 static void print_summary(const units *list)
 {
-	size_t functions, probed, uncounted = 0;
+	size_t functions, probed;
 
 	units_count(list, &functions, &probed);
 	print_skipped(list);
-	for (size_t i = 0; i < list->cnt; i++)
-		uncounted += unit_is_uncounted(list->items[i]);
-	if (uncounted)
-		note_line("%zu of the units %s no probes: compiled untouched or not understood (see above)", uncounted,
-			  uncounted == 1 ? "has" : "have");
 	note_line("%zu unit%s, %zu function%s, %zu of them probed (vprof show coverage lists them)",
 		  list->cnt, list->cnt == 1 ? "" : "s", functions,
 		  functions == 1 ? "" : "s", probed);
@@ -160,8 +154,10 @@ static int build(struct store *s, const struct config *c, char *const *given, st
 		r = decide_plan(s, c, &scanned, &plan, &unused, reterr);
 	if (r == 0)
 		r = build_apply(s, &scanned, plan, &command, &options, reterr);
-	if (r == 0)
-		r = check_places(c, &scanned, &unused, reterr);
+	if (r == 0) {
+		warn_untouched(&scanned);
+		r = check_places(s, c, &scanned, &unused, reterr);
+	}
 	if (unused.len)
 		warn_line("%s: nothing in the build is called so: %s", c->path, unused.data);
 	if (r == 0)

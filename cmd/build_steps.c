@@ -22,6 +22,7 @@
 #include "cmd/common.h"
 #include "cmd/data_lock.h"
 #include "cmd/launch.h"
+#include "instrumenter/owner.h"
 #include "instrumenter/product.h"
 #include "instrumenter/unfinished.h"
 
@@ -74,7 +75,7 @@ static int make_masquerade(const char *dir, struct diag *reterr)
 
 static const char *const variables[] = {
 	"PATH", "LD_PRELOAD", "ASAN_OPTIONS", "CMAKE_PROGRAM_PATH", "CCACHE_DISABLE", "VPROF_CCACHE",
-	"VPROF_LAUNCHER", "VPROF_LINKS", "VPROF_DIR", "VPROF_CONF", "VPROF_VERBOSE",
+	"VPROF_LAUNCHER", "VPROF_LINKS", "VPROF_DIR", "VPROF_CONF", "VPROF_VERBOSE", OWNER_VARIABLE,
 };
 
 struct environment {
@@ -96,7 +97,7 @@ static void catch_absolute_paths(const char *masquerade_dir)
 static void enter_environment(const char *masquerade_dir, bool verbose, struct environment *ret_old)
 {
 	_cleanup_(freep) char *path = xstrdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
-	_cleanup_(freep) char *search = xasprintf("%s:%s", masquerade_dir, path);
+	_cleanup_(freep) char *search = xasprintf("%s:%s", masquerade_dir, path), *owner = owner_name();
 
 	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
 		const char *value = getenv(variables[i]);
@@ -106,6 +107,8 @@ static void enter_environment(const char *masquerade_dir, bool verbose, struct e
 	setenv("PATH", search, 1);
 	/* cmake writes down the path of the compiler that it finds: let it be the real one. */
 	environment_append("CMAKE_PROGRAM_PATH", path);
+	if (owner)
+		setenv(OWNER_VARIABLE, owner, 1);
 	setenv("VPROF_DIR", data_dir(), 1);
 	if (config_path())
 		setenv("VPROF_CONF", config_path(), 1);
@@ -134,12 +137,12 @@ static int run_build(const struct args *command, const struct build_options *o, 
 {
 	_cleanup_(freep) char *dir = build_dir(), *masquerade = path_join(dir, "bin");
 	_cleanup_(str_release) struct str said = STR_INIT;
-	struct proc_options collect = { .out = &said, .err_to_out = true };
+	const struct proc_options options = { .out = o->quiet ? &said : NULL, .err_to_out = o->quiet, .ends_with_us = true };
 	struct environment old;
 
 	fflush(stdout);
 	enter_environment(masquerade, o->verbose, &old);
-	int status = proc_run(command->items, o->quiet ? &collect : NULL);
+	int status = proc_run(command->items, &options);
 
 	leave_environment(&old);
 	if (status != 0 && said.len)

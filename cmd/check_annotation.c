@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "cmd/check_annotation.h"
 #include "cmd/check_places.h"
+#include "cmd/unit_report.h"
 
 enum { ARGUMENTS_ANY = -1 };
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/banned.h"
+#include "cmd/check_places.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
 #include "cmd/data_lock.h"
@@ -25,6 +26,7 @@
 #include "cmd/iterate_loop.h"
 #include "cmd/leave_out.h"
 #include "cmd/project.h"
+#include "cmd/unit_report.h"
 
 static unsigned arg_k = UINT_MAX, arg_max_runs = UINT_MAX;	/* not given */
 static unsigned arg_jobs, arg_buffer_mib;
@@ -90,6 +92,25 @@ static int take_options(const struct config *c, struct refine_options *ret)
 	return EXIT_DONE;
 }
 
+/* Where an interval cannot begin or end no load is spent on it. */
+int iterate_check_places(const struct loop *l, struct diag *reterr)
+{
+	_cleanup_(str_release) struct str unused = STR_INIT;
+
+	return check_places(l->store, &l->config, &l->scanned, &unused, reterr);
+}
+
+static int no_root(const struct loop *l, struct diag *reterr)
+{
+	const struct unit *untouched = untouched_unit_with(&l->scanned, "VPROF_BEGIN");
+
+	diag_set(reterr, EXIT_USAGE, -ENOENT, "no function is known in which an interval starts or ends");
+	if (!untouched)
+		return diag_remedy(reterr, -ENOENT, "vprof annotate --start FUNCTION --end FUNCTION, then vprof build");
+	return diag_remedy(reterr, -ENOENT, "'%s' has VPROF_BEGIN and was %s: compile it without what keeps vprof from it, then "
+			   "vprof build (%.200s)", untouched->source, how_uncounted(untouched), why_uncounted(untouched));
+}
+
 static int prepare(struct loop *l, struct diag *reterr)
 {
 	_cleanup_(primitives_release) primitives sync = { 0 };
@@ -104,13 +125,12 @@ static int prepare(struct loop *l, struct diag *reterr)
 	leave_out(l->project, &l->config);
 	fold_inline(l->project, &l->scanned);
 	iterate_graph_make(l->project, &l->config, &sync, &l->scanned, &l->graph);
-	if (l->graph.root_cnt == 0) {
-		diag_set(reterr, EXIT_USAGE, -ENOENT,
-			 "no function is known in which an interval starts or ends");
-		return diag_remedy(
-			reterr, -ENOENT,
-			"vprof annotate --start FUNCTION --end FUNCTION, then vprof build");
-	}
+	warn_untouched(&l->scanned);
+	r = iterate_check_places(l, reterr);
+	if (r < 0)
+		return r;
+	if (l->graph.root_cnt == 0)
+		return no_root(l, reterr);
 	l->refinement = refinement_new(&l->graph.project, &l->options);
 	return 0;
 }

@@ -51,6 +51,9 @@ struct loop {
 /* The signal of a Control-C that was seen, or 0. */
 extern volatile sig_atomic_t iterate_interrupted;
 
+/* Has each interval its places in what was last built?  EXIT_USAGE. */
+int iterate_check_places(const struct loop *l, struct diag *reterr);
+
 /* One round.  A run without a result ends the loop and is no error. */
 int iterate_round(struct loop *l, struct diag *reterr);
 

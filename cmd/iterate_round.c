@@ -172,6 +172,9 @@ int iterate_round(struct loop *l, struct diag *reterr)
 	plan_free(l->built);
 	l->built = TAKE_PTR(plan);
 	progress_line("run %u/%u", l->refinement->run_cnt + 1, l->refinement->options.max_runs);
+	r = iterate_check_places(l, reterr);	/* a unit may be untouched because of the new probes */
+	if (r < 0)
+		return r;
 	set_sample(l);
 	r = record_once(l->store, NULL, &l->run_command, &l->record, &run, &findings, &status,
 			reterr);

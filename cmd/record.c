@@ -12,6 +12,7 @@
 
 #include "base/banned.h"
 #include "base/ours.h"
+#include "cmd/check_places.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
 #include "cmd/data_lock.h"
@@ -205,6 +206,12 @@ static int wait_for_build(const struct args *command, struct diag *reterr)
 	return r;
 }
 
+/* The kernel's side, and a process that runs already, are recorded for what they have. */
+static bool asks_for_intervals(const struct args *command)
+{
+	return command->cnt && !arg_pid && !arg_attach && (!arg_kernel || strcmp(arg_kernel, "off") == 0) && !arg_stacks;
+}
+
 static int record_run(int argc, char **argv)
 {
 	_cleanup_(config_release) struct config config = { 0 };
@@ -249,6 +256,7 @@ static int record_run(int argc, char **argv)
 	if (store_open(data_dir(), true, &store, &diag) < 0 ||
 	    take_attach(&attach, store, &diag) < 0 ||
 	    wait_for_build(&command, &diag) < 0 ||
+	    (asks_for_intervals(&command) && check_places_of_last_build(store, &diag) < 0) ||
 	    record_once(store, arg_output, &command, &options, &run, &findings, &status, &diag) < 0)
 		return fail(&diag);
 	if (findings)

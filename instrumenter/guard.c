@@ -7,10 +7,12 @@
  * detach themselves (ccache's and distcc's servers) are in no group of ours, and live on.
  */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +21,7 @@
 #include "base/cleanup.h"
 #include "base/proc.h"
 #include "instrumenter/guard.h"
+#include "instrumenter/owner.h"
 
 #define TEMPORARIES 16
 #define PATH_BYTES 4096
@@ -114,12 +117,31 @@ static void end_by(int signal)
 	_exit(128 + signal);
 }
 
+/* The next signal; TERM when an owner has ended. */
+static int next_signal(const sigset_t *set, struct pollfd *fds, nfds_t cnt)
+{
+	struct signalfd_siginfo info;
+
+	if (fds[0].fd < 0)
+		return sigwaitinfo(set, NULL);
+	if (poll(fds, cnt, -1) < 0)
+		return -1;
+	if (fds[0].revents)
+		return read(fds[0].fd, &info, sizeof(info)) == sizeof(info) ? (int)info.ssi_signo : -1;
+	for (nfds_t i = 1; i < cnt; i++)
+		fds[i].fd = -1;
+	return SIGTERM;
+}
+
 static void wait_for(pid_t worker, const sigset_t *set)
 {
-	int ended_by = 0, status;
+	struct pollfd fds[1 + OWNERS_MAX] = { { signalfd(-1, set, SFD_CLOEXEC), POLLIN, 0 } };
+	int owners[OWNERS_MAX], owner_cnt = owners_open(owners), ended_by = 0, status;
 
+	for (int i = 0; i < owner_cnt; i++)
+		fds[1 + i] = (struct pollfd){ owners[i], POLLIN, 0 };
 	for (;;) {
-		int signal = sigwaitinfo(set, NULL);
+		int signal = next_signal(set, fds, 1 + (nfds_t)owner_cnt);
 
 		if (signal == SIGTSTP)
 			stop_with(worker);

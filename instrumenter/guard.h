@@ -9,7 +9,8 @@
  *
  * The launcher hands what it has to do to a worker, which is the leader of a group, and waits.  TERM, INT, HUP and QUIT
  * end the group, and then the launcher by the same signal; TSTP stops it.  If the launcher is killed, the kernel
- * tells the worker, and it ends the group.  Either way what is half done is removed.
+ * tells the worker, and it ends the group.  Either way what is half done is removed.  So does the end of whom the launcher
+ * works for (owner.h): make, ninja, `vprof build`.
  */
 #ifndef INSTRUMENTER_GUARD_H
 #define INSTRUMENTER_GUARD_H
