@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -153,8 +153,8 @@ static int spawn_script(pid_t *ret, char *const *argv, const posix_spawn_file_ac
 
 #define TREE_MAX 4096
 
-/* TERM for what came from pid.  What is in another session, as a server that is there to stay, is left alone. */
-static size_t end_tree(pid_t pid, pid_t *ended, size_t cnt)
+/* Stops what came from pid and was not yet.  What is in another session, as a server that is there to stay, is left alone. */
+static size_t stop_tree(pid_t pid, pid_t *stopped, size_t cnt)
 {
 	pid_t *tree = xcalloc(TREE_MAX, sizeof(*tree));
 	size_t n = proc_tree(pid, tree, TREE_MAX);
@@ -163,25 +163,29 @@ static size_t end_tree(pid_t pid, pid_t *ended, size_t cnt)
 		bool known = getsid(tree[i]) != getsid(0);
 
 		for (size_t k = 0; k < cnt; k++)
-			known |= ended[k] == tree[i];
-		if (!known && kill(tree[i], SIGTERM) == 0 && cnt < TREE_MAX)
-			ended[cnt++] = tree[i];
+			known |= stopped[k] == tree[i];
+		if (!known && cnt < TREE_MAX && kill(tree[i], SIGSTOP) == 0)
+			stopped[cnt++] = tree[i];
 	}
 	free(tree);
 	return cnt;
 }
 
-/* They start others until they see the signal, so they are looked at twice. */
-static void end_all(pid_t pid)
+/* TERM for all of it.  Nobody starts another one meanwhile, for they are stopped first. */
+static void end_tree(pid_t pid)
 {
-	const struct timespec pause = { 0, 100000000 };
-	pid_t *ended = xcalloc(TREE_MAX, sizeof(*ended));
-	size_t cnt = end_tree(pid, ended, 0);
+	pid_t *stopped = xcalloc(TREE_MAX, sizeof(*stopped));
+	size_t cnt = 0, before;
 
-	nanosleep(&pause, NULL);
-	for (size_t i = 0, before = cnt; i < before; i++)
-		cnt = end_tree(ended[i], ended, cnt);
-	free(ended);
+	do {
+		before = cnt;
+		cnt = stop_tree(pid, stopped, cnt);
+	} while (cnt != before);
+	for (size_t i = 0; i < cnt; i++)
+		kill(stopped[i], SIGTERM);
+	for (size_t i = 0; i < cnt; i++)
+		kill(stopped[i], SIGCONT);
+	free(stopped);
 }
 
 /* Between us and the program: ends as it does, and ends it if we are gone. */
@@ -195,7 +199,7 @@ static void keep(pid_t pid)
 	sigaddset(&set, SIGCHLD);
 	for (;;) {
 		if (sigwaitinfo(&set, NULL) == SIGTERM) {
-			end_all(pid);
+			end_tree(pid);
 			_exit(128 + SIGTERM);
 		}
 		if (waitpid(pid, &status, WNOHANG) == pid)
@@ -228,11 +232,12 @@ static void become(char *const *argv, const char *path, const struct proc_option
 static int start_kept(pid_t *ret, char *const *argv, const struct proc_options *o, const struct capture *out,
 		      const struct capture *err, char *const *env)
 {
-	_cleanup_(freep) char *path = path_which(argv[0], NULL);
+	bool is_below_dir = o->dir && strchr(argv[0], '/') && argv[0][0] != '/';
+	_cleanup_(freep) char *path = is_below_dir ? path_join(o->dir, argv[0]) : path_which(argv[0], NULL);
 	pid_t us = getpid(), pid;
 	sigset_t all, before;
 
-	if (!path)
+	if (!path || access(path, X_OK) < 0)
 		return -ENOENT;
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
@@ -251,7 +256,7 @@ static int start_kept(pid_t *ret, char *const *argv, const struct proc_options *
 	if (pid > 0)
 		keep(pid);
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	become(argv, path, o, out, err, env);
+	become(argv, is_below_dir ? argv[0] : path, o, out, err, env);
 	return 0;
 }
 
@@ -274,28 +279,41 @@ static int start(pid_t *ret, char *const *argv, const struct proc_options *o, co
 	return -failure;
 }
 
-/* Until both pipes have ended. */
-static void collect(struct capture *out, struct capture *err)
+#define ROUNDS_MAX 64
+
+static void take_text(struct capture *c)
 {
-	struct capture *captures[2] = { out, err };
 	char buffer[65536];
+	ssize_t n = read(c->read_fd, buffer, sizeof(buffer));
 
-	while (out->read_fd >= 0 || err->read_fd >= 0) {
-		struct pollfd fds[2] = { { .fd = out->read_fd, .events = POLLIN },
-					 { .fd = err->read_fd, .events = POLLIN } };
+	if (n > 0)
+		str_addn(c->text, buffer, (size_t)n);
+	else if (n == 0 || errno != EINTR)
+		close_capture(c);
+}
 
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+/* Until both pipes have ended, or the program has and nothing is in them: what it started may keep them open, as a
+ * compiler cache's server does. */
+static void collect(pid_t pid, struct capture *out, struct capture *err)
+{
+	_cleanup_(closep) int ended = (int)syscall(SYS_pidfd_open, pid, 0);
+	int gone = 0;			/* rounds since: what a pipe holds is read in a few */
+
+	while (gone < ROUNDS_MAX && (out->read_fd >= 0 || err->read_fd >= 0)) {
+		struct pollfd fds[3] = { { .fd = out->read_fd, .events = POLLIN }, { .fd = err->read_fd, .events = POLLIN },
+					 { .fd = gone ? -1 : ended, .events = POLLIN } };
+		int cnt = poll(fds, 3, gone ? 0 : -1);
+
+		if ((cnt < 0 && errno != EINTR) || (cnt == 0 && gone))
 			return;
-		for (int i = 0; i < 2; i++) {
-			if (fds[i].fd < 0 || !fds[i].revents)
-				continue;
-			ssize_t n = read(fds[i].fd, buffer, sizeof(buffer));
-
-			if (n > 0)
-				str_addn(captures[i]->text, buffer, (size_t)n);
-			else if (n == 0 || errno != EINTR)
-				close_capture(captures[i]);
-		}
+		if (cnt <= 0)
+			continue;
+		if (fds[0].revents)
+			take_text(out);
+		if (fds[1].revents)
+			take_text(err);
+		if (fds[2].revents || gone)
+			gone++;
 	}
 }
 
@@ -325,7 +343,7 @@ int proc_run(char *const *argv, const struct proc_options *options)
 	closep(&out.write_fd);
 	closep(&err.write_fd);
 	out.write_fd = err.write_fd = -1;
-	collect(&out, &err);
+	collect(pid, &out, &err);
 	return wait_for(pid);
 }
 

@@ -65,7 +65,8 @@ ends()
 	wait_until begun "$cnt"
 	begun "$cnt" || fail "$what: the compiler was not called"
 	target=$build
-	[ "$of" = vprof ] || target=$(pgrep -P "$build" -x "$of" | head -1)
+	# Between the two is who ends the build when vprof is killed.
+	[ "$of" = vprof ] || target=$(for child in "$build" $(pgrep -P "$build"); do pgrep -P "$child" -x "$of"; done | head -1)
 	[ -n "$target" ] || { fail "$what: there is no $of"; target=$build; }
 	kill "-$signal" "$target"
 	for _ in $(seq 100); do

@@ -3,11 +3,14 @@
  * test_base.c - memory, strings, maps, files, processes: small known answers.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/unit/cmocka_all.h"
@@ -294,6 +297,7 @@ static void test_processes(void **state)
 {
 	struct str out = STR_INIT, err = STR_INIT;
 	char *const missing[] = { (char *)"/no/such/program", NULL };
+	time_t before;
 
 	(void)state;
 	assert_int_equal(run_shell("echo out; echo err >&2; exit 7", &out, &err), 7);
@@ -303,6 +307,12 @@ static void test_processes(void **state)
 	assert_int_equal(run_shell("head -c 300000 /dev/zero | tr '\\0' x; kill -9 $$", &out, NULL), 128 + 9);
 	assert_int_equal(out.len, 300000);
 	assert_int_equal(proc_run(missing, NULL), -ENOENT);
+	/* A server that it leaves keeps its pipe. */
+	str_reset(&out);
+	before = time(NULL);
+	assert_int_equal(run_shell("sleep 30 & echo $!; exit 3", &out, NULL), 3);
+	assert_true(time(NULL) - before < 25);
+	assert_int_equal(kill(atoi(out.data), SIGKILL), 0);
 	str_release(&out);
 	str_release(&err);
 }
@@ -329,6 +339,13 @@ static void test_process_options(void **state)
 	assert_int_equal(proc_run(words, &o), 0);
 	assert_string_equal(out.data, "proc.tmp\nab\na word\n");
 	assert_int_equal(proc_run(words, &nowhere), -ENOENT);
+	str_reset(&out);
+	o.ends_with_us = true;
+	o.unset = NULL;
+	assert_int_equal(proc_run(words, &o), 0);
+	assert_string_equal(out.data, "proc.tmp\naab\na word\n");
+	assert_int_equal(proc_run((char *const []){ (char *)"sh", (char *)"-c", (char *)"kill -9 $$", NULL }, &o), 128 + 9);
+	assert_int_equal(proc_run((char *const []){ (char *)"/no/such/program", NULL }, &o), -ENOENT);
 	o = (struct proc_options){ .quiet = true, .dir = "proc.tmp" };
 	assert_int_equal(proc_run(words, &o), 0);
 	assert_int_equal(remove_tree("proc.tmp"), 0);
