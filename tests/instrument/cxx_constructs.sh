@@ -4,7 +4,7 @@
 # entered and left by its probe as often as it says so itself, the output is that of the plain program, and so is the
 # number of frames at each place.  What cannot take a probe is in the file's "without" comments.
 #
-# CXX_CONSTRUCTS=all: every compiler that is there, every standard that it has.
+# CXX_CONSTRUCTS=all (make exam-instrument): every compiler that is there, every standard that it has.
 . "${srcdir:-.}/tests/instrument/lib.sh"
 cases=$source/tests/instrument/cxx
 tried=0
@@ -50,17 +50,18 @@ one() {			# COMPILER STANDARD FILE FLAGS
 # unit, language, the least standard that it needs: those from there on
 units='gnu.c:c:gnu17 cxx11.cc:c++:11 cxx14.cc:c++:14 cxx17.cc:c++:17 cxx20.cc:c++:20 cxx23.cc:c++:23'
 
-each() {		# COMPILER CXX_COMPILER STANDARDS
+each() {		# COMPILER CXX_COMPILER all|latest|first
 	for unit in $units; do
 		file=$cases/${unit%%:*} least=${unit##*:}
 		if [ "$least" = gnu17 ]; then
 			has "$1" gnu17 && one "$1" gnu17 "$file" -O1
 			continue
 		fi
-		for standard in $3; do
+		for standard in 11 14 17 20 23; do
 			[ "$standard" -ge "$least" ] || continue
-			# In make check: where it is new, and with the latest.
-			[ "${CXX_CONSTRUCTS:-}" = all ] || [ "$standard" = 23 ] || [ "$standard" = "$least" ] || continue
+			# In make check gcc tries each with the latest, clang each with the first that has it.
+			[ "${CXX_CONSTRUCTS:-}" = all ] || [ "$3" != latest ] || [ "$standard" = 23 ] || continue
+			[ "${CXX_CONSTRUCTS:-}" = all ] || [ "$3" != first ] || [ "$standard" = "$least" ] || continue
 			name=c++$standard
 			has "$2" "$name" || name=c++2b
 			has "$2" "$name" || continue
@@ -72,12 +73,12 @@ each() {		# COMPILER CXX_COMPILER STANDARDS
 
 if [ "${CXX_CONSTRUCTS:-}" = all ]; then
 	for version in '' -11 -12 -13 -14 -15 -16 -17 -18 -19 -20 -21 -22; do
-		command -v "g++$version" > "$work/which" && each "gcc$version" "g++$version" '11 14 17 20 23'
-		command -v "clang++$version" > "$work/which" && each "clang$version" "clang++$version" '11 14 17 20 23'
+		command -v "g++$version" > "$work/which" && each "gcc$version" "g++$version" all
+		command -v "clang++$version" > "$work/which" && each "clang$version" "clang++$version" all
 	done
 else
-	each gcc g++ '11 17 23'
-	[ "$compilers" = gcc ] || each clang clang++ '11 17 23'
+	each gcc g++ latest
+	[ "$compilers" = gcc ] || each clang clang++ first
 fi
 echo "$tried programs, $failed failures"
 [ "$failed" = 0 ] && [ "$tried" -gt 0 ]
