@@ -103,6 +103,29 @@ static bool is_c_name(const char *s)
 	return true;
 }
 
+/* "ppi", "p*", "-" of a function without parameters */
+static bool is_signature(const char *s)
+{
+	size_t len = strspn(s, "pirs.");
+
+	return strcmp(s, "-") == 0 || (*s && (!s[len] || strcmp(s + len, "*") == 0));
+}
+
+bool primitive_takes(const struct primitive *p, const char *kinds, size_t cnt)
+{
+	const char *s = p->takes;
+	size_t i;
+
+	if (!s)
+		return true;
+	if (*s == '-')
+		return cnt == 0;
+	for (i = 0; i < cnt && s[i] && s[i] != '*'; i++)
+		if (s[i] != '.' && kinds[i] != '?' && s[i] != kinds[i])
+			return false;
+	return s[i] == '*' || (!s[i] && i == cnt);
+}
+
 /* Puts "queue=arg0", "class=cond", "spins=no" or "arg0" where it belongs.  False: no such name, or given twice. */
 static bool set_expression(struct primitive *p, const char *text)
 {
@@ -117,6 +140,10 @@ static bool set_expression(struct primitive *p, const char *text)
 		return class_parse(value, &p->class);
 	if (p->role == ROLE_ACQUIRE && is_named && strcmp(name, "spins") == 0)
 		return spins_parse(value, &p->never_spins);
+	if (is_named && strcmp(name, "takes") == 0 && !p->takes) {
+		p->takes = TAKE_PTR(value);
+		return is_signature(p->takes);
+	}
 	if (is_queue_role && !is_named)
 		return false;
 	if (is_queue_role && strcmp(name, "task") == 0)
@@ -136,7 +163,8 @@ static int bad_primitive(enum primitive_role role, const char *text, struct diag
 			   "write FUNCTION(queue=EXPRESSION, task=EXPRESSION), where argN and ret may "
 			   "stand for the arguments and the result" :
 			   "write FUNCTION(EXPRESSION): the object, where argN stands for an argument; "
-			   "behind it may stand class=lock, cond, io, join or sleep, and spins=no");
+			   "behind it may stand class=lock, cond, io, join or sleep, spins=no, and takes=ppi (pointer, "
+			   "pointer, integer)");
 }
 
 int primitive_parse(enum primitive_role role, const char *text, struct primitive *ret,
@@ -170,6 +198,7 @@ void primitive_release(struct primitive *p)
 	free(p->name);
 	free(p->object);
 	free(p->task);
+	free(p->takes);
 	*p = (struct primitive){ .role = ROLE_OTHER };
 }
 
@@ -215,6 +244,7 @@ int primitives_read(const char *path, primitives *list, struct diag *reterr)
 {
 	_cleanup_(freep) char *text = NULL;
 	unsigned line_no = 0;
+	bool is_cxx = false;
 	int err = file_read(path, &text, NULL);
 
 	if (err < 0)
@@ -234,12 +264,32 @@ int primitives_read(const char *path, primitives *list, struct diag *reterr)
 
 		if (!*line)
 			continue;
+		if (strcmp(line, "language c++") == 0 || strcmp(line, "language c") == 0) {
+			is_cxx = line[10] == '+';
+			continue;
+		}
 		if (parse_table_line(line, &p, NULL) < 0)
 			return diag_set(reterr, EXIT_USAGE, -EINVAL, "%s:%u: '%s': ROLE = FUNCTION(...) "
 					"or builtin FUNCTION ROLE was expected", path, line_no, line);
+		p.of_table = true;
+		p.is_cxx = is_cxx;
 		VEC_ADD(list, p);
 	}
 	return 0;
+}
+
+bool primitive_is_hidden(const primitives *list, size_t i)
+{
+	const struct primitive *p = &list->items[i];
+
+	for (size_t k = 0; k < i; k++) {
+		const struct primitive *other = &list->items[k];
+
+		if (other->name[0] == p->name[0] && strcmp(other->name, p->name) == 0 &&
+		    (!other->takes || !p->takes || strcmp(other->takes, p->takes) == 0))
+			return true;
+	}
+	return false;
 }
 
 const struct primitive *primitives_find(const primitives *list, const char *name)

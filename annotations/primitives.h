@@ -5,12 +5,14 @@
  *	acquire = apr_thread_mutex_lock(arg0)		may block; the object is arg0
  *	acquire = os_event_wait_low(arg0, class=cond)	may block, but not for a lock
  *	acquire = LWLockAcquire(arg0, spins=no)		blocks in calls that vprof knows, and nowhere else
+ *	acquire = s_lock(arg0, takes=ppip)		one that takes a pointer, a pointer, an integer, a pointer
  *	release = apr_thread_mutex_unlock(arg0)		may wake who waits for arg0
  *	enqueue = queue_push(queue=arg0, task=arg1)
  *	dequeue = queue_pop(queue=arg0, task=ret)
  *
  * A .sync table has one such line each (same syntax), '#' comments, and "builtin NAME ROLE" lines
- * for the names that the runtime wraps itself as vprof_w_NAME.
+ * for the names that the runtime wraps itself as vprof_w_NAME.  Its names are whole ones: s_lock is not
+ * Latch::s_lock; and of C, or of extern "C", but behind a line "language c++".  In [sync] s_lock is any.
  * Expressions are C, with argN and ret as short forms.
  */
 #ifndef ANNOTATIONS_PRIMITIVES_H
@@ -38,6 +40,10 @@ struct primitive {
 	char *name;
 	char *object;			/* acquire, release: expression; enqueue, dequeue: the queue */
 	char *task;			/* enqueue, dequeue */
+	char *takes;			/* a letter a parameter: p pointer, i integer, r reference, s structure, '.' any; '*' at
+					 * the end: perhaps more.  NULL: not said */
+	bool of_table;			/* its name is the whole name */
+	bool is_cxx;			/* of_table: no C function */
 };
 
 typedef VEC(struct primitive) primitives;
@@ -50,6 +56,12 @@ void primitives_release(primitives *list);
 
 /* Appends the lines of a .sync file. */
 int primitives_read(const char *path, primitives *list, struct diag *reterr);
+
+/* What its parameters are, by those letters; '?' is not known.  cnt of them. */
+bool primitive_takes(const struct primitive *p, const char *kinds, size_t cnt);
+
+/* Another of the list before it stands for the same. */
+bool primitive_is_hidden(const primitives *list, size_t i);
 
 /* The first of that name, or NULL.  A later list entry does not hide an earlier one: put the
  * user's own first. */

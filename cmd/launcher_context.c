@@ -42,6 +42,8 @@ int read_primitives(const struct config *c, primitives *ret, struct diag *reterr
 
 		copy.object = p->object ? xstrdup(p->object) : NULL;
 		copy.task = p->task ? xstrdup(p->task) : NULL;
+		copy.takes = p->takes ? xstrdup(p->takes) : NULL;
+		copy.never_spins = p->never_spins;
 		VEC_ADD(ret, copy);
 	}
 	if (glob(pattern, 0, NULL, &found) != 0)

@@ -83,22 +83,60 @@ static bool is_seen(const struct walk *w, CXCursor c, const char *what)
 
 /* --- functions ------------------------------------------------------------------- */
 
+static char kind_of(CXType t)
+{
+	switch (clang_getCanonicalType(t).kind) {
+	case CXType_Pointer: case CXType_ConstantArray: case CXType_IncompleteArray: case CXType_VariableArray:
+		return 'p';
+	case CXType_LValueReference: case CXType_RValueReference:
+		return 'r';
+	case CXType_Record:
+		return 's';
+	case CXType_Unexposed: case CXType_Dependent: case CXType_DependentSizedArray:
+		return '?';
+	case CXType_Bool: case CXType_Char_U: case CXType_UChar: case CXType_Char16: case CXType_Char32: case CXType_UShort:
+	case CXType_UInt: case CXType_ULong: case CXType_ULongLong: case CXType_UInt128: case CXType_Char_S: case CXType_SChar:
+	case CXType_WChar: case CXType_Short: case CXType_Int: case CXType_Long: case CXType_LongLong: case CXType_Int128:
+	case CXType_Enum:
+		return 'i';
+	default:
+		return '.';
+	}
+}
+
+struct parameters {
+	struct arena *arena;
+	VEC(struct parsed_parameter) list;
+};
+
+static enum CXChildVisitResult read_parameter(CXCursor a, CXCursor parent, CXClientData data)
+{
+	struct parameters *r = data;
+	CXType t = clang_getCursorType(a);
+	struct parsed_parameter *param;
+
+	(void)parent;
+	if (clang_getCursorKind(a) != CXCursor_ParmDecl)
+		return CXChildVisit_Continue;
+	param = VEC_EXTEND(&r->list);
+	param->name = clang_text(r->arena, clang_getCursorSpelling(a));
+	param->type = clang_text(r->arena, clang_getTypeSpelling(t));
+	param->kind = kind_of(t);
+	param->is_record = param->kind == 's';
+	return CXChildVisit_Continue;
+}
+
 static void read_parameters(struct parsed *p, CXCursor c, struct parsed_parameter **items, size_t *cnt)
 {
-	struct { struct parsed_parameter *items; size_t cnt, cap; } list = { NULL, 0, 0 };
+	struct parameters r = { .arena = p->arena };
 	int n = clang_Cursor_getNumArguments(c);
 
-	for (int i = 0; i < n; i++) {
-		CXCursor a = clang_Cursor_getArgument(c, (unsigned)i);
-		CXType t = clang_getCursorType(a);
-		struct parsed_parameter *param = VEC_EXTEND(&list);
-
-		param->name = clang_text(p->arena, clang_getCursorSpelling(a));
-		param->type = clang_text(p->arena, clang_getTypeSpelling(t));
-		param->is_record = clang_getCanonicalType(t).kind == CXType_Record;
-	}
-	*items = list.items;
-	*cnt = list.cnt;
+	for (int i = 0; i < n; i++)
+		read_parameter(clang_Cursor_getArgument(c, (unsigned)i), c, &r);
+	if (n < 0)			/* a template: libclang does not count them */
+		clang_visitChildren(c, read_parameter, &r);
+	*items = r.list.items;
+	*cnt = r.list.cnt;
 }
 
 /* Where its '{' is, or the last letter of "<%"; 0: nowhere. */

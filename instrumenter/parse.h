@@ -18,6 +18,8 @@ struct parsed_parameter {
 	const char *name;		/* "" if it has none */
 	const char *type;		/* as spelled */
 	bool is_record;			/* struct, union or class by value */
+	char kind;			/* of its canonical type: p pointer or array, i integer, bool or enum, s structure; r
+					 * reference; ? depends on a template's parameter; . anything else */
 };
 
 /* A function definition outside foreign headers. */

@@ -354,6 +354,8 @@ static uint64_t hash_sync(uint64_t h, const struct launcher_options *o)
 		h = hash_str(h, p->name);
 		h = hash_str(h, p->object ? p->object : "");
 		h = hash_str(h, p->task ? p->task : "");
+		h = hash_str(h, p->takes ? p->takes : "");
+		h = hash_u64(h, (uint64_t)p->class << 3 | (uint64_t)p->never_spins << 2 | (uint64_t)p->of_table << 1 | p->is_cxx);
 	}
 	return h;
 }

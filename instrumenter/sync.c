@@ -87,12 +87,40 @@ static const char *insert_in_definition(struct instrumenting *in, size_t f, cons
 	return problem;
 }
 
+static bool takes_as_said(const struct primitive *p, const struct parsed_parameter *parameters, size_t cnt)
+{
+	_cleanup_(str_release) struct str kinds = STR_INIT;
+
+	for (size_t i = 0; i < cnt; i++)
+		str_addc(&kinds, parameters[i].kind);
+	return primitive_takes(p, str_cstr(&kinds), cnt);
+}
+
+/* A method, or another language's function, that is called as one of a table is something else. */
+static bool is_definition_of(const struct instrumenting *in, size_t f, const struct primitive *p)
+{
+	const struct parsed_function *parsed = &in->parsed->functions.items[f];
+
+	if (!(p->of_table ? strcmp(p->name, parsed->name) == 0 :
+	      location_function_matches(p->name, in->unit->functions.items[f].name)))
+		return false;
+	if (p->of_table && p->is_cxx && in->language == LANG_C)
+		return false;
+	if (p->of_table && !p->is_cxx && in->language != LANG_C) {
+		_cleanup_(freep) char *symbol = parsed_symbol(in->parsed, f);
+
+		if (strcmp(symbol, p->name) != 0)
+			return false;
+	}
+	return takes_as_said(p, parsed->parameters.items, parsed->parameters.cnt);
+}
+
 static bool insert_in_definitions(struct instrumenting *in, const struct primitive *p)
 {
 	bool defined = false;
 
 	for (size_t f = 0; f < in->unit->functions.cnt; f++) {
-		if (!location_function_matches(p->name, in->unit->functions.items[f].name))
+		if (!is_definition_of(in, f, p))
 			continue;
 		defined = true;
 		if (!p->builtin)
@@ -287,7 +315,7 @@ static void redirect(struct instrumenting *in, const struct primitive *p, const 
 	const char *problem;
 
 	/* The project may have a connect() of its own, which is something else. */
-	if (!t || !t->foreign)
+	if (!t || !t->foreign || !takes_as_said(p, t->parameters.items, t->parameters.cnt))
 		return;
 	problem = add_wrapper(in, p, t);
 	if (!p->builtin)
@@ -304,7 +332,7 @@ void insert_primitives(struct instrumenting *in)
 	for (size_t i = 0; i < in->o->sync->cnt; i++) {
 		const struct primitive *p = &in->o->sync->items[i];
 
-		if (primitives_find(in->o->sync, p->name) == p && !insert_in_definitions(in, p))
+		if (!primitive_is_hidden(in->o->sync, i) && !insert_in_definitions(in, p))
 			redirect(in, p, &mentions);
 	}
 }
