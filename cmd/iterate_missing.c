@@ -4,7 +4,7 @@
  *
  *	it has a probe, calls 0		nobody called it in an interval
  *	it has a probe, calls unknown	it is in none of the programs that ran
- *	it has no probe			its unit was compiled untouched
+ *	it has no probe			its unit was compiled untouched, or did not compile with it
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "cmd/common.h"
 #include "cmd/iterate_loop.h"
 
-enum { HAS_PROBE = 1, UNTOUCHED = 2 };		/* UNTOUCHED + n: by unit n */
+enum { HAS_PROBE = 1 };		/* else the address of the reason why not; 0: nobody said */
 
 /* What became of each function in the units that hold it; a probe in one of them counts. */
 static struct map *look_at_units(const units *scanned)
@@ -23,12 +23,13 @@ static struct map *look_at_units(const units *scanned)
 	for (size_t u = 0; u < scanned->cnt; u++)
 		for (size_t i = 0; i < scanned->items[u]->functions.cnt; i++) {
 			const struct scan_function *f = &scanned->items[u]->functions.items[i];
+			const char *reason = scanned->items[u]->untouched ? scanned->items[u]->untouched : f->skipped;
 			uint64_t *fate = map_slot(fates, f->key);
 
 			if (f->probed)
 				*fate = HAS_PROBE;
-			else if (*fate == 0 && scanned->items[u]->untouched)
-				*fate = UNTOUCHED + u;
+			else if (*fate == 0 && reason)
+				*fate = (uintptr_t)reason;
 		}
 	return fates;
 }
@@ -50,9 +51,8 @@ int iterate_find_missing(const struct loop *l, struct round *round, struct diag 
 		map_get(fates, f->key, &fate);
 		if (calls == 0)
 			VEC_ADD(&round->never_called, f->name);
-		else if (calls == UINT32_MAX && fate >= UNTOUCHED)
-			VEC_ADD(&round->unprobed, (struct round_unprobed){
-				f->name, l->scanned.items[fate - UNTOUCHED]->untouched });
+		else if (calls == UINT32_MAX && fate > HAS_PROBE)
+			VEC_ADD(&round->unprobed, (struct round_unprobed){ f->name, (const char *)(uintptr_t)fate });
 		else if (calls == UINT32_MAX)
 			VEC_ADD(&round->absent, f->name);
 	}

@@ -87,11 +87,13 @@ recorded()
 		$1 == "invocation" && $4 == "hold" { holder = $2 }
 		END {
 			for (t in thread) threads++
+			print waits + 0 >"'"$work/.waits"'"
 			exit !(waits >= 10 && wakeups >= 10 && waker == holder && waker != waiter && threads == 2)
 		}' "$work/.out" && pass || fail "$1: no lock waits ended by hold() on a second thread"
 	expect 0 "$VPROF" show execution-table --charge waker --format csv
-	awk -F, '$2 == "hold" && $3 > 1000000 { n++ } END { exit n < 10 }' "$work/.out" && pass ||
-		fail "$1: hold() is not charged with the waits"
+	# What hold() itself ran: on a busy machine most of a wait is for a CPU.
+	awk -F, -v waits="$(cat "$work/.waits")" '$2 == "hold" && $3 > 100000 { n++ } END { exit n < 5 || 2 * n < waits }' "$work/.out" &&
+		pass || { fail "$1: hold() is not charged with the waits"; cat "$work/.waits"; grep hold "$work/.out"; }
 }
 
 # beyond_reach PROGRAM: it runs, and record says what to do
