@@ -164,14 +164,27 @@ static void clockwait_in_vain(void)
 	MUST(!pthread_mutex_unlock(&mutex));
 }
 
+/* Until nobody waits for it any more: however late the one who does so in vain comes to a CPU. */
+static int sleeper_may_end;
+
 static void *sleep_long(void *p)
 {
-	usleep(HOLD_USEC * 4);
+	while (!__atomic_load_n(&sleeper_may_end, __ATOMIC_ACQUIRE))
+		usleep(HOLD_USEC);
 	return p;
 }
 
-static void start_sleeper(void) { MUST(!pthread_create(&joined, NULL, sleep_long, NULL)); }
-static void join_sleeper(void) { MUST(!pthread_join(joined, NULL)); }
+static void start_sleeper(void)
+{
+	__atomic_store_n(&sleeper_may_end, 0, __ATOMIC_RELEASE);
+	MUST(!pthread_create(&joined, NULL, sleep_long, NULL));
+}
+
+static void join_sleeper(void)
+{
+	__atomic_store_n(&sleeper_may_end, 1, __ATOMIC_RELEASE);
+	MUST(!pthread_join(joined, NULL));
+}
 
 static void timedjoin_in_vain(void)
 {
