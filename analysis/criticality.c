@@ -18,6 +18,7 @@
 #include <string.h>
 #include "analysis/whole_run.h"
 #include "base/banned.h"
+#include "base/saturate.h"
 #include "base/search.h"
 
 #define FIXED_BITS 32
@@ -190,7 +191,7 @@ static uint32_t path_at_end(const struct sweep *s, uint64_t tid, int64_t end_ns)
 {
 	struct path_walk w;
 
-	path_walk_init(&w, s->tl, s->paths, tid, end_ns, end_ns + 1);
+	path_walk_init(&w, s->tl, s->paths, tid, end_ns, sum_saturated(end_ns, 1));
 	return path_walk_next(&w) && w.stack ? w.path : PATH_NONE;
 }
 

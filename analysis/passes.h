@@ -25,8 +25,8 @@
 struct counted_intervals {		/* of one name */
 	uint64_t in_full, completed;	/* whole ones; completed: root-only ones, too */
 	uint64_t open, aborted, bad_path, lost;	/* left out */
-	int64_t waited_ns, no_waker_ns;	/* in waits that somebody ends; of it: nobody knows who */
-	int64_t io_waited_ns, io_no_waker_ns;	/* the same of waits for files, which a disk may end */
+	__int128 waited_ns, no_waker_ns;	/* in waits that somebody ends; of it: nobody knows who */
+	__int128 io_waited_ns, io_no_waker_ns;	/* the same of waits for files, which a disk may end */
 };
 
 /* Index of the name, or -ENOENT.  NULL: the one with the most completed intervals, ties by

@@ -14,6 +14,7 @@
 #include "analysis/wait_passes.h"
 #include "base/map.h"
 #include "base/banned.h"
+#include "base/saturate.h"
 
 static void copy_numbers(struct arena *a, const numbers *from, uint32_t **ret, size_t *ret_cnt)
 {
@@ -98,8 +99,8 @@ static int build(struct wait_world *w, const struct wait_graph_options *o, struc
 		g->slow = slow.summary;
 		g->typical = typical.summary;
 		g->run_ns = o->slow ? slow.summary.sum_ns : w->end_ns - w->start_ns;
-		g->prefilter_ns = (int64_t)(o->prefilter * (double)g->run_ns);
-		g->threshold_ns = (int64_t)(o->threshold * (double)g->run_ns);
+		g->prefilter_ns = real_saturated(o->prefilter * (double)g->run_ns);
+		g->threshold_ns = real_saturated(o->threshold * (double)g->run_ns);
 		wait_edges(w, &list, o->slow ? &typical_list : NULL, g);
 		find_knots(g, w->end_ns - w->start_ns);
 	}

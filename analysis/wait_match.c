@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include "base/map.h"
 #include "base/banned.h"
+#include "base/saturate.h"
 #include "base/search.h"
 
 static enum vertex_kind kind_of(const struct wait_world *w, uint64_t tid, bool present)
@@ -80,7 +81,7 @@ static uint32_t path_at(const struct wait_world *w, uint64_t tid, int64_t start_
 {
 	struct path_walk walk;
 
-	path_walk_init(&walk, w->tl, w->paths, tid, start_ns, start_ns + 1);
+	path_walk_init(&walk, w->tl, w->paths, tid, start_ns, sum_saturated(start_ns, 1));
 	return path_walk_next(&walk) ? walk.path : PATH_NONE;
 }
 
@@ -111,9 +112,12 @@ static void match_wait(struct wait_world *w, uint32_t thread, uint32_t actor,
 	}
 	v.path = path_at(w, s->tid, s->start_ns);
 	if (by) {
+		struct actor *a;
+
 		v.waker = actor_of(w, by->waker_tid);
 		v.waker_path = path_at(w, by->waker_tid, by->time_ns - 1);
-		w->actors.items[actor].runnable_ns += s->end_ns - by->time_ns;
+		a = &w->actors.items[actor];	/* they may have moved */
+		a->runnable_ns = sum_saturated(a->runnable_ns, s->end_ns - by->time_ns);
 	}
 	VEC_ADD(&w->waits, v);
 }
@@ -186,9 +190,9 @@ static void match_thread(struct wait_world *w, uint32_t thread, uint32_t actor,
 		if (s->sid != SID_NONE && map_get(interval_sids, s->sid, &unused))
 			a->foreground = true;
 		if (s->state == STATE_RUNNING)
-			a->running_ns += s->end_ns - s->start_ns;
+			a->running_ns = sum_saturated(a->running_ns, s->end_ns - s->start_ns);
 		else if (s->state == STATE_RUNNABLE)
-			a->runnable_ns += s->end_ns - s->start_ns;
+			a->runnable_ns = sum_saturated(a->runnable_ns, s->end_ns - s->start_ns);
 		else
 			match_wait(w, thread, actor, s);
 	}
@@ -283,9 +287,12 @@ void wait_match(struct wait_world *w)
 	VEC_RELEASE(&l);
 	if (w->waits.cnt > 1)
 		qsort(w->waits.items, w->waits.cnt, sizeof(*w->waits.items), by_actor);
-	for (size_t i = 0; i < w->waits.cnt; i++)
-		w->actors.items[w->waits.items[i].actor].waiting_ns +=
-			w->waits.items[i].end_ns - w->waits.items[i].start_ns;
+	for (size_t i = 0; i < w->waits.cnt; i++) {
+		const struct wait *v = &w->waits.items[i];
+		struct actor *a = &w->actors.items[v->actor];
+
+		a->waiting_ns = sum_saturated(a->waiting_ns, v->end_ns - v->start_ns);
+	}
 }
 
 void wait_world_release(struct wait_world *w)

@@ -17,6 +17,7 @@
 #include "analysis/passes.h"
 #include "base/map.h"
 #include "base/banned.h"
+#include "base/saturate.h"
 #include "base/search.h"
 
 static int by_latency(const void *pa, const void *pb)
@@ -51,7 +52,7 @@ static void choose(struct wait_choice *c, const struct interval *const *sorted, 
 	if (cnt == 0)
 		return;
 	c->summary.cnt = cnt;
-	c->summary.sum_ns = (int64_t)sum_ns;
+	c->summary.sum_ns = narrow_saturated(sum_ns);
 	qsort(c->windows.items, cnt, sizeof(*c->windows.items), by_start);
 	for (size_t i = 1; i < cnt; i++) {
 		struct wait_window *last = &c->windows.items[kept], *next = &c->windows.items[i];

@@ -8,6 +8,7 @@
 
 #include "base/banned.h"
 #include "base/cleanup.h"
+#include "base/saturate.h"
 #include "base/str.h"
 
 #define OTHERS_TOLD 3
@@ -31,7 +32,7 @@ static void sum_waits(const struct findings *f, enum trace_state wait, double *r
 void warn_off_cpu(struct analysis *a)
 {
 	const struct off_cpu *o = &a->t->off_cpu;
-	uint64_t off_ns = o->placed_ns + o->unplaced_ns;
+	uint64_t off_ns = unsigned_sum_saturated(o->placed_ns, o->unplaced_ns);
 	double time, share;
 
 	sum_waits(a->f, STATE_OTHER, &time, &share);

@@ -121,15 +121,15 @@ static void print_runnable(const struct style *s, const struct wait_graph *g, co
 
 	for (size_t i = 0; i < k->vertices.cnt; i++) {
 		const struct wait_vertex *v = &g->vertices.items[k->vertices.items[i]];
-		int64_t life_ns = v->running_ns + v->runnable_ns + v->waiting_ns;
+		double life_ns = (double)v->running_ns + (double)v->runnable_ns + (double)v->waiting_ns;
 		_cleanup_(str_release) struct str label = STR_INIT;
 
-		if (life_ns <= 0 || (double)v->runnable_ns < RUNNABLE_WORTH * (double)life_ns)
+		if (life_ns <= 0 || (double)v->runnable_ns < RUNNABLE_WORTH * life_ns)
 			continue;
 		add_vertex_name(&label, v);
 		fprintf(s->out, "%s: ready to run but not running %s of the time; more processors or a "
 			"higher priority may help\n", str_cstr(&label),
-			text_percent(text, (double)v->runnable_ns / (double)life_ns));
+			text_percent(text, (double)v->runnable_ns / life_ns));
 	}
 }
 

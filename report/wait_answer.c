@@ -5,6 +5,7 @@
 #include "report/wait_answer.h"
 
 #include "base/banned.h"
+#include "base/saturate.h"
 #include "report/wait_labels.h"
 
 #define MEMBERS_NAMED 4			/* of a knot, in a sentence */
@@ -192,6 +193,11 @@ static void add_comparison(struct str *to, const struct style *s, const struct w
 }
 
 /* The thread, or the like ones, that would use a processor most. */
+static int64_t busy_ns(const struct wait_vertex *v)
+{
+	return sum_saturated(v->running_ns, v->runnable_ns);
+}
+
 static const struct wait_vertex *busiest(const struct wait_graph *g)
 {
 	const struct wait_vertex *best = NULL;
@@ -200,7 +206,7 @@ static const struct wait_vertex *busiest(const struct wait_graph *g)
 		const struct wait_vertex *v = &g->vertices.items[i];
 
 		if ((v->kind == VERTEX_THREAD || v->kind == VERTEX_GROUP) &&
-		    (!best || v->running_ns + v->runnable_ns > best->running_ns + best->runnable_ns))
+		    (!best || busy_ns(v) > busy_ns(best)))
 			best = v;
 	}
 	return best;
@@ -228,11 +234,11 @@ static void add_busiest(struct str *to, const struct wait_graph *g)
 
 double unknown_share(const struct wait_graph *g)
 {
-	int64_t unknown_ns = 0, all_ns = 0;
+	__int128 unknown_ns = 0, all_ns = 0;
 
 	for (size_t i = 0; i < g->edges.cnt; i++) {
 		const struct wait_edge *e = &g->edges.items[i];
-		int64_t ns = e->direct_ns * g->vertices.items[e->from].alike;
+		__int128 ns = (__int128)e->direct_ns * g->vertices.items[e->from].alike;
 
 		all_ns += ns;
 		unknown_ns += is_unknown(g, e->to) ? ns : 0;

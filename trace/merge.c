@@ -13,6 +13,7 @@
 #include <string.h>
 #include "base/map.h"
 #include "base/banned.h"
+#include "base/saturate.h"
 #include "trace/merge_numbers.h"
 
 typedef VEC(uint32_t) text_numbers;	/* of a part's texts: ours */
@@ -198,7 +199,7 @@ static void add_holes(struct losses *to, const struct losses *l)
 	if (l->holes.cnt && (!to->holes.cnt || l->holes.until_ns > to->holes.until_ns))
 		to->holes.until_ns = l->holes.until_ns;
 	to->holes.cnt += l->holes.cnt;
-	to->holes.ns += l->holes.ns;
+	to->holes.ns = sum_saturated(to->holes.ns, l->holes.ns);
 	to->holes.blocks += l->holes.blocks;
 	to->holes.records += l->holes.records;
 	to->holes.tables += l->holes.tables;
@@ -221,11 +222,11 @@ static void add_losses(struct trace *t, const struct trace *p)
 	t->losses.stray_events += p->losses.stray_events;
 	full_tables_add(&t->losses.full, &p->losses.full);
 	t->kernel_reduced |= p->kernel_reduced;
-	t->off_cpu.placed_ns += p->off_cpu.placed_ns;
-	t->off_cpu.runnable_ns += p->off_cpu.runnable_ns;
-	t->off_cpu.unplaced_ns += p->off_cpu.unplaced_ns;
-	t->off_cpu.run_ns += p->off_cpu.run_ns;
-	t->off_cpu.delay_ns += p->off_cpu.delay_ns;
+	t->off_cpu.placed_ns = unsigned_sum_saturated(t->off_cpu.placed_ns, p->off_cpu.placed_ns);
+	t->off_cpu.runnable_ns = unsigned_sum_saturated(t->off_cpu.runnable_ns, p->off_cpu.runnable_ns);
+	t->off_cpu.unplaced_ns = unsigned_sum_saturated(t->off_cpu.unplaced_ns, p->off_cpu.unplaced_ns);
+	t->off_cpu.run_ns = unsigned_sum_saturated(t->off_cpu.run_ns, p->off_cpu.run_ns);
+	t->off_cpu.delay_ns = unsigned_sum_saturated(t->off_cpu.delay_ns, p->off_cpu.delay_ns);
 	cpu_use_add(&t->cpu_use, &p->cpu_use, t->arena);
 }
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/banned.h"
+#include "base/saturate.h"
 #include "trace/blocks.h"
 #include "trace/reader.h"
 #include "trace/replay.h"
@@ -143,6 +144,12 @@ static const struct raw_account *last_look(const struct off_cpu_thread *t)
 	return &t->accounts.items[at];
 }
 
+/* Not more than accounts may say. */
+static uint64_t guessed(double ns)
+{
+	return ns < (double)(INT64_MAX / 4) ? (uint64_t)(ns > 0 ? ns : 0) : INT64_MAX / 4;
+}
+
 /* From the last look at a thread to its end it waited for a CPU as long as the run's threads did elsewhere for the same work. */
 static void guess_delays(struct finding *f)
 {
@@ -153,8 +160,8 @@ static void guess_delays(struct finding *f)
 
 		if (t->accounts.cnt < 2)
 			continue;
-		sum->run_ns += last_look(t)->run_ns - t->accounts.items[0].run_ns;
-		sum->delay_ns += last_look(t)->delay_ns - t->accounts.items[0].delay_ns;
+		sum->run_ns = unsigned_sum_saturated(sum->run_ns, last_look(t)->run_ns - t->accounts.items[0].run_ns);
+		sum->delay_ns = unsigned_sum_saturated(sum->delay_ns, last_look(t)->delay_ns - t->accounts.items[0].delay_ns);
 	}
 	for (size_t i = 0; sum->run_ns && i < f->rd->raw.threads.cnt; i++) {
 		struct off_cpu_thread *t = &f->threads[i];
@@ -168,7 +175,7 @@ static void guess_delays(struct finding *f)
 		off_ns = (double)(last->ns - from->ns) - ran_ns - (double)(last->delay_ns - from->delay_ns);
 		delay_ns = ran_ns * (double)sum->delay_ns / (double)sum->run_ns;
 		delay_ns = delay_ns < off_ns ? delay_ns : off_ns;
-		last->delay_ns += delay_ns > 0 ? (uint64_t)delay_ns : 0;
+		last->delay_ns += guessed(delay_ns);
 	}
 }
 
@@ -220,7 +227,7 @@ static void join_stacks(struct finding *f, const uint64_t *waited_ns)
 /* Where stacks change threads it is not known which of them a thread's account is about. */
 static void leave_unplaced(struct finding *f)
 {
-	int64_t off_ns = 0;
+	__int128 off_ns = 0;
 
 	for (size_t i = 0; f->rd->raw.has_moves && i < f->rd->raw.threads.cnt; i++) {
 		struct off_cpu_thread *t = &f->threads[i];
@@ -228,12 +235,13 @@ static void leave_unplaced(struct finding *f)
 
 		if (!t->has_others || t->accounts.cnt < 2)
 			continue;
-		off_ns += last->ns - first->ns - (int64_t)(last->run_ns - first->run_ns) -
+		off_ns += (__int128)last->ns - first->ns - (int64_t)(last->run_ns - first->run_ns) -
 			  (int64_t)(last->delay_ns - first->delay_ns) - t->waited_ns;
 		t->accounts.cnt = 0;
 	}
 	if (off_ns > off_cpu_tick_ns)
-		f->rd->t->off_cpu.unplaced_ns += (uint64_t)off_ns;
+		f->rd->t->off_cpu.unplaced_ns = unsigned_sum_saturated(f->rd->t->off_cpu.unplaced_ns,
+								       (uint64_t)narrow_saturated(off_ns));
 }
 
 static bool want_threads(struct finding *f, const uint64_t *waited_ns)

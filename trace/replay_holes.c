@@ -6,6 +6,7 @@
  */
 #include <string.h>
 #include "base/banned.h"
+#include "base/saturate.h"
 #include "trace/replay_state.h"
 
 bool replay_lacks_name(const struct replay *p, uint64_t label)
@@ -76,7 +77,7 @@ void replay_tell_holes(struct replay *p)
 	l->holes.twice = r->damage.twice;
 	l->holes.files = r->damage.files;
 	for (size_t i = 0; i < r->holes.cnt; i++)
-		l->holes.ns += (int64_t)(r->holes.items[i].until - r->holes.items[i].since);
+		l->holes.ns = sum_saturated(l->holes.ns, (int64_t)(r->holes.items[i].until - r->holes.items[i].since));
 	if (r->holes.cnt) {
 		l->holes.since_ns = (int64_t)r->holes.items[0].since;
 		l->holes.until_ns = (int64_t)r->holes.items[r->holes.cnt - 1].until;

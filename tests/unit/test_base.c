@@ -2,6 +2,7 @@
 /*
  * test_base.c - memory, strings, maps, files, processes: small known answers.
  */
+#include <math.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -383,6 +384,15 @@ static void test_saturated(void **state)
 	assert_int_equal(product_saturated(3, 4), 12);
 	assert_int_equal(product_saturated(0, INT64_MAX), 0);
 	assert_true(product_saturated((int64_t)1 << 32, (int64_t)1 << 31) == INT64_MAX);
+	assert_true(unsigned_sum_saturated(3, 4) == 7);
+	assert_true(unsigned_sum_saturated(UINT64_MAX - 4, 5) == UINT64_MAX);
+	assert_true(narrow_saturated(-7) == -7);
+	assert_true(narrow_saturated((__int128)INT64_MAX + 1) == INT64_MAX);
+	assert_true(narrow_saturated((__int128)INT64_MIN - 1) == INT64_MIN);
+	assert_true(real_saturated(-7.5) == -7);
+	assert_true(real_saturated((double)INT64_MAX) == INT64_MAX && real_saturated(1e300) == INT64_MAX);
+	assert_true(real_saturated(-0x1p63) == INT64_MIN && real_saturated(-INFINITY) == INT64_MIN);
+	assert_true(real_saturated(NAN) == 0);
 }
 
 int main(void)
