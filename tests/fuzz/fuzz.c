@@ -7,6 +7,7 @@
  * It ends after so many seconds of processor time (0: never), and an input that takes 20 of those hangs: what a
  * run is worth, and what it finds, does not depend on who else uses the machine.
  */
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,8 +55,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	timer_settime(hang, 0, &patience, NULL);
 	target->run(data, len);
-	if (until && clock() > until)
+	if (until && clock() > until) {
+		if (fuzz_made.all)
+			fprintf(stderr, "stat::accepted_percent: %" PRIu64 "\n", 100 * fuzz_made.accepted / fuzz_made.all);
 		raise(SIGUSR1);			/* libFuzzer prints its sums and ends well */
+	}
 	return 0;
 }
 

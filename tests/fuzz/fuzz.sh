@@ -45,7 +45,7 @@ export UBSAN_OPTIONS=print_stacktrace=1
 # In a shell of its own: of what that shell ran, "times" knows the processor time, as 1m2.5s.
 run_target() (
 	target=$1
-	FUZZ_TARGET=$target FUZZ_SECONDS=$each fuzz/fuzz -timeout=1200 -rss_limit_mb=2048 -max_len=65536 \
+	FUZZ_TARGET=$target FUZZ_SECONDS=$each fuzz/fuzz -timeout=1200 -rss_limit_mb=2048 -max_len=65536 -dict="$here/tests/fuzz/times.dict" \
 		-print_final_stats=1 -verbosity=1 -artifact_prefix="fuzz/broken/$target-" \
 		"fuzz/found/$target" "$corpus/$target" >"fuzz/$target.log" 2>&1
 	status=$?
@@ -56,8 +56,9 @@ run_target() (
 		}
 		/ cov: / { for (i = 1; i < NF; i++) if ($i == "cov:") places = $(i + 1) }
 		/^stat::number_of_executed_units/ { runs = $2 }
+		/^stat::accepted_percent/ { accepted = $2 " % accepted  " }
 		/^stat::peak_rss_mb/ { rss = $2 }
-		END { printf "%-8s %9d inputs %6d places %5d MB %5.0f s  %s\n", target, runs, places, rss, cpu,
+		END { printf "%-12s %9d inputs %6d places %5d MB %s %5.0f s  %s\n", target, runs, places, rss, accepted, cpu,
 			status ? "BROKEN" : "ok" }' "fuzz/$target.times" "fuzz/$target.log" | tee "fuzz/$target.line"
 	[ $status = 0 ] && return
 	tail -n 60 "fuzz/$target.log"

@@ -25,59 +25,15 @@
 #include "report/report.h"
 #include "store/db.h"
 #include "store/iteration_start.h"
+#include "tests/fuzz/commands.h"
 #include "tests/fuzz/targets.h"
 
-enum { RUNS = 3, OPTIONS_MAX = 32, STEPS_MAX = 3000 };
+enum { RUNS = 3, STEPS_MAX = 3000 };
 
 static struct {
 	char *db, *image;		/* the file that is read; a good one, to begin with */
 	size_t image_len;
-	FILE *nothing;
 } own;
-
-/* ---- options have the values of a new process each time ---- */
-
-union value {
-	bool flag;
-	const char *text;
-	unsigned int number;
-	double real;
-};
-
-static void copy_value(const struct option_desc *o, union value *kept, bool restore)
-{
-	size_t len = o->type == OPT_FLAG ? sizeof(bool) : o->type == OPT_UINT ? sizeof(unsigned int) :
-		     o->type == OPT_DOUBLE ? sizeof(double) : sizeof(const char *);
-
-	if (restore)
-		memcpy(o->target, kept, len);
-	else
-		memcpy(kept, o->target, len);
-}
-
-/* words: up to a NULL.  What it prints is thrown away; what a sanitizer says is not. */
-static void run_command(const struct cmd *cmd, const char *const *words)
-{
-	union value kept[OPTIONS_MAX];
-	char *argv[16] = { (char *)(uintptr_t)cmd->name };
-	FILE *out = stdout, *err = stderr;
-	int argc = 1;
-
-	for (size_t i = 0; cmd->options[i].help; i++)
-		copy_value(&cmd->options[i], &kept[i], false);
-	while (*words)
-		argv[argc++] = (char *)(uintptr_t)*words++;
-	fflush(stdout);
-	stdout = stderr = own.nothing;
-	cmd->run(argc, argv);
-	fflush(own.nothing);
-	stdout = out;
-	stderr = err;
-	for (size_t i = 0; cmd->options[i].help; i++)
-		copy_value(&cmd->options[i], &kept[i], true);
-}
-
-#define RUN(cmd, ...) run_command(cmd, (const char *const[]){ __VA_ARGS__, NULL })
 
 /* ---- a good database ---- */
 
@@ -161,9 +117,8 @@ static void make_image(void)
 	struct diag diag = DIAG_INIT;
 	struct store *s = NULL;
 
-	own.nothing = fopen("/dev/null", "we");
 	own.db = path_join(dir, "vprof.db");
-	must(own.nothing && file_write(conf, "", 0, 0600) == 0, conf);
+	must(file_write(conf, "", 0, 0600) == 0, conf);
 	setenv("VPROF_CONF", conf, 1);
 	set_data_dir(dir);
 	change("PRAGMA page_size = 512; VACUUM;", true);
@@ -262,19 +217,19 @@ static void show_all(uint64_t choice)
 		const char *name = report_views[v].name, *format = format_of(&report_views[v], choice);
 
 		if (choice & 8)
-			RUN(&cmd_show, name, "1", "--format", format, "--all", "--no-collapse", "--k", "0",
+			FUZZ_RUN(&cmd_show, name, "1", "--format", format, "--all", "--no-collapse", "--k", "0",
 			    "--slowest", "3", "--paper");
 		else
-			RUN(&cmd_show, name, "--format", format);
+			FUZZ_RUN(&cmd_show, name, "--format", format);
 	}
 	if (choice % 4 == 0)
-		RUN(&cmd_show, "variance-tree", "--by", "cause");
+		FUZZ_RUN(&cmd_show, "variance-tree", "--by", "cause");
 	if (choice % 4 == 1)
-		RUN(&cmd_show, "critical-path", "--interval", "110");
+		FUZZ_RUN(&cmd_show, "critical-path", "--interval", "110");
 	if (choice % 4 == 2)
-		RUN(&cmd_show, "call-graph", "--above", "f");
+		FUZZ_RUN(&cmd_show, "call-graph", "--above", "f");
 	if (choice % 4 == 3)
-		RUN(&cmd_show, "summary", "--interval", "other");
+		FUZZ_RUN(&cmd_show, "summary", "--interval", "other");
 }
 
 /* What iterate reads. */
@@ -314,16 +269,16 @@ void fuzz_db(const uint8_t *data, size_t len)
 	show_all(choice);
 	read_project();
 	if (choice % 5 == 0)
-		RUN(&cmd_sql, "SELECT * FROM latest_factor");
+		FUZZ_RUN(&cmd_sql, "SELECT * FROM latest_factor");
 	if (choice % 5 == 1) {
-		RUN(&cmd_sql, "--format", "json", "SELECT * FROM node");
-		RUN(&cmd_sql, "--format", "json", "SELECT * FROM sqlite_schema");
+		FUZZ_RUN(&cmd_sql, "--format", "json", "SELECT * FROM node");
+		FUZZ_RUN(&cmd_sql, "--format", "json", "SELECT * FROM sqlite_schema");
 	}
 	if (choice % 5 == 2)
-		RUN(&cmd_export, "2");
+		FUZZ_RUN(&cmd_export, "2");
 	if (choice % 5 == 3)
-		RUN(&cmd_analyze, "2");
+		FUZZ_RUN(&cmd_analyze, "2");
 	if (choice % 5 == 4)
-		RUN(&cmd_merge, "1", "3");
+		FUZZ_RUN(&cmd_merge, "1", "3");
 	remove_new_runs();
 }

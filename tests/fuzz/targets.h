@@ -40,6 +40,12 @@ const char *fuzz_directory(const char *name);
 struct trace;
 void fuzz_model(struct trace *t);
 
+/* Texts that were made (generate.h), and how many of them the readers took. */
+struct fuzz_made {
+	uint64_t all, accepted;
+};
+extern struct fuzz_made fuzz_made;
+
 void fuzz_trace(const uint8_t *data, size_t len);
 void fuzz_stream(const uint8_t *data, size_t len);
 void fuzz_arena(const uint8_t *data, size_t len);
@@ -55,5 +61,7 @@ void fuzz_sql(const uint8_t *data, size_t len);
 void fuzz_db(const uint8_t *data, size_t len);
 void fuzz_source(const uint8_t *data, size_t len);
 void fuzz_words(const uint8_t *data, size_t len);
+void fuzz_valid_tuples(const uint8_t *data, size_t len);
+void fuzz_valid_perf(const uint8_t *data, size_t len);
 
 #endif
