@@ -12,6 +12,6 @@ suite_seconds=600 last_words='^the end$'
 deep="sh $here/instrument/mawk_deep.sh"
 
 results() {
-	sed -n -e 's/^\(.*[^ ]\) OK$/\1	ok/p' -e 's/^\(.*[^ ]\) had .* failure.*/\1	failed/p' \
+	sed -n -e '/^tested /d' -e 's/^\(.*[^ ]\) OK$/\1	ok/p' -e 's/^\(.*[^ ]\) had .* failure.*/\1	failed/p' \
 		-e 's/^ok \(.*\)/\1	ok/p' -e 's/^not ok \(.*\)/\1	failed/p'
 }
