@@ -3,8 +3,8 @@
 # How deep the machine's stack gets, plainly and with every function probed: at most 1.2 times, and some bytes for each frame, for a
 # probe keeps 8 bytes and what goes with them. Small frames are all that shows it; large ones, loops and tail calls are as they were.
 . "${srcdir:-.}/tests/instrument/lib.sh"
-FRAME=24	# bytes for each frame with optimisation
-PLAIN_FRAME=64	# without: nothing is kept in a register
+FRAME=48	# bytes for each frame with optimisation
+PLAIN_FRAME=80	# without: nothing is kept in a register
 tried=0
 
 cat > depth.h <<'END'
