@@ -85,9 +85,11 @@ static bool is_candidate(const struct refused *r, const struct unit *u, const st
 
 static void refuse(struct refused *r, const struct scan_function *f, const char *error, size_t len)
 {
+	bool constant = f->may_be_constant && find_in(error, len, "constexpr");
+
 	if (!r->why)
 		r->why = map_new();
-	VEC_ADD(&r->reasons, xasprintf(REASON "%.*s", (int)len, error));
+	VEC_ADD(&r->reasons, constant ? xstrdup(REASON_CONSTANT) : xasprintf(REASON "%.*s", (int)len, error));
 	map_set(r->why, f->key, r->reasons.cnt);
 }
 

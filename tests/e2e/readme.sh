@@ -44,10 +44,15 @@ for policy in budget paper; do
 		fail "the README has no row for --policy $policy"
 done
 
-# Each preset of a server has a recipe page, whose commands and options there are; `make recipes` runs them.
+# Each preset of a server has a recipe page, whose commands and options there are; `make recipes` runs them.  Those that nobody
+# tried have a page that says so.
 for preset in "$top"/examples/*/vprof.conf; do
 	server=$(basename "$(dirname "$preset")")
 	[ "$server" != logserver ] || continue	# the demo's
+	if grep -qE "^UNTRIED = (.* )?$server( |\$)" "$top/examples/local.am"; then
+		grep -q 'not yet a recipe' "$top/examples/$server/README.md" && pass || fail "the page of $server does not say that it was not tried"
+		continue
+	fi
 	"$top/examples/recipe.sh" --list "$server" >recipe || fail "no recipe for $server"
 	grep -qE '^vprof (record|iterate)' recipe && pass || fail "the recipe for $server records nothing"
 	sed -n 's/ *#.*//; s/^vprof //p' recipe | while read -r subcommand options; do

@@ -58,7 +58,7 @@ one() {			# name, file, compiler, std and plan are set
 	"$launch" -b "$work/build" -l > "$work/list"
 	: > "$work/named"
 	for e in $expect; do
-		function=$(echo "$e" | sed 's/\(.\)=.*/\1/; s/operator_bool/operator bool/')
+		function=$(echo "$e" | sed 's/\(.\)=.*/\1/; s/operator_bool/operator bool/; :a; s/\(([^)]*\)_/\1 /; ta')
 		state=$(echo "$e" | sed 's/^[^=]*=//; s/_/ /g')
 		case $e in *__label__*) state="__label__ has to come first in the body";; esac
 		awk -v f="$function" -v s="$state" '
