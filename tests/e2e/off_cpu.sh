@@ -229,7 +229,9 @@ for way in alone each; do
 	holds "$way: doze is running" "$(told doze running)" 0 $((ran + wall / 4))
 	holds "$way: doze is off" "$(told doze other)" $((slept * 6 / 10)) "$wall"
 	account grind
-	holds "$way: grind is off" "$(told grind other)" 0 $((slept + queued / 2 + wall / 4))
+	# In a short thread a wait for a CPU looks as a sleep does: nobody looked in between.
+	[ "$way" = alone ] && queued=$((queued / 2))
+	holds "$way: grind is off" "$(told grind other)" 0 $((slept + queued + wall / 4))
 	expect 0 "$VPROF" show variance-tree "$way" --format json
 	says '"code": "off-cpu-unknown"' '"wait": "other"'
 done
