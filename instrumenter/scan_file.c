@@ -427,7 +427,7 @@ static int unit_read(const char *path, struct unit **ret, struct diag *reterr)
 	int err = file_read(path, &text, &len);
 
 	if (err < 0) {
-		snprintf(error.text, sizeof(error.text), "%s", strerror(-err));
+		snprintf(error.text, sizeof(error.text), "%s", file_why(err));
 	} else {
 		at = read_head(&r, text, len, u);
 		if (!r.bad)
