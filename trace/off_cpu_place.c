@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include "base/banned.h"
 #include "base/map.h"
+#include "base/saturate.h"
 #include "trace/off_cpu.h"
 
 enum {
@@ -272,7 +273,7 @@ static void place_unknown(struct placing *p, size_t i, size_t end, int64_t ns)
 		if (left >= 1)
 			left = place_between(p, &a[k], &a[k + 1], left, p->wait_cnts.items[k - i]);
 	}
-	p->t->unplaced_ns += left >= (double)(off_cpu_tick_ns / LEAST_TICKS) ? (int64_t)left : 0;
+	p->t->unplaced_ns = sum_saturated(p->t->unplaced_ns, left >= (double)(off_cpu_tick_ns / LEAST_TICKS) ? real_saturated(left) : 0);
 }
 
 /* In the run queue between two looks: spread over what of the gaps has no other use; returns what found no place. */
