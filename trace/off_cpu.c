@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/banned.h"
+#include "base/map.h"
 #include "base/saturate.h"
 #include "trace/blocks.h"
 #include "trace/reader.h"
@@ -444,19 +445,34 @@ static void take_over_spans(struct finding *f, uint32_t i)
 	to->cnt = from->cnt;
 }
 
-static void place_all(struct finding *f)
+/* Whose accounts do not agree: as far as what was read in passing says, then by all that the trace says. */
+static void see_all(struct finding *f, struct off_cpu_seen *seen)
 {
-	size_t cnt = f->rd->raw.threads.cnt;
-
-	f->rd->offs = xcalloc(cnt + 1, sizeof(*f->rd->offs));
-	for (size_t i = 0; i < cnt; i++) {
+	for (size_t i = 0; i < f->rd->raw.threads.cnt; i++) {
 		struct off_cpu_thread *t = &f->threads[i];
 
 		if (!t->is_wanted)
 			continue;
 		off_cpu_settle(t);
-		if (is_wanted(t, waited_ns(t)))
-			off_cpu_place(t);
+		t->is_wanted = is_wanted(t, waited_ns(t));
+		if (t->is_wanted)
+			off_cpu_see(t, seen);
+	}
+}
+
+static void place_all(struct finding *f)
+{
+	struct off_cpu_seen seen = { .looks = map_new(), .asleep = map_new() };
+	size_t cnt = f->rd->raw.threads.cnt;
+
+	f->rd->offs = xcalloc(cnt + 1, sizeof(*f->rd->offs));
+	see_all(f, &seen);
+	for (size_t i = 0; i < cnt; i++) {
+		struct off_cpu_thread *t = &f->threads[i];
+
+		if (!t->is_wanted)
+			continue;
+		off_cpu_place(t, &seen);
 		add_sums(f->rd, t);
 		f->rd->offs[i].items = TAKE_PTR(t->spans.items);
 		f->rd->offs[i].cnt = t->spans.cnt;
@@ -464,6 +480,8 @@ static void place_all(struct finding *f)
 	for (uint32_t i = 0; i < cnt; i++)
 		if (f->threads[i].leader != i)
 			take_over_spans(f, i);
+	map_free(seen.looks);
+	map_free(seen.asleep);
 }
 
 int off_cpu_find(struct reading *rd, const char *path, const uint64_t *waited_ns, struct diag *reterr)
