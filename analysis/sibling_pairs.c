@@ -189,11 +189,41 @@ static void sort_present(struct sibling_pairs *p)
 		qsort(p->present.items, p->present.cnt, sizeof(*p->present.items), by_slot);
 }
 
+/* The product of the times of the a-th and the b-th node of OF, summed over its rows. */
+typedef __int128 product_fn(const void *of, uint32_t a, uint32_t b);
+
+static __int128 product_in_list(const void *of, uint32_t a, uint32_t b)
+{
+	const struct listed *list = of;
+
+	return (__int128)list[a].ns * list[b].ns;
+}
+
+static __int128 product_in_batch(const void *of, uint32_t a, uint32_t b)
+{
+	return row_batch_product(of, a, b);
+}
+
+/* Adds the products of the pairs among p->present.  Inlined, so that each caller's PRODUCT is no call. */
+static inline void add_products(struct sibling_pairs *p, product_fn *product, const void *of)
+{
+	const struct present *here;
+
+	sort_present(p);
+	here = p->present.items;
+	for (size_t i = 0; i < p->present.cnt; i++) {
+		const struct slot *s = &p->slots.items[here[i].slot];
+		__int128 *sums = p->sums + s->first_sum;
+
+		for (size_t k = i + 1; k < p->present.cnt && here[k].slot < s->end; k++)
+			sums[here[k].slot - here[i].slot - 1] += product(of, here[i].at, here[k].at);
+	}
+}
+
 static void add_row(void *arg, size_t row, const cells *places)
 {
 	struct sibling_pairs *p = arg;
 	const struct listed *list;
-	const struct present *here;
 
 	(void)row;
 	row_tree_fill(&p->tree, p->a->v, places);
@@ -201,34 +231,17 @@ static void add_row(void *arg, size_t row, const cells *places)
 	p->present.cnt = 0;
 	for (uint32_t k = 0; k < p->tree.list.cnt; k++)
 		add_present(p, list[k].place, k);
-	sort_present(p);
-	here = p->present.items;
-	for (size_t i = 0; i < p->present.cnt; i++) {
-		const struct slot *s = &p->slots.items[here[i].slot];
-		__int128 *sums = p->sums + s->first_sum;
-
-		for (size_t k = i + 1; k < p->present.cnt && here[k].slot < s->end; k++)
-			sums[here[k].slot - here[i].slot - 1] += (__int128)list[here[i].at].ns * list[here[k].at].ns;
-	}
+	add_products(p, product_in_list, list);
 }
 
 static void add_batch(void *arg, const struct row_batch *b)
 {
 	struct sibling_pairs *p = arg;
-	const struct present *here;
 
 	p->present.cnt = 0;
 	for (uint32_t k = 0; k < b->nodes.cnt; k++)
 		add_present(p, b->nodes.items[k].place, k);
-	sort_present(p);
-	here = p->present.items;
-	for (size_t i = 0; i < p->present.cnt; i++) {
-		const struct slot *s = &p->slots.items[here[i].slot];
-		__int128 *sums = p->sums + s->first_sum;
-
-		for (size_t k = i + 1; k < p->present.cnt && here[k].slot < s->end; k++)
-			sums[here[k].slot - here[i].slot - 1] += row_batch_product(b, here[i].at, here[k].at);
-	}
+	add_products(p, product_in_batch, b);
 }
 
 void sibling_pairs_sum(struct sibling_pairs *p, double limit)

@@ -205,36 +205,37 @@ const char *clang_signature(struct arena *a, CXCursor f)
 	return starts_with(shown, name) ? arena_printf(a, "%s%s", shown + strlen(name), qualifiers_of(a, f)) : "";
 }
 
-static enum CXChildVisitResult take_first(CXCursor c, CXCursor parent, CXClientData data)
+struct child {
+	CXCursor found;
+	enum CXChildVisitResult go_on;	/* break: the first is wanted; continue: the last */
+};
+
+static enum CXChildVisitResult take_child(CXCursor c, CXCursor parent, CXClientData data)
 {
+	struct child *child = data;
+
 	(void)parent;
-	*(CXCursor *)data = c;
-	return CXChildVisit_Break;
+	child->found = c;
+	return child->go_on;
+}
+
+static CXCursor child_of(CXCursor c, enum CXChildVisitResult go_on)
+{
+	struct child child = { clang_getNullCursor(), go_on };
+
+	if (!clang_Cursor_isNull(c))
+		clang_visitChildren(c, take_child, &child);
+	return child.found;
 }
 
 CXCursor clang_first_child(CXCursor c)
 {
-	CXCursor first = clang_getNullCursor();
-
-	if (!clang_Cursor_isNull(c))
-		clang_visitChildren(c, take_first, &first);
-	return first;
-}
-
-static enum CXChildVisitResult take_last(CXCursor c, CXCursor parent, CXClientData data)
-{
-	(void)parent;
-	*(CXCursor *)data = c;
-	return CXChildVisit_Continue;
+	return child_of(c, CXChildVisit_Break);
 }
 
 CXCursor clang_last_child(CXCursor c)
 {
-	CXCursor last = clang_getNullCursor();
-
-	if (!clang_Cursor_isNull(c))
-		clang_visitChildren(c, take_last, &last);
-	return last;
+	return child_of(c, CXChildVisit_Continue);
 }
 
 const char *clang_pointer_call_type(struct arena *a, CXCursor call)
