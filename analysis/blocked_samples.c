@@ -186,12 +186,12 @@ static void fill_rows(const struct sampling *g)
 
 	for (size_t i = 0; i < (spot_cnt + 1) * SAMPLE_TYPE_CNT; i++) {
 		struct sample_row row = g->rows[i];
-		const struct spot *spot = &g->paths->spots.items[i / SAMPLE_TYPE_CNT];
+		const struct spot *spot = i / SAMPLE_TYPE_CNT < spot_cnt ? &g->paths->spots.items[i / SAMPLE_TYPE_CNT] : NULL;
 
 		if (row.samples == 0)
 			continue;
 		row.type = (enum sample_type)(i % SAMPLE_TYPE_CNT);
-		if (i / SAMPLE_TYPE_CNT < spot_cnt) {
+		if (spot) {
 			row.function = arena_strdup(ret->arena, spot->function);
 			row.file = spot->file ? arena_strdup(ret->arena, spot->file) : NULL;
 			row.line = spot->line;

@@ -245,7 +245,7 @@ int primitives_read(const char *path, primitives *list, struct diag *reterr)
 	_cleanup_(freep) char *text = NULL;
 	unsigned line_no = 0;
 	bool is_cxx = false;
-	int err = file_read(path, &text, NULL);
+	int err = file_read_given(path, &text, NULL);
 
 	if (err < 0)
 		return diag_set(reterr, EXIT_ENVIRONMENT, err, "cannot read '%s': %s", path,

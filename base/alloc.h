@@ -66,6 +66,9 @@ char *xasprintf(const char *fmt, ...)
 		&(v)->items[(v)->cnt++];					\
 	})
 
+/* Where element i is, or the end; nothing may be added to the NULL of a list that never had one. */
+#define VEC_AT(v, i) ((v)->items ? &(v)->items[i] : NULL)
+
 #define VEC_RELEASE(v)								\
 	do {									\
 		free((v)->items);						\

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/banned.h"
 #include "base/elf.h"
+#include "base/file.h"
 #include "base/str.h"
 
 #if defined(__x86_64__)
@@ -78,12 +79,12 @@ static bool has_table(const struct elf_private *p, unsigned type)
 
 static int map_file(const char *path, struct elf_private *ret)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), r = 0;
+	int fd = file_open_plain(path, O_RDONLY), r = 0;
 	struct stat st;
 	void *base = MAP_FAILED;
 
 	if (fd < 0)
-		return -errno;
+		return fd == -FILE_NOT_PLAIN || fd == -EISDIR ? -ENOEXEC : fd;
 	if (fstat(fd, &st) < 0)
 		r = -errno;
 	else if (!S_ISREG(st.st_mode) || (size_t)st.st_size < sizeof(ElfW(Ehdr)))

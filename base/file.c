@@ -40,7 +40,41 @@ int file_read_open(int fd, char **ret, size_t *ret_len)
 	return 0;
 }
 
+/* What is seen to be something else is not opened: that alone can rewind a tape.  Exchanged since, it is not waited for. */
+int file_open_plain_at(int dir, const char *path, int flags)
+{
+	int links = flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0, fd;
+	struct stat st;
+
+	if (fstatat(dir, path, &st, links) == 0 && !S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? -EISDIR : S_ISLNK(st.st_mode) ? -ELOOP : -FILE_NOT_PLAIN;
+	fd = openat(dir, path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fd;
+	close(fd);
+	return -FILE_NOT_PLAIN;
+}
+
+int file_open_plain(const char *path, int flags)
+{
+	return file_open_plain_at(AT_FDCWD, path, flags);
+}
+
+const char *file_why(int err)
+{
+	return err == -FILE_NOT_PLAIN ? "it is not a plain file" : strerror(-err);
+}
+
 int file_read(const char *path, char **ret, size_t *ret_len)
+{
+	_cleanup_(closep) int fd = file_open_plain(path, O_RDONLY);
+
+	return fd < 0 ? fd : file_read_open(fd, ret, ret_len);
+}
+
+int file_read_given(const char *path, char **ret, size_t *ret_len)
 {
 	_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
 

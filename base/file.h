@@ -5,13 +5,24 @@
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 #include "base/str.h"
 
-/* Reads a whole file; *ret is NUL-terminated and freed by the caller. ret_len may be NULL. */
+/*
+ * Opens a file that somebody else may have put there.  A pipe, device or socket in its place would have us wait for ever, or
+ * read without an end: -FILE_NOT_PLAIN (as a socket is told), and nothing was opened or waited for.  -EISDIR: a directory.
+ */
+enum { FILE_NOT_PLAIN = ENXIO };
+int file_open_plain(const char *path, int flags);
+int file_open_plain_at(int dir, const char *path, int flags);
+const char *file_why(int err);				/* strerror(-err), and of these in words */
+
+/* Reads a whole plain file; *ret is NUL-terminated and freed by the caller. ret_len may be NULL. */
 int file_read(const char *path, char **ret, size_t *ret_len);
+int file_read_given(const char *path, char **ret, size_t *ret_len);	/* the same of what the user names: pipes, too */
 int file_read_open(int fd, char **ret, size_t *ret_len);	/* the same, from where fd is; fd stays open */
 
 /* Writes path.tmp-PID-LOT, a new file, then renames: readers see the old or the new text, never half of it. */

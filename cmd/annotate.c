@@ -58,7 +58,7 @@ static int write_config(struct interval_directive *d)
 	int r = file_read(path, &old, NULL);
 
 	if (r < 0 && r != -ENOENT)
-		return fail_now(EXIT_USAGE, NULL, "cannot read '%s': %s", path, strerror(-r));
+		return fail_now(EXIT_USAGE, NULL, "cannot read '%s': %s", path, file_why(r));
 	if (old)
 		keep_nested(old, path, d);
 	new = config_put_interval(old ? old : "", d);

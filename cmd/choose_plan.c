@@ -252,7 +252,7 @@ int plan_from_text(const struct project *p, const char *text, struct plan *ret, 
 		return 0;
 	}
 	if (file_exists(text)) {
-		r = file_read(text, &file, NULL);
+		r = file_read_given(text, &file, NULL);
 		if (r < 0)
 			return diag_set(reterr, EXIT_USAGE, r, "cannot read '%s': %s", text, strerror(-r));
 		separators = "\n";

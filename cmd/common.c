@@ -193,12 +193,14 @@ static int check_owner(const char *path, int fd, struct diag *reterr)
 int config_open(struct diag *reterr)
 {
 	const char *path = config_path();
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1, r = fd < 0 ? -errno : 0;
+	int fd, r;
 
 	if (!path)
 		return -ENOENT;
+	fd = config_given ? open(path, O_RDONLY | O_CLOEXEC) : file_open_plain(path, O_RDONLY);
+	r = fd >= 0 ? 0 : config_given ? -errno : fd;
 	if (r < 0)
-		return diag_set(reterr, EXIT_USAGE, r, "cannot read '%s': %s", path, strerror(-r));
+		return diag_set(reterr, EXIT_USAGE, r, "cannot read '%s': %s", path, file_why(r));
 	if (!config_given)
 		r = check_owner(path, fd, reterr);
 	if (r < 0)

@@ -82,7 +82,7 @@ int function_source(const struct project_function *f, struct str *to, struct dia
 	r = file_read(f->file, &text, NULL);
 	if (r < 0)
 		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot read '%s': %s", f->file,
-				strerror(-r));
+				file_why(r));
 	find_lines(text, &lines);
 	if (f->line == 0 || f->end_line < f->line || f->end_line > lines.cnt) {
 		VEC_RELEASE(&lines);

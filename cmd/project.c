@@ -134,10 +134,22 @@ static int read_recorded(struct store *s, const char *path, bool kernel_knows, s
 	return r < 0 ? r : recorded_complete(s, &o, *ret, reterr);
 }
 
+/* The data directory may be another user's. */
+static int read_imported(const char *path, struct trace **ret, struct diag *reterr)
+{
+	_cleanup_(freep) char *text = NULL;
+	size_t len;
+	int r = file_read(path, &text, &len);
+
+	if (r < 0)
+		return diag_set(reterr, EXIT_DATA, r, "cannot read '%s': %s", path, file_why(r));
+	return tuples_parse(text, len, path, ret, reterr);
+}
+
 int run_part_read(struct store *s, const struct run_part *part, struct trace **ret, struct diag *reterr)
 {
 	const char *path = part->path;
-	int r = part->tuples ? tuples_read(&path, 1, ret, reterr) : read_recorded(s, path, part->kernel, ret, reterr);
+	int r = part->tuples ? read_imported(path, ret, reterr) : read_recorded(s, path, part->kernel, ret, reterr);
 
 	return r == 0 && part->kernel ? kernel_add(*ret, part->kernel, reterr) : r;
 }

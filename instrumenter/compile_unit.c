@@ -31,6 +31,7 @@
 #include "instrumenter/product.h"
 #include "instrumenter/redirect_object.h"
 #include "instrumenter/refused.h"
+#include "instrumenter/text_name.h"
 
 #define STATUS_NOT_FOUND 127		/* as a shell says it */
 #define STATUS_KILLED 128		/* and more: the signal */
@@ -42,7 +43,7 @@ int compiler_run(const struct args *a, struct str *err)
 	int status = proc_run(a->items, &o);
 
 	if (status < 0 && !err)
-		dprintf(STDERR_FILENO, "vprof cc: cannot run '%s': %s\n", a->items[0], strerror(-status));
+		launcher_say("vprof cc: cannot run '%s': %s", a->items[0], strerror(-status));
 	return status < 0 ? STATUS_NOT_FOUND : status;
 }
 
@@ -52,6 +53,7 @@ struct unit_job {
 	size_t source;
 	char *object;			/* the file to be made */
 	char *text_path;		/* of the preprocessed, then edited text */
+	int text_lock;
 	struct unit *unit;
 	struct unit *before;		/* the record of the last compile; NULL */
 	uint64_t since_ns;		/* when this one began */
@@ -448,16 +450,12 @@ static int compile_job(struct unit_job *j)
 	return status;
 }
 
-/* In one write: other compiles write at the same time. */
 static void say_trouble(const struct unit *u)
 {
-	_cleanup_(str_release) struct str s = STR_INIT;
-
 	if (u->untouched)
-		str_addf(&s, "vprof cc: %s: compiled untouched: %s\n", u->source, u->untouched);
+		launcher_say("vprof cc: %s: compiled untouched: %s", u->source, u->untouched);
 	if (u->misread)
-		str_addf(&s, "vprof cc: %s: not understood in whole: %s\n", u->source, u->misread);
-	(void)!write(STDERR_FILENO, str_cstr(&s), s.len);
+		launcher_say("vprof cc: %s: not understood in whole: %s", u->source, u->misread);
 }
 
 static uint64_t now_ns(void)
@@ -477,8 +475,8 @@ int compile_unit(const struct launcher_options *o, const struct command *c, size
 	};
 	int status;
 
-	j.text_path = unit_path(o->build_dir, j.unit->object,
-				c->sources.items[i].language == LANG_CXX ? ".ii" : ".i");
+	j.text_path = text_name(o->build_dir, j.unit->object, c->sources.items[i].language == LANG_CXX ? ".ii" : ".i",
+				&j.text_lock);
 	guard_temporary(j.text_path);
 	j.since_ns = now_ns();
 	if (!compile_unchanged(&j, &status)) {
@@ -492,6 +490,7 @@ int compile_unit(const struct launcher_options *o, const struct command *c, size
 	refused_release(&j.refused);
 	free(j.object);
 	free(j.text_path);
+	closep(&j.text_lock);
 	product_release(&j.product);
 	*ret = j.unit;
 	return status;
@@ -533,7 +532,7 @@ int unit_text(const struct unit *u, const struct launcher_options *o, struct str
 {
 	struct launcher_options again = *o;
 	_cleanup_(command_release) struct command c = { 0 };
-	struct unit_job j = { .o = &again, .c = &c, .in_text = true };
+	struct unit_job j = { .o = &again, .c = &c, .in_text = true, .text_lock = -1 };
 	int r;
 
 	again.again = true;
@@ -548,11 +547,12 @@ int unit_text(const struct unit *u, const struct launcher_options *o, struct str
 		return diag_set(reterr, EXIT_ENVIRONMENT, -EINVAL,
 				"the recorded command of '%s' compiles it no more", u->source);
 	j.unit = new_unit(&c, j.source);
-	j.text_path = unit_path(o->build_dir, u->object, ".print.i");
+	j.text_path = text_name(o->build_dir, u->object, ".print.i", &j.text_lock);
 	r = make_text(&j, ret, reterr);
 	str_release(&j.messages);
 	refused_release(&j.refused);
 	free(j.text_path);
+	closep(&j.text_lock);
 	unit_free(j.unit);
 	return r;
 }

@@ -11,6 +11,7 @@
  *	gcc -O2 ...a.o b.o -o prog  and the runtime
  */
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "instrumenter/compile_unit.h"
 #include "instrumenter/guard.h"
 #include "instrumenter/instrument.h"
@@ -255,6 +257,19 @@ static bool reads_stdin(char *const *argv)
 		if (strcmp(argv[i], "-") == 0)
 			return true;
 	return false;
+}
+
+void launcher_say(const char *fmt, ...)
+{
+	_cleanup_(str_release) struct str text = STR_INIT, line = STR_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(&text, fmt, ap);
+	va_end(ap);
+	utf8_add_line(&line, str_cstr(&text));
+	str_addc(&line, '\n');
+	(void)!write(STDERR_FILENO, line.data, line.len);
 }
 
 int launcher_run(char *const *argv, const struct launcher_options *o)

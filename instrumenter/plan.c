@@ -144,7 +144,7 @@ int plan_read(const char *path, struct plan **ret, struct diag *reterr)
 	}
 	if (err < 0)
 		return diag_set(reterr, EXIT_ENVIRONMENT, err, "cannot read the plan '%s': %s", path,
-				strerror(-err));
+				file_why(err));
 	for (char *line = text, *next; *line; line = next) {
 		next = line + strcspn(line, "\n");
 		if (*next)

@@ -114,7 +114,7 @@ static void become_job(const struct command_job *j, const struct launcher_option
 	dup2(j->output, STDOUT_FILENO);
 	dup2(j->output, STDERR_FILENO);
 	if (chdir(j->unit->directory) < 0) {
-		dprintf(STDERR_FILENO, "cannot enter '%s': %s\n", j->unit->directory, strerror(errno));
+		launcher_say("cannot enter '%s': %s", j->unit->directory, strerror(errno));
 		_exit(1);
 	}
 	for (const char **e = j->unit->environment; *e; e++)

@@ -34,7 +34,7 @@ static int open_lock(const char *build_dir, int flags)
 {
 	_cleanup_(freep) char *path = xasprintf("%s/" FOLDER "/" LOCK_FILE, build_dir);
 
-	return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+	return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags, 0600);
 }
 
 int parts_lock(const char *build_dir, bool writes)

@@ -252,7 +252,7 @@ static int unit_read(const char *path, struct part_reading *parts, struct unit *
 	int err = file_read(path, &text, &len);
 
 	if (err < 0)
-		return diag_set(reterr, EXIT_DATA, -EBADMSG, "damaged scan record '%s': %s", path, strerror(-err));
+		return diag_set(reterr, EXIT_DATA, -EBADMSG, "damaged scan record '%s': %s", path, file_why(err));
 	at = read_head(&r, text, len, u);
 	if (r.bad)
 		return not_a_record(path, r.bad, reterr);

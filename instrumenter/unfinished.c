@@ -45,7 +45,7 @@ int unfinished_mark(const char *path, const char *build_dir)
 
 	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return -1;
-	fd = open(mark, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	fd = open(mark, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0600);
 	if (fd >= 0 && (flock(fd, LOCK_EX) < 0 || write(fd, real, strlen(real)) != (ssize_t)strlen(real))) {
 		unfinished_done(path, build_dir, fd);
 		return -1;
@@ -83,11 +83,17 @@ static bool remove_named(const char *mark)
 	return removed;
 }
 
-/* "<path>.4711.new" of a launcher that is gone. */
+/* "<path>.4711.new", or ".i" (text_name.h), of a launcher that is gone. */
 static bool is_left(const char *name)
 {
-	const char *dot = ends_with(name, NEW_SUFFIX) ? name + strlen(name) - strlen(NEW_SUFFIX) : NULL, *at = dot;
+	static const char *const suffixes[] = { NEW_SUFFIX, ".i", ".ii" };
+	const char *dot = NULL, *at;
 	pid_t pid;
+
+	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++)
+		if (ends_with(name, suffixes[i]))
+			dot = name + strlen(name) - strlen(suffixes[i]);
+	at = dot;
 
 	while (at && at > name && at[-1] >= '0' && at[-1] <= '9')
 		at--;
@@ -110,7 +116,7 @@ size_t unfinished_remove(const char *build_dir)
 
 	for (int i = 0; i < found; i++) {
 		_cleanup_(freep) char *mark = path_join(build_dir, names[i]->d_name);
-		int fd = ends_with(mark, SUFFIX) ? open(mark, O_RDONLY | O_CLOEXEC) : -1;
+		int fd = ends_with(mark, SUFFIX) ? file_open_plain(mark, O_RDONLY) : -1;
 
 		if (!ends_with(mark, SUFFIX))
 			unlink(mark);

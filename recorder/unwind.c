@@ -24,6 +24,7 @@
 #include <unistd.h>
 #include "base/arena.h"
 #include "base/banned.h"
+#include "base/file.h"
 #include "base/map.h"
 #include "recorder/vdso.h"
 #include "trace/kernel_format.h"
@@ -39,7 +40,7 @@ static const enum stack_register dwarf_registers[DWARF_REGISTER_CNT] = {
 /* What has to be added to the file's addresses, from where one of its segments lies. */
 static bool bias_of(const struct mapping *m, const char *path, uint64_t *ret_bias)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = file_open_plain(path, O_RDONLY);
 	Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
 	size_t cnt = 0;
 	bool found = false;

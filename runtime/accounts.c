@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include "runtime/drain.h"
 #include "runtime/usage.h"
@@ -30,6 +31,8 @@ enum {
 	SEARCH_NS = 100000000,
 	TABLE_BYTES = 1 << 16,
 	TABLE_FLUSH_BYTES = TABLE_BYTES - 128,
+	AT_ONCE_NS = 50000,
+	LOOK_TRIES = 3,
 	FDS_MAX = 1024,
 	FDS_LEFT = 64,			/* for everybody else */
 };
@@ -147,15 +150,41 @@ static bool is_same(const struct account *a, const struct account *b)
 	       (!a->is_off || a->run_ns == b->run_ns);
 }
 
-static bool look(struct drainer *d, struct account_thread *t)
+static uint64_t clock_ns(void)
 {
-	struct account now = { .ticks = clock_ticks() };
-	bool same;
+	struct timespec t;
 
-	if (!read_account(t, &now))
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static bool look_once(const struct account_thread *t, struct account *ret)
+{
+	*ret = (struct account){ .ticks = clock_ticks() };
+	if (!read_account(t, ret))
 		return false;
 	/* A thread that slept and got no CPU since sleeps on. */
-	now.is_off = (t->last.is_off && t->last.slices == now.slices) || read_is_off(t);
+	ret->is_off = (t->last.is_off && t->last.slices == ret->slices) || read_is_off(t);
+	return true;
+}
+
+/*
+ * Time, account and state belong together only if they were read at once.  On a busy machine we wait for a CPU, too: what the
+ * thread does then is not what it did when we began.
+ */
+static bool look(struct drainer *d, struct account_thread *t)
+{
+	struct account now;
+	uint64_t began_ns;
+	bool same;
+
+	for (int tries = 0; tries < LOOK_TRIES; tries++) {
+		began_ns = clock_ns();
+		if (!look_once(t, &now))
+			return false;
+		if (clock_ns() - began_ns < AT_ONCE_NS)
+			break;
+	}
 	same = t->last.slices && is_same(&t->last, &now);
 	if (!(same && t->goes_on))
 		put(d, t);

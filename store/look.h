@@ -12,4 +12,7 @@
  * and removes nothing.  NULL: there is none. */
 const char *look_vfs(void);
 
+/* From here on SQLite opens plain files only: it neither waits for what writes to a pipe nor reads a device without an end. */
+void look_at_plain_files(void);
+
 #endif

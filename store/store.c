@@ -184,9 +184,11 @@ static int copy_to_memory(struct store *s, struct diag *reterr)
 static int open_file(struct store *s, bool create, struct diag *reterr)
 {
 	_cleanup_(freep) char *held = xasprintf("/proc/self/fd/%d/vprof.db", s->dir_fd);
-	int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
-	int code = s->not_ours ? sqlite3_open_v2(held, &s->db, SQLITE_OPEN_READONLY, look_vfs()) :
-				 sqlite3_open_v2(s->path, &s->db, flags, NULL);
+	int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0), code;
+
+	look_at_plain_files();
+	code = s->not_ours ? sqlite3_open_v2(held, &s->db, SQLITE_OPEN_READONLY, look_vfs()) :
+			     sqlite3_open_v2(s->path, &s->db, flags, NULL);
 
 	return code == SQLITE_OK ? 0 : db_error(s, reterr);
 }
@@ -269,7 +271,7 @@ static int find_database(const struct store *s, struct diag *reterr)
 	struct stat st;
 	int r = s->not_ours ? fstatat(s->dir_fd, "vprof.db", &st, AT_SYMLINK_NOFOLLOW) : stat(s->path, &st);
 
-	if (r == 0 && (!s->not_ours || S_ISREG(st.st_mode)))
+	if (r == 0 && S_ISREG(st.st_mode))
 		return 0;
 	if (r < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return nothing_yet(s->dir, reterr);

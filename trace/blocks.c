@@ -14,6 +14,7 @@
 #include <zstd.h>
 #include "base/alloc.h"
 #include "base/banned.h"
+#include "base/file.h"
 #include "base/map.h"
 #include "trace/blocks.h"
 #include "trace/encode.h"
@@ -39,11 +40,13 @@ int blocks_open(struct blocks *b, const char *path, uint64_t magic, uint32_t old
 	struct stat st;
 	bool is_header;
 
-	*b = (struct blocks){ .path = path, .fd = open(path, O_RDONLY | O_CLOEXEC) };
-	if (b->fd < 0 || fstat(b->fd, &st))
-		return diag_set(reterr, EXIT_DATA, -errno, "cannot read trace '%s': %s", path,
-				strerror(errno));
-	b->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+	*b = (struct blocks){ .path = path, .fd = file_open_plain(path, O_RDONLY) };
+	if (b->fd < 0 || fstat(b->fd, &st)) {
+		int err = b->fd < 0 ? b->fd : -errno;
+
+		return diag_set(reterr, EXIT_DATA, err, "cannot read trace '%s': %s", path, file_why(err));
+	}
+	b->size = (uint64_t)st.st_size;
 	is_header = block_read_at(b->fd, &header, sizeof(header), 0) && header.magic == magic;
 	if (is_header && (header.version < oldest || header.version > newest || header.header_bytes != sizeof(header)))
 		return diag_set(reterr, EXIT_DATA, -EBADMSG,

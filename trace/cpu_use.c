@@ -33,13 +33,16 @@ static void add_user(struct cpu_use *u, struct map *index, struct arena *arena, 
 
 static void add_totals(struct cpu_use *u, const struct cpu_use *more)
 {
+	uint64_t before_ns = u->ns;
+
 	add_ns(&u->ns, more->ns);
+	if (more->ns)		/* a mean, so it has its part of what was added */
+		u->runnable_ns += more->runnable_ns * ((double)(u->ns - before_ns) / (double)more->ns);
 	add_ns(&u->stalled_ns, more->stalled_ns);
 	add_ns(&u->throttled_ns, more->throttled_ns);
 	add_ns(&u->busy_ns, more->busy_ns);
 	add_ns(&u->seen_ns, more->seen_ns);
 	add_ns(&u->stolen_ns, more->stolen_ns);
-	u->runnable_ns += more->runnable_ns;
 	u->has_stalled |= more->has_stalled;
 	u->kernel_knows |= more->kernel_knows;
 	u->cpu_cnt = more->cpu_cnt > u->cpu_cnt ? more->cpu_cnt : u->cpu_cnt;

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/file.h"
 #include "trace/encode.h"
 #include "trace/file.h"
 #include "trace/format.h"
@@ -59,7 +60,7 @@ int trace_file_open(struct trace_file *f, const char *path, uint64_t magic, uint
 
 	if (!start_packing(f))
 		return -ENOMEM;
-	f->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	f->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 	if (f->fd < 0)
 		return -errno;
 	if (!write_all(f->fd, &header, sizeof(header)))
@@ -134,9 +135,9 @@ int trace_file_reopen(struct trace_file *f, const char *path, uint64_t magic, ui
 
 	if (!start_packing(f))
 		return -ENOMEM;
-	f->fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	f->fd = file_open_plain(path, O_RDWR | O_NOFOLLOW);
 	if (f->fd < 0)
-		return -errno;
+		return f->fd;
 	if (pread(f->fd, &header, sizeof(header), 0) != sizeof(header) || header.magic != magic ||
 	    header.version != version || header.header_bytes != sizeof(header))
 		return -EBADMSG;

@@ -13,6 +13,7 @@
 
 #include <string.h>
 #include "base/banned.h"
+#include "base/saturate.h"
 #include "trace/encode.h"
 #include "trace/format.h"
 #include "trace/off_cpu.h"
@@ -291,7 +292,7 @@ static void convert_threads(struct indexing *g)
 	for (size_t i = 0; i < g->notes.cnt; i++) {
 		struct raw_thread *t = &g->raw->threads.items[i];
 
-		VEC_ADD(&x->waited_ns, (uint64_t)((double)g->notes.items[i].waited.sum * ns_each));
+		VEC_ADD(&x->waited_ns, (uint64_t)real_saturated((double)g->notes.items[i].waited.sum * ns_each));
 		if (g->notes.items[i].first > g->notes.items[i].last)
 			continue;
 		t->first_ns = ruler_ns(&x->ruler, g->notes.items[i].first);

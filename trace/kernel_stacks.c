@@ -116,8 +116,8 @@ void kernel_stacks_spread(struct trace *t, const struct kernel_trace *k, const s
 			for (end = at; end < k->stacks.cnt && k->stacks.items[end].tid == tid; )
 				end++;
 		}
-		spread_part(&s, &k->offs.items[off], &k->offs.items[off_end], &k->stacks.items[at],
-			    &k->stacks.items[end]);
+		spread_part(&s, VEC_AT(&k->offs, off), VEC_AT(&k->offs, off_end), VEC_AT(&k->stacks, at),
+			    VEC_AT(&k->stacks, end));
 	}
 	VEC_RELEASE(&s.waiting);
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/banned.h"
+#include "base/map.h"
 #include "base/saturate.h"
 #include "trace/blocks.h"
 #include "trace/reader.h"
@@ -24,6 +25,7 @@ enum {
 	CALLS_AT_ONCE = 256,
 };
 
+#define ACCOUNT_MAX_NS (INT64_MAX / 4)	/* what a thread can be charged with; some of them can be added */
 #define EVENT_IDS 0x80000000u		/* above those of calls */
 
 int64_t off_cpu_tick_ns = 4000000;
@@ -84,7 +86,8 @@ static uint64_t delay_so_far(const struct raw_account *a, size_t last)
 	while (first && !a[first].is_off && !a[first - 1].is_off && !a[first - 1].is_own && a[first - 1].slices == a[last].slices)
 		first--;
 	ns = a[last].ns - a[first].ns - (int64_t)(a[last].run_ns - a[first].run_ns);
-	return a[last].delay_ns + (ns > off_cpu_tick_ns ? (uint64_t)ns : 0);
+	ns = sum_saturated((int64_t)a[last].delay_ns, ns > off_cpu_tick_ns ? ns : 0);
+	return (uint64_t)(ns < ACCOUNT_MAX_NS ? ns : ACCOUNT_MAX_NS);
 }
 
 /* An account that goes back is damage, or of another thread of that number. */
@@ -99,7 +102,7 @@ static void order_accounts(struct off_cpu_thread *t)
 		struct raw_account now = a[i];
 		const struct raw_account *last = cnt ? &a[cnt - 1] : NULL;
 
-		if (now.run_ns > INT64_MAX / 4 || now.delay_ns > INT64_MAX / 4 || (last && now.ns == last->ns))
+		if (now.run_ns > ACCOUNT_MAX_NS || now.delay_ns > ACCOUNT_MAX_NS || (last && now.ns == last->ns))
 			continue;
 		if (last && now.is_own) {
 			now.delay_ns = delay_so_far(a, cnt - 1);
@@ -129,6 +132,8 @@ static bool is_wanted(const struct off_cpu_thread *t, int64_t waited_ns)
 		return false;
 	first = &t->accounts.items[0];
 	last = &t->accounts.items[t->accounts.cnt - 1];
+	if (waited_ns >= last->ns - first->ns)
+		return false;
 	told_ns = last->ns - first->ns - waited_ns;
 	least_ns = account_is_exact(first) && account_is_exact(last) ? off_cpu_tick_ns / 8 : off_cpu_tick_ns * 3 / 4;
 	return told_ns - (int64_t)(last->run_ns - first->run_ns) > least_ns + told_ns / LEAST_SHARE;
@@ -147,7 +152,7 @@ static const struct raw_account *last_look(const struct off_cpu_thread *t)
 /* Not more than accounts may say. */
 static uint64_t guessed(double ns)
 {
-	return ns < (double)(INT64_MAX / 4) ? (uint64_t)(ns > 0 ? ns : 0) : INT64_MAX / 4;
+	return ns < (double)ACCOUNT_MAX_NS ? (uint64_t)(ns > 0 ? ns : 0) : ACCOUNT_MAX_NS;
 }
 
 /* From the last look at a thread to its end it waited for a CPU as long as the run's threads did elsewhere for the same work. */
@@ -210,7 +215,7 @@ static void join_stacks(struct finding *f, const uint64_t *waited_ns)
 		t->leader = i;
 		t->first_ns = r->first_ns;
 		t->last_ns = r->last_ns;
-		t->waited_ns = (int64_t)waited_ns[i];
+		t->waited_ns = waited_ns[i] < INT64_MAX ? (int64_t)waited_ns[i] : INT64_MAX;
 		if (!leader || leader->first_ns >= r->last_ns || r->first_ns >= leader->last_ns) {
 			*known = i + 1;
 			continue;
@@ -219,7 +224,7 @@ static void join_stacks(struct finding *f, const uint64_t *waited_ns)
 		leader->has_others = true;
 		leader->first_ns = r->first_ns < leader->first_ns ? r->first_ns : leader->first_ns;
 		leader->last_ns = r->last_ns > leader->last_ns ? r->last_ns : leader->last_ns;
-		leader->waited_ns += t->waited_ns;
+		leader->waited_ns = sum_saturated(leader->waited_ns, t->waited_ns);
 		keep_better(leader, t);
 	}
 }
@@ -411,10 +416,12 @@ static void add_sums(struct reading *rd, struct off_cpu_thread *t)
 {
 	struct off_cpu *sum = &rd->t->off_cpu;
 
-	for (size_t i = 0; i < t->spans.cnt; i++)
-		*(t->spans.items[i].state == STATE_OTHER ? &sum->placed_ns : &sum->runnable_ns) +=
-			(uint64_t)(t->spans.items[i].end_ns - t->spans.items[i].start_ns);
-	sum->unplaced_ns += (uint64_t)t->unplaced_ns;
+	for (size_t i = 0; i < t->spans.cnt; i++) {
+		uint64_t *to = t->spans.items[i].state == STATE_OTHER ? &sum->placed_ns : &sum->runnable_ns;
+
+		*to = unsigned_sum_saturated(*to, (uint64_t)(t->spans.items[i].end_ns - t->spans.items[i].start_ns));
+	}
+	sum->unplaced_ns = unsigned_sum_saturated(sum->unplaced_ns, (uint64_t)t->unplaced_ns);
 }
 
 static int64_t waited_ns(const struct off_cpu_thread *t)
@@ -438,19 +445,34 @@ static void take_over_spans(struct finding *f, uint32_t i)
 	to->cnt = from->cnt;
 }
 
-static void place_all(struct finding *f)
+/* Whose accounts do not agree: as far as what was read in passing says, then by all that the trace says. */
+static void see_all(struct finding *f, struct off_cpu_seen *seen)
 {
-	size_t cnt = f->rd->raw.threads.cnt;
-
-	f->rd->offs = xcalloc(cnt + 1, sizeof(*f->rd->offs));
-	for (size_t i = 0; i < cnt; i++) {
+	for (size_t i = 0; i < f->rd->raw.threads.cnt; i++) {
 		struct off_cpu_thread *t = &f->threads[i];
 
 		if (!t->is_wanted)
 			continue;
 		off_cpu_settle(t);
-		if (is_wanted(t, waited_ns(t)))
-			off_cpu_place(t);
+		t->is_wanted = is_wanted(t, waited_ns(t));
+		if (t->is_wanted)
+			off_cpu_see(t, seen);
+	}
+}
+
+static void place_all(struct finding *f)
+{
+	struct off_cpu_seen seen = { .looks = map_new(), .asleep = map_new() };
+	size_t cnt = f->rd->raw.threads.cnt;
+
+	f->rd->offs = xcalloc(cnt + 1, sizeof(*f->rd->offs));
+	see_all(f, &seen);
+	for (size_t i = 0; i < cnt; i++) {
+		struct off_cpu_thread *t = &f->threads[i];
+
+		if (!t->is_wanted)
+			continue;
+		off_cpu_place(t, &seen);
 		add_sums(f->rd, t);
 		f->rd->offs[i].items = TAKE_PTR(t->spans.items);
 		f->rd->offs[i].cnt = t->spans.cnt;
@@ -458,6 +480,8 @@ static void place_all(struct finding *f)
 	for (uint32_t i = 0; i < cnt; i++)
 		if (f->threads[i].leader != i)
 			take_over_spans(f, i);
+	map_free(seen.looks);
+	map_free(seen.asleep);
 }
 
 int off_cpu_find(struct reading *rd, const char *path, const uint64_t *waited_ns, struct diag *reterr)

@@ -9,7 +9,8 @@
  *	f 0..20 ms, no wait; at 0 ms: took 3 ms, sleeps; at 15 ms: 3 ms, sleeps; at 20 ms: 4 ms, runs
  *	running 19..20, off the CPU 0..19
  *
- * Two accounts bound a sum.  Where in between the thread was off is known if it slept through, else estimated
+ * Two accounts bound a sum.  Where in between the thread was off is known if it slept through, or if there is room for it
+ * nowhere else.  Else it is estimated, but only from looks that found threads of this run asleep in such a place
  * (off_cpu_place.c).
  */
 #ifndef TRACE_OFF_CPU_H
@@ -81,9 +82,20 @@ static inline bool account_is_exact(const struct raw_account *a)
 	return a->is_off || a->is_own;
 }
 
+/*
+ * What looks found in gaps between the same two kinds of records, in all threads of the run: threads that do the same work
+ * sleep in the same places, and a thread of 5 ms has one look or none.
+ */
+struct off_cpu_seen {
+	struct map *looks, *asleep;	/* by kind of gap: how many looks */
+	uint64_t look_cnt, asleep_cnt;
+};
+
 /* Joins what is close together; waits: only what overlaps. */
 void off_cpu_settle(struct off_cpu_thread *t);
+/* Adds this thread's looks; it is settled. */
+void off_cpu_see(const struct off_cpu_thread *t, struct off_cpu_seen *seen);
 /* From all of the above to spans. */
-void off_cpu_place(struct off_cpu_thread *t);
+void off_cpu_place(struct off_cpu_thread *t, const struct off_cpu_seen *seen);
 
 #endif

@@ -11,7 +11,8 @@
  * which the second found that it had come to a CPU again, or that it slept.  If it slept at a look, the gap around
  * that look is filled first, from there.  What is left is an estimate: it goes to the longest of the other gaps, as many
  * as the thread came to a CPU, in proportion to their length and to how often looks at such gaps (between the same two
- * kinds of records) found the thread asleep.
+ * kinds of records, in any thread) found the thread asleep.  A gap of a kind in which nobody was ever seen asleep may be
+ * a computation: it gets only what has no room elsewhere, and the rest finds no place.
  *
  *	looks at 0 and 5 ms, both asleep, 2 ms computed, came to a CPU once; gaps 0..1.5, 1.6..3.2, 3.4..5:
  *	off 0..1.5 and 3.5..5
@@ -22,6 +23,7 @@
 #include <stdlib.h>
 #include "base/banned.h"
 #include "base/map.h"
+#include "base/saturate.h"
 #include "trace/off_cpu.h"
 
 enum {
@@ -35,66 +37,69 @@ struct gap {
 	uint64_t kind;
 };
 
+typedef VEC(struct gap) gap_list;
+
 struct piece {				/* of a gap, where the thread may have been off */
 	int64_t start_ns, end_ns;
 	size_t gap;
 	double weight, taken_ns;
 	bool at_start, at_end;		/* it slept then */
+	bool is_seen;			/* somebody was seen asleep in a gap of that kind */
 	bool is_left_out;
 };
 
 struct placing {
 	struct off_cpu_thread *t;
-	VEC(struct gap) gaps;
+	gap_list gaps;
 	VEC(struct piece) pieces;
 	VEC(int64_t) off_ns;		/* of the stretch, by each of its accounts: find_unaccounted() */
 	VEC(int64_t) idle_ns;		/* ... between an account and the next one: told as running, but did not run */
 	VEC(uint64_t) wait_cnts;	/* ... how many waits ended between an account and the next one */
 	size_t gap_at, wait_at;		/* the first that may reach into the stretch; stretches come in order */
 	size_t first_span;		/* of the stretch */
-	struct map *looks, *asleep;	/* by kind of gap: how many looks */
+	const struct off_cpu_seen *seen;
 	double asleep_share;		/* of all looks at gaps */
 };
 
 /* ---- gaps ---- */
 
-static void find_gaps(struct placing *p)
+static void find_gaps(const struct off_cpu_thread *t, gap_list *ret)
 {
-	const struct off_cpu_thread *t = p->t;
-
 	for (size_t i = 1; i < t->busy.cnt; i++)
-		VEC_ADD(&p->gaps, (struct gap){ t->busy.items[i - 1].end_ns, t->busy.items[i].start_ns,
+		VEC_ADD(ret, (struct gap){ t->busy.items[i - 1].end_ns, t->busy.items[i].start_ns,
 			hash_u64(hash_u64(0, t->busy.items[i - 1].last), t->busy.items[i].first) });
 }
 
-static void count_looks(struct placing *p)
+void off_cpu_see(const struct off_cpu_thread *t, struct off_cpu_seen *seen)
 {
-	uint64_t looks = 0, asleep = 0;
+	gap_list gaps = { NULL, 0, 0 };
 	size_t at = 0;
 
-	for (size_t i = 0; i < p->t->accounts.cnt; i++) {
-		const struct raw_account *a = &p->t->accounts.items[i];
+	find_gaps(t, &gaps);
+	for (size_t i = 0; i < t->accounts.cnt; i++) {
+		const struct raw_account *a = &t->accounts.items[i];
 		uint64_t cnt = a->look_cnt < UINT32_MAX ? a->look_cnt : 0;
 
-		while (at < p->gaps.cnt && p->gaps.items[at].end_ns < a->ns)
+		while (at < gaps.cnt && gaps.items[at].end_ns < a->ns)
 			at++;
-		if (a->is_own || at == p->gaps.cnt || p->gaps.items[at].start_ns > a->ns)
+		if (a->is_own || at == gaps.cnt || gaps.items[at].start_ns > a->ns)
 			continue;
-		looks += cnt;
-		*map_slot(p->looks, p->gaps.items[at].kind) += cnt;
-		asleep += a->is_off ? cnt : 0;
-		*map_slot(p->asleep, p->gaps.items[at].kind) += a->is_off ? cnt : 0;
+		seen->look_cnt += cnt;
+		*map_slot(seen->looks, gaps.items[at].kind) += cnt;
+		seen->asleep_cnt += a->is_off ? cnt : 0;
+		*map_slot(seen->asleep, gaps.items[at].kind) += a->is_off ? cnt : 0;
 	}
-	p->asleep_share = (double)(asleep + 1) / (double)(looks + 2);
+	VEC_RELEASE(&gaps);
 }
 
-/* How likely a moment in such a gap is one in which the thread was off. */
-static double sleepiness(struct placing *p, uint64_t kind)
+/* How likely a moment in such a gap is one in which the thread was off; whether one was seen. */
+static double sleepiness(const struct placing *p, uint64_t kind, bool *ret_is_seen)
 {
 	uint64_t looks = 0, asleep = 0;
 
-	map_get(p->looks, kind, &looks);
-	map_get(p->asleep, kind, &asleep);
+	map_get(p->seen->looks, kind, &looks);
+	map_get(p->seen->asleep, kind, &asleep);
+	*ret_is_seen = asleep > 0;
 	return ((double)asleep + p->asleep_share) / ((double)looks + 1);
 }
 
@@ -147,7 +152,7 @@ static void add_pieces(struct placing *p, const struct raw_account *from, const 
 		struct piece *piece = &p->pieces.items[i];
 
 		piece->weight = (double)(piece->end_ns - piece->start_ns) *
-				sleepiness(p, p->gaps.items[piece->gap].kind);
+				sleepiness(p, p->gaps.items[piece->gap].kind, &piece->is_seen);
 	}
 }
 
@@ -187,22 +192,46 @@ static int by_weight(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* All but the cnt heaviest are left out. */
+/* All but the cnt heaviest of those where somebody was seen asleep are left out. */
 static void choose(struct placing *p, uint64_t cnt)
 {
 	VEC(double) weights = { NULL, 0, 0 };
 	double least = 0;
 
 	for (size_t i = 0; i < p->pieces.cnt; i++)
-		if (!p->pieces.items[i].at_start && !p->pieces.items[i].at_end)
+		if (p->pieces.items[i].is_seen && !p->pieces.items[i].at_start && !p->pieces.items[i].at_end)
 			VEC_ADD(&weights, p->pieces.items[i].weight);
 	if (weights.cnt > cnt) {
 		qsort(weights.items, weights.cnt, sizeof(*weights.items), by_weight);
 		least = cnt ? weights.items[cnt - 1] : 0;
 	}
 	for (size_t i = 0; i < p->pieces.cnt; i++)
-		p->pieces.items[i].is_left_out = p->pieces.items[i].weight < least;
+		p->pieces.items[i].is_left_out = !p->pieces.items[i].is_seen || p->pieces.items[i].weight < least;
 	VEC_RELEASE(&weights);
+}
+
+/*
+ * Where nobody was seen asleep is off what has no room elsewhere; returns the rest, which may be in any of them.
+ *
+ *	8 ms in gaps of 7 and 3 ms: 5 of them in the first, at least 1 in the second, 2 in either
+ */
+static double fill_the_only_room(struct placing *p, double ns)
+{
+	double rooms = 0, rest = ns;
+
+	for (size_t i = 0; i < p->pieces.cnt; i++)
+		rooms += length(&p->pieces.items[i]) - p->pieces.items[i].taken_ns;
+	for (size_t i = 0; i < p->pieces.cnt; i++) {
+		struct piece *piece = &p->pieces.items[i];
+		double room = length(piece) - piece->taken_ns, least = ns - (rooms - room);
+
+		if (least > 0) {
+			least = least < room ? least : room;
+			piece->taken_ns += least;
+			rest -= least;
+		}
+	}
+	return rest;
 }
 
 static void add_span(struct placing *p, int64_t start_ns, int64_t end_ns, enum trace_state state)
@@ -247,6 +276,8 @@ static double place_between(struct placing *p, const struct raw_account *from, c
 	ns = share_out(p->pieces.items, p->pieces.cnt, ns);
 	choose(p, UINT64_MAX);
 	ns = share_out(p->pieces.items, p->pieces.cnt, ns);
+	if (ns >= 1)
+		ns = fill_the_only_room(p, ns);
 	tell_pieces(p);
 	return ns;
 }
@@ -272,7 +303,7 @@ static void place_unknown(struct placing *p, size_t i, size_t end, int64_t ns)
 		if (left >= 1)
 			left = place_between(p, &a[k], &a[k + 1], left, p->wait_cnts.items[k - i]);
 	}
-	p->t->unplaced_ns += left >= (double)(off_cpu_tick_ns / LEAST_TICKS) ? (int64_t)left : 0;
+	p->t->unplaced_ns = sum_saturated(p->t->unplaced_ns, left >= (double)(off_cpu_tick_ns / LEAST_TICKS) ? real_saturated(left) : 0);
 }
 
 /* In the run queue between two looks: spread over what of the gaps has no other use; returns what found no place. */
@@ -473,17 +504,15 @@ static void tidy_spans(struct off_cpu_thread *t)
 	t->spans.cnt = cnt;
 }
 
-void off_cpu_place(struct off_cpu_thread *t)
+void off_cpu_place(struct off_cpu_thread *t, const struct off_cpu_seen *seen)
 {
-	struct placing p = { .t = t };
+	struct placing p = { .t = t, .seen = seen };
 	size_t from = 0;
 
 	if (t->busy.cnt < 2)
 		return;
-	p.looks = map_new();
-	p.asleep = map_new();
-	find_gaps(&p);
-	count_looks(&p);
+	p.asleep_share = (double)(seen->asleep_cnt + 1) / (double)(seen->look_cnt + 2);
+	find_gaps(t, &p.gaps);
 	while (from < t->accounts.cnt && !account_is_exact(&t->accounts.items[from]))
 		from++;
 	for (size_t i = from + 1; i < t->accounts.cnt; i++) {
@@ -495,8 +524,6 @@ void off_cpu_place(struct off_cpu_thread *t)
 		from = i;
 	}
 	tidy_spans(t);
-	map_free(p.looks);
-	map_free(p.asleep);
 	VEC_RELEASE(&p.gaps);
 	VEC_RELEASE(&p.pieces);
 	VEC_RELEASE(&p.off_ns);

@@ -461,7 +461,7 @@ int perf_script_read(const char *const *paths, size_t path_cnt, const struct per
 		char *text = NULL;
 		size_t len;
 
-		r = file_read(paths[i], &text, &len);
+		r = file_read_given(paths[i], &text, &len);
 		if (r < 0) {
 			r = diag_set(reterr, EXIT_DATA, r, "cannot read '%s': %s", paths[i], strerror(-r));
 			break;

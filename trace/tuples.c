@@ -122,7 +122,7 @@ int tuples_read(const char *const *paths, size_t path_cnt, struct trace **ret, s
 		_cleanup_(freep) char *text = NULL;
 		size_t len = 0;
 
-		r = file_read(paths[i], &text, &len);
+		r = file_read_given(paths[i], &text, &len);
 		if (r < 0)
 			r = diag_set(reterr, EXIT_DATA, r, "cannot read '%s': %s", paths[i],
 				     strerror(-r));

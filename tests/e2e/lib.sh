@@ -80,6 +80,23 @@ has_terminals()
 	script -qec true /dev/null </dev/null >/dev/null 2>&1
 }
 
+# told FUNCTIONS STATE: how long, of the time of the functions' calls, is in segments of that state, in us; by tuples
+told()
+{
+	awk -v names="$1" -v state="$2" '
+		$1 == "segment" { n++; tid[n] = $2; from[n] = $4; to[n] = $5; of[n] = $6 }
+		$1 == "invocation" && $4 ~ "^(" names ")(@|$)" { m++; in_tid[m] = $2; in_from[m] = $5; in_to[m] = $6 }
+		END {
+			for (k = 1; k <= m; k++)
+				for (i = 1; i <= n; i++) {
+					if (tid[i] != in_tid[k] || of[i] != state || to[i] <= in_from[k] || from[i] >= in_to[k])
+						continue
+					sum += (to[i] < in_to[k] ? to[i] : in_to[k]) - (from[i] > in_from[k] ? from[i] : in_from[k])
+				}
+			printf "%d\n", m ? sum / 1000 : -1
+		}' "$work/tuples"
+}
+
 finish()
 {
 	echo "$passed passed, $failed failed"

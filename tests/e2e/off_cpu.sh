@@ -180,23 +180,6 @@ int main(void)
 }
 END
 
-# told FUNCTIONS STATE: how long, of the time of the functions' calls, is in segments of that state, in us
-told()
-{
-	awk -v names="$1" -v state="$2" '
-		$1 == "segment" { n++; tid[n] = $2; from[n] = $4; to[n] = $5; of[n] = $6 }
-		$1 == "invocation" && $4 ~ "^(" names ")(@|$)" { m++; in_tid[m] = $2; in_from[m] = $5; in_to[m] = $6 }
-		END {
-			for (k = 1; k <= m; k++)
-				for (i = 1; i <= n; i++) {
-					if (tid[i] != in_tid[k] || of[i] != state || to[i] <= in_from[k] || from[i] >= in_to[k])
-						continue
-					sum += (to[i] < in_to[k] ? to[i] : in_to[k]) - (from[i] > in_from[k] ? from[i] : in_from[k])
-				}
-			printf "%d\n", m ? sum / 1000 : -1
-		}' "$work/tuples"
-}
-
 # account FUNCTIONS: sets wall, ran, queued and slept, in us, as the program itself has them from the kernel
 account()
 {
@@ -229,9 +212,9 @@ for way in alone each; do
 	holds "$way: doze is running" "$(told doze running)" 0 $((ran + wall / 4))
 	holds "$way: doze is off" "$(told doze other)" $((slept * 6 / 10)) "$wall"
 	account grind
-	# In a short thread a wait for a CPU looks as a sleep does: nobody looked in between.
+	# In a short thread a wait for a CPU looks as a sleep does: nobody looked in between.  It was off for as long as it waited.
 	[ "$way" = alone ] && queued=$((queued / 2))
-	holds "$way: grind is off" "$(told grind other)" 0 $((slept + queued + wall / 4))
+	holds "$way: grind is off" "$(told grind other)" 0 $((slept + queued + wall / 10))
 	expect 0 "$VPROF" show variance-tree "$way" --format json
 	says '"code": "off-cpu-unknown"' '"wait": "other"'
 done

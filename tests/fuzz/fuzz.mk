@@ -5,10 +5,9 @@
 #	make -f SRC/tests/fuzz/fuzz.mk srcdir=SRC CLANG=clang LIBS=... CPPFLAGS=... fuzz/fuzz
 vpath %.c $(srcdir)
 
-# NULL + 0, where an empty list begins, is no mistake worth a line.
 SANITIZE = address,undefined
 CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all \
-	-fsanitize=fuzzer-no-link,$(SANITIZE) -fno-sanitize=pointer-overflow -w
+	-fsanitize=fuzzer-no-link,$(SANITIZE) -w
 ALL_CPPFLAGS = -I$(srcdir) -I. -D_GNU_SOURCE $(CPPFLAGS)
 # Of an installation that there is not (cmd/paths.c).
 PATHS = ABS_BUILD_DIR ABS_SOURCE_DIR BIN_DIR PKGLIB_DIR INCLUDE_DIR PKGDATA_DIR
@@ -22,7 +21,7 @@ SOURCES = $(foreach room,$(ROOMS),$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/
 		launcher_context.c project.c quantity.c recording.c run_analysis.c run_graph.c run_parts.c run_windows.c show.c show_whole.c sql.c) \
 	$(addprefix runtime/,drainer.c drain.c new_arena.c recover.c switched.c ring.c pauses.c budget.c usage.c accounts.c cpu_users.c cpu_scan.c cpu_machine.c contents.c opened.c arena.c \
 		invite.c clock.c) \
-	$(addprefix tests/fuzz/,fuzz.c commands.c generate.c generate_perf.c generate_tuples.c mutate.c mutate_sql.c targets.c \
+	$(addprefix tests/fuzz/,fuzz.c commands.c generate.c generate_perf.c generate_trace.c generate_tuples.c mutate.c mutate_sql.c targets.c \
 		target_arena.c target_db.c target_store.c \
 		target_texts.c target_traces.c target_valid.c)
 OBJECTS = $(SOURCES:%.c=fuzz/obj/%.o)

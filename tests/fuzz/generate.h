@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * generate.h - texts that readers accept, made from any bytes: what is behind the readers is to be tested.
+ * generate.h - texts and traces that readers accept, made from any bytes: what is behind the readers is to be tested.
  *
  * The bytes are choices: how many threads, which state next, how long.  Whoever changes one of them gets another
  * trace, but still a trace.  When they are used up, all choices are 0, and the text ends soon.  Same bytes, same text.
@@ -11,6 +11,7 @@
 #ifndef TESTS_FUZZ_GENERATE_H
 #define TESTS_FUZZ_GENERATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "base/str.h"
@@ -35,5 +36,8 @@ int64_t choose_start_ns(struct choices *c, int64_t last_ns);
 /* Appends a text: vprof-tuples, or what perf script prints. */
 void generate_tuples(const uint8_t *data, size_t len, struct str *ret);
 void generate_perf(const uint8_t *data, size_t len, struct str *ret);
+
+/* The same as a trace file; false: it cannot be written. */
+bool generate_trace(const uint8_t *data, size_t len, const char *path);
 
 #endif

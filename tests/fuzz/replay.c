@@ -127,7 +127,8 @@ int main(int argc, char **argv)
 	if (argc == 3 && !strcmp(argv[1], "--made")) {
 		free(corpus);
 		return run_made(fuzz_target_find("valid-tuples"), strtoul(argv[2], NULL, 10)) |
-		       run_made(fuzz_target_find("valid-perf"), strtoul(argv[2], NULL, 10));
+		       run_made(fuzz_target_find("valid-perf"), strtoul(argv[2], NULL, 10)) |
+		       run_made(fuzz_target_find("valid-trace"), strtoul(argv[2], NULL, 10));
 	}
 	if (argc == 3 && !strcmp(argv[1], "--text")) {
 		free(corpus);

@@ -26,6 +26,7 @@
 #include "tests/fuzz/targets.h"
 #include "trace/kernel.h"
 #include "trace/perf_script.h"
+#include "trace/reader.h"
 #include "trace/tuples.h"
 
 struct fuzz_made fuzz_made;
@@ -214,4 +215,25 @@ void fuzz_valid_perf(const uint8_t *data, size_t len)
 		must_say_why(&diag, &text);
 	}
 	kernel_release(&k);
+}
+
+void fuzz_valid_trace(const uint8_t *data, size_t len)
+{
+	_cleanup_(freep) char *dir = xstrdup(fuzz_directory("valid")), *path = path_join(dir, "trace.vpt");
+	_cleanup_(str_release) struct str none = STR_INIT;
+	_cleanup_(trace_freep) struct trace *t = NULL;
+	struct diag diag = DIAG_INIT;
+	uint64_t choice = hash_bytes(0, data, len);
+
+	if (!generate_trace(data, len, path))
+		exit(99);
+	fuzz_made.all++;
+	if (trace_read(path, NULL, &t, &diag)) {
+		must_say_why(&diag, &none);
+		return;
+	}
+	fuzz_made.accepted++;
+	look_at(t, choice >> 4);
+	if (choice % 8 == 1)
+		fuzz_model(t);
 }

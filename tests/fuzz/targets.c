@@ -30,6 +30,7 @@ const struct fuzz_target fuzz_targets[] = {
 	{ "words", fuzz_words, 0, 0 },
 	{ "valid-tuples", fuzz_valid_tuples, 0, 0 },
 	{ "valid-perf", fuzz_valid_perf, 0, 0 },
+	{ "valid-trace", fuzz_valid_trace, 0, 0 },
 };
 
 const size_t fuzz_target_cnt = sizeof(fuzz_targets) / sizeof(fuzz_targets[0]);

@@ -40,7 +40,7 @@ const char *fuzz_directory(const char *name);
 struct trace;
 void fuzz_model(struct trace *t);
 
-/* Texts that were made (generate.h), and how many of them the readers took. */
+/* Texts and traces that were made (generate.h), and how many of them the readers took. */
 struct fuzz_made {
 	uint64_t all, accepted;
 };
@@ -63,5 +63,6 @@ void fuzz_source(const uint8_t *data, size_t len);
 void fuzz_words(const uint8_t *data, size_t len);
 void fuzz_valid_tuples(const uint8_t *data, size_t len);
 void fuzz_valid_perf(const uint8_t *data, size_t len);
+void fuzz_valid_trace(const uint8_t *data, size_t len);
 
 #endif

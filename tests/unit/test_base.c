@@ -4,6 +4,7 @@
  */
 #include <math.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -279,6 +280,37 @@ static void test_files(void **state)
 	free(inner);
 }
 
+/* Nothing is waited for: a hang ends the test by its alarm. */
+static void test_plain_files(void **state)
+{
+	char dir[] = "/tmp/test_base.XXXXXX", *pipe, *link, *text = NULL;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	pipe = path_join(dir, "pipe");
+	link = path_join(dir, "link");
+	assert_int_equal(mkfifo(pipe, 0600), 0);
+	assert_int_equal(symlink(pipe, link), 0);
+	alarm(20);
+	assert_int_equal(file_read(pipe, &text, NULL), -FILE_NOT_PLAIN);
+	assert_int_equal(file_read(link, &text, NULL), -FILE_NOT_PLAIN);
+	assert_int_equal(file_read("/dev/zero", &text, NULL), -FILE_NOT_PLAIN);
+	assert_int_equal(file_open_plain(pipe, O_RDWR), -FILE_NOT_PLAIN);
+	assert_int_equal(file_open_plain(link, O_RDONLY | O_NOFOLLOW), -ELOOP);
+	assert_int_equal(file_open_plain(dir, O_RDONLY), -EISDIR);
+	assert_string_equal(file_why(-FILE_NOT_PLAIN), "it is not a plain file");
+	assert_string_equal(file_why(-ENOENT), strerror(ENOENT));
+	assert_int_equal(unlink(pipe), 0);
+	assert_int_equal(file_write(pipe, "text", 4, 0600), 0);
+	assert_int_equal(file_read(link, &text, NULL), 0);
+	assert_string_equal(text, "text");
+	alarm(0);
+	free(text);
+	remove_tree(dir);
+	free(link);
+	free(pipe);
+}
+
 static int run_shell(const char *script, struct str *out, struct str *err)
 {
 	struct args a = ARGS_INIT;
@@ -403,7 +435,7 @@ int main(void)
 		cmocka_unit_test(test_str), cmocka_unit_test(test_text_ns),
 		cmocka_unit_test(test_nearest_word), cmocka_unit_test(test_map),
 		cmocka_unit_test(test_names), cmocka_unit_test(test_diag),
-		cmocka_unit_test(test_paths), cmocka_unit_test(test_path_list), cmocka_unit_test(test_files),
+		cmocka_unit_test(test_paths), cmocka_unit_test(test_path_list), cmocka_unit_test(test_files), cmocka_unit_test(test_plain_files),
 		cmocka_unit_test(test_processes), cmocka_unit_test(test_process_options),
 		cmocka_unit_test(test_proc_stat),
 	};

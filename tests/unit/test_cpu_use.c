@@ -241,6 +241,26 @@ static void test_found(void **state)
 	assert_float_equal(f->cpu.others.items[4].cpus, (0.3 + 0.2 + 0.1 + 0.04 + 0.4) / 4, 1e-9);
 }
 
+/* A mean goes with the time that it is of: where that stays at the largest number, nothing is added to it either. */
+static void test_endless(void **state)
+{
+	unsigned char data[256];
+	struct encoder e = { data, 0, sizeof(data), false };
+	_cleanup_(trace_freep) struct trace *t = trace_new();
+	_cleanup_(map_freep) struct map *index = map_new();
+
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		encode_period(&e, UINT64_MAX / 2 - 5, 3000, 0, 0, 0);
+		decode(t, index, &e);
+	}
+	assert_float_equal(t->cpu_use.runnable_ns / (double)t->cpu_use.ns, 3, 1e-6);
+	struct cpu_use same = t->cpu_use;
+
+	cpu_use_add(&t->cpu_use, &same, t->arena);
+	assert_float_equal(t->cpu_use.runnable_ns / (double)t->cpu_use.ns, 3, 1e-6);
+}
+
 static void test_hostile(void **state)
 {
 	unsigned char data[256];
@@ -388,6 +408,7 @@ int main(void)
 		cmocka_unit_test(test_children),
 		cmocka_unit_test(test_machine),
 		cmocka_unit_test(test_found),
+		cmocka_unit_test(test_endless),
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_one_factor),
 		cmocka_unit_test(test_of_a_holder),

@@ -18,15 +18,19 @@ static void begin(void)
 	accounts = (struct encoder){ account_data, 0, sizeof(account_data), false };
 }
 
-static void call(uint64_t fid, uint64_t start_us, uint64_t end_us)
+static void call_of(int thread, uint64_t fid, uint64_t start_us, uint64_t end_us)
 {
-	put_rec(&(struct rec){ 1, EVENT_NONE, { fid, start_us * 1000, end_us * 1000 } });
+	put_rec(&(struct rec){ thread, EVENT_NONE, { fid, start_us * 1000, end_us * 1000 } });
 }
 
-/* From outside. */
-static void look(uint64_t us, uint64_t run_us, uint64_t delay_us, uint64_t slices, bool is_off)
+static void call(uint64_t fid, uint64_t start_us, uint64_t end_us)
 {
-	put(&accounts, 1);
+	call_of(1, fid, start_us, end_us);
+}
+
+static void put_look(int thread, uint64_t us, uint64_t run_us, uint64_t delay_us, uint64_t slices, bool is_off)
+{
+	put(&accounts, (uint64_t)thread);
 	put(&accounts, us * 1000);
 	put(&accounts, run_us * 1000);
 	put(&accounts, delay_us * 1000);
@@ -34,9 +38,20 @@ static void look(uint64_t us, uint64_t run_us, uint64_t delay_us, uint64_t slice
 	put(&accounts, 1);
 }
 
+/* From outside. */
+static void look(uint64_t us, uint64_t run_us, uint64_t delay_us, uint64_t slices, bool is_off)
+{
+	put_look(1, us, run_us, delay_us, slices, is_off);
+}
+
+static void own_look_of(int thread, uint64_t us, uint64_t run_us)
+{
+	put_rec(&(struct rec){ thread, EVENT_ACCOUNT, { us * 1000, run_us * 1000 } });
+}
+
 static void own_look(uint64_t us, uint64_t run_us)
 {
-	put_rec(&(struct rec){ 1, EVENT_ACCOUNT, { us * 1000, run_us * 1000 } });
+	own_look_of(1, us, run_us);
 }
 
 static struct trace *end(const struct reader_options *o)
@@ -291,6 +306,47 @@ static void test_short_thread(void **state)
 	assert_int_equal(told(t, "work", STATE_OTHER), 0);
 }
 
+/* Thread i begins at i * 10,000, computes for 2,900 in work and sleeps for 3,000 of 3,100 in hold; every third has one look. */
+static void test_many_short_threads(void **state)
+{
+	_cleanup_(trace_freep) struct trace *t = NULL;
+
+	(void)state;
+	begin();
+	for (int i = 1; i <= 60; i++) {
+		uint64_t at = (uint64_t)i * 10000, us = at + (uint64_t)i * 97 % 6000;
+		bool sleeps = us - at >= 2900;
+
+		own_look_of(i, at, 0);
+		call_of(i, 1, at, at + 2900);
+		call_of(i, 2, at + 2900, at + 6000);
+		if (i % 3 == 0)
+			put_look(i, us, sleeps ? 2900 : us - at, 0, 1, sleeps);
+		own_look_of(i, at + 6000, 3000);
+	}
+	t = end(NULL);
+	assert_in_range(told(t, NULL, STATE_OTHER), 60 * 2950, 60 * 3000);
+	assert_int_equal(told(t, "work", STATE_OTHER), 0);
+	assert_int_equal(t->off_cpu.unplaced_ns, 0);
+}
+
+/* Calls of 7,000 and 3,000, off for 8,000, and nobody looked: 5,000 and 1,000 have no other place, 2,000 may be in either. */
+static void test_nobody_looked(void **state)
+{
+	_cleanup_(trace_freep) struct trace *t = NULL;
+
+	(void)state;
+	begin();
+	own_look(0, 0);
+	call(1, 0, 7000);
+	call(2, 7000, 10000);
+	own_look(10000, 2000);
+	t = end(NULL);
+	assert_in_range(told(t, "work", STATE_OTHER), 4990, 5000);
+	assert_in_range(told(t, "hold", STATE_OTHER), 990, 1000);
+	assert_in_range(t->off_cpu.unplaced_ns, 2000000, 2020000);
+}
+
 /* The kernel's side knows: nothing of it is told twice. */
 static void test_kernel_knows(void **state)
 {
@@ -378,6 +434,8 @@ int main(void)
 		cmocka_unit_test(test_known_waits),
 		cmocka_unit_test(test_run_queue),
 		cmocka_unit_test(test_short_thread),
+		cmocka_unit_test(test_many_short_threads),
+		cmocka_unit_test(test_nobody_looked),
 		cmocka_unit_test(test_queued_since_earlier),
 		cmocka_unit_test(test_queued_to_the_end),
 		cmocka_unit_test(test_looked_at_late),
