@@ -187,3 +187,62 @@ bool elf_holds(const struct elf *e, const char *text)
 {
 	return memmem(e->private->base, e->private->bytes, text, strlen(text)) != NULL;
 }
+
+static const ElfW(Shdr) *find_table(const struct elf_private *p, unsigned type)
+{
+	size_t cnt;
+	const ElfW(Shdr) *all = sections(p, &cnt);
+
+	for (size_t i = 0; i < cnt; i++)
+		if (all[i].sh_type == type && all[i].sh_link < cnt)
+			return &all[i];
+	return NULL;
+}
+
+/* NULL: it does not end in its table. */
+static const char *name_at(const char *names, size_t bytes, size_t at)
+{
+	return at < bytes && memchr(names + at, '\0', bytes - at) ? names + at : NULL;
+}
+
+void elf_functions(const struct elf *e, void (*take)(void *arg, const struct elf_function *f), void *arg)
+{
+	const struct elf_private *p = e->private;
+	const ElfW(Shdr) *table = find_table(p, SHT_SYMTAB), *strings;
+	const ElfW(Sym) *all;
+	const char *names, *file = NULL;
+	size_t unused;
+
+	table = table ? table : find_table(p, SHT_DYNSYM);
+	if (!table)
+		return;
+	strings = &sections(p, &unused)[table->sh_link];
+	all = table_part(p, table->sh_offset, table->sh_size);
+	names = part(p, strings->sh_offset, strings->sh_size);
+	for (size_t i = 0; all && names && i < table->sh_size / sizeof(*all); i++) {
+		const char *name = name_at(names, strings->sh_size, all[i].st_name);
+		unsigned type = all[i].st_info & 0xf;
+		bool is_local = all[i].st_info >> 4 == STB_LOCAL;
+
+		if (type == STT_FILE)
+			file = name;
+		if (type == STT_FUNC && all[i].st_shndx != SHN_UNDEF && all[i].st_size && name && *name)
+			take(arg, &(struct elf_function){ name, is_local ? file : NULL, all[i].st_value, all[i].st_size });
+	}
+}
+
+const void *elf_at(const struct elf *e, uint64_t address, size_t bytes)
+{
+	const struct elf_private *p = e->private;
+	const ElfW(Ehdr) *h = (const void *)p->base;
+	const ElfW(Phdr) *all = table_part(p, h->e_phoff, (size_t)h->e_phnum * sizeof(ElfW(Phdr)));
+
+	for (size_t i = 0; all && h->e_phentsize == sizeof(ElfW(Phdr)) && i < h->e_phnum; i++) {
+		uint64_t at = address - all[i].p_vaddr;
+
+		if (all[i].p_type == PT_LOAD && address >= all[i].p_vaddr && at < all[i].p_filesz &&
+		    bytes <= all[i].p_filesz - at && all[i].p_offset <= p->bytes)
+			return part(p, all[i].p_offset + at, bytes);
+	}
+	return NULL;
+}

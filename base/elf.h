@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include "base/cleanup.h"
 
 struct elf {
@@ -30,6 +31,18 @@ bool elf_symbol(const struct elf *e, const char *prefix, bool defined);
 
 /* The contents of a section; NULL: there is none of that name.  The whole file where it has no table of sections. */
 const char *elf_section(const struct elf *e, const char *name, size_t *ret_bytes);
+
+struct elf_function {
+	const char *name;
+	const char *file;		/* of a local one: the source's name, without directories; else NULL */
+	uint64_t start, bytes;
+};
+
+/* All that have a size, in the order of the table; of the table for debuggers, or, where that was stripped, the loader's. */
+void elf_functions(const struct elf *e, void (*take)(void *arg, const struct elf_function *f), void *arg);
+
+/* What the program has in memory at an address, as the file counts; NULL: not all of it is the file's. */
+const void *elf_at(const struct elf *e, uint64_t address, size_t bytes);
 
 /* Does the file hold this text? */
 bool elf_holds(const struct elf *e, const char *text);

@@ -16,6 +16,7 @@
 #include "base/banned.h"
 #include "base/str.h"
 #include "base/table.h"
+#include "base/label.h"
 #include "base/utf8.h"
 
 #define GAP 2
@@ -119,7 +120,7 @@ static void add_cell_text(struct str *to, const struct cell *c, size_t width, co
 	for (size_t kept = 0; kept < c->kept && kept < width && utf8_next(&rest); kept++)
 		;
 	str_addn(to, c->text, (size_t)(rest - c->text));
-	utf8_add_shortened(to, rest, width - utf8_width(str_cstr(to)), ellipsis);
+	label_add_shortened(to, rest, width - utf8_width(str_cstr(to)), ellipsis);
 }
 
 /* What is missing of a column's width. */

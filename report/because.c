@@ -3,16 +3,21 @@
  * because.c - at most two in a sentence, the largest first; what is unknown counts as one.
  *
  *	unknown › sleep wait .50, unknown .20, flush .25	because of unknown (70 %: ...) and flush (25 %)
+ *	flush .04, flush › lock wait .05, flush › io wait .04	because of flush (13 %)
+ *	.01 each of 60 functions				because of 60 functions (60 % together), flush first (1 %)
  */
 #include "report/because.h"
 
 #include <string.h>
 
 #include "base/banned.h"
+#include "base/cleanup.h"
+#include "base/label.h"
 #include "report/sentence.h"
 #include "report/style.h"
 
 #define MOST 2
+#define MANY_LEAST 0.5			/* of the wait's share, by many of whom each explains less than that: */
 #define LEAST 0.1			/* of the wait's share: what explains less is not worth a place in the sentence */
 
 static const char *name_of(const char *function)
@@ -102,24 +107,53 @@ static void add_why(struct str *to, const struct findings *all, const struct fac
 			 wait_text(b->wait));
 }
 
-/* The unknown ones as one, told as the largest of them. */
-static struct because unknown_of(const struct factor *f)
+static bool is_same_function(const struct because *a, const struct because *b)
 {
-	struct because all = { .share = 0 };
-	bool any = false;
+	if (!a->function || !b->function)
+		return !a->function && !b->function;
+	return strcmp(a->function, b->function) == 0 && strcmp(a->file ? a->file : "", b->file ? b->file : "") == 0;
+}
+
+static int by_share(const void *pa, const void *pb)
+{
+	const struct because *a = pa, *b = pb;
+
+	if (a->share != b->share)
+		return a->share > b->share ? -1 : 1;
+	if (!a->function || !b->function)
+		return !b->function - !a->function;
+	return strcmp(a->function, b->function);
+}
+
+/* Those are sorted, so the first of a function is the largest of its ways. */
+size_t because_by_function(const struct factor *f, struct because **ret)
+{
+	struct because *list = xcalloc(f->because_of.cnt + 1, sizeof(*list));
+	_cleanup_(freep) double *largest = xcalloc(f->because_of.cnt + 1, sizeof(*largest));
+	size_t cnt = 0;
 
 	for (size_t i = 0; i < f->because_of.cnt; i++) {
 		const struct because *b = &f->because_of.items[i];
-		double share = all.share;
+		size_t k = 0;
 
-		if (b->function)
-			continue;
-		if (!any)
-			all = *b;
-		all.share = share + b->share;
-		any = true;
+		while (k < cnt && !is_same_function(&list[k], b))
+			k++;
+		if (k == cnt) {
+			list[cnt++] = *b;
+			largest[k] = b->share;
+		} else {
+			list[k].share += b->share;
+		}
 	}
-	return all;
+	for (size_t k = 0; k < cnt; k++)
+		if (list[k].function && largest[k] < NEARLY_ALL * list[k].share) {
+			list[k].is_wait = false;
+			list[k].device = NULL;
+		}
+	if (cnt > 1)
+		qsort(list, cnt, sizeof(*list), by_share);
+	*ret = list;
+	return cnt;
 }
 
 static void add_one(struct str *to, const struct findings *all, const struct factor *f, size_t at, const struct because *b,
@@ -139,7 +173,8 @@ static void add_one(struct str *to, const struct findings *all, const struct fac
 	}
 	_cleanup_(freep) char *label = because_label(b, utf8);
 
-	str_addf(to, "%s (%s)", label, text_percent(percent, b->share));
+	label_add_readable(to, label, NAME_READABLE, glyphs_for(utf8)->ellipsis);
+	str_addf(to, " (%s)", text_percent(percent, b->share));
 }
 
 /* A sleep ends by its own time-out. */
@@ -148,25 +183,36 @@ static bool goes_without_saying(const struct factor *f, const struct because *b)
 	return f->is_wait && f->wait == STATE_SLEEP && b->function && !strcmp(b->function, "(timer)");
 }
 
+/* None of many is worth a place by itself: how many, and who comes first. */
+static void add_many(struct str *to, const struct factor *f, const struct because *list, size_t cnt, bool utf8)
+{
+	char percent[TEXT_MAX];
+	double known = 0;
+	size_t named = 0, first = cnt;
+
+	for (size_t i = 0; i < cnt; i++) {
+		if (!list[i].function || goes_without_saying(f, &list[i]) || !(list[i].share > 0))
+			continue;
+		first = first == cnt ? i : first;
+		known += list[i].share;
+		named++;
+	}
+	if (named < 2 || known < MANY_LEAST * f->share)
+		return;
+	str_addf(to, "; because of %zu functions (%s together), ", named, text_percent(percent, known));
+	label_add_readable(to, name_of(list[first].function), NAME_READABLE, glyphs_for(utf8)->ellipsis);
+	str_addf(to, " first (%s)", text_percent(percent, list[first].share));
+}
+
 void because_add(struct str *to, const struct findings *all, const struct factor *f, bool utf8)
 {
-	struct because unknown = unknown_of(f);
+	_cleanup_(freep) struct because *list = NULL;
+	size_t cnt = because_by_function(f, &list), named = 0;
 	double least = f->share * LEAST;
-	bool told = unknown.share < least;
-	size_t named = 0;
 
-	for (size_t i = 0; i < f->because_of.cnt && named < MOST; i++) {
-		const struct because *b = &f->because_of.items[i];
-
-		if (!b->function || b->share < least || goes_without_saying(f, b))
-			continue;
-		if (!told && unknown.share >= b->share) {
-			add_one(to, all, f, named++, &unknown, utf8);
-			told = true;
-		}
-		if (named < MOST)
-			add_one(to, all, f, named++, b, utf8);
-	}
-	if (!told && named < MOST && f->because_of.cnt)
-		add_one(to, all, f, named, &unknown, utf8);
+	for (size_t i = 0; i < cnt && named < MOST; i++)
+		if (list[i].share >= least && !goes_without_saying(f, &list[i]))
+			add_one(to, all, f, named++, &list[i], utf8);
+	if (!named)
+		add_many(to, f, list, cnt, utf8);
 }

@@ -15,6 +15,8 @@
 #include "analysis/findings.h"
 #include "base/str.h"
 
+#define NAME_READABLE 48		/* columns of a name in a sentence; of one in C++ that is longer less is told (base/label.h) */
+
 /* The caller frees it. */
 char *because_label(const struct because *b, bool utf8);
 
@@ -22,6 +24,12 @@ char *because_label(const struct because *b, bool utf8);
 char *blame_label(const struct node *n);
 /* "by flush_log" */
 char *blame_label_short(const struct node *n);
+
+/*
+ * The blames of a factor by function, largest first: what a function did in several ways (it ran, it waited for a lock, for the
+ * disk) is one, told with its way where that is nearly all of it.  Their number; the caller frees *ret, not the texts.
+ */
+size_t because_by_function(const struct factor *f, struct because **ret);
 
 /* "; because of flush_log › sleep wait (60 %) and rotate_log (6 %)", or nothing. */
 void because_add(struct str *to, const struct findings *all, const struct factor *f, bool utf8);

@@ -14,6 +14,7 @@
 
 #include "base/banned.h"
 #include "base/cleanup.h"
+#include "base/label.h"
 #include "base/utf8.h"
 #include "report/because.h"
 #include "report/cpu_words.h"
@@ -88,6 +89,16 @@ char *part_label(const struct part *p, bool utf8)
 	if (p->is_wait && state_is_runqueue(p->wait) && !p->function)
 		return xstrdup(RUN_QUEUE);
 	return p->is_wait ? who(p->function, p->wait, utf8) : body_label(p->function);
+}
+
+/* As a sentence tells it. */
+static char *readable_label(const struct factor *f, bool utf8)
+{
+	_cleanup_(freep) char *label = factor_label(f, utf8);
+	struct str s = STR_INIT;
+
+	label_add_readable(&s, label, NAME_READABLE, glyphs_for(utf8)->ellipsis);
+	return str_take(&s);
 }
 
 /* The first of the ranking, or NULL if none is above the threshold. */
@@ -191,7 +202,7 @@ static void add_main_wait(struct str *s, const struct findings *f, const struct 
 static void add_cause(struct str *s, const struct findings *f, const struct factor *first,
 		      const struct select_options *o, bool utf8)
 {
-	_cleanup_(freep) char *label = factor_label(first, utf8);
+	_cleanup_(freep) char *label = readable_label(first, utf8);
 	uint64_t needed = factor_intervals_needed(f, first, o);
 	char percent[TEXT_MAX];
 
@@ -218,7 +229,7 @@ static void add_no_cause(struct str *s, const struct findings *f, const struct s
 	str_addf(s, "Nothing%s causes more than %s of the variance of '%s'",
 		 is_whole(f) ? "" : " that was recorded", text_percent(threshold, o->threshold), f->interval.name);
 	if (largest) {
-		_cleanup_(freep) char *label = factor_label(largest, utf8);
+		_cleanup_(freep) char *label = readable_label(largest, utf8);
 
 		str_addf(s, "; the largest factor is %s with %s", label,
 			 share_text(percent, largest, o));

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/banned.h"
+#include "base/label.h"
 #include "base/utf8.h"
 #include "report/because.h"
 #include "report/tree_label.h"
@@ -83,12 +84,22 @@ static void add_node(struct tree_label *l, const struct node *n, bool utf8)
 		l->shorter = xstrdup("(body)");
 }
 
+static void add_sum(struct tree_label *l, const struct node *n, size_t cnt)
+{
+	_cleanup_(freep) char *by = blame_label_short(n);
+
+	add_name(l, xasprintf("%s (%zu ways)", by, cnt));
+	l->shorter = cleaned(xstrdup(by));
+}
+
 struct tree_label tree_label_make(const struct findings *f, const struct tree_line *line, bool utf8)
 {
 	const struct node *n = line->node == NODE_NONE ? NULL : &f->nodes.items[line->node];
 	struct tree_label l = { .mark = n && n->open ? " +" : "", .g = glyphs_for(utf8) };
 
-	if (!n)
+	if (!n && line->by != NODE_NONE)
+		add_sum(&l, &f->nodes.items[line->by], line->rest_cnt);
+	else if (!n)
 		add_name(&l, xasprintf("%zu more", line->rest_cnt));
 	else if (n->id == 0)
 		add_name(&l, xstrdup(f->interval.name ? f->interval.name : "interval"));
@@ -169,7 +180,7 @@ static void add_cut(struct str *to, const struct tree_label *l, size_t width)
 		str_addf(to, "%s%s", l->g->ellipsis, l->g->then);
 		more += utf8_width(l->g->ellipsis) + utf8_width(l->g->then);
 	}
-	utf8_add_shortened(to, name, width > more ? width - more : 1, l->g->ellipsis);
+	label_add_shortened(to, name, width > more ? width - more : 1, l->g->ellipsis);
 	str_add(to, l->mark);
 }
 

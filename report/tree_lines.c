@@ -11,7 +11,8 @@
  *	├─ (queue wait) 67.9
  *	└─ 2 more 0.5
  *
- * Children smaller than min_share are summed up in one line, "2 more".  A function that has but one
+ * Children smaller than min_share are summed up in one line, "2 more", those of a wait that blame one function in several ways
+ * in a line of its own, "by flush (3 ways)", if that is as large.  A function that has but one
  * larger child, a function which carries nearly all of it, needs no line: it stands in front of
  * that child's name (study of the statistics, 1.3: chain collapse).  All figures of the line are the
  * last one's; what the functions before it had beside it goes into the sum next to the line, so that
@@ -47,7 +48,9 @@ struct walk {
 struct rest {
 	size_t cnt;
 	double share, mean_ns;
+	uint32_t by;			/* as in struct tree_line */
 };
+typedef VEC(struct rest) rests;
 
 static int by_share(const void *a, const void *b, void *arg)
 {
@@ -94,6 +97,40 @@ static void rest_add(struct rest *r, const struct node *n)
 	r->mean_ns += n->mean_ns;
 }
 
+static struct rest *rest_of_function(const struct walk *w, rests *list, const struct node *n)
+{
+	for (size_t i = 0; i < list->cnt; i++) {
+		const struct node *by = &w->nodes[list->items[i].by];
+
+		if (strcmp(by->function, n->function) == 0 &&
+		    strcmp(by->file ? by->file : "", n->file ? n->file : "") == 0)
+			return &list->items[i];
+	}
+	VEC_ADD(list, (struct rest){ .by = n->id });
+	return &list->items[list->cnt - 1];
+}
+
+/* A function that is blamed in several ways, for each of which there is no line, has one for them together if that is worth it. */
+static void sum_by_function(const struct walk *w, uint32_t parent, struct rest *rest, rests *ret)
+{
+	size_t cnt = 0;
+
+	for (uint32_t id = w->family.first[parent]; id != NODE_NONE; id = w->family.next[id])
+		if (!shown(w, id) && w->nodes[id].kind == NODE_BLAME && w->nodes[id].function)
+			rest_add(rest_of_function(w, ret, &w->nodes[id]), &w->nodes[id]);
+	for (size_t i = 0; i < ret->cnt; i++) {
+		const struct rest *r = &ret->items[i];
+
+		if (r->cnt < 2 || fabs(r->share) < w->o->min_share)
+			continue;
+		rest->cnt -= r->cnt;
+		rest->share -= r->share;
+		rest->mean_ns -= r->mean_ns;
+		ret->items[cnt++] = *r;
+	}
+	ret->cnt = cnt;
+}
+
 /* The only child that is shown, or NODE_NONE: there are none, or several. */
 static uint32_t only_child(const struct walk *w, uint32_t parent)
 {
@@ -137,10 +174,17 @@ static char *branch_of(const struct walk *w, const char *branch)
 
 static void walk_children(struct walk *w, uint32_t parent, unsigned depth);
 
+static void add_sum(struct walk *w, const struct rest *r, bool last)
+{
+	VEC_ADD(w->lines, (struct tree_line){
+		.branch = branch_of(w, last ? w->g->last_branch : w->g->branch), .head = NODE_NONE, .node = NODE_NONE,
+		.rest_cnt = r->cnt, .rest_share = r->share, .rest_mean_ns = r->mean_ns, .by = r->by });
+}
+
 static void walk_child(struct walk *w, uint32_t id, bool last, unsigned depth)
 {
 	size_t len = w->prefix.len;
-	struct rest beside = { 0 };
+	struct rest beside = { .by = NODE_NONE };
 	uint32_t end = chain_end(w, id, &beside);
 
 	w->any_chain |= end != id;
@@ -158,7 +202,8 @@ static void walk_children(struct walk *w, uint32_t parent, unsigned depth)
 {
 	unsigned limit = w->o->depth && w->o->depth < LEVELS_MAX ? w->o->depth : LEVELS_MAX;
 	size_t shown_cnt = 0, walked = 0;
-	struct rest rest = { 0 };
+	struct rest rest = { .by = NODE_NONE };
+	rests sums = { NULL, 0, 0 };
 
 	if (depth > limit)
 		return;
@@ -170,14 +215,16 @@ static void walk_children(struct walk *w, uint32_t parent, unsigned depth)
 		shown_cnt++;
 		chain_end(w, id, &rest);
 	}
+	sum_by_function(w, parent, &rest, &sums);
 	for (uint32_t id = w->family.first[parent]; id != NODE_NONE; id = w->family.next[id])
 		if (shown(w, id))
-			walk_child(w, id, ++walked == shown_cnt && rest.cnt == 0, depth);
+			walk_child(w, id, ++walked == shown_cnt && rest.cnt == 0 && sums.cnt == 0, depth);
+	for (size_t i = 0; i < sums.cnt; i++)
+		add_sum(w, &sums.items[i], i + 1 == sums.cnt && rest.cnt == 0);
 	/* Below a node that is drawn only children that matter are worth a line. */
-	if (rest.cnt && (shown_cnt || depth == 1))
-		VEC_ADD(w->lines, (struct tree_line){
-			.branch = branch_of(w, w->g->last_branch), .head = NODE_NONE, .node = NODE_NONE,
-			.rest_cnt = rest.cnt, .rest_share = rest.share, .rest_mean_ns = rest.mean_ns });
+	if (rest.cnt && (shown_cnt || sums.cnt || depth == 1))
+		add_sum(w, &rest, true);
+	VEC_RELEASE(&sums);
 }
 
 bool tree_lines_make(const struct findings *f, const struct view_options *o, const struct glyphs *g,

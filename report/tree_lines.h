@@ -14,6 +14,7 @@ struct tree_line {
 					 * The figures are node's.  NODE_NONE: a sum */
 	size_t rest_cnt;		/* of a sum: its nodes, what they add up to */
 	double rest_share, rest_mean_ns;
+	uint32_t by;			/* of a sum: blames of one function, that of this node; NODE_NONE: of any nodes */
 };
 typedef VEC(struct tree_line) tree_lines;
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_because.c - whom the sentence blames for a wait, and what it says of the unknown. */
+#include <stdio.h>
+
 #include "tests/unit/cmocka_all.h"
 
 #include "base/banned.h"
@@ -112,11 +114,76 @@ static void test_remedies(void **state)
 			" go under [sync] release, or vprof build --functions all).");
 }
 
+/* A function is one, whatever it did meanwhile: each of its ways would be below a tenth. */
+static void test_by_function(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = sample_server();
+	struct select_options o = { 3, 0.05, false, false };
+	struct because told[] = {
+		{ "rotate", "a.c", false, STATE_RUNNING, .059, NULL }, { "flush", "a.c", true, STATE_LOCK, .05, NULL },
+		{ "flush", "a.c", true, STATE_IO, .045, "disk" }, { "flush", "b.c", false, STATE_RUNNING, .04, NULL },
+		{ "flush", "a.c", false, STATE_RUNNING, .03, NULL },
+	};
+
+	(void)state;
+	f->interval.cnt = 4000;
+	f->factors.items[0].because_of.items = told;
+	f->factors.items[0].because_of.cnt = 5;
+	want_sentence(f, &o, "log_append > lock wait causes 61 % of the variance of 'request' (95 % CI 52 to 73); because"
+			" of flush (12 %).");
+	told[1].share = .4;			/* nearly all of it is one: then that is told */
+	want_sentence(f, &o, "log_append > lock wait causes 61 % of the variance of 'request' (95 % CI 52 to 73); because"
+			" of flush > lock wait (48 %).");
+}
+
+static void test_many(void **state)
+{
+	enum { MANY = 144 };
+	_cleanup_(findings_freep) struct findings *f = sample_server();
+	struct select_options o = { 3, 0.05, false, false };
+	struct because told[MANY];
+	char names[MANY][16];
+
+	(void)state;
+	f->interval.cnt = 4000;
+	for (int i = 0; i < MANY; i++) {
+		snprintf(names[i], sizeof(names[i]), "f%d", i);
+		told[i] = (struct because){ names[i], NULL, i % 2, STATE_LOCK, .004, NULL };
+	}
+	f->factors.items[0].because_of.items = told;
+	f->factors.items[0].because_of.cnt = MANY;
+	want_sentence(f, &o, "log_append > lock wait causes 61 % of the variance of 'request' (95 % CI 52 to 73); because"
+			" of 144 functions (58 % together), f0 first (0.4 %).");
+	f->factors.items[0].because_of.cnt = MANY / 4;	/* of a quarter of the wait that is no answer */
+	want_sentence(f, &o, "log_append > lock wait causes 61 % of the variance of 'request' (95 % CI 52 to 73).");
+	for (int i = 0; i < MANY; i++)		/* ... and all of it is one function's: it is told as a whole */
+		told[i].function = "f";
+	f->factors.items[0].because_of.cnt = MANY;
+	want_sentence(f, &o, "log_append > lock wait causes 61 % of the variance of 'request' (95 % CI 52 to 73); because"
+			" of f (58 %).");
+}
+
+static void test_long_names(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = sample_server();
+	struct select_options o = { 3, 0.05, false, false };
+	struct because told[] = { { "store::pool<std::__cxx11::basic_string<char>, 16>::take(long)", NULL, false, STATE_RUNNING, .5, NULL } };
+
+	(void)state;
+	f->interval.cnt = 4000;
+	f->factors.items[0].function = "server::session<server::tcp_stream, 4096>::handle_request";
+	f->factors.items[0].because_of.items = told;
+	f->factors.items[0].because_of.cnt = 1;
+	want_sentence(f, &o, "server::session<..>::handle_request > lock wait causes 61 % of the variance of 'request'"
+			" (95 % CI 52 to 73); because of store::pool<..>::take(long) (50 %).");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_second_waker),
 		cmocka_unit_test(test_unknown_in_sentence), cmocka_unit_test(test_main_wait), cmocka_unit_test(test_remedies),
+		cmocka_unit_test(test_by_function), cmocka_unit_test(test_many), cmocka_unit_test(test_long_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include "tests/unit/cmocka_all.h"
 
 #include "base/banned.h"
+#include "base/label.h"
 #include "base/table.h"
 #include "base/utf8.h"
 
@@ -142,6 +143,44 @@ static void test_clean(void **state)
 	assert_string_equal(str_cstr(&s), "a\tb\nc" BAD);
 }
 
+static void expect_label(const char *text, size_t width, const char *wanted)
+{
+	_cleanup_(str_release) struct str s = STR_INIT;
+
+	label_add_shortened(&s, text, width, "…");
+	assert_string_equal(str_cstr(&s), wanted);
+	assert_true(utf8_width(wanted) <= width);
+}
+
+/* What tells a name from others is its end, and what stands behind it; that goes last. */
+static void test_names(void **state)
+{
+	static const char long_one[] = "store::pool<std::string, 16>::take(int, std::vector<long>) › lock wait";
+
+	(void)state;
+	expect_label(long_one, 80, long_one);
+	expect_label(long_one, 60, "store::pool<…>::take(int, std::vector<…>) › lock wait");
+	expect_label(long_one, 52, "…::pool<…>::take(int, std::vector<…>) › lock wait");
+	expect_label(long_one, 42, "…::take(int, std::vector<…>) › lock wait");
+	expect_label(long_one, 36, "store::pool<…>::take(…) › lock wait");
+	expect_label(long_one, 32, "…::pool<…>::take(…) › lock wait");
+	expect_label(long_one, 24, "…::take(…) › lock wait");
+	expect_label(long_one, 18, "…ke(…) › lock wait");
+	expect_label("mysql_execute_command › lock wait", 24, "mysq…command › lock wait");
+	expect_label("mysql_execute_command › lock wait", 15, "mysql_e…ck wait");
+	expect_label("work(int)", 8, "work(…)");
+	expect_label("std::operator<<(std::ostream<char>&, int)", 30, "std::operator<<(…)");
+	expect_label("std::operator<<(std::ostream<char>&, int)", 17, "…::operator<<(…)");
+	expect_label("ns::f<(3 > 2)>::operator()(int) const", 30, "…::f<…>::operator()(int) const");
+	expect_label("ns::f<(3 > 2)>::operator()(int) const", 22, "…::operator()(…) const");
+	expect_label("(anonymous namespace)::helper", 14, "…::helper");
+	expect_label("take<int", 6, "tak…nt");
+	expect_label("a<b<c<d", 6, "a<b…<d");
+	expect_label("f(", 1, "f");
+	expect_label("", 0, "");
+	expect_label("by holder_of_the_lock (io, disk)", 25, "by h…_the_lock (io, disk)");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +189,7 @@ int main(void)
 		cmocka_unit_test(test_endless_name),
 		cmocka_unit_test(test_styles),
 		cmocka_unit_test(test_clean),
+		cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
