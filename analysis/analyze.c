@@ -20,12 +20,14 @@
  *	pairs of parts	what goes together across the tree	(part_pairs.c)
  *	common causes	parts that vary together		(common.c)
  *	observed calls	what the call graph does not know	(observed.c)
+ *	waiters		who waited in a function without a probe	(waiters.c)
  *
  * Everything works on integers that are sums, up to the last division, so the findings depend
  * on what is in the trace and on nothing else.
  */
 #include "analysis/confidence.h"
 #include "analysis/latencies.h"
+#include "analysis/waiters.h"
 
 #include <string.h>
 #include "base/banned.h"
@@ -62,6 +64,7 @@ static void run_passes(struct analysis *a)
 	end_part_pairs(a);
 	end_common_causes(a);
 	find_observed_calls(a);
+	find_waiters(a);
 	warn(a);
 	sort_parts(a->f);
 	times_free(a->factor_times);

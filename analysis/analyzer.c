@@ -7,6 +7,7 @@
  * first window yields the first row; the second, which has what was under way at 80 as well, the other one.
  */
 #include "analysis/passes.h"
+#include "analysis/waiters.h"
 
 #include <errno.h>
 #include <string.h>
@@ -34,6 +35,7 @@ static void collected_free(struct collected *c)
 {
 	if (!c)
 		return;
+	waiter_sums_free(c->waiters);
 	vtree_free(c->v);
 	moments_free(c->m);
 	rows_free(c->rows);
@@ -46,6 +48,7 @@ static struct collected *collected_new(void)
 	struct collected *c = xcalloc(1, sizeof(*c));
 
 	c->v = vtree_new(CHARGE_WAITER);
+	c->v->waiters = c->waiters = waiter_sums_new();
 	c->m = moments_new();
 	c->rows = rows_new();
 	c->root_only = rows_new_unrepeated();

@@ -136,6 +136,15 @@ static bool follow_creation(struct walk *w)
 	return true;
 }
 
+static struct piece *emit_wait(struct walk *w, const struct segment *s, int64_t start_ns)
+{
+	struct piece *p = emit(w, start_ns, s->state);
+
+	if (p)
+		p->caller = s->caller;
+	return p;
+}
+
 /* [start_ns, cursor) of a wait: its wake-up delay, then what its waker explains. */
 static void pass_wait(struct walk *w, const struct segment *s, int64_t start_ns)
 {
@@ -143,11 +152,11 @@ static void pass_wait(struct walk *w, const struct segment *s, int64_t start_ns)
 	struct piece *p;
 
 	if (!k) {
-		emit(w, start_ns, s->state);
+		emit_wait(w, s, start_ns);
 		return;
 	}
 	emit(w, k->time_ns > start_ns ? k->time_ns : start_ns, STATE_WAKEUP);
-	p = emit(w, start_ns, s->state);
+	p = emit_wait(w, s, start_ns);
 	if (p) {
 		p->fold = FOLD_WAIT;
 		p->wakeup = (size_t)(k - w->tl->trace->wakeups.items);
@@ -196,7 +205,7 @@ static void step(struct walk *w)
 		if (state_has_waker(s->state))
 			pass_wait(w, s, start_ns);
 		else
-			emit(w, start_ns, s->state);
+			emit_wait(w, s, start_ns);
 	}
 }
 

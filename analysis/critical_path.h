@@ -30,6 +30,7 @@ struct piece {
 					 * until it picked the interval up; else STATE_QUEUE */
 	uint32_t depth;			/* wake-ups away from the interval's own thread */
 	enum fold fold;			/* folded: tid is the interval's own thread, depth 0 */
+	uint32_t caller;		/* of a wait of the interval's own thread: who called what blocked (struct segment) */
 	size_t wakeup;			/* FOLD_WAIT: what ended the wait, index into the trace's */
 	enum thread_kind device;	/* depth 1 and more, blocked: the device that ended the wait; KIND_THREAD: none */
 };

@@ -248,6 +248,22 @@ struct observed_call {
 	uint64_t caller, callee;
 };
 
+/*
+ * Waits of the interval's own threads in a function that carries no probe; for the tree they are waits of the probed
+ * function around it (inside).  Who called what blocked is known by its return address.
+ */
+struct waiter {
+	const char *inside, *inside_file;	/* as of a wait's node: the innermost probed function; NULL: none */
+	uint32_t inside_line, inside_function;	/* inside_function: of the trace, not kept */
+	enum trace_state wait;
+	const char *function, *file;	/* who waited; function NULL: its file has no name for it */
+	uint32_t line;
+	uint64_t key;			/* of the project's function; 0: the project has none of that name there */
+	const char *module;		/* the program or library that it is in */
+	bool is_built;			/* vprof built units of that one */
+	double share, mean_ns;		/* as of a node */
+};
+
 struct warning {
 	const char *code;		/* CONTRACT section 4: "no-waker", "bad-path", "losses", ... */
 	const char *text;		/* one sentence with what to do */
@@ -292,6 +308,7 @@ struct findings {
 	VEC(struct common_cause) common_causes;	/* best first */
 	VEC(struct interval_row) intervals;	/* in order of start, sid */
 	VEC(struct warning) warnings;	/* the one that matters most first */
+	VEC(struct waiter) waiters;	/* largest share first */
 	VEC(struct observed_call) observed;	/* of the whole run, in order of the keys */
 	strings interval_names;		/* all names of intervals in the trace, for choosing another */
 	uint64_t clamped;		/* invariants mended and counted, see analyze.h */

@@ -8,6 +8,7 @@
  * kept apart (probing.c).
  */
 #include "analysis/passes.h"
+#include "analysis/waiters.h"
 
 #include <errno.h>
 #include <string.h>
@@ -171,6 +172,8 @@ void intervals_walk(const struct timeline *tl, const struct interval_lists *l, u
 			continue;
 		}
 		count_waits(counted, &path);
+		if (v->waiters)
+			waiter_sums_add(v->waiters, tl, &path, iv->end_ns - iv->start_ns, interval_weight(iv));
 		vtree_add_row(v, &path, interval_weight(iv));
 		take(arg, iv, &v->row);
 	}

@@ -63,6 +63,7 @@ int intervals_walk_all(struct trace *t, const char *name, struct vtree *v, inter
 struct collected {			/* of the intervals of one name */
 	struct counted_intervals counted;
 	struct vtree *v;
+	struct waiter_sums *waiters;
 	struct moments *m;
 	struct rows *rows;		/* of the intervals in full */
 	struct rows *root_only;		/* empty rows */

@@ -250,6 +250,7 @@ void refinement_free(struct refinement *r)
 	free(r->added);
 	free(r->answers);
 	VEC_RELEASE(&r->verdicts);
+	VEC_RELEASE(&r->left);
 	free(r);
 }
 
@@ -320,8 +321,11 @@ enum refine_stop refinement_decide(struct refinement *r, const struct findings *
 	if (r->stop == REFINE_GOES_ON && r->run_cnt >= r->options.max_runs)
 		r->stop = REFINE_MAX_RUNS;
 	refine_judge(r, f, r->stop == REFINE_GOES_ON ? next : NULL);
+	r->left.cnt = 0;
 	if (r->stop == REFINE_GOES_ON)
 		take_plan(r, next);
+	else
+		refine_find_left(r, f);
 	if (r->stop == REFINE_CLOSED || r->stop == REFINE_NOTHING || r->stop == REFINE_UNRESOLVED)
 		r->needed = needed_to_tell(r, f);
 	if (r->needed > 0)
@@ -333,4 +337,9 @@ enum refine_stop refinement_step(struct refinement *r, const struct findings *f)
 {
 	refinement_look(r, f);
 	return refinement_decide(r, f);
+}
+
+const struct refine_function *refinement_function(const struct refinement *r, uint32_t index)
+{
+	return &r->state->p->functions[index];
 }

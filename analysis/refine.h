@@ -22,6 +22,9 @@
  * returns (take() in: for (;;) { job = take(); transform(job); }) what its callers call is recorded next; where
  * a thread that is waited for did nothing known, what threads may begin with, and what that calls.
  *
+ * Or it is waited in a function that no recorded one is seen to call: through a pointer, from a unit that has no scan.  Of
+ * a wait the caller of what blocked is known (struct waiter), so that one is recorded next, whatever the call graph says.
+ *
  * Where that leaves something open and nothing more fits, one interval in `gate` is recorded in full,
  * with everything below those bodies, and the others root-only.  Example, overhead 5 % of 100 us: hash is
  * 17 us in full and .5 us dormant; (17 - .5) / (5 - .5) = 3.7, one in 4 costs .5 + 16.5 / 4 =
@@ -109,6 +112,25 @@ struct refine_verdict {
 	enum refine_verdict_kind kind;
 	const struct refine_function *unprobed;	/* something it calls that cannot take a probe; or NULL */
 	uint64_t needed;		/* intervals more that would tell whether it counts; 0: it does */
+	const struct refine_function *waiter;	/* DEEPER: it waits there without a probe, and the next run records it; or NULL */
+};
+
+/* What an iteration that ends has not looked into, and why not. */
+enum refine_left_why {
+	REFINE_LEFT_FOREIGN,		/* vprof built nothing of that file */
+	REFINE_LEFT_UNKNOWN,		/* it is in a file of the project's, but in no unit that vprof saw */
+	REFINE_LEFT_SKIPPED,		/* it cannot take a probe: function->skipped */
+	REFINE_LEFT_OUT,		/* by [callgraph] leave-out, or as too small a function */
+	REFINE_LEFT_DECLINED,		/* by the user */
+	REFINE_LEFT_UNRECORDED,		/* the plan had it, but it carries no probe */
+	REFINE_LEFT_OPEN		/* the next run would have recorded it */
+};
+struct refine_left {
+	enum refine_left_why why;
+	uint32_t waiter;		/* index into the findings' waiters, or UINT32_MAX: running time, */
+	uint32_t caller;		/* ... of this function itself, which calls ... */
+	const struct refine_function *function;	/* ... this one; of a wait who waits; NULL: it is none of the project */
+	double share;
 };
 
 /* Did the user want to know more of a function?  NO: what it calls is not recorded for its sake. */
@@ -131,6 +153,7 @@ struct refinement {
 	double cost;			/* its probes, about, as a part of the rest of the mean latency */
 	double probe_ns;		/* cost of a call: as reckoned, or more where runs showed it */
 	VEC(struct refine_verdict) verdicts;	/* of the latest run, best factor first */
+	VEC(struct refine_left) left;	/* of the latest run, if it was the last; above the threshold, largest first */
 	struct refine_state *state;
 };
 
@@ -145,6 +168,8 @@ enum refine_stop refinement_step(struct refinement *r, const struct findings *f)
 /* Its halves.  look: takes in what the run found; of the verdicts none is DEEPER yet. */
 void refinement_look(struct refinement *r, const struct findings *f);
 enum refine_stop refinement_decide(struct refinement *r, const struct findings *f);
+
+const struct refine_function *refinement_function(const struct refinement *r, uint32_t index);
 
 /* Something that refinement_decide() would break down. */
 struct refine_question {

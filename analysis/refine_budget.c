@@ -35,6 +35,7 @@ struct candidate {
 
 struct budget {
 	struct refinement *r;
+	const struct findings *f;
 	struct refine_state *s;
 	enum refine_level *next;
 	double *estimate;		/* calls an interval */
@@ -302,11 +303,28 @@ static bool add_unknown(struct budget *b, bool sure)
 	return any;
 }
 
+/* Who waits without a probe. */
+static bool add_waiters(struct budget *b)
+{
+	indexes waiters = { NULL, 0, 0 };
+	bool any;
+
+	refine_waiters(b->r, b->f, NULL, &waiters);
+	any = waiters.cnt > 0;
+	for (size_t i = 0; i < waiters.cnt; i++)
+		add_candidate(b, waiters.items[i], REFINE_IN_INTERVALS);
+	VEC_RELEASE(&waiters);
+	return any;
+}
+
 /* Is there anything above the threshold, or with sure false perhaps above it, of which not all is known? */
 static bool add_scope(struct budget *b, bool sure)
 {
 	double threshold = b->r->options.threshold;
 	bool any = add_unknown(b, sure);
+
+	if (sure)
+		any |= add_waiters(b);
 
 	for (uint32_t i = 0; i < b->s->p->function_cnt; i++) {
 		if ((b->s->own[i] > threshold) == sure && refine_in_scope(b->r, i, false)) {
@@ -367,6 +385,9 @@ static bool *find_frontier(const struct budget *b)
 			add_callees(b->s, i, &children, frontier);
 	for (size_t i = 0; i < b->callers.cnt; i++)
 		add_callees(b->s, b->callers.items[i], &children, frontier);
+	refine_waiters(b->r, b->f, NULL, &children);	/* they were seen */
+	for (size_t i = 0; i < children.cnt; i++)
+		frontier[children.items[i]] = true;
 	VEC_RELEASE(&children);
 	return frontier;
 }
@@ -469,7 +490,7 @@ enum refine_stop refine_by_budget(struct refinement *r, const struct findings *f
 				  enum refine_level *next)
 {
 	struct refine_state *s = r->state;
-	struct budget b = { .r = r, .s = s, .next = next,
+	struct budget b = { .r = r, .f = f, .s = s, .next = next,
 			    .left_ns = r->options.overhead * s->mean_ns,
 			    .left_share = r->options.overhead,
 			    .estimate = xcalloc(s->p->function_cnt + 1, sizeof(double)),

@@ -53,6 +53,10 @@ enum refine_stop refine_by_paper(struct refinement *r, const struct findings *f,
 			any |= break_down(r, &subjects.items[k], &children, next);
 		broken_down += any;
 	}
+	refine_waiters(r, f, NULL, &children);
+	for (size_t i = 0; i < children.cnt; i++)
+		next[children.items[i]] = REFINE_IN_INTERVALS;
+	broken_down += children.cnt > 0;
 	VEC_RELEASE(&subjects);
 	VEC_RELEASE(&children);
 	return broken_down ? REFINE_GOES_ON : REFINE_CLOSED;

@@ -85,6 +85,11 @@ void refine_subjects_of(const struct refinement *r, const struct findings *f,
 void refine_callers(const struct refinement *r, indexes *ret);
 bool refine_is_start(const struct refinement *r, uint32_t f);	/* and it was not recorded always */
 
+/* refine_left.c: who waits without a probe, more than the threshold, and can be recorded: each once.  Of inside alone, or
+ * (NULL) of all. */
+void refine_waiters(const struct refinement *r, const struct findings *f, const struct factor *inside, indexes *ret);
+void refine_find_left(struct refinement *r, const struct findings *f);	/* r->left */
+
 /* refine_verdicts.c: r->verdicts.  next: the plan of the next run, or NULL. */
 void refine_judge(struct refinement *r, const struct findings *f, const enum refine_level *next);
 /* factor_intervals_needed() with r's threshold. */

@@ -253,6 +253,14 @@ static struct refine_verdict verdict_of(struct refinement *r, const struct findi
 				v.kind = REFINE_VERDICT_OPEN;
 		}
 	}
+	refine_waiters(r, f, &f->factors.items[factor], &children);
+	for (size_t c = 0; c < children.cnt && !v.waiter; c++) {
+		bool is_next = next && next[children.items[c]] >= REFINE_IN_INTERVALS;
+
+		if (is_next)
+			v.waiter = &r->state->p->functions[children.items[c]];
+		v.kind = is_next ? REFINE_VERDICT_DEEPER : v.kind == REFINE_VERDICT_END ? REFINE_VERDICT_OPEN : v.kind;
+	}
 	VEC_RELEASE(&children);
 	VEC_RELEASE(&subjects);
 	v.needed = refine_needed(r, f, &f->factors.items[factor]);

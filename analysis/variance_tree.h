@@ -72,6 +72,7 @@ struct vtree {
 	VEC(uint32_t) touched, unplaced;
 	VEC(struct open_call) open;
 	pieces unfolded;
+	struct waiter_sums *waiters;	/* whose rows are added as well; NULL: nobody's; not the tree's */
 	struct past *past;		/* NULL until a piece is too long to be unfolded */
 	past_sums sums;
 };

@@ -64,6 +64,15 @@ static bool declined_any(const struct loop *l)
 	return false;
 }
 
+/* What was not looked into, where an answer is given. */
+static void add_left(const struct loop *l, struct str *to)
+{
+	_cleanup_(freep) char *left = l->findings && l->refinement->left.cnt ? left_text(l->refinement, l->findings) : NULL;
+
+	if (left)
+		str_addf(to, "; not looked into: %s", left);
+}
+
 static char *why_stopped(const struct loop *l)
 {
 	const struct refine_options *o = &l->refinement->options;
@@ -71,7 +80,8 @@ static char *why_stopped(const struct loop *l)
 	struct str s = STR_INIT;
 
 	if (strcmp(l->stop, "closed") == 0)
-		str_addf(&s, "every factor above %.3g %% is broken down to its end%s", percent,
+		str_addf(&s, "every factor above %.3g %% is broken down %s%s", percent,
+			 l->refinement->left.cnt ? "as far as it can be" : "to its end",
 			 declined_any(l) ? ", but what you declined" : "");
 	else if (strcmp(l->stop, "nothing") == 0)
 		str_addf(&s, "no factor is above %.3g %%", percent);
@@ -92,6 +102,7 @@ static char *why_stopped(const struct loop *l)
 		str_add(&s, "the command failed (--ignore-status goes on)");
 	else
 		str_add(&s, l->stop);
+	add_left(l, &s);
 	return str_take(&s);
 }
 

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/utf8.h"
+#include "cmd/callers.h"
 #include "cmd/common.h"
 #include "cmd/leave_out.h"
 #include "cmd/paths.h"
@@ -109,7 +110,8 @@ static void note_beyond_graph(const struct project *p, struct trace *t)
 	}
 }
 
-int recorded_complete(struct store *s, const struct recorded_options *o, struct trace *t, struct diag *reterr)
+int recorded_complete(struct store *s, const struct recorded_options *o, const char *path, struct trace *t,
+		      struct diag *reterr)
 {
 	_cleanup_(project_freep) struct project *project = NULL;
 	int r = project_read(s, &project, reterr);
@@ -119,8 +121,9 @@ int recorded_complete(struct store *s, const struct recorded_options *o, struct 
 	leave_out(project, &o->config);
 	note_beyond_graph(project, t);
 	project_add_to_trace(project, t);
+	r = callers_add(path, project, t, reterr);
 	shorten_paths(t);
-	return 0;
+	return r;
 }
 
 static int read_recorded(struct store *s, const char *path, bool kernel_knows, struct trace **ret, struct diag *reterr)
@@ -131,7 +134,7 @@ static int read_recorded(struct store *s, const char *path, bool kernel_knows, s
 	o.reader.kernel_knows = kernel_knows;
 	if (r == 0)
 		r = trace_read(path, &o.reader, ret, reterr);
-	return r < 0 ? r : recorded_complete(s, &o, *ret, reterr);
+	return r < 0 ? r : recorded_complete(s, &o, path, *ret, reterr);
 }
 
 /* The data directory may be another user's. */

@@ -34,7 +34,8 @@ struct recorded_options {
 int recorded_options_read(struct recorded_options *ret, struct diag *reterr);
 void recorded_options_release(struct recorded_options *o);
 /* Adds the project's call graph. */
-int recorded_complete(struct store *s, const struct recorded_options *o, struct trace *t, struct diag *reterr);
+int recorded_complete(struct store *s, const struct recorded_options *o, const char *path, struct trace *t,
+		      struct diag *reterr);
 
 /* Trace to results (run_analysis.c): analyses the run, stores the findings, updates r.  All names in the trace,
  * the one with the most intervals first; *ret holds that first one.  jobs: threads at most; 0: one a CPU. */

@@ -13,6 +13,7 @@
 
 #include "base/banned.h"
 #include "base/file.h"
+#include "cmd/callers.h"
 #include "cmd/common.h"
 #include "cmd/record_requests.h"
 #include "cmd/recording.h"
@@ -57,6 +58,8 @@ static int snapshot(struct record_requests *q, struct drainer *d, struct run *re
 	dir = run_dir(q->store, ret->number);
 	path = path_join(dir, "trace.vpt");
 	r = drainer_snapshot(d, path, reterr);
+	if (r == 0)
+		r = callers_keep(d, dir, reterr);
 	if (r == 0 && planned_read(q->store, q->run->number, &planned, NULL) == 0)
 		planned_write(q->store, ret->number, planned.items, planned.cnt, NULL);
 	VEC_RELEASE(&planned);

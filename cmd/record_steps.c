@@ -15,6 +15,7 @@
 #include "base/banned.h"
 #include "base/elf.h"
 #include "base/file.h"
+#include "cmd/callers.h"
 #include "cmd/common.h"
 #include "cmd/paths.h"
 #include "cmd/project.h"
@@ -90,7 +91,7 @@ static void become(const struct args *command, const struct drainer *d,
 }
 
 static int drain_child(struct drainer *d, const struct args *command, const struct record_options *o,
-		       const struct record_requests *q, struct drainer_stats *stats, int *ret_status,
+		       const struct record_requests *q, const char *dir, struct drainer_stats *stats, int *ret_status,
 		       struct diag *reterr)
 {
 	int wait_status = 0, r;
@@ -109,6 +110,8 @@ static int drain_child(struct drainer *d, const struct args *command, const stru
 		become(command, d, o, &q->old);
 	r = drainer_run(d, child, &wait_status, reterr);
 	*ret_status = proc_status(wait_status);
+	if (r == 0)
+		r = callers_keep(d, dir, reterr);
 	if (r < 0) {
 		drainer_close(d, stats, NULL);
 		return r;
@@ -118,7 +121,7 @@ static int drain_child(struct drainer *d, const struct args *command, const stru
 
 /* Ctrl-C is for the command; we go on and analyse. */
 static int drain(struct drainer *d, const struct args *command, const struct record_options *o,
-		 const struct record_requests *q, struct drainer_stats *stats, int *ret_status,
+		 const struct record_requests *q, const char *dir, struct drainer_stats *stats, int *ret_status,
 		 struct diag *reterr)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, old_int, old_quit, old_size;
@@ -127,7 +130,7 @@ static int drain(struct drainer *d, const struct args *command, const struct rec
 	sigaction(SIGINT, &ignore, &old_int);
 	sigaction(SIGQUIT, &ignore, &old_quit);
 	sigaction(SIGXFSZ, &ignore, &old_size);
-	r = drain_child(d, command, o, q, stats, ret_status, reterr);
+	r = drain_child(d, command, o, q, dir, stats, ret_status, reterr);
 	sigaction(SIGINT, &old_int, NULL);
 	sigaction(SIGQUIT, &old_quit, NULL);
 	sigaction(SIGXFSZ, &old_size, NULL);
@@ -386,7 +389,7 @@ static int run_and_drain(struct store *s, struct run *run, const struct args *co
 	}
 	q->no_pause = recorder;
 	if (r == 0)
-		r = drain(drainer, command, o, q, stats, &run->exit_status, reterr);
+		r = drain(drainer, command, o, q, dir, stats, &run->exit_status, reterr);
 	*kernel_records = record_kernel_close(recorder);
 	run->duration_ns = now_ns(CLOCK_MONOTONIC) - started_ns;
 	run->status = r < 0 || (stats->processes == 0 && *kernel_records == 0) ? RUN_FAILED : RUN_RECORDED;

@@ -117,7 +117,7 @@ static int take_stream(struct run_windows *w, struct part_reader *p, const struc
 	if (r < 0)
 		return r;
 	names = trace_stream_names(p->stream);
-	r = recorded_complete(w->store, &o, names, reterr);
+	r = recorded_complete(w->store, &o, p->part->path, names, reterr);
 	if (r < 0)
 		return r;
 	trace_sort_events(names);	/* of which the calls are there by now */

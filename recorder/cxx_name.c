@@ -11,13 +11,23 @@ static void take(const char *text, size_t len, void *str)
 	str_addn(str, text, len);
 }
 
-bool add_cxx_name(struct str *to, const char *symbol)
+static bool add(struct str *to, const char *symbol, int options)
 {
 	struct str name = STR_INIT;	/* it may have been given a part when it turns out to be none */
-	bool found = cplus_demangle_v3_callback(symbol, DMGL_ANSI, take, &name);
+	bool found = cplus_demangle_v3_callback(symbol, options, take, &name);
 
 	if (found)
 		str_add(to, str_cstr(&name));
 	str_release(&name);
 	return found;
+}
+
+bool add_cxx_name(struct str *to, const char *symbol)
+{
+	return add(to, symbol, DMGL_ANSI);
+}
+
+bool add_cxx_signature(struct str *to, const char *symbol)
+{
+	return add(to, symbol, DMGL_ANSI | DMGL_PARAMS);
 }

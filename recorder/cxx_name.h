@@ -11,4 +11,7 @@
 /* Adds what a symbol stands for, without parameters and result.  False: it is none of C++, and nothing is added. */
 bool add_cxx_name(struct str *to, const char *symbol);
 
+/* With them: "store::get(int)", "store::size() const". */
+bool add_cxx_signature(struct str *to, const char *symbol);
+
 #endif

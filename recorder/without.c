@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stddef.h>
 #include "base/banned.h"
+#include "recorder/cxx_name.h"
+#include "recorder/inlined.h"
 #include "recorder/opened.h"
 #include "recorder/recorder.h"
 #include "recorder/stacks.h"
@@ -84,4 +86,31 @@ struct stacks *stacks_new(void)
 void stacks_free(struct stacks *s)
 {
 	(void)s;
+}
+
+bool add_cxx_signature(struct str *to, const char *symbol)
+{
+	(void)to;
+	(void)symbol;
+	return false;
+}
+
+struct inlined *inlined_open(const char *path)
+{
+	(void)path;
+	return NULL;
+}
+
+void inlined_close(struct inlined *i)
+{
+	(void)i;
+}
+
+size_t inlined_find(struct inlined *i, uint64_t address, struct inlined_function *ret, size_t most)
+{
+	(void)i;
+	(void)address;
+	(void)ret;
+	(void)most;
+	return 0;
 }

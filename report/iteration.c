@@ -88,9 +88,14 @@ static void add_verdict(struct str *to, const struct refine_verdict *v, bool utf
 {
 	const char *arrow = utf8 ? "→" : "->";
 
-	if (v->kind == REFINE_VERDICT_DEEPER)
+	if (v->waiter) {
+		str_addf(to, "%s ", arrow);
+		utf8_add_line(to, v->waiter->name);
+		str_add(to, ", which waits there without a probe, is next");
+	} else if (v->kind == REFINE_VERDICT_DEEPER) {
 		str_addf(to, "%s what it calls is next", arrow);
-	else if (v->kind == REFINE_VERDICT_OPEN)
+	}
+	if (v->kind == REFINE_VERDICT_OPEN)
 		str_add(to, "calls more that is not recorded");
 	if (v->needed) {
 		char cnt[TEXT_MAX];
@@ -105,33 +110,61 @@ static void add_verdict(struct str *to, const struct refine_verdict *v, bool utf
 	}
 }
 
-static void print_factors(const struct style *s, const struct round *r)
+static struct table *factors_table(const struct style *s, const struct round *r, char *const *verdicts)
 {
-	_cleanup_(table_freep) struct table *t = table_new();
+	struct table *t = table_new();
 	bool paper = r->refinement->options.policy == REFINE_PAPER;
 
 	table_column(t, "", TABLE_RIGHT);
 	table_column(t, "", TABLE_SHRINKS);
 	table_column(t, "", TABLE_RIGHT);
 	table_column(t, "", TABLE_LEFT);
-	table_column(t, "", TABLE_LEFT);
+	if (verdicts)
+		table_column(t, "", TABLE_LEFT);
 	for (size_t i = 0; i < r->refinement->verdicts.cnt; i++) {
-		const struct refine_verdict *v = &r->refinement->verdicts.items[i];
-		const struct factor *f = factor_of(r, v);
-		_cleanup_(str_release) struct str bar = STR_INIT, verdict = STR_INIT;
+		const struct factor *f = factor_of(r, &r->refinement->verdicts.items[i]);
+		_cleanup_(str_release) struct str bar = STR_INIT;
 		_cleanup_(freep) char *label = factor_label(f, s->utf8);
 		double share = paper ? f->paper_contribution : f->share;
 
 		add_bar(&bar, share, 12, s->utf8);
-		add_verdict(&verdict, v, s->utf8);
 		table_cell(t, "  %zu.", i + 1);
 		table_cell(t, "%s", label);
 		table_cell(t, "%.1f %%", share * 100);
 		table_cell(t, "%s", str_cstr(&bar));
-		table_cell(t, "%s", str_cstr(&verdict));
+		if (verdicts)
+			table_cell(t, "%s", verdicts[i]);
 	}
-	if (r->refinement->verdicts.cnt)
+	return t;
+}
+
+/* What becomes of a factor stands behind it, or below all of them where a name would have to be cut for it. */
+static void print_factors(const struct style *s, const struct round *r)
+{
+	size_t cnt = r->refinement->verdicts.cnt;
+	_cleanup_(freep) char **verdicts = xcalloc(cnt + 1, sizeof(*verdicts));
+	_cleanup_(table_freep) struct table *t = NULL;
+	bool below;
+
+	for (size_t i = 0; i < cnt; i++) {
+		struct str text = STR_INIT;
+
+		add_verdict(&text, &r->refinement->verdicts.items[i], s->utf8);
+		verdicts[i] = text.len ? str_take(&text) : xstrdup("");
+	}
+	t = factors_table(s, r, verdicts);
+	below = s->width && table_width(t) > s->width;
+	if (below) {
+		table_free(t);
+		t = factors_table(s, r, NULL);
+	}
+	if (cnt)
 		table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
+	for (size_t i = 0; i < cnt; i++) {
+		if (below && *verdicts[i])
+			fprintf(s->out, "  %zu: %s\n", i + 1, verdicts[i]);
+		free(verdicts[i]);
+	}
 }
 
 void round_text(const struct style *s, const struct round *r)
@@ -195,6 +228,7 @@ static json_t *selection_json(const struct round *r)
 		json_set(o, "intervals_needed", json_u64(v->needed));
 		json_set(o, "paper_contribution", json_number(f->paper_contribution));
 		json_set(o, "verdict", json_text(kinds[v->kind]));
+		json_set(o, "waits_in", v->waiter ? json_text(v->waiter->name) : json_null());
 		json_set(o, "unprobed", v->unprobed ? json_text(v->unprobed->name) : json_null());
 		json_set(o, "unprobed_reason",
 			 v->unprobed ? json_text(v->unprobed->skipped) : json_null());
@@ -235,6 +269,8 @@ json_t *iteration_json(const struct refinement *r, json_t *rounds, const char *s
 	json_set(reason, "reason", json_text(stop));
 	json_set(reason, "text", json_text(why));
 	json_set(reason, "intervals_needed", json_u64(r->needed));
+	if (in)
+		json_set(reason, "not_looked_into", left_json(r, in->findings));
 	json_set(document, "policy", json_text(refine_policy_name(o->policy)));
 	json_set(document, "k", json_integer(o->k));
 	json_set(document, "threshold", json_number(o->threshold));

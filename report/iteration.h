@@ -47,6 +47,11 @@ void round_missing_json(json_t *plan, const struct round *r);
 /* "culprit_a, culprit_b": the k first; the caller frees it. */
 char *round_selected(const struct round *r, bool utf8);
 
+/* "42 % of the variance is lock wait in foo_get of libfoo.so, of which vprof built nothing; ..."; "" if nothing is left.
+ * The caller frees it. */
+char *left_text(const struct refinement *r, const struct findings *f);
+json_t *left_json(const struct refinement *r, const struct findings *f);
+
 /* rounds: an array of round_json(); taken.  in: of the last run, may be NULL. */
 json_t *iteration_json(const struct refinement *r, json_t *rounds, const char *stop,
 		       const char *why, const struct view_input *in);

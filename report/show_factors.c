@@ -17,6 +17,7 @@
 #include "report/output.h"
 #include "report/style.h"
 #include "report/views.h"
+#include "report/waiters.h"
 
 static size_t select_factors(const struct view_input *in, uint32_t **ret_order)
 {
@@ -230,19 +231,21 @@ static void print_becauses(const struct style *s, const struct factor *f, size_t
 	enum { MOST = 3 };
 	_cleanup_(freep) char *label = factor_label(f, s->utf8);
 	_cleanup_(str_release) struct str line = STR_INIT;
+	_cleanup_(freep) struct because *list = NULL;
+	size_t cnt = because_by_function(f, &list);
 	char percent[TEXT_MAX];
 
-	if (f->because_of.cnt == 0)
+	if (cnt == 0)
 		return;
 	str_addf(&line, "%zu. %s because of ", rank, label);
-	for (size_t i = 0; i < f->because_of.cnt && i < MOST; i++) {
-		const struct because *b = &f->because_of.items[i];
+	for (size_t i = 0; i < cnt && i < MOST; i++) {
+		const struct because *b = &list[i];
 		_cleanup_(freep) char *name = because_label(b, s->utf8);
 
 		str_addf(&line, "%s%s (%s)", i ? ", " : "", name, text_percent(percent, b->share));
 	}
-	if (f->because_of.cnt > MOST)
-		str_addf(&line, ", %zu more", f->because_of.cnt - MOST);
+	if (cnt > MOST)
+		str_addf(&line, ", %zu more", cnt - MOST);
 	table_line(s->out, str_cstr(&line));
 }
 
@@ -325,6 +328,7 @@ void factors_text(const struct style *s, const struct view_input *in)
 		print_table(&d);
 	for (size_t i = 0; i < cnt; i++)
 		print_becauses(s, factor_at(&d, i), i + 1);
+	print_waiters(s, in->findings, in->options.ranking.threshold);
 	if (!d.paper)
 		print_common(s, in);
 	print_notes(&d);
@@ -428,6 +432,7 @@ static json_t *factor_json(const struct view_input *in, const struct factor *f, 
 	json_set(o, "open", json_boolean(f->open));
 	json_set(o, "call_sites", sites);
 	json_set(o, "because_of", because_json(f));
+	json_set(o, "waited_in", waiters_json(in->findings, f));
 	return o;
 }
 

@@ -22,6 +22,7 @@
 #include "report/style.h"
 #include "report/tree_label.h"
 #include "report/views.h"
+#include "report/waiters.h"
 
 /* ---- text ---- */
 
@@ -242,6 +243,7 @@ void variance_tree_text(const struct style *s, const struct view_input *in)
 	fputc('\n', s->out);
 	print_heading(s, in);
 	print_tree(&d);
+	print_waiters(s, f, in->options.ranking.threshold);
 	print_covariance(s, f);
 	print_legend(s, f, any_chain);
 	for (size_t i = 0; i < lines.cnt; i++)

@@ -76,6 +76,8 @@ bool arena_open_map(struct arena_map *a, void *base, size_t bytes)
 	    !part_fits(c->places, sizeof(uint32_t) * ARENA_PLACES, bytes) ||
 	    !part_fits(c->lots, 2 * sizeof(uint64_t) * ARENA_LOTS, bytes) ||
 	    !part_fits(c->opened, sizeof(struct arena_opened) * ARENA_OPENED, bytes) ||
+	    !part_fits(c->callers, sizeof(uint64_t) * ARENA_CALLERS, bytes) ||
+	    !part_fits(c->modules, sizeof(struct arena_module) * ARENA_MODULES, bytes) ||
 	    !part_fits(c->chunks, (uint64_t)VPROF_CHUNK_BYTES * c->chunk_cnt, bytes))
 		return false;
 	a->base = base;
@@ -97,6 +99,8 @@ bool arena_open_map(struct arena_map *a, void *base, size_t bytes)
 	a->places = (uint32_t *)(a->base + c->places);
 	a->lots = (uint64_t *)(a->base + c->lots);
 	a->opened = (struct arena_opened *)(a->base + c->opened);
+	a->callers = (uint64_t *)(a->base + c->callers);
+	a->modules = (struct arena_module *)(a->base + c->modules);
 	return true;
 }
 
@@ -379,4 +383,24 @@ uint32_t arena_level(const struct arena_map *a, uint64_t key)
 		if (!p->key)
 			return a->control->default_level;
 	}
+}
+
+static bool is_module(const struct arena_module *m, const struct arena_module *other)
+{
+	return m->start == other->start && m->end == other->end && m->base == other->base && m->program == other->program;
+}
+
+void arena_module(const struct arena_map *a, const struct arena_module *m, const char *name)
+{
+	uint32_t cnt = LOAD(&a->control->module_cnt), number;
+
+	for (uint32_t i = 1; i <= cnt && i < ARENA_MODULES; i++)
+		if (LOAD(&a->modules[i].ready) && is_module(m, &a->modules[i]) && is_text(a, a->modules[i].name, name))
+			return;
+	number = take_number(&a->control->module_cnt, ARENA_MODULES);
+	if (!number)
+		return;
+	a->modules[number] = *m;
+	a->modules[number].name = add_text(a, name);
+	STORE(&a->modules[number].ready, 1);
 }

@@ -2,7 +2,7 @@
 /*
  * arena.h - the memory that all processes of a run share with the drainer.
  *
- *	control | slots | links | releasers | waiters | places | lots | opened | stacks | heads | labels | index | plan | chunks | functions | text
+ *	control | slots | links | releasers | waiters | places | lots | opened | callers | modules | stacks | heads | labels | index | plan | chunks | functions | text
  *
  * The drainer makes the file, the target maps it.  Everything is found by offset, since each
  * process has it at another address.  All of it survives a killed process; nothing in it is a
@@ -29,7 +29,7 @@
 #include "runtime/site.h"
 #include "trace/format.h"
 
-#define ARENA_MAGIC 0x39616e6572617056ULL
+#define ARENA_MAGIC 0x3a616e6572617056ULL
 #define ARENA_ENV "VPROF_ARENA"		/* the path of the file, or fd:NUMBER: a descriptor that is inherited */
 #define ARENA_FD "fd:"
 
@@ -50,6 +50,8 @@ enum {
 	THREAD_LABELS = 16,		/* intervals that a thread works on */
 	THREAD_HOLDS = 8,		/* home-made locks that it asks for */
 	ARENA_OPENED = 16384,		/* calls that were open before the recording */
+	ARENA_CALLERS = TRACE_CALLERS_MAX,		/* of primitives that waited: return addresses (runtime/code.h) */
+	ARENA_MODULES = 4096,		/* programs and libraries in memory */
 };
 
 /* Odd: something to do for threads whose gate is closed. */
@@ -78,7 +80,7 @@ struct arena_control {
 	uint32_t as_sampled;		/* few intervals are recorded in full: what is always recorded by choice alone is
 					 * recorded inside intervals */
 	uint64_t slots, links, stacks, heads, functions, index, labels, text, plan, releasers, waiters, places, lots,
-		 opened, chunks;
+		 opened, callers, modules, chunks;
 	uint64_t dropped[TABLE_NOTES] __attribute__((aligned(64)));	/* what a full table had no room for, by enum trace_table */
 	uint64_t free_chunks __attribute__((aligned(64)));
 	uint32_t free_cnt;		/* about as many */
@@ -93,7 +95,7 @@ struct arena_control {
 	uint64_t fed_cnt __attribute__((aligned(64)));	/* stamps for who waits for files (runtime/flow.h) */
 	uint64_t starved_s __attribute__((aligned(64)));	/* when somebody without a chunk last asked for the drainer (CLOCK_MONOTONIC) */
 	struct arena_held held;
-	uint32_t opened_cnt;
+	uint32_t opened_cnt, module_cnt;
 	uint64_t unnamed_cnt, stranger_cnt;	/* TABLE_NOTES, TABLE_STRANGERS */
 	uint32_t apart_cnt[APART_CNT], apart_pid[APART_CNT];	/* how many processes, and one of them */
 };
@@ -141,6 +143,20 @@ struct arena_opened {			/* a call that a thread was found in (runtime/found.h); 
 	uint32_t pid, tid, fid;
 };
 
+struct arena_module {			/* where a file's code is in the memory of a program and its forks */
+	uint64_t start, end, base;	/* base: what the loader added to the file's own addresses */
+	uint32_t program, name;		/* program: as in the callers' entries; name: offset in text */
+	uint32_t ready, unused;
+};
+
+/* An entry of the table of callers: 0, or 16 bits for the program, 48 for the address. */
+enum { CODE_PROGRAMS = 1 << 16, CODE_ADDRESS_BITS = 48 };
+
+static inline uint64_t code_entry(uint32_t program, uint64_t address)
+{
+	return (uint64_t)program << CODE_ADDRESS_BITS | address;
+}
+
 struct arena_stamp {			/* who let an object go, and when */
 	uint64_t object, serial, ticks;
 };
@@ -170,6 +186,8 @@ struct arena_map {
 	uint32_t *waiters, *places;	/* runtime/releasers.h */
 	uint64_t *lots;
 	struct arena_opened *opened;
+	uint64_t *callers;
+	struct arena_module *modules;
 };
 
 /*
@@ -209,6 +227,9 @@ static inline void arena_count_dropped(const struct arena_map *a, enum trace_tab
 uint32_t arena_function(const struct arena_map *a, const struct vprof_site *site, uint32_t level);
 uint32_t arena_label(const struct arena_map *a, const char *name);
 uint32_t arena_level(const struct arena_map *a, uint64_t key);		/* by the plan */
+
+/* A file's code is there now; nothing if that was said before. */
+void arena_module(const struct arena_map *a, const struct arena_module *m, const char *name);
 
 static inline uint64_t arena_hash(uint64_t value)
 {

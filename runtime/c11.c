@@ -31,7 +31,7 @@ static int try(mtx_t *m)
 	return vprof_self.gate && real.mtx_trylock ? vprof_w_mtx_trylock(m) : thrd_busy;
 }
 
-static struct wait wait_for_mtx(mtx_t *m)
+IN_WRAPPER struct wait wait_for_mtx(mtx_t *m)
 {
 	uint64_t object = object_mutex((const pthread_mutex_t *)m);
 	struct wait w = real.mtx_trylock ? wait_begin(WAIT_LOCK, object)
@@ -74,7 +74,7 @@ int vprof_w_mtx_unlock(mtx_t *m)
 	return real.mtx_unlock(m);
 }
 
-static struct wait wait_for_cnd(cnd_t *c, mtx_t *m)
+IN_WRAPPER struct wait wait_for_cnd(cnd_t *c, mtx_t *m)
 {
 	return vprof_self.gate ? wait_begin_cond(object_cond((const pthread_cond_t *)c),
 						 object_mutex((const pthread_mutex_t *)m))

@@ -16,7 +16,7 @@
 #include "runtime/real.h"
 #include "runtime/wait.h"
 
-static struct wait wait_for_cond(const pthread_cond_t *c, const pthread_mutex_t *m)
+IN_WRAPPER struct wait wait_for_cond(const pthread_cond_t *c, const pthread_mutex_t *m)
 {
 	return vprof_self.gate ? wait_begin_cond(object_cond(c), object_mutex(m))
 			       : (struct wait){ .on = false };

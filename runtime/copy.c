@@ -12,7 +12,7 @@
 
 #define COPYING struct stream_wait w __attribute__((cleanup(stream_end)))
 
-static struct stream_wait begin(int from, int to)
+IN_WRAPPER struct stream_wait begin(int from, int to)
 {
 	struct stream_wait w;
 
@@ -24,7 +24,7 @@ static struct stream_wait begin(int from, int to)
 }
 
 /* What is read lies on a disk; it is the other end that may be full. */
-static struct stream_wait begin_from_disk(int to)
+IN_WRAPPER struct stream_wait begin_from_disk(int to)
 {
 	return stream_begin(to, FLOW_ROOM, FLOW_FILE);
 }

@@ -131,6 +131,15 @@ bool drainer_note_opened(struct drainer *d, const struct drainer_opened *o);
  * somebody drains it; -EBADMSG, one of the two is something else. */
 int drainer_recover(const char *arena_path, const char *trace_path, struct drainer_stats *ret, struct diag *reterr);
 
+struct drainer_caller {			/* who called what blocked (runtime/code.h) */
+	uint32_t number;		/* as in the trace */
+	const char *path;		/* of the program or library */
+	uint64_t address;		/* a return address, as the file itself counts */
+};
+
+/* All that are known so far, and where: before drainer_close(). */
+void drainer_callers(const struct drainer *d, void (*take)(void *arg, const struct drainer_caller *c), void *arg);
+
 /* Switches recording off in every process, drains what is left, frees d. */
 int drainer_close(struct drainer *d, struct drainer_stats *ret, struct diag *reterr);
 

@@ -109,7 +109,7 @@ static void note(struct wait *w, long r)
 
 static long wait_for(uint64_t word, const struct own_call *c, own_maker make)
 {
-	WAITING wait = vprof_self.gate ? wait_begin_call(WAIT_COND, word) : (struct wait){ .on = false };
+	WAITING wait = vprof_self.gate ? wait_begin_call_from(c->caller, WAIT_COND, word) : (struct wait){ .on = false };
 	long r = make(c);
 
 	note(&wait, r);
@@ -130,7 +130,7 @@ static void forget_all(struct expected *e)
 /* By itself: its stack is large. */
 static __attribute__((noinline)) long wait_for_any(const struct word *words, const struct own_call *c, own_maker make)
 {
-	WAITING wait = wait_begin_call(WAIT_COND, 0);
+	WAITING wait = wait_begin_call_from(c->caller, WAIT_COND, 0);
 	struct expected e __attribute__((cleanup(forget_all))) = { .cnt = 0 };
 	long r;
 

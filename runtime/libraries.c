@@ -25,6 +25,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "runtime/code.h"
 #include "runtime/libraries.h"
 #include "runtime/permit.h"
 #include "runtime/process.h"
@@ -278,6 +279,7 @@ void libraries_look(void)
 	if (!process.waiters)
 		return;
 	dl_iterate_phdr(read_adds, &adds);
+	code_look(adds);
 	if (__atomic_exchange_n(&adds_seen, adds, __ATOMIC_RELAXED) != adds)
 		dl_iterate_phdr(see_object, NULL);
 }

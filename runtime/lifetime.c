@@ -129,7 +129,7 @@ int vprof_w_thrd_create(thrd_t *ret, thrd_start_t routine, void *arg)
 	return r;
 }
 
-static struct wait wait_for_thread(pthread_t thread)
+IN_WRAPPER struct wait wait_for_thread(pthread_t thread)
 {
 	return vprof_self.gate ? wait_begin_call(WAIT_JOIN, releasers_private(thread))
 			       : (struct wait){ .on = false };
@@ -160,7 +160,7 @@ int vprof_w_thrd_join(thrd_t thread, int *ret)
 	return wait.result = real.thrd_join(thread, ret);
 }
 
-static struct wait wait_for_process(void)
+IN_WRAPPER struct wait wait_for_process(void)
 {
 	return vprof_self.gate ? wait_begin_call(WAIT_JOIN, 0) : (struct wait){ .on = false };
 }

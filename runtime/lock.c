@@ -58,34 +58,37 @@ static int try_mutex(pthread_mutex_t *m)
 	return vprof_self.gate && !object_mutex_is_robust(m) ? mutex_had(m, real.pthread_mutex_trylock(m)) : EBUSY;
 }
 
-static struct wait wait_for_mutex(const pthread_mutex_t *m)
+static struct wait wait_for_mutex_from(uint64_t caller, const pthread_mutex_t *m)
 {
-	struct wait w = object_mutex_is_robust(m) ? wait_begin_call(WAIT_LOCK, object_mutex(m))
-						  : wait_begin(WAIT_LOCK, object_mutex(m));
+	struct wait w = object_mutex_is_robust(m) ? wait_begin_call_from(caller, WAIT_LOCK, object_mutex(m))
+						  : wait_begin_from(caller, WAIT_LOCK, object_mutex(m));
 
 	w.holder_tid = object_mutex_holder(m);
 	return w;
 }
 
-static struct wait wait_for_rwlock(const pthread_rwlock_t *l)
+static struct wait wait_for_rwlock_from(uint64_t caller, const pthread_rwlock_t *l)
 {
-	struct wait w = wait_begin(WAIT_LOCK, object_rwlock(l));
+	struct wait w = wait_begin_from(caller, WAIT_LOCK, object_rwlock(l));
 
 	w.holder_tid = object_rwlock_writer(l);
 	return w;
 }
 
+#define wait_for_mutex(m) wait_for_mutex_from(CALLER, m)
+#define wait_for_rwlock(l) wait_for_rwlock_from(CALLER, l)
+
 /* By themselves, lock_recorded() and unlock_awaited(): what happens nearly always then needs no stack. */
-static __attribute__((noinline)) int lock_busy(pthread_mutex_t *m)
+static __attribute__((noinline)) int lock_busy(pthread_mutex_t *m, uint64_t caller)
 {
-	WAITING wait = wait_for_mutex(m);
+	WAITING wait = wait_for_mutex_from(caller, m);
 	int r = real.pthread_mutex_lock(m);
 
 	wait.result = r == EOWNERDEAD ? 0 : r;
 	return r;
 }
 
-static __attribute__((noinline)) int lock_recorded(pthread_mutex_t *m)
+static __attribute__((noinline)) int lock_recorded(pthread_mutex_t *m, uint64_t caller)
 {
 	int r;
 
@@ -94,7 +97,7 @@ static __attribute__((noinline)) int lock_recorded(pthread_mutex_t *m)
 	r = try_mutex(m);
 	if (!r)
 		mutex_learn(m);
-	return r == EBUSY ? lock_busy(m) : r;
+	return r == EBUSY ? lock_busy(m, caller) : r;
 }
 
 static __attribute__((noinline)) int took_awaited(const pthread_mutex_t *m)
@@ -107,7 +110,7 @@ int vprof_w_pthread_mutex_lock(pthread_mutex_t *m)
 {
 	if (mutex_take(m))
 		return __builtin_expect(releasers_are_awaited_now((uint64_t)m), 0) ? took_awaited(m) : 0;
-	return vprof_self.gate ? lock_recorded(m) : real.pthread_mutex_lock(m);
+	return vprof_self.gate ? lock_recorded(m, CALLER) : real.pthread_mutex_lock(m);
 }
 
 int vprof_w_pthread_mutex_trylock(pthread_mutex_t *m)

@@ -38,7 +38,7 @@ struct part {
 static __thread struct part *current __attribute__((tls_model("initial-exec")));
 
 /* Nothing but waiting goes on inside, so spinning is waiting, too. */
-static struct wait begin(enum wait_class class, uint64_t object)
+IN_WRAPPER struct wait begin(enum wait_class class, uint64_t object)
 {
 	struct wait w = vprof_self.gate ? wait_begin(class, object) : (struct wait){ .on = false };
 
@@ -106,7 +106,7 @@ struct barrier_wait {
 	struct region *region;
 };
 
-static struct barrier_wait arrive(void)
+IN_WRAPPER struct barrier_wait arrive(void)
 {
 	struct part *p = current;
 	struct barrier_wait b = { .region = NULL };

@@ -12,12 +12,12 @@
 
 static __thread struct once_call *current __attribute__((tls_model("initial-exec")));
 
-struct once_call once_begin(const void *once, void (*routine)(void))
+struct once_call once_begin_from(uint64_t caller, const void *once, void (*routine)(void))
 {
 	struct once_call c = { .routine = routine };
 
 	if (vprof_self.gate && !object_once_is_done(once))
-		c.wait = wait_begin_call(WAIT_LOCK, object_of(once, false));
+		c.wait = wait_begin_call_from(caller, WAIT_LOCK, object_of(once, false));
 	return c;
 }
 

@@ -17,7 +17,8 @@ struct once_call {
 	struct once_call *outer;	/* a routine may itself call pthread_once() */
 };
 
-struct once_call once_begin(const void *once, void (*routine)(void));
+struct once_call once_begin_from(uint64_t caller, const void *once, void (*routine)(void));
+#define once_begin(once, routine) once_begin_from(CALLER, once, routine)
 void once_end(struct once_call *c);
 
 /* What to give to the library instead of routine. */

@@ -84,7 +84,7 @@ static long as_library(long r)
 static long move(const struct own_call *c, own_maker make, enum flow_kind kind)
 {
 	int saved_errno = errno;
-	struct stream_wait w __attribute__((cleanup(stream_end))) = stream_begin((int)c->a[0], kind, FLOW_FILE);
+	struct stream_wait w __attribute__((cleanup(stream_end))) = stream_begin_from(c->caller, (int)c->a[0], kind, FLOW_FILE);
 	long r = make(c);
 
 	stream_got(&w, as_library(r), c->number == SYS_read ? (const void *)c->a[1] : NULL);
@@ -94,7 +94,7 @@ static long move(const struct own_call *c, own_maker make, enum flow_kind kind)
 
 static long pass_time(const struct own_call *c, own_maker make, enum wait_class class)
 {
-	WAITING wait = vprof_self.gate ? wait_begin_call(class, 0) : (struct wait){ .on = false };
+	WAITING wait = vprof_self.gate ? wait_begin_call_from(c->caller, class, 0) : (struct wait){ .on = false };
 	long r = make(c);
 
 	wait.result = r < 0;
@@ -105,7 +105,7 @@ static long pass_time(const struct own_call *c, own_maker make, enum wait_class 
 static long poll_files(const struct own_call *c, own_maker make, enum kind kind)
 {
 	bool files = kind == KIND_EPOLL || c->a[kind == KIND_POLL];
-	struct poll_wait p __attribute__((cleanup(poll_end))) = poll_begin(files);
+	struct poll_wait p __attribute__((cleanup(poll_end))) = poll_begin_from(c->caller, files);
 	long r = make(c);
 
 	if (kind == KIND_POLL)
@@ -157,7 +157,7 @@ static long by_library(const struct own_call *c)
 
 long vprof_w_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
-	const struct own_call call = { number, { a, b, c, d, e, f } };
+	const struct own_call call = { .number = number, .a = { a, b, c, d, e, f }, .caller = CALLER };
 	long r;
 
 	if (!own_call_counts(number))

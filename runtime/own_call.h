@@ -13,6 +13,8 @@
 
 struct own_call {			/* its layout is known to own_stub.c */
 	long number, a[6];
+	long saved[2];			/* own_stub.c's */
+	uint64_t caller;		/* where it is made; 0: not known */
 };
 
 /* Makes the call; the result, or a negative errno. */

@@ -19,7 +19,7 @@
 
 _Static_assert(offsetof(struct vprof_self, gate) == 16, "as the assembler knows it");
 _Static_assert(offsetof(struct own_call, number) == 0 && offsetof(struct own_call, a) == 8 &&
-	       sizeof(struct own_call) == 56, "as it is pushed");
+	       offsetof(struct own_call, saved) == 56 && offsetof(struct own_call, caller) == 72, "as it is pushed");
 
 /* The instruction itself, here. */
 static long make(const struct own_call *c)
@@ -86,7 +86,7 @@ __asm__(".text\n.globl vprof_own_call\n.type vprof_own_call, @function\n.p2align
 	PUSH(rcx)
 	".cfi_offset %rip, -136\n"
 	PUSH(rdx) PUSH(r10)
-	PUSH(r9) PUSH(r8) PUSH(r10) PUSH(rdx) PUSH(rsi) PUSH(rdi) PUSH(rax)	/* struct own_call */
+	PUSH(r9) PUSH(r8) PUSH(r10) PUSH(rdx) PUSH(rsi) PUSH(rdi) PUSH(rax)	/* struct own_call, with the three before */
 	"mov %rsp, %r10\n"
 	"lea own_stub_call(%rip), %rax\n"
 	"call vprof_call_c\n"

@@ -27,13 +27,13 @@ static uint64_t epoll_files[EPOLL_FILES];
 
 #define POLLING struct poll_wait __attribute__((cleanup(poll_end), unused))
 
-struct poll_wait poll_begin(bool files)
+struct poll_wait poll_begin_from(uint64_t caller, bool files)
 {
 	struct poll_wait p = { .fed_cnt = flow_fed_cnt() };
 
 	if (!vprof_self.gate)
 		return p;
-	p.wait = wait_begin_call(files ? WAIT_IO : WAIT_SLEEP, files ? flow_waiters(FLOW_DATA) : 0);
+	p.wait = wait_begin_call_from(caller, files ? WAIT_IO : WAIT_SLEEP, files ? flow_waiters(FLOW_DATA) : 0);
 	p.wait.object = 0;
 	return p;
 }

@@ -20,7 +20,8 @@ struct poll_wait {
 };
 
 /* files: there are some; else it waits for time to pass. */
-struct poll_wait poll_begin(bool files);
+struct poll_wait poll_begin_from(uint64_t caller, bool files);
+#define poll_begin(files) poll_begin_from(CALLER, files)
 void poll_end(struct poll_wait *p);
 
 /* What the call returned, and which files are ready.  They return r. */

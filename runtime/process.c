@@ -347,6 +347,7 @@ static bool attach(const char *path)
 	mutex_prepare();
 	populate();
 	take_identity();
+	process.program = (uint32_t)process.image;
 	find_ancestors();
 	if (path != vprof_door.path && strlen(path) < sizeof(vprof_door.path))
 		memcpy(vprof_door.path, path, strlen(path) + 1);

@@ -27,6 +27,7 @@ struct process {
 	bool is_filtered;		/* some of our calls are not permitted (permit.h), and the recorder was told */
 	bool introduced;		/* they are in the trace */
 	uint64_t image, pid_namespace;
+	uint32_t program;		/* the image as it attached: forks have the code of who made them */
 	pthread_key_t key;		/* its destructor tells us that a thread ends */
 	volatile uint32_t *same;	/* reads 0 in a child made by a fork that we did not see */
 };

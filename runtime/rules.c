@@ -93,7 +93,7 @@ static long by_library(const struct own_call *c)
 
 int vprof_w_prctl(int op, long a, long b, long c, long d)
 {
-	const struct own_call call = { SYS_prctl, { op, a, b, c, d } };
+	const struct own_call call = { .number = SYS_prctl, .a = { op, a, b, c, d } };
 	long r = rules_call(&call, by_library);
 
 	if (r < 0)

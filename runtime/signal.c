@@ -26,7 +26,7 @@ uint64_t signals_of_thread(pthread_t thread)
 	return arena_hash(releasers_private(thread)) | 1ULL << 63;
 }
 
-static struct wait begin(void)
+IN_WRAPPER struct wait begin(void)
 {
 	struct wait w = { .on = false };
 

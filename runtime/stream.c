@@ -18,7 +18,7 @@ REAL_NEEDS(fcntl);
 
 enum { COUNTER_BYTES = 8 };		/* a read from an eventfd or a timerfd */
 
-struct stream_wait stream_begin(int fd, enum flow_kind kind, enum flow_file file)
+struct stream_wait stream_begin_from(uint64_t caller, int fd, enum flow_kind kind, enum flow_file file)
 {
 	struct stream_wait w = { .fd = fd, .to = -1, .kind = kind, .file = file };
 
@@ -27,7 +27,7 @@ struct stream_wait stream_begin(int fd, enum flow_kind kind, enum flow_file file
 	/* Who reads makes room for who writes, and the other way round. */
 	flow_stamp(fd, kind == FLOW_DATA ? FLOW_ROOM : FLOW_DATA, file);
 	w.fed_cnt = flow_fed_cnt();
-	w.wait = wait_begin_call(WAIT_IO, flow_waiters(kind));
+	w.wait = wait_begin_call_from(caller, WAIT_IO, flow_waiters(kind));
 	w.wait.object = 0;
 	return w;
 }

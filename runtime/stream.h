@@ -23,7 +23,8 @@ struct stream_wait {
 	const void *data;		/* what was read; NULL: elsewhere */
 };
 
-struct stream_wait stream_begin(int fd, enum flow_kind kind, enum flow_file file);
+struct stream_wait stream_begin_from(uint64_t caller, int fd, enum flow_kind kind, enum flow_file file);
+#define stream_begin(fd, kind, file) stream_begin_from(CALLER, fd, kind, file)
 
 /* The call is over; a failed one has left its reason in errno. */
 static inline ssize_t stream_got(struct stream_wait *w, ssize_t r, const void *data)

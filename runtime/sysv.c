@@ -32,7 +32,7 @@ static uint64_t changed_by(int set, const struct sembuf *op)
 	return kernel_object(op->sem_op > 0 ? "sem" : "zero", (uint64_t)set, op->sem_num);
 }
 
-static struct wait begin_semop(int set, const struct sembuf *ops, size_t cnt)
+IN_WRAPPER struct wait begin_semop(int set, const struct sembuf *ops, size_t cnt)
 {
 	struct wait none = { .on = false };
 	const struct sembuf *wanted = NULL;
@@ -60,7 +60,7 @@ int vprof_w_semtimedop(int set, struct sembuf *ops, size_t cnt, const struct tim
 	return wait_errno(&wait, real.semtimedop(set, ops, cnt, length));
 }
 
-static struct wait begin_message(uint64_t stamped, uint64_t awaited)
+IN_WRAPPER struct wait begin_message(uint64_t stamped, uint64_t awaited)
 {
 	if (!vprof_self.gate)
 		return (struct wait){ .on = false };
@@ -97,7 +97,7 @@ static uint64_t file_object(int fd)
 }
 
 /* release: the call lets a lock go.  waits: it may block until it gets one. */
-static struct wait begin_file(int fd, bool release, bool waits)
+IN_WRAPPER struct wait begin_file(int fd, bool release, bool waits)
 {
 	uint64_t object = vprof_self.gate && (release || waits) ? file_object(fd) : 0;
 
@@ -126,7 +126,7 @@ int vprof_w_lockf64(int fd, int op, off64_t len)
 	return wait.result = real.lockf64(fd, op, len);
 }
 
-static struct wait begin_fcntl(int fd, int op, long arg)
+IN_WRAPPER struct wait begin_fcntl(int fd, int op, long arg)
 {
 	bool locks = op == F_SETLK || op == F_SETLKW || op == F_OFD_SETLK || op == F_OFD_SETLKW;
 	const struct flock *lock = (const struct flock *)arg;

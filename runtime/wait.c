@@ -10,14 +10,15 @@
  * A read() of 90 ticks during which the thread never left its CPU (switched.h) is no WAIT: the function that
  * called it ran.
  */
+#include "runtime/code.h"
 #include "runtime/hold.h"
 #include "runtime/switched.h"
 #include "runtime/wait.h"
 
-struct wait wait_begin(enum wait_class class, uint64_t object)
+struct wait wait_begin_from(uint64_t caller, enum wait_class class, uint64_t object)
 {
 	int saved_errno = errno;
-	struct wait w = { .class = class };
+	struct wait w = { .class = class, .caller = caller };
 
 	w.on = thread_ready();
 	if (w.on) {
@@ -31,9 +32,9 @@ struct wait wait_begin(enum wait_class class, uint64_t object)
 	return w;
 }
 
-struct wait wait_begin_call(enum wait_class class, uint64_t object)
+struct wait wait_begin_call_from(uint64_t caller, enum wait_class class, uint64_t object)
 {
-	struct wait w = wait_begin(class, object);
+	struct wait w = wait_begin_from(caller, class, object);
 
 	w.at_least = CALL_TICKS_MIN;
 	w.marked = w.on && __atomic_load_n(&thread_self.arena->control->switches_are_told, __ATOMIC_RELAXED);
@@ -55,9 +56,9 @@ bool wait_blocked(struct wait *w)
 	return w->on && !w->stayed && clock_ticks() - w->start >= w->at_least;
 }
 
-struct wait wait_begin_cond(uint64_t object, uint64_t mutex)
+struct wait wait_begin_cond_from(uint64_t caller, uint64_t object, uint64_t mutex)
 {
-	struct wait w = wait_begin(WAIT_COND, object);
+	struct wait w = wait_begin_from(caller, WAIT_COND, object);
 
 	if (w.on) {
 		w.also = releasers_expect_later(mutex);
@@ -96,7 +97,7 @@ static void log_wait(const struct wait *w, uint64_t end)
 	} else if (!w->result) {
 		waker = find_waker(w, end, &woken);
 	}
-	THREAD_LOG(EVENT_WAIT, w->start, end, w->class, w->object, waker, woken);
+	THREAD_LOG(EVENT_WAIT, w->start, end, wait_word(w->class, code_caller(w->caller)), w->object, waker, woken);
 	holds_woken(waker, woken);
 }
 

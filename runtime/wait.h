@@ -10,6 +10,10 @@
  *
  * A call that gave up because its time was over tells so (wait_error(), wait_failed()): its wait has no waker, and needs
  * none.
+ *
+ * wait_begin() and what is like it are macros: they take the return address of the function that they stand in, which is
+ * a wrapper.  So who called the primitive is known, whether it has a probe or not (code.h).  A function between the wrapper and
+ * them is IN_WRAPPER, or is told the caller.
  */
 #ifndef RUNTIME_WAIT_H
 #define RUNTIME_WAIT_H
@@ -34,6 +38,7 @@ struct wait {
 	uint64_t holder_tid;		/* who had it at start, if that is known; else 0 */
 	int result;			/* of the call; not 0: timed out or failed, nobody woke us */
 	bool timed_out;			/* ... and it timed out: the wait's own time-out ended it */
+	uint64_t caller;		/* of the primitive: a return address; 0: not known */
 };
 
 #define WAITING struct wait __attribute__((cleanup(wait_end), unused))
@@ -45,15 +50,21 @@ struct wait {
  */
 enum { CALL_TICKS_MIN = 10000 };
 
-struct wait wait_begin(enum wait_class class, uint64_t object);
+#define IN_WRAPPER static inline __attribute__((always_inline))
+#define CALLER ((uint64_t)__builtin_extract_return_addr(__builtin_return_address(0)))
+
+struct wait wait_begin_from(uint64_t caller, enum wait_class class, uint64_t object);
+#define wait_begin(class, object) wait_begin_from(CALLER, class, object)
 
 /* A call that may block or not: only if the thread was off the CPU it was a wait.  object may be 0. */
-struct wait wait_begin_call(enum wait_class class, uint64_t object);
+struct wait wait_begin_call_from(uint64_t caller, enum wait_class class, uint64_t object);
+#define wait_begin_call(class, object) wait_begin_call_from(CALLER, class, object)
 
 /* The call is over: did it block?  What wait_end() goes by; to be asked before another call is begun. */
 bool wait_blocked(struct wait *w);
 
-struct wait wait_begin_cond(uint64_t object, uint64_t mutex);
+struct wait wait_begin_cond_from(uint64_t caller, uint64_t object, uint64_t mutex);
+#define wait_begin_cond(object, mutex) wait_begin_cond_from(CALLER, object, mutex)
 void wait_end(struct wait *w);
 
 /* The result of a call that returns an error number, as pthread_cond_timedwait() does.  Returns it. */

@@ -219,6 +219,21 @@ static const struct column interval_columns[] = {
 	COL_BOOL(struct interval_row, root_only),
 };
 
+static const struct column waiter_columns[] = {
+	COL_TEXT_OR_NULL(struct waiter, inside),
+	COL_TEXT_OR_NULL(struct waiter, inside_file),
+	COL_U32(struct waiter, inside_line),
+	COL_NAMED(struct waiter, wait, &waits),
+	COL_TEXT_OR_NULL(struct waiter, function),
+	COL_TEXT_OR_NULL(struct waiter, file),
+	COL_U32(struct waiter, line),
+	COL_64(struct waiter, key),
+	COL_TEXT(struct waiter, module),
+	COL_BOOL(struct waiter, is_built),
+	COL_REAL(struct waiter, share),
+	COL_REAL(struct waiter, mean_ns),
+};
+
 static const struct column warning_columns[] = {
 	COL_TEXT(struct warning, code),
 	COL_TEXT(struct warning, text),

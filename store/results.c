@@ -2,7 +2,7 @@
 /*
  * results.c - findings into vprof.db.
  *
- * A struct findings is one row of `finding` and the rows of sixteen tables that name it; what is
+ * A struct findings is one row of `finding` and the rows of eighteen tables that name it; what is
  * read (results_read.c) equals what was written, doubles bit for bit (but -0 comes back as 0: SQLite's doing).
  * Analysing a run again replaces its finding under the same id, so that "the one first written"
  * stays the first.
@@ -92,6 +92,8 @@ static int write_rows(struct store *s, int64_t id, const struct findings *f, str
 	for (size_t i = 0; r == 0 && i < f->intervals.cnt; i++)
 		r = INSERT(s, STMT_INTERVAL_INSERT, KEYS2(id, i), interval_columns,
 			   &f->intervals.items[i], reterr);
+	for (size_t i = 0; r == 0 && i < f->waiters.cnt; i++)
+		r = INSERT(s, STMT_WAITER_INSERT, KEYS2(id, i), waiter_columns, &f->waiters.items[i], reterr);
 	for (size_t i = 0; r == 0 && i < f->warnings.cnt; i++)
 		r = INSERT(s, STMT_WARNING_INSERT, KEYS2(id, i), warning_columns,
 			   &f->warnings.items[i], reterr);
@@ -122,7 +124,7 @@ static int take_id(struct store *s, uint32_t run, const char *interval, int64_t 
 	static const enum stmt deletes[] = {
 		STMT_NODES_DELETE, STMT_COVARIANCES_DELETE, STMT_FACTORS_DELETE,
 		STMT_FACTOR_CALL_SITES_DELETE, STMT_BECAUSE_DELETE, STMT_INTERVALS_DELETE,
-		STMT_WARNINGS_DELETE, STMT_INTERVAL_NAMES_DELETE, STMT_PROBING_DELETE,
+		STMT_WAITERS_DELETE, STMT_WARNINGS_DELETE, STMT_INTERVAL_NAMES_DELETE, STMT_PROBING_DELETE,
 		STMT_CPU_DELETE, STMT_CPU_OTHERS_DELETE, STMT_TAIL_DELETE, STMT_WORK_DELETE, STMT_PARTS_DELETE, STMT_PART_PAIRS_DELETE,
 		STMT_CAUSES_DELETE, STMT_MEMBERS_DELETE,
 		STMT_FINDING_DELETE,

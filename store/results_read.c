@@ -192,6 +192,11 @@ static int read_warning(struct reading *x, sqlite3_stmt *st)
 	return READ(x, st, 0, warning_columns, VEC_EXTEND(&x->f->warnings));
 }
 
+static int read_waiter(struct reading *x, sqlite3_stmt *st)
+{
+	return READ(x, st, 0, waiter_columns, VEC_EXTEND(&x->f->waiters));
+}
+
 static int read_interval_name(struct reading *x, sqlite3_stmt *st)
 {
 	return READ(x, st, 0, text_columns, VEC_EXTEND(&x->f->interval_names));
@@ -218,6 +223,7 @@ static const struct {
 	{ STMT_FACTOR_CALL_SITES_READ, read_call_site, "factor_call_site" },
 	{ STMT_BECAUSE_READ, read_because, "because_of" },
 	{ STMT_INTERVALS_READ, read_interval, "interval" },
+	{ STMT_WAITERS_READ, read_waiter, "waiter" },
 	{ STMT_WARNINGS_READ, read_warning, "warning" },
 	{ STMT_INTERVAL_NAMES_READ, read_interval_name, "interval_name" },
 };

@@ -14,10 +14,10 @@
 --	  WHERE f.kind = 'wait' ORDER BY f.share DESC;
 
 PRAGMA application_id = 0x7670726f;	-- "vpro"
-PRAGMA user_version = 18;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
+PRAGMA user_version = 19;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
 					-- 6: iteration_start, answer, planned; 7: ci95; 8: interval.root_only; 9: ranks, paper_ci95; 10: tail, part;
 					-- 11: inherent_work; 12: common_cause; 13: unit.misread; 14: work_ci95, trimmed_share; 15: part_pair; 16: node.device, because_of.device;
-					-- 17: finding.nested, unmatched_ends; 18: cpu, cpu_other
+					-- 17: finding.nested, unmatched_ends; 18: cpu, cpu_other; 19: waiter
 -- Run over a database of an older version this adds the tables that it lacks; store.c adds columns.
 
 -- ---- the project, from the scan records of the last build ----
@@ -360,6 +360,24 @@ CREATE TABLE IF NOT EXISTS interval (			-- every completed interval
 	start_thread	INTEGER NOT NULL,
 	end_thread	INTEGER NOT NULL,
 	root_only	INTEGER NOT NULL DEFAULT 0,	-- its functions were not recorded: in no result but probing
+	PRIMARY KEY (finding, position)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS waiter (			-- waits in functions without a probe, by who called what blocked
+	finding		INTEGER NOT NULL REFERENCES finding(id),
+	position	INTEGER NOT NULL,	-- largest share first
+	inside		TEXT,			-- the innermost probed function: in the tree it is its wait; NULL: in none
+	inside_file	TEXT,
+	inside_line	INTEGER NOT NULL,
+	wait		TEXT NOT NULL,
+	function	TEXT,			-- who waited; NULL: its file has no name for it
+	file		TEXT,
+	line		INTEGER NOT NULL,
+	key		INTEGER NOT NULL,	-- function.key; 0: the project has none
+	module		TEXT NOT NULL,		-- the program or library that it is in
+	is_built	INTEGER NOT NULL,	-- vprof built units of that one
+	share		REAL NOT NULL,
+	mean_ns		REAL NOT NULL,
 	PRIMARY KEY (finding, position)
 ) WITHOUT ROWID;
 

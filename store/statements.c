@@ -145,6 +145,7 @@ static const char *const texts[] = {
 	[STMT_FACTOR_CALL_SITES_DELETE] = "DELETE FROM factor_call_site WHERE finding = ?1",
 	[STMT_BECAUSE_DELETE] = "DELETE FROM because_of WHERE finding = ?1",
 	[STMT_INTERVALS_DELETE] = "DELETE FROM interval WHERE finding = ?1",
+	[STMT_WAITERS_DELETE] = "DELETE FROM waiter WHERE finding = ?1",
 	[STMT_WARNINGS_DELETE] = "DELETE FROM warning WHERE finding = ?1",
 	[STMT_INTERVAL_NAMES_DELETE] = "DELETE FROM interval_name WHERE finding = ?1",
 
@@ -189,6 +190,10 @@ static const char *const texts[] = {
 	[STMT_INTERVAL_INSERT] =
 		"INSERT INTO interval(finding, position, sid, start_ns, end_ns, start_thread,"
 		" end_thread, root_only) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+	[STMT_WAITER_INSERT] =
+		"INSERT INTO waiter(finding, position, inside, inside_file, inside_line, wait, function, file, line, key,"
+		" module, is_built, share, mean_ns)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
 	[STMT_WARNING_INSERT] =
 		"INSERT INTO warning(finding, position, code, text) VALUES (?1, ?2, ?3, ?4)",
 	[STMT_INTERVAL_NAME_INSERT] =
@@ -249,6 +254,9 @@ static const char *const texts[] = {
 	[STMT_INTERVALS_READ] =
 		"SELECT sid, start_ns, end_ns, start_thread, end_thread, root_only FROM interval"
 		" WHERE finding = ?1 ORDER BY position",
+	[STMT_WAITERS_READ] =
+		"SELECT inside, inside_file, inside_line, wait, function, file, line, key, module, is_built, share, mean_ns"
+		" FROM waiter WHERE finding = ?1 ORDER BY position",
 	[STMT_WARNINGS_READ] =
 		"SELECT code, text FROM warning WHERE finding = ?1 ORDER BY position",
 	[STMT_INTERVAL_NAMES_READ] =

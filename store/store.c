@@ -3,7 +3,7 @@
  * store.c - opening vprof.db: is it ours, is it of a version we know, does it have its tables?
  *
  *	no file, or an empty one	nothing was recorded yet; created if the caller writes
- *	application_id is "vpro"	ours; user_version 18 is this program's, a lower one gets what it lacks, a higher one is newer
+ *	application_id is "vpro"	ours; user_version 19 is this program's, a lower one gets what it lacks, a higher one is newer
  *	anything else			not ours, and never touched
  */
 #include <errno.h>
@@ -23,7 +23,7 @@
 #include "store/store.h"
 
 #define APPLICATION_ID 0x7670726f	/* "vpro", as in schema.sql */
-#define SCHEMA_VERSION 18
+#define SCHEMA_VERSION 19
 #define LOCK_PATIENCE_MS 10000
 #define VALUE_MAX_BYTES (64 << 20)	/* of a text: a command line may be long */
 

@@ -61,7 +61,7 @@
 	X(LEAVE, 2)		/* label, key: only logged where it meant something */		\
 	X(ENQUEUE, 2)		/* queue, task */						\
 	X(DEQUEUE, 2)		/* queue, task */						\
-	X(WAIT, 5)		/* from ticks to: end, enum wait_class, object, waker, woken at; of a stack that its thread \
+	X(WAIT, 5)		/* from ticks to: end, wait_word(), object, waker, woken at; of a stack that its thread \
 				 * was not on (WAIT_QUEUE) the object is the kernel's number of the thread that is back on it */ \
 	X(RELEASE, 1)		/* a lock let go while somebody waited for it; not all takings may be told: object */ \
 	X(FALSE_WAKEUP, 0)									\
@@ -94,6 +94,7 @@ enum trace_event {
 enum { EVENT_WORDS_MAX = 5 };
 
 enum { TRACE_FIDS_MAX = 1 << 20, TRACE_LABELS_MAX = 1 << 20 };	/* a reader refuses larger numbers */
+enum { TRACE_CALLERS_MAX = 8192 };	/* ... and does not know larger ones */
 
 enum begin_mark {			/* its functions are not recorded: */
 	BEGIN_SHORT = 1,		/* for lack of room */
@@ -157,6 +158,23 @@ enum trace_table {
 enum wait_class {
 	WAIT_NONE, WAIT_LOCK, WAIT_COND, WAIT_IO, WAIT_QUEUE, WAIT_JOIN, WAIT_SLEEP, WAIT_CLASS_CNT
 };
+
+/* A WAIT's class, and above it the number of who called the primitive (runtime/code.h); 0: that is not known. */
+enum { WAIT_CALLER_SHIFT = 4 };
+
+static inline uint64_t wait_word(enum wait_class class, uint32_t caller)
+{
+	return (uint64_t)caller << WAIT_CALLER_SHIFT | class;
+}
+
+/* Its caller; what is left of it is the class. */
+static inline uint32_t wait_word_caller(uint64_t *word)
+{
+	uint64_t caller = *word >> WAIT_CALLER_SHIFT;
+
+	*word &= (1U << WAIT_CALLER_SHIFT) - 1;
+	return caller <= TRACE_CALLERS_MAX ? (uint32_t)caller : 0;
+}
 
 /* A waker: 0 unknown; serial << 1; or tid << 1 | 1 where only the kernel's number is known.  No thread has the number 0: that
  * is the wait's own time-out. */

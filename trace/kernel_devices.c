@@ -76,7 +76,7 @@ static void add_segment(const struct stretch *d, int64_t start_ns, int64_t end_n
 	if (end_ns > d->x->last_ns)
 		end_ns = d->x->last_ns;
 	if (start_ns < end_ns)
-		VEC_ADD(&d->x->t->segments, (struct segment){ d->device, SID_NONE, start_ns, end_ns, state });
+		VEC_ADD(&d->x->t->segments, (struct segment){ d->device, SID_NONE, start_ns, end_ns, state, 0 });
 }
 
 /* Requests of one device, in order of issue; at_ns: idle since, if nothing is told about it. */

@@ -45,7 +45,8 @@ static void add(struct kernel_merging *m, uint64_t sid, int64_t start_ns, int64_
 	if (state == STATE_RUNNING && end_ns > m->until_ns)
 		end_ns = m->until_ns;
 	if (start_ns < end_ns)
-		VEC_ADD(&m->out, (struct segment){ m->part->tid, sid, start_ns, end_ns, state });
+		VEC_ADD(&m->out, (struct segment){ m->part->tid, sid, start_ns, end_ns, state,
+			state == STATE_RUNNING || state_is_runqueue(state) ? 0 : m->caller });
 }
 
 static void note_span(struct kernel_merging *m, uint64_t waker, int64_t start_ns, int64_t end_ns)
@@ -234,6 +235,13 @@ static void pass_wait(struct kernel_merging *m, const struct segment *s, bool go
 		pass_running(m, s->sid, end_ns, s->end_ns, false);
 }
 
+static void pass_wait_of(struct kernel_merging *m, const struct segment *s, bool goes_on, size_t wakeup_cnt)
+{
+	m->caller = s->caller;
+	pass_wait(m, s, goes_on, wakeup_cnt);
+	m->caller = 0;
+}
+
 /* No segment says what the thread did there: for no interval. */
 static void pass_hole(struct kernel_merging *m, int64_t start_ns, int64_t end_ns, bool a_wait_follows)
 {
@@ -290,8 +298,8 @@ static void merge_part(struct kernel_merging *m, const struct segment *s, size_t
 			continue;
 		pass_hole(m, at_ns, start_ns, is_wait(&s[i]));
 		if (is_wait(&s[i]))
-			pass_wait(m, &s[i], touches && next->state == s[i].state && next->sid == s[i].sid,
-				  wakeup_cnt);
+			pass_wait_of(m, &s[i], touches && next->state == s[i].state && next->sid == s[i].sid,
+				     wakeup_cnt);
 		else
 			pass_running(m, s[i].sid, start_ns, s[i].end_ns, touches && is_wait(next));
 		at_ns = s[i].end_ns;

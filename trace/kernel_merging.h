@@ -19,6 +19,7 @@ struct kernel_merging {
 	struct kernel_threads threads;
 	VEC(struct kernel_place) places;	/* by the model's TID, then time */
 	int64_t until_ns;		/* the window's end; INT64_MAX: it is all of the trace */
+	uint32_t caller;		/* of the wait being passed */
 	VEC(struct segment) out;
 	kernel_spans spans;
 

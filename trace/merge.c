@@ -366,6 +366,7 @@ static void add_lines(const struct adding *a, const struct trace *p)
 
 		s.tid = tid_of(a, s.tid);
 		s.sid = sid_of(a, s.sid);
+		s.caller = 0;		/* of its own trace */
 		VEC_ADD(&a->to->segments, s);
 	}
 	for (size_t i = 0; i < p->wakeups.cnt; i++) {

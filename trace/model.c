@@ -86,6 +86,7 @@ void trace_free(struct trace *t)
 	VEC_RELEASE(&t->false_wakeups);
 	VEC_RELEASE(&t->stack_spans);
 	VEC_RELEASE(&t->aways);
+	VEC_RELEASE(&t->callers);
 	VEC_RELEASE(&t->pairings);
 	VEC_RELEASE(&t->cpu_use.users);
 	arena_free(t->arena);

@@ -86,6 +86,25 @@ struct segment {
 	uint64_t tid, sid;		/* sid may be SID_NONE, or one without an interval */
 	int64_t start_ns, end_ns;
 	enum trace_state state;
+	uint32_t caller;		/* of a wait: who called what blocked, number in trace.callers; 0: not known */
+};
+
+/* A function of the program that called a primitive, by its return address: it need not have a probe. */
+struct code_function {
+	const char *name, *file;	/* as the program's symbols have them; name NULL: it may be one of several of the
+					 * project's; file NULL: they do not say */
+	uint32_t line;			/* 0: they do not say */
+	uint64_t key;			/* of the project's function (struct function); 0: the project has none */
+};
+
+enum { CALLER_FUNCTIONS = 8 };
+
+/* Several functions where some are inlined: the innermost first, the last is the symbol's. */
+struct wait_caller {
+	struct code_function functions[CALLER_FUNCTIONS];
+	uint32_t function_cnt;		/* 0: its file has no name for it */
+	const char *module;		/* the file that it is in, without directories; NULL: not known, and so are the rest */
+	bool is_built;			/* vprof built some unit of that file */
 };
 
 struct invocation {
@@ -299,6 +318,7 @@ struct trace {
 	VEC(struct thread_name) threads;	/* sorted: tid, pid, kind, name */
 	VEC(struct false_wakeup) false_wakeups;	/* sorted: tid, time_ns */
 	VEC(struct stack_span) stack_spans;	/* sorted: tid, start_ns, end_ns */
+	VEC(struct wait_caller) callers;	/* [0] is none */
 	VEC(struct away) aways;			/* sorted: tid, start_ns; for the kernel's side (trace/kernel.h) alone */
 	struct losses losses;
 	struct off_cpu off_cpu;

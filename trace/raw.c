@@ -178,8 +178,11 @@ void raw_decode_record(struct decoder *d, uint64_t *before, struct raw_record *r
 		return;
 	}
 	ret->kind = (enum trace_event)(head >> 1);
+	ret->caller = 0;
 	for (unsigned int i = 0; i < event_words(ret->kind); i++)
 		ret->words[i] = decode_varint(d);
+	if (ret->kind == EVENT_WAIT)
+		ret->caller = wait_word_caller(&ret->words[1]);
 }
 
 void raw_add_own_account(struct raw *r, uint32_t thread, uint64_t ticks, uint64_t run_ns)
@@ -205,6 +208,7 @@ static void add_record(struct raw *r, uint32_t thread, const struct raw_record *
 	e->thread = thread;
 	e->order = (uint32_t)r->events.cnt;
 	e->kind = record->kind;
+	e->caller = record->caller;
 	memcpy(e->words, record->words, event_words(record->kind) * sizeof(e->words[0]));
 }
 

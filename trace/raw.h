@@ -28,6 +28,7 @@ struct raw_event {
 	uint32_t thread;		/* index into threads */
 	uint32_t order;			/* of appearance */
 	enum trace_event kind;
+	uint32_t caller;		/* of a WAIT, whose words[1] is the class alone */
 	uint64_t words[EVENT_WORDS_MAX];	/* times among them are ns, too */
 };
 
@@ -110,6 +111,7 @@ struct raw_record {
 	uint64_t ticks;			/* when it began */
 	enum trace_event kind;		/* EVENT_NONE: an invocation */
 	uint32_t fid;			/* of an invocation */
+	uint32_t caller;		/* as of struct raw_event */
 	uint64_t words[EVENT_WORDS_MAX];	/* of an invocation: its end */
 };
 

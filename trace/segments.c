@@ -27,6 +27,7 @@ struct wait {
 	uint32_t thread, order;
 	int64_t start_ns, end_ns, woken_ns;
 	enum trace_state state;
+	uint32_t caller;		/* as in the trace */
 	uint64_t object;
 	uint64_t waker;			/* as in the trace; 0: unknown */
 };
@@ -101,7 +102,7 @@ static void collect_waits(struct reading *rd, struct waits *w)
 		if (e->kind == EVENT_WAIT && (int64_t)e->words[0] > e->ns)
 			VEC_ADD(&w->list, (struct wait){ e->thread, e->order, e->ns,
 				(int64_t)e->words[0], (int64_t)e->words[4],
-				state_of(e->words[1]), e->words[2], e->words[3] });
+				state_of(e->words[1]), e->caller, e->words[2], e->words[3] });
 		if (e->kind == EVENT_WAIT && e->words[1] == WAIT_QUEUE && (int64_t)e->words[0] > e->ns)
 			note_away(rd, e);
 	}
@@ -189,8 +190,8 @@ void build_segments(struct reading *rd, bool wakers_known)
 	VEC_RELEASE(&releases.list);
 }
 
-static void add_segment(struct reading *rd, struct holes *h, uint32_t thread, uint64_t sid, int64_t start_ns,
-			int64_t end_ns, enum trace_state state)
+static void add_called_segment(struct reading *rd, struct holes *h, uint32_t thread, uint64_t sid, int64_t start_ns,
+			       int64_t end_ns, enum trace_state state, uint32_t caller)
 {
 	uint64_t tid = rd->raw.threads.items[thread].tid;
 
@@ -199,12 +200,18 @@ static void add_segment(struct reading *rd, struct holes *h, uint32_t thread, ui
 	for (size_t i = h->at; i < h->list.cnt && h->list.items[i].start_ns < end_ns; i++) {
 		if (start_ns < h->list.items[i].start_ns)
 			VEC_ADD(&rd->t->segments, (struct segment){ tid, sid, start_ns,
-				h->list.items[i].start_ns, state });
+				h->list.items[i].start_ns, state, caller });
 		if (start_ns < h->list.items[i].end_ns)
 			start_ns = h->list.items[i].end_ns;
 	}
 	if (start_ns < end_ns)
-		VEC_ADD(&rd->t->segments, (struct segment){ tid, sid, start_ns, end_ns, state });
+		VEC_ADD(&rd->t->segments, (struct segment){ tid, sid, start_ns, end_ns, state, caller });
+}
+
+static void add_segment(struct reading *rd, struct holes *h, uint32_t thread, uint64_t sid, int64_t start_ns,
+			int64_t end_ns, enum trace_state state)
+{
+	add_called_segment(rd, h, thread, sid, start_ns, end_ns, state, 0);
 }
 
 /* Running, but for when its thread's accounts say that it was not. */
@@ -289,13 +296,13 @@ static void add_wait(struct reading *rd, struct holes *holes, const struct relea
 		cnt = holds_during(releases, &(struct lock_wait){ w->object, w->start_ns, w->woken_ns, thread,
 				   waker ? (uint32_t)(waker - rd->raw.threads.items) : UINT32_MAX }, held);
 	for (size_t i = 0; i < cnt; i++) {
-		add_segment(rd, holes, thread, sid, start_ns, held[i].since_ns, w->state);
+		add_called_segment(rd, holes, thread, sid, start_ns, held[i].since_ns, w->state, w->caller);
 		start_ns = held[i].since_ns;
 		if (i + 1 < cnt && held[i].thread != HELD_UNKNOWN)
 			VEC_ADD(&rd->t->wakeups, (struct wakeup){ tid,
 				rd->raw.threads.items[held[i].thread].tid, held[i].until_ns });
 	}
-	add_segment(rd, holes, thread, sid, start_ns, w->end_ns, w->state);
+	add_called_segment(rd, holes, thread, sid, start_ns, w->end_ns, w->state, w->caller);
 }
 
 static void add_line(struct reading *rd, const struct releases *releases, uint32_t thread,

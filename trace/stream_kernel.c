@@ -29,7 +29,7 @@ int trace_stream_kernel(struct trace_stream *s, struct kernel_trace *k)
 		const struct raw_thread *r = &s->rd.raw.threads.items[i];
 
 		if (r->first_ns < r->last_ns)
-			VEC_ADD(&t->segments, (struct segment){ r->tid, SID_NONE, r->first_ns, r->last_ns, STATE_RUNNING });
+			VEC_ADD(&t->segments, (struct segment){ r->tid, SID_NONE, r->first_ns, r->last_ns, STATE_RUNNING, 0 });
 	}
 	trace_sort_events(t);
 	s->kernel = kernel_windows_new(t, k);

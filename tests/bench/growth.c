@@ -43,7 +43,7 @@ static void interval(struct trace *t, uint32_t name, int64_t start_ns, int64_t e
 {
 	uint64_t sid = t->intervals.cnt;
 
-	VEC_ADD(&t->segments, (struct segment){ 1, sid, start_ns, end_ns, STATE_RUNNING });
+	VEC_ADD(&t->segments, (struct segment){ 1, sid, start_ns, end_ns, STATE_RUNNING, 0 });
 	VEC_ADD(&t->intervals, (struct interval){ .sid = sid, .name = name, .status = INTERVAL_COMPLETED, .start_tid = 1,
 						  .end_tid = 1, .start_ns = start_ns, .end_ns = end_ns });
 }

@@ -26,7 +26,7 @@ static void interval(struct trace *t, uint64_t tid, int64_t start_ns, uint64_t e
 static void segment(struct trace *t, uint64_t tid, uint64_t sid, int64_t start_ns, int64_t end_ns,
 		    enum trace_state state)
 {
-	VEC_ADD(&t->segments, (struct segment) { tid, sid, start_ns, end_ns, state });
+	VEC_ADD(&t->segments, (struct segment) { tid, sid, start_ns, end_ns, state, 0 });
 }
 
 static void call(struct trace *t, uint64_t tid, uint32_t function, int64_t start_ns, int64_t end_ns)

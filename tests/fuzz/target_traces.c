@@ -227,7 +227,7 @@ static void add_thread(struct trace *t, uint32_t tid, uint32_t pid, int64_t star
 		return;
 	for (unsigned int i = 0; i < 4; i++)
 		VEC_ADD(&t->segments, (struct segment){ tid, sid, start_ns + i * quarter_ns,
-			start_ns + (i + 1) * quarter_ns, states[i] });
+			start_ns + (i + 1) * quarter_ns, states[i], 0 });
 	VEC_ADD(&t->intervals, (struct interval){ .sid = sid, .status = INTERVAL_COMPLETED,
 		.start_tid = tid, .end_tid = tid, .start_ns = start_ns,
 		.end_ns = start_ns + 4 * quarter_ns });

@@ -35,7 +35,7 @@ static int64_t add_interval(struct trace *t, uint64_t sid, int64_t at, const int
 	handle->end_ns = at;
 	VEC_ADD(&t->intervals, (struct interval){ .sid = sid, .status = INTERVAL_COMPLETED,
 						  .start_ns = start_ns, .end_ns = at });
-	VEC_ADD(&t->segments, (struct segment){ 0, sid, start_ns, at, STATE_RUNNING });
+	VEC_ADD(&t->segments, (struct segment){ 0, sid, start_ns, at, STATE_RUNNING, 0 });
 	return at + PAUSE_NS;
 }
 

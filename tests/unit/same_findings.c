@@ -208,8 +208,27 @@ static void same_causes(const struct findings *a, const struct findings *b)
 	}
 }
 
+static void same_waiters(const struct findings *a, const struct findings *b)
+{
+	assert_int_equal(a->waiters.cnt, b->waiters.cnt);
+	for (size_t i = 0; i < a->waiters.cnt; i++) {
+		const struct waiter *x = &a->waiters.items[i], *y = &b->waiters.items[i];
+
+		same_text(x->inside, y->inside);
+		same_text(x->inside_file, y->inside_file);
+		same_text(x->function, y->function);
+		same_text(x->file, y->file);
+		same_text(x->module, y->module);
+		assert_true(x->inside_line == y->inside_line && x->line == y->line && x->key == y->key);
+		assert_true(x->wait == y->wait && x->is_built == y->is_built);
+		same_double(x->share, y->share);
+		same_double(x->mean_ns, y->mean_ns);
+	}
+}
+
 void same_findings(const struct findings *a, const struct findings *b)
 {
+	same_waiters(a, b);
 	same_tail(a, b);
 	same_part_pairs(a, b);
 	same_causes(a, b);

@@ -223,7 +223,7 @@ static void test_found(void **state)
 	t->off_cpu.delay_ns = 1000;
 	trace_add_string(t, &t->interval_names, "r");
 	add_interval(t, 1, 0, 10);
-	VEC_ADD(&t->segments, (struct segment){ 1, 1, 0, 10, STATE_RUNNING });
+	VEC_ADD(&t->segments, (struct segment){ 1, 1, 0, 10, STATE_RUNNING, 0 });
 	assert_int_equal(analyze(t, &o, &f), 0);
 	assert_true(f->cpu.is_known && f->cpu.has_share);
 	assert_float_equal(f->cpu.runqueue_share, 0.25, 1e-12);
@@ -288,7 +288,7 @@ static void test_hostile(void **state)
 static void segment(struct trace *t, uint64_t tid, uint64_t sid, int64_t *at, int64_t ns, enum trace_state state)
 {
 	if (ns)
-		VEC_ADD(&t->segments, (struct segment){ tid, sid, *at, *at + ns, state });
+		VEC_ADD(&t->segments, (struct segment){ tid, sid, *at, *at + ns, state, 0 });
 	*at += ns;
 }
 
@@ -383,13 +383,13 @@ static void test_of_a_holder(void **state)
 	add_interval(t, 2, 100, 120);
 	VEC_ADD(&t->invocations, (struct invocation){ 1, 1, 0, CALL_SITE_NONE, 0, 40, 0 });
 	VEC_ADD(&t->invocations, (struct invocation){ 1, 2, 0, CALL_SITE_NONE, 100, 120, 1 });
-	VEC_ADD(&t->segments, (struct segment){ 1, 1, 0, 10, STATE_RUNNING });
-	VEC_ADD(&t->segments, (struct segment){ 1, 1, 10, 30, STATE_LOCK });
-	VEC_ADD(&t->segments, (struct segment){ 1, 1, 30, 40, STATE_RUNNING });
-	VEC_ADD(&t->segments, (struct segment){ 1, 2, 100, 120, STATE_RUNNING });
-	VEC_ADD(&t->segments, (struct segment){ 2, SID_NONE, 0, 10, STATE_RUNNING });
-	VEC_ADD(&t->segments, (struct segment){ 2, SID_NONE, 10, 25, STATE_RUNNABLE });
-	VEC_ADD(&t->segments, (struct segment){ 2, SID_NONE, 25, 50, STATE_RUNNING });
+	VEC_ADD(&t->segments, (struct segment){ 1, 1, 0, 10, STATE_RUNNING, 0 });
+	VEC_ADD(&t->segments, (struct segment){ 1, 1, 10, 30, STATE_LOCK, 0 });
+	VEC_ADD(&t->segments, (struct segment){ 1, 1, 30, 40, STATE_RUNNING, 0 });
+	VEC_ADD(&t->segments, (struct segment){ 1, 2, 100, 120, STATE_RUNNING, 0 });
+	VEC_ADD(&t->segments, (struct segment){ 2, SID_NONE, 0, 10, STATE_RUNNING, 0 });
+	VEC_ADD(&t->segments, (struct segment){ 2, SID_NONE, 10, 25, STATE_RUNNABLE, 0 });
+	VEC_ADD(&t->segments, (struct segment){ 2, SID_NONE, 25, 50, STATE_RUNNING, 0 });
 	VEC_ADD(&t->wakeups, (struct wakeup){ 1, 2, 30 });
 	assert_int_equal(analyze(t, &o, &f), 0);
 	assert_float_equal(wait_of(f, STATE_LOCK, "f")->share, 1, 1e-12);

@@ -160,10 +160,32 @@ static void test_own_lock_nested(void **state)
 		"wakeup 11 12 45\n");
 }
 
+/* The number of who called what blocked stands above the class, and goes to all parts of the wait; one that is no number is none. */
+static void test_caller(void **state)
+{
+	struct trace *t = READ({ 1, EVENT_WAIT, { 30, 50, wait_word(WAIT_LOCK, 8192), 99, waker_serial(2), 45 } },
+			       { 3, EVENT_RELEASE, { 38, 99 } },
+			       { 2, EVENT_RELEASE, { 45, 99 } },
+			       { 1, EVENT_WAIT, { 60, 70, wait_word(WAIT_IO, 8193), 0, 0, 0 } });
+	unsigned locks = 0, reads = 0;
+
+	(void)state;
+	for (size_t i = 0; i < t->segments.cnt; i++) {
+		const struct segment *s = &t->segments.items[i];
+
+		locks += s->state == STATE_LOCK;
+		reads += s->state == STATE_IO;
+		assert_int_equal(s->caller, s->state == STATE_LOCK ? 8192 : 0);
+	}
+	assert_true(locks > 1 && reads == 1);
+	trace_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_taken_later), cmocka_unit_test(test_taken_after_wait),
+		cmocka_unit_test(test_taken_later), cmocka_unit_test(test_caller),
+		cmocka_unit_test(test_taken_after_wait),
 		cmocka_unit_test(test_taken_by_several), cmocka_unit_test(test_posts),
 		cmocka_unit_test(test_own_lock), cmocka_unit_test(test_own_lock_unlisted),
 		cmocka_unit_test(test_own_lock_nested),

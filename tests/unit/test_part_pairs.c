@@ -39,7 +39,7 @@ static int64_t add_interval(struct trace *t, uint64_t sid, int64_t at, int64_t f
 	}
 	VEC_ADD(&t->intervals, (struct interval){ .sid = sid, .status = INTERVAL_COMPLETED, .start_ns = at,
 						  .end_ns = end });
-	VEC_ADD(&t->segments, (struct segment){ 0, sid, at, end, STATE_RUNNING });
+	VEC_ADD(&t->segments, (struct segment){ 0, sid, at, end, STATE_RUNNING, 0 });
 	return end + 10;
 }
 

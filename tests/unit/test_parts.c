@@ -37,9 +37,9 @@ static int64_t add_interval(struct trace *t, uint64_t sid, int64_t at, const str
 
 	VEC_ADD(&t->intervals, (struct interval){ .sid = sid, .status = INTERVAL_COMPLETED, .start_ns = at,
 						  .end_ns = end });
-	VEC_ADD(&t->segments, (struct segment){ 0, sid, at, wait, STATE_RUNNING });
-	VEC_ADD(&t->segments, (struct segment){ 0, sid, wait, f_end, STATE_LOCK });
-	VEC_ADD(&t->segments, (struct segment){ 0, sid, f_end, end, STATE_RUNNING });
+	VEC_ADD(&t->segments, (struct segment){ 0, sid, at, wait, STATE_RUNNING, 0 });
+	VEC_ADD(&t->segments, (struct segment){ 0, sid, wait, f_end, STATE_LOCK, 0 });
+	VEC_ADD(&t->segments, (struct segment){ 0, sid, f_end, end, STATE_RUNNING, 0 });
 	call(t, sid, HANDLE, at, end, 0);
 	call(t, sid, F, at, f_end, 1);
 	call(t, sid, G, f_end, g_end, 2);

@@ -39,7 +39,7 @@ static struct findings *analyse(const struct sample *samples, size_t cnt)
 
 		VEC_ADD(&t->intervals, (struct interval){ .sid = i, .status = INTERVAL_COMPLETED,
 							  .start_ns = at, .end_ns = end });
-		VEC_ADD(&t->segments, (struct segment){ 0, i, at, end, STATE_RUNNING });
+		VEC_ADD(&t->segments, (struct segment){ 0, i, at, end, STATE_RUNNING, 0 });
 		VEC_ADD(&t->invocations, (struct invocation){ 0, i, HANDLE, CALL_SITE_NONE, at, end, 0 });
 		VEC_ADD(&t->invocations, (struct invocation){ 0, i, F, CALL_SITE_NONE, at, middle, 1 });
 		VEC_ADD(&t->invocations, (struct invocation){ 0, i, G, CALL_SITE_NONE, middle, last, 2 });

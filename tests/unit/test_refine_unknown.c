@@ -197,6 +197,113 @@ static void test_idle_costs_nothing(void **state)
 	}
 }
 
+static void found_waiter(struct findings *f, const struct world *w, char inside, char name, double share)
+{
+	const struct refine_function *around = &w->functions[world_index(w, inside)];
+	bool known = name >= 'a';
+
+	VEC_ADD(&f->waiters, (struct waiter){ .inside = around->name, .inside_file = "a.c", .inside_line = around->line,
+		.wait = STATE_LOCK, .function = known ? w->functions[world_index(w, name)].name : "foreign",
+		.key = known ? w->functions[world_index(w, name)].key : 0, .module = known ? "server" : "libx.so",
+		.is_built = known, .share = share });
+}
+
+/* handle waits, and has no calls; the lock is asked for in slow, which nobody is seen to call. */
+static struct findings *found_wait(const struct world *w, double share)
+{
+	struct findings *f = found_new(100, 100000);
+	struct factor *x;
+
+	found_function(f, w, 'h', 0, 1, 1);
+	found_node(f, w, NODE_WAIT, 'h', 1, share, 0);
+	f->nodes.items[2].is_wait = true;
+	f->nodes.items[2].wait = STATE_LOCK;
+	x = found_factor(f, w, 'h', share);
+	x->kind = FACTOR_WAIT;
+	x->is_wait = true;
+	x->wait = STATE_LOCK;
+	return f;
+}
+
+static void test_waiters(void **state)
+{
+	static const char *const names[] = { "handle", "slow", "other", NULL };
+	static const char *const calls[] = { NULL };
+	struct world w;
+	struct findings *f;
+
+	(void)state;
+	for (int policy = 0; policy < 2; policy++) {
+		world_make(&w, names, calls);
+		world_start(&w, policy ? REFINE_PAPER : REFINE_BUDGET, 3);
+		f = found_wait(&w, .9);
+		found_waiter(f, &w, 'h', 's', .03);	/* two ways to it are one function's */
+		found_waiter(f, &w, 'h', 's', .03);
+		found_waiter(f, &w, 'h', 'o', .04);	/* of no account */
+		assert_int_equal(refinement_step(w.r, f), REFINE_GOES_ON);
+		assert_string_equal(world_recorded(&w), "hs");
+		assert_int_equal(w.r->verdicts.items[0].kind, REFINE_VERDICT_DEEPER);
+		assert_string_equal(w.r->verdicts.items[0].waiter->name, "slow");
+		assert_int_equal(w.r->left.cnt, 0);
+		findings_free(f);
+		refinement_free(w.r);
+	}
+}
+
+static enum refine_left_why left_of(struct world *w, char name)
+{
+	struct findings *f = found_wait(w, .9);
+	enum refine_left_why why;
+
+	found_waiter(f, w, 'h', name, .8);
+	assert_int_equal(refinement_step(w->r, f), REFINE_CLOSED);
+	assert_int_equal(w->r->left.cnt, 1);
+	assert_true(w->r->left.items[0].share > .79);
+	why = w->r->left.items[0].why;
+	findings_free(f);
+	refinement_free(w->r);
+	return why;
+}
+
+/* What cannot be recorded is no reason for another run, and is told. */
+static void test_left(void **state)
+{
+	static const char *const names[] = { "handle", "slow", NULL };
+	static const char *const calls[] = { "hs", NULL };
+	struct world w;
+	struct findings *f;
+
+	(void)state;
+	world_make(&w, names, calls + 1);
+	world_start(&w, REFINE_BUDGET, 3);
+	assert_int_equal(left_of(&w, 'X'), REFINE_LEFT_FOREIGN);
+	w.functions[1].skipped = "naked";
+	world_start(&w, REFINE_BUDGET, 3);
+	assert_int_equal(left_of(&w, 's'), REFINE_LEFT_SKIPPED);
+	w.functions[1].skipped = NULL;
+	w.functions[1].left_out = true;
+	world_start(&w, REFINE_BUDGET, 3);
+	assert_int_equal(left_of(&w, 's'), REFINE_LEFT_OUT);
+	w.functions[1].left_out = false;
+	w.functions[1].always = true;		/* it was recorded, and is not to be seen */
+	world_start(&w, REFINE_BUDGET, 3);
+	assert_int_equal(left_of(&w, 's'), REFINE_LEFT_UNRECORDED);
+
+	/* A function's own time may be that of what it calls and cannot be probed. */
+	world_make(&w, names, calls);
+	w.functions[1].skipped = "naked";
+	world_start(&w, REFINE_BUDGET, 3);
+	f = found_new(100, 100000);
+	found_function(f, &w, 'h', 0, .9, 1);
+	found_factor(f, &w, 'h', .9);
+	assert_int_equal(refinement_step(w.r, f), REFINE_CLOSED);
+	assert_int_equal(w.r->left.cnt, 1);
+	assert_int_equal(w.r->left.items[0].waiter, UINT32_MAX);
+	assert_string_equal(w.r->left.items[0].function->name, "slow");
+	findings_free(f);
+	refinement_free(w.r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +312,8 @@ int main(void)
 		cmocka_unit_test(test_handing_on),
 		cmocka_unit_test(test_waits_are_named),
 		cmocka_unit_test(test_idle_costs_nothing),
+		cmocka_unit_test(test_waiters),
+		cmocka_unit_test(test_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

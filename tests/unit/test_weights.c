@@ -49,7 +49,7 @@ static void add(struct trace *t, const int64_t times_ns[FUNCTIONS], uint32_t wei
 			VEC_ADD(&t->invocations, (struct invocation){ 1, sid, i, CALL_SITE_NONE, at,
 				at + times_ns[i], (uint32_t)t->invocations.cnt });
 	at += 10;
-	VEC_ADD(&t->segments, (struct segment){ 1, sid, start, at, STATE_RUNNING });
+	VEC_ADD(&t->segments, (struct segment){ 1, sid, start, at, STATE_RUNNING, 0 });
 	VEC_ADD(&t->intervals, (struct interval){ .sid = sid, .status = INTERVAL_COMPLETED, .weight = weight,
 		.root_only = root_only, .start_tid = 1, .end_tid = 1, .start_ns = start, .end_ns = at });
 }

@@ -277,7 +277,7 @@ static void test_dishonest(void **state)
 	for (uint64_t i = 0; i < 3; i++)
 		VEC_ADD(&t->intervals, (struct interval){ .sid = i, .status = INTERVAL_COMPLETED, .start_tid = 1, .end_tid = 1,
 							  .start_ns = (int64_t)i * 10, .end_ns = (int64_t)i * 14 + 4 });
-	VEC_ADD(&t->segments, (struct segment){ 1, SID_NONE, 0, 100, STATE_RUNNING });
+	VEC_ADD(&t->segments, (struct segment){ 1, SID_NONE, 0, 100, STATE_RUNNING, 0 });
 	for (uint32_t i = 0; i < 5; i++)
 		VEC_ADD(&t->invocations, (struct invocation){ 1, SID_NONE, i == 1, CALL_SITE_NONE, calls[i][0], calls[i][1], i });
 	trace_sort(t);

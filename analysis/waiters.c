@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * waiters.c - sums by the probed function, the class of the wait and the caller of what blocked.
+ *
+ * Whether that caller is the probed function itself is decided at the end, by names.  The callers' functions are the one at the
+ * return address and those that the compiler put into it:
+ *
+ *	handle			handle itself waits: nothing to say
+ *	wait_a_bit in handle	wait_a_bit, a function of the project that was inlined there
+ *	read in handle		a header of the system's: handle itself
+ *	std::mutex::lock	a helper of the language's library: it stands for whoever calls it, who is not known
+ *	foo_get of libfoo.so	a library that vprof did not build
+ */
+#include "analysis/passes.h"
+#include "analysis/waiters.h"
+
+#include <string.h>
+#include "base/banned.h"
+#include "base/str.h"
+
+#define SHARE_LEAST 0.0005		/* smaller ones are not worth a place */
+#define WAITERS_MAX 256
+
+struct waiter_sum {
+	uint32_t function, caller;	/* function: FUNCTION_NONE for none */
+	enum trace_state wait;
+	__int128 x, xt;
+	int64_t row_ns;			/* of the interval being added */
+};
+
+struct waiter_sums {
+	struct map *index_of;		/* by what they are -> index + 1 */
+	VEC(struct waiter_sum) list;
+	VEC(uint32_t) touched;
+};
+
+struct waiter_sums *waiter_sums_new(void)
+{
+	struct waiter_sums *s = xcalloc(1, sizeof(*s));
+
+	s->index_of = map_new();
+	return s;
+}
+
+void waiter_sums_free(struct waiter_sums *s)
+{
+	if (!s)
+		return;
+	map_free(s->index_of);
+	VEC_RELEASE(&s->list);
+	VEC_RELEASE(&s->touched);
+	free(s);
+}
+
+static void charge(struct waiter_sums *s, uint32_t function, const struct piece *p, int64_t ns)
+{
+	uint64_t *at = map_slot(s->index_of, hash_u64(hash_u64(hash_u64(0, function), p->caller), p->wait));
+	struct waiter_sum *sum;
+
+	if (!*at) {
+		VEC_ADD(&s->list, (struct waiter_sum){ .function = function, .caller = p->caller, .wait = p->wait });
+		*at = s->list.cnt;
+	}
+	sum = &s->list.items[*at - 1];
+	if (!sum->row_ns)
+		VEC_ADD(&s->touched, (uint32_t)*at - 1);
+	sum->row_ns += ns;
+}
+
+void waiter_sums_add(struct waiter_sums *s, const struct timeline *tl, const pieces *path, int64_t latency_ns,
+		     uint32_t weight)
+{
+	for (size_t i = 0; i < path->cnt; i++) {
+		const struct piece *p = &path->items[i];
+		struct stack_walk w;
+
+		if (!p->caller || p->end_ns <= p->start_ns)
+			continue;
+		for (stack_walk_init(&w, tl, p->owner_tid, p->start_ns, p->end_ns); stack_walk_next(&w); )
+			charge(s, w.innermost == INVOCATION_NONE ? FUNCTION_NONE :
+				  tl->trace->invocations.items[w.innermost].function, p, w.to_ns - w.from_ns);
+	}
+	for (size_t i = 0; i < s->touched.cnt; i++) {
+		struct waiter_sum *sum = &s->list.items[s->touched.items[i]];
+
+		sum->x += (__int128)sum->row_ns * weight;
+		sum->xt += (__int128)sum->row_ns * latency_ns * weight;
+		sum->row_ns = 0;
+	}
+	s->touched.cnt = 0;
+}
+
+/* ---- who it was ---- */
+
+/* What a language's library does for whoever calls it. */
+static bool is_helper(const char *name)
+{
+	static const char *const prefixes[] = { "std::", "__gnu_cxx::", "__gthread_", "__cxxabiv1::", "__glibcxx" };
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (starts_with(name, prefixes[i]))
+			return true;
+	return false;
+}
+
+static bool is_helper_library(const char *module)
+{
+	static const char *const prefixes[] = { "libstdc++.", "libc++", "libgcc_s.", "libc.", "libc-", "libpthread",
+		"libunwind.", "libgomp.", "libomp.", "libvprof.", "ld-linux", "ld-musl", "libm.", "librt." };
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (starts_with(module, prefixes[i]))
+			return true;
+	return false;
+}
+
+static bool is_function(const struct code_function *c, const struct function *f)
+{
+	return f && (c->key && f->key ? c->key == f->key : !c->key && strcmp(c->name, f->name) == 0);
+}
+
+/* The caller's function that waited; NULL: the probed one around it did, or that cannot be said.  *ret_foreign: none of its
+ * functions has a name, but its file is none that vprof built. */
+static const struct code_function *waiting_function(const struct wait_caller *c, const struct function *inside, bool *ret_foreign)
+{
+	const struct code_function *own = NULL, *other = NULL;
+
+	*ret_foreign = false;
+	if (!c->module || (!c->is_built && is_helper_library(c->module)))
+		return NULL;
+	for (uint32_t i = 0; i < c->function_cnt; i++) {
+		const struct code_function *f = &c->functions[i];
+
+		if (!f->name || is_function(f, inside))
+			return own;
+		if (f->key && !own)
+			own = f;
+		if (!f->key && !other && !is_helper(f->name))
+			other = f;
+	}
+	if (own || other)
+		return own ? own : other;
+	*ret_foreign = !c->is_built && !c->function_cnt;
+	return NULL;
+}
+
+static bool is_same(const struct waiter *a, const struct waiter *b)
+{
+	return a->inside_function == b->inside_function && a->wait == b->wait && a->key == b->key &&
+	       strcmp(a->function ? a->function : "", b->function ? b->function : "") == 0 &&
+	       strcmp(a->module, b->module) == 0;
+}
+
+/* Several call sites of one function are one. */
+static void add(struct findings *f, const struct waiter *w)
+{
+	for (size_t i = 0; i < f->waiters.cnt; i++)
+		if (is_same(&f->waiters.items[i], w)) {
+			f->waiters.items[i].share += w->share;
+			f->waiters.items[i].mean_ns += w->mean_ns;
+			return;
+		}
+	VEC_ADD(&f->waiters, *w);
+}
+
+static char *text_in(struct analysis *a, const char *text)
+{
+	return text ? arena_strdup(a->f->arena, text) : NULL;
+}
+
+static void judge(struct analysis *a, const struct waiter_sum *s)
+{
+	const struct function *inside = s->function == FUNCTION_NONE ? NULL : &a->t->functions.items[s->function];
+	const struct wait_caller *c = s->caller < a->t->callers.cnt ? &a->t->callers.items[s->caller] : NULL;
+	uint32_t unit = rows_unit(a->rows);
+	const struct code_function *f;
+	bool foreign;
+
+	if (!c)
+		return;
+	f = waiting_function(c, inside, &foreign);
+	if (!f && !foreign)
+		return;
+	add(a->f, &(struct waiter){
+		.inside_function = s->function, .wait = s->wait,
+		.inside = analysis_function_name(a, s->function), .inside_file = analysis_function_file(a, s->function),
+		.inside_line = analysis_function_line(a, s->function),
+		.function = f ? text_in(a, f->name) : NULL, .file = f ? text_in(a, f->file) : NULL,
+		.line = f ? f->line : 0, .key = f ? f->key : 0,
+		.module = text_in(a, c->module), .is_built = c->is_built,
+		.mean_ns = moments_mean(a->m->n, s->x / unit),
+		.share = analysis_share(a, moments_covariance(a->m->n, s->x / unit, a->m->places.items[0].x, s->xt / unit)),
+	});
+}
+
+static int by_share(const void *pa, const void *pb)
+{
+	const struct waiter *a = pa, *b = pb;
+	int r;
+
+	if (a->share != b->share)
+		return a->share > b->share ? -1 : 1;
+	r = strcmp(a->function ? a->function : a->module, b->function ? b->function : b->module);
+	if (r == 0)
+		r = strcmp(a->inside ? a->inside : "", b->inside ? b->inside : "");
+	return r ? r : (a->wait > b->wait) - (a->wait < b->wait);
+}
+
+void find_waiters(struct analysis *a)
+{
+	const struct waiter_sums *s = a->v->waiters;
+	struct findings *f = a->f;
+	size_t cnt = 0;
+
+	for (size_t i = 0; s && a->m->n && i < s->list.cnt; i++)
+		judge(a, &s->list.items[i]);
+	for (size_t i = 0; i < f->waiters.cnt; i++)
+		if (f->waiters.items[i].share >= SHARE_LEAST || f->waiters.items[i].share <= -SHARE_LEAST)
+			f->waiters.items[cnt++] = f->waiters.items[i];
+	f->waiters.cnt = cnt;
+	if (cnt > 1)
+		qsort(f->waiters.items, cnt, sizeof(*f->waiters.items), by_share);
+	if (cnt > WAITERS_MAX)
+		f->waiters.cnt = WAITERS_MAX;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * callers.c - from return addresses to the project's functions.
+ *
+ * A symbol is the project's function of that name; of several (overloads, static functions) the one whose source and line
+ * the program gives; where that leaves two, nobody is named.  Template arguments and unnamed namespaces do not count:
+ *
+ *	lock_slow			lock_slow
+ *	pool<int>::take(int)		pool::take, or pool::take(int)
+ *	handle(int)::{lambda()#1}::operator()() const	handle::{lambda}
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/file.h"
+#include "base/map.h"
+#include "cmd/callers.h"
+#include "trace/callers.h"
+
+#define NAMELESS "(anonymous namespace)::"
+#define LAMBDA "::{lambda"
+#define LINES_NEAR 3			/* a definition's line may be that of its name or of its body */
+
+struct candidates {
+	const struct project *project;
+	struct map *first;		/* by bare name -> index + 1 */
+	uint32_t *next;			/* another + 1 of that name; 0: none */
+};
+
+/* Behind "operator": "<", "<<=", "->", "()" are its name. */
+static size_t operator_length(const char *at)
+{
+	size_t len = strlen("operator");
+
+	if (!starts_with(at, "operator"))
+		return 0;
+	if (starts_with(at + len, "()"))
+		return len + 2;
+	return len + strspn(at + len, "<>=-");
+}
+
+/* What follows the <...> that begins here. */
+static const char *behind_arguments(const char *at)
+{
+	int depth = 0;
+
+	do {
+		depth += (*at == '<') - (*at == '>');
+		at++;
+	} while (*at && depth > 0);
+	return at;
+}
+
+static void add_bare(struct str *to, const char *name)
+{
+	while (*name) {
+		size_t len = operator_length(name);
+
+		if (starts_with(name, NAMELESS)) {
+			name += strlen(NAMELESS);
+		} else if (len) {
+			str_addn(to, name, len);
+			name += len;
+		} else if (*name == '<') {
+			name = behind_arguments(name);
+		} else if (*name == '(') {
+			break;
+		} else {
+			str_addc(to, *name++);
+		}
+	}
+}
+
+/* Of a lambda the function that it is in stands before it, with its parameters. */
+static const char *find_lambda(const char *name)
+{
+	const char *found = NULL;
+
+	for (const char *at = name; (at = strstr(at, LAMBDA)); at++)
+		found = at;
+	return found;
+}
+
+static void add_bare_lambda(struct str *to, const char *name)
+{
+	const char *lambda = find_lambda(name);
+	_cleanup_(freep) char *around = lambda ? xstrndup(name, (size_t)(lambda - name)) : NULL;
+
+	if (!lambda) {
+		add_bare(to, name);
+		return;
+	}
+	add_bare_lambda(to, around);
+	str_add(to, LAMBDA "}");
+}
+
+static uint64_t bare_hash(const char *name)
+{
+	_cleanup_(str_release) struct str bare = STR_INIT;
+
+	add_bare_lambda(&bare, name);
+	return hash_str(0, str_cstr(&bare));
+}
+
+static void list_candidates(struct candidates *c, const struct project *p)
+{
+	c->project = p;
+	c->first = map_new();
+	c->next = xcalloc(p->functions.cnt + 1, sizeof(*c->next));
+	for (size_t i = p->functions.cnt; i-- > 0; ) {
+		uint64_t *slot = map_slot(c->first, bare_hash(p->functions.items[i].name));
+
+		c->next[i] = (uint32_t)*slot;
+		*slot = i + 1;
+	}
+}
+
+static bool is_near(uint32_t line, const struct project_function *f)
+{
+	return line && line <= f->line + LINES_NEAR && line + LINES_NEAR >= f->line;
+}
+
+/* What compilers and libclang write in different ways: "char const*", "const char *". */
+static char *plain_signature(const char *name)
+{
+	struct str s = STR_INIT;
+
+	str_add(&s, "");
+	while (*name) {
+		if (starts_with(name, "const"))
+			name += strlen("const");
+		else if (*name == ' ')
+			name++;
+		else
+			str_addc(&s, *name++);
+	}
+	return str_take(&s);
+}
+
+static bool same_signature(const char *a, const char *b)
+{
+	_cleanup_(freep) char *x = plain_signature(a), *y = plain_signature(b);
+
+	return strcmp(x, y) == 0;
+}
+
+static int score(const struct code_function *wanted, const struct project_function *f)
+{
+	bool has_files = wanted->file && f->file;
+	bool same_file = has_files && strcmp(path_base(wanted->file), path_base(f->file)) == 0;
+
+	return (same_file ? 8 : 0) + (same_file && is_near(wanted->line, f) ? 4 : 0) +
+	       (same_signature(wanted->name, f->name) ? 2 : 0) + (has_files && strcmp(wanted->file, f->file) == 0) -
+	       (has_files && !same_file ? 16 : 0);
+}
+
+/* Of a function in another source of that name nothing is said. */
+static void find_key(const struct candidates *c, struct code_function *f)
+{
+	uint64_t at;
+	int best = -1;
+	bool is_one = true;
+
+	if (!map_get(c->first, bare_hash(f->name), &at))
+		return;
+	for (; at; at = c->next[at - 1]) {
+		const struct project_function *candidate = &c->project->functions.items[at - 1];
+		int own = score(f, candidate);
+
+		if (own < best)
+			continue;
+		is_one = own > best;
+		best = own;
+		f->key = candidate->key;
+	}
+	if (f->key && !is_one)
+		*f = (struct code_function){ .name = NULL };
+}
+
+int callers_add(const char *trace_path, const struct project *p, struct trace *t, struct diag *reterr)
+{
+	_cleanup_(freep) char *dir = path_dir(trace_path), *path = NULL;
+	struct candidates c;
+	int r;
+
+	if (strcmp(path_base(trace_path), "trace.vpt") != 0)	/* merged from others, whose numbers it does not have */
+		return 0;
+	path = path_join(dir, CALLERS_FILE);
+	r = callers_read(path, t, reterr);
+	if (r < 0 || !t->callers.cnt)
+		return r;
+	list_candidates(&c, p);
+	for (size_t i = 0; i < t->callers.cnt; i++)
+		for (uint32_t k = 0; k < t->callers.items[i].function_cnt; k++)
+			find_key(&c, &t->callers.items[i].functions[k]);
+	map_free(c.first);
+	free(c.next);
+	return 0;
+}

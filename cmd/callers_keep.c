@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* callers_keep.c - what the programs of a run say of the addresses from which something blocked was called. */
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/file.h"
+#include "cmd/callers.h"
+#include "recorder/code_names.h"
+#include "runtime/drainer.h"
+#include "trace/callers.h"
+
+struct keeping {
+	struct code_names *names;
+	struct str text;
+};
+
+static void keep_one(void *arg, const struct drainer_caller *c)
+{
+	struct keeping *k = arg;
+	struct code_place place;
+	struct wait_caller caller = { .module = path_base(c->path) };
+
+	if (!code_names_find(k->names, c->path, c->address, &place))
+		return;
+	caller.is_built = place.is_built;
+	for (uint32_t i = 0; i < place.name_cnt && i < CALLER_FUNCTIONS; i++)
+		caller.functions[caller.function_cnt++] = (struct code_function){
+			place.names[i].name, place.names[i].file, place.names[i].line, 0 };
+	callers_text_add(&k->text, c->number, &caller);
+}
+
+int callers_keep(const struct drainer *d, const char *dir, struct diag *reterr)
+{
+	_cleanup_(freep) char *path = path_join(dir, CALLERS_FILE);
+	struct keeping k = { code_names_new(), STR_INIT };
+	int r;
+
+	callers_text_begin(&k.text);
+	drainer_callers(d, keep_one, &k);
+	r = file_write(path, str_cstr(&k.text), k.text.len, 0600);
+	str_release(&k.text);
+	code_names_free(k.names);
+	return r < 0 ? diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot write '%s': %s", path, strerror(-r)) : 0;
+}

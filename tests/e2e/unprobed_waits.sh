@@ -1,0 +1,169 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Who waits in a function without a probe has its name, is recorded next, and is counted where that cannot be.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+# handle() asks and awaits the answer by a way that no scan of the sources sees: a pointer of another type.  The answer takes 0 to
+# 3 ms, which is nearly all of the variance.
+mkdir project && cd project || exit 99
+cat >server.c <<'END'
+#include <dlfcn.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static sem_t asked, answered;
+sem_t *answers = &answered;
+static volatile unsigned sink;
+static void *answer(void *arg)
+{
+	for (unsigned i = 0; ; i++) {
+		sem_wait(&asked);
+		usleep(i * 997 % 3000);
+		sem_post(&answered);
+	}
+	return arg;
+}
+static void await_answer(long unused) { sem_wait(&answered); sink++; (void)unused; }
+static __attribute__((noinline)) long last_wait(sem_t *s) { sink++; return sem_wait(s); }
+static void await_last(long unused) { last_wait(&answered); sink++; (void)unused; }
+static inline __attribute__((always_inline)) void put_in(void) { sem_wait(&answered); sink++; }
+static void await_inside(long unused) { put_in(); sink++; (void)unused; }
+extern void library_wait(long), linked_wait(long);
+static void *find(const char *name)
+{
+	void *plugin;
+	if (!strcmp(name, "pointer"))
+		return (void *)await_answer;
+	if (!strcmp(name, "last"))
+		return (void *)await_last;
+	if (!strcmp(name, "inside"))
+		return (void *)await_inside;
+	if (!strcmp(name, "library"))
+		return (void *)library_wait;
+	if (!strcmp(name, "linked"))
+		return (void *)linked_wait;
+	plugin = dlopen("./plugin.so", RTLD_NOW);
+	return plugin ? dlsym(plugin, "plugin_wait") : NULL;
+}
+static void *way;
+void handle(unsigned id)
+{
+	void (*f)(const char *, int);
+	sem_post(&asked);
+	if (!way) {
+		sem_wait(&answered);
+	} else {
+		memcpy(&f, &way, sizeof(f));
+		f("", (int)id);
+	}
+	sink++;
+}
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	sem_init(&asked, 0, 0);
+	sem_init(&answered, 0, 0);
+	way = argc > 1 ? find(argv[1]) : NULL;
+	pthread_create(&t, NULL, answer, NULL);
+	for (unsigned id = 0; id < 120; id++)
+		handle(id);
+	return 0;
+}
+END
+cat >library.c <<'END'
+#include <semaphore.h>
+extern sem_t *answers;
+volatile int used;
+static void __attribute__((noinline)) wait_inside(void) { sem_wait(answers); used++; }
+void library_wait(long unused) { wait_inside(); used++; (void)unused; }
+END
+sed 's/library_wait/linked_wait/; s/wait_inside/wait_linked/g; s/used/used_too/g' library.c >linked.c
+sed 's/library_wait/plugin_wait/; s/wait_inside/wait_plugged/g' library.c >plugin.c
+# Not by vprof: a library, and an object of the program.
+gcc -O1 -fPIC -shared -o libother.so library.c || exit 99
+gcc -O1 -c -o linked.o linked.c || exit 99
+cat >Makefile <<'END'
+all: server plugin.so
+server: server.c libother.so linked.o
+	gcc -O2 -g -rdynamic -o server server.c linked.o ./libother.so -lpthread -ldl
+plugin.so: plugin.c
+	gcc -O1 -fPIC -shared -o plugin.so plugin.c
+END
+expect 0 "$VPROF" annotate --start handle --end handle
+expect 0 "$VPROF" build -- make
+
+# iterates WORD: with the way of that name
+iterates()
+{
+	rm -rf vprof.data/runs
+	expect 0 "$VPROF" iterate --restart --max-runs 4 -- ./server "$1"
+}
+# ends_with TEXT...: what the last run says at its end
+ends_with()
+{
+	grep '^ended after' "$work/.out" >"$work/.end"
+	mv "$work/.end" "$work/.out"
+	: >"$work/.err"
+	says "$@"
+}
+says_not()
+{
+	if grep -qF -e "$1" "$work/.out" "$work/.err"; then
+		fail "somebody said '$1'"
+		cat "$work/.out"
+	else
+		pass
+	fi
+}
+
+iterates pointer
+says "await_answer, which waits there without a probe, is next" "+ await_answer" "await_answer › lock wait"
+ends_with "is broken down to its end"
+says_not "not looked into"
+
+# The function that waits ended in the call: the return address is of who called that.
+iterates last
+says "last_wait, which waits there without a probe, is next" "last_wait › lock wait"
+
+# Inlined where nobody looks: the lines know.
+iterates inside
+says "put_in, which waits there without a probe, is next" "put_in › lock wait"
+
+iterates plugin
+says "wait_plugged, which waits there without a probe, is next" "wait_plugged › lock wait"
+
+# What has no scan cannot be planned: it is counted, with its name as far as there is one.
+iterates library
+ends_with "is broken down as far as it can be; not looked into: " "% of the variance is lock wait in wait_inside of libother.so, of which vprof built nothing"
+expect 0 "$VPROF" show factors
+says "handle › lock wait: " "% in wait_inside of libother.so"
+expect 0 "$VPROF" iterate --restart --max-runs 4 --format json -- ./server library
+tr -d ' \n' <"$work/.out" >"$work/.line"
+mv "$work/.line" "$work/.out"
+says '"not_looked_into":[{"function":"wait_inside","file":"library.c","module":"libother.so","wait":"lock","inside":"handle","share":' \
+	'"why":"foreign"' '"waited_in":[{"function":"wait_inside","file":"library.c","line":null,"module":"libother.so","probed":false,"share":'
+iterates linked
+ends_with "lock wait in wait_linked of server, in a unit that vprof did not build"
+strip libother.so
+iterates library
+ends_with "lock wait in " "libother.so, of which vprof built nothing"
+
+# handle itself waits: nothing is left, and nobody is named beside it.
+rm -rf vprof.data/runs
+expect 0 "$VPROF" iterate --restart --max-runs 4 -- ./server
+says "handle › lock wait" "is broken down to its end"
+says_not "without a probe"
+
+# A name that comes from a file stays a field, and damage is said.
+expect 0 "$VPROF" record -o one -- ./server pointer
+runs=$(echo vprof.data/runs/*/callers)
+set -- $runs
+eval "last=\${$#}"
+printf 'vprof-callers 1\n1\tserver\tnobody\n' >"$last"
+expect 5 "$VPROF" analyze one
+says "callers:2: expected"
+rm "$last"
+expect 0 "$VPROF" analyze one
+finish

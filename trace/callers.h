@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * callers.h - the file beside a trace that says who called what blocked: "callers".
+ *
+ *	vprof-callers 1
+ *	17	server	built	lock_slow	lock.c	0
+ *	18	libfoo.so	foreign	foo_get		0
+ *	19	server	built	wait_a_bit	wait.h	12	handle	server.c	31
+ *
+ * A line is the number that segments have, the file of the program, whether vprof built any of it, then of each function
+ * its name, its source file and its line: the innermost first, where some are inlined.  What is not known is empty, or 0.
+ * Fields are between tabs.  Made when the run ends, while the program is still the one that ran.
+ */
+#ifndef TRACE_CALLERS_H
+#define TRACE_CALLERS_H
+
+#include "base/diag.h"
+#include "base/str.h"
+#include "trace/model.h"
+
+#define CALLERS_FILE "callers"
+
+/* The head, then a line for each. */
+void callers_text_begin(struct str *to);
+void callers_text_add(struct str *to, uint32_t number, const struct wait_caller *c);
+
+/* Fills t->callers from the file; nothing where there is none.  Keys are the caller's to add. */
+int callers_read(const char *path, struct trace *t, struct diag *reterr);
+
+#endif
