@@ -228,22 +228,34 @@ int build_load_units(struct store *s, units *ret, struct diag *reterr)
 	_cleanup_(freep) char *dir = build_dir();
 	int r = units_read(dir, ret, reterr);
 
+	if (r == 0)
+		units_sweep(ret, dir);
 	return r < 0 ? r : load_units(s, ret, reterr);
 }
 
-/* What was compiled without vprof since the last build counts as up to date for make: it is set
- * aside, and the build makes it again.  list: the records, before and after. */
+/* Why the build runs once more. */
+static void tell_again(size_t cnt, size_t lost)
+{
+	if (lost)
+		note_line("what vprof knew of %zu unit%s is missing or damaged: compiling %s again", lost, lost == 1 ? "" : "s",
+			  lost == 1 ? "it" : "them");
+	if (cnt > lost)
+		note_line("%zu object%s compiled without vprof since the last build: building %s again", cnt - lost,
+			  cnt - lost == 1 ? " was" : "s were", cnt - lost == 1 ? "it" : "them");
+}
+
+/* What was compiled without vprof since the last build counts as up to date for make, and so does what a part of the
+ * scan was lost of: it is set aside, and the build makes it again.  list: the records, before and after. */
 static int build_foreign(units *list, const struct args *command, const struct build_options *o,
 			 struct diag *reterr)
 {
 	_cleanup_(freep) char *dir = build_dir();
-	size_t cnt = products_set_aside(list, dir);
+	size_t lost = units_mend_lost(list, dir), cnt = products_set_aside(list, dir);
 	int r;
 
-	if (cnt == 0)
+	if (cnt == 0 && lost == 0)
 		return 0;
-	note_line("%zu object%s compiled without vprof since the last build: building %s again", cnt,
-		  cnt == 1 ? " was" : "s were", cnt == 1 ? "it" : "them");
+	tell_again(cnt, lost);
 	r = run_build(command, o, reterr);
 	if (r < 0) {
 		products_put_back(list, dir);
@@ -267,9 +279,11 @@ int build_scan(struct store *s, const struct args *command, const struct build_o
 	if (r == 0)
 		r = run_build(command, o, reterr);
 	if (r == 0)
-		r = units_read(dir, ret, reterr);
+		r = units_read_some(dir, ret, reterr);
 	if (r == 0)
 		r = build_foreign(ret, command, o, reterr);
+	if (r == 0)
+		units_sweep(ret, dir);
 	if (r == 0)
 		r = load_units(s, ret, reterr);
 	return r < 0 ? r : remember_command(s, command, reterr);

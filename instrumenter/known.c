@@ -14,7 +14,7 @@
 #include "base/map.h"
 #include "instrumenter/known.h"
 #include "instrumenter/redirect_object.h"
-#include "instrumenter/scan_head.h"
+#include "instrumenter/scan_part.h"
 
 #define CLOCK_STEP_NS 20000000		/* file times may be behind the clock by a tick of the kernel's */
 
@@ -160,12 +160,30 @@ static void take_names(const char *words, struct args *ret)
 	}
 }
 
+/* Is a function to have a probe in one of the files that parts are of? */
+static bool takes_probe_in_parts(const struct scan_head *head, const struct plan *plan)
+{
+	_cleanup_(map_freep) struct map *files = map_new();
+	uint64_t there;
+
+	if (plan->all != PLAN_OFF)
+		return head->parts.cnt != 0;
+	for (size_t i = 0; i < plan->entries.cnt; i++)
+		if (plan->entries.items[i].level != PLAN_OFF)
+			map_set(files, hash_str(0, plan->entries.items[i].file), 1);
+	for (size_t i = 0; i < head->parts.cnt; i++)
+		if (map_get(files, hash_str(0, head->parts.items[i].file), &there))
+			return true;
+	return false;
+}
+
+/* False also where only the whole record tells. */
 static bool takes_no_probe(const struct scan_head *head, const struct plan *plan)
 {
 	for (size_t i = 0; plan && i < head->keys.cnt; i++)
 		if (plan_level_of(plan, head->keys.items[i]) != PLAN_OFF)
 			return false;
-	return true;
+	return !plan || !takes_probe_in_parts(head, plan);
 }
 
 bool known_unchanged(const struct unit *now, const struct launcher_options *o, struct args *ret_redirected,
@@ -177,7 +195,7 @@ bool known_unchanged(const struct unit *now, const struct launcher_options *o, s
 	ret->path = unit_path(o->build_dir, now->object, ".scan");
 	if (file_read(ret->path, &ret->text, &ret->len) < 0 ||
 	    scan_head_read(ret->text, ret->len, arena, &head) || !head.plain ||
-	    head.plain != identity(now, o) || !takes_no_probe(&head, o->plan) ||
+	    head.plain != identity(now, o) || !takes_no_probe(&head, o->plan) || !parts_are_there(o->build_dir, &head.parts) ||
 	    !same_inputs(head.inputs.items, head.inputs.cnt))
 		return false;
 	take_names(head.redirected, ret_redirected);

@@ -239,6 +239,12 @@ static void set_stand_ins_aside(const char *object, const char *build_dir)
 	}
 }
 
+/* What is to be made again if u is lost or was made without us. */
+static const char *made(const struct unit *u)
+{
+	return u->product || !u->is_lost ? u->product : u->object;
+}
+
 size_t products_set_aside(const units *list, const char *build_dir)
 {
 	size_t cnt = 0;
@@ -246,10 +252,10 @@ size_t products_set_aside(const units *list, const char *build_dir)
 	for (size_t i = 0; i < list->cnt; i++) {
 		const struct unit *u = list->items[i];
 
-		if (!is_foreign(u))
+		if (!u->is_lost && !is_foreign(u))
 			continue;
-		set_stand_ins_aside(u->product, build_dir);
-		cnt += set_aside(u->product, build_dir);
+		set_stand_ins_aside(made(u), build_dir);
+		cnt += set_aside(made(u), build_dir);
 	}
 	return cnt;
 }
@@ -276,7 +282,7 @@ static void put_back(const char *path, const char *build_dir)
 static void with_all(const units *list, const char *build_dir, void (*f)(const char *, const char *))
 {
 	for (size_t i = 0; i < list->cnt; i++) {
-		const char *product = list->items[i]->product;
+		const char *product = made(list->items[i]);
 
 		if (!product)
 			continue;

@@ -2,9 +2,9 @@
 /*
  * scan.h - what the parse of one translation unit yields, and its file form.
  *
- * Written by `vprof cc` as vprof.data/build/<object path with '/' as '%'>.scan, atomically, so that a
- * parallel build needs no lock; read by `vprof build` when the build has ended.  A few lines (scan_head.h),
- * then JSON (scan_file.c).
+ * Written by `vprof cc` as vprof.data/build/<object path with '/' as '%'>.scan, atomically; read by `vprof build` when the
+ * build has ended.  A few lines (scan_head.h), then JSON (scan_file.c).  What other units have as well, the functions of
+ * headers, is in files of its own (scan_part.h).
  */
 #ifndef INSTRUMENTER_SCAN_H
 #define INSTRUMENTER_SCAN_H
@@ -86,10 +86,14 @@ struct unit {
 	const char *misread;		/* NULL, or what libclang did not understand (FILE:LINE: message): calls,
 					 * and functions near it, may be missing here */
 	VEC(struct scan_function) functions;
+	/* As read by units_read(): those of a header's functions only once, in the first unit that has that part. */
 	VEC(struct scan_call) calls;
 	VEC(const char *) address_taken;	/* names of functions whose address is taken here */
 	struct scan_known known;
 	VEC(struct scan_place) places;	/* a LOC in no unit's list matches nothing in the build */
+	VEC(struct scan_part *) parts;	/* that texts of functions and calls are in; as read */
+	VEC(uint64_t) part_names;
+	bool is_lost;			/* a part is missing or damaged: its functions and calls are not known */
 };
 
 struct unit *unit_new(void);
@@ -106,9 +110,17 @@ int unit_write(const char *build_dir, const struct unit *u, struct diag *reterr)
 struct unit *unit_find(const char *build_dir, const char *object);
 
 typedef VEC(struct unit *) units;
-/* Every *.scan in build_dir, in order of object path. */
+/* Every *.scan in build_dir, in order of object path.  One that is lost is an error. */
 int units_read(const char *build_dir, units *ret, struct diag *reterr);
 void units_release(units *list);
+
+/* The same with those that are lost, for who has them built again: removes the parts that are damaged, so that they are
+ * written anew, and records of what is no longer there.  Returns the number of those that are lost. */
+int units_read_some(const char *build_dir, units *ret, struct diag *reterr);
+size_t units_mend_lost(units *list, const char *build_dir);
+
+/* list: as read last.  Removes what earlier builds left of headers' functions and no record names. */
+void units_sweep(const units *list, const char *build_dir);
 
 /* Its functions carry no probe, or are not even known. */
 static inline bool unit_is_uncounted(const struct unit *u)

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * scan_file.c - the scan record of a unit as a file: its head (scan_head.h), and JSON.
+ * scan_file.c - the scan record of a unit as a file: its head (scan_head.h), and JSON, packed.
  *
  *	{"object": "/src/a.o", "source": "/src/a.c", ...,
- *	 "functions": [{"name": "f", "file": "/src/a.c", "line": 3, "flags": "sp", ...}],
- *	 "calls": [{"caller": 0, "callee": "g", "file": "/src/a.c", "line": 4}], ...}
+ *	 "own": {"file": "/src/a.c", "functions": [...], "calls": [...]},
+ *	 "order": [1, 2, 0, 1, 1, 1],		two functions of the first part, one of the unit's own, one more of the part
+ *	 "bodies": [120, 40, 300, -200],	where each begins in the text, from the one before
+ *	 "probed": [2, 1], ...}			the third has a probe, and no other
  *
- * Keys are 64-bit and JSON numbers are signed: they are written as hexadecimal strings.  Whoever
- * reads must not trust the file: every field is looked at, a caller beyond the functions is damage.
+ * The functions of other files are in parts (scan_part.h), which the head names.
  */
-#include <dirent.h>
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/banned.h"
 #include "base/file.h"
 #include "base/map.h"
+#include "base/pack.h"
 #include "base/str.h"
-#include "instrumenter/scan_head.h"
+#include "instrumenter/scan_part.h"
 
 #define NAME_LIMIT 200			/* of a file name, below the 255 of every file system */
 
@@ -43,6 +43,10 @@ void unit_free(struct unit *u)
 	VEC_RELEASE(&u->address_taken);
 	VEC_RELEASE(&u->places);
 	VEC_RELEASE(&u->known.inputs);
+	for (size_t i = 0; i < u->parts.cnt; i++)
+		scan_part_drop(u->parts.items[i]);
+	VEC_RELEASE(&u->parts);
+	VEC_RELEASE(&u->part_names);
 	arena_free(u->arena);
 	free(u);
 }
@@ -62,94 +66,129 @@ char *unit_path(const char *build_dir, const char *object, const char *suffix)
 
 /* --- writing ------------------------------------------------------------------ */
 
-/* Names in a source need not be UTF-8, which JSON is: such bytes become '?'. */
-static json_t *text_value(const char *s)
+/* The functions of a unit by the files that they are in; the first group is of its source. */
+struct grouping {
+	const struct unit *unit;
+	VEC(struct scan_group) groups;
+	uint32_t *group_of, *within;	/* per function */
+	scan_part_names parts;		/* where the other groups are */
+};
+
+static uint32_t group_of_file(struct grouping *g, struct map *numbers, const char *file)
 {
-	json_t *v = s ? json_string(s) : NULL;
+	uint64_t *number = map_slot(numbers, hash_str(0, file));
 
-	if (!s || v)
-		return v;
-	_cleanup_(freep) char *plain = xstrdup(s);
-
-	for (char *p = plain; *p; p++)
-		if ((unsigned char)*p >= 0x80)
-			*p = '?';
-	return json_string(plain);
+	if (!*number) {
+		VEC_EXTEND(&g->groups)->file = file;
+		*number = g->groups.cnt;
+	}
+	return (uint32_t)*number - 1;
 }
 
-static void put_text(json_t *o, const char *name, const char *s)
+static void group_by_file(const struct unit *u, struct grouping *ret)
 {
-	if (s)
-		json_object_set_new(o, name, text_value(s));
+	_cleanup_(map_freep) struct map *numbers = map_new();
+
+	ret->unit = u;
+	ret->group_of = xcalloc(u->functions.cnt + 1, sizeof(uint32_t));
+	ret->within = xcalloc(u->functions.cnt + 1, sizeof(uint32_t));
+	group_of_file(ret, numbers, u->source);
+	for (uint32_t i = 0; i < u->functions.cnt; i++) {
+		uint32_t n = group_of_file(ret, numbers, u->functions.items[i].file);
+		struct scan_group *group = &ret->groups.items[n];
+
+		ret->group_of[i] = n;
+		ret->within[i] = (uint32_t)group->functions.cnt;
+		VEC_ADD(&group->functions, i);
+	}
+	for (uint32_t i = 0; i < u->calls.cnt; i++)
+		VEC_ADD(&ret->groups.items[ret->group_of[u->calls.items[i].caller]].calls, i);
 }
 
-static void put_hex(json_t *o, const char *name, uint64_t value)
+static void grouping_release(struct grouping *g)
 {
-	char digits[20];
-
-	snprintf(digits, sizeof(digits), "%016llx", (unsigned long long)value);
-	json_object_set_new(o, name, json_string(digits));
+	for (size_t i = 0; i < g->groups.cnt; i++) {
+		VEC_RELEASE(&g->groups.items[i].functions);
+		VEC_RELEASE(&g->groups.items[i].calls);
+	}
+	VEC_RELEASE(&g->groups);
+	VEC_RELEASE(&g->parts);
+	free(g->group_of);
+	free(g->within);
 }
 
-static json_t *list_value(const char *const *words)
+static int write_parts(struct grouping *g, const char *build_dir)
 {
+	int r = 0;
+
+	for (size_t i = 1; r == 0 && i < g->groups.cnt; i++) {
+		json_t *group = group_value(g->unit, &g->groups.items[i], g->within);
+		struct scan_part_name name = { 0, g->groups.items[i].file };
+
+		r = part_write(build_dir, group, &name.hash);
+		json_decref(group);
+		VEC_ADD(&g->parts, name);
+	}
+	return r;
+}
+
+/* Runs: a value, and how many have it. */
+static json_t *order_value(const struct grouping *g)
+{
+	size_t cnt = g->unit->functions.cnt;
 	json_t *list = json_array();
 
-	for (; words && *words; words++)
-		json_array_append_new(list, text_value(*words));
+	for (size_t i = 0, next; i < cnt; i = next) {
+		for (next = i + 1; next < cnt && g->group_of[next] == g->group_of[i]; next++)
+			;
+		json_array_append_new(list, json_integer(g->group_of[i]));
+		json_array_append_new(list, json_integer((json_int_t)(next - i)));
+	}
 	return list;
 }
 
-/* The booleans of a function, one letter each. */
-static const struct {
-	char letter;
-	size_t offset;
-} function_flags[] = {
-	{ 's', offsetof(struct scan_function, is_static) },
-	{ 'i', offsetof(struct scan_function, is_inline) },
-	{ 'a', offsetof(struct scan_function, address_taken) },
-	{ 'r', offsetof(struct scan_function, releases) },
-	{ 'p', offsetof(struct scan_function, probed) },
-	{ 'n', offsetof(struct scan_function, no_return) },
-	{ 'c', offsetof(struct scan_function, may_be_constant) },
-	{ 'v', offsetof(struct scan_function, returns_nothing) },
-};
-
-static json_t *function_value(const struct scan_function *f)
+static json_t *bodies_value(const struct unit *u)
 {
-	char flags[ARRAY_SIZE(function_flags) + 1] = "", *end = flags;
-	json_t *o = json_object();
+	json_t *list = json_array();
+	size_t before = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(function_flags); i++)
-		if (*(const bool *)((const char *)f + function_flags[i].offset))
-			*end++ = function_flags[i].letter;
-	*end = '\0';
-	put_text(o, "name", f->name);
-	put_text(o, "signature", f->signature);
-	put_text(o, "file", f->file);
-	json_object_set_new(o, "line", json_integer(f->line));
-	json_object_set_new(o, "end_line", json_integer(f->end_line));
-	put_hex(o, "key", f->key);
-	put_text(o, "flags", flags);
-	put_hex(o, "body", f->body);
-	put_text(o, "type", f->type);
-	put_text(o, "skipped", f->skipped);
-	return o;
+	for (size_t i = 0; i < u->functions.cnt; i++) {
+		size_t body = u->functions.items[i].body;
+
+		json_array_append_new(list, json_integer((json_int_t)body - (json_int_t)before));
+		before = body;
+	}
+	return list;
 }
 
-static json_t *call_value(const struct scan_call *c)
+/* Runs: the first one, and how many. */
+static json_t *probed_value(const struct unit *u)
 {
-	json_t *o = json_object();
+	size_t cnt = u->functions.cnt;
+	json_t *list = json_array();
 
-	json_object_set_new(o, "caller", json_integer(c->caller));
-	put_text(o, "callee", c->callee);
-	put_text(o, "callee_file", c->callee_file);
-	json_object_set_new(o, "callee_line", json_integer(c->callee_line));
-	json_object_set_new(o, "callee_static", json_boolean(c->callee_static));
-	put_text(o, "file", c->file);
-	json_object_set_new(o, "line", json_integer(c->line));
-	put_text(o, "type", c->type);
-	return o;
+	for (size_t i = 0, next; i < cnt; i = next) {
+		for (next = i + 1; next < cnt && u->functions.items[next].probed == u->functions.items[i].probed; next++)
+			;
+		if (!u->functions.items[i].probed)
+			continue;
+		json_array_append_new(list, json_integer((json_int_t)i));
+		json_array_append_new(list, json_integer((json_int_t)(next - i)));
+	}
+	return list;
+}
+
+/* Each once: an address is taken as often as somebody passes it on. */
+static json_t *taken_value(const struct unit *u)
+{
+	_cleanup_(names_freep) struct names *seen = names_new();
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < u->address_taken.cnt; i++)
+		names_add(seen, u->address_taken.items[i]);
+	for (uint32_t i = 0; i < names_cnt(seen); i++)
+		json_array_append_new(list, text_value(names_get(seen, i)));
+	return list;
 }
 
 static json_t *place_value(const struct scan_place *p)
@@ -178,10 +217,10 @@ static json_t *known_value(const struct scan_known *k)
 	return o;
 }
 
-static json_t *unit_value(const struct unit *u)
+static json_t *unit_value(const struct grouping *g)
 {
-	json_t *o = json_object(), *functions = json_array(), *calls = json_array();
-	json_t *taken = json_array(), *places = json_array();
+	const struct unit *u = g->unit;
+	json_t *o = json_object(), *places = json_array();
 
 	put_text(o, "object", u->object);
 	put_text(o, "source", u->source);
@@ -192,311 +231,50 @@ static json_t *unit_value(const struct unit *u)
 	put_text(o, "product", u->product);
 	put_text(o, "untouched", u->untouched);
 	put_text(o, "misread", u->misread);
-	for (size_t i = 0; i < u->functions.cnt; i++)
-		json_array_append_new(functions, function_value(&u->functions.items[i]));
-	for (size_t i = 0; i < u->calls.cnt; i++)
-		json_array_append_new(calls, call_value(&u->calls.items[i]));
-	for (size_t i = 0; i < u->address_taken.cnt; i++)
-		json_array_append_new(taken, text_value(u->address_taken.items[i]));
 	for (size_t i = 0; i < u->places.cnt; i++)
 		json_array_append_new(places, place_value(&u->places.items[i]));
 	json_object_set_new(o, "known", known_value(&u->known));
-	json_object_set_new(o, "functions", functions);
-	json_object_set_new(o, "calls", calls);
-	json_object_set_new(o, "address_taken", taken);
+	json_object_set_new(o, "own", group_value(u, &g->groups.items[0], g->within));
+	json_object_set_new(o, "order", order_value(g));
+	json_object_set_new(o, "bodies", bodies_value(u));
+	json_object_set_new(o, "probed", probed_value(u));
+	json_object_set_new(o, "address_taken", taken_value(u));
 	json_object_set_new(o, "places", places);
 	return o;
+}
+
+static int add_packed(const struct grouping *g, struct str *s)
+{
+	json_t *o = unit_value(g);
+	_cleanup_(freep) char *json = json_dumps(o, JSON_COMPACT);
+
+	json_decref(o);
+	return json ? pack(json, strlen(json), s) : -ENOMEM;
+}
+
+static int write_record(struct grouping *g, const char *build_dir, const char *path)
+{
+	_cleanup_(str_release) struct str text = STR_INIT;
+	int r = write_parts(g, build_dir);
+
+	if (r == 0)
+		r = scan_head_add(g->unit, &g->parts, &text);
+	if (r == 0)
+		r = add_packed(g, &text);
+	return r < 0 ? r : file_write(path, text.data, text.len, 0600);
 }
 
 int unit_write(const char *build_dir, const struct unit *u, struct diag *reterr)
 {
 	_cleanup_(freep) char *path = unit_path(build_dir, u->object, ".scan");
-	json_t *o = unit_value(u);
-	_cleanup_(freep) char *json = json_dumps(o, JSON_COMPACT);
-	_cleanup_(str_release) struct str text = STR_INIT;
-	int err;
+	_cleanup_(grouping_release) struct grouping g = { .unit = u };
+	int lock = parts_lock(build_dir, true), err;
 
-	json_decref(o);
-	if (!json)
-		return diag_set(reterr, EXIT_ENVIRONMENT, -ENOMEM, "cannot form '%s'", path);
-	scan_head_add(u, &text);
-	str_add(&text, json);
-	err = make_dirs(build_dir, 0700);
-	if (err >= 0)
-		err = file_write(path, text.data, text.len, 0600);
+	group_by_file(u, &g);
+	err = write_record(&g, build_dir, path);
+	parts_unlock(lock);
 	return err < 0 ? diag_set(reterr, EXIT_ENVIRONMENT, err, "cannot write '%s': %s", path,
 				  strerror(-err)) : 0;
-}
-
-/* --- reading ------------------------------------------------------------------ */
-
-/* What is wrong is remembered once, as the name of the field. */
-struct reading {
-	struct arena *arena;
-	const char *bad;
-};
-
-static const char *get_text(struct reading *r, const json_t *o, const char *name, bool needed)
-{
-	const json_t *v = json_object_get(o, name);
-
-	if (!v && !needed)
-		return NULL;
-	if (!json_is_string(v)) {
-		r->bad = name;
-		return "";
-	}
-	return arena_strdup(r->arena, json_string_value(v));
-}
-
-static uint32_t get_number(struct reading *r, const json_t *o, const char *name)
-{
-	const json_t *v = json_object_get(o, name);
-	json_int_t n = json_is_integer(v) ? json_integer_value(v) : -1;
-
-	if (n < 0 || n > UINT32_MAX) {
-		r->bad = name;
-		return 0;
-	}
-	return (uint32_t)n;
-}
-
-static uint64_t get_hex(struct reading *r, const json_t *o, const char *name)
-{
-	const char *s = get_text(r, o, name, true);
-	char *end;
-	unsigned long long n = strtoull(s, &end, 16);
-
-	if (strlen(s) != 16 || *end)
-		r->bad = name;
-	return n;
-}
-
-static const json_t *get_list(struct reading *r, const json_t *o, const char *name)
-{
-	const json_t *v = json_object_get(o, name);
-
-	if (!json_is_array(v))
-		r->bad = name;
-	return v;				/* json_array_size() of anything else is 0 */
-}
-
-static const char **get_words(struct reading *r, const json_t *o, const char *name)
-{
-	const json_t *list = get_list(r, o, name);
-	size_t cnt = json_array_size(list);
-	const char **words = ARENA_NEW(r->arena, const char *, cnt + 1);
-
-	for (size_t i = 0; i < cnt; i++) {
-		const json_t *v = json_array_get(list, i);
-
-		if (!json_is_string(v))
-			r->bad = name;
-		words[i] = arena_strdup(r->arena, json_is_string(v) ? json_string_value(v) : "");
-	}
-	return words;
-}
-
-static struct scan_function get_function(struct reading *r, const json_t *o)
-{
-	struct scan_function f = {
-		.name = get_text(r, o, "name", true), .signature = get_text(r, o, "signature", false), .file = get_text(r, o, "file", true),
-		.line = get_number(r, o, "line"), .end_line = get_number(r, o, "end_line"),
-		.key = get_hex(r, o, "key"), .type = get_text(r, o, "type", false),
-		.skipped = get_text(r, o, "skipped", false), .body = get_hex(r, o, "body"),
-	};
-	const char *flags = get_text(r, o, "flags", true);
-
-	for (size_t i = 0; i < ARRAY_SIZE(function_flags); i++)
-		*(bool *)((char *)&f + function_flags[i].offset) =
-			strchr(flags, function_flags[i].letter) != NULL;
-	return f;
-}
-
-static struct scan_call get_call(struct reading *r, const json_t *o, size_t function_cnt)
-{
-	struct scan_call c = {
-		.caller = get_number(r, o, "caller"), .callee = get_text(r, o, "callee", false),
-		.callee_file = get_text(r, o, "callee_file", false),
-		.callee_line = get_number(r, o, "callee_line"),
-		.callee_static = json_is_true(json_object_get(o, "callee_static")),
-		.file = get_text(r, o, "file", true), .line = get_number(r, o, "line"),
-		.type = get_text(r, o, "type", false),
-	};
-
-	if (c.caller >= function_cnt)
-		r->bad = "caller";
-	if (!c.callee && !c.type)
-		r->bad = "callee";
-	return c;
-}
-
-static void read_lists(struct reading *r, const json_t *o, struct unit *u)
-{
-	const json_t *list = get_list(r, o, "functions");
-	const char **words;
-
-	for (size_t i = 0; i < json_array_size(list); i++)
-		VEC_ADD(&u->functions, get_function(r, json_array_get(list, i)));
-	list = get_list(r, o, "calls");
-	for (size_t i = 0; i < json_array_size(list); i++)
-		VEC_ADD(&u->calls, get_call(r, json_array_get(list, i), u->functions.cnt));
-	words = get_words(r, o, "address_taken");
-	for (; *words; words++)
-		VEC_ADD(&u->address_taken, *words);
-	list = get_list(r, o, "places");
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const json_t *v = json_array_get(list, i);
-		struct scan_place p = {
-			.interval = get_text(r, v, "interval", false),
-			.role = get_text(r, v, "role", true),
-			.location = get_text(r, v, "location", true),
-			.problem = get_text(r, v, "problem", false),
-		};
-
-		VEC_ADD(&u->places, p);
-	}
-}
-
-static void read_known(struct reading *r, const json_t *o, struct scan_known *ret)
-{
-	ret->text = get_hex(r, o, "text");
-	ret->settings = get_hex(r, o, "settings");
-	ret->has_events = json_is_true(json_object_get(o, "has_events"));
-	ret->has_tails = json_is_true(json_object_get(o, "has_tails"));
-	ret->pragmas = get_text(r, o, "pragmas", true);
-	ret->wrappers = get_text(r, o, "wrappers", true);
-}
-
-/* Returns where the JSON begins. */
-static size_t read_head(struct reading *r, const char *text, size_t len, struct unit *u)
-{
-	_cleanup_(scan_head_release) struct scan_head head = { .len = 0 };
-
-	r->bad = scan_head_read(text, len, u->arena, &head);
-	if (r->bad)
-		return 0;
-	u->product_ns = head.made_ns;
-	u->product_bytes = head.made_bytes;
-	u->known.plain = head.plain;
-	u->known.redirected = head.redirected;
-	for (size_t i = 0; i < head.inputs.cnt; i++)
-		VEC_ADD(&u->known.inputs, head.inputs.items[i]);
-	return head.len;
-}
-
-static void read_object(struct reading *r, const json_t *o, struct unit *u)
-{
-	u->object = get_text(r, o, "object", true);
-	u->source = get_text(r, o, "source", true);
-	u->directory = get_text(r, o, "directory", true);
-	u->argv = get_words(r, o, "argv");
-	u->environment = get_words(r, o, "environment");
-	u->probe_set = get_hex(r, o, "probe_set");
-	u->product = get_text(r, o, "product", false);
-	u->untouched = get_text(r, o, "untouched", false);
-	u->misread = get_text(r, o, "misread", false);
-	read_lists(r, o, u);
-	read_known(r, json_object_get(o, "known"), &u->known);
-	if (!u->argv[0])
-		r->bad = "argv";
-}
-
-/* bad: the field; "format" where the first line is another's. */
-static int not_a_record(const char *path, const char *bad, struct diag *reterr)
-{
-	const char *last = strrchr(path, '/');
-
-	if (strcmp(bad, "format") == 0) {
-		diag_set(reterr, EXIT_DATA, -EBADMSG, "scan record '%s' is damaged, or another version of vprof wrote it", path);
-		return diag_remedy(reterr, -EBADMSG, "if this tree was built by another vprof: clean it, delete '%.*s', and build again",
-				   last ? (int)(last - path) : 1, last ? path : ".");
-	}
-	diag_set(reterr, EXIT_DATA, -EBADMSG, "damaged scan record '%s': bad field \"%s\"", path, bad);
-	return diag_remedy(reterr, -EBADMSG, "delete the file and its object, and build again");
-}
-
-static int unit_read(const char *path, struct unit **ret, struct diag *reterr)
-{
-	_cleanup_(unit_freep) struct unit *u = unit_new();
-	struct reading r = { .arena = u->arena };
-	_cleanup_(freep) char *text = NULL;
-	json_error_t error = { .text = "" };
-	json_t *o = NULL;
-	size_t len, at;
-	int err = file_read(path, &text, &len);
-
-	if (err < 0) {
-		snprintf(error.text, sizeof(error.text), "%s", file_why(err));
-	} else {
-		at = read_head(&r, text, len, u);
-		if (!r.bad)
-			o = json_loadb(text + at, len - at, 0, &error);
-	}
-	if (!r.bad && !json_is_object(o)) {
-		diag_set(reterr, EXIT_DATA, -EBADMSG, "damaged scan record '%s': %s", path,
-			 o ? "not an object" : error.text);
-		json_decref(o);
-		return -EBADMSG;
-	}
-	if (!r.bad)
-		read_object(&r, o, u);
-	json_decref(o);
-	if (r.bad)
-		return not_a_record(path, r.bad, reterr);
-	*ret = TAKE_PTR(u);
-	return 0;
-}
-
-struct unit *unit_find(const char *build_dir, const char *object)
-{
-	_cleanup_(freep) char *path = unit_path(build_dir, object, ".scan");
-	struct unit *u = NULL;
-
-	return file_exists(path) && unit_read(path, &u, NULL) == 0 ? u : NULL;
-}
-
-static int is_scan_file(const struct dirent *d)
-{
-	return ends_with(d->d_name, ".scan");
-}
-
-static int by_object(const void *a, const void *b)
-{
-	const struct unit *x = *(struct unit *const *)a, *y = *(struct unit *const *)b;
-
-	return strcmp(x->object, y->object);
-}
-
-int units_read(const char *build_dir, units *ret, struct diag *reterr)
-{
-	units list = { NULL, 0, 0 };
-	struct dirent **names;
-	int cnt = scandir(build_dir, &names, is_scan_file, NULL), err = 0;
-
-	if (cnt < 0 && errno != ENOENT)
-		return diag_set(reterr, EXIT_ENVIRONMENT, -errno, "cannot read '%s': %s", build_dir,
-				strerror(errno));
-	for (int i = 0; i < cnt; i++) {
-		_cleanup_(freep) char *path = path_join(build_dir, names[i]->d_name);
-		struct unit *u = NULL;
-
-		if (err == 0)
-			err = unit_read(path, &u, reterr);
-		if (u)
-			VEC_ADD(&list, u);
-		free(names[i]);
-	}
-	if (cnt >= 0)
-		free(names);
-	if (err < 0) {
-		units_release(&list);
-		return err;
-	}
-	if (list.cnt)
-		qsort(list.items, list.cnt, sizeof(*list.items), by_object);
-	*ret = list;
-	return 0;
 }
 
 void units_release(units *list)

@@ -150,7 +150,7 @@ through_vprof() {
 
 # The objects without a place that vprof knew of as it wrote their records.
 bare_objects() {
-	grep -L '"places" *: *\[ *[^] ]' vprof.data/build/*.o.scan | sed 's/.*%//; s/\.scan$//' | grep '^[0-9]'
+	"$(dirname "$vprof")/tests/instrument/launch" -b vprof.data/build -o | sed 's/.*[/]//' | grep '^[0-9]'
 }
 
 # One line: seconds of plain, preprocess, first, of units without probes (plainly, no probes twice, plainly), all

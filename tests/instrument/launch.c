@@ -9,6 +9,7 @@
  *	launch -b BUILD_DIR -l			list the functions: NAME LINE probed|plain|REASON
  *	launch -b BUILD_DIR -c			list the calls: CALLER CALLEE-OR-TYPE LINE
  *	launch -b BUILD_DIR -P			list the places, and why units are untouched
+ *	launch -b BUILD_DIR -o			list the objects of units without places
  *
  * PLAN "all" is every function; "none" or no -p is none.
  */
@@ -23,7 +24,7 @@ struct settings {
 	primitives sync;
 	VEC(struct interval_directive) intervals;
 	struct plan *plan;
-	char action;			/* of B l c P; 0: launch */
+	char action;			/* of B l c P o; 0: launch */
 };
 
 static void check(int err, const struct diag *d)
@@ -88,6 +89,8 @@ static void list(const struct settings *s, struct diag *d)
 	for (size_t i = 0; i < all.cnt; i++) {
 		const struct unit *u = all.items[i];
 
+		if (s->action == 'o' && !u->places.cnt)
+			printf("%s\n", u->object);
 		if (s->action == 'P' && u->untouched)
 			printf("untouched %s: %s\n", u->source, u->untouched);
 		for (size_t p = 0; s->action == 'P' && p < u->places.cnt; p++) {
@@ -131,7 +134,7 @@ int main(int argc, char **argv)
 	struct diag d = DIAG_INIT;
 	int c, status = 0;
 
-	while ((c = getopt(argc, argv, "+b:p:t:y:n:s:e:r:k:R:I:vBlcP")) != -1)
+	while ((c = getopt(argc, argv, "+b:p:t:y:n:s:e:r:k:R:I:vBlcPo")) != -1)
 		set_option(&s, c, optarg, &d);
 	s.o.plan = s.plan;
 	s.o.sync = &s.sync;

@@ -307,7 +307,10 @@ static struct unit *sample_unit(void)
 		.name = "f", .file = "/src/a.c", .line = 3, .end_line = 9, .key = 0xfedcba9876543210ULL,
 		.is_static = true, .releases = true, .type = "int (void)", .skipped = "naked",
 	};
-	struct scan_function g = { .name = "g\xff", .file = "/src/a.c", .probed = true };
+	struct scan_function g = { .name = "g\xff", .file = "/src/a.c", .probed = true, .body = 200 };
+	struct scan_function last = { .name = "last", .file = "/src/a.c", .key = 9, .skipped = "naked", .body = 150 };
+	struct scan_function h = { .name = "h", .file = "/src/h.h", .line = 1, .end_line = 2, .key = 7, .body = 11 };
+	struct scan_call in_header = { .caller = 2, .callee = "f", .callee_file = "/src/a.c", .callee_line = 3, .file = "/src/h.h", .line = 2 };
 	struct scan_call call = { .caller = 1, .callee = "f", .callee_file = "/src/a.c",
 				  .callee_line = 3, .callee_static = true, .file = "/src/a.c", .line = 12 };
 	struct scan_call through = { .caller = 0, .type = "void (int)", .file = "/src/a.c", .line = 5 };
@@ -328,6 +331,9 @@ static struct unit *sample_unit(void)
 	VEC_ADD(&u->known.inputs, ((struct scan_input){ "/src/a.c", 3, 0 }));
 	VEC_ADD(&u->functions, f);
 	VEC_ADD(&u->functions, g);
+	VEC_ADD(&u->functions, h);
+	VEC_ADD(&u->functions, last);
+	VEC_ADD(&u->calls, in_header);
 	VEC_ADD(&u->calls, call);
 	VEC_ADD(&u->calls, through);
 	VEC_ADD(&u->address_taken, "g");
@@ -357,7 +363,13 @@ static void test_scan_round_trip(void **state)
 	assert_string_equal(r->misread, "a.c:3: what");
 	assert_string_equal(r->product, "/src/a.o");
 	assert_true(r->product_ns == UINT64_MAX - 1 && r->product_bytes == 7);
-	assert_int_equal(r->functions.cnt, 2);
+	assert_int_equal(r->functions.cnt, 4);
+	assert_string_equal(r->functions.items[2].file, "/src/h.h");
+	assert_int_equal(r->functions.items[2].body, 11);
+	assert_string_equal(r->functions.items[3].name, "last");
+	assert_int_equal(r->functions.items[1].body, 200);
+	assert_int_equal(r->functions.items[3].body, 150);
+	assert_false(r->functions.items[2].probed || r->functions.items[3].probed);
 	assert_int_equal(r->functions.items[0].key, 0xfedcba9876543210ULL);
 	assert_true(r->functions.items[0].is_static && r->functions.items[0].releases);
 	assert_false(r->functions.items[0].probed || r->functions.items[0].is_inline);
@@ -367,8 +379,13 @@ static void test_scan_round_trip(void **state)
 	assert_true(r->functions.items[1].probed);
 	assert_string_equal(r->calls.items[0].callee, "f");
 	assert_int_equal(r->calls.items[0].line, 12);
+	assert_int_equal(r->calls.items[0].caller, 1);
 	assert_null(r->calls.items[1].callee);
 	assert_string_equal(r->calls.items[1].type, "void (int)");
+	assert_int_equal(r->calls.cnt, 3);
+	assert_int_equal(r->calls.items[2].caller, 2);
+	assert_string_equal(r->calls.items[2].file, "/src/h.h");
+	assert_string_equal(r->calls.items[2].callee_file, "/src/a.c");
 	assert_string_equal(r->address_taken.items[0], "g");
 	assert_string_equal(r->places.items[0].problem, "x");
 	assert_true(r->known.plain == 0x0123456789abcdefULL);
@@ -386,25 +403,31 @@ static void test_scan_head(void **state)
 	_cleanup_(arena_freep) struct arena *arena = arena_new();
 	_cleanup_(scan_head_release) struct scan_head head = { .len = 0 }, again = { .len = 0 };
 	_cleanup_(str_release) struct str s = STR_INIT;
+	struct scan_part_name part = { UINT64_MAX - 5, "/src/h\n.h" };
+	const scan_part_names parts = { &part, 1, 1 };
 
 	(void)state;
 	u->functions.items[1].key = 5;
-	scan_head_add(u, &s);
-	assert_string_equal(s.data, "vprof-scan 3\n"
+	assert_int_equal(scan_head_add(u, &parts, &s), 0);
+	assert_memory_equal(s.data, "vprof-scan 4\n"
 			    "made fffffffffffffffe 0000000000000007\n"
 			    "plain 0123456789abcdef\n"
 			    "redirected sem_post sem_wait\n"
-			    "keys 0000000000000005\n"		/* the other cannot take a probe */
-			    "input fffffffffffffffd 000000000000000b /src/a b.h\n"
-			    "input 0000000000000003 0000000000000000 /src/a.c\n");
+			    "head ", 109);
 	str_add(&s, "{}");
 	scan_head_stamp(s.data, 0xabc, UINT64_MAX);
 	assert_null(scan_head_read(s.data, s.len, arena, &head));
 	assert_string_equal(s.data + head.len, "{}");
 	assert_true(head.made_ns == 0xabc && head.made_bytes == UINT64_MAX);
-	assert_int_equal(head.keys.cnt, 1);
+	assert_int_equal(head.keys.cnt, 1);		/* others cannot take a probe, or are in a part */
 	assert_int_equal(head.keys.items[0], 5);
-	s.data[strlen("vprof-scan 3\nmade ")] = '-';
+	assert_int_equal(head.inputs.cnt, 2);
+	assert_true(head.inputs.items[0].ns == UINT64_MAX - 2 && head.inputs.items[0].bytes == 11);
+	assert_string_equal(head.inputs.items[0].path, "/src/a b.h");
+	assert_int_equal(head.parts.cnt, 1);
+	assert_true(head.parts.items[0].hash == UINT64_MAX - 5);
+	assert_string_equal(head.parts.items[0].file, "/src/h?.h");
+	s.data[strlen("vprof-scan 4\nmade ")] = '-';
 	assert_string_equal(scan_head_read(s.data, s.len, arena, &again), "made");
 }
 
@@ -421,7 +444,7 @@ static void test_scan_damage(void **state)
 	assert_int_equal(unit_write("scan.tmp", u, &d), 0);
 	assert_int_equal(file_read(path, &text, &len), 0);
 	for (size_t i = 0; i < 2 * len; i++) {
-		_cleanup_(freep) char *copy = xstrndup(text, len);
+		_cleanup_(freep) char *copy = memcpy(xmalloc(len), text, len);
 		units list = { NULL, 0, 0 };
 
 		if (i >= len)
