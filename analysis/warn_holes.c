@@ -30,6 +30,11 @@ static void add_threads(const struct losses *l, struct str *to)
 		str_addf(to, " and others");
 }
 
+static void add_moment(struct str *to, int64_t ns, const char *before, const char *after)
+{
+	str_addf(to, "%.3g%s", (double)(ns < 0 ? -ns : ns) / 1e9, ns < 0 ? before : after);
+}
+
 static void add_records(const struct analysis *a, struct str *to)
 {
 	const struct losses *l = &a->t->losses;
@@ -45,8 +50,11 @@ static void add_records(const struct analysis *a, struct str *to)
 	if (l->holes.records)
 		str_addf(to, "%" PRIu64 " records", l->holes.records);
 	add_threads(l, to);
-	str_addf(to, "%s%.3g s to %.3g s after the first one", l->holes.records || l->holes.tid_cnt ? ", " : "",
-		 (double)(l->holes.since_ns - first_ns) / 1e9, (double)(l->holes.until_ns - first_ns) / 1e9);
+	str_add(to, l->holes.records || l->holes.tid_cnt ? ", " : "");
+	add_moment(to, l->holes.since_ns - first_ns, " s before the first one that is left", " s");
+	str_add(to, " to ");
+	add_moment(to, l->holes.until_ns - first_ns, " s before it", l->holes.since_ns < first_ns ? " s after it" :
+		   " s after the first one");
 	if (l->holes.cnt > 1)
 		str_addf(to, ", in %" PRIu64 " holes of together %.3g s", l->holes.cnt, (double)l->holes.ns / 1e9);
 	str_addf(to, ")");

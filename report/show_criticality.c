@@ -15,30 +15,34 @@
 #define PATHS_SHOWN 10			/* GAPP's top call paths */
 #define FRAMES_SHOWN 6
 
-/* The first function with a name, or NULL. */
-static const struct critical_function *first_named(const struct criticality *c)
+/* In order of size; the one without a name, too. */
+static void add_functions(struct str *to, const struct style *s, const struct criticality *c)
 {
-	for (size_t i = 0; i < c->functions.cnt; i++)
-		if (c->functions.items[i].function)
-			return &c->functions.items[i];
-	return NULL;
+	const struct critical_function *first = &c->functions.items[0];
+	char a[TEXT_MAX], b[TEXT_MAX];
+
+	str_addf(to, "%s: its part of the busy time is %s (%s%s)", first->function ? first->function : NO_FUNCTION,
+		 text_percent(a, first->cmetric_ns / (double)c->busy_ns), text_ns(b, first->cmetric_ns, s->utf8),
+		 first->function ? "" : ": the threads were in " NO_FUNCTION_WHY);
+	if (!first->function && c->functions.cnt > 1)
+		str_addf(to, "; then %s, %s (%s)", first[1].function, text_percent(a, first[1].cmetric_ns / (double)c->busy_ns),
+			 text_ns(b, first[1].cmetric_ns, s->utf8));
 }
 
 static void print_criticality_answer(const struct style *s, const struct criticality *c)
 {
 	_cleanup_(str_release) struct str text = STR_INIT;
-	const struct critical_function *f = first_named(c);
-	char a[TEXT_MAX], b[TEXT_MAX];
 
-	if (c->busy_ns == 0)
+	if (c->busy_ns == 0) {
 		str_add(&text, "No thread was ever active.");
-	else if (!f)
-		str_add(&text, "No known function was active while few threads were.");
-	else
-		str_addf(&text, "While few threads are active (at most %g of %zu), they are mostly in %s: its part of the "
-			 "busy time is %s (%s).", c->nmin < 1 ? 1 : c->nmin, c->threads.cnt, f->function,
-			 text_percent(a, f->cmetric_ns / (double)c->busy_ns),
-			 text_ns(b, f->cmetric_ns, s->utf8));
+	} else if (!c->functions.cnt) {
+		str_add(&text, "Few threads were active at no time.");
+	} else {
+		str_addf(&text, "While few threads are active (at most %g of %zu), they are mostly in ",
+			 c->nmin < 1 ? 1 : c->nmin, c->threads.cnt);
+		add_functions(&text, s, c);
+		str_addc(&text, '.');
+	}
 	print_answer(s, str_cstr(&text));
 }
 

@@ -60,6 +60,8 @@ static void print_samples_answer(const struct style *s, const struct blocked_sam
 			 text_percent(c, (double)first->samples / (double)sum),
 			 first->function ? first->function : NO_FUNCTION,
 			 type_words(first->type));
+	if (first && !first->function)
+		str_add(&text, ": the threads were in " NO_FUNCTION_WHY);
 	str_addc(&text, '.');
 	print_answer(s, str_cstr(&text));
 }

@@ -17,7 +17,8 @@ json_t *json_frames(const char *const *frames, size_t cnt);
 json_t *json_line(uint32_t line);	/* null if unknown */
 
 /* Where a thread was of whom neither a probe nor a stack says it. */
-#define NO_FUNCTION "no known function"
+#define NO_FUNCTION "unknown"		/* the one word for what has no name; why, and what would name it: */
+#define NO_FUNCTION_WHY "no probed function, and no stack is known; vprof build --functions all would name it"
 
 /* "a › f", or NO_FUNCTION; the innermost `most` of them. */
 void add_frame_names(struct str *to, const struct style *s, const char *const *frames, size_t cnt,
