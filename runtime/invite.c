@@ -189,6 +189,11 @@ int drainer_invite(struct drainer *d, pid_t pid, unsigned *ret_cnt, struct diag 
 	int worst = 0;
 
 	*ret_cnt = 0;
+	if (cnt == TREE_MAX) {
+		diag_set(reterr, EXIT_ENVIRONMENT, -E2BIG, "process %ld has %d descendants or more, and all of them cannot be "
+			 "invited", (long)pid, TREE_MAX - 1);
+		return diag_remedy(reterr, -E2BIG, "-p of those that serve the requests");
+	}
 	for (size_t i = 0; i < cnt; i++) {
 		int r = invite(d, tree[i]);
 

@@ -14,6 +14,8 @@
 #include "runtime/real.h"
 #include "runtime/wait.h"
 
+enum { STARTS = 1024 };			/* created, but not on a CPU yet */
+
 struct start {
 	void *(*routine)(void *);	/* one of these */
 	int (*c11_routine)(void *);
@@ -23,7 +25,7 @@ struct start {
 	int taken;
 };
 
-static struct start starts[256];
+static struct start starts[STARTS];
 
 static struct start *take_start(void)
 {

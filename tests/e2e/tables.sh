@@ -132,6 +132,33 @@ static void hand_over(unsigned cnt)
 	pthread_join(t, 0);
 }
 
+/* All are there at once; prints how many there are. */
+static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
+
+static void *visit(void *arg)
+{
+	pthread_mutex_lock(&door);
+	pthread_mutex_unlock(&door);
+	return arg;
+}
+
+static void crowd(unsigned cnt)
+{
+	pthread_t *t = calloc(cnt + 1, sizeof(*t));
+	pthread_attr_t a;
+	unsigned made = 0;
+
+	pthread_attr_init(&a);
+	pthread_attr_setstacksize(&a, 32768);
+	pthread_mutex_lock(&door);
+	while (made < cnt && !pthread_create(&t[made], &a, visit, 0))
+		made++;
+	pthread_mutex_unlock(&door);
+	for (unsigned i = 0; i < made; i++)
+		pthread_join(t[i], 0);
+	printf("%u were there\n", made);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned cnt = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
@@ -154,6 +181,8 @@ int main(int argc, char **argv)
 		inside(cnt);
 	if (argc > 1 && !strcmp(argv[1], "handed"))
 		hand_over(cnt);
+	if (argc > 1 && !strcmp(argv[1], "crowd"))
+		crowd(cnt);
 	return 0;
 }
 END
@@ -186,6 +215,15 @@ says "there is room for 16 intervals open at once on a thread, and 5 times a thr
 same_answer locks 8
 expect 0 "$VPROF" record -- ./many locks 11
 says "there is room for 8 listed locks asked for at once on a thread, and 3 times the outermost one was forgotten" "may cause"
+same_answer crowd 200
+expect 0 "$VPROF" record -- ./many crowd 12400
+if grep -q '^12400 were there' "$work/.out"; then
+	says "hot part may cause" "Not all was recorded"
+	expect 0 "$VPROF" show warnings
+	says "there is room for 12288 threads at the same time, and " "a thread had no room"
+else
+	echo "not tried here: so many threads"
+fi
 same_answer long 100
 expect 0 "$VPROF" record -- ./many long 140
 says "bytes for names, and " "these functions have a number in place of their name"
