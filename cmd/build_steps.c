@@ -21,6 +21,7 @@
 #include "cmd/commands.h"
 #include "cmd/common.h"
 #include "cmd/data_lock.h"
+#include "cmd/early_functions.h"
 #include "cmd/launch.h"
 #include "instrumenter/owner.h"
 #include "instrumenter/product.h"
@@ -297,14 +298,16 @@ static void show_progress(unsigned done, unsigned total, void *arg)
 	progress_line("recompiling %u of %u units", done, total);
 }
 
-int build_apply(struct store *s, units *scanned, const struct plan *plan, const struct args *command,
+int build_apply(struct store *s, units *scanned, struct plan *plan, const struct args *command,
 		const struct build_options *o, struct diag *reterr)
 {
 	_cleanup_(freep) char *path = plan_path();
 	_cleanup_(launcher_context_release) struct launcher_context context = { 0 };
 	unsigned jobs = o->jobs ? o->jobs : (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
-	int r = plan_fits(plan, scanned, reterr);
+	int r = plan_early_functions(s, scanned, plan, reterr);
 
+	if (r == 0)
+		r = plan_fits(plan, scanned, reterr);
 	if (r == 0)
 		r = plan_write(path, plan, reterr);
 	if (r == 0)

@@ -32,8 +32,8 @@ int build_scan(struct store *s, const struct args *command, const struct build_o
 	       units *ret, struct diag *reterr);
 
 /* Refuses a plan that is too large, writes it, recompiles what it changes, links with the user's command.  scanned: what build_scan() or an
- * earlier call yielded; if anything was compiled, read and loaded again. */
-int build_apply(struct store *s, units *scanned, const struct plan *plan, const struct args *command,
+ * earlier call yielded; what resolvers of ifuncs call is added to the plan as early; if anything was compiled, read and loaded again. */
+int build_apply(struct store *s, units *scanned, struct plan *plan, const struct args *command,
 		const struct build_options *o, struct diag *reterr);
 
 #endif

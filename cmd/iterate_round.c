@@ -17,7 +17,7 @@
 
 /* If it does not build, the plan is again the one that did.  Control-C is no such failure: what is
  * compiled is as its record says. */
-static int apply(struct loop *l, const struct plan *plan, struct diag *reterr)
+static int apply(struct loop *l, struct plan *plan, struct diag *reterr)
 {
 	int r = build_apply(l->store, &l->scanned, plan, &l->build_command, &l->build, reterr);
 

@@ -26,9 +26,22 @@ uint64_t known_text_hash(const char *text, size_t len, enum language language, c
 	return h ? h : 1;
 }
 
+/* Who else's resolver calls what of it may be known only now. */
+static bool early_agrees(const struct unit *before, const struct plan *plan)
+{
+	for (size_t i = 0; plan && i < before->functions.cnt; i++) {
+		const struct scan_function *f = &before->functions.items[i];
+		bool said = f->skipped && strcmp(f->skipped, EARLY_ELSEWHERE) == 0;
+
+		if (plan_is_early(plan, f->key) ? !f->skipped : said)
+			return false;
+	}
+	return true;
+}
+
 static bool is_usable(const struct unit *before, const struct launcher_options *o)
 {
-	return before && before->known.text && !before->known.has_events && !before->untouched &&
+	return before && early_agrees(before, o->plan) && before->known.text && !before->known.has_events && !before->untouched &&
 	       before->known.settings == settings_of(o);
 }
 

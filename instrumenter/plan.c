@@ -14,6 +14,8 @@
 #include "base/str.h"
 #include "instrumenter/plan.h"
 
+#define EARLY "early"
+
 static const char plan_magic[] = "vprof-plan 1";
 
 static const char *const level_names[] = {
@@ -35,16 +37,24 @@ struct plan *plan_new(void)
 	return xcalloc(1, sizeof(struct plan));
 }
 
+static void entry_release(struct plan_entry *e)
+{
+	free(e->file);
+	free(e->name);
+}
+
 void plan_free(struct plan *p)
 {
 	if (!p)
 		return;
-	for (size_t i = 0; i < p->entries.cnt; i++) {
-		free(p->entries.items[i].file);
-		free(p->entries.items[i].name);
-	}
+	for (size_t i = 0; i < p->entries.cnt; i++)
+		entry_release(&p->entries.items[i]);
+	for (size_t i = 0; i < p->early.cnt; i++)
+		entry_release(&p->early.items[i]);
 	VEC_RELEASE(&p->entries);
+	VEC_RELEASE(&p->early);
 	map_free(p->by_key);
+	map_free(p->early_keys);
 	free(p);
 }
 
@@ -64,20 +74,56 @@ void plan_add(struct plan *p, enum plan_level level, const char *file, uint32_t 
 
 /* work(int) is in the file the work of that line: what stands behind it are parameters, "<>" before them of a
  * specialisation. */
-void plan_add_shown(struct plan *p, enum plan_level level, uint64_t key, const char *file, uint32_t line, const char *shown)
+static char *name_in_file(uint64_t key, const char *file, uint32_t line, const char *shown)
 {
-	_cleanup_(freep) char *name = xstrdup(shown);
+	char *name = xstrdup(shown);
 
 	for (size_t end = strlen(name); end && function_key(file, line, name) != key; end--)
 		if (strchr("(<", name[end - 1]))
 			name[end - 1] = '\0';
-	plan_add(p, level, file, line, function_key(file, line, name) == key ? name : shown);
+	if (function_key(file, line, name) == key)
+		return name;
+	free(name);
+	return xstrdup(shown);
+}
+
+void plan_add_shown(struct plan *p, enum plan_level level, uint64_t key, const char *file, uint32_t line, const char *shown)
+{
+	_cleanup_(freep) char *name = name_in_file(key, file, line, shown);
+
+	plan_add(p, level, file, line, name);
+}
+
+static void add_early(struct plan *p, const char *file, uint32_t line, const char *name)
+{
+	struct plan_entry e = { .file = xstrdup(file), .name = xstrdup(name), .line = line, .key = function_key(file, line, name) };
+
+	VEC_ADD(&p->early, e);
+	if (!p->early_keys)
+		p->early_keys = map_new();
+	map_set(p->early_keys, e.key, 1);
+}
+
+void plan_add_early(struct plan *p, uint64_t key, const char *file, uint32_t line, const char *shown)
+{
+	_cleanup_(freep) char *name = name_in_file(key, file, line, shown);
+
+	add_early(p, file, line, name);
+}
+
+bool plan_is_early(const struct plan *p, uint64_t key)
+{
+	uint64_t found;
+
+	return p->early_keys && map_get(p->early_keys, key, &found);
 }
 
 enum plan_level plan_level_of(const struct plan *p, uint64_t key)
 {
 	uint64_t level;
 
+	if (plan_is_early(p, key))
+		return PLAN_OFF;
 	if (!p->by_key || !map_get(p->by_key, key, &level))
 		return p->all;
 	return (enum plan_level)level;
@@ -113,10 +159,14 @@ static bool parse_entry(struct plan *p, char *line)
 	errno = 0;
 	unsigned long body_line = strtoul(number, &end, 10);
 
-	if (errno || *end || end == number || body_line > UINT32_MAX || !*file || !*name ||
-	    !level_parse(line, &level))
+	if (errno || *end || end == number || body_line > UINT32_MAX || !*file || !*name)
 		return false;
-	plan_add(p, level, file, (uint32_t)body_line, name);
+	if (strcmp(line, EARLY) == 0)
+		add_early(p, file, (uint32_t)body_line, name);
+	else if (level_parse(line, &level))
+		plan_add(p, level, file, (uint32_t)body_line, name);
+	else
+		return false;
 	return true;
 }
 
@@ -161,6 +211,12 @@ int plan_read(const char *path, struct plan **ret, struct diag *reterr)
 	return 0;
 }
 
+static void write_entry(struct str *s, const char *level, const struct plan_entry *e)
+{
+	if (!strpbrk(e->file, "\t\n") && !strpbrk(e->name, "\n"))
+		str_addf(s, "%s\t%s\t%u\t%s\n", level, e->file, e->line, e->name);
+}
+
 int plan_write(const char *path, const struct plan *p, struct diag *reterr)
 {
 	_cleanup_(str_release) struct str s = STR_INIT;
@@ -168,13 +224,10 @@ int plan_write(const char *path, const struct plan *p, struct diag *reterr)
 	str_addf(&s, "%s\n%s", plan_magic, p->sampled ? "sampled\n" : "");
 	if (p->all != PLAN_OFF)
 		str_addf(&s, "all %s\n", level_names[p->all]);
-	for (size_t i = 0; i < p->entries.cnt; i++) {
-		const struct plan_entry *e = &p->entries.items[i];
-
-		if (!strpbrk(e->file, "\t\n") && !strpbrk(e->name, "\n"))
-			str_addf(&s, "%s\t%s\t%u\t%s\n", level_names[e->level], e->file, e->line,
-				 e->name);
-	}
+	for (size_t i = 0; i < p->entries.cnt; i++)
+		write_entry(&s, level_names[p->entries.items[i].level], &p->entries.items[i]);
+	for (size_t i = 0; i < p->early.cnt; i++)
+		write_entry(&s, EARLY, &p->early.items[i]);
 	int err = file_write(path, s.data, s.len, 0644);
 
 	return err < 0 ? diag_set(reterr, EXIT_ENVIRONMENT, err, "cannot write the plan '%s': %s", path,

@@ -13,6 +13,9 @@
  *
  * A line "sampled" behind the first says that most calls will not be recorded (vprof build --sampled).
  *
+ * "early" keeps a function without a probe, whatever else the plan says: an ifunc resolver may call it before the program is
+ * relocated (resolvers.c), and the resolver is in another file.
+ *
  * "interval": recorded while the thread works on an interval; "always": also outside, so that
  * whoever held a lock has a name.  "dormant": it carries a probe that a run does not switch on.
  */
@@ -40,6 +43,8 @@ struct plan {
 	bool sampled;			/* most intervals will not be recorded in full */
 	VEC(struct plan_entry) entries;
 	struct map *by_key;		/* key -> level; kept by plan_add() */
+	VEC(struct plan_entry) early;	/* levels mean nothing; see plan_add_early() */
+	struct map *early_keys;
 };
 
 /* The identity of a function, as in struct vprof_site. */
@@ -53,6 +58,10 @@ void plan_add(struct plan *p, enum plan_level level, const char *file, uint32_t 
 /* The same of a function by the name that people see; key: its identity. */
 void plan_add_shown(struct plan *p, enum plan_level level, uint64_t key, const char *file, uint32_t line, const char *shown);
 enum plan_level plan_level_of(const struct plan *p, uint64_t key);
+
+/* From here on its level is PLAN_OFF. */
+void plan_add_early(struct plan *p, uint64_t key, const char *file, uint32_t line, const char *shown);
+bool plan_is_early(const struct plan *p, uint64_t key);
 
 /* Where the function's probe shall stand: aside, where one that is not recorded costs least, or in the function, where one
  * that is recorded does. */

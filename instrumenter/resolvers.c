@@ -85,7 +85,7 @@ static bool add_callees(struct parsed *p)
 
 			if (to->early || !may_reach(p, c, to))
 				continue;
-			to->early = "an ifunc resolver calls it";
+			to->early = EARLY_CALLED;
 			added = true;
 		}
 	}
@@ -99,7 +99,7 @@ void find_early(struct instrumenting *in)
 
 	for (size_t f = 0; (p->resolvers.cnt || indirect) && f < p->functions.cnt; f++)
 		if (is_resolver(in, f, indirect)) {
-			p->functions.items[f].early = "ifunc resolver";
+			p->functions.items[f].early = EARLY_RESOLVER;
 			some = true;
 		}
 	while (some && add_callees(p))

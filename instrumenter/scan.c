@@ -293,6 +293,16 @@ static void scan_call(struct instrumenting *in, const struct parsed_call *c, str
 	s->type = c->type ? arena_strdup(u->arena, c->type) : NULL;
 }
 
+static void skip_early(struct instrumenting *in)
+{
+	for (size_t i = 0; in->o->plan && i < in->unit->functions.cnt; i++) {
+		struct scan_function *f = &in->unit->functions.items[i];
+
+		if (!f->skipped && plan_is_early(in->o->plan, f->key))
+			f->skipped = EARLY_ELSEWHERE;
+	}
+}
+
 void scan_unit(struct instrumenting *in)
 {
 	struct parsed *p = in->parsed;
@@ -307,6 +317,7 @@ void scan_unit(struct instrumenting *in)
 		map_set(bodies, p->functions.items[i].body, i + 1);
 	}
 	tell_apart(u);
+	skip_early(in);
 	for (size_t i = 0; i < p->calls.cnt; i++)
 		scan_call(in, &p->calls.items[i], bodies);
 	for (size_t i = 0; i < p->address_taken.cnt; i++)
@@ -382,7 +393,10 @@ uint64_t probe_set_of(const struct unit *u, const struct launcher_options *o)
 	for (size_t i = 0; i < u->functions.cnt; i++) {
 		const struct scan_function *f = &u->functions.items[i];
 
-		if (!f->skipped && o->plan && plan_level_of(o->plan, f->key) != PLAN_OFF)
+		/* The resolver for whose sake it has no probe may be gone: then the unit is looked at again. */
+		bool no_longer_early = f->skipped && strcmp(f->skipped, EARLY_ELSEWHERE) == 0 && o->plan && !plan_is_early(o->plan, f->key);
+
+		if (no_longer_early || (!f->skipped && o->plan && plan_level_of(o->plan, f->key) != PLAN_OFF))
 			h = hash_u64(hash_u64(h, f->key), plan_is_aside(o->plan, f->key));
 	}
 	h = hash_directives(unit_note_hash(h, u, o), u, o);

@@ -39,6 +39,11 @@ struct scan_function {
 /* What the VPROF_ macros call: such calls are recorded, although no unit defines it. */
 #define SCAN_MARK "vprof_mark"
 
+/* Values of skipped: an ifunc resolver, whom it may call in its unit, and whom in others, as the plan says. */
+#define EARLY_RESOLVER "ifunc resolver"
+#define EARLY_CALLED "an ifunc resolver calls it"
+#define EARLY_ELSEWHERE "an ifunc resolver of another file calls it"
+
 struct scan_call {			/* direct call inside the project, or of SCAN_MARK */
 	uint32_t caller;		/* index into functions */
 	const char *callee;		/* name */
