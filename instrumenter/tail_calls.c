@@ -22,6 +22,7 @@
 struct edge {
 	size_t from, to;		/* functions; their count: OUTSIDE */
 	struct range call;
+	bool accumulates;		/* "1 + f()" */
 };
 
 struct graph {
@@ -31,7 +32,7 @@ struct graph {
 
 static void add_edge(struct graph *g, size_t from, size_t to, struct range call)
 {
-	VEC_ADD(&g->edges, (struct edge){ from, to, call });
+	VEC_ADD(&g->edges, (struct edge){ from, to, call, false });
 	g->out[from]++;
 	g->in[to]++;
 }
@@ -107,11 +108,19 @@ struct index {
 	bool jumps;			/* this compiler makes jumps of calls to outside */
 };
 
-/* "1 + f()" becomes a loop only in f() itself, and only where jumps are made. */
-static void add_direct(const struct index *x, size_t f, size_t to, const struct parsed_tail *tail, struct graph *ret)
+/*
+ * "1 + f()" becomes a loop only in f() itself, and only where jumps are made: or in g(), which f() calls and which the compiler
+ * has put into f().  So loops gets what calls who within the unit, and those on a circle there are loops as well.
+ */
+static void add_direct(const struct index *x, size_t f, size_t to, const struct parsed_tail *tail, bool may_jump, struct graph *ret,
+		       struct graph *loops)
 {
 	if (!tail->accumulates || (to == f && x->jumps && !tail->passes_local))
 		add_edge(ret, f, to, tail->call);
+	if (to == f || !may_jump)
+		return;
+	add_edge(loops, f, to, tail->call);
+	loops->edges.items[loops->edges.cnt - 1].accumulates = tail->accumulates;
 }
 
 /* Whatever a template's parameter is, it may lead back here. */
@@ -121,7 +130,7 @@ static void add_dependent(const struct index *x, size_t f, const struct parsed_t
 	add_edge(ret, x->parsed->functions.cnt, f, (struct range){ 0, 0 });
 }
 
-static void add_tails_of(const struct index *x, size_t f, struct graph *ret)
+static void add_tails_of(const struct index *x, size_t f, struct graph *ret, struct graph *loops)
 {
 	const struct parsed *p = x->parsed;
 	struct parsed_tails tails = { .needs_frame = false };
@@ -140,7 +149,7 @@ static void add_tails_of(const struct index *x, size_t f, struct graph *ret)
 		}
 		c = &p->calls.items[n - 1];
 		if (c->callee_body && map_get(x->functions, c->callee_body, &to))
-			add_direct(x, f, (size_t)to - 1, tail, ret);
+			add_direct(x, f, (size_t)to - 1, tail, may_jump, ret, loops);
 		else if (may_jump && goes_outside(c) && !tail->accumulates)
 			add_edge(ret, f, p->functions.cnt, tail->call);
 	}
@@ -169,17 +178,23 @@ void find_tail_calls(struct instrumenting *in)
 	const struct parsed *p = in->parsed;
 	_cleanup_(map_freep) struct map *calls = index_calls(p), *functions = index_bodies(p);
 	struct index x = { p, calls, functions, makes_jumps(in) };
-	struct graph tails;
+	struct graph tails, loops;
 
 	graph_init(&tails, p->functions.cnt + 1);
+	graph_init(&loops, p->functions.cnt);
 	for (size_t f = 0; f < p->functions.cnt; f++)
-		add_tails_of(&x, f, &tails);
+		add_tails_of(&x, f, &tails, &loops);
 	add_entries(p, &tails);
 	keep_circles(&tails);
+	keep_circles(&loops);
 	for (size_t i = 0; i < tails.edges.cnt; i++)
 		if (tails.edges.items[i].from < p->functions.cnt)
 			VEC_ADD(&in->tails, (struct tail_call){ tails.edges.items[i].from, tails.edges.items[i].call });
+	for (size_t i = 0; i < loops.edges.cnt; i++)
+		if (loops.edges.items[i].accumulates)
+			VEC_ADD(&in->tails, (struct tail_call){ loops.edges.items[i].from, loops.edges.items[i].call });
 	graph_release(&tails);
+	graph_release(&loops);
 }
 
 bool ends_in_circle(const struct instrumenting *in, size_t function)

@@ -37,6 +37,10 @@ static long recursion(long n) { HERE(); return n ? 1 + recursion(n - 1) : zero; 
 static long odd(long n);
 static long even(long n) { HERE(); return n ? 1 + odd(n - 1) : zero; }
 static long odd(long n) { HERE(); return n ? 2 + even(n - 1) : zero; }
+static long second(long n), third(long n);
+static long first(long n) { HERE(); return n ? second(n - 1) + 1 : zero; }
+static long second(long n) { HERE(); if (!n) return zero; return 2 + third(n - 1); }
+static long third(long n) { long r; HERE(); if (!n) return zero; r = first(n - 1); return r; }
 static long tail(long n, long sum) { HERE(); return n ? tail(n - 1, sum + 1) : sum; }
 typedef long (*step)(long, long);
 static long left(long n, long sum), right(long n, long sum);
@@ -76,6 +80,7 @@ int main(void)
 {
 	MEASURE("recursion", DEEP, recursion(DEEP));
 	MEASURE("mutual", DEEP, even(DEEP));
+	MEASURE("three", DEEP, first(DEEP));
 	MEASURE("tail", DEEP, tail(DEEP, zero));
 	MEASURE("table", DEEP, left(DEEP, zero));
 	MEASURE("void", DEEP, (finish(DEEP), 0));
@@ -138,7 +143,7 @@ compare() {	# COMPILER LEVEL FILE
 	case $2 in
 	-O0)		bytes=$PLAIN_FRAME jumps='^$' ;;
 	-O1)		bytes=$FRAME jumps='^$' ;;
-	*)		bytes=$FRAME jumps='^(tail|table|void|recursion)$' ;;
+	*)		bytes=$FRAME jumps='^(tail|table|void|recursion|mutual)$' ;;
 	esac
 	awk -v bytes=$bytes -v jumps="$jumps" 'NR == FNR { plain[$1] = $2; result[$1] = $3; next }
 		!($1 in plain) || $3 != result[$1] { print $1 " has another result"; next }
