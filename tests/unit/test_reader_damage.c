@@ -204,10 +204,19 @@ static void test_not_a_trace(void **state)
 	struct diag diag = DIAG_INIT;
 	struct trace *t = NULL;
 
+	char text[] = "not-a-trace-XXXXXX";
+	int fd = mkstemp(text);
+
 	(void)state;
+	assert_int_equal(write(fd, "text\n", 5), 5);
+	close(fd);
+	assert_true(trace_read(text, NULL, &t, &diag) < 0);
+	assert_int_equal(diag.status, EXIT_DATA);
+	assert_non_null(strstr(diag.text, "is not a vprof trace"));
+	unlink(text);
 	assert_true(trace_read("/dev/null", NULL, &t, &diag) < 0);
 	assert_int_equal(diag.status, EXIT_DATA);
-	assert_string_equal(diag.text, "'/dev/null' is not a vprof trace");
+	assert_string_equal(diag.text, "cannot read trace '/dev/null': it is not a plain file");
 	assert_true(trace_read("/nowhere/t", NULL, &t, &diag) < 0);
 	assert_int_equal(diag.status, EXIT_DATA);
 	assert_null(t);
