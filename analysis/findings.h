@@ -367,7 +367,7 @@ size_t findings_pairs(const struct findings *f, bool hedges, double limit, struc
 
 #define NEARLY_ALL 0.8
 /* Of a function that does little but wait, the wait that is nearly all of it and above the threshold, which says for
- * what and because of whom; else x itself. */
+ * what and because of whom; of one that was long because it had no CPU, the run queue; else x itself. */
 const struct factor *factor_to_name(const struct findings *f, const struct factor *x, double threshold);
 
 /* How many intervals more would tell whether x counts as above o->threshold; 0: it is known.  What has no

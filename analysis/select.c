@@ -101,6 +101,33 @@ size_t factors_select_after_work(const struct findings *f, const struct select_o
 	return 0;
 }
 
+/* A body, or a wait: of that function alone. */
+static bool is_part_of(const struct factor *y, const struct factor *x)
+{
+	return (y->kind == FACTOR_WAIT || y->kind == FACTOR_BODY) && y->line == x->line &&
+	       compare_names(y->function, x->function) == 0 && compare_names(y->file, x->file) == 0;
+}
+
+/* A function that was long where it had no CPU, and has hardly a part of its own that is: chance hit it. */
+static const struct factor *run_queue_of(const struct findings *f, const struct factor *x)
+{
+	const struct factor *queue = NULL;
+	bool has_body = false;		/* else all of it is: a leaf that did not wait */
+	double own = 0;
+
+	for (size_t i = 0; i < f->factors.cnt; i++) {
+		const struct factor *y = &f->factors.items[i];
+
+		if (factor_is_runqueue(y)) {
+			queue = y;
+		} else if (is_part_of(y, x)) {
+			own += y->share;
+			has_body |= y->kind == FACTOR_BODY;
+		}
+	}
+	return queue && has_body && queue->share >= NEARLY_ALL * x->share && own <= (1 - NEARLY_ALL) * x->share ? queue : NULL;
+}
+
 const struct factor *factor_to_name(const struct findings *f, const struct factor *x, double threshold)
 {
 	const struct factor *best = NULL;
@@ -108,10 +135,11 @@ const struct factor *factor_to_name(const struct findings *f, const struct facto
 	for (size_t i = 0; i < f->factors.cnt && x->kind == FACTOR_FUNCTION; i++) {
 		const struct factor *y = &f->factors.items[i];
 
-		if (y->kind == FACTOR_WAIT && y->line == x->line && compare_names(y->function, x->function) == 0 &&
-		    compare_names(y->file, x->file) == 0 && y->share >= NEARLY_ALL * x->share &&
+		if (y->kind == FACTOR_WAIT && is_part_of(y, x) && y->share >= NEARLY_ALL * x->share &&
 		    y->share > threshold && (!best || y->share > best->share))
 			best = y;
 	}
+	if (!best && x->kind == FACTOR_FUNCTION && x->share > threshold)
+		best = run_queue_of(f, x);
 	return best ? best : x;
 }

@@ -367,6 +367,59 @@ static void test_one_factor(void **state)
 	assert_float_equal(wait_of(g, STATE_RUNNABLE, "g")->share, 0.5, 1e-12);
 }
 
+static const struct factor *function_of(const struct findings *f, const char *function)
+{
+	for (size_t i = 0; i < f->factors.cnt; i++)
+		if (f->factors.items[i].kind == FACTOR_FUNCTION && !strcmp(f->factors.items[i].function, function))
+			return &f->factors.items[i];
+	return NULL;
+}
+
+static struct trace *two_functions(void)
+{
+	struct trace *t = trace_new();
+
+	trace_add_string(t, &t->interval_names, "r");
+	VEC_ADD(&t->functions, (struct function){ .name = "f", .probed = true });
+	VEC_ADD(&t->functions, (struct function){ .name = "g", .probed = true });
+	t->cpu_use.kernel_knows = true;
+	return t;
+}
+
+/* The one long wait for a CPU was in f, by chance: not f is named, but the run queue.  g's own time is g's. */
+static void test_chance_is_not_named(void **state)
+{
+	_cleanup_(trace_freep) struct trace *hit = two_functions(), *varies = two_functions();
+	_cleanup_(findings_freep) struct findings *f = NULL, *g = NULL;
+	const struct analyze_options o = { 0 };
+	int64_t at = 0;
+
+	(void)state;
+	for (uint64_t i = 1; i <= 8; i++)
+		at = two_calls(hit, i, at, i == 5 ? 1000 : 0, i == 3 ? 10 : 0);
+	assert_int_equal(analyze(hit, &o, &f), 0);
+	assert_true(function_of(f, "f")->share > 0.99);
+	assert_true(factor_is_runqueue(factor_to_name(f, function_of(f, "f"), 0.05)));
+
+	/* f waits 1,000 for a CPU where g runs 1,000 longer: half of the variance each. */
+	at = 0;
+	for (uint64_t i = 1; i <= 8; i++) {
+		int64_t start = at, long_ns = i % 4 ? 0 : 1000;
+
+		segment(varies, 1, i, &at, 5, STATE_RUNNING);
+		segment(varies, 1, i, &at, long_ns, STATE_RUNNABLE);
+		segment(varies, 1, i, &at, 15 + long_ns, STATE_RUNNING);
+		add_interval(varies, i, start, at);
+		VEC_ADD(&varies->invocations, (struct invocation){ 1, i, 0, CALL_SITE_NONE, start, start + 10 + long_ns, 0 });
+		VEC_ADD(&varies->invocations, (struct invocation){ 1, i, 1, CALL_SITE_NONE, start + 10 + long_ns, at, 1 });
+		at += 10;
+	}
+	assert_int_equal(analyze(varies, &o, &g), 0);
+	assert_float_equal(function_of(g, "g")->share, 0.5, 1e-12);
+	assert_ptr_equal(factor_to_name(g, function_of(g, "g"), 0.05), function_of(g, "g"));
+	assert_true(factor_is_runqueue(factor_to_name(g, function_of(g, "f"), 0.05)));
+}
+
 /* f waits 20 for a lock; its holder had no CPU for 15 of them.  T 40, 20: Var 100; the lock's 20, 0: Cov 100; the run
  * queue's 15, 0: Cov 75. */
 static void test_of_a_holder(void **state)
@@ -411,6 +464,7 @@ int main(void)
 		cmocka_unit_test(test_endless),
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_one_factor),
+		cmocka_unit_test(test_chance_is_not_named),
 		cmocka_unit_test(test_of_a_holder),
 	};
 
