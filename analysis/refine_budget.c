@@ -47,6 +47,21 @@ struct budget {
 
 /* ---- the first run ---- */
 
+/* What nobody called in earlier runs is left out, and so is what only it calls; later runs ask for it if its caller's own
+ * time counts. */
+static void add_to_census(struct refinement *r, uint32_t f, bool *known, indexes *below)
+{
+	const struct refine_function *function = &r->state->p->functions[f];
+
+	if (known[f])
+		return;
+	known[f] = true;
+	if (function->uncalled && !function->always)
+		r->uncalled_cnt++;
+	else
+		VEC_ADD(below, f);
+}
+
 void refine_census(struct refinement *r)
 {
 	struct refine_state *s = r->state;
@@ -64,10 +79,7 @@ void refine_census(struct refinement *r)
 		for (size_t i = 0; i < level.cnt; i++) {
 			refine_children(s, level.items[i], &children, NULL);
 			for (size_t c = 0; c < children.cnt; c++)
-				if (!known[children.items[c]]) {
-					known[children.items[c]] = true;
-					VEC_ADD(&below, children.items[c]);
-				}
+				add_to_census(r, children.items[c], known, &below);
 		}
 		cnt += below.cnt;
 		if (!first && cnt > r->options.census_functions)

@@ -32,7 +32,7 @@ static unsigned arg_k = UINT_MAX, arg_max_runs = UINT_MAX;	/* not given */
 static unsigned arg_jobs, arg_buffer_mib;
 static double arg_threshold = NAN, arg_overhead = NAN;
 static const char *arg_policy = "budget", *arg_format = "text";
-static bool arg_ask, arg_restart, arg_ignore_status, arg_verbose;
+static bool arg_ask, arg_restart, arg_uncalled, arg_ignore_status, arg_verbose;
 
 volatile sig_atomic_t iterate_interrupted;
 
@@ -131,8 +131,10 @@ static int prepare(struct loop *l, struct diag *reterr)
 		return r;
 	if (l->graph.root_cnt == 0)
 		return no_root(l, reterr);
+	if (!l->uncalled)
+		r = iterate_find_uncalled(l, reterr);
 	l->refinement = refinement_new(&l->graph.project, &l->options);
-	return 0;
+	return r;
 }
 
 /* ---- from the first run to the last ---- */
@@ -163,6 +165,8 @@ static int iterate(struct loop *l)
 	sigaction(SIGINT, &catch, NULL);
 	if (!l->restart && iterate_resume(l, &diag) < 0)
 		return fail(&diag);
+	if (!l->first_run)
+		iterate_tell_uncalled(l);
 	while (!l->stop)
 		if (iterate_round(l, &diag) < 0)
 			return end_early(l, &diag);
@@ -178,6 +182,7 @@ static void take_settings(struct loop *l)
 	l->json = strcmp(arg_format, "json") == 0;
 	l->ask = arg_ask;
 	l->restart = arg_restart;
+	l->uncalled = arg_uncalled;
 	l->ignore_status = arg_ignore_status;
 	l->build = (struct build_options){ arg_jobs, arg_verbose, !arg_verbose };
 	l->record = (struct record_options){ .buffer_mib = arg_buffer_mib,
@@ -215,6 +220,7 @@ static const struct option_desc iterate_options[] = {
 	{ 0, "overhead", "F", OPT_DOUBLE, &arg_overhead, "budget: what probes may cost, of the mean latency (0.05)" },
 	{ 0, "ask", NULL, OPT_FLAG, &arg_ask, "ask what is to be broken down (on a terminal)" },
 	{ 0, "restart", NULL, OPT_FLAG, &arg_restart, "begin anew where an interrupted iteration would go on" },
+	{ 0, "uncalled", NULL, OPT_FLAG, &arg_uncalled, "budget: probe in the first run what earlier runs never called, too" },
 	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text, or json: the runs, why it ended, the last run's factors" },
 	{ 0, "ignore-status", NULL, OPT_FLAG, &arg_ignore_status, "go on when the command fails" },
 	{ 0, "buffer", "MIB", OPT_UINT, &arg_buffer_mib, "memory for records not yet written, in MiB" },

@@ -7,6 +7,7 @@
  *	iterate_start.c		what it began with
  *	iterate_resume.c	an iteration that was interrupted goes on
  *	iterate_missing.c	what was planned and not recorded
+ *	iterate_uncalled.c	what need not be planned, for nobody calls it
  *	iterate_ask.c		--ask: what the user wants to know more about
  *	iterate_end.c		what it says at its end
  */
@@ -26,7 +27,7 @@ struct loop {
 	struct refine_options options;
 	struct build_options build;
 	struct record_options record;
-	bool ask, restart, ignore_status, json;
+	bool ask, restart, uncalled, ignore_status, json;
 	struct args build_command, run_command;
 
 	struct store *store;
@@ -65,6 +66,11 @@ int iterate_retrace(struct loop *l, struct diag *reterr);
 
 /* Of the functions that the plan of l->run added: which were not recorded.  For round_release(). */
 int iterate_find_missing(const struct loop *l, struct round *round, struct diag *reterr);
+
+/* Marks functions of l->graph that earlier runs of the command recorded, and no interval of any called; says how many of them
+ * the first run leaves out. */
+int iterate_find_uncalled(struct loop *l, struct diag *reterr);
+void iterate_tell_uncalled(const struct loop *l);
 
 /* No interval in that run: says which of the places where one starts or ends were not reached. */
 void iterate_explain_nothing(const struct loop *l, uint32_t run);

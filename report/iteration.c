@@ -244,6 +244,7 @@ json_t *round_json(const struct round *r)
 	json_set(plan, "recorded", json_integer((json_int_t)r->recorded_cnt));
 	json_set(plan, "dormant", json_integer((json_int_t)r->dormant_cnt));
 	json_set(plan, "one_interval_in", json_integer(r->gate));
+	json_set(plan, "uncalled", json_integer(r->number == 1 ? (json_int_t)r->refinement->uncalled_cnt : 0));
 	round_missing_json(plan, r);
 	json_set(o, "run", json_integer(r->run->number));
 	json_set(o, "duration_ns", json_integer(r->run->duration_ns));

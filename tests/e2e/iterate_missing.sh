@@ -21,10 +21,11 @@ cat >server.c <<'END'
 #include <unistd.h>
 void helper(unsigned id);
 void odd(unsigned id);
-static volatile unsigned sink;
-static void rescue(void) { sink = 0; }
-void handle(unsigned id) { helper(id); odd(id); if (id > 1000000) rescue(); }
-int main(void) { for (unsigned id = 1; id <= 100; id++) handle(id); return 0; }
+static int broken;
+static void deep(void) { usleep(9000); }
+static void rescue(void) { deep(); }
+void handle(unsigned id) { helper(id); odd(id); if (broken && id % 3 == 0) rescue(); }
+int main(void) { broken = access("broken", F_OK) == 0; for (unsigned id = 1; id <= 100; id++) handle(id); return 0; }
 END
 cat >helper.c <<'END'
 #include <unistd.h>
@@ -49,14 +50,14 @@ END
 expect 0 "$VPROF" annotate --start handle --end handle
 printf '[build]\n\tcommand = make\n' >>vprof.conf
 expect 0 "$VPROF" iterate -- ./server
-says "▶ helper" "1 of 5 new functions was never called in an interval: rescue" \
-	"1 of 5 new functions is in no program that ran: helper" \
-	"1 of 5 new functions carries no probe: odd (the instrumented text did not compile: error: no probes here"
+says "▶ helper" "2 of 6 new functions were never called in an interval: " "rescue" \
+	"1 of 6 new functions is in no program that ran: helper" \
+	"1 of 6 new functions carries no probe: odd (the instrumented text did not compile: error: no probes here"
 cp -a ../project ../again
-expect 0 "$VPROF" iterate --format json -- ./server
+expect 0 "$VPROF" iterate --uncalled --format json -- ./server
 tr -d ' \n' <"$work/.out" >"$work/.line"
 mv "$work/.line" "$work/.out"
-says '"never_called":["rescue"]' '"absent":["helper"]'
+says '"rescue"' '"uncalled":0' '"absent":["helper"]'
 cd ../again || exit 99
 rm -rf vprof.data ./*.o
 expect 0 "$VPROF" iterate --format json -- ./server
@@ -67,12 +68,24 @@ cd ../project || exit 99
 
 # The same of any run, in show coverage.  What could take no probe is in no later plan.
 expect 0 "$VPROF" show coverage
-says "Run 2 was to record 4 functions: called 2, never in an interval 1, in no program that ran 1"
+says "Run 2 was to record 5 functions: called 2, never in an interval 2, in no program that ran 1"
 expect 0 "$VPROF" show coverage 1
-says "Run 1 was to record 5 functions: called 2, never in an interval 1, in no program that ran 2" \
-	"not recorded in run 1" "rescue" "server.c:5" "never called in an interval" "tool.c:1" "odd.c:1"
+says "Run 1 was to record 6 functions: called 2, never in an interval 2, in no program that ran 2" \
+	"not recorded in run 1" "rescue" "server.c:6" "never called in an interval" "tool.c:1" "odd.c:1"
 expect 0 "$VPROF" show coverage 1 --format json
-says '"run": 1' '"called": 2' '"never_called": 1' '"absent": 2'
+says '"run": 1' '"called": 2' '"never_called": 2' '"absent": 2'
 # Of 100 requests some six are root-only, to measure what recording costs.
 grep -Eq '"calls": (8[4-9]|9[0-9]|100)' "$work/.out" && pass || fail "about 94 calls"
+
+# Nobody calls rescue, so the next iteration does not begin with it, nor with what only it calls.
+expect 0 "$VPROF" iterate --format json -- ./server
+says '"uncalled": 1' "1 function that no interval of earlier runs of this command called has no probe in the first run, nor what only it" \
+	"--uncalled"
+if grep -Eq '"(rescue|deep)"' "$work/.out"; then fail "what nobody calls is recorded"; else pass; fi
+# Another command may call it; and if this one does by now, that is found.
+expect 0 "$VPROF" iterate -- ./server again
+if grep -q "earlier runs" "$work/.err"; then fail "what another command called counts"; else pass; fi
+touch broken
+expect 0 "$VPROF" iterate -- ./server
+says "1 function that no interval" "+ deep, rescue" "▶ deep"
 finish

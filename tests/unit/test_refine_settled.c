@@ -74,11 +74,38 @@ static void test_below_no_account(void **state)
 	refinement_free(w.r);
 }
 
+/* Earlier runs saw that nobody calls p: the first run records neither it nor what only it calls, d; e is l's as well.  When h's
+ * own time counts, what it calls is looked into all the same. */
+static void test_uncalled(void **state)
+{
+	static const char *const names[] = { "handle", "parse", "log", "digits", "escape", NULL };
+	static const char *const calls[] = { "hp", "hl", "pd", "pe", "le", NULL };
+	struct world w;
+	struct findings *f;
+	uint32_t h;
+
+	(void)state;
+	world_make(&w, names, calls);
+	w.functions[world_index(&w, 'p')].uncalled = w.functions[world_index(&w, 'h')].uncalled = true;
+	world_start(&w, REFINE_BUDGET, 3);
+	assert_string_equal(world_recorded(&w), "hle");
+	assert_int_equal(w.r->uncalled_cnt, 1);		/* h is a root */
+	f = found_new(100, 100000);
+	h = found_function(f, &w, 'h', 0, 1, 1);
+	found_node(f, &w, NODE_BODY, 'h', h, 0.9, 0);
+	found_function(f, &w, 'l', h, 0.01, 1);
+	found_factor(f, &w, 'h', 1);
+	assert_int_equal(world_step(&w, f), REFINE_GOES_ON);
+	assert_string_equal(world_recorded(&w), "hplde");
+	refinement_free(w.r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_of_no_account),
 		cmocka_unit_test(test_below_no_account),
+		cmocka_unit_test(test_uncalled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
