@@ -261,6 +261,7 @@ struct waiter {
 	uint64_t key;			/* of the project's function; 0: the project has none of that name there */
 	const char *module;		/* the program or library that it is in */
 	bool is_built;			/* vprof built units of that one */
+	bool is_outer;			/* it called, perhaps through others, the one that waited, which has an entry of its own */
 	double share, mean_ns;		/* as of a node */
 };
 

@@ -119,7 +119,7 @@ struct refine_verdict {
 /* What an iteration that ends has not looked into, and why not. */
 enum refine_left_why {
 	REFINE_LEFT_FOREIGN,		/* vprof built nothing of that file */
-	REFINE_LEFT_UNKNOWN,		/* it is in a file of the project's, but in no unit that vprof saw */
+	REFINE_LEFT_UNKNOWN,		/* it is in a file that vprof built units of, but in none of those */
 	REFINE_LEFT_SKIPPED,		/* it cannot take a probe: function->skipped */
 	REFINE_LEFT_OUT,		/* by [callgraph] leave-out, or as too small a function */
 	REFINE_LEFT_DECLINED,		/* by the user */

@@ -90,7 +90,7 @@ static void add_waits(struct refinement *r, const struct findings *f)
 		const struct waiter *w = &f->waiters.items[i];
 		uint32_t at = function_of(r->state, w);
 
-		if (w->share > r->options.threshold)
+		if (w->share > r->options.threshold && !w->is_outer)
 			VEC_ADD(&r->left, (struct refine_left){ why_not(r, w), i, FUNCTION_NONE,
 				at == FUNCTION_NONE ? NULL : &r->state->p->functions[at], w->share });
 	}

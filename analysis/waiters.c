@@ -92,15 +92,15 @@ void waiter_sums_add(struct waiter_sums *s, const struct timeline *tl, const pie
 
 /* ---- who it was ---- */
 
-/* What a language's library does for whoever calls it. */
-static bool is_helper(const char *name)
+/* What a language's library, or a header of the system's, does for whoever calls it. */
+static bool is_helper(const struct code_function *f)
 {
 	static const char *const prefixes[] = { "std::", "__gnu_cxx::", "__gthread_", "__cxxabiv1::", "__glibcxx" };
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-		if (starts_with(name, prefixes[i]))
+		if (starts_with(f->name, prefixes[i]))
 			return true;
-	return false;
+	return f->file && (starts_with(f->file, "/usr/include/") || starts_with(f->file, "/usr/lib/"));
 }
 
 static bool is_helper_library(const char *module)
@@ -119,34 +119,39 @@ static bool is_function(const struct code_function *c, const struct function *f)
 	return f && (c->key && f->key ? c->key == f->key : !c->key && strcmp(c->name, f->name) == 0);
 }
 
-/* The caller's function that waited; NULL: the probed one around it did, or that cannot be said.  *ret_foreign: none of its
- * functions has a name, but its file is none that vprof built. */
-static const struct code_function *waiting_function(const struct wait_caller *c, const struct function *inside, bool *ret_foreign)
+/* Of several overloads it is not known which. */
+static bool may_be(const struct code_function *c, const struct function *f)
 {
-	const struct code_function *own = NULL, *other = NULL;
+	size_t len = strcspn(c->name, "(");
 
-	*ret_foreign = false;
-	if (!c->module || (!c->is_built && is_helper_library(c->module)))
-		return NULL;
-	for (uint32_t i = 0; i < c->function_cnt; i++) {
-		const struct code_function *f = &c->functions[i];
+	return f && c->key && !c->is_one && strncmp(c->name, f->name, len) == 0 && strcspn(f->name, "(") == len;
+}
 
-		if (!f->name || is_function(f, inside))
-			return own;
-		if (f->key && !own)
-			own = f;
-		if (!f->key && !other && !is_helper(f->name))
-			other = f;
-	}
-	if (own || other)
-		return own ? own : other;
-	*ret_foreign = !c->is_built && !c->function_cnt;
+/* How many of the caller's functions lie between the wait and the probed one around it; all, if that is not among them. */
+static uint32_t functions_inside(const struct wait_caller *c, const struct function *inside)
+{
+	uint32_t cnt = 0;
+
+	while (cnt < c->function_cnt && !is_function(&c->functions[cnt], inside) && !may_be(&c->functions[cnt], inside))
+		cnt++;
+	return cnt;
+}
+
+/* Of these the one that waited: the innermost of the project, or else any that is no helper.  NULL: nobody is to be named. */
+static const struct code_function *waiting_function(const struct wait_caller *c, uint32_t cnt)
+{
+	for (uint32_t i = 0; i < cnt; i++)
+		if (c->functions[i].key)
+			return &c->functions[i];
+	for (uint32_t i = 0; i < cnt; i++)
+		if (!is_helper(&c->functions[i]) && (*c->functions[i].name || !c->is_built))
+			return &c->functions[i];
 	return NULL;
 }
 
 static bool is_same(const struct waiter *a, const struct waiter *b)
 {
-	return a->inside_function == b->inside_function && a->wait == b->wait && a->key == b->key &&
+	return a->inside_function == b->inside_function && a->wait == b->wait && a->key == b->key && a->is_outer == b->is_outer &&
 	       strcmp(a->function ? a->function : "", b->function ? b->function : "") == 0 &&
 	       strcmp(a->module, b->module) == 0;
 }
@@ -168,29 +173,41 @@ static char *text_in(struct analysis *a, const char *text)
 	return text ? arena_strdup(a->f->arena, text) : NULL;
 }
 
-static void judge(struct analysis *a, const struct waiter_sum *s)
+static void add_waiter(struct analysis *a, const struct waiter_sum *s, const struct wait_caller *c, const struct code_function *f,
+		       bool is_outer)
 {
-	const struct function *inside = s->function == FUNCTION_NONE ? NULL : &a->t->functions.items[s->function];
-	const struct wait_caller *c = s->caller < a->t->callers.cnt ? &a->t->callers.items[s->caller] : NULL;
 	uint32_t unit = rows_unit(a->rows);
-	const struct code_function *f;
-	bool foreign;
 
-	if (!c)
-		return;
-	f = waiting_function(c, inside, &foreign);
-	if (!f && !foreign)
-		return;
 	add(a->f, &(struct waiter){
 		.inside_function = s->function, .wait = s->wait,
 		.inside = analysis_function_name(a, s->function), .inside_file = analysis_function_file(a, s->function),
 		.inside_line = analysis_function_line(a, s->function),
-		.function = f ? text_in(a, f->name) : NULL, .file = f ? text_in(a, f->file) : NULL,
+		.function = f && *f->name ? text_in(a, f->name) : NULL, .file = f ? text_in(a, f->file) : NULL,
 		.line = f ? f->line : 0, .key = f ? f->key : 0,
-		.module = text_in(a, c->module), .is_built = c->is_built,
+		.module = text_in(a, c->module), .is_built = c->is_built, .is_outer = is_outer,
 		.mean_ns = moments_mean(a->m->n, s->x / unit),
 		.share = analysis_share(a, moments_covariance(a->m->n, s->x / unit, a->m->places.items[0].x, s->xt / unit)),
 	});
+}
+
+static void judge(struct analysis *a, const struct waiter_sum *s)
+{
+	const struct function *inside = s->function == FUNCTION_NONE ? NULL : &a->t->functions.items[s->function];
+	const struct wait_caller *c = s->caller < a->t->callers.cnt ? &a->t->callers.items[s->caller] : NULL;
+	const struct code_function *f;
+	uint32_t cnt;
+
+	if (!c || !c->module)
+		return;
+	cnt = functions_inside(c, inside);
+	f = waiting_function(c, cnt);
+	if (f && !f->key && !c->is_built && is_helper_library(c->module))
+		return;
+	if (f || (!c->is_built && !c->function_cnt && !is_helper_library(c->module)))
+		add_waiter(a, s, c, f, false);
+	for (uint32_t i = f && f->key ? (uint32_t)(f - c->functions) + 1 : cnt; i < cnt; i++)
+		if (c->functions[i].key && c->functions[i].key != f->key)
+			add_waiter(a, s, c, &c->functions[i], true);
 }
 
 static int by_share(const void *pa, const void *pb)
@@ -200,6 +217,8 @@ static int by_share(const void *pa, const void *pb)
 
 	if (a->share != b->share)
 		return a->share > b->share ? -1 : 1;
+	if (a->is_outer != b->is_outer)
+		return a->is_outer ? 1 : -1;
 	r = strcmp(a->function ? a->function : a->module, b->function ? b->function : b->module);
 	if (r == 0)
 		r = strcmp(a->inside ? a->inside : "", b->inside ? b->inside : "");

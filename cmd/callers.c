@@ -3,7 +3,7 @@
  * callers.c - from return addresses to the project's functions.
  *
  * A symbol is the project's function of that name; of several (overloads, static functions) the one whose source and line
- * the program gives; where that leaves two, nobody is named.  Template arguments and unnamed namespaces do not count:
+ * the program gives, or, where that leaves two, one of them.  Template arguments and unnamed namespaces do not count:
  *
  *	lock_slow			lock_slow
  *	pool<int>::take(int)		pool::take, or pool::take(int)
@@ -16,11 +16,12 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "cmd/callers.h"
+#include "instrumenter/location.h"
 #include "trace/callers.h"
 
 #define NAMELESS "(anonymous namespace)::"
 #define LAMBDA "::{lambda"
-#define LINES_NEAR 3			/* a definition's line may be that of its name or of its body */
+#define LINES_NEAR 4			/* a definition's line may be that of its name or of its body */
 
 struct candidates {
 	const struct project *project;
@@ -116,33 +117,36 @@ static void list_candidates(struct candidates *c, const struct project *p)
 	}
 }
 
-static bool is_near(uint32_t line, const struct project_function *f)
+/* What compilers and libclang write in different ways: "(char const*)", "(const char *)".  "" of a name without parameters. */
+static char *plain_parameters(const char *name)
 {
-	return line && line <= f->line + LINES_NEAR && line + LINES_NEAR >= f->line;
-}
-
-/* What compilers and libclang write in different ways: "char const*", "const char *". */
-static char *plain_signature(const char *name)
-{
+	const char *at = strchr(name, '(');
 	struct str s = STR_INIT;
 
 	str_add(&s, "");
-	while (*name) {
-		if (starts_with(name, "const"))
-			name += strlen("const");
-		else if (*name == ' ')
-			name++;
+	while (at && *at) {
+		if (starts_with(at, "const"))
+			at += strlen("const");
+		else if (*at == ' ')
+			at++;
 		else
-			str_addc(&s, *name++);
+			str_addc(&s, *at++);
 	}
 	return str_take(&s);
 }
 
-static bool same_signature(const char *a, const char *b)
+static bool same_parameters(const char *a, const char *b)
 {
-	_cleanup_(freep) char *x = plain_signature(a), *y = plain_signature(b);
+	_cleanup_(freep) char *x = plain_parameters(a), *y = plain_parameters(b);
 
 	return strcmp(x, y) == 0;
+}
+
+static int nearness(uint32_t line, const struct project_function *f)
+{
+	uint32_t distance = line > f->line ? line - f->line : f->line - line;
+
+	return line && distance < LINES_NEAR ? (int)(LINES_NEAR - distance) : 0;
 }
 
 static int score(const struct code_function *wanted, const struct project_function *f)
@@ -150,32 +154,62 @@ static int score(const struct code_function *wanted, const struct project_functi
 	bool has_files = wanted->file && f->file;
 	bool same_file = has_files && strcmp(path_base(wanted->file), path_base(f->file)) == 0;
 
-	return (same_file ? 8 : 0) + (same_file && is_near(wanted->line, f) ? 4 : 0) +
-	       (same_signature(wanted->name, f->name) ? 2 : 0) + (has_files && strcmp(wanted->file, f->file) == 0) -
-	       (has_files && !same_file ? 16 : 0);
+	if (has_files && !same_file)	/* another function of that name: of this one nothing is said */
+		return -1;
+	return (same_parameters(wanted->name, f->name) ? 32 : 0) + (same_file ? 16 : 0) +
+	       (same_file ? 2 * nearness(wanted->line, f) : 0) + (has_files && strcmp(wanted->file, f->file) == 0);
 }
 
-/* Of a function in another source of that name nothing is said. */
-static void find_key(const struct candidates *c, struct code_function *f)
+/* Lines do not say in which class or namespace an inlined function is. */
+static bool is_at(const struct code_function *wanted, const struct project_function *f)
 {
-	uint64_t at;
-	int best = -1;
-	bool is_one = true;
+	return wanted->file && f->file && !strstr(wanted->name, "::") && nearness(wanted->line, f) &&
+	       strcmp(path_base(wanted->file), path_base(f->file)) == 0 && location_function_matches(wanted->name, f->name);
+}
 
-	if (!map_get(c->first, bare_hash(f->name), &at))
-		return;
+static const struct project_function *find_by_line(const struct project *p, const struct code_function *wanted)
+{
+	const struct project_function *best = NULL;
+
+	for (size_t i = 0; i < p->functions.cnt; i++)
+		if (is_at(wanted, &p->functions.items[i]) &&
+		    (!best || nearness(wanted->line, &p->functions.items[i]) > nearness(wanted->line, best)))
+			best = &p->functions.items[i];
+	return best;
+}
+
+static const struct project_function *find_by_name(const struct candidates *c, const struct code_function *wanted, bool *ret_one)
+{
+	const struct project_function *best = NULL;
+	int most = -1;
+	uint64_t at;
+
+	*ret_one = true;
+	if (!map_get(c->first, bare_hash(wanted->name), &at))
+		return NULL;
 	for (; at; at = c->next[at - 1]) {
 		const struct project_function *candidate = &c->project->functions.items[at - 1];
-		int own = score(f, candidate);
+		int own = score(wanted, candidate);
 
-		if (own < best)
+		if (own < 0 || own < most)
 			continue;
-		is_one = own > best;
-		best = own;
-		f->key = candidate->key;
+		*ret_one = own > most;
+		most = own;
+		best = candidate;
 	}
-	if (f->key && !is_one)
-		*f = (struct code_function){ .name = NULL };
+	return best;
+}
+
+static void find_key(const struct candidates *c, struct code_function *f, struct arena *a)
+{
+	const struct project_function *found = find_by_name(c, f, &f->is_one);
+
+	if (!found)
+		found = find_by_line(c->project, f);
+	if (!found)
+		return;
+	f->key = found->key;
+	f->name = arena_strdup(a, found->name);
 }
 
 int callers_add(const char *trace_path, const struct project *p, struct trace *t, struct diag *reterr)
@@ -193,7 +227,7 @@ int callers_add(const char *trace_path, const struct project *p, struct trace *t
 	list_candidates(&c, p);
 	for (size_t i = 0; i < t->callers.cnt; i++)
 		for (uint32_t k = 0; k < t->callers.items[i].function_cnt; k++)
-			find_key(&c, &t->callers.items[i].functions[k]);
+			find_key(&c, &t->callers.items[i].functions[k], t->arena);
 	map_free(c.first);
 	free(c.next);
 	return 0;

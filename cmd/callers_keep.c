@@ -18,14 +18,18 @@ static void keep_one(void *arg, const struct drainer_caller *c)
 {
 	struct keeping *k = arg;
 	struct code_place place;
-	struct wait_caller caller = { .module = path_base(c->path) };
+	struct wait_caller caller = { .module = path_base(c->places[0].path) };
 
-	if (!code_names_find(k->names, c->path, c->address, &place))
+	if (!code_names_find(k->names, c->places[0].path, c->places[0].address, &place))
 		return;
+	if (!place.name_cnt)
+		place.names[place.name_cnt++] = (struct code_name){ CALLER_NAMELESS, NULL, 0 };
+	for (unsigned int i = 1; i < c->place_cnt; i++)
+		code_names_add_caller(k->names, c->places[i].path, c->places[i].address, &place);
 	caller.is_built = place.is_built;
 	for (uint32_t i = 0; i < place.name_cnt && i < CALLER_FUNCTIONS; i++)
 		caller.functions[caller.function_cnt++] = (struct code_function){
-			place.names[i].name, place.names[i].file, place.names[i].line, 0 };
+			place.names[i].name, place.names[i].file, place.names[i].line, 0, false };
 	callers_text_add(&k->text, c->number, &caller);
 }
 

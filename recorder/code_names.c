@@ -116,24 +116,29 @@ static bool is_ours(const char *name)
 	return starts_with(name, "vprof_");
 }
 
-/* The function that the call before the return address is of, if that call says it by itself. */
-static const struct elf_function *called_at(const struct code_file *f, uint64_t address)
+/* The place that the call before the return address is of, if that call says it by itself; else 0. */
+static uint64_t called_at(const struct code_file *f, uint64_t address)
 {
 #ifdef __x86_64__
 	const unsigned char *code = address >= CALL_BYTES ? elf_at(f->elf, address - CALL_BYTES, CALL_BYTES) : NULL;
-	const struct elf_function *found;
 	int32_t distance;
 
 	if (!code || *code != CALL_OPCODE)
-		return NULL;
+		return 0;
 	memcpy(&distance, code + 1, sizeof(distance));
-	found = function_at(f, address + (uint64_t)(int64_t)distance);
-	return found && found->start == address + (uint64_t)(int64_t)distance && !is_ours(found->name) ? found : NULL;
+	return address + (uint64_t)(int64_t)distance;
 #else
 	(void)f;
 	(void)address;
-	return NULL;
+	return 0;
 #endif
+}
+
+static const struct elf_function *beginning_at(const struct code_file *f, uint64_t address)
+{
+	const struct elf_function *found = address ? function_at(f, address) : NULL;
+
+	return found && found->start == address ? found : NULL;
 }
 
 /* As the instrumenter calls it, if it has overloads. */
@@ -154,26 +159,72 @@ static void add(struct code_names *n, struct code_place *to, const char *symbol,
 		to->names[to->name_cnt++] = (struct code_name){ readable(n, symbol), file, line };
 }
 
+/* The functions at the address, those that were inlined first. */
+static void add_functions(struct code_names *n, const struct code_file *f, uint64_t address, struct code_place *to)
+{
+	struct inlined_function inlined[CODE_NAMES_MAX];
+	size_t cnt = f->inlined ? inlined_find(f->inlined, address - 1, inlined, CODE_NAMES_MAX) : 0;
+	const struct elf_function *function = function_at(f, address - 1);
+	const struct inlined_function *whole = cnt && !inlined[cnt - 1].is_inlined ? &inlined[--cnt] : NULL;
+
+	for (size_t i = 0; i < cnt; i++)
+		add(n, to, inlined[i].symbol, inlined[i].file, inlined[i].line);
+	/* Its symbol says more than the lines, which do not have the namespace of a static function. */
+	if (function && !is_ours(function->name))
+		add(n, to, function->name, whole ? whole->file : function->file, whole ? whole->line : 0);
+	else if (whole && !function)
+		add(n, to, whole->symbol, whole->file, whole->line);
+}
+
+static void look_at(const struct code_file *f, uint64_t address, struct code_place *ret)
+{
+	const struct elf_function *function = function_at(f, address - 1);
+
+	ret->path = f->path;
+	ret->start = function ? function->start : 0;
+	ret->called = called_at(f, address);
+	ret->called_is_function = beginning_at(f, ret->called);
+}
+
 bool code_names_find(struct code_names *n, const char *path, uint64_t address, struct code_place *ret)
 {
 	struct code_file *f = open_file(n, path);
-	struct inlined_function inlined[CODE_NAMES_MAX];
-	const struct elf_function *function, *called;
-	size_t cnt;
+	const struct elf_function *called;
 
 	*ret = (struct code_place){ .is_built = f->is_built };
 	if (!f->elf || !address)
 		return false;
-	called = called_at(f, address);
-	if (called)
+	look_at(f, address, ret);
+	called = beginning_at(f, ret->called);
+	if (called && !is_ours(called->name))
 		add(n, ret, called->name, called->file, 0);
-	cnt = f->inlined ? inlined_find(f->inlined, address - 1, inlined, CODE_NAMES_MAX) : 0;
-	for (size_t i = 0; i < cnt; i++)
-		add(n, ret, inlined[i].symbol, inlined[i].file, inlined[i].line);
-	function = cnt ? NULL : function_at(f, address - 1);
-	if (function && is_ours(function->name))
+	add_functions(n, f, address, ret);
+	return true;
+}
+
+static bool calls(const struct code_place *caller, const struct code_place *place)
+{
+	bool same_file = strcmp(caller->path, place->path) == 0;
+
+	if (!caller->called)			/* through a pointer */
 		return true;
-	if (function)
-		add(n, ret, function->name, function->file, 0);
+	if (same_file && place->start)
+		return caller->called == place->start;
+	return !caller->called_is_function;
+}
+
+bool code_names_add_caller(struct code_names *n, const char *path, uint64_t address, struct code_place *place)
+{
+	struct code_file *f = open_file(n, path);
+	struct code_place caller = { .name_cnt = 0 };
+
+	if (!f->elf || !address)
+		return false;
+	look_at(f, address, &caller);
+	if (!caller.start || !calls(&caller, place))
+		return false;
+	add_functions(n, f, address, place);
+	place->path = caller.path;
+	place->start = caller.start;
 	return true;
 }

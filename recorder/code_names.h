@@ -31,6 +31,10 @@ struct code_place {
 	struct code_name names[CODE_NAMES_MAX];	/* the innermost first; several where some are inlined */
 	uint32_t name_cnt;			/* 0: the file has no name for it */
 	bool is_built;				/* the file holds units that vprof built */
+	const char *path;
+	uint64_t start;				/* of the function by its symbol; 0: it has none */
+	uint64_t called;			/* what the call before the address is of, if that says it by itself; else 0 */
+	bool called_is_function;		/* a symbol begins there: it is no way to another file */
 };
 
 /*
@@ -38,5 +42,11 @@ struct code_place {
  * no return address; who called that one did, and says whom: it is the innermost then.  False: there is no such file, or it is none.
  */
 bool code_names_find(struct code_names *n, const char *path, uint64_t address, struct code_place *ret);
+
+/*
+ * The caller of that: adds its names, and is the place then.  The address was found on the stack and may be anything; false, and
+ * nothing is changed: no call of place's function is before it.
+ */
+bool code_names_add_caller(struct code_names *n, const char *path, uint64_t address, struct code_place *place);
 
 #endif

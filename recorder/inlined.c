@@ -82,6 +82,7 @@ size_t inlined_find(struct inlined *i, uint64_t address, struct inlined_function
 		if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
 			continue;
 		ret[found] = describe(&scopes[s]);
+		ret[found].is_inlined = tag == DW_TAG_inlined_subroutine;
 		found += ret[found].symbol != NULL;
 		if (tag == DW_TAG_subprogram)
 			break;

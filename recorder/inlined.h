@@ -19,9 +19,10 @@ struct inlined_function {
 	const char *symbol;		/* as a symbol: "_ZN5store3getEi", or the plain name; lives as long as the file */
 	const char *file;		/* where it is defined; NULL: it does not say */
 	uint32_t line;
+	bool is_inlined;		/* false: the one that is no part of another, the last; it may be missing */
 };
 
-/* The functions at an address, the innermost first; the last is the one that is no part of another.  Returns how many. */
+/* The functions at an address, the innermost first.  Returns how many. */
 size_t inlined_find(struct inlined *i, uint64_t address, struct inlined_function *ret, size_t most);
 
 #endif

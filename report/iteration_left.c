@@ -32,7 +32,7 @@ static void add_why(struct str *to, const struct refine_left *l)
 		str_add(to, ", of which vprof built nothing");
 		break;
 	case REFINE_LEFT_UNKNOWN:
-		str_add(to, ", in a unit that vprof did not build");
+		str_add(to, ", which vprof did not see in the build");
 		break;
 	case REFINE_LEFT_SKIPPED:
 		str_add(to, ", which cannot take a probe (");

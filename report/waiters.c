@@ -25,7 +25,7 @@ static const char *remedy_of(const struct waiter *w)
 {
 	if (w->key)
 		return "which carries no probe: vprof iterate records it next";
-	return w->is_built ? "in a unit that vprof did not build" : "of which vprof built nothing";
+	return w->is_built ? "which vprof did not see in the build" : "of which vprof built nothing";
 }
 
 void print_waiters(const struct style *s, const struct findings *f, double threshold)
@@ -35,6 +35,9 @@ void print_waiters(const struct style *s, const struct findings *f, double thres
 	for (size_t i = 0; i < f->waiters.cnt && f->waiters.items[i].share > threshold; i++) {
 		const struct waiter *w = &f->waiters.items[i];
 		_cleanup_(str_release) struct str line = STR_INIT, name = STR_INIT;
+
+		if (w->is_outer)
+			continue;
 
 		if (w->inside) {
 			label_add_readable(&line, w->inside, NAME_READABLE, glyphs_of(s)->ellipsis);
@@ -70,6 +73,7 @@ json_t *waiters_json(const struct findings *f, const struct factor *x)
 		json_set(o, "line", w->line ? json_integer(w->line) : json_null());
 		json_set(o, "module", json_text(w->module));
 		json_set(o, "probed", json_boolean(false));
+		json_set(o, "outer", json_boolean(w->is_outer));
 		json_set(o, "share", json_number(w->share));
 		json_set(o, "mean_ns", json_ns(w->mean_ns));
 		json_add(list, o);

@@ -76,7 +76,7 @@ bool arena_open_map(struct arena_map *a, void *base, size_t bytes)
 	    !part_fits(c->places, sizeof(uint32_t) * ARENA_PLACES, bytes) ||
 	    !part_fits(c->lots, 2 * sizeof(uint64_t) * ARENA_LOTS, bytes) ||
 	    !part_fits(c->opened, sizeof(struct arena_opened) * ARENA_OPENED, bytes) ||
-	    !part_fits(c->callers, sizeof(uint64_t) * ARENA_CALLERS, bytes) ||
+	    !part_fits(c->callers, sizeof(struct arena_caller) * ARENA_CALLERS, bytes) ||
 	    !part_fits(c->modules, sizeof(struct arena_module) * ARENA_MODULES, bytes) ||
 	    !part_fits(c->chunks, (uint64_t)VPROF_CHUNK_BYTES * c->chunk_cnt, bytes))
 		return false;
@@ -99,7 +99,7 @@ bool arena_open_map(struct arena_map *a, void *base, size_t bytes)
 	a->places = (uint32_t *)(a->base + c->places);
 	a->lots = (uint64_t *)(a->base + c->lots);
 	a->opened = (struct arena_opened *)(a->base + c->opened);
-	a->callers = (uint64_t *)(a->base + c->callers);
+	a->callers = (struct arena_caller *)(a->base + c->callers);
 	a->modules = (struct arena_module *)(a->base + c->modules);
 	return true;
 }

@@ -149,8 +149,13 @@ struct arena_module {			/* where a file's code is in the memory of a program and
 	uint32_t ready, unused;
 };
 
-/* An entry of the table of callers: 0, or 16 bits for the program, 48 for the address. */
-enum { CODE_PROGRAMS = 1 << 16, CODE_ADDRESS_BITS = 48 };
+enum { CODE_PROGRAMS = 1 << 16, CODE_ADDRESS_BITS = 48, CODE_OUTER = 6 };
+
+struct arena_caller {			/* who called what blocked (runtime/code.h) */
+	uint64_t entry;			/* 0, or 16 bits for the program, 48 for the return address */
+	uint64_t place;			/* how far below the innermost probed call's frame that was, and 1; 0: not told yet */
+	uint64_t outer[CODE_OUTER];	/* what may be return addresses in between, the innermost first; 0: no more */
+} __attribute__((aligned(64)));
 
 static inline uint64_t code_entry(uint32_t program, uint64_t address)
 {
@@ -186,7 +191,7 @@ struct arena_map {
 	uint32_t *waiters, *places;	/* runtime/releasers.h */
 	uint64_t *lots;
 	struct arena_opened *opened;
-	uint64_t *callers;
+	struct arena_caller *callers;
 	struct arena_module *modules;
 };
 

@@ -49,20 +49,32 @@ static char *copy_text(const struct arena_map *a, uint32_t at)
 	return at < ARENA_TEXT_BYTES ? strndup(a->text + at, ARENA_TEXT_BYTES - at) : NULL;
 }
 
+static void add_place(const struct arena_map *a, const struct arena_module *all, uint32_t cnt, uint64_t entry, struct drainer_caller *to)
+{
+	const struct arena_module *m = entry ? find_module(all, cnt, entry) : NULL;
+	char *path = m ? copy_text(a, m->name) : NULL;
+
+	if (path)
+		to->places[to->place_cnt++] = (struct drainer_place){ path, (entry & ((1ULL << CODE_ADDRESS_BITS) - 1)) - m->base };
+}
+
 void drainer_callers(const struct drainer *d, void (*take)(void *arg, const struct drainer_caller *c), void *arg)
 {
 	uint32_t cnt;
 	struct arena_module *all = copy_modules(&d->arena, &cnt);
 
 	for (uint32_t i = 0; i < ARENA_CALLERS && all; i++) {
-		uint64_t entry = __atomic_load_n(&d->arena.callers[i], __ATOMIC_RELAXED);
-		const struct arena_module *m = entry ? find_module(all, cnt, entry) : NULL;
-		char *path = m ? copy_text(&d->arena, m->name) : NULL;
+		const struct arena_caller *c = &d->arena.callers[i];
+		uint64_t entry = __atomic_load_n(&c->entry, __ATOMIC_ACQUIRE);
+		struct drainer_caller caller = { .number = i + 1 };
 
-		if (path)
-			take(arg, &(struct drainer_caller){ i + 1, path,
-				(entry & ((1ULL << CODE_ADDRESS_BITS) - 1)) - m->base });
-		free(path);
+		add_place(&d->arena, all, cnt, entry, &caller);
+		for (int k = 0; caller.place_cnt && k < CODE_OUTER && __atomic_load_n(&c->place, __ATOMIC_ACQUIRE) && c->outer[k]; k++)
+			add_place(&d->arena, all, cnt, code_entry((uint32_t)(entry >> CODE_ADDRESS_BITS), c->outer[k]), &caller);
+		if (caller.place_cnt)
+			take(arg, &caller);
+		for (unsigned int k = 0; k < caller.place_cnt; k++)
+			free(caller.places[k].path);
 	}
 	free(all);
 }

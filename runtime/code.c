@@ -12,23 +12,107 @@
 #include "runtime/permit.h"
 #include "runtime/thread.h"
 
-enum { STEPS = 16, NAME_BYTES = 1024 };
+enum {
+	STEPS = 16,
+	NAME_BYTES = 1024,
+	STACK_BYTES_MAX = 32768,	/* so far away is no frame that is looked for */
+	RUNTIME_BYTES_MAX = 4096,	/* of our own frames, from here to the wrapper's */
+};
+
+#ifdef __x86_64__
+/* A call before that place in code: e8 and a distance, or ff and what says where the address is. */
+static bool is_behind_call(const unsigned char *at)
+{
+	return at[-5] == 0xe8 || at[-2] == 0xff || at[-3] == 0xff || at[-6] == 0xff || at[-7] == 0xff;
+}
+
+static bool is_return_address(const struct arena_map *a, uint64_t word)
+{
+	uint32_t cnt = __atomic_load_n(&a->control->module_cnt, __ATOMIC_ACQUIRE);
+
+	for (uint32_t i = 1; i <= cnt && i < ARENA_MODULES; i++) {
+		const struct arena_module *m = &a->modules[i];
+
+		if (__atomic_load_n(&m->ready, __ATOMIC_ACQUIRE) && m->program == process.program &&
+		    word > m->start + 7 && word < m->end)
+			return is_behind_call((const unsigned char *)word);
+	}
+	return false;
+}
+
+/* The frame of the innermost probed call, if that is further up this stack; else 0. */
+static uint64_t probed_frame(uint64_t here)
+{
+	const struct vprof_frame *frame = vprof_self.top ? vprof_self.top - 1 : NULL;
+
+	return frame && frame->start && frame->address > here && frame->address - here < STACK_BYTES_MAX &&
+	       here >= vprof_self.low && frame->address < vprof_self.high ? frame->address & ~7UL : 0;
+}
+
+/* Where the return address is on the stack; 0: not found. */
+static uint64_t find_slot(uint64_t here, uint64_t until, uint64_t address)
+{
+	uint64_t last = until - here > RUNTIME_BYTES_MAX ? here + RUNTIME_BYTES_MAX : until;
+
+	for (; here < last; here += sizeof(uint64_t))
+		if (*(const uint64_t *)here == address)
+			return here;
+	return 0;
+}
+
+static void note_outer(const struct arena_map *a, struct arena_caller *c, uint64_t slot, uint64_t until)
+{
+	unsigned int cnt = 0;
+
+	for (slot += sizeof(uint64_t); slot < until && cnt < CODE_OUTER; slot += sizeof(uint64_t))
+		if (is_return_address(a, *(const uint64_t *)slot))
+			c->outer[cnt++] = *(const uint64_t *)slot;
+}
+#else
+static uint64_t probed_frame(uint64_t here)
+{
+	(void)here;
+	return 0;
+}
+
+static uint64_t find_slot(uint64_t here, uint64_t until, uint64_t address)
+{
+	return here + until + address;
+}
+
+static void note_outer(const struct arena_map *a, struct arena_caller *c, uint64_t slot, uint64_t until)
+{
+	(void)a;
+	(void)c;
+	(void)slot;
+	(void)until;
+}
+#endif
 
 uint32_t code_caller(uint64_t address)
 {
 	const struct arena_map *a = process.arena;
-	uint64_t entry = code_entry(process.program, address), at = arena_hash(entry);
+	uint64_t entry = code_entry(process.program, address), at, place;
+	uint64_t here = (uint64_t)&entry & ~7UL, until = probed_frame(here), slot = until ? find_slot(here, until, address) : 0;
 
 	/* A thread may still write to the arena before. */
-	if (!a->base || a != thread_self.arena || !address || address >> CODE_ADDRESS_BITS || !process.program || process.program >= CODE_PROGRAMS)
+	if (!a->base || a != thread_self.arena || !address || address >> CODE_ADDRESS_BITS || !process.program ||
+	    process.program >= CODE_PROGRAMS)
 		return 0;
+	place = (slot ? until - slot : 0) | 1;
+	at = arena_hash(entry ^ place << 32);
 	for (unsigned int step = 0; step < STEPS; step++) {
 		uint32_t i = (uint32_t)((at + step) % ARENA_CALLERS);
-		uint64_t taken = __atomic_load_n(&a->callers[i], __ATOMIC_RELAXED);
+		struct arena_caller *c = &a->callers[i];
+		uint64_t taken = __atomic_load_n(&c->entry, __ATOMIC_ACQUIRE);
 
-		if (!taken)
-			__atomic_compare_exchange_n(&a->callers[i], &taken, entry, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-		if (!taken || taken == entry)
+		if (!taken && __atomic_compare_exchange_n(&c->entry, &taken, entry, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+			if (slot)
+				note_outer(a, c, slot, until);
+			__atomic_store_n(&c->place, place, __ATOMIC_RELEASE);
+			return i + 1;
+		}
+		if (taken == entry && __atomic_load_n(&c->place, __ATOMIC_ACQUIRE) == place)
 			return i + 1;
 	}
 	return 0;

@@ -131,10 +131,17 @@ bool drainer_note_opened(struct drainer *d, const struct drainer_opened *o);
  * somebody drains it; -EBADMSG, one of the two is something else. */
 int drainer_recover(const char *arena_path, const char *trace_path, struct drainer_stats *ret, struct diag *reterr);
 
+struct drainer_place {
+	char *path;			/* of the program or library */
+	uint64_t address;		/* a return address, as the file itself counts */
+};
+
+enum { DRAINER_PLACES = 7 };
+
 struct drainer_caller {			/* who called what blocked (runtime/code.h) */
 	uint32_t number;		/* as in the trace */
-	const char *path;		/* of the program or library */
-	uint64_t address;		/* a return address, as the file itself counts */
+	struct drainer_place places[DRAINER_PLACES];	/* then what may be the callers of that one */
+	unsigned int place_cnt;
 };
 
 /* All that are known so far, and where: before drainer_close(). */

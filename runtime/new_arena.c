@@ -198,7 +198,7 @@ static size_t lay_out(struct arena_control *c, const struct drainer_options *o)
 	PART(places, sizeof(uint32_t) * ARENA_PLACES);
 	PART(lots, 2 * sizeof(uint64_t) * ARENA_LOTS);
 	PART(opened, sizeof(struct arena_opened) * ARENA_OPENED);
-	PART(callers, sizeof(uint64_t) * ARENA_CALLERS);
+	PART(callers, sizeof(struct arena_caller) * ARENA_CALLERS);
 	PART(modules, sizeof(struct arena_module) * ARENA_MODULES);
 	PART(stacks, (size_t)VPROF_STACK_BYTES * ARENA_SLOTS);
 	PART(heads, sizeof(uint32_t) * ARENA_HEADS);

@@ -18,7 +18,7 @@
 struct wait wait_begin_from(uint64_t caller, enum wait_class class, uint64_t object)
 {
 	int saved_errno = errno;
-	struct wait w = { .class = class, .caller = caller };
+	struct wait w = { .class = class, .not_caller = ~caller };
 
 	w.on = thread_ready();
 	if (w.on) {
@@ -97,7 +97,7 @@ static void log_wait(const struct wait *w, uint64_t end)
 	} else if (!w->result) {
 		waker = find_waker(w, end, &woken);
 	}
-	THREAD_LOG(EVENT_WAIT, w->start, end, wait_word(w->class, code_caller(w->caller)), w->object, waker, woken);
+	THREAD_LOG(EVENT_WAIT, w->start, end, wait_word(w->class, code_caller(~w->not_caller)), w->object, waker, woken);
 	holds_woken(waker, woken);
 }
 

@@ -38,7 +38,8 @@ struct wait {
 	uint64_t holder_tid;		/* who had it at start, if that is known; else 0 */
 	int result;			/* of the call; not 0: timed out or failed, nobody woke us */
 	bool timed_out;			/* ... and it timed out: the wait's own time-out ended it */
-	uint64_t caller;		/* of the primitive: a return address; 0: not known */
+	uint64_t not_caller;		/* of the primitive: a return address with all its bits the other way round, so that the
+					 * stack has it once (code.c) */
 };
 
 #define WAITING struct wait __attribute__((cleanup(wait_end), unused))

@@ -230,6 +230,7 @@ static const struct column waiter_columns[] = {
 	COL_64(struct waiter, key),
 	COL_TEXT(struct waiter, module),
 	COL_BOOL(struct waiter, is_built),
+	COL_BOOL(struct waiter, is_outer),
 	COL_REAL(struct waiter, share),
 	COL_REAL(struct waiter, mean_ns),
 };

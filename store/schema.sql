@@ -376,6 +376,7 @@ CREATE TABLE IF NOT EXISTS waiter (			-- waits in functions without a probe, by 
 	key		INTEGER NOT NULL,	-- function.key; 0: the project has none
 	module		TEXT NOT NULL,		-- the program or library that it is in
 	is_built	INTEGER NOT NULL,	-- vprof built units of that one
+	is_outer	INTEGER NOT NULL,	-- 1: it called who waited, which is another row
 	share		REAL NOT NULL,
 	mean_ns		REAL NOT NULL,
 	PRIMARY KEY (finding, position)

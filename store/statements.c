@@ -192,8 +192,8 @@ static const char *const texts[] = {
 		" end_thread, root_only) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
 	[STMT_WAITER_INSERT] =
 		"INSERT INTO waiter(finding, position, inside, inside_file, inside_line, wait, function, file, line, key,"
-		" module, is_built, share, mean_ns)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+		" module, is_built, is_outer, share, mean_ns)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
 	[STMT_WARNING_INSERT] =
 		"INSERT INTO warning(finding, position, code, text) VALUES (?1, ?2, ?3, ?4)",
 	[STMT_INTERVAL_NAME_INSERT] =
@@ -255,7 +255,7 @@ static const char *const texts[] = {
 		"SELECT sid, start_ns, end_ns, start_thread, end_thread, root_only FROM interval"
 		" WHERE finding = ?1 ORDER BY position",
 	[STMT_WAITERS_READ] =
-		"SELECT inside, inside_file, inside_line, wait, function, file, line, key, module, is_built, share, mean_ns"
+		"SELECT inside, inside_file, inside_line, wait, function, file, line, key, module, is_built, is_outer, share, mean_ns"
 		" FROM waiter WHERE finding = ?1 ORDER BY position",
 	[STMT_WARNINGS_READ] =
 		"SELECT code, text FROM warning WHERE finding = ?1 ORDER BY position",

@@ -81,7 +81,7 @@ static bool parse_line(char *line, struct trace *t, uint32_t *ret_number, struct
 	for (size_t i = FIELDS_FIRST; i < cnt; i += FIELDS_EACH) {
 		struct code_function *f = &ret->functions[ret->function_cnt++];
 
-		f->name = kept(t, fields[i]);
+		f->name = strcmp(fields[i], CALLER_NAMELESS) == 0 ? "" : kept(t, fields[i]);
 		f->file = kept(t, fields[i + 1]);
 		if (!f->name || !parse_number(fields[i + 2], UINT32_MAX, &f->line))
 			return false;

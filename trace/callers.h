@@ -19,6 +19,7 @@
 #include "trace/model.h"
 
 #define CALLERS_FILE "callers"
+#define CALLER_NAMELESS "?"		/* in the place of a function for which its file has no name */
 
 /* The head, then a line for each. */
 void callers_text_begin(struct str *to);

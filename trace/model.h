@@ -91,10 +91,10 @@ struct segment {
 
 /* A function of the program that called a primitive, by its return address: it need not have a probe. */
 struct code_function {
-	const char *name, *file;	/* as the program's symbols have them; name NULL: it may be one of several of the
-					 * project's; file NULL: they do not say */
+	const char *name, *file;	/* as the program's symbols have them; name "", file NULL: they do not say */
 	uint32_t line;			/* 0: they do not say */
 	uint64_t key;			/* of the project's function (struct function); 0: the project has none */
+	bool is_one;			/* no other of that name (without parameters) may be it */
 };
 
 enum { CALLER_FUNCTIONS = 8 };

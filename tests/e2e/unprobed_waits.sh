@@ -30,7 +30,11 @@ static __attribute__((noinline)) long last_wait(sem_t *s) { sink++; return sem_w
 static void await_last(long unused) { last_wait(&answered); sink++; (void)unused; }
 static inline __attribute__((always_inline)) void put_in(void) { sem_wait(&answered); sink++; }
 static void await_inside(long unused) { put_in(); sink++; (void)unused; }
-extern void library_wait(long), linked_wait(long);
+static __attribute__((noinline)) void event_wait(sem_t *s) { sem_wait(s); sink++; }
+static __attribute__((noinline)) void slow_path(sem_t *s) { char room[300]; memset(room, 1, sizeof(room)); event_wait(s); sink += (unsigned)room[sink % 300]; }
+static void await_deep(long unused) { slow_path(&answered); sink++; (void)unused; }
+extern void library_wait(long), linked_wait(long), help(sem_t *);
+static void await_help(long unused) { help(&answered); sink++; (void)unused; }
 static void *find(const char *name)
 {
 	void *plugin;
@@ -40,6 +44,10 @@ static void *find(const char *name)
 		return (void *)await_last;
 	if (!strcmp(name, "inside"))
 		return (void *)await_inside;
+	if (!strcmp(name, "deep"))
+		return (void *)await_deep;
+	if (!strcmp(name, "help"))
+		return (void *)await_help;
 	if (!strcmp(name, "library"))
 		return (void *)library_wait;
 	if (!strcmp(name, "linked"))
@@ -67,7 +75,7 @@ int main(int argc, char **argv)
 	sem_init(&answered, 0, 0);
 	way = argc > 1 ? find(argv[1]) : NULL;
 	pthread_create(&t, NULL, answer, NULL);
-	for (unsigned id = 0; id < 120; id++)
+	for (unsigned id = 0; id < 60; id++)
 		handle(id);
 	return 0;
 }
@@ -78,9 +86,10 @@ extern sem_t *answers;
 volatile int used;
 static void __attribute__((noinline)) wait_inside(void) { sem_wait(answers); used++; }
 void library_wait(long unused) { wait_inside(); used++; (void)unused; }
+void help(sem_t *s) { sem_wait(s); used++; }
 END
-sed 's/library_wait/linked_wait/; s/wait_inside/wait_linked/g; s/used/used_too/g' library.c >linked.c
-sed 's/library_wait/plugin_wait/; s/wait_inside/wait_plugged/g' library.c >plugin.c
+sed '/^void help/d; s/library_wait/linked_wait/; s/wait_inside/wait_linked/g; s/used/used_too/g' library.c >linked.c
+sed '/^void help/d; s/library_wait/plugin_wait/; s/wait_inside/wait_plugged/g' library.c >plugin.c
 # Not by vprof: a library, and an object of the program.
 gcc -O1 -fPIC -shared -o libother.so library.c || exit 99
 gcc -O1 -c -o linked.o linked.c || exit 99
@@ -131,6 +140,16 @@ says "last_wait, which waits there without a probe, is next" "last_wait › lock
 iterates inside
 says "put_in, which waits there without a probe, is next" "put_in › lock wait"
 
+# Who called the one that waits is recorded with it: not event_wait says why, but who asked for it.  The stack tells.
+iterates deep
+says "event_wait, which waits there without a probe, is next" "await_deep" "slow_path" "run 2/4  + "
+expect 0 "$VPROF" show variance-tree --no-collapse
+says "event_wait" "slow_path"
+
+# A library's helper stands for who calls it, where that one is the project's.
+iterates help
+says "await_help, which waits there without a probe, is next" "await_help › lock wait" "lock wait in help of libother.so, of which vprof built nothing"
+
 iterates plugin
 says "wait_plugged, which waits there without a probe, is next" "wait_plugged › lock wait"
 
@@ -143,12 +162,75 @@ expect 0 "$VPROF" iterate --restart --max-runs 4 --format json -- ./server libra
 tr -d ' \n' <"$work/.out" >"$work/.line"
 mv "$work/.line" "$work/.out"
 says '"not_looked_into":[{"function":"wait_inside","file":"library.c","module":"libother.so","wait":"lock","inside":"handle","share":' \
-	'"why":"foreign"' '"waited_in":[{"function":"wait_inside","file":"library.c","line":null,"module":"libother.so","probed":false,"share":'
+	'"why":"foreign"' '"waited_in":[{"function":"wait_inside","file":"library.c","line":null,"module":"libother.so","probed":false,"outer":false,"share":'
 iterates linked
-ends_with "lock wait in wait_linked of server, in a unit that vprof did not build"
+ends_with "lock wait in wait_linked of server, which vprof did not see in the build"
 strip libother.so
 iterates library
 ends_with "lock wait in " "libother.so, of which vprof built nothing"
+
+# C++: templates, overloads, unnamed namespaces, lambdas.
+mkdir ../cxx && cd ../cxx || exit 99
+cat >server.cc <<'END'
+#include <cstring>
+#include <semaphore.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+static sem_t asked, answered;
+static volatile unsigned sink;
+static void answer() { for (unsigned i = 0; ; i++) { sem_wait(&asked); usleep(i * 997 % 3000); sem_post(&answered); } }
+namespace store {
+template <class T> struct pool {
+	static void take(long) { sem_wait(&answered); sink++; }
+	static void wait(int) { sem_wait(&answered); sink++; }
+	static void wait(const char *) { sem_wait(&answered); sink++; }
+};
+namespace {
+void hidden(long) { sem_wait(&answered); sink++; }
+}
+}
+static void *find(const char *name)
+{
+	if (!strcmp(name, "template")) return (void *)store::pool<std::pair<int, long>>::take;
+	if (!strcmp(name, "overload")) return (void *)static_cast<void (*)(const char *)>(store::pool<int>::wait);
+	if (!strcmp(name, "hidden")) return (void *)store::hidden;
+	return (void *)+[](long) { sem_wait(&answered); sink++; };
+}
+void handle(unsigned id, void *way)
+{
+	void (*f)(const char *, int, int);
+	sem_post(&asked);
+	memcpy(&f, &way, sizeof(f));
+	f("", (int)id, 0);
+	sink++;
+}
+int main(int, char **argv)
+{
+	sem_init(&asked, 0, 0);
+	sem_init(&answered, 0, 0);
+	std::thread(answer).detach();
+	for (unsigned id = 0; id < 60; id++)
+		handle(id, find(argv[1]));
+	_exit(0);
+}
+END
+expect 0 "$VPROF" annotate --start handle --end handle
+for options in "-O0" "-O2 -g"; do
+	rm -rf vprof.data server		# with the calls that runs showed
+	# shellcheck disable=SC2086
+	expect 0 "$VPROF" build -- g++ $options -o server server.cc -lpthread
+	[ "$options" = "-O0" ] || iterates template
+	[ "$options" = "-O0" ] ||
+		says "store::pool::take, which waits there without a probe, is next" "store::pool::take › lock wait" "to its end"
+	iterates overload
+	says "store::pool::wait(const char *), which waits there without a probe, is next" "to its end"
+	iterates hidden
+	says "store::hidden, which waits there without a probe, is next" "to its end"
+	[ "$options" = "-O0" ] || iterates lambda
+	[ "$options" = "-O0" ] || says "find::{lambda}, which waits there without a probe, is next" "to its end"
+done
+cd ../project || exit 99
 
 # handle itself waits: nothing is left, and nobody is named beside it.
 rm -rf vprof.data/runs

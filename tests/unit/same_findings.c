@@ -220,7 +220,7 @@ static void same_waiters(const struct findings *a, const struct findings *b)
 		same_text(x->file, y->file);
 		same_text(x->module, y->module);
 		assert_true(x->inside_line == y->inside_line && x->line == y->line && x->key == y->key);
-		assert_true(x->wait == y->wait && x->is_built == y->is_built);
+		assert_true(x->wait == y->wait && x->is_built == y->is_built && x->is_outer == y->is_outer);
 		same_double(x->share, y->share);
 		same_double(x->mean_ns, y->mean_ns);
 	}

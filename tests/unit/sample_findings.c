@@ -289,7 +289,7 @@ struct findings *sample_odd(void)
 		VEC_ADD(&f->covariances, (struct covariance){ 0, 0, (uint32_t)i, odd[i], -odd[i] });
 	}
 	VEC_ADD(&f->waiters, (struct waiter){ .inside = "f", .inside_file = "a,\"b\".c", .inside_line = UINT32_MAX, .wait = STATE_COND,
-		.function = "g", .line = 7, .key = UINT64_MAX, .module = "libx.so", .is_built = true, .share = -1e-17, .mean_ns = DBL_MAX });
+		.function = "g", .line = 7, .key = UINT64_MAX, .module = "libx.so", .is_built = true, .is_outer = true, .share = -1e-17, .mean_ns = DBL_MAX });
 	VEC_ADD(&f->waiters, (struct waiter){ .module = "\xe4\xb8\xad", .share = DBL_MIN });
 	VEC_ADD(&f->intervals, (struct interval_row){ UINT64_MAX, true, 0, INT64_MAX, 0, UINT64_MAX });
 	return f;

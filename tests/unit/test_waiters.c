@@ -46,7 +46,7 @@ static void add_function(struct trace *t, uint32_t caller, const char *name, uin
 {
 	struct wait_caller *c = &t->callers.items[caller];
 
-	c->functions[c->function_cnt++] = (struct code_function){ name, "server.c", 0, key };
+	c->functions[c->function_cnt++] = (struct code_function){ name, strcmp(name, "read") ? "server.c" : "/usr/include/bits/unistd.h", 0, key, key < 100 };
 }
 
 /* "slow .99 in handle of server; "; the trace goes. */
@@ -62,7 +62,7 @@ static char *waiters(struct trace *t)
 		const struct waiter *w = &f->waiters.items[i];
 
 		assert_int_equal(w->wait, STATE_LOCK);
-		str_addf(&s, "%s %.3f %.0f in %s of %s; ", w->function ? w->function : "?", w->share, w->mean_ns, w->inside, w->module);
+		str_addf(&s, "%s%s %.3f %.0f in %s of %s; ", w->is_outer ? "(" : "", w->function ? w->function : "?", w->share, w->mean_ns, w->inside, w->module);
 	}
 	trace_free(t);
 	return str_take(&s);
@@ -91,6 +91,9 @@ static void test_itself(void **state)
 	expect(t, "");
 	t = make_trace();			/* the project's own file, without a name: that may be handle */
 	expect(t, "");
+	t = make_trace();			/* one of several of that name: it may be handle */
+	add_function(t, 1, "handle(int)", 101);
+	expect(t, "");
 	t = make_trace();
 	t->callers.items[1].module = NULL;
 	expect(t, "");
@@ -111,6 +114,22 @@ static void test_others(void **state)
 	add_function(t, 1, "slow", 9);
 	add_function(t, 1, "handle", 7);
 	expect(t, "slow 1.000 30 in handle of server; ");
+	t = make_trace();			/* of two of another name one is told */
+	add_function(t, 1, "slow(int)", 101);
+	expect(t, "slow(int) 1.000 30 in handle of server; ");
+	t = make_trace();			/* stripped: in the program that may be handle */
+	add_function(t, 1, "", 0);
+	expect(t, "");
+	t = make_trace();
+	t->callers.items[1].is_built = false;
+	t->callers.items[1].module = "libother.so";
+	add_function(t, 1, "", 0);
+	add_function(t, 1, "get", 0);
+	expect(t, "? 1.000 30 in handle of libother.so; ");
+	t = make_trace();			/* of the program, and none that vprof saw */
+	add_function(t, 1, "linked", 0);
+	add_function(t, 1, "handle", 7);
+	expect(t, "linked 1.000 30 in handle of server; ");
 	t = make_trace();			/* in a library, with a name and without */
 	t->callers.items[1].is_built = false;
 	t->callers.items[1].module = "libother.so";
@@ -120,6 +139,39 @@ static void test_others(void **state)
 	t->callers.items[1].is_built = false;
 	t->callers.items[1].module = "libother.so";
 	expect(t, "? 1.000 30 in handle of libother.so; ");
+}
+
+/* Who called the one that waited is told as well, down to handle; what is beyond that is not. */
+static void test_outer(void **state)
+{
+	struct trace *t = make_trace();
+
+	(void)state;
+	add_function(t, 1, "event_wait", 9);
+	add_function(t, 1, "std::helper", 0);
+	add_function(t, 1, "lock_wait", 10);
+	add_function(t, 1, "handle", 7);
+	add_function(t, 1, "main", 11);
+	expect(t, "event_wait 1.000 30 in handle of server; (lock_wait 1.000 30 in handle of server; ");
+	t = make_trace();			/* a library's helper that one of the project calls: that one waits */
+	t->callers.items[1].is_built = false;
+	t->callers.items[1].module = "libhelp.so";
+	add_function(t, 1, "help_wait", 0);
+	add_function(t, 1, "slow", 9);
+	add_function(t, 1, "handle", 7);
+	expect(t, "slow 1.000 30 in handle of libhelp.so; ");
+	t = make_trace();			/* ... and one that handle itself calls */
+	t->callers.items[1].is_built = false;
+	t->callers.items[1].module = "libhelp.so";
+	add_function(t, 1, "help_wait", 0);
+	add_function(t, 1, "handle", 7);
+	expect(t, "help_wait 1.000 30 in handle of libhelp.so; ");
+	t = make_trace();
+	t->callers.items[1].is_built = false;
+	t->callers.items[1].module = "libstdc++.so.6";
+	add_function(t, 1, "std::condition_variable::wait", 0);
+	add_function(t, 1, "handle", 7);
+	expect(t, "");
 }
 
 /* Two call sites of one function are one; what is handle's own has its part of the share and no name. */
@@ -158,7 +210,7 @@ static void test_file(void **state)
 {
 	_cleanup_(trace_freep) struct trace *t = trace_new();
 	_cleanup_(str_release) struct str s = STR_INIT;
-	struct wait_caller c = { .functions = { { "wait\ta\nbit", "wait.h", 12, 0 }, { "handle", NULL, 0, 0 } },
+	struct wait_caller c = { .functions = { { "wait\ta\nbit", "wait.h", 12, 0, false }, { "handle", NULL, 0, 0, false } },
 				 .function_cnt = 2, .module = "server", .is_built = true };
 	struct diag d = DIAG_INIT;
 
@@ -166,6 +218,7 @@ static void test_file(void **state)
 	callers_text_begin(&s);
 	callers_text_add(&s, 8192, &c);
 	callers_text_add(&s, 1, &(struct wait_caller){ .module = "libx.so" });
+	callers_text_add(&s, 7, &(struct wait_caller){ .functions = { { .name = CALLER_NAMELESS } }, .function_cnt = 1, .module = "liby.so" });
 	assert_int_equal(read_text(str_cstr(&s), t, &d), 0);
 	assert_int_equal(t->callers.cnt, 8193);
 	assert_string_equal(t->callers.items[8192].functions[0].name, "wait?a?bit");
@@ -176,6 +229,7 @@ static void test_file(void **state)
 	assert_true(t->callers.items[8192].is_built && !t->callers.items[1].is_built);
 	assert_string_equal(t->callers.items[1].module, "libx.so");
 	assert_int_equal(t->callers.items[1].function_cnt, 0);
+	assert_string_equal(t->callers.items[7].functions[0].name, "");
 	assert_null(t->callers.items[2].module);
 	assert_int_equal(callers_read("/tmp/there/is/no/callers", t, &d), 0);
 }
@@ -203,7 +257,7 @@ static void test_damaged_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_itself), cmocka_unit_test(test_others), cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_itself), cmocka_unit_test(test_others), cmocka_unit_test(test_outer), cmocka_unit_test(test_shares),
 		cmocka_unit_test(test_file), cmocka_unit_test(test_damaged_file),
 	};
 
