@@ -23,7 +23,7 @@ die() { echo "$script: $*" >&2; exit 4; }
 usage() { sed -n '3,/^[^#]/{/^#/s/^# \{0,1\}//p;}' "$0" >&2; exit 2; }
 
 # fetch_options ARGUMENT...: of a fetch-and-build.sh.  Sets work, which has a default, tree, vprof, functions,
-# and configure_only, if the script gave it a default.
+# and configure_only and source, if the script gave them a default.
 fetch_options() {
 	vprof=vprof functions='' tree=''
 	while [ $# -gt 0 ]; do
@@ -32,6 +32,7 @@ fetch_options() {
 		--vprof)	vprof=${2:?--vprof needs a program}; shift ;;
 		--functions)	functions=${2:?--functions needs a list}; shift ;;
 		--configure-only) [ "${configure_only+known}" ] || usage; configure_only=yes ;;
+		--source)	[ "${source+known}" ] || usage; source=$(realpath "${2:?--source needs a directory}"); shift ;;
 		-*)		usage ;;
 		*)		[ -z "$tree" ] || usage; tree=$1 ;;
 		esac
