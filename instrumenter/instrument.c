@@ -121,7 +121,12 @@ static void add_c_string(struct str *s, const char *text)
 	str_addc(s, '"');
 }
 
-/* Where something else happens when the function is left, nothing is made a jump. */
+/*
+ * Where something else happens when the function is left, nothing is made a jump.
+ * In "short f(int n) { return n ? g() : 1; }" a comma before g() would be a warning of gcc's -Wconversion: it looks into the
+ * branches of ?:, but not behind commas.  It does look at what a statement expression is worth; that is no lvalue, and its
+ * temporaries end with it, so it is for scalars only.
+ */
 static void insert_tails(struct instrumenting *in)
 {
 	for (size_t i = 0; i < in->tails.cnt; i++) {
@@ -131,8 +136,9 @@ static void insert_tails(struct instrumenting *in)
 
 		if (!f->probed || in->bodies.items[t->function].laters.len || in->bodies.items[t->function].at_return.len)
 			continue;
-		edits_insert(&in->edits, t->call.start, "(vprof_tail%s(&vprof_span_), ", form);
-		edits_insert(&in->edits, t->call.end, ")");
+		edits_insert(&in->edits, t->call.start,
+			     t->is_scalar ? "(__extension__ ({ vprof_tail%s(&vprof_span_); " : "(vprof_tail%s(&vprof_span_), ", form);
+		edits_insert(&in->edits, t->call.end, "%s", t->is_scalar ? "; }))" : ")");
 	}
 }
 

@@ -27,6 +27,7 @@ struct function_edit {
 struct tail_call {
 	size_t function;
 	struct range call;
+	bool is_scalar;			/* and so is what the function returns */
 };
 
 /* One unit on its way. */

@@ -119,6 +119,7 @@ struct parsed_tail {
 	bool passes_local;		/* the address of a variable of the caller's frame is among the arguments */
 	bool accumulates;		/* "1 + f()": a jump only where f() is the function itself */
 	bool depends;			/* on a template's parameter: nobody knows what is called */
+	bool is_scalar;			/* its value is a number or a pointer */
 };
 struct parsed_tails {
 	VEC(struct parsed_tail) items;

@@ -89,7 +89,7 @@ static void tail_of_call(const struct tail_walk *w, CXCursor c)
 {
 	enum CXCursorKind callee = clang_getCursorKind(clang_getCursorReferenced(c));
 	struct parsed_tail tail = { { clang_start(c), clang_end(c) }, clang_passes_local(w->private, c), w->accumulates,
-				    depends_on_parameter(c) };
+				    depends_on_parameter(c), clang_is_scalar(clang_getCanonicalType(clang_getCursorType(c))) };
 	CXCursor inner = clang_last_child(c);
 
 	if (callee != CXCursor_Constructor && callee != CXCursor_ConversionFunction)

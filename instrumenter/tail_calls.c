@@ -21,8 +21,7 @@
 
 struct edge {
 	size_t from, to;		/* functions; their count: OUTSIDE */
-	struct range call;
-	bool accumulates;		/* "1 + f()" */
+	struct parsed_tail tail;
 };
 
 struct graph {
@@ -30,9 +29,11 @@ struct graph {
 	size_t *in, *out;		/* edges of each function */
 };
 
-static void add_edge(struct graph *g, size_t from, size_t to, struct range call)
+static const struct parsed_tail no_call;
+
+static void add_edge(struct graph *g, size_t from, size_t to, const struct parsed_tail *tail)
 {
-	VEC_ADD(&g->edges, (struct edge){ from, to, call, false });
+	VEC_ADD(&g->edges, (struct edge){ from, to, *tail });
 	g->out[from]++;
 	g->in[to]++;
 }
@@ -116,18 +117,16 @@ static void add_direct(const struct index *x, size_t f, size_t to, const struct 
 		       struct graph *loops)
 {
 	if (!tail->accumulates || (to == f && x->jumps && !tail->passes_local))
-		add_edge(ret, f, to, tail->call);
-	if (to == f || !may_jump)
-		return;
-	add_edge(loops, f, to, tail->call);
-	loops->edges.items[loops->edges.cnt - 1].accumulates = tail->accumulates;
+		add_edge(ret, f, to, tail);
+	if (to != f && may_jump)
+		add_edge(loops, f, to, tail);
 }
 
 /* Whatever a template's parameter is, it may lead back here. */
 static void add_dependent(const struct index *x, size_t f, const struct parsed_tail *tail, struct graph *ret)
 {
-	add_edge(ret, f, x->parsed->functions.cnt, tail->call);
-	add_edge(ret, x->parsed->functions.cnt, f, (struct range){ 0, 0 });
+	add_edge(ret, f, x->parsed->functions.cnt, tail);
+	add_edge(ret, x->parsed->functions.cnt, f, &no_call);
 }
 
 static void add_tails_of(const struct index *x, size_t f, struct graph *ret, struct graph *loops)
@@ -151,7 +150,7 @@ static void add_tails_of(const struct index *x, size_t f, struct graph *ret, str
 		if (c->callee_body && map_get(x->functions, c->callee_body, &to))
 			add_direct(x, f, (size_t)to - 1, tail, may_jump, ret, loops);
 		else if (may_jump && goes_outside(c) && !tail->accumulates)
-			add_edge(ret, f, p->functions.cnt, tail->call);
+			add_edge(ret, f, p->functions.cnt, tail);
 	}
 	VEC_RELEASE(&tails.items);
 }
@@ -169,8 +168,15 @@ static void add_entries(const struct parsed *p, struct graph *ret)
 		if (strcmp(f->name, "main") == 0)
 			continue;
 		if (!f->is_static || f->is_virtual || f->is_lambda || names_find(taken, f->name) != NAMES_NONE)
-			add_edge(ret, p->functions.cnt, i, (struct range){ 0, 0 });
+			add_edge(ret, p->functions.cnt, i, &no_call);
 	}
+}
+
+static void add_tail(struct instrumenting *in, const struct edge *e)
+{
+	bool is_scalar = e->tail.is_scalar && in->parsed->functions.items[e->from].result_is_scalar;
+
+	VEC_ADD(&in->tails, (struct tail_call){ e->from, e->tail.call, is_scalar });
 }
 
 void find_tail_calls(struct instrumenting *in)
@@ -189,10 +195,10 @@ void find_tail_calls(struct instrumenting *in)
 	keep_circles(&loops);
 	for (size_t i = 0; i < tails.edges.cnt; i++)
 		if (tails.edges.items[i].from < p->functions.cnt)
-			VEC_ADD(&in->tails, (struct tail_call){ tails.edges.items[i].from, tails.edges.items[i].call });
+			add_tail(in, &tails.edges.items[i]);
 	for (size_t i = 0; i < loops.edges.cnt; i++)
-		if (loops.edges.items[i].accumulates)
-			VEC_ADD(&in->tails, (struct tail_call){ loops.edges.items[i].from, loops.edges.items[i].call });
+		if (loops.edges.items[i].tail.accumulates)
+			add_tail(in, &loops.edges.items[i]);
 	graph_release(&tails);
 	graph_release(&loops);
 }
