@@ -78,6 +78,9 @@ void warn_holes(struct analysis *a)
 	const struct losses *l = &a->t->losses;
 	_cleanup_(str_release) struct str what = STR_INIT;
 
+	if (l->kernel_damaged)
+		findings_warn(a->f, "hole", "what the kernel saw (kernel.vpk) is damaged, and left out: the answer is one of a recording "
+			      "without --kernel");
 	if (!losses_have_holes(l))
 		return;
 	add_records(a, &what);

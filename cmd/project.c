@@ -149,12 +149,32 @@ static int read_imported(const char *path, struct trace **ret, struct diag *rete
 	return tuples_parse(text, len, path, ret, reterr);
 }
 
+/* What the kernel saw is damaged: the program's side tells what it tells without --kernel.  Where it has no intervals, it tells
+ * nothing. */
+static int read_without_kernel(struct store *s, const char *path, struct trace **ret, int damage, struct diag *reterr)
+{
+	struct diag other = DIAG_INIT;
+	struct trace *t = NULL;
+
+	trace_free(TAKE_PTR(*ret));
+	if (read_recorded(s, path, false, &t, &other) < 0 || !t->intervals.cnt) {
+		trace_free(t);
+		return damage;
+	}
+	t->losses.kernel_damaged = true;
+	*ret = t;
+	*reterr = (struct diag)DIAG_INIT;
+	return 0;
+}
+
 int run_part_read(struct store *s, const struct run_part *part, struct trace **ret, struct diag *reterr)
 {
 	const char *path = part->path;
 	int r = part->tuples ? read_imported(path, ret, reterr) : read_recorded(s, path, part->kernel, ret, reterr);
 
-	return r == 0 && part->kernel ? kernel_add(*ret, part->kernel, reterr) : r;
+	if (r == 0 && part->kernel)
+		r = kernel_add(*ret, part->kernel, reterr);
+	return r == -EBADMSG && part->kernel ? read_without_kernel(s, path, ret, r, reterr) : r;
 }
 
 int run_trace_read(struct store *s, const struct run *r, struct trace **ret, struct diag *reterr)

@@ -98,6 +98,10 @@ static int open_stream(struct part_reader *p, const struct reader_options *o, st
 	if (r < 0 || !p->part->kernel)
 		return r;
 	r = kernel_read_spilled(&k, p->part->kernel, reterr);
+	if (r == -EBADMSG) {		/* read as a whole, and without it */
+		r = TRACE_STREAM_UNFIT;
+		*reterr = (struct diag)DIAG_INIT;
+	}
 	if (r == 0)
 		r = trace_stream_kernel(p->stream, &k);
 	kernel_release(&k);

@@ -246,6 +246,7 @@ struct losses {
 		uint64_t tids[HOLE_TIDS];	/* of the threads concerned, as many as there is room for */
 		uint64_t tid_cnt;
 	} holes;
+	bool kernel_damaged;		/* what the kernel saw is left out */
 	uint64_t stray_events;		/* ends, drops and resumes of intervals that were not open */
 	struct full_tables full;
 };

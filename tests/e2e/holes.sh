@@ -98,4 +98,16 @@ cp part.vpt "${part%??}77"
 cp part.vpt "$part"
 damaged "a part is there twice" 100 2
 says "count once"
+
+# What the kernel saw is damaged: what the program's side says stays.
+"$VPROF" record --kernel=require -- true >"$work/.out" 2>"$work/.err"
+[ $? = 4 ] && { echo "not tried here: --kernel"; finish; }
+expect 0 "$VPROF" record --kernel -o kernel -- ./server
+intervals kernel >whole.txt
+vpk=$(ls vprof.data/runs/*/kernel.vpk | tail -1)
+size=$(wc -c <"$vpk")
+dd if=/dev/zero of="$vpk" bs=1 seek=$((size / 2)) count=300 conv=notrunc 2>/dev/null
+expect 0 "$VPROF" analyze kernel
+says "what the kernel saw (kernel.vpk) is damaged, and left out"
+intervals kernel | cmp -s - whole.txt && pass || fail "with damage in kernel.vpk there are other intervals"
 finish
