@@ -106,7 +106,7 @@ static const struct kernel_request *requests_of(const struct kernel_trace *k, ui
 	size_t first = partition_point(i, k->requests.cnt, kernel_device_tid(r[i].kind, r[i].device) < device);
 
 	*ret_cnt = partition_point(i, k->requests.cnt, kernel_device_tid(r[i].kind, r[i].device) <= device) - first;
-	return &r[first];
+	return VEC_AT(&k->requests, first);
 }
 
 /* A network interface: who waits for it keeps it busy as packets do. */

@@ -76,7 +76,7 @@ struct kernel_place *kernel_windows_place(struct kernel_windows *w, uint64_t tid
 /* The first that ends after that moment. */
 static size_t first_after(const struct kernel_windows *w, const struct kernel_place *p, int64_t ns)
 {
-	const struct kernel_off *o = &w->k.offs.items[p->first_off];
+	const struct kernel_off *o = VEC_AT(&w->k.offs, p->first_off);
 
 	return p->first_off + partition_point(i, p->end_off - p->first_off, o[i].in_ns <= ns);
 }

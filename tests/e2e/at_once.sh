@@ -84,6 +84,31 @@ wait
 expect 0 "$VPROF" -d both sql --format csv "SELECT COUNT(*) FROM function WHERE name LIKE 'unit%' AND probed"
 [ "$(sed 1d "$work/.out")" = 20 ] && pass || fail "two trees: $(cat "$work/.out" b5 b6)"
 
+# ---- two compiles of one object, as two targets of a makefile may make it ----
+mkdir object
+cd object || exit 99
+i=0
+while [ $i -lt 100 ]; do
+	echo "int f$i(int x) { int s = 0; for (int i = 0; i < x; i++) s += i * $i; return s; }"
+	i=$((i + 1))
+done >many.c
+echo "int main(void) { return f1(2) > 100; }" >>many.c
+cat >two.sh <<'END'
+for round in 1 2 3; do
+	cc -O1 -c many.c -o many.o & a=$!
+	cc -O1 -c many.c -o many.o & b=$!
+	wait $a && wait $b || exit 1
+	ls "$VPROF_DIR"/build/*.scan >/dev/null && cat "$VPROF_DIR"/build/*.scan >>scans
+done
+cc -o many many.o
+END
+expect 0 "$VPROF" build --functions all -- sh two.sh
+grep -q untouched scans && fail "two compiles of one object: $(grep -o '"untouched"[^,]*' scans | head -1)" || pass
+expect 0 "$VPROF" sql --format csv "SELECT COUNT(*) FROM function WHERE probed"
+[ "$(sed 1d "$work/.out")" = 101 ] && pass || fail "two compiles of one object: $(cat "$work/.out")"
+ls vprof.data/build/*.i >/dev/null 2>&1 && fail "a text is left" || pass
+cd ..
+
 # ---- two that analyse one run, and two that analyse two ----
 cd one || exit 99
 ("$VPROF" analyze 1 >../a1 2>&1; echo $? >../s7) &
