@@ -84,7 +84,7 @@ nothing_under_starter attached && pass || fail "attached: calls stand under star
 kill $!
 wait
 
-expect 0 "$VPROF" record -o delayed --delay 300ms -- ./shop 1500
+expect 0 "$VPROF" record -o delayed --delay 300ms -- ./shop 2500
 because keeper delayed
 nothing_under_starter delayed && pass || fail "delayed: calls stand under starter"
 

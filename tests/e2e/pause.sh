@@ -8,6 +8,7 @@ cp "$top/tests/e2e/turns.h" .
 cat >server.c <<'END'
 #define SLOW_ONE_IN 20
 #define SLOW_US 1000
+#include <fcntl.h>
 #include "turns.h"
 
 static void *idle(void *arg)
@@ -22,6 +23,18 @@ static void *idle(void *arg)
 	return arg;
 }
 
+/* So that the test need not guess how long a busy machine takes. */
+static void tell_progress(long served)
+{
+	static int fd = -1;
+	char text[32];
+
+	if (fd < 0)
+		fd = open("progress.new", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	if (pwrite(fd, text, (size_t)snprintf(text, sizeof(text), "%-20ld\n", served), 0) > 0 && !served)
+		rename("progress.new", "progress");
+}
+
 int main(void)
 {
 	pthread_t worker, idler;
@@ -30,6 +43,8 @@ int main(void)
 	pthread_create(&idler, NULL, idle, NULL);
 	pthread_create(&worker, NULL, work, NULL);
 	for (; access("stop", F_OK); i++) {
+		if (i % 10 == 0)
+			tell_progress(i);
 		pass_turn(2 * i);
 		begin(i);
 		take_turn(2 * i + 1);
@@ -51,6 +66,15 @@ expect 0 "$VPROF" build --functions all -- cc -O1 -o server server.c -lpthread
 now()
 {
 	awk '{ printf "%.0f\n", $1 * 1e9 }' /proc/uptime
+}
+
+# serve SECONDS: so long, and until 60 requests more were served
+serve()
+{
+	wait_until test -s progress
+	target=$(($(cat progress) + 60))
+	sleep "$1"
+	wait_until eval '[ "$(cat progress)" -ge $target ]'
 }
 
 # whole RUN: every interval has its calls on both threads, all completed ones but key 99's
@@ -78,7 +102,7 @@ start()
 {
 	run=$1
 	shift
-	rm -f stop
+	rm -f stop progress
 	"$VPROF" record -o "$run" "$@" -- ./server >out 2>err &
 	recorder=$!
 	i=0
@@ -86,7 +110,7 @@ start()
 		sleep 0.05
 		i=$((i + 1))
 	done
-	sleep 0.7
+	serve 0.7
 }
 
 # end: the server's status and words are what they would have been
@@ -110,7 +134,7 @@ a=$(now)
 sleep 0.3
 expect 0 "$VPROF" record --resume paused
 b=$(now)
-sleep 0.7
+serve 0.7
 c=$(now)
 expect 0 "$VPROF" record --pause paused
 d=$(now)
@@ -124,7 +148,7 @@ while [ "$(grep -c 'recording again' err)" -lt 2 ] && [ $i -lt 200 ]; do
 	i=$((i + 1))
 done
 f=$(now)
-sleep 0.7
+serve 0.7
 end
 grep -q "run 1: paused; vprof record --resume 1 goes on" err && pass || fail "nobody said that it is paused: $(cat err)"
 "$VPROF" show warnings paused >warnings 2>&1
@@ -134,7 +158,7 @@ tenth=100000000
 [ "$(between paused 0 "$a")" = 0 ] && pass || fail "$(between paused 0 "$a") intervals before it was to record"
 [ "$(between paused $((d + tenth)) $((e - tenth)))" = 0 ] && pass || fail "intervals in the pause"
 [ "$(between paused $((b + tenth)) $((c - tenth)))" -ge 20 ] && pass || fail "too few intervals between the pauses"
-[ "$(between paused $((f + tenth)) $((f + 5 * tenth)))" -ge 20 ] && pass || fail "too few intervals after the pause"
+[ "$(between paused $((f + tenth)) $((f + 1000 * tenth)))" -ge 20 ] && pass || fail "too few intervals after the pause"
 # Nothing of the pause is taken for running time.
 awk -v from=$((d + tenth)) -v until=$((e - tenth)) '$1 == "segment" && $4 < until && $5 > from { bad++ }
 	END { print bad + 0; exit bad > 0 }' paused.tuples >verdict && pass || fail "$(cat verdict) segments in the pause"
@@ -149,7 +173,8 @@ said=$(sed -n 's/.* \([0-9]*\) intervals* that w[a-z]* under way when the record
 
 # ---- --delay ends by itself ----
 start delayed --delay 1s
-sleep 1.3
+sleep 0.6
+serve 0.7
 end
 whole delayed
 [ -z "$(grep 'paused' err)" ] && pass || fail "a delay is no pause in the middle: $(cat err)"
@@ -161,7 +186,7 @@ sleep 0.3
 end
 whole last
 start killed
-sleep 0.5
+serve 0.5
 expect 0 "$VPROF" record --pause killed
 sleep 0.3
 kill -9 $recorder
@@ -174,22 +199,22 @@ says "nobody is recording run"
 
 # ---- a flight recorder's pauses outlive the parts that were deleted ----
 start ring --keep 2s
-sleep 0.5
+serve 0.5
 expect 0 "$VPROF" record --pause ring
 d=$(now)
 sleep 0.6
 e=$(now)
 expect 0 "$VPROF" record --resume ring
-sleep 0.7
+serve 0.7
 end
 whole ring
 [ "$(between ring $((d + tenth)) $((e - tenth)))" = 0 ] && pass || fail "ring: intervals in the pause"
 
 # ---- a process that runs already: attached while paused, recorded later ----
-rm -f stop
+rm -f stop progress
 ./server >out 2>/dev/null &
 server=$!
-sleep 0.3
+serve 0.1
 "$VPROF" record -o attached -p $server --delay 700ms --duration 2s 2>err && pass || fail "attached: $(cat err)"
 touch stop
 wait $server && pass || fail "the server ended with $?"
