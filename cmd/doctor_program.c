@@ -66,7 +66,8 @@ static void check_link(struct diagnosis *d, const char *path, const struct elf *
 			      "'%s' (%s) was linked with the runtime of another version of vprof: nothing of it can be recorded",
 			      path, how);
 	else if (linked || (notes->unit_cnt && !e->has_symbols && !e->interpreter && elf_holds(e, ARENA_VARIABLE)))
-		diagnosis_add(d, name, DIAGNOSIS_OK, NULL, "'%s' (%s) was linked through vprof", path, how);
+		diagnosis_add(d, name, DIAGNOSIS_OK, NULL, "'%s' (%s) was linked through vprof%s", path, how, e->interpreter ? "" :
+			      "; limits that it sets itself (setrlimit, mlockall, prctl) are not seen: vprof-record(1), LIMITS");
 	else if (asks && !asks_us)
 		diagnosis_add(d, name, DIAGNOSIS_PROBLEM, BUILD_FIX,
 			      "'%s' (%s) holds probes of another version of vprof, which stay dormant", path, how);

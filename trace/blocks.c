@@ -124,12 +124,13 @@ static bool has_its_sum(const struct packed_block *p)
 static bool unpack(struct blocks *b, const struct packed_block *p)
 {
 	size_t skip = b->list.is_placed ? sizeof(struct trace_place) : 0;
+	const unsigned char *from = p->data ? p->data + skip : NULL;	/* NULL: of no bytes */
 
 	make_room(&b->plain, &b->plain_cap, p->head.raw_bytes);
 	if (!b->zstd)
 		b->zstd = ZSTD_createDCtx();
 	if (!b->zstd || p->head.stored_bytes < skip ||
-	    ZSTD_decompressDCtx(b->zstd, b->plain, p->head.raw_bytes, p->data + skip, p->head.stored_bytes - skip) !=
+	    ZSTD_decompressDCtx(b->zstd, b->plain, p->head.raw_bytes, from, p->head.stored_bytes - skip) !=
 		    p->head.raw_bytes)
 		return false;
 	b->at = p->at;

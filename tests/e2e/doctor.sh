@@ -62,7 +62,7 @@ if gcc -static main.o -o static 2>"$work/.err"; then
 	found ✗ program "'static' (static) holds probes, but was linked without vprof" CMAKE_C_LINKER_LAUNCHER
 	expect 0 "$VPROF" cc gcc -static -s main.c -o static
 	expect 0 "$VPROF" doctor --quick static
-	says "'static' (static) was linked through vprof"
+	says "'static' (static) was linked through vprof; limits that it sets itself (setrlimit, mlockall, prctl) are not seen"
 fi
 gcc main.c -o plain
 expect 4 "$VPROF" doctor --quick plain
