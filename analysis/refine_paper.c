@@ -5,6 +5,7 @@
  * Factors are ranked by Algorithm 1.  Those that need no breaking down are passed over, so each
  * run goes on with the k best of the others; a pair stands for both its functions (the paper
  * offers it again and again unchanged: only variances are broken down there, line 6).
+ * Who waits without a probe is recorded where nothing is left to break down.
  */
 #include "analysis/refine_state.h"
 
@@ -53,7 +54,9 @@ enum refine_stop refine_by_paper(struct refinement *r, const struct findings *f,
 			any |= break_down(r, &subjects.items[k], &children, next);
 		broken_down += any;
 	}
-	refine_waiters(r, f, NULL, &children);
+	children.cnt = 0;
+	if (!broken_down)			/* as far as the call graph leads */
+		refine_waiters(r, f, NULL, &children);
 	for (size_t i = 0; i < children.cnt; i++)
 		next[children.items[i]] = REFINE_IN_INTERVALS;
 	broken_down += children.cnt > 0;

@@ -250,6 +250,28 @@ static void test_waiters(void **state)
 	}
 }
 
+/* The paper's policy goes one level a run, as long as calls lead on. */
+static void test_waiters_by_paper(void **state)
+{
+	static const char *const names[] = { "handle", "slow", "other", NULL };
+	static const char *const calls[] = { "ho", NULL };
+	struct world w;
+	struct findings *f;
+
+	(void)state;
+	world_make(&w, names, calls);
+	world_start(&w, REFINE_PAPER, 3);
+	f = found_wait(&w, .9);
+	found_waiter(f, &w, 'h', 's', .8);
+	assert_int_equal(world_step(&w, f), REFINE_GOES_ON);
+	assert_string_equal(world_recorded(&w), "ho");
+	f = found_wait(&w, .9);
+	found_waiter(f, &w, 'h', 's', .8);
+	assert_int_equal(world_step(&w, f), REFINE_GOES_ON);
+	assert_string_equal(world_recorded(&w), "hso");
+	refinement_free(w.r);
+}
+
 static enum refine_left_why left_of(struct world *w, char name)
 {
 	struct findings *f = found_wait(w, .9);
@@ -313,6 +335,7 @@ int main(void)
 		cmocka_unit_test(test_waits_are_named),
 		cmocka_unit_test(test_idle_costs_nothing),
 		cmocka_unit_test(test_waiters),
+		cmocka_unit_test(test_waiters_by_paper),
 		cmocka_unit_test(test_left),
 	};
 
