@@ -236,10 +236,11 @@ static void leave_unplaced(struct finding *f)
 
 	for (size_t i = 0; f->rd->raw.has_moves && i < f->rd->raw.threads.cnt; i++) {
 		struct off_cpu_thread *t = &f->threads[i];
-		const struct raw_account *first = t->accounts.items, *last = first + t->accounts.cnt - 1;
+		const struct raw_account *first = t->accounts.items, *last;
 
 		if (!t->has_others || t->accounts.cnt < 2)
 			continue;
+		last = first + t->accounts.cnt - 1;
 		off_ns += (__int128)last->ns - first->ns - (int64_t)(last->run_ns - first->run_ns) -
 			  (int64_t)(last->delay_ns - first->delay_ns) - t->waited_ns;
 		t->accounts.cnt = 0;

@@ -5,9 +5,10 @@
 #	make -f SRC/tests/fuzz/fuzz.mk srcdir=SRC CLANG=clang LIBS=... CPPFLAGS=... fuzz/fuzz
 vpath %.c $(srcdir)
 
+# NULL + 0, where an empty list begins, is not looked for yet: some code still says that (VEC_AT() of base/alloc.h does not).
 SANITIZE = address,undefined
 CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all \
-	-fsanitize=fuzzer-no-link,$(SANITIZE) -w
+	-fsanitize=fuzzer-no-link,$(SANITIZE) -fno-sanitize=pointer-overflow -w
 ALL_CPPFLAGS = -I$(srcdir) -I. -D_GNU_SOURCE $(CPPFLAGS)
 # Of an installation that there is not (cmd/paths.c).
 PATHS = ABS_BUILD_DIR ABS_SOURCE_DIR BIN_DIR PKGLIB_DIR INCLUDE_DIR PKGDATA_DIR
