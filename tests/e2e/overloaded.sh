@@ -118,7 +118,31 @@ is 'd["sentence"]["function"] == "drone" and "runnable threads" not in d["senten
 expect 0 "$VPROF" record --keep 30s -o kept -- taskset -c "$cpu" ./hive 250
 expect 0 "$VPROF" show summary kept --format json
 is 'cpu["runqueue_share"] > 0.4 and others.get("spinner", 0) > 0.1'
+
+# A program that was there before the recording; a recording that begins later.
+taskset -c "$cpu" ./hive 2000 >hive.out &
+hive=$!
+expect 0 "$VPROF" record -p "$hive" --duration 2s -o there
+kill "$hive" 2>/dev/null
+expect 0 "$VPROF" show summary there --format json
+is 'cpu["runqueue_share"] > 0.4 and others.get("spinner", 0) > 0.1 and d["sentence"]["sure"] is False'
+expect 0 "$VPROF" record --delay 300ms -o later -- taskset -c "$cpu" ./hive 250
+expect 0 "$VPROF" show summary later --format json
+is 'cpu["runqueue_share"] > 0.4 and others.get("spinner", 0) > 0.1'
 calm
+
+# They are somebody's who hides them: known is how much, and not who.
+if [ "$(id -u)" = 0 ] && unshare -m sh -c 'mount -o remount,hidepid=2 /proc && setpriv --reuid=65534 --regid=65534 --clear-groups "$0" --version' "$VPROF" >/dev/null 2>&1; then
+	mkdir hidden && cp hive hidden && chmod 755 "$work" && chown -R 65534:65534 hidden
+	spin
+	expect 0 unshare -m sh -c 'mount -o remount,hidepid=2 /proc && cd hidden && exec setpriv --reuid=65534 --regid=65534 --clear-groups \
+		env HOME="$PWD" "$0" -d "$PWD/vprof.data" record -o hid -- taskset -c "$1" ./hive 250' "$VPROF" "$cpu"
+	calm
+	expect 0 "$VPROF" -d hidden/vprof.data show summary hid --format json
+	is 'cpu["runqueue_share"] > 0.4 and others.get("(others)", 0) > 0.1 and "spinner" not in others'
+else
+	echo "not tried here: processes that are hidden (hidepid)"
+fi
 
 # Below the command itself; some live but for a moment, and one calls itself what a terminal would obey.
 ln spinner "$(printf 'x\033[31m\ny')"
