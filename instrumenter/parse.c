@@ -460,10 +460,17 @@ struct parsed *parse_text(const struct parse_input *in)
 	w.p = p = xcalloc(1, sizeof(*p));
 	w.awaited = clang_getNullCursor();
 	p->arena = arena_new();
-	p->private = clang_parse(in);
-	if (!p->private)
-		return NULL;
-	find_error(p, in);
+	p->private = clang_parse(in, false);
+	if (p->private)
+		find_error(p, in);
+	if (!p->private || p->error) {		/* perhaps for what is missing in system headers */
+		clang_parse_free(p->private);
+		p->error = NULL;
+		p->private = clang_parse(in, true);
+		if (!p->private)
+			return NULL;
+		find_error(p, in);
+	}
 	clang_visitChildren(clang_getTranslationUnitCursor(p->private->unit), visit_top, &w);
 	return TAKE_PTR(p);
 }

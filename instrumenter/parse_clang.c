@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "instrumenter/dialect.h"
+#include "instrumenter/foreign_bodies.h"
 #include "instrumenter/parse_clang.h"
 
 /* gcc's newer names of standards, for libclang 14. */
@@ -38,12 +39,14 @@ static const char *standard_option(const struct parse_input *in)
  * The text as dialect.c shows it, and what it includes.  Incomplete: as if more were to come, so that templates
  * are not instantiated in the end; what we want to know is in their patterns.
  */
-static int parse_view(const struct parse_input *in, CXIndex index, const char *const *args, int arg_cnt,
+static int parse_view(const struct parse_input *in, bool whole, CXIndex index, const char *const *args, int arg_cnt,
 		      CXTranslationUnit *ret)
 {
 	_cleanup_(freep) char *view = dialect_view(in->text, in->len, in->language);
 	_cleanup_(freep) char *prologue = dialect_prologue(in->language, in->standard);
 	_cleanup_(freep) char *dir = path_dir(in->path), *included = path_join(dir, DIALECT_FILE);
+	if (!whole)
+		foreign_bodies_blank(view, in->len, in->lines);
 	struct CXUnsavedFile files[] = {
 		{ in->path, view, in->len }, { included, prologue, strlen(prologue) },
 	};
@@ -52,7 +55,7 @@ static int parse_view(const struct parse_input *in, CXIndex index, const char *c
 					   CXTranslationUnit_KeepGoing | CXTranslationUnit_Incomplete, ret);
 }
 
-struct parsed_private *clang_parse(const struct parse_input *in)
+struct parsed_private *clang_parse(const struct parse_input *in, bool whole)
 {
 	_cleanup_(freep) char *standard = xasprintf("-std=%s", standard_option(in));
 	const char *args[] = {
@@ -63,7 +66,7 @@ struct parsed_private *clang_parse(const struct parse_input *in)
 	struct parsed_private *p = xcalloc(1, sizeof(*p));
 
 	p->index = clang_createIndex(0, 0);
-	parse_view(in, p->index, args, ARRAY_SIZE(args), &p->unit);
+	parse_view(in, whole, p->index, args, ARRAY_SIZE(args), &p->unit);
 	if (!p->unit) {
 		clang_parse_free(p);
 		return NULL;

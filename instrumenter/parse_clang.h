@@ -20,7 +20,8 @@ struct parsed_private {
 	size_t len;
 };
 
-struct parsed_private *clang_parse(const struct parse_input *in);	/* NULL: libclang gave up */
+/* whole: with the bodies of system headers' functions (foreign_bodies.h).  NULL: libclang gave up. */
+struct parsed_private *clang_parse(const struct parse_input *in, bool whole);
 void clang_parse_free(struct parsed_private *p);
 
 const char *clang_text(struct arena *a, CXString s);
