@@ -33,9 +33,13 @@ void warn_off_cpu(struct analysis *a)
 {
 	const struct off_cpu *o = &a->t->off_cpu;
 	uint64_t off_ns = unsigned_sum_saturated(o->placed_ns, o->unplaced_ns);
+	_cleanup_(str_release) struct str rest = STR_INIT;
 	double time, share;
 
 	sum_waits(a->f, STATE_OTHER, &time, &share);
+	if (o->unplaced_ns > off_ns / 10)
+		str_addf(&rest, "; %.3g s more are not known to be in one of several functions, whose own time they count as",
+			 (double)o->unplaced_ns / 1e9);
 	if (off_ns && o->unplaced_ns > off_ns / 2)
 		findings_warn(a->f, "off-cpu-unknown",
 			      "%.3g s of what is told as running threads were off the CPU, but it is not known when: functions' own "
@@ -45,8 +49,8 @@ void warn_off_cpu(struct analysis *a)
 		findings_warn(a->f, "off-cpu-unknown",
 			      "for %.0f %% of the intervals' time threads were off the CPU, unknown why: in a system call of the "
 			      "program's own, in a lock or a page fault inside a library; how long is measured, in which "
-			      "function is an estimate where calls are shorter than 5 ms; vprof record --kernel tells what "
-			      "it was", 100 * time);
+			      "function is an estimate where calls are shorter than 5 ms%s; vprof record --kernel tells what "
+			      "it was", 100 * time, str_cstr(&rest));
 }
 
 /* "cc1 1.5, make 0.3" */

@@ -367,6 +367,42 @@ static void test_one_factor(void **state)
 	assert_float_equal(wait_of(g, STATE_RUNNABLE, "g")->share, 0.5, 1e-12);
 }
 
+static const char *warning_of(const struct findings *f, const char *code)
+{
+	for (size_t i = 0; i < f->warnings.cnt; i++)
+		if (!strcmp(f->warnings.items[i].code, code))
+			return f->warnings.items[i].text;
+	return "";
+}
+
+/* 8 times f 10 and 40 off the CPU; a seventh of what was off has no place, or none of it. */
+static void test_off_without_a_place(void **state)
+{
+	static const uint64_t unplaced_ns[] = { 50000000, 0 };
+	const struct analyze_options o = { 0 };
+
+	(void)state;
+	for (size_t k = 0; k < 2; k++) {
+		_cleanup_(trace_freep) struct trace *t = trace_new();
+		_cleanup_(findings_freep) struct findings *f = NULL;
+		int64_t at = 0;
+
+		trace_add_string(t, &t->interval_names, "r");
+		for (uint64_t i = 1; i <= 8; i++) {
+			int64_t start = at;
+
+			segment(t, 1, i, &at, 10, STATE_RUNNING);
+			segment(t, 1, i, &at, 40 + (int64_t)i, STATE_OTHER);
+			add_interval(t, i, start, at);
+		}
+		t->off_cpu.placed_ns = 300000000;
+		t->off_cpu.unplaced_ns = unplaced_ns[k];
+		assert_int_equal(analyze(t, &o, &f), 0);
+		assert_non_null(strstr(warning_of(f, "off-cpu-unknown"), "threads were off the CPU, unknown why"));
+		assert_int_equal(strstr(warning_of(f, "off-cpu-unknown"), "0.05 s more are not known") != NULL, k == 0);
+	}
+}
+
 static const struct factor *function_of(const struct findings *f, const char *function)
 {
 	for (size_t i = 0; i < f->factors.cnt; i++)
@@ -465,6 +501,7 @@ int main(void)
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_one_factor),
 		cmocka_unit_test(test_chance_is_not_named),
+		cmocka_unit_test(test_off_without_a_place),
 		cmocka_unit_test(test_of_a_holder),
 	};
 
