@@ -8,6 +8,7 @@
  *	handle			handle itself waits: nothing to say
  *	wait_a_bit in handle	wait_a_bit, a function of the project that was inlined there
  *	read in handle		a header of the system's: handle itself
+ *	serve			a probed function around handle, which was inlined there: handle itself
  *	std::mutex::lock	a helper of the language's library: it stands for whoever calls it, who is not known
  *	foo_get of libfoo.so	a library that vprof did not build
  */
@@ -190,6 +191,21 @@ static void add_waiter(struct analysis *a, const struct waiter_sum *s, const str
 	});
 }
 
+/* A probed function around the innermost one: that may be inlined into it, which symbols alone do not say. */
+static bool is_around(const struct analysis *a, uint32_t innermost, const struct code_function *f)
+{
+	const struct place *places = a->v->places.items;
+
+	for (size_t i = 0; f->key && i < a->v->places.cnt; i++) {
+		if (places[i].kind != NODE_FUNCTION || places[i].function != innermost)
+			continue;
+		for (uint32_t at = places[i].parent; at != NODE_NONE; at = places[at].parent)
+			if (places[at].kind == NODE_FUNCTION && is_function(f, &a->t->functions.items[places[at].function]))
+				return true;
+	}
+	return false;
+}
+
 static void judge(struct analysis *a, const struct waiter_sum *s)
 {
 	const struct function *inside = s->function == FUNCTION_NONE ? NULL : &a->t->functions.items[s->function];
@@ -200,6 +216,9 @@ static void judge(struct analysis *a, const struct waiter_sum *s)
 	if (!c || !c->module)
 		return;
 	cnt = functions_inside(c, inside);
+	for (uint32_t i = 0; i < cnt; i++)
+		if (is_around(a, s->function, &c->functions[i]))
+			cnt = i;
 	f = waiting_function(c, cnt);
 	if (f && !f->key && !c->is_built && is_helper_library(c->module))
 		return;

@@ -174,6 +174,28 @@ static void test_outer(void **state)
 	expect(t, "");
 }
 
+/* Without lines an inlined function has no name: the symbol is that of a probed one around it. */
+static void test_inlined(void **state)
+{
+	static const char around[] = "invocation 1 1 serve 0 20\n" "invocation 1 2 serve 100 140\n" "invocation 1 3 serve 200 260\n";
+	_cleanup_(str_release) struct str all = STR_INIT;
+	struct trace *t = NULL;
+	struct diag d = DIAG_INIT;
+
+	(void)state;
+	str_addf(&all, "%.*s%s%s", (int)(strstr(text, "invocation") - text), text, around, strstr(text, "invocation"));
+	if (tuples_parse(str_cstr(&all), all.len, "t", &t, &d) < 0)
+		fail_msg("%s", d.text);
+	for (size_t i = 0; i < t->functions.cnt; i++)
+		t->functions.items[i].key = strcmp(t->functions.items[i].name, "serve") ? 7 : 8;
+	for (size_t i = 0; i < t->segments.cnt; i++)
+		t->segments.items[i].caller = t->segments.items[i].state == STATE_LOCK;
+	VEC_ADD(&t->callers, (struct wait_caller){ .module = NULL });
+	VEC_ADD(&t->callers, (struct wait_caller){ .module = "server", .is_built = true });
+	add_function(t, 1, "serve", 8);
+	expect(t, "");
+}
+
 /* Two call sites of one function are one; what is handle's own has its part of the share and no name. */
 static void test_shares(void **state)
 {
@@ -257,7 +279,7 @@ static void test_damaged_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_itself), cmocka_unit_test(test_others), cmocka_unit_test(test_outer), cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_itself), cmocka_unit_test(test_others), cmocka_unit_test(test_outer), cmocka_unit_test(test_inlined), cmocka_unit_test(test_shares),
 		cmocka_unit_test(test_file), cmocka_unit_test(test_damaged_file),
 	};
 
