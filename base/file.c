@@ -41,25 +41,20 @@ int file_read_open(int fd, char **ret, size_t *ret_len)
 }
 
 /* What is seen to be something else is not opened: that alone can rewind a tape.  Exchanged since, it is not waited for. */
-int file_open_plain_at(int dir, const char *path, int flags)
+int file_open_plain(const char *path, int flags)
 {
-	int links = flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0, fd;
 	struct stat st;
+	int fd;
 
-	if (fstatat(dir, path, &st, links) == 0 && !S_ISREG(st.st_mode))
+	if ((flags & O_NOFOLLOW ? lstat : stat)(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return S_ISDIR(st.st_mode) ? -EISDIR : S_ISLNK(st.st_mode) ? -ELOOP : -FILE_NOT_PLAIN;
-	fd = openat(dir, path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
 		return fd;
 	close(fd);
 	return -FILE_NOT_PLAIN;
-}
-
-int file_open_plain(const char *path, int flags)
-{
-	return file_open_plain_at(AT_FDCWD, path, flags);
 }
 
 const char *file_why(int err)

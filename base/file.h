@@ -17,7 +17,6 @@
  */
 enum { FILE_NOT_PLAIN = ENXIO };
 int file_open_plain(const char *path, int flags);
-int file_open_plain_at(int dir, const char *path, int flags);
 const char *file_why(int err);				/* strerror(-err), and of these in words */
 
 /* Reads a whole plain file; *ret is NUL-terminated and freed by the caller. ret_len may be NULL. */
