@@ -65,7 +65,7 @@ exam_all() {
 	row all.units_untouched "$untouched" count 0 "$(holds "$untouched == 0")"
 	row all.functions "$(query all "SELECT count(*) FROM function")" count - true
 	row all.functions_unprobed "$(query all "SELECT count(*) FROM function WHERE NOT probed")" count - true
-	scans=$(find "$work/all/vprof.data/build" -name '*.scan' -size +0 -exec du -k {} + | awk '{ s += $1 } END { print s / 1024 }')
+	scans=$(du -sk "$work/all/vprof.data/build" | awk '{ print $1 / 1024 }')
 	row all.scans "$scans" MB "<= 100" "$(holds "$scans <= 100")"
 	find "$work/source" -type f -newer "$work/plain/Makefile" >"$work/changed"
 	changed=$(wc -l <"$work/changed")
@@ -93,7 +93,7 @@ run_rows() {
 # Of the last run: what transactions waited for rows by vprof, scaled to all of them, and by InnoDB.
 row_lock_rows() {
 	counter=$(awk '$1 == "innodb" && $2 == "Innodb_row_lock_time" { ms = $3 } END { print ms + 0 }' "$work/$1.txt")
-	seen=$(query iterate "SELECT ifnull(sum(f.mean_ns), 0) / 1e6 * (d.count + ifnull(p.root_only_count, 0))
+	seen=$(query iterate "SELECT ifnull(sum(f.mean_ns) / 1e6 * (d.count + ifnull(p.root_only_count, 0)), 0)
 		FROM finding d LEFT JOIN probing p ON p.finding = d.id JOIN factor f ON f.finding = d.id
 		WHERE d.id = $latest AND f.kind = 'wait' AND f.function = 'lock_wait'")
 	row "$1.row_lock_time" "$seen" ms - true
