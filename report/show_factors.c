@@ -229,23 +229,23 @@ static void print_table(struct drawing *d)
 static void print_becauses(const struct style *s, const struct factor *f, size_t rank)
 {
 	enum { MOST = 3 };
+	const double least = 0.001;	/* of the variance: less reads as nothing, and is one of those more */
 	_cleanup_(freep) char *label = factor_label(f, s->utf8);
 	_cleanup_(str_release) struct str line = STR_INIT;
 	_cleanup_(freep) struct because *list = NULL;
-	size_t cnt = because_by_function(f, &list);
+	size_t cnt = because_by_function(f, &list), at;
 	char percent[TEXT_MAX];
 
 	if (cnt == 0)
 		return;
 	str_addf(&line, "%zu. %s because of ", rank, label);
-	for (size_t i = 0; i < cnt && i < MOST; i++) {
-		const struct because *b = &list[i];
-		_cleanup_(freep) char *name = because_label(b, s->utf8);
+	for (at = 0; at < cnt && at < MOST && (at == 0 || list[at].share >= least); at++) {
+		_cleanup_(freep) char *name = because_label(&list[at], s->utf8);
 
-		str_addf(&line, "%s%s (%s)", i ? ", " : "", name, text_percent(percent, b->share));
+		str_addf(&line, "%s%s (%s)", at ? ", " : "", name, text_percent(percent, list[at].share));
 	}
-	if (cnt > MOST)
-		str_addf(&line, ", %zu more", cnt - MOST);
+	if (cnt > at)
+		str_addf(&line, ", %zu more", cnt - at);
 	table_line(s->out, str_cstr(&line));
 }
 
