@@ -72,6 +72,7 @@ static const struct sample samples[] = {
 	{ PERMIT_GETPPID, SYS_getppid, { 0 } },
 	{ PERMIT_NAME, SYS_prctl, { PR_GET_NAME } },
 	{ PERMIT_CPUTIME, SYS_clock_gettime, { CLOCK_THREAD_CPUTIME_ID } },
+	{ PERMIT_RUSAGE, SYS_getrusage, { RUSAGE_THREAD } },
 	{ PERMIT_TSC, SYS_prctl, { PR_GET_TSC } },
 	{ PERMIT_FLOCK, SYS_flock, { A_FILE, LOCK_SH | LOCK_NB } },
 	{ PERMIT_FCNTL, SYS_fcntl, { A_FILE, F_GETFL } },

@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -85,13 +86,17 @@ static void find_no_slot(const struct arena_map *a)
 		vprof_self.gate = 0;
 }
 
-/* Exact, which what others read of a thread that runs is not (runtime/accounts.h); a system call. */
+/* Exact, which what others read of a thread that runs is not (runtime/accounts.h); two system calls. */
 void thread_log_account(void)
 {
 	struct timespec t;
+	struct rusage use;
 
-	if (permitted(PERMIT_CPUTIME) && syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &t) == 0)
-		THREAD_LOG(EVENT_ACCOUNT, clock_ticks(), (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec);
+	if (!permitted(PERMIT_CPUTIME) || syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &t))
+		return;
+	THREAD_LOG(EVENT_ACCOUNT, clock_ticks(), (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec);
+	if (permitted(PERMIT_RUSAGE) && syscall(SYS_getrusage, RUSAGE_THREAD, &use) == 0)
+		THREAD_LOG(EVENT_SWITCHES, clock_ticks(), (uint64_t)use.ru_nvcsw);
 }
 
 static void start(struct thread *t)

@@ -81,7 +81,8 @@
 	X(FINISH, 2)		/* label, key: a function that ends the interval begins on another thread */ \
 	X(HANDED, 2)		/* label, key: the function that began it returned, another one ends it */ \
 	X(UNWOUND, 3)		/* label, key, whole: frames with its BEGIN went without an END (longjmp): all
-				 * but the outermost, or, if whole, that one too */
+				 * but the outermost, or, if whole, that one too */ \
+	X(SWITCHES, 1)		/* behind ACCOUNT: how often the thread left its CPU to wait, so far */
 
 enum trace_event {
 	EVENT_NONE,

@@ -71,8 +71,7 @@ static void note_event(struct indexing *g, uint32_t thread, const struct raw_rec
 	g->x->unfit |= r->kind == EVENT_REOPEN;
 	g->x->has_stacks |= r->kind == EVENT_WAIT && r->words[1] == WAIT_QUEUE;
 	g->x->times_out |= wait_times_out(r->kind, r->ticks, r->words);
-	if (r->kind == EVENT_ACCOUNT)
-		raw_add_own_account(g->raw, thread, r->ticks, r->words[0]);
+	raw_add_own_look(g->raw, thread, r);
 	g->raw->has_moves |= is_move(r->kind, r->words, t);
 	if (is_own_wait(r->kind, r->words))
 		waited_add(&note->waited, r->ticks, r->words[0]);

@@ -90,6 +90,23 @@ static uint64_t delay_so_far(const struct raw_account *a, size_t last)
 	return (uint64_t)(ns < ACCOUNT_MAX_NS ? ns : ACCOUNT_MAX_NS);
 }
 
+/*
+ * By its own looks a thread never left its CPU to wait: whenever it was off, it was in the run queue, whatever the kernel says of
+ * that so far.  What looks from outside say it computed may be late, so that it seems to have been off longer than it was.
+ */
+static void queue_what_never_slept(struct raw_account *a, size_t cnt)
+{
+	uint64_t most_ns = ACCOUNT_MAX_NS;
+
+	if (cnt < 2 || !a[0].is_own || !a[cnt - 1].is_own || !a[0].left_cnt || a[0].left_cnt != a[cnt - 1].left_cnt)
+		return;
+	for (size_t i = cnt; i-- > 0; most_ns = a[i].delay_ns) {
+		uint64_t ns = (uint64_t)(a[i].ns - a[0].ns), ran_ns = a[i].run_ns - a[0].run_ns;
+
+		a[i].delay_ns = ns < ran_ns ? 0 : ns - ran_ns < most_ns ? ns - ran_ns : most_ns;
+	}
+}
+
 /* An account that goes back is damage, or of another thread of that number. */
 static void order_accounts(struct off_cpu_thread *t)
 {
@@ -121,6 +138,7 @@ static void order_accounts(struct off_cpu_thread *t)
 		a[0].delay_ns = a[1].delay_ns;
 		a[0].slices = a[1].slices;
 	}
+	queue_what_never_slept(a, cnt);
 }
 
 static bool is_wanted(const struct off_cpu_thread *t, int64_t waited_ns)

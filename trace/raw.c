@@ -185,10 +185,16 @@ void raw_decode_record(struct decoder *d, uint64_t *before, struct raw_record *r
 		ret->caller = wait_word_caller(&ret->words[1]);
 }
 
-void raw_add_own_account(struct raw *r, uint32_t thread, uint64_t ticks, uint64_t run_ns)
+void raw_add_own_look(struct raw *r, uint32_t thread, const struct raw_record *record)
 {
-	VEC_ADD(&r->accounts, (struct raw_account){ .serial = r->threads.items[thread].serial, .ns = (int64_t)ticks,
-		.run_ns = run_ns, .look_cnt = 1, .is_own = true });
+	uint64_t serial = r->threads.items[thread].serial;
+	struct raw_account *last = r->accounts.cnt ? &r->accounts.items[r->accounts.cnt - 1] : NULL;
+
+	if (record->kind == EVENT_ACCOUNT)
+		VEC_ADD(&r->accounts, (struct raw_account){ .serial = serial, .ns = (int64_t)record->ticks, .run_ns = record->words[0],
+			.look_cnt = 1, .is_own = true });
+	else if (record->kind == EVENT_SWITCHES && last && last->is_own && last->serial == serial && record->words[0] < UINT64_MAX)
+		last->left_cnt = record->words[0] + 1;
 }
 
 static void add_record(struct raw *r, uint32_t thread, const struct raw_record *record)
@@ -201,8 +207,7 @@ static void add_record(struct raw *r, uint32_t thread, const struct raw_record *
 			(uint32_t)r->invocations.cnt });
 		return;
 	}
-	if (record->kind == EVENT_ACCOUNT)
-		raw_add_own_account(r, thread, record->ticks, record->words[0]);
+	raw_add_own_look(r, thread, record);
 	e = VEC_EXTEND(&r->events);
 	e->ns = (int64_t)record->ticks;
 	e->thread = thread;

@@ -61,6 +61,7 @@ struct raw_account {
 	uint64_t run_ns, delay_ns, slices, look_cnt;
 	bool is_off;			/* it slept */
 	bool is_own;			/* the thread's own look, at its beginning or end: run_ns alone is known, and exact */
+	uint64_t left_cnt;		/* is_own: how often it left its CPU to wait, and 1; 0: unknown */
 };
 
 struct raw_hole {			/* records logged then are missing: from, until; ticks, then ns */
@@ -134,7 +135,8 @@ static inline bool is_move(unsigned int kind, const uint64_t *words, const struc
 
 struct blocks;
 
-void raw_add_own_account(struct raw *r, uint32_t thread, uint64_t ticks, uint64_t run_ns);
+/* EVENT_ACCOUNT, and EVENT_SWITCHES of the thread's last one.  Others are ignored. */
+void raw_add_own_look(struct raw *r, uint32_t thread, const struct raw_record *record);
 
 /* What stands before a chunk's records; false: it makes no sense, d->bad. */
 struct raw_chunk {

@@ -4,10 +4,13 @@
 # All are on one CPU, so that it is so on any machine.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
-# Eight functions compute, all the same; with a second argument a ninth sleeps, now 2 ms, now 30, and that is most of it.
+# Eight functions compute, all the same; with a second argument a ninth sleeps, now 2 ms, now 30, and that is most of it, or, if it is
+# "threads", each flight has a thread of its own.
 cat >hive.c <<'END'
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static volatile unsigned long sink;
@@ -31,10 +34,23 @@ __attribute__((noinline)) void flight(unsigned i, int sleeps)
 		drone(i % 2 ? 30 : 2);
 }
 
+static void *alone(void *i)
+{
+	flight((unsigned)(unsigned long)i, 0);
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
-	for (int i = 0; argc > 1 && i < atoi(argv[1]); i++)
-		flight((unsigned)i, argc > 2);
+	int threads = argc > 2 && !strcmp(argv[2], "threads");
+	pthread_t t;
+
+	for (int i = 0; argc > 1 && i < atoi(argv[1]); i++) {
+		if (!threads)
+			flight((unsigned)i, argc > 2);
+		else if (pthread_create(&t, NULL, alone, (void *)(unsigned long)i) == 0)
+			pthread_join(t, NULL);
+	}
 	puts("home");
 	return 0;
 }
@@ -93,7 +109,7 @@ END
 
 cc -O2 -o spinner spinner.c || exit 99
 expect 0 "$VPROF" annotate --start flight --end flight
-expect 0 "$VPROF" build --functions all -- cc -O1 -o hive hive.c
+expect 0 "$VPROF" build --functions all -- cc -O1 -pthread -o hive hive.c
 
 # Others, from outside of the command.
 spin
@@ -108,6 +124,14 @@ says "  CPUs      waited for a CPU for"
 expect 0 "$VPROF" show factors outside --all --format json
 is '[(f["function"], f["wait"]) for f in d["factors"] if f["wait"] in ("runnable", "wakeup")] == [(None, "runnable")]'
 is 'next(f for f in d["factors"] if f["wait"] == "runnable")["share"] > 0.5'
+
+# A thread of some milliseconds is met by a look or by none; it says itself that it never waited.
+expect 0 "$VPROF" record -o threads -- taskset -c "$cpu" ./hive 150 threads
+expect 0 "$VPROF" export --format tuples threads
+cp "$work/.out" "$work/tuples"
+other=$(told flight other) runnable=$(told flight runnable) running=$(told flight running)
+[ $((other * 20)) -le $((other + runnable + running)) ] && [ "$runnable" -gt "$running" ] && pass ||
+	fail "short threads: running $running us, runnable $runnable, off $other"
 
 # What sleeps most of the time is not theirs.
 expect 0 "$VPROF" record -o sleeps -- taskset -c "$cpu" ./hive 60 1

@@ -177,6 +177,7 @@ static void put_step(struct making *m, unsigned int thread)
 	case 3:
 		words[0] = m->now[thread];
 		put_event(m, thread, EVENT_ACCOUNT, &words[1]);
+		put_event(m, thread, EVENT_SWITCHES, &(uint64_t){ choose(&m->c, 2) });
 		break;
 	case 4:
 		put_users(m);

@@ -4,7 +4,6 @@
  *
  * The disk is a pipe: nothing more goes in until somebody reads.
  */
-#define _GNU_SOURCE			/* F_SETPIPE_SZ */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -54,6 +54,13 @@ static void own_look(uint64_t us, uint64_t run_us)
 	own_look_of(1, us, run_us);
 }
 
+/* As the runtime logs it: with how often the thread left its CPU to wait. */
+static void whole_look(uint64_t us, uint64_t run_us, uint64_t left_cnt)
+{
+	own_look(us, run_us);
+	put_rec(&(struct rec){ 1, EVENT_SWITCHES, { us * 1000, left_cnt } });
+}
+
 static struct trace *end(const struct reader_options *o)
 {
 	struct trace *t;
@@ -347,6 +354,40 @@ static void test_nobody_looked(void **state)
 	assert_in_range(t->off_cpu.unplaced_ns, 2000000, 2020000);
 }
 
+/* Nobody looked at a thread of 9,000 that took 3,000 and never left its CPU to wait: the rest it was in the run queue. */
+static void test_never_slept(void **state)
+{
+	(void)state;
+	for (uint64_t left = 0; left < 2; left++) {
+		_cleanup_(trace_freep) struct trace *t = NULL;
+
+		begin();
+		whole_look(0, 0, 4);
+		call(1, 0, 9000);
+		whole_look(9000, 3000, 4 + left);
+		t = end(NULL);
+		assert_in_range(told(t, "work", STATE_RUNNABLE), left ? 0 : 5950, left ? 0 : 6000);
+		assert_in_range(told(t, "work", STATE_OTHER), left ? 5950 : 0, left ? 6000 : 0);
+		assert_in_range(told(t, "work", STATE_RUNNING), 3000, 3050);
+	}
+}
+
+/* The same, and at 5,000 somebody found it ready to run, having had 2,000 and waited for 2,500, as far as the kernel said. */
+static void test_never_slept_seen(void **state)
+{
+	_cleanup_(trace_freep) struct trace *t = NULL;
+
+	(void)state;
+	begin();
+	whole_look(0, 0, 0);
+	call(1, 0, 9000);
+	look(5000, 2000, 2500, 3, false);
+	whole_look(9000, 3000, 0);
+	t = end(NULL);
+	assert_in_range(told(t, "work", STATE_RUNNABLE), 5400, 6000);
+	assert_int_equal(told(t, "work", STATE_OTHER), 0);
+}
+
 /* The kernel's side knows: nothing of it is told twice. */
 static void test_kernel_knows(void **state)
 {
@@ -431,7 +472,7 @@ int main(void)
 		cmocka_unit_test(test_two_functions),
 		cmocka_unit_test(test_many_between_looks),
 		cmocka_unit_test(test_computes),
-		cmocka_unit_test(test_known_waits),
+		cmocka_unit_test(test_known_waits), cmocka_unit_test(test_never_slept), cmocka_unit_test(test_never_slept_seen),
 		cmocka_unit_test(test_run_queue),
 		cmocka_unit_test(test_short_thread),
 		cmocka_unit_test(test_many_short_threads),
