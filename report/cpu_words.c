@@ -57,10 +57,11 @@ static bool is_throttled(const struct cpu_found *c)
 	return c->is_known && c->throttled >= THROTTLED_MIN;
 }
 
-/* " (others used 1.9: sh 1.2, cc1 0.7)" */
+/* " (others used 1.9: sh 1.2, cc1 0.7)"; " (hidden processes used 1.9)" */
 static void add_others(struct str *to, const struct findings *f)
 {
 	double sum = findings_others_cpus(f);
+	bool hidden = f->cpu.others.cnt == 1 && strcmp(f->cpu.others.items[0].comm, CPU_OTHERS) == 0;
 
 	if (!f->cpu.is_known)
 		return;
@@ -69,8 +70,8 @@ static void add_others(struct str *to, const struct findings *f)
 			 is_throttled(&f->cpu) ? ": a CPU limit (cgroup) throttled your program" : "");
 		return;
 	}
-	str_addf(to, " (others used %.2g: ", sum);
-	for (size_t i = 0; i < f->cpu.others.cnt && i < TOLD; i++)
+	str_addf(to, hidden ? " (hidden processes used %.2g" : " (others used %.2g: ", sum);
+	for (size_t i = 0; i < f->cpu.others.cnt && i < TOLD && !hidden; i++)
 		str_addf(to, "%s%s %.2g", i ? ", " : "", f->cpu.others.items[i].comm, f->cpu.others.items[i].cpus);
 	str_add(to, f->cpu.others.cnt > TOLD ? ", ..." : "");
 	str_add(to, is_throttled(&f->cpu) ? "; and a CPU limit (cgroup) throttled your program)" : ")");

@@ -164,6 +164,7 @@ if [ "$(id -u)" = 0 ] && unshare -m sh -c 'mount -o remount,hidepid=2 /proc && s
 	calm
 	expect 0 "$VPROF" -d hidden/vprof.data show summary hid --format json
 	is 'cpu["runqueue_share"] > 0.4 and others.get("(others)", 0) > 0.1 and "spinner" not in others'
+	is '"(hidden processes used " in d["sentence"]["text"]'
 else
 	echo "not tried here: processes that are hidden (hidepid)"
 fi
