@@ -197,7 +197,10 @@ for line in 'main;outer;doze;.*nanosleep.*;\[other\]' 'main;outer;burn' 'main;wa
 	'start_thread;holder;hold;doze;.*;\[other\]'; do
 	grep -q "$line [0-9]*\$" folded && pass || { fail "no sample in $line"; cat folded; }
 done
-grep -q "\[deeper\]\|\[unknown\]" folded && { fail "a stack has no end"; cat folded; } || pass
+grep -q "\[deeper\]\|;.*;\[unknown\]" folded && { fail "a stack has no end"; cat folded; } || pass
+# A sample stands for two periods at most: on a busy machine they come late, and some of what ran is in no stack.
+awk '{ all += $NF } /^nested;\[unknown\]/ { none += $NF } END { exit !(all && none * 20 <= all) }' folded && pass ||
+	{ fail "much is in no stack"; cat folded; }
 awk '/;burn [0-9]*$/ { n += $NF } /;outer [0-9]*$/ { m += $NF } END { exit !(n > 50 && n > 10 * m) }' folded && pass ||
 	{ fail "burn does not run most"; cat folded; }
 expect 0 "$VPROF" show samples --format csv
@@ -403,6 +406,6 @@ truncate -s $((size - 5)) "vprof.data/runs/$run/kernel.vpk"
 printf '[interval "request"]\n\tstart = handle\n\tend = handle\n' >vprof.conf
 expect 0 "$VPROF" analyze 3
 printf 'nonsense' >"vprof.data/runs/$run/kernel.vpk"
-expect 5 "$VPROF" analyze 3
-says "is not a vprof trace"
+expect 0 "$VPROF" analyze 3
+says "kernel.vpk) is damaged, and left out" "3: 200 intervals of 'request'"
 finish
