@@ -155,11 +155,11 @@ expect 0 "$VPROF" show summary later --format json
 is 'cpu["runqueue_share"] > 0.4 and others.get("spinner", 0) > 0.1'
 calm
 
-# They are somebody's who hides them: known is how much, and not who.
-if [ "$(id -u)" = 0 ] && unshare -m sh -c 'mount -o remount,hidepid=2 /proc && setpriv --reuid=65534 --regid=65534 --clear-groups "$0" --version' "$VPROF" >/dev/null 2>&1; then
+# They are somebody's who hides them: known is how much, and not who.  A /proc of its own: to remount would hide them from all.
+if [ "$(id -u)" = 0 ] && unshare -m sh -c 'mount -t proc -o hidepid=2 proc /proc && setpriv --reuid=65534 --regid=65534 --clear-groups "$0" --version' "$VPROF" >/dev/null 2>&1; then
 	mkdir hidden && cp hive hidden && chmod 755 "$work" && chown -R 65534:65534 hidden
 	spin
-	expect 0 unshare -m sh -c 'mount -o remount,hidepid=2 /proc && cd hidden && exec setpriv --reuid=65534 --regid=65534 --clear-groups \
+	expect 0 unshare -m sh -c 'mount -t proc -o hidepid=2 proc /proc && cd hidden && exec setpriv --reuid=65534 --regid=65534 --clear-groups \
 		env HOME="$PWD" "$0" -d "$PWD/vprof.data" record -o hid -- taskset -c "$1" ./hive 250' "$VPROF" "$cpu"
 	calm
 	expect 0 "$VPROF" -d hidden/vprof.data show summary hid --format json
