@@ -232,6 +232,7 @@ static int grow(long levels)
 /* ---- A storm of signals whose handler records ---- */
 
 static struct cell *storm_cell;
+static pthread_t storm_goal;		/* the sender goes on as the program ends */
 
 static void on_signal(int number)
 {
@@ -242,30 +243,31 @@ static void on_signal(int number)
 	__atomic_fetch_add(&storm_cell->handled, 1, __ATOMIC_RELAXED);
 }
 
-static void *send_signals(void *to)
+static void *send_signals(void *arg)
 {
 	for (;;) {
-		pthread_kill(*(pthread_t *)to, SIGUSR1);
+		pthread_kill(storm_goal, SIGUSR1);
 		rest(1000);
 	}
-	return NULL;
+	return arg;
 }
 
 static int run_storm(long n)
 {
 	struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 	struct itimerval often = { { 0, 100 }, { 0, 100 } }, never = { { 0, 0 }, { 0, 0 } };
-	pthread_t self = pthread_self(), sender;
+	pthread_t sender;
 	sigset_t both;
 
 	sigemptyset(&both);
 	sigaddset(&both, SIGUSR1);
 	sigaddset(&both, SIGALRM);
 	storm_cell = new_cell();
+	storm_goal = pthread_self();
 	sigaction(SIGALRM, &act, NULL);
 	sigaction(SIGUSR1, &act, NULL);
 	pthread_sigmask(SIG_BLOCK, &both, NULL);
-	if (pthread_create(&sender, NULL, send_signals, &self))
+	if (pthread_create(&sender, NULL, send_signals, NULL))
 		return 1;
 	pthread_sigmask(SIG_UNBLOCK, &both, NULL);
 	setitimer(ITIMER_REAL, &often, NULL);
