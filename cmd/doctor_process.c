@@ -54,7 +54,7 @@ static void check_limit(struct diagnosis *d, pid_t pid, const char *whose)
 	mib = soft >> 20;
 	if (mib >= (uint64_t)ARENA_MIB * SMALL_PART)
 		return;
-	diagnosis_add(d, name, DIAGNOSIS_WARNING, "raise the limit (ulimit -v), or vprof record --buffer 16, which takes less",
+	diagnosis_add(d, name, DIAGNOSIS_WARNING, "raise its hard limit (ulimit -Hv), or the limit to 16 times that; vprof record --buffer 16 takes the least",
 		      "%s has %" PRIu64 " MiB of address space, and the memory for recording takes about %d: it is recorded only if "
 		      "its hard limit may be raised by as much", whose, mib, ARENA_MIB);
 }

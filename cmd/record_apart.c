@@ -62,7 +62,8 @@ static const char *remedy_of(enum apart why)
 		return "without PR_SET_TSC it can be recorded";
 	if (why == APART_NO_STACK)
 		return "raise its limit: ulimit -s";
-	return "raise its limit (ulimit -v, ulimit -l), or vprof record --buffer 16, which takes less";
+	return "raise its hard limit (ulimit -Hv, ulimit -Hl), or the limit to 16 times the memory for recording, of which vprof "
+	       "record --buffer 16 takes the least (vprof-record(1), LIMITS)";
 }
 
 void apart_tell(const struct drainer_stats *stats)
