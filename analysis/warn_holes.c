@@ -81,6 +81,9 @@ void warn_holes(struct analysis *a)
 	if (l->kernel_damaged)
 		findings_warn(a->f, "hole", "what the kernel saw (kernel.vpk) is damaged, and left out: the answer is one of a recording "
 			      "without --kernel");
+	if (l->callers_line)
+		findings_warn(a->f, "hole", "the run's file of callers is damaged in line %" PRIu64 ": some functions that wait and carry "
+			      "no probe have no name", l->callers_line);
 	if (!losses_have_holes(l))
 		return;
 	add_records(a, &what);

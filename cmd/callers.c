@@ -212,23 +212,20 @@ static void find_key(const struct candidates *c, struct code_function *f, struct
 	f->name = arena_strdup(a, found->name);
 }
 
-int callers_add(const char *trace_path, const struct project *p, struct trace *t, struct diag *reterr)
+void callers_add(const char *trace_path, const struct project *p, struct trace *t)
 {
-	_cleanup_(freep) char *dir = path_dir(trace_path), *path = NULL;
+	_cleanup_(freep) char *dir = path_dir(trace_path), *path = path_join(dir, CALLERS_FILE);
 	struct candidates c;
-	int r;
 
 	if (strcmp(path_base(trace_path), "trace.vpt") != 0)	/* merged from others, whose numbers it does not have */
-		return 0;
-	path = path_join(dir, CALLERS_FILE);
-	r = callers_read(path, t, reterr);
-	if (r < 0 || !t->callers.cnt)
-		return r;
+		return;
+	callers_read(path, t);
+	if (!t->callers.cnt)
+		return;
 	list_candidates(&c, p);
 	for (size_t i = 0; i < t->callers.cnt; i++)
 		for (uint32_t k = 0; k < t->callers.items[i].function_cnt; k++)
 			find_key(&c, &t->callers.items[i].functions[k], t->arena);
 	map_free(c.first);
 	free(c.next);
-	return 0;
 }

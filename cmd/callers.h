@@ -9,10 +9,10 @@
 
 struct drainer;
 
-/* Writes the file (trace/callers.h) into the run's directory, while the programs are those that ran. */
-int callers_keep(const struct drainer *d, const char *dir, struct diag *reterr);
+/* Writes the file (trace/callers.h) into the run's directory, while the programs are those that ran; warns where it cannot. */
+void callers_keep(const struct drainer *d, const char *dir);
 
 /* Reads the one beside that trace into t->callers, with the keys of the project's functions. */
-int callers_add(const char *trace_path, const struct project *p, struct trace *t, struct diag *reterr);
+void callers_add(const char *trace_path, const struct project *p, struct trace *t);
 
 #endif

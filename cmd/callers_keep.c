@@ -5,6 +5,7 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "cmd/callers.h"
+#include "cmd/common.h"
 #include "recorder/code_names.h"
 #include "runtime/drainer.h"
 #include "trace/callers.h"
@@ -33,7 +34,7 @@ static void keep_one(void *arg, const struct drainer_caller *c)
 	callers_text_add(&k->text, c->number, &caller);
 }
 
-int callers_keep(const struct drainer *d, const char *dir, struct diag *reterr)
+void callers_keep(const struct drainer *d, const char *dir)
 {
 	_cleanup_(freep) char *path = path_join(dir, CALLERS_FILE);
 	struct keeping k = { code_names_new(), STR_INIT };
@@ -44,5 +45,7 @@ int callers_keep(const struct drainer *d, const char *dir, struct diag *reterr)
 	r = file_write(path, str_cstr(&k.text), k.text.len, 0600);
 	str_release(&k.text);
 	code_names_free(k.names);
-	return r < 0 ? diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot write '%s': %s", path, strerror(-r)) : 0;
+	if (r < 0)
+		warn_line("the callers of functions that wait and carry no probe will have no names in this run: cannot write "
+			  "'%s': %s", path, strerror(-r));
 }

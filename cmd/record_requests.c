@@ -59,7 +59,7 @@ static int snapshot(struct record_requests *q, struct drainer *d, struct run *re
 	path = path_join(dir, "trace.vpt");
 	r = drainer_snapshot(d, path, reterr);
 	if (r == 0)
-		r = callers_keep(d, dir, reterr);
+		callers_keep(d, dir);
 	if (r == 0 && planned_read(q->store, q->run->number, &planned, NULL) == 0)
 		planned_write(q->store, ret->number, planned.items, planned.cnt, NULL);
 	VEC_RELEASE(&planned);

@@ -111,7 +111,7 @@ static int drain_child(struct drainer *d, const struct args *command, const stru
 	r = drainer_run(d, child, &wait_status, reterr);
 	*ret_status = proc_status(wait_status);
 	if (r == 0)
-		r = callers_keep(d, dir, reterr);
+		callers_keep(d, dir);
 	if (r < 0) {
 		drainer_close(d, stats, NULL);
 		return r;

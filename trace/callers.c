@@ -2,7 +2,6 @@
 /* callers.c - see callers.h; nothing in the file is believed. */
 #include "trace/callers.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,13 +88,23 @@ static bool parse_line(char *line, struct trace *t, uint32_t *ret_number, struct
 	return true;
 }
 
-static int damaged(const char *path, size_t line, struct diag *reterr)
+/* What is wrong in one line says nothing of the others. */
+static void take_line(char *text, size_t number_of_line, struct trace *t)
 {
-	return diag_set(reterr, EXIT_DATA, -EBADMSG, "%s:%zu: expected NUMBER, FILE, built or foreign, and NAME, FILE, LINE of each "
-			"function, between tabs", path, line);
+	struct wait_caller c;
+	uint32_t number;
+
+	if (!parse_line(text, t, &number, &c)) {
+		if (!t->losses.callers_line)
+			t->losses.callers_line = number_of_line;
+		return;
+	}
+	while (t->callers.cnt <= number)
+		VEC_ADD(&t->callers, (struct wait_caller){ .function_cnt = 0 });
+	t->callers.items[number] = c;
 }
 
-int callers_read(const char *path, struct trace *t, struct diag *reterr)
+void callers_read(const char *path, struct trace *t)
 {
 	_cleanup_(freep) char *text = NULL;
 	char *rest, *line;
@@ -103,23 +112,13 @@ int callers_read(const char *path, struct trace *t, struct diag *reterr)
 	int r = file_read(path, &text, &len);
 
 	if (r == -ENOENT)
-		return 0;
-	if (r < 0)
-		return diag_set(reterr, EXIT_DATA, r, "cannot read '%s': %s", path, strerror(-r));
+		return;
 	rest = text;
-	line = strsep(&rest, "\n");
-	if (strlen(text) + (rest ? strlen(rest) + 1 : 0) != len || strcmp(line, HEAD) != 0)
-		return damaged(path, 1, reterr);
-	while ((line = strsep(&rest, "\n")) && *line) {
-		struct wait_caller c;
-		uint32_t number;
-
-		if (!parse_line(line, t, &number, &c))
-			return damaged(path, ++number_of_line, reterr);
-		number_of_line++;
-		while (t->callers.cnt <= number)
-			VEC_ADD(&t->callers, (struct wait_caller){ .function_cnt = 0 });
-		t->callers.items[number] = c;
+	line = r < 0 ? NULL : strsep(&rest, "\n");
+	if (!line || strlen(text) + (rest ? strlen(rest) + 1 : 0) != len || strcmp(line, HEAD) != 0) {
+		t->losses.callers_line = 1;
+		return;
 	}
-	return 0;
+	while ((line = strsep(&rest, "\n")) && *line)
+		take_line(line, ++number_of_line, t);
 }

@@ -14,7 +14,6 @@
 #ifndef TRACE_CALLERS_H
 #define TRACE_CALLERS_H
 
-#include "base/diag.h"
 #include "base/str.h"
 #include "trace/model.h"
 
@@ -25,7 +24,8 @@
 void callers_text_begin(struct str *to);
 void callers_text_add(struct str *to, uint32_t number, const struct wait_caller *c);
 
-/* Fills t->callers from the file; nothing where there is none.  Keys are the caller's to add. */
-int callers_read(const char *path, struct trace *t, struct diag *reterr);
+/* Fills t->callers from the file; nothing where there is none.  Keys are the caller's to add.  Of a file that is damaged the
+ * lines that are whole count, and t->losses.callers_line is the first of the others; 1 where nothing can be read. */
+void callers_read(const char *path, struct trace *t);
 
 #endif

@@ -221,6 +221,8 @@ static void add_losses(struct trace *t, const struct trace *p)
 	t->losses.cut_bytes += p->losses.cut_bytes;
 	t->losses.stray_events += p->losses.stray_events;
 	t->losses.kernel_damaged |= p->losses.kernel_damaged;
+	if (!t->losses.callers_line)
+		t->losses.callers_line = p->losses.callers_line;
 	full_tables_add(&t->losses.full, &p->losses.full);
 	t->kernel_reduced |= p->kernel_reduced;
 	t->off_cpu.placed_ns = unsigned_sum_saturated(t->off_cpu.placed_ns, p->off_cpu.placed_ns);

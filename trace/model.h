@@ -247,6 +247,7 @@ struct losses {
 		uint64_t tid_cnt;
 	} holes;
 	bool kernel_damaged;		/* what the kernel saw is left out */
+	uint64_t callers_line;		/* of the file of callers, the first that is no line of one; 0 for none */
 	uint64_t stray_events;		/* ends, drops and resumes of intervals that were not open */
 	struct full_tables full;
 };

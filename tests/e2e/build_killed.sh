@@ -35,7 +35,10 @@ END
 
 alive()			# PID: and not only a zombie
 {
-	[ -e "/proc/$1" ] && ! grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
+	local state		# none: it went while we looked
+
+	state=$(sed -n 's/^State:.//p' "/proc/$1/status" 2>/dev/null)
+	case $state in ''|[ZX]*) return 1;; esac
 }
 working()		# how many of the stub's processes are there
 {

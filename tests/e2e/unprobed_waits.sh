@@ -238,14 +238,24 @@ expect 0 "$VPROF" iterate --restart --max-runs 4 -- ./server
 says "handle › lock wait" "is broken down to its end"
 says_not "without a probe"
 
-# A name that comes from a file stays a field, and damage is said.
+# Damage is said, and costs no more than the names in it.
 expect 0 "$VPROF" record -o one -- ./server pointer
 runs=$(echo vprof.data/runs/*/callers)
 set -- $runs
 eval "last=\${$#}"
-printf 'vprof-callers 1\n1\tserver\tnobody\n' >"$last"
-expect 5 "$VPROF" analyze one
-says "callers:2: expected"
+cp "$last" whole
+printf 'nobody\n' >>"$last"
+expect 0 "$VPROF" analyze one
+says "file of callers is damaged in line $(wc -l <"$last"): "
+expect 0 "$VPROF" show factors one
+says "await_answer › lock wait causes"
+printf 'no such file\n' >"$last"
+expect 0 "$VPROF" analyze one
+says "file of callers is damaged in line 1"
 rm "$last"
 expect 0 "$VPROF" analyze one
+says_not "damaged"
+# Where it cannot be written, the recording is all there but for those names.
+expect 0 "$VPROF" record -o unwritten -- sh -c './server pointer; for d in vprof.data/runs/*; do mkdir -p "$d/callers"; done'
+says "will have no names in this run" "Is a directory"
 finish

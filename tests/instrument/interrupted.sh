@@ -22,7 +22,10 @@ echo 'int f(int n) { return n; }' > slow.c
 printf 'slow.o: slow.c\n\t%s -b build -p all -- stub/gcc -c slow.c\n' "$launch" > Makefile
 
 alive() {		# PID: and not only a zombie
-	[ -e "/proc/$1" ] && ! grep -q '^State:.Z' "/proc/$1/status" 2> "$work/err"
+	local state		# none: it went while we looked
+
+	state=$(sed -n 's/^State:.//p' "/proc/$1/status" 2>/dev/null)
+	case $state in ''|[ZX]*) return 1;; esac
 }
 
 begun() {		# waits until the compiler works
