@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/banned.h"
+#include "base/cleanup.h"
 #include "base/elf.h"
 #include "base/map.h"
 #include "base/search.h"
@@ -20,7 +21,7 @@
 
 #define UNIT_SECTION ".vprof"		/* instrumenter/unit_note.h */
 
-enum { CALL_BYTES = 5, CALL_OPCODE = 0xe8 };	/* x86's call of what is near */
+enum { CALL_BYTES = 5, CALL_OPCODE = 0xe8, POINTER_CALL_OPCODE = 0xff };	/* x86's call of what is near, and by an address */
 
 struct code_file {
 	const char *path;
@@ -134,6 +135,28 @@ static uint64_t called_at(const struct code_file *f, uint64_t address)
 #endif
 }
 
+/* A stack has other words that point into code.  A call is e8 and a distance, or ff and what says where the address is. */
+static bool is_behind_call(const struct code_file *f, uint64_t address)
+{
+#ifdef __x86_64__
+	static const uint64_t pointer_call_bytes[] = { 2, 3, 6, 7 };
+	const unsigned char *code = address >= CALL_BYTES ? elf_at(f->elf, address - CALL_BYTES, CALL_BYTES) : NULL;
+	bool is = code && *code == CALL_OPCODE;
+
+	for (size_t i = 0; i < ARRAY_SIZE(pointer_call_bytes) && !is; i++) {
+		uint64_t bytes = pointer_call_bytes[i];
+
+		code = address >= bytes ? elf_at(f->elf, address - bytes, bytes) : NULL;
+		is = code && *code == POINTER_CALL_OPCODE;
+	}
+	return is;
+#else
+	(void)f;
+	(void)address;
+	return true;
+#endif
+}
+
 static const struct elf_function *beginning_at(const struct code_file *f, uint64_t address)
 {
 	const struct elf_function *found = address ? function_at(f, address) : NULL;
@@ -218,7 +241,7 @@ bool code_names_add_caller(struct code_names *n, const char *path, uint64_t addr
 	struct code_file *f = open_file(n, path);
 	struct code_place caller = { .name_cnt = 0 };
 
-	if (!f->elf || !address)
+	if (!f->elf || !address || !is_behind_call(f, address))
 		return false;
 	look_at(f, address, &caller);
 	if (!caller.start || !calls(&caller, place))

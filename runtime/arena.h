@@ -29,7 +29,7 @@
 #include "runtime/site.h"
 #include "trace/format.h"
 
-#define ARENA_MAGIC 0x3a616e6572617056ULL
+#define ARENA_MAGIC 0x3b616e6572617056ULL
 #define ARENA_ENV "VPROF_ARENA"		/* the path of the file, or fd:NUMBER: a descriptor that is inherited */
 #define ARENA_FD "fd:"
 
@@ -149,12 +149,12 @@ struct arena_module {			/* where a file's code is in the memory of a program and
 	uint32_t ready, unused;
 };
 
-enum { CODE_PROGRAMS = 1 << 16, CODE_ADDRESS_BITS = 48, CODE_OUTER = 6 };
+enum { CODE_PROGRAMS = 1 << 16, CODE_ADDRESS_BITS = 48, CODE_OUTER = 14 };
 
 struct arena_caller {			/* who called what blocked (runtime/code.h) */
 	uint64_t entry;			/* 0, or 16 bits for the program, 48 for the return address */
 	uint64_t place;			/* how far below the innermost probed call's frame that was, and 1; 0: not told yet */
-	uint64_t outer[CODE_OUTER];	/* what may be return addresses in between, the innermost first; 0: no more */
+	uint64_t outer[CODE_OUTER];	/* words in between that point into code, the innermost first; 0: no more */
 } __attribute__((aligned(64)));
 
 static inline uint64_t code_entry(uint32_t program, uint64_t address)

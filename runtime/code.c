@@ -10,7 +10,6 @@
 #include <unistd.h>
 #include "runtime/code.h"
 #include "runtime/permit.h"
-#include "runtime/readable.h"
 #include "runtime/thread.h"
 
 enum {
@@ -18,28 +17,20 @@ enum {
 	NAME_BYTES = 1024,
 	STACK_BYTES_MAX = 32768,	/* so far away is no frame that is looked for */
 	RUNTIME_BYTES_MAX = 4096,	/* of our own frames, from here to the wrapper's */
-	CALL_BYTES_MAX = 7,
 };
 
 #ifdef __x86_64__
-/* A call before that place in code: e8 and a distance, or ff and what says where the address is. */
-static bool is_behind_call(const unsigned char *at)
-{
-	return at[-5] == 0xe8 || at[-2] == 0xff || at[-3] == 0xff || at[-6] == 0xff || at[-7] == 0xff;
-}
-
-/* A stack is full of old words: what they point at may be a library that is unloaded since, so it is asked whether it is there. */
-static bool is_return_address(const struct arena_map *a, uint64_t word)
+/* Nothing there is looked at: it may be the code of a library that was unloaded, or is being so by another thread. */
+static bool points_into_code(const struct arena_map *a, uint64_t word)
 {
 	uint32_t cnt = __atomic_load_n(&a->control->module_cnt, __ATOMIC_ACQUIRE);
 
 	for (uint32_t i = 1; i <= cnt && i < ARENA_MODULES; i++) {
 		const struct arena_module *m = &a->modules[i];
 
-		if (__atomic_load_n(&m->ready, __ATOMIC_ACQUIRE) && m->program == process.program &&
-		    word > m->start + CALL_BYTES_MAX && word < m->end)
-			return readable((const void *)(word - CALL_BYTES_MAX), CALL_BYTES_MAX) &&
-			       is_behind_call((const unsigned char *)word);
+		if (__atomic_load_n(&m->ready, __ATOMIC_ACQUIRE) && m->program == process.program && word > m->start &&
+		    word < m->end)
+			return true;
 	}
 	return false;
 }
@@ -69,7 +60,7 @@ static void note_outer(const struct arena_map *a, struct arena_caller *c, uint64
 	unsigned int cnt = 0;
 
 	for (slot += sizeof(uint64_t); slot < until && cnt < CODE_OUTER; slot += sizeof(uint64_t))
-		if (is_return_address(a, *(const uint64_t *)slot))
+		if (points_into_code(a, *(const uint64_t *)slot))
 			c->outer[cnt++] = *(const uint64_t *)slot;
 }
 #else

@@ -5,8 +5,8 @@
  *	lock_slow+0x31 calls pthread_mutex_lock: its wait has the number of that return address
  *
  * Between it and the innermost probed function there may be others without a probe (event_wait of a library, called by
- * lock_slow): what looks like their return addresses on the stack is noted with it, when that call is first seen at that place
- * below the probed frame.  Which of them are is settled where there are symbols (recorder/code_names.h).
+ * lock_slow): words on the stack that point into code are noted with it, when that call is first seen at that place below the
+ * probed frame.  Which of them are return addresses is settled where there are files and symbols (recorder/code_names.h).
  *
  * The numbers are places in a table of the arena, which all processes of the run share; an address counts within a
  * program and its forks.  Which files' code is where the runtime says as the process attaches and as libraries come.

@@ -133,14 +133,14 @@ int drainer_recover(const char *arena_path, const char *trace_path, struct drain
 
 struct drainer_place {
 	char *path;			/* of the program or library */
-	uint64_t address;		/* a return address, as the file itself counts */
+	uint64_t address;		/* as the file itself counts */
 };
 
-enum { DRAINER_PLACES = 7 };
+enum { DRAINER_PLACES = 15 };
 
 struct drainer_caller {			/* who called what blocked (runtime/code.h) */
 	uint32_t number;		/* as in the trace */
-	struct drainer_place places[DRAINER_PLACES];	/* then what may be the callers of that one */
+	struct drainer_place places[DRAINER_PLACES];	/* its return address; then what may be one of its callers' */
 	unsigned int place_cnt;
 };
 
