@@ -363,8 +363,11 @@ struct told_pair {
 	const char *labels[2], *below[2];	/* below: the siblings that hold them, or NULL */
 	double share, ci95[2];
 	bool has_ci95, across;
+	bool either;			/* a hedge in figures only: intervals have the one or the other */
 };
 size_t findings_pairs(const struct findings *f, bool hedges, double limit, struct told_pair **ret);
+/* What intervals have in the place of x, or NULL: the other of the largest such pair. */
+const char *findings_instead_of(const struct findings *f, const struct factor *x);
 
 #define NEARLY_ALL 0.8
 /* Of a function that does little but wait, the wait that is nearly all of it and above the threshold, which says for

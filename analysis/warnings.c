@@ -439,20 +439,45 @@ static void warn_drift(struct analysis *a, const struct drift *d)
 		      d->between * 100, str_cstr(&name));
 }
 
-/* The largest of the pairs that surely make up for each other. */
+/* -20 %, or, of more than all, what that comes to: Var(T) = Var(X) + Var(Y) + 2 Cov is 1 of 1 - share without it. */
+static void add_hedge(struct analysis *a, const struct told_pair *p)
+{
+	_cleanup_(str_release) struct str size = STR_INIT;
+
+	if (p->share >= -1)
+		str_addf(&size, "%.0f %% of the variance", 100 * p->share);
+	else
+		str_addf(&size, "the variance would be %.1f times as large if they did not", 1 - p->share);
+	findings_warn(a->f, "hedge",
+		      "%s and %s make up for each other (%s): where one takes longer the other takes less, so change both, or "
+		      "look at what divides the time between them", p->labels[0], p->labels[1], str_cstr(&size));
+}
+
+static void add_either(struct analysis *a, const struct told_pair *p)
+{
+	findings_warn(a->f, "either",
+		      "intervals take their time in %s or in %s, seldom in both: the shares of these two are of which of them "
+		      "an interval had. Where these are two kinds of requests, give each its own name (VPROF_BEGIN, or an "
+		      "[interval] section each)", p->labels[0], p->labels[1]);
+}
+
+/* The largest of the pairs that surely make up for each other, and of those that stand for each other. */
 static void warn_hedge(struct analysis *a)
 {
 	_cleanup_(freep) struct told_pair *pairs = NULL;
 	size_t cnt = findings_pairs(a->f, true, FACTORS_THRESHOLD_DEFAULT, &pairs);
+	bool told[2] = { false, false };
 
 	for (size_t i = 0; i < cnt; i++) {
-		if (!pairs[i].has_ci95 || pairs[i].ci95[1] >= 0)
+		const struct told_pair *p = &pairs[i];
+
+		if (told[p->either] || !p->has_ci95 || p->ci95[1] >= 0)
 			continue;
-		findings_warn(a->f, "hedge",
-			      "%s and %s make up for each other (%.0f %% of the variance): where one takes longer the "
-			      "other takes less, so change both, or look at what divides the time between them",
-			      pairs[i].labels[0], pairs[i].labels[1], 100 * pairs[i].share);
-		return;
+		told[p->either] = true;
+		if (p->either)
+			add_either(a, p);
+		else
+			add_hedge(a, p);
 	}
 }
 

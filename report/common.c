@@ -4,6 +4,7 @@
  *
  *	together: parse (body), hash (body), copy (body), 9 more: 74 % of the variance, 9 % if each varied by itself
  *	hedge: read_ahead and body of scan make up for each other: -23 % of the variance
+ *	either: intervals take their time in main or in serve, seldom in both
  *	pair: fill and drop take long together: 12 % of the variance (below parse and reply)
  */
 #include <stdlib.h>
@@ -40,11 +41,33 @@ static void print_cause(const struct style *s, const struct findings *f, const s
 	table_line(s->out, str_cstr(&line));
 }
 
+static void add_size(struct str *line, double share)
+{
+	char percent[TEXT_MAX];
+
+	if (share >= -1)
+		str_addf(line, "%s of the variance", text_percent(percent, share));
+	else
+		str_addf(line, "the variance would be %.1f times as large if they did not", 1 - share);
+}
+
+static void add_pair(struct str *line, const struct told_pair *p, bool hedge)
+{
+	if (p->either) {
+		str_addf(line, "either: intervals take their time in %s or in %s, seldom in both", p->labels[0], p->labels[1]);
+	} else {
+		str_addf(line, "%s: %s and %s %s: ", hedge ? "hedge" : "pair", p->labels[0], p->labels[1],
+			 hedge ? "make up for each other" : "take long together");
+		add_size(line, p->share);
+	}
+	if (p->below[0])
+		str_addf(line, " (below %s and %s)", p->below[0], p->below[1]);
+}
+
 static void print_pairs(const struct style *s, const struct view_input *in, bool hedges)
 {
 	_cleanup_(freep) struct told_pair *pairs = NULL;
 	size_t cnt = findings_pairs(in->findings, hedges, in->options.ranking.threshold, &pairs);
-	char percent[TEXT_MAX];
 	size_t shown = 0;
 
 	for (size_t i = 0; i < cnt && (shown < PAIRS_SHOWN || in->options.ranking.all); i++) {
@@ -54,11 +77,7 @@ static void print_pairs(const struct style *s, const struct view_input *in, bool
 		if (p->has_ci95 && p->ci95[0] <= 0 && p->ci95[1] >= 0)
 			continue;		/* may be chance */
 		shown++;
-		str_addf(&line, "%s: %s and %s %s: %s of the variance", hedges ? "hedge" : "pair", p->labels[0],
-			 p->labels[1], hedges ? "make up for each other" : "take long together",
-			 text_percent(percent, p->share));
-		if (p->below[0])
-			str_addf(&line, " (below %s and %s)", p->below[0], p->below[1]);
+		add_pair(&line, p, hedges);
 		table_line(s->out, str_cstr(&line));
 	}
 }
@@ -134,6 +153,7 @@ json_t *hedges_json(const struct findings *f)
 		json_set(o, "share", json_number(hedges[i].share));
 		json_set(o, "ci95", json_ci95(hedges[i].has_ci95, hedges[i].ci95));
 		json_set(o, "across", json_boolean(hedges[i].across));
+		json_set(o, "either", json_boolean(hedges[i].either));
 		json_set(o, "below", labels_json(hedges[i].below));
 		json_add(list, o);
 	}

@@ -138,14 +138,17 @@ static const char *share_text(char buf[TEXT_MAX], const struct factor *f, const 
 }
 
 /* "62 % of the variance of 'request' (95 % CI 52 to 73)" */
-static void add_ci95(struct str *s, const struct factor *f, const struct select_options *o)
+static void add_ci95(struct str *s, const struct findings *all, const struct factor *f, const struct select_options *o)
 {
+	const char *instead = share_is_above_all(f->share) ? findings_instead_of(all, f) : NULL;
 	char text[TEXT_MAX];
 
 	if (!ci95_of(f, o))
 		return;
 	str_addf(s, " (95 %% CI %s", text_ci95(text, f->ci95));
-	if (share_is_above_all(f->share))
+	if (instead)
+		str_addf(s, "; above 100 %%: intervals have it or %s", instead);
+	else if (share_is_above_all(f->share))
 		str_add(s, "; above 100 %: other parts make up for some of it");
 	str_addc(s, ')');
 }
@@ -208,7 +211,7 @@ static void add_cause(struct str *s, const struct findings *f, const struct fact
 
 	str_addf(s, "%s %s %s of the variance of '%s'", label, needed || !is_whole(f) ? "may cause" : "causes",
 		 share_text(percent, first, o), f->interval.name);
-	add_ci95(s, first, o);
+	add_ci95(s, f, first, o);
 	because_add(s, f, first, utf8);
 	add_main_wait(s, f, first, o, utf8);
 	str_add(s, ".");
@@ -233,7 +236,7 @@ static void add_no_cause(struct str *s, const struct findings *f, const struct s
 
 		str_addf(s, "; the largest factor is %s with %s", label,
 			 share_text(percent, largest, o));
-		add_ci95(s, largest, o);
+		add_ci95(s, f, largest, o);
 	}
 	str_add(s, ".");
 	add_missing(s, f);

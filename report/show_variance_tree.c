@@ -212,7 +212,7 @@ static void print_legend(const struct style *s, const struct findings *f, bool a
 	}
 	fprintf(s->out, "share: Cov(X,T)/Var(T); the shares below a node sum to its own\n");
 	if (any_above)
-		fprintf(s->out, "above 100 %%: other parts, with shares below 0, make up for some of it\n");
+		fprintf(s->out, "above 100 %%: other parts, with shares below 0, make up for some of it, or intervals have others instead\n");
 	if (f->nodes.cnt && f->nodes.items[0].has_ci95)
 		fprintf(s->out, "%s: half of the 95 %% confidence interval, in points\n",
 			s->utf8 ? "±" : "+-");
