@@ -64,7 +64,7 @@ struct probe_form probe_form_of(const char *text, size_t len, const char *const 
 	}
 	return (struct probe_form){
 		.is_clang = is_clang,
-		.is_called = is_clang && unoptimized && !lto && !intel,
+		.is_called = *called_text && unoptimized && !lto && !intel,
 		.sites_apart = is_clang && !lto,
 	};
 }
@@ -78,7 +78,7 @@ void probe_form_span(const struct probe_form *form, enum probe_kind kind, size_t
 {
 	static const char *const out[] = { "", "_void", "_tail", "_constant", "_aside" };
 	static const char *const in[] = { "", "", "", "_constant", "_aside" };
-	bool called = form->is_called && (kind == PROBE_PLAIN || kind == PROBE_VOID);
+	bool called = form->is_called && (kind == PROBE_PLAIN || kind == PROBE_VOID || kind == PROBE_TAIL);
 
 	str_addf(ret, " struct vprof_span vprof_span_ __attribute__((cleanup(vprof_out%s), unused)) = vprof_in%s(&vprof_sites[%zu]%s);",
 		 called ? "_called" : out[kind], called ? "_called" : in[kind], site,
@@ -102,7 +102,7 @@ void probe_form_add_texts(const struct probe_form *form, bool constant, bool tai
 	str_add(ret, form->is_called ? called_text : form->is_clang ? clang_text : inline_text);
 	if (aside)
 		str_add(ret, aside_text);
-	if (tail)
+	if (tail && !form->is_called)
 		str_add(ret, tail_text);
 	if (constant)
 		str_add(ret, constant_text);

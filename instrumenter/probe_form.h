@@ -19,7 +19,7 @@
 /* All false: probe_x86_64.h, on other machines probe_generic.h. */
 struct probe_form {
 	bool is_clang;		/* probe_clang_x86_64.h */
-	bool is_called;		/* probe_called_x86_64.h: clang without optimization */
+	bool is_called;		/* probe_called_x86_64.h: without optimization */
 	bool sites_apart;	/* functions see a declaration of the sites, not their initialisers, all of which clang would
 				 * look at again for each function */
 };

@@ -4,7 +4,6 @@
 # probe keeps 8 bytes and what goes with them. Small frames are all that shows it; large ones, loops and tail calls are as they were.
 . "${srcdir:-.}/tests/instrument/lib.sh"
 FRAME=48	# bytes for each frame with optimisation
-PLAIN_FRAME=80	# without: nothing is kept in a register
 tried=0
 
 cat > depth.h <<'END'
@@ -131,6 +130,17 @@ int main()
 END
 printf 'void sink(char *text);\nvoid sink(char *text) { text[0] = 1; }\n' > sink.c
 
+# without COMPILER: bytes for each frame without optimisation, where nothing is kept in a register; C++ has more probes that are
+# inline functions (probe_constant.h), whose variables have places of their own
+without() {
+	case $1 in
+	*clang++*)	echo 80 ;;
+	*clang*)	echo 32 ;;
+	*++*)		echo 48 ;;
+	*)		echo 16 ;;
+	esac
+}
+
 compare() {	# COMPILER LEVEL FILE
 	tried=$((tried + 1))
 	c=gcc
@@ -141,11 +151,11 @@ compare() {	# COMPILER LEVEL FILE
 		"$@" sink.o -o probed 2> err || { fail "$*: does not compile: $(cat err)"; return; }
 	./probed > probed.out || { fail "$*: ends with $?"; return; }
 	case $2 in
-	-O0)		bytes=$PLAIN_FRAME jumps='^$' ;;
+	-O0)		bytes=$(without "$1") jumps='^$' ;;
 	-O1)		bytes=$FRAME jumps='^$' ;;
 	*)		bytes=$FRAME jumps='^(tail|table|void|recursion|mutual)$' ;;
 	esac
-	awk -v bytes=$bytes -v jumps="$jumps" 'NR == FNR { plain[$1] = $2; result[$1] = $3; next }
+	awk -v bytes="$bytes" -v jumps="$jumps" 'NR == FNR { plain[$1] = $2; result[$1] = $3; next }
 		!($1 in plain) || $3 != result[$1] { print $1 " has another result"; next }
 		$1 ~ jumps { $4 = 0 }
 		$2 > 1.2 * plain[$1] + 256 + bytes * $4 { print $1 ": " plain[$1] " bytes, with probes " $2 }' plain.out probed.out > wrong
