@@ -8,6 +8,11 @@ configure='cmake -S . -B b -DCMAKE_BUILD_TYPE=RelWithDebInfo'
 build='cmake --build b -j 2'
 # shellcheck disable=SC2016 # of sh -c
 suite='cd b && for t in *_test*; do [ ! -x $t ] || [ -d $t ] || ./$t; done'
+# It recurses nowhere: its threads have stacks of the limit's size.
+deep_least=48
+deep='cd b && ./c_test && ./table_test --gtest_filter="Harness.RandomizedLongDB" && ./db_test \
+	--gtest_filter="DBTest.GetPicksCorrectFile:DBTest.CompactionsGenerateMultipleFiles:DBTest.IteratorPinsRef:DBTest.MultiThreaded/0" |
+	sed "s/ (.* ms.*//"'
 
 results() {
 	sed -n -e 's/^\[       OK \] \([^ ]*\).*/\1	ok/p' -e 's/^\[  FAILED  \] \([^ ]*\) (.*/\1	failed/p' \

@@ -16,6 +16,8 @@
 #	logged			yes: what the compiler is called with is to be logged (DIR/NAME/compiled)
 #	as_nobody		yes: the suite must not run as root
 #	deep			what recurses deeply, and ends well; stack.sh compares the stack that it needs; '' for none
+#	deep_least		KiB of stack that it has with probes, however little it needs without (0)
+#	deep_once		what has to be done once, in each tree, before deep is run
 #	extra			more stages: extra=rebuild is stage_rebuild() of rebuild.sh here, which says
 #				what else it asks for
 #
@@ -27,7 +29,8 @@ say() { echo "$(date +%H:%M:%S) $name: $*"; }
 # about NAME: what there is to know of a project
 about() {
 	name=$1 dir=$work/$1
-	packages='' configure='' last_words='' suite='' recorded='' conf='' as_nobody='' logged='' extra='' deep='' compiler=''
+	packages='' configure='' last_words='' suite='' recorded='' conf='' as_nobody='' logged='' extra='' compiler=''
+	deep='' deep_once='' deep_least=0
 	language=C suite_seconds=1800
 	# shellcheck disable=SC1090 # a project's file
 	. "$here/instrument/$name.sh"
@@ -368,15 +371,16 @@ stage_recorded() {
 
 # ---- The table for readers -----------------------------------------------------------
 
-# print_projects NAME...: one line a project
+# print_projects NAME...: one line a project; the stack is what deep needs, in KiB, without and with probes
 print_projects() {
-	echo "| project | units | functions | probed | build time | tests | failed plainly | different with probes |"
-	echo "|---|---|---|---|---|---|---|---|"
+	echo "| project | units | functions | probed | build time | tests | failed plainly | different with probes | stack | with probes |"
+	echo "|---|---|---|---|---|---|---|---|---|---|"
 	for project; do
 		all_rows "$project" | awk -F'\t' -v project="$project" '
+			function kib(name) { return name in v ? v[name] : "none" }
 			{ sub(/^[^.]*\./, "", $1); v[$1] = $2 }
-			END { printf "| %s | %d | %d | %.2f %% | %.2f | %d | %d | %d |\n", project, v["units"],
+			END { printf "| %s | %d | %d | %.2f %% | %.2f | %d | %d | %d | %s | %s |\n", project, v["units"],
 				v["functions"], 100 * v["probed"], v["build.processor_ratio"], v["suite.tests"],
-				v["suite.failed_plain"], v["suite.different"] }'
+				v["suite.failed_plain"], v["suite.different"], kib("stack.plain"), kib("stack.probed") }'
 	done
 }

@@ -11,6 +11,8 @@ each='for t in $tests; do echo "== $t"; timeout 600 perl $t; done'
 suite="./sizes; echo '== testapp'; ./testapp; tests=\$(echo t/*.t); $each"
 recorded="tests='t/getset.t t/cas.t t/incrdecr.t t/noreply.t t/touch.t t/metaget.t t/lru.t'; $each"
 conf=$here/../../examples/memcached/vprof.conf
+deep_least=48
+deep="sh $here/instrument/memcached_deep.sh"
 extra=unharmed
 iterated="tests='t/getset.t t/incrdecr.t t/lru.t'; $each"
 clean='make clean'

@@ -11,6 +11,7 @@ for module in $modules; do
 done
 build='make -j2'
 suite="sh $here/instrument/nginx_checks.sh"
+deep="sh $here/instrument/nginx_deep.sh"
 
 results() {
 	sed -n -e 's/^ok \(.*\)/\1	ok/p' -e 's/^not ok \(.*\)/\1	failed/p'

@@ -15,6 +15,7 @@ for unit in $all_units; do
 done
 recorded='./runtest --clients 1 --single unit/type/incr --single unit/type/hash --single unit/printver'
 conf=$here/../../examples/redis/vprof.conf
+deep="sh $here/instrument/redis_deep.sh"
 extra=unharmed
 iterated='src/redis-server --port 27717 --save "" & sleep 1
 	src/redis-benchmark -p 27717 -q -n 20000 -t set,lpush,lrange_100

@@ -10,6 +10,7 @@ suite_seconds=3600 as_nobody=yes last_words='errors out of'
 suite='./testfixture test/extraquick.test --verbose=1'
 recorded='./testfixture test/select1.test --verbose=1'
 conf=$here/instrument/sqlite.conf
+deep="sh $here/instrument/sqlite_deep.sh"
 
 # The numbers of pager1-16.1 are the lengths of file names, and the trees' are not equally long.
 results() {
