@@ -82,7 +82,9 @@ says "--kernel and --keep do not go together"
 
 # ---- the last second of three ----
 expect 0 "$VPROF" record -o last --keep 1s -- ./server 3
-says "served" "pause_sometimes"
+says "served" "▶"
+expect 0 "$VPROF" show factors last
+says "pause_sometimes"
 expect 0 "$VPROF" show warnings last
 says "that had begun before what was kept of the run"
 whole last 1.001

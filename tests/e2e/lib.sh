@@ -65,6 +65,18 @@ needs_kernel_recorder()
 	exit 77
 }
 
+# culprit NAME [WORD]: the answer that the last command printed is that NAME causes (or WORD) the variance.  Where others had the
+# CPUs the sentence may be about them; then it is the first of the latest run's functions.
+culprit()
+{
+	if grep -q "waiting for a CPU .* of the variance" "$work/.out" "$work/.err"; then
+		"$VPROF" show factors --k 0 --format csv | grep ',function,' | head -n 1 >"$work/.first"
+		grep -qF "$1" "$work/.first" && pass || fail "the first function is not '$1': $(cat "$work/.first")"
+	else
+		says "$1 ${2:-causes}"
+	fi
+}
+
 # wait_until COMMAND...: until it succeeds, 30 seconds at most
 wait_until()
 {

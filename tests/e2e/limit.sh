@@ -4,6 +4,7 @@
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 cat >server.c <<'END'
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -27,6 +28,8 @@ int main(int argc, char **argv)
 
 	for (unsigned i = 0; i < cnt && (argc < 3 || access("stop", F_OK)); i++) {
 		request(i);
+		if (argc > 2 && (i == 300 || i == 600))
+			close(creat(i == 300 ? "served.300" : "served.600", 0600));
 		if (argc > 2 || i % 100 == 99)		/* the recorder may keep up */
 			usleep(1000);
 	}
@@ -52,7 +55,7 @@ says "served" "the recording ended before the program, when the trace had the si
 # (without one it is larger)
 expect 7 "$VPROF" record -o large -- ./server $requests
 [ "$(stat -c %s vprof.data/runs/002/trace.vpt)" -gt 1300000 ] && pass || fail "a trace that needs no limit"
-grep -q "limit" "$work/.err" && fail "limit without --limit" || pass
+grep -q "size of --limit" "$work/.err" && fail "limit without --limit" || pass
 # every interval in it is whole
 whole()
 {
@@ -107,7 +110,7 @@ fi
 
 # ---- the recorder is killed: the program goes on, the trace says what is missing ----
 "$VPROF" record -o killed -- ./server 200000 slow >out 2>err &
-sleep 1
+wait_until test -e served.300
 expect 0 "$VPROF" show runs
 says "recording"
 expect 3 "$VPROF" analyze killed
@@ -136,11 +139,12 @@ intervals()
 }
 kill_both()
 {
+	rm -f served.300 served.600
 	"$VPROF" record -o "$1" -- ./server 200000 slow >out 2>err &
 	recorder=$!
-	sleep 1
+	wait_until test -e served.300
 	kill -STOP $recorder
-	sleep 0.5
+	wait_until test -e served.600
 	kill -9 $(ps -o pid= --ppid $recorder) $recorder
 	wait $recorder 2>/dev/null
 	before=$(intervals "$1")

@@ -192,7 +192,7 @@ expect 0 "$VPROF" build --functions down -- cc -O1 -pthread -o many many.c
 same_answer()
 {
 	expect 0 "$VPROF" record -- ./many "$@"
-	says "hot part causes"
+	culprit "hot part"
 	grep -q "table-full\|no number\|there is room for" "$work/.out" "$work/.err" && fail "a full table with $*" || pass
 }
 
@@ -205,8 +205,8 @@ same_answer names 6000
 # More calls inside each other than a thread's stack of them has room for; more intervals.
 same_answer down 100
 expect 0 "$VPROF" record -- ./many down 500
-says "there is room for 127 calls open at once on a thread, and 374 calls were deeper" "hot part may cause" \
-	"Not all was recorded"
+says "there is room for 127 calls open at once on a thread, and 374 calls were deeper" "Not all was recorded"
+culprit "hot part" "may cause"
 same_answer inside 10
 # A thread that hands its intervals to others misses none of them.
 same_answer handed 200
@@ -218,7 +218,8 @@ says "there is room for 8 listed locks asked for at once on a thread, and 3 time
 same_answer crowd 200
 expect 0 "$VPROF" record -- ./many crowd 12400
 if grep -q '^12400 were there' "$work/.out"; then
-	says "hot part may cause" "Not all was recorded"
+	says "Not all was recorded"
+	culprit "hot part" "may cause"
 	expect 0 "$VPROF" show warnings
 	says "there is room for 12288 threads at the same time, and " "a thread had no room"
 else
