@@ -168,23 +168,38 @@ static bool look_once(const struct account_thread *t, struct account *ret)
 	return true;
 }
 
-/*
- * Time, account and state belong together only if they were read at once.  On a busy machine we wait for a CPU, too: what the
- * thread does then is not what it did when we began.
- */
-static bool look(struct drainer *d, struct account_thread *t)
+static bool is_still(const struct account_thread *t, const struct account *a)
 {
 	struct account now;
-	uint64_t began_ns;
+
+	return read_account(t, &now) && now.run_ns == a->run_ns && now.delay_ns == a->delay_ns && now.slices == a->slices;
+}
+
+/*
+ * Time, account and state belong together only if they were read at once.  On a busy machine we wait for a CPU, too: what the
+ * thread does then is not what it did when we began, unless its account is still the same.  false: the thread is gone, or no
+ * try was good.
+ */
+static bool look_at_once(const struct account_thread *t, struct account *ret)
+{
+	for (int tries = 0; tries < LOOK_TRIES; tries++) {
+		uint64_t began_ns = clock_ns();
+
+		if (!look_once(t, ret))
+			return false;
+		if (clock_ns() - began_ns < AT_ONCE_NS || is_still(t, ret))
+			return true;
+	}
+	return false;
+}
+
+static void look(struct drainer *d, struct account_thread *t)
+{
+	struct account now;
 	bool same;
 
-	for (int tries = 0; tries < LOOK_TRIES; tries++) {
-		began_ns = clock_ns();
-		if (!look_once(t, &now))
-			return false;
-		if (clock_ns() - began_ns < AT_ONCE_NS)
-			break;
-	}
+	if (!look_at_once(t, &now))
+		return;
 	same = t->last.slices && is_same(&t->last, &now);
 	if (!(same && t->goes_on))
 		put(d, t);
@@ -192,7 +207,6 @@ static bool look(struct drainer *d, struct account_thread *t)
 	t->look_cnt++;
 	t->last = now;
 	t->is_pending = true;
-	return true;
 }
 
 /* ---- which threads there are ---- */
