@@ -11,6 +11,8 @@
 #include <string.h>
 #include "base/banned.h"
 
+#define MOST (2 / 3.0)
+
 enum measure { BY_SHARE, BY_CONTRIBUTION, BY_WORK_SHARE };
 
 struct ranking {
@@ -108,12 +110,20 @@ static bool is_part_of(const struct factor *y, const struct factor *x)
 	       compare_names(y->function, x->function) == 0 && compare_names(y->file, x->file) == 0;
 }
 
+/* own: what x itself has; most: the largest part of whatever function that is not the queue's. */
+static bool is_chance(const struct factor *queue, const struct factor *x, double own, double most)
+{
+	if (queue->share >= NEARLY_ALL * x->share && own <= (1 - NEARLY_ALL) * x->share)
+		return true;
+	return queue->share >= MOST * x->share && own <= (1 - MOST) * x->share && queue->share >= 2 * most;
+}
+
 /* A function that was long where it had no CPU, and has hardly a part of its own that is: chance hit it. */
 static const struct factor *run_queue_of(const struct findings *f, const struct factor *x)
 {
 	const struct factor *queue = NULL;
 	bool has_body = false;		/* else all of it is: a leaf that did not wait */
-	double own = 0;
+	double own = 0, most = 0;
 
 	for (size_t i = 0; i < f->factors.cnt; i++) {
 		const struct factor *y = &f->factors.items[i];
@@ -125,7 +135,13 @@ static const struct factor *run_queue_of(const struct findings *f, const struct 
 			has_body |= y->kind == FACTOR_BODY;
 		}
 	}
-	return queue && has_body && queue->share >= NEARLY_ALL * x->share && own <= (1 - NEARLY_ALL) * x->share ? queue : NULL;
+	for (size_t i = 0; i < f->parts.cnt; i++) {
+		const struct part *y = &f->parts.items[i];
+
+		if (!(y->is_wait && state_is_runqueue(y->wait) && !y->function) && y->share > most)
+			most = y->share;
+	}
+	return queue && has_body && is_chance(queue, x, own, most) ? queue : NULL;
 }
 
 const struct factor *factor_to_name(const struct findings *f, const struct factor *x, double threshold)

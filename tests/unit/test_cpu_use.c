@@ -456,6 +456,41 @@ static void test_chance_is_not_named(void **state)
 	assert_true(factor_is_runqueue(factor_to_name(g, function_of(g, "f"), 0.05)));
 }
 
+/* Every fourth interval f waits queue longer for a CPU and computes f_own longer, g computes g_own longer: their shares are what each is
+ * of the sum.  Whether the run queue is named for f. */
+static bool is_queue_named(int64_t queue, int64_t f_own, int64_t g_own)
+{
+	_cleanup_(trace_freep) struct trace *t = two_functions();
+	_cleanup_(findings_freep) struct findings *f = NULL;
+	const struct analyze_options o = { 0 };
+	int64_t at = 0, sum = queue + f_own + g_own;
+
+	for (uint64_t i = 1; i <= 8; i++) {
+		int64_t start = at, many = i % 4 ? 0 : 1, end = start + 10 + many * (queue + f_own);
+
+		segment(t, 1, i, &at, 5, STATE_RUNNING);
+		segment(t, 1, i, &at, many * queue, STATE_RUNNABLE);
+		segment(t, 1, i, &at, 15 + many * (f_own + g_own), STATE_RUNNING);
+		add_interval(t, i, start, at);
+		VEC_ADD(&t->invocations, (struct invocation){ 1, i, 0, CALL_SITE_NONE, start, end, 0 });
+		VEC_ADD(&t->invocations, (struct invocation){ 1, i, 1, CALL_SITE_NONE, end, at, 1 });
+		at += 10;
+	}
+	assert_int_equal(analyze(t, &o, &f), 0);
+	assert_float_equal(function_of(f, "f")->share, (double)(queue + f_own) / (double)sum, 1e-9);
+	return factor_is_runqueue(factor_to_name(f, function_of(f, "f"), 0.05));
+}
+
+/* Of f's share the run queue has 71, 63, 71 and 71 %, f's body the rest; the largest other part has 40, 60, 60 and 44 % of the queue's. */
+static void test_most_is_chance(void **state)
+{
+	(void)state;
+	assert_true(is_queue_named(1000, 400, 0));
+	assert_false(is_queue_named(1000, 600, 0));
+	assert_false(is_queue_named(1000, 400, 600));
+	assert_true(is_queue_named(1000, 400, 440));
+}
+
 /* f waits 20 for a lock; its holder had no CPU for 15 of them.  T 40, 20: Var 100; the lock's 20, 0: Cov 100; the run
  * queue's 15, 0: Cov 75. */
 static void test_of_a_holder(void **state)
@@ -501,6 +536,7 @@ int main(void)
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_one_factor),
 		cmocka_unit_test(test_chance_is_not_named),
+		cmocka_unit_test(test_most_is_chance),
 		cmocka_unit_test(test_off_without_a_place),
 		cmocka_unit_test(test_of_a_holder),
 	};
