@@ -6,8 +6,9 @@ packages='uuid-dev libtool'
 configure='./configure'
 build='make -j2 && make -j2 -C test all'
 suite='make -k check'
-# Directories within directories; the rest is small, in processes and threads whose stacks have the size of the limit.
-deep='cd test && ./testall testdir testfile testfnmatch testpool testproc testthread testskiplist 2>&1 |
+# It recurses nowhere but for directories within directories: small jobs, in processes and threads whose stacks have the limit's size.
+deep_least=48
+deep='cd test && ./testall testdir testfile testfnmatch testproc testthread testskiplist 2>&1 |
 	tr "\\r\\b" "\\n\\n" | grep -E "^test|SUCCESS|FAILED|passed"'
 
 # testall prints a line a suite, with what goes wrong before its end; "Programs failed:" names the
