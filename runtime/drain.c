@@ -307,24 +307,54 @@ static bool has_ended(uint32_t pid)
 	return state == 'Z' || state == 'X';
 }
 
-/* The chunks and open frames of a thread that will not log any more; keep: it might. */
+struct open_call {
+	uint64_t start, fid;
+};
+
+/* The open calls of a stack, the outermost first.  Its thread may go on: one may be closed while we look, and another one opened in
+ * its place; then it is in a chunk, or too late. */
+static size_t look_at_stack(const struct vprof_frame *stack, struct open_call ret[VPROF_STACK_FRAMES])
+{
+	size_t cnt = 0;
+
+	for (const struct vprof_frame *f = stack + 1; f < stack + VPROF_STACK_FRAMES; f++) {
+		uint64_t start = __atomic_load_n(&f->start, __ATOMIC_ACQUIRE);
+		uint64_t fid = (uint32_t)__atomic_load_n(&f->function, __ATOMIC_ACQUIRE) >> 8;
+
+		if (!start || start != __atomic_load_n(&f->start, __ATOMIC_ACQUIRE))
+			break;
+		ret[cnt++] = (struct open_call){ start, fid };
+	}
+	return cnt;
+}
+
+static void put_open_calls(struct drainer *d, struct batch *b, const struct arena_slot *slot, const struct open_call *calls, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++)
+		put_event(d, b, EVENT_OPEN_FRAME, calls[i].start, &calls[i].fid);
+	if (slot->lost_cnt)
+		put_event(d, b, EVENT_LOSS, vprof_ticks(), (const uint64_t[]){ slot->lost_since, slot->lost_cnt });
+}
+
+/* The chunks and open calls of a thread that will not log any more; keep: it might.  What is closed while the chunks are emptied is
+ * told as open all the same: the reader knows what is there twice. */
 static void drain_slot(struct drainer *d, uint32_t number, bool keep)
 {
 	struct arena_slot *slot = &d->arena.slots[number];
-	struct vprof_frame *stack = arena_stack(&d->arena, number), *top = stack + 1;
-	struct vprof_frame *limit = stack + VPROF_STACK_BYTES / sizeof(*stack);
+	struct vprof_frame *stack = arena_stack(&d->arena, number);
+	struct open_call calls[VPROF_STACK_FRAMES];
+	size_t cnt = look_at_stack(stack, calls);
+	struct open_call last = cnt ? calls[cnt - 1] : (struct open_call){ 0, 0 };
 	struct batch b;
 	bool closed = false;
 
-	while (top < limit && top->start)
-		top++;
 	for (uint32_t i = 1; i <= d->arena.chunk_cnt; i++) {
 		struct arena_chunk *chunk = arena_chunk(&d->arena, i);
 
 		if (chunk->state != CHUNK_OWNED || chunk->slot != number ||
 		    chunk->serial != slot->serial)
 			continue;
-		if (drain_chunk(d, chunk, top[-1].start, frame_fid(&top[-1])))
+		if (drain_chunk(d, chunk, last.start, last.fid))
 			closed = true;		/* killed between its record and its pop */
 		d->drained[i] = 1;
 		if (!keep)
@@ -332,11 +362,7 @@ static void drain_slot(struct drainer *d, uint32_t number, bool keep)
 		flush_if_large(d);
 	}
 	b = begin_batch(d, slot->serial, slot->pid, slot->tid);
-	for (struct vprof_frame *f = stack + 1; f < top - closed; f++)
-		put_event(d, &b, EVENT_OPEN_FRAME, f->start, (const uint64_t[]){ frame_fid(f) });
-	if (slot->lost_cnt)
-		put_event(d, &b, EVENT_LOSS, vprof_ticks(),
-			  (const uint64_t[]){ slot->lost_since, slot->lost_cnt });
+	put_open_calls(d, &b, slot, calls, cnt - closed);
 	end_batch(d, &b);
 	flush_if_large(d);
 	if (!keep) {
@@ -345,25 +371,14 @@ static void drain_slot(struct drainer *d, uint32_t number, bool keep)
 	}
 }
 
-/* A frame may be closed while we look, and another one opened in its place: then it is in a chunk, or too
- * late for the snapshot. */
 static void drain_open_frames(struct drainer *d, uint32_t number)
 {
 	const struct arena_slot *slot = &d->arena.slots[number];
-	struct vprof_frame *stack = arena_stack(&d->arena, number);
+	struct open_call calls[VPROF_STACK_FRAMES];
+	size_t cnt = look_at_stack(arena_stack(&d->arena, number), calls);
 	struct batch b = begin_batch(d, slot->serial, slot->pid, slot->tid);
 
-	for (struct vprof_frame *f = stack + 1; f < stack + VPROF_STACK_FRAMES; f++) {
-		uint64_t start = __atomic_load_n(&f->start, __ATOMIC_ACQUIRE);
-		uint64_t fid = (uint32_t)__atomic_load_n(&f->function, __ATOMIC_ACQUIRE) >> 8;
-
-		if (!start || start != __atomic_load_n(&f->start, __ATOMIC_ACQUIRE))
-			break;
-		put_event(d, &b, EVENT_OPEN_FRAME, start, (const uint64_t[]){ fid });
-	}
-	if (slot->lost_cnt)
-		put_event(d, &b, EVENT_LOSS, vprof_ticks(),
-			  (const uint64_t[]){ slot->lost_since, slot->lost_cnt });
+	put_open_calls(d, &b, slot, calls, cnt);
 	end_batch(d, &b);
 }
 
