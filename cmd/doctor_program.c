@@ -5,7 +5,7 @@
  * A probe finds the runtime in three ways (ARCHITECTURE "Linking"): it is linked in, record preloads it, or
  * not at all.  The last happens where the link did not go through vprof and settled the weak
  * references for good: -static, and -no-pie with code that is not position independent.  Then the
- * objects' vprof_sites are there, and nothing refers to vprof_register.
+ * objects' vprof_unit_in() is there, and nothing refers to vprof_register.
  */
 #include <errno.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static void check_link(struct diagnosis *d, const char *path, const struct elf *
 	bool linked = elf_symbol(e, "vprof_register", true) || elf_symbol(e, "vprof_anchor", true);
 	bool asks = linked || elf_symbol(e, "vprof_register", false);
 	bool asks_us = elf_symbol(e, REGISTER_OURS, false);
-	bool has_sites = elf_symbol(e, "vprof_sites", true);
+	bool has_sites = elf_symbol(e, "vprof_unit_in", true);
 	const char *how = !e->interpreter ? "static" : e->is_movable ? "position independent" : "-no-pie";
 
 	if (e->interpreter && strstr(e->interpreter, "musl"))

@@ -7,7 +7,7 @@
  * with a probe, and as the end of the interval "request" with the key ret, becomes one line:
  *
  *	int f(struct conn *c) { struct vprof_later vprof_later_0 ... = { 0, &vprof_labels[0], 0, 0 };
- *	struct vprof_span vprof_span_ ... = vprof_in(&vprof_sites[0]); if (!c)
+ *	struct vprof_span vprof_span_ ... = vprof_in(&vprof_function_0); if (!c)
  *	return ({ __typeof__(int) vprof_ret_ = (0); vprof_later_0.a = (unsigned long long)(vprof_ret_);
  *	vprof_later_0.kind = VPROF_KIND_END; vprof_ret_; }); ...
  *
@@ -17,6 +17,7 @@
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "base/map.h"
+#include "instrumenter/directives.h"
 #include "instrumenter/expression.h"
 #include "instrumenter/instrument.h"
 #include "instrumenter/known.h"
@@ -24,7 +25,7 @@
 
 #define OWN_MARKER "# 1 \"<vprof>\" 3\n"	/* 3: a system header, nobody's warnings */
 
-#define FORM_VERSION 9		/* to be raised when what is emitted around the probes changes */
+#define FORM_VERSION 10		/* to be raised when what is emitted around the probes changes */
 
 static void insert_probes(struct instrumenting *in);
 static void insert_tails(struct instrumenting *in);
@@ -99,7 +100,6 @@ void instrumenting_release(struct instrumenting *in)
 	VEC_RELEASE(&in->bodies);
 	VEC_RELEASE(&in->labels);
 	VEC_RELEASE(&in->tails);
-	str_release(&in->sites);
 	str_release(&in->pragmas);
 	str_release(&in->wrappers);
 	edits_release(&in->edits);
@@ -167,11 +167,6 @@ static void insert_probes(struct instrumenting *in)
 		in->constant_cnt += kind == PROBE_CONSTANT;
 		in->aside_cnt += kind == PROBE_ASIDE;
 		probe_form_span(&in->form, kind, in->site_cnt++, &in->bodies.items[i].span);
-		str_addf(&in->sites, "{ 0, { 0 }, %u, 0x%llxULL, ", f->line, (unsigned long long)f->key);
-		add_c_string(&in->sites, f->name);
-		str_add(&in->sites, ", ");
-		add_c_string(&in->sites, f->file);
-		str_add(&in->sites, " },\n");
 		f->probed = true;
 	}
 }
@@ -339,23 +334,55 @@ static void insert_bodies(struct instrumenting *in)
 	}
 }
 
+#define SITES "vprof_sites, vprof_sites_end"
+#define SITE_LINE_MAX 0xffffff
+
+/*
+ * Each is a variable of its own, so that the compiler leaves out those of functions that it leaves out: of a unit with large
+ * headers most.  The rest are in a section of the unit's own, whose ends the linker knows; there may be none.
+ */
+static void add_sites(const struct instrumenting *in, struct str *top)
+{
+	static const char *const ends[][2] = { { "", "start" }, { "_end", "stop" } };
+	_cleanup_(directives_release) struct directives all = { .list = { NULL, 0, 0 } };
+	unsigned long long section = hash_str(0, in->unit->object);
+	size_t site = 0;
+
+	directives_collect(in->o, &all);
+	for (size_t i = 0; i < in->unit->functions.cnt; i++) {
+		const struct scan_function *f = &in->unit->functions.items[i];
+
+		if (!f->probed)
+			continue;
+		str_addf(top, "static struct vprof_site vprof_function_%zu __attribute__((section(\"vprof_sites_%llx\"), aligned(8))) = "
+			 "{ 0, { 0 }, %u, '%c', 0x%llxULL, ", site++, section, f->line < SITE_LINE_MAX ? f->line : SITE_LINE_MAX,
+			 unit_note_level(in->unit, i, in->o, &all), (unsigned long long)f->key);
+		add_c_string(top, f->name);
+		str_add(top, ", ");
+		add_c_string(top, f->file);
+		str_add(top, " };\n");
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		str_addf(top, "extern struct vprof_site vprof_sites%s[] __asm__(\"__%s_vprof_sites_%llx\") "
+			 "__attribute__((weak, visibility(\"hidden\")));\n", ends[i][0], ends[i][1], section);
+}
+
 /* A unit with events alone has no sites, but a note of its places. */
 static void add_registration(const struct instrumenting *in, struct str *top)
 {
 	_cleanup_(str_release) struct str note = STR_INIT;
-	const char *sites = !in->site_cnt ? "0" : in->form.sites_apart ? "vprof_table" : "vprof_sites";
 
 	unit_note_write(in, &note);
 	str_add(top, "static const char vprof_note[] __attribute__((section(\"" NOTE_SECTION "\"), aligned(1))) = ");
 	add_c_string(top, str_cstr(&note));
 	str_add(top, ";\n");
 	if (in->site_cnt)
-		probe_form_add_sites(&in->form, in->site_cnt, str_cstr(&in->sites), top);
+		add_sites(in, top);
 	str_addf(top, "static void __attribute__((constructor)) vprof_unit_in(void)\n"
-		 "{ if (vprof_register) vprof_register(%s, %zu, vprof_note); }\n", sites, in->site_cnt);
+		 "{ if (vprof_register) vprof_register(%s, vprof_note); }\n", in->site_cnt ? SITES : "0, 0");
 	if (in->site_cnt)
-		str_addf(top, "static void __attribute__((destructor)) vprof_unit_out(void)\n"
-			 "{ if (vprof_unregister) vprof_unregister(%s, %zu); }\n", sites, in->site_cnt);
+		str_add(top, "static void __attribute__((destructor)) vprof_unit_out(void)\n"
+			"{ if (vprof_unregister) vprof_unregister(" SITES "); }\n");
 }
 
 static void add_top(const struct instrumenting *in, struct str *top)

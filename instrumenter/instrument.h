@@ -45,7 +45,6 @@ struct instrumenting {
 	VEC(struct function_edit) bodies;	/* 1:1 as well */
 	VEC(struct tail_call) tails;
 	VEC(const char *) labels;	/* names of intervals, as in vprof_labels[] */
-	struct str sites;		/* initialisers of vprof_sites[] */
 	struct str pragmas, wrappers;	/* at the top and at the bottom of the unit */
 	size_t site_cnt, later_cnt, event_cnt;
 	size_t constant_cnt;		/* sites in functions that may be computed by the compiler */

@@ -65,7 +65,6 @@ struct probe_form probe_form_of(const char *text, size_t len, const char *const 
 	return (struct probe_form){
 		.is_clang = is_clang,
 		.is_called = *called_text && unoptimized && !lto && !intel,
-		.sites_apart = is_clang && !lto,
 	};
 }
 
@@ -80,20 +79,9 @@ void probe_form_span(const struct probe_form *form, enum probe_kind kind, size_t
 	static const char *const in[] = { "", "", "", "_constant", "_aside" };
 	bool called = form->is_called && (kind == PROBE_PLAIN || kind == PROBE_VOID || kind == PROBE_TAIL);
 
-	str_addf(ret, " struct vprof_span vprof_span_ __attribute__((cleanup(vprof_out%s), unused)) = vprof_in%s(&vprof_sites[%zu]%s);",
+	str_addf(ret, " struct vprof_span vprof_span_ __attribute__((cleanup(vprof_out%s), unused)) = vprof_in%s(&vprof_function_%zu%s);",
 		 called ? "_called" : out[kind], called ? "_called" : in[kind], site,
 		 called ? ", __builtin_frame_address(0)" : "");
-}
-
-void probe_form_add_sites(const struct probe_form *form, size_t cnt, const char *initialisers, struct str *ret)
-{
-	if (!form->sites_apart) {
-		str_addf(ret, "static struct vprof_site vprof_sites[%zu] = {\n%s};\n", cnt, initialisers);
-		return;
-	}
-	str_addf(ret, "static struct vprof_site vprof_table[%zu] __asm__(\"vprof_table\") = {\n%s};\n"
-		 "extern struct vprof_site vprof_sites[%zu] __asm__(\"vprof_sites\") __attribute__((visibility(\"hidden\")));\n"
-		 "__asm__(\".set vprof_sites, vprof_table\");\n", cnt, initialisers, cnt);
 }
 
 void probe_form_add_texts(const struct probe_form *form, bool constant, bool tail, bool aside, struct str *ret)

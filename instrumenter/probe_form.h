@@ -4,7 +4,7 @@
  *
  *	struct probe_form form = probe_form_of(text, len, argv);
  *	struct str span = STR_INIT;
- *	probe_form_span(&form, PROBE_VOID, 7, &span);	" struct vprof_span vprof_span_ ... = vprof_in(&vprof_sites[7]);"
+ *	probe_form_span(&form, PROBE_VOID, 7, &span);	" struct vprof_span vprof_span_ ... = vprof_in(&vprof_function_7);"
  *
  * The texts that declare the probes are the headers runtime/probe_*.h, embedded in the program.
  */
@@ -20,8 +20,6 @@
 struct probe_form {
 	bool is_clang;		/* probe_clang_x86_64.h */
 	bool is_called;		/* probe_called_x86_64.h: without optimization */
-	bool sites_apart;	/* functions see a declaration of the sites, not their initialisers, all of which clang would
-				 * look at again for each function */
 };
 
 /* Of one function. */
@@ -44,9 +42,6 @@ bool probe_form_has_aside(const struct probe_form *form);
 
 /* The declaration of a probe's span, for the unit's site number n. */
 void probe_form_span(const struct probe_form *form, enum probe_kind kind, size_t site, struct str *ret);
-
-/* The unit's sites; initialisers: one "{ ... }," for each. */
-void probe_form_add_sites(const struct probe_form *form, size_t cnt, const char *initialisers, struct str *ret);
 
 /* What stands at the top of a unit; constant, tail, aside: the unit has such probes. */
 void probe_form_add_texts(const struct probe_form *form, bool constant, bool tail, bool aside, struct str *ret);

@@ -5,14 +5,12 @@
  * What is compiled is a preprocessed text, mostly of headers that nobody asked for.  Of a unit of 12
  * lines with <stdio.h> this remains:
  *
- *	static struct vprof_site vprof_sites[1] = {
- *	{ 0, { 0 }, 3, 0x2bd84e0a5cbf9ea2ULL, "handle", "/src/main.c" },
- *	};
+ *	static struct vprof_site vprof_function_0 ... = { 0, { 0 }, 3, 'i', 0x2bd84e0a5cbf9ea2ULL, "handle", "/src/main.c" };
  *	...
  *	/\* 561 lines of headers *\/
  *	/\* /src/main.c:3 *\/
  *	int handle(int x) {
- *		struct vprof_span vprof_span_ ... = vprof_in(&vprof_sites[0]);
+ *		struct vprof_span vprof_span_ ... = vprof_in(&vprof_function_0);
  *		return x; }
  *
  * Left out are line markers, foreign headers, and the declarations that every unit begins with
@@ -57,7 +55,7 @@ static bool is_blank(const char *p, size_t len)
 static bool begins_own_part(const char *p, size_t len)
 {
 	static const char *const starts[] = {
-		"static struct vprof_label vprof_labels", "static struct vprof_site vprof_sites",
+		"static struct vprof_label vprof_labels", "static struct vprof_site vprof_function_",
 		"#pragma redefine_extname",
 	};
 

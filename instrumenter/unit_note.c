@@ -34,7 +34,7 @@ static bool begins_inside(const struct unit *u, size_t function, const struct di
 	return has_mark(u, function);
 }
 
-static char letter_of(const struct unit *u, size_t function, const struct launcher_options *o, const struct directives *all)
+char unit_note_level(const struct unit *u, size_t function, const struct launcher_options *o, const struct directives *all)
 {
 	const struct scan_function *f = &u->functions.items[function];
 
@@ -93,7 +93,7 @@ void unit_note_write(const struct instrumenting *in, struct str *ret)
 	str_addf(ret, NOTE_MAGIC "by %s\nlevels ", PACKAGE_VERSION);
 	for (size_t i = 0; i < in->unit->functions.cnt; i++)
 		if (in->unit->functions.items[i].probed)
-			str_addc(ret, letter_of(in->unit, i, in->o, &all));
+			str_addc(ret, unit_note_level(in->unit, i, in->o, &all));
 	str_addc(ret, '\n');
 	for (size_t i = 0; i < in->unit->places.cnt; i++) {
 		const struct scan_place *p = &in->unit->places.items[i];
@@ -114,7 +114,7 @@ uint64_t unit_note_hash(uint64_t h, const struct unit *u, const struct launcher_
 	directives_collect(o, &all);
 	for (size_t i = 0; i < u->functions.cnt && o->plan; i++)
 		if (!u->functions.items[i].skipped && plan_level_of(o->plan, u->functions.items[i].key) != PLAN_OFF) {
-			h = hash_u64(h, (uint64_t)letter_of(u, i, o, &all));
+			h = hash_u64(h, (uint64_t)unit_note_level(u, i, o, &all));
 			has_probes = true;
 		}
 	if (has_probes)
@@ -221,7 +221,7 @@ enum names_state program_names(const struct elf *e, const struct program_notes *
 	if (asks && !is_linked && !elf_symbol(e, REGISTER_OURS, false))
 		return NAMES_OF_ANOTHER;
 	/* Linked through vprof it may have the runtime and no probes. */
-	if (!notes->unit_cnt && (elf_symbol(e, "vprof_sites", true) || (asks && !is_linked)))
+	if (!notes->unit_cnt && (elf_symbol(e, "vprof_unit_in", true) || (asks && !is_linked)))
 		return NAMES_MISSING;
 	return NAMES_CARRIED;
 }

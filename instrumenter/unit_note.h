@@ -4,7 +4,8 @@
  *
  * Each such unit has a text in the section .vprof.  The section is loaded with the program, so strip keeps it.  The unit's
  * constructor hands it to the runtime: a program is recorded by its own plan wherever it was copied to (DESIGN section 7).
- * Names, files and lines of the functions are in vprof_sites[] (runtime/probe.h), one for each letter.
+ * Names, files and lines of the functions are in their sites (runtime/probe.h), as is the letter; of functions that the
+ * compiler left out of the object there is none.
  *
  *	vprof-unit 1
  *	by 0.9
@@ -27,8 +28,13 @@
 #include "instrumenter/instrument.h"
 
 #define NOTE_SECTION ".vprof"
-#define REGISTER_OURS "vprof_register_4"	/* runtime/probe.h */
+#define REGISTER_OURS "vprof_register_5"	/* runtime/probe.h */
 #define NOTE_MAGIC "vprof-unit 1\n"
+
+struct directives;
+
+/* The letter of one function. */
+char unit_note_level(const struct unit *u, size_t function, const struct launcher_options *o, const struct directives *all);
 
 /* The note of a unit whose functions have their probes. */
 void unit_note_write(const struct instrumenting *in, struct str *ret);

@@ -4,7 +4,6 @@
  *
  *	"vprof-unit 1\nby 0.9\nlevels iAa\nmark enqueue\trequest\n"
  */
-#include <stdbool.h>
 #include <string.h>
 #include "runtime/note.h"
 
@@ -26,14 +25,12 @@ static const char *next_line(const char **at, const char *kind)
 	return NULL;
 }
 
-const char *note_levels(const char *note, unsigned int cnt)
+bool note_is_there(const char *note)
 {
-	const char *letters = note ? next_line(&note, "levels ") : NULL;
-
-	return letters && strcspn(letters, "\n") == cnt ? letters : NULL;
+	return note && next_line(&note, "levels ");
 }
 
-uint32_t note_level(const struct arena_map *a, char letter)
+uint32_t note_level(const struct arena_map *a, unsigned int letter)
 {
 	switch (letter) {
 	case 'A':

@@ -6,13 +6,14 @@
 #ifndef RUNTIME_NOTE_H
 #define RUNTIME_NOTE_H
 
+#include <stdbool.h>
 #include "runtime/arena.h"
 
-/* The letters of a unit's functions, cnt of them; NULL: the note has others, or there is none. */
-const char *note_levels(const char *note, unsigned int cnt);
+/* Nobody took the section with it out of the program. */
+bool note_is_there(const char *note);
 
-/* enum probe_level of runtime/drainer.h. */
-uint32_t note_level(const struct arena_map *a, char letter);
+/* enum probe_level of runtime/drainer.h; letter: a site's. */
+uint32_t note_level(const struct arena_map *a, unsigned int letter);
 
 /* Which marks belong to intervals of another name, where the recorder does not say so. */
 void note_apply(const struct arena_map *a, const char *note);

@@ -10,17 +10,20 @@
  * What the instrumenter emits, and nothing else (the fixed interface):
  *
  *	static const char vprof_note[] = "...";		(of the build: instrumenter/unit_note.h)
- *	static struct vprof_site vprof_sites[2] = {
- *		{ 0, { 0 }, 28, 0x1234ULL, "log_append", "server.c" }, ... };
+ *	static struct vprof_site vprof_function_0 __attribute__((section("vprof_sites_1a2b"), aligned(8))) =
+ *		{ 0, { 0 }, 28, 'i', 0x1234ULL, "log_append", "server.c" };
+ *	...		(sites of functions that the compiler leaves out of the object are left out as well)
+ *	extern struct vprof_site vprof_sites[] __asm__("__start_vprof_sites_1a2b")
+ *		__attribute__((weak, visibility("hidden"))), vprof_sites_end[] ...;	(which the linker defines)
  *	static void __attribute__((constructor)) vprof_unit_in(void)
- *		{ if (vprof_register) vprof_register(vprof_sites, 2, vprof_note); }
+ *		{ if (vprof_register) vprof_register(vprof_sites, vprof_sites_end, vprof_note); }
  *	static void __attribute__((destructor)) vprof_unit_out(void)
- *		{ if (vprof_unregister) vprof_unregister(vprof_sites, 2); }
+ *		{ if (vprof_unregister) vprof_unregister(vprof_sites, vprof_sites_end); }
  *	static struct vprof_label vprof_labels[1] = { { "request", 0 } };
  *
  *	in a probed function, right after its '{':
  *		struct vprof_span vprof_span_ __attribute__((cleanup(vprof_out), unused)) =
- *			vprof_in(&vprof_sites[0]);
+ *			vprof_in(&vprof_function_0);
  *	(vprof_out_void, where it returns nothing)
  *	an event at this place (interval, queue, lock):
  *		if (vprof_event) vprof_event(KIND, &vprof_labels[0], a, b);
@@ -30,9 +33,8 @@
  *
  * After this text comes the machine's: runtime/probe_x86_64.h (or, elsewhere, runtime/probe_generic.h) has vprof_in(),
  * vprof_out() and vprof_out_void(); runtime/probe_aside_x86_64.h the first two, ending in _aside, for calls that are mostly
- * not recorded.  For clang it is probe_clang_x86_64.h, or, without optimization, probe_called_x86_64.h, and functions then see
- * vprof_sites by a declaration only (instrumenter/probe_form.h).  Best between line markers that call both a system header, so that the user's warning flags do not look
- * into them:
+ * not recorded.  For clang it is probe_clang_x86_64.h, or, without optimization, probe_called_x86_64.h.  Best between line
+ * markers that call both a system header, so that the user's warning flags do not look into them:
  *	# 1 "vprof-probe.h" 1 3
  *	...
  *	# 1 "unit.c" 2
@@ -51,7 +53,8 @@
 struct vprof_site {
 	unsigned char gate;		/* of its thread, that opens it: 0 none (dormant), 1 always, 2 inside intervals */
 	unsigned char fid[3];		/* number of the function in this run, low byte first; 0: none */
-	unsigned int line;
+	unsigned int line : 24;		/* 2^24 - 1: or a later one */
+	unsigned int level : 8;		/* what the build says of it, a letter (instrumenter/unit_note.h) */
 	unsigned long long key;
 	const char *name;
 	const char *file;
@@ -109,9 +112,9 @@ struct vprof_span {
  * expect of each other: an object of another one finds nobody to register with, so its probes stay dormant.  Who
  * raises it does so in cmd/doctor_program.c as well (tests/e2e/doctor.sh fails otherwise).
  */
-extern void vprof_register(struct vprof_site *sites, unsigned int cnt, const char *note) __asm__("vprof_register_4")
+extern void vprof_register(struct vprof_site *sites, struct vprof_site *end, const char *note) __asm__("vprof_register_5")
 	__attribute__((weak, visibility("default")));
-extern void vprof_unregister(struct vprof_site *sites, unsigned int cnt) __asm__("vprof_unregister")
+extern void vprof_unregister(struct vprof_site *sites, struct vprof_site *end) __asm__("vprof_unregister_5")
 	__attribute__((weak, visibility("default")));
 extern void vprof_event(unsigned int kind, struct vprof_label *label, unsigned long long a,
 			unsigned long long b) __asm__("vprof_event")

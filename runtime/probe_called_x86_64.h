@@ -6,7 +6,7 @@
  * rules as probe.h; stands in place of probe_x86_64.h, which says what vprof_enter() and vprof_leave_void() expect.
  *
  *	struct vprof_span vprof_span_ __attribute__((cleanup(vprof_out_called), unused)) =
- *		vprof_in_called(&vprof_sites[0], __builtin_frame_address(0));
+ *		vprof_in_called(&vprof_function_0, __builtin_frame_address(0));
  *
  * To the compiler they are functions like any other.  Whoever asks for a frame's address gets a frame pointer: 8 above it is
  * the return address.  Both jump on to the runtime, which returns to the user's function.

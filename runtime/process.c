@@ -491,17 +491,17 @@ static void __attribute__((destructor(101))) note_end(void)
 	THREAD_LOG(EVENT_STOP, clock_ticks(), 0, 0);
 }
 
-void vprof_register(struct vprof_site *sites, unsigned int cnt, const char *note)
+void vprof_register(struct vprof_site *sites, struct vprof_site *end, const char *note)
 {
 	while (!process_attach() && !process_is_alone())
 		permit_yield();
 	libraries_look();
-	units_add(sites, cnt, note);
+	units_add(sites, (unsigned int)(end - sites), note);
 }
 
 /* The arena has copies of the names, and open frames hold numbers only: nothing refers to the
  * unit any more once its probes are quiet. */
-void vprof_unregister(struct vprof_site *sites, unsigned int cnt)
+void vprof_unregister(struct vprof_site *sites, struct vprof_site *end)
 {
-	units_remove(sites, cnt);
+	units_remove(sites, (unsigned int)(end - sites));
 }

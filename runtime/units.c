@@ -138,7 +138,7 @@ static void wait_for_flips(void)
  */
 static void set_gates(const struct unit *u, bool on)
 {
-	const char *levels = on ? note_levels(u->note, u->cnt) : NULL;
+	bool is_noted = on && note_is_there(u->note);
 	unsigned int unknown = 0;
 
 	if (on)
@@ -149,8 +149,8 @@ static void set_gates(const struct unit *u, bool on)
 		unsigned char gate;
 
 		if (level == LEVEL_AS_BUILT) {
-			unknown += !levels;
-			level = levels ? note_level(process.arena, levels[i]) : 0;
+			unknown += !is_noted;
+			level = is_noted ? note_level(process.arena, site->level) : 0;
 		}
 		if (level)
 			set_site_fid(site, arena_function(process.arena, site, level));

@@ -49,7 +49,7 @@ expect 0 "$VPROF" cc gcc -c main.c
 expect 0 gcc main.o -o preloaded
 expect 0 "$VPROF" doctor --quick preloaded
 says "record preloads the runtime"
-expect 0 objcopy --redefine-sym vprof_register_4=vprof_register main.o older.o
+expect 0 objcopy --redefine-sym vprof_register_5=vprof_register main.o older.o
 expect 0 gcc older.o -o older
 expect 4 "$VPROF" doctor --quick older
 found ✗ program "'older' (position independent) holds probes of another version" "vprof build -- make, after make clean"

@@ -124,7 +124,7 @@ exercise()
 	touch main.c deep.c other.c
 	expect 0 "$@"
 	count "everything, without vprof" $((each * 2 + 1))
-	nm "$program" 2>"$work/.err" | grep -q vprof_sites && fail "something of vprof is left" || pass
+	nm "$program" 2>"$work/.err" | grep -q vprof_unit_in && fail "something of vprof is left" || pass
 }
 
 expect_failure()

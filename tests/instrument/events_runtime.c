@@ -21,17 +21,17 @@ static const char *const kinds[] = {
 	"FINISH", "HANDED",
 };
 
-void vprof_register(struct vprof_site *sites, unsigned int cnt, const char *note)
+void vprof_register(struct vprof_site *sites, struct vprof_site *end, const char *note)
 {
 	(void)note;
-	for (unsigned int i = 0; i < cnt; i++)
-		sites[i].gate = 1;
+	for (; sites < end; sites++)
+		sites->gate = 1;
 }
 
-void vprof_unregister(struct vprof_site *sites, unsigned int cnt)
+void vprof_unregister(struct vprof_site *sites, struct vprof_site *end)
 {
 	(void)sites;
-	(void)cnt;
+	(void)end;
 }
 
 void vprof_event(unsigned int kind, struct vprof_label *label, unsigned long long a,

@@ -177,6 +177,6 @@ vcc none counted/gcc -O2 -c f.c
 [ "$(list), $(runs)" = "f 3 plain, 1" ] || fail "a probe that is gone: $(list) in $(runs) runs"
 nm f.o | grep -q ' W vprof_w_sem_post' || fail "a probe took the redirection along"
 vcc all gcc -O2 -c f.c && [ "$(list)" = "f 3 probed" ] || fail "a probe that came back: $(list)"
-nm f.o | grep -q vprof_sites || fail "a probe that came back is not in the object"
+nm f.o | grep -q vprof_function_ || fail "a probe that came back is not in the object"
 
 exit $((failed != 0))

@@ -112,13 +112,13 @@ E2
 	cat > apart.cc <<'E2'
 static int unused_here(int n) { return n; }
 int f(int n) { return n; }
-int vprof_sites;
+int vprof_unit_in;
 E2
 	rm -rf build
 	"$compiler" -Wall -c apart.cc 2> plain.err
 	compile "$compiler" -Wall -c apart.cc || fail "$compiler: apart"
 	diff plain.err "$work/err" || fail "$compiler: warnings of an untouched unit"
-	"$launch" -b build -P | grep -q 'untouched.*did not compile: error: .*vprof_sites' || fail "$compiler: not told why"
+	"$launch" -b build -P | grep -q 'untouched.*did not compile: error: .*vprof_unit_in' || fail "$compiler: not told why"
 done
 
 # A place of vprof.conf that does not compile is the place's trouble, not the unit's.

@@ -261,7 +261,7 @@ rebuild() {
 [ "$(rebuild plan)" = "1 of 2" ] || fail "not exactly one unit is compiled again"
 cmp -s proj/dir/use.o use.before || fail "use.o was touched"
 cmp -s proj/dir/lib.o lib.before && fail "lib.o was not made again"
-nm proj/dir/lib.o | grep -q vprof_sites || fail "lib.o has no probe"
+nm proj/dir/lib.o | grep -q vprof_function_ || fail "lib.o has no probe"
 [ "$("$launch" -b build -l | grep -c probed)" = 1 ] || fail "not one function is probed"
 [ "$(rebuild plan)" = "0 of 2" ] || fail "an unchanged plan compiles"
 [ "$(rebuild none)" = "1 of 2" ] || fail "the probe is not taken out"

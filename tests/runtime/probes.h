@@ -36,7 +36,7 @@ enum {
 #define SITE_KEY(site) (1000ULL + (site))
 
 static struct vprof_site vprof_sites[SITE_CNT] = {
-#define X(name) { 0, { 0 }, 10 + SITE_##name, SITE_KEY(SITE_##name), #name, "target.c" },
+#define X(name) { 0, { 0 }, 10 + SITE_##name, 0, SITE_KEY(SITE_##name), #name, "target.c" },
 	PROBED_FUNCTIONS(X)
 #undef X
 };
@@ -44,13 +44,13 @@ static struct vprof_site vprof_sites[SITE_CNT] = {
 static void __attribute__((constructor)) vprof_unit_in(void)
 {
 	if (vprof_register)
-		vprof_register(vprof_sites, SITE_CNT, 0);
+		vprof_register(vprof_sites, vprof_sites + SITE_CNT, 0);
 }
 
 static void __attribute__((destructor)) vprof_unit_out(void)
 {
 	if (vprof_unregister)
-		vprof_unregister(vprof_sites, SITE_CNT);
+		vprof_unregister(vprof_sites, vprof_sites + SITE_CNT);
 }
 
 #define PROBE(name)								\

@@ -83,12 +83,12 @@ static void tell(void)
 	fclose(f);
 }
 
-void vprof_register(struct vprof_site *s, unsigned int cnt, const char *note)
+void vprof_register(struct vprof_site *s, struct vprof_site *end, const char *note)
 {
 	(void)note;
 	sites = s;
-	site_cnt = cnt;
-	for (unsigned i = 0; i < cnt && i + 1 < SITES; i++) {
+	site_cnt = (unsigned)(end - s);
+	for (unsigned i = 0; i < site_cnt && i + 1 < SITES; i++) {
 		sites[i].gate = 1;
 		sites[i].fid[0] = (unsigned char)(i + 1);
 		sites[i].fid[1] = (unsigned char)((i + 1) >> 8);
@@ -96,10 +96,10 @@ void vprof_register(struct vprof_site *s, unsigned int cnt, const char *note)
 	atexit(tell);
 }
 
-void vprof_unregister(struct vprof_site *s, unsigned int cnt)
+void vprof_unregister(struct vprof_site *s, struct vprof_site *end)
 {
 	(void)s;
-	(void)cnt;
+	(void)end;
 }
 
 void vprof_event(unsigned int kind, struct vprof_label *label, unsigned long long a, unsigned long long b)
