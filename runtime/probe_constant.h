@@ -2,7 +2,7 @@
 /*
  * probe_constant.h - the probe of C++ functions that the compiler may compute.
  *
- *	constexpr int square(int x) { struct vprof_span vprof_span_ ... = vprof_in_constant(&vprof_sites[0]); ... }
+ *	constexpr int square(int x) { struct vprof_span vprof_span_ ... = vprof_in_constant(&vprof_function_0); ... }
  *	int a[square(3)];		as before: for the compiler there is no probe
  *	square(n)			recorded
  *
