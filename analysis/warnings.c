@@ -135,7 +135,7 @@ static void warn_no_waker(struct analysis *a)
 		findings_warn(a->f, "no-waker",
 			      "for %.0f %% of the time spent waiting for locks, conditions and threads "
 			      "it is not known who ended the wait: list the primitive that lets go "
-			      "under [sync] release",
+			      "under [sync] release; or a lock changed hands more than 64 times in one wait, of which only the first are told",
 			      100 * (double)u->no_waker_ns / (double)u->waited_ns);
 	if (u->io_waited_ns > 0 && (double)u->io_no_waker_ns > NO_WAKER_SHARE * (double)u->io_waited_ns &&
 	    (double)u->io_no_waker_ns > IO_SHARE_MIN * latency_ns)

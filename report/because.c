@@ -88,9 +88,10 @@ static void add_why_nobody(struct str *to, const struct findings *all, const str
 		str_add(to, "who ended the wait was in no probed function; vprof build --functions all would name it");
 		return;
 	}
-	str_add(to, "who ended the wait is not recorded, or was in no probed function; ");
-	str_add(to, is_lock ? "list what lets go under [sync] release, or vprof build --functions all"
-			    : "vprof record --kernel, or vprof build --functions all, would name it");
+	str_add(to, is_lock ? "who ended the wait is not recorded, or was in no probed function, or the lock changed hands more than 64 times "
+			      "in one wait; list what lets go under [sync] release, or vprof build --functions all"
+			    : "who ended the wait is not recorded, or was in no probed function; vprof record --kernel, or vprof build "
+			      "--functions all, would name it");
 }
 
 /* Why it is unknown, and what would name it. */

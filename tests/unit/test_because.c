@@ -110,7 +110,8 @@ static void test_remedies(void **state)
 	f->warnings.cnt = cnt;
 	findings_warn(f, "no-waker", "for 90 %%");
 	want_sentence(f, &o, "log_append > lock wait causes 61 % of the variance of 'request' (95 % CI 52 to 73); because"
-			" of unknown (50 %: who ended the wait is not recorded, or was in no probed function; list what lets"
+			" of unknown (50 %: who ended the wait is not recorded, or was in no probed function, or the lock changed hands"
+			" more than 64 times in one wait; list what lets"
 			" go under [sync] release, or vprof build --functions all).");
 }
 
