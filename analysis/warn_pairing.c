@@ -173,13 +173,15 @@ void warn_nested(struct analysis *a)
 /* Of a name that has more completed intervals the answer is silent about this one. */
 void warn_unpaired_others(struct analysis *a)
 {
+	const struct pairing *own = pairing_of_interval(a);
+
 	for (uint32_t i = 0; i < a->t->interval_names.cnt; i++) {
 		const struct pairing *p = trace_pairing(a->t, i);
 		_cleanup_(str_release) struct str text = STR_INIT;
 		struct counted_intervals unknown = { .completed = 0 };
 		struct loose l;
 
-		if (!p || p == pairing_of_interval(a))
+		if (!p || p == own)
 			continue;
 		l = loose_of(p, &unknown);
 		l.completed = l.starts > l.unended;

@@ -20,6 +20,8 @@
 
 #define PROGRESS_NS 200000000
 
+enum { AT_ONCE = 64 };			/* kinds of intervals in one transaction */
+
 struct analysing {
 	struct analyzer *analyzer;
 	const struct trace *names;	/* the windows' */
@@ -144,10 +146,10 @@ static int finish(struct analysing *a, const struct analyze_options *o, struct f
 	return diag_remedy(reterr, r, "TMPDIR=DIR vprof analyze: DIR has more room than /tmp");
 }
 
-static int write_first(struct store *s, const struct run *r, const struct analysing *a, const struct findings *f,
+static int write_first(struct store *s, const struct run *r, const struct analysing *a, struct findings *f,
 		       struct diag *reterr)
 {
-	int e = findings_write(s, r->number, f, reterr);
+	int e = findings_write(s, r->number, &f, 1, reterr);
 
 	if (e == 0)
 		e = project_add_observed(s, r->number, f, reterr);
@@ -156,23 +158,40 @@ static int write_first(struct store *s, const struct run *r, const struct analys
 	return e;
 }
 
+/* Of the kinds from *at on, at most AT_ONCE; there may be none. */
+static int take_others(struct analysing *a, struct analyze_options *o, const struct findings *first, size_t *at,
+		       struct findings *ret[AT_ONCE], size_t *ret_cnt, struct diag *reterr)
+{
+	for (; *at < first->interval_names.cnt && *ret_cnt < AT_ONCE; ++*at) {
+		int e;
+
+		o->interval = first->interval_names.items[*at];
+		if (first->interval.name && strcmp(o->interval, first->interval.name) == 0)
+			continue;
+		e = finish(a, o, &ret[*ret_cnt], reterr);
+		if (e == 0)
+			++*ret_cnt;
+		else if (e != -ENOENT)
+			return e;
+	}
+	return 0;
+}
+
 static int write_others(struct store *s, const struct run *r, struct analysing *a, struct analyze_options *o,
 			const struct findings *first, struct diag *reterr)
 {
 	int e = 0;
 
 	o->no_names = true;
-	for (size_t i = 0; e == 0 && i < first->interval_names.cnt; i++) {
-		_cleanup_(findings_freep) struct findings *f = NULL;
+	for (size_t at = 0; e == 0 && at < first->interval_names.cnt; ) {
+		struct findings *list[AT_ONCE];
+		size_t cnt = 0;
 
-		o->interval = first->interval_names.items[i];
-		if (first->interval.name && strcmp(o->interval, first->interval.name) == 0)
-			continue;
-		e = finish(a, o, &f, reterr);
-		if (e == 0)
-			e = findings_write(s, r->number, f, reterr);
-		else if (e == -ENOENT)
-			e = 0;
+		e = take_others(a, o, first, &at, list, &cnt, reterr);
+		if (e == 0 && cnt)
+			e = findings_write(s, r->number, list, cnt, reterr);
+		while (cnt)
+			findings_free(list[--cnt]);
 	}
 	return e;
 }

@@ -147,17 +147,22 @@ static int take_id(struct store *s, uint32_t run, const char *interval, int64_t 
 	return r;
 }
 
-int findings_write(struct store *s, uint32_t run, const struct findings *f, struct diag *reterr)
+static int write_one(struct store *s, uint32_t run, const struct findings *f, struct diag *reterr)
 {
-	_cleanup_(transaction_release) struct transaction t = TRANSACTION_INIT;
 	int64_t id = 0;
-	int r = transaction_begin(&t, s, true, reterr);
+	int r = take_id(s, run, f->interval.name, &id, reterr);
 
 	if (r == 0)
-		r = take_id(s, run, f->interval.name, &id, reterr);
-	if (r == 0)
 		r = INSERT(s, STMT_FINDING_INSERT, KEYS2(id, run), finding_columns, f, reterr);
-	if (r == 0)
-		r = write_rows(s, id, f, reterr);
+	return r < 0 ? r : write_rows(s, id, f, reterr);
+}
+
+int findings_write(struct store *s, uint32_t run, struct findings *const *list, size_t cnt, struct diag *reterr)
+{
+	_cleanup_(transaction_release) struct transaction t = TRANSACTION_INIT;
+	int r = transaction_begin(&t, s, true, reterr);
+
+	for (size_t i = 0; r == 0 && i < cnt; i++)
+		r = write_one(s, run, list[i], reterr);
 	return r < 0 ? r : transaction_commit(&t, reterr);
 }

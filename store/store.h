@@ -157,7 +157,8 @@ char *run_dir(const struct store *s, uint32_t number);
 
 /* ---- results ---- */
 
-int findings_write(struct store *s, uint32_t run, const struct findings *f, struct diag *reterr);
+/* All or none; the disk is waited for once. */
+int findings_write(struct store *s, uint32_t run, struct findings *const *list, size_t cnt, struct diag *reterr);
 /* -ENOENT with a message if the run has none yet. interval: NULL for the one first written. */
 int findings_read(struct store *s, uint32_t run, const char *interval, struct findings **ret,
 		  struct diag *reterr);

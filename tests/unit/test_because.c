@@ -5,6 +5,7 @@
 #include "tests/unit/cmocka_all.h"
 
 #include "base/banned.h"
+#include "report/probing.h"
 #include "report/sentence.h"
 #include "tests/unit/sample_findings.h"
 
@@ -179,10 +180,28 @@ static void test_long_names(void **state)
 			" (95 % CI 52 to 73); because of store::pool<..>::take(long) (50 %).");
 }
 
+/* The cost of probes: too few intervals of a kind, or a ratio that means nothing. */
+static void test_probing_not_measured(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = sample_server();
+
+	(void)state;
+	f->probing = (struct probing){ .root_only_cnt = 500, .mean = 43.41, .mean_low = -5, .mean_high = 92 };
+	f->interval.cnt = 500;
+	for (int few = 0; few < 2; few++) {
+		_cleanup_(freep) char *text = NULL;
+
+		f->interval.cnt = few ? PROBING_GROUP_MIN - 1 : 500;
+		text = probing_text(f);
+		assert_string_equal(text, few ? "instrumentation: not measured, that takes 30 intervals in full and as many root-only" :
+				    "instrumentation: not measurable here: latencies vary too much for so few intervals");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_second_waker),
+		cmocka_unit_test(test_second_waker), cmocka_unit_test(test_probing_not_measured),
 		cmocka_unit_test(test_unknown_in_sentence), cmocka_unit_test(test_main_wait), cmocka_unit_test(test_remedies),
 		cmocka_unit_test(test_by_function), cmocka_unit_test(test_many), cmocka_unit_test(test_long_names),
 	};

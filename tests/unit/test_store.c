@@ -210,11 +210,11 @@ static void test_run_statuses(void **state)
 
 /* ---- findings ---- */
 
-static void write_findings(struct store *s, uint32_t run, const struct findings *f)
+static void write_findings(struct store *s, uint32_t run, struct findings *f)
 {
 	struct diag d = DIAG_INIT;
 
-	if (findings_write(s, run, f, &d) < 0)
+	if (findings_write(s, run, &f, 1, &d) < 0)
 		fail_msg("%s", d.text);
 }
 
@@ -307,7 +307,7 @@ static void test_not_a_number(void **state)
 	(void)state;
 	write_findings(s, new_run(s, NULL), good);
 	f->nodes.items[3].share = NAN;
-	assert_true(findings_write(s, 1, f, &d) < 0);
+	assert_true(findings_write(s, 1, &f, 1, &d) < 0);
 	back = read_findings(s, 1, NULL);	/* the old one is whole */
 	same_findings(good, back);
 }
@@ -325,7 +325,7 @@ static void test_disk_full(void **state)
 		findings_warn(f, "w", "%0100d", i);
 	assert_int_equal(sqlite3_exec(s->db, "PRAGMA max_page_count = 60", NULL, NULL, NULL),
 			 SQLITE_OK);
-	assert_int_equal(findings_write(s, 1, f, &d), -ENOSPC);
+	assert_int_equal(findings_write(s, 1, &f, 1, &d), -ENOSPC);
 	assert_int_equal(d.status, EXIT_ENVIRONMENT);
 	assert_non_null(strstr(d.text, "disk is full"));
 	back = read_findings(s, 1, NULL);

@@ -31,7 +31,7 @@ static struct store *store_after(const char *sql)
 	assert_int_equal(store_open(dir, true, &s, &d), 0);
 	assert_int_equal(setting_set(s, "build.command", "make", &d), 0);
 	assert_int_equal(run_create(s, &run, &d), 0);
-	assert_int_equal(findings_write(s, run.number, f, &d), 0);
+	assert_int_equal(findings_write(s, run.number, &f, 1, &d), 0);
 	store_close(s);
 	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
 	sqlite3_exec(db, sql, NULL, NULL, &message);
@@ -87,7 +87,7 @@ static void test_trigger(void **state)
 	char *command;
 
 	(void)state;
-	assert_int_equal(findings_write(s, 1, f, &d), 0);
+	assert_int_equal(findings_write(s, 1, &f, 1, &d), 0);
 	command = setting_get(s, "build.command");
 	assert_string_equal(command, "make");
 	free(command);

@@ -62,7 +62,7 @@ static void test_query(void **state)
 	(void)state;
 	assert_int_equal(store_open(dir, true, &s, &d), 0);
 	assert_int_equal(run_create(s, &run, &d), 0);
-	assert_int_equal(findings_write(s, run.number, f, &d), 0);
+	assert_int_equal(findings_write(s, run.number, &f, 1, &d), 0);
 	assert_int_equal(query(s, "SELECT function, wait FROM latest_factor WHERE kind = 'wait'"
 			       " ORDER BY share DESC ; ", &c, &d), 0);
 	assert_int_equal(c.columns, 2);

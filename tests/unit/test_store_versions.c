@@ -54,7 +54,7 @@ static void make_old(unsigned version)
 	struct store *s = open_store(true);
 
 	assert_int_equal(run_create(s, &r, NULL), 0);
-	assert_int_equal(findings_write(s, r.number, f, NULL), 0);
+	assert_int_equal(findings_write(s, r.number, &f, 1, NULL), 0);
 	store_close(s);
 	for (size_t v = ARRAY_SIZE(downgrades) - 1; v >= version; v--)
 		run_sql(downgrades[v]);
@@ -85,7 +85,7 @@ static void check_tables(struct store *s)
 	VEC_ADD(&f->observed, (struct observed_call){ 1, 2 });
 	assert_int_equal(project_add_observed(s, 1, f, NULL), 0);
 	assert_int_equal(project_read(s, &p, NULL), 0);
-	assert_int_equal(findings_write(s, 1, f, NULL), 0);
+	assert_int_equal(findings_write(s, 1, &f, 1, NULL), 0);
 	findings_free(TAKE_PTR(back));
 	assert_int_equal(findings_read(s, 1, NULL, &back, NULL), 0);
 	assert_int_equal(back->probing.root_only_cnt, 7);
