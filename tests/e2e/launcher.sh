@@ -4,16 +4,20 @@
 # anything, run as ever, and are recorded by the preloaded runtime.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
-# hold() has the mutex before request() asks for it, and computes for 3 ms; 20 times.
+# hold() has the mutex before request() asks for it, and computes for 3 ms more; 20 times.
 cat >locked.cc <<'END'
 #include <chrono>
 #include <mutex>
 static std::mutex mutex;
 static int total;
+extern "C" { volatile int asking; }
 extern "C" void hold(void (*ready)(void))
 {
 	std::lock_guard<std::mutex> guard(mutex);
 	ready();
+	while (!asking)			/* on a busy machine that takes a while */
+		;
+	asking = 0;
 	auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(3);
 	while (std::chrono::steady_clock::now() < end)
 		;
@@ -25,6 +29,7 @@ cat >main.c <<'END'
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
+extern volatile int asking;
 void hold(void (*ready)(void));
 int ask(void);
 static sem_t go, held;
@@ -49,6 +54,7 @@ int main(void)
 	for (int i = 0; i < 20; i++) {
 		sem_post(&go);
 		sem_wait(&held);
+		asking = 1;
 		sum += request();
 	}
 	pthread_join(thread, 0);

@@ -70,7 +70,7 @@ needs_kernel_recorder()
 culprit()
 {
 	if grep -q "waiting for a CPU .* of the variance" "$work/.out" "$work/.err"; then
-		"$VPROF" show factors --k 0 --format csv | grep ',function,' | head -n 1 >"$work/.first"
+		"$VPROF" show factors --k 0 --format csv | grep '^[0-9]*,function,' | head -n 1 >"$work/.first"
 		grep -qF "$1" "$work/.first" && pass || fail "the first function is not '$1': $(cat "$work/.first")"
 	else
 		says "$1 ${2:-causes}"

@@ -159,6 +159,22 @@ static void crowd(unsigned cnt)
 	printf("%u were there\n", made);
 }
 
+/* So many kinds of intervals, each i % 7 + 1 times. */
+static void kinds(unsigned cnt)
+{
+	struct vprof_mark_label *labels = calloc(cnt, sizeof(*labels));
+	char name[32];
+
+	for (unsigned i = 0; i < cnt; i++) {
+		snprintf(name, sizeof(name), "kind-%u", i);
+		labels[i].name = strdup(name);
+		for (unsigned k = 0; k <= i % 7 && vprof_mark; k++) {
+			vprof_mark(1, &labels[i], k, 0);
+			vprof_mark(2, &labels[i], k, 0);
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
 	unsigned cnt = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
@@ -169,6 +185,8 @@ int main(int argc, char **argv)
 		long_names(cnt);
 	if (argc > 1 && !strcmp(argv[1], "locks"))
 		locks(cnt);
+	if (argc > 1 && !strcmp(argv[1], "kinds"))
+		kinds(cnt);
 	VPROF_BEGIN("setup", 0);
 	if (argc > 1 && !strcmp(argv[1], "names"))
 		names(cnt);
@@ -201,6 +219,13 @@ same_answer scopes 70000
 same_answer names 6000
 # the last name is whole, and no other has it
 [ "$("$VPROF" export --format tuples | grep -c "work-6000")" = 1 ] && pass || fail "the last name"
+
+# Kinds of intervals: each has its results, however many are written at once.
+same_answer kinds 200
+for kind in 0 62 63 64 65 127 128 199; do
+	expect 0 "$VPROF" show summary --interval kind-$kind --format json
+	grep -q "\"count\": $((kind % 7 + 1)),"  "$work/.out" && pass || fail "kind-$kind: $(grep '"count"' "$work/.out")"
+done
 
 # More calls inside each other than a thread's stack of them has room for; more intervals.
 same_answer down 100
