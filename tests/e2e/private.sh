@@ -23,7 +23,7 @@ __attribute__((noinline)) void small(unsigned i) { sink += i; }
 
 int main(int argc, char **argv)
 {
-	for (unsigned i = 0; access(argc > 1 ? argv[1] : "stop", F_OK); i++) {
+	for (unsigned i = 0; i < 20 || access(argc > 1 ? argv[1] : "stop", F_OK); i++) {
 		VPROF_BEGIN("request", 0);
 		small(i);
 		VPROF_END("request", 0);
