@@ -222,6 +222,8 @@ same_answer names 6000
 
 # Kinds of intervals: each has its results, however many are written at once.
 same_answer kinds 200
+expect 0 "$VPROF" sql "SELECT count(*) AS kinds FROM finding WHERE run = (SELECT max(number) FROM run)" --format csv
+grep -qx 202 "$work/.out" && pass || fail "results of $(tail -n 1 "$work/.out") kinds, not 202"
 for kind in 0 62 63 64 65 127 128 199; do
 	expect 0 "$VPROF" show summary --interval kind-$kind --format json
 	grep -q "\"count\": $((kind % 7 + 1)),"  "$work/.out" && pass || fail "kind-$kind: $(grep '"count"' "$work/.out")"

@@ -96,6 +96,10 @@ static void test_waker_by_tid(void **state)
 		"segment 11 - 20 50 cond\n"
 		"segment 12 - 5 45 running\n"
 		"wakeup 11 12 45\n");
+	/* Nobody wakes himself. */
+	assert_tuples(READ({ 1, EVENT_WAIT, { 20, 50, WAIT_LOCK, 99, waker_serial(1), 45 } },
+			   { 1, EVENT_WAIT, { 50, 70, WAIT_COND, 98, waker_tid(11), 66 } }),
+		"vprof-tuples 1\nsegment 11 - 20 50 lock\nsegment 11 - 50 70 cond\n");
 }
 
 /* A wait that its own time-out ended: the timer is its waker.  A home-made lock that polls: who let it go at 45 is the outer
