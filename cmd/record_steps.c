@@ -295,20 +295,25 @@ static void tell_uncounted(struct store *s)
 			  "vprof show coverage says which and why", cnt, cnt == 1 ? "" : "s", cnt == 1 ? "it was" : "they were");
 }
 
-/* The probes of another vprof find no runtime that they know. */
-static bool is_of_another_vprof(const struct args *command)
+/* ret: the probes of another vprof, which find no runtime that they know.  False: none at all. */
+static bool holds_probes(const struct args *command, bool *ret_of_another)
 {
 	_cleanup_(freep) char *path = command->cnt ? path_which(command->items[0], NULL) : NULL;
 	_cleanup_(elf_closep) struct elf *e = NULL;
+	_cleanup_(program_notes_release) struct program_notes notes = { 0 };
 
-	return path && elf_open(path, &e) == 0 && elf_symbol(e, "vprof_register", false) &&
-	       !elf_symbol(e, REGISTER_OURS, false);
+	if (!path || elf_open(path, &e) < 0)
+		return false;
+	program_notes_read(e, &notes);
+	*ret_of_another = elf_symbol(e, "vprof_register", false) && !elf_symbol(e, REGISTER_OURS, false);
+	return *ret_of_another || notes.unit_cnt;
 }
 
 static int not_instrumented(const struct run *run, const struct record_options *o, const struct args *command,
 			    const struct drainer_stats *stats, const struct met *met)
 {
 	int exit_status = run->exit_status;
+	bool of_another = false;
 
 	if (is_attached(o))
 		return fail_now(EXIT_NO_EVIDENCE, "see that the load reaches it, or record longer",
@@ -321,14 +326,18 @@ static int not_instrumented(const struct run *run, const struct record_options *
 	if (met->pid)
 		return fail_now(EXIT_ENVIRONMENT, reach_remedy(met->reach), "'%s' (process %d) holds probes, but was not recorded, for %s",
 				str_cstr(&met->exe), (int)met->pid, reach_text(met->reach));
-	if (is_of_another_vprof(command))
+	if (holds_probes(command, &of_another) && !of_another)
+		return fail_now(EXIT_ENVIRONMENT, "vprof build -- make, after make clean",
+				"'%s' holds probes, but nothing of it came into run %u: it has the runtime of another build of vprof, or "
+				"ended before main()", command->items[0], run->number);
+	if (of_another)
 		return fail_now(EXIT_ENVIRONMENT, "vprof build -- make, after make clean",
 				"'%s' was built by another version of vprof, whose probes this one cannot record: there is "
 				"nothing of it in run %u", command->items[0], run->number);
 	return fail_now(EXIT_ENVIRONMENT, "vprof build -- make   (then run what it built; a static or "
 			"-no-pie program must also be linked through vprof: vprof build does that, or "
 			"CMAKE_C_LINKER_LAUNCHER=\"vprof;cc\")",
-			"nothing that run %u started was built with vprof: there was nothing to record",
+			"nothing that run %u started was built with this vprof: there was nothing to record",
 			run->number);
 }
 

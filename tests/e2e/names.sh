@@ -163,6 +163,13 @@ sed -i 's/vprof_register_[0-9]/vprof_register_0/' brew.o shop.o && gcc brew.o sh
 expect 0 "$VPROF" record -- ./stranger.bin
 says "'./stranger.bin' holds probes of another version of vprof, which stay dormant: none of its functions will be recorded" \
 	"1 program holds probes of another version of vprof"
+# A program with the runtime of another build, which finds no recording that it knows.
+sed 's/Vparena;/Vparena:/g' shop >other.bin && chmod 755 other.bin
+cmp -s shop other.bin && fail "the runtime's arena has another name by now" || pass
+expect 4 "$VPROF" record -- ./other.bin
+says "'./other.bin' holds probes, but nothing of it came into run" "it has the runtime of another build of vprof" "after make clean"
+expect 4 "$VPROF" record -- sh -c ./other.bin
+says "was built with this vprof"
 unset VPROF_CONF
 # A section of that name may hold anything.
 printf 'vprof-unit 1\nby\nlevels iq\ninterval x\ninterval x\ty\nmark m\n\0\0vprof-unit 1\nlevels i' >damaged.note
