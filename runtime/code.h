@@ -20,7 +20,6 @@
 /* The number of a return address, for wait_word(); 0: there is none, or no room.  No lock, no system call. */
 uint32_t code_caller(uint64_t address);
 
-
 /* Tells where code is, if there is new one: adds is the loader's count of what it loaded.  Takes the loader's lock. */
 void code_look(unsigned long long adds);
 

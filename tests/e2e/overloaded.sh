@@ -183,7 +183,7 @@ kill $loops
 END
 expect 0 "$VPROF" record -o inside -- sh bench.sh "$cpu"
 expect 0 "$VPROF" show summary inside --format json
-is 'others.get("spinner", 0) > 0.02 or len(others) == 5'	# on a busy machine there are larger ones
+is 'others.get("spinner", 0) > 0.05 or sum(others.values()) > 1.2'	# all of these have one CPU; on a busy machine others are larger
 is 'any(c.startswith("x") and "\033" not in c and "\n" not in c for c in others)'
 expect 0 "$VPROF" show summary inside
 if grep -q "$(printf '\033')" "$work/.out"; then fail "a name reached the terminal"; else pass; fi
