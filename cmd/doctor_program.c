@@ -17,12 +17,12 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "cmd/doctor.h"
+#include "cmd/reach.h"
 #include "instrumenter/unit_note.h"
 
 #define LINK_FIX "link it through vprof as well: vprof build -- make   (cmake without vprof build: " \
 		 "-DCMAKE_C_LINKER_LAUNCHER=\"vprof;cc\", the same with CXX)"
 #define BUILD_FIX "vprof build -- make, after make clean or its like; then the program that it made, not an installed one"
-#define ARENA_VARIABLE "VPROF_ARENA"	/* the runtime looks for it, so it has its name */
 
 static const char name[] = "program";
 

@@ -131,11 +131,11 @@ enum reach reach_ask(pid_t pid, const char *arena_path, struct str *exe)
 		str_add(exe, target);
 	}
 	is_linked = elf_symbol(e, "vprof_register", true) || elf_symbol(e, "vprof_anchor", true) ||
-		    (!e->interpreter && elf_holds(e, "VPROF_ARENA"));
+		    (!e->interpreter && elf_holds(e, ARENA_VARIABLE));
 	if (!is_linked && !elf_symbol(e, REGISTER_OURS, false))
 		return REACH_NO_PROBES;
 	environment = read_of(pid, "environ", &len);
-	arena = variable(environment, len, "VPROF_ARENA");
+	arena = variable(environment, len, ARENA_VARIABLE);
 	if (!environment || !len)
 		return environment && arena_path ? REACH_NOT_TOLD : REACH_UNKNOWN;
 	if (is_privileged(pid))

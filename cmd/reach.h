@@ -12,6 +12,9 @@
 #include <sys/types.h>
 #include "base/str.h"
 
+/* Where the recording is, for the runtime.  Whatever holds the runtime has this name in it. */
+#define ARENA_VARIABLE "VPROF_ARENA"
+
 enum reach {
 	REACH_UNKNOWN,			/* nothing is in the way that we know of; or it is gone */
 	REACH_NO_PROBES,		/* not built with vprof */

@@ -295,25 +295,34 @@ static void tell_uncounted(struct store *s)
 			  "vprof show coverage says which and why", cnt, cnt == 1 ? "" : "s", cnt == 1 ? "it was" : "they were");
 }
 
-/* ret: the probes of another vprof, which find no runtime that they know.  False: none at all. */
-static bool holds_probes(const struct args *command, bool *ret_of_another)
+enum probes_held {
+	PROBES_NONE,
+	PROBES_OF_ANOTHER,	/* of another version of vprof: they find no runtime that they know */
+	PROBES_ALONE,		/* linked without vprof, which leaves them without a runtime */
+	PROBES_WITH_RUNTIME,	/* or asking for one, which record preloads */
+};
+
+static enum probes_held probes_held(const struct args *command)
 {
 	_cleanup_(freep) char *path = command->cnt ? path_which(command->items[0], NULL) : NULL;
 	_cleanup_(elf_closep) struct elf *e = NULL;
 	_cleanup_(program_notes_release) struct program_notes notes = { 0 };
 
 	if (!path || elf_open(path, &e) < 0)
-		return false;
+		return PROBES_NONE;
 	program_notes_read(e, &notes);
-	*ret_of_another = elf_symbol(e, "vprof_register", false) && !elf_symbol(e, REGISTER_OURS, false);
-	return *ret_of_another || notes.unit_cnt;
+	if (elf_symbol(e, "vprof_register", false) && !elf_symbol(e, REGISTER_OURS, false))
+		return PROBES_OF_ANOTHER;
+	if (!notes.unit_cnt)
+		return PROBES_NONE;
+	return elf_symbol(e, REGISTER_OURS, false) || elf_holds(e, ARENA_VARIABLE) ? PROBES_WITH_RUNTIME : PROBES_ALONE;
 }
 
 static int not_instrumented(const struct run *run, const struct record_options *o, const struct args *command,
 			    const struct drainer_stats *stats, const struct met *met)
 {
 	int exit_status = run->exit_status;
-	bool of_another = false;
+	enum probes_held held;
 
 	if (is_attached(o))
 		return fail_now(EXIT_NO_EVIDENCE, "see that the load reaches it, or record longer",
@@ -326,11 +335,12 @@ static int not_instrumented(const struct run *run, const struct record_options *
 	if (met->pid)
 		return fail_now(EXIT_ENVIRONMENT, reach_remedy(met->reach), "'%s' (process %d) holds probes, but was not recorded, for %s",
 				str_cstr(&met->exe), (int)met->pid, reach_text(met->reach));
-	if (holds_probes(command, &of_another) && !of_another)
+	held = probes_held(command);
+	if (held == PROBES_WITH_RUNTIME)
 		return fail_now(EXIT_ENVIRONMENT, "vprof build -- make, after make clean",
 				"'%s' holds probes, but nothing of it came into run %u: it has the runtime of another build of vprof, or "
 				"ended before main()", command->items[0], run->number);
-	if (of_another)
+	if (held == PROBES_OF_ANOTHER)
 		return fail_now(EXIT_ENVIRONMENT, "vprof build -- make, after make clean",
 				"'%s' was built by another version of vprof, whose probes this one cannot record: there is "
 				"nothing of it in run %u", command->items[0], run->number);
