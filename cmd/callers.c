@@ -23,10 +23,16 @@
 #define LAMBDA "::{lambda"
 #define LINES_NEAR 4			/* a definition's line may be that of its name or of its body */
 
+/* Functions that have something in common. */
+struct chains {
+	struct map *first;		/* of its hash -> index + 1 */
+	uint32_t *next;			/* another + 1; 0: none */
+};
+
 struct candidates {
 	const struct project *project;
-	struct map *first;		/* by bare name -> index + 1 */
-	uint32_t *next;			/* another + 1 of that name; 0: none */
+	struct chains by_name;		/* bare */
+	struct chains by_file;		/* without directories */
 };
 
 /* Behind "operator": "<", "<<=", "->", "()" are its name. */
@@ -74,26 +80,14 @@ static void add_bare(struct str *to, const char *name)
 }
 
 /* Of a lambda the function that it is in stands before it, with its parameters. */
-static const char *find_lambda(const char *name)
-{
-	const char *found = NULL;
-
-	for (const char *at = name; (at = strstr(at, LAMBDA)); at++)
-		found = at;
-	return found;
-}
-
 static void add_bare_lambda(struct str *to, const char *name)
 {
-	const char *lambda = find_lambda(name);
+	const char *lambda = strstr(name, LAMBDA);
 	_cleanup_(freep) char *around = lambda ? xstrndup(name, (size_t)(lambda - name)) : NULL;
 
-	if (!lambda) {
-		add_bare(to, name);
-		return;
-	}
-	add_bare_lambda(to, around);
-	str_add(to, LAMBDA "}");
+	add_bare(to, around ? around : name);
+	for (; lambda; lambda = strstr(lambda + 1, LAMBDA))
+		str_add(to, LAMBDA "}");
 }
 
 static uint64_t bare_hash(const char *name)
@@ -104,16 +98,43 @@ static uint64_t bare_hash(const char *name)
 	return hash_str(0, str_cstr(&bare));
 }
 
+static uint64_t file_hash(const char *file)
+{
+	return hash_str(1, path_base(file));
+}
+
+static void chains_begin(struct chains *c, size_t cnt)
+{
+	c->first = map_new();
+	c->next = xcalloc(cnt + 1, sizeof(*c->next));
+}
+
+/* Those that are added last are found first. */
+static void chains_add(struct chains *c, uint64_t hash, size_t i)
+{
+	uint64_t *slot = map_slot(c->first, hash);
+
+	c->next[i] = (uint32_t)*slot;
+	*slot = i + 1;
+}
+
+static void chains_end(struct chains *c)
+{
+	map_free(c->first);
+	free(c->next);
+}
+
 static void list_candidates(struct candidates *c, const struct project *p)
 {
 	c->project = p;
-	c->first = map_new();
-	c->next = xcalloc(p->functions.cnt + 1, sizeof(*c->next));
+	chains_begin(&c->by_name, p->functions.cnt);
+	chains_begin(&c->by_file, p->functions.cnt);
 	for (size_t i = p->functions.cnt; i-- > 0; ) {
-		uint64_t *slot = map_slot(c->first, bare_hash(p->functions.items[i].name));
+		const struct project_function *f = &p->functions.items[i];
 
-		c->next[i] = (uint32_t)*slot;
-		*slot = i + 1;
+		chains_add(&c->by_name, bare_hash(f->name), i);
+		if (f->file)
+			chains_add(&c->by_file, file_hash(f->file), i);
 	}
 }
 
@@ -163,18 +184,23 @@ static int score(const struct code_function *wanted, const struct project_functi
 /* Lines do not say in which class or namespace an inlined function is. */
 static bool is_at(const struct code_function *wanted, const struct project_function *f)
 {
-	return wanted->file && f->file && !strstr(wanted->name, "::") && nearness(wanted->line, f) &&
-	       strcmp(path_base(wanted->file), path_base(f->file)) == 0 && location_function_matches(wanted->name, f->name);
+	return nearness(wanted->line, f) && strcmp(path_base(wanted->file), path_base(f->file)) == 0 &&
+	       location_function_matches(wanted->name, f->name);
 }
 
-static const struct project_function *find_by_line(const struct project *p, const struct code_function *wanted)
+static const struct project_function *find_by_line(const struct candidates *c, const struct code_function *wanted)
 {
 	const struct project_function *best = NULL;
+	uint64_t at;
 
-	for (size_t i = 0; i < p->functions.cnt; i++)
-		if (is_at(wanted, &p->functions.items[i]) &&
-		    (!best || nearness(wanted->line, &p->functions.items[i]) > nearness(wanted->line, best)))
-			best = &p->functions.items[i];
+	if (!wanted->file || strstr(wanted->name, "::") || !map_get(c->by_file.first, file_hash(wanted->file), &at))
+		return NULL;
+	for (; at; at = c->by_file.next[at - 1]) {
+		const struct project_function *candidate = &c->project->functions.items[at - 1];
+
+		if (is_at(wanted, candidate) && (!best || nearness(wanted->line, candidate) > nearness(wanted->line, best)))
+			best = candidate;
+	}
 	return best;
 }
 
@@ -185,9 +211,9 @@ static const struct project_function *find_by_name(const struct candidates *c, c
 	uint64_t at;
 
 	*ret_one = true;
-	if (!map_get(c->first, bare_hash(wanted->name), &at))
+	if (!map_get(c->by_name.first, bare_hash(wanted->name), &at))
 		return NULL;
-	for (; at; at = c->next[at - 1]) {
+	for (; at; at = c->by_name.next[at - 1]) {
 		const struct project_function *candidate = &c->project->functions.items[at - 1];
 		int own = score(wanted, candidate);
 
@@ -205,7 +231,7 @@ static void find_key(const struct candidates *c, struct code_function *f, struct
 	const struct project_function *found = find_by_name(c, f, &f->is_one);
 
 	if (!found)
-		found = find_by_line(c->project, f);
+		found = find_by_line(c, f);
 	if (!found)
 		return;
 	f->key = found->key;
@@ -226,6 +252,6 @@ void callers_add(const char *trace_path, const struct project *p, struct trace *
 	for (size_t i = 0; i < t->callers.cnt; i++)
 		for (uint32_t k = 0; k < t->callers.items[i].function_cnt; k++)
 			find_key(&c, &t->callers.items[i].functions[k], t->arena);
-	map_free(c.first);
-	free(c.next);
+	chains_end(&c.by_name);
+	chains_end(&c.by_file);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * target_texts.c - the texts that people and compilers write: vprof.conf, tables of primitives, plans,
- * command lines, preprocessed sources.
+ * command lines, preprocessed sources; and the recorder's file of callers, whose names come from programs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +9,10 @@
 #include "annotations/primitives.h"
 #include "base/banned.h"
 #include "base/elf.h"
+#include "base/file.h"
 #include "base/str.h"
 #include "base/utf8.h"
+#include "cmd/callers.h"
 #include "cmd/config.h"
 #include "cmd/config_text.h"
 #include "instrumenter/braces.h"
@@ -21,6 +23,7 @@
 #include "instrumenter/plan.h"
 #include "instrumenter/source_text.h"
 #include "tests/fuzz/targets.h"
+#include "trace/callers.h"
 
 static char *as_text(const uint8_t *data, size_t len)
 {
@@ -208,5 +211,56 @@ void fuzz_words(const uint8_t *data, size_t len)
 		expression_expand(line, parameter, NULL, "result", &expanded);
 		expression_uses_result(line);
 		read_words(line);
+	}
+}
+
+static void write_callers(const struct trace *t, struct str *ret)
+{
+	callers_text_begin(ret);
+	for (uint32_t i = 1; i < t->callers.cnt; i++) {
+		struct wait_caller c = t->callers.items[i];
+
+		for (uint32_t k = 0; k < c.function_cnt; k++)
+			if (!*c.functions[k].name)
+				c.functions[k].name = CALLER_NAMELESS;
+		if (c.module)
+			callers_text_add(ret, i, &c);
+	}
+}
+
+static struct trace *read_callers(const char *data, size_t len, const struct project *p)
+{
+	const char *dir = fuzz_directory("callers");
+	_cleanup_(freep) char *path = path_join(dir, CALLERS_FILE), *trace_path = path_join(dir, "trace.vpt");
+	struct trace *t = trace_new();
+
+	if (file_write(path, data, len, 0600))
+		abort();
+	callers_add(trace_path, p, t);
+	if (unlink(path))
+		abort();
+	return t;
+}
+
+/* What was read, written and read again is the same, whatever of it are functions of the project. */
+void fuzz_callers(const uint8_t *data, size_t len)
+{
+	struct project_function functions[] = {
+		{ .key = 1, .name = "wait_a_bit", .file = "src/wait.h", .line = 12 },
+		{ .key = 2, .name = "pool::take(int)", .file = "src/pool.cc", .line = 31 },
+		{ .key = 3, .name = "pool::take(long)", .file = "src/pool.cc", .line = 40 },
+		{ .key = 4, .name = "handle::{lambda}", .file = "src/server.cc", .line = 5 },
+		{ .key = 5, .name = "wait_a_bit" },
+	};
+	struct project p = { .functions = { functions, sizeof(functions) / sizeof(functions[0]), 0 } };
+	_cleanup_(trace_freep) struct trace *t = read_callers((const char *)data, len, &p), *again = NULL;
+	_cleanup_(str_release) struct str first = STR_INIT, second = STR_INIT;
+
+	write_callers(t, &first);
+	again = read_callers(str_cstr(&first), first.len, &p);
+	write_callers(again, &second);
+	if (again->losses.callers_line || strcmp(str_cstr(&first), str_cstr(&second)) != 0) {
+		fprintf(stderr, "%s---\n%s", str_cstr(&first), str_cstr(&second));
+		abort();
 	}
 }

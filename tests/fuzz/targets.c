@@ -22,6 +22,7 @@ const struct fuzz_target fuzz_targets[] = {
 	{ "conf", fuzz_conf, 0, 0 },
 	{ "sync", fuzz_sync, 0, 0 },
 	{ "plan", fuzz_plan, 0, 0 },
+	{ "callers", fuzz_callers, 0, 0 },
 	{ "scan", fuzz_scan, 0, 0 },
 	{ "elf", fuzz_elf, 0, 0 },
 	{ "sql", fuzz_sql, 0, 0 },

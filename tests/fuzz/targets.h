@@ -55,6 +55,7 @@ void fuzz_tuples(const uint8_t *data, size_t len);
 void fuzz_conf(const uint8_t *data, size_t len);
 void fuzz_sync(const uint8_t *data, size_t len);
 void fuzz_plan(const uint8_t *data, size_t len);
+void fuzz_callers(const uint8_t *data, size_t len);
 void fuzz_scan(const uint8_t *data, size_t len);
 void fuzz_elf(const uint8_t *data, size_t len);
 void fuzz_sql(const uint8_t *data, size_t len);
