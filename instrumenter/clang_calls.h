@@ -22,7 +22,8 @@
 	X(PrintingPolicy_dispose) X(PrintingPolicy_setProperty) X(createIndex) X(disposeDiagnostic) \
 	X(disposeIndex) X(disposeOverriddenCursors) X(disposeString) X(disposeTranslationUnit) \
 	X(equalCursors) X(equalLocations) X(getCString) X(getCanonicalType) X(getClangVersion) \
-	X(getCursorDefinition) X(getCursorDisplayName) X(getCursorExtent) X(getCursorKind) X(getCursorLinkage) \
+	X(getCursorDefinition) X(getCursorDisplayName) X(getCursorExceptionSpecificationType) X(getCursorExtent) \
+	X(getCursorKind) X(getCursorLinkage) \
 	X(getCursorLocation) X(getCursorPrettyPrinted) X(getCursorPrintingPolicy) \
 	X(getCursorReferenced) X(getCursorResultType) X(getCursorSemanticParent) \
 	X(getCursorSpelling) X(getCursorType) X(getDiagnostic) X(getDiagnosticLocation) \
@@ -69,6 +70,7 @@ bool clang_calls_load(const char **ret_why);
 #define clang_getClangVersion clang_calls.getClangVersion
 #define clang_getCursorDefinition clang_calls.getCursorDefinition
 #define clang_getCursorDisplayName clang_calls.getCursorDisplayName
+#define clang_getCursorExceptionSpecificationType clang_calls.getCursorExceptionSpecificationType
 #define clang_getCursorExtent clang_calls.getCursorExtent
 #define clang_getCursorKind clang_calls.getCursorKind
 #define clang_getCursorLinkage clang_calls.getCursorLinkage

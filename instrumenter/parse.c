@@ -310,12 +310,26 @@ static void fill_direct(struct walk *w, CXCursor target, struct parsed_call *cal
 		call->callee_body = brace_of(w, body);
 }
 
+static bool never_throws(CXCursor target)
+{
+	switch (clang_getCursorExceptionSpecificationType(target)) {
+	case CXCursor_ExceptionSpecificationKind_DynamicNone:
+	case CXCursor_ExceptionSpecificationKind_BasicNoexcept:
+	case CXCursor_ExceptionSpecificationKind_ComputedNoexcept:
+	case CXCursor_ExceptionSpecificationKind_NoThrow:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Yields false if the call is of no interest: of a builtin, an implicit constructor ... */
 static bool read_call(struct walk *w, CXCursor c, CXCursor target, struct parsed_call *call)
 {
 	if (!is_null(target) && is_function_kind(clang_getCursorKind(target))) {
 		if (clang_is_implicit(target))
 			return false;
+		call->never_throws = never_throws(target);
 		if (clang_CXXMethod_isVirtual(target) && !clang_is_qualified_call(c)) {
 			call->type = clang_virtual_type(w->p->arena, target);
 			call->callee_foreign = lines_at(w->in->lines, clang_offset(

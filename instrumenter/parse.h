@@ -47,6 +47,7 @@ struct parsed_call {
 	const char *callee;		/* NULL: through a pointer, or virtual */
 	size_t callee_body;		/* offset of the callee's '{' if the unit defines it, else 0 */
 	bool callee_static, callee_foreign;
+	bool never_throws;		/* its declaration says so */
 	const char *type;		/* what a target's type must be; NULL in C where there is a callee */
 };
 
@@ -119,6 +120,7 @@ struct parsed_tail {
 	bool passes_local;		/* the address of a variable of the caller's frame is among the arguments */
 	bool accumulates;		/* "1 + f()": a jump only where f() is the function itself */
 	bool depends;			/* on a template's parameter: nobody knows what is called */
+	bool calls_value;		/* of a variable or an expression, not a function by its name */
 	bool is_scalar;			/* its value is a number or a pointer */
 };
 struct parsed_tails {

@@ -81,6 +81,27 @@ static bool depends_on_parameter(CXCursor call)
 	return kind == CXType_Dependent || kind == CXType_Unexposed;
 }
 
+/* table[i](x), (*f)(x), f(x) where f is a variable or a parameter. */
+static bool calls_value(CXCursor call)
+{
+	CXCursor callee = clang_first_child(call);
+	enum CXCursorKind of;
+
+	while (clang_getCursorKind(callee) == CXCursor_UnexposedExpr)
+		callee = clang_first_child(callee);
+	switch (clang_getCursorKind(callee)) {
+	case CXCursor_ArraySubscriptExpr:
+	case CXCursor_UnaryOperator:
+	case CXCursor_ParenExpr:
+		return true;
+	case CXCursor_DeclRefExpr:
+		of = clang_getCursorKind(clang_getCursorReferenced(callee));
+		return of == CXCursor_ParmDecl || of == CXCursor_VarDecl;
+	default:
+		return false;
+	}
+}
+
 /*
  * "return x;" may be a call of a constructor or of a conversion: there x has to stay alone, for it may be moved from.
  * Where such a one takes what f() returned, the call is f().
@@ -89,7 +110,7 @@ static void tail_of_call(const struct tail_walk *w, CXCursor c)
 {
 	enum CXCursorKind callee = clang_getCursorKind(clang_getCursorReferenced(c));
 	struct parsed_tail tail = { { clang_start(c), clang_end(c) }, clang_passes_local(w->private, c), w->accumulates,
-				    depends_on_parameter(c), clang_is_scalar(clang_getCanonicalType(clang_getCursorType(c))) };
+				    depends_on_parameter(c), calls_value(c), clang_is_scalar(clang_getCanonicalType(clang_getCursorType(c))) };
 	CXCursor inner = clang_last_child(c);
 
 	if (callee != CXCursor_Constructor && callee != CXCursor_ConversionFunction)

@@ -163,7 +163,9 @@ bool may_be_constant(const struct instrumenting *in, size_t i)
 
 const char *why_no_event(const struct instrumenting *in, size_t i)
 {
-	return in->unit->functions.items[i].skipped ? in->unit->functions.items[i].skipped :
+	const char *skipped = in->unit->functions.items[i].skipped;
+
+	return skipped && strcmp(skipped, TAIL_BEHIND_THROW) != 0 ? skipped :
 	       is_constexpr(&in->parsed->functions.items[i]) ? "constexpr" : NULL;
 }
 

@@ -43,6 +43,8 @@ struct scan_function {
 #define EARLY_RESOLVER "ifunc resolver"
 #define EARLY_CALLED "an ifunc resolver calls it"
 #define EARLY_ELSEWHERE "an ifunc resolver of another file calls it"
+/* It has a tail call that gcc makes a jump of, and would not beside a probe: tail_calls.c. */
+#define TAIL_BEHIND_THROW "a tail call behind calls that may throw"
 
 struct scan_call {			/* direct call inside the project, or of SCAN_MARK */
 	uint32_t caller;		/* index into functions */

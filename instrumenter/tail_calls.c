@@ -12,11 +12,16 @@
  * virtual calls reach: such a call goes there, and every function that another unit can name, or whose address is
  * taken, can be called from there.  A tail call to a function of the same unit that leads back to no one keeps its span,
  * and so does one to a system's function: the frames of these have a bound.  doc/design/compile.md says why.
+ *
+ * Where exceptions pass, gcc keeps a frame behind a call in tail position if any call of the function before it may throw:
+ * both have one landing pad, and the span is open there or it is not.  Such a function has no probe if its circle goes through
+ * pointers or stays in the unit; where it takes a direct call of another unit, the frame stays.
  */
 #include <string.h>
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "base/map.h"
+#include "instrumenter/directives.h"
 #include "instrumenter/instrument.h"
 
 struct edge {
@@ -107,29 +112,49 @@ struct index {
 	const struct parsed *parsed;
 	struct map *calls, *functions;
 	bool jumps;			/* this compiler makes jumps of calls to outside */
+	struct graph *tails, *loops;
+	struct graph *near;		/* tails without calls of other units' functions and of a template's by their names */
 };
+
+static void add_near(const struct index *x, size_t from, size_t to, const struct parsed_tail *tail)
+{
+	add_edge(x->tails, from, to, tail);
+	add_edge(x->near, from, to, tail);
+}
 
 /*
  * "1 + f()" becomes a loop only in f() itself, and only where jumps are made: or in g(), which f() calls and which the compiler
  * has put into f().  So loops gets what calls who within the unit, and those on a circle there are loops as well.
  */
-static void add_direct(const struct index *x, size_t f, size_t to, const struct parsed_tail *tail, bool may_jump, struct graph *ret,
-		       struct graph *loops)
+static void add_direct(const struct index *x, size_t f, size_t to, const struct parsed_tail *tail, bool may_jump)
 {
 	if (!tail->accumulates || (to == f && x->jumps && !tail->passes_local))
-		add_edge(ret, f, to, tail);
+		add_near(x, f, to, tail);
 	if (to != f && may_jump)
-		add_edge(loops, f, to, tail);
+		add_edge(x->loops, f, to, tail);
 }
 
-/* Whatever a template's parameter is, it may lead back here. */
-static void add_dependent(const struct index *x, size_t f, const struct parsed_tail *tail, struct graph *ret)
+/*
+ * Whatever a template's parameter is, it may lead back here.  "1 + self(self, i - 1)" in a lambda, where self is a parameter
+ * of its own, is meant to.
+ */
+static void add_dependent(const struct index *x, size_t f, const struct parsed_tail *tail)
 {
-	add_edge(ret, f, x->parsed->functions.cnt, tail);
-	add_edge(ret, x->parsed->functions.cnt, f, &no_call);
+	size_t outside = x->parsed->functions.cnt;
+
+	if (tail->accumulates && tail->calls_value && x->parsed->functions.items[f].is_lambda)
+		add_near(x, f, f, tail);
+	if (tail->accumulates)
+		return;
+	add_edge(x->tails, f, outside, tail);
+	add_edge(x->tails, outside, f, &no_call);
+	if (tail->calls_value) {
+		add_edge(x->near, f, outside, tail);
+		add_edge(x->near, outside, f, &no_call);
+	}
 }
 
-static void add_tails_of(const struct index *x, size_t f, struct graph *ret, struct graph *loops)
+static void add_tails_of(const struct index *x, size_t f)
 {
 	const struct parsed *p = x->parsed;
 	struct parsed_tails tails = { .needs_frame = false };
@@ -142,22 +167,25 @@ static void add_tails_of(const struct index *x, size_t f, struct graph *ret, str
 		uint64_t n, to;
 
 		if (!map_get(x->calls, place_of(tail->call.start, tail->call.end), &n)) {
-			if (tail->depends && may_jump && !tail->accumulates)
-				add_dependent(x, f, tail, ret);
+			if (tail->depends && may_jump)
+				add_dependent(x, f, tail);
 			continue;
 		}
 		c = &p->calls.items[n - 1];
 		if (c->callee_body && map_get(x->functions, c->callee_body, &to))
-			add_direct(x, f, (size_t)to - 1, tail, may_jump, ret, loops);
+			add_direct(x, f, (size_t)to - 1, tail, may_jump);
+		else if (may_jump && goes_outside(c) && !tail->accumulates && c->callee)
+			add_edge(x->tails, f, p->functions.cnt, tail);
 		else if (may_jump && goes_outside(c) && !tail->accumulates)
-			add_edge(ret, f, p->functions.cnt, tail);
+			add_near(x, f, p->functions.cnt, tail);
 	}
 	VEC_RELEASE(&tails.items);
 }
 
 /* Which functions can be called from outside; main() is once. */
-static void add_entries(const struct parsed *p, struct graph *ret)
+static void add_entries(const struct index *x)
 {
+	const struct parsed *p = x->parsed;
 	_cleanup_(names_freep) struct names *taken = names_new();
 
 	for (size_t i = 0; i < p->address_taken.cnt; i++)
@@ -168,7 +196,7 @@ static void add_entries(const struct parsed *p, struct graph *ret)
 		if (strcmp(f->name, "main") == 0)
 			continue;
 		if (!f->is_static || f->is_virtual || f->is_lambda || names_find(taken, f->name) != NAMES_NONE)
-			add_edge(ret, p->functions.cnt, i, &no_call);
+			add_near(x, p->functions.cnt, i, &no_call);
 	}
 }
 
@@ -179,27 +207,96 @@ static void add_tail(struct instrumenting *in, const struct edge *e)
 	VEC_ADD(&in->tails, (struct tail_call){ e->from, e->tail.call, is_scalar });
 }
 
+/* --- where exceptions pass ---------------------------------------------------------------------- */
+
+/* gcc, and the unit has landing pads. */
+static bool keeps_frames(const struct instrumenting *in)
+{
+	bool exceptions = in->language == LANG_CXX;
+
+	for (size_t i = 0; in->unit->argv && in->unit->argv[i]; i++)
+		if (strcmp(in->unit->argv[i], "-fexceptions") == 0 || strcmp(in->unit->argv[i], "-fno-exceptions") == 0)
+			exceptions = strcmp(in->unit->argv[i], "-fexceptions") == 0;
+	return exceptions && !probe_form_is_clang(in->text, in->len);
+}
+
+/* Which functions may throw before they come to such a call. */
+static bool *find_throwing(const struct instrumenting *in)
+{
+	const struct parsed *p = in->parsed;
+	bool *ret = xcalloc(p->functions.cnt + 1, sizeof(*ret));
+	_cleanup_(map_freep) struct map *tails = map_new();
+	uint64_t n;
+
+	for (size_t i = 0; i < in->tails.cnt; i++)
+		map_set(tails, place_of(in->tails.items[i].call.start, in->tails.items[i].call.end), i);
+	for (size_t i = 0; i < p->calls.cnt; i++) {
+		const struct parsed_call *c = &p->calls.items[i];
+
+		if (!c->never_throws && !map_get(tails, place_of(c->offset, c->end), &n))
+			ret[c->caller] = true;
+	}
+	return ret;
+}
+
+static bool is_place_of_interval(const struct directives *all, const struct scan_function *f)
+{
+	for (size_t i = 0; i < all->list.cnt; i++)
+		if (directive_concerns(&all->list.items[i], f))
+			return true;
+	return false;
+}
+
+static void leave_out(struct instrumenting *in, const struct graph *g, bool accumulating)
+{
+	_cleanup_(directives_release) struct directives all = { .list = { NULL, 0, 0 } };
+	_cleanup_(freep) bool *throwing = find_throwing(in);
+
+	directives_collect(in->o, &all);
+	for (size_t i = 0; i < g->edges.cnt; i++) {
+		const struct edge *e = &g->edges.items[i];
+		struct scan_function *f = e->from < in->unit->functions.cnt ? &in->unit->functions.items[e->from] : NULL;
+
+		if (f && !f->skipped && throwing[e->from] && (e->tail.accumulates || !accumulating) &&
+		    !is_place_of_interval(&all, f))
+			f->skipped = TAIL_BEHIND_THROW;
+	}
+}
+
+static void add_tails(struct instrumenting *in, const struct graph *g, bool accumulating)
+{
+	for (size_t i = 0; i < g->edges.cnt; i++) {
+		const struct edge *e = &g->edges.items[i];
+
+		if (e->from < in->parsed->functions.cnt && (e->tail.accumulates || !accumulating))
+			add_tail(in, e);
+	}
+}
+
 void find_tail_calls(struct instrumenting *in)
 {
 	const struct parsed *p = in->parsed;
 	_cleanup_(map_freep) struct map *calls = index_calls(p), *functions = index_bodies(p);
-	struct index x = { p, calls, functions, makes_jumps(in) };
-	struct graph tails, loops;
+	struct graph tails, loops, near;
+	struct index x = { p, calls, functions, makes_jumps(in), &tails, &loops, &near };
 
 	graph_init(&tails, p->functions.cnt + 1);
+	graph_init(&near, p->functions.cnt + 1);
 	graph_init(&loops, p->functions.cnt);
 	for (size_t f = 0; f < p->functions.cnt; f++)
-		add_tails_of(&x, f, &tails, &loops);
-	add_entries(p, &tails);
+		add_tails_of(&x, f);
+	add_entries(&x);
 	keep_circles(&tails);
+	keep_circles(&near);
 	keep_circles(&loops);
-	for (size_t i = 0; i < tails.edges.cnt; i++)
-		if (tails.edges.items[i].from < p->functions.cnt)
-			add_tail(in, &tails.edges.items[i]);
-	for (size_t i = 0; i < loops.edges.cnt; i++)
-		if (loops.edges.items[i].tail.accumulates)
-			add_tail(in, &loops.edges.items[i]);
+	add_tails(in, &tails, false);
+	add_tails(in, &loops, true);
+	if (x.jumps && keeps_frames(in)) {
+		leave_out(in, &near, false);
+		leave_out(in, &loops, true);
+	}
 	graph_release(&tails);
+	graph_release(&near);
 	graph_release(&loops);
 }
 

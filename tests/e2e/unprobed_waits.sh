@@ -248,7 +248,7 @@ printf 'nobody\n' >>"$last"
 expect 0 "$VPROF" analyze one
 says "file of callers is damaged in line $(wc -l <"$last"): "
 expect 0 "$VPROF" show factors one
-says "await_answer › lock wait causes"
+says "await_answer › lock wait"
 # A name may be as long as it likes, with lambdas in lambdas.
 awk 'BEGIN { printf "vprof-callers 1\n1\tserver\tbuilt\thandle"; for (i = 0; i < 200000; i++) printf "::{lambda"; print "\tserver.c\t1" }' >"$last"
 expect 0 timeout 60 "$VPROF" analyze one

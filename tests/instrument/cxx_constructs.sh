@@ -4,7 +4,9 @@
 # entered and left by its probe as often as it says so itself, the output is that of the plain program, and so is the
 # number of frames at each place.  What cannot take a probe is in the file's "without" comments.
 #
-# CXX_CONSTRUCTS=all (make exam-instrument): every compiler that is there, every standard that it has.
+# CXX_CONSTRUCTS=all (make exam-instrument): every compiler that is there, every standard that it has, optimized as well.
+# What an optimizer inlines, and so the number of frames, depends on a function's size: -O2 is compared without frames; tails.sh
+# looks at the stack.  What has no probe beside calls that may throw stays out there.
 . "${srcdir:-.}/tests/instrument/lib.sh"
 cases=$source/tests/instrument/cxx
 tried=0
@@ -21,10 +23,11 @@ has() {			# COMPILER STANDARD
 	return $status
 }
 
-one() {			# COMPILER STANDARD FILE FLAGS
+one() {			# COMPILER STANDARD FILE FLAGS [VARIABLE=VALUE]
 	what="$1 -std=$2 $4 $(basename "$3")"
 	tried=$((tried + 1))
 	rm -rf "$work/build"
+	echo '^$' > "$work/tails"
 	# shellcheck disable=SC2086 # flags are words
 	"$1" "-std=$2" $4 -w "$3" "$work/counts.o" -o "$work/plain" 2> "$work/err" ||
 		{ fail "$what: the plain program does not compile"; cat "$work/err"; return; }
@@ -32,14 +35,19 @@ one() {			# COMPILER STANDARD FILE FLAGS
 	"$launch" -b "$work/build" -p all -t "$source/annotations/pthread.sync" -- \
 		"$1" "-std=$2" $4 -w "$3" "$work/counts.o" -o "$work/probed" 2> "$work/err" ||
 		{ fail "$what: does not compile"; cat "$work/err"; return; }
-	"$work/plain" > "$work/plain.out"; plain=$?
-	COUNTS=$work/counts "$work/probed" > "$work/probed.out"; probed=$?
+	env "${5:-LC_ALL=C}" "$work/plain" > "$work/plain.out"; plain=$?
+	env "${5:-LC_ALL=C}" COUNTS="$work/counts" "$work/probed" > "$work/probed.out"; probed=$?
 	[ $plain = 0 ] && [ $probed = 0 ] || fail "$what: exits with $plain, with probes $probed"
 	diff "$work/plain.out" "$work/probed.out" || fail "$what: output differs"
 	"$launch" -b "$work/build" -P
-	grep '^line' "$work/counts" && fail "$what: calls and probes do not agree"
-	grep -q '^[0-9]* bodies' "$work/counts" || fail "$what: nothing was counted"
 	"$launch" -b "$work/build" -l > "$work/list"
+	# Where nothing is optimized this is no reason.
+	[ -z "${5:-}" ] || sed -i '/a tail call behind calls that may throw$/ { s/^.* \([0-9]*\) a tail .*/^line \1:/
+		w '"$work/tails"'
+		d
+	}' "$work/list"
+	grep '^line' "$work/counts" | grep -v -f "$work/tails" && fail "$what: calls and probes do not agree"
+	grep -q '^[0-9]* bodies' "$work/counts" || fail "$what: nothing was counted"
 	sort "$work/list" | uniq -d | grep . && fail "$what: is there twice"
 	sed -n 's/^.*without: //p' "$3" > "$work/without"
 	grep -v ' probed$' "$work/list" | grep -v -F -f "$work/without" &&
@@ -66,7 +74,7 @@ each() {		# COMPILER CXX_COMPILER all|latest|first
 			has "$2" "$name" || name=c++2b
 			has "$2" "$name" || continue
 			one "$2" "$name" "$file" ''
-			[ "${CXX_CONSTRUCTS:-}" != all ] || one "$2" "$name" "$file" -O2
+			[ "${CXX_CONSTRUCTS:-}" != all ] || one "$2" "$name" "$file" -O2 COUNTS_FRAMES=no
 		done
 	done
 }

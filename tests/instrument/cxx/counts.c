@@ -4,6 +4,8 @@
  *
  * With COUNTS=FILE it writes there, when the program ends, what does not agree: a body without a probe, a probe that was
  * entered more or less often than its body, one that was not left.  The last line is "N bodies, M calls".
+ *
+ * With COUNTS_FRAMES=no all stacks are of one depth: for compilers that may inline a function without its probe.
  */
 #include "runtime/probe.h"
 #include <stdio.h>
@@ -43,7 +45,8 @@ int counts_depth(void)
 {
 	int n = 0;
 
-	_Unwind_Backtrace(count, &n);
+	if (!getenv("COUNTS_FRAMES"))
+		_Unwind_Backtrace(count, &n);
 	return n;
 }
 
