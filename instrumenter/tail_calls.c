@@ -220,7 +220,12 @@ static bool keeps_frames(const struct instrumenting *in)
 	return exceptions && !probe_form_is_clang(in->text, in->len);
 }
 
-/* Which functions may throw before they come to such a call. */
+static bool is_mark(const struct parsed_call *c)
+{
+	return c->callee && strcmp(c->callee, SCAN_MARK) == 0;
+}
+
+/* Which functions may throw before they come to such a call; none with a VPROF_ mark in it, which keeps its probe. */
 static bool *find_throwing(const struct instrumenting *in)
 {
 	const struct parsed *p = in->parsed;
@@ -236,6 +241,9 @@ static bool *find_throwing(const struct instrumenting *in)
 		if (!c->never_throws && !map_get(tails, place_of(c->offset, c->end), &n))
 			ret[c->caller] = true;
 	}
+	for (size_t i = 0; i < p->calls.cnt; i++)
+		if (is_mark(&p->calls.items[i]))
+			ret[p->calls.items[i].caller] = false;
 	return ret;
 }
 

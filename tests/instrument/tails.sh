@@ -257,5 +257,22 @@ for compiler in $compilers; do
 		without=
 	done
 done
+
+# Whatever an interval is named by keeps its probe.
+cat > places.cc <<'END'
+#include <vprof.h>
+void note(int n);
+extern int (*next)(int);
+int marked(int n) { VPROF_BEGIN("work", n); note(n); VPROF_END("work", n); return next(n); }
+int named(int n) { note(n); return next(n); }
+int other(int n) { note(n); return next(n); }
+END
+rm -rf build
+"$launch" -b build -p plan -n request -s named -e named@return -t "$source/annotations/pthread.sync" -I "$source/annotations" -- \
+	g++ -O2 -I"$source/annotations" -c places.cc -o places.o || exit 99
+"$launch" -b build -l > list
+"$launch" -b build -P > places
+grep -q '^marked .* probed' list && grep -q '^named .* probed' list && grep -q "^other .* $throws\$" list &&
+	! grep -v ': in place' places || { fail "places of intervals:"; cat list places; }
 echo "$tried programs, $failed failures"
 [ "$failed" = 0 ] && [ "$tried" -gt 0 ]

@@ -31,7 +31,8 @@ __asm__(".text\n.globl vprof_enter, vprof_leave, vprof_leave_void, vprof_enter_a
 	"incl (%r10, %rax, 4)\nret\n"
 	"vprof_leave: vprof_leave_void: vprof_leave_aside: lea counts_left(%rip), %rdx\nincl (%rdx, %r11, 4)\nret\n");
 
-void counts_here(int line) { here[line]++; }
+/* Initialisers of variables may run before their unit has registered: their probes are dormant then. */
+void counts_here(int line) { here[line] += sites != 0; }
 void counts_unleft(int line) { unleft[line] = 1; }
 
 static _Unwind_Reason_Code count(struct _Unwind_Context *c, void *arg)
