@@ -370,6 +370,13 @@ static void see_reference(struct walk *w, CXCursor c)
 	VEC_ADD(&w->p->address_taken, clang_qualified_name(w->p->arena, target));
 }
 
+/* What may throw without being a call that libclang shows; a range-for calls begin() and end(). */
+static bool throws(enum CXCursorKind kind)
+{
+	return kind == CXCursor_CXXThrowExpr || kind == CXCursor_CXXNewExpr || kind == CXCursor_CXXDynamicCastExpr ||
+	       kind == CXCursor_CXXTypeidExpr || kind == CXCursor_CXXForRangeStmt;
+}
+
 /* --- the walk ----------------------------------------------------------------------- */
 
 static enum CXChildVisitResult visit_node(CXCursor c, CXCursor parent, CXClientData data)
@@ -386,6 +393,8 @@ static enum CXChildVisitResult visit_node(CXCursor c, CXCursor parent, CXClientD
 	}
 	if (is_class_kind(kind) && clang_isCursorDefinition(c) && is_seen(w, c, ""))
 		return CXChildVisit_Continue;
+	if (w->function != NO_FUNCTION && throws(kind))
+		w->p->functions.items[w->function].throws = true;
 	switch (kind) {
 	case CXCursor_LambdaExpr:
 		see_lambda(w, c);

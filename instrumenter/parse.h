@@ -32,6 +32,7 @@ struct parsed_function {
 	bool is_static, is_extern;	/* is_extern: the word stands there */
 	bool is_inline, is_lambda, is_defaulted;
 	bool is_misread;		/* libclang lost its way in it */
+	bool throws;			/* beside its calls: throw, new, dynamic_cast and what else may */
 	const char *early;		/* NULL, or why it may run before the program is relocated (resolvers.c) */
 	const char *printed;		/* the declaration with its attributes, without body */
 	const char *type;		/* canonical; "virtual Base::f(int)" of a virtual method */

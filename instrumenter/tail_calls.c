@@ -241,6 +241,8 @@ static bool *find_throwing(const struct instrumenting *in)
 		if (!c->never_throws && !map_get(tails, place_of(c->offset, c->end), &n))
 			ret[c->caller] = true;
 	}
+	for (size_t i = 0; i < p->functions.cnt; i++)
+		ret[i] |= p->functions.items[i].throws;
 	for (size_t i = 0; i < p->calls.cnt; i++)
 		if (is_mark(&p->calls.items[i]))
 			ret[p->calls.items[i].caller] = false;
