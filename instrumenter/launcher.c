@@ -204,14 +204,18 @@ static int link_objects(const struct launcher_options *o, const struct command *
 {
 	_cleanup_(args_release) struct args a = ARGS_INIT;
 	bool assembles = command_has(c, WORD_ASSEMBLER);	/* b.S has #includes, too */
+	bool told = false;
 	size_t next = 0;
 
 	for (size_t w = 0; w < c->words.cnt; w++) {
 		enum word_kind kind = c->kinds.items[w];
 
+		told |= kind == WORD_LANGUAGE;
 		if (kind == WORD_SOURCE) {
-			args_add(&a, "-x");
-			args_add(&a, "none");
+			if (told) {		/* only then: for what stands behind -x g++ links no libstdc++ */
+				args_add(&a, "-x");
+				args_add(&a, "none");
+			}
 			args_add(&a, objects[next++]);
 		} else if (kind != WORD_DEPENDENCY && (kind != WORD_PREPROCESS || assembles)) {
 			args_add(&a, c->words.items[w]);

@@ -249,6 +249,22 @@ vcc all gcc @args && runs "response file" ./response
 mkdir masquerade && ln -s "$launch" masquerade/gcc
 (PATH=$work/masquerade:$PATH vcc all gcc use.c lib.c -o masked) && runs "masquerade" ./masked
 
+# The same libraries are linked, in whatever words; a probe may need gcc's own, where exceptions pass.
+cat > thrown.cc <<'EOF'
+int thrown(int n) { if (n) throw n; return 1; }
+EOF
+echo 'int other(int n) { return n; }' > other.cc
+needed() { readelf -d "$1" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -v libgcc_s | sort; }
+for cc in $compilers; do
+	[ $cc = gcc ] && cxx=g++ || cxx=clang++
+	for words in '-shared thrown.cc' '-shared thrown.cc other.cc' '-shared -x c++ thrown.cc' '-shared thrown.cc -x c lib.c' '-shared -x c++ thrown.cc -x none other.cc'; do
+		# shellcheck disable=SC2086 # words
+		$cxx -fPIC $words -o plain.so 2> err && vcc all $cxx -fPIC $words -o probed.so 2>> err ||
+			{ fail "$cxx $words: does not link"; cat err; continue; }
+		[ "$(needed plain.so)" = "$(needed probed.so)" ] || fail "$cxx $words: needs $(needed probed.so | tr '\n' ' ')"
+	done
+done
+
 # A new plan compiles again what it changes, in the directory and with the command of the first time.
 rm -rf build proj && mkdir -p proj/dir
 cp use.c lib.c proj
