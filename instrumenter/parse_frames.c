@@ -124,6 +124,20 @@ static bool is_destroyed(CXType t, int depth)
 	return s.found;
 }
 
+/* __attribute__((cleanup(f))), which may stand before the type and behind the name. */
+static bool has_cleanup(CXCursor variable)
+{
+	CXString text;
+	bool found;
+
+	if (!clang_Cursor_hasAttrs(variable))
+		return false;
+	text = clang_getCursorPrettyPrinted(variable, NULL);
+	found = strstr(clang_getCString(text), "cleanup(") != NULL;
+	clang_disposeString(text);
+	return found;
+}
+
 static enum CXChildVisitResult visit_variable(CXCursor c, CXCursor parent, CXClientData data)
 {
 	struct search *s = data;
@@ -133,7 +147,7 @@ static enum CXChildVisitResult visit_variable(CXCursor c, CXCursor parent, CXCli
 	if (kind == CXCursor_LambdaExpr || kind == CXCursor_ClassDecl || kind == CXCursor_StructDecl)
 		return CXChildVisit_Continue;
 	if (kind == CXCursor_VarDecl && clang_is_local(c))
-		s->found |= is_destroyed(clang_getCursorType(c), 0);
+		s->found |= has_cleanup(c) || is_destroyed(clang_getCursorType(c), 0);
 	return s->found ? CXChildVisit_Break : CXChildVisit_Recurse;
 }
 

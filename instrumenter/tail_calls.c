@@ -128,8 +128,11 @@ static void add_near(const struct index *x, size_t from, size_t to, const struct
  */
 static void add_direct(const struct index *x, size_t f, size_t to, const struct parsed_tail *tail, bool may_jump)
 {
-	if (!tail->accumulates || (to == f && x->jumps && !tail->passes_local))
-		add_near(x, f, to, tail);
+	if (!tail->accumulates || (to == f && x->jumps && !tail->passes_local)) {
+		add_edge(x->tails, f, to, tail);
+		if (may_jump)
+			add_edge(x->near, f, to, tail);
+	}
 	if (to != f && may_jump)
 		add_edge(x->loops, f, to, tail);
 }

@@ -82,33 +82,46 @@ static int pragma_read(struct store *s, enum stmt id, int64_t *ret, struct diag 
 	return r < 0 ? r : db_read_int(s, st, ret, &found, reterr);
 }
 
-/* 1: ours, of s->version; 0: empty; or an error. */
-static int check_version(struct store *s, struct diag *reterr)
-{
+struct head {
 	int64_t application, version, objects;
-	int r = pragma_read(s, STMT_APPLICATION_ID, &application, reterr);
+};
+
+static int read_head(struct store *s, struct head *ret, struct diag *reterr)
+{
+	int r = pragma_read(s, STMT_APPLICATION_ID, &ret->application, reterr);
 
 	if (r == 0)
-		r = pragma_read(s, STMT_USER_VERSION, &version, reterr);
-	if (r == 0)
-		r = pragma_read(s, STMT_OBJECT_CNT, &objects, reterr);
+		r = pragma_read(s, STMT_USER_VERSION, &ret->version, reterr);
+	return r < 0 ? r : pragma_read(s, STMT_OBJECT_CNT, &ret->objects, reterr);
+}
+
+/* 1: ours, of s->version; 0: empty; or an error.  Another command may create it between two reads, all at once. */
+static int check_version(struct store *s, struct diag *reterr)
+{
+	struct head before, h;
+	int r = read_head(s, &h, reterr);
+
+	do {
+		before = h;
+		r = r < 0 ? r : read_head(s, &h, reterr);
+	} while (r == 0 && memcmp(&before, &h, sizeof(h)) != 0);
 	if (r < 0)
 		return r;
-	if (application == 0 && version == 0 && objects == 0)
+	if (h.application == 0 && h.version == 0 && h.objects == 0)
 		return 0;
-	if (application != APPLICATION_ID || version < 1) {
+	if (h.application != APPLICATION_ID || h.version < 1) {
 		diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' is a database, but not one of vprof's",
 			 s->path);
 		return diag_remedy(reterr, -EBADMSG, "name the data directory with -d DIR");
 	}
-	if (version > SCHEMA_VERSION) {
+	if (h.version > SCHEMA_VERSION) {
 		diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' was written by a newer vprof"
-			 " (schema %lld, this program knows %d)", s->path, (long long)version,
+			 " (schema %lld, this program knows %d)", s->path, (long long)h.version,
 			 SCHEMA_VERSION);
 		return diag_remedy(reterr, -EBADMSG, "use that vprof, or another data directory"
 				   " with -d DIR");
 	}
-	s->version = (int)version;
+	s->version = (int)h.version;
 	return 1;
 }
 
