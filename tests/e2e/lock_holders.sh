@@ -288,15 +288,26 @@ int main(int argc, char **argv)
 }
 EOF
 expect 0 "$VPROF" build --functions request,before,asleep,after -- gcc -O1 -pthread -o lends lends.c
-for process in "" another; do
-	expect 0 "$VPROF" record -- ./lends $process
+
+# shares: whether asleep() is charged with next to nothing
+shares()
+{
 	"$VPROF" show variance-tree --format csv 2>/dev/null | awk -F, '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		$at["kind"] == "blame" { ns[$at["function"]] += $at["mean_ns"] }
 		END {
 			printf "before %d, after %d, asleep %d ns\n", ns["before"], ns["after"], ns["asleep"]
 			exit !(ns["before"] > 0 && ns["after"] > 0 && ns["asleep"] * 20 < ns["before"] + ns["after"])
-		}' >lent && pass || fail "${process:-the same} process lends its mutex: $(cat lent)"
+		}'
+}
+# In asleep() the mutex is had for a moment, when it has been taken again.  Whose processor is taken away right then holds
+# it for some milliseconds, a twentieth of all there is: on a busy machine that is seen once in some runs, not in three.
+for process in "" another; do
+	for try in 1 2 3; do
+		expect 0 "$VPROF" record -- ./lends $process
+		shares >lent && break
+	done
+	shares >lent && pass || fail "${process:-the same} process lends its mutex, $try times: $(cat lent)"
 done
 
 echo "$passed passed, $failed failed"
