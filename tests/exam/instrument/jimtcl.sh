@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=sh disable=SC2034,SC2154 # read by lib.sh; here: instrument.sh; compiler: jimtcl_clang.sh
-# Jim Tcl: an interpreter that recurses in C for each command within a command. With Debian's flags.
+# Jim Tcl: an interpreter that recurses in C for each command within a command. With Debian's flags.  Its configure would put
+# ccache before the compiler where there is one.
 source=jimtcl release=0.81+dfsg0
 : "${compiler:=gcc}"
 flags='DEB_BUILD_MAINT_OPTIONS=hardening=+all dpkg-buildflags --get'
-configure="./make-bootstrap-jim > autosetup/jimsh0.c && CC=$compiler CFLAGS=\"\$($flags CFLAGS) \$($flags CPPFLAGS)\" \
+configure="export CCACHE=none; ./make-bootstrap-jim > autosetup/jimsh0.c && CC=$compiler CFLAGS=\"\$($flags CFLAGS) \$($flags CPPFLAGS)\" \
 	LDFLAGS=\"\$($flags LDFLAGS)\" ./configure"
 build='make -j2'
 suite='make test'

@@ -5,3 +5,4 @@ compiler=clang
 # shellcheck disable=SC1091
 . "$here/instrument/mawk.sh"
 packages="$packages clang"
+deep_least=40	# 28 plainly, of which most is not mawk's frames
