@@ -79,13 +79,20 @@ static bool lacks_wakers(const struct findings *all)
 	return false;
 }
 
+/* What names somebody who was in no probed function.  Functions of root-only intervals are not recorded, whatever has a probe. */
+static const char *would_name(const struct findings *all)
+{
+	return all->probing.root_only_cnt ? "vprof record without --sample, or vprof build --functions all, would name it"
+					  : "vprof build --functions all would name it";
+}
+
 /* Who ended the wait ran in no function that is known; or is not known himself, for which there is another remedy. */
 static void add_why_nobody(struct str *to, const struct findings *all, const struct factor *f)
 {
 	bool is_lock = f->wait == STATE_LOCK || f->wait == STATE_COND || f->wait == STATE_JOIN;
 
 	if (is_lock && !lacks_wakers(all)) {
-		str_add(to, "who ended the wait was in no probed function; vprof build --functions all would name it");
+		str_addf(to, "who ended the wait was in no probed function; %s", would_name(all));
 		return;
 	}
 	str_add(to, is_lock ? "who ended the wait is not recorded, or was in no probed function, or the lock changed hands more than 64 times "
@@ -98,14 +105,13 @@ static void add_why_nobody(struct str *to, const struct findings *all, const str
 static void add_why(struct str *to, const struct findings *all, const struct factor *f, const struct because *b)
 {
 	if (!b->is_wait && f->wait == STATE_QUEUE)
-		str_add(to, "its thread was in no probed function; vprof build --functions all would name it");
+		str_addf(to, "its thread was in no probed function; %s", would_name(all));
 	else if (!b->is_wait)
 		add_why_nobody(to, all, f);
 	else if (b->wait == STATE_OTHER)
 		str_add(to, "nothing is recorded of its thread then; vprof record --kernel tells more");
 	else
-		str_addf(to, "its thread was in no probed function, in %s; vprof build --functions all would name it",
-			 wait_text(b->wait));
+		str_addf(to, "its thread was in no probed function, in %s; %s", wait_text(b->wait), would_name(all));
 }
 
 static bool is_same_function(const struct because *a, const struct because *b)

@@ -103,11 +103,16 @@ static void test_remedies(void **state)
 	(void)state;
 	f->interval.cnt = 4000;
 	f->warnings.cnt = 0;
+	f->probing.root_only_cnt = 0;
 	f->factors.items[0].because_of.items = told;
 	f->factors.items[0].because_of.cnt = 1;
 	want_sentence(f, &o, "log_append > lock wait causes 61 % of the variance of 'request' (95 % CI 52 to 73); because"
 			" of unknown (50 %: who ended the wait was in no probed function; vprof build --functions all"
 			" would name it).");
+	f->probing.root_only_cnt = 500;
+	want_sentence(f, &o, "log_append > lock wait causes 61 % of the variance of 'request' (95 % CI 52 to 73); because"
+			" of unknown (50 %: who ended the wait was in no probed function; vprof record without --sample, or"
+			" vprof build --functions all, would name it).");
 	f->warnings.cnt = cnt;
 	findings_warn(f, "no-waker", "for 90 %%");
 	want_sentence(f, &o, "log_append > lock wait causes 61 % of the variance of 'request' (95 % CI 52 to 73); because"
