@@ -43,15 +43,15 @@ fetch_options() {
 	work=$(cd "$work" && pwd)
 }
 
-# exam_options ARGUMENT...: of an exam.sh.  The options are those of vprof, check, work, results, rounds and
-# seconds that it has given defaults; vprof and check, '' by default, must be there.  Leaves rows empty.
+# exam_options ARGUMENT...: of an exam.sh.  The options are those of vprof, check, work, results, rounds,
+# seconds and only that it has given defaults; vprof and check, '' by default, must be there.  Leaves rows empty.
 exam_options() {
 	while [ $# -gt 0 ]; do
 		[ $# -ge 2 ] || usage
 		# shellcheck disable=SC2034 # value: below
 		case $1 in
 		--vprof|--check) value=$(realpath "$2") ;;
-		--work|--results|--rounds|--seconds) value=$2 ;;
+		--work|--results|--rounds|--seconds|--only) value=$2 ;;
 		*)		usage ;;
 		esac
 		eval "[ \"\${${1#--}+known}\" ]" || usage

@@ -3,7 +3,7 @@
 #
 # exam.sh - MariaDB 10.11 through vprof iterate, checked.  `make exam-mariadb` runs it.
 #
-#	exam.sh --vprof PROGRAM [--work DIR] [--results FILE] [--seconds N]
+#	exam.sh --vprof PROGRAM [--work DIR] [--results FILE] [--seconds N] [--only 'STEP ...']
 #
 #	1. plain	MariaDB as it is, under each load; the sums of money are right
 #	2. all		built through vprof with a probe in every function: no unit is left without, no source is
@@ -13,11 +13,11 @@
 #			as vprof has it against InnoDB's own counter
 #
 # Prints a table and writes it as FILE (./results/mariadb.json); exit 1 where a target is missed.
-# N (20) is how long each load lasts.  Hours of processor time, most of it compiling.
+# N (20) is how long each load lasts.  Hours of processor time, most of it compiling.  Each step needs what those before it built.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-vprof='' work=mariadb-work results=results/mariadb.json seconds=20
+vprof='' work=mariadb-work results=results/mariadb.json seconds=20 only='plain all iterate'
 
 # shellcheck disable=SC1091 # lib.sh is checked by itself
 . "$here/../lib.sh"
@@ -25,15 +25,20 @@ exam_options "$@"
 export SECONDS_LONG="$seconds"
 latest="(SELECT id FROM finding WHERE run = (SELECT max(number) FROM run))"
 
-# build NAME [OPTION ...]: prints the CPU seconds that building took, without cmake
+# build NAME [OPTION ...]: prints the CPU seconds that building took, without cmake.  An exam that was interrupted goes on with
+# what it built, unless vprof is newer.
 build() {
 	tree=$1
 	shift
-	"$here/fetch-and-build.sh" --work "$work" --configure-only "$tree" >/dev/null
-	(
-		"$here/fetch-and-build.sh" --work "$work" "$@" "$tree" >/dev/null
-		times >"$work/$tree.times"
-	)
+	if [ ! -f "$work/$tree.times" ] || { [ "$tree" != plain ] && is_older_than_vprof "$work/$tree/sql/mariadbd"; }; then
+		rm -rf "${work:?}/$tree" "$work/$tree.times"
+		"$here/fetch-and-build.sh" --work "$work" --configure-only "$tree" >/dev/null
+		(
+			"$here/fetch-and-build.sh" --work "$work" "$@" "$tree" >/dev/null
+			times >"$work/$tree.times.new"
+		)
+		mv "$work/$tree.times.new" "$work/$tree.times"
+	fi
 	awk 'NR == 2 { split($1, u, "m"); split($2, s, "m"); print u[1] * 60 + u[2] + s[1] * 60 + s[2] }' \
 		"$work/$tree.times"
 }
@@ -47,17 +52,15 @@ loaded() {
 
 exam_plain() {
 	step "plain build and loads"
-	plain_seconds=$(build plain)
-	row plain.build_cpu "$plain_seconds" s - true
+	row plain.build_cpu "$(build plain)" s - true
 	for setting in large small hot group single; do loaded plain $setting; done
 }
 
 exam_all() {
 	step "a probe in every function"
-	rm -rf "$work/all"
 	find "$work/source" -type f -newer "$work/plain/Makefile" >"$work/changed.before"
 	all_seconds=$(build all --vprof "$vprof" --functions all)
-	ratio=$(awk "BEGIN { print $all_seconds / $plain_seconds }")
+	ratio=$(awk "BEGIN { print $all_seconds / $(build plain) }")
 	row all.build_cpu_to_plain "$ratio" ratio "<= 2.5" "$(holds "$ratio <= 2.5")"
 	units=$(query all "SELECT count(*) FROM unit")
 	row all.units "$units" count ">= 600" "$(holds "$units >= 600")"
@@ -119,12 +122,14 @@ exam_setting() {
 }
 
 exam_iterate() {
-	rm -rf "$work/iterate"
-	"$here/fetch-and-build.sh" --work "$work" --vprof "$vprof" iterate >/dev/null
+	build iterate --vprof "$vprof" >/dev/null
 	for setting in large small hot group; do exam_setting $setting; done
 }
 
-exam_plain
-exam_all
-exam_iterate
+for part in $only; do
+	case $part in
+	plain|all|iterate) "exam_$part" ;;
+	*)	die "no step '$part': plain, all, iterate" ;;
+	esac
+done
 write_results "$results"
