@@ -7,7 +7,7 @@
 #
 # DIR (./mariadb-work) has the trees plain and all of fetch-and-build.sh.  The tests of each SUITE (main and innodb) run on the
 # plain server for N minutes (30) at most; those that ended there run on the server of all: as it is (dormant), and
-# with "vprof record" around all of them (recorded), for which only what the default plan names is on.
+# with "vprof record" around all of them (recorded).
 # The clients that the tests call are plain in all three.
 # Printed, and left in DIR/own-tests: a line for each test whose results differ, and for each suite
 # "SUITE plain PASSED FAILED SKIPPED dormant ... recorded ...".  A test that failed is run once more on each side: it differs when
@@ -31,6 +31,7 @@ while [ $# -gt 0 ]; do
 done
 [ $# -gt 0 ] || set -- main innodb
 work=$(cd "$work" && pwd)
+source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$work/plain/CMakeCache.txt")
 find_vprof
 out=$work/own-tests
 mkdir -p "$out"
@@ -50,8 +51,6 @@ links() {
 	cp -rs "$work/plain" "$out/tree"
 	ln -sf "$work/all/sql/mariadbd" "$out/tree/sql/mariadbd"
 	ln -sf "$work/all/sql/mariadbd" "$out/tree/sql/mysqld"
-	cp "$work/all/vprof.conf" "$out/tree/mysql-test"
-	ln -sfn "$work/all/vprof.data" "$out/tree/mysql-test/vprof.data"
 }
 
 # tests HOW TREE OPTION...: HOW.log and HOW.results; $before: the command that runs it
@@ -59,9 +58,12 @@ tests() {
 	how=$1 tree=$2
 	shift 2
 	rm -rf "${out:?}/var"
-	# shellcheck disable=SC2086 # words
-	(cd "$tree/mysql-test" && MTR_MAX_SAVE_CORE=0 $before perl ./mysql-test-run.pl --force --max-test-fail=0 --parallel="$(nproc)" \
+	# from where vprof.conf and vprof.data are
+	# shellcheck disable=SC2016,SC2086 # of sh -c; words
+	(cd "$work/all" && export MTR_BINDIR="$tree" && $before sh -c 'cd "$0" && exec perl ./mariadb-test-run.pl "$@"' \
+		"$source/mysql-test" --force --max-test-fail=0 --max-save-core=0 --parallel="$(nproc)" \
 		--retry=1 --vardir="$out/var" --suite-timeout="$minutes" "$@") >"$out/$how.log" 2>&1 || true
+	! grep -q '^vprof: error: .*nothing' "$out/$how.log" || die "$how was not recorded: $out/$how.log"
 	# the last result of each test, with the combination that it is for
 	sed -n 's/^\([a-z_0-9]*\.[a-zA-Z0-9_.-]*\( '\''[^'\'']*'\''\)\{0,1\}\) *w[0-9]* \[ \([a-z-]*\) \].*/\1	\3/p' "$out/$how.log" |
 		sed 's/retry-//' | awk -F'\t' '$2 != "fail" || !($1 in r) { r[$1] = $2 } END { for (t in r) print t "\t" r[t] }' |
@@ -83,7 +85,7 @@ suite() {
 	minutes=$((minutes * 4))
 	# shellcheck disable=SC2086 # words
 	tests "$1.dormant" "$out/tree" $names
-	before="$vprof record --ignore-status --"
+	before="$vprof record --ignore-status --keep 5s --"	# what is recorded is not what is looked at
 	# shellcheck disable=SC2086
 	tests "$1.recorded" "$out/tree" $names
 	before=''
