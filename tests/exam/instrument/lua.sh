@@ -12,8 +12,9 @@ esac
 configure="mkdir debian/libtool && cp debian/configure.ac debian/libtool/ && cd debian/libtool &&
 	LIBTOOLIZE='libtoolize -i' autoreconf -f -i && CC=$compiler CXX=$cxx ./configure && cd ../.. &&
 	printf '#define DEB_HOST_MULTIARCH \"none\"\n' > src/lua5.4-deb-multiarch.h"
+# Not -j2: two of its makes may link the library at a time, and one removes what the other made.
 # shellcheck disable=SC2016 # of sh -c
-build="make -j2 linux-readline LIBTOOL=\"\$PWD/debian/libtool/libtool\" CC='$compiler -std=gnu99' CXX=$cxx"
+build="make linux-readline LIBTOOL=\"\$PWD/debian/libtool/libtool\" CC='$compiler -std=gnu99' CXX=$cxx"
 suite="src/lua5.4 $here/instrument/lua_checks.lua"
 suite_seconds=600 last_words='^the end$'
 deep="src/lua5.4 $here/instrument/lua_deep.lua"
