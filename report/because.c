@@ -90,15 +90,16 @@ static const char *would_name(const struct findings *all)
 static void add_why_nobody(struct str *to, const struct findings *all, const struct factor *f)
 {
 	bool is_lock = f->wait == STATE_LOCK || f->wait == STATE_COND || f->wait == STATE_JOIN;
+	const char *in_full = all->probing.root_only_cnt ? "vprof record without --sample, " : "";
 
-	if (is_lock && !lacks_wakers(all)) {
+	if (is_lock && !lacks_wakers(all))
 		str_addf(to, "who ended the wait was in no probed function; %s", would_name(all));
-		return;
-	}
-	str_add(to, is_lock ? "who ended the wait is not recorded, or was in no probed function, or the lock changed hands more than 64 times "
-			      "in one wait; list what lets go under [sync] release, or vprof build --functions all"
-			    : "who ended the wait is not recorded, or was in no probed function; vprof record --kernel, or vprof build "
-			      "--functions all, would name it");
+	else if (is_lock)
+		str_addf(to, "who ended the wait is not recorded, or was in no probed function, or the lock changed hands more than 64 times "
+			     "in one wait; list what lets go under [sync] release, %sor vprof build --functions all", in_full);
+	else
+		str_addf(to, "who ended the wait is not recorded, or was in no probed function; vprof record --kernel, %sor vprof build "
+			     "--functions all, would name it", in_full);
 }
 
 /* Why it is unknown, and what would name it. */

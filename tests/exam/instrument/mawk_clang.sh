@@ -5,4 +5,3 @@ compiler=clang
 # shellcheck disable=SC1091
 . "$here/instrument/mawk.sh"
 packages="$packages clang"
-deep_least=40	# 28 plainly, of which most is not mawk's frames
