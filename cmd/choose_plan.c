@@ -172,7 +172,7 @@ void choose_plan(const struct project *p, const struct config *c, const units *s
 	for (size_t i = 0; i < p->functions.cnt; i++) {
 		const struct project_function *f = &p->functions.items[i];
 
-		if (f->releases || s.begins_inside[i])
+		if ((f->releases && !f->folded) || s.begins_inside[i])
 			plan_add_shown(ret, PLAN_ALWAYS, f->key, f->file, f->line, f->name);
 		else if (s.distance[i] == 0 || (s.distance[i] != DISTANCE_NONE && !f->folded))
 			plan_add_shown(ret, PLAN_IN_INTERVALS, f->key, f->file, f->line, f->name);

@@ -8,6 +8,7 @@
 #include "base/banned.h"
 #include "base/map.h"
 #include "cmd/choose_plan.h"
+#include "cmd/fold_inline.h"
 #include "cmd/project.h"
 #include "cmd/sample_plan.h"
 
@@ -24,6 +25,8 @@ int sample_plan(struct store *s, const struct config *c, struct plan *plan, stru
 		r = units_read(dir, &scanned, reterr);
 	if (r < 0)
 		return r;
+	if (plan->all == PLAN_OFF)
+		fold_inline(p, &scanned);
 	roots = xcalloc(p->functions.cnt + 1, sizeof(*roots));
 	inside = xcalloc(p->functions.cnt + 1, sizeof(*inside));
 	choose_roots(p, c, &scanned, roots, inside);

@@ -159,6 +159,26 @@ static void test_more_than_have_numbers(void **state)
 	plan_free(all);
 }
 
+/* flush_log releases; folded it has no probe. */
+static void test_folded(void **state)
+{
+	struct plan *plan = plan_new();
+	struct project p;
+	size_t roots;
+
+	(void)state;
+	make_project(&p);
+	p.functions.items[FLUSH].folded = true;
+	p.functions.items[APPEND].folded = true;
+	choose(&p, "handle_request", 2, plan, &roots);
+	assert_int_equal(level(&p, plan, FLUSH), PLAN_OFF);
+	assert_int_equal(level(&p, plan, APPEND), PLAN_OFF);
+	assert_int_equal(level(&p, plan, WRITE), PLAN_IN_INTERVALS);
+	assert_int_equal(level(&p, plan, PARSE), PLAN_ALWAYS);
+	plan_free(plan);
+	drop_project(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
