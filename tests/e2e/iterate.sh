@@ -119,7 +119,9 @@ void rare(unsigned id) { sink += id; }
 void handle(unsigned id) { rare(id); for (unsigned i = 0; i < id % 8 * 5000; i++) tiny(i); }
 END
 expect 0 "$VPROF" iterate -- ./program
-says "calls more that is not recorded"
+# On a busy machine the line is about the machine.
+if grep -q "▶ waiting for a CPU" "$work/.out"; then says "what is left to record is called too often"
+else says "calls more that is not recorded"; fi
 # How dear tiny's probe was in the first run depends on the machine (35 to 87 % here): so dear that the second build has
 # none, or not, and then it is the third that has none.
 grep -q "ended after [23] runs: what is left to record is called too often" "$work/.out" && pass ||
