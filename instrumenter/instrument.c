@@ -82,7 +82,10 @@ bool instrument_known(struct instrumenting *in, struct str *ret)
 		VEC_EXTEND(&in->bodies);
 		in->unit->functions.items[i].probed = false;
 	}
+	for (size_t i = 0; i < in->unit->known.tails.cnt; i++)
+		VEC_ADD(&in->tails, in->unit->known.tails.items[i]);
 	insert_probes(in);
+	insert_tails(in);
 	str_add(&in->pragmas, in->unit->known.pragmas);
 	str_add(&in->wrappers, in->unit->known.wrappers);
 	return make_text(in, ret);
@@ -130,15 +133,15 @@ static void add_c_string(struct str *s, const char *text)
 static void insert_tails(struct instrumenting *in)
 {
 	for (size_t i = 0; i < in->tails.cnt; i++) {
-		const struct tail_call *t = &in->tails.items[i];
+		const struct scan_tail *t = &in->tails.items[i];
 		const struct scan_function *f = &in->unit->functions.items[t->function];
 		const char *form = f->may_be_constant ? "_constant" : "";
 
 		if (!f->probed || in->bodies.items[t->function].laters.len || in->bodies.items[t->function].at_return.len)
 			continue;
-		edits_insert(&in->edits, t->call.start,
+		edits_insert(&in->edits, t->start,
 			     t->is_scalar ? "(__extension__ ({ vprof_tail%s(&vprof_span_); " : "(vprof_tail%s(&vprof_span_), ", form);
-		edits_insert(&in->edits, t->call.end, "%s", t->is_scalar ? "; }))" : ")");
+		edits_insert(&in->edits, t->end, "%s", t->is_scalar ? "; }))" : ")");
 	}
 }
 

@@ -23,13 +23,6 @@ struct function_edit {
 	struct str at_return;		/* statements; the result is called vprof_ret_ */
 };
 
-/* A call after which a function in a circle of such calls has nothing left to do. */
-struct tail_call {
-	size_t function;
-	struct range call;
-	bool is_scalar;			/* and so is what the function returns */
-};
-
 /* One unit on its way. */
 struct instrumenting {
 	const struct launcher_options *o;
@@ -43,7 +36,7 @@ struct instrumenting {
 	struct unit *unit;		/* functions are 1:1 those of parsed */
 	struct edits edits;
 	VEC(struct function_edit) bodies;	/* 1:1 as well */
-	VEC(struct tail_call) tails;
+	VEC(struct scan_tail) tails;
 	VEC(const char *) labels;	/* names of intervals, as in vprof_labels[] */
 	struct str pragmas, wrappers;	/* at the top and at the bottom of the unit */
 	size_t site_cnt, later_cnt, event_cnt;

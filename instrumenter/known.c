@@ -46,10 +46,13 @@ static bool is_usable(const struct unit *before, const struct launcher_options *
 }
 
 /* A record that was damaged may say anything. */
-static bool bodies_are_in(const struct unit *before, size_t len)
+static bool places_are_in(const struct unit *before, size_t len)
 {
 	for (size_t i = 0; i < before->functions.cnt; i++)
 		if (before->functions.items[i].body >= len)
+			return false;
+	for (size_t i = 0; i < before->known.tails.cnt; i++)
+		if (before->known.tails.items[i].end > len)
 			return false;
 	return true;
 }
@@ -57,8 +60,7 @@ static bool bodies_are_in(const struct unit *before, size_t len)
 bool known_text(const struct unit *before, uint64_t text_hash, size_t len,
 		const struct launcher_options *o)
 {
-	return is_usable(before, o) && !before->known.has_tails && before->known.text == text_hash &&
-	       bodies_are_in(before, len);
+	return is_usable(before, o) && before->known.text == text_hash && places_are_in(before, len);
 }
 
 static bool same_words(const char *const *a, const char *const *b)
@@ -270,7 +272,8 @@ void known_note(const struct instrumenting *in, uint64_t text_hash, uint64_t sin
 	u->known.text = text_hash;
 	u->known.settings = settings_of(in->o);
 	u->known.has_events = in->event_cnt != 0;
-	u->known.has_tails = in->tails.cnt != 0;
+	for (size_t i = 0; i < in->tails.cnt; i++)
+		VEC_ADD(&u->known.tails, in->tails.items[i]);
 	u->known.pragmas = arena_strdup(u->arena, str_cstr(&in->pragmas));
 	u->known.wrappers = arena_strdup(u->arena, str_cstr(&in->wrappers));
 	note_inputs(in, since_ns);

@@ -70,11 +70,19 @@ struct scan_input {			/* a file that the text was made of, or the compiler */
 	uint64_t ns, bytes;		/* its modification time and size */
 };
 
+/* A call after which a function in a circle of such calls has nothing left to do. */
+struct scan_tail {
+	uint32_t function;		/* index into functions */
+	bool is_scalar;			/* the call's value, and what the function returns */
+	size_t start, end;		/* of the call, offsets in the preprocessed text */
+};
+
 /* For the next compile of the unit: known.h. */
 struct scan_known {
 	uint64_t text;			/* hash of the preprocessed text; 0: nothing is known */
 	uint64_t settings;		/* of vprof.conf and the tables of primitives, then */
-	bool has_events, has_tails;	/* recursion that ends in a call */
+	bool has_events;
+	VEC(struct scan_tail) tails;
 	const char *pragmas, *wrappers;	/* what redirects primitives, "" */
 	uint64_t plain;			/* the unit was compiled by the user's own command alone: its identity; 0 */
 	const char *redirected;		/* and primitives were redirected then: " NAME NAME", "" */

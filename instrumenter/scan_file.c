@@ -43,6 +43,7 @@ void unit_free(struct unit *u)
 	VEC_RELEASE(&u->address_taken);
 	VEC_RELEASE(&u->places);
 	VEC_RELEASE(&u->known.inputs);
+	VEC_RELEASE(&u->known.tails);
 	for (size_t i = 0; i < u->parts.cnt; i++)
 		scan_part_drop(u->parts.items[i]);
 	VEC_RELEASE(&u->parts);
@@ -202,6 +203,24 @@ static json_t *place_value(const struct scan_place *p)
 	return o;
 }
 
+/* Four numbers each: function, since the start of the one before (where the text has it), bytes, scalar. */
+static json_t *tails_value(const struct scan_known *k)
+{
+	json_t *list = json_array();
+	size_t before = 0;
+
+	for (size_t i = 0; i < k->tails.cnt; i++) {
+		const struct scan_tail *t = &k->tails.items[i];
+
+		json_array_append_new(list, json_integer(t->function));
+		json_array_append_new(list, json_integer((json_int_t)t->start - (json_int_t)before));
+		json_array_append_new(list, json_integer((json_int_t)(t->end - t->start)));
+		json_array_append_new(list, json_integer(t->is_scalar));
+		before = t->start;
+	}
+	return list;
+}
+
 /* Not written if a byte of it would be lost: it is compiled again. */
 static json_t *known_value(const struct scan_known *k)
 {
@@ -211,7 +230,7 @@ static json_t *known_value(const struct scan_known *k)
 	put_hex(o, "text", pragmas && wrappers ? k->text : 0);
 	put_hex(o, "settings", k->settings);
 	json_object_set_new(o, "has_events", json_boolean(k->has_events));
-	json_object_set_new(o, "has_tails", json_boolean(k->has_tails));
+	json_object_set_new(o, "tails", tails_value(k));
 	json_object_set_new(o, "pragmas", pragmas ? pragmas : json_string(""));
 	json_object_set_new(o, "wrappers", wrappers ? wrappers : json_string(""));
 	return o;

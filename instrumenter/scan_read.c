@@ -96,6 +96,30 @@ static void read_probed(struct reading *r, const json_t *o, struct unit *u)
 	}
 }
 
+/* Whether the text has such places known.c asks. */
+static void read_tails(struct reading *r, const json_t *known, struct unit *u)
+{
+	const json_t *list = get_list(r, known, "tails");
+	size_t cnt = json_array_size(list);
+	json_int_t start = 0;
+
+	if (cnt % 4)
+		r->bad = "tails";
+	for (size_t i = 0; i < cnt && !r->bad; i += 4) {
+		const json_t *since = json_array_get(list, i + 1);
+		struct scan_tail *t = VEC_EXTEND(&u->known.tails);
+
+		if (!json_is_integer(since) || __builtin_add_overflow(start, json_integer_value(since), &start) || start < 0)
+			r->bad = "tails";
+		t->function = item_number(r, list, i, "tails");
+		t->start = (size_t)start;
+		t->end = t->start + item_number(r, list, i + 2, "tails");
+		t->is_scalar = item_number(r, list, i + 3, "tails") != 0;
+		if (t->function >= u->functions.cnt)
+			r->bad = "tails";
+	}
+}
+
 static void take_calls(const sources *from, size_t number, struct unit *u)
 {
 	const struct source *s = &from->items[number];
@@ -120,6 +144,7 @@ static void read_functions(struct reading *r, const json_t *o, struct unit *u)
 	read_order(r, o, &from, u);
 	read_bodies(r, o, u);
 	read_probed(r, o, u);
+	read_tails(r, json_object_get(o, "known"), u);
 	for (size_t i = 0; i < from.cnt && !r->bad; i++) {
 		if (i && u->parts.items[i - 1]->given)
 			continue;
@@ -154,7 +179,6 @@ static void read_known(struct reading *r, const json_t *o, struct scan_known *re
 	ret->text = get_hex(r, o, "text");
 	ret->settings = get_hex(r, o, "settings");
 	ret->has_events = json_is_true(json_object_get(o, "has_events"));
-	ret->has_tails = json_is_true(json_object_get(o, "has_tails"));
 	ret->pragmas = get_text(r, o, "pragmas", true);
 	ret->wrappers = get_text(r, o, "wrappers", true);
 }

@@ -207,7 +207,7 @@ static void add_tail(struct instrumenting *in, const struct edge *e)
 {
 	bool is_scalar = e->tail.is_scalar && in->parsed->functions.items[e->from].result_is_scalar;
 
-	VEC_ADD(&in->tails, (struct tail_call){ e->from, e->tail.call, is_scalar });
+	VEC_ADD(&in->tails, (struct scan_tail){ (uint32_t)e->from, is_scalar, e->tail.call.start, e->tail.call.end });
 }
 
 /* --- where exceptions pass ---------------------------------------------------------------------- */
@@ -237,7 +237,7 @@ static bool *find_throwing(const struct instrumenting *in)
 	uint64_t n;
 
 	for (size_t i = 0; i < in->tails.cnt; i++)
-		map_set(tails, place_of(in->tails.items[i].call.start, in->tails.items[i].call.end), i);
+		map_set(tails, place_of(in->tails.items[i].start, in->tails.items[i].end), i);
 	for (size_t i = 0; i < p->calls.cnt; i++) {
 		const struct parsed_call *c = &p->calls.items[i];
 

@@ -156,6 +156,8 @@ known() {		# PLAN WORD...: the number of the compiler's runs and of libclang's, 
 }
 echo '#define STEP 2' > known.h
 printf '#include "known.h"\nint one(int x);\nint two(int x);\nint one(int x) { return x + STEP; }\nint two(int x) { return one(x) * 3; }\n' > known.c
+# even and odd end in calls of each other, and say that their span is over before.
+echo 'int odd(int n); int even(int n); int even(int n) { return n ? odd(n - 1) : 1; } int odd(int n) { return n ? even(n - 1) : 0; }' >> known.c
 touch -d '1 hour ago' known.h known.c
 [ "$(known none)" = "2 1" ] || fail "a new unit is not looked at"
 [ "$(known none)" = "1 0" ] || fail "a unit without probes is looked at again"

@@ -329,6 +329,8 @@ static struct unit *sample_unit(void)
 	u->known.redirected = " sem_post sem_wait";
 	VEC_ADD(&u->known.inputs, ((struct scan_input){ "/src/a b.h", UINT64_MAX - 2, 11 }));
 	VEC_ADD(&u->known.inputs, ((struct scan_input){ "/src/a.c", 3, 0 }));
+	VEC_ADD(&u->known.tails, ((struct scan_tail){ 3, true, 170, 175 }));
+	VEC_ADD(&u->known.tails, ((struct scan_tail){ 1, false, 90, 190 }));
 	VEC_ADD(&u->functions, f);
 	VEC_ADD(&u->functions, g);
 	VEC_ADD(&u->functions, h);
@@ -390,6 +392,11 @@ static void test_scan_round_trip(void **state)
 	assert_string_equal(r->places.items[0].problem, "x");
 	assert_true(r->known.plain == 0x0123456789abcdefULL);
 	assert_string_equal(r->known.redirected, " sem_post sem_wait");
+	assert_int_equal(r->known.tails.cnt, 2);
+	assert_true(r->known.tails.items[0].function == 3 && r->known.tails.items[0].is_scalar);
+	assert_true(r->known.tails.items[0].start == 170 && r->known.tails.items[0].end == 175);
+	assert_true(r->known.tails.items[1].function == 1 && !r->known.tails.items[1].is_scalar);
+	assert_true(r->known.tails.items[1].start == 90 && r->known.tails.items[1].end == 190);
 	assert_int_equal(r->known.inputs.cnt, 2);
 	assert_string_equal(r->known.inputs.items[0].path, "/src/a b.h");
 	assert_true(r->known.inputs.items[0].ns == UINT64_MAX - 2 && r->known.inputs.items[0].bytes == 11);
@@ -409,7 +416,7 @@ static void test_scan_head(void **state)
 	(void)state;
 	u->functions.items[1].key = 5;
 	assert_int_equal(scan_head_add(u, &parts, &s), 0);
-	assert_memory_equal(s.data, "vprof-scan 4\n"
+	assert_memory_equal(s.data, "vprof-scan 5\n"
 			    "made fffffffffffffffe 0000000000000007\n"
 			    "plain 0123456789abcdef\n"
 			    "redirected sem_post sem_wait\n"
@@ -427,7 +434,7 @@ static void test_scan_head(void **state)
 	assert_int_equal(head.parts.cnt, 1);
 	assert_true(head.parts.items[0].hash == UINT64_MAX - 5);
 	assert_string_equal(head.parts.items[0].file, "/src/h?.h");
-	s.data[strlen("vprof-scan 4\nmade ")] = '-';
+	s.data[strlen("vprof-scan 5\nmade ")] = '-';
 	assert_string_equal(scan_head_read(s.data, s.len, arena, &again), "made");
 }
 
