@@ -10,7 +10,6 @@
 #define ANALYSIS_ANALYZE_H
 
 #include "analysis/findings.h"
-#include "analysis/critical_path.h"
 
 struct analyze_options {
 	const char *interval;		/* name; NULL: the one with the most completed intervals */
@@ -55,35 +54,5 @@ void analyzer_add(struct analyzer *a, const struct analysis_window *w);
 /* names: functions, calls, losses and all names, numbered as in the windows; of its tuples nothing is used. */
 int analyzer_finish(struct analyzer *a, const struct trace *names, const struct analyze_options *o,
 		    struct findings **ret);
-
-/* A row of the execution-time table (paper 3.3.3).  label: a function's name, "other" or
- * "wait:CLASS". */
-struct execution_row {
-	uint64_t sid;
-	const char *label;
-	int64_t nanoseconds;
-};
-typedef VEC(struct execution_row) execution_rows;
-
-enum charge { CHARGE_WAITER, CHARGE_WAKER };
-
-/* Rows of every used interval of that name (NULL as above), in order of interval start, then
- * label; labels live as long as t.  Sorts t. */
-int execution_table(struct trace *t, const char *interval, enum charge charge, execution_rows *ret);
-
-/* One piece of show critical-path: frames from the outermost in. */
-struct path_piece {
-	uint64_t tid;
-	int64_t start_ns, end_ns;
-	enum trace_state state;
-	uint32_t depth;
-	const char **frames;		/* in arena; names of functions, or the waiter's if blocked; of a very deep stack the
-					 * innermost, after "[N more]" */
-	size_t frame_cnt;
-};
-typedef VEC(struct path_piece) path_pieces;
-
-/* -ENOENT: no completed interval sid. Neighbouring pieces that differ in nothing are one. */
-int explain_interval(struct trace *t, uint64_t sid, struct arena *a, path_pieces *ret);
 
 #endif

@@ -6,7 +6,7 @@
  * which functions were seen in which.  Example: windows [0,100] and [100,200], intervals [20,60] and [80,150]: the
  * first window yields the first row; the second, which has what was under way at 80 as well, the other one.
  */
-#include "analysis/passes.h"
+#include "analysis/collected.h"
 #include "analysis/waiters.h"
 
 #include <errno.h>

@@ -11,7 +11,8 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-#include "analysis/passes.h"
+#include "analysis/intervals.h"
+#include "analysis/moments.h"
 #include "analysis/row_tree.h"
 #include "base/banned.h"
 

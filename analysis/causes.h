@@ -11,7 +11,7 @@
 #ifndef ANALYSIS_CAUSES_H
 #define ANALYSIS_CAUSES_H
 
-#include "analysis/analyze.h"
+#include "trace/model.h"
 
 struct cause {
 	enum trace_state state;		/* STATE_RUNNING, or the class of a wait */

@@ -11,7 +11,9 @@
  *	charge waiter	lock 34   other 26   wait:lock 30
  *	charge waker	hold 25   lock 4     other 31
  */
-#include "analysis/passes.h"
+#include "analysis/execution_table.h"
+
+#include "analysis/intervals.h"
 #include "analysis/row_tree.h"
 
 #include <string.h>

@@ -9,10 +9,11 @@
  * Of a stack deeper than FRAMES_MAX the innermost functions are told, and how many more there are: 20,000 nested calls make
  * 40,000 pieces, whose stacks in full would be a gigabyte.
  */
-#include "analysis/passes.h"
+#include "analysis/explain.h"
 
 #include <errno.h>
 #include <string.h>
+#include "analysis/timeline.h"
 #include "base/map.h"
 #include "base/banned.h"
 

@@ -7,7 +7,7 @@
  * root-only: n = 3, open = 1, lost = 1.  The root-only one has a latency and no more: it is
  * kept apart (probing.c).
  */
-#include "analysis/passes.h"
+#include "analysis/intervals.h"
 #include "analysis/waiters.h"
 
 #include <errno.h>

@@ -9,6 +9,7 @@
 
 #include "analysis/analyze.h"
 #include "analysis/call_graph.h"
+#include "analysis/collected.h"
 #include "base/map.h"
 #include "analysis/lives.h"
 #include "analysis/moments.h"
@@ -17,60 +18,6 @@
 #include "analysis/rows.h"
 #include "analysis/times.h"
 #include "analysis/variance_tree.h"
-
-#define LONGEST_LATENCY_NS ((int64_t)1 << 46)	/* 19.5 hours; see intervals_longest_allowed() */
-
-/* ---- which intervals (intervals.c) ---------------------------------------------- */
-
-struct counted_intervals {		/* of one name */
-	uint64_t in_full, completed;	/* whole ones; completed: root-only ones, too */
-	uint64_t open, aborted, bad_path, lost;	/* left out */
-	__int128 waited_ns, no_waker_ns;	/* in waits that somebody ends; of it: nobody knows who */
-	__int128 io_waited_ns, io_no_waker_ns;	/* the same of waits for files, which a disk may end */
-};
-
-/* Index of the name, or -ENOENT.  NULL: the one with the most completed intervals, ties by
- * name; *ret is NAME_NONE if there is no name at all.  by_name: names->cnt of them. */
-int intervals_choose_counted(const strings *names, const struct counted_intervals *by_name,
-			     const char *name, uint32_t *ret);
-int intervals_choose(const struct trace *t, const char *name, uint32_t *ret);
-
-/* The intervals of a trace by name, each name's in order: none is looked at once for every name there is. */
-struct interval_lists {
-	const struct trace *t;
-	uint32_t *order;		/* indexes of t->intervals */
-	size_t *first;			/* of name i: order[first[i] .. first[i + 1] - 1] */
-};
-void interval_lists_make(struct interval_lists *l, const struct trace *t);
-void interval_lists_release(struct interval_lists *l);
-size_t interval_lists_cnt(const struct interval_lists *l, uint32_t name);
-
-/* The longest latency that can be summed up exactly with those of all others of that name. */
-int64_t intervals_longest_allowed(const struct interval_lists *l, uint32_t name);
-
-/* Takes an interval; root-only: its row is empty. */
-typedef void (*interval_taker)(void *arg, const struct interval *iv, const cells *row);
-
-/* Walks each completed interval of that name, by v, in order of start and SID. */
-void intervals_walk(const struct timeline *tl, const struct interval_lists *l, uint32_t name, int64_t longest_ns,
-		    struct vtree *v, struct counted_intervals *counted, interval_taker take, void *arg);
-
-/* All of them of one sorted trace, for views that read it once more.  NULL as above; -ENOENT. */
-int intervals_walk_all(struct trace *t, const char *name, struct vtree *v, interval_taker take, void *arg);
-
-/* ---- what is summed up window by window (analyzer.c) ----------------------------- */
-
-struct collected {			/* of the intervals of one name */
-	struct counted_intervals counted;
-	struct vtree *v;
-	struct waiter_sums *waiters;
-	struct moments *m;
-	struct rows *rows;		/* of the intervals in full */
-	struct rows *root_only;		/* empty rows */
-	bool is_final;			/* no more rows: places have their last numbers */
-};
-
-/* ---- the rest ------------------------------------------------------------------- */
 
 /* One row, as read_rows() comes to it. */
 typedef void (*row_visitor)(void *arg, size_t row, const cells *places);
@@ -134,10 +81,6 @@ struct analysis {
 	bool autocorrelated;		/* confidence intervals are too narrow */
 	uint32_t root_function;		/* the interval's only child, or FUNCTION_NONE */
 };
-
-/* analyze.c: what the rows of one name say.  clamped: of the whole trace. */
-int analyze_collected(const struct trace *names, struct collected *c, const struct nestings *nestings,
-		      const struct lives *lives, uint64_t clamped, uint32_t name, const struct analyze_options *o, struct findings **ret);
 
 const char *analysis_function_name(struct analysis *a, uint32_t function);
 const char *analysis_function_file(struct analysis *a, uint32_t function);

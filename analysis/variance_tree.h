@@ -13,7 +13,8 @@
 #ifndef ANALYSIS_VARIANCE_TREE_H
 #define ANALYSIS_VARIANCE_TREE_H
 
-#include "analysis/analyze.h"
+#include "analysis/charge.h"
+#include "analysis/findings.h"
 #include "analysis/past.h"
 #include "analysis/rows.h"
 #include "analysis/timeline.h"

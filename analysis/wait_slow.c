@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include "analysis/passes.h"
+#include "analysis/intervals.h"
 #include "base/map.h"
 #include "base/banned.h"
 #include "base/saturate.h"

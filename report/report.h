@@ -16,7 +16,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analysis/analyze.h"
+#include "analysis/execution_table.h"
+#include "analysis/explain.h"
 #include "analysis/blocked_samples.h"
 #include "analysis/causes.h"
 #include "analysis/criticality.h"

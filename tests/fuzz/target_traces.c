@@ -12,6 +12,7 @@
 #include "analysis/analyze.h"
 #include "analysis/blocked_samples.h"
 #include "analysis/criticality.h"
+#include "analysis/execution_table.h"
 #include "analysis/wait_graph.h"
 #include "base/banned.h"
 #include "tests/fuzz/targets.h"

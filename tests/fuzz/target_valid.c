@@ -13,6 +13,8 @@
 #include "analysis/blocked_samples.h"
 #include "analysis/causes.h"
 #include "analysis/criticality.h"
+#include "analysis/execution_table.h"
+#include "analysis/explain.h"
 #include "analysis/wait_graph.h"
 #include "base/banned.h"
 #include "base/file.h"

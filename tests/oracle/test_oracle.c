@@ -13,6 +13,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "analysis/analyze.h"
+#include "analysis/execution_table.h"
 #include "analysis/variance_tree.h"
 #include "base/str.h"
 #include "tests/oracle/oracle.h"

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "analysis/analyze.h"
 #include "analysis/variance_tree.h"
 #include "tests/oracle/random_trace.h"
 #include "tests/property/program.h"

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * collected.h - what is summed up of the intervals of one name, window by window: analyzer.c makes it, analyze.c reads it.
+ *
+ * Private to analysis/.
+ */
+#ifndef ANALYSIS_COLLECTED_H
+#define ANALYSIS_COLLECTED_H
+
+#include "analysis/analyze.h"
+#include "analysis/intervals.h"
+#include "analysis/lives.h"
+#include "analysis/moments.h"
+#include "analysis/nestings.h"
+#include "analysis/rows.h"
+
+struct collected {			/* of the intervals of one name */
+	struct counted_intervals counted;
+	struct vtree *v;
+	struct waiter_sums *waiters;
+	struct moments *m;
+	struct rows *rows;		/* of the intervals in full */
+	struct rows *root_only;		/* empty rows */
+	bool is_final;			/* no more rows: places have their last numbers */
+};
+
+/* analyze.c: what the rows of one name say.  clamped: of the whole trace. */
+int analyze_collected(const struct trace *names, struct collected *c, const struct nestings *nestings,
+		      const struct lives *lives, uint64_t clamped, uint32_t name, const struct analyze_options *o, struct findings **ret);
+
+#endif
