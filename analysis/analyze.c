@@ -25,7 +25,6 @@
  * Everything works on integers that are sums, up to the last division, so the findings depend
  * on what is in the trace and on nothing else.
  */
-#include "analysis/confidence.h"
 #include "analysis/latencies.h"
 #include "analysis/waiters.h"
 

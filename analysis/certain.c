@@ -8,7 +8,7 @@
  * -+ 19: the lower end must come up to 2.5 %, 9.5 below 12, so half the width, four times the
  * intervals: 1,200 more.
  */
-#include "analysis/confidence.h"
+#include "analysis/findings.h"
 
 #include <math.h>
 #include "base/banned.h"

@@ -5,7 +5,8 @@
  * A factor's blocks are the sums of its places' blocks, for the influence is linear in X.  Example: f has
  * two places with F = -1, 1 and 2, -2: as one factor 1, -1, and se^2 = 2 * 2 / n^2.
  */
-#include "analysis/confidence.h"
+#include "analysis/paper_confidence.h"
+#include "analysis/ranks.h"
 
 #include <string.h>
 #include "base/banned.h"

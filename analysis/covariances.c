@@ -210,25 +210,3 @@ void find_covariances(struct analysis *a)
 	sibling_pairs_free(c.pairs);
 	free(children);
 }
-
-double *findings_other_covariances(const struct findings *f)
-{
-	double *rest = xcalloc(f->nodes.cnt + 1, sizeof(*rest));
-	_cleanup_(freep) size_t *child_cnt = xcalloc(f->nodes.cnt + 1, sizeof(*child_cnt));
-	_cleanup_(freep) size_t *listed = xcalloc(f->nodes.cnt + 1, sizeof(*listed));
-
-	for (uint32_t i = 1; i < f->nodes.cnt; i++) {
-		rest[f->nodes.items[i].parent] -= f->nodes.items[i].variance_ns2;
-		child_cnt[f->nodes.items[i].parent]++;
-	}
-	for (size_t i = 0; i < f->covariances.cnt; i++) {
-		rest[f->covariances.items[i].parent] -= 2 * f->covariances.items[i].covariance_ns2;
-		listed[f->covariances.items[i].parent]++;
-	}
-	for (uint32_t i = 0; i < f->nodes.cnt; i++) {
-		bool is_whole = child_cnt[i] <= CHILDREN_WITH_ALL && 2 * listed[i] >= child_cnt[i] * (child_cnt[i] - (child_cnt[i] > 0));
-
-		rest[i] = is_whole ? NAN : (rest[i] + f->nodes.items[i].variance_ns2) / 2;
-	}
-	return rest;
-}

@@ -101,12 +101,3 @@ void find_cpu(struct analysis *a)
 	c->throttled = (double)u->throttled_ns / (double)u->ns;
 	find_others(a->f, u);
 }
-
-double findings_others_cpus(const struct findings *f)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < f->cpu.others.cnt; i++)
-		sum += f->cpu.others.items[i].cpus;
-	return sum;
-}

@@ -133,3 +133,34 @@ size_t *findings_by_latency(const struct findings *f)
 	qsort_r(order, cnt, sizeof(*order), by_latency, f->intervals.items);
 	return order;
 }
+
+double *findings_other_covariances(const struct findings *f)
+{
+	double *rest = xcalloc(f->nodes.cnt + 1, sizeof(*rest));
+	_cleanup_(freep) size_t *child_cnt = xcalloc(f->nodes.cnt + 1, sizeof(*child_cnt));
+	_cleanup_(freep) size_t *listed = xcalloc(f->nodes.cnt + 1, sizeof(*listed));
+
+	for (uint32_t i = 1; i < f->nodes.cnt; i++) {
+		rest[f->nodes.items[i].parent] -= f->nodes.items[i].variance_ns2;
+		child_cnt[f->nodes.items[i].parent]++;
+	}
+	for (size_t i = 0; i < f->covariances.cnt; i++) {
+		rest[f->covariances.items[i].parent] -= 2 * f->covariances.items[i].covariance_ns2;
+		listed[f->covariances.items[i].parent]++;
+	}
+	for (uint32_t i = 0; i < f->nodes.cnt; i++) {
+		bool is_whole = child_cnt[i] <= CHILDREN_WITH_ALL && 2 * listed[i] >= child_cnt[i] * (child_cnt[i] - (child_cnt[i] > 0));
+
+		rest[i] = is_whole ? NAN : (rest[i] + f->nodes.items[i].variance_ns2) / 2;
+	}
+	return rest;
+}
+
+double findings_others_cpus(const struct findings *f)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < f->cpu.others.cnt; i++)
+		sum += f->cpu.others.items[i].cpus;
+	return sum;
+}

@@ -234,6 +234,7 @@ struct probing {
 
 #define PROBING_GROUP_MIN 30
 #define PROBING_BUDGET_DEFAULT 0.05
+#define PROBE_NS 17.0			/* reckoned cost of a recorded call: two time stamps and a record */
 
 struct interval_row {			/* one completed interval */
 	uint64_t sid;
@@ -380,6 +381,9 @@ const struct factor *factor_to_name(const struct findings *f, const struct facto
 #define FINDINGS_INTERVALS_MIN 30
 uint64_t factor_intervals_needed(const struct findings *f, const struct factor *x,
 				 const struct select_options *o);
+
+/* Rounded up to two digits, for a number of intervals that is a guess. */
+uint64_t intervals_rounded(double cnt);
 
 double findings_others_cpus(const struct findings *f);
 

@@ -8,7 +8,7 @@
  * kept apart (probing.c).
  */
 #include "analysis/intervals.h"
-#include "analysis/waiters.h"
+#include "analysis/waiter_sums.h"
 
 #include <errno.h>
 #include <string.h>

@@ -13,10 +13,11 @@
  * Sums of a block are exact integers, centred once at their end: X may be long and vary little.  Among a
  * thousand siblings there are half a million pairs: the PAIRS_MAX largest have an interval.
  */
-#include "analysis/confidence.h"
+#include "analysis/paper_confidence.h"
 
 #include <math.h>
 #include <string.h>
+#include "analysis/ranks.h"
 #include "analysis/row_tree.h"
 #include "base/map.h"
 #include "base/banned.h"

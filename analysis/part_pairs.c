@@ -25,6 +25,7 @@
  * The confidence interval is that of confidence.c with the influence (2 (X - mean X)(Y - mean Y) - g (T - mean T)^2) / Var(T).
  */
 #include "analysis/confidence.h"
+#include "analysis/passes.h"
 
 #include <math.h>
 #include <string.h>

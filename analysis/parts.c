@@ -20,6 +20,7 @@
  * m, M: the means over the k slow ones.  Sums of g over blocks of time give its error as in confidence.c.
  */
 #include "analysis/confidence.h"
+#include "analysis/passes.h"
 
 #include <string.h>
 #include "base/banned.h"

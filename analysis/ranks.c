@@ -20,7 +20,7 @@
  *
  * The blocks are the shortest that were long enough for every factor in the ranking.
  */
-#include "analysis/confidence.h"
+#include "analysis/ranks.h"
 
 #include <gsl/gsl_rng.h>
 #include <math.h>

@@ -85,7 +85,6 @@ struct refine_options {
 	uint32_t census_functions;	/* the first run probes whole levels up to so many functions */
 };
 
-#define REFINE_PROBE_NS 17.0		/* two time stamps and a record */
 #define REFINE_DORMANT_NS 0.5
 #define REFINE_CENSUS_FUNCTIONS 1000
 #define REFINE_GATED_MIN 45		/* so many expected in full: 30 of them are nearly certain */

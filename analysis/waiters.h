@@ -13,18 +13,8 @@
 #ifndef ANALYSIS_WAITERS_H
 #define ANALYSIS_WAITERS_H
 
-#include "analysis/critical_path.h"
+#include "analysis/passes.h"
 
-struct waiter_sums;
-
-struct waiter_sums *waiter_sums_new(void);
-void waiter_sums_free(struct waiter_sums *s);	/* NULL is fine */
-
-/* The waits in a path of folded pieces, of an interval that stands for weight of them. */
-void waiter_sums_add(struct waiter_sums *s, const struct timeline *tl, const pieces *path, int64_t latency_ns,
-		     uint32_t weight);
-
-struct analysis;
 void find_waiters(struct analysis *a);		/* f->waiters */
 
 #endif

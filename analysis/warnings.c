@@ -9,7 +9,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include "analysis/refine.h"
 #include "analysis/series.h"
 #include "base/str.h"
 #include "base/banned.h"
@@ -180,7 +179,7 @@ static void warn_reckoned_cost(struct analysis *a)
 		if (n->kind == NODE_WAIT && n->parent == 0 && n->wait == STATE_QUEUE)
 			mean_ns -= n->mean_ns;
 	}
-	cost = mean_ns > 0 ? calls * REFINE_PROBE_NS / mean_ns : 0;
+	cost = mean_ns > 0 ? calls * PROBE_NS / mean_ns : 0;
 	if (!recorded || cost <= a->overhead)
 		return;
 	findings_warn(a->f, "probe-cost",

@@ -67,7 +67,7 @@ static int take_options(const struct config *c, struct refine_options *ret)
 		.threshold = isnan(arg_threshold) ? c->threshold : arg_threshold,
 		.max_runs = arg_max_runs != UINT_MAX ? arg_max_runs : c->max_runs,
 		.overhead = isnan(arg_overhead) ? c->overhead : arg_overhead,
-		.probe_ns = REFINE_PROBE_NS,
+		.probe_ns = PROBE_NS,
 		.dormant_ns = REFINE_DORMANT_NS,
 		.census_functions = REFINE_CENSUS_FUNCTIONS,
 	};

@@ -11,6 +11,7 @@
 
 #include "tests/unit/cmocka_all.h"
 
+#include "analysis/analyze.h"
 #include "analysis/confidence.h"
 #include "base/banned.h"
 

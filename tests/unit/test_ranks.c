@@ -11,7 +11,8 @@
 
 #include "tests/unit/cmocka_all.h"
 
-#include "analysis/confidence.h"
+#include "analysis/analyze.h"
+#include "analysis/ranks.h"
 #include "base/banned.h"
 
 enum { HANDLE, F, G, INTERVALS = 640, BLOCKS = 64 };
