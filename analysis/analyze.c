@@ -10,8 +10,8 @@
  *	order		numbers that do not depend on windows	(place_order.c)
  *	latencies	of all rows, and the list of intervals	(latencies.c)
  *	probing		what recording functions cost	(probing.c)
- *	nodes		what is shown of the places		(tree_findings.c)
- *	heights, root	where a function stands			(call_graph.c, root.c)
+ *	heights		where a function stands			(call_graph.c)
+ *	nodes, root	what is shown of the places		(tree_findings.c, root.c)
  *	factors		functions, bodies, waits, pairs		(factors.c, factor_pairs.c)
  *	confidence	how far off their shares may be, which	(confidence.c, confidence_findings.c,
  *			ranks hold				paper_confidence.c, ranks.c)
@@ -25,10 +25,19 @@
  * Everything works on integers that are sums, up to the last division, so the findings depend
  * on what is in the trace and on nothing else.
  */
-#include "analysis/latencies.h"
-#include "analysis/waiters.h"
+#include "analysis/analyze.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include "analysis/collected.h"
+#include "analysis/common.h"
+#include "analysis/cpu_found.h"
+#include "analysis/observed.h"
+#include "analysis/part_pairs.h"
+#include "analysis/probing.h"
+#include "analysis/waiters.h"
+#include "analysis/warnings.h"
+#include "analysis/work.h"
 #include "base/banned.h"
 
 static void name_intervals(struct findings *f, const struct trace *t)
@@ -38,72 +47,78 @@ static void name_intervals(struct findings *f, const struct trace *t)
 	strings_sort_unique(&f->interval_names);
 }
 
-static void run_passes(struct analysis *a)
-{
-	size_t function_cnt = a->t->functions.cnt;
+/* What is not in the rows. */
+struct around {
+	const struct counted_intervals *counted;
+	const struct nestings *nestings;
+	const struct lives *lives;
+	const struct latencies *root_only;
+	double overhead, quantile;
+};
 
-	a->function_names = xcalloc(function_cnt + 1, sizeof(*a->function_names));
-	a->function_files = xcalloc(function_cnt + 1, sizeof(*a->function_files));
-	a->factor_of_pair = map_new();
-	a->variance_ns2 = moments_variance_of(a->m, 0);
-	summarize(a);
-	find_cpu(a);
-	measure_probing(a);
-	show_tree(a);
-	find_root(a);
-	begin_factors(a);
-	begin_parts(a);
-	read_rows(a);
-	end_factors(a);
-	explain_by_work(a);
-	end_parts(a);
-	begin_part_pairs(a);
-	begin_common_causes(a);
-	read_rows(a);
-	end_part_pairs(a);
-	end_common_causes(a);
-	find_observed_calls(a);
+static void find_parts(const struct analysis *a, const struct shown_tree *shown, const struct factor_columns *factors,
+		       const struct part_columns *parts)
+{
+	struct row_reading reading = { 0 };
+	struct pair_maker *pairs = begin_part_pairs(a, shown, factors, parts, &reading);
+	struct cause_maker *causes = begin_common_causes(a, parts, &reading);
+
+	read_rows(&reading, a);
+	end_part_pairs(pairs);
+	end_common_causes(causes);
+}
+
+static void run_passes(const struct analysis *a, const struct around *o)
+{
+	_cleanup_(call_graph_freep) struct call_graph *g = call_graph_new(a->t, o->nestings);
+	_cleanup_(shown_tree_release) struct shown_tree shown = { 0 };
+	_cleanup_(factor_columns_release) struct factor_columns factors = { 0 };
+	_cleanup_(part_columns_release) struct part_columns parts = { 0 };
+	struct row_reading reading = { 0 };
+	struct factor_maker *factor_maker;
+	struct part_maker *part_maker;
+	struct tail_rows tail = summarize(a, o->counted, o->quantile);
+
+	find_cpu(a->t, a->f);
+	measure_probing(a, o->root_only);
+	show_tree(a, g, &shown);
+	factor_maker = begin_factors(a, g, &shown, &reading, &factors);
+	part_maker = begin_parts(a, &factors, &reading, &parts);
+	read_rows(&reading, a);
+	end_factors(factor_maker, &tail);
+	explain_by_work(a, factors.times);
+	end_parts(part_maker, &tail);
+	find_parts(a, &shown, &factors, &parts);
+	find_observed_calls(a->t, o->nestings, a->f);
 	find_waiters(a);
-	warn(a);
+	warn(a, o->counted, o->lives, &factors, o->overhead);
 	sort_parts(a->f);
-	times_free(a->factor_times);
-	free(a->presences);
-	times_free(a->part_times);
-	free(a->part_sums);
-	free(a->factor_of_node);
-	map_free(a->factor_of_pair);
-	free(a->function_names);
-	free(a->function_files);
-	free(a->node_of_place);
-	free(a->place_of_node);
-	VEC_RELEASE(&a->visitors);
 }
 
 int analyze_collected(const struct trace *names, struct collected *c, const struct nestings *nestings,
 		      const struct lives *lives, uint64_t clamped, uint32_t name, const struct analyze_options *o, struct findings **ret)
 {
-	_cleanup_(call_graph_freep) struct call_graph *g = call_graph_new(names, nestings);
 	_cleanup_(findings_freep) struct findings *f = findings_new();
-	_cleanup_(latencies_release) struct latencies full, root;
-	struct analysis a;
-	int r;
-
-	latencies_read(c, &full, &root, f);
-	a = (struct analysis){
-		.t = names, .counted = &c->counted, .nestings = nestings, .lives = lives, .rows = c->rows,
-		.root_only = c->root_only, .v = c->v, .m = c->m, .g = g, .latencies_ns = full.of_row,
-		.block_of_row = full.block_of_row, .recorded_cnt = rows_recorded(c->rows),
-		.recorded_ns = full.of_recorded, .copies = full.copies, .weights = full.weights,
-		.root_only_ns = root.of_recorded, .root_only_weights = root.weights, .f = f,
+	_cleanup_(known_names_freep) struct known_names *known = known_names_new(names->functions.cnt);
+	_cleanup_(latencies_release) struct latencies full, root_only;
+	struct analysis a = {
+		.t = names, .v = c->v, .m = c->m, .rows = c->rows, .full = &full,
+		.variance_ns2 = moments_variance_of(c->m, 0), .names = known, .f = f,
+	};
+	struct around around = {
+		.counted = &c->counted, .nestings = nestings, .lives = lives, .root_only = &root_only,
 		.overhead = o->overhead > 0 ? o->overhead : PROBING_BUDGET_DEFAULT,
 		.quantile = o->quantile > 0 ? o->quantile : TAIL_QUANTILE_DEFAULT,
 	};
+	int r;
+
+	latencies_read(c->rows, c->root_only, &full, &root_only, f);
 	if (!o->no_names)
 		name_intervals(f, names);
 	if (name != NAME_NONE)
 		f->interval.name = arena_strdup(f->arena, names->interval_names.items[name]);
 	f->clamped = clamped;
-	run_passes(&a);
+	run_passes(&a, &around);
 	r = rows_error(c->rows) ? rows_error(c->rows) : rows_error(c->root_only);
 	if (r < 0)
 		return r;

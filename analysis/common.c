@@ -16,11 +16,13 @@
  * Example: X, Y, Z each 0 or 1 at once: all covariances .25, u = 1/sqrt 3 each, l = .75, s^2 l = 2.25 = Var(T):
  * explains all; by themselves the members have .75 of 2.25, so two thirds are covariance.
  */
-#include "analysis/common_confidence.h"
+#include "analysis/common.h"
 
 #include <gsl/gsl_eigen.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include "analysis/common_confidence.h"
 #include "base/banned.h"
 
 #define PARTS_MAX 128			/* those with most variance: the eigenvectors of more take too long */
@@ -32,7 +34,8 @@
 #define NEGLIGIBLE 1e-5			/* of Var(T) */
 
 struct cause_maker {
-	struct analysis *a;
+	const struct analysis *a;
+	const struct part_columns *columns;
 	size_t cnt;			/* of parts looked at */
 	uint32_t *parts;		/* which */
 	uint32_t *index_of_part;	/* NODE_NONE: not looked at */
@@ -56,13 +59,13 @@ static int larger_first(const void *a, const void *b)
 	return (x->part > y->part) - (x->part < y->part);
 }
 
-static struct sized *variances_of_parts(const struct analysis *a)
+static struct sized *variances_of_parts(const struct analysis *a, const struct part_columns *parts)
 {
-	size_t cnt = a->part_times->column_cnt;
+	size_t cnt = parts->times->column_cnt;
 	struct sized *list = xcalloc(cnt + 1, sizeof(*list));
 
 	for (uint32_t i = 0; i < cnt; i++) {
-		const struct sums *s = &a->part_sums[i];
+		const struct sums *s = &parts->sums[i];
 
 		list[i] = (struct sized){ i, moments_covariance(a->m->n, s->x, s->x, s->xx) };
 	}
@@ -73,8 +76,8 @@ static struct sized *variances_of_parts(const struct analysis *a)
 
 static void choose_parts(struct cause_maker *c)
 {
-	size_t all = c->a->part_times->column_cnt;
-	_cleanup_(freep) struct sized *list = variances_of_parts(c->a);
+	size_t all = c->columns->times->column_cnt;
+	_cleanup_(freep) struct sized *list = variances_of_parts(c->a, c->columns);
 
 	c->parts = xcalloc(all + 1, sizeof(*c->parts));
 	c->index_of_part = xmalloc((all + 1) * sizeof(*c->index_of_part));
@@ -229,7 +232,7 @@ static void find_components(struct cause_maker *c)
 		if (judge(c, vectors, i, gsl_vector_get(values, i) * c->a->variance_ns2))
 			components[cnt++] = component_of(c, vectors, values, i);
 	if (cnt)
-		find_common_confidence(c->a, c->index_of_part, components);
+		find_common_confidence(c->a, c->columns->times, c->index_of_part, components);
 	while (cnt)
 		free(components[--cnt].u);
 	gsl_eigen_symmv_free(w);
@@ -238,27 +241,27 @@ static void find_components(struct cause_maker *c)
 	gsl_vector_free(values);
 }
 
-void begin_common_causes(struct analysis *a)
+struct cause_maker *begin_common_causes(const struct analysis *a, const struct part_columns *parts, struct row_reading *r)
 {
-	struct cause_maker *c = a->cause_maker = xcalloc(1, sizeof(*c));
+	struct cause_maker *c = xcalloc(1, sizeof(*c));
 
 	c->a = a;
-	if (a->recorded_cnt < FINDINGS_INTERVALS_MIN || !(a->variance_ns2 > 0))
-		return;
+	c->columns = parts;
+	if (a->full->recorded_cnt < FINDINGS_INTERVALS_MIN || !(a->variance_ns2 > 0))
+		return c;
 	choose_parts(c);
 	if (c->cnt < MEMBERS_MIN)
-		return;
+		return c;
 	c->x = xcalloc(c->cnt + 1, sizeof(*c->x));
 	c->xy = xcalloc(c->cnt * c->cnt + 1, sizeof(*c->xy));
-	times_row_init(&c->row, a->part_times);
-	times_batch_init(&c->batch, a->part_times);
-	visit_rows(a, sum_row, sum_batch, c);
+	times_row_init(&c->row, parts->times);
+	times_batch_init(&c->batch, parts->times);
+	visit_rows(r, sum_row, sum_batch, c);
+	return c;
 }
 
-void end_common_causes(struct analysis *a)
+void end_common_causes(struct cause_maker *c)
 {
-	struct cause_maker *c = a->cause_maker;
-
 	if (c->x) {
 		fill_covariances(c);
 		find_components(c);

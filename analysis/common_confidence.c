@@ -34,13 +34,13 @@ static void project(const struct times_walk *w, const uint32_t *index_of_part, c
 	}
 }
 
-static void sum_means(const struct analysis *a, const uint32_t *index_of_part, const struct component *list,
-		      double (*ret)[2])
+static void sum_means(const struct analysis *a, const struct times *times, const uint32_t *index_of_part,
+		      const struct component *list, double (*ret)[2])
 {
 	size_t cnt = a->f->common_causes.cnt;
 	struct times_walk w;
 
-	for (times_begin(&w, a->part_times); times_next(&w); )
+	for (times_begin(&w, times); times_next(&w); )
 		for (size_t i = 0; i < cnt; i++) {
 			double y, z;
 
@@ -51,16 +51,17 @@ static void sum_means(const struct analysis *a, const uint32_t *index_of_part, c
 	times_end(&w);
 }
 
-void find_common_confidence(struct analysis *a, const uint32_t *index_of_part, const struct component *list)
+void find_common_confidence(const struct analysis *a, const struct times *times, const uint32_t *index_of_part,
+			    const struct component *list)
 {
-	size_t cnt = a->f->common_causes.cnt, block_cnt = blocks_for(a->recorded_cnt);
+	size_t cnt = a->f->common_causes.cnt, block_cnt = blocks_for(a->full->recorded_cnt);
 	double (*means)[2] = xcalloc(cnt + 1, sizeof(*means)), variance = a->variance_ns2;
 	_cleanup_(freep) double *blocks = xcalloc(cnt * block_cnt + 1, sizeof(*blocks));
 	struct times_walk w;
 
-	sum_means(a, index_of_part, list, means);
-	for (times_begin(&w, a->part_times); times_next(&w); ) {
-		double t = (double)a->latencies_ns[w.row] - a->f->interval.mean_ns;
+	sum_means(a, times, index_of_part, list, means);
+	for (times_begin(&w, times); times_next(&w); ) {
+		double t = (double)a->full->of_row[w.row] - a->f->interval.mean_ns;
 
 		for (size_t i = 0; i < cnt; i++) {
 			const struct component *c = &list[i];
@@ -69,7 +70,7 @@ void find_common_confidence(struct analysis *a, const uint32_t *index_of_part, c
 			project(&w, index_of_part, c, &y, &z);
 			y -= means[i][0];
 			z -= means[i][1];
-			blocks[i * block_cnt + a->block_of_row[w.row]] +=
+			blocks[i * block_cnt + a->full->block_of_row[w.row]] +=
 				(2 * c->sum * c->l * y * z + c->sum * c->sum * (y * y - c->l) -
 				 explained * (t * t - variance)) / variance;
 		}

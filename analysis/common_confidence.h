@@ -3,7 +3,8 @@
 #ifndef ANALYSIS_COMMON_CONFIDENCE_H
 #define ANALYSIS_COMMON_CONFIDENCE_H
 
-#include "analysis/passes.h"
+#include "analysis/pass.h"
+#include "analysis/times.h"
 
 struct component {			/* of a common cause, over the cnt parts that were looked at */
 	double *u;			/* its eigenvector */
@@ -11,7 +12,8 @@ struct component {			/* of a common cause, over the cnt parts that were looked a
 	double sum, l;			/* of u; its eigenvalue, ns^2 */
 };
 
-/* list: of f->common_causes, in their order.  index_of_part: NODE_NONE if not looked at. */
-void find_common_confidence(struct analysis *a, const uint32_t *index_of_part, const struct component *list);
+/* times: of parts.  list: of f->common_causes, in their order.  index_of_part: NODE_NONE if not looked at. */
+void find_common_confidence(const struct analysis *a, const struct times *times, const uint32_t *index_of_part,
+			    const struct component *list);
 
 #endif

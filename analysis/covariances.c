@@ -14,10 +14,11 @@
  *
  * Which pairs can have a thousandth follows from how much the children vary (sibling_pairs.h); sums are taken of these only.
  */
-#include "analysis/sibling_pairs.h"
+#include "analysis/covariances.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include "analysis/sibling_pairs.h"
 #include "base/map.h"
 #include "base/order.h"
 #include "base/banned.h"
@@ -33,7 +34,8 @@ struct wide {				/* a node with many children */
 };
 
 struct chooser {
-	struct analysis *a;
+	const struct analysis *a;
+	const struct shown_tree *s;
 	struct sibling_pairs *pairs;	/* of parents with many places below them */
 	VEC(struct wide) wide;
 	struct map *wide_of_node;	/* index + 1 */
@@ -99,7 +101,7 @@ static struct covariance covariance_of(const struct analysis *a, uint32_t x, uin
 static void take_pair(void *arg, uint32_t x, uint32_t y, double covariance_ns2)
 {
 	struct chooser *c = arg;
-	struct covariance pair = covariance_of(c->a, c->a->node_of_place[x], c->a->node_of_place[y], covariance_ns2);
+	struct covariance pair = covariance_of(c->a, c->s->node_of_place[x], c->s->node_of_place[y], covariance_ns2);
 	uint64_t at;
 
 	if (map_get(c->wide_of_node, pair.parent, &at))
@@ -115,7 +117,7 @@ static void add_wide(struct chooser *c, uint32_t parent, const numbers *children
 	bool all = children->cnt <= CHILDREN_WITH_ALL;
 
 	for (size_t i = 0; i < children->cnt; i++)
-		places[i] = c->a->place_of_node[children->items[i]];
+		places[i] = c->s->place_of_node[children->items[i]];
 	sibling_pairs_add(c->pairs, places, children->cnt, all);
 	if (all)
 		return;
@@ -125,13 +127,13 @@ static void add_wide(struct chooser *c, uint32_t parent, const numbers *children
 
 static void add_all(const struct chooser *c, const numbers *children)
 {
-	struct analysis *a = c->a;
+	const struct analysis *a = c->a;
 
 	for (size_t i = 0; i < children->cnt; i++) {
 		for (size_t k = i + 1; k < children->cnt; k++) {
 			uint32_t x = children->items[i], y = children->items[k];
-			struct covariance pair = covariance_of(a, x, y, moments_of_siblings(a->m, a->v, a->place_of_node[x],
-											    a->place_of_node[y]));
+			struct covariance pair = covariance_of(a, x, y, moments_of_siblings(a->m, a->v, c->s->place_of_node[x],
+											    c->s->place_of_node[y]));
 
 			if (fabs(pair.share) >= c->share_min)
 				VEC_ADD(&a->f->covariances, pair);
@@ -172,7 +174,7 @@ static double least_share(const struct findings *f, const numbers *children)
 
 static void choose_wide(struct chooser *c)
 {
-	struct analysis *a = c->a;
+	const struct analysis *a = c->a;
 
 	sibling_pairs_sum(c->pairs, a->variance_ns2 > 0 ? SHARE_MIN * a->variance_ns2 : INFINITY);
 	sibling_pairs_each(c->pairs, take_pair, c);
@@ -186,15 +188,15 @@ static void choose_wide(struct chooser *c)
 	qsort(a->f->covariances.items, a->f->covariances.cnt, sizeof(*a->f->covariances.items), by_nodes);
 }
 
-void find_covariances(struct analysis *a)
+void find_covariances(const struct analysis *a, const struct shown_tree *s)
 {
 	numbers *children = children_of_nodes(a->f);
-	struct chooser c = { .a = a, .pairs = sibling_pairs_new(a), .wide_of_node = map_new() };
+	struct chooser c = { .a = a, .s = s, .pairs = sibling_pairs_new(a), .wide_of_node = map_new() };
 	bool has_wide = false;
 
 	c.share_min = least_share(a->f, children);
 	for (uint32_t i = 0; i < a->f->nodes.cnt; i++) {
-		bool is_wide = a->v->places.items[a->place_of_node[i]].child_cnt > CHILDREN_WITH_ALL;
+		bool is_wide = a->v->places.items[s->place_of_node[i]].child_cnt > CHILDREN_WITH_ALL;
 
 		if (is_wide)
 			add_wide(&c, i, &children[i]);

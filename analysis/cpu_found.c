@@ -4,7 +4,7 @@
  *
  *	60 s; cc1 90 s, make 6 s; the CPUs were busy 100 s, of which 99 are seen	cc1 1.5, make 0.1
  */
-#include "analysis/passes.h"
+#include "analysis/cpu_found.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,12 +80,12 @@ static void find_others(struct findings *f, const struct cpu_use *u)
 	free(list);
 }
 
-void find_cpu(struct analysis *a)
+void find_cpu(const struct trace *t, struct findings *f)
 {
-	const struct cpu_use *u = &a->t->cpu_use;
-	const struct off_cpu *o = &a->t->off_cpu;
+	const struct cpu_use *u = &t->cpu_use;
+	const struct off_cpu *o = &t->off_cpu;
 	double wanted_ns = (double)o->run_ns + (double)o->delay_ns;
-	struct cpu_found *c = &a->f->cpu;
+	struct cpu_found *c = &f->cpu;
 
 	c->has_share = wanted_ns > 0;
 	c->runqueue_share = c->has_share ? (double)o->delay_ns / wanted_ns : 0;
@@ -99,5 +99,5 @@ void find_cpu(struct analysis *a)
 	c->has_stalled = u->has_stalled;
 	c->stalled = (double)u->stalled_ns / (double)u->ns;
 	c->throttled = (double)u->throttled_ns / (double)u->ns;
-	find_others(a->f, u);
+	find_others(f, u);
 }

@@ -14,7 +14,7 @@
  * million pairs, nearly all of them nothing: those below a millionth of the variance are no
  * factors (they stay in the tree's covariances, so that it closes).
  */
-#include "analysis/passes.h"
+#include "analysis/factors.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,9 +33,9 @@ typedef VEC(struct pair_sum) pair_sums;
 static double *sum_of(pair_sums *sums, struct map *index, uint32_t x, uint32_t y);
 static void add_pair(struct findings *f, const struct pair_sum *sum);
 
-void find_pairs(struct analysis *a, const uint32_t *factor_of_node)
+void find_pairs(struct findings *f, struct factor_columns *c)
 {
-	struct findings *f = a->f;
+	const uint32_t *factor_of_node = c->of_node;
 	_cleanup_(map_freep) struct map *index = map_new();
 	pair_sums sums = { NULL, 0, 0 };
 
@@ -44,19 +44,19 @@ void find_pairs(struct analysis *a, const uint32_t *factor_of_node)
 			f->factors.items[factor_of_node[i]].paper_contribution +=
 				f->nodes.items[i].variance_share;
 	for (size_t i = 0; i < f->covariances.cnt; i++) {
-		const struct covariance *c = &f->covariances.items[i];
-		uint32_t x = factor_of_node[c->a], y = factor_of_node[c->b];
+		const struct covariance *pair = &f->covariances.items[i];
+		uint32_t x = factor_of_node[pair->a], y = factor_of_node[pair->b];
 
 		if (x == NODE_NONE || y == NODE_NONE)
 			continue;
 		if (x == y)
-			f->factors.items[x].paper_contribution += c->share;
+			f->factors.items[x].paper_contribution += pair->share;
 		else
-			*sum_of(&sums, index, x < y ? x : y, x < y ? y : x) += c->share;
+			*sum_of(&sums, index, x < y ? x : y, x < y ? y : x) += pair->share;
 	}
 	for (size_t i = 0; i < sums.cnt; i++)
 		if (fabs(sums.items[i].share) >= NEGLIGIBLE) {
-			map_set(a->factor_of_pair, (uint64_t)sums.items[i].x << 32 | sums.items[i].y,
+			map_set(c->of_pair, (uint64_t)sums.items[i].x << 32 | sums.items[i].y,
 				f->factors.cnt);
 			add_pair(f, &sums.items[i]);
 		}

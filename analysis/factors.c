@@ -13,9 +13,11 @@
  * interval's, for nothing is known about it.  The root of the call graph is no factor: that
  * "the request" explains all of the request helps nobody.
  */
-#include "analysis/passes.h"
+#include "analysis/factors.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include "analysis/confidence_findings.h"
 #include "base/map.h"
 #include "base/banned.h"
 
@@ -25,7 +27,11 @@ struct factor_sums {
 };
 
 struct factor_maker {
-	struct analysis *a;
+	const struct analysis *a;
+	const struct call_graph *g;
+	const struct shown_tree *shown;
+	struct factor_columns *c;
+	struct influence_maker *influence;
 	struct factor_sums *sums;
 	struct times_row row;
 	struct times_batch batch;
@@ -36,51 +42,63 @@ static void make_factors(struct factor_maker *k);
 static void make_times(struct factor_maker *k);
 static void sum_row(void *arg, size_t row, const cells *places);
 static void sum_batch(void *arg, const struct row_batch *b);
-static void fill_factors(struct factor_maker *k);
+static void fill_factors(struct factor_maker *k, const struct tail_rows *tail);
 static void keep_call_sites(struct factor_maker *k);
 static void find_reasons(struct factor_maker *k);
 
-void begin_factors(struct analysis *a)
+struct factor_maker *begin_factors(const struct analysis *a, const struct call_graph *g, const struct shown_tree *shown,
+				   struct row_reading *r, struct factor_columns *ret)
 {
-	struct factor_maker *k = a->factor_maker = xcalloc(1, sizeof(*k));
+	struct factor_maker *k = xcalloc(1, sizeof(*k));
 
 	k->a = a;
-	a->factor_of_node = xcalloc(a->f->nodes.cnt + 1, sizeof(*a->factor_of_node));
+	k->g = g;
+	k->shown = shown;
+	k->c = ret;
+	ret->of_node = xcalloc(a->f->nodes.cnt + 1, sizeof(*ret->of_node));
+	ret->of_pair = map_new();
 	make_factors(k);
 	k->sums = xcalloc(a->f->factors.cnt + 1, sizeof(*k->sums));
-	a->presences = xcalloc(a->f->factors.cnt + 1, sizeof(*a->presences));
+	ret->presences = xcalloc(a->f->factors.cnt + 1, sizeof(*ret->presences));
 	make_times(k);
-	times_row_init(&k->row, a->factor_times);
-	times_batch_init(&k->batch, a->factor_times);
-	visit_rows(a, sum_row, sum_batch, k);
-	find_pairs(a, a->factor_of_node);
-	begin_confidence(a, a->factor_of_node);
+	times_row_init(&k->row, ret->times);
+	times_batch_init(&k->batch, ret->times);
+	visit_rows(r, sum_row, sum_batch, k);
+	find_pairs(a->f, ret);
+	k->influence = begin_confidence(a, shown, ret, r);
+	return k;
 }
 
-void end_factors(struct analysis *a)
+void end_factors(struct factor_maker *k, const struct tail_rows *tail)
 {
-	struct factor_maker *k = a->factor_maker;
-
-	fill_factors(k);
+	fill_factors(k, tail);
 	keep_call_sites(k);
 	find_reasons(k);
-	fill_scores(a->f);
-	end_confidence(a, a->factor_of_node);
+	fill_scores(k->a->f);
+	end_confidence(k->influence);
 	times_row_release(&k->row);
 	times_batch_release(&k->batch);
 	free(k->sums);
 	free(k);
 }
 
-static uint32_t height_of(const struct analysis *a, const struct place *p)
+void factor_columns_release(struct factor_columns *c)
+{
+	times_free(c->times);
+	free(c->presences);
+	free(c->of_node);
+	map_free(c->of_pair);
+}
+
+static uint32_t height_of(const struct factor_maker *k, const struct place *p)
 {
 	switch (p->kind) {
 	case NODE_FUNCTION:
-		return a->g->heights[p->function];
+		return k->g->heights[p->function];
 	case NODE_BODY:
 		if (p->function == FUNCTION_NONE)
-			return a->f->root_height;
-		return a->g->open[p->function] ? a->g->heights[p->function] : 0;
+			return k->a->f->root_height;
+		return k->g->open[p->function] ? k->g->heights[p->function] : 0;
 	default:
 		return 0;
 	}
@@ -95,7 +113,7 @@ static void add_factor(struct factor_maker *k, const struct place *p, const stru
 	struct factor x = {
 		.kind = kinds[p->kind], .function = node->function, .file = node->file,
 		.line = node->line, .is_wait = node->is_wait, .wait = node->wait,
-		.height = height_of(k->a, p), .open = node->open,
+		.height = height_of(k, p), .open = node->open,
 	};
 
 	VEC_ADD(&k->a->f->factors, x);
@@ -108,10 +126,10 @@ static void add_runqueue(struct factor_maker *k)
 	static const struct place nowhere = { .kind = NODE_WAIT };
 	static const struct node node = { .kind = NODE_WAIT, .is_wait = true, .wait = STATE_RUNNABLE };
 
-	k->a->runqueue_factor = NODE_NONE;
+	k->c->runqueue = NODE_NONE;
 	if (!has_runqueue(k->a))
 		return;
-	k->a->runqueue_factor = (uint32_t)k->a->f->factors.cnt;
+	k->c->runqueue = (uint32_t)k->a->f->factors.cnt;
 	add_factor(k, &nowhere, &node);
 }
 
@@ -121,7 +139,7 @@ static void add_sites(struct factor_maker *k, uint32_t factor, const struct node
 	uint32_t at = node->kind == NODE_FUNCTION ? node->id : node->parent;
 	strings sites = { NULL, 0, 0 };
 
-	place_call_sites(a, a->place_of_node[at], &sites);
+	place_call_sites(a, k->shown->place_of_node[at], &sites);
 	for (size_t i = 0; i < sites.cnt; i++)
 		VEC_ADD(&k->sites.items[factor], sites.items[i]);
 	VEC_RELEASE(&sites);
@@ -129,22 +147,22 @@ static void add_sites(struct factor_maker *k, uint32_t factor, const struct node
 
 static void make_factors(struct factor_maker *k)
 {
-	struct analysis *a = k->a;
+	const struct analysis *a = k->a;
 	_cleanup_(map_freep) struct map *index = map_new();
 
-	k->a->factor_of_node[0] = NODE_NONE;
+	k->c->of_node[0] = NODE_NONE;
 	add_runqueue(k);
 	for (uint32_t i = 1; i < a->f->nodes.cnt; i++) {
 		const struct node *node = &a->f->nodes.items[i];
-		const struct place *p = &a->v->places.items[a->place_of_node[i]];
+		const struct place *p = &a->v->places.items[k->shown->place_of_node[i]];
 		uint64_t *slot;
 
-		k->a->factor_of_node[i] = NODE_NONE;
+		k->c->of_node[i] = NODE_NONE;
 		if (p->kind == NODE_BLAME ||
-		    (p->kind == NODE_FUNCTION && p->function == a->root_function))
+		    (p->kind == NODE_FUNCTION && p->function == k->shown->root_function))
 			continue;
-		if (place_is_runqueue(a, p)) {
-			k->a->factor_of_node[i] = k->a->runqueue_factor;
+		if (place_is_runqueue(k->c, a->v, p)) {
+			k->c->of_node[i] = k->c->runqueue;
 			continue;
 		}
 		slot = map_slot(index, (uint64_t)p->kind << 40 | (uint64_t)p->wait << 32 |
@@ -153,8 +171,8 @@ static void make_factors(struct factor_maker *k)
 			add_factor(k, p, node);
 			*slot = a->f->factors.cnt;
 		}
-		k->a->factor_of_node[i] = (uint32_t)(*slot - 1);
-		add_sites(k, k->a->factor_of_node[i], node);
+		k->c->of_node[i] = (uint32_t)(*slot - 1);
+		add_sites(k, k->c->of_node[i], node);
 	}
 }
 
@@ -162,13 +180,13 @@ static void make_factors(struct factor_maker *k)
 static uint32_t factor_of_place(const struct factor_maker *k, uint32_t place)
 {
 	const struct place *p = &k->a->v->places.items[place];
-	uint32_t node = k->a->node_of_place[place];
+	uint32_t node = k->shown->node_of_place[place];
 
-	if (place_is_runqueue(k->a, p))
-		return k->a->runqueue_factor;
+	if (place_is_runqueue(k->c, k->a->v, p))
+		return k->c->runqueue;
 	if (node == NODE_NONE || (p->kind == NODE_FUNCTION && !p->outermost))
 		return NODE_NONE;
-	return k->a->factor_of_node[node];
+	return k->c->of_node[node];
 }
 
 static void make_times(struct factor_maker *k)
@@ -178,14 +196,14 @@ static void make_times(struct factor_maker *k)
 
 	for (uint32_t i = 0; i < cnt; i++)
 		factors[i] = factor_of_place(k, i);
-	k->a->factor_times = times_new(k->a->v, k->a->rows, factors, k->a->f->factors.cnt);
+	k->c->times = times_new(k->a->v, k->a->rows, factors, k->a->f->factors.cnt);
 }
 
 static void sum_row(void *arg, size_t row, const cells *places)
 {
 	struct factor_maker *k = arg;
 	const struct analysis *a = k->a;
-	int64_t latency_ns = a->latencies_ns[row];
+	int64_t latency_ns = a->full->of_row[row];
 	bool in_tail = latency_ns >= a->f->tail.from_ns;
 
 	times_row(&k->row, places);
@@ -197,8 +215,8 @@ static void sum_row(void *arg, size_t row, const cells *places)
 		s->xx += (__int128)x * x;
 		s->xt += (__int128)x * latency_ns;
 		s->tail_x += in_tail ? x : 0;
-		a->presences[k->row.cells.items[c].column].cnt += x > 0;
-		a->presences[k->row.cells.items[c].column].t += x > 0 ? latency_ns : 0;
+		k->c->presences[k->row.cells.items[c].column].cnt += x > 0;
+		k->c->presences[k->row.cells.items[c].column].t += x > 0 ? latency_ns : 0;
 	}
 }
 
@@ -217,16 +235,16 @@ static void sum_batch(void *arg, const struct row_batch *b)
 		s->xx += batch_product(x->ns, x->ns, x->rows_with);
 		s->xt += batch_product(x->ns, b->ns[0], x->rows_with);
 		s->tail_x += tail & x->rows_with ? batch_sum_where(x->ns, in_tail) : 0;
-		k->a->presences[x->column].cnt += (uint64_t)__builtin_popcountll(x->rows_with);
-		k->a->presences[x->column].t += batch_sum_of_rows(b->ns[0], x->rows_with);
+		k->c->presences[x->column].cnt += (uint64_t)__builtin_popcountll(x->rows_with);
+		k->c->presences[x->column].t += batch_sum_of_rows(b->ns[0], x->rows_with);
 	}
 }
 
 /* How much more of the factor there is in the tail than on average, of how much more latency. */
-static void fill_tail(const struct analysis *a, struct factor *x, const struct factor_sums *s)
+static void fill_tail(const struct analysis *a, const struct tail_rows *rows, struct factor *x, const struct factor_sums *s)
 {
 	const struct tail *tail = &a->f->tail;
-	long double n = a->m->n, cnt = a->tail_rows;
+	long double n = a->m->n, cnt = rows->slow;
 	double extra = tail->mean_ns - a->f->interval.mean_ns;
 
 	if (tail->cnt < TAIL_INTERVALS_MIN || extra <= 0)
@@ -235,21 +253,21 @@ static void fill_tail(const struct analysis *a, struct factor *x, const struct f
 	x->tail_share = (double)((s->tail_x / cnt - s->x / n) / extra);
 }
 
-static void fill_factors(struct factor_maker *k)
+static void fill_factors(struct factor_maker *k, const struct tail_rows *tail)
 {
 	const struct analysis *a = k->a;
 	uint64_t n = a->m->n;
 
-	for (size_t i = 0; i < a->factor_times->column_cnt; i++) {
+	for (size_t i = 0; i < k->c->times->column_cnt; i++) {
 		struct factor *x = &a->f->factors.items[i];
 		const struct factor_sums *s = &k->sums[i];
 
 		x->mean_ns = moments_mean(n, s->x);
 		x->share = analysis_share(a, moments_covariance(n, s->x, a->m->places.items[0].x, s->xt));
 		x->variance_share = analysis_share(a, moments_covariance(n, s->x, s->x, s->xx));
-		x->presence = n ? (double)a->presences[i].cnt / (double)n : 0;
+		x->presence = n ? (double)k->c->presences[i].cnt / (double)n : 0;
 		x->has_presence = n > 0;
-		fill_tail(a, x, s);
+		fill_tail(a, tail, x, s);
 	}
 }
 
@@ -342,7 +360,7 @@ static void keep_reasons(struct factor_maker *k, const struct reason *first, con
 
 static void find_reasons(struct factor_maker *k)
 {
-	struct analysis *a = k->a;
+	const struct analysis *a = k->a;
 	VEC(struct reason) reasons = { NULL, 0, 0 };
 
 	for (uint32_t i = 0; i < a->v->places.cnt; i++) {
@@ -351,8 +369,8 @@ static void find_reasons(struct factor_maker *k)
 
 		if (p->kind != NODE_BLAME || p->presence == 0)
 			continue;
-		r.factor = k->a->factor_of_node[a->node_of_place[p->parent]];
-		if (r.factor == a->runqueue_factor && r.factor != NODE_NONE)
+		r.factor = k->c->of_node[k->shown->node_of_place[p->parent]];
+		if (r.factor == k->c->runqueue && r.factor != NODE_NONE)
 			continue;
 		r.because = (struct because) {
 			.function = analysis_function_name(a, p->function),

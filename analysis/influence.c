@@ -46,20 +46,20 @@ static double *deviations_of(const struct moments *m, const int64_t *latencies_n
 	return deviations;
 }
 
-void influence_begin(struct influence *in, struct analysis *a)
+void influence_begin(struct influence *in, const struct analysis *a, struct row_reading *r)
 {
 	const struct moments *m = a->m;
 
 	memset(in, 0, sizeof(*in));
-	if (m->n == 0 || !(moments_variance_of(m, 0) > 0) || blocks_for(a->recorded_cnt) == 0)
+	if (m->n == 0 || !(moments_variance_of(m, 0) > 0) || blocks_for(a->full->recorded_cnt) == 0)
 		return;
-	in->block_cnt = blocks_for(a->recorded_cnt);
-	in->block_of_row = a->block_of_row;
+	in->block_cnt = blocks_for(a->full->recorded_cnt);
+	in->block_of_row = a->full->block_of_row;
 	in->n = m->n;
 	in->place_cnt = a->v->places.cnt;
 	in->by_block = xcalloc(in->place_cnt * in->block_cnt, sizeof(*in->by_block));
-	in->deviations = deviations_of(m, a->latencies_ns);
-	visit_rows(a, sum_products, NULL, in);
+	in->deviations = deviations_of(m, a->full->of_row);
+	visit_rows(r, sum_products, NULL, in);
 }
 
 static void sum_deviations(struct influence *in, double variance, double *ret_first)

@@ -8,7 +8,7 @@
 #define ANALYSIS_INFLUENCE_H
 
 #include "analysis/confidence.h"
-#include "analysis/passes.h"
+#include "analysis/row_reading.h"
 
 /* Per place and block: the sum, over the block's intervals, of (X - mean X)(T - mean T) - share (T - mean
  * T)^2, divided by Var(T).  Linear in X: a factor's is the sum over its places.  Blocks sum to 0. */
@@ -25,7 +25,7 @@ struct influence {
 };
 
 /* begin: rows are read between the two; end: only if there are blocks. */
-void influence_begin(struct influence *in, struct analysis *a);
+void influence_begin(struct influence *in, const struct analysis *a, struct row_reading *r);
 void influence_end(struct influence *in, const struct analysis *a);
 void influence_release(struct influence *in);
 

@@ -12,7 +12,7 @@
  *
  * Example: T = 1, 1, 1, 9; load_page() is in the last one only: p .25, d 8, Var(T) 12: .1875 * 64 / 12 = 1.
  */
-#include "analysis/passes.h"
+#include "analysis/kinds.h"
 
 #include "base/banned.h"
 
@@ -30,14 +30,14 @@ static double between(const struct analysis *a, const struct presence *with)
 	return analysis_share(a, p * (1 - p) * distance * distance);
 }
 
-const struct factor *find_factor_of_kinds(const struct analysis *a, double *ret_between)
+const struct factor *find_factor_of_kinds(const struct analysis *a, const struct factor_columns *factors, double *ret_between)
 {
 	const struct factor *best = NULL;
 
 	*ret_between = BETWEEN_MIN;
-	for (size_t i = 0; i < a->factor_times->column_cnt; i++) {
+	for (size_t i = 0; i < factors->times->column_cnt; i++) {
 		const struct factor *x = &a->f->factors.items[i];
-		double here = between(a, &a->presences[i]);
+		double here = between(a, &factors->presences[i]);
 
 		if (x->kind != FACTOR_FUNCTION || here < *ret_between - SAME ||
 		    (best && here < *ret_between + SAME && x->height >= best->height))

@@ -35,6 +35,7 @@ static void begin_heads(struct heads *h, struct rows *rows, struct latencies *l)
 {
 	size_t cnt = rows_cnt(rows) + 1, recorded = rows_recorded(rows) + 1;
 
+	l->recorded_cnt = recorded - 1;
 	l->of_row = xcalloc(cnt, sizeof(*l->of_row));
 	l->of_recorded = cnt == recorded ? l->of_row : xcalloc(recorded, sizeof(*l->of_recorded));
 	l->copies = xcalloc(recorded, sizeof(*l->copies));
@@ -58,15 +59,15 @@ static bool is_before(const struct row_head *a, const struct row_head *b)
 	return a->start_ns != b->start_ns ? a->start_ns < b->start_ns : a->sid < b->sid;
 }
 
-void latencies_read(const struct collected *c, struct latencies *full_l, struct latencies *root_l, struct findings *f)
+void latencies_read(struct rows *rows, struct rows *root_only, struct latencies *full_l, struct latencies *root_l, struct findings *f)
 {
 	struct heads full, root;
 	size_t last = SIZE_MAX;
 
-	VEC_ROOM(&f->intervals, rows_recorded(c->rows) + rows_recorded(c->root_only));
-	begin_heads(&full, c->rows, full_l);
-	begin_heads(&root, c->root_only, root_l);
-	VEC_ROOM(&f->intervals, rows_recorded(c->rows) + rows_recorded(c->root_only));
+	VEC_ROOM(&f->intervals, rows_recorded(rows) + rows_recorded(root_only));
+	begin_heads(&full, rows, full_l);
+	begin_heads(&root, root_only, root_l);
+	VEC_ROOM(&f->intervals, rows_recorded(rows) + rows_recorded(root_only));
 	while (full.has_row || root.has_row) {
 		if (full.has_row && full.w.recorded == last) {	/* read once more for its weight */
 			next_head(&full);

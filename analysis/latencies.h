@@ -7,17 +7,20 @@
 #ifndef ANALYSIS_LATENCIES_H
 #define ANALYSIS_LATENCIES_H
 
-#include "analysis/passes.h"
+#include "analysis/findings.h"
+#include "analysis/rows.h"
 
 /* Per row, and per recorded one; root-only: the same. */
 struct latencies {
 	int64_t *of_row, *of_recorded;	/* one array where each is read once */
-	uint32_t *copies, *weights;
-	unsigned char *block_of_row;
+	uint32_t *copies;		/* rows of each recorded one */
+	uint32_t *weights;		/* what one in full of the same rate stands for */
+	unsigned char *block_of_row;	/* of so many blocks of time as blocks_for(recorded_cnt) says */
+	size_t recorded_cnt;		/* each once, whatever its weight (rows.h) */
 };
 
 /* Both latencies, and f->intervals of both, each once, in order of their starts. */
-void latencies_read(const struct collected *c, struct latencies *full, struct latencies *root, struct findings *f);
+void latencies_read(struct rows *rows, struct rows *root_only, struct latencies *full, struct latencies *root, struct findings *f);
 void latencies_release(struct latencies *l);	/* also a _cleanup_ function */
 
 #endif

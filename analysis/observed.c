@@ -13,7 +13,7 @@
  * What stands between the two must be silent.  Inside an interval that was recorded in full these are the
  * functions without a probe; elsewhere any function, because most probes are off there.
  */
-#include "analysis/passes.h"
+#include "analysis/observed.h"
 
 #include <stdlib.h>
 #include "base/banned.h"
@@ -97,18 +97,18 @@ static void sort_unique(struct findings *f)
 	f->observed.cnt = cnt;
 }
 
-void find_observed_calls(struct analysis *a)
+void find_observed_calls(const struct trace *t, const struct nestings *nestings, struct findings *f)
 {
-	size_t function_cnt = a->t->functions.cnt;
+	size_t function_cnt = t->functions.cnt;
 	struct explorer x = {
-		.t = a->t, .nestings = a->nestings,
+		.t = t, .nestings = nestings,
 		.first = xcalloc(function_cnt + 2, sizeof(*x.first)),
 		.wanted = xcalloc(function_cnt + 1, sizeof(*x.wanted)),
 		.seen = xcalloc(function_cnt + 1, sizeof(*x.seen)),
 	};
 
-	for (size_t i = 0; i < a->t->calls.cnt; i++)
-		x.first[a->t->calls.items[i].caller + 1]++;
+	for (size_t i = 0; i < t->calls.cnt; i++)
+		x.first[t->calls.items[i].caller + 1]++;
 	for (size_t i = 0; i < function_cnt; i++)
 		x.first[i + 1] += x.first[i];
 	for (size_t i = 0, end; i < x.nestings->list.cnt; i = end) {
@@ -116,9 +116,9 @@ void find_observed_calls(struct analysis *a)
 			if (x.nestings->list.items[end].caller != x.nestings->list.items[i].caller ||
 			    x.nestings->list.items[end].inside != x.nestings->list.items[i].inside)
 				break;
-		explain_group(&x, a->f, i, end);
+		explain_group(&x, f, i, end);
 	}
-	sort_unique(a->f);
+	sort_unique(f);
 	free(x.first);
 	free(x.wanted);
 	free(x.seen);

@@ -35,9 +35,10 @@ struct partner {			/* of a place: a sibling with which it has a sum */
 };
 
 struct paper {
-	struct analysis *a;
+	const struct analysis *a;
 	const struct influence *in;
-	const uint32_t *factor_of_node;
+	const struct shown_tree *shown;
+	const struct factor_columns *c;
 	VEC(struct block_sums) sums;
 	uint32_t *square_of_place;	/* index into sums, plus one */
 	struct partner *partners;	/* partners[first_partner[place] .. first_partner[place + 1] - 1] */
@@ -97,21 +98,21 @@ static void choose_sums(struct paper *p)
 	double limit = pair_limit(f);
 
 	for (uint32_t i = 1; i < f->nodes.cnt; i++) {
-		uint32_t place = p->a->place_of_node[i];
+		uint32_t place = p->shown->place_of_node[i];
 
-		if (p->factor_of_node[i] != NODE_NONE)
-			p->square_of_place[place] = add_sums(p, place, place, p->factor_of_node[i]);
+		if (p->c->of_node[i] != NODE_NONE)
+			p->square_of_place[place] = add_sums(p, place, place, p->c->of_node[i]);
 	}
 	for (size_t i = 0; i < f->covariances.cnt; i++) {
 		const struct covariance *c = &f->covariances.items[i];
-		uint32_t x = p->factor_of_node[c->a], y = p->factor_of_node[c->b];
-		uint32_t a = p->a->place_of_node[c->a], b = p->a->place_of_node[c->b];
+		uint32_t x = p->c->of_node[c->a], y = p->c->of_node[c->b];
+		uint32_t a = p->shown->place_of_node[c->a], b = p->shown->place_of_node[c->b];
 		uint64_t pair;
 
 		if (x == NODE_NONE || y == NODE_NONE)
 			continue;
 		if (x != y) {
-			if (!map_get(p->a->factor_of_pair, key_of(x, y), &pair) ||
+			if (!map_get(p->c->of_pair, key_of(x, y), &pair) ||
 			    fabs(f->factors.items[pair].share) < limit)
 				continue;
 			x = (uint32_t)pair;
@@ -149,7 +150,7 @@ static void find_partners(struct paper *p)
 static void add_row(void *arg, size_t row, const cells *places)
 {
 	struct paper *p = arg;
-	size_t block = p->a->block_of_row[row];
+	size_t block = p->a->full->block_of_row[row];
 	__int128 *x = p->x + block * p->a->v->places.cnt, *xy = p->xy + block * p->sums.cnt;
 	const struct listed *list;
 
@@ -249,20 +250,22 @@ static void set_ranks(struct findings *f, const struct ranking *r)
 	}
 }
 
-struct paper *paper_begin(struct analysis *a, const struct influence *in, const uint32_t *factor_of_node)
+struct paper *paper_begin(const struct analysis *a, const struct shown_tree *shown, const struct factor_columns *c,
+			  const struct influence *in, struct row_reading *r)
 {
 	size_t places = a->v->places.cnt, blocks = in->block_cnt;
 	struct paper *p = xcalloc(1, sizeof(*p));
 
 	p->a = a;
 	p->in = in;
-	p->factor_of_node = factor_of_node;
+	p->shown = shown;
+	p->c = c;
 	p->square_of_place = xcalloc(places, sizeof(*p->square_of_place));
 	choose_sums(p);
 	find_partners(p);
 	p->x = xcalloc(places * blocks, sizeof(*p->x));
 	p->xy = xcalloc(p->sums.cnt * blocks + 1, sizeof(*p->xy));
-	visit_rows(a, add_row, add_batch, p);
+	visit_rows(r, add_row, add_batch, p);
 	return p;
 }
 

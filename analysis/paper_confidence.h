@@ -3,10 +3,12 @@
 #ifndef ANALYSIS_PAPER_CONFIDENCE_H
 #define ANALYSIS_PAPER_CONFIDENCE_H
 
+#include "analysis/factors.h"
 #include "analysis/influence.h"
 
-/* Of factors paper_ci95 and paper_resolved, of pairs ci95. */
-struct paper *paper_begin(struct analysis *a, const struct influence *in, const uint32_t *factor_of_node);
+/* Of factors paper_ci95 and paper_resolved, of pairs ci95; rows are read between the two. */
+struct paper *paper_begin(const struct analysis *a, const struct shown_tree *shown, const struct factor_columns *c,
+			  const struct influence *in, struct row_reading *r);
 void paper_end(struct paper *p);
 
 #endif

@@ -24,11 +24,13 @@
  *
  * The confidence interval is that of confidence.c with the influence (2 (X - mean X)(Y - mean Y) - g (T - mean T)^2) / Var(T).
  */
-#include "analysis/confidence.h"
-#include "analysis/passes.h"
+#include "analysis/part_pairs.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include "analysis/confidence.h"
+#include "base/map.h"
 #include "base/banned.h"
 
 #define PAIR_MIN 0.01			/* of Var(T) */
@@ -48,7 +50,10 @@ struct candidate_pair {
 };
 
 struct pair_maker {
-	struct analysis *a;
+	const struct analysis *a;
+	const struct shown_tree *shown;
+	const struct factor_columns *factors;
+	const struct part_columns *columns;
 	struct varying *list;		/* largest first */
 	size_t cnt;			/* of them that are in a candidate */
 	uint32_t *index_of_part;	/* into list; NODE_NONE: in none */
@@ -90,13 +95,13 @@ static int by_bound(const void *a, const void *b)
 
 static void choose_pairs(struct pair_maker *g)
 {
-	struct analysis *a = g->a;
+	const struct analysis *a = g->a;
 	size_t cnt = a->f->parts.cnt;
 	double limit = PAIR_MIN * a->variance_ns2 * (1 - ROUNDING);
 
 	g->list = xcalloc(cnt + 1, sizeof(*g->list));
 	for (uint32_t i = 0; i < cnt; i++) {
-		const struct sums *s = &a->part_sums[i];
+		const struct sums *s = &g->columns->sums[i];
 
 		g->list[i] = (struct varying){ i, sqrt(moments_covariance(a->m->n, s->x, s->x, s->xx)) };
 	}
@@ -122,7 +127,7 @@ static void make_room(struct pair_maker *g)
 {
 	size_t parts = g->a->f->parts.cnt;
 
-	g->block_cnt = blocks_for(g->a->recorded_cnt) ? blocks_for(g->a->recorded_cnt) : 1;
+	g->block_cnt = blocks_for(g->a->full->recorded_cnt) ? blocks_for(g->a->full->recorded_cnt) : 1;
 	g->index_of_part = xmalloc((parts + 1) * sizeof(*g->index_of_part));
 	memset(g->index_of_part, 0xff, (parts + 1) * sizeof(*g->index_of_part));
 	for (uint32_t p = 0; p < g->cnt; p++)
@@ -170,8 +175,8 @@ static void add_products(struct pair_maker *g, size_t block, const struct time_c
 /* cells: of chosen parts, column their index. */
 static void add_row(struct pair_maker *g, size_t row, const struct time_cell *cells, size_t cnt)
 {
-	size_t block = g->a->block_of_row[row];
-	int64_t latency_ns = g->a->latencies_ns[row];
+	size_t block = g->a->full->block_of_row[row];
+	int64_t latency_ns = g->a->full->of_row[row];
 
 	g->row_cnt[block]++;
 	g->t[block].x += latency_ns;
@@ -240,7 +245,7 @@ static __int128 whole(const struct pair_maker *g, const __int128 *blocks)
 static void list_places(struct pair_maker *g)
 {
 	const struct vtree *v = g->a->v;
-	const uint32_t *part_of_place = g->a->part_times->column_of_place;
+	const uint32_t *part_of_place = g->columns->times->column_of_place;
 	size_t parts = g->a->f->parts.cnt;
 	_cleanup_(freep) uint32_t *next = xcalloc(parts + 1, sizeof(*next));
 
@@ -262,11 +267,11 @@ static void list_places(struct pair_maker *g)
 }
 
 /* The place that is shown for a part's place: the wait of a blame, the function of a body that is all of it. */
-static uint32_t shown_place(const struct analysis *a, uint32_t place)
+static uint32_t shown_place(const struct pair_maker *g, uint32_t place)
 {
-	const struct place *p = &a->v->places.items[place];
+	const struct place *p = &g->a->v->places.items[place];
 
-	return p->kind == NODE_BLAME || a->node_of_place[place] == NODE_NONE ? p->parent : place;
+	return p->kind == NODE_BLAME || g->shown->node_of_place[place] == NODE_NONE ? p->parent : place;
 }
 
 /* The two siblings that hold them. */
@@ -285,14 +290,15 @@ static void part_ways(const struct pair_maker *g, uint32_t *i, uint32_t *k)
 }
 
 /* The factor of kind pair whose siblings hold these, or NODE_NONE. */
-static uint32_t sibling_factor(const struct analysis *a, uint32_t i, uint32_t k)
+static uint32_t sibling_factor(const struct pair_maker *g, uint32_t i, uint32_t k)
 {
-	uint32_t x = a->node_of_place[i] == NODE_NONE ? NODE_NONE : a->factor_of_node[a->node_of_place[i]];
-	uint32_t y = a->node_of_place[k] == NODE_NONE ? NODE_NONE : a->factor_of_node[a->node_of_place[k]];
+	const uint32_t *node_of_place = g->shown->node_of_place, *factor_of_node = g->factors->of_node;
+	uint32_t x = node_of_place[i] == NODE_NONE ? NODE_NONE : factor_of_node[node_of_place[i]];
+	uint32_t y = node_of_place[k] == NODE_NONE ? NODE_NONE : factor_of_node[node_of_place[k]];
 	uint64_t pair;
 
 	if (x == NODE_NONE || y == NODE_NONE ||
-	    !map_get(a->factor_of_pair, (uint64_t)(x < y ? x : y) << 32 | (x < y ? y : x), &pair))
+	    !map_get(g->factors->of_pair, (uint64_t)(x < y ? x : y) << 32 | (x < y ? y : x), &pair))
 		return NODE_NONE;
 	return (uint32_t)pair;
 }
@@ -311,11 +317,11 @@ static void find_siblings(const struct pair_maker *g, struct part_pair *pair)
 	}
 	for (size_t n = 0; n < a_cnt * b_cnt; n++) {
 		uint32_t i = a[n / b_cnt], k = b[n % b_cnt], factor;
-		uint32_t shown_i = shown_place(g->a, i), shown_k = shown_place(g->a, k);
+		uint32_t shown_i = shown_place(g, i), shown_k = shown_place(g, k);
 
 		part_ways(g, &i, &k);
 		pair->across |= i != shown_i || k != shown_k;
-		factor = sibling_factor(g->a, i, k);
+		factor = sibling_factor(g, i, k);
 		if (n > 0 && factor != pair->within)
 			factor = NODE_NONE;
 		pair->within = factor;
@@ -336,7 +342,7 @@ static const char *label_of(const struct pair_maker *g, uint32_t part)
 	if (!p->function)
 		return "body";
 	for (uint32_t i = g->first_place[part]; i < g->first_place[part + 1]; i++)
-		if (shown_place(g->a, g->places[i]) == g->places[i])
+		if (shown_place(g, g->places[i]) == g->places[i])
 			return arena_printf(arena, "body of %s", p->function);
 	return p->function;
 }
@@ -367,7 +373,7 @@ static void set_ci95(const struct pair_maker *g, size_t candidate, const struct 
 	double blocks[CONFIDENCE_BLOCKS_MAX];
 	struct confidence ci;
 
-	if (blocks_for(g->a->recorded_cnt) == 0)
+	if (blocks_for(g->a->full->recorded_cnt) == 0)
 		return;
 	for (size_t b = 0; b < g->block_cnt; b++) {
 		double xy = moments_centred(n, x->x, y->x, g->row_cnt[b], g->x[c->p * g->block_cnt + b],
@@ -385,10 +391,10 @@ static void set_ci95(const struct pair_maker *g, size_t candidate, const struct 
 /* rest: per part, T without it and without those that it is kept with; xt: its products with that. */
 static void keep_pair(struct pair_maker *g, size_t candidate, struct sums *rest)
 {
-	struct analysis *a = g->a;
+	const struct analysis *a = g->a;
 	const struct candidate_pair *c = &g->candidates.items[candidate];
 	struct part_pair pair = { .a = g->list[c->p].part, .b = g->list[c->q].part };
-	const struct sums *x = &a->part_sums[pair.a], *y = &a->part_sums[pair.b];
+	const struct sums *x = &g->columns->sums[pair.a], *y = &g->columns->sums[pair.b];
 	__int128 xy = whole(g, g->xy + candidate * g->block_cnt);
 
 	pair.covariance_ns2 = moments_covariance(a->m->n, x->x, y->x, xy);
@@ -418,12 +424,12 @@ static int most_first(const void *a, const void *b)
 
 static void keep_pairs(struct pair_maker *g)
 {
-	struct analysis *a = g->a;
+	const struct analysis *a = g->a;
 	_cleanup_(freep) struct sums *rest = xcalloc(a->f->parts.cnt + 1, sizeof(*rest));
 
 	for (size_t i = 0; i < a->f->parts.cnt; i++) {
-		rest[i].x = a->m->places.items[0].x - a->part_sums[i].x;
-		rest[i].xt = a->part_sums[i].xt - a->part_sums[i].xx;
+		rest[i].x = a->m->places.items[0].x - g->columns->sums[i].x;
+		rest[i].xt = g->columns->sums[i].xt - g->columns->sums[i].xx;
 	}
 	for (size_t i = 0; i < g->candidates.cnt; i++)
 		keep_pair(g, i, rest);
@@ -431,7 +437,7 @@ static void keep_pairs(struct pair_maker *g)
 		qsort(a->f->part_pairs.items, a->f->part_pairs.cnt, sizeof(*a->f->part_pairs.items), most_first);
 	for (size_t i = 0; i < a->f->parts.cnt; i++) {
 		struct part *p = &a->f->parts.items[i];
-		const struct sums *x = &a->part_sums[i];
+		const struct sums *x = &g->columns->sums[i];
 
 		p->has_pairs = true;
 		p->variance_share = analysis_share(a, moments_covariance(a->m->n, x->x, x->x, x->xx));
@@ -439,25 +445,28 @@ static void keep_pairs(struct pair_maker *g)
 	}
 }
 
-void begin_part_pairs(struct analysis *a)
+struct pair_maker *begin_part_pairs(const struct analysis *a, const struct shown_tree *shown, const struct factor_columns *factors,
+				    const struct part_columns *parts, struct row_reading *r)
 {
-	struct pair_maker *g = a->pair_maker = xcalloc(1, sizeof(*g));
+	struct pair_maker *g = xcalloc(1, sizeof(*g));
 
 	g->a = a;
+	g->shown = shown;
+	g->factors = factors;
+	g->columns = parts;
 	if (a->variance_ns2 > 0)
 		choose_pairs(g);
 	if (g->candidates.cnt == 0)
-		return;
+		return g;
 	make_room(g);
-	times_row_init(&g->row, a->part_times);
-	times_batch_init(&g->batch, a->part_times);
-	visit_rows(a, sum_row, sum_batch, g);
+	times_row_init(&g->row, parts->times);
+	times_batch_init(&g->batch, parts->times);
+	visit_rows(r, sum_row, sum_batch, g);
+	return g;
 }
 
-void end_part_pairs(struct analysis *a)
+void end_part_pairs(struct pair_maker *g)
 {
-	struct pair_maker *g = a->pair_maker;
-
 	if (g->candidates.cnt)
 		list_places(g);
 	keep_pairs(g);

@@ -19,10 +19,12 @@
  *
  * m, M: the means over the k slow ones.  Sums of g over blocks of time give its error as in confidence.c.
  */
-#include "analysis/confidence.h"
-#include "analysis/passes.h"
+#include "analysis/parts.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include "analysis/confidence.h"
+#include "base/map.h"
 #include "base/banned.h"
 
 struct slow_sums {			/* of a part */
@@ -31,7 +33,9 @@ struct slow_sums {			/* of a part */
 };
 
 struct part_maker {
-	struct analysis *a;
+	const struct analysis *a;
+	struct part_columns *c;
+	struct tail_rows tail;
 	struct slow_sums *sums;		/* per part */
 	struct times_row row;
 	struct times_batch batch;
@@ -49,11 +53,11 @@ static const struct place *owner_of(const struct vtree *v, uint32_t place)
 }
 
 /* The run queue's is no function's. */
-static struct part part_of(struct analysis *a, const struct place *p)
+static struct part part_of(const struct analysis *a, const struct factor_columns *factors, const struct place *p)
 {
 	struct part part = { .is_wait = p->is_wait, .wait = p->wait };
 
-	if (p->kind == NODE_WAIT && place_is_runqueue(a, p)) {
+	if (p->kind == NODE_WAIT && place_is_runqueue(factors, a->v, p)) {
 		part.wait = STATE_RUNNABLE;
 		return part;
 	}
@@ -62,7 +66,7 @@ static struct part part_of(struct analysis *a, const struct place *p)
 	return part;
 }
 
-static void make_parts(struct analysis *a)
+static void make_parts(const struct analysis *a, const struct factor_columns *factors, struct part_columns *ret)
 {
 	_cleanup_(map_freep) struct map *index = map_new();
 	_cleanup_(freep) uint32_t *part_of_place = xcalloc(a->v->places.cnt, sizeof(*part_of_place));
@@ -76,7 +80,7 @@ static void make_parts(struct analysis *a)
 		part_of_place[i] = NODE_NONE;
 		if ((kind != NODE_BODY && kind != NODE_BLAME) || a->v->places.items[i].presence == 0)
 			continue;
-		part = part_of(a, p);
+		part = part_of(a, factors, p);
 		slot = map_slot(index, (uint64_t)part.is_wait << 40 | (uint64_t)part.wait << 32 |
 				(part.function ? p->function : FUNCTION_NONE));
 		if (*slot == 0) {
@@ -85,7 +89,7 @@ static void make_parts(struct analysis *a)
 		}
 		part_of_place[i] = (uint32_t)(*slot - 1);
 	}
-	a->part_times = times_new(a->v, a->rows, part_of_place, a->f->parts.cnt);
+	ret->times = times_new(a->v, a->rows, part_of_place, a->f->parts.cnt);
 }
 
 static void sum_latency(struct part_maker *s, size_t block, int64_t latency_ns, bool slow)
@@ -100,9 +104,9 @@ static void sum_row(void *arg, size_t row, const cells *places)
 {
 	struct part_maker *s = arg;
 	const struct tail *tail = &s->a->f->tail;
-	int64_t latency_ns = s->a->latencies_ns[row];
+	int64_t latency_ns = s->a->full->of_row[row];
 	bool slow = latency_ns >= tail->from_ns, fast = latency_ns <= tail->fast_to_ns;
-	size_t block = s->block_cnt ? s->a->block_of_row[row] : 0;
+	size_t block = s->block_cnt ? s->a->full->block_of_row[row] : 0;
 	double *block_x = s->block_x + block * s->a->f->parts.cnt, *block_slow_x = s->block_slow_x + block * s->a->f->parts.cnt;
 
 	if (s->block_cnt)
@@ -112,7 +116,7 @@ static void sum_row(void *arg, size_t row, const cells *places)
 		uint32_t part = s->row.cells.items[c].column;
 		int64_t x = s->row.cells.items[c].ns;
 		struct slow_sums *p = &s->sums[part];
-		struct sums *all = &s->a->part_sums[part];
+		struct sums *all = &s->c->sums[part];
 
 		all->x += x;
 		all->xx += (__int128)x * x;
@@ -144,7 +148,7 @@ static void sum_batch(void *arg, const struct row_batch *b)
 	for (size_t c = 0; c < s->batch.columns.cnt; c++) {
 		const struct times_column *x = &s->batch.columns.items[c];
 		struct slow_sums *p = &s->sums[x->column];
-		struct sums *all = &s->a->part_sums[x->column];
+		struct sums *all = &s->c->sums[x->column];
 		uint64_t sum = batch_sum(x->ns), slow_sum = slow & x->rows_with ? batch_sum_where(x->ns, is_slow) : 0;
 
 		all->x += sum;
@@ -166,7 +170,7 @@ static void set_tail_ci95(const struct part_maker *s, struct part *p, size_t par
 	const struct analysis *a = s->a;
 	const struct tail *tail = &a->f->tail;
 	double mean_t = a->f->interval.mean_ns, extra = tail->mean_ns - mean_t, share = p->tail_share;
-	double n = (double)a->m->n, k = (double)a->tail_rows, blocks[CONFIDENCE_BLOCKS_MAX];
+	double n = (double)a->m->n, k = (double)s->tail.slow, blocks[CONFIDENCE_BLOCKS_MAX];
 	struct confidence c;
 
 	for (size_t b = 0; b < s->block_cnt; b++) {
@@ -190,16 +194,16 @@ static void fill_part(const struct part_maker *s, size_t part)
 	const struct analysis *a = s->a;
 	const struct tail *tail = &a->f->tail;
 	const struct slow_sums *sums = &s->sums[part];
-	const struct sums *all = &a->part_sums[part];
+	const struct sums *all = &s->c->sums[part];
 	struct part *p = &a->f->parts.items[part];
 	double extra = tail->mean_ns - a->f->interval.mean_ns;
 
 	p->mean_ns = moments_mean(a->m->n, all->x);
 	p->share = analysis_share(a, moments_covariance(a->m->n, all->x, a->m->places.items[0].x, all->xt));
-	p->slow_mean_ns = moments_mean(a->tail_rows, sums->slow_x);
-	p->fast_mean_ns = moments_mean(a->fast_rows, sums->fast_x);
-	p->slow_presence = a->tail_rows ? (double)sums->slow_present / (double)a->tail_rows : 0;
-	p->fast_presence = a->fast_rows ? (double)sums->fast_present / (double)a->fast_rows : 0;
+	p->slow_mean_ns = moments_mean(s->tail.slow, sums->slow_x);
+	p->fast_mean_ns = moments_mean(s->tail.fast, sums->fast_x);
+	p->slow_presence = s->tail.slow ? (double)sums->slow_present / (double)s->tail.slow : 0;
+	p->fast_presence = s->tail.fast ? (double)sums->fast_present / (double)s->tail.fast : 0;
 	if (tail->cnt < TAIL_INTERVALS_MIN || extra <= 0)
 		return;
 	p->has_tail = true;
@@ -239,33 +243,35 @@ static int compare_parts(const void *x, const void *y)
 	return r ? r : (a->wait > b->wait) - (a->wait < b->wait);
 }
 
-void begin_parts(struct analysis *a)
+struct part_maker *begin_parts(const struct analysis *a, const struct factor_columns *factors, struct row_reading *r,
+			       struct part_columns *ret)
 {
-	struct part_maker *s = a->part_maker = xcalloc(1, sizeof(*s));
+	struct part_maker *s = xcalloc(1, sizeof(*s));
 	size_t cnt;
 
-	make_parts(a);
+	make_parts(a, factors, ret);
 	cnt = a->f->parts.cnt;
 	s->a = a;
-	s->block_cnt = blocks_for(a->recorded_cnt);
+	s->c = ret;
+	s->block_cnt = blocks_for(a->full->recorded_cnt);
 	s->sums = xcalloc(cnt + 1, sizeof(*s->sums));
-	a->part_sums = xcalloc(cnt + 1, sizeof(*a->part_sums));
+	ret->sums = xcalloc(cnt + 1, sizeof(*ret->sums));
 	s->block_x = xcalloc(2 * cnt * s->block_cnt + 1, sizeof(*s->block_x));
 	s->block_slow_x = s->block_x + cnt * s->block_cnt;
 	s->block_t = xcalloc(4 * s->block_cnt + 1, sizeof(*s->block_t));
 	s->block_slow_t = s->block_t + s->block_cnt;
 	s->block_n = s->block_slow_t + s->block_cnt;
 	s->block_k = s->block_n + s->block_cnt;
-	times_row_init(&s->row, a->part_times);
-	times_batch_init(&s->batch, a->part_times);
-	visit_rows(a, sum_row, sum_batch, s);
+	times_row_init(&s->row, ret->times);
+	times_batch_init(&s->batch, ret->times);
+	visit_rows(r, sum_row, sum_batch, s);
+	return s;
 }
 
-void end_parts(struct analysis *a)
+void end_parts(struct part_maker *s, const struct tail_rows *tail)
 {
-	struct part_maker *s = a->part_maker;
-
-	for (size_t i = 0; i < a->f->parts.cnt; i++)
+	s->tail = *tail;
+	for (size_t i = 0; i < s->a->f->parts.cnt; i++)
 		fill_part(s, i);
 	times_row_release(&s->row);
 	times_batch_release(&s->batch);
@@ -273,6 +279,12 @@ void end_parts(struct analysis *a)
 	free(s->block_x);
 	free(s->block_t);
 	free(s);
+}
+
+void part_columns_release(struct part_columns *c)
+{
+	times_free(c->times);
+	free(c->sums);
 }
 
 void sort_parts(struct findings *f)

@@ -26,7 +26,7 @@
  * What is not seen is the cost that an interval in full lays on others that run meanwhile,
  * for example by holding a lock longer: that is in both means.
  */
-#include "analysis/passes.h"
+#include "analysis/probing.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
@@ -186,15 +186,15 @@ static double *inverse_chances(const uint32_t *weights, size_t cnt, bool in_full
 	return ret;
 }
 
-static bool all_same(const struct analysis *a, size_t root_cnt)
+static bool all_same(const struct latencies *full, const struct latencies *root)
 {
-	uint32_t first = a->recorded_cnt ? a->weights[0] : root_cnt ? a->root_only_weights[0] : 1;
+	uint32_t first = full->recorded_cnt ? full->weights[0] : root->recorded_cnt ? root->weights[0] : 1;
 
-	for (size_t i = 0; i < a->recorded_cnt; i++)
-		if (a->weights[i] != first)
+	for (size_t i = 0; i < full->recorded_cnt; i++)
+		if (full->weights[i] != first)
 			return false;
-	for (size_t i = 0; i < root_cnt; i++)
-		if (a->root_only_weights[i] != first)
+	for (size_t i = 0; i < root->recorded_cnt; i++)
+		if (root->weights[i] != first)
 			return false;
 	return true;
 }
@@ -220,18 +220,18 @@ static void compare(struct probing *p, const struct group *full, const struct gr
 	p->has_variance = 1 + p->variance_high <= VARIANCE_FACTOR_MAX * (1 + p->variance_low);
 }
 
-void measure_probing(struct analysis *a)
+void measure_probing(const struct analysis *a, const struct latencies *root_only)
 {
 	struct probing *p = &a->f->probing;
-	size_t full_cnt = a->recorded_cnt, root_cnt = rows_cnt(a->root_only);
-	bool same = all_same(a, root_cnt);
-	_cleanup_(freep) double *full_weights = same ? NULL : inverse_chances(a->weights, full_cnt, true);
-	_cleanup_(freep) double *root_weights = same ? NULL : inverse_chances(a->root_only_weights, root_cnt, false);
-	struct group full = group_of(a->recorded_ns, full_weights, full_cnt);
-	struct group root = group_of(a->root_only_ns, root_weights, root_cnt);
+	size_t full_cnt = a->full->recorded_cnt, root_cnt = root_only->recorded_cnt;
+	bool same = all_same(a->full, root_only);
+	_cleanup_(freep) double *full_weights = same ? NULL : inverse_chances(a->full->weights, full_cnt, true);
+	_cleanup_(freep) double *root_weights = same ? NULL : inverse_chances(root_only->weights, root_cnt, false);
+	struct group full = group_of(a->full->of_recorded, full_weights, full_cnt);
+	struct group root = group_of(root_only->of_recorded, root_weights, root_cnt);
 
 	if (root_cnt == 0)
 		return;
-	describe_root_only(p, a->root_only_ns, root_weights, root_cnt, &root);
+	describe_root_only(p, root_only->of_recorded, root_weights, root_cnt, &root);
 	compare(p, &full, &root);
 }

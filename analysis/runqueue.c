@@ -11,7 +11,7 @@
  *
  * Of recorded runs.  Imported tuples may say runnable of whatever they like: there each function keeps its own.
  */
-#include "analysis/passes.h"
+#include "analysis/factors.h"
 
 #include "base/banned.h"
 
@@ -24,9 +24,9 @@ static bool is_runqueue(const struct vtree *v, const struct place *p)
 	return !is_runqueue(v, &v->places.items[p->parent]);
 }
 
-bool place_is_runqueue(const struct analysis *a, const struct place *p)
+bool place_is_runqueue(const struct factor_columns *c, const struct vtree *v, const struct place *p)
 {
-	return a->runqueue_factor != NODE_NONE && is_runqueue(a->v, p);
+	return c->runqueue != NODE_NONE && is_runqueue(v, p);
 }
 
 bool has_runqueue(const struct analysis *a)

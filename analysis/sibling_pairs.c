@@ -15,6 +15,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "analysis/row_reading.h"
 #include "analysis/row_tree.h"
 #include "base/banned.h"
 
@@ -37,7 +38,7 @@ struct present {			/* in a row, or a batch */
 };
 
 struct sibling_pairs {
-	struct analysis *a;
+	const struct analysis *a;
 	VEC(struct slot) slots;
 	uint32_t *slot_of_place;	/* NODE_NONE: in no candidate */
 	size_t sum_cnt;
@@ -46,7 +47,7 @@ struct sibling_pairs {
 	VEC(struct present) present;
 };
 
-struct sibling_pairs *sibling_pairs_new(struct analysis *a)
+struct sibling_pairs *sibling_pairs_new(const struct analysis *a)
 {
 	struct sibling_pairs *p = xcalloc(1, sizeof(*p));
 
@@ -246,12 +247,14 @@ static void add_batch(void *arg, const struct row_batch *b)
 
 void sibling_pairs_sum(struct sibling_pairs *p, double limit)
 {
+	struct row_reading reading = { 0 };
+
 	choose(p, limit);
 	number_sums(p);
 	if (p->sum_cnt == 0)
 		return;
-	visit_rows(p->a, add_row, add_batch, p);
-	read_rows(p->a);
+	visit_rows(&reading, add_row, add_batch, p);
+	read_rows(&reading, p->a);
 }
 
 void sibling_pairs_each(const struct sibling_pairs *p, void (*visit)(void *arg, uint32_t x, uint32_t y, double covariance_ns2),

@@ -15,11 +15,11 @@
 #ifndef ANALYSIS_SIBLING_PAIRS_H
 #define ANALYSIS_SIBLING_PAIRS_H
 
-#include "analysis/passes.h"
+#include "analysis/pass.h"
 
 struct sibling_pairs;
 
-struct sibling_pairs *sibling_pairs_new(struct analysis *a);
+struct sibling_pairs *sibling_pairs_new(const struct analysis *a);
 void sibling_pairs_free(struct sibling_pairs *p);
 
 /* Children of one parent, not asked for again.  all: each pair is a candidate, whatever there is. */

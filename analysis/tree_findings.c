@@ -10,9 +10,10 @@
  *
  * Children stand in order of share, the largest first; parents before children.
  */
-#include "analysis/passes.h"
+#include "analysis/tree_findings.h"
 
 #include <string.h>
+#include "analysis/covariances.h"
 #include "base/str.h"
 #include "base/banned.h"
 #include "base/order.h"
@@ -20,30 +21,37 @@
 
 typedef VEC(uint32_t) places;
 
-static void add_node(struct analysis *a, uint32_t place);
+static void add_node(const struct analysis *a, const struct call_graph *g, struct shown_tree *s, uint32_t place);
 static void shown_children(const struct analysis *a, uint32_t place, places *ret);
-static void sort_children(struct analysis *a, places *children);
+static void sort_children(const struct analysis *a, places *children);
 
-void show_tree(struct analysis *a)
+void show_tree(const struct analysis *a, const struct call_graph *g, struct shown_tree *ret)
 {
 	places stack = { NULL, 0, 0 }, children = { NULL, 0, 0 };
 
-	a->node_of_place = xmalloc(a->v->places.cnt * sizeof(*a->node_of_place));
-	memset(a->node_of_place, 0xff, a->v->places.cnt * sizeof(*a->node_of_place));
-	a->place_of_node = xcalloc(a->v->places.cnt, sizeof(*a->place_of_node));
+	ret->node_of_place = xmalloc(a->v->places.cnt * sizeof(*ret->node_of_place));
+	memset(ret->node_of_place, 0xff, a->v->places.cnt * sizeof(*ret->node_of_place));
+	ret->place_of_node = xcalloc(a->v->places.cnt, sizeof(*ret->place_of_node));
 	VEC_ADD(&stack, 0);
 	while (stack.cnt > 0) {
 		uint32_t place = stack.items[--stack.cnt];
 
-		add_node(a, place);
+		add_node(a, g, ret, place);
 		shown_children(a, place, &children);
 		sort_children(a, &children);
 		for (size_t i = children.cnt; i-- > 0; )
 			VEC_ADD(&stack, children.items[i]);
 	}
-	find_covariances(a);
+	find_covariances(a, ret);
+	find_root(a, g, ret);
 	VEC_RELEASE(&stack);
 	VEC_RELEASE(&children);
+}
+
+void shown_tree_release(struct shown_tree *s)
+{
+	free(s->node_of_place);
+	free(s->place_of_node);
 }
 
 static bool is_residue(const struct place *p)
@@ -76,7 +84,7 @@ static const char *site_text(const struct analysis *a, const struct place *p)
 
 static int compare_places(const void *x, const void *y, void *arg)
 {
-	struct analysis *a = arg;
+	const struct analysis *a = arg;
 	uint32_t i = *(const uint32_t *)x, j = *(const uint32_t *)y;
 	const struct place *p = &a->v->places.items[i], *q = &a->v->places.items[j];
 	double share_p = moments_with_latency(a->m, i), share_q = moments_with_latency(a->m, j);
@@ -102,27 +110,10 @@ static int compare_places(const void *x, const void *y, void *arg)
 	return (i > j) - (i < j);
 }
 
-static void sort_children(struct analysis *a, places *children)
+static void sort_children(const struct analysis *a, places *children)
 {
 	if (children->cnt > 1)
-		qsort_r(children->items, children->cnt, sizeof(*children->items), compare_places, a);
-}
-
-static int compare_strings(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-void strings_sort_unique(strings *list)
-{
-	size_t kept = 0;
-
-	if (list->cnt > 1)
-		qsort(list->items, list->cnt, sizeof(*list->items), compare_strings);
-	for (size_t i = 0; i < list->cnt; i++)
-		if (kept == 0 || strcmp(list->items[kept - 1], list->items[i]) != 0)
-			list->items[kept++] = list->items[i];
-	list->cnt = kept;
+		qsort_r(children->items, children->cnt, sizeof(*children->items), compare_places, (void *)a);
 }
 
 void place_call_sites(const struct analysis *a, uint32_t place, strings *ret)
@@ -148,7 +139,7 @@ void place_call_sites(const struct analysis *a, uint32_t place, strings *ret)
 	strings_sort_unique(ret);
 }
 
-static const char *joined_call_sites(struct analysis *a, uint32_t place)
+static const char *joined_call_sites(const struct analysis *a, uint32_t place)
 {
 	_cleanup_(str_release) struct str s = STR_INIT;
 	strings sites = { NULL, 0, 0 };
@@ -163,13 +154,13 @@ static const char *joined_call_sites(struct analysis *a, uint32_t place)
 	return s.len ? arena_strdup(a->f->arena, str_cstr(&s)) : NULL;
 }
 
-static void add_node(struct analysis *a, uint32_t place)
+static void add_node(const struct analysis *a, const struct call_graph *g, struct shown_tree *s, uint32_t place)
 {
 	const struct place *p = &a->v->places.items[place];
 	double n = (double)a->m->n, variance = moments_variance_of(a->m, place);
 	struct node node = {
 		.id = (uint32_t)a->f->nodes.cnt,
-		.parent = p->parent == NODE_NONE ? NODE_NONE : a->node_of_place[p->parent],
+		.parent = p->parent == NODE_NONE ? NODE_NONE : s->node_of_place[p->parent],
 		.kind = p->kind,
 		.function = analysis_function_name(a, p->function),
 		.file = analysis_function_file(a, p->function),
@@ -185,8 +176,8 @@ static void add_node(struct analysis *a, uint32_t place)
 	};
 
 	if ((p->kind == NODE_FUNCTION || p->kind == NODE_BODY) && p->function != FUNCTION_NONE)
-		node.open = a->g->open[p->function];
-	a->node_of_place[place] = node.id;
-	a->place_of_node[node.id] = place;
+		node.open = g->open[p->function];
+	s->node_of_place[place] = node.id;
+	s->place_of_node[node.id] = place;
 	VEC_ADD(&a->f->nodes, node);
 }

@@ -98,12 +98,12 @@ static void add(struct findings *f, const struct waiter *w)
 	VEC_ADD(&f->waiters, *w);
 }
 
-static char *text_in(struct analysis *a, const char *text)
+static char *text_in(const struct analysis *a, const char *text)
 {
 	return text ? arena_strdup(a->f->arena, text) : NULL;
 }
 
-static void add_waiter(struct analysis *a, const struct waiter_sum *s, const struct wait_caller *c, const struct code_function *f,
+static void add_waiter(const struct analysis *a, const struct waiter_sum *s, const struct wait_caller *c, const struct code_function *f,
 		       bool is_outer)
 {
 	uint32_t unit = rows_unit(a->rows);
@@ -135,7 +135,7 @@ static bool is_around(const struct analysis *a, uint32_t innermost, const struct
 	return false;
 }
 
-static void judge(struct analysis *a, const struct waiter_sum *s)
+static void judge(const struct analysis *a, const struct waiter_sum *s)
 {
 	const struct function *inside = s->function == FUNCTION_NONE ? NULL : &a->t->functions.items[s->function];
 	const struct wait_caller *c = s->caller < a->t->callers.cnt ? &a->t->callers.items[s->caller] : NULL;
@@ -173,7 +173,7 @@ static int by_share(const void *pa, const void *pb)
 	return r ? r : (a->wait > b->wait) - (a->wait < b->wait);
 }
 
-void find_waiters(struct analysis *a)
+void find_waiters(const struct analysis *a)
 {
 	const struct waiter_sums *s = a->v->waiters;
 	struct findings *f = a->f;

@@ -13,8 +13,8 @@
 #ifndef ANALYSIS_WAITERS_H
 #define ANALYSIS_WAITERS_H
 
-#include "analysis/passes.h"
+#include "analysis/pass.h"
 
-void find_waiters(struct analysis *a);		/* f->waiters */
+void find_waiters(const struct analysis *a);		/* f->waiters */
 
 #endif

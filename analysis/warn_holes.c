@@ -5,7 +5,7 @@
  *	the trace is damaged: 1 block of records is missing (67935 records of thread 25472, 0.85 s to 0.98 s after the first
  *	one); the 5937 intervals that were under way then are left out
  */
-#include "analysis/passes.h"
+#include "analysis/warnings.h"
 
 #include <inttypes.h>
 #include "base/str.h"
@@ -35,10 +35,10 @@ static void add_moment(struct str *to, int64_t ns, const char *before, const cha
 	str_addf(to, "%.3g%s", (double)(ns < 0 ? -ns : ns) / 1e9, ns < 0 ? before : after);
 }
 
-static void add_records(const struct analysis *a, struct str *to)
+static void add_records(const struct analysis *a, const struct lives *lives, struct str *to)
 {
 	const struct losses *l = &a->t->losses;
-	int64_t first_ns = a->lives->first_ns == INT64_MAX ? l->holes.since_ns : a->lives->first_ns;
+	int64_t first_ns = lives->first_ns == INT64_MAX ? l->holes.since_ns : lives->first_ns;
 
 	if (!l->holes.blocks)
 		return;
@@ -73,7 +73,7 @@ static void add_others(const struct losses *l, struct str *to)
 		str_addf(to, "%s%" PRIu64 " bytes are no block", begin(to), l->holes.bytes);
 }
 
-void warn_holes(struct analysis *a)
+void warn_holes(const struct analysis *a, const struct lives *lives)
 {
 	const struct losses *l = &a->t->losses;
 	_cleanup_(str_release) struct str what = STR_INIT;
@@ -86,7 +86,7 @@ void warn_holes(struct analysis *a)
 			      "no probe have no name", l->callers_line);
 	if (!losses_have_holes(l))
 		return;
-	add_records(a, &what);
+	add_records(a, lives, &what);
 	add_others(l, &what);
 	if (l->holes.cnt)
 		str_addf(&what, "; the %" PRIu64 " intervals that were under way then are left out", l->intervals);

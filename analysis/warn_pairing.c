@@ -5,21 +5,13 @@
  * Example: of 8,045 starts 4,108 had no end, and 4,100 ends had no start; key 0x40 was started and not ended, and
  * the same thread ended 0x41, which was never started.
  */
+#include "analysis/warnings.h"
+
 #include <inttypes.h>
-#include <string.h>
-#include "analysis/passes.h"
 #include "base/str.h"
 #include "base/banned.h"
 
 enum { ONE_IN = 20 };			/* fewer than 5 % are not worth a warning */
-
-const struct pairing *pairing_of_interval(const struct analysis *a)
-{
-	for (uint32_t i = 0; i < a->t->interval_names.cnt; i++)
-		if (a->f->interval.name && !strcmp(a->t->interval_names.items[i], a->f->interval.name))
-			return trace_pairing(a->t, i);
-	return NULL;
-}
 
 static void add_key(struct str *s, uint64_t key)
 {
@@ -140,7 +132,7 @@ static bool is_worth_a_warning(const struct analysis *a, const struct loose *l)
 	return (l->unended + l->ends) * ONE_IN > l->starts;
 }
 
-void warn_unpaired(struct analysis *a)
+void warn_unpaired(const struct analysis *a, const struct counted_intervals *counted)
 {
 	static const struct pairing none;
 	const struct pairing *p = pairing_of_interval(a);
@@ -148,7 +140,7 @@ void warn_unpaired(struct analysis *a)
 	struct loose l;
 
 	p = p ? p : &none;
-	l = loose_of(p, a->counted);
+	l = loose_of(p, counted);
 	if (!is_worth_a_warning(a, &l))
 		return;
 	describe(&text, a->f->interval.name, &l, p);
@@ -156,7 +148,7 @@ void warn_unpaired(struct analysis *a)
 		      l.completed ? "the answer rests on the others" : "no start came to its end", remedy(&l));
 }
 
-void warn_nested(struct analysis *a)
+void warn_nested(const struct analysis *a)
 {
 	const struct pairing *p = pairing_of_interval(a);
 	_cleanup_(str_release) struct str example = STR_INIT;
@@ -171,7 +163,7 @@ void warn_nested(struct analysis *a)
 }
 
 /* Of a name that has more completed intervals the answer is silent about this one. */
-void warn_unpaired_others(struct analysis *a)
+void warn_unpaired_others(const struct analysis *a)
 {
 	const struct pairing *own = pairing_of_interval(a);
 

@@ -5,10 +5,11 @@
  * A warning is given where the numbers would mislead, not where something is merely odd.  Example: of
  * 4,000 intervals 10 have 62 % of the variance: which, and what is first without them.
  */
-#include "analysis/passes.h"
+#include "analysis/warnings.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include "analysis/kinds.h"
 #include "analysis/series.h"
 #include "base/str.h"
 #include "base/banned.h"
@@ -20,7 +21,7 @@
 #define CARRIED_MAX 0.3			/* of the variance, by struct carriers */
 #define EFFECTIVE_MIN 100		/* intervals that speak of the variance */
 
-static void warn_losses(struct analysis *a)
+static void warn_losses(const struct analysis *a)
 {
 	const struct losses *l = &a->t->losses;
 	uint64_t lost = a->f->interval.dropped_lost;
@@ -63,7 +64,7 @@ static void name_cut_threads(const struct trace *t, const struct lives *lives, s
 }
 
 /* Shares are of what is there. */
-static void warn_full_tables(struct analysis *a)
+static void warn_full_tables(const struct analysis *a)
 {
 	for (size_t i = 0; i < FULL_TABLES_MAX; i++) {
 		const struct full_table *t = &a->t->losses.full.items[i];
@@ -79,14 +80,14 @@ static void warn_full_tables(struct analysis *a)
 }
 
 /* What the chunks of its threads held is missing, and what they did afterwards. */
-static void warn_cut_off(struct analysis *a)
+static void warn_cut_off(const struct analysis *a, const struct lives *lives)
 {
 	_cleanup_(str_release) struct str threads = STR_INIT;
-	int64_t first = a->lives->first_ns, last;
+	int64_t first = lives->first_ns, last;
 
 	if (!a->t->losses.cut_off || first == INT64_MAX)
 		return;
-	name_cut_threads(a->t, a->lives, &threads, &last);
+	name_cut_threads(a->t, lives, &threads, &last);
 	findings_warn(a->f, "cut-off",
 		      "the recording was cut off %.3g s after its first record, for its recorder was killed or could "
 		      "not write: of the 0.1 s before, or the last 32 kB of a thread's records, some are missing, and all that came then (%s); %" PRIu64
@@ -95,7 +96,7 @@ static void warn_cut_off(struct analysis *a)
 		      threads.len ? str_cstr(&threads) : "no thread was left", a->t->losses.cut_bytes);
 }
 
-static void warn_window(struct analysis *a)
+static void warn_window(const struct analysis *a)
 {
 	uint64_t cnt = a->t->losses.before_window;
 
@@ -105,7 +106,7 @@ static void warn_window(struct analysis *a)
 			      cnt, cnt == 1 ? "" : "s", cnt == 1 ? "is" : "are");
 }
 
-static void warn_paused(struct analysis *a)
+static void warn_paused(const struct analysis *a)
 {
 	uint64_t cnt = a->t->losses.at_pause;
 
@@ -116,7 +117,7 @@ static void warn_paused(struct analysis *a)
 			      cnt == 1 ? "is" : "are");
 }
 
-static void warn_reduced(struct analysis *a)
+static void warn_reduced(const struct analysis *a)
 {
 	if (a->t->kernel_reduced)
 		findings_warn(a->f, "kernel-reduced",
@@ -125,9 +126,8 @@ static void warn_reduced(struct analysis *a)
 			      "record --kernel needs");
 }
 
-static void warn_no_waker(struct analysis *a)
+static void warn_no_waker(const struct analysis *a, const struct counted_intervals *u)
 {
-	const struct counted_intervals *u = a->counted;
 	double latency_ns = a->f->interval.mean_ns * (double)a->f->interval.cnt;
 
 	if (u->waited_ns > 0 && (double)u->no_waker_ns > NO_WAKER_SHARE * (double)u->waited_ns)
@@ -145,7 +145,7 @@ static void warn_no_waker(struct analysis *a)
 			      100 * (double)u->io_no_waker_ns / (double)u->io_waited_ns);
 }
 
-static void warn_few(struct analysis *a)
+static void warn_few(const struct analysis *a)
 {
 	uint64_t cnt = a->f->interval.cnt, root_only = a->f->probing.root_only_cnt;
 
@@ -165,7 +165,7 @@ static void warn_few(struct analysis *a)
 }
 
 /* Reckoned, where nothing was measured: what the calls that were recorded take each. */
-static void warn_reckoned_cost(struct analysis *a)
+static void warn_reckoned_cost(const struct analysis *a, double overhead)
 {
 	double calls = 0, cost, mean_ns = a->f->interval.mean_ns;
 	bool recorded = false;
@@ -180,30 +180,30 @@ static void warn_reckoned_cost(struct analysis *a)
 			mean_ns -= n->mean_ns;
 	}
 	cost = mean_ns > 0 ? calls * PROBE_NS / mean_ns : 0;
-	if (!recorded || cost <= a->overhead)
+	if (!recorded || cost <= overhead)
 		return;
 	findings_warn(a->f, "probe-cost",
 		      "%.0f calls an interval were recorded: probes are reckoned to be %.0f %% of its time outside "
 		      "the queue or more, the budget is %.3g %%; vprof iterate keeps to it, vprof record --sample "
-		      "1/16 measures what they cost", calls, cost * 100, a->overhead * 100);
+		      "1/16 measures what they cost", calls, cost * 100, overhead * 100);
 }
 
 /* More than chance, and more than the budget.  Fewer intervals in full would spare the program, but
  * not those: what they show is as distorted. */
-static void warn_probing(struct analysis *a)
+static void warn_probing(const struct analysis *a, double overhead)
 {
 	const struct probing *p = &a->f->probing;
 
 	if (!p->measured)
-		warn_reckoned_cost(a);
-	if (!p->measured || p->mean_low <= 0 || p->mean <= a->overhead)
+		warn_reckoned_cost(a, overhead);
+	if (!p->measured || p->mean_low <= 0 || p->mean <= overhead)
 		return;
 	findings_warn(a->f, "probe-cost",
 		      "intervals recorded in full take %.1f %% longer than root-only ones (95 %% CI "
 		      "%+.1f %% to %+.1f %%), more than the budget of %.3g %%: functions called often "
 		      "look more important than they are; probe fewer of them (vprof build "
 		      "--functions, or vprof iterate, which keeps to a budget)",
-		      p->mean * 100, p->mean_low * 100, p->mean_high * 100, a->overhead * 100);
+		      p->mean * 100, p->mean_low * 100, p->mean_high * 100, overhead * 100);
 }
 
 /* The rows of a recorded interval follow each other. */
@@ -212,14 +212,15 @@ static size_t first_row(const struct analysis *a, size_t recorded)
 	size_t row = 0;
 
 	for (size_t i = 0; i < recorded; i++)
-		row += a->copies[i];
+		row += a->full->copies[i];
 	return row;
 }
 
 /* Every share when these intervals are left out, and the largest factor then; NULL: nothing is above the threshold then. */
-static const struct factor *first_without(const struct analysis *a, const struct carriers *c, double *ret_share)
+static const struct factor *first_without(const struct analysis *a, const struct times *times, const struct carriers *c,
+					  double *ret_share)
 {
-	size_t cnt = a->factor_times->column_cnt, n = a->m->n, left = n;
+	size_t cnt = times->column_cnt, n = a->m->n, left = n;
 	_cleanup_(freep) double *weights = xcalloc(n, sizeof(*weights));
 	_cleanup_(freep) double *products = xcalloc(cnt + 1, sizeof(*products));
 	const struct factor *best = NULL;
@@ -231,18 +232,18 @@ static const struct factor *first_without(const struct analysis *a, const struct
 	for (size_t i = 0; i < c->cnt; i++) {
 		size_t first = first_row(a, c->rows[i]);
 
-		left -= a->copies[c->rows[i]];
-		for (size_t row = first; row < first + a->copies[c->rows[i]]; row++) {
+		left -= a->full->copies[c->rows[i]];
+		for (size_t row = first; row < first + a->full->copies[c->rows[i]]; row++) {
 			weights[row] = 0;
-			mean -= (double)(a->latencies_ns[row] - typical_ns);
+			mean -= (double)(a->full->of_row[row] - typical_ns);
 		}
 	}
 	mean /= (double)left;
 	for (size_t i = 0; i < n; i++) {
-		weights[i] *= (double)(a->latencies_ns[i] - typical_ns) - mean;
+		weights[i] *= (double)(a->full->of_row[i] - typical_ns) - mean;
 		squares += weights[i] * weights[i];
 	}
-	times_weighted(a->factor_times, weights, products);	/* sum X (T - mean T) */
+	times_weighted(times, weights, products);	/* sum X (T - mean T) */
 	for (size_t i = 0; i < cnt && squares > 0; i++) {
 		struct factor *x = &a->f->factors.items[i];
 		double share = products[i] / squares;
@@ -275,13 +276,13 @@ static uint64_t sid_of_row(const struct analysis *a, size_t row)
 	return SID_NONE;
 }
 
-static void warn_heavy_tail(struct analysis *a, const struct carriers *c)
+static void warn_heavy_tail(const struct analysis *a, const struct carriers *c)
 {
-	if (c->effective_cnt >= fmin(EFFECTIVE_MIN, (double)a->recorded_cnt / 10))
+	if (c->effective_cnt >= fmin(EFFECTIVE_MIN, (double)a->full->recorded_cnt / 10))
 		return;
 	findings_warn(a->f, "few-intervals",
 		      "the latency's tail is so heavy that only about %.0f of %zu intervals speak of the variance: "
-		      "confidence intervals are too narrow, run longer", c->effective_cnt, a->recorded_cnt);
+		      "confidence intervals are too narrow, run longer", c->effective_cnt, a->full->recorded_cnt);
 }
 
 /* The first of the ranking by shares of all intervals. */
@@ -318,24 +319,24 @@ static bool are_close(const struct carriers *c, size_t recorded_cnt)
 /* A cause that comes again and again has its variance in the intervals that it hits: nothing to warn of. */
 static bool are_a_cause(const struct analysis *a, const struct carriers *c, const struct factor *first_without)
 {
-	return first_without && first_without == first_with_all(a) && !are_close(c, a->recorded_cnt);
+	return first_without && first_without == first_with_all(a) && !are_close(c, a->full->recorded_cnt);
 }
 
-static void warn_carriers(struct analysis *a)
+static void warn_carriers(const struct analysis *a, const struct times *times)
 {
 	struct carriers c;
 	_cleanup_(str_release) struct str sids = STR_INIT, rest = STR_INIT;
 	const struct factor *first;
 	double share = 0;
 
-	if (a->recorded_cnt < FEW_INTERVALS || !(a->variance_ns2 > 0))
+	if (a->full->recorded_cnt < FEW_INTERVALS || !(a->variance_ns2 > 0))
 		return;
-	c = carriers_of(a->recorded_ns, a->copies, a->recorded_cnt);
+	c = carriers_of(a->full->of_recorded, a->full->copies, a->full->recorded_cnt);
 	if (c.share <= CARRIED_MAX) {
 		warn_heavy_tail(a, &c);
 		return;
 	}
-	first = first_without(a, &c, &share);
+	first = first_without(a, times, &c, &share);
 	if (are_a_cause(a, &c, first)) {
 		for (size_t i = 0; i < a->f->factors.cnt; i++)
 			a->f->factors.items[i].has_trimmed = false;
@@ -351,15 +352,15 @@ static void warn_carriers(struct analysis *a)
 	}
 	findings_warn(a->f, "outliers",
 		      "%zu of %zu intervals carry %.0f %% of the variance (%s)%s; without them %s. Look at one: vprof show "
-		      "critical-path --interval %" PRIu64, c.cnt, a->recorded_cnt, c.share * 100, str_cstr(&sids),
-		      are_close(&c, a->recorded_cnt) ? ", an incident rather than a cause" : "", str_cstr(&rest),
+		      "critical-path --interval %" PRIu64, c.cnt, a->full->recorded_cnt, c.share * 100, str_cstr(&sids),
+		      are_close(&c, a->full->recorded_cnt) ? ", an incident rather than a cause" : "", str_cstr(&rest),
 		      sid_of_row(a, c.rows[0]));
 }
 
 /* The part that differs most between 64ths of the run together with the latency. */
-static const struct factor *drifting_factor(const struct analysis *a)
+static const struct factor *drifting_factor(const struct analysis *a, const struct times *times)
 {
-	size_t cnt = a->factor_times->column_cnt, n = a->m->n, blocks = 64;
+	size_t cnt = times->column_cnt, n = a->m->n, blocks = 64;
 	_cleanup_(freep) double *weights = xcalloc(n, sizeof(*weights));
 	_cleanup_(freep) double *products = xcalloc(cnt + 1, sizeof(*products));
 	const struct factor *best = NULL;
@@ -370,11 +371,11 @@ static const struct factor *drifting_factor(const struct analysis *a)
 		double mean = 0;
 
 		for (size_t i = first; i < end; i++)
-			mean += (double)a->latencies_ns[i] / (double)(end - first);
+			mean += (double)a->full->of_row[i] / (double)(end - first);
 		for (size_t i = first; i < end; i++)
 			weights[i] = mean - a->f->interval.mean_ns;
 	}
-	times_weighted(a->factor_times, weights, products);
+	times_weighted(times, weights, products);
 	for (size_t i = 0; i < cnt; i++) {
 		const struct factor *x = &a->f->factors.items[i];
 
@@ -421,7 +422,7 @@ static void add_drift(struct str *to, const struct drift *d)
 	}
 }
 
-static void warn_drift(struct analysis *a, const struct drift *d)
+static void warn_drift(const struct analysis *a, const struct times *times, const struct drift *d)
 {
 	_cleanup_(str_release) struct str what = STR_INIT, name = STR_INIT;
 	const struct factor *x;
@@ -429,7 +430,7 @@ static void warn_drift(struct analysis *a, const struct drift *d)
 	if (!d->drifts)
 		return;
 	add_drift(&what, d);
-	x = drifting_factor(a);
+	x = drifting_factor(a, times);
 	if (x) {
 		str_add(&name, ", mostly of ");
 		add_factor_name(&name, x);
@@ -439,7 +440,7 @@ static void warn_drift(struct analysis *a, const struct drift *d)
 }
 
 /* -20 %, or, of more than all, what that comes to: Var(T) = Var(X) + Var(Y) + 2 Cov is 1 of 1 - share without it. */
-static void add_hedge(struct analysis *a, const struct told_pair *p)
+static void add_hedge(const struct analysis *a, const struct told_pair *p)
 {
 	_cleanup_(str_release) struct str size = STR_INIT;
 
@@ -452,7 +453,7 @@ static void add_hedge(struct analysis *a, const struct told_pair *p)
 		      "look at what divides the time between them", p->labels[0], p->labels[1], str_cstr(&size));
 }
 
-static void add_either(struct analysis *a, const struct told_pair *p)
+static void add_either(const struct analysis *a, const struct told_pair *p)
 {
 	findings_warn(a->f, "either",
 		      "intervals take their time in %s or in %s, seldom in both: the shares of these two are of which of them "
@@ -461,7 +462,7 @@ static void add_either(struct analysis *a, const struct told_pair *p)
 }
 
 /* The largest of the pairs that surely make up for each other, and of those that stand for each other. */
-static void warn_hedge(struct analysis *a)
+static void warn_hedge(const struct analysis *a)
 {
 	_cleanup_(freep) struct told_pair *pairs = NULL;
 	size_t cnt = findings_pairs(a->f, true, FACTORS_THRESHOLD_DEFAULT, &pairs);
@@ -480,10 +481,10 @@ static void warn_hedge(struct analysis *a)
 	}
 }
 
-static void warn_mixture(struct analysis *a, const struct drift *d)
+static void warn_mixture(const struct analysis *a, const struct factor_columns *factors, const struct drift *d)
 {
 	static const char *const numbers[] = { "no", "one", "two", "three", "four" };
-	struct mixture m = mixture_of(a->recorded_ns, a->copies, a->recorded_cnt, d->moves);
+	struct mixture m = mixture_of(a->full->of_recorded, a->full->copies, a->full->recorded_cnt, d->moves);
 	_cleanup_(str_release) struct str list = STR_INIT, kinds = STR_INIT;
 	char centre[TEXT_MAX];
 	const struct factor *x;
@@ -493,7 +494,7 @@ static void warn_mixture(struct analysis *a, const struct drift *d)
 		return;
 	for (size_t i = 0; i < m.cnt; i++)
 		str_addf(&list, "%s%.0f %% around %s", i ? ", " : "", 100 * m.weight[i], text_ns(centre, m.centre_ns[i], false));
-	x = find_factor_of_kinds(a, &between);
+	x = find_factor_of_kinds(a, factors, &between);
 	if (x)
 		str_addf(&kinds, " (%.0f %% of the variance is between those with %s, %.0f %%, and those without)",
 			 100 * between, x->function, 100 * x->presence);
@@ -503,25 +504,26 @@ static void warn_mixture(struct analysis *a, const struct drift *d)
 		      numbers[m.cnt], str_cstr(&list), str_cstr(&kinds), numbers[m.cnt], 1 - m.weight[m.cnt - 1]);
 }
 
-void warn(struct analysis *a)
+void warn(const struct analysis *a, const struct counted_intervals *counted, const struct lives *lives,
+	  const struct factor_columns *factors, double overhead)
 {
 	const struct interval_summary *s = &a->f->interval;
-	struct drift drift = drift_of(a->recorded_ns, a->recorded_cnt);
+	struct drift drift = drift_of(a->full->of_recorded, a->full->recorded_cnt);
 
 	warn_full_tables(a);
-	warn_unpaired(a);
+	warn_unpaired(a, counted);
 	warn_nested(a);
 	warn_unpaired_others(a);
 	warn_reduced(a);
 	warn_off_cpu(a);
 	warn_overloaded(a);
 	warn_few(a);
-	warn_carriers(a);
-	warn_drift(a, &drift);
-	warn_mixture(a, &drift);
+	warn_carriers(a, factors->times);
+	warn_drift(a, factors->times, &drift);
+	warn_mixture(a, factors, &drift);
 	warn_hedge(a);
-	warn_probing(a);
-	if (a->autocorrelated)
+	warn_probing(a, overhead);
+	if (factors->autocorrelated)
 		findings_warn(a->f, "autocorrelated",
 			      "intervals are alike even over a sixteenth of the run: the confidence "
 			      "intervals are too narrow, run several times as long");
@@ -532,11 +534,11 @@ void warn(struct analysis *a)
 			      "imported data, and report a recorded run with vprof export --format tuples",
 			      s->dropped_bad_path);
 	warn_losses(a);
-	warn_holes(a);
-	warn_cut_off(a);
+	warn_holes(a, lives);
+	warn_cut_off(a, lives);
 	warn_window(a);
 	warn_paused(a);
-	warn_no_waker(a);
+	warn_no_waker(a, counted);
 	if (a->f->clamped > 0)
 		findings_warn(a->f, "overlaps",
 			      "%" PRIu64 " segments or invocations overlapped another of their thread "

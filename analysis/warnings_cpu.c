@@ -4,7 +4,7 @@
  *
  * Of what the trace would tell as running, the kernel's accounts of each thread (trace/off_cpu.h) tell how much was not.
  */
-#include "analysis/passes.h"
+#include "analysis/warnings.h"
 
 #include "base/banned.h"
 #include "base/cleanup.h"
@@ -29,7 +29,7 @@ static void sum_waits(const struct findings *f, enum trace_state wait, double *r
 	}
 }
 
-void warn_off_cpu(struct analysis *a)
+void warn_off_cpu(const struct analysis *a)
 {
 	const struct off_cpu *o = &a->t->off_cpu;
 	uint64_t off_ns = unsigned_sum_saturated(o->placed_ns, o->unplaced_ns);
@@ -61,7 +61,7 @@ static void add_others(const struct findings *f, struct str *to)
 	}
 }
 
-void warn_overloaded(struct analysis *a)
+void warn_overloaded(const struct analysis *a)
 {
 	const struct cpu_found *c = &a->f->cpu;
 	_cleanup_(str_release) struct str others = STR_INIT;

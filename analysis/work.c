@@ -18,11 +18,13 @@
  *
  * Several kinds of work become one: T is fitted by w, w^2 and log(1 + w) of each, and W is the fitted value.
  */
-#include "analysis/work_confidence.h"
+#include "analysis/work.h"
 
 #include <gsl/gsl_linalg.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include "analysis/work_confidence.h"
 #include "base/str.h"
 #include "base/banned.h"
 
@@ -31,7 +33,7 @@
 #define SINGULAR 1e-9			/* of the largest singular value: nothing of its own */
 
 struct worker {
-	struct analysis *a;
+	const struct analysis *a;
 	size_t n;
 	uint32_t *name_of_column;	/* index into work_names */
 	size_t column_cnt;
@@ -46,7 +48,7 @@ struct worker {
 
 static double latency_of(const struct worker *w, size_t row)
 {
-	return (double)(w->a->latencies_ns[row] - w->typical_ns);
+	return (double)(w->a->full->of_row[row] - w->typical_ns);
 }
 
 /* ---- the work of each interval ---- */
@@ -250,11 +252,11 @@ static size_t fit_bins(struct worker *w)
 
 /* ---- what is left ---- */
 
-static void set_findings(struct worker *w, size_t parameters)
+static void set_findings(struct worker *w, const struct times *times, size_t parameters)
 {
-	struct analysis *a = w->a;
+	const struct analysis *a = w->a;
 	struct inherent_work *work = &a->f->work;
-	_cleanup_(freep) double *sums = xcalloc(a->factor_times->column_cnt + 1, sizeof(*sums));
+	_cleanup_(freep) double *sums = xcalloc(times->column_cnt + 1, sizeof(*sums));
 	_cleanup_(str_release) struct str names = STR_INIT;
 	double squares = 0, n = (double)w->n, left;
 
@@ -266,8 +268,8 @@ static void set_findings(struct worker *w, size_t parameters)
 	work->names = arena_strdup(a->f->arena, str_cstr(&names));
 	work->interval_cnt = w->reported;
 	work->explained = fmax(0, 1 - left);
-	times_weighted(a->factor_times, w->rest, sums);
-	for (size_t i = 0; i < a->factor_times->column_cnt; i++) {
+	times_weighted(times, w->rest, sums);
+	for (size_t i = 0; i < times->column_cnt; i++) {
 		struct factor *x = &a->f->factors.items[i];
 
 		x->has_work_share = true;
@@ -275,11 +277,11 @@ static void set_findings(struct worker *w, size_t parameters)
 	}
 }
 
-void explain_by_work(struct analysis *a)
+void explain_by_work(const struct analysis *a, const struct times *times)
 {
 	struct worker w = { .a = a, .n = a->m->n, .typical_ns = (int64_t)a->f->interval.mean_ns };
 
-	if (a->t->work_names.cnt == 0 || a->recorded_cnt < FINDINGS_INTERVALS_MIN || !(a->variance_ns2 > 0))
+	if (a->t->work_names.cnt == 0 || a->full->recorded_cnt < FINDINGS_INTERVALS_MIN || !(a->variance_ns2 > 0))
 		return;
 	add_works(&w);
 	if (w.column_cnt > 0) {
@@ -290,8 +292,8 @@ void explain_by_work(struct analysis *a)
 		else
 			memcpy(w.key, w.values, w.n * sizeof(*w.key));
 		w.bin_of_row = xcalloc(w.n, sizeof(*w.bin_of_row));
-		set_findings(&w, fit_bins(&w));
-		find_work_confidence(a, &(struct work_lines){ w.n, w.bin_cnt, w.key, w.rest, w.bin_of_row });
+		set_findings(&w, times, fit_bins(&w));
+		find_work_confidence(a, times, &(struct work_lines){ w.n, w.bin_cnt, w.key, w.rest, w.bin_of_row });
 	}
 	free(w.name_of_column);
 	free(w.values);

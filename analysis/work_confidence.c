@@ -118,10 +118,10 @@ static void set_factor(const struct line_sums *s, struct factor *x, size_t colum
 	findings_ci95(x->work_share, c.half_width, x->work_ci95);
 }
 
-void find_work_confidence(struct analysis *a, const struct work_lines *l)
+void find_work_confidence(const struct analysis *a, const struct times *times, const struct work_lines *l)
 {
-	size_t cnt = a->factor_times->column_cnt, blocks = blocks_for(a->recorded_cnt);
-	struct line_sums s = { .l = l, .block_of_row = a->block_of_row, .block_cnt = blocks, .column_cnt = cnt };
+	size_t cnt = times->column_cnt, blocks = blocks_for(a->full->recorded_cnt);
+	struct line_sums s = { .l = l, .block_of_row = a->full->block_of_row, .block_cnt = blocks, .column_cnt = cnt };
 	double squares = 0;
 
 	s.pull = xcalloc(l->n + 1, sizeof(*s.pull));
@@ -132,7 +132,7 @@ void find_work_confidence(struct analysis *a, const struct work_lines *l)
 	s.x_w = s.x + cnt * WORK_BINS_MAX;
 	s.x_rest = s.x_w + cnt * WORK_BINS_MAX;
 	sum_bins(&s);
-	sum_columns(&s, a->factor_times);
+	sum_columns(&s, times);
 	for (size_t i = 0; i < l->n; i++)
 		squares += l->rest[i] * l->rest[i];
 	/* Not where the work explains everything but rounding. */

@@ -3,7 +3,8 @@
 #ifndef ANALYSIS_WORK_CONFIDENCE_H
 #define ANALYSIS_WORK_CONFIDENCE_H
 
-#include "analysis/passes.h"
+#include "analysis/pass.h"
+#include "analysis/times.h"
 
 #define WORK_BINS_MAX 32
 
@@ -14,6 +15,7 @@ struct work_lines {			/* of T, one in each bin of W */
 	const unsigned char *bin_of_row;
 };
 
-void find_work_confidence(struct analysis *a, const struct work_lines *l);	/* work_ci95 of factors */
+/* work_ci95 of factors; times: theirs. */
+void find_work_confidence(const struct analysis *a, const struct times *times, const struct work_lines *l);
 
 #endif

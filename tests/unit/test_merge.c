@@ -5,7 +5,7 @@
  */
 #include "tests/unit/cmocka_all.h"
 
-#include "analysis/passes.h"
+#include "analysis/analyze.h"
 #include "tests/oracle/random_trace.h"
 #include "tests/unit/same_findings.h"
 #include "trace/merge.h"

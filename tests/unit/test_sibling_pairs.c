@@ -11,6 +11,8 @@
 
 #include "tests/unit/cmocka_all.h"
 
+#include "analysis/analyze.h"
+#include "analysis/covariances.h"
 #include "analysis/sibling_pairs.h"
 #include "base/banned.h"
 

@@ -10,7 +10,8 @@
 
 #include "tests/unit/cmocka_all.h"
 
-#include "analysis/passes.h"
+#include "analysis/analyze.h"
+#include "analysis/rows.h"
 #include "tests/bench/shapes.h"
 #include "tests/oracle/random_trace.h"
 #include "tests/unit/same_findings.h"
