@@ -77,16 +77,6 @@ int critical_path(const struct timeline *tl, const struct interval *iv, pieces *
 	return r ? r : check_pieces(iv, out);
 }
 
-void pieces_reverse(pieces *out, size_t first)
-{
-	for (size_t i = first, j = out->cnt; i + 1 < j; i++) {
-		struct piece p = out->items[i];
-
-		out->items[i] = out->items[--j];
-		out->items[j] = p;
-	}
-}
-
 /* Passes [from_ns, cursor) as one piece; NULL if it has no length. */
 static struct piece *emit(struct walk *w, int64_t from_ns, enum trace_state state)
 {

@@ -273,17 +273,6 @@ static void add_below(struct budget *b, uint32_t f, enum refine_level level, uns
 	free(seen);
 }
 
-double refine_upper(const struct refine_state *s, uint32_t f, bool outside)
-{
-	return outside ? s->blamed[f] + s->blamed_doubt[f] : s->own[f] + s->own_doubt[f];
-}
-
-bool refine_in_scope(const struct refinement *r, uint32_t f, bool outside)
-{
-	return refine_upper(r->state, f, outside) > r->options.threshold &&
-	       refine_has_hidden(r, f, outside);
-}
-
 /* Does that hold of a share: above the threshold, or, with sure false, only perhaps? */
 static bool in_doubt(const struct budget *b, double share, double doubt, bool sure)
 {

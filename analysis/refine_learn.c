@@ -21,12 +21,6 @@ static double positive(double x)
 	return x > 0 ? x : 0;
 }
 
-/* Who is blamed for a queue wait works for other intervals, so what it calls is recorded inside. */
-bool refine_is_queue(const struct node *wait)
-{
-	return wait->kind == NODE_WAIT && wait->wait == STATE_QUEUE;
-}
-
 /* Of a sum of places, which are taken to be independent. */
 static void add_doubt(double *doubt, const struct node *n)
 {

@@ -46,6 +46,13 @@ struct refine_state {
 	uint32_t next_gate;		/* struct refinement's, of the plan that is being made */
 };
 
+/* ---- refine_project.c ---- */
+
+/* Fills in what is known of the project. */
+void refine_index(struct refine_state *s, const struct refine_project *p);
+/* What the run showed and the call graph did not know. */
+void refine_learn_calls(struct refine_state *s, const struct findings *f);
+
 /* wait is the queue. */
 bool refine_is_queue(const struct node *wait);
 
@@ -70,6 +77,11 @@ bool refine_settled(const struct refinement *r, uint32_t f);
 bool refine_hidden(const struct refinement *r, uint32_t child, bool outside);
 /* Does f, which the user did not decline, call any such? */
 bool refine_has_hidden(const struct refinement *r, uint32_t f, bool outside);
+
+/* budget: f's own part, or what is blamed on it (outside), is to be broken down. */
+bool refine_in_scope(const struct refinement *r, uint32_t f, bool outside);
+
+/* refine_verdicts.c */
 
 /* The functions that a factor is about: itself or both of a pair, and who is waited for. */
 struct refine_subject {
@@ -107,8 +119,5 @@ enum refine_stop refine_by_paper(struct refinement *r, const struct findings *f,
 enum refine_stop refine_by_budget(struct refinement *r, const struct findings *f,
 				  enum refine_level *next);
 void refine_census(struct refinement *r);
-
-/* budget: f's own part, or what is blamed on it (outside), is to be broken down. */
-bool refine_in_scope(const struct refinement *r, uint32_t f, bool outside);
 
 #endif

@@ -359,3 +359,13 @@ bool stack_walk_next(struct stack_walk *w)
 		w->to_ns = items[w->next].start_ns;
 	return true;
 }
+
+void pieces_reverse(pieces *out, size_t first)
+{
+	for (size_t i = first, j = out->cnt; i + 1 < j; i++) {
+		struct piece p = out->items[i];
+
+		out->items[i] = out->items[--j];
+		out->items[j] = p;
+	}
+}
