@@ -204,16 +204,6 @@ static void choose_end(struct trace_stream *s)
 	stream_move_end(s, s->rd.until_ns);
 }
 
-void stream_move_end(struct trace_stream *s, int64_t until_ns)
-{
-	s->rd.until_ns = until_ns;
-	while (s->next_end < s->by_end.cnt && s->by_end.items[s->next_end]->last_ns <= until_ns)
-		s->next_end++;
-	s->is_last = s->next_end == s->by_end.cnt;
-	if (s->is_last)
-		s->rd.until_ns = INT64_MAX;
-}
-
 static void play(struct trace_stream *s)
 {
 	const struct trace_index *x = &s->index;
