@@ -45,9 +45,6 @@ struct instrumenting {
 	bool in_text;			/* redirect primitives in the text in any case */
 };
 
-/* Differs between two programs vprof whose probes differ. */
-uint64_t instrument_version(void);
-
 /* scan.c: functions, calls and addresses of the unit. */
 void scan_unit(struct instrumenting *in);
 
@@ -85,7 +82,7 @@ void find_tail_calls(struct instrumenting *in);
 bool options_make_jumps(const char *const *argv, bool is_clang);
 bool ends_in_circle(const struct instrumenting *in, size_t function);
 
-/* Shared by those two. */
+/* later.c: shared by intervals.c and sync.c. */
 size_t label_number(struct instrumenting *in, const char *name);
 void place_add(struct instrumenting *in, const char *interval, const char *role,
 	       const char *location, const char *problem);

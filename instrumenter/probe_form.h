@@ -46,7 +46,7 @@ void probe_form_span(const struct probe_form *form, enum probe_kind kind, size_t
 /* What stands at the top of a unit; constant, tail, aside: the unit has such probes. */
 void probe_form_add_texts(const struct probe_form *form, bool constant, bool tail, bool aside, struct str *ret);
 
-/* Differs between two programs whose texts differ. */
+/* Differs between two programs vprof whose probes differ. */
 uint64_t probe_form_version(void);
 
 #endif

@@ -376,7 +376,7 @@ static uint64_t hash_sync(uint64_t h, const struct launcher_options *o)
 uint64_t settings_of(const struct launcher_options *o)
 {
 	_cleanup_(directives_release) struct directives all = { .list = { NULL, 0, 0 } };
-	uint64_t h = hash_u64(instrument_version(), SCAN_VERSION);
+	uint64_t h = hash_u64(probe_form_version(), SCAN_VERSION);
 
 	directives_collect(o, &all);
 	for (size_t i = 0; i < all.list.cnt; i++) {
@@ -390,7 +390,7 @@ uint64_t settings_of(const struct launcher_options *o)
 
 uint64_t probe_set_of(const struct unit *u, const struct launcher_options *o)
 {
-	uint64_t h = instrument_version();
+	uint64_t h = probe_form_version();
 
 	for (size_t i = 0; i < u->functions.cnt; i++) {
 		const struct scan_function *f = &u->functions.items[i];
