@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "base/banned.h"
-#include "cmd/check_places.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
 #include "cmd/data_lock.h"
@@ -34,8 +33,6 @@ static double arg_threshold = NAN, arg_overhead = NAN;
 static const char *arg_policy = "budget", *arg_format = "text";
 static bool arg_ask, arg_restart, arg_uncalled, arg_ignore_status, arg_verbose;
 
-volatile sig_atomic_t iterate_interrupted;
-
 static void loop_release(struct loop *l)
 {
 	store_close(l->store);
@@ -50,11 +47,6 @@ static void loop_release(struct loop *l)
 	json_decref(l->rounds);
 	run_release(&l->run);
 	findings_free(l->findings);
-}
-
-static void on_interrupt(int signal_number)
-{
-	iterate_interrupted = signal_number;
 }
 
 /* ---- before the first run ---- */
@@ -90,14 +82,6 @@ static int take_options(const struct config *c, struct refine_options *ret)
 		return fail_now(EXIT_USAGE, NULL,
 				"iterate: --overhead is a fraction of the latency, 0 to 1");
 	return EXIT_DONE;
-}
-
-/* Where an interval cannot begin or end no load is spent on it. */
-int iterate_check_places(const struct loop *l, struct diag *reterr)
-{
-	_cleanup_(str_release) struct str unused = STR_INIT;
-
-	return check_places(l->store, &l->config, &l->scanned, &unused, reterr);
 }
 
 static int no_root(const struct loop *l, struct diag *reterr)
@@ -152,7 +136,6 @@ static int end_early(struct loop *l, const struct diag *diag)
 
 static int iterate(struct loop *l)
 {
-	struct sigaction catch = { .sa_handler = on_interrupt, .sa_flags = SA_RESTART };
 	struct diag diag = DIAG_INIT;
 
 	if (prepare(l, &diag) < 0)
@@ -162,7 +145,7 @@ static int iterate(struct loop *l)
 		  "threshold %.3g %%",
 		  l->project->functions.cnt, l->graph.root_cnt,
 		  refine_policy_name(l->options.policy), l->options.k, l->options.threshold * 100);
-	sigaction(SIGINT, &catch, NULL);
+	iterate_catch_interrupt();
 	if (!l->restart && iterate_resume(l, &diag) < 0)
 		return fail(&diag);
 	if (!l->first_run)

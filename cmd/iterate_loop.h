@@ -51,6 +51,7 @@ struct loop {
 
 /* The signal of a Control-C that was seen, or 0. */
 extern volatile sig_atomic_t iterate_interrupted;
+void iterate_catch_interrupt(void);
 
 /* Has each interval its places in what was last built?  EXIT_USAGE. */
 int iterate_check_places(const struct loop *l, struct diag *reterr);
