@@ -18,7 +18,6 @@
 #include "base/file.h"
 #include "cmd/build_steps.h"
 #include "cmd/choose_plan.h"
-#include "cmd/commands.h"
 #include "cmd/common.h"
 #include "cmd/data_lock.h"
 #include "cmd/early_functions.h"

@@ -1,25 +1,32 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * commands.h - the subcommands, each in the file of its name.
+ * commands.h - the subcommands, in the order of `vprof --help`: the one list of them.
+ *
+ *	X(start, demo)		cmd/demo.c defines cmd_demo; the help names it under "start"
  */
 #ifndef CMD_COMMANDS_H
 #define CMD_COMMANDS_H
 
 #include "cmd/options.h"
 
-extern const struct cmd cmd_analyze;
-extern const struct cmd cmd_annotate;
-extern const struct cmd cmd_build;
-extern const struct cmd cmd_cc;
-extern const struct cmd cmd_demo;
-extern const struct cmd cmd_doctor;
-extern const struct cmd cmd_export;
-extern const struct cmd cmd_import;
-extern const struct cmd cmd_init;
-extern const struct cmd cmd_iterate;
-extern const struct cmd cmd_merge;
-extern const struct cmd cmd_record;
-extern const struct cmd cmd_show;
-extern const struct cmd cmd_sql;
+#define COMMANDS(X)		\
+	X(start, demo)		\
+	X(start, init)		\
+	X(start, annotate)	\
+	X(start, doctor)	\
+	X(measure, iterate)	\
+	X(measure, build)	\
+	X(measure, record)	\
+	X(measure, analyze)	\
+	X(measure, merge)	\
+	X(measure, cc)		\
+	X(look, show)		\
+	X(look, sql)		\
+	X(exchange, import)	\
+	X(exchange, export)
+
+#define X(group, name) extern const struct cmd cmd_##name;
+COMMANDS(X)
+#undef X
 
 #endif

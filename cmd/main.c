@@ -20,13 +20,12 @@
 #include "build-config.h"
 
 static const struct {
-	const char *title;
-	const struct cmd *commands[6];
-} groups[] = {
-	{ "start", { &cmd_demo, &cmd_init, &cmd_annotate, &cmd_doctor } },
-	{ "measure", { &cmd_iterate, &cmd_build, &cmd_record, &cmd_analyze, &cmd_merge, &cmd_cc } },
-	{ "look", { &cmd_show, &cmd_sql } },
-	{ "exchange", { &cmd_import, &cmd_export } },
+	const char *group;
+	const struct cmd *cmd;
+} commands[] = {
+#define X(group, name) { #group, &cmd_##name },
+	COMMANDS(X)
+#undef X
 };
 
 static void print_help(void)
@@ -34,11 +33,10 @@ static void print_help(void)
 	printf("usage: vprof [-d DIR] COMMAND [ARG...]\n\n"
 	       "vprof finds the functions, and the waits, that make the latency of a C or C++\n"
 	       "server's requests unpredictable.  Try it:  vprof demo\n");
-	for (size_t g = 0; g < ARRAY_SIZE(groups); g++) {
-		printf("\n%s\n", groups[g].title);
-		for (size_t i = 0; i < ARRAY_SIZE(groups[g].commands) && groups[g].commands[i]; i++)
-			printf("  %-10s %s\n", groups[g].commands[i]->name,
-			       groups[g].commands[i]->summary);
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (i == 0 || strcmp(commands[i].group, commands[i - 1].group) != 0)
+			printf("\n%s\n", commands[i].group);
+		printf("  %-10s %s\n", commands[i].cmd->name, commands[i].cmd->summary);
 	}
 	printf("\n  -d DIR     data directory (default: vprof.data beside vprof.conf; or $VPROF_DIR)\n"
 	       "\nvprof COMMAND --help tells more; so do man vprof and man vprof-COMMAND.\n");
@@ -46,23 +44,20 @@ static void print_help(void)
 
 static const struct cmd *find_command(const char *name)
 {
-	for (size_t g = 0; g < ARRAY_SIZE(groups); g++)
-		for (size_t i = 0; i < ARRAY_SIZE(groups[g].commands) && groups[g].commands[i]; i++)
-			if (strcmp(groups[g].commands[i]->name, name) == 0)
-				return groups[g].commands[i];
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (strcmp(commands[i].cmd->name, name) == 0)
+			return commands[i].cmd;
 	return NULL;
 }
 
 static int unknown_command(const char *name)
 {
-	const char *names[32];
-	size_t cnt = 0;
+	const char *names[ARRAY_SIZE(commands)];
 
-	for (size_t g = 0; g < ARRAY_SIZE(groups); g++)
-		for (size_t i = 0; i < ARRAY_SIZE(groups[g].commands) && groups[g].commands[i]; i++)
-			names[cnt++] = groups[g].commands[i]->name;
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		names[i] = commands[i].cmd->name;
 
-	const char *nearest = nearest_word(name, names, cnt);
+	const char *nearest = nearest_word(name, names, ARRAY_SIZE(commands));
 
 	if (nearest)
 		return fail_now(EXIT_USAGE, "vprof --help lists the commands",
