@@ -20,6 +20,23 @@ struct parser {
 	int status;
 };
 
+const struct option_desc *cmd_options(const struct cmd *cmd)
+{
+	return cmd->all_options ? cmd->all_options() : cmd->options;
+}
+
+void option_table_add(option_table *table, const struct option_desc *rows)
+{
+	for (; rows && rows->help; rows++)
+		VEC_ADD(table, *rows);
+}
+
+const struct option_desc *option_table_end(option_table *table)
+{
+	VEC_ADD(table, (struct option_desc)OPT_END);
+	return table->items;
+}
+
 static int usage(struct parser *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static int usage(struct parser *p, const char *fmt, ...)
 {
@@ -38,7 +55,7 @@ static int usage(struct parser *p, const char *fmt, ...)
 
 static const struct option_desc *find_long(const struct cmd *cmd, const char *name, size_t len)
 {
-	for (const struct option_desc *o = cmd->options; o->help; o++)
+	for (const struct option_desc *o = cmd_options(cmd); o->help; o++)
 		if (o->long_name && strlen(o->long_name) == len && !strncmp(o->long_name, name, len))
 			return o;
 	return NULL;
@@ -46,7 +63,7 @@ static const struct option_desc *find_long(const struct cmd *cmd, const char *na
 
 static const struct option_desc *find_short(const struct cmd *cmd, char name)
 {
-	for (const struct option_desc *o = cmd->options; o->help; o++)
+	for (const struct option_desc *o = cmd_options(cmd); o->help; o++)
 		if (o->short_name && o->short_name == name)
 			return o;
 	return NULL;
@@ -58,7 +75,7 @@ static int unknown_long(struct parser *p, const char *word, size_t len)
 	const char *names[64];
 	size_t cnt = 0;
 
-	for (const struct option_desc *o = p->cmd->options; o->help && cnt < ARRAY_SIZE(names); o++)
+	for (const struct option_desc *o = cmd_options(p->cmd); o->help && cnt < ARRAY_SIZE(names); o++)
 		if (o->long_name)
 			names[cnt++] = o->long_name;
 
@@ -239,10 +256,12 @@ static void print_option(const struct option_desc *o)
 
 void options_print_help(const struct cmd *cmd)
 {
+	const struct option_desc *options = cmd_options(cmd);
+
 	printf("usage: vprof %s %s\n\n%s\n", cmd->name, cmd->synopsis, cmd->summary);
-	if (cmd->options && cmd->options->help) {
+	if (options && options->help) {
 		printf("\noptions:\n");
-		for (const struct option_desc *o = cmd->options; o->help; o++)
+		for (const struct option_desc *o = options; o->help; o++)
 			print_option(o);
 	}
 	if (cmd->examples) {

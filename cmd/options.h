@@ -14,38 +14,28 @@
 #ifndef CMD_OPTIONS_H
 #define CMD_OPTIONS_H
 
-#include <stdbool.h>
+#include "base/alloc.h"
+#include "base/option.h"
 #include "base/proc.h"
-
-enum option_type {
-	OPT_FLAG,			/* bool */
-	OPT_STR,			/* const char * */
-	OPT_OPTIONAL,			/* const char *; "--kernel" without "=..." is "" */
-	OPT_UINT,			/* unsigned */
-	OPT_DOUBLE,			/* double */
-	OPT_STRS			/* struct args: the option may repeat */
-};
-
-struct option_desc {
-	char short_name;		/* 0: none */
-	const char *long_name;		/* NULL: none */
-	const char *arg_name;		/* in the help; NULL for flags */
-	enum option_type type;
-	void *target;
-	const char *help;
-};
-
-#define OPT_END { 0, NULL, NULL, OPT_FLAG, NULL, NULL }
 
 struct cmd {
 	const char *name, *synopsis, *summary;
 	const struct option_desc *options;	/* ends in OPT_END; NULL: the command reads its own words */
+	const struct option_desc *(*all_options)(void);		/* in their place: made of several tables */
 	int (*run)(int argc, char **argv);	/* argv[0] is the command's name; returns the exit status */
 	const char *const *examples;		/* ends in NULL; NULL: none */
 };
 
+/* Its options, from either member, or NULL. */
+const struct option_desc *cmd_options(const struct cmd *cmd);
+
+/* One table of several. */
+typedef VEC(struct option_desc) option_table;
+void option_table_add(option_table *table, const struct option_desc *rows);	/* up to OPT_END; NULL: none */
+const struct option_desc *option_table_end(option_table *table);
+
 /*
- * Parses argv[1..] by cmd->options.  Words go to positional; what follows "--" is returned in
+ * Parses argv[1..] by cmd_options(cmd).  Words go to positional; what follows "--" is returned in
  * *ret_command (NULL if there was no "--"; positional and ret_command may be NULL if the command
  * takes none).  Returns 0 to go on; or 1 when the process is done, with the status to end with in
  * *ret_status (help was printed, or a usage error).

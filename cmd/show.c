@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * show.c - `vprof show VIEW [RUN]`: fetches what a view needs, prints it in the wanted format.
+ * show.c - `vprof show VIEW [RUN]`: reads what a view needs, prints it in the wanted format.
  *
- * The views stand in report/views.c.  Most read only the store; critical-path, execution-table and
- * the views of a whole run (show_whole.c) read the run's trace again.
+ * The views stand in report/views.h.  Most read only the store; those with NEEDS_TRACE read the run's trace again.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +11,6 @@
 #include <string.h>
 
 #include "analysis/analyze.h"
-#include "analysis/causes.h"
 #include "base/banned.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
@@ -20,7 +18,6 @@
 #include "cmd/project.h"
 #include "cmd/recording.h"
 #include "cmd/run_graph.h"
-#include "cmd/show_whole.h"
 #include "report/report.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_DOT, FORMAT_FOLDED, FORMAT_CNT };
@@ -31,49 +28,34 @@ static const char *const format_names[] = {
 };
 
 static const char *arg_format = "text";
-static const char *arg_interval;
-static double arg_quantile = TAIL_QUANTILE_DEFAULT;
-static const char *arg_charge = "waiter";
-static const char *arg_by;
-static unsigned arg_slowest;
 static bool arg_ascii;
-static double arg_threshold = NAN;	/* each view has its own default */
-static struct view_options arg_options = VIEW_OPTIONS_INIT;
-static struct whole_options arg_whole = WHOLE_OPTIONS_INIT;
 
-/* What was read for a view; release frees all of it. */
+/* What was read for a view, and what it made of that; release frees all of it. */
 struct material {
+	const struct view *view;
 	struct store *store;
 	struct run run;
 	struct findings *findings;
+	bool by_sid;
+	uint64_t sid;
 	struct trace *trace;
-	struct arena *arena;		/* of the pieces */
-	VEC(struct explained) paths;
-	execution_rows rows;
-	enum charge charge;
-	caused_list causes;
 	runs runs;
 	iterations iterations;
 	struct project *project;
 	planned_functions planned;
 	uint32_t *heights;
-	struct whole whole;
+	void *made;
 };
 
 static void material_release(struct material *m)
 {
-	for (size_t i = 0; i < m->paths.cnt; i++)
-		VEC_RELEASE(&m->paths.items[i].pieces);
-	VEC_RELEASE(&m->paths);
-	VEC_RELEASE(&m->rows);
-	caused_release(&m->causes);
+	if (m->made)
+		m->view->release(m->made);
 	runs_release(&m->runs);
 	iterations_release(&m->iterations);
 	project_free(m->project);
 	VEC_RELEASE(&m->planned);
 	free(m->heights);
-	whole_release(&m->whole);
-	arena_free(m->arena);
 	trace_free(m->trace);
 	findings_free(m->findings);
 	run_release(&m->run);
@@ -126,10 +108,10 @@ static int read_findings(struct material *m, const char *run, const char *interv
 
 	if (r == 0)
 		r = findings_read(m->store, m->run.number, interval, &m->findings, reterr);
-	if (r < 0 || arg_quantile == m->findings->tail.quantile || !m->findings->interval.cnt)
+	if (r < 0 || view_given.quantile == m->findings->tail.quantile || !m->findings->interval.cnt)
 		return r;
 	kept = TAKE_PTR(m->findings);	/* the store has one quantile, the trace all */
-	return run_analyze_at(m->store, &m->run, kept->interval.name, arg_quantile, &m->findings, reterr);
+	return run_analyze_at(m->store, &m->run, kept->interval.name, view_given.quantile, &m->findings, reterr);
 }
 
 /* "2486" -> the SID; false if text is no number. */
@@ -153,11 +135,11 @@ static bool has_sid(const struct findings *f, uint64_t sid)
 }
 
 /* The interval may be of another name than the one that findings_read picks by itself. */
-static int find_sid(struct material *m, uint64_t sid, struct diag *reterr)
+static int find_sid(struct material *m, struct diag *reterr)
 {
 	_cleanup_(findings_freep) struct findings *first = TAKE_PTR(m->findings);
 
-	if (has_sid(first, sid)) {
+	if (has_sid(first, m->sid)) {
 		m->findings = TAKE_PTR(first);
 		return 0;
 	}
@@ -165,93 +147,29 @@ static int find_sid(struct material *m, uint64_t sid, struct diag *reterr)
 		_cleanup_(findings_freep) struct findings *f = NULL;
 
 		if (findings_read(m->store, m->run.number, first->interval_names.items[i], &f,
-				  NULL) < 0 || !has_sid(f, sid))
+				  NULL) < 0 || !has_sid(f, m->sid))
 			continue;
 		m->findings = TAKE_PTR(f);
 		return 0;
 	}
 	m->findings = TAKE_PTR(first);
 	diag_set(reterr, EXIT_USAGE, -ENOENT, "run %u has no completed interval %" PRIu64,
-		 m->run.number, sid);
+		 m->run.number, m->sid);
 	return diag_remedy(reterr, -ENOENT, "vprof show intervals %u lists them", m->run.number);
 }
 
-static int explain(struct material *m, const struct interval_row *row, size_t rank,
-		   struct diag *reterr)
+static int read_findings_for(struct material *m, const char *run, struct diag *reterr)
 {
-	struct explained *e = VEC_EXTEND(&m->paths);
-
-	e->row = row;
-	e->rank = rank;
-	if (explain_interval(m->trace, row->sid, m->arena, &e->pieces) < 0)
-		return diag_set(reterr, EXIT_DATA, -EBADMSG, "the trace of run %u does not hold"
-				" interval %" PRIu64 " any more", m->run.number, row->sid);
-	return 0;
-}
-
-/* Explains the interval with that SID, or the slowest ones. */
-static int read_paths(struct material *m, const uint64_t *sid, struct diag *reterr)
-{
-	const struct findings *f = m->findings;
-	_cleanup_(freep) size_t *order = findings_by_latency(f);
-	size_t wanted = arg_slowest ? arg_slowest : 1, found = 0, rank = 1;
-	int r = run_trace_read(m->store, &m->run, &m->trace, reterr);
-
-	m->arena = arena_new();
-	for (size_t i = 0; r == 0 && i < f->intervals.cnt && found < wanted; i++) {
-		const struct interval_row *row = &f->intervals.items[order[i]];
-
-		if (sid ? row->sid == *sid : !row->root_only) {
-			found++;
-			r = explain(m, row, rank, reterr);
-		}
-		rank += !row->root_only;
-	}
-	return r;
-}
-
-static int read_paths_for(struct material *m, const char *run, struct diag *reterr)
-{
-	uint64_t sid;
-	bool by_sid = arg_interval && parse_sid(arg_interval, &sid);
-	int r = read_findings(m, run, by_sid ? NULL : arg_interval, reterr);
-
-	if (r == 0 && by_sid)
-		r = find_sid(m, sid, reterr);
-	return r < 0 ? r : read_paths(m, by_sid ? &sid : NULL, reterr);
-}
-
-static int read_execution_table(struct material *m, const char *run, struct diag *reterr)
-{
+	const char *interval = view_given.interval;
 	int r;
 
-	if (strcmp(arg_charge, "waker") == 0)
-		m->charge = CHARGE_WAKER;
-	else if (strcmp(arg_charge, "waiter") != 0)
-		return diag_set(reterr, EXIT_USAGE, -EINVAL, "--charge is waiter or waker, not '%s'",
-				arg_charge);
-	r = read_findings(m, run, arg_interval, reterr);
-	if (r == 0)
-		r = run_trace_read(m->store, &m->run, &m->trace, reterr);
-	if (r == 0 && m->findings->interval.cnt)
-		r = execution_table(m->trace, m->findings->interval.name, m->charge, &m->rows);
-	return r;
-}
-
-static int read_causes(struct material *m, const char *run, struct diag *reterr)
-{
-	int r = read_findings(m, run, arg_interval, reterr);
-
-	if (r == 0)
-		r = run_trace_read(m->store, &m->run, &m->trace, reterr);
-	if (r == 0 && m->findings->interval.cnt)
-		r = variance_by_cause(m->trace, m->findings->interval.name, &m->causes);
-	return r;
+	m->by_sid = (m->view->needs & NEEDS_SID) && interval && parse_sid(interval, &m->sid);
+	r = read_findings(m, run, m->by_sid ? NULL : interval, reterr);
+	return r == 0 && m->by_sid ? find_sid(m, reterr) : r;
 }
 
 /* The build's functions, or with a graph: of a run, if one was named or the latest was imported. */
-static int read_project(struct material *m, const struct view *v, const char *run,
-			struct diag *reterr)
+static int read_project(struct material *m, const char *run, struct diag *reterr)
 {
 	int r = find_run(m, run, false, reterr);
 	_cleanup_(config_release) struct config config = { 0 };
@@ -259,7 +177,7 @@ static int read_project(struct material *m, const struct view *v, const char *ru
 
 	if (r < 0 && (run || r != -ENOENT))
 		return r;
-	if (v->needs == NEEDS_CALL_GRAPH && (run || imported)) {
+	if ((m->view->needs & NEEDS_CALL_GRAPH) && (run || imported)) {
 		r = run_trace_read(m->store, &m->run, &m->trace, reterr);
 		if (r == 0)
 			m->project = run_graph(m->trace);
@@ -272,22 +190,16 @@ static int read_project(struct material *m, const struct view *v, const char *ru
 			project_shorten_paths(m->project);
 		}
 	}
-	if (r == 0 && v->needs == NEEDS_PROJECT && m->run.number)
+	if (r == 0 && (m->view->needs & NEEDS_PROJECT) && m->run.number)
 		r = planned_read(m->store, m->run.number, &m->planned, reterr);
 	if (r == 0)
 		m->heights = graph_heights(m->project);
 	return r;
 }
 
-static int read_whole(struct material *m, const struct view *v, const char *run,
-		      struct diag *reterr)
+/* A view of results has warnings of its own. */
+static void warn_of_losses(const struct material *m)
 {
-	int r = find_run(m, run, false, reterr);
-
-	if (r == 0)
-		r = run_trace_read(m->store, &m->run, &m->trace, reterr);
-	if (r < 0)
-		return r;
 	if (m->trace->losses.records)
 		warn_line("%" PRIu64 " records were lost in run %u: times are too short, and wake-ups "
 			  "are missing", m->trace->losses.records, m->run.number);
@@ -296,40 +208,57 @@ static int read_whole(struct material *m, const struct view *v, const char *run,
 			  (double)m->trace->losses.holes.ns / 1e9);
 	if (m->trace->losses.cut_off)
 		warn_line("the recording of run %u was cut off: its last records are missing", m->run.number);
-	arg_whole.threshold = arg_threshold;
-	arg_whole.quantile = arg_quantile;
-	arg_whole.interval = arg_interval;
-	return whole_make(v->needs, m->trace, &arg_whole, &m->whole, reterr);
 }
 
-static int read_material(struct material *m, const struct view *v, const char *run,
-			 struct diag *reterr)
+static struct view_input input_of(const struct material *m)
+{
+	struct view_input in = {
+		.options = view_given, .run = &m->run, .findings = m->findings, .sid = m->by_sid ? &m->sid : NULL,
+		.trace = m->trace, .runs = &m->runs, .iterations = &m->iterations, .project = m->project,
+		.planned = &m->planned, .heights = m->heights, .made = m->made,
+	};
+
+	if (!isnan(view_given.threshold))
+		in.options.ranking.threshold = view_given.threshold;
+	return in;
+}
+
+static int read_needed(struct material *m, const char *run, struct diag *reterr)
+{
+	unsigned needs = m->view->needs;
+	int r = 0;
+
+	if (needs & NEEDS_RUNS)
+		r = recordings_settle(m->store, &m->runs, reterr);
+	if (r == 0 && (needs & NEEDS_RUNS))
+		r = iterations_read(m->store, &m->iterations, reterr);
+	if (r == 0 && (needs & (NEEDS_PROJECT | NEEDS_CALL_GRAPH)))
+		r = read_project(m, run, reterr);
+	if (r == 0 && (needs & NEEDS_FINDINGS))
+		r = read_findings_for(m, run, reterr);
+	else if (r == 0 && (needs & NEEDS_TRACE))
+		r = find_run(m, run, false, reterr);
+	if (r == 0 && (needs & NEEDS_TRACE))
+		r = run_trace_read(m->store, &m->run, &m->trace, reterr);
+	if (r == 0 && (needs & NEEDS_TRACE) && !(needs & NEEDS_FINDINGS))
+		warn_of_losses(m);
+	return r;
+}
+
+static int read_material(struct material *m, const char *run, struct diag *reterr)
 {
 	int r = store_open(data_dir(), false, &m->store, reterr);
 
-	if (r < 0)
-		return r;
-	switch (v->needs) {
-	case NEEDS_FINDINGS:
-		return read_findings(m, run, arg_interval, reterr);
-	case NEEDS_PATHS:
-		return read_paths_for(m, run, reterr);
-	case NEEDS_EXECUTION_TABLE:
-		return read_execution_table(m, run, reterr);
-	case NEEDS_CAUSES:
-		return read_causes(m, run, reterr);
-	case NEEDS_RUNS:
-		r = recordings_settle(m->store, &m->runs, reterr);
-		return r < 0 ? r : iterations_read(m->store, &m->iterations, reterr);
-	case NEEDS_PROJECT:
-	case NEEDS_CALL_GRAPH:
-		return read_project(m, v, run, reterr);
-	case NEEDS_WAIT_GRAPH:
-	case NEEDS_CRITICALITY:
-	case NEEDS_SAMPLES:
-		return read_whole(m, v, run, reterr);
+	if (r == 0 && m->view->check)
+		r = m->view->check(reterr);
+	if (r == 0)
+		r = read_needed(m, run, reterr);
+	if (r == 0 && m->view->make) {
+		struct view_input in = input_of(m);
+
+		r = m->view->make(&in, &m->made, reterr);
 	}
-	return 0;
+	return r;
 }
 
 /* ---- output ---- */
@@ -363,22 +292,12 @@ static void print_view(const struct view *v, enum format format, const struct vi
 	}
 }
 
-static int print_material(const struct view *v, enum format format, const struct material *m)
+static int print_material(const struct material *m, enum format format)
 {
-	struct view_input in = {
-		.options = arg_options, .run = &m->run, .findings = m->findings, .trace = m->trace,
-		.paths = m->paths.items, .path_cnt = m->paths.cnt, .rows = &m->rows,
-		.charge = m->charge, .causes = &m->causes, .runs = &m->runs, .iterations = &m->iterations, .project = m->project,
-		.planned = &m->planned,
-		.heights = m->heights, .wait_graph = m->whole.wait_graph,
-		.criticality = m->whole.criticality, .samples = m->whole.samples,
-	};
+	const struct view *v = m->view;
+	struct view_input in = input_of(m);
 	bool empty = m->findings && m->findings->interval.cnt == 0;
 
-	if (arg_slowest) {
-		in.options.slowest = arg_slowest;
-		in.options.slowest_given = true;
-	}
 	if (m->findings && !empty && format == FORMAT_TEXT && strcmp(v->name, "warnings") != 0)
 		announce_warnings(&m->run, m->findings);
 	/* Nothing to read, but a program still gets its document. */
@@ -396,7 +315,7 @@ static int unknown_view(const char *name)
 	const char *nearest;
 
 	for (size_t i = 0; i < report_view_cnt; i++) {
-		names[i] = report_views[i].name;
+		names[i] = report_views[i]->name;
 		str_addf(&list, "%s%s", i ? ", " : "", names[i]);
 	}
 	nearest = name ? nearest_word(name, names, report_view_cnt) : NULL;
@@ -438,22 +357,23 @@ static int choose_format(const struct view *v, enum format *ret)
 /* --by cause: the same view by another division. */
 static int choose_causes(const struct view **v)
 {
-	if (!arg_by)
+	const char *by = view_given.by;
+
+	if (!by)
 		return EXIT_DONE;
-	if (strcmp(arg_by, "cause") != 0)
-		return fail_now(EXIT_USAGE, "vprof show variance-tree --by cause",
-				"--by is cause, not '%s'", arg_by);
-	if (strcmp((*v)->name, view_by_cause.name) != 0)
+	if (strcmp(by, "cause") != 0)
+		return fail_now(EXIT_USAGE, "vprof show variance-tree --by cause", "--by is cause, not '%s'", by);
+	if (!(*v)->by_cause)
 		return fail_now(EXIT_USAGE, "vprof show variance-tree --by cause",
 				"--by is for variance-tree, not for %s", (*v)->name);
-	*v = &view_by_cause;
+	*v = (*v)->by_cause;
 	return EXIT_DONE;
 }
 
 static int show_run(int argc, char **argv)
 {
 	_cleanup_(args_release) struct args words = ARGS_INIT;
-	_cleanup_(material_release) struct material m = { .charge = CHARGE_WAITER };
+	_cleanup_(material_release) struct material m = { .view = NULL };
 	struct diag diag = DIAG_INIT;
 	const struct view *v;
 	enum format format = FORMAT_TEXT;
@@ -464,11 +384,9 @@ static int show_run(int argc, char **argv)
 	v = words.cnt ? view_find(words.items[0]) : NULL;
 	if (!v)
 		return unknown_view(words.cnt ? words.items[0] : NULL);
-	if (!(arg_quantile > 0 && arg_quantile < 1))
+	if (!(view_given.quantile > 0 && view_given.quantile < 1))
 		return fail_now(EXIT_USAGE, "vprof show tail --quantile 0.999",
-				"--quantile is between 0 and 1, not %g", arg_quantile);
-	if (!isnan(arg_threshold))
-		arg_options.ranking.threshold = arg_threshold;
+				"--quantile is between 0 and 1, not %g", view_given.quantile);
 	if (words.cnt > 2)
 		return fail_now(EXIT_USAGE, NULL, "show takes one view and one run; what is '%s'?",
 				words.items[2]);
@@ -478,53 +396,48 @@ static int show_run(int argc, char **argv)
 	status = choose_format(v, &format);
 	if (status)
 		return status;
-	if (read_material(&m, v, words.cnt > 1 ? words.items[1] : NULL, &diag) < 0)
+	m.view = v;
+	if (read_material(&m, words.cnt > 1 ? words.items[1] : NULL, &diag) < 0)
 		return fail(&diag);
-	return print_material(v, format, &m);
+	return print_material(&m, format);
 }
 
-static const struct option_desc show_options[] = {
+static const struct option_desc shared_options[] = {
 	{ 0, "format", "FORMAT", OPT_STR, &arg_format,
 	  "text (default), json, csv; call-graph, wait-graph: dot; samples: folded" },
-	{ 0, "interval", "NAME", OPT_STR, &arg_interval,
+	{ 0, "interval", "NAME", OPT_STR, &view_given.interval,
 	  "the kind of interval; for critical-path also the SID of one" },
-	{ 'k', "k", "N", OPT_UINT, &arg_options.ranking.k, "factors: the best N (3; 0: no limit)" },
-	{ 0, "threshold", "D", OPT_DOUBLE, &arg_threshold,
+	{ 'k', "k", "N", OPT_UINT, &view_given.ranking.k, "factors: the best N (3; 0: no limit)" },
+	{ 0, "threshold", "D", OPT_DOUBLE, &view_given.threshold,
 	  "factors: leave out what is not above (0.05); wait-graph: part of the run up to which "
 	  "edges of a knot are trimmed (0.2)" },
-	{ 0, "paper", NULL, OPT_FLAG, &arg_options.ranking.paper,
+	{ 0, "paper", NULL, OPT_FLAG, &view_given.ranking.paper,
 	  "factors: rank as the paper's Algorithm 1 does, pairs included" },
-	{ 0, "all", NULL, OPT_FLAG, &arg_options.ranking.all,
+	{ 0, "all", NULL, OPT_FLAG, &view_given.ranking.all,
 	  "everything: no threshold, no limit on lines" },
-	{ 0, "quantile", "Q", OPT_DOUBLE, &arg_quantile,
+	{ 0, "quantile", "Q", OPT_DOUBLE, &view_given.quantile,
 	  "tail, slow-vs-fast, factors, wait-graph --slow: slow is what is above it (0.99)" },
-	{ 0, "depth", "N", OPT_UINT, &arg_options.depth,
-	  "variance-tree, call-graph: levels below the root" },
-	{ 0, "min-share", "D", OPT_DOUBLE, &arg_options.min_share,
-	  "variance-tree: sum up what is smaller (0.01)" },
-	{ 0, "by", "WHAT", OPT_STR, &arg_by,
-	  "variance-tree: 'cause': each function's variance by running and class of wait" },
-	{ 0, "no-collapse", NULL, OPT_FLAG, &arg_options.no_collapse,
-	  "variance-tree: a line for every function of a chain" },
-	{ 0, "slowest", "N", OPT_UINT, &arg_slowest,
-	  "critical-path, intervals: the N slowest (1 and 20)" },
-	{ 0, "charge", "WHOM", OPT_STR, &arg_charge,
-	  "execution-table: who is charged for blocked time, waiter (default) or waker" },
-	{ 0, "above", "FUNCTION", OPT_STR, &arg_options.above, "call-graph: who calls it" },
-	{ 0, "below", "FUNCTION", OPT_STR, &arg_options.below, "call-graph: what it calls" },
-	{ 0, "prefilter", "F", OPT_DOUBLE, &arg_whole.prefilter,
-	  "wait-graph: part of the run below which an edge leads nowhere (0.01)" },
-	{ 0, "group", "auto|none", OPT_STR, &arg_whole.group,
-	  "wait-graph: similar threads are one vertex (auto), or not (none)" },
-	{ 0, "slow", NULL, OPT_FLAG, &arg_whole.slow,
-	  "wait-graph: only what slow intervals wait for, beside typical ones (--quantile)" },
-	{ 0, "nmin", "N", OPT_DOUBLE, &arg_whole.nmin,
-	  "criticality: a slice with at most N threads active is critical (half the threads)" },
-	{ 0, "period", "NS", OPT_STR, &arg_whole.period,
-	  "samples: time between two, in ns (1000000)" },
+	OPT_END
+};
+
+static const struct option_desc last_options[] = {
 	{ 0, "ascii", NULL, OPT_FLAG, &arg_ascii, "no signs outside ASCII" },
 	OPT_END
 };
+
+/* Any view takes the options of all. */
+static const struct option_desc *show_options(void)
+{
+	static option_table table;
+
+	if (table.cnt)
+		return table.items;
+	option_table_add(&table, shared_options);
+	for (size_t i = 0; i < report_view_cnt; i++)
+		option_table_add(&table, report_views[i]->options);
+	option_table_add(&table, last_options);
+	return option_table_end(&table);
+}
 
 static const char *const show_examples[] = {
 	"vprof show variance-tree", "vprof show factors --paper --format json",
@@ -534,5 +447,5 @@ static const char *const show_examples[] = {
 const struct cmd cmd_show = {
 	.name = "show", .synopsis = "VIEW [RUN] [--format text|json|csv]",
 	.summary = "print what a run found",
-	.options = show_options, .run = show_run, .examples = show_examples,
+	.all_options = show_options, .run = show_run, .examples = show_examples,
 };

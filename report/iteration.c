@@ -279,6 +279,6 @@ json_t *iteration_json(const struct refinement *r, json_t *rounds, const char *s
 	json_set(document, "max_runs", json_integer(o->max_runs));
 	json_set(document, "runs", rounds);
 	json_set(document, "stop", reason);
-	json_set(document, "factors", in ? factors_json(in) : json_null());
+	json_set(document, "factors", in ? view_factors.json(in) : json_null());
 	return document;
 }

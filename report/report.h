@@ -2,8 +2,8 @@
 /*
  * report.h - findings -> what people and programs read.
  *
- * A view is one row of report_views[]: what it needs and how it is worded in each format.  cmd/show
- * fetches what is needed into a struct view_input and calls the function; no view reads a file.
+ * A view is a struct view of its own file: what it needs, its options, what it makes of that, and how it is worded in
+ * each format.  cmd/show reads what is needed into a struct view_input; no view reads a file.
  *
  * Text answers first, with a sentence; JSON is CONTRACT section 4; CSV is RFC 4180 with lines
  * that end in '\n'.
@@ -12,6 +12,7 @@
 #define REPORT_REPORT_H
 
 #include <jansson.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@
 #include "analysis/criticality.h"
 #include "analysis/findings.h"
 #include "analysis/wait_graph.h"
+#include "base/option.h"
 #include "report/sentence.h"
 #include "store/store.h"
 
@@ -37,57 +39,61 @@ struct style {
  * NO_COLOR, TERM=dumb, COLUMNS are honoured. */
 void style_init(struct style *s, FILE *out, bool ascii);
 
+/* Options that several files read; what one view alone reads is a variable of its file. */
 struct view_options {
 	struct select_options ranking;		/* of factors; ranking.all: everything, of other views too */
 	unsigned depth;			/* tree, call graph: levels below the root; 0: all */
 	double min_share;		/* tree: smaller ones are summed up in one line */
-	unsigned slowest;		/* intervals: how many */
-	bool slowest_given;		/* by the user: holds for JSON and CSV, too */
+	unsigned slowest;		/* intervals: how many, in JSON and CSV, too; 0: not given */
 	const char *above, *below;	/* call graph: callers, callees of that function */
 	bool no_collapse;		/* tree: a line for every function of a chain */
+	const char *by;			/* "cause": the view's by_cause instead; NULL: not given */
+	const char *interval;		/* its name, or SID; NULL: not given */
+	double quantile;		/* slow is what is above it */
+	double threshold;		/* NAN: each view has its own default */
 };
 
-#define VIEW_OPTIONS_INIT \
-	{ { FACTORS_K_DEFAULT, FACTORS_THRESHOLD_DEFAULT, false, false }, 0, 0.01, 20, false, NULL, NULL, false }
+#define VIEW_OPTIONS_INIT {										\
+	.ranking = { FACTORS_K_DEFAULT, FACTORS_THRESHOLD_DEFAULT, false, false }, .min_share = 0.01,	\
+	.quantile = TAIL_QUANTILE_DEFAULT, .threshold = NAN }
 
-/* One interval, explained. */
-struct explained {
-	const struct interval_row *row;
-	size_t rank;			/* 1: the slowest of interval.cnt */
-	path_pieces pieces;
+/* What the user gave: the tables of options write here. */
+extern struct view_options view_given;
+
+enum view_needs {
+	NEEDS_FINDINGS = 1,		/* of a run's intervals of one name */
+	NEEDS_SID = 2,			/* with NEEDS_FINDINGS: --interval may be the SID of one */
+	NEEDS_TRACE = 4,		/* the run's trace is read again */
+	NEEDS_RUNS = 8,			/* all runs and iterations */
+	NEEDS_PROJECT = 16,		/* project and heights, of the last build; planned, of a run */
+	NEEDS_CALL_GRAPH = 32		/* project and heights, of the last build, or of a run */
 };
 
-/* What a view is made from; a view uses the parts that its `needs` names. */
+/* What a view is made from: what its `needs` name, and the run; the rest is NULL. */
 struct view_input {
 	struct view_options options;
 	const struct run *run;
 	const struct findings *findings;
-	const struct trace *trace;		/* for names of threads */
-	const struct explained *paths;		/* slowest first */
-	size_t path_cnt;
-	const execution_rows *rows;
-	enum charge charge;
-	const caused_list *causes;
+	const uint64_t *sid;			/* NEEDS_SID; NULL: --interval was none */
+	struct trace *trace;
 	const runs *runs;
-	const iterations *iterations;	/* in order of run; NULL: none */
+	const iterations *iterations;		/* in order of run */
 	const struct project *project;
-	const planned_functions *planned;	/* of run; NULL or empty: none */
+	const planned_functions *planned;
 	const uint32_t *heights;		/* of project->functions */
-	const struct wait_graph *wait_graph;
-	const struct criticality *criticality;
-	const struct blocked_samples *samples;
-};
-
-enum view_needs {
-	NEEDS_FINDINGS, NEEDS_PATHS, NEEDS_EXECUTION_TABLE, NEEDS_CAUSES, NEEDS_RUNS,
-	NEEDS_PROJECT,			/* project and heights, of the last build */
-	NEEDS_CALL_GRAPH,		/* the same, or of a run */
-	NEEDS_WAIT_GRAPH, NEEDS_CRITICALITY, NEEDS_SAMPLES	/* of a run's trace, no interval */
+	const void *made;			/* by the view's make() */
 };
 
 struct view {
 	const char *name, *summary;
-	enum view_needs needs;
+	unsigned needs;				/* enum view_needs, or-ed */
+	const struct option_desc *options;	/* its own; ends in OPT_END; NULL: none */
+	int (*check)(struct diag *reterr);	/* of its options, before a run is looked for; NULL: nothing */
+	/* What is shown, out of what was needed; NULL: that itself.  *ret is released whatever make() returns, if it is not NULL. */
+	int (*make)(const struct view_input *in, void **ret, struct diag *reterr);
+	void (*release)(void *made);
+	const struct view *by_cause;		/* of --by cause; NULL: the view has none */
+	/* A format that it does not have is NULL; text and json all have. */
 	void (*text)(const struct style *s, const struct view_input *in);
 	json_t *(*json)(const struct view_input *in);
 	void (*csv)(FILE *out, const struct view_input *in);
@@ -95,13 +101,10 @@ struct view {
 	void (*folded)(FILE *out, const struct view_input *in);
 };
 
-/* Of --by cause; not in the list. */
-extern const struct view view_by_cause;
-
 /* The view of that name, or NULL. */
 const struct view *view_find(const char *name);
 
-extern const struct view report_views[];
+extern const struct view *const report_views[];
 extern const size_t report_view_cnt;
 
 /* Writes what a view's json function made. */

@@ -263,7 +263,7 @@ static void print_tree(const struct style *s, const struct view_input *in, const
 	free(d.drawn);
 }
 
-void call_graph_text(const struct style *s, const struct view_input *in)
+static void call_graph_text(const struct style *s, const struct view_input *in)
 {
 	struct graph g;
 
@@ -294,7 +294,7 @@ static json_t *function_json(const struct graph *g, uint32_t i)
 	return o;
 }
 
-json_t *call_graph_json(const struct view_input *in)
+static json_t *call_graph_json(const struct view_input *in)
 {
 	json_t *o = json_document("call-graph"), *functions = json_array(), *calls = json_array();
 	struct graph g;
@@ -320,7 +320,7 @@ json_t *call_graph_json(const struct view_input *in)
 	return o;
 }
 
-void call_graph_csv(FILE *out, const struct view_input *in)
+static void call_graph_csv(FILE *out, const struct view_input *in)
 {
 	struct graph g;
 
@@ -350,7 +350,7 @@ static void add_dot_text(struct str *to, const char *text)
 	}
 }
 
-void call_graph_dot(FILE *out, const struct view_input *in)
+static void call_graph_dot(FILE *out, const struct view_input *in)
 {
 	_cleanup_(str_release) struct str label = STR_INIT, clean = STR_INIT;
 	struct graph g;
@@ -380,3 +380,15 @@ void call_graph_dot(FILE *out, const struct view_input *in)
 	fprintf(out, "}\n");
 	graph_release(&g);
 }
+
+static const struct option_desc options[] = {
+	{ 0, "above", "FUNCTION", OPT_STR, &view_given.above, "call-graph: who calls it" },
+	{ 0, "below", "FUNCTION", OPT_STR, &view_given.below, "call-graph: what it calls" },
+	OPT_END
+};
+
+const struct view view_call_graph = {
+	.name = "call-graph", .summary = "functions with their heights (--above FUNCTION, --below FUNCTION)",
+	.needs = NEEDS_CALL_GRAPH, .options = options,
+	.text = call_graph_text, .json = call_graph_json, .csv = call_graph_csv, .dot = call_graph_dot,
+};

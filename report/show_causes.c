@@ -132,8 +132,9 @@ static void add_block(struct block *b)
 	}
 }
 
-void causes_text(const struct style *s, const struct view_input *in)
+static void causes_text(const struct style *s, const struct view_input *in)
 {
+	const caused_list *list = in->made;
 	_cleanup_(table_freep) struct table *t = table_new();
 	double least = in->options.ranking.all ? 0 : in->options.min_share;
 	size_t left_out = 0;
@@ -144,8 +145,8 @@ void causes_text(const struct style *s, const struct view_input *in)
 	table_column(t, "function and cause", TABLE_SHRINKS);
 	table_column(t, "sd", TABLE_RIGHT);
 	table_column(t, "mean", TABLE_RIGHT);
-	for (size_t i = 0; i < in->causes->cnt; i++) {
-		struct block b = { s, t, &in->causes->items[i], least, 0 };
+	for (size_t i = 0; i < list->cnt; i++) {
+		struct block b = { s, t, &list->items[i], least, 0 };
 
 		if (b.f->function && fabs(b.f->share) < least)
 			left_out++;
@@ -194,12 +195,13 @@ static json_t *pairs_of(const struct caused *f)
 	return list;
 }
 
-json_t *causes_json(const struct view_input *in)
+static json_t *causes_json(const struct view_input *in)
 {
+	const caused_list *functions = in->made;
 	json_t *o = json_results("variance-by-cause", in), *list = json_array();
 
-	for (size_t i = 0; i < in->causes->cnt; i++) {
-		const struct caused *f = &in->causes->items[i];
+	for (size_t i = 0; i < functions->cnt; i++) {
+		const struct caused *f = &functions->items[i];
 		json_t *entry = json_object();
 
 		json_set(entry, "function", json_text(f->function));
@@ -216,11 +218,13 @@ json_t *causes_json(const struct view_input *in)
 }
 
 /* A cause a line, then the pairs: b is empty for a cause alone. */
-void causes_csv(FILE *out, const struct view_input *in)
+static void causes_csv(FILE *out, const struct view_input *in)
 {
+	const caused_list *functions = in->made;
+
 	csv_line(out, "ttttttt", "function", "file", "cause", "with", "mean_ns", "variance_ns2", "share");
-	for (size_t i = 0; i < in->causes->cnt; i++) {
-		const struct caused *f = &in->causes->items[i];
+	for (size_t i = 0; i < functions->cnt; i++) {
+		const struct caused *f = &functions->items[i];
 
 		for (size_t k = 0; k < f->causes.cnt; k++)
 			csv_line(out, "ttttddd", f->function, f->file,
@@ -235,7 +239,22 @@ void causes_csv(FILE *out, const struct view_input *in)
 	}
 }
 
+static int make_causes(const struct view_input *in, void **ret, struct diag *reterr)
+{
+	caused_list *list = *ret = xcalloc(1, sizeof(*list));
+
+	(void)reterr;
+	return in->findings->interval.cnt ? variance_by_cause(in->trace, in->findings->interval.name, list) : 0;
+}
+
+static void release_causes(void *made)
+{
+	caused_release(made);
+	free(made);
+}
+
 const struct view view_by_cause = {
-	"variance-tree", "each function's variance by running and class of wait", NEEDS_CAUSES,
-	causes_text, causes_json, causes_csv, NULL, NULL,
+	.name = "variance-tree", .summary = "each function's variance by running and class of wait",
+	.needs = NEEDS_FINDINGS | NEEDS_TRACE, .make = make_causes, .release = release_causes,
+	.text = causes_text, .json = causes_json, .csv = causes_csv,
 };

@@ -148,7 +148,7 @@ static void say_uncounted(const struct project *p, struct str *ret)
 			 first->source, cnt > 1 ? " and others; it" : "", first->untouched ? "compiled untouched" : "not understood");
 }
 
-void coverage_text(const struct style *s, const struct view_input *in)
+static void coverage_text(const struct style *s, const struct view_input *in)
 {
 	struct counts all = count_all(in->project);
 	char a[TEXT_MAX], b[TEXT_MAX], c[TEXT_MAX];
@@ -192,7 +192,7 @@ static json_t *units_json(const struct project *p, unit_reason why)
 	return list;
 }
 
-json_t *coverage_json(const struct view_input *in)
+static json_t *coverage_json(const struct view_input *in)
 {
 	const struct project *p = in->project;
 	json_t *o = json_document("coverage"), *files = json_array(), *skipped = json_array();
@@ -226,7 +226,7 @@ json_t *coverage_json(const struct view_input *in)
 }
 
 /* One row per function. */
-void coverage_csv(FILE *out, const struct view_input *in)
+static void coverage_csv(FILE *out, const struct view_input *in)
 {
 	csv_line(out, "ttttt", "function", "file", "line", "probed", "skipped");
 	for (size_t i = 0; i < in->project->functions.cnt; i++) {
@@ -236,3 +236,9 @@ void coverage_csv(FILE *out, const struct view_input *in)
 			 f->skipped);
 	}
 }
+
+const struct view view_coverage = {
+	.name = "coverage", .summary = "functions that carry a probe, and why others cannot",
+	.needs = NEEDS_PROJECT,
+	.text = coverage_text, .json = coverage_json, .csv = coverage_csv,
+};

@@ -10,6 +10,7 @@
  * A piece that explains a wait is indented by how many wake-ups away its thread, or device, is.  Text keeps
  * the longest pieces, in order of time, and sums up the others; JSON and CSV hold them all.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,15 +194,17 @@ static char *sentence_of(const struct style *s, const struct view_input *in,
 			 thread_kind_name(kind_of(n)), str_cstr(&thread), str_cstr(&what) + strspn(str_cstr(&what), " "));
 }
 
-void critical_path_text(const struct style *s, const struct view_input *in)
+static void critical_path_text(const struct style *s, const struct view_input *in)
 {
-	for (size_t i = 0; i < in->path_cnt; i++) {
-		_cleanup_(freep) char *sentence = sentence_of(s, in, &in->paths[i]);
+	const struct explained_paths *made = in->made;
+
+	for (size_t i = 0; i < made->paths.cnt; i++) {
+		_cleanup_(freep) char *sentence = sentence_of(s, in, &made->paths.items[i]);
 
 		if (i)
 			fputc('\n', s->out);
 		print_answer(s, sentence);
-		print_pieces(s, in, &in->paths[i]);
+		print_pieces(s, in, &made->paths.items[i]);
 	}
 }
 
@@ -239,33 +242,36 @@ static void set_path(json_t *o, const struct explained *e)
 }
 
 /* The first interval stands at the top level, as the contract says; several also in "paths". */
-json_t *critical_path_json(const struct view_input *in)
+static json_t *critical_path_json(const struct view_input *in)
 {
+	const struct explained_paths *made = in->made;
 	json_t *o = json_results("critical-path", in), *paths;
 
-	if (in->path_cnt)
-		set_path(o, &in->paths[0]);
+	if (made->paths.cnt)
+		set_path(o, &made->paths.items[0]);
 	else
 		json_set(o, "pieces", json_array());
-	if (in->path_cnt < 2)
+	if (made->paths.cnt < 2)
 		return o;
 	paths = json_array();
-	for (size_t i = 0; i < in->path_cnt; i++) {
+	for (size_t i = 0; i < made->paths.cnt; i++) {
 		json_t *path = json_object();
 
-		set_path(path, &in->paths[i]);
+		set_path(path, &made->paths.items[i]);
 		json_add(paths, path);
 	}
 	json_set(o, "paths", paths);
 	return o;
 }
 
-void critical_path_csv(FILE *out, const struct view_input *in)
+static void critical_path_csv(FILE *out, const struct view_input *in)
 {
+	const struct explained_paths *made = in->made;
+
 	csv_line(out, "ttttttt", "interval", "thread", "start_ns", "end_ns", "state", "depth",
 		 "frames");
-	for (size_t i = 0; i < in->path_cnt; i++) {
-		const struct explained *e = &in->paths[i];
+	for (size_t i = 0; i < made->paths.cnt; i++) {
+		const struct explained *e = &made->paths.items[i];
 
 		for (size_t j = 0; j < e->pieces.cnt; j++) {
 			const struct path_piece *p = &e->pieces.items[j];
@@ -277,3 +283,64 @@ void critical_path_csv(FILE *out, const struct view_input *in)
 		}
 	}
 }
+
+/* ---- the view ---- */
+
+static int explain(const struct view_input *in, const struct interval_row *row, size_t rank,
+		   struct explained_paths *made, struct diag *reterr)
+{
+	struct explained *e = VEC_EXTEND(&made->paths);
+
+	e->row = row;
+	e->rank = rank;
+	if (explain_interval(in->trace, row->sid, made->arena, &e->pieces) < 0)
+		return diag_set(reterr, EXIT_DATA, -EBADMSG, "the trace of run %u does not hold"
+				" interval %" PRIu64 " any more", in->run->number, row->sid);
+	return 0;
+}
+
+/* Explains the interval with the SID that was asked for, or the slowest ones. */
+static int make_critical_path(const struct view_input *in, void **ret, struct diag *reterr)
+{
+	const struct findings *f = in->findings;
+	_cleanup_(freep) size_t *order = findings_by_latency(f);
+	struct explained_paths *made = *ret = xcalloc(1, sizeof(*made));
+	size_t wanted = in->options.slowest ? in->options.slowest : 1, found = 0, rank = 1;
+	int r = 0;
+
+	made->arena = arena_new();
+	for (size_t i = 0; r == 0 && i < f->intervals.cnt && found < wanted; i++) {
+		const struct interval_row *row = &f->intervals.items[order[i]];
+
+		if (in->sid ? row->sid == *in->sid : !row->root_only) {
+			found++;
+			r = explain(in, row, rank, made, reterr);
+		}
+		rank += !row->root_only;
+	}
+	return r;
+}
+
+static void release_critical_path(void *ret)
+{
+	struct explained_paths *made = ret;
+
+	for (size_t i = 0; i < made->paths.cnt; i++)
+		VEC_RELEASE(&made->paths.items[i].pieces);
+	VEC_RELEASE(&made->paths);
+	arena_free(made->arena);
+	free(made);
+}
+
+static const struct option_desc options[] = {
+	{ 0, "slowest", "N", OPT_UINT, &view_given.slowest,
+	  "critical-path, intervals: the N slowest (1 and 20)" },
+	OPT_END
+};
+
+const struct view view_critical_path = {
+	.name = "critical-path", .summary = "what one interval spent its time on (--interval SID, --slowest N)",
+	.needs = NEEDS_FINDINGS | NEEDS_SID | NEEDS_TRACE, .options = options,
+	.make = make_critical_path, .release = release_critical_path,
+	.text = critical_path_text, .json = critical_path_json, .csv = critical_path_csv,
+};

@@ -5,7 +5,9 @@
  *	 CMetric    of all  slices  call path
  *	 3.24 s     38.1 %      12  main › write_frame
  */
+#include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/banned.h"
 #include "base/table.h"
@@ -48,7 +50,7 @@ static void print_criticality_answer(const struct style *s, const struct critica
 
 static void print_criticality_heading(const struct style *s, const struct view_input *in)
 {
-	const struct criticality *c = in->criticality;
+	const struct criticality *c = in->made;
 	_cleanup_(str_release) struct str line = STR_INIT;
 	const char *dot = glyphs_of(s)->dot;
 	char a[TEXT_MAX], b[TEXT_MAX], d[TEXT_MAX], e[TEXT_MAX];
@@ -64,7 +66,7 @@ static void print_criticality_heading(const struct style *s, const struct view_i
 
 static void print_paths(const struct style *s, const struct view_input *in)
 {
-	const struct criticality *c = in->criticality;
+	const struct criticality *c = in->made;
 	size_t shown = in->options.ranking.all || c->paths.cnt <= PATHS_SHOWN ? c->paths.cnt
 									       : PATHS_SHOWN;
 	_cleanup_(table_freep) struct table *t = table_new();
@@ -93,7 +95,7 @@ static void print_paths(const struct style *s, const struct view_input *in)
 
 static void print_functions(const struct style *s, const struct view_input *in)
 {
-	const struct criticality *c = in->criticality;
+	const struct criticality *c = in->made;
 	size_t shown = in->options.ranking.all || c->functions.cnt <= PATHS_SHOWN ? c->functions.cnt
 										   : PATHS_SHOWN;
 	_cleanup_(table_freep) struct table *t = table_new();
@@ -122,7 +124,7 @@ static void print_functions(const struct style *s, const struct view_input *in)
 
 static void print_threads(const struct style *s, const struct view_input *in)
 {
-	const struct criticality *c = in->criticality;
+	const struct criticality *c = in->made;
 	size_t shown = whole_rows_shown(in, c->threads.cnt);
 	_cleanup_(table_freep) struct table *t = table_new();
 	char text[TEXT_MAX];
@@ -151,9 +153,9 @@ static void print_threads(const struct style *s, const struct view_input *in)
 	print_whole_rest(s, c->threads.cnt, shown, "thread");
 }
 
-void criticality_text(const struct style *s, const struct view_input *in)
+static void criticality_text(const struct style *s, const struct view_input *in)
 {
-	print_criticality_answer(s, in->criticality);
+	print_criticality_answer(s, in->made);
 	print_criticality_heading(s, in);
 	print_paths(s, in);
 	print_functions(s, in);
@@ -179,9 +181,9 @@ static json_t *json_threads(const struct criticality *c)
 	return list;
 }
 
-json_t *criticality_json(const struct view_input *in)
+static json_t *criticality_json(const struct view_input *in)
 {
-	const struct criticality *c = in->criticality;
+	const struct criticality *c = in->made;
 	json_t *o = json_whole("criticality", in), *paths = json_array(), *functions = json_array();
 
 	for (size_t i = 0; i < c->paths.cnt; i++) {
@@ -214,14 +216,45 @@ json_t *criticality_json(const struct view_input *in)
 	return o;
 }
 
-void criticality_csv(FILE *out, const struct view_input *in)
+static void criticality_csv(FILE *out, const struct view_input *in)
 {
+	const struct criticality *c = in->made;
+
 	csv_line(out, "ttt", "path", "cmetric_ns", "slices");
-	for (size_t i = 0; i < in->criticality->paths.cnt; i++) {
-		const struct critical_path_row *p = &in->criticality->paths.items[i];
+	for (size_t i = 0; i < c->paths.cnt; i++) {
+		const struct critical_path_row *p = &c->paths.items[i];
 		_cleanup_(str_release) struct str path = STR_INIT;
 
 		add_folded(&path, p->frames, p->frame_cnt);
 		csv_line(out, "tdu", str_cstr(&path), p->cmetric_ns, p->slices);
 	}
 }
+
+/* ---- the view ---- */
+
+static double arg_nmin = NAN;		/* NAN: the default */
+
+static int make_criticality(const struct view_input *in, void **ret, struct diag *reterr)
+{
+	if (arg_nmin < 0)
+		return diag_set(reterr, EXIT_USAGE, -EINVAL, "--nmin is a number of threads, not %g", arg_nmin);
+	*ret = criticality_new(in->trace, isnan(arg_nmin) ? -1 : arg_nmin);
+	return 0;
+}
+
+static void release_criticality(void *made)
+{
+	criticality_free(made);
+}
+
+static const struct option_desc options[] = {
+	{ 0, "nmin", "N", OPT_DOUBLE, &arg_nmin,
+	  "criticality: a slice with at most N threads active is critical (half the threads)" },
+	OPT_END
+};
+
+const struct view view_criticality = {
+	.name = "criticality", .summary = "what runs while few other threads can (--nmin)",
+	.needs = NEEDS_TRACE, .options = options, .make = make_criticality, .release = release_criticality,
+	.text = criticality_text, .json = criticality_json, .csv = criticality_csv,
+};

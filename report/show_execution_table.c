@@ -6,6 +6,7 @@
  * on a screen: the text sums it up by label.  A label absent from an interval counts as 0 ns there,
  * as in the variance tree.  Example: f took 2, 0 and 4 ns in three intervals: mean 2, sd 1.63.
  */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,15 +72,16 @@ static double deviation_ns(const struct label_sum *sum, uint64_t cnt)
 	return variance > 0 ? (double)sqrtl(variance) : 0;
 }
 
-void execution_table_text(const struct style *s, const struct view_input *in)
+static void execution_table_text(const struct style *s, const struct view_input *in)
 {
+	const struct charged_rows *made = in->made;
 	uint64_t cnt = in->findings->interval.cnt;
 	_cleanup_(table_freep) struct table *t = table_new();
 	_cleanup_(freep) struct label_sum *sums = NULL;
 	size_t sum_cnt;
 	char text[TEXT_MAX];
 
-	sums = sum_up(in->rows, &sum_cnt);
+	sums = sum_up(&made->rows, &sum_cnt);
 	print_heading(s, in);
 	table_column(t, "function", TABLE_SHRINKS);
 	table_column(t, "intervals", TABLE_RIGHT);
@@ -96,15 +98,16 @@ void execution_table_text(const struct style *s, const struct view_input *in)
 	}
 	table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
 	fprintf(s->out, "blocked time is charged to the %s; functions include what they call\n"
-		"--format csv prints a row per interval and function\n", charge_name(in->charge));
+		"--format csv prints a row per interval and function\n", charge_name(made->charge));
 }
 
-json_t *execution_table_json(const struct view_input *in)
+static json_t *execution_table_json(const struct view_input *in)
 {
+	const struct charged_rows *made = in->made;
 	json_t *o = json_results("execution-table", in), *list = json_array();
 
-	for (size_t i = 0; i < in->rows->cnt; i++) {
-		const struct execution_row *row = &in->rows->items[i];
+	for (size_t i = 0; i < made->rows.cnt; i++) {
+		const struct execution_row *row = &made->rows.items[i];
 		json_t *entry = json_object();
 
 		json_set(entry, "interval", json_u64(row->sid));
@@ -112,15 +115,59 @@ json_t *execution_table_json(const struct view_input *in)
 		json_set(entry, "nanoseconds", json_integer(row->nanoseconds));
 		json_add(list, entry);
 	}
-	json_set(o, "charge", json_text(charge_name(in->charge)));
+	json_set(o, "charge", json_text(charge_name(made->charge)));
 	json_set(o, "rows", list);
 	return o;
 }
 
-void execution_table_csv(FILE *out, const struct view_input *in)
+static void execution_table_csv(FILE *out, const struct view_input *in)
 {
+	const struct charged_rows *made = in->made;
+
 	csv_line(out, "ttt", "interval", "function", "nanoseconds");
-	for (size_t i = 0; i < in->rows->cnt; i++)
-		csv_line(out, "uti", in->rows->items[i].sid, in->rows->items[i].label,
-			 in->rows->items[i].nanoseconds);
+	for (size_t i = 0; i < made->rows.cnt; i++)
+		csv_line(out, "uti", made->rows.items[i].sid, made->rows.items[i].label,
+			 made->rows.items[i].nanoseconds);
 }
+
+/* ---- the view ---- */
+
+static const char *arg_charge = "waiter";
+
+static int check_charge(struct diag *reterr)
+{
+	if (strcmp(arg_charge, "waiter") == 0 || strcmp(arg_charge, "waker") == 0)
+		return 0;
+	return diag_set(reterr, EXIT_USAGE, -EINVAL, "--charge is waiter or waker, not '%s'", arg_charge);
+}
+
+static int make_execution_table(const struct view_input *in, void **ret, struct diag *reterr)
+{
+	struct charged_rows *made = *ret = xcalloc(1, sizeof(*made));
+
+	(void)reterr;
+	made->charge = strcmp(arg_charge, "waker") == 0 ? CHARGE_WAKER : CHARGE_WAITER;
+	return in->findings->interval.cnt ?
+	       execution_table(in->trace, in->findings->interval.name, made->charge, &made->rows) : 0;
+}
+
+static void release_execution_table(void *ret)
+{
+	struct charged_rows *made = ret;
+
+	VEC_RELEASE(&made->rows);
+	free(made);
+}
+
+static const struct option_desc options[] = {
+	{ 0, "charge", "WHOM", OPT_STR, &arg_charge,
+	  "execution-table: who is charged for blocked time, waiter (default) or waker" },
+	OPT_END
+};
+
+const struct view view_execution_table = {
+	.name = "execution-table", .summary = "time by interval and function (--charge waiter|waker)",
+	.needs = NEEDS_FINDINGS | NEEDS_TRACE, .options = options,
+	.check = check_charge, .make = make_execution_table, .release = release_execution_table,
+	.text = execution_table_text, .json = execution_table_json, .csv = execution_table_csv,
+};

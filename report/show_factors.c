@@ -300,7 +300,7 @@ static void print_notes(const struct drawing *d)
 	fputc('\n', d->s->out);
 }
 
-void factors_text(const struct style *s, const struct view_input *in)
+static void factors_text(const struct style *s, const struct view_input *in)
 {
 	_cleanup_(freep) char *sentence = sentence_text(in->findings, &in->options.ranking, s->utf8);
 	_cleanup_(freep) uint32_t *order = NULL;
@@ -457,7 +457,7 @@ static json_t *after_work_json(const struct view_input *in)
 	return o;
 }
 
-json_t *factors_json(const struct view_input *in)
+static json_t *factors_json(const struct view_input *in)
 {
 	json_t *o = json_results("factors", in), *list = json_array();
 	_cleanup_(freep) uint32_t *order = NULL;
@@ -518,7 +518,7 @@ static void factor_csv(FILE *out, const struct view_input *in, const struct fact
 		 csv_number(trimmed, f->has_trimmed, f->trimmed_share));
 }
 
-void factors_csv(FILE *out, const struct view_input *in)
+static void factors_csv(FILE *out, const struct view_input *in)
 {
 	_cleanup_(freep) uint32_t *order = NULL;
 	size_t cnt = select_factors(in, &order);
@@ -532,3 +532,9 @@ void factors_csv(FILE *out, const struct view_input *in)
 	for (size_t i = 0; i < cnt; i++)
 		factor_csv(out, in, &in->findings->factors.items[order[i]], i + 1);
 }
+
+const struct view view_factors = {
+	.name = "factors", .summary = "what to look into, best first (--paper, --k, --threshold, --all)",
+	.needs = NEEDS_FINDINGS,
+	.text = factors_text, .json = factors_json, .csv = factors_csv,
+};

@@ -175,7 +175,7 @@ static double tail_share(const struct findings *f)
 	return all > 0 ? tail / all : 0;
 }
 
-void histogram_text(const struct style *s, const struct view_input *in)
+static void histogram_text(const struct style *s, const struct view_input *in)
 {
 	_cleanup_(table_freep) struct table *t = table_new();
 	buckets list = { NULL, 0, 0 };
@@ -203,7 +203,7 @@ void histogram_text(const struct style *s, const struct view_input *in)
 
 /* ---- JSON and CSV ---- */
 
-json_t *histogram_json(const struct view_input *in)
+static json_t *histogram_json(const struct view_input *in)
 {
 	json_t *o = json_results("histogram", in), *array = json_array();
 	buckets list = { NULL, 0, 0 };
@@ -222,7 +222,7 @@ json_t *histogram_json(const struct view_input *in)
 	return o;
 }
 
-void histogram_csv(FILE *out, const struct view_input *in)
+static void histogram_csv(FILE *out, const struct view_input *in)
 {
 	buckets list = { NULL, 0, 0 };
 
@@ -232,3 +232,9 @@ void histogram_csv(FILE *out, const struct view_input *in)
 		csv_line(out, "iiu", list.items[i].from_ns, list.items[i].to_ns, list.items[i].cnt);
 	VEC_RELEASE(&list);
 }
+
+const struct view view_histogram = {
+	.name = "histogram", .summary = "how the latency is distributed",
+	.needs = NEEDS_FINDINGS,
+	.text = histogram_text, .json = histogram_json, .csv = histogram_csv,
+};

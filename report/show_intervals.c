@@ -11,6 +11,8 @@
 #include "report/style.h"
 #include "report/views.h"
 
+#define ROWS_SHOWN 20			/* without --slowest */
+
 /* Which rows JSON and CSV hold: all, or the slowest that --slowest asked for; the caller frees it. */
 static bool *rows_wanted(const struct view_input *in)
 {
@@ -19,20 +21,20 @@ static bool *rows_wanted(const struct view_input *in)
 	bool *wanted = xcalloc(f->intervals.cnt + 1, sizeof(*wanted));
 
 	for (size_t i = 0; i < f->intervals.cnt; i++)
-		wanted[order[i]] = !in->options.slowest_given || i < in->options.slowest;
+		wanted[order[i]] = !in->options.slowest || i < in->options.slowest;
 	return wanted;
 }
 
-void intervals_text(const struct style *s, const struct view_input *in)
+static void intervals_text(const struct style *s, const struct view_input *in)
 {
 	const struct findings *f = in->findings;
-	size_t cnt = f->intervals.cnt, shown = cnt;
+	size_t cnt = f->intervals.cnt, shown = cnt, most = in->options.slowest ? in->options.slowest : ROWS_SHOWN;
 	_cleanup_(table_freep) struct table *t = table_new();
 	_cleanup_(freep) size_t *order = findings_by_latency(f);
 	char text[TEXT_MAX];
 
-	if (!in->options.ranking.all && shown > in->options.slowest)
-		shown = in->options.slowest;
+	if (!in->options.ranking.all && shown > most)
+		shown = most;
 	print_heading(s, in);
 	table_column(t, "sid", TABLE_RIGHT);
 	table_column(t, "latency", TABLE_RIGHT);
@@ -57,7 +59,7 @@ void intervals_text(const struct style *s, const struct view_input *in)
 			glyphs_of(s)->ellipsis, shown, text_cnt(text, cnt));
 }
 
-json_t *intervals_json(const struct view_input *in)
+static json_t *intervals_json(const struct view_input *in)
 {
 	_cleanup_(freep) bool *wanted = rows_wanted(in);
 	json_t *o = json_results("intervals", in), *list = json_array();
@@ -83,7 +85,7 @@ json_t *intervals_json(const struct view_input *in)
 	return o;
 }
 
-void intervals_csv(FILE *out, const struct view_input *in)
+static void intervals_csv(FILE *out, const struct view_input *in)
 {
 	_cleanup_(freep) bool *wanted = rows_wanted(in);
 
@@ -98,3 +100,9 @@ void intervals_csv(FILE *out, const struct view_input *in)
 				 row->start_tid, row->end_tid);
 	}
 }
+
+const struct view view_intervals = {
+	.name = "intervals", .summary = "the intervals, slowest first (--slowest N, --all)",
+	.needs = NEEDS_FINDINGS,
+	.text = intervals_text, .json = intervals_json, .csv = intervals_csv,
+};

@@ -73,7 +73,7 @@ static void add_run(struct table *t, const struct style *s, const struct run *r,
 	table_cell(t, "%s", r->command ? r->command : "");
 }
 
-void runs_text(const struct style *s, const struct view_input *in)
+static void runs_text(const struct style *s, const struct view_input *in)
 {
 	_cleanup_(table_freep) struct table *t = table_new();
 	struct left_out without = { true, true, !in->iterations || in->iterations->cnt == 0 };
@@ -126,7 +126,7 @@ static json_t *iteration_to_json(const struct iteration *i)
 	return o;
 }
 
-json_t *runs_json(const struct view_input *in)
+static json_t *runs_json(const struct view_input *in)
 {
 	json_t *o = json_document("runs"), *list = json_array();
 
@@ -153,7 +153,7 @@ json_t *runs_json(const struct view_input *in)
 	return o;
 }
 
-void runs_csv(FILE *out, const struct view_input *in)
+static void runs_csv(FILE *out, const struct view_input *in)
 {
 	csv_line(out, "ttttttttttt", "run", "name", "command", "source", "started_ns",
 		 "duration_ns", "status", "exit_status", "intervals", "functions", "lost_records");
@@ -165,3 +165,9 @@ void runs_csv(FILE *out, const struct view_input *in)
 			 (int64_t)r->exit_status, r->interval_cnt, r->function_cnt, r->lost_records);
 	}
 }
+
+const struct view view_runs = {
+	.name = "runs", .summary = "all runs",
+	.needs = NEEDS_RUNS,
+	.text = runs_text, .json = runs_json, .csv = runs_csv,
+};

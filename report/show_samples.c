@@ -6,7 +6,9 @@
  * of what is no running time.
  *	worker;main;log_sync;[io] 812
  */
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/banned.h"
@@ -69,7 +71,7 @@ static void print_samples_answer(const struct style *s, const struct blocked_sam
 /* "5 threads · a sample every 1.00 ms · cpu 40 %, io 52 %, ... · run 3" */
 static void print_samples_heading(const struct style *s, const struct view_input *in)
 {
-	const struct blocked_samples *b = in->samples;
+	const struct blocked_samples *b = in->made;
 	_cleanup_(str_release) struct str line = STR_INIT;
 	const char *dot = glyphs_of(s)->dot, *comma = "";
 	uint64_t sum = sample_sum(b);
@@ -89,9 +91,9 @@ static void print_samples_heading(const struct style *s, const struct view_input
 	fprintf(s->out, "%s\n\n", str_cstr(&line));
 }
 
-void samples_text(const struct style *s, const struct view_input *in)
+static void samples_text(const struct style *s, const struct view_input *in)
 {
-	const struct blocked_samples *b = in->samples;
+	const struct blocked_samples *b = in->made;
 	size_t shown = whole_rows_shown(in, b->rows.cnt);
 	_cleanup_(table_freep) struct table *t = table_new();
 	double sum = (double)sample_sum(b);
@@ -124,9 +126,9 @@ void samples_text(const struct style *s, const struct view_input *in)
 		fprintf(s->out, "--format folded prints call paths for flame graphs\n");
 }
 
-json_t *samples_json(const struct view_input *in)
+static json_t *samples_json(const struct view_input *in)
 {
-	const struct blocked_samples *b = in->samples;
+	const struct blocked_samples *b = in->made;
 	json_t *o = json_whole("samples", in), *rows = json_array(), *stacks = json_array();
 
 	for (size_t i = 0; i < b->rows.cnt; i++) {
@@ -159,11 +161,13 @@ json_t *samples_json(const struct view_input *in)
 	return o;
 }
 
-void samples_csv(FILE *out, const struct view_input *in)
+static void samples_csv(FILE *out, const struct view_input *in)
 {
+	const struct blocked_samples *b = in->made;
+
 	csv_line(out, "tttttt", "function", "file", "line", "type", "samples", "time_ns");
-	for (size_t i = 0; i < in->samples->rows.cnt; i++) {
-		const struct sample_row *r = &in->samples->rows.items[i];
+	for (size_t i = 0; i < b->rows.cnt; i++) {
+		const struct sample_row *r = &b->rows.items[i];
 		_cleanup_(freep) char *line = r->line ? xasprintf("%" PRIu32, r->line) : NULL;
 
 		csv_line(out, "ttttui", r->function, r->file, line, sample_type_name(r->type),
@@ -171,10 +175,12 @@ void samples_csv(FILE *out, const struct view_input *in)
 	}
 }
 
-void samples_folded(FILE *out, const struct view_input *in)
+static void samples_folded(FILE *out, const struct view_input *in)
 {
-	for (size_t i = 0; i < in->samples->stacks.cnt; i++) {
-		const struct sample_stack *k = &in->samples->stacks.items[i];
+	const struct blocked_samples *b = in->made;
+
+	for (size_t i = 0; i < b->stacks.cnt; i++) {
+		const struct sample_stack *k = &b->stacks.items[i];
 		_cleanup_(str_release) struct str line = STR_INIT;
 
 		if (k->thread) {
@@ -189,3 +195,43 @@ void samples_folded(FILE *out, const struct view_input *in)
 		fprintf(out, "%s %" PRIu64 "\n", str_cstr(&line), k->samples);
 	}
 }
+
+/* ---- the view ---- */
+
+static const char *arg_period;		/* ns */
+
+static int make_samples(const struct view_input *in, void **ret, struct diag *reterr)
+{
+	int64_t period_ns = SAMPLES_PERIOD_DEFAULT_NS;
+
+	if (arg_period) {
+		char *end;
+
+		errno = 0;
+		period_ns = strtoll(arg_period, &end, 10);
+		if (errno || *end || end == arg_period || period_ns <= 0) {
+			diag_set(reterr, EXIT_USAGE, -EINVAL,
+				 "--period is a number of nanoseconds above 0, not '%s'", arg_period);
+			return diag_remedy(reterr, -EINVAL, "vprof show samples --period 1000000");
+		}
+	}
+	*ret = blocked_samples_new(in->trace, period_ns);
+	return 0;
+}
+
+static void release_samples(void *made)
+{
+	blocked_samples_free(made);
+}
+
+static const struct option_desc options[] = {
+	{ 0, "period", "NS", OPT_STR, &arg_period,
+	  "samples: time between two, in ns (1000000)" },
+	OPT_END
+};
+
+const struct view view_samples = {
+	.name = "samples", .summary = "samples on and off the processor, by function (--period)",
+	.needs = NEEDS_TRACE, .options = options, .make = make_samples, .release = release_samples,
+	.text = samples_text, .json = samples_json, .csv = samples_csv, .folded = samples_folded,
+};

@@ -114,7 +114,7 @@ static void print_first_factors(const struct style *s, const struct view_input *
 	}
 }
 
-void summary_text(const struct style *s, const struct view_input *in)
+static void summary_text(const struct style *s, const struct view_input *in)
 {
 	_cleanup_(freep) char *sentence = sentence_text(in->findings, &in->options.ranking, s->utf8);
 
@@ -132,7 +132,7 @@ void summary_text(const struct style *s, const struct view_input *in)
 		"vprof show critical-path --slowest 1\n");
 }
 
-json_t *summary_json(const struct view_input *in)
+static json_t *summary_json(const struct view_input *in)
 {
 	json_t *o = json_results("summary", in), *names = json_array();
 
@@ -143,3 +143,9 @@ json_t *summary_json(const struct view_input *in)
 	json_set(o, "interval_names", names);
 	return o;
 }
+
+const struct view view_summary = {
+	.name = "summary", .summary = "the answer, and the latency it is about",
+	.needs = NEEDS_FINDINGS,
+	.text = summary_text, .json = summary_json,
+};

@@ -122,7 +122,7 @@ static void print_more(const struct style *s, const struct view_input *in, size_
 		fprintf(s->out, "%s %zu more, together %s (--all)\n", glyphs_of(s)->ellipsis, more, sum);
 }
 
-void tail_text(const struct style *s, const struct view_input *in)
+static void tail_text(const struct style *s, const struct view_input *in)
 {
 	const struct findings *f = in->findings;
 	_cleanup_(freep) size_t *order = order_by_tail(f);
@@ -193,7 +193,7 @@ static void add_slow_row(const struct style *s, struct table *t, const struct pa
 	add_share(t, true, p->fast_presence);
 }
 
-void slow_vs_fast_text(const struct style *s, const struct view_input *in)
+static void slow_vs_fast_text(const struct style *s, const struct view_input *in)
 {
 	const struct findings *f = in->findings;
 	_cleanup_(table_freep) struct table *t = table_new();
@@ -278,26 +278,38 @@ static void parts_csv(FILE *out, const struct view_input *in, const size_t *orde
 	}
 }
 
-json_t *tail_json(const struct view_input *in)
+static json_t *tail_json(const struct view_input *in)
 {
 	_cleanup_(freep) size_t *order = order_by_tail(in->findings);
 
 	return parts_json("tail", in, order);
 }
 
-void tail_csv(FILE *out, const struct view_input *in)
+static void tail_csv(FILE *out, const struct view_input *in)
 {
 	_cleanup_(freep) size_t *order = order_by_tail(in->findings);
 
 	parts_csv(out, in, order);
 }
 
-json_t *slow_vs_fast_json(const struct view_input *in)
+static json_t *slow_vs_fast_json(const struct view_input *in)
 {
 	return parts_json("slow-vs-fast", in, NULL);
 }
 
-void slow_vs_fast_csv(FILE *out, const struct view_input *in)
+static void slow_vs_fast_csv(FILE *out, const struct view_input *in)
 {
 	parts_csv(out, in, NULL);
 }
+
+const struct view view_tail = {
+	.name = "tail", .summary = "what the slowest intervals take more time for than all (--quantile)",
+	.needs = NEEDS_FINDINGS,
+	.text = tail_text, .json = tail_json, .csv = tail_csv,
+};
+
+const struct view view_slow_vs_fast = {
+	.name = "slow-vs-fast", .summary = "extra time of a slow interval, by function and wait (--quantile)",
+	.needs = NEEDS_FINDINGS,
+	.text = slow_vs_fast_text, .json = slow_vs_fast_json, .csv = slow_vs_fast_csv,
+};

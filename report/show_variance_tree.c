@@ -227,7 +227,7 @@ static void print_legend(const struct style *s, const struct findings *f, bool a
 		fprintf(s->out, "+: calls functions that carry no probe yet\n");
 }
 
-void variance_tree_text(const struct style *s, const struct view_input *in)
+static void variance_tree_text(const struct style *s, const struct view_input *in)
 {
 	const struct findings *f = in->findings;
 	_cleanup_(freep) char *sentence = sentence_text(f, &in->options.ranking, s->utf8);
@@ -306,7 +306,7 @@ static json_t *covariances_json(const struct findings *f)
 	return list;
 }
 
-json_t *variance_tree_json(const struct view_input *in)
+static json_t *variance_tree_json(const struct view_input *in)
 {
 	const struct findings *f = in->findings;
 	json_t *o = json_results("variance-tree", in), *nodes = json_array();
@@ -321,7 +321,7 @@ json_t *variance_tree_json(const struct view_input *in)
 
 /* ---- CSV: the nodes ---- */
 
-void variance_tree_csv(FILE *out, const struct view_input *in)
+static void variance_tree_csv(FILE *out, const struct view_input *in)
 {
 	csv_line(out, "tttttttttttttttt", "id", "parent", "kind", "function", "file", "line",
 		 "call_site", "wait", "mean_ns", "variance_ns2", "share", "variance_share",
@@ -345,3 +345,21 @@ void variance_tree_csv(FILE *out, const struct view_input *in)
 			 n->presence, low, high);
 	}
 }
+
+static const struct option_desc options[] = {
+	{ 0, "depth", "N", OPT_UINT, &view_given.depth,
+	  "variance-tree, call-graph: levels below the root" },
+	{ 0, "min-share", "D", OPT_DOUBLE, &view_given.min_share,
+	  "variance-tree: sum up what is smaller (0.01)" },
+	{ 0, "by", "WHAT", OPT_STR, &view_given.by,
+	  "variance-tree: 'cause': each function's variance by running and class of wait" },
+	{ 0, "no-collapse", NULL, OPT_FLAG, &view_given.no_collapse,
+	  "variance-tree: a line for every function of a chain" },
+	OPT_END
+};
+
+const struct view view_variance_tree = {
+	.name = "variance-tree", .summary = "the variance, split over functions and waits",
+	.needs = NEEDS_FINDINGS, .options = options, .by_cause = &view_by_cause,
+	.text = variance_tree_text, .json = variance_tree_json, .csv = variance_tree_csv,
+};

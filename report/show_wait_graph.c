@@ -10,8 +10,11 @@
  *
  * Against typical intervals the columns are what one interval waits: slow, typical, more.
  */
+#include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/banned.h"
 #include "base/table.h"
@@ -27,7 +30,7 @@
 /* "6 threads · run of 10.2 s · knots: edges above 20 % ... · run 3" */
 static void print_wait_heading(const struct style *s, const struct view_input *in)
 {
-	const struct wait_graph *g = in->wait_graph;
+	const struct wait_graph *g = in->made;
 	_cleanup_(str_release) struct str line = STR_INIT;
 	const char *dot = glyphs_of(s)->dot;
 	char a[TEXT_MAX], b[TEXT_MAX], c[TEXT_MAX], d[TEXT_MAX];
@@ -175,7 +178,7 @@ static int by_excess(const void *pa, const void *pb, void *arg)
 
 static void print_others(const struct style *s, const struct view_input *in)
 {
-	const struct wait_graph *g = in->wait_graph;
+	const struct wait_graph *g = in->made;
 	_cleanup_(freep) bool *in_knot = edges_in_knots(g);
 	_cleanup_(freep) uint32_t *others = xcalloc(g->edges.cnt + 1, sizeof(*others));
 	bool all = in->options.ranking.all;
@@ -229,7 +232,7 @@ static int by_waiting(const void *pa, const void *pb, void *arg)
 
 static void print_vertices(const struct style *s, const struct view_input *in)
 {
-	const struct wait_graph *g = in->wait_graph;
+	const struct wait_graph *g = in->made;
 	_cleanup_(freep) size_t *order = xcalloc(g->vertices.cnt + 1, sizeof(*order));
 	_cleanup_(table_freep) struct table *t = table_new();
 	size_t cnt = 0, shown;
@@ -274,7 +277,7 @@ static void print_unknown(const struct style *s, const struct wait_graph *g)
 /* A program that starts hundreds of others may end at each of them. */
 static void print_knots(const struct style *s, const struct view_input *in)
 {
-	const struct wait_graph *g = in->wait_graph;
+	const struct wait_graph *g = in->made;
 	size_t shown = in->options.ranking.all || g->knots.cnt <= KNOTS_SHOWN ? g->knots.cnt : KNOTS_SHOWN;
 
 	for (size_t i = 0; i < shown; i++)
@@ -283,9 +286,9 @@ static void print_knots(const struct style *s, const struct view_input *in)
 		fprintf(s->out, "%s and %zu more knots and sinks (--all)\n", glyphs_of(s)->ellipsis, g->knots.cnt - shown);
 }
 
-void wait_graph_text(const struct style *s, const struct view_input *in)
+static void wait_graph_text(const struct style *s, const struct view_input *in)
 {
-	const struct wait_graph *g = in->wait_graph;
+	const struct wait_graph *g = in->made;
 
 	print_wait_answer(s, g);
 	print_wait_heading(s, in);
@@ -296,3 +299,67 @@ void wait_graph_text(const struct style *s, const struct view_input *in)
 		print_vertices(s, in);
 	print_unknown(s, g);
 }
+
+/* ---- the view ---- */
+
+static double arg_prefilter = NAN;	/* NAN: the default */
+static const char *arg_group = "auto";
+static bool arg_slow;
+
+/* A fraction of the run, or its default. */
+static int take_fraction(const char *name, double given, double normal, double *ret,
+			 struct diag *reterr)
+{
+	*ret = isnan(given) ? normal : given;
+	if (*ret >= 0)
+		return 0;
+	diag_set(reterr, EXIT_USAGE, -EINVAL, "--%s is a fraction of the run's length, not %g", name,
+		 given);
+	return diag_remedy(reterr, -EINVAL, "vprof show wait-graph --%s %g", name, normal);
+}
+
+static int make_wait_graph(const struct view_input *in, void **ret, struct diag *reterr)
+{
+	struct wait_graph_options w = {
+		.group = strcmp(arg_group, "none") != 0, .slow = arg_slow,
+		.quantile = in->options.quantile, .interval = in->options.interval,
+	};
+	struct wait_graph *g;
+	int r = take_fraction("threshold", in->options.threshold, WAIT_THRESHOLD_DEFAULT, &w.threshold, reterr);
+
+	if (r == 0)
+		r = take_fraction("prefilter", arg_prefilter, WAIT_PREFILTER_DEFAULT, &w.prefilter, reterr);
+	if (r < 0)
+		return r;
+	if (w.group && strcmp(arg_group, "auto") != 0)
+		return diag_set(reterr, EXIT_USAGE, -EINVAL, "--group is auto or none, not '%s'", arg_group);
+	r = wait_graph_new(in->trace, &w, &g);
+	if (r == -ENODATA)
+		return diag_set(reterr, EXIT_NO_EVIDENCE, r,
+				"no interval completed: none is slow, none is typical");
+	if (r < 0)
+		return diag_set(reterr, EXIT_USAGE, r, "the run has no interval '%s'", in->options.interval);
+	*ret = g;
+	return 0;
+}
+
+static void release_wait_graph(void *made)
+{
+	wait_graph_free(made);
+}
+
+static const struct option_desc options[] = {
+	{ 0, "prefilter", "F", OPT_DOUBLE, &arg_prefilter,
+	  "wait-graph: part of the run below which an edge leads nowhere (0.01)" },
+	{ 0, "group", "auto|none", OPT_STR, &arg_group,
+	  "wait-graph: similar threads are one vertex (auto), or not (none)" },
+	{ 0, "slow", NULL, OPT_FLAG, &arg_slow,
+	  "wait-graph: only what slow intervals wait for, beside typical ones (--quantile)" },
+	OPT_END
+};
+
+const struct view view_wait_graph = {
+	.name = "wait-graph", .summary = "who waits for whom, and the knots in that (--threshold, --prefilter, --group, --slow)",
+	.needs = NEEDS_TRACE, .options = options, .make = make_wait_graph, .release = release_wait_graph,
+	.text = wait_graph_text, .json = wait_graph_json, .csv = wait_graph_csv, .dot = wait_graph_dot,
+};

@@ -29,7 +29,7 @@ static char *answer_text(const struct findings *f)
 	return str_take(&s);
 }
 
-void warnings_text(const struct style *s, const struct view_input *in)
+static void warnings_text(const struct style *s, const struct view_input *in)
 {
 	const struct findings *f = in->findings;
 	_cleanup_(freep) char *answer = answer_text(f);
@@ -43,12 +43,12 @@ void warnings_text(const struct style *s, const struct view_input *in)
 	}
 }
 
-json_t *warnings_json(const struct view_input *in)
+static json_t *warnings_json(const struct view_input *in)
 {
 	return json_results("warnings", in);
 }
 
-void warnings_csv(FILE *out, const struct view_input *in)
+static void warnings_csv(FILE *out, const struct view_input *in)
 {
 	const struct findings *f = in->findings;
 
@@ -61,3 +61,9 @@ void warnings_csv(FILE *out, const struct view_input *in)
 		fputc('\n', out);
 	}
 }
+
+const struct view view_warnings = {
+	.name = "warnings", .summary = "every warning about the results, the one that matters most first",
+	.needs = NEEDS_FINDINGS,
+	.text = warnings_text, .json = warnings_json, .csv = warnings_csv,
+};

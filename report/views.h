@@ -1,41 +1,62 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * views.h - the functions that views.c lists.  Private to report/.
+ * views.h - the views, in the order in which they are listed: the one list of them.  Private to report/.
+ *
+ *	X(tail)			show_tail.c defines view_tail
  */
 #ifndef REPORT_VIEWS_H
 #define REPORT_VIEWS_H
 
 #include "report/report.h"
 
-#define VIEW_FUNCTIONS(name)							\
-	void name##_text(const struct style *s, const struct view_input *in);	\
-	json_t *name##_json(const struct view_input *in);			\
-	void name##_csv(FILE *out, const struct view_input *in)
+#define VIEWS(X)		\
+	X(summary)		\
+	X(variance_tree)	\
+	X(factors)		\
+	X(tail)			\
+	X(slow_vs_fast)		\
+	X(critical_path)	\
+	X(execution_table)	\
+	X(intervals)		\
+	X(histogram)		\
+	X(warnings)		\
+	X(call_graph)		\
+	X(wait_graph)		\
+	X(criticality)		\
+	X(samples)		\
+	X(runs)			\
+	X(coverage)
 
-VIEW_FUNCTIONS(summary);
-VIEW_FUNCTIONS(variance_tree);
-VIEW_FUNCTIONS(causes);
-VIEW_FUNCTIONS(factors);
-VIEW_FUNCTIONS(tail);
-VIEW_FUNCTIONS(slow_vs_fast);
-VIEW_FUNCTIONS(critical_path);
-VIEW_FUNCTIONS(execution_table);
-VIEW_FUNCTIONS(intervals);
-VIEW_FUNCTIONS(histogram);
-VIEW_FUNCTIONS(call_graph);
-VIEW_FUNCTIONS(runs);
-VIEW_FUNCTIONS(coverage);
-VIEW_FUNCTIONS(wait_graph);
-VIEW_FUNCTIONS(criticality);
-VIEW_FUNCTIONS(samples);
-VIEW_FUNCTIONS(warnings);
+#define X(name) extern const struct view view_##name;
+VIEWS(X)
+X(by_cause)			/* not in the list: variance-tree --by cause */
+#undef X
+
+/* What critical-path makes. */
+struct explained {
+	const struct interval_row *row;
+	size_t rank;			/* 1: the slowest of interval.cnt */
+	path_pieces pieces;
+};
+
+struct explained_paths {
+	struct arena *arena;		/* of the pieces */
+	VEC(struct explained) paths;	/* slowest first */
+};
+
+/* What execution-table makes. */
+struct charged_rows {
+	execution_rows rows;
+	enum charge charge;
+};
 
 /* coverage_planned.c: what became of the plan of in->run. */
 void coverage_planned_text(const struct style *s, const struct view_input *in);
 void coverage_planned_json(json_t *o, const struct view_input *in);
 
-void call_graph_dot(FILE *out, const struct view_input *in);
+/* wait_graph_formats.c */
+json_t *wait_graph_json(const struct view_input *in);
+void wait_graph_csv(FILE *out, const struct view_input *in);
 void wait_graph_dot(FILE *out, const struct view_input *in);
-void samples_folded(FILE *out, const struct view_input *in);
 
 #endif

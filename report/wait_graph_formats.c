@@ -96,7 +96,7 @@ static json_t *json_class(const struct wait_class *c)
 
 json_t *wait_graph_json(const struct view_input *in)
 {
-	const struct wait_graph *g = in->wait_graph;
+	const struct wait_graph *g = in->made;
 	json_t *o = json_whole("wait-graph", in), *vertices = json_array(), *edges = json_array();
 	json_t *knots = json_array(), *trimmed = json_array();
 
@@ -146,7 +146,7 @@ static uint64_t *knot_of_edges(const struct wait_graph *g)
 
 void wait_graph_csv(FILE *out, const struct view_input *in)
 {
-	const struct wait_graph *g = in->wait_graph;
+	const struct wait_graph *g = in->made;
 	_cleanup_(freep) uint64_t *knot = knot_of_edges(g);
 
 	csv_line(out, "ttttttttt", "from", "from_name", "to", "to_name", "weight_ns", "direct_ns",
@@ -206,7 +206,7 @@ static void print_dot_knots(FILE *out, const struct wait_graph *g)
 
 void wait_graph_dot(FILE *out, const struct view_input *in)
 {
-	const struct wait_graph *g = in->wait_graph;
+	const struct wait_graph *g = in->made;
 	_cleanup_(freep) uint64_t *knot = knot_of_edges(g);
 	_cleanup_(freep) bool *used = xcalloc(g->vertices.cnt + 1, sizeof(*used));
 	char text[TEXT_MAX];

@@ -45,7 +45,7 @@ inert()
 
 inert import.err import
 shown=0
-for view in $("$VPROF" show 2>&1 | sed -n 's/^  → //p' | tr -d ,); do
+for view in $(views); do
 	for format in text json csv dot folded; do
 		for more in "" --all; do
 			# shellcheck disable=SC2086

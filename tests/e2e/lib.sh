@@ -109,6 +109,12 @@ told()
 		}' "$work/tuples"
 }
 
+# views: the names of all
+views()
+{
+	"$VPROF" show 2>&1 | sed -n 's/^  → //p' | tr -d ,
+}
+
 finish()
 {
 	echo "$passed passed, $failed failed"

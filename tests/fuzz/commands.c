@@ -45,10 +45,11 @@ int fuzz_run(const struct cmd *cmd, const char *const *words)
 	union value kept[OPTIONS_MAX];
 	char *argv[16] = { (char *)(uintptr_t)cmd->name };
 	FILE *out = stdout, *err = stderr;
+	const struct option_desc *options = cmd_options(cmd);
 	int argc = 1, status;
 
-	for (size_t i = 0; cmd->options[i].help; i++)
-		copy_value(&cmd->options[i], &kept[i], false);
+	for (size_t i = 0; options[i].help; i++)
+		copy_value(&options[i], &kept[i], false);
 	while (*words)
 		argv[argc++] = (char *)(uintptr_t)*words++;
 	fflush(stdout);
@@ -57,7 +58,7 @@ int fuzz_run(const struct cmd *cmd, const char *const *words)
 	fflush(fuzz_nowhere());
 	stdout = out;
 	stderr = err;
-	for (size_t i = 0; cmd->options[i].help; i++)
-		copy_value(&cmd->options[i], &kept[i], true);
+	for (size_t i = 0; options[i].help; i++)
+		copy_value(&options[i], &kept[i], true);
 	return status;
 }

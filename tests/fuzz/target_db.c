@@ -214,7 +214,7 @@ static const char *format_of(const struct view *v, uint64_t choice)
 static void show_all(uint64_t choice)
 {
 	for (size_t v = 0; v < report_view_cnt; v++, choice = choice >> 3 | choice << 61) {
-		const char *name = report_views[v].name, *format = format_of(&report_views[v], choice);
+		const char *name = report_views[v]->name, *format = format_of(report_views[v], choice);
 
 		if (choice & 8)
 			FUZZ_RUN(&cmd_show, name, "1", "--format", format, "--all", "--no-collapse", "--k", "0",

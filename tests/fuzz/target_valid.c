@@ -10,12 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/analyze.h"
-#include "analysis/blocked_samples.h"
-#include "analysis/causes.h"
-#include "analysis/criticality.h"
-#include "analysis/execution_table.h"
-#include "analysis/explain.h"
-#include "analysis/wait_graph.h"
 #include "base/banned.h"
 #include "base/file.h"
 #include "base/map.h"
@@ -33,26 +27,13 @@
 
 struct fuzz_made fuzz_made;
 
-struct looked_at {
-	struct arena *arena;
-	struct findings *findings;
-	VEC(struct explained) paths;
-	execution_rows rows;
-	caused_list causes;
-	struct project *project;
-	uint32_t *heights;
-	struct wait_graph *graph, *slow;	/* slow: NULL where no interval is */
-	struct criticality *criticality;
-	struct blocked_samples *samples;
-};
-
 static void print_view(const struct view *v, const struct view_input *in)
 {
 	FILE *out = fuzz_nowhere();
 	struct style style;
 
 	style_init(&style, out, false);
-	if (v->text && (!in->findings || in->findings->interval.cnt || v->needs != NEEDS_FINDINGS))
+	if (in->findings->interval.cnt || !(v->needs & NEEDS_FINDINGS))
 		v->text(&style, in);
 	if (v->json) {
 		json_t *document = v->json(in);
@@ -68,78 +49,84 @@ static void print_view(const struct view *v, const struct view_input *in)
 		v->folded(out, in);
 }
 
-static void print_views(struct trace *t, const struct looked_at *l, bool all)
+/* What it cannot make of this trace is not printed. */
+static void make_view(const struct view *v, const struct view_input *given)
 {
-	struct run run = { .number = 1, .command = (char *)(uintptr_t)"server", .status = RUN_ANALYSED };
-	runs runs = { &run, 1, 1 };
-	planned_functions none = { NULL, 0, 0 };
-	struct view_input in = {
-		.options = VIEW_OPTIONS_INIT, .run = &run, .findings = l->findings, .trace = t, .paths = l->paths.items,
-		.path_cnt = l->paths.cnt, .rows = &l->rows, .charge = all ? CHARGE_WAKER : CHARGE_WAITER, .causes = &l->causes,
-		.runs = &runs, .project = l->project, .planned = &none, .heights = l->heights, .wait_graph = l->graph,
-		.criticality = l->criticality, .samples = l->samples,
-	};
+	struct view_input in = *given;
+	struct diag diag = DIAG_INIT;
+	void *made = NULL;
+	int r = v->make ? v->make(&in, &made, &diag) : 0;
 
-	in.options.ranking.all = in.options.no_collapse = in.options.ranking.paper = all;
-	for (size_t i = 0; i < report_view_cnt; i++)
-		print_view(&report_views[i], &in);
-	print_view(&view_by_cause, &in);
-	in.wait_graph = l->slow;
-	if (l->slow)
-		print_view(view_find("wait-graph"), &in);
+	in.made = made;
+	if (r == 0)
+		print_view(v, &in);
+	if (made)
+		v->release(made);
 }
 
-static void explain_slowest(struct trace *t, struct looked_at *l)
+/* The variable of a view's own option. */
+static void *variable_of(const char *view, const char *option)
 {
-	_cleanup_(freep) size_t *order = findings_by_latency(l->findings);
+	for (const struct option_desc *o = view_find(view)->options; o->help; o++)
+		if (strcmp(o->long_name, option) == 0)
+			return o->target;
+	fprintf(stderr, "broken: %s has no --%s\n", view, option);
+	abort();
+}
 
-	for (size_t i = 0; i < l->findings->intervals.cnt && l->paths.cnt < 3; i++) {
-		const struct interval_row *row = &l->findings->intervals.items[order[i]];
-		struct explained e = { .row = row, .rank = i + 1 };
+static void print_views(struct view_input *in, uint64_t choice)
+{
+	static const char *const periods_ns[] = { "1000000", "9223372036854775807", "9223372036854775", "1000000000000" };
+	const char **charge = variable_of("execution-table", "charge"), **group = variable_of("wait-graph", "group");
+	const char **period = variable_of("samples", "period");
+	double *nmin = variable_of("criticality", "nmin");
+	bool *slow = variable_of("wait-graph", "slow");
 
-		if (explain_interval(t, row->sid, l->arena, &e.pieces) == 0)
-			VEC_ADD(&l->paths, e);
-	}
+	*charge = choice & 8 ? "waker" : "waiter";
+	*group = choice & 1 ? "auto" : "none";
+	*nmin = choice & 16 ? 1 : NAN;
+	*period = periods_ns[choice >> 5 & 3];
+	for (size_t i = 0; i < report_view_cnt; i++)
+		make_view(report_views[i], in);
+	make_view(view_find("variance-tree")->by_cause, in);
+	*slow = true;
+	make_view(view_find("wait-graph"), in);
+	*charge = "waiter";
+	*group = "auto";
+	*nmin = NAN;
+	*period = NULL;
+	*slow = false;
 }
 
 static void look_at(struct trace *t, uint64_t choice)
 {
 	static const double quantiles[] = { 0, 0.5, 0.999, 0.9 };
-	static const int64_t periods_ns[] = { 1000000, INT64_MAX, INT64_MAX / 1000, 1000000000000 };
-	struct wait_graph_options w = { .threshold = WAIT_THRESHOLD_DEFAULT, .prefilter = WAIT_PREFILTER_DEFAULT, .group = choice & 1,
-		.quantile = 0.9 };
-	struct looked_at l = { .arena = arena_new() };
+	struct run run = { .number = 1, .command = (char *)(uintptr_t)"server", .status = RUN_ANALYSED };
+	runs runs = { &run, 1, 1 };
+	iterations no_iterations = { NULL, 0, 0 };
+	planned_functions none = { NULL, 0, 0 };
+	_cleanup_(findings_freep) struct findings *f = NULL;
+	_cleanup_(project_freep) struct project *project = NULL;
+	_cleanup_(freep) uint32_t *heights = NULL;
+	bool all = choice & 8;
 
-	if (analyze(t, &(struct analyze_options){ .quantile = quantiles[choice >> 1 & 3] }, &l.findings)) {
+	if (analyze(t, &(struct analyze_options){ .quantile = quantiles[choice >> 1 & 3] }, &f)) {
 		fprintf(stderr, "broken: the analysis failed\n");
 		abort();
 	}
-	if (l.findings->interval.cnt) {
-		explain_slowest(t, &l);
-		execution_table(t, l.findings->interval.name, choice & 8 ? CHARGE_WAKER : CHARGE_WAITER, &l.rows);
-		variance_by_cause(t, l.findings->interval.name, &l.causes);
-	}
-	wait_graph_new(t, &w, &l.graph);
-	w.slow = true;
-	wait_graph_new(t, &w, &l.slow);
-	l.criticality = criticality_new(t, choice & 16 ? 1 : -1);
-	l.samples = blocked_samples_new(t, periods_ns[choice >> 5 & 3]);
-	l.project = run_graph(t);
-	l.heights = graph_heights(l.project);
-	print_views(t, &l, choice & 8);
-	for (size_t i = 0; i < l.paths.cnt; i++)
-		VEC_RELEASE(&l.paths.items[i].pieces);
-	VEC_RELEASE(&l.paths);
-	VEC_RELEASE(&l.rows);
-	caused_release(&l.causes);
-	free(l.heights);
-	project_free(l.project);
-	wait_graph_free(l.graph);
-	wait_graph_free(l.slow);
-	criticality_free(l.criticality);
-	blocked_samples_free(l.samples);
-	findings_free(l.findings);
-	arena_free(l.arena);
+	project = run_graph(t);
+	heights = graph_heights(project);
+
+	struct view_input in = {
+		.options = VIEW_OPTIONS_INIT, .run = &run, .findings = f, .trace = t, .runs = &runs,
+		.iterations = &no_iterations, .project = project, .planned = &none, .heights = heights,
+		.sid = choice & 128 && f->intervals.cnt ? &f->intervals.items[0].sid : NULL,
+	};
+
+	in.options.ranking.all = in.options.no_collapse = in.options.ranking.paper = all;
+	in.options.slowest = 3;
+	in.options.quantile = 0.9;
+	print_views(&in, choice);
 }
 
 /* The same by way of a store and its files. */

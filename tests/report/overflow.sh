@@ -32,13 +32,12 @@ sed '/wakeup/d' late.tuples >unknown.tuples
 	done
 } >busy.tuples
 
-views="summary variance-tree factors tail slow-vs-fast critical-path execution-table intervals histogram warnings
-	call-graph wait-graph criticality samples runs coverage"
+[ "$(views | wc -w)" -ge 16 ] || fail "views lists too few"
 run=0
 for file in late unknown busy; do
 	run=$((run + 1))
 	"$VPROF" import --from tuples $file.tuples >out 2>&1
-	for view in $views "variance-tree --by cause" "wait-graph --slow" "wait-graph --group none" "wait-graph --threshold 1" \
+	for view in $(views) "variance-tree --by cause" "wait-graph --slow" "wait-graph --group none" "wait-graph --threshold 1" \
 		"wait-graph --prefilter 1e300" "criticality --nmin 1" "samples --period $max"; do
 		for format in text json; do
 			# shellcheck disable=SC2086

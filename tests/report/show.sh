@@ -38,9 +38,10 @@ expect 0 "$VPROF" import --from tuples tree.tuples -o tree
 expect 3 "$VPROF" import --from tuples open.tuples -o open
 
 # Every view in every format; JSON is checked by the query tool's own reader elsewhere.
-for view in variance-tree factors tail slow-vs-fast critical-path execution-table intervals histogram call-graph \
-	runs coverage; do
+[ "$(views | wc -w)" -ge 16 ] && pass || fail "views lists too few"
+for view in $(views); do
 	for format in text json csv; do
+		[ "$view $format" != "summary csv" ] || continue	# the one view without
 		expect 0 "$VPROF" show $view tree --format $format
 	done
 	expect 0 "$VPROF" show $view tree --format json

@@ -13,6 +13,7 @@
 #include "base/banned.h"
 #include "base/utf8.h"
 #include "report/style.h"
+#include "report/views.h"
 #include "tests/unit/report_check.h"
 #include "tests/unit/sample_findings.h"
 
@@ -189,11 +190,6 @@ static void test_intervals_of_percents(void **state)
 static void test_odd_findings(void **state)
 {
 	struct findings *(*const samples[])(void) = { sample_odd, findings_new };
-	static const char *const views[] = {
-		"summary", "factors", "variance-tree", "intervals", "histogram",
-		"tail", "slow-vs-fast",
-	};
-
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
 		_cleanup_(findings_freep) struct findings *f = samples[i]();
@@ -201,12 +197,16 @@ static void test_odd_findings(void **state)
 
 		in.options.ranking.all = true;
 		in.options.min_share = 0;
-		for (size_t v = 0; v < ARRAY_SIZE(views); v++) {
-			free(text_of(views[v], &in, true, 0));
-			free(text_of(views[v], &in, false, 40));
-			json_decref(json_of(views[v], &in));
-			if (view_find(views[v])->csv)
-				free(csv_of(views[v], &in));
+		for (size_t v = 0; v < report_view_cnt; v++) {
+			const char *name = report_views[v]->name;
+
+			if (report_views[v]->needs != NEEDS_FINDINGS)
+				continue;
+			free(text_of(name, &in, true, 0));
+			free(text_of(name, &in, false, 40));
+			json_decref(json_of(name, &in));
+			if (report_views[v]->csv)
+				free(csv_of(name, &in));
 		}
 	}
 }
@@ -486,8 +486,7 @@ static void test_critical_path(void **state)
 	(void)state;
 	VEC_ADD(&t->threads, (struct thread_name){ 12, 1, "flusher", KIND_THREAD, false });
 	sample_pieces(&e);
-	in.paths = &e;
-	in.path_cnt = 1;
+	in.made = &(struct explained_paths){ .paths = { &e, 1, 1 } };
 	in.trace = t;
 	want_text("critical-path", text_of("critical-path", &in, true, 80));
 	o = json_of("critical-path", &in);
@@ -512,20 +511,21 @@ static void test_critical_path(void **state)
 static void test_execution_table(void **state)
 {
 	_cleanup_(findings_freep) struct findings *f = sample_server();
-	execution_rows rows = { NULL, 0, 0 };
+	struct charged_rows made = { .charge = CHARGE_WAITER };
+	execution_rows *rows = &made.rows;
 	struct view_input in = input_of(f);
 	_cleanup_(freep) char *csv = NULL;
 	json_t *o;
 
 	/* log_append in all four: 1, 2, 3, 6 us: mean 3, sd sqrt(3.5); the wait in one: 4 us. */
 	(void)state;
-	VEC_ADD(&rows, (struct execution_row){ 1, "log_append", 1000 });
-	VEC_ADD(&rows, (struct execution_row){ 2, "log_append", 2000 });
-	VEC_ADD(&rows, (struct execution_row){ 3, "log_append", 3000 });
-	VEC_ADD(&rows, (struct execution_row){ UINT64_MAX - 1, "log_append", 6000 });
-	VEC_ADD(&rows, (struct execution_row){ UINT64_MAX - 1, "wait:lock", 4000 });
-	VEC_ADD(&rows, (struct execution_row){ UINT64_MAX - 1, "operator\"\"_s(a, b)", 1 });
-	in.rows = &rows;
+	VEC_ADD(rows, (struct execution_row){ 1, "log_append", 1000 });
+	VEC_ADD(rows, (struct execution_row){ 2, "log_append", 2000 });
+	VEC_ADD(rows, (struct execution_row){ 3, "log_append", 3000 });
+	VEC_ADD(rows, (struct execution_row){ UINT64_MAX - 1, "log_append", 6000 });
+	VEC_ADD(rows, (struct execution_row){ UINT64_MAX - 1, "wait:lock", 4000 });
+	VEC_ADD(rows, (struct execution_row){ UINT64_MAX - 1, "operator\"\"_s(a, b)", 1 });
+	in.made = &made;
 	want_text("execution-table", text_of("execution-table", &in, true, 80));
 	o = json_of("execution-table", &in);
 	want_string(o, "schema", "vprof.execution-table/1");
@@ -539,7 +539,7 @@ static void test_execution_table(void **state)
 			    "18446744073709551614,log_append,6000\n"
 			    "18446744073709551614,wait:lock,4000\n"
 			    "18446744073709551614,\"operator\"\"\"\"_s(a, b)\",1\n");
-	VEC_RELEASE(&rows);
+	VEC_RELEASE(rows);
 }
 
 int main(void)

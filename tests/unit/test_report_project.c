@@ -143,10 +143,10 @@ static void test_view_table(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < report_view_cnt; i++) {
-		assert_ptr_equal(view_find(report_views[i].name), &report_views[i]);
-		assert_int_equal(names_add(seen, report_views[i].name), i);
-		assert_non_null(report_views[i].text);
-		assert_non_null(report_views[i].json);
+		assert_ptr_equal(view_find(report_views[i]->name), report_views[i]);
+		assert_int_equal(names_add(seen, report_views[i]->name), i);
+		assert_non_null(report_views[i]->text);
+		assert_non_null(report_views[i]->json);
 	}
 	assert_null(view_find("nothing"));
 	assert_null(view_find(""));
