@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * export.c - `vprof export --format tuples [RUN]`: a run's trace in the paper's tuples, on stdout.
+ * export.c - `vprof export --format FORMAT [RUN]`: a run's trace for other tools, on stdout.
+ *
+ * Each format is a row of its own file (export_format.h).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,13 +11,37 @@
 #include "base/banned.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
+#include "cmd/export_format.h"
 #include "cmd/output_file.h"
 #include "cmd/project.h"
-#include "trace/tuples.h"
 
-static const char *arg_format = "tuples", *arg_output;
+static const char *arg_format, *arg_output;
 
-static int write_to(const char *path, const struct trace *t)
+static const struct export_format *const formats[] = {
+#define X(name) &export_##name,
+	EXPORT_FORMATS
+#undef X
+};
+
+static const struct export_format *find_format(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		if (!arg_format || strcmp(arg_format, formats[i]->name) == 0)
+			return formats[i];
+	return NULL;
+}
+
+static int unknown_format(void)
+{
+	_cleanup_(str_release) struct str names = STR_INIT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		str_addf(&names, "%s%s", i ? ", " : "", formats[i]->name);
+	return fail_now(EXIT_USAGE, "vprof export --format tuples RUN", "export: unknown format '%s'; there %s: %s", arg_format,
+			ARRAY_SIZE(formats) == 1 ? "is" : "are", str_cstr(&names));
+}
+
+static int write_to(const char *path, const struct export_format *format, const struct trace *t)
 {
 	_cleanup_(output_release) struct output o = { .path = path };
 	struct diag diag = DIAG_INIT;
@@ -23,7 +49,7 @@ static int write_to(const char *path, const struct trace *t)
 
 	if (r < 0)
 		return fail(&diag);
-	r = tuples_write(o.file, t);
+	r = format->write(o.file, t);
 	/* Of stdout finish_output() tells. */
 	if (r < 0 && path)
 		return fail_now(EXIT_ENVIRONMENT, NULL, "cannot write '%s': %s", path, strerror(-r));
@@ -36,14 +62,15 @@ static int export_run(int argc, char **argv)
 	_cleanup_(store_closep) struct store *store = NULL;
 	_cleanup_(trace_freep) struct trace *trace = NULL;
 	_cleanup_(run_release) struct run run = { 0 };
+	const struct export_format *format;
 	struct diag diag = DIAG_INIT;
 	int status;
 
 	if (options_parse(argc, argv, &cmd_export, &words, &status))
 		return status;
-	if (strcmp(arg_format, "tuples") != 0)
-		return fail_now(EXIT_USAGE, "vprof export --format tuples RUN",
-				"export: unknown format '%s'; there is: tuples", arg_format);
+	format = find_format();
+	if (!format)
+		return unknown_format();
 	if (words.cnt > 1)
 		return fail_now(EXIT_USAGE, NULL, "export: one run at a time");
 	if (store_open(data_dir(), false, &store, &diag) < 0 ||
@@ -56,20 +83,37 @@ static int export_run(int argc, char **argv)
 				"run %u has no intervals: there is nothing to export", run.number);
 	if (!trace->intervals.cnt)
 		warn_line("run %u has no intervals: only what its threads did is exported", run.number);
-	if (tuples_left_out(trace))
-		note_line("%zu completed intervals of which no functions were recorded have no place in "
-			  "tuples and are left out", tuples_left_out(trace));
-	return write_to(arg_output && strcmp(arg_output, "-") ? arg_output : NULL, trace);
+	if (format->announce)
+		format->announce(trace);
+	return write_to(arg_output && strcmp(arg_output, "-") ? arg_output : NULL, format, trace);
 }
 
-static const struct option_desc export_options[] = {
-	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "tuples (the default)" },
-	{ 'o', "output", "FILE", OPT_STR, &arg_output, "write there instead of stdout" },
-	OPT_END
-};
+/* "tuples (the default)"; lives as long as the process. */
+static const char *help_of_format(void)
+{
+	static struct str text;
+
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		str_addf(&text, "%s%s%s", i ? ", " : "", formats[i]->name, i ? "" : " (the default)");
+	return str_cstr(&text);
+}
+
+static const struct option_desc *export_options(void)
+{
+	static option_table table;
+
+	if (table.cnt)
+		return table.items;
+	option_table_add(&table, (const struct option_desc[]){
+		{ 0, "format", "FORMAT", OPT_STR, &arg_format, help_of_format() },
+		{ 'o', "output", "FILE", OPT_STR, &arg_output, "write there instead of stdout" },
+		OPT_END });
+	return option_table_end(&table);
+}
+
 static const char *const export_examples[] = { "vprof export --format tuples 3 > run3.tuples", NULL };
 const struct cmd cmd_export = {
 	.name = "export", .synopsis = "[--format FORMAT] [RUN]",
 	.summary = "write a run's trace for other tools",
-	.options = export_options, .run = export_run, .examples = export_examples,
+	.all_options = export_options, .run = export_run, .examples = export_examples,
 };

@@ -2,12 +2,8 @@
 /*
  * import.c - `vprof import --from FORMAT FILE...`: a run from data that vprof did not record.
  *
- *	tuples	the paper's, as `vprof export` writes them
- *	perf	scheduler events, as `perf script` prints them: no intervals, but all that the views of
- *		whole runs need
- *
- * Whatever it was, the run keeps it as tuples.  The files are read whole before anything is stored: a
- * damaged line leaves no trace of itself.
+ * Each format is a row of its own file (import_format.h).  Whatever it was, the run keeps it as tuples.  The files
+ * are read whole before anything is stored: a damaged line leaves no trace of itself.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,13 +14,18 @@
 #include "base/file.h"
 #include "cmd/commands.h"
 #include "cmd/common.h"
-#include "cmd/import_perf.h"
+#include "cmd/import_format.h"
 #include "cmd/project.h"
 #include "cmd/run_parts.h"
 #include "trace/tuples.h"
 
 static const char *arg_from, *arg_output;
-static struct args arg_comms, arg_pids;
+
+static const struct import_format *const formats[] = {
+#define X(name) &import_##name,
+	IMPORT_FORMATS
+#undef X
+};
 
 static int save_tuples(const char *path, const struct trace *t, struct diag *reterr)
 {
@@ -52,22 +53,41 @@ static int import(struct store *s, const struct args *files, const struct trace 
 	return r < 0 ? r : run_analyze(s, run, 0, ret, reterr);
 }
 
-static int read_perf(const char *const *paths, size_t cnt, struct trace **ret, struct diag *reterr)
+static const struct import_format *find_format(void)
 {
-	return import_perf(paths, cnt, &arg_comms, &arg_pids, ret, reterr);
+	for (size_t i = 0; arg_from && i < ARRAY_SIZE(formats); i++)
+		if (strcmp(arg_from, formats[i]->name) == 0)
+			return formats[i];
+	return NULL;
 }
 
-static const struct format {
-	const char *name;
-	int (*read)(const char *const *paths, size_t cnt, struct trace **ret, struct diag *reterr);
-} formats[] = { { "tuples", tuples_read }, { "perf", read_perf } };
-
-static const struct format *find_format(void)
+static int unknown_format(void)
 {
-	for (size_t i = 0; arg_from && i < sizeof(formats) / sizeof(*formats); i++)
-		if (strcmp(arg_from, formats[i].name) == 0)
-			return &formats[i];
-	return NULL;
+	_cleanup_(str_release) struct str names = STR_INIT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		str_addf(&names, "%s%s", i ? ", " : "", formats[i]->name);
+	if (!arg_from)
+		return fail_now(EXIT_USAGE, "vprof import --from tuples FILE...", "import: --from says what the files are");
+	return fail_now(EXIT_USAGE, "vprof import --from tuples FILE...", "import: unknown format '%s'; there are: %s",
+			arg_from, str_cstr(&names));
+}
+
+/* An option of one format is none of another. */
+static int refuse_options(const struct import_format *chosen)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		const struct import_format *f = formats[i];
+		_cleanup_(str_release) struct str names = STR_INIT;
+
+		if (f == chosen || !f->has_options || !f->has_options())
+			continue;
+		for (const struct option_desc *o = f->options; o->help; o++)
+			str_addf(&names, "%s--%s", o == f->options ? "" : o[1].help ? ", " : " and ", o->long_name);
+		return fail_now(EXIT_USAGE, f->example, "import: %s %s for --from %s", str_cstr(&names),
+				f->options[1].help ? "are" : "is", f->name);
+	}
+	return EXIT_DONE;
 }
 
 static int import_run(int argc, char **argv)
@@ -77,7 +97,7 @@ static int import_run(int argc, char **argv)
 	_cleanup_(trace_freep) struct trace *trace = NULL;
 	_cleanup_(run_release) struct run run = { 0 };
 	_cleanup_(findings_freep) struct findings *findings = NULL;
-	const struct format *format;
+	const struct import_format *format;
 	struct diag diag = DIAG_INIT;
 	int status;
 
@@ -85,9 +105,7 @@ static int import_run(int argc, char **argv)
 		return status;
 	format = find_format();
 	if (!format)
-		return fail_now(EXIT_USAGE, "vprof import --from tuples FILE...",
-				arg_from ? "import: unknown format '%s'; there are: tuples, perf" :
-				"import: --from says what the files are", arg_from);
+		return unknown_format();
 	if (files.cnt == 0)
 		return fail_now(EXIT_USAGE, "vprof import --from tuples FILE...", "import: which files?");
 	for (size_t i = 0; i < files.cnt; i++)
@@ -95,25 +113,47 @@ static int import_run(int argc, char **argv)
 			free(files.items[i]);
 			files.items[i] = xstrdup("/dev/stdin");
 		}
-	if (format->read != read_perf && arg_comms.cnt + arg_pids.cnt)
-		return fail_now(EXIT_USAGE, "vprof import --from perf --comm NAME FILE...",
-				"import: --comm and --pid are for --from perf");
+	status = refuse_options(format);
+	if (status)
+		return status;
 	if (format->read((const char *const *)files.items, files.cnt, &trace, &diag) < 0)
 		return fail(&diag);
 	trace_sort(trace);
 	if (store_open(data_dir(), true, &store, &diag) < 0 ||
 	    import(store, &files, trace, &run, &findings, &diag) < 0)
 		return fail(&diag);
-	return format->read == read_perf ? import_perf_announce(&run, trace) : announce_findings(store, &run, findings);
+	return format->announce ? format->announce(&run, trace) : announce_findings(store, &run, findings);
 }
 
-static const struct option_desc import_options[] = {
-	{ 0, "from", "FORMAT", OPT_STR, &arg_from, "what the files are: tuples, or perf (what perf script prints)" },
-	{ 'o', "output", "NAME", OPT_STR, &arg_output, "give the run a name besides its number" },
-	{ 0, "comm", "NAME", OPT_STRS, &arg_comms, "perf: only threads of that name, and those they made (may repeat)" },
-	{ 'p', "pid", "PID", OPT_STRS, &arg_pids, "perf: only that process, and those it made (may repeat)" },
-	OPT_END
-};
+/* "what the files are: tuples, or perf (what perf script prints)"; lives as long as the process. */
+static const char *help_of_from(void)
+{
+	static struct str text;
+
+	str_add(&text, "what the files are: ");
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		str_addf(&text, "%s%s", i == 0 ? "" : i + 1 < ARRAY_SIZE(formats) ? ", " : ", or ", formats[i]->name);
+		if (formats[i]->help)
+			str_addf(&text, " (%s)", formats[i]->help);
+	}
+	return str_cstr(&text);
+}
+
+static const struct option_desc *import_options(void)
+{
+	static option_table table;
+
+	if (table.cnt)
+		return table.items;
+	option_table_add(&table, (const struct option_desc[]){
+		{ 0, "from", "FORMAT", OPT_STR, &arg_from, help_of_from() },
+		{ 'o', "output", "NAME", OPT_STR, &arg_output, "give the run a name besides its number" },
+		OPT_END });
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		option_table_add(&table, formats[i]->options);
+	return option_table_end(&table);
+}
+
 static const char *const import_examples[] = {
 	"vprof import --from tuples trace.tuples",
 	"perf script --ns --show-lost-events -F comm,pid,tid,cpu,time,event,trace | vprof import --from perf -", NULL
@@ -121,5 +161,5 @@ static const char *const import_examples[] = {
 const struct cmd cmd_import = {
 	.name = "import", .synopsis = "--from FORMAT FILE... [-o NAME]",
 	.summary = "make a run from data of another tool",
-	.options = import_options, .run = import_run, .examples = import_examples,
+	.all_options = import_options, .run = import_run, .examples = import_examples,
 };

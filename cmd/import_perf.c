@@ -8,9 +8,12 @@
 #include <stdlib.h>
 
 #include "base/banned.h"
+#include "base/proc.h"
 #include "cmd/common.h"
-#include "cmd/import_perf.h"
+#include "cmd/import_format.h"
 #include "trace/perf_script.h"
+
+static struct args arg_comms, arg_pids;
 
 static int parse_pids(const struct args *words, struct perf_choice *ret, uint32_t *pids, struct diag *reterr)
 {
@@ -46,16 +49,15 @@ static void warn_of_missing(const struct perf_script_stats *stats, uint64_t lost
 		warn_line("perf had lost %llu events: waits may be missing or too long", (unsigned long long)lost);
 }
 
-int import_perf(const char *const *paths, size_t cnt, const struct args *comms, const struct args *pids,
-		struct trace **ret, struct diag *reterr)
+static int read_perf(const char *const *paths, size_t cnt, struct trace **ret, struct diag *reterr)
 {
 	struct perf_choice choice = {
-		.comms = (const char *const *)comms->items, .comm_cnt = comms->cnt,
+		.comms = (const char *const *)arg_comms.items, .comm_cnt = arg_comms.cnt,
 	};
-	_cleanup_(freep) uint32_t *numbers = xcalloc(pids->cnt + 1, sizeof(*numbers));
+	_cleanup_(freep) uint32_t *numbers = xcalloc(arg_pids.cnt + 1, sizeof(*numbers));
 	struct kernel_trace kernel = { 0 };
 	struct perf_script_stats stats;
-	int r = parse_pids(pids, &choice, numbers, reterr);
+	int r = parse_pids(&arg_pids, &choice, numbers, reterr);
 
 	if (r < 0)
 		return r;
@@ -70,7 +72,8 @@ int import_perf(const char *const *paths, size_t cnt, const struct args *comms, 
 	return r;
 }
 
-int import_perf_announce(const struct run *run, const struct trace *t)
+/* There is no interval to say anything about: what was read, and which views show it. */
+static int announce_perf(const struct run *run, const struct trace *t)
 {
 	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
 	size_t threads = 0, waits = 0;
@@ -91,3 +94,20 @@ int import_perf_announce(const struct run *run, const struct trace *t)
 		"see: vprof show criticality, vprof show samples --period NS; no waker is known, so there is no wait-graph\n");
 	return EXIT_DONE;
 }
+
+static bool has_options(void)
+{
+	return arg_comms.cnt + arg_pids.cnt;
+}
+
+static const struct option_desc options[] = {
+	{ 0, "comm", "NAME", OPT_STRS, &arg_comms, "perf: only threads of that name, and those they made (may repeat)" },
+	{ 'p', "pid", "PID", OPT_STRS, &arg_pids, "perf: only that process, and those it made (may repeat)" },
+	OPT_END
+};
+
+const struct import_format import_perf = {
+	.name = "perf", .help = "what perf script prints",
+	.read = read_perf, .announce = announce_perf,
+	.options = options, .has_options = has_options, .example = "vprof import --from perf --comm NAME FILE...",
+};

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * import_format.h - a format of `vprof import` is a row in the file of its name: import_tuples.c defines import_tuples.
+ *
+ * IMPORT_FORMATS is that list of files in cmd/local.am, as X(tuples) X(perf): what is built is what there is.
+ */
+#ifndef CMD_IMPORT_FORMAT_H
+#define CMD_IMPORT_FORMAT_H
+
+#include "base/diag.h"
+#include "base/option.h"
+#include "store/store.h"
+#include "trace/model.h"
+
+struct import_format {
+	const char *name;
+	const char *help;			/* what its files are, where the name does not say it; NULL */
+	int (*read)(const char *const *paths, size_t cnt, struct trace **ret, struct diag *reterr);
+	int (*announce)(const struct run *run, const struct trace *t);	/* what was read; NULL: as after any recording */
+	const struct option_desc *options;	/* its own; NULL: none */
+	bool (*has_options)(void);		/* one of them was given */
+	const char *example;			/* of a command with them */
+};
+
+#define X(name) extern const struct import_format import_##name;
+IMPORT_FORMATS
+#undef X
+
+#endif
