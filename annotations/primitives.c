@@ -22,23 +22,39 @@ static const char *const role_names[] = {
 	[ROLE_DEQUEUE] = "dequeue", [ROLE_OTHER] = "other",
 };
 
-static const struct {
-	const char *name;
-	enum primitive_class class;
-} classes[] = {
-	{ "lock", CLASS_LOCK }, { "cond", CLASS_COND }, { "io", CLASS_IO }, { "join", CLASS_JOIN },
-	{ "sleep", CLASS_SLEEP },
+/* NULL: none that an acquire may have.  Who waits for a task says so by enqueue and dequeue. */
+static const char *const class_names[CLASS_CNT] = {
+#define X(id, name) [CLASS_##id] = CLASS_##id == CLASS_QUEUE ? NULL : name,
+	WAIT_CLASSES(X)
+#undef X
 };
 
 static bool class_parse(const char *s, enum primitive_class *ret)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
-		if (strcmp(classes[i].name, s) == 0) {
-			*ret = classes[i].class;
+	for (int i = 0; i < CLASS_CNT; i++) {
+		if (class_names[i] && strcmp(class_names[i], s) == 0) {
+			*ret = i == CLASS_LOCK ? CLASS_NONE : (enum primitive_class)i;
 			return true;
 		}
 	}
 	return false;
+}
+
+/* "class=lock, cond, io, join or sleep" */
+static void add_classes(struct str *to)
+{
+	const char *comma = "class=", *last = NULL;
+
+	for (int i = 0; i < CLASS_CNT; i++) {
+		if (!class_names[i])
+			continue;
+		if (last) {
+			str_addf(to, "%s%s", comma, last);
+			comma = ", ";
+		}
+		last = class_names[i];
+	}
+	str_addf(to, " or %s", last);
 }
 
 static bool spins_parse(const char *s, bool *ret_never)
@@ -158,13 +174,17 @@ static bool set_expression(struct primitive *p, const char *text)
 
 static int bad_primitive(enum primitive_role role, const char *text, struct diag *reterr)
 {
+	_cleanup_(str_release) struct str classes = STR_INIT;
+
 	diag_set(reterr, EXIT_USAGE, -EINVAL, "'%s' is no %s primitive", text, role_names[role]);
-	return diag_remedy(reterr, -EINVAL, role == ROLE_ENQUEUE || role == ROLE_DEQUEUE ?
-			   "write FUNCTION(queue=EXPRESSION, task=EXPRESSION), where argN and ret may "
-			   "stand for the arguments and the result" :
-			   "write FUNCTION(EXPRESSION): the object, where argN stands for an argument; "
-			   "behind it may stand class=lock, cond, io, join or sleep, spins=no, and takes=ppi (pointer, "
-			   "pointer, integer)");
+	if (role == ROLE_ENQUEUE || role == ROLE_DEQUEUE)
+		return diag_remedy(reterr, -EINVAL,
+				   "write FUNCTION(queue=EXPRESSION, task=EXPRESSION), where argN and ret may "
+				   "stand for the arguments and the result");
+	add_classes(&classes);
+	return diag_remedy(reterr, -EINVAL,
+			   "write FUNCTION(EXPRESSION): the object, where argN stands for an argument; behind it may "
+			   "stand %s, spins=no, and takes=ppi (pointer, pointer, integer)", str_cstr(&classes));
 }
 
 int primitive_parse(enum primitive_role role, const char *text, struct primitive *ret,

@@ -21,15 +21,20 @@
 #include <stdbool.h>
 #include "base/alloc.h"
 #include "base/diag.h"
+#include "trace/wait_classes.h"
 
 enum primitive_role {
 	ROLE_ACQUIRE, ROLE_RELEASE, ROLE_ENQUEUE, ROLE_DEQUEUE,
 	ROLE_OTHER			/* builtin that neither waits for nor wakes a thread: sleep */
 };
 
-/* What a thread waits for.  The numbers are those of enum wait_class in trace/format.h; 0 is a lock. */
+/* What a thread waits for, by the numbers that it has in a trace. */
 enum primitive_class {
-	CLASS_LOCK = 0, CLASS_COND = 2, CLASS_IO = 3, CLASS_JOIN = 5, CLASS_SLEEP = 6
+	CLASS_NONE,			/* not said: a lock */
+#define X(id, name) CLASS_##id,
+	WAIT_CLASSES(X)
+#undef X
+	CLASS_CNT
 };
 
 struct primitive {

@@ -24,6 +24,7 @@
  *	... int vprof_w_sem_post(sem_t * vprof_arg0)
  *	{ return vprof_x_sem_post ? vprof_x_sem_post(vprof_arg0) : vprof_real_sem_post(vprof_arg0); }
  */
+#include <stdio.h>
 #include <string.h>
 #include "base/banned.h"
 #include "instrumenter/expression.h"
@@ -47,22 +48,26 @@ static const struct {
 
 /* --- definitions ------------------------------------------------------------------------ */
 
-/* The second word of the event. */
-static const char *second_word(const struct primitive *p)
-{
-	static const char *const digits[] = { "0", "1", "2", "3", "4", "5", "6" };
+enum { CLASS_DIGITS = 4 };
 
-	return p->task ? p->task : digits[p->class];
+/* The second word of the event: the task, or the number of the class. */
+static const char *second_word(const struct primitive *p, char number[CLASS_DIGITS])
+{
+	if (p->task)
+		return p->task;
+	snprintf(number, CLASS_DIGITS, "%hhu", (unsigned char)p->class);
+	return number;
 }
 
 static const char *add_entry_event(struct str *s, const struct primitive *p, parameter_name name_of,
 				   void *arg)
 {
 	_cleanup_(str_release) struct str a = STR_INIT, b = STR_INIT;
+	char number[CLASS_DIGITS];
 	const char *problem = expression_expand(p->object, name_of, arg, NULL, &a);
 
 	if (!problem)
-		problem = expression_expand(second_word(p), name_of, arg, NULL, &b);
+		problem = expression_expand(second_word(p, number), name_of, arg, NULL, &b);
 	if (!problem)
 		str_addf(s, " if (vprof_event) vprof_event(%s, 0, %s, %s%s);", role_events[p->role].entry,
 			 a.data, b.data, p->never_spins ? " | VPROF_NEVER_SPINS" : "");
@@ -73,6 +78,7 @@ static const char *insert_in_definition(struct instrumenting *in, size_t f, cons
 {
 	struct str *after = &in->bodies.items[f].after;
 	const char *later = role_events[p->role].later, *problem = NULL;
+	char number[CLASS_DIGITS];
 
 	if (why_no_event(in, f))
 		return why_no_event(in, f);
@@ -82,7 +88,7 @@ static const char *insert_in_definition(struct instrumenting *in, size_t f, cons
 		in->event_cnt++;
 	if (!problem && later)		/* a task taken from a queue is known only at the end */
 		problem = later_add(in, f, after, &(struct later){
-			.kind = later, .label = "0", .a = p->object, .b = second_word(p),
+			.kind = later, .label = "0", .a = p->object, .b = second_word(p, number),
 			.at_return = p->role == ROLE_DEQUEUE });
 	return problem;
 }
@@ -262,13 +268,14 @@ static const char *add_events(struct str *s, const struct primitive *p, const st
 	const char *later = role_events[p->role].later, *problem = NULL;
 	const char *ret = t->result_is_void ? NULL : "vprof_ret_";
 	void *arg = (void *)(uintptr_t)t;
+	char number[CLASS_DIGITS];
 
 	if (role_events[p->role].entry)
 		problem = add_entry_event(s, p, wrapper_argument_name, arg);
 	if (!problem && later)
 		problem = expression_expand(p->object, wrapper_argument_name, arg, ret, &a);
 	if (!problem && later)
-		problem = expression_expand(second_word(p), wrapper_argument_name, arg, ret, &b);
+		problem = expression_expand(second_word(p, number), wrapper_argument_name, arg, ret, &b);
 	if (problem)
 		return problem;
 	str_add(s, " ");

@@ -25,9 +25,10 @@
 const char *wait_text(enum trace_state wait)
 {
 	static const char *const texts[STATE_CNT] = {
-		[STATE_RUNNING] = "running time", [STATE_LOCK] = "lock wait", [STATE_COND] = "cond wait",
-		[STATE_IO] = "io wait", [STATE_QUEUE] = "queue wait", [STATE_JOIN] = "join wait",
-		[STATE_SLEEP] = "sleep wait", [STATE_RUNNABLE] = "runnable time", [STATE_WAKEUP] = "wakeup delay",
+#define X(id, name) [STATE_##id] = name " wait",
+		WAIT_CLASSES(X)
+#undef X
+		[STATE_RUNNING] = "running time", [STATE_RUNNABLE] = "runnable time", [STATE_WAKEUP] = "wakeup delay",
 		[STATE_OTHER] = "off the CPU, unknown why",
 	};
 

@@ -50,6 +50,7 @@
 #define TRACE_FORMAT_H
 
 #include <stdint.h>
+#include "trace/wait_classes.h"
 
 /* kind, payload words; their meaning */
 #define TRACE_EVENTS(X)										\
@@ -157,11 +158,16 @@ enum trace_table {
 };
 
 enum wait_class {
-	WAIT_NONE, WAIT_LOCK, WAIT_COND, WAIT_IO, WAIT_QUEUE, WAIT_JOIN, WAIT_SLEEP, WAIT_CLASS_CNT
+	WAIT_NONE,
+#define X(id, name) WAIT_##id,
+	WAIT_CLASSES(X)
+#undef X
+	WAIT_CLASS_CNT
 };
 
 /* A WAIT's class, and above it the number of who called the primitive (runtime/code.h); 0: that is not known. */
 enum { WAIT_CALLER_SHIFT = 4 };
+_Static_assert(WAIT_CLASS_CNT <= 1 << WAIT_CALLER_SHIFT, "the caller's number stands above the class");
 
 static inline uint64_t wait_word(enum wait_class class, uint32_t caller)
 {

@@ -19,18 +19,13 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "trace/wait_classes.h"
 
-/* States of a segment, and the wait classes of pieces, nodes and factors.  One table;
- * adding a class is adding a row.  "wakeup" is never the state of a segment: it is the
- * part of a wait after its wake-up (CONTRACT section 8). */
+/* States of a segment, and the wait classes of pieces, nodes and factors.  "wakeup" is never
+ * the state of a segment: it is the part of a wait after its wake-up (CONTRACT section 8). */
 #define TRACE_STATES(X)		\
 	X(RUNNING,  "running")	\
-	X(LOCK,     "lock")	\
-	X(COND,     "cond")	\
-	X(IO,       "io")	\
-	X(QUEUE,    "queue")	\
-	X(JOIN,     "join")	\
-	X(SLEEP,    "sleep")	\
+	WAIT_CLASSES(X)		\
 	X(RUNNABLE, "runnable")	\
 	X(WAKEUP,   "wakeup")	\
 	X(OTHER,    "other")

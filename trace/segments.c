@@ -48,9 +48,10 @@ static void add_line(struct reading *rd, const struct releases *releases, uint32
 static enum trace_state state_of(uint64_t class)
 {
 	static const enum trace_state states[WAIT_CLASS_CNT] = {
-		[WAIT_NONE] = STATE_OTHER, [WAIT_LOCK] = STATE_LOCK, [WAIT_COND] = STATE_COND,
-		[WAIT_IO] = STATE_IO, [WAIT_QUEUE] = STATE_QUEUE, [WAIT_JOIN] = STATE_JOIN,
-		[WAIT_SLEEP] = STATE_SLEEP,
+		[WAIT_NONE] = STATE_OTHER,
+#define X(id, name) [WAIT_##id] = STATE_##id,
+		WAIT_CLASSES(X)
+#undef X
 	};
 
 	return class < WAIT_CLASS_CNT ? states[class] : STATE_OTHER;

@@ -204,8 +204,11 @@ static void test_primitives(void **state)
 	assert_int_equal(primitive_parse(ROLE_ACQUIRE, "f(class=cond, arg0->n, spins = no)", &p, &d), 0);
 	assert_true(p.never_spins && p.class == CLASS_COND);
 	primitive_release(&p);
-	assert_true((int)CLASS_COND == (int)WAIT_COND && (int)CLASS_JOIN == (int)WAIT_JOIN &&
-		    (int)CLASS_SLEEP == (int)WAIT_SLEEP);
+	assert_int_equal(primitive_parse(ROLE_ACQUIRE, "f(arg0, class=lock)", &p, &d), 0);
+	assert_int_equal(p.class, CLASS_NONE);
+	primitive_release(&p);
+	assert_int_equal(primitive_parse(ROLE_ACQUIRE, "f(arg0, class=queue)", &p, &d), -EINVAL);
+	assert_non_null(strstr(d.remedy, "class=lock, cond, io, join or sleep, spins=no"));
 	assert_int_equal(primitive_parse(ROLE_ACQUIRE, "f(arg0 == 1)", &p, &d), 0);
 	assert_string_equal(p.object, "arg0 == 1");
 	primitive_release(&p);
