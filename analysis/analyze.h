@@ -3,7 +3,7 @@
  * analyze.h - trace to findings: the order of the passes.
  *
  * segments -> critical_path -> execution_table -> variance_tree -> factors.  The invariants
- * of DESIGN section 5 are checked on every run; what breaks one is counted and reported as a
+ * of its results are checked on every run; what breaks one is counted and reported as a
  * warning, never hidden.
  */
 #ifndef ANALYSIS_ANALYZE_H

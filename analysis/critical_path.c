@@ -12,7 +12,7 @@
  *	cursor A 20	A [10,20] running; the start is reached
  *	unfolded	A [10,20]  B [20,50] at depth 1  A [50,70]
  *
- * Rules where the paper is silent (CONTRACT section 8):
+ * Rules where the paper is silent (vprof-formats(5), WAITS):
  *  - The wake-up of a wait is the latest in (its start, min(its end, cursor)].  From the wake-up
  *    to the cursor the thread could run and did not: a "wakeup" piece.
  *  - `queue` and `runnable` have no waker.  Without a known waker a wait keeps its own class.

@@ -267,7 +267,7 @@ struct waiter {
 };
 
 struct warning {
-	const char *code;		/* CONTRACT section 4: "no-waker", "bad-path", "losses", ... */
+	const char *code;		/* vprof-show(1), WARNINGS: "no-waker", "bad-path", "losses", ... */
 	const char *text;		/* one sentence with what to do */
 };
 
@@ -339,7 +339,7 @@ void findings_warn(struct findings *f, const char *code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * The ranking of CONTRACT section 4: drop what is not above threshold, best score first, the
+ * The ranking of vprof-formats(5): drop what is not above threshold, best score first, the
  * first k.  paper: Algorithm 1 to the letter (functions and sibling pairs, by paper_score and
  * paper_contribution); else functions, bodies and waits by score and share.  all: keep
  * everything (no threshold, no k).  Ties: lower height, larger share, then by name.

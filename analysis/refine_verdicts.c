@@ -5,7 +5,7 @@
  * The ranking of select.c offers the same time under many names.  Told is it by the last of them that has
  * nearly all of it, where nothing is lost:
  *
- *	f > g > h, h .8 of f or more		h (study/stats.md 1.3, chain collapse)
+ *	f > g > h, h .8 of f or more		h
  *	f, which calls nothing and waits		f's wait: it says for what, and because of whom
  *	f, which only hands on			nothing: its callees above the threshold have it all
  *

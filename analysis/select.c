@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * select.c - the ranking: threshold, order, the first k (CONTRACT section 4).
+ * select.c - the ranking: threshold, order, the first k (vprof-formats(5), RANKING).
  *
  * Example, H = 3, threshold .05: CopyData (height 0, share .28) scores 9 * .28 = 2.52, WriteLog
  * (height 1, .30) scores 4 * .30 = 1.2, Lock (height 0, .01) is dropped: CopyData, WriteLog.

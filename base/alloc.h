@@ -4,7 +4,7 @@
  *
  * A command line tool that runs out of memory has one thing left to do: say so.
  * These functions call the handler (cmd/main.c installs one that prints and exits
- * with the contract's status) instead of returning NULL, so the algorithms stay
+ * with the status of vprof-formats(5)) instead of returning NULL, so the algorithms stay
  * free of error branches.  Sizes read from files are checked *before* they come here.
  */
 #ifndef BASE_ALLOC_H

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-/* Exit statuses of the contract (section 3). */
+/* Exit statuses, vprof-formats(5). */
 enum exit_status {
 	EXIT_DONE = 0,
 	EXIT_CHECK_FAILED = 1,

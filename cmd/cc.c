@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cc.c - `vprof cc COMPILER ARG...`: the compiler launcher (DESIGN section 3), as launch.c is it; and
+ * cc.c - `vprof cc COMPILER ARG...`: the compiler launcher, as launch.c is it; and
  * `vprof cc --print FILE`.
  */
 #include <stdio.h>

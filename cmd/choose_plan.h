@@ -14,7 +14,7 @@
 /*
  * Roots are the functions named by the intervals' start, end and resume places, and those whose
  * source carries VPROF_ marks.  Level: inside intervals.  Functions that directly call a releasing
- * primitive are always recorded, so that a waker has a name (DESIGN section 4); so are roots in
+ * primitive are always recorded, so that a waker has a name; so are roots in
  * whose middle an interval begins (FILE:LINE, marks): they are entered before it.  *ret_root_cnt
  * says how many roots there were.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * config.h - vprof.conf (CONTRACT section 2): git-config style INI, read by inih.
+ * config.h - vprof.conf(5): git-config style INI, read by inih.
  *
  *	[interval "request"]  start end resume (may repeat) key
  *	[sync]     acquire release enqueue dequeue (may repeat)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * location.h - LOC, a place in the user's source (CONTRACT section 2).
+ * location.h - LOC, a place in the user's source (vprof.conf(5)).
  *
  *	FUNCTION  FUNCTION@entry  FUNCTION@return  FILE:FUNCTION[@...]  FILE:LINE  mark:NAME
  *

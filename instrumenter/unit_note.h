@@ -3,7 +3,7 @@
  * unit_note.h - what an instrumented unit carries of the build, in the program itself.
  *
  * Each such unit has a text in the section .vprof.  The section is loaded with the program, so strip keeps it.  The unit's
- * constructor hands it to the runtime: a program is recorded by its own plan wherever it was copied to (DESIGN section 7).
+ * constructor hands it to the runtime: a program is recorded by its own plan wherever it was copied to (doc/design/names.md).
  * Names, files and lines of the functions are in their sites (runtime/probe.h), as is the letter; of functions that the
  * compiler left out of the object there is none.
  *

@@ -5,7 +5,7 @@
  * A view is a struct view of its own file: what it needs, its options, what it makes of that, and how it is worded in
  * each format.  cmd/show reads what is needed into a struct view_input; no view reads a file.
  *
- * Text answers first, with a sentence; JSON is CONTRACT section 4; CSV is RFC 4180 with lines
+ * Text answers first, with a sentence; JSON is that of vprof-formats(5); CSV is RFC 4180 with lines
  * that end in '\n'.
  */
 #ifndef REPORT_REPORT_H

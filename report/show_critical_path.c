@@ -241,7 +241,7 @@ static void set_path(json_t *o, const struct explained *e)
 	json_set(o, "pieces", pieces_json(e));
 }
 
-/* The first interval stands at the top level, as the contract says; several also in "paths". */
+/* The first interval stands at the top level (vprof-formats(5)); several also in "paths". */
 static json_t *critical_path_json(const struct view_input *in)
 {
 	const struct explained_paths *made = in->made;

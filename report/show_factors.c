@@ -2,7 +2,7 @@
 /*
  * show_factors.c - what to look into, best first.
  *
- * Two rankings of the same factors (CONTRACT section 4).  By default functions, bodies and waits by
+ * Two rankings of the same factors (vprof-formats(5), RANKING).  By default functions, bodies and waits by
  * specificity x share; with --paper the paper's Algorithm 1: functions and pairs of siblings by
  * specificity x contribution.  The columns that rank are printed beside each other, so that the
  * arithmetic can be followed: 9 x 0.619 = 5.57.

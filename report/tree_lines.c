@@ -14,7 +14,7 @@
  * Children smaller than min_share are summed up in one line, "2 more", those of a wait that blame one function in several ways
  * in a line of its own, "by flush (3 ways)", if that is as large.  A function that has but one
  * larger child, a function which carries nearly all of it, needs no line: it stands in front of
- * that child's name (study of the statistics, 1.3: chain collapse).  All figures of the line are the
+ * that child's name.  All figures of the line are the
  * last one's; what the functions before it had beside it goes into the sum next to the line, so that
  * every list still adds up to the line above it.
  */

@@ -75,7 +75,7 @@ int project_add_observed(struct store *s, uint32_t run, const struct findings *f
 /* Adds the project's call graph and unknown files/lines to a trace that was read from a run. */
 void project_add_to_trace(const struct project *p, struct trace *t);
 
-/* Small settings of the project, e.g. "build.command" (CONTRACT section 8).  NULL if absent. */
+/* Small settings of the project, e.g. "build.command".  NULL if absent. */
 int setting_set(struct store *s, const char *name, const char *value, struct diag *reterr);
 char *setting_get(struct store *s, const char *name);		/* the caller frees it */
 

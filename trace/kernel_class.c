@@ -9,7 +9,7 @@
  * futex() is behind locks and condition variables alike, and the kernel cannot tell which.  What
  * glibc does can: it waits for a mutex with the plain operation and the value 2 (locked, somebody
  * waits) at the beginning of the object; for a thread's end with the thread's number as the value,
- * not private; everything else is `cond`, as bare futexes are (CONTRACT section 8).  Where the
+ * not private; everything else is `cond`, as bare futexes are (vprof-formats(5), WAITS).  Where the
  * primitives are listed this does not matter: what the runtime recorded goes before.
  */
 #include "base/banned.h"

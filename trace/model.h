@@ -3,9 +3,9 @@
  * model.h - what a run leaves: the paper's tuples (section 3.3.1) as arrays.
  *
  * Two sources make this model and nothing else does: trace/reader.c (the binary trace
- * of a recorded run) and trace/tuples.c (the text form, CONTRACT section 5).  The
+ * of a recorded run) and trace/tuples.c (the text form, vprof-tuples(5)).  The
  * analysis sees only this.  Times are integer nanoseconds, CLOCK_MONOTONIC; spans are
- * half-open (start, end] as in the paper's decision D24.
+ * half-open (start, end] as in the paper.
  *
  * The arrays may come in any order; trace_sort() gives each the order noted below, which
  * depends on the content only, so results never depend on the order of the input.
@@ -22,7 +22,7 @@
 #include "trace/wait_classes.h"
 
 /* States of a segment, and the wait classes of pieces, nodes and factors.  "wakeup" is never
- * the state of a segment: it is the part of a wait after its wake-up (CONTRACT section 8). */
+ * the state of a segment: it is the part of a wait after its wake-up (vprof-formats(5), WAITS). */
 #define TRACE_STATES(X)		\
 	X(RUNNING,  "running")	\
 	WAIT_CLASSES(X)		\

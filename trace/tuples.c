@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * tuples.c - reads the text form of a trace (CONTRACT section 5).
+ * tuples.c - reads the text form of a trace (vprof-tuples(5)).
  *
  * One tuple a line, fields split by blanks; a field that begins with '#' opens a comment.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * tuples.h - the text form of a trace, CONTRACT section 5.
+ * tuples.h - the text form of a trace (vprof-tuples(5)).
  *
  *	vprof-tuples 1
  *	interval   SID NAME START_TID START_NS END_TID END_NS [completed|aborted]

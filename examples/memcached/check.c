@@ -8,7 +8,7 @@
  *
  * Prints one line per property: name, value, unit, target, "true" or "false", split by tabs; the
  * exit status is 1 if one of them does not hold.  What must hold at every node with children
- * (CONTRACT section 4): its share is the sum of the children's, and its variance is the sum of
+ * (vprof-formats(5), JSON): its share is the sum of the children's, and its variance is the sum of
  * theirs plus twice their covariances.  Example, shares of the root's children: B 1.231, C 0.077,
  * body -0.308 would be right, as 1.231 + 0.077 - 0.308 = 1.
  */

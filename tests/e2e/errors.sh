@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Everything that may be wrong: one message with the remedy, the contract's exit status.
+# Everything that may be wrong: one message with the remedy, the exit status of vprof-formats(5).
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 expect 2 "$VPROF"

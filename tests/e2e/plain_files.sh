@@ -73,7 +73,7 @@ for path in $(find vprof.data -type f ! -name lock | grep -v -e '\.o$' -e '/bin/
 done
 [ $tried -ge 40 ] && pass || fail "only $tried files were replaced"
 
-# What is said, and the contract's exit status.
+# What is said, and the exit status of vprof-formats(5).
 rm vprof.data/runs/001/trace.vpt && mkfifo vprof.data/runs/001/trace.vpt
 expect 5 timeout 20 "$VPROF" analyze 1
 says "trace.vpt': it is not a plain file"

@@ -115,7 +115,7 @@ static void explain(struct simulator *s, struct actor *a, int64_t until_ns)
 
 void end_wait(struct simulator *s, struct actor *a, int64_t until_ns)
 {
-	/* In the nanosecond in which the wait began is not within it (CONTRACT section 8). */
+	/* In the nanosecond in which the wait began is not within it (vprof-formats(5), WAITS). */
 	if (a->woken && a->woken_ns > a->since_ns) {
 		struct wakeup w = { a->tid, s->actors[a->waker].tid, a->woken_ns };
 

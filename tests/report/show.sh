@@ -3,7 +3,7 @@
 # show and sql from outside: formats, exit statuses, output that cannot be written.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
-# DESIGN's example "tree": A = 6, 8, 9, 11 of B = 2, 4, 6, 8 and C = 3, 3, 1, 1 and a body.
+# tests/golden/tree.tuples: A = 6, 8, 9, 11 of B = 2, 4, 6, 8 and C = 3, 3, 1, 1 and a body.
 cat >tree.tuples <<'END'
 vprof-tuples 1
 interval   1 request 1 0 1 6

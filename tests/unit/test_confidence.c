@@ -4,7 +4,7 @@
  *
  * Simulated: an interval is handle, which calls f and then g; T = X + Y.  With X and Y independent the share
  * of f is Var X / (Var X + Var Y).  A nominal 95 % interval covered .948 of the time at rho 0 and .92 at
- * rho .9, 2,000 intervals, in the study that the method comes from; the formula for independent
+ * rho .9, 2,000 intervals, in a simulation when the method was chosen; the formula for independent
  * intervals .47 at rho .9.
  */
 #include <math.h>
@@ -233,7 +233,7 @@ static double coverage(unsigned rounds, size_t cnt, double rho)
 	return (double)covered / rounds;
 }
 
-/* Three standard deviations of 300 draws of .95 are .038; at rho .9 the study has .92. */
+/* Three standard deviations of 300 draws of .95 are .038; at rho .9 it was .92 (above). */
 static void test_coverage(void **state)
 {
 	double independent = coverage(300, 640, 0), dependent = coverage(200, 2000, 0.9);

@@ -10,8 +10,8 @@
 #include "cmd/config.h"
 #include "cmd/config_text.h"
 
-/* CONTRACT section 2, as printed there. */
-static const char contract_example[] =
+/* Every section of vprof.conf(5). */
+static const char whole_example[] =
 	"[interval \"request\"]\n"
 	"    start  = enqueue_request@entry    ; LOC, see below\n"
 	"    end    = send_reply@return\n"
@@ -32,13 +32,13 @@ static const char contract_example[] =
 	"    overhead = 0.02\n"
 	"    max-runs = 9\n";
 
-static void test_contract_example(void **state)
+static void test_whole_example(void **state)
 {
 	struct diag d = DIAG_INIT;
 	struct config c;
 
 	(void)state;
-	assert_int_equal(config_parse(contract_example, "vprof.conf", &c, &d), 0);
+	assert_int_equal(config_parse(whole_example, "vprof.conf", &c, &d), 0);
 	assert_int_equal(c.intervals.cnt, 1);
 	assert_string_equal(c.intervals.items[0].name, "request");
 	assert_string_equal(c.intervals.items[0].start.function, "enqueue_request");
@@ -301,7 +301,7 @@ static void test_template(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_contract_example), cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_whole_example), cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_sample),
 		cmocka_unit_test(test_several_intervals_and_resumes), cmocka_unit_test(test_long_line),
 		cmocka_unit_test(test_comments_and_quotes),

@@ -27,7 +27,7 @@ static void assert_tuples(struct trace *t, const char *expected)
 	read_recs((const struct rec[]){ __VA_ARGS__ },					\
 		  sizeof((const struct rec[]){ __VA_ARGS__ }) / sizeof(struct rec))
 
-/* DESIGN section 5, "lock" and "woken late": blocked from 20 to 50, let go at 45, by thread 2. */
+/* tests/golden/lock.tuples and woken_late.tuples: blocked from 20 to 50, let go at 45, by thread 2. */
 static void test_lock(void **state)
 {
 	(void)state;
@@ -122,7 +122,7 @@ static void test_time_out(void **state)
 		"thread 284773511593984 timer timer\n");
 }
 
-/* DESIGN section 5, "queue"; and the hand-over by PAUSE and RESUME. */
+/* tests/golden/queue.tuples; and the hand-over by PAUSE and RESUME. */
 static void test_queue(void **state)
 {
 	(void)state;

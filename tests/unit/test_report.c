@@ -2,7 +2,7 @@
 /*
  * test_report.c - the views of a run's results, from findings made by hand (sample_findings.h).
  *
- * JSON is checked field by field against CONTRACT section 4, CSV against RFC 4180.
+ * JSON is checked field by field against vprof-formats(5), CSV against RFC 4180.
  */
 #include <math.h>
 #include <stdio.h>
