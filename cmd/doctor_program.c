@@ -2,7 +2,7 @@
 /*
  * doctor_program.c - can this program be recorded?
  *
- * A probe finds the runtime in three ways (ARCHITECTURE "Linking"): it is linked in, record preloads it, or
+ * A probe finds the runtime in three ways (doc/design/linking.md): it is linked in, record preloads it, or
  * not at all.  The last happens where the link did not go through vprof and settled the weak
  * references for good: -static, and -no-pie with code that is not position independent.  Then the
  * objects' vprof_unit_in() is there, and nothing refers to vprof_register.
