@@ -80,7 +80,6 @@ void find_common_confidence(const struct analysis *a, const struct times *times,
 		struct common_cause *cause = &a->f->common_causes.items[i];
 		struct confidence c = confidence_of(blocks + i * block_cnt, block_cnt, a->m->n);
 
-		cause->has_ci95 = true;
 		findings_ci95(cause->explained, c.half_width, cause->ci95);
 	}
 	free(means);

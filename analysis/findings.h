@@ -167,9 +167,8 @@ struct part {
 	bool has_tail, has_tail_ci95;
 	double slow_mean_ns, fast_mean_ns;	/* in the tail; in the fast ones */
 	double slow_presence, fast_presence;	/* fractions of these in which it took time */
-	double variance_share;		/* Var(X)/Var(T); only if has_pairs, as the next */
+	double variance_share;		/* Var(X)/Var(T) */
 	double other_pairs;		/* 2 Cov/Var(T) with all parts that no pair below names with it */
-	bool has_pairs;			/* always, but for results of an older vprof */
 };
 
 /*
@@ -200,7 +199,6 @@ struct common_cause {
 	double explained;		/* of Var(T), by the principal component */
 	double own;			/* sum of Var of the members, of Var(T) */
 	double ci95[2];			/* of explained */
-	bool has_ci95;			/* always, but for results of an older vprof */
 	VEC(struct common_member) members;	/* largest first; array in the arena */
 };
 

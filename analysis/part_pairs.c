@@ -439,7 +439,6 @@ static void keep_pairs(struct pair_maker *g)
 		struct part *p = &a->f->parts.items[i];
 		const struct sums *x = &g->columns->sums[i];
 
-		p->has_pairs = true;
 		p->variance_share = analysis_share(a, moments_covariance(a->m->n, x->x, x->x, x->xx));
 		p->other_pairs = 2 * analysis_share(a, moments_covariance(a->m->n, x->x, rest[i].x, rest[i].xt));
 	}

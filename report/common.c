@@ -23,7 +23,7 @@
 static void print_cause(const struct style *s, const struct findings *f, const struct common_cause *c)
 {
 	_cleanup_(str_release) struct str line = STR_INIT;
-	const double *ci95 = ci95_to_show(c->has_ci95, c->ci95);
+	const double *ci95 = ci95_to_show(true, c->ci95);
 	char explained[TEXT_MAX], own[TEXT_MAX];
 
 	str_add(&line, "together: ");
@@ -121,7 +121,7 @@ json_t *common_causes_json(const struct findings *f)
 			json_add(members, member_json(f, &c->members.items[k]));
 		json_set(o, "explained", json_number(c->explained));
 		json_set(o, "own", json_number(c->own));
-		json_set(o, "ci95", json_ci95(c->has_ci95, c->ci95));
+		json_set(o, "ci95", json_ci95(true, c->ci95));
 		json_set(o, "members", members);
 		json_add(list, o);
 	}
@@ -187,7 +187,7 @@ json_t *pairs_rest_json(const struct findings *f)
 	double own = 0, other = 0;
 	json_t *o;
 
-	if (f->parts.cnt == 0 || !f->parts.items[0].has_pairs)
+	if (f->parts.cnt == 0)
 		return json_null();
 	for (size_t i = 0; i < f->parts.cnt; i++) {
 		own += f->parts.items[i].variance_share;

@@ -18,7 +18,7 @@ struct iteration_start {
 };
 int iteration_start_write(struct store *s, const struct iteration_start *i, struct diag *reterr);
 
-/* -ENOENT, without a message, if there is none: an older vprof made that iteration. */
+/* -ENOENT, without a message, if there is none. */
 int iteration_start_read(struct store *s, uint32_t first_run, struct iteration_start *ret,
 			 struct diag *reterr);
 void iteration_start_release(struct iteration_start *i);	/* also a _cleanup_ function */

@@ -110,8 +110,8 @@ static const struct column part_columns[] = {
 	COL_REAL(struct part, fast_mean_ns),
 	COL_REAL(struct part, slow_presence),
 	COL_REAL(struct part, fast_presence),
-	COL_REAL_IF(struct part, variance_share, has_pairs),
-	COL_REAL_IF(struct part, other_pairs, has_pairs),
+	COL_REAL(struct part, variance_share),
+	COL_REAL(struct part, other_pairs),
 };
 
 static const struct column part_pair_columns[] = {
@@ -130,8 +130,8 @@ static const struct column part_pair_columns[] = {
 static const struct column cause_columns[] = {
 	COL_REAL(struct common_cause, explained),
 	COL_REAL(struct common_cause, own),
-	COL_REAL_IF(struct common_cause, ci95[0], has_ci95),
-	COL_REAL_IF(struct common_cause, ci95[1], has_ci95),
+	COL_REAL(struct common_cause, ci95[0]),
+	COL_REAL(struct common_cause, ci95[1]),
 };
 
 static const struct column member_columns[] = {

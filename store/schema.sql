@@ -2,7 +2,7 @@
 --
 -- vprof.data/vprof.db: the project, its runs and what was found in them.  These tables are
 -- an interface: `vprof sql` and any SQLite client may query them.  They grow with a new
--- user_version; a column is not renamed without one.
+-- user_version; no column is renamed or removed without one.
 --
 -- Times are integer nanoseconds.  64-bit keys and SIDs are unsigned in the program and are
 -- kept in SQLite's signed integers, bit for bit: printf('%x', key) shows both alike.
@@ -13,12 +13,9 @@
 --	  LEFT JOIN because_of b ON b.finding = f.finding AND b.factor = f.id AND b.position = 0
 --	  WHERE f.kind = 'wait' ORDER BY f.share DESC;
 
-PRAGMA application_id = 0x7670726f;	-- "vpro"
-PRAGMA user_version = 19;	-- 2: iteration; 3: observed_call; 4: function.no_return; 5: probing;
-					-- 6: iteration_start, answer, planned; 7: ci95; 8: interval.root_only; 9: ranks, paper_ci95; 10: tail, part;
-					-- 11: inherent_work; 12: common_cause; 13: unit.misread; 14: work_ci95, trimmed_share; 15: part_pair; 16: node.device, because_of.device;
-					-- 17: finding.nested, unmatched_ends; 18: cpu, cpu_other; 19: waiter
--- Run over a database of an older version this adds the tables that it lacks; store.c adds columns.
+PRAGMA application_id = 0x76707266;	-- "vprf"
+PRAGMA user_version = 1;
+-- Run over a database of an older version, this adds the tables that it lacks.  store/schema.h adds columns.
 
 -- ---- the project, from the scan records of the last build ----
 
@@ -49,7 +46,7 @@ CREATE TABLE IF NOT EXISTS function (			-- one body; compiled in several units i
 	probed		INTEGER NOT NULL,	-- carries a probe in at least one unit
 	skipped		TEXT,			-- why no unit could give it one
 	type		TEXT,			-- canonical function type
-	no_return	INTEGER NOT NULL DEFAULT 0	-- declared noreturn
+	no_return	INTEGER NOT NULL	-- declared noreturn
 );
 CREATE INDEX IF NOT EXISTS function_by_name ON function(name);
 
@@ -225,9 +222,9 @@ CREATE TABLE IF NOT EXISTS factor (			-- summed over all places of the tree; not
 	ci95_high	REAL,
 	resolved	INTEGER,		-- 1: its rank holds in 95 % of the draws; NULL: it has none
 	presence	REAL,			-- fraction of the intervals in which it took time; NULL: a pair
-	rank_low	INTEGER NOT NULL DEFAULT 0,	-- its ranks in 95 % of the draws; 0: none
-	rank_high	INTEGER NOT NULL DEFAULT 0,
-	rank_needed	INTEGER NOT NULL DEFAULT 0,	-- about so many more intervals would resolve it
+	rank_low	INTEGER NOT NULL,	-- its ranks in 95 % of the draws; 0: none
+	rank_high	INTEGER NOT NULL,
+	rank_needed	INTEGER NOT NULL,	-- about so many more intervals would resolve it
 	paper_ci95_low	REAL,			-- 95 % confidence interval of paper_contribution
 	paper_ci95_high	REAL,
 	paper_resolved	INTEGER,		-- as resolved, of the rank by paper_score
@@ -311,8 +308,8 @@ CREATE TABLE IF NOT EXISTS part (			-- a function's own running time, or its wai
 	fast_mean_ns	REAL NOT NULL,
 	slow_presence	REAL NOT NULL,		-- fraction of the slow intervals in which it took time
 	fast_presence	REAL NOT NULL,
-	variance_share	REAL,			-- Var(X)/Var(T)
-	other_pairs	REAL,			-- 2 Cov/Var(T) with all parts that no part_pair names with it
+	variance_share	REAL NOT NULL,		-- Var(X)/Var(T)
+	other_pairs	REAL NOT NULL,		-- 2 Cov/Var(T) with all parts that no part_pair names with it
 	PRIMARY KEY (finding, position)
 ) WITHOUT ROWID;
 
@@ -337,8 +334,8 @@ CREATE TABLE IF NOT EXISTS common_cause (		-- parts that vary together, more tha
 	id		INTEGER NOT NULL,
 	explained	REAL NOT NULL,		-- of the variance, by the principal component
 	own		REAL NOT NULL,		-- sum of its members' variances, of the variance
-	ci95_low	REAL,			-- 95 % confidence interval of explained
-	ci95_high	REAL,
+	ci95_low	REAL NOT NULL,		-- 95 % confidence interval of explained
+	ci95_high	REAL NOT NULL,
 	PRIMARY KEY (finding, id)
 ) WITHOUT ROWID;
 
@@ -359,7 +356,7 @@ CREATE TABLE IF NOT EXISTS interval (			-- every completed interval
 	end_ns		INTEGER NOT NULL,
 	start_thread	INTEGER NOT NULL,
 	end_thread	INTEGER NOT NULL,
-	root_only	INTEGER NOT NULL DEFAULT 0,	-- its functions were not recorded: in no result but probing
+	root_only	INTEGER NOT NULL,	-- its functions were not recorded: in no result but probing
 	PRIMARY KEY (finding, position)
 ) WITHOUT ROWID;
 

@@ -3,7 +3,8 @@
  * store.c - opening vprof.db: is it ours, is it of a version we know, does it have its tables?
  *
  *	no file, or an empty one	nothing was recorded yet; created if the caller writes
- *	application_id is "vpro"	ours; user_version 19 is this program's, a lower one gets what it lacks, a higher one is newer
+ *	application_id is "vprf"	ours, of user_version: an older one gets what it lacks (schema.h), a newer one is refused
+ *	application_id is "vpro"	of a vprof from before the first release: refused
  *	anything else			not ours, and never touched
  */
 #include <errno.h>
@@ -20,50 +21,19 @@
 #include "base/str.h"
 #include "store/db.h"
 #include "store/look.h"
+#include "store/schema.h"
 #include "store/store.h"
 
-#define APPLICATION_ID 0x7670726f	/* "vpro", as in schema.sql */
-#define SCHEMA_VERSION 19
+#define APPLICATION_ID 0x76707266	/* "vprf", as in schema.sql */
+#define EARLY_APPLICATION_ID 0x7670726f	/* "vpro" */
 #define LOCK_PATIENCE_MS 10000
 #define VALUE_MAX_BYTES (64 << 20)	/* of a text: a command line may be long */
 
-static const char schema[] =
+static const char tables[] =
 #include "store/schema.inc"
 	;
 
-/* Columns that tables got later.  since: the version that brought the table. */
-static const struct {
-	int since, to;
-	enum stmt id;
-} new_columns[] = {
-	{ 1, 4, STMT_ADD_NO_RETURN },
-	{ 1, 7, STMT_ADD_NODE_LOW },
-	{ 1, 7, STMT_ADD_NODE_HIGH },
-	{ 1, 7, STMT_ADD_FACTOR_LOW },
-	{ 1, 7, STMT_ADD_FACTOR_HIGH },
-	{ 1, 7, STMT_ADD_FACTOR_RESOLVED },
-	{ 1, 8, STMT_ADD_ROOT_ONLY },
-	{ 1, 9, STMT_ADD_PRESENCE },
-	{ 1, 9, STMT_ADD_RANK_LOW },
-	{ 1, 9, STMT_ADD_RANK_HIGH },
-	{ 1, 9, STMT_ADD_RANK_NEEDED },
-	{ 1, 9, STMT_ADD_PAPER_LOW },
-	{ 1, 9, STMT_ADD_PAPER_HIGH },
-	{ 1, 9, STMT_ADD_PAPER_RESOLVED },
-	{ 1, 11, STMT_ADD_WORK_SHARE },
-	{ 1, 13, STMT_ADD_MISREAD },
-	{ 1, 14, STMT_ADD_WORK_LOW },
-	{ 1, 14, STMT_ADD_WORK_HIGH },
-	{ 1, 14, STMT_ADD_TRIMMED },
-	{ 12, 14, STMT_ADD_CAUSE_LOW },
-	{ 12, 14, STMT_ADD_CAUSE_HIGH },
-	{ 10, 15, STMT_ADD_PART_VARIANCE },
-	{ 10, 15, STMT_ADD_PART_OTHER },
-	{ 1, 16, STMT_ADD_NODE_DEVICE },
-	{ 1, 16, STMT_ADD_BECAUSE_DEVICE },
-	{ 1, 17, STMT_ADD_NESTED },
-	{ 1, 17, STMT_ADD_UNMATCHED_ENDS },
-};
+const struct schema store_schema = { .version = 1, .tables = tables };
 
 static int nothing_yet(const char *data_dir, struct diag *reterr)
 {
@@ -109,15 +79,21 @@ static int check_version(struct store *s, struct diag *reterr)
 		return r;
 	if (h.application == 0 && h.version == 0 && h.objects == 0)
 		return 0;
+	if (h.application == EARLY_APPLICATION_ID) {
+		diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' was written by a vprof from before the first release, which"
+			 " this one cannot read", s->path);
+		return diag_remedy(reterr, -EBADMSG, "move '%s' away, build and record again; or name another data"
+				   " directory with -d DIR", s->dir);
+	}
 	if (h.application != APPLICATION_ID || h.version < 1) {
 		diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' is a database, but not one of vprof's",
 			 s->path);
 		return diag_remedy(reterr, -EBADMSG, "name the data directory with -d DIR");
 	}
-	if (h.version > SCHEMA_VERSION) {
+	if (h.version > s->schema->version) {
 		diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' was written by a newer vprof"
 			 " (schema %lld, this program knows %d)", s->path, (long long)h.version,
-			 SCHEMA_VERSION);
+			 s->schema->version);
 		return diag_remedy(reterr, -EBADMSG, "use that vprof, or another data directory"
 				   " with -d DIR");
 	}
@@ -130,20 +106,22 @@ static int check_version(struct store *s, struct diag *reterr)
 static int create_tables(struct store *s, struct diag *reterr)
 {
 	_cleanup_(transaction_release) struct transaction t = TRANSACTION_INIT;
+	const struct schema *schema = s->schema;
 	int r = transaction_begin(&t, s, true, reterr);
 
 	if (r == 0)
 		r = check_version(s, reterr);
 	if (r < 0)
 		return r;
-	if (s->version < SCHEMA_VERSION && sqlite3_exec(s->db, schema, NULL, NULL, NULL) != SQLITE_OK)
+	if (s->version < schema->version && sqlite3_exec(s->db, schema->tables, NULL, NULL, NULL) != SQLITE_OK)
 		return db_error(s, reterr);
-	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(new_columns); i++)
-		if (s->version >= new_columns[i].since && s->version < new_columns[i].to)
-			r = db_run(s, new_columns[i].id, reterr);
-	if (r < 0)
-		return r;
-	s->version = SCHEMA_VERSION;
+	for (size_t i = 0; i < schema->column_cnt; i++) {
+		const struct new_column *c = &schema->columns[i];
+
+		if (s->version >= c->since && s->version < c->to && sqlite3_exec(s->db, c->sql, NULL, NULL, NULL) != SQLITE_OK)
+			return db_error(s, reterr);
+	}
+	s->version = schema->version;
 	return transaction_commit(&t, reterr);
 }
 
@@ -221,7 +199,7 @@ static int open_database(struct store *s, bool create, struct diag *reterr)
 		return r;
 	if (r == 0 && !create)
 		return nothing_yet(s->dir, reterr);
-	if (s->version == SCHEMA_VERSION)
+	if (s->version == s->schema->version)
 		return 0;
 	r = sqlite3_db_readonly(s->db, "main") ? copy_to_memory(s, reterr) : 0;
 	return r < 0 ? r : create_tables(s, reterr);
@@ -304,10 +282,17 @@ static void make_private(const char *path)
 
 int store_open(const char *data_dir, bool create, struct store **ret, struct diag *reterr)
 {
+	return store_open_schema(data_dir, create, &store_schema, ret, reterr);
+}
+
+int store_open_schema(const char *data_dir, bool create, const struct schema *schema, struct store **ret,
+		      struct diag *reterr)
+{
 	_cleanup_(store_closep) struct store *s = xcalloc(1, sizeof(*s));
 	int r;
 
 	s->dir_fd = -1;
+	s->schema = schema;
 	s->dir = xstrdup(data_dir);
 	s->path = path_join(data_dir, "vprof.db");
 	r = open_dir(s, create, reterr);

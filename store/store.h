@@ -17,7 +17,7 @@
 struct store;
 
 /* Opens DIR/vprof.db, creating directory (0700) and tables if create; else a missing one is
- * EXIT_NO_EVIDENCE ("no runs yet ... vprof record").  A newer schema is EXIT_DATA.
+ * EXIT_NO_EVIDENCE ("no runs yet ... vprof record").  A newer schema, or one from before the first release, is EXIT_DATA.
  * A directory that other users may put something into (base/ours.h) is refused if create; else it is only looked at: no
  * file in it is made, locked for writing or changed. */
 int store_open(const char *data_dir, bool create, struct store **ret, struct diag *reterr);

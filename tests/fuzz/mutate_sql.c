@@ -143,7 +143,7 @@ static void add_schema_change(struct str *s, const struct table *t)
 			 "(hex(zeroblob(60000)));\n", t->name, column, t->name, column);
 		break;
 	case 7:
-		str_addf(s, "PRAGMA user_version = %zu;\n", any(20));
+		str_addf(s, "PRAGMA user_version = %zu;\n", any(4));
 		break;
 	default:
 		str_addf(s, "CREATE INDEX i%zu ON %s(%s, lower(%s));\n", any(9), t->name, column, column);

@@ -138,18 +138,17 @@ static void add_parts(struct findings *f)
 		.mean_ns = 303000, .share = .61, .tail_share = .73, .tail_ci95 = { .66, .80 },
 		.has_tail = true, .has_tail_ci95 = true, .slow_mean_ns = 2100000,
 		.fast_mean_ns = 50000, .slow_presence = 1, .fast_presence = .25,
-		.variance_share = .55, .other_pairs = 0, .has_pairs = true });
+		.variance_share = .55, .other_pairs = 0 });
 	VEC_ADD(&f->parts, (struct part){
 		.function = "handle_request", .file = "server.c", .mean_ns = 757000, .share = .39,
 		.tail_share = .27, .has_tail = true, .slow_mean_ns = 740000, .fast_mean_ns = 350000,
-		.slow_presence = 1, .fast_presence = 1, .variance_share = .31, .other_pairs = .04,
-		.has_pairs = true });
+		.slow_presence = 1, .fast_presence = 1, .variance_share = .31, .other_pairs = .04 });
 	VEC_ADD(&f->part_pairs, (struct part_pair){
 		.a = 1, .b = 0, .labels = { "body of handle_request", "wait:lock in log_append" },
 		.covariance_ns2 = .06 * VARIANCE_NS2, .share = .12, .ci95 = { .07, .17 }, .has_ci95 = true,
 		.across = true, .within = (uint32_t)f->factors.cnt - 1 });
 	VEC_ADD(&f->common_causes, (struct common_cause){
-		.explained = .4, .own = .1, .ci95 = { .33, .47 }, .has_ci95 = true });
+		.explained = .4, .own = .1, .ci95 = { .33, .47 } });
 	f->common_causes.items[0].members.items = ARENA_NEW(f->arena, struct common_member, 2);
 	f->common_causes.items[0].members.items[0] = (struct common_member){ 1, .7 };
 	f->common_causes.items[0].members.items[1] = (struct common_member){ 0, .3 };

@@ -68,7 +68,6 @@ static void want_closed(const struct findings *f)
 	double all = 0, largest = 1;
 
 	for (size_t i = 0; i < f->parts.cnt; i++) {
-		assert_true(f->parts.items[i].has_pairs);
 		shares[i] = f->parts.items[i].variance_share + f->parts.items[i].other_pairs / 2;
 		largest = fmax(largest, fabs(f->parts.items[i].other_pairs));
 	}

@@ -60,8 +60,6 @@ static void test_open(void **state)
 	expect_open(true, EXIT_DATA, "not a database");
 	write_db("");
 	store_close(open_store(true));
-	run_sql("PRAGMA user_version = 20");
-	expect_open(true, EXIT_DATA, "newer vprof");
 }
 
 static void test_open_foreign(void **state)
