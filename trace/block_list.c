@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * block_list.c - walks and searches.  Both only go forward, so a file that was made to keep us busy does not: of older
- * blocks, whose bytes have to be read to know them, no more than twice the file is looked at while searching.
+ * block_list.c - walks and searches.  Both only go forward, so a file that was made to keep us busy does not.
  */
 #include "trace/block_list.h"
 
@@ -11,22 +10,14 @@
 #include <unistd.h>
 #include <zstd.h>
 #include "base/banned.h"
-#include "base/map.h"
-#include "trace/encode.h"
 #include "trace/file.h"
 
 enum { SEARCH_BYTES = 1 << 16 };
-
-enum head { HEAD_NONE, HEAD_OLDER, HEAD_PLACED };
 
 struct walk {
 	struct block_list *l;
 	int fd;
 	uint64_t size;
-	uint64_t number;		/* of older blocks: the next one's */
-	uint64_t may_look;		/* bytes, while older ones are searched for */
-	unsigned char *data;
-	size_t cap;
 };
 
 bool block_read_at(int fd, void *data, size_t len, uint64_t at)
@@ -45,20 +36,17 @@ bool block_read_at(int fd, void *data, size_t len, uint64_t at)
 
 bool block_list_takes(const struct trace_block *h)
 {
-	return (h->magic == TRACE_BLOCK_MAGIC || h->magic == TRACE_BLOCK_MAGIC_BYTES) && h->raw_bytes &&
+	return h->magic == TRACE_BLOCK_MAGIC && h->raw_bytes &&
 	       h->raw_bytes <= TRACE_BLOCK_RAW_MAX && h->raw_bytes / TRACE_BLOCK_RATIO_MAX <= h->stored_bytes &&
 	       h->stored_bytes <= ZSTD_COMPRESSBOUND(TRACE_BLOCK_RAW_MAX) + sizeof(struct trace_place);
 }
 
-/* What begins at byte at; the file may end before the block does. */
-static enum head look(const struct walk *w, uint64_t at, struct trace_block *h, struct trace_place *p)
+/* Whether one begins at byte at; the file may end before it does. */
+static bool look(const struct walk *w, uint64_t at, struct trace_block *h, struct trace_place *p)
 {
-	if (at > w->size || w->size - at < sizeof(*h) || !block_read_at(w->fd, h, sizeof(*h), at) || !block_list_takes(h))
-		return HEAD_NONE;
-	if (h->magic == TRACE_BLOCK_MAGIC && h->stored_bytes >= sizeof(*p) &&
-	    block_read_at(w->fd, p, sizeof(*p), at + sizeof(*h)) && p->checksum == trace_place_checksum(h, p))
-		return HEAD_PLACED;
-	return w->l->is_placed ? HEAD_NONE : HEAD_OLDER;
+	return at <= w->size && w->size - at >= sizeof(*h) && block_read_at(w->fd, h, sizeof(*h), at) && block_list_takes(h) &&
+	       h->stored_bytes >= sizeof(*p) && block_read_at(w->fd, p, sizeof(*p), at + sizeof(*h)) &&
+	       p->checksum == trace_place_checksum(h, p);
 }
 
 static uint64_t end_of(const struct trace_block *h, uint64_t at)
@@ -66,31 +54,12 @@ static uint64_t end_of(const struct trace_block *h, uint64_t at)
 	return at + sizeof(*h) + h->stored_bytes;
 }
 
-static bool has_its_sum(struct walk *w, const struct trace_block *h, uint64_t at)
-{
-	uint64_t sum;
-
-	if (h->stored_bytes > w->may_look || end_of(h, at) > w->size)
-		return false;
-	w->may_look -= h->stored_bytes;
-	if (h->stored_bytes > w->cap) {
-		free(w->data);
-		w->data = xmalloc(h->stored_bytes);
-		w->cap = h->stored_bytes;
-	}
-	if (!block_read_at(w->fd, w->data, h->stored_bytes, at + sizeof(*h)))
-		return false;
-	sum = h->magic == TRACE_BLOCK_MAGIC_BYTES ? hash_bytes(0, w->data, h->stored_bytes) :
-						    encode_checksum(w->data, h->stored_bytes);
-	return sum == h->checksum;
-}
-
 static bool is_magic(const unsigned char *at)
 {
 	uint32_t magic;
 
 	memcpy(&magic, at, sizeof(magic));
-	return magic == TRACE_BLOCK_MAGIC || magic == TRACE_BLOCK_MAGIC_BYTES;
+	return magic == TRACE_BLOCK_MAGIC;
 }
 
 /* Where one begins, before limit, at at or later; limit: none does. */
@@ -108,15 +77,13 @@ static uint64_t search(struct walk *w, uint64_t at, uint64_t limit)
 			return limit;
 		for (; i + sizeof(uint32_t) <= len && at + i < limit; i++) {
 			const unsigned char *first = memchr(bytes + i, 'V', len - i);
-			enum head head;
 
 			if (!first)
 				break;
 			i = (size_t)(first - bytes);
 			if (at + i >= limit)
 				return limit;
-			head = i + 4 <= len && is_magic(first) ? look(w, at + i, &h, &p) : HEAD_NONE;
-			if (head == HEAD_PLACED || (head == HEAD_OLDER && has_its_sum(w, &h, at + i)))
+			if (i + 4 <= len && is_magic(first) && look(w, at + i, &h, &p))
 				return at + i;
 		}
 		at += len > SEARCH_BYTES / 2 ? len - sizeof(uint32_t) : len;
@@ -124,17 +91,10 @@ static uint64_t search(struct walk *w, uint64_t at, uint64_t limit)
 	return limit;
 }
 
-static void add(struct walk *w, enum head head, const struct trace_block *h, const struct trace_place *p, uint64_t at,
-		bool is_whole)
+static void add(struct walk *w, const struct trace_block *h, const struct trace_place *p, uint64_t at, bool is_whole)
 {
-	struct listed_block b = { .at = at, .number = w->number++, .kind = h->kind, .bytes = h->stored_bytes };
+	struct listed_block b = { at, p->number, p->since, p->until, h->kind, h->stored_bytes };
 
-	if (head == HEAD_PLACED) {
-		w->l->is_placed = true;
-		b.number = p->number;
-		b.since = p->since;
-		b.until = p->until;
-	}
 	if (is_whole)
 		VEC_ADD(&w->l->whole, b);
 	else
@@ -144,14 +104,14 @@ static void add(struct walk *w, enum head head, const struct trace_block *h, con
 /* The rest of the file begins like a block, and is none. */
 static bool is_cut_head(const struct walk *w, uint64_t at)
 {
-	const uint32_t magics[] = { TRACE_BLOCK_MAGIC, TRACE_BLOCK_MAGIC_BYTES };
+	const uint32_t magic = TRACE_BLOCK_MAGIC;
 	uint64_t left = w->size - at;
-	size_t len = left < sizeof(magics[0]) ? (size_t)left : sizeof(magics[0]);
-	unsigned char bytes[sizeof(magics[0])];
+	size_t len = left < sizeof(magic) ? (size_t)left : sizeof(magic);
+	unsigned char bytes[sizeof(magic)];
 
 	if (left >= sizeof(struct trace_block) + sizeof(struct trace_place) || !block_read_at(w->fd, bytes, len, at))
 		return false;
-	return memcmp(bytes, &magics[0], len) == 0 || memcmp(bytes, &magics[1], len) == 0;
+	return memcmp(bytes, &magic, len) == 0;
 }
 
 /* No block begins at at: the next one, behind damage or the end. */
@@ -159,7 +119,6 @@ static uint64_t pass_damage(struct walk *w, uint64_t at)
 {
 	uint64_t next = search(w, at + 1, w->size);
 
-	w->number++;
 	if (next == w->size && is_cut_head(w, at))
 		w->l->cut_bytes = w->size - at;
 	else
@@ -168,24 +127,24 @@ static uint64_t pass_damage(struct walk *w, uint64_t at)
 }
 
 /* A block that ends where none begins may have lost bytes: then the next one stands inside. */
-static uint64_t pass_block(struct walk *w, enum head head, const struct trace_block *h, const struct trace_place *p, uint64_t at)
+static uint64_t pass_block(struct walk *w, const struct trace_block *h, const struct trace_place *p, uint64_t at)
 {
 	struct trace_block h2;
 	struct trace_place p2;
 	uint64_t end = end_of(h, at), next;
 
-	if (end == w->size || (end < w->size && look(w, end, &h2, &p2) != HEAD_NONE)) {
-		add(w, head, h, p, at, true);
+	if (end == w->size || (end < w->size && look(w, end, &h2, &p2))) {
+		add(w, h, p, at, true);
 		return end;
 	}
 	next = search(w, at + sizeof(*h), end < w->size ? end : w->size);
 	if (next < end && next < w->size) {
-		add(w, head, h, p, at, false);
+		add(w, h, p, at, false);
 		w->l->damaged_bytes += next - at;
 		return next;
 	}
 	if (end < w->size) {
-		add(w, head, h, p, at, true);
+		add(w, h, p, at, true);
 		return end;
 	}
 	w->l->cut_bytes = w->size - at;
@@ -203,17 +162,15 @@ static int by_number(const void *a, const void *b)
 
 void block_list_make(struct block_list *l, int fd, uint64_t size, uint64_t from)
 {
-	struct walk w = { .l = l, .fd = fd, .size = size, .number = 1, .may_look = 2 * size };
+	struct walk w = { .l = l, .fd = fd, .size = size };
 	uint64_t at = from;
 
 	while (at < size) {
 		struct trace_block h;
 		struct trace_place p = { .number = 0 };
-		enum head head = look(&w, at, &h, &p);
 
-		at = head == HEAD_NONE ? pass_damage(&w, at) : pass_block(&w, head, &h, &p, at);
+		at = look(&w, at, &h, &p) ? pass_block(&w, &h, &p, at) : pass_damage(&w, at);
 	}
-	free(w.data);
 	for (size_t i = 1; i < l->whole.cnt; i++)
 		if (by_number(&l->whole.items[i - 1], &l->whole.items[i]) > 0) {
 			qsort(l->whole.items, l->whole.cnt, sizeof(*l->whole.items), by_number);

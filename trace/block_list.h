@@ -8,8 +8,7 @@
  *	1 2 4 3 5		sorted
  *	1 2 (the first half of 3) 4	3 is damaged; its head tells what it held
  *
- * A block of version 4 is known by the checksum of its place, an older one by that of all its bytes.  What it holds may be
- * damaged all the same: blocks_next() sees to that.
+ * A block is known by the checksum of its place.  What it holds may be damaged all the same: blocks_next() sees to that.
  */
 #ifndef TRACE_BLOCK_LIST_H
 #define TRACE_BLOCK_LIST_H
@@ -20,7 +19,7 @@
 #include "trace/format.h"
 
 struct listed_block {
-	uint64_t at, number;		/* of older files: as they stand there; damage leaves a number out */
+	uint64_t at, number;
 	uint64_t since, until;		/* ticks; 0, 0: not told */
 	uint32_t kind, bytes;
 };
@@ -30,7 +29,6 @@ struct block_list {
 	VEC(struct listed_block) damaged;	/* as far as their heads tell */
 	uint64_t damaged_bytes;		/* that belong to no block */
 	uint64_t cut_bytes;		/* of a block that the end of the file has cut */
-	bool is_placed;			/* version 4 */
 };
 
 /* from: where the first block begins, if all is well. */

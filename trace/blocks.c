@@ -33,8 +33,13 @@ static bool is_of_other_kind(const struct trace_header *h)
 	return h->header_bytes == sizeof(*h) && (h->magic == TRACE_MAGIC || h->magic == KERNEL_MAGIC);
 }
 
-int blocks_open(struct blocks *b, const char *path, uint64_t magic, uint32_t oldest, uint32_t newest,
-		struct diag *reterr)
+static int other_version(const char *path, uint32_t version, uint32_t known, struct diag *reterr)
+{
+	diag_set(reterr, EXIT_DATA, -EBADMSG, "trace '%s' has format version %u; this vprof reads version %u", path, version, known);
+	return diag_remedy(reterr, -EBADMSG, "analyze it with the vprof that recorded it, or record again with this one");
+}
+
+int blocks_open(struct blocks *b, const char *path, uint64_t magic, uint32_t version, struct diag *reterr)
 {
 	struct trace_header header = { .magic = 0 };
 	struct stat st;
@@ -48,13 +53,11 @@ int blocks_open(struct blocks *b, const char *path, uint64_t magic, uint32_t old
 	}
 	b->size = (uint64_t)st.st_size;
 	is_header = block_read_at(b->fd, &header, sizeof(header), 0) && header.magic == magic;
-	if (is_header && (header.version < oldest || header.version > newest || header.header_bytes != sizeof(header)))
-		return diag_set(reterr, EXIT_DATA, -EBADMSG,
-				"trace '%s' has format version %u; this vprof reads %u to %u",
-				path, header.version, oldest, newest);
+	if (is_header && (header.version != version || header.header_bytes != sizeof(header)))
+		return other_version(path, header.version, version, reterr);
 	if (is_header || !is_of_other_kind(&header))
 		block_list_make(&b->list, b->fd, b->size, is_header ? sizeof(header) : 0);
-	if (!is_header && (!b->list.is_placed || !b->list.whole.cnt))
+	if (!is_header && !b->list.whole.cnt)
 		return diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' is not a vprof trace", path);
 	b->cut_bytes = b->list.cut_bytes;
 	return 0;
@@ -115,22 +118,18 @@ static bool read_packed(const struct blocks *b, struct packed_block *p, uint64_t
 
 static bool has_its_sum(const struct packed_block *p)
 {
-	uint64_t sum = p->head.magic == TRACE_BLOCK_MAGIC_BYTES ? hash_bytes(0, p->data, p->head.stored_bytes) :
-								 encode_checksum(p->data, p->head.stored_bytes);
-
-	return sum == p->head.checksum;
+	return encode_checksum(p->data, p->head.stored_bytes) == p->head.checksum;
 }
 
 static bool unpack(struct blocks *b, const struct packed_block *p)
 {
-	size_t skip = b->list.is_placed ? sizeof(struct trace_place) : 0;
-	const unsigned char *from = p->data ? p->data + skip : NULL;	/* NULL: of no bytes */
+	const size_t skip = sizeof(struct trace_place);
 
 	make_room(&b->plain, &b->plain_cap, p->head.raw_bytes);
 	if (!b->zstd)
 		b->zstd = ZSTD_createDCtx();
 	if (!b->zstd || p->head.stored_bytes < skip ||
-	    ZSTD_decompressDCtx(b->zstd, b->plain, p->head.raw_bytes, from, p->head.stored_bytes - skip) !=
+	    ZSTD_decompressDCtx(b->zstd, b->plain, p->head.raw_bytes, p->data + skip, p->head.stored_bytes - skip) !=
 		    p->head.raw_bytes)
 		return false;
 	b->at = p->at;

@@ -3,7 +3,7 @@
  * blocks.h - reading the blocks of a trace file, as file.h writes them.
  *
  *	struct blocks b;
- *	r = blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION_OLDEST, TRACE_VERSION, reterr);
+ *	r = blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION, reterr);
  *	while (!r && blocks_next(&b, &r, reterr))
  *		... b.kind, b.plain[0] .. b.plain[b.len - 1]
  *	blocks_close(&b);
@@ -64,10 +64,8 @@ struct blocks {
 	size_t kept_next;
 };
 
-/* Of any of these versions; also where the head of the file is damaged, but not all of its blocks.  blocks_close() in any
- * case. */
-int blocks_open(struct blocks *b, const char *path, uint64_t magic, uint32_t oldest, uint32_t newest,
-		struct diag *reterr);
+/* Of that version; also where the head of the file is damaged, but not all of its blocks.  blocks_close() in any case. */
+int blocks_open(struct blocks *b, const char *path, uint64_t magic, uint32_t version, struct diag *reterr);
 void blocks_close(struct blocks *b);
 
 /* Blocks that an earlier file of the trace had come no more.  Before the first one. */

@@ -198,8 +198,7 @@ static inline uint64_t waker_tid(uint64_t tid)
 }
 
 #define TRACE_MAGIC 0x31656361727456ULL		/* "Vtrace1" */
-#define TRACE_BLOCK_MAGIC 0x334b4256u		/* "VBK3" */
-#define TRACE_BLOCK_MAGIC_BYTES 0x4b4c4256u	/* "VBLK": of older files, whose checksum is hash_bytes() */
+#define TRACE_BLOCK_MAGIC 0x4b4c4256u		/* "VBLK" */
 
 enum { TRACE_BLOCK_RAW_MAX = 1 << 22 };		/* a reader refuses more */
 enum { TRACE_BLOCK_RATIO_MAX = 512 };		/* ... and blocks that were so many times larger: a bomb */
@@ -209,12 +208,8 @@ struct trace_header {
 	uint32_t version, header_bytes;
 };
 
-/*
- * 2: BLOCK_PAUSES, EVENT_REOPEN, the rate in BEGIN.  3: another checksum.  4: BLOCK_TABLES, larger numbers; TAKEN, UNLOCK,
- * POST, the time-out as a waker; BLOCK_ACCOUNTS, ACCOUNT; FINISH, HANDED, UNWOUND, BEGIN_IN_FRAME, BEGIN_AGAIN; struct
- * trace_place, BLOCK_CONTENTS, BLOCK_CPU_USE.  What is in a file of an older version means the same in one of version 4.
- */
-enum { TRACE_VERSION_OLDEST = 1, TRACE_VERSION = 4 };
+/* To be raised when a reader of the version before would take what is in the file for something else. */
+enum { TRACE_VERSION = 1 };
 
 enum trace_block_kind {
 	BLOCK_CHUNKS = 1, BLOCK_ANCHORS, BLOCK_FUNCTIONS, BLOCK_LABELS, BLOCK_END,
@@ -227,7 +222,7 @@ struct trace_block {
 	uint64_t checksum;			/* encode_checksum() of the stored bytes */
 };
 
-/* The first of a block's stored bytes, from version 4 on; its checksum tells whether it is there (kernel.vpk, too). */
+/* The first of a block's stored bytes (kernel.vpk's, too). */
 struct trace_place {
 	uint64_t number;			/* of the trace's blocks, over all parts, from 1 */
 	uint64_t since, until;			/* ticks: when its first record was logged, and its last; 0: it has none */

@@ -28,10 +28,8 @@ struct settling {
 
 uint64_t holes_block(struct trace_holes *h, const struct blocks *b)
 {
-	uint64_t number = b->number + (b->list.is_placed ? 0 : h->base);
-
-	VEC_ADD(&h->numbers, number);
-	return number;
+	VEC_ADD(&h->numbers, b->number);
+	return b->number;
 }
 
 bool holes_decode_contents(struct trace_holes *h, struct decoder *d)
@@ -56,9 +54,9 @@ bool holes_decode_contents(struct trace_holes *h, struct decoder *d)
 	return !d->bad;
 }
 
-static void add_damaged(struct trace_holes *h, const struct listed_block *blocks, size_t cnt, bool is_placed)
+static void add_damaged(struct trace_holes *h, const struct listed_block *blocks, size_t cnt)
 {
-	for (size_t i = 0; i < cnt && is_placed; i++)
+	for (size_t i = 0; i < cnt; i++)
 		VEC_ADD(&h->damaged, blocks[i]);
 }
 
@@ -66,17 +64,14 @@ void holes_file(struct trace_holes *h, const struct blocks *b)
 {
 	const struct block_list *l = &b->list;
 
-	add_damaged(h, l->damaged.items, l->damaged.cnt, l->is_placed);
-	add_damaged(h, b->lost.items, b->lost.cnt, l->is_placed);
+	add_damaged(h, l->damaged.items, l->damaged.cnt);
+	add_damaged(h, b->lost.items, b->lost.cnt);
 	h->damaged_bytes += l->damaged_bytes;
 	for (size_t i = 0; i < b->lost.cnt; i++)
 		h->damaged_bytes += b->lost.items[i].bytes;
 	h->twice_cnt += b->twice.cnt;
-	for (size_t i = 0; i < b->twice.cnt; i++)	/* older ones are numbered as they stand there */
-		VEC_ADD(&h->numbers, b->twice.items[i] + (l->is_placed ? 0 : h->base));
-	h->is_placed |= l->is_placed;
-	if (!l->is_placed && l->whole.cnt)
-		h->base += l->whole.items[l->whole.cnt - 1].number;
+	for (size_t i = 0; i < b->twice.cnt; i++)
+		VEC_ADD(&h->numbers, b->twice.items[i]);
 }
 
 void holes_release(struct trace_holes *h)

@@ -40,9 +40,7 @@ struct trace_holes {
 	VEC(struct holes_contents) contents;
 	VEC(uint64_t) serials;
 	VEC(struct listed_block) damaged;	/* their heads are there */
-	uint64_t base;			/* of the numbers of a file that does not say them */
 	uint64_t damaged_bytes, twice_cnt;
-	bool is_placed;
 };
 
 struct raw;

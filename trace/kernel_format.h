@@ -28,8 +28,7 @@
 
 #define KERNEL_MAGIC 0x316c6e726b7056ULL	/* "Vpkrnl1" */
 
-/* 3: another checksum (trace/format.h), else as 2.  4: records as an earlier one, else as 3. */
-enum { KERNEL_VERSION_OLDEST = 2, KERNEL_VERSION = 4 };
+enum { KERNEL_VERSION = 1 };		/* as TRACE_VERSION */
 
 enum kernel_block_kind { KERNEL_RECORDS = 1, KERNEL_NAMES, KERNEL_END, KERNEL_BEGIN, KERNEL_STACKS };
 

@@ -384,7 +384,7 @@ static void find_span(struct kernel_trace *k)
 int kernel_read(struct kernel_trace *k, const char *path, struct diag *reterr)
 {
 	struct blocks b;
-	int err = blocks_open(&b, path, KERNEL_MAGIC, KERNEL_VERSION_OLDEST, KERNEL_VERSION, reterr);
+	int err = blocks_open(&b, path, KERNEL_MAGIC, KERNEL_VERSION, reterr);
 
 	k->arena = arena_new();
 	while (!err && blocks_next(&b, &err, reterr))

@@ -403,7 +403,7 @@ static void read_chunk(struct finding *f, struct decoder *d, const struct raw_ch
 static int read_file(struct finding *f, const char *path, struct map *seen, struct diag *reterr)
 {
 	struct blocks b;
-	int err = blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION_OLDEST, TRACE_VERSION, reterr);
+	int err = blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION, reterr);
 
 	blocks_share_seen(&b, seen);
 	while (!err && blocks_next(&b, &err, reterr)) {

@@ -43,7 +43,7 @@ void raw_release(struct raw *r)
 static int read_file(struct raw *r, const char *path, struct map *seen, struct diag *reterr)
 {
 	struct blocks b;
-	int err = blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION_OLDEST, TRACE_VERSION, reterr);
+	int err = blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION, reterr);
 
 	blocks_share_seen(&b, seen);
 	while (!err && blocks_next(&b, &err, reterr))

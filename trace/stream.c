@@ -105,7 +105,7 @@ int trace_stream_open(const char *path, const struct reader_options *o, struct t
 
 	s->blocks.fd = -1;
 	r = has_parts(path) ? TRACE_STREAM_UNFIT
-			    : blocks_open(&s->blocks, path, TRACE_MAGIC, TRACE_VERSION_OLDEST, TRACE_VERSION, reterr);
+			    : blocks_open(&s->blocks, path, TRACE_MAGIC, TRACE_VERSION, reterr);
 	s->rd.options = o;
 	s->rd.t = trace_new();
 	s->rd.raw.arena = s->rd.t->arena;

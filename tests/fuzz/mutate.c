@@ -31,17 +31,6 @@ struct plain_file {
 
 static struct plain_file file;
 
-/* What stands before zstd's bytes from version 4 on. */
-static size_t place_bytes(const struct trace_block *block, const uint8_t *stored)
-{
-	struct trace_place place;
-
-	if (block->stored_bytes < sizeof(place))
-		return 0;
-	memcpy(&place, stored, sizeof(place));
-	return place.checksum == trace_place_checksum(block, &place) ? sizeof(place) : 0;
-}
-
 /* The blocks that are whole; the rest is dropped. */
 static void take_apart(const uint8_t *data, size_t len)
 {
@@ -51,13 +40,13 @@ static void take_apart(const uint8_t *data, size_t len)
 	file.cnt = 0;
 	while (at <= len && len - at >= sizeof(block) && file.cnt < BLOCKS_MAX) {
 		struct plain_block *b = &file.blocks[file.cnt];
-		size_t plain, skip;
+		const size_t skip = sizeof(struct trace_place);
+		size_t plain;
 
 		memcpy(&block, data + at, sizeof(block));
 		at += sizeof(block);
-		if (block.stored_bytes > len - at)
+		if (block.stored_bytes > len - at || block.stored_bytes < skip)
 			break;
-		skip = place_bytes(&block, data + at);
 		if (!b->data)
 			b->data = malloc(PLAIN_MAX);
 		plain = ZSTD_decompress(b->data, PLAIN_MAX, data + at + skip, block.stored_bytes - skip);

@@ -2,12 +2,14 @@
 /*
  * test_blocks.c - what is read many at once is what is read one by one: the checksums of blocks, and calls.
  */
+#include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "tests/unit/cmocka_all.h"
-#include "base/map.h"
 #include "tests/oracle/random_trace.h"
 #include "trace/blocks.h"
 #include "trace/encode.h"
@@ -32,20 +34,7 @@ static unsigned char byte_of(size_t block, size_t i)
 	return (unsigned char)(i * 31 + block * 7 + i * i % 251);
 }
 
-/* As version 2 had it: another checksum, and no place. */
-static void make_older(int fd, struct trace_block *head, off_t at)
-{
-	unsigned char packed[6000];
-
-	head->stored_bytes -= (uint32_t)sizeof(struct trace_place);
-	assert_int_equal(pread(fd, packed, head->stored_bytes, at + (off_t)(sizeof(*head) + sizeof(struct trace_place))), head->stored_bytes);
-	head->magic = TRACE_BLOCK_MAGIC_BYTES;
-	head->checksum = hash_bytes(0, packed, head->stored_bytes);
-	assert_int_equal(pwrite(fd, head, sizeof(*head), at), sizeof(*head));
-	assert_int_equal(pwrite(fd, packed, head->stored_bytes, at + (off_t)sizeof(*head)), head->stored_bytes);
-}
-
-static void write_blocks(bool are_older)
+static void write_blocks(void)
 {
 	struct trace_file f = { .fd = -1 };
 	unsigned char data[5001];
@@ -61,8 +50,6 @@ static void write_blocks(bool are_older)
 			data[i] = byte_of(k, i);
 		trace_file_block(&f, (enum trace_block_kind)(1 + k % 3), data, len_of(k));
 		assert_int_equal(pread(fd, &head, sizeof(head), starts[k]), sizeof(head));
-		if (are_older)
-			make_older(fd, &head, starts[k]);
 		starts[k + 1] = starts[k] + (off_t)(sizeof(head) + head.stored_bytes);
 		close(fd);
 	}
@@ -78,21 +65,19 @@ static size_t read_blocks(size_t missing, size_t missing_cnt, uint64_t *ret_cut)
 	size_t k = 0, cnt = 0;
 	int err;
 
-	assert_int_equal(blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION_OLDEST, TRACE_VERSION, &diag), 0);
+	assert_int_equal(blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION, &diag), 0);
 	for (; blocks_next(&b, &err, &diag); k++, cnt++) {
 		k += k == missing ? missing_cnt : 0;
 		assert_true(k < BLOCKS);
 		assert_int_equal(b.kind, 1 + k % 3);
 		assert_int_equal(b.len, len_of(k));
-		if (b.list.is_placed)
-			assert_int_equal(b.number, k + 1);
+		assert_int_equal(b.number, k + 1);
 		for (size_t i = 0; i < b.len; i++)
 			assert_int_equal(b.plain[i], byte_of(k, i));
 	}
 	assert_int_equal(err, 0);
 	*ret_cut = b.cut_bytes;
-	if (!b.cut_bytes)			/* the last older one may look cut off */
-		assert_int_equal(blocks_have_holes(&b), missing_cnt > 0);
+	assert_int_equal(blocks_have_holes(&b), missing_cnt > 0);
 	blocks_close(&b);
 	return cnt;
 }
@@ -108,12 +93,13 @@ static void change_byte(off_t at)
 	close(fd);
 }
 
-/* Wherever the damage is, all other blocks are read; of older ones, too. */
-static void check_damage(bool are_older)
+/* Wherever the damage is, all other blocks are read. */
+static void test_damage(void **state)
 {
 	uint64_t cut;
 
-	write_blocks(are_older);
+	(void)state;
+	write_blocks();
 	assert_int_equal(read_blocks(BLOCKS, 0, &cut), BLOCKS);
 	assert_int_equal(cut, 0);
 	for (size_t k = 0; k < BLOCKS; k++) {
@@ -128,11 +114,37 @@ static void check_damage(bool are_older)
 	}
 }
 
-static void test_damage(void **state)
+static void set_version(uint32_t version)
 {
+	int fd = open(path, O_RDWR);
+
+	assert_int_equal(pwrite(fd, &version, sizeof(version), (off_t)offsetof(struct trace_header, version)), sizeof(version));
+	close(fd);
+}
+
+/* Of another version nothing is read, older or newer: who takes it for damage reads a trace that never was. */
+static void test_version(void **state)
+{
+	const uint32_t others[] = { 0, TRACE_VERSION + 1, UINT32_MAX };
+
 	(void)state;
-	check_damage(false);
-	check_damage(true);
+	write_blocks();
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		struct diag diag = DIAG_INIT;
+		char expected[64];
+		struct blocks b;
+
+		set_version(others[i]);
+		assert_int_equal(blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION, &diag), -EBADMSG);
+		blocks_close(&b);
+		snprintf(expected, sizeof(expected), "has format version %u; this vprof reads version 1", others[i]);
+		assert_int_equal(diag.status, EXIT_DATA);
+		assert_non_null(strstr(diag.text, path));
+		assert_non_null(strstr(diag.text, expected));
+		assert_non_null(strstr(diag.remedy, "the vprof that recorded it"));
+	}
+	set_version(TRACE_VERSION);
+	assert_int_equal(read_blocks(BLOCKS, 0, &(uint64_t){ 0 }), BLOCKS);
 }
 
 static void test_cut(void **state)
@@ -141,7 +153,7 @@ static void test_cut(void **state)
 
 	(void)state;
 	for (size_t k = BLOCKS; k-- > 0; ) {
-		write_blocks(k % 2);
+		write_blocks();
 		for (size_t i = 0; i < 3; i++) {
 			const off_t ends[] = { starts[k + 1] - 1, starts[k] + 5, starts[k] };
 
@@ -160,8 +172,8 @@ static void test_again(void **state)
 	int err;
 
 	(void)state;
-	write_blocks(false);
-	assert_int_equal(blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION_OLDEST, TRACE_VERSION, &diag), 0);
+	write_blocks();
+	assert_int_equal(blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION, &diag), 0);
 	for (size_t k = 0; k < BLOCKS; k++)
 		assert_true(blocks_next(&b, &err, &diag));
 	for (size_t turn = 0; turn < 60; turn++) {
@@ -207,7 +219,7 @@ static void test_stored(void **state)
 	}
 	assert_true(trace_file_block(&f, BLOCK_LABELS, "a", 1));
 	trace_file_close(&f);
-	assert_int_equal(blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION_OLDEST, TRACE_VERSION, &diag), 0);
+	assert_int_equal(blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION, &diag), 0);
 	for (size_t k = 0; k < LARGE_BLOCKS; k++) {
 		assert_true(blocks_next(&b, &err, &diag));
 		fill(data, k, k < 10 || k > 30);
@@ -330,8 +342,7 @@ static void test_calls(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-
-		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_damage), cmocka_unit_test(test_version),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_again),
 		cmocka_unit_test(test_stored), cmocka_unit_test(test_limit_compresses),

@@ -5,7 +5,7 @@
  *
  * Servers at random: four threads take turns, hand intervals to each other, wait for each other.  What is done to their
  * trace: blocks are taken out, doubled, exchanged, bits flipped, pages zeroed, bytes cut out, zeros or the trace itself put
- * behind; with the contents at its end or without; of version 3, too.
+ * behind; with the contents at its end or without.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -174,30 +174,7 @@ static void find_blocks(void)
 	}
 }
 
-/* The blocks as version 3 has them: without places. */
-static void make_older(void)
-{
-	size_t to = sizeof(struct trace_header);
-	uint32_t version = 3;
-
-	memcpy(bytes + offsetof(struct trace_header, version), &version, sizeof(version));
-	for (size_t i = 0; i < block_cnt; i++) {
-		struct trace_block b;
-		size_t from = blocks[i].at + sizeof(b) + sizeof(struct trace_place);
-
-		memcpy(&b, bytes + blocks[i].at, sizeof(b));
-		b.stored_bytes -= (uint32_t)sizeof(struct trace_place);
-		memmove(bytes + to + sizeof(b), bytes + from, b.stored_bytes);
-		b.checksum = encode_checksum(bytes + to + sizeof(b), b.stored_bytes);
-		memcpy(bytes + to, &b, sizeof(b));
-		blocks[i].at = to;
-		blocks[i].len = sizeof(b) + b.stored_bytes;
-		to += blocks[i].len;
-	}
-	len = to;
-}
-
-static void make_trace(unsigned int seed, bool has_contents, bool is_older)
+static void make_trace(unsigned int seed, bool has_contents)
 {
 	FILE *f;
 
@@ -224,8 +201,6 @@ static void make_trace(unsigned int seed, bool has_contents, bool is_older)
 	fclose(f);
 	assert_true(len < sizeof(bytes) / 2);
 	find_blocks();
-	if (is_older)
-		make_older();
 }
 
 /* ---- what is done to it ---- */
@@ -262,7 +237,7 @@ static void exchange(size_t a, size_t b)
 	put_bytes(bytes + blocks[b].at + blocks[b].len, len - blocks[b].at - blocks[b].len);
 }
 
-static void change(unsigned int how, bool is_older)
+static void change(unsigned int how)
 {
 	size_t a = any_block(), b = any_block(), at = blocks[a].at + random_below(&r, (uint32_t)blocks[a].len), cnt, first = a;
 
@@ -277,8 +252,6 @@ static void change(unsigned int how, bool is_older)
 		return;
 	}
 	put_bytes(bytes, len);
-	if (how == 1 && is_older)		/* what kind of block it is nothing protects in one of version 3 */
-		at = blocks[a].at + sizeof(struct trace_block) + random_below(&r, (uint32_t)(blocks[a].len - sizeof(struct trace_block)));
 	switch (how) {
 	case 1:
 		changed[at] ^= (unsigned char)(1u << random_below(&r, 8));
@@ -307,12 +280,6 @@ static void change(unsigned int how, bool is_older)
 		exchange(a < b ? a : b, a < b ? b : a);
 		break;
 	default:				/* one is there twice */
-		if (is_older && a > b) {	/* ... again: nothing says which place is its own */
-			size_t c = a;
-
-			a = b;
-			b = c;
-		}
 		changed_len = blocks[b].at;
 		put_bytes(bytes + blocks[a].at, blocks[a].len);
 		put_bytes(bytes + blocks[b].at, len - blocks[b].at);
@@ -373,7 +340,7 @@ static struct map *prints(const struct trace *t)
 	return all;
 }
 
-/* Nobody says what a block of version 3 held, nor any block where the contents are missing. */
+/* Nobody says what a block held where the contents are missing. */
 static void check_rest(const struct trace *whole, const struct trace *t, const struct map *there)
 {
 	int64_t since_ns = INT64_MAX, until_ns = INT64_MIN;
@@ -424,19 +391,17 @@ static void check_same_in_windows(const struct trace *t)
 	trace_stream_close(s);
 }
 
-static void check_damage(unsigned int seed, bool has_contents, bool is_older)
+static void check_damage(unsigned int seed, bool has_contents)
 {
 	_cleanup_(trace_freep) struct trace *whole = NULL, *t = NULL;
 	_cleanup_(map_freep) struct map *before = NULL, *after = NULL;
 	unsigned int how = seed % 8;
 
-	make_trace(seed, has_contents, is_older);
+	make_trace(seed, has_contents);
 	whole = read_back(bytes, len);
 	assert_int_equal(whole->losses.holes.cnt + whole->losses.holes.twice + whole->losses.holes.bytes, 0);
 	assert_true(whole->intervals.cnt > TURNS / 2);
-	if (is_older && how == 6)
-		how = 7;			/* nothing says that they were exchanged: they need not be */
-	change(how, is_older);
+	change(how);
 	t = read_back(changed, changed_len);
 	before = prints(whole);
 	after = prints(t);
@@ -450,8 +415,6 @@ static void check_damage(unsigned int seed, bool has_contents, bool is_older)
 				 (long long)t->losses.holes.until_ns);
 	}
 	check_rest(whole, t, after);
-	if (is_older && how == 0)
-		return;				/* nothing says that they were ever there */
 	check_span(t, has_contents);
 	check_same_in_windows(t);
 	unlink(path);
@@ -461,28 +424,20 @@ static void test_contents(void **state)
 {
 	(void)state;
 	for (unsigned int seed = 0; seed < ROUNDS; seed++)
-		check_damage(seed, true, false);
+		check_damage(seed, true);
 }
 
 static void test_no_contents(void **state)
 {
 	(void)state;
 	for (unsigned int seed = 0; seed < ROUNDS; seed++)
-		check_damage(seed, false, false);
-}
-
-static void test_older(void **state)
-{
-	(void)state;
-	for (unsigned int seed = 0; seed < ROUNDS; seed++)
-		if (seed % 8)			/* a block that is not there at all */
-			check_damage(seed, false, true);
+		check_damage(seed, false);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_contents), cmocka_unit_test(test_no_contents), cmocka_unit_test(test_older),
+		cmocka_unit_test(test_contents), cmocka_unit_test(test_no_contents),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

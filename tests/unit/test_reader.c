@@ -446,7 +446,7 @@ static void test_in_haste(void **state)
 			assert_int_equal(file.bytes - before, sizeof(struct trace_block) + sizeof(struct trace_place) + lens[i / 2] + 9 + 3 * ((lens[i / 2] + 131071) / 131072));
 	}
 	trace_file_close(&file);
-	r = blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION, TRACE_VERSION, &diag);
+	r = blocks_open(&b, path, TRACE_MAGIC, TRACE_VERSION, &diag);
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(lens); i++) {
 		assert_true(r == 0 && blocks_next(&b, &r, &diag));
 		assert_int_equal(b.len, lens[i / 2]);
