@@ -39,7 +39,6 @@ struct parser {
 	struct names *interval_names, *call_sites, *task_names, *work_names, *functions, *thread_names, *call_stacks;
 	struct origins origins;
 	uint32_t line;
-	uint64_t version;		/* of the file */
 	const char *usage;		/* of the tuple being read */
 	struct str word;		/* scratch: a name, decoded */
 	struct diag *reterr;
@@ -47,7 +46,6 @@ struct parser {
 
 static int parse_file(struct parser *p, const char *text, size_t len, const char *name);
 static int parse_line(struct parser *p, const char *line, size_t len, bool *header_seen);
-static bool digits(const struct field *f, uint64_t max, uint64_t *ret);
 
 #define PARSER(name) static int parse_##name(struct parser *p, const struct field *f, size_t cnt)
 PARSER(interval); PARSER(segment); PARSER(invocation); PARSER(wakeup); PARSER(creation);
@@ -227,8 +225,10 @@ static int parse_line(struct parser *p, const char *line, size_t len, bool *head
 	if (cnt == 0)
 		return 0;
 	if (!*header_seen) {
-		if (cnt != 2 || !field_is(&f[0], "vprof-tuples") || !digits(&f[1], 9, &p->version) || p->version - 1 > 1)
-			return expected(p, "\"vprof-tuples 1\" as the first line", &f[0]);
+		bool is_tuples = cnt == 2 && field_is(&f[0], "vprof-tuples");
+
+		if (!is_tuples || !field_is(&f[1], "1"))
+			return expected(p, "\"vprof-tuples 1\" as the first line", &f[is_tuples]);
 		*header_seen = true;
 		return 0;
 	}
@@ -372,8 +372,8 @@ static int parse_interval_end(struct parser *p, const struct field *f, size_t cn
 
 	if (cnt >= 7 && !field_is(&f[6], "completed") && !field_is(&f[6], "aborted"))
 		return expected(p, "completed or aborted", &f[6]);
-	if (cnt == 8 && (p->version < 2 || !field_is(&f[6], "completed")))
-		return expected(p, "a WEIGHT for completed intervals of \"vprof-tuples 2\" only", &f[7]);
+	if (cnt == 8 && !field_is(&f[6], "completed"))
+		return expected(p, "a WEIGHT for completed intervals only", &f[7]);
 	if (cnt == 8 && (!digits(&f[7], UINT16_MAX, &weight) || !weight))
 		return expected(p, "a whole number from 1 to 65535 as WEIGHT", &f[7]);
 	iv->weight = (uint32_t)weight;

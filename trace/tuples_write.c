@@ -86,22 +86,13 @@ static bool is_weighted(const struct interval *iv)
 	return iv->status == INTERVAL_COMPLETED && !iv->lost && !is_left_out(iv) && interval_weight(iv) > 1;
 }
 
-/* Who does not know of weights must not take each interval for one. */
-static bool has_weights(const struct trace *t)
-{
-	for (size_t i = 0; i < t->intervals.cnt; i++)
-		if (is_weighted(&t->intervals.items[i]))
-			return true;
-	return false;
-}
-
 int tuples_write(FILE *out, const struct trace *t)
 {
 	struct trace *copy = sorted_copy(t);
 	struct writer w = { .out = out, .t = copy };
 
 	name_functions(&w);
-	fprintf(out, "vprof-tuples %d\n", has_weights(t) ? 2 : 1);
+	fputs("vprof-tuples 1\n", out);
 	write_intervals(&w);
 	write_timelines(&w);
 	write_edges(&w);

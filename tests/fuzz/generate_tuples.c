@@ -300,7 +300,7 @@ void generate_tuples(const uint8_t *data, size_t len, struct str *ret)
 	g->random = choose_byte(&g->c);
 	g->sid = choose(&g->c, 16) ? 1 : UINT64_MAX / 2;
 	wrong = choose(&g->c, 32);
-	str_addf(ret, "vprof-tuples %d\n", g->weights ? 2 : 1);
+	str_add(ret, "vprof-tuples 1\n");
 	make_threads(g);
 	add_calls(g);
 	do

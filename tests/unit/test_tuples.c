@@ -20,7 +20,7 @@ static const struct {
 } damages[] = {
 	{ "", "t:1: expected \"vprof-tuples 1\" as the first line, found nothing" },
 	{ "# only a comment\n", "t:1: expected \"vprof-tuples 1\"" },
-	{ "vprof-tuples 3\n", "t:1: expected \"vprof-tuples 1\"" },
+	{ "vprof-tuples 2\n", "t:1: expected \"vprof-tuples 1\" as the first line, found \"2\"" },
 	{ "wakeup 1 2 3\n", "t:1: expected \"vprof-tuples 1\"" },
 	{ HEADER "\n#\nsegmnt 1 1 0 9 running\n",
 	  "t:4: expected interval, segment, invocation, wakeup, creation, call, work, thread, false-wakeup or stack, found \"segmnt\"" },
