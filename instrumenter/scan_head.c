@@ -9,7 +9,7 @@
 #include "base/pack.h"
 #include "instrumenter/scan_head.h"
 
-static const char first_line[] = "vprof-scan 5\n";
+static const char first_line[] = "vprof-scan 1\n";
 
 #define HEX_DIGITS 16
 

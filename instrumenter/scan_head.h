@@ -2,7 +2,7 @@
 /*
  * scan_head.h - the begin of a scan record: all that has to be looked at where nothing changed.
  *
- *	vprof-scan 5
+ *	vprof-scan 1
  *	made 18ea4760c2a1b2c3 0000000000001a2f		time and size of the object
  *	plain 5b1f0c...					of the command that made it, see known.h; 0: not by it alone
  *	redirected sem_post sem_wait			primitives, in that object

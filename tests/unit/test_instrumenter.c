@@ -419,7 +419,7 @@ static void test_scan_head(void **state)
 	(void)state;
 	u->functions.items[1].key = 5;
 	assert_int_equal(scan_head_add(u, &parts, &s), 0);
-	assert_memory_equal(s.data, "vprof-scan 5\n"
+	assert_memory_equal(s.data, "vprof-scan 1\n"
 			    "made fffffffffffffffe 0000000000000007\n"
 			    "plain 0123456789abcdef\n"
 			    "redirected sem_post sem_wait\n"
@@ -437,7 +437,7 @@ static void test_scan_head(void **state)
 	assert_int_equal(head.parts.cnt, 1);
 	assert_true(head.parts.items[0].hash == UINT64_MAX - 5);
 	assert_string_equal(head.parts.items[0].file, "/src/h?.h");
-	s.data[strlen("vprof-scan 5\nmade ")] = '-';
+	s.data[strlen("vprof-scan 1\nmade ")] = '-';
 	assert_string_equal(scan_head_read(s.data, s.len, arena, &again), "made");
 }
 
