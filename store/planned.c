@@ -93,12 +93,11 @@ int planned_read(struct store *s, uint32_t run, planned_functions *ret, struct d
 {
 	planned_functions list = { NULL, 0, 0 };
 	sqlite3_stmt *st = NULL;
-	int r = 0;
+	int r;
 
 	*ret = list;
-	if (s->version >= 6)		/* 5 kept no plans */
-		r = db_prepare(s, STMT_PLANNED_READ, &st, reterr);
-	if (!st)
+	r = db_prepare(s, STMT_PLANNED_READ, &st, reterr);
+	if (r < 0)
 		return r;
 	sqlite3_bind_int64(st, 1, run);
 	while ((r = db_step(s, st, reterr)) > 0)
