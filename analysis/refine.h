@@ -82,7 +82,8 @@ struct refine_options {
 	/* budget only */
 	double overhead;		/* the probes' part of the mean latency outside the queue */
 	double probe_ns, dormant_ns;	/* cost of a call, reckoned */
-	uint32_t census_functions;	/* the first run probes whole levels up to so many functions */
+	uint32_t census_functions;	/* the first run probes whole levels up to so many functions, later
+					 * ones whole levels up to so many new ones */
 };
 
 #define REFINE_DORMANT_NS 0.5
