@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# scripts/check-layers in a copy of the sources: it passes as they are, and fails where one include is planted that the
+# table in ARCHITECTURE.md does not allow.
+top=$(cd "${srcdir:-$(dirname "$0")/../..}" && pwd) || exit 99
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+rooms=$(awk -F'|' '/^## Who may include whom/ { on = 1; next } /^## / { on = 0 }
+	on && NF == 4 && $2 !~ /---|room/ { gsub(/[ \t]/, "", $2); sub("/.*", "", $2); print $2 }' "$top/ARCHITECTURE.md" | sort -u)
+(cd "$top" && cp -R --parents ARCHITECTURE.md scripts $(find $rooms -name '*.[ch]' -o -name '*.am') "$work") || exit 99
+bad=0
+
+check()
+{
+	srcdir=$work "$top/scripts/check-layers" > "$work/log" 2>&1
+}
+
+# planted FILE HEADER: FILE includes it, and only that is found.
+planted()
+{
+	cp "$work/$1" "$work/kept" || exit 99
+	printf '#include "%s"\n' "$2" >> "$work/$1"
+	if check; then
+		echo "FAIL: $1 may include $2"
+		bad=1
+	elif ! grep -q "^$1:[0-9]*: .*$2\$" "$work/log" || [ "$(wc -l < "$work/log")" != 1 ]; then
+		echo "FAIL: $1 with $2 is not what is found:"
+		cat "$work/log"
+		bad=1
+	fi
+	cp "$work/kept" "$work/$1"
+}
+
+check || { echo "FAIL: as it is:"; cat "$work/log"; bad=1; }
+planted base/str.c trace/model.h
+planted trace/reader.c analysis/findings.h
+planted runtime/wait.c instrumenter/scan.h
+planted recorder/write.c trace/model.h
+planted store/store.c report/report.h
+
+# A row, a room or a header that is not there any more.
+sed -i 's/^| store |/| store | trace\/nothing.h/' "$work/ARCHITECTURE.md"
+check && { echo "FAIL: a header that there is not"; bad=1; }
+exit $bad
