@@ -6,8 +6,8 @@
 #include "base/file.h"
 #include "cmd/callers.h"
 #include "cmd/common.h"
+#include "drainer/drainer.h"
 #include "recorder/code_names.h"
-#include "runtime/drainer.h"
 #include "trace/callers.h"
 
 struct keeping {

@@ -6,7 +6,7 @@
 #define CMD_RECORD_APART_H
 
 #include "cmd/reach.h"
-#include "runtime/drainer.h"
+#include "drainer/drainer.h"
 
 struct met {				/* the first program with probes that did not take part */
 	struct str exe;

@@ -9,7 +9,7 @@
 #define CMD_RECORD_ATTACH_H
 
 #include "base/alloc.h"
-#include "runtime/drainer.h"
+#include "drainer/drainer.h"
 #include "store/store.h"
 
 struct attach {

@@ -7,7 +7,7 @@
 #define CMD_RECORD_OPENED_H
 
 #include "cmd/record_attach.h"
-#include "runtime/drainer.h"
+#include "drainer/drainer.h"
 #include "store/store.h"
 
 struct record_opened {

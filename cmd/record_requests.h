@@ -11,7 +11,7 @@
 #define CMD_RECORD_REQUESTS_H
 
 #include <signal.h>
-#include "runtime/drainer.h"
+#include "drainer/drainer.h"
 #include "store/store.h"
 
 struct record_requests {

@@ -26,7 +26,7 @@
 #include "cmd/recording.h"
 #include "cmd/sample_plan.h"
 #include "instrumenter/unit_note.h"
-#include "runtime/drainer.h"
+#include "drainer/drainer.h"
 
 static int64_t now_ns(clockid_t clock)
 {

@@ -7,7 +7,7 @@
  *						the last whole block
  *
  * The file holds the path of the recording's arena.  Whoever finds that 4711 was killed puts into the trace what is
- * there (runtime/recover.c): analyze, show runs, and the next record.
+ * there (drainer/recover.c): analyze, show runs, and the next record.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #include "base/file.h"
 #include "cmd/common.h"
 #include "cmd/recording.h"
-#include "runtime/drainer.h"
+#include "drainer/drainer.h"
 #include "trace/reader.h"
 
 static int open_file(const struct store *s, uint32_t run, int flags)

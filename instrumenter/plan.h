@@ -28,7 +28,7 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 
-/* But for PLAN_DORMANT, which a run has off, values as enum probe_level in runtime/drainer.h. */
+/* But for PLAN_DORMANT, which a run has off, values as enum probe_level in drainer/drainer.h. */
 enum plan_level { PLAN_OFF = 0, PLAN_IN_INTERVALS = 1, PLAN_ALWAYS = 2, PLAN_DORMANT = 3 };
 
 struct plan_entry {

@@ -62,7 +62,7 @@ enum recording {
 	RECORDING_GONE,			/* nobody reads the arena any more */
 };
 
-/* What the drainer has taken and the file does not have yet: lost if the drainer is killed (runtime/recover.c). */
+/* What the drainer has taken and the file does not have yet: lost if the drainer is killed (drainer/recover.c). */
 struct arena_held {
 	uint64_t cnt, since, until;	/* records; the earliest and the latest of them (ticks) */
 	uint64_t serial;		/* the thread of some of them */
@@ -74,7 +74,7 @@ struct arena_control {
 	uint32_t chunk_cnt, plan_mask, default_level;
 	uint32_t recording;		/* enum recording */
 	uint32_t sample_full, sample_of;	/* of so many intervals about so many in full */
-	uint32_t sample_level;		/* the drainer changes it (runtime/budget.c): level + 1; 0: as above */
+	uint32_t sample_level;		/* the drainer changes it (drainer/budget.c): level + 1; 0: as above */
 	uint32_t switches_are_told;	/* whether threads learn that they were off the CPU (runtime/switched.h) */
 	uint64_t sample_seed;
 	uint32_t as_sampled;		/* few intervals are recorded in full: what is always recorded by choice alone is

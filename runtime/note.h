@@ -12,7 +12,7 @@
 /* Nobody took the section with it out of the program. */
 bool note_is_there(const char *note);
 
-/* enum probe_level of runtime/drainer.h; letter: a site's. */
+/* enum probe_level of drainer/drainer.h; letter: a site's. */
 uint32_t note_level(const struct arena_map *a, unsigned int letter);
 
 /* Which marks belong to intervals of another name, where the recorder does not say so. */

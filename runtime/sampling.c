@@ -106,7 +106,7 @@ static uint64_t *take_free(uint64_t word, uint64_t value)
 	return NULL;
 }
 
-/* The drainer adapts the rate to it (runtime/budget.c). */
+/* The drainer adapts the rate to it (drainer/budget.c). */
 static void note_latency(uint64_t began, uint64_t now)
 {
 	struct arena_slot *slot = thread_self.slot;

@@ -86,7 +86,7 @@ static void find_no_slot(const struct arena_map *a)
 		vprof_self.gate = 0;
 }
 
-/* Exact, which what others read of a thread that runs is not (runtime/accounts.h); two system calls. */
+/* Exact, which what others read of a thread that runs is not (drainer/accounts.h); two system calls. */
 void thread_log_account(void)
 {
 	struct timespec t;

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/banned.h"
-#include "runtime/drain.h"
+#include "drainer/drain.h"
 #include "tests/fuzz/targets.h"
 
 enum { STEP_BYTES = 10, STEPS_MAX = 400, PARTS = 7, CHUNKS = 16, ARENA_BYTES = CHUNKS * VPROF_CHUNK_BYTES };

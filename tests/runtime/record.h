@@ -3,7 +3,7 @@
 #ifndef TESTS_RUNTIME_RECORD_H
 #define TESTS_RUNTIME_RECORD_H
 
-#include "runtime/drainer.h"
+#include "drainer/drainer.h"
 #include "trace/model.h"
 
 struct recorded {

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "runtime/drain.h"
+#include "drainer/drain.h"
 #include "tests/unit/cmocka_all.h"
 
 enum { THREADS = 2, FUNCTIONS = 20000, LABELS = 1000, ARENAS = 5, SPINS = 20000 };

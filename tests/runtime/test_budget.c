@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_budget.c - runtime/budget.c: the level that calls, latencies and processor time lead to, told to the arena; nothing
- * of a clock. runtime/usage.c: what a process took.
+ * test_budget.c - drainer/budget.c: the level that calls, latencies and processor time lead to, told to the arena; nothing
+ * of a clock. drainer/usage.c: what a process took.
  */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "runtime/budget.h"
+#include "drainer/budget.h"
 #include "tests/unit/cmocka_all.h"
 
 enum { LOOK_NS = 100000000 };

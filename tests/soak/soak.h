@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include "runtime/drainer.h"
+#include "drainer/drainer.h"
 #include "tests/soak/counts.h"
 #include "trace/model.h"
 

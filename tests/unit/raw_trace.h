@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "runtime/drain.h"
+#include "drainer/drain.h"
 #include "tests/unit/cmocka_all.h"
 #include "trace/reader.h"
 

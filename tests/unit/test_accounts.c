@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_accounts.c - runtime/accounts.c: a look counts only if time, account and state were read at once.
+ * test_accounts.c - drainer/accounts.c: a look counts only if time, account and state were read at once.
  *
  * The clock and what /proc says are the test's own: what the account and the state say one reading after the other, and how long the
  * reader waits for a CPU after each reading of the account.
@@ -10,7 +10,7 @@
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
-#include "runtime/drain.h"
+#include "drainer/drain.h"
 #include "tests/unit/cmocka_all.h"
 
 enum { READ_NS = 2000 };

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "analysis/analyze.h"
-#include "runtime/cpu_users.h"
+#include "drainer/cpu_users.h"
 #include "tests/unit/cmocka_all.h"
 #include "trace/cpu_use.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_open_calls.c - runtime/drain.c: the calls that are open when a recording ends.
+ * test_open_calls.c - drainer/drain.c: the calls that are open when a recording ends.
  *
  * Threads go on meanwhile.  What is told of a stack is what it was when the drainer came to it, whatever returns while it empties the
  * thread's chunks: the same bytes.
  */
 #include <stdlib.h>
 #include <string.h>
-#include "runtime/drain.h"
+#include "drainer/drain.h"
 #include "tests/unit/cmocka_all.h"
 
 enum { SERIAL = 7, CHUNKS = 1 };

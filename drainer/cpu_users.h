@@ -10,8 +10,8 @@
  * A process that begins and ends between two scans is seen by its parent, whose children's time grows as it waits for them
  * (cpu_scan.c).  Processes that are hidden from us are seen in /proc/stat alone.
  */
-#ifndef RUNTIME_CPU_USERS_H
-#define RUNTIME_CPU_USERS_H
+#ifndef DRAINER_CPU_USERS_H
+#define DRAINER_CPU_USERS_H
 
 #include <dirent.h>
 #include <sched.h>

@@ -34,7 +34,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/file.h"
-#include "runtime/drain.h"
+#include "drainer/drain.h"
 #include "runtime/switched.h"
 
 enum {

@@ -28,7 +28,7 @@
  */
 #include <string.h>
 #include <time.h>
-#include "runtime/budget.h"
+#include "drainer/budget.h"
 
 enum {
 	FIRST_LEVEL = 4,

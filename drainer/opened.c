@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* opened.c - tells threads which calls they were found in (found.h). */
-#include "runtime/drain.h"
+#include "drainer/drain.h"
 
 void drainer_forget_opened(struct drainer *d)
 {

@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "runtime/drain.h"
+#include "drainer/drain.h"
 
 enum {
 	FIRST_ANCHOR_NS = 20000000,

@@ -8,8 +8,8 @@
  *	drainer_run()    drains until that command has ended (and a moment longer)
  *	drainer_close()  drains the rest, also of threads that were killed, ends the file
  */
-#ifndef RUNTIME_DRAINER_H
-#define RUNTIME_DRAINER_H
+#ifndef DRAINER_DRAINER_H
+#define DRAINER_DRAINER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,16 +2,16 @@
 /*
  * drain.h - the drainer's own parts: records on their way into the trace file.
  */
-#ifndef RUNTIME_DRAIN_H
-#define RUNTIME_DRAIN_H
+#ifndef DRAINER_DRAIN_H
+#define DRAINER_DRAIN_H
 
-#include "runtime/accounts.h"
+#include "drainer/accounts.h"
+#include "drainer/budget.h"
+#include "drainer/contents.h"
+#include "drainer/cpu_users.h"
+#include "drainer/drainer.h"
+#include "drainer/ring.h"
 #include "runtime/arena.h"
-#include "runtime/budget.h"
-#include "runtime/contents.h"
-#include "runtime/cpu_users.h"
-#include "runtime/drainer.h"
-#include "runtime/ring.h"
 #include "trace/encode.h"
 #include "trace/file.h"
 #include "trace/format.h"

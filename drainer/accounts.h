@@ -9,8 +9,8 @@
  * A look costs about 2 us, 8 us with the state.  All looks together take at most one part in ACCOUNTS_COST_SHARE of a
  * CPU: of many threads there are fewer looks.
  */
-#ifndef RUNTIME_ACCOUNTS_H
-#define RUNTIME_ACCOUNTS_H
+#ifndef DRAINER_ACCOUNTS_H
+#define DRAINER_ACCOUNTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "runtime/drain.h"
+#include "drainer/drain.h"
 
 void contents_thread(struct contents *c, uint64_t serial)
 {

@@ -6,11 +6,11 @@
  * Decided from what was drained, for intervals that begin from then on; each tells in the trace which rate it
  * met, so results are weighted (analysis/rows.h) and it does not matter when a rate changes, or why.
  */
-#ifndef RUNTIME_BUDGET_H
-#define RUNTIME_BUDGET_H
+#ifndef DRAINER_BUDGET_H
+#define DRAINER_BUDGET_H
 
+#include "drainer/usage.h"
 #include "runtime/arena.h"
-#include "runtime/usage.h"
 
 struct budget {
 	double part;			/* of the intervals' time, and of processor time; 0: the rate is fixed */

@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "runtime/cpu_users.h"
-#include "runtime/drain.h"
-#include "runtime/usage.h"
+#include "drainer/cpu_users.h"
+#include "drainer/drain.h"
+#include "drainer/usage.h"
 
 enum {
 	CPU_USERS_COST_SHARE = 500,

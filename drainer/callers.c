@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "runtime/drain.h"
+#include "drainer/drain.h"
 
 static bool holds(const struct arena_module *m, uint64_t entry)
 {

@@ -13,7 +13,7 @@
  * as well: each reads the word after the one before did.
  */
 #include <time.h>
-#include "runtime/drain.h"
+#include "drainer/drain.h"
 
 void drain_pauses(struct drainer *d)
 {

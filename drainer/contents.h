@@ -3,8 +3,8 @@
  * contents.h - what each block of records in the trace holds, told at the trace's end: of a block that is missing later it is
  * known when its records were logged, and whose they are.
  */
-#ifndef RUNTIME_CONTENTS_H
-#define RUNTIME_CONTENTS_H
+#ifndef DRAINER_CONTENTS_H
+#define DRAINER_CONTENTS_H
 
 #include <stdint.h>
 #include "base/alloc.h"

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/proc.h"
-#include "runtime/drain.h"
+#include "drainer/drain.h"
 
 enum { BLOCK_FLUSH_BYTES = 1 << 18, CACHE_LINE_BYTES = 64, DEMOTED_FROM = 8 };
 

@@ -20,8 +20,8 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include "runtime/drain.h"
-#include "runtime/usage.h"
+#include "drainer/drain.h"
+#include "drainer/usage.h"
 
 enum {
 	ACCOUNTS_COST_SHARE = 100,

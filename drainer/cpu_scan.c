@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "runtime/cpu_users.h"
+#include "drainer/cpu_users.h"
 
 enum { LEVELS = 16, KTHREADD = 2 };
 

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "runtime/drain.h"
+#include "drainer/drain.h"
 
 /* At most so many were: a recorder may have been killed between its write and the word of it. */
 static void tell_loss(struct drainer *d)

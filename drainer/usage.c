@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
-#include "runtime/usage.h"
+#include "drainer/usage.h"
 
 static uint64_t clock_now(clockid_t clock)
 {

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "runtime/cpu_users.h"
+#include "drainer/cpu_users.h"
 
 enum { STAT_BYTES = 1 << 17 };
 

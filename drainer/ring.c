@@ -18,7 +18,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/map.h"
-#include "runtime/drain.h"
+#include "drainer/drain.h"
 
 enum {
 	PARTS = 8,			/* so that an eighth too much is kept */

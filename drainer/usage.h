@@ -2,8 +2,8 @@
 /*
  * usage.h - processor time of the processes that are recorded, as the drainer sees it from outside.
  */
-#ifndef RUNTIME_USAGE_H
-#define RUNTIME_USAGE_H
+#ifndef DRAINER_USAGE_H
+#define DRAINER_USAGE_H
 
 #include "base/alloc.h"
 #include "runtime/arena.h"

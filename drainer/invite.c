@@ -19,8 +19,8 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/proc.h"
+#include "drainer/drain.h"
 #include "runtime/door.h"
-#include "runtime/drain.h"
 
 enum { WINDOW_BYTES = 1 << 16, TREE_MAX = 4096 };
 

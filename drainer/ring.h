@@ -14,8 +14,8 @@
  * A snapshot is a head of its own, with what the program still holds, and hard links to the parts.  A
  * recording that keeps all gets parts when somebody asks for a snapshot of it.
  */
-#ifndef RUNTIME_RING_H
-#define RUNTIME_RING_H
+#ifndef DRAINER_RING_H
+#define DRAINER_RING_H
 
 #include <stdbool.h>
 #include <stdint.h>
