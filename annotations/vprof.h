@@ -50,7 +50,7 @@
 #else
 
 /*
- * What follows mirrors runtime/probe.h under names of its own, so that both can be in one unit,
+ * What follows mirrors runtime/shared/probe.h under names of its own, so that both can be in one unit,
  * and with asm names, so that it may be included inside extern "C" or outside.
  */
 struct vprof_mark_label {
@@ -98,7 +98,7 @@ vprof_mark_enter_(struct vprof_mark_site *site, void *address, void *caller)
 	return span;
 }
 
-/* Kinds as in enum vprof_kind of runtime/probe.h. */
+/* Kinds as in enum vprof_kind of runtime/shared/probe.h. */
 #define VPROF_MARK_(kind, a, b)								\
 	do {										\
 		if (vprof_mark)								\

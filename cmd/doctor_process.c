@@ -16,7 +16,7 @@
 #include "cmd/doctor.h"
 #include "cmd/reach.h"
 
-enum { ARENA_MIB = 300, SMALL_PART = 16 };	/* as runtime/limits.c goes by */
+enum { ARENA_MIB = 300, SMALL_PART = 16 };	/* as runtime/rules/limits.c goes by */
 
 static const char name[] = "rules";
 

@@ -47,7 +47,7 @@ static void not_elf(struct diagnosis *d, const char *path, int err)
 
 /*
  * Is the runtime within reach, and are there probes?  Those of a vprof whose probes and runtime expected other things
- * of each other (runtime/probe.h) ask for what no runtime of ours has: vprof_register, or with another number.
+ * of each other (runtime/shared/probe.h) ask for what no runtime of ours has: vprof_register, or with another number.
  */
 static void check_link(struct diagnosis *d, const char *path, const struct elf *e, const struct program_notes *notes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * record_apart.c - in words, what runtime/apart.h has as numbers; and a look at who does not come.
+ * record_apart.c - in words, what runtime/shared/apart.h has as numbers; and a look at who does not come.
  */
 #include <inttypes.h>
 

@@ -10,7 +10,7 @@
 #define DRAINER_BUDGET_H
 
 #include "drainer/usage.h"
-#include "runtime/arena.h"
+#include "runtime/shared/arena.h"
 
 struct budget {
 	double part;			/* of the intervals' time, and of processor time; 0: the rate is fixed */

@@ -11,7 +11,7 @@
 #include "drainer/cpu_users.h"
 #include "drainer/drainer.h"
 #include "drainer/ring.h"
-#include "runtime/arena.h"
+#include "runtime/shared/arena.h"
 #include "trace/encode.h"
 #include "trace/file.h"
 #include "trace/format.h"

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "base/diag.h"
-#include "runtime/apart.h"
+#include "runtime/shared/apart.h"
 
 enum probe_level {
 	PROBE_OFF = 0, PROBE_IN_INTERVALS = 1, PROBE_ALWAYS = 2,
@@ -107,7 +107,7 @@ int drainer_snapshot(struct drainer *d, const char *path, struct diag *reterr);
 bool drainer_pause(struct drainer *d);
 bool drainer_resume(struct drainer *d);
 
-/* Invites a process that runs already, and those that came from it, to be recorded (runtime/door.h); one that
+/* Invites a process that runs already, and those that came from it, to be recorded (runtime/shared/door.h); one that
  * nobody drains any more leaves its old recording.  *ret_cnt: how many were.  -ENOENT: there is no runtime
  * in any; -EBUSY: recorded already; -EPERM; -ESRCH. */
 int drainer_invite(struct drainer *d, pid_t pid, unsigned *ret_cnt, struct diag *reterr);
@@ -138,7 +138,7 @@ struct drainer_place {
 
 enum { DRAINER_PLACES = 15 };
 
-struct drainer_caller {			/* who called what blocked (runtime/code.h) */
+struct drainer_caller {			/* who called what blocked (runtime/waits/code.h) */
 	uint32_t number;		/* as in the trace */
 	struct drainer_place places[DRAINER_PLACES];	/* its return address; then what may be one of its callers' */
 	unsigned int place_cnt;

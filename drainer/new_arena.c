@@ -35,7 +35,7 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "drainer/drain.h"
-#include "runtime/switched.h"
+#include "runtime/shared/switched.h"
 
 enum {
 	ARENA_CHUNK_BYTES = 128 << 20,		/* default */

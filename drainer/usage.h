@@ -6,7 +6,7 @@
 #define DRAINER_USAGE_H
 
 #include "base/alloc.h"
-#include "runtime/arena.h"
+#include "runtime/shared/arena.h"
 
 struct usage_process {
 	uint32_t pid;

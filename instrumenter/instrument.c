@@ -11,7 +11,7 @@
  *	return ({ __typeof__(int) vprof_ret_ = (0); vprof_later_0.a = (unsigned long long)(vprof_ret_);
  *	vprof_later_0.kind = VPROF_KIND_END; vprof_ret_; }); ...
  *
- * runtime/probe.h, put before the unit's own text, declares all of these and says what they mean.
+ * runtime/shared/probe.h, put before the unit's own text, declares all of these and says what they mean.
  */
 #include <string.h>
 #include "base/banned.h"

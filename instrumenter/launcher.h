@@ -17,11 +17,11 @@
  *		record` preloads; otherwise none, and everything is dormant.
  *	-shared, -r, -nostdlib, -nostartfiles: nothing is added.
  *
- * What goes before the unit's text: runtime/probe.h, which describes the probes, then
- * runtime/probe_x86_64.h (other machines: runtime/probe_generic.h); between line markers of a system header.
+ * What goes before the unit's text: runtime/shared/probe.h, which describes the probes, then
+ * runtime/shared/probe_x86_64.h (other machines: runtime/shared/probe_generic.h); between line markers of a system header.
  * A key that is not given is the calling thread: ~0ULL.
  *
- * The runtime's own wrappers (vprof_w_NAME, the prototype of NAME): see runtime/wrappers.h.
+ * The runtime's own wrappers (vprof_w_NAME, the prototype of NAME): see runtime/wrappers/wrappers.h.
  */
 #ifndef INSTRUMENTER_LAUNCHER_H
 #define INSTRUMENTER_LAUNCHER_H

@@ -7,7 +7,7 @@
  *	__asm__ volatile("cmpq $0, vprof_own_call@GOTPCREL(%%rip) ... jmp *vprof_own_call@GOTPCREL(%%rip); 9915: " "syscall"
  *			 : ... the same ...);
  *
- * which, where there is a runtime, goes to runtime/own_stub.c with the instruction's address in rcx.  Only a template that is
+ * which, where there is a runtime, goes to runtime/wrappers/own_stub.c with the instruction's address in rcx.  Only a template that is
  * that one instruction, and says that rcx and r11 change: then nothing else changes that did not before.
  *
  * Left alone: `asm goto`, templates with more in them, Intel's syntax, 32 bits; and units whose text vprof does not edit at all.

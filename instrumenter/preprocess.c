@@ -176,7 +176,7 @@ void compile_command(const struct command *c, size_t i, const char *text_path, c
 	if (!warn)
 		args_add(ret, "-w");
 #if defined(__x86_64__)
-	args_add(ret, "-mno-red-zone");		/* the probes call: runtime/probe_x86_64.h */
+	args_add(ret, "-mno-red-zone");		/* the probes call: runtime/shared/probe_x86_64.h */
 #endif
 	args_add(ret, "-c");
 	args_add(ret, "-x");

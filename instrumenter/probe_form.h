@@ -6,7 +6,7 @@
  *	struct str span = STR_INIT;
  *	probe_form_span(&form, PROBE_VOID, 7, &span);	" struct vprof_span vprof_span_ ... = vprof_in(&vprof_function_7);"
  *
- * The texts that declare the probes are the headers runtime/probe_*.h, embedded in the program.
+ * The texts that declare the probes are the headers runtime/shared/probe_*.h, embedded in the program.
  */
 #ifndef INSTRUMENTER_PROBE_FORM_H
 #define INSTRUMENTER_PROBE_FORM_H

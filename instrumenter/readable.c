@@ -14,7 +14,7 @@
  *		return x; }
  *
  * Left out are line markers, foreign headers, and the declarations that every unit begins with
- * (runtime/probe.h); where a place is not the line after the one before, it is said.  What the compiler
+ * (runtime/shared/probe.h); where a place is not the line after the one before, it is said.  What the compiler
  * gets stands on the user's line, so that line numbers stay his; here what is inserted behind a '{' has
  * lines of its own, and macros that became long lines are broken at blanks.
  */

@@ -8,7 +8,7 @@
  *	naked, interrupt		there is no frame to keep a variable in
  *	consteval			is never run
  *	constexpr, in C++11		is one return statement; from C++14 on it takes a probe that
- *					the compiler can pass over (runtime/probe_constant.h)
+ *					the compiler can pass over (runtime/shared/probe_constant.h)
  *	__label__, #pragma STDC		have to come first in the block
  *	musttail			nothing may be left to do after the call
  *	ifunc resolver, its callees	run before the program is relocated (resolvers.c)

@@ -4,7 +4,7 @@
  *
  * Each such unit has a text in the section .vprof.  The section is loaded with the program, so strip keeps it.  The unit's
  * constructor hands it to the runtime: a program is recorded by its own plan wherever it was copied to (doc/design/names.md).
- * Names, files and lines of the functions are in their sites (runtime/probe.h), as is the letter; of functions that the
+ * Names, files and lines of the functions are in their sites (runtime/shared/probe.h), as is the letter; of functions that the
  * compiler left out of the object there is none.
  *
  *	vprof-unit 1
@@ -28,7 +28,7 @@
 #include "instrumenter/instrument.h"
 
 #define NOTE_SECTION ".vprof"
-#define REGISTER_OURS "vprof_register_5"	/* runtime/probe.h */
+#define REGISTER_OURS "vprof_register_5"	/* runtime/shared/probe.h */
 #define NOTE_MAGIC "vprof-unit 1\n"
 
 struct directives;

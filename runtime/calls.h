@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* calls.h - vprof_enter() and vprof_leave() are called by probes only; see runtime/probe_x86_64.h. */
+/* calls.h - vprof_enter() and vprof_leave() are called by probes only; see runtime/shared/probe_x86_64.h. */
 #ifndef RUNTIME_CALLS_H
 #define RUNTIME_CALLS_H
 

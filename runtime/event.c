@@ -21,11 +21,11 @@
  */
 #include <errno.h>
 #include <string.h>
-#include "runtime/hold.h"
 #include "runtime/note.h"
 #include "runtime/sampling.h"
 #include "runtime/thread.h"
 #include "runtime/units.h"
+#include "runtime/waits/hold.h"
 
 #define KEY_IS_THREAD (~0ULL)
 

@@ -5,8 +5,8 @@
  * libvprof.a is one object whose hidden names were made local, so nothing in it can clash with the
  * user's.  The linker is told to want vprof_anchor (-u); with it comes everything.
  */
-#include "runtime/clock.h"
-#include "runtime/wrappers.h"
+#include "runtime/shared/clock.h"
+#include "runtime/wrappers/wrappers.h"
 
 __attribute__((visibility("default"))) const char vprof_anchor = 1;
 

@@ -2,7 +2,7 @@
 /* found.c - frames that others found on this thread's stack. */
 #include <errno.h>
 #include "runtime/found.h"
-#include "runtime/readable.h"
+#include "runtime/rules/readable.h"
 #include "runtime/thread.h"
 
 static bool is_there(const struct arena_opened *o, unsigned long here)

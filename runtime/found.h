@@ -17,7 +17,7 @@
 #define RUNTIME_FOUND_H
 
 #include <stdbool.h>
-#include "runtime/frame.h"
+#include "runtime/shared/frame.h"
 
 static inline bool is_found(const struct vprof_frame *frame)
 {

@@ -7,7 +7,7 @@
 #define RUNTIME_NOTE_H
 
 #include <stdbool.h>
-#include "runtime/arena.h"
+#include "runtime/shared/arena.h"
 
 /* Nobody took the section with it out of the program. */
 bool note_is_there(const char *note);

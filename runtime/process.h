@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <pthread.h>
-#include "runtime/arena.h"
+#include "runtime/shared/arena.h"
 
 enum { PROCESS_ANCESTORS = 8 };
 

@@ -6,7 +6,7 @@
 #ifndef RUNTIME_SCOPE_H
 #define RUNTIME_SCOPE_H
 
-#include "runtime/clock.h"
+#include "runtime/shared/clock.h"
 
 struct vprof_scope {
 	struct vprof_site site;

@@ -25,12 +25,12 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
-#include "runtime/permit.h"
-#include "runtime/readable.h"
-#include "runtime/real.h"
+#include "runtime/rules/permit.h"
+#include "runtime/rules/readable.h"
 #include "runtime/stacks.h"
 #include "runtime/thread.h"
 #include "runtime/units.h"
+#include "runtime/wrappers/real.h"
 
 enum {
 	SLACK_BYTES = 8192,

@@ -22,12 +22,12 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include "runtime/mutex.h"
-#include "runtime/permit.h"
 #include "runtime/process.h"
-#include "runtime/releasers.h"
+#include "runtime/rules/permit.h"
 #include "runtime/thread.h"
 #include "runtime/units.h"
+#include "runtime/waits/releasers.h"
+#include "runtime/wrappers/mutex.h"
 
 __thread struct vprof_self vprof_self = { NULL, PARKED, 1, 0, 0, 0 };
 __thread struct thread thread_self;

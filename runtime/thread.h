@@ -17,8 +17,8 @@
 #include <stdint.h>
 #include "runtime/found.h"
 #include "runtime/process.h"
-#include "runtime/releasers.h"
 #include "runtime/stacks.h"
+#include "runtime/waits/releasers.h"
 
 /* Of a cursor: full in every chunk's memory, and in none. */
 #define PARKED ((char *)VPROF_CHUNK_BYTES)

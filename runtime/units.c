@@ -23,8 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 #include "runtime/note.h"
-#include "runtime/permit.h"
 #include "runtime/process.h"
+#include "runtime/rules/permit.h"
 #include "runtime/thread.h"
 #include "runtime/units.h"
 

@@ -5,7 +5,7 @@
  * The runtime logs records of 64-bit words, the drainer packs them into blocks of a file, the
  * reader makes tuples of them.
  *
- *	invocation	start, length << 32 | fid << 8 | gate	(fid 1..TRACE_FIDS_MAX, gate not 0: runtime/frame.h)
+ *	invocation	start, length << 32 | fid << 8 | gate	(fid 1..TRACE_FIDS_MAX, gate not 0: runtime/shared/frame.h)
  *	event		ticks, kind << 8, payload words		(as many as the table says)
  *
  * An invocation that takes 2^32 ticks or more (about a second) is logged as the event FRAME.
@@ -165,7 +165,7 @@ enum wait_class {
 	WAIT_CLASS_CNT
 };
 
-/* A WAIT's class, and above it the number of who called the primitive (runtime/code.h); 0: that is not known. */
+/* A WAIT's class, and above it the number of who called the primitive (runtime/waits/code.h); 0: that is not known. */
 enum { WAIT_CALLER_SHIFT = 4 };
 _Static_assert(WAIT_CLASS_CNT <= 1 << WAIT_CALLER_SHIFT, "the caller's number stands above the class");
 

@@ -132,7 +132,7 @@ struct function {
 	const char *name;
 	const char *file;		/* NULL if unknown (imported tuples) */
 	uint32_t line;			/* of its body; 0 if unknown */
-	uint64_t key;			/* hash of (real path, line, name), runtime/probe.h; 0 if unknown */
+	uint64_t key;			/* hash of (real path, line, name), runtime/shared/probe.h; 0 if unknown */
 	bool probed;			/* could have invocations in this run */
 	bool left_out;			/* calls of it do not count in the call graph */
 	bool registered;		/* a program of the run has its probe */

@@ -34,9 +34,12 @@ planted()
 check || { echo "FAIL: as it is:"; cat "$work/log"; bad=1; }
 planted base/str.c trace/model.h
 planted trace/reader.c analysis/findings.h
-planted runtime/wait.c base/alloc.h
-planted runtime/arena.c drainer/drain.h
+planted runtime/waits/wait.c base/alloc.h
+planted runtime/shared/arena.c drainer/drain.h
 planted trace/format.h trace/encode.h
+planted runtime/shared/arena.c runtime/process.h
+planted runtime/rules/permit.c runtime/waits/wait.h
+planted runtime/process.c runtime/wrappers/poll.h
 planted drainer/drain.c runtime/thread.h
 planted recorder/write.c trace/model.h
 planted store/store.c report/report.h

@@ -118,8 +118,8 @@ done
 
 # Each builtin of the tables has its wrapper and each wrapper its line in a table.
 grep -h '^builtin [a-z]' "$top"/annotations/*.sync | grep -v :: | awk '{ print $2 }' | sort >listed
-sed '/STREAM_WRAPPERS(X)/d; /_ALIASES(X)/,$d' "$top/runtime/wrappers.h" |
+sed '/STREAM_WRAPPERS(X)/d; /_ALIASES(X)/,$d' "$top/runtime/wrappers/wrappers.h" |
 	sed -n 's/^\tX([^,]*, \([a-z0-9_]*\),.*/\1/p' | sort >wrapped
-diff listed wrapped && [ -s wrapped ] && pass || fail "the tables and runtime/wrappers.h differ"
+diff listed wrapped && [ -s wrapped ] && pass || fail "the tables and runtime/wrappers/wrappers.h differ"
 
 finish

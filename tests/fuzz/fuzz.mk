@@ -20,7 +20,7 @@ SOURCES = $(foreach room,$(ROOMS),$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/
 		plan.c scan_file.c scan_head.c scan_json.c scan_part.c scan_read.c source_text.c) \
 	$(addprefix cmd/,analyze.c callers.c common.c config.c config_comments.c config_text.c data_lock.c export.c import.c import_perf.c leave_out.c merge.c options.c output_file.c paths.c \
 		launcher_context.c project.c quantity.c recording.c run_analysis.c run_graph.c run_parts.c run_windows.c show.c show_whole.c sql.c) \
-	$(addprefix runtime/,switched.c arena.c clock.c) \
+	$(addprefix runtime/shared/,switched.c arena.c clock.c) \
 	$(addprefix tests/fuzz/,fuzz.c commands.c generate.c generate_perf.c generate_trace.c generate_tuples.c mutate.c mutate_sql.c targets.c \
 		target_arena.c target_db.c target_store.c \
 		target_texts.c target_traces.c target_valid.c)

@@ -5,7 +5,7 @@
  * Prints each event on one line: how many spans are open, kind, label, a, b.  The address that BEGIN and END of one
  * call have in common is "frame" for the BEGIN, and for an END that has the last BEGIN's.
  */
-#include "runtime/probe.h"
+#include "runtime/shared/probe.h"
 #include <stdio.h>
 
 static int depth __attribute__((used));

@@ -4,7 +4,7 @@
  * primitive if the program has a runtime, else the primitive itself.
  */
 #define RUNTIME_VISIBILITY "hidden"
-#include "runtime/wrappers.h"
+#include "runtime/wrappers/wrappers.h"
 
 /* Not the C library's. */
 #define X(type, name, params, args) extern type name params __attribute__((weak));

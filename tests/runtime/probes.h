@@ -10,12 +10,12 @@
 #ifndef TESTS_RUNTIME_PROBES_H
 #define TESTS_RUNTIME_PROBES_H
 
-#include "runtime/clock.h"
-#include "runtime/site.h"
-#include "runtime/wrappers.h"
+#include "runtime/shared/clock.h"
+#include "runtime/shared/site.h"
+#include "runtime/wrappers/wrappers.h"
 
 #if defined(__x86_64__) && !defined(VPROF_PORTABLE)
-#include "runtime/probe_aside_x86_64.h"
+#include "runtime/shared/probe_aside_x86_64.h"
 
 #define PROBE_ASIDE(name)							\
 	struct vprof_span vprof_span_ __attribute__((cleanup(vprof_out_aside), unused)) = \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_filter.c - what runtime/filter.c says of filters, held against the kernel: a child installs each, and makes the call. */
+/* test_filter.c - what runtime/rules/filter.c says of filters, held against the kernel: a child installs each, and makes the call. */
 #include <errno.h>
 #include <stddef.h>
 #include <linux/audit.h>
@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "runtime/filter.h"
+#include "runtime/rules/filter.h"
 #include "tests/unit/cmocka_all.h"
 
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))

@@ -2,13 +2,13 @@
 /*
  * test_hold.c - home-made locks: who is told that somebody waits, and what is logged.
  *
- * runtime/hold.c is part of this file; the table of releasers is a few variables, and so is the time.
+ * runtime/waits/hold.c is part of this file; the table of releasers is a few variables, and so is the time.
  */
 #include <stdint.h>
-#include "runtime/clock.h"
+#include "runtime/shared/clock.h"
 static uint64_t now;
 #define clock_ticks() (now)
-#include "runtime/hold.c"
+#include "runtime/waits/hold.c"
 #include "tests/unit/cmocka_all.h"
 
 enum { LOCK = 77, SEMAPHORE = 88, OWN_SERIAL = 1, THREAD = 3, LONG = 2 * HOLD_TICKS_MIN };

@@ -4,9 +4,9 @@
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <unistd.h>
-#include "runtime/mapping.h"
-#include "runtime/real.h"
 #include "runtime/thread.h"
+#include "runtime/waits/mapping.h"
+#include "runtime/wrappers/real.h"
 
 enum { PAGE = 4096 };
 

@@ -10,9 +10,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "runtime/mutex.h"
 #include "runtime/process.h"
-#include "runtime/real.h"
+#include "runtime/wrappers/mutex.h"
+#include "runtime/wrappers/real.h"
 #include "tests/unit/cmocka_all.h"
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "runtime/switched.h"
+#include "runtime/shared/switched.h"
 #include "tests/runtime/record.h"
 #include "tests/runtime/scenarios.h"
 #include "tests/unit/cmocka_all.h"

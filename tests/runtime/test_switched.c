@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
-#include "runtime/switched.h"
+#include "runtime/shared/switched.h"
 #include "tests/unit/cmocka_all.h"
 
 enum {

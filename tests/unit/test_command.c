@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "instrumenter/preprocess.h"
 
-/* Units with probes: runtime/probe_x86_64.h. */
+/* Units with probes: runtime/shared/probe_x86_64.h. */
 #if defined(__x86_64__)
 #define PROBED "-mno-red-zone "
 #else

@@ -3,9 +3,9 @@
  * leaf_calls.c - in the runtime's place: probes whose calls read the clock and do nothing else.
  *
  * What the leaf takes more with them than with a pair of rdtsc are the two calls, the jumps that lead to them and back, and
- * what a function returns, which is kept (runtime/probe_x86_64.h): what our probes take if they record nothing.
+ * what a function returns, which is kept (runtime/shared/probe_x86_64.h): what our probes take if they record nothing.
  */
-#include "runtime/probe.h"
+#include "runtime/shared/probe.h"
 
 void vprof_register(struct vprof_site *sites, unsigned int cnt, const char *note)
 {

@@ -7,7 +7,7 @@
  *
  * With COUNTS_FRAMES=no all stacks are of one depth: for compilers that may inline a function without its probe.
  */
-#include "runtime/probe.h"
+#include "runtime/shared/probe.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unwind.h>

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * filter.h - what a system call filter of seccomp's says to a call, told without making it.
+ *
+ *	struct seccomp_data call = { .nr = SYS_gettid, .arch = AUDIT_ARCH_X86_64 };
+ *	filter_permits(program, &call)		false: the call would be refused, or end the program
+ */
+#ifndef RUNTIME_RULES_FILTER_H
+#define RUNTIME_RULES_FILTER_H
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdbool.h>
+
+/* A program that the kernel would not take permits nothing. */
+bool filter_permits(const struct sock_fprog *program, const struct seccomp_data *call);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * permit.h - which system calls of our own the program's system call filter lets through.
+ *
+ * A filter of seccomp's is made for what the program does, and may end it for any other call.  So each call that we make
+ * after the start is asked for here first, and left out where it is not permitted:
+ *
+ *	if (permitted(PERMIT_FSTAT) && !fstat(fd, &st)) ...
+ *
+ * A filter that the program installs is looked at as it is installed (runtime/rules/rules.c).  One that it was started under
+ * cannot be seen; it let the loader start the program, so what the loader calls is permitted, and nothing else.
+ */
+#ifndef RUNTIME_RULES_PERMIT_H
+#define RUNTIME_RULES_PERMIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sock_fprog;
+
+enum permit {
+	PERMIT_OPEN, PERMIT_READ, PERMIT_CLOSE, PERMIT_FSTAT, PERMIT_STAT, PERMIT_MMAP, PERMIT_MUNMAP, PERMIT_MPROTECT,
+	PERMIT_RLIMIT,			/* to read one; up to here: what a loader calls */
+	PERMIT_GETTID, PERMIT_GETPID, PERMIT_GETPPID, PERMIT_NAME, PERMIT_CPUTIME, PERMIT_RUSAGE, PERMIT_TSC,
+	PERMIT_FLOCK, PERMIT_FCNTL, PERMIT_MADVISE, PERMIT_READLINK, PERMIT_SOCKNAME, PERMIT_PEERNAME,
+	PERMIT_DIAGNOSIS,		/* socket, sendto and recvfrom: of the other end of a unix socket */
+	PERMIT_SIGMASK, PERMIT_SIGALTSTACK, PERMIT_SHMCTL, PERMIT_YIELD, PERMIT_SLEEP,
+	PERMIT_SET_RLIMIT, PERMIT_MUNLOCK,
+	PERMIT_CNT
+};
+
+extern uint32_t permits __attribute__((visibility("hidden")));
+
+static inline bool permitted(enum permit p)
+{
+	return __atomic_load_n(&permits, __ATOMIC_RELAXED) >> p & 1;
+}
+
+/* Lets other threads run, if that is permitted. */
+void permit_yield(void);
+
+/* As /proc/self/status has it: of this process, by its own PID namespace. */
+struct status {
+	uint32_t pid, ppid;		/* 0: not known */
+	char name[16];			/* of its first thread */
+	uint32_t filters;		/* of seccomp's; 1 where there are some and the kernel does not say how many */
+	bool is_known;			/* false: there is no /proc */
+};
+
+/* Once, before any other call of ours: a process that was started under a filter makes only what a loader does. */
+void permit_start(struct status *ret);
+
+/* The program is about to install this filter; NULL: the strict mode, which permits nothing of ours. */
+void permit_filter(const struct sock_fprog *program);
+
+#endif

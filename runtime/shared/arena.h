@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * arena.h - the memory that all processes of a run share with the drainer.
+ *
+ *	control | slots | links | releasers | waiters | places | lots | opened | callers | modules | stacks | heads | labels | index | plan | chunks | functions | text
+ *
+ * The drainer makes the file, the target maps it.  Everything is found by offset, since each
+ * process has it at another address.  All of it survives a killed process; nothing in it is a
+ * lock, so a killed process leaves nothing locked.
+ *
+ * A chunk goes round: free list -> a thread fills it -> full list -> the drainer writes and clears
+ * it -> free list.  Lists are stacks of numbers (0 ends one); the head carries a count of changes,
+ * so that a head that went away and came back is not taken for unchanged.
+ *
+ *	head 0x0000000500000002: chunk 2 is first, five changes so far
+ *
+ * What follows a chunk in its list stands in links, not in the chunk: who takes one waits for that word, and of words that the
+ * drainer has just written eight come with one line of the cache.
+ */
+#ifndef RUNTIME_SHARED_ARENA_H
+#define RUNTIME_SHARED_ARENA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "runtime/shared/apart.h"
+#include "runtime/shared/clock.h"
+#include "runtime/shared/frame.h"
+#include "runtime/shared/site.h"
+#include "trace/format.h"
+
+#define ARENA_MAGIC 0x3b616e6572617056ULL
+#define ARENA_ENV "VPROF_ARENA"		/* the path of the file, or fd:NUMBER: a descriptor that is inherited */
+#define ARENA_FD "fd:"
+
+enum {
+	ARENA_SLOTS = 12288,		/* threads at the same time */
+	ARENA_FUNCTIONS = TRACE_FIDS_MAX + 1,
+	ARENA_FUNCTIONS_FIRST = 65536,	/* so many have memory from the start, the others when they are first needed */
+	ARENA_HEADS = 1 << 17,		/* of lists of functions by the hash of their key */
+	ARENA_LABELS = 1 << 17,
+	ARENA_INDEX = 2 * ARENA_LABELS,	/* of labels, by the hash of their name */
+	ARENA_TEXT_BYTES = 64 << 20,
+	ARENA_TEXT_FIRST = 8 << 20,	/* as ARENA_FUNCTIONS_FIRST */
+	ARENA_BUCKETS = 2048,		/* of releasers */
+	ARENA_WAITERS = 16384,
+	ARENA_PLACES = 1024,		/* where in a page: one for each word of 4 bytes */
+	ARENA_LOTS = 32768,		/* of open intervals, runtime/sampling.c; behind them, when these began */
+	ARENA_STAMPS = 8,
+	THREAD_LABELS = 16,		/* intervals that a thread works on */
+	THREAD_HOLDS = 8,		/* home-made locks that it asks for */
+	ARENA_OPENED = 16384,		/* calls that were open before the recording */
+	ARENA_CALLERS = TRACE_CALLERS_MAX,		/* of primitives that waited: return addresses (runtime/waits/code.h) */
+	ARENA_MODULES = 4096,		/* programs and libraries in memory */
+};
+
+/* Odd: something to do for threads whose gate is closed. */
+enum recording {
+	RECORDING_OVER,			/* no interval begins; those under way are still taken */
+	RECORDING_ON,
+	RECORDING_PAUSED,		/* as over, but it may go on */
+	RECORDING_GONE,			/* nobody reads the arena any more */
+};
+
+/* What the drainer has taken and the file does not have yet: lost if the drainer is killed (drainer/recover.c). */
+struct arena_held {
+	uint64_t cnt, since, until;	/* records; the earliest and the latest of them (ticks) */
+	uint64_t serial;		/* the thread of some of them */
+	uint32_t pid, tid;
+};
+
+struct arena_control {
+	uint64_t magic, bytes;
+	uint32_t chunk_cnt, plan_mask, default_level;
+	uint32_t recording;		/* enum recording */
+	uint32_t sample_full, sample_of;	/* of so many intervals about so many in full */
+	uint32_t sample_level;		/* the drainer changes it (drainer/budget.c): level + 1; 0: as above */
+	uint32_t switches_are_told;	/* whether threads learn that they were off the CPU (runtime/shared/switched.h) */
+	uint64_t sample_seed;
+	uint32_t as_sampled;		/* few intervals are recorded in full: what is always recorded by choice alone is
+					 * recorded inside intervals */
+	uint64_t slots, links, stacks, heads, functions, index, labels, text, plan, releasers, waiters, places, lots,
+		 opened, callers, modules, chunks;
+	uint64_t dropped[TABLE_NOTES] __attribute__((aligned(64)));	/* what a full table had no room for, by enum trace_table */
+	uint64_t free_chunks __attribute__((aligned(64)));
+	uint32_t free_cnt;		/* about as many */
+	uint32_t lots_lack;		/* an open interval may be without its lot: there was no room for all */
+	uint64_t full_chunks __attribute__((aligned(64)));
+	uint64_t free_slots __attribute__((aligned(64)));
+	uint64_t serial_cnt, image_cnt, thread_cnt, process_cnt;
+	uint64_t text_used;
+	uint32_t function_cnt, label_cnt;
+	uint64_t site_cnt;		/* registered, not distinct */
+	uint64_t lost_cnt, lost_since;	/* by threads that have no slot any more, or never had */
+	uint64_t fed_cnt __attribute__((aligned(64)));	/* stamps for who waits for files (runtime/waits/flow.h) */
+	uint64_t starved_s __attribute__((aligned(64)));	/* when somebody without a chunk last asked for the drainer (CLOCK_MONOTONIC) */
+	struct arena_held held;
+	uint32_t opened_cnt, module_cnt;
+	uint64_t unnamed_cnt, stranger_cnt;	/* TABLE_NOTES, TABLE_STRANGERS */
+	uint32_t apart_cnt[APART_CNT], apart_pid[APART_CNT];	/* how many processes, and one of them */
+};
+
+struct arena_slot {			/* a thread that records; fields belong to it */
+	uint64_t next;
+	uint32_t used, pid, tid, owner_dead;
+	uint64_t serial, image;		/* image: program start or fork, later ones are larger */
+	uint64_t pid_namespace;
+	uint64_t lost_cnt, lost_since;	/* records dropped, not yet reported */
+	uint64_t ended_cnt, ended_ticks;	/* intervals that ended here, and how long they took (sample_level) */
+} __attribute__((aligned(128)));
+
+/* A level of functions that are not in the drainer's plan: the one that their unit's note has (runtime/note.h). */
+enum { LEVEL_AS_BUILT = 3 };
+
+enum chunk_state { CHUNK_FREE, CHUNK_OWNED, CHUNK_FULL };
+
+struct arena_chunk {			/* start of a chunk; records follow */
+	uint32_t state, slot, pid, tid;
+	uint64_t serial;
+} __attribute__((aligned(64)));
+
+struct arena_function {
+	uint64_t key;
+	uint32_t name, file;		/* offsets in text */
+	uint32_t line, level;
+	uint32_t ready, next;		/* of the same head; 0: none */
+};
+
+struct arena_label {
+	uint32_t name, ready;
+	uint32_t interval;		/* events of this one belong to intervals of that label; 0: of its own.
+					 * Written before the program starts. */
+	uint32_t renamed;		/* the same, said by the program: events are logged under that label */
+};
+
+struct arena_plan {			/* hash table, key 0: free */
+	uint64_t key;
+	uint64_t level;
+};
+
+struct arena_opened {			/* a call that a thread was found in (runtime/found.h); a thread's outermost first */
+	uint64_t address, caller;	/* address 0: only a name for the thread */
+	uint32_t pid, tid, fid;
+};
+
+struct arena_module {			/* where a file's code is in the memory of a program and its forks */
+	uint64_t start, end, base;	/* base: what the loader added to the file's own addresses */
+	uint32_t program, name;		/* program: as in the callers' entries; name: offset in text */
+	uint32_t ready, unused;
+};
+
+enum { CODE_PROGRAMS = 1 << 16, CODE_ADDRESS_BITS = 48, CODE_OUTER = 14 };
+
+struct arena_caller {			/* who called what blocked (runtime/waits/code.h) */
+	uint64_t entry;			/* 0, or 16 bits for the program, 48 for the return address */
+	uint64_t place;			/* how far below the innermost probed call's frame that was, and 1; 0: not told yet */
+	uint64_t outer[CODE_OUTER];	/* words in between that point into code, the innermost first; 0: no more */
+} __attribute__((aligned(64)));
+
+static inline uint64_t code_entry(uint32_t program, uint64_t address)
+{
+	return (uint64_t)program << CODE_ADDRESS_BITS | address;
+}
+
+struct arena_stamp {			/* who let an object go, and when */
+	uint64_t object, serial, ticks;
+};
+
+struct arena_bucket {
+	uint32_t next;
+	uint32_t written;		/* stamps, counted once they can be found */
+	struct arena_stamp stamps[ARENA_STAMPS];
+} __attribute__((aligned(256)));
+
+/*
+ * A mapped arena.  base is NULL where there is none.  Where its parts are is noted as it is mapped: any process of
+ * the run may write to the control block later, and what it writes must lead nobody out of the mapping.
+ */
+struct arena_map {
+	char *base, *chunks, *stacks;
+	uint32_t chunk_cnt, plan_mask;
+	struct arena_control *control;
+	struct arena_slot *slots;	/* numbered from 1 */
+	uint64_t *links;		/* of chunks, by number */
+	struct arena_function *functions;
+	uint32_t *heads, *index;
+	struct arena_label *labels;
+	char *text;
+	struct arena_plan *plan;
+	struct arena_bucket *releasers;
+	uint32_t *waiters, *places;	/* runtime/waits/releasers.h */
+	uint64_t *lots;
+	struct arena_opened *opened;
+	struct arena_caller *callers;
+	struct arena_module *modules;
+};
+
+/*
+ * Maps all of the file, at a multiple of VPROF_CHUNK_BYTES: where a chunk is full is told by its records' addresses
+ * (frame.h).  MAP_FAILED: errno says why.
+ */
+void *arena_map_file(int fd, size_t bytes);
+
+/* Finds the parts of a mapped arena; false if the offsets or sizes do not fit into bytes. */
+bool arena_open_map(struct arena_map *a, void *base, size_t bytes);
+
+static inline struct arena_chunk *arena_chunk(const struct arena_map *a, uint64_t number)
+{
+	return (void *)(a->chunks + (number - 1) * VPROF_CHUNK_BYTES);
+}
+
+static inline struct vprof_frame *arena_stack(const struct arena_map *a, uint64_t slot)
+{
+	return (void *)(a->stacks + (slot - 1) * VPROF_STACK_BYTES);
+}
+
+/* 0 if there is none. */
+uint32_t arena_take_chunk(const struct arena_map *a);
+void arena_give_chunk(const struct arena_map *a, uint32_t number);	/* all zero, to the free list */
+void arena_fill_chunk(const struct arena_map *a, uint32_t number);	/* to the full list */
+uint32_t arena_take_full(const struct arena_map *a);			/* all: the first of a list */
+uint32_t arena_take_slot(const struct arena_map *a);
+void arena_give_slot(const struct arena_map *a, uint32_t number);
+
+/* It had no room in that table. */
+static inline void arena_count_dropped(const struct arena_map *a, enum trace_table table)
+{
+	__atomic_fetch_add(&a->control->dropped[table], 1, __ATOMIC_RELAXED);
+}
+
+/* The number of a function, added if it is new; 0 if the table is full. */
+uint32_t arena_function(const struct arena_map *a, const struct vprof_site *site, uint32_t level);
+uint32_t arena_label(const struct arena_map *a, const char *name);
+uint32_t arena_level(const struct arena_map *a, uint64_t key);		/* by the plan */
+
+/* A file's code is there now; nothing if that was said before. */
+void arena_module(const struct arena_map *a, const struct arena_module *m, const char *name);
+
+static inline uint64_t arena_hash(uint64_t value)
+{
+	value *= 0x9e3779b97f4a7c15ULL;
+	return value ^ value >> 32;
+}
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * switched.c - a restartable sequence that nobody executes, as a mark.
+ *
+ * The kernel reads the four bytes before the address where an interrupted sequence would go on, and kills
+ * the program if they are not the signature that was registered: the C library's, if that registered.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <time.h>
+#include "runtime/shared/switched.h"
+
+#if __has_include(<sys/rseq.h>) && UINTPTR_MAX == UINT64_MAX
+#include <sys/rseq.h>
+
+/* Not in a C library older than 2.35, nor in every static program. */
+#pragma weak __rseq_offset
+#pragma weak __rseq_size
+
+enum { LONGEST_TRIAL_NS = 100000000 };
+
+static const uint32_t elsewhere[2] = { RSEQ_SIG };
+
+/* An empty stretch: no address is inside. */
+static const struct rseq_cs nowhere = {
+	.start_ip = (uintptr_t)&nowhere,
+	.abort_ip = (uintptr_t)&elsewhere[1],
+};
+
+/* As old kernel headers have it, the field is a union. */
+static volatile uint64_t *sequence(struct rseq *area)
+{
+	return (void *)&area->rseq_cs;
+}
+
+/* NULL: this thread's is not registered.  One without CPU: a thread that the C library did not make. */
+static struct rseq *own_area(void)
+{
+	struct rseq *area;
+
+	if (!&__rseq_offset || !&__rseq_size || !__rseq_size)
+		return NULL;
+	area = (struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
+	return (int32_t)area->cpu_id >= 0 ? area : NULL;
+}
+
+void switched_mark(void)
+{
+	struct rseq *area = own_area();
+
+	if (area)
+		*sequence(area) = (uintptr_t)&nowhere;
+}
+
+bool switched_was_not(void)
+{
+	struct rseq *area = own_area();
+
+	if (!area || *sequence(area) != (uintptr_t)&nowhere)
+		return false;
+	*sequence(area) = 0;
+	return true;
+}
+
+static long switches_so_far(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw : 0;
+}
+
+/*
+ * A sleep can be over before its thread was switched off: the timer rings while the machine below has taken
+ * the processor away.  So only a sleep counts that the kernel counted as a switch.
+ */
+bool switched_is_told(void)
+{
+	for (long sleep_ns = 1000; own_area() && sleep_ns < LONGEST_TRIAL_NS; sleep_ns *= 4) {
+		const struct timespec moment = { 0, sleep_ns };
+		long before = switches_so_far();
+		bool stayed;
+
+		switched_mark();
+		nanosleep(&moment, NULL);
+		stayed = switched_was_not();
+		if (switches_so_far() != before)
+			return !stayed;
+	}
+	return false;
+}
+
+#else
+
+void switched_mark(void)
+{
+}
+
+bool switched_was_not(void)
+{
+	return false;
+}
+
+bool switched_is_told(void)
+{
+	return false;
+}
+#endif

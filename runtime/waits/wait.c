@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wait.c - logs one blocked stretch: when, what for, and who ended it.
+ *
+ * Example: a thread finds a mutex taken at tick 100 by tid 31, blocks, and has it at 180.  The
+ * releaser, thread 3, left a stamp at 170: WAIT 100..180, lock, waker 3, woken at 170.  Without a
+ * stamp (it let go just before we said that we wait) tid 31 is named, woken at 180: the wake-up
+ * took no time that we know of.
+ *
+ * A read() of 90 ticks during which the thread never left its CPU (switched.h) is no WAIT: the function that
+ * called it ran.
+ */
+#include "runtime/shared/switched.h"
+#include "runtime/waits/code.h"
+#include "runtime/waits/hold.h"
+#include "runtime/waits/wait.h"
+
+struct wait wait_begin_from(uint64_t caller, enum wait_class class, uint64_t object)
+{
+	int saved_errno = errno;
+	struct wait w = { .class = class, .not_caller = ~caller };
+
+	w.on = thread_ready();
+	if (w.on) {
+		holds_wait();
+		if (object)
+			w.expected = releasers_expect(object);
+		w.object = w.expected.name;
+		w.start = clock_ticks();
+	}
+	errno = saved_errno;
+	return w;
+}
+
+struct wait wait_begin_call_from(uint64_t caller, enum wait_class class, uint64_t object)
+{
+	struct wait w = wait_begin_from(caller, class, object);
+
+	w.at_least = CALL_TICKS_MIN;
+	w.marked = w.on && __atomic_load_n(&thread_self.arena->control->switches_are_told, __ATOMIC_RELAXED);
+	if (w.marked)
+		switched_mark();
+	return w;
+}
+
+/* As soon as the call is over: the mark is one, and calls that look at files may set their own. */
+static void look_at_mark(struct wait *w)
+{
+	w->stayed = w->stayed || (w->marked && switched_was_not());
+	w->marked = false;
+}
+
+bool wait_blocked(struct wait *w)
+{
+	look_at_mark(w);
+	return w->on && !w->stayed && clock_ticks() - w->start >= w->at_least;
+}
+
+struct wait wait_begin_cond_from(uint64_t caller, uint64_t object, uint64_t mutex)
+{
+	struct wait w = wait_begin_from(caller, WAIT_COND, object);
+
+	if (w.on) {
+		w.also = releasers_expect_later(mutex);
+		releasers_stamp_lock(mutex);
+	}
+	return w;
+}
+
+/* Who ended w, and when; 0 if nobody did whom we know. */
+static uint64_t find_waker(const struct wait *w, uint64_t end, uint64_t *ret_woken)
+{
+	uint64_t waker = 0, serial, ticks;
+
+	*ret_woken = 0;
+	if (w->object && releasers_find(w->object, w->start, end, &serial, ret_woken))
+		waker = waker_serial(serial);
+	if (w->also.name && releasers_find(w->also.name, w->start, end, &serial, &ticks) &&
+	    ticks > *ret_woken && serial != thread_self.serial) {
+		waker = waker_serial(serial);
+		*ret_woken = ticks;
+	}
+	if (!waker && w->holder_tid) {
+		waker = waker_tid(w->holder_tid);
+		*ret_woken = end;
+	}
+	return waker;
+}
+
+static void log_wait(const struct wait *w, uint64_t end)
+{
+	uint64_t waker = 0, woken = 0;
+
+	if (w->timed_out) {
+		waker = WAKER_TIME_OUT;
+		woken = end;
+	} else if (!w->result) {
+		waker = find_waker(w, end, &woken);
+	}
+	THREAD_LOG(EVENT_WAIT, w->start, end, wait_word(w->class, code_caller(~w->not_caller)), w->object, waker, woken);
+	holds_woken(waker, woken);
+}
+
+/* A wait for a lock that was logged says itself when the lock was had. */
+static void tell_taken(const struct wait *w, bool is_logged)
+{
+	if (w->class == WAIT_LOCK && !is_logged && !w->result && w->expected.object)
+		releasers_took(w->expected.object);
+	if (w->class == WAIT_COND && w->also.object)
+		releasers_took(w->also.object);
+}
+
+void wait_end(struct wait *w)
+{
+	int saved_errno = errno;
+	uint64_t end;
+	bool is_logged;
+
+	look_at_mark(w);
+	if (!w->on)
+		return;
+	end = clock_ticks();
+	if (w->expected.object)
+		releasers_forget(&w->expected);
+	if (w->also.object)
+		releasers_forget(&w->also);
+	is_logged = !w->stayed && end - w->start >= w->at_least && thread_ready();
+	if (is_logged)
+		log_wait(w, end);
+	tell_taken(w, is_logged);
+	errno = saved_errno;
+}

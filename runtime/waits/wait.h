@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wait.h - one blocked stretch of the calling thread, from before the blocking call to after it.
+ *
+ *	WAITING wait = wait_begin(WAIT_LOCK, object);
+ *	return wait.result = real.pthread_mutex_lock(m);
+ *
+ * wait_end() runs as the scope is left, also when the thread is cancelled inside the call.  It
+ * keeps errno.
+ *
+ * A call that gave up because its time was over tells so (wait_error(), wait_failed()): its wait has no waker, and needs
+ * none.
+ *
+ * wait_begin() and what is like it are macros: they take the return address of the function that they stand in, which is
+ * a wrapper.  So who called the primitive is known, whether it has a probe or not (code.h).  A function between the wrapper and
+ * them is IN_WRAPPER, or is told the caller.
+ */
+#ifndef RUNTIME_WAITS_WAIT_H
+#define RUNTIME_WAITS_WAIT_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "runtime/thread.h"
+#include "runtime/waits/releasers.h"
+
+struct wait {
+	bool on;			/* false: nothing is logged */
+	enum wait_class class;
+	uint64_t object;		/* its name; 0: none */
+	struct awaited expected;
+	struct awaited also;		/* a second object: the mutex that a condition variable takes
+					 * again before the wait ends */
+	uint64_t start;			/* ticks */
+	uint64_t at_least;		/* ticks; a call that took less did not block */
+	bool marked;			/* switched.h is to be asked whether it did */
+	bool stayed;			/* it was: the thread was never off the CPU */
+	uint64_t holder_tid;		/* who had it at start, if that is known; else 0 */
+	int result;			/* of the call; not 0: timed out or failed, nobody woke us */
+	bool timed_out;			/* ... and it timed out: the wait's own time-out ended it */
+	uint64_t not_caller;		/* of the primitive: a return address with all its bits the other way round, so that the
+					 * stack has it once (code.c) */
+};
+
+#define WAITING struct wait __attribute__((cleanup(wait_end), unused))
+
+/*
+ * How long a call takes that could not be tried first, and does not block: reading from the page
+ * cache, say.  Being switched off and on again takes longer; about 4 us where the processor counts.
+ * One that takes longer and does not block (a large copy) is known by switched.h only.
+ */
+enum { CALL_TICKS_MIN = 10000 };
+
+#define IN_WRAPPER static inline __attribute__((always_inline))
+#define CALLER ((uint64_t)__builtin_extract_return_addr(__builtin_return_address(0)))
+
+struct wait wait_begin_from(uint64_t caller, enum wait_class class, uint64_t object);
+#define wait_begin(class, object) wait_begin_from(CALLER, class, object)
+
+/* A call that may block or not: only if the thread was off the CPU it was a wait.  object may be 0. */
+struct wait wait_begin_call_from(uint64_t caller, enum wait_class class, uint64_t object);
+#define wait_begin_call(class, object) wait_begin_call_from(CALLER, class, object)
+
+/* The call is over: did it block?  What wait_end() goes by; to be asked before another call is begun. */
+bool wait_blocked(struct wait *w);
+
+struct wait wait_begin_cond_from(uint64_t caller, uint64_t object, uint64_t mutex);
+#define wait_begin_cond(object, mutex) wait_begin_cond_from(CALLER, object, mutex)
+void wait_end(struct wait *w);
+
+/* The result of a call that returns an error number, as pthread_cond_timedwait() does.  Returns it. */
+static inline int wait_error(struct wait *w, int error)
+{
+	w->timed_out = error == ETIMEDOUT;
+	return w->result = error;
+}
+
+/* Of one that leaves it in errno.  Where a call that blocked says EAGAIN its time was over, too: SO_RCVTIMEO, semtimedop(). */
+static inline void wait_failed(struct wait *w, bool failed)
+{
+	w->timed_out = failed && (errno == ETIMEDOUT || errno == EAGAIN);
+	w->result = failed;
+}
+
+static inline int wait_errno(struct wait *w, int r)
+{
+	wait_failed(w, r < 0);
+	return r;
+}
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * own_call.c - which of the system calls that a program makes itself wait, and whom they let go.
+ *
+ * They are what the C library's functions of the same names are, but for cancellation: so those wrappers' parts do the
+ * work, not the wrappers.
+ */
+#include <errno.h>
+#include <sys/syscall.h>
+#include "runtime/waits/signals.h"
+#include "runtime/wrappers/own_call.h"
+#include "runtime/wrappers/poll.h"
+#include "runtime/wrappers/real.h"
+#include "runtime/wrappers/stream.h"
+
+REAL_NEEDS(syscall);
+
+enum { GETEVENTS = 1 };			/* linux/io_uring.h is not everywhere */
+
+#define READS(X)	X(read) X(readv) X(recvfrom) X(recvmsg) X(accept) X(accept4)
+#define WRITES(X)	X(write) X(writev) X(sendto) X(sendmsg)
+
+enum kind { KIND_NONE, KIND_FUTEX, KIND_READ, KIND_WRITE, KIND_SLEEP, KIND_POLL, KIND_SELECT, KIND_EPOLL, KIND_RING, KIND_KILL, KIND_RULES };
+
+static enum kind kind_of(long number)
+{
+	switch (number) {
+#define X(name) case SYS_##name:
+	READS(X)
+		return KIND_READ;
+	WRITES(X)
+		return KIND_WRITE;
+#undef X
+#ifdef SYS_poll
+	case SYS_poll:
+#endif
+	case SYS_ppoll:
+		return KIND_POLL;
+#ifdef SYS_select
+	case SYS_select:
+#endif
+	case SYS_pselect6:
+		return KIND_SELECT;
+#ifdef SYS_epoll_wait
+	case SYS_epoll_wait:
+#endif
+	case SYS_epoll_pwait:
+#ifdef SYS_epoll_pwait2
+	case SYS_epoll_pwait2:
+#endif
+		return KIND_EPOLL;
+	case SYS_nanosleep:
+	case SYS_clock_nanosleep:
+		return KIND_SLEEP;
+#ifdef SYS_io_uring_enter
+	case SYS_io_uring_enter:
+		return KIND_RING;
+#endif
+	case SYS_prctl:
+	case SYS_seccomp:
+		return KIND_RULES;
+	case SYS_kill:
+	case SYS_tgkill:
+	case SYS_rt_sigqueueinfo:
+		return KIND_KILL;
+	default:
+		return futex_counts(number) ? KIND_FUTEX : KIND_NONE;
+	}
+}
+
+bool own_call_counts(long number)
+{
+	return kind_of(number) != KIND_NONE;
+}
+
+/* As the C library leaves it, for what looks at errno. */
+static long as_library(long r)
+{
+	if (r < 0)
+		errno = (int)-r;
+	return r < 0 ? -1 : r;
+}
+
+static long move(const struct own_call *c, own_maker make, enum flow_kind kind)
+{
+	int saved_errno = errno;
+	struct stream_wait w __attribute__((cleanup(stream_end))) = stream_begin_from(c->caller, (int)c->a[0], kind, FLOW_FILE);
+	long r = make(c);
+
+	stream_got(&w, as_library(r), c->number == SYS_read ? (const void *)c->a[1] : NULL);
+	errno = saved_errno;
+	return r;
+}
+
+static long pass_time(const struct own_call *c, own_maker make, enum wait_class class)
+{
+	WAITING wait = vprof_self.gate ? wait_begin_call_from(c->caller, class, 0) : (struct wait){ .on = false };
+	long r = make(c);
+
+	wait.result = r < 0;
+	wait.timed_out = class == WAIT_IO && r == -ETIME;
+	return r;
+}
+
+static long poll_files(const struct own_call *c, own_maker make, enum kind kind)
+{
+	bool files = kind == KIND_EPOLL || c->a[kind == KIND_POLL];
+	struct poll_wait p __attribute__((cleanup(poll_end))) = poll_begin_from(c->caller, files);
+	long r = make(c);
+
+	if (kind == KIND_POLL)
+		poll_ready_files(&p, (int)r, (const struct pollfd *)c->a[0], (nfds_t)c->a[1]);
+	else if (kind == KIND_SELECT)
+		poll_ready_bits(&p, (int)r, (int)c->a[0], (const fd_set *)c->a[1], (const fd_set *)c->a[2]);
+	else
+		poll_ready_events(&p, (int)r, (int)c->a[0], (const struct epoll_event *)c->a[1]);
+	return r;
+}
+
+long own_call(const struct own_call *c, own_maker make)
+{
+	enum kind kind = kind_of(c->number);
+
+	switch (kind) {
+	case KIND_FUTEX:
+		return futex_call(c, make);
+	case KIND_READ:
+		return move(c, make, FLOW_DATA);
+	case KIND_WRITE:
+		return move(c, make, FLOW_ROOM);
+	case KIND_SLEEP:
+		return pass_time(c, make, WAIT_SLEEP);
+	case KIND_POLL:
+	case KIND_SELECT:
+	case KIND_EPOLL:
+		return poll_files(c, make, kind);
+	case KIND_RING:
+		return c->a[2] && c->a[3] & GETEVENTS ? pass_time(c, make, WAIT_IO) : make(c);
+	case KIND_KILL:
+		signals_stamp(signals_of_process((pid_t)c->a[0]));
+		return make(c);
+	case KIND_RULES:
+		return rules_call(c, make);
+	case KIND_NONE:
+		break;
+	}
+	return make(c);
+}
+
+static long by_library(const struct own_call *c)
+{
+	const long *a = c->a;
+	long r = real.syscall(c->number, a[0], a[1], a[2], a[3], a[4], a[5]);
+
+	return r < 0 ? -errno : r;
+}
+
+long vprof_w_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	const struct own_call call = { .number = number, .a = { a, b, c, d, e, f }, .caller = CALLER };
+	long r;
+
+	if (!own_call_counts(number))
+		return real.syscall(number, a, b, c, d, e, f);
+	r = own_call(&call, by_library);
+	return as_library(r);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stream.c - wrappers of reads and writes.
+ *
+ *	T1 read(pipe) waits 10..33, T2 write(pipe) stamps at 30: woken by T2 at 30
+ *
+ * What got nothing may have been ended by who closed the other end (closing.c).  What was read from a signalfd says whose
+ * signal it was, and a timerfd rings by itself.
+ */
+#include <errno.h>
+#include "runtime/rules/permit.h"
+#include "runtime/waits/signals.h"
+#include "runtime/waits/special.h"
+#include "runtime/wrappers/real.h"
+#include "runtime/wrappers/stream.h"
+
+REAL_NEEDS(fcntl);
+
+enum { COUNTER_BYTES = 8 };		/* a read from an eventfd or a timerfd */
+
+struct stream_wait stream_begin_from(uint64_t caller, int fd, enum flow_kind kind, enum flow_file file)
+{
+	struct stream_wait w = { .fd = fd, .to = -1, .kind = kind, .file = file };
+
+	if (!vprof_self.gate)
+		return w;
+	/* Who reads makes room for who writes, and the other way round. */
+	flow_stamp(fd, kind == FLOW_DATA ? FLOW_ROOM : FLOW_DATA, file);
+	w.fed_cnt = flow_fed_cnt();
+	w.wait = wait_begin_call_from(caller, WAIT_IO, flow_waiters(kind));
+	w.wait.object = 0;
+	return w;
+}
+
+/* It was preempted for a while in a call that does not block. */
+static bool blocks_not(int fd)
+{
+	int saved_errno = errno, flags = permitted(PERMIT_FCNTL) ? real.fcntl(fd, F_GETFL, 0) : -1;
+
+	errno = saved_errno;
+	return flags >= 0 && flags & O_NONBLOCK;
+}
+
+static void find_object(struct stream_wait *w)
+{
+	w->wait.object = flow_awaited(w->fd, w->kind, w->file, w->wait.start);
+	if (!w->wait.object && w->to >= 0)
+		w->wait.object = flow_awaited(w->to, FLOW_ROOM, FLOW_FILE, w->wait.start);
+	if (w->got == 0 && w->kind == FLOW_DATA)
+		w->wait.also.name = flow_awaited(w->fd, FLOW_END, w->file, w->wait.start);
+}
+
+/* The file itself may say who fed it. */
+static void look_at_data(struct stream_wait *w)
+{
+	if (signals_are_in(w->data, w->got) && special_of(w->fd) == SPECIAL_SIGNALS)
+		signals_note(&w->wait, w->data);
+	else if (w->got == COUNTER_BYTES && special_of(w->fd) == SPECIAL_TIMER)
+		w->wait.timed_out = true;
+}
+
+void stream_end(struct stream_wait *w)
+{
+	bool blocked = wait_blocked(&w->wait);
+
+	if (blocked && w->wait.timed_out && blocks_not(w->fd))
+		w->wait.timed_out = false;
+	if (blocked && !w->wait.result) {
+		if (flow_fed_cnt() != w->fed_cnt)
+			find_object(w);
+		if (w->kind == FLOW_DATA && w->file == FLOW_FILE)
+			look_at_data(w);
+	}
+	wait_end(&w->wait);
+}
+
+#define STREAM(name) struct stream_wait name __attribute__((cleanup(stream_end)))
+#define WRAP(type, name, params, args, kind, file, data)					\
+	type vprof_w_##name params								\
+	{											\
+		STREAM(w) = stream_begin(fd, kind, file);					\
+		return (type)stream_got(&w, real.name args, data);				\
+	}
+
+#define X(type, name, params, args) WRAP(type, name, params, args, FLOW_DATA, FLOW_FILE, data)
+READ_DATA_WRAPPERS(X)
+READ_ALIASES(X)
+#undef X
+#define X(type, name, params, args) WRAP(type, name, params, args, FLOW_DATA, FLOW_FILE, NULL)
+READ_WRAPPERS(X)
+READ_PARTS_ALIASES(X)
+#undef X
+#define X(type, name, params, args) WRAP(type, name, params, args, FLOW_DATA, FLOW_SOCKET, NULL)
+RECEIVE_WRAPPERS(X)
+RECEIVE_ALIASES(X)
+#undef X
+#define X(type, name, params, args) WRAP(type, name, params, args, FLOW_DATA, FLOW_QUEUE, NULL)
+MQ_RECEIVE_WRAPPERS(X)
+#undef X
+#define X(type, name, params, args) WRAP(type, name, params, args, FLOW_ROOM, FLOW_FILE, NULL)
+WRITE_WRAPPERS(X)
+WRITE_PARTS_ALIASES(X)
+#undef X
+#define X(type, name, params, args) WRAP(type, name, params, args, FLOW_ROOM, FLOW_SOCKET, NULL)
+SEND_WRAPPERS(X)
+#undef X
+#define X(type, name, params, args) WRAP(type, name, params, args, FLOW_ROOM, FLOW_QUEUE, NULL)
+MQ_SEND_WRAPPERS(X)
+#undef X
+
+int vprof_w_connect(int fd, const struct sockaddr *to, socklen_t to_len)
+{
+	WAITING wait = wait_begin_call(WAIT_IO, 0);
+
+	flow_note_connect(to, to_len);
+	return wait_errno(&wait, real.connect(fd, to, to_len));
+}
+
+int vprof_w_socketpair(int domain, int type, int protocol, int ends[2])
+{
+	int r = real.socketpair(domain, type, protocol, ends);
+
+	if (!r)
+		flow_note_pair(ends);
+	return r;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sysv.c - wrappers of the kernel's own semaphores, message queues and file locks.
+ *
+ *	T1 semop(set 5, {0, -1}) waits 10..52: lock, object (5, 0); T2 semop(set 5, {0, +1}) stamps it at 50
+ *
+ * A semaphore is named by set and number, a message queue by its number, a lock of a file by the
+ * file's inode: all processes of the run agree on these.
+ */
+#include <errno.h>
+#include <sys/stat.h>
+#include "runtime/rules/permit.h"
+#include "runtime/rules/readable.h"
+#include "runtime/waits/wait.h"
+#include "runtime/wrappers/real.h"
+
+enum { OPS_MAX = 500 };			/* the kernel's own limit, where nobody has changed it */
+
+static uint64_t kernel_object(const char *kind, uint64_t a, uint64_t b)
+{
+	return arena_hash(a ^ arena_hash(b + (uint64_t)kind[0])) | 1ULL << 63;
+}
+
+/* Who takes from a semaphore waits for those who add; who waits for zero, for those who take. */
+static uint64_t awaited_by(int set, const struct sembuf *op)
+{
+	return kernel_object(op->sem_op ? "sem" : "zero", (uint64_t)set, op->sem_num);
+}
+
+static uint64_t changed_by(int set, const struct sembuf *op)
+{
+	return kernel_object(op->sem_op > 0 ? "sem" : "zero", (uint64_t)set, op->sem_num);
+}
+
+IN_WRAPPER struct wait begin_semop(int set, const struct sembuf *ops, size_t cnt)
+{
+	struct wait none = { .on = false };
+	const struct sembuf *wanted = NULL;
+
+	if (!vprof_self.gate || cnt > OPS_MAX || !readable(ops, cnt * sizeof(*ops)))
+		return none;
+	for (size_t i = 0; i < cnt; i++) {
+		if (ops[i].sem_op <= 0 && !wanted)
+			wanted = &ops[i];
+		if (ops[i].sem_op)
+			releasers_stamp_event(changed_by(set, &ops[i]), ops[i].sem_op > 0 ? EVENT_POST : EVENT_NONE);
+	}
+	return wanted ? wait_begin_call(WAIT_LOCK, awaited_by(set, wanted)) : none;
+}
+
+int vprof_w_semop(int set, struct sembuf *ops, size_t cnt)
+{
+	WAITING wait = begin_semop(set, ops, cnt);
+	return wait.result = real.semop(set, ops, cnt);
+}
+
+int vprof_w_semtimedop(int set, struct sembuf *ops, size_t cnt, const struct timespec *length)
+{
+	WAITING wait = begin_semop(set, ops, cnt);
+	return wait_errno(&wait, real.semtimedop(set, ops, cnt, length));
+}
+
+IN_WRAPPER struct wait begin_message(uint64_t stamped, uint64_t awaited)
+{
+	if (!vprof_self.gate)
+		return (struct wait){ .on = false };
+	releasers_stamp(stamped);
+	return wait_begin_call(WAIT_IO, awaited);
+}
+
+ssize_t vprof_w_msgrcv(int queue, void *message, size_t len, long type, int flags)
+{
+	WAITING wait = begin_message(kernel_object("room", (uint64_t)queue, 0),
+				     kernel_object("data", (uint64_t)queue, 0));
+	ssize_t r = real.msgrcv(queue, message, len, type, flags);
+
+	wait.result = r < 0;
+	return r;
+}
+
+int vprof_w_msgsnd(int queue, const void *message, size_t len, int flags)
+{
+	WAITING wait = begin_message(kernel_object("data", (uint64_t)queue, 0),
+				     kernel_object("room", (uint64_t)queue, 0));
+	return wait.result = real.msgsnd(queue, message, len, flags);
+}
+
+/* 0: no such file. */
+static uint64_t file_object(int fd)
+{
+	int saved_errno = errno;
+	struct stat st;
+	uint64_t object = !permitted(PERMIT_FSTAT) || fstat(fd, &st) ? 0 : kernel_object("file", st.st_dev, st.st_ino);
+
+	errno = saved_errno;
+	return object;
+}
+
+/* release: the call lets a lock go.  waits: it may block until it gets one. */
+IN_WRAPPER struct wait begin_file(int fd, bool release, bool waits)
+{
+	uint64_t object = vprof_self.gate && (release || waits) ? file_object(fd) : 0;
+
+	if (!object)
+		return (struct wait){ .on = false };
+	if (release)
+		releasers_stamp_event(object, EVENT_RELEASE);
+	return waits ? wait_begin_call(WAIT_LOCK, object) : (struct wait){ .on = false };
+}
+
+int vprof_w_flock(int fd, int op)
+{
+	WAITING wait = begin_file(fd, op & LOCK_UN, !(op & (LOCK_UN | LOCK_NB)));
+	return wait.result = real.flock(fd, op);
+}
+
+int vprof_w_lockf(int fd, int op, off_t len)
+{
+	WAITING wait = begin_file(fd, op == F_ULOCK, op == F_LOCK);
+	return wait.result = real.lockf(fd, op, len);
+}
+
+int vprof_w_lockf64(int fd, int op, off64_t len)
+{
+	WAITING wait = begin_file(fd, op == F_ULOCK, op == F_LOCK);
+	return wait.result = real.lockf64(fd, op, len);
+}
+
+IN_WRAPPER struct wait begin_fcntl(int fd, int op, long arg)
+{
+	bool locks = op == F_SETLK || op == F_SETLKW || op == F_OFD_SETLK || op == F_OFD_SETLKW;
+	const struct flock *lock = (const struct flock *)arg;
+
+	if (!locks || !vprof_self.gate || !readable(lock, sizeof(*lock)))
+		return (struct wait){ .on = false };
+	return begin_file(fd, lock->l_type == F_UNLCK,
+			  lock->l_type != F_UNLCK && (op == F_SETLKW || op == F_OFD_SETLKW));
+}
+
+int vprof_w_fcntl(int fd, int op, long arg)
+{
+	WAITING wait = begin_fcntl(fd, op, arg);
+	int r = real.fcntl(fd, op, arg);
+
+	wait.result = r < 0;
+	return r;
+}
+
+int vprof_w_fcntl64(int fd, int op, long arg)
+{
+	WAITING wait = begin_fcntl(fd, op, arg);
+	int r = real.fcntl64(fd, op, arg);
+
+	wait.result = r < 0;
+	return r;
+}
