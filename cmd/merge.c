@@ -17,7 +17,7 @@
 #include "cmd/common.h"
 #include "cmd/project.h"
 #include "cmd/run_parts.h"
-#include "trace/reader.h"
+#include "trace/parts.h"
 
 static const char *arg_output;
 

@@ -22,7 +22,7 @@
 #include "cmd/common.h"
 #include "cmd/recording.h"
 #include "drainer/drainer.h"
-#include "trace/reader.h"
+#include "trace/parts.h"
 
 static int open_file(const struct store *s, uint32_t run, int flags)
 {

@@ -15,7 +15,7 @@
 #include "base/map.h"
 #include "base/saturate.h"
 #include "trace/blocks.h"
-#include "trace/reader.h"
+#include "trace/parts.h"
 #include "trace/replay.h"
 
 enum {

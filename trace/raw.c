@@ -3,20 +3,16 @@
  * raw.c - the blocks of a trace file (blocks.h) -> struct raw.  Nothing in them is believed: numbers
  * are checked before they are used as indexes.
  */
-#include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/banned.h"
-#include "base/order.h"
-#include "base/file.h"
 #include "trace/blocks.h"
 #include "trace/cpu_use.h"
 #include "trace/encode.h"
 #include "trace/holes.h"
+#include "trace/parts.h"
 #include "trace/raw.h"
-#include "trace/reader.h"
 
 static int decode_block(struct raw *r, const struct blocks *b, uint64_t number, struct diag *reterr);
 
@@ -52,42 +48,6 @@ static int read_file(struct raw *r, const char *path, struct map *seen, struct d
 	holes_file(r->found, &b);
 	blocks_close(&b);
 	return err;
-}
-
-char **trace_parts(const char *path, size_t *ret_cnt)
-{
-	char **parts;
-	_cleanup_(freep) char *dir = path_dir(path);
-	const char *name = path_base(path);
-	VEC(uint32_t) list = { NULL, 0, 0 };
-	size_t len = strlen(name);
-	struct dirent *e;
-	DIR *d = opendir(dir);
-
-	while (d && (e = readdir(d))) {
-		const char *digits = e->d_name + len + 1;
-
-		if (strncmp(e->d_name, name, len) == 0 && e->d_name[len] == '.' && strlen(digits) >= 6 &&
-		    strlen(digits) < 10 && !digits[strspn(digits, "0123456789")])
-			VEC_ADD(&list, (uint32_t)strtoul(digits, NULL, 10));
-	}
-	if (d)
-		closedir(d);
-	if (list.cnt)
-		qsort(list.items, list.cnt, sizeof(*list.items), compare_uint32);
-	parts = xcalloc(list.cnt + 1, sizeof(*parts));
-	for (size_t i = 0; i < list.cnt; i++)
-		parts[i] = xasprintf("%s.%06" PRIu32, path, list.items[i]);
-	*ret_cnt = list.cnt;
-	VEC_RELEASE(&list);
-	return parts;
-}
-
-void trace_parts_release(char ***parts)
-{
-	for (char **part = *parts; part && *part; part++)
-		free(*part);
-	free(*parts);
 }
 
 /* Whether there is anything to read; a file of which nothing is whole is a hole, if others are. */

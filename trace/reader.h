@@ -31,8 +31,4 @@ struct reader_options {
 int trace_read(const char *path, const struct reader_options *o, struct trace **ret,
 	       struct diag *reterr);
 
-/* The files beside a trace that it consists of as well, in order: "trace.vpt.000041" ...  Ends in NULL. */
-char **trace_parts(const char *path, size_t *ret_cnt);
-void trace_parts_release(char ***parts);
-
 #endif

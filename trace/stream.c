@@ -20,6 +20,7 @@
 #include "base/banned.h"
 #include "trace/cpu_use.h"
 #include "trace/off_cpu.h"
+#include "trace/parts.h"
 #include "trace/stream.h"
 #include "trace/stream_state.h"
 
