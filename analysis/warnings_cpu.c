@@ -2,7 +2,7 @@
 /*
  * warnings_cpu.c - threads that were off the CPU though no record tells of a wait; threads that waited for a CPU.
  *
- * Of what the trace would tell as running, the kernel's accounts of each thread (trace/off_cpu.h) tell how much was not.
+ * Of what the trace would tell as running, the kernel's accounts of each thread (trace/read/off_cpu.h) tell how much was not.
  */
 #include "analysis/warnings.h"
 

@@ -5,7 +5,7 @@
 #include "base/banned.h"
 #include "cmd/common.h"
 #include "cmd/export_format.h"
-#include "trace/tuples.h"
+#include "trace/tuples/tuples.h"
 
 static void announce(const struct trace *t)
 {

@@ -17,7 +17,7 @@
 #include "cmd/import_format.h"
 #include "cmd/project.h"
 #include "cmd/run_parts.h"
-#include "trace/tuples.h"
+#include "trace/tuples/tuples.h"
 
 static const char *arg_from, *arg_output;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * import_perf.c - `vprof import --from perf`: what perf saw of the scheduler becomes segments and wakeups, by
- * the same way as what our own recorder saw (trace/kernel_merge.c).
+ * the same way as what our own recorder saw (trace/kernel/kernel_merge.c).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "base/proc.h"
 #include "cmd/common.h"
 #include "cmd/import_format.h"
-#include "trace/perf_script.h"
+#include "trace/perf/perf_script.h"
 
 static struct args arg_comms, arg_pids;
 

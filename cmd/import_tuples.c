@@ -4,6 +4,6 @@
  */
 #include "base/banned.h"
 #include "cmd/import_format.h"
-#include "trace/tuples.h"
+#include "trace/tuples/tuples.h"
 
 const struct import_format import_tuples = { .name = "tuples", .read = tuples_read };

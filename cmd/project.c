@@ -20,9 +20,9 @@
 #include "instrumenter/plan.h"
 #include "report/probing.h"
 #include "report/sentence.h"
-#include "trace/kernel.h"
-#include "trace/merge.h"
-#include "trace/tuples.h"
+#include "trace/kernel/kernel.h"
+#include "trace/merge/merge.h"
+#include "trace/tuples/tuples.h"
 
 void config_aliases(const struct config *c, name_aliases *ret)
 {

@@ -8,7 +8,7 @@
 
 #include "cmd/launcher_context.h"
 #include "store/store.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 /* In the project's directory paths begin there. */
 void project_shorten_paths(struct project *p);

@@ -3,7 +3,7 @@
  * run_windows.c - windows of a run's one trace, or of all that were merged, one trace after the other.
  *
  * A recorded trace is read in windows, so it may be longer than memory is large; with the kernel's side, too.  One that is
- * not fit for that, or imported, is read as a whole and cut in memory (trace/slices.h).  Example, run 7 merged from runs 3
+ * not fit for that, or imported, is read as a whole and cut in memory (trace/windows/slices.h).  Example, run 7 merged from runs 3
  * and 4:
  *
  *	look	windows of part-003.vpt, of part-004.vpt: both have threads 11 and 12, and intervals 1 ... 5000
@@ -18,8 +18,8 @@
 #include "cmd/project.h"
 #include "cmd/run_parts.h"
 #include "cmd/run_windows.h"
-#include "trace/merge.h"
-#include "trace/slices.h"
+#include "trace/merge/merge.h"
+#include "trace/windows/slices.h"
 
 struct part_reader {
 	const struct run_part *part;

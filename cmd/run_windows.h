@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * run_windows.h - the trace of a run in windows of time (trace/stream.h), whatever it consists of.
+ * run_windows.h - the trace of a run in windows of time (trace/windows/stream.h), whatever it consists of.
  *
  *	struct run_windows *windows;
  *	r = run_windows_read(store, run, 2, &(struct window_taker){ begin, take, arg }, &windows, &diag);
@@ -11,7 +11,7 @@
 #define CMD_RUN_WINDOWS_H
 
 #include "store/store.h"
-#include "trace/stream.h"
+#include "trace/windows/stream.h"
 
 struct window_taker {
 	/* Names of all windows: all functions, texts and losses only after the last one.  Windows follow.  Where the

@@ -4,7 +4,7 @@
  *
  * /proc/PID/task/TID/schedstat tells a thread's processor time, its time in the run queue and how often it got a CPU;
  * stat tells its state.  Both are readable without rights.  The reader holds against them what the trace tells as
- * running (trace/off_cpu.h).
+ * running (trace/read/off_cpu.h).
  *
  * A look costs about 2 us, 8 us with the state.  All looks together take at most one part in ACCOUNTS_COST_SHARE of a
  * CPU: of many threads there are fewer looks.

@@ -3,7 +3,7 @@
  * cpu_users.c - scans of /proc in the drainer's turns, and what is written of them.
  *
  * What is written is of one period, a second and more: a trace of which only the end was kept has the end's.  Between
- * periods nothing is left out, so that the reader adds them up (trace/cpu_use.c).
+ * periods nothing is left out, so that the reader adds them up (trace/raw/cpu_use.c).
  */
 #include <errno.h>
 #include <fcntl.h>

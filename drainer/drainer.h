@@ -100,7 +100,7 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 int drainer_snapshot(struct drainer *d, const char *path, struct diag *reterr);
 
 /*
- * A pause: no interval begins, those under way are cut (trace/replay.c), threads close their gates one by one.
+ * A pause: no interval begins, those under way are cut (trace/read/replay.c), threads close their gates one by one.
  * The program notices nothing; what its threads hold is written.  False: it is paused already, goes on
  * already, or is over.
  */

@@ -13,7 +13,7 @@
  *	END query/1	stack request/7			gate 2
  *	PAUSE		stack -				gate 1
  *
- * The reader plays the same rules (trace/replay.c).
+ * The reader plays the same rules (trace/read/replay.c).
  *
  * When chunks are short, an interval that begins is logged with a mark and its functions are not:
  * whole new intervals are given up, so that those under way stay whole.  The same happens, with

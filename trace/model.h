@@ -2,8 +2,8 @@
 /*
  * model.h - what a run leaves: the paper's tuples (section 3.3.1) as arrays.
  *
- * Two sources make this model and nothing else does: trace/reader.c (the binary trace
- * of a recorded run) and trace/tuples.c (the text form, vprof-tuples(5)).  The
+ * Two sources make this model and nothing else does: trace/read/reader.c (the binary trace
+ * of a recorded run) and trace/tuples/tuples.c (the text form, vprof-tuples(5)).  The
  * analysis sees only this.  Times are integer nanoseconds, CLOCK_MONOTONIC; spans are
  * half-open (start, end] as in the paper.
  *
@@ -177,7 +177,7 @@ static inline bool kind_is_thread(enum thread_kind kind)
 const char *thread_kind_name(enum thread_kind kind);
 bool thread_kind_parse(const char *name, enum thread_kind *ret);
 
-/* Devices have TIDs above all threads'; this one is the timer's: what the kernel calls by that number (trace/kernel_threads.h),
+/* Devices have TIDs above all threads'; this one is the timer's: what the kernel calls by that number (trace/kernel/kernel_threads.h),
  * and who ends a wait that gave up because its time was over. */
 #define TID_TIMER (1ULL << 48 | 3ULL << 40)
 
@@ -316,7 +316,7 @@ struct trace {
 	VEC(struct false_wakeup) false_wakeups;	/* sorted: tid, time_ns */
 	VEC(struct stack_span) stack_spans;	/* sorted: tid, start_ns, end_ns */
 	VEC(struct wait_caller) callers;	/* [0] is none */
-	VEC(struct away) aways;			/* sorted: tid, start_ns; for the kernel's side (trace/kernel.h) alone */
+	VEC(struct away) aways;			/* sorted: tid, start_ns; for the kernel's side (trace/kernel/kernel.h) alone */
 	struct losses losses;
 	struct off_cpu off_cpu;
 	struct cpu_use cpu_use;

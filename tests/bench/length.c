@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include "analysis/analyze.h"
 #include "tests/bench/big_trace.h"
-#include "trace/stream.h"
+#include "trace/windows/stream.h"
 #include "base/banned.h"
 
 /* As run_analysis.c does it.  The number of intervals; 0: it failed. */

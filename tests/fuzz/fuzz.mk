@@ -15,7 +15,7 @@ PATHS = ABS_BUILD_DIR ABS_SOURCE_DIR BIN_DIR PKGLIB_DIR INCLUDE_DIR PKGDATA_DIR
 ALL_CPPFLAGS += $(PATHS:%=-D%='"/nowhere"')
 
 ROOMS = base annotations trace drainer analysis store report
-SOURCES = $(foreach room,$(ROOMS),$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/$(room)/*.c))) \
+SOURCES = $(foreach room,$(ROOMS),$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/$(room)/*.c $(srcdir)/$(room)/*/*.c))) \
 	$(addprefix instrumenter/,braces.c command.c edit.c expression.c fallthrough.c lines.c location.c \
 		plan.c scan_file.c scan_head.c scan_json.c scan_part.c scan_read.c source_text.c) \
 	$(addprefix cmd/,analyze.c callers.c common.c config.c config_comments.c config_text.c data_lock.c export.c import.c import_perf.c leave_out.c merge.c options.c output_file.c paths.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * generate_tuples.c - a trace as tuples, valid as trace/tuples_check.c has it.
+ * generate_tuples.c - a trace as tuples, valid as trace/tuples/tuples_check.c has it.
  *
  * Each thread has a clock, a stack of open calls and perhaps an interval.  A step lets its clock go on by a segment,
  * opens or ends a call, begins, ends or hands over an interval.  Requests are alike in real traces, so a script of

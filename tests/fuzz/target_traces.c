@@ -16,12 +16,12 @@
 #include "analysis/wait_graph.h"
 #include "base/banned.h"
 #include "tests/fuzz/targets.h"
-#include "trace/kernel.h"
-#include "trace/merge.h"
-#include "trace/perf_script.h"
-#include "trace/reader.h"
-#include "trace/stream.h"
-#include "trace/tuples.h"
+#include "trace/kernel/kernel.h"
+#include "trace/merge/merge.h"
+#include "trace/perf/perf_script.h"
+#include "trace/read/reader.h"
+#include "trace/tuples/tuples.h"
+#include "trace/windows/stream.h"
 
 static void promise(bool held, const char *what, const char *detail)
 {

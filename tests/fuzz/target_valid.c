@@ -20,10 +20,10 @@
 #include "tests/fuzz/commands.h"
 #include "tests/fuzz/generate.h"
 #include "tests/fuzz/targets.h"
-#include "trace/kernel.h"
-#include "trace/perf_script.h"
-#include "trace/reader.h"
-#include "trace/tuples.h"
+#include "trace/kernel/kernel.h"
+#include "trace/perf/perf_script.h"
+#include "trace/read/reader.h"
+#include "trace/tuples/tuples.h"
 
 struct fuzz_made fuzz_made;
 

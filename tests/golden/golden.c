@@ -42,7 +42,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "tests/golden/golden.h"
-#include "trace/tuples.h"
+#include "trace/tuples/tuples.h"
 #include "base/banned.h"
 
 static char *interval_name;		/* set by `use NAME` */

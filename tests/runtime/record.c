@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "tests/runtime/record.h"
 #include "tests/unit/cmocka_all.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 struct recorded record(const char *program, const char *scenario, uint8_t level, size_t arena_bytes)
 {

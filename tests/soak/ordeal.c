@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include "base/banned.h"
 #include "tests/soak/soak.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 struct shared {
 	struct counts counts;

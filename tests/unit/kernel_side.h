@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "tests/unit/cmocka_all.h"
-#include "trace/kernel.h"
+#include "trace/kernel/kernel.h"
 #include "tests/unit/tuples_check.h"
 
 enum { PREAD = 17, NANOSLEEP = 35, WAIT4 = 61, FUTEX = 202, WRITE = 1, POLL = 7 };

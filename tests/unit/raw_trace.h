@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include "drainer/drain.h"
 #include "tests/unit/cmocka_all.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 static char path[] = "reader-XXXXXX";
 static struct trace_file file;

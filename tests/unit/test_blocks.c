@@ -14,7 +14,7 @@
 #include "trace/blocks.h"
 #include "trace/encode.h"
 #include "trace/file.h"
-#include "trace/raw.h"
+#include "trace/raw/raw.h"
 #include "base/banned.h"
 
 /* ---- blocks ---- */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "tests/unit/cmocka_all.h"
 #include "tests/oracle/random_trace.h"
-#include "trace/replay.h"
+#include "trace/read/replay.h"
 #include "base/banned.h"
 
 enum { CALLS = 60, TIME = 80, ROUNDS = 20000 };

@@ -13,7 +13,7 @@
 #include "analysis/execution_table.h"
 #include "tests/oracle/random_trace.h"
 #include "tests/unit/cmocka_all.h"
-#include "trace/tuples.h"
+#include "trace/tuples/tuples.h"
 
 static const struct cause *cause_of(const struct caused *f, enum trace_state state)
 {

@@ -7,7 +7,7 @@
 #include "analysis/analyze.h"
 #include "drainer/cpu_users.h"
 #include "tests/unit/cmocka_all.h"
-#include "trace/cpu_use.h"
+#include "trace/raw/cpu_use.h"
 
 /* ---- processes ---- */
 

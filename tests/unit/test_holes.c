@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include "tests/unit/raw_trace.h"
 #include "tests/oracle/random_trace.h"
-#include "trace/stream.h"
+#include "trace/windows/stream.h"
 #include "base/map.h"
 #include "base/banned.h"
 

@@ -9,7 +9,7 @@
 #include "recorder/private.h"
 #include "recorder/record.h"
 #include "tests/unit/cmocka_all.h"
-#include "trace/kernel.h"
+#include "trace/kernel/kernel.h"
 
 enum { THREADS = 5, EACH = 3000, RECORDS = THREADS * EACH, STACKS = 3 };
 

@@ -14,7 +14,7 @@
 #include "recorder/stacks.h"
 #include "recorder/task_state.h"
 #include "tests/unit/cmocka_all.h"
-#include "trace/kernel.h"
+#include "trace/kernel/kernel.h"
 
 static char path[] = "kernel-XXXXXX";
 

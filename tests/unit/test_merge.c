@@ -8,9 +8,9 @@
 #include "analysis/analyze.h"
 #include "tests/oracle/random_trace.h"
 #include "tests/unit/same_findings.h"
-#include "trace/merge.h"
-#include "trace/merge_numbers.h"
-#include "trace/slices.h"
+#include "trace/merge/merge.h"
+#include "trace/merge/merge_numbers.h"
+#include "trace/windows/slices.h"
 #include "base/banned.h"
 
 enum { MERGES = 600, PARTS_MAX = 4 };

@@ -11,7 +11,7 @@
 #include "analysis/analyze.h"
 #include "base/banned.h"
 #include "base/str.h"
-#include "trace/tuples.h"
+#include "trace/tuples/tuples.h"
 
 static const char graph[] =
 	"vprof-tuples 1\n"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_off_cpu.c - what a thread's accounts say of its time outside of waits (trace/off_cpu.h).
+ * test_off_cpu.c - what a thread's accounts say of its time outside of waits (trace/read/off_cpu.h).
  *
  * Thread 1 (tid 11) calls work (1) and hold (2).  Times are in microseconds here.
  */
 #include "tests/unit/raw_trace.h"
 
-#include "trace/off_cpu.h"
+#include "trace/read/off_cpu.h"
 #include "base/banned.h"
 
 static unsigned char account_data[1 << 16];

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tests/unit/cmocka_all.h"
-#include "trace/perf_line.h"
-#include "trace/perf_script.h"
-#include "trace/tuples.h"
+#include "trace/perf/perf_line.h"
+#include "trace/perf/perf_script.h"
+#include "trace/tuples/tuples.h"
 
 #define TIMER "284773511593984"		/* 1 << 48 | WAKER_TIMER << 40 */
 #define DISK "282574754676736"		/* ... | WAKER_DISK << 40 | 254 << 20 */

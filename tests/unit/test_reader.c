@@ -483,7 +483,7 @@ static void test_cut_off(void **state)
 		"thread 12 thread - open\n");
 }
 
-/* trace/raw_window.h: request 6 began before the window, 8 ended behind it. */
+/* trace/raw/raw_window.h: request 6 began before the window, 8 ended behind it. */
 static void test_window(void **state)
 {
 	unsigned char data[32];

@@ -8,8 +8,8 @@
 
 #include "analysis/analyze.h"
 #include "tests/unit/same_findings.h"
-#include "trace/off_cpu.h"
-#include "trace/stream.h"
+#include "trace/read/off_cpu.h"
+#include "trace/windows/stream.h"
 #include "base/banned.h"
 
 enum { TRACES = 1200 };

@@ -11,7 +11,7 @@
 
 #include "analysis/analyze.h"
 #include "tests/unit/same_findings.h"
-#include "trace/stream.h"
+#include "trace/windows/stream.h"
 #include "base/banned.h"
 
 enum { TRACES = 1500, DISK = 254 << 20, NIC = 2 };

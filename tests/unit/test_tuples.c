@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "tests/oracle/random_trace.h"
 #include "tests/unit/cmocka_all.h"
-#include "trace/tuples.h"
+#include "trace/tuples/tuples.h"
 #include "base/banned.h"
 
 #define HEADER "vprof-tuples 1\n"

@@ -17,7 +17,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "trace/callers.h"
-#include "trace/tuples.h"
+#include "trace/tuples/tuples.h"
 
 static const char text[] =
 	"vprof-tuples 1\n"

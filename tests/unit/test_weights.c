@@ -13,7 +13,7 @@
 #include "analysis/analyze.h"
 #include "base/str.h"
 #include "tests/unit/same_findings.h"
-#include "trace/tuples.h"
+#include "trace/tuples/tuples.h"
 #include "base/banned.h"
 
 enum { FUNCTIONS = 3 };

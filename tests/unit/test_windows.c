@@ -4,7 +4,7 @@
  * it at once; rows that go through the file are the rows that were added.
  *
  * Random traces are cut at random moments.  A window has what struct analysis_window promises and no more: all
- * else is left out, so that whoever looks at it gets another answer.  The same traces are cut by trace/slices.c.
+ * else is left out, so that whoever looks at it gets another answer.  The same traces are cut by trace/windows/slices.c.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #include "tests/bench/shapes.h"
 #include "tests/oracle/random_trace.h"
 #include "tests/unit/same_findings.h"
-#include "trace/slices.h"
+#include "trace/windows/slices.h"
 #include "base/banned.h"
 
 enum { TRACES = 1500, CUTS_MAX = 8 };

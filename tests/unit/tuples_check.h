@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "tests/unit/cmocka_all.h"
-#include "trace/tuples.h"
+#include "trace/tuples/tuples.h"
 
 /* Does not free the trace. */
 static inline void assert_trace_is(const struct trace *t, const char *expected)

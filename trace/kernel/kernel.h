@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * kernel.h - the kernel's side of a run (kernel.vpk), and its place in the model.
+ *
+ *	kernel_read.c		bytes -> struct kernel_trace, checked
+ *	kernel_spill.c		the same for traces that are longer than memory
+ *	kernel_class.c		what a time off the CPU was
+ *	kernel_presence.c	when a thread of the model was one of the kernel's
+ *	kernel_threads.c	whose it was: threads of the model by kernel tid and time; devices
+ *	kernel_merge.c		segments and wakeups
+ *	kernel_stacks.c		what threads were in
+ *	kernel_devices.c	what devices did
+ *	kernel_windows.c	all of this for a trace that comes in windows
+ */
+#ifndef TRACE_KERNEL_KERNEL_H
+#define TRACE_KERNEL_KERNEL_H
+
+#include "base/diag.h"
+#include "trace/kernel_format.h"
+#include "trace/model.h"
+
+struct kernel_off {			/* a time off the CPU: (out, in] */
+	int64_t out_ns, in_ns;
+	int64_t woken_ns;		/* with OFF_WOKEN; not later than in_ns, may be before out_ns */
+	uint32_t tid, pid;
+	uint32_t flags;			/* enum kernel_off_flags */
+	uint32_t state;
+	int32_t syscall;		/* -1: none */
+	enum kernel_waker waker_kind;
+	uint32_t waker;
+	uint64_t argument[3];
+	bool after_loss;		/* records before it are missing */
+};
+
+struct kernel_life {
+	enum kernel_record_kind kind;	/* KERNEL_FORK and later */
+	uint32_t tid, pid, other;
+	int64_t ns;
+	const char *name;
+};
+
+struct kernel_name {
+	enum kernel_waker kind;
+	uint32_t number;
+	const char *name;
+};
+
+struct kernel_stack {
+	uint32_t tid;
+	uint32_t stack;			/* index into texts */
+	int64_t ns;
+	enum kernel_stack_reason reason;
+};
+
+struct kernel_request {			/* a disk had it in (issue, done]; a network interface a packet */
+	enum kernel_waker kind;
+	uint32_t device;
+	uint32_t tid;			/* who brought it; 0: nobody known */
+	int64_t issue_ns, done_ns;
+};
+
+struct kernel_trace {
+	struct arena *arena;		/* owns the names */
+	VEC(struct kernel_off) offs;		/* by tid, then time; one tid's do not overlap */
+	VEC(struct kernel_life) lives;		/* by tid, then time */
+	VEC(struct kernel_name) names;		/* of devices */
+	VEC(struct kernel_stack) stacks;	/* by tid, then time */
+	VEC(struct kernel_request) requests;	/* by device, then time of issue */
+	strings texts;				/* of stacks */
+	int64_t start_ns, end_ns, last_off_ns;
+	int64_t sample_ns;		/* period of samples; 0: none */
+	uint64_t lost, cut_bytes;
+	bool reduced;			/* no reasons, no wakers */
+
+	/* kernel_spill.c: who gets the offs as they are read; there are no stacks then. */
+	void (*take_off)(void *arg, const struct kernel_off *o);
+	void *take_arg;
+	size_t spilled_bytes;		/* offs are a mapped file of that size; 0: they are not */
+};
+
+/* k is zeroed; kernel_release() in any case. */
+int kernel_read(struct kernel_trace *k, const char *path, struct diag *reterr);
+void kernel_release(struct kernel_trace *k);
+
+/* The same for windows: without stacks, and many offs in a file of TMPDIR.  k->take_off is NULL afterwards. */
+int kernel_read_spilled(struct kernel_trace *k, const char *path, struct diag *reterr);
+/* What was looked at of them need not stay in memory. */
+void kernel_spill_forget(const struct kernel_trace *k);
+/* From so many on.  Tests make it small. */
+extern size_t kernel_spill_offs;
+
+/* Brings the arrays into the order noted above; kernel_read() has done that. */
+void kernel_sort(struct kernel_trace *k);
+
+/* STATE_RUNNABLE: it could have run on.  thread_of_process: whether a number that it waits on is a thread
+ * of its own process, as in pthread_join(). */
+enum trace_state kernel_class(const struct kernel_off *o,
+			      bool (*thread_of_process)(void *context, uint32_t pid, uint32_t tid),
+			      void *context);
+
+/* Adds what k knows to t, which is sorted, and sorts it again. */
+void kernel_merge(struct trace *t, const struct kernel_trace *k);
+
+/* Both at once. */
+int kernel_add(struct trace *t, const char *path, struct diag *reterr);
+
+#endif

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * kernel_read.c - the blocks of kernel.vpk (kernel_format.h) -> struct kernel_trace.  Nothing in them
+ * is believed: what makes no sense is damage, what overlaps is cut.
+ *
+ *	thread 7 off 100..195, and again 190..300 (two namespaces may both have a 7): the second
+ *	begins at 195
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "base/banned.h"
+#include "trace/blocks.h"
+#include "trace/encode.h"
+#include "trace/kernel/kernel.h"
+
+enum { NAME_MAX_BYTES = 64 };
+#define NS_MAX (INT64_MAX / 4)
+
+void kernel_release(struct kernel_trace *k)
+{
+	if (k->spilled_bytes) {
+		munmap(k->offs.items, k->spilled_bytes);
+		k->offs.items = NULL;
+		k->spilled_bytes = 0;
+	}
+	VEC_RELEASE(&k->offs);
+	VEC_RELEASE(&k->lives);
+	VEC_RELEASE(&k->names);
+	VEC_RELEASE(&k->stacks);
+	VEC_RELEASE(&k->texts);
+	VEC_RELEASE(&k->requests);
+	arena_free(k->arena);
+}
+
+static const char *decode_name(struct kernel_trace *k, struct decoder *d)
+{
+	size_t len;
+	const char *text = decode_text(d, &len);
+
+	if (!text || len > NAME_MAX_BYTES) {
+		d->bad = true;
+		return "";
+	}
+	return arena_strndup(k->arena, text, strnlen(text, len));
+}
+
+static uint32_t decode_u32(struct decoder *d)
+{
+	uint64_t value = decode_varint(d);
+
+	if (value > UINT32_MAX)
+		d->bad = true;
+	return (uint32_t)value;
+}
+
+/* A record but for its times, which another one may have as well. */
+struct said {
+	enum kernel_record_kind kind;
+	union {
+		struct kernel_off off;
+		struct kernel_stack stack;
+		struct kernel_request request;
+	};
+};
+typedef VEC(struct said) all_said;
+
+static void add_off(struct kernel_trace *k, struct decoder *d, struct kernel_off *o, int64_t ns, uint64_t length,
+		    int64_t since_woken)
+{
+	if (d->bad || length > (uint64_t)ns || since_woken < 0 || since_woken > ns) {
+		d->bad = true;
+		return;
+	}
+	o->in_ns = ns;
+	o->out_ns = ns - (int64_t)length;
+	o->woken_ns = ns - since_woken;
+	if (o->out_ns < o->in_ns && o->in_ns > k->last_off_ns)
+		k->last_off_ns = o->in_ns;
+	if (k->take_off)
+		k->take_off(k->take_arg, o);
+	else
+		VEC_ADD(&k->offs, *o);
+}
+
+static void decode_off(struct kernel_trace *k, struct decoder *d, struct kernel_off *o, int64_t ns)
+{
+	uint64_t length, syscall, kind;
+	int64_t since_woken;
+
+	o->pid = decode_u32(d);
+	length = decode_varint(d);
+	since_woken = unzigzag(decode_varint(d));
+	o->flags = decode_u32(d);
+	o->state = decode_u32(d);
+	syscall = decode_varint(d);
+	kind = decode_varint(d);
+	o->waker = decode_u32(d);
+	o->after_loss = decode_varint(d) > 0;
+	if (o->flags & OFF_ARGUMENTS)
+		for (int i = 0; i < 3; i++)
+			o->argument[i] = decode_varint(d);
+	if (syscall > INT32_MAX || kind >= WAKER_KIND_CNT) {
+		d->bad = true;
+		return;
+	}
+	o->syscall = (int32_t)syscall - 1;
+	o->waker_kind = (enum kernel_waker)kind;
+	add_off(k, d, o, ns, length, since_woken);
+}
+
+static void decode_life(struct kernel_trace *k, struct decoder *d, enum kernel_record_kind kind,
+			uint32_t tid, int64_t ns)
+{
+	struct kernel_life l = { .kind = kind, .tid = tid, .ns = ns };
+
+	l.pid = decode_u32(d);
+	l.other = decode_u32(d);
+	l.name = decode_name(k, d);
+	if (!d->bad)
+		VEC_ADD(&k->lives, l);
+}
+
+static void add_stack(struct kernel_trace *k, struct decoder *d, struct kernel_stack *s, int64_t ns)
+{
+	s->ns = ns;
+	if (!d->bad && !k->take_off)
+		VEC_ADD(&k->stacks, *s);
+}
+
+static void decode_stack(struct kernel_trace *k, struct decoder *d, struct kernel_stack *s, int64_t ns)
+{
+	uint64_t reason = decode_varint(d);
+
+	s->stack = decode_u32(d);
+	s->reason = (enum kernel_stack_reason)reason;
+	if (reason >= STACK_REASON_CNT)
+		d->bad = true;
+	add_stack(k, d, s, ns);
+}
+
+static void add_request(struct kernel_trace *k, struct decoder *d, struct kernel_request *r, int64_t ns)
+{
+	uint64_t length = decode_varint(d);
+
+	if (d->bad || length > (uint64_t)ns) {
+		d->bad = true;
+		return;
+	}
+	r->issue_ns = ns - (int64_t)length;
+	r->done_ns = ns;
+	VEC_ADD(&k->requests, *r);
+}
+
+static void decode_request(struct kernel_trace *k, struct decoder *d, struct kernel_request *r, int64_t ns)
+{
+	r->device = decode_u32(d);
+	add_request(k, d, r, ns);
+}
+
+static void decode_texts(struct kernel_trace *k, struct decoder *d)
+{
+	while (!d->bad && decode_left(d)) {
+		size_t len;
+		const char *text = decode_text(d, &len);
+
+		if (!text || !len || memchr(text, '\0', len))
+			d->bad = true;
+		else if (!k->take_off)
+			VEC_ADD(&k->texts, arena_strndup(k->arena, text, len));
+	}
+}
+
+/* All but the times is as it was. */
+static void decode_said_again(struct kernel_trace *k, struct decoder *d, struct said *s, int64_t ns)
+{
+	if (s->kind == KERNEL_OFF) {
+		uint64_t length = decode_varint(d);
+
+		add_off(k, d, &s->off, ns, length, s->off.flags & OFF_WOKEN ? unzigzag(decode_varint(d)) : 0);
+	} else if (s->kind == KERNEL_STACK) {
+		add_stack(k, d, &s->stack, ns);
+	} else {
+		add_request(k, d, &s->request, ns);
+	}
+}
+
+static void decode_in_full(struct kernel_trace *k, struct decoder *d, all_said *said, enum kernel_record_kind kind,
+			   uint32_t tid, int64_t ns)
+{
+	struct said s = { .kind = kind };
+
+	if (kind == KERNEL_OFF) {
+		s.off.tid = tid;
+		decode_off(k, d, &s.off, ns);
+	} else if (kind == KERNEL_STACK) {
+		s.stack.tid = tid;
+		decode_stack(k, d, &s.stack, ns);
+	} else if (kind == KERNEL_REQUEST || kind == KERNEL_PACKET) {
+		s.request.kind = kind == KERNEL_PACKET ? WAKER_NIC : WAKER_DISK;
+		s.request.tid = tid;
+		decode_request(k, d, &s.request, ns);
+	} else {
+		decode_life(k, d, kind, tid, ns);
+		return;
+	}
+	if (!d->bad)
+		VEC_ADD(said, s);
+}
+
+static void decode_records(struct kernel_trace *k, struct decoder *d)
+{
+	all_said said = { 0 };
+	uint64_t ns = 0;
+
+	while (!d->bad && decode_left(d)) {
+		uint64_t kind = decode_varint(d), again = kind - KERNEL_RECORD_KIND_CNT;
+		bool is_full = kind > 0 && kind < KERNEL_RECORD_KIND_CNT;
+		uint32_t tid = is_full ? decode_u32(d) : 0;
+
+		ns += (uint64_t)unzigzag(decode_varint(d));
+		if (ns > NS_MAX || (!is_full && (!kind || again >= said.cnt)))
+			d->bad = true;
+		else if (is_full)
+			decode_in_full(k, d, &said, (enum kernel_record_kind)kind, tid, (int64_t)ns);
+		else
+			decode_said_again(k, d, &said.items[again], (int64_t)ns);
+	}
+	VEC_RELEASE(&said);
+}
+
+static void decode_names(struct kernel_trace *k, struct decoder *d)
+{
+	while (!d->bad && decode_left(d)) {
+		uint64_t kind = decode_varint(d);
+		struct kernel_name n = { .number = decode_u32(d) };
+
+		n.name = decode_name(k, d);
+		n.kind = (enum kernel_waker)kind;
+		if (kind >= WAKER_KIND_CNT)
+			d->bad = true;
+		if (!d->bad)
+			VEC_ADD(&k->names, n);
+	}
+}
+
+static void decode_end(struct kernel_trace *k, struct decoder *d)
+{
+	uint64_t start = decode_varint(d), end = decode_varint(d);
+
+	k->lost = decode_varint(d);
+	if (start > end || end > NS_MAX)
+		d->bad = true;
+	if (d->bad)
+		return;
+	k->start_ns = (int64_t)start;
+	k->end_ns = (int64_t)end;
+}
+
+static int decode_block(struct kernel_trace *k, const struct blocks *b, struct diag *reterr)
+{
+	struct decoder d = { b->plain, b->plain + b->len, false };
+
+	switch (b->kind) {
+	case KERNEL_RECORDS:
+		decode_records(k, &d);
+		break;
+	case KERNEL_NAMES:
+		decode_names(k, &d);
+		break;
+	case KERNEL_END:
+		decode_end(k, &d);
+		break;
+	case KERNEL_STACKS:
+		decode_texts(k, &d);
+		break;
+	case KERNEL_BEGIN:
+		k->reduced = decode_varint(&d) != 0;
+		k->sample_ns = decode_u32(&d);
+		break;
+	default:
+		return blocks_damaged(b, "a block of unknown kind", reterr);
+	}
+	return d.bad ? blocks_damaged(b, "a record makes no sense", reterr) : 0;
+}
+
+static int compare_offs(const void *a, const void *b)
+{
+	const struct kernel_off *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->in_ns != y->in_ns)
+		return x->in_ns < y->in_ns ? -1 : 1;
+	return x->out_ns < y->out_ns ? -1 : x->out_ns > y->out_ns;
+}
+
+static int compare_lives(const void *a, const void *b)
+{
+	const struct kernel_life *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return x->kind < y->kind ? -1 : x->kind > y->kind;
+}
+
+static int compare_stacks(const void *a, const void *b)
+{
+	const struct kernel_stack *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return (int)x->reason - (int)y->reason;
+}
+
+/* In order, and without those whose text is not there: a recording that was cut off has none. */
+static void sort_stacks(struct kernel_trace *k)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < k->stacks.cnt; i++)
+		if (k->stacks.items[i].stack < k->texts.cnt)
+			k->stacks.items[kept++] = k->stacks.items[i];
+	k->stacks.cnt = kept;
+	if (kept > 1)
+		qsort(k->stacks.items, kept, sizeof(*k->stacks.items), compare_stacks);
+}
+
+static int compare_requests(const void *a, const void *b)
+{
+	const struct kernel_request *x = a, *y = b;
+
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	if (x->issue_ns != y->issue_ns)
+		return x->issue_ns < y->issue_ns ? -1 : 1;
+	if (x->done_ns != y->done_ns)
+		return x->done_ns < y->done_ns ? -1 : 1;
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+void kernel_sort(struct kernel_trace *k)
+{
+	size_t kept = 0;
+
+	sort_stacks(k);
+	if (k->requests.cnt > 1)
+		qsort(k->requests.items, k->requests.cnt, sizeof(*k->requests.items), compare_requests);
+
+	if (k->offs.cnt)
+		qsort(k->offs.items, k->offs.cnt, sizeof(*k->offs.items), compare_offs);
+	if (k->lives.cnt)
+		qsort(k->lives.items, k->lives.cnt, sizeof(*k->lives.items), compare_lives);
+	for (size_t i = 0; i < k->offs.cnt; i++) {
+		struct kernel_off o = k->offs.items[i];
+		const struct kernel_off *before = kept ? &k->offs.items[kept - 1] : NULL;
+
+		if (before && before->tid == o.tid && o.out_ns < before->in_ns)
+			o.out_ns = before->in_ns;
+		if (o.out_ns < o.in_ns)
+			k->offs.items[kept++] = o;
+	}
+	k->offs.cnt = kept;
+}
+
+/* A recording that was cut off ends with its last record. */
+static void find_span(struct kernel_trace *k)
+{
+	bool ended = k->end_ns != 0;
+
+	if (!ended)
+		k->end_ns = k->last_off_ns;
+	for (size_t i = 0; i < k->lives.cnt; i++)
+		if (!ended && k->lives.items[i].ns > k->end_ns)
+			k->end_ns = k->lives.items[i].ns;
+}
+
+int kernel_read(struct kernel_trace *k, const char *path, struct diag *reterr)
+{
+	struct blocks b;
+	int err = blocks_open(&b, path, KERNEL_MAGIC, KERNEL_VERSION, reterr);
+
+	k->arena = arena_new();
+	while (!err && blocks_next(&b, &err, reterr))
+		err = decode_block(k, &b, reterr);
+	/* Who slept meanwhile would seem to have run. */
+	if (!err && blocks_have_holes(&b))
+		err = diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' is damaged: blocks of the kernel's side are missing", path);
+	k->cut_bytes = b.cut_bytes;
+	blocks_close(&b);
+	if (err)
+		return err;
+	kernel_sort(k);
+	find_span(k);
+	return 0;
+}
+
+int kernel_add(struct trace *t, const char *path, struct diag *reterr)
+{
+	struct kernel_trace k = { 0 };
+	int r = kernel_read(&k, path, reterr);
+
+	if (!r)
+		kernel_merge(t, &k);
+	kernel_release(&k);
+	return r;
+}

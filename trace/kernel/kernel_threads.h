@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * kernel_threads.h - whose a time off the CPU is: from the kernel's thread numbers to the model's.
+ */
+#ifndef TRACE_KERNEL_KERNEL_THREADS_H
+#define TRACE_KERNEL_KERNEL_THREADS_H
+
+#include "base/map.h"
+#include "trace/kernel/kernel.h"
+#include "trace/kernel/kernel_presence.h"
+
+/* Of a life of a kernel thread, what belongs to one thread of the model. */
+struct kernel_part {
+	uint64_t tid;
+	uint32_t kernel_tid, pid;
+	int64_t from_ns, to_ns;
+	int64_t first_ns, last_ns;	/* of the model's thread, all of it; first > last: it has no segments */
+	bool is_left;			/* its thread went on with another stack */
+};
+
+struct kernel_threads {
+	struct trace *t;
+	const struct kernel_trace *k;
+	VEC(struct kernel_part) parts;		/* by kernel_tid, then time; disjoint */
+	int64_t first_ns, last_ns;		/* of all of them: the recording begins before, and ends later */
+	struct map *taken;			/* kernel tid -> model tids of it there are */
+	struct map *processes;			/* pid << 32 | kernel tid */
+	struct map *outsiders;			/* kernel tid -> model tid, of those that are only named */
+};
+
+/* Adds the threads that the model does not know to t->threads. */
+void kernel_threads_find(struct kernel_threads *x, struct trace *t, const struct kernel_trace *k);
+/* Who made those, at the end of t->creations. */
+void kernel_threads_add_creations(struct kernel_threads *x);
+void kernel_threads_release(struct kernel_threads *x);
+
+/* The part that the kernel's thread was at that time, or the last before; NULL: there is none, or it was on an unknown stack. */
+const struct kernel_part *kernel_part_at(const struct kernel_threads *x, uint32_t kernel_tid,
+					 int64_t ns);
+
+/* The thread or device that woke o's thread; false if nobody knows. */
+bool kernel_waker(struct kernel_threads *x, const struct kernel_off *o, uint64_t *ret_tid);
+
+struct kernel_span {			/* somebody waited for a device */
+	uint64_t device;
+	int64_t start_ns, end_ns;
+};
+typedef VEC(struct kernel_span) kernel_spans;
+
+/* kernel_devices.c */
+struct kernel_devices {
+	struct kernel_threads *x;
+	VEC(uint64_t) named;		/* those that somebody waited for */
+};
+
+/* Adds the devices that somebody waited for, with what they did, to the trace; sorts the spans.  Windows: from low_ns
+ * to until_ns, and from the beginning where one is new; spans that reach into this, and joined requests. */
+void kernel_devices_add(struct kernel_devices *d, kernel_spans *waited, int64_t low_ns, int64_t until_ns);
+void kernel_devices_release(struct kernel_devices *d);
+
+/* Makes one of requests of a device that touch each other: nothing changes by it. */
+void kernel_join_requests(struct kernel_trace *k);
+
+/* The thread of the model that the kernel calls so at that time; one that does not belong to the run is made. */
+uint64_t kernel_thread_at(struct kernel_threads *x, uint32_t kernel_tid, int64_t ns);
+
+/* kernel_stacks.c: adds the stacks of the parts, which are in order of kernel_tid and time, to t. */
+void kernel_stacks_spread(struct trace *t, const struct kernel_trace *k, const struct kernel_part *parts,
+			  size_t part_cnt);
+
+/* For kernel_class(); context is the struct kernel_threads. */
+bool kernel_thread_of_process(void *context, uint32_t pid, uint32_t tid);
+
+_Static_assert(TID_TIMER == (1ULL << 48 | (uint64_t)WAKER_TIMER << 40), "one number for the timer");
+
+/* Devices have TIDs above all threads'. */
+static inline uint64_t kernel_device_tid(enum kernel_waker kind, uint32_t number)
+{
+	return 1ULL << 48 | (uint64_t)kind << 40 | number;
+}
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * merge.h - several traces as one: vprof merge.
+ *
+ * All that is in the parts, in a new trace that shares nothing with them.  Functions are the same where name,
+ * file and line are.  Threads and intervals of different parts are different: a TID or SID that an earlier part
+ * has, too, gets a number that no part has.  Times stay: intervals are in the order of their start.
+ */
+#ifndef TRACE_MERGE_MERGE_H
+#define TRACE_MERGE_MERGE_H
+
+#include "trace/model.h"
+
+struct trace *traces_merge(struct trace *const *parts, size_t cnt);
+
+/*
+ * The same for parts that come in windows (trace/windows/stream.h), each of which is read twice:
+ *
+ *	m = trace_merger_new(2);
+ *	every window of part 0:		trace_merger_look(m, 0, window)
+ *					trace_merger_names(m, 0, names)
+ *	... of part 1:			the same
+ *	trace_merger_settle(m)
+ *	every window of part 0, of 1:	trace_merger_add(m, part, window, to)
+ *	trace_merger_trace(m)		names, functions, threads and losses of all; no tuples
+ */
+struct trace_merger;
+
+struct trace_merger *trace_merger_new(size_t part_cnt);
+void trace_merger_free(struct trace_merger *m);		/* NULL is fine */
+DEFINE_CLEANUP(struct trace_merger *, trace_merger_free);
+
+/* Which TIDs and SIDs are in it. */
+void trace_merger_look(struct trace_merger *m, size_t part, const struct trace *t);
+/* All windows of the part that were looked at. */
+void trace_merger_forget(struct trace_merger *m, size_t part);
+/* What is in no window: functions, calls, names of threads, losses.  Once, after the last window. */
+void trace_merger_names(struct trace_merger *m, size_t part, const struct trace *names);
+/* All has been looked at: who is called what. */
+void trace_merger_settle(struct trace_merger *m);
+/* Whether sums over all intervals looked at are exact, however many windows they come in (squares_fit()). */
+bool trace_merger_sums_fit(const struct trace_merger *m);
+
+/* The tuples of t under the numbers of all, not sorted; to has no names of its own. */
+void trace_merger_add(struct trace_merger *m, size_t part, const struct trace *t, struct trace *to);
+
+/* The merger's. */
+struct trace *trace_merger_trace(struct trace_merger *m);
+
+#endif

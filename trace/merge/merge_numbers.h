@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * merge_numbers.h - TIDs, or SIDs, of several parts: no two parts keep the same one.
+ *
+ * Private to trace/.  Example: parts with 1, 2 and 2, 3: the second's 2 becomes 4, the first that no part has.
+ */
+#ifndef TRACE_MERGE_MERGE_NUMBERS_H
+#define TRACE_MERGE_MERGE_NUMBERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "base/cleanup.h"
+
+struct merge_numbers;
+
+struct merge_numbers *merge_numbers_new(size_t part_cnt);
+void merge_numbers_free(struct merge_numbers *n);	/* NULL is fine */
+
+/* That part has it; any order, any number of times. */
+void merge_numbers_see(struct merge_numbers *n, size_t part, uint64_t number);
+/* All that was seen of the part is forgotten. */
+void merge_numbers_forget(struct merge_numbers *n, size_t part);
+/* All have been seen. */
+void merge_numbers_settle(struct merge_numbers *n);
+
+/* What it is called from then on; one that was not seen is called what it was. */
+uint64_t merge_numbers_of(const struct merge_numbers *n, size_t part, uint64_t number);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * perf_cpus.h - what each CPU is in the middle of: who it is that wakes a thread there.
+ */
+#ifndef TRACE_PERF_PERF_CPUS_H
+#define TRACE_PERF_PERF_CPUS_H
+
+#include "trace/kernel/kernel.h"
+#include "trace/perf/perf_line.h"
+
+struct perf_cpus;
+
+struct perf_waker {
+	enum kernel_waker kind;
+	uint32_t number;		/* a task's 0: nobody knows */
+	bool is_doubtful;		/* not even whether it was a task */
+};
+
+/* Names of devices that wake somebody are added to k. */
+struct perf_cpus *perf_cpus_new(struct kernel_trace *k);
+void perf_cpus_free(struct perf_cpus *c);
+
+/* True if the event was about interrupts. */
+bool perf_cpus_event(struct perf_cpus *c, const struct perf_line *l);
+
+/* Another thread runs there: no interrupt is under way, whatever ends are missing. */
+void perf_cpus_switched(struct perf_cpus *c, const struct perf_line *l);
+
+struct perf_waker perf_cpus_waker(struct perf_cpus *c, const struct perf_line *l);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * raw_window.h - a trace that holds a part of its run only: nothing outside that part is believed.
+ *
+ * What was recorded before, and is still there because its chunk was written late, has no company any
+ * more; what came after the moment of a snapshot has not all of it yet.  With a window 100..200:
+ *
+ *	call 40..90, event at 210	left out
+ *	call 60..150, wait 180..230	100..150, 180..200
+ *	START of a thread at 3		kept: says who it is, but not that it was there
+ */
+#ifndef TRACE_RAW_RAW_WINDOW_H
+#define TRACE_RAW_RAW_WINDOW_H
+
+#include "trace/raw/raw.h"
+
+struct raw_window {
+	int64_t from_ns, until_ns;
+};
+
+/* Times are ns already.  False: it is outside; else it is cut to the window. */
+bool raw_window_event(const struct raw_window *w, struct raw_event *e);
+bool raw_window_invocation(const struct raw_window *w, struct raw_invocation *v);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * replay_losses.c - which intervals are not whole: records were lost, or the trace was cut off under them.
+ */
+#include <stdlib.h>
+#include "base/banned.h"
+#include "base/search.h"
+#include "trace/read/replay_state.h"
+
+static bool is_unfinished(const struct replay *p, const struct interval *v)
+{
+	uint64_t unused;
+
+	return p->unfinished && map_get(p->unfinished, v->sid, &unused);
+}
+
+/* Of the intervals that have ended; the others are looked at as they join the trace. */
+void replay_mark_unfinished(struct replay *p)
+{
+	replay_know_unfinished(p, replay_unfinished(p));
+	for (size_t i = 0; i < p->t->intervals.cnt; i++) {
+		struct interval *v = &p->t->intervals.items[i];
+
+		if (v->lost || !is_unfinished(p, v))
+			continue;
+		v->lost = true;
+		p->t->losses.intervals++;
+	}
+}
+
+static int compare_losses(const void *a, const void *b)
+{
+	const struct loss *x = a, *y = b;
+
+	return x->since_ns < y->since_ns ? -1 : x->since_ns > y->since_ns;
+}
+
+/* Windows in which records were lost, made disjoint and sorted. */
+static void join_losses(struct replay *p)
+{
+	struct loss *l = p->losses.items;
+	size_t cnt = 0;
+
+	if (p->losses.cnt)
+		qsort(l, p->losses.cnt, sizeof(*l), compare_losses);
+	for (size_t i = 0; i < p->losses.cnt; i++) {
+		if (cnt && l[i].since_ns <= l[cnt - 1].until_ns) {
+			if (l[i].until_ns > l[cnt - 1].until_ns)
+				l[cnt - 1].until_ns = l[i].until_ns;
+		} else {
+			l[cnt++] = l[i];
+		}
+	}
+	p->losses.cnt = cnt;
+}
+
+void replay_losses(struct replay *p, const struct raw_event *events, size_t cnt)
+{
+	const struct raw *r = &p->rd->raw;
+
+	p->t->losses.records += r->lost_cnt;
+	full_tables_add(&p->t->losses.full, &r->full);
+	p->t->losses.cut_bytes = r->cut_bytes;
+	p->t->losses.cut_off = !r->ended;
+	p->t->windowed = r->windowed;
+	replay_tell_holes(p);
+	for (size_t i = 0; i < r->holes.cnt; i++)
+		VEC_ADD(&p->losses, (struct loss){ (int64_t)r->holes.items[i].since, (int64_t)r->holes.items[i].until });
+	if (r->lost_cnt)
+		VEC_ADD(&p->losses, (struct loss){ (int64_t)r->lost_since, INT64_MAX });
+	for (size_t i = 0; i < cnt; i++)
+		if (events[i].kind == EVENT_LOSS)
+			VEC_ADD(&p->losses, (struct loss){ (int64_t)events[i].words[0], events[i].ns });
+	join_losses(p);
+}
+
+void replay_lose_sight(struct replay *p, uint64_t sid, uint32_t thread)
+{
+	struct worker *w = sid == SID_NONE ? NULL : find_worker(p, sid);
+
+	if (w && w->thread == thread)
+		w->out_of_sight = true;
+}
+
+void replay_count_lost_sight(struct replay *p, const struct worker *w, uint32_t thread)
+{
+	if (w->out_of_sight && w->thread == thread)
+		full_tables_count(&p->t->losses.full, TABLE_INTERVALS, LABELS_MAX);
+}
+
+/* An interval is touched if anybody lost records while it was under way: a missing lock holder
+ * falsifies it as much as a missing call. */
+void replay_mark_losses(struct replay *p, struct interval *v)
+{
+	int64_t end_ns = v->status == INTERVAL_OPEN ? INT64_MAX : v->end_ns;
+	/* The first that is not over before it begins. */
+	size_t first = partition_point(i, p->losses.cnt, p->losses.items[i].until_ns < v->start_ns);
+
+	if ((first < p->losses.cnt && p->losses.items[first].since_ns <= end_ns) || is_unfinished(p, v))
+		v->lost = true;
+	p->t->losses.intervals += v->lost;
+}

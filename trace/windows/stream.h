@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * stream.h - a recorded trace in windows of time, for traces that are larger than memory.
+ *
+ *	struct trace_stream *s;
+ *	struct trace_window w = { 0 };
+ *	r = trace_stream_open(path, &options, &s, &diag);
+ *	while (r > 0 && (r = trace_stream_next(s, &w, &diag)) > 0)
+ *		... w.t: intervals that ended in (w.before_ns, w.until_ns], and all that they could depend on
+ *	trace_window_release(&w);
+ *	trace_stream_close(s);
+ *
+ * The file is read twice: once for an index of its chunks, once in order of time; one that was cut off in order of
+ * time twice.  What is kept of the past is what goes on since the oldest open interval began.  Walked window by
+ * window, intervals find what they would find in all of the trace; where that cannot be had (TRACE_STREAM_UNFIT) the
+ * trace is to be read as a whole: work noted for an interval that has ended, numbers of threads that were given out
+ * twice, a pause in the middle; a trace that holds a part of its run or comes in parts; a thread that goes on as
+ * another where the kernel saw its number given out again, or begins off the CPU after a loss of the kernel's.
+ */
+#ifndef TRACE_WINDOWS_STREAM_H
+#define TRACE_WINDOWS_STREAM_H
+
+#include <errno.h>
+#include "trace/kernel/kernel.h"
+#include "trace/read/reader.h"
+
+struct trace_stream;
+
+struct trace_window {
+	struct trace *t;		/* sorted; names are those of all windows so far, of devices, not threads; functions the stream's */
+	int64_t before_ns, until_ns;
+	uint64_t done_cnt, record_cnt;	/* records that were read by then; of all */
+};
+
+void trace_window_release(struct trace_window *w);
+
+#define TRACE_STREAM_UNFIT (-ENOTSUP)
+
+/* 1, TRACE_STREAM_UNFIT without a message, or a negative errno with one. */
+int trace_stream_open(const char *path, const struct reader_options *o, struct trace_stream **ret,
+		      struct diag *reterr);
+void trace_stream_close(struct trace_stream *s);
+DEFINE_CLEANUP(struct trace_stream *, trace_stream_close);
+
+/*
+ * Before the first window: the kernel's side of the run, of which k becomes zero.  1, or TRACE_STREAM_UNFIT.  Windows have no
+ * stacks, which only the views of whole runs look at, and end where what the kernel saw does not depend on what the
+ * runtime recorded later (stream_kernel.c).
+ */
+int trace_stream_kernel(struct trace_stream *s, struct kernel_trace *k);
+
+/* Names, functions and losses: what trace_read() makes, without tuples.  The caller may add to functions and
+ * calls before the first window.  All names are there, and losses counted, only after the last window. */
+struct trace *trace_stream_names(struct trace_stream *s);
+
+/* 1; 0: there was the last window before; or as above.  ret: zeroed, or an earlier window, whose memory is used
+ * again.  It is not touched by the next call with another one. */
+int trace_stream_next(struct trace_stream *s, struct trace_window *ret, struct diag *reterr);
+
+/* The same with a thread that reads one window ahead; windows live until the next call. */
+struct trace_ahead;
+struct trace_ahead *trace_ahead_new(struct trace_stream *s);
+int trace_ahead_next(struct trace_ahead *a, const struct trace_window **ret, struct diag *reterr);
+void trace_ahead_free(struct trace_ahead *a);	/* waits for the thread; before trace_stream_close() */
+DEFINE_CLEANUP(struct trace_ahead *, trace_ahead_free);
+
+/* So many records are new in a window at least, but for the last.  Tests make it small. */
+extern size_t trace_stream_records;
+
+#endif
