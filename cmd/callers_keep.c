@@ -7,7 +7,7 @@
 #include "cmd/callers.h"
 #include "cmd/common.h"
 #include "drainer/drainer.h"
-#include "recorder/code_names.h"
+#include "recorder/stacks/code_names.h"
 #include "trace/callers.h"
 
 struct keeping {

@@ -16,7 +16,7 @@
 #include "base/proc.h"
 #include "base/str.h"
 #include "cmd/record_opened.h"
-#include "recorder/opened.h"
+#include "recorder/stacks/opened.h"
 
 enum { TREE_MAX = 4096, OPENED_SEED = 0x6f70 };
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include "recorder/alike.h"
 #include "recorder/recorder.h"
-#include "recorder/stacks.h"
+#include "recorder/stacks/stacks.h"
 #include "trace/encode.h"
 #include "trace/file.h"
 #include "trace/kernel_format.h"

@@ -23,10 +23,10 @@
 #include "base/proc.h"
 #include "base/str.h"
 #include "recorder/private.h"
-#include "recorder/record.h"
+#include "recorder/bpf/record.h"
 #include "recorder/segments.h"
-#include "recorder/record.skel.h"
-#include "recorder/task_state.h"
+#include "recorder/bpf/record.skel.h"
+#include "recorder/bpf/task_state.h"
 
 enum { RING_BYTES = 16 << 20, RING_BYTES_STACKS = 64 << 20,
        PLACES_LEAST = 64, PLACES_UNASKED = 8192, TREE_MAX = 4096 };

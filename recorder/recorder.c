@@ -20,11 +20,11 @@
 #include "recorder/background.h"
 #include "recorder/packet_watch.h"
 #include "recorder/private.h"
-#include "recorder/record.h"
-#include "recorder/record.skel.h"
+#include "recorder/bpf/record.h"
+#include "recorder/bpf/record.skel.h"
 #include "recorder/segments.h"
 #include "recorder/reduced.h"
-#include "recorder/stacks.h"
+#include "recorder/stacks/stacks.h"
 
 enum {
 	PAUSE_MIN_NS = 10000000,

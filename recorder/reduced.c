@@ -17,9 +17,9 @@
 #include "base/alloc.h"
 #include "base/banned.h"
 #include "base/map.h"
-#include "recorder/perf_rings.h"
-#include "recorder/record.h"
+#include "recorder/bpf/record.h"
 #include "recorder/reduced.h"
+#include "recorder/stacks/perf_rings.h"
 
 enum { SETTLED_NS = 1000000 };
 

@@ -16,7 +16,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include "recorder/record.h"
+#include "recorder/bpf/record.h"
 
 struct segments {
 	struct record_segment *all;		/* one a CPU */

@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <stddef.h>
 #include "base/banned.h"
-#include "recorder/cxx_name.h"
-#include "recorder/inlined.h"
-#include "recorder/opened.h"
 #include "recorder/recorder.h"
-#include "recorder/stacks.h"
+#include "recorder/stacks/cxx_name.h"
+#include "recorder/stacks/inlined.h"
+#include "recorder/stacks/opened.h"
+#include "recorder/stacks/stacks.h"
 
 int recorder_open(const struct recorder_options *o, struct recorder **ret, struct diag *reterr)
 {

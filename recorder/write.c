@@ -8,9 +8,9 @@
 #include <string.h>
 #include "base/banned.h"
 #include "recorder/block_queue.h"
+#include "recorder/bpf/record.h"
 #include "recorder/private.h"
-#include "recorder/record.h"
-#include "recorder/stacks.h"
+#include "recorder/stacks/stacks.h"
 
 enum { BLOCK_CAP = 1 << 18, RECORD_MAX = 256 };
 

@@ -2,7 +2,7 @@
 /*
  * found.h - calls that were open already when the recording began, or went on after a pause.
  *
- * `vprof record` looks at the stacks of all threads just before (recorder/opened.h), and leaves in the arena which
+ * `vprof record` looks at the stacks of all threads just before (recorder/stacks/opened.h), and leaves in the arena which
  * functions they are in.  A thread that takes part for the first time takes over those that are still there: their return
  * address stands where it stood.  Nobody tells when such a call ends, for its probe was not recorded when it
  * began.  So its return address is looked at whenever the runtime is called; where it has changed the call is over.

@@ -6,7 +6,7 @@
  *
  * Between it and the innermost probed function there may be others without a probe (event_wait of a library, called by
  * lock_slow): words on the stack that point into code are noted with it, when that call is first seen at that place below the
- * probed frame.  Which of them are return addresses is settled where there are files and symbols (recorder/code_names.h).
+ * probed frame.  Which of them are return addresses is settled where there are files and symbols (recorder/stacks/code_names.h).
  *
  * The numbers are places in a table of the arena, which all processes of the run share; an address counts within a
  * program and its forks.  Which files' code is where the runtime says as the process attaches and as libraries come.

@@ -44,6 +44,8 @@ planted runtime/rules/permit.c runtime/waits/wait.h
 planted runtime/process.c runtime/wrappers/poll.h
 planted drainer/drain.c runtime/thread.h
 planted recorder/write.c trace/model.h
+planted recorder/stacks/unwind.c recorder/private.h
+planted recorder/bpf/record.h base/alloc.h
 planted store/store.c report/report.h
 
 # A table that allows the guest more, and a file of another room in its library.

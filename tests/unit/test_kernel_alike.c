@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "recorder/bpf/record.h"
 #include "recorder/private.h"
-#include "recorder/record.h"
 #include "tests/unit/cmocka_all.h"
 #include "trace/kernel/kernel.h"
 

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "recorder/bpf/record.h"
+#include "recorder/bpf/task_state.h"
 #include "recorder/private.h"
-#include "recorder/record.h"
-#include "recorder/stacks.h"
-#include "recorder/task_state.h"
+#include "recorder/stacks/stacks.h"
 #include "tests/unit/cmocka_all.h"
 #include "trace/kernel/kernel.h"
 

@@ -14,9 +14,9 @@
 #include <ucontext.h>
 #include <unistd.h>
 #include "base/str.h"
-#include "recorder/functions.h"
-#include "recorder/stacks.h"
-#include "recorder/unwind.h"
+#include "recorder/stacks/functions.h"
+#include "recorder/stacks/stacks.h"
+#include "recorder/stacks/unwind.h"
 #include "trace/kernel_format.h"
 #include "tests/unit/cmocka_all.h"
 

@@ -19,7 +19,7 @@
  * Anything else (signal frames, expressions, frames reckoned from other registers, code of no file) is left to libdw, all of
  * that stack.
  */
-#include "recorder/unwind.h"
+#include "recorder/stacks/unwind.h"
 
 #include <dwarf.h>
 #include <stdlib.h>

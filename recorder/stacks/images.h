@@ -5,8 +5,8 @@
  * An image is what a process executes from one exec to the next.  Forked processes share it, so that
  * what was found out for one worker of a server holds for all.
  */
-#ifndef RECORDER_IMAGES_H
-#define RECORDER_IMAGES_H
+#ifndef RECORDER_STACKS_IMAGES_H
+#define RECORDER_STACKS_IMAGES_H
 
 #include <stdint.h>
 #include "base/alloc.h"

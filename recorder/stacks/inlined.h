@@ -2,8 +2,8 @@
 /*
  * inlined.h - which functions the compiler put where, by a file's debugging information.
  */
-#ifndef RECORDER_INLINED_H
-#define RECORDER_INLINED_H
+#ifndef RECORDER_STACKS_INLINED_H
+#define RECORDER_STACKS_INLINED_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  *
  * Threads move, so what the rings hold is in order of time in each of them only.
  */
-#ifndef RECORDER_PERF_RINGS_H
-#define RECORDER_PERF_RINGS_H
+#ifndef RECORDER_STACKS_PERF_RINGS_H
+#define RECORDER_STACKS_PERF_RINGS_H
 
 #include <linux/perf_event.h>
 #include <stdint.h>

@@ -3,12 +3,12 @@
  * symbols.h - what people call the places of a stack, as trace/model.h writes them:
  * "main@server.c:31;serve@server.c:12;write".
  */
-#ifndef RECORDER_SYMBOLS_H
-#define RECORDER_SYMBOLS_H
+#ifndef RECORDER_STACKS_SYMBOLS_H
+#define RECORDER_STACKS_SYMBOLS_H
 
 #include "base/str.h"
-#include "recorder/stacks.h"
-#include "recorder/unwind.h"
+#include "recorder/stacks/stacks.h"
+#include "recorder/stacks/unwind.h"
 
 struct symbols;
 

@@ -3,14 +3,14 @@
  * stacks.c - a user's part (unwind.c) and a kernel's part are a stack; equal ones have one number.
  * Their texts are made in the end, when nobody waits for room in the kernel's memory (symbols.c).
  */
-#include "recorder/stacks.h"
+#include "recorder/stacks/stacks.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "base/banned.h"
 #include "base/map.h"
 #include "base/str.h"
-#include "recorder/symbols.h"
+#include "recorder/stacks/symbols.h"
 #include "trace/kernel_format.h"
 
 struct stack {

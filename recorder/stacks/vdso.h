@@ -2,8 +2,8 @@
 /*
  * vdso.h - the code that the kernel itself maps into each process (clock_gettime and the like), as a file.
  */
-#ifndef RECORDER_VDSO_H
-#define RECORDER_VDSO_H
+#ifndef RECORDER_STACKS_VDSO_H
+#define RECORDER_STACKS_VDSO_H
 
 #define VDSO_NAME "[vdso]"		/* what /proc/PID/maps and perf's records of mmap call it */
 

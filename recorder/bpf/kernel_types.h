@@ -6,8 +6,8 @@
  * programs are loaded (CO-RE).  Names behind three underscores stand for the same structure in
  * another kernel; a field that may be missing is asked for before it is read.
  */
-#ifndef RECORDER_KERNEL_TYPES_H
-#define RECORDER_KERNEL_TYPES_H
+#ifndef RECORDER_BPF_KERNEL_TYPES_H
+#define RECORDER_BPF_KERNEL_TYPES_H
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 

@@ -35,9 +35,9 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
-#include "recorder/kernel_types.h"
-#include "recorder/record.h"
-#include "recorder/task_state.h"
+#include "recorder/bpf/kernel_types.h"
+#include "recorder/bpf/record.h"
+#include "recorder/bpf/task_state.h"
 #include "trace/kernel_format.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -45,7 +45,7 @@ char LICENSE[] SEC("license") = "GPL";
 /* PF_KTHREAD of task_struct.flags; and PF_IO_WORKER (5.12) or PF_USER_WORKER (6.4), of threads made by io_uring or vhost. */
 enum { KERNEL_THREAD = 0x00200000, WORKER = 0x00000010 | 0x00004000 };
 enum { TASK_IS_DEAD = 0x80 };		/* in the state that sched_switch passes */
-#include "recorder/interrupts.bpf.h"
+#include "recorder/bpf/interrupts.bpf.h"
 
 /* System calls of x86-64 whose arguments tell what is waited for: poll, select, fcntl, futex, pselect6,
  * ppoll, futex_waitv, futex_wait. */
@@ -59,8 +59,8 @@ unsigned long long lost_records;
 
 unsigned int image_cnt = 1;		/* the first is that of the process that ran already */
 
-#include "recorder/tasks.bpf.h"
-#include "recorder/segments.bpf.h"
+#include "recorder/bpf/tasks.bpf.h"
+#include "recorder/bpf/segments.bpf.h"
 
 /* As the thread itself sees it: its number in the innermost namespace. */
 static unsigned int number_of(struct pid *pid)
@@ -215,9 +215,9 @@ static unsigned int state_now(struct task_struct *task)
 	return (unsigned int)old->state;
 }
 
-#include "recorder/stacks.bpf.h"
-#include "recorder/requests.bpf.h"
-#include "recorder/packets.bpf.h"
+#include "recorder/bpf/stacks.bpf.h"
+#include "recorder/bpf/requests.bpf.h"
+#include "recorder/bpf/packets.bpf.h"
 
 static unsigned int flags_of(const struct task_state *s)
 {

@@ -8,8 +8,8 @@
  * Unlike symbols.h it needs no process, no kernel's side and no debugging information: static functions are in the table of
  * symbols, with the name of their source.
  */
-#ifndef RECORDER_CODE_NAMES_H
-#define RECORDER_CODE_NAMES_H
+#ifndef RECORDER_STACKS_CODE_NAMES_H
+#define RECORDER_STACKS_CODE_NAMES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  *
  * What compilers make of a function keeps its name: lock_slow.part.0, lock_slow.cold and lock_slow.constprop.1 are lock_slow.
  */
-#include "recorder/code_names.h"
+#include "recorder/stacks/code_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,8 @@
 #include "base/map.h"
 #include "base/search.h"
 #include "base/str.h"
-#include "recorder/cxx_name.h"
-#include "recorder/inlined.h"
+#include "recorder/stacks/cxx_name.h"
+#include "recorder/stacks/inlined.h"
 
 #define UNIT_SECTION ".vprof"		/* instrumenter/unit_note.h */
 

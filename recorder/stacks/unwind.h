@@ -3,14 +3,14 @@
  * unwind.h - from registers and a piece of the stack to where each function was, by the call frame
  * information of the files, which does not need frame pointers.
  */
-#ifndef RECORDER_UNWIND_H
-#define RECORDER_UNWIND_H
+#ifndef RECORDER_STACKS_UNWIND_H
+#define RECORDER_STACKS_UNWIND_H
 
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>
 #include "base/alloc.h"
-#include "recorder/images.h"
-#include "recorder/record.h"
+#include "recorder/bpf/record.h"
+#include "recorder/stacks/images.h"
 
 enum { FRAMES_MAX = 128, SLOTS_MAX = 2 * FRAMES_MAX, STACK_SIZE_MAX = 64 << 20 };
 

@@ -2,8 +2,8 @@
 /*
  * stacks.h - the stacks of a recording, each with a number.
  */
-#ifndef RECORDER_STACKS_H
-#define RECORDER_STACKS_H
+#ifndef RECORDER_STACKS_STACKS_H
+#define RECORDER_STACKS_STACKS_H
 
 #include <stdbool.h>
 #include <stddef.h>

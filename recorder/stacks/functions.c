@@ -9,7 +9,7 @@
  *	main 1000 to 1040, main.cold 1038 to 1040, serve 1040 to 10c0, write and __write 10c0 to 1100
  *	1000 to 1038 main, 1038 to 1040 libdw says, 1040 to 10c0 serve, 10c0 to 1100 libdw says
  */
-#include "recorder/functions.h"
+#include "recorder/stacks/functions.h"
 
 #include <gelf.h>
 #include <stdlib.h>

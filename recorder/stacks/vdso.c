@@ -4,7 +4,7 @@
  *
  * Its section headers are the last that is in it, so where they end it ends.
  */
-#include "recorder/vdso.h"
+#include "recorder/stacks/vdso.h"
 
 #include <elf.h>
 #include <stdio.h>

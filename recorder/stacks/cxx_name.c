@@ -2,7 +2,7 @@
 /*
  * cxx_name.c - apart from all else, for libiberty's header has names of ours.
  */
-#include "recorder/cxx_name.h"
+#include "recorder/stacks/cxx_name.h"
 
 #include <libiberty/demangle.h>
 

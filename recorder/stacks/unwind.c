@@ -15,7 +15,7 @@
  *
  * Nothing of this happens in the program: it has gone on long since.
  */
-#include "recorder/unwind.h"
+#include "recorder/stacks/unwind.h"
 
 #include <gelf.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "base/map.h"
-#include "recorder/vdso.h"
+#include "recorder/stacks/vdso.h"
 #include "trace/kernel_format.h"
 
 enum { DWARF_REGISTER_CNT = 17, SHAPES_OF_SAME_FRAMES = 16 };

@@ -6,8 +6,8 @@
  * the rest of the stack is read from its memory.  One that runs has neither: it is asked again a few times, for most
  * threads that run wait soon.  Takes a debugger's rights.
  */
-#ifndef RECORDER_OPENED_H
-#define RECORDER_OPENED_H
+#ifndef RECORDER_STACKS_OPENED_H
+#define RECORDER_STACKS_OPENED_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /*
  * cxx_name.h - names of C++ as people write them: "_ZN5store3getEi" is "store::get", as the instrumenter has it.
  */
-#ifndef RECORDER_CXX_NAME_H
-#define RECORDER_CXX_NAME_H
+#ifndef RECORDER_STACKS_CXX_NAME_H
+#define RECORDER_STACKS_CXX_NAME_H
 
 #include <stdbool.h>
 #include "base/str.h"

@@ -21,8 +21,8 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/banned.h"
-#include "recorder/cxx_name.h"
-#include "recorder/opened.h"
+#include "recorder/stacks/cxx_name.h"
+#include "recorder/stacks/opened.h"
 
 #if defined(__x86_64__) && _ELFUTILS_PREREQ(0, 188)
 

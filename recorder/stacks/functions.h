@@ -2,8 +2,8 @@
 /*
  * functions.h - which function of its file an address is in, by the symbol table.
  */
-#ifndef RECORDER_FUNCTIONS_H
-#define RECORDER_FUNCTIONS_H
+#ifndef RECORDER_STACKS_FUNCTIONS_H
+#define RECORDER_STACKS_FUNCTIONS_H
 
 #include <elfutils/libdwfl.h>
 #include <stdint.h>

@@ -11,7 +11,7 @@
  * Of the kernel's stack the inner end is how it was left (schedule(), the tracepoint, the tick's interrupt):
  * the same in all of them, and left out.  Its functions are marked, as in flame graphs: "vfs_fsync_[k]".
  */
-#include "recorder/symbols.h"
+#include "recorder/stacks/symbols.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -23,9 +23,9 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "base/search.h"
-#include "recorder/cxx_name.h"
-#include "recorder/functions.h"
-#include "recorder/vdso.h"
+#include "recorder/stacks/cxx_name.h"
+#include "recorder/stacks/functions.h"
+#include "recorder/stacks/vdso.h"
 
 struct kernel_symbol {
 	uint64_t address;

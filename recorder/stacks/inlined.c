@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* inlined.c - by libdw; clang's files have no table of addresses, so their units are asked one by one. */
-#include "recorder/inlined.h"
+#include "recorder/stacks/inlined.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

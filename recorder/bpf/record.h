@@ -13,8 +13,8 @@
  * the user's stack as it is: unwind.c makes functions of it, outside the kernel and the program.  One that has been
  * unwound before is recognised in the kernel (known_stack) and is a number in the record of the time off the CPU.
  */
-#ifndef RECORDER_RECORD_H
-#define RECORDER_RECORD_H
+#ifndef RECORDER_BPF_RECORD_H
+#define RECORDER_BPF_RECORD_H
 
 enum record_kind { RECORD_OFF = 1, RECORD_FORK, RECORD_EXEC, RECORD_EXIT, RECORD_SEEN, RECORD_STACK, RECORD_REQUEST };
 

@@ -3,8 +3,8 @@
  * task_state.h - what record.bpf.c keeps about a thread while it is off the CPU; recorder.c puts
  * the first entry of a run there.
  */
-#ifndef RECORDER_TASK_STATE_H
-#define RECORDER_TASK_STATE_H
+#ifndef RECORDER_BPF_TASK_STATE_H
+#define RECORDER_BPF_TASK_STATE_H
 
 enum follow {
 	FOLLOW_NAME,			/* not ours; its name was told */

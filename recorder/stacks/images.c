@@ -9,7 +9,7 @@
  *	8: exec		8 has a new one, empty, from then on
  *	8: mmap		added to it; were it shared, 8 would get a copy first
  */
-#include "recorder/images.h"
+#include "recorder/stacks/images.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,8 +20,8 @@
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "recorder/perf_rings.h"
-#include "recorder/vdso.h"
+#include "recorder/stacks/perf_rings.h"
+#include "recorder/stacks/vdso.h"
 
 enum { LOOK_AGAIN_NS = 200000000 };
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "base/alloc.h"
 #include "base/banned.h"
-#include "recorder/perf_rings.h"
+#include "recorder/stacks/perf_rings.h"
 
 /* As much as an ordinary user may lock for each CPU: perf_event_mlock_kb is 516.  A record with a path of
  * PATH_MAX bytes fits. */
