@@ -5,7 +5,8 @@
 #ifndef INSTRUMENTER_DIRECTIVES_H
 #define INSTRUMENTER_DIRECTIVES_H
 
-#include "instrumenter/launcher.h"
+#include "instrumenter/compile_options.h"
+#include "instrumenter/scan.h"
 
 enum directive_kind { DIRECTIVE_START, DIRECTIVE_RESUME, DIRECTIVE_END };
 

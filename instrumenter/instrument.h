@@ -13,10 +13,11 @@
 #ifndef INSTRUMENTER_INSTRUMENT_H
 #define INSTRUMENTER_INSTRUMENT_H
 
+#include "instrumenter/compile_options.h"
 #include "instrumenter/edit.h"
-#include "instrumenter/launcher.h"
 #include "instrumenter/parse.h"
 #include "instrumenter/probe_form.h"
+#include "instrumenter/scan.h"
 
 struct function_edit {
 	struct str before, laters, span, after;

@@ -26,26 +26,9 @@
 #ifndef INSTRUMENTER_LAUNCHER_H
 #define INSTRUMENTER_LAUNCHER_H
 
-#include "annotations/primitives.h"
 #include "base/proc.h"
-#include "instrumenter/location.h"
-#include "instrumenter/plan.h"
+#include "instrumenter/compile_options.h"
 #include "instrumenter/scan.h"
-
-struct launcher_options {
-	const char *build_dir;		/* vprof.data/build; NULL: no project, pass through */
-	const struct plan *plan;
-	const struct interval_directive *intervals;
-	size_t interval_cnt;
-	const primitives *sync;		/* the user's [sync] first, then the tables */
-	const char *include_dir;	/* where vprof.h is */
-	const char *runtime_dir;	/* where libvprof.a and libvprof.list are */
-	const char *masquerade_dir;	/* directory of our own cc, gcc ... on PATH, skipped when looking
-					 * for the real compiler; may be NULL */
-	bool verbose;
-	bool again;			/* the same compile was done before: its messages were said, its
-					 * dependency file may have been taken away by the build */
-};
 
 /* Runs compiler argv[0] argv[1]...; returns the exit status to end with. */
 int launcher_run(char *const *argv, const struct launcher_options *o);

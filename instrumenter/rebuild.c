@@ -29,6 +29,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "instrumenter/instrument.h"
+#include "instrumenter/launcher.h"
 #include "instrumenter/product.h"
 
 struct command_job {
