@@ -16,7 +16,7 @@
 #include "cmd/config.h"
 #include "cmd/config_text.h"
 #include "cmd/paths.h"
-#include "instrumenter/source_marks.h"
+#include "instrumenter/marks/source_marks.h"
 
 static const char *arg_start, *arg_end, *arg_name = "request", *arg_key;
 static struct args arg_resumes;

@@ -22,9 +22,9 @@
 #include "cmd/data_lock.h"
 #include "cmd/early_functions.h"
 #include "cmd/launch.h"
-#include "instrumenter/owner.h"
-#include "instrumenter/product.h"
-#include "instrumenter/unfinished.h"
+#include "instrumenter/products/owner.h"
+#include "instrumenter/products/product.h"
+#include "instrumenter/products/unfinished.h"
 
 #define SETTING_BUILD_COMMAND "build.command"
 

@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "cmd/callers.h"
-#include "instrumenter/location.h"
+#include "instrumenter/plan/location.h"
 #include "trace/callers.h"
 
 #define NAMELESS "(anonymous namespace)::"

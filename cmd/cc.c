@@ -13,8 +13,8 @@
 #include "cmd/common.h"
 #include "cmd/launch.h"
 #include "cmd/launcher_context.h"
-#include "instrumenter/compile_unit.h"
-#include "instrumenter/readable.h"
+#include "instrumenter/launcher/compile_unit.h"
+#include "instrumenter/marks/readable.h"
 
 /* ---- vprof cc --print FILE ---- */
 

@@ -5,8 +5,8 @@
 #ifndef CMD_CHECK_ANNOTATION_H
 #define CMD_CHECK_ANNOTATION_H
 
-#include "instrumenter/location.h"
-#include "instrumenter/scan.h"
+#include "instrumenter/plan/location.h"
+#include "instrumenter/scan/scan.h"
 
 /* EXIT_USAGE with the nearest function, or the number of arguments; 0 also where nothing was built yet. */
 int check_annotation(const struct interval_directive *d, const units *scanned, struct diag *reterr);

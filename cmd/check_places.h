@@ -7,7 +7,7 @@
 
 #include "cmd/config.h"
 #include "base/str.h"
-#include "instrumenter/scan.h"
+#include "instrumenter/scan/scan.h"
 #include "store/store.h"
 
 /*

@@ -7,8 +7,8 @@
 #define CMD_CHOOSE_PLAN_H
 
 #include "cmd/config.h"
-#include "instrumenter/plan.h"
-#include "instrumenter/scan.h"
+#include "instrumenter/plan/plan.h"
+#include "instrumenter/scan/scan.h"
 #include "store/store.h"
 
 /*

@@ -17,7 +17,7 @@
 
 #include "annotations/primitives.h"
 #include "base/cleanup.h"
-#include "instrumenter/location.h"
+#include "instrumenter/plan/location.h"
 
 /* About so many intervals of so many are recorded in full, by lot; 0 of 0: all. */
 struct sample {

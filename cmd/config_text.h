@@ -6,7 +6,7 @@
 #ifndef CMD_CONFIG_TEXT_H
 #define CMD_CONFIG_TEXT_H
 
-#include "instrumenter/location.h"
+#include "instrumenter/plan/location.h"
 
 /* The commented file of `vprof init`. */
 extern const char config_template[];

@@ -15,8 +15,8 @@
 #include "cmd/doctor.h"
 #include "cmd/paths.h"
 #include "cmd/project.h"
-#include "instrumenter/lines.h"
-#include "instrumenter/parse.h"
+#include "instrumenter/parse/parse.h"
+#include "instrumenter/text/lines.h"
 #include "recorder/recorder.h"
 
 #define MIB ((uint64_t)1 << 20)

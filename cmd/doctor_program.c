@@ -18,7 +18,7 @@
 #include "base/str.h"
 #include "cmd/doctor.h"
 #include "cmd/reach.h"
-#include "instrumenter/unit_note.h"
+#include "instrumenter/insert/unit_note.h"
 
 #define LINK_FIX "link it through vprof as well: vprof build -- make   (cmake without vprof build: " \
 		 "-DCMAKE_C_LINKER_LAUNCHER=\"vprof;cc\", the same with CXX)"
@@ -116,7 +116,7 @@ static void say_places(const struct program_notes *n, struct str *ret)
 	}
 }
 
-/* Plan, names and intervals travel in the program (instrumenter/unit_note.h). */
+/* Plan, names and intervals travel in the program (instrumenter/insert/unit_note.h). */
 static void check_notes(struct diagnosis *d, const char *path, const struct elf *e, const struct program_notes *n)
 {
 	size_t cnt = n->inside_cnt + n->always_cnt + n->dormant_cnt;

@@ -14,7 +14,7 @@
 #include "cmd/config.h"
 #include "cmd/doctor.h"
 #include "cmd/project.h"
-#include "instrumenter/product.h"
+#include "instrumenter/products/product.h"
 #include "store/store.h"
 
 #define MIB ((uint64_t)1 << 20)

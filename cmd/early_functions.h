@@ -11,8 +11,8 @@
 #ifndef CMD_EARLY_FUNCTIONS_H
 #define CMD_EARLY_FUNCTIONS_H
 
-#include "instrumenter/plan.h"
-#include "instrumenter/scan.h"
+#include "instrumenter/plan/plan.h"
+#include "instrumenter/scan/scan.h"
 #include "store/store.h"
 
 /* Adds them to the plan. */

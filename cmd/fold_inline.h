@@ -15,7 +15,7 @@
 #ifndef CMD_FOLD_INLINE_H
 #define CMD_FOLD_INLINE_H
 
-#include "instrumenter/scan.h"
+#include "instrumenter/scan/scan.h"
 #include "store/store.h"
 
 enum { FOLD_LINES = 16, FOLD_UNITS = 16 };	/* fewer lines, and in more units */

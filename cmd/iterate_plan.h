@@ -8,7 +8,7 @@
 #include "analysis/refine.h"
 #include "annotations/primitives.h"
 #include "cmd/config.h"
-#include "instrumenter/plan.h"
+#include "instrumenter/plan/plan.h"
 #include "store/store.h"
 
 /* The project as refine sees it; functions stand in the order of p's. */

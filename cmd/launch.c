@@ -16,7 +16,7 @@
 #include "cmd/launch.h"
 #include "cmd/launcher_context.h"
 #include "cmd/paths.h"
-#include "instrumenter/compiler_name.h"
+#include "instrumenter/parse/compiler_name.h"
 
 #define CATCHER "libvprof-exec.so"
 

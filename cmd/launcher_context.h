@@ -9,7 +9,7 @@
 #define CMD_LAUNCHER_CONTEXT_H
 
 #include "cmd/config.h"
-#include "instrumenter/launcher.h"
+#include "instrumenter/launcher/launcher.h"
 
 /* config_read() of the project's own; EXIT_ENVIRONMENT if another user may have put it there. */
 int project_config(struct config *ret, struct diag *reterr);

@@ -17,7 +17,7 @@
 #include "cmd/paths.h"
 #include "cmd/project.h"
 #include "cmd/run_parts.h"
-#include "instrumenter/plan.h"
+#include "instrumenter/plan/plan.h"
 #include "report/probing.h"
 #include "report/sentence.h"
 #include "trace/kernel/kernel.h"

@@ -16,7 +16,7 @@
 #include "base/elf.h"
 #include "base/file.h"
 #include "cmd/reach.h"
-#include "instrumenter/unit_note.h"
+#include "instrumenter/insert/unit_note.h"
 
 static char *path_of(pid_t pid, const char *file)
 {

@@ -25,7 +25,7 @@
 #include "cmd/record_steps.h"
 #include "cmd/recording.h"
 #include "cmd/sample_plan.h"
-#include "instrumenter/unit_note.h"
+#include "instrumenter/insert/unit_note.h"
 #include "drainer/drainer.h"
 
 static int64_t now_ns(clockid_t clock)

@@ -11,7 +11,7 @@
 #define CMD_SAMPLE_PLAN_H
 
 #include "cmd/config.h"
-#include "instrumenter/plan.h"
+#include "instrumenter/plan/plan.h"
 #include "store/store.h"
 
 /* Lowers the levels of plan from "always" to "interval" where they need not be. */

@@ -5,7 +5,7 @@
 #ifndef CMD_UNIT_REPORT_H
 #define CMD_UNIT_REPORT_H
 
-#include "instrumenter/scan.h"
+#include "instrumenter/scan/scan.h"
 
 /* A unit without probes (unit_is_uncounted()) whose source has that word, rather one that defines it; NULL. */
 const struct unit *untouched_unit_with(const units *scanned, const char *name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * note.h - what a unit carries of its build (instrumenter/unit_note.h), as the runtime reads it: when units register, and
+ * note.h - what a unit carries of its build (instrumenter/insert/unit_note.h), as the runtime reads it: when units register, and
  * when a recording begins.
  */
 #ifndef RUNTIME_NOTE_H

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 struct vprof_site;
 
-/* note: what the unit carries of its build (instrumenter/unit_note.h); NULL: nothing. */
+/* note: what the unit carries of its build (instrumenter/insert/unit_note.h); NULL: nothing. */
 void units_add(struct vprof_site *sites, unsigned int cnt, const char *note);
 void units_remove(struct vprof_site *sites, unsigned int cnt);
 

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
-#include "instrumenter/scan.h"
+#include "instrumenter/scan/scan.h"
 
 struct resolved_call {
 	uint64_t caller, callee;	/* keys */

@@ -11,7 +11,7 @@
 #include "analysis/findings.h"
 #include "base/diag.h"
 #include "base/cleanup.h"
-#include "instrumenter/scan.h"
+#include "instrumenter/scan/scan.h"
 #include "trace/model.h"
 
 struct store;

@@ -19,7 +19,7 @@
 #include "recorder/stacks/cxx_name.h"
 #include "recorder/stacks/inlined.h"
 
-#define UNIT_SECTION ".vprof"		/* instrumenter/unit_note.h */
+#define UNIT_SECTION ".vprof"		/* instrumenter/insert/unit_note.h */
 
 enum { CALL_BYTES = 5, CALL_OPCODE = 0xe8, POINTER_CALL_OPCODE = 0xff };	/* x86's call of what is near, and by an address */
 

@@ -9,7 +9,7 @@
  *
  * What the instrumenter emits, and nothing else (the fixed interface):
  *
- *	static const char vprof_note[] = "...";		(of the build: instrumenter/unit_note.h)
+ *	static const char vprof_note[] = "...";		(of the build: instrumenter/insert/unit_note.h)
  *	static struct vprof_site vprof_function_0 __attribute__((section("vprof_sites_1a2b"), aligned(8))) =
  *		{ 0, { 0 }, 28, 'i', 0x1234ULL, "log_append", "server.c" };
  *	...		(sites of functions that the compiler leaves out of the object are left out as well)
@@ -54,7 +54,7 @@ struct vprof_site {
 	unsigned char gate;		/* of its thread, that opens it: 0 none (dormant), 1 always, 2 inside intervals */
 	unsigned char fid[3];		/* number of the function in this run, low byte first; 0: none */
 	unsigned int line : 24;		/* 2^24 - 1: or a later one */
-	unsigned int level : 8;		/* what the build says of it, a letter (instrumenter/unit_note.h) */
+	unsigned int level : 8;		/* what the build says of it, a letter (instrumenter/insert/unit_note.h) */
 	unsigned long long key;
 	const char *name;
 	const char *file;

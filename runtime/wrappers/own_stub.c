@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * own_stub.c - where an instruction `syscall` of the program's own goes first (instrumenter/own_calls.c).
+ * own_stub.c - where an instruction `syscall` of the program's own goes first (instrumenter/insert/own_calls.c).
  *
  *	lea 1f, %rcx;  jmp vprof_own_call;  1: syscall
  *

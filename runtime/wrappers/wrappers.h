@@ -8,7 +8,7 @@
  * "builtin"), and so do the libraries of a recorded program (libraries.c).  Each behaves exactly like
  * NAME: results, errno, cancellation, robust mutexes.  It calls the C library through real.h.
  * vprof_x_NAME is the same under another name, by which the weak hidden vprof_w_NAME of an object
- * that was linked without the runtime finds it (instrumenter/sync.c).
+ * that was linked without the runtime finds it (instrumenter/insert/sync.c).
  *
  * A function with "..." takes as many words as a system call has.
  */

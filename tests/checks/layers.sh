@@ -46,6 +46,8 @@ planted drainer/drain.c runtime/thread.h
 planted recorder/write.c trace/model.h
 planted recorder/stacks/unwind.c recorder/private.h
 planted recorder/bpf/record.h base/alloc.h
+planted instrumenter/parse/parse.c instrumenter/plan/plan.h
+planted instrumenter/insert/sync.c instrumenter/launcher/launcher.h
 planted store/store.c report/report.h
 
 # A table that allows the guest more, and a file of another room in its library.

@@ -16,8 +16,12 @@ ALL_CPPFLAGS += $(PATHS:%=-D%='"/nowhere"')
 
 ROOMS = base annotations trace drainer analysis store report
 SOURCES = $(foreach room,$(ROOMS),$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/$(room)/*.c $(srcdir)/$(room)/*/*.c))) \
-	$(addprefix instrumenter/,braces.c command.c edit.c expression.c fallthrough.c lines.c location.c \
-		plan.c scan_file.c scan_head.c scan_json.c scan_part.c scan_read.c source_text.c) \
+	$(addprefix instrumenter/text/,braces.c edit.c lines.c) \
+	$(addprefix instrumenter/parse/,command.c) \
+	$(addprefix instrumenter/plan/,expression.c location.c plan.c) \
+	$(addprefix instrumenter/insert/,fallthrough.c) \
+	$(addprefix instrumenter/scan/,scan_file.c scan_head.c scan_json.c scan_part.c scan_read.c) \
+	$(addprefix instrumenter/marks/,source_text.c) \
 	$(addprefix cmd/,analyze.c callers.c common.c config.c config_comments.c config_text.c data_lock.c export.c import.c import_perf.c leave_out.c merge.c options.c output_file.c paths.c \
 		launcher_context.c project.c quantity.c recording.c run_analysis.c run_graph.c run_parts.c run_windows.c show.c show_whole.c sql.c) \
 	$(addprefix runtime/shared/,switched.c arena.c clock.c) \

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/banned.h"
-#include "instrumenter/launcher.h"
+#include "instrumenter/launcher/launcher.h"
 
 struct settings {
 	struct launcher_options o;

@@ -8,7 +8,7 @@
 #include "tests/unit/cmocka_all.h"
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "instrumenter/preprocess.h"
+#include "instrumenter/parse/preprocess.h"
 
 /* Units with probes: runtime/shared/probe_x86_64.h. */
 #if defined(__x86_64__)

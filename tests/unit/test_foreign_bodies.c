@@ -6,7 +6,7 @@
 #include "tests/unit/cmocka_all.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "instrumenter/foreign_bodies.h"
+#include "instrumenter/parse/foreign_bodies.h"
 
 #define SYSTEM "# 1 \"/usr/include/x.h\" 1 3\n"
 

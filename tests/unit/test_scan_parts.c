@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/pack.h"
-#include "instrumenter/scan_part.h"
+#include "instrumenter/scan/scan_part.h"
 
 #define DIR_NAME "parts.tmp"
 #define FOLDER DIR_NAME "/parts"

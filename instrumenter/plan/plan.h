@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * plan.h - which functions carry a probe, and when it records.
+ *
+ * Kept as text in vprof.data/build/plan, one function a line, written atomically; read by every
+ * `vprof cc` of a build and by `vprof record`:
+ *
+ *	vprof-plan 1
+ *	all always				(every function that can take a probe)
+ *	interval	/src/server.c	28	log_append
+ *	always		/src/server.c	31	flush_log
+ *	dormant		/src/server.c	40	hash_payload
+ *
+ * A line "sampled" behind the first says that most calls will not be recorded (vprof build --sampled).
+ *
+ * "early" keeps a function without a probe, whatever else the plan says: an ifunc resolver may call it before the program is
+ * relocated (resolvers.c), and the resolver is in another file.
+ *
+ * "interval": recorded while the thread works on an interval; "always": also outside, so that
+ * whoever held a lock has a name.  "dormant": it carries a probe that a run does not switch on.
+ */
+#ifndef INSTRUMENTER_PLAN_PLAN_H
+#define INSTRUMENTER_PLAN_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/diag.h"
+
+/* But for PLAN_DORMANT, which a run has off, values as enum probe_level in drainer/drainer.h. */
+enum plan_level { PLAN_OFF = 0, PLAN_IN_INTERVALS = 1, PLAN_ALWAYS = 2, PLAN_DORMANT = 3 };
+
+struct plan_entry {
+	enum plan_level level;
+	char *file, *name;		/* real path; of overloads without what tells them apart */
+	uint32_t line;			/* of the body */
+	uint64_t key;			/* function_key() of the three */
+};
+
+struct plan {
+	enum plan_level all;		/* PLAN_OFF: only the entries */
+	bool sampled;			/* most intervals will not be recorded in full */
+	VEC(struct plan_entry) entries;
+	struct map *by_key;		/* key -> level; kept by plan_add() */
+	VEC(struct plan_entry) early;	/* levels mean nothing; see plan_add_early() */
+	struct map *early_keys;
+};
+
+/* The identity of a function, as in struct vprof_site. */
+uint64_t function_key(const char *real_path, uint32_t line, const char *name);
+
+struct plan *plan_new(void);
+void plan_free(struct plan *p);
+DEFINE_CLEANUP(struct plan *, plan_free);
+
+void plan_add(struct plan *p, enum plan_level level, const char *file, uint32_t line, const char *name);
+/* The same of a function by the name that people see; key: its identity. */
+void plan_add_shown(struct plan *p, enum plan_level level, uint64_t key, const char *file, uint32_t line, const char *shown);
+enum plan_level plan_level_of(const struct plan *p, uint64_t key);
+
+/* From here on its level is PLAN_OFF. */
+void plan_add_early(struct plan *p, uint64_t key, const char *file, uint32_t line, const char *shown);
+bool plan_is_early(const struct plan *p, uint64_t key);
+
+/* Where the function's probe shall stand: aside, where one that is not recorded costs least, or in the function, where one
+ * that is recorded does. */
+bool plan_is_aside(const struct plan *p, uint64_t key);
+
+int plan_read(const char *path, struct plan **ret, struct diag *reterr);	/* no file: empty plan */
+int plan_write(const char *path, const struct plan *p, struct diag *reterr);
+
+#endif

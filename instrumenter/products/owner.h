@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * owner.h - for whom a launcher works, so that it can end when they do.
+ *
+ *	vprof build --- make --- sh -c --- launcher
+ *	                ^ the driver: the nearest ancestor that is no shell
+ *
+ * A shell may end before what it started in the background, and make and ninja, killed, leave their shells behind: so
+ * the driver counts, and the `vprof build` that all of it belongs to.  Either's end ends the launcher.
+ */
+#ifndef INSTRUMENTER_PRODUCTS_OWNER_H
+#define INSTRUMENTER_PRODUCTS_OWNER_H
+
+#include <sys/types.h>
+
+#define OWNER_VARIABLE "VPROF_BUILD"	/* what owner_name() says of the vprof build */
+#define OWNERS_MAX 2
+
+/* A name of this process that no other has, also in another namespace; the caller frees it. */
+char *owner_name(void);
+
+/* Descriptors that become readable when an owner has ended; returns how many.  Kernels before 5.3 have none. */
+int owners_open(int ret_fds[OWNERS_MAX]);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * product.h - the object or program that a command makes: it appears whole or not at all, and is
+ * known again.
+ *
+ *	struct product p = PRODUCT_INIT;
+ *	product_begin(&argv, "log.o", "log.o", build_dir, &p);	-o log.o becomes -o BUILD_DIR/...log.o.new
+ *	status = run(&argv);
+ *	status ? product_drop(&p) : product_keep(&p, &unit, 1, build_dir);
+ *	product_release(&p);
+ */
+#ifndef INSTRUMENTER_PRODUCTS_PRODUCT_H
+#define INSTRUMENTER_PRODUCTS_PRODUCT_H
+
+#include "base/proc.h"
+#include "instrumenter/scan/scan.h"
+
+struct product {
+	char *target;			/* NULL: nothing begun */
+	char *temporary;		/* where it is made; NULL: in place */
+	char *build_dir;
+	int mark;			/* made in place: of unfinished.h */
+};
+
+#define PRODUCT_INIT { NULL, NULL, NULL, -1 }
+
+/* output: the value of -o in a, NULL if it has none; then target is where the product goes by
+ * default.  Changes a.  A product that cannot be made elsewhere is made in place: a device, one whose
+ * -o is in a response file, options that name other files after it (-gsplit-dwarf, --coverage); it is marked
+ * as unfinished meanwhile. */
+void product_begin(struct args *a, const char *output, const char *target, const char *build_dir,
+		   struct product *ret);
+
+/* Removes what was made. */
+void product_drop(struct product *p);
+
+/* Writes the records of the units that it consists of, which know it from now on, and moves it to
+ * its place.  In that order: whoever is killed in between leaves a record of something else. */
+void product_keep(struct product *p, struct unit *const *units, size_t cnt, const char *build_dir);
+
+/* Its parts: time and size of what was made (false: it is no file); to its place. */
+bool product_stat(const struct product *p, uint64_t *ret_ns, uint64_t *ret_bytes);
+void product_place(struct product *p);
+
+void product_release(struct product *p);	/* also a _cleanup_ function */
+
+/* What makefiles look at instead of an object, libtool's x.lo and httpd's x.slo, is as new as it. */
+void product_renew_stand_ins(const char *object);
+
+/*
+ * Products that are not the ones that were recorded: made without vprof since.  They are set aside for the
+ * build to make them again; returns how many.  forget: it has; put_back: it failed, and what it did
+ * not make is there again.
+ */
+size_t products_foreign_cnt(const units *list);		/* so many are there */
+size_t products_set_aside(const units *list, const char *build_dir);
+void products_forget(const units *list, const char *build_dir);
+void products_put_back(const units *list, const char *build_dir);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * text_name.h - where the preprocessed text of a unit lies while it is compiled.
+ *
+ * Compilers write that name into the object, so it is the object's: build/%src%log.o.i, the same each time.  Two compiles of one
+ * object at the same time (two targets of a makefile that make it) would write and remove each other's, so the second has its
+ * process number in the name.
+ */
+#ifndef INSTRUMENTER_PRODUCTS_TEXT_NAME_H
+#define INSTRUMENTER_PRODUCTS_TEXT_NAME_H
+
+/* The caller frees it, and closes *ret_lock, which may be -1, when the text is gone. */
+char *text_name(const char *build_dir, const char *object, const char *suffix, int *ret_lock);
+
+#endif
