@@ -30,14 +30,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/collected.h"
-#include "analysis/common.h"
-#include "analysis/cpu_found.h"
-#include "analysis/observed.h"
-#include "analysis/part_pairs.h"
-#include "analysis/probing.h"
-#include "analysis/waiters.h"
-#include "analysis/warnings.h"
-#include "analysis/work.h"
+#include "analysis/factors/work.h"
+#include "analysis/parts/common.h"
+#include "analysis/parts/part_pairs.h"
+#include "analysis/pass/cpu_found.h"
+#include "analysis/pass/observed.h"
+#include "analysis/pass/probing.h"
+#include "analysis/pass/waiters.h"
+#include "analysis/warnings/warnings.h"
 #include "base/banned.h"
 
 static void name_intervals(struct findings *f, const struct trace *t)

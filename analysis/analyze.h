@@ -9,7 +9,7 @@
 #ifndef ANALYSIS_ANALYZE_H
 #define ANALYSIS_ANALYZE_H
 
-#include "analysis/findings.h"
+#include "analysis/findings/findings.h"
 
 struct analyze_options {
 	const char *interval;		/* name; NULL: the one with the most completed intervals */

@@ -7,7 +7,7 @@
  * first window yields the first row; the second, which has what was under way at 80 as well, the other one.
  */
 #include "analysis/collected.h"
-#include "analysis/waiter_sums.h"
+#include "analysis/tree/waiter_sums.h"
 
 #include <errno.h>
 #include <string.h>

@@ -8,11 +8,11 @@
 #define ANALYSIS_COLLECTED_H
 
 #include "analysis/analyze.h"
-#include "analysis/intervals.h"
-#include "analysis/lives.h"
-#include "analysis/moments.h"
-#include "analysis/nestings.h"
-#include "analysis/rows.h"
+#include "analysis/tree/intervals.h"
+#include "analysis/tree/lives.h"
+#include "analysis/tree/moments.h"
+#include "analysis/tree/nestings.h"
+#include "analysis/tree/rows.h"
 
 struct collected {			/* of the intervals of one name */
 	struct counted_intervals counted;

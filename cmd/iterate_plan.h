@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * iterate_plan.h - between the project in the store and what analysis/refine.h knows of it.
+ * iterate_plan.h - between the project in the store and what analysis/refine/refine.h knows of it.
  */
 #ifndef CMD_ITERATE_PLAN_H
 #define CMD_ITERATE_PLAN_H
 
-#include "analysis/refine.h"
+#include "analysis/refine/refine.h"
 #include "annotations/primitives.h"
 #include "cmd/config.h"
 #include "instrumenter/plan/plan.h"

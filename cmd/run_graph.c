@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/call_graph.h"
-#include "analysis/timeline.h"
+#include "analysis/path/timeline.h"
+#include "analysis/tree/call_graph.h"
 #include "base/alloc.h"
 #include "base/banned.h"
 #include "base/map.h"

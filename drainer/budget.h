@@ -4,7 +4,7 @@
  * of all intervals' time, and of the processor time of the run.
  *
  * Decided from what was drained, for intervals that begin from then on; each tells in the trace which rate it
- * met, so results are weighted (analysis/rows.h) and it does not matter when a rate changes, or why.
+ * met, so results are weighted (analysis/tree/rows.h) and it does not matter when a rate changes, or why.
  */
 #ifndef DRAINER_BUDGET_H
 #define DRAINER_BUDGET_H

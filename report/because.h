@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "analysis/findings.h"
+#include "analysis/findings/findings.h"
 #include "base/str.h"
 
 #define NAME_READABLE 48		/* columns of a name in a sentence; of one in C++ that is longer less is told (base/label.h) */

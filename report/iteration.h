@@ -9,7 +9,7 @@
 #ifndef REPORT_ITERATION_H
 #define REPORT_ITERATION_H
 
-#include "analysis/refine.h"
+#include "analysis/refine/refine.h"
 #include "report/report.h"
 
 struct round_unprobed {

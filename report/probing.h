@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "analysis/findings.h"
+#include "analysis/findings/findings.h"
 
 /* "instrumentation: +1.2 % mean (95 % CI ...), ..."; NULL if all intervals were recorded in full.
  * The caller frees it. */

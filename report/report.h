@@ -17,13 +17,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analysis/execution_table.h"
-#include "analysis/explain.h"
-#include "analysis/blocked_samples.h"
-#include "analysis/causes.h"
-#include "analysis/criticality.h"
-#include "analysis/findings.h"
-#include "analysis/wait_graph.h"
+#include "analysis/tree/execution_table.h"
+#include "analysis/path/explain.h"
+#include "analysis/whole_run/blocked_samples.h"
+#include "analysis/tree/causes.h"
+#include "analysis/whole_run/criticality.h"
+#include "analysis/findings/findings.h"
+#include "analysis/whole_run/wait_graph.h"
 #include "base/option.h"
 #include "report/sentence.h"
 #include "store/store.h"

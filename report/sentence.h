@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "analysis/findings.h"
+#include "analysis/findings/findings.h"
 #include "base/str.h"
 
 /* "log_append › lock wait causes 62 % of the variance of 'request'; because of flush_log (60 %)."

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "analysis/findings.h"
+#include "analysis/findings/findings.h"
 #include "base/diag.h"
 #include "base/cleanup.h"
 #include "instrumenter/scan/scan.h"

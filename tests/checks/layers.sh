@@ -33,7 +33,7 @@ planted()
 
 check || { echo "FAIL: as it is:"; cat "$work/log"; bad=1; }
 planted base/str.c trace/model.h
-planted trace/read/reader.c analysis/findings.h
+planted trace/read/reader.c analysis/findings/findings.h
 planted trace/raw/raw.c trace/read/replay.h
 planted trace/kernel/kernel_read.c trace/windows/stream.h
 planted runtime/waits/wait.c base/alloc.h

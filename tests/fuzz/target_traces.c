@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/analyze.h"
-#include "analysis/blocked_samples.h"
-#include "analysis/criticality.h"
-#include "analysis/execution_table.h"
-#include "analysis/wait_graph.h"
+#include "analysis/tree/execution_table.h"
+#include "analysis/whole_run/blocked_samples.h"
+#include "analysis/whole_run/criticality.h"
+#include "analysis/whole_run/wait_graph.h"
 #include "base/banned.h"
 #include "tests/fuzz/targets.h"
 #include "trace/kernel/kernel.h"

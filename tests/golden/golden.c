@@ -37,8 +37,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "analysis/analyze.h"
-#include "analysis/execution_table.h"
-#include "analysis/explain.h"
+#include "analysis/tree/execution_table.h"
+#include "analysis/path/explain.h"
 #include "base/file.h"
 #include "base/str.h"
 #include "tests/golden/golden.h"

@@ -18,9 +18,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/blocked_samples.h"
-#include "analysis/criticality.h"
-#include "analysis/wait_graph.h"
+#include "analysis/whole_run/blocked_samples.h"
+#include "analysis/whole_run/criticality.h"
+#include "analysis/whole_run/wait_graph.h"
 #include "base/banned.h"
 
 static struct wait_graph *graph_of(struct trace *t, const char *argument, struct str *out)

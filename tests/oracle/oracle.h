@@ -9,7 +9,7 @@
 #ifndef TESTS_ORACLE_ORACLE_H
 #define TESTS_ORACLE_ORACLE_H
 
-#include "analysis/findings.h"
+#include "analysis/findings/findings.h"
 #include "tests/oracle/random_trace.h"
 
 #define ORACLE_ROWS_MAX 16

@@ -9,8 +9,8 @@
 #ifndef TESTS_ORACLE_ORACLE_WHOLE_H
 #define TESTS_ORACLE_ORACLE_WHOLE_H
 
-#include "analysis/blocked_samples.h"
-#include "analysis/wait_knots.h"
+#include "analysis/whole_run/blocked_samples.h"
+#include "analysis/whole_run/wait_knots.h"
 #include "tests/oracle/oracle.h"
 
 #define ORACLE_TIDS 8

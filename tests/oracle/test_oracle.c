@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "analysis/analyze.h"
-#include "analysis/execution_table.h"
-#include "analysis/variance_tree.h"
+#include "analysis/tree/execution_table.h"
+#include "analysis/tree/variance_tree.h"
 #include "base/str.h"
 #include "tests/oracle/oracle.h"
 #include "base/banned.h"

@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/criticality.h"
-#include "analysis/wait_graph.h"
+#include "analysis/whole_run/criticality.h"
+#include "analysis/whole_run/wait_graph.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "tests/oracle/oracle_whole.h"

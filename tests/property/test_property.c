@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "analysis/analyze.h"
-#include "analysis/variance_tree.h"
+#include "analysis/tree/variance_tree.h"
 #include "tests/oracle/random_trace.h"
 #include "tests/property/program.h"
 #include "base/banned.h"

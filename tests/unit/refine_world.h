@@ -8,7 +8,7 @@
 #ifndef TESTS_UNIT_REFINE_WORLD_H
 #define TESTS_UNIT_REFINE_WORLD_H
 
-#include "analysis/refine.h"
+#include "analysis/refine/refine.h"
 
 enum { MOST_FUNCTIONS = 8, MOST_CALLS = 16 };
 

@@ -5,7 +5,7 @@
 #ifndef TESTS_UNIT_SAME_FINDINGS_H
 #define TESTS_UNIT_SAME_FINDINGS_H
 
-#include "analysis/findings.h"
+#include "analysis/findings/findings.h"
 
 void same_findings(const struct findings *a, const struct findings *b);
 

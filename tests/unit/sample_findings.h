@@ -5,7 +5,7 @@
 #ifndef TESTS_UNIT_SAMPLE_FINDINGS_H
 #define TESTS_UNIT_SAMPLE_FINDINGS_H
 
-#include "analysis/findings.h"
+#include "analysis/findings/findings.h"
 
 /*
  * A log server: the wait in log_append for a lock that flush_log holds while it sleeps.  H = 3.

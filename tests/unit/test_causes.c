@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "analysis/analyze.h"
-#include "analysis/causes.h"
-#include "analysis/execution_table.h"
+#include "analysis/tree/causes.h"
+#include "analysis/tree/execution_table.h"
 #include "tests/oracle/random_trace.h"
 #include "tests/unit/cmocka_all.h"
 #include "trace/tuples/tuples.h"

@@ -14,7 +14,7 @@
 #include "tests/unit/cmocka_all.h"
 
 #include "analysis/analyze.h"
-#include "analysis/confidence.h"
+#include "analysis/stats/confidence.h"
 #include "base/banned.h"
 
 /* ---- by hand ---- */

@@ -12,7 +12,7 @@
 #include "tests/unit/cmocka_all.h"
 
 #include "analysis/analyze.h"
-#include "analysis/confidence.h"
+#include "analysis/stats/confidence.h"
 #include "base/banned.h"
 
 enum { HANDLE, F, G, PARTS = 4, INTERVALS = 12800, BLOCKS = 64 };

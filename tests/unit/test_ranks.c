@@ -12,7 +12,7 @@
 #include "tests/unit/cmocka_all.h"
 
 #include "analysis/analyze.h"
-#include "analysis/ranks.h"
+#include "analysis/factors/ranks.h"
 #include "base/banned.h"
 
 enum { HANDLE, F, G, INTERVALS = 640, BLOCKS = 64 };

@@ -9,7 +9,7 @@
 
 #include "tests/unit/cmocka_all.h"
 
-#include "analysis/refine.h"
+#include "analysis/refine/refine.h"
 
 enum { R, A, B, C, D, FUNCTION_CNT };
 

@@ -4,7 +4,7 @@
  */
 #include "tests/unit/cmocka_all.h"
 
-#include "analysis/refine_state.h"
+#include "analysis/refine/refine_state.h"
 #include "tests/unit/refine_world.h"
 
 static const char *const server[] = { "handle", "parse", "mix", "log", NULL };

@@ -8,8 +8,8 @@
 #include "tests/unit/cmocka_all.h"
 
 #include "analysis/analyze.h"
-#include "analysis/execution_table.h"
-#include "analysis/row_batches.h"
+#include "analysis/tree/execution_table.h"
+#include "analysis/tree/row_batches.h"
 #include "tests/bench/shapes.h"
 #include "tests/oracle/random_trace.h"
 #include "tests/unit/same_findings.h"

@@ -9,7 +9,7 @@
 
 #include "tests/unit/cmocka_all.h"
 
-#include "analysis/series.h"
+#include "analysis/stats/series.h"
 #include "tests/unit/plain_trace.h"
 #include "base/banned.h"
 

@@ -12,8 +12,8 @@
 #include "tests/unit/cmocka_all.h"
 
 #include "analysis/analyze.h"
-#include "analysis/covariances.h"
-#include "analysis/sibling_pairs.h"
+#include "analysis/factors/covariances.h"
+#include "analysis/factors/sibling_pairs.h"
 #include "base/banned.h"
 
 enum { ROWS = 48, FUNCTIONS = 300 };

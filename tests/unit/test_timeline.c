@@ -6,7 +6,7 @@
  */
 #include "tests/unit/cmocka_all.h"
 
-#include "analysis/timeline.h"
+#include "analysis/path/timeline.h"
 #include "tests/oracle/random_trace.h"
 #include "base/banned.h"
 

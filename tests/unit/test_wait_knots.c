@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/wait_knots.h"
+#include "analysis/whole_run/wait_knots.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "tests/unit/cmocka_all.h"

@@ -11,7 +11,7 @@
 #include "tests/unit/cmocka_all.h"
 
 #include "analysis/analyze.h"
-#include "analysis/rows.h"
+#include "analysis/tree/rows.h"
 #include "tests/bench/shapes.h"
 #include "tests/oracle/random_trace.h"
 #include "tests/unit/same_findings.h"

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* paper_confidence.h - see paper_confidence.c.  Private to analysis/. */
+#ifndef ANALYSIS_FACTORS_PAPER_CONFIDENCE_H
+#define ANALYSIS_FACTORS_PAPER_CONFIDENCE_H
+
+#include "analysis/factors/factors.h"
+#include "analysis/factors/influence.h"
+
+/* Of factors paper_ci95 and paper_resolved, of pairs ci95; rows are read between the two. */
+struct paper *paper_begin(const struct analysis *a, const struct shown_tree *shown, const struct factor_columns *c,
+			  const struct influence *in, struct row_reading *r);
+void paper_end(struct paper *p);
+
+#endif

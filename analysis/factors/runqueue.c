@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * runqueue.c - the time in which threads could run and had no CPU, as one factor.
+ *
+ * Whom a preemption hits is chance: every function has a part of it, and none is its cause.  So all of it is summed before
+ * the variance is taken: what the intervals' own threads waited for a CPU in any function (runnable, wakeup), and what
+ * those did for whom they waited meanwhile.
+ *
+ *	f runnable 4 0 0 4, g runnable 0 4 4 0, T 14 14 14 14: both vary, their sum does not
+ *	f lock wait 9, of it its holder runnable 5: 5 of it are the run queue's
+ *
+ * Of recorded runs.  Imported tuples may say runnable of whatever they like: there each function keeps its own.
+ */
+#include "analysis/factors/factors.h"
+
+#include "base/banned.h"
+
+static bool is_runqueue(const struct vtree *v, const struct place *p)
+{
+	if (p->kind == NODE_WAIT)
+		return state_is_runqueue(p->wait);
+	if (p->kind != NODE_BLAME || !p->is_wait || !state_is_runqueue(p->wait))
+		return false;
+	return !is_runqueue(v, &v->places.items[p->parent]);
+}
+
+bool place_is_runqueue(const struct factor_columns *c, const struct vtree *v, const struct place *p)
+{
+	return c->runqueue != NODE_NONE && is_runqueue(v, p);
+}
+
+bool has_runqueue(const struct analysis *a)
+{
+	if (!a->t->cpu_use.ns && !a->t->cpu_use.kernel_knows)
+		return false;
+	for (size_t i = 1; i < a->v->places.cnt; i++)
+		if (a->v->places.items[i].presence && is_runqueue(a->v, &a->v->places.items[i]))
+			return true;
+	return false;
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cpu_found.h - what the run says of the CPUs.  Private to analysis/. */
+#ifndef ANALYSIS_PASS_CPU_FOUND_H
+#define ANALYSIS_PASS_CPU_FOUND_H
+
+#include "analysis/findings/findings.h"
+
+void find_cpu(const struct trace *t, struct findings *f);	/* f->cpu */
+
+#endif

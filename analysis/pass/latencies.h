@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * latencies.h - how long each interval took: all that many passes need of the rows.
+ *
+ * Private to analysis/.
+ */
+#ifndef ANALYSIS_PASS_LATENCIES_H
+#define ANALYSIS_PASS_LATENCIES_H
+
+#include "analysis/findings/findings.h"
+#include "analysis/tree/rows.h"
+
+/* Per row, and per recorded one; root-only: the same. */
+struct latencies {
+	int64_t *of_row, *of_recorded;	/* one array where each is read once */
+	uint32_t *copies;		/* rows of each recorded one */
+	uint32_t *weights;		/* what one in full of the same rate stands for */
+	unsigned char *block_of_row;	/* of so many blocks of time as blocks_for(recorded_cnt) says */
+	size_t recorded_cnt;		/* each once, whatever its weight (rows.h) */
+};
+
+/* Both latencies, and f->intervals of both, each once, in order of their starts. */
+void latencies_read(struct rows *rows, struct rows *root_only, struct latencies *full, struct latencies *root, struct findings *f);
+void latencies_release(struct latencies *l);	/* also a _cleanup_ function */
+
+#endif

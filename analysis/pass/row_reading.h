@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * row_reading.h - one reading of the rows for all passes that want them next.
+ *
+ * Private to analysis/.  Example: factors and parts both ask for rows; one reading hands each full batch to both, and what is
+ * not worth a batch row by row.  Who takes no batches gets every row by itself.  The groups of batches are the blocks of time.
+ *
+ *	struct row_reading r = { 0 };
+ *
+ *	visit_rows(&r, sum_row, sum_batch, factors);		any number of times
+ *	read_rows(&r, a);
+ */
+#ifndef ANALYSIS_PASS_ROW_READING_H
+#define ANALYSIS_PASS_ROW_READING_H
+
+#include "analysis/pass/pass.h"
+#include "analysis/tree/row_batches.h"
+
+/* One row, as read_rows() comes to it. */
+typedef void (*row_visitor)(void *arg, size_t row, const cells *places);
+
+struct visitor {
+	row_visitor visit;
+	batch_taker take;		/* of rows that are alike; NULL: every row by itself, in order */
+	void *arg;
+};
+
+struct row_reading {
+	VEC(struct visitor) visitors;
+};
+
+void visit_rows(struct row_reading *r, row_visitor visit, batch_taker take, void *arg);
+
+/* Nobody is a visitor any more then. */
+void read_rows(struct row_reading *r, const struct analysis *a);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * critical_path.c - the corrected Algorithm 2 of the paper (3.3.3), on the interval's own threads.
+ *
+ * A cursor, (thread, time), starts at the interval's end and only ever moves back in time;
+ * every stretch it passes becomes a piece.  A wait that somebody ended is one folded piece, which
+ * unfold.c explains by what the waker did meanwhile:
+ *
+ *	A runs [10,20], waits for a lock [20,50], runs [50,70]; B wakes A at 50; interval [10,70]
+ *	cursor A 70	A [50,70] running
+ *	cursor A 50	A is blocked; woken at 50 by B: [20,50] folded
+ *	cursor A 20	A [10,20] running; the start is reached
+ *	unfolded	A [10,20]  B [20,50] at depth 1  A [50,70]
+ *
+ * Rules where the paper is silent (vprof-formats(5), WAITS):
+ *  - The wake-up of a wait is the latest in (its start, min(its end, cursor)].  From the wake-up
+ *    to the cursor the thread could run and did not: a "wakeup" piece.
+ *  - `queue` and `runnable` have no waker.  Without a known waker a wait keeps its own class.
+ *  - On the interval's own thread (depth 0) a segment that works for others is a `queue` piece;
+ *    no wake-up in it is followed; a hole between segments is `other`.
+ *  - A creation edge into the thread of depth 0 is followed when the cursor comes down to the
+ *    picking up and what was just passed was the interval's own: a `queue` piece on the thread
+ *    that picks up, explained by what that thread did meanwhile; then on with the creator.  Each
+ *    edge once in a walk; the latest first.
+ *
+ * The walk ends: a step either passes time, or follows an edge for the first time.
+ */
+#include "analysis/path/timeline.h"
+
+#include <errno.h>
+#include "base/banned.h"
+
+struct walk {
+	const struct timeline *tl;
+	const struct interval *iv;
+	pieces *out;			/* backward, until the end */
+	uint64_t tid;			/* the cursor */
+	uint32_t thread;
+	int64_t at_ns;
+	bool own;			/* what was just passed was the interval's own */
+};
+
+static bool follow_creation(struct walk *w);
+static void step(struct walk *w);
+static int check_pieces(const struct interval *iv, const pieces *out);
+
+static void move_to(struct walk *w, uint64_t tid, int64_t at_ns)
+{
+	w->tid = tid;
+	w->thread = timeline_thread(w->tl, tid);
+	w->at_ns = at_ns;
+}
+
+int folded_path(const struct timeline *tl, const struct interval *iv, pieces *out)
+{
+	struct walk w = { .tl = tl, .iv = iv, .out = out, .own = true };
+
+	out->cnt = 0;
+	++*tl->walk_no;
+	move_to(&w, iv->end_tid, iv->end_ns);
+	while (w.at_ns > iv->start_ns)
+		if (!w.own || !follow_creation(&w))
+			step(&w);
+	pieces_reverse(out, 0);
+	return check_pieces(iv, out);
+}
+
+int critical_path(const struct timeline *tl, const struct interval *iv, pieces *out)
+{
+	pieces folded = { NULL, 0, 0 };
+	int r = folded_path(tl, iv, &folded);
+
+	out->cnt = 0;
+	for (size_t i = 0; r == 0 && i < folded.cnt; i++)
+		unfold(tl, &folded.items[i], SIZE_MAX, out);
+	VEC_RELEASE(&folded);
+	return r ? r : check_pieces(iv, out);
+}
+
+/* Passes [from_ns, cursor) as one piece; NULL if it has no length. */
+static struct piece *emit(struct walk *w, int64_t from_ns, enum trace_state state)
+{
+	struct piece p = {
+		.tid = w->tid, .owner_tid = w->tid, .start_ns = from_ns, .end_ns = w->at_ns,
+		.state = state, .wait = state, .meanwhile = STATE_QUEUE,
+	};
+
+	w->at_ns = from_ns;
+	if (p.start_ns >= p.end_ns)
+		return NULL;
+	VEC_ADD(w->out, p);
+	return &w->out->items[w->out->cnt - 1];
+}
+
+/* The latest creation in the first cnt of the thread that this walk may still follow. */
+static const struct creation *latest_unused(const struct walk *w, size_t cnt, int64_t after_ns)
+{
+	const struct creation *items = w->tl->trace->creations.items;
+	size_t first;
+
+	if (cnt == 0)
+		return NULL;
+	first = w->tl->threads.items[w->thread].creations.first;
+	for (size_t i = first + cnt; i-- > first && items[i].time2_ns > after_ns; )
+		if (items[i].time_ns <= items[i].time2_ns &&
+		    w->tl->used_in_walk[i] != *w->tl->walk_no)
+			return &items[i];
+	return NULL;
+}
+
+static bool follow_creation(struct walk *w)
+{
+	size_t cnt = timeline_creations_until(w->tl, w->thread, w->at_ns);
+	const struct creation *c = latest_unused(w, cnt, w->at_ns - 1);
+	struct piece *p;
+	int64_t from_ns;
+
+	if (!c)
+		return false;
+	w->tl->used_in_walk[c - w->tl->trace->creations.items] = *w->tl->walk_no;
+	from_ns = c->time_ns > w->iv->start_ns ? c->time_ns : w->iv->start_ns;
+	p = emit(w, from_ns, STATE_QUEUE);
+	if (p)
+		p->fold = FOLD_OTHERS;
+	move_to(w, c->tid, from_ns);
+	return true;
+}
+
+static struct piece *emit_wait(struct walk *w, const struct segment *s, int64_t start_ns)
+{
+	struct piece *p = emit(w, start_ns, s->state);
+
+	if (p)
+		p->caller = s->caller;
+	return p;
+}
+
+/* [start_ns, cursor) of a wait: its wake-up delay, then what its waker explains. */
+static void pass_wait(struct walk *w, const struct segment *s, int64_t start_ns)
+{
+	const struct wakeup *k = timeline_wakeup(w->tl, w->thread, s->start_ns, w->at_ns);
+	struct piece *p;
+
+	if (!k) {
+		emit_wait(w, s, start_ns);
+		return;
+	}
+	emit(w, k->time_ns > start_ns ? k->time_ns : start_ns, STATE_WAKEUP);
+	p = emit_wait(w, s, start_ns);
+	if (p) {
+		p->fold = FOLD_WAIT;
+		p->wakeup = (size_t)(k - w->tl->trace->wakeups.items);
+	}
+}
+
+/* The thread works for others, down to the interval's own segment, a hole or the start. */
+static void pass_others(struct walk *w, size_t segment)
+{
+	size_t first = timeline_others_first(w->tl, w->thread, segment, w->iv->sid,
+					     w->iv->start_ns);
+	const struct segment *s = &w->tl->segments[first];
+	struct piece *p = emit(w, s->start_ns > w->iv->start_ns ? s->start_ns : w->iv->start_ns,
+			       STATE_QUEUE);
+
+	if (!p)
+		return;
+	p->meanwhile = s->state;
+	if (first < segment)
+		p->fold = FOLD_OTHERS;
+}
+
+/* At depth 0 a piece also ends where the interval was picked up by this thread. */
+static int64_t stop_at_creation(const struct walk *w, int64_t start_ns)
+{
+	size_t cnt = timeline_creations_until(w->tl, w->thread, w->at_ns - 1);
+	const struct creation *c = latest_unused(w, cnt, start_ns);
+
+	return c ? c->time2_ns : start_ns;
+}
+
+/* Passes the last segment before the cursor, or the hole after it. */
+static void step(struct walk *w)
+{
+	size_t segment = timeline_segment_before(w->tl, w->thread, w->at_ns);
+	const struct segment *s = segment == SEGMENT_NONE ? NULL : &w->tl->segments[segment];
+	int64_t start_ns = w->iv->start_ns;
+
+	w->own = s && s->end_ns >= w->at_ns && s->sid == w->iv->sid;
+	if (!s || s->end_ns < w->at_ns) {
+		emit(w, s && s->end_ns > start_ns ? s->end_ns : start_ns, STATE_OTHER);
+	} else if (!w->own) {
+		pass_others(w, segment);
+	} else {
+		start_ns = stop_at_creation(w, s->start_ns > start_ns ? s->start_ns : start_ns);
+		if (state_has_waker(s->state))
+			pass_wait(w, s, start_ns);
+		else
+			emit_wait(w, s, start_ns);
+	}
+}
+
+/* Disjoint, in order, covering, and hence summing to the latency exactly. */
+static int check_pieces(const struct interval *iv, const pieces *out)
+{
+	int64_t at_ns = iv->start_ns;
+
+	for (size_t i = 0; i < out->cnt; i++) {
+		if (out->items[i].start_ns != at_ns || out->items[i].end_ns <= at_ns)
+			return -EBADMSG;
+		at_ns = out->items[i].end_ns;
+	}
+	return at_ns == iv->end_ns ? 0 : -EBADMSG;
+}

@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * refine_budget.c - several levels at once, cheapest first, within the overhead.
+ *
+ * Any set of functions may carry probes: the time of one that does not falls into the body of
+ * the nearest that does.  So a plan is filled in tiers, each from the rarest function up, as
+ * long as calls x cost fit into overhead x mean (and their part of the variance into overhead, see
+ * refine_cost.c):
+ *
+ *	path	what holds more than the threshold, and what it is called by
+ *	scope	all levels below bodies above the threshold that call what was not recorded; then below
+ *		those that are above it only at the upper end of their confidence interval
+ *	rest	what was recorded before
+ *
+ * If nothing of the scope fits, all of it is recorded, but in one interval in so many (refine.h).
+ *
+ * A function that was never recorded is taken to be called as often as its callers, once per call
+ * in the source; the run then tells.  Example, 100 calls fit: handle 1 calls step twice in its
+ * source, step calls leaf 3 times: step 2, leaf 6.
+ */
+#include "analysis/refine/refine_state.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/banned.h"
+
+#define TRIES 2				/* runs of a function that is left out as too dear in between */
+#define WAKER_LEVELS 3			/* below a waker at once: how often it calls is not known */
+
+struct candidate {
+	double calls;
+	uint32_t function;
+	enum refine_level level;
+};
+
+struct budget {
+	struct refinement *r;
+	const struct findings *f;
+	struct refine_state *s;
+	enum refine_level *next;
+	double *estimate;		/* calls an interval */
+	double left_ns, left_share;	/* of the mean latency, of its variance */
+	VEC(struct candidate) tier;
+	bool *in_scope;
+	size_t new_cnt;			/* functions that no run had, below what has to be looked into */
+	indexes callers;		/* of where intervals begin, if what they call is looked for */
+};
+
+/* ---- the first run ---- */
+
+/* What nobody called in earlier runs is left out, and so is what only it calls; later runs ask for it if its caller's own
+ * time counts. */
+static void add_to_census(struct refinement *r, uint32_t f, bool *known, indexes *below)
+{
+	const struct refine_function *function = &r->state->p->functions[f];
+
+	if (known[f])
+		return;
+	known[f] = true;
+	if (function->uncalled && !function->always)
+		r->uncalled_cnt++;
+	else
+		VEC_ADD(below, f);
+}
+
+void refine_census(struct refinement *r)
+{
+	struct refine_state *s = r->state;
+	indexes level = { NULL, 0, 0 }, below = { NULL, 0, 0 }, children = { NULL, 0, 0 };
+	bool *known = xcalloc(s->p->function_cnt + 1, sizeof(*known));
+	size_t cnt = 0;
+
+	for (uint32_t i = 0; i < s->p->function_cnt; i++)
+		if (s->p->functions[i].root) {
+			known[i] = true;
+			VEC_ADD(&level, i);
+		}
+	for (bool first = true; level.cnt > 0; first = false) {
+		below.cnt = 0;
+		for (size_t i = 0; i < level.cnt; i++) {
+			refine_children(s, level.items[i], &children, NULL);
+			for (size_t c = 0; c < children.cnt; c++)
+				add_to_census(r, children.items[c], known, &below);
+		}
+		cnt += below.cnt;
+		if (!first && cnt > r->options.census_functions)
+			break;
+		for (size_t i = 0; i < below.cnt; i++)
+			if (r->levels[below.items[i]] < REFINE_IN_INTERVALS)
+				r->levels[below.items[i]] = REFINE_IN_INTERVALS;
+		indexes other = level;
+
+		level = below;
+		below = other;
+	}
+	VEC_RELEASE(&level);
+	VEC_RELEASE(&below);
+	VEC_RELEASE(&children);
+	free(known);
+}
+
+/* ---- how often is what was never recorded called? ---- */
+
+enum { NEW, OPEN, DONE };
+
+struct frame {
+	uint32_t function, next_call;
+};
+
+/* Callers before callees: reverse postorder; calls back into a circle do not count. */
+static void order_callers_first(const struct refine_state *s, indexes *ret)
+{
+	unsigned char *state = xcalloc(s->p->function_cnt + 1, 1);
+	VEC(struct frame) stack = { NULL, 0, 0 };
+
+	for (uint32_t root = 0; root < s->p->function_cnt; root++) {
+		if (state[root] != NEW)
+			continue;
+		state[root] = OPEN;
+		VEC_ADD(&stack, (struct frame){ root, s->first[root] });
+		while (stack.cnt > 0) {
+			struct frame *top = &stack.items[stack.cnt - 1];
+
+			if (top->next_call == s->first[top->function + 1]) {
+				state[top->function] = DONE;
+				VEC_ADD(ret, top->function);
+				stack.cnt--;
+				continue;
+			}
+			uint32_t callee = s->callees[top->next_call++];
+
+			if (state[callee] == NEW) {
+				state[callee] = OPEN;
+				VEC_ADD(&stack, (struct frame){ callee, s->first[callee] });
+			}
+		}
+	}
+	for (size_t i = 0; i < ret->cnt / 2; i++) {
+		uint32_t other = ret->items[i];
+
+		ret->items[i] = ret->items[ret->cnt - 1 - i];
+		ret->items[ret->cnt - 1 - i] = other;
+	}
+	VEC_RELEASE(&stack);
+	free(state);
+}
+
+static void estimate_calls(struct budget *b)
+{
+	const struct refine_state *s = b->s;
+	uint32_t *position = xcalloc(s->p->function_cnt + 1, sizeof(*position));
+	indexes order = { NULL, 0, 0 };
+
+	order_callers_first(s, &order);
+	for (uint32_t i = 0; i < order.cnt; i++)
+		position[order.items[i]] = i;
+	for (size_t i = 0; i < order.cnt; i++) {
+		uint32_t f = order.items[i];
+
+		if (s->calls[f] >= 0)
+			b->estimate[f] = s->calls[f];
+		for (uint32_t c = s->first[f]; c < s->first[f + 1]; c++)
+			if (position[s->callees[c]] > i)
+				b->estimate[s->callees[c]] += b->estimate[f] * s->weights[c];
+	}
+	VEC_RELEASE(&order);
+	free(position);
+}
+
+/* ---- filling the plan ---- */
+
+static int compare_candidates(const void *pa, const void *pb)
+{
+	const struct candidate *a = pa, *b = pb;
+
+	if (a->calls != b->calls)
+		return a->calls < b->calls ? -1 : 1;
+	return (a->function > b->function) - (a->function < b->function);
+}
+
+static void add_candidate(struct budget *b, uint32_t f, enum refine_level level)
+{
+	if (b->next[f] < level && !b->s->p->functions[f].skipped)
+		VEC_ADD(&b->tier, (struct candidate){ b->estimate[f], f, level });
+}
+
+/* Takes the tier's candidates as long as they fit, and empties it. */
+static void take_tier(struct budget *b)
+{
+	if (b->tier.cnt > 1)
+		qsort(b->tier.items, b->tier.cnt, sizeof(*b->tier.items), compare_candidates);
+	for (size_t i = 0; i < b->tier.cnt; i++) {
+		const struct candidate *c = &b->tier.items[i];
+		double cost = c->calls * b->r->probe_ns, share = b->s->share_cost[c->function];
+
+		if (b->next[c->function] >= c->level)
+			continue;
+		if (c->level == REFINE_DORMANT) {
+			cost = c->calls * b->r->options.dormant_ns;
+			share *= b->r->options.dormant_ns / b->r->options.probe_ns;
+		}
+		if (b->next[c->function] >= REFINE_IN_INTERVALS)
+			cost = share = 0;	/* it is recorded already, now also outside */
+		if (cost > b->left_ns || share > b->left_share)
+			continue;
+		b->left_ns -= cost;
+		b->left_share -= share;
+		b->next[c->function] = c->level;
+	}
+	b->tier.cnt = 0;
+}
+
+static void take_fixed(struct budget *b)
+{
+	for (uint32_t i = 0; i < b->s->p->function_cnt; i++) {
+		const struct refine_function *f = &b->s->p->functions[i];
+
+		if (f->skipped || !(f->root || f->always))
+			continue;
+		b->next[i] = f->always ? REFINE_ALWAYS : REFINE_IN_INTERVALS;
+		b->left_ns -= b->estimate[i] * b->r->probe_ns;
+		b->left_share -= b->s->share_cost[i];
+	}
+}
+
+static void add_path(struct budget *b)
+{
+	const struct refine_state *s = b->s;
+
+	for (uint32_t i = 0; i < s->p->function_cnt; i++) {
+		if (s->total[i] > b->r->options.threshold)
+			for (uint32_t f = i, steps = 0; f != FUNCTION_NONE && steps < 1000;
+			     f = s->parent[f], steps++)
+				add_candidate(b, f, b->r->levels[f]);
+		if (s->blamed[i] > b->r->options.threshold || s->own[i] > b->r->options.threshold)
+			add_candidate(b, i, b->r->levels[i]);
+	}
+}
+
+/*
+ * Everything below f, levels deep (0: all), becomes a candidate, but what a run has settled, with all that
+ * is below that: in a circle of calls the rest would be the whole program.  Like the first run a later one takes
+ * whole levels up to so many new functions: in MariaDB 6,000 functions are below the one that dispatches, in nearly
+ * all units of the project, and each level shows which of them count.
+ */
+static void add_below(struct budget *b, uint32_t f, enum refine_level level, unsigned levels)
+{
+	indexes queue = { NULL, 0, 0 }, children = { NULL, 0, 0 };
+	bool *seen = xcalloc(b->s->p->function_cnt + 1, sizeof(*seen));
+	size_t next = 0;
+
+	seen[f] = true;
+	VEC_ADD(&queue, f);
+	for (unsigned depth = 0; next < queue.cnt && (levels == 0 || depth < levels); depth++) {
+		if (depth > 0 && b->new_cnt > b->r->options.census_functions)
+			break;
+		for (size_t end = queue.cnt; next < end; next++) {
+			if (b->r->answers[queue.items[next]] == REFINE_NO)
+				continue;
+			refine_children(b->s, queue.items[next], &children, NULL);
+			for (size_t c = 0; c < children.cnt; c++) {
+				uint32_t child = children.items[c];
+
+				if (seen[child] ||
+				    (level == REFINE_IN_INTERVALS && b->in_scope[child]))
+					continue;
+				seen[child] = true;
+				if (level == REFINE_IN_INTERVALS)
+					b->in_scope[child] = true;
+				if (level == REFINE_IN_INTERVALS && refine_settled(b->r, child))
+					continue;
+				b->new_cnt += b->r->levels[child] == REFINE_OUT && !b->s->p->functions[child].skipped;
+				add_candidate(b, child, level);
+				VEC_ADD(&queue, child);
+			}
+		}
+	}
+	VEC_RELEASE(&queue);
+	VEC_RELEASE(&children);
+	free(seen);
+}
+
+/* Does that hold of a share: above the threshold, or, with sure false, only perhaps? */
+static bool in_doubt(const struct budget *b, double share, double doubt, bool sure)
+{
+	double threshold = b->r->options.threshold;
+
+	return (share > threshold) == sure && share + doubt > threshold;
+}
+
+/* What no recorded function has (refine_unknown.c). */
+static bool add_unknown(struct budget *b, bool sure)
+{
+	struct refine_state *s = b->s;
+	bool any = false;
+
+	if (in_doubt(b, s->own_nobody, s->own_nobody_doubt, sure)) {
+		refine_callers(b->r, &b->callers);
+		for (size_t i = 0; i < b->callers.cnt; i++)
+			add_below(b, b->callers.items[i], REFINE_IN_INTERVALS, 0);
+		any = b->callers.cnt > 0;
+	}
+	if (!in_doubt(b, s->blamed_nobody, s->blamed_nobody_doubt, sure))
+		return any;
+	for (uint32_t i = 0; i < s->p->function_cnt; i++)
+		if (refine_is_start(b->r, i)) {
+			add_candidate(b, i, REFINE_ALWAYS);
+			add_below(b, i, REFINE_ALWAYS, WAKER_LEVELS - 1);
+			any = true;
+		}
+	return any;
+}
+
+/* Who waits without a probe. */
+static bool add_waiters(struct budget *b)
+{
+	indexes waiters = { NULL, 0, 0 };
+	bool any;
+
+	refine_waiters(b->r, b->f, NULL, &waiters);
+	any = waiters.cnt > 0;
+	for (size_t i = 0; i < waiters.cnt; i++)
+		add_candidate(b, waiters.items[i], REFINE_IN_INTERVALS);
+	VEC_RELEASE(&waiters);
+	return any;
+}
+
+/* Is there anything above the threshold, or with sure false perhaps above it, of which not all is known? */
+static bool add_scope(struct budget *b, bool sure)
+{
+	double threshold = b->r->options.threshold;
+	bool any = add_unknown(b, sure);
+
+	if (sure)
+		any |= add_waiters(b);
+
+	for (uint32_t i = 0; i < b->s->p->function_cnt; i++) {
+		if ((b->s->own[i] > threshold) == sure && refine_in_scope(b->r, i, false)) {
+			add_below(b, i, REFINE_IN_INTERVALS, 0);
+			any = true;
+		}
+		if ((b->s->blamed[i] > threshold) == sure && refine_in_scope(b->r, i, true)) {
+			add_below(b, i, REFINE_ALWAYS, WAKER_LEVELS);
+			any = true;
+		}
+	}
+	return any;
+}
+
+static void add_recorded(struct budget *b)
+{
+	for (uint32_t i = 0; i < b->s->p->function_cnt; i++)
+		if (b->r->levels[i] >= REFINE_IN_INTERVALS)
+			add_candidate(b, i, b->r->levels[i]);
+}
+
+/* What was recorded stays, first as it is, else dormant: that needs no rebuild. */
+static void take_rest(struct budget *b)
+{
+	add_recorded(b);
+	take_tier(b);
+	for (uint32_t i = 0; i < b->s->p->function_cnt; i++)
+		if (b->r->levels[i] >= REFINE_DORMANT)
+			add_candidate(b, i, REFINE_DORMANT);
+	take_tier(b);
+}
+
+/* ---- going on or not ---- */
+
+struct difference {
+	bool more, less;		/* functions recorded that tell more; or, less, with a probe at all */
+	uint64_t hash;			/* of the new set */
+};
+
+static void add_callees(struct refine_state *s, uint32_t f, indexes *children, bool *frontier)
+{
+	refine_children(s, f, children, NULL);
+	for (size_t c = 0; c < children->cnt; c++)
+		frontier[children->items[c]] = true;
+}
+
+/*
+ * What is called by functions that are known to be called.  Only that can tell more: of what lies
+ * behind a function of which nothing is known, nothing can be said before that function fits.
+ */
+static bool *find_frontier(const struct budget *b)
+{
+	bool *frontier = xcalloc(b->s->p->function_cnt + 1, sizeof(*frontier));
+	indexes children = { NULL, 0, 0 };
+
+	for (uint32_t i = 0; i < b->s->p->function_cnt; i++)
+		if (b->s->calls[i] > 0)
+			add_callees(b->s, i, &children, frontier);
+	for (size_t i = 0; i < b->callers.cnt; i++)
+		add_callees(b->s, b->callers.items[i], &children, frontier);
+	refine_waiters(b->r, b->f, NULL, &children);	/* they were seen */
+	for (size_t i = 0; i < children.cnt; i++)
+		frontier[children.items[i]] = true;
+	VEC_RELEASE(&children);
+	return frontier;
+}
+
+/* The probe is a reason for another run. */
+static bool tells_more(const struct budget *b, uint32_t i, const bool *frontier)
+{
+	enum refine_level then = b->r->levels[i], now = b->next[i];
+
+	if (now == REFINE_ALWAYS)
+		return then != REFINE_ALWAYS;
+	return now == REFINE_IN_INTERVALS && then < REFINE_IN_INTERVALS && frontier[i] &&
+	       b->s->tried[i] < TRIES;
+}
+
+static struct difference compare_plans(const struct budget *b)
+{
+	struct difference d = { false, false, 0 };
+	bool *frontier = find_frontier(b);
+
+	for (uint32_t i = 0; i < b->s->p->function_cnt; i++) {
+		bool recorded = b->r->levels[i] >= REFINE_IN_INTERVALS;
+
+		d.more |= tells_more(b, i, frontier);
+		d.less |= b->next[i] < b->r->levels[i] && (recorded || b->next[i] == REFINE_OUT);
+		if (b->next[i] != REFINE_OUT)
+			d.hash = hash_u64(d.hash, (uint64_t)i << 2 | b->next[i]);
+	}
+	free(frontier);
+	return d;
+}
+
+/* ---- one interval in so many ---- */
+
+/* Takes all of the tier that is recorded inside intervals only, at any cost; the rest stays in it. */
+static void take_at_any_cost(struct budget *b)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < b->tier.cnt; i++) {
+		const struct candidate c = b->tier.items[i];
+
+		if (c.level != REFINE_IN_INTERVALS)
+			b->tier.items[left++] = c;
+		else if (b->next[c.function] < c.level)
+			b->next[c.function] = c.level;
+	}
+	b->tier.cnt = left;
+}
+
+/* One interval in how many must be in full for the average to be within the budget; 0: that cannot be,
+ * dormant probes and those that record always are too much already. */
+static double gate_of(const struct budget *b)
+{
+	const struct refine_options *o = &b->r->options;
+	double probe_ns = b->r->probe_ns, left_ns = o->overhead * b->s->mean_ns, full_ns = 0;
+
+	for (size_t i = 0; i < b->s->p->function_cnt; i++) {
+		if (b->next[i] == REFINE_ALWAYS)
+			left_ns -= b->estimate[i] * probe_ns;
+		if (b->next[i] != REFINE_IN_INTERVALS)
+			continue;
+		left_ns -= b->estimate[i] * o->dormant_ns;
+		full_ns += b->estimate[i] * (probe_ns - o->dormant_ns);
+	}
+	return left_ns > 0 ? ceil(full_ns / left_ns) : 0;
+}
+
+/* The path and the whole scope, and as much of what was recorded as the budget would take by itself. */
+static bool take_gated(struct budget *b, const struct findings *f)
+{
+	size_t cnt = b->s->p->function_cnt;
+	uint64_t *times;
+	double gate;
+
+	memset(b->next, 0, cnt * sizeof(*b->next));
+	memset(b->in_scope, 0, cnt * sizeof(*b->in_scope));
+	b->new_cnt = 0;
+	b->left_ns = b->r->options.overhead * b->s->mean_ns;
+	b->left_share = b->r->options.overhead;
+	take_fixed(b);
+	add_path(b);
+	add_scope(b, true);
+	take_at_any_cost(b);
+	take_tier(b);
+	add_recorded(b);
+	take_tier(b);
+	gate = gate_of(b);
+	if (!(gate >= 2) || gate > UINT32_MAX)
+		return false;
+	if ((double)(f->interval.cnt + f->probing.root_only_cnt) < gate * REFINE_GATED_MIN) {
+		b->r->gate_intervals = (uint64_t)gate * REFINE_GATED_MIN;
+		return false;
+	}
+	b->s->next_gate = (uint32_t)gate;
+	times = map_slot(b->s->plans, hash_u64(compare_plans(b).hash, b->s->next_gate));
+	return (*times)++ == 0;
+}
+
+enum refine_stop refine_by_budget(struct refinement *r, const struct findings *f,
+				  enum refine_level *next)
+{
+	struct refine_state *s = r->state;
+	struct budget b = { .r = r, .f = f, .s = s, .next = next,
+			    .left_ns = r->options.overhead * s->mean_ns,
+			    .left_share = r->options.overhead,
+			    .estimate = xcalloc(s->p->function_cnt + 1, sizeof(double)),
+			    .in_scope = xcalloc(s->p->function_cnt + 1, sizeof(bool)) };
+	bool too_dear = fmax(r->cost, s->share_of_probes) > r->options.overhead;
+	bool open, doubtful, repeated;
+	enum refine_stop stop = REFINE_CLOSED;
+	struct difference d;
+
+	estimate_calls(&b);
+	take_fixed(&b);
+	add_path(&b);
+	take_tier(&b);
+	open = add_scope(&b, true);
+	take_tier(&b);
+	doubtful = add_scope(&b, false);
+	take_tier(&b);
+	take_rest(&b);
+	d = compare_plans(&b);
+	repeated = (*map_slot(s->plans, d.hash))++ > 0;
+	if ((open || doubtful) && d.more && !repeated)
+		stop = REFINE_GOES_ON;
+	else if (too_dear && r->gate == 1 && d.less && !repeated)
+		stop = REFINE_GOES_ON;	/* the same once more, undisturbed by its own probes */
+	else if (open)
+		stop = take_gated(&b, f) ? REFINE_GOES_ON : REFINE_TOO_DEAR;
+	VEC_RELEASE(&b.tier);
+	VEC_RELEASE(&b.callers);
+	free(b.estimate);
+	free(b.in_scope);
+	return stop;
+}

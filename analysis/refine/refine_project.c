@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * refine_project.c - what both policies ask: the function of a name, what it calls, what of that is not recorded.
+ *
+ * A function that cannot take a probe is looked through: where f calls an inlined g and g
+ * calls h, h is among f's children, for that is where its time would show.
+ */
+#include "analysis/refine/refine_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/banned.h"
+
+#define OF_ACCOUNT 0.5 /* of the threshold: less is no reason for another run */
+
+/* ---- names to functions ---- */
+
+static uint64_t place_hash(const char *name, uint32_t line)
+{
+	return hash_u64(hash_str(0, name), line);
+}
+
+/* The findings' paths may be shortened: "src/log.c" is "/home/u/server/src/log.c". */
+static bool same_file(const char *whole, const char *end)
+{
+	size_t whole_len = whole ? strlen(whole) : 0, end_len = end ? strlen(end) : 0;
+
+	return end_len <= whole_len && strcmp(whole + whole_len - end_len, end ? end : "") == 0 &&
+	       (end_len == 0 || end_len == whole_len || end[0] == '/' ||
+		whole[whole_len - end_len - 1] == '/');
+}
+
+uint32_t refine_find(const struct refine_state *s, const char *name, const char *file,
+		     uint32_t line)
+{
+	uint64_t at;
+
+	if (!name || !map_get(s->by_place, place_hash(name, line), &at))
+		return FUNCTION_NONE;
+	for (; at; at = s->same_place[at - 1]) {
+		const struct refine_function *f = &s->p->functions[at - 1];
+
+		if (f->line == line && strcmp(f->name, name) == 0 &&
+		    (!file || same_file(f->file ? f->file : "", file)))
+			return (uint32_t)at - 1;
+	}
+	return FUNCTION_NONE;
+}
+
+/* ---- the call graph ---- */
+
+static void group_calls(struct refine_state *s)
+{
+	size_t function_cnt = s->p->function_cnt;
+	uint32_t *next = xcalloc(function_cnt + 1, sizeof(*next));
+
+	free(s->first);
+	s->first = xcalloc(function_cnt + 1, sizeof(*s->first));
+	s->callees = xrealloc(s->callees, s->edges.cnt + 1, sizeof(*s->callees));
+	s->weights = xrealloc(s->weights, s->edges.cnt + 1, sizeof(*s->weights));
+	for (size_t i = 0; i < s->edges.cnt; i++)
+		s->first[s->edges.items[i].caller + 1]++;
+	for (size_t i = 0; i < function_cnt; i++)
+		s->first[i + 1] += s->first[i];
+	memcpy(next, s->first, function_cnt * sizeof(*next));
+	for (size_t i = 0; i < s->edges.cnt; i++) {
+		uint32_t at = next[s->edges.items[i].caller]++;
+
+		s->callees[at] = s->edges.items[i].callee;
+		s->weights[at] = s->edges.items[i].weight;
+	}
+	free(next);
+}
+
+/* What the run showed and the call graph did not know. */
+void refine_learn_calls(struct refine_state *s, const struct findings *f)
+{
+	size_t known = s->edges.cnt;
+
+	for (size_t i = 0; i < f->observed.cnt; i++) {
+		uint64_t caller, callee;
+
+		if (map_get(s->by_key, f->observed.items[i].caller, &caller) &&
+		    map_get(s->by_key, f->observed.items[i].callee, &callee))
+			VEC_ADD(&s->edges, (struct refine_call){ (uint32_t)caller - 1,
+								 (uint32_t)callee - 1, 1 });
+	}
+	if (s->edges.cnt > known)
+		group_calls(s);
+}
+
+void refine_index(struct refine_state *s, const struct refine_project *p)
+{
+	size_t cnt = p->function_cnt + 1;
+
+	s->p = p;
+	s->by_key = map_new();
+	s->by_place = map_new();
+	s->same_place = xcalloc(cnt, sizeof(*s->same_place));
+	s->visited = xcalloc(cnt, sizeof(*s->visited));
+	for (uint32_t i = 0; i < p->function_cnt; i++) {
+		const struct refine_function *f = &p->functions[i];
+		uint64_t *slot = map_slot(s->by_place, place_hash(f->name, f->line));
+
+		if (f->key)
+			map_set(s->by_key, f->key, i + 1);
+		s->same_place[i] = (uint32_t)*slot;
+		*slot = i + 1;
+	}
+	for (size_t i = 0; i < p->call_cnt; i++)
+		VEC_ADD(&s->edges, p->calls[i]);
+	group_calls(s);
+}
+
+void refine_children(struct refine_state *s, uint32_t f, indexes *ret,
+		     const struct refine_function **ret_unprobed)
+{
+	indexes through = { NULL, 0, 0 };
+
+	ret->cnt = 0;
+	if (ret_unprobed)
+		*ret_unprobed = NULL;
+	s->visit++;
+	VEC_ADD(&through, f);
+	while (through.cnt > 0) {
+		uint32_t caller = through.items[--through.cnt];
+
+		for (uint32_t i = s->first[caller]; i < s->first[caller + 1]; i++) {
+			uint32_t callee = s->callees[i];
+			const struct refine_function *function = &s->p->functions[callee];
+
+			if (callee == f || s->visited[callee] == s->visit || function->left_out)
+				continue;
+			s->visited[callee] = s->visit;
+			if (!function->skipped && (!function->folded || function->root ||
+						   function->always)) {
+				VEC_ADD(ret, callee);
+				continue;
+			}
+			if (function->skipped && ret_unprobed && !*ret_unprobed)
+				*ret_unprobed = function;
+			VEC_ADD(&through, callee);
+		}
+	}
+	VEC_RELEASE(&through);
+}
+
+bool refine_settled(const struct refinement *r, uint32_t f)
+{
+	const struct refine_state *s = r->state;
+
+	return s->calls[f] == 0 ||
+	       (s->most[f] >= 0 && s->most[f] < OF_ACCOUNT * r->options.threshold);
+}
+
+bool refine_hidden(const struct refinement *r, uint32_t child, bool outside)
+{
+	if (outside)
+		return r->levels[child] != REFINE_ALWAYS;
+	return r->levels[child] < REFINE_IN_INTERVALS && !refine_settled(r, child);
+}
+
+bool refine_has_hidden(const struct refinement *r, uint32_t f, bool outside)
+{
+	indexes children = { NULL, 0, 0 };
+	bool hidden = false;
+
+	if (r->answers[f] == REFINE_NO)
+		return false;
+	refine_children(r->state, f, &children, NULL);
+	for (size_t i = 0; i < children.cnt && !hidden; i++)
+		hidden = refine_hidden(r, children.items[i], outside);
+	VEC_RELEASE(&children);
+	return hidden;
+}
+
+double refine_upper(const struct refine_state *s, uint32_t f, bool outside)
+{
+	return outside ? s->blamed[f] + s->blamed_doubt[f] : s->own[f] + s->own_doubt[f];
+}
+
+bool refine_in_scope(const struct refinement *r, uint32_t f, bool outside)
+{
+	return refine_upper(r->state, f, outside) > r->options.threshold &&
+	       refine_has_hidden(r, f, outside);
+}
+
+/* Who is blamed for a queue wait works for other intervals, so what it calls is recorded inside. */
+bool refine_is_queue(const struct node *wait)
+{
+	return wait->kind == NODE_WAIT && wait->wait == STATE_QUEUE;
+}

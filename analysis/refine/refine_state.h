@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * refine_state.h - what the two policies of refine.h share.  Private to analysis/.
+ */
+#ifndef ANALYSIS_REFINE_REFINE_STATE_H
+#define ANALYSIS_REFINE_REFINE_STATE_H
+
+#include "analysis/refine/refine.h"
+#include "base/map.h"
+
+typedef VEC(uint32_t) indexes;
+
+struct refine_run {			/* what it tells about the cost of probes */
+	uint64_t cnt;			/* 0: there was none */
+	double probes;			/* an interval */
+	double mean_ns, variance_ns2;
+};
+
+struct refine_state {
+	const struct refine_project *p;
+	VEC(struct refine_call) edges;	/* the project's, and those observed */
+	uint32_t *first, *callees;	/* callees[first[f]] .. callees[first[f + 1]] */
+	double *weights;		/* of callees */
+	struct map *by_key;		/* key -> function + 1 */
+	struct map *by_place;		/* hash of name and line -> function + 1 */
+	uint32_t *same_place;		/* another function + 1 of that hash; 0: none */
+	uint32_t *visited, visit;	/* visited[f] == visit: seen in this search */
+	struct map *plans;		/* hashes of the plans there have been */
+
+	unsigned char *tried;		/* runs that recorded it, at most 255 */
+	double *calls; /* an interval, when it was last recorded; negative: never */
+	double *most;			/* of Var(T), at most, when it was last recorded; negative: never */
+	double *share_cost;		/* of its probes, as a share of Var(T), when last recorded */
+	/* In the latest run, as shares of its Var(T): */
+	double *total;			/* the function with all it calls, largest place */
+	double *own;			/* its body, its waits, and others' in the queue meanwhile */
+	double *blamed;			/* what others waited for it */
+	double *own_doubt, *blamed_doubt;	/* half of their 95 % confidence intervals */
+	double own_nobody, own_nobody_doubt;	/* of no recorded function: on an interval's path */
+	double blamed_nobody, blamed_nobody_doubt;	/* what was waited for a thread's unknown functions */
+	uint32_t *parent;		/* function around it in the tree, or FUNCTION_NONE; of its
+					 * place with the largest share */
+	double mean_ns;			/* of the latency outside the queue, without the probes' cost */
+	double share_of_probes;		/* of Var(T) */
+	struct refine_run before;	/* the latest run */
+	uint32_t next_gate;		/* struct refinement's, of the plan that is being made */
+};
+
+/* ---- refine_project.c ---- */
+
+/* Fills in what is known of the project. */
+void refine_index(struct refine_state *s, const struct refine_project *p);
+/* What the run showed and the call graph did not know. */
+void refine_learn_calls(struct refine_state *s, const struct findings *f);
+
+/* wait is the queue. */
+bool refine_is_queue(const struct node *wait);
+
+/* The function of a node or factor, or FUNCTION_NONE. */
+uint32_t refine_find(const struct refine_state *s, const char *name, const char *file,
+		     uint32_t line);
+
+/* What f calls that can take a probe; what cannot is looked through.  *ret_unprobed (may be NULL): the
+ * first that cannot, or NULL. */
+void refine_children(struct refine_state *s, uint32_t f, indexes *ret,
+		     const struct refine_function **ret_unprobed);
+
+/* The upper end of the confidence interval of own (outside: blamed). */
+double refine_upper(const struct refine_state *s, uint32_t f, bool outside);
+
+/* A run saw that nobody calls f in an interval, or that it is of no account: with all that it calls less than
+ * half the threshold.  What is below it is of no account then, either. */
+bool refine_settled(const struct refinement *r, uint32_t f);
+
+/* The run did not record child, and it is not settled.  outside: as part of a waker, outside intervals, where
+ * nothing is known of it. */
+bool refine_hidden(const struct refinement *r, uint32_t child, bool outside);
+/* Does f, which the user did not decline, call any such? */
+bool refine_has_hidden(const struct refinement *r, uint32_t f, bool outside);
+
+/* budget: f's own part, or what is blamed on it (outside), is to be broken down. */
+bool refine_in_scope(const struct refinement *r, uint32_t f, bool outside);
+
+/* refine_verdicts.c */
+
+/* The functions that a factor is about: itself or both of a pair, and who is waited for. */
+struct refine_subject {
+	uint32_t function;
+	bool outside;			/* a waker, on a thread of its own */
+};
+typedef VEC(struct refine_subject) refine_subjects;
+void refine_subjects_of(const struct refinement *r, const struct findings *f,
+			const struct factor *x, refine_subjects *ret);
+
+/* refine_unknown.c: where time may be that no recorded function has.  Callers of where intervals begin and go on, the
+ * nearest that call something which was not recorded; and functions where threads start. */
+void refine_callers(const struct refinement *r, indexes *ret);
+bool refine_is_start(const struct refinement *r, uint32_t f);	/* and it was not recorded always */
+
+/* refine_left.c: who waits without a probe, more than the threshold, and can be recorded: each once.  Of inside alone, or
+ * (NULL) of all. */
+void refine_waiters(const struct refinement *r, const struct findings *f, const struct factor *inside, indexes *ret);
+void refine_find_left(struct refinement *r, const struct findings *f);	/* r->left */
+
+/* refine_verdicts.c: r->verdicts.  next: the plan of the next run, or NULL. */
+void refine_judge(struct refinement *r, const struct findings *f, const enum refine_level *next);
+/* factor_intervals_needed() with r's threshold. */
+uint64_t refine_needed(const struct refinement *r, const struct findings *f, const struct factor *x);
+
+/* Takes in what the run with r->levels found. */
+void refine_learn(struct refinement *r, const struct findings *f);
+
+/* From calls and the latency: cost, probe_ns, mean_ns. */
+void refine_learn_cost(struct refinement *r, const struct findings *f);
+
+/* The policies: fill next (all REFINE_OUT) and say whether to go on. */
+enum refine_stop refine_by_paper(struct refinement *r, const struct findings *f,
+				 enum refine_level *next);
+enum refine_stop refine_by_budget(struct refinement *r, const struct findings *f,
+				  enum refine_level *next);
+void refine_census(struct refinement *r);
+
+#endif

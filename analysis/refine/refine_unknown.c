@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * refine_unknown.c - where the time of no recorded function may be.
+ *
+ *	transformer()  calls  take()  (where the interval goes on)  and  transform()
+ *
+ * The interval's time is transform()'s, but nothing leads there from take(), which is recorded: it has returned.  So
+ * its callers are looked at, then theirs, up to the first that call something which was not recorded.
+ *
+ * A thread that somebody waits for and of which no function was recorded is in what it began with, or below that.
+ */
+#include "analysis/refine/refine_state.h"
+
+#include "base/banned.h"
+
+#define LEVELS_UP 3
+
+/* Adds who calls any of those in seen; false if nobody new does. */
+static bool go_up(const struct refine_state *s, bool *seen, indexes *ret)
+{
+	_cleanup_(freep) bool *below = xcalloc(s->p->function_cnt + 1, sizeof(*below));
+
+	for (uint32_t i = 0; i < s->p->function_cnt; i++)
+		below[i] = seen[i];
+	ret->cnt = 0;
+	for (size_t i = 0; i < s->edges.cnt; i++) {
+		uint32_t caller = s->edges.items[i].caller;
+
+		if (!below[s->edges.items[i].callee] || seen[caller] || s->p->functions[caller].left_out)
+			continue;
+		seen[caller] = true;
+		VEC_ADD(ret, caller);
+	}
+	return ret->cnt > 0;
+}
+
+void refine_callers(const struct refinement *r, indexes *ret)
+{
+	const struct refine_state *s = r->state;
+	_cleanup_(freep) bool *seen = xcalloc(s->p->function_cnt + 1, sizeof(*seen));
+
+	ret->cnt = 0;
+	for (uint32_t i = 0; i < s->p->function_cnt; i++)
+		seen[i] = s->p->functions[i].root;
+	for (int level = 0; level < LEVELS_UP && go_up(s, seen, ret); level++)
+		for (size_t i = 0; i < ret->cnt; i++)
+			if (refine_has_hidden(r, ret->items[i], false))
+				return;
+	ret->cnt = 0;
+}
+
+bool refine_is_start(const struct refinement *r, uint32_t f)
+{
+	const struct refine_function *function = &r->state->p->functions[f];
+
+	return function->start && !function->skipped && !function->left_out && r->answers[f] != REFINE_NO &&
+	       r->levels[f] != REFINE_ALWAYS;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * nestings.c - collects nestings window by window.
+ *
+ * Whether an interval was recorded in full is known when it ends, perhaps in a later window.  Until then what is
+ * seen in it waits, unless it was seen inside another one before, as nearly all is.  Example: interval 7 is open
+ * and shows handle > get for the first time: pending.  In the next window it ends; records were lost in it:
+ * handle > get counts, but not as inside.  A thread may go on with it after its end, so that it was such a one is
+ * remembered; whoever waits in the end was in one recorded in full.
+ */
+#include "analysis/tree/nestings.h"
+
+#include <stdlib.h>
+#include "base/map.h"
+#include "base/banned.h"
+
+struct pending {
+	uint64_t sid;
+	uint32_t caller, callee;
+};
+
+struct nestings *nestings_new(void)
+{
+	struct nestings *n = xcalloc(1, sizeof(*n));
+
+	n->known = map_new();
+	n->partial = map_new();
+	return n;
+}
+
+void nestings_free(struct nestings *n)
+{
+	if (!n)
+		return;
+	VEC_RELEASE(&n->list);
+	map_free(n->known);
+	map_free(n->partial);
+	free(n->pending);
+	free(n);
+}
+
+static uint64_t key_of(uint32_t caller, uint32_t callee, bool inside)
+{
+	return (uint64_t)inside << 63 | (uint64_t)caller << 32 | callee;
+}
+
+static bool is_known(const struct nestings *n, uint32_t caller, uint32_t callee, bool inside)
+{
+	uint64_t unused;
+
+	return map_get(n->known, key_of(caller, callee, inside), &unused);
+}
+
+static void keep(struct nestings *n, uint32_t caller, uint32_t callee, bool inside)
+{
+	if ((*map_slot(n->known, key_of(caller, callee, inside)))++ == 0)
+		VEC_ADD(&n->list, (struct nesting){ caller, callee, inside });
+}
+
+static void postpone(struct nestings *n, uint64_t sid, uint32_t caller, uint32_t callee)
+{
+	if (n->pending_cnt == n->pending_cap) {
+		n->pending_cap = n->pending_cap ? 2 * n->pending_cap : 64;
+		n->pending = xrealloc(n->pending, n->pending_cap, sizeof(*n->pending));
+	}
+	n->pending[n->pending_cnt++] = (struct pending){ sid, caller, callee };
+}
+
+/* Those of the window. */
+static struct map *ended_intervals(struct nestings *n, const struct trace *t)
+{
+	struct map *sids = map_new();
+
+	for (size_t i = 0; i < t->intervals.cnt; i++) {
+		const struct interval *iv = &t->intervals.items[i];
+
+		map_set(sids, iv->sid, true);
+		if (iv->root_only || iv->lost)
+			map_set(n->partial, iv->sid, true);
+	}
+	return sids;
+}
+
+/* Seen inside once, a pair has nothing more to tell: what explains it there explains it elsewhere. */
+static bool is_settled(const struct nestings *n, uint32_t caller, uint32_t callee, bool together)
+{
+	return is_known(n, caller, callee, true) || (!together && is_known(n, caller, callee, false));
+}
+
+static bool has(const struct map *sids, uint64_t sid)
+{
+	uint64_t unused;
+
+	return sids && map_get(sids, sid, &unused);
+}
+
+static void add_pair(struct nestings *n, const struct map *ended, const struct invocation *outer,
+		     const struct invocation *inner)
+{
+	if (inner->sid == SID_NONE || inner->sid != outer->sid || has(n->partial, inner->sid))
+		keep(n, outer->function, inner->function, false);
+	else if (has(ended, inner->sid))
+		keep(n, outer->function, inner->function, true);
+	else
+		postpone(n, inner->sid, outer->function, inner->function);
+}
+
+/* all: what has not ended by now was recorded in full as well. */
+static void settle(struct nestings *n, const struct map *ended, bool all)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < n->pending_cnt; i++) {
+		struct pending p = n->pending[i];
+
+		if (has(ended, p.sid) || all)
+			keep(n, p.caller, p.callee, !has(n->partial, p.sid));
+		else
+			n->pending[left++] = p;
+	}
+	n->pending_cnt = left;
+}
+
+#define SEEN 1024
+
+/* Pairs that were seen lately, so that most are not looked up in a map. */
+struct seen {
+	uint32_t caller, callee;
+	bool together, settled;
+	uint64_t sid;
+};
+
+static struct seen *seen_lately(struct seen *list, uint32_t caller, uint32_t callee, bool together)
+{
+	uint32_t hash = (caller * 0x9e3779b1U + callee) * 0x85ebca6bU + together;
+
+	return &list[hash >> 7 & (SEEN - 1)];
+}
+
+void nestings_add(struct nestings *n, const struct timeline *tl, int64_t before_ns, int64_t until_ns)
+{
+	const struct trace *t = tl->trace;
+	_cleanup_(map_freep) struct map *ended = ended_intervals(n, t);
+	_cleanup_(freep) struct seen *seen = xcalloc(SEEN, sizeof(*seen));
+
+	settle(n, ended, false);
+	for (size_t i = 0; i < SEEN; i++)
+		seen[i].caller = FUNCTION_NONE;
+	for (size_t i = 0; i < t->invocations.cnt; i++) {
+		const struct invocation *inner = &t->invocations.items[i], *outer;
+		struct seen *s;
+		bool together;
+
+		if (tl->parents[i] == INVOCATION_NONE || inner->end_ns <= before_ns ||
+		    (inner->sid == SID_NONE && inner->end_ns > until_ns))
+			continue;
+		outer = &t->invocations.items[tl->parents[i]];
+		together = inner->sid != SID_NONE && inner->sid == outer->sid;
+		s = seen_lately(seen, outer->function, inner->function, together);
+		if (s->caller == outer->function && s->callee == inner->function && s->together == together &&
+		    (s->settled || s->sid == inner->sid))
+			continue;
+		if (!is_settled(n, outer->function, inner->function, together))
+			add_pair(n, ended, outer, inner);
+		*s = (struct seen){ outer->function, inner->function, together,
+				    is_settled(n, outer->function, inner->function, together), inner->sid };
+	}
+}
+
+static int compare_nestings(const void *pa, const void *pb)
+{
+	const struct nesting *a = pa, *b = pb;
+
+	if (a->caller != b->caller)
+		return a->caller < b->caller ? -1 : 1;
+	if (a->inside != b->inside)
+		return a->inside ? -1 : 1;
+	return (a->callee > b->callee) - (a->callee < b->callee);
+}
+
+void nestings_finish(struct nestings *n)
+{
+	size_t cnt = 0;
+
+	settle(n, NULL, true);
+	for (size_t i = 0; i < n->list.cnt; i++) {
+		struct nesting x = n->list.items[i];
+
+		if (x.inside || !is_known(n, x.caller, x.callee, true))
+			n->list.items[cnt++] = x;
+	}
+	n->list.cnt = cnt;
+	if (n->list.cnt > 1)
+		qsort(n->list.items, n->list.cnt, sizeof(*n->list.items), compare_nestings);
+}

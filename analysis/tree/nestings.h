@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * nestings.h - which functions were recorded directly inside which: what a run shows of the call graph.
+ *
+ * Private to analysis/.
+ */
+#ifndef ANALYSIS_TREE_NESTINGS_H
+#define ANALYSIS_TREE_NESTINGS_H
+
+#include "analysis/path/timeline.h"
+
+struct nesting {
+	uint32_t caller, callee;	/* indexes into trace.functions */
+	bool inside;			/* seen in one interval that was recorded in full */
+};
+
+struct nestings {
+	VEC(struct nesting) list;	/* after nestings_finish() each pair once, inside if ever seen so */
+	/* private */
+	struct map *known;
+	struct map *partial;		/* SIDs that ended so far, not recorded in full */
+	struct pending *pending;
+	size_t pending_cnt, pending_cap;
+};
+
+struct nestings *nestings_new(void);
+void nestings_free(struct nestings *n);
+DEFINE_CLEANUP(struct nestings *, nestings_free);
+
+/*
+ * Those of a window's invocations that ended after before_ns, or are under way.  until_ns: after it the window
+ * knows nothing; an invocation that goes on longer, and of no interval yet, is left for the next window.  The
+ * window's intervals are all that ended by then.
+ */
+void nestings_add(struct nestings *n, const struct timeline *tl, int64_t before_ns, int64_t until_ns);
+
+/* No more windows.  The list is in order of caller, inside first, callee. */
+void nestings_finish(struct nestings *n);
+
+#endif

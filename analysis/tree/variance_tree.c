@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * variance_tree.c - from pieces of critical paths to places and rows.
+ *
+ * A piece is cut where the stack of its owner changes (the interval's own thread at that
+ * moment), and each cut goes to one terminal place:
+ *
+ *	running at depth 0		the body of the innermost function (of the interval: none)
+ *	blocked, woken late, explained	under the innermost function, a wait of that class; there,
+ *					a blame: the innermost function of the thread that is
+ *					charged, with its own class if it was blocked itself
+ *	queue				a wait of the interval itself: nobody waits in a function; there,
+ *					where its thread worked for others or had yet to pick it up, a
+ *					blame: the innermost function it was in meanwhile
+ *
+ * Example: A runs f [0,100]; in it A waits for a lock [20,50], B runs g [0,45] and wakes A at
+ * 50.  Places: interval > f > body 70, f > wait:lock > blame g 25, f > wait:lock > blame ? 5.
+ *
+ * A function that calls itself is one place (f > f > g is f > g), so that no time counts twice.
+ * The place of an invocation depends only on what is around it, so it is found once and kept.
+ */
+#include "analysis/tree/variance_tree.h"
+
+#include <string.h>
+#include "base/map.h"
+#include "base/banned.h"
+
+#define RECENT_PLACES 1024
+#define KINDS_FEW 16			/* of more kinds of intervals each looks at few calls of a window */
+
+struct recent_place {			/* found: where what is like that is below a place; 0: nothing yet */
+	uint64_t key;			/* the place and the function */
+	uint32_t which;			/* the call site; of waits and blames, their kind */
+	uint32_t found;
+};
+
+static void place_folded(struct vtree *v, const struct piece *p);
+static void place_by_waiter(struct vtree *v, const struct piece *p);
+static void place_by_waker(struct vtree *v, const struct piece *p);
+static void end_row(struct vtree *v);
+
+/* ---- places ------------------------------------------------------------------ */
+
+static uint32_t add_place(struct vtree *v, uint32_t parent, const struct place *like)
+{
+	uint32_t id = (uint32_t)v->places.cnt;
+
+	VEC_ADD(&v->places, *like);
+	VEC_ADD(&v->ns, 0);
+	v->places.items[id].parent = parent;
+	v->places.items[id].depth = parent == NODE_NONE ? 0 : v->places.items[parent].depth + 1;
+	v->places.items[id].first_child = NODE_NONE;
+	v->places.items[id].next_sibling = NODE_NONE;
+	v->places.items[id].body = NODE_NONE;
+	v->places.items[id].outermost =
+		like->kind == NODE_FUNCTION && vtree_is_outermost(v, parent, like->function);
+	if (parent != NODE_NONE) {
+		struct place *above = &v->places.items[parent];
+
+		v->places.items[id].ordinal = above->child_cnt++;
+		v->places.items[id].next_sibling = above->first_child;
+		above->first_child = id;
+	}
+	return id;
+}
+
+struct vtree *vtree_new(enum charge charge)
+{
+	const struct place interval = {
+		.kind = NODE_INTERVAL, .function = FUNCTION_NONE, .call_site = CALL_SITE_NONE,
+	};
+	struct vtree *v = xcalloc(1, sizeof(*v));
+
+	v->charge = charge;
+	v->function_labels = map_new();
+	v->other_labels = map_new();
+	v->place_of_label = map_new();
+	add_place(v, NODE_NONE, &interval);
+	return v;
+}
+
+void vtree_enter(struct vtree *v, const struct timeline *tl)
+{
+	size_t cnt = tl->trace->invocations.cnt + 1;
+
+	vtree_leave(v);
+	v->tl = tl;
+	if (tl->trace->interval_names.cnt > KINDS_FEW)
+		v->sparse_bytes = cnt * sizeof(*v->calls);
+	v->calls = v->sparse_bytes ? sparse_zeros(v->sparse_bytes) : xcalloc(cnt, sizeof(*v->calls));
+	v->recent = xcalloc(RECENT_PLACES, sizeof(*v->recent));		/* 32 KB: not for each of 5,000 kinds at once */
+	v->recent_others = xcalloc(RECENT_PLACES, sizeof(*v->recent_others));
+	v->row_of_window = 0;
+}
+
+void vtree_leave(struct vtree *v)
+{
+	if (v->sparse_bytes)
+		sparse_free(v->calls, v->sparse_bytes);
+	else
+		free(v->calls);
+	v->sparse_bytes = 0;
+	free(v->recent);
+	free(v->recent_others);
+	v->calls = NULL;
+	v->recent = v->recent_others = NULL;
+	past_free(v->past);
+	v->past = NULL;
+}
+
+void vtree_free(struct vtree *v)
+{
+	if (!v)
+		return;
+	VEC_RELEASE(&v->places);
+	VEC_RELEASE(&v->on_path);
+	VEC_RELEASE(&v->row);
+	map_free(v->function_labels);
+	map_free(v->other_labels);
+	map_free(v->place_of_label);
+	vtree_leave(v);
+	VEC_RELEASE(&v->ns);
+	VEC_RELEASE(&v->touched);
+	VEC_RELEASE(&v->unplaced);
+	VEC_RELEASE(&v->open);
+	VEC_RELEASE(&v->unfolded);
+	VEC_RELEASE(&v->sums);
+	free(v);
+}
+
+/* What makes a place one among its siblings, as a small number. */
+static uint32_t label_of(struct vtree *v, const struct place *like)
+{
+	uint64_t *slot;
+
+	if (like->kind == NODE_FUNCTION)
+		slot = map_slot(v->function_labels,
+				(uint64_t)like->function << 32 | like->call_site);
+	else
+		slot = map_slot(v->other_labels, (uint64_t)like->device << 56 | (uint64_t)like->kind << 48 |
+				(uint64_t)like->is_wait << 44 | (uint64_t)like->wait << 40 |
+				like->function);
+	if (*slot == 0)
+		*slot = ++v->label_cnt;
+	return (uint32_t)*slot;
+}
+
+static uint32_t child_like(struct vtree *v, uint32_t parent, const struct place *like)
+{
+	uint64_t *slot = map_slot(v->place_of_label,
+				  (uint64_t)parent << 32 | label_of(v, like));
+
+	if (*slot == 0)			/* place 0 is nobody's child */
+		*slot = add_place(v, parent, like);
+	return (uint32_t)*slot;
+}
+
+/* Most were looked for before, and lately. */
+static inline struct recent_place *recent_place(struct recent_place *list, uint64_t key, uint32_t which)
+{
+	return &list[(key + which) * 0x9e3779b97f4a7c15ULL >> 32 & (RECENT_PLACES - 1)];
+}
+
+static inline bool is_found(const struct recent_place *r, uint64_t key, uint32_t which)
+{
+	return r->key == key && r->which == which && r->found;
+}
+
+/* Of a wait or a blame. */
+static uint32_t other_child_like(struct vtree *v, uint32_t parent, const struct place *like)
+{
+	uint64_t key = (uint64_t)parent << 32 | like->function;
+	uint32_t which = (uint32_t)like->device << 24 | (uint32_t)like->kind << 16 | (uint32_t)like->is_wait << 8 | like->wait;
+	struct recent_place *recent = recent_place(v->recent_others, key, which);
+
+	if (!is_found(recent, key, which))
+		*recent = (struct recent_place){ key, which, child_like(v, parent, like) };
+	return recent->found;
+}
+
+static uint32_t body_of(struct vtree *v, uint32_t place)
+{
+	uint32_t id = v->places.items[place].body;
+
+	if (id == NODE_NONE) {
+		struct place like = {
+			.kind = NODE_BODY, .function = v->places.items[place].function,
+			.call_site = CALL_SITE_NONE,
+		};
+
+		id = add_place(v, place, &like);
+		v->places.items[place].body = id;
+	}
+	return id;
+}
+
+static uint32_t wait_in(struct vtree *v, uint32_t place, enum trace_state wait)
+{
+	struct place like = {
+		.kind = NODE_WAIT, .function = v->places.items[place].function,
+		.call_site = CALL_SITE_NONE, .is_wait = true, .wait = wait,
+	};
+
+	return other_child_like(v, place, &like);
+}
+
+static uint32_t blame_of(struct vtree *v, uint32_t wait, uint32_t function, enum trace_state state, enum thread_kind device)
+{
+	bool is_wait = state != STATE_RUNNING;
+	struct place like = {
+		.kind = NODE_BLAME, .function = function, .call_site = CALL_SITE_NONE,
+		.is_wait = is_wait, .wait = is_wait ? state : STATE_RUNNING, .device = device,
+	};
+
+	return other_child_like(v, wait, &like);
+}
+
+static uint32_t blame_in(struct vtree *v, uint32_t wait, uint32_t function, enum trace_state state)
+{
+	return blame_of(v, wait, function, state, KIND_THREAD);
+}
+
+static uint32_t find_function_in(struct vtree *v, uint32_t place, const struct invocation *i)
+{
+	struct place like = {
+		.kind = NODE_FUNCTION, .function = i->function, .call_site = i->call_site,
+	};
+
+	if (v->places.items[place].kind == NODE_FUNCTION && v->places.items[place].function == i->function)
+		return place;
+	return child_like(v, place, &like);
+}
+
+/* The place of a call found at that one. */
+static inline uint32_t function_in(struct vtree *v, uint32_t place, const struct invocation *i)
+{
+	uint64_t key = (uint64_t)place << 32 | i->function;
+	struct recent_place *recent = recent_place(v->recent, key, i->call_site);
+
+	if (!is_found(recent, key, i->call_site))
+		*recent = (struct recent_place){ key, i->call_site, find_function_in(v, place, i) };
+	return recent->found;
+}
+
+static inline uint32_t new_place_of(struct vtree *v, uint32_t around, uint32_t inv)
+{
+	return function_in(v, around == INVOCATION_NONE ? 0 : v->calls[around].place,
+			   &v->tl->trace->invocations.items[inv]);
+}
+
+/* Found from the outermost invocation that has no place yet down to inv, then kept. */
+static uint32_t place_of(struct vtree *v, uint32_t inv)
+{
+	const uint32_t *parents = v->tl->parents;
+
+	if (inv == INVOCATION_NONE)
+		return 0;
+	v->unplaced.cnt = 0;
+	for (uint32_t i = inv; i != INVOCATION_NONE && v->calls[i].place == 0;
+	     i = parents[i])
+		VEC_ADD(&v->unplaced, i);
+	while (v->unplaced.cnt > 0) {
+		uint32_t i = v->unplaced.items[--v->unplaced.cnt];
+
+		v->calls[i].place = new_place_of(v, parents[i], i);
+	}
+	return v->calls[inv].place;
+}
+
+/* ---- rows -------------------------------------------------------------------- */
+
+size_t vtree_unfold_limit = 64;
+
+static void place(struct vtree *v, const struct piece *p)
+{
+	if (v->charge == CHARGE_WAITER)
+		place_by_waiter(v, p);
+	else
+		place_by_waker(v, p);
+}
+
+void vtree_add_row(struct vtree *v, const pieces *path, uint32_t weight)
+{
+	v->row.cnt = 0;
+	v->weight = weight;
+	v->row_cnt++;
+	v->row_of_window++;
+	for (size_t i = 0; i < path->cnt; i++) {
+		const struct piece *p = &path->items[i];
+
+		v->unfolded.cnt = 0;
+		if (p->fold == FOLD_NONE)
+			place(v, p);
+		else if (unfold(v->tl, p, vtree_unfold_limit, &v->unfolded))
+			for (size_t j = 0; j < v->unfolded.cnt; j++)
+				place(v, &v->unfolded.items[j]);
+		else
+			place_folded(v, p);
+	}
+	end_row(v);
+}
+
+void vtree_divide(struct vtree *v, uint32_t unit)
+{
+	for (size_t i = 0; i < v->places.cnt; i++) {
+		v->places.items[i].calls /= unit;
+		v->places.items[i].presence /= unit;
+	}
+}
+
+static inline void mark_present(struct vtree *v, uint32_t place)
+{
+	struct place *places = v->places.items;
+	uint64_t row = v->row_cnt;
+	uint32_t weight = v->weight;
+
+	for (; place != NODE_NONE && places[place].last_row != row; place = places[place].parent) {
+		places[place].last_row = row;
+		places[place].presence += weight;
+	}
+}
+
+static inline void charge(struct vtree *v, uint32_t place, int64_t ns)
+{
+	if (v->ns.items[place] == 0)
+		VEC_ADD(&v->touched, place);
+	v->ns.items[place] += ns;
+}
+
+/* An invocation counts once in an interval, however many pieces it has. */
+static inline void count_call_at(struct vtree *v, uint32_t inv, uint32_t place)
+{
+	v->calls[inv].row = v->row_of_window;
+	v->places.items[place].calls += v->weight;
+	mark_present(v, place);
+}
+
+static void count_call(struct vtree *v, uint32_t inv)
+{
+	count_call_at(v, inv, place_of(v, inv));
+}
+
+static void count_calls(struct vtree *v, uint32_t innermost)
+{
+	for (uint32_t i = innermost;
+	     i != INVOCATION_NONE && v->calls[i].row != v->row_of_window; i = v->tl->parents[i])
+		count_call(v, i);
+}
+
+/* Those that were too short for the clock are in no stretch of the stack. */
+static void count_instant_calls(struct vtree *v, uint64_t tid, int64_t start_ns, int64_t end_ns)
+{
+	struct range r = timeline_started(v->tl, tid, start_ns, end_ns);
+
+	for (size_t i = r.first; i < r.first + r.cnt; i++)
+		if (v->tl->ends_ns[i] == v->tl->trace->invocations.items[i].start_ns &&
+		    v->calls[i].row != v->row_of_window)
+			count_call(v, (uint32_t)i);
+}
+
+static uint32_t function_of(const struct vtree *v, uint64_t tid, uint32_t innermost)
+{
+	if (innermost != INVOCATION_NONE)
+		return v->tl->trace->invocations.items[innermost].function;
+	return FUNCTION_OF_DEVICE(timeline_kind(v->tl, tid));	/* of a thread: FUNCTION_NONE */
+}
+
+/* [start, end) of a wait: what the charged thread was doing, one cut a function. */
+static void place_blame(struct vtree *v, uint32_t wait, const struct piece *p, int64_t start_ns,
+			int64_t end_ns)
+{
+	struct stack_walk w;
+
+	if (p->depth == 0) {
+		charge(v, blame_in(v, wait, FUNCTION_NONE, STATE_RUNNING), end_ns - start_ns);
+		return;
+	}
+	for (stack_walk_init(&w, v->tl, p->tid, start_ns, end_ns); stack_walk_next(&w); )
+		charge(v, blame_of(v, wait, function_of(v, p->tid, w.innermost), p->state, p->device),
+		       w.to_ns - w.from_ns);
+}
+
+/* A thread that works for others, or idles, does so in some function, and may be blocked in it. */
+static uint32_t queue_blame_in(struct vtree *v, uint32_t wait, uint32_t function,
+			       enum trace_state state)
+{
+	if (state == STATE_QUEUE || function == FUNCTION_NONE)
+		return blame_in(v, wait, FUNCTION_NONE, STATE_RUNNING);
+	return blame_in(v, wait, function, state);
+}
+
+static void place_queue(struct vtree *v, const struct piece *p)
+{
+	uint32_t wait = wait_in(v, 0, STATE_QUEUE);
+	struct stack_walk w;
+
+	if (p->meanwhile == STATE_QUEUE) {
+		charge(v, queue_blame_in(v, wait, FUNCTION_NONE, STATE_QUEUE), p->end_ns - p->start_ns);
+		return;
+	}
+	for (stack_walk_init(&w, v->tl, p->tid, p->start_ns, p->end_ns); stack_walk_next(&w); )
+		charge(v, queue_blame_in(v, wait, function_of(v, p->tid, w.innermost), p->meanwhile),
+		       w.to_ns - w.from_ns);
+}
+
+/* What is under way in the interval's thread: the interval itself, whose end nothing here comes after, then calls from the
+ * outermost in.  Returns the innermost. */
+static struct open_call *open_calls(struct vtree *v, uint32_t innermost)
+{
+	size_t depth = 1;
+
+	for (uint32_t i = innermost; i != INVOCATION_NONE; i = v->tl->parents[i])
+		depth++;
+	v->open.cnt = 0;
+	VEC_ROOM(&v->open, depth);
+	v->open.cnt = depth;
+	for (uint32_t i = innermost; i != INVOCATION_NONE; i = v->tl->parents[i]) {
+		uint32_t place = v->calls[i].place;
+
+		v->open.items[--depth] = (struct open_call){ v->tl->ends_ns[i] - 1, place, v->places.items[place].body };
+	}
+	v->open.items[0] = (struct open_call){ INT64_MAX, 0, v->places.items[0].body };
+	return &v->open.items[v->open.cnt - 1];
+}
+
+/* From *now, which becomes until_ns, all was running in the body of that call, the innermost. */
+static inline void charge_body(struct vtree *v, struct open_call *c, int64_t *now, int64_t until_ns)
+{
+	int64_t ns = until_ns - *now;
+
+	*now = until_ns;
+	if (ns <= 0)
+		return;
+	if (c->body == NODE_NONE)
+		c->body = body_of(v, c->place);
+	charge(v, c->body, ns);
+}
+
+/* Calls that end by until_ns are over then; returns the innermost that is not. */
+static inline struct open_call *leave_calls(struct vtree *v, struct open_call *inside, int64_t *now, int64_t until_ns)
+{
+	for (; inside->last_ns < until_ns; inside--)
+		charge_body(v, inside, now, inside->last_ns + 1);
+	charge_body(v, inside, now, until_ns);
+	return inside;
+}
+
+/* In the call inside; it may have to move. */
+static inline struct open_call *enter_call(struct vtree *v, struct open_call *inside, int64_t end_ns, uint32_t place)
+{
+	v->open.cnt = (size_t)(inside - v->open.items) + 1;
+	VEC_ADD(&v->open, (struct open_call){ end_ns - 1, place, v->places.items[place].body });
+	return &v->open.items[v->open.cnt - 1];
+}
+
+/*
+ * Running on the interval's own thread, as nearly all is: from call to call, without asking for the stack at each
+ * moment.  f [0,90] with g [10,40] in it: 10 for f until g begins; as the next call, or the end, is looked at, 30 for g.
+ */
+static void place_running(struct vtree *v, const struct piece *p)
+{
+	const struct invocation *calls = v->tl->trace->invocations.items;
+	const int64_t *ends_ns = v->tl->ends_ns;
+	struct open_call *inside;
+	struct stack_walk w;
+	int64_t now = p->start_ns;
+
+	stack_walk_init(&w, v->tl, p->owner_tid, p->start_ns, p->end_ns);
+	count_calls(v, w.innermost);
+	inside = open_calls(v, w.innermost);
+	for (uint32_t i = (uint32_t)w.next; i < w.stop && calls[i].start_ns < p->end_ns; i++) {
+		uint32_t place;
+
+		inside = leave_calls(v, inside, &now, calls[i].start_ns);
+		place = function_in(v, inside->place, &calls[i]);
+		v->calls[i].place = place;
+		count_call_at(v, i, place);
+		inside = enter_call(v, inside, ends_ns[i], place);
+	}
+	leave_calls(v, inside, &now, p->end_ns);
+}
+
+static void place_by_waiter(struct vtree *v, const struct piece *p)
+{
+	struct stack_walk w;
+
+	if (p->wait == STATE_QUEUE) {
+		place_queue(v, p);
+		return;
+	}
+	if (p->wait == STATE_RUNNING) {
+		place_running(v, p);
+		return;
+	}
+	for (stack_walk_init(&w, v->tl, p->owner_tid, p->start_ns, p->end_ns);
+	     stack_walk_next(&w); ) {
+		uint32_t place = place_of(v, w.innermost);
+
+		count_calls(v, w.innermost);
+		place_blame(v, wait_in(v, place, p->wait), p, w.from_ns, w.to_ns);
+	}
+	count_instant_calls(v, p->owner_tid, p->start_ns, p->end_ns);
+}
+
+static uint32_t terminal_by_waker(struct vtree *v, uint32_t innermost, enum trace_state state)
+{
+	if (state == STATE_RUNNING)
+		return body_of(v, place_of(v, innermost));
+	return blame_in(v, wait_in(v, 0, state), FUNCTION_NONE, STATE_RUNNING);
+}
+
+static void place_by_waker(struct vtree *v, const struct piece *p)
+{
+	struct stack_walk w;
+
+	if (p->state != STATE_RUNNING) {
+		charge(v, terminal_by_waker(v, INVOCATION_NONE, p->state), p->end_ns - p->start_ns);
+		return;
+	}
+	for (stack_walk_init(&w, v->tl, p->tid, p->start_ns, p->end_ns); stack_walk_next(&w); )
+		charge(v, terminal_by_waker(v, w.innermost, p->state), w.to_ns - w.from_ns);
+}
+
+/* ---- rows of long pieces: sums by terminal place ---------------------------------- */
+
+/* By the waiter: function, state and device.  By the waker: the terminal place itself. */
+static uint64_t key_of(void *arg, uint64_t tid, uint32_t innermost, enum trace_state state, enum thread_kind device)
+{
+	struct vtree *v = arg;
+
+	if (v->charge == CHARGE_WAKER)
+		return terminal_by_waker(v, innermost, state);
+	return (uint64_t)device << 48 | (uint64_t)state << 32 | function_of(v, tid, innermost);
+}
+
+static void place_sums(struct vtree *v, uint32_t wait, const struct piece *p, int64_t start_ns,
+		       int64_t end_ns)
+{
+	past_sum(v->past, p, start_ns, end_ns, &v->sums);
+	for (size_t i = 0; i < v->sums.cnt; i++) {
+		uint64_t key = v->sums.items[i].key;
+		uint32_t function = (uint32_t)key;
+		enum trace_state state = (enum trace_state)(key >> 32 & 0xffff);
+		enum thread_kind device = (enum thread_kind)(key >> 48);
+
+		if (v->charge == CHARGE_WAKER)
+			charge(v, (uint32_t)key, v->sums.items[i].ns);
+		else if (p->fold == FOLD_OTHERS)
+			charge(v, queue_blame_in(v, wait, function, state), v->sums.items[i].ns);
+		else
+			charge(v, blame_of(v, wait, function, state, device), v->sums.items[i].ns);
+	}
+}
+
+static void place_folded(struct vtree *v, const struct piece *p)
+{
+	struct stack_walk w;
+
+	if (!v->past)
+		v->past = past_new(v->tl, key_of, v);
+	if (v->charge == CHARGE_WAKER) {
+		if (p->fold == FOLD_OTHERS)
+			place_by_waker(v, p);
+		else
+			place_sums(v, 0, p, p->start_ns, p->end_ns);
+		return;
+	}
+	if (p->fold == FOLD_OTHERS) {
+		place_sums(v, wait_in(v, 0, STATE_QUEUE), p, p->start_ns, p->end_ns);
+		return;
+	}
+	for (stack_walk_init(&w, v->tl, p->tid, p->start_ns, p->end_ns); stack_walk_next(&w); ) {
+		uint32_t wait = wait_in(v, place_of(v, w.innermost), p->wait);
+
+		count_calls(v, w.innermost);
+		place_sums(v, wait, p, w.from_ns, w.to_ns);
+	}
+	count_instant_calls(v, p->tid, p->start_ns, p->end_ns);
+}
+
+static void end_row(struct vtree *v)
+{
+	struct cell *cells;
+
+	VEC_ROOM(&v->row, v->touched.cnt);
+	cells = v->row.items;
+	mark_present(v, 0);
+	for (size_t i = 0; i < v->touched.cnt; i++) {
+		uint32_t place = v->touched.items[i];
+
+		cells[i] = (struct cell){ place, v->ns.items[place] };
+		mark_present(v, place);
+		v->ns.items[place] = 0;
+	}
+	v->row.cnt = v->touched.cnt;
+	v->touched.cnt = 0;
+}

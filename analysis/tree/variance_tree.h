@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * variance_tree.h - the places where time goes, and how much of it went there per interval.
+ *
+ * Private to analysis/.  A tree of places (activation paths on the intervals' own threads, with
+ * bodies, waits and who is to blame for them) and, for each interval, a sparse row of the time
+ * spent in its terminal places (bodies and blames).  A place's whole time is the sum over its
+ * subtree, so rows close at every node by construction.
+ *
+ * Every function place has a body and every wait has a blame without a name, even where these
+ * are the only child; what is shown is decided in tree_findings.c.
+ */
+#ifndef ANALYSIS_TREE_VARIANCE_TREE_H
+#define ANALYSIS_TREE_VARIANCE_TREE_H
+
+#include "analysis/findings/findings.h"
+#include "analysis/path/past.h"
+#include "analysis/path/timeline.h"
+#include "analysis/tree/charge.h"
+#include "analysis/tree/rows.h"
+
+/* Who is blamed and has no functions, but a kind: not KIND_THREAD. */
+#define FUNCTION_OF_DEVICE(kind) (FUNCTION_NONE - (uint32_t)(kind))
+#define DEVICE_OF_FUNCTION(function) (FUNCTION_NONE - (function) < KIND_CNT ? FUNCTION_NONE - (function) : KIND_THREAD)
+
+struct place {				/* 64 bytes, a line of the cache: calls come by places all the time */
+	enum node_kind kind : 8;
+	enum trace_state wait : 8;	/* as in struct node */
+	enum thread_kind device : 8;	/* as in struct node */
+	bool is_wait : 1;
+	bool outermost : 1;		/* function: no other place of it is around this one */
+	uint32_t parent;		/* NODE_NONE for place 0, the interval */
+	uint32_t first_child, next_sibling;	/* NODE_NONE at the end; latest child first */
+	uint32_t ordinal;		/* among its siblings, from 0 in order of discovery */
+	uint32_t child_cnt;
+	uint32_t body;			/* its body, or NODE_NONE */
+	uint32_t function;		/* index into trace.functions, FUNCTION_OF_DEVICE(), or FUNCTION_NONE */
+	uint32_t call_site;		/* index into trace.call_sites, or CALL_SITE_NONE */
+	uint32_t depth;			/* places above it */
+	uint64_t calls;			/* invocations, over all intervals */
+	uint64_t presence;		/* intervals in which it took time or was called */
+	uint64_t last_row;		/* the last of these, counted from 1 */
+};
+
+struct open_call {			/* under way while the running time of a thread is placed */
+	int64_t last_ns;		/* before its end */
+	uint32_t place, body;		/* of a body NODE_NONE: there is none yet */
+};
+
+struct placed_call {
+	uint32_t place;			/* 0, the interval's: not found yet */
+	uint32_t row;			/* of the window, the last one that counted it; 0: none */
+};
+
+struct vtree {
+	const struct timeline *tl;	/* of the window that rows are being made of */
+	enum charge charge;
+	VEC(struct place) places;
+	cells row;			/* the last one */
+	uint64_t row_cnt;
+	uint32_t weight;		/* of the row being made */
+
+	/* Interning of places and scratch of the row being made; see variance_tree.c. */
+	struct map *function_labels, *other_labels, *place_of_label;
+	struct recent_place *recent, *recent_others;	/* functions; waits and blames */
+	uint32_t label_cnt;
+	uint32_t path_end;		/* the place down to which on_path counts */
+	VEC(uint32_t) on_path;		/* by function: places on the way there */
+	struct placed_call *calls;	/* per invocation of the window */
+	size_t sparse_bytes;		/* of calls, if each kind of intervals has few of them; else 0 */
+	uint32_t row_of_window;		/* counted from 1 */
+	VEC(int64_t) ns;		/* per place */
+	VEC(uint32_t) touched, unplaced;
+	VEC(struct open_call) open;
+	pieces unfolded;
+	struct waiter_sums *waiters;	/* whose rows are added as well; NULL: nobody's; not the tree's */
+	struct past *past;		/* NULL until a piece is too long to be unfolded */
+	past_sums sums;
+};
+
+/* "disk"; NULL: none. */
+static inline const char *place_device(const struct place *p)
+{
+	return p->device == KIND_THREAD ? NULL : thread_kind_name(p->device);
+}
+
+/* CHARGE_WAITER: as findings.h describes the tree.  CHARGE_WAKER: Algorithm 2 to the letter, a
+ * running piece at any depth belongs to the functions of its own thread. */
+struct vtree *vtree_new(enum charge charge);
+void vtree_free(struct vtree *v);
+DEFINE_CLEANUP(struct vtree *, vtree_free);
+
+/* Folded pieces longer than this are summed by past.h.  Tests set it to 0; rows are the same. */
+extern size_t vtree_unfold_limit;
+
+/* No place at parent or above it is of that function (place_path.c). */
+bool vtree_is_outermost(struct vtree *v, uint32_t parent, uint32_t function);
+
+/* The next rows are of intervals of this timeline.  Functions and call sites have the same numbers in all. */
+void vtree_enter(struct vtree *v, const struct timeline *tl);
+
+/* No more rows for now: gives back what is as large as a window. */
+void vtree_leave(struct vtree *v);
+
+/* Makes one interval's row, v->row, of one that stands for weight of them.  path: folded or not. */
+void vtree_add_row(struct vtree *v, const pieces *path, uint32_t weight);
+
+/* All weights had this common divisor: counts are taken relative to it. */
+void vtree_divide(struct vtree *v, uint32_t unit);
+
+/*
+ * No more rows.  Numbers the places anew, by what they are: parents first, siblings by kind and name.  Until
+ * then numbers depend on the order of the rows.  Returns the new numbers, [old]; the caller frees them.
+ */
+uint32_t *vtree_renumber(struct vtree *v, const struct trace *t);
+
+#endif
