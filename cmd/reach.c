@@ -52,6 +52,29 @@ bool reach_line(pid_t pid, const char *file, const char *name, struct str *ret)
 	return false;
 }
 
+static bool has_words(pid_t pid)
+{
+	size_t len = 0;
+	_cleanup_(freep) char *words = read_of(pid, "cmdline", &len);
+
+	return words && len;
+}
+
+/*
+ * Its environment is empty.  So it seems of a process that ends, or is about to begin another program; such a one has no
+ * arguments either, and every other process has.
+ */
+static bool has_no_environment(pid_t pid)
+{
+	size_t len = 0;
+	_cleanup_(freep) char *environment = NULL;
+
+	if (!has_words(pid))
+		return false;
+	environment = read_of(pid, "environ", &len);
+	return environment && !len && has_words(pid);
+}
+
 /* The value of a variable of its environment, as it was when the program started; NULL: it has none. */
 static const char *variable(const char *environment, size_t len, const char *name)
 {
@@ -137,7 +160,7 @@ enum reach reach_ask(pid_t pid, const char *arena_path, struct str *exe)
 	environment = read_of(pid, "environ", &len);
 	arena = variable(environment, len, ARENA_VARIABLE);
 	if (!environment || !len)
-		return environment && arena_path ? REACH_NOT_TOLD : REACH_UNKNOWN;
+		return arena_path && has_no_environment(pid) ? REACH_NOT_TOLD : REACH_UNKNOWN;
 	if (is_privileged(pid))
 		return REACH_PRIVILEGED;
 	if (arena_path && !arena)
