@@ -4,8 +4,9 @@
  */
 #include "base/banned.h"
 #include "cmd/commands.h"
-#include "cmd/common.h"
 #include "cmd/data_lock.h"
+#include "cmd/locate.h"
+#include "cmd/messages.h"
 #include "cmd/project.h"
 #include "cmd/recording.h"
 

@@ -11,10 +11,11 @@
 #include "base/file.h"
 #include "cmd/check_annotation.h"
 #include "cmd/commands.h"
-#include "cmd/common.h"
-#include "cmd/data_lock.h"
 #include "cmd/config.h"
 #include "cmd/config_text.h"
+#include "cmd/data_lock.h"
+#include "cmd/locate.h"
+#include "cmd/messages.h"
 #include "cmd/paths.h"
 #include "instrumenter/marks/source_marks.h"
 

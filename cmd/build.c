@@ -23,10 +23,11 @@
 #include "cmd/check_places.h"
 #include "cmd/choose_plan.h"
 #include "cmd/commands.h"
-#include "cmd/common.h"
 #include "cmd/data_lock.h"
 #include "cmd/fold_inline.h"
 #include "cmd/leave_out.h"
+#include "cmd/locate.h"
+#include "cmd/messages.h"
 #include "cmd/project.h"
 #include "cmd/unit_report.h"
 

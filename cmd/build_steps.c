@@ -18,10 +18,11 @@
 #include "base/file.h"
 #include "cmd/build_steps.h"
 #include "cmd/choose_plan.h"
-#include "cmd/common.h"
 #include "cmd/data_lock.h"
 #include "cmd/early_functions.h"
 #include "cmd/launch.h"
+#include "cmd/locate.h"
+#include "cmd/notices.h"
 #include "instrumenter/products/owner.h"
 #include "instrumenter/products/product.h"
 #include "instrumenter/products/unfinished.h"
@@ -140,13 +141,13 @@ static int run_build(const struct args *command, const struct build_options *o, 
 	const struct proc_options options = { .out = o->quiet ? &said : NULL, .err_to_out = o->quiet, .ends_with_us = true };
 	struct environment old;
 
-	fflush(stdout);
+	fflush(NULL);		/* before what the build prints */
 	enter_environment(masquerade, o->verbose, &old);
 	int status = proc_run(command->items, &options);
 
 	leave_environment(&old);
 	if (status != 0 && said.len)
-		fputs(said.data, stderr);
+		tell_verbatim(said.data);
 	if (status < 0)
 		return diag_set(reterr, EXIT_ENVIRONMENT, status, "cannot run '%s': %s", command->items[0],
 				strerror(-status));

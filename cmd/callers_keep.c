@@ -5,7 +5,7 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "cmd/callers.h"
-#include "cmd/common.h"
+#include "cmd/notices.h"
 #include "drainer/drainer.h"
 #include "recorder/stacks/code_names.h"
 #include "trace/callers.h"

@@ -10,9 +10,9 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "cmd/commands.h"
-#include "cmd/common.h"
 #include "cmd/launch.h"
 #include "cmd/launcher_context.h"
+#include "cmd/messages.h"
 #include "instrumenter/launcher/compile_unit.h"
 #include "instrumenter/marks/readable.h"
 

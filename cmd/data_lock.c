@@ -19,8 +19,9 @@
 #include "base/file.h"
 #include "base/ours.h"
 #include "base/proc.h"
-#include "cmd/common.h"
 #include "cmd/data_lock.h"
+#include "cmd/locate.h"
+#include "cmd/notices.h"
 
 enum { COMMAND_SHOWN = 80, TRIES = 5 };
 

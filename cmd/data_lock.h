@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/diag.h"
-#include "cmd/options.h"
+#include "base/option.h"
 
 #define LOCK_BUILD 0
 #define LOCK_RUN(number) ((int64_t)(number))

@@ -20,7 +20,8 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "cmd/commands.h"
-#include "cmd/common.h"
+#include "cmd/locate.h"
+#include "cmd/messages.h"
 #include "cmd/paths.h"
 
 #define DEFAULT_EXAMPLE "logserver"

@@ -8,8 +8,8 @@
 
 #include "base/banned.h"
 #include "cmd/commands.h"
-#include "cmd/common.h"
 #include "cmd/doctor.h"
+#include "cmd/messages.h"
 
 static const char *arg_format = "text";
 static bool arg_quick;

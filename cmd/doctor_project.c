@@ -10,9 +10,9 @@
 
 #include "base/banned.h"
 #include "base/file.h"
-#include "cmd/common.h"
 #include "cmd/config.h"
 #include "cmd/doctor.h"
+#include "cmd/locate.h"
 #include "cmd/project.h"
 #include "instrumenter/products/product.h"
 #include "store/store.h"

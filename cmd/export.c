@@ -10,8 +10,9 @@
 
 #include "base/banned.h"
 #include "cmd/commands.h"
-#include "cmd/common.h"
 #include "cmd/export_format.h"
+#include "cmd/locate.h"
+#include "cmd/messages.h"
 #include "cmd/output_file.h"
 #include "cmd/project.h"
 

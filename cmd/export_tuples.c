@@ -3,8 +3,8 @@
  * export_tuples.c - `vprof export --format tuples`: the paper's tuples.
  */
 #include "base/banned.h"
-#include "cmd/common.h"
 #include "cmd/export_format.h"
+#include "cmd/messages.h"
 #include "trace/tuples/tuples.h"
 
 static void announce(const struct trace *t)

@@ -9,8 +9,8 @@
 
 #include "base/banned.h"
 #include "base/proc.h"
-#include "cmd/common.h"
 #include "cmd/import_format.h"
+#include "cmd/messages.h"
 #include "trace/perf/perf_script.h"
 
 static struct args arg_comms, arg_pids;

@@ -11,8 +11,9 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "cmd/commands.h"
-#include "cmd/common.h"
 #include "cmd/config_text.h"
+#include "cmd/locate.h"
+#include "cmd/messages.h"
 #include "cmd/paths.h"
 
 static const char *arg_preset;

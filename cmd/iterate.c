@@ -19,11 +19,12 @@
 
 #include "base/banned.h"
 #include "cmd/commands.h"
-#include "cmd/common.h"
 #include "cmd/data_lock.h"
 #include "cmd/fold_inline.h"
 #include "cmd/iterate_loop.h"
 #include "cmd/leave_out.h"
+#include "cmd/locate.h"
+#include "cmd/messages.h"
 #include "cmd/project.h"
 #include "cmd/unit_report.h"
 

@@ -17,9 +17,9 @@
 
 #include "base/banned.h"
 #include "base/utf8.h"
-#include "cmd/common.h"
 #include "cmd/function_source.h"
 #include "cmd/iterate_loop.h"
+#include "cmd/messages.h"
 #include "store/iteration_start.h"
 
 enum { NAMES_SHOWN = 6, ANSWER_MAX = 64 };

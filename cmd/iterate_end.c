@@ -13,7 +13,6 @@
 
 #include "base/banned.h"
 #include "base/utf8.h"
-#include "cmd/common.h"
 #include "cmd/iterate_loop.h"
 
 static void add_too_dear(const struct loop *l, struct str *to)

@@ -10,8 +10,8 @@
 
 #include "base/banned.h"
 #include "base/map.h"
-#include "cmd/common.h"
 #include "cmd/iterate_loop.h"
+#include "cmd/messages.h"
 
 enum { HAS_PROBE = 1 };		/* else the address of the reason why not; 0: nobody said */
 

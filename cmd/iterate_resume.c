@@ -18,8 +18,8 @@
 
 #include "base/banned.h"
 #include "base/map.h"
-#include "cmd/common.h"
 #include "cmd/iterate_loop.h"
+#include "cmd/messages.h"
 #include "store/iteration_start.h"
 
 /* Its plan's run is whole, and what it found counts. */

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/banned.h"
-#include "cmd/common.h"
 #include "cmd/iterate_loop.h"
+#include "cmd/messages.h"
 
 /* If it does not build, the plan is again the one that did.  Control-C is no such failure: what is
  * compiled is as its record says. */

@@ -10,8 +10,8 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "base/map.h"
-#include "cmd/common.h"
 #include "cmd/iterate_loop.h"
+#include "cmd/locate.h"
 #include "store/iteration_start.h"
 
 static uint64_t hash_file(uint64_t hash, const char *path)

@@ -13,8 +13,8 @@
 
 #include "base/banned.h"
 #include "base/map.h"
-#include "cmd/common.h"
 #include "cmd/iterate_loop.h"
+#include "cmd/messages.h"
 
 enum { CALLED = 1, UNCALLED };		/* per key; 0: no run tells */
 

@@ -12,9 +12,10 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "base/ours.h"
-#include "cmd/common.h"
 #include "cmd/launch.h"
 #include "cmd/launcher_context.h"
+#include "cmd/locate.h"
+#include "cmd/notices.h"
 #include "cmd/paths.h"
 #include "instrumenter/parse/compiler_name.h"
 

@@ -10,12 +10,13 @@
 #include <string.h>
 
 #include "base/banned.h"
-#include "cmd/common.h"
 #include "cmd/launch.h"
+#include "cmd/messages.h"
 
 int main(int argc, char **argv)
 {
 	alloc_set_failure_handler(die_out_of_memory);
+	messages_start();
 	if (argc > 0 && launcher_name(argv[0]))
 		return launch_as(argv);
 	if (argc > 2 && strcmp(argv[1], "cc") == 0)

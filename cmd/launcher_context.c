@@ -8,8 +8,8 @@
 
 #include "base/banned.h"
 #include "base/file.h"
-#include "cmd/common.h"
 #include "cmd/launcher_context.h"
+#include "cmd/locate.h"
 #include "cmd/paths.h"
 
 char *build_dir(void)

@@ -15,8 +15,9 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "cmd/commands.h"
-#include "cmd/common.h"
 #include "cmd/launch.h"
+#include "cmd/locate.h"
+#include "cmd/messages.h"
 #include "build-config.h"
 
 static const struct {
@@ -114,6 +115,7 @@ static int take_data_dir(char **argv)
 int main(int argc, char **argv)
 {
 	alloc_set_failure_handler(die_out_of_memory);
+	messages_start();
 	if (argc > 0 && launcher_name(argv[0]))
 		return launch_as(argv);
 

@@ -10,7 +10,8 @@
 #include <string.h>
 
 #include "base/banned.h"
-#include "cmd/common.h"
+#include "cmd/locate.h"
+#include "cmd/messages.h"
 #include "cmd/options.h"
 
 struct parser {

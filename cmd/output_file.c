@@ -11,7 +11,8 @@
 
 #include "base/banned.h"
 #include "base/file.h"
-#include "cmd/common.h"
+#include "cmd/locate.h"
+#include "cmd/messages.h"
 #include "cmd/output_file.h"
 
 static int fail_with(const struct output *o, int err, struct diag *reterr)

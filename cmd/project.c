@@ -3,7 +3,6 @@
  * project.c - what the commands share about a profiled project.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +11,9 @@
 #include "base/map.h"
 #include "base/utf8.h"
 #include "cmd/callers.h"
-#include "cmd/common.h"
 #include "cmd/leave_out.h"
+#include "cmd/locate.h"
+#include "cmd/notices.h"
 #include "cmd/paths.h"
 #include "cmd/project.h"
 #include "cmd/run_parts.h"
@@ -277,6 +277,7 @@ int announce_findings(struct store *s, const struct run *r, const struct finding
 	report_sentence(f, &text);
 	utf8_add_line(&clean, str_cstr(&text));
 	tell_intervals(r, f);
-	fprintf(stderr, "%s\n", str_cstr(&clean));
+	str_add(&clean, "\n");
+	tell_verbatim(str_cstr(&clean));
 	return EXIT_DONE;
 }

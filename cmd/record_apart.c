@@ -6,7 +6,7 @@
 
 #include "base/banned.h"
 #include "base/proc.h"
-#include "cmd/common.h"
+#include "cmd/notices.h"
 #include "cmd/record_apart.h"
 
 enum { TREE_MAX = 64, LOOKS_MAX = 200 };

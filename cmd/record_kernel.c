@@ -9,7 +9,7 @@
 
 #include "base/banned.h"
 #include "base/file.h"
-#include "cmd/common.h"
+#include "cmd/notices.h"
 #include "cmd/record_steps.h"
 
 bool kernel_mode_parse(const char *text, enum kernel_mode *ret)

@@ -14,7 +14,7 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "cmd/callers.h"
-#include "cmd/common.h"
+#include "cmd/notices.h"
 #include "cmd/record_requests.h"
 #include "cmd/recording.h"
 

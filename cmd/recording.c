@@ -19,7 +19,7 @@
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "cmd/common.h"
+#include "cmd/notices.h"
 #include "cmd/recording.h"
 #include "drainer/drainer.h"
 #include "trace/parts.h"

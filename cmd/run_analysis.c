@@ -13,8 +13,9 @@
 
 #include "analysis/analyze.h"
 #include "base/banned.h"
-#include "cmd/common.h"
 #include "cmd/data_lock.h"
+#include "cmd/locate.h"
+#include "cmd/notices.h"
 #include "cmd/project.h"
 #include "cmd/run_windows.h"
 

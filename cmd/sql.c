@@ -12,7 +12,8 @@
 #include "base/banned.h"
 #include "base/table.h"
 #include "cmd/commands.h"
-#include "cmd/common.h"
+#include "cmd/locate.h"
+#include "cmd/messages.h"
 #include "report/output.h"
 #include "store/query.h"
 

@@ -11,7 +11,7 @@
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "cmd/common.h"
+#include "cmd/notices.h"
 #include "cmd/unit_report.h"
 
 #define UNITS_TOLD 5

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/banned.h"
+#include "cmd/messages.h"
 #include "tests/fuzz/commands.h"
 
 enum { OPTIONS_MAX = 32 };
@@ -53,6 +54,7 @@ int fuzz_run(const struct cmd *cmd, const char *const *words)
 	while (*words)
 		argv[argc++] = (char *)(uintptr_t)*words++;
 	fflush(stdout);
+	messages_start();
 	stdout = stderr = fuzz_nowhere();
 	status = cmd->run(argc, argv);
 	fflush(fuzz_nowhere());

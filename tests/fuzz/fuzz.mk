@@ -26,7 +26,7 @@ SOURCES = $(foreach room,$(ROOMS),$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/
 	$(addprefix instrumenter/insert/,fallthrough.c) \
 	$(addprefix instrumenter/scan/,scan_file.c scan_head.c scan_json.c scan_part.c scan_read.c) \
 	$(addprefix instrumenter/marks/,source_text.c) \
-	$(addprefix cmd/,analyze.c callers.c common.c config.c config_comments.c config_text.c data_lock.c export.c import.c leave_out.c merge.c options.c output_file.c paths.c \
+	$(addprefix cmd/,analyze.c callers.c config.c config_comments.c config_text.c data_lock.c export.c import.c leave_out.c locate.c merge.c messages.c notices.c options.c output_file.c paths.c \
 		launcher_context.c project.c quantity.c recording.c run_analysis.c run_graph.c run_parts.c run_windows.c show.c sql.c \
 		$(IMPORT_FORMATS:%=import_%.c) $(EXPORT_FORMATS:%=export_%.c)) \
 	$(addprefix runtime/shared/,switched.c arena.c clock.c) \

@@ -20,7 +20,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "cmd/commands.h"
-#include "cmd/common.h"
+#include "cmd/locate.h"
 #include "cmd/project.h"
 #include "report/report.h"
 #include "store/db.h"

@@ -13,7 +13,7 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "base/map.h"
-#include "cmd/common.h"
+#include "cmd/locate.h"
 #include "cmd/project.h"
 #include "cmd/run_graph.h"
 #include "report/report.h"

@@ -1,33 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * common.h - what every subcommand says and where it finds the project.
+ * locate.h - where the project is: its data directory and its vprof.conf.
  */
-#ifndef CMD_COMMON_H
-#define CMD_COMMON_H
+#ifndef CMD_LOCATE_H
+#define CMD_LOCATE_H
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/str.h"
-
-/* Prints "vprof: error: TEXT" and "  → REMEDY" on stderr; returns the exit status. */
-int fail(const struct diag *d);
-
-/* The same in one call. */
-int fail_now(enum exit_status status, const char *remedy, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-/* For alloc_set_failure_handler(): says so, and ends. */
-void die_out_of_memory(size_t wanted_bytes);
-
-/* "vprof: warning: ..." and "vprof: ..." on stderr. */
-void warn_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void note_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-/* A line that is overwritten by the next one; shown only where stderr is a terminal. */
-void progress_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void progress_done(void);
-void progress_quiet(bool quiet);		/* no such lines from here on */
 
 /* -d DIR before the subcommand; NULL takes it back. */
 void set_data_dir(const char *dir);
@@ -61,8 +42,5 @@ void environment_append(const char *name, const char *word);
  * it is not; ours is not in its way.  False if the library is not there.
  */
 bool preload(const char *library);
-
-/* Flushes stdout: 0, or EXIT_ENVIRONMENT with a message (disk full); a closed pipe is silent. */
-int finish_output(int status);
 
 #endif

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * common.c - what every subcommand says and where it finds the project.
+ * locate.c - where the project is, and what the programs that it runs find in their environment.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,103 +12,8 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "base/ours.h"
-#include "base/utf8.h"
-#include "cmd/common.h"
+#include "cmd/locate.h"
 #include "cmd/paths.h"
-
-static bool progress_shown, progress_off;
-
-/* With names and texts that somebody else wrote: no control characters of theirs reach the terminal, nor a line of theirs. */
-static void print_clean(const char *before, const char *text, bool has_lines)
-{
-	_cleanup_(str_release) struct str clean = STR_INIT;
-
-	(has_lines ? utf8_add_clean : utf8_add_line)(&clean, text);
-	fprintf(stderr, "%s%s\n", before, str_cstr(&clean));
-}
-
-static void say(const char *kind, const char *fmt, va_list ap)
-{
-	_cleanup_(str_release) struct str text = STR_INIT;
-
-	progress_done();
-	str_add(&text, kind);
-	str_vaddf(&text, fmt, ap);
-	print_clean("vprof: ", str_cstr(&text), false);
-}
-
-int fail(const struct diag *d)
-{
-	progress_done();
-	print_clean("vprof: error: ", d->text[0] ? d->text : "something failed without saying why", d->has_lines);
-	if (d->remedy[0])
-		print_clean("  → ", d->remedy, false);
-	return d->status;
-}
-
-int fail_now(enum exit_status status, const char *remedy, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	say("error: ", fmt, ap);
-	va_end(ap);
-	if (remedy)
-		print_clean("  → ", remedy, false);
-	return status;
-}
-
-void die_out_of_memory(size_t wanted_bytes)
-{
-	fprintf(stderr, "vprof: error: out of memory (%zu more bytes were needed)\n", wanted_bytes);
-	_exit(EXIT_ENVIRONMENT);
-}
-
-void warn_line(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	say("warning: ", fmt, ap);
-	va_end(ap);
-}
-
-void note_line(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	say("", fmt, ap);
-	va_end(ap);
-}
-
-void progress_line(const char *fmt, ...)
-{
-	_cleanup_(str_release) struct str text = STR_INIT, clean = STR_INIT;
-	va_list ap;
-
-	if (progress_off || !isatty(STDERR_FILENO))
-		return;
-	va_start(ap, fmt);
-	str_vaddf(&text, fmt, ap);
-	va_end(ap);
-	utf8_add_line(&clean, str_cstr(&text));
-	fprintf(stderr, "\r\033[Kvprof: %s", str_cstr(&clean));
-	fflush(stderr);
-	progress_shown = true;
-}
-
-void progress_quiet(bool quiet)
-{
-	progress_off = quiet;
-}
-
-void progress_done(void)
-{
-	if (progress_shown)
-		fputs("\r\033[K", stderr);
-	progress_shown = false;
-}
 
 /* The path of name in the nearest directory upward that has it, or NULL. */
 static char *find_upward(const char *name)
@@ -270,13 +173,4 @@ bool preload(const char *library)
 	environment_append("LD_PRELOAD", path);
 	environment_append("ASAN_OPTIONS", "verify_asan_link_order=0");
 	return true;
-}
-
-int finish_output(int status)
-{
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return status;
-	if (errno == EPIPE)
-		return status;
-	return fail_now(EXIT_ENVIRONMENT, NULL, "cannot write the result: %s", strerror(errno));
 }
