@@ -4,11 +4,11 @@
  */
 #include "base/banned.h"
 #include "cmd/commands.h"
-#include "cmd/data_lock.h"
-#include "cmd/locate.h"
 #include "cmd/messages.h"
-#include "cmd/project.h"
-#include "cmd/recording.h"
+#include "project/config/data_lock.h"
+#include "project/config/locate.h"
+#include "project/runs/project.h"
+#include "project/runs/recording.h"
 
 static unsigned arg_jobs;
 static bool arg_quiet;

@@ -9,15 +9,15 @@
 
 #include "base/banned.h"
 #include "base/file.h"
-#include "cmd/check_annotation.h"
 #include "cmd/commands.h"
-#include "cmd/config.h"
-#include "cmd/config_text.h"
-#include "cmd/data_lock.h"
-#include "cmd/locate.h"
 #include "cmd/messages.h"
-#include "cmd/paths.h"
 #include "instrumenter/marks/source_marks.h"
+#include "project/build/check_annotation.h"
+#include "project/config/config.h"
+#include "project/config/config_text.h"
+#include "project/config/data_lock.h"
+#include "project/config/locate.h"
+#include "project/config/paths.h"
 
 static const char *arg_start, *arg_end, *arg_name = "request", *arg_key;
 static struct args arg_resumes;

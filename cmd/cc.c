@@ -10,11 +10,11 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "cmd/commands.h"
-#include "cmd/launch.h"
-#include "cmd/launcher_context.h"
 #include "cmd/messages.h"
 #include "instrumenter/launcher/compile_unit.h"
 #include "instrumenter/marks/readable.h"
+#include "project/config/launch.h"
+#include "project/config/launcher_context.h"
 
 /* ---- vprof cc --print FILE ---- */
 

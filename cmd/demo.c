@@ -20,9 +20,9 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "cmd/commands.h"
-#include "cmd/locate.h"
 #include "cmd/messages.h"
-#include "cmd/paths.h"
+#include "project/config/locate.h"
+#include "project/config/paths.h"
 
 #define DEFAULT_EXAMPLE "logserver"
 #define ANSWER_FILE "demo.ini"

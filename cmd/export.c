@@ -11,10 +11,10 @@
 #include "base/banned.h"
 #include "cmd/commands.h"
 #include "cmd/export_format.h"
-#include "cmd/locate.h"
 #include "cmd/messages.h"
 #include "cmd/output_file.h"
-#include "cmd/project.h"
+#include "project/config/locate.h"
+#include "project/runs/project.h"
 
 static const char *arg_format, *arg_output;
 

@@ -14,10 +14,10 @@
 #include "base/file.h"
 #include "cmd/commands.h"
 #include "cmd/import_format.h"
-#include "cmd/locate.h"
 #include "cmd/messages.h"
-#include "cmd/project.h"
-#include "cmd/run_parts.h"
+#include "project/config/locate.h"
+#include "project/runs/project.h"
+#include "project/runs/run_parts.h"
 #include "trace/tuples/tuples.h"
 
 static const char *arg_from, *arg_output;

@@ -11,10 +11,10 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "cmd/commands.h"
-#include "cmd/config_text.h"
-#include "cmd/locate.h"
 #include "cmd/messages.h"
-#include "cmd/paths.h"
+#include "project/config/config_text.h"
+#include "project/config/locate.h"
+#include "project/config/paths.h"
 
 static const char *arg_preset;
 

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/banned.h"
-#include "cmd/launch.h"
 #include "cmd/messages.h"
+#include "project/config/launch.h"
 
 int main(int argc, char **argv)
 {

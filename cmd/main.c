@@ -15,8 +15,8 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "cmd/commands.h"
-#include "cmd/launch.h"
-#include "cmd/locate.h"
+#include "project/config/launch.h"
+#include "project/config/locate.h"
 #include "cmd/messages.h"
 #include "build-config.h"
 

@@ -12,7 +12,7 @@
 #ifndef CMD_MESSAGES_H
 #define CMD_MESSAGES_H
 
-#include "cmd/notices.h"
+#include "project/notices.h"
 
 /* From here on the notices are printed. */
 void messages_start(void);

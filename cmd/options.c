@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/banned.h"
-#include "cmd/locate.h"
 #include "cmd/messages.h"
 #include "cmd/options.h"
+#include "project/config/locate.h"
 
 struct parser {
 	const struct cmd *cmd;

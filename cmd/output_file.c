@@ -11,9 +11,9 @@
 
 #include "base/banned.h"
 #include "base/file.h"
-#include "cmd/locate.h"
 #include "cmd/messages.h"
 #include "cmd/output_file.h"
+#include "project/config/locate.h"
 
 static int fail_with(const struct output *o, int err, struct diag *reterr)
 {

@@ -12,15 +12,15 @@
 
 #include "base/banned.h"
 #include "base/ours.h"
-#include "cmd/check_places.h"
 #include "cmd/commands.h"
-#include "cmd/data_lock.h"
-#include "cmd/locate.h"
 #include "cmd/messages.h"
-#include "cmd/project.h"
-#include "cmd/quantity.h"
-#include "cmd/record_requests.h"
-#include "cmd/record_steps.h"
+#include "project/build/check_places.h"
+#include "project/config/data_lock.h"
+#include "project/config/locate.h"
+#include "project/config/quantity.h"
+#include "project/record/record_requests.h"
+#include "project/record/record_steps.h"
+#include "project/runs/project.h"
 
 static const char *arg_output, *arg_sample, *arg_kernel, *arg_limit, *arg_snapshot,
 	*arg_stacks, *arg_samples, *arg_attach, *arg_duration, *arg_arena,

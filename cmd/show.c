@@ -13,12 +13,12 @@
 #include "analysis/analyze.h"
 #include "base/banned.h"
 #include "cmd/commands.h"
-#include "cmd/leave_out.h"
-#include "cmd/locate.h"
 #include "cmd/messages.h"
-#include "cmd/project.h"
-#include "cmd/recording.h"
-#include "cmd/run_graph.h"
+#include "project/config/locate.h"
+#include "project/runs/leave_out.h"
+#include "project/runs/project.h"
+#include "project/runs/recording.h"
+#include "project/runs/run_graph.h"
 #include "report/report.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_DOT, FORMAT_FOLDED, FORMAT_CNT };

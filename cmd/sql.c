@@ -12,8 +12,8 @@
 #include "base/banned.h"
 #include "base/table.h"
 #include "cmd/commands.h"
-#include "cmd/locate.h"
 #include "cmd/messages.h"
+#include "project/config/locate.h"
 #include "report/output.h"
 #include "store/query.h"
 

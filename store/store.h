@@ -40,8 +40,8 @@ struct project_function {		/* in order of file, line */
 	bool releases, probed, is_static, is_inline, no_return;
 	bool address_taken;
 	const char *type;		/* "void *(void *)"; NULL if unknown */
-	bool left_out;			/* calls of it do not count; the reader's to set, cmd/leave_out.h */
-	bool folded;			/* not worth a probe; the reader's to set, cmd/fold_inline.h */
+	bool left_out;			/* calls of it do not count; the reader's to set, project/runs/leave_out.h */
+	bool folded;			/* not worth a probe; the reader's to set, project/build/fold_inline.h */
 	const char *skipped;		/* reason, or NULL */
 };
 struct project_call {

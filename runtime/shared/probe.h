@@ -110,7 +110,7 @@ struct vprof_span {
 /*
  * The asm names keep C++ from mangling them.  That of vprof_register ends in the number of what probes and runtime
  * expect of each other: an object of another one finds nobody to register with, so its probes stay dormant.  Who
- * raises it does so in cmd/doctor_program.c as well (tests/e2e/doctor.sh fails otherwise).
+ * raises it does so in cmd/doctor/doctor_program.c as well (tests/e2e/doctor.sh fails otherwise).
  */
 extern void vprof_register(struct vprof_site *sites, struct vprof_site *end, const char *note) __asm__("vprof_register_5")
 	__attribute__((weak, visibility("default")));

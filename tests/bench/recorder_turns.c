@@ -29,7 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/banned.h"
-#include "cmd/record_kernel.h"
+#include "project/record/record_kernel.h"
 #include "recorder/recorder.h"
 #include "tests/bench/floor.h"
 

@@ -10,7 +10,7 @@ SANITIZE = address,undefined
 CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all \
 	-fsanitize=fuzzer-no-link,$(SANITIZE) -fno-sanitize=pointer-overflow -w
 ALL_CPPFLAGS = -I$(srcdir) -I. -D_GNU_SOURCE $(CPPFLAGS)
-# Of an installation that there is not (cmd/paths.c).
+# Of an installation that there is not (project/config/paths.c).
 PATHS = ABS_BUILD_DIR ABS_SOURCE_DIR BIN_DIR PKGLIB_DIR INCLUDE_DIR PKGDATA_DIR
 ALL_CPPFLAGS += $(PATHS:%=-D%='"/nowhere"')
 # The lists of cmd/local.am.
@@ -26,9 +26,11 @@ SOURCES = $(foreach room,$(ROOMS),$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/
 	$(addprefix instrumenter/insert/,fallthrough.c) \
 	$(addprefix instrumenter/scan/,scan_file.c scan_head.c scan_json.c scan_part.c scan_read.c) \
 	$(addprefix instrumenter/marks/,source_text.c) \
-	$(addprefix cmd/,analyze.c callers.c config.c config_comments.c config_text.c data_lock.c export.c import.c leave_out.c locate.c merge.c messages.c notices.c options.c output_file.c paths.c \
-		launcher_context.c project.c quantity.c recording.c run_analysis.c run_graph.c run_parts.c run_windows.c show.c sql.c \
+	$(addprefix cmd/,analyze.c export.c import.c merge.c messages.c options.c output_file.c show.c sql.c \
 		$(IMPORT_FORMATS:%=import_%.c) $(EXPORT_FORMATS:%=export_%.c)) \
+	project/notices.c \
+	$(addprefix project/config/,config.c config_comments.c config_text.c data_lock.c launcher_context.c locate.c paths.c quantity.c) \
+	$(addprefix project/runs/,callers.c leave_out.c project.c recording.c run_analysis.c run_graph.c run_parts.c run_windows.c) \
 	$(addprefix runtime/shared/,switched.c arena.c clock.c) \
 	$(addprefix tests/fuzz/,fuzz.c commands.c generate.c generate_perf.c generate_trace.c generate_tuples.c mutate.c mutate_sql.c targets.c \
 		target_arena.c target_db.c target_store.c \

@@ -9,7 +9,7 @@
 
 #include "tests/unit/cmocka_all.h"
 
-#include "cmd/choose_plan.h"
+#include "project/build/choose_plan.h"
 
 enum { HANDLE, PARSE, APPEND, WRITE, DEEP, FLUSH, FUNCTION_CNT };
 

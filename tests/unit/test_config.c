@@ -7,8 +7,8 @@
 
 #include "tests/unit/cmocka_all.h"
 
-#include "cmd/config.h"
-#include "cmd/config_text.h"
+#include "project/config/config.h"
+#include "project/config/config_text.h"
 
 /* Every section of vprof.conf(5). */
 static const char whole_example[] =

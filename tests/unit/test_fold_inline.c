@@ -6,7 +6,7 @@
 #include "tests/unit/cmocka_all.h"
 
 #include "base/banned.h"
-#include "cmd/fold_inline.h"
+#include "project/build/fold_inline.h"
 
 /* Whether a function of so many lines in so many units is folded. */
 static bool folds(uint32_t lines, unsigned unit_cnt)

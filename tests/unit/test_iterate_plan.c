@@ -9,7 +9,7 @@
 #include "tests/unit/cmocka_all.h"
 
 #include "base/banned.h"
-#include "cmd/iterate_plan.h"
+#include "cmd/iterate/iterate_plan.h"
 
 enum { HANDLE, LOCK, SLEEP_ON, UNLOCK, WAKE, FUNCTION_CNT };
 

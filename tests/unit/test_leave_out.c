@@ -12,8 +12,8 @@
 #include "tests/unit/cmocka_all.h"
 
 #include "base/banned.h"
-#include "cmd/leave_out.h"
-#include "cmd/run_graph.h"
+#include "project/runs/leave_out.h"
+#include "project/runs/run_graph.h"
 
 enum { HANDLE, LOCK, FAIL, FORMAT, ALLOCATE, DIE, FLUSH, WRITE, LOG, FUNCTION_CNT };
 

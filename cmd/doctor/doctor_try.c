@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * doctor_try.c - builds and records a small program with every compiler on PATH.
+ *
+ * Whatever stands in the way of a user's build and run (a compiler that does not link, a security module, a
+ * full /dev/shm), stands in the way of this one, too.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/file.h"
+#include "base/proc.h"
+#include "base/str.h"
+#include "cmd/doctor/doctor.h"
+
+static const char source[] =
+	"static volatile int sink;\n"
+	"void handle(int n) { sink += n; }\n"
+	"int main(void) { for (int i = 0; i < 50; i++) handle(i); return 0; }\n";
+static const char conf[] = "[interval \"request\"]\nstart = handle\nend = handle\n";
+
+/* Our own program, with "build" or "record", of the trial's project; what it says is kept in said. */
+static int run_vprof(const char *dir, char *const *words, struct str *said)
+{
+	static const char *const users[] = { "VPROF_DIR", "VPROF_CONF", NULL };
+	_cleanup_(freep) char *self = path_self();
+	_cleanup_(args_release) struct args a = ARGS_INIT;
+	struct proc_options o = { .dir = dir, .out = said, .err_to_out = true, .unset = users };
+
+	args_add(&a, self);
+	args_add_all(&a, words);
+	str_reset(said);
+	return proc_run(a.items, &o);
+}
+
+static int build_and_record(const char *dir, const char *compiler, struct str *said)
+{
+	const char *const build[] = { "build", "--functions", "all", "--", compiler, "-O1", "try.c", "-o", "try", NULL };
+	const char *const record[] = { "record", "--", "./try", NULL };
+	int status = run_vprof(dir, (char *const *)(uintptr_t)build, said);
+
+	return status ? status : run_vprof(dir, (char *const *)(uintptr_t)record, said);
+}
+
+/* The last "vprof: error: TEXT" and its "  → REMEDY", else the last line. */
+static void tell(struct diagnosis *d, const char *compiler, const char *said)
+{
+	static const char mark[] = "vprof: error: ", then[] = "  → ";
+	const char *error = NULL, *remedy;
+
+	for (const char *p = strstr(said, mark); p; p = strstr(p + 1, mark))
+		error = p + strlen(mark);
+	remedy = error ? strstr(error, then) : NULL;
+	_cleanup_(freep) char *text = error ? xstrndup(error, strcspn(error, "\n")) : xstrdup(said);
+	_cleanup_(freep) char *fix = remedy ? xstrndup(remedy + strlen(then), strcspn(remedy + strlen(then), "\n")) : NULL;
+
+	diagnosis_add(d, "trial", DIAGNOSIS_PROBLEM, fix,
+		      "a program of three lines cannot be built and recorded with %s: %s", compiler, text);
+}
+
+void doctor_try(struct diagnosis *d)
+{
+	static const char *const compilers[] = { "gcc", "g++", "clang", "clang++" };
+	const char *tmp = getenv("TMPDIR");
+	_cleanup_(freep) char *dir = path_join(tmp && *tmp ? tmp : "/tmp", "vprof-doctor-XXXXXX");
+	_cleanup_(str_release) struct str said = STR_INIT, good = STR_INIT;
+
+	if (!mkdtemp(dir)) {
+		diagnosis_add(d, "trial", DIAGNOSIS_PROBLEM, "TMPDIR=DIR, one that can be written",
+			      "no directory can be made like '%s'", dir);
+		return;
+	}
+	_cleanup_(freep) char *file = path_join(dir, "try.c"), *conf_file = path_join(dir, "vprof.conf");
+
+	for (size_t i = 0; i < ARRAY_SIZE(compilers); i++) {
+		_cleanup_(freep) char *path = path_which(compilers[i], NULL);
+		int status;
+
+		if (!path)
+			continue;
+		status = file_write(file, source, strlen(source), 0600);
+		if (status == 0)
+			status = file_write(conf_file, conf, strlen(conf), 0600);
+		if (status == 0)
+			status = build_and_record(dir, compilers[i], &said);
+		if (status)
+			tell(d, compilers[i], str_cstr(&said));
+		else
+			str_addf(&good, "%s%s", good.len ? ", " : "", compilers[i]);
+	}
+	if (good.len)
+		diagnosis_add(d, "trial", DIAGNOSIS_OK, NULL, "built and recorded a small program with %s",
+			      good.data);
+	remove_tree(dir);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * iterate_loop.h - what the files of `vprof iterate` share.
+ *
+ *	iterate.c		options; from the first run to the last
+ *	iterate_round.c		one round: plan, rebuild, run, analyse, decide
+ *	iterate_start.c		what it began with
+ *	iterate_resume.c	an iteration that was interrupted goes on
+ *	iterate_missing.c	what was planned and not recorded
+ *	iterate_uncalled.c	what need not be planned, for nobody calls it
+ *	iterate_ask.c		--ask: what the user wants to know more about
+ *	iterate_end.c		what it says at its end
+ */
+#ifndef CMD_ITERATE_ITERATE_LOOP_H
+#define CMD_ITERATE_ITERATE_LOOP_H
+
+#include <jansson.h>
+#include <signal.h>
+
+#include "cmd/iterate/iterate_plan.h"
+#include "project/build/build_steps.h"
+#include "project/record/record_steps.h"
+#include "report/iteration.h"
+
+struct loop {
+	/* as asked for */
+	struct refine_options options;
+	struct build_options build;
+	struct record_options record;
+	bool ask, restart, uncalled, ignore_status, json;
+	struct args build_command, run_command;
+
+	struct store *store;
+	struct config config;
+	units scanned;			/* as last built */
+	struct project *project;
+	struct iterate_graph graph;
+	struct refinement *refinement;
+	struct plan *built;		/* the last plan that built, or NULL */
+	struct style style;		/* stderr */
+
+	/* what there is so far */
+	json_t *rounds;
+	uint32_t first_run;		/* 0: none yet */
+	double variance_ns2;		/* of the latest run */
+	struct run run;			/* the latest that has findings */
+	struct findings *findings;
+	const char *stop;		/* in one word; NULL: goes on */
+	int status;			/* to end with */
+};
+
+/* The signal of a Control-C that was seen, or 0. */
+extern volatile sig_atomic_t iterate_interrupted;
+void iterate_catch_interrupt(void);
+
+/* Has each interval its places in what was last built?  EXIT_USAGE. */
+int iterate_check_places(const struct loop *l, struct diag *reterr);
+
+/* One round.  A run without a result ends the loop and is no error. */
+int iterate_round(struct loop *l, struct diag *reterr);
+
+/* The run l->run found l->findings: takes it in, tells it, decides, keeps the round. */
+int iterate_judge(struct loop *l, struct diag *reterr);
+
+/* The same of a run before the last, in an iteration that goes on: nothing is told or kept again. */
+int iterate_retrace(struct loop *l, struct diag *reterr);
+
+/* Of the functions that the plan of l->run added: which were not recorded.  For round_release(). */
+int iterate_find_missing(const struct loop *l, struct round *round, struct diag *reterr);
+
+/* Marks functions of l->graph that earlier runs of the command recorded, and no interval of any called; says how many of them
+ * the first run leaves out. */
+int iterate_find_uncalled(struct loop *l, struct diag *reterr);
+void iterate_tell_uncalled(const struct loop *l);
+
+/* No interval in that run: says which of the places where one starts or ends were not reached. */
+void iterate_explain_nothing(const struct loop *l, uint32_t run);
+
+/* Takes up the latest iteration if it was interrupted and nothing has changed since; else leaves l as
+ * it was.  It may have been just before its end: then l->stop is set. */
+int iterate_resume(struct loop *l, struct diag *reterr);
+
+/* Writes down what the iteration began with, and says how that differs from now: "its k was 3", or NULL; the caller frees it. */
+struct iteration_start;
+int iterate_keep_start(const struct loop *l, struct diag *reterr);
+char *iterate_start_difference(const struct loop *l, const struct iteration_start *start);
+
+/* Asks for everything that the next plan would break down, and keeps the answers.  Who wants to end
+ * here sets l->stop. */
+int iterate_ask(struct loop *l, struct diag *reterr);
+
+/* The answer, why this was the last run, and what to do next; or the document. */
+void iterate_end(struct loop *l);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * iterate_plan.c - the store's project as a graph to refine, and its levels as a plan.
+ *
+ * A call through a pointer that may lead to n functions counts as 1/n of a call of each.
+ *
+ * What a function of [sync] that blocks does inside itself is no call to look into: its wait is
+ * explained by who let go, not by the semaphore it is made of.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/map.h"
+#include "cmd/iterate/iterate_plan.h"
+#include "project/build/choose_plan.h"
+
+static uint64_t site_hash(const struct project_call *c)
+{
+	return hash_str(hash_u64(1, c->caller), c->call_site ? c->call_site : "");
+}
+
+static bool blocks(const struct project *p, uint32_t function, const primitives *sync)
+{
+	for (size_t i = 0; i < sync->cnt; i++)
+		if (location_names(sync->items[i].name, p->functions.items[function].name))
+			return sync->items[i].role == ROLE_ACQUIRE;
+	return false;
+}
+
+static void add_calls(const struct project *p, const primitives *sync, struct iterate_graph *ret)
+{
+	_cleanup_(map_freep) struct map *targets = map_new();
+
+	for (size_t i = 0; i < p->calls.cnt; i++)
+		if (p->calls.items[i].may)
+			(*map_slot(targets, site_hash(&p->calls.items[i])))++;
+	for (size_t i = 0; i < p->calls.cnt; i++) {
+		const struct project_call *c = &p->calls.items[i];
+		double weight = c->may ? 1.0 / (double)*map_slot(targets, site_hash(c)) : 1;
+
+		if (blocks(p, c->caller, sync))
+			continue;
+		VEC_ADD(&ret->calls, (struct refine_call){ c->caller, c->callee, weight });
+	}
+}
+
+/* Its address is given to pthread_create() or the like: of a thread's type, or somebody else's, for nobody calls it here. */
+static bool is_start(const struct project_function *f, bool called)
+{
+	if (strcmp(f->name, "main") == 0)
+		return true;
+	if (!f->address_taken || !f->type)
+		return false;
+	return strcmp(f->type, "void *(void *)") == 0 || strcmp(f->type, "int (void *)") == 0 ||
+	       (!called && !strstr(f->type, "const void *, const void *"));	/* that compares */
+}
+
+void iterate_graph_make(const struct project *p, const struct config *c, const primitives *sync,
+			const units *scanned, struct iterate_graph *ret)
+{
+	_cleanup_(freep) bool *roots = xcalloc(p->functions.cnt + 1, sizeof(*roots));
+	_cleanup_(freep) bool *inside = xcalloc(p->functions.cnt + 1, sizeof(*inside));
+
+	_cleanup_(freep) bool *called = xcalloc(p->functions.cnt + 1, sizeof(*called));
+
+	for (size_t i = 0; i < p->calls.cnt; i++)
+		called[p->calls.items[i].callee] |= p->calls.items[i].callee != p->calls.items[i].caller;
+	memset(ret, 0, sizeof(*ret));
+	ret->root_cnt = choose_roots(p, c, scanned, roots, inside);
+	ret->functions = xcalloc(p->functions.cnt + 1, sizeof(*ret->functions));
+	for (size_t i = 0; i < p->functions.cnt; i++) {
+		const struct project_function *f = &p->functions.items[i];
+
+		ret->functions[i] = (struct refine_function){
+			.name = f->name, .file = f->file, .line = f->line, .key = f->key,
+			.root = roots[i], .always = (f->releases && !f->folded) || inside[i],
+			.left_out = f->left_out, .folded = f->folded, .start = is_start(f, called[i]),
+			.skipped = f->file ? f->skipped : "its file is not known",
+		};
+	}
+	add_calls(p, sync, ret);
+	ret->project = (struct refine_project){ ret->functions, p->functions.cnt,
+						ret->calls.items, ret->calls.cnt };
+}
+
+void iterate_graph_release(struct iterate_graph *g)
+{
+	free(g->functions);
+	VEC_RELEASE(&g->calls);
+	memset(g, 0, sizeof(*g));
+}
+
+/* Most of what the census records will be dormant afterwards; so aside, it need not be compiled again for that. */
+static bool is_sampled(const struct refinement *r)
+{
+	return r->gate > 1 || (r->options.policy == REFINE_BUDGET && r->run_cnt == 0);
+}
+
+struct plan *iterate_plan(const struct project *p, const struct refinement *r)
+{
+	static const enum plan_level levels[] = {
+		[REFINE_OUT] = PLAN_OFF, [REFINE_DORMANT] = PLAN_DORMANT,
+		[REFINE_IN_INTERVALS] = PLAN_IN_INTERVALS, [REFINE_ALWAYS] = PLAN_ALWAYS,
+	};
+	struct plan *plan = plan_new();
+
+	plan->sampled = is_sampled(r);
+	for (size_t i = 0; i < p->functions.cnt; i++) {
+		const struct project_function *f = &p->functions.items[i];
+
+		if (r->levels[i] != REFINE_OUT)
+			plan_add_shown(plan, levels[r->levels[i]], f->key, f->file, f->line, f->name);
+	}
+	return plan;
+}

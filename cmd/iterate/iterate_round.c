@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * iterate_round.c - one round of `vprof iterate`: plan, rebuild, run, analyse, decide.
+ *
+ *	round 2	refine.h says: + parse, log_append
+ *		2 of 40 units recompiled, linked
+ *		the user's command, recorded as run 5
+ *		what it found; what the next run is to record, or why there is none
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "cmd/iterate/iterate_loop.h"
+#include "cmd/messages.h"
+
+/* If it does not build, the plan is again the one that did.  Control-C is no such failure: what is
+ * compiled is as its record says. */
+static int apply(struct loop *l, struct plan *plan, struct diag *reterr)
+{
+	int r = build_apply(l->store, &l->scanned, plan, &l->build_command, &l->build, reterr);
+
+	if (r < 0 && !iterate_interrupted) {
+		_cleanup_(plan_freep) struct plan *empty = plan_new();
+		_cleanup_(units_release) units now = { 0 };
+		struct build_options quiet = l->build;
+
+		quiet.quiet = true;
+		if (build_load_units(l->store, &now, NULL) == 0)
+			build_apply(l->store, &now, l->built ? l->built : empty, &l->build_command, &quiet,
+				    NULL);
+	}
+	return r;
+}
+
+static void add_names(const struct loop *l, strings *ret)
+{
+	for (size_t i = 0; i < l->project->functions.cnt; i++)
+		if (l->refinement->added[i])
+			VEC_ADD(ret, l->project->functions.items[i].name);
+}
+
+static int keep_round(struct loop *l, const struct round *round, struct diag *reterr)
+{
+	_cleanup_(freep) char *selected = round_selected(round, true);
+	struct iteration i = {
+		.run = l->run.number,
+		.first_run = l->first_run,
+		.policy = (char *)refine_policy_name(l->refinement->options.policy),
+		.recorded_cnt = (uint32_t)round->recorded_cnt,
+		.dormant_cnt = (uint32_t)round->dormant_cnt,
+		.added_cnt = (uint32_t)round->added.cnt,
+		.probe_cost = l->refinement->cost,
+		.selected = selected,
+		.stop = (char *)l->stop,
+	};
+
+	return iteration_write(l->store, &i, reterr);
+}
+
+/* Does the run give a reason to stop, besides what it found? */
+static void look_at_run(struct loop *l, const struct run *run)
+{
+	if (iterate_interrupted || run->exit_status == 128 + SIGINT || run->exit_status == 128 + SIGQUIT) {
+		l->stop = "interrupted";
+		l->status = 128 + SIGINT;
+	} else if (run->exit_status && !l->ignore_status) {
+		l->stop = "command-failed";
+		l->status = run->exit_status;
+		warn_line("'%s' ended with status %d in run %u", l->run_command.items[0],
+			  run->exit_status, run->number);
+	}
+}
+
+/* What the run found is taken in and told; the user is asked before it is decided on. */
+static int decide(struct loop *l, struct round *round, struct diag *reterr)
+{
+	struct refinement *r = l->refinement;
+	int e = 0;
+
+	refinement_look(r, l->findings);
+	if (l->ask) {
+		round_text(&l->style, round);
+		e = keep_round(l, round, reterr);
+		if (e == 0 && !l->stop)
+			e = iterate_ask(l, reterr);
+	}
+	refinement_decide(r, l->findings);
+	if (!l->stop && r->stop != REFINE_GOES_ON)
+		l->stop = refine_stop_name(r->stop);
+	if (!l->ask)
+		round_text(&l->style, round);
+	return e;
+}
+
+/* The round of l->run, before its step is made. */
+static int round_begin(const struct loop *l, struct round *ret, struct diag *reterr)
+{
+	const struct refinement *r = l->refinement;
+
+	*ret = (struct round){
+		.number = r->run_cnt + 1, .run = &l->run, .findings = l->findings, .refinement = r,
+		.recorded_cnt = r->recorded_cnt, .dormant_cnt = r->dormant_cnt, .gate = r->gate,
+		.variance_before_ns2 = l->variance_ns2,
+	};
+	add_names(l, &ret->added);
+	return iterate_find_missing(l, ret, reterr);
+}
+
+static void round_end(struct loop *l, struct round *round)
+{
+	json_array_append_new(l->rounds, round_json(round));
+	l->variance_ns2 = l->findings->interval.variance_ns2;
+}
+
+int iterate_judge(struct loop *l, struct diag *reterr)
+{
+	_cleanup_(round_release) struct round round;
+	int r = round_begin(l, &round, reterr);
+
+	if (r == 0)
+		r = decide(l, &round, reterr);
+	if (r == 0)
+		r = keep_round(l, &round, reterr);
+	round_end(l, &round);
+	return r;
+}
+
+int iterate_retrace(struct loop *l, struct diag *reterr)
+{
+	_cleanup_(round_release) struct round round;
+	int r = round_begin(l, &round, reterr);
+
+	if (r < 0)
+		return r;
+	refinement_look(l->refinement, l->findings);
+	refinement_decide(l->refinement, l->findings);
+	round_end(l, &round);
+	return 0;
+}
+
+/*
+ * Even where the plan wants all intervals in full, one in sixteen is not: only so is the cost of
+ * probes measured.  Unless the run before had so few that this would come to nothing.  What the plan
+ * records always was chosen so.
+ */
+static void set_sample(struct loop *l)
+{
+	static const struct sample most = { 15, 16, false, 0 }, all = { 1, 1, false, 0 };
+	const struct findings *f = l->findings;
+	uint32_t gate = l->refinement->gate;
+
+	l->record.keep_levels = true;
+	if (gate > 1)
+		l->record.sample = (struct sample){ 1, gate, false, 0 };
+	else if (f && f->interval.cnt + f->probing.root_only_cnt < 16 * REFINE_GATED_MIN)
+		l->record.sample = all;
+	else
+		l->record.sample = most;
+}
+
+int iterate_round(struct loop *l, struct diag *reterr)
+{
+	_cleanup_(plan_freep) struct plan *plan = iterate_plan(l->project, l->refinement);
+	_cleanup_(findings_freep) struct findings *findings = NULL;
+	_cleanup_(run_release) struct run run = { 0 };
+	int status, r = apply(l, plan, reterr);
+
+	if (r < 0)
+		return r;
+	plan_free(l->built);
+	l->built = TAKE_PTR(plan);
+	progress_line("run %u/%u", l->refinement->run_cnt + 1, l->refinement->options.max_runs);
+	r = iterate_check_places(l, reterr);	/* a unit may be untouched because of the new probes */
+	if (r < 0)
+		return r;
+	set_sample(l);
+	r = record_once(l->store, NULL, &l->run_command, &l->record, &run, &findings, &status,
+			reterr);
+	progress_done();
+	if (r < 0)
+		return r;
+	if (!findings) {
+		l->stop = "not-instrumented";
+		l->status = run.exit_status && !l->ignore_status ? run.exit_status : status;
+		return 0;
+	}
+	look_at_run(l, &run);
+	if (findings->interval.cnt == 0) {
+		status = announce_findings(l->store, &run, findings);
+		iterate_explain_nothing(l, run.number);
+		l->status = l->status ? l->status : status;
+		l->stop = l->stop ? l->stop : "no-interval";
+		return 0;
+	}
+	run_release(&l->run);
+	findings_free(l->findings);
+	l->run = run;
+	l->findings = TAKE_PTR(findings);
+	memset(&run, 0, sizeof(run));
+	if (!l->first_run) {
+		l->first_run = l->run.number;
+		r = iterate_keep_start(l, reterr);
+	}
+	return r < 0 ? r : iterate_judge(l, reterr);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * check_places.h - is every place that vprof.conf names somewhere in what was built?
+ */
+#ifndef PROJECT_BUILD_CHECK_PLACES_H
+#define PROJECT_BUILD_CHECK_PLACES_H
+
+#include "project/config/config.h"
+#include "base/str.h"
+#include "instrumenter/scan/scan.h"
+#include "store/store.h"
+
+/*
+ * A start, end or resume that no unit has, or at which nothing could be inserted, is EXIT_USAGE with
+ * the nearest function or the reason.  Names of [sync] that no unit defines or calls are appended
+ * to ret_unused (separated by ", "): a library may simply not be there.
+ */
+int check_places(struct store *s, const struct config *c, const units *scanned, struct str *ret_unused, struct diag *reterr);
+
+/* What the last check_places() said, if it left no interval that can begin and end: EXIT_USAGE. */
+int check_places_of_last_build(struct store *s, struct diag *reterr);
+
+/* The function of the build that is called most like it; NULL. */
+const char *nearest_function(const units *scanned, const char *name);
+
+#endif

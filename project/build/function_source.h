@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * function_source.h - a function as it stands in its file.
+ *
+ *	deep.c
+ *	   4  static void
+ *	   5  idle(unsigned id)
+ *	   6  {
+ *	   7  	sink += id;
+ *	   8  }
+ */
+#ifndef PROJECT_BUILD_FUNCTION_SOURCE_H
+#define PROJECT_BUILD_FUNCTION_SOURCE_H
+
+#include "base/diag.h"
+#include "base/str.h"
+#include "store/store.h"
+
+#define FUNCTION_SOURCE_LINES 200	/* of the body at most; how many are left out is said */
+
+/* Appends the head of f, which is looked for above its body, and the body with the line of its
+ * closing brace.  Text is made fit for a terminal. */
+int function_source(const struct project_function *f, struct str *to, struct diag *reterr);
+
+#endif

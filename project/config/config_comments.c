@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * config_comments.c - what of a line of vprof.conf is comment, and what is text.
+ *
+ * inih sees neither comments nor, in text, the two characters that open one:
+ *
+ *	command = sh -c 'a ; b' ; mine	->	command = sh -c 'a \x01 b'
+ *	[interval "a#b"]		->	[interval "a\x02b"]
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/alloc.h"
+#include "base/str.h"
+#include "project/config/config_comments.h"
+
+#define MASK_SEMICOLON '\x01'
+#define MASK_HASH '\x02'
+
+/* Is the quote at s closed on its line?  Then returns its other end, else NULL. */
+static const char *closing_quote(const char *s)
+{
+	for (const char *end = s + 1; *end && *end != '\n'; end++) {
+		if (*end == '\\' && *s == '"' && end[1] && end[1] != '\n')
+			end++;
+		else if (*end == *s)
+			return end;
+	}
+	return NULL;
+}
+
+/* Does a comment open at s?  In a value it does only behind a blank. */
+static bool opens_comment(const char *text, const char *s, bool value)
+{
+	if (*s != '#' && *s != ';')
+		return false;
+	if (value)
+		return isspace((unsigned char)s[-1]);
+	while (s > text && (s[-1] == ' ' || s[-1] == '\t'))
+		s--;
+	return s == text || s[-1] == '\n';
+}
+
+static char mask(char c)
+{
+	return c == ';' ? MASK_SEMICOLON : c == '#' ? MASK_HASH : c;
+}
+
+static char unmask(char c)
+{
+	return c == MASK_SEMICOLON ? ';' : c == MASK_HASH ? '#' : c;
+}
+
+/* s: the beginning of a line */
+static bool opens_section(const char *s)
+{
+	s += starts_with(s, "\xef\xbb\xbf") ? 3 : 0;	/* what some editors begin a file with */
+	return s[strspn(s, " \t")] == '[';
+}
+
+char *config_without_comments(const char *text)
+{
+	struct str out = STR_INIT;
+	const char *quoted = NULL;	/* the end of the quotes we are between */
+	bool value = false;		/* behind the first '=' of a line */
+	bool section = false;		/* on a line like [interval "a=b;c"], where only what is in quotes is text */
+
+	for (const char *s = text; *s; s++) {
+		if (s == text || s[-1] == '\n') {
+			section = opens_section(s);
+			value = false;
+		}
+		value = value || (*s == '=' && !section);
+		if (s == quoted)
+			quoted = NULL;
+		else if (!quoted && ((value && *s == '\'') || ((value || section) && *s == '"')))
+			quoted = closing_quote(s);
+		if (!quoted && opens_comment(text, s, value)) {
+			s += strcspn(s, "\n") - 1;
+			continue;
+		}
+		str_addc(&out, value || quoted ? mask(*s) : *s);
+	}
+	return str_take(&out);
+}
+
+char *config_section(const char *section)
+{
+	char *text = xstrdup(section);
+
+	for (char *s = text; *s; s++)
+		*s = unmask(*s);
+	return text;
+}
+
+char *config_value(const char *value)
+{
+	const char *end = *value == '"' ? closing_quote(value) : NULL;
+	bool whole = end && !end[1];
+	struct str out = STR_INIT;
+
+	for (const char *s = value + whole; *s && !(whole && s == end); s++) {
+		if (whole && *s == '\\' && (s[1] == '"' || s[1] == '\\'))
+			s++;
+		str_addc(&out, unmask(*s));
+	}
+	return str_take(&out);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * locate.h - where the project is: its data directory and its vprof.conf.
+ */
+#ifndef PROJECT_CONFIG_LOCATE_H
+#define PROJECT_CONFIG_LOCATE_H
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "base/str.h"
+
+/* -d DIR before the subcommand; NULL takes it back. */
+void set_data_dir(const char *dir);
+
+/*
+ * The project's data directory, absolute: -d, else $VPROF_DIR, else vprof.data beside the
+ * vprof.conf found by walking up, else the nearest vprof.data on the way up, else ./vprof.data.
+ * Lives as long as the process.
+ */
+const char *data_dir(void);
+
+/* The vprof.conf found by walking up from here ($VPROF_CONF overrides), or NULL. */
+const char *config_path(void);
+
+/*
+ * Opens it.  -ENOENT without a message: there is none.  EXIT_ENVIRONMENT if it lies above the current directory and somebody
+ * else may write it: in a directory that users share, /tmp say, one of them could have vprof run commands as another.  Root's
+ * are everybody's.
+ */
+int config_open(struct diag *reterr);
+
+/* 0, or EXIT_ENVIRONMENT: we are root, and another user may put something in the place of the file's directory (base/ours.h). */
+int check_way(const char *path, struct diag *reterr);
+
+/* Adds a word to a list with colons in the environment. */
+void environment_append(const char *name, const char *word);
+
+/*
+ * Preloads a library of the runtime directory into the programs that are run from here on, behind
+ * the user's own libraries.  AddressSanitizer wants to be the first library and refuses to start if
+ * it is not; ours is not in its way.  False if the library is not there.
+ */
+bool preload(const char *library);
+
+#endif

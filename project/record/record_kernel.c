@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * record_kernel.c - `vprof record --kernel`: the recorder in the kernel beside the drainer.
+ *
+ * What it writes is kept in the run's directory as kernel.vpk.  A run without it is as good as ever
+ * where waits are known from the primitives; so `auto` goes on and says once what is missing.
+ */
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/file.h"
+#include "project/notices.h"
+#include "project/record/record_steps.h"
+
+bool kernel_mode_parse(const char *text, enum kernel_mode *ret)
+{
+	if (!text || strcmp(text, "off") == 0)
+		*ret = KERNEL_MODE_OFF;
+	else if (!*text || strcmp(text, "auto") == 0)
+		*ret = KERNEL_MODE_AUTO;
+	else if (strcmp(text, "require") == 0)
+		*ret = KERNEL_MODE_REQUIRE;
+	else
+		return false;
+	return true;
+}
+
+bool kernel_stacks_parse(const char *text, enum kernel_stacks *ret)
+{
+	if (!text || strcmp(text, "off") == 0)
+		*ret = KERNEL_STACKS_OFF;
+	else if (!*text || strcmp(text, "user") == 0)
+		*ret = KERNEL_STACKS_USER;
+	else if (strcmp(text, "kernel") == 0)
+		*ret = KERNEL_STACKS_KERNEL;
+	else if (strcmp(text, "both") == 0)
+		*ret = KERNEL_STACKS_BOTH;
+	else
+		return false;
+	return true;
+}
+
+/* Of the kernel's records, and of its stacks, whose ring buffer's size is a power of two. */
+static uint32_t ring_bytes(unsigned mib)
+{
+	uint32_t bytes = mib ? 1 << 20 : 0;
+
+	while (bytes >> 20 < mib && bytes < 1U << 30)
+		bytes *= 2;
+	return bytes;
+}
+
+int record_kernel_open(const struct record_options *o, uint64_t limit_bytes, const char *run_dir,
+		       struct recorder **ret, struct diag *reterr)
+{
+	_cleanup_(freep) char *path = path_join(run_dir, "kernel.vpk");
+	struct recorder_options options = {
+		.path = path, .pid = o->kernel_pid, .ring_bytes = ring_bytes(o->buffer_mib),
+		.limit_bytes = limit_bytes, .user_stacks = o->stacks & KERNEL_STACKS_USER,
+		.kernel_stacks = o->stacks & KERNEL_STACKS_KERNEL, .samples_hz = o->samples_hz,
+		.or_reduced = o->kernel == KERNEL_MODE_AUTO,
+	};
+	enum kernel_mode mode = o->kernel;
+	struct diag diag = DIAG_INIT;
+	int r;
+
+	*ret = NULL;
+	if (mode == KERNEL_MODE_OFF)
+		return 0;
+	r = recorder_open(&options, ret, &diag);
+	if (r == 0 && recorder_is_reduced(*ret))
+		warn_line("%s; recording when threads are off the CPU, not why.  %s", diag.text, diag.remedy);
+	if (r < 0 && mode == KERNEL_MODE_AUTO) {
+		warn_line("%s; going on without it.  %s", diag.text, diag.remedy);
+		return 0;
+	}
+	if (r < 0 && reterr)
+		*reterr = diag;
+	return r;
+}
+
+uint64_t record_kernel_close(struct recorder *r)
+{
+	struct recorder_stats stats = { 0 };
+	struct diag diag = DIAG_INIT;
+
+	if (!r)
+		return 0;
+	if (recorder_close(r, &stats, &diag) < 0)
+		warn_line("%s", diag.text);
+	if (stats.lost_records)
+		warn_line("the kernel recorder lost %llu of %llu records: --buffer 64 gives it more room",
+			  (unsigned long long)stats.lost_records,
+			  (unsigned long long)(stats.records + stats.lost_records));
+	if (stats.lost_stacks)
+		warn_line("the kernel recorder lost %llu of %llu stacks: --buffer 256 gives it more room",
+			  (unsigned long long)stats.lost_stacks,
+			  (unsigned long long)(stats.stacks + stats.lost_stacks));
+	if (stats.unknown_stacks * 10 > stats.stacks)
+		warn_line("%llu of %llu stacks are in no file that could be read",
+			  (unsigned long long)stats.unknown_stacks, (unsigned long long)stats.stacks);
+	if (stats.unnamed_stacks * 10 > stats.numbered_stacks)
+		warn_line("%.0f %% of the stacks pass through '%s', which has no symbols there: install its debugging symbols, or set "
+			  "DEBUGINFOD_URLS, and record again",
+			  100.0 * (double)stats.unnamed_stacks / (double)stats.numbered_stacks, stats.unnamed_file);
+	if (stats.full)
+		warn_line("the kernel's trace ends early, for %s; what is in it is whole",
+			  stats.disk_error ? strerror(stats.disk_error) : "its half of --limit is full");
+	return stats.records;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * record_opened.h - who was there before the recording has a name: the calls that threads are in when it begins, or goes
+ * on, are looked up on their stacks and told to the drainer.
+ */
+#ifndef PROJECT_RECORD_RECORD_OPENED_H
+#define PROJECT_RECORD_RECORD_OPENED_H
+
+#include "drainer/drainer.h"
+#include "project/record/record_attach.h"
+#include "store/store.h"
+
+struct record_opened {
+	struct store *store;
+	const struct attach *attach;	/* NULL: none */
+};
+
+/* arg: a struct record_opened; of attach's processes, the child (0: none), and what came from them. */
+void record_opened_look(void *arg, struct drainer *d, pid_t child);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * record_steps.h - one run, recorded and analysed: what `vprof record` and `vprof iterate` share.
+ */
+#ifndef PROJECT_RECORD_RECORD_STEPS_H
+#define PROJECT_RECORD_RECORD_STEPS_H
+
+#include "project/record/record_attach.h"
+#include "project/record/record_kernel.h"
+#include "project/runs/project.h"
+
+struct record_options {
+	unsigned buffer_mib;		/* 0: default */
+	const char *arena_dir;		/* where programs see the memory for recording, too; NULL: the default */
+	bool inherit_arena;		/* they inherit a descriptor of it */
+	bool stdout_to_stderr;		/* of the command: our stdout is for a document */
+	struct sample sample;		/* which intervals are recorded in full */
+	enum kernel_mode kernel;
+	enum kernel_stacks stacks;
+	unsigned samples_hz;		/* of each CPU; 0: none */
+	pid_t kernel_pid;		/* the kernel's side of a process that runs already; 0: none */
+	uint64_t keep_ns, keep_bytes;	/* of the trace, only the last so much; 0, 0: all */
+	uint64_t limit_bytes;		/* of what is written; 0: none */
+	bool start_paused;		/* until somebody asks to go on */
+	uint64_t delay_ns;		/* ... or after so long; 0: not by itself */
+	const struct attach *attach;	/* to what runs already; NULL, or of no process: to nothing */
+	bool kernel_if_alone;		/* the kernel's side is for processes without our runtime */
+	bool keep_levels;		/* sampled or not: what is recorded always was chosen so */
+	const struct config *config;	/* for the marks that intervals have there */
+};
+
+/* Given behind "--", else [run] command.  command_name is of the subcommand, for the message. */
+int record_command(const struct config *c, const char *command_name, char *const *given,
+		   struct args *ret, struct diag *reterr);
+
+/* As the user wrote it: [run] command is text for a shell already.  The caller frees it. */
+char *record_command_text(const struct args *command);
+
+/*
+ * Runs command under the plan on disk, as a new run of that name (may be NULL), and analyses it.  Without
+ * a command it records what o->attach names, until that has ended or the duration is over.
+ * *ret stays NULL and *ret_status says how to end, all told already, if nothing of what ran was built
+ * with vprof.  The command's own status is in ret_run, which the caller releases, also on errors.
+ */
+int record_once(struct store *s, const char *name, const struct args *command,
+		const struct record_options *o, struct run *ret_run, struct findings **ret,
+		int *ret_status, struct diag *reterr);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * recording.h - who records a run: whoever holds the lock on its file `recorder`.
+ *
+ * The lock goes with its process however that ends, so a run whose recorder was killed is told from one
+ * that is under way.
+ */
+#ifndef PROJECT_RUNS_RECORDING_H
+#define PROJECT_RUNS_RECORDING_H
+
+#include "store/store.h"
+
+/* This process records the run, from here to recording_end().  -1 where nothing can be locked. */
+int recording_begin(const struct store *s, uint32_t run);
+void recording_end(int lock);
+
+/* Where the records are that are not in the trace yet: for when we are killed. */
+void recording_note_arena(int lock, const char *path);
+
+/* 0: nobody does. */
+pid_t recording_pid(const struct store *s, uint32_t run);
+
+/* A run that nobody records any more was killed.  What its recorder had not written yet goes into its trace; where the data
+ * directory is only looked at (store_check_ours()) it stays as it is, and only r says so. */
+int recording_settle(struct store *s, struct run *r, struct diag *reterr);
+int recordings_settle(struct store *s, runs *ret, struct diag *reterr);	/* all runs */
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * run_windows.h - the trace of a run in windows of time (trace/windows/stream.h), whatever it consists of.
+ *
+ *	struct run_windows *windows;
+ *	r = run_windows_read(store, run, 2, &(struct window_taker){ begin, take, arg }, &windows, &diag);
+ *	... what begin() was given is there until
+ *	run_windows_free(windows);
+ */
+#ifndef PROJECT_RUNS_RUN_WINDOWS_H
+#define PROJECT_RUNS_RUN_WINDOWS_H
+
+#include "store/store.h"
+#include "trace/windows/stream.h"
+
+struct window_taker {
+	/* Names of all windows: all functions, texts and losses only after the last one.  Windows follow.  Where the
+	 * trace turns out not to be fit for windows it is called again: nothing was. */
+	void (*begin)(void *arg, const struct trace *names);
+	void (*take)(void *arg, const struct trace_window *w);
+	/* The run has several traces, all of which are looked at first: so many records of so many.  May be NULL. */
+	void (*look)(void *arg, uint64_t done_cnt, uint64_t record_cnt);
+	void *arg;
+};
+
+struct run_windows;
+
+/* jobs: above 1, a thread of its own reads. */
+int run_windows_read(struct store *s, const struct run *r, unsigned jobs, const struct window_taker *to,
+		     struct run_windows **ret, struct diag *reterr);
+void run_windows_free(struct run_windows *w);		/* NULL is fine */
+DEFINE_CLEANUP(struct run_windows *, run_windows_free);
+
+#endif
