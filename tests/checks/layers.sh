@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # scripts/check-layers in a copy of the sources: it passes as they are, and fails where one include is planted that the
-# table in ARCHITECTURE.md does not allow.
+# table in ARCHITECTURE.md does not allow, or a library prints.
 top=$(cd "${srcdir:-$(dirname "$0")/../..}" && pwd) || exit 99
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
@@ -49,6 +49,21 @@ planted recorder/bpf/record.h base/alloc.h
 planted instrumenter/parse/parse.c instrumenter/plan/plan.h
 planted instrumenter/insert/sync.c instrumenter/launcher/launcher.h
 planted store/store.c report/report.h
+planted project/config/config.c project/runs/project.h
+planted project/build/build_steps.c cmd/messages.h
+planted cmd/iterate/iterate.c cmd/doctor/doctor.h
+
+# prints FILE LINE: FILE has this line, and only that is found.
+prints()
+{
+	cp "$work/$1" "$work/kept" || exit 99
+	printf '%s\n' "$2" >> "$work/$1"
+	check && { echo "FAIL: $1 may say: $2"; bad=1; }
+	grep -q "^$1:[0-9]*: prints" "$work/log" && [ "$(wc -l < "$work/log")" = 1 ] || { echo "FAIL: found in $1:"; cat "$work/log"; bad=1; }
+	cp "$work/kept" "$work/$1"
+}
+prints project/runs/project.c '	fprintf(stderr, "lost\n");'
+prints store/store.c '	printf("lost\n");'
 
 # A table that allows the guest more, and a file of another room in its library.
 sed -i 's/^| runtime |/| runtime | base/' "$work/ARCHITECTURE.md"
