@@ -14,6 +14,7 @@
 #include "base/utf8.h"
 #include "report/common.h"
 #include "report/output.h"
+#include "report/sentence.h"
 #include "report/style.h"
 
 #define MEMBERS_SHOWN 3

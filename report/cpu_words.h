@@ -5,6 +5,7 @@
 #ifndef REPORT_CPU_WORDS_H
 #define REPORT_CPU_WORDS_H
 
+#include "base/str.h"
 #include "report/output.h"
 
 /* Whether what the run's threads waited for a CPU can be what x, the first factor, seems to be. */

@@ -8,6 +8,7 @@
 
 #include "base/banned.h"
 #include "base/utf8.h"
+#include "report/sentence.h"
 #include "report/style.h"
 
 void print_work(const struct style *s, const struct view_input *in)

@@ -12,6 +12,7 @@
 #include "report/iteration.h"
 #include "report/output.h"
 #include "report/probing.h"
+#include "report/sentence.h"
 #include "report/style.h"
 #include "report/views.h"
 

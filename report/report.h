@@ -25,7 +25,6 @@
 #include "analysis/findings/findings.h"
 #include "analysis/whole_run/wait_graph.h"
 #include "base/option.h"
-#include "report/sentence.h"
 #include "store/store.h"
 
 /* Where text goes and what may be used there. */

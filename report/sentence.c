@@ -18,6 +18,7 @@
 #include "base/utf8.h"
 #include "report/because.h"
 #include "report/cpu_words.h"
+#include "report/sentence.h"
 #include "report/style.h"
 
 #define RUN_QUEUE "waiting for a CPU"

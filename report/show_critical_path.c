@@ -18,6 +18,7 @@
 #include "base/banned.h"
 #include "base/table.h"
 #include "report/output.h"
+#include "report/sentence.h"
 #include "report/style.h"
 #include "report/views.h"
 

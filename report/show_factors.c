@@ -15,6 +15,7 @@
 #include "report/common.h"
 #include "report/because.h"
 #include "report/output.h"
+#include "report/sentence.h"
 #include "report/style.h"
 #include "report/views.h"
 #include "report/waiters.h"

@@ -10,6 +10,7 @@
 #include "report/cpu_words.h"
 #include "report/output.h"
 #include "report/probing.h"
+#include "report/sentence.h"
 #include "report/style.h"
 #include "report/views.h"
 

@@ -14,6 +14,7 @@
 #include "base/table.h"
 #include "report/common.h"
 #include "report/output.h"
+#include "report/sentence.h"
 #include "report/style.h"
 #include "report/views.h"
 

@@ -19,6 +19,7 @@
 #include "base/table.h"
 #include "base/utf8.h"
 #include "report/output.h"
+#include "report/sentence.h"
 #include "report/style.h"
 #include "report/tree_label.h"
 #include "report/views.h"

@@ -17,6 +17,7 @@
 #include "base/label.h"
 #include "base/utf8.h"
 #include "report/because.h"
+#include "report/sentence.h"
 #include "report/tree_label.h"
 
 #define NAME_LEAST 16			/* columns, if the name has as many */

@@ -12,6 +12,7 @@
 
 #include "base/banned.h"
 #include "base/utf8.h"
+#include "report/sentence.h"
 #include "report/style.h"
 #include "report/views.h"
 #include "tests/unit/report_check.h"
