@@ -20,7 +20,7 @@
 #include "cmd/iterate/iterate_loop.h"
 #include "cmd/messages.h"
 #include "project/build/function_source.h"
-#include "report/sentence.h"
+#include "report/words/sentence.h"
 #include "store/iteration_start.h"
 
 enum { NAMES_SHOWN = 6, ANSWER_MAX = 64 };

@@ -14,7 +14,7 @@
 #include "base/banned.h"
 #include "base/utf8.h"
 #include "cmd/iterate/iterate_loop.h"
-#include "report/sentence.h"
+#include "report/words/sentence.h"
 
 static void add_too_dear(const struct loop *l, struct str *to)
 {

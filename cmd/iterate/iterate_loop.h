@@ -20,7 +20,7 @@
 #include "cmd/iterate/iterate_plan.h"
 #include "project/build/build_steps.h"
 #include "project/record/record_steps.h"
-#include "report/iteration.h"
+#include "report/iteration/iteration.h"
 
 struct loop {
 	/* as asked for */

@@ -19,7 +19,7 @@
 #include "project/runs/project.h"
 #include "project/runs/run_parts.h"
 #include "report/probing.h"
-#include "report/sentence.h"
+#include "report/words/sentence.h"
 #include "trace/kernel/kernel.h"
 #include "trace/merge/merge.h"
 #include "trace/tuples/tuples.h"

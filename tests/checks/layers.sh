@@ -49,6 +49,8 @@ planted recorder/bpf/record.h base/alloc.h
 planted instrumenter/parse/parse.c instrumenter/plan/plan.h
 planted instrumenter/insert/sync.c instrumenter/launcher/launcher.h
 planted store/store.c report/report.h
+planted report/style.c report/words/sentence.h
+planted report/words/because.c report/views/tree_lines.h
 planted project/config/config.c project/runs/project.h
 planted project/build/build_steps.c cmd/messages.h
 planted cmd/iterate/iterate.c cmd/doctor/doctor.h

@@ -6,7 +6,7 @@
 
 #include "base/banned.h"
 #include "report/probing.h"
-#include "report/sentence.h"
+#include "report/words/sentence.h"
 #include "tests/unit/sample_findings.h"
 
 static void want_sentence(const struct findings *f, const struct select_options *o, const char *text)

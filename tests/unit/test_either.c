@@ -13,7 +13,7 @@
 #include "tests/unit/plain_trace.h"
 #include "tests/unit/report_check.h"
 #include "base/banned.h"
-#include "report/sentence.h"
+#include "report/words/sentence.h"
 #include "report/style.h"
 
 enum { TIMES = 40, ROWS_MAX = 6 };

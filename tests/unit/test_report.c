@@ -12,9 +12,9 @@
 
 #include "base/banned.h"
 #include "base/utf8.h"
-#include "report/sentence.h"
 #include "report/style.h"
 #include "report/views.h"
+#include "report/words/sentence.h"
 #include "tests/unit/report_check.h"
 #include "tests/unit/sample_findings.h"
 

@@ -9,7 +9,7 @@
 #include "tests/unit/cmocka_all.h"
 
 #include "base/banned.h"
-#include "report/iteration.h"
+#include "report/iteration/iteration.h"
 #include "tests/unit/report_check.h"
 #include "tests/unit/sample_findings.h"
 

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * show_summary.c - the answer, the latency it is about, and how much of the run went into it.
+ */
+#include <math.h>
+
+#include "base/banned.h"
+#include "base/table.h"
+#include "base/utf8.h"
+#include "report/output.h"
+#include "report/probing.h"
+#include "report/style.h"
+#include "report/views.h"
+#include "report/words/cpu_words.h"
+#include "report/words/sentence.h"
+
+static void print_latency(const struct style *s, const struct interval_summary *iv)
+{
+	char a[TEXT_MAX], b[TEXT_MAX], c[TEXT_MAX], d[TEXT_MAX], e[TEXT_MAX];
+	bool u = s->utf8;
+
+	fprintf(s->out, "  latency   mean %s   sd %s   p50 %s   p90 %s   p99 %s",
+		text_ns(a, iv->mean_ns, u), text_ns(b, iv->stddev_ns, u),
+		text_ns(c, (double)iv->p50_ns, u), text_ns(d, (double)iv->p90_ns, u),
+		text_ns(e, (double)iv->p99_ns, u));
+	fprintf(s->out, "   max %s\n", text_ns(a, (double)iv->max_ns, u));
+}
+
+static void print_count(const struct style *s, const struct interval_summary *iv)
+{
+	const struct { uint64_t cnt; const char *what; } dropped[] = {
+		{ iv->dropped_open, "still open at the end" },
+		{ iv->dropped_aborted, "aborted" },
+		{ iv->dropped_bad_path, "without a usable path" },
+		{ iv->dropped_lost, "with lost records" },
+		{ iv->has_pairing ? iv->nested : 0, "starts inside another one" },
+		{ iv->has_pairing ? iv->unmatched_ends : 0, "ends without a start" },
+	};
+	char cnt[TEXT_MAX];
+
+	fprintf(s->out, "  intervals %s used", text_cnt(cnt, iv->cnt));
+	for (size_t i = 0; i < ARRAY_SIZE(dropped); i++)
+		if (dropped[i].cnt)
+			fprintf(s->out, ", %s %s", text_cnt(cnt, dropped[i].cnt), dropped[i].what);
+	fputc('\n', s->out);
+}
+
+/* Those that were begun without recording their functions: in none of the other numbers. */
+static void print_probing(const struct style *s, const struct findings *f)
+{
+	const struct probing *p = &f->probing;
+	_cleanup_(freep) char *text = probing_text(f);
+	char a[TEXT_MAX], b[TEXT_MAX], c[TEXT_MAX], d[TEXT_MAX], e[TEXT_MAX];
+	bool u = s->utf8;
+
+	if (!text)
+		return;
+	fprintf(s->out, "  root-only mean %s   sd %s   p50 %s   p99 %s   max %s",
+		text_ns(a, p->root_only_mean_ns, u), text_ns(b, sqrt(p->root_only_variance_ns2), u),
+		text_ns(c, (double)p->root_only_p50_ns, u), text_ns(d, (double)p->root_only_p99_ns, u),
+		text_ns(e, (double)p->root_only_max_ns, u));
+	fprintf(s->out, "   (%s intervals whose functions were not recorded)\n  %s\n",
+		text_cnt(a, p->root_only_cnt), text);
+}
+
+static void print_cpu(const struct style *s, const struct findings *f)
+{
+	_cleanup_(freep) char *text = cpu_text(f);
+
+	if (text)
+		fprintf(s->out, "  CPUs      %s\n", text);
+}
+
+static void print_other_names(const struct style *s, const struct findings *f)
+{
+	_cleanup_(str_release) struct str names = STR_INIT;
+
+	if (f->interval_names.cnt < 2)
+		return;
+	for (size_t i = 0; i < f->interval_names.cnt; i++) {
+		str_add(&names, i ? ", " : "");
+		utf8_add_line(&names, f->interval_names.items[i]);
+	}
+	fprintf(s->out, "  kinds     %s (--interval NAME chooses)\n", str_cstr(&names));
+}
+
+static void print_first_factors(const struct style *s, const struct view_input *in)
+{
+	const struct select_options *o = &in->options.ranking;
+	_cleanup_(table_freep) struct table *t = table_new();
+	_cleanup_(freep) uint32_t *order = NULL;
+	size_t cnt = factors_select(in->findings, o, &order);
+
+	table_column(t, "", TABLE_RIGHT);
+	table_column(t, "", TABLE_RIGHT);
+	table_column(t, "", TABLE_LEFT);
+	table_column(t, "", TABLE_SHRINKS);
+	for (size_t i = 0; i < cnt; i++) {
+		const struct factor *f = &in->findings->factors.items[order[i]];
+		char percent[TEXT_MAX];
+		double share = o->paper ? f->paper_contribution : f->share;
+		_cleanup_(str_release) struct str bar = STR_INIT;
+		_cleanup_(freep) char *label = factor_label(f, s->utf8);
+
+		add_bar(&bar, share, 20, s->utf8);
+		table_cell(t, "%zu.", i + 1);
+		table_cell(t, "%s", text_percent_cell(percent, share));
+		table_cell(t, "%s", str_cstr(&bar));
+		table_cell(t, "%s", label);
+		table_style(t, f->kind == FACTOR_WAIT ? style_wait(s) : "");
+	}
+	if (cnt) {
+		fputc('\n', s->out);
+		table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
+	}
+}
+
+static void summary_text(const struct style *s, const struct view_input *in)
+{
+	_cleanup_(freep) char *sentence = sentence_text(in->findings, &in->options.ranking, s->utf8);
+
+	print_answer(s, sentence);
+	fputc('\n', s->out);
+	print_heading(s, in);
+	print_work(s, in);
+	print_latency(s, &in->findings->interval);
+	print_count(s, &in->findings->interval);
+	print_probing(s, in->findings);
+	print_cpu(s, in->findings);
+	print_other_names(s, in->findings);
+	print_first_factors(s, in);
+	fprintf(s->out, "\nnext:  vprof show variance-tree    vprof show factors    "
+		"vprof show critical-path --slowest 1\n");
+}
+
+static json_t *summary_json(const struct view_input *in)
+{
+	json_t *o = json_results("summary", in), *names = json_array();
+
+	json_set(o, "sentence", sentence_json(in));
+	json_set(o, "cpu", cpu_json(in->findings));
+	for (size_t i = 0; i < in->findings->interval_names.cnt; i++)
+		json_add(names, json_text(in->findings->interval_names.items[i]));
+	json_set(o, "interval_names", names);
+	return o;
+}
+
+const struct view view_summary = {
+	.name = "summary", .summary = "the answer, and the latency it is about",
+	.needs = NEEDS_FINDINGS,
+	.text = summary_text, .json = summary_json,
+};
