@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/banned.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "cmd/messages.h"
 
 static bool progress_shown, progress_off;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/banned.h"
-#include "base/table.h"
+#include "base/text/table.h"
 #include "cmd/commands.h"
 #include "cmd/messages.h"
 #include "project/config/locate.h"

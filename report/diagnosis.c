@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/banned.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "base/cleanup.h"
 #include "report/diagnosis.h"
 #include "report/output.h"

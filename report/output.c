@@ -15,7 +15,7 @@
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "base/str.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "report/output.h"
 #include "report/probing.h"
 

@@ -12,7 +12,7 @@
 #include <sys/ioctl.h>
 
 #include "base/banned.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "report/style.h"
 
 #define WIDTH_DEFAULT 80

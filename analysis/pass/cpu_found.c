@@ -11,7 +11,7 @@
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "base/str.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #define ENTRIES_MAX 5
 #define NAMED_MIN 0.01			/* CPUs; who used less is nobody */

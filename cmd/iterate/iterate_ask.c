@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/banned.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "cmd/iterate/iterate_loop.h"
 #include "cmd/messages.h"
 #include "project/build/function_source.h"

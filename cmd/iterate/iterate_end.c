@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/banned.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "cmd/iterate/iterate_loop.h"
 #include "report/words/sentence.h"
 

@@ -19,7 +19,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "instrumenter/insert/instrument.h"
 #include "instrumenter/launcher/compile_unit.h"
 #include "instrumenter/products/guard.h"

@@ -17,7 +17,7 @@
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "project/build/function_source.h"
 
 enum { HEAD_LINES = 6, COLUMNS_MAX = 160 };

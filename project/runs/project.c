@@ -9,7 +9,7 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "base/map.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "instrumenter/plan/plan.h"
 #include "project/config/locate.h"
 #include "project/config/paths.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/banned.h"
-#include "base/table.h"
-#include "base/utf8.h"
+#include "base/text/table.h"
+#include "base/text/utf8.h"
 #include "report/iteration/iteration.h"
 #include "report/output.h"
 #include "report/probing.h"

@@ -6,7 +6,7 @@
  *	30 % is parse's own running time, which may be that of fast_hash: it cannot take a probe (naked)
  */
 #include "base/banned.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "report/iteration/iteration.h"
 #include "report/output.h"
 #include "report/style.h"

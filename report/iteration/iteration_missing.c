@@ -7,7 +7,7 @@
  *	  1 of 12 new functions carries no probe: fast_path (the instrumented text did not compile: ...)
  */
 #include "base/banned.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "report/iteration/iteration.h"
 #include "report/output.h"
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 #include "base/banned.h"
-#include "base/table.h"
-#include "base/utf8.h"
+#include "base/text/table.h"
+#include "base/text/utf8.h"
 #include "report/output.h"
 #include "report/style.h"
 #include "report/views/common.h"

@@ -12,7 +12,7 @@
 #include "base/banned.h"
 #include "base/map.h"
 #include "base/search.h"
-#include "base/table.h"
+#include "base/text/table.h"
 #include "report/output.h"
 #include "report/style.h"
 #include "report/views.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/banned.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "report/style.h"
 #include "report/words/sentence.h"
 

@@ -15,8 +15,8 @@
 
 #include "base/banned.h"
 #include "base/file.h"
-#include "base/table.h"
-#include "base/utf8.h"
+#include "base/text/table.h"
+#include "base/text/utf8.h"
 #include "report/output.h"
 #include "report/style.h"
 #include "report/views.h"

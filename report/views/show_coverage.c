@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/banned.h"
-#include "base/table.h"
+#include "base/text/table.h"
 #include "report/output.h"
 #include "report/style.h"
 #include "report/views.h"

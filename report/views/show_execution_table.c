@@ -13,7 +13,7 @@
 
 #include "base/banned.h"
 #include "base/map.h"
-#include "base/table.h"
+#include "base/text/table.h"
 #include "report/output.h"
 #include "report/style.h"
 #include "report/views.h"

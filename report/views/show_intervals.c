@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "base/banned.h"
-#include "base/table.h"
+#include "base/text/table.h"
 #include "report/output.h"
 #include "report/style.h"
 #include "report/views.h"

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/banned.h"
-#include "base/table.h"
+#include "base/text/table.h"
 #include "report/output.h"
 #include "report/style.h"
 #include "report/views.h"

@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "base/banned.h"
-#include "base/table.h"
-#include "base/utf8.h"
+#include "base/text/table.h"
+#include "base/text/utf8.h"
 #include "report/output.h"
 #include "report/probing.h"
 #include "report/style.h"

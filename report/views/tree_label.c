@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "base/banned.h"
-#include "base/label.h"
-#include "base/utf8.h"
+#include "base/text/label.h"
+#include "base/text/utf8.h"
 #include "report/views/tree_label.h"
 #include "report/words/because.h"
 #include "report/words/sentence.h"

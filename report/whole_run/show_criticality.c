@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "base/banned.h"
-#include "base/table.h"
+#include "base/text/table.h"
 #include "report/views.h"
 #include "report/whole_run/whole_run.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/banned.h"
-#include "base/table.h"
+#include "base/text/table.h"
 #include "report/views.h"
 #include "report/whole_run/whole_run.h"
 

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/banned.h"
-#include "base/table.h"
+#include "base/text/table.h"
 #include "report/views.h"
 #include "report/whole_run/wait_answer.h"
 #include "report/whole_run/wait_labels.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/banned.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "report/views.h"
 #include "report/whole_run/wait_labels.h"
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "base/banned.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "report/whole_run/wait_labels.h"
 
 /* "thread 12", "thread 12 and 7 more", "disk 9", "unknown" */

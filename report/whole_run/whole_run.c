@@ -7,7 +7,7 @@
 
 #include "base/banned.h"
 #include "base/file.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "report/whole_run/whole_run.h"
 
 json_t *json_whole(const char *name, const struct view_input *in)

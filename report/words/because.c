@@ -12,7 +12,7 @@
 
 #include "base/banned.h"
 #include "base/cleanup.h"
-#include "base/label.h"
+#include "base/text/label.h"
 #include "report/style.h"
 #include "report/words/sentence.h"
 

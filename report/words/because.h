@@ -15,7 +15,7 @@
 #include "analysis/findings/findings.h"
 #include "base/str.h"
 
-#define NAME_READABLE 48		/* columns of a name in a sentence; of one in C++ that is longer less is told (base/label.h) */
+#define NAME_READABLE 48		/* columns of a name in a sentence; of one in C++ that is longer less is told (base/text/label.h) */
 
 /* The caller frees it. */
 char *because_label(const struct because *b, bool utf8);

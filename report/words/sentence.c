@@ -14,8 +14,8 @@
 
 #include "base/banned.h"
 #include "base/cleanup.h"
-#include "base/label.h"
-#include "base/utf8.h"
+#include "base/text/label.h"
+#include "base/text/utf8.h"
 #include "report/style.h"
 #include "report/words/because.h"
 #include "report/words/cpu_words.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/banned.h"
-#include "base/label.h"
-#include "base/table.h"
-#include "base/utf8.h"
+#include "base/text/label.h"
+#include "base/text/table.h"
+#include "base/text/utf8.h"
 #include "report/words/because.h"
 #include "report/words/sentence.h"
 

@@ -33,6 +33,7 @@ planted()
 
 check || { echo "FAIL: as it is:"; cat "$work/log"; bad=1; }
 planted base/str.c trace/model.h
+planted base/str.c base/text/utf8.h
 planted trace/read/reader.c analysis/findings/findings.h
 planted trace/raw/raw.c trace/read/replay.h
 planted trace/kernel/kernel_read.c trace/windows/stream.h

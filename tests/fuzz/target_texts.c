@@ -11,7 +11,7 @@
 #include "base/elf.h"
 #include "base/file.h"
 #include "base/str.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "instrumenter/insert/fallthrough.h"
 #include "instrumenter/marks/source_text.h"
 #include "instrumenter/parse/command.h"

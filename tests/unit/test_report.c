@@ -11,7 +11,7 @@
 #include "tests/unit/cmocka_all.h"
 
 #include "base/banned.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "report/style.h"
 #include "report/views.h"
 #include "report/words/sentence.h"

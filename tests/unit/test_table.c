@@ -9,9 +9,9 @@
 #include "tests/unit/cmocka_all.h"
 
 #include "base/banned.h"
-#include "base/label.h"
-#include "base/table.h"
-#include "base/utf8.h"
+#include "base/text/label.h"
+#include "base/text/table.h"
+#include "base/text/utf8.h"
 
 static char *write_table(const struct table *t, size_t width)
 {

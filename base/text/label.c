@@ -4,13 +4,13 @@
  *
  * "operator<", "operator->" and "operator()" have no arguments, and in "(anonymous namespace)::f" nothing is a list of parameters.
  */
-#include "base/label.h"
+#include "base/text/label.h"
 
 #include <stdbool.h>
 #include <string.h>
 #include "base/banned.h"
 #include "base/cleanup.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #define NAME_LEAST 4			/* columns of a name beside what stands behind it */
 

@@ -12,7 +12,7 @@
 
 #include "base/banned.h"
 #include "base/cleanup.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #define REPLACEMENT 0xfffd
 

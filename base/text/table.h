@@ -14,8 +14,8 @@
  *
  * Widths are counted in terminal columns.  Cells are cleaned (see utf8.h).  No trailing blanks.
  */
-#ifndef BASE_TABLE_H
-#define BASE_TABLE_H
+#ifndef BASE_TEXT_TABLE_H
+#define BASE_TEXT_TABLE_H
 
 #include <stdio.h>
 #include "base/cleanup.h"

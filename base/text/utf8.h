@@ -5,8 +5,8 @@
  * Names come from sources and traces: they may hold bytes that are no UTF-8, or control characters
  * that would drive the reader's terminal.
  */
-#ifndef BASE_UTF8_H
-#define BASE_UTF8_H
+#ifndef BASE_TEXT_UTF8_H
+#define BASE_TEXT_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -15,9 +15,9 @@
 #include "base/alloc.h"
 #include "base/banned.h"
 #include "base/str.h"
-#include "base/table.h"
-#include "base/label.h"
-#include "base/utf8.h"
+#include "base/text/table.h"
+#include "base/text/label.h"
+#include "base/text/utf8.h"
 
 #define GAP 2
 #define MIN_SHRUNK 12

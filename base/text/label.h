@@ -12,8 +12,8 @@
  * What a name ends with tells it from others: its last part, and the parameters where it has overloads.  So that goes last.
  * Of a name in C the larger part of what is left is its end: "my…te_command".
  */
-#ifndef BASE_LABEL_H
-#define BASE_LABEL_H
+#ifndef BASE_TEXT_LABEL_H
+#define BASE_TEXT_LABEL_H
 
 #include "base/str.h"
 
