@@ -43,14 +43,14 @@ static int analyze_run(int argc, char **argv)
 }
 
 static const struct option_desc analyze_options[] = {
-	{ 'j', "jobs", "N", OPT_UINT, &arg_jobs, "threads at most (default: one a CPU); results are the same" },
-	{ 'q', "quiet", NULL, OPT_FLAG, &arg_quiet, "no progress, no warnings, no summary: errors only" },
+	{ 'j', "jobs", "N", OPT_UINT, &arg_jobs, "use at most N threads (default: one per CPU); the results do not depend on N" },
+	{ 'q', "quiet", NULL, OPT_FLAG, &arg_quiet, "print errors only: no progress, warnings or summary" },
 	LOCK_OPTION,
 	OPT_END
 };
 static const char *const analyze_examples[] = { "vprof analyze", "vprof analyze before", NULL };
 const struct cmd cmd_analyze = {
 	.name = "analyze", .synopsis = "[RUN] [--jobs N] [--quiet]",
-	.summary = "turn the trace of a run into results again",
+	.summary = "compute the results of a run again from its trace",
 	.options = analyze_options, .run = analyze_run, .examples = analyze_examples,
 };

@@ -130,12 +130,12 @@ static int annotate_run(int argc, char **argv)
 
 static const struct option_desc annotate_options[] = {
 	{ 0, "start", "LOC", OPT_STR, &arg_start, "where an interval begins" },
-	{ 0, "end", "LOC", OPT_STR, &arg_end, "where it is complete" },
-	{ 0, "resume", "LOC", OPT_STRS, &arg_resumes, "where a thread starts to work on it (may repeat)" },
-	{ 'n', "name", "NAME", OPT_STR, &arg_name, "its name (default: request)" },
-	{ 0, "key", "EXPRESSION", OPT_STR, &arg_key, "what tells two apart, e.g. arg0->id (default: the thread)" },
-	{ 0, "write", NULL, OPT_FLAG, &arg_write, "put VPROF_ macros into the sources, print the patch" },
-	{ 0, "dry-run", NULL, OPT_FLAG, &arg_dry_run, "print what would be written, write nothing" },
+	{ 0, "end", "LOC", OPT_STR, &arg_end, "where the interval ends" },
+	{ 0, "resume", "LOC", OPT_STRS, &arg_resumes, "where a thread takes up an interval (may repeat)" },
+	{ 'n', "name", "NAME", OPT_STR, &arg_name, "name of the interval (default: request)" },
+	{ 0, "key", "EXPRESSION", OPT_STR, &arg_key, "value that identifies an interval, e.g. arg0->id (default: the thread)" },
+	{ 0, "write", NULL, OPT_FLAG, &arg_write, "insert VPROF_ macros into the sources and print the patch" },
+	{ 0, "dry-run", NULL, OPT_FLAG, &arg_dry_run, "print the changes, write nothing" },
 	LOCK_OPTION,
 	OPT_END
 };
@@ -146,6 +146,6 @@ static const char *const annotate_examples[] = {
 };
 const struct cmd cmd_annotate = {
 	.name = "annotate", .synopsis = "--start LOC --end LOC [--resume LOC]... [--name N] [--key K]",
-	.summary = "say what an interval is: where it begins and ends",
+	.summary = "define an interval: where it begins and ends",
 	.options = annotate_options, .run = annotate_run, .examples = annotate_examples,
 };

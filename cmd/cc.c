@@ -101,7 +101,7 @@ static int cc_run(int argc, char **argv)
 }
 
 static const struct option_desc cc_options[] = {
-	{ 0, "print", "FILE", OPT_STR, &arg_print, "show a source of the last build as it is compiled now, with its probes" },
+	{ 0, "print", "FILE", OPT_STR, &arg_print, "print a source file of the last build with the probes it is compiled with" },
 	OPT_END
 };
 static const char *const cc_examples[] = {

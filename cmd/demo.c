@@ -261,10 +261,10 @@ static int demo_run(int argc, char **argv)
 }
 
 static const struct option_desc demo_options[] = {
-	{ 0, "list", NULL, OPT_FLAG, &arg_list, "the examples there are" },
-	{ 0, "check", NULL, OPT_FLAG, &arg_check, "say nothing but whether the planted cause was named first" },
-	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text, or json: the factors" },
-	{ 'C', "directory", "DIR", OPT_STR, &arg_dir, "work there (default: vprof-demo)" },
+	{ 0, "list", NULL, OPT_FLAG, &arg_list, "list the examples" },
+	{ 0, "check", NULL, OPT_FLAG, &arg_check, "print only whether vprof named the planted cause first" },
+	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text (default) or json (the factors)" },
+	{ 'C', "directory", "DIR", OPT_STR, &arg_dir, "work in DIR (default: vprof-demo)" },
 	OPT_END
 };
 static const char *const demo_examples[] = { "vprof demo", "vprof demo --check", NULL };

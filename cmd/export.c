@@ -107,7 +107,7 @@ static const struct option_desc *export_options(void)
 		return table.items;
 	option_table_add(&table, (const struct option_desc[]){
 		{ 0, "format", "FORMAT", OPT_STR, &arg_format, help_of_format() },
-		{ 'o', "output", "FILE", OPT_STR, &arg_output, "write there instead of stdout" },
+		{ 'o', "output", "FILE", OPT_STR, &arg_output, "write to FILE instead of stdout" },
 		OPT_END });
 	return option_table_end(&table);
 }

@@ -131,7 +131,7 @@ static const char *help_of_from(void)
 {
 	static struct str text;
 
-	str_add(&text, "what the files are: ");
+	str_add(&text, "format of the files: ");
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
 		str_addf(&text, "%s%s", i == 0 ? "" : i + 1 < ARRAY_SIZE(formats) ? ", " : ", or ", formats[i]->name);
 		if (formats[i]->help)
@@ -148,7 +148,7 @@ static const struct option_desc *import_options(void)
 		return table.items;
 	option_table_add(&table, (const struct option_desc[]){
 		{ 0, "from", "FORMAT", OPT_STR, &arg_from, help_of_from() },
-		{ 'o', "output", "NAME", OPT_STR, &arg_output, "give the run a name besides its number" },
+		{ 'o', "output", "NAME", OPT_STR, &arg_output, "name the run, in addition to its number" },
 		OPT_END });
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
 		option_table_add(&table, formats[i]->options);

@@ -101,13 +101,13 @@ static bool has_options(void)
 }
 
 static const struct option_desc options[] = {
-	{ 0, "comm", "NAME", OPT_STRS, &arg_comms, "perf: only threads of that name, and those they made (may repeat)" },
-	{ 'p', "pid", "PID", OPT_STRS, &arg_pids, "perf: only that process, and those it made (may repeat)" },
+	{ 0, "comm", "NAME", OPT_STRS, &arg_comms, "perf: only threads named NAME and threads they created (may repeat)" },
+	{ 'p', "pid", "PID", OPT_STRS, &arg_pids, "perf: only process PID and processes it created (may repeat)" },
 	OPT_END
 };
 
 const struct import_format import_perf = {
-	.name = "perf", .help = "what perf script prints",
+	.name = "perf", .help = "the output of perf script",
 	.read = read_perf, .announce = announce_perf,
 	.options = options, .has_options = has_options, .example = "vprof import --from perf --comm NAME FILE...",
 };

@@ -73,7 +73,7 @@ static int init_run(int argc, char **argv)
 }
 
 static const struct option_desc init_options[] = {
-	{ 0, "preset", "NAME", OPT_STR, &arg_preset, "begin with what is known of a server, like postgresql" },
+	{ 0, "preset", "NAME", OPT_STR, &arg_preset, "start from the settings for a known server, e.g. postgresql" },
 	OPT_END
 };
 static const char *const init_examples[] = { "vprof init", "vprof init --preset memcached", NULL };

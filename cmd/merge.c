@@ -112,7 +112,7 @@ static int merge_run(int argc, char **argv)
 }
 
 static const struct option_desc merge_options[] = {
-	{ 'o', "output", "NAME", OPT_STR, &arg_output, "give the run a name besides its number" },
+	{ 'o', "output", "NAME", OPT_STR, &arg_output, "name the run, in addition to its number" },
 	OPT_END
 };
 static const char *const merge_examples[] = { "vprof merge 1 2 3 -o all", NULL };

@@ -407,22 +407,22 @@ static const struct option_desc shared_options[] = {
 	{ 0, "format", "FORMAT", OPT_STR, &arg_format,
 	  "text (default), json, csv; call-graph, wait-graph: dot; samples: folded" },
 	{ 0, "interval", "NAME", OPT_STR, &view_given.interval,
-	  "the kind of interval; for critical-path also the SID of one" },
-	{ 'k', "k", "N", OPT_UINT, &view_given.ranking.k, "factors: the best N (3; 0: no limit)" },
+	  "name of the kind of interval; critical-path: or the SID of one interval" },
+	{ 'k', "k", "N", OPT_UINT, &view_given.ranking.k, "factors: show the N best (default 3; 0: all)" },
 	{ 0, "threshold", "D", OPT_DOUBLE, &view_given.threshold,
-	  "factors: leave out what is not above (0.05); wait-graph: part of the run up to which "
-	  "edges of a knot are trimmed (0.2)" },
+	  "factors: hide shares of the variance up to D (default 0.05); wait-graph: trim edges of knots up to D of the "
+	  "run (default 0.2)" },
 	{ 0, "paper", NULL, OPT_FLAG, &view_given.ranking.paper,
-	  "factors: rank as the paper's Algorithm 1 does, pairs included" },
+	  "factors: rank by the paper's Algorithm 1, including pairs" },
 	{ 0, "all", NULL, OPT_FLAG, &view_given.ranking.all,
-	  "everything: no threshold, no limit on lines" },
+	  "show everything: no threshold, no limit on lines" },
 	{ 0, "quantile", "Q", OPT_DOUBLE, &view_given.quantile,
-	  "tail, slow-vs-fast, factors, wait-graph --slow: slow is what is above it (0.99)" },
+	  "tail, slow-vs-fast, factors, wait-graph --slow: intervals above this quantile are slow (default 0.99)" },
 	OPT_END
 };
 
 static const struct option_desc last_options[] = {
-	{ 0, "ascii", NULL, OPT_FLAG, &arg_ascii, "no signs outside ASCII" },
+	{ 0, "ascii", NULL, OPT_FLAG, &arg_ascii, "print ASCII characters only" },
 	OPT_END
 };
 

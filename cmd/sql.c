@@ -198,6 +198,6 @@ static const char *const sql_examples[] = {
 
 const struct cmd cmd_sql = {
 	.name = "sql", .synopsis = "QUERY [--format text|json|csv]",
-	.summary = "query results with SQL (reading only)",
+	.summary = "query results with SQL (read-only)",
 	.options = sql_options, .run = sql_run, .examples = sql_examples,
 };

@@ -54,9 +54,9 @@ static int doctor_run(int argc, char **argv)
 }
 
 static const struct option_desc doctor_options[] = {
-	{ 0, "quick", NULL, OPT_FLAG, &arg_quick, "do not build and record a small program with each compiler" },
-	{ 'p', "pid", "PID", OPT_UINT, &arg_pid, "a process that runs: its filters, limits and namespaces, and what comes of them" },
-	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text or json" },
+	{ 0, "quick", NULL, OPT_FLAG, &arg_quick, "skip building and recording a small program with each compiler" },
+	{ 'p', "pid", "PID", OPT_UINT, &arg_pid, "check a running process: its filters, limits and namespaces, and their effect" },
+	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text (default) or json" },
 	OPT_END
 };
 static const char *const doctor_examples[] = {
@@ -64,6 +64,6 @@ static const char *const doctor_examples[] = {
 };
 const struct cmd cmd_doctor = {
 	.name = "doctor", .synopsis = "[PROGRAM...]",
-	.summary = "what this machine and build can and cannot do, and how to mend it",
+	.summary = "what this machine and build can and cannot do, with the fix for each",
 	.options = doctor_options, .run = doctor_run, .examples = doctor_examples,
 };

@@ -197,19 +197,19 @@ static int iterate_run(int argc, char **argv)
 }
 
 static const struct option_desc iterate_options[] = {
-	{ 'k', "k", "N", OPT_UINT, &arg_k, "go on with the N best factors (3)" },
-	{ 0, "threshold", "D", OPT_DOUBLE, &arg_threshold, "of more than this fraction of the variance (0.05)" },
+	{ 'k', "k", "N", OPT_UINT, &arg_k, "break down the N best factors of each run (default 3)" },
+	{ 0, "threshold", "D", OPT_DOUBLE, &arg_threshold, "break down only factors above this fraction of the variance (default 0.05)" },
 	{ 0, "policy", "POLICY", OPT_STR, &arg_policy, "budget: several levels a run; paper: Algorithm 3, one level" },
-	{ 0, "max-runs", "N", OPT_UINT, &arg_max_runs, "at most N runs (12)" },
-	{ 0, "overhead", "F", OPT_DOUBLE, &arg_overhead, "budget: what probes may cost, of the mean latency (0.05)" },
-	{ 0, "ask", NULL, OPT_FLAG, &arg_ask, "ask what is to be broken down (on a terminal)" },
-	{ 0, "restart", NULL, OPT_FLAG, &arg_restart, "begin anew where an interrupted iteration would go on" },
-	{ 0, "uncalled", NULL, OPT_FLAG, &arg_uncalled, "budget: probe in the first run what earlier runs never called, too" },
-	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text, or json: the runs, why it ended, the last run's factors" },
-	{ 0, "ignore-status", NULL, OPT_FLAG, &arg_ignore_status, "go on when the command fails" },
-	{ 0, "buffer", "MIB", OPT_UINT, &arg_buffer_mib, "memory for records not yet written, in MiB" },
-	{ 'j', "jobs", "N", OPT_UINT, &arg_jobs, "recompile N units at a time (default: one a core)" },
-	{ 'v', "verbose", NULL, OPT_FLAG, &arg_verbose, "show what the build says" },
+	{ 0, "max-runs", "N", OPT_UINT, &arg_max_runs, "stop after N runs (default 12)" },
+	{ 0, "overhead", "F", OPT_DOUBLE, &arg_overhead, "budget: overhead of the probes, as a fraction of the mean latency (default 0.05)" },
+	{ 0, "ask", NULL, OPT_FLAG, &arg_ask, "ask which factors to break down (needs a terminal)" },
+	{ 0, "restart", NULL, OPT_FLAG, &arg_restart, "start again instead of continuing an interrupted iteration" },
+	{ 0, "uncalled", NULL, OPT_FLAG, &arg_uncalled, "budget: in the first run also probe functions that earlier runs never called" },
+	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text (default) or json (the runs, why it ended, the last run's factors)" },
+	{ 0, "ignore-status", NULL, OPT_FLAG, &arg_ignore_status, "continue when the command fails" },
+	{ 0, "buffer", "MIB", OPT_UINT, &arg_buffer_mib, "size of the recording buffer, in MiB" },
+	{ 'j', "jobs", "N", OPT_UINT, &arg_jobs, "recompile N units at a time (default: one per core)" },
+	{ 'v', "verbose", NULL, OPT_FLAG, &arg_verbose, "print the output of the builds" },
 	LOCK_OPTION,
 	OPT_END
 };

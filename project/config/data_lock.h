@@ -20,7 +20,7 @@
 #define LOCK_RUN(number) ((int64_t)(number))
 
 extern bool lock_no_wait;
-#define LOCK_OPTION { 0, "no-wait", NULL, OPT_FLAG, &lock_no_wait, "fail (4) where another vprof has the data directory, do not wait" }
+#define LOCK_OPTION { 0, "no-wait", NULL, OPT_FLAG, &lock_no_wait, "exit with status 4 instead of waiting when another vprof uses the data directory" }
 
 /* 1: waited for somebody, so what was read before may have changed; 0; or an error.  Where nothing can be locked (some
  * network file systems) a warning says so. */

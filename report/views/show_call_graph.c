@@ -382,8 +382,8 @@ static void call_graph_dot(FILE *out, const struct view_input *in)
 }
 
 static const struct option_desc options[] = {
-	{ 0, "above", "FUNCTION", OPT_STR, &view_given.above, "call-graph: who calls it" },
-	{ 0, "below", "FUNCTION", OPT_STR, &view_given.below, "call-graph: what it calls" },
+	{ 0, "above", "FUNCTION", OPT_STR, &view_given.above, "call-graph: show the callers of FUNCTION" },
+	{ 0, "below", "FUNCTION", OPT_STR, &view_given.below, "call-graph: show the callees of FUNCTION" },
 	OPT_END
 };
 

@@ -335,7 +335,7 @@ static void release_critical_path(void *ret)
 
 static const struct option_desc options[] = {
 	{ 0, "slowest", "N", OPT_UINT, &view_given.slowest,
-	  "critical-path, intervals: the N slowest (1 and 20)" },
+	  "critical-path, intervals: show the N slowest (default 1 and 20)" },
 	OPT_END
 };
 

@@ -161,7 +161,7 @@ static void release_execution_table(void *ret)
 
 static const struct option_desc options[] = {
 	{ 0, "charge", "WHOM", OPT_STR, &arg_charge,
-	  "execution-table: who is charged for blocked time, waiter (default) or waker" },
+	  "execution-table: charge blocked time to the waiter (default) or the waker" },
 	OPT_END
 };
 

@@ -102,7 +102,7 @@ static void intervals_csv(FILE *out, const struct view_input *in)
 }
 
 const struct view view_intervals = {
-	.name = "intervals", .summary = "the intervals, slowest first (--slowest N, --all)",
+	.name = "intervals", .summary = "all intervals, slowest first (--slowest N, --all)",
 	.needs = NEEDS_FINDINGS,
 	.text = intervals_text, .json = intervals_json, .csv = intervals_csv,
 };

@@ -146,7 +146,7 @@ static json_t *summary_json(const struct view_input *in)
 }
 
 const struct view view_summary = {
-	.name = "summary", .summary = "the answer, and the latency it is about",
+	.name = "summary", .summary = "the answer and the latency",
 	.needs = NEEDS_FINDINGS,
 	.text = summary_text, .json = summary_json,
 };

@@ -304,7 +304,7 @@ static void slow_vs_fast_csv(FILE *out, const struct view_input *in)
 }
 
 const struct view view_tail = {
-	.name = "tail", .summary = "what the slowest intervals take more time for than all (--quantile)",
+	.name = "tail", .summary = "where the slowest intervals spend more time than the mean (--quantile)",
 	.needs = NEEDS_FINDINGS,
 	.text = tail_text, .json = tail_json, .csv = tail_csv,
 };

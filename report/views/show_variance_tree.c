@@ -349,13 +349,13 @@ static void variance_tree_csv(FILE *out, const struct view_input *in)
 
 static const struct option_desc options[] = {
 	{ 0, "depth", "N", OPT_UINT, &view_given.depth,
-	  "variance-tree, call-graph: levels below the root" },
+	  "variance-tree, call-graph: show N levels below the root" },
 	{ 0, "min-share", "D", OPT_DOUBLE, &view_given.min_share,
-	  "variance-tree: sum up what is smaller (0.01)" },
+	  "variance-tree: sum up nodes with a smaller share (default 0.01)" },
 	{ 0, "by", "WHAT", OPT_STR, &view_given.by,
-	  "variance-tree: 'cause': each function's variance by running and class of wait" },
+	  "variance-tree: 'cause' splits each function's variance by running and class of wait" },
 	{ 0, "no-collapse", NULL, OPT_FLAG, &view_given.no_collapse,
-	  "variance-tree: a line for every function of a chain" },
+	  "variance-tree: print a line for every function of a chain" },
 	OPT_END
 };
 

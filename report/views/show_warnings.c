@@ -63,7 +63,7 @@ static void warnings_csv(FILE *out, const struct view_input *in)
 }
 
 const struct view view_warnings = {
-	.name = "warnings", .summary = "every warning about the results, the one that matters most first",
+	.name = "warnings", .summary = "warnings about the results, most important first",
 	.needs = NEEDS_FINDINGS,
 	.text = warnings_text, .json = warnings_json, .csv = warnings_csv,
 };

@@ -249,7 +249,7 @@ static void release_criticality(void *made)
 
 static const struct option_desc options[] = {
 	{ 0, "nmin", "N", OPT_DOUBLE, &arg_nmin,
-	  "criticality: a slice with at most N threads active is critical (half the threads)" },
+	  "criticality: a slice with at most N active threads is critical (default: half the threads)" },
 	OPT_END
 };
 

@@ -226,12 +226,12 @@ static void release_samples(void *made)
 
 static const struct option_desc options[] = {
 	{ 0, "period", "NS", OPT_STR, &arg_period,
-	  "samples: time between two, in ns (1000000)" },
+	  "samples: sampling period in ns (default 1000000)" },
 	OPT_END
 };
 
 const struct view view_samples = {
-	.name = "samples", .summary = "samples on and off the processor, by function (--period)",
+	.name = "samples", .summary = "on-CPU and off-CPU samples, by function (--period)",
 	.needs = NEEDS_TRACE, .options = options, .make = make_samples, .release = release_samples,
 	.text = samples_text, .json = samples_json, .csv = samples_csv, .folded = samples_folded,
 };

@@ -350,16 +350,16 @@ static void release_wait_graph(void *made)
 
 static const struct option_desc options[] = {
 	{ 0, "prefilter", "F", OPT_DOUBLE, &arg_prefilter,
-	  "wait-graph: part of the run below which an edge leads nowhere (0.01)" },
+	  "wait-graph: ignore edges below this fraction of the run (default 0.01)" },
 	{ 0, "group", "auto|none", OPT_STR, &arg_group,
-	  "wait-graph: similar threads are one vertex (auto), or not (none)" },
+	  "wait-graph: merge similar threads into one vertex (auto, default) or do not (none)" },
 	{ 0, "slow", NULL, OPT_FLAG, &arg_slow,
-	  "wait-graph: only what slow intervals wait for, beside typical ones (--quantile)" },
+	  "wait-graph: compare what slow and typical intervals wait for (--quantile)" },
 	OPT_END
 };
 
 const struct view view_wait_graph = {
-	.name = "wait-graph", .summary = "who waits for whom, and the knots in that (--threshold, --prefilter, --group, --slow)",
+	.name = "wait-graph", .summary = "who waits for whom, and the knots (--threshold, --prefilter, --group, --slow)",
 	.needs = NEEDS_TRACE, .options = options, .make = make_wait_graph, .release = release_wait_graph,
 	.text = wait_graph_text, .json = wait_graph_json, .csv = wait_graph_csv, .dot = wait_graph_dot,
 };
