@@ -9,7 +9,7 @@
  *	};
  *
  * "-k 3", "-k3", "--k 3" and "--k=3" mean the same.  Options and words may mix; "--" ends both,
- * what stands behind it is the user's command.  Where a value may be left out, only "--kernel=auto" has one.
+ * the words after it are the user's command.  An option with an optional value takes it only after "=": "--kernel=auto".
  */
 #ifndef CMD_OPTIONS_H
 #define CMD_OPTIONS_H

@@ -23,17 +23,17 @@ struct segments;
 int programs_start(const struct recorder_options *o, struct record_bpf **ret, struct diag *reterr);
 int programs_segments(struct record_bpf *p, struct segments *ret);	/* where the records are; 0 or a negative errno */
 void segments_unmap(struct segments *s);
-/* KNOWN_PLACES of them, which the programs look at; NULL: none are. */
+/* The KNOWN_PLACES entries that the programs read; NULL: there are none. */
 struct known_stack *programs_known_stacks(struct record_bpf *p);
 void known_stacks_free(struct known_stack *all);	/* NULL is fine */
 void known_stack_set(struct known_stack *where, const struct known_stack *what);
-uint64_t programs_outside_packets(const struct record_bpf *p);	/* so many came from outside, or went there; about */
-/* Whether each packet is looked at; else only what a device's driver hands over is (where that suffices). */
+uint64_t programs_outside_packets(const struct record_bpf *p);	/* approximate number exchanged with other hosts */
+/* Whether to watch each packet; else only those that a device's driver hands over (where that suffices). */
 void programs_watch_packets(struct record_bpf *p, bool each);
-/* Detaches all that is attached, of which *ret says what it was (a bit each); attaches that again: 0 or a negative errno. */
+/* Detaches all attached programs and stores which (a bit each); programs_go_on() attaches these again: 0 or a negative errno. */
 void programs_rest(struct record_bpf *p, uint64_t *ret);
 int programs_go_on(struct record_bpf *p, uint64_t which);
-uint64_t programs_stop(struct record_bpf *p);	/* nothing is recorded any more; when that was, CLOCK_MONOTONIC */
+uint64_t programs_stop(struct record_bpf *p);	/* stops recording; returns when, on CLOCK_MONOTONIC */
 
 /* sampler.c: samples of each CPU. */
 struct bpf_program;

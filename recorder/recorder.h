@@ -44,15 +44,15 @@ struct recorder_stats {
  * says what to do. */
 int recorder_open(const struct recorder_options *o, struct recorder **ret, struct diag *reterr);
 
-/* Whether it would: the programs are loaded and thrown away. */
+/* Whether recorder_open() would succeed: loads the programs and discards them. */
 int recorder_try(struct diag *reterr);
 
-/* Only the times are recorded: what recorder_open() said about it is in its diag. */
+/* Whether only the times are recorded; the reason is in the diag of recorder_open(). */
 int recorder_is_reduced(const struct recorder *r);
 
-/* While it rests nothing is attached, so what a recording costs a server is told from one fifth of a second to the next; both
- * take milliseconds.  Who came or went meanwhile was not seen, so of such a file the times off the CPU are not true.
- * 0 or a negative errno: not all is attached again then, and what is left is to close it. */
+/* Detaches all programs (rest) or attaches them again; both take milliseconds.  Benchmarks alternate the two every 0.2 s to
+ * measure overhead.  Threads that start or exit while detached are missed, so the off-CPU times in such a file are wrong.
+ * 0 or a negative errno: some programs are not attached again then, and the caller can only close the recorder. */
 int recorder_rest(struct recorder *r, int rest);
 
 int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *reterr);

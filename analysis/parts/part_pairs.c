@@ -303,7 +303,8 @@ static uint32_t sibling_factor(const struct pair_maker *g, uint32_t i, uint32_t 
 	return (uint32_t)pair;
 }
 
-/* pair->within: if there is one for all their places; across: not everywhere are they these siblings themselves. */
+/* Sets within to the one sibling pair that contains every place of both parts, if any; across if they are not siblings
+ * everywhere. */
 static void find_siblings(const struct pair_maker *g, struct part_pair *pair)
 {
 	const uint32_t *a = g->places + g->first_place[pair->a], *b = g->places + g->first_place[pair->b];

@@ -96,7 +96,7 @@ void stacks_count(struct stacks *s, uint32_t number)
 		s->items.items[number].cnt++;
 }
 
-/* Where it is already, or one that is free, or somebody else's: there are few for what has the same RIP and RSP. */
+/* The slot that holds this stack, else a free one, else one to evict: stacks with the same RIP and RSP share KNOWN_ALIKE slots. */
 static unsigned int place_of(struct stacks *s, unsigned int first, uint64_t one)
 {
 	unsigned int place = first + s->next_place++ % KNOWN_ALIKE;

@@ -38,9 +38,8 @@ enum flow_file {
 uint64_t flow_waiters(enum flow_kind kind);
 
 /*
- * How many stamps were left for who waits for a file, any file.  Unchanged since before a wait: nobody fed what was
- * waited for, so its name, a system call or three, need not be asked for.  Where all clients are outside of the run it
- * never changes.
+ * Number of stamps so far for waits on any file.  If it did not change during a wait, no thread of the run fed the file, and
+ * naming the file, which takes one to three system calls, can be skipped.  It never changes if all clients are outside the run.
  */
 uint64_t flow_fed_cnt(void);
 

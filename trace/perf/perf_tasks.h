@@ -29,8 +29,8 @@ void perf_tasks_fork(struct perf_tasks *t, uint32_t tid, uint32_t parent, struct
 void perf_tasks_exit(struct perf_tasks *t, uint32_t tid, int64_t ns);
 void perf_tasks_syscall(struct perf_tasks *t, const struct perf_line *l, bool enter);
 
-/* The recording ends: who is away stays so.  Of threads that are not chosen only the name is kept.
- * Yields how many are. */
+/* End of input: threads that are off the CPU stay off.  Threads outside the selection keep only their name.
+ * Returns the number of selected threads. */
 size_t perf_tasks_end(struct perf_tasks *t, int64_t ns);
 
 /* Threads that left the CPU twice without having come back in between. */
