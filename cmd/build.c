@@ -126,7 +126,7 @@ static void print_summary(const units *list)
 	note_line("%zu unit%s, %zu function%s, %zu of them probed (vprof show coverage lists them)",
 		  list->cnt, list->cnt == 1 ? "" : "s", functions,
 		  functions == 1 ? "" : "s", probed);
-	note_line("next: vprof record -- COMMAND   (what puts load on the program and ends by itself)");
+	note_line("next: vprof record -- COMMAND   (COMMAND puts load on the program and ends by itself)");
 }
 
 /* ---- the stages ---- */

@@ -33,16 +33,16 @@ static int parse_pids(const struct args *words, struct perf_choice *ret, uint32_
 static void warn_of_missing(const struct perf_script_stats *stats, uint64_t lost)
 {
 	if (stats->no_waking)
-		warn_line("no wake-ups in it (sched_waking): who waited for whom is not known");
+		warn_line("no wake-ups in it (sched_waking): the wakers of all waits are unknown");
 	else if (stats->no_interrupts)
 		warn_line("no interrupts in it (irq:*, timer:*, block:block_rq_complete): what they woke counts as "
 			  "woken by the thread they came upon");
 	if (stats->wakeup_only)
-		warn_line("no sched_waking in it: of a sched_wakeup it is doubtful who the waker is, and %zu, printed for "
-			  "whoever ran on the woken thread's CPU, %s not named; record sched:sched_waking", stats->doubtful,
+		warn_line("no sched_waking in it: the waker of a sched_wakeup is doubtful, and %zu, printed for "
+			  "the thread that ran on the woken thread's CPU, %s not named; record sched:sched_waking", stats->doubtful,
 			  stats->doubtful == 1 ? "is" : "are");
 	if (stats->timeless)
-		warn_line("%zu events have the time 0 and are passed over", stats->timeless);
+		warn_line("%zu events have the time 0 and are ignored", stats->timeless);
 	if (stats->no_syscalls)
 		warn_line("no system calls in it (raw_syscalls:sys_enter): most waits are of class 'other'");
 	if (lost)

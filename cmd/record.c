@@ -59,7 +59,7 @@ static int take_stacks(struct record_options *o)
 	o->samples_hz = o->stacks ? (unsigned)hz : 0;
 	if (o->stacks && o->kernel == KERNEL_MODE_OFF)
 		return fail_now(EXIT_USAGE, "vprof record --kernel --stacks",
-				"record: stacks are the kernel recorder's, which is off without --kernel");
+				"record: --stacks needs the kernel recorder, which is off without --kernel");
 	return EXIT_DONE;
 }
 
@@ -84,7 +84,7 @@ static int take_arena_dir(const char *dir)
 
 	if (fd < 0)
 		return fail_now(EXIT_ENVIRONMENT, "vprof record --arena DIR, one of root's, or of this user's",
-				"record: the memory for recording cannot be in '%s': %s", dir, why ? why : strerror(-fd));
+				"record: the recording buffer cannot be in '%s': %s", dir, why ? why : strerror(-fd));
 	close(fd);
 	return EXIT_DONE;
 }
@@ -105,7 +105,7 @@ static int take_arena(struct record_options *o)
 		return EXIT_ENVIRONMENT;
 	if (o->inherit_arena && (arg_pid || arg_attach))
 		return fail_now(EXIT_USAGE, "vprof record --arena DIR -p PID",
-				"record: --arena fd is for what COMMAND starts: a process that runs already inherits nothing");
+				"record: --arena fd is for programs that COMMAND starts: a running process inherits nothing");
 	return EXIT_DONE;
 }
 

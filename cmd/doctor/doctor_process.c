@@ -30,11 +30,11 @@ static void check_filter(struct diagnosis *d, pid_t pid, const char *whose)
 	if (pid == getpid())
 		diagnosis_add(d, name, DIAGNOSIS_NOTE, "vprof-record(1), SECCOMP, has the list of the runtime's system calls",
 			      "%s is under %s system call filter(s), which programs inherit: the runtime then makes only the calls "
-			      "that a loader makes; names of threads, and who ended waits for files, are missing", whose,
+			      "that a loader makes; names of threads, and the wakers of waits for files, are missing", whose,
 			      cnt.len ? str_cstr(&cnt) : "some");
 	else
-		diagnosis_add(d, name, DIAGNOSIS_WARNING, "start it under vprof record: then the runtime asks the filter, before it "
-			      "is in force, what it permits",
+		diagnosis_add(d, name, DIAGNOSIS_WARNING, "start it under vprof record: then the runtime tests the filter before it "
+			      "is in force",
 			      "%s is under %s system call filter(s): vprof record -p attaches to it only if it was started under "
 			      "them, or the runtime saw them being installed", whose, cnt.len ? str_cstr(&cnt) : "some");
 }

@@ -197,6 +197,6 @@ int check_places_of_last_build(struct store *s, struct diag *reterr)
 	if (!problem || !*problem)
 		return 0;
 	diag_set(reterr, EXIT_USAGE, -ENOENT, "no interval could begin and end in what was built last: %s", problem);
-	return diag_remedy(reterr, -ENOENT, "mend that, then vprof build; what needs no interval can be had with "
+	return diag_remedy(reterr, -ENOENT, "correct that, then vprof build; for results that need no interval: "
 			   "vprof record --kernel -- COMMAND");
 }

@@ -133,7 +133,7 @@ static int wait_for(int64_t what, struct diag *reterr)
 		return 0;
 	if (lock_no_wait) {
 		diag_set(reterr, EXIT_ENVIRONMENT, -EBUSY, "%s has '%s'", str_cstr(&holder), data_dir());
-		return diag_remedy(reterr, -EBUSY, "wait for it to end; without --no-wait vprof does");
+		return diag_remedy(reterr, -EBUSY, "wait for it to end, or leave out --no-wait");
 	}
 	if (what == LOCK_BUILD)
 		note_line("waiting for %s: it has '%s'", str_cstr(&holder), data_dir());

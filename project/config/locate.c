@@ -90,7 +90,7 @@ static int check_owner(const char *path, int fd, struct diag *reterr)
 		return 0;
 	diag_set(reterr, EXIT_ENVIRONMENT, -EPERM, "'%s', found above this directory, %s%s", path,
 		 strchr(why, '\'') ? "is not safe: " : "", why);
-	return diag_remedy(reterr, -EPERM, "export VPROF_CONF='%s' if what it says may run as you", path);
+	return diag_remedy(reterr, -EPERM, "export VPROF_CONF='%s' if its commands may run as you", path);
 }
 
 int config_open(struct diag *reterr)

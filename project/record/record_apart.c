@@ -75,7 +75,7 @@ void apart_tell(const struct drainer_stats *stats)
 		if (!cnt)
 			continue;
 		if (why == APART_FILTERED || why == APART_NO_PROC)
-			note_line("%" PRIu32 " process%s with %s: names of threads, and who ended waits for files, may be missing "
+			note_line("%" PRIu32 " process%s with %s: names of threads, and the wakers of waits for files, may be missing "
 				  "(vprof-record(1), SECCOMP)", cnt, cnt == 1 ? "" : "es", why == APART_FILTERED
 				  ? "a system call filter, which keeps back some of the runtime's calls"
 				  : "no /proc, where no system call filter can be seen: the runtime makes few calls there");

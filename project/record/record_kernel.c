@@ -104,7 +104,7 @@ uint64_t record_kernel_close(struct recorder *r)
 			  "DEBUGINFOD_URLS, and record again",
 			  100.0 * (double)stats.unnamed_stacks / (double)stats.numbered_stacks, stats.unnamed_file);
 	if (stats.full)
-		warn_line("the kernel's trace ends early, for %s; what is in it is whole",
+		warn_line("the kernel's trace ends early, for %s; its records are complete",
 			  stats.disk_error ? strerror(stats.disk_error) : "its half of --limit is full");
 	return stats.records;
 }

@@ -276,14 +276,14 @@ static int open_drainer(struct store *s, const struct run *run, const struct arg
 static void tell_losses(const struct drainer_stats *stats)
 {
 	if (stats->disk_error)
-		warn_line("the trace ends early, for it could not be written on (%s): %" PRIu64 " of %" PRIu64
-			  " records are missing, what is in it is whole; free some space, record with --limit, or "
+		warn_line("the trace ends early, because it could not be written on (%s): %" PRIu64 " of %" PRIu64
+			  " records are missing, the others are complete; free some space, record with --limit, or "
 			  "fewer functions (--sample 1/10)", strerror(stats->disk_error),
 			  stats->dropped_records, stats->records + stats->dropped_records);
 	else if (stats->limit_reached)
 		warn_line("the recording ended before the program, when the trace had the size of --limit");
 	if (stats->limit_reached && stats->dropped_records)
-		warn_line("of what was under way then, %" PRIu64 " records were too many for --limit",
+		warn_line("%" PRIu64 " records of intervals that were open then are missing: they exceed --limit",
 			  stats->dropped_records);
 }
 
