@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * note.h - what a unit carries of its build (instrumenter/insert/unit_note.h), as the runtime reads it: when units register, and
+ * note.h - reads a unit's note about its build (instrumenter/insert/unit_note.h), when units register and
  * when a recording begins.
  */
 #ifndef RUNTIME_NOTE_H
@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include "runtime/shared/arena.h"
 
-/* Nobody took the section with it out of the program. */
+/* False if the note's section was removed from the program. */
 bool note_is_there(const char *note);
 
-/* enum probe_level of drainer/drainer.h; letter: a site's. */
+/* The enum probe_level (drainer/drainer.h) of a site's letter. */
 uint32_t note_level(const struct arena_map *a, unsigned int letter);
 
-/* Which marks belong to intervals of another name, where the recorder does not say so. */
+/* Applies the note's names of intervals to marks, unless the recorder set them. */
 void note_apply(const struct arena_map *a, const char *note);
 
 /* The label under which events of this one are logged. */

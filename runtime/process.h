@@ -17,19 +17,19 @@ struct process {
 	uint32_t *waiters;		/* of it, once more; NULL where there is none */
 	uint32_t *places;		/* each release looks there; never NULL */
 	uint32_t epoch;			/* counts arenas: labels and sites have numbers of one arena only */
-	const uint32_t *invitation;	/* odd: who has a closed gate should try process_reopen() */
+	const uint32_t *invitation;	/* odd: a thread with a closed gate should try process_reopen() */
 	uint32_t pid;
-	uint32_t apart;			/* enum apart: no thread begins to take part any more; 0: they do */
-	uint64_t name[2];		/* what the first thread was called at the start */
+	uint32_t apart;			/* enum apart: why no further thread takes part; 0: they do */
+	uint64_t name[2];		/* the first thread's name at the start */
 	uint64_t mapped_bytes;		/* of all arenas of this process' life */
 	uint32_t ancestors[PROCESS_ANCESTORS];	/* pids of those it comes from, nearest first */
 	unsigned int ancestor_cnt;
-	bool is_filtered;		/* some of our calls are not permitted (permit.h), and the recorder was told */
+	bool is_filtered;		/* some of our calls are not permitted (permit.h), and the recorder knows */
 	bool introduced;		/* they are in the trace */
 	uint64_t image, pid_namespace;
-	uint32_t program;		/* the image as it attached: forks have the code of who made them */
-	pthread_key_t key;		/* its destructor tells us that a thread ends */
-	volatile uint32_t *same;	/* reads 0 in a child made by a fork that we did not see */
+	uint32_t program;		/* the image as it attached: forks have their parent's code */
+	pthread_key_t key;		/* its destructor runs when a thread ends */
+	volatile uint32_t *same;	/* reads 0 in a child of a fork that the runtime did not see */
 };
 
 extern struct process process __attribute__((visibility("hidden")));
@@ -37,7 +37,7 @@ extern struct process process __attribute__((visibility("hidden")));
 /* Maps the arena on the first call; false: there is none, or another thread is still at it. */
 bool process_attach(void);
 
-/* There is none: stay away for good. */
+/* True if there is no arena: the process never takes part. */
 bool process_is_alone(void);
 
 /* The gate of this thread is closed, and *process.invitation is odd: attaches to the arena that the process
@@ -47,12 +47,12 @@ bool process_reopen(void);
 /* This thread found no chunk: is there still a drainer?  If not, recording is over. */
 void process_starved(const struct arena_map *arena);
 
-/* Also in a child that was made behind our back, where that may be asked. */
+/* Correct also in a child of a fork that the runtime did not see, if getpid is permitted. */
 uint32_t process_own_pid(void);
 
 /*
- * This process takes part no longer: its calling thread at once, others go on with what they have, none begins.
- * unmap: and its arenas are no part of its memory any more; false: other threads may be looking at them, and they stay.
+ * Ends this process's part in the recording: the calling thread stops at once, others finish open intervals, none begins.
+ * unmap: also unmaps its arenas; false: other threads may be reading them, and they stay.
  */
 bool process_leave(enum apart why, bool unmap);
 

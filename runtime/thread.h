@@ -35,8 +35,8 @@ struct thread_label {			/* an interval that the thread works on */
 struct thread_hold {			/* a home-made lock between ACQUIRE and ACQUIRED */
 	struct awaited awaited;
 	uint32_t written;		/* releasers_written() before start */
-	uint64_t start;			/* 0: no releaser has been told, for nothing has blocked in it yet (hold.h) */
-	uint64_t waker, woken;		/* who ended the last wait inside it, and when; 0: nobody known */
+	uint64_t start;			/* 0: not announced to releasers, as nothing has blocked in it yet (hold.h) */
+	uint64_t waker, woken;		/* waker of the last wait inside it, and when; 0: unknown */
 	bool never_spins;		/* its function never spins */
 };
 
@@ -49,7 +49,7 @@ struct thread {
 	uint64_t serial;		/* kept when the thread attaches again; 0: none yet */
 	bool started;			/* its START is in the trace */
 	uint64_t since;			/* calls that began earlier were closed: ticks of its first, or of a pause's end */
-	uint64_t closed_at;		/* when it stopped to take part, for a pause of the recording */
+	uint64_t closed_at;		/* when it stopped taking part, for a pause of the recording */
 	struct vprof_frame *found;	/* the innermost call that began before it took part (found.h); NULL: none */
 	volatile int busy;
 	unsigned int label_cnt, hold_cnt;
@@ -67,13 +67,13 @@ bool thread_attach(void);
 /* Its number, in the innermost PID namespace. */
 uint32_t thread_tid(void);
 
-/* How much processor time the calling thread took so far: as it begins and ends. */
+/* Logs the CPU time of the calling thread so far: when it begins and ends. */
 void thread_log_account(void);
 
-/* The gate is closed; true: not any more. */
+/* Tries to reopen a closed gate; true: it is open. */
 bool thread_reopen(void);
 
-/* On the stack that it was on: mostly known from the address of our own frame. */
+/* Whether the thread is on the stack of its last call; mostly the address of our own frame tells. */
 static inline bool thread_is_here(void)
 {
 	unsigned long here = (unsigned long)__builtin_frame_address(0);
@@ -94,7 +94,7 @@ static inline bool thread_ready(void)
 /* Closes the innermost open call. */
 void thread_close_frame(void);
 
-/* No interval begins any more: the recording is over, or paused. */
+/* Lets no further interval begin: the recording is over, or paused. */
 void thread_close_gate(void);
 
 /* At the end of a thread: closes its frames, gives chunk and slot back. */
@@ -110,17 +110,17 @@ void thread_detach_stack(void);
 void thread_inherit(const struct thread_label *label);
 unsigned long thread_innermost(void);
 
-/* The calling thread takes part no longer (process_leave()). */
+/* Ends the calling thread's part in the recording (process_leave()). */
 void thread_leave_recording(void);
 
-/* Calls since then (0: now) may be on another stack than we think. */
+/* Notes that calls since then (0: now) may be on another stack than assumed. */
 void thread_doubt(uint64_t since);
 
-/* In the child of a fork: nothing of the parent's is ours. */
+/* In the child of a fork: drops the parent's state. */
 void thread_forget(uint64_t serial);
 
-/* A call of a probed function: on its way in (0: not recorded), and when it ended.  The frames that
- * longjmp left behind are closed.  address, caller: __builtin_frame_address(0), _return_address(0). */
+/* A call of a probed function begins (returns 0: not recorded), or ends.  Frames that longjmp skipped
+ * are closed.  address, caller: __builtin_frame_address(0), _return_address(0). */
 unsigned long long thread_enter(unsigned int site, unsigned long address, unsigned long caller);
 
 /* end: 0 if the clock was not read yet. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * units.h - the probe sites of this process: those of each unit that was loaded and not unloaded.
+ * units.h - the probe sites of this process: those of each loaded unit.
  *
  * They are switched on when the process takes part in a recording, whether that is when they register or
- * later, and off when it is gone.
+ * later, and off when the recording is gone.
  */
 #ifndef RUNTIME_UNITS_H
 #define RUNTIME_UNITS_H
@@ -11,20 +11,20 @@
 #include <stdbool.h>
 struct vprof_site;
 
-/* note: what the unit carries of its build (instrumenter/insert/unit_note.h); NULL: nothing. */
+/* note: the unit's note about its build (instrumenter/insert/unit_note.h); NULL: none. */
 void units_add(struct vprof_site *sites, unsigned int cnt, const char *note);
 void units_remove(struct vprof_site *sites, unsigned int cnt);
 
-/* By the plan of process.arena, or off.  False: somebody else is at it just now; nothing is waited for. */
+/* On: by the plan of process.arena.  False: another thread is switching them; does not wait for it. */
 bool units_switch(bool on);
 
-/* In the child of a fork: whoever was at it is not here. */
+/* In the child of a fork: a thread that was switching them does not exist here. */
 void units_forked(void);
 
 /*
- * A process with one thread, of whose intervals few are recorded in full: while none is, its functions that are recorded
- * inside intervals only are dormant.  loud: they are not; before an interval in full goes on.  Nothing in a process with
- * more threads, where others may be inside: units_have_threads(), once a second one takes part.
+ * For a process with one thread that records few intervals in full: quiet makes the functions that are recorded only
+ * inside intervals dormant between these; loud switches them on before an interval in full.  Neither does anything once a second
+ * thread takes part (units_have_threads()), because that one may be inside such an interval.
  */
 void units_quiet(void);
 void units_loud(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter.h - what a system call filter of seccomp's says to a call, told without making it.
+ * filter.h - tests a seccomp filter with a system call, without making the call.
  *
  *	struct seccomp_data call = { .nr = SYS_gettid, .arch = AUDIT_ARCH_X86_64 };
  *	filter_permits(program, &call)		false: the call would be refused, or end the program
@@ -12,7 +12,7 @@
 #include <linux/seccomp.h>
 #include <stdbool.h>
 
-/* A program that the kernel would not take permits nothing. */
+/* A program that the kernel would reject permits nothing. */
 bool filter_permits(const struct sock_fprog *program, const struct seccomp_data *call);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * permit.h - which system calls of our own the program's system call filter lets through.
+ * permit.h - which of the runtime's own system calls the program's system call filter permits.
  *
- * A filter of seccomp's is made for what the program does, and may end it for any other call.  So each call that we make
- * after the start is asked for here first, and left out where it is not permitted:
+ * A seccomp filter knows the program's own calls and may end the program for any other.  So the runtime checks each call that
+ * it makes after the start here first, and does not make it if it is not permitted:
  *
  *	if (permitted(PERMIT_FSTAT) && !fstat(fd, &st)) ...
  *
- * A filter that the program installs is looked at as it is installed (runtime/rules/rules.c).  One that it was started under
- * cannot be seen; it let the loader start the program, so what the loader calls is permitted, and nothing else.
+ * A filter that the program installs is tested when it is installed (runtime/rules/rules.c).  A filter from before the start
+ * cannot be read; it let the loader start the program, so the loader's calls are permitted, and no others.
  */
 #ifndef RUNTIME_RULES_PERMIT_H
 #define RUNTIME_RULES_PERMIT_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * readable.h - may memory that the program gave to a system call be looked at?
+ * readable.h - whether the runtime may read memory that the program passed to a system call.
  *
- *	semop(set, (struct sembuf *)8, 1)	EFAULT without us; we must not look there and crash
+ *	semop(set, (struct sembuf *)8, 1)	EFAULT without us; we must not read there and crash
  *
- * What a call is about to do has sometimes to be known before it does it: whom it will wake.  Asking costs
+ * The runtime sometimes needs a call's arguments before the call, to know which thread it will wake.  The check costs
  * about 0.1 us.
  */
 #ifndef RUNTIME_RULES_READABLE_H

@@ -14,8 +14,8 @@
  *
  *	head 0x0000000500000002: chunk 2 is first, five changes so far
  *
- * What follows a chunk in its list stands in links, not in the chunk: who takes one waits for that word, and of words that the
- * drainer has just written eight come with one line of the cache.
+ * The successor of a chunk is stored in links, not in the chunk: a thread that takes a chunk waits for that word, and one cache
+ * line brings eight of the words that the drainer has just written.
  */
 #ifndef RUNTIME_SHARED_ARENA_H
 #define RUNTIME_SHARED_ARENA_H
@@ -36,7 +36,7 @@
 enum {
 	ARENA_SLOTS = 12288,		/* threads at the same time */
 	ARENA_FUNCTIONS = TRACE_FIDS_MAX + 1,
-	ARENA_FUNCTIONS_FIRST = 65536,	/* so many have memory from the start, the others when they are first needed */
+	ARENA_FUNCTIONS_FIRST = 65536,	/* number that have memory from the start; the others get it at their first use */
 	ARENA_HEADS = 1 << 17,		/* of lists of functions by the hash of their key */
 	ARENA_LABELS = 1 << 17,
 	ARENA_INDEX = 2 * ARENA_LABELS,	/* of labels, by the hash of their name */
@@ -45,10 +45,10 @@ enum {
 	ARENA_BUCKETS = 2048,		/* of releasers */
 	ARENA_WAITERS = 16384,
 	ARENA_PLACES = 1024,		/* where in a page: one for each word of 4 bytes */
-	ARENA_LOTS = 32768,		/* of open intervals, runtime/sampling.c; behind them, when these began */
+	ARENA_LOTS = 32768,		/* of open intervals, runtime/sampling.c; after them, when these began */
 	ARENA_STAMPS = 8,
 	THREAD_LABELS = 16,		/* intervals that a thread works on */
-	THREAD_HOLDS = 8,		/* home-made locks that it asks for */
+	THREAD_HOLDS = 8,		/* home-made locks that it waits for */
 	ARENA_OPENED = 16384,		/* calls that were open before the recording */
 	ARENA_CALLERS = TRACE_CALLERS_MAX,		/* of primitives that waited: return addresses (runtime/waits/code.h) */
 	ARENA_MODULES = 4096,		/* programs and libraries in memory */
@@ -56,13 +56,13 @@ enum {
 
 /* Odd: something to do for threads whose gate is closed. */
 enum recording {
-	RECORDING_OVER,			/* no interval begins; those under way are still taken */
+	RECORDING_OVER,			/* no interval begins; open ones are still recorded */
 	RECORDING_ON,
-	RECORDING_PAUSED,		/* as over, but it may go on */
+	RECORDING_PAUSED,		/* as over, but it may resume */
 	RECORDING_GONE,			/* nobody reads the arena any more */
 };
 
-/* What the drainer has taken and the file does not have yet: lost if the drainer is killed (drainer/recover.c). */
+/* Records that the drainer has taken but not written to the file yet: lost if it is killed (drainer/recover.c). */
 struct arena_held {
 	uint64_t cnt, since, until;	/* records; the earliest and the latest of them (ticks) */
 	uint64_t serial;		/* the thread of some of them */
@@ -73,27 +73,27 @@ struct arena_control {
 	uint64_t magic, bytes;
 	uint32_t chunk_cnt, plan_mask, default_level;
 	uint32_t recording;		/* enum recording */
-	uint32_t sample_full, sample_of;	/* of so many intervals about so many in full */
-	uint32_t sample_level;		/* the drainer changes it (drainer/budget.c): level + 1; 0: as above */
+	uint32_t sample_full, sample_of;	/* record about sample_full of sample_of intervals in full */
+	uint32_t sample_level;		/* set by the drainer (drainer/budget.c): level + 1; 0: as above */
 	uint32_t switches_are_told;	/* whether threads learn that they were off the CPU (runtime/shared/switched.h) */
 	uint64_t sample_seed;
-	uint32_t as_sampled;		/* few intervals are recorded in full: what is always recorded by choice alone is
-					 * recorded inside intervals */
+	uint32_t as_sampled;		/* few intervals are recorded in full: functions that are always recorded only by choice
+					 * are recorded inside intervals */
 	uint64_t slots, links, stacks, heads, functions, index, labels, text, plan, releasers, waiters, places, lots,
 		 opened, callers, modules, chunks;
-	uint64_t dropped[TABLE_NOTES] __attribute__((aligned(64)));	/* what a full table had no room for, by enum trace_table */
+	uint64_t dropped[TABLE_NOTES] __attribute__((aligned(64)));	/* entries that did not fit, by enum trace_table */
 	uint64_t free_chunks __attribute__((aligned(64)));
-	uint32_t free_cnt;		/* about as many */
-	uint32_t lots_lack;		/* an open interval may be without its lot: there was no room for all */
+	uint32_t free_cnt;		/* their approximate number */
+	uint32_t lots_lack;		/* an open interval may have no lot, because the table was full */
 	uint64_t full_chunks __attribute__((aligned(64)));
 	uint64_t free_slots __attribute__((aligned(64)));
 	uint64_t serial_cnt, image_cnt, thread_cnt, process_cnt;
 	uint64_t text_used;
 	uint32_t function_cnt, label_cnt;
 	uint64_t site_cnt;		/* registered, not distinct */
-	uint64_t lost_cnt, lost_since;	/* by threads that have no slot any more, or never had */
-	uint64_t fed_cnt __attribute__((aligned(64)));	/* stamps for who waits for files (runtime/waits/flow.h) */
-	uint64_t starved_s __attribute__((aligned(64)));	/* when somebody without a chunk last asked for the drainer (CLOCK_MONOTONIC) */
+	uint64_t lost_cnt, lost_since;	/* by threads that no longer have a slot, or never had one */
+	uint64_t fed_cnt __attribute__((aligned(64)));	/* stamps for waits on files (runtime/waits/flow.h) */
+	uint64_t starved_s __attribute__((aligned(64)));	/* when a thread without a chunk last looked for the drainer (CLOCK_MONOTONIC) */
 	struct arena_held held;
 	uint32_t opened_cnt, module_cnt;
 	uint64_t unnamed_cnt, stranger_cnt;	/* TABLE_NOTES, TABLE_STRANGERS */
@@ -106,10 +106,10 @@ struct arena_slot {			/* a thread that records; fields belong to it */
 	uint64_t serial, image;		/* image: program start or fork, later ones are larger */
 	uint64_t pid_namespace;
 	uint64_t lost_cnt, lost_since;	/* records dropped, not yet reported */
-	uint64_t ended_cnt, ended_ticks;	/* intervals that ended here, and how long they took (sample_level) */
+	uint64_t ended_cnt, ended_ticks;	/* intervals that ended here, and their total time (sample_level) */
 } __attribute__((aligned(128)));
 
-/* A level of functions that are not in the drainer's plan: the one that their unit's note has (runtime/note.h). */
+/* Level of functions that are not in the drainer's plan: the level in their unit's note applies (runtime/note.h). */
 enum { LEVEL_AS_BUILT = 3 };
 
 enum chunk_state { CHUNK_FREE, CHUNK_OWNED, CHUNK_FULL };
@@ -138,7 +138,7 @@ struct arena_plan {			/* hash table, key 0: free */
 	uint64_t level;
 };
 
-struct arena_opened {			/* a call that a thread was found in (runtime/found.h); a thread's outermost first */
+struct arena_opened {			/* a call that was open at the start (runtime/found.h); a thread's outermost first */
 	uint64_t address, caller;	/* address 0: only a name for the thread */
 	uint32_t pid, tid, fid;
 };
@@ -151,9 +151,9 @@ struct arena_module {			/* where a file's code is in the memory of a program and
 
 enum { CODE_PROGRAMS = 1 << 16, CODE_ADDRESS_BITS = 48, CODE_OUTER = 14 };
 
-struct arena_caller {			/* who called what blocked (runtime/waits/code.h) */
+struct arena_caller {			/* caller of a primitive that blocked (runtime/waits/code.h) */
 	uint64_t entry;			/* 0, or 16 bits for the program, 48 for the return address */
-	uint64_t place;			/* how far below the innermost probed call's frame that was, and 1; 0: not told yet */
+	uint64_t place;			/* distance below the innermost probed call's frame, plus 1; 0: not known yet */
 	uint64_t outer[CODE_OUTER];	/* words in between that point into code, the innermost first; 0: no more */
 } __attribute__((aligned(64)));
 
@@ -162,7 +162,7 @@ static inline uint64_t code_entry(uint32_t program, uint64_t address)
 	return (uint64_t)program << CODE_ADDRESS_BITS | address;
 }
 
-struct arena_stamp {			/* who let an object go, and when */
+struct arena_stamp {			/* which thread released an object, and when */
 	uint64_t object, serial, ticks;
 };
 
@@ -173,8 +173,8 @@ struct arena_bucket {
 } __attribute__((aligned(256)));
 
 /*
- * A mapped arena.  base is NULL where there is none.  Where its parts are is noted as it is mapped: any process of
- * the run may write to the control block later, and what it writes must lead nobody out of the mapping.
+ * A mapped arena; base is NULL if there is none.  The addresses of its parts are computed when it is mapped: any process of
+ * the run may later write to the control block, and such a write must lead no reader out of the mapping.
  */
 struct arena_map {
 	char *base, *chunks, *stacks;
@@ -196,7 +196,7 @@ struct arena_map {
 };
 
 /*
- * Maps all of the file, at a multiple of VPROF_CHUNK_BYTES: where a chunk is full is told by its records' addresses
+ * Maps the whole file at a multiple of VPROF_CHUNK_BYTES: the address of a record tells whether its chunk is full
  * (frame.h).  MAP_FAILED: errno says why.
  */
 void *arena_map_file(int fd, size_t bytes);
@@ -218,11 +218,11 @@ static inline struct vprof_frame *arena_stack(const struct arena_map *a, uint64_
 uint32_t arena_take_chunk(const struct arena_map *a);
 void arena_give_chunk(const struct arena_map *a, uint32_t number);	/* all zero, to the free list */
 void arena_fill_chunk(const struct arena_map *a, uint32_t number);	/* to the full list */
-uint32_t arena_take_full(const struct arena_map *a);			/* all: the first of a list */
+uint32_t arena_take_full(const struct arena_map *a);			/* takes the whole list; returns its first */
 uint32_t arena_take_slot(const struct arena_map *a);
 void arena_give_slot(const struct arena_map *a, uint32_t number);
 
-/* It had no room in that table. */
+/* Counts an entry that did not fit into that table. */
 static inline void arena_count_dropped(const struct arena_map *a, enum trace_table table)
 {
 	__atomic_fetch_add(&a->control->dropped[table], 1, __ATOMIC_RELAXED);
@@ -233,7 +233,7 @@ uint32_t arena_function(const struct arena_map *a, const struct vprof_site *site
 uint32_t arena_label(const struct arena_map *a, const char *name);
 uint32_t arena_level(const struct arena_map *a, uint64_t key);		/* by the plan */
 
-/* A file's code is there now; nothing if that was said before. */
+/* Notes that a file's code is in memory, unless that is noted already. */
 void arena_module(const struct arena_map *a, const struct arena_module *m, const char *name);
 
 static inline uint64_t arena_hash(uint64_t value)

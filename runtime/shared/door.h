@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * door.h - where a process that runs already is told of a recording.
+ * door.h - how a recorder invites a running process to a recording.
  *
- * A program built with vprof that was started without it has no arena, and polls nothing.  Who wants to
- * record it writes the path of an arena into its memory, and then `invited`; the next interval event, or
- * wait for a lock, of any of its threads finds that and attaches.  Writing takes the rights of a debugger
- * (ptrace), so nobody else can; the program is not stopped, and gets no signal, thread, file or socket.
+ * A program built with vprof that was started without it has no arena, and polls nothing.  A recorder
+ * writes the path of an arena into its memory, and then `invited`; the next interval event, or
+ * wait for a lock, of any of its threads finds that and attaches.  Writing needs the permissions of a debugger
+ * (ptrace); the program is not stopped, and gets no signal, thread, file or socket.
  *
  * The door is found by its two magic words, in the initialised data of the program or of libvprof.so.
  */
@@ -25,11 +25,11 @@ enum { DOOR_PATH_BYTES = 4096 };
 
 struct door {
 	uint64_t magic, magic_2;
-	const void *self;		/* where it is: a copy of this structure does not lie there */
-	uint32_t invited;		/* 1: to the arena of that path; the process takes it back */
-	uint32_t attached;		/* there is an arena, of that path */
-	uint32_t filter_cnt;		/* system call filters that it knows: as it started, and those it saw being installed */
-	uint32_t may_attach;		/* they permit what attaching takes */
+	const void *self;		/* its own address, which a copy of this structure does not have */
+	uint32_t invited;		/* 1: to the arena of that path; the process resets it */
+	uint32_t attached;		/* the process has an arena, of that path */
+	uint32_t filter_cnt;		/* system call filters that it knows: at its start, and those it saw being installed */
+	uint32_t may_attach;		/* they permit the calls for attaching */
 	char path[DOOR_PATH_BYTES];
 };
 

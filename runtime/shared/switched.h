@@ -11,14 +11,14 @@
  *	rseq_cs = &nowhere;  read(pipe, ...);  rseq_cs == &nowhere: the data was there, this thread computed
  *	                                       rseq_cs == 0: it was off the CPU, or a signal came
  *
- * It is 0 too where the kernel does its housekeeping of which CPUs a process runs on (seen on 6.18), ten times a
- * second and process: of 92,000 reads in 10 s 95, during which their thread was not switched.  Those are recorded
- * as waits of the time they took.
+ * The kernel also sets it to 0 when it updates its record of the CPUs that a process runs on (seen on 6.18), ten times a
+ * second for each process: 95 of 92,000 reads in 10 s, whose thread was not switched.  Those are recorded
+ * as waits of their whole duration.
  *
- * It is left there during the call only, as nowhere may be in a library that is unloaded later.  A program
+ * The field is set only during the call, because nowhere may be in a library that is unloaded later.  A program
  * with restartable sequences of its own sets the field at the beginning of each, and makes no calls in them.
  *
- * Not every kernel looks at the field on the way back from a system call: the drainer tries it once
+ * Not every kernel checks the field on return from a system call: the drainer tests this once
  * for all processes of the run (switched_is_told()).
  */
 #ifndef RUNTIME_SHARED_SWITCHED_H
@@ -26,13 +26,13 @@
 
 #include <stdbool.h>
 
-/* From here on.  A mark that is set again (a signal handler's calls) is gone for who set it first. */
+/* Sets the mark.  Setting it again (in a signal handler's calls) removes the first one. */
 void switched_mark(void);
 
-/* Takes the mark away.  true: the thread was not switched off since; false: it was, or that cannot be told. */
+/* Removes the mark.  true: the thread was not switched off since; false: it was, or that is unknown. */
 bool switched_was_not(void);
 
-/* Whether this kernel tells; takes a sleep, of a microsecond mostly. */
+/* Whether this kernel checks the field; sleeps for about a microsecond. */
 bool switched_is_told(void);
 
 #endif

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow.h - who fed the pipe, socket, eventfd or message queue that somebody waits for.
+ * flow.h - which thread fed the pipe, socket, eventfd or message queue that another one waits for.
  *
  *	pipe [3, 4]; T1 read(3) waits from 10, T2 write(4) at 30: both files are one inode, so the data
  *	that T1 waited for is T2's
  *
- * What flows has a name that both ends can work out by themselves: the inode of a pipe or a message
+ * A flow has a name that both ends can compute: the inode of a pipe or a message
  * queue, the addresses of both ends of an internet connection, the inodes of both ends of a unix one
- * (unix_peer.h), a number that an eventfd got when it was made, by this process or before its fork.  A
- * listening socket is its port or path.
+ * (unix_peer.h), a number that an eventfd got when it was created, by this process or before its fork.  A
+ * listening socket has its port or path.
  *
- * Who closes the writing end lets the readers of the other go on, too, with nothing: that flows under another
- * name, for one of several who have an end may close it long before the last does.
+ * Closing the writing end also wakes the readers of the other, without data: that flow has another
+ * name, because one of several owners of an end may close it long before the last one does.
  *
- * Looking costs a system call or three, so a writer looks only while somebody waits for some file, and
- * at a socket only if the run has made a connection or a pair itself.
+ * Computing the name takes one to three system calls, so a writer does it only while a thread waits for some file, and
+ * for a socket only if the run has made a connection or a pair itself.
  */
 #ifndef RUNTIME_WAITS_FLOW_H
 #define RUNTIME_WAITS_FLOW_H
@@ -23,9 +23,9 @@
 #include <stdint.h>
 
 enum flow_kind {
-	FLOW_DATA,			/* somebody waits to read */
-	FLOW_ROOM,			/* somebody waits to write */
-	FLOW_END			/* somebody waits to read, and nothing comes any more */
+	FLOW_DATA,			/* a thread waits to read */
+	FLOW_ROOM,			/* a thread waits to write */
+	FLOW_END			/* a thread waits to read, and no more data will come */
 };
 
 enum flow_file {
@@ -43,8 +43,8 @@ uint64_t flow_waiters(enum flow_kind kind);
  */
 uint64_t flow_fed_cnt(void);
 
-/* What a reader (DATA, END) or writer (ROOM) of fd waits for; 0: cannot be told.  Of a file that several things feed it is
- * the one with the latest stamp since then (ticks). */
+/* The object that a reader (DATA, END) or writer (ROOM) of fd waits for; 0: unknown.  If several objects feed the file, the
+ * one with the latest stamp since then (ticks). */
 uint64_t flow_awaited(int fd, enum flow_kind kind, enum flow_file file, uint64_t since);
 
 /* Before a write (DATA) or a read (ROOM). */
@@ -53,7 +53,7 @@ void flow_stamp(int fd, enum flow_kind kind, enum flow_file file);
 /* Before something else that may feed a file, by its name (signals.h). */
 void flow_stamp_object(uint64_t object);
 
-/* Before a file on a disk is changed: somebody may watch it. */
+/* Before a file on a disk is changed: another thread may watch it. */
 void flow_stamp_change(int fd);
 
 bool flow_is_for_reading(int fd);

@@ -8,12 +8,12 @@
  * wait_end() runs as the scope is left, also when the thread is cancelled inside the call.  It
  * keeps errno.
  *
- * A call that gave up because its time was over tells so (wait_error(), wait_failed()): its wait has no waker, and needs
+ * A call that timed out reports that (wait_error(), wait_failed()): its wait has no waker, and needs
  * none.
  *
- * wait_begin() and what is like it are macros: they take the return address of the function that they stand in, which is
- * a wrapper.  So who called the primitive is known, whether it has a probe or not (code.h).  A function between the wrapper and
- * them is IN_WRAPPER, or is told the caller.
+ * wait_begin() and its variants are macros: they take the return address of the function around them, which is
+ * a wrapper.  So the caller of the primitive is known, whether it has a probe or not (code.h).  A function between the wrapper
+ * and the macro is IN_WRAPPER, or gets the caller as an argument.
  */
 #ifndef RUNTIME_WAITS_WAIT_H
 #define RUNTIME_WAITS_WAIT_H
@@ -33,10 +33,10 @@ struct wait {
 					 * again before the wait ends */
 	uint64_t start;			/* ticks */
 	uint64_t at_least;		/* ticks; a call that took less did not block */
-	bool marked;			/* switched.h is to be asked whether it did */
-	bool stayed;			/* it was: the thread was never off the CPU */
-	uint64_t holder_tid;		/* who had it at start, if that is known; else 0 */
-	int result;			/* of the call; not 0: timed out or failed, nobody woke us */
+	bool marked;			/* switched.h knows whether it did */
+	bool stayed;			/* it did not: the thread was never off the CPU */
+	uint64_t holder_tid;		/* holder at start, or 0: unknown */
+	int result;			/* of the call; not 0: timed out or failed, there is no waker */
 	bool timed_out;			/* ... and it timed out: the wait's own time-out ended it */
 	uint64_t not_caller;		/* of the primitive: a return address with all its bits the other way round, so that the
 					 * stack has it once (code.c) */

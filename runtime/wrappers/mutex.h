@@ -2,15 +2,15 @@
 /*
  * mutex.h - a free mutex is taken without a call.
  *
- * A lock has to be tried before it is waited for, so that the wait is known; but glibc's trylock does
- * more than its lock does when the mutex is free, and 3 ns more show in a critical section of 20 ns.  So
- * what glibc's lock does with a plain mutex that is free is done here:
+ * The wrapper tries a lock before it waits, so that it knows of the wait; but glibc's trylock takes
+ * longer than its lock if the mutex is free, and 3 ns more show in a critical section of 20 ns.  So
+ * this does what glibc's lock does with a free plain mutex:
  *
  *	{ lock 0, owner 0, users 0, kind 0 }  ->  { lock 1, owner 4711, users 1, kind 0 }
  *
- * Everything else, and letting it go, is the C library's.  Nobody may miss the call: it is left out only where
- * the program's pthread_mutex_lock() is the C library's own (not a sanitizer's, say), which was seen to do just
- * that (mutex.c).  What the C library calls a thread is read from the first mutex that it took for it.
+ * The C library does everything else, and the unlock.  The call is left out only if
+ * the program's pthread_mutex_lock() is the C library's own (not a sanitizer's, for example) and a test shows that it does
+ * just that (mutex.c).  The C library's name of a thread is read from the first mutex that it took for the thread.
  */
 #ifndef RUNTIME_WRAPPERS_MUTEX_H
 #define RUNTIME_WRAPPERS_MUTEX_H
@@ -19,13 +19,13 @@
 #include <stdbool.h>
 #include "runtime/thread.h"
 
-/* Once: may mutex_take() be used in this process? */
+/* Once: whether this process may use mutex_take(). */
 void mutex_prepare(void);
 
 /* The C library has just taken this mutex for us: from now on mutex_take() can. */
 void mutex_learn(const pthread_mutex_t *m);
 
-/* What the C library calls this thread, told without a system call; 0: it does not say. */
+/* The C library's name of this thread, without a system call; 0: unknown. */
 uint32_t mutex_owner(void);
 
 /* A child of a fork has another name. */

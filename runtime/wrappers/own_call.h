@@ -20,7 +20,7 @@ struct own_call {			/* its layout is known to own_stub.c */
 /* Makes the call; the result, or a negative errno. */
 typedef long (*own_maker)(const struct own_call *c);
 
-/* May that call wait, or end somebody's wait? */
+/* Whether that call may wait, or end a wait of another thread. */
 bool own_call_counts(long number);
 
 /* Makes a call that counts; what make returns. */
