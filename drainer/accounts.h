@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * accounts.h - what the kernel charged each thread of the run with, read from outside.
+ * accounts.h - samples the kernel's CPU accounts of each thread of the run.
  *
- * /proc/PID/task/TID/schedstat tells a thread's processor time, its time in the run queue and how often it got a CPU;
- * stat tells its state.  Both are readable without rights.  The reader holds against them what the trace tells as
- * running (trace/read/off_cpu.h).
+ * /proc/PID/task/TID/schedstat has a thread's CPU time, its time in the run queue and how often it got a CPU;
+ * stat has its state.  Both are readable without privileges.  The reader compares them with the running time in the
+ * trace (trace/read/off_cpu.h).
  *
- * A look costs about 2 us, 8 us with the state.  All looks together take at most one part in ACCOUNTS_COST_SHARE of a
- * CPU: of many threads there are fewer looks.
+ * A sample costs about 2 us, 8 us with the state.  All samples together take at most one part in ACCOUNTS_COST_SHARE of a
+ * CPU: with many threads, each is sampled less often.
  */
 #ifndef DRAINER_ACCOUNTS_H
 #define DRAINER_ACCOUNTS_H
@@ -26,12 +26,12 @@ struct account {			/* of one look */
 
 struct account_thread {
 	uint32_t pid, tid;
-	uint64_t serial;		/* 0: nobody has this slot of the arena */
+	uint64_t serial;		/* 0: this slot of the arena is free */
 	int stat_fd, schedstat_fd;	/* -1: opened for each look */
 	struct account last;
-	uint64_t look_cnt;		/* that found the same as last */
+	uint64_t look_cnt;		/* number of samples equal to last */
 	bool is_pending;		/* last is not in the trace yet */
-	bool goes_on;			/* last says what the look before said, but for the time */
+	bool goes_on;			/* last equals the sample before, except for the time */
 };
 
 struct accounts {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget.h - record --sample auto: how many intervals are recorded in full, so that recording takes about what it may
- * of all intervals' time, and of the processor time of the run.
+ * budget.h - record --sample auto: sets the fraction of intervals recorded in full, so that recording stays within its
+ * budget of all intervals' time, and of the CPU time of the run.
  *
- * Decided from what was drained, for intervals that begin from then on; each tells in the trace which rate it
- * met, so results are weighted (analysis/tree/rows.h) and it does not matter when a rate changes, or why.
+ * The rate follows from the drained records and applies to intervals that begin after that.  Each interval has its rate in
+ * the trace, so results are weighted (analysis/tree/rows.h) and it does not matter when a rate changes, or why.
  */
 #ifndef DRAINER_BUDGET_H
 #define DRAINER_BUDGET_H
@@ -33,7 +33,7 @@ struct budget {
 void budget_init(struct budget *b, double part, const struct arena_map *arena);
 void budget_release(struct budget *b);
 
-/* Records that are drained. */
+/* Counts drained records. */
 static inline void budget_event(struct budget *b, enum trace_event kind, const uint64_t *words)
 {
 	if (b->part > 0 && kind == EVENT_BEGIN)
@@ -62,10 +62,10 @@ static inline void budget_worked(struct budget *b, uint64_t began)
 	b->work_ns += (double)(budget_clock(b) - began);
 }
 
-/* Looks, ten times a second, at what all of it took, and decides; now_ns: CLOCK_MONOTONIC. */
+/* Ten times a second, measures the cost and sets the rate; now_ns: CLOCK_MONOTONIC. */
 void budget_turn(struct budget *b, uint64_t now_ns);
 
-/* Its second half: from the sums to a level, which the arena is told. */
+/* Its second half: computes a level from the sums and writes it to the arena. */
 void budget_decide(struct budget *b, uint64_t now_ns);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * contents.h - what each block of records in the trace holds, told at the trace's end: of a block that is missing later it is
- * known when its records were logged, and whose they are.
+ * contents.h - a table at the trace's end with the contents of each block of records: if a block is missing later, the table
+ * tells when its records were logged, and by which threads.
  */
 #ifndef DRAINER_CONTENTS_H
 #define DRAINER_CONTENTS_H
@@ -19,8 +19,8 @@ struct contents_block {
 struct contents {
 	VEC(struct contents_block) blocks;
 	VEC(uint64_t) serials;		/* of their threads, then of the block that is being collected */
-	size_t collected;		/* so many of these */
-	size_t hidden, hidden_cnt;	/* blocks that are none of the trace that is being ended: a snapshot's */
+	size_t collected;		/* number of the latter */
+	size_t hidden, hidden_cnt;	/* blocks that belong to a snapshot, not to the trace being ended */
 };
 
 void contents_thread(struct contents *c, uint64_t serial);	/* some of its records go into the next block */

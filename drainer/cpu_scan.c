@@ -8,7 +8,7 @@
  *						who its children are, cc1
  *
  * A process whose parent went first is waited for by somebody further up.  What no name explains is never more than the
- * CPUs were busy beyond what is seen: numbers that do not fit are made smaller, not told.
+ * CPUs were busy beyond what is seen: numbers that do not fit are made smaller, not reported.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cpu_users.h - who else used the CPUs while the run was recorded.
+ * cpu_users.h - which other processes used the CPUs during the recording.
  *
- * All of it is read from /proc, without rights, by the drainer.  A scan reads the processor time of every process, a few
- * in each turn; all scans together take at most one part in CPU_USERS_COST_SHARE of a CPU.  What two scans differ by
- * is charged to the processes' names.  The recorded processes and vprof itself are left out, and who was on CPUs that the
+ * The drainer reads this from /proc, without privileges.  A scan reads the CPU time of every process, a few
+ * in each turn; all scans together take at most one part in CPU_USERS_COST_SHARE of a CPU.  The difference between two scans
+ * is charged to the processes' names, except for the recorded processes, vprof itself, and processes on CPUs that the
  * recorded threads may not use.
  *
- * A process that begins and ends between two scans is seen by its parent, whose children's time grows as it waits for them
- * (cpu_scan.c).  Processes that are hidden from us are seen in /proc/stat alone.
+ * A process that begins and ends between two scans counts in its parent's time of reaped children
+ * (cpu_scan.c).  Hidden processes appear in /proc/stat alone.
  */
 #ifndef DRAINER_CPU_USERS_H
 #define DRAINER_CPU_USERS_H
@@ -31,7 +31,7 @@ struct cpu_process {
 	uint64_t own_more, reaped_more;	/* since the scan before; of the children only what was not seen of themselves */
 	uint32_t cpu;			/* where it was last */
 	bool is_recorded, is_new;
-	bool is_elsewhere;		/* on a CPU that the recorded threads may not use: nothing to them */
+	bool is_elsewhere;		/* on a CPU that the recorded threads may not use: does not count */
 	bool has_child, child_left_out;	/* what its children are like: the last new one below it */
 	char comm[CPU_COMM_MAX], child_comm[CPU_COMM_MAX];
 };
@@ -58,7 +58,7 @@ bool cpu_process_parse(const char *text, struct cpu_process *ret);
 
 struct cpu_machine {			/* totals since the machine began */
 	uint64_t busy, stolen;		/* ticks */
-	uint64_t stalled_us;		/* somebody waited for a CPU; has_stalled: the kernel tells */
+	uint64_t stalled_us;		/* some thread waited for a CPU; has_stalled: the kernel reports it */
 	uint32_t cpu_cnt, running;	/* now; running: and those that would, without us */
 	bool has_stalled;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drain.h - the drainer's own parts: records on their way into the trace file.
+ * drain.h - private to drainer/: how records get into the trace file.
  */
 #ifndef DRAINER_DRAIN_H
 #define DRAINER_DRAIN_H
@@ -29,7 +29,7 @@ struct drainer {
 	struct arena_map arena;
 	size_t arena_bytes;
 	char *drained;			/* by drain_left: a byte for each chunk that was drained with its thread */
-	int arena_fd;			/* locked while we live: who finds it unlocked may remove it */
+	int arena_fd;			/* locked while this process lives: an unlocked file may be removed */
 	int inherited_fd;		/* another one of it, for the command; -1: none */
 	char arena_dir[4000];
 	char arena_path[4096], env[4096 + sizeof(ARENA_ENV) + 1];
@@ -40,7 +40,7 @@ struct drainer {
 	uint64_t record_since, record_until;
 	uint64_t record_losses, record_lost;	/* of these, LOSS events, and how many records those tell of */
 	uint64_t dropped_cnt, dropped_since, dropped_until;	/* for which the file had no room */
-	uint64_t dropped_lost;		/* what LOSS events told of for which it had none: lost before */
+	uint64_t dropped_lost;		/* lost records that the dropped LOSS events reported */
 	struct contents contents;
 	VEC(struct drain_anchor) anchors;	/* the last thousands */
 	struct encoder table;
@@ -51,8 +51,8 @@ struct drainer {
 	uint64_t limit_bytes;
 	const struct drainer_requests *requests;
 	struct ring ring;
-	uint64_t over_ticks;		/* an interval that ends later is not told to end: calls in it may be missing; 0: not yet */
-	bool is_head;			/* what is drained is drained once more: a snapshot */
+	uint64_t over_ticks;		/* ends of intervals after this are not recorded, as calls may be missing; 0: not yet */
+	bool is_head;			/* a snapshot: the same records will be drained again */
 	struct budget budget;
 	struct accounts accounts;
 	struct cpu_users cpu_users;
@@ -69,10 +69,10 @@ struct drainer {
 
 /* new_arena.c: 0 or a negative errno */
 int drain_make_arena(struct drainer *d, const struct drainer_options *o);
-void drain_leave_arena(struct drainer *d);	/* nobody reads it any more */
+void drain_leave_arena(struct drainer *d);	/* marks it as abandoned */
 void drain_remove_arena(struct drainer *d);	/* the file; processes that map it keep it */
 
-/* new_arena.c: an arena that nobody drains is given up, so that its processes know; false: it has a drainer. */
+/* new_arena.c: marks an arena without a drainer as abandoned, so that its processes know; false: it has a drainer. */
 bool drain_give_up(const char *path);
 
 /* new_arena.c: whether there is memory for all functions and names that were added. */
@@ -97,13 +97,13 @@ void drain_pauses_turn(struct drainer *d, uint64_t now_ns);	/* goes on, if it is
 
 /* drain.c */
 uint32_t drain_full(struct drainer *d);	/* all full chunks: how many */
-void drain_dead(struct drainer *d);	/* what ended processes left behind */
-void drain_live(struct drainer *d);	/* what threads hold just now; they keep it */
+void drain_dead(struct drainer *d);	/* chunks of ended processes */
+void drain_live(struct drainer *d);	/* chunks that threads are filling; they keep them */
 void drain_event(struct drainer *d, uint64_t serial, uint32_t pid, uint32_t tid, enum trace_event kind,
 		 uint64_t ticks, const uint64_t *words);
 /*
- * Everything that is still held, at the end; threads may go on recording meanwhile.  drain_left: of another drainer's
- * arena, nothing is given back.
+ * All remaining chunks, at the end; threads may go on recording meanwhile.  drain_left: from another drainer's
+ * arena, without returning chunks.
  */
 void drain_rest(struct drainer *d);
 void drain_left(struct drainer *d);

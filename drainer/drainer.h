@@ -20,7 +20,7 @@
 
 enum probe_level {
 	PROBE_OFF = 0, PROBE_IN_INTERVALS = 1, PROBE_ALWAYS = 2,
-	PROBE_AS_BUILT = 3,		/* as default: what the program itself says */
+	PROBE_AS_BUILT = 3,		/* as default: the program's own plan */
 };
 
 struct drainer_probe {			/* one function of the plan */
@@ -42,31 +42,31 @@ struct drainer_options {
 	const struct drainer_probe *plan;	/* any order; NULL with cnt 0: default_level for all */
 	size_t plan_cnt;
 	uint8_t default_level;		/* of functions that are not in the plan */
-	bool as_sampled;		/* PROBE_AS_BUILT: what is recorded always by choice alone is so inside intervals */
+	bool as_sampled;		/* PROBE_AS_BUILT: functions that are always recorded only by choice are so inside intervals */
 	uint64_t stranger_cnt;		/* programs known to have another vprof's probes */
-	uint32_t sample_full, sample_of;	/* record about so many of so many intervals in full, by
+	uint32_t sample_full, sample_of;	/* record about sample_full of sample_of intervals in full, by
 					 * lot, the others root-only; 0, 0: all */
 	uint64_t sample_seed;		/* 0: a random one */
 	double budget;			/* the rate changes, so that probes take about this part of the intervals'
 					 * time; 0: it does not */
 	const struct drainer_alias *aliases;
 	size_t alias_cnt;
-	uint64_t keep_ns, keep_bytes;	/* keep only the last so much of the trace; 0, 0: all */
-	const struct drainer_requests *requests;	/* NULL: nobody asks for anything */
+	uint64_t keep_ns, keep_bytes;	/* keep only this much of the trace's end; 0, 0: all */
+	const struct drainer_requests *requests;	/* NULL: there are none */
 	uint64_t limit_bytes;		/* of the trace: recording ends when it is reached; 0: none */
 	bool start_paused;
-	uint64_t delay_ns;		/* ... and goes on by itself after so long; 0: only when it is told */
-	/* Before it goes on after a pause: notes what is open in child, the command; or NULL. */
+	uint64_t delay_ns;		/* ... and resumes by itself after this time; 0: only on request */
+	/* Before it resumes after a pause: notes the open calls in child, the command; or NULL. */
 	void (*look)(void *arg, struct drainer *d, pid_t child);
 	void *look_arg;
-	/* As long as nobody takes part: called now and then; or NULL. */
+	/* Called now and then while no process takes part; or NULL. */
 	void (*nobody)(void *arg, pid_t child, const char *arena_path);
 	void *nobody_arg;
-	const pid_t *pids;		/* processes that are recorded whether they join or not: they are nobody else's; kept */
+	const pid_t *pids;		/* processes that are recorded whether they join or not, so not other users of CPUs; kept */
 	size_t pid_cnt;
 };
 
-struct drainer_requests {		/* asked for while drainer_run() is at it */
+struct drainer_requests {		/* requests during drainer_run() */
 	int fd;				/* readable: call take */
 	void (*take)(void *arg, struct drainer *d);
 	void *arg;
@@ -78,7 +78,7 @@ struct drainer_stats {
 	uint64_t processes, threads;	/* that attached */
 	uint64_t functions;		/* sites registered, by distinct key */
 	uint64_t begins, ends;		/* interval events seen */
-	uint64_t dropped_records;	/* of the lost ones: for which the file had no room */
+	uint64_t dropped_records;	/* lost records for which the file had no room */
 	int disk_error;			/* ENOSPC, EDQUOT ...: writing stopped there; the run went on */
 	bool limit_reached;		/* recording stopped there; the run went on */
 	uint32_t apart_cnt[APART_CNT], apart_pid[APART_CNT];	/* processes that are not in it, or not wholly, and one of them */
@@ -88,7 +88,7 @@ int drainer_open(const struct drainer_options *o, struct drainer **ret, struct d
 
 /* "NAME=value", lives as long as the drainer. */
 const char *drainer_env(const struct drainer *d);
-/* In the child that becomes the command: what it is to inherit it does. */
+/* In the child that becomes the command: makes it inherit the arena's descriptor, if asked for. */
 void drainer_inherit(const struct drainer *d);
 /* Of the arena's file. */
 const char *drainer_path(const struct drainer *d);
@@ -96,20 +96,20 @@ const char *drainer_path(const struct drainer *d);
 /* Drains until child has ended; *ret_wait_status as of waitpid. */
 int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct diag *reterr);
 
-/* The trace up to now, also what is not in the file yet, as a trace of its own; recording goes on. */
+/* Writes the trace up to now, including records that are not in the file yet, as a new trace; recording continues. */
 int drainer_snapshot(struct drainer *d, const char *path, struct diag *reterr);
 
 /*
- * A pause: no interval begins, those under way are cut (trace/read/replay.c), threads close their gates one by one.
- * The program notices nothing; what its threads hold is written.  False: it is paused already, goes on
- * already, or is over.
+ * A pause: no interval begins, open ones are cut (trace/read/replay.c), threads close their gates one by one.
+ * The program notices nothing; the records of its threads are written.  False: already paused (or resumed), or
+ * over.
  */
 bool drainer_pause(struct drainer *d);
 bool drainer_resume(struct drainer *d);
 
-/* Invites a process that runs already, and those that came from it, to be recorded (runtime/shared/door.h); one that
- * nobody drains any more leaves its old recording.  *ret_cnt: how many were.  -ENOENT: there is no runtime
- * in any; -EBUSY: recorded already; -EPERM; -ESRCH. */
+/* Invites a running process and its descendants to be recorded (runtime/shared/door.h); a process whose recording has no
+ * drainer any more leaves that recording.  *ret_cnt: number of invited processes.  -ENOENT: none has the
+ * runtime; -EBUSY: recorded already; -EPERM; -ESRCH. */
 int drainer_invite(struct drainer *d, pid_t pid, unsigned *ret_cnt, struct diag *reterr);
 
 struct drainer_opened {			/* a call that a thread is in before it is recorded */
@@ -121,14 +121,14 @@ struct drainer_opened {			/* a call that a thread is in before it is recorded */
 	bool anyway;			/* also if the plan does not have it */
 };
 
-/* Before processes are invited, or go on: forgets what was noted before; notes a call, the outermost of each thread
- * first.  False: its probe is off, or there is no room. */
+/* Before processes are invited, or resume: forgets the noted calls; notes a call, the outermost of each thread
+ * first.  False: its probe is off, or the table is full. */
 void drainer_forget_opened(struct drainer *d);
 bool drainer_note_opened(struct drainer *d, const struct drainer_opened *o);
 
-/* What is left in the arena of a recorder that was killed, into its trace, which goes on behind its last whole block; the
- * arena is gone then.  ret: of what was added.  Without a message: -ENOENT, there is no such arena any more; -EBUSY,
- * somebody drains it; -EBADMSG, one of the two is something else. */
+/* Appends the records in the arena of a killed recorder to its trace, after the last whole block, and removes the
+ * arena.  ret: of the added records.  Without a message: -ENOENT, the arena does not exist any more; -EBUSY,
+ * it has a drainer; -EBADMSG, one of the two is another kind of file. */
 int drainer_recover(const char *arena_path, const char *trace_path, struct drainer_stats *ret, struct diag *reterr);
 
 struct drainer_place {
@@ -138,13 +138,13 @@ struct drainer_place {
 
 enum { DRAINER_PLACES = 15 };
 
-struct drainer_caller {			/* who called what blocked (runtime/waits/code.h) */
+struct drainer_caller {			/* caller of a primitive that blocked (runtime/waits/code.h) */
 	uint32_t number;		/* as in the trace */
 	struct drainer_place places[DRAINER_PLACES];	/* its return address; then what may be one of its callers' */
 	unsigned int place_cnt;
 };
 
-/* All that are known so far, and where: before drainer_close(). */
+/* Passes all callers known so far to take; before drainer_close(). */
 void drainer_callers(const struct drainer *d, void (*take)(void *arg, const struct drainer_caller *c), void *arg);
 
 /* Switches recording off in every process, drains what is left, frees d. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * alike.c - a table in which each record has one place: what is driven from it by another one is only told in full once more.
+ * alike.c - a table in which each record has one place: a record that another one evicts is written in full once more.
  */
 #include "recorder/alike.h"
 

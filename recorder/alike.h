@@ -4,7 +4,7 @@
  *
  * A server's threads wait for the same ones in the same system calls, again and again: of 100,000 records some hundred are new.
  *
- *	7 in read(), let go on by vda	the block's first: number 0, and has to be told in full
+ *	7 in read(), woken by vda	the block's first: number 0, and must be written in full
  *	8 in futex(), by 7		new: number 1
  *	7 in read(), let go on by vda	as 0
  */
@@ -28,7 +28,7 @@ struct alike {
 		struct alike_key key;
 		uint32_t block, number;
 	} places[ALIKE_PLACES];
-	uint32_t block, cnt;		/* of those that were told in full in this block */
+	uint32_t block, cnt;		/* of those written in full in this block */
 };
 
 /* The first block begins, or the next one. */

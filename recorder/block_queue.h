@@ -3,10 +3,10 @@
  * block_queue.h - blocks on their way to a trace file: a thread of its own compresses and writes them.
  *
  * A disk may keep who writes to it waiting for seconds: others flush what they wrote, a volume's share is used up, a file
- * server is away.  Who takes records out of the kernel's memory must not wait with it: that has room for about a second.
+ * server is away.  The thread that empties the kernel's buffer must not wait for it: the buffer has room for about a second.
  *
  *	100,000 records a second are 1 MB, four blocks; the disk answers after 5 s: 20 blocks wait, nothing is lost
- *	after half a minute all 128 wait: from there on who makes them does, too
+ *	after half a minute all 128 wait: from then on their producer waits, too
  */
 #ifndef RECORDER_BLOCK_QUEUE_H
 #define RECORDER_BLOCK_QUEUE_H

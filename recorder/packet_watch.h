@@ -2,7 +2,7 @@
 /*
  * packet_watch.h - takes the programs away that look at each packet, while all packets stay on the machine.
  *
- * To attach a program behind a tracepoint that has just lost its last one waits for all CPUs, up to two seconds where these are
+ * Attaching a program to a tracepoint that has just lost its last one waits for all CPUs, up to two seconds where these are
  * busy, in which a server makes more records than there are places.  So a thread of its own does it.  Who takes records out says
  * now and then what time it is, and never waits:
  *

@@ -6,8 +6,8 @@
  *	recorder_rest()		for benchmarks: detached for a moment, attached again
  *	recorder_close()	detaches, writes what is left, says what was lost
  *
- * In between a thread of its own takes the records out, every 10 to 50 ms: nobody is woken
- * for a record.
+ * In between a thread of its own takes the records out, every 10 to 50 ms: records wake no
+ * thread.
  */
 #ifndef RECORDER_RECORDER_H
 #define RECORDER_RECORDER_H
@@ -20,12 +20,12 @@ struct recorder;
 
 struct recorder_options {
 	const char *path;		/* of the file; created */
-	pid_t pid;			/* a process that runs already, besides what is forked; 0: none */
+	pid_t pid;			/* a running process to record besides forked ones; 0: none */
 	uint32_t ring_bytes;		/* a power of two; 0: default */
-	uint64_t limit_bytes;		/* of the file: what comes then is dropped; 0: none */
-	int user_stacks, kernel_stacks;	/* as threads leave the CPU, wake somebody, and at samples */
+	uint64_t limit_bytes;		/* of the file: later records are dropped; 0: none */
+	int user_stacks, kernel_stacks;	/* when threads leave the CPU or wake another one, and at samples */
 	unsigned int samples_hz;	/* of each CPU; 0: none */
-	int or_reduced;			/* where it is not permitted: when threads are off the CPU, not why */
+	int or_reduced;			/* if not permitted, record when threads are off the CPU, not why */
 };
 
 struct recorder_stats {

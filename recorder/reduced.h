@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * reduced.h - what an ordinary user may know: when his threads were off the CPU, not why, from
+ * reduced.h - the recorder for ordinary users: when their threads were off the CPU, not why, from
  * perf's context-switch records.
  */
 #ifndef RECORDER_REDUCED_H
@@ -10,10 +10,10 @@
 
 struct reduced;
 
-/* From now on what the calling thread forks is recorded.  0 or a negative errno. */
+/* Records what the calling thread forks from now on.  0 or a negative errno. */
 int reduced_open(struct reduced **ret);
 
-/* What has happened meanwhile, into w; last: all of it, and who is away. */
+/* Writes the new records to w; last: all of them, and the threads that are off the CPU. */
 void reduced_drain(struct reduced *r, struct writer *w, bool last);
 
 uint64_t reduced_lost(const struct reduced *r);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * segments.h - takes records out of the memory that the kernel's programs put them in, in order of time.
+ * segments.h - takes records out of the kernel programs' buffers, in order of time.
  *
- * Each CPU has places of its own, one behind the other, and begins anew at the first after the last.
+ * Each CPU has a ring of places of its own.
  *
  *	CPU 0: 100 130 170		CPU 1: 120 160 190
  *	taken until 165			100 120 130 160
@@ -22,7 +22,7 @@ struct segments {
 	struct record_segment *all;		/* one a CPU */
 	struct record_place *places;	/* places_per_cpu a CPU, a power of two */
 	unsigned int cpu_cnt, places_per_cpu;
-	uint64_t overwritten;		/* before they were taken: never, unless a program was held up where it must not be */
+	uint64_t overwritten;		/* before they were taken: none, unless a program was interrupted where it must not be */
 };
 
 typedef void segment_taker(void *context, const void *record, size_t len);
@@ -31,9 +31,9 @@ typedef void segment_taker(void *context, const void *record, size_t len);
  * that may get hundreds more there mostly are few.  0: it is no such list. */
 unsigned int segments_cpus(const char *present);
 
-uint64_t segments_most(const struct segments *s);	/* how many records there are of the CPU that has most; about */
+uint64_t segments_most(const struct segments *s);	/* approximate number of records of the fullest CPU */
 
-/* What is complete and older than that, oldest first. */
+/* Complete records older than that, oldest first. */
 void segments_take(struct segments *s, uint64_t before_ns, segment_taker *take, void *context);
 
 #endif

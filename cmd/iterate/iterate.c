@@ -6,7 +6,7 @@
  *	each round	write the plan, recompile what it changes, link, run, analyse, decide
  *	end		the last run's answer, and why it was the last
  *
- * Whatever goes wrong in a round, the runs before it are kept and told, and the plan is again the
+ * If a round fails for any reason, the runs before it are kept and reported, and the plan is again the
  * one that built.  Each run decomposes its own variance; nothing is carried from run to run but how
  * often functions are called.
  */

@@ -7,7 +7,7 @@
  *	iterate_start.c		what it began with
  *	iterate_resume.c	an iteration that was interrupted goes on
  *	iterate_missing.c	what was planned and not recorded
- *	iterate_uncalled.c	what need not be planned, for nobody calls it
+ *	iterate_uncalled.c	functions that need no probe, because earlier runs never called them
  *	iterate_ask.c		--ask: what the user wants to know more about
  *	iterate_end.c		what it says at its end
  */

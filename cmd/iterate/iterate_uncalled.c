@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * iterate_uncalled.c - functions that need no probe in the first run, for earlier runs saw that nobody calls them.
+ * iterate_uncalled.c - functions that need no probe in the first run, because earlier runs never called them.
  *
  *	run 3 of ./bench.sh		parse 1000 calls, retry 0, rescue 0
  *	run 4 of ./bench.sh		retry 12 calls			rescue is left out

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * check_annotation.c - what annotate is told, held against the last build: a build takes minutes, this does not.
+ * check_annotation.c - checks annotate's arguments against the last build, because a new build takes minutes.
  *
  * Example: serve(struct request *r) has one argument, so key = arg7->id is none:
  *	--start serve: 'arg7' in 'arg7->id': 'serve' has 1 argument, the first is arg0

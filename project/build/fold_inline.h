@@ -10,7 +10,7 @@
  * inline_mysql_mutex_unlock, which is in 722 of 802 units.
  * A longer function is not inlined, but in very many units it costs a build of the whole project, too:
  * twenty of 17 to 90 lines would have 786 units of MariaDB compiled again, instead of 308.
- * `vprof build --functions` records what it is told.
+ * `vprof build --functions` records the named functions.
  */
 #ifndef PROJECT_BUILD_FOLD_INLINE_H
 #define PROJECT_BUILD_FOLD_INLINE_H

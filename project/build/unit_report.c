@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * unit_report.c - which units have no probes, told before anybody runs a load.
+ * unit_report.c - reports units without probes before a load runs.
  *
  *	vprof: warning: 'lock0lock.cc' was compiled untouched: ...
  *	vprof: warning: 5 of the units have no probes: compiled untouched or not understood; vprof show coverage lists all with their reasons

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * unit_report.h - which units have no probes, told before anybody runs a load.
+ * unit_report.h - reports units without probes before a load runs.
  */
 #ifndef PROJECT_BUILD_UNIT_REPORT_H
 #define PROJECT_BUILD_UNIT_REPORT_H

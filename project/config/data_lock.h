@@ -5,7 +5,7 @@
  *	data_lock(LOCK_BUILD)		build, iterate to its end, annotate; record waits for them before it starts the program
  *	data_lock(LOCK_RUN(7))		who analyses run 7
  *
- * The second says on stderr who has it, and waits; with --no-wait it fails with EXIT_ENVIRONMENT.  What the holder itself has
+ * The second one names the holder on stderr and waits; with --no-wait it fails with EXIT_ENVIRONMENT.  What the holder itself has
  * started, as a vprof in the command of a build, goes on.  A lock ends with its process, however that ends, whoever lives on.
  */
 #ifndef PROJECT_CONFIG_DATA_LOCK_H

@@ -2,8 +2,8 @@
 /*
  * reach.h - can a process reach the recording?  Asked from outside, of /proc/PID.
  *
- *	environment without VPROF_ARENA		it was not told where the recording is
- *	another root				it was told, but there is no such file for it
+ *	environment without VPROF_ARENA		it does not know where the recording is
+ *	another root				it knows, but cannot see that file
  */
 #ifndef PROJECT_RECORD_REACH_H
 #define PROJECT_RECORD_REACH_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * record_attach.c - who is to be recorded, and until when.
+ * record_attach.c - which processes to record, and until when.
  *
  * A run's processes are known from its trace.  A number may belong to another process by now: one that
  * began after the run had ended is not meant.

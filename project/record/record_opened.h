@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * record_opened.h - who was there before the recording has a name: the calls that threads are in when it begins, or goes
- * on, are looked up on their stacks and told to the drainer.
+ * record_opened.h - names for calls from before the recording: finds the calls that threads are in when it begins or
+ * resumes on their stacks, and passes them to the drainer.
  */
 #ifndef PROJECT_RECORD_RECORD_OPENED_H
 #define PROJECT_RECORD_RECORD_OPENED_H

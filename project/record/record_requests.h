@@ -5,7 +5,7 @@
  *	SIGUSR1		a snapshot: what was recorded up to now, as a run of its own
  *	SIGUSR2		pauses the recording, or goes on with it; with a value, which of the two
  *
- * Who asks reads in runs/NNN/recorder what became of it: "requests 2 run 9", "... paused" or "... failed".
+ * The requester reads the result in runs/NNN/recorder: "requests 2 run 9", "... paused" or "... failed".
  */
 #ifndef PROJECT_RECORD_RECORD_REQUESTS_H
 #define PROJECT_RECORD_RECORD_REQUESTS_H

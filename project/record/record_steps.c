@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * record_steps.c - one run: the user's command, the drainer beside it, the analysis behind it.
+ * record_steps.c - one run: the user's command, the drainer beside it, the analysis after it.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * callers.h - who called what blocked, by name: written beside a run's trace as it ends, read with it.
+ * callers.h - the callers of primitives that blocked, by name: written beside a run's trace when it ends, read with it.
  */
 #ifndef PROJECT_RUNS_CALLERS_H
 #define PROJECT_RUNS_CALLERS_H

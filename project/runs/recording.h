@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * recording.h - who records a run: whoever holds the lock on its file `recorder`.
+ * recording.h - which process records a run: the one that holds the lock on the run's file `recorder`.
  *
  * The lock goes with its process however that ends, so a run whose recorder was killed is told from one
  * that is under way.

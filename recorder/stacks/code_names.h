@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * code_names.h - what people call the code at an address of a program, by its symbols and debugging information.
+ * code_names.h - names of the code at an address of a program, by its symbols and debugging information.
  *
  *	struct code_names *n = code_names_new();
  *	code_names_find(n, "/srv/server", 0x1234, &place);

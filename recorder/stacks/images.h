@@ -2,8 +2,8 @@
 /*
  * images.h - which files' code is mapped where, in each process of the run, at any time.
  *
- * An image is what a process executes from one exec to the next.  Forked processes share it, so that
- * what was found out for one worker of a server holds for all.
+ * An image is the code of a process from one exec to the next.  Forked processes share it, so that
+ * results for one worker of a server hold for all.
  */
 #ifndef RECORDER_STACKS_IMAGES_H
 #define RECORDER_STACKS_IMAGES_H
@@ -25,15 +25,15 @@ struct image {
 
 struct images;
 
-/* From now on what the calling thread forks is known.  Without the right to see that, or of a process that
- * ran already, it is read from /proc while the process lives. */
+/* Follows what the calling thread forks from now on.  Without the permission for that, or for a process that
+ * was running before, mappings are read from /proc while the process lives. */
 struct images *images_new(void);
 void images_free(struct images *i);
 
-/* What has happened meanwhile. */
+/* Processes new records. */
 void images_read(struct images *i);
 
-/* What the process was at that time; NULL: unknown. */
+/* The image of the process at that time; NULL: unknown. */
 struct image *images_find(struct images *i, uint32_t pid, uint64_t ns);
 
 /* The same after a look into /proc, for an address that is in no mapping.  NULL: nothing new. */

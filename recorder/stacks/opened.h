@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * opened.h - which functions the threads of a process are in, without stopping any of them.
+ * opened.h - finds the functions that the threads of a process are in, without stopping any of them.
  *
- * A thread that waits in a system call has its stack pointer and its place in the code in /proc/PID/task/TID/syscall;
- * the rest of the stack is read from its memory.  One that runs has neither: it is asked again a few times, for most
- * threads that run wait soon.  Takes a debugger's rights.
+ * A thread that waits in a system call has its stack pointer and instruction pointer in /proc/PID/task/TID/syscall;
+ * the rest of the stack is read from its memory.  A running thread has neither: it is read again a few times, because most
+ * running threads wait soon.  Needs a debugger's permissions.
  */
 #ifndef RECORDER_STACKS_OPENED_H
 #define RECORDER_STACKS_OPENED_H
@@ -28,7 +28,7 @@ struct opened_thread {
 	struct opened_frame frames[OPENED_FRAMES_MAX];	/* the innermost first; without those that start a thread */
 };
 
-/* 0, or a negative errno: no thread of it could be looked at. */
+/* 0, or a negative errno: no thread of the process could be read. */
 int opened_read(pid_t pid, void (*take)(void *arg, const struct opened_thread *t), void *arg);
 
 #endif

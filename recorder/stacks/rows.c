@@ -2,7 +2,7 @@
 /*
  * rows.c - the frames that libdw would find, by look-ups.
  *
- * Of nearly all code the call frame information says the same simple thing: the caller's RSP is so many bytes above RSP or
+ * For nearly all code the call frame information has one simple form: the caller's RSP is a number of bytes above RSP or
  * RBP, the return address stands just below that, and RBP is as it was or was saved there.  libdw finds that out anew for
  * each frame of each stack, with all registers; here it is asked once for each piece of code of which the same is true, and
  * the answer kept.  Return addresses come again and again, and are in a map; where a thread was driven from the CPU or sampled

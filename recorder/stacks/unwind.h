@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * unwind.h - from registers and a piece of the stack to where each function was, by the call frame
- * information of the files, which does not need frame pointers.
+ * unwind.h - unwinds registers and a piece of the stack to an address in each function, by the call frame
+ * information of the files, without frame pointers.
  */
 #ifndef RECORDER_STACKS_UNWIND_H
 #define RECORDER_STACKS_UNWIND_H
@@ -14,9 +14,9 @@
 
 enum { FRAMES_MAX = 128, SLOTS_MAX = 2 * FRAMES_MAX, STACK_SIZE_MAX = 64 << 20 };
 
-/* Where a thread waits, or wakes another one, is one of some thousand stacks; where it is driven from the CPU or sampled is
- * another address each time, a thousand a second.  So once there are so many, the innermost function of such a one is not
- * told to the instruction any more, but to the piece of it that is unwound alike (rows.c): its beginning, mostly. */
+/* Threads wait, or wake others, at some thousand stacks; but they are preempted or sampled at another address each time, a
+ * thousand a second.  So once there are more than this many, such a stack's innermost function is no longer recorded by
+ * instruction, but by the piece of code with the same unwinding rule (rows.c): mostly its beginning. */
 enum { SHAPES_EXACT = 100000 };
 
 struct slot {				/* a word of the stack that decided how it was unwound */
@@ -44,7 +44,7 @@ enum row_kind { ROW_SIMPLE, ROW_LAST, ROW_OTHER };	/* LAST: there is no caller; 
 
 struct row {				/* what is known of a frame from where in its code it is; offsets from the caller's RSP (CFA) */
 	enum row_kind kind;
-	bool from_rbp;			/* else from RSP: so many bytes above it (cfa) is the caller's RSP */
+	bool from_rbp;			/* else from RSP: the caller's RSP is cfa bytes above it */
 	bool saves_rbp;			/* at rbp; else it is as it was */
 	int64_t cfa, return_address, rbp;
 };

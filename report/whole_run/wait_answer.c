@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * wait_answer.c - the knot, where there is one, with its heaviest edge; else where all waits end, and who is busiest there.
+ * wait_answer.c - the knot, if there is one, with its heaviest edge; else where all waits end, and the busiest vertex there.
  */
 #include "report/whole_run/wait_answer.h"
 

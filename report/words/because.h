@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * because.h - who kept somebody waiting, in words.
+ * because.h - the cause of a wait, in words.
  *
  *	"flush_log", "flush_log › sleep wait", "flush_log › io wait for the disk", "unknown"
  *

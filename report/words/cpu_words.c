@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cpu_words.c - nobody's function is blamed for what the run queue did.
+ * cpu_words.c - no function is blamed for time in the run queue.
  *
  *	recorded with --kernel	waiting for a CPU causes 61 % ... : the machine had 5.1 runnable threads for 2 CPUs (others used
  *				1.9: sh 1.2, cc1 0.7); measure on a quieter machine

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cpu_words.h - whether there was a CPU for the program's threads, and who else used them, in words.
+ * cpu_words.h - whether the program's threads had CPUs, and which other processes used them, in words.
  */
 #ifndef REPORT_WORDS_CPU_WORDS_H
 #define REPORT_WORDS_CPU_WORDS_H

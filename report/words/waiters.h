@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * waiters.h - who waited without a probe, below the factor that has the wait (struct waiter).  Private to report/.
+ * waiters.h - functions that waited without a probe, below the factor that has the wait (struct waiter).  Private to report/.
  */
 #ifndef REPORT_WORDS_WAITERS_H
 #define REPORT_WORDS_WAITERS_H
