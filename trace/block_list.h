@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * block_list.h - where the blocks of a trace file stand, also around damage.
+ * block_list.h - finds the blocks of a trace file, also around damage.
  *
- * The heads are walked from one to the next.  Where none stands, the next one is looked for, byte by byte:
+ * The search goes from head to head.  If a head is missing, it searches the next one byte by byte:
  *
  *	1 2 (zeros) 5 6		1, 2, 5, 6: blocks 3 and 4 are missing
  *	1 2 4 3 5		sorted
  *	1 2 (the first half of 3) 4	3 is damaged; its head tells what it held
  *
- * A block is known by the checksum of its place.  What it holds may be damaged all the same: blocks_next() sees to that.
+ * A block is recognised by the checksum of its place.  Its contents may still be damaged: blocks_next() checks them.
  */
 #ifndef TRACE_BLOCK_LIST_H
 #define TRACE_BLOCK_LIST_H
@@ -35,7 +35,7 @@ struct block_list {
 void block_list_make(struct block_list *l, int fd, uint64_t size, uint64_t from);
 void block_list_release(struct block_list *l);
 
-/* Whether its sizes can be: no memory is taken for others. */
+/* Whether its sizes are possible: memory is allocated only for those. */
 bool block_list_takes(const struct trace_block *h);
 
 /* false: the file ends before len bytes, or cannot be read. */

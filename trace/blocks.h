@@ -8,8 +8,8 @@
  *		... b.kind, b.plain[0] .. b.plain[b.len - 1]
  *	blocks_close(&b);
  *
- * Nothing in the file is believed.  A file that was cut off is read up to its last whole block;
- * b.cut_bytes says how much was behind it.  Damaged blocks are passed over, those that stand there twice come once, and
+ * The reader trusts nothing in the file.  A file that was cut off is read up to its last whole block;
+ * b.cut_bytes is the number of bytes after it.  Damaged blocks are skipped, duplicate ones come once, and
  * all come in the order in which they were written; b.list and b.lost say what is missing.  A block that is whole but
  * makes no sense is an error.
  */
@@ -64,21 +64,21 @@ struct blocks {
 	size_t kept_next;
 };
 
-/* Of that version; also where the head of the file is damaged, but not all of its blocks.  blocks_close() in any case. */
+/* Opens a file of that version, also if its head is damaged but not all of its blocks.  Call blocks_close() in any case. */
 int blocks_open(struct blocks *b, const char *path, uint64_t magic, uint32_t version, struct diag *reterr);
 void blocks_close(struct blocks *b);
 
-/* Blocks that an earlier file of the trace had come no more.  Before the first one. */
+/* Skips blocks that an earlier file of the trace had.  Before the first one. */
 void blocks_share_seen(struct blocks *b, struct map *seen);
 
-/* Whether something is missing before the last block that is there; damage that only reading shows counts once it is met. */
+/* Whether something is missing before the last existing block; damage that only reading shows counts once it is met. */
 bool blocks_have_holes(const struct blocks *b);
 
 /* The next block; false at the end. *ret_err is 0. */
 bool blocks_next(struct blocks *b, int *ret_err, struct diag *reterr);
 
-/* The block at byte at, which blocks_next() yielded before: its checksum is not looked at again, and the last few are
- * still there.  Windows end in the middle of blocks. */
+/* The block at byte at, which blocks_next() yielded before: its checksum is not verified again, and the last few are
+ * cached.  Windows end in the middle of blocks. */
 bool blocks_again(struct blocks *b, uint64_t at, int *ret_err, struct diag *reterr);
 
 /* Sets the message "trace '...' is damaged at byte N: what"; returns the error. */

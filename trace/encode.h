@@ -66,7 +66,7 @@ static inline uint64_t decode_varint(struct decoder *d)
 	return d->at < d->end && *d->at < 0x80 ? *d->at++ : decode_long_varint(d);
 }
 
-/* A number below 2^14 in two bytes, whether it needs them or not: one that is not known yet. */
+/* A number below 2^14 in two bytes, whether it needs them or not, for a number that is filled in later. */
 static inline void encode_two_bytes(struct encoder *e, uint64_t value)
 {
 	if (encode_room(e) < 2) {
@@ -85,7 +85,7 @@ static inline uint64_t part_sevens(uint64_t value)
 	return (value & 0x007f007f007f007fULL) | (value << 1 & 0x7f007f007f007f00ULL);
 }
 
-/* A varint of at most 56 bits at *at, which has room for eight bytes whatever its length; the byte behind it. */
+/* Writes a varint of at most 56 bits at *at, which has room for eight bytes whatever its length; returns the byte after it. */
 static inline unsigned char *encode_short_varint(unsigned char *at, uint64_t value)
 {
 	uint64_t bytes = part_sevens(value);
@@ -96,7 +96,7 @@ static inline unsigned char *encode_short_varint(unsigned char *at, uint64_t val
 	return at + last + 1;
 }
 
-/* Three varints, as an invocation has them: without a branch for each byte, whose number nobody can guess. */
+/* Three varints, as an invocation has them: without an unpredictable branch for each byte. */
 static inline void encode_three(struct encoder *e, uint64_t a, uint64_t b, uint64_t c)
 {
 	unsigned char *at = e->data + e->len;
@@ -120,7 +120,7 @@ struct encoded_calls {
 	bool found;			/* the sought one was among them */
 };
 
-/* Up to cnt calls of two words each, as they lie in a chunk (format.h); how many there are before something else. */
+/* Up to cnt calls of two words each, as in a chunk (format.h); returns how many come before another record. */
 size_t encode_calls(struct encoder *e, struct encoded_calls *c, const uint64_t *words, size_t cnt);
 
 extern bool encode_calls_anywhere;	/* for tests: as on a CPU without special instructions */

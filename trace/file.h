@@ -19,9 +19,9 @@ struct trace_file {
 	size_t packed_cap;
 	uint64_t bytes;			/* length: the end of the last whole block */
 	uint64_t number;		/* of the last block; parts go on counting */
-	uint64_t reserved;		/* so long the file may become, whatever else fills the disk */
+	uint64_t reserved;		/* the file may grow to this length, whatever else fills the disk */
 	uint64_t limit;			/* ... and no longer than this; 0: any length */
-	unsigned int stored_left;	/* so many blocks are stored as they are, for the last one hardly shrank */
+	unsigned int stored_left;	/* number of blocks to store uncompressed, as the last one hardly shrank */
 	bool in_haste;			/* whoever writes cannot keep up: blocks are stored, not compressed */
 	bool full;			/* the disk is, or the limit is reached: nothing more is written */
 	int error;			/* why: ENOSPC, EDQUOT ...; 0: the limit */
@@ -31,10 +31,10 @@ struct trace_file {
 int trace_file_open(struct trace_file *f, const char *path, uint64_t magic, uint32_t version);
 int trace_file_close(struct trace_file *f);
 
-/* Goes on with a file that was cut off, behind its last block.  Damage in its middle stays.  -EBADMSG: it is no such file. */
+/* Continues a file that was cut off after its last block.  Damage in its middle stays.  -EBADMSG: it is no such file. */
 int trace_file_reopen(struct trace_file *f, const char *path, uint64_t magic, uint32_t version);
 
-/* false: there was no room, and it is not in the file. */
+/* false: the disk or the limit is full, and the block is not in the file. */
 bool trace_file_block(struct trace_file *f, uint32_t kind, const void *data, size_t len);
 /* The same of records that were logged from since to until (ticks). */
 bool trace_file_records(struct trace_file *f, uint32_t kind, const void *data, size_t len, uint64_t since, uint64_t until);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * format.h - what a trace is made of: the events, and the file they are kept in.
+ * format.h - the contents of a trace: the events, and the file that holds them.
  *
  * The runtime logs records of 64-bit words, the drainer packs them into blocks of a file, the
  * reader makes tuples of them.
@@ -27,9 +27,9 @@
  *	BLOCK_TABLES	{ enum trace_table, its size, how many had no room }...	the last word about one counts
  *	BLOCK_END	lost records without a thread, since when (ticks): the last block
  *	BLOCK_WINDOW	what of the run the trace holds: from (ticks), until (ticks; 0: to its end), and no more
- *			than so many ns before that (0: all)
- *	BLOCK_PAUSES	{ from, until }...	when nothing was recorded (ticks; until 0: not told yet); the last
- *			word about one that began then counts
+ *			than this many ns before that (0: all)
+ *	BLOCK_PAUSES	{ from, until }...	when nothing was recorded (ticks; until 0: not known yet); the last
+ *			entry about one that began then counts
  *	BLOCK_CONTENTS	{ number, since, until - since, records, thread_cnt, serial... }... of the blocks of chunks, so that
  *			it is known what a missing one held (doc/design/holes.md)
  *
@@ -165,7 +165,7 @@ enum wait_class {
 	WAIT_CLASS_CNT
 };
 
-/* A WAIT's class, and above it the number of who called the primitive (runtime/waits/code.h); 0: that is not known. */
+/* A WAIT's class, and above it the number of the primitive's caller (runtime/waits/code.h); 0: unknown. */
 enum { WAIT_CALLER_SHIFT = 4 };
 _Static_assert(WAIT_CLASS_CNT <= 1 << WAIT_CALLER_SHIFT, "the caller's number stands above the class");
 
@@ -208,7 +208,7 @@ struct trace_header {
 	uint32_t version, header_bytes;
 };
 
-/* To be raised when a reader of the version before would take what is in the file for something else. */
+/* Raise it when a reader of the version before would misread the file. */
 enum { TRACE_VERSION = 1 };
 
 enum trace_block_kind {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * full_tables.c - what a full table means for who reads the answer.
+ * full_tables.c - what a full table means for the reader of the answer.
  */
 #include "trace/full_tables.h"
 #include "base/banned.h"

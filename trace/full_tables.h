@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * full_tables.h - what the recorder's tables of a fixed size had no room for, in words.
+ * full_tables.h - what overflowed the recorder's tables of a fixed size, in words.
  */
 #ifndef TRACE_FULL_TABLES_H
 #define TRACE_FULL_TABLES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * model.h - what a run leaves: the paper's tuples (section 3.3.1) as arrays.
+ * model.h - the data of a run: the paper's tuples (section 3.3.1) as arrays.
  *
  * Two sources make this model and nothing else does: trace/read/reader.c (the binary trace
  * of a recorded run) and trace/tuples/tuples.c (the text form, vprof-tuples(5)).  The
@@ -41,7 +41,7 @@ const char *trace_state_name(enum trace_state state);
 /* false if name is no state. */
 bool trace_state_parse(const char *name, enum trace_state *ret);
 
-/* It could run, and had no CPU. */
+/* The thread was runnable without a CPU. */
 static inline bool state_is_runqueue(enum trace_state state)
 {
 	return state == STATE_RUNNABLE || state == STATE_WAKEUP;
@@ -60,7 +60,7 @@ struct interval {
 	enum interval_status status;
 	bool lost;			/* records that belong to it were dropped: not used, counted */
 	bool root_only;			/* its functions were not recorded, by lot (record --sample) */
-	uint32_t weight;		/* recorded in full it stands for so many (--sample auto); 0: 1 */
+	uint32_t weight;		/* number of intervals it represents if recorded in full (--sample auto); 0: 1 */
 	uint64_t start_tid, end_tid;
 	int64_t start_ns, end_ns;	/* end_*: only if not open */
 };
@@ -148,9 +148,9 @@ struct call {				/* static call graph: caller may call callee */
 /*
  * A device stands among the threads, under a TID of its own (wPerf's pseudo threads):
  *	running		it has requests to serve
- *	queue		it has none; a wake-up names who brought the next one
- *	no segment	idle as well, if it has any segments at all; else nobody knows
- * It is the waker of those who wait for what it does; a timer, of those who only wait for time.
+ *	queue		it has none; a wake-up names the thread that made the next one
+ *	no segment	idle as well, if it has any segments at all; else unknown
+ * It is the waker of threads that wait for its work; a timer, of those that only wait for time.
  *
  * Threads of the kernel's own (jbd2, kworker) have segments as the program's have, and wait for devices themselves.
  */
@@ -178,7 +178,7 @@ const char *thread_kind_name(enum thread_kind kind);
 bool thread_kind_parse(const char *name, enum thread_kind *ret);
 
 /* Devices have TIDs above all threads'; this one is the timer's: what the kernel calls by that number (trace/kernel/kernel_threads.h),
- * and who ends a wait that gave up because its time was over. */
+ * and the waker of a wait that timed out. */
 #define TID_TIMER (1ULL << 48 | 3ULL << 40)
 
 struct thread_name {
@@ -189,16 +189,16 @@ struct thread_name {
 	bool open_end;			/* its end was not recorded: it may have waited on, unseen */
 };
 
-/* What the thread was last woken for turned out not to be there: it waits for the same again. */
+/* The thread's last wake-up turned out to be false: it waits for the same again. */
 struct false_wakeup {
 	uint64_t tid;
 	int64_t time_ns;
 };
 
 /*
- * Which functions a thread was in, seen from outside: as it left the CPU, as it woke somebody, or
- * where a sample found it.  Where there is a stack it says more than the invocations, which are
- * those of probed functions only; the views of whole runs take it, results of intervals do not.
+ * The functions that a thread was in, seen from outside: when it left the CPU, when it woke another thread, or
+ * at a sample.  A stack has more detail than the invocations, which are
+ * those of probed functions only; views of whole runs use it, results of intervals do not.
  *
  * A stack is text: names of functions, the outermost first, between ';', each perhaps with the
  * place where it was.  What would end a name is %XX.
@@ -212,7 +212,7 @@ struct stack_span {
 
 enum { HOLE_TIDS = 4 };
 
-/* What the recorder could not keep; counted exactly, reported by every view. */
+/* Records that the recorder could not keep; counted exactly, reported by every view. */
 /* A table of the recorder's that had no room for all; dropped 0: it had. */
 struct full_table {
 	const char *table;		/* NULL: it is none, but names of functions that the program does not carry */
@@ -247,7 +247,7 @@ struct losses {
 	struct full_tables full;
 };
 
-/* Of the time that no record tells of as a wait, what the kernel's accounts say was not running. */
+/* Time outside recorded waits in which, by the kernel's accounts, the thread was not running. */
 struct off_cpu {
 	uint64_t placed_ns;		/* off the CPU, nobody knows why: segments of state other */
 	uint64_t runnable_ns;		/* in the run queue: segments of state runnable */
@@ -260,7 +260,7 @@ struct cpu_user {
 	uint64_t ns;
 };
 
-/* Who else used the CPUs while the run was recorded: sums over ns.  0 ns: nobody looked. */
+/* Other processes' use of the CPUs during the recording: sums over ns.  0 ns: not measured. */
 struct cpu_use {
 	uint64_t ns;
 	uint32_t cpu_cnt;		/* that the machine has */
@@ -281,7 +281,7 @@ struct unpaired {
 	uint64_t key, tid;
 };
 
-/* How starts and ends of one name came to each other, in a recorded trace. */
+/* How the starts and ends of one name were paired, in a recorded trace. */
 struct pairing {
 	uint64_t starts;		/* all of them, nested ones as well */
 	uint64_t nested;		/* ... those inside an interval of the same name and key */
@@ -336,7 +336,7 @@ DEFINE_CLEANUP(struct trace *, trace_free);
 void trace_borrow_names(struct trace *window, const struct trace *from);
 void trace_return_names(struct trace *window);
 
-/* Their numbers and kinds; of the rest of the threads a window needs nothing. */
+/* Their numbers and kinds; a window needs nothing else of the threads. */
 void trace_copy_devices(struct trace *window, const struct trace *from);
 
 /* Puts every array into the order noted above. */
@@ -348,7 +348,7 @@ void trace_sort_events(struct trace *t);
  * readers with many strings keep a struct names of their own. */
 uint32_t trace_add_string(struct trace *t, strings *list, const char *text);
 
-/* How its starts and ends came to each other; NULL: that is not known. */
+/* How its starts and ends were paired; NULL: unknown. */
 static inline const struct pairing *trace_pairing(const struct trace *t, uint32_t name)
 {
 	return name < t->pairings.cnt ? &t->pairings.items[name] : NULL;

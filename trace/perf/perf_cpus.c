@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * perf_cpus.c - who wakes a thread, from the interrupts that the CPU is in the middle of.
+ * perf_cpus.c - the waker of a thread, from the interrupts that the CPU is handling.
  *
  * perf says which thread an event came upon, also when an interrupt did the work:
  *

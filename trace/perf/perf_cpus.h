@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * perf_cpus.h - what each CPU is in the middle of: who it is that wakes a thread there.
+ * perf_cpus.h - the interrupt or thread that each CPU is executing: the waker of a thread woken there.
  */
 #ifndef TRACE_PERF_PERF_CPUS_H
 #define TRACE_PERF_PERF_CPUS_H

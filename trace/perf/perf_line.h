@@ -59,7 +59,7 @@ struct perf_switch {
 /* The long form of sched_switch, whatever the names are. */
 bool perf_switch_fields(const struct perf_line *l, struct perf_switch *ret);
 
-/* A decimal number at the beginning of t, which is moved behind it. */
+/* A decimal number at the beginning of t, which is moved past it. */
 bool perf_take_number(struct perf_text *t, uint64_t max, uint64_t *ret);
 
 #endif

@@ -34,7 +34,7 @@ struct perf_script_stats {
 	size_t switches, tasks, chosen;		/* tasks: threads in the files */
 	bool no_waking, no_interrupts, no_syscalls;	/* no event of that kind was there */
 	bool wakeup_only;			/* sched_wakeup, and no sched_waking: */
-	size_t doubtful;			/* so many wakers may be bystanders, and are not named */
+	size_t doubtful;			/* number of wakers that may be bystanders, and are not named */
 	size_t timeless;			/* events at time 0, passed over */
 };
 

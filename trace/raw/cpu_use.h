@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cpu_use.h - who else used the CPUs: the periods of a trace, added up.
+ * cpu_use.h - other processes' use of the CPUs: the periods of a trace, added up.
  */
 #ifndef TRACE_RAW_CPU_USE_H
 #define TRACE_RAW_CPU_USE_H

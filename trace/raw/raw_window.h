@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * raw_window.h - a trace that holds a part of its run only: nothing outside that part is believed.
+ * raw_window.h - a trace that holds only a part of its run: records outside that part are discarded.
  *
  * What was recorded before, and is still there because its chunk was written late, has no company any
  * more; what came after the moment of a snapshot has not all of it yet.  With a window 100..200:

@@ -18,7 +18,7 @@ struct lock_wait {
 
 struct held {
 	int64_t since_ns, until_ns;
-	uint32_t thread;		/* or HELD_UNKNOWN: somebody had it, or nobody */
+	uint32_t thread;		/* or HELD_UNKNOWN: an unknown thread held it, or none */
 };
 
 #define HELD_MOST (2 * RELEASES_MOST + 2)

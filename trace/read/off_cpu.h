@@ -2,7 +2,7 @@
 /*
  * off_cpu.h - when a thread was off the CPU though no record tells of a wait.
  *
- * What no wait covers is told as running.  The kernel's accounts of the thread (EVENT_ACCOUNT, BLOCK_ACCOUNTS) say how
+ * Time outside waits counts as running.  The kernel's accounts of the thread (EVENT_ACCOUNT, BLOCK_ACCOUNTS) say how
  * much of that it computed and how much it stood in the run queue.  The rest it was off the CPU for a reason that
  * nobody recorded: a system call that no wrapper sees, a lock inside the C library, a page that came from the disk.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * releases.c - when each lock was let go while somebody waited for it.
+ * releases.c - when each lock was released while a thread waited for it.
  *
  * One sorted array; a wait looks its object's stretch of it up by halving.  A wait that saw more
  * than RELEASES_MOST of them (a lock that is passed around a thousand times while one thread

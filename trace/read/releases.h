@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * releases.h - when each lock was let go while somebody waited for it, by whom, and since when that one held it.
+ * releases.h - when each lock was released while a thread waited for it, by which thread, and since when that one held it.
  */
 #ifndef TRACE_READ_RELEASES_H
 #define TRACE_READ_RELEASES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * replay.c - plays the events of all threads in order of time: who worked on which interval when.
+ * replay.c - replays the events of all threads in order of time: which thread worked on which interval when.
  *
  * Each thread has the same small stack of intervals that the runtime kept (runtime/event.c has the
  * rules and an example).  An interval is open from BEGIN to the next END or DROP of the same name

@@ -7,7 +7,7 @@
  *		... w->t: intervals that ended in (w->before_ns, w->until_ns], and all that they could depend on
  *	trace_slices_free(s);
  *
- * Who analyses a window keeps a kilobyte or two for each wait in it, and some bytes for each call; so what cannot be
+ * The analysis of a window takes a kilobyte or two for each wait in it, and some bytes for each call; so what cannot be
  * read in windows (stream.h) is at least analysed in some.  One that is not honest, with calls that do not nest or
  * segments that overlap, is one window: how it is mended depends on all that was before.
  */
