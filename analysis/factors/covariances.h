@@ -7,7 +7,7 @@
 
 void find_covariances(const struct analysis *a, const struct shown_tree *s);	/* f->covariances */
 
-/* So many pairs of nodes with few children are all kept.  Tests make it small. */
+/* Up to this number, all pairs of nodes with few children are kept.  Tests make it small. */
 #define COVARIANCES_ALL_MAX ((size_t)131072)
 extern size_t covariances_all_max;
 

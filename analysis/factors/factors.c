@@ -11,7 +11,7 @@
  * waits never overlap.  Heights: a wait 0; a body 0, or its function's if that calls functions
  * that were not probed (the body then holds all of them), and the interval's own body the
  * interval's, for nothing is known about it.  The root of the call graph is no factor: that
- * "the request" explains all of the request helps nobody.
+ * "the request" explains all of the request is no help.
  */
 #include "analysis/factors/factors.h"
 

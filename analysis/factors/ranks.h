@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * ranks.h - which ranks of factors hold, and how much data would tell.
+ * ranks.h - which ranks of factors are certain, and how much more data would settle the others.
  *
  * Private to analysis/.
  */

@@ -22,7 +22,7 @@ struct sibling_pairs;
 struct sibling_pairs *sibling_pairs_new(const struct analysis *a);
 void sibling_pairs_free(struct sibling_pairs *p);
 
-/* Children of one parent, not asked for again.  all: each pair is a candidate, whatever there is. */
+/* Adds the children of one parent.  all: each pair is a candidate, whatever the limit. */
 void sibling_pairs_add(struct sibling_pairs *p, const uint32_t *places, size_t cnt, bool all);
 
 /* Chooses those with 2 sd sd >= limit, and sums them up. */
@@ -32,7 +32,7 @@ void sibling_pairs_sum(struct sibling_pairs *p, double limit);
 void sibling_pairs_each(const struct sibling_pairs *p, void (*visit)(void *arg, uint32_t x, uint32_t y, double covariance_ns2),
 			void *arg);
 
-/* So many candidates, those of sibling_pairs_add(all) not counted, 16 bytes each: all of 1,024 children.  Tests make it small. */
+/* Limit of candidates, without those of sibling_pairs_add(all), 16 bytes each: all of 1,024 children.  Tests make it small. */
 #define SIBLING_PAIRS_MAX ((size_t)1 << 19)
 extern size_t sibling_pairs_max;
 

@@ -91,7 +91,7 @@ struct factor {
 	bool resolved;			/* its rank is the same in 95 % of the draws; see has_resolved */
 	bool has_resolved;		/* it has a rank, with the default threshold */
 	uint32_t rank_low, rank_high;	/* its ranks in 95 % of the draws; 0: has no rank */
-	uint64_t rank_needed;		/* about so many more intervals would resolve it; 0: it is, or has none */
+	uint64_t rank_needed;		/* approximate number of further intervals that would resolve it; 0: resolved, or no rank */
 	double variance_share;		/* Var(X)/Var(T), X summed over its places before; pairs: 2 Cov/Var(T) */
 	double paper_contribution;	/* sum of Var or 2 Cov over its nodes / Var(T), Algorithm 1 */
 	double paper_ci95[2];		/* of paper_contribution */

@@ -4,7 +4,7 @@
  *
  * Example, H = 3, threshold .05: CopyData (height 0, share .28) scores 9 * .28 = 2.52, WriteLog
  * (height 1, .30) scores 4 * .30 = 1.2, Lock (height 0, .01) is dropped: CopyData, WriteLog.
- * The threshold comes before k: what is dropped takes nobody's place.
+ * The threshold comes before k: dropped factors do not count among the k.
  */
 #include "analysis/findings/findings.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * common.c - parts that vary together: one cause behind many small covariances.
+ * common.c - parts that vary together: one cause of many small covariances.
  *
  * Twelve functions that all wait for one allocator have 0.7 % of the variance each by themselves, every pair
  * 1.4 %: nothing stands out, and together they are all of it.  The principal components of the parts'

@@ -20,6 +20,6 @@ struct part_maker *begin_parts(const struct analysis *a, const struct factor_col
 void end_parts(struct part_maker *s, const struct tail_rows *tail);
 void part_columns_release(struct part_columns *c);	/* also a _cleanup_ function */
 
-void sort_parts(struct findings *f);		/* when nobody needs the columns any more */
+void sort_parts(struct findings *f);		/* after the last use of the columns */
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cpu_found.c - what the run says of the CPUs: how long its threads waited for one, and who else used them.
+ * cpu_found.c - findings about the CPUs: how long the run's threads waited for one, and which other processes used them.
  *
  *	60 s; cc1 90 s, make 6 s; the CPUs were busy 100 s, of which 99 are seen	cc1 1.5, make 0.1
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * latencies.h - how long each interval took: all that many passes need of the rows.
+ * latencies.h - the latency of each interval, which is all that many passes need of the rows.
  *
  * Private to analysis/.
  */

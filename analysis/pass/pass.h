@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * pass.h - what every pass of one analysis takes.
+ * pass.h - the input that every pass of one analysis takes.
  *
  * Private to analysis/.  A pass reads the rows of one kind of intervals, or sums over them, and fills in its part of the
  * findings.  What else it takes, and what it gives to later ones, is in its own header; analyze.c has the order.

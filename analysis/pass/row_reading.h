@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * row_reading.h - one reading of the rows for all passes that want them next.
+ * row_reading.h - one reading of the rows for all passes that need them next.
  *
  * Private to analysis/.  Example: factors and parts both ask for rows; one reading hands each full batch to both, and what is
  * not worth a batch row by row.  Who takes no batches gets every row by itself.  The groups of batches are the blocks of time.
@@ -16,7 +16,7 @@
 #include "analysis/pass/pass.h"
 #include "analysis/tree/row_batches.h"
 
-/* One row, as read_rows() comes to it. */
+/* Called with each row by read_rows(). */
 typedef void (*row_visitor)(void *arg, size_t row, const cells *places);
 
 struct visitor {
@@ -31,7 +31,7 @@ struct row_reading {
 
 void visit_rows(struct row_reading *r, row_visitor visit, batch_taker take, void *arg);
 
-/* Nobody is a visitor any more then. */
+/* Reads all rows once for every visitor, then forgets the visitors. */
 void read_rows(struct row_reading *r, const struct analysis *a);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * waiters.c - who it was that waited, of the sums by probed function, class of the wait and caller of what blocked.
+ * waiters.c - which function waited, from the sums by probed function, class of the wait and caller of the primitive.
  *
  * Whether that caller is the probed function itself is decided by names.  The callers' functions are the one at the
  * return address and those that the compiler put into it:

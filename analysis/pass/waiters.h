@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * waiters.h - who waited in a function that carries no probe: such waits are those of the probed function around it, and
- * say nothing of where in it the time goes.
+ * waiters.h - waits in functions that carry no probe: such waits count for the probed function around them, which does
+ * not show where in it the time goes.
  *
  * Private to analysis/.  The traces' segments have the caller of what blocked (struct wait_caller).  Example: handle has a
  * probe, lock_slow, which it calls through a pointer, has none:

@@ -3,7 +3,7 @@
  * critical_path.c - the corrected Algorithm 2 of the paper (3.3.3), on the interval's own threads.
  *
  * A cursor, (thread, time), starts at the interval's end and only ever moves back in time;
- * every stretch it passes becomes a piece.  A wait that somebody ended is one folded piece, which
+ * every stretch it passes becomes a piece.  A wait that has a waker is one folded piece, which
  * unfold.c explains by what the waker did meanwhile:
  *
  *	A runs [10,20], waits for a lock [20,50], runs [50,70]; B wakes A at 50; interval [10,70]

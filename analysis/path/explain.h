@@ -19,7 +19,7 @@ struct path_piece {
 };
 typedef VEC(struct path_piece) path_pieces;
 
-/* -ENOENT: no completed interval sid. Neighbouring pieces that differ in nothing are one. */
+/* -ENOENT: no completed interval sid.  Equal neighbouring pieces are merged. */
 int explain_interval(struct trace *t, uint64_t sid, struct arena *a, path_pieces *ret);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * past.h - how much of a stretch of a thread's past went where, without walking all of it.
+ * past.h - sums of a stretch of a thread's past by function and wait, without walking all of it.
  *
  * Private to analysis/.  Where many intervals wait for the same long work, or in one long queue,
  * walking each wait piece by piece takes the square of the trace's length.  Here each thread's

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * rope.h - a stretch of time as a balanced tree of pieces, of which parts can be shared.
+ * rope.h - a stretch of time as a balanced tree of pieces, whose parts can be shared.
  *
  * Private to analysis/.  Ropes never change: joining two, or cutting one, makes a few new nodes
  * and shares all others, so that a thousand waits for the same work cost little more than one.

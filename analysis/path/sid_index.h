@@ -10,7 +10,7 @@
 
 #include "analysis/path/timeline.h"
 
-struct sid_index *sid_index_new(void);		/* empty; filled when it is first asked */
+struct sid_index *sid_index_new(void);		/* empty; filled at its first use */
 void sid_index_free(struct sid_index *x);
 
 /* As timeline_others_first(), with no floor. */

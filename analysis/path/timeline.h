@@ -3,7 +3,7 @@
  * timeline.h - what each thread did, indexed for looking back in time.
  *
  * Private to analysis/; critical_path.h has what others may use.  Threads are numbered from 0;
- * a tid of which nothing is recorded has no number (THREAD_NONE).
+ * an unrecorded tid has no number (THREAD_NONE).
  */
 #ifndef ANALYSIS_PATH_TIMELINE_H
 #define ANALYSIS_PATH_TIMELINE_H
@@ -46,12 +46,12 @@ struct timeline {
 	struct sid_index *sid_index;	/* segments by thread and sid; made when first needed */
 };
 
-/* Blocked until some thread or device lets it go on. */
+/* Blocked until some thread or device wakes it. */
 bool state_has_waker(enum trace_state state);
 
 uint32_t timeline_thread(const struct timeline *tl, uint64_t tid);
 
-/* KIND_THREAD as well where nothing is recorded of it. */
+/* KIND_THREAD also if it is not recorded. */
 enum thread_kind timeline_kind(const struct timeline *tl, uint64_t tid);
 
 /* The last segment of the thread that begins before at_ns, or SEGMENT_NONE. */

@@ -9,12 +9,12 @@
  *
  * REFINE_PAPER goes down one level a run.  Algorithm 3 leaves needs_break_down() and
  * mark_as_selected() open; here a factor needs breaking down while a function of its calls
- * others that carry no probe; one that does not is selected and takes nobody's place among the k.
+ * others that carry no probe; a factor that does not is selected and does not count among the k.
  *
  * REFINE_BUDGET takes all levels at once, as far as the probes' cost allows.  The first run
- * counts calls, but of what earlier runs saw that nobody calls.  A probe costs probe_ns a call, a dormant one dormant_ns.  Example: mean 100 us,
- * overhead 5 %: 5 us, 294 calls of 17 ns.  parse 1, hash 1000, log 2 calls an interval:
- * parse and log are recorded, hash is not: its time is in the body of who calls it.  If that
+ * counts calls, except of functions that earlier runs never called.  A probe costs probe_ns per call, a dormant one
+ * dormant_ns.  Example: mean 100 us, overhead 5 %: 5 us, 294 calls of 17 ns.  parse 1, hash 1000, log 2 calls an interval:
+ * parse and log are recorded, hash is not: its time is in the body of its caller.  If that
  * body is more than the threshold of the variance, only what is below it competes for the
  * budget in the next run.
  *
@@ -34,7 +34,7 @@
  * earlier ones only how often functions were called, and the calls that they showed where the
  * call graph has none (struct observed_call).
  *
- * Who wants to be asked takes the step in two halves:
+ * A caller that asks the user takes the step in two halves:
  *
  *	refinement_look(r, findings);
  *	while (refinement_question(r, findings, &q))
@@ -116,7 +116,7 @@ struct refine_verdict {
 	const struct refine_function *waiter;	/* DEEPER: it waits there without a probe, and the next run records it; or NULL */
 };
 
-/* What an iteration that ends has not looked into, and why not. */
+/* Functions that a finished iteration has not looked into, and why not. */
 enum refine_left_why {
 	REFINE_LEFT_FOREIGN,		/* vprof built nothing of that file */
 	REFINE_LEFT_UNKNOWN,		/* it is in a file that vprof built units of, but in none of those */
@@ -134,7 +134,7 @@ struct refine_left {
 	double share;
 };
 
-/* Did the user want to know more of a function?  NO: what it calls is not recorded for its sake. */
+/* Whether the user wants to look into a function.  NO: its callees are not recorded for its sake. */
 enum refine_answer { REFINE_UNASKED, REFINE_YES, REFINE_NO };
 
 struct refine_state;
@@ -167,7 +167,7 @@ DEFINE_CLEANUP(struct refinement *, refinement_free);
  * levels stays as it was. */
 enum refine_stop refinement_step(struct refinement *r, const struct findings *f);
 
-/* Its halves.  look: takes in what the run found; of the verdicts none is DEEPER yet. */
+/* Its halves.  look: takes in the run's findings; no verdict is DEEPER yet. */
 void refinement_look(struct refinement *r, const struct findings *f);
 enum refine_stop refinement_decide(struct refinement *r, const struct findings *f);
 

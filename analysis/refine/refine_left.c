@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * refine_left.c - what is not looked into: who waits without a probe, and what cannot be broken down.
+ * refine_left.c - what is not looked into: functions that wait without a probe, and what cannot be broken down.
  *
  *	handle > wait:lock .62	called by lock_slow .60, by handle itself .02		lock_slow is recorded next
  *	handle > wait:cond .20	called by foo_get of libfoo.so				left, for vprof built nothing of it

@@ -5,7 +5,7 @@
  * Factors are ranked by Algorithm 1.  Those that need no breaking down are passed over, so each
  * run goes on with the k best of the others; a pair stands for both its functions (the paper
  * offers it again and again unchanged: only variances are broken down there, line 6).
- * Who waits without a probe is recorded where nothing is left to break down.
+ * Functions that wait without a probe are recorded if nothing is left to break down.
  */
 #include "analysis/refine/refine_state.h"
 

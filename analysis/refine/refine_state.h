@@ -10,7 +10,7 @@
 
 typedef VEC(uint32_t) indexes;
 
-struct refine_run {			/* what it tells about the cost of probes */
+struct refine_run {			/* a run's data about the cost of probes */
 	uint64_t cnt;			/* 0: there was none */
 	double probes;			/* an interval */
 	double mean_ns, variance_ns2;
@@ -50,7 +50,7 @@ struct refine_state {
 
 /* Fills in what is known of the project. */
 void refine_index(struct refine_state *s, const struct refine_project *p);
-/* What the run showed and the call graph did not know. */
+/* Adds calls that the run showed and the call graph does not have. */
 void refine_learn_calls(struct refine_state *s, const struct findings *f);
 
 /* wait is the queue. */
@@ -60,7 +60,7 @@ bool refine_is_queue(const struct node *wait);
 uint32_t refine_find(const struct refine_state *s, const char *name, const char *file,
 		     uint32_t line);
 
-/* What f calls that can take a probe; what cannot is looked through.  *ret_unprobed (may be NULL): the
+/* Callees of f that can take a probe; for one that cannot, its callees.  *ret_unprobed (may be NULL): the
  * first that cannot, or NULL. */
 void refine_children(struct refine_state *s, uint32_t f, indexes *ret,
 		     const struct refine_function **ret_unprobed);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * confidence.h - how far off a share may be, from blocks of time.
+ * confidence.h - confidence intervals of shares, from blocks of time.
  *
  * Private to analysis/.  Intervals that follow each other are alike, so the run is cut into up to 64
  * blocks in order of start, and blocks are taken to be independent, not intervals.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * series.h - is the run one thing?  What latencies in order of time say of drift, of two populations, and of
+ * series.h - whether the run is uniform: checks latencies in order of time for drift, for two populations, and for
  * a handful that carries the variance.
  *
  * Private to analysis/.  Nothing here knows of functions.
@@ -52,7 +52,7 @@ struct carriers {			/* intervals far from the mean: a hundredth of them, from 1 
 	double effective_cnt;		/* (sum t^2)^2 / sum t^4: so many intervals speak of the variance */
 };
 
-/* copies: so many intervals of each; NULL: one. */
+/* copies: number of intervals of each latency; NULL: one. */
 struct carriers carriers_of(const int64_t *latencies_ns, const uint32_t *copies, size_t cnt);
 
 #endif

@@ -25,7 +25,7 @@ int intervals_choose_counted(const strings *names, const struct counted_interval
 			     const char *name, uint32_t *ret);
 int intervals_choose(const struct trace *t, const char *name, uint32_t *ret);
 
-/* The intervals of a trace by name, each name's in order: none is looked at once for every name there is. */
+/* The intervals of a trace by name, each name's in order, in one pass over all. */
 struct interval_lists {
 	const struct trace *t;
 	uint32_t *order;		/* indexes of t->intervals */

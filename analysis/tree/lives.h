@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * lives.h - from when until when something is known of each thread, of a trace that comes in windows.
+ * lives.h - the span in which each thread is known, for a trace that comes in windows.
  *
  * Private to analysis/.  Example: thread 4711 has segments 10..30 in one window, 10..40 and 40..70 in the next
  * one: it is known until 70.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * rows.h - one row an interval: who it was, and the time it spent in each terminal place.
+ * rows.h - one row per interval: its identity, and the time it spent in each terminal place.
  *
  * Private to analysis/.  Rows are added in any order and read, as often as needed, in order of their
  * intervals' start and SID.  A few MB are kept in memory, the rest in a file without a name.

@@ -2,7 +2,7 @@
 /*
  * waiter_sums.h - the intervals' own waits, by the probed function around and the caller of what blocked.
  *
- * Private to analysis/.  waiters.c tells who that was.
+ * Private to analysis/.  waiters.c finds the functions.
  */
 #ifndef ANALYSIS_TREE_WAITER_SUMS_H
 #define ANALYSIS_TREE_WAITER_SUMS_H

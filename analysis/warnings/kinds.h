@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kinds.h - which function tells two kinds of intervals apart.  Private to analysis/. */
+/* kinds.h - the function that distinguishes two kinds of intervals.  Private to analysis/. */
 #ifndef ANALYSIS_WARNINGS_KINDS_H
 #define ANALYSIS_WARNINGS_KINDS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * warnings.h - what to keep in mind when reading the findings, and what to do about it.
+ * warnings.h - reasons to doubt the findings, and a remedy for each.
  *
  * Private to analysis/.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * wait_graph.h - who waits for whom, and where that has no way out (wPerf, OSDI '18).
+ * wait_graph.h - which threads and devices wait for which, and the knots in that graph (wPerf, OSDI '18).
  *
  * A vertex is a thread, several similar ones, or a device.  An edge's weight is the time its first
  * vertex was blocked until the second one woke it, and more: while A waits for B and B waits for
- * C, A's time counts for B -> C as well, for whoever makes that shorter helps both.  So weights may
+ * C, A's time counts for B -> C as well, because a shorter B -> C helps both.  So weights may
  * sum to more than the run.
  */
 #ifndef ANALYSIS_WHOLE_RUN_WAIT_GRAPH_H

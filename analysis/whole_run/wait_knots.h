@@ -2,12 +2,12 @@
 /*
  * wait_knots.h - where a wait-for graph cannot be escaped (wPerf, section 3).
  *
- * A knot is a set of vertices that all wait for each other, directly or not, and for nobody else;
- * whatever the program is to do faster, something in each knot has to be faster.  A sink is waited
- * for and waits for nobody: its own work is the limit.
+ * A knot is a set of vertices that all wait for each other, directly or not, and for nothing else;
+ * the program gets no faster unless something in each knot does.  A sink is waited
+ * for and waits for nothing: its own work is the limit.
  *
- * Of somebody outside, as a server's clients often are, nothing is recorded: not what he waits for either, which may be the
- * server.  He is a sink, and as he says nothing of those inside, knots are looked for again without him:
+ * A vertex outside, such as a server's client, is not recorded, nor are its own waits, which may be for the
+ * server.  It is a sink that explains nothing about those inside, so the search for knots is repeated without it:
  *
  *	server -> disk 20, disk -> server 60, server -> client 30	knot server disk; sink client
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * wait_match.c - each wait with who ended it, and each thread's time by state (wPerf 4.2, step 1).
+ * wait_match.c - each wait with its waker, and each thread's time by state (wPerf 4.2, step 1).
  *
  * A wait lasts until its wake-up; from there to the segment's end the thread is runnable.  Without
  * a wake-up nobody knows who it waited for.  After a false wake-up a thread waits for the same

@@ -4,7 +4,7 @@
  *
  * Private to analysis/.
  *	wait_lanes.c	short-lived threads that stand for one
- *	wait_match.c	each wait with who ended it; time by state
+ *	wait_match.c	each wait with its waker; time by state
  *	wait_groups.c	threads that wait alike
  *	wait_slow.c	slow intervals: which waits count, and when
  *	wait_cascade.c	weights
@@ -22,9 +22,8 @@ struct map;
 #define ACTOR_NONE UINT32_MAX
 
 /*
- * Who waits or is waited for, before similar ones are put together: a thread, several short-lived
- * ones after each other, a device, somebody of whom only the number is known, and actor 0: nobody
- * knows who.
+ * An actor waits or is waited for, before similar ones are merged: a thread, several short-lived
+ * ones after each other, a device, a thread of which only the number is known, and actor 0: unknown.
  */
 struct actor {
 	uint64_t tid;			/* of several the smallest; VERTEX_ID_NONE for actor 0 */
@@ -46,7 +45,7 @@ struct wait {
 	uint32_t path, waker_path;	/* call paths at both ends */
 	enum trace_state state;
 	bool counts;			/* else it only passes on what others wait for */
-	bool idle;			/* of a device that nobody is known to have woken */
+	bool idle;			/* of a device whose waker is unknown */
 };
 
 typedef VEC(struct wait) waits;

@@ -2,7 +2,7 @@
 /*
  * source_marks.h - `vprof annotate --write`: VPROF_ macros into the user's sources.
  *
- * For those who want the interval in the code instead of in vprof.conf.  The places come from the
+ * For users who want the interval in the code instead of in vprof.conf.  The places come from the
  * scan records of a build and from parsing the unit again; the edits are made to the text as the
  * user wrote it.  A place that only a macro's expansion contains is refused, with its line.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * parse_body.c - what is inside one function: its returns and its statements.
+ * parse_body.c - the returns and the statements of one function.
  *
  * Asked only for functions that a LOC names.  A statement is a child of a {...}, or the unbraced
  * body of an if, a loop, a switch, a case or a label.  libclang gives an if's condition and its
- * branches as equal children; a branch is one that starts behind the closing parenthesis:
+ * branches as equal children; a branch is one that starts after the closing parenthesis:
  *
  *	if (a(b)) c(); else d();
  *	   ^condition  ^      ^ branches start behind the ')' that matches the first '('

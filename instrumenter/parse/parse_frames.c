@@ -5,7 +5,7 @@
  *	struct conn c; return handle(&c);		handle() may use what is in the frame
  *	std::lock_guard<std::mutex> l(m); return work();	the destructor runs after work()
  *
- * Who is in doubt says no: then a span ends a little early, which is harmless.
+ * In doubt the answer is no: then a span ends a little early, which is harmless.
  */
 #include <string.h>
 #include "base/banned.h"

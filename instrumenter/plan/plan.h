@@ -11,13 +11,13 @@
  *	always		/src/server.c	31	flush_log
  *	dormant		/src/server.c	40	hash_payload
  *
- * A line "sampled" behind the first says that most calls will not be recorded (vprof build --sampled).
+ * A line "sampled" after the first says that most calls will not be recorded (vprof build --sampled).
  *
  * "early" keeps a function without a probe, whatever else the plan says: an ifunc resolver may call it before the program is
  * relocated (resolvers.c), and the resolver is in another file.
  *
  * "interval": recorded while the thread works on an interval; "always": also outside, so that
- * whoever held a lock has a name.  "dormant": it carries a probe that a run does not switch on.
+ * the holder of a lock has a name.  "dormant": it carries a probe that a run does not switch on.
  */
 #ifndef INSTRUMENTER_PLAN_PLAN_H
 #define INSTRUMENTER_PLAN_PLAN_H

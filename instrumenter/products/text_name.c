@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * text_name.c - one file, build/texts, has a byte for each object, at the hash of its path; who compiles it locks that byte.
- * Such a lock is the open file's and goes with its process: nothing is left of one that was killed, and nobody waits.  Two
+ * text_name.c - one file, build/texts, has a byte for each object, at the hash of its path; a compile of the object locks it.
+ * The lock belongs to the open file and goes with its process: a killed one leaves nothing, and no process waits.  Two
  * objects of one hash: a number in a name that could do without.
  */
 #include "instrumenter/products/text_name.h"

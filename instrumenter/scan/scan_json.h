@@ -10,7 +10,7 @@
  *
  * "caller" counts in the group.  What depends on the unit is not in it: where the bodies are in its text, and which
  * functions have a probe.  Keys are 64-bit and JSON numbers are signed: they are written as hexadecimal strings.  Whoever
- * reads must not trust the file: every field is looked at, a caller beyond the functions is damage.
+ * reads must not trust the file: every field is checked, a caller beyond the functions is damage.
  */
 #ifndef INSTRUMENTER_SCAN_SCAN_JSON_H
 #define INSTRUMENTER_SCAN_SCAN_JSON_H

@@ -8,9 +8,9 @@
  *
  * and the record of a unit names its parts.  A header that looks different to some unit (an #ifdef) has one part more.
  *
- * A part never changes, so who finds one there need not write it, and who writes one puts it there whole.  Nobody counts who
- * names it: parts_sweep() removes what no record names.  Who reads or writes records has parts_lock() meanwhile, and
- * the sweep waits for nobody: it has all of them to itself or does nothing.
+ * A part never changes, so a process that finds one does not write it, and one that writes it puts it in place whole.  There is
+ * no reference count: parts_sweep() removes parts that no record names.  Readers and writers of records hold parts_lock(), and
+ * the sweep does not wait: it gets the lock exclusively or does nothing.
  */
 #ifndef INSTRUMENTER_SCAN_SCAN_PART_H
 #define INSTRUMENTER_SCAN_SCAN_PART_H

@@ -2,7 +2,7 @@
 /*
  * scan_read.c - the scan record of a unit, read back (its form: scan_file.c).
  *
- * Whoever reads must not trust the file: every field is looked at.
+ * The reader must not trust the file: it checks every field.
  */
 #include <dirent.h>
 #include <errno.h>

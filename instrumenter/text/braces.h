@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * braces.h - where a {...} ends, without understanding what is in it.
+ * braces.h - finds the end of a {...} without parsing its contents.
  */
 #ifndef INSTRUMENTER_TEXT_BRACES_H
 #define INSTRUMENTER_TEXT_BRACES_H
