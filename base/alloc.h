@@ -24,7 +24,7 @@ char *xstrndup(const char *s, size_t len) __attribute__((malloc, returns_nonnull
 /* What was freed goes back to the system where it can: before work of another kind, whose memory comes on top. */
 void alloc_give_back(void);
 
-/* Zeros of which few will be looked at: what is not costs nothing.  Given back by sparse_free() with the same size. */
+/* Zeroed memory for sparse use: untouched pages cost nothing.  Freed by sparse_free() with the same size. */
 void *sparse_zeros(size_t bytes) __attribute__((returns_nonnull));
 void sparse_free(void *p, size_t bytes);
 

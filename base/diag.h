@@ -27,7 +27,7 @@ struct diag {
 	char text[1024];		/* "" if nothing was set */
 	char remedy[512];		/* what to run or change; "" if there is none */
 	enum exit_status status;	/* what the command exits with */
-	bool has_lines;			/* text ends in what a compiler said; else a line feed is part of somebody's name */
+	bool has_lines;			/* text ends in a compiler's messages; else a line feed is part of a name */
 };
 
 #define DIAG_INIT { "", "", EXIT_ENVIRONMENT, false }

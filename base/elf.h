@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * elf.h - what an executable of this machine says of itself: how it was linked, which symbols it has.
+ * elf.h - reads an executable of this machine: how it was linked, which symbols it has.
  *
  *	struct elf *e;
  *	if (elf_open("server", &e) == 0 && !elf_symbol(e, "main", true))

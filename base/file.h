@@ -57,7 +57,7 @@ char *path_which(const char *name, const char *search);
 /* The path of the running program. */
 char *path_self(void);
 
-/* The user who runs us, or who had sudo run us. */
+/* The user who runs vprof, also through sudo. */
 bool user_is_us(uid_t uid);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * ours.h - directories in whose place, or above which, no other user can put something else.
+ * ours.h - directories that no other user can replace, nor one above them.
  *
  * Example: root may write to /root/p/vprof.data and /tmp/x.vpt.  It may not write to /home/bob/p/vprof.data: between a look
  * and the next bob can put a link in the place of p, and root would write where that leads to.
@@ -22,10 +22,10 @@
  */
 int ours_open(const char *path, bool create, char **ret_why);
 
-/* 0, or -EPERM with *ret_why: the directory itself belongs to somebody else, or others may write to it. */
+/* 0, or -EPERM with *ret_why: the directory itself belongs to another user, or others may write to it. */
 int ours_alone(int fd, const char *path, char **ret_why);
 
-/* Whether nobody but its owner, who is us or root, may write there. */
+/* Whether only its owner may write there, and that is the caller or root. */
 bool ours_to_write(const struct stat *st);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * pack.h - text in few bytes (zstd).
  *
- * A packed text says itself how long it is; unpack() refuses one that claims more than the caller takes.
+ * A packed text contains its length; unpack() refuses one that claims more than the caller takes.
  */
 #ifndef BASE_PACK_H
 #define BASE_PACK_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * search.h - where something is in an ordered array.
+ * search.h - finds a position in an ordered array.
  *
  * Of an array that is ordered by what is asked, the first items are all below and the rest are not.  partition_point() finds
  * where that changes, in about log2(cnt) questions, which bsearch() cannot: it only knows what is equal.

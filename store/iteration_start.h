@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * iteration_start.h - what is needed to go on with a `vprof iterate` that was interrupted, besides its
- * runs' plans, selections and findings: what it was asked for, on which sources, and the user's answers.
+ * iteration_start.h - the data to continue an interrupted `vprof iterate`, besides its
+ * runs' plans, selections and findings: its options, the state of the sources, and the user's answers.
  */
 #ifndef STORE_ITERATION_START_H
 #define STORE_ITERATION_START_H

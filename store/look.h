@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * look.h - a database in a directory of another user's, read without a trace of it there.  Private to store/.
+ * look.h - reads a database in another user's directory without writing there.  Private to store/.
  *
  * SQLite writes as it reads: it rolls an interrupted transaction back, and makes a -shm beside a database that says that it
  * has one.  And it goes by names, which the directory's owner may give to something else meanwhile.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * schema.h - the version of the tables, and how those of an older version get what they lack.  Private to store/.
+ * schema.h - the version of the tables, and the upgrade of older ones.  Private to store/.
  *
  * To add a table or a column: write it into schema.sql, raise user_version there and store_schema.version (store.c).
  * A table needs no more: schema.sql runs over the old database and creates what is not there.  A column of a table that

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * utf8.h - text that somebody else wrote, made fit to print.
+ * utf8.h - makes foreign text safe to print.
  *
  * Names come from sources and traces: they may hold bytes that are no UTF-8, or control characters
  * that would drive the reader's terminal.
@@ -16,7 +16,7 @@
 /* Does the user's locale say UTF-8? */
 bool locale_is_utf8(void);
 
-/* The next character; *s moves behind it.  0 at the end; U+FFFD for a byte that is no UTF-8. */
+/* The next character; *s moves past it.  0 at the end; U+FFFD for a byte that is no UTF-8. */
 uint32_t utf8_next(const char **s);
 
 /* Columns on a terminal: 0 for combining marks, 2 for wide characters. */

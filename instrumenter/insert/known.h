@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * known.h - what the last compile of a unit found out, and this one need not.
+ * known.h - reuses what the last compile of a unit found out.
  *
  *	the same files, no probe	the user's own command is run, and nothing else; primitives are
  *					redirected in the object that it made (redirect_object.h)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * probe_form.h - what a probe is written as, for the compiler and the options at hand.
+ * probe_form.h - the text of a probe, for the compiler and the options at hand.
  *
  *	struct probe_form form = probe_form_of(text, len, argv);
  *	struct str span = STR_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * unit_note.h - what an instrumented unit carries of the build, in the program itself.
+ * unit_note.h - an instrumented unit's note about its build, kept in the program itself.
  *
  * Each such unit has a text in the section .vprof.  The section is loaded with the program, so strip keeps it.  The unit's
  * constructor hands it to the runtime: a program is recorded by its own plan wherever it was copied to (doc/design/names.md).

@@ -2,7 +2,7 @@
 /*
  * clang_calls.h - libclang, loaded when the first unit is parsed.
  *
- * Linked in the usual way it would be loaded whenever vprof starts, also to link a program or for a
+ * If linked in the usual way, it would be loaded whenever vprof starts, also to link a program or for a
  * compile that needs no parse: 100 MB with half a million relocations, which take 17 ms.
  *
  *	if (!clang_calls_load())

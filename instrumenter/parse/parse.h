@@ -120,7 +120,7 @@ struct parsed_tail {
 	struct range call;
 	bool passes_local;		/* the address of a variable of the caller's frame is among the arguments */
 	bool accumulates;		/* "1 + f()": a jump only where f() is the function itself */
-	bool depends;			/* on a template's parameter: nobody knows what is called */
+	bool depends;			/* on a template's parameter: the callee is unknown */
 	bool calls_value;		/* of a variable or an expression, not a function by its name */
 	bool is_scalar;			/* its value is a number or a pointer */
 };

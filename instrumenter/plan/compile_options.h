@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * compile_options.h - what a unit is compiled with beside its own command: the plan, vprof.conf, and where vprof's files are.
+ * compile_options.h - the input for compiling a unit besides its own command: the plan, vprof.conf, and where vprof's files are.
  */
 #ifndef INSTRUMENTER_PLAN_COMPILE_OPTIONS_H
 #define INSTRUMENTER_PLAN_COMPILE_OPTIONS_H

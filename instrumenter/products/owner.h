@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * owner.h - for whom a launcher works, so that it can end when they do.
+ * owner.h - the processes that a launcher works for, so that it can end when they do.
  *
  *	vprof build --- make --- sh -c --- launcher
  *	                ^ the driver: the nearest ancestor that is no shell

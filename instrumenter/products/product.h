@@ -52,7 +52,7 @@ void product_renew_stand_ins(const char *object);
  * build to make them again; returns how many.  forget: it has; put_back: it failed, and what it did
  * not make is there again.
  */
-size_t products_foreign_cnt(const units *list);		/* so many are there */
+size_t products_foreign_cnt(const units *list);		/* their number */
 size_t products_set_aside(const units *list, const char *build_dir);
 void products_forget(const units *list, const char *build_dir);
 void products_put_back(const units *list, const char *build_dir);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * text_name.h - where the preprocessed text of a unit lies while it is compiled.
+ * text_name.h - the file name of a unit's preprocessed text while it is compiled.
  *
  * Compilers write that name into the object, so it is the object's: build/%src%log.o.i, the same each time.  Two compiles of one
  * object at the same time (two targets of a makefile that make it) would write and remove each other's, so the second has its

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * unfinished.h - products that are made in place: half of one is not there for good.
+ * unfinished.h - products that are made in place: removes half-written ones.
  */
 #ifndef INSTRUMENTER_PRODUCTS_UNFINISHED_H
 #define INSTRUMENTER_PRODUCTS_UNFINISHED_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * refused.h - functions that a compiler does not take with a probe.
+ * refused.h - functions that a compiler rejects with a probe.
  *
  * When the instrumented text of a unit does not compile, though the user's does, its errors tell which functions they
  * are about.  Those go without a probe, and all others keep theirs:

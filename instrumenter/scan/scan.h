@@ -24,7 +24,7 @@ struct scan_function {
 	uint32_t line, end_line;	/* of the body */
 	uint64_t key;
 	bool is_static, is_inline, address_taken;
-	bool releases;			/* directly calls a primitive that may wake somebody */
+	bool releases;			/* directly calls a primitive that may wake a thread */
 	bool probed;			/* carries a probe in the object as compiled */
 	bool no_return;			/* declared noreturn */
 	const char *type;		/* canonical function type, for may-edges; of a virtual method

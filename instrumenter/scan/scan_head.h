@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * scan_head.h - the begin of a scan record: all that has to be looked at where nothing changed.
+ * scan_head.h - the begin of a scan record: enough to read if nothing changed.
  *
  *	vprof-scan 1
  *	made 18ea4760c2a1b2c3 0000000000001a2f		time and size of the object

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * scan_part.h - what the units of a build have in common, kept once.
+ * scan_part.h - the common parts of a build's units, stored once.
  *
  * The functions of a header are seen by every unit that includes it.  They and their calls are a part, the file
  *
@@ -30,7 +30,7 @@ void scan_part_drop(struct scan_part *p);
 int parts_lock(const char *build_dir, bool writes);
 void parts_unlock(int lock);
 
-/* Writes group unless it is there.  ret_hash: its name. */
+/* Writes group unless it exists.  ret_hash: its name. */
 int part_write(const char *build_dir, const json_t *group, uint64_t *ret_hash);
 
 bool parts_are_there(const char *build_dir, const scan_part_names *names);

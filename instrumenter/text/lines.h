@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * lines.h - where a byte of preprocessed text comes from.
+ * lines.h - the source line of a byte of preprocessed text.
  *
  * A preprocessor leaves line markers, `# 28 "log.c" 2`: what follows is line 28 of log.c.  A flag
  * 3 says that it belongs to a system header.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * words.h - how often each of some names stands in a text, in one pass over it.
+ * words.h - counts the occurrences of given names in a text, in one pass over it.
  *
  *	names: read, write	text: "n = read(fd); pread(fd); read();"	counts: 2, 0
  */
