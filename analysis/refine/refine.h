@@ -145,7 +145,7 @@ struct refinement {
 	bool *added;			/* per function: recorded in it, and not in the run before */
 	enum refine_answer *answers;	/* per function */
 	size_t recorded_cnt, dormant_cnt;	/* of levels */
-	uint32_t gate;			/* the next run records one interval in so many in full; 1: all */
+	uint32_t gate;			/* the next run records one interval in `gate` in full; 1: all */
 	uint64_t gate_intervals;	/* TOO_DEAR: with so many intervals a run it could; 0: it could not */
 	size_t uncalled_cnt;		/* functions that the first run's plan left out for that */
 	uint32_t run_cnt;		/* steps made */

@@ -59,10 +59,10 @@ int iterate_check_places(const struct loop *l, struct diag *reterr);
 /* One round.  A run without a result ends the loop and is no error. */
 int iterate_round(struct loop *l, struct diag *reterr);
 
-/* The run l->run found l->findings: takes it in, tells it, decides, keeps the round. */
+/* After run l->run with l->findings: takes them in, prints the round, decides, keeps it. */
 int iterate_judge(struct loop *l, struct diag *reterr);
 
-/* The same of a run before the last, in an iteration that goes on: nothing is told or kept again. */
+/* The same for an earlier run of a continued iteration: prints and keeps nothing again. */
 int iterate_retrace(struct loop *l, struct diag *reterr);
 
 /* Of the functions that the plan of l->run added: which were not recorded.  For round_release(). */
@@ -85,8 +85,8 @@ struct iteration_start;
 int iterate_keep_start(const struct loop *l, struct diag *reterr);
 char *iterate_start_difference(const struct loop *l, const struct iteration_start *start);
 
-/* Asks for everything that the next plan would break down, and keeps the answers.  Who wants to end
- * here sets l->stop. */
+/* Asks about everything that the next plan would break down, and keeps the answers.  The answer quit
+ * sets l->stop. */
 int iterate_ask(struct loop *l, struct diag *reterr);
 
 /* The answer, why this was the last run, and what to do next; or the document. */

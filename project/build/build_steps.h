@@ -21,7 +21,7 @@ struct build_options {
 int build_command(struct store *s, const struct config *c, const char *command_name,
 		  char *const *given, struct args *ret, struct diag *reterr);
 
-/* data_lock(LOCK_BUILD); c is read again if somebody had it, who may have changed it. */
+/* data_lock(LOCK_BUILD); reads c again if it had to wait, because the holder may have changed it. */
 int lock_to_build(struct config *c, struct diag *reterr);
 
 /* Reads the scan records of the units and loads them into the store. */

@@ -19,7 +19,7 @@
 #include "base/cleanup.h"
 #include "instrumenter/plan/location.h"
 
-/* About so many intervals of so many are recorded in full, by lot; 0 of 0: all. */
+/* About `full` of `of` intervals are recorded in full, chosen at random; 0 of 0: all. */
 struct sample {
 	unsigned full, of;
 	bool automatic;			/* as many as the budget allows, not always the same; full < of then */

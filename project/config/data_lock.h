@@ -22,7 +22,7 @@
 extern bool lock_no_wait;
 #define LOCK_OPTION { 0, "no-wait", NULL, OPT_FLAG, &lock_no_wait, "exit with status 4 instead of waiting when another vprof uses the data directory" }
 
-/* 1: waited for somebody, so what was read before may have changed; 0; or an error.  Where nothing can be locked (some
+/* 1: waited for another process, so what was read before may have changed; 0; or an error.  Where nothing can be locked (some
  * network file systems) a warning says so. */
 int data_lock(int64_t what, struct diag *reterr);
 void data_unlock(int64_t what);

@@ -33,7 +33,7 @@ enum reach reach_ask(pid_t pid, const char *arena_path, struct str *exe);
 const char *reach_text(enum reach r);
 const char *reach_remedy(enum reach r);
 
-/* A line of /proc/PID/FILE that begins so, behind that and blanks; false: there is none, or no such process. */
+/* The rest of the line of /proc/PID/FILE that begins with name, without blanks; false: no such line or process. */
 bool reach_line(pid_t pid, const char *file, const char *name, struct str *ret);
 
 #endif

@@ -15,10 +15,10 @@ struct met {				/* the first program with probes that did not take part */
 	unsigned look_cnt;
 };
 
-/* For struct drainer_options: looks at the command's processes, as long as nobody takes part. */
+/* For struct drainer_options: examines the command's processes while none takes part. */
 void met_look(void *met, pid_t child, const char *arena_path);
 
-/* What the processes themselves told: a line each. */
+/* Prints what the processes reported, a line each. */
 void apart_tell(const struct drainer_stats *stats);
 
 /* Nobody took part, and a process said why; false: none did. */

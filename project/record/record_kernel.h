@@ -24,10 +24,10 @@ enum kernel_stacks {			/* bits */
 
 enum { SAMPLES_HZ_DEFAULT = 250, SAMPLES_HZ_MAX = 10000 };
 
-/* text as behind --stacks=; "" is user, NULL off. */
+/* text as after --stacks=; "" is user, NULL off. */
 bool kernel_stacks_parse(const char *text, enum kernel_stacks *ret);
 
-/* text as behind --kernel=; "" is auto, NULL off.  False: no such mode. */
+/* text as after --kernel=; "" is auto, NULL off.  False: no such mode. */
 bool kernel_mode_parse(const char *text, enum kernel_mode *ret);
 
 struct record_options;

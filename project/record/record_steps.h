@@ -21,15 +21,15 @@ struct record_options {
 	pid_t kernel_pid;		/* the kernel's side of a process that runs already; 0: none */
 	uint64_t keep_ns, keep_bytes;	/* of the trace, only the last so much; 0, 0: all */
 	uint64_t limit_bytes;		/* of what is written; 0: none */
-	bool start_paused;		/* until somebody asks to go on */
-	uint64_t delay_ns;		/* ... or after so long; 0: not by itself */
+	bool start_paused;		/* until a request to resume */
+	uint64_t delay_ns;		/* ... or after this time; 0: not by itself */
 	const struct attach *attach;	/* to what runs already; NULL, or of no process: to nothing */
 	bool kernel_if_alone;		/* the kernel's side is for processes without our runtime */
 	bool keep_levels;		/* sampled or not: what is recorded always was chosen so */
 	const struct config *config;	/* for the marks that intervals have there */
 };
 
-/* Given behind "--", else [run] command.  command_name is of the subcommand, for the message. */
+/* The command after "--", else [run] command.  command_name is of the subcommand, for the message. */
 int record_command(const struct config *c, const char *command_name, char *const *given,
 		   struct args *ret, struct diag *reterr);
 

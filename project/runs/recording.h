@@ -17,11 +17,11 @@ void recording_end(int lock);
 /* Where the records are that are not in the trace yet: for when we are killed. */
 void recording_note_arena(int lock, const char *path);
 
-/* 0: nobody does. */
+/* 0: no process does. */
 pid_t recording_pid(const struct store *s, uint32_t run);
 
-/* A run that nobody records any more was killed.  What its recorder had not written yet goes into its trace; where the data
- * directory is only looked at (store_check_ours()) it stays as it is, and only r says so. */
+/* A run without a living recorder was killed.  Records that it had not written yet are added to its trace; if the data
+ * directory is only read (store_check_ours()) the trace stays as it is, and only r says so. */
 int recording_settle(struct store *s, struct run *r, struct diag *reterr);
 int recordings_settle(struct store *s, runs *ret, struct diag *reterr);	/* all runs */
 

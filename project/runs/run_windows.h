@@ -18,7 +18,7 @@ struct window_taker {
 	 * trace turns out not to be fit for windows it is called again: nothing was. */
 	void (*begin)(void *arg, const struct trace *names);
 	void (*take)(void *arg, const struct trace_window *w);
-	/* The run has several traces, all of which are looked at first: so many records of so many.  May be NULL. */
+	/* Progress of the first look at all traces, if the run has several.  May be NULL. */
 	void (*look)(void *arg, uint64_t done_cnt, uint64_t record_cnt);
 	void *arg;
 };

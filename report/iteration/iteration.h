@@ -23,7 +23,7 @@ struct round {
 	const struct refinement *refinement;	/* its step was made */
 	/* The plan the run had: */
 	size_t recorded_cnt, dormant_cnt;
-	uint32_t gate;			/* one interval in so many in full; 1: all but a few */
+	uint32_t gate;			/* one interval in `gate` is recorded in full; 1: all but a few */
 	strings added;			/* functions that the run before did not record; of these: */
 	strings never_called;		/* in an interval */
 	strings absent;			/* in none of the programs that ran */

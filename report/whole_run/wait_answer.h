@@ -20,9 +20,9 @@ double of_run(const struct wait_graph *g, int64_t ns);				/* 0 to 1 */
 double per_interval(int64_t ns, const struct wait_class *c);			/* what one interval of the class waits */
 double edge_excess(const struct wait_graph *g, const struct wait_edge *e);	/* ns a slow interval waits more than a typical one */
 
-double unknown_share(const struct wait_graph *g);			/* of all waiting, what is for whoever is not known */
+double unknown_share(const struct wait_graph *g);			/* share of all waiting without a known waker */
 
-bool is_unknown(const struct wait_graph *g, uint32_t vertex);		/* it stands for whoever is not known */
+bool is_unknown(const struct wait_graph *g, uint32_t vertex);		/* the vertex of unknown wakers */
 bool is_outside(const struct wait_graph *g, const struct wait_knot *k);	/* a sink of whom nothing is recorded */
 
 #endif

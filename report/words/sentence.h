@@ -14,7 +14,7 @@
  * The caller frees it. */
 char *sentence_text(const struct findings *f, const struct select_options *r, bool utf8);
 
-/* Of whom it speaks; NULL: of nobody. */
+/* The factor that it is about; NULL: none. */
 const struct factor *sentence_factor(const struct findings *f, const struct select_options *o);
 
 /* The same of a factor that iterate put first. */
