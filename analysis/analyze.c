@@ -18,7 +18,7 @@
  *	inherent work	what it explains, whose the rest is	(work.c)
  *	parts		what slow intervals have more of	(parts.c)
  *	pairs of parts	what goes together across the tree	(part_pairs.c)
- *	common causes	parts that vary together		(common.c)
+ *	common causes	parts that vary together		(common_causes.c)
  *	observed calls	what the call graph does not know	(observed.c)
  *	waiters		who waited in a function without a probe	(waiters.c)
  *
@@ -31,7 +31,7 @@
 #include <string.h>
 #include "analysis/collected.h"
 #include "analysis/factors/work.h"
-#include "analysis/parts/common.h"
+#include "analysis/parts/common_causes.h"
 #include "analysis/parts/part_pairs.h"
 #include "analysis/pass/cpu_found.h"
 #include "analysis/pass/observed.h"

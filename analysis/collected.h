@@ -9,10 +9,10 @@
 
 #include "analysis/analyze.h"
 #include "analysis/tree/intervals.h"
-#include "analysis/tree/lives.h"
 #include "analysis/tree/moments.h"
 #include "analysis/tree/nestings.h"
 #include "analysis/tree/rows.h"
+#include "analysis/tree/thread_spans.h"
 
 struct collected {			/* of the intervals of one name */
 	struct counted_intervals counted;

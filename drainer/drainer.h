@@ -107,7 +107,7 @@ int drainer_snapshot(struct drainer *d, const char *path, struct diag *reterr);
 bool drainer_pause(struct drainer *d);
 bool drainer_resume(struct drainer *d);
 
-/* Invites a running process and its descendants to be recorded (runtime/shared/door.h); a process whose recording has no
+/* Invites a running process and its descendants to be recorded (runtime/shared/invitation.h); a process whose recording has no
  * drainer any more leaves that recording.  *ret_cnt: number of invited processes.  -ENOENT: none has the
  * runtime; -EBUSY: recorded already; -EPERM; -ESRCH. */
 int drainer_invite(struct drainer *d, pid_t pid, unsigned *ret_cnt, struct diag *reterr);

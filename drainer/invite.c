@@ -20,7 +20,7 @@
 #include "base/cleanup.h"
 #include "base/proc.h"
 #include "drainer/drain.h"
-#include "runtime/shared/door.h"
+#include "runtime/shared/invitation.h"
 
 enum { WINDOW_BYTES = 1 << 16, TREE_MAX = 4096 };
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/banned.h"
-#include "recorder/private.h"
+#include "recorder/recorder_internal.h"
 
 static bool disk_name(uint32_t number, char *ret, size_t size)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include "base/banned.h"
 #include "recorder/background.h"
-#include "recorder/private.h"
+#include "recorder/recorder_internal.h"
 
 enum { QUIET_NS = 1000000000 };
 

@@ -22,7 +22,7 @@
 #include "base/file.h"
 #include "base/proc.h"
 #include "base/str.h"
-#include "recorder/private.h"
+#include "recorder/recorder_internal.h"
 #include "recorder/bpf/record.h"
 #include "recorder/segments.h"
 #include "recorder/bpf/record.skel.h"

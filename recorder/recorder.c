@@ -19,7 +19,7 @@
 #include "base/banned.h"
 #include "recorder/background.h"
 #include "recorder/packet_watch.h"
-#include "recorder/private.h"
+#include "recorder/recorder_internal.h"
 #include "recorder/bpf/record.h"
 #include "recorder/bpf/record.skel.h"
 #include "recorder/segments.h"

@@ -6,7 +6,7 @@
 #ifndef RECORDER_REDUCED_H
 #define RECORDER_REDUCED_H
 
-#include "recorder/private.h"
+#include "recorder/recorder_internal.h"
 
 struct reduced;
 

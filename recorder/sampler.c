@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "base/alloc.h"
 #include "base/banned.h"
-#include "recorder/private.h"
+#include "recorder/recorder_internal.h"
 
 struct sampler {
 	VEC(struct bpf_link *) links;

@@ -9,7 +9,7 @@
 #include "base/banned.h"
 #include "recorder/block_queue.h"
 #include "recorder/bpf/record.h"
-#include "recorder/private.h"
+#include "recorder/recorder_internal.h"
 #include "recorder/stacks/stacks.h"
 
 enum { BLOCK_CAP = 1 << 18, RECORD_MAX = 256 };

@@ -4,7 +4,7 @@
  *
  * The drainer leaves the arena's path in the environment.  Where it is missing, or anything fails
  * on the way, all sites stay dormant and every thread's gate closes on first contact, until somebody
- * invites the process (runtime/shared/door.h).  When a recording is gone it is as if there had been none.
+ * invites the process (runtime/shared/invitation.h).  When a recording is gone it is as if there had been none.
  *
  * After a fork both processes would write through the same cursor into the same chunk; the child
  * drops everything it inherited and starts as a new process.  A raw clone() passes by the fork
@@ -26,12 +26,12 @@
 #include "runtime/process.h"
 #include "runtime/rules/limits.h"
 #include "runtime/rules/permit.h"
-#include "runtime/shared/door.h"
+#include "runtime/shared/invitation.h"
 #include "runtime/thread.h"
 #include "runtime/units.h"
 #include "runtime/waits/flow.h"
-#include "runtime/wrappers/libraries.h"
 #include "runtime/wrappers/mutex.h"
+#include "runtime/wrappers/plt_hooks.h"
 
 enum { POPULATED_CHUNKS = 1024 };
 

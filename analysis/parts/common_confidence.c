@@ -2,7 +2,7 @@
 /*
  * common_confidence.c - confidence intervals of what common causes explain.
  *
- * A cause explains E = s^2 l / V of the variance V, s the sum of its eigenvector u and l its eigenvalue (common.c).
+ * A cause explains E = s^2 l / V of the variance V, s the sum of its eigenvector u and l its eigenvalue (common_causes.c).
  * With y = u (X - mean X) and t = T - mean T an interval moves
  *
  *	l	by y^2 - l

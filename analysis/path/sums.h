@@ -2,14 +2,14 @@
 /*
  * sums.h - time by key over a part of a rope.
  *
- * Private to analysis/, and to past.c in it.  Large subtrees remember their sums, so a part costs
+ * Private to analysis/, and to wait_totals.c in it.  Large subtrees remember their sums, so a part costs
  * the nodes at its two ends and the keys that occur in it.
  */
 #ifndef ANALYSIS_PATH_SUMS_H
 #define ANALYSIS_PATH_SUMS_H
 
-#include "analysis/path/past.h"
 #include "analysis/path/rope.h"
+#include "analysis/path/wait_totals.h"
 
 /* What is remembered lives in arena, as the ropes do. */
 struct sums *sums_new(const struct timeline *tl, struct arena *arena, past_key key, void *arg);

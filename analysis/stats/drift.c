@@ -17,7 +17,7 @@
  * Whether it matters: the part of the variance that is between 64ths of the run, less what chance puts
  * there.
  */
-#include "analysis/stats/series.h"
+#include "analysis/stats/latency_checks.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
  * standard error or more.  Several normal distributions also fit a hill with a flat top, which has no gap.  The largest such k
  * counts.  Example: centres log 1 ms and log 3 ms, both of sd .3: D = 1.1 / .3 = 3.7.
  */
-#include "analysis/stats/series.h"
+#include "analysis/stats/latency_checks.h"
 
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>

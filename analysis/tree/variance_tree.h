@@ -14,8 +14,8 @@
 #define ANALYSIS_TREE_VARIANCE_TREE_H
 
 #include "analysis/findings/findings.h"
-#include "analysis/path/past.h"
 #include "analysis/path/timeline.h"
+#include "analysis/path/wait_totals.h"
 #include "analysis/tree/charge.h"
 #include "analysis/tree/rows.h"
 
@@ -90,7 +90,7 @@ struct vtree *vtree_new(enum charge charge);
 void vtree_free(struct vtree *v);
 DEFINE_CLEANUP(struct vtree *, vtree_free);
 
-/* Folded pieces longer than this are summed by past.h.  Tests set it to 0; rows are the same. */
+/* Folded pieces longer than this are summed by wait_totals.h.  Tests set it to 0; rows are the same. */
 extern size_t vtree_unfold_limit;
 
 /* No place at parent or above it is of that function (place_path.c). */

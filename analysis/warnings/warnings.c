@@ -9,8 +9,8 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include "analysis/warnings/kinds.h"
-#include "analysis/stats/series.h"
+#include "analysis/warnings/mixture_function.h"
+#include "analysis/stats/latency_checks.h"
 #include "base/str.h"
 #include "base/banned.h"
 #include "base/search.h"

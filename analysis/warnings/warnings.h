@@ -8,7 +8,7 @@
 #define ANALYSIS_WARNINGS_WARNINGS_H
 
 #include "analysis/factors/factors.h"
-#include "analysis/tree/lives.h"
+#include "analysis/tree/thread_spans.h"
 
 /* f->warnings; overhead: the budget of the probes, a part of the mean latency. */
 void warn(const struct analysis *a, const struct counted_intervals *counted, const struct lives *lives,

@@ -17,9 +17,9 @@
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "instrumenter/insert/directives.h"
 #include "instrumenter/insert/instrument.h"
-#include "instrumenter/insert/known.h"
+#include "instrumenter/insert/unit_cache.h"
+#include "instrumenter/insert/unit_directives.h"
 #include "instrumenter/insert/unit_note.h"
 
 #define OWN_MARKER "# 1 \"<vprof>\" 3\n"	/* 3: a system header, nobody's warnings */

@@ -62,7 +62,7 @@ uint64_t probe_set_of(const struct unit *u, const struct launcher_options *o);
 /* The identity of what decides about insertions beside the plan, and of the program that scans. */
 uint64_t settings_of(const struct launcher_options *o);
 
-/* The edited text of a unit whose record says all (known.h); in->parsed is not used. */
+/* The edited text of a unit whose record says all (unit_cache.h); in->parsed is not used. */
 bool instrument_known(struct instrumenting *in, struct str *ret);
 
 /* Makes the edited text.  False: nothing is to be inserted, compile the unit as it is, and then redirect its

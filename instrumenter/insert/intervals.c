@@ -22,8 +22,8 @@
  */
 #include <string.h>
 #include "base/banned.h"
-#include "instrumenter/insert/directives.h"
 #include "instrumenter/insert/instrument.h"
+#include "instrumenter/insert/unit_directives.h"
 #include "instrumenter/plan/expression.h"
 
 #define THREAD_KEY "~0ULL"		/* the runtime puts the thread in its place */

@@ -22,8 +22,8 @@
 #include <string.h>
 #include "base/banned.h"
 #include "base/map.h"
-#include "instrumenter/insert/directives.h"
 #include "instrumenter/insert/instrument.h"
+#include "instrumenter/insert/unit_directives.h"
 #include "instrumenter/insert/unit_note.h"
 
 #define SCAN_VERSION 1		/* to be raised when what a scan finds in the same text changes */

@@ -29,7 +29,7 @@
 #include "base/banned.h"
 #include "instrumenter/insert/instrument.h"
 #include "instrumenter/plan/expression.h"
-#include "instrumenter/text/words.h"
+#include "instrumenter/text/word_count.h"
 
 enum {
 	WRAPPED_PARAMETERS_MAX = 10,

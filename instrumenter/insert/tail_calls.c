@@ -21,8 +21,8 @@
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "instrumenter/insert/directives.h"
 #include "instrumenter/insert/instrument.h"
+#include "instrumenter/insert/unit_directives.h"
 
 struct edge {
 	size_t from, to;		/* functions; their count: OUTSIDE */

@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "base/proc.h"
-#include "instrumenter/insert/directives.h"
+#include "instrumenter/insert/unit_directives.h"
 #include "instrumenter/insert/unit_note.h"
 
 /* ---- writing ---- */

@@ -4,7 +4,7 @@
  *
  * A compiler that is killed leaves half an object, newer than its source: make takes it for good.  So it
  * writes to BUILD_DIR/<path>.PID.new, which is renamed when it is done.  What a launcher that was killed left there the next
- * build removes (unfinished.c).
+ * build removes (interrupted_output.c).
  *
  * The record of a unit holds the time and size of its product.  After
  *
@@ -25,8 +25,8 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "instrumenter/products/guard.h"
+#include "instrumenter/products/interrupted_output.h"
 #include "instrumenter/products/product.h"
-#include "instrumenter/products/unfinished.h"
 
 /* Other files are named after -o, or looked for there. */
 static const char *const naming_options[] = {

@@ -19,7 +19,7 @@ struct product {
 	char *target;			/* NULL: nothing begun */
 	char *temporary;		/* where it is made; NULL: in place */
 	char *build_dir;
-	int mark;			/* made in place: of unfinished.h */
+	int mark;			/* made in place: of interrupted_output.h */
 };
 
 #define PRODUCT_INIT { NULL, NULL, NULL, -1 }

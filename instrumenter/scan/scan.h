@@ -77,7 +77,7 @@ struct scan_tail {
 	size_t start, end;		/* of the call, offsets in the preprocessed text */
 };
 
-/* For the next compile of the unit: known.h. */
+/* For the next compile of the unit: unit_cache.h. */
 struct scan_known {
 	uint64_t text;			/* hash of the preprocessed text; 0: nothing is known */
 	uint64_t settings;		/* of vprof.conf and the tables of primitives, then */

@@ -4,7 +4,7 @@
  *
  *	vprof-scan 1
  *	made 18ea4760c2a1b2c3 0000000000001a2f		time and size of the object
- *	plain 5b1f0c...					of the command that made it, see known.h; 0: not by it alone
+ *	plain 5b1f0c...					of the command that made it, see unit_cache.h; 0: not by it alone
  *	redirected sem_post sem_wait			primitives, in that object
  *	head 0000000000001b07				so many bytes, packed (base/pack.h):
  *	keys fedcba9876543210				functions of the source that could take a probe

@@ -96,7 +96,7 @@ static void read_probed(struct reading *r, const json_t *o, struct unit *u)
 	}
 }
 
-/* Whether the text has such places known.c asks. */
+/* Whether the text has such places unit_cache.c asks. */
 static void read_tails(struct reading *r, const json_t *known, struct unit *u)
 {
 	const json_t *list = get_list(r, known, "tails");

@@ -18,7 +18,7 @@
 #include "base/file.h"
 #include "instrumenter/products/owner.h"
 #include "instrumenter/products/product.h"
-#include "instrumenter/products/unfinished.h"
+#include "instrumenter/products/interrupted_output.h"
 #include "project/build/build_steps.h"
 #include "project/build/choose_plan.h"
 #include "project/build/early_functions.h"

@@ -2,7 +2,7 @@
 /*
  * unwind.c - each stack is unwound once.
  *
- * libdw takes some microseconds for it, look-ups of what it said (rows.c) fewer.  But from where return addresses
+ * libdw takes some microseconds for it, look-ups of what it said (unwind_rows.c) fewer.  But from where return addresses
  * were found in a stack follows what the next like it looks like: the same RIP, and the same return addresses in the same places, are
  * the same frames, for the place of the next return address depends on the address before it; and of
  * a function that keeps a frame pointer, on that register or where it was saved.  So all that was read and points into

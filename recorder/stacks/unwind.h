@@ -91,10 +91,10 @@ bool stack_falls_short(const struct record_stack *r);
  * is more. */
 bool unwind_read(struct unwinder *u, uint64_t address, uint64_t *ret);
 
-/* rows.c: unwinds the stack that is `now`, into the result; false: libdw has to. */
+/* unwind_rows.c: unwinds the stack that is `now`, into the result; false: libdw has to. */
 bool rows_walk(struct unwinder *u);
 
-/* rows.c: where the piece of code begins of which the same is known as of this address; itself where nothing is. */
+/* unwind_rows.c: where the piece of code begins of which the same is known as of this address; itself where nothing is. */
 uint64_t piece_begin(const struct unwinder *u, uint64_t pc);
 
 /* Nothing is unwound any more: names are wanted, also from separate debugging information, of files that still are what they were.

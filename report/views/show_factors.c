@@ -12,7 +12,7 @@
 #include "base/banned.h"
 #include "base/text/table.h"
 #include "base/text/utf8.h"
-#include "report/views/common.h"
+#include "report/views/common_causes.h"
 #include "report/words/because.h"
 #include "report/output.h"
 #include "report/words/sentence.h"

@@ -15,7 +15,7 @@
 #include "report/output.h"
 #include "report/style.h"
 #include "report/views.h"
-#include "report/views/common.h"
+#include "report/views/common_causes.h"
 #include "report/words/sentence.h"
 
 #define PARTS_SHOWN 12			/* without --all */

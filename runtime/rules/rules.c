@@ -15,7 +15,7 @@
 #include "runtime/rules/limits.h"
 #include "runtime/rules/permit.h"
 #include "runtime/rules/readable.h"
-#include "runtime/shared/door.h"
+#include "runtime/shared/invitation.h"
 #include "runtime/thread.h"
 #include "runtime/wrappers/own_call.h"
 #include "runtime/wrappers/real.h"

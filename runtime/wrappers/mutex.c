@@ -8,8 +8,8 @@
  */
 #include <errno.h>
 #include <string.h>
-#include "runtime/wrappers/libraries.h"
 #include "runtime/wrappers/mutex.h"
+#include "runtime/wrappers/plt_hooks.h"
 #include "runtime/wrappers/real.h"
 
 #ifdef __GLIBC__

@@ -2,7 +2,7 @@
 /*
  * omp.c - OpenMP: libgomp's and libomp's waits, which make their futex calls themselves.
  *
- * The compiler writes the calls, so only the loader's slots lead here (libraries.c).  A region's function is
+ * The compiler writes the calls, so only the loader's slots lead here (plt_hooks.c).  A region's function is
  * called through share(), which knows when each thread has done its share:
  *
  *	T1 GOMP_parallel(f)	f 10..12		waits 12..40, class join, woken by T2 at 39

@@ -2,7 +2,7 @@
 /*
  * real.h - the functions that the wrappers wrap: real.read is the C library's read().
  *
- * A wrapper must not say read() itself: libraries.c may have pointed the program's own read() at the
+ * A wrapper must not say read() itself: plt_hooks.c may have pointed the program's own read() at the
  * wrapper.  These pointers are filled when the program is loaded, by the loader's rules: where the
  * program or another preloaded library has a read() of its own, it is that one.
  *

@@ -4,7 +4,7 @@
  *
  *	T1 read(pipe) waits 10..33, T2 write(pipe) stamps at 30: woken by T2 at 30
  *
- * What got nothing may have been ended by who closed the other end (closing.c).  What was read from a signalfd says whose
+ * What got nothing may have been ended by who closed the other end (close.c).  What was read from a signalfd says whose
  * signal it was, and a timerfd rings by itself.
  */
 #include <errno.h>

@@ -5,7 +5,7 @@
  *	X(return type, NAME, (parameters), (arguments))
  *
  * An instrumented unit calls vprof_w_NAME instead of NAME (annotations' *.sync list the same names as
- * "builtin"), and so do the libraries of a recorded program (libraries.c).  Each behaves exactly like
+ * "builtin"), and so do the libraries of a recorded program (plt_hooks.c).  Each behaves exactly like
  * NAME: results, errno, cancellation, robust mutexes.  It calls the C library through real.h.
  * vprof_x_NAME is the same under another name, by which the weak hidden vprof_w_NAME of an object
  * that was linked without the runtime finds it (instrumenter/insert/sync.c).
@@ -287,7 +287,7 @@
 	DISK_WRITE_WRAPPERS(X) DISK_WRAPPERS(X) SYSV_WRAPPERS(X)
 
 /* Other names of the same: what headers make of them (_FORTIFY_SOURCE, _FILE_OFFSET_BITS).  The
- * parsed text does not say them, so only libraries.c finds them. */
+ * parsed text does not say them, so only plt_hooks.c finds them. */
 #define READ_ALIASES(X)										\
 	X(ssize_t, __read_chk, (int fd, void *data, size_t len, size_t room), (fd, data, len, room))
 
@@ -331,7 +331,7 @@
 	  (fd, parts, cnt, at))
 
 /* What shares memory between processes (mapping.c).  Nothing waits here: what is mapped is only to be
- * known, so what libraries.c finds is enough, and costs no unit anything. */
+ * known, so what plt_hooks.c finds is enough, and costs no unit anything. */
 #define MAPPING_ALIASES(X)									\
 	X(void *, mmap, (void *at, size_t len, int prot, int flags, int fd, off_t offset),	\
 	  (at, len, prot, flags, fd, offset))							\
@@ -345,7 +345,7 @@
 	X(sem_t *, sem_open, (const char *name, int flags, long mode, long value),		\
 	  (name, flags, mode, value))
 
-/* What ends a file (closing.c): the same holds. */
+/* What ends a file (close.c): the same holds. */
 #define CLOSING_ALIASES(X)									\
 	X(int, close, (int fd), (fd))								\
 	X(int, shutdown, (int fd, int how), (fd, how))						\

@@ -45,7 +45,7 @@ planted runtime/rules/permit.c runtime/waits/wait.h
 planted runtime/process.c runtime/wrappers/poll.h
 planted drainer/drain.c runtime/thread.h
 planted recorder/write.c trace/model.h
-planted recorder/stacks/unwind.c recorder/private.h
+planted recorder/stacks/unwind.c recorder/recorder_internal.h
 planted recorder/bpf/record.h base/alloc.h
 planted instrumenter/parse/parse.c instrumenter/plan/plan.h
 planted instrumenter/insert/sync.c instrumenter/launcher/launcher.h

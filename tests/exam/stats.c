@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/stats/series.h"
+#include "analysis/stats/latency_checks.h"
 #include "tests/unit/plain_trace.h"
 #include "base/banned.h"
 

@@ -8,7 +8,7 @@
 #include "trace/read/index.h"
 #include "trace/read/replay.h"
 #include "trace/windows/kernel_windows.h"
-#include "trace/windows/waiting.h"
+#include "trace/windows/pending_calls.h"
 
 struct line {				/* a thread */
 	struct waiting waiting;		/* loaded, begin after the window */

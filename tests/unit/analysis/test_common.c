@@ -37,7 +37,7 @@ static const char *member(const struct findings *f, size_t at)
 }
 
 /*
- * The example of common.c, 40 times each: f0, f1, f2 are 5 or 6 at once: one component, of all.  f3 is 7 or 8 by
+ * The example of common_causes.c, 40 times each: f0, f1, f2 are 5 or 6 at once: one component, of all.  f3 is 7 or 8 by
  * itself, in half of either: Var .25 of 2.5, the component explains 2.25 / 2.5, the members alone .75 / 2.5.
  */
 static void test_by_hand(void **state)

@@ -291,7 +291,7 @@ static void test_nothing_to_say(void **state)
 	assert_false(constant->nodes.items[0].has_ci95);
 }
 
-/* The example of certain.c, and what is below the threshold; d = 5 %. */
+/* The example of intervals_needed.c, and what is below the threshold; d = 5 %. */
 /* 40 -+ 10 is as it is; 3 -+ 5 begins at 0; 98 -+ 5 ends at 100; 103 -+ 5 is no part of the whole, nor is -2 -+ 5. */
 static void test_cut(void **state)
 {

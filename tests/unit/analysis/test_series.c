@@ -9,7 +9,7 @@
 
 #include "tests/unit/cmocka_all.h"
 
-#include "analysis/stats/series.h"
+#include "analysis/stats/latency_checks.h"
 #include "tests/unit/plain_trace.h"
 #include "base/banned.h"
 
@@ -57,7 +57,7 @@ static void test_kpss(void **state)
 	assert_true(d.first_ns == 245 && d.last_ns == 4745);
 }
 
-/* The example of carriers.c, with 100 intervals: 96 of 1, and 6 at row 70: mean 1.05. */
+/* The example of outliers.c, with 100 intervals: 96 of 1, and 6 at row 70: mean 1.05. */
 static void test_carriers(void **state)
 {
 	int64_t latencies_ns[1500];

@@ -22,8 +22,8 @@
 #include "instrumenter/plan/location.h"
 #include "instrumenter/plan/plan.h"
 #include "instrumenter/scan/scan_head.h"
-#include "instrumenter/products/unfinished.h"
-#include "instrumenter/text/words.h"
+#include "instrumenter/products/interrupted_output.h"
+#include "instrumenter/text/word_count.h"
 
 static const struct {
 	const char *text;

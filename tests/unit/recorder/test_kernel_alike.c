@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "recorder/bpf/record.h"
-#include "recorder/private.h"
+#include "recorder/recorder_internal.h"
 #include "tests/unit/cmocka_all.h"
 #include "trace/kernel/kernel.h"
 

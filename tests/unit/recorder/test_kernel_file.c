@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "recorder/bpf/record.h"
 #include "recorder/bpf/task_state.h"
-#include "recorder/private.h"
+#include "recorder/recorder_internal.h"
 #include "recorder/stacks/stacks.h"
 #include "tests/unit/cmocka_all.h"
 #include "trace/kernel/kernel.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "tests/unit/cmocka_all.h"
 #include "tests/oracle/random_trace.h"
-#include "trace/windows/waiting.h"
+#include "trace/windows/pending_calls.h"
 #include "base/banned.h"
 
 enum { CALLS = 600, CHUNKS_MAX = 40 };

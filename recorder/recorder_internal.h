@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * recorder_internal.h - the recorder's own parts: the programs in the kernel (programs.c; packet_watch.h, when which), the thread that
+ * takes the records out (recorder.c), the file (write.c, block_queue.h), names of devices (names.c).  Stacks: stacks.h,
+ * unwind.h, images.h, symbols.h.
+ */
+#ifndef RECORDER_RECORDER_INTERNAL_H
+#define RECORDER_RECORDER_INTERNAL_H
+
+#include <stdbool.h>
+#include "recorder/record_dedup.h"
+#include "recorder/recorder.h"
+#include "recorder/stacks/stacks.h"
+#include "trace/encode.h"
+#include "trace/file.h"
+#include "trace/kernel_format.h"
+
+struct block_queue;
+struct record_bpf;
+struct segments;
+
+/* programs.c */
+int programs_start(const struct recorder_options *o, struct record_bpf **ret, struct diag *reterr);
+int programs_segments(struct record_bpf *p, struct segments *ret);	/* where the records are; 0 or a negative errno */
+void segments_unmap(struct segments *s);
+/* The KNOWN_PLACES entries that the programs read; NULL: there are none. */
+struct known_stack *programs_known_stacks(struct record_bpf *p);
+void known_stacks_free(struct known_stack *all);	/* NULL is fine */
+void known_stack_set(struct known_stack *where, const struct known_stack *what);
+uint64_t programs_outside_packets(const struct record_bpf *p);	/* approximate number exchanged with other hosts */
+/* Whether to watch each packet; else only those that a device's driver hands over (where that suffices). */
+void programs_watch_packets(struct record_bpf *p, bool each);
+/* Detaches all attached programs and stores which (a bit each); programs_go_on() attaches these again: 0 or a negative errno. */
+void programs_rest(struct record_bpf *p, uint64_t *ret);
+int programs_go_on(struct record_bpf *p, uint64_t which);
+uint64_t programs_stop(struct record_bpf *p);	/* stops recording; returns when, on CLOCK_MONOTONIC */
+
+/* sampler.c: samples of each CPU. */
+struct bpf_program;
+struct sampler;
+int sampler_open(const struct bpf_program *program, unsigned int hz, struct sampler **ret);
+void sampler_rest(struct sampler *s, bool rest);	/* NULL is fine, here and below */
+void sampler_close(struct sampler *s);
+
+struct device {
+	enum kernel_waker kind;
+	uint32_t number;
+};
+
+/* write.c */
+enum { WRITE_DEVICES_MAX = 256 };
+
+struct writer {
+	struct trace_file file;		/* the queue's from writer_begin() to writer_end() */
+	struct block_queue *queue;	/* NULL: nothing is recorded yet, or any more */
+	struct encoder block;
+	uint64_t before_ns;		/* of the record before, in this block */
+	struct alike alike;
+	uint64_t records;		/* of threads; no stacks */
+	struct stacks *stacks;		/* NULL: none are wanted; the caller's */
+	uint64_t stack_records, unknown_stacks;
+	struct unnamed_stacks unnamed;	/* at the end */
+	struct device devices[WRITE_DEVICES_MAX];	/* that woke somebody */
+	unsigned int device_cnt;
+};
+
+int writer_open(struct writer *w, const char *path);	/* 0 or a negative errno, here and below */
+int writer_close(struct writer *w);
+int writer_begin(struct writer *w, bool reduced, uint32_t sample_ns);	/* 0: no samples */
+void writer_record(struct writer *w, const void *record, size_t len);	/* len: at least its size */
+void writer_flush(struct writer *w);
+void writer_end(struct writer *w, uint64_t start_ns, uint64_t end_ns, uint64_t lost);
+
+/* names.c: "vda", "eth0", "timer", ...; false: it has no name any more. */
+bool device_name(const struct device *d, char *ret, size_t size);
+
+#endif

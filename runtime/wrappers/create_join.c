@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * create_join.c - wrappers of creation and end: of threads and processes.
+ *
+ * A new thread gets its serial number from its parent, who logs it: that is the creation edge.
+ * The number travels in an entry of a small table, since nothing may be allocated here; the child
+ * frees the entry at once.  With all entries taken the thread starts without the edge.
+ *
+ * A thread that ends stamps its pthread_t; who joins it finds the stamp.  A process that ends cannot:
+ * its parent is told its number, and that was its first thread's.
+ */
+#include <errno.h>
+#include "runtime/waits/wait.h"
+#include "runtime/wrappers/plt_hooks.h"
+#include "runtime/wrappers/real.h"
+
+enum { STARTS = 1024 };			/* created, but not on a CPU yet */
+
+struct start {
+	void *(*routine)(void *);	/* one of these */
+	int (*c11_routine)(void *);
+	void *arg;
+	uint64_t serial;
+	size_t stack_bytes;		/* 0: the default */
+	int taken;
+};
+
+static struct start starts[STARTS];
+
+static struct start *take_start(void)
+{
+	for (unsigned int i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+		int no = 0;
+
+		if (__atomic_compare_exchange_n(&starts[i].taken, &no, 1, false, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			return &starts[i];
+	}
+	return NULL;
+}
+
+static void give_start(struct start *s)
+{
+	__atomic_store_n(&s->taken, 0, __ATOMIC_RELEASE);
+}
+
+static struct start begin_thread(void *arg)
+{
+	struct start s = *(struct start *)arg;
+
+	give_start(arg);
+	stacks_begin_thread(s.stack_bytes);
+	thread_self.serial = s.serial;
+	thread_ready();
+	libraries_look();
+	return s;
+}
+
+static void *start_thread(void *arg)
+{
+	struct start s = begin_thread(arg);
+
+	return s.routine(s.arg);
+}
+
+static int start_c11_thread(void *arg)
+{
+	struct start s = begin_thread(arg);
+
+	return s.c11_routine(s.arg);
+}
+
+/* NULL: start the thread without us. */
+static struct start *prepare(void *arg)
+{
+	int saved_errno = errno;
+	struct start *s = thread_ready() ? take_start() : NULL;
+
+	errno = saved_errno;
+	if (!s)
+		return NULL;
+	s->arg = arg;
+	s->stack_bytes = 0;
+	s->serial = process_new_serial();
+	return s;
+}
+
+static void note_start(struct start *s, bool failed, uint64_t serial, uint64_t ticks)
+{
+	int saved_errno = errno;
+
+	if (failed)
+		give_start(s);
+	else
+		THREAD_LOG(EVENT_CREATE, ticks, serial);
+	errno = saved_errno;
+}
+
+int vprof_w_pthread_create(pthread_t *ret, const pthread_attr_t *attr, void *(*routine)(void *),
+			   void *arg)
+{
+	struct start *s = prepare(arg);
+	uint64_t serial, now;
+	int r;
+
+	if (!s)
+		return real.pthread_create(ret, attr, routine, arg);
+	s->routine = routine;
+	if (attr)
+		pthread_attr_getstacksize(attr, &s->stack_bytes);
+	serial = s->serial;
+	now = clock_ticks();
+	r = real.pthread_create(ret, attr, start_thread, s);
+	note_start(s, r, serial, now);
+	return r;
+}
+
+int vprof_w_thrd_create(thrd_t *ret, thrd_start_t routine, void *arg)
+{
+	struct start *s = prepare(arg);
+	uint64_t serial, now;
+	int r;
+
+	if (!s)
+		return real.thrd_create(ret, routine, arg);
+	s->c11_routine = routine;
+	serial = s->serial;
+	now = clock_ticks();
+	r = real.thrd_create(ret, start_c11_thread, s);
+	note_start(s, r != thrd_success, serial, now);
+	return r;
+}
+
+IN_WRAPPER struct wait wait_for_thread(pthread_t thread)
+{
+	return vprof_self.gate ? wait_begin_call(WAIT_JOIN, releasers_private(thread))
+			       : (struct wait){ .on = false };
+}
+
+int vprof_w_pthread_join(pthread_t thread, void **ret)
+{
+	WAITING wait = wait_for_thread(thread);
+	return wait.result = real.pthread_join(thread, ret);
+}
+
+int vprof_w_pthread_timedjoin_np(pthread_t thread, void **ret, const struct timespec *until)
+{
+	WAITING wait = wait_for_thread(thread);
+	return wait_error(&wait, real.pthread_timedjoin_np(thread, ret, until));
+}
+
+int vprof_w_pthread_clockjoin_np(pthread_t thread, void **ret, clockid_t clock,
+				 const struct timespec *until)
+{
+	WAITING wait = wait_for_thread(thread);
+	return wait_error(&wait, real.pthread_clockjoin_np(thread, ret, clock, until));
+}
+
+int vprof_w_thrd_join(thrd_t thread, int *ret)
+{
+	WAITING wait = wait_for_thread(thread);
+	return wait.result = real.thrd_join(thread, ret);
+}
+
+IN_WRAPPER struct wait wait_for_process(void)
+{
+	return vprof_self.gate ? wait_begin_call(WAIT_JOIN, 0) : (struct wait){ .on = false };
+}
+
+/* r: the process that ended, 0 for none, -1 for an error. */
+static pid_t ended(struct wait *w, pid_t r)
+{
+	w->result = r <= 0;
+	w->holder_tid = r > 0 ? (uint64_t)r : 0;
+	return r;
+}
+
+pid_t vprof_w_wait(int *status)
+{
+	WAITING wait = wait_for_process();
+	return ended(&wait, real.wait(status));
+}
+
+pid_t vprof_w_waitpid(pid_t pid, int *status, int options)
+{
+	WAITING wait = wait_for_process();
+	return ended(&wait, real.waitpid(pid, status, options));
+}
+
+pid_t vprof_w_wait3(int *status, int options, struct rusage *usage)
+{
+	WAITING wait = wait_for_process();
+	return ended(&wait, real.wait3(status, options, usage));
+}
+
+pid_t vprof_w_wait4(pid_t pid, int *status, int options, struct rusage *usage)
+{
+	WAITING wait = wait_for_process();
+	return ended(&wait, real.wait4(pid, status, options, usage));
+}
+
+int vprof_w_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
+{
+	WAITING wait = wait_for_process();
+	int r = real.waitid(type, id, info, options);
+
+	ended(&wait, !r && info ? info->si_pid : -1);
+	return r;
+}
+
+int vprof_w_system(const char *command)
+{
+	WAITING wait = wait_for_process();
+	return real.system(command);
+}
+
+int vprof_w_pclose(FILE *stream)
+{
+	WAITING wait = wait_for_process();
+	return real.pclose(stream);
+}
