@@ -7,11 +7,11 @@
  */
 #include "runtime/shared/probe.h"
 
-void vprof_register(struct vprof_site *sites, unsigned int cnt, const char *note)
+void vprof_register(struct vprof_site *sites, struct vprof_site *end, const char *note)
 {
 	(void)note;
-	for (unsigned int i = 0; i < cnt; i++)
-		sites[i].gate = 1;
+	for (; sites < end; sites++)
+		sites->gate = 1;
 }
 
 #if defined(__x86_64__)
