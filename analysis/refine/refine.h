@@ -82,8 +82,8 @@ struct refine_options {
 	/* budget only */
 	double overhead;		/* the probes' part of the mean latency outside the queue */
 	double probe_ns, dormant_ns;	/* cost of a call, reckoned */
-	uint32_t census_functions;	/* the first run probes whole levels up to so many functions, later
-					 * ones whole levels up to so many new ones */
+	uint32_t census_functions;	/* limit: a run takes whole levels of the call graph, at least one,
+					 * until it has more new functions than this */
 };
 
 #define REFINE_DORMANT_NS 0.5

@@ -8,8 +8,8 @@
  * their time is in the body of the caller, and what they call counts as called by the caller; one that
  * unlocks or signals makes its caller a function that does.  In MariaDB every mutex is released by
  * inline_mysql_mutex_unlock, which is in 722 of 802 units.
- * A longer function is not inlined, but in very many units it costs a build of the whole project, too:
- * twenty of 17 to 90 lines would have 786 units of MariaDB compiled again, instead of 308.
+ * A longer function is not inlined, but in very many units it costs a build of the whole project, too.
+ * With probes in all of them the default plan compiles 786 of MariaDB's 802 units again, without 475.
  * `vprof build --functions` records the named functions.
  */
 #ifndef PROJECT_BUILD_FOLD_INLINE_H
