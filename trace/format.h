@@ -83,7 +83,11 @@
 	X(HANDED, 2)		/* label, key: the function that began it returned, another one ends it */ \
 	X(UNWOUND, 3)		/* label, key, whole: frames with its BEGIN went without an END (longjmp): all
 				 * but the outermost, or, if whole, that one too */ \
-	X(SWITCHES, 1)		/* behind ACCOUNT: how often the thread left its CPU to wait, so far */
+	X(SWITCHES, 1)		/* behind ACCOUNT: how often the thread left its CPU to wait, so far */ \
+	X(SHIFT, 2)		/* of a causal experiment: by how many ns the thread's virtual clock is behind the real one from \
+				 * here on; number of the block that this belongs to */ \
+	X(BLOCK, 3)		/* of an experiment, by the recorder: number << 8 | enum block_phase; block_what(); ns by which \
+				 * all clocks are behind, G */
 
 enum trace_event {
 	EVENT_NONE,
@@ -105,6 +109,21 @@ enum begin_mark {			/* its functions are not recorded: */
 	BEGIN_IN_FRAME = 4,		/* the function that begins it ends it as it returns */
 	BEGIN_AGAIN = 8,		/* its thread had an interval of this name and key on its stack already */
 };
+
+/*
+ * A block of a causal experiment (doc/design/causal.md): for some time something is virtually faster.  It is in force
+ * from SET to OVER; intervals count that begin between OPEN and SHUT and end until OVER.  What it was:
+ *
+ *	block_what(3, 500, 7)	target number 3 was 50 % faster, in round 7
+ */
+enum block_phase { BLOCK_SET = 1, BLOCK_OPEN, BLOCK_SHUT, BLOCK_OVER };
+
+enum { BLOCK_SPEED_MAX = 1000, BLOCK_NO_TARGET = 0xffff };	/* per mille; the baseline */
+
+static inline uint64_t block_what(uint32_t target, uint32_t speed, uint32_t round)
+{
+	return (uint64_t)round << 32 | (uint64_t)(target & 0xffff) << 16 | (speed & 0xffff);
+}
 
 /*
  * The rate of a lot that changes meanwhile (record --sample auto), above the marks: at level k, 15 of 16 << k

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * run_blocks.h - runs the user's program, and in it rounds of blocks: in each block one target is virtually so much faster,
+ * in one of each round nothing is.
+ *
+ *	o.next(o.arg, NULL, &points)		before the first round: points = parse 50 %, log_flush 50 %
+ *	the program runs; blocks in random order:	log_flush 50 %, baseline, parse 50 %
+ *	o.next(o.arg, &round, &points)		what that round measured; what the next one is to ask
+ *	...					until it returns false, or the time is over, or Control-C
+ *
+ * The baseline is in every round by itself.  A program that ends by itself is started again until all is known; a round in
+ * which it ended is thrown away and counted.  One that goes on gets SIGTERM when all is known, and SIGKILL 10 s later.
+ * Processes that were there before (-p) go on undisturbed.
+ *
+ * A round in which the callback sees no interval in some block is a round all the same: how few are too few is the
+ * callback's business.
+ */
+#ifndef PROJECT_CAUSAL_RUN_BLOCKS_H
+#define PROJECT_CAUSAL_RUN_BLOCKS_H
+
+#include "project/causal/causal_target.h"
+#include "project/record/record_steps.h"
+#include "trace/causal/virtual.h"
+
+struct causal_point {
+	uint32_t target;		/* index into targets */
+	uint32_t speed;			/* per mille, 1..1000 */
+};
+
+typedef VEC(struct causal_point) causal_points;
+
+struct causal_block {			/* what was measured in one */
+	uint32_t target, speed;		/* BLOCK_NO_TARGET, 0: the baseline */
+	const int64_t *latency_ns;	/* virtual, of the intervals that count, by when they began */
+	size_t interval_cnt;
+	uint64_t late_cnt;		/* intervals that began in it and did not end in time */
+	int64_t real_ns;		/* from its begin to its end */
+	int64_t delay_ns;		/* growth of G meanwhile: virtually it took real_ns - delay_ns */
+	uint64_t target_cnt;		/* times that a thread was in the target (a call, a wait, a tick) */
+	double cpu_wait;		/* share of the run's running time that was spent in the run queue; negative: not known */
+	double others;			/* CPUs that other programs used; negative: not known */
+};
+
+struct causal_round {
+	uint32_t number;		/* from 1 */
+	const struct causal_block *blocks;	/* in the order in which they ran; one is the baseline */
+	size_t block_cnt;
+	uint64_t elapsed_ns;		/* since run_blocks() began */
+};
+
+enum causal_currency { CAUSAL_AUTO, CAUSAL_SLEEP, CAUSAL_CPU };
+
+enum causal_ended {
+	CAUSAL_ENDED_ENOUGH,		/* next() said so */
+	CAUSAL_ENDED_TIME,		/* --for is over */
+	CAUSAL_ENDED_INTERRUPT,		/* Control-C: what there is counts */
+	CAUSAL_ENDED_PROGRAM		/* it failed (ret_status), or ended too soon, again and again */
+};
+
+struct run_blocks_options {
+	const struct causal_target *targets;	/* all that points may name; found (causal_target_find()) */
+	size_t target_cnt;
+	const char *interval;		/* NULL: the one that ends most often */
+	uint64_t block_ns;		/* 0: 30 intervals, at least 150 ms, at most 2 s */
+	uint64_t for_ns;		/* 0: no limit */
+	uint64_t seed;			/* 0: a random one */
+	enum causal_currency currency;
+	/*
+	 * Says what the next round asks.  done: what the last one measured; NULL: there was none.  ret is empty.  false, or no
+	 * points: it is enough.
+	 */
+	bool (*next)(void *arg, const struct causal_round *done, causal_points *ret);
+	/* A new start of the program, or a round that did not come to its end, for a progress line; or NULL. */
+	void (*notice)(void *arg, const char *text);
+	void *arg;
+	const struct record_options *record;	/* buffer, arena, processes to attach to ... */
+};
+
+struct run_blocks_result {
+	enum causal_ended ended;
+	uint32_t round_cnt, lost_round_cnt;	/* lost: cut by the program's end */
+	uint32_t start_cnt;		/* times that the program was started */
+	char *interval;			/* its name; NULL: none began */
+	int exit_status;		/* of the program's last end by itself */
+	bool has_ticks;			/* false: this kernel refused perf events, threads were asked 250 times a second at most */
+	int ticks_error;		/* errno of that */
+	bool reads_clocks;		/* the program asked for the time, or slept until a time of the clock (warning deadline) */
+	uint64_t outside_cnt;		/* times that a thread waited for somebody outside of the run (outside-clients) */
+};
+
+void run_blocks_release(struct run_blocks_result *r);
+
+/*
+ * name: of the run (may be NULL).  ret_run is the run that holds the last start's trace, as record_once() leaves it but not
+ * analysed.  Negative: an error; a kernel or program that refuses is -ENOTSUP, EXIT_ENVIRONMENT, with the reason.
+ */
+int run_blocks(struct store *s, const char *name, const struct args *command, const struct run_blocks_options *o,
+	       struct run *ret_run, struct run_blocks_result *ret, struct diag *reterr);
+
+#endif
