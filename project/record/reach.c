@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/banned.h"
@@ -52,27 +53,35 @@ bool reach_line(pid_t pid, const char *file, const char *name, struct str *ret)
 	return false;
 }
 
-static bool has_words(pid_t pid)
+/* Where its environment is in its memory, fields 50 and 51 of /proc/PID/stat; 0: nowhere yet, or we may not know. */
+static void environment_place(pid_t pid, unsigned long *ret_start, unsigned long *ret_end)
 {
-	size_t len = 0;
-	_cleanup_(freep) char *words = read_of(pid, "cmdline", &len);
+	enum { FIRST_BEHIND_NAME = 3, ENV_START = 50 };
+	_cleanup_(freep) char *text = read_of(pid, "stat", NULL);
+	char *at = text ? strrchr(text, ')') : NULL;
 
-	return words && len;
+	*ret_start = *ret_end = 0;
+	for (int field = FIRST_BEHIND_NAME - 1; at && field < ENV_START; field++)
+		at = (at = strchr(at, ' ')) ? at + 1 : NULL;
+	if (!at)
+		return;
+	*ret_start = strtoul(at, &at, 10);
+	*ret_end = strtoul(at, NULL, 10);
 }
 
 /*
- * Its environment is empty.  So it seems of a process that ends, or is about to begin another program; such a one has no
- * arguments either, and every other process has.
+ * Its environment is empty.  It also reads as empty while the process begins another program: the kernel puts the environment
+ * in place after the program.  A place that is the same a moment later is that of a program that runs.
  */
 static bool has_no_environment(pid_t pid)
 {
-	size_t len = 0;
-	_cleanup_(freep) char *environment = NULL;
+	static const struct timespec moment = { 0, 2000000 };
+	unsigned long before, start, end;
 
-	if (!has_words(pid))
-		return false;
-	environment = read_of(pid, "environ", &len);
-	return environment && !len && has_words(pid);
+	environment_place(pid, &before, &end);
+	(void)nanosleep(&moment, NULL);
+	environment_place(pid, &start, &end);
+	return start && start == before && start == end;
 }
 
 /* The value of a variable of its environment, as it was when the program started; NULL: it has none. */
