@@ -22,14 +22,11 @@
 
 static const char *arg_output;
 
-static int add_run(struct store *s, const char *name, run_parts *parts, struct run *sum, struct diag *reterr)
+static int add_run(struct store *s, const struct run *run, run_parts *parts, struct run *sum, struct diag *reterr)
 {
-	_cleanup_(run_release) struct run run = { 0 };
 	_cleanup_(run_parts_release) run_parts own = { NULL, 0, 0 };
-	int r = run_find(s, name, &run, reterr);
+	int r = run_parts_find(s, run, &own, reterr);
 
-	if (r == 0)
-		r = run_parts_find(s, &run, &own, reterr);
 	for (size_t i = 0; r == 0 && i < own.cnt; i++) {
 		for (size_t k = 0; k < parts->cnt; k++)
 			if (parts->items[k].run == own.items[i].run) {
@@ -40,9 +37,20 @@ static int add_run(struct store *s, const char *name, run_parts *parts, struct r
 		VEC_ADD(parts, own.items[i]);
 		own.items[i].path = own.items[i].kernel = NULL;
 	}
-	sum->duration_ns += run.duration_ns;
+	sum->duration_ns += run->duration_ns;
 	if (sum->duration_ns > CLOCK_MAX_NS)
 		sum->duration_ns = CLOCK_MAX_NS;
+	return r;
+}
+
+/* A run, or the runs of a group. */
+static int add_runs(struct store *s, const char *name, run_parts *parts, struct run *sum, struct diag *reterr)
+{
+	_cleanup_(runs_release) runs found = { NULL, 0, 0 };
+	int r = runs_find(s, name, &found, reterr);
+
+	for (size_t i = 0; r == 0 && i < found.cnt; i++)
+		r = add_run(s, &found.items[i], parts, sum, reterr);
 	return r;
 }
 
@@ -97,13 +105,15 @@ static int merge_run(int argc, char **argv)
 
 	if (options_parse(argc, argv, &cmd_merge, &words, &status))
 		return status;
-	if (words.cnt < 2)
+	if (!words.cnt)
 		return fail_now(EXIT_USAGE, "vprof merge 1 2 -o both", "merge: which runs? It takes two or more");
 	r = store_open(data_dir(), false, &store, &diag);
 	if (r == 0)
 		r = store_check_ours(store, &diag);
 	for (size_t i = 0; r == 0 && i < words.cnt; i++)
-		r = add_run(store, words.items[i], &parts, &run, &diag);
+		r = add_runs(store, words.items[i], &parts, &run, &diag);
+	if (r == 0 && parts.cnt < 2)
+		return fail_now(EXIT_USAGE, "vprof merge 1 2 -o both", "merge: which runs? It takes two or more");
 	if (r == 0)
 		r = create(store, &words, &parts, &run, &diag);
 	if (r == 0)

@@ -26,7 +26,7 @@ static const char *arg_output, *arg_sample, *arg_kernel, *arg_limit, *arg_snapsh
 	*arg_stacks, *arg_samples, *arg_attach, *arg_duration, *arg_arena,
 	*arg_pause, *arg_resume, *arg_delay;
 static struct args arg_keep;
-static unsigned arg_buffer_mib, arg_pid;
+static unsigned arg_buffer_mib, arg_pid, arg_repeat;
 
 enum { LIMIT_MIN = 1 << 20 };
 static bool arg_ignore_status, arg_start_paused;
@@ -213,64 +213,112 @@ static bool asks_for_intervals(const struct args *command)
 	return command->cnt && !arg_pid && !arg_attach && (!arg_kernel || strcmp(arg_kernel, "off") == 0) && !arg_stacks;
 }
 
+static int take_options(const struct config *config, struct record_options *o)
+{
+	int status;
+
+	o->buffer_mib = arg_buffer_mib;
+	o->config = config;
+	if (arg_limit && (!parse_bytes(arg_limit, &o->limit_bytes) || o->limit_bytes < LIMIT_MIN))
+		return fail_now(EXIT_USAGE, "vprof record --limit 2G",
+				"record: --limit is a size from 1M on, not '%s'", arg_limit);
+	if (arg_repeat && !arg_output)
+		return fail_now(EXIT_USAGE, "vprof record --repeat 10 -o before -- COMMAND",
+				"record: --repeat wants a name for its group of runs: -o NAME");
+	if (arg_repeat && (arg_pid || arg_attach))
+		return fail_now(EXIT_USAGE, "vprof record --repeat 10 -o before -- COMMAND",
+				"record: --repeat starts COMMAND anew each time: it does not go with -p or --attach");
+	status = take_sample(config, &o->sample);
+	if (status == EXIT_DONE)
+		status = take_arena(o);
+	if (status == EXIT_DONE)
+		status = take_kernel(o);
+	if (status == EXIT_DONE)
+		status = take_keep(o);
+	return status == EXIT_DONE ? take_delay(o) : status;
+}
+
+/* One run of that name (NULL: it has none); what to end with, and whether the command ended well. */
+static int record_named(struct store *store, const char *name, const struct args *command, const struct record_options *options,
+			bool *ret_well)
+{
+	_cleanup_(run_release) struct run run = { 0 };
+	_cleanup_(findings_freep) struct findings *findings = NULL;
+	struct diag diag = DIAG_INIT;
+	int status;
+
+	*ret_well = false;
+	if (record_once(store, name, command, options, &run, &findings, &status, &diag) < 0)
+		return fail(&diag);
+	if (findings)
+		status = announce_findings(store, &run, findings);
+	if (run.exit_status && !arg_ignore_status) {
+		warn_line("'%s' ended with status %d", command->items[0], run.exit_status);
+		return run.exit_status;
+	}
+	*ret_well = findings && findings->interval.cnt;
+	return status;
+}
+
+/* NAME.1 to NAME.N; a run that says nothing ends it, for the next would not either. */
+static int record_group(struct store *store, const struct args *command, const struct record_options *options)
+{
+	struct diag diag = DIAG_INIT;
+	bool well = true;
+	int status = EXIT_DONE;
+
+	if (group_is_free(store, arg_output, &diag) < 0)
+		return fail(&diag);
+	for (unsigned i = 1; i <= arg_repeat && well; i++) {
+		_cleanup_(freep) char *name = xasprintf("%s.%u", arg_output, i);
+
+		note_line("run %u of %u: %s", i, arg_repeat, name);
+		status = record_named(store, name, command, options, &well);
+		if (!well && i < arg_repeat)
+			note_line("the other %u runs of '%s' are not made", arg_repeat - i, arg_output);
+	}
+	return status;
+}
+
 static int record_run(int argc, char **argv)
 {
 	_cleanup_(config_release) struct config config = { 0 };
 	_cleanup_(store_closep) struct store *store = NULL;
 	_cleanup_(args_release) struct args command = ARGS_INIT;
-	_cleanup_(run_release) struct run run = { 0 };
-	_cleanup_(findings_freep) struct findings *findings = NULL;
 	_cleanup_(attach_release) struct attach attach = { { NULL, 0, 0 }, 0 };
 	struct record_options options = { .attach = &attach };
 	struct diag diag = DIAG_INIT;
 	char *const *given = NULL;
+	bool well;
 	int status;
 
 	if (options_parse_command(argc, argv, &cmd_record, NULL, &given, &status))
 		return status;
-	options.buffer_mib = arg_buffer_mib;
-	options.config = &config;
 	if (project_config(&config, &diag) < 0)
 		return fail(&diag);
 	if (arg_snapshot)
 		return take_snapshot();
 	if (arg_pause || arg_resume)
 		return ask_pause(arg_pause ? arg_pause : arg_resume, arg_pause);
-	if (arg_limit && (!parse_bytes(arg_limit, &options.limit_bytes) || options.limit_bytes < LIMIT_MIN))
-		return fail_now(EXIT_USAGE, "vprof record --limit 2G",
-				"record: --limit is a size from 1M on, not '%s'", arg_limit);
-	status = take_sample(&config, &options.sample);
-	if (status == EXIT_DONE)
-		status = take_arena(&options);
-	if (status == EXIT_DONE)
-		status = take_kernel(&options);
-	if (status == EXIT_DONE)
-		status = take_keep(&options);
-	if (status == EXIT_DONE)
-		status = take_delay(&options);
+	status = take_options(&config, &options);
 	if (status)
 		return status;
-	if (!given && (arg_pid || arg_attach))
-		status = 0;		/* nobody but them is waited for */
-	else if (record_command(&config, "record", given, &command, &diag) < 0)
+	if ((given || !(arg_pid || arg_attach)) &&	/* else nobody but them is waited for */
+	    record_command(&config, "record", given, &command, &diag) < 0)
 		return fail(&diag);
 	if (store_open(data_dir(), true, &store, &diag) < 0 ||
 	    take_attach(&attach, store, &diag) < 0 ||
 	    wait_for_build(&command, &diag) < 0 ||
-	    (asks_for_intervals(&command) && check_places_of_last_build(store, &diag) < 0) ||
-	    record_once(store, arg_output, &command, &options, &run, &findings, &status, &diag) < 0)
+	    (asks_for_intervals(&command) && check_places_of_last_build(store, &diag) < 0))
 		return fail(&diag);
-	if (findings)
-		status = announce_findings(store, &run, findings);
-	if (run.exit_status && !arg_ignore_status) {
-		warn_line("'%s' ended with status %d", command.items[0], run.exit_status);
-		return run.exit_status;
-	}
-	return status;
+	return arg_repeat ? record_group(store, &command, &options) :
+			    record_named(store, arg_output, &command, &options, &well);
 }
 
 static const struct option_desc record_options[] = {
 	{ 'o', "output", "NAME", OPT_STR, &arg_output, "name the run, in addition to its number" },
+	{ 0, "repeat", "N", OPT_UINT, &arg_repeat,
+	  "with -o NAME: record N runs, NAME.1 to NAME.N; vprof diff takes NAME for all of them" },
 	{ 0, "sample", "1/K|auto[=PART]", OPT_STR, &arg_sample,
 	  "record functions in one of K intervals, chosen at random, or in as many as keep the overhead below PART "
 	  "(default 0.05); vprof show summary prints the overhead" },

@@ -111,6 +111,12 @@ int run_remove(struct store *s, uint32_t number, struct diag *reterr);
  * no runs at all: EXIT_NO_EVIDENCE. */
 int run_find(struct store *s, const char *text, struct run *ret, struct diag *reterr);
 typedef VEC(struct run) runs;
+
+/* The same for one or more: a group "NAME" is its runs NAME.1, NAME.2, ...; "4,5,base" all of these, none of them twice.
+ * run_find() refuses a group with EXIT_USAGE. */
+int runs_find(struct store *s, const char *text, runs *ret, struct diag *reterr);
+/* EXIT_USAGE: a run has that name, or one of the group's. */
+int group_is_free(struct store *s, const char *group, struct diag *reterr);
 int runs_read(struct store *s, runs *ret, struct diag *reterr);
 void runs_release(runs *list);
 
