@@ -15,6 +15,7 @@
  *	factors		functions, bodies, waits, pairs		(factors.c, factor_pairs.c)
  *	confidence	how far off their shares may be, which	(confidence.c, confidence_findings.c,
  *			ranks hold				paper_confidence.c, ranks.c)
+ *	causes		whose time it is, over the whole tree	(causes.c)
  *	inherent work	what it explains, whose the rest is	(work.c)
  *	parts		what slow intervals have more of	(parts.c)
  *	pairs of parts	what goes together across the tree	(part_pairs.c)
@@ -29,6 +30,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "analysis/causes/causes.h"
 #include "analysis/collected.h"
 #include "analysis/factors/work.h"
 #include "analysis/parts/common_causes.h"
@@ -86,6 +88,7 @@ static void run_passes(const struct analysis *a, const struct around *o)
 	part_maker = begin_parts(a, &factors, &reading, &parts);
 	read_rows(&reading, a);
 	end_factors(factor_maker, &tail);
+	find_causes(a, &shown, &factors);
 	explain_by_work(a, factors.times);
 	end_parts(part_maker, &tail);
 	find_parts(a, &shown, &factors, &parts);

@@ -13,6 +13,7 @@
 	X(summary)		\
 	X(variance_tree)	\
 	X(factors)		\
+	X(causes)		\
 	X(tail)			\
 	X(slow_vs_fast)		\
 	X(critical_path)	\

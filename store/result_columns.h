@@ -25,6 +25,12 @@ static const char *factor_name(unsigned value)
 	return factor_kind_name((enum factor_kind)value);
 }
 
+static const char *how_name(unsigned value)
+{
+	return cause_how_name((enum cause_how)value);
+}
+
+static const struct named hows = { how_name, HOW_OTHER + 1 };
 static const struct named waits = { wait_name, STATE_CNT };
 static const struct named node_kinds = { node_name, NODE_BLAME + 1 };
 static const struct named factor_kinds = { factor_name, FACTOR_PAIR + 1 };
@@ -137,6 +143,36 @@ static const struct column cause_columns[] = {
 static const struct column member_columns[] = {
 	COL_U32(struct common_member, part),
 	COL_REAL(struct common_member, contribution),
+};
+
+static const struct column summed_cause_columns[] = {
+	COL_BOOL(struct summed_cause, known),
+	COL_TEXT_OR_NULL(struct summed_cause, function),
+	COL_TEXT_OR_NULL(struct summed_cause, file),
+	COL_U32(struct summed_cause, line),
+	COL_NAMED_IF(struct summed_cause, wait, is_wait, &waits),
+	COL_BOOL(struct summed_cause, is_mixed),
+	COL_TEXT_OR_NULL(struct summed_cause, peer),
+	COL_TEXT_OR_NULL(struct summed_cause, device),
+	COL_NAMED(struct summed_cause, how, &hows),
+	COL_REAL(struct summed_cause, how_share),
+	COL_REAL(struct summed_cause, share),
+	COL_REAL_IF(struct summed_cause, ci95[0], has_ci95),
+	COL_REAL_IF(struct summed_cause, ci95[1], has_ci95),
+	COL_REAL(struct summed_cause, mean_ns),
+	COL_NAMED_IF(struct summed_cause, waited, has_waiter, &waits),
+	COL_TEXT_OR_NULL(struct summed_cause, waiter),
+	COL_TEXT_OR_NULL(struct summed_cause, waiter_file),
+	COL_U32(struct summed_cause, waiter_line),
+	COL_REAL(struct summed_cause, waiter_share),
+};
+
+struct cause_place_row {
+	uint32_t node;
+};
+
+static const struct column cause_place_columns[] = {
+	COL_U32(struct cause_place_row, node),
 };
 
 static const struct column node_columns[] = {

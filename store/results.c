@@ -2,7 +2,7 @@
 /*
  * results.c - findings into vprof.db.
  *
- * A struct findings is one row of `finding` and the rows of eighteen tables that name it; what is
+ * A struct findings is one row of `finding` and the rows of twenty tables that name it; what is
  * read (results_read.c) equals what was written, doubles bit for bit (but -0 comes back as 0: SQLite's doing).
  * Analysing a run again replaces its finding under the same id, so that "the one first written"
  * stays the first.
@@ -61,6 +61,18 @@ static int write_cause(struct store *s, int64_t finding, size_t id, const struct
 	return r;
 }
 
+static int write_summed_cause(struct store *s, int64_t finding, size_t position, const struct summed_cause *c, struct diag *reterr)
+{
+	int r = INSERT(s, STMT_SUMMED_CAUSE_INSERT, KEYS2(finding, position), summed_cause_columns, c, reterr);
+
+	for (size_t i = 0; r == 0 && i < c->places.cnt; i++) {
+		struct cause_place_row row = { c->places.items[i] };
+
+		r = INSERT(s, STMT_CAUSE_PLACE_INSERT, KEYS3(finding, position, i), cause_place_columns, &row, reterr);
+	}
+	return r;
+}
+
 static int write_rows(struct store *s, int64_t id, const struct findings *f, struct diag *reterr)
 {
 	int r = 0;
@@ -82,6 +94,8 @@ static int write_rows(struct store *s, int64_t id, const struct findings *f, str
 			   &f->part_pairs.items[i], reterr);
 	for (size_t i = 0; r == 0 && i < f->common_causes.cnt; i++)
 		r = write_cause(s, id, i, &f->common_causes.items[i], reterr);
+	for (size_t i = 0; r == 0 && i < f->causes.cnt; i++)
+		r = write_summed_cause(s, id, i, &f->causes.items[i], reterr);
 	for (size_t i = 0; r == 0 && i < f->nodes.cnt; i++)
 		r = INSERT(s, STMT_NODE_INSERT, KEYS1(id), node_columns, &f->nodes.items[i], reterr);
 	for (size_t i = 0; r == 0 && i < f->covariances.cnt; i++)
@@ -126,7 +140,7 @@ static int take_id(struct store *s, uint32_t run, const char *interval, int64_t 
 		STMT_FACTOR_CALL_SITES_DELETE, STMT_BECAUSE_DELETE, STMT_INTERVALS_DELETE,
 		STMT_WAITERS_DELETE, STMT_WARNINGS_DELETE, STMT_INTERVAL_NAMES_DELETE, STMT_PROBING_DELETE,
 		STMT_CPU_DELETE, STMT_CPU_OTHERS_DELETE, STMT_TAIL_DELETE, STMT_WORK_DELETE, STMT_PARTS_DELETE, STMT_PART_PAIRS_DELETE,
-		STMT_CAUSES_DELETE, STMT_MEMBERS_DELETE,
+		STMT_CAUSES_DELETE, STMT_MEMBERS_DELETE, STMT_SUMMED_CAUSES_DELETE, STMT_CAUSE_PLACES_DELETE,
 		STMT_FINDING_DELETE,
 	};
 	sqlite3_stmt *st = NULL;

@@ -99,6 +99,29 @@ static int read_member(struct reading *x, sqlite3_stmt *st)
 	return r == 0 && m->part >= x->f->parts.cnt ? -EBADMSG : r;
 }
 
+static int read_summed_cause(struct reading *x, sqlite3_stmt *st)
+{
+	return READ(x, st, 0, summed_cause_columns, VEC_EXTEND(&x->f->causes));
+}
+
+static int read_cause_place(struct reading *x, sqlite3_stmt *st)
+{
+	int64_t position = sqlite3_column_int64(st, 0);
+	struct cause_place_row row;
+	struct summed_cause *c;
+	int r;
+
+	if (position < 0 || position >= (int64_t)x->f->causes.cnt)
+		return -EBADMSG;
+	c = &x->f->causes.items[position];
+	r = READ(x, st, 1, cause_place_columns, &row);
+	if (r < 0 || row.node >= x->f->nodes.cnt)
+		return -EBADMSG;
+	c->places.items = arena_grown(x->f->arena, c->places.items, c->places.cnt, &c->places.cap, sizeof(*c->places.items));
+	c->places.items[c->places.cnt++] = row.node;
+	return 0;
+}
+
 static int read_node(struct reading *x, sqlite3_stmt *st)
 {
 	struct node *n = VEC_EXTEND(&x->f->nodes);
@@ -217,6 +240,8 @@ static const struct {
 	{ STMT_CAUSES_READ, read_cause, "common_cause" },
 	{ STMT_MEMBERS_READ, read_member, "common_member" },
 	{ STMT_NODES_READ, read_node, "node" },
+	{ STMT_SUMMED_CAUSES_READ, read_summed_cause, "cause" },
+	{ STMT_CAUSE_PLACES_READ, read_cause_place, "cause_place" },
 	{ STMT_COVARIANCES_READ, read_covariance, "covariance" },
 	{ STMT_FACTORS_READ, read_factor, "factor" },
 	{ STMT_PART_PAIRS_READ, read_part_pair, "part_pair" },

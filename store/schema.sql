@@ -14,7 +14,7 @@
 --	  WHERE f.kind = 'wait' ORDER BY f.share DESC;
 
 PRAGMA application_id = 0x76707266;	-- "vprf"
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 -- Run over a database of an older version, this adds the tables that it lacks.  store/schema.h adds columns.
 
 -- ---- the project, from the scan records of the last build ----
@@ -345,6 +345,39 @@ CREATE TABLE IF NOT EXISTS common_member (
 	position	INTEGER NOT NULL,
 	part		INTEGER NOT NULL,	-- part.position
 	contribution	REAL NOT NULL,		-- to what the cause moves the latency by
+	PRIMARY KEY (finding, cause, position)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS cause (			-- all time of one last known doer; the shares of a finding sum to 1
+	finding		INTEGER NOT NULL REFERENCES finding(id),
+	position	INTEGER NOT NULL,	-- largest share first
+	known		INTEGER NOT NULL,	-- 0: all of which nobody is known to have done it
+	function	TEXT,
+	file		TEXT,
+	line		INTEGER NOT NULL,	-- 0: unknown
+	wait		TEXT,			-- it waited itself, in that class; NULL: it ran, or it did both
+	mixed		INTEGER NOT NULL,	-- now it ran, now it waited
+	peer		TEXT,			-- whom it waited for: HOST:PORT, path of a socket, file
+	device		TEXT,
+	how		TEXT NOT NULL,		-- cpu, lock, queue, io, runqueue, other: how it acts on the intervals
+	how_share	REAL NOT NULL,		-- of the variance, in that way
+	share		REAL NOT NULL,
+	ci95_low	REAL,
+	ci95_high	REAL,
+	mean_ns		REAL NOT NULL,
+	waited		TEXT,			-- class of the wait through which it acts most; NULL: none
+	waiter		TEXT,			-- the function that waits so; NULL: none
+	waiter_file	TEXT,
+	waiter_line	INTEGER NOT NULL,
+	waiter_share	REAL NOT NULL,		-- of the variance, through that wait
+	PRIMARY KEY (finding, position)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS cause_place (		-- where a cause is in the tree
+	finding		INTEGER NOT NULL REFERENCES finding(id),
+	cause		INTEGER NOT NULL,	-- cause.position
+	position	INTEGER NOT NULL,
+	node		INTEGER NOT NULL,	-- node.id, a leaf
 	PRIMARY KEY (finding, cause, position)
 ) WITHOUT ROWID;
 

@@ -125,6 +125,8 @@ static const char *const texts[] = {
 	[STMT_WORK_DELETE] = "DELETE FROM inherent_work WHERE finding = ?1",
 	[STMT_CAUSES_DELETE] = "DELETE FROM common_cause WHERE finding = ?1",
 	[STMT_MEMBERS_DELETE] = "DELETE FROM common_member WHERE finding = ?1",
+	[STMT_SUMMED_CAUSES_DELETE] = "DELETE FROM cause WHERE finding = ?1",
+	[STMT_CAUSE_PLACES_DELETE] = "DELETE FROM cause_place WHERE finding = ?1",
 	[STMT_PARTS_DELETE] = "DELETE FROM part WHERE finding = ?1",
 	[STMT_PART_PAIRS_DELETE] = "DELETE FROM part_pair WHERE finding = ?1",
 
@@ -188,6 +190,12 @@ static const char *const texts[] = {
 	[STMT_MEMBER_INSERT] =
 		"INSERT INTO common_member(finding, cause, position, part, contribution)"
 		" VALUES (?1, ?2, ?3, ?4, ?5)",
+	[STMT_SUMMED_CAUSE_INSERT] =
+		"INSERT INTO cause(finding, position, known, function, file, line, wait, mixed, peer, device, how, how_share, share, ci95_low, ci95_high,"
+		" mean_ns, waited, waiter, waiter_file, waiter_line, waiter_share)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
+	[STMT_CAUSE_PLACE_INSERT] =
+		"INSERT INTO cause_place(finding, cause, position, node) VALUES (?1, ?2, ?3, ?4)",
 	[STMT_PART_PAIR_INSERT] =
 		"INSERT INTO part_pair(finding, position, a, b, first, second, covariance_ns2, share, ci95_low,"
 		" ci95_high, across, within) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
@@ -250,6 +258,11 @@ static const char *const texts[] = {
 	[STMT_MEMBERS_READ] =
 		"SELECT cause, part, contribution FROM common_member WHERE finding = ?1"
 		" ORDER BY cause, position",
+	[STMT_SUMMED_CAUSES_READ] =
+		"SELECT known, function, file, line, wait, mixed, peer, device, how, how_share, share, ci95_low, ci95_high,"
+		" mean_ns, waited, waiter, waiter_file, waiter_line, waiter_share FROM cause WHERE finding = ?1 ORDER BY position",
+	[STMT_CAUSE_PLACES_READ] =
+		"SELECT cause, node FROM cause_place WHERE finding = ?1 ORDER BY cause, position",
 	[STMT_PART_PAIRS_READ] =
 		"SELECT a, b, first, second, covariance_ns2, share, ci95_low, ci95_high, across, within"
 		" FROM part_pair WHERE finding = ?1 ORDER BY position",

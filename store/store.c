@@ -33,7 +33,7 @@ static const char tables[] =
 #include "store/schema.inc"
 	;
 
-const struct schema store_schema = { .version = 1, .tables = tables };
+const struct schema store_schema = { .version = 2, .tables = tables };
 
 static int nothing_yet(const char *data_dir, struct diag *reterr)
 {

@@ -118,6 +118,8 @@ void end_confidence(struct influence_maker *k)
 		ranking_resolve(&r, k->in.weight, k->in.block_cnt);
 		set_ranks(k->a->f, &r);
 		paper_end(k->paper);
+		k->c->block_cnt = k->in.block_cnt;
+		k->c->blocks_of_place = TAKE_PTR(k->in.of_place);
 	}
 	ranking_release(&r);
 	influence_release(&k->in);

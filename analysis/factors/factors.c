@@ -87,6 +87,7 @@ void factor_columns_release(struct factor_columns *c)
 	times_free(c->times);
 	free(c->presences);
 	free(c->of_node);
+	free(c->blocks_of_place);
 	map_free(c->of_pair);
 }
 

@@ -24,6 +24,8 @@ struct factor_columns {			/* where the time of each factor is */
 	uint32_t *of_node;		/* factors; NODE_NONE: the interval, blames, the root function */
 	struct map *of_pair;		/* factor << 32 | larger factor -> the pair's */
 	bool autocorrelated;		/* confidence intervals are too narrow */
+	double *blocks_of_place;	/* after end_factors(): influence.h's of_place, block_cnt of each place */
+	size_t block_cnt;		/* 0: too few intervals, or nothing varies */
 };
 
 /* f->factors; rows are read between the two. */

@@ -34,6 +34,16 @@ const char *factor_kind_name(enum factor_kind kind)
 	return names[kind];
 }
 
+const char *cause_how_name(enum cause_how how)
+{
+	static const char *const names[] = {
+		[HOW_CPU] = "cpu", [HOW_LOCK] = "lock", [HOW_QUEUE] = "queue", [HOW_IO] = "io",
+		[HOW_RUNQUEUE] = "runqueue", [HOW_OTHER] = "other",
+	};
+
+	return names[how];
+}
+
 struct findings *findings_new(void)
 {
 	struct findings *f = xcalloc(1, sizeof(*f));
@@ -54,6 +64,7 @@ void findings_free(struct findings *f)
 	VEC_RELEASE(&f->parts);
 	VEC_RELEASE(&f->part_pairs);
 	VEC_RELEASE(&f->common_causes);
+	VEC_RELEASE(&f->causes);
 	VEC_RELEASE(&f->intervals);
 	VEC_RELEASE(&f->warnings);
 	VEC_RELEASE(&f->waiters);

@@ -202,6 +202,36 @@ struct common_cause {
 	VEC(struct common_member) members;	/* largest first; array in the arena */
 };
 
+enum cause_how { HOW_CPU, HOW_LOCK, HOW_QUEUE, HOW_IO, HOW_RUNQUEUE, HOW_OTHER };
+const char *cause_how_name(enum cause_how how);	/* "cpu", "lock", ... */
+
+/*
+ * All time of one last known doer, over the whole tree: every nanosecond of the critical paths is in exactly one of these, so the
+ * shares sum to 1.  One of them may be unknown.
+ */
+struct summed_cause {
+	bool known;
+	const char *function, *file;	/* NULL: the run queue, a device, or unknown */
+	uint32_t line;			/* 0 if unknown */
+	bool is_wait;			/* it waited itself, nearly always in class wait; of the unknown: most of it did */
+	bool is_mixed;			/* now it ran, now it waited */
+	enum trace_state wait;
+	const char *peer;		/* whom it waited for: "HOST:PORT", a socket's path, a file; NULL if unknown */
+	const char *device;		/* as a blame's */
+	enum cause_how how;		/* how it acts on the intervals: how_share of its share is so */
+	double how_share;
+	double share;			/* Cov(X,T)/Var(T) */
+	double ci95[2];			/* as in struct node */
+	bool has_ci95;
+	double mean_ns;
+	bool has_waiter;		/* the wait through which it acts most: of that function, or of the interval in none */
+	const char *waiter, *waiter_file;
+	uint32_t waiter_line;
+	enum trace_state waited;
+	double waiter_share;		/* of Var(T), through that wait */
+	VEC(uint32_t) places;		/* ids of nodes; array in the arena */
+};
+
 #define TAIL_QUANTILE_DEFAULT 0.99
 #define TAIL_INTERVALS_MIN 100		/* fewer say nothing about the tail */
 
@@ -306,6 +336,7 @@ struct findings {
 	VEC(struct part) parts;		/* what slow intervals have more of comes first */
 	VEC(struct part_pair) part_pairs;	/* largest first, whatever their sign */
 	VEC(struct common_cause) common_causes;	/* best first */
+	VEC(struct summed_cause) causes;	/* largest share first */
 	VEC(struct interval_row) intervals;	/* in order of start, sid */
 	VEC(struct warning) warnings;	/* the one that matters most first */
 	VEC(struct waiter) waiters;	/* largest share first */
@@ -365,8 +396,8 @@ struct told_pair {
 	bool either;			/* a hedge in figures only: intervals have the one or the other */
 };
 size_t findings_pairs(const struct findings *f, bool hedges, double limit, struct told_pair **ret);
-/* What intervals have in the place of x, or NULL: the other of the largest such pair. */
-const char *findings_instead_of(const struct findings *f, const struct factor *x);
+/* What intervals have in the place of that function, or NULL: the other of the largest such pair. */
+const char *findings_instead_of(const struct findings *f, const char *function);
 
 #define NEARLY_ALL 0.8
 /* Of a function that does little but wait, the wait that is nearly all of it and above the threshold, which says for
@@ -379,6 +410,9 @@ const struct factor *factor_to_name(const struct findings *f, const struct facto
 #define FINDINGS_INTERVALS_MIN 30
 uint64_t factor_intervals_needed(const struct findings *f, const struct factor *x,
 				 const struct select_options *o);
+
+/* The same of a cause. */
+uint64_t cause_intervals_needed(const struct findings *f, const struct summed_cause *c, double threshold);
 
 /* Rounded up to two digits, for a number of intervals that is a guess. */
 uint64_t intervals_rounded(double cnt);

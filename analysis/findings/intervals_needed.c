@@ -24,19 +24,29 @@ uint64_t intervals_rounded(double cnt)
 	return (uint64_t)(ceil(cnt / unit - 1e-9) * unit);
 }
 
+static uint64_t needed(const struct findings *f, double share, const double ci95[2], double threshold)
+{
+	double n = (double)f->interval.cnt, half = findings_ci95_half(share, ci95);
+	double allowed = share > threshold ? share - threshold / 2 : 2 * threshold - share;
+
+	if (half < allowed || (half == allowed && share <= threshold))
+		return 0;
+	return intervals_rounded(fmax(1, n * (half / allowed) * (half / allowed) - n));
+}
+
 uint64_t factor_intervals_needed(const struct findings *f, const struct factor *x,
 				 const struct select_options *o)
 {
-	double n = (double)f->interval.cnt, half, allowed;
-
 	if (f->interval.cnt < FINDINGS_INTERVALS_MIN)
 		return FINDINGS_INTERVALS_MIN - f->interval.cnt;
 	if (!x->has_ci95 || (o->paper && x->share <= o->threshold))
 		return 0;
-	half = findings_ci95_half(x->share, x->ci95);
-	allowed = x->share > o->threshold ? x->share - o->threshold / 2 :
-					    2 * o->threshold - x->share;
-	if (half < allowed || (half == allowed && x->share <= o->threshold))
-		return 0;
-	return intervals_rounded(fmax(1, n * (half / allowed) * (half / allowed) - n));
+	return needed(f, x->share, x->ci95, o->threshold);
+}
+
+uint64_t cause_intervals_needed(const struct findings *f, const struct summed_cause *c, double threshold)
+{
+	if (f->interval.cnt < FINDINGS_INTERVALS_MIN)
+		return FINDINGS_INTERVALS_MIN - f->interval.cnt;
+	return c->has_ci95 ? needed(f, c->share, c->ci95, threshold) : 0;
 }

@@ -168,15 +168,15 @@ static bool is_label_of(const char *label, const char *function)
 	       (length == tail || (length > tail && label[length - tail - 1] == ' '));
 }
 
-const char *findings_instead_of(const struct findings *f, const struct factor *x)
+const char *findings_instead_of(const struct findings *f, const char *function)
 {
 	_cleanup_(freep) struct told_pair *pairs = NULL;
-	size_t cnt = x->function ? findings_pairs(f, true, FACTORS_THRESHOLD_DEFAULT, &pairs) : 0;
+	size_t cnt = function ? findings_pairs(f, true, FACTORS_THRESHOLD_DEFAULT, &pairs) : 0;
 
 	for (size_t i = 0; i < cnt; i++)
 		for (size_t k = 0; pairs[i].either && k < 2; k++)
-			if (is_label_of(pairs[i].labels[k], x->function) &&
-			    !is_label_of(pairs[i].labels[1 - k], x->function))
+			if (is_label_of(pairs[i].labels[k], function) &&
+			    !is_label_of(pairs[i].labels[1 - k], function))
 				return pairs[i].labels[1 - k];
 	return NULL;
 }

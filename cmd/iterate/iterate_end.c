@@ -106,14 +106,9 @@ static char *why_stopped(const struct loop *l)
 	return str_take(&s);
 }
 
-/* What the last run put first; that there is nothing to put first. */
+/* What the last run says. */
 static char *answer_of(const struct loop *l, const struct select_options *o)
 {
-	const struct refinement *r = l->refinement;
-
-	if (r->verdicts.cnt && l->findings->interval.variance_ns2 > 0)
-		return sentence_about(l->findings, &l->findings->factors.items[r->verdicts.items[0].factor], o,
-				      locale_is_utf8());
 	return sentence_text(l->findings, o, locale_is_utf8());
 }
 

@@ -1,260 +1,191 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * show_causes.c - `show variance-tree --by cause`: what each function's variance is made of.
+ * show_causes.c - `show causes`: the variance by last known doer, summed over the whole tree.
  *
- *	share    of own  function and cause        sd     mean
- *	100.0 %          request              2.22 ms  1.06 ms
- *	 70.1 %   81.0 %  ├─ io               2.00 ms   900 µs
- *	 29.9 %   12.5 %  ├─ running           780 µs   160 µs
- *	           6.5 %  └─ io with running
+ *	#   share    ±  cause      meanwhile   through                  where
+ *	1  62.1 %  ±11  flush_log  sleep wait  lock wait in log_append  server.c:41
+ *	2   7.9 %       unknown                queue wait
  *
- * Shares add up to the function's above them, and so does "of own": the variances of its causes and twice
- * their covariances are all of its variance.  Lines of less than --min-share are left out of the text, and
- * summed up in one.
+ * Shares add up to 100 %.  The text leaves out what is below --min-share, and sums it up in one line.
  */
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 
 #include "base/banned.h"
+#include "base/cleanup.h"
+#include "base/text/label.h"
 #include "base/text/table.h"
+#include "base/text/utf8.h"
 #include "report/output.h"
 #include "report/style.h"
 #include "report/views.h"
+#include "report/words/because.h"
+#include "report/words/cause_words.h"
+#include "report/words/sentence.h"
 
-/* ---- text ---- */
-
-struct block {				/* one function's lines */
-	const struct style *s;
-	struct table *t;
-	const struct caused *f;
-	double least;			/* part of its variance below which a line is left out */
-	size_t left;			/* lines below the head that are still to come */
-};
-
-static double of_own(const struct block *b, double variance_ns2)
+static bool is_told(const struct view_input *in, const struct summed_cause *c)
 {
-	return b->f->variance_ns2 > 0 ? variance_ns2 / b->f->variance_ns2 : 0;
+	return in->options.ranking.all || fabs(c->share) >= in->options.min_share;
 }
 
-static bool worth_a_line(const struct block *b, double share, double own)
+static void add_row(struct table *t, const struct style *s, size_t rank, const struct summed_cause *c)
 {
-	return fabs(share) >= b->least || fabs(own) >= b->least;
+	_cleanup_(freep) char *label = cause_label(c), *state = cause_state(c), *through = cause_through(c);
+	_cleanup_(str_release) struct str name = STR_INIT;
+	char percent[TEXT_MAX], plus_minus[TEXT_MAX] = "";
+	const double *ci95 = ci95_to_show(c->has_ci95, c->ci95);
+
+	label_add_readable(&name, label, NAME_READABLE, glyphs_of(s)->ellipsis);
+	table_cell(t, "%zu", rank);
+	table_cell(t, "%s", text_percent_cell(percent, c->share));
+	table_cell(t, "%s", ci95 ? text_plus_minus(plus_minus, ci95, s->utf8) : "");
+	table_cell(t, "%s", str_cstr(&name));
+	table_cell(t, "%s", state);
+	table_cell(t, "%s", through);
+	if (c->file && c->line)
+		table_cell(t, "%s:%u", c->file, c->line);
+	else
+		table_cell(t, "%s", c->file ? c->file : "");
 }
 
-static void add_head(const struct block *b)
+static struct table *new_table(const struct style *s)
 {
-	char text[TEXT_MAX];
+	struct table *t = table_new();
 
-	table_cell(b->t, "%s", text_percent_cell(text, b->f->share));
-	table_cell(b->t, "%s", "");
-	table_cell(b->t, "%s", b->f->function ? b->f->function : "(the interval)");
-	table_style(b->t, style_bold(b->s));
-	table_cell(b->t, "%s", text_ns(text, sqrt(b->f->variance_ns2), b->s->utf8));
-	table_cell(b->t, "%s", text_ns(text, b->f->mean_ns, b->s->utf8));
+	table_column(t, "#", TABLE_RIGHT);
+	table_column(t, "share", TABLE_RIGHT);
+	table_column(t, s->utf8 ? "±" : "+-", TABLE_RIGHT);
+	table_column(t, "cause", TABLE_LEFT);
+	table_column(t, "meanwhile", TABLE_LEFT);
+	table_column(t, "through", TABLE_LEFT);
+	table_column(t, "where", TABLE_SHRINKS);
+	return t;
 }
 
-static const char *next_branch(struct block *b)
+static void print_rest(const struct style *s, const struct view_input *in)
 {
-	return --b->left ? glyphs_of(b->s)->branch : glyphs_of(b->s)->last_branch;
-}
-
-static void add_cause(struct block *b, const struct cause *c)
-{
-	char text[TEXT_MAX];
-
-	table_cell(b->t, "%s", text_percent_cell(text, c->share));
-	table_cell(b->t, "%s", text_percent_cell(text, of_own(b, c->variance_ns2)));
-	table_cell(b->t, "%s%s", next_branch(b), trace_state_name(c->state));
-	if (c->state != STATE_RUNNING)
-		table_style(b->t, style_wait(b->s));
-	table_cell(b->t, "%s", text_ns(text, sqrt(c->variance_ns2), b->s->utf8));
-	table_cell(b->t, "%s", text_ns(text, c->mean_ns, b->s->utf8));
-}
-
-static void add_other(struct block *b, const char *label, double own)
-{
-	char text[TEXT_MAX];
-
-	table_cell(b->t, "%s", "");
-	table_cell(b->t, "%s", text_percent_cell(text, own));
-	table_cell(b->t, "%s%s", next_branch(b), label);
-	table_cell(b->t, "%s", "");
-	table_cell(b->t, "%s", "");
-}
-
-/* Lines that add_block() will add below the head. */
-static size_t count_lines(const struct block *b)
-{
-	size_t lines = 0;
-
-	for (size_t i = 0; i < b->f->causes.cnt; i++)
-		lines += worth_a_line(b, b->f->causes.items[i].share,
-				      of_own(b, b->f->causes.items[i].variance_ns2));
-	for (size_t i = 0; i < b->f->pairs.cnt; i++)
-		lines += worth_a_line(b, 0, 2 * of_own(b, b->f->pairs.items[i].covariance_ns2));
-	return lines + (lines < b->f->causes.cnt + b->f->pairs.cnt);
-}
-
-static void add_block(struct block *b)
-{
+	const struct findings *f = in->findings;
 	double rest = 0;
-	size_t rest_cnt = 0;
-	char label[TEXT_MAX];
+	size_t left = 0;
+	char percent[TEXT_MAX];
 
-	b->left = count_lines(b);
-	add_head(b);
-	for (size_t i = 0; i < b->f->causes.cnt; i++) {
-		const struct cause *c = &b->f->causes.items[i];
-
-		if (worth_a_line(b, c->share, of_own(b, c->variance_ns2))) {
-			add_cause(b, c);
-			continue;
+	for (size_t i = 0; i < f->causes.cnt; i++)
+		if (!is_told(in, &f->causes.items[i])) {
+			rest += f->causes.items[i].share;
+			left++;
 		}
-		rest += of_own(b, c->variance_ns2);
-		rest_cnt++;
-	}
-	for (size_t i = 0; i < b->f->pairs.cnt; i++) {
-		const struct cause_pair *p = &b->f->pairs.items[i];
-		double own = 2 * of_own(b, p->covariance_ns2);
+	if (left)
+		fprintf(s->out, "%s %zu more, together %s (--all)\n", glyphs_of(s)->ellipsis, left, text_percent_cell(percent, rest));
+}
 
-		if (worth_a_line(b, 0, own)) {
-			snprintf(label, sizeof(label), "%s with %s", trace_state_name(p->a),
-				 trace_state_name(p->b));
-			add_other(b, label, own);
-			continue;
+static void print_legend(const struct style *s, const struct view_input *in)
+{
+	const struct findings *f = in->findings;
+
+	fprintf(s->out, "cause: the last that is known to have spent the time; the shares of all add up to 100 %%\n");
+	fprintf(s->out, "meanwhile: what it did itself; through: the wait in which requests were for it (queue wait: it was not their turn)\n");
+	for (size_t i = 0; i < f->causes.cnt; i++)
+		if (!f->causes.items[i].known && f->causes.items[i].share >= in->options.min_share) {
+			_cleanup_(str_release) struct str why = STR_INIT;
+
+			cause_add_why_unknown(&why, f, &f->causes.items[i], s->utf8);
+			fprintf(s->out, "unknown: ");
+			table_line(s->out, str_cstr(&why));
 		}
-		rest += own;
-		rest_cnt++;
-	}
-	if (rest_cnt) {
-		snprintf(label, sizeof(label), "%zu smaller", rest_cnt);
-		add_other(b, label, rest);
-	}
 }
 
 static void causes_text(const struct style *s, const struct view_input *in)
 {
-	const caused_list *list = in->made;
-	_cleanup_(table_freep) struct table *t = table_new();
-	double least = in->options.ranking.all ? 0 : in->options.min_share;
-	size_t left_out = 0;
+	const struct findings *f = in->findings;
+	_cleanup_(freep) char *sentence = sentence_text(f, &in->options.ranking, s->utf8);
+	_cleanup_(table_freep) struct table *t = new_table(s);
+	size_t told = 0;
 
+	for (size_t i = 0; i < f->causes.cnt; i++)
+		if (is_told(in, &f->causes.items[i])) {
+			add_row(t, s, i + 1, &f->causes.items[i]);
+			told++;
+		}
+	print_answer(s, sentence);
+	fputc('\n', s->out);
 	print_heading(s, in);
-	table_column(t, "share", TABLE_RIGHT);
-	table_column(t, "of own", TABLE_RIGHT);
-	table_column(t, "function and cause", TABLE_SHRINKS);
-	table_column(t, "sd", TABLE_RIGHT);
-	table_column(t, "mean", TABLE_RIGHT);
-	for (size_t i = 0; i < list->cnt; i++) {
-		struct block b = { s, t, &list->items[i], least, 0 };
-
-		if (b.f->function && fabs(b.f->share) < least)
-			left_out++;
-		else
-			add_block(&b);
-	}
-	table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
-	fprintf(s->out, "functions include what they call; \"of own\" adds up to the function's variance\n");
-	if (left_out)
-		fprintf(s->out, "%s %zu more function%s (--all)\n", glyphs_of(s)->ellipsis, left_out,
-			plural(left_out));
+	if (told)
+		table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
+	print_rest(s, in);
+	print_legend(s, in);
 }
 
-/* ---- JSON and CSV ---- */
-
-static json_t *causes_of(const struct caused *f)
+static json_t *waiter_json(const struct summed_cause *c)
 {
-	json_t *list = json_array();
+	json_t *o;
 
-	for (size_t i = 0; i < f->causes.cnt; i++) {
-		const struct cause *c = &f->causes.items[i];
-		json_t *o = json_object();
-
-		json_set(o, "cause", json_text(trace_state_name(c->state)));
-		json_set(o, "mean_ns", json_ns(c->mean_ns));
-		json_set(o, "variance_ns2", json_ns(c->variance_ns2));
-		json_set(o, "share", json_number(c->share));
-		json_add(list, o);
-	}
-	return list;
+	if (!c->has_waiter)
+		return json_null();
+	o = json_object();
+	json_set(o, "function", json_text(c->waiter));
+	json_set(o, "file", json_text(c->waiter_file));
+	json_set(o, "line", c->waiter_line ? json_integer(c->waiter_line) : json_null());
+	json_set(o, "wait", json_wait(true, c->waited));
+	json_set(o, "share", json_number(c->waiter_share));
+	return o;
 }
 
-static json_t *pairs_of(const struct caused *f)
+static json_t *cause_json(const struct summed_cause *c, size_t rank)
 {
-	json_t *list = json_array();
+	json_t *o = json_object(), *places = json_array();
 
-	for (size_t i = 0; i < f->pairs.cnt; i++) {
-		const struct cause_pair *p = &f->pairs.items[i];
-		json_t *o = json_object();
-
-		json_set(o, "a", json_text(trace_state_name(p->a)));
-		json_set(o, "b", json_text(trace_state_name(p->b)));
-		json_set(o, "covariance_ns2", json_ns(p->covariance_ns2));
-		json_add(list, o);
-	}
-	return list;
+	for (size_t i = 0; i < c->places.cnt; i++)
+		json_add(places, json_integer(c->places.items[i]));
+	json_set(o, "rank", json_integer((json_int_t)rank));
+	json_set(o, "function", json_text(c->function));
+	json_set(o, "file", json_text(c->file));
+	json_set(o, "line", c->line ? json_integer(c->line) : json_null());
+	json_set(o, "wait", json_wait(c->is_wait, c->wait));
+	json_set(o, "peer", json_text(c->peer));
+	json_set(o, "device", json_text(c->device));
+	json_set(o, "how", json_text(cause_how_name(c->how)));
+	json_set(o, "share", json_number(c->share));
+	json_set(o, "ci95", json_ci95(c->has_ci95, c->ci95));
+	json_set(o, "known", json_boolean(c->known));
+	json_set(o, "places", places);
+	json_set(o, "mean_ns", json_ns(c->mean_ns));
+	json_set(o, "through", waiter_json(c));
+	return o;
 }
 
 static json_t *causes_json(const struct view_input *in)
 {
-	const caused_list *functions = in->made;
-	json_t *o = json_results("variance-by-cause", in), *list = json_array();
+	json_t *o = json_results("causes", in), *list = json_array();
 
-	for (size_t i = 0; i < functions->cnt; i++) {
-		const struct caused *f = &functions->items[i];
-		json_t *entry = json_object();
-
-		json_set(entry, "function", json_text(f->function));
-		json_set(entry, "file", json_text(f->file));
-		json_set(entry, "mean_ns", json_ns(f->mean_ns));
-		json_set(entry, "variance_ns2", json_ns(f->variance_ns2));
-		json_set(entry, "share", json_number(f->share));
-		json_set(entry, "causes", causes_of(f));
-		json_set(entry, "covariances", pairs_of(f));
-		json_add(list, entry);
-	}
-	json_set(o, "functions", list);
+	for (size_t i = 0; i < in->findings->causes.cnt; i++)
+		json_add(list, cause_json(&in->findings->causes.items[i], i + 1));
+	json_set(o, "sentence", sentence_json(in));
+	json_set(o, "causes", list);
 	return o;
 }
 
-/* A cause a line, then the pairs: b is empty for a cause alone. */
 static void causes_csv(FILE *out, const struct view_input *in)
 {
-	const caused_list *functions = in->made;
+	csv_line(out, "ttttttttttttt", "rank", "function", "file", "line", "wait", "peer", "device", "how", "share", "ci95_low",
+		 "ci95_high", "known", "mean_ns");
+	for (size_t i = 0; i < in->findings->causes.cnt; i++) {
+		const struct summed_cause *c = &in->findings->causes.items[i];
+		char line[TEXT_MAX] = "", low[TEXT_MAX] = "", high[TEXT_MAX] = "";
 
-	csv_line(out, "ttttttt", "function", "file", "cause", "with", "mean_ns", "variance_ns2", "share");
-	for (size_t i = 0; i < functions->cnt; i++) {
-		const struct caused *f = &functions->items[i];
-
-		for (size_t k = 0; k < f->causes.cnt; k++)
-			csv_line(out, "ttttddd", f->function, f->file,
-				 trace_state_name(f->causes.items[k].state), NULL,
-				 f->causes.items[k].mean_ns, f->causes.items[k].variance_ns2,
-				 f->causes.items[k].share);
-		for (size_t k = 0; k < f->pairs.cnt; k++)
-			csv_line(out, "tttttdt", f->function, f->file,
-				 trace_state_name(f->pairs.items[k].a),
-				 trace_state_name(f->pairs.items[k].b), NULL,
-				 2 * f->pairs.items[k].covariance_ns2, NULL);
+		if (c->line)
+			snprintf(line, sizeof(line), "%u", c->line);
+		if (c->has_ci95) {
+			snprintf(low, sizeof(low), "%.17g", c->ci95[0]);
+			snprintf(high, sizeof(high), "%.17g", c->ci95[1]);
+		}
+		csv_line(out, "uttttttt" "dttt" "d", (uint64_t)i + 1, c->function, c->file, line,
+			 c->is_wait ? trace_state_name(c->wait) : NULL, c->peer, c->device, cause_how_name(c->how), c->share, low, high,
+			 c->known ? "1" : "0", c->mean_ns);
 	}
 }
 
-static int make_causes(const struct view_input *in, void **ret, struct diag *reterr)
-{
-	caused_list *list = *ret = xcalloc(1, sizeof(*list));
-
-	(void)reterr;
-	return in->findings->interval.cnt ? variance_by_cause(in->trace, in->findings->interval.name, list) : 0;
-}
-
-static void release_causes(void *made)
-{
-	caused_release(made);
-	free(made);
-}
-
-const struct view view_by_cause = {
-	.name = "variance-tree", .summary = "each function's variance by running and class of wait",
-	.needs = NEEDS_FINDINGS | NEEDS_TRACE, .make = make_causes, .release = release_causes,
+const struct view view_causes = {
+	.name = "causes", .summary = "the variance by cause, summed over the whole tree",
+	.needs = NEEDS_FINDINGS,
 	.text = causes_text, .json = causes_json, .csv = causes_csv,
 };

@@ -351,7 +351,7 @@ static const struct option_desc options[] = {
 	{ 0, "depth", "N", OPT_UINT, &view_given.depth,
 	  "variance-tree, call-graph: show N levels below the root" },
 	{ 0, "min-share", "D", OPT_DOUBLE, &view_given.min_share,
-	  "variance-tree: sum up nodes with a smaller share (default 0.01)" },
+	  "variance-tree, causes: sum up what has a smaller share (default 0.01)" },
 	{ 0, "by", "WHAT", OPT_STR, &view_given.by,
 	  "variance-tree: 'cause' splits each function's variance by running and class of wait" },
 	{ 0, "no-collapse", NULL, OPT_FLAG, &view_given.no_collapse,

@@ -42,14 +42,24 @@ static double possible_part(const struct findings *f, const struct factor *queue
 	return (running_ns * f->cpu.runqueue_share + (queue ? queue->mean_ns : 0)) / f->interval.mean_ns;
 }
 
-bool cpu_may_be_cause(const struct findings *f, const struct factor *x)
+struct cpu_claim cpu_claim_of_cause(const struct summed_cause *c)
+{
+	return (struct cpu_claim){ c->how == HOW_RUNQUEUE, c->how != HOW_CPU, c->share };
+}
+
+struct cpu_claim cpu_claim_of_factor(const struct factor *x)
+{
+	return (struct cpu_claim){ factor_is_runqueue(x), x->kind == FACTOR_WAIT, x->share };
+}
+
+bool cpu_may_be_cause(const struct findings *f, struct cpu_claim x)
 {
 	const struct factor *queue = runqueue_of(f);
 
-	if (!f->cpu.has_share || f->cpu.is_exact || f->cpu.runqueue_share < OVERLOADED_SHARE || factor_is_runqueue(x) ||
+	if (!f->cpu.has_share || f->cpu.is_exact || f->cpu.runqueue_share < OVERLOADED_SHARE || x.is_runqueue ||
 	    possible_part(f, queue) < POSSIBLE_MIN)
 		return false;
-	return x->kind != FACTOR_WAIT || (queue && queue->share >= x->share / 2);
+	return !x.is_wait || (queue && queue->share >= x.share / 2);
 }
 
 static bool is_throttled(const struct cpu_found *c)
@@ -101,9 +111,9 @@ static void add_remedy(struct str *to, const struct findings *f)
 		str_add(to, ", or with vprof record --kernel");
 }
 
-void cpu_add_reason(struct str *to, const struct findings *f, const struct factor *x)
+void cpu_add_reason(struct str *to, const struct findings *f, struct cpu_claim x)
 {
-	if (factor_is_runqueue(x) && f->cpu.is_known) {
+	if (x.is_runqueue && f->cpu.is_known) {
 		str_add(to, " Why: ");
 		add_crowd(to, f);
 		str_add(to, "; ");

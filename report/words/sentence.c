@@ -2,14 +2,15 @@
 /*
  * sentence.c - the answer in one sentence, and what nodes and factors are called.
  *
- *	log_append › lock wait causes 62 % of the variance of 'request' (95 % CI 52 to 73); because of
- *	flush_log (60 %).
+ *	flush_log (server.c:41) causes 62 % of the variance of 'request' (95 % CI 52 to 73): it sleeps while log_append
+ *	(server.c:28) waits for it to let go of a lock.
  *
  * Where the data do not carry it, it "may cause", and how much more is needed is said.
  *
- * The subject is the first of the ranking, or, where that does little but wait, its wait.  When nothing is above the threshold, when nothing
- * varies, when there is nothing to say anything about, that is the sentence.
+ * The subject is the first of the causes summed over the tree; with --paper the first factor, as Algorithm 1 ranks them.  When nothing is
+ * above the threshold, when nothing varies, when there is nothing to say anything about, that is the sentence.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/banned.h"
@@ -18,10 +19,12 @@
 #include "base/text/utf8.h"
 #include "report/style.h"
 #include "report/words/because.h"
+#include "report/words/cause_words.h"
 #include "report/words/cpu_words.h"
 #include "report/words/sentence.h"
 
 #define RUN_QUEUE "waiting for a CPU"
+#define NEXT_LEAST 0.1		/* of the first cause: what has less is not worth a place in the sentence */
 
 const char *wait_text(enum trace_state wait)
 {
@@ -94,65 +97,26 @@ char *part_label(const struct part *p, bool utf8)
 }
 
 /* As a sentence tells it. */
-static char *readable_label(const struct factor *f, bool utf8)
+static void add_label(struct str *to, char *label, bool utf8)
 {
-	_cleanup_(freep) char *label = factor_label(f, utf8);
-	struct str s = STR_INIT;
-
-	label_add_readable(&s, label, NAME_READABLE, glyphs_for(utf8)->ellipsis);
-	return str_take(&s);
+	label_add_readable(to, label, NAME_READABLE, glyphs_for(utf8)->ellipsis);
+	free(label);
 }
 
-/* The first of the ranking, or NULL if none is above the threshold. */
-static const struct factor *first_factor(const struct findings *f, const struct select_options *o)
+const struct summed_cause *sentence_cause(const struct findings *f, const struct select_options *o)
 {
-	struct select_options select = { 1, o->threshold, o->paper, false };
+	bool any = f->interval.variance_ns2 > 0 && f->causes.cnt && f->causes.items[0].share > o->threshold;
+
+	return any ? &f->causes.items[0] : NULL;
+}
+
+/* The first of the paper's ranking, or NULL if none is above the threshold. */
+static const struct factor *paper_factor(const struct findings *f, const struct select_options *o)
+{
+	struct select_options select = { 1, o->threshold, true, false };
 	_cleanup_(freep) uint32_t *order = NULL;
 
 	return factors_select(f, &select, &order) ? &f->factors.items[order[0]] : NULL;
-}
-
-/* Best share among all that are not pairs; NULL if there are none. */
-static const struct factor *largest_factor(const struct findings *f)
-{
-	const struct factor *best = NULL;
-
-	for (size_t i = 0; i < f->factors.cnt; i++) {
-		const struct factor *x = &f->factors.items[i];
-
-		if (x->kind != FACTOR_PAIR && (!best || x->share > best->share))
-			best = x;
-	}
-	return best;
-}
-
-static const double *ci95_of(const struct factor *f, const struct select_options *o)
-{
-	/* A hair above the whole is the whole: there is nothing to be told more finely. */
-	bool whole = f->share > 1 && !share_is_above_all(f->share);
-
-	return ci95_to_show(f->has_ci95 && !o->paper && !whole, f->ci95);
-}
-
-static const char *share_text(char buf[TEXT_MAX], const struct factor *f, const struct select_options *o)
-{
-	return text_percent_with_ci95(buf, o->paper ? f->paper_contribution : f->share, ci95_of(f, o));
-}
-
-/* "62 % of the variance of 'request' (95 % CI 52 to 73)" */
-static void add_ci95(struct str *s, const struct findings *all, const struct factor *f, const struct select_options *o)
-{
-	const char *instead = share_is_above_all(f->share) ? findings_instead_of(all, f) : NULL;
-	char text[TEXT_MAX];
-
-	if (!ci95_of(f, o))
-		return;
-	str_addf(s, " (95 %% CI %s", text_ci95(text, f->ci95));
-	if (instead)
-		str_addf(s, "; above 100 %%: intervals have it or %s", instead);
-	else if (share_is_above_all(f->share))
-		str_add(s, "; above 100 %: other parts make up for some of it");
-	str_addc(s, ')');
 }
 
 static void add_needed(struct str *s, const struct findings *f, uint64_t needed)
@@ -183,62 +147,122 @@ static void add_missing(struct str *s, const struct findings *f)
 		str_add(s, " Not all was recorded: vprof show warnings says what is missing.");
 }
 
-/* Where a function is named and most of it is one wait, but not nearly all: "; 64 % by its lock wait, because of flush". */
-static void add_main_wait(struct str *s, const struct findings *f, const struct factor *first, const struct select_options *o,
-			  bool utf8)
+/* "62 % of the variance of 'request' (95 % CI 52 to 73)".  More than all is told as all, and why it is more. */
+static void add_share(struct str *s, const struct findings *f, const struct summed_cause *c)
 {
-	const struct factor *wait = NULL;
-	char percent[TEXT_MAX];
+	bool above = share_is_above_all(c->share);
+	const char *instead = above ? findings_instead_of(f, c->function) : NULL;
+	const double *ci95 = ci95_to_show(c->has_ci95 && !(c->share > 1), c->ci95);
+	char text[TEXT_MAX];
 
-	for (size_t i = 0; first->kind == FACTOR_FUNCTION && !o->paper && i < f->factors.cnt; i++) {
-		const struct factor *x = &f->factors.items[i];
-
-		if (x->kind == FACTOR_WAIT && x->function && first->function && !strcmp(x->function, first->function) &&
-		    x->line == first->line && x->share >= first->share / 2 &&
-		    x->share < NEARLY_ALL * first->share && (!wait || x->share > wait->share))
-			wait = x;
-	}
-	if (!wait || !wait->because_of.cnt)
-		return;
-	str_addf(s, "; %s by its %s", text_percent(percent, wait->share), wait_text(wait->wait));
-	because_add(s, f, wait, utf8);
+	if (instead)
+		str_addf(s, "all of the variance of '%s' (intervals have it or %s)", f->interval.name, instead);
+	else if (above)
+		str_addf(s, "all of the variance of '%s' (and more, which others make up for)", f->interval.name);
+	else
+		str_addf(s, "%s of the variance of '%s'", text_percent_with_ci95(text, c->share, ci95), f->interval.name);
+	if (ci95)
+		str_addf(s, " (95 %% CI %s)", text_ci95(text, ci95));
 }
 
-static void add_cause(struct str *s, const struct findings *f, const struct factor *first,
-		      const struct select_options *o, bool utf8)
+/* " Next: rotate_log (6.2 %), unknown (5.1 %)." */
+static void add_next(struct str *s, const struct findings *f, double threshold, bool utf8)
 {
-	_cleanup_(freep) char *label = readable_label(first, utf8);
+	char percent[TEXT_MAX];
+	size_t told = 0;
+
+	for (size_t i = 1; i < f->causes.cnt && told < 2; i++) {
+		const struct summed_cause *c = &f->causes.items[i];
+
+		if (!(c->share > threshold) || c->share < NEXT_LEAST * f->causes.items[0].share)
+			break;
+		str_add(s, told++ ? ", " : " Next: ");
+		add_label(s, cause_label(c), utf8);
+		str_addf(s, " (%s)", text_percent(percent, c->share));
+	}
+	if (told)
+		str_addc(s, '.');
+}
+
+static bool is_open(const struct findings *f, const struct summed_cause *c)
+{
+	for (size_t i = 0; i < c->places.cnt; i++) {
+		const struct node *n = &f->nodes.items[c->places.items[i]];
+
+		if (n->open && (n->kind == NODE_FUNCTION || n->kind == NODE_BODY))
+			return true;
+	}
+	return false;
+}
+
+static void add_known(struct str *s, const struct findings *f, const struct summed_cause *c, uint64_t needed, bool utf8)
+{
+	add_label(s, cause_label(c), utf8);
+	add_place(s, c->file, c->line);
+	str_add(s, needed || !is_whole(f) ? " may cause " : " causes ");
+	add_share(s, f, c);
+	cause_add_how(s, c, utf8);
+	str_addc(s, '.');
+	if (cause_is_parked(c))
+		str_add(s, " What it waits for there is not known.");
+}
+
+static void add_unknown(struct str *s, const struct findings *f, const struct summed_cause *c, bool utf8)
+{
+	str_add(s, "Not known what causes ");
+	add_share(s, f, c);
+	str_add(s, ": ");
+	cause_add_why_unknown(s, f, c, utf8);
+	str_addc(s, '.');
+}
+
+static void add_cause(struct str *s, const struct findings *f, const struct summed_cause *c, const struct select_options *o, bool utf8)
+{
+	uint64_t needed = cause_intervals_needed(f, c, o->threshold);
+
+	if (c->known)
+		add_known(s, f, c, needed, utf8);
+	else
+		add_unknown(s, f, c, utf8);
+	if (needed)
+		add_needed(s, f, needed);
+	add_next(s, f, o->threshold, utf8);
+	cpu_add_reason(s, f, cpu_claim_of_cause(c));
+	add_missing(s, f);
+	if (c->how == HOW_CPU && is_open(f, c))
+		str_add(s, " It calls functions that carry no probe yet: probe them to see further.");
+}
+
+static void add_factor(struct str *s, const struct findings *f, const struct factor *first, const struct select_options *o, bool utf8)
+{
 	uint64_t needed = factor_intervals_needed(f, first, o);
 	char percent[TEXT_MAX];
 
-	str_addf(s, "%s %s %s of the variance of '%s'", label, needed || !is_whole(f) ? "may cause" : "causes",
-		 share_text(percent, first, o), f->interval.name);
-	add_ci95(s, f, first, o);
+	add_label(s, factor_label(first, utf8), utf8);
+	str_addf(s, " %s %s of the variance of '%s'", needed || !is_whole(f) ? "may cause" : "causes",
+		 text_percent(percent, first->paper_contribution), f->interval.name);
 	because_add(s, f, first, utf8);
-	add_main_wait(s, f, first, o, utf8);
-	str_add(s, ".");
+	str_addc(s, '.');
 	if (needed)
 		add_needed(s, f, needed);
-	cpu_add_reason(s, f, first);
+	cpu_add_reason(s, f, cpu_claim_of_factor(first));
 	add_missing(s, f);
 	if (first->open)
 		str_add(s, " It calls functions that carry no probe yet: probe them to see further.");
 }
 
-static void add_no_cause(struct str *s, const struct findings *f, const struct select_options *o,
-			 bool utf8)
+static void add_no_cause(struct str *s, const struct findings *f, const struct select_options *o, bool utf8)
 {
-	const struct factor *largest = largest_factor(f);
-	char threshold[TEXT_MAX], percent[TEXT_MAX];
+	const struct summed_cause *largest = !o->paper && f->causes.cnt ? &f->causes.items[0] : NULL;
+	char threshold[TEXT_MAX];
 
 	str_addf(s, "Nothing%s causes more than %s of the variance of '%s'",
 		 is_whole(f) ? "" : " that was recorded", text_percent(threshold, o->threshold), f->interval.name);
 	if (largest) {
-		_cleanup_(freep) char *label = readable_label(largest, utf8);
-
-		str_addf(s, "; the largest factor is %s with %s", label,
-			 share_text(percent, largest, o));
-		add_ci95(s, f, largest, o);
+		str_add(s, "; the largest cause is ");
+		add_label(s, cause_label(largest), utf8);
+		str_add(s, " with ");
+		add_share(s, f, largest);
 	}
 	str_add(s, ".");
 	add_missing(s, f);
@@ -246,42 +270,41 @@ static void add_no_cause(struct str *s, const struct findings *f, const struct s
 
 const struct factor *sentence_factor(const struct findings *f, const struct select_options *o)
 {
-	const struct factor *first = f->interval.variance_ns2 > 0 ? first_factor(f, o) : NULL;
+	return o->paper && f->interval.variance_ns2 > 0 ? paper_factor(f, o) : NULL;
+}
 
-	return first && !o->paper ? factor_to_name(f, first, o->threshold) : first;
+static void add_answer(struct str *s, const struct findings *f, const struct select_options *o, bool utf8)
+{
+	const struct summed_cause *cause = o->paper ? NULL : sentence_cause(f, o);
+	const struct factor *factor = sentence_factor(f, o);
+
+	if (cause)
+		add_cause(s, f, cause, o, utf8);
+	else if (factor)
+		add_factor(s, f, factor, o, utf8);
+	else
+		add_no_cause(s, f, o, utf8);
 }
 
 char *sentence_text(const struct findings *f, const struct select_options *o, bool utf8)
 {
 	const struct interval_summary *iv = &f->interval;
-	const struct factor *first;
 	struct str s = STR_INIT;
 	char a[TEXT_MAX], b[TEXT_MAX];
 
-	if (iv->cnt == 0 && f->probing.root_only_cnt) {
+	if (iv->cnt == 0 && f->probing.root_only_cnt)
 		str_addf(&s, "None of %s intervals of '%s' was recorded in full: there is nothing to explain.",
 			 text_cnt(a, f->probing.root_only_cnt), iv->name);
-	} else if (iv->cnt == 0) {
+	else if (iv->cnt == 0)
 		str_addf(&s, "No interval was completed: there is nothing to explain.");
-	} else if (iv->cnt == 1) {
+	else if (iv->cnt == 1)
 		str_addf(&s, "Only one interval of '%s' was completed (%s): a variance needs several.",
 			 iv->name, text_ns(a, iv->mean_ns, utf8));
-	} else if (!(iv->variance_ns2 > 0)) {
+	else if (!(iv->variance_ns2 > 0))
 		str_addf(&s, "'%s' does not vary: each of %s intervals took %s.", iv->name,
 			 text_cnt(a, iv->cnt), text_ns(b, iv->mean_ns, utf8));
-	} else if ((first = sentence_factor(f, o))) {
-		add_cause(&s, f, first, o, utf8);
-	} else {
-		add_no_cause(&s, f, o, utf8);
-	}
-	return str_take(&s);
-}
-
-char *sentence_about(const struct findings *f, const struct factor *x, const struct select_options *o, bool utf8)
-{
-	struct str s = STR_INIT;
-
-	add_cause(&s, f, x, o, utf8);
+	else
+		add_answer(&s, f, o, utf8);
 	return str_take(&s);
 }
 

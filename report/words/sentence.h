@@ -10,15 +10,13 @@
 #include "analysis/findings/findings.h"
 #include "base/str.h"
 
-/* "log_append › lock wait causes 62 % of the variance of 'request'; because of flush_log (60 %)."
- * The caller frees it. */
+/* "flush_log (server.c:41) causes 62 % of the variance of 'request' (95 % CI 52 to 73): it sleeps while log_append (server.c:28) waits
+ * for it to let go of a lock."  The caller frees it. */
 char *sentence_text(const struct findings *f, const struct select_options *r, bool utf8);
 
-/* The factor that it is about; NULL: none. */
+/* The cause that it is about, or with --paper the factor; NULL: none. */
+const struct summed_cause *sentence_cause(const struct findings *f, const struct select_options *o);
 const struct factor *sentence_factor(const struct findings *f, const struct select_options *o);
-
-/* The same of a factor that iterate put first. */
-char *sentence_about(const struct findings *f, const struct factor *x, const struct select_options *r, bool utf8);
 
 /* The same by the default ranking, with a sign in front, in what the locale can print. */
 void report_sentence(const struct findings *f, struct str *ret);

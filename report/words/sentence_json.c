@@ -8,39 +8,52 @@
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "report/output.h"
+#include "report/words/cause_words.h"
 #include "report/words/cpu_words.h"
 #include "report/words/sentence.h"
 
-static bool is_unknown(const struct factor *x)
+static bool is_sure(const struct findings *f, const struct summed_cause *c, double threshold)
 {
-	return x->because_of.cnt && !x->because_of.items[0].function && x->because_of.items[0].share > x->share / 2;
+	if (!c->known || cause_is_parked(c) || cause_intervals_needed(f, c, threshold) || cpu_may_be_cause(f, cpu_claim_of_cause(c)))
+		return false;
+	return f->cpu.is_exact || c->how != HOW_RUNQUEUE || !f->cpu.is_known;
 }
 
-static bool is_sure(const struct findings *f, const struct factor *x, const struct select_options *o)
+static bool is_sure_of_factor(const struct findings *f, const struct factor *x, const struct select_options *o)
 {
-	if (factor_intervals_needed(f, x, o) || is_unknown(x) || cpu_may_be_cause(f, x))
+	if (factor_intervals_needed(f, x, o) || cpu_may_be_cause(f, cpu_claim_of_factor(x)))
 		return false;
 	return f->cpu.is_exact || !factor_is_runqueue(x) || !f->cpu.is_known;
 }
 
+/* What it is about. */
+static void set_subject(json_t *o, const char *function, const char *file, uint32_t line, json_t *wait, const char *peer)
+{
+	json_set(o, "function", json_text(function));
+	json_set(o, "file", json_text(file));
+	json_set(o, "line", line ? json_integer(line) : json_null());
+	json_set(o, "wait", wait);
+	json_set(o, "peer", json_text(peer));
+}
+
 json_t *sentence_json(const struct view_input *in)
 {
+	const struct findings *f = in->findings;
 	const struct select_options *select = &in->options.ranking;
-	_cleanup_(freep) char *text = sentence_text(in->findings, select, true);
-	const struct factor *x = sentence_factor(in->findings, select);
-	static const struct factor none;
+	_cleanup_(freep) char *text = sentence_text(f, select, true);
+	const struct summed_cause *c = select->paper ? NULL : sentence_cause(f, select);
+	const struct factor *x = sentence_factor(f, select);
 	json_t *o = json_object();
 
 	json_set(o, "text", json_text(text));
-	json_set(o, "sure", json_boolean(x && is_sure(in->findings, x, select)));
-	if (!x)
-		x = &none;
-	json_set(o, "function", json_text(x->function));
-	json_set(o, "file", json_text(x->file));
-	json_set(o, "line", x->line ? json_integer(x->line) : json_null());
-	json_set(o, "wait", json_wait(x->is_wait, x->wait));
-	json_set(o, "peer", json_null());
-	json_set(o, "share", x != &none ? json_number(select->paper ? x->paper_contribution : x->share) : json_null());
-	json_set(o, "ci95", json_ci95(x->has_ci95 && !select->paper, x->ci95));
+	json_set(o, "sure", json_boolean(c ? is_sure(f, c, select->threshold) : x && is_sure_of_factor(f, x, select)));
+	if (c)
+		set_subject(o, c->function, c->file, c->line, json_wait(c->known && c->is_wait, c->wait), c->peer);
+	else if (x)
+		set_subject(o, x->function, x->file, x->line, json_wait(x->is_wait, x->wait), NULL);
+	else
+		set_subject(o, NULL, NULL, 0, json_null(), NULL);
+	json_set(o, "share", c ? json_number(c->share) : x ? json_number(x->paper_contribution) : json_null());
+	json_set(o, "ci95", json_ci95(c && c->has_ci95, c ? c->ci95 : NULL));
 	return o;
 }

@@ -73,7 +73,8 @@ culprit()
 		"$VPROF" show factors --k 0 --format csv | grep '^[0-9]*,function,' | head -n 1 >"$work/.first"
 		grep -qF "$1" "$work/.first" && pass || fail "the first function is not '$1': $(cat "$work/.first")"
 	else
-		says "$1 ${2:-causes}"
+		grep -qE "$1( \([^)]*\))? ${2:-causes}" "$work/.out" "$work/.err" && pass ||
+			fail "the answer is not that '$1' ${2:-causes}: $(cat "$work/.out" "$work/.err")"
 	fi
 }
 

@@ -207,8 +207,8 @@ EOF
 expect 0 "$VPROF" annotate --name request --start put --end answer --key arg0
 expect 0 "$VPROF" build --functions all -- gcc -O1 -pthread -o answers answers.c
 expect 0 "$VPROF" record -- ./answers
-says "sleep wait"
-grep -q "queue wait) causes\|queue wait causes" "$work/.err" && fail "the answer counts as a queue wait" || pass
+says ": it sleeps."
+grep -q "waits for its thread\|^▶ Not known" "$work/.err" && fail "the answer counts as a queue wait" || pass
 "$VPROF" export --format tuples | awk '
 	$1 == "interval" { end[$2] = $5 " " $7 }
 	$1 == "invocation" && $4 ~ /^answer/ { of[$3]++ }

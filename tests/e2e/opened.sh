@@ -67,7 +67,7 @@ because()
 {
 	"$VPROF" show factors "$2" --format json >.out 2>.err
 	"$VPROF" show variance-tree "$2" 2>.err >.tree
-	grep -q "because of $1 " .tree && pass || { fail "$2 is not because of $1"; head -3 .tree .err; }
+	grep -q "^▶ $1 .*causes" .tree && pass || { fail "the cause of $2 is not $1"; head -3 .tree .err; }
 }
 
 expect 0 "$VPROF" annotate --start sale --end sale --key arg0

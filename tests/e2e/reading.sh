@@ -13,7 +13,7 @@ busy=yes
 for try in 1 2 3; do
 	"$VPROF" record --sample 15/16 -- ./logserver >record.out 2>&1 || fail "record: $(cat record.out)"
 	"$VPROF" show summary >summary.out 2>&1
-	grep -q "^▶ log_append › lock wait causes 99" summary.out && { busy=; break; }
+	grep -q "^▶ flush_log (logserver.c:[0-9]*) causes 99" summary.out && { busy=; break; }
 	echo "try $try: $(grep '^▶' summary.out)"
 done
 
@@ -41,7 +41,7 @@ for block in blocks/*.command; do
 		fail "doc/reading.md shows of 'vprof $command' what it does not print: $(echo $missing); it prints: $(head -40 real)"
 done
 
-for view in summary variance-tree factors tail slow-vs-fast critical-path histogram wait-graph criticality samples; do
+for view in summary variance-tree causes factors tail slow-vs-fast critical-path histogram wait-graph criticality samples; do
 	cat blocks/*.command | grep -qE "^vprof show $view( |\$)" && grep -q "^## $view: " "$page" && pass ||
 		fail "doc/reading.md does not explain $view"
 done

@@ -207,6 +207,34 @@ static void same_causes(const struct findings *a, const struct findings *b)
 	}
 }
 
+static void same_summed_causes(const struct findings *a, const struct findings *b)
+{
+	assert_int_equal(a->causes.cnt, b->causes.cnt);
+	for (size_t i = 0; i < a->causes.cnt; i++) {
+		const struct summed_cause *x = &a->causes.items[i], *y = &b->causes.items[i];
+
+		assert_true(x->known == y->known && x->is_wait == y->is_wait && x->is_mixed == y->is_mixed && x->how == y->how);
+		same_text(x->function, y->function);
+		same_text(x->file, y->file);
+		same_text(x->peer, y->peer);
+		same_text(x->device, y->device);
+		assert_int_equal(x->line, y->line);
+		assert_true(!x->is_wait || x->wait == y->wait);
+		same_double(x->how_share, y->how_share);
+		same_double(x->share, y->share);
+		same_ci95(x->has_ci95, x->ci95, y->has_ci95, y->ci95);
+		same_double(x->mean_ns, y->mean_ns);
+		assert_true(x->has_waiter == y->has_waiter && (!x->has_waiter || x->waited == y->waited));
+		same_text(x->waiter, y->waiter);
+		same_text(x->waiter_file, y->waiter_file);
+		assert_int_equal(x->waiter_line, y->waiter_line);
+		same_double(x->waiter_share, y->waiter_share);
+		assert_int_equal(x->places.cnt, y->places.cnt);
+		for (size_t k = 0; k < x->places.cnt; k++)
+			assert_int_equal(x->places.items[k], y->places.items[k]);
+	}
+}
+
 static void same_waiters(const struct findings *a, const struct findings *b)
 {
 	assert_int_equal(a->waiters.cnt, b->waiters.cnt);
@@ -231,6 +259,7 @@ void same_findings(const struct findings *a, const struct findings *b)
 	same_tail(a, b);
 	same_part_pairs(a, b);
 	same_causes(a, b);
+	same_summed_causes(a, b);
 	same_text(a->work.names, b->work.names);
 	assert_true(a->work.interval_cnt == b->work.interval_cnt);
 	same_double(a->work.explained, b->work.explained);

@@ -60,6 +60,49 @@ static void add_nodes(struct findings *f)
 	VEC_ADD(&f->covariances, (struct covariance){ 0, 1, 8, -4e10, -.02 });
 }
 
+static struct summed_cause *add_cause(struct findings *f, const char *function, double share, uint32_t node)
+{
+	struct summed_cause *c = VEC_EXTEND(&f->causes);
+
+	c->known = function != NULL;
+	c->function = function;
+	c->file = function ? "server.c" : NULL;
+	c->line = function ? 28 : 0;
+	c->share = c->how_share = share;
+	c->mean_ns = 500000 * share;
+	c->has_ci95 = true;
+	c->ci95[0] = share - .05;
+	c->ci95[1] = share + .05;
+	c->places.items = ARENA_NEW(f->arena, uint32_t, 1);
+	c->places.items[0] = node;
+	c->places.cnt = c->places.cap = 1;
+	return c;
+}
+
+static void add_causes(struct findings *f)
+{
+	struct summed_cause *c = add_cause(f, "flush_log", .60, 4);
+
+	c->line = 41;
+	c->is_wait = c->has_waiter = true;
+	c->wait = STATE_SLEEP;
+	c->how = HOW_LOCK;
+	c->waited = STATE_LOCK;
+	c->waiter = "log_append";
+	c->waiter_file = "server.c";
+	c->waiter_line = 28;
+	c->waiter_share = .60;
+	c->ci95[0] = .51;
+	c->ci95[1] = .72;
+	c = add_cause(f, NULL, .36, 8);
+	c->how = HOW_QUEUE;
+	c->has_waiter = true;
+	c->waited = STATE_QUEUE;
+	c->waiter_share = .36;
+	add_cause(f, "hash_payload", .03, 7);
+	add_cause(f, "log_append", .01, 6);
+}
+
 static struct factor *add_factor(struct findings *f, enum factor_kind kind, const char *function,
 				 double share, uint32_t height)
 {
@@ -171,6 +214,7 @@ struct findings *sample_server(void)
 	};
 	f->root_height = 3;
 	add_nodes(f);
+	add_causes(f);
 	add_factors(f);
 	add_parts(f);
 	for (size_t i = 0; i < ARRAY_SIZE(latencies_ns); i++)

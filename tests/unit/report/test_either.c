@@ -72,8 +72,7 @@ static void test_one_or_the_other(void **state)
 	want_told(f, -9120, true);
 	assert_non_null(strstr(warning_of(f, "either"), "in f0 or in f1"));
 	assert_true(fabs(plain_factor(f, "f1")->share - 60.9) < 1e-6);
-	assert_non_null(strstr(sentence, "f1 causes 6090 % of"));
-	assert_non_null(strstr(sentence, "above 100 %: intervals have it or f0)"));
+	assert_non_null(strstr(sentence, "f1 causes all of the variance of 'r' (intervals have it or f0)"));
 }
 
 /* 20 of the other in each: E f0 = 1510, E f1 = 1530; E f0 f1 = (2990 + 3030 + 3010 + 3050) * 20 / 4 = 60,400: Cov -2,249,900. */

@@ -32,6 +32,7 @@ static void test_texts(void **state)
 	want_text("factors.work", text_of("factors", &in, true, 100));
 	f->work.names = NULL;
 	want_text("summary", text_of("summary", &in, true, 80));
+	want_text("causes", text_of("causes", &in, true, 80));
 	want_text("factors", text_of("factors", &in, true, 80));
 	want_text("factors.wide", text_of("factors", &in, true, 130));
 	want_text("factors.narrow", text_of("factors", &in, true, 50));
@@ -108,48 +109,6 @@ static void test_endless_tree(void **state)
 				      lines % 2 ? " ping" : " pong"));
 	}
 	assert_int_equal(lines, 61);
-}
-
-static void want_sentence(const struct findings *f, const struct select_options *o, const char *text)
-{
-	_cleanup_(freep) char *sentence = sentence_text(f, o, false);
-
-	assert_string_equal(sentence, text);
-}
-
-static void test_sentences(void **state)
-{
-	_cleanup_(findings_freep) struct findings *f = sample_server(), *none = findings_new();
-	struct select_options o = { 3, 0.05, false, false };
-
-	(void)state;
-	f->interval.cnt = 400;
-	want_sentence(f, &o, "log_append > lock wait causes 61 % of the variance of 'request'"
-			" (95 % CI 52 to 73); because of flush_log > sleep wait (60 %).");
-	/* 61 % -+ 60: half the width must come down to 58.5, 400 * (60/58.5)^2 - 400 = 20.8. */
-	f->factors.items[0].ci95[0] = .01;
-	f->factors.items[0].ci95[1] = 1.21;
-	want_sentence(f, &o, "log_append > lock wait may cause 61 % of the variance of 'request'"
-			" (95 % CI 1 to 121); because of flush_log > sleep wait (60 %)."
-			" That is not resolved yet: it takes about 21 more intervals to tell.");
-	f->interval.cnt = 20;
-	f->factors.items[0].has_ci95 = false;
-	want_sentence(f, &o, "log_append > lock wait may cause 61 % of the variance of 'request';"
-			" because of flush_log > sleep wait (60 %)."
-			" 20 intervals are too few to tell: it takes at least 30.");
-	f->interval.cnt = 400;
-	o.threshold = 0.9;
-	want_sentence(f, &o, "Nothing causes more than 90 % of the variance of 'request';"
-			" the largest factor is handle_request with 65 %.");
-	o.threshold = 0.615;		/* only functions are above: the best is open */
-	want_sentence(f, &o, "log_append causes 62 % of the variance of 'request'."
-			" It calls functions that carry no probe yet: probe them to see further.");
-	f->interval.variance_ns2 = 0;
-	want_sentence(f, &o, "'request' does not vary: each of 400 intervals took 1.06 ms.");
-	f->interval.cnt = 1;
-	want_sentence(f, &o, "Only one interval of 'request' was completed (1.06 ms):"
-			" a variance needs several.");
-	want_sentence(none, &o, "No interval was completed: there is nothing to explain.");
 }
 
 /* Whatever the findings hold, every format prints something and JSON stays JSON. */
@@ -550,7 +509,6 @@ int main(void)
 		cmocka_unit_test(test_deep_tree),
 		cmocka_unit_test(test_deep_tree_data),
 		cmocka_unit_test(test_endless_tree),
-		cmocka_unit_test(test_sentences),
 		cmocka_unit_test(test_percents),
 		cmocka_unit_test(test_intervals_of_percents),
 		cmocka_unit_test(test_odd_findings),

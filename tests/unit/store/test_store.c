@@ -349,6 +349,9 @@ static void test_damaged(void **state)
 		{ "UPDATE factor_call_site SET factor = -1", "factor_call_site" },
 		{ "UPDATE common_member SET part = 2", "common_member" },
 		{ "UPDATE common_member SET cause = 1", "common_member" },
+		{ "UPDATE cause SET how = 'magic' WHERE position = 0", "cause" },
+		{ "UPDATE cause_place SET cause = 9 WHERE cause = 0", "cause_place" },
+		{ "UPDATE cause_place SET node = 10 WHERE cause = 0", "cause_place" },
 		{ "UPDATE part SET wait = 'lokc' WHERE position = 0", "part" },
 		{ "UPDATE part_pair SET b = 2", "part_pair" },
 		{ "UPDATE part_pair SET within = 1", "part_pair" },
@@ -371,7 +374,7 @@ static void test_damaged(void **state)
 			     "DELETE FROM covariance; DELETE FROM factor; DELETE FROM because_of;"
 			     "DELETE FROM factor_call_site; DELETE FROM interval;"
 			     "DELETE FROM warning; DELETE FROM interval_name; DELETE FROM tail;"
-			     "DELETE FROM part; DELETE FROM part_pair; DELETE FROM inherent_work; DELETE FROM common_cause;"
+			     "DELETE FROM part; DELETE FROM part_pair; DELETE FROM inherent_work; DELETE FROM common_cause; DELETE FROM cause; DELETE FROM cause_place;"
 			     "DELETE FROM common_member; DELETE FROM cpu; DELETE FROM cpu_other", NULL, NULL, NULL);
 	}
 }

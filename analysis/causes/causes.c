@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * causes.c - the leaves of the tree, grouped by who did it.
+ *
+ * The leaves of the tree are disjoint and add up to the latency, and a share is linear in the time, so a cause's share is the sum of
+ * its leaves' and its blocks are the sums of theirs.  Who did it:
+ *
+ *	a body, a function that is a leaf	the function; in none: unknown
+ *	a wait for a CPU, of whomever		the run queue
+ *	a blame with a function			that function
+ *	a blame of a device			the function that waited, if one has a probe; else the device
+ *	an io wait or sleep of nobody else	the function that waited
+ *	any other wait without a blame		unknown: the function that waited only suffers it
+ *
+ * What one function did in several ways is one cause; its own state, its way of acting and the wait through which it acts are told as
+ * the largest of each.
+ */
+#include "analysis/causes/causes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/stats/confidence.h"
+#include "base/banned.h"
+
+struct leaf {
+	uint32_t node;
+	struct summed_cause as;		/* the cause, if it were the only leaf */
+};
+
+static enum cause_how how_of(enum trace_state wait)
+{
+	switch (wait) {
+	case STATE_LOCK:
+	case STATE_COND:
+	case STATE_JOIN:
+		return HOW_LOCK;
+	case STATE_QUEUE:
+		return HOW_QUEUE;
+	case STATE_IO:
+		return HOW_IO;
+	case STATE_RUNNABLE:
+	case STATE_WAKEUP:
+		return HOW_RUNQUEUE;
+	case STATE_RUNNING:
+		return HOW_CPU;
+	default:
+		return HOW_OTHER;
+	}
+}
+
+static bool is_device(const char *function)
+{
+	return function && function[0] == '(';
+}
+
+static void set_function(struct summed_cause *c, const struct node *n)
+{
+	c->known = true;
+	c->function = n->function;
+	c->file = n->file;
+	c->line = n->line;
+}
+
+static void set_runqueue(struct summed_cause *c)
+{
+	c->known = c->is_wait = true;
+	c->wait = STATE_RUNNABLE;
+	c->how = HOW_RUNQUEUE;
+}
+
+/* The function that waited did it itself: nobody else is known to have ended the wait, and none has to. */
+static void set_waiting(struct summed_cause *c, const struct node *wait)
+{
+	c->is_wait = true;
+	c->wait = wait->wait;
+	if (wait->function)
+		set_function(c, wait);
+}
+
+/* blame: below wait; NULL: it has none. */
+static void judge_wait(struct summed_cause *c, const struct node *wait, const struct node *blame)
+{
+	bool may_end_by_itself = wait->wait == STATE_IO || wait->wait == STATE_SLEEP;
+
+	c->how = how_of(wait->wait);
+	c->has_waiter = true;
+	c->waiter = wait->function;
+	c->waiter_file = wait->file;
+	c->waiter_line = wait->line;
+	c->waited = wait->wait;
+	if (blame) {
+		c->is_wait = blame->is_wait;
+		c->wait = blame->wait;
+		c->device = blame->device;
+	}
+	if (state_is_runqueue(wait->wait) || (blame && blame->is_wait && state_is_runqueue(blame->wait))) {
+		set_runqueue(c);
+	} else if (blame && is_device(blame->function)) {
+		set_waiting(c, wait);
+		c->known = true;
+		c->device = strcmp(blame->function, "(timer)") == 0 ? "timer" : strcmp(blame->function, "(disk)") == 0 ? "disk" :
+			    strcmp(blame->function, "(nic)") == 0 ? "nic" : "kernel";
+	} else if (blame && blame->function) {
+		set_function(c, blame);
+	} else if (may_end_by_itself && !(blame && blame->is_wait)) {
+		set_waiting(c, wait);
+	}
+}
+
+static const struct node *wait_above(const struct findings *f, const struct node *n)
+{
+	while (n->kind != NODE_WAIT && n->parent != NODE_NONE)
+		n = &f->nodes.items[n->parent];
+	return n->kind == NODE_WAIT ? n : NULL;
+}
+
+static void judge(const struct findings *f, struct leaf *leaf)
+{
+	const struct node *n = &f->nodes.items[leaf->node], *wait = wait_above(f, n);
+	struct summed_cause *c = &leaf->as;
+
+	c->share = n->share;
+	c->mean_ns = n->mean_ns;
+	if (n->kind == NODE_WAIT || n->kind == NODE_BLAME) {
+		if (wait)
+			judge_wait(c, wait, n->kind == NODE_BLAME ? n : NULL);
+	} else {
+		c->how = HOW_CPU;
+		if (n->function)
+			set_function(c, n);
+	}
+}
+
+static int compare_texts(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "");
+}
+
+/* 0: the same cause. */
+static int compare_doers(const struct summed_cause *a, const struct summed_cause *b)
+{
+	int r;
+
+	if (a->known != b->known)
+		return a->known ? -1 : 1;
+	if (!a->known)
+		return 0;
+	r = compare_texts(a->function, b->function);
+	if (r == 0)
+		r = compare_texts(a->file, b->file);
+	if (r != 0 || a->function)
+		return r;
+	r = compare_texts(a->device, b->device);
+	if (r != 0 || a->device)
+		return r;
+	return (a->wait > b->wait) - (a->wait < b->wait);
+}
+
+static int by_doer(const void *pa, const void *pb)
+{
+	const struct leaf *a = pa, *b = pb;
+	int r = compare_doers(&a->as, &b->as);
+
+	return r ? r : (a->node > b->node) - (a->node < b->node);
+}
+
+/* Sums of the group's shares by something that few of its leaves differ in. */
+typedef bool (*is_alike)(const struct summed_cause *a, const struct summed_cause *b);
+
+static bool same_state(const struct summed_cause *a, const struct summed_cause *b)
+{
+	return a->is_wait == b->is_wait && (!a->is_wait || a->wait == b->wait) && compare_texts(a->device, b->device) == 0;
+}
+
+static bool same_how(const struct summed_cause *a, const struct summed_cause *b)
+{
+	return a->how == b->how;
+}
+
+static bool same_waiter(const struct summed_cause *a, const struct summed_cause *b)
+{
+	return a->has_waiter == b->has_waiter && a->waited == b->waited && compare_texts(a->waiter, b->waiter) == 0 &&
+	       compare_texts(a->waiter_file, b->waiter_file) == 0;
+}
+
+/* The leaf whose likes have the most, of either sign, of equals those that took longer; ret_share: of them all. */
+static const struct summed_cause *largest(const struct leaf *leaves, size_t cnt, is_alike alike, double *ret_share)
+{
+	struct likes {
+		const struct summed_cause *first;
+		double share, mean_ns;
+	} *likes = xcalloc(cnt, sizeof(*likes));
+	const struct summed_cause *best;
+	size_t found = 0, at = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		size_t k = 0;
+
+		while (k < found && !alike(likes[k].first, &leaves[i].as))
+			k++;
+		if (k == found)
+			likes[found++].first = &leaves[i].as;
+		likes[k].share += leaves[i].as.share;
+		likes[k].mean_ns += leaves[i].as.mean_ns;
+	}
+	for (size_t k = 1; k < found; k++)
+		if (fabs(likes[k].share) > fabs(likes[at].share) ||
+		    (fabs(likes[k].share) == fabs(likes[at].share) && likes[k].mean_ns > likes[at].mean_ns))
+			at = k;
+	best = likes[at].first;
+	*ret_share = likes[at].share;
+	free(likes);
+	return best;
+}
+
+/* Of the leaves of one doer. */
+static struct summed_cause sum_up(struct arena *arena, const struct leaf *leaves, size_t cnt)
+{
+	struct summed_cause c = leaves[0].as;
+	const struct summed_cause *x;
+	double share;
+
+	c.share = c.mean_ns = 0;
+	c.places.items = ARENA_NEW(arena, uint32_t, cnt);
+	c.places.cnt = c.places.cap = cnt;
+	for (size_t i = 0; i < cnt; i++) {
+		c.share += leaves[i].as.share;
+		c.mean_ns += leaves[i].as.mean_ns;
+		c.places.items[i] = leaves[i].node;
+	}
+	x = largest(leaves, cnt, same_how, &c.how_share);
+	c.how = x->how;
+	x = largest(leaves, cnt, same_waiter, &c.waiter_share);
+	c.has_waiter = x->has_waiter;
+	c.waiter = x->waiter;
+	c.waiter_file = x->waiter_file;
+	c.waiter_line = x->waiter_line;
+	c.waited = x->waited;
+	x = largest(leaves, cnt, same_state, &share);
+	c.is_wait = x->is_wait;
+	c.wait = x->wait;
+	c.device = x->device;
+	if (c.known && c.function && fabs(share) < NEARLY_ALL * fabs(c.share)) {
+		c.is_wait = false;
+		c.is_mixed = true;
+		c.device = NULL;
+	}
+	return c;
+}
+
+struct ordered {
+	struct summed_cause cause;
+	size_t before;
+};
+
+static int by_share(const void *pa, const void *pb)
+{
+	const struct ordered *a = pa, *b = pb;
+
+	if (a->cause.share != b->cause.share)
+		return a->cause.share > b->cause.share ? -1 : 1;
+	return (a->before > b->before) - (a->before < b->before);	/* by name */
+}
+
+/* Sorts causes, and numbers in of_node. */
+static void sort_causes(struct findings *f, uint32_t *of_node)
+{
+	size_t cnt = f->causes.cnt;
+	_cleanup_(freep) struct ordered *order = xcalloc(cnt + 1, sizeof(*order));
+	_cleanup_(freep) uint32_t *after = xcalloc(cnt + 1, sizeof(*after));
+
+	for (size_t i = 0; i < cnt; i++)
+		order[i] = (struct ordered){ f->causes.items[i], i };
+	if (cnt > 1)
+		qsort(order, cnt, sizeof(*order), by_share);
+	for (uint32_t i = 0; i < cnt; i++) {
+		f->causes.items[i] = order[i].cause;
+		after[order[i].before] = i;
+	}
+	for (size_t i = 0; i < f->nodes.cnt; i++)
+		if (of_node[i] != NODE_NONE)
+			of_node[i] = after[of_node[i]];
+}
+
+uint32_t *sum_causes(struct findings *f)
+{
+	size_t cnt = f->nodes.cnt, leaf_cnt = 0;
+	struct leaf *leaves = xcalloc(cnt + 1, sizeof(*leaves));
+	uint32_t *of_node = xmalloc((cnt + 1) * sizeof(*of_node));
+	_cleanup_(freep) bool *has_child = xcalloc(cnt + 1, sizeof(*has_child));
+
+	memset(of_node, 0xff, (cnt + 1) * sizeof(*of_node));
+	for (size_t i = 1; i < cnt; i++)
+		has_child[f->nodes.items[i].parent] = true;
+	for (uint32_t i = 0; i < cnt; i++) {
+		if (has_child[i])
+			continue;
+		leaves[leaf_cnt].node = i;
+		judge(f, &leaves[leaf_cnt++]);
+	}
+	if (leaf_cnt > 1)
+		qsort(leaves, leaf_cnt, sizeof(*leaves), by_doer);
+	for (size_t first = 0, end; first < leaf_cnt; first = end) {
+		for (end = first; end < leaf_cnt && compare_doers(&leaves[first].as, &leaves[end].as) == 0; end++)
+			of_node[leaves[end].node] = (uint32_t)f->causes.cnt;
+		VEC_ADD(&f->causes, sum_up(f->arena, leaves + first, end - first));
+	}
+	free(leaves);
+	sort_causes(f, of_node);
+	return of_node;
+}
+
+void find_causes(const struct analysis *a, const struct shown_tree *shown, const struct factor_columns *factors)
+{
+	_cleanup_(freep) uint32_t *of_node = NULL;
+	_cleanup_(freep) double *sums = NULL;
+	size_t blocks = factors->block_cnt;
+
+	if (a->f->interval.cnt == 0)
+		return;
+	of_node = sum_causes(a->f);
+	if (blocks == 0)
+		return;
+	sums = xcalloc(a->f->causes.cnt * blocks + 1, sizeof(*sums));
+	for (size_t i = 0; i < a->f->nodes.cnt; i++)
+		for (size_t b = 0; b < blocks && of_node[i] != NODE_NONE; b++)
+			sums[of_node[i] * blocks + b] += factors->blocks_of_place[shown->place_of_node[i] * blocks + b];
+	for (size_t i = 0; i < a->f->causes.cnt; i++) {
+		struct summed_cause *c = &a->f->causes.items[i];
+
+		c->has_ci95 = true;
+		findings_ci95(c->share, confidence_of(sums + i * blocks, blocks, a->m->n).half_width, c->ci95);
+	}
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cause_words.c - how a cause acts, in plain words.
+ *
+ *	parse		"it runs"
+ *	flush_log	"it sleeps while log_append (server.c:28) waits for it to let go of a lock"
+ *	save		"mostly, it waits for input or output (the disk) while requests wait for their thread"
+ */
+#include "report/words/cause_words.h"
+
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/cleanup.h"
+#include "base/text/label.h"
+#include "report/style.h"
+#include "report/words/because.h"
+#include "report/words/sentence.h"
+
+char *cause_label(const struct summed_cause *c)
+{
+	if (!c->known)
+		return xstrdup("unknown");
+	if (c->function)
+		return xstrdup(c->function);
+	if (c->how == HOW_RUNQUEUE)
+		return xstrdup("waiting for a CPU");
+	if (c->peer)
+		return xasprintf("waiting for %s", c->peer);
+	if (c->device)
+		return strcmp(c->device, "timer") ? xasprintf("the %s", c->device) : xstrdup("a time-out");
+	return xstrdup(wait_text(c->wait));
+}
+
+void add_place(struct str *to, const char *file, uint32_t line)
+{
+	if (file && line)
+		str_addf(to, " (%s:%u)", file, line);
+	else if (file)
+		str_addf(to, " (%s)", file);
+}
+
+char *cause_state(const struct summed_cause *c)
+{
+	if (!c->known || c->how == HOW_RUNQUEUE || !c->function)
+		return xstrdup("");
+	if (c->is_mixed)
+		return xstrdup("running and waiting");
+	if (!c->is_wait)
+		return xstrdup("running time");
+	if (c->peer)
+		return xasprintf("%s for %s", wait_text(c->wait), c->peer);
+	if (c->device && strcmp(c->device, "timer"))
+		return xasprintf("%s for the %s", wait_text(c->wait), c->device);
+	return xstrdup(wait_text(c->wait));
+}
+
+static bool acts_by_itself(const struct summed_cause *c)
+{
+	return !c->has_waiter || c->how == HOW_RUNQUEUE ||
+	       (c->known && c->function && c->waiter && strcmp(c->function, c->waiter) == 0 && c->is_wait && c->wait == c->waited &&
+		c->how != HOW_QUEUE);
+}
+
+char *cause_through(const struct summed_cause *c)
+{
+	if (acts_by_itself(c) && c->known)
+		return xstrdup("");
+	if (!c->has_waiter)
+		return xstrdup("no probed function");
+	return c->waiter ? xasprintf("%s in %s", wait_text(c->waited), c->waiter) : xstrdup(wait_text(c->waited));
+}
+
+bool cause_is_parked(const struct summed_cause *c)
+{
+	return c->known && c->how == HOW_QUEUE && c->is_wait && c->wait == STATE_IO && !c->peer && !c->device;
+}
+
+/* What it did meanwhile. */
+static void add_doing(struct str *to, const struct summed_cause *c)
+{
+	static const char *const texts[STATE_CNT] = {
+		[STATE_LOCK] = "it waits for a lock", [STATE_COND] = "it waits for a signal of another thread",
+		[STATE_IO] = "it waits for input or output", [STATE_QUEUE] = "it waits in a queue",
+		[STATE_JOIN] = "it waits for a thread or process to end", [STATE_SLEEP] = "it sleeps",
+	};
+
+	if (c->is_mixed)
+		str_add(to, "it runs and waits");
+	else if (!c->is_wait)
+		str_add(to, "it runs");
+	else
+		str_add(to, texts[c->wait] ? texts[c->wait] : "it is off the CPU");
+	if (c->is_wait && c->peer)
+		str_addf(to, " (%s)", c->peer);
+	else if (c->is_wait && c->device && strcmp(c->device, "timer"))
+		str_addf(to, " (the %s)", c->device);
+}
+
+static void add_name(struct str *to, const char *function, bool utf8)
+{
+	label_add_readable(to, function, NAME_READABLE, glyphs_for(utf8)->ellipsis);
+}
+
+static void add_waiter(struct str *to, const struct summed_cause *c, bool utf8)
+{
+	if (!c->waiter) {
+		str_add(to, "a request waits");
+		return;
+	}
+	add_name(to, c->waiter, utf8);
+	add_place(to, c->waiter_file, c->waiter_line);
+	str_add(to, " waits");
+}
+
+/* " while log_append waits for it to let go of a lock" */
+static void add_effect(struct str *to, const struct summed_cause *c, bool utf8)
+{
+	str_add(to, " while ");
+	if (c->waited == STATE_QUEUE) {
+		str_add(to, "a request waits for its thread");
+		return;
+	}
+	add_waiter(to, c, utf8);
+	switch (c->waited) {
+	case STATE_LOCK:
+		str_add(to, " for it to let go of a lock");
+		break;
+	case STATE_JOIN:
+		str_add(to, " for it to end");
+		break;
+	case STATE_IO:
+		str_add(to, " for what it writes");
+		break;
+	default:
+		str_add(to, " for it");
+		break;
+	}
+}
+
+void cause_add_how(struct str *to, const struct summed_cause *c, bool utf8)
+{
+	bool by_itself = acts_by_itself(c);
+
+	if (!c->known || c->how == HOW_RUNQUEUE || !c->function)
+		return;
+	str_add(to, by_itself || c->waiter_share >= NEARLY_ALL * c->share ? ": " : ": mostly, ");
+	add_doing(to, c);
+	if (!by_itself)
+		add_effect(to, c, utf8);
+}
+
+/* Of a tenth of the waits nobody knows who ended them. */
+static bool lacks_wakers(const struct findings *f)
+{
+	for (size_t i = 0; i < f->warnings.cnt; i++)
+		if (!strcmp(f->warnings.items[i].code, "no-waker"))
+			return true;
+	return false;
+}
+
+/* Functions of root-only intervals are not recorded, whatever has a probe. */
+static const char *would_name(const struct findings *f)
+{
+	return f->probing.root_only_cnt ? "vprof record without --sample, or vprof build --functions all, would name it"
+					: "vprof build --functions all would name it";
+}
+
+void cause_add_why_unknown(struct str *to, const struct findings *f, const struct summed_cause *c, bool utf8)
+{
+	if (!c->has_waiter) {
+		str_addf(to, "mostly, it runs in no probed function; %s", would_name(f));
+		return;
+	}
+	str_add(to, "mostly, ");
+	add_waiter(to, c, utf8);
+	str_addf(to, " (%s), and ", wait_text(c->waited));
+	if (c->waited == STATE_OTHER)
+		str_add(to, "why it is off the CPU is not recorded; vprof record --kernel tells more");
+	else if (c->is_wait && c->wait == STATE_OTHER)
+		str_add(to, "nothing is recorded of the thread that it waits for; vprof record --kernel tells more");
+	else if (c->waited == STATE_QUEUE)
+		str_addf(to, "its thread was in no probed function meanwhile%s%s; %s", c->is_wait ? ", in " : "",
+			 c->is_wait ? wait_text(c->wait) : "", would_name(f));
+	else if (c->is_wait || !lacks_wakers(f))
+		str_addf(to, "the thread that ended the wait was in no probed function; %s", would_name(f));
+	else if (c->waited == STATE_LOCK || c->waited == STATE_COND || c->waited == STATE_JOIN)
+		str_addf(to, "which thread ended the wait is not recorded; list what lets go under [sync] release, or vprof build "
+			 "--functions all");
+	else
+		str_add(to, "what ended the wait is not recorded; vprof record --kernel tells more");
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * cause_words.h - a cause summed over the tree, in words.  Private to report/.
+ */
+#ifndef REPORT_WORDS_CAUSE_WORDS_H
+#define REPORT_WORDS_CAUSE_WORDS_H
+
+#include <stdbool.h>
+
+#include "analysis/findings/findings.h"
+#include "base/str.h"
+
+/* "flush_log", "waiting for a CPU", "the disk", "unknown"; the caller frees it. */
+char *cause_label(const struct summed_cause *c);
+
+/* " (server.c:41)"; nothing where it is not known. */
+void add_place(struct str *to, const char *file, uint32_t line);
+
+/* "sleep wait", "io wait for the disk", "running time"; "" of what is told by its label. */
+char *cause_state(const struct summed_cause *c);
+
+/* "lock wait in log_append", through which it acts; "" where it acts by itself. */
+char *cause_through(const struct summed_cause *c);
+
+/* ": it sleeps while log_append waits for it to let go of a lock"; nothing where there is nothing to add. */
+void cause_add_how(struct str *to, const struct summed_cause *c, bool utf8);
+
+/* Of the unknown: why it is, and what would tell. */
+void cause_add_why_unknown(struct str *to, const struct findings *f, const struct summed_cause *c, bool utf8);
+
+/* A thread that idles in its loop, for a file or connection that is not known, while a request waits for its turn. */
+bool cause_is_parked(const struct summed_cause *c);
+
+#endif

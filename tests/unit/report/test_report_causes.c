@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_report_causes.c - the sentence, and the causes that it is made of, from findings made by hand (sample_findings.h). */
+#include <math.h>
+#include <string.h>
+
+#include "tests/unit/cmocka_all.h"
+
+#include "base/banned.h"
+#include "report/style.h"
+#include "report/words/sentence.h"
+#include "tests/unit/report/report_check.h"
+#include "tests/unit/sample_findings.h"
+
+static void want_sentence(const struct findings *f, const struct select_options *o, const char *text)
+{
+	_cleanup_(freep) char *sentence = sentence_text(f, o, false);
+
+	assert_string_equal(sentence, text);
+}
+
+static void test_sentences(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = sample_server(), *none = findings_new();
+	struct select_options o = { 3, 0.05, false, false };
+
+	(void)state;
+	f->interval.cnt = 400;
+	want_sentence(f, &o, "flush_log (server.c:41) causes 60 % of the variance of 'request'"
+			" (95 % CI 51 to 72): it sleeps while log_append (server.c:28) waits for it to let go of a lock."
+			" Next: unknown (36 %).");
+	/* 60 % -+ 60: half the width must come down to 57.5, 400 * (60/57.5)^2 - 400 = 35.5. */
+	f->causes.items[0].ci95[0] = 0;
+	f->causes.items[0].ci95[1] = 1.2;
+	want_sentence(f, &o, "flush_log (server.c:41) may cause 60 % of the variance of 'request'"
+			" (95 % CI 0 to 120): it sleeps while log_append (server.c:28) waits for it to let go of a lock."
+			" That is not resolved yet: it takes about 36 more intervals to tell. Next: unknown (36 %).");
+	f->interval.cnt = 20;
+	f->causes.items[0].has_ci95 = false;
+	want_sentence(f, &o, "flush_log (server.c:41) may cause 60 % of the variance of 'request':"
+			" it sleeps while log_append (server.c:28) waits for it to let go of a lock."
+			" 20 intervals are too few to tell: it takes at least 30. Next: unknown (36 %).");
+	f->interval.cnt = 400;
+	o.threshold = 0.9;
+	want_sentence(f, &o, "Nothing causes more than 90 % of the variance of 'request';"
+			" the largest cause is flush_log with 60 % of the variance of 'request'.");
+	o.threshold = 0.5;		/* only part of it is through that wait; then it acts by itself, in a function that is open */
+	f->causes.items[0].waiter_share = .4;
+	want_sentence(f, &o, "flush_log (server.c:41) causes 60 % of the variance of 'request':"
+			" mostly, it sleeps while log_append (server.c:28) waits for it to let go of a lock.");
+	f->causes.items[0].has_waiter = f->causes.items[0].is_wait = false;
+	f->causes.items[0].how = HOW_CPU;
+	f->causes.items[0].places.items[0] = 7;
+	want_sentence(f, &o, "flush_log (server.c:41) causes 60 % of the variance of 'request': it runs."
+			" It calls functions that carry no probe yet: probe them to see further.");
+	f->causes.items[0].share = 1.5;
+	want_sentence(f, &o, "flush_log (server.c:41) causes all of the variance of 'request' (and more, which others make up for):"
+			" it runs. It calls functions that carry no probe yet: probe them to see further.");
+	f->interval.variance_ns2 = 0;
+	want_sentence(f, &o, "'request' does not vary: each of 400 intervals took 1.06 ms.");
+	f->interval.cnt = 1;
+	want_sentence(f, &o, "Only one interval of 'request' was completed (1.06 ms):"
+			" a variance needs several.");
+	want_sentence(none, &o, "No interval was completed: there is nothing to explain.");
+}
+
+/* What comes first is not known: why, and what would tell. */
+static void test_unknown_cause(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = sample_server();
+	struct select_options o = { 3, 0.05, false, false };
+	struct summed_cause *c = &f->causes.items[0];
+
+	(void)state;
+	f->interval.cnt = 400;
+	*c = f->causes.items[1];
+	f->causes.cnt = 1;
+	want_sentence(f, &o, "Not known what causes 36 % of the variance of 'request' (95 % CI 31 to 41): mostly, a request waits"
+			" (queue wait), and its thread was in no probed function meanwhile; vprof build --functions all would name"
+			" it.");
+	c->waiter = "get";
+	c->waited = STATE_LOCK;
+	want_sentence(f, &o, "Not known what causes 36 % of the variance of 'request' (95 % CI 31 to 41): mostly, get waits"
+			" (lock wait), and the thread that ended the wait was in no probed function; vprof build --functions all"
+			" would name it.");
+	findings_warn(f, "no-waker", "for 90 %%");
+	want_sentence(f, &o, "Not known what causes 36 % of the variance of 'request' (95 % CI 31 to 41): mostly, get waits"
+			" (lock wait), and which thread ended the wait is not recorded; list what lets go under [sync] release, or"
+			" vprof build --functions all.");
+	c->has_waiter = false;
+	want_sentence(f, &o, "Not known what causes 36 % of the variance of 'request' (95 % CI 31 to 41): mostly, it runs in no"
+			" probed function; vprof build --functions all would name it.");
+}
+
+static void test_causes_data(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = sample_server();
+	struct view_input in = input_of(f);
+	json_t *o = json_of("causes", &in);
+	double sum = 0;
+
+	(void)state;
+	for (size_t i = 0; i < json_array_size(at(o, "causes")); i++)
+		sum += json_number_value(json_object_get(json_array_get(at(o, "causes"), i), "share"));
+	assert_true(fabs(sum - 1) < 1e-9);
+	want_number(o, "causes/0/rank", 1);
+	want_string(o, "causes/0/function", "flush_log");
+	want_number(o, "causes/0/line", 41);
+	want_string(o, "causes/0/wait", "sleep");
+	want_string(o, "causes/0/how", "lock");
+	want_null(o, "causes/0/peer");
+	want_number(o, "causes/0/ci95/1", .72);
+	want_number(o, "causes/0/places/0", 4);
+	want_string(o, "causes/0/through/function", "log_append");
+	assert_true(json_is_true(at(o, "causes/0/known")));
+	assert_true(json_is_false(at(o, "causes/1/known")));
+	want_null(o, "causes/1/function");
+	want_string(o, "sentence/function", "flush_log");
+	want_number(o, "sentence/line", 41);
+	want_number(o, "sentence/share", .6);
+	json_decref(o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sentences), cmocka_unit_test(test_unknown_cause), cmocka_unit_test(test_causes_data),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
