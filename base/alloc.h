@@ -21,7 +21,7 @@ void *xrealloc(void *p, size_t cnt, size_t bytes) __attribute__((returns_nonnull
 char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
 char *xstrndup(const char *s, size_t len) __attribute__((malloc, returns_nonnull));
 
-/* What was freed goes back to the system where it can: before work of another kind, whose memory comes on top. */
+/* Returns freed memory to the system where possible.  Call it before work of another kind allocates its own. */
 void alloc_give_back(void);
 
 /* Zeroed memory for sparse use: untouched pages cost nothing.  Freed by sparse_free() with the same size. */
@@ -36,7 +36,7 @@ char *xasprintf(const char *fmt, ...)
  * Growable arrays: struct { T *items; size_t cnt, cap; } anything.
  *	VEC_ADD(&v, item)	append (item is evaluated once)
  *	VEC_EXTEND(&v)		append a zeroed item, yields its address
- *	VEC_ROOM(&v, n)		n items may be written behind the last, and added to cnt
+ *	VEC_ROOM(&v, n)		n items may be written after the last, and added to cnt
  *	VEC_RELEASE(&v)		free the array, leave it empty
  */
 #define VEC(T) struct { T *items; size_t cnt, cap; }
@@ -66,7 +66,7 @@ char *xasprintf(const char *fmt, ...)
 		&(v)->items[(v)->cnt++];					\
 	})
 
-/* Where element i is, or the end; nothing may be added to the NULL of a list that never had one. */
+/* Address of element i, or of the end.  An empty list's items are NULL, to which nothing may be added. */
 #define VEC_AT(v, i) ((v)->items ? &(v)->items[i] : NULL)
 
 #define VEC_RELEASE(v)								\

@@ -30,13 +30,13 @@ struct elf_private {
 	size_t bytes;
 };
 
-/* NULL unless the file has all of it. */
+/* NULL unless the file contains the whole part. */
 static const void *part(const struct elf_private *p, size_t offset, size_t bytes)
 {
 	return offset <= p->bytes && bytes <= p->bytes - offset ? p->base + offset : NULL;
 }
 
-/* The same of a table, which begins where its entries may. */
+/* The same for a table; it starts where its entries may start. */
 static const void *table_part(const struct elf_private *p, size_t offset, size_t bytes)
 {
 	return offset % sizeof(ElfW(Addr)) == 0 ? part(p, offset, bytes) : NULL;
@@ -199,7 +199,7 @@ static const ElfW(Shdr) *find_table(const struct elf_private *p, unsigned type)
 	return NULL;
 }
 
-/* NULL: it does not end in its table. */
+/* NULL if the name does not end inside its table. */
 static const char *name_at(const char *names, size_t bytes, size_t at)
 {
 	return at < bytes && memchr(names + at, '\0', bytes - at) ? names + at : NULL;

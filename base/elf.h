@@ -15,8 +15,8 @@
 #include "base/cleanup.h"
 
 struct elf {
-	const char *interpreter;	/* NULL: it has none, it is static */
-	bool has_symbols;		/* more than what the loader needs: not stripped */
+	const char *interpreter;	/* NULL: a static program, which has none */
+	bool has_symbols;		/* has symbols besides those that the loader needs: it is not stripped */
 	bool is_movable;		/* position independent */
 	struct elf_private *private;
 };
@@ -26,10 +26,11 @@ int elf_open(const char *path, struct elf **ret);
 void elf_close(struct elf *e);
 DEFINE_CLEANUP(struct elf *, elf_close);
 
-/* A symbol whose name begins so, in either table; defined: it must be defined here. */
+/* Finds a symbol whose name begins with this, in either table.  defined: the file must define it. */
 bool elf_symbol(const struct elf *e, const char *prefix, bool defined);
 
-/* The contents of a section; NULL: there is none of that name.  The whole file where it has no table of sections. */
+/* The contents of a section; NULL: there is no section of that name.  A file without a table of sections: the
+ * whole file. */
 const char *elf_section(const struct elf *e, const char *name, size_t *ret_bytes);
 
 struct elf_function {
@@ -38,10 +39,11 @@ struct elf_function {
 	uint64_t start, bytes;
 };
 
-/* All that have a size, in the order of the table; of the table for debuggers, or, where that was stripped, the loader's. */
+/* Visits all functions with a size, in the order of the table: the debuggers' table, or the loader's if that
+ * was stripped. */
 void elf_functions(const struct elf *e, void (*take)(void *arg, const struct elf_function *f), void *arg);
 
-/* What the program has in memory at an address, as the file counts; NULL: not all of it is the file's. */
+/* What the program has in memory at this address of the file; NULL if a part of it does not come from the file. */
 const void *elf_at(const struct elf *e, uint64_t address, size_t bytes);
 
 /* Does the file hold this text? */

@@ -40,7 +40,8 @@ int file_read_open(int fd, char **ret, size_t *ret_len)
 	return 0;
 }
 
-/* What is seen to be something else is not opened: that alone can rewind a tape.  Exchanged since, it is not waited for. */
+/* Does not open what is not a plain file: opening alone can rewind a tape.  O_NONBLOCK covers an exchange
+ * after the look. */
 int file_open_plain(const char *path, int flags)
 {
 	struct stat st;
@@ -91,7 +92,7 @@ int file_write_open(int fd, const char *data, size_t len)
 	return 0;
 }
 
-/* NAME.tmp-PID-XXXXXXXX, which nobody can have put there before; ret_name: without its directory. */
+/* NAME.tmp-PID-XXXXXXXX, a name that nobody can have prepared.  ret_name: without its directory. */
 static int make_temporary(int dir, const char *base, mode_t mode, char **ret_name)
 {
 	uint32_t lot;
@@ -167,7 +168,7 @@ int make_dirs(const char *path, mode_t mode)
 
 static int remove_at(int dir, const char *name);
 
-/* What is in the directory fd, which is closed. */
+/* Removes everything in the directory fd, and closes fd. */
 static int empty_directory(int fd)
 {
 	DIR *dir = fdopendir(fd);
@@ -185,7 +186,7 @@ static int empty_directory(int fd)
 	return r;
 }
 
-/* By descriptors: what is put in a directory's place meanwhile stays. */
+/* Works by descriptors, so that whatever replaces a directory meanwhile is not touched. */
 static int remove_at(int dir, const char *name)
 {
 	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), r;

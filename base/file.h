@@ -12,22 +12,24 @@
 #include "base/str.h"
 
 /*
- * Opens a file that somebody else may have put there.  A pipe, device or socket in its place would have us wait for ever, or
- * read without an end: -FILE_NOT_PLAIN (as a socket is told), and nothing was opened or waited for.  -EISDIR: a directory.
+ * Opens a file that another user may have put there.  A pipe, device or socket in its place could make us
+ * wait or read for ever: -FILE_NOT_PLAIN, without opening it or waiting (a socket gets the same error). 
+ * -EISDIR: a directory.
  */
 enum { FILE_NOT_PLAIN = ENXIO };
 int file_open_plain(const char *path, int flags);
-const char *file_why(int err);				/* strerror(-err), and of these in words */
+const char *file_why(int err);				/* strerror(-err), and words for the two errors above */
 
 /* Reads a whole plain file; *ret is NUL-terminated and freed by the caller. ret_len may be NULL. */
 int file_read(const char *path, char **ret, size_t *ret_len);
-int file_read_given(const char *path, char **ret, size_t *ret_len);	/* the same of what the user names: pipes, too */
-int file_read_open(int fd, char **ret, size_t *ret_len);	/* the same, from where fd is; fd stays open */
+int file_read_given(const char *path, char **ret, size_t *ret_len);	/* the same for a file that the user
+									 * names, which may be a pipe */
+int file_read_open(int fd, char **ret, size_t *ret_len);	/* the same from fd's position; fd stays open */
 
 /* Writes path.tmp-PID-LOT, a new file, then renames: readers see the old or the new text, never half of it. */
 int file_write(const char *path, const char *data, size_t len, mode_t mode);
 
-int file_write_open(int fd, const char *data, size_t len);	/* all of it, at where fd is */
+int file_write_open(int fd, const char *data, size_t len);	/* writes all of it at fd's position */
 
 /* A file of TMPDIR that is gone when it is closed, however the program ends. */
 int file_unnamed(void);
@@ -46,8 +48,8 @@ char *path_dir(const char *path);			/* before it; "." if there is none */
 char *path_real(const char *path);
 
 /*
- * Takes the first folder off a list like $PATH: "/a::/b" -> "/a", then ".", then "/b", then NULL.  The list is NULL behind
- * its last one; the caller frees each.
+ * Takes the first folder off a list like $PATH: "/a::/b" -> "/a", then ".", then "/b", then NULL.  The list
+ * is NULL after its last folder; the caller frees each.
  */
 char *path_list_next(const char **list);
 

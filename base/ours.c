@@ -2,8 +2,8 @@
 /*
  * ours.c - the way to a directory, as ssh looks at the files that it believes.
  *
- * Once a directory is known that no other user may write to, what a name in it stands for stays so; so the next is looked at.
- * So the path may be used as a name afterwards.
+ * No other user can change what a name means in a directory that only we may write to, so each name is
+ * checked in turn, and the path can be used as a name afterwards.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,14 +25,14 @@
 enum { LINKS_MAX = 40 };
 
 struct way {
-	int fd;				/* where we are */
+	int fd;				/* the directory reached so far */
 	struct str at;			/* its name, for messages; "" is / */
-	char *rest;			/* names that come yet */
+	char *rest;			/* names still to be visited */
 	bool create, judged;
 	unsigned link_cnt;
 };
 
-/* How many users our user namespace knows: all, or 1, or 65,536. */
+/* Number of users that our user namespace knows: all, 1, or 65,536. */
 static unsigned long known_users(void)
 {
 	_cleanup_(freep) char *map = NULL;
@@ -42,10 +42,10 @@ static unsigned long known_users(void)
 		return UINT32_MAX;
 	strtoul(map, &at, 10);
 	strtoul(at, &at, 10);
-	return strtoul(at, &at, 10) + (strspn(at, " \n") < strlen(at));	/* more lines: more than that */
+	return strtoul(at, &at, 10) + (strspn(at, " \n") < strlen(at));	/* a further line is a further range */
 }
 
-/* Where it does not know all users, root's files are those of nobody. */
+/* In a namespace that does not know all users, root's files seem to belong to nobody. */
 static uid_t unknown_user(void)
 {
 	_cleanup_(freep) char *number = NULL;
@@ -55,7 +55,7 @@ static uid_t unknown_user(void)
 	return (uid_t)strtoul(number, NULL, 10);
 }
 
-/* In a namespace of one user its root is an ordinary one. */
+/* In a namespace of a single user, root is an ordinary user. */
 static bool is_root(void)
 {
 	return geteuid() == 0 && known_users() > 1;
@@ -66,7 +66,7 @@ static bool is_trusted(uid_t uid)
 	return uid == 0 || user_is_us(uid) || uid == unknown_user();
 }
 
-/* A user's own group, as many systems give each: nobody else is in it. */
+/* A user's own group, as many systems create for each user: it has no other member. */
 static bool has_nobody_else(gid_t gid, uid_t owner)
 {
 	const struct group *group = getgrgid(gid);
@@ -96,7 +96,8 @@ static int refuse(bool theirs, const char *path, char **ret_why)
 	return -EPERM;
 }
 
-/* Where we are, or the link that was found there.  In a directory with the sticky bit others cannot rename what is not theirs. */
+/* Judges the directory reached, or a link in it.  In a directory with the sticky bit others cannot rename
+ * files that are not theirs. */
 static int judge(const struct way *w, const struct stat *st, const char *name, char **ret_why)
 {
 	_cleanup_(freep) char *path = NULL;
@@ -108,7 +109,7 @@ static int judge(const struct way *w, const struct stat *st, const char *name, c
 	return refuse(!is_trusted(st->st_uid), path, ret_why);
 }
 
-/* fd is closed, or kept in w. */
+/* Closes fd, or keeps it in w. */
 static int stand_at(struct way *w, int fd, const char *name, char **ret_why)
 {
 	struct stat st;

@@ -12,10 +12,11 @@
 #include <sys/stat.h>
 
 /*
- * Opens the directory, from / on one name after the other, each by the descriptor of the one before (O_PATH).  create: makes
- * what is missing, 0700.  For root every directory and link on the way must be root's, or of the user who ran sudo, and
- * writable by nobody else; one with the sticky bit, or of a group that has only its owner in it, will do.  Others than root
- * can only lose what they may write, so for them the way is not judged.
+ * Opens the directory, from / on one name after the other, each by the descriptor of the one before (O_PATH).
+ * create: makes what is missing, 0700.  For root every directory and link on the way must be root's, or of
+ * the user who ran sudo, and writable by nobody else; one with the sticky bit, or of a group that has only
+ * its owner in it, will do.  A user other than root can only damage files that they may write anyway, so
+ * their way is not judged.
  *
  * The descriptor or a negative errno; -EPERM with *ret_why, which the caller frees:
  *	"'/home/bob' belongs to another user"	"other users may write to '/srv/p'"

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/pack.h"
 
-#define LEVEL 3				/* zstd's default: above it little is won, below it a third is lost */
+#define LEVEL 3				/* zstd's default; higher levels save little more, lower ones a third less */
 
 static void free_context(ZSTD_CCtx **c)
 {
@@ -38,7 +38,7 @@ int unpack(const char *bytes, size_t len, size_t most, char **ret, size_t *ret_l
 	unsigned long long claimed = ZSTD_getFrameContentSize(bytes, len);
 	_cleanup_(freep) char *text = NULL;
 
-	/* The two errors of zstd's are larger than anything that the caller takes. */
+	/* zstd's two error values are larger than any size that the caller accepts. */
 	if (claimed > most || ZSTD_findFrameCompressedSize(bytes, len) != len)
 		return -EBADMSG;
 	text = xmalloc((size_t)claimed + 1);

@@ -70,7 +70,7 @@ int proc_status(int wait_status)
 
 struct capture {
 	struct str *text;		/* NULL: not collected */
-	int read_fd, write_fd;		/* of the pipe; -1 */
+	int read_fd, write_fd;		/* of the pipe; -1: closed */
 };
 
 static int open_capture(struct capture *c)
@@ -122,7 +122,7 @@ static bool is_unset(const char *variable, const char *const *names)
 	return false;
 }
 
-/* The environment without what is unset; the strings are not copied. */
+/* The environment without the variables of options->unset; the strings are not copied. */
 static char **environment_for(const struct proc_options *o)
 {
 	size_t cnt = 0, kept = 0;
@@ -137,7 +137,7 @@ static char **environment_for(const struct proc_options *o)
 	return env;
 }
 
-/* A script that does not say by whom it is run is the shell's, as for execvp(). */
+/* Runs a script without a #! line with the shell, as execvp() does. */
 static int spawn_script(pid_t *ret, char *const *argv, const posix_spawn_file_actions_t *actions, char *const *env)
 {
 	_cleanup_(freep) char *path = path_which(argv[0], NULL);
@@ -153,7 +153,8 @@ static int spawn_script(pid_t *ret, char *const *argv, const posix_spawn_file_ac
 
 #define TREE_MAX 4096
 
-/* Stops what came from pid and was not yet.  What is in another session, as a server that is there to stay, is left alone. */
+/* Stops the processes of pid's tree that are not stopped yet.  Processes of another session, such as a server
+ * that is there to stay, are left alone. */
 static size_t stop_tree(pid_t pid, pid_t *stopped, size_t cnt)
 {
 	pid_t *tree = xcalloc(TREE_MAX, sizeof(*tree));
@@ -171,7 +172,7 @@ static size_t stop_tree(pid_t pid, pid_t *stopped, size_t cnt)
 	return cnt;
 }
 
-/* TERM for all of it.  Nobody starts another one meanwhile, for they are stopped first. */
+/* Sends TERM to the whole tree.  Its processes are stopped first, so that none starts another meanwhile. */
 static void end_tree(pid_t pid)
 {
 	pid_t *stopped = xcalloc(TREE_MAX, sizeof(*stopped));
@@ -188,7 +189,7 @@ static void end_tree(pid_t pid)
 	free(stopped);
 }
 
-/* Between us and the program: ends as it does, and ends it if we are gone. */
+/* Stands between us and the program: passes its exit status on, and ends it if we are gone. */
 static void keep(pid_t pid)
 {
 	sigset_t set;
@@ -228,7 +229,7 @@ static void become(char *const *argv, const char *path, const struct proc_option
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-/* A keeper, and below it argv. */
+/* Starts a keeper, which starts argv. */
 static int start_kept(pid_t *ret, char *const *argv, const struct proc_options *o, const struct capture *out,
 		      const struct capture *err, char *const *env)
 {
@@ -260,7 +261,7 @@ static int start_kept(pid_t *ret, char *const *argv, const struct proc_options *
 	return 0;
 }
 
-/* 0, or a negative errno.  The memory of this process, which may be large, is not copied as fork() would. */
+/* 0, or a negative errno.  Unlike fork(), does not copy the memory of this process, which may be large. */
 static int start(pid_t *ret, char *const *argv, const struct proc_options *o, const struct capture *out,
 		 const struct capture *err)
 {
@@ -292,12 +293,12 @@ static void take_text(struct capture *c)
 		close_capture(c);
 }
 
-/* Until both pipes have ended, or the program has and nothing is in them: what it started may keep them open, as a
- * compiler cache's server does. */
+/* Reads until both pipes end, or until the program has ended and the pipes are empty: a child, such as a
+ * compiler cache's server, may keep them open. */
 static void collect(pid_t pid, struct capture *out, struct capture *err)
 {
 	_cleanup_(closep) int ended = (int)syscall(SYS_pidfd_open, pid, 0);
-	int gone = 0;			/* rounds since: what a pipe holds is read in a few */
+	int gone = 0;			/* rounds since the program ended; a few empty a pipe */
 
 	while (gone < ROUNDS_MAX && (out->read_fd >= 0 || err->read_fd >= 0)) {
 		struct pollfd fds[3] = { { .fd = out->read_fd, .events = POLLIN }, { .fd = err->read_fd, .events = POLLIN },

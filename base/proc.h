@@ -27,8 +27,9 @@ struct proc_options {
 	struct str *err;		/* collect stderr; NULL: inherited */
 	bool quiet;			/* stdout and stderr (unless collected) to /dev/null */
 	bool err_to_out;		/* stderr goes where stdout goes */
-	bool ends_with_us;		/* if this process is killed, it gets TERM, and what came from it in this session */
-	const char *const *unset;	/* variables that it does not get, NULL after the last; NULL: it gets all */
+	bool ends_with_us;		/* if this process is killed, the program and its children of this
+					 * session get TERM */
+	const char *const *unset;	/* variables to leave out, NULL after the last; NULL: none */
 };
 
 /* Runs argv (execvp) and waits.  The exit status, 128+N for a signal, or a negative errno
@@ -41,8 +42,8 @@ int proc_status(int wait_status);
 /* What /proc/PID/stat says: the letter of its state (Z: it has ended), its parent.  -ESRCH: there is no such process. */
 int proc_stat(pid_t pid, char *ret_state, pid_t *ret_parent);
 
-/* The process and all that came from it, as of now, itself first, at most so many; returns how many.  A child whose parent has
- * ended is nobody's. */
+/* Stores pid and all its descendants as of now, pid first, at most max; returns how many.  A child whose
+ * parent has ended is not found. */
 size_t proc_tree(pid_t pid, pid_t *tree, size_t max);
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * search.h - finds a position in an ordered array.
  *
- * Of an array that is ordered by what is asked, the first items are all below and the rest are not.  partition_point() finds
- * where that changes, in about log2(cnt) questions, which bsearch() cannot: it only knows what is equal.
+ * In an array ordered by some key, is_below holds for the first items and not for the rest. 
+ * partition_point() finds the border with about log2(cnt) comparisons.  bsearch() cannot: it only finds an
+ * equal item.
  *
  * Example: of times[] = { 10, 20, 20, 30 }
  *	partition_point(i, 4, times[i] < 20) is 1, the first that is not before 20,
@@ -15,8 +16,8 @@
 #include <stddef.h>
 
 /*
- * How many of the cnt items come first for which is_below holds: an expression over the index i, a size_t that this names.
- * 0 to cnt.  is_below is evaluated more than once, cnt once.
+ * The number of leading items, 0 to cnt, for which is_below holds: an expression over the index i, a size_t
+ * declared here.  is_below is evaluated more than once, cnt once.
  */
 #define partition_point(i, cnt, is_below)					\
 	({									\

@@ -2,7 +2,8 @@
 /*
  * sort.c - by one byte of the keys after the other, the lowest first.
  *
- * Keys count from the smallest one, so negative ones need no thought and there are few bytes.  Example, by digits of ten:
+ * The smallest key is subtracted from all, so that none is negative and few bytes remain.  Example, by digits
+ * of ten:
  *
  *	31, 17, 12	by the ones	31, 12, 17	by the tens	12, 17, 31
  */

@@ -39,7 +39,7 @@ const char *text_ns(char buf[TEXT_MAX], double ns, bool utf8);
 bool starts_with(const char *s, const char *prefix);
 bool ends_with(const char *s, const char *suffix);
 
-/* Of cnt candidates the one nearest to word (edit distance <= 1/3 of its length), or NULL. */
+/* The candidate nearest to word (edit distance at most 1/3 of its length), or NULL. */
 const char *nearest_word(const char *word, const char *const *candidates, size_t cnt);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * wide.h - a function of sums over arrays, made twice: for any CPU, and for those with registers twice as wide.
+ * wide.h - a function of sums over arrays, made twice: for any CPU, and for those with registers twice as
+ * wide.
  *
  *	WIDE uint64_t sum(const uint32_t *x) { ... a loop that the compiler makes vector instructions of ... }
  *
- * Which of the two it is is settled once, as the program is loaded; both yield the same.  Integers only: sums of
- * floating-point numbers go in their order.  Not under AddressSanitizer, which is not there yet when that is settled.
+ * The loader picks one of the two once; both yield the same.  Integers only: sums of floating-point numbers
+ * depend on their order.  Off under AddressSanitizer, which is not initialised yet when the loader picks.
  */
 #ifndef BASE_WIDE_H
 #define BASE_WIDE_H

@@ -12,11 +12,11 @@
 #include "base/cleanup.h"
 #include "base/text/utf8.h"
 
-#define NAME_LEAST 4			/* columns of a name beside what stands behind it */
+#define NAME_LEAST 4			/* least columns of a name; the rest of the label gets what is left */
 
 struct form {
-	bool arguments, parameters;	/* are told */
-	unsigned parts;			/* the last so many of store::pool::take; 0: all */
+	bool arguments, parameters;	/* whether the form prints them */
+	unsigned parts;			/* print only the last parts of store::pool::take; 0: all */
 };
 
 static const struct form forms[] = {
@@ -28,7 +28,7 @@ enum { FORM_CNT = sizeof(forms) / sizeof(forms[0]) };
 
 static const char *const signs[] = { " › ", " > ", " (" };
 
-/* Behind "operator" and the signs that are its name; at itself if none begins there. */
+/* After "operator" and the signs of its name; returns its argument if no operator begins there. */
 static const char *behind_operator(const char *at, const char *end)
 {
 	size_t len = strlen("operator");
@@ -43,10 +43,10 @@ static const char *behind_operator(const char *at, const char *end)
 	return at;
 }
 
-/* Behind the bracket that closes the one at at; end if none does. */
+/* After the bracket that closes the one at `at`; end if none does. */
 static const char *behind_bracket(const char *at, const char *end)
 {
-	int round = 0, angle = 0;	/* "<(3 > 2)>": what compares is between round ones */
+	int round = 0, angle = 0;	/* depth; in "<(3 > 2)>" the > between round brackets compares */
 
 	while (at < end) {
 		const char *next = behind_operator(at, end);
@@ -162,7 +162,7 @@ static void add_fitting(struct str *to, const char *name, const char *end, size_
 	}
 }
 
-/* What does not fit loses columns, the fewer the nearer to its end; of C++ the beginning. */
+/* Cuts what does not fit.  Parts near the end of the name lose the fewest columns; in C++ the beginning is cut. */
 static void add_cut(struct str *to, const char *name, size_t width, const char *ellipsis)
 {
 	size_t total = utf8_width(name), dots = utf8_width(ellipsis), head = strstr(name, ellipsis) ? 0 : width / 3;

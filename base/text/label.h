@@ -9,8 +9,8 @@
  *	22  …::take(…) › lock wait
  *	16  …ke(…) › lock wait
  *
- * What a name ends with tells it from others: its last part, and the parameters where it has overloads.  So that goes last.
- * Of a name in C the larger part of what is left is its end: "my…te_command".
+ * The end of a name distinguishes it from others: its last part, and the parameters of overloads.  So the end
+ * is cut last.  A cut name of C keeps more of its end than of its beginning: "my…te_command".
  */
 #ifndef BASE_TEXT_LABEL_H
 #define BASE_TEXT_LABEL_H
@@ -19,7 +19,7 @@
 
 void label_add_shortened(struct str *to, const char *text, size_t width, const char *ellipsis);
 
-/* The same, for a sentence, where nothing is cut: names of C++ that are longer than that lose what they can do without. */
+/* The same for a sentence, which cuts nothing: a C++ name that is too long drops arguments and parameters only. */
 void label_add_readable(struct str *to, const char *text, size_t width, const char *ellipsis);
 
 #endif

@@ -2,11 +2,10 @@
 /*
  * table.c - text in aligned columns.
  *
- * Cells are kept as strings until all are known; then each column is as wide as its widest cell,
- * columns stand two blanks apart, and if the lines are still wider than allowed, the columns
- * that may shrink give what is missing, the widest first, down to MIN_SHRUNK.  A cell of
- * more than PADDED_MAX columns stands as it is, but nobody else's line is filled up to its end: a name of 1 MB
- * in one of 100,000 lines would be 100 GB of blanks.
+ * Cells are kept as strings until all are known; then each column is as wide as its widest cell, columns
+ * stand two blanks apart, and if the lines are still wider than allowed, the columns that may shrink shrink,
+ * the widest first, down to MIN_SHRUNK.  A cell of more than PADDED_MAX columns is printed whole, but other
+ * lines are not padded to its width: a name of 1 MB in one of 100,000 lines would be 100 GB of blanks.
  */
 #include <stdarg.h>
 #include <stdbool.h>
@@ -123,7 +122,7 @@ static void add_cell_text(struct str *to, const struct cell *c, size_t width, co
 	label_add_shortened(to, rest, width - utf8_width(str_cstr(to)), ellipsis);
 }
 
-/* What is missing of a column's width. */
+/* Blanks needed to pad a cell to its column's width. */
 static size_t blanks_beside(size_t text, size_t column)
 {
 	if (column > PADDED_MAX)
@@ -152,7 +151,7 @@ static void write_line(const struct table *t, const struct cell *cells, size_t c
 			str_addf(&line, "%s%s%s", cells[i].style ? cells[i].style : "",
 				 str_cstr(&text), cells[i].style ? "\033[0m" : "");
 		}
-		/* Blanks wait for the next cell that has text: lines do not end in any. */
+		/* Blanks are printed before the next cell with text, so that no line ends in blanks. */
 		if (t->columns.items[i].align != TABLE_RIGHT || !width)
 			blanks += blanks_beside(width, widths[i]);
 		blanks += GAP;

@@ -37,7 +37,7 @@ void table_column(struct table *t, const char *title, enum table_align align);
 /* Cells fill row after row. */
 void table_cell(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Of the cell added last: its first columns, e.g. the lines of a tree, are never shortened. */
+/* For the cell added last: its first columns, e.g. the lines of a tree, are never shortened. */
 void table_keep(struct table *t, size_t columns);
 
 /* The terminal sequence the cell added last is printed in, e.g. "\033[1m"; "" for none. The
@@ -47,7 +47,7 @@ void table_style(struct table *t, const char *sequence);
 /* The columns it takes if nothing shrinks. */
 size_t table_width(const struct table *t);
 
-/* width 0: as wide as it gets. */
+/* width 0: no limit. */
 void table_write(const struct table *t, FILE *out, size_t width, const char *ellipsis);
 
 /* One cleaned line outside any table. */
