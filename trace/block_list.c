@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * block_list.c - walks and searches.  Both only go forward, so a file that was made to keep us busy does not.
+ * block_list.c - walks and searches.  Both only go forward, so that no crafted file can keep them busy for
+ * ever.
  */
 #include "trace/block_list.h"
 
@@ -41,7 +42,7 @@ bool block_list_takes(const struct trace_block *h)
 	       h->stored_bytes <= ZSTD_COMPRESSBOUND(TRACE_BLOCK_RAW_MAX) + sizeof(struct trace_place);
 }
 
-/* Whether one begins at byte at; the file may end before it does. */
+/* Whether a block begins at byte `at`; the file may end before the block does. */
 static bool look(const struct walk *w, uint64_t at, struct trace_block *h, struct trace_place *p)
 {
 	return at <= w->size && w->size - at >= sizeof(*h) && block_read_at(w->fd, h, sizeof(*h), at) && block_list_takes(h) &&
@@ -62,7 +63,7 @@ static bool is_magic(const unsigned char *at)
 	return magic == TRACE_BLOCK_MAGIC;
 }
 
-/* Where one begins, before limit, at at or later; limit: none does. */
+/* Where a block begins, between `at` and limit; limit: nowhere. */
 static uint64_t search(struct walk *w, uint64_t at, uint64_t limit)
 {
 	unsigned char bytes[SEARCH_BYTES];
@@ -101,7 +102,7 @@ static void add(struct walk *w, const struct trace_block *h, const struct trace_
 		VEC_ADD(&w->l->damaged, b);
 }
 
-/* The rest of the file begins like a block, and is none. */
+/* The rest of the file begins like a block but is not a whole one. */
 static bool is_cut_head(const struct walk *w, uint64_t at)
 {
 	const uint32_t magic = TRACE_BLOCK_MAGIC;
@@ -114,7 +115,7 @@ static bool is_cut_head(const struct walk *w, uint64_t at)
 	return memcmp(bytes, &magic, len) == 0;
 }
 
-/* No block begins at at: the next one, behind damage or the end. */
+/* Called if no block begins at `at`: finds the next one after the damage, or the end of the file. */
 static uint64_t pass_damage(struct walk *w, uint64_t at)
 {
 	uint64_t next = search(w, at + 1, w->size);
@@ -126,7 +127,7 @@ static uint64_t pass_damage(struct walk *w, uint64_t at)
 	return next;
 }
 
-/* A block that ends where none begins may have lost bytes: then the next one stands inside. */
+/* A block that ends where no other begins may have lost bytes; then the next block begins inside it. */
 static uint64_t pass_block(struct walk *w, const struct trace_block *h, const struct trace_place *p, uint64_t at)
 {
 	struct trace_block h2;

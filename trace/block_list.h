@@ -20,22 +20,22 @@
 
 struct listed_block {
 	uint64_t at, number;
-	uint64_t since, until;		/* ticks; 0, 0: not told */
+	uint64_t since, until;		/* ticks; 0, 0: unknown */
 	uint32_t kind, bytes;
 };
 
 struct block_list {
 	VEC(struct listed_block) whole;	/* by number */
-	VEC(struct listed_block) damaged;	/* as far as their heads tell */
+	VEC(struct listed_block) damaged;	/* according to their heads */
 	uint64_t damaged_bytes;		/* that belong to no block */
-	uint64_t cut_bytes;		/* of a block that the end of the file has cut */
+	uint64_t cut_bytes;		/* of a block that the end of the file cuts off */
 };
 
-/* from: where the first block begins, if all is well. */
+/* from: where the first block of an undamaged file begins */
 void block_list_make(struct block_list *l, int fd, uint64_t size, uint64_t from);
 void block_list_release(struct block_list *l);
 
-/* Whether its sizes are possible: memory is allocated only for those. */
+/* Whether the block's sizes are possible; memory is allocated only if they are. */
 bool block_list_takes(const struct trace_block *h);
 
 /* false: the file ends before len bytes, or cannot be read. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * blocks.c - the blocks of a trace file, checked: sizes before memory is taken, sums before anything
- * is unpacked.
+ * blocks.c - the blocks of a trace file, checked: sizes before memory is taken, sums before anything is
+ * unpacked.
  *
- * Where they stand block_list.c has found out.  A file that was cut where its last block is not whole was left by a recorder
- * that was killed, and all before is good.
+ * block_list.c has found where they stand.  A file whose last block is cut off comes from a recorder that was
+ * killed; all blocks before that are good.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ int blocks_damaged(const struct blocks *b, const char *what, struct diag *reterr
 			b->path, (unsigned long long)b->at, what);
 }
 
-/* Whoever's header it is, it is not damaged. */
+/* A header of another kind of file is not damage. */
 static bool is_of_other_kind(const struct trace_header *h)
 {
 	return h->header_bytes == sizeof(*h) && (h->magic == TRACE_MAGIC || h->magic == KERNEL_MAGIC);
@@ -94,7 +94,7 @@ bool blocks_have_holes(const struct blocks *b)
 	       (cnt && whole[cnt - 1].number - whole[0].number != cnt - 1);
 }
 
-/* Room for len bytes; what was there is gone. */
+/* Makes room for len bytes; the old contents are lost. */
 static void make_room(unsigned char **data, size_t *cap, size_t len)
 {
 	if (len <= *cap)
@@ -104,7 +104,7 @@ static void make_room(unsigned char **data, size_t *cap, size_t len)
 	*cap = len;
 }
 
-/* What is packed at byte at of the file, not unpacked yet; false: it cannot be read. */
+/* Reads the packed contents at byte `at` of the file; false: they cannot be read. */
 static bool read_packed(const struct blocks *b, struct packed_block *p, uint64_t at)
 {
 	const struct trace_block *head = &p->head;
@@ -168,7 +168,7 @@ bool blocks_next(struct blocks *b, int *ret_err, struct diag *reterr)
 	return false;
 }
 
-/* The block that was read last is kept, and what was in its place is the last one. */
+/* Keeps the block that was read last; the entry that it replaces becomes the last one. */
 static void exchange(struct blocks *b, struct unpacked *kept)
 {
 	struct unpacked last = { b->at, b->plain, b->plain_cap, b->len, b->kind };

@@ -38,8 +38,8 @@ struct packed_block {			/* as it stands in the file */
 	struct trace_block head;
 	unsigned char *data;
 	size_t cap;
-	bool is_cut;			/* the file ends in it, or before it */
-	const char *wrong;		/* NULL: nothing */
+	bool is_cut;			/* the file ends inside it, or before it */
+	const char *wrong;		/* what is wrong; NULL: nothing */
 };
 
 struct blocks {
@@ -49,22 +49,23 @@ struct blocks {
 	uint64_t number;		/* of that block */
 	uint64_t cut_bytes;
 	struct block_list list;
-	size_t turn;			/* of list.whole: the next one */
-	VEC(struct listed_block) lost;	/* they stand in the list, and are damaged */
+	size_t turn;			/* the next item of list.whole */
+	VEC(struct listed_block) lost;	/* blocks that are listed but damaged */
 	VEC(uint64_t) twice;		/* numbers of blocks that are there twice */
 	struct map *seen;		/* checksums of blocks that were read */
-	bool shares_seen;		/* it is the caller's: of all files of a trace */
+	bool shares_seen;		/* seen belongs to the caller, who shares it among all files of a trace */
 	struct packed_block packed;	/* the same block */
 	unsigned char *plain;
 	size_t plain_cap;
 	struct ZSTD_DCtx_s *zstd;	/* tables of the unpacking: made once, not for each block */
 	uint32_t kind;
 	size_t len;			/* of plain */
-	struct unpacked kept[BLOCKS_KEPT];	/* that blocks_again() may be asked for soon */
+	struct unpacked kept[BLOCKS_KEPT];	/* blocks that blocks_again() is likely to ask for */
 	size_t kept_next;
 };
 
-/* Opens a file of that version, also if its head is damaged but not all of its blocks.  Call blocks_close() in any case. */
+/* Opens a file of that version; its head may be damaged, but not all of its blocks.  Call blocks_close() in
+ * any case. */
 int blocks_open(struct blocks *b, const char *path, uint64_t magic, uint32_t version, struct diag *reterr);
 void blocks_close(struct blocks *b);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* callers.c - see callers.h; nothing in the file is believed. */
+/* callers.c - see callers.h; every field of the file is checked. */
 #include "trace/callers.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 enum { FIELDS_FIRST = 3, FIELDS_EACH = 3, FIELDS_MAX = FIELDS_FIRST + FIELDS_EACH * CALLER_FUNCTIONS };
 
-/* Names come from programs: what would end a field is no part of one. */
+/* Names come from programs: bytes that would end a field are replaced. */
 static void add_field(struct str *to, const char *text)
 {
 	str_addc(to, '\t');
@@ -88,7 +88,7 @@ static bool parse_line(char *line, struct trace *t, uint32_t *ret_number, struct
 	return true;
 }
 
-/* What is wrong in one line says nothing of the others. */
+/* Skips a line that is wrong, and goes on with the next. */
 static void take_line(char *text, size_t number_of_line, struct trace *t)
 {
 	struct wait_caller c;

@@ -69,7 +69,7 @@ const char *decode_text(struct decoder *d, size_t *ret_len)
 	return text;
 }
 
-/* Each step can be undone, for its factor is odd: two different words lead to two different sums. */
+/* Each step is reversible, since its factor is odd, so two different words give two different sums. */
 uint64_t encode_checksum(const void *data, size_t len)
 {
 	const char *at = data;

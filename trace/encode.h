@@ -66,7 +66,7 @@ static inline uint64_t decode_varint(struct decoder *d)
 	return d->at < d->end && *d->at < 0x80 ? *d->at++ : decode_long_varint(d);
 }
 
-/* A number below 2^14 in two bytes, whether it needs them or not, for a number that is filled in later. */
+/* Writes a number below 2^14 in two bytes even if one is enough, so that it can be filled in later. */
 static inline void encode_two_bytes(struct encoder *e, uint64_t value)
 {
 	if (encode_room(e) < 2) {
@@ -115,7 +115,7 @@ static inline void encode_three(struct encoder *e, uint64_t a, uint64_t b, uint6
 /* Calls that were encoded one after another. */
 struct encoded_calls {
 	uint64_t before;		/* start of the last one; 0: there was none */
-	uint64_t first_end, last_end;	/* UINT64_MAX and 0: there was none */
+	uint64_t first_end, last_end;	/* UINT64_MAX and 0: none */
 	uint64_t sought_start, sought_fid;
 	bool found;			/* the sought one was among them */
 };

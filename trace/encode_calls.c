@@ -28,7 +28,8 @@ static inline __attribute__((always_inline)) size_t encode_run(encoder_of_three 
 
 	for (i = 0; i < cnt; i++) {
 		uint64_t start = __atomic_load_n(&words[2 * i], __ATOMIC_ACQUIRE);
-		uint64_t second = __atomic_load_n(&words[2 * i + 1], __ATOMIC_RELAXED);	/* once: it may change */
+		uint64_t second = __atomic_load_n(&words[2 * i + 1], __ATOMIC_RELAXED);	/* reads it once: it
+											 * may change */
 		uint64_t fid = (uint32_t)second >> 8, end = start + (second >> 32);
 
 		if (!start || !(second & 0xff) || !fid)
@@ -51,7 +52,7 @@ static inline __attribute__((always_inline)) size_t encode_run(encoder_of_three 
 /* All CPUs that have BMI2 have lzcnt. */
 #define SPREADING __attribute__((target("bmi,bmi2,lzcnt")))
 
-/* Of a number of at most 64 bits: (bits + 6) / 7. */
+/* For a number of at most 64 bits: (bits + 6) / 7. */
 SPREADING static inline unsigned int varint_bytes(uint64_t value)
 {
 	return (70 - (unsigned int)__builtin_clzll(value | 1)) * 37 >> 8;

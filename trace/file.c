@@ -2,13 +2,13 @@
 /*
  * file.c - the trace file: blocks, each compressed and checked by itself.
  *
- * A block that does not fit on the disk is not begun, so that the file always ends with a whole one;
- * from then on blocks are dropped and the run goes on.  Room for the end, which says what is missing,
- * is reserved all the time:
+ * A block that does not fit on the disk is not begun, so that the file always ends with a whole one; from
+ * then on blocks are dropped and the run goes on.  Room for the end, which says what is missing, is reserved
+ * all the time:
  *
  *	blocks ... 5,000,000 | END_BYTES | AHEAD_BYTES	reserved 6,100,000
  *	a block of 200,000: written, still reserved	blocks ... 5,200,000 | ...
- *	one of 900,000 on a full disk: 64 kB would not be left behind it, so it is dropped
+ *	one of 900,000 on a full disk: 64 kB would not be left after it, so it is dropped
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,8 +25,8 @@ enum {
 	STORED_BLOCKS = 15, TOLD_BYTES = 1 << 14, STORED_RATIO_PERCENT = 70,
 	STORED_MAX = 1 << 17,		/* of a block of zstd's */
 	END_BYTES = 1 << 16,
-	FAILED_MAX = 256,		/* damaged blocks: a file that is made of them is not searched for ever */
-	AHEAD_BYTES = 1 << 20,		/* so that one block in four asks for more */
+	FAILED_MAX = 256,		/* a file full of damaged blocks is not searched for ever */
+	AHEAD_BYTES = 1 << 20,		/* large enough that one block in four reserves more */
 };
 
 static bool write_all(int fd, const void *data, size_t len)
@@ -94,7 +94,7 @@ static bool is_block(struct trace_file *f, uint64_t at, struct trace_block *ret,
 	       encode_checksum(f->packed, ret->stored_bytes) == ret->checksum;
 }
 
-/* The next place at or behind at where a block may begin; UINT64_MAX: there is none. */
+/* The next place, from `at` on, where a block may begin; UINT64_MAX: there is none. */
 static uint64_t find_magic(struct trace_file *f, uint64_t at)
 {
 	const uint32_t magic = TRACE_BLOCK_MAGIC;
@@ -110,7 +110,7 @@ static uint64_t find_magic(struct trace_file *f, uint64_t at)
 	return UINT64_MAX;
 }
 
-/* Behind the last whole block: f->bytes, f->number.  What is damaged before it is the reader's. */
+/* Finds the end of the last whole block: f->bytes, f->number.  Damage before it is left to the reader. */
 static void find_end(struct trace_file *f)
 {
 	struct trace_block block;
@@ -151,7 +151,7 @@ int trace_file_close(struct trace_file *f)
 	int r = 0;
 
 	if (f->fd >= 0 && f->reserved > f->bytes && ftruncate(f->fd, (off_t)f->bytes)) {
-		/* What is reserved stays so. */
+		/* The reservation remains. */
 	}
 	if (f->fd >= 0 && close(f->fd))
 		r = -errno;
@@ -163,7 +163,8 @@ int trace_file_close(struct trace_file *f)
 	return r;
 }
 
-/* Whether the file can grow by len and by its end.  Where nothing can be reserved, writing tells. */
+/* Whether the file has room for len bytes and its end.  On a file system without reservation, the write
+ * itself finds out. */
 static bool reserve(struct trace_file *f, size_t len)
 {
 	uint64_t until = f->bytes + len + END_BYTES;
@@ -198,7 +199,7 @@ static bool write_block(struct trace_file *f, const struct trace_block *block)
 	}
 	f->error = errno;
 	if (ftruncate(f->fd, (off_t)f->bytes) || lseek(f->fd, (off_t)f->bytes, SEEK_SET) < 0) {
-		/* The reader cuts the half block off by itself. */
+		/* The reader drops the half block. */
 	}
 	return false;
 }
@@ -211,7 +212,7 @@ static unsigned char *put_bytes(unsigned char *to, uint64_t value, unsigned int 
 }
 
 /*
- * As zstd stores what cannot be compressed (RFC 8878), so that nobody who reads it has to know.  10 bytes:
+ * As zstd stores what cannot be compressed (RFC 8878), so that readers need no special case.  10 bytes:
  *
  *	28 b5 2f fd	a frame	| a0	its size in 4 bytes: | 0a 00 00 00 | 51 00 00	the last block: 10 << 3 | 1 | the bytes
  */
@@ -234,14 +235,14 @@ static size_t store(unsigned char *to, const unsigned char *data, size_t len)
 }
 
 /*
- * Calls of many functions that are seldom called hardly repeat themselves: zstd looks for what does, and most of what it saves
- * are the shorter codes of frequent bytes.  So where a block was not much smaller than it was, the next ones are stored as
- * they are, unless the file has a limit:
+ * Calls of many rarely called functions hardly repeat themselves, so that zstd searches in vain and saves
+ * little more than the shorter codes of frequent bytes.  So if compression hardly shrank a block, the next
+ * blocks are stored uncompressed, unless the file has a limit:
  *
  *	PostgreSQL, 500 functions	0.80 of the bytes in 2.2 ns each: stored
  *	SQLite				0.48 in 2.8: compressed
  *
- * Then one is compressed again, to see.
+ * Then the next block is compressed again as a trial.
  */
 static size_t compress(struct trace_file *f, unsigned char *to, const void *data, size_t len)
 {
@@ -264,7 +265,7 @@ static bool pack(struct trace_file *f, struct trace_block *block, struct trace_p
 
 	if (ZSTD_isError(packed))
 		return false;
-	/* Long names that repeat themselves do that. */
+	/* Blocks of long, repetitive names do that. */
 	if (len / TRACE_BLOCK_RATIO_MAX > packed)
 		packed = store(to, data, len);
 	block->raw_bytes = (uint32_t)len;
@@ -285,7 +286,7 @@ bool trace_file_records(struct trace_file *f, uint32_t kind, const void *data, s
 		return true;
 	if (f->full || len > TRACE_BLOCK_RAW_MAX || !pack(f, &block, &place, data, len))
 		return false;
-	/* Compressed there may be room for it. */
+	/* Compressed, the block may still fit. */
 	if (f->in_haste && !reserve(f, sizeof(block) + block.stored_bytes)) {
 		f->in_haste = false;
 		if (!pack(f, &block, &place, data, len))

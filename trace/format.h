@@ -67,7 +67,7 @@
 	X(RELEASE, 1)		/* a lock let go while somebody waited for it; not all takings may be told: object */ \
 	X(FALSE_WAKEUP, 0)									\
 	X(WORK, 2)		/* label, value */						\
-	X(LOSS, 2)		/* until ticks: since, records; 0: all are there, but may be of another stack */ \
+	X(LOSS, 2)		/* until ticks: since, records; 0: none is missing, but they may be of another stack */ \
 	X(FRAME, 2)		/* invocation closed for it (longjmp, thread end), or a long one: end, fid */	\
 	X(OPEN_FRAME, 1)	/* still open when its thread was last seen: fid */		\
 	X(CREATE, 1)		/* serial of the new thread or process */			\
@@ -75,12 +75,12 @@
 	X(STOP, 2)		/* the thread, or the program, ends; name: two words, or zeros */ \
 	X(PARENT, 2)		/* a process of the run comes from another: pid, parent's pid */ \
 	X(REOPEN, 1)		/* after a pause: what the thread did from then (ticks) to now is unknown */	\
-	X(TAKEN, 1)		/* a lock was had at once while somebody else waited for it: object */	\
+	X(TAKEN, 1)		/* a lock was taken at once while another thread waited for it: object */	\
 	X(UNLOCK, 1)		/* as RELEASE, of a lock whose takings are all told, by WAIT or TAKEN: object */ \
 	X(POST, 1)		/* a semaphore was posted while somebody waited for it: object */	\
 	X(ACCOUNT, 1)		/* the thread's processor time so far: ns */ \
 	X(FINISH, 2)		/* label, key: a function that ends the interval begins on another thread */ \
-	X(HANDED, 2)		/* label, key: the function that began it returned, another one ends it */ \
+	X(HANDED, 2)		/* label, key: the function that began it returned; another function ends it */ \
 	X(UNWOUND, 3)		/* label, key, whole: frames with its BEGIN went without an END (longjmp): all
 				 * but the outermost, or, if whole, that one too */ \
 	X(SWITCHES, 1)		/* behind ACCOUNT: how often the thread left its CPU to wait, so far */ \
@@ -102,10 +102,10 @@ enum { EVENT_WORDS_MAX = 5 };
 enum { TRACE_FIDS_MAX = 1 << 20, TRACE_LABELS_MAX = 1 << 20 };	/* a reader refuses larger numbers */
 enum { TRACE_CALLERS_MAX = 8192 };	/* ... and does not know larger ones */
 
-enum begin_mark {			/* its functions are not recorded: */
+enum begin_mark {			/* why the functions of an interval are not recorded, if they are not: */
 	BEGIN_SHORT = 1,		/* for lack of room */
 	BEGIN_ROOT_ONLY = 2,		/* by lot: so that there are some without the cost of probes */
-	/* And, whatever is recorded: */
+	/* and, independent of that: */
 	BEGIN_IN_FRAME = 4,		/* the function that begins it ends it as it returns */
 	BEGIN_AGAIN = 8,		/* its thread had an interval of this name and key on its stack already */
 };
@@ -126,8 +126,9 @@ static inline uint64_t block_what(uint32_t target, uint32_t speed, uint32_t roun
 }
 
 /*
- * The rate of a lot that changes meanwhile (record --sample auto), above the marks: at level k, 15 of 16 << k
- * intervals are recorded in full, so one that is stands for 2^k of level 0.  0: all had the same rate.
+ * The rate of a lot that changes during a recording (record --sample auto), stored above the marks.  At level
+ * k, 15 of 16 << k intervals are recorded in full, so each of them represents 2^k intervals of level 0.  0:
+ * the rate never changed.
  *
  *	BEGIN_ROOT_ONLY | begin_rate(3)		one of those 113 of 128 at level 3 that were not
  */
@@ -138,7 +139,7 @@ static inline uint64_t begin_rate(unsigned int level)
 	return (uint64_t)(level + 1) << BEGIN_RATE_SHIFT;
 }
 
-/* How many intervals it stands for; damage counts as none. */
+/* The number of intervals that it represents; a damaged rate counts as none. */
 static inline uint32_t begin_weight(uint64_t word)
 {
 	uint64_t rate = word >> BEGIN_RATE_SHIFT;
@@ -158,21 +159,23 @@ static inline unsigned int event_words(unsigned int kind)
 }
 
 /*
- * Tables of a fixed size.  What one had no room for is counted, and the answer says so (doc/design/limits.md).  New ones at
- * the end.
+ * Tables of a fixed size.  The recorder counts the entries that had no room, and every view reports them
+ * (doc/design/limits.md).  Add new tables at the end.
  */
 enum trace_table {
 	TABLE_FUNCTIONS,		/* probes whose function got no number, so its calls are not recorded */
 	TABLE_LABELS,			/* uses of names of intervals and work that got no number */
 	TABLE_TEXT,			/* names of functions and files that had no room */
-	TABLE_THREADS,			/* threads that are not recorded, for too many were at the same time */
-	TABLE_CALLS,			/* calls that are not recorded, for too many were open below them on their thread */
-	TABLE_INTERVALS,		/* intervals that a thread lost sight of, for it began or resumed too many others inside; not
-					 * written any more: the reader knows which of them were missed */
-	TABLE_LOCKS,			/* home-made locks asked for inside too many others */
+	TABLE_THREADS,			/* threads that are not recorded, because too many ran at the same time */
+	TABLE_CALLS,			/* calls that are not recorded, because too many calls below them were
+					 * open on their thread */
+	TABLE_INTERVALS,		/* intervals that a thread lost, because it began or resumed too many
+					 * others inside; no longer written, since the reader finds out which
+					 * of them mattered */
+	TABLE_LOCKS,			/* home-made locks acquired while too many others were being acquired */
 	TABLE_UNITS,			/* probes of compiled units that are not known, for lack of memory */
 	TABLE_NOTES,			/* no table: probes of units without a note, of functions that the recorder's plan does not know */
-	TABLE_STRANGERS,		/* no table: programs with another vprof's probes */
+	TABLE_STRANGERS,		/* no table: programs built with the probes of another vprof version */
 	TRACE_TABLE_CNT
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * full_tables.c - what a full table means for the reader of the answer.
+ * full_tables.c - describes what a full table means for the results.
  */
 #include "trace/full_tables.h"
 #include "base/banned.h"
@@ -43,7 +43,7 @@ void full_tables_decode(struct full_tables *f, struct decoder *d)
 		uint64_t table = decode_varint(d), size = decode_varint(d), dropped = decode_varint(d);
 		struct full_table *t = table < TRACE_TABLE_CNT ? &f->items[table] : NULL;
 
-		/* Recorders counted intervals that nobody missed: replay_lose_sight(). */
+		/* Older recorders also counted intervals that nobody missed; replay_lose_sight() counts the others. */
 		if (!d->bad && t && dropped > t->dropped && table != TABLE_INTERVALS)
 			*t = (struct full_table){ words[table].table, words[table].dropped, words[table].effect, size, dropped };
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * full_tables.h - what overflowed the recorder's tables of a fixed size, in words.
+ * full_tables.h - describes in words which of the recorder's fixed-size tables overflowed.
  */
 #ifndef TRACE_FULL_TABLES_H
 #define TRACE_FULL_TABLES_H
@@ -9,13 +9,13 @@
 #include "trace/format.h"
 #include "trace/model.h"
 
-/* One of BLOCK_TABLES, decoded into the list; a table that this version does not know is passed by. */
+/* Adds one BLOCK_TABLES, decoded; skips a table that this version does not know. */
 void full_tables_decode(struct full_tables *f, struct decoder *d);
 
-/* One more that had no room, found out by who reads. */
+/* Counts one more entry that had no room, found by the reader. */
 void full_tables_count(struct full_tables *f, enum trace_table table, uint64_t size);
 
-/* What from has too. */
+/* Adds the counts of `from`. */
 void full_tables_add(struct full_tables *f, const struct full_tables *from);
 
 #endif

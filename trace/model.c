@@ -2,10 +2,10 @@
 /*
  * model.c - the trace in memory: made empty, put into order, freed.
  *
- * Order is what makes results independent of how a trace was written: two files with the
- * same lines, shuffled, sort to the same arrays.  Example: segments "2 0 5" and "1 3 9"
- * (tid, start, end) sort to "1 3 9", "2 0 5".  The one thing that is kept from the input is
- * the order of appearance of invocations with equal spans: the first is the outer one.
+ * Order is what makes results independent of how a trace was written: two files with the same lines,
+ * shuffled, sort to the same arrays.  Example: segments "2 0 5" and "1 3 9" (tid, start, end) sort to "1 3
+ * 9", "2 0 5".  Only one thing depends on the order of the input: of invocations with equal spans, the first
+ * to appear is the outer one.
  */
 #include "trace/model.h"
 
@@ -241,7 +241,7 @@ static int compare_false_wakeups(const void *pa, const void *pb)
 
 typedef int (*comparison)(const void *, const void *);
 
-/* What is in order already, as most of a recorded trace is, costs one look at each item. */
+/* An array that is already sorted, as most arrays of a recorded trace are, costs one comparison for each item. */
 static void sort_array(void *items, size_t cnt, size_t size, comparison compare)
 {
 	const char *p = items;
@@ -309,8 +309,8 @@ static void gather_threads(char *items, size_t cnt, size_t size, size_t tid_offs
 }
 
 /*
- * The first key is the thread.  Most traces are in order of time for each thread; then gathering
- * the threads is all there is to do, and takes no more than a few looks at each item.
+ * The first key is the thread.  Most traces are in order of time for each thread; then it is enough to gather
+ * each thread's items, which looks at each item a few times only.
  */
 static void sort_by_thread(void *items, size_t cnt, size_t size, size_t tid_offset,
 			   comparison compare)

@@ -89,7 +89,7 @@ struct code_function {
 	const char *name, *file;	/* as the program's symbols have them; name "", file NULL: they do not say */
 	uint32_t line;			/* 0: they do not say */
 	uint64_t key;			/* of the project's function (struct function); 0: the project has none */
-	bool is_one;			/* no other of that name (without parameters) may be it */
+	bool is_one;			/* no other function of that name (without parameters) can be meant */
 };
 
 enum { CALLER_FUNCTIONS = 8 };
@@ -213,7 +213,7 @@ struct stack_span {
 enum { HOLE_TIDS = 4 };
 
 /* Records that the recorder could not keep; counted exactly, reported by every view. */
-/* A table of the recorder's that had no room for all; dropped 0: it had. */
+/* A table of the recorder that ran out of room; dropped 0: it did not. */
 struct full_table {
 	const char *table;		/* NULL: it is none, but names of functions that the program does not carry */
 	const char *dropped_what, *effect;
@@ -228,30 +228,31 @@ struct full_tables {
 
 struct losses {
 	uint64_t records;		/* records dropped for lack of room */
-	uint64_t stacks;		/* moments when a call may have been on another stack of its thread than we think */
+	uint64_t stacks;		/* moments at which a call may have run on another stack of its thread
+					 * than recorded */
 	uint64_t intervals;		/* intervals touched by either */
-	bool cut_off;			/* nobody ended the recording: the last records of its threads are missing */
+	bool cut_off;			/* the recorder did not finish: the last records of its threads are missing */
 	uint64_t cut_bytes;		/* bytes after the last whole block of a cut trace */
 	uint64_t before_window;		/* intervals that began before what was kept of the run */
 	uint64_t at_pause;		/* intervals that were cut since the recording paused */
 	struct {			/* of the trace itself: blocks are missing, or damaged */
 		uint64_t cnt, blocks, records, tables, files;	/* blocks of records; records as far as known; blocks of names */
 		uint64_t bytes, twice;	/* bytes that are no block; blocks that are there twice */
-		int64_t since_ns, until_ns, ns;	/* the first's beginning, the last's end; how long they are together */
+		int64_t since_ns, until_ns, ns;	/* start of the first hole, end of the last, and their total length */
 		uint64_t tids[HOLE_TIDS];	/* of the threads concerned, as many as there is room for */
 		uint64_t tid_cnt;
 	} holes;
 	bool kernel_damaged;		/* what the kernel saw is left out */
-	uint64_t callers_line;		/* of the file of callers, the first that is no line of one; 0 for none */
+	uint64_t callers_line;		/* the first malformed line of the file of callers; 0: none */
 	uint64_t stray_events;		/* ends, drops and resumes of intervals that were not open */
 	struct full_tables full;
 };
 
 /* Time outside recorded waits in which, by the kernel's accounts, the thread was not running. */
 struct off_cpu {
-	uint64_t placed_ns;		/* off the CPU, nobody knows why: segments of state other */
+	uint64_t placed_ns;		/* off the CPU for an unknown reason: segments of state other */
 	uint64_t runnable_ns;		/* in the run queue: segments of state runnable */
-	uint64_t unplaced_ns;		/* off the CPU, but nobody knows when: told as running */
+	uint64_t unplaced_ns;		/* off the CPU at an unknown time: counted as running */
 	uint64_t run_ns, delay_ns;	/* of all threads whose accounts were looked at from outside: on a CPU, in the run queue */
 };
 
@@ -265,12 +266,12 @@ struct cpu_use {
 	uint64_t ns;
 	uint32_t cpu_cnt;		/* that the machine has */
 	uint32_t allowed_cnt;		/* that the recorded threads may run on, all together; 0: unknown */
-	double runnable_ns;		/* threads that ran or would have, over time */
+	double runnable_ns;		/* threads that ran or were ready to run, summed over time */
 	bool has_stalled;
-	uint64_t stalled_ns;		/* somebody waited for a CPU (PSI) */
+	uint64_t stalled_ns;		/* time in which a thread waited for a CPU (PSI) */
 	uint64_t throttled_ns;		/* a control group of the recorded processes was at its limit; of each CPU */
-	uint64_t busy_ns, seen_ns;	/* all CPUs; what of it is known to be whose */
-	bool kernel_knows;		/* when the threads waited for a CPU is recorded */
+	uint64_t busy_ns, seen_ns;	/* of all CPUs; the part that known processes used */
+	bool kernel_knows;		/* whether times in the run queue are recorded */
 	uint64_t stolen_ns;		/* by other virtual machines */
 	VEC(struct cpu_user) users;	/* of the allowed CPUs, without the recorded processes and vprof; names in the trace's arena */
 };
@@ -294,7 +295,7 @@ struct pairing {
 
 typedef VEC(const char *) strings;	/* numbered from 0 */
 
-/* A stack (runtime/stacks.h) that no thread was on; then the one with that number in the kernel. */
+/* A stack (runtime/stacks.h) that no thread was on; afterwards its thread has this number in the kernel. */
 struct away {
 	uint64_t tid;
 	int64_t start_ns, end_ns;
@@ -321,8 +322,8 @@ struct trace {
 	struct off_cpu off_cpu;
 	struct cpu_use cpu_use;
 	VEC(struct pairing) pairings;		/* by name; there may be fewer */
-	bool windowed;				/* the end of its run was kept, or all up to a moment */
-	bool kernel_reduced;			/* when threads were off the CPU was recorded, not why */
+	bool windowed;				/* only the end of its run was kept, or all up to a moment */
+	bool kernel_reduced;			/* the recorder noted when threads were off the CPU, but not why */
 };
 
 struct trace *trace_new(void);
@@ -330,25 +331,25 @@ void trace_free(struct trace *t);		/* NULL is fine */
 DEFINE_CLEANUP(struct trace *, trace_free);
 
 /*
- * For windows of a trace: names and functions are those of `from`, which keeps them and must outlive the window.
- * They are given back before the window is freed, and may be borrowed again when `from` has got more of them.
+ * For windows of a trace: names and functions are those of `from`, which keeps them and must outlive the
+ * window. Give them back before the window is freed; borrow them again when `from` has more of them.
  */
 void trace_borrow_names(struct trace *window, const struct trace *from);
 void trace_return_names(struct trace *window);
 
-/* Their numbers and kinds; a window needs nothing else of the threads. */
+/* Copies the devices' numbers and kinds; a window needs nothing else of the threads. */
 void trace_copy_devices(struct trace *window, const struct trace *from);
 
 /* Puts every array into the order noted above. */
 void trace_sort(struct trace *t);
-/* All but the invocations, which are most of it. */
+/* All arrays except the invocations, which are most of the trace. */
 void trace_sort_events(struct trace *t);
 
 /* Index of text in list, added (copied into t's arena) if it is new.  Linear: for short lists;
  * readers with many strings keep a struct names of their own. */
 uint32_t trace_add_string(struct trace *t, strings *list, const char *text);
 
-/* How its starts and ends were paired; NULL: unknown. */
+/* How the starts and ends of this name were paired; NULL: unknown. */
 static inline const struct pairing *trace_pairing(const struct trace *t, uint32_t name)
 {
 	return name < t->pairings.cnt ? &t->pairings.items[name] : NULL;

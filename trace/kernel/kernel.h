@@ -55,7 +55,7 @@ struct kernel_stack {
 struct kernel_request {			/* a disk had it in (issue, done]; a network interface a packet */
 	enum kernel_waker kind;
 	uint32_t device;
-	uint32_t tid;			/* who brought it; 0: nobody known */
+	uint32_t tid;			/* the thread that caused it; 0: unknown */
 	int64_t issue_ns, done_ns;
 };
 
@@ -72,28 +72,29 @@ struct kernel_trace {
 	uint64_t lost, cut_bytes;
 	bool reduced;			/* no reasons, no wakers */
 
-	/* kernel_spill.c: who gets the offs as they are read; there are no stacks then. */
+	/* kernel_spill.c: receives the offs as they are read; stacks are not read then. */
 	void (*take_off)(void *arg, const struct kernel_off *o);
 	void *take_arg;
-	size_t spilled_bytes;		/* offs are a mapped file of that size; 0: they are not */
+	size_t spilled_bytes;		/* size of the mapped file that holds offs; 0: offs are in memory */
 };
 
 /* k is zeroed; kernel_release() in any case. */
 int kernel_read(struct kernel_trace *k, const char *path, struct diag *reterr);
 void kernel_release(struct kernel_trace *k);
 
-/* The same for windows: without stacks, and many offs in a file of TMPDIR.  k->take_off is NULL afterwards. */
+/* The same for windows: reads no stacks, and keeps offs in a file of TMPDIR if there are many.  k->take_off
+ * is NULL afterwards. */
 int kernel_read_spilled(struct kernel_trace *k, const char *path, struct diag *reterr);
-/* What was looked at of them need not stay in memory. */
+/* Tells the kernel that pages which were read need not stay in memory. */
 void kernel_spill_forget(const struct kernel_trace *k);
-/* From so many on.  Tests make it small. */
+/* The least number of offs that go to a file.  Tests make it small. */
 extern size_t kernel_spill_offs;
 
 /* Brings the arrays into the order noted above; kernel_read() has done that. */
 void kernel_sort(struct kernel_trace *k);
 
-/* STATE_RUNNABLE: it could have run on.  thread_of_process: whether a number that it waits on is a thread
- * of its own process, as in pthread_join(). */
+/* STATE_RUNNABLE: the thread could have run on.  thread_of_process: whether a number that the thread waits
+ * for is a thread of its own process, as in pthread_join(). */
 enum trace_state kernel_class(const struct kernel_off *o,
 			      bool (*thread_of_process)(void *context, uint32_t pid, uint32_t tid),
 			      void *context);
@@ -101,7 +102,7 @@ enum trace_state kernel_class(const struct kernel_off *o,
 /* Adds what k knows to t, which is sorted, and sorts it again. */
 void kernel_merge(struct trace *t, const struct kernel_trace *k);
 
-/* Both at once. */
+/* Reads and merges. */
 int kernel_add(struct trace *t, const char *path, struct diag *reterr);
 
 #endif

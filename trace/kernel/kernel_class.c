@@ -2,20 +2,20 @@
 /*
  * kernel_class.c - what a time off the CPU was, from what the kernel knows.
  *
- * In this order: it could have run on (runnable); it waited for a disk (in_iowait); it slept
- * uninterruptibly, not for a disk, until a thread of the run let it go on: a lock of the kernel (two
- * writers of one file); else what its system call is about.  A page fault has no system call.
+ * The first that applies: the thread could have run on (runnable); it waited for a disk (in_iowait); it slept
+ * uninterruptibly, not for a disk, until a thread of the run woke it: a lock of the kernel (two writers of
+ * one file); else the class of its system call.  A page fault has no system call.
  *
- * futex() is behind locks and condition variables alike, and the kernel cannot tell which.  What
- * glibc does can: it waits for a mutex with the plain operation and the value 2 (locked, somebody
- * waits) at the beginning of the object; for a thread's end with the thread's number as the value,
- * not private; everything else is `cond`, as bare futexes are (vprof-formats(5), WAITS).  Where the
- * primitives are listed this does not matter: what the runtime recorded goes before.
+ * Locks and condition variables both call futex(), and the kernel cannot tell them apart.  The arguments that
+ * glibc passes can: it waits for a mutex with the plain operation and the value 2 (locked, somebody waits) at
+ * the beginning of the object; for a thread's end with the thread's number as the value, not private;
+ * everything else is `cond`, as bare futexes are (vprof-formats(5), WAITS).  For listed primitives this does
+ * not matter: the runtime's own record has precedence.
  */
 #include "base/banned.h"
 #include "trace/kernel/kernel.h"
 
-/* The numbers of x86-64, on which a trace may be read that was not recorded there. */
+/* System call numbers of x86-64.  They are spelled out because a trace can be read on another machine. */
 #define IO_CALLS(X)										\
 	X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(17) X(18) X(19) X(20) X(26) X(40) X(42) X(43) X(44) X(45)	\
 	X(46) X(47) X(69) X(70) X(74) X(75) X(76) X(77) X(78) X(82) X(83) X(84) X(85) X(86) X(87) X(88)	\

@@ -2,19 +2,22 @@
 /*
  * kernel_devices.c - what devices did while the run went on.
  *
- * A disk is running while it has a request, of whomsoever, else it is idle (`queue`), until somebody brings the
- * next: a wake-up names him, if he is known.  So is a network interface while it has a packet to send, or while
- * somebody waits for what is to come by it, for that is what it and those beyond it are working on.  Of other devices,
- * and of one of which no request was recorded, only those moments are known when somebody waited for it: running then.
+ * A disk is running while it has a request of any process, else idle (`queue`) until the next request; a
+ * wake-up names the thread that made that one, if known.  A network interface is running while it has a
+ * packet to send, or while a thread waits for data from it, since it and the machines beyond it work on that.
+ * A device of any other kind, or without a recorded request, is known to run only while a thread waits for
+ * it.
  *
  *	requests of vda: 20..40 brought by 7, 30..50 by 8, 70..80 by 8; the run 0..100
  *	-> queue 0..20 (wakeup by 7), running 20..50, queue 50..70 (by 8), running 70..80, queue 80..100
  *	eth0 has a packet by 7 in 20..22, for the answer to which 7 waits in 25..60
  *	-> queue 0..20 (by 7), running 20..22, queue 22..25, running 25..60, queue 60..100
  *
- * Before the first thread of the run and after the last one nothing is told: that is the recording's time, not the run's.
+ * Devices have no segments before the first thread of the run and after the last: that time belongs to the
+ * recording, not to the run.
  *
- * Of an interrupt of unknown purpose nobody knows what works there: it has a name, as a waker, and no time.
+ * An interrupt of unknown purpose has a name, as a waker, but no segments, since nobody knows what works
+ * there.
  */
 #include "base/banned.h"
 #include "base/search.h"
@@ -52,7 +55,7 @@ static void name_device(struct kernel_threads *x, uint64_t device)
 	};
 	const char *name = NULL;
 
-	if (has_thread(x->t, device))		/* the runtime has named the timer */
+	if (has_thread(x->t, device))		/* the runtime already named the timer */
 		return;
 	for (size_t i = 0; i < x->k->names.cnt; i++)
 		if (x->k->names.items[i].kind == kind_of(device) &&
@@ -61,7 +64,7 @@ static void name_device(struct kernel_threads *x, uint64_t device)
 	VEC_ADD(&x->t->threads, (struct thread_name){ device, 0, name, kinds[kind_of(device)], false });
 }
 
-struct stretch {			/* what is asked about a device */
+struct stretch {			/* the span of time that is wanted of a device */
 	struct kernel_threads *x;
 	uint64_t device;
 	int64_t low_ns, until_ns;
@@ -79,7 +82,7 @@ static void add_segment(const struct stretch *d, int64_t start_ns, int64_t end_n
 		VEC_ADD(&d->x->t->segments, (struct segment){ d->device, SID_NONE, start_ns, end_ns, state, 0 });
 }
 
-/* Requests of one device, in order of issue; at_ns: idle since, if nothing is told about it. */
+/* Adds the requests of one device, in order of issue.  at_ns: the device is idle from then to the first request. */
 static void add_requests(const struct stretch *d, int64_t at_ns, const struct kernel_request *r, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; ) {
@@ -91,7 +94,7 @@ static void add_requests(const struct stretch *d, int64_t at_ns, const struct ke
 				end_ns = r[i].done_ns;
 		add_segment(d, at_ns, first->issue_ns, STATE_QUEUE);
 		if (first->tid && at_ns < first->issue_ns && first->issue_ns <= d->x->last_ns &&
-		    first->issue_ns >= d->low_ns)	/* else it was told */
+		    first->issue_ns >= d->low_ns)	/* else a segment has it already */
 			VEC_ADD(&d->x->t->wakeups, (struct wakeup){ d->device,
 				kernel_thread_at(d->x, first->tid, first->issue_ns), first->issue_ns });
 		add_segment(d, first->issue_ns > at_ns ? first->issue_ns : at_ns, end_ns, STATE_RUNNING);
@@ -109,7 +112,7 @@ static const struct kernel_request *requests_of(const struct kernel_trace *k, ui
 	return VEC_AT(&k->requests, first);
 }
 
-/* A network interface: who waits for it keeps it busy as packets do. */
+/* A network interface: a thread that waits for it keeps it as busy as packets do. */
 static void add_packets(const struct stretch *d, int64_t at_ns, const struct kernel_request *r, size_t cnt,
 			const struct kernel_span *s, size_t span_cnt)
 {

@@ -72,14 +72,14 @@ static void add_off(struct kernel_merging *m, const struct kernel_off *o, uint64
 	}
 }
 
-/* What was lost before it may have been anything. */
+/* State before o: unknown if records before it were lost. */
 static enum trace_state state_before(const struct kernel_merging *m, const struct kernel_off *o)
 {
 	return m->hole && o->after_loss ? STATE_OTHER : STATE_RUNNING;
 }
 
-/* Passes (start, end] as running, but for when it was off the CPU.  a_wait_follows: the runtime's record of
- * it begins at end, and has what is off by then. */
+/* Adds (start, end] as running, except for the time off the CPU.  a_wait_follows: the runtime's record of a
+ * wait begins at end, and a time off the CPU that is under way then belongs to the wait. */
 static void pass_running(struct kernel_merging *m, uint64_t sid, int64_t start_ns, int64_t end_ns,
 			 bool a_wait_follows)
 {
@@ -107,7 +107,7 @@ static void pass_running(struct kernel_merging *m, uint64_t sid, int64_t start_n
 		add(m, sid, start_ns, end_ns, STATE_RUNNING);
 }
 
-/* The latest wakeup of the thread in (start, end], or NULL; the trace's own, still sorted, come first. */
+/* The latest wakeup of the thread in (start, end], or NULL.  The trace's own wakeups, still sorted, come first. */
 static struct wakeup *find_wakeup(struct kernel_merging *m, size_t cnt, int64_t start_ns, int64_t end_ns)
 {
 	struct wakeup *items = m->t->wakeups.items;
@@ -118,7 +118,7 @@ static struct wakeup *find_wakeup(struct kernel_merging *m, size_t cnt, int64_t 
 	       &items[after - 1] : NULL;
 }
 
-/* When the thread could run again, and who saw to that, where the runtime did not know. */
+/* Corrects when the thread could run again, and adds the waker if the runtime did not know it. */
 static void refine_wakeup(struct kernel_merging *m, size_t wakeup_cnt, const struct kernel_off *o,
 			  const struct segment *s)
 {
@@ -147,9 +147,9 @@ static void add_wakeup(struct kernel_merging *m, const struct kernel_off *o, int
 }
 
 /*
- * The wait up to end, but for when the thread was in the run queue before it blocked, or between two times: kept from the
- * CPU while it spins, or copies, or wakes somebody by what it writes.  One for I/O that blocked several times is as many
- * waits, the last of them with the runtime's waker; another one was woken in vain, and is one.
+ * Adds the wait up to end, without the time in the run queue: before the thread blocked, or while it spun,
+ * copied, or woke others by writing.  I/O that blocked several times becomes several waits, the last with the
+ * runtime's waker; any other wait with several blockings was woken in vain and remains one.
  */
 static void add_wait(struct kernel_merging *m, const struct segment *s, int64_t end_ns, enum trace_state state,
 		     const struct kernel_off *last)
@@ -180,7 +180,7 @@ static void add_wait(struct kernel_merging *m, const struct segment *s, int64_t 
 	add(m, s->sid, at_ns, end_ns, between);
 }
 
-/* What the kernel says of the thread from start to end is all that happened. */
+/* Whether the kernel's account of the thread from start to end is complete. */
 static bool knows_all(const struct kernel_merging *m, int64_t start_ns, int64_t end_ns)
 {
 	const struct kernel_off *o = m->off;
@@ -191,17 +191,18 @@ static bool knows_all(const struct kernel_merging *m, int64_t start_ns, int64_t 
 	return m->part->from_ns <= start_ns && end_ns <= m->part->to_ns && !(o < m->off_end && o->after_loss);
 }
 
-/* A stack that its thread was not on: what the kernel saw of the thread then is another's. */
+/* A stack that its thread was not on: the kernel's records of the thread belong to another stack then. */
 static void pass_away(struct kernel_merging *m, const struct segment *s)
 {
 	add(m, s->sid, s->start_ns, s->end_ns, s->state);
 	while (m->off < m->off_end && m->off->in_ns <= s->end_ns)
 		m->off++;
-	m->consumed = m->off < m->off_end && m->off->out_ns < s->end_ns;	/* by another clock's last digits */
+	m->consumed = m->off < m->off_end && m->off->out_ns < s->end_ns;	/* the two clocks differ in
+										 * their last digits */
 }
 
-/* Passes a wait that the runtime recorded.  A lock that was let go in between is several segments: only
- * the last of them ends with the thread back on the CPU. */
+/* Adds a wait that the runtime recorded.  If the lock was released in between, the wait is several segments,
+ * and only the last one ends with the thread back on the CPU. */
 static void pass_wait(struct kernel_merging *m, const struct segment *s, bool goes_on, size_t wakeup_cnt)
 {
 	const struct kernel_off *last = NULL, *o = m->off;
@@ -230,7 +231,7 @@ static void pass_wait(struct kernel_merging *m, const struct segment *s, bool go
 		m->consumed = false;
 	}
 	if (!goes_on && m->off < m->off_end && m->off->out_ns < end_ns)
-		m->consumed = true;	/* off when the wait ends, by another clock's last digits */
+		m->consumed = true;	/* still off when the wait ends: the two clocks differ in their last digits */
 	if (end_ns < s->end_ns)
 		pass_running(m, s->sid, end_ns, s->end_ns, false);
 }
@@ -242,7 +243,7 @@ static void pass_wait_of(struct kernel_merging *m, const struct segment *s, bool
 	m->caller = 0;
 }
 
-/* No segment says what the thread did there: for no interval. */
+/* No segment says what the thread did there, so it counts for no interval. */
 static void pass_hole(struct kernel_merging *m, int64_t start_ns, int64_t end_ns, bool a_wait_follows)
 {
 	m->hole = true;
@@ -273,7 +274,7 @@ static void find_offs(struct kernel_merging *m)
 	m->consumed = false;
 }
 
-/* Where the first of the segments begins to count. */
+/* Where the first segment starts to count. */
 static int64_t begin_part(struct kernel_merging *m, const struct segment *s, size_t cnt)
 {
 	int64_t at_ns = later(m->part->from_ns, m->done_ns);
@@ -284,7 +285,7 @@ static int64_t begin_part(struct kernel_merging *m, const struct segment *s, siz
 	return later(at_ns, m->place->restart_ns);
 }
 
-/* One part, of which these are the model's segments; they may reach out of it. */
+/* Merges one part.  Its segments of the model may extend beyond it. */
 static void merge_part(struct kernel_merging *m, const struct segment *s, size_t cnt, size_t wakeup_cnt)
 {
 	int64_t at_ns = begin_part(m, s, cnt), end_ns = m->part->to_ns;
@@ -312,7 +313,7 @@ static void merge_part(struct kernel_merging *m, const struct segment *s, size_t
 	m->done_ns = later(at_ns, m->part->to_ns);
 }
 
-/* Only the kernel knows it, and not now. */
+/* Whether the part lies outside the window, for a thread that only the kernel knows. */
 static bool is_elsewhere(const struct kernel_merging *m, const struct kernel_place *p)
 {
 	return p->part->to_ns <= p->restart_ns || p->part->from_ns >= m->until_ns;

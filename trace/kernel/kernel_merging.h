@@ -10,7 +10,7 @@
 struct kernel_place {			/* a part, and where its offs are */
 	const struct kernel_part *part;
 	size_t first_off, end_off;	/* of the kernel's: end after part->from_ns, begin before part->to_ns */
-	int64_t restart_ns;		/* what is earlier is passed over; INT64_MIN: nothing is */
+	int64_t restart_ns;		/* earlier times are skipped; INT64_MIN: none is */
 };
 
 struct kernel_merging {
@@ -23,24 +23,24 @@ struct kernel_merging {
 	VEC(struct segment) out;
 	kernel_spans spans;
 
-	/* The part going on. */
+	/* The part being merged. */
 	const struct kernel_place *place;
 	const struct kernel_part *part;
-	const struct kernel_off *off, *off_end;	/* off: the first that has not ended before the cursor */
-	bool consumed;			/* what is left of it belongs to a wait that was passed */
+	const struct kernel_off *off, *off_end;	/* the first off that has not ended before the cursor */
+	bool consumed;			/* the rest of it belongs to a wait that was already added */
 	int64_t done_ns;		/* of the same TID, by the part before: its last segment reached so far */
-	bool hole;			/* the runtime's trace says nothing about the time being passed */
+	bool hole;			/* the runtime's trace does not cover the time being merged */
 };
 
-/* m is zeroed; t: its threads, and segments that say from when to when each is known; both sorted. */
+/* m is zeroed.  t: its threads, and segments that say when each is known; both sorted. */
 void kernel_merging_begin(struct kernel_merging *m, struct trace *t, const struct kernel_trace *k);
 void kernel_merging_release(struct kernel_merging *m);
 
-/* All threads: t's segments, which are sorted, are made anew, and wakeups, which are, too, gain some; the spans are those
- * of which this tells. */
+/* All threads: rebuilds t's segments (sorted before) and adds to its wakeups (sorted before); the spans are
+ * the times covered. */
 void kernel_merge_threads(struct kernel_merging *m);
 
-/* It could not have run on. */
+/* Whether the thread blocked, that is, could not have run on. */
 bool kernel_blocked(const struct kernel_off *o);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kernel_presence.c - segments say from when to when, aways when not. */
+/* kernel_presence.c - segments say when a stack was on its thread, aways when it was not. */
 #include "trace/kernel/kernel_presence.h"
 
 #include "base/banned.h"
@@ -37,7 +37,7 @@ static void find_span(struct finder *f, struct kernel_presence *p)
 	p->thread_last_ns = p->last_ns;
 }
 
-/* p: all of the thread; cut where it was away. */
+/* Adds p, which is the whole life of the stack, cut where it was away. */
 static void add_presences(struct finder *f, struct kernel_presence p)
 {
 	const struct away *a = f->t->aways.items;

@@ -19,7 +19,7 @@ struct kernel_presence {
 	uint32_t kernel_tid;
 	int64_t first_ns, last_ns;	/* first > last: no segments */
 	int64_t thread_first_ns, thread_last_ns;	/* of the model's thread, all of it */
-	bool is_left;			/* its thread went on with another stack */
+	bool is_left;			/* its thread continued on another stack */
 };
 
 typedef VEC(struct kernel_presence) kernel_presences;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * kernel_read.c - the blocks of kernel.vpk (kernel_format.h) -> struct kernel_trace.  Nothing in them
- * is believed: what makes no sense is damage, what overlaps is cut.
+ * kernel_read.c - the blocks of kernel.vpk (kernel_format.h) -> struct kernel_trace.  Every field is checked:
+ * impossible values are damage, overlapping times are cut.
  *
  *	thread 7 off 100..195, and again 190..300 (two namespaces may both have a 7): the second
  *	begins at 195
@@ -54,7 +54,7 @@ static uint32_t decode_u32(struct decoder *d)
 	return (uint32_t)value;
 }
 
-/* A record but for its times, which another one may have as well. */
+/* A record without its times; another record may repeat it. */
 struct said {
 	enum kernel_record_kind kind;
 	union {
@@ -171,7 +171,7 @@ static void decode_texts(struct kernel_trace *k, struct decoder *d)
 	}
 }
 
-/* All but the times is as it was. */
+/* Decodes a record that repeats an earlier one except for its times. */
 static void decode_said_again(struct kernel_trace *k, struct decoder *d, struct said *s, int64_t ns)
 {
 	if (s->kind == KERNEL_OFF) {
@@ -317,7 +317,7 @@ static int compare_stacks(const void *a, const void *b)
 	return (int)x->reason - (int)y->reason;
 }
 
-/* In order, and without those whose text is not there: a recording that was cut off has none. */
+/* Sorts the stacks and drops those whose text is missing, as in a recording that was cut off. */
 static void sort_stacks(struct kernel_trace *k)
 {
 	size_t kept = 0;
@@ -389,7 +389,7 @@ int kernel_read(struct kernel_trace *k, const char *path, struct diag *reterr)
 	k->arena = arena_new();
 	while (!err && blocks_next(&b, &err, reterr))
 		err = decode_block(k, &b, reterr);
-	/* Who slept meanwhile would seem to have run. */
+	/* Threads that slept across the hole would seem to have run. */
 	if (!err && blocks_have_holes(&b))
 		err = diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' is damaged: blocks of the kernel's side are missing", path);
 	k->cut_bytes = b.cut_bytes;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * kernel_spill.c - kernel.vpk for windows: its times off the CPU, which are most of it, go to a file without a name.
+ * kernel_spill.c - kernel.vpk for windows: its times off the CPU, which are most of it, go to a file without
+ * a name.
  *
- * They are wanted thread by thread, and stand in the order in which they ended on any CPU. So the trace is read twice:
- * once to count each thread's, once to put each at its place.  The file is mapped: what is looked at is in memory,
- * until kernel_spill_forget().
+ * The merge needs them thread by thread, but the trace has them in the order in which they ended on any CPU. 
+ * So the trace is read twice: once to count each thread's, once to put each in its place.  The file is
+ * mapped; pages stay in memory until kernel_spill_forget().
  *
  *	records 7: 10..20, 9: 5..30, 7: 25..40	-> 7 has places 0 and 1, 9 has place 2
  *
- * Where a thread's are not in order of time, or there is no room for the file, they are kept in memory as ever; so are few.
+ * They stay in memory if there are few, if a thread's are not in order of time, or if there is no room for
+ * the file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -73,7 +75,7 @@ static void put(void *arg, const struct kernel_off *o)
 	if (o->out_ns >= o->in_ns)
 		return;
 	t = tally_of(s, o->tid);
-	if (t->done == t->cnt)		/* it was changed meanwhile */
+	if (t->done == t->cnt)		/* the trace changed between the two readings */
 		return;
 	to = &s->k->offs.items[t->first + t->done];
 	*to = *o;
@@ -116,7 +118,8 @@ static bool map_offs(struct kernel_trace *k, size_t cnt)
 
 	if (fd < 0)
 		return false;
-	if (posix_fallocate(fd, 0, (off_t)bytes) == 0)	/* a page for which there is none would be a SIGBUS later */
+	if (posix_fallocate(fd, 0, (off_t)bytes) == 0)	/* without this, a page that the file system has no
+							 * room for would raise SIGBUS later */
 		at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	if (at == MAP_FAILED)
@@ -133,7 +136,7 @@ void kernel_spill_forget(const struct kernel_trace *k)
 		madvise(k->offs.items, k->spilled_bytes, MADV_DONTNEED);
 }
 
-/* The second reading. */
+/* The second reading of the trace. */
 static int put_all(struct spill *s, const char *path, struct diag *reterr)
 {
 	struct kernel_trace again = { .take_off = put, .take_arg = s };

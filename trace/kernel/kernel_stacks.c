@@ -22,7 +22,7 @@ struct spreading {
 	const struct kernel_part *part;
 	int64_t running_ns;		/* since when, at the moment looked at */
 	VEC(struct stretch) waiting;	/* for a sample */
-	int64_t most_ns;		/* that a sample stands for */
+	int64_t most_ns;		/* the longest time that a sample represents */
 };
 
 static void add_span(struct spreading *s, int64_t start_ns, int64_t end_ns, uint32_t stack)
@@ -35,7 +35,7 @@ static void add_span(struct spreading *s, int64_t start_ns, int64_t end_ns, uint
 		VEC_ADD(&s->t->stack_spans, (struct stack_span){ s->part->tid, start_ns, end_ns, stack });
 }
 
-/* What it ran up to ns waits for a sample. */
+/* The time that it ran up to ns is pending until a sample comes. */
 static void ran_until(struct spreading *s, int64_t ns)
 {
 	if (s->running_ns < ns)

@@ -2,22 +2,21 @@
 /*
  * kernel_threads.c - the kernel's threads among the model's.
  *
- * The kernel gives a number out again, and a thread that runs another program begins anew in the
- * runtime's trace.  So a life, from fork to exit, may be several threads of the model, one after the
- * other; each has it up to where the next begins:
+ * The kernel reuses thread numbers, and a thread that executes another program is a new thread in the
+ * runtime's trace.  So a life, from fork to exit, may be several threads of the model, one after the other;
+ * each has it up to where the next begins:
  *
  *	kernel: 7 lives 0..100.  Model: 7 has records 20..40, 7 + 2^32 has records 60..90
  *	parts: 7 is 0..60, 7 + 2^32 is 60..100
  *
- * Several stacks of one thread take turns (kernel_presence.h).  What happened in between, on a stack that no probe saw, is
- * a thread of its own, if it left the CPU there.
+ * Several stacks of one thread take turns (kernel_presence.h).  Time in between, on a stack that no probe
+ * saw, becomes a thread of its own if the kernel's thread left the CPU then.
  *
  *	kernel: 7 lives 0..100, off 46..48.  Model: 7 in 20..40 and 60..80, 7 + 2^32 in 40..45 and 50..60
  *	parts: 7 is 0..40, 7 + 2^32 is 40..45, 7 + 2^33 is 45..50, 7 + 2^32 is 50..60, 7 is 60..100
  *
- * A life that the model knows nothing about becomes a thread of its own.  Who woke somebody without
- * belonging to the run is a thread that has a name and nothing else; so is a device, but for the times
- * when somebody waited for it.
+ * A life that the model knows nothing about becomes a thread of its own.  A waker outside the run becomes a
+ * thread with a name and nothing else.  So does a device, except for the times when a thread waited for it.
  */
 #include <string.h>
 #include "base/banned.h"
@@ -28,7 +27,7 @@ struct life {
 	uint32_t kernel_tid, pid;
 	int64_t from_ns, to_ns;
 	const char *name;
-	uint64_t unknown;		/* the thread of the model that has what no other has; 0: none yet */
+	uint64_t unknown;		/* the model's thread for times that no other thread has; 0: none yet */
 };
 
 struct finder {
@@ -41,7 +40,7 @@ static uint64_t process_key(uint32_t pid, uint32_t kernel_tid)
 	return (uint64_t)pid << 32 | kernel_tid;
 }
 
-/* A number for one more thread that the kernel called so. */
+/* A TID for another thread to which the kernel gave this number. */
 static uint64_t new_tid(struct kernel_threads *x, uint32_t kernel_tid)
 {
 	uint64_t *cnt = map_slot(x->taken, kernel_tid);
@@ -96,7 +95,7 @@ static void add_unknown(struct finder *f, struct life *l)
 		l->unknown = add_thread(f->x, l->kernel_tid, l->pid, l->name, of_kernel ? KIND_KERNEL : KIND_THREAD);
 }
 
-/* From one stack to the next the thread was on one that no probe saw: worth a thread if it left the CPU there. */
+/* Between two stacks the thread was on one that no probe saw; that one becomes a thread if it left the CPU there. */
 static void add_between(struct finder *f, struct life *l, int64_t from_ns, int64_t to_ns)
 {
 	const struct kernel_off *o = off_after(f->x->k, l->kernel_tid, from_ns);
@@ -110,7 +109,7 @@ static void add_between(struct finder *f, struct life *l, int64_t from_ns, int64
 						     .thread_last_ns = INT64_MIN }, from_ns, to_ns);
 }
 
-/* The presence has it from there on, until another one has. */
+/* Gives the time from there on to this presence, until the next one. */
 static void add_presence(struct finder *f, struct life *l, const struct kernel_presence *n, int64_t from_ns, int64_t next_ns)
 {
 	int64_t to_ns = n->is_left && n->last_ns < next_ns ? n->last_ns : next_ns;
@@ -190,7 +189,7 @@ static void find_all_lives(struct finder *f)
 		uint32_t tid = lost ? k->offs.items[off].tid : k->lives.items[at].tid;
 		size_t first = at;
 
-		if (lost) {		/* nothing is left of its life but this */
+		if (lost) {		/* this off is all that is left of its life */
 			struct life l = { tid, k->offs.items[off].pid,
 					  k->offs.items[off].out_ns, 0, NULL, 0 };
 
@@ -212,12 +211,13 @@ void kernel_threads_find(struct kernel_threads *x, struct trace *t, const struct
 				      .outsiders = map_new(), .processes = map_new() };
 	kernel_presences_find(t, x->taken, &f.known);
 	find_all_lives(&f);
-	if (x->first_ns < k->start_ns)		/* of a window, or the last of a long run */
+	if (x->first_ns < k->start_ns)		/* a life that began before the window, or before the last
+						 * part of a long run */
 		x->first_ns = k->start_ns;
 	VEC_RELEASE(&f.known);
 }
 
-/* A thread that begins with its life: who made it the model does not know. */
+/* A thread whose life begins here: the model does not know its creator. */
 static void add_creation(struct kernel_threads *x, const struct kernel_life *l)
 {
 	int64_t then_ns = l->ns < INT64_MAX ? l->ns + 1 : l->ns;
@@ -282,7 +282,7 @@ uint64_t kernel_thread_at(struct kernel_threads *x, uint32_t kernel_tid, int64_t
 {
 	const struct kernel_part *part = kernel_part_at(x, kernel_tid, ns);
 
-	if (!part && ns < INT64_MAX)	/* its life begins for us as it wakes the first of ours */
+	if (!part && ns < INT64_MAX)	/* for us its life begins when it wakes the first thread of the run */
 		part = kernel_part_at(x, kernel_tid, ns + 1);
 	return part ? part->tid : outsider(x, kernel_tid);
 }
@@ -295,7 +295,7 @@ bool kernel_waker(struct kernel_threads *x, const struct kernel_off *o, uint64_t
 		*ret_tid = kernel_device_tid(o->waker_kind, o->waker);
 		return true;
 	}
-	if (!o->waker || o->waker == o->tid)	/* nobody ends a wait of his own */
+	if (!o->waker || o->waker == o->tid)	/* no thread ends its own wait */
 		return false;
 	*ret_tid = kernel_thread_at(x, o->waker, o->woken_ns);
 	return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * kernel_threads.h - whose a time off the CPU is: from the kernel's thread numbers to the model's.
+ * kernel_threads.h - maps the kernel's thread numbers to threads of the model, to say which thread was off
+ * the CPU.
  */
 #ifndef TRACE_KERNEL_KERNEL_THREADS_H
 #define TRACE_KERNEL_KERNEL_THREADS_H
@@ -9,13 +10,13 @@
 #include "trace/kernel/kernel.h"
 #include "trace/kernel/kernel_presence.h"
 
-/* Of a life of a kernel thread, what belongs to one thread of the model. */
+/* The part of a kernel thread's life that belongs to one thread of the model. */
 struct kernel_part {
 	uint64_t tid;
 	uint32_t kernel_tid, pid;
 	int64_t from_ns, to_ns;
 	int64_t first_ns, last_ns;	/* of the model's thread, all of it; first > last: it has no segments */
-	bool is_left;			/* its thread went on with another stack */
+	bool is_left;			/* its thread continued on another stack */
 };
 
 struct kernel_threads {
@@ -23,22 +24,22 @@ struct kernel_threads {
 	const struct kernel_trace *k;
 	VEC(struct kernel_part) parts;		/* by kernel_tid, then time; disjoint */
 	int64_t first_ns, last_ns;		/* of all of them: the recording begins before, and ends later */
-	struct map *taken;			/* kernel tid -> model tids of it there are */
+	struct map *taken;			/* kernel tid -> number of model TIDs for it */
 	struct map *processes;			/* pid << 32 | kernel tid */
-	struct map *outsiders;			/* kernel tid -> model tid, of those that are only named */
+	struct map *outsiders;			/* kernel tid -> model tid, for threads that only have a name */
 };
 
 /* Adds the threads that the model does not know to t->threads. */
 void kernel_threads_find(struct kernel_threads *x, struct trace *t, const struct kernel_trace *k);
-/* Who made those, at the end of t->creations. */
+/* Adds the creations of the threads that were found, at the end of t->creations. */
 void kernel_threads_add_creations(struct kernel_threads *x);
 void kernel_threads_release(struct kernel_threads *x);
 
-/* The part that the kernel's thread was at that time, or the last before; NULL: there is none, or it was on an unknown stack. */
+/* The part that the kernel's thread was at that time, or the last one before; NULL: none, or an unknown stack. */
 const struct kernel_part *kernel_part_at(const struct kernel_threads *x, uint32_t kernel_tid,
 					 int64_t ns);
 
-/* The thread or device that woke o's thread; false if nobody knows. */
+/* The thread or device that woke o's thread; false: unknown. */
 bool kernel_waker(struct kernel_threads *x, const struct kernel_off *o, uint64_t *ret_tid);
 
 struct kernel_span {			/* somebody waited for a device */
@@ -53,15 +54,16 @@ struct kernel_devices {
 	VEC(uint64_t) named;		/* those that somebody waited for */
 };
 
-/* Adds the devices that somebody waited for, with what they did, to the trace; sorts the spans.  Windows: from low_ns
- * to until_ns, and from the beginning where one is new; spans that reach into this, and joined requests. */
+/* Adds the devices that threads waited for, with their segments, to the trace; sorts the spans.  Windows:
+ * from low_ns to until_ns, for a new device from the beginning; needs the spans that reach into this time,
+ * and joined requests. */
 void kernel_devices_add(struct kernel_devices *d, kernel_spans *waited, int64_t low_ns, int64_t until_ns);
 void kernel_devices_release(struct kernel_devices *d);
 
-/* Makes one of requests of a device that touch each other: nothing changes by it. */
+/* Joins requests of a device that touch each other, which changes no result. */
 void kernel_join_requests(struct kernel_trace *k);
 
-/* The thread of the model that the kernel calls so at that time; one that does not belong to the run is made. */
+/* The model's thread for this kernel number at that time; makes one for a thread outside the run. */
 uint64_t kernel_thread_at(struct kernel_threads *x, uint32_t kernel_tid, int64_t ns);
 
 /* kernel_stacks.c: adds the stacks of the parts, which are in order of kernel_tid and time, to t. */

@@ -2,9 +2,9 @@
 /*
  * merge.c - several traces as one.
  *
- * Sums over intervals do not care how the intervals were split over runs, if each is whole in one part.
- * Example: parts with SIDs 1, 2 and 2, 3: the second's 2 becomes 4; a part with the SIDs 7, 8 keeps them.  So a
- * run whose intervals are cut into parts and merged again is what it was.
+ * Sums over intervals do not depend on how the intervals were split over runs, as long as each is whole in
+ * one part. Example: parts with SIDs 1, 2 and 2, 3: the second's 2 becomes 4; a part with the SIDs 7, 8 keeps
+ * them.  So a run whose intervals are cut into parts and merged again is what it was.
  */
 #include "trace/full_tables.h"
 #include "trace/merge/merge.h"
@@ -135,7 +135,7 @@ static uint32_t add_text(struct trace_merger *m, struct names *names, strings *l
 	return id;
 }
 
-/* Those that are new in this window. */
+/* Adds the texts that are new in this window. */
 static void add_texts(struct trace_merger *m, text_numbers *ours, struct names *names, strings *list,
 		      const strings *texts)
 {
@@ -233,7 +233,7 @@ static void add_losses(struct trace *t, const struct trace *p)
 	cpu_use_add(&t->cpu_use, &p->cpu_use, t->arena);
 }
 
-/* The examples are of one part: they are about one thread, or not. */
+/* The examples are taken from one part, since both must be about one thread, or neither. */
 static void add_pairings(struct trace *t, const struct merge_part *of, const struct trace *p)
 {
 	for (size_t i = 0; i < p->pairings.cnt && i < of->interval_name.cnt; i++) {

@@ -34,9 +34,10 @@ DEFINE_CLEANUP(struct trace_merger *, trace_merger_free);
 void trace_merger_look(struct trace_merger *m, size_t part, const struct trace *t);
 /* All windows of the part that were looked at. */
 void trace_merger_forget(struct trace_merger *m, size_t part);
-/* What is in no window: functions, calls, names of threads, losses.  Once, after the last window. */
+/* Adds everything outside the windows: functions, calls, names of threads, losses.  Call it once, after the
+ * last window. */
 void trace_merger_names(struct trace_merger *m, size_t part, const struct trace *names);
-/* All has been looked at: who is called what. */
+/* Assigns the numbers; call it after every window was looked at. */
 void trace_merger_settle(struct trace_merger *m);
 /* Whether sums over all intervals looked at are exact, however many windows they come in (squares_fit()). */
 bool trace_merger_sums_fit(const struct trace_merger *m);
@@ -44,7 +45,7 @@ bool trace_merger_sums_fit(const struct trace_merger *m);
 /* The tuples of t under the numbers of all, not sorted; to has no names of its own. */
 void trace_merger_add(struct trace_merger *m, size_t part, const struct trace *t, struct trace *to);
 
-/* The merger's. */
+/* Belongs to the merger. */
 struct trace *trace_merger_trace(struct trace_merger *m);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * merge_numbers.c - part by part, in order: what no part before has stays, the others get the next free number.
+ * merge_numbers.c - part by part, in order: a number that no earlier part has is kept, others get the next
+ * free one.
  */
 #include "trace/merge/merge_numbers.h"
 
@@ -86,7 +87,7 @@ static bool find_largest(uint64_t number, uint64_t value, void *arg)
 	return true;
 }
 
-/* After the largest of all parts; the largest number of all means none. */
+/* The number after the largest of all parts; UINT64_MAX means none. */
 static uint64_t first_free(const struct merge_numbers *n)
 {
 	uint64_t largest = 0;

@@ -16,14 +16,14 @@ struct merge_numbers;
 struct merge_numbers *merge_numbers_new(size_t part_cnt);
 void merge_numbers_free(struct merge_numbers *n);	/* NULL is fine */
 
-/* That part has it; any order, any number of times. */
+/* Notes that the part has this number; any order, any number of times. */
 void merge_numbers_see(struct merge_numbers *n, size_t part, uint64_t number);
-/* All that was seen of the part is forgotten. */
+/* Forgets all numbers noted for the part. */
 void merge_numbers_forget(struct merge_numbers *n, size_t part);
-/* All have been seen. */
+/* All numbers of all parts have been noted. */
 void merge_numbers_settle(struct merge_numbers *n);
 
-/* What it is called from then on; one that was not seen is called what it was. */
+/* The number after settling; a number that was not noted is unchanged. */
 uint64_t merge_numbers_of(const struct merge_numbers *n, size_t part, uint64_t number);
 
 #endif

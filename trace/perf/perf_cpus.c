@@ -9,11 +9,11 @@
  *	burn 17 [001] 5.000012: sched:sched_waking: comm=dd pid=40 ...
  *	burn 17 [001] 5.000014: irq:irq_handler_exit: irq=36 ret=handled
  *
- * dd was let go on by disk 254,0, not by burn.  What is sent over the loopback device is received in a
- * softirq of the sender's own: there it is the thread.
+ * Disk 254,0 woke dd, not burn.  A packet over the loopback device is received in a softirq of the sender's
+ * own: there the waker is the thread.
  *
- * An exit may be missing: lost, or perf had begun to record entries but not exits yet.  A CPU that switches threads is in
- * no interrupt.
+ * An exit may be missing: lost, or perf had begun to record entries but not exits yet.  A CPU that switches
+ * threads is in no interrupt.
  */
 #include <string.h>
 #include "base/banned.h"
@@ -32,7 +32,7 @@ enum { ANY_DISK = UINT32_MAX >> 1, ANY_NIC = UINT32_MAX >> 1 };
 struct cpu {
 	int64_t irq;
 	int softirq;
-	unsigned int timers;		/* timers' functions being run */
+	unsigned int timers;		/* nested timer functions that are running */
 	bool has_disk, has_nic;
 	uint32_t disk, nic;
 	struct perf_text irq_name, softirq_name;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * perf_cpus.h - the interrupt or thread that each CPU is executing: the waker of a thread woken there.
+ * perf_cpus.h - the interrupt or thread that each CPU is executing, which is the waker of a thread woken
+ * there.
  */
 #ifndef TRACE_PERF_PERF_CPUS_H
 #define TRACE_PERF_PERF_CPUS_H
@@ -12,8 +13,8 @@ struct perf_cpus;
 
 struct perf_waker {
 	enum kernel_waker kind;
-	uint32_t number;		/* a task's 0: nobody knows */
-	bool is_doubtful;		/* not even whether it was a task */
+	uint32_t number;		/* 0 for a task: unknown */
+	bool is_doubtful;		/* it may not have been a task at all */
 };
 
 /* Names of devices that wake somebody are added to k. */
@@ -23,7 +24,7 @@ void perf_cpus_free(struct perf_cpus *c);
 /* True if the event was about interrupts. */
 bool perf_cpus_event(struct perf_cpus *c, const struct perf_line *l);
 
-/* Another thread runs there: no interrupt is under way, whatever ends are missing. */
+/* Another thread runs there: no interrupt is under way, even if its exit is missing. */
 void perf_cpus_switched(struct perf_cpus *c, const struct perf_line *l);
 
 struct perf_waker perf_cpus_waker(struct perf_cpus *c, const struct perf_line *l);

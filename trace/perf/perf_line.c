@@ -2,9 +2,10 @@
 /*
  * perf_line.c - one line of `perf script`, or of ftrace's text, into its fields.
  *
- * A thread's name may hold anything, also "a 1 [0] 1.1: b:".  So all places are tried where
- * "[CPU] SECONDS.FRACTION: EVENT:" stands behind a number: the first with an event of a kind that is read here,
- * else the first.  What is before that number is the name.  A name has at most 15 bytes, too few for such an event.
+ * A thread's name may hold anything, also "a 1 [0] 1.1: b:".  So the parser tries all places where "[CPU]
+ * SECONDS.FRACTION: EVENT:" follows a number, and takes the first with an event that is read here, else the
+ * first of all.  The name is the text before that number.  A name has at most 15 bytes, too few for such an
+ * event.
  */
 #include <ctype.h>
 #include <string.h>
@@ -137,7 +138,7 @@ static bool parse_tail(struct perf_text t, struct perf_line *ret)
 	return ret->event.len > 0;
 }
 
-/* -1 is a thread that has gone: 0, as nobody. */
+/* -1 is a thread that has ended: 0, unknown. */
 static bool take_id(struct perf_text *t, uint64_t *ret)
 {
 	if (take_char(t, '-')) {
@@ -155,7 +156,7 @@ static void drop_blanks_behind(struct perf_text *t)
 		t->len--;
 }
 
-/* "( 1977)" behind ftrace's thread: its process; "(-----)": unknown.  Taken off the end of t. */
+/* "( 1977)" after ftrace's thread is its process; "(-----)": unknown.  Takes it off the end of t. */
 static bool take_process(struct perf_text *t, uint64_t *ret)
 {
 	size_t start = t->len;
@@ -247,7 +248,7 @@ bool perf_line_may_be_frame(const char *line, size_t len)
 	return true;
 }
 
-/* What trace-cmd and ftrace say about themselves. */
+/* Lines that trace-cmd and ftrace print about themselves. */
 static bool is_heading(struct perf_text t)
 {
 	static const char *const headings[] = { "cpus=", "version = ", "CPU " };
@@ -274,7 +275,7 @@ static bool parse_lost(struct perf_text t, struct perf_line *ret)
 	return true;
 }
 
-/* Of a kind that is read here, as it seems. */
+/* Whether the event seems to be of a kind that is read here. */
 static bool is_known(struct perf_text event)
 {
 	static const char *const beginnings[] = {
@@ -324,7 +325,7 @@ enum perf_line_kind perf_line_parse(const char *line, size_t len, struct perf_li
 	return *t.at == '#' || is_heading(t) || is_frame(line, len) ? PERF_NOTHING : PERF_DAMAGED;
 }
 
-/* Behind the last "key=" that begins the text or follows a blank; NULL if there is none. */
+/* After the last "key=" that begins the text or follows a blank; NULL if there is none. */
 static const char *find_key(struct perf_text t, const char *key)
 {
 	size_t key_len = strlen(key);

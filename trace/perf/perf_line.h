@@ -8,7 +8,7 @@
  *	   dd-17497 (17496) [001] d..2. 11618.242631: sched_switch: prev_comm=dd prev_pid=17497 ...
  *	   comm-tid (pid)   cpu   flags ns            event         text	pid and flags may be missing
  *
- * Stands for itself: text points into the line, and nothing is allocated.
+ * Allocates nothing: text points into the line.
  */
 #ifndef TRACE_PERF_PERF_LINE_H
 #define TRACE_PERF_PERF_LINE_H
@@ -39,16 +39,16 @@ enum perf_line_kind {
 
 enum perf_line_kind perf_line_parse(const char *line, size_t len, struct perf_line *ret);
 
-/* Whether a line that is none of the others can be a frame without an address: it is, if it follows an event or a frame. */
+/* Whether the line can be a frame without an address: it is one if it follows an event or a frame. */
 bool perf_line_may_be_frame(const char *line, size_t len);
 
 bool perf_text_is(struct perf_text t, const char *word);
 
-/* The value of "key=", up to the next blank; the last one there, for a comm may hold anything. */
+/* The value of "key=", up to the next blank.  Takes the last one on the line, since a comm may contain anything. */
 bool perf_field(const struct perf_line *l, const char *key, struct perf_text *ret);
 bool perf_field_number(const struct perf_line *l, const char *key, uint32_t *ret);
 
-/* What stands between "key=" and " next=": a comm, which may hold blanks. */
+/* The text between "key=" and " next=": a comm, which may contain blanks. */
 bool perf_field_until(const struct perf_line *l, const char *key, const char *next, struct perf_text *ret);
 
 struct perf_switch {
@@ -56,7 +56,7 @@ struct perf_switch {
 	struct perf_text prev_comm, next_comm, state;
 };
 
-/* The long form of sched_switch, whatever the names are. */
+/* Parses the long form of sched_switch, whatever the names contain. */
 bool perf_switch_fields(const struct perf_line *l, struct perf_switch *ret);
 
 /* A decimal number at the beginning of t, which is moved past it. */

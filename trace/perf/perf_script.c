@@ -115,7 +115,7 @@ static void take_waking(struct script *s, const struct perf_line *l)
 		perf_tasks_woken(s->tasks, tid, perf_cpus_waker(s->cpus, l), l->ns);
 }
 
-/* "success=0": nobody was woken, it was awake.  Behind the thread, for its name may hold anything. */
+/* "success=0": the thread was awake already.  Looked for after the thread, since its name may contain anything. */
 static bool has_failed(const struct perf_line *l)
 {
 	struct perf_text pid, success;
@@ -147,8 +147,9 @@ static bool target_cpu(const struct perf_line *l, uint32_t *ret)
 }
 
 /*
- * Without sched_waking: whoever wakes a thread of another CPU may leave the rest to that CPU, and it is there, in an
- * interrupt, that sched_wakeup is printed.  So a thread that is met on the woken one's CPU may have nothing to do with it.
+ * Without sched_waking: the waker of a thread on another CPU may leave the rest to that CPU, which then
+ * prints sched_wakeup in an interrupt.  So the thread found on the woken thread's CPU may have nothing to do
+ * with it.
  */
 static void take_wakeup(struct script *s, const struct perf_line *l)
 {
@@ -267,7 +268,8 @@ static void take_event(struct script *s, const struct perf_line *l)
 		}
 }
 
-/* sched_switch ends with the second thread, the others with one: what a line feed in a name has cut off is still to come. */
+/* sched_switch ends with the second thread, other events with one.  If that is missing, a line feed in a name
+ * has cut the line. */
 static bool is_cut(const struct perf_line *l)
 {
 	struct perf_text t;
@@ -293,7 +295,7 @@ static int damage(struct script *s, const struct place *p)
 	return diag_remedy(s->reterr, -EBADMSG, "perf script --ns --show-lost-events -F comm,pid,tid,cpu,time,event,trace");
 }
 
-/* A line feed in a name: its beginning stands on a line of its own, before the event or in the middle of its text. */
+/* A line feed in a name puts the beginning on a line of its own, before the event or in the middle of its text. */
 static void take_odd_line(struct place *p, const char *text, size_t len)
 {
 	if (p->last && p->last->text.len < CUT_TEXT_MAX && is_cut(p->last)) {
@@ -373,8 +375,8 @@ static bool is_record(const struct perf_line *l)
 }
 
 /*
- * What perf tells of threads that were there before has the time 0; other events have it by mistake, unless the first of
- * a recording is its zero (perf script --reltime).  They say nothing about when.
+ * perf's events about threads that existed before have the time 0.  Other events have it by mistake, unless
+ * it is the zero of the recording (perf script --reltime).  None of them tells a time.
  */
 static void drop_timeless(struct script *s)
 {

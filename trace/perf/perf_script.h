@@ -7,7 +7,7 @@
  *
  * Needed is sched_switch, of the whole machine.  Each of the others adds to what is known:
  *
- *	sched_waking (or sched_wakeup)		who let a thread go on
+ *	sched_waking (or sched_wakeup)		who woke a thread
  *	sched_process_fork, _exit, wakeup_new	lives of threads
  *	irq, softirq, timer, block, net		that it was a disk, a network, a timer, and not the thread
  *						which the interrupt came upon
@@ -21,8 +21,8 @@
 
 #include "trace/kernel/kernel.h"
 
-/* Whose times off the CPU are wanted: threads that bear such a name at some time, or belong to such a
- * process, and those that they made.  All, if nothing is chosen. */
+/* The threads to keep: those that have such a name at some time, or belong to such a process, and the threads
+ * that they create.  All, if nothing is chosen. */
 struct perf_choice {
 	const char *const *comms;
 	size_t comm_cnt;
@@ -32,10 +32,11 @@ struct perf_choice {
 
 struct perf_script_stats {
 	size_t switches, tasks, chosen;		/* tasks: threads in the files */
-	bool no_waking, no_interrupts, no_syscalls;	/* no event of that kind was there */
+	bool no_waking, no_interrupts, no_syscalls;	/* the files contain no event of that kind */
 	bool wakeup_only;			/* sched_wakeup, and no sched_waking: */
-	size_t doubtful;			/* number of wakers that may be bystanders, and are not named */
-	size_t timeless;			/* events at time 0, passed over */
+	size_t doubtful;			/* number of wakers that may be bystanders, and are therefore
+						 * not named */
+	size_t timeless;			/* events at time 0, skipped */
 };
 
 /* Reads one or several files as one trace.  k is zeroed; kernel_release() in any case.  choice may be

@@ -6,10 +6,10 @@
  *	5.17 waking  40, by 41		it may go on
  *	5.19 switch  next 40		off 5.10..5.19, woken at 5.17 by 41
  *
- * The waking may be noted before the switch that it undoes: the waker runs on another CPU and is early.  So it
- * is kept until the thread is in again.  A thread that is first heard of when it comes back was away since the
- * recording began, nobody knows for what; one that is first heard of running, ran.  Between its exit and its
- * last switch a thread is dead: it is off and on the CPU again, and that is no life any more.
+ * The waking may be noted before the switch that it undoes, because the waker runs on another CPU.  So it is
+ * kept until the thread is back.  A thread whose first event is its return was off since the recording began,
+ * for an unknown reason; one whose first event finds it running, ran.  Between its exit and its last switch a
+ * thread is dead: it is off and on the CPU again, and that is no life any more.
  */
 #include <ctype.h>
 #include <string.h>
@@ -18,16 +18,16 @@
 #include "trace/perf/perf_tasks.h"
 
 enum { COMM_MAX = 63, NO_SYSCALL = -1 };
-enum { STATE_BIT_OTHER = 4 };		/* stopped, idle, parked: none that means something here */
+enum { STATE_BIT_OTHER = 4 };		/* stopped, idle, parked: no state with a meaning here */
 
 struct task {
 	uint32_t tid, pid;
 	char comm[COMM_MAX + 1];
 	size_t life, end;		/* in k->lives: its beginning; its end, + 1 */
 	size_t parent;			/* index into tasks, + 1; 0: unknown */
-	bool chosen, dead, gone;	/* gone: somebody else may have its number */
+	bool chosen, dead, gone;	/* gone: its number may belong to another thread now */
 	bool off, is_new, iowait, missed;
-	int64_t end_ns;			/* once it is dead */
+	int64_t end_ns;			/* set when dead */
 	int64_t out_ns;
 	uint32_t state, flags;
 	int64_t woken_ns;		/* with has_waker */
@@ -35,7 +35,7 @@ struct task {
 	struct perf_waker waker;
 	int32_t syscall;
 	uint64_t argument[3];
-	VEC(size_t) offs;		/* its own, in k->offs: they get the pid when it is known */
+	VEC(size_t) offs;		/* its entries in k->offs, which get the pid when it is known */
 };
 
 struct perf_tasks {
@@ -78,7 +78,7 @@ size_t perf_tasks_cnt(const struct perf_tasks *t)
 	return t->tasks.cnt;
 }
 
-/* "b" of the name "a\nb": the line feed has cut it in two. */
+/* "b" of the name "a\nb", which the line feed cut in two. */
 static bool is_end_of_name(const char *name, struct perf_text end)
 {
 	const char *last = strrchr(name, '\n');
@@ -120,7 +120,7 @@ static struct task *known_task(struct perf_tasks *t, uint32_t tid)
 	return *slot ? &t->tasks.items[*slot - 1] : NULL;
 }
 
-/* One that was there before the recording, where it is heard of for the first time. */
+/* A thread from before the recording, when its first event comes. */
 static struct task *task_of(struct perf_tasks *t, uint32_t tid, bool off)
 {
 	struct task *task = known_task(t, tid);
@@ -201,7 +201,7 @@ static bool state_number(struct perf_text state, uint64_t *ret)
 
 enum { NUMBER_DEAD = 16 | 32, NUMBER_PREEMPTED = ~255 };
 
-/* The first letter tells; "D|K" and "S|W" add how it may be woken. */
+/* The first letter is the state; "D|K" and "S|W" add how it may be woken. */
 static uint32_t state_bits(struct perf_text state)
 {
 	uint64_t number;
@@ -300,7 +300,7 @@ void perf_tasks_fork(struct perf_tasks *t, uint32_t tid, uint32_t parent, struct
 	struct task *task = known_task(t, tid);
 
 	if (task && task->is_new)
-		return;				/* forked, and now woken for the first time */
+		return;				/* a fork, which is now woken for the first time */
 	if (task && !task->dead)
 		perf_tasks_exit(t, tid, ns);
 	task = begin_task(t, tid, KERNEL_FORK, ns);
@@ -384,7 +384,7 @@ static void finish_task(struct perf_tasks *t, struct task *task)
 	}
 }
 
-/* Ends of lives that nobody wants to know of. */
+/* Drops ends of lives outside the selection. */
 static void drop_ends(struct perf_tasks *t)
 {
 	size_t kept = 0;

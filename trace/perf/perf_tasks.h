@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * perf_tasks.h - threads as perf's events tell of them, one after the other in order of time.
+ * perf_tasks.h - tracks threads through perf's events, in order of time.
  */
 #ifndef TRACE_PERF_PERF_TASKS_H
 #define TRACE_PERF_PERF_TASKS_H
@@ -12,11 +12,11 @@
 
 struct perf_tasks;
 
-/* What is found goes to k->offs and k->lives; k->start_ns is set.  choice may be NULL. */
+/* Adds its results to k->offs and k->lives, and sets k->start_ns.  choice may be NULL. */
 struct perf_tasks *perf_tasks_new(struct kernel_trace *k, const struct perf_choice *choice);
 void perf_tasks_free(struct perf_tasks *t);
 
-/* The thread that the event came upon is called so, and belongs to that process. */
+/* Notes the name and process of the thread in which the event happened. */
 void perf_tasks_seen(struct perf_tasks *t, const struct perf_line *l);
 
 /* prev_state: as it is printed: "S", "R+", "D". */

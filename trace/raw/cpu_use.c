@@ -36,7 +36,7 @@ static void add_totals(struct cpu_use *u, const struct cpu_use *more)
 	uint64_t before_ns = u->ns;
 
 	add_ns(&u->ns, more->ns);
-	if (more->ns)		/* a mean, so it has its part of what was added */
+	if (more->ns)		/* a mean, weighted by time */
 		u->runnable_ns += more->runnable_ns * ((double)(u->ns - before_ns) / (double)more->ns);
 	add_ns(&u->stalled_ns, more->stalled_ns);
 	add_ns(&u->throttled_ns, more->throttled_ns);

@@ -9,13 +9,13 @@
 #include "trace/encode.h"
 #include "trace/model.h"
 
-/* One BLOCK_CPU_USE, added to u.  index: of u's users, by name. */
+/* Adds one BLOCK_CPU_USE to u.  index: finds u's users by name. */
 void cpu_use_decode(struct cpu_use *u, struct map *index, struct arena *arena, struct decoder *d);
 
-/* Another run's, or part's; names are copied. */
+/* Adds the use of another run or part; names are copied. */
 void cpu_use_add(struct cpu_use *u, const struct cpu_use *from, struct arena *arena);
 
-/* What all its threads were charged with, by the last word about each, for who does not look where (off_cpu.h). */
+/* Sums each thread's last account, for a reader that does not look at where threads were off the CPU (off_cpu.h). */
 struct raw;
 void cpu_use_sum_accounts(const struct raw *r, struct off_cpu *ret);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * false_wakeups.c - of a chunk no more is kept than the wait that began last, and each false wake-up with the one
+ * false_wakeups.c - keeps of each chunk only the wait that began last, and each false wake-up with the wait
  * that it could mean.
  *
  *	wait 10..20, wait 30..40, false 41, wait 50..60, wait 70..80	->	30..40, false 41, 70..80
  *
- * A false wake-up that comes first in its chunk means a wait of an earlier one, and one behind an outer wait may
- * mean the inner wait of an earlier one.  So all of a thread are put in order of time in the end.
+ * A false wake-up that comes first in its chunk means a wait of an earlier one, and one after an outer wait
+ * may mean the inner wait of an earlier one.  So all of a thread are put in order of time in the end.
  */
 #include "trace/raw/false_wakeups.h"
 
@@ -60,7 +60,7 @@ bool false_wakeups_may_have(const struct false_wakeups *f, uint32_t order)
 	return at < f->turns.cnt && t[at].order == order;
 }
 
-/* By thread, and when they were logged: a wait when it ended. */
+/* By thread and the time of logging: a wait is logged when it ends. */
 static int compare_turns(const void *a, const void *b)
 {
 	const struct turn *x = a, *y = b;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * false_wakeups.h - which waits ended with a false wake-up, of a trace that is read chunk by chunk in any order.
+ * false_wakeups.h - which waits ended with a false wake-up, of a trace that is read chunk by chunk in any
+ * order.
  *
  *	false_wakeups_note(&f, thread, records, cnt, first_order);	... of each chunk
  *	false_wakeups_settle(&f);
  *	... false_wakeups_has(&f, order)
  *	false_wakeups_forget_turns(&f);
  *
- * It is the wait of its thread that began last, of those that had ended: segments.c takes its waker away.
+ * A false wake-up means the wait that began last among those of its thread that had ended: segments.c takes
+ * its waker away.
  *
  *	wait 10..50, wait 20..30 in it, false wake-up at 55: the wait of 20
  */
@@ -17,16 +19,16 @@
 #include "trace/raw/raw.h"
 
 struct turn {				/* a wait, or a false wake-up; ticks */
-	uint64_t start, end;		/* a false wake-up's are the same */
+	uint64_t start, end;		/* equal for a false wake-up */
 	uint32_t thread;
 	uint32_t order;			/* among all events of the trace */
-	uint64_t waker, woken;		/* a wait's, as in its record */
+	uint64_t waker, woken;		/* of a wait, as in its record */
 };
 
 struct false_wakeups {
 	VEC(uint32_t) waits;		/* orders, ascending */
-	VEC(struct turn) turns;		/* all waits that a false wake-up could mean; false wake-ups */
-	size_t chunk_first;		/* of the turns: the last chunk's, by order */
+	VEC(struct turn) turns;		/* all false wake-ups, and all waits that one could mean */
+	size_t chunk_first;		/* of turns: the first of the last chunk, by order */
 	size_t cnt;			/* false wake-ups */
 };
 

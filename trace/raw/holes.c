@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * holes.c - from numbers that are missing to spans of time and threads.
+ * holes.c - turns missing block numbers into spans of time and threads.
  */
 #include "trace/raw/holes.h"
 
@@ -10,8 +10,9 @@
 #include "base/search.h"
 #include "trace/raw/raw.h"
 
-enum { WORK_MAX = 1 << 24 };		/* gaps times threads and chunks, where any may be concerned; more are one gap */
-enum { HOLES_MAX = 1000 };		/* more are one hole */
+enum { WORK_MAX = 1 << 24 };		/* gaps times threads and chunks, if any thread may be concerned; more
+					 * are treated as one gap */
+enum { HOLES_MAX = 1000 };		/* more are treated as one hole */
 
 struct gap {				/* numbers that are missing */
 	uint64_t from, to;
@@ -21,7 +22,7 @@ struct settling {
 	struct trace_holes *h;
 	struct raw *r;
 	VEC(struct gap) gaps;
-	size_t content, damaged;	/* the next ones: they are in order, as the gaps are */
+	size_t content, damaged;	/* the next items; contents and damaged blocks are in order, as gaps are */
 	struct raw_hole hole;		/* of this gap; since > until: none yet */
 	uint64_t last;			/* when the last record of all was logged */
 };
@@ -118,7 +119,7 @@ static uint64_t first_number(const struct settling *s)
 {
 	const struct trace_holes *h = s->h;
 
-	/* Of a run of which the end was kept the first ones are gone. */
+	/* If only the end of a run was kept, the first blocks are missing on purpose. */
 	if (!s->r->windowed)
 		return 1;
 	if (h->contents.cnt && h->contents.items[0].number < h->numbers.items[0])
@@ -131,7 +132,8 @@ static void find_gaps(struct settling *s)
 	struct trace_holes *h = s->h;
 	uint64_t next = first_number(s), last = h->numbers.items[h->numbers.cnt - 1];
 
-	/* A recorder that kept the end and was killed: its head is the first, and parts behind that are gone for good. */
+	/* A recorder that kept only the end and was killed: its head comes first, and the parts after it are
+	 * gone for good. */
 	bool may_lack = s->r->windowed && !h->contents.cnt;
 
 	for (size_t i = 0; i < h->numbers.cnt; i++) {
@@ -157,7 +159,7 @@ static void widen(struct raw_hole *hole, uint64_t since, uint64_t until)
 	hole->until = until > hole->until ? until : hole->until;
 }
 
-/* The thread's last chunk before the gap, and the first behind it that goes on from there; NULL: there is none. */
+/* The thread's last chunk before the gap, and the first one after it that continues; NULL: none. */
 static void find_neighbours(const struct settling *s, uint32_t thread, const struct gap *gap,
 			    const struct holes_chunk **ret_before, const struct holes_chunk **ret_after)
 {
@@ -166,13 +168,13 @@ static void find_neighbours(const struct settling *s, uint32_t thread, const str
 
 	at = partition_point(i, cnt, c[i].thread < thread || (c[i].thread == thread && c[i].number < gap->from));
 	*ret_before = at && c[at - 1].thread == thread ? &c[at - 1] : NULL;
-	/* Who a thread is may be told again, in a chunk of its own. */
+	/* A thread's name may be repeated in a chunk of its own. */
 	while (at < cnt && c[at].thread == thread && *ret_before && c[at].last <= (*ret_before)->last)
 		at++;
 	*ret_after = at < cnt && c[at].thread == thread ? &c[at] : NULL;
 }
 
-/* told: the missing records are known to be from since to until. */
+/* told: the contents table says that the missing records are from since to until. */
 static void add_thread(struct settling *s, const struct gap *gap, uint32_t thread, const struct raw_hole *told, bool is_named)
 {
 	const struct holes_chunk *before, *after;
@@ -221,7 +223,7 @@ static void fill_by_contents(struct settling *s, const struct gap *gap)
 	s->r->damage.blocks += s->content - first;
 }
 
-/* Nobody says what was in it; the heads that are there say when. */
+/* The contents are not known; the heads that are there limit the time. */
 static void fill_by_guess(struct settling *s, const struct gap *gap)
 {
 	struct trace_holes *h = s->h;
@@ -244,7 +246,7 @@ static void fill_by_guess(struct settling *s, const struct gap *gap)
 	s->r->damage.blocks += cnt < UINT32_MAX ? cnt : UINT32_MAX;
 	if (told.since <= told.until)
 		widen(&s->hole, told.since, told.until);
-	if (told_cnt < cnt)		/* of the others nobody says when */
+	if (told_cnt < cnt)		/* for the others the contents table says nothing */
 		told = (struct raw_hole){ UINT64_MAX, 0 };
 	for (uint32_t i = 0; i < s->r->threads.cnt; i++)
 		add_thread(s, gap, i, &told, false);
@@ -259,7 +261,7 @@ static int compare_gaps(const void *a, const void *b)
 	return x->since < y->since ? -1 : x->since > y->since;
 }
 
-/* Each thread's, disjoint. */
+/* Joins each thread's gaps, so that they are disjoint. */
 static void join_gaps(struct raw *r)
 {
 	struct raw_gap *list = r->gaps.items;

@@ -2,16 +2,16 @@
 /*
  * holes.h - what is missing in a trace: when, and whose.
  *
- * Blocks are numbered over all files of a trace, and at its end stands what each of them holds (BLOCK_CONTENTS).  A number
- * that is not there is a hole.
+ * Blocks are numbered over all files of a trace, and BLOCK_CONTENTS at its end lists what each of them
+ * contains.  A missing number is a hole.
  *
  *	blocks 1 2 (3) 4; 3 held records from 900 to 990, of threads 5 and 6
  *	thread 5: its last record in block 2 is of 880, its first in block 4 of 1010	unknown 880..1010
  *	thread 6: nothing in block 4 or later						unknown from its last one to 990
  *	the hole: 880..1010
  *
- * Without the contents any thread may be concerned: one that is not met any more, to the end.  A thread that had ended
- * before is not, nor one that begins behind.
+ * Without the contents any thread may be concerned, and a thread without later records is unknown to the end.
+ * Threads that ended before the hole or begin after it are not concerned.
  */
 #ifndef TRACE_RAW_HOLES_H
 #define TRACE_RAW_HOLES_H
@@ -24,9 +24,10 @@
 
 struct holes_chunk {			/* of a block that is there */
 	uint64_t number;
-	uint64_t first, last;		/* ticks, when its records were logged; first > last: it has none that tell */
+	uint64_t first, last;		/* ticks, when its records were logged; first > last: it has no record
+					 * with a time */
 	uint32_t thread;
-	bool started, stopped;		/* the thread's beginning is in it; its end */
+	bool started, stopped;		/* it contains the thread's beginning; its end */
 };
 
 struct holes_contents {			/* of a block that may be missing */
@@ -35,19 +36,19 @@ struct holes_contents {			/* of a block that may be missing */
 };
 
 struct trace_holes {
-	VEC(uint64_t) numbers;		/* of the blocks that are there */
+	VEC(uint64_t) numbers;		/* of the blocks that exist */
 	VEC(struct holes_chunk) chunks;
 	VEC(struct holes_contents) contents;
 	VEC(uint64_t) serials;
-	VEC(struct listed_block) damaged;	/* their heads are there */
+	VEC(struct listed_block) damaged;	/* damaged blocks whose heads are there */
 	uint64_t damaged_bytes, twice_cnt;
 };
 
 struct raw;
 
-/* A block that is read; its number. */
+/* Notes a block that is being read: its number. */
 uint64_t holes_block(struct trace_holes *h, const struct blocks *b);
-/* false: makes no sense. */
+/* false: the table makes no sense. */
 bool holes_decode_contents(struct trace_holes *h, struct decoder *d);
 /* All of a file was read. */
 void holes_file(struct trace_holes *h, const struct blocks *b);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * raw.c - the blocks of a trace file (blocks.h) -> struct raw.  Nothing in them is believed: numbers
- * are checked before they are used as indexes.
+ * raw.c - the blocks of a trace file (blocks.h) -> struct raw.  Every number is checked before it is used as
+ * an index.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static int read_file(struct raw *r, const char *path, struct map *seen, struct d
 	return err;
 }
 
-/* Whether there is anything to read; a file of which nothing is whole is a hole, if others are. */
+/* Whether there is anything to read.  A file without a whole block counts as a hole if there are other files. */
 static int judge(const struct raw *r, int err, const char *path, struct diag *reterr)
 {
 	if (err && err != -EBADMSG)
@@ -62,7 +62,7 @@ static int judge(const struct raw *r, int err, const char *path, struct diag *re
 	return err;
 }
 
-/* The trace comes last: what its end says is of the whole. */
+/* The trace itself is read last: its end describes all parts. */
 int raw_read(struct raw *r, const char *path, struct diag *reterr)
 {
 	size_t cnt;
@@ -177,7 +177,7 @@ static void add_record(struct raw *r, uint32_t thread, const struct raw_record *
 	memcpy(e->words, record->words, event_words(record->kind) * sizeof(e->words[0]));
 }
 
-/* Of a chunk's records calls that follow each other are read so many at a time. */
+/* Successive calls of a chunk are read in batches of this size. */
 enum { CALLS_AT_ONCE = 256 };
 
 static void saw(struct holes_chunk *c, uint64_t logged)
@@ -309,7 +309,7 @@ static void decode_window(struct raw *r, struct decoder *d)
 		r->keep_ns = keep_ns;
 }
 
-/* The last word about a pause counts: a recorder that is killed meanwhile leaves the first. */
+/* The last entry about a pause counts: a recorder that is killed during the pause leaves only the first. */
 static void decode_pauses(struct raw *r, struct decoder *d)
 {
 	while (!d->bad && decode_left(d)) {

@@ -20,7 +20,7 @@ struct raw_thread {
 	uint64_t serial, tid;		/* tid: unique in the trace */
 	uint32_t pid, kernel_tid;
 	const char *name;		/* NULL: unknown */
-	int64_t first_ns, last_ns;	/* of what is known about it; first > last: nothing */
+	int64_t first_ns, last_ns;	/* span of what is known about it; first > last: nothing */
 };
 
 struct raw_event {
@@ -28,7 +28,7 @@ struct raw_event {
 	uint32_t thread;		/* index into threads */
 	uint32_t order;			/* of appearance */
 	enum trace_event kind;
-	uint32_t caller;		/* of a WAIT, whose words[1] is the class alone */
+	uint32_t caller;		/* of a WAIT, whose words[1] then holds the class alone */
 	uint64_t words[EVENT_WORDS_MAX];	/* times among them are ns, too */
 };
 
@@ -51,7 +51,7 @@ struct raw_anchor {
 };
 
 struct raw_pause {			/* nothing was recorded from .. until; ticks, then ns */
-	uint64_t from, until;		/* until 0: not told; as ns it is INT64_MAX then */
+	uint64_t from, until;		/* until 0: unknown; becomes INT64_MAX in ns */
 };
 
 /* What the kernel had charged a thread with at a moment. */
@@ -60,7 +60,8 @@ struct raw_account {
 	int64_t ns;			/* ticks, then ns */
 	uint64_t run_ns, delay_ns, slices, look_cnt;
 	bool is_off;			/* it slept */
-	bool is_own;			/* the thread's own look, at its beginning or end: run_ns alone is known, and exact */
+	bool is_own;			/* the thread's own account, at its beginning or end: only run_ns is
+					 * known, and exact */
 	uint64_t left_cnt;		/* is_own: how often it left its CPU to wait, and 1; 0: unknown */
 };
 
@@ -68,7 +69,7 @@ struct raw_hole {			/* records logged then are missing: from, until; ticks, then
 	uint64_t since, until;
 };
 
-struct raw_gap {			/* ... so that it is not known what the thread did */
+struct raw_gap {			/* from where to where a hole leaves the thread's actions unknown */
 	uint32_t thread;
 	uint64_t since, until;
 };
@@ -96,18 +97,18 @@ struct raw {
 	struct cpu_use cpu_use;
 	struct map *cpu_users;		/* of cpu_use, by name */
 	uint64_t cut_bytes;
-	struct trace_holes *found;		/* what is missing, until that is settled */
+	struct trace_holes *found;		/* holes and damage, until they are settled */
 	VEC(struct raw_hole) holes;	/* in ns: by time, disjoint */
 	VEC(struct raw_gap) gaps;
 	struct raw_damage damage;
 	bool ended;			/* its recorder closed it */
-	bool has_moves;			/* a stack (runtime/stacks.h) went on on another thread */
-	bool windowed;			/* what it holds is a part of the run: */
-	uint64_t from_ticks, until_ticks, keep_ns;	/* as in BLOCK_WINDOW; the narrowest */
-	int64_t from_ns;		/* INT64_MIN: it is all of the run */
+	bool has_moves;			/* a stack (runtime/stacks.h) moved to another thread */
+	bool windowed;			/* it covers only a part of the run: */
+	uint64_t from_ticks, until_ticks, keep_ns;	/* as in BLOCK_WINDOW; the narrowest one */
+	int64_t from_ns;		/* INT64_MIN: it covers all of the run */
 };
 
-/* One record of a chunk, as it stands there. */
+/* One record of a chunk, as stored. */
 struct raw_record {
 	uint64_t ticks;			/* when it began */
 	enum trace_event kind;		/* EVENT_NONE: an invocation */
@@ -121,13 +122,14 @@ struct raw_call {			/* an invocation */
 	uint32_t fid;
 };
 
-/* A wait in which the thread waited: not for its own other stacks (runtime/stacks.h), which work meanwhile. */
+/* A wait in which the thread itself waited, not one for another stack of the thread (runtime/stacks.h), which
+ * works meanwhile. */
 static inline bool is_own_wait(unsigned int kind, const uint64_t *words)
 {
 	return kind == EVENT_WAIT && words[1] != WAIT_QUEUE;
 }
 
-/* It was back on another thread than it had been on first. */
+/* The stack continued on another thread than before. */
 static inline bool is_move(unsigned int kind, const uint64_t *words, const struct raw_thread *t)
 {
 	return kind == EVENT_WAIT && words[1] == WAIT_QUEUE && words[2] && words[2] != t->kernel_tid;
@@ -135,29 +137,29 @@ static inline bool is_move(unsigned int kind, const uint64_t *words, const struc
 
 struct blocks;
 
-/* EVENT_ACCOUNT, and EVENT_SWITCHES of the thread's last one.  Others are ignored. */
+/* Adds EVENT_ACCOUNT, or the EVENT_SWITCHES that belongs to the thread's last one; ignores other events. */
 void raw_add_own_look(struct raw *r, uint32_t thread, const struct raw_record *record);
 
-/* What stands before a chunk's records; false: it makes no sense, d->bad. */
+/* What precedes a chunk's records; false: it makes no sense, and d->bad is set. */
 struct raw_chunk {
 	uint64_t serial, cnt;
 	uint32_t pid, tid;
 };
 bool raw_decode_chunk(struct decoder *d, struct raw_chunk *ret);
-/* before: where the record before it began; 0 for the first.  Nonsense sets d->bad. */
+/* before: start of the record before; 0 for the first.  Nonsense sets d->bad. */
 void raw_decode_record(struct decoder *d, uint64_t *before, struct raw_record *ret);
 enum { CALL_BYTES_MIN = 3 };		/* of an invocation: three varints */
-/* As many of the next cnt records as are invocations of a few bytes, as nearly all are; returns how many: none of what
- * comes behind them was taken. */
+/* Decodes as many of the next cnt records as are invocations of a few bytes, as nearly all are.  Returns how
+ * many; consumes nothing after them. */
 size_t raw_decode_calls(struct decoder *d, uint64_t *before, struct raw_call *ret, size_t cnt);
-/* Tests set it: without instructions that not every CPU has.  The calls are the same. */
+/* Tests set it to decode without instructions that not every CPU has.  The calls are the same. */
 extern bool raw_calls_anywhere;
-/* A block of anything but chunks. */
+/* Decodes a block of any kind except chunks. */
 int raw_decode_table(struct raw *r, const struct blocks *b, struct diag *reterr);
-/* Index of the thread, which is added if it is new. */
+/* Index of the thread; adds it if it is new. */
 uint32_t raw_add_thread(struct raw *r, const struct raw_chunk *c);
 
-/* When the record was written; an open frame's was not while its thread ran. */
+/* When the record was written.  An open frame was not written while its thread ran. */
 static inline uint64_t raw_logged_at(const struct raw_record *r)
 {
 	if (r->kind == EVENT_OPEN_FRAME)
@@ -171,21 +173,21 @@ void raw_release(struct raw *r);
 
 int raw_to_ns(struct raw *r, const char *path, struct diag *reterr);
 
-/* Ticks to ns by anchors; cnt is 0 if there is nothing that has a time. */
+/* Converts ticks to ns by anchors; cnt is 0 if no record has a time. */
 struct ruler {
 	const struct raw_anchor *anchors;
-	size_t cnt, at;			/* at: where the last question was answered */
-	/* There: from_ns + (t - from) * ns / ticks.  ticks 0: it is not that simple. */
+	size_t cnt, at;			/* at: where the last conversion happened */
+	/* Between those two anchors: from_ns + (t - from) * ns / ticks.  ticks 0: the shortcut does not apply. */
 	uint64_t from, ticks, ns, inverse;	/* inverse: 2^64 / ticks; at most 1 below what is exact */
 	int64_t from_ns;
 };
 /* Sorts the anchors; has_times: whether there are records at all. */
 int ruler_init(struct ruler *ret, struct raw *r, bool has_times, const char *path, struct diag *reterr);
-/* The pauses become ns. */
+/* Converts the pauses to ns. */
 void ruler_pauses(struct ruler *ruler, struct raw *r);
 int64_t ruler_find_ns(struct ruler *ruler, uint64_t ticks);
-/* Nearly always between the same two anchors as before; there a division is two multiplications.  The quotient that
- * they yield is right or 1 too small: 2^64 n / c, cut twice. */
+/* Most times lie between the same two anchors as the one before; there two multiplications replace a
+ * division.  The quotient is right or 1 too small: 2^64 n / c, truncated twice. */
 static inline int64_t ruler_ns(struct ruler *ruler, uint64_t ticks)
 {
 	uint64_t product = (ticks - ruler->from) * ruler->ns, quotient;
@@ -196,7 +198,7 @@ static inline int64_t ruler_ns(struct ruler *ruler, uint64_t ticks)
 	quotient += product - quotient * ruler->ticks >= ruler->ticks;
 	return ruler->from_ns + (int64_t)quotient;
 }
-/* Payload words that are times become ns. */
+/* Converts payload words that are times to ns. */
 void ruler_words(struct ruler *ruler, enum trace_event kind, uint64_t *words);
 
 /* The order of events, and of a thread's invocations: outer ones first. */

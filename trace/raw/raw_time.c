@@ -24,7 +24,7 @@ static __int128 proportion(__int128 a, int64_t b, int64_t c)
 	return a * b / c;
 }
 
-/* Between anchors i and i + 1 from now on; ruler_ns() by itself only where its product cannot overflow. */
+/* Makes anchors i and i + 1 current.  ruler_ns() takes its shortcut only where the product cannot overflow. */
 static void turn_to(struct ruler *ruler, size_t i)
 {
 	const struct raw_anchor *a = &ruler->anchors[i];
@@ -239,7 +239,7 @@ static void convert_invocations(struct raw *r, struct ruler *ruler, const struct
 	r->invocations.cnt = cnt;
 }
 
-/* Without a moment where it ends, it ends with the last anchor: the recorder was killed. */
+/* A window without an end moment ends with the last anchor: the recorder was killed. */
 static struct raw_window window_of(const struct raw *r, struct ruler *ruler)
 {
 	struct raw_window w = { INT64_MIN, INT64_MAX };

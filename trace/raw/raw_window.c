@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * raw_window.c - which records are inside, and what of them.
+ * raw_window.c - which records are inside the window, and which part of them.
  */
 #include "base/banned.h"
 #include "trace/raw/raw_window.h"

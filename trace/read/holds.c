@@ -2,24 +2,26 @@
 /*
  * holds.c - a wait for a lock, divided among those who held the lock meanwhile.
  *
- * Whoever lets go is charged from when it got the lock, or began to wait for it: what it did before has nothing to do
- * with the lock.  From a release to the next taking the lock is free, and whoever was woken has no processor yet.
+ * A thread that releases the lock is charged from the time when it got the lock, or began to wait for it:
+ * what it did before has nothing to do with the lock.  From a release to the next taking the lock is free,
+ * and the thread that was woken has no processor yet.
  *
  *	T1 waits from 30, woken at 45.  T3 lets go at 38; T2 takes it at 41 and lets go at 45
  *	-> T3 30..38, free 38..41, T2 41..45
  *	T2 had waited since 35 and got it at 41: T3 30..38, T2 38..45 (its own wake-up from 38 to 41 is part of that)
  *
- * Of several who hold it at once (readers) the one that lets go first is charged.  Whose taking is not told held it since
- * before the wait began: later ones are told (format.h).  A lock of the user's own (RELEASE) may also be taken by a function
- * that is not listed.  Whoever lets such a lock go twice in one wait, and neither taking is told, came by such a function:
- * since when is not known, but it held the lock when it let go.
+ * If several threads hold it at once (readers), the first to release it is charged.  A thread whose taking
+ * was not recorded held the lock since before the wait began, since later takings are recorded (format.h).  A
+ * lock of the user's own (RELEASE) may also be taken by a function that is not listed.  A thread that
+ * releases such a lock twice in one wait without a recorded taking used such a function: it held the lock
+ * when it released it, but since when is unknown.
  *
  *	T1 waits from 30, woken at 45.  T2 lets go at 38 and at 45 -> T2 30..38, unknown 38..44, T2 44..45
  *
- * What a wait saw after its first RELEASES_MOST releases is unknown, but for the last.
+ * A wait knows its first RELEASES_MOST releases and the last one; the holders in between are unknown.
  *
- * Posts of a semaphore count only if it is used as a lock: somebody who took it meanwhile posts it.  Else who posts last
- * is waited for all the time.
+ * Posts of a semaphore count as releases only if it is used as a lock: a thread that took it during the wait
+ * posts it.  Else the last poster is charged with the whole wait.
  */
 #include "base/banned.h"
 #include "trace/read/holds.h"
@@ -38,13 +40,13 @@ static bool is_told(const struct dividing *d, const struct release *r)
 	return r->taken_ns > d->w->start_ns;
 }
 
-/* The releases of this wait before r; r may be the last. */
+/* Number of this wait's releases before r; r may be the last. */
 static size_t cnt_before(const struct dividing *d, const struct release *r)
 {
 	return r == d->last ? d->cnt : (size_t)(r - d->list);
 }
 
-/* Its thread took the lock by a function that is not listed. */
+/* Whether its thread took the lock by a function that is not listed. */
 static bool is_unlisted(const struct dividing *d, const struct release *r)
 {
 	if (r->kind != EVENT_RELEASE || is_told(d, r))
@@ -55,7 +57,7 @@ static bool is_unlisted(const struct dividing *d, const struct release *r)
 	return false;
 }
 
-/* Since when r's thread held the lock, or waited for it, as far as is known; at_ns at the earliest. */
+/* When r's thread got the lock, or began to wait for it, as far as is known; at_ns at the earliest. */
 static int64_t since(const struct dividing *d, const struct release *r)
 {
 	int64_t ns = is_told(d, r) ? r->wanted_ns : is_unlisted(d, r) ? r->ns - 1 : d->at_ns;
@@ -68,7 +70,8 @@ static bool counts(const struct dividing *d, const struct release *r)
 	return r->thread != d->w->thread && r->ns > d->at_ns;
 }
 
-/* From i on, the first that holds the lock at the cursor; if none does, the next to take it; NULL: only the last is left. */
+/* From i on, the first release whose thread holds the lock at the cursor; if there is none, that of the next
+ * thread to take it; NULL: only the last is left. */
 static const struct release *next_holder(const struct dividing *d, size_t i)
 {
 	const struct release *next = NULL;
@@ -90,7 +93,7 @@ static void add(struct dividing *d, int64_t since_ns, int64_t until_ns, uint32_t
 		d->ret[d->ret_cnt++] = (struct held){ since_ns, until_ns, thread };
 }
 
-/* r's thread held the lock up to r; before, the lock was free, or too much happened to tell. */
+/* r's thread held the lock up to r; before that the lock was free, or the holder is unknown. */
 static void pass(struct dividing *d, const struct release *r, bool rest_is_unknown)
 {
 	int64_t since_ns = since(d, r);

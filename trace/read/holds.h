@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * holds.h - whom a wait for a lock waited for, one after the other.
+ * holds.h - the threads that a wait for a lock waited for, one after the other.
  */
 #ifndef TRACE_READ_HOLDS_H
 #define TRACE_READ_HOLDS_H
@@ -11,14 +11,14 @@ struct lock_wait {
 	uint64_t object;
 	int64_t start_ns, woken_ns;
 	uint32_t thread;		/* who waited */
-	uint32_t waker;			/* who let go at woken_ns; UINT32_MAX: left no records */
+	uint32_t waker;			/* the thread that released at woken_ns; UINT32_MAX: it left no records */
 };
 
 #define HELD_UNKNOWN UINT32_MAX
 
 struct held {
 	int64_t since_ns, until_ns;
-	uint32_t thread;		/* or HELD_UNKNOWN: an unknown thread held it, or none */
+	uint32_t thread;		/* or HELD_UNKNOWN: held by an unknown thread, or by none */
 };
 
 #define HELD_MOST (2 * RELEASES_MOST + 2)

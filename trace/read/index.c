@@ -113,7 +113,7 @@ static void keep_early_event(struct indexing *g, uint32_t thread, const struct r
 		VEC_ADD(&g->x->events, e);
 }
 
-/* Where the table of functions was cut off there may be none of that number yet. */
+/* The table of functions may be cut off before this number. */
 static void note_frame(struct indexing *g, uint32_t thread, const struct raw_record *r)
 {
 	struct raw_event e = event_of(r, thread, g->event_cnt);
@@ -157,7 +157,7 @@ static void note_calls(struct indexing *g, struct index_chunk *c)
 }
 
 struct extent {				/* of the calls of a chunk; ticks */
-	uint64_t first, last;		/* an end that makes no sense may be the first, too */
+	uint64_t first, last;		/* an end that makes no sense may also be the smallest */
 	uint64_t first_logged;
 };
 
@@ -330,7 +330,7 @@ static void convert_records(struct indexing *g)
 	}
 }
 
-/* A waker was awake when it woke somebody, even if it logged nothing more. */
+/* A waker was awake when it woke another thread, even if it logged nothing more. */
 static bool extend_waker(uint64_t waker, uint64_t ticks, void *arg)
 {
 	struct indexing *g = arg;
@@ -346,7 +346,7 @@ static bool extend_waker(uint64_t waker, uint64_t ticks, void *arg)
 	}
 	for (size_t i = 0; waker & 1 && i < g->raw->threads.cnt; i++)
 		if (g->raw->threads.items[i].kernel_tid == waker >> 1) {
-			/* Which of two it was depends on the time of each wake-up. */
+			/* Which of the two threads it was depends on the time of each wake-up. */
 			g->x->unfit |= t != NULL;
 			t = &g->raw->threads.items[i];
 		}
@@ -382,7 +382,7 @@ static int finish(struct indexing *g, const struct blocks *b, struct diag *reter
 	convert_records(g);
 	map_each(g->woken_by, extend_waker, g);
 	ruler_pauses(&x->ruler, g->raw);
-	/* One before there was anything to record (--delay) changes nothing. */
+	/* A pause before anything was recorded (--delay) changes nothing. */
 	for (size_t i = 0; i < g->raw->pauses.cnt; i++)
 		x->unfit |= (int64_t)g->raw->pauses.items[i].until > x->first_ns;
 	if (g->raw->lost_since)

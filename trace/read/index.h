@@ -16,7 +16,7 @@ struct index_chunk {
 	uint32_t thread;
 	bool is_loaded;			/* stream_load.c */
 	uint32_t first_event, first_invocation;	/* in the order of the file */
-	uint64_t floor;			/* ticks: what began before is among the index's early records */
+	uint64_t floor;			/* ticks: records that began before are among the index's early records */
 	int64_t due_ns;			/* when the first of the others began; INT64_MAX: there is none */
 	int64_t last_ns;		/* when the last one was logged */
 };
@@ -30,14 +30,14 @@ struct trace_index {
 	VEC(struct raw_event) losses;
 	struct false_wakeups false_wakeups;
 	bool *stopped;			/* per thread */
-	bool times_out;			/* there is a wait that its own time-out ended */
-	VEC(uint64_t) waited_ns;	/* per thread: in waits, so that accounts may be held against it */
+	bool times_out;			/* a wait ended by its own time-out */
+	VEC(uint64_t) waited_ns;	/* per thread: time in waits, to be compared with its accounts */
 	uint64_t record_cnt, begin_cnt;	/* begin_cnt: weighted */
 	int64_t first_ns, last_ns;	/* of all threads */
 	uint32_t last_fid;
 	struct ruler ruler;
 	bool seems_nested;		/* a BEGIN_AGAIN is among the records */
-	bool has_stacks;		/* a thread was on several */
+	bool has_stacks;		/* a thread ran on several stacks */
 	bool unfit;			/* for windows, see stream.h */
 };
 

@@ -2,17 +2,17 @@
 /*
  * invocations.c - invocations in tuples: nested, labelled, none without an end.
  *
- * A thread's records are closed calls in the order they returned, calls closed for it (longjmp),
- * and frames that were open when it was last seen, which end there.  Calls of one thread nest; one
- * that reaches out of its caller (a coroutine that moved its stack) is cut at the caller's end.
+ * A thread's records are closed calls in the order they returned, calls closed for it (longjmp), and frames
+ * that were open when it was last seen, which end there.  Calls of one thread nest; one that reaches out of
+ * its caller (a coroutine that moved its stack) is cut at the caller's end.
  *
- * A thread that waits executes nothing: what a waiting primitive of the project calls inside itself
- * (PostgreSQL's LWLockAcquire: a semaphore) is part of its wait, which has the primitive's name.
+ * A waiting thread executes no function: calls inside a waiting primitive of the project (PostgreSQL's
+ * LWLockAcquire calls a semaphore) are part of its wait, which has the primitive's name.
  *
  *	lock 10..60, blocked 12..58, sem_take 13..57, log 70..80: lock and log are left
  *
- * The root function of an interval begins a moment before the interval does; it is labelled with
- * the first interval inside it.
+ * The root function of an interval begins a moment before the interval does; it is labelled with the first
+ * interval inside it.
  */
 #include "base/banned.h"
 #include "trace/read/replay.h"
@@ -32,7 +32,7 @@ bool frame_of_event(const struct raw_event *e, struct raw_invocation *ret)
 	return true;
 }
 
-/* Calls that come as events join the others; they were closed after all those inside them. */
+/* Calls that come as events join the others; they were closed after the calls inside them. */
 static void join_frames(struct raw *r)
 {
 	struct raw_invocation v;
@@ -66,7 +66,7 @@ static uint32_t last_fid(const struct raw *r)
 	return last;
 }
 
-/* In the order that trace_sort() wants: there may be more of them than memory to sort them again. */
+/* Adds the calls in the order of trace_sort(), since there may be too many to sort them again. */
 void build_invocations(struct reading *rd)
 {
 	struct raw *r = &rd->raw;
@@ -93,7 +93,7 @@ void build_functions(struct reading *rd, uint32_t last_fid)
 {
 	struct raw *r = &rd->raw;
 
-	/* Numbers that the table does not know: it was cut off. */
+	/* Function numbers missing in the table, because it was cut off. */
 	while (last_fid && r->functions.cnt <= last_fid)
 		VEC_EXTEND(&r->functions);
 	for (size_t fid = 1; fid < r->functions.cnt; fid++) {	/* fid 1 is function 0 */
@@ -117,7 +117,7 @@ int compare_raw_invocations(const void *a, const void *b)
 		return x->start_ns < y->start_ns ? -1 : 1;
 	if (x->end_ns != y->end_ns)
 		return x->end_ns > y->end_ns ? -1 : 1;
-	return x->order > y->order ? -1 : x->order < y->order;	/* the outer returns last */
+	return x->order > y->order ? -1 : x->order < y->order;	/* the outer one returns last */
 }
 
 static void sort_records(struct raw *r)
@@ -136,7 +136,7 @@ static uint64_t label_of(const struct timeline *line, size_t *at, const struct r
 	return sid;
 }
 
-/* Did it begin and end while its thread waited?  at: as in timeline_sid(). */
+/* Whether the call began and ended while its thread waited.  at: as in timeline_sid(). */
 static bool is_inside_wait(const struct timeline *line, size_t *at, const struct raw_invocation *v)
 {
 	while (*at < line->waits.cnt && line->waits.items[*at].end_ns <= v->start_ns)

@@ -2,8 +2,8 @@
 /*
  * nesting.c - what is inside an open interval: a list of BEGINs that are open and of pairs that are complete.
  *
- * END makes a pair of the last open BEGIN; the pairs behind it were inside that one and go.  When the
- * interval is given up, the pairs that are left are outermost.
+ * END turns the last open BEGIN into a pair and removes the pairs after it, which were inside.  When the
+ * interval is given up, the remaining pairs are outermost.
  *
  *	BEGIN 1 (the interval)	-
  *	BEGIN 2			2
@@ -19,7 +19,8 @@
 
 #define PAIR (1ULL << 63)		/* the number is that of a BEGIN with its END */
 
-enum { INSIDE_MAX = 1 << 20 };		/* deeper than any stack: what has so much inside is taken to never end */
+enum { INSIDE_MAX = 1 << 20 };		/* deeper than any stack: an interval with so much inside is assumed
+					 * never to end */
 
 struct pairing *pairing_of(struct replay *p, uint32_t name)
 {
@@ -43,7 +44,7 @@ bool nesting_is_inner(const struct replay *p, uint32_t name)
 	return false;
 }
 
-/* The pairs that are there are not inside any interval that ends. */
+/* No interval that ends contains these pairs. */
 static void learn(struct replay *p, struct worker *w)
 {
 	for (size_t i = 0; p->learns && i < w->inside.cnt; i++)
@@ -52,7 +53,7 @@ static void learn(struct replay *p, struct worker *w)
 	w->inside.cnt = 0;
 }
 
-/* Of nested ones the last to begin counts: w becomes that one. */
+/* The last nested interval to begin is the one that counts: w becomes that one. */
 static void restart(struct replay *p, struct worker *w, const struct raw_event *e, uint64_t sid)
 {
 	struct interval *i = &w->interval;
@@ -112,7 +113,7 @@ bool nesting_end(struct replay *p, struct worker *w)
 void nesting_unwound(struct replay *p, struct worker *w)
 {
 	pairing_of(p, w->interval.name)->unended += w->depth;
-	/* Where the innermost counts, that is one of those that went. */
+	/* If the innermost counts, it was one of those that ended. */
 	w->is_spent |= w->depth && nesting_is_inner(p, w->interval.name);
 	w->depth = 0;
 	w->inside.cnt = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * off_cpu.c - which threads' accounts disagree with the trace, and what the trace says of those, in short.
+ * off_cpu.c - finds the threads whose accounts disagree with the trace, and condenses the trace of those.
  *
- * Most threads' accounts agree, and nothing more is read.  Of the others every record is a moment at which the thread
- * ran.  Moments closer than off_cpu_shortest_ns() are joined as they are read, so what is kept of a thread is as much as
- * its time, not its records, can have.
+ * Most threads' accounts agree, and nothing more is read.  Of the others every record is a moment at which
+ * the thread ran.  Moments closer than off_cpu_shortest_ns() are joined as they are read, so what is kept of
+ * a thread is as much as its time, not its records, can have.
  */
 #include <errno.h>
 #include "trace/read/off_cpu.h"
@@ -25,12 +25,12 @@ enum {
 	CALLS_AT_ONCE = 256,
 };
 
-#define ACCOUNT_MAX_NS (INT64_MAX / 4)	/* what a thread can be charged with; some of them can be added */
+#define ACCOUNT_MAX_NS (INT64_MAX / 4)	/* the largest account of a thread that is accepted; several can be added */
 #define EVENT_IDS 0x80000000u		/* above those of calls */
 
 int64_t off_cpu_tick_ns = 4000000;
 
-/* One whose chunk was written late is left out: the sum only says whose accounts are worth a closer look. */
+/* A wait whose chunk was written late is left out: the sum only decides whose accounts are examined. */
 void waited_add(struct waited *w, uint64_t start, uint64_t end)
 {
 	while (w->recent.cnt && w->recent.items[w->recent.cnt - 1].start >= start &&
@@ -75,8 +75,9 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * The last look's time in the run queue, and what of it is not in the kernel's account yet: a thread that is ready to run, but
- * has not come to a CPU from look to look and computed less than the time between them, waits for one.
+ * The time in the run queue at the last account, including the part that the kernel has not added yet: a
+ * thread that is ready to run, got no CPU between two accounts, and computed less than the time between them,
+ * is waiting for a CPU.
  */
 static uint64_t delay_so_far(const struct raw_account *a, size_t last)
 {
@@ -91,8 +92,9 @@ static uint64_t delay_so_far(const struct raw_account *a, size_t last)
 }
 
 /*
- * By its own looks a thread never left its CPU to wait: whenever it was off, it was in the run queue, whatever the kernel says of
- * that so far.  What looks from outside say it computed may be late, so that it seems to have been off longer than it was.
+ * If a thread's own accounts say that it never left its CPU to wait, it was in the run queue whenever it was
+ * off, whatever the kernel has added so far.  Accounts from outside may lag, so that the thread seems to have
+ * been off for longer than it was.
  */
 static void queue_what_never_slept(struct raw_account *a, size_t cnt)
 {
@@ -107,7 +109,7 @@ static void queue_what_never_slept(struct raw_account *a, size_t cnt)
 	}
 }
 
-/* An account that goes back is damage, or of another thread of that number. */
+/* An account that decreases is damaged, or belongs to another thread with the same number. */
 static void order_accounts(struct off_cpu_thread *t)
 {
 	struct raw_account *a = t->accounts.items;
@@ -127,13 +129,13 @@ static void order_accounts(struct off_cpu_thread *t)
 		}
 		if (last && (now.delay_ns < last->delay_ns || now.slices < last->slices))
 			continue;
-		/* Read of a running thread from outside it is late. */
+		/* An account of a running thread, read from outside, lags. */
 		if (last && now.run_ns < last->run_ns)
 			now.run_ns = last->run_ns;
 		a[cnt++] = now;
 	}
 	t->accounts.cnt = cnt;
-	/* A thread's own first look knows no run queue: as the next one, from outside. */
+	/* A thread's own first account has no run-queue time; the next account, from outside, supplies it. */
 	if (cnt > 1 && a[0].is_own && !a[1].is_own) {
 		a[0].delay_ns = a[1].delay_ns;
 		a[0].slices = a[1].slices;
@@ -157,7 +159,7 @@ static bool is_wanted(const struct off_cpu_thread *t, int64_t waited_ns)
 	return told_ns - (int64_t)(last->run_ns - first->run_ns) > least_ns + told_ns / LEAST_SHARE;
 }
 
-/* The last that somebody else looked at, else the first: the thread's own later ones know no run queue. */
+/* The last account from outside, else the first of all: the thread's own later ones have no run-queue time. */
 static const struct raw_account *last_look(const struct off_cpu_thread *t)
 {
 	size_t at = t->accounts.cnt - 1;
@@ -167,7 +169,7 @@ static const struct raw_account *last_look(const struct off_cpu_thread *t)
 	return &t->accounts.items[at];
 }
 
-/* Not more than accounts may say. */
+/* Limits a guess to the largest account. */
 static uint64_t guessed(double ns)
 {
 	return ns < (double)ACCOUNT_MAX_NS ? (uint64_t)(ns > 0 ? ns : 0) : ACCOUNT_MAX_NS;
@@ -202,7 +204,7 @@ static void guess_delays(struct finding *f)
 	}
 }
 
-/* Of two stacks' looks at their thread those that go further. */
+/* Of two stacks' accounts of their thread, keeps those that reach further. */
 static void keep_better(struct off_cpu_thread *leader, struct off_cpu_thread *t)
 {
 	const struct raw_account *a = leader->accounts.items, *b = t->accounts.items;
@@ -219,8 +221,8 @@ static void keep_better(struct off_cpu_thread *leader, struct off_cpu_thread *t)
 	t->accounts.cnt = 0;
 }
 
-/* Several stacks of one thread (runtime/stacks.h) have one account.  They are looked at as one, and what it was off is true of
- * whichever was on. */
+/* Several stacks of one thread (runtime/stacks.h) have one account.  They are treated as one, and the time
+ * off the CPU applies to whichever stack was on. */
 static void join_stacks(struct finding *f, const uint64_t *waited_ns)
 {
 	_cleanup_(map_freep) struct map *leaders = map_new();
@@ -247,7 +249,7 @@ static void join_stacks(struct finding *f, const uint64_t *waited_ns)
 	}
 }
 
-/* Where stacks change threads it is not known which of them a thread's account is about. */
+/* Where stacks change threads, it is unknown which of them a thread's account describes. */
 static void leave_unplaced(struct finding *f)
 {
 	__int128 off_ns = 0;
@@ -370,7 +372,7 @@ static void add_event(struct finding *f, struct off_cpu_thread *t, const struct 
 		end_ns = ruler_ns(&f->ruler, r->words[0]);
 		VEC_ADD(&t->waits, (struct busy){ start_ns, end_ns, id, id });
 	}
-	if (r->kind != EVENT_LOSS)	/* logged by somebody else */
+	if (r->kind != EVENT_LOSS)	/* another thread logged it */
 		add_busy(t, start_ns, end_ns, id, id);
 }
 
@@ -399,7 +401,7 @@ static void read_chunk(struct finding *f, struct decoder *d, const struct raw_ch
 	}
 }
 
-/* A file of which nothing is whole is a hole: raw_read() has told of it. */
+/* A file without a whole block is a hole; raw_read() has reported it. */
 static int read_file(struct finding *f, const char *path, struct map *seen, struct diag *reterr)
 {
 	struct blocks b;
@@ -452,7 +454,7 @@ static int64_t waited_ns(const struct off_cpu_thread *t)
 	return sum;
 }
 
-/* Its thread's: they count where it runs. */
+/* Copies the spans of the stacks' thread: they count on the stack that it ran on. */
 static void take_over_spans(struct finding *f, uint32_t i)
 {
 	const struct spans *from = &f->rd->offs[f->threads[i].leader];
@@ -464,7 +466,7 @@ static void take_over_spans(struct finding *f, uint32_t i)
 	to->cnt = from->cnt;
 }
 
-/* Whose accounts do not agree: as far as what was read in passing says, then by all that the trace says. */
+/* Finds the threads whose accounts disagree: first by what was collected in passing, then by the whole trace. */
 static void see_all(struct finding *f, struct off_cpu_seen *seen)
 {
 	for (size_t i = 0; i < f->rd->raw.threads.cnt; i++) {

@@ -24,7 +24,7 @@ struct waited_span {
 	uint64_t start, end;
 };
 
-/* How long a thread was in waits, of which some may lie in others; each is added when it ends. */
+/* How long a thread was in waits, which may nest; each is added when it ends. */
 struct waited {
 	VEC(struct waited_span) recent;	/* outermost so far, by time */
 	uint64_t sum;
@@ -34,18 +34,19 @@ void waited_add(struct waited *w, uint64_t start, uint64_t end);
 void waited_release(struct waited *w);
 
 /*
- * The spans of each thread (rd->offs) and their sums (rd->t->off_cpu).  Reads the trace again, but only if some thread's
- * accounts do not agree with what is told of it.  waited_ns: per thread.  rd->raw's accounts are in ticks, all else is in ns.
+ * The spans of each thread (rd->offs) and their sums (rd->t->off_cpu).  Reads the trace again, but only if
+ * some thread's accounts disagree with its records.  waited_ns: per thread.  rd->raw's accounts are in ticks,
+ * all else is in ns.
  */
 int off_cpu_find(struct reading *rd, const char *path, const uint64_t *waited_ns, struct diag *reterr);
 
 /* ---- for off_cpu*.c ---- */
 
-/* The kernel's clock: by so much an account of a thread that runs is late.  What counts as noise is derived from it.  Tests
- * make it small. */
+/* The tick of the kernel's clock: an account of a running thread lags by up to this.  The noise limits follow
+ * from it.  Tests make it small. */
 extern int64_t off_cpu_tick_ns;
 
-/* To block and come back takes longer. */
+/* Blocking and coming back takes longer than this. */
 static inline int64_t off_cpu_shortest_ns(void)
 {
 	return off_cpu_tick_ns >= 200 ? off_cpu_tick_ns / 200 : 1;
@@ -54,7 +55,7 @@ static inline int64_t off_cpu_shortest_ns(void)
 /* Records of a thread that follow each other so closely that it cannot have blocked in between; or a wait. */
 struct busy {
 	int64_t start_ns, end_ns;
-	uint32_t first, last;		/* which records: a call's begin is fid << 1, its end is that + 1 */
+	uint32_t first, last;		/* which records: fid << 1 for the beginning of a call, that + 1 for its end */
 };
 
 struct span {
@@ -66,36 +67,36 @@ struct off_cpu_thread {
 	VEC(struct raw_account) accounts;	/* by time, in ns */
 	VEC(struct busy) busy;		/* by time, disjoint, once they are settled */
 	VEC(struct busy) waits;		/* by time, disjoint, once they are settled */
-	size_t settled_cnt;		/* of busy, at the last time */
-	bool is_wanted;			/* its accounts do not agree */
+	size_t settled_cnt;		/* number of busy items at the last settling */
+	bool is_wanted;			/* its accounts disagree with the trace */
 	VEC(struct span) spans;		/* the result, by time */
-	int64_t unplaced_ns;		/* off the CPU, but nobody knows where */
-	uint32_t leader;		/* who speaks for all stacks of the thread; itself, where there is one */
+	int64_t unplaced_ns;		/* off the CPU at an unknown time */
+	uint32_t leader;		/* the thread that represents all stacks of this one; itself if there is one */
 	bool has_others;		/* the leader of several */
 	int64_t first_ns, last_ns;	/* the leader's, of all of them */
 	int64_t waited_ns;
 };
 
-/* From outside a thread that runs is seen as it was at the last tick. */
+/* From outside, a running thread is seen as it was at the last tick. */
 static inline bool account_is_exact(const struct raw_account *a)
 {
 	return a->is_off || a->is_own;
 }
 
 /*
- * What looks found in gaps between the same two kinds of records, in all threads of the run: threads that do the same work
- * sleep in the same places, and a thread of 5 ms has one look or none.
+ * What looks found in gaps between the same two kinds of records, over all threads of the run.  Threads that
+ * do the same work sleep in the same places, and a thread that lives for 5 ms has one look or none.
  */
 struct off_cpu_seen {
 	struct map *looks, *asleep;	/* by kind of gap: how many looks */
 	uint64_t look_cnt, asleep_cnt;
 };
 
-/* Joins what is close together; waits: only what overlaps. */
+/* Joins records that are close together; waits: only those that overlap. */
 void off_cpu_settle(struct off_cpu_thread *t);
-/* Adds this thread's looks; it is settled. */
+/* Adds the looks of this thread, which must be settled. */
 void off_cpu_see(const struct off_cpu_thread *t, struct off_cpu_seen *seen);
-/* From all of the above to spans. */
+/* Computes the thread's spans from all of the above. */
 void off_cpu_place(struct off_cpu_thread *t, const struct off_cpu_seen *seen);
 
 #endif

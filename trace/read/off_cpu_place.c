@@ -2,23 +2,24 @@
 /*
  * off_cpu_place.c - where a thread was off the CPU.
  *
- * Accounts of a thread that slept are exact; of one that ran they are up to a tick of the kernel's clock late (4 ms).
- * Between two exact ones
+ * Accounts of a thread that slept are exact; of one that ran they are up to a tick of the kernel's clock late
+ * (4 ms). Between two exact ones
  *
- *	told as running - processor time = in the run queue + off the CPU for no known reason
+ *	running by the trace - processor time = in the run queue + off the CPU for no known reason
  *
- * and looks in between bound how much of it was earlier.  The thread can have been off only in a gap between two records that is long enough, and only between two looks of
- * which the second found that it had come to a CPU again, or that it slept.  If it slept at a look, the gap around
- * that look is filled first, from there.  What is left is an estimate: it goes to the longest of the other gaps, as many
- * as the thread came to a CPU, in proportion to their length and to how often looks at such gaps (between the same two
- * kinds of records, in any thread) found the thread asleep.  A gap of a kind in which nobody was ever seen asleep may be
- * a computation: it gets only what has no room elsewhere, and the rest finds no place.
+ * and looks in between bound how much of it was earlier.  The thread can have been off only in a gap between
+ * two records that is long enough, and only between two looks of which the second found that it had come to a
+ * CPU again, or that it slept.  If it slept at a look, the gap around that look is filled first, from there. 
+ * What is left is an estimate: it goes to the longest of the other gaps, as many as the thread came to a CPU,
+ * in proportion to their length and to how often looks at such gaps (between the same two kinds of records,
+ * in any thread) found the thread asleep.  A gap of a kind in which nobody was ever seen asleep may be a
+ * computation: it gets only what has no room elsewhere, and the rest finds no place.
  *
  *	looks at 0 and 5 ms, both asleep, 2 ms computed, came to a CPU once; gaps 0..1.5, 1.6..3.2, 3.4..5:
  *	off 0..1.5 and 3.5..5
  *
- * Time in the run queue is spread over what remains, in proportion to its length: the scheduler does not look at what a
- * thread is doing.
+ * Time in the run queue is spread over what remains, in proportion to its length: the scheduler does not look
+ * at what a thread is doing.
  */
 #include <stdlib.h>
 #include "base/banned.h"
@@ -27,8 +28,8 @@
 #include "trace/read/off_cpu.h"
 
 enum {
-	LEAST_TICKS = 20,		/* between two exact looks less than a 20th of a tick is not told, */
-	LEAST_SHARE = 200,		/* nor less than a 200th of what is told as running */
+	LEAST_TICKS = 20,		/* between two exact looks less than a 20th of a tick is not reported, */
+	LEAST_SHARE = 200,		/* nor less than a 200th of what runs by the trace */
 	ROUNDS = 8,
 };
 
@@ -39,12 +40,12 @@ struct gap {
 
 typedef VEC(struct gap) gap_list;
 
-struct piece {				/* of a gap, where the thread may have been off */
+struct piece {				/* the part of a gap in which the thread may have been off */
 	int64_t start_ns, end_ns;
 	size_t gap;
 	double weight, taken_ns;
-	bool at_start, at_end;		/* it slept then */
-	bool is_seen;			/* somebody was seen asleep in a gap of that kind */
+	bool at_start, at_end;		/* it was asleep then */
+	bool is_seen;			/* a look found a thread asleep in a gap of that kind */
 	bool is_left_out;
 };
 
@@ -52,8 +53,9 @@ struct placing {
 	struct off_cpu_thread *t;
 	gap_list gaps;
 	VEC(struct piece) pieces;
-	VEC(int64_t) off_ns;		/* of the stretch, by each of its accounts: find_unaccounted() */
-	VEC(int64_t) idle_ns;		/* ... between an account and the next one: told as running, but did not run */
+	VEC(int64_t) off_ns;		/* of the stretch, for each of its accounts: find_unaccounted() */
+	VEC(int64_t) idle_ns;		/* ... between an account and the next one: running by the trace, but
+					 * not on a CPU */
 	VEC(uint64_t) wait_cnts;	/* ... how many waits ended between an account and the next one */
 	size_t gap_at, wait_at;		/* the first that may reach into the stretch; stretches come in order */
 	size_t first_span;		/* of the stretch */
@@ -92,7 +94,7 @@ void off_cpu_see(const struct off_cpu_thread *t, struct off_cpu_seen *seen)
 	VEC_RELEASE(&gaps);
 }
 
-/* How likely a moment in such a gap is one in which the thread was off; whether one was seen. */
+/* How likely the thread was off at a moment in such a gap; whether a look found one asleep. */
 static double sleepiness(const struct placing *p, uint64_t kind, bool *ret_is_seen)
 {
 	uint64_t looks = 0, asleep = 0;
@@ -110,7 +112,7 @@ static int64_t within(int64_t ns, int64_t low_ns, int64_t high_ns)
 	return ns < low_ns ? low_ns : ns > high_ns ? high_ns : ns;
 }
 
-/* What of the time is told as running, and how many waits ended in it. */
+/* The time that runs by the trace, and how many waits ended in it. */
 static int64_t told_ns(struct placing *p, int64_t start_ns, int64_t end_ns, size_t *wait_cnt)
 {
 	const struct off_cpu_thread *t = p->t;
@@ -128,7 +130,7 @@ static int64_t told_ns(struct placing *p, int64_t start_ns, int64_t end_ns, size
 	return told;
 }
 
-/* The pieces of gaps between two looks that follow each other. */
+/* The pieces of gaps between two successive looks. */
 static void add_pieces(struct placing *p, const struct raw_account *from, const struct raw_account *to)
 {
 	while (p->gap_at < p->gaps.cnt && p->gaps.items[p->gap_at].end_ns <= from->ns)
@@ -161,7 +163,7 @@ static double length(const struct piece *p)
 	return (double)(p->end_ns - p->start_ns);
 }
 
-/* In proportion to the weights, but no piece gets more than it is long; returns what is left. */
+/* Shares by weight, but gives no piece more than its length; returns the rest. */
 static double share_out(struct piece *pieces, size_t cnt, double ns)
 {
 	for (int round = 0; round < ROUNDS && ns >= 1; round++) {
@@ -192,7 +194,7 @@ static int by_weight(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* All but the cnt heaviest of those where somebody was seen asleep are left out. */
+/* Leaves out all but the cnt heaviest pieces in which a thread was seen asleep. */
 static void choose(struct placing *p, uint64_t cnt)
 {
 	VEC(double) weights = { NULL, 0, 0 };
@@ -211,7 +213,8 @@ static void choose(struct placing *p, uint64_t cnt)
 }
 
 /*
- * Where nobody was seen asleep is off what has no room elsewhere; returns the rest, which may be in any of them.
+ * Gaps in which no thread was seen asleep take only what has no room elsewhere; returns the rest, which may
+ * be in any of them.
  *
  *	8 ms in gaps of 7 and 3 ms: 5 of them in the first, at least 1 in the second, 2 in either
  */
@@ -240,7 +243,7 @@ static void add_span(struct placing *p, int64_t start_ns, int64_t end_ns, enum t
 		VEC_ADD(&p->t->spans, (struct span){ start_ns, end_ns, state });
 }
 
-/* Where in its piece: around the look that found the thread asleep, else at the end. */
+/* Places the time in its piece: around the look that found the thread asleep, else at the end. */
 static void tell_pieces(struct placing *p)
 {
 	for (size_t i = 0; i < p->pieces.cnt; i++) {
@@ -258,7 +261,7 @@ static void tell_pieces(struct placing *p)
 	}
 }
 
-/* Off the CPU for no known reason, so long between two looks; returns what found no place. */
+/* Places this time off the CPU between two looks; returns what found no place. */
 static double place_between(struct placing *p, const struct raw_account *from, const struct raw_account *to, double ns,
 			    uint64_t wait_cnt)
 {
@@ -283,8 +286,8 @@ static double place_between(struct placing *p, const struct raw_account *from, c
 }
 
 /*
- * ... between accounts i and end.  By each look in between it was off for at most what was told as running less what is
- * accounted for by then, and never less than by an earlier one.
+ * ... between accounts i and end.  At each look in between, the time off so far is at most the running time
+ * by the trace less the accounted time, and never decreases.
  */
 static void place_unknown(struct placing *p, size_t i, size_t end, int64_t ns)
 {
@@ -306,7 +309,8 @@ static void place_unknown(struct placing *p, size_t i, size_t end, int64_t ns)
 	p->t->unplaced_ns = sum_saturated(p->t->unplaced_ns, left >= (double)(off_cpu_tick_ns / LEAST_TICKS) ? real_saturated(left) : 0);
 }
 
-/* In the run queue between two looks: spread over what of the gaps has no other use; returns what found no place. */
+/* Places time in the run queue between two looks: spreads it over the free part of the gaps; returns what
+ * found no place. */
 static double place_runnable(struct placing *p, size_t gap_at, const struct raw_account *from,
 			   const struct raw_account *to, double ns)
 {
@@ -349,7 +353,7 @@ static int by_start(const void *a, const void *b)
 	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
-/* How much of the time between two looks the thread cannot have run. */
+/* How much of the time between two looks the thread cannot have spent running. */
 static double room(const struct raw_account *a)
 {
 	int64_t ns = a[1].ns - a[0].ns - (int64_t)(a[1].run_ns - a[0].run_ns);
@@ -358,8 +362,8 @@ static double room(const struct raw_account *a)
 }
 
 /*
- * The kernel adds to the time in the run queue when it is over: what look k + 1 finds may have begun before look k, but not
- * before the thread came to a CPU the last time.
+ * The kernel adds a stay in the run queue when it ends: time that look k + 1 finds may have begun before look
+ * k, but not before the thread last came to a CPU.
  *
  *	looks at 0, 5, 10, 15 ms: run 4, 5, 5, 6 ms, in the run queue 0, 0, 0, 12 ms, came to a CPU 1, 1, 1, 2 times
  *	room 4, 5, 4 ms: of the 12 ms 3.7, 4.6, 3.7
@@ -391,7 +395,7 @@ static void sort_spans(struct placing *p)
 		      by_start);
 }
 
-/* What was in the run queue but had no place where its account grew goes where the thread did not run, and nothing says why. */
+/* Run-queue time that found no place where its account grew goes where the thread did not run for an unknown reason. */
 static void place_left(struct placing *p, size_t gap_at, size_t i, size_t end, double ns)
 {
 	const struct raw_account *a = p->t->accounts.items;
@@ -416,7 +420,7 @@ static void place_left(struct placing *p, size_t gap_at, size_t i, size_t end, d
 	}
 }
 
-/* share: of the time in the run queue so much was outside of waits. */
+/* share: the fraction of the run-queue time that was outside of waits. */
 static void place_run_queue(struct placing *p, size_t i, size_t end, double share)
 {
 	const struct raw_account *a = p->t->accounts.items;
@@ -439,7 +443,8 @@ static void place_run_queue(struct placing *p, size_t i, size_t end, double shar
 		place_left(p, gap_first, i, end, left);
 }
 
-/* By each account from i to end: what is told as running since i, but is in no account, nor in the run queue. */
+/* For each account from i to end: time since i that runs by the trace, but is neither in an account nor in
+ * the run queue. */
 static int64_t find_unaccounted(struct placing *p, size_t i, size_t end, int64_t *ret_told_ns)
 {
 	const struct raw_account *a = p->t->accounts.items;
@@ -463,7 +468,8 @@ static int64_t find_unaccounted(struct placing *p, size_t i, size_t end, int64_t
 	return p->off_ns.items[end - i];
 }
 
-/* Between accounts i and end; is_exact_end: else the last ran, and only its time in the run queue is known. */
+/* Places the time between accounts i and end.  is_exact_end: false if the thread ran at the last one, of
+ * which only the run-queue time is known. */
 static void place_stretch(struct placing *p, size_t i, size_t end, bool is_exact_end)
 {
 	const struct raw_account *a = p->t->accounts.items;
@@ -482,7 +488,7 @@ static void place_stretch(struct placing *p, size_t i, size_t end, bool is_exact
 		place_run_queue(p, i, end, off_ns < delay_ns ? (double)off_ns / (double)delay_ns : 1);
 }
 
-/* In order of time; what touches and is alike becomes one. */
+/* Sorts the spans by time, and joins equal ones that touch. */
 static void tidy_spans(struct off_cpu_thread *t)
 {
 	size_t cnt = 0;

@@ -32,7 +32,7 @@ void offs_release(struct reading *rd)
 	rd->offs = NULL;
 }
 
-/* Off the CPU, but in no wait. */
+/* Finds time off the CPU that is in no wait. */
 static int find_offs(struct reading *rd, const char *path, struct diag *reterr)
 {
 	size_t cnt = rd->raw.threads.cnt;
@@ -57,7 +57,7 @@ static int find_offs(struct reading *rd, const char *path, struct diag *reterr)
 	return off_cpu_find(rd, path, waited_ns, reterr);
 }
 
-/* Some thread had the interval on its stack already that it began. */
+/* Whether some thread began an interval that it had on its stack already. */
 static bool seems_nested(const struct raw *r)
 {
 	for (size_t i = 0; i < r->events.cnt; i++)
@@ -66,7 +66,7 @@ static bool seems_nested(const struct raw *r)
 	return false;
 }
 
-/* known NULL: returns what is known of nesting then. */
+/* known NULL: returns what this replay learns of nesting. */
 static struct map *play_all(struct reading *rd, struct map *known)
 {
 	struct replay *p = replay_new(rd);
@@ -139,7 +139,7 @@ static int compare_serials(const void *a, const void *b)
 	return x->serial < y->serial ? -1 : x->serial > y->serial;
 }
 
-/* The kernel gives numbers out again: the second thread 77 becomes 77 + 2^32. */
+/* The kernel reuses numbers: the second thread 77 becomes 77 + 2^32. */
 void number_threads(struct raw *r)
 {
 	_cleanup_(freep) struct raw_thread **by_serial =
@@ -157,7 +157,7 @@ void number_threads(struct raw *r)
 	}
 }
 
-/* Names and ends. */
+/* Reads names and ends of threads. */
 static void read_lives(struct reading *rd, bool *stopped, bool *ret_times_out)
 {
 	struct raw *r = &rd->raw;

@@ -2,12 +2,12 @@
 /*
  * releases.c - when each lock was released while a thread waited for it.
  *
- * One sorted array; a wait looks its object's stretch of it up by halving.  A wait that saw more
- * than RELEASES_MOST of them (a lock that is passed around a thousand times while one thread
- * starves) keeps the first ones.  The first ones are known whenever the wait is looked at, the last ones only
- * when it is over (stream.h).
+ * One sorted array; a wait looks its object's stretch of it up by halving.  A wait that saw more than
+ * RELEASES_MOST of them (a lock that is passed around a thousand times while one thread starves) keeps the
+ * first ones.  The first ones are known as soon as the wait is, the last ones only when it is over
+ * (stream.h).
  *
- * When the releaser had got the lock is told by its own wait for it, or by TAKEN where it had it at once:
+ * The releaser's own wait for the lock tells when it got the lock, or TAKEN if it got it at once:
  *
  *	T2 UNLOCK 38; T3 TAKEN 41, UNLOCK 45; T4 waits for it from 30 to 47, UNLOCK 52
  *	-> 38 by T2, unknown since when; 45 by T3 since 41; 52 by T4 since 47, wanted since 30
@@ -16,7 +16,7 @@
 #include "base/search.h"
 #include "trace/read/releases.h"
 
-struct mark {				/* what a thread did to an object */
+struct mark {				/* a thread's action on an object */
 	struct release r;
 	uint32_t order;
 	bool is_release;
@@ -35,7 +35,7 @@ static int compare_releases(const void *a, const void *b)
 	return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
-/* By object and thread; then time: who gets a lock and lets it go in one moment gets it first. */
+/* By object and thread, then time.  A thread that gets and releases a lock in one moment gets it first. */
 static int compare_marks(const void *a, const void *b)
 {
 	const struct mark *x = a, *y = b;
@@ -56,7 +56,7 @@ static bool is_release(enum trace_event kind)
 	return kind == EVENT_RELEASE || kind == EVENT_UNLOCK || kind == EVENT_POST;
 }
 
-/* The wait was for a lock, and had it at its end. */
+/* Whether the wait was for a lock, and got it at its end. */
 static bool is_taking(const struct raw_event *e)
 {
 	return e->kind == EVENT_WAIT && e->words[1] == WAIT_LOCK && (int64_t)e->words[0] > e->ns &&

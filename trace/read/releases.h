@@ -12,8 +12,9 @@ struct release {
 	int64_t ns;
 	uint32_t thread;		/* index into raw.threads */
 	enum trace_event kind;		/* EVENT_RELEASE, EVENT_UNLOCK or EVENT_POST */
-	int64_t taken_ns;		/* when it got the lock, if that is told after its own release before; else INT64_MIN */
-	int64_t wanted_ns;		/* and since when it had waited for it: taken_ns where it did not wait */
+	int64_t taken_ns;		/* when it got the lock, if recorded after its own previous release;
+					 * else INT64_MIN */
+	int64_t wanted_ns;		/* since when it had waited for it; taken_ns if it did not wait */
 };
 
 struct releases {
@@ -28,7 +29,7 @@ void releases_collect(const struct raw *r, struct releases *ret);
 const struct release *releases_between(const struct releases *list, uint64_t object,
 				       int64_t start_ns, int64_t end_ns, size_t *ret_cnt);
 
-/* The one by that thread at that moment, or NULL. */
+/* That thread's release at that moment, or NULL. */
 const struct release *releases_at(const struct releases *list, uint64_t object, uint32_t thread, int64_t ns);
 
 #endif

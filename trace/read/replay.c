@@ -2,21 +2,23 @@
 /*
  * replay.c - replays the events of all threads in order of time: which thread worked on which interval when.
  *
- * Each thread has the same small stack of intervals that the runtime kept (runtime/event.c has the
- * rules and an example).  An interval is open from BEGIN to the next END or DROP of the same name
- * and key, on any thread of the process or of one that comes from it, be it forked or another program
- * that such a child executed.  Other processes are left out because keys are often addresses: the workers of
- * one server, forked from the same parent, all have their first request at the same one.
+ * Each thread has the same small stack of intervals that the runtime kept (runtime/event.c has the rules and
+ * an example).  An interval is open from BEGIN to the next END or DROP of the same name and key, on any
+ * thread of the process or of one that comes from it, be it forked or another program that such a child
+ * executed.  Other processes are left out because keys are often addresses: the workers of one server, forked
+ * from the same parent, all have their first request at the same one.
  *
- * A BEGIN of one that is open is nested if the thread works on it (nesting.h).  If another thread does,
- * they are two intervals, and each thread's END is that of its own.  If nobody does, the older one is dropped.
+ * A BEGIN of one that is open is nested if the thread works on it (nesting.h).  If another thread works on
+ * it, they are two intervals, and each thread's END ends its own.  If no thread does, the older one is
+ * dropped.
  *
- * A task that goes from one thread to another is a creation edge: ENQUEUE to DEQUEUE, a new
- * thread, and RESUME on another thread than the one that worked on the interval before:
+ * A task that goes from one thread to another is a creation edge: ENQUEUE to DEQUEUE, a new thread, and
+ * RESUME on another thread than the one that worked on the interval before:
  *
  *	T1 BEGIN r 10, PAUSE 15; T2 RESUME r 25, END r 60:  creation T1 15 -> T2 25
  *
- * A pause of the recording ends what is open then, and what begins in it: not all threads know at once.
+ * A pause of the recording cuts the intervals that are open then, and those that begin in it: not all threads
+ * learn of it at once.
  *
  *	pause 30..90; BEGIN r 10, END r 20: whole.  BEGIN s 25: aborted at 30, whenever it ends
  */
@@ -141,7 +143,7 @@ static const char *label_text(const struct replay *p, uint64_t id)
 	return text && *text ? text : "?";
 }
 
-/* A mark may stand for an interval of vprof.conf under that one's name. */
+/* An interval that starts at a mark may belong to an interval of vprof.conf, under that one's name. */
 static uint32_t interval_name(struct replay *p, uint64_t id)
 {
 	const struct reader_options *o = p->rd->options;
@@ -173,19 +175,19 @@ static struct worker *find_own(struct replay *p, uint32_t pid, uint32_t name, ui
 	return w && w->interval.name == name && w->key == key && w->pid == pid ? w : NULL;
 }
 
-/* ... or in those it was forked from; the nearest. */
+/* ... or in the processes it was forked from; the nearest. */
 static struct worker *find_open(struct replay *p, uint32_t thread, uint32_t name, uint64_t key)
 {
 	uint64_t pid = pid_of(p, thread);
 	struct worker *w = find_own(p, (uint32_t)pid, name, key);
 
-	/* As far as a sound trace goes; a damaged one may have a process that is its own parent. */
+	/* A sound trace ends here earlier; in a damaged one a process may be its own parent. */
 	for (int forks = 0; !w && forks < FORKS_MAX && map_get(p->parents, pid, &pid); forks++)
 		w = find_own(p, (uint32_t)pid, name, key);
 	return w;
 }
 
-/* The key finds the next older interval again that is open. */
+/* Makes the key find the next older open interval. */
 static void forget_key(struct replay *p, const struct worker *w)
 {
 	uint64_t *sid = map_slot(p->open, interval_hash(w->pid, w->interval.name, w->key));
@@ -216,8 +218,8 @@ void replay_end_interval(struct replay *p, struct worker *w, enum interval_statu
 	VEC_ADD(&p->free_places, (uint32_t)(w - p->workers.items));
 }
 
-/* What is open when the recording pauses, or begins to be recorded only after that moment, is cut: what
- * others did for it is not known. */
+/* Cuts an interval that is open when the recording pauses, or whose recording began only after that moment:
+ * what other threads did for it is unknown. */
 static void cut_open(struct replay *p, int64_t ns)
 {
 	for (size_t i = 0; i < p->workers.cnt; i++) {
@@ -231,7 +233,7 @@ static void cut_open(struct replay *p, int64_t ns)
 	}
 }
 
-/* ns is reached: pauses that began or ended by then. */
+/* ns is reached: plays the pauses that began or ended by then. */
 static void play_pauses(struct replay *p, int64_t ns)
 {
 	const struct raw *r = &p->rd->raw;
@@ -257,7 +259,7 @@ static void close_interval(struct replay *p, struct worker *w, const struct raw_
 	replay_count_lost_sight(p, w, e->thread);
 	if (e->kind == EVENT_DROP)
 		nesting_abort(p, w);
-	/* By a thread that did not know yet of the pause. */
+	/* Begun by a thread that did not know of the pause yet. */
 	p->t->losses.at_pause += p->is_paused && status == INTERVAL_COMPLETED;
 	replay_end_interval(p, w, p->is_paused ? INTERVAL_ABORTED : status, tid_of(p, e->thread), e->ns);
 }
@@ -273,7 +275,7 @@ static struct worker *new_worker(struct replay *p)
 	return w;
 }
 
-/* older: of the same name and key, on another thread, or NULL. */
+/* older: the interval of the same name and key on another thread, or NULL. */
 static uint64_t open_interval(struct replay *p, uint32_t name, const struct raw_event *e, uint64_t sid,
 			      const struct worker *older)
 {
@@ -355,7 +357,7 @@ static void note_top(struct replay *p, const struct raw_event *e)
 		VEC_ADD(&line->changes, (struct sid_change){ e->ns, sid });
 }
 
-/* The thread works on w from now on; from_ns: whoever did before, until then. */
+/* The thread works on w from now on.  from_ns: until then, the thread that did so before. */
 static void take_over(struct replay *p, struct worker *w, const struct raw_event *e, int64_t from_ns)
 {
 	if (w->thread != e->thread)
@@ -365,7 +367,7 @@ static void take_over(struct replay *p, struct worker *w, const struct raw_event
 	w->stopped_ns = w->handed_ns = INT64_MAX;
 }
 
-/* The open interval of that name and key that the thread has on its stack itself, or NULL. */
+/* The open interval of that name and key on the thread's own stack, or NULL. */
 static struct worker *find_at_hand(struct replay *p, const struct raw_event *e)
 {
 	size_t at = find_label(p, e);
@@ -391,7 +393,7 @@ static void play_resume(struct replay *p, const struct raw_event *e)
 		p->t->losses.stray_events += replay_counts_strays(p);
 }
 
-/* Until the function ends the interval the thread works on it, whatever else it had in hand. */
+/* Until the function ends the interval, the thread works on it, whatever else is on its stack. */
 static void play_finish(struct replay *p, const struct raw_event *e)
 {
 	struct worker *w = find_open(p, e->thread, interval_name(p, e->words[0]), e->words[1]);
@@ -423,7 +425,7 @@ static void play_unwound(struct replay *p, const struct raw_event *e)
 	close_interval(p, w, e, INTERVAL_ABORTED);
 }
 
-/* other, that the thread has not at hand, is another interval that just has the same key. */
+/* Whether `other`, which is not on the thread's stack, is a different interval with the same key. */
 static bool is_apart(const struct worker *other, const struct raw_event *e)
 {
 	return other->thread != e->thread && other->stopped_ns == INT64_MAX && other->handed_ns == INT64_MAX &&
@@ -438,7 +440,7 @@ static void play_begin(struct replay *p, const struct raw_event *e)
 	size_t at = find_label(p, e);
 
 	pairing_of(p, name)->starts++;
-	/* A child's is its own, though it works on its parent's. */
+	/* The child's own interval, though it works on its parent's. */
 	if (at_hand && at_hand->pid != pid_of(p, e->thread))
 		at_hand = NULL;
 	other = at_hand ? at_hand : find_own(p, pid_of(p, e->thread), name, e->words[1]);
@@ -461,7 +463,7 @@ static void play_begin(struct replay *p, const struct raw_event *e)
 	push_label(p, e, open_interval(p, name, e, sid, other));
 }
 
-/* Nothing is open that it could end. */
+/* An END or DROP that finds no open interval. */
 static void play_stray_end(struct replay *p, const struct raw_event *e, uint32_t name)
 {
 	uint64_t unused;
@@ -470,13 +472,13 @@ static void play_stray_end(struct replay *p, const struct raw_event *e, uint32_t
 		p->t->losses.before_window++;
 	} else if (replay_counts_strays(p)) {
 		p->t->losses.stray_events++;
-		/* One that has ended ends once more: several places do that, and it changes nothing. */
+		/* A further END of an interval that has ended changes nothing: several places may end it. */
 		if (!map_get(p->open, interval_hash(pid_of(p, e->thread), name, e->words[1]), &unused))
 			nesting_stray(p, e, name);
 	}
 }
 
-/* Of nested intervals the innermost has ended: the outer ones only have ends to come. */
+/* The innermost of nested intervals has ended: only ENDs remain for the outer ones. */
 static void spend(struct replay *p, struct worker *w, const struct raw_event *e)
 {
 	w->interval.status = INTERVAL_COMPLETED;
@@ -518,14 +520,14 @@ static void play_work(struct replay *p, const struct raw_event *e)
 
 	if (sid == SID_NONE)
 		return;
-	/* Of an interval that ended, maybe in a window that is past. */
+	/* Work for an interval that has ended, perhaps in an earlier window. */
 	p->rd->unfit |= !find_worker(p, sid);
 	VEC_ADD(&p->t->works, (struct work){ sid,
 		trace_add_string(p->t, &p->t->work_names, label_text(p, e->words[0])),
 		(int64_t)e->words[1] });
 }
 
-/* By the program's own word, or the recording was off for a while. */
+/* A PAUSE of the program's own, or because the recording was off for a while. */
 static void play_pause(struct replay *p, const struct raw_event *e)
 {
 	if (e->kind == EVENT_REOPEN && (int64_t)e->words[0] < e->ns)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * replay_forget.c - between two windows: what no event to come can ask for goes.
+ * replay_forget.c - between two windows, drops what no later event can ask for.
  *
- * Tables are keyed by interval and task, of which there is no end; they are made anew when most of what is in them
- * is past.  Example: 5,000 intervals began, 3 are open: a table of 3.
+ * Tables are keyed by interval and task, and would grow without end; they are rebuilt when most of their
+ * entries are past.  Example: 5,000 intervals began, 3 are open: a table of 3.
  */
 #include "base/banned.h"
 #include "trace/read/replay_state.h"
@@ -23,7 +23,7 @@ int64_t replay_oldest(const struct replay *p, int64_t otherwise_ns)
 	return oldest_ns;
 }
 
-/* Tables with what is still open only: most of their keys were of intervals and tasks that are past. */
+/* Rebuilds the tables with the open entries only. */
 static void renew_tables(struct replay *p)
 {
 	map_free(p->open);

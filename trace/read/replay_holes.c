@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * replay_holes.c - where records are missing: what was under way then is not believed, and nothing goes on across it.
+ * replay_holes.c - where records are missing: intervals that were under way then are marked lost, and nothing
+ * continues across the hole.
  *
  *	BEGIN r 10; a hole 20..30, END r and BEGIN r are in it; END r 50	r 10..50 never was: lost, and cut at 30
  */
@@ -21,7 +22,7 @@ bool replay_counts_strays(const struct replay *p)
 	return !p->rd->raw.windowed && !p->rd->raw.pauses.cnt && !p->rd->raw.holes.cnt;
 }
 
-/* Who ended it, who else works on it, what was queued: nobody knows. */
+/* Forgets an interval: who ended it, who else works on it and what was queued is unknown. */
 static void forget(struct replay *p, const struct raw_hole *hole)
 {
 	int64_t until_ns = (int64_t)hole->until;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * replay_losses.c - which intervals are not whole: records were lost, or the trace was cut off under them.
+ * replay_losses.c - marks intervals that are not whole: records were lost, or the trace was cut off while
+ * they ran.
  */
 #include <stdlib.h>
 #include "base/banned.h"
@@ -14,7 +15,7 @@ static bool is_unfinished(const struct replay *p, const struct interval *v)
 	return p->unfinished && map_get(p->unfinished, v->sid, &unused);
 }
 
-/* Of the intervals that have ended; the others are looked at as they join the trace. */
+/* For intervals that have ended; the others are checked when they join the trace. */
 void replay_mark_unfinished(struct replay *p)
 {
 	replay_know_unfinished(p, replay_unfinished(p));
@@ -35,7 +36,7 @@ static int compare_losses(const void *a, const void *b)
 	return x->since_ns < y->since_ns ? -1 : x->since_ns > y->since_ns;
 }
 
-/* Windows in which records were lost, made disjoint and sorted. */
+/* Makes the windows in which records were lost disjoint, and sorts them. */
 static void join_losses(struct replay *p)
 {
 	struct loss *l = p->losses.items;
@@ -88,12 +89,12 @@ void replay_count_lost_sight(struct replay *p, const struct worker *w, uint32_t 
 		full_tables_count(&p->t->losses.full, TABLE_INTERVALS, LABELS_MAX);
 }
 
-/* An interval is touched if anybody lost records while it was under way: a missing lock holder
- * falsifies it as much as a missing call. */
+/* An interval is touched if any thread lost records while it was under way: a missing lock holder falsifies
+ * it as much as a missing call. */
 void replay_mark_losses(struct replay *p, struct interval *v)
 {
 	int64_t end_ns = v->status == INTERVAL_OPEN ? INT64_MAX : v->end_ns;
-	/* The first that is not over before it begins. */
+	/* The first window that ends after the interval begins. */
 	size_t first = partition_point(i, p->losses.cnt, p->losses.items[i].until_ns < v->start_ns);
 
 	if ((first < p->losses.cnt && p->losses.items[first].since_ns <= end_ns) || is_unfinished(p, v))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * replay_tasks.c - tasks that go from one thread to another: a queue, a new thread.
+ * replay_tasks.c - tasks that move from one thread to another: through a queue, or to a new thread.
  */
 #include "base/banned.h"
 #include "trace/read/replay_state.h"

@@ -2,17 +2,16 @@
 /*
  * segments.c - a thread's line of segments: running, but for its waits.
  *
- * A thread is known from its first record to its last, or to the last time it woke somebody.  Waits
- * come as records (start, end, class, waker); of nested ones (a mutex inside a home-made lock) the
- * outermost counts, with the latest waker of all.  What is left over is running, cut where the
- * thread turns to another interval.
+ * A thread is known from its first record to its last, or to the last time it woke somebody.  Waits come as
+ * records (start, end, class, waker); of nested ones (a mutex inside a home-made lock) the outermost counts,
+ * with the latest waker of all.  The rest is running, cut where the thread turns to another interval.
  *
  *	known 0..100, wait 30..50 lock woken at 45 by T2, works on sid 1 from 20:
  *	running - 0..20, running 1 20..30, lock 1 30..50, running 1 50..100; wakeup by T2 at 45
  *
- * A lock that was let go may be taken by another before the waiter is back.  The wait is cut where
- * each such taking is, so that everybody who held the lock explains his own part of it (holds.c); from a release to the
- * next taking the lock was free, and the wait is woken but not back:
+ * A released lock may be taken by another thread before the waiter is back.  The wait is cut at each such
+ * taking, so that each holder of the lock explains its own part of it (holds.c); from a release to the next
+ * taking the lock was free, and the wait is woken but not back:
  *
  *	T3 let it go at 38, T2, which took it at 41, at 45: lock 30..41 woken by T3 at 38, lock 41..50 by T2 at 45
  */
@@ -27,7 +26,7 @@ struct wait {
 	uint32_t thread, order;
 	int64_t start_ns, end_ns, woken_ns;
 	enum trace_state state;
-	uint32_t caller;		/* as in the trace */
+	uint32_t caller;		/* number of the caller, as in the trace */
 	uint64_t object;
 	uint64_t waker;			/* as in the trace; 0: unknown */
 };
@@ -36,10 +35,10 @@ struct waits {
 	VEC(struct wait) list;
 };
 
-/* When nothing is known of a thread: pauses of the recording, longer where it took part late again. */
+/* Times in which nothing is known of a thread: pauses of the recording, longer if it joined late again. */
 struct holes {
 	VEC(struct blocked) list;	/* by time; may overlap */
-	size_t at;			/* those before are over: a thread's segments come in order */
+	size_t at;			/* the holes before it are over; a thread's segments come in order */
 };
 
 static void add_line(struct reading *rd, const struct releases *releases, uint32_t thread,
@@ -70,7 +69,7 @@ static int compare_waits(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* The wake-up just received was false: it explains nothing. */
+/* The wake-up just received was false, so its waker explains nothing. */
 static void forget_waker(struct reading *rd, struct waits *w, const struct raw_event *e)
 {
 	VEC_ADD(&rd->t->false_wakeups,
@@ -82,7 +81,7 @@ static void forget_waker(struct reading *rd, struct waits *w, const struct raw_e
 		}
 }
 
-/* Its thread was on another stack. */
+/* Notes a time in which the thread was on another stack. */
 static void note_away(struct reading *rd, const struct raw_event *e)
 {
 	VEC_ADD(&rd->t->aways, (struct away){ rd->raw.threads.items[e->thread].tid, e->ns, (int64_t)e->words[0],
@@ -111,7 +110,7 @@ static void collect_waits(struct reading *rd, struct waits *w)
 		qsort(w->list.items, w->list.cnt, sizeof(w->list.items[0]), compare_waits);
 }
 
-/* The thread that a waker's number means; NULL if it left no records, or is none. */
+/* The thread that a waker's number means; NULL if it left no records, or is not a thread. */
 static struct raw_thread *find_waker(struct raw *r, uint64_t waker, int64_t ns)
 {
 	struct raw_thread *best = NULL;
@@ -133,7 +132,7 @@ static struct raw_thread *find_waker(struct raw *r, uint64_t waker, int64_t ns)
 	return best;
 }
 
-/* A waker was awake when it woke somebody, even if it logged nothing more. */
+/* A waker was awake when it woke another thread, even if it logged nothing more. */
 static void extend_wakers(struct raw *r, const struct waits *w)
 {
 	for (size_t i = 0; i < w->list.cnt; i++) {
@@ -215,7 +214,7 @@ static void add_segment(struct reading *rd, struct holes *h, uint32_t thread, ui
 	add_called_segment(rd, h, thread, sid, start_ns, end_ns, state, 0);
 }
 
-/* Running, but for when its thread's accounts say that it was not. */
+/* Adds running time, except where the thread's accounts say that it did not run. */
 static void add_told(struct reading *rd, struct holes *holes, uint32_t thread, uint64_t sid, int64_t start_ns,
 		     int64_t end_ns)
 {
@@ -234,7 +233,7 @@ static void add_told(struct reading *rd, struct holes *holes, uint32_t thread, u
 	add_segment(rd, holes, thread, sid, start_ns, end_ns, STATE_RUNNING);
 }
 
-/* Running time, cut at changes of the interval. */
+/* Adds running time, cut where the interval changes. */
 static void add_running(struct reading *rd, struct holes *holes, uint32_t thread, size_t *change,
 			int64_t start_ns, int64_t end_ns)
 {
@@ -250,8 +249,8 @@ static void add_running(struct reading *rd, struct holes *holes, uint32_t thread
 	add_told(rd, holes, thread, sid, start_ns, end_ns);
 }
 
-/* Who ended waits[0], the outermost, or the latest waker of the cnt - 1 inside it.  Where somebody let the outermost go, the
- * time-out of one inside (it polls) did not. */
+/* Who ended waits[0], the outermost, or the latest waker of the cnt - 1 inside it.  If a thread released the
+ * outermost, a time-out inside it (a wait that polls) is not what ended it. */
 static const struct wait *latest_woken(const struct wait *waits, size_t cnt)
 {
 	const struct wait *latest = NULL;
@@ -283,7 +282,7 @@ static void add_wakeup(struct reading *rd, uint32_t thread, const struct wait *w
 		waker ? waker->tid : latest->waker >> 1, latest->woken_ns });
 }
 
-/* The outermost wait, cut by who held the lock meanwhile; the wake-up of the last part is added by add_wakeup(). */
+/* Adds the outermost wait, cut by the holders of the lock; add_wakeup() adds the wake-up of the last part. */
 static void add_wait(struct reading *rd, struct holes *holes, const struct releases *releases, uint32_t thread,
 		     uint64_t sid, const struct wait *w)
 {

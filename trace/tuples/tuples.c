@@ -99,7 +99,7 @@ static void parser_release(struct parser *p)
 	str_release(&p->word);
 }
 
-/* r: how reading ended. */
+/* r: the result of reading. */
 static int parser_finish(struct parser *p, int r, struct trace **ret)
 {
 	if (r == 0)
@@ -430,7 +430,7 @@ static int parse_segment(struct parser *p, const struct field *f, size_t cnt)
 		return r;
 	if (f[4].len < sizeof(state))
 		memcpy(state, f[4].text, f[4].len);
-	/* "wakeup" is the part of a wait after its wake-up: found, never given. */
+	/* "wakeup" is the part of a wait after its wake-up: computed, never given. */
 	if (!trace_state_parse(state, &s.state) || !field_is(&f[4], state) ||
 	    s.state == STATE_WAKEUP)
 		return expected(p, "running, lock, cond, io, queue, join, sleep, runnable or other "
@@ -578,7 +578,7 @@ static int parse_false_wakeup(struct parser *p, const struct field *f, size_t cn
 	return r;
 }
 
-/* Its text stays as it is: what is escaped in it is part of one of its names. */
+/* Keeps the text as it is: an escape in it is part of a function's name. */
 static int parse_stack(struct parser *p, const struct field *f, size_t cnt)
 {
 	struct stack_span s = { 0 };

@@ -34,10 +34,10 @@ int tuples_read(const char *const *paths, size_t path_cnt, struct trace **ret, s
 int tuples_parse(const char *text, size_t len, const char *name, struct trace **ret,
 		 struct diag *reterr);
 
-/* How many intervals have no place in the tuples: completed and root-only. */
+/* How many intervals the tuples cannot express: completed and root-only. */
 size_t tuples_left_out(const struct trace *t);
 
-/* Sorted, one tuple a line.  0 or a negative errno of the stream. */
+/* Writes the tuples sorted, one a line.  0 or a negative errno of the stream. */
 int tuples_write(FILE *out, const struct trace *t);
 
 #endif

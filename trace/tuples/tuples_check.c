@@ -32,7 +32,7 @@ int tuples_check(const struct trace *t, const struct origins *o, struct diag *re
 	return r;
 }
 
-/* The message names the line that was read later; the earlier one is what it clashes with. */
+/* The message names the line that was read later; the earlier one is the one it contradicts. */
 static int clash(const struct origins *o, struct origin a, struct origin b, struct diag *reterr,
 		 const char *what)
 {
@@ -92,7 +92,7 @@ static int check_segments(const struct trace *t, const struct origins *o, struct
 		const struct segment *s = &items[index[i]];
 
 		if (s->start_ns == s->end_ns)
-			continue;	/* says nothing about any time, so contradicts nothing */
+			continue;	/* covers no time, so contradicts nothing */
 		if (last && last->tid == s->tid && last->end_ns > s->start_ns)
 			return clash(o, o->segments.items[last - items],
 				     o->segments.items[s - items], reterr,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * tuples_check.h - what no single line of tuples can show: lines that contradict each other.
+ * tuples_check.h - finds lines that contradict each other.
  *
  *	two intervals with one SID		segments of one thread that overlap
  *	invocations of one thread that cross (neither inside the other, nor apart)

@@ -2,10 +2,10 @@
 /*
  * tuples_write.c - a trace as text, in an order that depends on its content only.
  *
- * What the text form cannot say is left out: lines of functions, call sites of the static call
- * graph, processes of threads.  Two functions of one name are told apart as "FILE:NAME".  An
- * interval that lost records is written as aborted, for that is how it counts.  A name is
- * escaped where it would not be read back as one field: "operator new" -> "operator%20new".
+ * The text form has no lines of functions, call sites of the static call graph, or processes of threads;
+ * these are left out.  Two functions of one name are written as "FILE:NAME".  An interval that lost records
+ * is written as aborted, for that is how it counts.  A name is escaped where it would not be read back as one
+ * field: "operator new" -> "operator%20new".
  */
 #include "trace/tuples/tuples.h"
 
@@ -30,7 +30,7 @@ static void write_rest(const struct writer *w);
 static void write_threads(const struct writer *w);
 static void write_name(FILE *out, const char *name);
 
-/* The arrays are written as they stand, so those that are not in order are sorted in a copy. */
+/* The arrays are written as they stand; unsorted ones are sorted in a copy first. */
 static struct trace *sorted_copy(const struct trace *t)
 {
 	struct trace *copy = xcalloc(1, sizeof(*copy));
@@ -74,13 +74,13 @@ static void sorted_copy_free(struct trace *copy)
 	free(copy);
 }
 
-/* Its functions are missing, and the tuples have no word for that. */
+/* The functions of the interval are missing, which tuples cannot express. */
 static bool is_left_out(const struct interval *iv)
 {
 	return iv->root_only && iv->status == INTERVAL_COMPLETED && !iv->lost;
 }
 
-/* Only of intervals that count it says how many they count as. */
+/* Only completed intervals are written with a weight. */
 static bool is_weighted(const struct interval *iv)
 {
 	return iv->status == INTERVAL_COMPLETED && !iv->lost && !is_left_out(iv) && interval_weight(iv) > 1;
@@ -176,7 +176,7 @@ static void write_intervals(const struct writer *w)
 		fprintf(w->out, "interval %" PRIu64 " ", iv->sid);
 		write_name(w->out, w->t->interval_names.items[iv->name]);
 		fprintf(w->out, " %" PRIu64 " %" PRId64, iv->start_tid, iv->start_ns);
-		/* Nothing says whether an aborted interval has an end; one before the start is none. */
+		/* An aborted interval may have an end or not; an end before the start is none. */
 		if (iv->status == INTERVAL_OPEN || iv->end_ns < iv->start_ns)
 			fputs(" - -", w->out);
 		else
@@ -276,8 +276,8 @@ static void write_rest(const struct writer *w)
 	}
 }
 
-/* Those of which there is more to say than a number.  When a thread ended only matters where it is
- * known who made it; both arrays are in order of TID. */
+/* Writes the threads that have more than a number.  Whether a thread's end is open only matters if its
+ * creator is known; both arrays are in order of TID. */
 static void write_threads(const struct writer *w)
 {
 	size_t made = 0;

@@ -15,7 +15,8 @@ struct kernel_windows {
 	int64_t low_ns;
 };
 
-/* Whose time it is, and what was lost before, may only show when the thread of the model begins or ends. */
+/* Whether windows are possible: whose time it is, and what was lost before, may only show when the thread of
+ * the model begins or ends. */
 static bool is_fit(const struct kernel_windows *w)
 {
 	for (size_t i = 0; i < w->m.places.cnt; i++) {
@@ -39,7 +40,7 @@ struct kernel_windows *kernel_windows_new(struct trace *t, struct kernel_trace *
 	memset(k, 0, sizeof(*k));
 	w->low_ns = INT64_MIN;
 	w->devices.x = &w->m.threads;
-	VEC_RELEASE(&w->k.stacks);		/* of which intervals' results know nothing */
+	VEC_RELEASE(&w->k.stacks);		/* results of intervals do not use stacks */
 	VEC_RELEASE(&w->k.texts);
 	kernel_join_requests(&w->k);
 	kernel_merging_begin(&w->m, t, &w->k);

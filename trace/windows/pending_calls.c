@@ -2,16 +2,17 @@
 /*
  * pending_calls.c - from the order of a file to that of time.
  *
- * Within a chunk calls stand in order of their ends.  Chunks of a thread follow each other in time, but a recorder
- * that was behind may have written them the latest first: whole chunks change places then.  What is out of order
- * after that are neighbours, for calls of less than a nanosecond begin at once and are told apart by their ends.
+ * Within a chunk calls stand in order of their ends.  Chunks of a thread follow each other in time, but a
+ * recorder that lagged may have written the latest chunk first; then whole chunks change places.  What is out
+ * of order after that are neighbours, for calls of less than a nanosecond begin at once and are told apart by
+ * their ends.
  */
 #include "trace/windows/pending_calls.h"
 
 #include <string.h>
 #include "base/banned.h"
 
-#define STEPS_MAX 16			/* a call; then sorting is quicker */
+#define STEPS_MAX 16			/* steps to move a call; beyond that, sorting is faster */
 
 static bool is_later(const struct raw_invocation *a, const struct raw_invocation *b)
 {
@@ -19,7 +20,7 @@ static bool is_later(const struct raw_invocation *a, const struct raw_invocation
 					  : a->end_ns != b->end_ns ? a->end_ns < b->end_ns : a->order < b->order;
 }
 
-/* One is put down before those that are there; returns whether that is their order in time. */
+/* Puts a call down before those that are there; returns whether that is their order in time. */
 static inline bool put_down(struct raw_invocation *to, const struct raw_invocation *v, int64_t *next_ns)
 {
 	bool ordered = v->start_ns < *next_ns || !is_later(v, to + 1);
@@ -31,9 +32,9 @@ static inline bool put_down(struct raw_invocation *to, const struct raw_invocati
 
 /*
  * From the order in which calls end to that in which they begin, outer ones first.  Read backward, a caller
- * comes before what it called, the last call first; calls are put down from the end when the next one is not
- * in them any more.  f ( g h ) k: read k f h g; put down k, then h, g ... from behind: f g h k.
- * false: that is not their order in time.
+ * comes before its callees, the last callee first; a call is put down, from the end of the array, when the
+ * next one is not inside it.  f ( g h ) k: read k f h g; put down k, then h, g ... from the end: f g h k. 
+ * false: the result is not in order of time.
  */
 static bool order_calls(struct waiting *w, const struct raw_invocation *calls, size_t cnt, struct raw_invocation *to)
 {

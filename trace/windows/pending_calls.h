@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * pending_calls.h - calls of one thread that were loaded and wait for their window, in order of time, outer ones first.
+ * pending_calls.h - loaded calls of one thread that belong to a later window, in order of time, outer ones
+ * first.
  *
  *	waiting_add(&w, chunk, cnt);	... of each chunk that is loaded, in any order
  *	waiting_settle(&w);
- *	... w.calls.items[w.first .. w.calls.cnt - 1]; who takes one counts w.first up
+ *	... w.calls.items[w.first .. w.calls.cnt - 1]; after taking one, increment w.first
  */
 #ifndef TRACE_WINDOWS_PENDING_CALLS_H
 #define TRACE_WINDOWS_PENDING_CALLS_H
@@ -33,7 +34,7 @@ struct waiting {
 /* calls: as they stand in the chunk, in order of their ends. */
 void waiting_add(struct waiting *w, const struct raw_invocation *calls, size_t cnt);
 void waiting_settle(struct waiting *w);
-/* Those that were taken go. */
+/* Forgets the calls that were taken. */
 void waiting_forget(struct waiting *w);
 void waiting_release(struct waiting *w);
 

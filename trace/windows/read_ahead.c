@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * read_ahead.c - windows of a stream, read by a thread while the window before is looked at.
+ * read_ahead.c - reads the next window of a stream in a thread while the caller works on the one before.
  *
  * Two windows go back and forth: while one is with the caller the other is filled.
  *
@@ -17,10 +17,10 @@ struct trace_ahead {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct trace_window windows[2];
-	unsigned int read_cnt, taken_cnt;	/* windows so far; taken: and given back */
+	unsigned int read_cnt, taken_cnt;	/* windows read so far; taken: and given back */
 	bool is_out;			/* the caller has one */
 	bool stop;
-	int end;			/* what trace_stream_next() said last; 1: it goes on */
+	int end;			/* the last result of trace_stream_next(); 1: more windows follow */
 	struct diag diag;
 };
 

@@ -2,11 +2,12 @@
 /*
  * slices.c - one window after the other, copied from the trace.
  *
- * All intervals are known, so what is kept of the past is what goes on since the first of those began that are used
- * and end later.  Example: intervals 10..40 and 30..90, windows up to 50 and up to 100: the second has what ended
- * at 30 or later.
+ * All intervals are known, so a window keeps the past since the start of the first interval that ends in it
+ * or later.  Example: intervals 10..40 and 30..90, windows up to 50 and up to 100: the second contains what
+ * ended at 30 or later.
  *
- * Each thread has a place in its part of each array, which is in order of time; its calls that go on are a list.
+ * Each thread has a position in its part of each array, which is in order of time, and a list of its open
+ * calls.
  */
 #include "trace/windows/slices.h"
 
@@ -15,22 +16,23 @@
 #include "base/order.h"
 #include "base/search.h"
 
-enum { SAMPLE_RECORDS = 512 };		/* windows end where one in so many records begins */
+enum { SAMPLE_RECORDS = 512 };		/* one record in this many is sampled as a possible end of a window */
 
-struct part {				/* of an array: a thread's that were not passed yet */
+struct part {				/* a thread's remaining part of an array */
 	size_t at, end;
 };
 
 struct slice_line {			/* a thread */
 	struct part segments, invocations, wakeups, creations;
-	VEC(size_t) open;		/* invocations of earlier windows that may be wanted, ascending */
+	VEC(size_t) open;		/* invocations of earlier windows that may still be needed, ascending */
 };
 
 struct trace_slices {
 	const struct trace *t;
 	VEC(struct slice_line) lines;	/* in order of TID */
 	size_t *by_end;			/* intervals, those that never ended last */
-	int64_t *low_ns;		/* of these and all behind: the earliest start of one that is used */
+	int64_t *low_ns;		/* of this interval and all later ones: the earliest start of one that
+					 * is used */
 	size_t next_interval;		/* of by_end */
 	VEC(int64_t) starts_ns;		/* samples, ascending */
 	size_t next_start, sample_records, kept_cnt;
@@ -111,7 +113,7 @@ static bool is_done(const struct trace *t, const struct slice_line *l)
 	       l->wakeups.end == t->wakeups.cnt && l->creations.end == t->creations.cnt;
 }
 
-/* The arrays are in order of thread: each one's parts begin where the last one's ended. */
+/* The arrays are in order of thread: each thread's parts begin where the one before ended. */
 static void make_lines(struct trace_slices *s)
 {
 	const struct trace *t = s->t;
@@ -183,7 +185,7 @@ static void take_samples(struct trace_slices *s)
 		qsort(s->starts_ns.items, s->starts_ns.cnt, sizeof(*s->starts_ns.items), compare_int64);
 }
 
-/* All names, functions and works are the trace's. */
+/* Names, functions and works are shared with the trace. */
 static struct trace *new_window(const struct trace *t)
 {
 	struct trace *w = trace_new();
@@ -233,7 +235,7 @@ void trace_slices_free(struct trace_slices *s)
 
 /* ---- a window ---- */
 
-/* So that at least as much is new in it as is kept. */
+/* Chooses the end so that at least as much is new in the window as is kept. */
 static void choose_end(struct trace_slices *s)
 {
 	size_t wanted = trace_stream_records > s->kept_cnt ? trace_stream_records : s->kept_cnt;
@@ -259,7 +261,8 @@ static void take_intervals(struct trace_slices *s)
 	}
 }
 
-/* Each is in the window in which it ended, at least.  A running one ends with the window, as in stream.c. */
+/* Takes segments into the window in which they end, or later ones.  A running segment ends with the window,
+ * as in stream.c. */
 static void take_segments(struct trace_slices *s, struct slice_line *l, int64_t low_ns)
 {
 	const struct segment *from = s->t->segments.items;
@@ -277,7 +280,7 @@ static void take_segments(struct trace_slices *s, struct slice_line *l, int64_t 
 	}
 }
 
-/* Those of waits that go on are earlier than low_ns. */
+/* Wakeups of waits that go on are earlier than low_ns. */
 static void take_wakeups(struct trace_slices *s, struct slice_line *l, int64_t low_ns)
 {
 	const struct wakeup *from = s->t->wakeups.items;

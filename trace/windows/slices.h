@@ -4,12 +4,12 @@
  *
  *	struct trace_slices *s = trace_slices_new(t);
  *	while ((w = trace_slices_next(s)))
- *		... w->t: intervals that ended in (w->before_ns, w->until_ns], and all that they could depend on
+ *		... w->t: intervals that ended in (w->before_ns, w->until_ns], and all that they can depend on
  *	trace_slices_free(s);
  *
- * The analysis of a window takes a kilobyte or two for each wait in it, and some bytes for each call; so what cannot be
- * read in windows (stream.h) is at least analysed in some.  One that is not honest, with calls that do not nest or
- * segments that overlap, is one window: how it is mended depends on all that was before.
+ * The analysis of a window takes a kilobyte or two for each wait in it, and some bytes for each call; so a
+ * trace that cannot be read in windows (stream.h) is at least analysed in windows.  A trace with calls that
+ * do not nest or segments that overlap is one window: its repair depends on everything before.
  */
 #ifndef TRACE_WINDOWS_SLICES_H
 #define TRACE_WINDOWS_SLICES_H
@@ -23,7 +23,7 @@ struct trace_slices *trace_slices_new(const struct trace *t);
 void trace_slices_free(struct trace_slices *s);
 DEFINE_CLEANUP(struct trace_slices *, trace_slices_free);
 
-/* NULL: there was the last one before.  It lives until the next call. */
+/* NULL: there are no more.  The window lives until the next call. */
 const struct trace_window *trace_slices_next(struct trace_slices *s);
 
 #endif

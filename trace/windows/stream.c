@@ -12,8 +12,8 @@
  *
  * A running thread's last segment ends with the window, and the next window has it anew.
  *
- * A trace that was cut off is played once before, for the intervals that nobody saw the end of (replay_unfinished());
- * so is one in which intervals may be nested (nesting.h).
+ * A trace that was cut off is replayed once before, to find the intervals without an end
+ * (replay_unfinished()); so is a trace in which intervals may be nested (nesting.h).
  */
 #include <errno.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static void make_lines(struct trace_stream *s)
 		qsort(s->by_end.items, s->by_end.cnt, sizeof(*s->by_end.items), by_end);
 }
 
-/* Of all intervals, however long any of them may be. */
+/* Whether sums stay exact over all intervals, however long one may be. */
 static bool sums_fit(const struct trace_index *x)
 {
 	return squares_fit(x->begin_cnt, x->last_ns > x->first_ns ? (__int128)x->last_ns - x->first_ns : 0);
@@ -140,7 +140,7 @@ int trace_stream_open(const char *path, const struct reader_options *o, struct t
 	return 1;
 }
 
-/* All but the names: there are no more windows. */
+/* Releases all but the names: there are no more windows. */
 static void let_go(struct trace_stream *s)
 {
 	for (size_t i = 0; s->lines && i < s->rd.raw.threads.cnt; i++) {
@@ -187,7 +187,7 @@ struct trace *trace_stream_names(struct trace_stream *s)
 
 /* ---- play, lines ---- */
 
-/* Where the window ends: so that at least as much is new in it as is kept. */
+/* Chooses the window's end so that at least as much is new in it as is kept. */
 static void choose_end(struct trace_stream *s)
 {
 	size_t wanted = trace_stream_records > s->kept_cnt ? trace_stream_records : s->kept_cnt, cnt = 0;
@@ -230,7 +230,7 @@ static void play(struct trace_stream *s)
 		replay_end(s->replay);
 }
 
-/* As if nothing had been read yet. */
+/* Resets the replay to the first event. */
 static void start_again(struct trace_stream *s, struct map *unfinished)
 {
 	s->next_chunk = s->early_event = s->next_end = 0;
@@ -284,7 +284,7 @@ static bool is_of_wait(enum trace_event kind)
 	return kind == EVENT_WAIT || kind == EVENT_RELEASE || kind == EVENT_UNLOCK || kind == EVENT_POST || kind == EVENT_TAKEN;
 }
 
-/* From the waits and releases of this window and those that were kept. */
+/* Makes segments from the waits and releases of this window and of those kept. */
 static int make_segments(struct trace_stream *s, struct diag *reterr)
 {
 	struct raw *r = &s->rd.raw;
@@ -346,7 +346,7 @@ static void pass_call(struct line *l, const struct raw_invocation *v)
 		l->early++;
 }
 
-/* They are known from earlier windows; of them those stay that the next one needs, too. */
+/* Repeats calls of earlier windows in this one; keeps those that the next window needs, too. */
 static void repeat_calls(struct trace_stream *s, uint32_t thread, int64_t low_ns)
 {
 	struct line *l = &s->lines[thread];
@@ -369,8 +369,8 @@ static bool is_later(const struct invocation *a, const struct invocation *b)
 	return a->start_ns != b->start_ns ? a->start_ns > b->start_ns : a->end_ns < b->end_ns;
 }
 
-/* cnt calls are new, behind those that the window has; the thread's begin at first.  low_ns: what ends earlier is not
- * needed by the next window. */
+/* Adds the cnt new calls, after those that the window has; the thread's calls start at first.  low_ns: the
+ * next window does not need calls that end earlier. */
 static void add_calls(struct trace_stream *s, struct line *l, size_t first, size_t cnt, int64_t low_ns)
 {
 	struct invocation *calls = s->rd.t->invocations.items;
@@ -389,7 +389,7 @@ static void add_calls(struct trace_stream *s, struct line *l, size_t first, size
 	s->rd.t->invocations.cnt = end;
 }
 
-/* Those that come one after the other and are like nearly all; 0: the next one is not. */
+/* Takes a run of ordinary calls; returns how many, 0 if the next one is not ordinary. */
 static size_t make_plain_calls(struct trace_stream *s, struct line *l)
 {
 	const struct raw_invocation *early = next_early(s, l);
@@ -432,7 +432,7 @@ static void make_calls(struct trace_stream *s, uint32_t thread, int64_t low_ns)
 
 /* ---- keep ---- */
 
-/* What the thread worked on at low_ns, and since. */
+/* Keeps what the thread worked on at low_ns, and since. */
 static void keep_changes(struct timeline *line, int64_t low_ns)
 {
 	size_t first = 0;
@@ -446,7 +446,8 @@ static void keep_changes(struct timeline *line, int64_t low_ns)
 	line->changes.cnt -= first;
 }
 
-/* Waits that go on or ended lately, with all that is inside them; releases that these saw, and what their threads had waited for. */
+/* Keeps the waits that go on or ended lately, with everything inside them; the releases that these saw, and
+ * what their threads had waited for. */
 static void keep_events(struct raw *r, const struct line *lines, int64_t low_ns)
 {
 	int64_t first_ns = low_ns;
@@ -469,7 +470,7 @@ static void keep_events(struct raw *r, const struct line *lines, int64_t low_ns)
 	r->events.cnt = kept;
 }
 
-/* Before the next window. */
+/* Keeps what the next window needs. */
 static void keep(struct trace_stream *s)
 {
 	int64_t low_ns = replay_oldest(s->replay, s->rd.until_ns);
@@ -493,7 +494,7 @@ static void copy_names(strings *to, const strings *from)
 		VEC_ADD(to, from->items[i]);
 }
 
-/* What is made anew in each window changes hands; the memory of the window before comes back. */
+/* What each window rebuilds is swapped with the window before, whose memory is reused. */
 #define SWAP(a, b)				\
 	do {					\
 		__typeof__(a) swapped_ = a;	\

@@ -2,16 +2,16 @@
 /*
  * stream_kernel.c - windows of a trace that the kernel has its side of (kernel_windows.h).
  *
- * What the kernel saw of a moment is put right by what the runtime recorded a little later: a time off the CPU that
- * began just before a wait belongs to it.  A window must not end in between, for the next one would tell otherwise
- * what this one told.  So its end is moved on
+ * A later record of the runtime may correct what the kernel saw: a time off the CPU that began just before a
+ * wait belongs to it.  A window must not end in between, or the next window would contradict it.  So its end
+ * is moved on
  *
  *	off 50..80, wait 51..79; the end at 50.5: to 51, where the wait is known
  *	wait 20..60, wait 60..90, touching; the end at 40: to 60
  *	lock 20..60 woken at 59, its thread running at 40, the end, and never off again: to 59, since a release at 45
  *	would cut it
  *
- * and looked at again, until nothing is in its way.
+ * and checked again, until nothing is in its way.
  */
 #include <stdlib.h>
 #include "base/banned.h"
@@ -23,7 +23,7 @@ int trace_stream_kernel(struct trace_stream *s, struct kernel_trace *k)
 {
 	struct trace *t = s->rd.t;
 
-	if (s->index.has_stacks)	/* whose time it is, depends on all of it */
+	if (s->index.has_stacks)	/* which stack the time belongs to depends on the whole trace */
 		return TRACE_STREAM_UNFIT;
 	for (size_t i = 0; i < s->rd.raw.threads.cnt; i++) {
 		const struct raw_thread *r = &s->rd.raw.threads.items[i];
@@ -67,7 +67,7 @@ static void add_wait(struct trace_stream *s, const struct raw_event *e)
 		VEC_ADD(&s->waits, e);
 }
 
-/* All that are known and may be of account: up to the last moment that is asked for. */
+/* Finds all known waits that may matter, up to the last moment that is asked for. */
 static void find_waits(struct trace_stream *s)
 {
 	const struct trace_index *x = &s->index;
@@ -84,7 +84,7 @@ static void find_waits(struct trace_stream *s)
 		qsort(s->waits.items, s->waits.cnt, sizeof(*s->waits.items), compare_waits);
 }
 
-struct outer {				/* of a thread's waits that are in no other */
+struct outer {				/* a thread's outermost waits around a moment */
 	const struct raw_event *around;	/* goes on at the window's end, or begins there, or NULL */
 	const struct raw_event *next;	/* the first to begin later, or NULL */
 };
@@ -109,7 +109,7 @@ static struct outer find_outer(const struct trace_stream *s, uint32_t thread, si
 	return ret;
 }
 
-/* Until when each thread has to be known to tell where the window may end. */
+/* Until when each thread has to be known to decide where the window may end. */
 static void ask_ahead(struct trace_stream *s)
 {
 	size_t at = 0;
@@ -129,7 +129,7 @@ static void ask_ahead(struct trace_stream *s)
 	}
 }
 
-/* A lock that others may let go before it ends: the kernel says nothing about it that depends on where it is cut then. */
+/* Whether what the kernel says of this wait for a lock does not depend on where later releases cut it. */
 static bool is_settled(const struct trace_stream *s, const struct line *l, const struct raw_event *lock)
 {
 	const struct kernel_off *off = kernel_off_at(s->kernel, l->place, s->rd.until_ns);
@@ -143,7 +143,7 @@ static bool is_settled(const struct trace_stream *s, const struct line *l, const
 				       : last->in_ns > s->rd.until_ns;
 }
 
-/* Where the window may end as far as the thread knows. */
+/* Where the window may end as far as this thread is concerned. */
 static int64_t better_end(const struct trace_stream *s, const struct line *l, const struct outer *o)
 {
 	const struct raw_event *w = o->around;
@@ -158,7 +158,7 @@ static int64_t better_end(const struct trace_stream *s, const struct line *l, co
 	return off && kernel_blocked(off) && o->next->ns < off->in_ns ? o->next->ns : until_ns;
 }
 
-/* The latest of these moments; the window's end if that is good. */
+/* The latest of these moments; the window's own end if that is possible. */
 static int64_t best_end(struct trace_stream *s)
 {
 	int64_t until_ns = s->rd.until_ns;

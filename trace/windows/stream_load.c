@@ -2,10 +2,10 @@
 /*
  * stream_load.c - chunks become records that wait for their window.
  *
- * A chunk is loaded with the window in which the first of its records begins; block by block, since a block is
- * unpacked as a whole.  One that is due later is loaded before its time if a thread waits on after the window's
- * end: of a wait with others inside it (a home-made lock that sleeps again and again) the last wake-up counts,
- * and what an earlier one did must not be told.
+ * A chunk is loaded with the window in which the first of its records begins; block by block, since a block
+ * is unpacked as a whole.  A chunk that is due later is loaded early if a thread's wait goes on after the
+ * window's end: in a wait with others inside it (a home-made lock that sleeps repeatedly) the last wake-up
+ * counts, and an earlier one must not be reported.
  *
  *	lock 10..90 { sleep 15..30 woken at 28, sleep 40..85 woken at 80 }; the window ends at 35: woken at 80
  */
@@ -72,7 +72,7 @@ static bool take_record(struct trace_stream *s, const struct index_chunk *c, con
 	return r->kind == EVENT_NONE;
 }
 
-/* So many calls that follow each other are read at a time. */
+/* Number of successive calls that are read at a time. */
 enum { CALLS_AT_ONCE = 256 };
 
 static void load_chunk(struct trace_stream *s, const struct index_chunk *c)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * stream_state.h - what stream.c knows between two windows, and stream_load.c fills.
+ * stream_state.h - the state of stream.c between two windows, filled by stream_load.c.
  */
 #ifndef TRACE_WINDOWS_STREAM_STATE_H
 #define TRACE_WINDOWS_STREAM_STATE_H
@@ -13,12 +13,12 @@
 struct line {				/* a thread */
 	struct waiting waiting;		/* loaded, begin after the window */
 	VEC(uint32_t) chunks;		/* of the index, in its order */
-	size_t next_chunk;		/* of them: may be loaded */
+	size_t next_chunk;		/* index into chunks: the first not loaded yet */
 	int64_t wait_until_ns;		/* end of a wait that goes on after the window; INT64_MIN: there is none */
-	size_t early, early_end;	/* of the index's invocations: the next one; the thread's end */
+	size_t early, early_end;	/* indexes into the index's invocations: the next one; the thread's end */
 	struct call_line calls;
 	VEC(struct invocation) kept;	/* in the window, in the model's order */
-	struct kernel_place *place;	/* NULL: the kernel does not know it */
+	struct kernel_place *place;	/* NULL: the kernel has no records of it */
 	int64_t low_ns;			/* what it waited for since then is kept */
 };
 
@@ -27,7 +27,7 @@ struct trace_stream {
 	struct replay *replay;
 	struct blocks blocks;
 	struct trace_index index;
-	size_t next_chunk;		/* of the index: not loaded yet */
+	size_t next_chunk;		/* index into the index's chunks: the first not loaded yet */
 	size_t early_event;		/* of the index's events */
 	VEC(const struct index_chunk *) by_end;	/* chunks in order of their ends */
 	size_t next_end;
@@ -35,31 +35,31 @@ struct trace_stream {
 	VEC(uint32_t) by_tid;		/* threads */
 	VEC(uint32_t) due;		/* chunks to be loaded */
 	int64_t last_wait_ns;		/* the latest of the lines' wait_until_ns */
-	VEC(struct raw_invocation) loaded;	/* of a chunk, as they stand there */
-	VEC(struct raw_event) waiting;	/* events that were loaded and begin after the window */
-	VEC(struct raw_event) fresh;	/* ... in it */
+	VEC(struct raw_invocation) loaded;	/* calls of a chunk, as stored there */
+	VEC(struct raw_event) waiting;	/* loaded events that begin after the window */
+	VEC(struct raw_event) fresh;	/* ... that begin in it */
 	uint64_t loaded_cnt;
 	uint32_t order;			/* of invocations */
 	size_t kept_cnt;		/* invocations */
 	bool is_unordered;		/* those of the window */
 	bool is_last;
-	bool is_over;			/* the caller knows that there are no more windows */
-	bool events_only;		/* calls are passed over, and forgotten */
+	bool is_over;			/* the caller has seen the last window */
+	bool events_only;		/* calls are skipped and forgotten */
 	struct kernel_windows *kernel;	/* NULL: there is no kernel's side */
-	VEC(const struct raw_event *) waits;	/* by thread and time, while the window's end is looked for */
+	VEC(const struct raw_event *) waits;	/* by thread and time; only while the window's end is being chosen */
 };
 
-/* The chunks that are due by the window's end; their records wait for their windows. */
+/* Loads the chunks that are due by the window's end; records of later windows wait. */
 int stream_load(struct trace_stream *s, struct diag *reterr);
 /*
- * Waits of raw.events that go on after the window: what is inside them and begins later is loaded, and joins
- * raw.events behind all others.
+ * For waits of raw.events that go on after the window: loads the records that begin later inside them, and
+ * appends them to raw.events.
  */
 int stream_load_waits(struct trace_stream *s, struct diag *reterr);
-/* Chunks of each thread that are due by its wait_until_ns. */
+/* Loads each thread's chunks that are due by its wait_until_ns. */
 int stream_load_lines(struct trace_stream *s, struct diag *reterr);
 
-/* A later end. */
+/* Moves the window's end to a later time. */
 void stream_move_end(struct trace_stream *s, int64_t until_ns);
 /* stream_kernel.c: moves the end to where the kernel's side may be cut, and loads the chunks that are due then. */
 int stream_settle_end(struct trace_stream *s, struct diag *reterr);
