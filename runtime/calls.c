@@ -33,7 +33,7 @@
 #include <cpuid.h>
 #include <stddef.h>
 
-/* As the assembler knows them. */
+/* The offsets that the assembler code uses. */
 _Static_assert(offsetof(struct vprof_site, gate) == 0 && offsetof(struct vprof_site, fid) == 1, "site");
 _Static_assert(offsetof(struct vprof_self, top) == 0 && offsetof(struct vprof_self, cursor) == 8 &&
 	       offsetof(struct vprof_self, gate) == 16 && offsetof(struct vprof_self, low) == 24, "self");

@@ -2,22 +2,22 @@
 /*
  * event.c - the events of probe.h: intervals, task queues, home-made locks; and named blocks.
  *
- * A thread works on a small stack of intervals.  BEGIN pushes, END and DROP take that one out
- * wherever it is, RESUME puts it on top (in place of one of the same name: a worker goes from
- * request to request), FINISH puts it on top of all others, PAUSE empties the stack, LEAVE takes the
- * interval away if it is on top.  BEGIN of an interval that is there only counts, and so does its END.
- * The gate of the thread's probes is "inside" while the top interval is recorded.
+ * A thread works on a small stack of intervals.  BEGIN pushes an interval, END and DROP remove it wherever it
+ * is, RESUME puts it on top (in place of one of the same name: a worker goes from request to request), FINISH
+ * puts it on top of all others, PAUSE empties the stack, LEAVE removes the interval if it is on top.  BEGIN
+ * of an interval that is on the stack only increments its depth, and the END after that decrements it. The
+ * gate of the thread's probes is "inside" while the top interval is recorded.
  *
  *	BEGIN request/7	stack request/7			gate 2
  *	BEGIN query/1	stack request/7 query/1		gate 2
  *	END query/1	stack request/7			gate 2
  *	PAUSE		stack -				gate 1
  *
- * The reader plays the same rules (trace/read/replay.c).
+ * The reader applies the same rules (trace/read/replay.c).
  *
- * When chunks are short, an interval that begins is logged with a mark and its functions are not:
- * whole new intervals are given up, so that those under way stay whole.  The same happens, with
- * another mark, to intervals that are root-only by lot (runtime/sampling.h).
+ * When chunks are short, an interval that begins is logged with a mark and its functions are not: whole new
+ * intervals are given up, so that those under way stay whole.  The same happens, with another mark, to
+ * intervals that are root-only by lot (runtime/sampling.h).
  */
 #include <errno.h>
 #include <string.h>
@@ -31,7 +31,7 @@
 
 enum { CHUNKS_SHORT_SHARE = 16 };	/* fewer than 1/16 free: short */
 
-/* of_interval: the program may say that it belongs to intervals of another name. */
+/* of_interval: the program may have set this label to belong to intervals of another name. */
 static uint64_t label_number(struct vprof_label *label, bool of_interval)
 {
 	uint64_t id, epoch = (uint64_t)process.epoch << 32;
@@ -39,7 +39,7 @@ static uint64_t label_number(struct vprof_label *label, bool of_interval)
 	if (!label)
 		return 0;
 	id = __atomic_load_n(&label->id, __ATOMIC_RELAXED);
-	if (!id || (id ^ epoch) >> 32) {		/* of no arena, or of another one */
+	if (!id || (id ^ epoch) >> 32) {		/* the label has no number yet, or one of another arena */
 		id = arena_label(process.arena, label->name);
 		if (of_interval)
 			id = note_label(process.arena, (uint32_t)id);
@@ -87,11 +87,11 @@ static void push_label(struct thread_label label)
 	struct thread *t = &thread_self;
 
 	if (t->label_cnt == THREAD_LABELS)
-		remove_label(0);		/* the reader counts those that are missed */
+		remove_label(0);		/* the reader counts intervals whose label was lost */
 	t->labels[t->label_cnt++] = label;
 }
 
-/* Goes on with an interval; is_own: nobody else can begin it, so if it has not begun its lot is drawn now. */
+/* Puts an interval on top.  is_own: no other thread can begin it, so if it has not begun, its lot is drawn now. */
 static void resume_label(uint64_t label, uint64_t key, bool is_own)
 {
 	struct thread *t = &thread_self;
@@ -115,16 +115,17 @@ static bool chunks_are_short(void)
 	return __atomic_load_n(&c->free_cnt, __ATOMIC_RELAXED) < process.arena->chunk_cnt / CHUNKS_SHORT_SHARE;
 }
 
-/* The frame of the first BEGIN is gone: this one has its place, or the stack is shorter than it was there. */
+/* The frame of the first BEGIN is gone: another frame uses its place, or the stack is shorter than at the BEGIN. */
 static bool is_left(const struct thread_label *l, uint64_t frame, uint64_t stack)
 {
 	return l->frame && frame && (l->frame == frame || stack > l->stack);
 }
 
 /*
- * Does the interval begin inside itself?  Only the outermost BEGIN makes an interval: others add to its depth.  A label
- * stays when another thread ends its interval; where lots are drawn, their table tells.  Elsewhere the depth is
- * too large then: some calls outside of intervals are recorded, and the reader knows better.
+ * Does the interval begin inside itself?  Only the outermost BEGIN makes an interval: others add to its
+ * depth.  A label remains when another thread ends its interval; if lots are drawn, their table shows that. 
+ * Without lots the depth is then too large: some calls outside of intervals are recorded, which the reader
+ * sorts out.
  */
 static bool begins_again(const struct thread_label *l, uint64_t frame, uint64_t stack, uint64_t now)
 {
@@ -196,7 +197,7 @@ static void resume(unsigned int at, uint64_t label, uint64_t key, bool is_own, u
 	THREAD_LOG(EVENT_RESUME, now, label, key);
 }
 
-/* On a thread that works on it already there is nothing new; others are not put aside for it, as by a RESUME. */
+/* Does nothing if the thread already works on the interval; unlike a RESUME, removes no other interval for it. */
 static void finish(unsigned int at, uint64_t label, uint64_t key, uint64_t now)
 {
 	if (at)
@@ -251,7 +252,7 @@ void thread_inherit(const struct thread_label *label)
 	set_gate();
 }
 
-/* When it is over no interval begins any more, here neither; those under way are recorded to their end. */
+/* Once the recording is over, no thread begins an interval; intervals under way are recorded to their end. */
 static bool is_recorded(void)
 {
 	return __atomic_load_n(&thread_self.arena->control->recording, __ATOMIC_RELAXED) == RECORDING_ON;

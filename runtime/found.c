@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* found.c - frames that others found on this thread's stack. */
+/* found.c - frames that the recorder found on this thread's stack. */
 #include <errno.h>
 #include "runtime/found.h"
 #include "runtime/rules/readable.h"
@@ -58,7 +58,7 @@ void found_forget_name(void)
 		thread_close_frame();
 }
 
-/* Not the innermost: what was called meanwhile is not its callee.  Its place stays, empty. */
+/* Closes a found frame that is not the innermost: calls after it are not its callees.  Its place remains, empty. */
 static void close_below(struct vprof_frame *frame)
 {
 	if (frame[1].start)

@@ -37,10 +37,10 @@ static inline bool found_is_over(const struct vprof_frame *frame, unsigned int f
 	       (frame->address == address && (frame_fid(frame) == fid || ~frame->caller != caller));
 }
 
-/* When the calling thread attaches, or resumes after a pause. */
+/* Called when a thread attaches, or resumes after a pause. */
 void found_take(void);
 
-/* When an interval begins: the thread's name is none of its functions. */
+/* Called when an interval begins: the frame with the thread's name is no function of it. */
 void found_forget_name(void);
 
 /* Closes calls that are over. */

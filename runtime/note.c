@@ -9,7 +9,7 @@
 
 enum { NAME_BYTES = 256 };		/* a longer name is not renamed */
 
-/* The first line of that kind at or behind *at, without the kind; *at is behind it then.  NULL: there is none. */
+/* The first line of that kind at or after *at, without the kind; moves *at past it.  NULL: there is none. */
 static const char *next_line(const char **at, const char *kind)
 {
 	size_t len = strlen(kind);

@@ -15,7 +15,7 @@ bool note_is_there(const char *note);
 /* The enum probe_level (drainer/drainer.h) of a site's letter. */
 uint32_t note_level(const struct arena_map *a, unsigned int letter);
 
-/* Applies the note's names of intervals to marks, unless the recorder set them. */
+/* Applies the note's interval names to its marks, unless the recorder has set them. */
 void note_apply(const struct arena_map *a, const char *note);
 
 /* The label under which events of this one are logged. */

@@ -2,13 +2,13 @@
 /*
  * process.c - attach to the arena, register functions, survive fork and dlclose.
  *
- * The drainer leaves the arena's path in the environment.  Where it is missing, or anything fails
- * on the way, all sites stay dormant and every thread's gate closes on first contact, until somebody
- * invites the process (runtime/shared/invitation.h).  When a recording is gone it is as if there had been none.
+ * The drainer leaves the arena's path in the environment.  Where it is missing, or anything fails on the way,
+ * all sites stay dormant and every thread's gate closes on first contact, until somebody invites the process
+ * (runtime/shared/invitation.h).  When a recording is gone, the process is as before it.
  *
- * After a fork both processes would write through the same cursor into the same chunk; the child
- * drops everything it inherited and starts as a new process.  A raw clone() passes by the fork
- * handlers: a page that the kernel wipes in children tells (process.same).
+ * After a fork both processes would write through the same cursor into the same chunk; the child drops
+ * everything it inherited and starts as a new process.  A raw clone() does not run the fork handlers; a page
+ * that the kernel wipes in children reveals it (process.same).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -70,7 +70,7 @@ static void count_apart(struct arena_control *c, enum apart why)
 	__atomic_store_n(&c->apart_pid[why], process.pid, __ATOMIC_RELAXED);
 }
 
-/* Where there is not even room for this page, nobody is told. */
+/* Tells the recorder why the process does not take part.  Without room for even this page, nothing is reported. */
 static void tell_apart(int fd, enum apart why)
 {
 	void *page = mmap(NULL, sizeof(struct arena_control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -81,7 +81,7 @@ static void tell_apart(int fd, enum apart why)
 	munmap(page, sizeof(struct arena_control));
 }
 
-/* Not by reading it: processes that inherit a descriptor share its offset. */
+/* Checked without reading: processes that inherit a descriptor share its offset. */
 static bool is_arena(int fd, struct stat *ret)
 {
 	const uint64_t *page = MAP_FAILED;
@@ -97,14 +97,14 @@ static bool is_arena(int fd, struct stat *ret)
 	return is;
 }
 
-/* Its drainer has it locked as long as it lives. */
+/* The drainer keeps its arena locked as long as it lives. */
 static bool has_drainer(int fd)
 {
 	if (!permitted(PERMIT_FLOCK))
 		return true;
 	if (flock(fd, LOCK_SH | LOCK_NB))
 		return true;
-	flock(fd, LOCK_UN);		/* others may have the same open file */
+	flock(fd, LOCK_UN);		/* other processes may have the same open file */
 	return false;
 }
 
@@ -133,7 +133,7 @@ static void *map_file(int fd, size_t bytes)
 	return base;
 }
 
-/* NULL: there is none, or nobody drains it, or we have to stay away. */
+/* NULL: there is no arena, none with a drainer, or we must not take part. */
 static const struct arena_map *map_arena(const char *path)
 {
 	struct arena_map *a = &arenas[arena_cnt];
@@ -149,7 +149,7 @@ static const struct arena_map *map_arena(const char *path)
 	if (is_arena(fd, &st) && has_drainer(fd))
 		base = map_file(fd, (size_t)st.st_size);
 	if (is_ours)
-		close(fd);		/* else those that it starts inherit it */
+		close(fd);		/* else its child processes would inherit it */
 	if (base == MAP_FAILED)
 		return NULL;
 	if (arena_open_map(a, base, (size_t)st.st_size) && is_recorded(a)) {
@@ -163,9 +163,9 @@ static const struct arena_map *map_arena(const char *path)
 }
 
 /*
- * Page tables now, so that no probe takes a fault; where the kernel cannot, probes do.  The chunks
- * that go round are the first ones (a list gives back what it got last), and filling the tables
- * for all of them would take a program that only starts and ends 15 ms.
+ * Fills the page tables now, so that no probe takes a fault; on kernels without that, probes do.  Only for
+ * the first chunks: those are in use (a list returns what it got last), and filling the tables for all of
+ * them would cost a program that only starts and ends 15 ms.
  */
 static void populate(void)
 {
@@ -190,7 +190,7 @@ static void watch_forks(void)
 
 	process.same = &always;
 #ifdef MADV_WIPEONFORK
-	/* Not among our static data: those come from a file. */
+	/* Not in our static data, whose pages come from a file. */
 	if (permitted(PERMIT_MADVISE))
 		page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page != MAP_FAILED && !madvise(page, 4096, MADV_WIPEONFORK)) {
@@ -213,7 +213,7 @@ static void take_identity(void)
 	__atomic_fetch_add(&c->process_cnt, 1, __ATOMIC_RELAXED);
 }
 
-/* 0: not to be had.  The name in "7 (cat) S 5 ..." may hold anything, so its last bracket counts. */
+/* 0: unknown.  The name in "7 (cat) S 5 ..." may contain anything, so the last bracket ends it. */
 static uint32_t parent_of(uint32_t pid)
 {
 	char path[sizeof("/proc/4294967295/stat")] = "/proc/", text[512], digits[10];
@@ -240,7 +240,7 @@ static uint32_t parent_of(uint32_t pid)
 	return bracket && strlen(bracket) > 4 ? (uint32_t)strtoul(bracket + 4, NULL, 10) : 0;
 }
 
-/* A program that was executed: who started it may have begun the interval that it goes on with. */
+/* For an executed program: the process that started it may have begun the interval that it continues. */
 static void find_ancestors(void)
 {
 	uint32_t pid = permitted(PERMIT_GETPPID) ? (uint32_t)getppid() : started.ppid;
@@ -272,7 +272,7 @@ static void before_fork(void)
 
 static void in_fork_child(void)
 {
-	int now = ATTACH_NOW;		/* another thread was at it */
+	int now = ATTACH_NOW;		/* another thread was attaching */
 
 	units_forked();
 	mutex_forget();
@@ -309,7 +309,7 @@ static void end_of_thread(void *set)
 	thread_detach();
 }
 
-/* What takes a lock or memory of the C library: at the start, never at an event. */
+/* Calls that take a lock or memory of the C library: made at the start, never at an event. */
 static bool prepare(void)
 {
 	static bool prepared;
@@ -377,8 +377,7 @@ static bool is_at_the_door(void)
 	return __atomic_load_n(&process.invitation, __ATOMIC_ACQUIRE) == &vprof_door.invited;
 }
 
-/* The old arena stays mapped: other threads may be in the middle of something there.  Its drainer has given
- * its memory back. */
+/* The old arena stays mapped, because other threads may be using it.  Its drainer has returned its memory. */
 static void leave(void)
 {
 	if (!units_switch(false))
@@ -442,7 +441,7 @@ uint32_t process_own_pid(void)
 	return permitted(PERMIT_GETPID) ? (uint32_t)getpid() : process.pid;
 }
 
-/* A thread that is in the middle of a call may look at an arena later. */
+/* A thread in the middle of a call may read an arena later. */
 static bool has_one_thread(void)
 {
 	return &__libc_single_threaded && __libc_single_threaded && !stacks_are_many();
@@ -480,10 +479,10 @@ bool process_is_alone(void)
 	return __atomic_load_n(&attach_state, __ATOMIC_ACQUIRE) == ATTACH_FAILED;
 }
 
-/* The thread that ends the program was there until now. */
+/* The thread that ends the program was alive until now. */
 static void __attribute__((destructor(101))) note_end(void)
 {
-	/* The copy that record preloads is one that nobody calls, mostly: it asks nothing of the kernel. */
+	/* The copy that record preloads is mostly never called; then it makes no system call. */
 	if (!process.arena->base || !vprof_self.gate || !thread_is_here() || !thread_self.slot)
 		return;
 	flow_stamp_all_ends();
@@ -499,8 +498,8 @@ void vprof_register(struct vprof_site *sites, struct vprof_site *end, const char
 	units_add(sites, (unsigned int)(end - sites), note);
 }
 
-/* The arena has copies of the names, and open frames hold numbers only: nothing refers to the
- * unit any more once its probes are quiet. */
+/* The arena has copies of the names, and open frames hold numbers only, so nothing refers to the unit once
+ * its probes are off. */
 void vprof_unregister(struct vprof_site *sites, struct vprof_site *end)
 {
 	units_remove(sites, (unsigned int)(end - sites));

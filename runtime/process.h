@@ -13,31 +13,32 @@
 enum { PROCESS_ANCESTORS = 8 };
 
 struct process {
-	const struct arena_map *arena;	/* never NULL; its base is NULL where there is none */
-	uint32_t *waiters;		/* of it, once more; NULL where there is none */
+	const struct arena_map *arena;	/* never NULL; its base is NULL without an arena */
+	uint32_t *waiters;		/* the arena's, cached; NULL without an arena */
 	uint32_t *places;		/* each release looks there; never NULL */
 	uint32_t epoch;			/* counts arenas: labels and sites have numbers of one arena only */
 	const uint32_t *invitation;	/* odd: a thread with a closed gate should try process_reopen() */
 	uint32_t pid;
-	uint32_t apart;			/* enum apart: why no further thread takes part; 0: they do */
-	uint64_t name[2];		/* the first thread's name at the start */
-	uint64_t mapped_bytes;		/* of all arenas of this process' life */
-	uint32_t ancestors[PROCESS_ANCESTORS];	/* pids of those it comes from, nearest first */
+	uint32_t apart;			/* enum apart: why no further thread takes part; 0: threads do */
+	uint64_t name[2];		/* name of the first thread at the start */
+	uint64_t mapped_bytes;		/* total of all arenas of this process */
+	uint32_t ancestors[PROCESS_ANCESTORS];	/* pids of the process's ancestors, nearest first */
 	unsigned int ancestor_cnt;
-	bool is_filtered;		/* some of our calls are not permitted (permit.h), and the recorder knows */
-	bool introduced;		/* they are in the trace */
+	bool is_filtered;		/* some of our system calls are not permitted (permit.h), and the
+					 * recorder was notified */
+	bool introduced;		/* the ancestors are in the trace */
 	uint64_t image, pid_namespace;
-	uint32_t program;		/* the image as it attached: forks have their parent's code */
+	uint32_t program;		/* the image that attached: forks share their parent's code */
 	pthread_key_t key;		/* its destructor runs when a thread ends */
 	volatile uint32_t *same;	/* reads 0 in a child of a fork that the runtime did not see */
 };
 
 extern struct process process __attribute__((visibility("hidden")));
 
-/* Maps the arena on the first call; false: there is none, or another thread is still at it. */
+/* Maps the arena on the first call; false: there is none, or another thread is mapping it. */
 bool process_attach(void);
 
-/* True if there is no arena: the process never takes part. */
+/* True if there is no arena and never will be: the process never takes part. */
 bool process_is_alone(void);
 
 /* The gate of this thread is closed, and *process.invitation is odd: attaches to the arena that the process

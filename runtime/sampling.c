@@ -2,9 +2,9 @@
 /*
  * sampling.c - the lot, and where it is kept for the threads and processes that take part.
  *
- * Whoever resumes an interval knows its name and key, and nothing else; the next interval has the
- * same ones, and another lot.  So BEGIN leaves the lot in the arena, in one word: a hash of (process,
- * name, key) whose lowest bit says "skip".  Eight words are a bucket, a line of the cache:
+ * A thread that resumes an interval knows only its name and key; the next interval may have the same ones and
+ * another lot.  So BEGIN leaves the lot in the arena, in one word: a hash of (process, name, key) whose
+ * lowest bit says "skip".  Eight words are a bucket, a line of the cache:
  *
  *	BEGIN request/7		root-only	bucket	51e2...7 0 0 0 0 0 0 0
  *	BEGIN request/8		in full			51e2...7 90a4...2 0 0 0 0 0 0
@@ -12,12 +12,13 @@
  *	END request/7				0 90a4...2 0 0 0 0 0 0
  *	BEGIN request/7		a new lot
  *
- * In a bucket that is full an old word makes room.  Who does not find the word records: that may cost something, but
- * an interval that is said to be in full is never less.
+ * In a full bucket a new word replaces an old one.  A thread that does not find the word records: that may
+ * cost something, but an interval marked as in full is always complete.
  *
- * The exception is an interval that only its thread can begin, since its key is the thread.  PostgreSQL resumes it for
- * each message, also for those outside of a transaction, or that begin one.  There the lot is drawn at the RESUME, and
- * the interval gets it if it begins now: all functions that were entered since then are known, or none.
+ * The exception is an interval that only its thread can begin, since its key is the thread.  PostgreSQL
+ * resumes it for each message, also for those outside of a transaction, or that begin one.  There the lot is
+ * drawn at the RESUME, and the interval gets it if it begins now: either all functions entered since then are
+ * recorded, or none.
  *
  *	RESUME request/thread 5	no word: a lot, root-only; functions stay quiet
  *	BEGIN request/thread 5	root-only, as drawn
@@ -47,8 +48,8 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* Each thread has a stream of its own: nothing shared, and the same again for the same seed.  The rate is read
- * once: it is the one that the lot had, whatever the drainer does meanwhile. */
+/* Each thread has a random stream of its own: threads share nothing, and the same seed gives the same stream.
+ * The rate is read once, so that the lot and the logged rate agree even if the drainer changes it. */
 static uint64_t draw(void)
 {
 	const struct arena_control *c = process.arena->control;
@@ -106,7 +107,7 @@ static uint64_t *take_free(uint64_t word, uint64_t value)
 	return NULL;
 }
 
-/* The drainer adapts the rate to it (drainer/budget.c). */
+/* The drainer adapts the rate to the latency (drainer/budget.c). */
 static void note_latency(uint64_t began, uint64_t now)
 {
 	struct arena_slot *slot = thread_self.slot;

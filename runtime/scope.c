@@ -26,7 +26,7 @@ static void introduce(struct vprof_scope *scope)
 	site->key = (hash ^ site->line) * 0x100000001b3ULL;
 	level = arena_level(process.arena, site->key);
 	if (level < 1 || level == LEVEL_AS_BUILT)
-		level = 1;		/* written by hand: it is wanted */
+		level = 1;		/* written by hand, so it is always recorded */
 	set_site_fid(site, arena_function(process.arena, site, level));
 	__atomic_store_n(&site->gate, site_fid(site) ? gate_of_level(level) : 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&scope->known, process.epoch, __ATOMIC_RELEASE);

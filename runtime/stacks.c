@@ -2,18 +2,19 @@
 /*
  * stacks.c - which machine stack is the thread on?
  *
- * All that the runtime knows of a thread is in vprof_self and thread_self.  A switch puts both aside and takes those of
- * the other stack, which are as of a new thread the first time.
+ * All that the runtime knows of a thread is in vprof_self and thread_self.  A switch saves both and loads
+ * those of the other stack; for a new stack they are those of a new thread.
  *
- * Ends that nobody told: a stack reaches SLACK_BYTES beyond all addresses that were seen on it, but not into another
- * stack.  A call further away is on another one, too:
+ * A stack with unknown ends is assumed to reach SLACK_BYTES beyond all addresses seen on it, but not into
+ * another stack.  A call farther away is on another stack:
  *
  *	a fiber of unknown size was seen at 0x7000 (reaches from 0x5000 to 0x9000), a call comes
  *	at 0x4f00:	the page between can be read, so the stack may be one: doubt
  *	at 0x90000:	far away: another stack
  *
- * Doubt is written into the trace, and intervals that were under way are not believed.  So it is where a call ends that we
- * took for left behind (thread.c), or where a stack turns up that another thread seems to be on still.
+ * Doubt is noted in the trace, and intervals that were under way count as lost.  The same happens if a call
+ * ends that we had assumed to be skipped by longjmp (thread.c), or if a thread is found on a stack that
+ * another thread seems to be on.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -34,7 +35,7 @@
 
 enum {
 	SLACK_BYTES = 8192,
-	FAR_BYTES = 32768,		/* nothing in between is one function's frame */
+	FAR_BYTES = 32768,		/* a single function's frame may lie in between */
 	BLOCK_STACKS = 64, BLOCKS = ARENA_SLOTS / BLOCK_STACKS,
 	HINTS = 2048,
 };
@@ -42,10 +43,10 @@ enum {
 struct stack {
 	unsigned long low, high;	/* low <= address < high; equal: not used any more */
 	bool exact;
-	bool is_new;			/* nobody was on it yet */
-	bool is_stale;			/* it is another one in the same memory */
-	bool is_lost;			/* another thread was found on it, who has a struct of his own */
-	struct stacks *on;		/* of the thread that is on it; NULL: nobody */
+	bool is_new;			/* no thread was on it yet */
+	bool is_stale;			/* its memory is now used by another stack */
+	bool is_lost;			/* another thread was found on it, which has a struct of its own */
+	struct stacks *on;		/* the thread that is on it; NULL: none */
 	uint64_t taken_at, left_at;	/* ticks; 0: never */
 	unsigned int gate;
 	struct vprof_self self;		/* while nobody is on it */
@@ -54,7 +55,7 @@ struct stack {
 
 struct stacks {				/* of a thread */
 	struct stack own, *current;	/* NULL: not seen yet */
-	struct stack nowhere;		/* it is about to switch */
+	struct stack nowhere;		/* the thread is about to switch */
 	struct thread_label left;	/* what the thread worked on when it last left a stack; label 0: nothing */
 	bool many;
 	size_t own_bytes;		/* 0: unknown */
@@ -63,11 +64,11 @@ struct stacks {				/* of a thread */
 
 static __thread struct stacks stacks_self __attribute__((tls_model("initial-exec")));
 
-/* Of all threads: fibers move from one to another. */
+/* For all threads, since fibers move from one to another. */
 static struct stack *blocks[BLOCKS];
-static uint32_t stack_cnt, free_cnt, adding;	/* free_cnt: of those, not used any more */
-static bool are_moving;		/* from thread to thread, and we did not see it */
-static uint16_t hints[HINTS];		/* of a page: number in blocks + 1 */
+static uint32_t stack_cnt, free_cnt, adding;	/* free_cnt: number that are no longer used */
+static bool are_moving;		/* stacks moved between threads without our seeing it */
+static uint16_t hints[HINTS];		/* of a page: its number in blocks + 1 */
 
 static bool holds(const struct stack *s, unsigned long address)
 {
@@ -164,7 +165,7 @@ static void unlock(void)
 
 extern void *__libc_stack_end __attribute__((weak));
 
-/* The main thread's grows; nothing is mapped where it may. */
+/* The main thread's stack grows; the area that it may grow into is not mapped. */
 static void measure_main(struct stack *s)
 {
 	struct rlimit limit;
@@ -217,7 +218,7 @@ unsigned long stacks_high(void)
 	return stacks_self.current ? stacks_self.current->high : ~0UL;
 }
 
-/* Where the thread may be on another stack that is inside an interval, every probe has to ask. */
+/* If the thread may be on another stack that is inside an interval, every probe has to check. */
 void stacks_set_gate(unsigned int gate)
 {
 	struct stack *s = stacks_self.current;
@@ -236,7 +237,7 @@ unsigned int stacks_gate(void)
 	return stacks_self.many && vprof_self.gate ? stacks_self.current->gate : vprof_self.gate;
 }
 
-/* Another thread was found on this one: what was logged here since we came may be wrong. */
+/* Another thread was found on this stack: records made here since we came may be wrong. */
 static void let_go(struct stack *s)
 {
 	thread_doubt(s->taken_at);
@@ -282,7 +283,7 @@ static void take_up(struct stacks *t, struct stack *s)
 	stacks_set_gate(s->gate);
 }
 
-/* An interval goes on where it was when its stack was first switched to. */
+/* An interval continues on a stack that its thread first switches to while working on it. */
 static void inherit(const struct thread_label *label)
 {
 	if (label->label && thread_ready())
@@ -296,7 +297,7 @@ static bool claim(struct stack *s, struct stacks *t)
 	return __atomic_compare_exchange_n(&s->on, &nobody, t, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* Another thread has it, and was not seen to leave it: that one keeps what it knows, and we begin anew. */
+/* Another thread has the stack and was not seen to leave it: that thread keeps its data, and we start afresh. */
 static struct stack *take_over(struct stack *old)
 {
 	struct stack *mine;
@@ -340,7 +341,7 @@ static void switch_to(struct stacks *t, struct stack *s, uint64_t ticks)
 	s->is_new = s->is_stale = false;
 }
 
-/* Not the first stack of its thread, and not seen before. */
+/* A stack that is not its thread's first, and was not seen before. */
 static struct stack *new_stack(unsigned long address, bool *ret_doubt)
 {
 	unsigned long low = address - SLACK_BYTES, high = address + SLACK_BYTES;
@@ -369,7 +370,7 @@ static struct stack *new_stack(unsigned long address, bool *ret_doubt)
 	return s;
 }
 
-/* As calls go down it, a stack of unknown ends reaches further: up to the next one. */
+/* As calls go down it, a stack with unknown ends is assumed to reach further, up to the next stack. */
 static void extend(struct stack *s, unsigned long address)
 {
 	unsigned long low = address - SLACK_BYTES, high = address + SLACK_BYTES;
@@ -395,7 +396,7 @@ static void extend(struct stack *s, unsigned long address)
 	stacks_set_gate(stacks_gate());
 }
 
-/* On a signal's own stack, addresses say nothing about who called whom. */
+/* On a signal's own stack, addresses do not tell who called whom. */
 static bool on_signal_stack(unsigned long address)
 {
 	stack_t s;
@@ -404,7 +405,7 @@ static bool on_signal_stack(unsigned long address)
 	       address - (unsigned long)s.ss_sp < s.ss_size;
 }
 
-/* Calls went down the current one without asking: is it still that? */
+/* Calls went down the current stack without a check: is it still the same one? */
 static bool is_further_down(const struct stacks *t, unsigned long address)
 {
 	unsigned long innermost = t->current->exact ? 0 : thread_innermost();
@@ -453,7 +454,7 @@ bool stacks_find_at(unsigned long address, uint64_t ticks)
 	if (thread_self.busy)
 		return false;
 	if (!t->current) {
-		if (process_is_alone()) {	/* nothing of it is recorded: nothing is asked for */
+		if (process_is_alone()) {	/* nothing of the process is recorded, so no check is needed */
 			vprof_self.gate = 0;
 			return false;
 		}
@@ -482,7 +483,7 @@ bool stacks_find_at(unsigned long address, uint64_t ticks)
 #define STACK_POINTER(c) 0UL
 #endif
 
-/* makecontext() was told the ends of this one; what we thought of its memory before is over. */
+/* makecontext() states the ends of this stack; what we assumed about its memory no longer holds. */
 static void note_ends(unsigned long low, unsigned long high)
 {
 	struct stack *known = find_known(high - 1), *mine = NULL;
@@ -510,7 +511,7 @@ static void note_ends(unsigned long low, unsigned long high)
 	unlock();
 }
 
-/* Before the calling thread goes on with another context. */
+/* Called before the thread continues with another context. */
 static void leave_for(const ucontext_t *to)
 {
 	struct stacks *t = &stacks_self;
@@ -521,7 +522,7 @@ static void leave_for(const ucontext_t *to)
 	if (pointer >= low && pointer - low <= to->uc_stack.ss_size)
 		note_ends(low, low + to->uc_stack.ss_size);
 	t->nowhere.self = (struct vprof_self){ .cursor = PARKED };
-	t->nowhere.gate = 1;		/* the next probe, event or wait finds out where we are */
+	t->nowhere.gate = 1;		/* the next probe, event or wait finds out which stack we are on */
 	switch_to(t, &t->nowhere, clock_ticks());
 }
 
@@ -541,7 +542,7 @@ void stacks_forget(void)
 {
 	struct stacks *t = &stacks_self;
 
-	unlock();			/* who was at it is not here */
+	unlock();			/* the thread that held the lock does not exist here */
 	are_moving = false;
 	t->kernel_tid = 0;
 	for (uint32_t i = 0; i < stack_cnt; i++) {

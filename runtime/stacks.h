@@ -22,13 +22,13 @@
 
 /* The stack at this address becomes the thread's current one.  False: log nothing now. */
 bool stacks_find(unsigned long address);
-/* The same, for what happened at these ticks. */
+/* The same, for something that happened at these ticks. */
 bool stacks_find_at(unsigned long address, uint64_t ticks);
 
 /* This thread has been on several stacks. */
 bool stacks_are_many(void);
 
-/* Where the current one begins: vprof_self.low says more than that where there are many. */
+/* Where the current stack begins; with many stacks vprof_self.low holds something else. */
 unsigned long stacks_low(void);
 
 /* The end of the current one, as the address of a frame that is never left behind. */

@@ -60,7 +60,7 @@ static void count_lost(void)
 	slot->lost_cnt++;
 }
 
-/* Records of threads that have no slot (any more) to count them in. */
+/* Records of threads that have no slot, or no longer one, to count them in. */
 static void count_lost_orphans(const struct arena_map *a, uint64_t cnt, uint64_t since)
 {
 	struct arena_control *c = a->control;
@@ -82,11 +82,11 @@ static void find_no_slot(const struct arena_map *a)
 {
 	count_lost_orphans(a, 1, clock_ticks());
 	arena_count_dropped(a, TABLE_THREADS);
-	if (!stacks_are_many())			/* another one may have a slot */
+	if (!stacks_are_many())			/* another stack of the thread may have a slot */
 		vprof_self.gate = 0;
 }
 
-/* Exact, which what others read of a thread that runs is not (drainer/accounts.h); two system calls. */
+/* Exact, unlike a running thread's account read from outside (drainer/accounts.h); takes two system calls. */
 void thread_log_account(void)
 {
 	struct timespec t;
@@ -112,7 +112,7 @@ static void start(struct thread *t)
 	found_take();
 }
 
-/* The C library's own word for it: in the child of a bare clone() that is still the parent's. */
+/* As the C library has it; in the child of a bare clone() that is still the parent's. */
 uint32_t thread_tid(void)
 {
 	return permitted(PERMIT_GETTID) ? (uint32_t)syscall(SYS_gettid) : mutex_owner();
@@ -147,7 +147,7 @@ bool thread_attach(void)
 		return false;
 	}
 	slot = &a->slots[t->slot_number];
-	__atomic_load_n(&slot->used, __ATOMIC_ACQUIRE);	/* after its last owner */
+	__atomic_load_n(&slot->used, __ATOMIC_ACQUIRE);	/* pairs with the release of its last owner */
 	slot->pid = process.pid;
 	slot->tid = thread_tid();
 	slot->serial = t->serial = t->serial ? t->serial : process_new_serial();
@@ -158,7 +158,9 @@ bool thread_attach(void)
 	t->slot = slot;
 	t->arena = a;
 	t->since = clock_ticks();
-	*arena_stack(a, t->slot_number) = (struct vprof_frame){ .start = 1, .address = stacks_high() };	/* never left behind */
+	*arena_stack(a, t->slot_number) = (struct vprof_frame){ .start = 1, .address = stacks_high() };	/* never
+													 * left
+													 * behind */
 	vprof_self.top = arena_stack(a, t->slot_number) + 1;
 	pthread_setspecific(process.key, slot);
 	if (slot->tid != slot->pid)
@@ -170,7 +172,7 @@ bool thread_attach(void)
 	return true;
 }
 
-/* What is left in an arena that is gone stays there. */
+/* Records still in an arena that is gone are dropped. */
 static void abandon(struct thread *t)
 {
 	t->busy = 1;
@@ -190,7 +192,7 @@ void thread_close_gate(void)
 	stacks_set_gate(0);
 }
 
-/* Closes the innermost open frame: its own probe will not, or not in time. */
+/* Closes the innermost open frame, because its own probe will not do it, or not in time. */
 static void close_frame(void)
 {
 	struct vprof_frame *frame = vprof_self.top - 1;
@@ -214,7 +216,7 @@ static void close_all(const struct thread *t)
 		close_frame();
 }
 
-/* After a pause.  What it called meanwhile is not known, so nothing may seem to be called from what it was in
+/* After a pause: calls meanwhile are unknown, so no later call may seem to come from a function that was open
  * before. */
 static void go_on(struct thread *t)
 {
@@ -270,7 +272,7 @@ static void detach(bool is_end)
 	t->busy = 0;
 }
 
-/* For good: what was open here is over, and a probe that is left finds nothing. */
+/* For good: closes all open calls, and a probe that returns later finds nothing. */
 void thread_leave_recording(void)
 {
 	if (thread_self.slot && !thread_self.busy && thread_is_here())
@@ -290,7 +292,7 @@ void thread_detach_stack(void)
 	detach(false);
 }
 
-/* Something happened here that cannot be logged. */
+/* Something happened here that cannot be logged: counts it as lost. */
 void thread_lose(void)
 {
 	count_lost_orphans(process.arena, 1, clock_ticks());
@@ -360,14 +362,14 @@ static bool is_full(const void *at)
 	return ((uintptr_t)at & (VPROF_CHUNK_BYTES - 1)) >= VPROF_CHUNK_LIMIT;
 }
 
-/* NULL: lost, and counted. */
+/* NULL: the record is lost, and counted. */
 static uint64_t *take_room(unsigned int bytes)
 {
 	char *at = take(bytes);
 
 	while (is_full(at)) {
 		if (!next_chunk()) {
-			if (vprof_self.gate)		/* else it is over */
+			if (vprof_self.gate)		/* else the recording is over */
 				count_lost();
 			return NULL;
 		}
@@ -385,11 +387,12 @@ static void report_loss(struct arena_slot *slot)
 }
 
 /*
- * May be interrupted anywhere by a handler that comes here, too: the cursor moves first, then each
- * chunk moves on by one exchange, from chunk to previous to the drainer.  The worst that happens is
- * a chunk given away half full.
+ * A signal handler may interrupt this anywhere and enter it again: the cursor moves first, then each chunk
+ * moves on by one exchange, from chunk to previous to the drainer.  The worst case is a chunk handed over
+ * half full.
  */
-/* An interval that is under way is recorded to its end, unless nobody reads it any more. */
+/* Whether recording is over for this thread.  An interval under way is recorded to its end, unless the arena
+ * has no reader any more. */
 static bool is_over(const struct arena_map *a)
 {
 	uint32_t recording = __atomic_load_n(&a->control->recording, __ATOMIC_RELAXED);
@@ -416,7 +419,8 @@ static bool next_chunk(void)
 	if (number) {
 		chunk = arena_chunk(t->arena, number);
 #ifdef __SANITIZE_THREAD__
-		__atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE);	/* it does not see the drainer, which was between two owners */
+		__atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE);	/* the drainer does not see the chunk,
+									 * which was between two owners */
 #endif
 		chunk->slot = t->slot_number;
 		chunk->pid = t->slot->pid;
@@ -472,7 +476,7 @@ unsigned long long thread_enter(unsigned int site, unsigned long address, unsign
 	int saved_errno = errno;
 	bool ready = !thread_self.busy && thread_ready();
 
-	/* On a signal's own stack, addresses say nothing about who called whom. */
+	/* On a signal's own stack, addresses do not tell who called whom. */
 	if (ready && address < vprof_self.high && address >= stacks_low())
 		while (is_left_behind(site >> 8, address, caller))
 			close_frame();
@@ -487,7 +491,7 @@ unsigned long long thread_enter(unsigned int site, unsigned long address, unsign
 	return push_frame(site, address, caller);
 }
 
-/* Its frame was closed since longjmp() seemed to have left it.  It had not: it was on a stack of its own. */
+/* Its frame was closed because longjmp() seemed to have skipped it.  It had not: the call was on a stack of its own. */
 static void stray(unsigned long long call)
 {
 #ifdef __x86_64__
@@ -511,7 +515,7 @@ void thread_leave(unsigned long long call, unsigned long long end)
 	unsigned long long length;
 	uint64_t *record;
 
-	/* 0: who is none of ours any more has perhaps no clock to read. */
+	/* 0: a process that left the recording may not be able to read the clock */
 	if (!end && process.apart)
 		return;
 	if (!end)

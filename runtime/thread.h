@@ -20,15 +20,15 @@
 #include "runtime/stacks.h"
 #include "runtime/waits/releasers.h"
 
-/* Of a cursor: full in every chunk's memory, and in none. */
+/* A parked cursor: full in every chunk's memory, and inside none. */
 #define PARKED ((char *)VPROF_CHUNK_BYTES)
 
 struct thread_label {			/* an interval that the thread works on */
 	uint64_t label, key;
-	bool skipped;			/* its functions are not recorded: root-only, or short of chunks */
-	bool is_early;			/* not begun yet; only this thread can do that */
-	uint32_t depth;			/* BEGINs inside the first that had no END yet */
-	uint64_t lot;			/* its marks (trace/format.h); if early, those that it will have */
+	bool skipped;			/* its functions are not recorded: root-only, or chunks were short */
+	bool is_early;			/* not begun yet; only this thread can begin it */
+	uint32_t depth;			/* BEGINs inside the first that have no END yet */
+	uint64_t lot;			/* its marks (trace/format.h); if early, the marks that it will have */
 	uint64_t frame, stack;		/* 0, or of the first BEGIN: b of probe.h, and where the stack was */
 };
 
@@ -42,15 +42,17 @@ struct thread_hold {			/* a home-made lock between ACQUIRE and ACQUIRED */
 
 struct thread {
 	struct arena_slot *slot;	/* NULL: not attached */
-	const struct arena_map *arena;	/* where the slot is; the process may have a new one by now */
+	const struct arena_map *arena;	/* the arena of the slot; the process may have a new one by now */
 	uint32_t slot_number;
-	uint32_t chunk, previous;	/* previous is full, and given away one chunk later: an
-					 * interrupted probe may still write into it */
+	uint32_t chunk, previous;	/* previous is full and is handed over one chunk later: an interrupted
+					 * probe may still write into it */
 	uint64_t serial;		/* kept when the thread attaches again; 0: none yet */
 	bool started;			/* its START is in the trace */
-	uint64_t since;			/* calls that began earlier were closed: ticks of its first, or of a pause's end */
-	uint64_t closed_at;		/* when it stopped taking part, for a pause of the recording */
-	struct vprof_frame *found;	/* the innermost call that began before it took part (found.h); NULL: none */
+	uint64_t since;			/* ticks of its first record, or of a pause's end; calls that began
+					 * earlier were closed */
+	uint64_t closed_at;		/* when it stopped taking part in a pause of the recording */
+	struct vprof_frame *found;	/* the innermost call that began before the thread took part
+					 * (found.h); NULL: none */
 	volatile int busy;
 	unsigned int label_cnt, hold_cnt;
 	uint64_t lot_cnt;		/* drawn by runtime/sampling.c */
@@ -64,7 +66,7 @@ extern __thread struct thread thread_self __attribute__((tls_model("initial-exec
 /* Attaches the calling thread if need be; false: log nothing. */
 bool thread_attach(void);
 
-/* Its number, in the innermost PID namespace. */
+/* Its kernel number, in the innermost PID namespace. */
 uint32_t thread_tid(void);
 
 /* Logs the CPU time of the calling thread so far: when it begins and ends. */

@@ -5,16 +5,17 @@
  * Units come and go under the loader's lock, or before main(); a switch comes from any thread at an event.
  * That one never waits for the others: it is tried again at the next event.
  *
- * A probe whose gate is 2 calls the runtime to learn that its thread is in no interval, or in one that is root-only.
- * PostgreSQL's 17,000 calls a transaction took 4 ns each for that, where one transaction in 100 was recorded.  So gates
- * are taken back in between:
+ * A probe whose gate is 2 calls the runtime to learn that its thread is in no interval, or in one that is
+ * root-only. With one transaction in 100 recorded, PostgreSQL's 17,000 calls a transaction cost 4 ns each for
+ * that.  So gates are closed in between:
  *
  *	BEGIN, root-only	quiet: the gates of all these sites are 0
  *	BEGIN, in full		loud: 2
  *	END			quiet
  *
- * quiet says that some gates may be 0: it is set before the first is, and taken back after the last is not.  So a
- * signal handler, or the child of a fork, that comes in between and goes on with an interval makes all of them 2.
+ * quiet says that some gates may be 0: it is set before the first gate closes, and cleared after the last one
+ * is open again.  So a signal handler, or the child of a fork, that comes in between and continues an
+ * interval opens all of them.
  */
 #include <sched.h>
 #include <stddef.h>
@@ -30,7 +31,7 @@
 
 enum {
 	BLOCK_UNITS = 170,
-	INSIDE_SITES = 4096,		/* with more of them none is ever quiet */
+	INSIDE_SITES = 4096,		/* with more sites than this, gates are never closed */
 	FLIP_YIELDS = 100,		/* a change of gates takes microseconds... */
 	FLIP_SLEEPS = 1000,		/* ...or milliseconds, if its thread lost its CPU meanwhile; for ever, if it left by longjmp() */
 	SLEEP_NS = 1000000,
@@ -50,8 +51,9 @@ struct block {
 static struct block first;
 static struct block *full_until = &first;	/* blocks before it are full, ... */
 static unsigned int full_cnt;			/* ... and that many places of it */
-static struct unit *likely, *likely_begin;	/* what is probably unloaded next, or NULL; where its block begins */
-static uint64_t missed;				/* sites of units that there was no memory for: off for ever */
+static struct unit *likely, *likely_begin;	/* the unit that is probably unloaded next, or NULL; where its
+						 * block begins */
+static uint64_t missed;				/* sites of units without memory for an entry: off for ever */
 static uint32_t busy;
 static bool are_on;
 
@@ -89,7 +91,7 @@ static void set_inside(unsigned char gate)
 		__atomic_store_n(&inside[i]->gate, gate, __ATOMIC_RELAXED);
 }
 
-/* Too many: from here on the list is not used. */
+/* There are too many: the list is not used from here on. */
 static void add_inside(struct vprof_site *site)
 {
 	if (inside_cnt == INSIDE_SITES) {
@@ -116,7 +118,7 @@ static void remove_inside(const struct vprof_site *sites, unsigned int cnt)
 		}
 }
 
-/* Sites go with their unit: not while another thread, the only one so far that takes part, is at them. */
+/* Sites go with their unit.  Waits while another thread, the only one that takes part so far, changes their gates. */
 static void wait_for_flips(void)
 {
 	const struct timespec moment = { 0, SLEEP_NS };
@@ -128,13 +130,14 @@ static void wait_for_flips(void)
 		if (i < FLIP_YIELDS || !permitted(PERMIT_SLEEP))
 			permit_yield();
 		else
-			syscall(SYS_nanosleep, &moment, NULL);	/* not a wait of the program's */
+			syscall(SYS_nanosleep, &moment, NULL);	/* by its number: this is not a wait of the program */
 	}
 }
 
 /*
- * The order matters to probes that run meanwhile in other threads: gate last.  What is dormant already is not written: at
- * the end of a forked process that would copy all pages with sites.  A function that is dormant has no number.
+ * The order matters to probes that run meanwhile in other threads: gate last.  Sites that are dormant already
+ * are not written: at the end of a forked process that would copy all their pages.  A dormant function has no
+ * number.
  */
 static void set_gates(const struct unit *u, bool on)
 {
@@ -194,7 +197,8 @@ static void count_missed(uint64_t cnt)
 		__atomic_fetch_add(&process.arena->control->dropped[TABLE_UNITS], cnt, __ATOMIC_RELAXED);
 }
 
-/* A unit without a place stays off: nobody would take its functions' numbers back when the next recording gives others. */
+/* A unit without a place stays off: its functions' numbers could not be taken back when the next recording
+ * gives others. */
 void units_add(struct vprof_site *sites, unsigned int cnt, const char *note)
 {
 	struct unit *place, unit = { sites, cnt, note };
@@ -213,7 +217,7 @@ void units_add(struct vprof_site *sites, unsigned int cnt, const char *note)
 	unlock();
 }
 
-/* Destructors run in the reverse order of constructors: mostly it is the one before. */
+/* Destructors run in the reverse order of constructors: mostly it is the unit before. */
 static struct unit *find_unit(const struct vprof_site *sites)
 {
 	if (likely && likely->sites == sites)
@@ -267,13 +271,13 @@ bool units_switch(bool on)
 
 void units_forked(void)
 {
-	likely = NULL;			/* who was at it may have got half through */
+	likely = NULL;			/* the thread that was adding may have stopped half-way */
 	unlock();
 }
 
 /*
- * Without the lock: a signal handler may come in between and call exit(), or longjmp(), and who takes the lock then must
- * not find it held for good.  flipping tells other threads that unload units, for a moment.
+ * Works without the lock: a signal handler may interrupt it and call exit() or longjmp(), and the lock must
+ * not remain held then.  flipping tells other threads that unload units, for a moment.
  */
 static void flip(unsigned char gate)
 {
@@ -288,7 +292,7 @@ void units_quiet(void)
 		return;
 	set_quiet(true);
 	flip(0);
-	/* Whoever came in between did not know of all of them.  Adds nothing, but is in order with the gates. */
+	/* A thread that came in between did not know all sites.  Adds nothing, but orders this after the gates. */
 	if (__atomic_fetch_add(&has_threads, 0, __ATOMIC_SEQ_CST) || vprof_self.gate == GATE_INSIDE)
 		units_loud();
 }

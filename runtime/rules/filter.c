@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter.c - the instructions that the kernel takes for seccomp: words of struct seccomp_data, sixteen words of memory, jumps
- * forward only.  So each program ends.
+ * filter.c - interprets the instructions that the kernel accepts for seccomp: words of struct seccomp_data,
+ * sixteen words of memory, jumps forward only.  So each program terminates.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -163,6 +163,6 @@ bool filter_permits(const struct sock_fprog *program, const struct seccomp_data 
 
 	if (!program->len || program->len > PROGRAM_MAX)
 		return false;
-	answer = run(program, call) & 0xffff0000U;	/* what the action is; below it is its data */
+	answer = run(program, call) & 0xffff0000U;	/* the action; the lower half is its data */
 	return answer == SECCOMP_RET_ALLOW || answer == SECCOMP_RET_LOG;
 }

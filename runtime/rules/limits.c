@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * limits.c - wrappers of what sets and tells limits, and of mlockall().
+ * limits.c - wrappers of the calls that set and report limits, and of mlockall().
  *
- * Counted by the kernel are all addresses (RLIMIT_AS), and again where all is to be locked (RLIMIT_MEMLOCK); the arena is
- * shared, so it is no data (RLIMIT_DATA).  A probe's slow path takes some of the stack (RLIMIT_STACK).  We open one file as
- * the program starts, write none, and make no thread or process (RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_NPROC).
+ * The kernel counts all addresses (RLIMIT_AS), and again if all memory is to be locked (RLIMIT_MEMLOCK); the
+ * arena is shared, so it does not count as data (RLIMIT_DATA).  A probe's slow path takes some of the stack
+ * (RLIMIT_STACK).  We open one file as the program starts, write none, and make no thread or process
+ * (RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_NPROC).
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -19,12 +20,13 @@ REAL_NEEDS(getrlimit);
 REAL_NEEDS(setrlimit);
 
 enum {
-	STACK_BYTES = 64 << 10,		/* more than a slow path takes, or the attaching */
-	OTHER_BYTES = 1 << 20,		/* small mappings beside an arena */
-	SMALL_PART = 16,		/* what we take unasked of a limit that cannot be raised */
+	STACK_BYTES = 64 << 10,		/* more than a slow path or attaching takes */
+	OTHER_BYTES = 1 << 20,		/* small mappings in addition to the arena */
+	SMALL_PART = 16,		/* the part of a limit that we take without raising it, if it cannot
+					 * be raised */
 };
 
-static struct {				/* what the kernel's limit has that the program's does not */
+static struct {				/* by how much the kernel's limit exceeds the program's */
 	rlim_t cur, max;
 } added[RLIMIT_NLIMITS];
 
@@ -50,7 +52,7 @@ static int set_real(int resource, const struct rlimit *l)
 	return permitted(PERMIT_SET_RLIMIT) ? real.setrlimit(resource, l) : -1;
 }
 
-/* Sets l and what we need beside it.  The hard limit is left where it is if that is enough, or must be. */
+/* Sets l plus our own need.  Leaves the hard limit as it is if that is enough, or if it cannot be raised. */
 static bool set_wider(int resource, const struct rlimit *l, rlim_t by)
 {
 	const struct rlimit both = { more(l->rlim_cur, by), more(l->rlim_max, by) }, soft = { both.rlim_cur, l->rlim_max };
@@ -77,7 +79,7 @@ static bool get_program(int resource, struct rlimit *ret)
 
 extern void *__libc_stack_end __attribute__((weak));
 
-/* Of the first thread's, which is the only one as a program starts. */
+/* Checks the stack of the first thread, the only one when a program starts. */
 static bool has_stack(void)
 {
 	unsigned long here = (unsigned long)__builtin_frame_address(0);
@@ -86,7 +88,7 @@ static bool has_stack(void)
 
 	if (end < here || end - here > STACK_BYTES * 16UL || !get_program(RLIMIT_STACK, &l) ||
 	    l.rlim_cur == RLIM_INFINITY || l.rlim_cur >= end - here + 4 * STACK_BYTES)
-		return true;		/* another thread's, or not known, or enough */
+		return true;		/* another thread's stack, an unknown one, or large enough */
 	return set_wider(RLIMIT_STACK, &l, STACK_BYTES) || l.rlim_cur >= end - here + STACK_BYTES;
 }
 
@@ -101,7 +103,7 @@ enum apart limits_make_room(size_t bytes)
 	return has_stack() ? APART_NOT : APART_NO_STACK;
 }
 
-/* After the kernel refused the program's limit and ours together: without us. */
+/* Sets the program's limit and our part; if the kernel refuses both together, the process leaves the recording. */
 static int set_program(int resource, const struct rlimit *l)
 {
 	rlim_t by = need(resource);
@@ -112,7 +114,7 @@ static int set_program(int resource, const struct rlimit *l)
 	if (set_wider(resource, l, by))
 		return 0;
 	if (!get_program(resource, &now) || l->rlim_max > now.rlim_max)
-		return real.setrlimit(resource, l);	/* it may not have that without us, either */
+		return real.setrlimit(resource, l);	/* the kernel refuses it without our part, too */
 	if (resource == RLIMIT_AS)
 		process_leave(APART_LEFT_NO_ROOM, true);
 	added[resource].cur = added[resource].max = 0;
@@ -171,7 +173,7 @@ int vprof_w_prlimit64(pid_t pid, int resource, const struct rlimit *to, struct r
 	return vprof_w_prlimit(pid, resource, to, from);
 }
 
-/* The arena need not stay in memory, and does not count against the limit any longer. */
+/* Allows the arena to leave memory, so that it no longer counts against the limit. */
 static void unlock_arenas(void)
 {
 	const struct arena_map *a = process.arena;
@@ -180,7 +182,7 @@ static void unlock_arenas(void)
 		munlock(a->base, a->control->bytes);
 }
 
-/* False: all together is more than may be locked, and the limit cannot be raised for a moment. */
+/* False: everything together exceeds the lock limit, and the limit cannot be raised temporarily. */
 static bool lock_wider(int flags)
 {
 	struct rlimit l;

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include "runtime/shared/arena.h"
 
-/* Before memory of that size is mapped: APART_NOT, or why it must not be. */
+/* Called before memory of that size is mapped: APART_NOT, or why it must not be. */
 enum apart limits_make_room(size_t bytes);
 
 /* Whether rdtsc would end the program. */

@@ -2,8 +2,8 @@
 /*
  * permit.c - the table of our own system calls, each as we make it, held against a filter.
  *
- * Of a call that the C library makes by one number or another, both have to be permitted.  vprof-record(1) has the list for
- * the user, SECCOMP.
+ * If the C library may make a call by either of two numbers, both have to be permitted.  vprof-record(1) has
+ * the list for the user, SECCOMP.
  */
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -35,7 +35,7 @@ uint32_t permits = ALL;
 #elif defined(__aarch64__)
 #define OUR_ARCH AUDIT_ARCH_AARCH64
 #else
-#define OUR_ARCH 0			/* no filter knows it, so none permits */
+#define OUR_ARCH 0			/* no filter knows this number, so none permits it */
 #endif
 
 /* glibc 2.33 to 2.37: fstat() and stat() are this call. */
@@ -119,7 +119,7 @@ void permit_yield(void)
 		sched_yield();
 }
 
-/* The last number of "Name:\t1\t2\n": the innermost namespace's. */
+/* The last number of "Name:\t1\t2\n", which is that of the innermost namespace. */
 static uint32_t last_number(const char *text, const char *name)
 {
 	const char *line = strstr(text, name), *end = line ? strchr(line + 1, '\n') : NULL;

@@ -20,10 +20,10 @@ struct sock_fprog;
 
 enum permit {
 	PERMIT_OPEN, PERMIT_READ, PERMIT_CLOSE, PERMIT_FSTAT, PERMIT_STAT, PERMIT_MMAP, PERMIT_MUNMAP, PERMIT_MPROTECT,
-	PERMIT_RLIMIT,			/* to read one; up to here: what a loader calls */
+	PERMIT_RLIMIT,			/* to read a limit; a loader calls everything up to here */
 	PERMIT_GETTID, PERMIT_GETPID, PERMIT_GETPPID, PERMIT_NAME, PERMIT_CPUTIME, PERMIT_RUSAGE, PERMIT_TSC,
 	PERMIT_FLOCK, PERMIT_FCNTL, PERMIT_MADVISE, PERMIT_READLINK, PERMIT_SOCKNAME, PERMIT_PEERNAME,
-	PERMIT_DIAGNOSIS,		/* socket, sendto and recvfrom: of the other end of a unix socket */
+	PERMIT_DIAGNOSIS,		/* socket, sendto and recvfrom: for the other end of a unix socket */
 	PERMIT_SIGMASK, PERMIT_SIGALTSTACK, PERMIT_SHMCTL, PERMIT_YIELD, PERMIT_SLEEP,
 	PERMIT_SET_RLIMIT, PERMIT_MUNLOCK,
 	PERMIT_CNT
@@ -41,13 +41,15 @@ void permit_yield(void);
 
 /* As /proc/self/status has it: of this process, by its own PID namespace. */
 struct status {
-	uint32_t pid, ppid;		/* 0: not known */
+	uint32_t pid, ppid;		/* 0: unknown */
 	char name[16];			/* of its first thread */
-	uint32_t filters;		/* of seccomp's; 1 where there are some and the kernel does not say how many */
+	uint32_t filters;		/* number of seccomp filters; 1 if there are some and the kernel does
+					 * not report how many */
 	bool is_known;			/* false: there is no /proc */
 };
 
-/* Once, before any other call of ours: a process that was started under a filter makes only what a loader does. */
+/* Called once, before any other system call of ours: a process that was started under a filter makes only the
+ * calls of a loader. */
 void permit_start(struct status *ret);
 
 /* The program is about to install this filter; NULL: the strict mode, which permits nothing of ours. */

@@ -2,8 +2,8 @@
 /*
  * readable.c - asks the kernel whether memory can be read.
  *
- * It answers without a fault, a file or a signal, and every sandbox lets this call through: with a
- * "how" that does not exist rt_sigprocmask() copies the eight bytes of the set, and changes nothing.
+ * The call causes no fault or signal and needs no file, and every sandbox permits it: with an invalid "how",
+ * rt_sigprocmask() copies the eight bytes of the set, and changes nothing.
  *
  *	rt_sigprocmask(~0, (sigset_t *)8, NULL, 8)	EFAULT: not readable
  *	rt_sigprocmask(~0, a variable's, NULL, 8)	EINVAL: readable, and no such "how"
@@ -20,7 +20,7 @@
 
 REAL_NEEDS(syscall);
 
-enum { WORD = 8, PAGE = 4096 };		/* where pages are larger some are asked for twice */
+enum { WORD = 8, PAGE = 4096 };		/* where pages are larger, some are tested twice */
 
 static bool word_is_readable(uintptr_t at)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rules.c - the calls by which a program forbids itself something: prctl() and seccomp().
+ * rules.c - the calls by which a program restricts itself: prctl() and seccomp().
  *
- *	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)	permit.h asks program about each of our own calls, first
- *	prctl(PR_SET_TSC, PR_TSC_SIGSEGV)			this thread takes part no longer, nor does who comes after it
+ *	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)	permit.h first tests each of our own calls against program
+ *	prctl(PR_SET_TSC, PR_TSC_SIGSEGV)			this thread stops taking part, and so does each later one
  *
  * Both come as functions, by syscall(), or as instructions (own_call.h).
  */
@@ -47,13 +47,13 @@ static void note_permits(void)
 	process.is_filtered = true;
 }
 
-/* What the kernel does not take leaves everything as it was. */
+/* A call that the kernel refuses changes nothing. */
 static long install(const struct own_call *c, own_maker make, const struct sock_fprog *program)
 {
 	uint32_t before = permits;
 	long r;
 
-	thread_ready();			/* its name and account, as long as they may be asked for */
+	thread_ready();			/* reads its name and account, while that is still permitted */
 	permit_filter(program && is_filter(program) ? program : NULL);
 	r = make(c);
 	if (r < 0) {

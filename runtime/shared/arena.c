@@ -15,14 +15,14 @@
 #include <unistd.h>
 #include "runtime/shared/arena.h"
 
-enum { PAGE = 4096 };			/* where pages are larger some are looked at twice */
+enum { PAGE = 4096 };			/* where pages are larger, some are checked twice */
 
 #define LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define STORE(p, value) __atomic_store_n(p, value, __ATOMIC_RELEASE)
 
 /*
- * mmap() alone knows pages only.  So a place is taken that is a chunk too large, the file is put where a chunk may
- * begin in it, and what is left on both sides is given back:
+ * mmap() alone aligns to pages only.  So a range that is one chunk too large is reserved, the file is mapped
+ * at the first multiple of a chunk in it, and the rest on both sides is unmapped:
  *
  *	0x7f0000001000 ... | 0x7f0000004000 the file ... | 0x7f0008004000 ... 0x7f0008005000
  */
@@ -60,7 +60,7 @@ bool arena_open_map(struct arena_map *a, void *base, size_t bytes)
 
 	if (bytes < sizeof(*c))
 		return false;
-	memcpy(c, base, sizeof(*c));	/* it may change between two looks */
+	memcpy(c, base, sizeof(*c));	/* it may change between two reads */
 	if (LOAD(&c->magic) != ARENA_MAGIC || c->bytes != bytes ||
 	    !part_fits(c->slots, sizeof(struct arena_slot) * ARENA_SLOTS, bytes) ||
 	    !part_fits(c->stacks, (uint64_t)VPROF_STACK_BYTES * ARENA_SLOTS, bytes) ||
@@ -115,11 +115,12 @@ static void list_push(uint64_t *head, uint64_t *next, uint32_t number)
 					      __ATOMIC_ACQUIRE));
 }
 
-/* The caller will write there at once; the line is in the cache of the drainer's processor, or further away. */
+/* The caller is about to write there; the line is in the cache of the drainer's processor, or farther away. */
 static void prefetch_to_write(const void *at)
 {
 #ifdef __x86_64__
-	__asm__ __volatile__("prefetchw %0" : : "m"(*(const char *)at));	/* gcc asks to read, without -mprfchw */
+	__asm__ __volatile__("prefetchw %0" : : "m"(*(const char *)at));	/* without -mprfchw, gcc emits
+										 * a prefetch for reading */
 #else
 	__builtin_prefetch(at, 1);
 #endif
@@ -184,9 +185,9 @@ void arena_give_slot(const struct arena_map *a, uint32_t number)
 }
 
 /*
- * Whether there is memory for what only the caller will write, which begins at a multiple of 8 and is not shorter.  A page
- * that is written first may be one for which there is none, and that would kill (SIGBUS).  The kernel says so instead, if it
- * writes there first.
+ * Whether there is memory for a range that only the caller will write; it starts at a multiple of 8 and has
+ * at least 8 bytes.  The first write to a page for which there is no memory would kill the process (SIGBUS). 
+ * If the kernel writes there first, it returns an error instead.
  */
 static bool has_memory(char *at, size_t bytes)
 {
@@ -241,7 +242,7 @@ static uint32_t take_number(uint32_t *cnt, uint32_t limit)
 	return number + 1;
 }
 
-/* Functions of a unit follow each other, and most are of one file: its name is there once. */
+/* Functions of a unit are added in sequence and mostly come from one file, whose name is stored once. */
 static uint32_t add_file(const struct arena_map *a, uint32_t fid, const char *file)
 {
 	const struct arena_function *before = &a->functions[fid - 1];
@@ -266,10 +267,10 @@ static uint32_t add_function(const struct arena_map *a, const struct vprof_site 
 	return fid;
 }
 
-/* In the list that begins with first; 0: it is not there. */
+/* Searches the list that begins with first; 0: not found. */
 static uint32_t find_function(const struct arena_map *a, uint32_t first, uint64_t key)
 {
-	uint32_t steps = ARENA_FUNCTIONS;	/* others may have written anything */
+	uint32_t steps = ARENA_FUNCTIONS;	/* other processes may have written anything */
 
 	for (uint32_t fid = first; fid && fid < ARENA_FUNCTIONS && --steps; fid = a->functions[fid].next)
 		if (a->functions[fid].key == key)
@@ -277,8 +278,8 @@ static uint32_t find_function(const struct arena_map *a, uint32_t first, uint64_
 	return 0;
 }
 
-/* Two processes may be at the same function: whoever comes second finds the other's number and leaves its own
- * without a name, or the trace would have two functions of one name. */
+/* Two processes may add the same function at once: the second finds the number of the first and leaves its
+ * own entry without a name, or the trace would have two functions of one name. */
 uint32_t arena_function(const struct arena_map *a, const struct vprof_site *site, uint32_t level)
 {
 	uint32_t *head = &a->heads[arena_hash(site->key) % ARENA_HEADS];
@@ -315,8 +316,8 @@ static uint32_t *next_in_index(const struct arena_map *a, uint32_t *entry)
 	return entry + 1 < a->index + ARENA_INDEX ? entry + 1 : a->index;
 }
 
-/* Its place is taken by the text itself, so whoever finds that has all of it, and sees to it that others and the drainer
- * find it, too.  There is one place in the index where it can be put. */
+/* The text itself claims the place, so a thread that finds it has the whole label, and makes sure that the
+ * drainer and other threads find it, too.  There is exactly one place in the index for it. */
 static void publish_label(const struct arena_map *a, uint32_t id)
 {
 	uint32_t *cnt = &a->control->label_cnt, before = LOAD(cnt), name = LOAD(&a->labels[id].name);
@@ -330,7 +331,7 @@ static void publish_label(const struct arena_map *a, uint32_t id)
 	STORE(&a->labels[id].ready, 1);
 }
 
-/* Of those that are in the index. */
+/* Searches the labels in the index. */
 static uint32_t find_label(const struct arena_map *a, const char *name)
 {
 	uint32_t *entry = index_of(a, name, SIZE_MAX), steps = ARENA_INDEX;
@@ -342,9 +343,10 @@ static uint32_t find_label(const struct arena_map *a, const char *name)
 }
 
 /*
- * Two threads may be at the same name: places are taken in order, so whoever comes second finds the first's number, and leaves
- * its own copy of the text unused.  With two numbers, who resumes an interval would not find its lot, nor END its BEGIN.  Up to
- * label_cnt all are in the index; those behind it are looked at one by one.
+ * Two threads may add the same name at once: places are taken in order, so the second finds the number of the
+ * first, and leaves its own copy of the text unused.  With two numbers a RESUME would not find its interval's
+ * lot, nor END its BEGIN.  All labels up to label_cnt are in the index; those after it are searched one by
+ * one.
  */
 uint32_t arena_label(const struct arena_map *a, const char *name)
 {

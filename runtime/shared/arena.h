@@ -36,7 +36,7 @@
 enum {
 	ARENA_SLOTS = 12288,		/* threads at the same time */
 	ARENA_FUNCTIONS = TRACE_FIDS_MAX + 1,
-	ARENA_FUNCTIONS_FIRST = 65536,	/* number that have memory from the start; the others get it at their first use */
+	ARENA_FUNCTIONS_FIRST = 65536,	/* have memory from the start; the others get it at their first use */
 	ARENA_HEADS = 1 << 17,		/* of lists of functions by the hash of their key */
 	ARENA_LABELS = 1 << 17,
 	ARENA_INDEX = 2 * ARENA_LABELS,	/* of labels, by the hash of their name */
@@ -44,17 +44,17 @@ enum {
 	ARENA_TEXT_FIRST = 8 << 20,	/* as ARENA_FUNCTIONS_FIRST */
 	ARENA_BUCKETS = 2048,		/* of releasers */
 	ARENA_WAITERS = 16384,
-	ARENA_PLACES = 1024,		/* where in a page: one for each word of 4 bytes */
-	ARENA_LOTS = 32768,		/* of open intervals, runtime/sampling.c; after them, when these began */
+	ARENA_PLACES = 1024,		/* offsets in a page: one for each word of 4 bytes */
+	ARENA_LOTS = 32768,		/* open intervals, runtime/sampling.c; after them, when these began */
 	ARENA_STAMPS = 8,
 	THREAD_LABELS = 16,		/* intervals that a thread works on */
-	THREAD_HOLDS = 8,		/* home-made locks that it waits for */
+	THREAD_HOLDS = 8,		/* home-made locks that it is acquiring */
 	ARENA_OPENED = 16384,		/* calls that were open before the recording */
 	ARENA_CALLERS = TRACE_CALLERS_MAX,		/* of primitives that waited: return addresses (runtime/waits/code.h) */
 	ARENA_MODULES = 4096,		/* programs and libraries in memory */
 };
 
-/* Odd: something to do for threads whose gate is closed. */
+/* Odd: threads with a closed gate have something to do. */
 enum recording {
 	RECORDING_OVER,			/* no interval begins; open ones are still recorded */
 	RECORDING_ON,
@@ -81,7 +81,8 @@ struct arena_control {
 					 * are recorded inside intervals */
 	uint64_t slots, links, stacks, heads, functions, index, labels, text, plan, releasers, waiters, places, lots,
 		 opened, callers, modules, chunks;
-	uint64_t dropped[TABLE_NOTES] __attribute__((aligned(64)));	/* entries that did not fit, by enum trace_table */
+	uint64_t dropped[TABLE_NOTES] __attribute__((aligned(64)));	/* entries that did not fit, by enum
+									 * trace_table */
 	uint64_t free_chunks __attribute__((aligned(64)));
 	uint32_t free_cnt;		/* their approximate number */
 	uint32_t lots_lack;		/* an open interval may have no lot, because the table was full */
@@ -97,7 +98,7 @@ struct arena_control {
 	struct arena_held held;
 	uint32_t opened_cnt, module_cnt;
 	uint64_t unnamed_cnt, stranger_cnt;	/* TABLE_NOTES, TABLE_STRANGERS */
-	uint32_t apart_cnt[APART_CNT], apart_pid[APART_CNT];	/* how many processes, and one of them */
+	uint32_t apart_cnt[APART_CNT], apart_pid[APART_CNT];	/* number of processes, and the pid of one */
 };
 
 struct arena_slot {			/* a thread that records; fields belong to it */
@@ -109,7 +110,7 @@ struct arena_slot {			/* a thread that records; fields belong to it */
 	uint64_t ended_cnt, ended_ticks;	/* intervals that ended here, and their total time (sample_level) */
 } __attribute__((aligned(128)));
 
-/* Level of functions that are not in the drainer's plan: the level in their unit's note applies (runtime/note.h). */
+/* Level of a function that is not in the drainer's plan: the level in its unit's note applies (runtime/note.h). */
 enum { LEVEL_AS_BUILT = 3 };
 
 enum chunk_state { CHUNK_FREE, CHUNK_OWNED, CHUNK_FULL };
@@ -130,7 +131,7 @@ struct arena_label {
 	uint32_t name, ready;
 	uint32_t interval;		/* events of this one belong to intervals of that label; 0: of its own.
 					 * Written before the program starts. */
-	uint32_t renamed;		/* the same, said by the program: events are logged under that label */
+	uint32_t renamed;		/* the same, set by the program: events are logged under that label */
 };
 
 struct arena_plan {			/* hash table, key 0: free */
@@ -168,7 +169,7 @@ struct arena_stamp {			/* which thread released an object, and when */
 
 struct arena_bucket {
 	uint32_t next;
-	uint32_t written;		/* stamps, counted once they can be found */
+	uint32_t written;		/* number of stamps, incremented when one can be found */
 	struct arena_stamp stamps[ARENA_STAMPS];
 } __attribute__((aligned(256)));
 
@@ -214,10 +215,10 @@ static inline struct vprof_frame *arena_stack(const struct arena_map *a, uint64_
 	return (void *)(a->stacks + (slot - 1) * VPROF_STACK_BYTES);
 }
 
-/* 0 if there is none. */
+/* 0 if the list is empty. */
 uint32_t arena_take_chunk(const struct arena_map *a);
-void arena_give_chunk(const struct arena_map *a, uint32_t number);	/* all zero, to the free list */
-void arena_fill_chunk(const struct arena_map *a, uint32_t number);	/* to the full list */
+void arena_give_chunk(const struct arena_map *a, uint32_t number);	/* clears it and adds it to the free list */
+void arena_fill_chunk(const struct arena_map *a, uint32_t number);	/* adds it to the full list */
 uint32_t arena_take_full(const struct arena_map *a);			/* takes the whole list; returns its first */
 uint32_t arena_take_slot(const struct arena_map *a);
 void arena_give_slot(const struct arena_map *a, uint32_t number);
@@ -231,7 +232,7 @@ static inline void arena_count_dropped(const struct arena_map *a, enum trace_tab
 /* The number of a function, added if it is new; 0 if the table is full. */
 uint32_t arena_function(const struct arena_map *a, const struct vprof_site *site, uint32_t level);
 uint32_t arena_label(const struct arena_map *a, const char *name);
-uint32_t arena_level(const struct arena_map *a, uint64_t key);		/* by the plan */
+uint32_t arena_level(const struct arena_map *a, uint64_t key);		/* the level by the plan */
 
 /* Notes that a file's code is in memory, unless that is noted already. */
 void arena_module(const struct arena_map *a, const struct arena_module *m, const char *name);

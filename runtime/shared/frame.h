@@ -2,7 +2,7 @@
 /*
  * frame.h - what a thread's probes write to: its shadow stack and its chunk of records.
  *
- * runtime/calls.c has the sizes and offsets once more, for the assembler.
+ * runtime/calls.c repeats the sizes and offsets for the assembler.
  */
 #ifndef RUNTIME_SHARED_FRAME_H
 #define RUNTIME_SHARED_FRAME_H
@@ -21,46 +21,49 @@ enum {
 /* An open invocation, in the shadow stack of its thread.  The stacks are in memory that outlives
  * the process, so the frames that were open when it was killed are known. */
 struct vprof_frame {
-	unsigned long long start;	/* ticks; 0: not open, or not quite, and the rest may be of another call */
+	unsigned long long start;	/* ticks; 0: not open or not fully open, and the other fields may be
+					 * of another call */
 	unsigned long address;		/* of the machine's frame: longjmp leaves ours behind ... */
 	unsigned long caller;		/* ... and this tells a sibling of it from an inlined callee */
 	unsigned long long function;	/* its site's word: gate | fid << 8 */
 };
 
 /*
- * The site's word is the low half of its record's second word.  The gate of what is recorded is not 0, so in a chunk
- * that byte tells an invocation from an event (trace/format.h).
+ * The site's word is the low half of its record's second word.  The gate of a recorded function is not 0, so
+ * in a chunk that byte distinguishes an invocation from an event (trace/format.h).
  */
 static inline unsigned int frame_fid(const struct vprof_frame *frame)
 {
 	return (unsigned int)frame->function >> 8;
 }
 
-/* What a thread's probes look at.  A thread that was never seen has top NULL: full. */
+/* The data that a thread's probes read.  A thread that never logged has top NULL, which reads as full. */
 struct vprof_self {
 	struct vprof_frame *top;	/* next free frame; at a multiple of VPROF_STACK_BYTES: full */
-	char *cursor;			/* VPROF_CHUNK_REST behind the next record: offset below that: full.  So
-					 * one look at some bits of it tells */
+	char *cursor;			/* VPROF_CHUNK_REST beyond the next record; an offset below that means
+					 * full, so that testing a few bits is enough */
 	unsigned int gate;		/* 0 off, 1 recording, 2 inside an interval */
 	int tid;			/* runtime/wrappers/mutex.h; 0: not known */
-	unsigned long low, high;	/* the stack that the thread is on: low <= address < high.  What is below may be
-					 * on another (runtime/stacks.h) */
+	unsigned long low, high;	/* bounds of the thread's current stack: low <= address < high.  An
+					 * address below may be on another stack (runtime/stacks.h) */
 };
 
 enum { GATE_INSIDE = 2 };
 
-/* The least gate of a thread at which a function is recorded there: level is 0 dormant, 1 inside intervals, 2 always. */
+/* The least gate of a thread at which a function of this level is recorded.  level: 0 dormant, 1 inside
+ * intervals, 2 always. */
 static inline unsigned char gate_of_level(uint32_t level)
 {
 	return (unsigned char)(level ? GATE_INSIDE + 1 - level : 0);
 }
 
 /*
- * The invocation that frame holds, in one word: a frame that was left behind and is used again holds another one.  Not 0,
- * as far as a clock goes.
+ * The invocation in the frame, as one word: a frame that is reused holds another one.  Not 0 for any time of
+ * the clock.
  *
- * Its start, where no two of a thread begin at the same time: a processor that counts its cycles takes some to read
- * them.  Others' clocks may stand still meanwhile; the frame's address tells such calls apart, in the last 12 bits:
+ * It is the start where no two calls of a thread begin at the same tick, as on a processor with a cycle
+ * counter, which takes some cycles to read.  Other clocks may not advance between two calls; the last 12 bits
+ * of the frame's address distinguish such calls:
  *
  *	start 0x0000123456789abc in the frame 0x7f0000002020:	0x1234567_89abc_000 ^ frame
  */

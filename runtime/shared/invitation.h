@@ -28,8 +28,9 @@ struct door {
 	const void *self;		/* its own address, which a copy of this structure does not have */
 	uint32_t invited;		/* 1: to the arena of that path; the process resets it */
 	uint32_t attached;		/* the process has an arena, of that path */
-	uint32_t filter_cnt;		/* system call filters that it knows: at its start, and those it saw being installed */
-	uint32_t may_attach;		/* they permit the calls for attaching */
+	uint32_t filter_cnt;		/* system call filters that it knows: those at its start, and those it
+					 * saw being installed */
+	uint32_t may_attach;		/* these filters permit the calls that attaching needs */
 	char path[DOOR_PATH_BYTES];
 };
 

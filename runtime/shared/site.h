@@ -14,7 +14,7 @@ static inline unsigned int site_fid(const struct vprof_site *site)
 	return site->fid[0] | (unsigned int)site->fid[1] << 8 | (unsigned int)site->fid[2] << 16;
 }
 
-/* As a probe hands it over; it knows nothing else of its site. */
+/* As a probe passes it; a probe passes nothing else about its site. */
 static inline unsigned int site_word(const struct vprof_site *site)
 {
 	return site->gate | site_fid(site) << 8;

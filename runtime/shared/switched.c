@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * switched.c - a restartable sequence that nobody executes, as a mark.
+ * switched.c - uses a restartable sequence that no thread executes as a mark.
  *
- * The kernel reads the four bytes before the address where an interrupted sequence would go on, and kills
- * the program if they are not the signature that was registered: the C library's, if that registered.
+ * The kernel reads the four bytes before the address where an interrupted sequence would go on, and kills the
+ * program if they are not the signature that was registered: the C library's, if that registered.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 #if __has_include(<sys/rseq.h>) && UINTPTR_MAX == UINT64_MAX
 #include <sys/rseq.h>
 
-/* Not in a C library older than 2.35, nor in every static program. */
+/* Missing in C libraries older than 2.35, and in some static programs. */
 #pragma weak __rseq_offset
 #pragma weak __rseq_size
 
@@ -28,13 +28,14 @@ static const struct rseq_cs nowhere = {
 	.abort_ip = (uintptr_t)&elsewhere[1],
 };
 
-/* As old kernel headers have it, the field is a union. */
+/* In old kernel headers the field is a union. */
 static volatile uint64_t *sequence(struct rseq *area)
 {
 	return (void *)&area->rseq_cs;
 }
 
-/* NULL: this thread's is not registered.  One without CPU: a thread that the C library did not make. */
+/* NULL: this thread's is not registered.  An area without a CPU belongs to a thread that the C library did
+ * not create. */
 static struct rseq *own_area(void)
 {
 	struct rseq *area;
@@ -71,8 +72,8 @@ static long switches_so_far(void)
 }
 
 /*
- * A sleep can be over before its thread was switched off: the timer rings while the machine below has taken
- * the processor away.  So only a sleep counts that the kernel counted as a switch.
+ * A sleep can end before its thread is switched off: the timer fires while the host has taken the processor
+ * away.  So a sleep counts only if the kernel counted a switch.
  */
 bool switched_is_told(void)
 {

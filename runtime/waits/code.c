@@ -2,8 +2,8 @@
 /*
  * code.c - a hash table of return addresses, and what dl_iterate_phdr() says of the files in memory.
  *
- * The loader calls the program itself "", and libraries as they were asked for: ./plugin.so is told with the directory
- * that the process is in.
+ * The loader calls the program itself "", and libraries by the name they were loaded with; for ./plugin.so
+ * the current directory is added.
  */
 #include <link.h>
 #include <string.h>
@@ -15,12 +15,12 @@
 enum {
 	STEPS = 16,
 	NAME_BYTES = 1024,
-	STACK_BYTES_MAX = 32768,	/* so far away is no frame that is looked for */
-	RUNTIME_BYTES_MAX = 4096,	/* of our own frames, from here to the wrapper's */
+	STACK_BYTES_MAX = 32768,	/* a frame farther away than this is not searched for */
+	RUNTIME_BYTES_MAX = 4096,	/* the most that our own frames take, from here to the wrapper's */
 };
 
 #ifdef __x86_64__
-/* Nothing there is looked at: it may be the code of a library that was unloaded, or is being so by another thread. */
+/* The code is not read: it may belong to a library that was unloaded, or that another thread is unloading. */
 static bool points_into_code(const struct arena_map *a, uint64_t word)
 {
 	uint32_t cnt = __atomic_load_n(&a->control->module_cnt, __ATOMIC_ACQUIRE);
@@ -35,7 +35,7 @@ static bool points_into_code(const struct arena_map *a, uint64_t word)
 	return false;
 }
 
-/* The frame of the innermost probed call, if that is further up this stack; else 0. */
+/* The frame of the innermost probed call, if it is further up this stack; else 0. */
 static uint64_t probed_frame(uint64_t here)
 {
 	const struct vprof_frame *frame = vprof_self.top ? vprof_self.top - 1 : NULL;
@@ -93,7 +93,7 @@ uint32_t code_caller(uint64_t address)
 	uint64_t entry = code_entry(process.program, address), at, place;
 	uint64_t here = (uint64_t)&entry & ~7UL, until = probed_frame(here), slot = until ? find_slot(here, until, address) : 0;
 
-	/* A thread may still write to the arena before. */
+	/* A thread may still write to the arena of before. */
 	if (!a->base || a != thread_self.arena || !address || address >> CODE_ADDRESS_BITS || !process.program ||
 	    process.program >= CODE_PROGRAMS)
 		return 0;
@@ -124,7 +124,7 @@ static size_t read_link(const char *path, char *ret, size_t size)
 	return len > 0 ? (size_t)len : 0;
 }
 
-/* As it is to be found by others; false: that cannot be said. */
+/* The path by which others can find the file; false: it has none. */
 static bool name_of(const struct dl_phdr_info *info, bool is_program, char ret[NAME_BYTES])
 {
 	size_t dir, len = strlen(info->dlpi_name);

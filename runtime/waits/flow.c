@@ -24,10 +24,10 @@
 REAL_NEEDS(fcntl);
 
 enum {
-	PAIRS = 4096,			/* unix sockets remembered; a newer one takes an older one's place */
+	PAIRS = 4096,			/* unix sockets that are remembered; a newer one replaces an older one */
 	EVENTS = 1024,			/* and eventfds */
-	CLOSED_AT_END = 256,		/* files looked at when a process ends */
-	/* No address is so low, and at that place of a page (runtime/waits/releasers.h) hardly a lock begins. */
+	CLOSED_AT_END = 256,		/* files checked when a process ends */
+	/* No address is so low, and hardly any lock lies at that offset of a page (runtime/waits/releasers.h). */
 	OBJECT_WATCHES = 0xffc, OBJECT_DATA_WAITERS, OBJECT_ROOM_WAITERS, OBJECT_SOCKETS
 };
 
@@ -54,7 +54,7 @@ static uint64_t address_name(const struct sockaddr_storage *a, socklen_t len)
 	if (a->ss_family == AF_INET)
 		return mix(AF_INET, in->sin_port);
 	if (a->ss_family == AF_INET6)
-		return mix(AF_INET, in6->sin6_port);	/* may be the same, mapped */
+		return mix(AF_INET, in6->sin6_port);	/* may be the same address, mapped */
 	if (a->ss_family != AF_UNIX || len <= offsetof(struct sockaddr_un, sun_path))
 		return 0;
 	for (size_t i = 0; i < len - offsetof(struct sockaddr_un, sun_path) && i < sizeof(un->sun_path) &&
@@ -63,7 +63,7 @@ static uint64_t address_name(const struct sockaddr_storage *a, socklen_t len)
 	return name;
 }
 
-/* A table of pairs, without locks: the second, or 0. */
+/* Looks up a pair in a table without locks: its second number, or 0. */
 static uint64_t look_up(uint64_t (*table)[2], size_t size, uint64_t key)
 {
 	const uint64_t *p = table[arena_hash(key) % size];
@@ -94,7 +94,7 @@ static uint64_t pair_flow(uint64_t inode, uint64_t other, bool from_us)
 	return mix(from_us ? inode : other, from_us ? other : inode);
 }
 
-/* from_us: what we write; else what we read. */
+/* from_us: the flow that we write; else the flow that we read. */
 static uint64_t socket_flow(int fd, uint64_t inode, bool from_us)
 {
 	struct sockaddr_storage own = { .ss_family = 0 }, peer = { .ss_family = 0 };
@@ -120,8 +120,8 @@ static uint64_t socket_flow(int fd, uint64_t inode, bool from_us)
 	return from_us ? mix(a, b) : mix(b, a);
 }
 
-/* All eventfds have one inode.  One that was passed on, or dup()ed, has no number: then it is a file of this
- * process. */
+/* All eventfds have one inode.  An eventfd that was passed on or dup()ed has no number and is treated as a
+ * file of this process. */
 static uint64_t event_flow(int fd, const struct stat *st)
 {
 	uint64_t number = look_up(events, EVENTS, (uint64_t)fd + 1);
@@ -186,7 +186,7 @@ uint64_t flow_fed_cnt(void)
 	return process.waiters ? __atomic_load_n(&process.arena->control->fed_cnt, __ATOMIC_ACQUIRE) : 0;
 }
 
-/* Counted behind the stamp, and before its reason: see releasers_written(). */
+/* Counted after the stamp, and before its reason: see releasers_written(). */
 static void leave_stamp(uint64_t object)
 {
 	releasers_leave_stamp(object, EVENT_NONE);
@@ -230,7 +230,7 @@ static void note_sockets(void)
 		releasers_expect(OBJECT_SOCKETS);
 }
 
-/* Nobody reads from the reading end of a pipe that is closed; sockets are open for both. */
+/* The reading end of a pipe cannot be written, so a closed one has no reader to wake; sockets go both ways. */
 static bool may_write(int fd)
 {
 	int saved_errno = errno, flags = permitted(PERMIT_FCNTL) ? real.fcntl(fd, F_GETFL, 0) : -1;
@@ -292,7 +292,7 @@ void flow_note_pair(const int ends[2])
 	note_sockets();
 }
 
-/* Whoever waits in accept() is woken by this. */
+/* Wakes the thread that waits in accept(). */
 void flow_note_connect(const void *to, unsigned int to_len)
 {
 	struct sockaddr_storage address = { .ss_family = 0 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hold.c - a stack of at most eight; the oldest goes where there are more. */
+/* hold.c - a stack of at most eight holds; the oldest one is dropped if there are more. */
 #include <string.h>
 #include "runtime/thread.h"
 #include "runtime/waits/hold.h"
 #include "runtime/waits/releasers.h"
 
-/* Shorter waits for home-made locks, without a releaser in sight, were none. */
+/* A shorter wait for a home-made lock without a known releaser does not count as a wait. */
 #define HOLD_TICKS_MIN 2500
 
 static void tell(struct thread_hold *hold)
@@ -94,7 +94,7 @@ void hold_end(uint64_t object, enum wait_class class)
 
 	while (at > 0 && t->holds[at - 1].awaited.object != object)
 		at--;
-	if (!at) {			/* it was had without a wait, or the recording began in it */
+	if (!at) {			/* the lock was had without a wait, or the recording began meanwhile */
 		if (class == WAIT_LOCK)
 			releasers_took(object);
 		return;

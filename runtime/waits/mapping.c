@@ -3,15 +3,15 @@
  * mapping.c - a table of this process' shared mappings, without locks, and the wrappers that fill it.
  *
  * A mapping is [start, end) and the number of its first byte: a hash of the file (device and inode, or the
- * System V segment) plus the offset; for anonymous memory, which only forked processes have in common,
- * something that no other mapping has.
+ * System V segment) plus the offset; for anonymous memory, which only forked processes share, a number that
+ * no other mapping has.
  *
  *	mmap(0, 8192, ..., MAP_SHARED, fd of inode 77, 4096) = 0x7f10000:
  *	[0x7f10000, 0x7f12000) hash(77) + 4096;  the byte at 0x7f10040 is hash(77) + 4096 + 0x40
  *
- * An entry's version is odd while it is written, and is read before and after the rest.  What is unmapped is
- * taken out before it happens: a moment later another thread may have something else there.  Mappings that
- * can only be read hold no locks and are left out, like those that find the table full.
+ * An entry's version is odd while it is written, and is read before and after the rest.  An entry is removed
+ * before its memory is unmapped: a moment later another thread may map something else there.  Read-only
+ * mappings hold no locks and are left out, as are mappings that find the table full.
  *
  * These wrappers are among the aliases (wrappers.h): only the loader's slots lead to them.
  */
@@ -34,12 +34,12 @@ struct mapping {
 };
 
 static struct mapping mappings[MAPPINGS];
-static unsigned int mapping_cnt;	/* entries behind were never used */
+static unsigned int mapping_cnt;	/* entries after this were never used */
 
 #define GET(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define PUT(p, value) __atomic_store_n(p, value, __ATOMIC_RELEASE)
 
-/* false: somebody else writes it. */
+/* false: another thread is writing it. */
 static bool claim(struct mapping *m, uint64_t *ret_version)
 {
 	*ret_version = GET(&m->version);
@@ -83,7 +83,7 @@ static bool take(struct mapping *m, uint64_t start, uint64_t end, uint64_t first
 
 	if (GET(&m->end) || !claim(m, &version))
 		return false;
-	if (GET(&m->end)) {		/* taken meanwhile */
+	if (GET(&m->end)) {		/* another thread took it meanwhile */
 		PUT(&m->version, version + 2);
 		return false;
 	}
@@ -105,7 +105,7 @@ static void add(uint64_t start, uint64_t end, uint64_t first)
 		PUT(&mapping_cnt, MAPPINGS);
 }
 
-/* Of a mapping out of whose middle a part is taken, two are left. */
+/* Removing a part from the middle of a mapping leaves two. */
 static void cut(struct mapping *m, uint64_t start, uint64_t end)
 {
 	struct mapping old;
@@ -150,7 +150,7 @@ static uint64_t file_number(const struct stat *st)
 	return arena_hash(st->st_ino ^ arena_hash(st->st_dev + 0x2545f4914f6cdd1dULL));
 }
 
-/* Devices are left out: what is mapped of them need not be what others map. */
+/* Devices are left out: two mappings of one may show different memory. */
 static void note(uint64_t at, size_t len, int prot, int flags, int fd, uint64_t offset)
 {
 	int kind = flags & MAP_KIND, saved_errno = errno;
@@ -194,7 +194,7 @@ int vprof_w_munmap(void *at, size_t len)
 	return real.munmap(at, len);
 }
 
-/* The mapping that holds address, or one without length. */
+/* The mapping that contains address, or one of length zero. */
 static struct mapping find(uint64_t address)
 {
 	unsigned int cnt = GET(&mapping_cnt);

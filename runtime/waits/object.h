@@ -17,7 +17,7 @@ static inline uint64_t object_of(const void *address, bool shared)
 	return shared ? releasers_shared((uint64_t)address) : releasers_private((uint64_t)address);
 }
 
-/* Of which nobody says whether it is shared. */
+/* An object that may be shared or not: the C library does not say. */
 static inline uint64_t object_of_some(const volatile void *address)
 {
 	return releasers_shared((uint64_t)address) | RELEASERS_OWN;
@@ -50,7 +50,7 @@ static inline uint64_t object_rwlock(const pthread_rwlock_t *l)
 	return object_of(l, l->__data.__shared);
 }
 
-/* 0: readers have it, or nobody. */
+/* The kernel's number of the thread that holds it for writing; 0: readers have it, or no thread. */
 static inline uint64_t object_rwlock_writer(const pthread_rwlock_t *l)
 {
 	return (uint64_t)__atomic_load_n(&l->__data.__cur_writer, __ATOMIC_RELAXED);

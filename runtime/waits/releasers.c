@@ -33,7 +33,7 @@ uint64_t releasers_name(uint64_t object)
 	return object & RELEASERS_OWN ? releasers_private(address) : address;
 }
 
-/* Those who wait now count in the lower half of a place. */
+/* Threads that wait now count in the lower half of a place. */
 enum { NOW = 1, LATER = 1 << 16 };
 
 static struct awaited expect(uint64_t object, uint32_t weight)

@@ -29,9 +29,9 @@
 
 /* Marks of an address that is not a name yet.  No name has SHARED without the highest bit. */
 #define RELEASERS_SHARED (1ULL << 62)
-#define RELEASERS_OWN (1ULL << 61)	/* where no shared mapping is known it is this process' own; without:
-					 * the address alone is its name */
-#define RELEASERS_PLACE 0xfffULL	/* the same in every mapping of a page */
+#define RELEASERS_OWN (1ULL << 61)	/* it is private to this process if no shared mapping is known there;
+					 * without this mark the address alone is its name */
+#define RELEASERS_PLACE 0xfffULL	/* the part of an address that is the same in every mapping of a page */
 
 /* An object that only this process sees, by its address. */
 static inline uint64_t releasers_private(uint64_t address)
@@ -39,7 +39,7 @@ static inline uint64_t releasers_private(uint64_t address)
 	return address ^ (uint64_t)process.pid << 40;
 }
 
-/* An object that all processes of the run may share.  What is no address is its own name. */
+/* An object that all processes of the run may share.  A value that is no address is its own name. */
 static inline uint64_t releasers_shared(uint64_t address)
 {
 	return address > RELEASERS_PLACE && address < 1ULL << 57 ? address | RELEASERS_SHARED : address;
@@ -56,7 +56,7 @@ static inline uint32_t *releasers_waiters(uint64_t name)
 	return &process.waiters[arena_hash(name) % ARENA_WAITERS];
 }
 
-/* Number of waiters for an object, as it was passed, or another at this place. */
+/* Number of waiters for an object, as it was passed, or for another object at this place. */
 static inline uint32_t *releasers_place(uint64_t object)
 {
 	return (uint32_t *)((char *)process.places + (object & RELEASERS_PLACE & ~3ULL));
@@ -71,18 +71,18 @@ struct awaited {			/* an announced wait for an object */
 	uint32_t weight;		/* its count at its place */
 };
 
-struct awaited releasers_expect(uint64_t object);	/* a waiter comes */
+struct awaited releasers_expect(uint64_t object);	/* a waiter begins to wait */
 /* ... that waits for something else, and will then need this lock: it does not matter when others get the lock meanwhile. */
 struct awaited releasers_expect_later(uint64_t lock);
-void releasers_forget(const struct awaited *a);		/* ... and goes */
+void releasers_forget(const struct awaited *a);		/* ... and stops */
 
-/* If this thread records; event: EVENT_NONE, or an event of the object to log as well. */
+/* Leaves a stamp if this thread records.  event: EVENT_NONE, or an event of the object to log as well. */
 void releasers_leave_stamp(uint64_t name, enum trace_event event);
 
-/* A thread waits for an object at the place of this one: leaves a stamp if it is this one. */
+/* A thread waits for an object at the place of this one: leaves a stamp if it is the same object. */
 void releasers_stamp_awaited(uint64_t object, enum trace_event event);
 
-/* ... and this thread has just got that lock: logs it if it is this one. */
+/* ... and this thread has just got that lock: logs that if it is the same object. */
 void releasers_took_awaited(uint64_t object);
 
 static inline bool releasers_are_awaited(uint64_t object)
@@ -90,7 +90,7 @@ static inline bool releasers_are_awaited(uint64_t object)
 	return __atomic_load_n(releasers_place(object), __ATOMIC_RELAXED) != 0;
 }
 
-/* By a thread that waits for nothing else. */
+/* Whether a thread waits that waits for nothing else. */
 static inline bool releasers_are_awaited_now(uint64_t object)
 {
 	return (uint16_t)__atomic_load_n(releasers_place(object), __ATOMIC_RELAXED) != 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* special.c - what a descriptor is, and what inotify queues watch. */
+/* special.c - the kind of a descriptor, and the files that inotify queues watch. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,7 +12,7 @@
 
 enum { TIMERS = 4096, WATCHES = 256 };
 
-static unsigned char timers[TIMERS];		/* by descriptor: was one at some time */
+static unsigned char timers[TIMERS];		/* by descriptor: whether it was a timerfd at some time */
 static struct { int fd_plus_1; uint64_t name; } watches[WATCHES];
 static unsigned int watch_cnt;
 static bool any_timer;
@@ -67,7 +67,7 @@ bool special_was_timer(int fd)
 	return fd >= 0 && fd < TIMERS && __atomic_load_n(&timers[fd], __ATOMIC_RELAXED);
 }
 
-/* The oldest goes where there are more. */
+/* The oldest entry is dropped if there are more. */
 void special_note_watch(int fd, uint64_t name)
 {
 	unsigned int at = __atomic_fetch_add(&watch_cnt, 1, __ATOMIC_RELAXED) % WATCHES;

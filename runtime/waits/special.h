@@ -6,8 +6,8 @@
  *	write(8)			fd 8 is log: a stamp for (device, inode)
  *	read(5), which waited		the latest stamp of those that 5 watches
  *
- * What a descriptor is is asked of /proc, a system call, once a thread has waited for it.  Where poll() waits for many
- * only those are asked that were timers at some time.
+ * The kind of a descriptor is read from /proc, with a system call, once a thread has waited for it.  If
+ * poll() waits for many, only those are looked up that were timers at some time.
  */
 #ifndef RUNTIME_WAITS_SPECIAL_H
 #define RUNTIME_WAITS_SPECIAL_H
@@ -20,7 +20,7 @@ enum special { SPECIAL_NONE, SPECIAL_SIGNALS, SPECIAL_TIMER, SPECIAL_WATCHES };
 /* Keeps errno. */
 enum special special_of(int fd);
 
-/* After timerfd_create(), inotify_add_watch(); name: of what is watched. */
+/* Called after timerfd_create() and inotify_add_watch().  name: of the watched file. */
 void special_note_timer(int fd);
 void special_note_watch(int fd, uint64_t name);
 bool special_was_timer(int fd);

@@ -5,8 +5,8 @@
  *	-> SOCK_DIAG_BY_FAMILY { AF_UNIX, inode 1063, any cookie, show the peer }
  *	<- SOCK_DIAG_BY_FAMILY { AF_UNIX, inode 1063 } UNIX_DIAG_PEER 1064
  *
- * The answer is there when sendto() returns.  Where the kernel cannot tell, or a sandbox refuses such sockets,
- * it is left alone after a few times.
+ * The answer is there when sendto() returns.  If the kernel cannot answer, or a sandbox refuses such sockets,
+ * no question is asked after a few failures.
  */
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>

@@ -2,10 +2,9 @@
 /*
  * wait.c - logs one blocked stretch: when, what for, and who ended it.
  *
- * Example: a thread finds a mutex taken at tick 100 by tid 31, blocks, and has it at 180.  The
- * releaser, thread 3, left a stamp at 170: WAIT 100..180, lock, waker 3, woken at 170.  Without a
- * stamp (it let go just before we said that we wait) tid 31 is named, woken at 180: the wake-up
- * took no time that we know of.
+ * Example: a thread finds a mutex taken at tick 100 by tid 31, blocks, and has it at 180.  The releaser,
+ * thread 3, left a stamp at 170: WAIT 100..180, lock, waker 3, woken at 170.  Without a stamp (it released
+ * just before we announced the wait) tid 31 is the waker, woken at 180: how long the wake-up took is unknown.
  *
  * A read() of 90 ticks during which the thread never left its CPU (switched.h) is no WAIT: the function that
  * called it ran.
@@ -43,7 +42,7 @@ struct wait wait_begin_call_from(uint64_t caller, enum wait_class class, uint64_
 	return w;
 }
 
-/* As soon as the call is over: the mark is one, and calls that look at files may set their own. */
+/* Called as soon as the call is over: there is one mark, and calls that look at files may set it again. */
 static void look_at_mark(struct wait *w)
 {
 	w->stayed = w->stayed || (w->marked && switched_was_not());
@@ -67,7 +66,7 @@ struct wait wait_begin_cond_from(uint64_t caller, uint64_t object, uint64_t mute
 	return w;
 }
 
-/* Who ended w, and when; 0 if nobody did whom we know. */
+/* Who ended w, and when; 0 if the waker is unknown. */
 static uint64_t find_waker(const struct wait *w, uint64_t end, uint64_t *ret_woken)
 {
 	uint64_t waker = 0, serial, ticks;
@@ -101,7 +100,7 @@ static void log_wait(const struct wait *w, uint64_t end)
 	holds_woken(waker, woken);
 }
 
-/* A wait for a lock that was logged says itself when the lock was had. */
+/* A logged wait for a lock itself says when the lock was taken. */
 static void tell_taken(const struct wait *w, bool is_logged)
 {
 	if (w->class == WAIT_LOCK && !is_logged && !w->result && w->expected.object)

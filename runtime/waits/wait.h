@@ -34,20 +34,20 @@ struct wait {
 	uint64_t start;			/* ticks */
 	uint64_t at_least;		/* ticks; a call that took less did not block */
 	bool marked;			/* switched.h knows whether it did */
-	bool stayed;			/* it did not: the thread was never off the CPU */
+	bool stayed;			/* it did not: the thread never left the CPU */
 	uint64_t holder_tid;		/* holder at start, or 0: unknown */
-	int result;			/* of the call; not 0: timed out or failed, there is no waker */
+	int result;			/* of the call; not 0: it timed out or failed, and has no waker */
 	bool timed_out;			/* ... and it timed out: the wait's own time-out ended it */
-	uint64_t not_caller;		/* of the primitive: a return address with all its bits the other way round, so that the
-					 * stack has it once (code.c) */
+	uint64_t not_caller;		/* return address of the primitive's call, with all bits inverted, so
+					 * that the stack contains the address only once (code.c) */
 };
 
 #define WAITING struct wait __attribute__((cleanup(wait_end), unused))
 
 /*
- * How long a call takes that could not be tried first, and does not block: reading from the page
- * cache, say.  Being switched off and on again takes longer; about 4 us where the processor counts.
- * One that takes longer and does not block (a large copy) is known by switched.h only.
+ * The longest duration of a call that does not block, for calls that cannot be tried first, such as a read
+ * from the page cache.  Being switched off and on again takes longer: about 4 us where ticks are CPU cycles. 
+ * A longer call that does not block (a large copy) is recognised by switched.h only.
  */
 enum { CALL_TICKS_MIN = 10000 };
 
@@ -57,11 +57,11 @@ enum { CALL_TICKS_MIN = 10000 };
 struct wait wait_begin_from(uint64_t caller, enum wait_class class, uint64_t object);
 #define wait_begin(class, object) wait_begin_from(CALLER, class, object)
 
-/* A call that may block or not: only if the thread was off the CPU it was a wait.  object may be 0. */
+/* A call that may block or not: it is a wait only if the thread was off the CPU.  object may be 0. */
 struct wait wait_begin_call_from(uint64_t caller, enum wait_class class, uint64_t object);
 #define wait_begin_call(class, object) wait_begin_call_from(CALLER, class, object)
 
-/* The call is over: did it block?  What wait_end() goes by; to be asked before another call is begun. */
+/* After the call: did it block?  wait_end() uses the answer; ask before the next call begins. */
 bool wait_blocked(struct wait *w);
 
 struct wait wait_begin_cond_from(uint64_t caller, uint64_t object, uint64_t mutex);
@@ -75,7 +75,8 @@ static inline int wait_error(struct wait *w, int error)
 	return w->result = error;
 }
 
-/* Of one that leaves it in errno.  Where a call that blocked says EAGAIN its time was over, too: SO_RCVTIMEO, semtimedop(). */
+/* The result of a call that leaves the error in errno.  EAGAIN after blocking also means a time-out:
+ * SO_RCVTIMEO, semtimedop(). */
 static inline void wait_failed(struct wait *w, bool failed)
 {
 	w->timed_out = failed && (errno == ETIMEDOUT || errno == EAGAIN);

@@ -2,12 +2,12 @@
 /*
  * c11.c - wrappers of <threads.h>.
  *
- * glibc's and musl's mtx_t and cnd_t are their pthread objects under another name (glibc asserts it),
- * so they have the same names in the table of releasers: a mutex locked by mtx_lock() and one locked
- * by pthread_mutex_lock() may be the same.
+ * glibc's and musl's mtx_t and cnd_t are their pthread objects under another name (glibc asserts it), so they
+ * have the same names in the table of releasers: a mutex locked by mtx_lock() and one locked by
+ * pthread_mutex_lock() may be the same.
  *
- * Not all of this is in every static program: a try that is missing is left out, and the call counts
- * as a wait if it took its time.
+ * A static program may lack some of these functions: a missing try function is skipped, and the call counts
+ * as a wait if it took long enough.
  */
 #include "runtime/waits/object.h"
 #include "runtime/waits/wait.h"

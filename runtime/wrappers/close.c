@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * close.c - wrappers of what closes a file: who reads at the other end gets nothing from then on, and is
- * woken by it.
+ * close.c - wrappers of calls that close a file, which wakes the reader at the other end: no more data will
+ * come.
  *
  *	T1 read(pipe) waits from 10, T2 close(pipe's other end) at 40: read returns 0, woken by T2 at 40
  *
- * A process that ends closes all it has.  One that is killed, or replaced by another program, does so without
- * our knowledge.
+ * A process that ends closes all its files.  A process that is killed, or executes another program, does so
+ * without our knowledge.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  *
  *	T1 recv(socket) waits 10..33, T2 sendfile(socket's other end, file) stamps at 30: woken by T2 at 30
  *
- * Who copies from a pipe waits for its writers and for room at the other end, and makes room in the pipe.
+ * A copy from a pipe waits for its writers and for room at the other end, and makes room in the pipe.
  */
 #include <errno.h>
 #include "runtime/wrappers/real.h"
@@ -23,7 +23,7 @@ IN_WRAPPER struct stream_wait begin(int from, int to)
 	return w;
 }
 
-/* What is read lies on a disk; it is the other end that may be full. */
+/* The data is read from a disk; only the other end may be full. */
 IN_WRAPPER struct stream_wait begin_from_disk(int to)
 {
 	return stream_begin(to, FLOW_ROOM, FLOW_FILE);
@@ -59,7 +59,7 @@ ssize_t vprof_w_tee(int from, int to, size_t len, unsigned int flags)
 	return stream_got(&w, real.tee(from, to, len, flags), NULL);
 }
 
-/* Into a pipe, or out of it, by which end it is. */
+/* Copies into a pipe or out of it, depending on which end the file is. */
 ssize_t vprof_w_vmsplice(int fd, const struct iovec *parts, size_t cnt, unsigned int flags)
 {
 	COPYING = stream_begin(fd, flow_is_for_reading(fd) ? FLOW_DATA : FLOW_ROOM, FLOW_FILE);

@@ -14,7 +14,7 @@
 #include "runtime/wrappers/plt_hooks.h"
 #include "runtime/wrappers/real.h"
 
-enum { STARTS = 1024 };			/* created, but not on a CPU yet */
+enum { STARTS = 1024 };			/* threads created, but not on a CPU yet */
 
 struct start {
 	void *(*routine)(void *);	/* one of these */
@@ -70,7 +70,7 @@ static int start_c11_thread(void *arg)
 	return s.c11_routine(s.arg);
 }
 
-/* NULL: start the thread without us. */
+/* NULL: start the thread without a record of its creation. */
 static struct start *prepare(void *arg)
 {
 	int saved_errno = errno;

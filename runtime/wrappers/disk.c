@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * disk.c - wrappers of calls that take as long as a device or another machine takes: class io, and
- * nobody of the run wakes.  One line each; CALL_TICKS_MIN tells a wait from a look into the cache.
+ * disk.c - wrappers of calls that wait for a device or another machine: class io, without a waker in the run.
+ * One line each; a call longer than CALL_TICKS_MIN is a wait, a shorter one was served by the cache.
  */
 #include "runtime/waits/flow.h"
 #include "runtime/waits/wait.h"
@@ -17,7 +17,7 @@ DISK_WRAPPERS(X)
 DISK_ALIASES(X)
 #undef X
 
-/* Somebody may be told of it: inotify. */
+/* A thread may be notified of it: inotify. */
 #define X(type, name, params, args)								\
 	type vprof_w_##name params								\
 	{											\

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * futex.c - the futex calls that programs make themselves: futex(), futex_waitv() and the newer futex_wait(), futex_wake() and
- * futex_requeue().
+ * futex.c - the futex calls that programs make themselves: futex(), futex_waitv() and the newer futex_wait(),
+ * futex_wake() and futex_requeue().
  *
- * What libstdc++ makes of std::atomic::wait, std::latch, std::future and the guards of local variables
- * comes along here, too, as do the locks of GLib.
+ * libstdc++'s std::atomic::wait, std::latch, std::future and guards of local variables end up here, too, as
+ * do the locks of GLib.
  *
  *	W syscall(SYS_futex, &word, FUTEX_WAIT, ...) from 10; S syscall(SYS_futex, &word, FUTEX_WAKE, 1)
  *	at 30: W waits 10..32, class cond, woken by S at 30
@@ -18,7 +18,7 @@
 #include "runtime/waits/wait.h"
 #include "runtime/wrappers/own_call.h"
 
-/* The same on all machines; headers of today may not have them. */
+/* The numbers are the same on all machines; the system's headers may not have them. */
 enum { CALL_FUTEX_WAITV = 449, CALL_FUTEX_WAKE = 454, CALL_FUTEX_WAIT, CALL_FUTEX_REQUEUE };
 enum { OP_LOCK_PI2 = 13, WORDS_MAX = 128 };
 
@@ -76,7 +76,7 @@ static void stamp(uint64_t address, uint64_t flags)
 	errno = saved_errno;
 }
 
-/* Who waits may have been moved to the second word. */
+/* The waiter may have been moved to the second word. */
 static void stamp_words(const long a[6])
 {
 	long command = a[1] & FUTEX_CMD_MASK;
@@ -127,7 +127,7 @@ static void forget_all(struct expected *e)
 		releasers_forget(&e->words[i]);
 }
 
-/* By itself: its stack is large. */
+/* Not inlined, because its stack frame is large. */
 static __attribute__((noinline)) long wait_for_any(const struct word *words, const struct own_call *c, own_maker make)
 {
 	WAITING wait = wait_begin_call_from(c->caller, WAIT_COND, 0);

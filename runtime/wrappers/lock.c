@@ -2,13 +2,14 @@
 /*
  * lock.c - wrappers of mutexes, read-write locks, spin locks and semaphores.
  *
- * Each tries first: glibc's lock takes its fast path by the same exchange as its trylock, so an
- * uncontended lock costs about what it did (a mutex: mutex.h).  Only when that fails the wait is timed.  Whatever the try
- * says other than "busy" the real call would say too; on "busy" the real call decides, so
- * deadlock errors, robust mutexes and timeouts are the library's own.
+ * Each tries first: glibc's lock takes its fast path by the same exchange as its trylock, so an uncontended
+ * lock costs about what it did (a mutex: mutex.h).  Only when that fails the wait is timed.  Any result of
+ * the try other than "busy" would also be that of the real call; on "busy" the real call decides, so deadlock
+ * errors, robust mutexes and timeouts are the library's own.
  *
- * A thread that records nothing goes straight through.  Before it lets go, a releaser stamps if somebody
- * waits; and whoever gets at once what somebody waits for says when (releasers_took()).
+ * A thread that records nothing calls the real function directly.  A releaser leaves a stamp before the
+ * release if a thread waits; a thread that gets a lock at once while another waits for it logs when
+ * (releasers_took()).
  */
 #include <errno.h>
 #include "runtime/waits/object.h"
@@ -22,7 +23,7 @@ REAL_NEEDS(pthread_rwlock_trywrlock);
 REAL_NEEDS(pthread_spin_trylock);
 REAL_NEEDS(sem_trywait);
 
-/* The C library looks at the time before it looks at these locks. */
+/* The C library checks the time-out before it checks these locks. */
 static bool is_time(const struct timespec *t)
 {
 	return t->tv_nsec >= 0 && t->tv_nsec < 1000000000;
@@ -34,7 +35,7 @@ static bool is_clock(clockid_t clock)
 	return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
 }
 
-/* r: of a call that does not wait. */
+/* r: result of a call that does not wait. */
 static int mutex_had(const pthread_mutex_t *m, int r)
 {
 	if ((!r || r == EOWNERDEAD) && !object_mutex_is_nested(m))
@@ -78,7 +79,7 @@ static struct wait wait_for_rwlock_from(uint64_t caller, const pthread_rwlock_t 
 #define wait_for_mutex(m) wait_for_mutex_from(CALLER, m)
 #define wait_for_rwlock(l) wait_for_rwlock_from(CALLER, l)
 
-/* By themselves, lock_recorded() and unlock_awaited(): what happens nearly always then needs no stack. */
+/* Not inlined into lock_recorded() and unlock_awaited(), whose common path then needs no stack. */
 static __attribute__((noinline)) int lock_busy(pthread_mutex_t *m, uint64_t caller)
 {
 	WAITING wait = wait_for_mutex_from(caller, m);
@@ -154,7 +155,7 @@ static __attribute__((noinline)) int unlock_awaited(pthread_mutex_t *m)
 
 int vprof_w_pthread_mutex_unlock(pthread_mutex_t *m)
 {
-	/* The place is that of its address, whatever else is in its name. */
+	/* The place follows from the address, whatever else is in the name. */
 	if (__builtin_expect(releasers_are_awaited((uint64_t)m), 0))
 		return unlock_awaited(m);
 	return real.pthread_mutex_unlock(m);

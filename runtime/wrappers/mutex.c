@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mutex.c - is the C library's mutex what mutex.h takes it for?
+ * mutex.c - tests whether the C library's mutex is as mutex.h assumes.
  *
- * Tried with a mutex of our own, both ways round: what its lock leaves is what we would, and what we leave is
- * locked for it and let go by its unlock.  With GLIBC_TUNABLES=glibc.elision.enable=1 its lock changes the kind,
- * for one, and we stay away.
+ * The test uses a mutex of our own, in both directions: its lock must leave the words that we would write,
+ * and it must treat our words as locked and release them in its unlock.  With
+ * GLIBC_TUNABLES=glibc.elision.enable=1, for example, its lock changes the kind, and mutex_take() stays off.
  */
 #include <errno.h>
 #include <string.h>

@@ -22,20 +22,20 @@
 /* Once: whether this process may use mutex_take(). */
 void mutex_prepare(void);
 
-/* The C library has just taken this mutex for us: from now on mutex_take() can. */
+/* Called after the C library took this mutex for us: mutex_take() works from now on. */
 void mutex_learn(const pthread_mutex_t *m);
 
 /* The C library's name of this thread, without a system call; 0: unknown. */
 uint32_t mutex_owner(void);
 
-/* A child of a fork has another name. */
+/* The child of a fork has another name. */
 static inline void mutex_forget(void)
 {
 	vprof_self.tid = 0;
 }
 
 #ifdef __GLIBC__
-enum { MUTEX_SHARED = 128 };		/* of the kinds whose lock is taken as a private one's */
+enum { MUTEX_SHARED = 128 };		/* kinds whose lock is taken as a private mutex's is */
 
 /* False: it is not free, of another kind, or the C library has to do it. */
 static inline bool mutex_take(pthread_mutex_t *m)

@@ -2,17 +2,17 @@
 /*
  * omp.c - OpenMP: libgomp's and libomp's waits, which make their futex calls themselves.
  *
- * The compiler writes the calls, so only the loader's slots lead here (plt_hooks.c).  A region's function is
- * called through share(), which knows when each thread has done its share:
+ * The compiler generates the calls, so they come here only through the loader's slots (plt_hooks.c).  A
+ * region's function is called through share(), which knows when each thread has done its share:
  *
  *	T1 GOMP_parallel(f)	f 10..12		waits 12..40, class join, woken by T2 at 39
  *	T2			f 10..39, stamp
  *
- * Each barrier of a region has a name, (region, how many there were), by which all who arrive leave a stamp: the last one lets the
- * others go.
+ * Each barrier of a region has a name, (region, number of barriers before it), under which each arriving
+ * thread leaves a stamp: the last one wakes the others.
  *
- * Threads execute tasks while they wait in a barrier.  So once a region has made tasks its barriers, and its end, are not
- * told as waits: what is a wait there is not known.
+ * Threads execute tasks while they wait in a barrier.  So once a region has created tasks, its barriers and
+ * its end are not recorded as waits, since which part of them is waiting is unknown.
  */
 #include <stdarg.h>
 #include "runtime/waits/object.h"
@@ -28,7 +28,7 @@ struct region {
 	int has_tasks;
 };
 
-/* What a thread takes part in. */
+/* A region that a thread takes part in. */
 struct part {
 	struct region *region;
 	unsigned int barrier_cnt;
@@ -37,7 +37,7 @@ struct part {
 
 static __thread struct part *current __attribute__((tls_model("initial-exec")));
 
-/* Nothing but waiting goes on inside, so spinning is waiting, too. */
+/* The call does nothing but wait, so spinning in it is waiting, too. */
 IN_WRAPPER struct wait begin(enum wait_class class, uint64_t object)
 {
 	struct wait w = vprof_self.gate ? wait_begin(class, object) : (struct wait){ .on = false };
@@ -56,7 +56,7 @@ static uint64_t end_of(const struct region *r)
 	return releasers_private((uint64_t)r);
 }
 
-/* Also of a share that is left early (cancelled). */
+/* Runs also for a share that is left early (cancelled). */
 static void leave(struct part *p)
 {
 	struct region *r = p->region;
@@ -124,7 +124,7 @@ IN_WRAPPER struct barrier_wait arrive(void)
 
 static void depart(struct barrier_wait *b)
 {
-	if (b->region && may_run_tasks(b->region))	/* made by others meanwhile */
+	if (b->region && may_run_tasks(b->region))	/* tasks made by other threads meanwhile */
 		b->wait.at_least = UINT64_MAX;
 	wait_end(&b->wait);
 }
@@ -176,7 +176,7 @@ void vprof_w_GOMP_critical_name_end(void **name)
 	real.GOMP_critical_name_end(name);
 }
 
-/* Whose turn it was leaves it to the next. */
+/* The thread whose turn it was passes it to the next. */
 static uint64_t turn(void)
 {
 	return current ? releasers_private((uint64_t)&current->region->data) : 0;
@@ -231,7 +231,7 @@ static void read_words(va_list list, unsigned int cnt, void *ret[MICRO_WORDS])
 		ret[i] = i < cnt ? va_arg(list, void *) : NULL;
 }
 
-/* libomp gives it as many words as the fork was given: the region comes first. */
+/* libomp passes as many words as the fork got; the region comes first. */
 static void share_micro(int *global, int *bound, struct region *r, void *a, void *b, void *c, void *d, void *e, void *f,
 			void *g, void *h, void *i, void *j, void *k, void *l, void *m, void *n)
 {

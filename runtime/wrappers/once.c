@@ -21,7 +21,7 @@ struct once_call once_begin_from(uint64_t caller, const void *once, void (*routi
 	return c;
 }
 
-/* Also when the routine throws or is cancelled: then another caller runs it. */
+/* Runs also if the routine throws or is cancelled: then another caller runs it. */
 static void stamp(struct once_call **c)
 {
 	releasers_stamp((*c)->wait.object);

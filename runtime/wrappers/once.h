@@ -21,7 +21,7 @@ struct once_call once_begin_from(uint64_t caller, const void *once, void (*routi
 #define once_begin(once, routine) once_begin_from(CALLER, once, routine)
 void once_end(struct once_call *c);
 
-/* What to give to the library instead of routine. */
+/* The routine to pass to the library instead. */
 void (*once_routine(struct once_call *c, void (*routine)(void)))(void);
 
 #endif

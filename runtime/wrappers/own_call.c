@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * own_call.c - which of the system calls that a program makes itself wait, and whom they let go.
+ * own_call.c - which system calls that a program makes itself wait, and which threads they wake.
  *
- * They are what the C library's functions of the same names are, but for cancellation: so those wrappers' parts do the
- * work, not the wrappers.
+ * They equal the C library's functions of the same names except for cancellation, so they use those wrappers'
+ * parts, not the wrappers.
  */
 #include <errno.h>
 #include <sys/syscall.h>
@@ -73,7 +73,7 @@ bool own_call_counts(long number)
 	return kind_of(number) != KIND_NONE;
 }
 
-/* As the C library leaves it, for what looks at errno. */
+/* Leaves the result as the C library does, for code that reads errno. */
 static long as_library(long r)
 {
 	if (r < 0)

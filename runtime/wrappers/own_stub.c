@@ -45,7 +45,7 @@ unsigned long long own_stub_call(const struct own_call *c)
 
 #define COUNTS(number) [number] = 1
 
-/* own_call_counts(), without a call; a number that is missing here is not looked at. */
+/* own_call_counts() as a table, without a call; numbers missing here do not count. */
 __attribute__((used)) const unsigned char own_stub_counts[512] = {
 	COUNTS(SYS_futex), COUNTS(449), COUNTS(454), COUNTS(455), COUNTS(456),
 	COUNTS(SYS_read), COUNTS(SYS_readv), COUNTS(SYS_recvfrom), COUNTS(SYS_recvmsg), COUNTS(SYS_accept), COUNTS(SYS_accept4),

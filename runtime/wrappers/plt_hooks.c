@@ -2,23 +2,23 @@
 /*
  * plt_hooks.c - points the calls of uninstrumented code at the wrappers.
  *
- * libstdc++ calls pthread_cond_wait, libevent epoll_wait, libuv read: nobody redirected those calls
- * when they were compiled.  But each library calls through a slot of its own that the loader fills:
+ * libstdc++ calls pthread_cond_wait, libevent epoll_wait, libuv read: nobody redirected those calls when they
+ * were compiled.  But each library calls through a slot of its own that the loader fills:
  *
  *	libevent.so: JUMP_SLOT epoll_wait	0x7f..c0 (libc's) -> vprof_w_epoll_wait
  *
- * The slots of the program and of its libraries are changed once a recorded process has attached;
- * where nothing is recorded nothing is touched.  No function gets another address by its name, so
- * everybody else's interposition works as before, and nothing counts twice: instrumented code calls
- * the wrappers itself, the wrappers call the C library through real.h, whose pointers are no slots.
+ * The slots of the program and of its libraries are changed once a recorded process has attached; where
+ * nothing is recorded nothing is touched.  No symbol gets another address, so other interposition works as
+ * before, and nothing counts twice: instrumented code calls the wrappers itself, the wrappers call the C
+ * library through real.h, whose pointers are no slots.
  *
- * Only a slot that leads where the wrapper leads is changed.  A slot that is not filled yet (lazy
- * binding) leads into its own library's table; it will lead there, too, but for the condition variables
- * of 2002 (pthread_cond_* of GLIBC_2.2.5), which have a layout of their own.
+ * Only a slot that leads where the wrapper leads is changed.  A slot that is not filled yet (lazy binding)
+ * leads into its own library's table; it will lead there, too, but for the condition variables of 2002
+ * (pthread_cond_* of GLIBC_2.2.5), which have a layout of their own.
  *
- * Left alone: the C library and the loader, whose inner calls are no waits of the program's; the
- * sanitizers' libraries; this one.  A library that is loaded later is seen when a thread is created
- * next, when an instrumented unit registers, or when somebody asks for a symbol by dlsym().
+ * Left alone: the C library and the loader, whose inner calls are no waits of the program's; the sanitizers'
+ * libraries; this one.  A library that is loaded later is seen when a thread is created next, when an
+ * instrumented unit registers, or when somebody asks for a symbol by dlsym().
  */
 #include <elf.h>
 #include <link.h>
@@ -102,7 +102,7 @@ struct object {				/* a program or library in memory */
 	bool writable;			/* relro was made so */
 };
 
-/* glibc has added the base to most of these in memory, musl to none. */
+/* glibc has added the base to most of these pointers in memory, musl to none. */
 static const void *at_base(const struct object *o, ElfW(Addr) value)
 {
 	return (const void *)(value < o->info->dlpi_addr ? value + o->info->dlpi_addr : value);
@@ -170,7 +170,7 @@ static bool contains(const struct object *o, const void *address)
 	return false;
 }
 
-/* names: how they may begin, NULL after the last. */
+/* names: possible prefixes, NULL after the last. */
 static bool is_named(const struct object *o, const char *const *names)
 {
 	const char *slash = strrchr(o->info->dlpi_name, '/');
@@ -240,8 +240,7 @@ static void change_slot(struct object *o, const ElfW(Rela) *rela)
 	    (uintptr_t)slot - (uintptr_t)&real < sizeof(real))
 		return;
 	w = find_wrapped(o->strings + o->symbols[symbol].st_name);
-	/* A program may have made itself the function's address (-no-pie): then this slot is how we
-	 * get there. */
+	/* A program may have taken the function's address (-no-pie): then this slot is how we reach the function. */
 	if (!w || !*w->real || contains(o, *w->real) || !leads_to_real(o, w, slot, type, symbol))
 		return;
 	if (make_writable(o, slot))
@@ -336,16 +335,16 @@ bool libraries_has_c(const void *const *functions, size_t cnt)
 }
 #endif
 
-/* clang takes a promise; without it, it wrote libraries_look() out in the wrapper, whose variable forbade the jump.  gcc has
- * no word for it and jumps where it optimises: libraries.sh. */
+/* clang has an attribute for that; without it, clang inlined libraries_look() into the wrapper, whose
+ * variable prevented the jump.  gcc has no such attribute and jumps if it optimises: libraries.sh. */
 #if defined(__clang__)
 #define ENDS_IN_A_JUMP __attribute__((musttail))
 #else
 #define ENDS_IN_A_JUMP
 #endif
 
-/* The call must end in a jump: dlsym() looks at who called it.  (A library is asked for its symbols
- * before anybody can call it.) */
+/* The call must end in a jump, because dlsym() checks who called it.  (No caller can ask a library for its
+ * symbols before it is loaded.) */
 void *vprof_w_dlsym(void *library, const char *name)
 {
 	libraries_look();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plt_hooks.h - primitives called by code that was not instrumented: shared libraries, and what else is
- * in the program.
+ * plt_hooks.h - primitives called by code that was not instrumented: shared libraries, and the rest of the
+ * program.
  */
 #ifndef RUNTIME_WRAPPERS_PLT_HOOKS_H
 #define RUNTIME_WRAPPERS_PLT_HOOKS_H

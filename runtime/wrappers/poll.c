@@ -2,13 +2,12 @@
 /*
  * poll.c - wrappers of poll, select and epoll: class io; without any file, sleep.
  *
- * The files that are ready say who wrote to them (flow.h); the latest of the first few writers is the
- * waker.  epoll reports a file by the program's own data for it, so what epoll_ctl() said is remembered:
+ * The files that are ready say who wrote to them (flow.h); the latest of the first few writers is the waker. 
+ * epoll reports a file by the program's own data for it, so what epoll_ctl() said is remembered:
  *
  *	epoll_ctl(5, ADD, 9, data 0x7f00): table[hash(5, 0x7f00)] = rest of the hash | 9
  *
- * A place that was taken by another file since does not have the rest of the hash: then the waker is
- * unknown.
+ * If another file has taken the place since, the rest of the hash differs, and the waker is unknown.
  */
 #include <errno.h>
 #include "runtime/rules/readable.h"
@@ -43,7 +42,7 @@ void poll_end(struct poll_wait *p)
 	wait_end(&p->wait);
 }
 
-/* Whether who fed one of the files is worth looking for: a thread, or a timer that rang. */
+/* Whether to look for what fed one of the files: a thread, or a timer that expired. */
 static bool has_reason(struct poll_wait *p, int r)
 {
 	p->wait.result = r <= 0;
@@ -52,7 +51,7 @@ static bool has_reason(struct poll_wait *p, int r)
 	return wait_blocked(&p->wait) && r > 0 && (p->fed || special_was_any_timer());
 }
 
-/* *latest: the ticks of the best stamp until now.  false: there is none for this. */
+/* latest: ticks of the best stamp so far.  false: there is no stamp of this kind. */
 static bool consider_kind(struct wait *w, int fd, enum flow_kind kind, uint64_t *latest)
 {
 	uint64_t object = flow_awaited(fd, kind, FLOW_FILE, w->start), serial, ticks;
@@ -66,7 +65,7 @@ static bool consider_kind(struct wait *w, int fd, enum flow_kind kind, uint64_t 
 	return true;
 }
 
-/* A file can also be read from because its other end is closed, or because its time has come. */
+/* A file also becomes readable when its other end is closed, or its time comes. */
 static void consider(struct poll_wait *p, int fd, bool reads, uint64_t *latest)
 {
 	if (reads && special_was_timer(fd) && !*latest && special_of(fd) == SPECIAL_TIMER)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * real.c - weak references to what is wrapped, so that a static program does not get all of it.
+ * real.c - weak references to the wrapped functions, so that a static program does not link all of them.
  *
- * They have other names in C: "..." is written as the words that it stands for, and a pointer to a
- * weak function may be NULL.
+ * They have other names in C, since "..." is declared as separate words here, and since a pointer to a weak
+ * function may be NULL.
  */
 #include "runtime/wrappers/real.h"
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signal.c - wrappers of waits for a signal: class cond, woken by the thread of the run that sent one
- * to this process, or to this thread.
+ * signal.c - wrappers of waits for a signal: class cond, woken by the thread of the run that sent one to this
+ * process, or to this thread.
  *
  *	T1 sigwait({USR1}) waits from 10, T2 pthread_kill(T1, USR1) at 40: woken by T2 at 40
  *
- * Whoever else sent it, or the child that ended, is who the signal itself names, if it comes with that: not this process, of
- * which it may have been any thread.  A timer's is the end of a time that was set.  pause() and sigsuspend() always
- * end with an error; the signal that ended them is asked for all the same.
+ * For any other sender, or a child that ended, the waker is the process that the signal itself names, if it
+ * names one; this process is ignored, since any of its threads may have sent it.  A timer's signal is the end
+ * of a wait for time.  pause() and sigsuspend() always end with an error; the signal that ended them is asked
+ * for all the same.
  */
 #include <errno.h>
 #include <sys/signalfd.h>
@@ -130,7 +131,7 @@ int vprof_w_sigqueue(pid_t pid, int number, const union sigval value)
 	return real.sigqueue(pid, number, value);
 }
 
-/* One thread of the process gets it; which one is not known by that name. */
+/* One thread of the process gets the signal; the name does not say which. */
 int vprof_w_tgkill(pid_t pid, pid_t tid, int number)
 {
 	signals_stamp(signals_of_process(pid));

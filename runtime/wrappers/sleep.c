@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sleep.c - wrappers of what waits for time to pass: class sleep, nobody wakes. */
+/* sleep.c - wrappers of calls that wait for time to pass: class sleep, without a waker. */
 #include "runtime/waits/wait.h"
 #include "runtime/wrappers/real.h"
 

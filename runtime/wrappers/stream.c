@@ -4,8 +4,8 @@
  *
  *	T1 read(pipe) waits 10..33, T2 write(pipe) stamps at 30: woken by T2 at 30
  *
- * What got nothing may have been ended by who closed the other end (close.c).  What was read from a signalfd says whose
- * signal it was, and a timerfd rings by itself.
+ * A read without data may have been ended by the thread that closed the other end (close.c).  Data from a
+ * signalfd names the sender of the signal, and a timerfd needs no waker.
  */
 #include <errno.h>
 #include "runtime/rules/permit.h"
@@ -24,7 +24,7 @@ struct stream_wait stream_begin_from(uint64_t caller, int fd, enum flow_kind kin
 
 	if (!vprof_self.gate)
 		return w;
-	/* Who reads makes room for who writes, and the other way round. */
+	/* A reader makes room for writers, and the other way round. */
 	flow_stamp(fd, kind == FLOW_DATA ? FLOW_ROOM : FLOW_DATA, file);
 	w.fed_cnt = flow_fed_cnt();
 	w.wait = wait_begin_call_from(caller, WAIT_IO, flow_waiters(kind));
@@ -32,7 +32,7 @@ struct stream_wait stream_begin_from(uint64_t caller, int fd, enum flow_kind kin
 	return w;
 }
 
-/* It was preempted for a while in a call that does not block. */
+/* The thread was preempted in a call that does not block. */
 static bool blocks_not(int fd)
 {
 	int saved_errno = errno, flags = permitted(PERMIT_FCNTL) ? real.fcntl(fd, F_GETFL, 0) : -1;
@@ -50,7 +50,7 @@ static void find_object(struct stream_wait *w)
 		w->wait.also.name = flow_awaited(w->fd, FLOW_END, w->file, w->wait.start);
 }
 
-/* The file itself may say who fed it. */
+/* The data itself may name the waker. */
 static void look_at_data(struct stream_wait *w)
 {
 	if (signals_are_in(w->data, w->got) && special_of(w->fd) == SPECIAL_SIGNALS)

@@ -15,7 +15,7 @@
 struct stream_wait {
 	struct wait wait;
 	int fd;
-	int to;				/* copies: the call may also wait for room there; else -1 */
+	int to;				/* for copies: the call may also wait for room there; else -1 */
 	enum flow_kind kind;
 	enum flow_file file;
 	uint64_t fed_cnt;		/* before it began */

@@ -21,7 +21,8 @@ static uint64_t kernel_object(const char *kind, uint64_t a, uint64_t b)
 	return arena_hash(a ^ arena_hash(b + (uint64_t)kind[0])) | 1ULL << 63;
 }
 
-/* Who takes from a semaphore waits for those who add; who waits for zero, for those who take. */
+/* The object that an operation waits for: one that subtracts waits for those that add, one that waits for
+ * zero for those that subtract. */
 static uint64_t awaited_by(int set, const struct sembuf *op)
 {
 	return kernel_object(op->sem_op ? "sem" : "zero", (uint64_t)set, op->sem_num);

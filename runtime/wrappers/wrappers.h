@@ -241,7 +241,7 @@
 	  (int from, off64_t *from_at, int to, off64_t *to_at, size_t len, unsigned int flags),	\
 	  (from, from_at, to, to_at, len, flags))
 
-/* Files on disks, and whatever else just takes its time.  Those that write come first. */
+/* Files on disks, and other calls that take their time.  Those that write come first. */
 #define DISK_WRITE_WRAPPERS(X)									\
 	X(ssize_t, pwrite, (int fd, const void *data, size_t len, off_t at), (fd, data, len, at)) \
 	X(ssize_t, pwritev, (int fd, const struct iovec *parts, int cnt, off_t at),		\
@@ -286,8 +286,8 @@
 	SIGNAL_WRAPPERS(X) STREAM_WRAPPERS(X) POLL_WRAPPERS(X) COPY_WRAPPERS(X)			\
 	DISK_WRITE_WRAPPERS(X) DISK_WRAPPERS(X) SYSV_WRAPPERS(X)
 
-/* Other names of the same: what headers make of them (_FORTIFY_SOURCE, _FILE_OFFSET_BITS).  The
- * parsed text does not say them, so only plt_hooks.c finds them. */
+/* Other names of the same functions, to which headers redirect (_FORTIFY_SOURCE, _FILE_OFFSET_BITS).  The
+ * parsed text does not contain them, so only plt_hooks.c finds them. */
 #define READ_ALIASES(X)										\
 	X(ssize_t, __read_chk, (int fd, void *data, size_t len, size_t room), (fd, data, len, room))
 
@@ -330,8 +330,8 @@
 	X(ssize_t, pwritev64, (int fd, const struct iovec *parts, int cnt, off64_t at),		\
 	  (fd, parts, cnt, at))
 
-/* What shares memory between processes (mapping.c).  Nothing waits here: what is mapped is only to be
- * known, so what plt_hooks.c finds is enough, and costs no unit anything. */
+/* Calls that share memory between processes (mapping.c).  They do not wait; it is enough that plt_hooks.c
+ * finds them, which costs a unit nothing. */
 #define MAPPING_ALIASES(X)									\
 	X(void *, mmap, (void *at, size_t len, int prot, int flags, int fd, off_t offset),	\
 	  (at, len, prot, flags, fd, offset))							\
@@ -345,7 +345,7 @@
 	X(sem_t *, sem_open, (const char *name, int flags, long mode, long value),		\
 	  (name, flags, mode, value))
 
-/* What ends a file (close.c): the same holds. */
+/* Calls that close files (close.c), found the same way. */
 #define CLOSING_ALIASES(X)									\
 	X(int, close, (int fd), (fd))								\
 	X(int, shutdown, (int fd, int how), (fd, how))						\
@@ -356,17 +356,17 @@
 	X(void, _exit, (int status), (status))							\
 	X(void, _Exit, (int status), (status))
 
-/* What goes on on another stack (stacks.c): the same holds. */
+/* Calls that switch stacks (stacks.c), found the same way. */
 #define STACK_ALIASES(X)									\
 	X(int, swapcontext, (ucontext_t *from, const ucontext_t *to), (from, to))		\
 	X(int, setcontext, (const ucontext_t *to), (to))
 
-/* What is fed by no write (special.h): the same holds. */
+/* Calls that create files which no write feeds (special.h), found the same way. */
 #define SPECIAL_ALIASES(X)									\
 	X(int, timerfd_create, (int clock, int flags), (clock, flags))				\
 	X(int, inotify_add_watch, (int fd, const char *path, unsigned int mask), (fd, path, mask))
 
-/* What changes what the program may do, and we with it (rules.c, limits.c): the same holds. */
+/* Calls that change what the program, and we with it, may do (rules.c, limits.c), found the same way. */
 #define RULES_ALIASES(X)									\
 	X(int, prctl, (int op, long a, long b, long c, long d), (op, a, b, c, d))		\
 	X(int, setrlimit, (int resource, const struct rlimit *l), (resource, l))		\
