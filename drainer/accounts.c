@@ -2,8 +2,8 @@
 /*
  * accounts.c - looks at the threads of the run.
  *
- * What says the same as the look before is not written, only its last repetition and how many there were: of a thread
- * that sleeps, or computes without leaving its CPU, nothing but the time changes.
+ * A sample that equals the one before is not written, except for the last repetition, with a count: for a
+ * thread that sleeps, or computes without leaving its CPU, only the time changes.
  *
  *	look	processor time	got a CPU	state	written
  *	0 ms	3 ms		7 times		sleeps	0 ms
@@ -27,14 +27,14 @@ enum {
 	ACCOUNTS_COST_SHARE = 100,
 	LOOK_NS = 4800000,		/* just below the drainer's longest pause */
 	LOOK_MAX_NS = 25000000,		/* in long runs */
-	LONGER_EACH_NS = 2000000000,	/* the time between looks grows by a hundredth of LOOK_NS each */
+	LONGER_EACH_NS = 2000000000,	/* the time between looks grows by a hundredth of LOOK_NS for each of these */
 	SEARCH_NS = 100000000,
 	TABLE_BYTES = 1 << 16,
 	TABLE_FLUSH_BYTES = TABLE_BYTES - 128,
 	AT_ONCE_NS = 50000,
 	LOOK_TRIES = 3,
 	FDS_MAX = 1024,
-	FDS_LEFT = 64,			/* for everybody else */
+	FDS_LEFT = 64,			/* file descriptors left for other uses */
 };
 
 void accounts_init(struct accounts *a, uint64_t now_ns)
@@ -143,7 +143,7 @@ static bool read_account(const struct account_thread *t, struct account *ret)
 	return ret->slices > 0;
 }
 
-/* Whether both are of one stretch in which the thread did not come to a CPU. */
+/* Whether both were taken in one stretch in which the thread did not come to a CPU. */
 static bool is_same(const struct account *a, const struct account *b)
 {
 	return a->slices == b->slices && a->delay_ns == b->delay_ns && a->is_off == b->is_off &&
@@ -163,7 +163,7 @@ static bool look_once(const struct account_thread *t, struct account *ret)
 	*ret = (struct account){ .ticks = clock_ticks() };
 	if (!read_account(t, ret))
 		return false;
-	/* A thread that slept and got no CPU since sleeps on. */
+	/* A thread that slept and got no CPU since is still asleep. */
 	ret->is_off = (t->last.is_off && t->last.slices == ret->slices) || read_is_off(t);
 	return true;
 }
@@ -176,9 +176,9 @@ static bool is_still(const struct account_thread *t, const struct account *a)
 }
 
 /*
- * Time, account and state belong together only if they were read at once.  On a busy machine we wait for a CPU, too: what the
- * thread does then is not what it did when we began, unless its account is still the same.  false: the thread is gone, or no
- * try was good.
+ * Time, account and state belong together only if they were read at once.  On a busy machine we wait for a
+ * CPU between the reads: the thread's state is then not the one at the start, unless its account is
+ * unchanged.  false: the thread is gone, or no try was good.
  */
 static bool look_at_once(const struct account_thread *t, struct account *ret)
 {

@@ -36,16 +36,16 @@ struct account_thread {
 
 struct accounts {
 	VEC(struct account_thread) threads;	/* by slot of the arena */
-	uint64_t pid_namespace;		/* ours: other numbers say nothing here */
+	uint64_t pid_namespace;		/* our own; numbers of another namespace mean nothing here */
 	uint64_t began_ns, next_ns;
 	size_t fds_left;
 	struct encoder table;		/* BLOCK_ACCOUNTS */
 };
 
 void accounts_init(struct accounts *a, uint64_t now_ns);
-void accounts_turn(struct drainer *d, uint64_t now_ns);	/* looks, if it is time */
-void accounts_end(struct drainer *d);	/* a last look at each; all is written */
-void accounts_flush(struct drainer *d);	/* what was collected, into the file */
+void accounts_turn(struct drainer *d, uint64_t now_ns);	/* takes a look, if it is time */
+void accounts_end(struct drainer *d);	/* takes a last look at each thread; writes everything */
+void accounts_flush(struct drainer *d);	/* writes the collected samples into the file */
 void accounts_release(struct accounts *a);
 
 #endif

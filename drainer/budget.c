@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget.c - from what recording costs to a rate.
+ * budget.c - computes a rate from the cost of recording.
  *
  * Of all intervals' time the part p * calls * cost / latency goes to probes, p being the part of intervals in
- * full, calls those that one of them makes, cost what one takes.  So p = budget * latency / (calls * cost), and
- * the level is the first whose p is not more.  Example: a budget of 5 %, intervals of 100 us with 2,000 calls of
- * 17 ns: p = .05 * 100 / 34 = .147; level 2 has 15/64 = .234, level 3 15/128 = .117: level 3.
+ * full, calls those that one of them makes, cost what one takes.  So p = budget * latency / (calls * cost),
+ * and the level is the first whose p is not more.  Example: a budget of 5 %, intervals of 100 us with 2,000
+ * calls of 17 ns: p = .05 * 100 / 34 = .147; level 2 has 15/64 = .234, level 3 15/128 = .117: level 3.
  *
- * Where processors are short that says little: most of an interval's time is waiting then, for others and for what
- * their probes take.  So the same holds for processor time, and the smaller p counts.  A call takes a processor of the
- * program's and, as a record, of the recorder's.  What does not go with the rate (waits, events, functions that are
- * recorded anywhere, waking up) is paid first, but never with more than three quarters of the budget, or nothing
- * would be known of functions.  Example: in a second the program takes 1.04 s, 40 ms of them for a million records of
- * 40 ns; the recorder 70, 60 of them for records; 900,000 records were calls of 100 intervals in full, of 1,000.
+ * Where processors are short that says little: most of an interval's time is waiting then, for others and for
+ * what their probes take.  So the same holds for processor time, and the smaller p counts.  A call takes a
+ * processor of the program's and, as a record, of the recorder's.  What does not go with the rate (waits,
+ * events, functions that are recorded anywhere, waking up) is paid first, but never with more than three
+ * quarters of the budget, or nothing would be known of functions.  Example: in a second the program takes
+ * 1.04 s, 40 ms of them for a million records of 40 ns; the recorder 70, 60 of them for records; 900,000
+ * records were calls of 100 intervals in full, of 1,000.
  *
  *	a record		40 + 60,000,000 / 1,000,000 = 100 ns
  *	may be taken		.05 * (1,040 - 40) = 50 ms
  *	of that, paid first	10 for waking up, 100,000 * 100 ns = 10 for other records: 30 ms are left
  *	all intervals in full	9,000 calls * 1,000 intervals * 100 ns = 900 ms: p = .033, level 5
  *
- * It goes up at once, and down when a quarter more than the budget needs would still fit, one level a look: a load
- * at the border of two does not swing.  A decision takes some intervals of each kind, or a second; without any in full
- * nothing is known to be dear, and it goes down.  It begins in the middle, and the first decision comes soon.
+ * The level goes up at once, and down, one level a look, if a cost higher by a quarter would still fit into
+ * the budget, so that a load between two levels does not oscillate.  A decision needs some intervals of each
+ * kind, or a second; if none was in full, no cost is known, and the level goes down.  It starts in the
+ * middle, and the first decision comes soon.
  *
- * Calls are counted as chunks are drained.  How long an interval took its last thread says at once: BEGIN and END of
- * one may be in chunks that come in any order.
+ * Calls are counted as chunks are drained.  The thread that ends an interval reports its duration directly,
+ * because the chunks of BEGIN and END may arrive in any order.
  */
 #include <string.h>
 #include <time.h>
@@ -53,7 +55,7 @@ static uint64_t wall_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* The quickest of some rounds: others may have been interrupted. */
+/* The shortest of some rounds: others may have been interrupted. */
 static double two_looks(double *ret_ns_per_tick)
 {
 	uint64_t best = UINT64_MAX, start_ns = wall_ns(), first = vprof_ticks();
@@ -97,7 +99,7 @@ void budget_release(struct budget *b)
 	usage_release(&b->usage);
 }
 
-/* Threads add to what their slot says, and who gets the slot next goes on: a sum that only grows. */
+/* Threads add to sums in their slots, and the next owner of a slot continues: the sums only grow. */
 static void add_latencies(struct budget *b)
 {
 	uint64_t cnt = 0, ticks = 0, slots = b->arena->control->thread_cnt;
@@ -137,7 +139,7 @@ static double part_by_processors(const struct budget *b)
 	double all_ns = b->calls / b->full_cnt * b->latency_cnt * record_ns;
 
 	if (!(b->run_ns > 0))
-		return ANY;			/* processes whose clocks we cannot read */
+		return ANY;			/* some processes' clocks cannot be read */
 	return (rest_ns < (1 - FOR_FUNCTIONS) * may_ns ? may_ns - rest_ns : FOR_FUNCTIONS * may_ns) / all_ns;
 }
 
@@ -152,7 +154,7 @@ static double part_in_full(const struct budget *b)
 	return latency < processors ? latency : processors;
 }
 
-/* The first level at which that part of all intervals, or less, is in full. */
+/* The first level at which at most that part of all intervals is in full. */
 static unsigned int level_for(double part)
 {
 	unsigned int level = 0;

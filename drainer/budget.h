@@ -16,15 +16,15 @@ struct budget {
 	double part;			/* of the intervals' time, and of processor time; 0: the rate is fixed */
 	const struct arena_map *arena;
 	unsigned int level;		/* trace/format.h */
-	bool is_decided;		/* by what was seen, not just begun with */
+	bool is_decided;		/* decided by measurement, not just the initial one */
 	double call_ticks, call_ns;	/* what a recorded call takes: while its interval goes on; of a processor */
-	/* Sums; what is older counts half each time. */
+	/* Sums in which older values count half each time. */
 	double calls, full_cnt;		/* drained: calls that only intervals in full make, and these */
 	double records;			/* drained: of all kinds */
-	double ticks, latency_cnt;	/* of all intervals, as the threads say */
+	double ticks, latency_cnt;	/* of all intervals, as reported by the threads */
 	double run_ns;			/* processor time: of the processes that are recorded, */
 	double recorder_ns, work_ns;	/* of the recorder; of that, for records */
-	uint64_t ended_cnt, ended_ticks;	/* what the threads had said the last time */
+	uint64_t ended_cnt, ended_ticks;	/* the threads' sums at the last look */
 	uint64_t recorder_before_ns;
 	uint64_t next_ns, evidence_ns;	/* next look; when a decision was taken, last */
 	struct usage usage;
@@ -51,7 +51,7 @@ static inline void budget_call(struct budget *b, uint32_t fid)
 		b->calls += fid >= ARENA_FUNCTIONS_FIRST || b->arena->functions[fid].level == 1;	/* PROBE_IN_INTERVALS: only in those in full */
 }
 
-/* Around what the recorder does for records: uint64_t began = budget_clock(b); ... budget_worked(b, began). */
+/* Put around the recorder's work on records: uint64_t began = budget_clock(b); ... budget_worked(b, began). */
 static inline uint64_t budget_clock(const struct budget *b)
 {
 	return b->part > 0 ? usage_own_ns() : 0;

@@ -2,8 +2,8 @@
 /*
  * callers.c - the arena's callers, each as a file and an address in it.
  *
- * Where another file was loaded later at the place of one that was unloaded nobody can say whose the address was: it is
- * left out.  Processes of the run may write to the arena meanwhile, so nothing in it is believed.
+ * If a file was loaded where another one had been unloaded, the address may belong to either, and is left
+ * out.  Processes of the run may write to the arena meanwhile, so every value of it is checked.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static const struct arena_module *find_module(const struct arena_module *all, ui
 	return found;
 }
 
-/* A copy of those that are whole, so that they stay as they are. */
+/* Copies the complete entries, so that they cannot change any more. */
 static struct arena_module *copy_modules(const struct arena_map *a, uint32_t *ret_cnt)
 {
 	uint32_t cnt = __atomic_load_n(&a->control->module_cnt, __ATOMIC_ACQUIRE);

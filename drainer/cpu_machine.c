@@ -4,7 +4,7 @@
  *
  *	/proc/stat		cpu  11 2 3 70 4 0 1 5 ...	ticks: user, nice, system, idle, waiting, interrupts, soft ones, stolen
  *				procs_running 4			we are one of them
- *	/proc/pressure/cpu	some avg10=... total=790	us in which somebody waited; not every kernel has it
+ *	/proc/pressure/cpu	some avg10=... total=790	us in which a thread waited; not every kernel has it
  *	cpu.stat		throttled_usec 5		version 2; version 1 has throttled_time, in ns
  */
 #include <fcntl.h>

@@ -7,8 +7,8 @@
  *	2	6 (155)			gone		make 1, and of 55 that its children took 40 were cc1's before: 15 to
  *						who its children are, cc1
  *
- * A process whose parent went first is waited for by somebody further up.  What no name explains is never more than the
- * CPUs were busy beyond what is seen: numbers that do not fit are made smaller, not reported.
+ * A process whose parent ended first is reaped by another ancestor.  Time that no name explains is limited to
+ * the busy time of the CPUs that is not otherwise accounted for: a larger value is reduced, not reported.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +27,8 @@ bool cpu_process_parse(const char *text, struct cpu_process *ret)
 	if (!open || !close || close < open || close[1] != ' ' || !close[2])
 		return false;
 	*ret = (struct cpu_process){ .pid = (uint32_t)strtoul(text, NULL, 10) };
-	at = (char *)close + 3;		/* behind the state; v[0] is field 4 */
-	for (size_t i = 0; i < 36; i++) {	/* the last: of kernels that tell the CPU */
+	at = (char *)close + 3;		/* after the state; v[0] is field 4 */
+	for (size_t i = 0; i < 36; i++) {	/* the last one: only kernels that report the CPU have it */
 		char *end;
 
 		v[i] = strtoull(at, &end, 10);
@@ -93,7 +93,7 @@ static void compare_each(const cpu_processes *before, cpu_processes *now)
 	}
 }
 
-/* What was charged to a process while it was there is not charged again through who waited for it. */
+/* Time that was charged to a process while it existed is not charged again to the process that reaped it. */
 static void leave_out_known(const cpu_processes *before, cpu_processes *now)
 {
 	for (size_t i = 0; i < before->cnt; i++) {
@@ -146,11 +146,11 @@ static void charge(struct cpu_charges *c, const char *comm, uint64_t ticks)
 	u->ticks = ticks;
 }
 
-/* NULL: nobody is told. */
+/* NULL: nothing is charged. */
 static const char *name_of_children(const struct cpu_process *p, uint32_t self)
 {
 	if (p->pid == self)
-		return NULL;		/* what ended last of what we record */
+		return NULL;		/* a recorded process was the last to end */
 	if (p->has_child)
 		return p->child_left_out ? NULL : p->child_comm;
 	return p->is_recorded || p->is_elsewhere ? NULL : p->comm;

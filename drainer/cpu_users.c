@@ -2,8 +2,8 @@
 /*
  * cpu_users.c - scans of /proc in the drainer's turns, and what is written of them.
  *
- * What is written is of one period, a second and more: a trace of which only the end was kept has the end's.  Between
- * periods nothing is left out, so that the reader adds them up (trace/raw/cpu_use.c).
+ * Each block covers one period, of a second or more, so that a trace of which only the end was kept has the
+ * end's.  Periods leave no gap, and the reader adds them up (trace/raw/cpu_use.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,12 +19,12 @@
 
 enum {
 	CPU_USERS_COST_SHARE = 500,
-	EACH_TURN = 64,			/* processes */
+	EACH_TURN = 64,			/* processes read in a turn */
 	PAUSE_NS = 100000000,		/* between scans, at least */
 	PERIOD_NS = 1000000000,
 	PERIOD_MAX_S = 10,
-	PERIOD_GROWS = 100,		/* to that part of the recording's length */
-	NAMES_MAX = 16,			/* of one period; the rest is summed */
+	PERIOD_GROWS = 100,		/* a period grows to this part of the recording's length */
+	NAMES_MAX = 16,			/* named processes of one period; the rest is summed */
 	AFFINITY_MAX = 256,		/* threads */
 };
 
@@ -62,7 +62,7 @@ static bool read_process(const struct cpu_users *u, const char *pid, struct cpu_
 	return cpu_process_parse(text, ret);
 }
 
-/* false: there are no more. */
+/* false: no processes are left. */
 static bool scan_some(struct cpu_users *u, unsigned cnt)
 {
 	while (cnt) {
@@ -116,8 +116,8 @@ static bool is_below(struct cpu_users *u, const struct cpu_process *p, uint32_t 
 	return false;
 }
 
-/* The recorded ones: those that have a thread in the arena.  Where there are none the kernel records the command and
- * what comes from it, or the processes that it was told. */
+/* The recorded ones: those that have a thread in the arena.  If there are none, only the kernel's side is
+ * recorded: the command and its descendants, or the given processes. */
 static void mark_recorded(struct drainer *d)
 {
 	struct cpu_users *u = &d->cpu_users;

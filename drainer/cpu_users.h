@@ -28,8 +28,9 @@ struct cpu_process {
 	uint32_t pid, parent;
 	uint64_t began;			/* with pid: which process it is */
 	uint64_t own, reaped;		/* ticks: its own, and those of its children that it waited for */
-	uint64_t own_more, reaped_more;	/* since the scan before; of the children only what was not seen of themselves */
-	uint32_t cpu;			/* where it was last */
+	uint64_t own_more, reaped_more;	/* since the scan before; reaped_more without time already seen in the
+					 * children */
+	uint32_t cpu;			/* where it ran last */
 	bool is_recorded, is_new;
 	bool is_elsewhere;		/* on a CPU that the recorded threads may not use: does not count */
 	bool has_child, child_left_out;	/* what its children are like: the last new one below it */
@@ -45,7 +46,7 @@ struct cpu_taker {
 
 struct cpu_charges {			/* ticks of one period, or more */
 	VEC(struct cpu_taker) users;
-	uint64_t known;			/* of all that is visible, the recorded ones too */
+	uint64_t known;			/* of all visible processes, the recorded ones too */
 };
 
 /* cpu_scan.c: what the processes took between two scans, both in order of pid.  budget: all that the CPUs were busy.  self:
@@ -59,7 +60,7 @@ bool cpu_process_parse(const char *text, struct cpu_process *ret);
 struct cpu_machine {			/* totals since the machine began */
 	uint64_t busy, stolen;		/* ticks */
 	uint64_t stalled_us;		/* some thread waited for a CPU; has_stalled: the kernel reports it */
-	uint32_t cpu_cnt, running;	/* now; running: and those that would, without us */
+	uint32_t cpu_cnt, running;	/* now; running: threads that run or are ready to, without us */
 	bool has_stalled;
 };
 
@@ -89,12 +90,14 @@ struct cpu_users {
 	double running;			/* summed over time, in ns */
 };
 
-void cpu_limits_note(struct cpu_users *u, uint32_t pid);	/* the control groups that it is in */
-uint64_t cpu_limits_take(struct cpu_users *u);	/* throttled since the last time, of the group that was longest */
+void cpu_limits_note(struct cpu_users *u, uint32_t pid);	/* notes the control groups of the process */
+uint64_t cpu_limits_take(struct cpu_users *u);	/* time throttled since the last call, of the group that was
+						 * throttled longest */
 
-void cpu_users_turn(struct drainer *d, uint64_t now_ns);	/* a few processes of a scan, if it is time */
-void cpu_users_end(struct drainer *d, uint64_t now_ns);	/* a last scan; all is written */
-void cpu_users_flush(struct drainer *d, uint64_t now_ns);	/* what was collected, into the file, if it is time */
+void cpu_users_turn(struct drainer *d, uint64_t now_ns);	/* scans a few processes, if it is time */
+void cpu_users_end(struct drainer *d, uint64_t now_ns);	/* makes a last scan; writes everything */
+void cpu_users_flush(struct drainer *d, uint64_t now_ns);	/* writes the collected periods into the file,
+								 * if it is time */
 void cpu_users_release(struct cpu_users *u);
 
 #endif

@@ -2,13 +2,12 @@
 /*
  * drain.c - from chunks to blocks of the trace file.
  *
- * A chunk holds records as the runtime wrote them: 16 bytes for an invocation, more for events.
- * A first word of zero is a hole: nothing was written there, or a killed thread was in the middle
- * of it.  Records become differences and varints (trace/format.h), chunks are collected to
- * blocks.
+ * A chunk holds records as the runtime wrote them: 16 bytes for an invocation, more for events. A first word
+ * of zero is a hole: nothing was written there, or a killed thread was in the middle of it.  Records become
+ * differences and varints (trace/format.h), chunks are collected to blocks.
  *
- * A process that ended gives nothing back.  What its threads still held is drained from here, and
- * the frames that were open on their shadow stacks become OPEN_FRAME events.
+ * A process that ended returns nothing.  Its threads' remaining chunks are drained here, and the frames that
+ * were open on their shadow stacks become OPEN_FRAME events.
  */
 #include <errno.h>
 #include <signal.h>
@@ -50,7 +49,7 @@ static void put_head(struct drainer *d, struct batch *b, uint64_t head, uint64_t
 	b->cnt++;
 }
 
-/* Calls, up to cnt of them, until something else comes: how many.  Of c only what is sought counts. */
+/* Encodes up to cnt calls, until another record comes; returns how many.  Of c, only the sought call is updated. */
 static size_t put_calls(struct drainer *d, struct batch *b, struct encoded_calls *c, const uint64_t *words, size_t cnt)
 {
 	c->before = b->before;
@@ -87,7 +86,7 @@ static void put_event(struct drainer *d, struct batch *b, unsigned int kind, uin
 	}
 }
 
-/* For whoever finds the arena if we are killed now: what is collected, and what there was no room for. */
+/* For the recorder that finds the arena if this one is killed now: how much is collected or had no room. */
 static void tell_held(struct drainer *d)
 {
 	struct arena_held *held = &d->arena.control->held;
@@ -103,7 +102,7 @@ static void tell_held(struct drainer *d)
 			 __ATOMIC_RELEASE);
 }
 
-/* Names come before who bears them: the next block may be the one for which there is no room. */
+/* Names are written before the records that use them: the next block may be the one that has no room. */
 void drain_flush(struct drainer *d)
 {
 	drain_tables(d);
@@ -133,7 +132,7 @@ void drain_flush(struct drainer *d)
 	tell_held(d);
 }
 
-/* Not before a chunk is given back: one that is in the file must not be found in the arena as well. */
+/* Not called before a chunk is returned: a chunk in the file must not be in the arena as well. */
 static void flush_if_large(struct drainer *d)
 {
 	if (d->records.len > BLOCK_FLUSH_BYTES)
@@ -176,7 +175,7 @@ static void end_batch(struct drainer *d, const struct batch *b)
 	tell_held(d);
 }
 
-/* Who a thread is must be known as long as it is met, also when that part of the trace is gone. */
+/* A thread's name must remain known as long as it has records, even if the part of the trace with the name is gone. */
 static void note_known(struct drainer *d, const struct arena_chunk *chunk, enum trace_event kind,
 		       uint64_t ticks, const uint64_t *words)
 {
@@ -200,7 +199,7 @@ void drain_event(struct drainer *d, uint64_t serial, uint32_t pid, uint32_t tid,
 	flush_if_large(d);
 }
 
-/* Most chunks that are not full have been begun a moment ago, or by threads that have ended. */
+/* Most chunks that are not full were begun a moment ago, or belong to threads that have ended. */
 static const uint64_t *skip_holes(const uint64_t *word, const uint64_t *end)
 {
 	while (end - word >= 2 && !(__atomic_load_n(&word[0], __ATOMIC_RELAXED) | __atomic_load_n(&word[1], __ATOMIC_RELAXED)))
@@ -208,7 +207,7 @@ static const uint64_t *skip_holes(const uint64_t *word, const uint64_t *end)
 	return word;
 }
 
-/* Whoever lives on goes on recording what is under way, and not all of that is read. */
+/* Threads that live on still record what is under way, but not all of that is drained. */
 static bool is_too_late(const struct drainer *d, uint64_t kind, uint64_t ticks)
 {
 	return kind == EVENT_END && d->over_ticks && ticks > d->over_ticks;
@@ -232,9 +231,10 @@ static bool drain_chunk(struct drainer *d, const struct arena_chunk *chunk, uint
 		if (end - word < 2)
 			break;
 		first = __atomic_load_n(&word[0], __ATOMIC_ACQUIRE);
-		second = __atomic_load_n(&word[1], __ATOMIC_RELAXED);	/* once: it may change */
+		second = __atomic_load_n(&word[1], __ATOMIC_RELAXED);	/* reads it once: it may change */
 		if (first && second & 0xff && word != tried) {
-			tried = word;		/* calls behind a hole; once, for who toggles it must not keep us */
+			tried = word;		/* calls after a hole; tried once, so that a process that
+						 * toggles the word cannot keep us here */
 			continue;
 		}
 		kind = second & 0xff ? 0 : second >> 8;
@@ -254,8 +254,9 @@ static bool drain_chunk(struct drainer *d, const struct arena_chunk *chunk, uint
 }
 
 /*
- * Out of this processor's caches to the one that all share: who writes there next need not ask us for each line.  An
- * instruction that others take for none; by its bytes, since assemblers want to be told that there is such a thing.
+ * Moves the line from this processor's caches to the shared one, so that the next writer need not fetch it
+ * from here.  Processors without the instruction ignore it; it is written as bytes, since assemblers need an
+ * option to know it.
  */
 static void demote(const char *at, size_t len)
 {
@@ -268,7 +269,7 @@ static void demote(const char *at, size_t len)
 #endif
 }
 
-/* A free chunk is all zero: a hole in it reads as one.  Where there are few, nobody waits for them. */
+/* A free chunk is all zero, so that a hole in it reads as one.  If there are few, the clearing is not delayed. */
 static void recycle(struct drainer *d, uint32_t number)
 {
 	char *chunk = (char *)arena_chunk(&d->arena, number);
@@ -311,8 +312,8 @@ struct open_call {
 	uint64_t start, fid;
 };
 
-/* The open calls of a stack, the outermost first.  Its thread may go on: one may be closed while we look, and another one opened in
- * its place; then it is in a chunk, or too late. */
+/* The open calls of a stack, the outermost first.  Its thread may run on: a call may be closed while we look,
+ * and another opened in its place; then the call is in a chunk, or too late. */
 static size_t look_at_stack(const struct vprof_frame *stack, struct open_call ret[VPROF_STACK_FRAMES])
 {
 	size_t cnt = 0;
@@ -336,8 +337,8 @@ static void put_open_calls(struct drainer *d, struct batch *b, const struct aren
 		put_event(d, b, EVENT_LOSS, vprof_ticks(), (const uint64_t[]){ slot->lost_since, slot->lost_cnt });
 }
 
-/* The chunks and open calls of a thread that will not log any more; keep: it might.  What is closed while the chunks are emptied is
- * told as open all the same: the reader knows what is there twice. */
+/* The chunks and open calls of a thread that will not log any more; keep: it might.  A call that is closed
+ * while the chunks are emptied is still written as open; the reader recognises the duplicate. */
 static void drain_slot(struct drainer *d, uint32_t number, bool keep)
 {
 	struct arena_slot *slot = &d->arena.slots[number];
@@ -413,7 +414,7 @@ void drain_dead(struct drainer *d)
 {
 	struct stat st;
 	uint64_t our_namespace = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
-	uint64_t image = 0;		/* no slot's: they are counted from 1 */
+	uint64_t image = 0;		/* slot of no image: they are counted from 1 */
 	bool ended = false;
 
 	for (uint32_t i = 1; i <= ARENA_SLOTS; i++) {

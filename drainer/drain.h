@@ -28,21 +28,23 @@ struct drainer {
 	struct trace_file file;
 	struct arena_map arena;
 	size_t arena_bytes;
-	char *drained;			/* by drain_left: a byte for each chunk that was drained with its thread */
+	char *drained;			/* by drain_left: a byte for each chunk, set if it was drained with
+					 * its thread */
 	int arena_fd;			/* locked while this process lives: an unlocked file may be removed */
-	int inherited_fd;		/* another one of it, for the command; -1: none */
+	int inherited_fd;		/* a second open file of it, for the command; -1: none */
 	char arena_dir[4000];
 	char arena_path[4096], env[4096 + sizeof(ARENA_ENV) + 1];
 	struct encoder records;		/* a block of chunks */
-	uint32_t emptied_cnt;		/* full chunks, in this turn or the last one */
-	uint32_t hurry_cnt;		/* more than that, and there is no time to compress; 0: the program is not running */
+	uint32_t emptied_cnt;		/* full chunks emptied, in this turn or the last one */
+	uint32_t hurry_cnt;		/* with more than that there is no time to compress; 0: the program is
+					 * not running */
 	uint64_t record_cnt;		/* in records; the earliest and the latest of them (ticks) */
 	uint64_t record_since, record_until;
 	uint64_t record_losses, record_lost;	/* of these, LOSS events, and how many records those tell of */
-	uint64_t dropped_cnt, dropped_since, dropped_until;	/* for which the file had no room */
+	uint64_t dropped_cnt, dropped_since, dropped_until;	/* records for which the file had no room */
 	uint64_t dropped_lost;		/* lost records that the dropped LOSS events reported */
 	struct contents contents;
-	VEC(struct drain_anchor) anchors;	/* the last thousands */
+	VEC(struct drain_anchor) anchors;	/* the last thousands of them */
 	struct encoder table;
 	uint32_t functions_written, labels_written;
 	uint64_t dropped_written[TRACE_TABLE_CNT];
@@ -56,15 +58,15 @@ struct drainer {
 	struct budget budget;
 	struct accounts accounts;
 	struct cpu_users cpu_users;
-	const pid_t *watched;		/* as pids in struct drainer_options */
+	const pid_t *watched;		/* the pids of struct drainer_options */
 	size_t watched_cnt;
-	VEC(struct drain_pause) pauses;	/* of the whole run */
+	VEC(struct drain_pause) pauses;	/* all pauses of the run */
 	void (*look)(void *arg, struct drainer *d, pid_t child);	/* as in struct drainer_options */
 	void *look_arg;
 	void (*nobody)(void *arg, pid_t child, const char *arena_path);
 	void *nobody_arg;
 	pid_t child;			/* 0: not yet */
-	uint64_t resume_ns;		/* CLOCK_MONOTONIC; 0: not by itself */
+	uint64_t resume_ns;		/* CLOCK_MONOTONIC; 0: only on request */
 };
 
 /* new_arena.c: 0 or a negative errno */
@@ -72,7 +74,7 @@ int drain_make_arena(struct drainer *d, const struct drainer_options *o);
 void drain_leave_arena(struct drainer *d);	/* marks it as abandoned */
 void drain_remove_arena(struct drainer *d);	/* the file; processes that map it keep it */
 
-/* new_arena.c: marks an arena without a drainer as abandoned, so that its processes know; false: it has a drainer. */
+/* new_arena.c: marks an arena without a drainer as abandoned, so that its processes notice; false: it has a drainer. */
 bool drain_give_up(const char *path);
 
 /* new_arena.c: whether there is memory for all functions and names that were added. */
@@ -85,20 +87,21 @@ int drain_take_over(struct drainer *d, const char *path);
 /* drainer.c */
 struct drainer *drain_new(const char *trace_path);	/* no files yet; NULL: no memory */
 void drain_free(struct drainer *d);	/* also removes the arena */
-void drain_tables(struct drainer *d);	/* functions and labels that are new */
+void drain_tables(struct drainer *d);	/* writes functions and labels that are new */
 void drain_anchor(struct drainer *d, bool last);
-void drain_anchors(struct drainer *d);	/* all once more: where a block of some is missing, times stay what they were */
+void drain_anchors(struct drainer *d);	/* writes all of them again: if a block with some is missing, times
+					 * remain the same */
 void drain_end(struct drainer *d);
 
 /* pauses.c */
-void drain_pauses(struct drainer *d);	/* all of them, into the file */
+void drain_pauses(struct drainer *d);	/* writes all pauses into the file */
 void drain_pauses_start(struct drainer *d, const struct drainer_options *o);
-void drain_pauses_turn(struct drainer *d, uint64_t now_ns);	/* goes on, if it is time */
+void drain_pauses_turn(struct drainer *d, uint64_t now_ns);	/* resumes, if it is time */
 
 /* drain.c */
-uint32_t drain_full(struct drainer *d);	/* all full chunks: how many */
-void drain_dead(struct drainer *d);	/* chunks of ended processes */
-void drain_live(struct drainer *d);	/* chunks that threads are filling; they keep them */
+uint32_t drain_full(struct drainer *d);	/* drains all full chunks; returns how many */
+void drain_dead(struct drainer *d);	/* drains chunks of ended processes */
+void drain_live(struct drainer *d);	/* drains chunks that threads are filling; they keep them */
 void drain_event(struct drainer *d, uint64_t serial, uint32_t pid, uint32_t tid, enum trace_event kind,
 		 uint64_t ticks, const uint64_t *words);
 /*
@@ -107,6 +110,6 @@ void drain_event(struct drainer *d, uint64_t serial, uint32_t pid, uint32_t tid,
  */
 void drain_rest(struct drainer *d);
 void drain_left(struct drainer *d);
-void drain_flush(struct drainer *d);	/* what was collected, into the file */
+void drain_flush(struct drainer *d);	/* writes what was collected into the file */
 
 #endif

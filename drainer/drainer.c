@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drainer.c - opens, drains until the program has ended, closes; in between it keeps the clock's
- * anchors and writes what the program has registered.
+ * drainer.c - opens, drains until the program has ended, closes; in between it keeps the clock's anchors and
+ * writes what the program has registered.
  *
- * It looks for full chunks every 0.2 ms while there are many, and ever more seldom, up to every
- * 5 ms, while they are few of all: to wake up takes longer than to empty one.  Few are 1 of 256: of 8,192
- * chunks 32, so of threads that fill 1,000 a second about 5 are emptied every 5 ms.  As long as no process records,
- * as in a run of which only the kernel's side is wanted, it looks every 50 ms: 200 times a second it drove somebody
- * from a CPU.  What it collected is written when it is a block, or 100 ms old: no more is lost with a killed drainer.
- * Once a second it writes an anchor, and takes back what ended processes held.
+ * It looks for full chunks every 0.2 ms while there are many, and ever more seldom, up to every 5 ms, while
+ * they are few of all: waking up takes longer than emptying one.  Few means 1 of 256: 32 of 8,192 chunks, so
+ * if threads fill 1,000 a second, about 5 are emptied every 5 ms.  As long as no process records, as in a run
+ * of which only the kernel's side is wanted, it looks every 50 ms: waking 200 times a second would take a CPU
+ * from another thread each time.  Collected records are written when they fill a block or are 100 ms old,
+ * which limits the loss if the drainer is killed.  Once a second it writes an anchor, and reclaims the chunks
+ * of ended processes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,8 @@ enum {
 	FLUSH_NS = 100000000,
 	PAUSE_MIN_NS = 200000,
 	PAUSE_MAX_NS = 5000000,
-	PAUSE_ALONE_MAX_NS = 50000000,	/* as long as there is nobody, and a chunk's part of it: those of a small arena are soon full */
+	PAUSE_ALONE_MAX_NS = 50000000,	/* while no process records, and a chunk's share of it: the chunks of
+					 * a small arena fill soon */
 	PAUSE_ALONE_A_CHUNK_NS = 6000,
 	MANY_SHARE = 256,
 	HURRY_SHARE = 8,
@@ -183,7 +185,7 @@ void drain_anchors(struct drainer *d)
 	trace_file_block(&d->file, BLOCK_ANCHORS, d->table.data, d->table.len);
 }
 
-/* The tightest of some brackets: an interruption in between would move the anchor. */
+/* The narrowest of some brackets: an interruption in between would move the anchor. */
 void drain_anchor(struct drainer *d, bool last)
 {
 	uint64_t best = UINT64_MAX, ticks = 0, mono = 0, real = 0;
@@ -215,7 +217,7 @@ static void put_text(struct drainer *d, uint32_t offset)
 	encode_text(&d->table, text, strnlen(text, ARENA_TEXT_BYTES - offset % ARENA_TEXT_BYTES));
 }
 
-/* A table in blocks of whole entries; what does not fit a block at all is left out. */
+/* Writes a table in blocks of whole entries; leaves out an entry that fits into no block. */
 static void flush_table(struct drainer *d, enum trace_block_kind kind)
 {
 	trace_file_block(&d->file, kind, d->table.data, d->table.len);
@@ -267,7 +269,7 @@ static uint64_t dropped_cnt(const struct arena_control *c, uint64_t table)
 	}
 }
 
-/* How many each table had no room for, if that has changed. */
+/* Writes how many entries each table had no room for, if that changed. */
 static void put_tables(struct drainer *d, bool all)
 {
 	static const uint64_t sizes[TRACE_TABLE_CNT] = {
@@ -310,7 +312,7 @@ void drain_tables(struct drainer *d)
 	flush_table(d, BLOCK_LABELS);
 }
 
-/* A part of the limit is for what is under way when everybody is told to stop. */
+/* Reserves a part of the limit for records that are under way when recording stops. */
 static void keep_limit(struct drainer *d)
 {
 	uint64_t rest = d->file.limit / LIMIT_REST_SHARE + LIMIT_REST_BYTES;
@@ -329,10 +331,10 @@ static void every_second(struct drainer *d)
 	cpu_users_flush(d, clock_ns(CLOCK_MONOTONIC));
 	drain_dead(d);
 	drain_flush(d);
-	futimens(d->arena_fd, NULL);	/* if we are killed, it tells since when (new_arena.c) */
+	futimens(d->arena_fd, NULL);	/* the file's time: if this drainer is killed, new_arena.c sees since when */
 }
 
-/* Full chunks, and what was collected and is old enough; the budget is told what records took. */
+/* Empties full chunks and writes what is old enough; reports to the budget what records cost. */
 static uint32_t empty_and_write(struct drainer *d, uint64_t *next_flush)
 {
 	uint64_t began = budget_clock(&d->budget);
@@ -348,7 +350,7 @@ static uint32_t empty_and_write(struct drainer *d, uint64_t *next_flush)
 	return cnt;
 }
 
-/* What comes next is a process that begins to record, or the end of a pause. */
+/* The next event is a process that begins to record, or the end of a pause. */
 static long longest_pause_ns(const struct drainer *d)
 {
 	long ns = (long)d->arena.chunk_cnt * PAUSE_ALONE_A_CHUNK_NS;
@@ -358,7 +360,7 @@ static long longest_pause_ns(const struct drainer *d)
 	return ns < PAUSE_ALONE_MAX_NS ? ns : PAUSE_ALONE_MAX_NS;
 }
 
-/* How long until the next look, after one that found so many full chunks. */
+/* The time until the next look, after one that found this many full chunks. */
 static long next_pause_ns(const struct drainer *d, long pause_ns, uint32_t full_cnt)
 {
 	long longest_ns = longest_pause_ns(d);
@@ -371,7 +373,7 @@ static long next_pause_ns(const struct drainer *d, long pause_ns, uint32_t full_
 
 int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct diag *reterr)
 {
-	/* The first anchor after the start comes early: two make a clock. */
+	/* The first anchor after the start comes early, because a clock needs two. */
 	uint64_t next_second = clock_ns(CLOCK_MONOTONIC) + FIRST_ANCHOR_NS;
 	struct pollfd awaited[] = {
 		{ .fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN },

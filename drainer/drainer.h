@@ -37,12 +37,13 @@ struct drainer;
 struct drainer_options {
 	const char *trace_path;		/* created; the directory exists */
 	size_t arena_bytes;		/* 0: default */
-	const char *arena_dir;		/* where programs see the arena as well; NULL: /dev/shm, or beside the trace */
-	bool inherit_arena;		/* as a descriptor: they need not see it anywhere */
+	const char *arena_dir;		/* where programs find the arena; NULL: /dev/shm, or beside the trace */
+	bool inherit_arena;		/* pass it as a descriptor: programs need not be able to open it by name */
 	const struct drainer_probe *plan;	/* any order; NULL with cnt 0: default_level for all */
 	size_t plan_cnt;
 	uint8_t default_level;		/* of functions that are not in the plan */
-	bool as_sampled;		/* PROBE_AS_BUILT: functions that are always recorded only by choice are so inside intervals */
+	bool as_sampled;		/* PROBE_AS_BUILT: functions of level "always" by choice only are
+					 * recorded inside intervals */
 	uint64_t stranger_cnt;		/* programs known to have another vprof's probes */
 	uint32_t sample_full, sample_of;	/* record about sample_full of sample_of intervals in full, by
 					 * lot, the others root-only; 0, 0: all */
@@ -52,7 +53,7 @@ struct drainer_options {
 	const struct drainer_alias *aliases;
 	size_t alias_cnt;
 	uint64_t keep_ns, keep_bytes;	/* keep only this much of the trace's end; 0, 0: all */
-	const struct drainer_requests *requests;	/* NULL: there are none */
+	const struct drainer_requests *requests;	/* NULL: no requests */
 	uint64_t limit_bytes;		/* of the trace: recording ends when it is reached; 0: none */
 	bool start_paused;
 	uint64_t delay_ns;		/* ... and resumes by itself after this time; 0: only on request */
@@ -62,7 +63,8 @@ struct drainer_options {
 	/* Called now and then while no process takes part; or NULL. */
 	void (*nobody)(void *arg, pid_t child, const char *arena_path);
 	void *nobody_arg;
-	const pid_t *pids;		/* processes that are recorded whether they join or not, so not other users of CPUs; kept */
+	const pid_t *pids;		/* processes that are recorded whether they join or not, so that they
+					 * do not count as other users of CPUs; the array is copied */
 	size_t pid_cnt;
 };
 
@@ -81,19 +83,20 @@ struct drainer_stats {
 	uint64_t dropped_records;	/* lost records for which the file had no room */
 	int disk_error;			/* ENOSPC, EDQUOT ...: writing stopped there; the run went on */
 	bool limit_reached;		/* recording stopped there; the run went on */
-	uint32_t apart_cnt[APART_CNT], apart_pid[APART_CNT];	/* processes that are not in it, or not wholly, and one of them */
+	uint32_t apart_cnt[APART_CNT], apart_pid[APART_CNT];	/* processes that take part only partly or not
+								 * at all: how many, and the pid of one */
 };
 
 int drainer_open(const struct drainer_options *o, struct drainer **ret, struct diag *reterr);
 
 /* "NAME=value", lives as long as the drainer. */
 const char *drainer_env(const struct drainer *d);
-/* In the child that becomes the command: makes it inherit the arena's descriptor, if asked for. */
+/* Called in the child that becomes the command: makes it inherit the arena's descriptor, if requested. */
 void drainer_inherit(const struct drainer *d);
 /* Of the arena's file. */
 const char *drainer_path(const struct drainer *d);
 
-/* Drains until child has ended; *ret_wait_status as of waitpid. */
+/* Drains until child has ended; *ret_wait_status as of waitpid(). */
 int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct diag *reterr);
 
 /* Writes the trace up to now, including records that are not in the file yet, as a new trace; recording continues. */
@@ -118,7 +121,7 @@ struct drainer_opened {			/* a call that a thread is in before it is recorded */
 	uint64_t key;			/* of the function */
 	const char *name, *file;
 	uint32_t line;
-	bool anyway;			/* also if the plan does not have it */
+	bool anyway;			/* even if it is not in the plan */
 };
 
 /* Before processes are invited, or resume: forgets the noted calls; notes a call, the outermost of each thread
@@ -133,14 +136,15 @@ int drainer_recover(const char *arena_path, const char *trace_path, struct drain
 
 struct drainer_place {
 	char *path;			/* of the program or library */
-	uint64_t address;		/* as the file itself counts */
+	uint64_t address;		/* address in that file */
 };
 
 enum { DRAINER_PLACES = 15 };
 
 struct drainer_caller {			/* caller of a primitive that blocked (runtime/waits/code.h) */
 	uint32_t number;		/* as in the trace */
-	struct drainer_place places[DRAINER_PLACES];	/* its return address; then what may be one of its callers' */
+	struct drainer_place places[DRAINER_PLACES];	/* its return address; then possible return addresses
+							 * of its callers */
 	unsigned int place_cnt;
 };
 

@@ -63,7 +63,7 @@ static uint64_t search(pid_t pid, uint64_t start, uint64_t end)
 	return 0;
 }
 
-/* Initialised data is a private, writable mapping of a file. */
+/* The invitation is in initialised data, which is a private, writable mapping of a file. */
 static int find_door(pid_t pid, uint64_t *ret)
 {
 	char path[64], line[4352];
@@ -88,7 +88,7 @@ static int find_door(pid_t pid, uint64_t *ret)
 	return errno == EPERM ? -EPERM : -ENOENT;
 }
 
-/* How many system call filters it is under; kernels before 5.10 only say whether. */
+/* Number of system call filters of the process; kernels before 5.10 report only whether there are any. */
 static uint32_t filter_cnt(pid_t pid)
 {
 	char path[64], line[256];
@@ -108,7 +108,7 @@ static uint32_t filter_cnt(pid_t pid)
 	return cnt ? cnt : mode != 0;
 }
 
-/* What attaching takes is permitted by all filters, for the runtime knows them all. */
+/* All its filters permit what attaching needs: the runtime has checked all of them. */
 static bool permits(pid_t pid, const struct door *door)
 {
 	uint32_t cnt = filter_cnt(pid);
@@ -116,7 +116,7 @@ static bool permits(pid_t pid, const struct door *door)
 	return !cnt || (cnt == door->filter_cnt && door->may_attach);
 }
 
-/* An arena that it has is one that nobody drains, or it is taken. */
+/* If it has an arena, that has no drainer; else the process is taken. */
 static int is_free(pid_t pid, uint64_t at)
 {
 	struct door door;
@@ -129,7 +129,7 @@ static int is_free(pid_t pid, uint64_t at)
 	return !door.attached || drain_give_up(door.path) ? 0 : -EBUSY;
 }
 
-/* The same file, below its root. */
+/* Whether it is the same file, seen from the process's root. */
 static bool sees(pid_t pid, const char *path)
 {
 	char theirs_path[64 + 4096];
@@ -199,7 +199,7 @@ int drainer_invite(struct drainer *d, pid_t pid, unsigned *ret_cnt, struct diag 
 
 		*ret_cnt += r == 0;
 		if (r == -ESRCH && i > 0)
-			continue;		/* something it had started, over by now */
+			continue;		/* a short-lived child that is gone by now */
 		if (r && (!worst || worst == -ENOENT))
 			worst = r;
 	}

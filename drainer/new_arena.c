@@ -43,7 +43,7 @@ enum {
 	ORPHAN_KEPT_S = 3600,
 	ORPHAN_OF_MANY_KEPT_S = 60,
 	ORPHANS_MANY = 5,
-	INHERITED_FD = 100,			/* or the next one: out of the way of scripts */
+	INHERITED_FD = 100,			/* or the next free one: out of the range that scripts use */
 	LOCK_TRIES = 20,
 	LOCK_PAUSE_NS = 5000000,
 };
@@ -126,7 +126,7 @@ static int name_dir(struct drainer *d, const char *dir)
 	return r;
 }
 
-/* An open file of its own: the lock is on the drainer's. */
+/* A second open file, because the drainer's carries the lock. */
 static int open_for_heirs(struct drainer *d)
 {
 	int fd = open(d->arena_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -152,7 +152,8 @@ static int make_file(struct drainer *d, const struct arena_control *c, const str
 	r = make_in_dir(d, c);
 	if (r && !o->arena_dir)
 		r = make_beside(d, c, o->trace_path);
-	if (r == -ENOSPC || r == -ENOMEM) {	/* others may have filled the memory: at last, for orphans hold records */
+	if (r == -ENOSPC || r == -ENOMEM) {	/* other programs may have filled the memory: removes orphans
+						 * last, since they hold records */
 		remove_orphans(d, 0);
 		r = make_in_dir(d, c);
 	}
@@ -222,7 +223,8 @@ static int allocate(int fd, uint64_t from, uint64_t bytes)
 	return r;
 }
 
-/* What is not there from the start.  Who records has seen to it that there is memory, where there was any (arena.c). */
+/* Tables grow beyond what was allocated at the start.  The process that adds an entry has checked that there
+ * is memory for it (arena.c). */
 bool drain_has_tables(const struct drainer *d)
 {
 	const struct arena_control *c = d->arena.control;
@@ -239,7 +241,7 @@ bool drain_has_tables(const struct drainer *d)
 		!allocate(d->arena_fd, (uint64_t)(d->arena.text - d->arena.base), text_used));
 }
 
-/* Allocates and maps the new file d->arena_path, which is open as fd; negative: it is not. */
+/* Allocates and maps the new file d->arena_path, which is open as fd; negative: it failed. */
 static int allocate_file(struct drainer *d, int fd, const struct arena_control *c)
 {
 	size_t bytes = c->bytes;
@@ -297,8 +299,8 @@ static int make_shared_file(struct drainer *d, const struct arena_control *c)
 	return allocate_file(d, fd, c);
 }
 
-/* Processes that go on keep the mapping: they get their memory back but for what threads hold, who may still
- * write there. */
+/* Processes that continue keep the mapping: this returns its memory, except for the chunks that threads hold
+ * and may still write. */
 static void free_memory(struct drainer *d)
 {
 	const struct arena_map *a = &d->arena;
@@ -342,7 +344,7 @@ void drain_remove_arena(struct drainer *d)
 	is_shared = strspn(name + 1, "0123456789abcdef") == 2 * sizeof(uint64_t);
 	*name = '\0';
 	if (is_shared)
-		rmdir(d->arena_path);	/* ours; any other file lies in a directory that somebody named */
+		rmdir(d->arena_path);	/* our own directory; any other was named by the user */
 	*d->arena_path = '\0';
 }
 
@@ -354,7 +356,8 @@ static bool is_younger(const struct stat *st, long s)
 	return age_s >= 0 && age_s < s;
 }
 
-/* One that is still being made is somebody's, though perhaps not locked yet; who was killed then never made it. */
+/* A file that is still being made belongs to a drainer, though it may not be locked yet; if its maker was
+ * killed, it was never completed. */
 static bool is_arena(int fd, const struct stat *st)
 {
 	uint64_t magic = 0;
@@ -365,9 +368,10 @@ static bool is_arena(int fd, const struct stat *st)
 }
 
 /*
- * An arena whose lock nobody holds: open, and locked by us.  Root's may be written by everybody who knows its name.  Another
- * user's is not root's to touch either, nor to count; what is ours its descriptor says, for a name in /dev/shm may stand for
- * something else by now.  told: a run of ours says that it is its own, so it may be that of who ran sudo.
+ * An arena whose lock nobody holds: open, and locked by us.  Root's may be written by every process that
+ * knows its name.  Root neither touches nor counts another user's.  The owner is checked through the
+ * descriptor, since a name in /dev/shm may mean another file by now.  told: a run of ours names it as its
+ * own, so it may belong to the user who ran sudo.
  */
 static int open_orphan(int dir, const char *name, bool told)
 {
@@ -386,7 +390,7 @@ static int open_orphan(int dir, const char *name, bool told)
 	return r;
 }
 
-/* Its processes see that it is gone.  True: there is nobody for whom it would stay. */
+/* Its processes see that it is gone.  True: no process needs it to stay. */
 static bool remove_open(int dir, const char *name, int fd)
 {
 	static const uint32_t gone = RECORDING_GONE;
@@ -397,7 +401,7 @@ static bool remove_open(int dir, const char *name, int fd)
 	return orphan;
 }
 
-/* Who looks for orphans (below) holds their locks for a moment. */
+/* A search for orphans (below) holds their locks for a moment. */
 static int open_patiently(const char *path)
 {
 	int fd = open_orphan(AT_FDCWD, path, true);
@@ -434,13 +438,13 @@ bool drain_give_up(const char *path)
 	int fd = -EBUSY;
 
 	if (strncmp(path, ARENA_FD, strlen(ARENA_FD)) == 0)
-		return false;		/* nobody but its heirs can ask */
+		return false;		/* only its heirs can open it */
 	fd = open_patiently(path);
 
 	return fd < 0 ? fd == -ENOENT : remove_open(AT_FDCWD, path, fd);
 }
 
-/* True: it is an orphan, and stays. */
+/* True: it is an orphan that remains. */
 static bool remove_if_older(int dir, const char *name, long s)
 {
 	int fd = open_orphan(dir, name, false);
@@ -456,7 +460,7 @@ static bool remove_if_older(int dir, const char *name, long s)
 	return true;
 }
 
-/* A directory of root's, with one arena or none.  One that is empty may be about to get it. */
+/* A directory of root's, with one arena or none.  An empty one may be about to get it. */
 static bool remove_in_if_older(int parent, const char *name, long s)
 {
 	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -480,12 +484,12 @@ static bool remove_in_if_older(int parent, const char *name, long s)
 			stays |= remove_if_older(dirfd(dir), e->d_name, s);
 		}
 	if (any || (!fstat(dirfd(dir), &st) && !is_younger(&st, ORPHAN_KEPT_S)))
-		unlinkat(parent, name, AT_REMOVEDIR);	/* fails unless it is empty now */
+		unlinkat(parent, name, AT_REMOVEDIR);	/* fails unless it is empty by now */
 	closedir(dir);
 	return stays;
 }
 
-/* Arenas of drainers that were killed longer ago: nobody holds their locks any more.  How many others stay. */
+/* Removes arenas whose drainers were killed longer ago: their locks are free.  Returns how many others remain. */
 static unsigned int remove_orphans(const struct drainer *d, long kept_s)
 {
 	unsigned int stay_cnt = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opened.c - tells threads which calls they were found in (found.h). */
+/* opened.c - passes to threads the calls that they were found in (found.h). */
 #include "drainer/drain.h"
 
 void drainer_forget_opened(struct drainer *d)

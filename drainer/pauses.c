@@ -4,13 +4,13 @@
  *
  * The arena says so, and each thread closes its gate when it meets an interval's beginning or needs a chunk;
  * then it looks at one word, at events and waits, until that says to go on.  They do not all do so at once,
- * so the trace tells from when to when nothing is to be believed: a little more than was paused.
+ * so the trace notes a span, slightly longer than the pause, in which records are incomplete.
  *
  *	pause	from = now, then "paused"	written at once: { from, 0 }
  *	resume	until = now, then "on"		{ from, until }
  *
- * An interval that began behind until was begun by a thread that knew, and those it hands the interval on to know
- * as well: each reads the word after the one before did.
+ * An interval that began after until was begun by a thread that had seen the word, and so have the threads
+ * that it hands the interval to: each reads the word after the one before did.
  */
 #include <time.h>
 #include "drainer/drain.h"
@@ -34,7 +34,7 @@ void drain_pauses(struct drainer *d)
 	d->table.len = 0;
 }
 
-/* Of the last one: what is in the file already is not said again. */
+/* Completes the last pause; what is in the file already is not repeated. */
 static void tell_last(struct drainer *d)
 {
 	const struct drain_pause *last = &d->pauses.items[d->pauses.cnt - 1];
@@ -46,7 +46,7 @@ static void tell_last(struct drainer *d)
 	d->table.len = 0;
 }
 
-/* False: it was something else; the program may say that it is over meanwhile. */
+/* False: the word had another value; the program may end the recording meanwhile. */
 static bool change(struct drainer *d, uint32_t from, uint32_t to)
 {
 	return __atomic_compare_exchange_n(&d->arena.control->recording, &from, to, false, __ATOMIC_ACQ_REL,
@@ -64,7 +64,7 @@ bool drainer_pause(struct drainer *d)
 	return true;
 }
 
-/* Whoever can write to the arena can say "paused" there; what counts is whether we did. */
+/* Any process that can write to the arena can set "paused" there; only our own pause counts. */
 static bool is_paused(const struct drainer *d)
 {
 	return d->pauses.cnt && !d->pauses.items[d->pauses.cnt - 1].until;

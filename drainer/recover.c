@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recover.c - what a recorder that was killed had not written yet.
+ * recover.c - saves the records that a killed recorder had not written yet.
  *
- * Its arena is still there, for an hour at least unless room is short: with full chunks, with those that threads had begun,
- * with the frames that were open.  All of it is put behind the last whole block of the trace.  Lost is only what
- * the recorder had taken out of the arena to write it, at most 100 ms of it; it left word of how much and of when
- * (struct arena_held), so that no interval that lacks some of it is believed.
+ * Its arena is still there, for an hour at least unless room is short: with full chunks, with those that
+ * threads had begun, with the frames that were open.  All of it is appended after the last whole block of the
+ * trace.  The only loss are the records that the recorder had taken out of the arena but not written, at most
+ * 100 ms of them; it noted how many and of when (struct arena_held), so that intervals that lack some of them
+ * count as lost.
  *
  *	trace.vpt	... | functions | chunks | ha|		the half block is cut off
  *	arena		held: 4711 records from tick 900 to 950; 3 full chunks; thread 7: 41 records
  *	trace.vpt	... | functions | chunks | functions | loss 900-950 of 4711, 3 chunks, 41 records | anchor
  *
- * There is still no BLOCK_END: nobody saw this recording's end.  A program that lives on leaves the recording.
+ * There is still no BLOCK_END, since no recorder saw the recording end.  A program that lives on leaves the
+ * recording.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +21,7 @@
 #include <unistd.h>
 #include "drainer/drain.h"
 
-/* At most so many were: a recorder may have been killed between its write and the word of it. */
+/* This is an upper bound: a recorder may have been killed after the write but before it noted that. */
 static void tell_loss(struct drainer *d)
 {
 	struct arena_control *c = d->arena.control;
@@ -63,7 +65,7 @@ static int recover(struct drainer *d, const char *arena_path)
 	if (!r)
 		r = add_rest(d);
 	if (r)
-		*d->arena_path = '\0';		/* it stays */
+		*d->arena_path = '\0';		/* keeps the arena */
 	else
 		drain_leave_arena(d);
 	return r;

@@ -2,12 +2,12 @@
 /*
  * ring.c - parts come and go; heads are written.
  *
- * With --keep 30s a part lasts 3.75 s.  At 10:15:37.5 a new one begins; the part of 10:15:00 is gone
- * by the end, since the next one began at 10:15:03.75 and 30 s ago is later than that.  Its last record was
- * of 10:15:03.74: a reader that finds this cut believes no record before.
+ * With --keep 30s a part lasts 3.75 s.  At 10:15:37.5 a new one begins; the part of 10:15:00 is gone by the
+ * end, since the next one began at 10:15:03.75 and 30 s ago is later than that.  Its last record was of
+ * 10:15:03.74: a reader that finds this cut believes no record before.
  *
- * A part that was drained at 10:15:33 may hold the records of a thread that does little, of hours ago.
- * They are before the cut, as everybody else's of that time.
+ * A part that was drained at 10:15:33 may hold the records of a thread that does little, of hours ago. They
+ * are before the cut, as all records of that time are.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@
 enum {
 	PARTS = 8,			/* so that an eighth too much is kept */
 	PART_BYTES_MIN = 1 << 16,
-	KNOWN_MAX = 1 << 15,		/* of threads; then those that ended before the cut are forgotten */
+	KNOWN_MAX = 1 << 15,		/* known threads; with more, those that ended before the cut are forgotten */
 };
 
 static uint64_t now_ns(void)
@@ -81,7 +81,7 @@ static void remove_parts(struct drainer *d, size_t cnt)
 	memmove(d->ring.parts.items, d->ring.parts.items + cnt, d->ring.parts.cnt * sizeof(struct ring_part));
 }
 
-/* How many of the oldest parts nobody will miss; the cut is moved behind them. */
+/* How many of the oldest parts are no longer needed; moves the cut after them. */
 static size_t choose_old(struct drainer *d, uint64_t now)
 {
 	struct ring *r = &d->ring;
@@ -118,7 +118,7 @@ static int open_part(struct drainer *d, uint32_t number)
 	return r;
 }
 
-/* The new part says where the trace is cut before the old ones go. */
+/* The new part notes where the trace is cut before the old parts are deleted. */
 static int next_part(struct drainer *d)
 {
 	struct ring *r = &d->ring;
@@ -137,7 +137,7 @@ static int next_part(struct drainer *d)
 	old = choose_old(d, now);
 	d->file = (struct trace_file){ .fd = -1 };
 	e = open_part(d, number);
-	if (e) {			/* no file, or no room: without the oldest there may be some */
+	if (e) {			/* no file, or no room: deleting the oldest may make some */
 		trace_file_close(&d->file);
 		d->file.full = true;
 		d->file.error = -e;
@@ -161,7 +161,7 @@ int ring_open(struct drainer *d)
 	return next_part(d);
 }
 
-/* The trace up to now becomes the first part. */
+/* The trace so far becomes the first part. */
 static int begin_parts(struct drainer *d)
 {
 	char *first = part_path(d->trace_path, 1);
@@ -212,7 +212,7 @@ void ring_failed(struct drainer *d)
 	r->is_failing = false;
 }
 
-/* Forgets threads that nobody can meet any more: they ended before the cut. */
+/* Forgets threads that can have no more records: they ended before the cut. */
 static void forget_known(struct ring *r)
 {
 	_cleanup_(map_freep) struct map *ended = map_new();
@@ -240,7 +240,7 @@ void ring_note(struct drainer *d, const struct ring_known *known)
 	VEC_ADD(&r->known, *known);
 }
 
-/* d->file is not touched.  live: with what threads hold just now, which will be drained once more. */
+/* Does not touch d->file.  live: also writes what threads hold now, which will be drained again. */
 static int write_head(struct drainer *d, const char *path, uint64_t until_ticks, bool live)
 {
 	struct drainer_stats stats = d->stats;

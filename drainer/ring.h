@@ -2,8 +2,8 @@
 /*
  * ring.h - the drainer's flight recorder: the last seconds, or bytes, of a trace.
  *
- * The trace is written in parts, each a trace file of its own; when a new one begins the oldest go.
- * What makes one trace of them is the head, in the place of the trace:
+ * The trace is written in parts, each a trace file of its own; when a new one begins the oldest go. The head,
+ * in the place of the trace, joins them to one trace:
  *
  *	trace.vpt		window, names, what is known of threads, the end
  *	trace.vpt.000041	records drained from 10:15:00 on; this one goes next
@@ -12,7 +12,7 @@
  *	trace.vpt.000049	is being written
  *
  * A snapshot is a head of its own, with what the program still holds, and hard links to the parts.  A
- * recording that keeps all gets parts when somebody asks for a snapshot of it.
+ * recording that keeps everything gets parts when a snapshot is requested.
  */
 #ifndef DRAINER_RING_H
 #define DRAINER_RING_H
@@ -32,7 +32,7 @@ struct ring_part {
 	uint64_t first_number;		/* of its blocks */
 };
 
-struct ring_known {			/* an event that says who a thread is, whenever it was */
+struct ring_known {			/* an event that names a thread, however old */
 	uint64_t serial, ticks;
 	uint32_t pid, tid;
 	enum trace_event kind;
@@ -45,7 +45,7 @@ struct ring {
 	VEC(struct ring_part) parts;	/* the last one is being written */
 	VEC(struct ring_known) known;
 	uint64_t closed_number;		/* of the last block of the parts that are closed */
-	bool is_failing;		/* ring_failed() is at it */
+	bool is_failing;		/* ring_failed() is running */
 	uint64_t cut_ticks;		/* before this the records are not complete any more */
 };
 
@@ -57,7 +57,7 @@ static inline bool ring_drops(const struct ring *r)
 int ring_open(struct drainer *d);	/* d->file is the head; 0 or a negative errno */
 void ring_turn(struct drainer *d);	/* begins a new part, if it is time */
 void ring_note(struct drainer *d, const struct ring_known *known);
-void ring_failed(struct drainer *d);	/* what was to be written is lost: make room */
+void ring_failed(struct drainer *d);	/* records could not be written: makes room */
 int ring_close(struct drainer *d);	/* everything is drained: writes the head */
 void ring_release(struct ring *r);
 

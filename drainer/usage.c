@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * usage.c - each process has a clock of its processor time, which others may read.
+ * usage.c - reads the clock of each process's CPU time.
  *
- * Its difference to the last look is what it took.  A process that is met for the first time counts from its start, if
- * it can have begun since then; one that took more is an older one.
+ * The difference to the last look is what the process took.  A new process counts from its start, if it can
+ * have begun since the last look; one that took more is older.
  *
  *	look	pid 70	pid 71		taken
  *	0 ms	5000 ms			0: it ran before it was recorded
  *	100 ms	5080 ms	15 ms		80 + 15: 71 is new
  *	200 ms		60 ms		45: 70 has ended, and what it still took is not known
  *
- * A process that begins and ends between two looks is never met, and what is short of a look at its end is missing: who
- * compares costs with it takes them for larger than they are.
+ * A process that begins and ends between two looks is never met, and the time after the last look is missing,
+ * so that costs compared with this sum seem larger than they are.
  */
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -79,7 +79,7 @@ static uint64_t process_ns(uint32_t pid)
 	return clock_getcpuclockid((pid_t)pid, &clock) ? 0 : clock_now(clock);
 }
 
-/* ns: what its clock says now.  A number that was given again has a clock that says less. */
+/* ns: what its clock reads now.  A pid that was reused has a clock that reads less. */
 static uint64_t taken_by(const struct usage *u, const struct usage_process *p, uint64_t elapsed_ns)
 {
 	const struct usage_process *before =

@@ -15,17 +15,17 @@ struct usage_process {
 
 struct usage {
 	VEC(struct usage_process) known, found;
-	uint64_t pid_namespace;		/* ours: other numbers say nothing here */
+	uint64_t pid_namespace;		/* our own; numbers of another namespace mean nothing here */
 	uint64_t at_ns;			/* of the last look */
 };
 
 void usage_init(struct usage *u, uint64_t now_ns);
 void usage_release(struct usage *u);
 
-/* What the processes that have a thread in the arena took since the last look; now_ns: CLOCK_MONOTONIC. */
+/* CPU time since the last look of the processes that have a thread in the arena; now_ns: CLOCK_MONOTONIC. */
 uint64_t usage_take(struct usage *u, const struct arena_map *a, uint64_t now_ns);
 
-/* What the calling thread took so far. */
+/* CPU time of the calling thread. */
 uint64_t usage_own_ns(void);
 
 #endif
