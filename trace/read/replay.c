@@ -218,8 +218,7 @@ void replay_end_interval(struct replay *p, struct worker *w, enum interval_statu
 	VEC_ADD(&p->free_places, (uint32_t)(w - p->workers.items));
 }
 
-/* Cuts an interval that is open when the recording pauses, or whose recording began only after that moment:
- * what other threads did for it is unknown. */
+/* Cuts an interval that is under way when the recording pauses or begins: what other threads did for it is unknown. */
 static void cut_open(struct replay *p, int64_t ns)
 {
 	for (size_t i = 0; i < p->workers.cnt; i++) {
