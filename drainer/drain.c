@@ -275,6 +275,7 @@ static void recycle(struct drainer *d, uint32_t number)
 	char *chunk = (char *)arena_chunk(&d->arena, number);
 
 	memset(chunk, 0, VPROF_CHUNK_BYTES);
+	experiments_recycled(d, number);
 	if (d->emptied_cnt >= DEMOTED_FROM)
 		demote(chunk, VPROF_CHUNK_BYTES);
 	arena_give_chunk(&d->arena, number);
@@ -288,6 +289,7 @@ uint32_t drain_full(struct drainer *d)
 	while (number && number <= d->arena.chunk_cnt && d->emptied_cnt < d->arena.chunk_cnt) {
 		uint32_t next = (uint32_t)d->arena.links[number];
 
+		experiments_chunk(d, number, true);
 		drain_chunk(d, arena_chunk(&d->arena, number), 0, 0);
 		recycle(d, number);
 		d->emptied_cnt++;
@@ -355,6 +357,7 @@ static void drain_slot(struct drainer *d, uint32_t number, bool keep)
 		if (chunk->state != CHUNK_OWNED || chunk->slot != number ||
 		    chunk->serial != slot->serial)
 			continue;
+		experiments_chunk(d, i, true);
 		if (drain_chunk(d, chunk, last.start, last.fid))
 			closed = true;		/* killed between its record and its pop */
 		d->drained[i] = 1;

@@ -10,6 +10,7 @@
 #include "drainer/contents.h"
 #include "drainer/cpu_users.h"
 #include "drainer/drainer.h"
+#include "drainer/experiments.h"
 #include "drainer/ring.h"
 #include "runtime/shared/arena.h"
 #include "trace/encode.h"
@@ -66,6 +67,10 @@ struct drainer {
 	void (*nobody)(void *arg, pid_t child, const char *arena_path);
 	void *nobody_arg;
 	pid_t child;			/* 0: not yet */
+	const struct drainer_experiments *experiments;	/* NULL: none */
+	uint16_t *looked;		/* by experiments.c: words of each chunk that were looked at */
+	uint64_t own_serial;		/* of what it logs itself */
+	struct drainer_block block;	/* in force */
 	uint64_t resume_ns;		/* CLOCK_MONOTONIC; 0: only on request */
 };
 

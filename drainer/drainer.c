@@ -68,6 +68,7 @@ void drain_free(struct drainer *d)
 		close(d->inherited_fd);
 	trace_file_close(&d->file);
 	free(d->drained);
+	free(d->looked);
 	free(d->records.data);
 	free(d->table.data);
 	ring_release(&d->ring);
@@ -149,6 +150,7 @@ int drainer_open(const struct drainer_options *o, struct drainer **ret, struct d
 	d->watched = o->pids;
 	d->watched_cnt = o->pid_cnt;
 	drain_pauses_start(d, o);
+	experiments_open(d, o->experiments);
 	*ret = d;
 	return 0;
 }
@@ -403,6 +405,7 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 			every_second(d);
 			next_second = clock_ns(CLOCK_MONOTONIC) + 1000000000;
 		}
+		experiments_turn(d, clock_ns(CLOCK_MONOTONIC));
 		ring_turn(d);
 		if (d->nobody && !__atomic_load_n(&d->arena.control->process_cnt, __ATOMIC_RELAXED))
 			d->nobody(d->nobody_arg, child, d->arena_path);

@@ -63,10 +63,13 @@ struct drainer_options {
 	/* Called now and then while no process takes part; or NULL. */
 	void (*nobody)(void *arg, pid_t child, const char *arena_path);
 	void *nobody_arg;
+	const struct drainer_experiments *experiments;	/* NULL: none; kept */
 	const pid_t *pids;		/* processes that are recorded whether they join or not, so that they
 					 * do not count as other users of CPUs; the array is copied */
 	size_t pid_cnt;
 };
+
+struct drainer_experiments;		/* experiments.h */
 
 struct drainer_requests {		/* requests during drainer_run() */
 	int fd;				/* readable: call take */

@@ -201,6 +201,7 @@ static size_t lay_out(struct arena_control *c, const struct drainer_options *o)
 	PART(opened, sizeof(struct arena_opened) * ARENA_OPENED);
 	PART(callers, sizeof(struct arena_caller) * ARENA_CALLERS);
 	PART(modules, sizeof(struct arena_module) * ARENA_MODULES);
+	PART(stamp_maxima, sizeof(arena_maxima) * ARENA_BUCKETS);
 	PART(stacks, (size_t)VPROF_STACK_BYTES * ARENA_SLOTS);
 	PART(heads, sizeof(uint32_t) * ARENA_HEADS);
 	PART(labels, sizeof(struct arena_label) * ARENA_LABELS);

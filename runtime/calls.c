@@ -27,6 +27,7 @@
  * record that a killed thread left half made reads as none.
  */
 #include "runtime/calls.h"
+#include "runtime/causal/causal.h"
 #include "runtime/thread.h"
 
 #if defined(__x86_64__) && !defined(VPROF_PORTABLE)
@@ -106,7 +107,9 @@ void calls_prepare(void)
 	"or %rdx, %rax\n"				/* frame_call() */			\
 	"mov %rax, (%r10)\n"								\
 	"2: ret\n"									\
-	"3: xor %eax, %eax\n"								\
+	"3: test %dl, %dl\n"			/* of an experiment's target? */	\
+	"js 5f\n"									\
+	"xor %eax, %eax\n"								\
 	"ret\n"										\
 	"4: jb 5f\n"				/* of the same address: an inlined callee, if it has the same caller */ \
 	"mov 8(%r11), %rax\n"								\
@@ -237,7 +240,7 @@ void calls_prepare(void)
 
 unsigned long long vprof_enter(struct vprof_site *site, unsigned long address, unsigned long caller)
 {
-	return site->gate > vprof_self.gate ? 0 : thread_enter(site_word(site), address, caller);
+	return site->gate > vprof_self.gate && !(site->gate & CAUSAL_GATE) ? 0 : thread_enter(site_word(site), address, caller);
 }
 
 void vprof_leave(unsigned long long call)

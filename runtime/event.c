@@ -21,6 +21,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include "runtime/causal/causal.h"
 #include "runtime/note.h"
 #include "runtime/sampling.h"
 #include "runtime/thread.h"
@@ -209,10 +210,13 @@ static void finish(unsigned int at, uint64_t label, uint64_t key, uint64_t now)
 static void interval_event(unsigned int kind, uint64_t label, uint64_t key, uint64_t frame)
 {
 	struct thread *t = &thread_self;
-	uint64_t now = clock_ticks();
+	uint64_t now;
 	unsigned int at;
 	bool is_own = key == KEY_IS_THREAD;
 
+	if (causal_on)
+		causal_tell();
+	now = clock_ticks();
 	if (is_own)
 		key = 1ULL << 63 | t->serial;
 	at = find_label(label, key);

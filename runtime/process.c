@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "runtime/calls.h"
+#include "runtime/causal/causal.h"
 #include "runtime/process.h"
 #include "runtime/rules/limits.h"
 #include "runtime/rules/permit.h"
@@ -266,6 +267,7 @@ static void before_fork(void)
 	fork_serial = 0;
 	if (!thread_ready())
 		return;
+	causal_settle();
 	fork_serial = process_new_serial();
 	THREAD_LOG(EVENT_CREATE, clock_ticks(), fork_serial);
 }
@@ -297,6 +299,8 @@ static void note_parent(void)
 void process_forked(uint64_t serial)
 {
 	*process.same = 1;
+	if (causal_on)
+		causal_forked();
 	note_parent();
 	process.introduced = false;
 	take_identity();
@@ -342,6 +346,7 @@ static bool attach(const char *path)
 	__atomic_store_n(&process.arena, a, __ATOMIC_RELEASE);
 	__atomic_store_n(&process.waiters, a->waiters, __ATOMIC_RELEASE);
 	__atomic_store_n(&process.places, a->places, __ATOMIC_RELEASE);
+	causal_prepare();
 	process.epoch++;
 	process.introduced = false;
 	mutex_prepare();

@@ -22,6 +22,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "runtime/causal/causal.h"
 #include "runtime/process.h"
 #include "runtime/rules/permit.h"
 #include "runtime/thread.h"
@@ -158,6 +159,8 @@ bool thread_attach(void)
 	t->slot = slot;
 	t->arena = a;
 	t->since = clock_ticks();
+	if (causal_on)
+		causal_attach();
 	*arena_stack(a, t->slot_number) = (struct vprof_frame){ .start = 1, .address = stacks_high() };	/* never
 													 * left
 													 * behind */
@@ -197,6 +200,8 @@ static void close_frame(void)
 {
 	struct vprof_frame *frame = vprof_self.top - 1;
 
+	if (causal_on)
+		causal_leave(frame);
 	if (frame->start)
 		THREAD_LOG(EVENT_FRAME, frame->start, vprof_ticks(), frame_fid(frame));
 	frame->start = 0;
@@ -254,6 +259,8 @@ static void detach(bool is_end)
 	THREAD_LOG(EVENT_STOP, clock_ticks(), name[0], name[1]);
 	if (is_end)
 		releasers_stamp(releasers_private(pthread_self()));
+	if (causal_on)
+		causal_detach();
 	t->busy = 1;
 	vprof_self.cursor = PARKED;
 	vprof_self.top = NULL;
@@ -474,21 +481,28 @@ static unsigned long long push_frame(unsigned int site, unsigned long address,
 unsigned long long thread_enter(unsigned int site, unsigned long address, unsigned long caller)
 {
 	int saved_errno = errno;
-	bool ready = !thread_self.busy && thread_ready();
+	bool ready = !thread_self.busy && thread_ready(), is_target = site & CAUSAL_GATE;
+	unsigned long long call;
 
 	/* On a signal's own stack, addresses do not tell who called whom. */
 	if (ready && address < vprof_self.high && address >= stacks_low())
 		while (is_left_behind(site >> 8, address, caller))
 			close_frame();
 	errno = saved_errno;
-	if (!ready || (site & 0xff) > stacks_gate())
+	if (!ready || (!is_target && (site & 0xff) > stacks_gate()))
 		return 0;
 	if (((uintptr_t)vprof_self.top & (VPROF_STACK_BYTES - 1)) == 0) {
 		if (vprof_self.top)
 			arena_count_dropped(thread_self.arena, TABLE_CALLS);
 		return 0;
 	}
-	return push_frame(site, address, caller);
+	if (!is_target)
+		return push_frame(site, address, caller);
+	site &= ~CAUSAL_GATE;
+	call = push_frame(site & 0xff ? site : site | GATE_INSIDE, address, caller);
+	call |= causal_enter(vprof_self.top - 1);
+	errno = saved_errno;
+	return call;
 }
 
 /* Its frame was closed because longjmp() seemed to have skipped it.  It had not: the call was on a stack of its own. */
@@ -515,6 +529,8 @@ void thread_leave(unsigned long long call, unsigned long long end)
 	unsigned long long length;
 	uint64_t *record;
 
+	call &= ~CAUSAL_CALL;
+
 	/* 0: a process that left the recording may not be able to read the clock */
 	if (!end && process.apart)
 		return;
@@ -533,6 +549,8 @@ void thread_leave(unsigned long long call, unsigned long long end)
 	length = end - frame->start;
 	while (vprof_self.top > frame + 1)
 		close_frame();
+	if (causal_on)
+		causal_leave(frame);
 	if (length >> 32) {
 		THREAD_LOG(EVENT_FRAME, frame->start, end, frame_fid(frame));
 	} else if ((record = take_room(16))) {

@@ -23,6 +23,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "runtime/causal/causal.h"
 #include "runtime/note.h"
 #include "runtime/process.h"
 #include "runtime/rules/permit.h"
@@ -163,6 +164,8 @@ static void set_gates(const struct unit *u, bool on)
 		if (gate == GATE_INSIDE)
 			add_inside(site);
 	}
+	if (causal_on)
+		causal_sites_changed();
 	if (on)
 		__atomic_fetch_add(&process.arena->control->site_cnt, u->cnt, __ATOMIC_RELAXED);
 	if (unknown)
@@ -236,6 +239,8 @@ void units_remove(struct vprof_site *sites, unsigned int cnt)
 	struct unit *place;
 
 	wait_for_flips();
+	if (causal_on)
+		causal_sites_gone(sites, cnt);
 	while (!try_lock())
 		permit_yield();
 	set_gates(&(struct unit){ sites, cnt, NULL }, false);
@@ -265,6 +270,18 @@ bool units_switch(bool on)
 		for (unsigned int i = 0; i < BLOCK_UNITS; i++)
 			if (b->units[i].sites)
 				set_gates(&b->units[i], on);
+	unlock();
+	return true;
+}
+
+bool units_each(void (*take)(struct vprof_site *site))
+{
+	if (!try_lock())
+		return false;
+	for (struct block *b = &first; b; b = b->next)
+		for (unsigned int i = 0; i < BLOCK_UNITS; i++)
+			for (unsigned int k = 0; b->units[i].sites && k < b->units[i].cnt; k++)
+				take(&b->units[i].sites[k]);
 	unlock();
 	return true;
 }

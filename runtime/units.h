@@ -21,6 +21,9 @@ bool units_switch(bool on);
 /* In the child of a fork: a thread that was switching them does not exist here. */
 void units_forked(void);
 
+/* All sites of units that have a place.  False: another thread is at them; does not wait for it. */
+bool units_each(void (*take)(struct vprof_site *site));
+
 /*
  * For a process with one thread that records few intervals in full: quiet makes the functions that are recorded only
  * inside intervals dormant between these; loud switches them on before an interval in full.  Neither does anything once a second

@@ -78,6 +78,7 @@ bool arena_open_map(struct arena_map *a, void *base, size_t bytes)
 	    !part_fits(c->opened, sizeof(struct arena_opened) * ARENA_OPENED, bytes) ||
 	    !part_fits(c->callers, sizeof(struct arena_caller) * ARENA_CALLERS, bytes) ||
 	    !part_fits(c->modules, sizeof(struct arena_module) * ARENA_MODULES, bytes) ||
+	    !part_fits(c->stamp_maxima, sizeof(arena_maxima) * ARENA_BUCKETS, bytes) ||
 	    !part_fits(c->chunks, (uint64_t)VPROF_CHUNK_BYTES * c->chunk_cnt, bytes))
 		return false;
 	a->base = base;
@@ -101,6 +102,7 @@ bool arena_open_map(struct arena_map *a, void *base, size_t bytes)
 	a->opened = (struct arena_opened *)(a->base + c->opened);
 	a->callers = (struct arena_caller *)(a->base + c->callers);
 	a->modules = (struct arena_module *)(a->base + c->modules);
+	a->stamp_maxima = (arena_maxima *)(a->base + c->stamp_maxima);
 	return true;
 }
 

@@ -2,7 +2,7 @@
 /*
  * arena.h - the memory that all processes of a run share with the drainer.
  *
- *	control | slots | links | releasers | waiters | places | lots | opened | callers | modules | stacks | heads | labels | index | plan | chunks | functions | text
+ *	control | slots | links | releasers | waiters | places | lots | opened | callers | modules | maxima of stamps | stacks | heads | labels | index | plan | chunks | functions | text
  *
  * The drainer makes the file, the target maps it.  Everything is found by offset, since each
  * process has it at another address.  All of it survives a killed process; nothing in it is a
@@ -26,6 +26,7 @@
 #include "runtime/shared/apart.h"
 #include "runtime/shared/clock.h"
 #include "runtime/shared/frame.h"
+#include "runtime/shared/shift.h"
 #include "runtime/shared/site.h"
 #include "trace/format.h"
 
@@ -69,6 +70,47 @@ struct arena_held {
 	uint32_t pid, tid;
 };
 
+/*
+ * Causal experiments (doc/design/causal.md).  The drainer writes what is asked; nothing else of the run asks for more than
+ * `wanted`, and that once a process.
+ */
+enum { EXPERIMENT_TARGETS = 64, EXPERIMENT_KEYS = 128 };
+
+enum experiment_kind {
+	EXPERIMENT_FUNCTION,		/* calls of it, with what they call */
+	EXPERIMENT_BODY,		/* ticks at which it is the innermost call */
+	EXPERIMENT_PC,			/* ticks in its code */
+	EXPERIMENT_IO,			/* waits that no thread of the run ends; in its calls, if it has keys */
+	EXPERIMENT_LOCK			/* while a lock is held that is taken in its calls */
+};
+
+enum experiment_currency { EXPERIMENT_SLEEP, EXPERIMENT_HOLD };
+
+struct experiment_key {			/* a function (struct vprof_site) of a target */
+	uint64_t key;
+	uint32_t target, unused;
+};
+
+struct arena_experiment {
+	struct shift_all all __attribute__((aligned(64)));
+	uint32_t target;		/* in force, of all.block */
+	uint32_t kind;			/* its, enum experiment_kind */
+	uint32_t has_keys, currency;	/* enum experiment_currency */
+	uint64_t deadline;		/* ns of the experiment's clock: the block is over then, whatever else is said; a drainer that is
+					 * killed holds nobody up */
+	uint64_t ns_per_tick;		/* of that clock, 32 bits behind the point; 0: not known yet */
+	uint32_t wanted;		/* experiments will come */
+	uint32_t key_cnt;
+	uint32_t top __attribute__((aligned(64)));	/* no slot above takes part */
+	uint32_t open_cnt;		/* stretches under way */
+	uint64_t hit_cnt;		/* times that a thread was in the target */
+	uint64_t outside_cnt;		/* waits for somebody outside of the run */
+	uint64_t tick_cnt;
+	uint32_t ticks_error, ticks_refused;	/* errno of the last thread that got none; how many got none */
+	uint32_t signal_taken;		/* the program handles the signal of ticks itself */
+	struct experiment_key keys[EXPERIMENT_KEYS];
+};
+
 struct arena_control {
 	uint64_t magic, bytes;
 	uint32_t chunk_cnt, plan_mask, default_level;
@@ -80,7 +122,7 @@ struct arena_control {
 	uint32_t as_sampled;		/* few intervals are recorded in full: functions that are always recorded only by choice
 					 * are recorded inside intervals */
 	uint64_t slots, links, stacks, heads, functions, index, labels, text, plan, releasers, waiters, places, lots,
-		 opened, callers, modules, chunks;
+		 opened, callers, modules, stamp_maxima, chunks;
 	uint64_t dropped[TABLE_NOTES] __attribute__((aligned(64)));	/* entries that did not fit, by enum
 									 * trace_table */
 	uint64_t free_chunks __attribute__((aligned(64)));
@@ -99,6 +141,7 @@ struct arena_control {
 	uint32_t opened_cnt, module_cnt;
 	uint64_t unnamed_cnt, stranger_cnt;	/* TABLE_NOTES, TABLE_STRANGERS */
 	uint32_t apart_cnt[APART_CNT], apart_pid[APART_CNT];	/* number of processes, and the pid of one */
+	struct arena_experiment experiment;
 };
 
 struct arena_slot {			/* a thread that records; fields belong to it */
@@ -108,6 +151,7 @@ struct arena_slot {			/* a thread that records; fields belong to it */
 	uint64_t pid_namespace;
 	uint64_t lost_cnt, lost_since;	/* records dropped, not yet reported */
 	uint64_t ended_cnt, ended_ticks;	/* intervals that ended here, and their total time (sample_level) */
+	struct shift shift;		/* of experiments */
 } __attribute__((aligned(128)));
 
 /* Level of a function that is not in the drainer's plan: the level in its unit's note applies (runtime/note.h). */
@@ -167,6 +211,9 @@ struct arena_stamp {			/* which thread released an object, and when */
 	uint64_t object, serial, ticks;
 };
 
+/* G when the stamps were left, in experiments: [bucket][stamp]. */
+typedef uint64_t arena_maxima[ARENA_STAMPS];
+
 struct arena_bucket {
 	uint32_t next;
 	uint32_t written;		/* number of stamps, incremented when one can be found */
@@ -194,6 +241,7 @@ struct arena_map {
 	struct arena_opened *opened;
 	struct arena_caller *callers;
 	struct arena_module *modules;
+	arena_maxima *stamp_maxima;
 };
 
 /*

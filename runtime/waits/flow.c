@@ -15,6 +15,7 @@
 #include "runtime/rules/permit.h"
 #include "runtime/rules/readable.h"
 #include "runtime/thread.h"
+#include "runtime/causal/causal.h"
 #include "runtime/waits/flow.h"
 #include "runtime/waits/releasers.h"
 #include "runtime/waits/special.h"
@@ -189,6 +190,8 @@ uint64_t flow_fed_cnt(void)
 /* Counted after the stamp, and before its reason: see releasers_written(). */
 static void leave_stamp(uint64_t object)
 {
+	if (causal_on)
+		causal_settle();
 	releasers_leave_stamp(object, EVENT_NONE);
 	__atomic_fetch_add(&process.arena->control->fed_cnt, 1, __ATOMIC_RELEASE);
 }
@@ -242,6 +245,16 @@ static bool may_write(int fd)
 bool flow_is_for_reading(int fd)
 {
 	return !may_write(fd);
+}
+
+bool flow_is_on_disk(int fd)
+{
+	int saved_errno = errno;
+	struct stat st;
+	bool is = permitted(PERMIT_FSTAT) && !fstat(fd, &st) && (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode));
+
+	errno = saved_errno;
+	return is;
 }
 
 static bool somebody_reads(void)

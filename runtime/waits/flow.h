@@ -58,6 +58,9 @@ void flow_stamp_change(int fd);
 
 bool flow_is_for_reading(int fd);
 
+/* A file, or a disk: no thread can make another wait for it. */
+bool flow_is_on_disk(int fd);
+
 /* Before fd is closed or shut down, and before all of this process' are. */
 void flow_stamp_end(int fd);
 void flow_stamp_all_ends(void);

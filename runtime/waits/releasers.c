@@ -9,6 +9,7 @@
  *	mutex m, waited for from 100 to 180; stamps (m, T4, 90) (q, T2, 150) (m, T3, 170):
  *	T3 let it go at 170; from 170 to 180 the waiter was on its way back to a processor
  */
+#include "runtime/causal/causal.h"
 #include "runtime/thread.h"
 #include "runtime/waits/mapping.h"
 #include "runtime/waits/releasers.h"
@@ -36,12 +37,18 @@ uint64_t releasers_name(uint64_t object)
 /* Threads that wait now count in the lower half of a place. */
 enum { NOW = 1, LATER = 1 << 16 };
 
+/* In the arena, wherever releases look (runtime/causal/causal.c). */
+static uint32_t *own_place(uint64_t object)
+{
+	return (uint32_t *)((char *)process.arena->places + (object & RELEASERS_PLACE & ~3ULL));
+}
+
 static struct awaited expect(uint64_t object, uint32_t weight)
 {
 	struct awaited a = { object, releasers_name(object), weight };
 
 	__atomic_fetch_add(releasers_waiters(a.name), 1, __ATOMIC_SEQ_CST);
-	__atomic_fetch_add(releasers_place(object), weight, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(own_place(object), weight, __ATOMIC_SEQ_CST);
 	return a;
 }
 
@@ -57,18 +64,19 @@ struct awaited releasers_expect_later(uint64_t lock)
 
 void releasers_forget(const struct awaited *a)
 {
-	__atomic_fetch_sub(releasers_place(a->object), a->weight, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(own_place(a->object), a->weight, __ATOMIC_RELAXED);
 	__atomic_fetch_sub(releasers_waiters(a->name), 1, __ATOMIC_RELAXED);
 }
 
 static void write_stamp(uint64_t name, enum trace_event event)
 {
 	struct arena_bucket *bucket = bucket_of(name);
-	struct arena_stamp *stamp;
+	uint32_t at = __atomic_fetch_add(&bucket->next, 1, __ATOMIC_RELAXED) % ARENA_STAMPS;
+	struct arena_stamp *stamp = &bucket->stamps[at];
 	uint64_t now;
 
-	stamp = &bucket->stamps[__atomic_fetch_add(&bucket->next, 1, __ATOMIC_RELAXED) %
-				ARENA_STAMPS];
+	if (causal_on)
+		PUT(&process.arena->stamp_maxima[bucket - process.arena->releasers][at], causal_max());
 	PUT(&stamp->ticks, 0);
 	PUT(&stamp->object, name);
 	PUT(&stamp->serial, thread_self.serial);
@@ -89,6 +97,8 @@ void releasers_stamp_awaited(uint64_t object, enum trace_event event)
 {
 	uint64_t name = releasers_name(object);
 
+	if (causal_on)
+		causal_settle();
 	if (__atomic_load_n(releasers_waiters(name), __ATOMIC_RELAXED))
 		releasers_leave_stamp(name, event);
 }

@@ -25,6 +25,8 @@ struct wait wait_begin_from(uint64_t caller, enum wait_class class, uint64_t obj
 		if (object)
 			w.expected = releasers_expect(object);
 		w.object = w.expected.name;
+		if (causal_on)
+			w.causal = causal_wait_begin(class, object);
 		w.start = clock_ticks();
 	}
 	errno = saved_errno;
@@ -86,7 +88,7 @@ static uint64_t find_waker(const struct wait *w, uint64_t end, uint64_t *ret_wok
 	return waker;
 }
 
-static void log_wait(const struct wait *w, uint64_t end)
+static void log_wait(const struct wait *w, uint64_t end, uint64_t *ret_waker, uint64_t *ret_woken)
 {
 	uint64_t waker = 0, woken = 0;
 
@@ -98,6 +100,22 @@ static void log_wait(const struct wait *w, uint64_t end)
 	}
 	THREAD_LOG(EVENT_WAIT, w->start, end, wait_word(w->class, code_caller(~w->not_caller)), w->object, waker, woken);
 	holds_woken(waker, woken);
+	*ret_waker = waker;
+	*ret_woken = woken;
+}
+
+/* Who waits for a lock, an event or a thread waits for a thread of the run, whoever that is. */
+static bool is_by_peer(const struct wait *w, uint64_t waker)
+{
+	if (waker)
+		return waker != WAKER_TIME_OUT;
+	return !w->timed_out && !w->result && w->class != WAIT_IO && w->class != WAIT_SLEEP;
+}
+
+static void tell_causal(const struct wait *w, bool blocked, uint64_t waker, uint64_t woken)
+{
+	causal_wait_end(&w->causal, blocked, blocked && is_by_peer(w, waker), waker == WAKER_TIME_OUT ? 0 : woken,
+			(const uint64_t[]){ w->object, w->also.name });
 }
 
 /* A logged wait for a lock itself says when the lock was taken. */
@@ -112,7 +130,7 @@ static void tell_taken(const struct wait *w, bool is_logged)
 void wait_end(struct wait *w)
 {
 	int saved_errno = errno;
-	uint64_t end;
+	uint64_t end, waker = 0, woken = 0;
 	bool is_logged;
 
 	look_at_mark(w);
@@ -125,7 +143,9 @@ void wait_end(struct wait *w)
 		releasers_forget(&w->also);
 	is_logged = !w->stayed && end - w->start >= w->at_least && thread_ready();
 	if (is_logged)
-		log_wait(w, end);
+		log_wait(w, end, &waker, &woken);
+	if (causal_on)
+		tell_causal(w, is_logged, waker, woken);
 	tell_taken(w, is_logged);
 	errno = saved_errno;
 }

@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "runtime/causal/causal.h"
 #include "runtime/thread.h"
 #include "runtime/waits/releasers.h"
 
@@ -37,6 +38,7 @@ struct wait {
 	bool stayed;			/* it did not: the thread never left the CPU */
 	uint64_t holder_tid;		/* holder at start, or 0: unknown */
 	int result;			/* of the call; not 0: it timed out or failed, and has no waker */
+	struct causal_wait causal;
 	bool timed_out;			/* ... and it timed out: the wait's own time-out ended it */
 	uint64_t not_caller;		/* return address of the primitive's call, with all bits inverted, so
 					 * that the stack contains the address only once (code.c) */

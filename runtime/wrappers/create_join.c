@@ -21,6 +21,7 @@ struct start {
 	int (*c11_routine)(void *);
 	void *arg;
 	uint64_t serial;
+	uint64_t shift;			/* of its parent (runtime/causal/causal.h) */
 	size_t stack_bytes;		/* 0: the default */
 	int taken;
 };
@@ -46,12 +47,14 @@ static void give_start(struct start *s)
 
 static struct start begin_thread(void *arg)
 {
-	struct start s = *(struct start *)arg;
+	const struct start *given = arg;
+	struct start s = { given->routine, given->c11_routine, given->arg, given->serial, given->shift, given->stack_bytes, 1 };
 
 	give_start(arg);
 	stacks_begin_thread(s.stack_bytes);
 	thread_self.serial = s.serial;
-	thread_ready();
+	if (thread_ready() && causal_on)
+		causal_inherit(s.shift);
 	libraries_look();
 	return s;
 }
@@ -82,6 +85,7 @@ static struct start *prepare(void *arg)
 	s->arg = arg;
 	s->stack_bytes = 0;
 	s->serial = process_new_serial();
+	s->shift = causal_on ? (causal_settle(), causal_shift()) : 0;
 	return s;
 }
 

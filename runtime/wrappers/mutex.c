@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include "runtime/causal/causal.h"
 #include "runtime/wrappers/mutex.h"
 #include "runtime/wrappers/plt_hooks.h"
 #include "runtime/wrappers/real.h"
@@ -63,7 +64,7 @@ void mutex_prepare(void)
 				    (const void *)real.pthread_mutex_trylock,
 				    (const void *)real.pthread_mutex_unlock };
 
-	known = libraries_has_c(functions, sizeof(functions) / sizeof(functions[0])) && is_as_expected();
+	known = !causal_on && libraries_has_c(functions, sizeof(functions) / sizeof(functions[0])) && is_as_expected();
 }
 
 void mutex_learn(const pthread_mutex_t *m)

@@ -27,7 +27,7 @@ struct stream_wait stream_begin_from(uint64_t caller, int fd, enum flow_kind kin
 	/* A reader makes room for writers, and the other way round. */
 	flow_stamp(fd, kind == FLOW_DATA ? FLOW_ROOM : FLOW_DATA, file);
 	w.fed_cnt = flow_fed_cnt();
-	w.wait = wait_begin_call_from(caller, WAIT_IO, flow_waiters(kind));
+	w.wait = wait_begin_call_from(caller, WAIT_IO, causal_on && flow_is_on_disk(fd) ? 0 : flow_waiters(kind));
 	w.wait.object = 0;
 	return w;
 }

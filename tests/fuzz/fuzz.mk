@@ -31,7 +31,7 @@ SOURCES = $(foreach room,$(ROOMS),$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/
 	project/notices.c \
 	$(addprefix project/config/,config.c config_comments.c config_text.c data_lock.c launcher_context.c locate.c paths.c quantity.c) \
 	$(addprefix project/runs/,callers.c leave_out.c project.c recording.c run_analysis.c run_graph.c run_parts.c run_windows.c) \
-	$(addprefix runtime/shared/,switched.c arena.c clock.c) \
+	$(addprefix runtime/shared/,switched.c shift.c arena.c clock.c) \
 	$(addprefix tests/fuzz/,fuzz.c commands.c generate.c generate_perf.c generate_trace.c generate_tuples.c mutate.c mutate_sql.c targets.c \
 		target_arena.c target_db.c target_store.c \
 		target_texts.c target_traces.c target_valid.c)

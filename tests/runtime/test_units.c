@@ -16,6 +16,18 @@ __thread struct vprof_self vprof_self __attribute__((tls_model("initial-exec")))
 
 uint32_t permits = ~0U;
 
+uint32_t causal_on;
+
+void causal_sites_changed(void)
+{
+}
+
+void causal_sites_gone(const struct vprof_site *gone, unsigned int cnt)
+{
+	(void)gone;
+	(void)cnt;
+}
+
 void permit_yield(void)
 {
 	sched_yield();

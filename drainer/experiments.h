@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * experiments.h - the drainer's part in causal experiments: what is asked of the program, and what is heard of it while it
+ * runs.
+ *
+ *	struct drainer_experiments x = { targets, 2, ..., turn, take, arg };	in struct drainer_options
+ *	turn(arg, d, now_ns)		now and then, each few ms
+ *		drainer_block_set(d, &(struct drainer_block){ .number = 1, .target = 0, .speed = 500, ... })
+ *		drainer_block_phase(d, BLOCK_OPEN) ...
+ *		drainer_look(d)		take(arg, ...) gets what intervals began and ended until now
+ *
+ * Without it an event is seen when its chunk is full, which a thread that logs little may take minutes for.
+ */
+#ifndef DRAINER_EXPERIMENTS_H
+#define DRAINER_EXPERIMENTS_H
+
+#include "drainer/drainer.h"
+#include "runtime/shared/arena.h"
+#include "trace/format.h"
+
+struct drainer_target {
+	enum experiment_kind kind;
+	const uint64_t *keys;		/* its functions */
+	size_t key_cnt;
+};
+
+struct drainer_block {
+	uint32_t number, round;
+	uint32_t target, speed;		/* index; per mille, 0: the baseline, which costs what this target costs */
+	uint64_t most_ns;		/* it is over then in any case */
+};
+
+struct drainer_experiments {
+	const struct drainer_target *targets;
+	size_t target_cnt;
+	void (*turn)(void *arg, struct drainer *d, uint64_t now_ns);	/* CLOCK_MONOTONIC */
+	/* An event BEGIN, END, DROP, SHIFT or BLOCK of the thread of that serial number; those of a thread in their order. */
+	void (*take)(void *arg, uint64_t serial, enum trace_event kind, uint64_t ticks, const uint64_t *words);
+	void *arg;
+};
+
+struct drainer_experiment_state {
+	uint64_t hit_cnt, outside_cnt, tick_cnt;	/* so far, of all blocks (struct arena_experiment) */
+	uint32_t ticks_error, ticks_refused;
+	bool signal_taken;
+	uint64_t max_ns;		/* G */
+	double ns_per_tick;		/* 0: not known yet */
+};
+
+void drainer_block_set(struct drainer *d, const struct drainer_block *b);	/* and BLOCK_SET */
+void drainer_block_phase(struct drainer *d, enum block_phase phase);
+void drainer_blocks_end(struct drainer *d);	/* none is in force any more */
+void drainer_set_currency(struct drainer *d, enum experiment_currency currency);
+void drainer_look(struct drainer *d);
+
+/* The label whose intervals events of that label belong to; its name, NULL: there is none. */
+uint64_t drainer_interval(const struct drainer *d, uint64_t label);
+const char *drainer_label_name(const struct drainer *d, uint64_t label);
+
+/* Sends a signal to all processes that take part; how many there are. */
+unsigned int drainer_kill(const struct drainer *d, int number);
+/* ... and to the command. */
+void drainer_kill_child(const struct drainer *d, int number);
+
+struct drainer_experiment_state drainer_experiment_state(const struct drainer *d);
+
+/* ---- private to drainer/ ---- */
+
+void experiments_open(struct drainer *d, const struct drainer_experiments *x);
+void experiments_turn(struct drainer *d, uint64_t now_ns);
+/* A chunk is drained; is_full: nothing comes after what is in it.  Its memory is given back. */
+struct arena_chunk;
+void experiments_chunk(struct drainer *d, uint32_t number, bool is_full);
+void experiments_recycled(struct drainer *d, uint32_t number);
+
+#endif

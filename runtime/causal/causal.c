@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * causal.c - the hooks: which time counts, and when a thread settles.
+ *
+ * A stretch in the target ends at each wait and begins again after it, so what is added is either CPU time of the thread, or
+ * the time of one wait.  CPU time comes from the thread's CPU clock: the kernel may have taken the CPU away meanwhile.  That
+ * takes two system calls, so for calls that lately took a few microseconds the time stamp counter has to do.
+ *
+ *	f enters 10, mutex wait 14..20, leaves 25, s = 50 %: L grows by 2, then by 2.5; at 14 and 20 the thread settles
+ */
+#include <errno.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "runtime/causal/causal.h"
+#include "runtime/causal/target.h"
+#include "runtime/causal/ticks.h"
+#include "runtime/rules/permit.h"
+#include "runtime/thread.h"
+
+enum {
+	DEBT_MIN_NS = 5000,		/* less may wait */
+	SLEEP_MIN_NS = 120000,		/* what is shorter is spent on the CPU: a sleep ends 50 us late */
+	SLEEP_LATE_NS = 60000,
+	HOLD_NS = 20000,
+	BELIEVED_NS = 3 * TICK_NS,	/* a thread that was not heard of for longer may have lost its CPU */
+	SHORT_NS = 20000, SHORT_MOST_NS = 100000,
+};
+
+struct causal_self {
+	volatile uintptr_t busy;	/* 0, or where on the stack a hook is under way */
+	const struct vprof_frame *frame;	/* of the outermost call in the target; NULL: none */
+	unsigned long long call;	/* ... which the frame holds */
+	bool runs;			/* a stretch of CPU time is under way, */
+	uint64_t began, cpu;		/* since then; cpu 0: not asked for */
+	bool is_short;			/* the last one was */
+	uint32_t told_block;		/* the last EVENT_SHIFT */
+	uint64_t told_ns;
+};
+
+uint32_t causal_on;
+static __thread struct causal_self self __attribute__((tls_model("initial-exec")));
+static uint32_t everybody_waits[ARENA_PLACES];
+
+#define GET(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define COUNT(p, n) __atomic_fetch_add(p, n, __ATOMIC_RELAXED)
+
+static struct arena_experiment *experiment(void)
+{
+	return &process.arena->control->experiment;
+}
+
+static uint64_t in_ns(uint64_t ticks)
+{
+	return (uint64_t)((unsigned __int128)ticks * GET(&experiment()->ns_per_tick) >> 32);
+}
+
+static uint64_t now_ns(void)
+{
+	return in_ns(clock_ticks());
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	if (!permitted(PERMIT_CPUTIME) || syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static struct shift_table table(void)
+{
+	uint32_t top = GET(&experiment()->top);
+
+	return (struct shift_table){ &experiment()->all, (char *)&process.arena->slots[1].shift,
+		top < ARENA_SLOTS ? top : ARENA_SLOTS, sizeof(struct arena_slot) };
+}
+
+static uint64_t max_at(uint64_t now)
+{
+	struct shift_table t = table();
+
+	if (!GET(&experiment()->open_cnt))
+		t.cnt = 0;
+	return shift_max(&t, now);
+}
+
+/* ---- in and out of a hook ---- */
+
+static void raise_top(uint32_t slot)
+{
+	uint32_t *top = &experiment()->top, old = GET(top);
+
+	while (old < slot && !__atomic_compare_exchange_n(top, &old, slot, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		;
+}
+
+/* What was under way belongs to a block that is over. */
+static void forget_stretch(void)
+{
+	if (self.runs)
+		COUNT(&experiment()->open_cnt, -1U);
+	self.runs = false;
+	self.frame = NULL;
+}
+
+static struct shift *own_shift(void)
+{
+	struct thread *t = &thread_self;
+
+	return t->slot && t->arena == process.arena && !t->busy ? &t->slot->shift : NULL;
+}
+
+/* NULL: no block is in force, or a hook is under way.  A hook that was left by siglongjmp() is over. */
+static struct shift *hook_in(void)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	struct arena_experiment *e = experiment();
+	struct shift *s;
+	uint32_t block;
+
+	if ((self.busy && self.busy >= here) || !process.arena->base || !GET(&e->ns_per_tick))
+		return NULL;
+	self.busy = here;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	s = own_shift();
+	block = GET(&e->all.block);
+	if (s && s->block != block) {
+		forget_stretch();
+		shift_join(&e->all, s);
+		raise_top(thread_self.slot_number);
+	}
+	if (s && block)
+		ticks_start();
+	target_turn(block);
+	if (s && block && now_ns() < GET(&e->deadline))
+		return s;
+	self.busy = 0;
+	return NULL;
+}
+
+static void hook_out(void)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	self.busy = 0;
+}
+
+/* ---- stretches ---- */
+
+static void begin_stretch(struct shift *s)
+{
+	self.cpu = self.is_short ? 0 : cpu_ns();
+	self.began = now_ns();
+	self.runs = true;
+	COUNT(&experiment()->open_cnt, 1);
+	shift_begin(s, self.began, self.began + BELIEVED_NS);
+}
+
+static void end_stretch(struct shift *s)
+{
+	uint64_t took = now_ns() - self.began;
+
+	if (self.cpu)
+		took = cpu_ns() - self.cpu;
+	else if (took > SHORT_MOST_NS)
+		took = SHORT_MOST_NS;	/* it was short, and lost its CPU; or the next one will not be taken for short */
+	shift_end(&experiment()->all, s, took);
+	COUNT(&experiment()->open_cnt, -1U);
+	self.runs = false;
+	self.is_short = took < SHORT_NS;
+}
+
+/* ---- to settle ---- */
+
+static void sleep_ns(uint64_t ns)
+{
+	struct timespec t = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+
+	if (permitted(PERMIT_SLEEP))
+		syscall(SYS_nanosleep, &t, NULL);
+}
+
+static void spin_until(uint64_t until)
+{
+	while (now_ns() < until)
+#ifdef __x86_64__
+		__builtin_ia32_pause();
+#else
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+/* Returns how long that was: real time, or, where the CPU is what threads lack, CPU time. */
+static uint64_t stand_still(uint64_t debt)
+{
+	uint64_t from = now_ns(), cpu;
+
+	if (GET(&experiment()->currency) == EXPERIMENT_HOLD && (cpu = cpu_ns())) {
+		spin_until(from + (debt < HOLD_NS ? debt : HOLD_NS));
+		return cpu_ns() - cpu;
+	}
+	if (debt > SLEEP_MIN_NS)
+		sleep_ns(debt - SLEEP_LATE_NS);
+	else if (GET(&experiment()->open_cnt) && debt > HOLD_NS)
+		sleep_ns(1);		/* it grows meanwhile */
+	else
+		spin_until(from + debt);
+	return now_ns() - from;
+}
+
+static void pay(struct shift *s)
+{
+	struct arena_experiment *e = experiment();
+	uint64_t now = now_ns(), max = max_at(now);
+	bool runs = self.runs;
+
+	if (max <= shift_ns(&e->all, s, now) + DEBT_MIN_NS)
+		return;
+	if (runs)
+		end_stretch(s);
+	while (GET(&e->all.block) == s->block && now < GET(&e->deadline) && max > s->ns + DEBT_MIN_NS) {
+		shift_paid(s, stand_still(max - s->ns));
+		now = now_ns();
+		max = max_at(now);
+	}
+	if (runs)
+		begin_stretch(s);
+}
+
+void causal_settle(void)
+{
+	int saved_errno = errno;
+	struct shift *s = causal_on ? hook_in() : NULL;
+
+	if (s) {
+		pay(s);
+		hook_out();
+	}
+	errno = saved_errno;
+}
+
+void causal_tick(void)
+{
+	struct arena_experiment *e = experiment();
+	struct shift *s = hook_in();
+
+	if (!s)
+		return;
+	COUNT(&e->tick_cnt, 1);
+	if (self.runs) {
+		shift_believe(s, now_ns() + BELIEVED_NS);
+	} else if (e->kind == EXPERIMENT_BODY && target_is_innermost()) {
+		shift_end(&e->all, s, TICK_NS);
+		COUNT(&e->hit_cnt, 1);
+	}
+	pay(s);
+	hook_out();
+}
+
+/* ---- calls ---- */
+
+unsigned long long causal_enter(const struct vprof_frame *frame)
+{
+	struct arena_experiment *e = experiment();
+	struct shift *s = hook_in();
+	bool is_first = s && !self.frame && GET(&e->kind) == EXPERIMENT_FUNCTION && target_has(frame_fid(frame));
+
+	if (is_first) {
+		self.frame = frame;
+		self.call = frame_call(frame);
+		COUNT(&e->hit_cnt, 1);
+		begin_stretch(s);
+	}
+	if (s)
+		hook_out();
+	return is_first ? CAUSAL_CALL : 0;
+}
+
+void causal_leave(const struct vprof_frame *frame)
+{
+	struct shift *s;
+
+	if (self.frame != frame || self.call != frame_call(frame))
+		return;
+	s = hook_in();
+	if (s && self.runs)
+		end_stretch(s);
+	self.frame = NULL;
+	if (s)
+		hook_out();
+}
+
+/* ---- waits ---- */
+
+static bool counts(const struct arena_experiment *e, bool in_target)
+{
+	switch (e->kind) {
+	case EXPERIMENT_FUNCTION:
+		return in_target;
+	case EXPERIMENT_IO:
+		return !e->has_keys || target_is_open();
+	}
+	return false;
+}
+
+struct causal_wait causal_wait_begin(enum wait_class class, bool may_be_peer)
+{
+	struct causal_wait w = { .from = 0 };
+	struct arena_experiment *e = experiment();
+	struct shift *s = hook_in();
+
+	if (!s)
+		return w;
+	pay(s);
+	w.was_in_target = self.runs;
+	w.is_disk = (class == WAIT_IO || class == WAIT_SLEEP) && !may_be_peer;
+	w.counts = w.is_disk && counts(e, self.frame);
+	if (self.runs)
+		end_stretch(s);
+	w.block = s->block;
+	w.from = now_ns();
+	if (w.counts) {
+		COUNT(&e->open_cnt, 1);
+		shift_begin(s, w.from, GET(&e->deadline));
+	}
+	hook_out();
+	return w;
+}
+
+/* G when the stamp was left; now, if there is none. */
+static uint64_t stamp_max(const uint64_t names[2], uint64_t woken)
+{
+	const struct arena_map *a = process.arena;
+
+	for (unsigned int i = 0; woken && i < 2 * ARENA_STAMPS; i++) {
+		uint64_t name = names[i / ARENA_STAMPS], at = arena_hash(name) % ARENA_BUCKETS;
+		const struct arena_stamp *stamp = &a->releasers[at].stamps[i % ARENA_STAMPS];
+
+		if (name && GET(&stamp->object) == name && GET(&stamp->ticks) == woken)
+			return GET(&a->stamp_maxima[at][i % ARENA_STAMPS]);
+	}
+	return max_at(now_ns());
+}
+
+void causal_wait_end(const struct causal_wait *w, bool blocked, bool by_peer, uint64_t woken, const uint64_t names[2])
+{
+	struct arena_experiment *e = experiment();
+	struct shift *s;
+	uint64_t now;
+
+	if (!w->from)
+		return;
+	if (w->counts)
+		COUNT(&e->open_cnt, -1U);
+	s = hook_in();
+	if (!s)
+		return;
+	now = now_ns();
+	if (s->block == w->block) {
+		if (w->counts) {
+			shift_end(&e->all, s, now - w->from);
+			if (blocked && e->kind == EXPERIMENT_IO)
+				COUNT(&e->hit_cnt, 1);
+		}
+		if (blocked && by_peer)
+			shift_woken(s, w->from, woken ? in_ns(woken) : now, stamp_max(names, woken));
+		else if (blocked)
+			pay(s);
+		if (w->was_in_target && self.frame)
+			begin_stretch(s);
+	}
+	if (blocked && !by_peer && !w->is_disk)
+		COUNT(&e->outside_cnt, 1);
+	hook_out();
+}
+
+uint64_t causal_max(void)
+{
+	return GET(&experiment()->ns_per_tick) ? max_at(now_ns()) : 0;
+}
+
+/* ---- threads and processes ---- */
+
+void causal_attach(void)
+{
+	struct arena_experiment *e = experiment();
+	struct shift *s = &thread_self.slot->shift;
+
+	*s = (struct shift){ .block = GET(&e->all.block) };
+	self = (struct causal_self){ .busy = 0 };
+	if (s->block && GET(&e->ns_per_tick))
+		s->ns = max_at(now_ns());
+	raise_top(thread_self.slot_number);
+}
+
+void causal_inherit(uint64_t shift)
+{
+	struct shift *s = own_shift();
+
+	if (s && shift && shift < s->ns)
+		shift_join(&experiment()->all, s), s->ns = shift;
+}
+
+uint64_t causal_shift(void)
+{
+	const struct shift *s = own_shift();
+
+	return s ? shift_ns(&experiment()->all, s, now_ns()) : 0;
+}
+
+void causal_detach(void)
+{
+	forget_stretch();
+	if (thread_self.slot)
+		__atomic_store_n(&thread_self.slot->shift.since, 0, __ATOMIC_RELEASE);
+	ticks_stop();
+}
+
+void causal_forked(void)
+{
+	self = (struct causal_self){ .busy = 0 };
+	target_forked();
+	ticks_forked();
+}
+
+/* Releases look whether anybody waits at the object's place; here they are to come to us in any case. */
+void causal_prepare(void)
+{
+	causal_on = experiment()->wanted;
+	if (!causal_on)
+		return;
+	for (unsigned int i = 0; i < ARENA_PLACES; i++)
+		everybody_waits[i] = 0x10001;
+	__atomic_store_n(&process.places, everybody_waits, __ATOMIC_RELEASE);
+	causal_sites_changed();
+}
+
+void causal_tell(void)
+{
+	struct arena_experiment *e = experiment();
+	struct shift *s = hook_in();
+	uint64_t ticks, ns;
+
+	if (!s)
+		return;
+	ticks = clock_ticks();
+	ns = shift_ns(&e->all, s, in_ns(ticks));
+	if (ns != self.told_ns || s->block != self.told_block)
+		THREAD_LOG(EVENT_SHIFT, ticks, ns, s->block);
+	self.told_ns = ns;
+	self.told_block = s->block;
+	hook_out();
+}

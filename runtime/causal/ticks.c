@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ticks.c - see ticks.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "runtime/causal/causal.h"
+#include "runtime/causal/ticks.h"
+#include "runtime/rules/permit.h"
+#include "runtime/thread.h"
+
+enum { TICK_SIGNAL = SIGURG, HIGH_FD = 900 };
+
+struct tick_self {
+	bool tried;
+	int fd;				/* plus 1; 0: none */
+	uint64_t id;			/* of the event, which tells that the descriptor is still ours */
+};
+
+static __thread struct tick_self self __attribute__((tls_model("initial-exec")));
+static uint32_t has_handler;		/* 1: being set, 2: ours, 3: the program has its own */
+
+static void on_tick(int number, siginfo_t *info, void *context)
+{
+	int saved_errno = errno;
+
+	(void)number;
+	(void)context;
+	if (info && self.fd && info->si_fd == self.fd - 1)
+		causal_tick();
+	errno = saved_errno;
+}
+
+static bool set_handler(void)
+{
+	struct sigaction old, ours = { .sa_sigaction = on_tick, .sa_flags = SA_SIGINFO | SA_RESTART };
+	uint32_t none = 0;
+
+	if (__atomic_compare_exchange_n(&has_handler, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		bool is_free = !sigaction(TICK_SIGNAL, NULL, &old) && !(old.sa_flags & SA_SIGINFO) &&
+			       (old.sa_handler == SIG_DFL || old.sa_handler == SIG_IGN);
+
+		is_free = is_free && !sigaction(TICK_SIGNAL, &ours, NULL);
+		__atomic_store_n(&has_handler, is_free ? 2 : 3, __ATOMIC_RELEASE);
+		if (!is_free)
+			__atomic_store_n(&process.arena->control->experiment.signal_taken, 1, __ATOMIC_RELAXED);
+	}
+	return __atomic_load_n(&has_handler, __ATOMIC_ACQUIRE) == 2;
+}
+
+static int open_event(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_TASK_CLOCK,
+		.sample_period = TICK_NS, .wakeup_events = 1, .disabled = 1, .exclude_kernel = 1, .exclude_hv = 1,
+	};
+	int low = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC), fd;
+
+	if (low < 0)
+		return -1;
+	fd = (int)syscall(SYS_fcntl, low, F_DUPFD_CLOEXEC, HIGH_FD);
+	if (fd < 0)
+		return low;
+	syscall(SYS_close, low);
+	return fd;
+}
+
+/* The signal goes to this thread alone, and says which descriptor it is for. */
+static bool aim(int fd)
+{
+	struct f_owner_ex owner = { F_OWNER_TID, (pid_t)syscall(SYS_gettid) };
+
+	return !syscall(SYS_fcntl, fd, F_SETFL, O_ASYNC | O_NONBLOCK) && !syscall(SYS_fcntl, fd, F_SETSIG, TICK_SIGNAL) &&
+	       !syscall(SYS_fcntl, fd, F_SETOWN_EX, &owner) && !syscall(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &self.id) &&
+	       !syscall(SYS_ioctl, fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+/* A thread that has it blocked would get none; nobody else sends it to threads. */
+static void unblock(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, TICK_SIGNAL);
+	if (permitted(PERMIT_SIGMASK))
+		pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static void refused(int error)
+{
+	struct arena_experiment *e = &process.arena->control->experiment;
+
+	__atomic_store_n(&e->ticks_error, (uint32_t)error, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&e->ticks_refused, 1, __ATOMIC_RELAXED);
+}
+
+void ticks_start(void)
+{
+	int fd, saved_errno = errno;
+
+	if (self.tried)
+		return;
+	self.tried = true;
+	if (process.is_filtered) {
+		refused(EPERM);
+		return;
+	}
+	if (!set_handler()) {
+		refused(EBUSY);
+		return;
+	}
+	fd = open_event();
+	if (fd >= 0) {
+		self.fd = fd + 1;
+		unblock();
+		if (!aim(fd)) {
+			refused(errno);
+			ticks_stop();
+		}
+	} else {
+		refused(errno);
+	}
+	errno = saved_errno;
+}
+
+/* The program may have closed it, and have another file by that number now. */
+static bool is_ours(void)
+{
+	uint64_t id = 0;
+
+	return self.fd && !syscall(SYS_ioctl, self.fd - 1, PERF_EVENT_IOC_ID, &id) && id == self.id;
+}
+
+void ticks_stop(void)
+{
+	int saved_errno = errno;
+
+	if (is_ours())
+		syscall(SYS_close, self.fd - 1);
+	self.fd = 0;
+	errno = saved_errno;
+}
+
+void ticks_forked(void)
+{
+	ticks_stop();
+	self.tried = false;
+	if (has_handler == 1)
+		has_handler = 0;
+}
