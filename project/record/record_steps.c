@@ -125,10 +125,10 @@ static int drain(struct drainer *d, const struct args *command, const struct rec
 		 const struct record_requests *q, const char *dir, struct drainer_stats *stats, int *ret_status,
 		 struct diag *reterr)
 {
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, old_int, old_quit, old_size;
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, for_us = { .sa_handler = o->interrupted }, old_int, old_quit, old_size;
 	int r;
 
-	sigaction(SIGINT, &ignore, &old_int);
+	sigaction(SIGINT, o->interrupted ? &for_us : &ignore, &old_int);
 	sigaction(SIGQUIT, &ignore, &old_quit);
 	sigaction(SIGXFSZ, &ignore, &old_size);
 	r = drain_child(d, command, o, q, dir, stats, ret_status, reterr);
@@ -249,6 +249,7 @@ static int open_drainer(struct store *s, const struct run *run, const struct arg
 		.sample_full = o->sample.full,
 		.sample_of = o->sample.of,
 		.budget = budget_of(o),
+		.experiments = o->experiments,
 	};
 	int r = plan_read(path, &plan, reterr);
 
@@ -422,9 +423,8 @@ static int run_and_drain(struct store *s, struct run *run, const struct args *co
 	return run_update(s, run, reterr);
 }
 
-int record_once(struct store *s, const char *name, const struct args *command,
-		const struct record_options *o, struct run *ret_run, struct findings **ret,
-		int *ret_status, struct diag *reterr)
+int record_only(struct store *s, const char *name, const struct args *command, const struct record_options *o,
+		struct run *ret_run, int *ret_status, struct diag *reterr)
 {
 	struct drainer_stats stats = { 0 };
 	_cleanup_(met_release) struct met met = { STR_INIT, 0, REACH_UNKNOWN, 0 };
@@ -436,10 +436,9 @@ int record_once(struct store *s, const char *name, const struct args *command,
 	*ret_run = (struct run){
 		.name = name ? xstrdup(name) : NULL,
 		.command = record_command_text(command),
-		.source = xstrdup("record"),
+		.source = xstrdup(o->experiments ? "causal" : "record"),
 		.started_ns = now_ns(CLOCK_REALTIME),
 	};
-	*ret = NULL;
 	*ret_status = EXIT_DONE;
 	r = recordings_settle(s, &before, reterr);
 	if (r == 0)
@@ -461,6 +460,18 @@ int record_once(struct store *s, const char *name, const struct args *command,
 	}
 	tell_losses(&stats);
 	apart_tell(&stats);
+	return 0;
+}
+
+int record_once(struct store *s, const char *name, const struct args *command,
+		const struct record_options *o, struct run *ret_run, struct findings **ret,
+		int *ret_status, struct diag *reterr)
+{
+	int r = record_only(s, name, command, o, ret_run, ret_status, reterr);
+
+	*ret = NULL;
+	if (r < 0 || *ret_status || ret_run->status != RUN_RECORDED)
+		return r;
 	tell_uncounted(s);
 	progress_line("analysing run %u", ret_run->number);
 	r = run_analyze(s, ret_run, 0, ret, reterr);

@@ -26,6 +26,8 @@ struct record_options {
 	const struct attach *attach;	/* to what runs already; NULL, or of no process: to nothing */
 	bool kernel_if_alone;		/* the kernel's side is for processes without our runtime */
 	bool keep_levels;		/* sampled or not: what is recorded always was chosen so */
+	const struct drainer_experiments *experiments;	/* that are made meanwhile; NULL: none */
+	void (*interrupted)(int signal);	/* at Control-C, which the command gets as well; NULL: it is for the command alone */
 	const struct config *config;	/* for the marks that intervals have there */
 };
 
@@ -45,5 +47,9 @@ char *record_command_text(const struct args *command);
 int record_once(struct store *s, const char *name, const struct args *command,
 		const struct record_options *o, struct run *ret_run, struct findings **ret,
 		int *ret_status, struct diag *reterr);
+
+/* The same without the analysis: the run has a trace.  *ret_status: as above; not EXIT_DONE where nothing was recorded. */
+int record_only(struct store *s, const char *name, const struct args *command, const struct record_options *o,
+		struct run *ret_run, int *ret_status, struct diag *reterr);
 
 #endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * causal_target.c - see causal_target.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/banned.h"
+#include "base/str.h"
+#include "instrumenter/plan/plan.h"
+#include "project/causal/causal_target.h"
+#include "project/config/launcher_context.h"
+#include "project/config/locate.h"
+
+static const struct kind {
+	const char *prefix, *name;
+	bool has_name;
+} kinds[] = {
+	[CAUSAL_FUNCTION] = { "", "function", true },
+	[CAUSAL_BODY] = { "body:", "body", true },
+	[CAUSAL_PC] = { "pc:", "pc", true },
+	[CAUSAL_IO] = { "io", "io", false },
+	[CAUSAL_LOCK] = { "lock:", "lock", true },
+	[CAUSAL_DEVICE] = { "disk:", "device", true },
+	[CAUSAL_WAIT] = { "wait:", "wait", true },
+	[CAUSAL_QUEUE] = { "queue", "queue", false },
+	[CAUSAL_RUNQUEUE] = { "runqueue", "runqueue", false },
+};
+
+enum { TARGET_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+const char *causal_kind_name(enum causal_kind kind)
+{
+	return kinds[kind].name;
+}
+
+/* The last one fits anything: a function. */
+static enum causal_kind kind_of(const char *text, const char **ret_name)
+{
+	*ret_name = NULL;
+	if (strncmp(text, "io@", 3) == 0) {
+		*ret_name = text + 3;
+		return CAUSAL_IO;
+	}
+	for (enum causal_kind k = CAUSAL_BODY; (int)k < TARGET_KINDS; k++) {
+		if (!kinds[k].has_name && strcmp(text, kinds[k].prefix) == 0)
+			return k;
+		if (kinds[k].has_name && starts_with(text, kinds[k].prefix)) {
+			*ret_name = text + strlen(kinds[k].prefix);
+			return k;
+		}
+	}
+	*ret_name = text;
+	return CAUSAL_FUNCTION;
+}
+
+int causal_target_parse(const char *text, struct causal_target *ret, struct diag *reterr)
+{
+	const char *name;
+	enum causal_kind kind = kind_of(text, &name);
+
+	*ret = (struct causal_target){ .kind = kind };
+	if (name && !*name) {
+		diag_set(reterr, EXIT_USAGE, -EINVAL, "target '%s': a name is missing", text);
+		return diag_remedy(reterr, -EINVAL, "vprof causal --target log_flush, body:log_flush, io, io@log_flush");
+	}
+	ret->text = xstrdup(text);
+	ret->name = name ? xstrdup(name) : NULL;
+	return 0;
+}
+
+static int refuse(const struct causal_target *t, struct causal_refusal *ret, char *why, char *instead)
+{
+	*ret = (struct causal_refusal){ xstrdup(t->text), why, instead };
+	return 1;
+}
+
+/* Overloads have their parameters behind the name: all of them are meant, if none is named. */
+static bool is_named(const struct project_function *f, const char *name)
+{
+	size_t len = strlen(name);
+
+	return strncmp(f->name, name, len) == 0 && (f->name[len] == '\0' || f->name[len] == '(');
+}
+
+static int find_functions(struct store *s, struct causal_target *t, size_t *ret_known, struct diag *reterr)
+{
+	_cleanup_(project_freep) struct project *p = NULL;
+	_cleanup_(plan_freep) struct plan *plan = NULL;
+	_cleanup_(freep) char *path = plan_path();
+	int r = project_read(s, &p, reterr);
+
+	if (r == 0)
+		r = plan_read(path, &plan, reterr);
+	if (r < 0)
+		return r;
+	*ret_known = 0;
+	for (size_t i = 0; i < p->functions.cnt; i++) {
+		const struct project_function *f = &p->functions.items[i];
+
+		if (!is_named(f, t->name))
+			continue;
+		++*ret_known;
+		if (plan_level_of(plan, f->key) == PLAN_OFF)
+			continue;
+		VEC_ADD(&t->keys, f->key);
+		if (!t->file && f->file)
+			t->file = xstrdup(f->file);
+	}
+	return 0;
+}
+
+int causal_target_find(struct store *s, struct causal_target *t, struct causal_refusal *ret_refusal, struct diag *reterr)
+{
+	size_t known = 0;
+	int r;
+
+	switch (t->kind) {
+	case CAUSAL_WAIT:
+		return refuse(t, ret_refusal, xstrdup("a wait cannot be made faster, only what others do meanwhile"),
+			      xstrdup("the function that holds the lock, or that is waited for"));
+	case CAUSAL_QUEUE:
+		return refuse(t, ret_refusal, xstrdup("time in a queue cannot be made shorter, only what those do whom it waits for"),
+			      xstrdup("the functions of the threads that take from it"));
+	case CAUSAL_RUNQUEUE:
+		return refuse(t, ret_refusal, xstrdup("more CPUs cannot be imitated: threads that are held up free theirs"),
+			      xstrdup("vprof causal --predict --target runqueue"));
+	case CAUSAL_PC:
+		return refuse(t, ret_refusal, xstrdup("functions without a probe cannot be asked yet"),
+			      xasprintf("vprof build --functions %s, then --target %s", t->name, t->name));
+	case CAUSAL_LOCK:
+	case CAUSAL_DEVICE:
+		return refuse(t, ret_refusal, xstrdup("locks and devices cannot be asked yet"),
+			      xstrdup("the function that holds the lock, io, or io@FUNCTION"));
+	case CAUSAL_IO:
+		if (!t->name)
+			return 0;
+		break;
+	case CAUSAL_FUNCTION:
+	case CAUSAL_BODY:
+		break;
+	}
+	r = find_functions(s, t, &known, reterr);
+	if (r < 0 || t->keys.cnt)
+		return r;
+	if (!known)
+		return refuse(t, ret_refusal, xstrdup("the last build has no function of that name"), NULL);
+	return refuse(t, ret_refusal, xstrdup("no probe"), xasprintf("vprof build --functions %s", t->name));
+}
+
+void causal_target_release(struct causal_target *t)
+{
+	free(t->text);
+	free(t->name);
+	free(t->file);
+	VEC_RELEASE(&t->keys);
+}
+
+void causal_targets_release(causal_targets *list)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		causal_target_release(&list->items[i]);
+	VEC_RELEASE(list);
+}
+
+void causal_refusal_release(struct causal_refusal *r)
+{
+	free(r->target);
+	free(r->why);
+	free(r->instead);
+}
+
+void causal_refusals_release(causal_refusals *list)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		causal_refusal_release(&list->items[i]);
+	VEC_RELEASE(list);
+}

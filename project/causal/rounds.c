@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * rounds.c - see rounds.h.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/banned.h"
+#include "base/map.h"
+#include "project/causal/rounds.h"
+
+#define MS 1000000ULL
+
+enum { IN_FORCE_MS = 20, BLOCK_MIN_MS = 150, BLOCK_MAX_MS = 2000, INTERVALS_A_BLOCK = 30, TAIL_MIN_MS = 20, TAIL_FIRST_MS = 100,
+	TAIL_MAX_MS = 1000, WARM_UP_MS = 300, WARM_UP_MAX_MS = 3000, WARM_INTERVALS = 10, GRACE_MS = 10000, DEADLINE_MS = 1000 };
+
+static uint64_t draw(struct rounds *r, uint64_t below)
+{
+	r->random += 0x9e3779b97f4a7c15ULL;
+	return hash_u64(0, r->random) % below;
+}
+
+void rounds_start(struct rounds *r)
+{
+	r->state = ROUNDS_WARM_UP;
+	r->warm_since_ns = r->due_ns = r->killed_ns = 0;
+	r->events.cnt = r->ended.cnt = r->block_hits.cnt = 0;
+	r->label = 0;
+	r->is_told = false;
+}
+
+void rounds_release(struct rounds *r)
+{
+	VEC_RELEASE(&r->points);
+	VEC_RELEASE(&r->events);
+	VEC_RELEASE(&r->block_hits);
+	VEC_RELEASE(&r->ended);
+}
+
+bool rounds_is_cut(const struct rounds *r)
+{
+	return r->state != ROUNDS_WARM_UP && r->state != ROUNDS_ENDING;
+}
+
+void rounds_take(void *arg, uint64_t serial, enum trace_event kind, uint64_t ticks, const uint64_t *words)
+{
+	struct rounds *r = arg;
+
+	if (r->state == ROUNDS_WARM_UP && kind == EVENT_END)
+		VEC_ADD(&r->ended, words[0]);
+	if (r->state != ROUNDS_WARM_UP && r->state != ROUNDS_ENDING)
+		VEC_ADD(&r->events, (struct virtual_event){ (int64_t)ticks, serial, kind,
+			{ words[0], event_words(kind) > 1 ? words[1] : 0, event_words(kind) > 2 ? words[2] : 0 },
+			(uint32_t)r->events.cnt });
+}
+
+/* ---- the warm-up ---- */
+
+static bool is_interval(const struct rounds *r, struct drainer *d, uint64_t label)
+{
+	const char *name = drainer_label_name(d, drainer_interval(d, label));
+
+	return name && (!r->o->interval || strcmp(name, r->o->interval) == 0);
+}
+
+/* Of the interval, or of the one that ended most often. */
+static size_t count_ended(struct rounds *r, struct drainer *d)
+{
+	size_t best = 0;
+
+	for (size_t i = 0; i < r->ended.cnt && i < 1000; i++) {
+		uint64_t label = drainer_interval(d, r->ended.items[i]);
+		size_t cnt = 0;
+
+		if (!is_interval(r, d, label))
+			continue;
+		for (size_t k = 0; k < r->ended.cnt; k++)
+			cnt += drainer_interval(d, r->ended.items[k]) == label;
+		if (cnt > best) {
+			best = cnt;
+			r->label = label;
+		}
+		if (r->o->interval)
+			break;
+	}
+	return best;
+}
+
+static void note_name(struct rounds *r, struct drainer *d)
+{
+	const char *name = drainer_label_name(d, r->label);
+
+	free(r->ret->interval);
+	r->ret->interval = name ? xstrdup(name) : NULL;
+}
+
+/* True: it is known how long a block has to be. */
+static bool warm_up(struct rounds *r, struct drainer *d, uint64_t now_ns)
+{
+	size_t cnt;
+	uint64_t took;
+
+	if (now_ns < r->due_ns)
+		return false;
+	r->due_ns = now_ns + 50 * MS;
+	drainer_look(d);
+	if (!r->ended.cnt)
+		return false;
+	if (!r->warm_since_ns) {
+		r->warm_since_ns = now_ns;
+		r->ended.cnt = 0;
+		return false;
+	}
+	took = now_ns - r->warm_since_ns;
+	if (took < WARM_UP_MS * MS)
+		return false;
+	cnt = count_ended(r, d);
+	if (!cnt || (cnt < WARM_INTERVALS && took < WARM_UP_MAX_MS * MS))
+		return false;
+	note_name(r, d);
+	r->block_ns = took * INTERVALS_A_BLOCK / cnt;
+	r->block_ns = r->block_ns < BLOCK_MIN_MS * MS ? BLOCK_MIN_MS * MS : r->block_ns > BLOCK_MAX_MS * MS ? BLOCK_MAX_MS * MS : r->block_ns;
+	r->block_ns = r->o->block_ns ? r->o->block_ns : r->block_ns;
+	r->tail_ns = TAIL_FIRST_MS * MS;
+	return true;
+}
+
+/* ---- blocks ---- */
+
+static void shuffle(struct rounds *r)
+{
+	for (size_t i = r->points.cnt; i > 1; i--) {
+		size_t k = draw(r, i);
+		struct causal_point p = r->points.items[k];
+
+		r->points.items[k] = r->points.items[i - 1];
+		r->points.items[i - 1] = p;
+	}
+}
+
+static void set_block(struct rounds *r, struct drainer *d, uint64_t now_ns)
+{
+	const struct causal_point *p = &r->points.items[r->at];
+	struct drainer_block b = { .number = ++r->block_number, .round = r->ret->round_cnt + 1, .target = p->target, .speed = p->speed,
+				   .most_ns = r->block_ns + r->tail_ns + (IN_FORCE_MS + DEADLINE_MS) * MS };
+
+	drainer_block_set(d, &b);
+	r->state = ROUNDS_SET;
+	r->due_ns = now_ns + IN_FORCE_MS * MS;
+}
+
+static void end_all(struct rounds *r, struct drainer *d, enum causal_ended why)
+{
+	drainer_blocks_end(d);
+	r->ret->ended = why;
+	r->state = ROUNDS_ENDING;
+	r->due_ns = 0;
+}
+
+/* done: NULL for the first one.  Asks what is next, and begins it. */
+static void begin_round(struct rounds *r, struct drainer *d, const struct causal_round *done, uint64_t now_ns)
+{
+	r->points.cnt = 0;
+	if (!r->o->next(r->o->arg, done, &r->points) || !r->points.cnt) {
+		end_all(r, d, CAUSAL_ENDED_ENOUGH);
+		return;
+	}
+	VEC_ADD(&r->points, (struct causal_point){ r->points.items[draw(r, r->points.cnt)].target, 0 });
+	shuffle(r);
+	r->at = 0;
+	r->events.cnt = r->block_hits.cnt = 0;
+	set_block(r, d, now_ns);
+}
+
+/* Times become those of the experiment's clock, in which shifts are; labels those of the interval. */
+static void settle_events(struct rounds *r, struct drainer *d, double ns_per_tick)
+{
+	int64_t first = r->events.cnt ? r->events.items[0].ns : 0;
+
+	for (size_t i = 0; i < r->events.cnt; i++) {
+		struct virtual_event *e = &r->events.items[i];
+
+		e->ns = (int64_t)((double)(e->ns - first) * ns_per_tick);
+		if (e->kind != EVENT_SHIFT && e->kind != EVENT_BLOCK)
+			e->words[0] = drainer_interval(d, e->words[0]);
+	}
+}
+
+static int by_begin(const void *x, const void *y)
+{
+	const struct virtual_interval *a = x, *b = y;
+
+	if (a->block != b->block)
+		return a->block < b->block ? -1 : 1;
+	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
+}
+
+/* The tail is long enough for what took longest. */
+static void adapt_tail(struct rounds *r, const struct virtual_trace *v)
+{
+	uint64_t longest = 0;
+	bool has_late = false;
+
+	for (size_t i = 0; i < v->intervals.cnt; i++)
+		if (v->intervals.items[i].counts && (uint64_t)v->intervals.items[i].real_ns > longest)
+			longest = (uint64_t)v->intervals.items[i].real_ns;
+	for (size_t i = 0; i < v->blocks.cnt; i++)
+		has_late |= v->blocks.items[i].late_cnt > 0;
+	longest = TAIL_MIN_MS * MS + 2 * longest;
+	if (has_late && longest < 2 * r->tail_ns)
+		longest = 2 * r->tail_ns;
+	r->tail_ns = longest < TAIL_MAX_MS * MS ? longest : TAIL_MAX_MS * MS;
+}
+
+static void end_round(struct rounds *r, struct drainer *d, uint64_t now_ns)
+{
+	struct virtual_trace v = { .interval = NULL };
+	VEC(struct causal_block) blocks = { NULL, 0, 0 };
+	VEC(int64_t) latencies = { NULL, 0, 0 };
+	struct causal_round round;
+	size_t at = 0;
+
+	drainer_look(d);
+	settle_events(r, d, drainer_experiment_state(d).ns_per_tick);
+	virtual_join(&r->events, r->label, &v);
+	if (v.intervals.cnt)
+		qsort(v.intervals.items, v.intervals.cnt, sizeof(v.intervals.items[0]), by_begin);
+	for (size_t i = 0; i < v.intervals.cnt; i++)
+		if (v.intervals.items[i].counts)
+			VEC_ADD(&latencies, v.intervals.items[i].virtual_ns);
+	for (uint32_t i = 0; i < v.blocks.cnt; i++) {
+		const struct virtual_block *b = &v.blocks.items[i];
+		size_t cnt = 0;
+
+		for (size_t k = 0; k < v.intervals.cnt; k++)
+			cnt += v.intervals.items[k].block == i && v.intervals.items[k].counts;
+		VEC_ADD(&blocks, (struct causal_block){
+			.target = b->target, .speed = b->speed, .latency_ns = latencies.items + at, .interval_cnt = cnt,
+			.late_cnt = b->late_cnt, .real_ns = b->end_ns - b->begin_ns, .delay_ns = b->growth_ns,
+			.target_cnt = i < r->block_hits.cnt ? r->block_hits.items[i] : 0, .cpu_wait = -1, .others = -1 });
+		at += cnt;
+	}
+	adapt_tail(r, &v);
+	r->ret->round_cnt++;
+	round = (struct causal_round){ r->ret->round_cnt, blocks.items, blocks.cnt, now_ns - r->began_ns };
+	begin_round(r, d, &round, now_ns);
+	virtual_release(&v);
+	VEC_RELEASE(&blocks);
+	VEC_RELEASE(&latencies);
+}
+
+static void next_phase(struct rounds *r, struct drainer *d, uint64_t now_ns)
+{
+	switch (r->state) {
+	case ROUNDS_SET:
+		drainer_block_phase(d, BLOCK_OPEN);
+		r->hits = drainer_experiment_state(d).hit_cnt;
+		r->state = ROUNDS_OPEN;
+		r->due_ns = now_ns + r->block_ns;
+		break;
+	case ROUNDS_OPEN:
+		drainer_block_phase(d, BLOCK_SHUT);
+		VEC_ADD(&r->block_hits, drainer_experiment_state(d).hit_cnt - r->hits);
+		r->state = ROUNDS_SHUT;
+		r->due_ns = now_ns + r->tail_ns;
+		break;
+	default:
+		drainer_block_phase(d, BLOCK_OVER);
+		if (++r->at < r->points.cnt)
+			set_block(r, d, now_ns);
+		else
+			end_round(r, d, now_ns);
+	}
+}
+
+/* What was there before (-p) goes on; whom the recorder waits for is its own child. */
+static void end_program(struct rounds *r, struct drainer *d, uint64_t now_ns)
+{
+	bool is_attached = r->o->record->attach && r->o->record->attach->pids.cnt;
+	int number = r->killed_ns && now_ns > r->killed_ns ? SIGKILL : SIGTERM;
+
+	if (r->is_told && number == SIGTERM)
+		return;
+	if (!is_attached)
+		drainer_kill(d, number);
+	drainer_kill_child(d, number);
+	r->is_told = true;
+	r->killed_ns = now_ns + GRACE_MS * MS;
+}
+
+void rounds_turn(void *arg, struct drainer *d, uint64_t now_ns)
+{
+	struct rounds *r = arg;
+
+	if (r->state != ROUNDS_ENDING && r->o->for_ns && now_ns - r->began_ns > r->o->for_ns)
+		end_all(r, d, CAUSAL_ENDED_TIME);
+	if (r->state == ROUNDS_ENDING)
+		end_program(r, d, now_ns);
+	else if (r->state == ROUNDS_WARM_UP && warm_up(r, d, now_ns))
+		begin_round(r, d, NULL, now_ns);
+	else if (r->state != ROUNDS_WARM_UP && now_ns >= r->due_ns)
+		next_phase(r, d, now_ns);
+}

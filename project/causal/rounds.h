@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * rounds.h - private to project/causal/: one start of the program, its rounds and blocks by the clock.
+ *
+ *	warm up		until intervals have ended, which says how long a block has to be
+ *	a round		asked for with next(); then, for each block in random order:
+ *			set, 20 ms, open, block_ns, shut, tail_ns, over
+ *	the end		next() says so, or the time is over: the program gets SIGTERM
+ */
+#ifndef PROJECT_CAUSAL_ROUNDS_H
+#define PROJECT_CAUSAL_ROUNDS_H
+
+#include "drainer/experiments.h"
+#include "project/causal/run_blocks.h"
+
+enum rounds_state { ROUNDS_WARM_UP, ROUNDS_SET, ROUNDS_OPEN, ROUNDS_SHUT, ROUNDS_ENDING };
+
+struct rounds {
+	const struct run_blocks_options *o;
+	struct run_blocks_result *ret;
+	enum rounds_state state;
+	uint64_t began_ns, due_ns;	/* CLOCK_MONOTONIC; of run_blocks(), and of the next change */
+	uint64_t block_ns, tail_ns;
+	uint64_t warm_since_ns;		/* the first interval's end was seen; 0: none yet */
+	uint64_t random;
+	uint64_t label;			/* of the interval; 0: not known yet */
+	causal_points points;		/* of the round, shuffled; the baseline has speed 0, and a target all the same */
+	size_t at;			/* the block that is in force */
+	uint32_t block_number;
+	uint64_t hits;			/* when it was opened */
+	virtual_events events;		/* of the round */
+	VEC(uint64_t) block_hits;
+	VEC(uint64_t) ended;		/* labels of intervals that ended while it warmed up */
+	bool is_told;			/* the program has been asked to end */
+	uint64_t killed_ns;
+};
+
+/* A start of the program begins. */
+void rounds_start(struct rounds *r);
+void rounds_release(struct rounds *r);
+
+/* For struct drainer_experiments. */
+void rounds_turn(void *arg, struct drainer *d, uint64_t now_ns);
+void rounds_take(void *arg, uint64_t serial, enum trace_event kind, uint64_t ticks, const uint64_t *words);
+
+/* Whether a round was under way. */
+bool rounds_is_cut(const struct rounds *r);
+
+#endif

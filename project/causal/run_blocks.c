@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * run_blocks.c - starts of the program, until what is asked is known.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+#include "base/banned.h"
+#include "project/causal/rounds.h"
+#include "project/causal/run_blocks.h"
+
+enum { STARTS_WITHOUT_ROUND = 3 };
+
+static volatile sig_atomic_t is_interrupted;
+
+static void note_interrupt(int number)
+{
+	(void)number;
+	is_interrupted = 1;
+}
+
+static uint64_t clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t random_seed(void)
+{
+	uint64_t seed = 0;
+
+	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		seed = clock_ns();
+	return seed;
+}
+
+void run_blocks_release(struct run_blocks_result *r)
+{
+	free(r->interval);
+}
+
+static enum experiment_kind kind_of(enum causal_kind kind)
+{
+	switch (kind) {
+	case CAUSAL_BODY:
+		return EXPERIMENT_BODY;
+	case CAUSAL_IO:
+		return EXPERIMENT_IO;
+	default:
+		return EXPERIMENT_FUNCTION;
+	}
+}
+
+struct runner {
+	struct rounds rounds;
+	struct drainer_experiments experiments;
+	struct drainer_target *targets;
+	struct drainer_experiment_state state;	/* the last that was seen */
+};
+
+static void turn(void *arg, struct drainer *d, uint64_t now_ns)
+{
+	struct runner *r = arg;
+
+	if (r->rounds.o->currency == CAUSAL_CPU)
+		drainer_set_currency(d, EXPERIMENT_HOLD);
+	rounds_turn(&r->rounds, d, now_ns);
+	r->state = drainer_experiment_state(d);
+}
+
+static void take(void *arg, uint64_t serial, enum trace_event kind, uint64_t ticks, const uint64_t *words)
+{
+	struct runner *r = arg;
+
+	rounds_take(&r->rounds, serial, kind, ticks, words);
+}
+
+static void runner_open(struct runner *r, const struct run_blocks_options *o, struct run_blocks_result *ret)
+{
+	r->targets = xcalloc(o->target_cnt + 1, sizeof(*r->targets));
+	for (size_t i = 0; i < o->target_cnt; i++)
+		r->targets[i] = (struct drainer_target){ kind_of(o->targets[i].kind), o->targets[i].keys.items, o->targets[i].keys.cnt };
+	r->experiments = (struct drainer_experiments){ r->targets, o->target_cnt, turn, take, r };
+	r->rounds = (struct rounds){ .o = o, .ret = ret, .began_ns = clock_ns(), .random = o->seed ? o->seed : random_seed() };
+}
+
+static void runner_close(struct runner *r)
+{
+	rounds_release(&r->rounds);
+	free(r->targets);
+}
+
+static void note_state(const struct runner *r, struct run_blocks_result *ret)
+{
+	ret->has_ticks = r->state.tick_cnt > 0 || !r->state.ticks_refused;
+	ret->ticks_error = r->state.ticks_refused ? (int)r->state.ticks_error : 0;
+	ret->outside_cnt += r->state.outside_cnt;
+}
+
+static bool was_asked_to_end(const struct runner *r)
+{
+	return r->rounds.state == ROUNDS_ENDING;
+}
+
+/* One start.  1: all is known, or nothing more can be; 0: once more. */
+static int start(struct runner *r, struct store *s, const char *name, const struct args *command, const struct record_options *record,
+		 struct run *ret_run, struct run_blocks_result *ret, struct diag *reterr)
+{
+	uint32_t rounds_before = ret->round_cnt;
+	int status, e;
+
+	rounds_start(&r->rounds);
+	ret->start_cnt++;
+	e = record_only(s, name, command, record, ret_run, &status, reterr);
+	if (e < 0)
+		return e;
+	if (status)			/* and said why */
+		return diag_set(reterr, (enum exit_status)status, -ENOTSUP, "nothing of what ran takes part in experiments");
+	note_state(r, ret);
+	if (r->state.signal_taken) {
+		diag_set(reterr, EXIT_ENVIRONMENT, -ENOTSUP, "the program handles SIGURG itself, by which threads are asked each millisecond");
+		return diag_remedy(reterr, -ENOTSUP, "run it without that handler");
+	}
+	if (was_asked_to_end(r))
+		return 1;
+	ret->lost_round_cnt += rounds_is_cut(&r->rounds);
+	ret->exit_status = ret_run->exit_status;
+	if (is_interrupted)
+		ret->ended = CAUSAL_ENDED_INTERRUPT;
+	else
+		ret->ended = CAUSAL_ENDED_PROGRAM;
+	if (is_interrupted || ret->exit_status || (ret->round_cnt == rounds_before && ret->start_cnt >= STARTS_WITHOUT_ROUND))
+		return 1;
+	return 0;
+}
+
+int run_blocks(struct store *s, const char *name, const struct args *command, const struct run_blocks_options *o,
+	       struct run *ret_run, struct run_blocks_result *ret, struct diag *reterr)
+{
+	struct runner r = { .targets = NULL };
+	struct record_options record = *o->record;
+	int e;
+
+	*ret = (struct run_blocks_result){ .ended = CAUSAL_ENDED_PROGRAM, .has_ticks = true };
+	is_interrupted = 0;
+	runner_open(&r, o, ret);
+	record.experiments = &r.experiments;
+	record.interrupted = note_interrupt;
+	record.sample = (struct sample){ .full = 0 };
+	record.kernel = KERNEL_MODE_OFF;
+	for (;;) {
+		e = start(&r, s, name, command, &record, ret_run, ret, reterr);
+		if (e)
+			break;
+		run_remove(s, ret_run->number, NULL);
+		run_release(ret_run);
+		if (o->notice)
+			o->notice(o->arg, "the program has ended; it is started again");
+	}
+	runner_close(&r);
+	return e < 0 ? e : 0;
+}
