@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * background.c - a thread has the signals blocked that its maker has blocked, so there all are for that moment.
+ * background.c - a thread inherits the blocked signals of its creator, so all are blocked there for a moment.
  */
 #include "recorder/background.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * block_queue.c - a ring of blocks that wait, and a heap of empty ones: where the disk keeps up two go to and fro.
+ * block_queue.c - a ring of waiting blocks, and a stack of empty ones; two blocks are enough while the disk keeps up.
  */
 #include "recorder/block_queue.h"
 
@@ -19,10 +19,10 @@ struct waiting_block {
 struct block_queue {
 	struct trace_file *file;
 	pthread_t thread;
-	pthread_mutex_t lock;		/* of all below */
+	pthread_mutex_t lock;		/* protects everything below */
 	pthread_cond_t more, fewer;
 	struct waiting_block waiting[BLOCK_QUEUE_MAX];
-	unsigned int first, cnt;	/* that one is being written */
+	unsigned int first, cnt;	/* the first of them is being written */
 	unsigned char *empty[BLOCK_QUEUE_MAX];
 	unsigned int empty_cnt;
 	bool closing;
@@ -72,7 +72,7 @@ int block_queue_open(struct trace_file *file, struct block_queue **ret)
 	return 0;
 }
 
-/* One to go on with.  Without memory for more than there are: the next that comes back.  Called locked. */
+/* An empty block.  Without memory for a new one, waits for the next to come back.  Called with the lock held. */
 static unsigned char *empty_block(struct block_queue *q, size_t cap)
 {
 	unsigned char *data = q->empty_cnt ? NULL : malloc(cap);

@@ -2,8 +2,9 @@
 /*
  * block_queue.h - blocks on their way to a trace file: a thread of its own compresses and writes them.
  *
- * A disk may keep who writes to it waiting for seconds: others flush what they wrote, a volume's share is used up, a file
- * server is away.  The thread that empties the kernel's buffer must not wait for it: the buffer has room for about a second.
+ * A write may block for seconds: other programs flush their data, a volume's quota of requests is used up, a file
+ * server does not answer.  The thread that empties the kernel's buffer must not wait for it: the buffer has room for
+ * about a second.
  *
  *	100,000 records a second are 1 MB, four blocks; the disk answers after 5 s: 20 blocks wait, nothing is lost
  *	after half a minute all 128 wait: from then on their producer waits, too
@@ -19,13 +20,13 @@ enum { BLOCK_QUEUE_MAX = 128 };
 
 struct block_queue;
 
-/* The file, which stays the caller's, is the queue's until it is closed.  0 or a negative errno. */
+/* The caller keeps the file, but must not use it until the queue is closed.  0 or a negative errno. */
 int block_queue_open(struct trace_file *file, struct block_queue **ret);
 
-/* Takes what is in the block, of cap bytes, and leaves an empty one with as much room.  Both are from malloc(). */
+/* Takes the contents of the block, of cap bytes, and leaves an empty one of the same size.  Both are from malloc(). */
 void block_queue_put(struct block_queue *q, uint32_t kind, struct encoder *block);
 
-/* All is in the file, or did not fit on the disk (trace_file.full).  NULL is fine. */
+/* Returns when everything is in the file, or did not fit on the disk (trace_file.full).  NULL is fine. */
 void block_queue_close(struct block_queue *q);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * names.c - what people call a device: disk 254:0 is "vda", interface 4 is "eth0".
+ * names.c - the common name of a device: disk 254:0 is "vda", interface 4 is "eth0".
  */
 #include <limits.h>
 #include <net/if.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * packet_watch.c - what is wanted is said under a lock that the thread keeps while it attaches; who finds it taken says so again
- * the next time.
+ * packet_watch.c - requests are set under a lock that the thread holds while it attaches; a caller that finds it
+ * taken repeats the request the next time.
  */
 #include "recorder/packet_watch.h"
 
@@ -16,14 +16,14 @@ enum { QUIET_NS = 1000000000 };
 
 struct packet_watch {
 	struct record_bpf *programs;
-	uint64_t packets, last_ns;	/* from outside or to there; since when there are no more; 0: not looked yet */
-	bool told_each;			/* each packet is to be looked at: the last that was said */
+	uint64_t packets, last_ns;	/* exchanged with other hosts; since when there are no more; 0: not read yet */
+	bool told_each;			/* the last request: whether to look at each packet */
 	pthread_t thread;
-	pthread_mutex_t lock;		/* of all below, and of what is attached */
+	pthread_mutex_t lock;		/* protects everything below, and what is attached */
 	pthread_cond_t changed;
 	bool each, each_is_attached;
 	bool rests, stop;
-	uint64_t resting;		/* what was attached before */
+	uint64_t resting;		/* the programs attached before the rest */
 };
 
 static void *attach_what_is_wanted(void *context)

@@ -31,10 +31,10 @@
 enum { RING_BYTES = 16 << 20, RING_BYTES_STACKS = 64 << 20,
        PLACES_LEAST = 64, PLACES_UNASKED = 8192, TREE_MAX = 4096 };
 
-static char verdict[200];		/* of the kernel's verifier, if it refused a program */
+static char verdict[200];		/* the kernel verifier's reason, if it refused a program */
 
 /*
- * libbpf's advice is for its own users.  The verifier's reasons are worth more than its "Permission denied":
+ * libbpf's messages are meant for programmers.  The verifier's reason says more than "Permission denied":
  *
  *	prog 'on_switch': -- BEGIN PROG LOAD LOG --		-> on_switch: R1 pointer |= pointer prohibited
  *	...
@@ -89,7 +89,7 @@ static long member_offset(const struct btf *btf, const char *structure, const ch
 	return -1;
 }
 
-/* The same of a variable that each CPU has its own of. */
+/* The same for a variable of which each CPU has a copy. */
 static long variable_offset(const struct btf *btf, const char *variable)
 {
 	int id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
@@ -104,8 +104,8 @@ static long variable_offset(const struct btf *btf, const char *variable)
 	return -1;
 }
 
-/* For tests: to be as on a kernel of which interrupts.bpf.h does not find what it wants (softirqs), or that has no
- * bpf_rdonly_cast (helpers); as with a hundred thousand threads in the run (crowds). */
+/* For tests: behave as on a kernel whose counters interrupts.bpf.h does not find (softirqs), or without
+ * bpf_rdonly_cast (helpers), or as with a hundred thousand threads in the run (crowds). */
 static bool must_use(const char *what)
 {
 	const char *hooks = secure_getenv("VPROF_KERNEL_HOOKS");
@@ -113,7 +113,8 @@ static bool must_use(const char *what)
 	return hooks && strcmp(hooks, what) == 0;
 }
 
-/* Of what interrupts.bpf.h wants.  A kernel for real time has it, but other tasks may run in the middle of a softirq there. */
+/* Finds the counters for interrupts.bpf.h.  A real-time kernel has them, but runs other tasks in the middle of a
+ * softirq. */
 static void find_counts(struct record_bpf *p, const struct btf *btf)
 {
 	long run_queue = variable_offset(btf, "runqueues"), current = variable_offset(btf, "current_task"),
@@ -179,7 +180,8 @@ static int follow(struct record_bpf *p, pid_t pid, enum follow what, unsigned in
 	return r;
 }
 
-/* The process and what came from it, as of now, each with an address space of its own; of those only it has to be there still. */
+/* The process and its descendants, as of now; each has an address space of its own.  Only the process itself must
+ * still exist. */
 static int follow_tree(struct record_bpf *p, pid_t pid)
 {
 	_cleanup_(freep) pid_t *tree = xmalloc(TREE_MAX * sizeof(*tree));
@@ -208,7 +210,7 @@ static int refused(int r, const char *what, struct diag *reterr)
 			   "sudo setcap cap_bpf,cap_perfmon+ep \"$(command -v vprof)\"");
 }
 
-/* Runs it for every task there is, by reading all that it has to say: nothing. */
+/* Runs the program for every task, by reading its output, which is empty. */
 static void visit_tasks(const struct bpf_program *program)
 {
 	struct bpf_link *link = bpf_program__attach_iter(program, NULL);
@@ -223,7 +225,7 @@ static void visit_tasks(const struct bpf_program *program)
 	bpf_link__destroy(link);
 }
 
-/* One that comes while we record has no room: its records are lost, and counted. */
+/* A CPU that is added during the recording has no room: its records are lost, and counted. */
 static unsigned int cpus_with_room(void)
 {
 	unsigned int possible_cnt = (unsigned int)libbpf_num_possible_cpus(), cnt = 0;
@@ -234,7 +236,7 @@ static unsigned int cpus_with_room(void)
 	return cnt && cnt < possible_cnt ? cnt : possible_cnt;
 }
 
-/* So much for the records of all CPUs, but no CPU less than what it may write while nobody looks. */
+/* Room for the records of all CPUs; each CPU gets at least what it may write between two looks. */
 static void make_room(struct record_bpf *p, uint32_t ring_bytes)
 {
 	unsigned int cpu_cnt = cpus_with_room(), places = PLACES_LEAST;
@@ -307,7 +309,7 @@ static int attach(struct record_bpf *p, pid_t pid, struct diag *reterr)
 	bpf_program__set_autoattach(p->progs.on_old_timer, p->bss->softirqs_are_counted);
 	r = record_bpf__attach(p);
 	if (!r && pid)
-		follow_tree(p, pid);		/* whoever was forked before that */
+		follow_tree(p, pid);		/* its descendants from before */
 	return r ? refused(r, "attaching the programs", reterr) : 0;
 }
 
@@ -383,7 +385,7 @@ void known_stacks_free(struct known_stack *all)
 		munmap(all, KNOWN_PLACES * sizeof(*all));
 }
 
-/* Who reads it meanwhile finds `written` odd, or another one behind than before. */
+/* A concurrent reader finds `written` odd, or changed after its read. */
 void known_stack_set(struct known_stack *where, const struct known_stack *what)
 {
 	unsigned int written = where->written;
@@ -419,9 +421,9 @@ static void watch_each_packet(struct record_bpf *p)
 	detach(&p->links.on_arrival_list);
 }
 
-/* What an arrival is noted for is not known where softirqs are not counted: there each one received is looked at.  Attached first,
- * for behind a tracepoint that lost its last program the kernel keeps whoever attaches one until all CPUs have passed (0.5 to
- * 2 s where they are busy). */
+/* Without counted softirqs an arrival cannot be assigned to one, so each received packet is watched.  These are
+ * attached first: after a tracepoint has lost its last program, the kernel blocks the next one that attaches until
+ * all CPUs have passed (0.5 to 2 s if they are busy). */
 static void watch_arrivals(struct record_bpf *p)
 {
 	if (p->bss->softirqs_are_counted) {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * record_dedup.h - which records say what an earlier one of their block has said, but for when it was (trace/kernel_format.h).
+ * record_dedup.h - finds records that equal an earlier one of their block except for the times
+ * (trace/kernel_format.h).
  *
- * A server's threads wait for the same ones in the same system calls, again and again: of 100,000 records some hundred are new.
+ * The threads of a server wait for the same threads in the same system calls, again and again: of 100,000 records a
+ * few hundred are new.
  *
  *	7 in read(), woken by vda	the block's first: number 0, and must be written in full
  *	8 in futex(), by 7		new: number 1
@@ -15,7 +17,7 @@
 
 enum { ALIKE_PLACES = 1024, ALIKE_WORDS = 9, ALIKE_NEW = -1 };
 
-/* All of a record but its times; what it has not is 0. */
+/* All of a record but its times; fields that it does not have are 0. */
 struct alike_key {
 	uint32_t kind, tid, pid, state, flags, waker_kind, waker, lost;
 	int64_t number;			/* of the system call; of a stack; of a device */
@@ -24,17 +26,17 @@ struct alike_key {
 _Static_assert(sizeof(struct alike_key) == ALIKE_WORDS * sizeof(uint64_t), "no gaps");
 
 struct alike {
-	struct alike_place {		/* the one for whatever has that hash, or what came last of it */
+	struct alike_place {		/* the last record with this hash */
 		struct alike_key key;
 		uint32_t block, number;
 	} places[ALIKE_PLACES];
-	uint32_t block, cnt;		/* of those written in full in this block */
+	uint32_t block, cnt;		/* number of records written in full in this block */
 };
 
 /* The first block begins, or the next one. */
 void alike_begin_block(struct alike *a);
 
-/* The number of one that said the same, or ALIKE_NEW: this one gets the next number. */
+/* The number of an equal earlier record, or ALIKE_NEW: this one gets the next number. */
 int64_t alike_number(struct alike *a, const struct alike_key *key);
 
 #endif

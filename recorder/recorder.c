@@ -2,10 +2,11 @@
 /*
  * recorder.c - opens, takes records and stacks out of the kernel's memory until the run has ended, closes.
  *
- * To wake up drives somebody from a CPU, who may be the server that is measured.  So it looks every 10 ms only where
- * there is much to take, and up to every 50 ms where there is little; and it is a batch job (background.h).  It never waits for
- * the disk: that is for a thread of its own (block_queue.h).  Many stacks at once also take less time each, for what they are
- * looked up in has to come into the CPU's caches each time; but those that the kernel can be told of it copies until then.
+ * Waking up takes a CPU from another thread, perhaps of the measured server.  So it looks every 10 ms only if there
+ * is much to take, and up to every 50 ms if there is little; and it is a batch job (background.h).  It never waits
+ * for the disk: another thread does that (block_queue.h).  Handling many stacks at once also takes less time for
+ * each, because their tables have to be loaded into the CPU's caches each time; but until then the kernel copies
+ * stacks that it could have recognised.
  *
  *	65,536 places a CPU, 600 records of one CPU in 50 ms	again after 50 ms
  *	2,100 in 50 ms						after 10 ms
@@ -29,8 +30,8 @@
 enum {
 	PAUSE_MIN_NS = 10000000,
 	PAUSE_MAX_NS = 50000000,
-	RECORD_NS = 1000,		/* no CPU makes more than one in so long */
-	MANY_SHARE = 32,		/* of a CPU's places, and of the stacks' ring */
+	RECORD_NS = 1000,		/* least time between two records of one CPU */
+	MANY_SHARE = 32,		/* a share of a CPU's places, and of the ring of stacks */
 	MANY_STACKS_TOLD = 20,
 	STACKS_AT_ONCE = 1000,
 };
@@ -39,13 +40,13 @@ struct recorder {
 	struct record_bpf *programs;
 	struct segments segments;
 	struct ring_buffer *stack_ring;	/* NULL without stacks */
-	struct reduced *reduced;	/* in the place of the two above */
+	struct reduced *reduced;	/* replaces the two above */
 	struct writer writer;
 	struct stacks *stacks;		/* NULL: none */
-	struct known_stack *known_stacks;	/* the kernel's; NULL: none, each stack is copied */
-	int stacks_left;		/* to be taken this time */
-	size_t stack_bytes, stacks_told;	/* taken; told to the kernel, this time */
-	bool is_busy;			/* much was there this time */
+	struct known_stack *known_stacks;	/* shared with the kernel; NULL: none, each stack is copied */
+	int stacks_left;		/* number still to be taken this time */
+	size_t stack_bytes, stacks_told;	/* bytes taken; number passed to the kernel, this time */
+	bool is_busy;			/* there was much to take this time */
 	struct sampler *sampler;	/* NULL: none */
 	struct packet_watch *packet_watch;	/* NULL: none */
 	pthread_t thread;
@@ -81,7 +82,8 @@ static int take_stack(void *context, void *record, size_t len)
 	return --r->stacks_left ? 0 : -EAGAIN;
 }
 
-/* Unwinding takes its time: not so many at once that the other ring is full meanwhile.  True: there are more. */
+/* Unwinding is slow: takes only a limited number at once, so that the other ring does not fill up meanwhile.  True:
+ * there are more. */
 static bool empty(struct recorder *r, bool last)
 {
 	bool more;
@@ -103,7 +105,7 @@ static bool empty(struct recorder *r, bool last)
 	return more;
 }
 
-/* Where records have little room, or nobody knows how much, as often as ever. */
+/* As often as ever if there is little room for records, or an unknown amount. */
 static long next_pause_ns(const struct recorder *r, long pause_ns)
 {
 	long longest_ns = r->reduced ? PAUSE_MIN_NS : (long)r->segments.places_per_cpu * RECORD_NS;
@@ -222,7 +224,7 @@ int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *
 	r->sampler = NULL;
 	__atomic_store_n(&r->stop, 1, __ATOMIC_RELEASE);
 	pthread_join(r->thread, NULL);
-	packet_watch_free(r->packet_watch);	/* it attaches programs, too */
+	packet_watch_free(r->packet_watch);	/* first, since it attaches programs, too */
 	r->packet_watch = NULL;
 	end_ns = r->reduced ? now_ns() : programs_stop(r->programs);
 	while (empty(r, true))

@@ -28,7 +28,7 @@ struct known_stack *programs_known_stacks(struct record_bpf *p);
 void known_stacks_free(struct known_stack *all);	/* NULL is fine */
 void known_stack_set(struct known_stack *where, const struct known_stack *what);
 uint64_t programs_outside_packets(const struct record_bpf *p);	/* approximate number exchanged with other hosts */
-/* Whether to watch each packet; else only those that a device's driver hands over (where that suffices). */
+/* Whether to watch each packet; else only those that a driver hands over (if that is enough). */
 void programs_watch_packets(struct record_bpf *p, bool each);
 /* Detaches all attached programs and stores which (a bit each); programs_go_on() attaches these again: 0 or a negative errno. */
 void programs_rest(struct record_bpf *p, uint64_t *ret);
@@ -52,15 +52,15 @@ enum { WRITE_DEVICES_MAX = 256 };
 
 struct writer {
 	struct trace_file file;		/* the queue's from writer_begin() to writer_end() */
-	struct block_queue *queue;	/* NULL: nothing is recorded yet, or any more */
+	struct block_queue *queue;	/* NULL: recording has not begun, or is over */
 	struct encoder block;
 	uint64_t before_ns;		/* of the record before, in this block */
 	struct alike alike;
 	uint64_t records;		/* of threads; no stacks */
-	struct stacks *stacks;		/* NULL: none are wanted; the caller's */
+	struct stacks *stacks;		/* NULL: not requested; belongs to the caller */
 	uint64_t stack_records, unknown_stacks;
 	struct unnamed_stacks unnamed;	/* at the end */
-	struct device devices[WRITE_DEVICES_MAX];	/* that woke somebody */
+	struct device devices[WRITE_DEVICES_MAX];	/* devices that woke a thread */
 	unsigned int device_cnt;
 };
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * reduced.c - times off the CPU from PERF_RECORD_SWITCH, which needs no right.
+ * reduced.c - times off the CPU from PERF_RECORD_SWITCH, which needs no privilege.
  *
- * A thread leaves on one CPU and comes back on another, so what the rings of perf_rings.c hold is put in
- * order of time before it is understood; what is younger than a millisecond waits for the next time, for
- * another CPU may be writing something older.
+ * A thread leaves on one CPU and comes back on another, so the records of all rings (perf_rings.c) are sorted by time
+ * first; those younger than a millisecond wait for the next time, because another CPU may still write an older one.
  *
  *	CPU 0: 7 out at 100.  CPU 1: 7 in at 180  ->  { RECORD_OFF, tid 7, ns 180, out_ns 100 }
  *
@@ -86,7 +85,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* One record of a ring; the kernel wrote it, its sizes can be relied on. */
+/* Takes one record of a ring; its sizes are the kernel's and can be relied on. */
 static void take(void *context, const struct perf_event_header *h, const struct perf_trailer *t)
 {
 	struct reduced *r = context;

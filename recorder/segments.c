@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * segments.c - the oldest of what all CPUs have, again and again.
+ * segments.c - takes the oldest record of all CPUs, repeatedly.
  */
 #include "recorder/segments.h"
 
@@ -28,7 +28,7 @@ static struct record_place *next_of(const struct segments *s, unsigned int cpu, 
 	return &s->places[(size_t)cpu * s->places_per_cpu + (number & (s->places_per_cpu - 1))];
 }
 
-/* The next record of a CPU, or NULL: there is none that is complete and old enough. */
+/* The next record of a CPU; NULL: none is complete and old enough. */
 static const struct record_place *look(struct segments *s, unsigned int cpu, uint64_t before_ns)
 {
 	struct record_segment *g = &s->all[cpu];
@@ -46,7 +46,7 @@ static const struct record_place *look(struct segments *s, unsigned int cpu, uin
 	}
 }
 
-/* Takes those of one CPU that are older than that, of which there is one. */
+/* Takes the records of one CPU that are older than this; there is at least one. */
 static void take_run(struct segments *s, unsigned int cpu, uint64_t before_ns, segment_taker *take, void *context)
 {
 	const struct record_place *p;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * without.c - in the place of recorder.c where vprof was built without libbpf.
+ * without.c - replaces recorder.c if vprof was built without libbpf.
  */
 #include <errno.h>
 #include <stddef.h>

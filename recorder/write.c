@@ -26,7 +26,7 @@ int writer_open(struct writer *w, const char *path)
 	return trace_file_open(&w->file, path, KERNEL_MAGIC, KERNEL_VERSION);
 }
 
-/* Waits until all that is in the queue has been written. */
+/* Waits until everything in the queue has been written. */
 static void end_queue(struct writer *w)
 {
 	block_queue_close(w->queue);
@@ -48,7 +48,7 @@ void writer_flush(struct writer *w)
 	alike_begin_block(&w->alike);
 }
 
-/* Most numbers are of one byte; how many others have nobody can guess, so no branch asks. */
+/* Most numbers take one byte; how many others take cannot be predicted, so this has no branch. */
 static inline void put(struct writer *w, uint64_t value)
 {
 	unsigned char *at = w->block.data + w->block.len;
@@ -78,7 +78,7 @@ static void put_head(struct writer *w, uint64_t kind, uint64_t tid, uint64_t ns)
 	put_time(w, ns);
 }
 
-/* The head of a record, all of it that is in the key.  False: the rest has to be told, too. */
+/* Writes the head of a record, with all fields of the key.  False: the other fields have to follow. */
 static bool put_head_if_alike(struct writer *w, const struct alike_key *key, uint64_t ns)
 {
 	int64_t number;
@@ -103,7 +103,7 @@ int writer_begin(struct writer *w, bool reduced, uint32_t sample_ns)
 	return block_queue_open(&w->file, &w->queue);
 }
 
-/* Its name is looked up at the end. */
+/* Looks up its name at the end. */
 static void note_device(struct writer *w, enum kernel_waker kind, uint32_t number)
 {
 	if (kind == WAKER_TASK)
@@ -164,7 +164,7 @@ static void put_stack_number(struct writer *w, uint32_t tid, uint64_t ns, enum k
 		stacks_count(w->stacks, number);
 }
 
-/* Of a number plus one; 0: there is none, or it has a record of its own. */
+/* Writes a number plus one; 0: there is none, or it has a record of its own. */
 static void put_known_stack(struct writer *w, uint32_t tid, uint64_t ns, enum kernel_stack_reason reason, uint32_t number)
 {
 	if (!number)
@@ -227,7 +227,7 @@ void writer_record(struct writer *w, const void *record, size_t len)
 		put_stack(w, record, len);
 }
 
-/* In a block of any size that fits. */
+/* Writes into a block of any size that fits. */
 static void put_text(void *context, const char *text, size_t len)
 {
 	struct writer *w = context;

@@ -2,48 +2,49 @@
 /*
  * interrupts.bpf.h - part of record.bpf.c: what each CPU is doing besides its current task.
  *
- * Of a disk's interrupt only its softirq wakes somebody, and then the interrupt is over: so the device is
- * noted where the request is completed, for as long as the interrupt or softirq lasts.
+ * A disk's interrupt is over when its softirq wakes a thread.  So the device is noted when the request is completed,
+ * for as long as the interrupt or softirq lasts.
  *
- * Softirqs are too many to be told of each beginning and end: five in a request and its answer by loopback.  Where the
- * kernel's own words can be found that say whether one is running, whether it is that of received packets, and how many have
- * begun, who wakes somebody looks there:
+ * There are too many softirqs to trace the beginning and end of each: five in a request and its answer by loopback.
+ * If the kernel's own counters can be found, which say whether one is running, whether it handles received packets,
+ * and how many have begun, the program for wakings reads them:
  *
  *	a disk's request is done, softirqs begun: 4711		disk = vda, noted in number 4711
  *	a waking in a softirq, still 4711			by vda
  *	a waking in a softirq, now 4713				nothing is noted of that one
  *	a waking in a softirq, of received packets		by the interface of the last one
  *
- * Of one in which nothing was noted the kind is not known then.  While no packet comes from outside for a second, nobody
- * looks at each (packets.bpf.h): then a received one is loopback's unless one from outside was noted in that number.
+ * The kind of a softirq in which nothing was noted is then unknown.  After a second without a packet from outside,
+ * packets are no longer watched one by one (packets.bpf.h): then a received one counts as loopback's unless one from
+ * outside was noted in that number.
  */
 enum { SOFTIRQ_TIMER = 1, SOFTIRQ_NET_RX = 3, SOFTIRQ_HRTIMER = 8, SOFTIRQ_CNT = 10, SOFTIRQ_OF_UNKNOWN_KIND = 255 };
 
 enum { PREEMPT_IN_SOFTIRQ = 0x100 };	/* in the kernel's preempt_count */
 
-/* Set before loading: where each CPU's variables of the kernel begin is found from its run queue, which a task knows. */
+/* Set before loading: offsets of the kernel's variables of each CPU, from its run queue, which a task points to. */
 const volatile unsigned int run_queue_offset, current_offset, preempt_count_offset, softirqs_offset,
-	receiving_offset;		/* 0: not known */
+	receiving_offset;		/* 0: unknown */
 
-int softirqs_are_counted;		/* and the counts are where they should be (on_try) */
+int softirqs_are_counted;		/* the counters are where they should be (on_try) */
 int packets_are_watched = 1;		/* each received one, by on_packet: programs.c */
 
 enum { LOOPBACK = 1 };			/* the interface's index in every network namespace */
 
-/* By the first the verifier knows on a kernel that has not what the rest asks for that nobody gets there. */
+/* The first test tells the verifier of a kernel without bpf_rdonly_cast that this code is never reached. */
 static __always_inline int may_look(void)
 {
 	return run_queue_offset && softirqs_are_counted;
 }
 
 struct interrupts {			/* what this CPU is doing besides its current task */
-	unsigned long long softirq_number;	/* of the softirq in which what is below was noted */
+	unsigned long long softirq_number;	/* of the softirq in which the fields below were noted */
 	unsigned int irq, softirq;	/* number plus one; 0: no */
 	unsigned int irq_disk, softirq_disk;	/* plus one */
 	unsigned int nic;		/* of the packet received last */
 	unsigned int timer;
-	unsigned long long arrival_number;	/* of the softirq in which one from outside was */
-	unsigned long long variables;	/* the kernel's own for this CPU; 0: not asked yet */
+	unsigned long long arrival_number;	/* of the softirq in which a packet from outside arrived */
+	unsigned long long variables;	/* this CPU's copy of the kernel's variables; 0: not read yet */
 };
 
 struct {
@@ -67,7 +68,7 @@ static __always_inline unsigned long long variables(struct interrupts *c)
 	return c->variables;
 }
 
-/* Once, before anything else is attached: is what is found there what it should be? */
+/* Runs once, before anything else is attached: do the counters there have plausible values? */
 SEC("iter/task")
 int on_try(struct bpf_iter__task *context)
 {
@@ -81,10 +82,10 @@ int on_try(struct bpf_iter__task *context)
 	return 0;
 }
 
-/* Since 6.2: what is there is read by an instruction.  To call a helper for it takes 30 ns. */
+/* Since 6.2, an instruction reads what this points to.  Calling a helper for it takes 30 ns. */
 extern void *bpf_rdonly_cast(const void *address, unsigned int type) __ksym __weak;
 
-/* Whether this CPU is in a softirq, of whatever kind.  Read directly: only where there is bpf_rdonly_cast. */
+/* Whether this CPU is in a softirq, of whatever kind.  Read directly, which needs bpf_rdonly_cast. */
 static __always_inline int in_softirq_read(struct interrupts *c, int directly)
 {
 	const void *address;
@@ -108,10 +109,10 @@ static __always_inline int in_softirq(struct interrupts *c)
 	return in_softirq_read(c, 0);
 }
 
-/* The number of the one that this CPU is in.  Where it may look. */
+/* The number of the softirq that this CPU is in.  Only if may_look(). */
 static unsigned long long softirq_number(struct interrupts *c)
 {
-	unsigned long long cnts[SOFTIRQ_CNT / 2] = { 0 }, n = 0;	/* two in each: what counts is that it changes */
+	unsigned long long cnts[SOFTIRQ_CNT / 2] = { 0 }, n = 0;	/* two in each: only a change matters */
 
 	bpf_probe_read_kernel(cnts, sizeof(cnts), (void *)(variables(c) + softirqs_offset));
 	for (int i = 0; i < SOFTIRQ_CNT / 2; i++)
@@ -119,7 +120,7 @@ static unsigned long long softirq_number(struct interrupts *c)
 	return n;
 }
 
-/* Of which kind; what was noted in another one is forgotten.  In one only. */
+/* Notes the kind of the current softirq; forgets what was noted in another one.  Only inside a softirq. */
 static void look_at_softirq(struct interrupts *c)
 {
 	unsigned long long n;
@@ -134,7 +135,7 @@ static void look_at_softirq(struct interrupts *c)
 	}
 }
 
-/* In a softirq: which interface's packets it receives; 0: none.  Directly: as above. */
+/* Inside a softirq: the interface whose packets it receives; 0: none.  Read directly, as above. */
 static __always_inline unsigned int received_by(struct interrupts *c, int directly)
 {
 	const void *address;
@@ -156,7 +157,7 @@ static __always_inline unsigned int received_by(struct interrupts *c, int direct
 	return receiving ? c->nic : 0;
 }
 
-/* The current task has nothing to do with what goes on here. */
+/* The current task is not the cause of what happens here. */
 static int in_interrupt(struct interrupts *c)
 {
 	return c->irq || c->timer || in_softirq(c);
@@ -184,7 +185,7 @@ int BPF_PROG(on_irq_exit)
 	return 0;
 }
 
-/* Where softirqs are not counted.  (Else these two are not attached.) */
+/* For kernels whose softirqs cannot be counted.  (Else these two are not attached.) */
 SEC("tp_btf/softirq_entry")
 int BPF_PROG(on_softirq_entry, unsigned int vector)
 {
@@ -227,7 +228,7 @@ int BPF_PROG(on_timer_exit)
 	return 0;
 }
 
-/* Where they are: of the kernel's timers that are no hrtimers. */
+/* The same: for the kernel's timers that are no hrtimers. */
 SEC("tp_btf/timer_expire_entry")
 int BPF_PROG(on_old_timer)
 {

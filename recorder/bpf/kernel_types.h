@@ -2,9 +2,9 @@
 /*
  * kernel_types.h - the few fields of the kernel's structures that record.bpf.c reads.
  *
- * Only names and types count: where a field lies is looked up in the running kernel's BTF when the
- * programs are loaded (CO-RE).  Names behind three underscores stand for the same structure in
- * another kernel; a field that may be missing is asked for before it is read.
+ * Only names and types count: where a field lies is looked up in the running kernel's BTF when the programs are
+ * loaded (CO-RE).  A suffix after three underscores means the same structure in another kernel; a field that may be
+ * missing is tested for before it is read.
  */
 #ifndef RECORDER_BPF_KERNEL_TYPES_H
 #define RECORDER_BPF_KERNEL_TYPES_H

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * packets.bpf.h - part of record.bpf.c: what network interfaces have to do, and who sent it.
+ * packets.bpf.h - part of record.bpf.c: the work of network interfaces, and which thread caused it.
  *
  *	net_dev_queue		a thread of the run sends by an interface: it has a packet from now on
  *	net_dev_xmit		the driver has taken it: the record
- *	netif_receive_skb	one is received: who is woken now waited for that interface
+ *	netif_receive_skb	one is received: a thread that is woken now waited for that interface
  *
- * What others send is not looked at: a packet of ours that waits behind theirs has its own record.  What is sent
- * in an interrupt (the rest of what a window had no room for, acknowledgements) is nobody's.
+ * Packets of other processes are ignored: a packet of ours that waits for theirs has its own record.  A packet sent
+ * in an interrupt (the rest of what a window had no room for, acknowledgements) has no thread.
  *
- * The loopback interface has no device: its receiving end is a softirq that mostly runs in the sender, as soon as
- * it has sent.  So if the current task is in a system call, or in the kernel for good, it let the receiver go on, and
- * whoever it is has a name; else the interface did, and nobody knows who sent (looped_by_current).
+ * The loopback interface has no device: its receiving end is a softirq that mostly runs in the sender, as soon as it
+ * has sent.  So if the current task is in a system call, or is a kernel thread, it is the waker and has a name; else
+ * the interface is, and the sender is unknown (looped_by_current).
  *
- * They run for each packet, and tell of loopback's only that it is loopback's.  So who takes the records out takes them away
- * while none comes from outside and the run sends none there, for a second and longer (programs.c).  What is called by
- * drivers alone stands in for them then, and tells when they are wanted again:
+ * These programs run for each packet, and learn of a loopback packet only that it is one.  So the recorder detaches
+ * them when for a second no packet came from outside and the run sent none there (packet_watch.h).  Tracepoints that
+ * only drivers reach replace them then, and tell when they are needed again:
  *
  *	napi_gro_receive_entry, netif_receive_skb_entry and so on	a device has a packet for us
  *
  * A pair of virtual interfaces calls none of these, and is like loopback meanwhile: who sends wakes.
  */
 
-static struct in_flight packets[IN_FLIGHT_CNT];	/* one that is dropped on the way makes room in the end */
-unsigned long long outside_packets;	/* received by anybody, sent by the run; about */
+static struct in_flight packets[IN_FLIGHT_CNT];	/* a packet that is dropped on the way is evicted in the end */
+unsigned long long outside_packets;	/* received by any process, sent by the run; approximate */
 
 SEC("tp_btf/net_dev_queue")
 int BPF_PROG(on_send, struct sk_buff *skb)
@@ -44,7 +44,7 @@ int BPF_PROG(on_send, struct sk_buff *skb)
 	return 0;
 }
 
-/* A bystander is in a program of a user's, or empties a queue that somebody else has filled (ksoftirqd). */
+/* A bystander is in user code, or empties a queue that another task has filled (ksoftirqd). */
 static __always_inline int looped_by_current(struct task_struct *current)
 {
 	struct pt_regs___x86_64 *regs;
@@ -66,7 +66,7 @@ int BPF_PROG(on_sent, struct sk_buff *skb, int result, struct net_device *nic)
 
 	if (nic->ifindex == LOOPBACK)
 		return 0;
-	f = in_flight(packets, address_of(skb));	/* the address alone: it may be freed by now */
+	f = in_flight(packets, address_of(skb));	/* only the address is used: the packet may be freed by now */
 	if (!f)
 		return 0;
 	write_request(WAKER_NIC, (unsigned int)nic->ifindex, f);

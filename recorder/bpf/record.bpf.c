@@ -2,33 +2,32 @@
 /*
  * record.bpf.c - runs in the kernel: why the threads of a run were off the CPU, and who woke them.
  *
- * Who belongs to the run is kept with each thread (tasks.bpf.h).  vprof's own entry says that its children do; what
- * they fork does, too.  A thread of the kernel that woke one of ours is followed from then on
- * (jbd2, which waits for the disk on behalf of fsync), other processes that did are only named.
+ * Each thread's state says whether it belongs to the run (tasks.bpf.h).  vprof's own entry says that its children do;
+ * what they fork does, too.  A kernel thread that woke a thread of the run is followed from then on (jbd2, which
+ * waits for the disk on behalf of fsync); other processes that did so only get a name.
  *
- * A thread's entry remembers when it was switched out and why, and who woke it; sched_switch makes
- * one record of that when it is back (record.h).  Nothing is written while it is away, but at the
- * end of the recording.
+ * A thread's entry remembers when it was switched out and why, and who woke it; sched_switch makes one record of that
+ * when it is back (record.h).  Nothing is written while it is away, but at the end of the recording.
  *
  *	sched_switch out	out_ns, state, in_iowait, system call
  *	sched_waking		woken_ns, waker: on the waker's CPU, in the waker's context
  *	sched_switch in		the record
  *
- * Waking may be seen before the switch it belongs to: the waker runs on another CPU and is early,
- * one time in a hundred.  So a waking counts that came after the thread was last switched in; of
- * several while it is off, the first, which is the one that made it runnable.
+ * Waking may be seen before the switch it belongs to: the waker runs on another CPU and is early, one time in a
+ * hundred.  So a waking counts if it came after the thread was last switched in; of several while it is off, the
+ * first counts, because it made the thread runnable.
  *
- * Not every switch is told: on the machine where this was tested the kernel says nothing of those away from some
- * threads of an agent's, neither here nor to perf.  A thread that leaves without having come back did so untold;
- * since when it was back follows from its CPU time (task_state.h).
+ * The kernel does not report every switch: on the machine where this was tested it omits switches away from some
+ * threads of a monitoring program, here and for perf.  If a thread leaves without having come back, its return was
+ * not reported; when it came back follows from its CPU time (task_state.h).
  *
- * In an interrupt the current task is a bystander.  What a CPU is doing besides is kept per CPU, by
- * the entry and exit of interrupts; the device comes from the request or packet that it completes.
+ * In an interrupt the current task is a bystander.  What a CPU is doing besides is kept per CPU, by the entry and
+ * exit of interrupts; the device comes from the request or packet that it completes.
  *
- * Stacks, where they are wanted, are copied and not understood: registers and the top of the user's stack,
- * return addresses of the kernel's.
+ * Stacks, if requested, are copied and not interpreted: registers and the top of the user's stack, return addresses
+ * of the kernel's.
  *
- * Only BTF tracepoints, and a clock for samples: fentry and kprobes are refused on some kernels.
+ * Only BTF tracepoints, and a clock for samples: some kernels refuse fentry and kprobes.
  */
 #include <linux/types.h>
 #include <linux/bpf.h>
@@ -47,8 +46,8 @@ enum { KERNEL_THREAD = 0x00200000, WORKER = 0x00000010 | 0x00004000 };
 enum { TASK_IS_DEAD = 0x80 };		/* in the state that sched_switch passes */
 #include "recorder/bpf/interrupts.bpf.h"
 
-/* System calls of x86-64 whose arguments tell what is waited for: poll, select, fcntl, futex, pselect6,
- * ppoll, futex_waitv, futex_wait. */
+/* System calls of x86-64 whose arguments tell what the thread waits for: poll, select, fcntl, futex, pselect6, ppoll,
+ * futex_waitv, futex_wait. */
 enum { SYS_POLL = 7, SYS_SELECT = 23, SYS_FCNTL = 72, SYS_FUTEX = 202, SYS_PSELECT6 = 270,
        SYS_PPOLL = 271, SYS_FUTEX_WAITV = 449, SYS_FUTEX_WAIT = 455 };
 
@@ -57,7 +56,7 @@ const volatile int follow_threads;	/* of a process that ran already: its threads
 
 unsigned long long lost_records;
 
-unsigned int image_cnt = 1;		/* the first is that of the process that ran already */
+unsigned int image_cnt = 1;		/* the first is the process that ran already */
 
 #include "recorder/bpf/tasks.bpf.h"
 #include "recorder/bpf/segments.bpf.h"
@@ -102,7 +101,7 @@ static void write_life(unsigned int kind, struct task_struct *task, const struct
 	write_life_of(kind, task->comm, s, other, ns);
 }
 
-/* A thread of a process that executes nothing of the user's.  Before 5.12 one of its flags was that of a virtual CPU. */
+/* A thread that executes no user code.  Before 5.12, one of its flags was that of a virtual CPU. */
 static int is_worker(struct task_struct *task)
 {
 	struct task_struct___before_5_17 *old = (void *)task;
@@ -119,7 +118,7 @@ static void number_task(struct task_state *s, struct task_struct *task)
 	s->kernel_thread = task->flags & KERNEL_THREAD || is_worker(task);
 }
 
-/* A thread seen for the first time. */
+/* Adds a thread that is seen for the first time. */
 static struct task_state *add_task(struct task_struct *task, unsigned int follow,
 				   unsigned long long ns)
 {
@@ -154,8 +153,8 @@ static __always_inline struct task_state *if_followed(struct task_state *s, stru
 	return s->tid ? s : tell_seen(s, task);
 }
 
-/* The state of a thread whose times are recorded, or none.  What is called for each switch and waking is written out where it
- * is called: to return takes ten times as long as it should where the kernel must not let the processor guess to where. */
+/* The state of a thread whose times are recorded, or NULL.  Inlined where it is called for each switch and waking:
+ * with the kernel's protection against speculation, a return takes ten times as long. */
 static __always_inline struct task_state *followed(struct task_struct *task)
 {
 	return if_followed(state_of(task), task);
@@ -166,7 +165,7 @@ static __always_inline struct task_state *quickly_followed(struct task_struct *t
 	return if_followed(quick_state_of(task), task);
 }
 
-/* The same for one of a process that ran already: only the process has an entry, put there by recorder.c. */
+/* The same for a thread of a process that ran already: only the process has an entry, put there by recorder.c. */
 static struct task_state *adopted(struct task_struct *task, unsigned long long ns)
 {
 	struct task_state *leader, *s;
@@ -187,7 +186,7 @@ static int has_arguments(int syscall)
 	       syscall == SYS_FUTEX_WAITV || syscall == SYS_FUTEX_WAIT;
 }
 
-/* In a page fault there is no system call: the kernel puts -1 there. */
+/* A page fault has no system call: the kernel stores -1 there. */
 static void note_syscall(struct task_state *s, struct task_struct *task)
 {
 	struct pt_regs___x86_64 *regs;
@@ -236,7 +235,7 @@ static unsigned int flags_of(const struct task_state *s)
 	return flags;
 }
 
-/* In a switch, or as the last one that is attached. */
+/* Called in a switch, or as the last program that is attached. */
 static __always_inline void write_off(struct task_state *s, unsigned int flags, unsigned long long ns)
 {
 	struct reserved reserved;
@@ -300,7 +299,7 @@ static __always_inline void switched_out(void *context, struct task_struct *task
 	executed_ns = task->se.sum_exec_runtime;
 	if (s->off)
 		came_back_untold(s, executed_ns, ns);
-	if (state & TASK_IS_DEAD) {	/* for the last time: it has woken its parent already */
+	if (state & TASK_IS_DEAD) {	/* its last switch: it has woken its parent already */
 		s->dead = 1;
 		write_life(RECORD_EXIT, task, s, 0, ns);
 		return;
@@ -318,7 +317,7 @@ static __always_inline void switched_out(void *context, struct task_struct *task
 	s->stack = context ? tell_stack(context, s, task, STACK_OUT, ns) : 0;
 }
 
-/* Most switches of a machine are between others' threads: to know that must not cost the time of day. */
+/* Most switches are between threads of other processes: finding that out must not take the time to read the clock. */
 static __always_inline void switched(void *context, struct task_struct *prev, unsigned int preempted,
 				     unsigned int state, struct task_struct *next)
 {
@@ -336,8 +335,8 @@ static __always_inline void switched(void *context, struct task_struct *prev, un
 		came_back(in, ns);
 }
 
-/* Since 5.18 sched_switch says in which state the task was; what it has now may be another one.  One of the
- * two is loaded, by what the running kernel's BTF says. */
+/* Since 5.18 sched_switch passes the state in which the task was; its current state may be another one.  One of the
+ * two versions is loaded, by the running kernel's BTF. */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, _Bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
@@ -353,7 +352,7 @@ int BPF_PROG(on_switch_before_5_18, _Bool preempt, struct task_struct *prev, str
 	return 0;
 }
 
-/* Once, when the recording begins: the threads of the process that ran already, and who of them is away. */
+/* Runs once, when the recording begins: finds the threads of the process that ran already, and those that are off. */
 SEC("iter/task")
 int on_begin(struct bpf_iter__task *context)
 {
@@ -370,9 +369,10 @@ int on_begin(struct bpf_iter__task *context)
 	return 0;
 }
 
-unsigned long long end_ns;		/* of the recording: all who are away then are so until the same moment */
+unsigned long long end_ns;		/* the end of the recording: all threads that are off then are so until this
+					 * moment */
 
-/* Once, when the recording ends and nothing else is attached: who is away. */
+/* Runs once, when the recording ends and nothing else is attached: writes the threads that are off. */
 SEC("iter/task")
 int on_end(struct bpf_iter__task *context)
 {
@@ -396,7 +396,7 @@ static __always_inline void woken_by_task(struct task_state *s, struct task_stru
 {
 	struct task_state *waker = state_of(current);
 
-	if (!current->pid) {		/* idle: an interrupt that has no tracepoint */
+	if (!current->pid) {		/* idle: in an interrupt without a tracepoint */
 		waker_is(s, WAKER_TASK, 0);
 		return;
 	}
@@ -480,7 +480,7 @@ int BPF_PROG(on_waking_before_6_2, struct task_struct *task)
 	return 0;
 }
 
-/* p: of the process or thread that has made it.  NULL: no memory. */
+/* p: the process or thread that created it.  NULL: no memory. */
 static struct task_state *begin_life(struct task_struct *child, const struct task_state *p, unsigned int parent_tid)
 {
 	struct task_state *s = new_state(child);
@@ -491,7 +491,8 @@ static struct task_state *begin_life(struct task_struct *child, const struct tas
 	}
 	s->follow = FOLLOW_RUN;
 	number_task(s, child);
-	s->image = p->image ? p->image : __sync_fetch_and_add(&image_cnt, 1) + 1;	/* it is a copy until exec */
+	s->image = p->image ? p->image : __sync_fetch_and_add(&image_cnt, 1) + 1;	/* it shares its parent's code
+											 * until exec */
 	s->is_new = 1;
 	s->off = 1;
 	s->state = KERNEL_STATE_UNINTERRUPTIBLE;	/* until sched_wakeup_new */
@@ -514,7 +515,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* The kernel makes workers without sched_process_fork. */
+/* The kernel creates workers without sched_process_fork. */
 static struct task_state *begin_worker(struct task_struct *task)
 {
 	struct task_state *p = is_worker(task) ? state_of(task->group_leader) : 0;
@@ -545,13 +546,13 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid)
 	s = state_of(task);
 	if (!s || s->follow < FOLLOW_RUN)
 		return 0;
-	number_task(s, task);		/* a thread that is not the first takes its number over */
+	number_task(s, task);		/* a thread that is not the first takes over the first one's number */
 	s->image = __sync_fetch_and_add(&image_cnt, 1) + 1;
 	write_life(RECORD_EXEC, task, s, 0, bpf_ktime_get_ns());
 	return 0;
 }
 
-/* Most threads of a server get their name when they run, and may live on when the recording ends. */
+/* Most threads of a server set their name while they run, and may live on when the recording ends. */
 SEC("tp_btf/task_rename")
 int BPF_PROG(on_rename, struct task_struct *task, const char *name)
 {
@@ -562,7 +563,7 @@ int BPF_PROG(on_rename, struct task_struct *task, const char *name)
 	return 0;
 }
 
-/* A tick of this CPU's clock, if samples are wanted; programs.c opens the clocks. */
+/* A tick of this CPU's clock, if samples are requested; sampler.c opens the clocks. */
 SEC("perf_event")
 int on_sample(struct bpf_perf_event_data *context)
 {

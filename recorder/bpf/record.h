@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * record.h - what record.bpf.c hands over to recorder.c, through memory that both have mapped.
+ * record.h - the records that record.bpf.c passes to recorder.c, through memory that both have mapped.
  *
- * One record for each time a thread was off the CPU, complete, when it comes back: an event less
- * to write, and nothing to match afterwards, than switched out, woken, switched in.  Times are
- * CLOCK_MONOTONIC; thread numbers are those that the thread itself sees.
+ * Each time off the CPU is one record, written complete when the thread comes back: that saves events compared with
+ * switched out, woken, switched in, and nothing has to be matched afterwards.  Times are CLOCK_MONOTONIC; thread
+ * numbers are those that the thread itself sees.
  *
  *	thread 7 blocked in read() at 100, the disk let it go on at 180, running again at 195:
  *	{ RECORD_OFF, tid 7, ns 195, out_ns 100, woken_ns 180, waker.kind WAKER_DISK, ... }
  *
- * Where stacks are wanted there is one record for each, made at the moment it is about, with a piece of
- * the user's stack as it is: unwind.c makes functions of it, outside the kernel and the program.  One that has been
- * unwound before is recognised in the kernel (known_stack) and is a number in the record of the time off the CPU.
+ * Each requested stack is a record of its own, made at its moment, with a raw piece of the user's stack: unwind.c
+ * turns it into functions, outside the kernel and the program.  One that has been unwound before is recognised in the
+ * kernel (known_stack) and is a number in the record of the time off the CPU.
  */
 #ifndef RECORDER_BPF_RECORD_H
 #define RECORDER_BPF_RECORD_H
@@ -22,17 +22,17 @@ struct record_off {
 	unsigned int kind, tid, pid;
 	unsigned int state;		/* of the task when it was switched out; 0: it could have run on */
 	unsigned long long ns, out_ns;	/* back on the CPU; off it */
-	unsigned long long woken_ns;	/* 0: nobody woke it; may be just before out_ns */
-	unsigned long long argument[3];	/* of the system call, where it is a futex's or a poll */
+	unsigned long long woken_ns;	/* 0: no waker; may be just before out_ns */
+	unsigned long long argument[3];	/* of the system call, if it is a futex's or a poll */
 	int syscall;			/* -1: none, a page fault or so */
 	unsigned short flags;		/* OFF_... of trace/kernel_format.h */
 	unsigned short waker_kind;	/* enum kernel_waker */
 	unsigned int waker;		/* tid, device, interface, number of the interrupt */
 	unsigned int lost;		/* records of this thread just before this one */
-	unsigned int stack, waker_stack;	/* numbers plus one, as it left and as the waker woke it; 0: not known */
+	unsigned int stack, waker_stack;	/* numbers plus one: when it left, and when the waker woke it; 0: unknown */
 };
 
-struct record_life {			/* fork, exec, exit; a thread that was there before us */
+struct record_life {			/* fork, exec, exit; a thread that existed before the recording */
 	unsigned int kind, tid, pid;
 	unsigned int other;		/* fork: the parent's tid; seen: its times are recorded */
 	unsigned long long ns;
@@ -40,12 +40,12 @@ struct record_life {			/* fork, exec, exit; a thread that was there before us */
 };
 
 struct record_request {			/* of a disk; a packet that a network interface was given */
-	unsigned int kind, tid;		/* who brought it; 0: nobody known */
+	unsigned int kind, tid;		/* the thread that caused it; 0: unknown */
 	unsigned int device_kind, device;	/* enum kernel_waker, and its number */
 	unsigned long long ns, issue_ns;	/* done; begun */
 };
 
-/* A place for one of those above, whose heads are alike as far as this goes. */
+/* A place for any of the records above, whose first fields are the same. */
 struct record_place {
 	struct {
 		unsigned int kind, tid, other[2];
@@ -60,8 +60,8 @@ struct record_segment {			/* of a CPU; a line of the cache each */
 	unsigned long long taken, not_shared_either[7];
 };
 
-/* How much of the user's stack: all where it is known to be no more than the last of these; else mostly the second, and the last
- * where it is known or likely to be deep; frames beyond that are `[deeper]`. */
+/* How much of the user's stack is copied: all if its size is known and at most the last of these; else mostly the
+ * second, and the last if the stack is known or likely to be deep.  Frames beyond that are `[deeper]`. */
 enum { STACK_SHALLOW_BYTES = 1024, STACK_BYTES = 4096, STACK_DEEP_BYTES = 16384, STACK_PAGE_BYTES = 4096,
        STACK_KERNEL_MAX = 32 };
 
@@ -75,39 +75,39 @@ enum stack_register {
 struct record_stack {
 	unsigned int kind, tid, pid;
 	unsigned int reason;		/* enum kernel_stack_reason of trace/kernel_format.h */
-	unsigned int image;		/* of the process since its last exec, told apart from all others; 0: not known */
-	unsigned int driven;		/* from the CPU, in the middle of something */
+	unsigned int image;		/* of the process since its last exec, distinct from all others; 0: unknown */
+	unsigned int driven;		/* preempted, in the middle of something */
 	unsigned long long ns;
 	unsigned int kernel_cnt;	/* return addresses in `kernel`, innermost first */
-	unsigned int user_bytes;	/* from RSP on; 0: no user's stack, and no registers */
+	unsigned int user_bytes;	/* from RSP on; 0: no user stack and no registers */
 	unsigned long long kernel[STACK_KERNEL_MAX];
 	unsigned long long registers[STACK_REGISTER_CNT];
-	unsigned char user[STACK_DEEP_BYTES];	/* the end of it is missing where less is wanted */
+	unsigned char user[STACK_DEEP_BYTES];	/* a shorter copy omits the end of it */
 };
 
 /*
- * A stack that was unwound: where RIP and RSP are these, and all that decided how it was unwound is as it was, the
- * functions are the same (unwind.c).  In memory that the programs in the kernel and who unwinds share: one of the
- * KNOWN_ALIKE places that belong to image, RIP and RSP has it.
+ * A stack that was unwound: if RIP and RSP are the same, and all words that decided how it was unwound, the functions
+ * are the same (unwind.c).  It is in memory shared by the kernel programs and the unwinder, in one of the KNOWN_ALIKE
+ * places that belong to image, RIP and RSP.
  */
 enum { KNOWN_WORDS_MAX = 128, KNOWN_ALIKE = 4, KNOWN_BITS = 10, KNOWN_PLACES = KNOWN_ALIKE << KNOWN_BITS };
 
 struct known_word {
 	unsigned long long value;
 	unsigned int index;		/* in words from RSP */
-	int relative;			/* -1: it points into the stack, and the value is from RSP on; else 0 */
+	int relative;			/* -1: the word points into the stack, and the value is relative to RSP; else 0 */
 };
 
 struct known_stack {
-	unsigned int written;		/* how often, times two; odd: in the middle of it */
-	unsigned int image;		/* 0: there is none here */
+	unsigned int written;		/* number of writes, times two; odd: one is under way */
+	unsigned int image;		/* 0: the place is free */
 	unsigned long long rip, rsp;
-	unsigned int number_plus_one;	/* 0: it goes on where copying ended */
-	unsigned int bytes;		/* of the stack that have to be looked at */
+	unsigned int number_plus_one;	/* 0: continue where copying ended */
+	unsigned int bytes;		/* bytes of the stack that have to be compared */
 	unsigned short word_cnt;
-	unsigned short falls_short;	/* its number is, too: a page in the middle could not be read */
-	int rbp_counts;			/* -1: it points into the stack; else 0 */
-	unsigned long long rbp;		/* from RSP on */
+	unsigned short falls_short;	/* its number is incomplete: a page in the middle could not be read */
+	int rbp_counts;			/* -1: RBP points into the stack; else 0 */
+	unsigned long long rbp;		/* relative to RSP */
 	struct known_word words[KNOWN_WORDS_MAX];
 };
 

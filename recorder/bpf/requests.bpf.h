@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * requests.bpf.h - part of record.bpf.c: what disks have to do, and who brought it.
+ * requests.bpf.h - part of record.bpf.c: the work of disks, and which thread caused it.
  *
- *	block_io_start		who brings it: the thread whose system call it is (some kernels do not say)
+ *	block_io_start		its thread: the one whose system call it is (some kernels do not report this)
  *	block_rq_issue		the disk has it
- *	block_rq_complete	a part is done; with the last one the record
+ *	block_rq_complete	a part is done; the last one writes the record
  *
- * Brought in an interrupt, or by a thread that is not followed: by nobody known (tid 0).
+ * A request made in an interrupt, or by a thread that is not followed, has tid 0.
  *
- * What is in flight lies in a table, at one of four places that follow from its address: an LRU hash map takes half
- * a microsecond for each change, a program of a disk's has three.
+ * Requests in flight are in a table, at one of four places that follow from their addresses: an LRU hash map takes
+ * half a microsecond for each change, and a request has three.
  */
 enum { IN_FLIGHT_BITS = 11, IN_FLIGHT_ALIKE = 4, IN_FLIGHT_CNT = IN_FLIGHT_ALIKE << IN_FLIGHT_BITS };
 
@@ -39,7 +39,7 @@ static __always_inline struct in_flight *in_flight(struct in_flight *table, unsi
 	return 0;
 }
 
-/* Where none is free somebody who was there makes room: mostly one whose end was not seen. */
+/* If no place is free an old request is evicted, mostly one whose end was not seen. */
 static __always_inline void add_in_flight(struct in_flight *table, unsigned long long what, unsigned int tid,
 					  unsigned long long ns)
 {
@@ -91,7 +91,7 @@ int BPF_PROG(on_issue, struct request *rq)
 
 	if (!known)
 		add_in_flight(requests, address, brought_by(), bpf_ktime_get_ns());
-	else if (!known->ns)		/* else once more: the disk was full */
+	else if (!known->ns)		/* else it is issued again: the disk was full */
 		known->ns = bpf_ktime_get_ns();
 	return 0;
 }

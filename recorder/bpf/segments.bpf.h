@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * segments.bpf.h - part of record.bpf.c: where records lie until they are taken out (segments.h).
+ * segments.bpf.h - part of record.bpf.c: the buffers of records until they are taken out (segments.h).
  *
- * A place is had by adding one to what only this CPU adds to; an interrupt in the middle of it gets the next one.  It is
- * complete when its own number, plus one, stands behind it.
+ * A place is reserved by incrementing a counter that only this CPU increments; an interrupt in between gets the next
+ * place.  The record is complete when its own number, plus one, is written after it.
  *
  *	r = reserve(&place)	r->... = ...	commit(&place)
  *
- * A ring buffer of the kernel's has a lock that all CPUs want.
+ * The kernel's ring buffers have a lock that all CPUs compete for.
  */
 
-/* Set before loading: a power of two; and whether this machine's CPUs see another's stores in the order in which it makes
- * them, as x86 does. */
+/* Set before loading: a power of two; and whether this machine's CPUs see each other's stores in the order in which
+ * they were made, as on x86. */
 const volatile unsigned int places_per_cpu = 1;
 const volatile int stores_are_in_order;
 
-enum { RESERVED_AT_ONCE = 16 };		/* by who was interrupted between looking and taking */
+enum { RESERVED_AT_ONCE = 16 };		/* by programs that were interrupted between looking and taking */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -38,8 +38,8 @@ struct reserved {
 	unsigned long long number;
 };
 
-/* NULL: there is no room.  Alone: nobody can interrupt, so no locked instruction is needed, which waits until all that was
- * written before has reached the cache: a switch takes a seventh less without this one and that of commit(). */
+/* NULL: there is no room.  alone: nothing can interrupt, so no locked instruction is needed.  That would wait until
+ * all earlier writes have reached the cache: a switch takes a seventh less without this one and that of commit(). */
 static __always_inline void *reserve_if(struct reserved *ret, int alone)
 {
 	unsigned int cpu = bpf_get_smp_processor_id(), at;
@@ -64,13 +64,13 @@ static __always_inline void *reserve(struct reserved *ret)
 	return reserve_if(ret, 0);
 }
 
-/* With interrupts off, or where nothing else is attached. */
+/* Called with interrupts off, or when nothing else is attached. */
 static __always_inline void *reserve_alone(struct reserved *ret)
 {
 	return reserve_if(ret, 1);
 }
 
-/* After all that was written to it.  Where that does not follow from the order here the exchange makes it so. */
+/* Called after the record was written.  Where the machine does not keep the order of stores, the exchange does. */
 static __always_inline void commit(struct reserved *r)
 {
 	barrier();

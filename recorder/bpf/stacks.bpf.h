@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stacks.bpf.h - part of record.bpf.c: where a thread is, copied and not understood.
+ * stacks.bpf.h - part of record.bpf.c: copies the stack of a thread without interpreting it.
  *
- * Threads wait, and wake others, in the same places all the time, and 4 KiB are dear.  So recorder.c says what decided
- * how a stack was unwound (struct known_stack): the words where return addresses stood, and those that point into
- * the stack, from which the next ones' places may follow.  Where all of them are the same the stack is that one, and its number
- * is all that is told; else it is copied.
+ * Threads wait, and wake others, in the same places all the time, and copying 4 KiB is expensive.  So recorder.c
+ * stores which words decided how a stack was unwound (struct known_stack): the return addresses, and the words that
+ * point into the stack, from which the next places may follow.  If all of them are the same, it is the same stack and
+ * only its number is written; else it is copied.
  *
  *	RSP 7f..e8, RIP in epoll_wait: known as 3 if there are serve+31 at 24, main+8f at 96 and _start+21 at 208
  *	-> 216 bytes are looked at, 3 words compared
@@ -16,16 +16,16 @@ const volatile int user_stacks, kernel_stacks;
 
 unsigned long long lost_stacks;
 
-/* A ring of their own: fifty times as large as other records, they would leave those no room. */
+/* A ring buffer of their own: a stack is fifty times as large as other records, and would leave them no room. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096);	/* programs.c makes it larger where stacks are wanted */
+	__uint(max_entries, 4096);	/* programs.c enlarges it if stacks are requested */
 } stack_records SEC(".maps");
 
 struct {				/* shared with programs.c, which writes them */
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);		/* programs.c makes it larger where stacks are wanted */
+	__uint(max_entries, 1);		/* programs.c enlarges it if stacks are requested */
 	__type(key, unsigned int);
 	__type(value, struct known_stack);
 } known_stacks SEC(".maps");
@@ -41,8 +41,9 @@ struct {				/* both hooks that look at it run with interrupts off */
 	__type(value, struct stack_words);
 } stack_words SEC(".maps");
 
-/* The number, plus one, if all that counts is the same; negative: it is another one.  *have: how much of the stack was looked
- * at already.  Not static, so that the kernel's verifier looks at it once, and not at all that may come before. */
+/* The number, plus one, if all deciding words are the same; negative: it is another stack.  *have: how much of the
+ * stack was read already.  Not static, so that the kernel's verifier checks it once, and not for each state at the
+ * call. */
 __attribute__((noinline)) int number_if_same(const struct known_stack *k, struct stack_words *now, unsigned long rsp,
 					     unsigned long rbp, unsigned int *have)
 {
@@ -70,8 +71,8 @@ __attribute__((noinline)) int number_if_same(const struct known_stack *k, struct
 	return !(written & 1) && *(const volatile unsigned int *)&k->written == written ? (int)number : -1;
 }
 
-/* The number, plus one, of the current task's stack; 0: not known.  Of one that fell short all that can be read now is copied
- * once in 256 times: the page may be there by now, and what goes on behind it is another stack then. */
+/* The number, plus one, of the current task's stack; 0: unknown.  A known stack that fell short is copied again once
+ * in 256 times, as far as it can be read: the missing page may be there by now, and the stack is another one then. */
 static unsigned int known_number(struct task_state *s, struct task_struct *task)
 {
 	struct pt_regs___x86_64 *regs = (void *)bpf_task_pt_regs(task);
@@ -105,8 +106,8 @@ static unsigned int known_number(struct task_state *s, struct task_struct *task)
 	return short_number && ++s->short_cnt ? short_number : 0;
 }
 
-/* How much there is of it, where that is not more than is copied at most; 0: not known.  The C library's own record of a thread
- * lies at the upper end of its stack, and FS points there; but for the first thread, whose stack's end the kernel knows. */
+/* The size of the stack, if at most as much as can be copied; 0: unknown.  The C library's own record of a thread is
+ * at the upper end of its stack, and FS points there; for the first thread, the kernel knows the end. */
 static unsigned int stack_bytes(struct task_struct *task)
 {
 	struct pt_regs___x86_64 *regs = (void *)bpf_task_pt_regs(task);
@@ -119,18 +120,18 @@ static unsigned int stack_bytes(struct task_struct *task)
 	return bytes <= STACK_DEEP_BYTES ? (unsigned int)bytes : 0;
 }
 
-/* Of the current task, or, in a sleepable program, of one that is away. */
+/* Reads the current task's memory, or, in a sleepable program, that of a task that is off. */
 static __always_inline int read_user(void *to, unsigned int bytes, unsigned long address, struct task_struct *away)
 {
 	return away ? bpf_copy_from_user_task(to, bytes, (void *)address, away, 0) != 0 :
 	       bpf_probe_read_user(to, bytes, (void *)address) != 0;
 }
 
-/* The part of the user's stack that there is, at most this much: the first frames of a thread stand near its end. */
+/* Copies the existing part of the user's stack, at most this much: the first frames of a thread are near its end. */
 static __always_inline unsigned int copy_user_stack(struct record_stack *r, unsigned long sp, struct task_struct *away,
 						    unsigned int wanted, const unsigned int most)
 {
-	barrier_var(wanted);		/* for the verifier, which must see this */
+	barrier_var(wanted);		/* makes the verifier see the limit */
 	if (wanted > most)
 		wanted = most;
 	if (!read_user(r->user, wanted, sp, away))
@@ -156,7 +157,8 @@ static __always_inline unsigned int copy_user(struct record_stack *r, struct tas
 	return copy_user_stack(r, r->registers[STACK_RSP], away, wanted, most);
 }
 
-/* With as much of the user's stack as wanted, in a record that has room for the most.  away: the task, if it is not the current one. */
+/* Copies as much of the user's stack as wanted into a record that has room for the most.  away: the task, if it is
+ * not the current one. */
 static __always_inline void copy_stack(void *context, struct task_state *s, struct task_struct *task, struct task_struct *away,
 				       unsigned int reason, unsigned long long ns, unsigned int wanted, const unsigned int most)
 {
@@ -182,12 +184,12 @@ static __always_inline void copy_stack(void *context, struct task_state *s, stru
 	r->kernel_cnt = bytes > 0 ? (unsigned int)bytes / sizeof(r->kernel[0]) : 0;
 	barrier();
 	if (away && (s->in_ns || *(volatile unsigned long long *)&s->out_ns != ns))
-		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);	/* it is back, and its stack another one */
+		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);	/* it is back, and its stack is another one */
 	else
 		bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 }
 
-/* In a record of the least room that suffices. */
+/* Uses the smallest record that suffices. */
 static __always_inline void copy_wanted(void *context, struct task_state *s, struct task_struct *task, struct task_struct *away,
 					unsigned int reason, unsigned long long ns, unsigned int wanted)
 {
@@ -201,9 +203,9 @@ static __always_inline void copy_wanted(void *context, struct task_state *s, str
 		copy_stack(context, s, task, away, reason, ns, wanted, STACK_DEEP_BYTES);
 }
 
-/* Of the current task.  Frames of the program that is running here are left out by who reads it.  All of a user's stack where
- * that is known to be little; else of what is seen once, as it was driven from the CPU in the middle of something, more is
- * copied at once. */
+/* Copies the current task's stack.  The reader leaves out frames of the program running here.  A small user stack is
+ * copied whole; a stack seen only once, because the thread was preempted in the middle of something, is copied deeper
+ * at once. */
 static void write_stack(void *context, struct task_state *s, struct task_struct *task, unsigned int reason,
 			unsigned long long ns)
 {
@@ -217,7 +219,7 @@ static void write_stack(void *context, struct task_state *s, struct task_struct 
 	copy_wanted(context, s, task, 0, reason, ns, wanted);
 }
 
-/* Its number, plus one, if it is known; else it is copied. */
+/* Its number, plus one, if it is known; else copies it. */
 static __noinline unsigned int look_at_stack(void *context, struct task_state *s, struct task_struct *task, unsigned int reason,
 			       unsigned long long ns)
 {
@@ -228,14 +230,15 @@ static __noinline unsigned int look_at_stack(void *context, struct task_state *s
 	return number;
 }
 
-/* Where none are wanted this is nothing. */
+/* Does nothing if stacks are not requested. */
 static __always_inline unsigned int tell_stack(void *context, struct task_state *s, struct task_struct *task,
 					       unsigned int reason, unsigned long long ns)
 {
 	return user_stacks || kernel_stacks ? look_at_stack(context, s, task, reason, ns) : 0;
 }
 
-/* Once, after on_begin, where stacks are wanted: a thread that does not come back while we record leaves no other. */
+/* Runs once, after on_begin, if stacks are requested: a thread that does not come back during the recording leaves no
+ * other stack. */
 SEC("?iter.s/task")
 int on_begin_stacks(struct bpf_iter__task *context)
 {

@@ -7,14 +7,14 @@
 #define RECORDER_BPF_TASK_STATE_H
 
 enum follow {
-	FOLLOW_NAME,			/* not ours; its name was told */
-	FOLLOW_CHILDREN,		/* vprof itself: what it forks is ours */
-	FOLLOW_RUN,			/* ours */
-	FOLLOW_HELPER,			/* of the kernel; it woke one of ours */
+	FOLLOW_NAME,			/* not of the run; its name was written */
+	FOLLOW_CHILDREN,		/* vprof itself: its children belong to the run */
+	FOLLOW_RUN,			/* of the run */
+	FOLLOW_HELPER,			/* a kernel thread that woke a thread of the run */
 };
 
 struct task_state {
-	unsigned int tid, pid;		/* as the thread sees them; 0: not asked yet */
+	unsigned int tid, pid;		/* as the thread sees them; 0: not read yet */
 	unsigned int follow;		/* enum follow */
 	unsigned int lost;		/* records since the last one that was written */
 	unsigned long long in_ns, out_ns, woken_ns;
@@ -23,17 +23,17 @@ struct task_state {
 	int syscall;
 	unsigned int state;
 	unsigned int waker;
-	unsigned int image;		/* of the process since its last exec; 0: not told apart from others */
-	unsigned int stack, waker_stack;	/* numbers plus one, where it left and where the waker was; 0: none */
+	unsigned int image;		/* of the process since its last exec; 0: not distinguished from others */
+	unsigned int stack, waker_stack;	/* numbers plus one: where it left, and where the waker was; 0: none */
 	unsigned char waker_kind, waker_followed;
 	unsigned char off, dead, is_new, preempted, iowait, kernel_thread, has_arguments;
-	unsigned char deep;		/* its stack was, when it was looked at last */
-	unsigned char short_cnt;	/* stacks that fell short, known; from 0 on again */
+	unsigned char deep;		/* whether its stack was deep when last copied */
+	unsigned char short_cnt;	/* number of known stacks that fell short, modulo 256 */
 };
 
 /*
- * When a thread came back of which only that it leaves again, at ns, was told: as long before as it was charged
- * with since it left.  Not before it was woken.
+ * When a thread came back whose return was not reported, only that it leaves again, at ns: ns less the CPU time it
+ * was charged with since it left, but not before it was woken.
  *
  *	out at 100, woken at 180, leaves at 300, charged with 30 meanwhile: back at 270
  */

@@ -2,29 +2,31 @@
 /*
  * tasks.bpf.h - part of record.bpf.c: where a thread's state is found.
  *
- * In the one place of a table that follows from the address of its task_struct: nobody has to be called.  A thread is looked
- * for seven times from a request to its answer, and each time most threads of the machine are none of the run.  Whose
- * place is taken is in the kernel's task storage, as is what recorder.c puts there, until it is seen for the first time.
+ * The state is in a table, in the one place that follows from the address of the task_struct, so that no helper is
+ * called.  A thread is looked up seven times from a request to its answer, and most threads of the machine do not
+ * belong to the run.  A thread whose place is taken is in the kernel's task storage, and so are entries that
+ * recorder.c makes, until the thread is first seen.
  *
  *	thread 815, place 4711, free		it is that thread's from now on
  *	thread 816, place 4711 as well		in task storage, and the place has a crowd of one
- *	thread 99 of somebody else's, place 42	not its own, no crowd: not of the run, and that was all
+ *	thread 99 of another program, place 42	not its own, no crowd: not of the run, without another look
  *	thread 815 is dead			the place is free again
  *
- * The last is not always told (as not every switch is), and the next thread may be at the same address: its number is another one.
+ * The kernel does not report each death (as it omits some switches), and the next thread may be at the same address:
+ * it has another number.
  */
 enum { TASK_BITS = 13, TASK_CNT = 1 << TASK_BITS };
 
 struct task_place {
 	unsigned long long address;	/* address_of() the task; 0: free; 1: about to be */
 	int pid;			/* its number in the kernel */
-	unsigned int crowd;		/* so many others are in task storage */
-	struct task_state state;	/* zero where it is free */
+	unsigned int crowd;		/* number of other threads of this place that are in task storage */
+	struct task_state state;	/* zero if the place is free */
 } __attribute__((aligned(64)));
 
 static struct task_place task_places[TASK_CNT];
 
-/* Set before loading: fewer of them are used, to test crowds. */
+/* Set before loading: uses fewer places, to test crowds. */
 const volatile unsigned int task_places_used = TASK_CNT;
 
 struct {
@@ -34,7 +36,7 @@ struct {
 	__type(value, struct task_state);
 } tasks SEC(".maps");
 
-/* Of the kernel's, as a number.  All that the verifier lets anybody compute of a pointer that it trusts is how far it is from
+/* The address of a kernel object as a number.  The verifier only permits to compute how far a trusted pointer is from
  * another one: that of a variable of ours, here. */
 static __always_inline unsigned long long address_of(const void *what)
 {
@@ -63,7 +65,7 @@ static __always_inline struct task_state *state_of(struct task_struct *task)
 	return is_at(place, address, task->pid) ? &place->state : bpf_task_storage_get(&tasks, task, 0, 0);
 }
 
-/* The same.  What recorder.c has put in task storage may be missed before on_begin. */
+/* The same.  May miss entries that recorder.c has put in task storage before on_begin. */
 static __always_inline struct task_state *quick_state_of(struct task_struct *task)
 {
 	unsigned long long address = address_of(task);
@@ -74,13 +76,13 @@ static __always_inline struct task_state *quick_state_of(struct task_struct *tas
 	return place->crowd ? bpf_task_storage_get(&tasks, task, 0, 0) : 0;
 }
 
-/* Whoever was there is dead, or has never been seen to die and was where this one is now. */
+/* The thread of this place is dead, or its death was not reported and its task_struct was reused for this thread. */
 static __always_inline int is_free_for(const struct task_place *place, unsigned long long address)
 {
 	return !place->address || place->state.dead || place->address == address;
 }
 
-/* Of a thread that has none, or one in task storage, which is returned where there is no place.  NULL: no memory. */
+/* Makes the state of a thread without one.  If there is no free place, it is in task storage.  NULL: no memory. */
 static struct task_state *new_state(struct task_struct *task)
 {
 	unsigned long long address = address_of(task), was;
@@ -99,7 +101,7 @@ static struct task_state *new_state(struct task_struct *task)
 	return s;
 }
 
-/* Nobody has heard of this thread for so long that no other program can be in the middle of its state. */
+/* The thread ended so long ago that no other program can still use its state. */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(on_free, struct task_struct *task)
 {
@@ -114,13 +116,13 @@ int BPF_PROG(on_free, struct task_struct *task)
 		__sync_lock_test_and_set(&place->address, 0);
 	} else if (place->crowd) {
 		s = bpf_task_storage_get(&tasks, task, 0, 0);
-		if (s && s->tid)	/* else recorder.c put it there, and it was never seen */
+		if (s && s->tid)	/* else recorder.c made it, and the thread was never seen */
 			__sync_fetch_and_add(&place->crowd, -1);
 	}
 	return 0;
 }
 
-/* A thread that is not the first has the first one's number once it has executed a program. */
+/* A thread that is not the first gets the first one's number when it executes a program. */
 static __always_inline void renumber_place(struct task_struct *task, int old_pid)
 {
 	unsigned long long address = address_of(task);

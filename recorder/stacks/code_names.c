@@ -2,7 +2,8 @@
 /*
  * code_names.c - files are opened once; their functions are in order of address.
  *
- * What compilers make of a function keeps its name: lock_slow.part.0, lock_slow.cold and lock_slow.constprop.1 are lock_slow.
+ * Variants that compilers make of a function keep its name: lock_slow.part.0, lock_slow.cold and
+ * lock_slow.constprop.1 are lock_slow.
  */
 #include "recorder/stacks/code_names.h"
 
@@ -21,11 +22,12 @@
 
 #define UNIT_SECTION ".vprof"		/* instrumenter/insert/unit_note.h */
 
-enum { CALL_BYTES = 5, CALL_OPCODE = 0xe8, POINTER_CALL_OPCODE = 0xff };	/* x86's call of what is near, and by an address */
+enum { CALL_BYTES = 5, CALL_OPCODE = 0xe8, POINTER_CALL_OPCODE = 0xff };	/* x86's call with a distance, and
+										 * through a pointer */
 
 struct code_file {
 	const char *path;
-	struct elf *elf;		/* NULL: it is none */
+	struct elf *elf;		/* NULL: the file is not ELF */
 	struct inlined *inlined;
 	VEC(struct elf_function) functions;	/* by start, the longest last */
 	bool is_built;
@@ -111,13 +113,13 @@ static const struct elf_function *function_at(const struct code_file *f, uint64_
 	return last && address - last->start < last->bytes ? last : NULL;
 }
 
-/* Of the forwarders to the runtime, and of the runtime itself: nobody's own functions. */
+/* Functions of the forwarders to the runtime, and of the runtime itself. */
 static bool is_ours(const char *name)
 {
 	return starts_with(name, "vprof_");
 }
 
-/* The place that the call before the return address is of, if that call says it by itself; else 0. */
+/* The target of the call before the return address, if the instruction contains it; else 0. */
 static uint64_t called_at(const struct code_file *f, uint64_t address)
 {
 #ifdef __x86_64__
@@ -135,7 +137,8 @@ static uint64_t called_at(const struct code_file *f, uint64_t address)
 #endif
 }
 
-/* A stack has other words that point into code.  A call is e8 and a distance, or ff and what says where the address is. */
+/* Whether a call instruction precedes the address; a stack has other words that point into code.  A call is e8 and a
+ * distance, or ff and an operand. */
 static bool is_behind_call(const struct code_file *f, uint64_t address)
 {
 #ifdef __x86_64__
@@ -164,7 +167,7 @@ static const struct elf_function *beginning_at(const struct code_file *f, uint64
 	return found && found->start == address ? found : NULL;
 }
 
-/* As the instrumenter calls it, if it has overloads. */
+/* The name that the instrumenter uses if there are overloads. */
 static const char *readable(struct code_names *n, const char *symbol)
 {
 	size_t len = strcspn(symbol, ".@");
@@ -182,7 +185,7 @@ static void add(struct code_names *n, struct code_place *to, const char *symbol,
 		to->names[to->name_cnt++] = (struct code_name){ readable(n, symbol), file, line };
 }
 
-/* The functions at the address, those that were inlined first. */
+/* Adds the functions at the address, the inlined ones first. */
 static void add_functions(struct code_names *n, const struct code_file *f, uint64_t address, struct code_place *to)
 {
 	struct inlined_function inlined[CODE_NAMES_MAX];
@@ -192,7 +195,7 @@ static void add_functions(struct code_names *n, const struct code_file *f, uint6
 
 	for (size_t i = 0; i < cnt; i++)
 		add(n, to, inlined[i].symbol, inlined[i].file, inlined[i].line);
-	/* Its symbol says more than the lines, which do not have the namespace of a static function. */
+	/* The symbol says more than the line information, which lacks the namespace of a static function. */
 	if (function && !is_ours(function->name))
 		add(n, to, function->name, whole ? whole->file : function->file, whole ? whole->line : 0);
 	else if (whole && !function)

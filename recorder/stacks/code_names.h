@@ -5,8 +5,8 @@
  *	struct code_names *n = code_names_new();
  *	code_names_find(n, "/srv/server", 0x1234, &place);
  *
- * Unlike symbols.h it needs no process, no kernel's side and no debugging information: static functions are in the table of
- * symbols, with the name of their source.
+ * Unlike symbols.h it needs no process, no kernel trace and no debugging information: static functions are in the
+ * table of symbols, with the name of their source.
  */
 #ifndef RECORDER_STACKS_CODE_NAMES_H
 #define RECORDER_STACKS_CODE_NAMES_H
@@ -23,8 +23,8 @@ enum { CODE_NAMES_MAX = 8 };
 
 struct code_name {
 	const char *name;		/* "lock_slow", of C++ with its parameters: "store::get(int)"; lives as long as n */
-	const char *file;		/* the source, perhaps without directories; NULL: not known */
-	uint32_t line;			/* of its definition; 0: not known */
+	const char *file;		/* the source, perhaps without directories; NULL: unknown */
+	uint32_t line;			/* of its definition; 0: unknown */
 };
 
 struct code_place {
@@ -33,19 +33,21 @@ struct code_place {
 	bool is_built;				/* the file holds units that vprof built */
 	const char *path;
 	uint64_t start;				/* of the function by its symbol; 0: it has none */
-	uint64_t called;			/* what the call before the address is of, if that says it by itself; else 0 */
-	bool called_is_function;		/* a symbol begins there: it is no way to another file */
+	uint64_t called;			/* target of the call before the address, if the instruction contains
+						 * it; else 0 */
+	bool called_is_function;		/* a symbol begins at `called`: it is not a stub for another file */
 };
 
 /*
- * Who called, by the return address as the file counts.  A function that ended in the call, so that it was a jump, has left
- * no return address; who called that one did, and says whom: it is the innermost then.  False: there is no such file, or it is none.
+ * The caller, by the return address in the file.  A function whose last call was compiled to a jump left no return
+ * address; its own caller did, whose call instruction names that function: it is the innermost then.  False: the file
+ * does not exist, or is not ELF.
  */
 bool code_names_find(struct code_names *n, const char *path, uint64_t address, struct code_place *ret);
 
 /*
- * The caller of that: adds its names, and is the place then.  The address was found on the stack and may be anything; false, and
- * nothing is changed: no call of place's function is before it.
+ * The next caller: adds its names to place, which it becomes.  The address comes from the stack and may be anything;
+ * false: no call of place's function precedes it, and nothing is changed.
  */
 bool code_names_add_caller(struct code_names *n, const char *path, uint64_t address, struct code_place *place);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cxx_name.c - apart from all else, for libiberty's header has names of ours.
+ * cxx_name.c - a file of its own, because libiberty's header defines names that we use.
  */
 #include "recorder/stacks/cxx_name.h"
 
@@ -13,7 +13,7 @@ static void take(const char *text, size_t len, void *str)
 
 static bool add(struct str *to, const char *symbol, int options)
 {
-	struct str name = STR_INIT;	/* it may have been given a part when it turns out to be none */
+	struct str name = STR_INIT;	/* the demangler may have added a part before it fails */
 	bool found = cplus_demangle_v3_callback(symbol, options, take, &name);
 
 	if (found)

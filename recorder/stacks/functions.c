@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * functions.c - libdw looks at all symbols of a file for one address, a millisecond where there are some ten thousand; stacks
- * have tens of thousands of addresses.
+ * functions.c - libdw scans all symbols of a file for one address, which takes a millisecond for some ten thousand;
+ * stacks have tens of thousands of addresses.
  *
- * Whatever it looks for, its answer changes only where a symbol or a section begins or ends; and where one symbol alone has
- * a piece between two such places, that is its answer.  So it is asked for the other pieces, once for each.
+ * libdw's answer changes only where a symbol or a section begins or ends; and if one symbol alone covers a piece
+ * between two such places, that symbol is the answer.  So libdw is asked only about the other pieces, once for each.
  *
  *	main 1000 to 1040, main.cold 1038 to 1040, serve 1040 to 10c0, write and __write 10c0 to 1100
  *	1000 to 1038 main, 1038 to 1040 libdw says, 1040 to 10c0 serve, 10c0 to 1100 libdw says
@@ -20,8 +20,8 @@
 #include "base/search.h"
 
 struct piece {
-	uint64_t from;			/* to where the next one begins */
-	int32_t symbol;			/* its number, if no other has this piece; else -1 */
+	uint64_t from;			/* up to where the next one begins */
+	int32_t symbol;			/* its number, if it alone covers this piece; else -1 */
 	bool asked;
 	const char *name;
 };
@@ -68,7 +68,7 @@ static void add_edges(edges *e, uint64_t from, uint64_t bytes, int32_t symbol)
 	VEC_ADD(e, (struct edge){ from + bytes, symbol, -1 });
 }
 
-/* Of where one ends, libdw says, it is still in it. */
+/* At the end of a section libdw still counts the address as inside. */
 static void add_sections(edges *e, Dwfl_Module *module)
 {
 	GElf_Addr bias;
@@ -83,7 +83,7 @@ static void add_sections(edges *e, Dwfl_Module *module)
 		}
 }
 
-/* As libdw chooses those that may be an answer. */
+/* The symbols that libdw considers. */
 static bool names_code(const char *name, const GElf_Sym *symbol)
 {
 	int type = GELF_ST_TYPE(symbol->st_info);
@@ -102,7 +102,7 @@ static void add_symbols(edges *e, Dwfl_Module *module)
 
 		if (!name)
 			continue;
-		/* One without a size may go before others where it begins. */
+		/* A symbol without a size may win over others where it begins. */
 		add_edges(e, address, symbol.st_size ? symbol.st_size : 1, names_code(name, &symbol) ? i : -1);
 	}
 }
@@ -118,7 +118,7 @@ static void cut(struct module_pieces *m, Dwfl_Module *module)
 {
 	edges all = { 0 };
 	int open_cnt = 0;
-	uint32_t open = 0;		/* the numbers of those that are open, all together: of one alone its own */
+	uint32_t open = 0;		/* sum of the numbers of the open symbols: if one is open, its own */
 
 	VEC_ADD(&m->items, (struct piece){ .from = 0, .symbol = -1 });
 	add_symbols(&all, module);

@@ -11,9 +11,9 @@
 struct functions;
 
 struct functions *functions_new(void);
-void functions_free(struct functions *f);	/* NULL is fine; before the modules' */
+void functions_free(struct functions *f);	/* NULL is fine; call it before the modules are freed */
 
-/* As dwfl_module_addrname() has it: NULL if the module knows none, else it lives as long as the module. */
+/* As dwfl_module_addrname(): NULL if the module knows none, else it lives as long as the module. */
 const char *functions_name(struct functions *f, Dwfl_Module *module, uint64_t address);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * images.c - address spaces, from perf's records of fork, exec and mmap, and from /proc/PID/maps.
  *
- * perf tells in time what /proc would tell only as long as the process lives: most are gone when the
- * recorder comes to their stacks.
+ * perf reports mappings in time; /proc does so only while the process lives, and most processes are gone when the
+ * recorder handles their stacks.
  *
  *	fork 7 -> 8	8 has the image of 7
  *	8: exec		8 has a new one, empty, from then on
@@ -32,14 +32,14 @@ struct happening {
 	struct mapping mapping;
 };
 
-struct stay {				/* of a process in an image */
+struct stay {				/* the time that a process spent in an image */
 	uint64_t from_ns;
 	struct image *image;
 };
 
 struct process {
 	VEC(struct stay) stays;		/* in order of time */
-	uint64_t looked_ns;		/* into /proc; 0: never */
+	uint64_t looked_ns;		/* when /proc was read last; 0: never */
 };
 
 struct images {
@@ -134,7 +134,7 @@ static bool has(const struct image *image, const struct mapping *m)
 	return false;
 }
 
-/* A file's, or the kernel's own code; the vDSO of 32-bit processes, whose stacks nobody unwinds, is another one. */
+/* A file's code, or the kernel's own; not the vDSO of 32-bit processes, whose stacks are not unwound. */
 static bool has_code(const char *path, uint64_t start)
 {
 	return (path[0] == '/' && path[1] != '/') ||	/* "//anon" */
@@ -148,7 +148,7 @@ static void add_mapping(struct images *i, struct process *p, const struct mappin
 
 	if (has(image, m))
 		return;
-	if (image->processes > 1) {	/* the others do not have it */
+	if (image->processes > 1) {	/* the other processes do not have it */
 		struct image *copy = new_image(i, p, ns);
 
 		for (size_t k = 0; k < image->mappings.cnt; k++)
@@ -165,7 +165,7 @@ static void play_fork(struct images *i, const struct happening *h)
 	struct process *child = process_of(i, h->pid);
 	struct stay *stay = last_stay(process_of(i, h->parent));
 
-	child->stays.cnt = 0;		/* another process had its number */
+	child->stays.cnt = 0;		/* another process had its number before */
 	child->looked_ns = 0;
 	if (stay) {
 		stay->image->processes++;

@@ -17,9 +17,9 @@ struct mapping {
 };
 
 struct image {
-	VEC(struct mapping) mappings;	/* of code; a later one goes before an earlier one */
+	VEC(struct mapping) mappings;	/* of code; a later one replaces an earlier one */
 	unsigned int changes;		/* counts up when one is added */
-	unsigned int processes;		/* that have it */
+	unsigned int processes;		/* number of processes that have it */
 	struct unwinder *unwinder;	/* unwind.c's; NULL: none yet */
 };
 
@@ -36,7 +36,7 @@ void images_read(struct images *i);
 /* The image of the process at that time; NULL: unknown. */
 struct image *images_find(struct images *i, uint32_t pid, uint64_t ns);
 
-/* The same after a look into /proc, for an address that is in no mapping.  NULL: nothing new. */
+/* The same after reading /proc, for an address that is in no mapping.  NULL: nothing new. */
 struct image *images_look(struct images *i, uint32_t pid, uint64_t ns);
 
 /* All there are, for their owner to clean up. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* inlined.c - by libdw; clang's files have no table of addresses, so their units are asked one by one. */
+/* inlined.c - by libdw; clang's files have no table of addresses, so their units are searched one by one. */
 #include "recorder/stacks/inlined.h"
 
 #include <dwarf.h>

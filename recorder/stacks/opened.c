@@ -2,9 +2,9 @@
 /*
  * opened.c - unwinds the stacks of threads that wait, by libdw and their memory.
  *
- * The frame pointer is not known.  Code that finds its caller by it cannot be unwound at first, so words of the stack are
- * tried that may be one: above the stack pointer, pointing further up, with a return address beside it.  The lowest
- * with which the stack unwinds to the thread's beginning is it.
+ * The frame pointer is not known.  Code that finds its caller by it cannot be unwound at first, so candidates from
+ * the stack are tried: words above the stack pointer that point further up, with a return address beside them.  The
+ * lowest with which the stack unwinds to the thread's beginning is taken.
  */
 #include <dirent.h>
 #include <elfutils/libdwfl.h>
@@ -33,7 +33,7 @@ struct walk {
 	uint64_t pc, sp, rbp;		/* rbp 0: unknown */
 	uint64_t pcs[OPENED_FRAMES_MAX], sps[OPENED_FRAMES_MAX];
 	size_t cnt;
-	bool ended;			/* at the thread's beginning */
+	bool ended;			/* reached the thread's beginning */
 	struct arena *arena;
 	Dwfl *dwfl;
 };
@@ -125,7 +125,7 @@ static void walk(struct walk *w)
 
 	if (try_walk(w, 0))
 		return;
-	/* To the end of the mapping, in pages: what lies behind cannot be read. */
+	/* To the end of the mapping, in pages: memory after it cannot be read. */
 	len = process_vm_readv(w->pid, &ours, 1, &theirs, 1, 0);
 	for (size_t at = 4096 - w->sp % 4096; len < 0 && at < ours.iov_len; at += 4096) {
 		ours.iov_len = theirs.iov_len = at;
@@ -156,7 +156,9 @@ static bool read_place(pid_t pid, const char *tid, uint64_t *ret_sp, uint64_t *r
 	return *ret_sp && *ret_pc;
 }
 
-/* Of "NSpid:	4711	7": what it is in its own namespace. */
+/*
+ * Of "NSpid:	4711	7": what it is in its own namespace.
+ */
 static void last_number(const char *text, const char *label, pid_t *ret)
 {
 	const char *at = strstr(text, label);
@@ -183,7 +185,7 @@ static void read_name(pid_t pid, const char *tid, struct opened_thread *t)
 	last_number(text, "NStgid:\t", &t->pid);
 }
 
-/* "ns::f(int)", "f.part.0" are f's. */
+/* "ns::f(int)" and "f.part.0" belong to f. */
 static const char *plain_name(struct walk *w, uint64_t pc)
 {
 	const char *symbol = symbol_at(w, pc);

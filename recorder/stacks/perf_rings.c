@@ -12,8 +12,8 @@
 #include "base/banned.h"
 #include "recorder/stacks/perf_rings.h"
 
-/* As much as an ordinary user may lock for each CPU: perf_event_mlock_kb is 516.  A record with a path of
- * PATH_MAX bytes fits. */
+/* As much as an ordinary user may lock for each CPU: perf_event_mlock_kb is 516.  A record with a path of PATH_MAX
+ * bytes fits. */
 enum { RING_BYTES = 512 << 10, EVENT_BYTES_MAX = 4096 + 256 };
 
 struct ring {
@@ -105,7 +105,7 @@ static void read_ring(const struct perf_rings *r, const struct ring *ring, perf_
 		struct perf_event_header h;
 		size_t offset = at % RING_BYTES, first;
 
-		memcpy(&h, data + offset, sizeof(h));	/* eight bytes, aligned: never divided */
+		memcpy(&h, data + offset, sizeof(h));	/* eight bytes, aligned: never split at the ring's end */
 		if (h.size < sizeof(h))
 			break;
 		first = RING_BYTES - offset < h.size ? RING_BYTES - offset : h.size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * stacks.c - a user's part (unwind.c) and a kernel's part are a stack; equal ones have one number.
- * Their texts are made in the end, when nobody waits for room in the kernel's memory (symbols.c).
+ * stacks.c - numbers stacks, which consist of a user's part (unwind.c) and a kernel's part; equal ones have one
+ * number. Their texts are made at the end, when the kernel's buffers need not be emptied any more (symbols.c).
  */
 #include "recorder/stacks/stacks.h"
 
@@ -17,7 +17,7 @@ struct stack {
 	const struct shape *user;	/* NULL: none */
 	size_t kernel_first;		/* of kernel_addresses */
 	unsigned int kernel_cnt;
-	uint64_t cnt;			/* how often it was there */
+	uint64_t cnt;			/* number of occurrences */
 };
 
 struct stacks {
@@ -26,11 +26,11 @@ struct stacks {
 	VEC(struct stack) items;
 	VEC(uint64_t) kernel_addresses;
 	uint32_t next_shape;
-	const struct shape *last;	/* that got a number, without a kernel's part; NULL: none */
+	const struct shape *last;	/* the last one that got a number, without a kernel's part; NULL: none */
 	uint32_t last_number;
-	uint64_t *placed;		/* place -> image, RIP, RSP and shape that are there; 0: none */
+	uint64_t *placed;		/* place -> image, RIP, RSP and shape stored there; 0: none */
 	unsigned int next_place;	/* counts up */
-	struct map *told_ns;		/* image, RIP, RSP and shape -> when the kernel was told */
+	struct map *told_ns;		/* image, RIP, RSP and shape -> when it was passed to the kernel */
 };
 
 struct stacks *stacks_new(void)

@@ -27,14 +27,15 @@ uint32_t stacks_number(struct stacks *s, const struct record_stack *r, size_t le
 
 void stacks_count(struct stacks *s, uint32_t number);	/* counts one more occurrence */
 
-/* Returns what the kernel needs to recognise the stack that got its number last, that of r, and its slot.  False: it could
- * not be sure, or already knows the stack since r was made. */
+/* Returns the data by which the kernel can recognise the last numbered stack, that of r, and its slot.  False: the
+ * kernel could not be certain, or knows the stack already. */
 bool stacks_known(struct stacks *s, const struct record_stack *r, uint64_t now_ns, unsigned int *ret_place,
 		  struct known_stack *ret);
 
 /* Stacks with functions that have no name because their file was stripped. */
 struct unnamed_stacks {
-	char file[64];			/* which most of them pass through, without its directory; "": there are none */
+	char file[64];			/* the file that most of them pass through, without its directory; "": there
+					 * are none */
 	uint64_t cnt, of;		/* through that file; all */
 };
 

@@ -2,14 +2,14 @@
 /*
  * symbols.c - addresses to functions and lines, each once, after the run.
  *
- * The function is that of the symbol table; where there is debugging information, also those that the
- * compiler put into it (inlined), each with the line it was at.  Without any name it is the file's: "[libfoo.so]".
- * Of the system's libraries the name is enough: tables show the innermost place that is known, which had
- * better be where the program calls pread() than where the C library calls the kernel.  Names of C++ are told as the
- * instrumenter has them, without parameters: "_ZN5store3getEi" is "store::get".
+ * The function is that of the symbol table; where there is debugging information, also those that the compiler put
+ * into it (inlined), each with the line it was at.  Without any name it is the file's: "[libfoo.so]". For the
+ * system's libraries only names are added: tables show the innermost known line, which should be where the program
+ * calls pread() rather than where the C library calls the kernel.  Names of C++ are written as the instrumenter does,
+ * without parameters: "_ZN5store3getEi" is "store::get".
  *
- * Of the kernel's stack the inner end is how it was left (schedule(), the tracepoint, the tick's interrupt):
- * the same in all of them, and left out.  Its functions are marked, as in flame graphs: "vfs_fsync_[k]".
+ * The inner end of a kernel stack (schedule(), the tracepoint, the tick's interrupt) is the same in all of them, and
+ * is left out.  Its functions are marked, as in flame graphs: "vfs_fsync_[k]".
  */
 #include "recorder/stacks/symbols.h"
 
@@ -37,7 +37,7 @@ struct symbols {
 	struct names *texts;		/* of frames, and names of the kernel's functions */
 	struct map *text_of;		/* (unwinder, address) -> number of its text plus one */
 	struct map *unnamed_of;		/* as text_of -> number of the file that has no name for it, plus one */
-	struct names *files;		/* such files, and how many stacks pass through them there */
+	struct names *files;		/* such files, and how many stacks pass through unnamed functions there */
 	VEC(uint64_t) unnamed_cnts;
 	uint64_t stack_cnt;
 	VEC(struct kernel_symbol) kernel;	/* by address; empty until first needed */
@@ -96,14 +96,14 @@ static void add_frame(struct str *to, const char *function, const char *file, in
 	str_addf(to, ":%d", line);
 }
 
-/* Without its version: read@@GLIBC_2.2.5. */
+/* Without the symbol's version: read@@GLIBC_2.2.5. */
 static void add_readable(struct str *to, const char *symbol)
 {
 	if (!add_cxx_name(to, symbol))
 		str_addn(to, symbol, strcspn(symbol, "@"));
 }
 
-/* dwarf_diename() has neither namespaces nor classes. */
+/* dwarf_diename() omits namespaces and classes. */
 static void add_inlined(struct str *to, Dwarf_Die *inlined, const char *file, int line)
 {
 	_cleanup_(str_release) struct str name = STR_INIT;
@@ -139,7 +139,7 @@ static int line_of_call(Dwarf_Die *inlined)
 	return dwarf_attr(inlined, DW_AT_call_line, &a) && !dwarf_formudata(&a, &line) ? (int)line : 0;
 }
 
-/* The function at the address and those inlined into it there; outermost first, each where it was. */
+/* Adds the function at the address and those inlined there; outermost first, each with its line. */
 static void add_functions(struct str *to, Dwfl_Module *module, uint64_t address, const char *symbol,
 			  const char *file, int line)
 {
@@ -171,7 +171,7 @@ static bool is_of_system(const char *path)
 	return (starts_with(path, "/lib") || starts_with(path, "/usr/lib")) && strstr(path, ".so");
 }
 
-/* True: its file has no name for it. */
+/* True: the file has no name for the address. */
 static bool add_address(struct symbols *s, struct str *to, Dwfl_Module *module, uint64_t address)
 {
 	const char *symbol = functions_name(s->functions, module, address), *file = NULL;
@@ -243,7 +243,7 @@ static void add_text(struct str *to, const char *text)
 
 void symbols_add_shape(struct symbols *s, struct str *to, const struct shape *shape, uint64_t cnt)
 {
-	uint64_t unnamed = 0;		/* the innermost file without a name for its part, plus one */
+	uint64_t unnamed = 0;		/* the innermost file that has no name for its part, plus one */
 
 	if (shape->cut || shape->frame_cnt == FRAMES_MAX)
 		add_text(to, "[deeper]");
@@ -301,7 +301,7 @@ static const char *kernel_name(struct symbols *s, uint64_t address)
 	return after ? names_get(s->texts, s->kernel.items[after - 1].name) : NULL;
 }
 
-/* How a thread is switched, woken or sampled: no function of it says why. */
+/* Functions that switch, wake or sample a thread: they say nothing about the reason. */
 static bool is_machinery(const char *name)
 {
 	static const char *const prefixes[] = {

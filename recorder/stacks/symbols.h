@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * symbols.h - names of the places of a stack, as trace/model.h writes them:
+ * symbols.h - names of the functions of a stack, as trace/model.h writes them:
  * "main@server.c:31;serve@server.c:12;write".
  */
 #ifndef RECORDER_STACKS_SYMBOLS_H
@@ -18,10 +18,10 @@ void symbols_free(struct symbols *s);		/* NULL is fine */
 /* Adds the functions of the shape, outermost first.  cnt: its number of occurrences. */
 void symbols_add_shape(struct symbols *s, struct str *to, const struct shape *shape, uint64_t cnt);
 
-/* Of the shapes that were added. */
+/* Counts the shapes that were added. */
 void symbols_unnamed(const struct symbols *s, struct unnamed_stacks *ret);
 
-/* Adds functions of the kernel, whose addresses come innermost first, without those that only switch threads. */
+/* Adds functions of the kernel, whose addresses come innermost first, except those that only switch threads. */
 void symbols_add_kernel(struct symbols *s, struct str *to, const uint64_t *addresses, unsigned int cnt);
 
 #endif

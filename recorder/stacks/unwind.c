@@ -2,18 +2,18 @@
 /*
  * unwind.c - each stack is unwound once.
  *
- * libdw takes some microseconds for it, look-ups of what it said (unwind_rows.c) fewer.  But from where return addresses
- * were found in a stack follows what the next like it looks like: the same RIP, and the same return addresses in the same places, are
- * the same frames, for the place of the next return address depends on the address before it; and of
- * a function that keeps a frame pointer, on that register or where it was saved.  So all that was read and points into
- * the stack has to point to the same place of it, too.
+ * libdw takes some microseconds for a stack, look-ups of its earlier answers (unwind_rows.c) fewer.  But the places
+ * where return addresses were found in a stack determine whether another one is equal: the same RIP, and the same
+ * return addresses in the same places, are the same frames, for the place of the next return address depends on the
+ * address before it; and of a function that keeps a frame pointer, on that register or where it was saved.  So all
+ * words that were read and point into the stack must point to the same places, too.
  *
  *	RIP in futex_wait, 24: pthread_mutex_lock+8f, 88: RSP + 200, 96: serve+31, 208: start_thread+2e
  *	the next with that RIP: what is at 24, 88, 96 and 208?
  *
- * The kernel asks the same, before it copies anything (stacks.bpf.h).
+ * The kernel makes the same comparison before it copies anything (stacks.bpf.h).
  *
- * Nothing of this happens in the program: it has gone on long since.
+ * None of this happens in the program, which has long continued.
  */
 #include "recorder/stacks/unwind.h"
 
@@ -37,7 +37,7 @@ static const enum stack_register dwarf_registers[DWARF_REGISTER_CNT] = {
 	STACK_R8, STACK_R9, STACK_R10, STACK_R11, STACK_R12, STACK_R13, STACK_R14, STACK_R15, STACK_RIP,
 };
 
-/* What has to be added to the file's addresses, from where one of its segments lies. */
+/* The difference between addresses in memory and in the file, from the place of one segment. */
 static bool bias_of(const struct mapping *m, const char *path, uint64_t *ret_bias)
 {
 	int fd = file_open_plain(path, O_RDONLY);
@@ -105,7 +105,7 @@ bool unwind_read(struct unwinder *u, uint64_t address, uint64_t *ret)
 	uint64_t offset = address - r->registers[STACK_RSP];
 
 	if (offset > r->user_bytes || r->user_bytes - offset < sizeof(*ret)) {
-		/* Where less was there to be copied, the stack ends there. */
+		/* If there was less to copy, the stack ends there. */
 		u->result.cut = (r->user_bytes >= STACK_BYTES || stack_falls_short(r)) && offset < STACK_SIZE_MAX ?
 				r->user_bytes : 0;
 		return false;
@@ -114,7 +114,7 @@ bool unwind_read(struct unwinder *u, uint64_t address, uint64_t *ret)
 	return true;
 }
 
-/* What unwind entries ask for of the code itself: those of probes do (runtime/calls.c). */
+/* Unwind entries may read the code itself: those of probes do (runtime/calls.c). */
 static bool read_code(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret)
 {
 	Dwfl_Module *m = dwfl_addrmodule(dwfl, address);
@@ -154,8 +154,8 @@ static bool set_registers(Dwfl_Thread *thread, void *context)
 	return dwfl_thread_state_registers(thread, 0, DWARF_REGISTER_CNT, values);
 }
 
-/* Finds, in what was read since the frame before, the place of this frame's return address.  (libdw may have
- * read the next one's already.) */
+/* Finds, among the words read since the frame before, the place of this frame's return address.  (libdw may have read
+ * the next one's already.) */
 static void keep_slot(struct unwinder *u, uint64_t pc)
 {
 	for (size_t i = u->read_at; i < u->read_cnt; i++) {
@@ -177,7 +177,7 @@ static int take_frame(Dwfl_Frame *frame, void *context)
 		return DWARF_CB_ABORT;
 	if (u->result.frame_cnt)
 		keep_slot(u, pc);
-	/* What returns to pc was called by the instruction before it. */
+	/* The call that returns to pc is the instruction before it. */
 	u->frames[u->result.frame_cnt++] = pc - !exact;
 	return DWARF_CB_OK;
 }
@@ -192,8 +192,8 @@ static bool attach(struct unwinder *u)
 	return u->attached;
 }
 
-/* Where there is no frame information for an address libdw asks the separate debugging information for it, which has none either, but
- * to unpack the C library's takes 53 ms, and to fetch one from a server seconds: meanwhile stacks are lost. */
+/* For an address without frame information libdw searches the separate debugging information, which has none either.
+ * Unpacking the C library's takes 53 ms, and fetching one from a server seconds, in which stacks are lost. */
 static int no_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, const char *path, const char *link,
 			GElf_Word link_sum, char **ret)
 {
@@ -240,7 +240,7 @@ void unwinder_free(struct unwinder *u)
 	free(u);
 }
 
-/* The file at that path is still the one that it was. */
+/* Whether the file at that path is still the same. */
 static int compare_module(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr start, void *others)
 {
 	Dwfl_Module *other = dwfl_addrmodule(others, start);
@@ -277,7 +277,7 @@ static bool same_rbp(const struct shape *s, const struct record_stack *r)
 static bool fits(const struct shape *s, const struct record_stack *r)
 {
 	if (!s->traced || !same_rbp(s, r) || (s->cut && s->cut < r->user_bytes))
-		return false;		/* untraced: a return address came from elsewhere, nothing follows */
+		return false;		/* untraced: a return address came from elsewhere, and nothing follows */
 	for (uint32_t i = 0; i < s->slot_cnt; i++) {
 		uint64_t value;
 
@@ -301,7 +301,7 @@ static struct shape *find_shape(struct unwinder *u, const struct record_stack *r
 		before = s;
 		s = s->next;
 	}
-	if (s && before) {		/* what was seen last is likely to come again */
+	if (s && before) {		/* the last one seen is likely to come again */
 		before->next = s->next;
 		s->next = (struct shape *)(uintptr_t)*first;
 		*first = (uintptr_t)s;
@@ -309,7 +309,7 @@ static struct shape *find_shape(struct unwinder *u, const struct record_stack *r
 	return s;
 }
 
-/* How many of s and those behind it; one of them goes to *ret. */
+/* How many of s and the shapes after it have these frames; stores one of them in *ret. */
 static unsigned int same_frames(struct shape *s, const struct unwinder *u, struct shape **ret)
 {
 	unsigned int cnt = 0;
@@ -329,11 +329,11 @@ static bool is_one_of_many(const struct record_stack *r, uint32_t number)
 	return number >= SHAPES_EXACT && (r->driven || r->reason == STACK_SAMPLE);
 }
 
-/* Of the innermost function only the piece of code is told. */
+/* Records only the piece of code of the innermost function. */
 static void make_inexact(struct unwinder *u)
 {
 	u->frames[0] = piece_begin(u, u->frames[0]);
-	u->result.traced = false;	/* nothing would be found by it */
+	u->result.traced = false;	/* it would not be found by that */
 }
 
 static uint64_t hash_of_frames(const struct unwinder *u)
@@ -388,7 +388,7 @@ static bool has_slot(const struct unwinder *u, uint32_t offset)
 	return false;
 }
 
-/* What else the places of return addresses may have depended on. */
+/* Keeps the other words on which the places of return addresses may have depended. */
 static void keep_pointers(struct unwinder *u, const struct record_stack *r)
 {
 	uint64_t rsp = r->registers[STACK_RSP], rbp = r->registers[STACK_RBP];
@@ -417,7 +417,7 @@ static bool run_libdw(struct unwinder *u, const struct record_stack *r)
 	return true;
 }
 
-/* False: it leads out of all the code that is known.  (Rows are of code in files: only a frame that was not reached any more may
+/* False: it leads out of all known code.  (Rows are of code in files: only a frame that was not reached any more may
  * be in none.) */
 static bool run(struct unwinder *u, const struct record_stack *r)
 {

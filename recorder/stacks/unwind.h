@@ -31,10 +31,10 @@ struct shape {
 	struct unwinder *unwinder;
 	uint32_t number;		/* over all images, from 0 */
 	uint32_t frame_cnt, slot_cnt;
-	uint32_t cut;			/* more of it than these bytes was not copied; 0: all of it was */
-	bool traced;			/* where all of its return addresses stood is known */
-	bool came_again;		/* one by which a thread waits, not where it was once driven from the CPU */
-	bool ended;			/* there is nothing that unwinding could not make sense of */
+	uint32_t cut;			/* if more than these bytes was not copied; 0: all of it was */
+	bool traced;			/* all places of its return addresses are known */
+	bool came_again;		/* a thread waited with it before, so it was not only seen at a preemption */
+	bool ended;			/* unwound to its end */
 	struct slot rbp;		/* the register; relative, or it does not matter */
 	uint64_t *frames;		/* an address inside each function, innermost first */
 	struct slot *slots;
@@ -42,14 +42,15 @@ struct shape {
 
 enum row_kind { ROW_SIMPLE, ROW_LAST, ROW_OTHER };	/* LAST: there is no caller; OTHER: libdw knows */
 
-struct row {				/* what is known of a frame from where in its code it is; offsets from the caller's RSP (CFA) */
+struct row {				/* what is known of a frame by its place in the code; offsets are from the
+					 * caller's RSP (CFA) */
 	enum row_kind kind;
-	bool from_rbp;			/* else from RSP: the caller's RSP is cfa bytes above it */
-	bool saves_rbp;			/* at rbp; else it is as it was */
+	bool from_rbp;			/* the CFA is relative to RBP, else to RSP: cfa bytes above it */
+	bool saves_rbp;			/* RBP is saved at rbp; else it is unchanged */
 	int64_t cfa, return_address, rbp;
 };
 
-struct row_range {			/* [from, until): the code that a row is true of */
+struct row_range {			/* [from, until): the code for which a row holds */
 	uint64_t from, until;
 	uint32_t row;			/* index in rows */
 };
@@ -58,20 +59,20 @@ struct unwinder {
 	struct image *image;
 	Dwfl *dwfl;
 	VEC(struct row) rows;
-	VEC(struct row_range) ranges;	/* in order, apart from each other */
+	VEC(struct row_range) ranges;	/* in order, disjoint */
 	struct map *row_of;		/* of calls: their return address, less one -> index in rows */
-	bool libdw_alone;		/* for tests: no rows */
-	uint64_t libdw_cnt;		/* stacks that it had to unwind */
-	struct arena *arena;		/* of shapes, with what they consist of */
+	bool libdw_alone;		/* for tests: do not use rows */
+	uint64_t libdw_cnt;		/* number of stacks that libdw unwound */
+	struct arena *arena;		/* of shapes and their parts */
 	struct map *shapes;		/* RIP -> the first shape */
 	struct map *inexact;		/* hash of frames -> the first shape */
 	size_t reported;		/* mappings */
 	bool attached;
-	const struct record_stack *now;	/* being unwound */
-	struct shape result;		/* of it; frames and slots are the arrays below */
+	const struct record_stack *now;	/* the stack being unwound */
+	struct shape result;		/* its result; frames and slots are the arrays below */
 	uint64_t frames[FRAMES_MAX];
 	struct slot slots[SLOTS_MAX];
-	struct slot reads[FRAMES_MAX * 8];	/* all that was read of the stack; those before read_at are older */
+	struct slot reads[FRAMES_MAX * 8];	/* all words read from the stack; those before read_at are older */
 	size_t read_cnt, read_at;		/* than the frame before */
 };
 
@@ -79,12 +80,13 @@ struct unwinder {
  * file that is known. */
 struct shape *unwind(struct images *all, const struct record_stack *r, uint32_t *next_number);
 
-/* What the kernel has to look at to recognise a stack of this shape, that of r; its number is the caller's.  False: it
- * could not be sure, or came once only: most of those never come again, and its memory is for those that do. */
+/* The words by which the kernel recognises a stack of this shape, that of r; the caller sets the number.  False: they
+ * would not be certain, or the shape came only once: most of those never come again, and the kernel's memory is
+ * limited. */
 bool shape_known(const struct shape *s, const struct record_stack *r, struct known_stack *ret);
 
-/* unwind.c: less was copied than wanted, to the end of a page: the next one was never touched (a large array's), or is not in
- * memory. */
+/* unwind.c: the copy ends early, at the end of a page: the next page was never touched (in a large array), or is not
+ * in memory. */
 bool stack_falls_short(const struct record_stack *r);
 
 /* unwind.c: a word of the stack that is being unwound; false: it was not copied, and `cut` of the result says whether there
@@ -94,11 +96,11 @@ bool unwind_read(struct unwinder *u, uint64_t address, uint64_t *ret);
 /* unwind_rows.c: unwinds the stack that is `now`, into the result; false: libdw has to. */
 bool rows_walk(struct unwinder *u);
 
-/* unwind_rows.c: where the piece of code begins of which the same is known as of this address; itself where nothing is. */
+/* unwind_rows.c: start of the piece of code that has the same row as this address; the address itself if none is known. */
 uint64_t piece_begin(const struct unwinder *u, uint64_t pc);
 
-/* Nothing is unwound any more: names are wanted, also from separate debugging information, of files that still are what they were.
- * What was kept of modules is no longer true. */
+/* Switches from unwinding to names: separate debugging information is used for files that are unchanged.  Modules
+ * kept before are invalid then. */
 void unwinder_for_names(struct unwinder *u);
 
 void unwinder_free(struct unwinder *u);		/* NULL is fine */

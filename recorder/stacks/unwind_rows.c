@@ -2,22 +2,21 @@
 /*
  * unwind_rows.c - the frames that libdw would find, by look-ups.
  *
- * For nearly all code the call frame information has one simple form: the caller's RSP is a number of bytes above RSP or
- * RBP, the return address stands just below that, and RBP is as it was or was saved there.  libdw finds that out anew for
- * each frame of each stack, with all registers; here it is asked once for each piece of code of which the same is true, and
- * the answer kept.  Return addresses come again and again, and are in a map; where a thread was driven from the CPU or sampled
- * does not, but is mostly in a piece that is known.
+ * For nearly all code the call frame information has one simple form: the caller's RSP is a number of bytes above RSP
+ * or RBP, the return address stands just below that, and RBP is as it was or was saved there.  libdw finds that out
+ * anew for each frame of each stack, with all registers; here it is asked once for each piece of code with the same
+ * form, and the answer is kept.  Return addresses repeat, and are in a map; an address of preemption or of a sample
+ * does not, but is mostly in a known piece.
  *
  *	burn+4 to burn+8f	RSP + 24, return address 8 below, RBP 16 below
  *	main+1 to main+71	RSP + 16, return address 8 below, RBP as it was
  *	_start to _start+26	no return address: the stack's end
  *
- * What decided is known as well: the return addresses, and of saved frame pointers those that a caller's place was reckoned
- * from.  libdw reads all registers that were saved; what a function keeps in one of them made stacks look different that are
- * unwound alike.
+ * The deciding words are known as well: the return addresses, and the saved frame pointers that a caller's place was
+ * computed from.  libdw reads all saved registers; values kept in them made stacks look different that unwind alike.
  *
- * Anything else (signal frames, expressions, frames reckoned from other registers, code of no file) is left to libdw, all of
- * that stack.
+ * Anything else (signal frames, expressions, frames relative to other registers, code of no file) leaves the whole
+ * stack to libdw.
  */
 #include "recorder/stacks/unwind.h"
 
@@ -33,7 +32,7 @@ enum { IN_REGISTER = UINT32_MAX };
 
 enum saved { SAVED_NOT, SAVED_AT, SAVED_UNDEFINED, SAVED_OTHERWISE };
 
-/* Where a register of the caller's is, from its RSP on (CFA). */
+/* Where a register of the caller is saved, relative to its RSP (CFA). */
 static enum saved saved_at(Dwarf_Frame *frame, int number, int64_t *ret_offset)
 {
 	Dwarf_Op memory[3], *ops;
@@ -89,7 +88,7 @@ static struct row understand(Dwarf_Frame *frame, Dwarf_Addr *ret_from, Dwarf_Add
 	return row;
 }
 
-/* Of a range that holds pc, which none has so far, what the others leave of it. */
+/* Keeps the part of a range, which contains pc, that no other range covers. */
 static void keep_range(struct unwinder *u, struct row_range range, uint64_t pc)
 {
 	struct row_range *r;
@@ -105,7 +104,7 @@ static void keep_range(struct unwinder *u, struct row_range range, uint64_t pc)
 	*r = range;
 }
 
-/* Asks libdw.  The row's place in `rows`, plus one; 0: no file has this address. */
+/* Asks libdw.  The row's index in `rows`, plus one; 0: no file has this address. */
 static uint32_t ask(struct unwinder *u, uint64_t pc)
 {
 	struct row_range range = { pc, pc + 1, (uint32_t)u->rows.cnt };
@@ -129,7 +128,7 @@ static uint32_t ask(struct unwinder *u, uint64_t pc)
 	return range.row + 1;
 }
 
-/* NULL: nobody has asked for it. */
+/* NULL: not asked for yet. */
 static const struct row_range *range_of(const struct unwinder *u, uint64_t pc)
 {
 	size_t after = partition_point(i, u->ranges.cnt, u->ranges.items[i].from <= pc);
@@ -145,7 +144,7 @@ uint64_t piece_begin(const struct unwinder *u, uint64_t pc)
 	return r ? r->from : pc;
 }
 
-/* Of an address that no file has, asked again: one may be mapped by then. */
+/* Asks again for an address that no file had: one may be mapped by then. */
 static struct row row_of(struct unwinder *u, uint64_t pc, bool is_return_address)
 {
 	const struct row_range *range;
@@ -165,11 +164,11 @@ static struct row row_of(struct unwinder *u, uint64_t pc, bool is_return_address
 
 struct walk {
 	uint64_t pc, rsp, rbp;
-	uint32_t rbp_from;		/* from RSP on, where RBP was read; IN_REGISTER */
+	uint32_t rbp_from;		/* where RBP was read, relative to RSP; IN_REGISTER */
 	bool is_left_to_libdw;
 };
 
-/* The places of the next return addresses follow from RBP as it is now. */
+/* The places of the next return addresses depend on the current RBP. */
 static bool depends_on_rbp(struct unwinder *u, struct walk *w)
 {
 	struct slot slot = { w->rbp_from, true, w->rbp - u->now->registers[STACK_RSP] };
@@ -183,7 +182,7 @@ static bool depends_on_rbp(struct unwinder *u, struct walk *w)
 	return true;
 }
 
-/* False: this frame is the last that is known, or nobody knows here. */
+/* False: this frame is the last known one, or nothing is known here. */
 static bool step(struct unwinder *u, const struct row *row, struct walk *w)
 {
 	uint64_t cfa = (row->from_rbp ? w->rbp : w->rsp) + (uint64_t)row->cfa, rsp = u->now->registers[STACK_RSP];
@@ -221,7 +220,7 @@ bool rows_walk(struct unwinder *u)
 	u->result = (struct shape){ .traced = true };
 	u->frames[u->result.frame_cnt++] = w.pc;
 	do {
-		/* What returns to pc was called by the instruction before it. */
+		/* The call that returns to pc is the instruction before it. */
 		row = row_of(u, u->frames[u->result.frame_cnt - 1], u->result.frame_cnt > 1);
 		if (row.kind == ROW_OTHER)
 			return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * vdso.c - a copy in a file without a name, for libdw and libelf open files.
+ * vdso.c - copies the vDSO to a file without a name, because libdw and libelf open files.
  *
- * Its section headers are the last that is in it, so where they end it ends.
+ * The section headers are its last part, so it ends where they end.
  */
 #include "recorder/stacks/vdso.h"
 

@@ -7,7 +7,7 @@
 
 #define VDSO_NAME "[vdso]"		/* what /proc/PID/maps and perf's records of mmap call it */
 
-/* Where it can be opened: a copy of this process's, which all 64-bit processes of a kernel share; made when first asked for.
+/* A path to open it: a copy of this process's, which all 64-bit processes of a kernel share; made at the first call.
  * NULL: there is none.  For one thread at a time. */
 const char *vdso_path(void);
 
