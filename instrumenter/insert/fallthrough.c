@@ -2,9 +2,8 @@
 /*
  * fallthrough.c - puts "fall through" comments back into a preprocessed text.
  *
- * Any comment of one line with "fall" in it is taken over, to the end of the line of the text that stands for
- * the same line of the file; which of them count is gcc's business.  A line that has the comment is part of
- * a string.
+ * Copies every one-line comment that contains "fall" to the end of the line of the text that stands for the same line
+ * of the file; gcc decides which of them count.  A line that already contains the comment has it in a string.
  */
 #include <string.h>
 #include "base/banned.h"
@@ -37,7 +36,7 @@ static const char *comment_before(const char *line, const char *at)
 	return NULL;
 }
 
-/* What stands between the signs of the comment in [line, end) that speaks of falling. */
+/* The text inside the comment in [line, end) that mentions falling. */
 static bool find_comment(const char *line, const char *end, const char **ret, size_t *ret_len)
 {
 	for (const char *p = line; end - p >= 4; p++) {

@@ -6,8 +6,8 @@
  *		/\* fall through *\/
  *	case 2:
  *
- * The preprocessor drops the comment, and -Wimplicit-fallthrough warns of the preprocessed text what it
- * does not of the user's.  So such comments are put back where they stood.
+ * The preprocessor drops the comment, and -Wimplicit-fallthrough then warns about the preprocessed text, though not
+ * about the user's.  So such comments are put back where they stood.
  */
 #ifndef INSTRUMENTER_INSERT_FALLTHROUGH_H
 #define INSTRUMENTER_INSERT_FALLTHROUGH_H
@@ -16,7 +16,7 @@
 #include "instrumenter/text/edit.h"
 #include "instrumenter/text/lines.h"
 
-/* Whether the command warns of it. */
+/* Whether the command enables that warning. */
 bool fallthrough_is_told(const struct command *c);
 
 void fallthrough_insert(const struct lines *lines, const char *text, size_t len, struct edits *ret);

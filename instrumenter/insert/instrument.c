@@ -22,7 +22,7 @@
 #include "instrumenter/insert/unit_directives.h"
 #include "instrumenter/insert/unit_note.h"
 
-#define OWN_MARKER "# 1 \"<vprof>\" 3\n"	/* 3: a system header, nobody's warnings */
+#define OWN_MARKER "# 1 \"<vprof>\" 3\n"	/* 3: a system header, for which no warnings are printed */
 
 static void insert_probes(struct instrumenting *in);
 static void insert_tails(struct instrumenting *in);
@@ -117,10 +117,10 @@ static void add_c_string(struct str *s, const char *text)
 }
 
 /*
- * Where something else happens when the function is left, nothing is made a jump.
- * In "short f(int n) { return n ? g() : 1; }" a comma before g() would be a warning of gcc's -Wconversion: it looks into the
- * branches of ?:, but not behind commas.  It does look at what a statement expression is worth; that is no lvalue, and its
- * temporaries end with it, so it is for scalars only.
+ * If something else happens when the function is left, no call becomes a jump. In "short f(int n) { return n ? g() :
+ * 1; }" a comma before g() would be a warning of gcc's -Wconversion: it looks into the branches of ?:, but not behind
+ * commas.  It does look at what a statement expression is worth; that is no lvalue, and its temporaries end with it,
+ * so it is for scalars only.
  */
 static void insert_tails(struct instrumenting *in)
 {
@@ -228,8 +228,9 @@ static void insert_bodies(struct instrumenting *in)
 #define SITE_LINE_MAX 0xffffff
 
 /*
- * Each is a variable of its own, so that the compiler leaves out those of functions that it leaves out: of a unit with large
- * headers most.  The rest are in a section of the unit's own, whose ends the linker knows; there may be none.
+ * Each site is a variable of its own, so that the compiler omits those of functions that it omits: most of them in a
+ * unit with large headers.  The rest are in a section of the unit's own, whose ends the linker knows; there may be
+ * none.
  */
 static void add_sites(const struct instrumenting *in, struct str *top)
 {
@@ -257,7 +258,7 @@ static void add_sites(const struct instrumenting *in, struct str *top)
 			 "__attribute__((weak, visibility(\"hidden\")));\n", ends[i][0], ends[i][1], section);
 }
 
-/* A unit with events alone has no sites, but a note of its places. */
+/* A unit with events alone has no sites, but has a note of its places. */
 static void add_registration(const struct instrumenting *in, struct str *top)
 {
 	_cleanup_(str_release) struct str note = STR_INIT;

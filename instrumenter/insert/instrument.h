@@ -41,28 +41,28 @@ struct instrumenting {
 	VEC(const char *) labels;	/* names of intervals, as in vprof_labels[] */
 	struct str pragmas, wrappers;	/* at the top and at the bottom of the unit */
 	size_t site_cnt, later_cnt, event_cnt;
-	size_t constant_cnt;		/* sites in functions that may be computed by the compiler */
+	size_t constant_cnt;		/* sites in functions that the compiler may compute */
 	size_t aside_cnt;		/* sites whose probes stand aside */
-	bool in_text;			/* redirect primitives in the text in any case */
+	bool in_text;			/* redirect primitives in the text even if the object could be edited */
 };
 
 /* scan_unit.c: functions, calls and addresses of the unit. */
 void scan_unit(struct instrumenting *in);
 
-/* constexpr functions, and the lambdas that are without saying so. */
+/* Whether the function is constexpr, or a lambda that is so implicitly. */
 bool may_be_constant(const struct instrumenting *in, size_t function);
 
 /* NULL, or why no event can stand in the function. */
 const char *why_no_event(const struct instrumenting *in, size_t function);
 
-/* The identity of what would be inserted into a unit, from its scan record alone: as long as it is
- * the same, the object need not be compiled again. */
+/* A hash of what would be inserted into a unit, from its scan record alone: as long as it is the same, the object
+ * need not be recompiled. */
 uint64_t probe_set_of(const struct unit *u, const struct launcher_options *o);
 
-/* The identity of what decides about insertions beside the plan, and of the program that scans. */
+/* A hash of everything besides the plan that decides about insertions, and of the scanning program. */
 uint64_t settings_of(const struct launcher_options *o);
 
-/* The edited text of a unit whose record says all (unit_cache.h); in->parsed is not used. */
+/* Makes the edited text of a unit whose record is complete (unit_cache.h); does not use in->parsed. */
 bool instrument_known(struct instrumenting *in, struct str *ret);
 
 /* Makes the edited text.  False: nothing is to be inserted, compile the unit as it is, and then redirect its
@@ -78,7 +78,7 @@ void insert_own_calls(struct instrumenting *in);	/* own_calls.c */
 /* resolvers.c: marks the functions of in->parsed that may run before the program is relocated. */
 void find_early(struct instrumenting *in);
 
-/* tail_calls.c: fills in->tails; do these options make jumps of tail calls; and is the function among them? */
+/* tail_calls.c: fills in->tails; whether these options make jumps of tail calls; whether the function is among them. */
 void find_tail_calls(struct instrumenting *in);
 bool options_make_jumps(const char *const *argv, bool is_clang);
 bool ends_in_circle(const struct instrumenting *in, size_t function);
@@ -90,13 +90,13 @@ void place_add(struct instrumenting *in, const char *interval, const char *role,
 const char *parameter_name_of(size_t n, void *parsed_function);
 
 /*
- * An event for when a function is left.  a, b and the condition are expressions; if at_return, or if
- * one of them mentions ret, they are computed by each return statement, else at the function's entry.
+ * An event that is logged when a function is left.  a, b and the condition are expressions; each return statement
+ * computes them if at_return is set or one of them mentions ret, else the function's entry does.
  */
 struct later {
 	const char *kind, *label;	/* "VPROF_KIND_..."; "0" or "&vprof_labels[N]" */
 	const char *a, *b;		/* b NULL: 0 */
-	const char *condition;		/* NULL: always; where it does not hold a and b are not computed */
+	const char *condition;		/* NULL: always; if it does not hold, a and b are not computed */
 	bool at_return;
 };
 

@@ -26,9 +26,9 @@
 #include "instrumenter/insert/unit_directives.h"
 #include "instrumenter/plan/expression.h"
 
-#define THREAD_KEY "~0ULL"		/* the runtime puts the thread in its place */
+#define THREAD_KEY "~0ULL"		/* the runtime replaces it with the thread */
 
-/* Its address is that of a call of the function. */
+/* A variable whose address identifies a call of the function. */
 #define HERE "vprof_here_"
 
 static const char *const event_kinds[] = {
@@ -60,7 +60,7 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* Is there another place of this kind for the interval in this function? */
+/* Another place of this kind for the interval in this function, if any. */
 static const struct directive *find_in(const struct directives *all, const struct directive *d,
 				       const struct scan_function *f, enum directive_kind kind, enum place place)
 {
@@ -102,7 +102,7 @@ static bool ends_at_return(const struct directives *all, const struct directive 
 	return false;
 }
 
-/* What else happens to the interval when the function is left that began or resumed it; NULL: nothing. */
+/* What else happens to the interval when the function that began or resumed it is left; NULL: nothing. */
 static const char *leaving_kind(const struct directives *all, const struct directive *d, const struct scan_function *f)
 {
 	if (leaves_with(all, d, f))
@@ -110,7 +110,7 @@ static const char *leaving_kind(const struct directives *all, const struct direc
 	return d->kind == DIRECTIVE_START && !find_in(all, d, f, DIRECTIVE_END, PLACE_RETURN) && ends_at_return(all, d) ? "VPROF_KIND_HANDED" : NULL;
 }
 
-/* An event when the function is left. */
+/* Adds an event for when the function is left. */
 static const char *add_later(struct instrumenting *in, size_t f, const struct directive *d,
 			     const char *kind, const char *label, const char *b)
 {
@@ -135,7 +135,7 @@ static const char *insert_before(struct instrumenting *in, size_t f, const struc
 	return NULL;
 }
 
-/* Once, however many intervals begin in the function. */
+/* Declared once, however many intervals begin in the function. */
 static void declare_here(struct str *before, size_t f)
 {
 	_cleanup_(freep) char *declaration = xasprintf(" char " HERE "%zu __attribute__((unused));", f);
@@ -159,8 +159,8 @@ static const char *insert_at_entry(struct instrumenting *in, size_t f, const str
 	return problem || !leaving ? problem : add_later(in, f, d, leaving, label, NULL);
 }
 
-/* The function works for the interval from its entry on, on whatever thread; unless that is said already, or the key
- * is known only as it returns. */
+/* The function works for the interval from its entry on, on whatever thread; unless another event says so already, or
+ * the key is known only when it returns. */
 static const char *insert_at_return(struct instrumenting *in, size_t f, const struct directive *d, const char *label,
 				    const struct directives *all)
 {
@@ -198,7 +198,7 @@ static void see_statement(const struct parsed_statement *s, void *arg)
 	search->line = at.line;
 }
 
-/* Past the ';' behind a statement, if one follows. */
+/* Past the ';' after a statement, if one follows. */
 static size_t statement_end(const struct instrumenting *in, size_t end)
 {
 	size_t p = end;
@@ -255,7 +255,7 @@ static const char *insert_directive(struct instrumenting *in, size_t f, const st
 	}
 }
 
-/* Of functions that all span the line, the one that begins last: the innermost. */
+/* Of functions that all contain the line, the one that begins last: the innermost. */
 static bool has_inner(const struct instrumenting *in, size_t f, const struct directive *d)
 {
 	const struct parsed_function *outer = &in->parsed->functions.items[f];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * later.c - what intervals.c and sync.c put into a function alike: a label, a place of the scan record, an event for when it is left.
+ * later.c - what intervals.c and sync.c both put into a function: a label, a place of the scan record, an event for
+ * when it is left.
  *
  *	struct vprof_later vprof_later_0 __attribute__((cleanup(vprof_later_out), unused)) = { VPROF_KIND_END, &vprof_labels[0], c->id, 0 };
  */

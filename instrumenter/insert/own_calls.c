@@ -7,17 +7,19 @@
  *	__asm__ volatile("cmpq $0, vprof_own_call@GOTPCREL(%%rip) ... jmp *vprof_own_call@GOTPCREL(%%rip); 9915: " "syscall"
  *			 : ... the same ...);
  *
- * which, where there is a runtime, goes to runtime/wrappers/own_stub.c with the instruction's address in rcx.  Only a template that is
- * that one instruction, and says that rcx and r11 change: then nothing else changes that did not before.
+ * which, if there is a runtime, goes to runtime/wrappers/own_stub.c with the instruction's address in rcx.  Applies
+ * only to a template that is that one instruction and declares that rcx and r11 change: then the edit changes no
+ * further register.
  *
- * Left alone: `asm goto`, templates with more in them, Intel's syntax, 32 bits; and units whose text vprof does not edit at all.
+ * Left alone: `asm goto`, templates with more in them, Intel's syntax, 32 bits; and units whose text vprof does not
+ * edit at all.
  */
 #include <string.h>
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "instrumenter/insert/instrument.h"
 
-/* A template is joined with it; the number of the label is nobody else's. */
+/* Precedes the template; no other label has this number. */
 #define BEFORE \
 	"\".weak vprof_own_call\\n\\tcmpq $0, vprof_own_call@GOTPCREL(%%rip)\\n\\tje 9915f\\n\\t" \
 	"leaq 9915f(%%rip), %%rcx\\n\\tjmp *vprof_own_call@GOTPCREL(%%rip)\\n9915:\\t\" "
@@ -36,7 +38,7 @@ static bool is_word(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Preprocessed text has no comments, but lines that say where it comes from. */
+/* Preprocessed text has no comments, but has line markers. */
 static void skip_space(struct cursor *c)
 {
 	bool starts_line = false;
@@ -108,7 +110,7 @@ static bool is_the_instruction(const char *text, size_t len)
 	return found;
 }
 
-/* The template: one literal with the instruction, others empty. */
+/* The template: one literal with the instruction; further literals must be empty. */
 static bool take_template(struct cursor *c)
 {
 	bool found = false;

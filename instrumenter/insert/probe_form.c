@@ -5,7 +5,7 @@
 #include "base/map.h"
 #include "instrumenter/insert/probe_form.h"
 
-#define FORM_VERSION 1		/* to be raised when what instrument.c emits around these texts changes */
+#define FORM_VERSION 1		/* raise this when the text that instrument.c emits around the probes changes */
 
 static const char declarations[] =
 #include "instrumenter/insert/probe.inc"
@@ -43,7 +43,7 @@ static const char tail_text[] =
 #include "instrumenter/insert/probe_tail.inc"
 ;
 
-/* Its preprocessor writes a blank where gcc's writes a hyphen. */
+/* clang's preprocessor writes a blank where gcc's writes a hyphen. */
 bool probe_form_is_clang(const char *text, size_t len)
 {
 	static const char marker[] = "\"<command line>\"";
@@ -60,7 +60,8 @@ struct probe_form probe_form_of(const char *text, size_t len, const char *const 
 		if (starts_with(argv[i], "-O"))
 			unoptimized = strcmp(argv[i], "-O0") == 0;
 		else if (starts_with(argv[i], "-flto"))
-			lto = true;	/* may move a function away from what asm statements of its unit define */
+			lto = true;	/* LTO may move a function away from labels that asm statements of its unit
+					 * define */
 		else if (strcmp(argv[i], "-masm=intel") == 0)
 			intel = true;	/* newer clangs take it for asm statements outside of functions, too */
 	}

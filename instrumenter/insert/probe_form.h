@@ -22,7 +22,7 @@ struct probe_form {
 	bool is_called;		/* probe_called_x86_64.h: without optimization */
 };
 
-/* Of one function. */
+/* The kind of a function's probe. */
 enum probe_kind {
 	PROBE_PLAIN,
 	PROBE_VOID,		/* the function returns nothing */
@@ -31,22 +31,22 @@ enum probe_kind {
 	PROBE_ASIDE		/* its calls are mostly not recorded: probe_aside_x86_64.h */
 };
 
-/* Whether clang preprocessed the text, by whatever name the compiler was called. */
+/* Whether clang preprocessed the text, whatever name the compiler was called by. */
 bool probe_form_is_clang(const char *text, size_t len);
 
 /* argv: the user's command, NULL at its end. */
 struct probe_form probe_form_of(const char *text, size_t len, const char *const *argv);
 
-/* False: such probes are plain ones in this form, or on this machine. */
+/* False: this form, or this machine, uses plain probes instead. */
 bool probe_form_has_aside(const struct probe_form *form);
 
 /* The declaration of a probe's span, for the unit's site number n. */
 void probe_form_span(const struct probe_form *form, enum probe_kind kind, size_t site, struct str *ret);
 
-/* What stands at the top of a unit; constant, tail, aside: the unit has such probes. */
+/* Adds the declarations for the top of a unit.  constant, tail, aside: the unit has such probes. */
 void probe_form_add_texts(const struct probe_form *form, bool constant, bool tail, bool aside, struct str *ret);
 
-/* Differs between two programs vprof whose probes differ. */
+/* A number that differs between two vprof programs whose probes differ. */
 uint64_t probe_form_version(void);
 
 #endif

@@ -6,17 +6,17 @@
  *
  *	7: UND GLOBAL sem_post
  *
- * becomes a forwarder in the object, and who is forwarded to gets new symbols:
+ * becomes a forwarder in the object, and its targets get new symbols:
  *
  *	7: WEAK HIDDEN FUNC vprof_w_sem_post		vprof_x_sem_post ? vprof_x_sem_post() : sem_post()
  *	8: UND GLOBAL sem_post
  *	9: UND WEAK vprof_x_sem_post
  *
- * So no relocation of the user's code is touched.  The forwarder is a jump: whatever sem_post() is given
- * or returns passes through.  As in sync.c the runtime's own vprof_w_sem_post comes first where there is one.
+ * So no relocation of the user's code is touched.  The forwarder is a jump: whatever sem_post() is given or returns
+ * passes through.  As in sync.c the runtime's own vprof_w_sem_post comes first where there is one.
  *
- * New tables are written behind the object's end; at last one write of its header lets them count.
- * What the tables were before stays in the file, as bytes that belong to nothing.
+ * New tables are appended to the object; one write of its header at the end makes them effective. The old tables
+ * remain in the file as unused bytes.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@
 
 #if defined(__x86_64__)
 
-/* r11 belongs to nobody between a call and its target; al counts the registers that "..." takes. */
+/* r11 is free between a call and its target; al holds the number of vector registers for "...". */
 static const unsigned char forwarder[] = {
 	0xf3, 0x0f, 0x1e, 0xfa,				/* endbr64 */
 	0x4c, 0x8b, 0x1d, 0, 0, 0, 0,			/* mov vprof_x_NAME@GOTPCREL(%rip), %r11 */
@@ -53,7 +53,7 @@ struct object {
 	Elf64_Ehdr header;
 	struct str sections;			/* Elf64_Shdr[] */
 	struct str symbols;			/* Elf64_Sym[] */
-	struct str names, section_names;	/* the latter stays empty where one table is both */
+	struct str names, section_names;	/* empty if one table is both */
 	struct str code, relocations;
 	size_t symtab, strtab;			/* numbers of sections */
 };
@@ -111,7 +111,7 @@ static bool read_header(struct object *o)
 	if (h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_ident[EI_DATA] != ELFDATA2LSB ||
 	    h->e_type != ET_REL || h->e_machine != EM_X86_64 || h->e_shentsize != sizeof(Elf64_Shdr))
 		return false;
-	/* Many sections are counted elsewhere, and symbols then have another table beside theirs. */
+	/* An object with very many sections counts them elsewhere, and its symbols need a second table. */
 	if (!h->e_shnum || h->e_shnum >= SHN_LORESERVE - 2 || h->e_shstrndx >= h->e_shnum ||
 	    !is_inside(o, h->e_shoff, (uint64_t)h->e_shnum * sizeof(Elf64_Shdr)))
 		return false;
@@ -119,7 +119,7 @@ static bool read_header(struct object *o)
 	return true;
 }
 
-/* Its symbols are of no use where a linker makes the code from something else. */
+/* Its symbols are of no use if a linker generates the code. */
 static bool is_for_lto(const struct object *o)
 {
 	const Elf64_Shdr *names = section(o, o->header.e_shstrndx);
@@ -173,7 +173,7 @@ static uint32_t add_name(struct str *table, const char *prefix, const char *name
 	return (uint32_t)at;
 }
 
-/* 0: the object does not call it.  A weak one may be there or not, and the user asks: it stays. */
+/* 0: the object does not call it.  A weak symbol remains: the user's code tests whether it is there. */
 static size_t find_call(const struct object *o, const char *name)
 {
 	for (size_t i = 1; i < o->symbols.len / sizeof(Elf64_Sym); i++) {

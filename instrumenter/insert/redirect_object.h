@@ -12,11 +12,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether this program can do it to objects of this machine, compiled with these words (NULL-terminated). */
+/* Whether this program can edit objects of this machine, compiled with these words (NULL-terminated). */
 bool object_is_redirectable(const char *const *argv);
 
-/* Names that the object does not call are passed over.  False: it is as it was, and no object that this
- * can be done to. */
+/* Ignores names that the object does not call.  False: the object is unchanged, since its kind cannot be edited. */
 bool object_redirect(const char *path, const char *const *names, size_t cnt);
 
 #endif

@@ -5,8 +5,8 @@
  *	static int (*resolve(void))(int) { return choose() ? wide : plain; }
  *	int add(int) __attribute__((ifunc("resolve")));
  *
- * The dynamic linker calls resolve() while it still relocates the program, and resolve() calls choose().  A probe
- * in either may use what is not there yet: the global offset table, the stack protector's canary,
+ * The dynamic linker calls resolve() while it still relocates the program, and resolve() calls choose().  A probe in
+ * either may use something that does not exist yet: the global offset table, the stack protector's canary,
  * AddressSanitizer's shadow.  So neither is probed, nor what they call in turn.  A call through a pointer may reach
  * every function of the unit that has the type and whose address is taken.
  */
@@ -30,7 +30,7 @@ static struct range name_before(const char *text, size_t at)
 	return (struct range){ start, end };
 }
 
-/* glibc's older way: a function is a resolver because an asm statement says so of its symbol. */
+/* glibc's older way: an asm statement marks the function's symbol as a resolver. */
 static bool is_made_indirect(const struct instrumenting *in, const char *symbol)
 {
 	const char *p = in->text, *end = in->text + in->len;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * scan_unit.c - from what libclang saw to the scan record of the unit.
+ * scan_unit.c - turns what libclang saw into the scan record of the unit.
  *
- * Offsets become files and lines of the user's sources, functions get their identity, and each is
- * asked whether it can take a probe.  Why it cannot, by construct:
+ * Offsets become files and lines of the user's sources, functions get their identity, and each is asked whether it
+ * can take a probe.  Why it cannot, by construct:
  *
  *	naked, interrupt		there is no frame to keep a variable in
  *	consteval			is never run
@@ -26,7 +26,7 @@
 #include "instrumenter/insert/unit_directives.h"
 #include "instrumenter/insert/unit_note.h"
 
-#define SCAN_VERSION 1		/* to be raised when what a scan finds in the same text changes */
+#define SCAN_VERSION 1		/* raise this when a scan of the same text yields something else */
 
 static bool is_name_char(char c)
 {
@@ -102,7 +102,7 @@ static bool has_attribute(const struct parsed_function *f, const char *name)
 	return at && has_word(at, strlen(at), name);
 }
 
-/* The type tells what an earlier declaration said. */
+/* The type says what an earlier declaration said. */
 static bool never_returns(const struct parsed_function *f)
 {
 	return has_attribute(f, "noreturn") || has_word(f->type, strlen(f->type), "noreturn") ||
@@ -118,7 +118,7 @@ static bool is_in_list(const char *const *items, size_t cnt, const char *name)
 	return false;
 }
 
-/* C's inline with external linkage: does this unit hold only a copy for inlining? */
+/* C's inline with external linkage: does this unit only contain a copy for inlining? */
 static bool is_inline_copy(const struct instrumenting *in, const struct parsed_function *f)
 {
 	static const char *const old[] = { "c89", "c90", "gnu89", "gnu90", "iso9899:1990" };
@@ -152,7 +152,7 @@ static bool is_constexpr(const struct parsed_function *f)
 	return has_word(f->printed, strlen(f->printed), "constexpr");
 }
 
-/* Lambdas are constexpr from C++17 on, if they can be. */
+/* From C++17 on, lambdas are constexpr if they can be. */
 bool may_be_constant(const struct instrumenting *in, size_t i)
 {
 	const struct parsed_function *f = &in->parsed->functions.items[i];
@@ -238,7 +238,7 @@ static void rename_function(struct scan_function *f, const char *name)
 }
 
 /*
- * Who has file, line and name in common with another is another all the same:
+ * Functions that share file, line and name are still different:
  *
  *	struct s { int f(int); int f(char) { return 1; } int f(long) { return 2; } };	s::f(char), s::f(long)
  *	sort(a, [](int x) { ... }, [](int x) { ... });					{lambda}, {lambda}#2
@@ -395,13 +395,13 @@ uint64_t probe_set_of(const struct unit *u, const struct launcher_options *o)
 	for (size_t i = 0; i < u->functions.cnt; i++) {
 		const struct scan_function *f = &u->functions.items[i];
 
-		/* The resolver for whose sake it has no probe may be gone: then the unit is looked at again. */
+		/* The resolver because of which it has no probe may be gone: then the unit is scanned again. */
 		bool no_longer_early = f->skipped && strcmp(f->skipped, EARLY_ELSEWHERE) == 0 && o->plan && !plan_is_early(o->plan, f->key);
 
 		if (no_longer_early || (!f->skipped && o->plan && plan_level_of(o->plan, f->key) != PLAN_OFF))
 			h = hash_u64(hash_u64(h, f->key), plan_is_aside(o->plan, f->key));
 	}
 	h = hash_directives(unit_note_hash(h, u, o), u, o);
-	/* Which primitives a unit uses is not in its record: a change of the list concerns all. */
+	/* The record does not say which primitives a unit uses: a change of the list affects all units. */
 	return hash_sync(h, o);
 }

@@ -86,7 +86,7 @@ static const char *insert_in_definition(struct instrumenting *in, size_t f, cons
 		problem = add_entry_event(after, p, parameter_name_of, &in->parsed->functions.items[f]);
 	if (!problem)
 		in->event_cnt++;
-	if (!problem && later)		/* a task taken from a queue is known only at the end */
+	if (!problem && later)		/* the task from a queue is known only at the end */
 		problem = later_add(in, f, after, &(struct later){
 			.kind = later, .label = "0", .a = p->object, .b = second_word(p, number),
 			.at_return = p->role == ROLE_DEQUEUE });
@@ -102,7 +102,7 @@ static bool takes_as_said(const struct primitive *p, const struct parsed_paramet
 	return primitive_takes(p, str_cstr(&kinds), cnt);
 }
 
-/* A method, or another language's function, that is called as one of a table is something else. */
+/* A method, or a function of another language, that has the name of a table's function is a different one. */
 static bool is_definition_of(const struct instrumenting *in, size_t f, const struct primitive *p)
 {
 	const struct parsed_function *parsed = &in->parsed->functions.items[f];
@@ -138,7 +138,7 @@ static bool insert_in_definitions(struct instrumenting *in, const struct primiti
 
 /* --- uses --------------------------------------------------------------------------------- */
 
-/* How often the unit's text has the names of the prototypes that were seen. */
+/* How often the names of the known prototypes occur in the unit's text. */
 struct mentions {
 	struct names *names;
 	size_t *cnt;
@@ -176,7 +176,7 @@ static const struct parsed_prototype *used_prototype(const struct instrumenting 
 			continue;
 		if (t->defined || t->renamed)
 			return NULL;
-		/* A header's says more than int usleep(); in the project. */
+		/* A header's prototype says more than int usleep(); in the project. */
 		if (!found || (t->parameters.cnt && t->foreign >= found->foreign))
 			found = t;
 		cnt++;
@@ -244,7 +244,7 @@ static void add_call(struct str *s, const char *prefix, const struct parsed_prot
 	add_list(s, t, false, true);
 }
 
-/* Another name in the source for the function that the linker calls SYMBOL_PREFIX NAME. */
+/* Declares, under another name, the function whose linker name is SYMBOL_PREFIX NAME. */
 static void add_declaration(struct str *s, const char *prefix, const char *symbol_prefix,
 			    const struct parsed_prototype *t)
 {
@@ -321,7 +321,7 @@ static void redirect(struct instrumenting *in, const struct primitive *p, const 
 	const struct parsed_prototype *t = used_prototype(in, p->name, mentions);
 	const char *problem;
 
-	/* The project may have a connect() of its own, which is something else. */
+	/* The project may have a connect() of its own, which is a different function. */
 	if (!t || !t->foreign || !takes_as_said(p, t->parameters.items, t->parameters.cnt))
 		return;
 	problem = add_wrapper(in, p, t);

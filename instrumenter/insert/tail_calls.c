@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * tail_calls.c - calls that compilers make a jump of stay jumps where a loop may be made of them.
+ * tail_calls.c - keeps calls that compilers turn into jumps as jumps where they may form a loop.
  *
  *	static long count(long n, long sum) { return n ? count(n - 1, sum + 1) : sum; }
  *	static long add(struct vm *m) { m->acc += 3; return ops[m->left--](m); }
@@ -10,12 +10,14 @@
  *
  * That is done for calls in circles of tail calls.  OUTSIDE stands for all other units and for what pointers and
  * virtual calls reach: such a call goes there, and every function that another unit can name, or whose address is
- * taken, can be called from there.  A tail call to a function of the same unit that leads back to no one keeps its span,
- * and so does one to a system's function: the frames of these have a bound.  doc/design/compile.md says why.
+ * taken, can be called from there.  A tail call to a function of the same unit that leads back to no one keeps its
+ * span, and so does one to a system's function: the number of their frames is bounded.  doc/design/compile.md says
+ * why.
  *
- * Where exceptions pass, gcc keeps a frame behind a call in tail position if any call of the function before it may throw:
- * both have one landing pad, and the span is open there or it is not.  Such a function has no probe if its circle goes through
- * pointers or stays in the unit; where it takes a direct call of another unit, the frame stays.
+ * Where exceptions pass, gcc keeps a frame behind a call in tail position if any call of the function before it may
+ * throw: both have one landing pad, and the span is open there or it is not.  Such a function has no probe if its
+ * circle goes through pointers or stays in the unit; if the circle needs a direct call of another unit, the frame
+ * remains.
  */
 #include <string.h>
 #include "base/banned.h"
@@ -83,7 +85,7 @@ static uint64_t place_of(size_t start, size_t end)
 	return (uint64_t)start << 32 | (uint32_t)end;
 }
 
-/* place of a call -> its number + 1; where a constructor takes a call's result, the call. */
+/* place of a call -> its number + 1; for a constructor that takes a call's result, that call. */
 static struct map *index_calls(const struct parsed *p)
 {
 	struct map *calls = map_new();
@@ -102,7 +104,7 @@ static struct map *index_bodies(const struct parsed *p)
 	return functions;
 }
 
-/* Only functions of the project: libraries of the system do not end in calls of its functions. */
+/* Only functions of the project: system libraries do not end in calls of its functions. */
 static bool goes_outside(const struct parsed_call *c)
 {
 	return !c->callee || (!c->callee_foreign && !c->callee_body);
@@ -111,7 +113,7 @@ static bool goes_outside(const struct parsed_call *c)
 struct index {
 	const struct parsed *parsed;
 	struct map *calls, *functions;
-	bool jumps;			/* this compiler makes jumps of calls to outside */
+	bool jumps;			/* this compiler turns calls to outside into jumps */
 	struct graph *tails, *loops;
 	struct graph *near;		/* tails without calls of other units' functions and of a template's by their names */
 };
@@ -138,8 +140,8 @@ static void add_direct(const struct index *x, size_t f, size_t to, const struct 
 }
 
 /*
- * Whatever a template's parameter is, it may lead back here.  "1 + self(self, i - 1)" in a lambda, where self is a parameter
- * of its own, is meant to.
+ * Whatever a template's parameter is, it may lead back here.  "1 + self(self, i - 1)" in a lambda, where self is a
+ * parameter of its own, is meant to.
  */
 static void add_dependent(const struct index *x, size_t f, const struct parsed_tail *tail)
 {
@@ -185,7 +187,7 @@ static void add_tails_of(const struct index *x, size_t f)
 	VEC_RELEASE(&tails.items);
 }
 
-/* Which functions can be called from outside; main() is once. */
+/* Which functions other units can call; main() is called once. */
 static void add_entries(const struct index *x)
 {
 	const struct parsed *p = x->parsed;
@@ -228,7 +230,7 @@ static bool is_mark(const struct parsed_call *c)
 	return c->callee && strcmp(c->callee, SCAN_MARK) == 0;
 }
 
-/* Which functions may throw before they come to such a call; none with a VPROF_ mark in it, which keeps its probe. */
+/* Functions that may throw before they reach such a call; not those with a VPROF_ mark, which keep their probes. */
 static bool *find_throwing(const struct instrumenting *in)
 {
 	const struct parsed *p = in->parsed;
@@ -330,7 +332,7 @@ static bool level_makes_jumps(const char *level, bool is_clang)
 	return is_clang || (*level && strcmp(level, "1") != 0 && strcmp(level, "g") != 0);
 }
 
-/* Of the options; -foptimize-sibling-calls is what -O2 says in gcc, and -O1 in clang. */
+/* By the options; -O2 includes -foptimize-sibling-calls in gcc, -O1 in clang. */
 bool options_make_jumps(const char *const *argv, bool is_clang)
 {
 	bool jumps = false;
@@ -349,7 +351,7 @@ bool options_make_jumps(const char *const *argv, bool is_clang)
 	return told < 0 ? jumps : told;
 }
 
-/* The text can ask for it as well: optimize("O2") as an attribute or a #pragma. */
+/* The text can request it as well: optimize("O2") as an attribute or a #pragma. */
 static bool text_asks(const struct instrumenting *in)
 {
 	static const char word[] = "optimize";

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * unit_cache.c - what the last compile of a unit found out, and this one need not.
+ * unit_cache.c - reuses what the last compile of a unit found out.
  *
- * Files count as unchanged while their size and time are, like make and ccache take it; a header that is
- * found now because it was put earlier into the search path is noticed when another file of the unit
- * changes.  That concerns the scan alone: what is compiled is always the user's files as they are.
+ * Files count as unchanged while their size and time are, like make and ccache take it; a new header that hides
+ * another one on the search path is noticed when a file of the unit changes.  That concerns the scan alone: what is
+ * compiled is always the user's files as they are.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -26,7 +26,7 @@ uint64_t known_text_hash(const char *text, size_t len, enum language language, c
 	return h ? h : 1;
 }
 
-/* Who else's resolver calls what of it may be known only now. */
+/* Whether the same functions may run before relocation: another unit's resolver may call one of them now. */
 static bool early_agrees(const struct unit *before, const struct plan *plan)
 {
 	for (size_t i = 0; plan && i < before->functions.cnt; i++) {
@@ -45,7 +45,7 @@ static bool is_usable(const struct unit *before, const struct launcher_options *
 	       before->known.settings == settings_of(o);
 }
 
-/* A record that was damaged may say anything. */
+/* A damaged record may contain anything. */
 static bool places_are_in(const struct unit *before, size_t len)
 {
 	for (size_t i = 0; i < before->functions.cnt; i++)
@@ -144,7 +144,7 @@ static uint64_t hash_words(uint64_t h, const char *const *words)
 	return hash_u64(h, 0);
 }
 
-/* What has to be the same for the same object: command and settings. */
+/* What must be equal for the object to be equal: command and settings. */
 static uint64_t identity(const struct unit *u, const struct launcher_options *o)
 {
 	const char *const places[] = { u->object, u->source, u->directory, NULL };
@@ -164,7 +164,7 @@ void known_note_plain(struct unit *u, const struct args *redirected, const struc
 	u->known.redirected = arena_strdup(u->arena, str_cstr(&names));
 }
 
-/* All of them: whether they are redirected in the object depends on the settings, which are the same. */
+/* Takes all of them: whether the object can be edited depends on the settings, which are equal. */
 static void take_names(const char *words, struct args *ret)
 {
 	while (*words) {
@@ -175,7 +175,7 @@ static void take_names(const char *words, struct args *ret)
 	}
 }
 
-/* Is a function to have a probe in one of the files that parts are of? */
+/* Whether a function of one of the record's parts is to have a probe. */
 static bool takes_probe_in_parts(const struct scan_head *head, const struct plan *plan)
 {
 	_cleanup_(map_freep) struct map *files = map_new();
@@ -192,7 +192,7 @@ static bool takes_probe_in_parts(const struct scan_head *head, const struct plan
 	return false;
 }
 
-/* False also where only the whole record tells. */
+/* False also if only the whole record can tell. */
 static bool takes_no_probe(const struct scan_head *head, const struct plan *plan)
 {
 	for (size_t i = 0; plan && i < head->keys.cnt; i++)

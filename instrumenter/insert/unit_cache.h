@@ -24,11 +24,11 @@ uint64_t known_text_hash(const char *text, size_t len, enum language language, c
 bool known_text(const struct unit *before, uint64_t text_hash, size_t len,
 		const struct launcher_options *o);
 
-/* Whether now, a unit that was not looked at yet, can be compiled as it is, because before was without probes
- * and its files are as they were. */
+/* Whether now, a unit that was not scanned yet, can be compiled without edits, because before had no probes and its
+ * files are unchanged. */
 bool known_plain(const struct unit *before, const struct unit *now, const struct launcher_options *o);
 
-/* The same where before was made so as well, by the first lines of its record. */
+/* The same, from the first lines of its record, if before was compiled without edits too. */
 struct known_record {
 	char *path, *text;
 	size_t len;
@@ -38,15 +38,15 @@ bool known_unchanged(const struct unit *now, const struct launcher_options *o, s
 void known_record_keep(struct known_record *r, uint64_t ns, uint64_t bytes);	/* of the new object */
 void known_record_release(struct known_record *r);	/* also a _cleanup_ function; {0} to begin with */
 
-/* u was compiled by the user's own command alone, and those primitives redirected in the object. */
+/* u was compiled by the user's own command alone, and the object was edited to redirect these primitives. */
 void known_note_plain(struct unit *u, const struct args *redirected, const struct launcher_options *o);
 
-/* The primitives that u uses are added to ret, for object_redirect(); pragmas are its own, from sync.c.  False: one
- * needs more than a forwarder, or the object is of a kind that cannot be given one. */
+/* Adds the primitives that u uses to ret, for object_redirect(); pragmas are u's, from sync.c.  False: one needs more
+ * than a forwarder, or the object's kind cannot have one. */
 bool known_redirected(const struct unit *u, const char *pragmas, const struct launcher_options *o, struct args *ret);
 
-/* Writes down in in->unit what the next compile may go by.  since_ns: when this one began; a file that
- * is not older may have been read before it was changed. */
+/* Notes in in->unit what the next compile may reuse.  since_ns: when this one began; a file that is not older may
+ * have been read before it was changed. */
 void known_note(const struct instrumenting *in, uint64_t text_hash, uint64_t since_ns);
 
 #endif

@@ -18,7 +18,7 @@ struct directive {
 };
 
 struct directives {
-	VEC(struct directive) list;	/* without marks: those are in the source already */
+	VEC(struct directive) list;	/* without marks, which are in the source already */
 };
 
 void directives_collect(const struct launcher_options *o, struct directives *ret);

@@ -2,7 +2,7 @@
 /*
  * unit_note.c - writes the note of a unit, and reads those of a program.
  *
- * A reader takes nothing for granted: a file may hold anything under that section's name.
+ * The reader checks everything: a section of that name may contain anything.
  */
 #include "build-config.h"
 #include <string.h>
@@ -24,7 +24,7 @@ static bool has_mark(const struct unit *u, size_t function)
 	return false;
 }
 
-/* An interval begins in the middle of the function: it is entered outside of it. */
+/* An interval begins in the middle of the function, so the function is entered outside of it. */
 static bool begins_inside(const struct unit *u, size_t function, const struct directives *all)
 {
 	for (size_t i = 0; i < all->list.cnt; i++)
@@ -199,7 +199,7 @@ static void take_note(struct program_notes *n, const char *text)
 	}
 }
 
-/* Where the file has no table of sections (sstrip), the whole of it is searched. */
+/* In a file without a table of sections (sstrip), the whole file is searched. */
 void program_notes_read(const struct elf *e, struct program_notes *ret)
 {
 	size_t bytes;
@@ -217,10 +217,10 @@ enum names_state program_names(const struct elf *e, const struct program_notes *
 {
 	bool asks = elf_symbol(e, "vprof_register", false), is_linked = elf_symbol(e, "vprof_register", true);
 
-	/* With a runtime of its own it may be recorded all the same. */
+	/* With a runtime of its own it may be recorded nevertheless. */
 	if (asks && !is_linked && !elf_symbol(e, REGISTER_OURS, false))
 		return NAMES_OF_ANOTHER;
-	/* Linked through vprof it may have the runtime and no probes. */
+	/* A program linked through vprof may have the runtime but no probes. */
 	if (!notes->unit_cnt && (elf_symbol(e, "vprof_unit_in", true) || (asks && !is_linked)))
 		return NAMES_MISSING;
 	return NAMES_CARRIED;

@@ -36,17 +36,17 @@ struct directives;
 /* The letter of one function. */
 char unit_note_level(const struct unit *u, size_t function, const struct launcher_options *o, const struct directives *all);
 
-/* The note of a unit whose functions have their probes. */
+/* Writes the note of a unit whose functions have their probes. */
 void unit_note_write(const struct instrumenting *in, struct str *ret);
 
-/* Of the note, what the plan and vprof.conf decide: part of probe_set_of(). */
+/* Hash of the parts of the note that the plan and vprof.conf decide: part of probe_set_of(). */
 uint64_t unit_note_hash(uint64_t h, const struct unit *u, const struct launcher_options *o);
 
 struct note_place {
 	char *interval, *role, *location;	/* role "mark": location is its name */
 };
 
-/* What a program carries: the sum of its units. */
+/* The notes of a program: the sum of its units. */
 struct program_notes {
 	size_t unit_cnt;
 	size_t inside_cnt, always_cnt, dormant_cnt;	/* probes */
@@ -57,7 +57,8 @@ struct program_notes {
 enum names_state {
 	NAMES_CARRIED,			/* or the program has no probes */
 	NAMES_MISSING,			/* it has probes, and no note */
-	NAMES_OF_ANOTHER,		/* its probes ask for another vprof's runtime, and stay dormant whatever notes say */
+	NAMES_OF_ANOTHER,		/* its probes need another vprof's runtime, and stay dormant whatever the
+					 * notes say */
 };
 
 enum names_state program_names(const struct elf *e, const struct program_notes *notes);

@@ -2,8 +2,8 @@
 /*
  * catch_exec.c - libvprof-exec.so: compilers that a build calls by an absolute path.
  *
- * The links that `vprof build` puts first on PATH are passed by where a build wrote down its compiler
- * when it was configured, as cmake does:
+ * The links that `vprof build` puts first on PATH do not work for a build that stored its compiler's path when it was
+ * configured, as cmake does:
  *
  *	/usr/bin/cc -O2 -c log.c -o log.o
  *
@@ -11,11 +11,10 @@
  *
  *	vprof cc /usr/bin/cc -O2 -c log.c -o log.o
  *
- * so that a tree that was configured long ago can be built with probes, and nothing of vprof is
- * written into it.  Bare names are the links' business.  Three variables of the environment say all:
- * VPROF_LAUNCHER (the program), VPROF_LINKS (the directory of the links), VPROF_CAUGHT (set by the
- * launcher: what it runs is the real compiler).  A static make, or one that clears its environment,
- * is not caught.
+ * so that a tree that was configured long ago can be built with probes, and nothing of vprof is written into it.
+ * Bare names are left to the links.  Three variables of the environment control it: VPROF_LAUNCHER (the program),
+ * VPROF_LINKS (the directory of the links), VPROF_CAUGHT (set by the launcher: what it runs is the real compiler).  A
+ * static make, or one that clears its environment, is not caught.
  *
  * The calls may come between vfork and exec: no memory is allocated, nothing is kept.
  */
@@ -59,7 +58,7 @@ static const char *variable(char *const *env, const char *name)
 	return NULL;
 }
 
-/* The launcher, if path is a compiler that has to go through it; else NULL. */
+/* The launcher, if path is a compiler that must be called through it; else NULL. */
 static const char *launcher_for(const char *path, char *const *env)
 {
 	const char *launcher, *links, *slash = path ? strrchr(path, '/') : NULL;

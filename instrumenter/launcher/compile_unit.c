@@ -6,11 +6,11 @@
  *	gcc -Wall -O2 -E log.c -o .../log.o.i
  *	gcc -Wall -O2 -c -x cpp-output .../log.o.i -o log.o	after the probes have been put in
  *
- * The compiler's messages about all this are held back: they would speak of the edited text, without
- * the macros, comments and columns of the user's.  If there are any, the user's own command is run
- * as well, for its messages and its exit status alone.  So a unit without a warning is compiled
- * once, and -Werror means what it always did.  If the edited text does not compile and the user's does, it is edited
- * anew, without the probes that the compiler does not take (refused.h).
+ * The compiler's messages about the edited text are not printed: they would refer to a text without the user's
+ * macros, comments and columns.  If there are any, the user's own command is run as well, for its messages and its
+ * exit status alone.  So a unit without a warning is compiled once, and -Werror means what it always did.  If the
+ * edited text does not compile and the user's does, it is edited anew, without the probes that the compiler rejects
+ * (refused.h).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -33,9 +33,10 @@
 #include "instrumenter/products/text_name.h"
 #include "instrumenter/scan/refused.h"
 
-#define STATUS_NOT_FOUND 127		/* as a shell says it */
+#define STATUS_NOT_FOUND 127		/* as in a shell */
 #define STATUS_KILLED 128		/* and more: the signal */
-#define TRIES 6				/* of an instrumented text, before the user's own is taken */
+#define TRIES 6				/* attempts to compile an instrumented text, before the user's own text is
+					 * compiled */
 
 int compiler_run(const struct args *a, struct str *err)
 {
@@ -56,18 +57,17 @@ struct unit_job {
 	int text_lock;
 	struct unit *unit;
 	struct unit *before;		/* the record of the last compile; NULL */
-	uint64_t since_ns;		/* when this one began */
+	uint64_t since_ns;		/* when this compile began */
 	struct product product;
 	struct str messages;		/* about the unit's text as we see it */
-	bool were_said;			/* the compiler's words about the user's text */
-	bool in_text;			/* primitives are not to be redirected in the object */
-	struct refused refused;		/* functions that the compiler does not take with a probe */
-	int ended;			/* the status of a compiler that a signal ended: that says nothing about
-					 * the text, so nothing else is tried; or of one that said that the
-					 * user's own text is wrong */
+	bool were_said;			/* the compiler has printed its messages about the user's text */
+	bool in_text;			/* do not edit the object to redirect primitives */
+	struct refused refused;		/* functions that the compiler rejects with a probe */
+	int ended;			/* the status of a compiler that a signal ended, which says nothing about the
+					 * text, so nothing else is tried; or of one that rejected the user's own text */
 };
 
-/* Of these messages the first words are looked at ("error:"), and names in quotes. */
+/* The first words of messages ("error:") and names in quotes are parsed, so messages must be in English. */
 static const char *const languages[] = { "LC_ALL", "LC_MESSAGES", "LANG", "LANGUAGE", NULL };
 
 /* The compiler's status; its messages go to j. */
@@ -119,7 +119,7 @@ static struct unit *new_unit(const struct command *c, size_t i)
 	return u;
 }
 
-/* What was found out about the unit the last time is true; how it is compiled is said by now. */
+/* The record of the last compile holds; only how to compile is decided now. */
 static void go_by_record(struct unit_job *j)
 {
 	struct unit *u = TAKE_PTR(j->before);
@@ -167,8 +167,8 @@ static bool wants_prototype(const char *name, void *arg)
 	return primitives_find(arg, name) != NULL;
 }
 
-/* Parses and edits.  False: the unit is to be compiled as it is, because nothing is to be
- * inserted or because of what unit->untouched says. */
+/* Parses and edits.  False: compile the unit without edits, because there is nothing to insert or because of
+ * unit->untouched. */
 static bool parse_and_edit(struct unit_job *j, struct instrumenting *in, struct str *ret)
 {
 	struct parse_input input = {
@@ -238,7 +238,7 @@ static void give_up_compiling(struct unit_job *j)
 		j->unit->functions.items[i].probed = false;
 }
 
-/* The edited text to the object; true if there is one.  ret_refused: the compiler did not take it. */
+/* Compiles the edited text to the object; true if that worked.  ret_refused: the compiler rejected it. */
 static bool compile_edited(struct unit_job *j, const char *text, size_t len, bool *ret_refused)
 {
 	_cleanup_(str_release) struct str edited = STR_INIT;
@@ -253,7 +253,7 @@ static bool compile_edited(struct unit_job *j, const char *text, size_t len, boo
 	}
 	compile_command(j->c, j->source, j->text_path, j->object, !j->o->again, &a);
 	product_begin(&a, j->object, j->object, j->o->build_dir, &j->product);
-	/* These would write a second dependency file, of a unit without headers. */
+	/* These would make the compiler write a second dependency file, of a unit without headers. */
 	unsetenv("DEPENDENCIES_OUTPUT");
 	unsetenv("SUNPRO_DEPENDENCIES");
 	if (run(j, &a) != 0) {
@@ -264,8 +264,8 @@ static bool compile_edited(struct unit_job *j, const char *text, size_t len, boo
 	return true;
 }
 
-/* The compiler has something to say: let it say that about the user's text.  It may be an error
- * there (-Werror); then there is no object. */
+/* The compiler has a message: compiles the user's text, so that it refers to that.  It may be an error there
+ * (-Werror); then there is no object. */
 static int say_messages(struct unit_job *j)
 {
 	_cleanup_(args_release) struct args a = ARGS_INIT;
@@ -281,7 +281,7 @@ static int say_messages(struct unit_job *j)
 	return status;
 }
 
-/* What was found out about the text is true the next time as well, but for who is to have a probe. */
+/* What is known about the text still holds, except which functions get a probe. */
 static void begin_anew(struct unit_job *j)
 {
 	unit_free(j->before);
@@ -290,7 +290,7 @@ static void begin_anew(struct unit_job *j)
 	str_reset(&j->messages);
 }
 
-/* Preprocesses, and puts probes in; then without those that the compiler does not take. */
+/* Preprocesses and inserts probes; then tries without those that the compiler rejects. */
 static bool compile_instrumented(struct unit_job *j)
 {
 	_cleanup_(freep) char *text = NULL;
@@ -321,7 +321,7 @@ static bool has_output(const struct args *a)
 	return false;
 }
 
-/* No message is said twice, but it says in any case why it failed. */
+/* Prints no message twice, but the reason of a failure in any case. */
 static int run_as_is(struct unit_job *j, const struct args *a)
 {
 	_cleanup_(str_release) struct str messages = STR_INIT;
@@ -354,7 +354,7 @@ static void names_to_redirect(const struct unit_job *j, struct args *ret)
 		args_release(ret);
 }
 
-/* False: the object is of a kind that nobody expected, and not redirected. */
+/* False: the object is of an unexpected kind, and was not edited. */
 static bool redirect(const struct unit_job *j, const struct args *names)
 {
 	const char *path = j->product.temporary ? j->product.temporary : j->product.target;
@@ -362,7 +362,7 @@ static bool redirect(const struct unit_job *j, const struct args *names)
 	return !names->cnt || object_redirect(path, (const char *const *)names->items, names->cnt);
 }
 
-/* No message is said twice. */
+/* Prints no message twice. */
 static bool compile_in_text(struct unit_job *j)
 {
 	product_drop(&j->product);
@@ -399,8 +399,8 @@ static void keep_product(struct unit_job *j)
 	product_keep(&j->product, &j->unit, 1, j->o->build_dir);
 }
 
-/* Nothing has changed since the user's own command made the object: that command, and no more.  False: something
- * has, or the record has to be read in whole. */
+/* If nothing has changed since the user's own command made the object, runs that command, and no more.  False:
+ * something changed, or the whole record has to be read. */
 static bool compile_unchanged(struct unit_job *j, int *ret_status)
 {
 	_cleanup_(known_record_release) struct known_record record = { NULL, NULL, 0 };

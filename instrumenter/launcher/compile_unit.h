@@ -8,8 +8,8 @@
 #include "instrumenter/launcher/launcher.h"
 #include "instrumenter/parse/command.h"
 
-/* Compiles source i of c to object (in the user's terms a path relative to here), writes the scan
- * record.  The exit status to end with; the compiler has said why.  The caller frees *ret. */
+/* Compiles source i of c to object (in the user's terms a path relative to here), writes the scan record.  Returns
+ * the exit status to end with; the compiler has printed why.  The caller frees *ret. */
 int compile_unit(const struct launcher_options *o, const struct command *c, size_t i,
 		 const char *object, struct unit **ret);
 
@@ -18,8 +18,7 @@ int compile_unit(const struct launcher_options *o, const struct command *c, size
 int unit_text(const struct unit *u, const struct launcher_options *o, struct str *ret,
 	      struct diag *reterr);
 
-/* Runs a compiler; err collects what it says, NULL: it says it itself.  The exit status, 127 if there
- * is no such program. */
+/* Runs a compiler; err collects its messages, NULL: they are printed.  The exit status, 127 if there is no such program. */
 int compiler_run(const struct args *words, struct str *err);
 
 #endif

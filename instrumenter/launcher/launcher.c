@@ -30,7 +30,7 @@
 /* Programs that are never the real compiler. */
 static const char *const own_programs[] = { "vprof", "vprof-launcher" };
 
-/* Our own links, a directory: where a path leads is looked up without asking for its name. */
+/* The directory of our own links; resolves a path without looking at its name. */
 struct own_links {
 	struct stat dir;
 	bool known;
@@ -56,7 +56,7 @@ static bool is_own_dir(const char *dir, const struct own_links *own)
 	return own->known && stat(dir, &st) == 0 && same_file(&st, &own->dir);
 }
 
-/* Another link to this program, or to the program of which it is the launcher. */
+/* Whether it is another link to this program, or to the program of which it is the launcher. */
 static bool is_own_program(const char *path)
 {
 	_cleanup_(freep) char *real = path_real(path);
@@ -98,7 +98,7 @@ static char *find_program(const char *name, const struct own_links *own)
 	return xstrdup(name);
 }
 
-/* A compiler's wrapper that looks for the real one (ccache) must not find us, or it runs in circles. */
+/* A compiler wrapper that searches for the real compiler (ccache) must not find us, or it would call us forever. */
 static void leave_search_path(const struct own_links *own)
 {
 	_cleanup_(str_release) struct str rest = STR_INIT;
@@ -114,8 +114,8 @@ static void leave_search_path(const struct own_links *own)
 		setenv("PATH", rest.data, 1);
 }
 
-/* Replaces the program words.  A bare name behind ccache is for ccache to find: it leaves out its
- * own links as we leave out ours. */
+/* Replaces the program words.  A bare name after ccache is left for ccache to find: it skips its own links as we skip
+ * ours. */
 static void resolve_programs(char *const *argv, const struct own_links *own, struct args *ret)
 {
 	struct command c;
@@ -164,7 +164,7 @@ static void add_runtime(const struct launcher_options *o, const struct command *
 {
 	if (!o->runtime_dir || c->link != LINK_EXECUTABLE)
 		return;
-	args_add(ret, "-x");		/* a language given before would be taken for the library's */
+	args_add(ret, "-x");		/* else a language given before would apply to the library */
 	args_add(ret, "none");
 	args_add(ret, "-Wl,-u,vprof_anchor");
 	args_addf(ret, "-Wl,--dynamic-list=%s/libvprof.list", o->runtime_dir);
@@ -188,7 +188,7 @@ static int run_link(const struct launcher_options *o, const struct command *c, s
 	return status;
 }
 
-/* The user's own words: a response file stays one, a command line may be too long without. */
+/* Passes the user's own words: a response file remains one, since the command line may be too long without. */
 static int link_only(const struct launcher_options *o, const struct command *c, char *const *argv)
 {
 	_cleanup_(args_release) struct args a = ARGS_INIT;
@@ -212,7 +212,7 @@ static int link_objects(const struct launcher_options *o, const struct command *
 
 		told |= kind == WORD_LANGUAGE;
 		if (kind == WORD_SOURCE) {
-			if (told) {		/* only then: for what stands behind -x g++ links no libstdc++ */
+			if (told) {		/* only then, because for a source after -x, g++ links no libstdc++ */
 				args_add(&a, "-x");
 				args_add(&a, "none");
 			}
@@ -254,7 +254,7 @@ static int compile_and_link(const struct launcher_options *o, const struct comma
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-/* gcc -E -: from a terminal only who is in its foreground may read. */
+/* gcc -E -: only a foreground process may read from a terminal */
 static bool reads_stdin(char *const *argv)
 {
 	for (size_t i = 0; argv[i]; i++)

@@ -33,7 +33,8 @@
 /* Runs compiler argv[0] argv[1]...; returns the exit status to end with. */
 int launcher_run(char *const *argv, const struct launcher_options *o);
 
-/* One line to standard error, in one write, for other compiles write at the same time; names in it are made inert. */
+/* Prints one line to standard error, in one write, because other compiles write at the same time; names in it are
+ * made harmless. */
 void launcher_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* vprof build, after a change of plan: re-runs the recorded commands of the units whose probes

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * rebuild.c - compile again only what a new plan changes.
+ * rebuild.c - recompiles only the objects that a new plan changes.
  *
- * The scan record says what is in an object (probe_set) and how it was made (directory, command,
- * environment).  With two units, a plan that adds a probe to a function of a.c changes what
- * a.o should hold but not b.o: one command is run again, in its own directory.  A command that
- * compiled several units is run once.
+ * The scan record says what is in an object (probe_set) and how it was made (directory, command, environment).  With
+ * two units, a plan that adds a probe to a function of a.c changes what a.o should hold but not b.o: one command is
+ * run again, in its own directory.  A command that compiled several units is run once.
  *
- * A source may be gone: a test of configure's, a file that make generates and deletes again, one that
- * was renamed.  Its object and its record are removed; a build that still needs it makes it again.
+ * A source may be gone: a test of configure's, a file that make generates and deletes again, one that was renamed.
+ * Its object and its record are removed; a build that still needs it makes it again.
  *
  * Where ninja made an object it is removed, and ninja makes it again: see is_made_by_ninja().
  *
- * Each command runs in a forked copy of this process, which is a `vprof cc` as much as any; what
- * it says is kept and shown only if it fails.
+ * Each command runs in a forked copy of this process, which acts as a `vprof cc`; its output is kept and shown only
+ * if it fails.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,13 +42,13 @@ struct rebuild {
 	const struct launcher_options *o;
 	VEC(struct command_job) jobs;
 	unsigned running, done, total;	/* commands; units; units */
-	unsigned removed;		/* objects that the build makes again, if it needs them */
+	unsigned removed;		/* objects that the build will make again if it needs them */
 	void (*progress)(unsigned done, unsigned total, void *arg);
 	void *arg;
 };
 
-/* Ninja knows an object by its time: with a newer one its headers count as unknown, and it would
- * compile once more.  So it has to make the object by itself; it is parallel enough. */
+/* Ninja identifies an object by its time: after a newer time its headers count as unknown, and it would compile once
+ * more.  So ninja has to make the object itself; it compiles in parallel anyway. */
 static bool is_made_by_ninja(const struct unit *u)
 {
 	_cleanup_(freep) char *log = path_join(u->directory, ".ninja_log");
@@ -68,7 +67,7 @@ static uint64_t command_hash(const struct unit *u)
 	return h;
 }
 
-/* True if there was an object that the build may want again. */
+/* True if there was an object that the build may need again. */
 static bool forget_unit(const struct unit *u, const char *build_dir)
 {
 	_cleanup_(freep) char *record = unit_path(build_dir, u->object, ".scan");
@@ -139,7 +138,7 @@ static int start_job(struct rebuild *r, struct command_job *j, struct diag *rete
 	return 0;
 }
 
-/* The first lines that fit: a compiler says first what matters. */
+/* The first lines that fit: a compiler prints the most important ones first. */
 static int report_failure(const struct command_job *j, int status, struct diag *reterr)
 {
 	char text[900];
@@ -150,7 +149,7 @@ static int report_failure(const struct command_job *j, int status, struct diag *
 	return diag_lines(reterr, -EIO, text);
 }
 
-/* The job that has ended first; if none has, the oldest.  Somebody else's child is left alone. */
+/* The job that ended first; if none has, the oldest.  Does not collect children of other code. */
 static struct command_job *ended_job(struct rebuild *r)
 {
 	struct command_job *oldest = NULL;

@@ -2,8 +2,8 @@
 /*
  * readable.c - the instrumented text of a unit, for people.
  *
- * What is compiled is a preprocessed text, mostly of headers that nobody asked for.  Of a unit of 12
- * lines with <stdio.h> this remains:
+ * The compiled text is preprocessed and consists mostly of headers.  For a unit of 12 lines with <stdio.h> this
+ * prints:
  *
  *	static struct vprof_site vprof_function_0 ... = { 0, { 0 }, 3, 'i', 0x2bd84e0a5cbf9ea2ULL, "handle", "/src/main.c" };
  *	...
@@ -14,9 +14,9 @@
  *		return x; }
  *
  * Left out are line markers, foreign headers, and the declarations that every unit begins with
- * (runtime/shared/probe.h); where a place is not the line after the one before, it is said.  What the compiler
- * gets stands on the user's line, so that line numbers stay his; here what is inserted behind a '{' has
- * lines of its own, and macros that became long lines are broken at blanks.
+ * (runtime/shared/probe.h); where lines are skipped, a comment gives the place.  In the compiled text insertions are
+ * on the user's line, so that line numbers do not change; here insertions after a '{' have lines of their own, and
+ * macros that became long lines are broken at blanks.
  */
 #include <ctype.h>
 #include <string.h>
@@ -25,7 +25,7 @@
 #include "instrumenter/marks/readable.h"
 #include "instrumenter/text/lines.h"
 
-#define LINES_FILLED 4			/* a gap of the user's own up to this is shown as it is */
+#define LINES_FILLED 4			/* a gap of up to this many of the user's lines is shown as it is */
 #define COLUMNS 100			/* a longer line is broken at the next blank */
 
 struct reading {
@@ -51,7 +51,7 @@ static bool is_blank(const char *p, size_t len)
 	return true;
 }
 
-/* What instrument.c adds behind the declarations of every unit begins with one of these. */
+/* The text that instrument.c adds after the declarations of every unit begins with one of these. */
 static bool begins_own_part(const char *p, size_t len)
 {
 	static const char *const starts[] = {
@@ -70,11 +70,11 @@ static bool begins_own_part(const char *p, size_t len)
 struct breaking {
 	const char *text;
 	size_t len, indent;		/* blanks at its beginning */
-	size_t column;			/* of what was written since the last break; 0: nothing was */
+	size_t column;			/* columns written since the last break; 0: none */
 	struct str *ret;
 };
 
-/* L'x' opens a literal, the quote in 1'000 does not. */
+/* L'x' opens a literal; the quote in 1'000 does not. */
 static bool opens_literal(const struct breaking *b, size_t at)
 {
 	size_t word = at;
@@ -107,7 +107,7 @@ static bool begins_insertion(const struct breaking *b, size_t at)
 	return false;
 }
 
-/* Behind the ';' that ends the statement. */
+/* After the ';' that ends the statement. */
 static size_t statement_end(const struct breaking *b, size_t at)
 {
 	while (at < b->len && b->text[at] != ';')
@@ -222,7 +222,7 @@ static void show_users(struct reading *r, const char *p, size_t len, const struc
 	r->line = at->line;
 }
 
-/* What a macro of a system header became stands in the user's file, but is marked as the system's. */
+/* The expansion of a system header's macro is in the user's file, but is marked as the system's. */
 static bool is_users(const struct reading *r, const struct position *at)
 {
 	return !at->foreign || (r->file && strcmp(r->file, at->file) == 0);

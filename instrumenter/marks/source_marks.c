@@ -42,7 +42,7 @@ struct marking {
 	struct diag *reterr;
 };
 
-/* What is marked at one LOC: a function of a unit, parsed. */
+/* A function that one LOC names, in a parsed unit. */
 struct marked_function {
 	const struct location *loc;
 	const char *macro;		/* "VPROF_BEGIN" ... */
@@ -177,7 +177,7 @@ static const char *name_of(size_t n, void *arg)
 	return n < f->parameters.cnt ? f->parameters.items[n].name : NULL;
 }
 
-/* "(r->id)", for the user's eyes: without the cast. */
+/* "(r->id)", for readers: without the cast. */
 static const char *add_expression(struct marked_function *mf, const char *expression, const char *result,
 				  struct str *ret)
 {
@@ -191,7 +191,7 @@ static const char *add_expression(struct marked_function *mf, const char *expres
 	return problem;
 }
 
-/* `VPROF_END("request", (r->id));`, behind `if (CONDITION) ` where there is one. */
+/* `VPROF_END("request", (r->id));`, after `if (CONDITION) ` if there is one. */
 static int mark_text(struct marking *m, struct marked_function *mf, const char *result, struct str *ret)
 {
 	const char *key = mf->loc->key ? mf->loc->key : m->d->key, *problem = NULL;
@@ -250,7 +250,7 @@ static int mark_return(struct marking *m, struct marked_function *mf, size_t sta
 	return 0;
 }
 
-/* The nth return on its line: how many others of the list stand there before it. */
+/* Which return on its line it is: the number of others of the list before it there. */
 static unsigned nth_on_line(const struct lines *l, const struct ranges *list, size_t i)
 {
 	uint32_t line = lines_at(l, list->items.items[i].start).line;

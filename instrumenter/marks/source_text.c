@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * source_text.c - a source file as tokens, just well enough to find a word on a line.
+ * source_text.c - splits a source file into tokens, as far as needed to find a word on a line.
  *
- * Example: on `	if (!p) return fail("return"); // return` the word return is there once, at
- * offset 9: the others stand in a string and in a comment.
+ * Example: on `	if (!p) return fail("return"); // return` the word return is there once, at offset 9: the others
+ * stand in a string and in a comment.
  */
 #include <ctype.h>
 #include <stdbool.h>
@@ -65,7 +65,7 @@ static const char *skip_token(const char *s)
 	return s;
 }
 
-/* Visits the tokens from the beginning of the text: a comment may begin on an earlier line. */
+/* Visits the tokens from the beginning of the text, because a comment may begin on an earlier line. */
 static size_t find_on_line(const char *text, uint32_t line, const char *token, unsigned nth, bool last)
 {
 	size_t start = source_line(text, line), len = strlen(token), found = SOURCE_NONE;

@@ -25,8 +25,8 @@ size_t source_last_token(const char *text, uint32_t line, const char *token);
 /* The ';' that ends the statement at offset: outside of all brackets. */
 size_t source_statement_end(const char *text, size_t offset);
 
-/* Where an #include of ours belongs: behind the last #include that stands before any code in
- * conditional-free text, else behind the first comment, else at 0. */
+/* Where our #include belongs: after the last #include that precedes all code and is not conditional, else after the
+ * first comment, else at 0. */
 size_t source_include_place(const char *text);
 
 #endif

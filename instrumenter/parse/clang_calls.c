@@ -14,7 +14,7 @@
 
 struct clang_calls clang_calls;
 
-/* Of each function its address has the name of its field; a void * is no pointer to a function in C. */
+/* Looks up each function's address by the name of its field; C has no conversion from void * to a function pointer. */
 static bool look_up(const char *name, void *field)
 {
 	void *found = dlsym(RTLD_DEFAULT, name);
@@ -32,7 +32,7 @@ static const char *load(void)
 		return LIBCLANG_SONAME " has no clang_" #name;
 	CLANG_CALLS(X)
 #undef X
-	/* A syntax tree is many small pieces, and it is not given back before the end. */
+	/* A syntax tree consists of many small allocations that are not freed before the end. */
 	mallopt(M_ARENA_MAX, 1);
 	mallopt(M_TOP_PAD, 32 << 20);
 	return NULL;

@@ -41,7 +41,8 @@ struct clang_calls {
 
 extern struct clang_calls clang_calls;
 
-/* Once; false: there is no libclang, or not the right one, and *ret_why (may be NULL) says so.  *ret_why lives for good. */
+/* Loads libclang once; false: it is missing, or the wrong one, and *ret_why (may be NULL) says so.  *ret_why is never
+ * freed. */
 bool clang_calls_load(const char **ret_why);
 
 #define clang_CXXMethod_isDefaulted clang_calls.CXXMethod_isDefaulted

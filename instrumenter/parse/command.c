@@ -76,7 +76,7 @@ static const struct option_row {
 	{ "-rpath", NEXT, WORD_LINK }, { "-gcc-toolchain", NEXT, WORD_FLAG },
 };
 
-/* With one of these nothing is compiled to an object that we could instrument. */
+/* With one of these the compiler makes no object that could be instrumented. */
 static const char *const passed_on[] = {
 	"-E", "-S", "-M", "-MM", "-fsyntax-only", "-###", "--version", "-dumpversion", "-dumpmachine",
 	"-dumpspecs", "-dumpfullversion", "-emit-llvm", "-emit-ast", "--analyze", "--help", "-cc1",
@@ -91,21 +91,21 @@ static const struct {
 	{ ".cpp", LANG_CXX }, { ".CPP", LANG_CXX }, { ".c++", LANG_CXX }, { ".C", LANG_CXX },
 };
 
-/* Sources that are a precompiled header or another language: the command is not for us. */
+/* Sources that are precompiled headers or of another language: the command is passed through. */
 static const char *const strange_suffixes[] = {
 	".h", ".hh", ".hpp", ".hxx", ".H", ".m", ".mm", ".f", ".f90", ".go", ".d", ".i", ".ii", ".pcm",
 };
 
 static const char *const assembler_suffixes[] = { ".s", ".S", ".sx" };
 
-/* What stands behind a triple in a cross compiler's name. */
+/* The names that follow a triple in a cross compiler's name. */
 static const char *const drivers[] = { "gcc", "g++", "clang", "cc", "c++", "cpp" };
 
 static const char *const wrappers[] = { "ccache", "sccache", "distcc", "icecc" };
 
 /* --- response files -------------------------------------------------------------- */
 
-#define RESPONSE_DEPTH 8		/* a file that names itself must end somewhere */
+#define RESPONSE_DEPTH 8		/* a file that includes itself must end somewhere */
 
 static void expand_words(char *const *argv, struct args *ret, int depth);
 
@@ -189,7 +189,7 @@ static bool is_our_target(const char *triple, size_t len)
 	       !strstr(target, "gnux32");
 }
 
-/* "aarch64-linux-gnu-gcc-12", "musl-gcc", "avr-g++": what they make cannot hold our probes. */
+/* "aarch64-linux-gnu-gcc-12", "musl-gcc", "avr-g++": their objects cannot contain our probes. */
 static bool is_foreign_compiler(const char *program)
 {
 	static const char *const harmless[] = { "c89", "c99", "clang", "ccache" };
@@ -207,7 +207,7 @@ static bool is_foreign_compiler(const char *program)
 	return end && !is_our_target(base, (size_t)(end - base));
 }
 
-/* g++ and clang++ take .c for C++. */
+/* g++ and clang++ compile .c as C++. */
 static bool is_cxx_driver(const char *program)
 {
 	return strstr(path_base(program), "++") != NULL;
@@ -364,7 +364,7 @@ static void see_precompiled(struct command *c)
 
 /* --- the whole --------------------------------------------------------------------- */
 
-/* Compiles and links that only ask what the compiler can do: configure, cmake and meson. */
+/* Compiles and links that only test what the compiler can do: those of configure, cmake and meson. */
 static bool is_probe_of_compiler(const struct command *c)
 {
 	static const char *const places[] = { "CMakeFiles/CMakeTmp", "CMakeFiles/CMakeScratch", "meson-private" };

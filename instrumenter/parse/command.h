@@ -17,7 +17,7 @@
 enum language { LANG_OTHER, LANG_C, LANG_CXX };
 
 enum command_kind {
-	COMMAND_PASS,			/* neither compiles nor links C or C++: hand it on as it is */
+	COMMAND_PASS,			/* neither compiles nor links C or C++: pass it through unchanged */
 	COMMAND_COMPILE,		/* -c */
 	COMMAND_COMPILE_LINK,		/* sources and no -c */
 	COMMAND_LINK			/* only objects and libraries */
@@ -25,7 +25,7 @@ enum command_kind {
 
 enum link_kind { LINK_EXECUTABLE, LINK_NO_RUNTIME };
 
-/* What an argument is to us; one entry per word of the expanded command line. */
+/* The kind of an argument; one entry per word of the expanded command line. */
 enum word_kind {
 	WORD_PROGRAM,
 	WORD_SOURCE,			/* C or C++ */
@@ -61,7 +61,7 @@ struct command {
 	bool deps_named, deps_target;	/* -MF, -MT/-MQ given */
 };
 
-/* Never fails: what is not understood is COMMAND_PASS. */
+/* Never fails: a command that it does not understand is COMMAND_PASS. */
 void command_parse(char *const *argv, struct command *ret);
 void command_release(struct command *c);	/* also a _cleanup_ function */
 

@@ -5,8 +5,8 @@
  *	cc, gcc-12, x86_64-linux-gnu-g++, clang++-14, ccache	yes
  *	gcc-ar, clang-format-14, cpp, tcc, distcc-pump		no
  *
- * Wrappers are among them because a ccache before the launcher would take the launcher for the
- * compiler, and would not know that the plan changed; so the launcher stands before ccache.
+ * Wrappers are among them because a ccache in front of the launcher would take the launcher for the compiler, and
+ * would not know that the plan changed; so the launcher runs ccache.
  */
 #ifndef INSTRUMENTER_PARSE_COMPILER_NAME_H
 #define INSTRUMENTER_PARSE_COMPILER_NAME_H
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* In a header, and without the C library's memory: catch_exec.c asks between vfork and exec. */
+/* In a header and without memory allocation, because catch_exec.c calls it between vfork and exec. */
 static inline bool is_compiler_name(const char *name)
 {
 	static const char *const plain[] = { "cc", "c++", "c89", "c99", "gcc", "g++", "clang", "clang++",

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * dialect.c - what gcc and newer compilers say and libclang 14 does not know.
+ * dialect.c - language extensions of gcc and newer compilers that libclang 14 does not know.
  *
  * A text that g++ preprocessed holds what libstdc++ writes for g++.  One word of it, __integer_pack, is what
- * std::make_index_sequence consists of: without it std::visit, std::apply and std::async of the
- * user's own code have no meaning for libclang.  So it gets to see
+ * std::make_index_sequence consists of: without it std::visit, std::apply and std::async of the user's own code have
+ * no meaning for libclang.  So it gets to see
  *
  *	= __make_integer_seq<integer_sequence,_Tp,_Num> ;	instead of
  *	= integer_sequence<_Tp, __integer_pack(_Num)...>;
  *
- * of the same length.  Everything else is a declaration or a macro of a file that the view includes in
- * place of its second line, the marker of <built-in>.
+ * of the same length.  Everything else is a declaration or a macro of a file that the view includes in place of its
+ * second line, the marker of <built-in>.
  */
 #include <string.h>
 #include "base/alloc.h"
@@ -89,7 +89,7 @@ static void use_our_spellings(char *text, size_t len)
 		}
 }
 
-/* Only a line marker can make room, and only before there is anything else. */
+/* Only a line marker has room for it, and only before any other text. */
 static void include_prologue(char *text)
 {
 	static const char line[] = "#include \"" DIALECT_FILE "\"";

@@ -33,8 +33,8 @@ static const struct {
 struct walk {
 	char *text, *end, *at;
 	const struct lines *lines;
-	bool foreign, is_unclosed;	/* is_unclosed: a brace has no end, so none is looked for again */
-	/* of the declaration, up to here: */
+	bool foreign, is_unclosed;	/* is_unclosed: a brace has no end, so no further end is searched for */
+	/* state of the declaration so far: */
 	bool keeps, is_type, has_parenthesis, may_begin_body;
 	size_t blank_cnt;
 };
@@ -49,7 +49,7 @@ static void begin_declaration(struct walk *w)
 	w->keeps = w->is_type = w->has_parenthesis = w->may_begin_body = false;
 }
 
-/* A line that begins with '#': where the next ones are from, perhaps. */
+/* A line that begins with '#' may change the file of the next lines. */
 static void see_directive(struct walk *w)
 {
 	char *newline = memchr(w->at, '\n', (size_t)(w->end - w->at));
@@ -106,13 +106,13 @@ static void blank(struct walk *w, char *from, const char *to)
 		}
 }
 
-/* Do lines of other files begin in there? */
+/* Whether lines of other files begin inside. */
 static bool has_directive(const char *from, const char *to)
 {
 	return memmem(from, (size_t)(to - from), "\n#", 2) != NULL;
 }
 
-/* Behind a{1} of "s() : a{1}, b{2} {}", or what a requires-clause has in braces. */
+/* Whether the declaration goes on: a{1} of "s() : a{1}, b{2} {}", or braces of a requires-clause. */
 static bool goes_on(const struct walk *w)
 {
 	const char *next = w->at;
@@ -131,7 +131,7 @@ static void see_brace(struct walk *w)
 	char *end = w->text + past;
 
 	w->is_unclosed |= is_whole && !past;
-	if (!past) {			/* a class, or nobody knows */
+	if (!past) {			/* a class, or unknown */
 		w->at++;
 		begin_declaration(w);
 		return;

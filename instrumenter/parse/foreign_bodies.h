@@ -6,9 +6,9 @@
  *	inline int twice(int a) { return a * 2; }	becomes
  *	inline int twice(int a) {               }
  *
- * Nothing in them is looked at, and what stands outside does not depend on them, but for constexpr functions and those
- * whose type is "auto": their bodies stay.  It goes by tokens, not by a grammar: if libclang finds an error in the project's own
- * code afterwards, the text is to be parsed as it is.
+ * Nothing in them is looked at, and what stands outside does not depend on them, but for constexpr functions and
+ * those whose type is "auto": their bodies stay.  This works on tokens, without a grammar: if libclang then finds an
+ * error in the project's own code, parse the original text.
  */
 #ifndef INSTRUMENTER_PARSE_FOREIGN_BODIES_H
 #define INSTRUMENTER_PARSE_FOREIGN_BODIES_H

@@ -28,7 +28,7 @@
 
 #define NO_FUNCTION SIZE_MAX
 
-/* Where the walk is: inside which function, and what call's callee has not been met yet. */
+/* Position of the walk: the function it is inside, and the call whose callee was not reached yet. */
 struct walk {
 	struct parsed *p;
 	const struct parse_input *in;
@@ -63,19 +63,19 @@ static bool is_class_kind(enum CXCursorKind k)
 }
 
 /*
- * libclang shows what stands in the type of a declaration once for the declaration's own sake and once for each
- * name that it declares:
+ * libclang visits what is inside the type of a declaration once for the declaration and once for each name that it
+ * declares:
  *
  *	struct s { void f() { g(); } } a, *b;	s thrice, its f and the call of g as well
  *	decltype([] { return 1; }) c, d;	the lambda twice
  *
- * In the text each of them is there once.  So whatever takes the same place as another of its kind is that one.
+ * In the text each of them occurs once.  So two nodes of one kind at the same place are the same.
  */
 static bool is_seen(const struct walk *w, CXCursor c, const char *what)
 {
 	uint64_t place = hash_u64(hash_u64(0, clang_getCursorKind(c)), clang_start(c));
 
-	/* One without "template <...>" that is a template for its "auto" begins and ends nowhere. */
+	/* A template without "template <...>", because of its "auto", has no place of its own. */
 	place = hash_u64(hash_u64(place, clang_end(c)), clang_offset(clang_getCursorLocation(c)));
 
 	return (*map_slot(w->seen, hash_str(place, what)))++ != 0;
@@ -202,7 +202,7 @@ static CXCursor body_of(CXCursor c)
 	return body;
 }
 
-/* What a declaration that is no definition tells about functions defined elsewhere in the unit. */
+/* Notes what a declaration without a body says about functions defined elsewhere in the unit. */
 static void note_declaration(struct parsed *p, CXCursor c)
 {
 	const char *printed, *name;
@@ -323,7 +323,7 @@ static bool never_throws(CXCursor target)
 	}
 }
 
-/* Yields false if the call is of no interest: of a builtin, an implicit constructor ... */
+/* False if the call is of no interest: a builtin, an implicit constructor ... */
 static bool read_call(struct walk *w, CXCursor c, CXCursor target, struct parsed_call *call)
 {
 	if (!is_null(target) && is_function_kind(clang_getCursorKind(target))) {
@@ -356,7 +356,7 @@ static void see_call(const struct walk *outer, CXCursor c)
 	walk_children(c, w);
 }
 
-/* A mention of a function: the callee that its call waits for, or its address. */
+/* A mention of a function: the callee that the current call waits for, or a use of its address. */
 static void see_reference(struct walk *w, CXCursor c)
 {
 	CXCursor target = clang_getCursorReferenced(c);
@@ -370,7 +370,7 @@ static void see_reference(struct walk *w, CXCursor c)
 	VEC_ADD(&w->p->address_taken, clang_qualified_name(w->p->arena, target));
 }
 
-/* What may throw without being a call that libclang shows; a range-for calls begin() and end(). */
+/* Constructs besides calls that may throw; a range-for calls begin() and end(). */
 static bool throws(enum CXCursorKind kind)
 {
 	return kind == CXCursor_CXXThrowExpr || kind == CXCursor_CXXNewExpr || kind == CXCursor_CXXDynamicCastExpr ||
@@ -409,7 +409,7 @@ static enum CXChildVisitResult visit_node(CXCursor c, CXCursor parent, CXClientD
 	default:
 		break;
 	}
-	/* Plain recursion keeps what is awaited: it may be met at any depth of the callee. */
+	/* Plain recursion keeps the awaited callee, which may be found at any depth. */
 	clang_visitChildren(c, visit_node, w);
 	return CXChildVisit_Continue;
 }
@@ -486,7 +486,7 @@ struct parsed *parse_text(const struct parse_input *in)
 	p->private = clang_parse(in, false);
 	if (p->private)
 		find_error(p, in);
-	if (!p->private || p->error) {		/* perhaps for what is missing in system headers */
+	if (!p->private || p->error) {		/* the error may be due to missing system headers' bodies */
 		clang_parse_free(p->private);
 		p->error = NULL;
 		p->private = clang_parse(in, true);

@@ -32,7 +32,7 @@ struct parsed_function {
 	bool is_static, is_extern;	/* is_extern: the word stands there */
 	bool is_inline, is_lambda, is_defaulted;
 	bool is_misread;		/* libclang lost its way in it */
-	bool throws;			/* beside its calls: throw, new, dynamic_cast and what else may */
+	bool throws;			/* something besides its calls may throw: throw, new, dynamic_cast ... */
 	const char *early;		/* NULL, or why it may run before the program is relocated (resolvers.c) */
 	const char *printed;		/* the declaration with its attributes, without body */
 	const char *type;		/* canonical; "virtual Base::f(int)" of a virtual method */
@@ -80,8 +80,8 @@ struct parsed {
 	VEC(struct parsed_prototype) prototypes;
 	VEC(const char *) resolvers;	/* of ifuncs */
 	VEC(const char *) externals;	/* functions also declared without inline, or with extern */
-	/* NULL, or the first error in the project's own code.  Functions whose bodies are not where braces say
-	 * are marked (is_misread); the others have their places, but calls may be missing. */
+	/* NULL, or the first error in the project's own code.  Functions whose bodies disagree with the braces are
+	 * marked (is_misread); the others have correct places, but calls may be missing. */
 	const char *error;
 	size_t error_offset;
 	struct parsed_private *private;
@@ -102,7 +102,7 @@ struct parse_input {
 struct parsed *parse_text(const struct parse_input *in);
 void parsed_free(struct parsed *p);
 
-/* What parses: "Debian clang version 14.0.6"; the caller frees it. */
+/* The parser: "Debian clang version 14.0.6"; the caller frees it. */
 char *parser_version(void);
 DEFINE_CLEANUP(struct parsed *, parsed_free);
 
@@ -115,7 +115,7 @@ struct ranges {
 };
 void parsed_returns(const struct parsed *p, size_t f, struct ranges *ret);
 
-/* The calls that functions.items[f] ends in; the caller releases ret->items. */
+/* The calls at the end of functions.items[f]; the caller releases ret->items. */
 struct parsed_tail {
 	struct range call;
 	bool passes_local;		/* the address of a variable of the caller's frame is among the arguments */

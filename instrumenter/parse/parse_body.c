@@ -2,12 +2,12 @@
 /*
  * parse_body.c - the returns and the statements of one function.
  *
- * Asked only for functions that a LOC names.  A statement is a child of a {...}, or the unbraced
- * body of an if, a loop, a switch, a case or a label.  libclang gives an if's condition and its
- * branches as equal children; a branch is one that starts after the closing parenthesis:
+ * Used only for functions that a LOC names.  A statement is a child of a {...}, or the unbraced body of an if, a
+ * loop, a switch, a case or a label.  libclang gives an if's condition and its branches as equal children; a branch
+ * is one that starts after the closing parenthesis:
  *
  *	if (a(b)) c(); else d();
- *	   ^condition  ^      ^ branches start behind the ')' that matches the first '('
+ *	   ^condition  ^      ^ branches start after the ')' that matches the first '('
  */
 #include <string.h>
 #include "base/banned.h"
@@ -44,8 +44,8 @@ struct statement_walk {
 	const struct parsed_private *private;
 	void (*visit)(const struct parsed_statement *s, void *arg);
 	void *arg;
-	size_t behind;			/* children that start before are no statements */
-	size_t left;			/* so many more are */
+	size_t behind;			/* children that start before are not statements */
+	size_t left;			/* number of further ones */
 };
 
 size_t past_parentheses(const struct parsed_private *p, size_t start, size_t end)
@@ -83,7 +83,7 @@ static size_t past_colon(const struct parsed_private *p, size_t start, size_t en
 	return end;
 }
 
-/* Which children of c are statements: at most left of them, from behind on. */
+/* Which children of c are statements: at most `left` of them, from `behind` on. */
 static void set_limits(struct statement_walk *w, CXCursor c)
 {
 	size_t start = clang_start(c), end = clang_end(c);

@@ -36,8 +36,8 @@ static const char *standard_option(const struct parse_input *in)
 }
 
 /*
- * The text as dialect.c shows it, and what it includes.  Incomplete: as if more were to come, so that templates
- * are not instantiated in the end; what we want to know is in their patterns.
+ * The text in the form of dialect.c, and its include.  Parsed as incomplete, so that templates are not instantiated
+ * at the end: their patterns contain what is needed.
  */
 static int parse_view(const struct parse_input *in, bool whole, CXIndex index, const char *const *args, int arg_cnt,
 		      CXTranslationUnit *ret)
@@ -190,7 +190,7 @@ const char *clang_function_type(struct arena *a, CXCursor f)
 	       clang_text(a, clang_getTypeSpelling(clang_getCanonicalType(clang_getCursorType(f))));
 }
 
-/* What stands behind the parameters in its type, but for noexcept. */
+/* The part of its type after the parameters, except noexcept. */
 static const char *qualifiers_of(struct arena *a, CXCursor f)
 {
 	const char *type = clang_function_type(a, f), *close = strrchr(type, ')'), *quiet = close ? strstr(close, " noexcept") : NULL;
@@ -273,7 +273,7 @@ bool clang_is_implicit(CXCursor f)
 {
 	CXCursor parent = clang_getCursorSemanticParent(f);
 
-	/* What the compiler makes has the place of its class. */
+	/* Functions that the compiler generates have the place of their class. */
 	return clang_equalLocations(clang_getCursorLocation(f), clang_getCursorLocation(parent));
 }
 

@@ -20,7 +20,7 @@ struct parsed_private {
 	size_t len;
 };
 
-/* whole: with the bodies of system headers' functions (foreign_bodies.h).  NULL: libclang gave up. */
+/* whole: includes the bodies of system headers' functions (foreign_bodies.h).  NULL: libclang failed. */
 struct parsed_private *clang_parse(const struct parse_input *in, bool whole);
 void clang_parse_free(struct parsed_private *p);
 
@@ -56,7 +56,8 @@ size_t past_parentheses(const struct parsed_private *p, size_t start, size_t end
 /* parse_frames.c */
 bool clang_is_local(CXCursor variable);
 bool clang_passes_local(const struct parsed_private *p, CXCursor call);
-bool clang_has_destroyed(const struct parsed_private *p, CXCursor body);	/* a variable with a destructor */
+bool clang_has_destroyed(const struct parsed_private *p, CXCursor body);	/* the body declares a variable with a
+										 * destructor */
 
 bool clang_is_scalar(CXType canonical);
 bool clang_is_implicit(CXCursor function);		/* made by the compiler: no source */

@@ -5,7 +5,7 @@
  *	struct conn c; return handle(&c);		handle() may use what is in the frame
  *	std::lock_guard<std::mutex> l(m); return work();	the destructor runs after work()
  *
- * In doubt the answer is no: then a span ends a little early, which is harmless.
+ * If in doubt, the answer is no: then a span ends slightly early, which is harmless.
  */
 #include <string.h>
 #include "base/banned.h"
@@ -107,7 +107,7 @@ static enum CXChildVisitResult visit_member(CXCursor c, CXCursor parent, CXClien
 	return s->found ? CXChildVisit_Break : CXChildVisit_Continue;
 }
 
-/* Does its end run code of a destructor? */
+/* Whether leaving its scope runs a destructor. */
 static bool is_destroyed(CXType t, int depth)
 {
 	struct record_search s = { depth, false };
@@ -124,7 +124,7 @@ static bool is_destroyed(CXType t, int depth)
 	return s.found;
 }
 
-/* __attribute__((cleanup(f))), which may stand before the type and behind the name. */
+/* __attribute__((cleanup(f))), which may precede the type or follow the name. */
 static bool has_cleanup(CXCursor variable)
 {
 	CXString text;

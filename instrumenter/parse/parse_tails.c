@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * parse_tails.c - where a function ends in a call, so that compilers make a jump of it.
+ * parse_tails.c - finds calls at the end of a function, which compilers turn into jumps.
  *
  *	return n ? f(n - 1) : (g(n), h(n));	f(n - 1) and h(n)
  *	if (n) f(n - 1);			at the end of a void function, or before its return;
@@ -8,8 +8,8 @@
  *	r = f(n); goto out;			where "out: return r;" is anywhere
  *	return n ? 1 + f(n - 1) : 0;		where f() calls itself: compilers add up in a loop
  *
- * Each statement is looked at with what follows it: more work, the return of nothing, or the return of a variable. Calls in
- * a try block are none of these: the frame has to be there when they throw.
+ * Each statement is examined together with what follows it: more work, the return of nothing, or the return of a
+ * variable.  Calls in a try block are excluded: the frame must exist when they throw.
  */
 #include <string.h>
 #include "base/banned.h"
@@ -73,7 +73,7 @@ static void tails_of_statement(struct tail_walk w, CXCursor c, struct after afte
 
 static void tails_of_value(const struct tail_walk *w, CXCursor c);
 
-/* The call of something that a template's parameter decides. */
+/* A call whose target a template's parameter decides. */
 static bool depends_on_parameter(CXCursor call)
 {
 	enum CXTypeKind kind = clang_getCursorType(call).kind;
@@ -103,8 +103,8 @@ static bool calls_value(CXCursor call)
 }
 
 /*
- * "return x;" may be a call of a constructor or of a conversion: there x has to stay alone, for it may be moved from.
- * Where such a one takes what f() returned, the call is f().
+ * "return x;" may be a call of a constructor or of a conversion: there x must remain alone, because it may be moved
+ * from.  If such a constructor takes the result of f(), the call is f().
  */
 static void tail_of_call(const struct tail_walk *w, CXCursor c)
 {
@@ -121,8 +121,8 @@ static void tail_of_call(const struct tail_walk *w, CXCursor c)
 }
 
 /*
- * Of "1 + f(n - 1)" and "f(n - 1) * n" compilers make a loop.  What is on the right is evaluated last, as far as is seen
- * here: in "f(a) + f(b)" f(b) is the tail.
+ * Compilers turn "1 + f(n - 1)" and "f(n - 1) * n" into a loop.  The right operand is assumed to be evaluated last:
+ * in "f(a) + f(b)" f(b) is the tail.
  */
 static void tails_of_operation(const struct tail_walk *w, CXCursor left, CXCursor right)
 {
@@ -174,7 +174,7 @@ static void tails_of_value(const struct tail_walk *w, CXCursor c)
 
 /* --- statements ---------------------------------------------------------------------------- */
 
-/* The variable that an expression is, without parentheses and conversions; else a null cursor. */
+/* The variable that the expression consists of, without parentheses and conversions; else a null cursor. */
 static CXCursor variable_of(CXCursor c)
 {
 	enum CXCursorKind kind = clang_getCursorKind(c);
@@ -220,7 +220,7 @@ static struct after after_goto(const struct tail_walk *w, CXCursor statement)
 	return w->labels->items.items[n];
 }
 
-/* What follows statements of a block from number i on, and then after. */
+/* What follows the statements of a block from number i on; at its end, after. */
 static struct after what_comes(const struct tail_walk *w, const struct children *block, size_t i, struct after after)
 {
 	for (; i < block->items.cnt; i++) {
@@ -254,7 +254,7 @@ static void note_label(const struct tail_walk *w, CXCursor c, struct after after
 	VEC_ADD(&w->labels->items, after);
 }
 
-/* Of "a: b: return;" each. */
+/* Notes each label of "a: b: return;". */
 static void note_labels(const struct tail_walk *w, CXCursor c, struct after after)
 {
 	for (; !clang_Cursor_isNull(c) && clang_getCursorKind(c) == CXCursor_LabelStmt; c = clang_last_child(c))
@@ -296,7 +296,7 @@ static void tails_of_branches(const struct tail_walk *w, CXCursor c, const struc
 			tails_of_statement(*w, list->items.items[i], after);
 }
 
-/* w is a copy: inside a loop or a switch, break means another place. */
+/* w is a copy: inside a loop or a switch, break leads elsewhere. */
 static void tails_of_statement(struct tail_walk w, CXCursor c, struct after after)
 {
 	struct children list = children_of(c);
@@ -351,10 +351,10 @@ static void tails_of_statement(struct tail_walk w, CXCursor c, struct after afte
 	VEC_RELEASE(&list.items);
 }
 
-/* The first time tells what follows each label; a goto that leads to a goto asks for it again. */
+/* The first pass finds what follows each label; a goto that leads to a goto needs another. */
 void parsed_tails(const struct parsed *p, size_t f, struct parsed_tails *ret)
 {
-	enum { MOST_GOTOS = 4 };	/* one after the other */
+	enum { MOST_GOTOS = 4 };	/* gotos in a row */
 	struct after end = { .what = p->functions.items[f].result_is_void ? AFTER_RETURN : AFTER_MORE };
 	_cleanup_(map_freep) struct map *places = map_new();
 	struct labels labels = { .of_place = places };

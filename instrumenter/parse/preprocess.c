@@ -33,7 +33,7 @@ static void add_include_dir(const char *include_dir, struct args *ret)
 		args_addf(ret, "-I%s", include_dir);
 }
 
-/* Without -x of the user's the name of the source says it, and clang++ may mind the name. */
+/* If the user gave no -x, the name of the source decides the language, which clang++ may reject. */
 static void add_source(const struct command *c, size_t i, struct args *ret)
 {
 	if (command_has(c, WORD_LANGUAGE)) {
@@ -51,7 +51,7 @@ static char *without_suffix(const char *path)
 	return dot && dot > base ? xstrndup(path, (size_t)(dot - path)) : xstrdup(path);
 }
 
-/* Also where it is called cc. */
+/* Also if it is called cc. */
 static bool is_clang(const struct command *c)
 {
 	size_t last = 0;
@@ -79,7 +79,7 @@ static bool has_wrapped_deps(const struct command *c)
 	return false;
 }
 
-/* The compiler's own choice. */
+/* The name that the compiler would choose. */
 static char *default_dependency_file(const struct command *c, size_t i)
 {
 	const char *named = c->output ? c->output : path_base(c->sources.items[i].path);
@@ -109,7 +109,7 @@ char *dependency_file(const struct command *c, size_t i)
 	return found || !c->makes_deps ? found : default_dependency_file(c, i);
 }
 
-/* Of -Wp,-MMD,FILE the target is gcc's own choice, but clang's driver reads it as -MMD -MF FILE. */
+/* The target of -Wp,-MMD,FILE is gcc's own choice, but clang's driver reads it as -MMD -MF FILE. */
 void add_dependency_names(const struct command *c, size_t i, struct args *ret)
 {
 	_cleanup_(freep) char *source = without_suffix(path_base(c->sources.items[i].path));
@@ -147,7 +147,7 @@ void preprocess_command(const struct command *c, size_t i, const char *text_path
 	args_add(ret, text_path);
 }
 
-/* Whether a warning is an error is for the user's own text to decide. */
+/* The user's own text decides whether a warning is an error. */
 static void add_warning(const char *word, struct args *ret)
 {
 	if (strcmp(word, "-Werror") == 0 || strcmp(word, "-Wfatal-errors") == 0)
@@ -163,7 +163,7 @@ static void add_warning(const char *word, struct args *ret)
 void compile_command(const struct command *c, size_t i, const char *text_path, const char *object,
 		     bool warn, struct args *ret)
 {
-	bool compiles_only = c->kind == COMMAND_COMPILE;	/* clang says what it has no use for */
+	bool compiles_only = c->kind == COMMAND_COMPILE;	/* clang warns about options that it does not need */
 
 	for (size_t w = 0; w < c->words.cnt; w++) {
 		enum word_kind kind = c->kinds.items[w];

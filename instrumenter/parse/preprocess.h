@@ -19,18 +19,18 @@
 void preprocess_command(const struct command *c, size_t i, const char *text_path,
 			const char *include_dir, bool with_deps, struct args *ret);
 
-/* warn: the user's warnings, none of them as an error; else none at all. */
+/* warn: enables the user's warnings, none as an error; else none at all. */
 void compile_command(const struct command *c, size_t i, const char *text_path, const char *object,
 		     bool warn, struct args *ret);
 
-/* What the user's compile says, without what it makes: the assembler text goes to text_path. */
+/* Prints what the user's compile would print, without its output: the assembler text goes to text_path. */
 void messages_command(const struct command *c, size_t i, const char *text_path,
 		      const char *include_dir, struct args *ret);
 
 void original_command(const struct command *c, size_t i, const char *object, const char *include_dir,
 		      bool with_deps, struct args *ret);
 
-/* What the compiler would name by itself after -o: -MF FILE -MQ TARGET, as far as the user did not. */
+/* The names that the compiler would choose after -o: -MF FILE -MQ TARGET, unless the user gave them. */
 void add_dependency_names(const struct command *c, size_t i, struct args *ret);
 
 /* Where the compile's dependency file goes; NULL if there is none.  The caller frees it. */

@@ -21,8 +21,8 @@ struct launcher_options {
 	const char *masquerade_dir;	/* directory of our own cc, gcc ... on PATH, skipped when looking
 					 * for the real compiler; may be NULL */
 	bool verbose;
-	bool again;			/* the same compile was done before: its messages were said, its
-					 * dependency file may have been taken away by the build */
+	bool again;			/* the same compile was done before: its messages were printed, and the build
+					 * may have removed its dependency file */
 };
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * expression.c - the C expressions of vprof.conf: argN and ret put in place.
  *
- * The text is read word by word, so that "target0" and "p->ret" keep their names, as do words
- * inside strings.  Everything else is the C compiler's business.
+ * The text is read word by word, so that "target0" and "p->ret" keep their names, as do words inside strings.
+ * Everything else is left to the C compiler.
  */
 #include <ctype.h>
 #include <errno.h>

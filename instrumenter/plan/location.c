@@ -2,12 +2,12 @@
 /*
  * location.c - the text form of a place in the source.
  *
- * A text is cut from its ends: "@entry" or "@return" behind, then FILE: in front.  "log/server.c:28"
- * is a line because what follows the colon is a number; "std::sort" has no FILE because "::" is
- * part of a name: the FILE ends at the last single colon.
+ * A text is parsed from its ends: "@entry" or "@return" at the end, then FILE: in front.  "log/server.c:28" is a line
+ * because what follows the colon is a number; "std::sort" has no FILE because "::" is part of a name: the FILE ends
+ * at the last single colon.
  *
- * What stands behind it is cut off first, at the first blank that "key=" or "if" follows.  Both words end
- * what is before them, because no expression holds the word "if" outside of parentheses:
+ * The key and the condition are cut off first, at the first blank that "key=" or "if" follows.  Both words end what
+ * precedes them, because no expression contains the word "if" outside of parentheses:
  *
  *	push2worker key=arg0 ? arg0->p : arg2 if arg1 != 0
  *	push2worker  the place;  "arg0 ? arg0->p : arg2"  the key;  "arg1 != 0"  the condition
@@ -103,7 +103,7 @@ static const char *behind_key(const char *s)
 	return *s == '=' && s[1] != '=' ? s + 1 : NULL;
 }
 
-/* Where the place ends, and what stands behind it begins or the text ends. */
+/* Where the place ends: at the key or condition, or at the end of the text. */
 static const char *place_end(const char *text, const char **ret_behind)
 {
 	const char *blank = text;
@@ -151,7 +151,7 @@ static int parse_behind(const char *text, const char *behind, struct location *l
 {
 	const char *key = behind_key(behind), *condition = find_if(key ? key : behind);
 
-	/* None begins with =, and written behind "key=" it would be read as a comparison. */
+	/* No expression begins with =, and after "key=" it would read as a comparison. */
 	if (key && (!(l->key = expression_between(key, condition)) || l->key[0] == '='))
 		return bad_location(text, "key= is followed by an expression", reterr);
 	if (*condition && !(l->condition = expression_between(condition + 2, strchr(condition, '\0'))))

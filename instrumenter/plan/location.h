@@ -4,12 +4,11 @@
  *
  *	FUNCTION  FUNCTION@entry  FUNCTION@return  FILE:FUNCTION[@...]  FILE:LINE  mark:NAME
  *
- * Behind all but a mark may stand a key of its own and a condition, C expressions both:
+ * A key of its own and a condition, both C expressions, may follow all forms except a mark:
  *
  *	push2worker key=arg2 if arg1 != 0
  *
- * A FILE matches a path that ends in it at a '/' boundary ("log/server.c" matches
- * "/home/u/log/server.c").
+ * A FILE matches a path that ends in it at a '/' boundary ("log/server.c" matches "/home/u/log/server.c").
  */
 #ifndef INSTRUMENTER_PLAN_LOCATION_H
 #define INSTRUMENTER_PLAN_LOCATION_H
@@ -20,7 +19,7 @@
 #include "base/diag.h"
 
 enum place {
-	PLACE_DEFAULT,			/* not said: entry for start and resume, return for end */
+	PLACE_DEFAULT,			/* not given: entry for start and resume, return for end */
 	PLACE_ENTRY, PLACE_RETURN,
 	PLACE_LINE,			/* just before the statement at file:line */
 	PLACE_MARK			/* a VPROF_ macro in the source */
@@ -36,14 +35,14 @@ struct location {
 	char *condition;		/* the place counts where this is not 0; NULL: always */
 };
 
-/* Parses text; EXIT_USAGE and a message that says which forms there are. */
+/* Parses text; EXIT_USAGE with a message that lists the forms. */
 int location_parse(const char *text, struct location *ret, struct diag *reterr);
 void location_release(struct location *l);
 char *location_text(const struct location *l);		/* caller frees */
 bool location_file_matches(const char *wanted, const char *path);
 /* "append" and "Log::append" match "store::Log::append". */
 bool location_function_matches(const char *wanted, const char *name);
-/* Of a name that people see, which has parameters where it has overloads: "work" names work(int) as well, and
+/* For a name as it is printed, which has parameters if there are overloads: "work" names work(int) as well, and
  * "work(int)" names work, where that is the only one. */
 bool location_names(const char *wanted, const char *shown);
 

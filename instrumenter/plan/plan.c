@@ -72,8 +72,8 @@ void plan_add(struct plan *p, enum plan_level level, const char *file, uint32_t 
 	map_set(p->by_key, e.key, level);
 }
 
-/* work(int) is in the file the work of that line: what stands behind it are parameters, "<>" before them of a
- * specialisation. */
+/* In the file, work(int) is the `work` of that line: the parameters, and the "<>" of a specialisation before them,
+ * are cut off. */
 static char *name_in_file(uint64_t key, const char *file, uint32_t line, const char *shown)
 {
 	char *name = xstrdup(shown);

@@ -28,12 +28,12 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 
-/* But for PLAN_DORMANT, which a run has off, values as enum probe_level in drainer/drainer.h. */
+/* Except for PLAN_DORMANT, which a run switches off, values are those of enum probe_level in drainer/drainer.h. */
 enum plan_level { PLAN_OFF = 0, PLAN_IN_INTERVALS = 1, PLAN_ALWAYS = 2, PLAN_DORMANT = 3 };
 
 struct plan_entry {
 	enum plan_level level;
-	char *file, *name;		/* real path; of overloads without what tells them apart */
+	char *file, *name;		/* real path; without the part that distinguishes overloads */
 	uint32_t line;			/* of the body */
 	uint64_t key;			/* function_key() of the three */
 };
@@ -55,7 +55,7 @@ void plan_free(struct plan *p);
 DEFINE_CLEANUP(struct plan *, plan_free);
 
 void plan_add(struct plan *p, enum plan_level level, const char *file, uint32_t line, const char *name);
-/* The same of a function by the name that people see; key: its identity. */
+/* The same for a function by its printed name; key: its identity. */
 void plan_add_shown(struct plan *p, enum plan_level level, uint64_t key, const char *file, uint32_t line, const char *shown);
 enum plan_level plan_level_of(const struct plan *p, uint64_t key);
 
@@ -63,8 +63,8 @@ enum plan_level plan_level_of(const struct plan *p, uint64_t key);
 void plan_add_early(struct plan *p, uint64_t key, const char *file, uint32_t line, const char *shown);
 bool plan_is_early(const struct plan *p, uint64_t key);
 
-/* Where the function's probe shall stand: aside, where one that is not recorded costs least, or in the function, where one
- * that is recorded does. */
+/* Whether the function's probe stands aside, where it costs least if it is not recorded, rather than in the function,
+ * where it costs least if it is. */
 bool plan_is_aside(const struct plan *p, uint64_t key);
 
 int plan_read(const char *path, struct plan **ret, struct diag *reterr);	/* no file: empty plan */

@@ -2,9 +2,9 @@
 /*
  * guard.c - no compiler outlives its launcher.
  *
- * The group is not the terminal's, so a signal from there reaches the launcher alone, which hands it on; the
- * compilers' messages are written to the terminal all the same (SIGTTOU is ignored).  Compilers that
- * detach themselves (ccache's and distcc's servers) are in no group of ours, and live on.
+ * The group is not in the terminal's foreground, so a signal from there reaches only the launcher, which forwards it;
+ * the compilers can still write to the terminal (SIGTTOU is ignored).  Compilers that detach themselves (ccache's and
+ * distcc's servers) are in no group of ours, and live on.
  */
 #include <errno.h>
 #include <poll.h>
@@ -25,7 +25,7 @@
 
 #define TEMPORARIES 16
 #define PATH_BYTES 4096
-#define PATIENCE 50			/* times 10 ms that a compiler has for its own temporary files */
+#define PATIENCE 50			/* time for a compiler to remove its own temporary files, in units of 10 ms */
 
 static char temporaries[TEMPORARIES][PATH_BYTES];
 static unsigned temporary_cnt;
@@ -35,7 +35,7 @@ void guard_temporary(const char *path)
 	char *to = temporaries[temporary_cnt++ % TEMPORARIES];
 	size_t len = strlen(path);
 
-	to[0] = '\0';			/* a signal that comes now finds none */
+	to[0] = '\0';			/* a signal that arrives now finds no file */
 	if (len >= PATH_BYTES)
 		return;
 	for (size_t i = len; i > 0; i--)
@@ -45,7 +45,7 @@ void guard_temporary(const char *path)
 
 /* ---- the worker ---- */
 
-/* TERM, from the launcher or because there is none any more. */
+/* TERM, from the launcher or because it is gone. */
 static void end_group(int signal)
 {
 	const struct timespec pause = { 0, 10000000 };
@@ -82,7 +82,7 @@ static void become_worker(pid_t launcher, const sigset_t *mask)
 
 /* ---- the launcher ---- */
 
-/* What ends it, as far as nobody said that it is to be ignored (nohup). */
+/* The signals that end it, except those that are ignored (nohup). */
 static void signals_to_wait_for(sigset_t *ret)
 {
 	static const int ours[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP };
@@ -117,7 +117,7 @@ static void end_by(int signal)
 	_exit(128 + signal);
 }
 
-/* The next signal; TERM when an owner has ended. */
+/* The next signal; TERM if an owner has ended. */
 static int next_signal(const sigset_t *set, struct pollfd *fds, nfds_t cnt)
 {
 	struct signalfd_siginfo info;
@@ -151,7 +151,7 @@ static void wait_for(pid_t worker, const sigset_t *set)
 			break;
 	}
 	if (WIFSIGNALED(status))
-		kill(-worker, SIGKILL);	/* somebody else did it, to the worker alone */
+		kill(-worker, SIGKILL);	/* another process stopped the worker alone */
 	if (ended_by)
 		end_by(ended_by);
 	_exit(proc_status(status));
@@ -163,7 +163,7 @@ void guard_begin(void)
 	sigset_t set, before;
 	pid_t launcher = getpid(), worker;
 
-	sigaction(SIGCHLD, &plain, NULL);	/* ignored, the worker's end would not be told */
+	sigaction(SIGCHLD, &plain, NULL);	/* if it were ignored, the worker's end would not be reported */
 	signals_to_wait_for(&set);
 	sigprocmask(SIG_BLOCK, &set, &before);
 	worker = fork();
@@ -172,7 +172,7 @@ void guard_begin(void)
 		return;
 	}
 	if (worker > 0) {
-		setpgid(worker, worker);	/* whoever comes first */
+		setpgid(worker, worker);	/* both do this, whichever comes first */
 		wait_for(worker, &set);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);

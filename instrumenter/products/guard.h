@@ -7,18 +7,19 @@
  *	make --- launcher --- worker --- g++ --- cc1plus
  *	                      `------ a process group ---'
  *
- * The launcher hands what it has to do to a worker, which is the leader of a group, and waits.  TERM, INT, HUP and QUIT
- * end the group, and then the launcher by the same signal; TSTP stops it.  If the launcher is killed, the kernel
- * tells the worker, and it ends the group.  Either way what is half done is removed.  So does the end of whom the launcher
- * works for (owner.h): make, ninja, `vprof build`.
+ * The launcher passes its work to a worker, the leader of a process group, and waits.  TERM, INT, HUP and QUIT end
+ * the group, and then the launcher by the same signal; TSTP stops it.  If the launcher is killed, the kernel tells
+ * the worker, and it ends the group.  Either way half-written files are removed.  The same happens when a process
+ * that the launcher works for ends (owner.h): make, ninja, `vprof build`.
  */
 #ifndef INSTRUMENTER_PRODUCTS_GUARD_H
 #define INSTRUMENTER_PRODUCTS_GUARD_H
 
-/* Returns in the worker; the launcher ends in here as the worker does.  Where a worker cannot be had, goes on without. */
+/* Returns in the worker; the launcher ends in here with the worker.  If no worker can be started, returns in the
+ * launcher. */
 void guard_begin(void);
 
-/* To be removed if the worker is ended by a signal. */
+/* Registers a file to remove if a signal ends the worker. */
 void guard_temporary(const char *path);
 
 #endif

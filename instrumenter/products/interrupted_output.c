@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * interrupted_output.c - what a compiler that was killed has left half done, found by the next build.
+ * interrupted_output.c - finds, in the next build, the half-written files of compilers that were killed.
  *
- * Most products are made elsewhere and renamed (product.c).  With --coverage the compiler names other
- * files after -o, so it has to write in place, and when it is killed
+ * Most products are made elsewhere and renamed (product.c).  With --coverage the compiler names other files after -o,
+ * so it has to write in place, and when it is killed
  *
  *	gcc --coverage -c log.c		log.o is there, empty, and newer than log.c
  *
- * make would link that.  So BUILD_DIR/<log.o>.making has the path while the compiler runs, locked by the
- * launcher: one that nobody locks is of a launcher that is gone.  The file is removed if it was written
- * since, and make makes it again.
+ * make would link that.  So BUILD_DIR/<log.o>.making contains the path while the compiler runs, locked by the
+ * launcher: an unlocked one belongs to a launcher that is gone.  The file is removed if it was written since, and
+ * make makes it again.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -68,7 +68,7 @@ static bool is_later(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec >= b->tv_nsec;
 }
 
-/* A mark that nobody holds: removes what it names. */
+/* A mark that is not locked: removes the file that it names. */
 static bool remove_named(const char *mark)
 {
 	_cleanup_(freep) char *path = NULL;

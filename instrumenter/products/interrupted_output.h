@@ -11,7 +11,7 @@
  * if it could not be set. */
 int unfinished_mark(const char *path, const char *build_dir);
 
-/* It was written, or removed; closes the descriptor.  -1 is fine. */
+/* The file was written, or removed: clears the mark and closes the descriptor.  -1 is fine. */
 void unfinished_done(const char *path, const char *build_dir, int fd);
 
 /* Removes the files whose makers were killed; how many. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * owner.c - for whom a launcher works.
+ * owner.c - finds the processes that a launcher works for.
  *
- * A server that an earlier build started (bazel, gradle) keeps that build's variables: an owner that has ended
- * before the launcher began is none.
+ * A server that an earlier build started (bazel, gradle) keeps that build's variables: an owner that ended before the
+ * launcher began does not count.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 
 static const char *const shells[] = { "sh", "dash", "bash", "zsh", "ksh", "mksh", "ash", "busybox", "rbash", "fish" };
 
-/* "PID:when it started:namespace"; NULL if that cannot be told. */
+/* "PID:when it started:namespace"; NULL if that is unknown. */
 static char *name_of(pid_t pid)
 {
 	_cleanup_(freep) char *path = xasprintf("/proc/%d/stat", (int)pid), *text = NULL;
@@ -63,7 +63,7 @@ static bool is_shell(pid_t pid)
 	return false;
 }
 
-/* -1: there is none but init. */
+/* -1: the only one is init. */
 static int open_driver(void)
 {
 	pid_t pid = getppid(), parent;

@@ -5,8 +5,8 @@
  *	vprof build --- make --- sh -c --- launcher
  *	                ^ the driver: the nearest ancestor that is no shell
  *
- * A shell may end before what it started in the background, and make and ninja, killed, leave their shells behind: so
- * the driver counts, and the `vprof build` that all of it belongs to.  Either's end ends the launcher.
+ * A shell may end before its background jobs, and make and ninja, if killed, leave their shells running: so the
+ * driver counts, and the `vprof build` around all of it.  Either's end ends the launcher.
  */
 #ifndef INSTRUMENTER_PRODUCTS_OWNER_H
 #define INSTRUMENTER_PRODUCTS_OWNER_H

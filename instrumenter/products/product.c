@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * product.c - what a command makes: whole or not at all, and known again later.
+ * product.c - makes a command's output appear whole or not at all, and recognises it later.
  *
- * A compiler that is killed leaves half an object, newer than its source: make takes it for good.  So it
- * writes to BUILD_DIR/<path>.PID.new, which is renamed when it is done.  What a launcher that was killed left there the next
- * build removes (interrupted_output.c).
+ * A compiler that is killed leaves half an object, newer than its source: make takes it for good.  So it writes to
+ * BUILD_DIR/<path>.PID.new, which is renamed when it is done.  The next build removes what a killed launcher left
+ * there (interrupted_output.c).
  *
  * The record of a unit holds the time and size of its product.  After
  *
  *	vprof build -- make;  vi log.c;  make
  *
- * log.o is not the one that was recorded.  It has no probes, and make will not make it again: it is
- * set aside before the build is run once more.  With a libtool object goes the x.lo that stands for it,
- * and the x.slo that httpd's makefiles touch beside it and look at the time of.
+ * log.o is not the one that was recorded.  It has no probes, and make considers it up to date: so it is set aside
+ * before the next build.  With a libtool object go the x.lo that stands for it, and the x.slo that httpd's makefiles
+ * touch beside it and compare by time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@
 #include "instrumenter/products/interrupted_output.h"
 #include "instrumenter/products/product.h"
 
-/* Other files are named after -o, or looked for there. */
+/* Options that derive names of other files from -o, or search for files there. */
 static const char *const naming_options[] = {
 	"-gsplit-dwarf", "--coverage", "-ftest-coverage", "-fprofile", "-fbranch-probabilities",
 	"-fstack-usage", "-fcallgraph-info", "-save-temps", "--save-temps", "-fdump", "-dump", "-da",
@@ -154,7 +154,7 @@ void product_keep(struct product *p, struct unit *const *units, size_t cnt, cons
 			units[i]->product_ns = ns;
 			units[i]->product_bytes = bytes;
 		}
-		/* Without its record a unit is not rebuilt and not reported; the object is good. */
+		/* Without a record a unit is neither rebuilt nor reported; the object is good. */
 		unit_write(build_dir, units[i], NULL);
 	}
 	product_place(p);
@@ -239,7 +239,7 @@ static void set_stand_ins_aside(const char *object, const char *build_dir)
 	}
 }
 
-/* What is to be made again if u is lost or was made without us. */
+/* The file that has to be made again if u is lost or was made without vprof. */
 static const char *made(const struct unit *u)
 {
 	return u->product || !u->is_lost ? u->product : u->object;
@@ -278,7 +278,7 @@ static void put_back(const char *path, const char *build_dir)
 	unlink(aside);
 }
 
-/* Does it to all products and to what stands for them. */
+/* Applies it to all products and their stand-ins. */
 static void with_all(const units *list, const char *build_dir, void (*f)(const char *, const char *))
 {
 	for (size_t i = 0; i < list->cnt; i++) {

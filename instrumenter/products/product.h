@@ -24,21 +24,20 @@ struct product {
 
 #define PRODUCT_INIT { NULL, NULL, NULL, -1 }
 
-/* output: the value of -o in a, NULL if it has none; then target is where the product goes by
- * default.  Changes a.  A product that cannot be made elsewhere is made in place: a device, one whose
- * -o is in a response file, options that name other files after it (-gsplit-dwarf, --coverage); it is marked
- * as unfinished meanwhile. */
+/* output: the value of -o in a, NULL if it has none; then target is where the product goes by default.  Changes a.  A
+ * product that cannot be made elsewhere is made in place and marked as unfinished meanwhile: a device, one whose -o
+ * is in a response file, or with options that name other files after it (-gsplit-dwarf, --coverage). */
 void product_begin(struct args *a, const char *output, const char *target, const char *build_dir,
 		   struct product *ret);
 
-/* Removes what was made. */
+/* Removes the temporary output. */
 void product_drop(struct product *p);
 
-/* Writes the records of the units that it consists of, which know it from now on, and moves it to
- * its place.  In that order: whoever is killed in between leaves a record of something else. */
+/* Writes the records of its units, with its time and size, and moves it to its place.  In that order: if the process
+ * is killed in between, the record does not match the old product. */
 void product_keep(struct product *p, struct unit *const *units, size_t cnt, const char *build_dir);
 
-/* Its parts: time and size of what was made (false: it is no file); to its place. */
+/* Its two steps: time and size of the output (false: there is no file); move to its place. */
 bool product_stat(const struct product *p, uint64_t *ret_ns, uint64_t *ret_bytes);
 void product_place(struct product *p);
 
@@ -48,9 +47,9 @@ void product_release(struct product *p);	/* also a _cleanup_ function */
 void product_renew_stand_ins(const char *object);
 
 /*
- * Products that are not the ones that were recorded: made without vprof since.  They are set aside for the
- * build to make them again; returns how many.  forget: it has; put_back: it failed, and what it did
- * not make is there again.
+ * Products that are not the ones that were recorded: made without vprof since.  Sets them aside so that the build
+ * makes them again; returns how many.  forget: the build has; put_back: it failed, restores those that it did not
+ * make.
  */
 size_t products_foreign_cnt(const units *list);		/* their number */
 size_t products_set_aside(const units *list, const char *build_dir);

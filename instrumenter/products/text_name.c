@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * text_name.c - one file, build/texts, has a byte for each object, at the hash of its path; a compile of the object locks it.
- * The lock belongs to the open file and goes with its process: a killed one leaves nothing, and no process waits.  Two
- * objects of one hash: a number in a name that could do without.
+ * text_name.c - one file, build/texts, has a byte for each object, at the hash of its path; a compile of the object
+ * locks it. The lock belongs to the open file and goes with its process: a killed one leaves nothing, and no process
+ * waits.  If two objects share a hash, one gets a number in its name without need.
  */
 #include "instrumenter/products/text_name.h"
 
@@ -21,7 +21,7 @@ static bool lock(int fd, const char *object)
 {
 	struct flock byte = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
 
-	byte.l_start = (off_t)(hash_str(0, object) >> 2);	/* any number that an off_t takes, and one more */
+	byte.l_start = (off_t)(hash_str(0, object) >> 2);	/* any number that fits into an off_t, plus one */
 	return fcntl(fd, F_OFD_SETLK, &byte) == 0;
 }
 

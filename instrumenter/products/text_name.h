@@ -2,9 +2,9 @@
 /*
  * text_name.h - the file name of a unit's preprocessed text while it is compiled.
  *
- * Compilers write that name into the object, so it is the object's: build/%src%log.o.i, the same each time.  Two compiles of one
- * object at the same time (two targets of a makefile that make it) would write and remove each other's, so the second has its
- * process number in the name.
+ * Compilers write that name into the object, so it is derived from the object's: build/%src%log.o.i, the same each
+ * time.  Two compiles of one object at the same time (two targets of a makefile that make it) would write and remove
+ * each other's, so the second has its process number in the name.
  */
 #ifndef INSTRUMENTER_PRODUCTS_TEXT_NAME_H
 #define INSTRUMENTER_PRODUCTS_TEXT_NAME_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * refused.c - functions that a compiler does not take with a probe.
+ * refused.c - functions that a compiler rejects with a probe.
  *
- * Errors have the lines of the user's files, for the text has their line markers.  Names are looked for in quotes only:
- * 'int ns::f(char) [with T = int]' names ns::f.
+ * Errors have the lines of the user's files, for the text has their line markers.  Names are looked for in quotes
+ * only: 'int ns::f(char) [with T = int]' names ns::f.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ size_t refused_first_error(const char *messages, const char **ret)
 	return strcspn(*ret, "\n");
 }
 
-/* What else than a probe may be in a function, its record does not tell. */
+/* Functions without a probe count, too: the record does not show what else was inserted. */
 static bool is_candidate(const struct refused *r, const struct unit *u, const struct scan_function *f)
 {
 	uint64_t known;
@@ -98,7 +98,7 @@ static bool is_around(const struct scan_function *f, const struct message *m)
 	return m->file && f->line <= m->number && m->number <= f->end_line && strcmp(f->file, m->file) == 0;
 }
 
-/* The head of a function may stand some lines above its body, and is part of it for the compiler. */
+/* The head of a function may begin some lines above its body; the compiler counts it as part of it. */
 static const struct scan_function *function_behind(const struct refused *r, const struct unit *u, const struct message *m)
 {
 	const struct scan_function *best = NULL;
@@ -113,7 +113,7 @@ static const struct scan_function *function_behind(const struct refused *r, cons
 	return best;
 }
 
-/* Who is refused for the first of the errors inside it is not to blame on what is around it for the second. */
+/* A function that is refused for its first error does not incriminate the functions around it for its second. */
 static bool is_new(const struct refused *r, const struct scan_function *f)
 {
 	uint64_t reason;
@@ -121,7 +121,7 @@ static bool is_new(const struct refused *r, const struct scan_function *f)
 	return r->why && map_get(r->why, f->key, &reason) && reason > r->known_cnt;
 }
 
-/* The innermost around the line, which may be several; all: every one. */
+/* Refuses the innermost functions around the line, of which there may be several; all: every one. */
 static void refuse_around(struct refused *r, const struct unit *u, const struct message *m, bool all, const char *why,
 			  size_t len)
 {
@@ -155,7 +155,7 @@ static bool is_name_char(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Is the function's name there, all of it, in quotes? */
+/* Whether the function's full name is in quotes in the message. */
 static bool is_named(const struct message *m, const char *name)
 {
 	size_t len = strlen(name);
@@ -189,7 +189,7 @@ static void ask_line(struct refused *r, const struct unit *u, const struct messa
 	}
 }
 
-/* Notes and what stands before the first error count for the error that is nearest above, or the first. */
+/* Notes, and lines before the first error, belong to the nearest error above, or to the first. */
 static void ask(struct refused *r, const struct unit *u, const char *messages)
 {
 	const char *why, *next;

@@ -2,9 +2,9 @@
 /*
  * scan.h - what the parse of one translation unit yields, and its file form.
  *
- * Written by `vprof cc` as vprof.data/build/<object path with '/' as '%'>.scan, atomically; read by `vprof build` when the
- * build has ended.  A few lines (scan_head.h), then JSON (scan_file.c).  What other units have as well, the functions of
- * headers, is in files of its own (scan_part.h).
+ * Written by `vprof cc` as vprof.data/build/<object path with '/' as '%'>.scan, atomically; read by `vprof build`
+ * when the build has ended.  A few lines (scan_head.h), then JSON (scan_file.c).  The functions of headers, which
+ * other units have as well, are in files of their own (scan_part.h).
  */
 #ifndef INSTRUMENTER_SCAN_SCAN_H
 #define INSTRUMENTER_SCAN_SCAN_H
@@ -17,8 +17,8 @@
 #include "base/cleanup.h"
 
 struct scan_function {
-	const char *name;		/* C name, or qualified C++ name; where one line has two of it also what tells them
-					 * apart: its signature, or "#2" */
+	const char *name;		/* C name, or qualified C++ name; if one line has two of that name, plus what
+					 * distinguishes them: the signature, or "#2" */
 	const char *signature;		/* of C++: "(int, char) const"; NULL of C and of lambdas */
 	const char *file;		/* real path of the user's file (by line markers) */
 	uint32_t line, end_line;	/* of the body */
@@ -36,14 +36,14 @@ struct scan_function {
 	bool returns_nothing;
 };
 
-/* What the VPROF_ macros call: such calls are recorded, although no unit defines it. */
+/* The function that VPROF_ macros call: such calls are recorded, although no unit defines it. */
 #define SCAN_MARK "vprof_mark"
 
-/* Values of skipped: an ifunc resolver, whom it may call in its unit, and whom in others, as the plan says. */
+/* Values of skipped: an ifunc resolver; a function that one may call in this unit; one in other units, by the plan. */
 #define EARLY_RESOLVER "ifunc resolver"
 #define EARLY_CALLED "an ifunc resolver calls it"
 #define EARLY_ELSEWHERE "an ifunc resolver of another file calls it"
-/* It has a tail call that gcc makes a jump of, and would not beside a probe: tail_calls.c. */
+/* It has a tail call that gcc turns into a jump, but would not with a probe: tail_calls.c. */
 #define TAIL_BEHIND_THROW "a tail call behind calls that may throw"
 
 struct scan_call {			/* direct call inside the project, or of SCAN_MARK */
@@ -62,7 +62,7 @@ struct scan_place {			/* a directive of vprof.conf that concerns this unit */
 	const char *interval;		/* its name; NULL: of [sync] */
 	const char *role;		/* start end resume; acquire release enqueue dequeue */
 	const char *location;		/* text of the LOC; of [sync]: the function */
-	const char *problem;		/* NULL: in place; else why nothing could be inserted */
+	const char *problem;		/* NULL: inserted; else why nothing could be inserted */
 };
 
 struct scan_input {			/* a file that the text was made of, or the compiler */
@@ -83,8 +83,9 @@ struct scan_known {
 	uint64_t settings;		/* of vprof.conf and the tables of primitives, then */
 	bool has_events;
 	VEC(struct scan_tail) tails;
-	const char *pragmas, *wrappers;	/* what redirects primitives, "" */
-	uint64_t plain;			/* the unit was compiled by the user's own command alone: its identity; 0 */
+	const char *pragmas, *wrappers;	/* the text that redirects primitives, "" */
+	uint64_t plain;			/* the unit was compiled by the user's own command alone: hash of command and
+					 * settings; 0: it was not */
 	const char *redirected;		/* and primitives were redirected then: " NAME NAME", "" */
 	VEC(struct scan_input) inputs;	/* empty: not known */
 };
@@ -105,7 +106,7 @@ struct unit {
 	VEC(struct scan_call) calls;
 	VEC(const char *) address_taken;	/* names of functions whose address is taken here */
 	struct scan_known known;
-	VEC(struct scan_place) places;	/* a LOC in no unit's list matches nothing in the build */
+	VEC(struct scan_place) places;	/* a LOC that is in no unit's list matches nothing in the build */
 	VEC(struct scan_part *) parts;	/* that texts of functions and calls are in; as read */
 	VEC(uint64_t) part_names;
 	bool is_lost;			/* a part is missing or damaged: its functions and calls are not known */
@@ -129,15 +130,15 @@ typedef VEC(struct unit *) units;
 int units_read(const char *build_dir, units *ret, struct diag *reterr);
 void units_release(units *list);
 
-/* The same with those that are lost, for who has them built again: removes the parts that are damaged, so that they are
- * written anew, and records of what is no longer there.  Returns the number of those that are lost. */
+/* The same, for a caller that rebuilds lost units: removes damaged parts, so that they are written anew, and records
+ * of files that no longer exist.  Returns the number of lost units. */
 int units_read_some(const char *build_dir, units *ret, struct diag *reterr);
 size_t units_mend_lost(units *list, const char *build_dir);
 
-/* list: as read last.  Removes what earlier builds left of headers' functions and no record names. */
+/* list: the last read.  Removes parts of earlier builds that no record names. */
 void units_sweep(const units *list, const char *build_dir);
 
-/* Its functions carry no probe, or are not even known. */
+/* Its functions carry no probe, or are not known. */
 static inline bool unit_is_uncounted(const struct unit *u)
 {
 	return u->untouched || (u->misread && !u->functions.cnt);

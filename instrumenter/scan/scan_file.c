@@ -67,7 +67,7 @@ char *unit_path(const char *build_dir, const char *object, const char *suffix)
 
 /* --- writing ------------------------------------------------------------------ */
 
-/* The functions of a unit by the files that they are in; the first group is of its source. */
+/* The functions of a unit grouped by their files; the first group is that of its source. */
 struct grouping {
 	const struct unit *unit;
 	VEC(struct scan_group) groups;
@@ -133,7 +133,7 @@ static int write_parts(struct grouping *g, const char *build_dir)
 	return r;
 }
 
-/* Runs: a value, and how many have it. */
+/* As runs: a value, and how often it repeats. */
 static json_t *order_value(const struct grouping *g)
 {
 	size_t cnt = g->unit->functions.cnt;
@@ -162,7 +162,7 @@ static json_t *bodies_value(const struct unit *u)
 	return list;
 }
 
-/* Runs: the first one, and how many. */
+/* As runs: the first one, and how many. */
 static json_t *probed_value(const struct unit *u)
 {
 	size_t cnt = u->functions.cnt;
@@ -179,7 +179,7 @@ static json_t *probed_value(const struct unit *u)
 	return list;
 }
 
-/* Each once: an address is taken as often as somebody passes it on. */
+/* Each function once: an address may be taken many times. */
 static json_t *taken_value(const struct unit *u)
 {
 	_cleanup_(names_freep) struct names *seen = names_new();
@@ -203,7 +203,7 @@ static json_t *place_value(const struct scan_place *p)
 	return o;
 }
 
-/* Four numbers each: function, since the start of the one before (where the text has it), bytes, scalar. */
+/* Four numbers each: function, distance from the start of the one before (in the text), bytes, scalar. */
 static json_t *tails_value(const struct scan_known *k)
 {
 	json_t *list = json_array();
@@ -221,7 +221,7 @@ static json_t *tails_value(const struct scan_known *k)
 	return list;
 }
 
-/* Not written if a byte of it would be lost: it is compiled again. */
+/* Omitted if a byte of it would be lost: then the unit is compiled again. */
 static json_t *known_value(const struct scan_known *k)
 {
 	json_t *pragmas = json_string(k->pragmas), *wrappers = json_string(k->wrappers);

@@ -6,7 +6,7 @@
  *	made 18ea4760c2a1b2c3 0000000000001a2f		time and size of the object
  *	plain 5b1f0c...					of the command that made it, see unit_cache.h; 0: not by it alone
  *	redirected sem_post sem_wait			primitives, in that object
- *	head 0000000000001b07				so many bytes, packed (base/pack.h):
+ *	head 0000000000001b07				number of bytes that follow, packed (base/pack.h):
  *	keys fedcba9876543210				functions of the source that could take a probe
  *	input 18ea4...0 0000000000000102 /src/a.h	time and size of a file that it was made of
  *	part 3f2a90c1d4e5b607 /src/a.h			functions of another file (scan_part.h)
@@ -39,11 +39,11 @@ struct scan_head {
 /* Puts the head of u's record into s.  parts: where its functions of other files are. */
 int scan_head_add(const struct unit *u, const scan_part_names *parts, struct str *s);
 
-/* NULL, or what is wrong with it.  Texts are a's. */
+/* NULL, or what is wrong with it.  Texts are in a. */
 const char *scan_head_read(const char *text, size_t len, struct arena *a, struct scan_head *ret);
 void scan_head_release(struct scan_head *h);	/* also a _cleanup_ function */
 
-/* In the text of a record that was read: the object has another time and size. */
+/* Changes the time and size of the object in the text of a record. */
 void scan_head_stamp(char *text, uint64_t ns, uint64_t bytes);
 
 #endif

@@ -11,7 +11,7 @@
 
 /* --- writing ------------------------------------------------------------------ */
 
-/* Names in a source need not be UTF-8, which JSON is: such bytes become '?'. */
+/* Names in a source need not be UTF-8, but JSON must be: other bytes become '?'. */
 json_t *text_value(const char *s)
 {
 	json_t *v = json_string(s);
@@ -83,7 +83,7 @@ static json_t *function_value(const struct scan_function *f)
 	return o;
 }
 
-/* Without "file" it is that of the group; so is "callee_file" where it is "". */
+/* Without "file" it is the group's; so is "callee_file" if it is "". */
 static json_t *call_value(const struct scan_call *c, const char *file, uint32_t caller)
 {
 	json_t *o = json_object();

@@ -9,8 +9,8 @@
  *	 "calls": [{"caller": 0, "callee": "g", "line": 4}]}
  *
  * "caller" counts in the group.  What depends on the unit is not in it: where the bodies are in its text, and which
- * functions have a probe.  Keys are 64-bit and JSON numbers are signed: they are written as hexadecimal strings.  Whoever
- * reads must not trust the file: every field is checked, a caller beyond the functions is damage.
+ * functions have a probe.  Keys are 64-bit and JSON numbers are signed: they are written as hexadecimal strings.
+ * Readers must not trust the file: they check every field, and a caller beyond the functions is damage.
  */
 #ifndef INSTRUMENTER_SCAN_SCAN_JSON_H
 #define INSTRUMENTER_SCAN_SCAN_JSON_H
@@ -30,12 +30,12 @@ struct scan_group {
 	const char *file;
 	VEC(uint32_t) functions, calls;		/* indexes into those of the unit, in order */
 };
-/* within: of each function of u its index in its group. */
+/* within: the index of each function of u in its group. */
 json_t *group_value(const struct unit *u, const struct scan_group *g, const uint32_t *within);
 
 /* ---- reading ---- */
 
-/* What is wrong is remembered once, as the name of the field. */
+/* The first problem is remembered, as the name of the field. */
 struct reading {
 	struct arena *arena;
 	const char *bad;
@@ -44,7 +44,7 @@ struct reading {
 const char *get_text(struct reading *r, const json_t *o, const char *name, bool needed);
 uint32_t get_number(struct reading *r, const json_t *o, const char *name);
 uint64_t get_hex(struct reading *r, const json_t *o, const char *name);
-const json_t *get_list(struct reading *r, const json_t *o, const char *name);	/* what is none has no items */
+const json_t *get_list(struct reading *r, const json_t *o, const char *name);	/* any other value has no items */
 uint32_t item_number(struct reading *r, const json_t *list, size_t i, const char *name);	/* name: of the list */
 const char **get_words(struct reading *r, const json_t *o, const char *name);
 

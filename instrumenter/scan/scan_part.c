@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * scan_part.c - what the units of a build have in common, kept once.
+ * scan_part.c - stores once what the units of a build have in common.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -93,7 +93,7 @@ bool parts_are_there(const char *build_dir, const scan_part_names *names)
 	return true;
 }
 
-/* NULL: the file is not there, or it is not what its name says. */
+/* NULL: the file is missing, or does not have the hash that its name says. */
 static json_t *read_text(const char *build_dir, uint64_t hash)
 {
 	_cleanup_(freep) char *path = part_path(build_dir, hash), *packed = NULL, *text = NULL;
@@ -183,7 +183,7 @@ static bool is_record(const char *name)
 	return ends_with(name, ".scan");
 }
 
-/* False: a record cannot be read, so nobody knows what it names. */
+/* False: a record cannot be read, so the parts that it names are unknown. */
 static bool note_names(const char *path, struct map *named)
 {
 	_cleanup_(arena_freep) struct arena *arena = arena_new();
@@ -214,7 +214,7 @@ static bool note_all_names(const char *build_dir, struct map *named)
 	return all;
 }
 
-/* Of a file in the folder; also what a writer that was killed has left: "HASH.tmp-..." */
+/* Of a file in the folder; also the rest of a killed writer: "HASH.tmp-..." */
 static bool is_named(const char *name, const struct map *named)
 {
 	uint64_t there;
@@ -224,7 +224,7 @@ static bool is_named(const char *name, const struct map *named)
 	return *name == '.' || strcmp(name, LOCK_FILE) == 0 || (!*end && map_get(named, hash, &there));
 }
 
-/* For each file of the folder that is not named; remove: and it goes.  Returns their number. */
+/* Visits the files of the folder that are not named; remove: deletes them.  Returns their number. */
 static size_t look_for_rest(const char *build_dir, const struct map *named, bool remove)
 {
 	_cleanup_(freep) char *folder = folder_path(build_dir);

@@ -26,7 +26,7 @@ struct scan_part {
 };
 void scan_part_drop(struct scan_part *p);
 
-/* Shared by all but the sweep.  writes: makes the folder as well.  -1: it cannot be had, and no sweep has it either. */
+/* Shared by all but the sweep.  writes: makes the folder as well.  -1: failed, and then no sweep gets it either. */
 int parts_lock(const char *build_dir, bool writes);
 void parts_unlock(int lock);
 
@@ -41,13 +41,13 @@ struct part_reading *part_reading_new(const char *build_dir);
 void part_reading_free(struct part_reading *r);
 DEFINE_CLEANUP(struct part_reading *, part_reading_free);
 
-/* The part of that name, with one user more; NULL: it is not there, or damaged. */
+/* The part of that name, with one more user; NULL: it is missing or damaged. */
 struct scan_part *part_read(struct part_reading *r, uint64_t hash);
 
-/* Removes it where it is damaged, so that it can be written again. */
+/* Removes it if it is damaged, so that it can be written again. */
 void part_mend(const char *build_dir, uint64_t hash);
 
-/* used: parts that records named when they were read last.  Removes what no record names by now. */
+/* used: parts named by records when they were last read.  Removes parts that no record names by now. */
 void parts_sweep(const char *build_dir, const units *used);
 
 #endif

@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "instrumenter/scan/scan_part.h"
 
-/* Where the functions of a record come from: its own and its parts', in the order of their numbers. */
+/* The sources of a record's functions: its own and its parts', in the order of their numbers. */
 struct source {
 	const struct scan_contents *contents;
 	uint32_t *places;		/* of its functions in the unit */
@@ -48,7 +48,7 @@ static void take_functions(struct reading *r, sources *from, uint32_t number, ui
 	}
 }
 
-/* Every function of every source, once. */
+/* Each function of each source must occur once. */
 static void read_order(struct reading *r, const json_t *o, sources *from, struct unit *u)
 {
 	const json_t *list = get_list(r, o, "order");
@@ -96,7 +96,7 @@ static void read_probed(struct reading *r, const json_t *o, struct unit *u)
 	}
 }
 
-/* Whether the text has such places unit_cache.c asks. */
+/* unit_cache.c checks that the text has such places. */
 static void read_tails(struct reading *r, const json_t *known, struct unit *u)
 {
 	const json_t *list = get_list(r, known, "tails");
@@ -235,7 +235,7 @@ static void read_object(struct reading *r, const json_t *o, struct part_reading 
 		r->bad = "argv";
 }
 
-/* bad: the field; "format" where the first line is another's. */
+/* bad: the field; "format" if the first line is not that of a record. */
 static int not_a_record(const char *path, const char *bad, struct diag *reterr)
 {
 	const char *last = strrchr(path, '/');
@@ -249,7 +249,7 @@ static int not_a_record(const char *path, const char *bad, struct diag *reterr)
 	return diag_remedy(reterr, -EBADMSG, "delete the file and its object, and build again");
 }
 
-/* The JSON of the record from at on; NULL: says why not. */
+/* The JSON of the record from at on; NULL: reports why. */
 static json_t *read_rest(const char *path, const char *text, size_t len, struct diag *reterr)
 {
 	json_error_t error = { .text = "its end is damaged" };
@@ -396,7 +396,7 @@ size_t units_mend_lost(units *list, const char *build_dir)
 			continue;
 		mend_parts(build_dir, u);
 		if (!file_exists(u->product ? u->product : u->object))
-			unlink(path);		/* nothing that it tells of is there any more */
+			unlink(path);		/* the files that it describes are gone */
 		cnt++;
 	}
 	return cnt;

@@ -5,9 +5,9 @@
  *	{ if (c == '}') puts("}"); }
  *	^0                         ^ past this one
  *
- * Braces in strings, characters, comments and lines that begin with '#' do not count.  Words and numbers
- * are read as a whole, for the quotes in them: 1'000 begins no character, u8R"x()x" is a raw string.
- * <% and %> are braces, too.
+ * Braces in strings, characters, comments and lines that begin with '#' do not count.  Words and numbers are read as
+ * a whole, because of the quotes in them: 1'000 begins no character, u8R"x()x" is a raw string. <% and %> are braces,
+ * too.
  */
 #include <ctype.h>
 #include <stdbool.h>
@@ -74,7 +74,7 @@ static const char *past_comment(const char *p, const char *end)
 	return close ? close + (p[1] == '*' ? 2 : 0) : end;
 }
 
-/* What is no brace: past it.  line_starts: nothing but blanks stands before p in its line. */
+/* Skips a token that is not a brace.  line_starts: only blanks precede p on its line. */
 static const char *past_token(const char *p, const char *end, bool line_starts)
 {
 	if (is_word_char(*p))

@@ -4,7 +4,7 @@
  *
  *	"int f(void){return 1;}"  +  (12, " A;") (12, " B;")  =  "int f(void){ A; B;return 1;}"
  *
- * Nothing is ever removed or replaced: what the user wrote stays on its line and column order.
+ * Nothing is ever removed or replaced: the user's text keeps its lines and the order of its columns.
  */
 #include <string.h>
 #include "base/banned.h"

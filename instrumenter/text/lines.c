@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * lines.c - where a byte of preprocessed text comes from.
+ * lines.c - finds the source of a byte of preprocessed text.
  *
  * The text is cut at its line markers into stretches.  Example:
  *
@@ -10,8 +10,8 @@
  *	offset 72	# 2 "log.c" 2
  *	offset 86	int main(void)
  *
- * Offset 90 lies in the stretch that begins at 86 as line 2 of log.c, on its first line: log.c:2.
- * The starts of all lines are kept too, so that both questions are a binary search.
+ * Offset 90 lies in the stretch that begins at 86 as line 2 of log.c, on its first line: log.c:2. The starts of all
+ * lines are kept too, so that both questions are a binary search.
  */
 #include <errno.h>
 #include <limits.h>
@@ -27,7 +27,7 @@
 struct stretch {
 	size_t offset;			/* of its first byte, the one after the marker's line */
 	size_t physical;		/* number of that line in the text, from 0 */
-	uint32_t line;			/* what the marker says it is */
+	uint32_t line;			/* the line number that the marker gives it */
 	uint32_t file;			/* index into files */
 	bool system;
 };

@@ -35,12 +35,12 @@ size_t lines_file_cnt(const struct lines *l);
 const char *lines_file(const struct lines *l, size_t i);
 bool lines_file_is_foreign(const struct lines *l, size_t i);
 
-/* Calls found with the offset of each line of the text that stands for that line of file i. */
+/* Calls found with the offset of each line of the text that stands for the given line of file i. */
 void lines_find(const struct lines *l, size_t i, uint32_t line, void (*found)(size_t offset, void *arg),
 		void *arg);
 
-/* Where text of our own may be put so that everything else keeps its place: after the first
- * markers, which name the unit to the compiler (its debug information takes them from there). */
+/* Where our own text can be inserted without moving anything else: after the first markers, which name the unit to
+ * the compiler (its debug information uses them). */
 size_t lines_top(const struct lines *l);
 
 #endif
