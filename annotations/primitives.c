@@ -22,7 +22,7 @@ static const char *const role_names[] = {
 	[ROLE_DEQUEUE] = "dequeue", [ROLE_OTHER] = "other",
 };
 
-/* NULL: none that an acquire may have.  Who waits for a task says so by enqueue and dequeue. */
+/* NULL: not a class for acquire.  A thread that waits for a task is described by enqueue and dequeue. */
 static const char *const class_names[CLASS_CNT] = {
 #define X(id, name) [CLASS_##id] = CLASS_##id == CLASS_QUEUE ? NULL : name,
 	WAIT_CLASSES(X)
@@ -142,7 +142,7 @@ bool primitive_takes(const struct primitive *p, const char *kinds, size_t cnt)
 	return s[i] == '*' || (!s[i] && i == cnt);
 }
 
-/* Puts "queue=arg0", "class=cond", "spins=no" or "arg0" where it belongs.  False: no such name, or given twice. */
+/* Stores "queue=arg0", "class=cond", "spins=no" or "arg0" in its field.  False: no such name, or given twice. */
 static bool set_expression(struct primitive *p, const char *text)
 {
 	bool is_queue_role = p->role == ROLE_ENQUEUE || p->role == ROLE_DEQUEUE;

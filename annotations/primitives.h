@@ -6,14 +6,14 @@
  *	acquire = os_event_wait_low(arg0, class=cond)	may block, but not for a lock
  *	acquire = LWLockAcquire(arg0, spins=no)		blocks in calls that vprof knows, and nowhere else
  *	acquire = s_lock(arg0, takes=ppip)		one that takes a pointer, a pointer, an integer, a pointer
- *	release = apr_thread_mutex_unlock(arg0)		may wake who waits for arg0
+ *	release = apr_thread_mutex_unlock(arg0)		may wake a thread that waits for arg0
  *	enqueue = queue_push(queue=arg0, task=arg1)
  *	dequeue = queue_pop(queue=arg0, task=ret)
  *
- * A .sync table has one such line each (same syntax), '#' comments, and "builtin NAME ROLE" lines
- * for the names that the runtime wraps itself as vprof_w_NAME.  Its names are whole ones: s_lock is not
- * Latch::s_lock; and of C, or of extern "C", but behind a line "language c++".  In [sync] s_lock is any.
- * Expressions are C, with argN and ret as short forms.
+ * A .sync table has one such line each (same syntax), '#' comments, and "builtin NAME ROLE" lines for the names that
+ * the runtime wraps itself as vprof_w_NAME.  Its names are complete: s_lock is not Latch::s_lock; they are of C, or
+ * extern "C", except after a line "language c++".  In [sync] s_lock is any. Expressions are C, with argN and ret as
+ * short forms.
  */
 #ifndef ANNOTATIONS_PRIMITIVES_H
 #define ANNOTATIONS_PRIMITIVES_H
@@ -28,7 +28,7 @@ enum primitive_role {
 	ROLE_OTHER			/* builtin that neither waits for nor wakes a thread: sleep */
 };
 
-/* What a thread waits for, by the numbers that it has in a trace. */
+/* The class of a wait; the numbers are those in a trace. */
 enum primitive_class {
 	CLASS_NONE,			/* not said: a lock */
 #define X(id, name) CLASS_##id,
@@ -45,8 +45,8 @@ struct primitive {
 	char *name;
 	char *object;			/* acquire, release: expression; enqueue, dequeue: the queue */
 	char *task;			/* enqueue, dequeue */
-	char *takes;			/* a letter a parameter: p pointer, i integer, r reference, s structure, '.' any; '*' at
-					 * the end: perhaps more.  NULL: not said */
+	char *takes;			/* a letter a parameter: p pointer, i integer, r reference, s structure, '.'
+					 * any; '*' at the end: perhaps more.  NULL: not given */
 	bool of_table;			/* its name is the whole name */
 	bool is_cxx;			/* of_table: no C function */
 };
@@ -62,10 +62,10 @@ void primitives_release(primitives *list);
 /* Appends the lines of a .sync file. */
 int primitives_read(const char *path, primitives *list, struct diag *reterr);
 
-/* What its parameters are, by those letters; '?' is not known.  cnt of them. */
+/* Whether it takes these cnt parameters, given as those letters; '?' is unknown. */
 bool primitive_takes(const struct primitive *p, const char *kinds, size_t cnt);
 
-/* Another of the list before it stands for the same. */
+/* Whether an earlier entry of the list stands for the same function. */
 bool primitive_is_hidden(const primitives *list, size_t i);
 
 /* The first of that name, or NULL.  A later list entry does not hide an earlier one: put the

@@ -2,14 +2,14 @@
 /*
  * vprof.h - tell vprof about your program: intervals, task queues, home-made locks.
  *
- * C99 and C++11, nothing to link.  Built by `vprof build` and run by `vprof record`, the macros
- * log; anywhere else they test a weak symbol and go on; with -DVPROF_DISABLE they are nothing.
+ * C99 and C++11, nothing to link.  Built by `vprof build` and run by `vprof record`, the macros log; anywhere else
+ * they only test a weak symbol; -DVPROF_DISABLE removes them.
  *
  *	void handle(struct request *r)
  *	{
  *		VPROF_BEGIN("request", r);		this thread works on it
  *		...
- *		VPROF_ENQUEUE(&queue, r);		somebody else goes on with it
+ *		VPROF_ENQUEUE(&queue, r);		another thread goes on with it
  *		VPROF_PAUSE();
  *	}
  *	void worker(void)
@@ -20,15 +20,15 @@
  *		VPROF_END("request", r);		complete: its latency is known
  *	}
  *
- * name is a string literal.  key is any integer or pointer that tells intervals of one name apart
- * while they are open; queue, task and obj are integers or pointers, too, compared by value.
+ * name is a string literal.  key is any integer or pointer that tells intervals of one name apart while they are
+ * open; queue, task and obj are integers or pointers, too, compared by value.
  */
 #ifndef VPROF_H
 #define VPROF_H
 
 #ifdef VPROF_DISABLE
 
-/* Not evaluated, but used: no warning about a variable that only a macro reads. */
+/* Does not evaluate the value, but uses it: avoids warnings about variables that only a macro reads. */
 #define VPROF_IGNORE_(value) ((void)(0 ? (void)(value) : (void)0))
 
 #define VPROF_BEGIN(name, key) VPROF_IGNORE_(key)
@@ -127,7 +127,7 @@ vprof_mark_enter_(struct vprof_mark_site *site, void *address, void *caller)
 #define VPROF_FALSE_WAKEUP() VPROF_MARK_(14, 0, 0)
 #define VPROF_WORK(name, value) VPROF_MARK_NAMED_(15, name, value)
 
-/* To the end of the block around it; several may stand on one line. */
+/* Ends with the block around it; several may be on one line. */
 #define VPROF_SCOPE(name) VPROF_SCOPE_(name, __COUNTER__)
 #define VPROF_SCOPE_(name, number) VPROF_SCOPE_NUMBERED_(name, number)
 #define VPROF_SCOPE_NUMBERED_(name, number)						\
