@@ -49,7 +49,7 @@ static void name_intervals(struct findings *f, const struct trace *t)
 	strings_sort_unique(&f->interval_names);
 }
 
-/* What is not in the rows. */
+/* The surroundings of the rows. */
 struct around {
 	const struct counted_intervals *counted;
 	const struct nestings *nestings;

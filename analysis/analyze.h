@@ -33,10 +33,10 @@ int analyze(struct trace *t, const struct analyze_options *o, struct findings **
  * Findings are the same, bit for bit, however the trace was cut.
  */
 struct analysis_window {
-	/* Sorted.  Its intervals are those that ended in the window, in the last one also those that never did.
-	 * Of all threads it has what these could depend on: whatever was under way at the earliest start of one
-	 * of them, and all that began until the window's end; noted work of its intervals.  Each segment is in the
-	 * window in which it ended. */
+	/* Sorted.  Its intervals are those that ended in the window, in the last one also those that never did. For
+	 * all threads it has everything that these can depend on: all that was under way at the earliest start of one
+	 * of them, and all that began until the window's end; and the noted work of its intervals.  Each segment is
+	 * in the window in which it ended. */
 	const struct trace *t;
 	/* What ended by before_ns was in an earlier one, too.  INT64_MIN and INT64_MAX: it is all of the trace;
 	 * else the sums of squares of all latencies are known to fit (squares_fit()). */
@@ -51,7 +51,7 @@ DEFINE_CLEANUP(struct analyzer *, analyzer_free);
 
 void analyzer_add(struct analyzer *a, const struct analysis_window *w);
 
-/* names: functions, calls, losses and all names, numbered as in the windows; of its tuples nothing is used. */
+/* names: functions, calls, losses and all names, numbered as in the windows; its tuples are not used. */
 int analyzer_finish(struct analyzer *a, const struct trace *names, const struct analyze_options *o,
 		    struct findings **ret);
 

@@ -2,9 +2,9 @@
 /*
  * analyzer.c - rows and sums, window by window.
  *
- * Of a window nothing is kept but a row for each interval that ended in it, exact sums over these rows, and
- * which functions were seen in which.  Example: windows [0,100] and [100,200], intervals [20,60] and [80,150]: the
- * first window yields the first row; the second, which has what was under way at 80 as well, the other one.
+ * Of a window only these are kept: a row for each interval that ended in it, exact sums over these rows, and which
+ * functions were seen in which.  Example: windows [0,100] and [100,200], intervals [20,60] and [80,150]: the first
+ * window yields the first row; the second, which has what was under way at 80 as well, the other one.
  */
 #include "analysis/collected.h"
 #include "analysis/tree/waiter_sums.h"
@@ -73,7 +73,7 @@ struct taking {
 	noted_works works;
 };
 
-/* Where the works of the interval begin: they are sorted by SID. */
+/* Where the works of the interval begin; works are sorted by SID. */
 static size_t first_work(const struct trace *t, uint64_t sid)
 {
 	return partition_point(i, t->works.cnt, t->works.items[i].sid < sid);

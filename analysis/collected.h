@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * collected.h - what is summed up of the intervals of one name, window by window: analyzer.c makes it, analyze.c reads it.
+ * collected.h - the sums over the intervals of one name, window by window: analyzer.c makes them, analyze.c reads
+ * them.
  *
  * Private to analysis/.
  */
@@ -21,7 +22,7 @@ struct collected {			/* of the intervals of one name */
 	struct moments *m;
 	struct rows *rows;		/* of the intervals in full */
 	struct rows *root_only;		/* empty rows */
-	bool is_final;			/* no more rows: places have their last numbers */
+	bool is_final;			/* no more rows come: places have their final numbers */
 };
 
 /* analyze.c: what the rows of one name say.  clamped: of the whole trace. */

@@ -36,7 +36,7 @@ static void set_nodes(const struct influence_maker *k)
 	}
 }
 
-/* A factor's blocks are the sum of those of its places, of each function the outermost. */
+/* A factor's blocks are the sum of those of its places, for each function the outermost. */
 static double *sum_places(const struct influence_maker *k)
 {
 	const struct analysis *a = k->a;

@@ -2,17 +2,18 @@
 /*
  * covariances.c - the pairs of siblings that are worth a row.
  *
- * A node with n children has n (n - 1) / 2 pairs, of which nearly all say nothing: 3,000 functions below one have 4.5 million.
- * All pairs are kept of at most CHILDREN_WITH_ALL children; of more, those with a share of a thousandth and more, at most
- * PAIRS_MAX, the largest.  Where even the nodes with few children have very many pairs together (200,000 functions, 50 below
- * each one: five million), of these, too, only those of a thousandth.  What the others have follows from the rest, exactly:
+ * A node with n children has n (n - 1) / 2 pairs, nearly all of them negligible: 3,000 functions below one have 4.5
+ * million. For at most CHILDREN_WITH_ALL children all pairs are kept; for more, those with a share of a thousandth or
+ * more, at most the PAIRS_MAX largest.  Where even the nodes with few children have very many pairs together (200,000
+ * functions, 50 below each one: five million), of these, too, only those of a thousandth.  The sum of the others
+ * follows exactly:
  *
  *	sum of 2 Cov that are not kept = Var(node) - sum Var(child) - sum of 2 Cov that are kept
  *
- * What is made of covariances (factors of kind pair, contributions over a function's own call sites) leaves out what is
- * not kept: of such a node, pairs below a thousandth each.
+ * Results made from covariances (factors of kind pair, contributions over a function's own call sites) lack the pairs
+ * that are not kept: for such a node, pairs below a thousandth each.
  *
- * Which pairs can have a thousandth follows from how much the children vary (sibling_pairs.h); sums are taken of these only.
+ * The variances of the children limit which pairs can have a thousandth (sibling_pairs.h); only these are summed.
  */
 #include "analysis/factors/covariances.h"
 
@@ -36,15 +37,15 @@ struct wide {				/* a node with many children */
 struct chooser {
 	const struct analysis *a;
 	const struct shown_tree *s;
-	struct sibling_pairs *pairs;	/* of parents with many places below them */
+	struct sibling_pairs *pairs;	/* for parents with many places below them */
 	VEC(struct wide) wide;
 	struct map *wide_of_node;	/* index + 1 */
-	double share_min;		/* of pairs of few children */
+	double share_min;		/* for pairs of few children */
 };
 
 typedef VEC(uint32_t) numbers;
 
-/* A total order, so that what is kept does not depend on the order in which pairs come. */
+/* A total order, so that the choice does not depend on the order in which pairs come. */
 static bool is_smaller(const struct covariance *x, const struct covariance *y)
 {
 	if (fabs(x->share) != fabs(y->share))
@@ -152,7 +153,7 @@ static int by_nodes(const void *x, const void *y)
 	return p->b < q->b ? -1 : p->b > q->b;
 }
 
-/* Children have larger numbers than their parent, and are in order of these. */
+/* Children have larger numbers than their parent, and are in this order. */
 static numbers *children_of_nodes(const struct findings *f)
 {
 	numbers *ret = xcalloc(f->nodes.cnt + 1, sizeof(*ret));

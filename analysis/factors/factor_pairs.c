@@ -2,17 +2,16 @@
 /*
  * factor_pairs.c - Algorithm 1 of the paper: contributions summed over the tree's nodes.
  *
- * A factor's contribution is the sum of Var over its nodes, a pair's the sum of 2 Cov over the
- * parents that have both as children, each divided by Var(T).  The covariance of two call sites
- * of one function belongs to the function: Var(f1 + f2) = Var f1 + Var f2 + 2 Cov.
+ * A factor's contribution is the sum of Var over its nodes, a pair's the sum of 2 Cov over the parents that have both
+ * as children, each divided by Var(T).  The covariance of two call sites of one function belongs to the function:
+ * Var(f1 + f2) = Var f1 + Var f2 + 2 Cov.
  *
- * Example: A = B + C + body with Var 5 + 1 + .25 and 2 Cov(B,C) = -4, 2 Cov(B,body) = 2,
- * 2 Cov(C,body) = -1 is Var(A) = 3.25: B contributes 153.8 %, the pair (B, C) -123.1 %.
+ * Example: A = B + C + body with Var 5 + 1 + .25 and 2 Cov(B,C) = -4, 2 Cov(B,body) = 2, 2 Cov(C,body) = -1 is Var(A)
+ * = 3.25: B contributes 153.8 %, the pair (B, C) -123.1 %.
  *
- * Members of a pair are called by what they are: "f", "body of f", "wait:lock in f",
- * "wait:queue", and "body" for the interval's own.  Among a thousand siblings there are half a
- * million pairs, nearly all of them nothing: those below a millionth of the variance are no
- * factors (they stay in the tree's covariances, so that it closes).
+ * Members of a pair are labelled by kind: "f", "body of f", "wait:lock in f", "wait:queue", and "body" for the
+ * interval's own.  Among a thousand siblings there are half a million pairs, nearly all of them nothing: those below
+ * a millionth of the variance are no factors (they stay in the tree's covariances, so that it closes).
  */
 #include "analysis/factors/factors.h"
 

@@ -2,16 +2,15 @@
 /*
  * factors.c - functions, bodies and waits, each summed over all its places (paper 3.2.2).
  *
- * A function's time in an interval is summed over its call sites before the variance is taken,
- * so that a cause spread over many places counts as one:
+ * A function's time in an interval is summed over its call sites before the variance is taken, so that a cause spread
+ * over many places counts as one:
  *
  *	f@1 takes 1,2,3,4 and f@2 4,2,1,1:  f is 5,4,4,5, variance 0.25, not 1.25 + 1.5
  *
- * Where f is below f only the outermost place counts, so that no time counts twice; bodies and
- * waits never overlap.  Heights: a wait 0; a body 0, or its function's if that calls functions
- * that were not probed (the body then holds all of them), and the interval's own body the
- * interval's, for nothing is known about it.  The root of the call graph is no factor: that
- * "the request" explains all of the request is no help.
+ * If f is below f, only the outermost place counts, so that no time counts twice; bodies and waits never overlap.
+ * Heights: a wait 0; a body 0, or its function's if that calls functions that were not probed (the body then holds
+ * all of them), and the interval's own body the interval's, for nothing is known about it.  The root of the call
+ * graph is not a factor: it would only say that "the request" explains all of the request.
  */
 #include "analysis/factors/factors.h"
 
@@ -121,7 +120,7 @@ static void add_factor(struct factor_maker *k, const struct place *p, const stru
 	VEC_EXTEND(&k->sites);
 }
 
-/* The first of all: no function is to blame for what the run queue does. */
+/* The run queue comes first of all: no function causes it. */
 static void add_runqueue(struct factor_maker *k)
 {
 	static const struct place nowhere = { .kind = NODE_WAIT };
@@ -241,7 +240,7 @@ static void sum_batch(void *arg, const struct row_batch *b)
 	}
 }
 
-/* How much more of the factor there is in the tail than on average, of how much more latency. */
+/* How much more of the factor the tail has than the average, relative to how much more latency. */
 static void fill_tail(const struct analysis *a, const struct tail_rows *rows, struct factor *x, const struct factor_sums *s)
 {
 	const struct tail *tail = &a->f->tail;
@@ -332,8 +331,8 @@ static int by_share(const void *x, const void *y)
 	return compare_because(a, b);
 }
 
-/* A sleep or a read may end by itself: where no waker is known nobody need be sought.  These end because some thread did
- * something. */
+/* Whether such a wait always ends because another thread acts.  A sleep or a read may end by itself, so an unknown
+ * waker need not be sought. */
 static bool somebody_ends(enum trace_state wait)
 {
 	return wait == STATE_LOCK || wait == STATE_COND || wait == STATE_JOIN;

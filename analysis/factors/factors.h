@@ -17,10 +17,10 @@ struct presence {			/* of a factor */
 	__int128 t;			/* sum of their latencies */
 };
 
-struct factor_columns {			/* where the time of each factor is */
-	struct times *times;		/* per interval and factor, but for the pairs */
-	struct presence *presences;	/* per factor, but for the pairs */
-	uint32_t runqueue;		/* of every place_is_runqueue(); NODE_NONE: there is none */
+struct factor_columns {			/* the time of each factor */
+	struct times *times;		/* per interval and factor, except for pairs */
+	struct presence *presences;	/* per factor, except for pairs */
+	uint32_t runqueue;		/* the factor of all places of place_is_runqueue(); NODE_NONE: there is none */
 	uint32_t *of_node;		/* factors; NODE_NONE: the interval, blames, the root function */
 	struct map *of_pair;		/* factor << 32 | larger factor -> the pair's */
 	bool autocorrelated;		/* confidence intervals are too narrow */
@@ -34,12 +34,12 @@ struct factor_maker *begin_factors(const struct analysis *a, const struct call_g
 void end_factors(struct factor_maker *k, const struct tail_rows *tail);
 void factor_columns_release(struct factor_columns *c);	/* also a _cleanup_ function */
 
-/* runqueue.c: time in the run queue, of the intervals' threads and of those they waited for; each piece of it once. */
+/* runqueue.c: time in the run queue, of the intervals' threads and of those they waited for; each piece counts once. */
 bool place_is_runqueue(const struct factor_columns *c, const struct vtree *v, const struct place *p);	/* if it has a factor of its own */
 bool has_runqueue(const struct analysis *a);
 
 /* factor_pairs.c: pairs, and paper_contribution of all. */
 void find_pairs(struct findings *f, struct factor_columns *c);
-void fill_scores(struct findings *f);		/* ... of all, when they have their shares */
+void fill_scores(struct findings *f);		/* ... of all, once they have their shares */
 
 #endif

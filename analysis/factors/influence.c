@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * influence.c - sums over blocks of time of what an interval moves each place's share by.
+ * influence.c - sums, over blocks of time, of how far an interval moves each place's share.
  *
- * The formula is at the top of confidence.c.  Products with T are summed up for terminal places, row by row, and added up the
- * tree at the end: the influence is linear in X.
+ * The formula is at the top of confidence.c.  Products with T are summed up for terminal places, row by row, and
+ * added up the tree at the end: the influence is linear in X.
  */
 #include "analysis/factors/influence.h"
 

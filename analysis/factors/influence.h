@@ -2,7 +2,7 @@
 /*
  * influence.h - how far each block of time moves the share of each place.
  *
- * Private to analysis/.  What confidence.h makes confidence intervals of.
+ * Private to analysis/.  confidence.h makes confidence intervals of it.
  */
 #ifndef ANALYSIS_FACTORS_INFLUENCE_H
 #define ANALYSIS_FACTORS_INFLUENCE_H

@@ -23,9 +23,9 @@
 #include "base/banned.h"
 
 #define PAIRS_MAX 4096
-#define PAIR_MIN 1e-3			/* smaller ones are in nobody's ranking */
+#define PAIR_MIN 1e-3			/* smaller ones are in no ranking */
 
-struct block_sums {			/* of a place, or of two siblings */
+struct block_sums {			/* sums of a place, or of two siblings */
 	uint32_t a, b;			/* places; the same: squares */
 	uint32_t factor;		/* that they count for */
 };
@@ -91,7 +91,7 @@ static double pair_limit(const struct findings *f)
 	return fmax(sizes[PAIRS_MAX - 1], PAIR_MIN);
 }
 
-/* Which sums are needed: squares of all nodes that are factors, products of siblings. */
+/* Chooses the necessary sums: squares of all nodes that are factors, products of siblings. */
 static void choose_sums(struct paper *p)
 {
 	const struct findings *f = p->a->f;
@@ -121,7 +121,7 @@ static void choose_sums(struct paper *p)
 	}
 }
 
-/* The larger place of a pair knows the smaller one: a row's places are looked at once each. */
+/* The larger place of a pair knows the smaller one, so that a row's places are visited once each. */
 static void find_partners(struct paper *p)
 {
 	size_t places = p->a->v->places.cnt, pairs = 0;

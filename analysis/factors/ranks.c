@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * ranks.c - which ranks of factors hold, and how much data would tell.
+ * ranks.c - which ranks of factors hold, and how much data would settle the others.
  *
- * A factor's rank is resolved if it is the same in 95 % of 1,000 draws.  A draw takes blocks at random,
- * with replacement, as many as there are; the share of a factor in it is
+ * A factor's rank is resolved if it is the same in 95 % of 1,000 draws.  A draw takes blocks at random, with
+ * replacement, as many as there are; the share of a factor in it is
  *
  *	e* = e + sum F(b) / sum w(b)	over the blocks drawn
  *
- * (w: the block's part of n Var(T)).  Of each draw the ranking is made anew: what is above the default
- * threshold, by specificity x share; what is below stands behind all of those.  Its rank interval leaves
- * out a fortieth of the draws on either side.  Example, two blocks with F = -1, 1 for f and 1, -1 for g,
- * w = 2 each: f .5 and g .4 become 0 and .9 if the first block is drawn twice.  Draws come from a fixed
- * seed: the same run has the same answer.
+ * (w: the block's part of n Var(T)).  Each draw has its own ranking: first the factors above the default threshold,
+ * by specificity x share, then those below.  Its rank interval leaves out a fortieth of the draws on either side.
+ * Example, two blocks with F = -1, 1 for f and 1, -1 for g, w = 2 each: f .5 and g .4 become 0 and .9 if the first
+ * block is drawn twice.  Draws come from a fixed seed: the same run has the same answer.
  *
- * More intervals: the distance D of two scores s e has the standard error se of the blocks s F - s' F',
- * and it shrinks with the root of n; it is enough where 1.96 se = D.  The one that takes most of those
- * that could change the factor's rank counts.  Example: 15 % and 10 % of equal specificity, se 4 points,
- * n = 1,000: (1.96 * 4 / 5)^2 = 2.46 times the intervals, 1,500 more.
+ * More intervals: the distance D of two scores s e has the standard error se of the blocks s F - s' F', which shrinks
+ * with the root of n; n is enough when 1.96 se = D.  Of the scores that could change the factor's rank, the one that
+ * needs the largest n counts.  Example: 15 % and 10 % of equal specificity, se 4 points, n = 1,000: (1.96 * 4 / 5)^2
+ * = 2.46 times the intervals, 1,500 more.
  *
  * The blocks are the shortest that were long enough for every factor in the ranking.
  */
@@ -29,7 +28,7 @@
 
 #define DRAWS 1000
 #define SAME_RANK_MIN 0.95
-#define CANDIDATES_MAX 200		/* more cannot be told apart anyway */
+#define CANDIDATES_MAX 200		/* more cannot be distinguished anyway */
 #define NORMAL_975 1.96
 
 static const double threshold = FACTORS_THRESHOLD_DEFAULT;
@@ -153,7 +152,7 @@ static void make_draws(struct ranking *r)
 
 /* ---- how much more ---- */
 
-/* As a factor of n: (1.96 se / gap)^2 for the gap of which a moves with scale_a times its blocks. */
+/* As a factor of n: (1.96 se / gap)^2, for a gap that moves with scale_a times a's blocks. */
 static double times_needed(const struct ranking *r, double gap, const struct candidate *a, double scale_a,
 			   const struct candidate *b, double scale_b)
 {
@@ -165,7 +164,7 @@ static double times_needed(const struct ranking *r, double gap, const struct can
 		squares += d * d;
 	}
 	se = sqrt(cnt / (cnt - 1) * squares) / n;
-	if (se < 1e-12 * scale_a)	/* both are the same time by another name */
+	if (se < 1e-12 * scale_a)	/* both are the same time under two names */
 		return 0;
 	return gap > 0 ? NORMAL_975 * se / gap * (NORMAL_975 * se / gap) : INFINITY;
 }
@@ -182,14 +181,14 @@ static double most_needed(const struct ranking *r, const struct candidate *c)
 			continue;
 		if (x->rank != SIZE_MAX)
 			times = times_needed(r, fabs(own * c->value - other * x->value), c, own, x, other);
-		else if (other * threshold >= own * c->value)	/* would stand before it */
+		else if (other * threshold >= own * c->value)	/* it would rank before the candidate */
 			times = times_needed(r, threshold - x->value, x, 1, NULL, 0);
 		most = fmax(most, times);
 	}
 	return most;
 }
 
-/* Where the reckoning says that there is enough, yet the draws do not: a tenth more. */
+/* If the formula says that there is enough data, but the draws do not: a tenth more. */
 static void find_needed(struct ranking *r)
 {
 	double n = (double)r->f->interval.cnt;

@@ -27,13 +27,13 @@ struct ranking {
 	bool paper;			/* by contribution, pairs included */
 	VEC(struct candidate) candidates;
 	double weight[CONFIDENCE_BLOCKS_MAX];
-	size_t block_cnt;		/* the fewest that one of those above the threshold took */
+	size_t block_cnt;		/* the fewest blocks that a factor above the threshold used */
 };
 
 /* x with that value and confidence interval; blocks as confidence_of() takes them, cnt of them. */
 void ranking_add(struct ranking *r, uint32_t factor, double value, struct confidence c,
 		 const double *blocks, size_t cnt);
-/* Sorts out which ranks hold; weight: as in struct influence, cnt blocks. */
+/* Decides which ranks hold; weight: as in struct influence, cnt blocks. */
 void ranking_resolve(struct ranking *r, const double *weight, size_t cnt);
 void ranking_release(struct ranking *r);
 

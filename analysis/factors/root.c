@@ -52,6 +52,6 @@ void find_root(const struct analysis *a, const struct call_graph *g, struct show
 		a->f->root_height = g->heights[only];
 	else
 		a->f->root_height = 1 + highest;
-	/* Node 1 is the only child.  A leaf would leave nothing to rank: it stays. */
+	/* Node 1 is the only child.  A leaf remains a factor, since nothing else would be left to rank. */
 	s->root_function = grandchild_cnt > 0 ? only : FUNCTION_NONE;
 }

@@ -2,14 +2,14 @@
 /*
  * runqueue.c - the time in which threads could run and had no CPU, as one factor.
  *
- * Whom a preemption hits is chance: every function has a part of it, and none is its cause.  So all of it is summed before
- * the variance is taken: what the intervals' own threads waited for a CPU in any function (runnable, wakeup), and what
- * those did for whom they waited meanwhile.
+ * A preemption hits functions by chance: every function has a part of this time, and none is its cause.  So all of it
+ * is summed before the variance is taken: the time in which the intervals' own threads waited for a CPU in any
+ * function (runnable, wakeup), and the same time of the threads that they waited for.
  *
  *	f runnable 4 0 0 4, g runnable 0 4 4 0, T 14 14 14 14: both vary, their sum does not
  *	f lock wait 9, of it its holder runnable 5: 5 of it are the run queue's
  *
- * Of recorded runs.  Imported tuples may say runnable of whatever they like: there each function keeps its own.
+ * This applies to recorded runs.  In imported tuples runnable may have any meaning, so each function keeps its own.
  */
 #include "analysis/factors/factors.h"
 

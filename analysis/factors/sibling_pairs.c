@@ -2,14 +2,15 @@
 /*
  * sibling_pairs.c - candidates in a staircase, and their sums.
  *
- * Children of a parent stand next to each other in slots, the one that varies most first.  Then the partners of a slot
- * are the slots behind it, up to one that is the same or an earlier one from slot to slot (if any are left):
+ * Children of a parent stand next to each other in slots, the one that varies most first.  Then the partners of a
+ * slot are the slots after it, up to an end that never increases from slot to slot (as long as there are partners):
  *
  *	slot		0 (sd 9)   1 (sd 5)   2 (sd 1)   3 (sd 1)
  *	end		4	   4	      3		 4
  *	first sum	0	   3	      5		 5
  *
- * The sum of slots i < k is first_sum[i] + k - i - 1.  A row costs its children in slots, sorted, and their candidates.
+ * The sum of slots i < k is first_sum[i] + k - i - 1.  A row costs its children in slots, sorted, and their
+ * candidates.
  */
 #include "analysis/factors/sibling_pairs.h"
 
@@ -19,14 +20,14 @@
 #include "analysis/tree/row_tree.h"
 #include "base/banned.h"
 
-#define ROUNDING 1e-9			/* of a bound: standard deviations are doubles */
-#define HALVINGS 64			/* after these a limit does not change any more */
+#define ROUNDING 1e-9			/* relative error of a bound: standard deviations are doubles */
+#define HALVINGS 64			/* after this many halvings a limit no longer changes */
 
 size_t sibling_pairs_max = SIBLING_PAIRS_MAX;
 
 struct slot {
 	uint32_t place;
-	uint32_t end;			/* its partners are the slots behind it and before this one */
+	uint32_t end;			/* its partners are the slots after it and before this one */
 	uint32_t family_end;		/* slots from here on have another parent */
 	bool all;
 	double sd;
@@ -112,7 +113,7 @@ static size_t set_ends(struct sibling_pairs *p, double limit)
 	return pair_cnt;
 }
 
-/* What is between the two limits cannot be told apart: the first of these have what room there is. */
+/* The limits are too close to distinguish the pairs between them: takes the first of these, as many as fit. */
 static void fill_up(struct sibling_pairs *p, double few, double many)
 {
 	size_t cnt = set_ends(p, few), room = sibling_pairs_max - cnt;
@@ -164,7 +165,7 @@ static void number_sums(struct sibling_pairs *p)
 		s->first_sum = p->sum_cnt;
 		p->sum_cnt += s->end - i - 1;
 		if (i > 0 && s[-1].family_end == s->family_end)
-			continue;		/* no slot has partners behind the first one's */
+			continue;		/* no slot has partners after the first one's */
 		for (uint32_t k = i; s->end > i + 1 && k < s->end; k++)
 			p->slot_of_place[p->slots.items[k].place] = k;
 	}

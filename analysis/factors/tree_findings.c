@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * tree_findings.c - from places to the nodes that are shown, with their variances.
+ * tree_findings.c - turns places into the nodes that are shown, with their variances.
  *
- * Not shown: what never took time nor was called; a body that is its function's only child (a
- * leaf is its own body); a blame without a name that is its wait's only child (nothing of that
- * wait is explained).  A hidden child has the sums of its parent, so the rest still closes:
+ * Not shown: places that never took time nor were called; a body that is its function's only child (a leaf is its own
+ * body); a blame without a name that is its wait's only child (nothing of that wait is explained).  A hidden child
+ * has the sums of its parent, so the rest still closes:
  *
  *	Var(parent) = sum Var(child) + 2 sum Cov(child, child'),  share(parent) = sum share(child)
  *

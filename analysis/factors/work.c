@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * work.c - what the amount of work explains of the variance, and whose the rest is.
+ * work.c - how much of the variance the amount of work explains, and which factors explain the rest.
  *
- * A request for 1,000 rows takes longer than one for 10: that is no unpredictability.  With W the work that
- * VPROF_WORK noted in an interval,
+ * A request for 1,000 rows takes longer than one for 10, which is predictable.  With W the work that VPROF_WORK noted
+ * in an interval,
  *
  *	explained	1 - E Var(T|W) / Var(T)
  *	left to X	E Cov(X,T|W) / E Var(T|W)	adds up as shares do
  *
- * W is cut into up to 32 bins of equal numbers of intervals, and in each T is taken as a straight line of W:
- * means of bins alone would leave what varies inside them.  With r(m) the distance of interval m to the line
- * of its bin, the second is sum X r / sum r^2, for r goes with neither 1 nor W in any bin.
+ * W is cut into up to 32 bins of equal numbers of intervals, and in each T is taken as a straight line of W: means of
+ * bins alone would leave what varies inside them.  With r(m) the distance of interval m to the line of its bin, the
+ * second is sum X r / sum r^2, for r goes with neither 1 nor W in any bin.
  *
- * Example, one bin, W = 1, 2, 3, T = 12, 18, 30: mean 20, slope 9, r = 1, -2, 1: of the squares 168 6 are
- * left; two parameters more than a mean: explained 1 - (6 / 1) / (168 / 2) = 93 %.  X = 2, 0, 4 of T has
- * (2 - 0 + 4) / 6 = all of the rest.
+ * Example, one bin, W = 1, 2, 3, T = 12, 18, 30: mean 20, slope 9, r = 1, -2, 1: of the squares 168 6 are left; two
+ * parameters more than a mean: explained 1 - (6 / 1) / (168 / 2) = 93 %.  X = 2, 0, 4 of T has (2 - 0 + 4) / 6 = all
+ * of the rest.
  *
  * Several kinds of work become one: T is fitted by w, w^2 and log(1 + w) of each, and W is the fitted value.
  */
@@ -30,7 +30,7 @@
 
 #define BIN_ROWS_MIN 64
 #define TERMS 3				/* w, w^2, log(1 + w) */
-#define SINGULAR 1e-9			/* of the largest singular value: nothing of its own */
+#define SINGULAR 1e-9			/* relative to the largest singular value: below it a term is redundant */
 
 struct worker {
 	const struct analysis *a;
@@ -39,7 +39,7 @@ struct worker {
 	size_t column_cnt;
 	double *values;			/* [column * n + row] */
 	double *key;			/* per row: one number for all work */
-	int64_t typical_ns;		/* latencies are taken from here: digits are few */
+	int64_t typical_ns;		/* latencies are taken relative to this, to keep digits */
 	double *rest;			/* per row: r */
 	unsigned char *bin_of_row;
 	size_t bin_cnt;			/* that are used */
@@ -135,7 +135,7 @@ static void row_terms(const struct worker *w, size_t row, const double *scales, 
 		ret[i] = term_of(w->values[i / TERMS * w->n + row], scales[i / TERMS], i % TERMS) - means[i];
 }
 
-/* Coefficients of the normal equations; what has nothing of its own gets none. */
+/* Coefficients of the normal equations; redundant terms get none. */
 static void solve(gsl_matrix *products, const gsl_vector *with_t, double *ret)
 {
 	size_t cnt = with_t->size;

@@ -7,14 +7,15 @@
  *
  *	f = n (y r - e r^2) / (1 - h) / sum r^2		h = 1 / m + (W - mean W)^2 / sum (W - mean W)^2
  *
- * and sums of f over blocks of time are taken as in confidence.c.  h is the interval's leverage on the line of its bin,
- * m rows long: the few with most work draw it to themselves, and without them it would be another.  y is not computed row by row: a factor that took no
- * time in an interval has y there as well.  Its line in bin g has the mean m and the slope s, so over a block
+ * and sums of f over blocks of time are taken as in confidence.c.  h is the interval's leverage on the line of its
+ * bin, m rows long: the few intervals with most work determine the line, which would differ without them.  y is not
+ * computed row by row: a factor that took no time in an interval has y there as well.  Its line in bin g has the mean
+ * m and the slope s, so over a block
  *
  *	sum y r = sum X r  -  sum over g of m(g) sum r  -  s(g) sum r (W - mean W)	sums: of the block's rows in g
  *
- * (r / (1 - h) for r).  Example: one bin, no slope, X = 1, 3, r = -1, 1, blocks of one row: m = 2; sum X r = -1, 3, less 2 r:
- * 1 and 1.
+ * (r / (1 - h) for r).  Example: one bin, no slope, X = 1, 3, r = -1, 1, blocks of one row: m = 2; sum X r = -1, 3,
+ * less 2 r: 1 and 1.
  */
 #include "analysis/factors/work_confidence.h"
 

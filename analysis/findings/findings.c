@@ -75,8 +75,8 @@ void findings_free(struct findings *f)
 }
 
 /*
- * First what makes the answer wrong, then what makes it uncertain, then what qualifies it.  A code that is not listed
- * comes last.
+ * Order: warnings that make the answer wrong, then those that make it uncertain, then those that qualify it.  A code
+ * that is not listed comes last.
  */
 static const char *const warning_ranks[] = {
 	"names-missing", "aborted", "hole", "losses", "table-full", "cut-off", "stacks", "bad-path", "nested",

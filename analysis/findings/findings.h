@@ -17,14 +17,13 @@ enum node_kind { NODE_INTERVAL, NODE_FUNCTION, NODE_BODY, NODE_WAIT, NODE_BLAME 
 const char *node_kind_name(enum node_kind kind);	/* "interval", "function", ... */
 
 /*
- * A node of the variance tree; nodes[0] is the interval, parents stand before children.
- * At every node: variance = sum of the children's + 2 * their covariances, and
- * share = sum of the children's shares.
+ * A node of the variance tree; nodes[0] is the interval, parents stand before children. At every node: variance = sum
+ * of the children's + 2 * their covariances, and share = sum of the children's shares.
  *   function  an activation path: the function below its parent, on the interval's own thread
  *   body      running time of the parent outside its probed callees (a leaf has none)
  *   wait      time the parent function was blocked, by class; below the interval itself for
  *             "queue" and for what blocked in no probed function
- *   blame     child of a wait: what the last waker in the chain was doing meanwhile; of a queue
+ *   blame     child of a wait: what the last waker in the chain was doing meanwhile; for a queue
  *             wait: what its thread was doing for others
  */
 struct node {
@@ -143,16 +142,16 @@ struct inherent_work {			/* what VPROF_WORK says of the intervals */
 
 struct tail {				/* the slowest intervals */
 	double quantile;		/* 0.99 */
-	int64_t from_ns;		/* the latency at it; those that took as long or longer are in */
+	int64_t from_ns;		/* the latency at that quantile; intervals of at least this are in the tail */
 	uint64_t cnt;
 	double mean_ns;
-	int64_t fast_to_ns;		/* to compare with: the median and what took less */
+	int64_t fast_to_ns;		/* the group to compare with: at most the median */
 	uint64_t fast_cnt;
 	double fast_mean_ns;
 };
 
 /*
- * Running time of a function itself, or its waits of one class: every nanosecond of an interval is in one
+ * Running time of a function itself, or its waits of one class: every nanosecond of an interval is in exactly one
  * part.  All figures add up over the parts.
  */
 struct part {
@@ -165,36 +164,37 @@ struct part {
 	double tail_share;		/* as in struct factor; only if has_tail */
 	double tail_ci95[2];
 	bool has_tail, has_tail_ci95;
-	double slow_mean_ns, fast_mean_ns;	/* in the tail; in the fast ones */
-	double slow_presence, fast_presence;	/* fractions of these in which it took time */
+	double slow_mean_ns, fast_mean_ns;	/* mean time in the tail; in the fast intervals */
+	double slow_presence, fast_presence;	/* fractions of these groups in which it took time */
 	double variance_share;		/* Var(X)/Var(T) */
-	double other_pairs;		/* 2 Cov/Var(T) with all parts that no pair below names with it */
+	double other_pairs;		/* 2 Cov/Var(T) with all parts that are in no pair below with it */
 };
 
 /*
- * Two parts that go together, wherever they are in the tree, or make up for each other (share < 0): all from a hundredth of
- * Var(T) on.  Var(T) is the sum of the parts' variances and of all their pairs, so for each part
+ * Two parts that go together, wherever they are in the tree, or make up for each other (share < 0): all from a
+ * hundredth of Var(T) on.  Var(T) is the sum of the parts' variances and of all their pairs, so for each part
  *	share = variance_share + (sum of the shares of its pairs + other_pairs) / 2
- * What a pair of siblings says as well is in it once more, not beside it: within.
+ * A pair may repeat a pair of siblings, instead of adding to it: see within.
  */
 struct part_pair {
 	uint32_t a, b;			/* indexes into findings.parts */
-	const char *labels[2];		/* as a factor's functions[]: in order of the letters */
+	const char *labels[2];		/* as a factor's functions[]: in alphabetical order */
 	double covariance_ns2;
 	double share;			/* 2 Cov/Var(T) */
 	double ci95[2];			/* as in struct node */
 	bool has_ci95;
 	bool across;			/* not just siblings in the tree: somewhere they are below different ones */
-	uint32_t within;		/* index into findings.factors of the pair of siblings that holds all of it, or is
-					 * it; NODE_NONE: it is in several, or in different places of one function */
+	uint32_t within;		/* index into findings.factors of the pair of siblings that contains all of
+					 * it, or is it; NODE_NONE: several pairs do, or it is in different places of
+					 * one function */
 };
 
 struct common_member {
 	uint32_t part;			/* index into findings.parts */
-	double contribution;		/* to what the cause moves the latency by; they may not add up to 1 */
+	double contribution;		/* relative to how far the cause moves the latency; they may not add up to 1 */
 };
 
-/* Parts that vary together, more than each for itself. */
+/* Parts that vary together, more than each varies alone. */
 struct common_cause {
 	double explained;		/* of Var(T), by the principal component */
 	double own;			/* sum of Var of the members, of Var(T) */
@@ -240,21 +240,21 @@ struct interval_summary {
 	uint64_t cnt;
 	uint64_t dropped_open, dropped_aborted, dropped_bad_path, dropped_lost;
 	uint64_t nested, unmatched_ends;	/* struct pairing: starts inside another of the same key, ends without a start */
-	bool has_pairing;		/* not of imported tuples, which have intervals and no starts and ends */
+	bool has_pairing;		/* false for imported tuples, which have intervals but no starts and ends */
 	double mean_ns, variance_ns2, stddev_ns;
 	int64_t p50_ns, p90_ns, p99_ns, min_ns, max_ns;	/* nearest rank: the ceil(q n)-th smallest */
 };
 
 /*
- * What recording functions costs: intervals that were recorded in full (those above) against root-only
- * ones, chosen by lot (record --sample).  Relative: 0.012 is 1.2 % more; low, high: the 95 % confidence
- * interval.  The numbers of a comparison are 0 where it was not made.
+ * What recording functions costs: intervals that were recorded in full (those above) against root-only ones, chosen
+ * by lot (record --sample).  Relative: 0.012 is 1.2 % more; low, high: the 95 % confidence interval.  A comparison
+ * that was not made has the numbers 0.
  */
 struct probing {
-	uint64_t root_only_cnt;		/* 0: there were none, nothing was measured */
+	uint64_t root_only_cnt;		/* 0: there were none, so nothing was measured */
 	double root_only_mean_ns, root_only_variance_ns2;
 	int64_t root_only_p50_ns, root_only_p99_ns, root_only_max_ns;
-	bool measured;			/* both kinds have at least PROBING_GROUP_MIN, and the ratio means something */
+	bool measured;			/* both groups have at least PROBING_GROUP_MIN, and the ratio means something */
 	double mean, mean_low, mean_high;
 	bool has_variance;		/* ... and so does that of their variances */
 	double variance, variance_low, variance_high;
@@ -262,35 +262,36 @@ struct probing {
 
 #define PROBING_GROUP_MIN 30
 #define PROBING_BUDGET_DEFAULT 0.05
-#define PROBE_NS 17.0			/* reckoned cost of a recorded call: two time stamps and a record */
+#define PROBE_NS 17.0			/* computed cost of a recorded call: two time stamps and a record */
 
 struct interval_row {			/* one completed interval */
 	uint64_t sid;
-	bool root_only;			/* not in the summary above nor in anything below */
+	bool root_only;			/* counts neither in the summary above nor in anything below */
 	int64_t start_ns, end_ns;
 	uint64_t start_tid, end_tid;
 };
 
-/* The callee was recorded directly inside the caller, perhaps through functions without probes, and
- * no static call explains it.  Known by key (struct function); kept with the project, not the run. */
+/* The callee was recorded directly inside the caller, perhaps through functions without probes, and no static call
+ * explains it.  Functions are identified by key (struct function), and calls are kept with the project, not the run. */
 struct observed_call {
 	uint64_t caller, callee;
 };
 
 /*
  * Waits of the interval's own threads in a function that carries no probe; for the tree they are waits of the probed
- * function around it (inside).  Who called what blocked is known by its return address.
+ * function around it (inside).  The caller of the primitive that blocked is known by its return address.
  */
 struct waiter {
 	const char *inside, *inside_file;	/* as of a wait's node: the innermost probed function; NULL: none */
 	uint32_t inside_line, inside_function;	/* inside_function: of the trace, not kept */
 	enum trace_state wait;
-	const char *function, *file;	/* who waited; function NULL: its file has no name for it */
+	const char *function, *file;	/* the function that waited; NULL: its file has no name for it */
 	uint32_t line;
-	uint64_t key;			/* of the project's function; 0: the project has none of that name there */
+	uint64_t key;			/* key of the project's function; 0: the project has none of that name there */
 	const char *module;		/* the program or library that it is in */
-	bool is_built;			/* vprof built units of that one */
-	bool is_outer;			/* it called, perhaps through others, the one that waited, which has an entry of its own */
+	bool is_built;			/* vprof built units of that file */
+	bool is_outer;			/* it called, perhaps through others, the function that waited, which has an
+					 * entry of its own */
 	double share, mean_ns;		/* as of a node */
 };
 
@@ -300,26 +301,28 @@ struct warning {
 };
 
 struct cpu_other {
-	const char *comm;		/* as the process calls itself, made harmless; or one of these */
-	double cpus;			/* mean number that it used */
+	const char *comm;		/* as the process calls itself, made harmless; or CPU_OTHERS */
+	double cpus;			/* mean number of CPUs that it used */
 };
 #define CPU_OTHERS "(others)"		/* processes that are hidden, and further ones */
 #define CPU_STOLEN "(other virtual machines)"
 
-#define OVERLOADED_SHARE 0.25		/* a calm machine that starts a demo has 0.13 */
+#define OVERLOADED_SHARE 0.25		/* for comparison: a calm machine that starts a demo has 0.13 */
 
-/* Whether there was a CPU for the run's threads, and who else used them; as a whole, not of one kind of interval. */
+/* Whether there were enough CPUs for the run's threads, and which processes used them; for the whole run, not one
+ * kind of interval. */
 struct cpu_found {
 	bool has_share;
-	double runqueue_share;		/* of the time in which the run's threads could run, they waited for a CPU */
-	bool is_exact;			/* when they waited is recorded (record --kernel), not only how long */
-	bool is_known;			/* somebody looked (record): all below means something */
+	double runqueue_share;		/* fraction of the time in which the run's threads could run that they waited
+					 * for a CPU */
+	bool is_exact;			/* the times of waiting are recorded (record --kernel), not only their sum */
+	bool is_known;			/* it was measured (record): all fields below are valid */
 	uint32_t cpu_cnt, allowed_cnt;	/* of the machine; on which the run's threads may run */
-	double runnable;		/* mean number of threads that ran or would have, everybody's */
+	double runnable;		/* mean number of threads of all processes that ran or were ready to run */
 	bool has_stalled;
-	double stalled;			/* fraction of the time in which somebody waited for a CPU (PSI) */
-	double throttled;		/* a control group was at its limit for so long, of each CPU, per time */
-	VEC(struct cpu_other) others;	/* who used most comes first; array in the arena */
+	double stalled;			/* fraction of the time in which a thread waited for a CPU (PSI) */
+	double throttled;		/* fraction of the time in which a control group was at its limit, of each CPU */
+	VEC(struct cpu_other) others;	/* largest user first; array in the arena */
 };
 
 struct findings {
@@ -333,16 +336,16 @@ struct findings {
 	VEC(struct node) nodes;
 	VEC(struct covariance) covariances;
 	VEC(struct factor) factors;	/* in no particular order */
-	VEC(struct part) parts;		/* what slow intervals have more of comes first */
+	VEC(struct part) parts;		/* largest excess in slow intervals first */
 	VEC(struct part_pair) part_pairs;	/* largest first, whatever their sign */
 	VEC(struct common_cause) common_causes;	/* best first */
 	VEC(struct summed_cause) causes;	/* largest share first */
 	VEC(struct interval_row) intervals;	/* in order of start, sid */
-	VEC(struct warning) warnings;	/* the one that matters most first */
+	VEC(struct warning) warnings;	/* most important first */
 	VEC(struct waiter) waiters;	/* largest share first */
 	VEC(struct observed_call) observed;	/* of the whole run, in order of the keys */
-	strings interval_names;		/* all names of intervals in the trace, for choosing another */
-	uint64_t clamped;		/* invariants mended and counted, see analyze.h */
+	strings interval_names;		/* all interval names of the trace, for choosing another */
+	uint64_t clamped;		/* violations of invariants that were corrected and counted, see analyze.h */
 };
 
 struct findings *findings_new(void);
@@ -363,7 +366,7 @@ void findings_ci95(double share, double half, double ret[2]);
 /* Its half before the cut. */
 double findings_ci95_half(double share, const double ci95[2]);
 
-/* Adds a warning where it belongs: the one that matters most comes first, equals in order of appearance. */
+/* Adds a warning in its place: the most important comes first, equals in order of appearance. */
 void findings_warn(struct findings *f, const char *code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -380,7 +383,7 @@ struct select_options {
 	bool paper, all;
 };
 size_t factors_select(const struct findings *f, const struct select_options *o, uint32_t **ret_order);
-/* The same by what inherent work leaves; 0 if none was noted.  o->paper does not count. */
+/* The same ranking by the shares that inherent work leaves; returns 0 if none was noted.  Ignores o->paper. */
 size_t factors_select_after_work(const struct findings *f, const struct select_options *o,
 				 uint32_t **ret_order);
 
@@ -390,23 +393,23 @@ size_t factors_select_after_work(const struct findings *f, const struct select_o
  * Texts are the findings'.
  */
 struct told_pair {
-	const char *labels[2], *below[2];	/* below: the siblings that hold them, or NULL */
+	const char *labels[2], *below[2];	/* below: the siblings that contain them, or NULL */
 	double share, ci95[2];
 	bool has_ci95, across;
-	bool either;			/* a hedge in figures only: intervals have the one or the other */
+	bool either;			/* a hedge in figures only: an interval has one of the two or the other */
 };
 size_t findings_pairs(const struct findings *f, bool hedges, double limit, struct told_pair **ret);
 /* What intervals have in the place of that function, or NULL: the other of the largest such pair. */
 const char *findings_instead_of(const struct findings *f, const char *function);
 
 #define NEARLY_ALL 0.8
-/* Of a function that does little but wait, the wait that is nearly all of it and above the threshold, which says for
- * what and because of whom; of one that was long because it had no CPU, the run queue; else x itself. */
+/* For a function that does little but wait: the wait that is nearly all of it and above the threshold, which has a
+ * class and a waker.  For one that was long because it had no CPU: the run queue.  Else x itself. */
 const struct factor *factor_to_name(const struct findings *f, const struct factor *x, double threshold);
 
-/* How many intervals more would tell whether x counts as above o->threshold; 0: it is known.  What has no
- * confidence interval is taken as it is: small pairs, and with o->paper what is above by its contribution
- * only.  Fewer than the minimum say nothing. */
+/* The number of further intervals needed to decide whether x counts as above o->threshold; 0: it is decided.  A share
+ * without a confidence interval is taken as exact: small pairs, and with o->paper a factor above by its contribution
+ * only.  Fewer intervals than the minimum decide nothing. */
 #define FINDINGS_INTERVALS_MIN 30
 uint64_t factor_intervals_needed(const struct findings *f, const struct factor *x,
 				 const struct select_options *o);
@@ -414,7 +417,7 @@ uint64_t factor_intervals_needed(const struct findings *f, const struct factor *
 /* The same of a cause. */
 uint64_t cause_intervals_needed(const struct findings *f, const struct summed_cause *c, double threshold);
 
-/* Rounded up to two digits, for a number of intervals that is a guess. */
+/* Rounds an estimated number of intervals up to two digits. */
 uint64_t intervals_rounded(double cnt);
 
 double findings_others_cpus(const struct findings *f);

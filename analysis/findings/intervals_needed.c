@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * intervals_needed.c - does a factor count, or is more data needed to tell?
+ * intervals_needed.c - decides whether a factor counts, or how much more data is needed.
  *
- * A factor above the threshold d counts if the lower end of its confidence interval is above d/2; one at
- * or below d does not count if the upper end is at most 2 d.  Between these nothing can be said yet.
- * The interval narrows with the root of the number of intervals.  Example, d = 5 %, 400 intervals: 12 %
- * -+ 19: the lower end must come up to 2.5 %, 9.5 below 12, so half the width, four times the
- * intervals: 1,200 more.
+ * A factor above the threshold d counts if the lower end of its confidence interval is above d/2; one at or below d
+ * does not count if the upper end is at most 2 d.  Between these it is undecided. The interval narrows with the root
+ * of the number of intervals.  Example, d = 5 %, 400 intervals: 12 % -+ 19: the lower end must come up to 2.5 %, 9.5
+ * below 12, so half the width, four times the intervals: 1,200 more.
  */
 #include "analysis/findings/findings.h"
 

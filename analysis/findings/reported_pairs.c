@@ -2,21 +2,23 @@
 /*
  * reported_pairs.c - which pairs are worth a line beside the factors.
  *
- * Hedges are pairs that make up for each other: siblings in the tree, and parts across it.  Where one pair of parts is nearly
- * all of a pair of siblings (.8), it is told and the siblings are not, for it is the same variance.  Companions take
- * long together: parts across the tree only, for siblings are beside each other in the tree anyway; not two members of one
- * common cause, which is told as such.
+ * Hedges are pairs that make up for each other: siblings in the tree, and parts across it.  If one pair of parts is
+ * nearly all of a pair of siblings (.8), only the pair of parts is reported, since it is the same variance.
+ * Companions take long together: parts across the tree only, since siblings are beside each other in the tree anyway;
+ * not two members of one common cause, which is reported as such.
  *
- * Example: parse and reply -30 %; in them fill and drop -28 %, nothing else: hedge fill, drop -28 %, below parse and reply.
+ * Example: parse and reply -30 %; in them fill and drop -28 %, nothing else: hedge fill, drop -28 %, below parse and
+ * reply.
  *
- * A pair makes up for each other where an interval has both, and more of one goes with less of the other.  Where an interval has
- * the one or the other, E[XY] is 0, and
+ * Two parts make up for each other if an interval has both, and more of one goes with less of the other.  If each
+ * interval has only one of them, E[XY] is 0, and
  *
  *	Cov(X,Y) = E[XY] - E[X] E[Y] = -E[X] E[Y]
  *
- * however little T varies: as much of Var(T) as one likes, and it says nothing of how long either takes.  No covariance of
- * times is less than that.  So a pair with more than half of it is told as "either".  Examples: 600 us in one or the other:
- * Cov = -90,000, E[X] E[Y] = 90,000: either.  X even between 0 and 600, Y = 600 - X: -30,000, a third of it: a hedge.
+ * however little T varies: the share of Var(T) may be arbitrarily large, and says nothing about how long either
+ * takes.  No covariance of times is lower.  So a pair with more than half of that covariance is reported as "either".
+ * Examples: 600 us in one or the other: Cov = -90,000, E[X] E[Y] = 90,000: either.  X even between 0 and 600, Y = 600
+ * - X: -30,000, a third of it: a hedge.
  */
 #include "analysis/findings/findings.h"
 
@@ -26,7 +28,7 @@
 
 #define NEARLY_ALL 0.8
 #define NEGLIGIBLE 1e-3			/* of a pair, at one of its places */
-#define MOSTLY_APART 0.5		/* of the covariance of what is never in one interval */
+#define MOSTLY_APART 0.5		/* part of the covariance of two times that are never in one interval */
 
 typedef VEC(struct told_pair) told_pairs;
 
@@ -52,7 +54,7 @@ static bool are_apart(double covariance_ns2, double products_ns2)
 	return products_ns2 > 0 && -covariance_ns2 > MOSTLY_APART * products_ns2;
 }
 
-/* As members of pairs are labelled (factor_pairs.c). */
+/* The label of a pair's member (factor_pairs.c). */
 static bool is_called(const struct node *n, const char *label)
 {
 	_cleanup_(freep) char *own = NULL;

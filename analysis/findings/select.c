@@ -37,7 +37,7 @@ static int compare_names(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "");
 }
 
-/* Best first; content decides every tie, so the order never depends on the input's. */
+/* Best first; ties are decided by content, so the order never depends on the input's. */
 static int compare_factors(const void *pa, const void *pb, void *arg)
 {
 	const struct ranking *r = arg;
@@ -103,14 +103,14 @@ size_t factors_select_after_work(const struct findings *f, const struct select_o
 	return 0;
 }
 
-/* A body, or a wait: of that function alone. */
+/* A body or a wait of that function alone. */
 static bool is_part_of(const struct factor *y, const struct factor *x)
 {
 	return (y->kind == FACTOR_WAIT || y->kind == FACTOR_BODY) && y->line == x->line &&
 	       compare_names(y->function, x->function) == 0 && compare_names(y->file, x->file) == 0;
 }
 
-/* own: what x itself has; most: the largest part of whatever function that is not the queue's. */
+/* own: the share of x itself; most: the largest share of another function that is not the queue's. */
 static bool is_chance(const struct factor *queue, const struct factor *x, double own, double most)
 {
 	if (queue->share >= NEARLY_ALL * x->share && own <= (1 - NEARLY_ALL) * x->share)
@@ -118,11 +118,12 @@ static bool is_chance(const struct factor *queue, const struct factor *x, double
 	return queue->share >= MOST * x->share && own <= (1 - MOST) * x->share && queue->share >= 2 * most;
 }
 
-/* A function that was long where it had no CPU, and has hardly a part of its own that is: chance hit it. */
+/* For a function that was long because it had no CPU, and whose own part hardly varies: the run queue, since chance
+ * hit the function. */
 static const struct factor *run_queue_of(const struct findings *f, const struct factor *x)
 {
 	const struct factor *queue = NULL;
-	bool has_body = false;		/* else all of it is: a leaf that did not wait */
+	bool has_body = false;		/* else all of it is its body: a leaf that did not wait */
 	double own = 0, most = 0;
 
 	for (size_t i = 0; i < f->factors.cnt; i++) {

@@ -2,19 +2,19 @@
 /*
  * common_causes.c - parts that vary together: one cause of many small covariances.
  *
- * Twelve functions that all wait for one allocator have 0.7 % of the variance each by themselves, every pair
- * 1.4 %: nothing stands out, and together they are all of it.  The principal components of the parts'
- * covariances find that: with u an eigenvector of length 1 and l its eigenvalue, the component moves part i by
- * u_i, the latency by s = sum u_i, and explains
+ * Twelve functions that all wait for one allocator have 0.7 % of the variance each, every pair 1.4 %: nothing stands
+ * out, yet together they are all of it.  The principal components of the parts' covariances find that: with u an
+ * eigenvector of length 1 and l its eigenvalue, the component moves part i by u_i, the latency by s = sum u_i, and
+ * explains
  *
  *	s^2 l / Var(T)		of it part i contributes u_i / s
  *
- * Members are the parts that contribute a fiftieth or more.  It counts as a common cause if it explains a
- * tenth, has three members or more, and more than half of the members' joint variance is covariance; else
- * it is one part, or parts that vary alike but each for itself, of which any mixture is an eigenvector.
+ * Members are the parts that contribute a fiftieth or more.  It counts as a common cause if it explains a tenth, has
+ * three members or more, and more than half of the members' joint variance is covariance; else it is one part, or
+ * independent parts of equal variance, of which any mixture is an eigenvector.
  *
  * Example: X, Y, Z each 0 or 1 at once: all covariances .25, u = 1/sqrt 3 each, l = .75, s^2 l = 2.25 = Var(T):
- * explains all; by themselves the members have .75 of 2.25, so two thirds are covariance.
+ * explains all; alone, the members have .75 of 2.25, so two thirds are covariance.
  */
 #include "analysis/parts/common_causes.h"
 
@@ -25,7 +25,7 @@
 #include "analysis/parts/common_confidence.h"
 #include "base/banned.h"
 
-#define PARTS_MAX 128			/* those with most variance: the eigenvectors of more take too long */
+#define PARTS_MAX 128			/* the parts with most variance: the eigenvectors of more take too long */
 #define CAUSES_MAX 3
 #define EXPLAINED_MIN 0.1
 #define MEMBERS_MIN 3
@@ -36,8 +36,8 @@
 struct cause_maker {
 	const struct analysis *a;
 	const struct part_columns *columns;
-	size_t cnt;			/* of parts looked at */
-	uint32_t *parts;		/* which */
+	size_t cnt;			/* number of parts in the matrix */
+	uint32_t *parts;		/* their indexes */
 	uint32_t *index_of_part;	/* NODE_NONE: not looked at */
 	__int128 *x, *xy;		/* [i], [i * cnt + k] for k <= i */
 	double *covariance;		/* [i * cnt + k] */
@@ -157,7 +157,7 @@ static int by_contribution(const void *a, const void *b)
 	return (x->part > y->part) - (x->part < y->part);
 }
 
-/* Of one component: it joins f->common_causes if it is one. */
+/* Judges one component: adds it to f->common_causes if it is one. */
 static bool judge(struct cause_maker *c, const gsl_matrix *vectors, size_t at, double value)
 {
 	struct common_cause cause = { .explained = 0 };
@@ -190,7 +190,7 @@ static bool judge(struct cause_maker *c, const gsl_matrix *vectors, size_t at, d
 	return true;
 }
 
-/* u = vectors[at], and how it turns.  Components of the same eigenvalue cannot be told apart. */
+/* u = vectors[at], and how it turns.  Components with equal eigenvalues cannot be distinguished. */
 static struct component component_of(const struct cause_maker *c, const gsl_matrix *vectors, const gsl_vector *values,
 				     size_t at)
 {

@@ -6,7 +6,7 @@
 #include "analysis/pass/pass.h"
 #include "analysis/tree/times.h"
 
-struct component {			/* of a common cause, over the cnt parts that were looked at */
+struct component {			/* a component over the cnt parts of the matrix */
 	double *u;			/* its eigenvector */
 	double *turn;			/* sum over the others of sum(u_j) u_j / (l - l_j) */
 	double sum, l;			/* of u; its eigenvalue, ns^2 */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * part_pairs.c - which parts of the latency go together, or make up for each other, wherever they are called.
+ * part_pairs.c - finds parts of the latency that go together, or make up for each other, wherever they are called.
  *
- * The tree has covariances of siblings only: those of parse() and reply(), not of the cache's fill() somewhere below the one
- * and its drop() somewhere below the other.  Parts (parts.c) are disjoint and add up to T, so pairs of parts say
- * everything once, across the tree:
+ * The tree has covariances of siblings only: those of parse() and reply(), not of the cache's fill() somewhere below
+ * the one and its drop() somewhere below the other.  Parts (parts.c) are disjoint and add up to T, so pairs of parts
+ * say everything once, across the tree:
  *
  *	Var(T) = sum Var(X_i) + sum over i < j of 2 Cov(X_i, X_j)
  *
@@ -12,17 +12,19 @@
  *
  *	|2 Cov(X_i, X_j)| <= 2 sd(X_i) sd(X_j)
  *
- * so pairs of which the right side is below a hundredth of Var(T) need not be summed up.  Of the others the exact sums
- * are taken, in all and by blocks of time; those of a hundredth or more are kept, and what is not is one number for each part:
+ * so pairs whose right side is below a hundredth of Var(T) need not be summed.  The others are summed exactly, in
+ * total and by blocks of time; those of a hundredth or more are kept, and the rest is one number for each part:
  *
  *	other pairs of i = 2 Cov(X_i, T - X_i - sum of the X_j that i is kept with)
  *
- * from integers, whatever was left out, so that own + its kept pairs / 2 + its other pairs / 2 is its share exactly.
+ * computed from integers, so that own + its kept pairs / 2 + its other pairs / 2 is its share exactly, whatever was
+ * left out.
  *
- * Example: T = 10, 12, 10, 12: a 1, 2, 1, 2 and b 5, 6, 5, 6, and c 4 always.  Var(T) 1, Var(a) = Var(b) = .25, 2 Cov(a,b) =
- * .5; 2 sd(a) sd(c) = 0: not looked at.  Share of a: .25 + .5 / 2 + 0.
+ * Example: T = 10, 12, 10, 12: a 1, 2, 1, 2 and b 5, 6, 5, 6, and c 4 always.  Var(T) 1, Var(a) = Var(b) = .25, 2
+ * Cov(a,b) = .5; 2 sd(a) sd(c) = 0: not looked at.  Share of a: .25 + .5 / 2 + 0.
  *
- * The confidence interval is that of confidence.c with the influence (2 (X - mean X)(Y - mean Y) - g (T - mean T)^2) / Var(T).
+ * The confidence interval is that of confidence.c with the influence (2 (X - mean X)(Y - mean Y) - g (T - mean T)^2)
+ * / Var(T).
  */
 #include "analysis/parts/part_pairs.h"
 
@@ -34,10 +36,10 @@
 #include "base/banned.h"
 
 #define PAIR_MIN 0.01			/* of Var(T) */
-#define ROUNDING 1e-9			/* of a bound: standard deviations are doubles */
-#define PARTS_MAX 1024			/* those that vary most */
-#define CANDIDATES_MAX 4096		/* of which sums are taken: 4 MB */
-#define PLACES_MAX 65536		/* pairs of places that are looked at to say where a pair is */
+#define ROUNDING 1e-9			/* relative error of a bound: standard deviations are doubles */
+#define PARTS_MAX 1024			/* the parts that vary most */
+#define CANDIDATES_MAX 4096		/* pairs that are summed: 4 MB */
+#define PLACES_MAX 65536		/* pairs of places that are searched to find where a pair is */
 
 struct varying {
 	uint32_t part;
@@ -55,7 +57,7 @@ struct pair_maker {
 	const struct factor_columns *factors;
 	const struct part_columns *columns;
 	struct varying *list;		/* largest first */
-	size_t cnt;			/* of them that are in a candidate */
+	size_t cnt;			/* number of them that are in a candidate */
 	uint32_t *index_of_part;	/* into list; NODE_NONE: in none */
 	VEC(struct candidate_pair) candidates;
 	uint32_t *candidate_at;		/* [p * cnt + q], plus one; 0: none */
@@ -151,7 +153,7 @@ static void add_product(struct pair_maker *g, size_t candidate, size_t block, in
 	g->xy[candidate * g->block_cnt + block] += (__int128)x * y;
 }
 
-/* By the parts that took time, or by the candidates, whatever is less. */
+/* Goes by the parts that took time or by the candidates, whichever is fewer. */
 static void add_products(struct pair_maker *g, size_t block, const struct time_cell *cells, size_t cnt)
 {
 	if (cnt * cnt / 2 > g->candidates.cnt) {
@@ -266,7 +268,7 @@ static void list_places(struct pair_maker *g)
 			g->places[next[part_of_place[i]]++] = i;
 }
 
-/* The place that is shown for a part's place: the wait of a blame, the function of a body that is all of it. */
+/* The place that is shown for a part's place: for a blame the wait, for a body that is all of its function the function. */
 static uint32_t shown_place(const struct pair_maker *g, uint32_t place)
 {
 	const struct place *p = &g->a->v->places.items[place];
@@ -274,7 +276,7 @@ static uint32_t shown_place(const struct pair_maker *g, uint32_t place)
 	return p->kind == NODE_BLAME || g->shown->node_of_place[place] == NODE_NONE ? p->parent : place;
 }
 
-/* The two siblings that hold them. */
+/* The two siblings that contain them. */
 static void part_ways(const struct pair_maker *g, uint32_t *i, uint32_t *k)
 {
 	const struct place *places = g->a->v->places.items;
@@ -289,7 +291,7 @@ static void part_ways(const struct pair_maker *g, uint32_t *i, uint32_t *k)
 	}
 }
 
-/* The factor of kind pair whose siblings hold these, or NODE_NONE. */
+/* The factor of kind pair whose siblings contain them, or NODE_NONE. */
 static uint32_t sibling_factor(const struct pair_maker *g, uint32_t i, uint32_t k)
 {
 	const uint32_t *node_of_place = g->shown->node_of_place, *factor_of_node = g->factors->of_node;
@@ -331,7 +333,7 @@ static void find_siblings(const struct pair_maker *g, struct part_pair *pair)
 	}
 }
 
-/* As members of pairs of siblings are called (factor_pairs.c). */
+/* The label of a member, as for pairs of siblings (factor_pairs.c). */
 static const char *label_of(const struct pair_maker *g, uint32_t part)
 {
 	const struct part *p = &g->a->f->parts.items[part];
@@ -389,7 +391,7 @@ static void set_ci95(const struct pair_maker *g, size_t candidate, const struct 
 	pair->ci95[1] = pair->share + ci.half_width;
 }
 
-/* rest: per part, T without it and without those that it is kept with; xt: its products with that. */
+/* rest: per part, T without it and without its kept partners; xt: its products with that. */
 static void keep_pair(struct pair_maker *g, size_t candidate, struct sums *rest)
 {
 	const struct analysis *a = g->a;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * parts.c - the latency split into parts that add up to it, and what is different in slow intervals.
+ * parts.c - splits the latency into parts that add up to it, and compares them between slow and fast intervals.
  *
  * A part is the running time of one function itself, or its waits of one class, over all its places.  Every
  * nanosecond of an interval is in exactly one part, so all figures below add up over the parts:
@@ -9,9 +9,9 @@
  *	tail share	(E[X|slow] - E[X]) / (E[T|slow] - E[T])			1
  *	extra		E[X|slow] - E[X|fast]			E[T|slow] - E[T|fast]
  *
- * slow: at or above the quantile of the tail; fast: at or below the median.  Example, four intervals with
- * T = 2, 2, 3, 9, slow from 9 on: f = 1, 1, 2, 7 and its lock wait 1, 1, 1, 2.  E[f] = 2.75 and E[T] = 4, so
- * the tail share of f is (7 - 2.75) / (9 - 4) = .85; extra 7 - 1 = 6 of 9 - 2 = 7.
+ * slow: at or above the quantile of the tail; fast: at or below the median.  Example, four intervals with T = 2, 2,
+ * 3, 9, slow from 9 on: f = 1, 1, 2, 7 and its lock wait 1, 1, 1, 2.  E[f] = 2.75 and E[T] = 4, so the tail share of
+ * f is (7 - 2.75) / (9 - 4) = .85; extra 7 - 1 = 6 of 9 - 2 = 7.
  *
  * The tail share a moves by g when an interval is added, t_q held:
  *
@@ -52,7 +52,7 @@ static const struct place *owner_of(const struct vtree *v, uint32_t place)
 	return p->kind == NODE_BLAME ? &v->places.items[p->parent] : p;
 }
 
-/* The run queue's is no function's. */
+/* Time in the run queue belongs to no function. */
 static struct part part_of(const struct analysis *a, const struct factor_columns *factors, const struct place *p)
 {
 	struct part part = { .is_wait = p->is_wait, .wait = p->wait };
@@ -132,7 +132,7 @@ static void sum_row(void *arg, size_t row, const cells *places)
 	}
 }
 
-/* Doubles of times are exact up to a hundred days, so their sums do not depend on the order. */
+/* Doubles hold times of up to a hundred days exactly, so their sums do not depend on the order. */
 static void sum_batch(void *arg, const struct row_batch *b)
 {
 	struct part_maker *s = arg;
@@ -224,10 +224,10 @@ static int compare_texts(const char *a, const char *b)
 
 struct sorted_part {
 	struct part part;
-	uint32_t before;		/* where it was */
+	uint32_t before;		/* its index before sorting */
 };
 
-/* What is most different in slow intervals comes first. */
+/* The largest difference in slow intervals comes first. */
 static int compare_parts(const void *x, const void *y)
 {
 	const struct part *a = &((const struct sorted_part *)x)->part, *b = &((const struct sorted_part *)y)->part;

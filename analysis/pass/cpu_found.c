@@ -14,8 +14,8 @@
 #include "base/text/utf8.h"
 
 #define ENTRIES_MAX 5
-#define NAMED_MIN 0.01			/* CPUs; who used less is nobody */
-#define UNSEEN_MIN 0.1			/* the clock of /proc/stat ticks: what is unseen and less than that may be nothing */
+#define NAMED_MIN 0.01			/* CPUs; a process that used less is not named */
+#define UNSEEN_MIN 0.1			/* the clock of /proc/stat ticks: less unexplained time than that may be none */
 #define UNSEEN_SHARE 0.05
 
 static int by_cpus(const void *pa, const void *pb)
@@ -27,7 +27,7 @@ static int by_cpus(const void *pa, const void *pb)
 	return strcmp(a->comm, b->comm);
 }
 
-/* Processes call themselves what they like: what is shown, stored or asked for with SQL is harmless. */
+/* A process may have any name: this makes it harmless to print, store or query. */
 static const char *harmless(struct arena *a, const char *comm)
 {
 	_cleanup_(str_release) struct str s = STR_INIT;
@@ -44,7 +44,7 @@ static double unseen_cpus(const struct cpu_use *u)
 	return cpus >= UNSEEN_MIN && unseen_ns >= UNSEEN_SHARE * (double)u->busy_ns ? cpus : 0;
 }
 
-/* Those that used most have their names; the rest is one. */
+/* Names the largest users, and sums the rest. */
 static void find_others(struct findings *f, const struct cpu_use *u)
 {
 	struct cpu_found *c = &f->cpu;

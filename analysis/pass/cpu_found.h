@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cpu_found.h - what the run says of the CPUs.  Private to analysis/. */
+/* cpu_found.h - findings about the CPUs.  Private to analysis/. */
 #ifndef ANALYSIS_PASS_CPU_FOUND_H
 #define ANALYSIS_PASS_CPU_FOUND_H
 

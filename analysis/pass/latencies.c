@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * latencies.c - the heads of all rows, read once: intervals recorded in full and root-only ones side by side.
+ * latencies.c - reads the heads of all rows once: intervals recorded in full and root-only ones side by side.
  *
  *	full		10..30 sid 1, 20..60 sid 3 (weight 2: read twice)
  *	root-only	15..40 sid 2
@@ -69,7 +69,7 @@ void latencies_read(struct rows *rows, struct rows *root_only, struct latencies 
 	begin_heads(&root, root_only, root_l);
 	VEC_ROOM(&f->intervals, rows_recorded(rows) + rows_recorded(root_only));
 	while (full.has_row || root.has_row) {
-		if (full.has_row && full.w.recorded == last) {	/* read once more for its weight */
+		if (full.has_row && full.w.recorded == last) {	/* repeated for its weight */
 			next_head(&full);
 		} else if (full.has_row && (!root.has_row || is_before(&full.w.head, &root.w.head))) {
 			add_interval(f, &full.w.head, false);

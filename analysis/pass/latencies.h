@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * latencies.h - the latency of each interval, which is all that many passes need of the rows.
+ * latencies.h - the latency of each interval, which is all that many passes need.
  *
  * Private to analysis/.
  */
@@ -10,13 +10,13 @@
 #include "analysis/findings/findings.h"
 #include "analysis/tree/rows.h"
 
-/* Per row, and per recorded one; root-only: the same. */
+/* Per row, and per recorded interval; root-only: the same. */
 struct latencies {
-	int64_t *of_row, *of_recorded;	/* one array where each is read once */
+	int64_t *of_row, *of_recorded;	/* the same array if no interval has a weight */
 	uint32_t *copies;		/* rows of each recorded one */
-	uint32_t *weights;		/* what one in full of the same rate stands for */
+	uint32_t *weights;		/* the weight of an interval in full at the same rate */
 	unsigned char *block_of_row;	/* of so many blocks of time as blocks_for(recorded_cnt) says */
-	size_t recorded_cnt;		/* each once, whatever its weight (rows.h) */
+	size_t recorded_cnt;		/* number of recorded intervals, whatever their weights (rows.h) */
 };
 
 /* Both latencies, and f->intervals of both, each once, in order of their starts. */

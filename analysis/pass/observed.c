@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * observed.c - calls that a run shows and the static call graph does not know.
+ * observed.c - finds calls that a run shows and the static call graph lacks.
  *
- * A function recorded directly inside another was called by it, perhaps through functions that
- * carry no probe: a library that calls back, assembler, a pointer that came from dlsym() or was cast.
- * Where static calls explain the nesting nothing is learnt.
+ * A function recorded directly inside another was called by it, perhaps through functions that carry no probe: a
+ * library that calls back, assembler, a pointer that came from dlsym() or was cast. If static calls explain the
+ * nesting, there is no observed call.
  *
  * Example: handle calls dispatch (no probe), dispatch calls get; set is found with dlsym().
  *
  *	handle [ get [] set [] ]	handle > get: through dispatch.  handle > set: observed.
  *
- * What stands between the two must be silent.  Inside an interval that was recorded in full these are the
- * functions without a probe; elsewhere any function, because most probes are off there.
+ * The functions between the two must be unrecorded.  Inside an interval in full those are the functions without a
+ * probe; elsewhere any function, because most probes are off there.
  */
 #include "analysis/pass/observed.h"
 
@@ -22,7 +22,7 @@ struct explorer {
 	const struct trace *t;
 	const struct nestings *nestings;
 	size_t *first;			/* per function: its calls in t->calls, one more at the end */
-	uint32_t *wanted, *seen;	/* == visit: in the search going on */
+	uint32_t *wanted, *seen;	/* equal to visit: part of the current search */
 	uint32_t visit;
 	VEC(uint32_t) todo;
 };
@@ -32,7 +32,7 @@ static bool has_keys(const struct trace *t, const struct nesting *n)
 	return n->caller != n->callee && t->functions.items[n->caller].key && t->functions.items[n->callee].key;
 }
 
-/* Marks as seen what static calls reach from the caller; stops when all that is wanted was. */
+/* Marks functions that static calls reach from the caller; stops when all wanted ones are marked. */
 static void search(struct explorer *x, uint32_t caller, bool inside, size_t wanted_cnt)
 {
 	x->todo.cnt = 0;
@@ -82,7 +82,7 @@ static int compare_observed(const void *pa, const void *pb)
 	return (a->callee > b->callee) - (a->callee < b->callee);
 }
 
-/* In an order that does not depend on the trace's, each once. */
+/* Sorts, independent of the trace's order, and drops duplicates. */
 static void sort_unique(struct findings *f)
 {
 	size_t cnt = 0;

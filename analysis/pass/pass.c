@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * pass.c - what passes do alike: name a function in the findings, and reckon a share.
+ * pass.c - helpers of all passes: name a function in the findings, and compute a share.
  */
 #include "analysis/pass/pass.h"
 
@@ -30,7 +30,7 @@ void known_names_free(struct known_names *k)
 	free(k);
 }
 
-/* Only a thread has functions. */
+/* Only threads have functions. */
 static bool is_function(uint32_t function)
 {
 	return function != FUNCTION_NONE && DEVICE_OF_FUNCTION(function) == KIND_THREAD;

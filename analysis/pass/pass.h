@@ -25,7 +25,7 @@ struct analysis {
 	struct findings *f;
 };
 
-/* Of functions: each is in f's arena once. */
+/* Names of functions; each is in f's arena once. */
 struct known_names *known_names_new(size_t function_cnt);
 void known_names_free(struct known_names *k);
 DEFINE_CLEANUP(struct known_names *, known_names_free);

@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * probing.c - what recording functions costs, measured: intervals in full against root-only ones.
+ * probing.c - measures the cost of recording functions: intervals in full against root-only ones.
  *
- * Which is which was decided by lot when each began, so they differ in nothing but the probes, whatever
- * the load did meanwhile.  Example, latencies in us:
+ * A lot decided for each when it began, so they differ only in the probes, whatever the load did.  Example, latencies
+ * in us:
  *
  *	in full		30 of them, mean 110, variance 103		se^2 = 103 / 30
  *	root-only	30 of them, mean 100, variance 26		se^2 = 65 / 30, see below
  *	cost		110 / 100 - 1 = +10 %, 95 % CI +5.1 % to +14.9 %
  *
- * The standard error of a difference of means under such a lot is at most the one that takes all
- * intervals as independent (Neyman 1923), also where neighbours resemble each other: no blocks of time
- * are needed.  One thing is on the wide side on purpose: latency has a tail, and the smaller group may have
- * got nothing of it, by chance; so each group's variance counts as at least that of both together (65
- * here).
+ * The standard error of a difference of means under such a lot is at most the one that takes all intervals as
+ * independent (Neyman 1923), also where neighbours resemble each other: no blocks of time are needed.  One estimate
+ * is deliberately wide: the smaller group may by chance contain nothing of the latency's tail, so each group's
+ * variance counts as at least that of both together (65 here).
  *
- * Where the lot's rate changed meanwhile (record --sample auto) each interval counts with 1 / the probability
- * of what it met (Horvitz and Thompson 1952): at 1 of 4, 4 in full and 4/3 root-only.  Else a rate that goes down
- * when the load goes up would make a slow group of the root-only ones.
+ * If the lot's rate changed (record --sample auto), each interval counts with 1 / the probability of its lot (Horvitz
+ * and Thompson 1952): at 1 of 4, 4 in full and 4/3 root-only.  Otherwise a rate that falls when the load rises would
+ * make the root-only group slower.
  *
- * A ratio is told only where it means something: its confidence interval is at most half of the latency wide, and
- * of the smaller group enough intervals speak of the mean.  Where a hundredth of the intervals has all the time, whichever
- * group got more of these seems slower, and the interval around that is too narrow (kurtosis 100: at least 100 are needed).
+ * A ratio is reported only if it means something: its confidence interval is at most half as wide as the latency, and
+ * the smaller group has enough intervals.  If a hundredth of the intervals has all the time, the group that got more
+ * of these seems slower, and its confidence interval is too narrow (kurtosis 100: at least 100 are needed).
  *
- * What is not seen is the cost that an interval in full lays on others that run meanwhile,
- * for example by holding a lock longer: that is in both means.
+ * The cost that an interval in full causes for others, for example by holding a lock longer, is in both means and is
+ * not measured.
  */
 #include "analysis/pass/probing.h"
 
@@ -34,15 +33,16 @@
 #include <string.h>
 #include "base/banned.h"
 
-/* Of a lot whose rate changes, at weight 1 (trace/format.h). */
+/* For a lot whose rate changes, at weight 1 (trace/format.h). */
 #define SAMPLED_IN_FULL (15.0 / 16)
 
-#define MEAN_WIDTH_MAX 0.5		/* of the confidence interval, as a part of the latency */
+#define MEAN_WIDTH_MAX 0.5		/* width of the confidence interval, relative to the latency */
 #define VARIANCE_FACTOR_MAX 4		/* between its two ends */
-#define KURTOSIS_INTERVALS 1		/* intervals that it takes for each unit of kurtosis */
+#define KURTOSIS_INTERVALS 1		/* intervals needed for each unit of kurtosis */
 
 struct group {
-	uint64_t n;			/* that say as much as this group, were all of one weight */
+	uint64_t n;			/* effective size: the number of equally weighted intervals with as much
+					 * information */
 	double mean, variance, kurtosis;	/* variance: divisor n - 1; kurtosis: n m4 / m2^2 */
 	double m2, m4;			/* sums of powers of the distance to the mean */
 };
@@ -60,7 +60,7 @@ static double mean_of(const int64_t *latencies_ns, const double *weights, size_t
 	return weights ? weighted / all : moments_mean(cnt, sum);
 }
 
-/* weights: NULL if all are the same.  They are taken so that they sum to n = (sum w)^2 / sum w^2 (Kish). */
+/* weights: NULL if all are equal.  They are scaled so that they sum to n = (sum w)^2 / sum w^2 (Kish). */
 static struct group group_of(const int64_t *latencies_ns, const double *weights, size_t cnt)
 {
 	struct group g = { .n = cnt };
@@ -173,7 +173,7 @@ static void describe_root_only(struct probing *p, const int64_t *root_only_ns, c
 	p->root_only_max_ns = sorted[cnt - 1].ns;
 }
 
-/* 1 / the probability of what happened to it; NULL: it was the same for all of the run. */
+/* 1 / the probability of each interval's lot; NULL: it never changed. */
 static double *inverse_chances(const uint32_t *weights, size_t cnt, bool in_full)
 {
 	double *ret = xcalloc(cnt + 1, sizeof(*ret));
@@ -206,7 +206,7 @@ static bool tails_are_light(const struct group *full, const struct group *root)
 	return (double)fewer >= KURTOSIS_INTERVALS * pool(full, root).kurtosis;
 }
 
-/* Keeps what can be told. */
+/* Keeps the comparisons that mean something. */
 static void compare(struct probing *p, const struct group *full, const struct group *root)
 {
 	if (full->n < PROBING_GROUP_MIN || root->n < PROBING_GROUP_MIN || !(root->mean > 0) ||

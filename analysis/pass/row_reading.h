@@ -2,8 +2,9 @@
 /*
  * row_reading.h - one reading of the rows for all passes that need them next.
  *
- * Private to analysis/.  Example: factors and parts both ask for rows; one reading hands each full batch to both, and what is
- * not worth a batch row by row.  Who takes no batches gets every row by itself.  The groups of batches are the blocks of time.
+ * Private to analysis/.  Example: factors and parts both ask for rows; one reading passes each full batch to both,
+ * and rows that do not fill a batch one by one.  A visitor without batches gets every row.  The groups of batches are
+ * the blocks of time.
  *
  *	struct row_reading r = { 0 };
  *

@@ -31,7 +31,7 @@ static int64_t quantile_ns(const int64_t *sorted, size_t cnt, double q)
 	return sorted[rank < 1 ? 0 : rank > (double)cnt ? cnt - 1 : (size_t)rank - 1];
 }
 
-/* Where it begins, and how much it holds. */
+/* Where the tail begins, and how many rows it has. */
 static struct tail_rows describe_tail(const struct analysis *a, const int64_t *sorted, double quantile)
 {
 	struct tail *tail = &a->f->tail;

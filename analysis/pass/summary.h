@@ -6,7 +6,7 @@
 #include "analysis/pass/pass.h"
 #include "analysis/tree/intervals.h"
 
-struct tail_rows {			/* f->tail counts what was recorded, this what is read */
+struct tail_rows {			/* f->tail counts recorded intervals, this counts rows */
 	uint64_t slow, fast;
 };
 

@@ -9,7 +9,7 @@
  *	wait_a_bit in handle	wait_a_bit, a function of the project that was inlined there
  *	read in handle		a header of the system's: handle itself
  *	serve			a probed function around handle, which was inlined there: handle itself
- *	std::mutex::lock	a helper of the language's library: it stands for whoever calls it, who is not known
+ *	std::mutex::lock	a helper of the language's library: it stands for its caller, which is unknown
  *	foo_get of libfoo.so	a library that vprof did not build
  */
 #include "analysis/pass/waiters.h"
@@ -22,7 +22,7 @@
 #define SHARE_LEAST 0.0005		/* smaller ones are not worth a place */
 #define WAITERS_MAX 256
 
-/* What a language's library, or a header of the system's, does for whoever calls it. */
+/* Functions of a language's library, or of a system header, that work for their caller. */
 static bool is_helper(const struct code_function *f)
 {
 	static const char *const prefixes[] = { "std::", "__gnu_cxx::", "__gthread_", "__cxxabiv1::", "__glibcxx" };
@@ -49,7 +49,7 @@ static bool is_function(const struct code_function *c, const struct function *f)
 	return f && (c->key && f->key ? c->key == f->key : !c->key && strcmp(c->name, f->name) == 0);
 }
 
-/* Of several overloads it is not known which. */
+/* Several overloads have that name: which one it is, is unknown. */
 static bool may_be(const struct code_function *c, const struct function *f)
 {
 	size_t len = strcspn(c->name, "(");
@@ -57,7 +57,8 @@ static bool may_be(const struct code_function *c, const struct function *f)
 	return f && c->key && !c->is_one && strncmp(c->name, f->name, len) == 0 && strcspn(f->name, "(") == len;
 }
 
-/* How many of the caller's functions lie between the wait and the probed one around it; all, if that is not among them. */
+/* How many of the caller's functions lie between the wait and the probed function around it; all, if that one is not
+ * among them. */
 static uint32_t functions_inside(const struct wait_caller *c, const struct function *inside)
 {
 	uint32_t cnt = 0;
@@ -67,7 +68,8 @@ static uint32_t functions_inside(const struct wait_caller *c, const struct funct
 	return cnt;
 }
 
-/* Of these the one that waited: the innermost of the project, or else any that is no helper.  NULL: nobody is to be named. */
+/* The one of these that waited: the innermost of the project, or else any that is not a helper.  NULL: none can be
+ * named. */
 static const struct code_function *waiting_function(const struct wait_caller *c, uint32_t cnt)
 {
 	for (uint32_t i = 0; i < cnt; i++)
@@ -86,7 +88,7 @@ static bool is_same(const struct waiter *a, const struct waiter *b)
 	       strcmp(a->module, b->module) == 0;
 }
 
-/* Several call sites of one function are one. */
+/* Joins several call sites of one function. */
 static void add(struct findings *f, const struct waiter *w)
 {
 	for (size_t i = 0; i < f->waiters.cnt; i++)
@@ -120,7 +122,7 @@ static void add_waiter(const struct analysis *a, const struct waiter_sum *s, con
 	});
 }
 
-/* A probed function around the innermost one: that may be inlined into it, which symbols alone do not say. */
+/* A probed function around the innermost one may be inlined into it, which symbols alone do not show. */
 static bool is_around(const struct analysis *a, uint32_t innermost, const struct code_function *f)
 {
 	const struct place *places = a->v->places.items;

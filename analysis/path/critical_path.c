@@ -2,9 +2,9 @@
 /*
  * critical_path.c - the corrected Algorithm 2 of the paper (3.3.3), on the interval's own threads.
  *
- * A cursor, (thread, time), starts at the interval's end and only ever moves back in time;
- * every stretch it passes becomes a piece.  A wait that has a waker is one folded piece, which
- * unfold.c explains by what the waker did meanwhile:
+ * A cursor, (thread, time), starts at the interval's end and only ever moves back in time; every stretch it passes
+ * becomes a piece.  A wait that has a waker is one folded piece, which unfold.c explains by what the waker did
+ * meanwhile:
  *
  *	A runs [10,20], waits for a lock [20,50], runs [50,70]; B wakes A at 50; interval [10,70]
  *	cursor A 70	A [50,70] running
@@ -12,18 +12,18 @@
  *	cursor A 20	A [10,20] running; the start is reached
  *	unfolded	A [10,20]  B [20,50] at depth 1  A [50,70]
  *
- * Rules where the paper is silent (vprof-formats(5), WAITS):
- *  - The wake-up of a wait is the latest in (its start, min(its end, cursor)].  From the wake-up
+ * Rules where the paper is silent (vprof-formats(5), WAITS): - The wake-up of a wait is the latest in (its start,
+ * min(its end, cursor)].  From the wake-up
  *    to the cursor the thread could run and did not: a "wakeup" piece.
- *  - `queue` and `runnable` have no waker.  Without a known waker a wait keeps its own class.
- *  - On the interval's own thread (depth 0) a segment that works for others is a `queue` piece;
+ * - `queue` and `runnable` have no waker.  Without a known waker a wait keeps its own class. - On the interval's own
+ * thread (depth 0) a segment that works for others is a `queue` piece;
  *    no wake-up in it is followed; a hole between segments is `other`.
- *  - A creation edge into the thread of depth 0 is followed when the cursor comes down to the
+ * - A creation edge into the thread of depth 0 is followed when the cursor comes down to the
  *    picking up and what was just passed was the interval's own: a `queue` piece on the thread
  *    that picks up, explained by what that thread did meanwhile; then on with the creator.  Each
  *    edge once in a walk; the latest first.
  *
- * The walk ends: a step either passes time, or follows an edge for the first time.
+ * The walk terminates: a step either passes time, or follows an edge for the first time.
  */
 #include "analysis/path/timeline.h"
 
@@ -37,7 +37,7 @@ struct walk {
 	uint64_t tid;			/* the cursor */
 	uint32_t thread;
 	int64_t at_ns;
-	bool own;			/* what was just passed was the interval's own */
+	bool own;			/* the piece just passed was the interval's own */
 };
 
 static bool follow_creation(struct walk *w);
@@ -135,7 +135,7 @@ static struct piece *emit_wait(struct walk *w, const struct segment *s, int64_t 
 	return p;
 }
 
-/* [start_ns, cursor) of a wait: its wake-up delay, then what its waker explains. */
+/* Passes [start_ns, cursor) of a wait: its wake-up delay, then the part that its waker explains. */
 static void pass_wait(struct walk *w, const struct segment *s, int64_t start_ns)
 {
 	const struct wakeup *k = timeline_wakeup(w->tl, w->thread, s->start_ns, w->at_ns);
@@ -169,7 +169,7 @@ static void pass_others(struct walk *w, size_t segment)
 		p->fold = FOLD_OTHERS;
 }
 
-/* At depth 0 a piece also ends where the interval was picked up by this thread. */
+/* At depth 0 a piece also ends where this thread picked the interval up. */
 static int64_t stop_at_creation(const struct walk *w, int64_t start_ns)
 {
 	size_t cnt = timeline_creations_until(w->tl, w->thread, w->at_ns - 1);

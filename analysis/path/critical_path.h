@@ -15,8 +15,8 @@ struct timeline;			/* per-thread indexes over a sorted trace */
 /* A folded piece stands for several, which unfold() yields. */
 enum fold {
 	FOLD_NONE,
-	FOLD_WAIT,			/* a wait that somebody ended: what the waker did meanwhile */
-	FOLD_OTHERS,			/* its thread works for others, or has yet to pick it up; several
+	FOLD_WAIT,			/* a wait that another thread ended: what the waker did meanwhile */
+	FOLD_OTHERS,			/* its thread works for others, or has not picked the interval up yet; several
 					 * segments, maybe with holes between them */
 };
 
@@ -30,7 +30,8 @@ struct piece {
 					 * until it picked the interval up; else STATE_QUEUE */
 	uint32_t depth;			/* wake-ups away from the interval's own thread */
 	enum fold fold;			/* folded: tid is the interval's own thread, depth 0 */
-	uint32_t caller;		/* of a wait of the interval's own thread: who called what blocked (struct segment) */
+	uint32_t caller;		/* of a wait of the interval's own thread: the caller of the primitive that
+					 * blocked (struct segment) */
 	size_t wakeup;			/* FOLD_WAIT: what ended the wait, index into the trace's */
 	enum thread_kind device;	/* depth 1 and more, blocked: the device that ended the wait; KIND_THREAD: none */
 };
@@ -50,8 +51,8 @@ int critical_path(const struct timeline *tl, const struct interval *iv, pieces *
  * its waits reach. */
 int folded_path(const struct timeline *tl, const struct interval *iv, pieces *out);
 
-/* Appends what p stands for to out, in order of time.  false: that takes more than limit steps
- * (pieces, and calls within them), and out is as before. */
+/* Appends the pieces that p stands for to out, in order of time.  false: that takes more than limit steps (pieces,
+ * and calls within them), and out is unchanged. */
 bool unfold(const struct timeline *tl, const struct piece *p, size_t limit, pieces *out);
 
 #endif

@@ -2,12 +2,12 @@
 /*
  * explain.c - the critical path of one interval, with the functions open in each piece.
  *
- * A piece is cut where the stack changes; a blocked piece has the stack of the thread that was
- * blocked, a queue piece none (nobody waits in a function).  Example: A runs [10,20] with f
- * [10,15] open: pieces [10,15] f and [15,20] without frames.
+ * A piece is cut where the stack changes; a blocked piece has the stack of the thread that was blocked, a queue piece
+ * none (no function waits).  Example: A runs [10,20] with f [10,15] open: pieces [10,15] f and [15,20] without
+ * frames.
  *
- * Of a stack deeper than FRAMES_MAX the innermost functions are told, and how many more there are: 20,000 nested calls make
- * 40,000 pieces, whose stacks in full would be a gigabyte.
+ * A stack deeper than FRAMES_MAX is cut to its innermost functions and the number of the others: 20,000 nested calls
+ * make 40,000 pieces, whose stacks in full would be a gigabyte.
  */
 #include "analysis/path/explain.h"
 
@@ -22,7 +22,7 @@
 struct explainer {
 	const struct timeline *tl;
 	struct arena *arena;
-	struct map *depths;		/* of invocations: calls around each, and itself */
+	struct map *depths;		/* of invocations: number of calls around each, plus itself */
 	const char **names;		/* in arena, by function; NULL: not needed yet */
 	VEC(uint32_t) above;
 	path_pieces *ret;

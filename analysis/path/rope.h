@@ -15,7 +15,7 @@
 struct rope {
 	int64_t start_ns, end_ns;
 	const struct rope *left, *right;	/* left NULL: a leaf */
-	void *memo;			/* for the user of the rope; starts as NULL */
+	void *memo;			/* for the user of the rope; initially NULL */
 	uint32_t leaf_cnt;
 	uint32_t thread;		/* of a leaf: who is charged, maybe THREAD_NONE */
 	uint8_t state;			/* of a leaf: an enum trace_state */

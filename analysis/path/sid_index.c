@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sid_index.c - the segments of each thread ordered by whom they are for.
+ * sid_index.c - the segments of each thread ordered by interval.
  *
  *	segments of a thread, by sid	0: 7   1: 8   2: 9   3: 8   4: 7   5: 8
  *	ordered by (sid, index)		7: 0, 4   8: 1, 3, 5   9: 2
  *
- * The last for 7 before 4 is 0, by binary search.  For each segment it is also kept where the
- * stretch without a hole that it is in begins.
+ * The last for 7 before 4 is 0, by binary search.  For each segment the beginning of its stretch without a hole is
+ * stored, too.
  */
 #include "analysis/path/sid_index.h"
 
@@ -66,7 +66,7 @@ static void fill(struct sid_index *x, const struct timeline *tl)
 	}
 }
 
-/* For a lower sid, or for this one and earlier. */
+/* Whether it is for a lower sid, or for this one and earlier. */
 static bool is_before(const struct timeline *tl, size_t i, uint64_t sid, size_t segment)
 {
 	return tl->segments[i].sid < sid || (tl->segments[i].sid == sid && i < segment);

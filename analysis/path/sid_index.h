@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sid_index.h - where a thread last worked for an interval, without looking at what it did since.
+ * sid_index.h - finds where a thread last worked for an interval, without visiting later segments.
  *
- * Private to analysis/, behind timeline_others_first(): a thread that has thousands of intervals
- * open at once would else be walked segment by segment for each.
+ * Private to analysis/, used by timeline_others_first(): otherwise a thread with thousands of open intervals would be
+ * walked segment by segment for each.
  */
 #ifndef ANALYSIS_PATH_SID_INDEX_H
 #define ANALYSIS_PATH_SID_INDEX_H

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sums.c - time by key over a part of a rope; what whole subtrees sum to is kept in their memo.
+ * sums.c - time by key over a part of a rope; whole subtrees keep their sums in their memo.
  *
- * Example: four leaves, f 3 ns, g 2, f 1, f 4.  The root remembers f 8, g 2; asked for all of it,
- * nothing else is looked at; asked for all but the first, the right half's memo and one leaf.
+ * Example: four leaves, f 3 ns, g 2, f 1, f 4.  The root remembers f 8, g 2; asked for all of it, nothing else is
+ * looked at; asked for all but the first, the right half's memo and one leaf.
  */
 #include "analysis/path/sums.h"
 
 #include "base/map.h"
 #include "base/banned.h"
 
-#define MEMO_LEAVES 8			/* smaller subtrees are quicker looked at */
+#define MEMO_LEAVES 8			/* smaller subtrees are summed faster without a memo */
 
 struct memo {
 	size_t cnt;
@@ -97,7 +97,7 @@ static void add_leaf(struct sums *s, struct tally *to, const struct rope *r, int
 static void add_part(struct sums *s, struct tally *to, const struct rope *r, int64_t start_ns,
 		     int64_t end_ns);
 
-/* Sums all that has no memo yet from below, so that only one subtree is being summed at a time. */
+/* Sums all subtrees without a memo from below, so that only one is being summed at a time. */
 static const struct memo *memo_of(struct sums *s, const struct rope *r)
 {
 	struct memo *memo = r->memo;
@@ -119,7 +119,7 @@ static const struct memo *memo_of(struct sums *s, const struct rope *r)
 		s->memo.ns.items[slot] = 0;
 	}
 	s->memo.touched.cnt = 0;
-	((struct rope *)r)->memo = memo;	/* changes nothing that the rope says */
+	((struct rope *)r)->memo = memo;	/* does not change the rope's contents */
 	return memo;
 }
 

@@ -2,18 +2,16 @@
 /*
  * timeline.c - per-thread indexes over a sorted trace.
  *
- * A sorted trace has each thread's tuples side by side, so a thread is a few ranges of indexes
- * and every question about a moment is a binary search.  What nests is linked to what is
- * around it once:
+ * A sorted trace has each thread's tuples side by side, so a thread is a few ranges of indexes and every question
+ * about a moment is a binary search.  Each invocation is linked once to the one around it:
  *
  *	invocations, sorted	f [0,90]   g [10,40]   h [20,30]   g [50,60]
  *	parents			-          f           g           f
  *
- * The stack at 35: the last to begin by then is h; it has ended, its parent g has not, so the
- * stack is f, g.
+ * The stack at 35: the last to begin by then is h; it has ended, its parent g has not, so the stack is f, g.
  *
- * The trace readers refuse spans that overlap or cross.  Should any reach us all the same,
- * they are cut and counted rather than believed: the walks below rely on order.
+ * The trace readers refuse spans that overlap or cross.  Any that are left are cut and counted, because the walks
+ * below rely on order.
  */
 #include "analysis/path/timeline.h"
 
@@ -23,7 +21,7 @@
 #include "base/search.h"
 #include "base/banned.h"
 
-#define OTHERS_STEPS 16			/* then the index is worth making */
+#define OTHERS_STEPS 16			/* after this many steps it is worth making the index */
 
 static void find_threads(struct timeline *tl);
 static void keep_segments(struct timeline *tl);
@@ -90,7 +88,7 @@ static void find_threads(struct timeline *tl)
 	SPLIT(wakeups, tid, wakeups);
 	SPLIT(creations, tid2, creations);
 #undef SPLIT
-	for (size_t i = 0; i < t->threads.cnt; i++)	/* one may be a waker of which nothing else is recorded here */
+	for (size_t i = 0; i < t->threads.cnt; i++)	/* a thread may be only a waker, without other records */
 		if (t->threads.items[i].kind != KIND_THREAD)
 			line_of(tl, t->threads.items[i].tid)->kind = t->threads.items[i].kind;
 }
@@ -181,9 +179,8 @@ enum thread_kind timeline_kind(const struct timeline *tl, uint64_t tid)
 }
 
 /*
- * Of the indexes in r, sorted by some time, how many have it below the limit.  Searched for from
- * *hint on, the last answer, in steps that double: intervals are looked at in order of time, so
- * the next answer is near, and in the cache.
+ * The number of indexes in r, sorted by some time, whose time is below the limit.  Searches from *hint on, the last
+ * answer, in doubling steps: intervals are processed in order of time, so the next answer is near, and in the cache.
  */
 #define COUNT_BELOW(r, hint, i, is_below)						\
 	({										\
@@ -285,7 +282,7 @@ size_t timeline_creations_until(const struct timeline *tl, uint32_t thread, int6
 			   items[i].time2_ns <= until_ns);
 }
 
-/* How many of the thread begin before that moment. */
+/* How many invocations of the thread begin before that moment. */
 static size_t invocations_before(const struct timeline *tl, uint32_t thread, int64_t at_ns)
 {
 	const struct invocation *items = tl->trace->invocations.items;

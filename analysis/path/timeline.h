@@ -2,8 +2,8 @@
 /*
  * timeline.h - what each thread did, indexed for looking back in time.
  *
- * Private to analysis/; critical_path.h has what others may use.  Threads are numbered from 0;
- * an unrecorded tid has no number (THREAD_NONE).
+ * Private to analysis/; others use critical_path.h.  Threads are numbered from 0; an unrecorded tid has no number
+ * (THREAD_NONE).
  */
 #ifndef ANALYSIS_PATH_TIMELINE_H
 #define ANALYSIS_PATH_TIMELINE_H
@@ -25,7 +25,7 @@ struct thread_line {
 	struct range invocations, wakeups, creations;	/* of the trace's arrays; creations into it */
 };
 
-struct hints {				/* of a thread: where it was last looked at, within its ranges */
+struct hints {				/* of a thread: its last answers, within its ranges */
 	size_t segment, invocation, wakeup, creation;
 };
 
@@ -36,9 +36,9 @@ struct timeline {
 	struct segment *segments;	/* the trace's, without empty ones, none overlapping */
 	uint32_t *parents;		/* of each invocation: the one around it, or INVOCATION_NONE */
 	int64_t *ends_ns;		/* of each invocation: never after its parent's */
-	uint64_t clamped;		/* spans that had to be cut for this; 0 in an honest trace */
+	uint64_t clamped;		/* number of spans that had to be cut for this; 0 in an honest trace */
 
-	/* Scratch of the walks, kept here so that an interval costs no memory. */
+	/* Scratch space of the walks, kept here so that an interval allocates nothing. */
 	int64_t *following_ns;		/* per segment: the wake-up now being explained, or -1 */
 	uint64_t *used_in_walk;		/* per creation: the last walk that followed it */
 	uint64_t *walk_no;		/* of the walk going on */
@@ -67,8 +67,8 @@ const struct wakeup *timeline_wakeup(const struct timeline *tl, uint32_t thread,
 				     int64_t until_ns);
 
 /*
- * Whether what the waker did before k tells more than whom it woke.  A device executes no function, and of a waker without
- * a segment at that moment nothing is recorded.
+ * Whether the waker's own activity before k says more than the wait itself.  A device executes no function, and a
+ * waker without a segment at that moment has no records.
  */
 bool timeline_explains(const struct timeline *tl, const struct wakeup *k);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * unfold.c - what a wait consists of: what its waker did meanwhile, and whom that one waited for.
+ * unfold.c - explains a wait: what its waker did meanwhile, and which threads that one waited for.
  *
- * A cursor as in critical_path.c, on a stack of windows, each remembering where a blocked thread
- * goes on:
+ * A cursor as in critical_path.c, on a stack of windows, each remembering where a blocked thread goes on:
  *
  *	A waits for B [20,50]; B runs [0,30], waits for C [30,45], runs [45,50]; C runs [0,45]
  *	cursor B 50	B [45,50] running, depth 1
@@ -11,20 +10,18 @@
  *	cursor C 45	C [30,45] running, depth 2; the window is passed
  *	cursor B 30	B [20,30] running, depth 1; A's wait is passed
  *
- * On a waker's thread any segment counts, whoever it worked for: that is what was waited for.
- * A wake-up later than the cursor is never followed, so that a window lies inside what is left to
- * explain.  A waker that waits itself for a device, or for somebody of whom nothing is recorded, is charged with its own
- * wait: how it was woken says less than where it waited (a holder that sleeps is no timer).  Of a timer nothing need be
- * recorded: it runs until the time it was set to.
- * The walk ends: a step either passes time, or opens a window for a wake-up that is not
- * being explained yet.
+ * On a waker's thread every segment counts, whichever interval it was for: the wait depended on it. A wake-up later
+ * than the cursor is never followed, so that a window lies inside what is left to explain.  A waker that itself waits
+ * for a device, or for a thread without records, is charged with its own wait: where it waited says more than how it
+ * was woken (a holder that sleeps is not a timer).  A timer needs no records: it runs until the time it was set to.
+ * The walk terminates: a step either passes time, or opens a window for a wake-up that is not being explained yet.
  */
 #include "analysis/path/timeline.h"
 
 #include "base/banned.h"
 
 struct window {				/* being explained on another thread */
-	uint64_t tid;			/* who is blocked */
+	uint64_t tid;			/* the blocked thread */
 	uint32_t thread;
 	size_t segment;			/* its wait */
 	int64_t start_ns;		/* where it goes on, back in time */
@@ -43,7 +40,7 @@ struct walk {
 
 static void step(struct walk *w, int64_t floor_ns);
 
-/* The thread is blocked in that segment; on with who woke it. */
+/* The thread is blocked in that segment; continues with its waker. */
 static void open_window(struct walk *w, size_t segment, int64_t start_ns, const struct wakeup *k)
 {
 	struct window window = {

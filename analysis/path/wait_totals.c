@@ -5,16 +5,15 @@
  *	A runs [0,20], waits [20,50], runs [50,70]; B, who wakes it at 50, runs [0,50]
  *	past of A	A [0,20]  B [20,50]  A [50,70]
  *
- * A third thread that waits for A during [10,60] is explained by that part of A's past: two cuts,
- * whatever it consists of.  A convoy's threads share nearly all of their pasts.  The past before
- * a moment does not depend on how far back one looks, so the floors of critical_path.c's windows
- * are mere cuts.
+ * A third thread that waits for A during [10,60] is explained by that part of A's past: two cuts, however many pieces
+ * it has.  A convoy's threads share nearly all of their pasts.  The past before a moment does not depend on how far
+ * back one looks, so the floors of critical_path.c's windows are mere cuts.
  *
- * A past is put together forward in time, as far as it is asked for.  What it needs for that, the
- * part that explains a wait (kept by its wake-up) or the past of a waker, lies earlier; it is
- * done first, on a stack of needs.  Wake-ups that follow each other within one nanosecond are
- * followed in order; where they come back to a wait already being explained, that keeps its own
- * class, as in unfold.c.  So does a wait that a device ended, or somebody of whom nothing is recorded.
+ * A past is built forward in time, as far as it is needed.  Its prerequisites, the part that explains a wait (kept by
+ * its wake-up) or the past of a waker, lie earlier; they are built first, on a stack of needs.  Wake-ups that follow
+ * each other within one nanosecond are followed in order; where they come back to a wait already being explained,
+ * that keeps its own class, as in unfold.c.  So does a wait that was ended by a device, or by a thread without
+ * records.
  */
 #include "analysis/path/wait_totals.h"
 
@@ -26,7 +25,7 @@
 
 struct line {				/* a thread's past, from 0 ns on */
 	const struct rope *rope;
-	int64_t until_ns;		/* how far it is done */
+	int64_t until_ns;		/* how far it is built */
 	size_t next;			/* index of the segment to be added, within the thread's */
 	VEC(const struct rope *) fresh;	/* not in the rope yet */
 };
@@ -132,7 +131,7 @@ static size_t wakeup_index(const struct past *p, const struct wakeup *k)
 	return (size_t)(k - p->tl->trace->wakeups.items);
 }
 
-/* A whole wait.  false: *need has to be done first. */
+/* Adds a whole wait.  false: *need has to be built first. */
 static bool add_wait(struct past *p, struct line *l, uint32_t thread, const struct segment *s,
 		     struct need *need)
 {
@@ -157,7 +156,7 @@ static bool add_wait(struct past *p, struct line *l, uint32_t thread, const stru
 	return true;
 }
 
-/* All that begins before until, but for a wait that goes on longer. */
+/* Adds all that begins before until, except for a wait that goes on longer. */
 static bool extend(struct past *p, struct line *lines, uint32_t thread, int64_t until_ns,
 		   struct need *need)
 {
@@ -198,7 +197,7 @@ static const struct rope *line_rope(struct past *p, struct line *l)
 
 /* ---- what explains a wait -------------------------------------------------------- */
 
-/* The part of the thread's past in [start, until), if it is done; else false. */
+/* The part of the thread's past in [start, until), if it is built; else false. */
 static bool take_line(struct past *p, uint32_t thread, int64_t start_ns, int64_t until_ns,
 		      const struct rope **ret, struct need *need)
 {
@@ -259,8 +258,8 @@ static void add_link(struct past *p, uint32_t thread, size_t segment, int64_t at
 }
 
 /*
- * Follows the wake-ups at that moment, from k on; what the last one's thread did before is *ret,
- * down to the chain's floor.
+ * Follows the wake-ups at that moment, from k on; *ret becomes what the last one's thread did before, down to the
+ * chain's floor.
  */
 static bool follow_chain(struct past *p, const struct wakeup *k, const struct rope **ret,
 			 struct need *need)
@@ -357,8 +356,8 @@ void past_sum(struct past *p, const struct piece *folded, int64_t start_ns, int6
 		uint32_t thread = timeline_thread(p->tl, folded->tid);
 		struct need unused;
 
-		/* All of it at once: it needs nobody else's past, and a rope that grows wait by wait
-		 * would leave the sums of its old spines behind. */
+		/* All of it at once: it depends on no other thread's past, and a rope that grows wait by wait would
+		 * leave the sums of its old spines behind. */
 		extend(p, p->plain, thread, INT64_MAX, &unused);
 		r = line_rope(p, &p->plain[thread]);
 	}

@@ -2,10 +2,10 @@
 /*
  * wait_totals.h - sums of a stretch of a thread's past by function and wait, without walking all of it.
  *
- * Private to analysis/.  Where many intervals wait for the same long work, or in one long queue,
- * walking each wait piece by piece takes the square of the trace's length.  Here each thread's
- * past is put together once, its waits explained, as a rope; sums over any part of it take the
- * logarithm of its length.  They equal the sums over the pieces of unfold() exactly.
+ * Private to analysis/.  If many intervals wait for the same long work, or in one long queue, walking each wait piece
+ * by piece takes the square of the trace's length.  Here each thread's past is built once, with its waits explained,
+ * as a rope; sums over any part of it take the logarithm of its length.  They equal the sums over the pieces of
+ * unfold() exactly.
  */
 #ifndef ANALYSIS_PATH_WAIT_TOTALS_H
 #define ANALYSIS_PATH_WAIT_TOTALS_H
@@ -14,8 +14,8 @@
 #include "analysis/path/timeline.h"
 
 /*
- * What a thread's (0: nobody known) time in an invocation (INVOCATION_NONE: in no function) and state is summed under;
- * device: as in struct piece.
+ * The key under which a thread's time in an invocation (INVOCATION_NONE: in no function) and state is summed; tid 0:
+ * unknown; device: as in struct piece.
  */
 typedef uint64_t (*past_key)(void *arg, uint64_t tid, uint32_t innermost, enum trace_state state, enum thread_kind device);
 

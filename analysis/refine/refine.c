@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * refine.c - what both policies have in common: from a run's findings to the next plan, or the end.
+ * refine.c - the common part of both policies: turns a run's findings into the next plan, or ends.
  */
 #include "analysis/refine/refine_state.h"
 
@@ -122,8 +122,8 @@ static bool anything_above(const struct refinement *r, const struct findings *f)
 	return factors_select(f, &o, &order) > 0;
 }
 
-/* It is broken down as far as it goes: do the data carry the answer?  The first factor is the answer; that
- * there is none holds if none of them may be well above the threshold after all. */
+/* All is broken down as far as possible: is there enough data for the answer?  The first factor is the answer; "none"
+ * is the answer only if no factor may be well above the threshold. */
 static uint64_t needed_to_tell(const struct refinement *r, const struct findings *f)
 {
 	uint64_t most = 0;

@@ -2,21 +2,20 @@
 /*
  * refine_budget.c - several levels at once, cheapest first, within the overhead.
  *
- * Any set of functions may carry probes: the time of one that does not falls into the body of
- * the nearest that does.  So a plan is filled in tiers, each from the rarest function up, as
- * long as calls x cost fit into overhead x mean (and their part of the variance into overhead, see
- * refine_cost.c):
+ * Any set of functions may carry probes: the time of one without a probe is in the body of the nearest function with
+ * one.  So a plan is filled in tiers, each from the rarest function up, as long as calls x cost fit into overhead x
+ * mean (and their part of the variance into overhead, see refine_cost.c):
  *
  *	path	what holds more than the threshold, and what it is called by
  *	scope	all levels below bodies above the threshold that call what was not recorded; then below
  *		those that are above it only at the upper end of their confidence interval
  *	rest	what was recorded before
  *
- * If nothing of the scope fits, all of it is recorded, but in one interval in so many (refine.h).
+ * If nothing of the scope fits, all of it is recorded, but only in one of several intervals (refine.h).
  *
- * A function that was never recorded is taken to be called as often as its callers, once per call
- * in the source; the run then tells.  Example, 100 calls fit: handle 1 calls step twice in its
- * source, step calls leaf 3 times: step 2, leaf 6.
+ * A function that was never recorded is assumed to be called as often as its callers, once per call in the source;
+ * the run then measures it.  Example, 100 calls fit: handle 1 calls step twice in its source, step calls leaf 3
+ * times: step 2, leaf 6.
  */
 #include "analysis/refine/refine_state.h"
 
@@ -24,8 +23,8 @@
 #include <string.h>
 #include "base/banned.h"
 
-#define TRIES 2				/* runs of a function that is left out as too dear in between */
-#define WAKER_LEVELS 3			/* below a waker at once: how often it calls is not known */
+#define TRIES 2				/* runs between two attempts at a function that is too expensive */
+#define WAKER_LEVELS 3			/* levels below a waker: its number of calls is unknown */
 
 struct candidate {
 	double calls;
@@ -42,14 +41,14 @@ struct budget {
 	double left_ns, left_share;	/* of the mean latency, of its variance */
 	VEC(struct candidate) tier;
 	bool *in_scope;
-	size_t new_cnt;			/* functions that no run had, below what has to be looked into */
-	indexes callers;		/* of where intervals begin, if what they call is looked for */
+	size_t new_cnt;			/* functions that no run had recorded, below those to look into */
+	indexes callers;		/* callers of where intervals begin, if their callees are searched */
 };
 
 /* ---- the first run ---- */
 
-/* What nobody called in earlier runs is left out, and so is what only it calls; later runs ask for it if its caller's own
- * time counts. */
+/* Leaves out functions that earlier runs never saw called, and those that only they call; a later run records them if
+ * their caller's own time counts. */
 static void add_to_census(struct refinement *r, uint32_t f, bool *known, indexes *below)
 {
 	const struct refine_function *function = &r->state->p->functions[f];
@@ -107,7 +106,7 @@ struct frame {
 	uint32_t function, next_call;
 };
 
-/* Callers before callees: reverse postorder; calls back into a circle do not count. */
+/* Callers before callees: reverse postorder; calls that close a circle do not count. */
 static void order_callers_first(const struct refine_state *s, indexes *ret)
 {
 	unsigned char *state = xcalloc(s->p->function_cnt + 1, 1);
@@ -184,7 +183,7 @@ static void add_candidate(struct budget *b, uint32_t f, enum refine_level level)
 		VEC_ADD(&b->tier, (struct candidate){ b->estimate[f], f, level });
 }
 
-/* Takes the tier's candidates as long as they fit, and empties it. */
+/* Takes the tier's candidates while they fit, and empties it. */
 static void take_tier(struct budget *b)
 {
 	if (b->tier.cnt > 1)
@@ -200,7 +199,7 @@ static void take_tier(struct budget *b)
 			share *= b->r->options.dormant_ns / b->r->options.probe_ns;
 		}
 		if (b->next[c->function] >= REFINE_IN_INTERVALS)
-			cost = share = 0;	/* it is recorded already, now also outside */
+			cost = share = 0;	/* it is recorded already, now outside intervals, too */
 		if (cost > b->left_ns || share > b->left_share)
 			continue;
 		b->left_ns -= cost;
@@ -238,10 +237,10 @@ static void add_path(struct budget *b)
 }
 
 /*
- * Everything below f, levels deep (0: all), becomes a candidate, but what a run has settled, with all that
- * is below that: in a circle of calls the rest would be the whole program.  Like the first run a later one takes
- * whole levels up to so many new functions: in MariaDB 6,000 functions are below the one that dispatches, in nearly
- * all units of the project, and each level shows which of them count.
+ * Everything below f, levels deep (0: all), becomes a candidate, except functions that a run has settled and all
+ * below those: in a circle of calls the rest would be the whole program.  Like the first run, a later one takes whole
+ * levels up to a limit of new functions: in MariaDB 6,000 functions are below the dispatcher, in nearly all units of
+ * the project, and each level shows which of them count.
  */
 static void add_below(struct budget *b, uint32_t f, enum refine_level level, unsigned levels)
 {
@@ -280,7 +279,7 @@ static void add_below(struct budget *b, uint32_t f, enum refine_level level, uns
 	free(seen);
 }
 
-/* Does that hold of a share: above the threshold, or, with sure false, only perhaps? */
+/* Whether a share is above the threshold, or, with sure false, may be. */
 static bool in_doubt(const struct budget *b, double share, double doubt, bool sure)
 {
 	double threshold = b->r->options.threshold;
@@ -288,7 +287,7 @@ static bool in_doubt(const struct budget *b, double share, double doubt, bool su
 	return (share > threshold) == sure && share + doubt > threshold;
 }
 
-/* What no recorded function has (refine_unknown.c). */
+/* Adds functions for time of no recorded function (refine_unknown.c). */
 static bool add_unknown(struct budget *b, bool sure)
 {
 	struct refine_state *s = b->s;
@@ -311,7 +310,7 @@ static bool add_unknown(struct budget *b, bool sure)
 	return any;
 }
 
-/* Who waits without a probe. */
+/* Adds functions that wait without a probe. */
 static bool add_waiters(struct budget *b)
 {
 	indexes waiters = { NULL, 0, 0 };
@@ -325,7 +324,7 @@ static bool add_waiters(struct budget *b)
 	return any;
 }
 
-/* Is there anything above the threshold, or with sure false perhaps above it, of which not all is known? */
+/* Whether something above the threshold, or with sure false perhaps above it, is not fully known. */
 static bool add_scope(struct budget *b, bool sure)
 {
 	double threshold = b->r->options.threshold;
@@ -354,7 +353,7 @@ static void add_recorded(struct budget *b)
 			add_candidate(b, i, b->r->levels[i]);
 }
 
-/* What was recorded stays, first as it is, else dormant: that needs no rebuild. */
+/* Keeps recorded functions: as they are if they fit, else dormant, which needs no rebuild. */
 static void take_rest(struct budget *b)
 {
 	add_recorded(b);
@@ -368,7 +367,8 @@ static void take_rest(struct budget *b)
 /* ---- going on or not ---- */
 
 struct difference {
-	bool more, less;		/* functions recorded that tell more; or, less, with a probe at all */
+	bool more, less;		/* more: functions recorded that add knowledge; less: fewer functions with a
+					 * probe */
 	uint64_t hash;			/* of the new set */
 };
 
@@ -380,8 +380,8 @@ static void add_callees(struct refine_state *s, uint32_t f, indexes *children, b
 }
 
 /*
- * What is called by functions that are known to be called.  Only that can tell more: of what lies
- * behind a function of which nothing is known, nothing can be said before that function fits.
+ * The functions called by functions that are known to be called.  Only these add knowledge: nothing can be said about
+ * a callee of an unrecorded function before that function fits.
  */
 static bool *find_frontier(const struct budget *b)
 {
@@ -400,7 +400,7 @@ static bool *find_frontier(const struct budget *b)
 	return frontier;
 }
 
-/* The probe is a reason for another run. */
+/* Whether its probe is a reason for another run. */
 static bool tells_more(const struct budget *b, uint32_t i, const bool *frontier)
 {
 	enum refine_level then = b->r->levels[i], now = b->next[i];
@@ -430,7 +430,7 @@ static struct difference compare_plans(const struct budget *b)
 
 /* ---- one interval in so many ---- */
 
-/* Takes all of the tier that is recorded inside intervals only, at any cost; the rest stays in it. */
+/* Takes all of the tier that is recorded only inside intervals, at any cost; the rest stays in it. */
 static void take_at_any_cost(struct budget *b)
 {
 	size_t left = 0;
@@ -446,8 +446,8 @@ static void take_at_any_cost(struct budget *b)
 	b->tier.cnt = left;
 }
 
-/* One interval in how many must be in full for the average to be within the budget; 0: that cannot be,
- * dormant probes and those that record always are too much already. */
+/* N such that one interval in N in full keeps the average within the budget; 0: impossible, since dormant probes and
+ * those that always record exceed it already. */
 static double gate_of(const struct budget *b)
 {
 	const struct refine_options *o = &b->r->options;
@@ -523,7 +523,7 @@ enum refine_stop refine_by_budget(struct refinement *r, const struct findings *f
 	if ((open || doubtful) && d.more && !repeated)
 		stop = REFINE_GOES_ON;
 	else if (too_dear && r->gate == 1 && d.less && !repeated)
-		stop = REFINE_GOES_ON;	/* the same once more, undisturbed by its own probes */
+		stop = REFINE_GOES_ON;	/* the same plan again, now without the cost of its own probes */
 	else if (open)
 		stop = take_gated(&b, f) ? REFINE_GOES_ON : REFINE_TOO_DEAR;
 	VEC_RELEASE(&b.tier);

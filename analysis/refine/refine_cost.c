@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * refine_cost.c - what a probe costs, learnt from the runs.
+ * refine_cost.c - learns the cost of a probe from the runs.
  *
- * At first it is reckoned: what two time stamps and a record cost alone.  In a program that fills the
+ * At first it is a fixed estimate: the cost of two time stamps and a record alone.  In a program that fills the
  * caches, on busy cores, it is more.  The mean latency is about base + c N, with N probes an interval:
  *
  *	run 1	N 17,500	mean 1.40 ms
  *	run 2	N 500		mean 0.46 ms		c = 0.94 ms / 17,000 = 55 ns
  *
- * This is believed where the difference in N is worth a tenth of the mean at the reckoned cost and that
- * of the means is no chance (4 standard errors, for intervals are not independent).  The load may have
- * changed in between, so c stays between the reckoned cost and four times that.  Where a lot decided
- * which intervals of a run were recorded in full (struct probing), the two kinds say it better.
+ * This is used if the difference in N is worth a tenth of the mean at the estimated cost, and the difference of the
+ * means is significant (4 standard errors, since intervals are not independent).  The load may have changed in
+ * between, so c stays between the estimate and four times that.  If a lot decided which intervals of a run were
+ * recorded in full (struct probing), comparing the two kinds is better.
  *
- * A dormant probe counts as dormant_ns / probe_ns of one, and so does a probe in a root-only interval.  With
- * one interval in four in full, 100 calls count as 100 x (1 + 3 / 34) / 4 = 27 on average.
+ * A dormant probe counts as dormant_ns / probe_ns of one, and so does a probe in a root-only interval.  With one
+ * interval in four in full, 100 calls count as 100 x (1 + 3 / 34) / 4 = 27 on average.
  *
- * All of this is of the time outside the queue.  Where one thread works for all in turn, an interval also
- * waits for the probes of those before it: of 150 us, 120 of them in the queue, 1.5 us of probes are not
- * 1 % but 5, of its own 30 us and of the others' that it waits for.
+ * All of this refers to the time outside the queue.  Where one thread works for all in turn, an interval also waits
+ * for the probes of those before it: of 150 us, 120 of them in the queue, 1.5 us of probes are not 1 % but 5, of its
+ * own 30 us and of the others' that it waits for.
  *
- * What is cheap for the mean may be dear for the variance.  A SORT that comes once in 3,000 requests, 300,000
- * comparisons of 17 ns with as much for a probe: 100 probes a request are 1.7 us of 110, 1.5 %, but the
- * SORT takes twice as long, and it is the variance.  So a function's probes are also charged
- * its part of the variance, times the probes' part of its time (all of it for the comparison); the
- * sum may be `overhead` as well.
+ * Probes that are cheap for the mean may be expensive for the variance.  A SORT that comes once in 3,000 requests,
+ * 300,000 comparisons of 17 ns with as much for a probe: 100 probes a request are 1.7 us of 110, 1.5 %, but the SORT
+ * takes twice as long, and it is the variance.  So a function's probes are also charged its part of the variance,
+ * times the probes' part of its time (all of it for the comparison); the sum may be `overhead` as well.
  */
 #include "analysis/refine/refine_state.h"
 
@@ -54,7 +53,7 @@ static double count_probes(const struct refinement *r)
 	return cnt;
 }
 
-/* Those that record nothing in a root-only interval; that they are dormant there makes 3 % of a probe. */
+/* Probes that record nothing in a root-only interval; being dormant there costs 3 % of a probe. */
 static double count_difference(const struct refinement *r)
 {
 	double cnt = 0;
@@ -87,7 +86,7 @@ static void compare_runs(struct refinement *r, const struct interval_summary *no
 		believe(r, longer_ns / more);
 }
 
-/* The part of the mean latency in which its thread worked for others or for nobody. */
+/* The fraction of the mean latency in which the interval's thread worked for others or for none. */
 static double queue_part(const struct findings *f)
 {
 	double queue_ns = 0;
@@ -98,7 +97,7 @@ static double queue_part(const struct findings *f)
 	return f->interval.mean_ns > 0 ? fmin(queue_ns / f->interval.mean_ns, QUEUE_MOST) : 0;
 }
 
-/* Of all intervals where few are in full; else of those in full, the same but for a few. */
+/* If few intervals are in full, the mean of all; else of those in full, which is nearly the same. */
 static double mean_of_run(const struct refinement *r, const struct findings *f)
 {
 	double full = (double)f->interval.cnt, root = (double)f->probing.root_only_cnt;
@@ -108,7 +107,7 @@ static double mean_of_run(const struct refinement *r, const struct findings *f)
 	return (full * f->interval.mean_ns + root * f->probing.root_only_mean_ns) / (full + root);
 }
 
-/* Of a function: where it is, and where others were in the queue for it. */
+/* Time of a function: in itself, and in which others were in the queue for it. */
 struct spent {
 	double share, mean_ns, calls;
 };
@@ -125,7 +124,7 @@ static struct spent *sum_nodes(const struct refine_state *s, const struct findin
 		if (at == FUNCTION_NONE || (!queue && n->kind != NODE_FUNCTION))
 			continue;
 		if (queue && n->is_wait)
-			continue;	/* it was blocked: no probe made that longer */
+			continue;	/* it was blocked, which probes did not prolong */
 		spent[at].share += fmax(n->share, 0);
 		if (queue)
 			continue;
@@ -135,7 +134,7 @@ static struct spent *sum_nodes(const struct refine_state *s, const struct findin
 	return spent;
 }
 
-/* Kept for later runs: what is left out once because of this would else come back. */
+/* Kept for later runs: a function left out because of this would come back otherwise. */
 static double learn_share_costs(struct refinement *r, const struct findings *f)
 {
 	struct spent *spent = sum_nodes(r->state, f);
@@ -168,7 +167,7 @@ void refine_learn_cost(struct refinement *r, const struct findings *f)
 						f->interval.variance_ns2 };
 	cost_ns = probes * r->probe_ns;
 	r->cost = mean_ns > 0 ? cost_ns / mean_ns : 0;
-	/* At least half of the latency is the program's own, whatever a probe is said to cost. */
+	/* At least half of the latency is the program's own, however expensive the probes seem. */
 	r->state->mean_ns = mean_ns - fmin(cost_ns, mean_ns / 2);
 	r->state->share_of_probes = learn_share_costs(r, f);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * refine_learn.c - what a run says of each function.
+ * refine_learn.c - what a run shows about each function.
  *
  * Shares are the run's own and count in its step only:
  *
  *	transaction > commit 0.8 > flush 0.7 > (wait) 0.6	total flush 0.7, own flush 0.6
  *		wait because of sync 0.5			blamed sync 0.5
  *
- * Later steps keep how often a function was called, and the most that it can have been: a function
- * of 1 % +- 1 that does not fit the budget any more is no reason for another run.
+ * Later steps keep how often a function was called, and the most that it can have been: a function of 1 % +- 1 that
+ * does not fit the budget any more is no reason for another run.
  */
 #include "analysis/refine/refine_state.h"
 
@@ -21,14 +21,14 @@ static double positive(double x)
 	return x > 0 ? x : 0;
 }
 
-/* Of a sum of places, which are taken to be independent. */
+/* Adds the error of a place to a sum; places are treated as independent. */
 static void add_doubt(double *doubt, const struct node *n)
 {
 	if (n->has_ci95)
 		*doubt = hypot(*doubt, findings_ci95_half(n->share, n->ci95));
 }
 
-/* Time of no recorded function: an interval goes on where nobody looks, or waits for such a thread. */
+/* Time of no recorded function: an interval continues in an unrecorded function, or waits for such a thread. */
 static void add_nobodys_share(struct refine_state *s, const struct findings *f, const struct node *n)
 {
 	bool blamed = n->kind == NODE_BLAME && !refine_is_queue(&f->nodes.items[n->parent]);
@@ -44,8 +44,8 @@ static void add_nobodys_share(struct refine_state *s, const struct findings *f, 
 	}
 }
 
-/* A function's own part: its body and waits, and what it keeps others in the queue for; all of it
- * where nothing stands below. */
+/* A function's own part: its body and waits, and the time that it keeps others in the queue; all of it if it has no
+ * children. */
 static void add_own_shares(struct refine_state *s, const struct findings *f,
 			   const uint32_t *function_of)
 {
@@ -74,7 +74,7 @@ static void add_own_shares(struct refine_state *s, const struct findings *f,
 	free(has_children);
 }
 
-/* A function with all that it calls, over all its places, and who waited for it. */
+/* A function with all that it calls, over all its places, and the waits for it. */
 static void add_most(struct refinement *r, const struct findings *f)
 {
 	struct refine_state *s = r->state;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * refine_left.c - what is not looked into: functions that wait without a probe, and what cannot be broken down.
+ * refine_left.c - what the iteration leaves: functions that wait without a probe, and functions that cannot be broken
+ * down.
  *
  *	handle > wait:lock .62	called by lock_slow .60, by handle itself .02		lock_slow is recorded next
  *	handle > wait:cond .20	called by foo_get of libfoo.so				left, for vprof built nothing of it
@@ -34,7 +35,7 @@ static bool is_declined(const struct refinement *r, const struct waiter *w)
 	return inside != FUNCTION_NONE && r->answers[inside] == REFINE_NO;
 }
 
-/* Why it is not to be recorded next; REFINE_LEFT_OPEN: it is. */
+/* Why it is not recorded next; REFINE_LEFT_OPEN: it is. */
 static enum refine_left_why why_not(const struct refinement *r, const struct waiter *w)
 {
 	uint32_t at = function_of(r->state, w);
@@ -51,7 +52,7 @@ static enum refine_left_why why_not(const struct refinement *r, const struct wai
 	return is_declined(r, w) ? REFINE_LEFT_DECLINED : REFINE_LEFT_OPEN;
 }
 
-/* Of one function in several places, or several classes: together. */
+/* The joint share of one function in several places, or several classes. */
 static double share_of(const struct findings *f, const struct waiter *w)
 {
 	double share = 0;

@@ -2,10 +2,10 @@
 /*
  * refine_paper.c - Algorithm 3: the children of the k best factors, one level a run.
  *
- * Factors are ranked by Algorithm 1.  Those that need no breaking down are passed over, so each
- * run goes on with the k best of the others; a pair stands for both its functions (the paper
- * offers it again and again unchanged: only variances are broken down there, line 6).
- * Functions that wait without a probe are recorded if nothing is left to break down.
+ * Factors are ranked by Algorithm 1.  Those that need no breaking down are skipped, so each run continues with the k
+ * best of the others; a pair stands for both its functions (the paper offers it again and again unchanged: only
+ * variances are broken down there, line 6). Functions that wait without a probe are recorded if nothing is left to
+ * break down.
  */
 #include "analysis/refine/refine_state.h"
 

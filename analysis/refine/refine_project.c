@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * refine_project.c - what both policies ask: the function of a name, what it calls, what of that is not recorded.
+ * refine_project.c - lookups of both policies: the function of a name, its callees, and those that are not recorded.
  *
- * A function that cannot take a probe is looked through: where f calls an inlined g and g
- * calls h, h is among f's children, for that is where its time would show.
+ * A function that cannot take a probe is replaced by its callees: if f calls an inlined g and g calls h, h is among
+ * f's children, since its time would show there.
  */
 #include "analysis/refine/refine_state.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include "base/banned.h"
 
-#define OF_ACCOUNT 0.5 /* of the threshold: less is no reason for another run */
+#define OF_ACCOUNT 0.5 /* fraction of the threshold: less is no reason for another run */
 
 /* ---- names to functions ---- */
 
@@ -72,7 +72,7 @@ static void group_calls(struct refine_state *s)
 	free(next);
 }
 
-/* What the run showed and the call graph did not know. */
+/* Adds calls that the run showed and the call graph lacks. */
 void refine_learn_calls(struct refine_state *s, const struct findings *f)
 {
 	size_t known = s->edges.cnt;
@@ -185,7 +185,7 @@ bool refine_in_scope(const struct refinement *r, uint32_t f, bool outside)
 	       refine_has_hidden(r, f, outside);
 }
 
-/* Who is blamed for a queue wait works for other intervals, so what it calls is recorded inside. */
+/* A function blamed for a queue wait works for other intervals, so its callees are recorded inside intervals. */
 bool refine_is_queue(const struct node *wait)
 {
 	return wait->kind == NODE_WAIT && wait->wait == STATE_QUEUE;

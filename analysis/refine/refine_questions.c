@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * refine_questions.c - what the next run would break down, one question each (Algorithm 3, line 8:
- * the developer decides).
+ * refine_questions.c - what the next run would break down, one question each (Algorithm 3, line 8: the developer
+ * decides).
  *
- * paper: the factors in their order, until k of them are to be broken down; one that was declined takes
- * nobody's place.  k = 2, factors a, b, c, all call what was not recorded: a no, b yes, c yes.
- * budget: each function of the scope, the largest part of the variance first.
+ * paper: the factors in their order, until k of them are to be broken down; a declined one does not count among the
+ * k.  k = 2, factors a, b, c, all call what was not recorded: a no, b yes, c yes. budget: each function of the scope,
+ * the largest part of the variance first.
  *
- * A function is asked for once an iteration, so an answer also holds in later runs.  No to a
- * pair declines those of its functions that got no yes before.
+ * Each function is asked about once an iteration, so an answer also holds in later runs.  No to a pair declines those
+ * of its functions that got no yes before.
  */
 #include "analysis/refine/refine_state.h"
 
@@ -33,7 +33,7 @@ static void add_function(struct refine_question *q, const struct refinement *r,
 	VEC_RELEASE(&children);
 }
 
-/* Are all open subjects accepted, or is there one to ask for?  Neither: nothing is open. */
+/* Whether all open subjects are accepted, or there is one to ask about.  Neither: nothing is open. */
 static void look_at_subjects(const struct refinement *r, const refine_subjects *subjects,
 			     bool *ret_accepted, struct refine_question *q)
 {

@@ -30,20 +30,19 @@ struct refine_state {
 	unsigned char *tried;		/* runs that recorded it, at most 255 */
 	double *calls; /* an interval, when it was last recorded; negative: never */
 	double *most;			/* of Var(T), at most, when it was last recorded; negative: never */
-	double *share_cost;		/* of its probes, as a share of Var(T), when last recorded */
+	double *share_cost;		/* cost of its probes, as a share of Var(T), when last recorded */
 	/* In the latest run, as shares of its Var(T): */
 	double *total;			/* the function with all it calls, largest place */
-	double *own;			/* its body, its waits, and others' in the queue meanwhile */
-	double *blamed;			/* what others waited for it */
+	double *own;			/* its body, its waits, and the time that others were in the queue for it */
+	double *blamed;			/* the time that others waited for it */
 	double *own_doubt, *blamed_doubt;	/* half of their 95 % confidence intervals */
-	double own_nobody, own_nobody_doubt;	/* of no recorded function: on an interval's path */
-	double blamed_nobody, blamed_nobody_doubt;	/* what was waited for a thread's unknown functions */
-	uint32_t *parent;		/* function around it in the tree, or FUNCTION_NONE; of its
-					 * place with the largest share */
+	double own_nobody, own_nobody_doubt;	/* time of no recorded function: on an interval's path */
+	double blamed_nobody, blamed_nobody_doubt;	/* time waited for a thread's unrecorded functions */
+	uint32_t *parent;		/* the function around its place with the largest share, or FUNCTION_NONE */
 	double mean_ns;			/* of the latency outside the queue, without the probes' cost */
 	double share_of_probes;		/* of Var(T) */
 	struct refine_run before;	/* the latest run */
-	uint32_t next_gate;		/* struct refinement's, of the plan that is being made */
+	uint32_t next_gate;		/* struct refinement's gate, of the plan that is being made */
 };
 
 /* ---- refine_project.c ---- */
@@ -65,25 +64,25 @@ uint32_t refine_find(const struct refine_state *s, const char *name, const char 
 void refine_children(struct refine_state *s, uint32_t f, indexes *ret,
 		     const struct refine_function **ret_unprobed);
 
-/* The upper end of the confidence interval of own (outside: blamed). */
+/* The upper end of the confidence interval of own (outside: of blamed). */
 double refine_upper(const struct refine_state *s, uint32_t f, bool outside);
 
-/* A run saw that nobody calls f in an interval, or that it is of no account: with all that it calls less than
- * half the threshold.  What is below it is of no account then, either. */
+/* A run showed that f is not called in intervals, or is negligible: with all that it calls less than half the
+ * threshold.  Then the functions below it are negligible, too. */
 bool refine_settled(const struct refinement *r, uint32_t f);
 
-/* The run did not record child, and it is not settled.  outside: as part of a waker, outside intervals, where
- * nothing is known of it. */
+/* The run did not record child, and it is not settled.  outside: as part of a waker, outside intervals, where nothing
+ * is known about it. */
 bool refine_hidden(const struct refinement *r, uint32_t child, bool outside);
-/* Does f, which the user did not decline, call any such? */
+/* Whether f, which the user did not decline, calls such a function. */
 bool refine_has_hidden(const struct refinement *r, uint32_t f, bool outside);
 
-/* budget: f's own part, or what is blamed on it (outside), is to be broken down. */
+/* budget: whether f's own part, or what is blamed on it (outside), is to be broken down. */
 bool refine_in_scope(const struct refinement *r, uint32_t f, bool outside);
 
 /* refine_verdicts.c */
 
-/* The functions that a factor is about: itself or both of a pair, and who is waited for. */
+/* The functions of a factor: itself or both of a pair, and those waited for. */
 struct refine_subject {
 	uint32_t function;
 	bool outside;			/* a waker, on a thread of its own */
@@ -92,13 +91,13 @@ typedef VEC(struct refine_subject) refine_subjects;
 void refine_subjects_of(const struct refinement *r, const struct findings *f,
 			const struct factor *x, refine_subjects *ret);
 
-/* refine_unknown.c: where time may be that no recorded function has.  Callers of where intervals begin and go on, the
- * nearest that call something which was not recorded; and functions where threads start. */
+/* refine_unknown.c: where time of no recorded function may be.  Callers of where intervals begin and continue, the
+ * nearest that call an unrecorded function; and functions where threads start. */
 void refine_callers(const struct refinement *r, indexes *ret);
 bool refine_is_start(const struct refinement *r, uint32_t f);	/* and it was not recorded always */
 
-/* refine_left.c: who waits without a probe, more than the threshold, and can be recorded: each once.  Of inside alone, or
- * (NULL) of all. */
+/* refine_left.c: functions that wait without a probe, for more than the threshold, and can be recorded: each once.
+ * Only those inside `inside`, or (NULL) all. */
 void refine_waiters(const struct refinement *r, const struct findings *f, const struct factor *inside, indexes *ret);
 void refine_find_left(struct refinement *r, const struct findings *f);	/* r->left */
 
@@ -107,10 +106,10 @@ void refine_judge(struct refinement *r, const struct findings *f, const enum ref
 /* factor_intervals_needed() with r's threshold. */
 uint64_t refine_needed(const struct refinement *r, const struct findings *f, const struct factor *x);
 
-/* Takes in what the run with r->levels found. */
+/* Takes in the findings of the run with r->levels. */
 void refine_learn(struct refinement *r, const struct findings *f);
 
-/* From calls and the latency: cost, probe_ns, mean_ns. */
+/* From calls and the latency, computes cost, probe_ns and mean_ns. */
 void refine_learn_cost(struct refinement *r, const struct findings *f);
 
 /* The policies: fill next (all REFINE_OUT) and say whether to go on. */

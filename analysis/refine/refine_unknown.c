@@ -5,9 +5,9 @@
  *	transformer()  calls  take()  (where the interval goes on)  and  transform()
  *
  * The interval's time is transform()'s, but nothing leads there from take(), which is recorded: it has returned.  So
- * its callers are looked at, then theirs, up to the first that call something which was not recorded.
+ * its callers are examined, then theirs, up to the first that call an unrecorded function.
  *
- * A thread that somebody waits for and of which no function was recorded is in what it began with, or below that.
+ * A thread that others wait for, without a recorded function, is in the function it began with, or below that.
  */
 #include "analysis/refine/refine_state.h"
 
@@ -15,7 +15,7 @@
 
 #define LEVELS_UP 3
 
-/* Adds who calls any of those in seen; false if nobody new does. */
+/* Adds the callers of those in seen; false if there are no new ones. */
 static bool go_up(const struct refine_state *s, bool *seen, indexes *ret)
 {
 	_cleanup_(freep) bool *below = xcalloc(s->p->function_cnt + 1, sizeof(*below));

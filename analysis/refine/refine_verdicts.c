@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * refine_verdicts.c - the k first factors, each named once, and what becomes of them.
+ * refine_verdicts.c - the k first factors, each named once, and their outcomes.
  *
- * The ranking of select.c offers the same time under many names.  Told is it by the last of them that has
- * nearly all of it, where nothing is lost:
+ * The ranking of select.c has the same time under many names.  It is reported under the last name that has nearly all
+ * of it, if nothing is lost:
  *
  *	f > g > h, h .8 of f or more		h
- *	f, which calls nothing and waits		f's wait: it says for what, and because of whom
- *	f, which only hands on			nothing: its callees above the threshold have it all
+ *	f, which calls nothing and waits		f's wait: it has a class and a waker
+ *	f, which only calls others		nothing: its callees above the threshold have it all
  *
- * Example, threshold 5 %: handle 100 %, of it copy 63 %, hash 35 % and its body 2 %: copy, hash; not handle.  Had it
- * thirty callees of 3 % each it would be handle: nobody else is to be named.
+ * Example, threshold 5 %: handle 100 %, of it copy 63 %, hash 35 % and its body 2 %: copy, hash; not handle.  With
+ * thirty callees of 3 % each it would be handle, because no other can be named.
  */
 #include "analysis/refine/refine_state.h"
 
@@ -18,7 +18,7 @@
 #include "base/banned.h"
 #include "base/str.h"
 
-#define CHAIN 0.8 /* what has this part of another's share tells it */
+#define CHAIN 0.8 /* a factor with this part of another's share explains it */
 
 /* "f", "body of f", "wait:lock in f": f. */
 static const char *member_function(const char *label)
@@ -48,7 +48,7 @@ void refine_subjects_of(const struct refinement *r, const struct findings *f,
 
 	ret->cnt = 0;
 	if (factor_is_runqueue(x))
-		return;			/* no function makes it */
+		return;			/* no function causes it */
 	if (x->kind != FACTOR_PAIR)
 		add_subject(ret, refine_find(s, x->function, x->file, x->line), false);
 	if (x->kind != FACTOR_PAIR && !x->function) {
@@ -59,7 +59,7 @@ void refine_subjects_of(const struct refinement *r, const struct findings *f,
 			add_subject(ret, callers.items[i], false);
 		VEC_RELEASE(&callers);
 	}
-	/* A pair has but names: functions of that name in the tree. */
+	/* A pair has only names: takes the functions of that name in the tree. */
 	for (size_t m = 0; x->kind == FACTOR_PAIR && m < 2; m++)
 		for (size_t i = 1; i < f->nodes.cnt; i++) {
 			const struct node *n = &f->nodes.items[i];
@@ -84,7 +84,7 @@ void refine_subjects_of(const struct refinement *r, const struct findings *f,
 	}
 }
 
-/* Is child f, or below it and nearly all of it? */
+/* Whether child is f, or below it and nearly all of it. */
 static bool explains(const struct refine_state *s, uint32_t child, uint32_t f)
 {
 	if (child == f)
@@ -104,7 +104,8 @@ static bool is_part(const struct factor *x)
 	return x->kind == FACTOR_BODY || x->kind == FACTOR_WAIT;
 }
 
-/* Is x the same time as y, which is told, or nearly?  A body is not told by a callee, nor by a wait beside it. */
+/* Whether x is the same time as y, which is reported, or nearly.  A callee does not explain a body, nor does a wait
+ * beside it. */
 static bool tells(const struct refinement *r, const struct factor *y, const struct factor *x)
 {
 	uint32_t function = refine_find(r->state, x->function, x->file, x->line);
@@ -138,7 +139,7 @@ static uint64_t factor_hash(enum factor_kind kind, const char *function, const c
 	return hash_u64(hash_str(hash, file ? file : ""), is_wait ? 1 + (uint64_t)wait : 0);
 }
 
-/* Factor + 1 of a node, of those above the threshold. */
+/* Index + 1 of the factor of a node, for those above the threshold. */
 static struct map *factors_above(const struct refinement *r, const struct findings *f)
 {
 	struct map *above = map_new();
@@ -162,7 +163,7 @@ static const struct factor *above_of(const struct map *above, const struct findi
 		&f->factors.items[at - 1] : NULL;
 }
 
-/* Is all of x's share but a threshold's worth that of factors below it, which are above the threshold? */
+/* Whether all of x's share, less a threshold's worth, is in factors below it that are above the threshold. */
 static bool hands_on(const struct refinement *r, const struct findings *f, const struct map *above,
 		     const struct factor *x)
 {
@@ -194,8 +195,8 @@ static bool hands_on(const struct refinement *r, const struct findings *f, const
 }
 
 /*
- * The same chain, should f come first: functions in one circle of calls are of one height, so that the
- * score goes by share alone.  Of order[], the last link of the chain that begins with order[i].
+ * The last link in order[] of the chain that begins with order[i], also if f comes first: functions in one circle of
+ * calls have one height, so that only the share decides their order.
  */
 static uint32_t last_link(const struct refinement *r, const struct findings *f,
 			  const uint32_t *order, size_t cnt, size_t i)
@@ -267,7 +268,7 @@ static struct refine_verdict verdict_of(struct refinement *r, const struct findi
 	return v;
 }
 
-/* The factor that order[i] is told by, or NULL: it has been told. */
+/* The factor that stands for order[i], or NULL: that one is reported already. */
 static const struct factor *told_by(const struct refinement *r, const struct findings *f, const struct map *above,
 				    const uint32_t *order, size_t cnt, size_t i)
 {

@@ -10,13 +10,12 @@
  *
  *	se^2 = B/(B - 1) sum F(b)^2 / n^2	e -+ t(.975, B - 1) se
  *
- * Example, n = 4, B = 2: T = 2, 0, 4, 2 and X = 2, 0, 2, 0: means 2 and 1, Var(T) 2, Cov 1, e = .5.
- * f = 0, (2 - 2)/2 = 0, (2 - 2)/2 = 0, 0: X follows T exactly by half.  With X = 2, 0, 4, 0, mean 1.5:
- * Cov = (.5*0 + 1.5*2 + 2.5*2 + 0)/4 = 2, e = 1, f = 0, (3 - 4)/2, (5 - 4)/2, 0: blocks -.5, .5,
- * se^2 = 2 * .5 / 16 = 1/16.
+ * Example, n = 4, B = 2: T = 2, 0, 4, 2 and X = 2, 0, 2, 0: means 2 and 1, Var(T) 2, Cov 1, e = .5. f = 0, (2 - 2)/2
+ * = 0, (2 - 2)/2 = 0, 0: X follows T exactly by half.  With X = 2, 0, 4, 0, mean 1.5: Cov = (.5*0 + 1.5*2 + 2.5*2 +
+ * 0)/4 = 2, e = 1, f = 0, (3 - 4)/2, (5 - 4)/2, 0: blocks -.5, .5, se^2 = 2 * .5 / 16 = 1/16.
  *
- * Where the sums of neighbouring blocks still go together (lag-1 correlation above .2) the blocks are
- * too short: they are joined in twos, down to 16.
+ * If the sums of neighbouring blocks still correlate (lag-1 correlation above .2), the blocks are too short: they are
+ * joined in pairs, down to 16.
  */
 #include "analysis/stats/confidence.h"
 
@@ -55,7 +54,7 @@ static bool neighbours_alike(const double *blocks, size_t cnt)
 	return products > LAG_1_MAX * squares;
 }
 
-/* Of Student's t; kept, for there are thousands of nodes and only a few numbers of blocks. */
+/* Of Student's t; cached, because there are thousands of nodes but few numbers of blocks. */
 static double t_quantile(size_t block_cnt)
 {
 	static double known[CONFIDENCE_BLOCKS_MAX + 1];

@@ -13,15 +13,15 @@
 #include <stdint.h>
 
 #define CONFIDENCE_BLOCKS_MAX 64
-#define CONFIDENCE_BLOCKS_MIN 16	/* blocks are joined down to so many */
+#define CONFIDENCE_BLOCKS_MIN 16	/* blocks are joined until this many are left */
 
 /* How many blocks n recorded intervals are cut into, of equal numbers of these; 0: too few. */
 size_t blocks_for(uint64_t n);
 
 struct confidence {
 	double half_width;		/* of the 95 % interval around the share */
-	size_t block_cnt;		/* that it took: fewer where neighbours were alike */
-	bool correlated;		/* they still are: the interval is too narrow */
+	size_t block_cnt;		/* number of blocks used: fewer if neighbours were alike */
+	bool correlated;		/* neighbours are still alike: the interval is too narrow */
 };
 
 /* blocks: block_cnt of them, of n intervals. */

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * drift.c - do latencies change in the course of the run, more than neighbours resembling each other does?
+ * drift.c - tests whether latencies change in the course of the run, more than the likeness of neighbours explains.
  *
  * KPSS: with r the ranks of the latencies around their mean and S(t) their running sum,
  *
  *	kpss = sum S(t)^2 / (n^2 s^2)		s^2 = g(0) + 2 sum over l of (1 - l / (L + 1)) g(l)
  *
- * g(l): their autocovariance; L = max(30, 12 (n / 100)^(1/4)) lags, so that neighbours that are alike
- * do not count as a drift.  Above .739 it is one chance in a hundred.  Ranks, so that one stall is no
- * drift.  Example, L = 0, T = 1, 2, 3, 4: r = -1.5, -.5, .5, 1.5, S = -1.5, -2, -1.5, 0, sum 8.5, s^2 = 5/4:
- * 8.5 / (16 * 1.25) = .425.
+ * g(l): their autocovariance; L = max(30, 12 (n / 100)^(1/4)) lags, so that neighbours that are alike do not count as
+ * a drift.  Above .739 it is one chance in a hundred.  Ranks, so that one stall is no drift.  Example, L = 0, T = 1,
+ * 2, 3, 4: r = -1.5, -.5, .5, 1.5, S = -1.5, -2, -1.5, 0, sum 8.5, s^2 = 5/4: 8.5 / (16 * 1.25) = .425.
  *
- * What it looks like: of the means of the 64ths, does a straight line explain more, or one stretch that differs from the
- * rest?  Example, means 1, 1, 4, 4, 1, 1, 1, 1: the stretch of the third and fourth explains all, a line little.
+ * What it looks like: of the means of the 64ths, does a straight line explain more, or one stretch that differs from
+ * the rest?  Example, means 1, 1, 4, 4, 1, 1, 1, 1: the stretch of the third and fourth explains all, a line little.
  *
- * Whether it matters: the part of the variance that is between 64ths of the run, less what chance puts
- * there.
+ * Whether it matters: the part of the variance that is between 64ths of the run, less the part expected by chance.
  */
 #include "analysis/stats/latency_checks.h"
 
@@ -49,7 +47,8 @@ static double *ranks_of(const int64_t *latencies_ns, size_t cnt)
 	return ranks;
 }
 
-/* Of some lags at once: a sum waits for each addition, those of other lags do not.  Each is added up in its own order. */
+/* Several lags at once: the additions of one sum wait for each other, those of different lags do not.  Each sum keeps
+ * its own order. */
 static void add_products(const double *ranks, size_t cnt, size_t first_lag, double ret[LAGS_AT_ONCE])
 {
 	double sums[LAGS_AT_ONCE] = { 0 };
@@ -98,7 +97,7 @@ static double mean_of(const int64_t *latencies_ns, size_t first, size_t end)
 	return end > first ? sum / (double)(end - first) : 0;
 }
 
-/* Var of the blocks' means, less the mean variance within a block divided by its size; of the whole. */
+/* Variance of the blocks' means, less the mean variance within a block divided by its size, relative to the whole. */
 static double between_blocks(const int64_t *latencies_ns, size_t cnt)
 {
 	double mean = mean_of(latencies_ns, 0, cnt), between = 0, within = 0, size = (double)cnt / BLOCKS;
@@ -151,7 +150,7 @@ static double find_stretch(const double means[BLOCKS], double mean, double squar
 	return squares > 0 ? most / squares : 0;
 }
 
-/* A run with two levels: which of them is the exception? */
+/* Names the levels of a run with two of them: decides which is the exception. */
 static void name_levels(size_t *from, size_t *until, enum drift_shape *ret)
 {
 	if (*from == 0 && *until > BLOCKS / 2) {

@@ -2,17 +2,18 @@
 /*
  * mixture.c - one kind of latency, or several?
  *
- * Hits and misses of a cache, reads and writes under one name: variance is then mostly between kinds, and what makes a read
- * vary is hidden.  Log latencies are fitted by one distribution, the likeliest of normal and uniform, and by 2, 3 and 4 normal
- * ones (expectation and maximization over a histogram).  Where the run drifts each is taken less the median of its 64th of the
- * run, for a drift is no kind.  There are k populations if k normal distributions are likelier than fewer by more than 10 of the
- * Bayesian criterion, each has a twentieth or more, and any two neighbours are apart: by more than 2 as Ashman measures it,
+ * Hits and misses of a cache, reads and writes under one name: variance is then mostly between kinds, and what makes
+ * a read vary is hidden.  Log latencies are fitted by one distribution, the likeliest of normal and uniform, and by
+ * 2, 3 and 4 normal ones (expectation and maximization over a histogram).  If the run drifts, each is taken less the
+ * median of its 64th of the run, because a drift is not a population.  There are k populations if k normal
+ * distributions are likelier than fewer by more than 10 of the Bayesian criterion, each has a twentieth or more, and
+ * any two neighbours are apart: by more than 2 as Ashman measures it,
  *
  *	D = sqrt 2 |m1 - m2| / sqrt(s1^2 + s2^2)
  *
- * and with a gap between them: the fit's lowest point is at most .8 of either centre, and fewer latencies lie around it, by a
- * standard error or more.  Several normal distributions also fit a hill with a flat top, which has no gap.  The largest such k
- * counts.  Example: centres log 1 ms and log 3 ms, both of sd .3: D = 1.1 / .3 = 3.7.
+ * and with a gap between them: the fit's lowest point is at most .8 of either centre, and fewer latencies lie around
+ * it, by a standard error or more.  Several normal distributions also fit a hill with a flat top, which has no gap.
+ * The largest such k counts.  Example: centres log 1 ms and log 3 ms, both of sd .3: D = 1.1 / .3 = 3.7.
  */
 #include "analysis/stats/latency_checks.h"
 
@@ -26,12 +27,12 @@
 
 #define BLOCKS 64
 #define BINS 512
-#define ROUNDS 500			/* of two; of more, which begin where fewer ended, a third of that */
+#define ROUNDS 500			/* for two; more, which begin from a fit of fewer, get a third of that */
 #define MOVED_MIN 1e-3			/* bins in a round */
 #define BETTER_MIN 10			/* of the Bayesian information criterion */
 #define DISTANCE_MIN 2
 #define WEIGHT_MIN 0.05
-#define GAP_MOST 0.8			/* of the lower centre, as fitted */
+#define GAP_MOST 0.8			/* relative to the lower centre, as fitted */
 
 struct normal {
 	double weight, mean, variance;
@@ -74,7 +75,7 @@ static void level_blocks(double *logs, size_t cnt)
 	}
 }
 
-/* Weighted, but of no more evidence than values. */
+/* Weighted, but counts as no more evidence than values. */
 static void fill_histogram(struct histogram *h, const double *values, const uint32_t *copies, size_t cnt)
 {
 	double low = values[0], high = values[0], all = 0;
@@ -132,7 +133,8 @@ static double log_likelihood(const struct histogram *h, const struct normal *p, 
 	return sum;
 }
 
-/* Of latencies that are uniform, or whose logarithms are: two normal ones beat one there, but not this. */
+/* Likelihood of latencies that are uniform, or whose logarithms are: two normal distributions fit those better than
+ * one, but not better than this. */
 static double uniform_likelihood(const struct histogram *h)
 {
 	double last = centre_of(h, BINS - 1), of_logs = h->n * log(1 / (last - h->first + h->width)), sum = 0;
@@ -143,7 +145,7 @@ static double uniform_likelihood(const struct histogram *h)
 	return fmax(of_logs, sum);
 }
 
-/* One round; p becomes more likely.  False: it moved no more. */
+/* One round; p becomes more likely.  False: it no longer moved. */
 static bool improve(const struct histogram *h, struct normal *p, size_t cnt)
 {
 	double weights[MIXTURE_MAX] = { 0 }, sums[MIXTURE_MAX] = { 0 }, squares[MIXTURE_MAX] = { 0 };
@@ -220,7 +222,7 @@ static double fit_two(const struct histogram *h, const struct normal *one, struc
 	return best;
 }
 
-/* From fits of one fewer, each of them divided in turn. */
+/* Starts from fits of one fewer, each component divided in turn. */
 static double fit_more(const struct histogram *h, const struct normal *fewer, size_t cnt, struct normal ret[MIXTURE_MAX])
 {
 	double best = -INFINITY;
@@ -237,7 +239,7 @@ static double fit_more(const struct histogram *h, const struct normal *fewer, si
 	return best;
 }
 
-/* Values within an eighth of the centres' distance of x. */
+/* Number of values within an eighth of the centres' distance of x. */
 static double count_around(const struct histogram *h, double x, double distance)
 {
 	double sum = 0;
@@ -257,7 +259,7 @@ static double density_of_all(const struct normal *p, size_t cnt, double x)
 	return all;
 }
 
-/* Between p[i] and p[i + 1]. */
+/* Whether there is a gap between p[i] and p[i + 1]. */
 static bool has_gap(const struct histogram *h, const struct normal *p, size_t cnt, size_t i)
 {
 	const struct normal *fast = &p[i], *slow = &p[i + 1];
@@ -309,7 +311,7 @@ struct mixture mixture_of(const int64_t *latencies_ns, const uint32_t *copies, s
 	struct histogram h;
 	struct normal one, fewer[MIXTURE_MAX], p[MIXTURE_MAX];
 	double likely, likely_normal;
-	size_t base = 1;		/* so many are as likely as that */
+	size_t base = 1;		/* number of fits as likely as that */
 
 	if (cnt < SERIES_MIN)
 		return m;
@@ -326,7 +328,7 @@ struct mixture mixture_of(const int64_t *latencies_ns, const uint32_t *copies, s
 
 		memcpy(fewer, p, k * sizeof(*p));
 		if (2 * (found - likely_normal) - 3 * log(h.n) <= BETTER_MIN)
-			break;			/* one hill: nothing to look for */
+			break;			/* one hill: there is nothing to find */
 		if (2 * (found - likely) - 3 * (double)(k - base) * log(h.n) <= BETTER_MIN)
 			continue;
 		if (are_apart(&h, p, k))

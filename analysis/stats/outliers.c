@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * outliers.c - do a handful of intervals carry the variance?
+ * outliers.c - tests whether a few intervals carry the variance.
  *
- * One stall of 150 standard deviations among 10,000 intervals is two thirds of their variance: then every
- * share is about that one interval.  It is an incident, not a factor.  Example, T = 1, 1, 1, 1, 6: mean 2,
- * squares 1, 1, 1, 1, 16: the fifth has 80 %, and (20)^2 / (4 + 256) = 1.5 intervals speak of the variance.
+ * One stall of 150 standard deviations among 10,000 intervals is two thirds of their variance: then every share is
+ * about that one interval.  It is an incident, not a factor.  Example, T = 1, 1, 1, 1, 6: mean 2, squares 1, 1, 1, 1,
+ * 16: the fifth has 80 %, and the effective number of intervals is (20)^2 / (4 + 256) = 1.5.
  */
 #include "analysis/stats/latency_checks.h"
 

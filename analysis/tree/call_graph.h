@@ -18,7 +18,7 @@ struct call_edge {
 struct call_graph {
 	size_t function_cnt;
 	uint32_t *heights;		/* per function */
-	bool *open;			/* per function: may call one that was not probed */
+	bool *open;			/* per function: may call one without a probe */
 };
 
 struct call_graph *call_graph_new(const struct trace *t, const struct nestings *seen);

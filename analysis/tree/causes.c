@@ -2,9 +2,9 @@
 /*
  * causes.c - sums over the rows of the variance tree, by function and cause.
  *
- * A row is one interval's times in terminal places.  Each belongs to every function around it, to each
- * once (recursion), and to one cause: the class of the wait it lies in, or running.  As in moments.c sums
- * are 128-bit integers, and an interval in which something took no time counts as 0.
+ * A row is one interval's times in terminal places.  Each time belongs to every function around it, to each once
+ * (recursion), and to one cause: the class of the wait it lies in, or running.  As in moments.c sums are 128-bit
+ * integers, and an interval in which something took no time counts as 0.
  */
 #include "analysis/tree/causes.h"
 
@@ -48,7 +48,7 @@ static void charge(struct summing *s, uint32_t index, enum trace_state state, in
 	s->sums[index]->row_ns[state] += ns;
 }
 
-/* Top down: what a place lies in is the class of the innermost wait at or above it. */
+/* Top down: the state of a place is the class of the innermost wait at or above it. */
 static void find_states(struct summing *s)
 {
 	const struct listed *list = s->tree.list.items;
@@ -63,7 +63,7 @@ static void find_states(struct summing *s)
 	}
 }
 
-/* Bottom up: each place's time by cause, and whom that is charged to. */
+/* Bottom up: each place's time by cause, and the functions it is charged to. */
 static void charge_places(struct summing *s, const cells *row)
 {
 	const struct listed *list = s->tree.list.items;

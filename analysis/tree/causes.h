@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * causes.h - a function's variance by what its time was: running, and each class of wait.
+ * causes.h - a function's variance by cause: running, and each class of wait.
  *
- * A function's time in an interval, over all its places and with what it calls, is the sum of its
- * times by cause.  So its variance is the sum of theirs and twice their covariances, exactly:
+ * A function's time in an interval, over all its places and with what it calls, is the sum of its times by cause.  So
+ * its variance is the sum of theirs and twice their covariances, exactly:
  *
  *	f takes 10 running + 0 io, 10 + 40, 20 + 80: sums 10, 50, 100
  *	Var(f) = Var(running) 22.2 + Var(io) 1066.7 + 2 Cov(running, io) 266.7 = 1355.6

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * execution_table.c - time per interval and function (paper 3.3.3), by either charge.
+ * execution_table.c - time per interval and function (paper 3.3.3), for either charge.
  *
- * A place's time belongs to every function around it, to each once: function rows are
- * inclusive, and recursion does not count twice.  `wait:CLASS` is the time of the waits of that
- * class, `other` running time in no probed function.  Rows of 0 are left out.
+ * A place's time belongs to every function around it, to each once: function rows are inclusive, and recursion does
+ * not count twice.  `wait:CLASS` is the time of the waits of that class, `other` running time in no probed function.
+ * Rows of 0 are left out.
  *
- * Example (times in ns): A runs [10,20], waits [20,50], runs [50,70], its lock() is [18,52]; B,
- * who wakes A at 50, runs hold() [5,45].
+ * Example (times in ns): A runs [10,20], waits [20,50], runs [50,70], its lock() is [18,52]; B, who wakes A at 50,
+ * runs hold() [5,45].
  *	charge waiter	lock 34   other 26   wait:lock 30
  *	charge waker	hold 25   lock 4     other 31
  */
@@ -37,7 +37,7 @@ static void charge_row(struct totals *s, uint32_t row, int64_t ns)
 	s->ns[row] += ns;
 }
 
-/* ns: of the whole subtree. */
+/* ns: time of the whole subtree. */
 static void charge_place(struct totals *s, const struct place *p, int64_t ns)
 {
 	uint32_t function_cnt = (uint32_t)s->t->functions.cnt;

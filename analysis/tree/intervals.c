@@ -2,10 +2,9 @@
 /*
  * intervals.c - which intervals count, and one walk over them.
  *
- * Only completed ones whose records are whole are used; every other is counted by reason.
- * Example: of six "request"s one is still open at the end of the trace, one lost records, and one is
- * root-only: n = 3, open = 1, lost = 1.  The root-only one has a latency and no more: it is
- * kept apart (probing.c).
+ * Only completed ones with complete records are used; the others are counted by reason. Example: of six "request"s
+ * one is still open at the end of the trace, one lost records, and one is root-only: n = 3, open = 1, lost = 1.  The
+ * root-only one has a latency and no more: it is kept apart (probing.c).
  */
 #include "analysis/tree/intervals.h"
 #include "analysis/tree/waiter_sums.h"
@@ -96,8 +95,8 @@ static const struct interval *interval_at(const struct interval_lists *l, uint32
 }
 
 /*
- * Sums of squares are exact while n * L^2 < 2^124.  Where the longest latency L would break
- * that, what is longer than 19.5 hours is no latency but damage, and is left out.
+ * Sums of squares are exact while n * L^2 < 2^124.  If the longest latency L would break that, latencies above 19.5
+ * hours count as damage and are left out.
  */
 int64_t intervals_longest_allowed(const struct interval_lists *l, uint32_t name)
 {
@@ -116,7 +115,7 @@ int64_t intervals_longest_allowed(const struct interval_lists *l, uint32_t name)
 	return squares_fit(cnt, longest_ns) ? INT64_MAX : LONGEST_LATENCY_NS;
 }
 
-/* Sleeping ends by itself, input and output may; these end because some thread did something. */
+/* Whether such a wait ends because another thread acts.  Sleeping ends by itself, input and output may. */
 static bool somebody_ends(enum trace_state wait)
 {
 	return wait == STATE_LOCK || wait == STATE_COND || wait == STATE_JOIN;

@@ -13,10 +13,11 @@
 #define LONGEST_LATENCY_NS ((int64_t)1 << 46)	/* 19.5 hours; see intervals_longest_allowed() */
 
 struct counted_intervals {		/* of one name */
-	uint64_t in_full, completed;	/* whole ones; completed: root-only ones, too */
+	uint64_t in_full, completed;	/* with complete records; completed: root-only ones, too */
 	uint64_t open, aborted, bad_path, lost;	/* left out */
-	__int128 waited_ns, no_waker_ns;	/* in waits that somebody ends; of it: nobody knows who */
-	__int128 io_waited_ns, io_no_waker_ns;	/* the same of waits for files, which a disk may end */
+	__int128 waited_ns, no_waker_ns;	/* time in waits that another thread ends; and the part with an
+						 * unknown waker */
+	__int128 io_waited_ns, io_no_waker_ns;	/* the same for waits for files, which a disk may end */
 };
 
 /* Index of the name, or -ENOENT.  NULL: the one with the most completed intervals, ties by
@@ -38,14 +39,14 @@ size_t interval_lists_cnt(const struct interval_lists *l, uint32_t name);
 /* The longest latency that can be summed up exactly with those of all others of that name. */
 int64_t intervals_longest_allowed(const struct interval_lists *l, uint32_t name);
 
-/* Takes an interval; root-only: its row is empty. */
+/* Receives an interval; root-only: its row is empty. */
 typedef void (*interval_taker)(void *arg, const struct interval *iv, const cells *row);
 
-/* Walks each completed interval of that name, by v, in order of start and SID. */
+/* Calls the taker for each completed interval of that name, with the rows by v, in order of start and SID. */
 void intervals_walk(const struct timeline *tl, const struct interval_lists *l, uint32_t name, int64_t longest_ns,
 		    struct vtree *v, struct counted_intervals *counted, interval_taker take, void *arg);
 
-/* All of them of one sorted trace, for views that read it once more.  NULL as above; -ENOENT. */
+/* All of them in one sorted trace, for views that read it again.  NULL as above; -ENOENT. */
 int intervals_walk_all(struct trace *t, const char *name, struct vtree *v, interval_taker take, void *arg);
 
 #endif

@@ -28,7 +28,7 @@ struct pair_table {
 	size_t child_cnt;		/* that there is room for */
 };
 
-struct row_links {			/* of a place in the row, among those that were looked at so far; 0: none */
+struct row_links {			/* links of a place in the row, among the places visited so far; 0: none */
 	uint32_t last;			/* of its children */
 	uint32_t before;		/* the sibling before it */
 };
@@ -51,13 +51,13 @@ static size_t pair_index(const struct place *a, const struct place *b)
 	return high * (high - 1) / 2 + low;
 }
 
-/* A parent that has got too many children has no sums any more: those that it had are not looked at. */
+/* A parent with too many children has no sums any more: earlier ones are ignored. */
 static bool has_pairs(const struct vtree *v, uint32_t parent)
 {
 	return v->places.items[parent].child_cnt <= CHILDREN_WITH_ALL;
 }
 
-/* Children are found as rows come: what is there keeps its place in a triangle. */
+/* Children are found as rows come: existing entries keep their place in the triangle. */
 static void grow_table(struct pair_table *t, size_t child_cnt)
 {
 	size_t cnt = child_cnt + child_cnt / 2, old = t->child_cnt * (t->child_cnt - (t->child_cnt > 0)) / 2;
@@ -138,7 +138,7 @@ static void add_row(struct moments *m, const struct vtree *v, const cells *row, 
 	}
 }
 
-/* Whose time is all its only child's has the same sums: most functions call nothing that is recorded. */
+/* A place whose time is all its only child's has the same sums: most functions call nothing that is recorded. */
 static void sum_nodes(struct moments *m, const struct row_batch *b)
 {
 	struct row_scratch *s = m->scratch;
@@ -278,13 +278,13 @@ double moments_covariance(uint64_t n, __int128 x, __int128 y, __int128 xy)
 	rx = x - count * kx;
 	ry = y - count * ky;
 	a = xy - kx * y - ky * x + count * kx * ky;
-	/* One exact numerator where it fits, so that what is zero comes out as zero. */
+	/* One exact numerator if it fits, so that zero comes out as zero. */
 	if ((a < 0 ? -a : a) < (((__int128)1 << 124) / count))
 		return (double)((long double)(a * count - rx * ry) / n / n);
 	return (double)(((long double)a - (long double)(rx * ry) / n) / n);
 }
 
-/* Around the whole parts of the means in integers: X may be long and vary little. */
+/* Relative to the integer parts of the means, in integers: X may be long and vary little. */
 double moments_centred(uint64_t n, __int128 all_x, __int128 all_y, uint64_t cnt, __int128 x, __int128 y, __int128 xy)
 {
 	__int128 kx = all_x / (__int128)n, ky = all_y / (__int128)n, rows = (__int128)cnt;

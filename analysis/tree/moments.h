@@ -19,10 +19,10 @@ struct pair_table;			/* sums of products of siblings, of one parent */
 
 struct moments {
 	uint64_t n;
-	VEC(struct sums) places;	/* one a place; places[0] is T itself */
-	VEC(struct pair_table) pairs;	/* one a place, of its children */
+	VEC(struct sums) places;	/* one per place; places[0] is T itself */
+	VEC(struct pair_table) pairs;	/* one per place, for its children */
 	struct row_scratch *scratch;
-	struct row_batches *batches;	/* of rows that are not in the sums yet */
+	struct row_batches *batches;	/* rows that are not in the sums yet */
 	const struct vtree *v;		/* of those */
 };
 
@@ -33,13 +33,13 @@ DEFINE_CLEANUP(struct moments *, moments_free);
 /* Rows in any order, all of one tree; each sums to the interval's latency, and counts weight times. */
 void moments_add_row(struct moments *m, const struct vtree *v, const cells *row, uint32_t weight);
 
-/* No more rows; before that sums are not whole. */
+/* No more rows come; before this call the sums are incomplete. */
 void moments_end(struct moments *m);
 
-/* All weights had this common divisor: as if they had been added divided by it. */
+/* All weights had this common divisor: makes the sums as if they had been added divided by it. */
 void moments_divide(struct moments *m, uint32_t unit);
 
-/* Places get the numbers that vtree_renumber() gave them, new_ids[old]. */
+/* Gives places the numbers of vtree_renumber(), new_ids[old]. */
 void moments_renumber(struct moments *m, const struct vtree *v, const uint32_t *new_ids);
 
 /* Population covariance (divisor n) from sums of X, Y and X * Y. */
@@ -51,7 +51,7 @@ double moments_centred(uint64_t n, __int128 all_x, __int128 all_y, uint64_t cnt,
 
 double moments_variance_of(const struct moments *m, uint32_t place);
 double moments_with_latency(const struct moments *m, uint32_t place);	/* Cov(X, T) */
-/* Of a parent with at most CHILDREN_WITH_ALL places below it; of others see sibling_pairs.h. */
+/* For a parent with at most CHILDREN_WITH_ALL places below it; for others see sibling_pairs.h. */
 double moments_of_siblings(const struct moments *m, const struct vtree *v, uint32_t a, uint32_t b);
 
 #endif

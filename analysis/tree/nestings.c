@@ -2,11 +2,11 @@
 /*
  * nestings.c - collects nestings window by window.
  *
- * Whether an interval was recorded in full is known when it ends, perhaps in a later window.  Until then what is
- * seen in it waits, unless it was seen inside another one before, as nearly all is.  Example: interval 7 is open
- * and shows handle > get for the first time: pending.  In the next window it ends; records were lost in it:
- * handle > get counts, but not as inside.  A thread may go on with it after its end, so that it was such a one is
- * remembered; whoever waits in the end was in one recorded in full.
+ * Whether an interval was recorded in full is known when it ends, perhaps in a later window.  Until then the nestings
+ * seen in it are pending, unless they were seen inside another one before, as nearly all were.  Example: interval 7
+ * is open and shows handle > get for the first time: pending.  In the next window it ends; records were lost in it:
+ * handle > get counts, but not as inside.  A thread may continue it after its end, so incomplete intervals are
+ * remembered; nestings still pending at the end were in one recorded in full.
  */
 #include "analysis/tree/nestings.h"
 
@@ -66,7 +66,7 @@ static void postpone(struct nestings *n, uint64_t sid, uint32_t caller, uint32_t
 	n->pending[n->pending_cnt++] = (struct pending){ sid, caller, callee };
 }
 
-/* Those of the window. */
+/* The intervals that ended in the window. */
 static struct map *ended_intervals(struct nestings *n, const struct trace *t)
 {
 	struct map *sids = map_new();
@@ -81,7 +81,7 @@ static struct map *ended_intervals(struct nestings *n, const struct trace *t)
 	return sids;
 }
 
-/* Seen inside once, a pair has nothing more to tell: what explains it there explains it elsewhere. */
+/* A pair seen inside once needs no more evidence: what explains it there explains it elsewhere. */
 static bool is_settled(const struct nestings *n, uint32_t caller, uint32_t callee, bool together)
 {
 	return is_known(n, caller, callee, true) || (!together && is_known(n, caller, callee, false));
@@ -105,7 +105,7 @@ static void add_pair(struct nestings *n, const struct map *ended, const struct i
 		postpone(n, inner->sid, outer->function, inner->function);
 }
 
-/* all: what has not ended by now was recorded in full as well. */
+/* all: intervals that have not ended by now count as recorded in full. */
 static void settle(struct nestings *n, const struct map *ended, bool all)
 {
 	size_t left = 0;
@@ -123,7 +123,7 @@ static void settle(struct nestings *n, const struct map *ended, bool all)
 
 #define SEEN 1024
 
-/* Pairs that were seen lately, so that most are not looked up in a map. */
+/* Recently seen pairs, so that most need no look-up in a map. */
 struct seen {
 	uint32_t caller, callee;
 	bool together, settled;

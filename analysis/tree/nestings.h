@@ -18,7 +18,7 @@ struct nestings {
 	VEC(struct nesting) list;	/* after nestings_finish() each pair once, inside if ever seen so */
 	/* private */
 	struct map *known;
-	struct map *partial;		/* SIDs that ended so far, not recorded in full */
+	struct map *partial;		/* SIDs of intervals that ended, not recorded in full */
 	struct pending *pending;
 	size_t pending_cnt, pending_cap;
 };
@@ -28,9 +28,9 @@ void nestings_free(struct nestings *n);
 DEFINE_CLEANUP(struct nestings *, nestings_free);
 
 /*
- * Those of a window's invocations that ended after before_ns, or are under way.  until_ns: after it the window
- * knows nothing; an invocation that goes on longer, and of no interval yet, is left for the next window.  The
- * window's intervals are all that ended by then.
+ * Adds the window's invocations that ended after before_ns, or are under way.  until_ns: the window's end; an
+ * invocation that goes on longer, without an interval yet, is left for the next window.  The window's intervals are
+ * all that ended by then.
  */
 void nestings_add(struct nestings *n, const struct timeline *tl, int64_t before_ns, int64_t until_ns);
 

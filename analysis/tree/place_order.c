@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * place_order.c - numbers for places that depend on nothing but what the places are.
+ * place_order.c - numbers places by their identity alone.
  *
  * Places are numbered as rows find them, and rows come as the windows of the trace do.  Sums of floating-point
- * numbers go through the tree in the order of these numbers, so they are given anew at the end: level by level,
- * siblings by kind, class of wait, function and call site.  Example: found as interval 0, g 1, f 2, body of g 3:
- * now interval 0, f 1, g 2, body of g 3.
+ * numbers go through the tree in the order of these numbers, so they are assigned anew at the end: level by level,
+ * siblings by kind, class of wait, function and call site.  Example: found as interval 0, g 1, f 2, body of g 3: now
+ * interval 0, f 1, g 2, body of g 3.
  */
 #include "analysis/tree/variance_tree.h"
 

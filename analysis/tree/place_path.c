@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * place_path.c - is a function already around a place?
+ * place_path.c - tests whether a function is already around a place.
  *
- * The functions on the way to the last place that was asked for are counted.  The next one is nearby, so the count follows it in
- * a few steps.  Example: after f > g > h comes f > g > k: h is taken out, k was not there.
+ * The functions on the path to the place of the last query are counted.  The next one is nearby, so the count follows
+ * it in a few steps.  Example: after f > g > h comes f > g > k: h is taken out, k was not there.
  */
 #include "analysis/tree/variance_tree.h"
 
@@ -20,7 +20,7 @@ static void count_on_path(struct vtree *v, uint32_t place, uint32_t change)
 	v->on_path.items[p->function] += change;
 }
 
-/* Places are found from the top down, so the way from the last one to the next is short, however deep they lie. */
+/* Queries come from the top down, so the way from the last place to the next is short, however deep they lie. */
 static void go_to(struct vtree *v, uint32_t place)
 {
 	const struct place *items = v->places.items;

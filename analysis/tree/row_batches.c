@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * row_batches.c - which kind a row is of, and its batch.
+ * row_batches.c - finds the kind of a row, and its batch.
  *
  * A kind has columns, the terminal places of its rows.  A row is of a kind if it has a quarter of the columns, and at
- * most as many new ones as it has old.  New ones join the kind, up to twice as many as its rows have on average: batches
- * are half full, whatever some rows have beside the others (who held a lock differs from wait to wait).  Most rows are of
- * the kind that the row before was of; else the kinds are tried in order of their last use.  Example: a kind of columns
- * a, b, c, two rows of 3; row a, b, d: one new column, and 4 are less than 2 * 3, so d joins them.
+ * most as many new ones as it has old.  New ones join the kind, up to twice as many as its rows have on average: so
+ * batches are at least half full, whatever columns some rows have in addition (the holder of a lock differs from wait
+ * to wait).  Most rows are of the kind that the row before was of; else the kinds are tried in order of their last
+ * use.  Example: a kind of columns a, b, c, two rows of 3; row a, b, d: one new column, and 4 are less than 2 * 3, so
+ * d joins them.
  *
- * A row is written side by side, by columns, and turned round when there are 64: so each row touches little memory.
+ * Rows are written one after the other and transposed when there are 64: so each row touches little memory.
  *
- * There are few kinds, so that memory does not grow with what there is of rows that are like no others; a kind makes room
- * for another when it was not seen for long.
+ * There are few kinds, so that memory does not grow with rows that are unlike all others; a kind that was not seen
+ * for long is replaced.
  */
 #include "analysis/tree/row_batches.h"
 
@@ -19,11 +20,11 @@
 #include "base/wide.h"
 #include "base/banned.h"
 
-#define COLUMNS_MAX 2048		/* in a row; a column of a batch takes 256 bytes, those above it as much */
+#define COLUMNS_MAX 2048		/* per row; a column of a batch takes 256 bytes, those above it as much */
 #define UNSEEN_ROWS 1024		/* then another one may take its place */
 #define BATCH_NS ((uint64_t)1 << 29)
-#define FEW_ROWS 8			/* are multiplied one by one */
-#define COLUMNS_TURNED 4		/* at once */
+#define FEW_ROWS 8			/* with fewer rows, products are computed one by one */
+#define COLUMNS_TURNED 4		/* transposed at once */
 
 struct kind {
 	struct row_batch batch;
@@ -216,7 +217,7 @@ static void add_node(struct kind *k, uint32_t place, uint32_t parent)
 	k->is_new = true;
 }
 
-/* With all above it that is not there yet.  Returns its number. */
+/* Adds a column with the missing nodes above it.  Returns its number. */
 static uint32_t add_column(struct row_batches *s, struct kind *k, uint32_t place)
 {
 	const struct place *places = s->v->places.items;
@@ -234,7 +235,7 @@ static uint32_t add_column(struct row_batches *s, struct kind *k, uint32_t place
 	return k->column_of_place[place];
 }
 
-/* Bodies and blames have time of their own, all others that of their children. */
+/* Bodies and blames have time of their own; all other nodes have their children's. */
 static void find_only_children(const struct vtree *v, struct row_batch *b)
 {
 	struct batch_node *nodes = b->nodes.items;
@@ -258,7 +259,7 @@ static void find_only_children(const struct vtree *v, struct row_batch *b)
 
 typedef uint32_t four __attribute__((vector_size(16), aligned(4)));
 
-/* Four columns of four rows: rows ret[0], ret[1] .. of them become columns. */
+/* Transposes four columns of four rows: rows ret[0], ret[1] ... */
 static inline void turn_four(const uint32_t *rows, size_t row_len, four ret[4])
 {
 	const four a = *(const four *)rows, b = *(const four *)(rows + row_len);
@@ -272,7 +273,7 @@ static inline void turn_four(const uint32_t *rows, size_t row_len, four ret[4])
 	ret[3] = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
 }
 
-/* From rows to columns, four by four. */
+/* Transposes the rows, four by four. */
 static void turn_round(struct kind *k)
 {
 	struct row_batch *b = &k->batch;
@@ -299,8 +300,8 @@ WIDE static void add_column_to(uint32_t *restrict to, const uint32_t *restrict f
 		to[r] += from[r];
 }
 
-/* From the last to the first, so children before what is above them.  What nothing was added to but zeros is of the batch
- * before, and is written over. */
+/* From the last to the first, so children come before their parents.  A node without additions still has the values
+ * of the batch before, and is overwritten. */
 static void add_up(struct row_batch *b)
 {
 	for (size_t i = b->nodes.cnt; i-- > 1; ) {
@@ -330,7 +331,7 @@ static void yield(struct row_batches *s, struct kind *k)
 	b->cnt = 0;
 }
 
-/* Fills s->columns; returns how many there are not. */
+/* Fills s->columns; returns how many are missing. */
 static size_t find_columns(struct row_batches *s, const struct kind *k, const cells *row)
 {
 	const struct cell *cells = row->items;
@@ -358,7 +359,7 @@ static bool is_of_kind(struct row_batches *s, const struct kind *k, const cells 
 	return missing == 0 || columns * k->row_cnt <= 2 * k->cell_cnt;
 }
 
-/* NULL: there is no room for one. */
+/* NULL: there is no room for a kind. */
 static struct kind *make_kind(struct row_batches *s)
 {
 	struct kind *last;
@@ -378,7 +379,7 @@ static struct kind *make_kind(struct row_batches *s)
 	return last;
 }
 
-/* Or a new one; missing: how many columns it does not have. */
+/* Or a new one; missing: the number of columns that it lacks. */
 static struct kind *find_kind(struct row_batches *s, const cells *row, size_t *ret_missing)
 {
 	struct kind *k;

@@ -6,7 +6,7 @@
 
 #include "base/banned.h"
 
-/* A place keeps its parent for good. */
+/* A place always keeps its parent. */
 static void make_room(struct row_tree *r, const struct vtree *v)
 {
 	while (r->places.cnt < v->places.cnt) {

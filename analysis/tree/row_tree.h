@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * row_tree.h - a row as a tree: its places with all that are above them, parents first, each with its whole time.
+ * row_tree.h - a row as a tree: its places with all places above them, parents first, each with its whole time.
  *
  * Private to analysis/.  Example: interval > f > body 5, f > g > body 3; the row is (body of f, 5) (body of g, 3):
  *
  *	list	interval 8   f 8   body of f 5   g 3   body of g 3
  *	parent	-            0     1             1     3
  *
- * Adding up from behind takes one step a place, however deep it lies.
+ * Adding up from the end takes one step per place, however deep it lies.
  */
 #ifndef ANALYSIS_TREE_ROW_TREE_H
 #define ANALYSIS_TREE_ROW_TREE_H
@@ -17,15 +17,15 @@
 struct listed {				/* a place that took time in the row */
 	int64_t ns;			/* its whole subtree */
 	uint32_t place;
-	uint32_t parent;		/* in the list; of the first, itself */
+	uint32_t parent;		/* index in the list; of the first, itself */
 };
 
 struct tree_place {
-	uint32_t parent, at;		/* at: in the list, if it is there */
+	uint32_t parent, at;		/* at: index in the list, if it is there */
 };
 
 struct row_tree {
-	VEC(struct listed) list;	/* of the last row; the interval first, if there is anything */
+	VEC(struct listed) list;	/* of the last row; begins with the interval, if not empty */
 	/* private */
 	VEC(struct tree_place) places;
 	VEC(uint32_t) above;

@@ -2,9 +2,9 @@
 /*
  * rows.c - rows on disk, sorted by merging.
  *
- * Rows are collected in memory; when there are too many they are sorted and appended to the file as one run.
- * To read them is to merge the runs and what is still in memory.  Intervals end in nearly the order in which they
- * began, so a merge mostly reads one run after the other.
+ * Rows are collected in memory; when there are too many they are sorted and appended to the file as one run. Reading
+ * merges the runs and the rows still in memory.  Intervals end in nearly the order in which they began, so a merge
+ * mostly reads one run after the other.
  *
  * A row is a few 64-bit words.  Example, place 3 for 500 ns and place 4 for 5 s, no work:
  *
@@ -177,7 +177,7 @@ static size_t words_of(const uint64_t *row)
 	return row[0];
 }
 
-/* What is in memory becomes a run. */
+/* Writes the rows in memory as a run. */
 static void write_run(struct rows *r)
 {
 	struct run run = { r->file_words, r->words.cnt };
@@ -241,7 +241,7 @@ void rows_add(struct rows *r, const struct row_head *head, const struct cell *ce
 
 /* ---- reading ---- */
 
-/* At least cnt words are in the buffer; false: the file does not yield them. */
+/* Makes sure that at least cnt words are in the buffer; false: the file does not have them. */
 static bool fill(struct rows *rows, struct row_reader *r, size_t cnt)
 {
 	size_t want;
@@ -272,7 +272,7 @@ static bool fill(struct rows *rows, struct row_reader *r, size_t cnt)
 	return r->cnt >= cnt;
 }
 
-/* Turns to the next row of the run. */
+/* Advances to the next row of the run. */
 static void advance(struct rows *rows, struct row_reader *r)
 {
 	if (!r->buffer) {
@@ -299,7 +299,7 @@ static bool is_before(const struct row_reader *a, const struct row_reader *b)
 	return a_ns != b_ns ? a_ns < b_ns : a->row[4] < b->row[4];
 }
 
-/* heap[at] may be later than what is below it. */
+/* heap[at] may be later than the entries below it. */
 static void sift_down(struct rows_walk *w, size_t cnt, size_t at)
 {
 	for (size_t child; (child = 2 * at + 1) < cnt; at = child) {

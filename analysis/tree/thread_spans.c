@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * thread_spans.c - a first moment, and a last one for each thread.
+ * thread_spans.c - keeps a first moment of all threads, and a last one for each.
  */
 #include "analysis/tree/thread_spans.h"
 #include "base/banned.h"

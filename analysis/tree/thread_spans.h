@@ -21,9 +21,9 @@ struct lives *lives_new(void);
 void lives_free(struct lives *l);
 DEFINE_CLEANUP(struct lives *, lives_free);
 
-/* The segments of a sorted trace, some of which may be known already. */
+/* Adds the segments of a sorted trace, some of which may be known already. */
 void lives_add(struct lives *l, const struct trace *t);
-/* INT64_MIN: nothing is known of it. */
+/* INT64_MIN: unknown. */
 int64_t lives_until(const struct lives *l, uint64_t tid);
 
 #endif

@@ -72,7 +72,7 @@ void times_batch_init(struct times_batch *r, const struct times *t)
 	r->at = xcalloc(t->column_cnt + 1, sizeof(*r->at));
 }
 
-/* A column of one place is that place's; the second place makes it a sum of its own. */
+/* A column of one place shares that place's sums; the second place makes it a sum of its own. */
 static void add_place(struct times_batch *r, uint32_t column, const batch_column ns, uint64_t rows_with)
 {
 	uint32_t at = r->at[column];

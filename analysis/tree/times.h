@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * times.h - how long each of some things took in each interval, as sparse rows.
+ * times.h - the time of each column in each interval, as sparse rows.
  *
- * Private to analysis/.  A column is whatever its maker numbers: factors, or the parts of the latency.
- * What took no time in an interval is not in its row and counts as 0.  Rows are made anew from those of the
- * variance tree each time they are read.
+ * Private to analysis/.  A column is a factor or a part of the latency, as its maker numbers them.  A column without
+ * time in an interval is not in its row and counts as 0.  Rows are computed from those of the variance tree each time
+ * they are read.
  *
  *	struct times_walk w;
  *	for (times_begin(&w, times); times_next(&w); )
@@ -37,7 +37,7 @@ DEFINE_CLEANUP(struct times *, times_free);
 
 typedef VEC(struct time_cell) time_cells;
 
-/* One row of them, for who has the row of places already: times_row() fills cells. */
+/* One row, for a caller that has the row of places already: times_row() fills cells. */
 struct times_row {
 	time_cells cells;
 	/* private */
@@ -50,7 +50,7 @@ void times_row_init(struct times_row *r, const struct times *t);
 void times_row(struct times_row *r, const cells *places);
 void times_row_release(struct times_row *r);
 
-/* The same of a batch: its columns that took time, each with its rows. */
+/* The same for a batch: its columns that took time, each with its rows. */
 struct times_column {
 	uint32_t column;
 	const uint32_t *ns;		/* a batch_column */
@@ -62,7 +62,7 @@ struct times_batch {
 	/* private */
 	const struct times *times;
 	uint32_t *at;			/* per column: in columns, if it is there */
-	batch_column *sums;		/* as many as there is room for columns */
+	batch_column *sums;		/* allocated for this many columns */
 	size_t sums_cap;
 };
 

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * variance_tree.c - from pieces of critical paths to places and rows.
+ * variance_tree.c - turns pieces of critical paths into places and rows.
  *
- * A piece is cut where the stack of its owner changes (the interval's own thread at that
- * moment), and each cut goes to one terminal place:
+ * A piece is cut where the stack of its owner changes (the interval's own thread at that moment), and each cut goes
+ * to one terminal place:
  *
  *	running at depth 0		the body of the innermost function (of the interval: none)
  *	blocked, woken late, explained	under the innermost function, a wait of that class; there,
  *					a blame: the innermost function of the thread that is
  *					charged, with its own class if it was blocked itself
- *	queue				a wait of the interval itself: nobody waits in a function; there,
+ *	queue				a wait of the interval itself, as no function waits; there,
  *					where its thread worked for others or had yet to pick it up, a
  *					blame: the innermost function it was in meanwhile
  *
- * Example: A runs f [0,100]; in it A waits for a lock [20,50], B runs g [0,45] and wakes A at
- * 50.  Places: interval > f > body 70, f > wait:lock > blame g 25, f > wait:lock > blame ? 5.
+ * Example: A runs f [0,100]; in it A waits for a lock [20,50], B runs g [0,45] and wakes A at 50.  Places: interval >
+ * f > body 70, f > wait:lock > blame g 25, f > wait:lock > blame ? 5.
  *
- * A function that calls itself is one place (f > f > g is f > g), so that no time counts twice.
- * The place of an invocation depends only on what is around it, so it is found once and kept.
+ * A function that calls itself is one place (f > f > g is f > g), so that no time counts twice. The place of an
+ * invocation depends only on what is around it, so it is found once and kept.
  */
 #include "analysis/tree/variance_tree.h"
 
@@ -26,9 +26,9 @@
 #include "base/banned.h"
 
 #define RECENT_PLACES 1024
-#define KINDS_FEW 16			/* of more kinds of intervals each looks at few calls of a window */
+#define KINDS_FEW 16			/* with more kinds of intervals, each uses few calls of a window */
 
-struct recent_place {			/* found: where what is like that is below a place; 0: nothing yet */
+struct recent_place {			/* found: a child equal to that of a look-up below a place; 0: nothing yet */
 	uint64_t key;			/* the place and the function */
 	uint32_t which;			/* the call site; of waits and blames, their kind */
 	uint32_t found;
@@ -88,7 +88,8 @@ void vtree_enter(struct vtree *v, const struct timeline *tl)
 	if (tl->trace->interval_names.cnt > KINDS_FEW)
 		v->sparse_bytes = cnt * sizeof(*v->calls);
 	v->calls = v->sparse_bytes ? sparse_zeros(v->sparse_bytes) : xcalloc(cnt, sizeof(*v->calls));
-	v->recent = xcalloc(RECENT_PLACES, sizeof(*v->recent));		/* 32 KB: not for each of 5,000 kinds at once */
+	v->recent = xcalloc(RECENT_PLACES, sizeof(*v->recent));		/* 32 KB: too much for each of 5,000 kinds at
+									 * once */
 	v->recent_others = xcalloc(RECENT_PLACES, sizeof(*v->recent_others));
 	v->row_of_window = 0;
 }
@@ -128,7 +129,7 @@ void vtree_free(struct vtree *v)
 	free(v);
 }
 
-/* What makes a place one among its siblings, as a small number. */
+/* What distinguishes a place from its siblings, as a small number. */
 static uint32_t label_of(struct vtree *v, const struct place *like)
 {
 	uint64_t *slot;
@@ -150,12 +151,12 @@ static uint32_t child_like(struct vtree *v, uint32_t parent, const struct place 
 	uint64_t *slot = map_slot(v->place_of_label,
 				  (uint64_t)parent << 32 | label_of(v, like));
 
-	if (*slot == 0)			/* place 0 is nobody's child */
+	if (*slot == 0)			/* place 0 is the child of none */
 		*slot = add_place(v, parent, like);
 	return (uint32_t)*slot;
 }
 
-/* Most were looked for before, and lately. */
+/* Most look-ups repeat a recent one. */
 static inline struct recent_place *recent_place(struct recent_place *list, uint64_t key, uint32_t which)
 {
 	return &list[(key + which) * 0x9e3779b97f4a7c15ULL >> 32 & (RECENT_PLACES - 1)];
@@ -166,7 +167,7 @@ static inline bool is_found(const struct recent_place *r, uint64_t key, uint32_t
 	return r->key == key && r->which == which && r->found;
 }
 
-/* Of a wait or a blame. */
+/* The child for a wait or a blame. */
 static uint32_t other_child_like(struct vtree *v, uint32_t parent, const struct place *like)
 {
 	uint64_t key = (uint64_t)parent << 32 | like->function;
@@ -231,7 +232,7 @@ static uint32_t find_function_in(struct vtree *v, uint32_t place, const struct i
 	return child_like(v, place, &like);
 }
 
-/* The place of a call found at that one. */
+/* The place of a call below that place. */
 static inline uint32_t function_in(struct vtree *v, uint32_t place, const struct invocation *i)
 {
 	uint64_t key = (uint64_t)place << 32 | i->function;
@@ -347,7 +348,7 @@ static void count_calls(struct vtree *v, uint32_t innermost)
 		count_call(v, i);
 }
 
-/* Those that were too short for the clock are in no stretch of the stack. */
+/* Counts calls that were too short for the clock and are in no stretch of the stack. */
 static void count_instant_calls(struct vtree *v, uint64_t tid, int64_t start_ns, int64_t end_ns)
 {
 	struct range r = timeline_started(v->tl, tid, start_ns, end_ns);
@@ -365,7 +366,7 @@ static uint32_t function_of(const struct vtree *v, uint64_t tid, uint32_t innerm
 	return FUNCTION_OF_DEVICE(timeline_kind(v->tl, tid));	/* of a thread: FUNCTION_NONE */
 }
 
-/* [start, end) of a wait: what the charged thread was doing, one cut a function. */
+/* Places [start, end) of a wait: one cut for each function of the charged thread. */
 static void place_blame(struct vtree *v, uint32_t wait, const struct piece *p, int64_t start_ns,
 			int64_t end_ns)
 {
@@ -403,8 +404,8 @@ static void place_queue(struct vtree *v, const struct piece *p)
 		       w.to_ns - w.from_ns);
 }
 
-/* What is under way in the interval's thread: the interval itself, whose end nothing here comes after, then calls from the
- * outermost in.  Returns the innermost. */
+/* The stack of the interval's thread: the interval itself, which ends last, then calls from the outermost in.
+ * Returns the innermost. */
 static struct open_call *open_calls(struct vtree *v, uint32_t innermost)
 {
 	size_t depth = 1;
@@ -423,7 +424,7 @@ static struct open_call *open_calls(struct vtree *v, uint32_t innermost)
 	return &v->open.items[v->open.cnt - 1];
 }
 
-/* From *now, which becomes until_ns, all was running in the body of that call, the innermost. */
+/* From *now, which becomes until_ns, the thread ran in the body of that call, the innermost. */
 static inline void charge_body(struct vtree *v, struct open_call *c, int64_t *now, int64_t until_ns)
 {
 	int64_t ns = until_ns - *now;
@@ -436,7 +437,7 @@ static inline void charge_body(struct vtree *v, struct open_call *c, int64_t *no
 	charge(v, c->body, ns);
 }
 
-/* Calls that end by until_ns are over then; returns the innermost that is not. */
+/* Removes calls that end by until_ns; returns the innermost that is left. */
 static inline struct open_call *leave_calls(struct vtree *v, struct open_call *inside, int64_t *now, int64_t until_ns)
 {
 	for (; inside->last_ns < until_ns; inside--)
@@ -445,7 +446,7 @@ static inline struct open_call *leave_calls(struct vtree *v, struct open_call *i
 	return inside;
 }
 
-/* In the call inside; it may have to move. */
+/* Adds a call inside `inside`; the array may move. */
 static inline struct open_call *enter_call(struct vtree *v, struct open_call *inside, int64_t end_ns, uint32_t place)
 {
 	v->open.cnt = (size_t)(inside - v->open.items) + 1;
@@ -454,8 +455,9 @@ static inline struct open_call *enter_call(struct vtree *v, struct open_call *in
 }
 
 /*
- * Running on the interval's own thread, as nearly all is: from call to call, without asking for the stack at each
- * moment.  f [0,90] with g [10,40] in it: 10 for f until g begins; as the next call, or the end, is looked at, 30 for g.
+ * Places running time of the interval's own thread, the most common kind: from call to call, without computing the
+ * stack at each moment.  f [0,90] with g [10,40] in it: 10 for f until g begins; as the next call, or the end, is
+ * looked at, 30 for g.
  */
 static void place_running(struct vtree *v, const struct piece *p)
 {

@@ -2,13 +2,12 @@
 /*
  * variance_tree.h - the places where time goes, and how much of it went there per interval.
  *
- * Private to analysis/.  A tree of places (activation paths on the intervals' own threads, with
- * bodies, waits and who is to blame for them) and, for each interval, a sparse row of the time
- * spent in its terminal places (bodies and blames).  A place's whole time is the sum over its
- * subtree, so rows close at every node by construction.
+ * Private to analysis/.  A tree of places (activation paths on the intervals' own threads, with bodies, waits and
+ * their blames) and, for each interval, a sparse row of the time spent in its terminal places (bodies and blames).  A
+ * place's whole time is the sum over its subtree, so rows close at every node by construction.
  *
- * Every function place has a body and every wait has a blame without a name, even where these
- * are the only child; what is shown is decided in tree_findings.c.
+ * Every function place has a body and every wait has a blame without a name, even if these are the only child;
+ * tree_findings.c decides what is shown.
  */
 #ifndef ANALYSIS_TREE_VARIANCE_TREE_H
 #define ANALYSIS_TREE_VARIANCE_TREE_H
@@ -19,16 +18,16 @@
 #include "analysis/tree/charge.h"
 #include "analysis/tree/rows.h"
 
-/* Who is blamed and has no functions, but a kind: not KIND_THREAD. */
+/* A blame without functions, but with a kind: not KIND_THREAD. */
 #define FUNCTION_OF_DEVICE(kind) (FUNCTION_NONE - (uint32_t)(kind))
 #define DEVICE_OF_FUNCTION(function) (FUNCTION_NONE - (function) < KIND_CNT ? FUNCTION_NONE - (function) : KIND_THREAD)
 
-struct place {				/* 64 bytes, a line of the cache: calls come by places all the time */
+struct place {				/* 64 bytes, one cache line: calls visit places all the time */
 	enum node_kind kind : 8;
 	enum trace_state wait : 8;	/* as in struct node */
 	enum thread_kind device : 8;	/* as in struct node */
 	bool is_wait : 1;
-	bool outermost : 1;		/* function: no other place of it is around this one */
+	bool outermost : 1;		/* function: no place of the same function is above */
 	uint32_t parent;		/* NODE_NONE for place 0, the interval */
 	uint32_t first_child, next_sibling;	/* NODE_NONE at the end; latest child first */
 	uint32_t ordinal;		/* among its siblings, from 0 in order of discovery */
@@ -42,18 +41,18 @@ struct place {				/* 64 bytes, a line of the cache: calls come by places all the
 	uint64_t last_row;		/* the last of these, counted from 1 */
 };
 
-struct open_call {			/* under way while the running time of a thread is placed */
-	int64_t last_ns;		/* before its end */
-	uint32_t place, body;		/* of a body NODE_NONE: there is none yet */
+struct open_call {			/* an open call while the running time of a thread is placed */
+	int64_t last_ns;		/* the last moment before its end */
+	uint32_t place, body;		/* body: NODE_NONE if there is none yet */
 };
 
 struct placed_call {
-	uint32_t place;			/* 0, the interval's: not found yet */
-	uint32_t row;			/* of the window, the last one that counted it; 0: none */
+	uint32_t place;			/* 0, the interval's: not looked up yet */
+	uint32_t row;			/* number of the window's last row that counted it; 0: none */
 };
 
 struct vtree {
-	const struct timeline *tl;	/* of the window that rows are being made of */
+	const struct timeline *tl;	/* the window of the rows being made */
 	enum charge charge;
 	VEC(struct place) places;
 	cells row;			/* the last one */
@@ -73,8 +72,8 @@ struct vtree {
 	VEC(uint32_t) touched, unplaced;
 	VEC(struct open_call) open;
 	pieces unfolded;
-	struct waiter_sums *waiters;	/* whose rows are added as well; NULL: nobody's; not the tree's */
-	struct past *past;		/* NULL until a piece is too long to be unfolded */
+	struct waiter_sums *waiters;	/* receives the rows as well; NULL: none; not owned */
+	struct past *past;		/* NULL until a piece is too long to unfold */
 	past_sums sums;
 };
 
@@ -84,8 +83,8 @@ static inline const char *place_device(const struct place *p)
 	return p->device == KIND_THREAD ? NULL : thread_kind_name(p->device);
 }
 
-/* CHARGE_WAITER: as findings.h describes the tree.  CHARGE_WAKER: Algorithm 2 to the letter, a
- * running piece at any depth belongs to the functions of its own thread. */
+/* CHARGE_WAITER: as findings.h describes the tree.  CHARGE_WAKER: Algorithm 2 to the letter; a running piece at any
+ * depth belongs to the functions of its own thread. */
 struct vtree *vtree_new(enum charge charge);
 void vtree_free(struct vtree *v);
 DEFINE_CLEANUP(struct vtree *, vtree_free);
@@ -99,7 +98,7 @@ bool vtree_is_outermost(struct vtree *v, uint32_t parent, uint32_t function);
 /* The next rows are of intervals of this timeline.  Functions and call sites have the same numbers in all. */
 void vtree_enter(struct vtree *v, const struct timeline *tl);
 
-/* No more rows for now: gives back what is as large as a window. */
+/* No more rows for now: frees memory that is as large as a window. */
 void vtree_leave(struct vtree *v);
 
 /* Makes one interval's row, v->row, of one that stands for weight of them.  path: folded or not. */
@@ -109,8 +108,8 @@ void vtree_add_row(struct vtree *v, const pieces *path, uint32_t weight);
 void vtree_divide(struct vtree *v, uint32_t unit);
 
 /*
- * No more rows.  Numbers the places anew, by what they are: parents first, siblings by kind and name.  Until
- * then numbers depend on the order of the rows.  Returns the new numbers, [old]; the caller frees them.
+ * No more rows.  Numbers the places anew, by their identity: parents first, siblings by kind and name.  Until then
+ * numbers depend on the order of the rows.  Returns the new numbers, [old]; the caller frees them.
  */
 uint32_t *vtree_renumber(struct vtree *v, const struct trace *t);
 

@@ -25,7 +25,7 @@ struct waiter_sums {
 struct waiter_sums *waiter_sums_new(void);
 void waiter_sums_free(struct waiter_sums *s);	/* NULL is fine */
 
-/* The waits in a path of folded pieces, of an interval that stands for weight of them. */
+/* Adds the waits in a path of folded pieces, of an interval with this weight. */
 void waiter_sums_add(struct waiter_sums *s, const struct timeline *tl, const pieces *path, int64_t latency_ns,
 		     uint32_t weight);
 

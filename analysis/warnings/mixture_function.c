@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * mixture_function.c - where latencies are of two populations: which function tells them apart?
+ * mixture_function.c - if latencies have two populations, finds the function that distinguishes them.
  *
- * Intervals in which a function took time and those in which it did not are two groups; with p the fraction of the first and
- * d the distance of their means
+ * Intervals in which a function took time and those in which it did not are two groups; with p the fraction of the
+ * first and d the distance of their means
  *
  *	p (1 - p) d^2 / Var(T)
  *
- * is the part of the variance between them.  The function for which it is largest tells the kinds apart, if it is half or more; of
- * a chain of callers, which are in the same intervals, the one that calls least.
+ * is the part of the variance between them.  The function with the largest such part distinguishes the kinds, if the
+ * part is half or more; of a chain of callers, which are in the same intervals, the innermost one.
  *
  * Example: T = 1, 1, 1, 9; load_page() is in the last one only: p .25, d 8, Var(T) 12: .1875 * 64 / 12 = 1.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * warn_holes.c - what is missing in a damaged trace, and what of the rest is discarded.
+ * warn_holes.c - says what is missing in a damaged trace, and what is discarded because of that.
  *
  *	the trace is damaged: 1 block of records is missing (67935 records of thread 25472, 0.85 s to 0.98 s after the first
  *	one); the 5937 intervals that were under way then are left out

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * warn_pairing.c - starts and ends that did not come to each other.
+ * warn_pairing.c - starts and ends without a partner.
  *
- * Example: of 8,045 starts 4,108 had no end, and 4,100 ends had no start; key 0x40 was started and not ended, and
- * the same thread ended 0x41, which was never started.
+ * Example: of 8,045 starts 4,108 had no end, and 4,100 ends had no start; key 0x40 was started and not ended, and the
+ * same thread ended 0x41, which was never started.
  */
 #include "analysis/warnings/warnings.h"
 
@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "base/banned.h"
 
-enum { ONE_IN = 20 };			/* fewer than 5 % are not worth a warning */
+enum { ONE_IN = 20 };			/* below 5 %, no warning */
 
 static void add_key(struct str *s, uint64_t key)
 {
@@ -53,7 +53,7 @@ static void add_examples(struct str *s, const struct pairing *p)
 	}
 }
 
-/* What of one name's starts and ends found no partner. */
+/* The starts and ends of one name without a partner. */
 struct loose {
 	uint64_t starts, unended, open, aborted, ends;
 	uint64_t completed;
@@ -106,7 +106,7 @@ static void describe(struct str *s, const char *name, const struct loose *l, con
 	add_examples(s, p);
 }
 
-/* Imported tuples have intervals, and no starts and ends; open: of those that are in the trace. */
+/* Imported tuples have intervals, but no starts and ends; open: number in the trace. */
 static struct loose loose_of(const struct pairing *p, const struct counted_intervals *c)
 {
 	struct loose l = { .starts = p->starts, .unended = p->unended + p->aborted, .aborted = p->aborted,
@@ -122,7 +122,7 @@ static struct loose loose_of(const struct pairing *p, const struct counted_inter
 	return l;
 }
 
-/* What is under way when a recording ends is nobody's fault; that nothing ever ended is. */
+/* Intervals under way when a recording ends are normal; if nothing ever ended, that is not. */
 static bool is_worth_a_warning(const struct analysis *a, const struct loose *l)
 {
 	if (l->unended + l->ends == 0)
@@ -162,7 +162,7 @@ void warn_nested(const struct analysis *a)
 		      a->f->interval.name, str_cstr(&example));
 }
 
-/* Of a name that has more completed intervals the answer is silent about this one. */
+/* If another name has more completed intervals, the answer does not show this one. */
 void warn_unpaired_others(const struct analysis *a)
 {
 	const struct pairing *own = pairing_of_interval(a);

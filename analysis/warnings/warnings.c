@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * warnings.c - what to keep in mind when reading the findings, and what to do about it.
+ * warnings.c - reasons for caution with the findings, and remedies.
  *
- * A warning is given where the numbers would mislead, not where something is merely odd.  Example: of
- * 4,000 intervals 10 have 62 % of the variance: which, and what is first without them.
+ * A warning is given where the numbers would mislead, not where something is merely odd.  Example: of 4,000 intervals
+ * 10 have 62 % of the variance: which, and what is first without them.
  */
 #include "analysis/warnings/warnings.h"
 
@@ -17,9 +17,9 @@
 
 #define FEW_INTERVALS 100
 #define NO_WAKER_SHARE 0.10
-#define IO_SHARE_MIN 0.05		/* of the latency; where it is less the answer does not depend on it */
-#define CARRIED_MAX 0.3			/* of the variance, by struct carriers */
-#define EFFECTIVE_MIN 100		/* intervals that speak of the variance */
+#define IO_SHARE_MIN 0.05		/* relative to the latency; below it the answer does not depend on it */
+#define CARRIED_MAX 0.3			/* fraction of the variance, by struct carriers */
+#define EFFECTIVE_MIN 100		/* effective number of intervals behind the variance */
 
 static void warn_losses(const struct analysis *a)
 {
@@ -63,7 +63,7 @@ static void name_cut_threads(const struct trace *t, const struct lives *lives, s
 		str_addf(to, " and %zu more", cnt - MOST);
 }
 
-/* Shares are of what is there. */
+/* Shares refer to what was recorded. */
 static void warn_full_tables(const struct analysis *a)
 {
 	for (size_t i = 0; i < FULL_TABLES_MAX; i++) {
@@ -79,7 +79,7 @@ static void warn_full_tables(const struct analysis *a)
 	}
 }
 
-/* What the chunks of its threads held is missing, and what they did afterwards. */
+/* The records in its threads' chunks are missing, and everything after them. */
 static void warn_cut_off(const struct analysis *a, const struct lives *lives)
 {
 	_cleanup_(str_release) struct str threads = STR_INIT;
@@ -164,7 +164,7 @@ static void warn_few(const struct analysis *a)
 			      FEW_INTERVALS);
 }
 
-/* Reckoned, where nothing was measured: what the calls that were recorded take each. */
+/* Estimates the cost if it was not measured: the recorded calls times the cost of each. */
 static void warn_reckoned_cost(const struct analysis *a, double overhead)
 {
 	double calls = 0, cost, mean_ns = a->f->interval.mean_ns;
@@ -188,8 +188,8 @@ static void warn_reckoned_cost(const struct analysis *a, double overhead)
 		      "1/16 measures what they cost", calls, cost * 100, overhead * 100);
 }
 
-/* More than chance, and more than the budget.  Fewer intervals in full would spare the program, but
- * not those: what they show is as distorted. */
+/* The measured cost is significant and above the budget.  Fewer intervals in full would burden the program less, but
+ * each of those would be as distorted. */
 static void warn_probing(const struct analysis *a, double overhead)
 {
 	const struct probing *p = &a->f->probing;
@@ -216,7 +216,7 @@ static size_t first_row(const struct analysis *a, size_t recorded)
 	return row;
 }
 
-/* Every share when these intervals are left out, and the largest factor then; NULL: nothing is above the threshold then. */
+/* Computes every share without these intervals, and the largest factor then; NULL: none is above the threshold. */
 static const struct factor *first_without(const struct analysis *a, const struct times *times, const struct carriers *c,
 					  double *ret_share)
 {
@@ -301,7 +301,7 @@ static const struct factor *first_with_all(const struct analysis *a)
 	return best;
 }
 
-/* Most of them began within a tenth of the run. */
+/* Whether most of them began within a tenth of the run. */
 static bool are_close(const struct carriers *c, size_t recorded_cnt)
 {
 	size_t most = 0;
@@ -316,7 +316,7 @@ static bool are_close(const struct carriers *c, size_t recorded_cnt)
 	return 2 * most > c->cnt;
 }
 
-/* A cause that comes again and again has its variance in the intervals that it hits: nothing to warn of. */
+/* A recurring cause has its variance in the intervals that it hits: no reason for a warning. */
 static bool are_a_cause(const struct analysis *a, const struct carriers *c, const struct factor *first_without)
 {
 	return first_without && first_without == first_with_all(a) && !are_close(c, a->full->recorded_cnt);
@@ -357,7 +357,7 @@ static void warn_carriers(const struct analysis *a, const struct times *times)
 		      sid_of_row(a, c.rows[0]));
 }
 
-/* The part that differs most between 64ths of the run together with the latency. */
+/* The factor that differs most between 64ths of the run, together with the latency. */
 static const struct factor *drifting_factor(const struct analysis *a, const struct times *times)
 {
 	size_t cnt = times->column_cnt, n = a->m->n, blocks = 64;
@@ -439,7 +439,7 @@ static void warn_drift(const struct analysis *a, const struct times *times, cons
 		      d->between * 100, str_cstr(&name));
 }
 
-/* -20 %, or, of more than all, what that comes to: Var(T) = Var(X) + Var(Y) + 2 Cov is 1 of 1 - share without it. */
+/* -20 %, or, for more than 100 %, its meaning: Var(T) = Var(X) + Var(Y) + 2 Cov is 1 of 1 - share without it. */
 static void add_hedge(const struct analysis *a, const struct told_pair *p)
 {
 	_cleanup_(str_release) struct str size = STR_INIT;
@@ -461,7 +461,7 @@ static void add_either(const struct analysis *a, const struct told_pair *p)
 		      "[interval] section each)", p->labels[0], p->labels[1]);
 }
 
-/* The largest of the pairs that surely make up for each other, and of those that stand for each other. */
+/* The largest pair that surely makes up for each other, and the largest that stands for each other. */
 static void warn_hedge(const struct analysis *a)
 {
 	_cleanup_(freep) struct told_pair *pairs = NULL;

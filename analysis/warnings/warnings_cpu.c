@@ -2,7 +2,8 @@
 /*
  * warnings_cpu.c - threads that were off the CPU though no record tells of a wait; threads that waited for a CPU.
  *
- * Of what the trace would tell as running, the kernel's accounts of each thread (trace/read/off_cpu.h) tell how much was not.
+ * The kernel's accounts of each thread (trace/read/off_cpu.h) show how much of the running time by the trace was not
+ * running.
  */
 #include "analysis/warnings/warnings.h"
 
@@ -14,7 +15,7 @@
 #define OTHERS_TOLD 3
 #define UNKNOWN_SHARE 0.05		/* of the intervals' time or variance */
 
-/* Of all waits of that class in the tree: part of the mean latency, and of the variance. */
+/* Sums all waits of that class in the tree: part of the mean latency, and of the variance. */
 static void sum_waits(const struct findings *f, enum trace_state wait, double *ret_time, double *ret_share)
 {
 	*ret_time = *ret_share = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * blocked_samples.c - how many points of the grid fell on each call path, on and off the processor.
+ * blocked_samples.c - counts the points of the grid on each call path, on and off the processor.
  *
- * The grid starts where the run does and goes on through every wait, as bperf's does.  A point
- * belongs to what ends at it or goes on: t is in (start, end].  After its wake-up a waiting thread
- * is not blocked any more, it only has no processor yet.
+ * The grid starts with the run and continues through every wait, as bperf's does.  A point belongs to a span that
+ * ends at it or goes on: t is in (start, end].  After its wake-up a waiting thread is no longer blocked, but has no
+ * processor yet.
  *
  * Example, period 10 from 0: running f (0,12], io in f (12,37] woken at 33, running f (37,40].
  *	points	10 | 20 30 | - | 40		cpu 2, io 2, sched 0

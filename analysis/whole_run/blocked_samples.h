@@ -2,9 +2,8 @@
 /*
  * blocked_samples.h - samples of threads on and off the processor alike (bperf, OSDI '24).
  *
- * A sample every period, of every thread, whatever it does; taken from the trace afterwards, so
- * any period will do.  A sample off the processor has the functions that were open when the
- * thread left it.
+ * Samples every thread once per period, whatever it does; computed from the trace afterwards, so any period is
+ * possible.  A sample off the processor has the functions that were open when the thread left it.
  */
 #ifndef ANALYSIS_WHOLE_RUN_BLOCKED_SAMPLES_H
 #define ANALYSIS_WHOLE_RUN_BLOCKED_SAMPLES_H
@@ -48,7 +47,7 @@ struct sample_stack {
 	int64_t time_ns;
 };
 
-/* Most samples first; what no sample fell on is left out. */
+/* Most samples first; paths without samples are left out. */
 struct blocked_samples {
 	struct arena *arena;
 	int64_t period_ns, start_ns;	/* points at start + k * period */

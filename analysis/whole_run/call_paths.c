@@ -2,8 +2,8 @@
 /*
  * call_paths.c - gives every call path of a trace one number; see whole_run.h.
  *
- * An invocation stands after the one around it, whose path is therefore known: a path is found by
- * (path of the parent, function).  A stack is text, from which the same is made:
+ * An invocation comes after the one around it, whose path is therefore known: a path is looked up by (path of the
+ * parent, function).  A stack is text, which is turned into the same:
  *
  *	main;serve;write_log@log.c:31;fsync	path main serve write_log fsync, spot write_log log.c:31
  */
@@ -55,7 +55,7 @@ static void add_invocations(struct adding *a, const struct timeline *tl)
 	}
 }
 
-/* Decodes text up to the end of a frame, or the '@' in it; *text is left there. */
+/* Decodes text up to the end of a frame, or its '@'; *text points there afterwards. */
 static const char *next_part(struct adding *a, const char **text, bool place, uint32_t *ret_name)
 {
 	_cleanup_(str_release) struct str s = STR_INIT;
@@ -168,7 +168,7 @@ void path_walk_init(struct path_walk *w, const struct timeline *tl, const struct
 	w->inner = (struct stack_walk){ .tl = tl, .to_ns = start_ns, .end_ns = start_ns };
 }
 
-/* What the invocations say, up to the next stack. */
+/* Follows the invocations up to the next stack. */
 static bool next_of_invocations(struct path_walk *w)
 {
 	const struct stack_walk *s = &w->inner;

@@ -2,15 +2,15 @@
 /*
  * criticality.c - CMetric per thread, call path and function; see criticality.h.
  *
- * One sweep over all changes of the number n of active threads gives, at each of them, what a
- * thread active since the beginning would have earned: the sum of time / n.  What a slice earned
- * is a difference of two such sums, so a slice may lie across any number of changes.
+ * One sweep over all changes of the number n of active threads computes, at each change, how much a thread active
+ * since the beginning would have earned: the sum of time / n.  The earnings of a slice are a difference of two such
+ * sums, so a slice may contain any number of changes.
  *
  * Example: A active (0,10], B active (4,6]: n = 1, 2, 1.
  *	time	0   4   6   10
  *	earned	0   4   5   9		A: 9 - 0 = 9, B: 5 - 4 = 1; together 10
  *
- * Sums are fixed point, 2^-32 ns, so that no order of additions changes a digit that is shown.
+ * Sums are fixed point, 2^-32 ns, so that the order of additions changes no digit that is shown.
  */
 #include "analysis/whole_run/criticality.h"
 
@@ -114,7 +114,7 @@ static struct change *collect_changes(const struct sweep *s, size_t *ret_cnt)
 	return changes;
 }
 
-/* What step p has become at ns, before anything changes there. */
+/* Advances step p to ns; nothing changes in between. */
 static struct step advance(const struct sweep *s, const struct step *p, int64_t ns)
 {
 	struct step next = *p;
@@ -186,7 +186,7 @@ static bool is_critical(const struct sweep *s, const struct slice *l, const stru
 	return threads_ns == length_ns || (double)threads_ns <= s->ret->nmin * (double)length_ns;
 }
 
-/* Where the thread was when the slice ended, by a stack: GAPP gives it all of the slice. */
+/* Where the thread was when the slice ended, by a stack: GAPP gives it the whole slice. */
 static uint32_t path_at_end(const struct sweep *s, uint64_t tid, int64_t end_ns)
 {
 	struct path_walk w;

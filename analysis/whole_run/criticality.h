@@ -2,10 +2,10 @@
 /*
  * criticality.h - which threads and call paths run while few others can (GAPP, ICPE '20).
  *
- * While n threads are active (running, or able to run) each earns 1/n of the time.  What a thread
- * earns is its CMetric; those of all threads sum to the time in which any was active.  A slice is a
- * longest active stretch of a thread.  It is critical if on average at most nmin threads were
- * active during it, or never another one; call paths are those of critical slices.
+ * While n threads are active (running, or able to run) each earns 1/n of the time.  What a thread earns is its
+ * CMetric; those of all threads sum to the time in which any was active.  A slice is a longest active stretch of a
+ * thread.  It is critical if on average at most nmin threads were active during it, or no other thread ever was; call
+ * paths are those of critical slices.
  */
 #ifndef ANALYSIS_WHOLE_RUN_CRITICALITY_H
 #define ANALYSIS_WHOLE_RUN_CRITICALITY_H
@@ -21,10 +21,10 @@ struct critical_thread {
 };
 
 struct critical_path_row {
-	const char **frames;		/* outermost first; none: in no known function */
+	const char **frames;		/* outermost first; empty: in no known function */
 	size_t frame_cnt;
 	double cmetric_ns;		/* earned while exactly these were open */
-	uint64_t slices;		/* in which they were */
+	uint64_t slices;		/* number of slices in which they were open */
 };
 
 struct critical_function {		/* innermost, while at most nmin threads (or one) were active */
@@ -40,7 +40,7 @@ struct criticality {
 	double nmin;
 	int64_t run_ns, busy_ns;	/* busy: any thread active */
 	uint64_t slices, critical_slices;
-	VEC(struct critical_thread) threads;	/* all that have segments */
+	VEC(struct critical_thread) threads;	/* all threads that have segments */
 	VEC(struct critical_path_row) paths;
 	VEC(struct critical_function) functions;
 };

@@ -2,19 +2,18 @@
 /*
  * wait_cascade.c - cascaded re-distribution (wPerf 3.2.2, figure 4), in one sweep over time.
  *
- * By definition each wait of A for B also adds to B's waits what they overlap with it, to those of
- * whom B waits for meanwhile what they overlap with both, and so on, each thread once.  At any one
- * moment that is simple: who waits points to whom it waits for, and an edge gets as much time as
- * there are threads from which it is reached.  So the sweep keeps a forest, the number of threads
- * below each vertex, and adds (time passed) x (that number) whenever the number changes.
+ * By definition each wait of A for B also adds to B's waits their overlap with it, to the waits of the thread that B
+ * waits for meanwhile their overlap with both, and so on, each thread once.  At any one moment that is simple: each
+ * waiting thread points to the thread that it waits for, and an edge gets the time once for each thread that reaches
+ * it.  So the sweep keeps a forest, the number of threads below each vertex, and adds (time passed) x (that number)
+ * whenever the number changes.
  *
  * wPerf's figure 3: A waits for B in (0,20], B for C in (0,10].
  *	0..10	A -> B -> C	A->B 10 x 1, B->C 10 x 2
  *	10..20	A -> B		A->B 10 x 1		A->B 20, B->C 20
  *
- * Two threads may wait for each other (each is woken by the other, later).  Then all of the circle
- * is reached from all who wait for any of it.  Its latest edge is kept out of the forest: it closes
- * the circle from the root.
+ * Two threads may wait for each other (each is woken by the other, later).  Then each thread that waits for one of
+ * the circle reaches all of it.  The circle's latest edge is kept out of the forest: it leads back from the root.
  */
 #include "analysis/whole_run/wait_passes.h"
 
@@ -29,10 +28,10 @@ struct event {
 
 struct vertex {
 	struct wait *wait;		/* that it is in, or NULL */
-	uint32_t parent;		/* whom it waits for, ACTOR_NONE for a root */
+	uint32_t parent;		/* the thread that it waits for, ACTOR_NONE for a root */
 	uint32_t circle;		/* the root whose circle it is on, or ACTOR_NONE */
-	bool closes;			/* a root that waits for somebody below it */
-	int64_t reached_by;		/* threads that count, itself included, without circles */
+	bool closes;			/* a root that waits for a thread below it */
+	int64_t reached_by;		/* number of threads that count, itself included, without circles */
 	int64_t since_ns;		/* everything before has been added */
 };
 
@@ -41,7 +40,7 @@ struct forest {
 	struct vertex *v;
 };
 
-/* Adds what has passed to the wait of x. */
+/* Adds the time that has passed to the wait of x. */
 static void settle(struct forest *f, uint32_t x, int64_t ns)
 {
 	struct vertex *v = &f->v[x];
@@ -52,7 +51,7 @@ static void settle(struct forest *f, uint32_t x, int64_t ns)
 	v->since_ns = ns;
 }
 
-/* Everybody reached from x is about to change. */
+/* Settles everything that x reaches, since it is about to change. */
 static void settle_from(struct forest *f, uint32_t x, int64_t ns)
 {
 	uint32_t root = x;
@@ -66,7 +65,7 @@ static void settle_from(struct forest *f, uint32_t x, int64_t ns)
 			settle(f, x, ns);
 }
 
-/* x and all above it are reached by `by` more. */
+/* x and everything above it is reached by `by` more threads. */
 static void add_above(struct forest *f, uint32_t x, int64_t by)
 {
 	for (; x != ACTOR_NONE; x = f->v[x].parent)
@@ -80,13 +79,13 @@ static uint32_t root_of(const struct forest *f, uint32_t x)
 	return x;
 }
 
-/* What a device waits for is not what its users wait for; of the unknown nothing is known. */
+/* A device's waits are not its users' waits; nothing is known of the unknown. */
 static bool passes_on(const struct forest *f, uint32_t x)
 {
 	return f->w->actors.items[x].kind == VERTEX_THREAD;
 }
 
-/* x, a root, waits for `to`.  All that is reached from `to` must be settled. */
+/* x, a root, starts to wait for `to`.  Everything that `to` reaches must be settled. */
 static void link_to(struct forest *f, uint32_t x, uint32_t to)
 {
 	if (root_of(f, to) != x) {
@@ -100,7 +99,7 @@ static void link_to(struct forest *f, uint32_t x, uint32_t to)
 	f->v[x].circle = x;
 }
 
-/* The root does not close its circle any more. */
+/* The root no longer closes its circle. */
 static void open_circle(struct forest *f, uint32_t root, uint32_t to)
 {
 	f->v[root].closes = false;

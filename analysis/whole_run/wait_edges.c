@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * wait_edges.c - waits with their weights become edges between vertices, with stacks.
+ * wait_edges.c - turns waits with their weights into edges between vertices, with stacks.
  *
- * Of a group of n threads an edge carries the n-th part of their sum: what one of them waits (of slow
- * intervals, the whole sum: they are what is counted there).  The
- * idle time of a device of which nobody is named goes to those who waited for the device, in
- * proportion to how long they did (wPerf 4.1 takes bytes, its program waits).
+ * An edge of a group of n threads has the n-th part of their sum, the wait of one of them (for slow intervals the
+ * whole sum, since intervals are counted there).  A device's idle time without a named waker goes to the threads that
+ * waited for the device, in proportion to how long they did (wPerf 4.1 takes bytes, its program waits).
  *
  *	W1 -> L 30, W2 -> L 50, W1 and W2 alike:	W -> L 40
  */

@@ -2,10 +2,9 @@
 /*
  * wait_graph.h - which threads and devices wait for which, and the knots in that graph (wPerf, OSDI '18).
  *
- * A vertex is a thread, several similar ones, or a device.  An edge's weight is the time its first
- * vertex was blocked until the second one woke it, and more: while A waits for B and B waits for
- * C, A's time counts for B -> C as well, because a shorter B -> C helps both.  So weights may
- * sum to more than the run.
+ * A vertex is a thread, several similar ones, or a device.  An edge's weight is the time its first vertex was blocked
+ * until the second one woke it, plus indirect waits: while A waits for B and B waits for C, A's time counts for B ->
+ * C as well, because a shorter B -> C helps both.  So weights may sum to more than the run.
  */
 #ifndef ANALYSIS_WHOLE_RUN_WAIT_GRAPH_H
 #define ANALYSIS_WHOLE_RUN_WAIT_GRAPH_H
@@ -39,12 +38,12 @@ struct wait_vertex {
 	const char *name;		/* NULL: none */
 	enum vertex_kind kind;
 	VEC(uint64_t) members;		/* TIDs, ascending; array in the arena */
-	uint32_t alike;			/* threads that count as one here */
+	uint32_t alike;			/* number of threads that count as one here */
 	bool foreground;		/* works for an interval */
 	int64_t running_ns, runnable_ns, waiting_ns;	/* of all members */
 };
 
-/* Where it happened, at both ends of an edge. */
+/* The call paths at both ends of an edge. */
 struct wait_stack {
 	const char **waiter, **waker;	/* frames, outermost first */
 	size_t waiter_cnt, waker_cnt;
@@ -54,9 +53,9 @@ struct wait_stack {
 };
 
 struct wait_edge {
-	uint32_t from, to;		/* indexes of vertices; from waits for to */
-	int64_t weight_ns;		/* after re-distribution, a thread of `from`; with a comparison of all */
-	int64_t direct_ns;		/* before */
+	uint32_t from, to;		/* indexes of vertices; `from` waits for `to` */
+	int64_t weight_ns;		/* after re-distribution, for one thread of `from`; with a comparison for all */
+	int64_t direct_ns;		/* before re-distribution */
 	int64_t typical_ns;		/* weight in typical intervals; only with a comparison */
 	uint64_t waits;
 	bool prefiltered;
@@ -66,11 +65,11 @@ struct wait_edge {
 #define WAIT_STACKS_MAX 5
 
 struct wait_knot {
-	VEC(uint32_t) vertices, edges;	/* of a sink: the edges into it; in the arena */
+	VEC(uint32_t) vertices, edges;	/* for a sink: the edges into it; in the arena */
 	bool sink, background;
 };
 
-/* A class of intervals that is looked at by itself. */
+/* A class of intervals, examined separately. */
 struct wait_class {
 	uint64_t cnt;
 	int64_t sum_ns;			/* of their latencies */
@@ -78,7 +77,7 @@ struct wait_class {
 
 struct wait_graph {
 	struct arena *arena;
-	int64_t run_ns;			/* thresholds are parts of it; with a comparison slow.sum_ns */
+	int64_t run_ns;			/* thresholds are fractions of it; with a comparison slow.sum_ns */
 	int64_t prefilter_ns, threshold_ns;
 	VEC(struct wait_vertex) vertices;	/* by id; the unknown one last */
 	VEC(struct wait_edge) edges;		/* heaviest first */
@@ -91,9 +90,10 @@ struct wait_graph {
 
 struct wait_graph_options {
 	double threshold, prefilter;	/* fractions of the run's length */
-	bool group;			/* similar threads are one vertex */
-	bool slow;			/* only slow intervals, against typical ones: at or below the median */
-	double quantile;		/* slow is at or above it */
+	bool group;			/* merge similar threads into one vertex */
+	bool slow;			/* slow intervals only, compared with typical ones, which are at or below the
+					 * median */
+	double quantile;		/* slow is at or above this quantile */
 	const char *interval;		/* slow: NULL is the name with the most completed ones */
 };
 

@@ -2,11 +2,11 @@
 /*
  * wait_groups.c - threads that wait alike are one vertex (wPerf 4.2).
  *
- * Two threads are alike if their waits are distributed alike over call paths and classes: what
- * they have in common is above 0.45, the authors' limit.  Alike is passed on: a chain of pairs is
- * one group.  A wait in no probed function says nothing about what a thread is for, so threads
- * without any other stay alone; so do those whose names differ in more than a number.  The kernel's
- * own workers take any work of their pool, in whatever function, so their name alone says what they are for.
+ * Two threads are alike if their waits are distributed alike over call paths and classes: their overlap is above
+ * 0.45, the authors' limit.  Likeness is transitive: a chain of pairs is one group.  A wait in no probed function
+ * does not show a thread's purpose, so threads with only such waits stay alone; so do those whose names differ in
+ * more than a number.  The kernel's workers take any work of their pool, in any function, so only their name shows
+ * their purpose.
  *
  *	A	f/lock 3, g/io 1	0.75 0.25
  *	B	f/lock 5, h/cond 5	0.5       0.5	in common: 0.5, alike
@@ -38,7 +38,7 @@ struct grouping {
 	struct wait_world *w;
 	VEC(struct bin) bins;
 	VEC(struct histogram) all;
-	uint32_t *parent;		/* of each histogram, towards its group's first */
+	uint32_t *parent;		/* for each histogram: a link towards its group's first */
 };
 
 static int by_key(const void *pa, const void *pb)
@@ -132,7 +132,7 @@ static uint32_t first_of(const struct grouping *g, uint32_t i)
 	return i;
 }
 
-/* What is the same for threads that wait in the very same places equally often. */
+/* A value that is equal for threads that wait in the same places equally often. */
 static uint64_t fingerprint(const struct grouping *g, const struct histogram *h)
 {
 	uint64_t hash = 0, common = 0;

@@ -2,18 +2,18 @@
 /*
  * wait_knots.c - knots and sinks, and knots made smaller (wPerf 3.2, 4.2, 4.3).
  *
- * A strongly connected component without an edge out of it is a knot, or a sink if it has no edge
- * at all.  A knot without a device whose threads use less than one processor sleeps most of the
- * time: such background knots are reported, taken out, and the rest is looked at again.  Any
- * other is trimmed: its lightest edge goes, until it is a simple cycle or all edges left are above
- * the threshold; if it falls apart, each part that cannot be escaped is trimmed in turn.  Sinks of
- * whom nothing is recorded are reported and taken out like background knots, but who waits for them is no sink without them.
+ * A strongly connected component without an edge out of it is a knot, or a sink if it has no edge at all.  A knot
+ * without a device whose threads use less than one processor sleeps most of the time: such background knots are
+ * reported and removed, and the rest is searched again.  Any other is trimmed: its lightest edge goes, until it is a
+ * simple cycle or all edges left are above the threshold; if it falls apart, each part that cannot be escaped is
+ * trimmed in turn.  Sinks without records are reported and removed like background knots, but a vertex that waits for
+ * them does not become a sink by that.
  *
- * Example, threshold 18:  A -> B 87, B -> Disk 40, Disk -> B 35, B -> A 2.  All is one knot.
- * Without B -> A it falls apart: A waits for the rest, B and Disk are the knot, a simple cycle.
+ * Example, threshold 18:  A -> B 87, B -> Disk 40, Disk -> B 35, B -> A 2.  All is one knot. Without B -> A it falls
+ * apart: A waits for the rest, B and Disk are the knot, a simple cycle.
  *
- * One edge at a time would look at all edges for each.  How many can go before the knot falls
- * apart is searched for by halving instead: without more edges it never comes together again.
+ * Removing one edge at a time would visit all edges for each.  Instead a binary search finds how many can go before
+ * the knot falls apart: removing more edges never joins it again.
  */
 #include "analysis/whole_run/wait_knots.h"
 
@@ -27,8 +27,8 @@
 struct search {
 	const struct knot_graph *g;
 	struct knots *ret;
-	uint32_t *local;		/* vertex -> its place in the part looked at, or NONE */
-	bool *waits_outside;		/* of each vertex: for one that was taken out */
+	uint32_t *local;		/* vertex -> its index in the current part, or NONE */
+	bool *waits_outside;		/* of each vertex: it waits for one that was removed */
 };
 
 /* Vertices and the edges among them. */
@@ -102,7 +102,7 @@ static void enter(struct tarjan *t, uint32_t v)
 	VEC_ADD(&t->stack, v);
 }
 
-/* All that v reaches is seen. */
+/* Everything that v reaches has been visited. */
 static void leave(struct tarjan *t, uint32_t v)
 {
 	t->path.cnt--;
@@ -269,7 +269,7 @@ static void refine(struct search *s, struct part *p)
 	}
 	number_vertices(s, p);
 	high = light;
-	while (low < high) {		/* low edges can go */
+	while (low < high) {		/* `low` edges can be removed */
 		size_t mid = high - (high - low) / 2;
 
 		if (holds_together(s, p, mid))
@@ -288,8 +288,7 @@ static void refine(struct search *s, struct part *p)
 
 typedef VEC(struct part) parts;
 
-/* The components that no edge leaves, with the edges inside; those without any, with the edges into
- * them. */
+/* The components that no edge leaves, with the edges inside; for those without inner edges, the edges into them. */
 static parts take_ends(struct search *s, const struct part *p)
 {
 	parts ends = { NULL, 0, 0 };
@@ -319,7 +318,7 @@ static parts take_ends(struct search *s, const struct part *p)
 		struct part *end = end_of[COMPONENT(e->to)] ? &ends.items[end_of[COMPONENT(e->to)] - 1]
 							     : NULL;
 
-		/* Into a component of one vertex: kept for a sink, dropped for one that waits for itself. */
+		/* Into a component of one vertex: kept for a sink, dropped if the vertex waits for itself. */
 		if (end && (COMPONENT(e->from) == COMPONENT(e->to) || end->vertices.cnt == 1))
 			VEC_ADD(&end->edges, p->edges.items[i]);
 	}
@@ -327,7 +326,7 @@ static parts take_ends(struct search *s, const struct part *p)
 	return ends;
 }
 
-/* A component of one vertex with an edge to itself is a knot; only that edge is inside. */
+/* A component of one vertex with an edge to itself is a knot, and has only that edge. */
 static bool is_sink(const struct search *s, struct part *end)
 {
 	if (end->vertices.cnt > 1)
@@ -344,7 +343,7 @@ static bool is_sink(const struct search *s, struct part *end)
 	return true;
 }
 
-/* Takes the vertices of q out of p, with all their edges. */
+/* Removes the vertices of q from p, with all their edges. */
 static void remove_part(struct search *s, struct part *p, const numbers *vertices)
 {
 	size_t kept = 0;
@@ -365,7 +364,7 @@ static void remove_part(struct search *s, struct part *p, const numbers *vertice
 	p->vertices.cnt = kept;
 }
 
-/* Of whom nothing is recorded, and somebody waits for him. */
+/* Whether it has no records, and a thread waits for it. */
 static bool is_outside(const struct search *s, const struct part *sink)
 {
 	return sink->edges.cnt && s->g->vertices[sink->vertices.items[0]].outside;
@@ -377,7 +376,7 @@ static void note_who_waits(struct search *s, const struct part *sink)
 		s->waits_outside[s->g->edges[sink->edges.items[i]].from] = true;
 }
 
-/* Reports background knots and sinks outside, and takes them out of p; false if there is none. */
+/* Reports background knots and outside sinks, and removes them from p; false if there are none. */
 static bool set_aside(struct search *s, struct part *p, parts *ends)
 {
 	bool any = false;

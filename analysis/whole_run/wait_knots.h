@@ -20,13 +20,13 @@
 #include "base/cleanup.h"
 
 struct knot_edge {
-	uint32_t from, to;		/* from waits for to */
+	uint32_t from, to;		/* `from` waits for `to` */
 	int64_t weight_ns;
 };
 
 struct knot_vertex {
-	bool ignored;			/* takes no part */
-	bool outside;			/* nothing is recorded of it: no edge leaves it */
+	bool ignored;			/* left out of the search */
+	bool outside;			/* it has no records: no edge leaves it */
 	bool foreground;		/* a device, or known to work for users: never background */
 	double cpu;			/* processors it keeps busy */
 };
@@ -35,7 +35,7 @@ struct knot_graph {
 	const struct knot_vertex *vertices;
 	const struct knot_edge *edges;	/* at most one from each vertex to each */
 	uint32_t vertex_cnt, edge_cnt;
-	int64_t prefilter_ns;		/* lighter edges take no part */
+	int64_t prefilter_ns;		/* lighter edges are left out */
 	int64_t threshold_ns;		/* edges up to this are trimmed */
 };
 

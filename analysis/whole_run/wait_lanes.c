@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * wait_lanes.c - short-lived threads, put together to virtual ones that live on (wPerf 3.3).
+ * wait_lanes.c - joins short-lived threads to virtual ones that live longer (wPerf 3.3).
  *
- * A thread made for one task waits for nothing that would show its part in the program.  Those
- * with one parent, whose names differ in a number at most, are laid side by side: each takes the first
- * lane that is free when it begins.  A lane is one thread then; between two lives it waits for the
- * parent to make the next.
+ * A thread made for one task has no waits that would show its part in the program.  Threads of one parent, whose
+ * names differ in a number at most, share lanes: each takes the first lane that is free when it begins.  A lane then
+ * counts as one thread; between two lives it waits for the parent to make the next.
  *
  *	born, dead	1 [0,10]   2 [5,20]   3 [12,30]   4 [25,40]
  *	lanes		1 and 3; 2 and 4
  *
- * The children of all lives of a lane have one parent, the lane: make starts a gcc for each file, in as many lanes
- * as there are jobs, and each gcc a cc1, which have as many.
+ * The children of all lives of a lane have one parent, the lane: make starts a gcc for each file, in as many lanes as
+ * there are jobs, and each gcc a cc1, which have as many.
  *
- * Short-lived is who was made during the run, ended before it, and lived less than half of it.  Of a
- * thread that waits for work until the program is killed little is known, but not that it ended.
+ * A thread is short-lived if it was created during the run, ended before it, and lived less than half of it.  A
+ * thread that waits for work until the program is killed has few records, but none of its end.
  */
 #include "analysis/whole_run/wait_passes.h"
 
@@ -97,7 +96,7 @@ static uint32_t add_lane(struct assigning *a)
 	return (uint32_t)a->lanes.cnt - 1;
 }
 
-/* The first of its kin's that is free. */
+/* The first lane of its kin that is free. */
 static uint32_t free_lane(struct assigning *a, const struct life *l)
 {
 	uint64_t *first = map_slot(a->first_of, kin_of(a, l));

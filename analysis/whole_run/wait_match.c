@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * wait_match.c - each wait with its waker, and each thread's time by state (wPerf 4.2, step 1).
+ * wait_match.c - finds each wait's waker, and each thread's time by state (wPerf 4.2, step 1).
  *
- * A wait lasts until its wake-up; from there to the segment's end the thread is runnable.  Without
- * a wake-up nobody knows who it waited for.  After a false wake-up a thread waits for the same
- * thing again: both waits and what it ran between them are one wait, ended by the second's waker.
+ * A wait lasts until its wake-up; from there to the segment's end the thread is runnable.  Without a wake-up it is
+ * unknown for what it waited.  After a false wake-up a thread waits for the same thing again: both waits and what it
+ * ran between them are one wait, ended by the second's waker.
  *
  *	cond (10,20] woken by B, running (20,22], declared false at 21, cond (22,40] woken by C
  *	is one wait (10,40] for C
  *
- * A device without work waits for whoever brings the next request.  Where nobody is named, its
- * idle time is kept as such and shared out later, see wait_edges.c.
+ * A device without work waits for the thread that makes the next request.  If that is unknown, its idle time is kept
+ * as such and distributed later, see wait_edges.c.
  */
 #include "analysis/whole_run/wait_passes.h"
 
@@ -116,13 +116,13 @@ static void match_wait(struct wait_world *w, uint32_t thread, uint32_t actor,
 
 		v.waker = actor_of(w, by->waker_tid);
 		v.waker_path = path_at(w, by->waker_tid, by->time_ns - 1);
-		a = &w->actors.items[actor];	/* they may have moved */
+		a = &w->actors.items[actor];	/* the array may have moved */
 		a->runnable_ns = sum_saturated(a->runnable_ns, s->end_ns - by->time_ns);
 	}
 	VEC_ADD(&w->waits, v);
 }
 
-/* What the thread ran, or could have, in (start, end]. */
+/* The time that the thread ran, or could have, in (start, end]. */
 static void active_between(const struct wait_world *w, uint32_t thread, int64_t start_ns,
 			   int64_t end_ns, int64_t *ret_running_ns, int64_t *ret_runnable_ns)
 {
@@ -141,7 +141,7 @@ static void active_between(const struct wait_world *w, uint32_t thread, int64_t 
 	}
 }
 
-/* Puts together the waits around each false wake-up; they are waits[first..]. */
+/* Joins the waits around each false wake-up; they are waits[first..]. */
 static void join_false_wakeups(struct wait_world *w, uint32_t thread, size_t first)
 {
 	const struct trace *t = w->tl->trace;

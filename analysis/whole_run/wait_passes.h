@@ -22,8 +22,8 @@ struct map;
 #define ACTOR_NONE UINT32_MAX
 
 /*
- * An actor waits or is waited for, before similar ones are merged: a thread, several short-lived
- * ones after each other, a device, a thread of which only the number is known, and actor 0: unknown.
+ * An actor waits or is waited for, before similar ones are merged: a thread, several short-lived ones in sequence, a
+ * device, a thread of which only the number is known, and actor 0: unknown.
  */
 struct actor {
 	uint64_t tid;			/* of several the smallest; VERTEX_ID_NONE for actor 0 */
@@ -44,7 +44,7 @@ struct wait {
 	uint64_t sid;
 	uint32_t path, waker_path;	/* call paths at both ends */
 	enum trace_state state;
-	bool counts;			/* else it only passes on what others wait for */
+	bool counts;			/* else it only passes other threads' waits on */
 	bool idle;			/* of a device whose waker is unknown */
 };
 
@@ -59,7 +59,7 @@ struct wait_world {
 	waits waits;			/* of each actor together, by time, disjoint */
 };
 
-/* Where it goes on.  Names of threads that are for the same thing may differ in numbers: "worker-1" and "worker-12". */
+/* Skips digits.  Names of threads with the same purpose may differ in numbers: "worker-1" and "worker-12". */
 static inline const char *past_digits(const char *name)
 {
 	while (*name >= '0' && *name <= '9')
@@ -85,13 +85,13 @@ void wait_match(struct wait_world *w);
 /* Sets the group of each actor. */
 void wait_groups(struct wait_world *w);
 
-/* Intervals that are looked at by themselves. */
+/* A class of intervals that is examined separately. */
 struct wait_window {
 	int64_t start_ns, end_ns;
 };
 
 struct wait_choice {
-	VEC(struct wait_window) windows;	/* when at least one was open; disjoint, in order */
+	VEC(struct wait_window) windows;	/* times when at least one was open; disjoint, in order */
 	struct map *sids;
 	struct wait_class summary;
 };

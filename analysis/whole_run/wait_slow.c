@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * wait_slow.c - which waits count for slow intervals, and which for typical ones.
+ * wait_slow.c - chooses the waits that count for slow intervals, and for typical ones.
  *
- * Slow is at or above the quantile, typical at or below the median, as for `show slow-vs-fast`.  A
- * wait counts if it is on behalf of an interval of the class, while one of them is open.  All other
- * waits, of threads in the background above all, only pass on what is waited for (wait_cascade.c):
- * idle workers that wait for work do not count, nor do those for other intervals.
+ * Slow is at or above the quantile, typical at or below the median, as for `show slow-vs-fast`.  A wait counts if it
+ * is on behalf of an interval of the class, while one of them is open.  All other waits, mainly those of background
+ * threads, only pass waits on (wait_cascade.c): idle workers that wait for work do not count, nor do waits for other
+ * intervals.
  *
  *	slow: 7 open (10,50]	a wait (5,30] for 7: (5,10] passes on, (10,30] counts
  */
@@ -70,7 +70,7 @@ static int64_t latency_ns(const struct interval *iv)
 	return iv->end_ns - iv->start_ns;
 }
 
-/* Of cnt latencies in order, the place of the ceil(q cnt)-th. */
+/* The index of the ceil(q cnt)-th of cnt sorted latencies. */
 static size_t rank_of(size_t cnt, double q)
 {
 	size_t rank = (size_t)ceil(q * (double)cnt);

@@ -2,9 +2,8 @@
 /*
  * wait_vertices.c - the vertices of a wait-for graph: groups of threads, in order of their ids.
  *
- * Everybody who did something or was waited for is one; who is only known to have made a task is
- * not.  A group's id is its smallest TID, its name what the names of its threads have in common:
- * "worker-1" and "worker-2" are "worker-*".
+ * Every actor that did something or was waited for is a vertex; one that only created a task is not.  A group's id is
+ * its smallest TID, its name the common part of its threads' names: "worker-1" and "worker-2" are "worker-*".
  */
 #include "analysis/whole_run/wait_passes.h"
 

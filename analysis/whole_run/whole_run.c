@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * whole_run.c - how long the run was, who its threads are, when a blocked one was woken.
+ * whole_run.c - the length of the run, its threads, and when a blocked thread was woken.
  *
- * A wait has two parts: blocked until its wake-up, and then runnable until it is on a processor
- * again.  Example: "lock [20,50]" with a wake-up at 45 is blocked for 25 and waits 5 for a
- * processor.
+ * A wait has two parts: blocked until its wake-up, and then runnable until it is on a processor again.  Example:
+ * "lock [20,50]" with a wake-up at 45 is blocked for 25 and waits 5 for a processor.
  */
 #include "analysis/whole_run/whole_run.h"
 

@@ -13,11 +13,11 @@
 /* First and last time of anything in the trace; both 0 if it is empty. */
 void run_span(const struct trace *t, int64_t *ret_start_ns, int64_t *ret_end_ns);
 
-/* What is known of the thread besides its number, or NULL; t must be sorted. */
+/* The thread's name and kind, or NULL; t must be sorted. */
 const struct thread_name *run_thread(const struct trace *t, uint64_t tid);
 const char *run_thread_name(const struct trace *t, uint64_t tid);	/* NULL: none */
 
-/* Until when s is spent in its state: its end, or the wake-up after which it is only runnable. */
+/* When s leaves its state: at its end, or at the wake-up after which it is only runnable. */
 int64_t run_woken(const struct timeline *tl, uint32_t thread, const struct segment *s);
 
 /*
@@ -26,8 +26,8 @@ int64_t run_woken(const struct timeline *tl, uint32_t thread, const struct segme
  *	invocations	main [0,90]   f [10,40]   f [50,60]
  *	paths		0: main       1: main f   1
  *
- * Where the trace has a stack of the thread, its functions are the path.  A path's spot is what a table by
- * function and line shows for it: the innermost function, of a stack the innermost whose place is known.
+ * If the trace has a stack of the thread, its functions are the path.  A path's spot is its row in a table by
+ * function and line: the innermost function, for a stack the innermost with a known line.
  */
 #define PATH_NONE UINT32_MAX		/* no function is open */
 
@@ -78,11 +78,11 @@ void path_walk_init(struct path_walk *w, const struct timeline *tl, const struct
 		    uint64_t tid, int64_t start_ns, int64_t end_ns);
 bool path_walk_next(struct path_walk *w);
 
-/* The names on the way to path, outermost first; all of it is in a.  PATH_NONE has none. */
+/* The names on the way to path, outermost first; allocated in a.  PATH_NONE has none. */
 const char **call_path_frames(const struct call_paths *p, uint32_t path, struct arena *a,
 			      size_t *ret_cnt);
 
-/* By the names; for an order that depends on no numbering. */
+/* Compares by names, for an order that does not depend on numbers. */
 int compare_frames(const char *const *a, size_t a_cnt, const char *const *b, size_t b_cnt);
 
 #endif
