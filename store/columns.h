@@ -68,9 +68,8 @@ struct column {
 void columns_bind(sqlite3_stmt *st, int first, const struct column *columns, size_t cnt,
 		  const void *row);
 
-/* Fills row from the result columns from first (counted from 0) on.  Texts are copied into a,
- * or to the heap if a is NULL.  -EBADMSG if a value is not what the column holds: somebody
- * else wrote it. */
+/* Fills row from the result columns from first (counted from 0) on.  Texts are copied into a, or to the heap if a is
+ * NULL.  -EBADMSG if a value does not fit the column: another program wrote it. */
 int columns_read(sqlite3_stmt *st, int first, const struct column *columns, size_t cnt,
 		 struct arena *a, void *row);
 

@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "store/db.h"
 
-/* What went wrong, in the user's words.  Any code not listed is reported in SQLite's. */
+/* SQLite's errors in the user's words.  A code that is not listed is reported in SQLite's. */
 static const struct {
 	int code;
 	int err;

@@ -21,9 +21,9 @@ struct store {
 	char *dir;			/* the data directory */
 	char *path;			/* of vprof.db, for messages */
 	int dir_fd;			/* -1: the directory is ours */
-	char *not_ours;			/* why it is not: then only read, by dir_fd (look.h) */
+	char *not_ours;			/* why it is not ours; then the database is only read, by dir_fd (look.h) */
 	const struct schema *schema;
-	int version;			/* of its tables, until it is brought up to date */
+	int version;			/* of its tables, until they are upgraded */
 	sqlite3_stmt *stmts[STMT_CNT];	/* prepared on first use */
 };
 

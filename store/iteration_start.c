@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * iteration_start.c - what an iteration was asked for, and what the user answered.
+ * iteration_start.c - the options of an iteration, and the user's answers.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * look.c - SQLite's own way to files, less everything that changes one.
+ * look.c - SQLite's own file access, without everything that changes a file.
  *
- * The path is /proc/self/fd/N/vprof.db, N the directory: whatever is put in that directory's place, it is that one.  SQLite
- * would look where the link /proc/self/fd/N leads, and go there by name.
+ * The path is /proc/self/fd/N/vprof.db, N the open directory: that remains the same directory even if another is put
+ * in its place.  SQLite itself would resolve the link /proc/self/fd/N and use the name.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,8 @@ static int open_to_read(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, 
 	int r;
 
 	(void)vfs;
-	if (!(flags & SQLITE_OPEN_MAIN_DB))	/* a temporary one, elsewhere; a journal, to see whether it is one */
+	if (!(flags & SQLITE_OPEN_MAIN_DB))	/* a temporary file, elsewhere; a journal, opened to see whether there
+						 * is one */
 		return name && flags & SQLITE_OPEN_CREATE ? SQLITE_CANTOPEN : own->xOpen(own, name, file, flags, ret_flags);
 	flags &= ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
 	r = own->xOpen(own, name, file, flags | SQLITE_OPEN_READONLY, ret_flags);
@@ -55,7 +56,7 @@ static int as_it_is(sqlite3_vfs *vfs, const char *name, int cnt, char *ret)
 	return SQLITE_OK;
 }
 
-/* In place of open(): SQLite synchronises directories, too.  A name may stand for something else than a moment ago. */
+/* Replaces open(), because SQLite synchronises directories, too.  A name may mean another file than a moment ago. */
 static int open_plain(const char *path, int flags, int mode)
 {
 	int fd = open(path, flags | O_NONBLOCK, mode);

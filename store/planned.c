@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * planned.c - the plan of each run, and what became of it: how often each function was recorded.
+ * planned.c - the plan of each run, and how often each of its functions was recorded.
  *
  *	run  function  level     calls
  *	4    parse     interval  1000		recorded 1000 times

@@ -2,9 +2,8 @@
 /*
  * project.c - the functions and the static call graph of the last build, in and out of vprof.db.
  *
- * Which function a call means is settled by resolve.c before anything is written, so the tables
- * hold plain edges between keys.  A load replaces all of it, in one transaction; calls that were
- * observed in runs outlive it while their functions do.
+ * resolve.c decides which function a call means before anything is written, so the tables contain plain edges between
+ * keys.  A load replaces everything in one transaction, except observed calls whose functions still exist.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -199,7 +198,7 @@ static int add_observed(struct project *p, const void *row, void *indexes)
 	return 0;
 }
 
-/* Keys are hashes: the order of the file is the one a reader knows. */
+/* Keys are hashes, so calls are sorted by the order of the file, which readers know. */
 static int compare_calls(const void *a, const void *b)
 {
 	const struct project_call *x = a, *y = b;
@@ -276,7 +275,7 @@ struct translation {
 	VEC(uint32_t) site_indexes;	/* number in sites -> index in t->call_sites */
 };
 
-/* What the run did not know is in another program of the project, or carries no probe. */
+/* A function that the run lacks is in another program of the project, or carries no probe. */
 static uint32_t translate_function(struct translation *x, uint32_t function)
 {
 	const struct project_function *f = &x->p->functions.items[function];

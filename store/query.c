@@ -2,12 +2,11 @@
 /*
  * query.c - the user's own SQL, for reading only.
  *
- * An authorizer says no to everything but reading while the statement is compiled: no INSERT,
- * no ATTACH of other files, no PRAGMA that sets something.  "SELECT 1; DROP TABLE run" is two
- * statements, and already refused for that.
+ * While the statement is compiled, an authorizer permits only reading: no INSERT, no ATTACH of other files, no PRAGMA
+ * that sets something.  "SELECT 1; DROP TABLE run" is refused because it is two statements.
  *
- * A view of the file's is not read, for it may be anybody's (store.c): a query that never ends, say.  The one that is ours
- * is made anew, for this connection alone.
+ * Views in the file are not read, since another user may have made them (store.c), for example one that never ends.
+ * Our own view is made anew, for this connection only.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -19,7 +18,7 @@
 #include "store/db.h"
 #include "store/query.h"
 
-/* These only describe the schema, or look whether the file is whole, even with an argument. */
+/* These only describe the schema, or check the file, even with an argument. */
 static const char *const reading_pragmas[] = {
 	"table_info", "table_xinfo", "table_list", "index_list", "index_info", "foreign_key_list",
 	"integrity_check", "quick_check",
@@ -82,7 +81,7 @@ static int compile(struct store *s, const char *sql, sqlite3_stmt **ret, struct 
 		return refuse(reterr, sqlite3_errmsg(s->db));
 	if (!*ret)
 		return refuse(reterr, "it is empty");
-	if (!sqlite3_stmt_readonly(*ret))	/* VACUUM asks no authorizer */
+	if (!sqlite3_stmt_readonly(*ret))	/* VACUUM does not ask the authorizer */
 		return refuse(reterr, "it would do more than read");
 	while (isspace((unsigned char)*rest) || *rest == ';')
 		rest++;
@@ -148,7 +147,7 @@ int store_query(struct store *s, const char *sql, const struct query_sink *sink,
 	}
 	if (code == SQLITE_DONE)
 		return 0;
-	/* Mistakes that show only while it runs, e.g. an overflow in sum(). */
+	/* Errors that only show during execution, e.g. an overflow in sum(). */
 	if (code == SQLITE_ERROR || code == SQLITE_MISMATCH)
 		return refuse(reterr, sqlite3_errmsg(s->db));
 	return db_error(s, reterr);

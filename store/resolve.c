@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * resolve.c - which function does a call mean?
+ * resolve.c - decides which function a call means.
  *
  * A scan record knows one translation unit; a name in it may mean a function of another.
  *
@@ -13,10 +13,9 @@
  *	a call through a pointer	a may-edge to every function of the same type whose address
  *					is taken somewhere
  *
- * Example: a.c calls log(), b.c defines it and puts flush() (void (void)) into a table that a.c
- * calls through a void (*)(void).  Edges: a.c's caller -> log, and may-edge caller -> flush.
- * A function of a header is compiled in many units; its key makes it one.  What no unit defines
- * is a library's and gets no edge.
+ * Example: a.c calls log(), b.c defines it and puts flush() (void (void)) into a table that a.c calls through a void
+ * (*)(void).  Edges: a.c's caller -> log, and may-edge caller -> flush. A function of a header is compiled in many
+ * units; its key makes it one.  A callee that no unit defines belongs to a library and gets no edge.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -140,7 +139,7 @@ static void index_unit(struct chains *local, const struct unit *u)
 		chains_add(local, u->functions.items[i].name, i);
 }
 
-/* A name whose address is taken means the unit's own function before anybody else's. */
+/* A name whose address is taken means the unit's own function, if it has one. */
 static void mark_address_taken(struct resolver *r, const struct unit *u)
 {
 	struct chains local;
@@ -165,7 +164,7 @@ static void add_call(struct resolver *r, uint64_t caller, uint64_t callee, const
 	VEC_ADD(&r->out->calls, (struct resolved_call){ caller, callee, site, may });
 }
 
-/* Calls through a pointer, or to a name: to every function of the chain; type: to those of that type alone, NULL: all. */
+/* Adds calls through a pointer, or to a name: to every function of the chain; type: only those of that type, NULL: all. */
 static bool add_chain(struct resolver *r, const struct chains *c, const char *name, const char *type, uint64_t caller,
 		      const char *site, bool may)
 {
@@ -227,13 +226,13 @@ static void resolve_call(struct resolver *r, const struct unit *u, const struct 
 	}
 	if ((call->callee_file || call->callee_static) && add_local(r, u, local, call, kept))
 		return;
-	/* Of overloads the one that is meant; a C function may be declared otherwise than it is defined. */
+	/* The overload that is meant; in C a function may be declared differently from its definition. */
 	if (!call->callee_static && !(call->type && add_chain(r, &r->by_name, call->callee, call->type, caller, kept, false)))
 		add_chain(r, &r->by_name, call->callee, NULL, caller, kept, false);
 }
 
 /*
- * From here on they have the names that people see: work(int) and work(double), where both are there; else work. 
+ * From here on functions have the names that are printed: work(int) and work(double) if both exist; else work.
  */
 static void show_signatures(struct resolver *r)
 {

@@ -131,7 +131,7 @@ int find_finding(struct store *s, enum stmt id, uint32_t run, const char *interv
 	return db_read_int(s, st, ret, ret_found, reterr);
 }
 
-/* The id to write under: the old finding's, emptied, or the next free one. */
+/* The id to write under: that of the old finding, which is emptied, or the next free one. */
 static int take_id(struct store *s, uint32_t run, const char *interval, int64_t *ret,
 		   struct diag *reterr)
 {

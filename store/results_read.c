@@ -2,8 +2,8 @@
 /*
  * results_read.c - findings out of vprof.db.
  *
- * The file may have been edited by hand: node, part and factor numbers are checked on reading, so
- * that nobody above has to ask whether a parent exists.
+ * The file may have been edited by hand: node, part and factor numbers are checked on reading, so that callers need
+ * not check whether a parent exists.
  */
 #include <errno.h>
 #include <inttypes.h>

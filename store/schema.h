@@ -32,7 +32,7 @@ struct schema {
 
 extern const struct schema store_schema;	/* of this program */
 
-/* store_open() as a program with another schema would do it: tests are such programs. */
+/* store_open() of a program with another schema: tests act as such programs. */
 int store_open_schema(const char *data_dir, bool create, const struct schema *schema, struct store **ret,
 		      struct diag *reterr);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * store.c - opening vprof.db: is it ours, is it of a version we know, does it have its tables?
+ * store.c - opens vprof.db: checks whether it is vprof's, its version and its tables.
  *
  *	no file, or an empty one	nothing was recorded yet; created if the caller writes
- *	application_id is "vprf"	ours, of user_version: an older one gets what it lacks (schema.h), a newer one is refused
+ *	application_id is "vprf"	ours, of user_version: an older one is upgraded (schema.h), a newer one is refused
  *	application_id is "vpro"	of a vprof from before the first release: refused
  *	anything else			not ours, and never touched
  */
@@ -65,7 +65,8 @@ static int read_head(struct store *s, struct head *ret, struct diag *reterr)
 	return r < 0 ? r : pragma_read(s, STMT_OBJECT_CNT, &ret->objects, reterr);
 }
 
-/* 1: ours, of s->version; 0: empty; or an error.  Another command may create it between two reads, all at once. */
+/* 1: ours, of s->version; 0: empty; or an error.  Reads both values at once, because another command may create it in
+ * between. */
 static int check_version(struct store *s, struct diag *reterr)
 {
 	struct head before, h;
@@ -101,8 +102,7 @@ static int check_version(struct store *s, struct diag *reterr)
 	return 1;
 }
 
-/* Creates or adds what is missing.  Two commands may get here at once: the second finds the tables of
- * the first. */
+/* Creates or adds missing tables.  Two commands may do this at once: the second finds the tables of the first. */
 static int create_tables(struct store *s, struct diag *reterr)
 {
 	_cleanup_(transaction_release) struct transaction t = TRANSACTION_INIT;
@@ -126,10 +126,10 @@ static int create_tables(struct store *s, struct diag *reterr)
 }
 
 /*
- * The file may be somebody else's.  What SQLite would run of it by itself is switched off: triggers, and views in the
- * place of our tables (query.c has its own for the user's queries), modules that say how a table is read, functions
- * that schemas have no need for.  Cells are checked as pages are read.  The file is not checked as a whole each
- * time (PRAGMA quick_check reads all of it): what is read is checked as it is (columns.c, results_read.c).
+ * The file may come from another user.  Everything that SQLite would execute from it is switched off: triggers, views
+ * in the place of our tables (query.c has its own for the user's queries), modules that define how a table is read,
+ * functions that schemas do not need.  Cells are checked as pages are read.  The whole file is not checked each time
+ * (PRAGMA quick_check reads all of it): values are checked as they are read (columns.c, results_read.c).
  */
 static int trust_nothing(struct store *s, struct diag *reterr)
 {
@@ -149,7 +149,7 @@ static int trust_nothing(struct store *s, struct diag *reterr)
 	return db_run(s, STMT_CHECK_CELLS, reterr);
 }
 
-/* Tables of an older version that nobody may change there get what they lack in memory. */
+/* Tables of an older version in a directory that we must not write are upgraded in memory. */
 static int copy_to_memory(struct store *s, struct diag *reterr)
 {
 	sqlite3 *file = s->db;
@@ -220,7 +220,7 @@ int store_check_ours(const struct store *s, struct diag *reterr)
 
 static const char *const inner[] = { "runs", "build" };
 
-/* Who may write to the directory, or to what is in it, can put links and traces there. */
+/* A user who may write to the directory, or to files in it, can put links and traces there. */
 static int check_alone(int fd, const char *dir, char **ret_why)
 {
 	int r = ours_alone(fd, dir, ret_why);
@@ -235,7 +235,7 @@ static int check_alone(int fd, const char *dir, char **ret_why)
 	return r;
 }
 
-/* Sees whose the directory is: s->not_ours, s->dir_fd.  -ENOENT without a message: it is not there. */
+/* Finds the owner of the directory: s->not_ours, s->dir_fd.  -ENOENT without a message: it does not exist. */
 static int open_dir(struct store *s, bool create, struct diag *reterr)
 {
 	_cleanup_(freep) char *why = NULL;
@@ -256,7 +256,7 @@ static int open_dir(struct store *s, bool create, struct diag *reterr)
 	return s->dir_fd >= 0 ? 0 : diag_set(reterr, EXIT_ENVIRONMENT, -errno, "cannot open '%s': %s", s->dir, strerror(errno));
 }
 
-/* Of what is only looked at the names may change from here on. */
+/* In a directory that is only read, the names may change from here on. */
 static int find_database(const struct store *s, struct diag *reterr)
 {
 	struct stat st;
@@ -271,7 +271,7 @@ static int find_database(const struct store *s, struct diag *reterr)
 			r == -EBADMSG ? "it is not a plain file" : strerror(-r));
 }
 
-/* SQLite would make it for everybody to read; what it makes beside it has the same rights. */
+/* SQLite would make it readable by all users; files that it makes beside it get the same permissions. */
 static void make_private(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);

@@ -22,15 +22,16 @@ struct store;
  * file in it is made, locked for writing or changed. */
 int store_open(const char *data_dir, bool create, struct store **ret, struct diag *reterr);
 
-/* 0, or EXIT_ENVIRONMENT: it is only looked at, why, and what to do.  Before anything is written to the directory. */
+/* 0, or EXIT_ENVIRONMENT if the directory is only read, with the reason and a remedy.  Call it before anything is
+ * written to the directory. */
 int store_check_ours(const struct store *s, struct diag *reterr);
 void store_close(struct store *s);
 DEFINE_CLEANUP(struct store *, store_close);
 
 /* ---- the project: functions and static call graph, from the scan records ---- */
 
-/* Replaces what was known by the units; resolves calls to functions (static: same unit; extern: by
- * name).  Adds may-edges for calls through pointers by type among address-taken functions. */
+/* Replaces the known functions and calls by those of the units; resolves calls to functions (static: same unit;
+ * extern: by name).  Adds may-edges for calls through pointers by type among address-taken functions. */
 int project_load(struct store *s, const units *list, struct diag *reterr);
 
 struct project_function {		/* in order of file, line */
@@ -40,15 +41,15 @@ struct project_function {		/* in order of file, line */
 	bool releases, probed, is_static, is_inline, no_return;
 	bool address_taken;
 	const char *type;		/* "void *(void *)"; NULL if unknown */
-	bool left_out;			/* calls of it do not count; the reader's to set, project/runs/leave_out.h */
-	bool folded;			/* not worth a probe; the reader's to set, project/build/fold_inline.h */
+	bool left_out;			/* its calls do not count; set by the reader, project/runs/leave_out.h */
+	bool folded;			/* not worth a probe; set by the reader, project/build/fold_inline.h */
 	const char *skipped;		/* reason, or NULL */
 };
 struct project_call {
 	uint32_t caller, callee;	/* indexes into functions */
 	const char *call_site;		/* "server.c:28"; NULL if unknown (observed) */
 	bool may;			/* through a pointer */
-	bool observed;			/* not in the sources: seen in a run */
+	bool observed;			/* not in the sources, but seen in a run */
 };
 struct project_unit {
 	const char *object, *source;
@@ -68,7 +69,7 @@ DEFINE_CLEANUP(struct project *, project_free);
 /* Into the order of caller, callee and call site. */
 void project_sort_calls(struct project *p);
 
-/* Keeps the calls that a run showed (struct observed_call) until the functions are gone from the sources. */
+/* Keeps the calls that a run showed (struct observed_call) until their functions are gone from the sources. */
 int project_add_observed(struct store *s, uint32_t run, const struct findings *f,
 			 struct diag *reterr);
 
@@ -84,7 +85,7 @@ char *setting_get(struct store *s, const char *name);		/* the caller frees it */
 enum run_status { RUN_RECORDING, RUN_RECORDED, RUN_ANALYSED, RUN_FAILED, RUN_KILLED };
 const char *run_status_name(enum run_status status);
 
-/* What a clock may show, or time take: until the year 2096.  Two of them, and seconds, can be added. */
+/* The largest clock or duration that is accepted: until the year 2096.  Two of them, plus seconds, do not overflow. */
 #define CLOCK_MAX_NS INT64_C(4000000000000000000)
 
 struct run {
@@ -104,7 +105,7 @@ void run_release(struct run *r);
 int run_create(struct store *s, struct run *r, struct diag *reterr);
 int run_update(struct store *s, const struct run *r, struct diag *reterr);
 
-/* It is as if it had not begun. */
+/* Removes the run as if it had not begun. */
 int run_remove(struct store *s, uint32_t number, struct diag *reterr);
 
 /* text: number, name, or NULL for the latest that has not failed.  No such run: EXIT_USAGE naming those there are;
@@ -129,7 +130,7 @@ struct iteration {
 	char *policy;			/* "budget", "paper" */
 	uint32_t recorded_cnt, dormant_cnt;	/* functions of the plan */
 	uint32_t added_cnt;		/* recorded now and not in the run before */
-	double probe_cost;		/* reckoned, as a fraction of the mean latency */
+	double probe_cost;		/* estimated, as a fraction of the mean latency */
 	char *selected;			/* labels of the k first factors, joined by ", " */
 	char *stop;			/* why it was the last run, or NULL */
 };
@@ -138,14 +139,14 @@ typedef VEC(struct iteration) iterations;
 int iterations_read(struct store *s, iterations *ret, struct diag *reterr);	/* in order of run */
 void iterations_release(iterations *list);
 
-/* A function of the plan that a run had. */
+/* A function of a run's plan. */
 enum planned_level { PLANNED_IN_INTERVALS, PLANNED_ALWAYS, PLANNED_DORMANT };
 const char *planned_level_name(enum planned_level level);	/* "interval", "always", "dormant" */
 struct planned_function {
 	uint64_t key;
 	enum planned_level level;
-	uint32_t calls;			/* that were recorded; UINT32_MAX: no program of the run has its
-					 * probe, or it is dormant */
+	uint32_t calls;			/* calls that were recorded; UINT32_MAX: no program of the run has its probe,
+					 * or it is dormant */
 };
 typedef VEC(struct planned_function) planned_functions;	/* VEC_RELEASE frees it */
 
@@ -163,7 +164,7 @@ char *run_dir(const struct store *s, uint32_t number);
 
 /* ---- results ---- */
 
-/* All or none; the disk is waited for once. */
+/* Writes all or none, and waits for the disk once. */
 int findings_write(struct store *s, uint32_t run, struct findings *const *list, size_t cnt, struct diag *reterr);
 /* -ENOENT with a message if the run has none yet. interval: NULL for the one first written. */
 int findings_read(struct store *s, uint32_t run, const char *interval, struct findings **ret,
