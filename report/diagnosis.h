@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * diagnosis.h - what was checked, how it is, and what to do about it: the answer of `vprof doctor`.
+ * diagnosis.h - checks, their results and remedies: the answer of `vprof doctor`.
  *
  *	struct diagnosis d = { 0 };
  *	diagnosis_add(&d, "disk", DIAGNOSIS_WARNING, "vprof -d DIR", "only %s are free", "3 MiB");
@@ -15,7 +15,7 @@
 enum diagnosis_state {
 	DIAGNOSIS_OK,
 	DIAGNOSIS_NOTE,			/* good to know */
-	DIAGNOSIS_WARNING,		/* works, but not as it could */
+	DIAGNOSIS_WARNING,		/* works, but could be better */
 	DIAGNOSIS_PROBLEM		/* something does not work */
 };
 

@@ -116,7 +116,7 @@ json_t *json_number(double value)
 
 json_t *json_ns(double value)
 {
-	/* Above 2^53 a double is not exact to the ns any more. */
+	/* Above 2^53 a double no longer holds every integer. */
 	if (isfinite(value) && fabs(value) <= 0x1p53 && value == trunc(value))
 		return json_integer((json_int_t)value);
 	return json_number(value);

@@ -19,7 +19,7 @@ json_t *sentence_json(const struct view_input *in);
 /* text as valid UTF-8; NULL is null. */
 json_t *json_text(const char *text);
 
-/* A number of ns or ns^2: an integer where it is one exactly. */
+/* A number of ns or ns^2: written as an integer if it is one. */
 json_t *json_ns(double value);
 
 /* Any other number, always with a point; null if it is not finite. */
@@ -32,10 +32,10 @@ json_t *json_wait(bool is_wait, enum trace_state wait);		/* class or null */
 void json_set(json_t *object, const char *key, json_t *value);	/* takes value */
 void json_add(json_t *array, json_t *value);			/* takes value */
 
-/* On one line, without its end: a row of a document that is too long to be made first. */
+/* Writes a value on one line, without its end: a row of a document that is too long to be built first. */
 void json_write_line(FILE *out, const json_t *value);
 
-/* One text of a CSV line, quoted if it must be; NULL: empty. */
+/* Writes one text of a CSV line, quoted if necessary; NULL: empty. */
 void csv_field(FILE *out, const char *text);
 void csv_text(FILE *out, const char *text);	/* the same of a text that may have lines */
 

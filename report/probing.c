@@ -4,7 +4,7 @@
  *
  *	instrumentation: +1.2 % mean (95 % CI +0.4 % to +2.0 %), +0.8 % variance (95 % CI ...)
  *
- * Intervals in full are the ones that are slowed down; all together are by less, as only some are.
+ * Only intervals in full are slowed down, so all together are slowed down by less.
  */
 #include "base/banned.h"
 #include "report/output.h"

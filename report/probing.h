@@ -16,7 +16,7 @@ char *probing_text(const struct findings *f);
 /* An object, or null. */
 json_t *probing_json(const struct findings *f);
 
-/* What the load as a whole is slowed down by: the cost times the part that was recorded in full. */
+/* The slowdown of the whole load: the cost times the fraction recorded in full. */
 double probing_overall(const struct findings *f);
 
 #endif

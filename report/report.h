@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * report.h - findings -> what people and programs read.
+ * report.h - turns findings into text for people and documents for programs.
  *
  * A view is a struct view of its own file: what it needs, its options, what it makes of that, and how it is worded in
  * each format.  cmd/show reads what is needed into a struct view_input; no view reads a file.
  *
- * Text answers first, with a sentence; JSON is that of vprof-formats(5); CSV is RFC 4180 with lines
- * that end in '\n'.
+ * Text answers first, with a sentence; JSON is that of vprof-formats(5); CSV is RFC 4180 with lines that end in '\n'.
  */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
@@ -27,7 +26,7 @@
 #include "base/option.h"
 #include "store/store.h"
 
-/* Where text goes and what may be used there. */
+/* Where text goes, and which characters and colours it may use. */
 struct style {
 	FILE *out;
 	unsigned width;			/* columns; 0: no limit */
@@ -38,7 +37,7 @@ struct style {
  * NO_COLOR, TERM=dumb, COLUMNS are honoured. */
 void style_init(struct style *s, FILE *out, bool ascii);
 
-/* Options that several files read; what one view alone reads is a variable of its file. */
+/* Options that several files read; an option of one view is a variable of its file. */
 struct view_options {
 	struct select_options ranking;		/* of factors; ranking.all: everything, of other views too */
 	unsigned depth;			/* tree, call graph: levels below the root; 0: all */
@@ -56,7 +55,7 @@ struct view_options {
 	.ranking = { FACTORS_K_DEFAULT, FACTORS_THRESHOLD_DEFAULT, false, false }, .min_share = 0.01,	\
 	.quantile = TAIL_QUANTILE_DEFAULT, .threshold = NAN }
 
-/* What the user gave: the tables of options write here. */
+/* The user's options: the tables of options write here. */
 extern struct view_options view_given;
 
 enum view_needs {
@@ -68,7 +67,7 @@ enum view_needs {
 	NEEDS_CALL_GRAPH = 32		/* project and heights, of the last build, or of a run */
 };
 
-/* What a view is made from: what its `needs` name, and the run; the rest is NULL. */
+/* The input of a view: the members that its `needs` name, and the run; the others are NULL. */
 struct view_input {
 	struct view_options options;
 	const struct run *run;
@@ -87,12 +86,13 @@ struct view {
 	const char *name, *summary;
 	unsigned needs;				/* enum view_needs, or-ed */
 	const struct option_desc *options;	/* its own; ends in OPT_END; NULL: none */
-	int (*check)(struct diag *reterr);	/* of its options, before a run is looked for; NULL: nothing */
-	/* What is shown, out of what was needed; NULL: that itself.  *ret is released whatever make() returns, if it is not NULL. */
+	int (*check)(struct diag *reterr);	/* checks its options, before a run is looked up; NULL: nothing to check */
+	/* Makes the data to show from the input; NULL: shows the input.  *ret is released whatever make() returns, if
+	 * it is not NULL. */
 	int (*make)(const struct view_input *in, void **ret, struct diag *reterr);
 	void (*release)(void *made);
 	const struct view *by_cause;		/* of --by cause; NULL: the view has none */
-	/* A format that it does not have is NULL; text and json all have. */
+	/* NULL: the view lacks that format; all have text and json. */
 	void (*text)(const struct style *s, const struct view_input *in);
 	json_t *(*json)(const struct view_input *in);
 	void (*csv)(FILE *out, const struct view_input *in);

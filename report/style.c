@@ -95,7 +95,7 @@ const char *text_cnt(char buf[TEXT_MAX], uint64_t cnt)
 	return buf;
 }
 
-/* Rounded to so many decimals; what rounds to nothing has no sign: "0.0 %", not "-0.0 %". */
+/* Rounded to this number of decimals; zero has no sign: "0.0 %", not "-0.0 %". */
 static double percent_of(double share, double unit)
 {
 	double percent = share * 100;
@@ -112,7 +112,7 @@ const char *text_percent_cell(char buf[TEXT_MAX], double share)
 	return buf;
 }
 
-/* Decimals that tell the ends of an interval apart, down to a hundredth of a point. */
+/* Enough decimals to distinguish the ends of an interval, down to a hundredth of a point. */
 static int ci95_decimals(const double ci95[2])
 {
 	double width = ci95[1] - ci95[0];

@@ -29,11 +29,11 @@ const char *text_percent_cell(char buf[TEXT_MAX], double share);	/* "62.0 %": al
 /* A confidence interval in percent: "52 to 73", "97.1 to 98.7", "99.91 to 99.95"; half of it: "±11", "±0.8". */
 const char *text_ci95(char buf[TEXT_MAX], const double ci95[2]);
 const char *text_plus_minus(char buf[TEXT_MAX], const double ci95[2], bool utf8);
-/* The interval, or NULL where there is none: unknown, or of what is all of the variance by its nature. */
+/* The interval, or NULL if there is none: unknown, or of the root, which is all of the variance. */
 const double *ci95_to_show(bool known, const double ci95[2]);
-/* More than the whole by more than rounding: other parts make up for some of it. */
+/* Whether the share exceeds the whole by more than rounding: other parts make up for some of it. */
 bool share_is_above_all(double share);
-/* What stands before such an interval, as finely: not "100 % (95 % CI 99.1 to 99.9)". ci95 may be NULL. */
+/* The number before such an interval, with as many decimals: not "100 % (95 % CI 99.1 to 99.9)".  ci95 may be NULL. */
 const char *text_percent_with_ci95(char buf[TEXT_MAX], double share, const double *ci95);
 
 /* "" for 1, else "s": "%s interval%s" */

@@ -70,7 +70,7 @@ static void print_latency(const struct style *s, const struct round *r)
 	fputc('\n', s->out);
 }
 
-/* "probes 0.3 % of the latency" is reckoned; here is what it was, where that can be said. */
+/* "probes 0.3 % of the latency" is an estimate; prints the measurement, if there is one. */
 static void print_measured(const struct style *s, const struct round *r)
 {
 	const struct probing *p = &r->findings->probing;
@@ -139,7 +139,7 @@ static struct table *factors_table(const struct style *s, const struct round *r,
 	return t;
 }
 
-/* What becomes of a factor stands behind it, or below all of them where a name would have to be cut for it. */
+/* The outcome of a factor is printed after it, or, if a name would have to be cut for that, below all of them. */
 static void print_factors(const struct style *s, const struct round *r)
 {
 	size_t cnt = r->refinement->verdicts.cnt;

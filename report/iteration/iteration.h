@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * iteration.h - what `vprof iterate` says of each run and at its end.
+ * iteration.h - the output of `vprof iterate` for each run and at its end.
  *
  *	run 2/12  + parse_request, cache_get     2.9 s   1,500 intervals   probes 0.3 % of the latency
  *	  measured +0.4 % mean (95 % CI -0.2 % to +1.0 %), 1,406 intervals against 94 root-only

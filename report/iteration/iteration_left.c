@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * iteration_left.c - what an iteration did not look into, how much of the variance that is, and why.
+ * iteration_left.c - what an iteration left, how much of the variance that is, and why.
  *
  *	62 % of the variance is lock wait in foo_get of libfoo.so, of which vprof built nothing
  *	30 % is parse's own running time, which may be that of fast_hash: it cannot take a probe (naked)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * iteration_missing.c - what a run's plan newly named and the run did not record.
+ * iteration_missing.c - new functions of a run's plan that the run did not record.
  *
  *	  3 of 12 new functions were never called in an interval: parse_slow, retry, drop
  *	  1 of 12 new functions is in no program that ran: tool_main

@@ -182,7 +182,7 @@ json_t *part_pairs_json(const struct findings *f)
 	return list;
 }
 
-/* What parts have by themselves, and in all pairs that are not listed; with those that are it is 1. */
+/* The part's own variance, and that of all unlisted pairs; with the listed ones the sum is 1. */
 json_t *pairs_rest_json(const struct findings *f)
 {
 	double own = 0, other = 0;

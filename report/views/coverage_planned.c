@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * coverage_planned.c - what became of the plan of a run: the part of `show coverage` about one run.
+ * coverage_planned.c - which functions of a run's plan were recorded: the part of `show coverage` about one run.
  *
  *	Run 4 was to record 12 functions: 8 were called, 3 never in an interval, 1 is in no program that ran.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * inherent_work.c - what the work that VPROF_WORK noted explains, in one line below the heading.
+ * inherent_work.c - how much the work noted by VPROF_WORK explains, in one line below the heading.
  *
  *	work: bytes, rows explain 35 % of the variance; of the rest flush_log causes 80 %
  */

@@ -2,11 +2,11 @@
 /*
  * show_call_graph.c - the static call graph, with heights: how far each function is from a leaf.
  *
- * Without options a table of all functions, highest first.  --below FUNCTION draws what it calls,
- * --above FUNCTION who calls it; a function that was drawn already is not drawn again but marked
- * "(above)", so that cycles end and shared parts stay readable.  "*" marks a call through a
- * pointer: by its type it may go there; "(observed)" one that no source shows but a run did.
- * "(left out)" is a function whose calls do not count: it makes nobody higher, and the walk ends there.
+ * Without options a table of all functions, highest first.  --below FUNCTION draws its callees, --above FUNCTION its
+ * callers; a function that was drawn already is not drawn again but marked "(above)", so that cycles end and shared
+ * parts stay readable.  "*" marks a call through a pointer: by its type it may go there; "(observed)" one that no
+ * source shows but a run did. "(left out)" is a function whose calls do not count: it makes nobody higher, and the
+ * walk ends there.
  *
  * JSON, CSV and DOT hold the whole graph, or the part that --below or --above reaches.
  */
@@ -64,7 +64,7 @@ static bool is_start(const struct view_input *in, const struct project_function 
 	return strcmp(f->name, name) == 0;
 }
 
-/* What is left out is nobody's way down; who calls it is still asked for. */
+/* A function that is left out ends the walk down; its callers are still found. */
 static bool ends_walk(const struct graph *g, uint32_t f)
 {
 	return !g->up && g->p->functions.items[f].left_out;
@@ -189,7 +189,7 @@ struct drawing {
 
 static void draw_calls(struct drawing *d, uint32_t f, unsigned level);
 
-/* What is true of all calls that lead to one place. */
+/* Properties shared by all calls that lead to one place. */
 struct marks {
 	bool may, observed;
 };

@@ -2,9 +2,9 @@
 /*
  * show_coverage.c - which functions carry a probe, file by file, and why others cannot.
  *
- * What is not measured is always said: functions that cannot take a probe with the reason, units
- * that were compiled untouched with theirs, units that libclang did not understand in whole (calls in
- * them may be missing) with the place; and of a run what of its plan was not recorded.
+ * Everything that is not measured is listed: functions that cannot take a probe and units that were compiled
+ * untouched, with the reason; units that libclang did not fully understand (calls in them may be missing), with the
+ * place; and for a run the functions of its plan that were not recorded.
  */
 #include <string.h>
 
@@ -123,7 +123,7 @@ static void print_units(const struct style *s, const struct project *p, const ch
 	}
 }
 
-/* Its functions carry no probe, and may not even be known: it was compiled untouched, or not understood from its start. */
+/* Its functions carry no probe, and may be unknown: it was compiled untouched, or not understood from the start. */
 static bool is_uncounted(const struct project *p, const struct project_unit *u)
 {
 	if (u->untouched || !u->misread)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * show_critical_path.c - what single intervals spent their time on, piece by piece.
+ * show_critical_path.c - how single intervals spent their time, piece by piece.
  *
  *	       at      for  thread    what
  *	 0.000 ms   353 µs  worker-1  handle_request › hash_payload
  *	 0.353 ms  12.5 ms  flusher     flush_log: sleep wait
  *	12.853 ms   285 ms  vda           at work
  *
- * A piece that explains a wait is indented by how many wake-ups away its thread, or device, is.  Text keeps
- * the longest pieces, in order of time, and sums up the others; JSON and CSV hold them all.
+ * A piece that explains a wait is indented by how many wake-ups away its thread, or device, is.  Text shows the
+ * longest pieces, in order of time, and sums up the others; JSON and CSV have all of them.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,7 +25,7 @@
 #define PIECES_SHOWN 40
 #define INDENT_MAX 8
 
-/* What is known of a thread or device; NULL: no more than its number. */
+/* The name and kind of a thread or device; NULL: only its number is known. */
 static const struct thread_name *known(const struct trace *t, uint64_t tid)
 {
 	for (size_t i = 0; t && i < t->threads.cnt; i++)
@@ -39,7 +39,7 @@ static enum thread_kind kind_of(const struct thread_name *n)
 	return n ? n->kind : KIND_THREAD;
 }
 
-/* Its name, else its number; a device's number is ours alone. */
+/* Its name, else its number; a device's number is internal. */
 static void add_thread(struct str *to, const struct thread_name *n, uint64_t tid)
 {
 	if (!n)

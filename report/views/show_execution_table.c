@@ -2,9 +2,9 @@
 /*
  * show_execution_table.c - time by interval and function (paper 3.3.3).
  *
- * JSON and CSV carry the table as it is, one row per interval and function.  Nobody reads that
- * on a screen: the text sums it up by label.  A label absent from an interval counts as 0 ns there,
- * as in the variance tree.  Example: f took 2, 0 and 4 ns in three intervals: mean 2, sd 1.63.
+ * JSON and CSV have the whole table, one row per interval and function.  The text sums it up by label.  A label
+ * absent from an interval counts as 0 ns there, as in the variance tree.  Example: f took 2, 0 and 4 ns in three
+ * intervals: mean 2, sd 1.63.
  */
 #include <errno.h>
 #include <math.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * show_factors.c - what to look into, best first.
+ * show_factors.c - what to investigate, best first.
  *
  * Two rankings of the same factors (vprof-formats(5), RANKING).  By default functions, bodies and waits by
- * specificity x share; with --paper the paper's Algorithm 1: functions and pairs of siblings by
- * specificity x contribution.  The columns that rank are printed beside each other, so that the
- * arithmetic can be followed: 9 x 0.619 = 5.57.
+ * specificity x share; with --paper the paper's Algorithm 1: functions and pairs of siblings by specificity x
+ * contribution.  The columns that rank are printed beside each other, so that the arithmetic can be followed: 9 x
+ * 0.619 = 5.57.
  */
 #include <math.h>
 
@@ -44,20 +44,20 @@ static double rank_score(const struct view_input *in, const struct factor *f)
 
 #define LABEL_MIN 24			/* columns of the factors' names, before others go */
 
-/* What goes, in this order, rather than names. */
+/* What is dropped, in this order, before names are cut. */
 enum { ALL_COLUMNS, NO_RANKS, NO_WORK_CI, NO_PRESENCE, NO_SPECIFICITY, NO_SHARED, NO_MEAN, NO_OWN, NO_KIND };
 
 struct drawing {
 	const struct style *s;
 	const struct view_input *in;
-	const uint32_t *order;		/* the ranking's, then what only ranks by what work leaves */
+	const uint32_t *order;		/* the ranking, then factors that rank only by what work leaves */
 	size_t cnt, ranked_cnt;
 	const size_t *work_ranks;	/* per factor; 0: none.  NULL: no work was noted */
 	bool paper, with_ci95, with_work_ci95, with_tail, with_trimmed, doubt;
 	int left_out;
 };
 
-/* Its rank may be another in the next run. */
+/* Whether its rank may differ in the next run. */
 static bool shows_doubt(const struct drawing *d, const struct factor *f)
 {
 	return d->paper ? f->has_paper_resolved && !f->paper_resolved : f->has_resolved && !f->resolved;
@@ -103,7 +103,7 @@ static void add_columns(const struct drawing *d, struct table *t)
 		table_column(t, "ranks", TABLE_RIGHT);
 }
 
-/* A percentage, or nothing where there is none. */
+/* A percentage, or nothing if there is none. */
 static void add_percent(struct table *t, bool known, double share)
 {
 	char percent[TEXT_MAX];
@@ -198,7 +198,7 @@ static struct table *make_table(const struct drawing *d)
 	return t;
 }
 
-/* The columns that names must lose. */
+/* The number of columns that names must lose. */
 static size_t label_width(const struct drawing *d)
 {
 	size_t width = 0;
@@ -226,7 +226,7 @@ static void print_table(struct drawing *d)
 	}
 }
 
-/* A line below the table for each wait: who kept it waiting. */
+/* Prints a line below the table for each wait: the functions that caused it. */
 static void print_becauses(const struct style *s, const struct factor *f, size_t rank)
 {
 	enum { MOST = 3 };
@@ -250,7 +250,7 @@ static void print_becauses(const struct style *s, const struct factor *f, size_t
 	table_line(s->out, str_cstr(&line));
 }
 
-/* Ranks by what work leaves; what is not in the other ranking is appended to order.  The caller frees it. */
+/* Ranks by what work leaves; appends factors outside the other ranking to order.  The caller frees it. */
 static size_t *add_work_ranking(struct drawing *d, uint32_t **order)
 {
 	const struct findings *f = d->in->findings;
@@ -274,7 +274,7 @@ static size_t *add_work_ranking(struct drawing *d, uint32_t **order)
 	return ranks;
 }
 
-/* What the signs mean, and what would settle the doubts. */
+/* Explains the signs, and what would settle the doubts. */
 static void print_notes(const struct drawing *d)
 {
 	uint64_t needed = 0;
@@ -383,7 +383,7 @@ static json_t *ranks_json(const struct factor *f)
 	return list;
 }
 
-/* How far the figures may be trusted, and what they would become. */
+/* The reliability of the figures, and what further intervals would settle. */
 static void set_evidence(json_t *o, const struct view_input *in, const struct factor *f)
 {
 	bool paper = in->options.ranking.paper, pair = f->kind == FACTOR_PAIR;

@@ -13,7 +13,7 @@
 
 #define ROWS_SHOWN 20			/* without --slowest */
 
-/* Which rows JSON and CSV hold: all, or the slowest that --slowest asked for; the caller frees it. */
+/* The rows of JSON and CSV: all, or the slowest by --slowest; the caller frees it. */
 static bool *rows_wanted(const struct view_input *in)
 {
 	const struct findings *f = in->findings;

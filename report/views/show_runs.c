@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * show_runs.c - all runs: when, how long, what became of them.
+ * show_runs.c - all runs: start, duration, result.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static void add_run(struct table *t, const struct style *s, const struct run *r,
 	if (!without.name)
 		table_cell(t, "%s", r->name ? r->name : "");
 	table_cell(t, "%s", text_date(text, r->started_ns));
-	/* What was imported ran somewhere else. */
+	/* An imported run ran elsewhere. */
 	table_cell(t, "%s", r->source && strcmp(r->source, "import") == 0 ? "" :
 		   text_ns(text, (double)r->duration_ns, s->utf8));
 	table_cell(t, "%s", run_status_name(r->status));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * show_summary.c - the answer, the latency it is about, and how much of the run went into it.
+ * show_summary.c - the answer, the latency that it explains, and how much of the run it covers.
  */
 #include <math.h>
 
@@ -45,7 +45,7 @@ static void print_count(const struct style *s, const struct interval_summary *iv
 	fputc('\n', s->out);
 }
 
-/* Those that were begun without recording their functions: in none of the other numbers. */
+/* Root-only intervals, which are in none of the other numbers. */
 static void print_probing(const struct style *s, const struct findings *f)
 {
 	const struct probing *p = &f->probing;

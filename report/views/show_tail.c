@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * show_tail.c - what slow intervals have more of: against the mean (tail), and against fast ones.
+ * show_tail.c - what slow intervals have more of: compared with the mean (tail), and with fast ones.
  *
- * Both views are of the parts of the latency (struct part), which add up to it: a function's own running
- * time, or its waits of one class.  What makes the variance need not make the tail; tail prints the two
- * beside each other.  Example: 80 % of the variance may come from f, 5 ms in every tenth interval, and 90 % of
- * the slowest hundredth's extra time from g's lock wait of 40 ms in those alone.
+ * Both views are of the parts of the latency (struct part), which add up to it: a function's own running time, or its
+ * waits of one class.  The cause of the variance need not be that of the tail; tail prints the two beside each other.
+ * Example: 80 % of the variance may come from f, 5 ms in every tenth interval, and 90 % of the slowest hundredth's
+ * extra time from g's lock wait of 40 ms in those alone.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -114,7 +114,7 @@ static size_t shown_of(const struct view_input *in)
 	return in->options.ranking.all || cnt < PARTS_SHOWN ? cnt : PARTS_SHOWN;
 }
 
-/* What was left out still adds up: "... 7 more: 1.2 %". */
+/* The parts left out still add up: "... 7 more: 1.2 %". */
 static void print_more(const struct style *s, const struct view_input *in, size_t shown, const char *sum)
 {
 	size_t more = in->findings->parts.cnt - shown;

@@ -7,9 +7,9 @@
  *	 62.4 %  ███████▍      ├─ handle › log_append    1.77 ms   308 µs      1
  *	 61.9 %  ███████▍      │ ├─ lock wait            1.76 ms   303 µs
  *
- * Which nodes get a line is settled in tree_lines.c; the shares of a line's children sum to its own.
- * A negative share has no bar, its number says it.  Where the terminal is narrow, columns give way
- * to names: a tree of numbers without names says nothing.
+ * tree_lines.c decides which nodes get a line; the shares of a line's children sum to its own. A negative share has a
+ * number but no bar.  On a narrow terminal columns are dropped before names are cut: numbers without names say
+ * nothing.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@
 #define NODE_MIN 12			/* columns of the nodes, however narrow the terminal */
 #define ROOM_UNKNOWN SIZE_MAX		/* leaves them out */
 
-/* What goes, in this order, rather than names. */
+/* What is dropped, in this order, before names are cut. */
 enum { SHORT_BAR = 1, NO_CALLS, NO_MEAN, NO_BAR, NO_SD };
 
 struct drawing {
@@ -40,7 +40,7 @@ struct drawing {
 	const struct tree_label *labels;	/* of lines */
 };
 
-/* Of all nodes or of none. */
+/* For all nodes or for none. */
 static bool with_ci95(const struct drawing *d)
 {
 	return d->in->findings->nodes.cnt && d->in->findings->nodes.items[0].has_ci95;
@@ -80,7 +80,7 @@ static void add_branch(struct str *to, const char *branch, size_t width, const c
 	str_add(to, branch);
 }
 
-/* room: columns of this cell; 0: as many as it takes. */
+/* room: columns of this cell; 0: no limit. */
 static void add_label(const struct drawing *d, struct table *t, size_t i, size_t room)
 {
 	_cleanup_(str_release) struct str text = STR_INIT;
@@ -148,7 +148,7 @@ static size_t larger(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-/* What the other columns leave for the nodes. */
+/* The columns that the other columns leave for the nodes. */
 static size_t room_without(const struct drawing *d, int left_out)
 {
 	_cleanup_(table_freep) struct table *t = tree_table(d, left_out, ROOM_UNKNOWN);

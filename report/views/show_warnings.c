@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * show_warnings.c - every warning about a run's results, the one that matters most first.
+ * show_warnings.c - every warning about a run's results, the most important first.
  *
  *	▶ 2 warnings: losses, few-intervals.
  *

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * tree_label.c - what a line of a variance tree is called, in the columns there are.
+ * tree_label.c - the label of a line of a variance tree, fitted to the available columns.
  *
  *	44  finish_xact_command › CommitTransaction › XLogFlush
  *	35  finish_xact_command › … › XLogFlush
  *	20  … › XLogFlush
  *
- * A line is about the last name, so that one stays whole as long as possible; of the others the first
- * is worth most, then those next to the last.  What is no chain first loses what it can do without:
- * "by pg_fdatasync (sleep)" the wait, "pg_fdatasync (body)" the name, which stands in the line above.
- * Only then a name loses its middle.
+ * A line is about the last name, so that one is cut last; of the others the first is kept longest, then those next to
+ * the last.  A label that is not a chain first loses its dispensable part: "by pg_fdatasync (sleep)" the wait,
+ * "pg_fdatasync (body)" the name, which is in the line above. Only then a name loses its middle.
  */
 #include <string.h>
 
@@ -36,7 +35,7 @@ char *label_among_siblings(const struct findings *f, const struct node *n, bool 
 	return node_label(n, utf8);
 }
 
-/* Takes name. */
+/* Takes over name. */
 static char *cleaned(char *name)
 {
 	struct str clean = STR_INIT;
@@ -124,7 +123,7 @@ static const char *last_name(const struct tree_label *l)
 	return l->names.items[l->names.cnt - 1];
 }
 
-/* "first › … › the last tail_cnt names +", without what is not there. */
+/* "first › … › the last tail_cnt names +", without missing parts. */
 static void compose(struct str *to, const struct tree_label *l, bool with_first, size_t tail_cnt)
 {
 	size_t cnt = l->names.cnt;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * tree_lines.c - which nodes of a variance tree get a line, and where it stands.
+ * tree_lines.c - decides which nodes of a variance tree get a line, and where it is.
  *
  *	request 100                            request 100
  *	├─ commit 31.6                         ├─ commit › flush 31.2
@@ -11,12 +11,11 @@
  *	├─ (queue wait) 67.9
  *	└─ 2 more 0.5
  *
- * Children smaller than min_share are summed up in one line, "2 more", those of a wait that blame one function in several ways
- * in a line of its own, "by flush (3 ways)", if that is as large.  A function that has but one
- * larger child, a function which carries nearly all of it, needs no line: it stands in front of
- * that child's name.  All figures of the line are the
- * last one's; what the functions before it had beside it goes into the sum next to the line, so that
- * every list still adds up to the line above it.
+ * Children smaller than min_share are summed up in one line, "2 more", those of a wait that blame one function in
+ * several ways in a line of its own, "by flush (3 ways)", if that is as large.  A function that has but one larger
+ * child, a function which carries nearly all of it, needs no line: it is printed in front of that child's name.  All
+ * figures of the line are the last one's; the other children of the functions before it go into the sum next to the
+ * line, so that every list still adds up to the line above it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -26,8 +25,8 @@
 #include "report/views/tree_lines.h"
 
 #define LEVELS_MAX 100			/* deeper ones only in JSON and CSV */
-#define CHAIN 0.8			/* all of a chain is within this of its head, not just of the one
-					 * before: eight times 0.8 is a sixth */
+#define CHAIN 0.8			/* all of a chain is within this of its head, not just of the one before:
+					 * eight times 0.8 would be a sixth */
 
 /* The tree as lists of children: first[parent], next[sibling], best share first. */
 struct family {
@@ -44,7 +43,7 @@ struct walk {
 	tree_lines *lines;
 };
 
-/* What has no line. */
+/* The nodes without a line. */
 struct rest {
 	size_t cnt;
 	double share, mean_ns;
@@ -74,7 +73,7 @@ static void family_init(struct family *y, const struct findings *f)
 		y->first[i] = y->next[i] = NODE_NONE;
 	}
 	qsort_r(order, cnt, sizeof(*order), by_share, f->nodes.items);
-	/* Smallest first, each before those that were added: the best ends up in front. */
+	/* Smallest first, each before those added earlier: the best ends up in front. */
 	for (size_t i = cnt; i-- > 0;) {
 		uint32_t id = order[i], parent = f->nodes.items[id].parent;
 
@@ -110,7 +109,8 @@ static struct rest *rest_of_function(const struct walk *w, rests *list, const st
 	return &list->items[list->cnt - 1];
 }
 
-/* A function that is blamed in several ways, for each of which there is no line, has one for them together if that is worth it. */
+/* A function that is blamed in several ways without lines of their own gets one line for all of them, if that is
+ * large enough. */
 static void sum_by_function(const struct walk *w, uint32_t parent, struct rest *rest, rests *ret)
 {
 	size_t cnt = 0;
@@ -152,7 +152,7 @@ static bool carries(const struct node *head, const struct node *n)
 	       n->share >= CHAIN * head->share && head->share >= CHAIN * n->share;
 }
 
-/* The last of the chain that begins with head; adds to r what stands beside it. */
+/* The last of the chain that begins with head; adds its siblings on the way to r. */
 static uint32_t chain_end(const struct walk *w, uint32_t head, struct rest *r)
 {
 	uint32_t end = head, next;
@@ -221,7 +221,7 @@ static void walk_children(struct walk *w, uint32_t parent, unsigned depth)
 			walk_child(w, id, ++walked == shown_cnt && rest.cnt == 0 && sums.cnt == 0, depth);
 	for (size_t i = 0; i < sums.cnt; i++)
 		add_sum(w, &sums.items[i], i + 1 == sums.cnt && rest.cnt == 0);
-	/* Below a node that is drawn only children that matter are worth a line. */
+	/* Below a drawn node only children that matter get a line. */
 	if (rest.cnt && (shown_cnt || sums.cnt || depth == 1))
 		add_sum(w, &rest, true);
 	VEC_RELEASE(&sums);

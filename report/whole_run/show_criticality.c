@@ -17,7 +17,7 @@
 #define PATHS_SHOWN 10			/* GAPP's top call paths */
 #define FRAMES_SHOWN 6
 
-/* In order of size; the one without a name, too. */
+/* In order of size, including the one without a name. */
 static void add_functions(struct str *to, const struct style *s, const struct criticality *c)
 {
 	const struct critical_function *first = &c->functions.items[0];

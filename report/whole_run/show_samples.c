@@ -2,8 +2,8 @@
 /*
  * show_samples.c - blocked samples: on and off the processor in one table.
  *
- * The folded format is what flamegraph.pl and its kin read: thread, then functions, then the type
- * of what is no running time.
+ * The folded format is read by flamegraph.pl and similar tools: thread, then functions, then the type unless it is
+ * running time.
  *	worker;main;log_sync;[io] 812
  */
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "report/views.h"
 #include "report/whole_run/whole_run.h"
 
-/* What the type stands for, in a column of text. */
+/* The type in words, for a column of text. */
 static const char *type_words(enum sample_type type)
 {
 	static const char *const words[SAMPLE_TYPE_CNT] = {

@@ -117,7 +117,7 @@ static void print_edges(const struct style *s, const struct wait_graph *g, const
 	table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
 }
 
-/* Threads of a knot that often have no processor. */
+/* Prints the threads of a knot that often have no processor. */
 static void print_runnable(const struct style *s, const struct wait_graph *g, const struct wait_knot *k)
 {
 	char text[TEXT_MAX];
@@ -264,7 +264,7 @@ static void print_vertices(const struct style *s, const struct view_input *in)
 	print_whole_rest(s, cnt, shown, "thread");
 }
 
-/* Waits of which nobody knows who ended them. */
+/* Waits with an unknown waker. */
 static void print_unknown(const struct style *s, const struct wait_graph *g)
 {
 	char text[TEXT_MAX];
@@ -274,7 +274,7 @@ static void print_unknown(const struct style *s, const struct wait_graph *g)
 			"outside the run, devices)\n", text_percent(text, unknown_share(g)));
 }
 
-/* A program that starts hundreds of others may end at each of them. */
+/* In a program that starts hundreds of others, each may be a knot of its own. */
 static void print_knots(const struct style *s, const struct view_input *in)
 {
 	const struct wait_graph *g = in->made;

@@ -58,7 +58,7 @@ static void add_where(struct str *to, const struct wait_edge *e)
 		str_addf(to, ", in %s (%s)", s->waiter[s->waiter_cnt - 1], trace_state_name(s->state));
 }
 
-/* What shares are of. */
+/* What shares refer to. */
 static const char *whole_words(const struct wait_graph *g)
 {
 	return g->compares ? "of the slow intervals' time" : "of the run";
@@ -87,7 +87,7 @@ static void add_knot(struct str *to, const struct wait_graph *g, const struct wa
 	str_addc(to, '.');
 }
 
-/* The edge of which slow intervals have most more than typical ones. */
+/* The edge with the largest excess in slow intervals over typical ones. */
 static const struct wait_edge *most_excess(const struct wait_graph *g)
 {
 	const struct wait_edge *best = NULL;
@@ -101,7 +101,7 @@ static const struct wait_edge *most_excess(const struct wait_graph *g)
 	return best && edge_excess(g, best) > 0 ? best : NULL;
 }
 
-/* What slow intervals wait for nobody who is known, more than typical ones. */
+/* The excess of waits with an unknown waker in slow intervals over typical ones. */
 static double unknown_excess(const struct wait_graph *g)
 {
 	double sum_ns = 0;
@@ -112,7 +112,7 @@ static double unknown_excess(const struct wait_graph *g)
 	return sum_ns;
 }
 
-/* ", which sleeps in flush": a wait without a known waker is no way out, but an answer. */
+/* ", which sleeps in flush": a wait without a known waker leads no further, but is an answer. */
 static void add_end(struct str *to, const struct wait_graph *g, uint32_t vertex)
 {
 	for (size_t i = 0; i < g->edges.cnt; i++) {
@@ -192,7 +192,7 @@ static void add_comparison(struct str *to, const struct style *s, const struct w
 			 text_ns(a, unknown_excess(g), s->utf8));
 }
 
-/* The thread, or the like ones, that would use a processor most. */
+/* The thread, or the group of similar ones, that would use a processor most. */
 static int64_t busy_ns(const struct wait_vertex *v)
 {
 	return sum_saturated(v->running_ns, v->runnable_ns);
@@ -212,7 +212,7 @@ static const struct wait_vertex *busiest(const struct wait_graph *g)
 	return best;
 }
 
-/* Where it is no wait that takes the time: " worker (7 +1) run 52 % of their time, and have no processor 45 % of it." */
+/* If the time is not spent waiting: " worker (7 +1) run 52 % of their time, and have no processor 45 % of it." */
 static void add_busiest(struct str *to, const struct wait_graph *g)
 {
 	const struct wait_vertex *v = busiest(g);
@@ -246,7 +246,7 @@ double unknown_share(const struct wait_graph *g)
 	return all_ns > 0 ? (double)unknown_ns / (double)all_ns : 0;
 }
 
-/* The largest first, also where it is unknown. */
+/* The largest first, also if it is unknown. */
 static void add_no_knot(struct str *to, const struct wait_graph *g)
 {
 	char text[TEXT_MAX];

@@ -16,13 +16,14 @@ void print_wait_answer(const struct style *s, const struct wait_graph *g);
 
 void add_members(struct str *to, const struct wait_graph *g, const struct wait_knot *k);	/* "A, B and disk" */
 
-double of_run(const struct wait_graph *g, int64_t ns);				/* 0 to 1 */
-double per_interval(int64_t ns, const struct wait_class *c);			/* what one interval of the class waits */
-double edge_excess(const struct wait_graph *g, const struct wait_edge *e);	/* ns a slow interval waits more than a typical one */
+double of_run(const struct wait_graph *g, int64_t ns);				/* as a fraction, 0 to 1 */
+double per_interval(int64_t ns, const struct wait_class *c);			/* the wait of one interval of the class */
+double edge_excess(const struct wait_graph *g, const struct wait_edge *e);	/* excess in ns of a slow interval
+										 * over a typical one */
 
 double unknown_share(const struct wait_graph *g);			/* share of all waiting without a known waker */
 
 bool is_unknown(const struct wait_graph *g, uint32_t vertex);		/* the vertex of unknown wakers */
-bool is_outside(const struct wait_graph *g, const struct wait_knot *k);	/* a sink of whom nothing is recorded */
+bool is_outside(const struct wait_graph *g, const struct wait_knot *k);	/* a sink without records */
 
 #endif

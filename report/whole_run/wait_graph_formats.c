@@ -13,7 +13,7 @@
 #include "report/views.h"
 #include "report/whole_run/wait_labels.h"
 
-/* A thread's TID; "unknown" for the one vertex of which nothing is known. */
+/* A thread's TID; "unknown" for the vertex without records. */
 static json_t *json_id(const struct wait_vertex *v)
 {
 	return v->id == VERTEX_ID_NONE ? json_string("unknown") : json_u64(v->id);

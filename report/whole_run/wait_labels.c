@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * wait_labels.c - what the vertices of a wait-for graph are called.
+ * wait_labels.c - the labels of a wait-for graph's vertices.
  */
 #include <inttypes.h>
 

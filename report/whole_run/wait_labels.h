@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * wait_labels.h - what the vertices of a wait-for graph are called.  Private to report/.
+ * wait_labels.h - the labels of a wait-for graph's vertices.  Private to report/.
  */
 #ifndef REPORT_WHOLE_RUN_WAIT_LABELS_H
 #define REPORT_WHOLE_RUN_WAIT_LABELS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * whole_run.h - what the views of a whole run have in common.  Private to report/.
+ * whole_run.h - the common parts of the views of a whole run.  Private to report/.
  */
 #ifndef REPORT_WHOLE_RUN_WHOLE_RUN_H
 #define REPORT_WHOLE_RUN_WHOLE_RUN_H
@@ -16,7 +16,7 @@ json_t *json_whole(const char *name, const struct view_input *in);
 json_t *json_frames(const char *const *frames, size_t cnt);
 json_t *json_line(uint32_t line);	/* null if unknown */
 
-/* Where a thread was of whom neither a probe nor a stack says it. */
+/* The place of a thread that neither a probe nor a stack names. */
 #define NO_FUNCTION "unknown"		/* the one word for what has no name; why, and what would name it: */
 #define NO_FUNCTION_WHY "no probed function, and no stack is known; vprof build --functions all would name it"
 
@@ -33,7 +33,7 @@ void add_source_place(struct str *to, const char *file, uint32_t line);
 /* a;b;c for CSV and flame graphs; ';' in a name becomes ':'. */
 void add_folded(struct str *to, const char *const *frames, size_t cnt);
 
-/* How many of cnt rows are shown, and a line for the others. */
+/* The number of rows shown out of cnt, and a line for the others. */
 size_t whole_rows_shown(const struct view_input *in, size_t cnt);
 void print_whole_rest(const struct style *s, size_t cnt, size_t shown, const char *what);
 
