@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * notices.c - makes the text of a notice, and hands it to whoever prints it.
+ * notices.c - formats a notice, and passes it to the handler.
  */
 #include <stdarg.h>
 

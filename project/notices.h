@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * notices.h - what project/ has to say while it works.  It prints nothing: a handler of cmd/'s does.
+ * notices.h - messages of project/ while it works.  It prints nothing: a handler in cmd/ does.
  */
 #ifndef PROJECT_NOTICES_H
 #define PROJECT_NOTICES_H
@@ -14,16 +14,16 @@ enum notice {
 	NOTICE_ERROR,
 	NOTICE_WARNING,
 	NOTICE_NOTE,
-	NOTICE_PROGRESS,	/* the next one takes its place */
-	NOTICE_PROGRESS_DONE,	/* nothing takes the place of the last; without a text */
-	NOTICE_VERBATIM,	/* as it is: what a build printed */
+	NOTICE_PROGRESS,	/* the next one replaces it */
+	NOTICE_PROGRESS_DONE,	/* the last one remains; has no text */
+	NOTICE_VERBATIM,	/* printed unchanged: the output of a build */
 };
 
-/* remedy: of an error, or NULL.  Without a handler, nothing is said. */
+/* remedy: of an error, or NULL.  Without a handler, notices are dropped. */
 typedef void notice_fn(enum notice kind, const char *text, const char *remedy);
 void notices_set_handler(notice_fn *handler);
 
-/* Tells an error, and returns the status.  remedy may be NULL. */
+/* Passes an error on, and returns the status.  remedy may be NULL. */
 int fail_now(enum exit_status status, const char *remedy, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -2,9 +2,9 @@
 /*
  * build_steps.c - the user's build with the launcher in front of the compiler.
  *
- * Links named cc, gcc, ... stand first on PATH and lead to the launcher, a program of its own;
- * a preloaded library catches compilers that are called by an absolute path.  Nothing in the user's
- * tree changes but what the build itself writes, and nothing that it writes leads to vprof.
+ * Links named cc, gcc, ... stand first on PATH and lead to the launcher, a program of its own; a preloaded library
+ * catches compilers that are called by an absolute path.  Nothing in the user's tree changes except the build's own
+ * output, and that does not refer to vprof.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -39,7 +39,7 @@ static int link_compiler(const char *dir, const char *name, const char *launcher
 	return symlink(launcher, path) < 0 ? -errno : 0;
 }
 
-/* Links for every compiler in a directory of PATH, except in our own. */
+/* Makes links for every compiler in a directory of PATH, except our own directory. */
 static int link_compilers_of(const char *dir, const char *place, const char *launcher)
 {
 	DIR *d = strcmp(place, dir) ? opendir(place) : NULL;
@@ -94,7 +94,7 @@ static void catch_absolute_paths(const char *masquerade_dir)
 	}
 }
 
-/* Only the build runs in it: what is recorded afterwards may call a compiler, too. */
+/* Only the build runs in this environment: the recorded program may call a compiler, too. */
 static void enter_environment(const char *masquerade_dir, bool verbose, struct environment *ret_old)
 {
 	_cleanup_(freep) char *path = xstrdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
@@ -106,7 +106,7 @@ static void enter_environment(const char *masquerade_dir, bool verbose, struct e
 		ret_old->values[i] = value ? xstrdup(value) : NULL;
 	}
 	setenv("PATH", search, 1);
-	/* cmake writes down the path of the compiler that it finds: let it be the real one. */
+	/* cmake stores the path of the compiler that it finds: make it find the real one. */
 	environment_append("CMAKE_PROGRAM_PATH", path);
 	if (owner)
 		setenv(OWNER_VARIABLE, owner, 1);
@@ -141,7 +141,7 @@ static int run_build(const struct args *command, const struct build_options *o, 
 	const struct proc_options options = { .out = o->quiet ? &said : NULL, .err_to_out = o->quiet, .ends_with_us = true };
 	struct environment old;
 
-	fflush(NULL);		/* before what the build prints */
+	fflush(NULL);		/* before the build's output */
 	enter_environment(masquerade, o->verbose, &old);
 	int status = proc_run(command->items, &options);
 
@@ -234,7 +234,7 @@ int build_load_units(struct store *s, units *ret, struct diag *reterr)
 	return r < 0 ? r : load_units(s, ret, reterr);
 }
 
-/* Why the build runs once more. */
+/* Says why the build runs again. */
 static void tell_again(size_t cnt, size_t lost)
 {
 	if (lost)
@@ -272,7 +272,8 @@ int build_scan(struct store *s, const struct args *command, const struct build_o
 {
 	_cleanup_(freep) char *dir = build_dir(), *masquerade = path_join(dir, "bin");
 	_cleanup_(launcher_context_release) struct launcher_context context = { 0 };
-	int r = launcher_context_read(&context, reterr);	/* what each compile will want, else none has probes */
+	int r = launcher_context_read(&context, reterr);	/* what each compile needs; without it no unit gets
+								 * probes */
 
 	if (r == 0)
 		r = make_masquerade(masquerade, reterr);

@@ -14,10 +14,10 @@
 struct build_options {
 	unsigned jobs;			/* 0: one a core */
 	bool verbose;
-	bool quiet;			/* what the build says is shown only if it fails */
+	bool quiet;			/* show the build's output only if it fails */
 };
 
-/* command_name is of the subcommand, for the message if there is none. */
+/* command_name: the subcommand, for the message if there is no command. */
 int build_command(struct store *s, const struct config *c, const char *command_name,
 		  char *const *given, struct args *ret, struct diag *reterr);
 

@@ -2,7 +2,7 @@
 /*
  * check_annotation.c - checks annotate's arguments against the last build, because a new build takes minutes.
  *
- * Example: serve(struct request *r) has one argument, so key = arg7->id is none:
+ * Example: serve(struct request *r) has one argument, so key = arg7->id is an error:
  *	--start serve: 'arg7' in 'arg7->id': 'serve' has 1 argument, the first is arg0
  */
 #include <errno.h>
@@ -17,13 +17,14 @@
 
 enum { ARGUMENTS_ANY = -1 };
 
-/* Of a function type as clang writes it, "int (struct request *, int)"; ARGUMENTS_ANY where it does not tell. */
+/* By a function type as clang writes it, "int (struct request *, int)"; ARGUMENTS_ANY if it does not say. */
 static int argument_cnt(const char *type)
 {
 	const char *at = type ? strchr(type, '(') : NULL;
 	int depth = 0, cnt = 1;
 
-	if (!at || at[1] == '*' || at[1] == ')')	/* returns a pointer to a function; without a prototype, or none */
+	if (!at || at[1] == '*' || at[1] == ')')	/* it returns a pointer to a function; it has no prototype, or
+							 * no argument */
 		return at && at[1] == ')' && strstr(type, "::") ? 0 : ARGUMENTS_ANY;
 	if (starts_with(at, "(void)"))
 		return 0;

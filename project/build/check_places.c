@@ -17,7 +17,8 @@
 
 #define SETTING_NO_INTERVAL "build.no_interval"
 
-/* Is the place in the build?  If nothing could be put there, *ret_problem says why, or it is in *ret_untouched alone. */
+/* Whether the build has the place.  If nothing could be inserted there, *ret_problem says why, or *ret_untouched is
+ * the only unit. */
 static bool find_place(const units *scanned, const char *interval, const char *role, const char *location,
 		       const char **ret_problem, const struct unit **ret_untouched)
 {
@@ -38,7 +39,7 @@ static bool find_place(const units *scanned, const char *interval, const char *r
 				*ret_untouched = NULL;
 				return true;
 			}
-			/* Also a key that does not compile leaves the whole unit as it was. */
+			/* A key that does not compile leaves the whole unit without edits, too. */
 			*ret_problem = p->problem ? p->problem : scanned->items[u]->untouched;
 			*ret_untouched = p->problem ? NULL : scanned->items[u];
 		}
@@ -78,7 +79,7 @@ static int in_no_unit_with_probes(const char *where, const struct unit *u, const
 	return diag_remedy(reterr, -ENOENT, "compile '%s' without what keeps vprof from it, then vprof build", path_base(u->source));
 }
 
-/* An untouched unit that the place is of, as far as its text tells. */
+/* An untouched unit that seems to contain the place, by its text. */
 static const struct unit *untouched_unit_of(const units *scanned, const struct location *l)
 {
 	for (size_t u = 0; l->file && u < scanned->cnt; u++)

@@ -17,10 +17,10 @@
  */
 int check_places(struct store *s, const struct config *c, const units *scanned, struct str *ret_unused, struct diag *reterr);
 
-/* What the last check_places() said, if it left no interval that can begin and end: EXIT_USAGE. */
+/* The result of the last check_places(), if it left no interval that can begin and end: EXIT_USAGE. */
 int check_places_of_last_build(struct store *s, struct diag *reterr);
 
-/* The function of the build that is called most like it; NULL. */
+/* The function of the build with the most similar name; NULL. */
 const char *nearest_function(const units *scanned, const char *name);
 
 #endif

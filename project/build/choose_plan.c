@@ -43,7 +43,7 @@ static void add_root(struct search *s, uint32_t function, bool begins_inside)
 	VEC_ADD(&s->queue, function);
 }
 
-/* FILE:LINE lies in the function of that file whose body begins last before it. */
+/* The function that FILE:LINE is in: the one of that file whose body begins last before the line. */
 static void add_root_at_line(struct search *s, const struct location *l)
 {
 	uint32_t best = DISTANCE_NONE;
@@ -229,7 +229,7 @@ static void drop_comment(char *line)
 		}
 }
 
-/* Up to the separator that is not among a function's parameters. */
+/* Up to the separator that is not inside a function's parameters. */
 static size_t word_length(const char *text, char separator)
 {
 	size_t depth = 0, len = 0;

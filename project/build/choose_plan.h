@@ -21,8 +21,7 @@
 void choose_plan(const struct project *p, const struct config *c, const units *scanned,
 		 unsigned depth, struct plan *ret, size_t *ret_root_cnt);
 
-/* The roots alone, per function: ret_roots; of those, where an interval begins in the middle:
- * ret_inside.  Returns their number. */
+/* The roots alone, per function: ret_roots; those in whose middle an interval begins: ret_inside.  Returns their number. */
 size_t choose_roots(const struct project *p, const struct config *c, const units *scanned,
 		    bool *ret_roots, bool *ret_inside);
 
@@ -30,10 +29,10 @@ size_t choose_roots(const struct project *p, const struct config *c, const units
  * FILE:FUNCTION.  A name that no function has is EXIT_USAGE with the nearest. */
 int plan_from_text(const struct project *p, const char *text, struct plan *ret, struct diag *reterr);
 
-/* EXIT_USAGE if more functions are to be recorded than a recording has numbers for: the last ones would not be. */
+/* EXIT_USAGE if the plan records more functions than a recording has numbers for. */
 int plan_fits(const struct plan *p, const units *scanned, struct diag *reterr);
 
-/* How many that is.  Tests make it small. */
+/* That number.  Tests make it small. */
 extern size_t plan_functions_max;
 
 #endif

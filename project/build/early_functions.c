@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* early_functions.c - from the resolvers along all calls of the project, also those through pointers. */
+/* early_functions.c - follows all calls of the project, also those through pointers, from the resolvers. */
 #include "project/build/early_functions.h"
 
 #include <string.h>
@@ -7,7 +7,8 @@
 #include "base/banned.h"
 #include "base/map.h"
 
-/* By key: a header's function is early in all units if it is in one, for the linker keeps any of its copies. */
+/* By key: if a header's function is early in one unit, it is early in all, because the linker keeps any one of its
+ * copies. */
 static struct map *find_first(const units *scanned, bool *ret_any)
 {
 	struct map *first = map_new();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * early_functions.h - what ifunc resolvers may call in other files.
+ * early_functions.h - functions of other files that ifunc resolvers may call.
  *
  *	a.c	static fn *pick(void) { return cpu_has(AVX) ? fast : slow; }	add() is ifunc("pick")
  *	b.c	int cpu_has(int what) { return features() & what; }
  *
- * The launcher sees that pick() is a resolver, and what it calls in a.c; b.c may be compiled before.  So the plan says that
- * cpu_has() and features() are early, as soon as the records of all units are there.
+ * The launcher sees that pick() is a resolver, and what it calls in a.c; b.c may be compiled before.  So the plan
+ * says that cpu_has() and features() are early, as soon as the records of all units are there.
  */
 #ifndef PROJECT_BUILD_EARLY_FUNCTIONS_H
 #define PROJECT_BUILD_EARLY_FUNCTIONS_H

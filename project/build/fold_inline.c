@@ -2,9 +2,9 @@
 /*
  * fold_inline.c - functions of headers that many units include.
  *
- * Example: list_head, 4 lines, in 900 units, is folded.  heap_insert, in one unit, is not;
- * neither is a function of 40 lines in 20 units: the compiler does not inline that one.
- * unlock_list, 3 lines in 900 units, calls pthread_mutex_unlock: who calls it releases.
+ * Example: list_head, 4 lines, in 900 units, is folded.  heap_insert, in one unit, is not; neither is a function of
+ * 40 lines in 20 units: the compiler does not inline that one. unlock_list, 3 lines in 900 units, calls
+ * pthread_mutex_unlock: its callers release.
  */
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 #include "base/map.h"
 #include "project/build/fold_inline.h"
 
-/* Along calls, through folded functions that call folded ones. */
+/* Passes releases on to callers, through folded functions that call folded ones. */
 static void pass_on_releases(struct project *p)
 {
 	bool changed = true;

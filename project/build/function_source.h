@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * function_source.h - a function as it stands in its file.
+ * function_source.h - a function's lines as they are in its file.
  *
  *	deep.c
  *	   4  static void
@@ -16,7 +16,7 @@
 #include "base/str.h"
 #include "store/store.h"
 
-#define FUNCTION_SOURCE_LINES 200	/* of the body at most; how many are left out is said */
+#define FUNCTION_SOURCE_LINES 200	/* lines of the body at most; the number of omitted lines is printed */
 
 /* Appends the head of f, which is looked for above its body, and the body with the line of its
  * closing brace.  Text is made fit for a terminal. */

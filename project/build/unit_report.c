@@ -44,7 +44,7 @@ static bool is_name_char(char c)
 	return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* "(int a) const {" is a definition's, "(1);" is a call's. */
+/* "(int a) const {" belongs to a definition, "(1);" to a call. */
 static bool begins_body(const char *at)
 {
 	int depth = 0;
@@ -60,7 +60,7 @@ static bool begins_body(const char *at)
 	return *at == '{';
 }
 
-/* 0: the word is not there; 1: it is; 2: it is the name of a function that is defined there. */
+/* 0: the word does not occur; 1: it does; 2: it is the name of a function that is defined there. */
 static int has_word(const char *text, const char *word)
 {
 	size_t len = strlen(word);

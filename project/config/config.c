@@ -151,7 +151,7 @@ static int set_run_command(struct reader *r, struct interval_directive *i, const
 	return 0;
 }
 
-/* As in git's files an empty value drops what was listed before, the built-in too. */
+/* As in git's files, an empty value drops the values before it, also the built-in ones. */
 static int set_leave_out(struct reader *r, struct interval_directive *i, const char *value)
 {
 	struct config *c = r->config;
@@ -368,7 +368,7 @@ static int handle(void *user, const char *section, const char *name, const char 
 {
 	struct reader *r = user;
 
-	/* The rest of a long line that did not begin as a setting: a section's name without end. */
+	/* The rest of a long line that did not begin as a setting: a section's name without an end. */
 	if (r->continued && r->value_line != r->line)
 		return 0;
 	if (!r->continued) {
@@ -447,7 +447,7 @@ static void set_defaults(struct config *c)
 			      .leave_out_no_return = true };
 }
 
-/* Control characters are in no text: the file is damaged, or something else. */
+/* Control characters do not occur in text: the file is damaged, or is something else. */
 static int check_text(const char *text, const char *path, struct diag *reterr)
 {
 	uint32_t line = 1;

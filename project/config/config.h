@@ -19,10 +19,10 @@
 #include "base/cleanup.h"
 #include "instrumenter/plan/location.h"
 
-/* About `full` of `of` intervals are recorded in full, chosen at random; 0 of 0: all. */
+/* Approximately `full` of `of` intervals are recorded in full, chosen at random; 0 of 0: all. */
 struct sample {
 	unsigned full, of;
-	bool automatic;			/* as many as the budget allows, not always the same; full < of then */
+	bool automatic;			/* the budget decides the rate, which may change; full < of then */
 	double budget;			/* given with auto; 0: overhead */
 };
 
@@ -38,7 +38,8 @@ struct config {
 	primitives sync;
 	char *build_command, *run_command;	/* NULL: not given */
 	VEC(char *) leave_out;		/* shell patterns of functions whose calls do not count */
-	bool leave_out_no_return;	/* nor do those of noreturn functions; see project/runs/leave_out.h */
+	bool leave_out_no_return;	/* their calls and those of noreturn functions do not count; see
+					 * project/runs/leave_out.h */
 	struct sample sample;
 	unsigned k, max_runs;
 	double threshold, overhead;

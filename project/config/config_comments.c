@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * config_comments.c - what of a line of vprof.conf is comment, and what is text.
+ * config_comments.c - separates comments from text in a line of vprof.conf.
  *
  * inih sees neither comments nor, in text, the two characters that open one:
  *
@@ -30,7 +30,7 @@ static const char *closing_quote(const char *s)
 	return NULL;
 }
 
-/* Does a comment open at s?  In a value it does only behind a blank. */
+/* Whether a comment opens at s.  In a value it does so only after a blank. */
 static bool opens_comment(const char *text, const char *s, bool value)
 {
 	if (*s != '#' && *s != ';')
@@ -62,9 +62,9 @@ static bool opens_section(const char *s)
 char *config_without_comments(const char *text)
 {
 	struct str out = STR_INIT;
-	const char *quoted = NULL;	/* the end of the quotes we are between */
+	const char *quoted = NULL;	/* the end of the current quotes */
 	bool value = false;		/* behind the first '=' of a line */
-	bool section = false;		/* on a line like [interval "a=b;c"], where only what is in quotes is text */
+	bool section = false;		/* in a line like [interval "a=b;c"], where only quoted characters are text */
 
 	for (const char *s = text; *s; s++) {
 		if (s == text || s[-1] == '\n') {

@@ -2,10 +2,10 @@
 /*
  * config_comments.h - comments and quotes of vprof.conf, kept from inih.
  *
- * As in git's files '#' and ';' open a comment, also behind a value, and quotes protect both: before inih sees
- * a line its comment is gone (a piece of a long one would be taken for more of the value), and those that
- * belong to a value or to an interval's name are masks (a piece that begins with one would be taken for a comment).
- * A text has no control characters, so masks are none of its own.
+ * As in git's files '#' and ';' open a comment, also behind a value, and quotes protect both: before inih sees a line
+ * its comment is gone (a piece of a long one would be taken for more of the value), and those that belong to a value
+ * or to an interval's name are masks (a piece that begins with one would be taken for a comment). A text has no
+ * control characters, so masks cannot be confused with it.
  */
 #ifndef PROJECT_CONFIG_CONFIG_COMMENTS_H
 #define PROJECT_CONFIG_CONFIG_COMMENTS_H
@@ -14,7 +14,7 @@
 
 char *config_without_comments(const char *text);	/* as inih may see it */
 
-/* What the user meant: of a section as inih has it, and of a value, without quotes around the whole of it. */
+/* The user's text: of a section in inih's form, and of a value, without quotes around the whole of it. */
 char *config_section(const char *section);
 char *config_value(const char *value);
 

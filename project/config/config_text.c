@@ -49,7 +49,7 @@ const char config_template[] =
 	"# [run]\n"
 	"#     command = ./bench.sh\n";
 
-/* One line; the value in quotes where it would be read as something else: strcmp(arg0, "a;b"). */
+/* One line; the value is quoted if it would be read differently: strcmp(arg0, "a;b"). */
 static void add_setting(struct str *s, const char *name, const char *value)
 {
 	bool quoted = strpbrk(value, "#;\"'") != NULL;
@@ -112,8 +112,8 @@ static bool is_setting(const char *line)
 	return *line && *line != '\n' && *line != '#' && *line != ';';
 }
 
-/* Appends what stands behind the section that opens at line, without its settings; an interval may have a
- * second section further on, of which nothing stays.  Comments that no blank line separates go with it. */
+/* Appends the text after the section that opens at line, without its settings; a second section of the same interval
+ * further on is dropped.  Comments that no blank line separates go with it. */
 static void add_rest(struct str *s, const char *line, const char *name)
 {
 	bool own = true, dropping = true;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * data_lock.c - a byte of DATA_DIR/lock each, by fcntl(): it tells who holds it, and no child inherits it.
+ * data_lock.c - each lock is a byte of DATA_DIR/lock, by fcntl(), which reports the holder and is not inherited by
+ * children.
  *
  *	vprof: waiting for 'vprof build -- make' (process 4711, since 14:02:31): it has /home/u/p/vprof.data
  *
- * The file is opened once: closing any descriptor of it would let go of all.
+ * The file is opened once: closing any descriptor of it would release all locks.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +34,7 @@ static struct flock lock_of(int64_t what, short type)
 	return (struct flock){ .l_type = type, .l_whence = SEEK_SET, .l_start = what, .l_len = 1 };
 }
 
-/* "vprof build -- make"; NULL: it has ended, or is not to be seen from here. */
+/* "vprof build -- make"; NULL: the process has ended, or is not visible from here. */
 static char *command_of(pid_t pid)
 {
 	_cleanup_(freep) char *path = xasprintf("/proc/%d/cmdline", (int)pid), *text = NULL;
@@ -54,7 +55,7 @@ static char *command_of(pid_t pid)
 	return str_take(&shown);
 }
 
-/* "14:02:31"; "" if it cannot be told. */
+/* "14:02:31"; "" if it is unknown. */
 static void start_of(pid_t pid, char ret[16])
 {
 	_cleanup_(freep) char *path = xasprintf("/proc/%d/stat", (int)pid), *text = NULL, *up = NULL;
@@ -86,7 +87,7 @@ static bool is_above_us(pid_t pid)
 	return at == pid && pid > 0;
 }
 
-/* Who has it, in words; false: nobody any more. */
+/* Names the holder; false: there is none any more. */
 static bool name_holder(int64_t what, struct str *ret, bool *ret_above)
 {
 	struct flock lock = lock_of(what, F_WRLCK);
@@ -106,7 +107,7 @@ static bool name_holder(int64_t what, struct str *ret, bool *ret_above)
 	return true;
 }
 
-/* 1: there is no data directory, or it is not ours to write to. */
+/* 1: there is no data directory, or we must not write to it. */
 static int open_lock(void)
 {
 	_cleanup_(freep) char *why = NULL, *too = NULL;

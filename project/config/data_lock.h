@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * data_lock.h - one at a time in a data directory: two builds would take each other's probes away.
+ * data_lock.h - locks of a data directory: two builds at once would remove each other's probes.
  *
  *	data_lock(LOCK_BUILD)		build, iterate to its end, annotate; record waits for them before it starts the program
- *	data_lock(LOCK_RUN(7))		who analyses run 7
+ *	data_lock(LOCK_RUN(7))		held while run 7 is analysed
  *
- * The second one names the holder on stderr and waits; with --no-wait it fails with EXIT_ENVIRONMENT.  What the holder itself has
- * started, as a vprof in the command of a build, goes on.  A lock ends with its process, however that ends, whoever lives on.
+ * The second one names the holder on stderr and waits; with --no-wait it fails with EXIT_ENVIRONMENT.  Processes
+ * started by the holder, such as a vprof in the command of a build, do not wait.  A lock ends with its process,
+ * however that ends, even if its children live on.
  */
 #ifndef PROJECT_CONFIG_DATA_LOCK_H
 #define PROJECT_CONFIG_DATA_LOCK_H
@@ -22,8 +23,8 @@
 extern bool lock_no_wait;
 #define LOCK_OPTION { 0, "no-wait", NULL, OPT_FLAG, &lock_no_wait, "exit with status 4 instead of waiting when another vprof uses the data directory" }
 
-/* 1: waited for another process, so what was read before may have changed; 0; or an error.  Where nothing can be locked (some
- * network file systems) a warning says so. */
+/* 1: waited for another process, so what was read before may have changed; 0; or an error.  On file systems without
+ * locks (some network file systems) a warning says so. */
 int data_lock(int64_t what, struct diag *reterr);
 void data_unlock(int64_t what);
 

@@ -31,7 +31,7 @@ char *launcher_path(void)
 	return path_join(runtime_dir(), "vprof-launcher");
 }
 
-/* catch_exec.c lets everything pass that the launcher runs: its programs are started without it. */
+/* catch_exec.c must ignore everything that the launcher runs: its programs are started without it. */
 static void leave_catcher_out(void)
 {
 	_cleanup_(str_release) struct str rest = STR_INIT;
@@ -68,7 +68,7 @@ static void what_is_run_now_is_real(void)
 	}
 }
 
-/* What the launcher writes is in there: as for store_open(). */
+/* The launcher writes into this directory: same check as in store_open(). */
 static int check_data_dir(struct diag *reterr)
 {
 	_cleanup_(freep) char *why = NULL;

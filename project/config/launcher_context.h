@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * launcher_context.h - what a compile under vprof needs to know of its project: its configuration, the
- * tables of primitives, the plan.
+ * launcher_context.h - what a compile under vprof needs to know of its project: its configuration, the tables of
+ * primitives, the plan.
  *
- * The launcher is made of this alone, without the store, the traces and the analysis.
+ * The launcher needs only this, without the store, the traces and the analysis.
  */
 #ifndef PROJECT_CONFIG_LAUNCHER_CONTEXT_H
 #define PROJECT_CONFIG_LAUNCHER_CONTEXT_H

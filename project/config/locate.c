@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * locate.c - where the project is, and what the programs that it runs find in their environment.
+ * locate.c - finds the project, and sets the environment of the programs that it runs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,8 +37,8 @@ static char *find_upward(const char *name)
 }
 
 /*
- * Without links, unless another user could have put one of them there, who would choose where we write: then as it was given, and
- * what opens it refuses or only looks (base/ours.h).
+ * Resolves links, unless another user could have made one of them and so choose where we write: then the path is used
+ * as given, and opening it fails or only reads (base/ours.h).
  */
 static char *real_if_ours(const char *path)
 {
@@ -50,7 +50,7 @@ static char *real_if_ours(const char *path)
 	return why ? path_join(here, path) : path_real(path);
 }
 
-static bool config_given;		/* by the user, who trusts it */
+static bool config_given;		/* given by the user, who trusts it */
 
 const char *config_path(void)
 {
@@ -66,7 +66,7 @@ const char *config_path(void)
 	return path;
 }
 
-/* 0: whoever could have put it there may have commands run as us. */
+/* 0, unless another user could have put it there and so run commands as us. */
 static int check_owner(const char *path, int fd, struct diag *reterr)
 {
 	_cleanup_(freep) char *here = path_real("."), *dir = path_dir(path), *why = NULL;
@@ -163,7 +163,7 @@ void environment_append(const char *name, const char *word)
 	setenv(name, list, 1);
 }
 
-/* ld.so complains of a file that is not there, and splits the list at blanks and colons. */
+/* ld.so complains about a missing file, and splits the list at blanks and colons. */
 bool preload(const char *library)
 {
 	_cleanup_(freep) char *path = path_join(runtime_dir(), library);

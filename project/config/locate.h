@@ -24,22 +24,22 @@ const char *data_dir(void);
 const char *config_path(void);
 
 /*
- * Opens it.  -ENOENT without a message: there is none.  EXIT_ENVIRONMENT if it lies above the current directory and somebody
- * else may write it: in a directory that users share, /tmp say, one of them could have vprof run commands as another.  Root's
- * are everybody's.
+ * Opens it.  -ENOENT without a message: there is none.  EXIT_ENVIRONMENT if it lies above the current directory and
+ * somebody else may write it: in a shared directory such as /tmp, one user could make vprof run commands as another.
+ * Files of root are accepted.
  */
 int config_open(struct diag *reterr);
 
-/* 0, or EXIT_ENVIRONMENT: we are root, and another user may put something in the place of the file's directory (base/ours.h). */
+/* 0, or EXIT_ENVIRONMENT: we are root, and another user may replace the file's directory (base/ours.h). */
 int check_way(const char *path, struct diag *reterr);
 
-/* Adds a word to a list with colons in the environment. */
+/* Adds a word to a colon-separated list in the environment. */
 void environment_append(const char *name, const char *word);
 
 /*
- * Preloads a library of the runtime directory into the programs that are run from here on, behind
- * the user's own libraries.  AddressSanitizer wants to be the first library and refuses to start if
- * it is not; ours is not in its way.  False if the library is not there.
+ * Preloads a library of the runtime directory into the programs that are run from here on, after the user's own
+ * libraries.  AddressSanitizer refuses to start unless it is the first library; ours does not precede it.  False if
+ * the library is not there.
  */
 bool preload(const char *library);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * paths.c - where the files that belong to this vprof are.
+ * paths.c - finds the files that belong to this vprof.
  *
- * The program asks where it runs from: BUILD_DIR/vprof takes the runtime of the same build and
- * the tables of the sources it was built from.  An installed one may have been installed elsewhere than configured.
+ * It depends on where the program runs from: BUILD_DIR/vprof takes the runtime of the same build and the tables of
+ * the sources it was built from.  An installed one may have been installed elsewhere than configured.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static int uninstalled(void)
 	return known;
 }
 
-/* "/home/u/inst" for "/home/u/inst/bin" where configured /usr/local/bin; NULL: dir is not that one. */
+/* "/home/u/inst" for "/home/u/inst/bin" if configured with /usr/local/bin; NULL: dir does not match. */
 static char *moved_prefix(const char *dir, const char *configured, const char *prefix)
 {
 	const char *rest = configured + strlen(prefix);
@@ -40,8 +40,8 @@ static char *moved_prefix(const char *dir, const char *configured, const char *p
 }
 
 /*
- * A directory of the installation.  `make install prefix=DIR` puts it elsewhere than configure was told: then it is where it
- * would be, seen from the program, or from the launcher.  configured /usr/local/lib/vprof and /usr/local/bin, the program is
+ * A directory of the installation.  `make install prefix=DIR` may install elsewhere than configured: then it is found
+ * relative to the program, or to the launcher.  configured /usr/local/lib/vprof and /usr/local/bin, the program is
  * DIR/bin/vprof: DIR/lib/vprof.
  */
 static const char *installed(const char *configured, char **cache)

@@ -14,7 +14,7 @@ struct unit {
 	double size;
 };
 
-/* most: what the result still holds. */
+/* most: the largest result that fits. */
 static bool parse(const char *text, const struct unit *units, size_t cnt, double most, double *ret)
 {
 	char *end;

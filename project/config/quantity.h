@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* false: it is none, or not above 0. */
+/* false: not a quantity, or not above 0. */
 bool parse_duration(const char *text, int64_t *ret_ns);
 bool parse_bytes(const char *text, uint64_t *ret);
 

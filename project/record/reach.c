@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * reach.c - its environment, its auxiliary vector, its root, in this order: what stands in the way first is told.
+ * reach.c - checks its environment, its auxiliary vector and its root, in this order, and reports the first obstacle.
  */
 #include <errno.h>
 #include <elf.h>
@@ -110,7 +110,7 @@ static bool is_privileged(pid_t pid)
 	return false;
 }
 
-/* The same file, below its root and in its mount namespace. */
+/* Whether it is the same file, seen from its root and in its mount namespace. */
 static bool sees(pid_t pid, const char *arena_path)
 {
 	_cleanup_(str_release) struct str path = STR_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * reach.h - can a process reach the recording?  Asked from outside, of /proc/PID.
+ * reach.h - tells from outside, by /proc/PID, whether a process can reach the recording.
  *
  *	environment without VPROF_ARENA		it does not know where the recording is
  *	another root				it knows, but cannot see that file
@@ -12,13 +12,13 @@
 #include <sys/types.h>
 #include "base/str.h"
 
-/* Where the recording is, for the runtime.  Whatever holds the runtime has this name in it. */
+/* The variable with the recording's place, for the runtime.  Every file with the runtime contains this name. */
 #define ARENA_VARIABLE "VPROF_ARENA"
 
 enum reach {
-	REACH_UNKNOWN,			/* nothing is in the way that we know of; or it is gone */
+	REACH_UNKNOWN,			/* no known obstacle; or the process is gone */
 	REACH_NO_PROBES,		/* not built with vprof */
-	REACH_NOT_TOLD,			/* its environment does not say where */
+	REACH_NOT_TOLD,			/* its environment does not have the variable */
 	REACH_NO_RUNTIME,		/* LD_PRELOAD is not what record made it, and the runtime is not linked in */
 	REACH_PRIVILEGED,		/* it distrusts its environment: set-user-ID and the like */
 	REACH_NOT_SEEN,			/* the arena is not below its root */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * record_apart.c - in words, what runtime/shared/apart.h has as numbers; and a look at who does not come.
+ * record_apart.c - words for the numbers of runtime/shared/apart.h; and a look at processes that do not take part.
  */
 #include <inttypes.h>
 
@@ -17,7 +17,7 @@ void met_look(void *arg, pid_t child, const char *arena_path)
 	pid_t tree[TREE_MAX];
 	size_t cnt;
 
-	/* Ever more seldom: at the 1st, 2nd, 3rd, 4th, 6th, 8th ... call. */
+	/* At increasing distances: at the 1st, 2nd, 3rd, 4th, 6th, 8th ... call. */
 	if (met->pid || met->look_cnt >= LOOKS_MAX || (met->look_cnt++ > 4 && met->look_cnt % 4))
 		return;
 	cnt = proc_tree(child, tree, TREE_MAX);

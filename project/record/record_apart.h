@@ -21,7 +21,7 @@ void met_look(void *met, pid_t child, const char *arena_path);
 /* Prints what the processes reported, a line each. */
 void apart_tell(const struct drainer_stats *stats);
 
-/* Nobody took part, and a process said why; false: none did. */
+/* No process took part, and one reported why; false: none reported. */
 bool apart_fail(const struct drainer_stats *stats);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * record_attach.c - which processes to record, and until when.
+ * record_attach.c - chooses the processes to record, and waits for their end.
  *
- * A run's processes are known from its trace.  A number may belong to another process by now: one that
- * began after the run had ended is not meant.
+ * A run's processes are known from its trace.  A pid may have been reused: a process that began after the run had
+ * ended is ignored.
  */
 #include <errno.h>
 #include <poll.h>
@@ -35,7 +35,7 @@ static int64_t clock_now(clockid_t clock)
 	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-/* CLOCK_REALTIME, or INT64_MAX: it is not there.  Field 22 of stat; the name in brackets may hold anything. */
+/* CLOCK_REALTIME, or INT64_MAX: it is gone.  Field 22 of stat; the name in brackets may contain anything. */
 static int64_t began_ns(uint64_t pid)
 {
 	_cleanup_(freep) char *path = xasprintf("/proc/%llu/stat", (unsigned long long)pid), *text = NULL;
@@ -83,7 +83,7 @@ int attach_to_run(struct attach *a, struct store *s, const char *name, struct di
 	return diag_remedy(reterr, -ESRCH, "vprof record -p PID records one of another run, or of none");
 }
 
-/* One of them may have come from another, and be invited already. */
+/* One of them may descend from another, and be invited already. */
 int attach_invite(const struct attach *a, struct drainer *d, unsigned *ret_cnt, struct diag *reterr)
 {
 	int worst = 0;
@@ -111,7 +111,7 @@ void attach_wait(const struct attach *a)
 	struct sigaction end = { .sa_handler = end_now };
 	int64_t until_ns = clock_now(CLOCK_MONOTONIC) + a->duration_ns;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* and its lock on the arena is not ours */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* and so does not hold our lock on the arena */
 	close_range(3, ~0U, 0);
 	sigaction(SIGINT, &end, NULL);
 	sigaction(SIGTERM, &end, NULL);

@@ -2,8 +2,8 @@
 /*
  * record_kernel.c - `vprof record --kernel`: the recorder in the kernel beside the drainer.
  *
- * What it writes is kept in the run's directory as kernel.vpk.  A run without it is as good as ever
- * where waits are known from the primitives; so `auto` goes on and says once what is missing.
+ * What it writes is kept in the run's directory as kernel.vpk.  Without it, waits are still known from the
+ * primitives; so `auto` continues and reports once what is missing.
  */
 #include <string.h>
 

@@ -11,7 +11,7 @@
 
 enum kernel_mode {
 	KERNEL_MODE_OFF,
-	KERNEL_MODE_AUTO,		/* where it is permitted; a line says where it is not */
+	KERNEL_MODE_AUTO,		/* if permitted; otherwise a line says why not */
 	KERNEL_MODE_REQUIRE,
 };
 
@@ -32,11 +32,11 @@ bool kernel_mode_parse(const char *text, enum kernel_mode *ret);
 
 struct record_options;
 
-/* *ret stays NULL where the kernel's side is not wanted, or not permitted and not required. */
+/* ret remains NULL if the kernel's side is not wanted, or not permitted and not required. */
 int record_kernel_open(const struct record_options *o, uint64_t limit_bytes, const char *run_dir,
 		       struct recorder **ret, struct diag *reterr);
 
-/* Says what was lost.  The number of records; 0 for NULL. */
+/* Reports losses.  Returns the number of records; 0 for NULL. */
 uint64_t record_kernel_close(struct recorder *r);
 
 #endif

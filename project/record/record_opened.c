@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * record_opened.c - from names on a stack to functions of the project.
+ * record_opened.c - maps names on a stack to functions of the project.
  *
  * Calls of functions that have a probe are noted.  A thread that is in none has the name of its outermost function
  * instead, or its own:
@@ -42,7 +42,7 @@ static void index_names(struct looking *l)
 	}
 }
 
-/* NULL: there is none of that name, or several, of which one cannot be told from another. */
+/* NULL: there is none of that name, or several that cannot be distinguished. */
 static const struct project_function *find_function(const struct looking *l, const char *name)
 {
 	uint32_t number = names_find(l->by_name, name);

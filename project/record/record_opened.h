@@ -15,7 +15,7 @@ struct record_opened {
 	const struct attach *attach;	/* NULL: none */
 };
 
-/* arg: a struct record_opened; of attach's processes, the child (0: none), and what came from them. */
+/* arg: a struct record_opened; looks at attach's processes, the child (0: none), and their descendants. */
 void record_opened_look(void *arg, struct drainer *d, pid_t child);
 
 #endif

@@ -72,7 +72,7 @@ static int snapshot(struct record_requests *q, struct drainer *d, struct run *re
 
 static void take_pause(struct record_requests *q, struct drainer *d, const struct signalfd_siginfo *info)
 {
-	int asked = info->ssi_code == SI_QUEUE ? info->ssi_int : 0;	/* plain kill: the other one */
+	int asked = info->ssi_code == SI_QUEUE ? info->ssi_int : 0;	/* a plain kill: toggles */
 
 	if (q->no_pause) {
 		warn_line("run %" PRIu32 " cannot be paused: its kernel's side would go on", q->run->number);
@@ -145,7 +145,7 @@ void record_requests_release(struct record_requests *q)
 	sigset_t set = request_signals();
 
 	while (sigtimedwait(&set, NULL, &now) > 0)
-		;			/* too late, as those that may still come */
+		;			/* too late, as are requests that may still come */
 	sigaction(SIGUSR1, &ignore, NULL);
 	sigaction(SIGUSR2, &ignore, NULL);
 	if (q->requests.fd >= 0)

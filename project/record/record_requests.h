@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * record_requests.h - what others ask of a `vprof record` that is at it, by signals.
+ * record_requests.h - requests to a running `vprof record`, by signals.
  *
  *	SIGUSR1		a snapshot: what was recorded up to now, as a run of its own
  *	SIGUSR2		pauses the recording, or goes on with it; with a value, which of the two
@@ -20,16 +20,16 @@ struct record_requests {
 	const struct run *run;
 	int lock;			/* of recording_begin() */
 	unsigned request_cnt;
-	bool no_pause;			/* something records that cannot */
+	bool no_pause;			/* set if a recorder cannot pause */
 	sigset_t old;			/* signals of before: for the command */
 };
 
-/* From here on the signals wait for the drainer, before anybody can know whom to ask; after release
- * they are ignored. */
+/* From here on the signals wait for the drainer.  Call it before other processes can know whom to signal; after
+ * release they are ignored. */
 void record_requests_open(struct record_requests *q, struct store *s, const struct run *run);
 void record_requests_release(struct record_requests *q);
 
-/* Asks the recorder of a run to pause, or to go on, and waits until it does.  To do so already is no error. */
+/* Asks the recorder of a run to pause or to resume, and waits until it has.  It is no error if it has already. */
 int record_ask_pause(struct store *s, const struct run *run, bool pause, struct diag *reterr);
 
 /* Asks the recorder of a run for a snapshot, and waits for it. */

@@ -75,7 +75,7 @@ static void become(const struct args *command, const struct drainer *d,
 	}
 	setenv(name, environment + strlen(name) + 1, 1);
 	drainer_inherit(d);
-	preload("libvprof.so");		/* for executables whose link we did not see */
+	preload("libvprof.so");		/* for executables that were not linked through vprof */
 	if (o->stdout_to_stderr)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	signal(SIGINT, SIG_DFL);
@@ -120,7 +120,7 @@ static int drain_child(struct drainer *d, const struct args *command, const stru
 	return drainer_close(d, stats, reterr);
 }
 
-/* Ctrl-C is for the command; we go on and analyse. */
+/* Ctrl-C ends the command; vprof continues and analyses. */
 static int drain(struct drainer *d, const struct args *command, const struct record_options *o,
 		 const struct record_requests *q, const char *dir, struct drainer_stats *stats, int *ret_status,
 		 struct diag *reterr)
@@ -138,7 +138,7 @@ static int drain(struct drainer *d, const struct args *command, const struct rec
 	return r;
 }
 
-/* A dormant probe is one that the run has off. */
+/* The level "off" makes a probe dormant for the run. */
 static uint8_t drainer_level(enum plan_level level)
 {
 	return level == PLAN_DORMANT ? PROBE_OFF : (uint8_t)level;
@@ -196,8 +196,8 @@ static void advise_sampled(const struct record_options *o, const struct plan *pl
 }
 
 /*
- * Said before it runs.  What the plan here knows is recorded all the same, and what is missing then the runtime counts
- * (TABLE_NOTES), whatever the command starts.
+ * Printed before the run.  Functions that the plan knows are recorded nevertheless, and the runtime counts those that
+ * are missing (TABLE_NOTES), whatever the command starts.
  */
 static void tell_missing_names(const struct args *command, const struct plan *plan, uint64_t *ret_stranger_cnt)
 {
@@ -273,7 +273,7 @@ static int open_drainer(struct store *s, const struct run *run, const struct arg
 	return drainer_open(&options, ret, reterr);
 }
 
-/* What was wrong with the recording itself, told before its results. */
+/* Problems of the recording itself, reported before its results. */
 static void tell_losses(const struct drainer_stats *stats)
 {
 	if (stats->disk_error)
@@ -331,7 +331,7 @@ static int not_instrumented(const struct run *run, const struct record_options *
 				"no interval began in a process of run %u, and none waited for a lock: there was "
 				"nothing to record", run->number);
 	if (exit_status == 126 || exit_status == 127)
-		return EXIT_ENVIRONMENT;	/* the command itself could not run, and said so */
+		return EXIT_ENVIRONMENT;	/* the command itself could not run, and reported that */
 	if (apart_fail(stats))
 		return EXIT_ENVIRONMENT;
 	if (met->pid)
@@ -387,7 +387,7 @@ static int run_and_drain(struct store *s, struct run *run, const struct args *co
 	struct record_opened opened = { s, o->attach };
 	int r = open_drainer(s, run, command, o, q, &opened, met, &drainer, reterr);
 
-	/* Of a trace in parts nothing is recovered. */
+	/* Records are not recovered for a trace in parts. */
 	if (r == 0 && !o->keep_ns && !o->keep_bytes)
 		recording_note_arena(q->lock, drainer_path(drainer));
 	if (r == 0 && is_attached(o)) {

@@ -11,7 +11,7 @@
 
 struct record_options {
 	unsigned buffer_mib;		/* 0: default */
-	const char *arena_dir;		/* where programs see the memory for recording, too; NULL: the default */
+	const char *arena_dir;		/* where programs find the memory for recording; NULL: the default */
 	bool inherit_arena;		/* they inherit a descriptor of it */
 	bool stdout_to_stderr;		/* of the command: our stdout is for a document */
 	struct sample sample;		/* which intervals are recorded in full */
@@ -22,10 +22,10 @@ struct record_options {
 	uint64_t keep_ns, keep_bytes;	/* of the trace, only the last so much; 0, 0: all */
 	uint64_t limit_bytes;		/* of what is written; 0: none */
 	bool start_paused;		/* until a request to resume */
-	uint64_t delay_ns;		/* ... or after this time; 0: not by itself */
-	const struct attach *attach;	/* to what runs already; NULL, or of no process: to nothing */
-	bool kernel_if_alone;		/* the kernel's side is for processes without our runtime */
-	bool keep_levels;		/* sampled or not: what is recorded always was chosen so */
+	uint64_t delay_ns;		/* ... or after this time; 0: only on request */
+	const struct attach *attach;	/* processes to attach to; NULL or empty: none */
+	bool kernel_if_alone;		/* record the kernel's side only for processes without our runtime */
+	bool keep_levels;		/* keep the level "always" even if sampled */
 	const struct drainer_experiments *experiments;	/* that are made meanwhile; NULL: none */
 	void (*interrupted)(int signal);	/* at Control-C, which the command gets as well; NULL: it is for the command alone */
 	const struct config *config;	/* for the marks that intervals have there */
@@ -35,14 +35,14 @@ struct record_options {
 int record_command(const struct config *c, const char *command_name, char *const *given,
 		   struct args *ret, struct diag *reterr);
 
-/* As the user wrote it: [run] command is text for a shell already.  The caller frees it. */
+/* The command as the user wrote it: [run] command is shell text already.  The caller frees it. */
 char *record_command_text(const struct args *command);
 
 /*
- * Runs command under the plan on disk, as a new run of that name (may be NULL), and analyses it.  Without
- * a command it records what o->attach names, until that has ended or the duration is over.
- * *ret stays NULL and *ret_status says how to end, all told already, if nothing of what ran was built
- * with vprof.  The command's own status is in ret_run, which the caller releases, also on errors.
+ * Runs command under the plan on disk, as a new run of that name (may be NULL), and analyses it.  Without a command
+ * it records what o->attach names, until that has ended or the duration is over. *ret stays NULL and *ret_status says
+ * how to end, with all messages printed, if no program that ran was built with vprof.  The command's own status is in
+ * ret_run, which the caller releases, also on errors.
  */
 int record_once(struct store *s, const char *name, const struct args *command,
 		const struct record_options *o, struct run *ret_run, struct findings **ret,

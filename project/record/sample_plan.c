@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sample_plan.c - from "always" to "interval".
+ * sample_plan.c - lowers levels from "always" to "interval".
  *
- * Example: --functions all; unlock_table calls pthread_mutex_unlock, hash does not: unlock_table stays
- * "always", and everything else becomes "interval".
+ * Example: --functions all; unlock_table calls pthread_mutex_unlock, hash does not: unlock_table stays "always", and
+ * everything else becomes "interval".
  */
 #include "base/banned.h"
 #include "base/map.h"

@@ -2,10 +2,10 @@
 /*
  * sample_plan.h - the plan of a sampled run: what is recorded in root-only intervals as well.
  *
- * `vprof build --functions` has its functions recorded always.  In a run in which only some intervals
- * are recorded in full that would leave nothing to leave out; there "always" is for those that need
- * it, as in the plan without --functions: who may wake another thread, and who is entered before an
- * interval begins in its middle.
+ * `vprof build --functions` has its functions recorded always.  In a run in which only some intervals are recorded in
+ * full, root-only intervals would then omit nothing; so "always" is kept for functions that need it, as in the plan
+ * without --functions: those that may wake another thread, and those entered before an interval begins in their
+ * middle.
  */
 #ifndef PROJECT_RECORD_SAMPLE_PLAN_H
 #define PROJECT_RECORD_SAMPLE_PLAN_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * callers.c - from return addresses to the project's functions.
+ * callers.c - maps return addresses to the project's functions.
  *
- * A symbol is the project's function of that name; of several (overloads, static functions) the one whose source and line
- * the program gives, or, where that leaves two, one of them.  Template arguments and unnamed namespaces do not count:
+ * A symbol is the project's function of that name; of several (overloads, static functions) the one whose source and
+ * line the program gives, or, where that leaves two, one of them.  Template arguments and unnamed namespaces do not
+ * count:
  *
  *	lock_slow			lock_slow
  *	pool<int>::take(int)		pool::take, or pool::take(int)
@@ -35,7 +36,7 @@ struct candidates {
 	struct chains by_file;		/* without directories */
 };
 
-/* Behind "operator": "<", "<<=", "->", "()" are its name. */
+/* After "operator": "<", "<<=", "->", "()" belong to the name. */
 static size_t operator_length(const char *at)
 {
 	size_t len = strlen("operator");
@@ -47,7 +48,7 @@ static size_t operator_length(const char *at)
 	return len + strspn(at + len, "<>=-");
 }
 
-/* What follows the <...> that begins here. */
+/* The text after the <...> that begins here. */
 static const char *behind_arguments(const char *at)
 {
 	int depth = 0;
@@ -79,7 +80,7 @@ static void add_bare(struct str *to, const char *name)
 	}
 }
 
-/* Of a lambda the function that it is in stands before it, with its parameters. */
+/* A lambda's name follows that of the function that contains it, with its parameters. */
 static void add_bare_lambda(struct str *to, const char *name)
 {
 	const char *lambda = strstr(name, LAMBDA);
@@ -109,7 +110,7 @@ static void chains_begin(struct chains *c, size_t cnt)
 	c->next = xcalloc(cnt + 1, sizeof(*c->next));
 }
 
-/* Those that are added last are found first. */
+/* The last one added is found first. */
 static void chains_add(struct chains *c, uint64_t hash, size_t i)
 {
 	uint64_t *slot = map_slot(c->first, hash);
@@ -138,7 +139,8 @@ static void list_candidates(struct candidates *c, const struct project *p)
 	}
 }
 
-/* What compilers and libclang write in different ways: "(char const*)", "(const char *)".  "" of a name without parameters. */
+/* Removes differences between compilers and libclang: "(char const*)", "(const char *)".  "" for a name without
+ * parameters. */
 static char *plain_parameters(const char *name)
 {
 	const char *at = strchr(name, '(');
@@ -175,13 +177,13 @@ static int score(const struct code_function *wanted, const struct project_functi
 	bool has_files = wanted->file && f->file;
 	bool same_file = has_files && strcmp(path_base(wanted->file), path_base(f->file)) == 0;
 
-	if (has_files && !same_file)	/* another function of that name: of this one nothing is said */
+	if (has_files && !same_file)	/* another function has that name, so this one is unknown */
 		return -1;
 	return (same_parameters(wanted->name, f->name) ? 32 : 0) + (same_file ? 16 : 0) +
 	       (same_file ? 2 * nearness(wanted->line, f) : 0) + (has_files && strcmp(wanted->file, f->file) == 0);
 }
 
-/* Lines do not say in which class or namespace an inlined function is. */
+/* Lines do not say the class or namespace of an inlined function. */
 static bool is_at(const struct code_function *wanted, const struct project_function *f)
 {
 	return nearness(wanted->line, f) && strcmp(path_base(wanted->file), path_base(f->file)) == 0 &&
@@ -243,7 +245,8 @@ void callers_add(const char *trace_path, const struct project *p, struct trace *
 	_cleanup_(freep) char *dir = path_dir(trace_path), *path = path_join(dir, CALLERS_FILE);
 	struct candidates c;
 
-	if (strcmp(path_base(trace_path), "trace.vpt") != 0)	/* merged from others, whose numbers it does not have */
+	if (strcmp(path_base(trace_path), "trace.vpt") != 0)	/* it was merged from others, whose numbers it does
+								 * not have */
 		return;
 	callers_read(path, t);
 	if (!t->callers.cnt)

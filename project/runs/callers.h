@@ -9,7 +9,8 @@
 
 struct drainer;
 
-/* Writes the file (trace/callers.h) into the run's directory, while the programs are those that ran; warns where it cannot. */
+/* Writes the file (trace/callers.h) into the run's directory, while the programs are still the ones that ran; warns
+ * if it cannot. */
 void callers_keep(const struct drainer *d, const char *dir);
 
 /* Reads the one beside that trace into t->callers, with the keys of the project's functions. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* callers_keep.c - what the programs of a run say of the addresses from which something blocked was called. */
+/* callers_keep.c - names, from the programs of a run, for the addresses from which a blocking primitive was called. */
 #include <string.h>
 
 #include "base/banned.h"

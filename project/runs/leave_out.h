@@ -2,11 +2,10 @@
 /*
  * leave_out.h - functions whose calls do not count: [callgraph] leave-out of vprof.conf.
  *
- * Error reporting calls everything (it formats, allocates, logs, cleans up) and everything calls it.
- * In PostgreSQL 1,154 functions are one circle because of it, and LWLockAcquire stands 12 high
- * instead of 6.  So calls of such a function are no edges for heights, and nobody goes down into it.
- * A function that is declared noreturn is left out by itself: what called it does not return either,
- * so it cannot be where an invocation spent its time.
+ * Error reporting calls everything (it formats, allocates, logs, cleans up) and everything calls it. In PostgreSQL
+ * 1,154 functions are one circle because of it, and LWLockAcquire stands 12 high instead of 6.  So calls of such a
+ * function are no edges for heights, and searches do not go below it. A function that is declared noreturn is always
+ * left out: its caller does not return either, so it cannot be where an invocation spent its time.
  */
 #ifndef PROJECT_RUNS_LEAVE_OUT_H
 #define PROJECT_RUNS_LEAVE_OUT_H

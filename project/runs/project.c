@@ -40,7 +40,7 @@ void config_aliases(const struct config *c, name_aliases *ret)
 	}
 }
 
-/* "/home/u/server/src/log.c" is "src/log.c" to whoever works on the project in /home/u/server. */
+/* Paths relative to the project's directory: "/home/u/server/src/log.c" is "src/log.c" in /home/u/server. */
 static void shorten_path(const char **path, const char *project_dir)
 {
 	size_t len = strlen(project_dir);
@@ -94,7 +94,7 @@ void recorded_options_release(struct recorded_options *o)
 	config_release(&o->config);
 }
 
-/* Blocks of VPROF_SCOPE have a key as well, but another one: they are in no call graph. */
+/* Blocks of VPROF_SCOPE have a key as well, but of another kind: they are in no call graph. */
 static void note_beyond_graph(const struct project *p, struct trace *t)
 {
 	_cleanup_(map_freep) struct map *known = map_new();
@@ -137,7 +137,7 @@ static int read_recorded(struct store *s, const char *path, bool kernel_knows, s
 	return r < 0 ? r : recorded_complete(s, &o, path, *ret, reterr);
 }
 
-/* The data directory may be another user's. */
+/* The data directory may belong to another user. */
 static int read_imported(const char *path, struct trace **ret, struct diag *reterr)
 {
 	_cleanup_(freep) char *text = NULL;
@@ -149,8 +149,8 @@ static int read_imported(const char *path, struct trace **ret, struct diag *rete
 	return tuples_parse(text, len, path, ret, reterr);
 }
 
-/* What the kernel saw is damaged: the program's side tells what it tells without --kernel.  Where it has no intervals, it tells
- * nothing. */
+/* The kernel trace is damaged: the run is read as if recorded without --kernel.  A run without intervals says nothing
+ * then. */
 static int read_without_kernel(struct store *s, const char *path, struct trace **ret, int damage, struct diag *reterr)
 {
 	struct diag other = DIAG_INIT;
@@ -209,7 +209,7 @@ static void tell_intervals(const struct run *r, const struct findings *f)
 	note_line("%s", probing);
 }
 
-/* What the kernel saw needs none. */
+/* Views of the kernel's side need no interval. */
 static int announce_no_interval(struct store *s, const struct run *r)
 {
 	_cleanup_(freep) char *dir = run_dir(s, r->number), *kernel = path_join(dir, "kernel.vpk");
@@ -237,7 +237,7 @@ void announce_warnings(const struct run *r, const struct findings *f)
 		warn_line("%s", f->warnings.items[0].text);
 }
 
-/* What would help is said already. */
+/* Whether the first warning has given the remedy already. */
 static bool first_warning_helps(const struct findings *f)
 {
 	return f->warnings.cnt && (strcmp(f->warnings.items[0].code, "names-missing") == 0 ||
@@ -265,7 +265,7 @@ int announce_findings(struct store *s, const struct run *r, const struct finding
 					"a smaller K, or run longer",
 					"none of the %llu '%s' intervals completed in run %u was recorded in full",
 					(unsigned long long)f->probing.root_only_cnt, i->name, r->number);
-		announce_warnings(r, f);	/* with what starts and ends there were, and what would help */
+		announce_warnings(r, f);	/* with the number of starts and ends, and a remedy */
 		return fail_now(EXIT_NO_EVIDENCE, imported ? "man vprof-tuples" : first_warning_helps(f) ? NULL :
 				"see that the load reaches the server and that it runs long enough; "
 				"vprof.conf says where an interval starts and ends",

@@ -24,7 +24,7 @@ int run_trace_read(struct store *s, const struct run *r, struct trace **ret, str
 struct run_part;
 int run_part_read(struct store *s, const struct run_part *part, struct trace **ret, struct diag *reterr);
 
-/* What of the configuration counts for reading a recorded trace; release in any case. */
+/* The parts of the configuration that matter for reading a recorded trace; release in any case. */
 struct recorded_options {
 	struct config config;
 	name_aliases aliases;
@@ -47,7 +47,7 @@ int run_analyze_at(struct store *s, const struct run *r, const char *interval, d
 /* On stderr: the warning that matters most, and how to see the others. */
 void announce_warnings(const struct run *r, const struct findings *f);
 
-/* Says on stderr what a run found; EXIT_DONE, or EXIT_NO_EVIDENCE with the reason and remedy. */
+/* Reports on stderr what a run found; EXIT_DONE, or EXIT_NO_EVIDENCE with the reason and remedy. */
 int announce_findings(struct store *s, const struct run *r, const struct findings *f);
 
 #endif

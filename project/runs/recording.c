@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * recording.c - a lock of fcntl()'s, because it tells who holds it.
+ * recording.c - an fcntl() lock, because it reports its holder.
  *
  *	runs/007/recorder	locked by 4711	run 7 is "recording", and 4711 takes requests
  *				not locked	4711 was killed: run 7 becomes "killed", its trace is read to
  *						the last whole block
  *
- * The file holds the path of the recording's arena.  Whoever finds that 4711 was killed puts into the trace what is
- * there (drainer/recover.c): analyze, show runs, and the next record.
+ * The file holds the path of the recording's arena.  A command that finds that 4711 was killed adds the arena's
+ * records to the trace (drainer/recover.c): analyze, show runs, and the next record.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ void recording_end(int lock)
 void recording_note_arena(int lock, const char *path)
 {
 	if (lock >= 0 && (ftruncate(lock, 0) || pwrite(lock, path, strlen(path), 0) < 0)) {
-		/* Then a kill costs what is in the arena. */
+		/* Without it, a kill loses the records in the arena. */
 	}
 }
 
@@ -75,7 +75,7 @@ static void look_at(const char *path, int64_t *last_ns)
 		*last_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
 }
 
-/* When something was written last. */
+/* Time of the last write. */
 static int64_t last_write_ns(const struct store *s, uint32_t run)
 {
 	_cleanup_(freep) char *dir = run_dir(s, run), *path = path_join(dir, "trace.vpt");
@@ -126,7 +126,7 @@ int recording_settle(struct store *s, struct run *r, struct diag *reterr)
 	last_ns = last_write_ns(s, r->number);
 	if (last_ns > r->started_ns)
 		r->duration_ns = last_ns - r->started_ns;
-	if (store_check_ours(s, NULL) < 0)	/* only looked at: its owner recovers it */
+	if (store_check_ours(s, NULL) < 0)	/* the directory is only read: its owner recovers the trace */
 		return 0;
 	e = recover(s, r, reterr);
 	return e < 0 ? e : run_update(s, r, reterr);

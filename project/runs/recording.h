@@ -2,19 +2,19 @@
 /*
  * recording.h - which process records a run: the one that holds the lock on the run's file `recorder`.
  *
- * The lock goes with its process however that ends, so a run whose recorder was killed is told from one
- * that is under way.
+ * The lock is released when its process ends in any way, so a run whose recorder was killed can be distinguished from
+ * one that is under way.
  */
 #ifndef PROJECT_RUNS_RECORDING_H
 #define PROJECT_RUNS_RECORDING_H
 
 #include "store/store.h"
 
-/* This process records the run, from here to recording_end().  -1 where nothing can be locked. */
+/* This process records the run, from here to recording_end().  -1: the file system has no locks. */
 int recording_begin(const struct store *s, uint32_t run);
 void recording_end(int lock);
 
-/* Where the records are that are not in the trace yet: for when we are killed. */
+/* Notes where the records are that are not in the trace yet, in case we are killed. */
 void recording_note_arena(int lock, const char *path);
 
 /* 0: no process does. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * run_analysis.c - the trace of a run becomes results, window by window (run_windows.h).
+ * run_analysis.c - analyses the trace of a run window by window (run_windows.h).
  *
  * Example, on a terminal:
  *
@@ -115,7 +115,7 @@ static int take_windows(struct store *s, struct analysing *a, const struct run *
 	return run_windows_read(s, r, jobs, &taker, &a->windows, reterr);
 }
 
-/* The program was built elsewhere, or rebuilt since. */
+/* The program was built elsewhere, or was rebuilt. */
 static void warn_beyond_graph(const struct analysing *a, struct findings *f)
 {
 	size_t called = 0, beyond = 0;
@@ -159,7 +159,7 @@ static int write_first(struct store *s, const struct run *r, const struct analys
 	return e;
 }
 
-/* Of the kinds from *at on, at most AT_ONCE; there may be none. */
+/* Analyses the kinds from *at on, at most AT_ONCE; there may be none. */
 static int take_others(struct analysing *a, struct analyze_options *o, const struct findings *first, size_t *at,
 		       struct findings *ret[AT_ONCE], size_t *ret_cnt, struct diag *reterr)
 {

@@ -2,10 +2,9 @@
 /*
  * run_graph.c - the call graph of one run.
  *
- * Its edges are the static calls of the trace (of an imported one the `call` lines, of a recorded
- * one the project's) and the calls seen at run time: an invocation inside another.  A call that
- * was seen and is known is one edge; without a call site it adds nothing to one that has it.  What
- * was seen and has no static call is observed.
+ * Its edges are the static calls of the trace (of an imported one the `call` lines, of a recorded one the project's)
+ * and the calls seen at run time: an invocation inside another.  A seen call with a static one is a single edge;
+ * without a call site it adds nothing to an edge that has one.  A seen call without a static one is marked observed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +20,7 @@ struct building {
 	const struct trace *t;
 	struct project *p;
 	uint32_t *places;		/* index in t->functions -> index in p->functions */
-	struct map *pairs, *sites;	/* what is there already, with and without the call site */
+	struct map *pairs, *sites;	/* existing calls, with and without the call site */
 };
 
 static int by_place(const void *a, const void *b, void *arg)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * run_graph.h - the call graph of one run: what its trace says may be called, and what was.
+ * run_graph.h - the call graph of one run: the static calls of its trace, and those seen at run time.
  */
 #ifndef PROJECT_RUNS_RUN_GRAPH_H
 #define PROJECT_RUNS_RUN_GRAPH_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * run_parts.c - the traces that a run consists of, by their names; a run that is made of such.
+ * run_parts.c - finds the traces that a run consists of, by their names; creates a run from such parts.
  *
- * Example: "part-004.tuples" is run 4's, imported; "part-x.vpt" is nobody's and left alone.
+ * Example: "part-004.tuples" is run 4's, imported; "part-x.vpt" is ignored.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "base/str.h"
 #include "project/runs/run_parts.h"
 
-/* Takes both paths; there need not be a file of the kernel. */
+/* Takes over both paths; the kernel's file may be missing. */
 static void add(run_parts *list, uint32_t run, char *path, char *kernel, bool tuples)
 {
 	if (tuples || !file_exists(kernel)) {

@@ -14,7 +14,7 @@
 #include "store/store.h"
 
 struct run_part {
-	uint32_t run;			/* that it was recorded or imported as */
+	uint32_t run;			/* the run that recorded or imported it */
 	char *path;
 	char *kernel;			/* NULL: there is none */
 	bool tuples;
@@ -25,7 +25,7 @@ typedef VEC(struct run_part) run_parts;
 int run_parts_find(const struct store *s, const struct run *r, run_parts *ret, struct diag *reterr);
 void run_parts_release(run_parts *list);
 
-/* Creates a run of runs, or of files, which the words name: `vprof merge 1 2`.  name NULL: it has none. */
+/* Creates a run from runs, or from files, named by the words: `vprof merge 1 2`.  name NULL: it has none. */
 int run_create_from(struct store *s, const char *source, const struct args *words, const char *name,
 		    struct run *run, struct diag *reterr);
 

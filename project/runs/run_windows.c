@@ -2,14 +2,14 @@
 /*
  * run_windows.c - windows of a run's one trace, or of all that were merged, one trace after the other.
  *
- * A recorded trace is read in windows, so it may be longer than memory is large; with the kernel's side, too.  One that is
- * not fit for that, or imported, is read as a whole and cut in memory (trace/windows/slices.h).  Example, run 7 merged from runs 3
- * and 4:
+ * A recorded trace is read in windows, so it may be longer than memory is large; with the kernel's side, too.  One
+ * that is not fit for that, or imported, is read as a whole and cut in memory (trace/windows/slices.h).  Example, run
+ * 7 merged from runs 3 and 4:
  *
  *	look	windows of part-003.vpt, of part-004.vpt: both have threads 11 and 12, and intervals 1 ... 5000
  *	take	the windows again; part 4's threads are 13 and 14 now, its intervals 5001 ... 10000
  *
- * No window has anything of two parts: threads and intervals of one have nothing to do with those of another.
+ * No window contains data of two parts: threads and intervals of one are unrelated to those of another.
  */
 #include <errno.h>
 #include <string.h>
@@ -25,7 +25,7 @@ struct part_reader {
 	const struct run_part *part;
 	struct trace *trace;		/* read as a whole, or NULL */
 	struct trace_stream *stream;	/* or NULL */
-	bool whole;			/* known not to be fit for windows */
+	bool whole;			/* known to be unfit for windows */
 	uint64_t record_cnt;
 };
 
@@ -35,7 +35,7 @@ struct run_windows {
 	run_parts parts;
 	struct part_reader *readers;
 	struct trace_merger *merger;	/* of several parts */
-	struct trace *merged;		/* all of them, where sums over windows might not be exact; or NULL */
+	struct trace *merged;		/* all of them, if sums over windows might not be exact; or NULL */
 	struct trace_window window;	/* under the numbers of all */
 };
 
@@ -124,7 +124,7 @@ static int take_stream(struct run_windows *w, struct part_reader *p, const struc
 	r = recorded_complete(w->store, &o, p->part->path, names, reterr);
 	if (r < 0)
 		return r;
-	trace_sort_events(names);	/* of which the calls are there by now */
+	trace_sort_events(names);	/* their calls are there by now */
 	to->begin(to->arg, names);
 	return w->jobs > 1 ? take_all_ahead(p->stream, to, reterr) : take_all(p->stream, to, reterr);
 }
@@ -141,7 +141,7 @@ static void take_slices(struct trace *t, const struct window_taker *to)
 		to->take(to->arg, w);
 }
 
-/* In windows if it is fit for that; else it is only read.  The reader stays open. */
+/* Reads it in windows if it is fit for that; else only opens it.  The reader stays open. */
 static int read_part(struct run_windows *w, struct part_reader *p, const struct window_taker *to, struct diag *reterr)
 {
 	int r;
@@ -199,7 +199,7 @@ static int look_at_part(struct run_windows *w, size_t part, const struct window_
 	int r = read_part(w, p, &(struct window_taker){ begin_look, look, NULL, &l }, reterr);
 
 	if (r == 0 && p->trace) {
-		trace_merger_forget(w->merger, part);	/* its first windows, if there were any */
+		trace_merger_forget(w->merger, part);	/* forget its first windows, if there were any */
 		trace_merger_look(w->merger, part, p->trace);
 		p->record_cnt = p->trace->invocations.cnt + p->trace->segments.cnt;
 		l.names = p->trace;

@@ -14,8 +14,8 @@
 #include "trace/windows/stream.h"
 
 struct window_taker {
-	/* Names of all windows: all functions, texts and losses only after the last one.  Windows follow.  Where the
-	 * trace turns out not to be fit for windows it is called again: nothing was. */
+	/* Names of all windows: all functions, texts and losses only after the last one.  Windows follow.  If the
+	 * trace turns out to be unfit for windows, it is called again, and everything before is void. */
 	void (*begin)(void *arg, const struct trace *names);
 	void (*take)(void *arg, const struct trace_window *w);
 	/* Progress of the first look at all traces, if the run has several.  May be NULL. */
@@ -25,7 +25,7 @@ struct window_taker {
 
 struct run_windows;
 
-/* jobs: above 1, a thread of its own reads. */
+/* jobs: above 1, a second thread reads. */
 int run_windows_read(struct store *s, const struct run *r, unsigned jobs, const struct window_taker *to,
 		     struct run_windows **ret, struct diag *reterr);
 void run_windows_free(struct run_windows *w);		/* NULL is fine */
