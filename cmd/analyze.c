@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * analyze.c - `vprof analyze [RUN]`: trace to results, once more.
+ * analyze.c - `vprof analyze [RUN]`: analyses a trace again.
  */
 #include "base/banned.h"
 #include "cmd/commands.h"

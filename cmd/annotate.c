@@ -38,13 +38,13 @@ static int read_arguments(struct interval_directive *d, struct diag *reterr)
 	return r;
 }
 
-/* Which of nested ones counts is the user's own line: no option of annotate says it. */
+/* Keeps the user's own `nested` line, for which annotate has no option. */
 static void keep_nested(const char *text, const char *path, struct interval_directive *d)
 {
 	_cleanup_(config_release) struct config old = { 0 };
 
 	if (config_parse(text, path, &old, NULL) < 0)
-		return;			/* the new text will not do either, and that is said */
+		return;			/* the new text is invalid too, which is reported */
 	for (size_t i = 0; i < old.intervals.cnt; i++)
 		if (strcmp(old.intervals.items[i].name, d->name) == 0)
 			d->inner |= old.intervals.items[i].inner;
@@ -97,7 +97,7 @@ static int write_sources(const struct interval_directive *d)
 	return EXIT_DONE;
 }
 
-/* With a build known it is asked.  One that cannot be read is the build's business. */
+/* Checks against the build, if there is one.  A build that cannot be read is reported by `vprof build`. */
 static int check(const struct interval_directive *d, struct diag *reterr)
 {
 	_cleanup_(freep) char *build_dir = path_join(data_dir(), "build");

@@ -7,7 +7,7 @@
  *	3. decide the plan (given by --functions, or roots and callees)
  *	4. if it changed: recompile the units whose probes change, run the build once more to link
  *
- * Nothing in the user's tree changes but what the build itself writes.
+ * Nothing in the user's tree changes except the build's own output.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -64,7 +64,7 @@ static int decide_plan(struct store *s, const struct config *c, const units *sca
 			return r;
 	} else {
 		choose_plan(project, c, scanned, arg_depth, plan, &root_cnt);
-		/* Places that are nowhere are told by check_places(). */
+		/* check_places() reports places that do not exist. */
 		if (root_cnt == 0 && c->intervals.cnt == 0) {
 			diag_set(reterr, EXIT_USAGE, -ENOENT,
 				 "nothing says what an interval is: there is no [interval] in vprof.conf "

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * demo.c - `vprof demo`: an example with a known culprit, built, iterated and explained before the
- * user's eyes, with the very commands he will use himself.
+ * demo.c - `vprof demo`: an example with a known culprit, built, iterated and explained with the commands that the
+ * user will use later.
  *
  *	$ vprof build -- make
  *	$ vprof iterate -- ./logserver
  *	$ vprof show variance-tree
  *
- * With --check only the verdict counts: exit 0 if the planted cause was named first.
+ * With --check, exit 0 means that the planted cause was named first.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -119,7 +119,7 @@ static int copy_example(const char *from, const char *to, struct diag *reterr)
 	return 0;
 }
 
-/* Runs one step of the demo in dir, the way the user would type it. */
+/* Runs one step of the demo in dir, as the user would type it. */
 static int step(const char *dir, bool quiet, struct str *out, const char *const *words)
 {
 	_cleanup_(args_release) struct args argv = ARGS_INIT;
@@ -192,7 +192,7 @@ static int verdict(const char *dir, const struct answer *a)
 	return found ? EXIT_DONE : EXIT_CHECK_FAILED;
 }
 
-/* The answer once more, as the last line: what the user came for. */
+/* Prints the answer again as the last line. */
 static int last_word(const char *dir)
 {
 	static const char *const words[] = { "show", "summary", NULL };
@@ -217,7 +217,7 @@ static int run_demo(const char *dir, const struct answer *a)
 	char *const clean[] = { (char *)"make", (char *)"clean", NULL };
 	const struct proc_options silent = { .dir = dir, .quiet = true };
 
-	/* What an earlier demo built here is built again. */
+	/* Cleans, so that what an earlier demo built is built again. */
 	proc_run(clean, &silent);
 	for (size_t i = 0; i < (quiet ? 2 : ARRAY_SIZE(steps)); i++) {
 		int status = step(dir, quiet, NULL, steps[i]);

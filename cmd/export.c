@@ -51,7 +51,7 @@ static int write_to(const char *path, const struct export_format *format, const 
 	if (r < 0)
 		return fail(&diag);
 	r = format->write(o.file, t);
-	/* Of stdout finish_output() tells. */
+	/* finish_output() reports errors of stdout. */
 	if (r < 0 && path)
 		return fail_now(EXIT_ENVIRONMENT, NULL, "cannot write '%s': %s", path, strerror(-r));
 	return output_finish(&o, &diag) < 0 ? fail(&diag) : EXIT_DONE;

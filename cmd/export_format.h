@@ -12,7 +12,8 @@
 
 struct export_format {
 	const char *name;
-	void (*announce)(const struct trace *t);	/* what of the trace has no place in it; NULL: all has one */
+	void (*announce)(const struct trace *t);	/* reports what of the trace the format cannot express; NULL:
+							 * it can express all */
 	int (*write)(FILE *out, const struct trace *t);	/* 0, or a negative errno */
 };
 

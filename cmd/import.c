@@ -2,8 +2,8 @@
 /*
  * import.c - `vprof import --from FORMAT FILE...`: a run from data that vprof did not record.
  *
- * Each format is a row of its own file (import_format.h).  Whatever it was, the run keeps it as tuples.  The files
- * are read whole before anything is stored: a damaged line leaves no trace of itself.
+ * Each format is a row of its own file (import_format.h).  The run always stores tuples.  All files are read before
+ * anything is stored, so a damaged line changes nothing.
  */
 #include <errno.h>
 #include <stdio.h>

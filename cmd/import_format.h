@@ -14,12 +14,13 @@
 
 struct import_format {
 	const char *name;
-	const char *help;			/* what its files are, where the name does not say it; NULL */
+	const char *help;			/* describes its files, if the name does not; NULL */
 	int (*read)(const char *const *paths, size_t cnt, struct trace **ret, struct diag *reterr);
-	int (*announce)(const struct run *run, const struct trace *t);	/* what was read; NULL: as after any recording */
+	int (*announce)(const struct run *run, const struct trace *t);	/* reports what was read; NULL: as after a
+									 * recording */
 	const struct option_desc *options;	/* its own; NULL: none */
 	bool (*has_options)(void);		/* one of them was given */
-	const char *example;			/* of a command with them */
+	const char *example;			/* a command with these options */
 };
 
 #define X(name) extern const struct import_format import_##name;

@@ -72,7 +72,7 @@ static int read_perf(const char *const *paths, size_t cnt, struct trace **ret, s
 	return r;
 }
 
-/* There is no interval to say anything about: what was read, and which views show it. */
+/* There is no interval to report on: names what was read, and the views that show it. */
 static int announce_perf(const struct run *run, const struct trace *t)
 {
 	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * launcher.c - the program vprof-launcher: what a build runs in place of its compilers.
+ * launcher.c - the program vprof-launcher, which a build runs in place of its compilers.
  *
  *	gcc -c a.c				by the link gcc -> vprof-launcher
  *	vprof-launcher cc /usr/bin/gcc -c a.c	by catch_exec.c
  *
- * Nobody calls it by its own name.
+ * It is never called by its own name.
  */
 #include <string.h>
 

@@ -2,9 +2,9 @@
 /*
  * merge.c - `vprof merge RUN...`: several runs as one, with the intervals of all.
  *
- * The merged run keeps its parts' traces (links, or copies across file systems) under their first runs'
- * numbers, so that it stays what it is when those are gone, and that merging merged runs, in any order, is
- * the same as merging all at once.  A part that would be in it twice is an error: its intervals would count double.
+ * The merged run keeps its parts' traces (links, or copies across file systems) under their first runs' numbers, so
+ * that it survives when those are removed, and that merging merged runs, in any order, is the same as merging all at
+ * once.  A part that would be in it twice is an error: its intervals would count twice.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -13,7 +13,7 @@
 
 static bool progress_shown, progress_off;
 
-/* With names and texts that somebody else wrote: no control characters of theirs reach the terminal, nor a line of theirs. */
+/* Prints names and texts from foreign files: without control characters or line breaks. */
 static void print_clean(const char *before, const char *text, bool has_lines)
 {
 	_cleanup_(str_release) struct str clean = STR_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * messages.h - what vprof says on stderr, and what it ends with.
+ * messages.h - the messages of vprof on stderr, and its exit status.
  *
  *	vprof: error: TEXT
  *	  → REMEDY
@@ -22,7 +22,7 @@ int fail(const struct diag *d);
 
 void progress_quiet(bool quiet);		/* no lines of progress from here on */
 
-/* For alloc_set_failure_handler(): says so, and ends. */
+/* For alloc_set_failure_handler(): prints a message, and exits. */
 void die_out_of_memory(size_t wanted_bytes);
 
 /* Flushes stdout: 0, or EXIT_ENVIRONMENT with a message (disk full); a closed pipe is silent. */

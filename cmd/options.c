@@ -176,7 +176,7 @@ static int parse_short(struct parser *p)
 	return 0;
 }
 
-/* "-d DIR" behind the command means what it means before it, unless the command has a -d. */
+/* "-d DIR" after the command means the same as before it, unless the command has a -d. */
 static bool is_data_dir(const struct parser *p, const char *word)
 {
 	return starts_with(word, "-d") && !find_short(p->cmd, 'd');

@@ -21,7 +21,7 @@
 struct cmd {
 	const char *name, *synopsis, *summary;
 	const struct option_desc *options;	/* ends in OPT_END; NULL: the command reads its own words */
-	const struct option_desc *(*all_options)(void);		/* in their place: made of several tables */
+	const struct option_desc *(*all_options)(void);		/* replaces options if they consist of several tables */
 	int (*run)(int argc, char **argv);	/* argv[0] is the command's name; returns the exit status */
 	const char *const *examples;		/* ends in NULL; NULL: none */
 };

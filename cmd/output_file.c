@@ -20,7 +20,7 @@ static int fail_with(const struct output *o, int err, struct diag *reterr)
 	return diag_set(reterr, EXIT_ENVIRONMENT, err, "cannot write '%s': %s", o->path, strerror(-err));
 }
 
-/* A pipe, /dev/stdout: nothing can be put in its place. */
+/* A pipe, or /dev/stdout: it cannot be replaced by a new file. */
 static bool is_in_place(const char *path)
 {
 	struct stat st;
@@ -70,7 +70,7 @@ int output_finish(struct output *o, struct diag *reterr)
 	bool bad = fflush(o->file) != 0 || ferror(o->file);
 
 	if (!o->path)
-		return 0;		/* finish_output() tells */
+		return 0;		/* finish_output() reports it */
 	if (bad || (o->temporary && rename(o->temporary, o->path) < 0))
 		return fail_with(o, errno ? -errno : -EIO, reterr);
 	free(o->temporary);

@@ -7,8 +7,8 @@
  *	fputs("...", o.file);
  *	r = output_finish(&o, reterr);
  *
- * For root a new file is made and put in the place of an old one, in a directory in whose place nobody else can put another
- * (base/ours.h): what another user has put at that name, a link say, is not written through.
+ * For root a new file replaces the old one, in a directory that no other user can replace (base/ours.h): a link that
+ * another user has put there is not followed.
  */
 #ifndef CMD_OUTPUT_FILE_H
 #define CMD_OUTPUT_FILE_H

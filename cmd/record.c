@@ -2,8 +2,8 @@
 /*
  * record.c - `vprof record -- ./bench.sh`: one run, recorded, analysed, kept.
  *
- * The user's command runs with its own stdin, stdout and stderr; this process stays beside it as
- * the drainer.  Ctrl-C ends the command, what was recorded until then is analysed.
+ * The user's command runs with its own stdin, stdout and stderr; this process stays beside it as the drainer.  Ctrl-C
+ * ends the command; the recording up to then is analysed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static int take_sample(const struct config *c, struct sample *ret)
 			"record: --sample is a part of the intervals like 1/10, auto, or auto=0.1, not '%s'", arg_sample);
 }
 
-/* Samples come with stacks, for without them a thread that only computes has no functions. */
+/* Samples come with stacks, because otherwise a thread that only computes has no functions. */
 static int take_stacks(struct record_options *o)
 {
 	char *end = NULL;
@@ -63,7 +63,7 @@ static int take_stacks(struct record_options *o)
 	return EXIT_DONE;
 }
 
-/* A process that runs already and has no runtime in it has nothing but its kernel's side to be recorded. */
+/* Of a running process without the runtime only the kernel's side can be recorded. */
 static int take_kernel(struct record_options *o)
 {
 	if (!kernel_mode_parse(arg_kernel, &o->kernel))
@@ -76,7 +76,7 @@ static int take_kernel(struct record_options *o)
 	return take_stacks(o);
 }
 
-/* Not where somebody else could put a link in root's way. */
+/* Refused where another user could put a link in root's way. */
 static int take_arena_dir(const char *dir)
 {
 	_cleanup_(freep) char *why = NULL;
@@ -150,7 +150,7 @@ static int take_delay(struct record_options *o)
 	return EXIT_DONE;
 }
 
-/* What runs already: -p, or those of a run. */
+/* Running processes: -p, or those of a run. */
 static int take_attach(struct attach *a, struct store *s, struct diag *reterr)
 {
 	if (arg_pid)
@@ -167,7 +167,7 @@ static int take_attach(struct attach *a, struct store *s, struct diag *reterr)
 	return arg_attach ? attach_to_run(a, s, arg_attach, reterr) : 0;
 }
 
-/* Of a recording that another vprof is at. */
+/* Asks the vprof that records the run. */
 static int ask_pause(const char *name, bool pause)
 {
 	_cleanup_(store_closep) struct store *store = NULL;
@@ -198,7 +198,7 @@ static int take_snapshot(void)
 	return announce_findings(store, &snapshot, findings);
 }
 
-/* What it builds is what is to run.  A build may begin while we record. */
+/* Waits for a build, whose output is to run.  A build may begin while we record. */
 static int wait_for_build(const struct args *command, struct diag *reterr)
 {
 	int r = command->cnt ? data_lock(LOCK_BUILD, reterr) : 0;
@@ -207,7 +207,7 @@ static int wait_for_build(const struct args *command, struct diag *reterr)
 	return r;
 }
 
-/* The kernel's side, and a process that runs already, are recorded for what they have. */
+/* The kernel's side, and a running process, may be recorded without intervals. */
 static bool asks_for_intervals(const struct args *command)
 {
 	return command->cnt && !arg_pid && !arg_attach && (!arg_kernel || strcmp(arg_kernel, "off") == 0) && !arg_stacks;

@@ -31,7 +31,7 @@ static const char *const format_names[] = {
 static const char *arg_format = "text";
 static bool arg_ascii;
 
-/* What was read for a view, and what it made of that; release frees all of it. */
+/* The input of a view, and what the view made of it; release frees all of it. */
 struct material {
 	const struct view *view;
 	struct store *store;
@@ -65,7 +65,7 @@ static void material_release(struct material *m)
 
 /* ---- what a view needs ---- */
 
-/* The program crashed, or was killed, before anything was complete: of intervals it says nothing. */
+/* The program crashed, or was killed, before an interval was complete: the run says nothing about intervals. */
 static bool is_abortive(const struct run *r)
 {
 	return r->exit_status && !r->interval_cnt;
@@ -79,7 +79,7 @@ static const struct run *latest(const runs *list, bool of_intervals)
 	return NULL;
 }
 
-/* Without a RUN: the latest that has results, and if that is not the latest, it is said. */
+/* Without a RUN: the latest with results; a notice says so if that is not the latest of all. */
 static int find_run(struct material *m, const char *text, bool of_intervals, struct diag *reterr)
 {
 	_cleanup_(runs_release) runs list = { NULL, 0, 0 };
@@ -111,7 +111,7 @@ static int read_findings(struct material *m, const char *run, const char *interv
 		r = findings_read(m->store, m->run.number, interval, &m->findings, reterr);
 	if (r < 0 || view_given.quantile == m->findings->tail.quantile || !m->findings->interval.cnt)
 		return r;
-	kept = TAKE_PTR(m->findings);	/* the store has one quantile, the trace all */
+	kept = TAKE_PTR(m->findings);	/* the store has one quantile, the trace any */
 	return run_analyze_at(m->store, &m->run, kept->interval.name, view_given.quantile, &m->findings, reterr);
 }
 
@@ -135,7 +135,7 @@ static bool has_sid(const struct findings *f, uint64_t sid)
 	return false;
 }
 
-/* The interval may be of another name than the one that findings_read picks by itself. */
+/* The interval may have another name than the one that findings_read chooses. */
 static int find_sid(struct material *m, struct diag *reterr)
 {
 	_cleanup_(findings_freep) struct findings *first = TAKE_PTR(m->findings);
@@ -169,7 +169,7 @@ static int read_findings_for(struct material *m, const char *run, struct diag *r
 	return r == 0 && m->by_sid ? find_sid(m, reterr) : r;
 }
 
-/* The build's functions, or with a graph: of a run, if one was named or the latest was imported. */
+/* The functions of the build; or, with a graph, those of a run, if one was given or the latest was imported. */
 static int read_project(struct material *m, const char *run, struct diag *reterr)
 {
 	int r = find_run(m, run, false, reterr);
@@ -198,7 +198,7 @@ static int read_project(struct material *m, const char *run, struct diag *reterr
 	return r;
 }
 
-/* A view of results has warnings of its own. */
+/* Views of results print warnings themselves. */
 static void warn_of_losses(const struct material *m)
 {
 	if (m->trace->losses.records)
@@ -301,7 +301,7 @@ static int print_material(const struct material *m, enum format format)
 
 	if (m->findings && !empty && format == FORMAT_TEXT && strcmp(v->name, "warnings") != 0)
 		announce_warnings(&m->run, m->findings);
-	/* Nothing to read, but a program still gets its document. */
+	/* There is no data, but a program still gets its document. */
 	if (!empty || format != FORMAT_TEXT)
 		print_view(v, format, &in);
 	return empty ? announce_findings(m->store, &m->run, m->findings) : EXIT_DONE;
@@ -426,7 +426,7 @@ static const struct option_desc last_options[] = {
 	OPT_END
 };
 
-/* Any view takes the options of all. */
+/* Every view accepts the options of all. */
 static const struct option_desc *show_options(void)
 {
 	static option_table table;

@@ -105,7 +105,7 @@ static void json_row(void *row_cnt, const struct value *values, size_t cnt)
 	json_decref(row);
 }
 
-/* A query that fails on its way leaves a document without an end, which no reader takes for a whole one. */
+/* A query that fails half-way leaves an incomplete document, which no reader accepts. */
 static int print_json(struct store *s, const char *query, struct diag *reterr)
 {
 	uint64_t row_cnt = 0;

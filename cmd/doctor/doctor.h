@@ -11,16 +11,16 @@
 /* This vprof, its parser, compilers, the clock, memory, what the kernel allows. */
 void doctor_machine(struct diagnosis *d);
 
-/* Builds and records a small program with every compiler there is. */
+/* Builds and records a small program with every compiler found. */
 void doctor_try(struct diagnosis *d);
 
 /* vprof.conf, the data directory, what was built. */
 void doctor_project(struct diagnosis *d);
 
-/* What programs inherit from where we run: filters, limits, a clock that is off. */
+/* What programs inherit from our environment: filters, limits, a clock that is off. */
 void doctor_inherited(struct diagnosis *d);
 
-/* A process that runs: can vprof record -p have it? */
+/* A running process: can vprof record -p record it? */
 void doctor_process(struct diagnosis *d, pid_t pid);
 
 /* One program: can it be recorded? */

@@ -20,7 +20,7 @@
 #include "recorder/recorder.h"
 
 #define MIB ((uint64_t)1 << 20)
-#define ARENA_MIB 256			/* what record takes by default, and some more */
+#define ARENA_MIB 256			/* the memory that record takes by default, and a little more */
 
 /* "1\n" of a file of /proc or /sys, without the line's end; NULL: it is not there. */
 static char *kernel_says(const char *path)
@@ -63,7 +63,7 @@ static void check_installation(struct diagnosis *d)
 			      runtime_dir(), tables.cnt);
 }
 
-/* There is another program of that name, a profiler for Python. */
+/* There is another program named vprof, a profiler for Python. */
 static void check_search_path(struct diagnosis *d)
 {
 	_cleanup_(freep) char *found = path_which("vprof", NULL), *self = path_self();
@@ -167,7 +167,7 @@ static void check_memory(struct diagnosis *d)
 
 /* ---- the kernel ---- */
 
-/* What record --kernel needs; without it recording needs no right. */
+/* The permissions for record --kernel; recording without it needs none. */
 static void check_kernel(struct diagnosis *d)
 {
 	struct diag diag = DIAG_INIT;

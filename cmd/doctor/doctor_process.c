@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * doctor_process.c - the rules that a process is under: filter, limits, clock, namespaces; and what comes of them.
+ * doctor_process.c - the restrictions of a process: filter, limits, clock, namespaces; and their consequences.
  *
- * What a program would inherit from us is asked of ourselves.
+ * Restrictions that a program would inherit are read from our own process.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "cmd/doctor/doctor.h"
 #include "project/record/reach.h"
 
-enum { ARENA_MIB = 300, SMALL_PART = 16 };	/* as runtime/rules/limits.c goes by */
+enum { ARENA_MIB = 300, SMALL_PART = 16 };	/* the same values as in runtime/rules/limits.c */
 
 static const char name[] = "rules";
 

@@ -2,10 +2,10 @@
 /*
  * doctor_program.c - can this program be recorded?
  *
- * A probe finds the runtime in three ways (doc/design/linking.md): it is linked in, record preloads it, or
- * not at all.  The last happens where the link did not go through vprof and settled the weak
- * references for good: -static, and -no-pie with code that is not position independent.  Then the
- * objects' vprof_unit_in() is there, and nothing refers to vprof_register.
+ * A probe finds the runtime in three ways (doc/design/linking.md): it is linked in, record preloads it, or not at
+ * all.  The last happens where the link did not go through vprof and settled the weak references for good: -static,
+ * and -no-pie with code that is not position independent.  Then the objects' vprof_unit_in() exists, but nothing
+ * refers to vprof_register.
  */
 #include <errno.h>
 #include <string.h>
@@ -46,8 +46,8 @@ static void not_elf(struct diagnosis *d, const char *path, int err)
 }
 
 /*
- * Is the runtime within reach, and are there probes?  Those of a vprof whose probes and runtime expected other things
- * of each other (runtime/shared/probe.h) ask for what no runtime of ours has: vprof_register, or with another number.
+ * Can probes find the runtime, and are there any?  Probes of another interface version (runtime/shared/probe.h) ask
+ * for a symbol that our runtime lacks: vprof_register, or one with another number.
  */
 static void check_link(struct diagnosis *d, const char *path, const struct elf *e, const struct program_notes *notes)
 {
@@ -85,7 +85,7 @@ static void check_link(struct diagnosis *d, const char *path, const struct elf *
 		diagnosis_add(d, name, DIAGNOSIS_PROBLEM, BUILD_FIX, "'%s' was built without vprof", path);
 }
 
-/* What the kernel takes as a reason to distrust the environment that record gives it. */
+/* Reasons for which the dynamic loader distrusts the environment that record sets. */
 static void check_privileges(struct diagnosis *d, const char *path)
 {
 	struct stat st;

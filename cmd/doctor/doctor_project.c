@@ -38,7 +38,7 @@ static void check_config(struct diagnosis *d)
 			      c.intervals.cnt, c.intervals.cnt == 1 ? "" : "s");
 }
 
-/* The directory, or the one that it would be made in. */
+/* The directory, or the existing one above it, in which it would be created. */
 static char *existing(const char *dir)
 {
 	char *path = xstrdup(dir);
@@ -69,7 +69,7 @@ static void check_room(struct diagnosis *d, const char *dir)
 			      (unsigned long long)free_mib, dir);
 }
 
-/* False: there is no use in looking further. */
+/* False: further checks are pointless. */
 static bool check_data(struct diagnosis *d, const char *dir)
 {
 	_cleanup_(store_closep) struct store *s = NULL;

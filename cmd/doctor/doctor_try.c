@@ -2,8 +2,8 @@
 /*
  * doctor_try.c - builds and records a small program with every compiler on PATH.
  *
- * Whatever stands in the way of a user's build and run (a compiler that does not link, a security module, a
- * full /dev/shm), stands in the way of this one, too.
+ * Whatever prevents a user's build and run (a compiler that does not link, a security module, a full /dev/shm)
+ * prevents this one, too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static const char source[] =
 	"int main(void) { for (int i = 0; i < 50; i++) handle(i); return 0; }\n";
 static const char conf[] = "[interval \"request\"]\nstart = handle\nend = handle\n";
 
-/* Our own program, with "build" or "record", of the trial's project; what it says is kept in said. */
+/* Runs our own program, with "build" or "record", in the trial's project; collects its output. */
 static int run_vprof(const char *dir, char *const *words, struct str *said)
 {
 	static const char *const users[] = { "VPROF_DIR", "VPROF_CONF", NULL };
@@ -43,7 +43,7 @@ static int build_and_record(const char *dir, const char *compiler, struct str *s
 	return status ? status : run_vprof(dir, (char *const *)(uintptr_t)record, said);
 }
 
-/* The last "vprof: error: TEXT" and its "  → REMEDY", else the last line. */
+/* Reports the last "vprof: error: TEXT" and its "  → REMEDY", else the last line. */
 static void tell(struct diagnosis *d, const char *compiler, const char *said)
 {
 	static const char mark[] = "vprof: error: ", then[] = "  → ";

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * iterate.c - `vprof iterate -- ./bench.sh`: from the root to the culprit by itself.
+ * iterate.c - `vprof iterate -- ./bench.sh`: finds the way from the root to the culprit automatically.
  *
  *	build		once as it is, for the call graph
  *	each round	write the plan, recompile what it changes, link, run, analyse, decide
  *	end		the last run's answer, and why it was the last
  *
- * If a round fails for any reason, the runs before it are kept and reported, and the plan is again the
- * one that built.  Each run decomposes its own variance; nothing is carried from run to run but how
- * often functions are called.
+ * If a round fails for any reason, the runs before it are kept and reported, and the last plan that built is
+ * restored.  Each run decomposes its own variance; only the numbers of calls are carried from run to run.
  */
 #include <errno.h>
 #include <limits.h>
@@ -124,7 +123,7 @@ static int prepare(struct loop *l, struct diag *reterr)
 
 /* ---- from the first run to the last ---- */
 
-/* A round failed: say so, and what the rounds before found. */
+/* A round failed: reports that, and the findings of the rounds before. */
 static int end_early(struct loop *l, const struct diag *diag)
 {
 	int status = iterate_interrupted ? 128 + SIGINT : fail(diag);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * iterate_ask.c - `vprof iterate --ask`: the paper's question, for each thing that the next run would
- * break down.
+ * iterate_ask.c - `vprof iterate --ask`: the paper's question, for each function that the next run would break down.
  *
  *	deep1 (62.4 % of the variance) calls what is not recorded yet: deep2, deep3
  *	  go deeper?  [y]es  [n]o  [s]ource  [q]uit: s
  *
- * No holds to the end of the iteration.  The end of the input means quit.  The answer is read byte by
- * byte: what was typed ahead for the user's command stays where it is.
+ * No holds to the end of the iteration.  The end of the input means quit.  The answer is read byte by byte, so that
+ * input typed ahead for the user's command is left for it.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -30,7 +30,7 @@ static void add_too_dear(const struct loop *l, struct str *to)
 			 l->findings->interval.cnt + l->findings->probing.root_only_cnt);
 }
 
-/* A run of few intervals, or of many of which few were recorded in full. */
+/* Warns of a run with few intervals, or with many of which few were recorded in full. */
 static void add_few(const struct loop *l, struct str *to)
 {
 	if (l->refinement->gate > 1)
@@ -64,7 +64,7 @@ static bool declined_any(const struct loop *l)
 	return false;
 }
 
-/* What was not looked into, where an answer is given. */
+/* Reports what was not looked into, if there is an answer. */
 static void add_left(const struct loop *l, struct str *to)
 {
 	_cleanup_(freep) char *left = l->findings && l->refinement->left.cnt ? left_text(l->refinement, l->findings) : NULL;
@@ -112,7 +112,7 @@ static char *answer_of(const struct loop *l, const struct select_options *o)
 	return sentence_text(l->findings, o, locale_is_utf8());
 }
 
-/* The first is in the sentence. */
+/* The sentence names the first factor; these are the others. */
 static void print_others(const struct loop *l)
 {
 	const struct refinement *r = l->refinement;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* iterate_loop.c - see iterate_loop.h: what may end or forbid a round. */
+/* iterate_loop.c - reasons to end the loop or to skip a round; see iterate_loop.h. */
 #include <signal.h>
 #include <stddef.h>
 #include "base/banned.h"
@@ -20,7 +20,7 @@ void iterate_catch_interrupt(void)
 	sigaction(SIGINT, &catch, NULL);
 }
 
-/* Where an interval cannot begin or end no load is spent on it. */
+/* An interval that cannot begin or end is found before any load is run. */
 int iterate_check_places(const struct loop *l, struct diag *reterr)
 {
 	_cleanup_(str_release) struct str unused = STR_INIT;

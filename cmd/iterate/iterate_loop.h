@@ -23,7 +23,7 @@
 #include "report/iteration/iteration.h"
 
 struct loop {
-	/* as asked for */
+	/* as given by the user */
 	struct refine_options options;
 	struct build_options build;
 	struct record_options record;
@@ -39,14 +39,14 @@ struct loop {
 	struct plan *built;		/* the last plan that built, or NULL */
 	struct style style;		/* stderr */
 
-	/* what there is so far */
+	/* results so far */
 	json_t *rounds;
 	uint32_t first_run;		/* 0: none yet */
 	double variance_ns2;		/* of the latest run */
 	struct run run;			/* the latest that has findings */
 	struct findings *findings;
 	const char *stop;		/* in one word; NULL: goes on */
-	int status;			/* to end with */
+	int status;			/* the exit status */
 };
 
 /* The signal of a Control-C that was seen, or 0. */
@@ -59,13 +59,13 @@ int iterate_check_places(const struct loop *l, struct diag *reterr);
 /* One round.  A run without a result ends the loop and is no error. */
 int iterate_round(struct loop *l, struct diag *reterr);
 
-/* After run l->run with l->findings: takes them in, prints the round, decides, keeps it. */
+/* After run l->run with l->findings: takes them in, prints the round, decides, stores it. */
 int iterate_judge(struct loop *l, struct diag *reterr);
 
 /* The same for an earlier run of a continued iteration: prints and keeps nothing again. */
 int iterate_retrace(struct loop *l, struct diag *reterr);
 
-/* Of the functions that the plan of l->run added: which were not recorded.  For round_release(). */
+/* Finds the functions that the plan of l->run added and that were not recorded.  For round_release(). */
 int iterate_find_missing(const struct loop *l, struct round *round, struct diag *reterr);
 
 /* Marks functions of l->graph that earlier runs of the command recorded, and no interval of any called; says how many of them
@@ -80,7 +80,8 @@ void iterate_explain_nothing(const struct loop *l, uint32_t run);
  * it was.  It may have been just before its end: then l->stop is set. */
 int iterate_resume(struct loop *l, struct diag *reterr);
 
-/* Writes down what the iteration began with, and says how that differs from now: "its k was 3", or NULL; the caller frees it. */
+/* Stores the options and sources of the iteration, and returns how they differ from an earlier one: "its k was 3", or
+ * NULL; the caller frees it. */
 struct iteration_start;
 int iterate_keep_start(const struct loop *l, struct diag *reterr);
 char *iterate_start_difference(const struct loop *l, const struct iteration_start *start);

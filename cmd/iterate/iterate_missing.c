@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * iterate_missing.c - what a run's plan newly named and the run did not record, and why.
+ * iterate_missing.c - new functions of a run's plan that the run did not record, and why.
  *
  *	it has a probe, calls 0		nobody called it in an interval
  *	it has a probe, calls unknown	it is in none of the programs that ran
@@ -15,7 +15,7 @@
 
 enum { HAS_PROBE = 1 };		/* else the address of the reason why not; 0: nobody said */
 
-/* What became of each function in the units that hold it; a probe in one of them counts. */
+/* Looks up each function in the units that contain it; a probe in one of them counts. */
 static struct map *look_at_units(const units *scanned)
 {
 	struct map *fates = map_new();

@@ -4,8 +4,8 @@
  *
  * A call through a pointer that may lead to n functions counts as 1/n of a call of each.
  *
- * What a function of [sync] that blocks does inside itself is no call to look into: its wait is
- * explained by who let go, not by the semaphore it is made of.
+ * Calls inside a blocking function of [sync] are not followed: its wait is explained by the thread that released it,
+ * not by the semaphore inside.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,8 @@ static void add_calls(const struct project *p, const primitives *sync, struct it
 	}
 }
 
-/* Its address is given to pthread_create() or the like: of a thread's type, or somebody else's, for nobody calls it here. */
+/* Its address is passed to pthread_create() or the like: it has a thread's type, or a library's, and the project does
+ * not call it. */
 static bool is_start(const struct project_function *f, bool called)
 {
 	if (strcmp(f->name, "main") == 0)
@@ -91,7 +92,7 @@ void iterate_graph_release(struct iterate_graph *g)
 	memset(g, 0, sizeof(*g));
 }
 
-/* Most of what the census records will be dormant afterwards; so aside, it need not be compiled again for that. */
+/* Most functions that the census records become dormant afterwards; a probe aside need not be recompiled for that. */
 static bool is_sampled(const struct refinement *r)
 {
 	return r->gate > 1 || (r->options.policy == REFINE_BUDGET && r->run_cnt == 0);

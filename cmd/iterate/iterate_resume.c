@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * iterate_resume.c - going on with an iteration that was interrupted.
+ * iterate_resume.c - continues an iteration that was interrupted.
  *
- * Nothing of refine.h's state is kept but what it was made from: of each run its plan and its findings,
- * and the user's answers.  They are put through the same steps again:
+ * Of refine.h's state only the inputs are stored: each run's plan and findings, and the user's answers.  They go
+ * through the same steps again:
  *
  *	run 4	plan r, a, b	found a 60 %	taken in
  *	run 5	plan r, a, b, c	found c 59 %	taken in, told and decided on again: what next?
  *	run 6	killed, or ended by Control-C: made again
  *
- * It goes on only with the same command, options, sources and vprof.conf; else it says what differs
- * and begins anew.
+ * It continues only with the same command, options, sources and vprof.conf; else it reports what differs and starts
+ * anew.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,13 +22,13 @@
 #include "cmd/messages.h"
 #include "store/iteration_start.h"
 
-/* Its plan's run is whole, and what it found counts. */
+/* The run of its plan is complete, and its findings count. */
 static bool is_whole(const struct iteration *i)
 {
 	return !i->stop || strcmp(i->stop, "quit") == 0 || strcmp(i->stop, "max-runs") == 0;
 }
 
-/* Of the latest iteration the runs that are whole; none if it came to its end. */
+/* Finds the complete runs of the latest iteration; none if it came to its end. */
 static void find_unfinished(const struct loop *l, const iterations *all, iterations *ret)
 {
 	const struct iteration *last = all->cnt ? &all->items[all->cnt - 1] : NULL;
@@ -130,7 +130,7 @@ static int replay(struct loop *l, const iterations *whole, struct diag *reterr)
 	return r;
 }
 
-/* It ended because of --max-runs: a larger one goes on, but nothing was broken off. */
+/* It ended because of --max-runs: a larger limit continues it, but it was not interrupted. */
 static bool ran_out(const iterations *whole)
 {
 	const char *stop = whole->items[whole->cnt - 1].stop;
@@ -166,7 +166,7 @@ static int go_on(struct loop *l, const iterations *whole, struct diag *reterr)
 int iterate_resume(struct loop *l, struct diag *reterr)
 {
 	_cleanup_(iterations_release) iterations all = { NULL, 0, 0 };
-	iterations whole = { NULL, 0, 0 };	/* its texts are those of all */
+	iterations whole = { NULL, 0, 0 };	/* shares all its texts */
 	int r = iterations_read(l->store, &all, reterr);
 
 	if (r == 0)

@@ -5,7 +5,7 @@
  *	round 2	refine.h says: + parse, log_append
  *		2 of 40 units recompiled, linked
  *		the user's command, recorded as run 5
- *		what it found; what the next run is to record, or why there is none
+ *		its findings; what the next run is to record, or why there is none
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 #include "cmd/iterate/iterate_loop.h"
 #include "cmd/messages.h"
 
-/* If it does not build, the plan is again the one that did.  Control-C is no such failure: what is
- * compiled is as its record says. */
+/* If the plan does not build, restores the last one that did.  Control-C is not such a failure: the objects match
+ * their records. */
 static int apply(struct loop *l, struct plan *plan, struct diag *reterr)
 {
 	int r = build_apply(l->store, &l->scanned, plan, &l->build_command, &l->build, reterr);
@@ -59,7 +59,7 @@ static int keep_round(struct loop *l, const struct round *round, struct diag *re
 	return iteration_write(l->store, &i, reterr);
 }
 
-/* Does the run give a reason to stop, besides what it found? */
+/* Whether the run itself, besides its findings, is a reason to stop. */
 static void look_at_run(struct loop *l, const struct run *run)
 {
 	if (iterate_interrupted || run->exit_status == 128 + SIGINT || run->exit_status == 128 + SIGQUIT) {
@@ -73,7 +73,7 @@ static void look_at_run(struct loop *l, const struct run *run)
 	}
 }
 
-/* What the run found is taken in and told; the user is asked before it is decided on. */
+/* Takes in the run's findings and prints them; asks the user before the decision. */
 static int decide(struct loop *l, struct round *round, struct diag *reterr)
 {
 	struct refinement *r = l->refinement;
@@ -94,7 +94,7 @@ static int decide(struct loop *l, struct round *round, struct diag *reterr)
 	return e;
 }
 
-/* The round of l->run, before its step is made. */
+/* Begins the round of l->run, before its step is made. */
 static int round_begin(const struct loop *l, struct round *ret, struct diag *reterr)
 {
 	const struct refinement *r = l->refinement;
@@ -141,9 +141,8 @@ int iterate_retrace(struct loop *l, struct diag *reterr)
 }
 
 /*
- * Even where the plan wants all intervals in full, one in sixteen is not: only so is the cost of
- * probes measured.  Unless the run before had so few that this would come to nothing.  What the plan
- * records always was chosen so.
+ * Even if the plan records all intervals in full, one in sixteen is root-only, to measure the cost of probes, unless
+ * the run before had too few intervals for that.  Functions that the plan always records keep that level.
  */
 static void set_sample(struct loop *l)
 {

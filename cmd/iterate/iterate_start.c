@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * iterate_start.c - what an iteration began with: kept, so that it is known whether it may go on.
+ * iterate_start.c - the options and sources that an iteration began with, kept to decide whether it may continue.
  *
- * Of the sources and of vprof.conf that is a hash.  Example: a header with a function in it was changed: "the sources were
- * changed since".
+ * For the sources and vprof.conf this is a hash.  Example: a header with a function in it was changed: "the sources
+ * were changed since".
  */
 #include <string.h>
 
@@ -31,7 +31,7 @@ static uint64_t hash_new_file(struct map *seen, uint64_t hash, const char *path)
 	return hash_file(hash_str(hash, path), path);
 }
 
-/* Of the units: how they are compiled, their sources, and the headers that hold functions. */
+/* For the units: their commands, their sources, and the headers that contain functions. */
 static uint64_t hash_sources(const units *list)
 {
 	_cleanup_(map_freep) struct map *seen = map_new();

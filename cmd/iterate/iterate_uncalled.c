@@ -6,8 +6,8 @@
  *	run 4 of ./bench.sh		retry 12 calls			rescue is left out
  *	run 5 of ./other.sh		rescue 7 calls			another load says nothing of this one
  *
- * Who was changed since has another line or another name, mostly, and is looked at like a new one.  If the load calls it now after
- * all, its time is in who calls it, and the run after the first looks below that.
+ * A function that was changed since mostly has another line or name, and counts as new.  If the load calls a function
+ * that was left out, its time is in its caller, and the run after the first looks below that.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@
 #include "cmd/iterate/iterate_loop.h"
 #include "cmd/messages.h"
 
-enum { CALLED = 1, UNCALLED };		/* per key; 0: no run tells */
+enum { CALLED = 1, UNCALLED };		/* per key; 0: unknown */
 
 /* Of a run that recorded intervals. */
 static int look_at_run(struct store *s, uint32_t run, struct map *fates, struct diag *reterr)
