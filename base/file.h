@@ -13,7 +13,7 @@
 
 /*
  * Opens a file that another user may have put there.  A pipe, device or socket in its place could make us
- * wait or read for ever: -FILE_NOT_PLAIN, without opening it or waiting (a socket gets the same error). 
+ * wait or read for ever: -FILE_NOT_PLAIN, without opening it or waiting (a socket gets the same error).
  * -EISDIR: a directory.
  */
 enum { FILE_NOT_PLAIN = ENXIO };

@@ -2,7 +2,7 @@
 /*
  * search.h - finds a position in an ordered array.
  *
- * In an array ordered by some key, is_below holds for the first items and not for the rest. 
+ * In an array ordered by some key, is_below holds for the first items and not for the rest.
  * partition_point() finds the border with about log2(cnt) comparisons.  bsearch() cannot: it only finds an
  * equal item.
  *

@@ -124,7 +124,7 @@ static bool is_left(const struct thread_label *l, uint64_t frame, uint64_t stack
 
 /*
  * Does the interval begin inside itself?  Only the outermost BEGIN makes an interval: others add to its
- * depth.  A label remains when another thread ends its interval; if lots are drawn, their table shows that. 
+ * depth.  A label remains when another thread ends its interval; if lots are drawn, their table shows that.
  * Without lots the depth is then too large: some calls outside of intervals are recorded, which the reader
  * sorts out.
  */

@@ -2,7 +2,7 @@
 /*
  * exports.c - the names by which others find the runtime.
  *
- * libvprof.a is one object whose hidden names were made local, so nothing in it can clash with the user's. 
+ * libvprof.a is one object whose hidden names were made local, so nothing in it can clash with the user's.
  * The option -u vprof_anchor makes the linker take this object, and with it everything.
  */
 #include "runtime/shared/clock.h"

@@ -188,7 +188,7 @@ void arena_give_slot(const struct arena_map *a, uint32_t number)
 
 /*
  * Whether there is memory for a range that only the caller will write; it starts at a multiple of 8 and has
- * at least 8 bytes.  The first write to a page for which there is no memory would kill the process (SIGBUS). 
+ * at least 8 bytes.  The first write to a page for which there is no memory would kill the process (SIGBUS).
  * If the kernel writes there first, it returns an error instead.
  */
 static bool has_memory(char *at, size_t bytes)

@@ -48,7 +48,7 @@ struct wait {
 
 /*
  * The longest duration of a call that does not block, for calls that cannot be tried first, such as a read
- * from the page cache.  Being switched off and on again takes longer: about 4 us where ticks are CPU cycles. 
+ * from the page cache.  Being switched off and on again takes longer: about 4 us where ticks are CPU cycles.
  * A longer call that does not block (a large copy) is recognised by switched.h only.
  */
 enum { CALL_TICKS_MIN = 10000 };

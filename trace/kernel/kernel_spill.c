@@ -3,7 +3,7 @@
  * kernel_spill.c - kernel.vpk for windows: its times off the CPU, which are most of it, go to a file without
  * a name.
  *
- * The merge needs them thread by thread, but the trace has them in the order in which they ended on any CPU. 
+ * The merge needs them thread by thread, but the trace has them in the order in which they ended on any CPU.
  * So the trace is read twice: once to count each thread's, once to put each in its place.  The file is
  * mapped; pages stay in memory until kernel_spill_forget().
  *

@@ -33,7 +33,7 @@ static inline bool put_down(struct raw_invocation *to, const struct raw_invocati
 /*
  * From the order in which calls end to that in which they begin, outer ones first.  Read backward, a caller
  * comes before its callees, the last callee first; a call is put down, from the end of the array, when the
- * next one is not inside it.  f ( g h ) k: read k f h g; put down k, then h, g ... from the end: f g h k. 
+ * next one is not inside it.  f ( g h ) k: read k f h g; put down k, then h, g ... from the end: f g h k.
  * false: the result is not in order of time.
  */
 static bool order_calls(struct waiting *w, const struct raw_invocation *calls, size_t cnt, struct raw_invocation *to)
