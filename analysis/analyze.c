@@ -18,6 +18,7 @@
  *	causes		whose time it is, over the whole tree	(causes.c)
  *	inherent work	what it explains, whose the rest is	(work.c)
  *	parts		what slow intervals have more of	(parts.c)
+ *	bins		parts by latency, if asked for	(part_bins.c)
  *	pairs of parts	what goes together across the tree	(part_pairs.c)
  *	common causes	parts that vary together		(common_causes.c)
  *	observed calls	what the call graph does not know	(observed.c)
@@ -34,6 +35,7 @@
 #include "analysis/collected.h"
 #include "analysis/factors/work.h"
 #include "analysis/parts/common_causes.h"
+#include "analysis/parts/part_bins.h"
 #include "analysis/parts/part_pairs.h"
 #include "analysis/pass/cpu_found.h"
 #include "analysis/pass/observed.h"
@@ -56,6 +58,7 @@ struct around {
 	const struct lives *lives;
 	const struct latencies *root_only;
 	double overhead, quantile;
+	const struct analyze_options *options;
 };
 
 static void find_parts(const struct analysis *a, const struct shown_tree *shown, const struct factor_columns *factors,
@@ -91,6 +94,7 @@ static void run_passes(const struct analysis *a, const struct around *o)
 	find_causes(a, &shown, &factors);
 	explain_by_work(a, factors.times);
 	end_parts(part_maker, &tail);
+	fill_part_bins(a, o->options->edges, o->options->edge_cnt, parts.times);
 	find_parts(a, &shown, &factors, &parts);
 	find_observed_calls(a->t, o->nestings, a->f);
 	find_waiters(a);
@@ -112,6 +116,7 @@ int analyze_collected(const struct trace *names, struct collected *c, const stru
 		.counted = &c->counted, .nestings = nestings, .lives = lives, .root_only = &root_only,
 		.overhead = o->overhead > 0 ? o->overhead : PROBING_BUDGET_DEFAULT,
 		.quantile = o->quantile > 0 ? o->quantile : TAIL_QUANTILE_DEFAULT,
+		.options = o,
 	};
 	int r;
 

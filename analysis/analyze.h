@@ -15,6 +15,8 @@ struct analyze_options {
 	const char *interval;		/* name; NULL: the one with the most completed intervals */
 	double overhead;		/* budget of the probes, a part of the mean latency; 0: default */
 	double quantile;		/* where the tail begins; 0: TAIL_QUANTILE_DEFAULT */
+	const int64_t *edges;		/* latencies, ascending: findings.bins begin at them; NULL: no bins */
+	size_t edge_cnt;
 	bool no_names;			/* leave out interval_names: earlier findings of the run have them */
 };
 

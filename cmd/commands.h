@@ -21,6 +21,7 @@
 	X(measure, merge)	\
 	X(measure, cc)		\
 	X(look, show)		\
+	X(look, report)		\
 	X(look, sql)		\
 	X(exchange, import)	\
 	X(exchange, export)

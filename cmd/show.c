@@ -19,6 +19,7 @@
 #include "project/runs/project.h"
 #include "project/runs/recording.h"
 #include "project/runs/run_graph.h"
+#include "project/runs/shown_run.h"
 #include "report/report.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_DOT, FORMAT_FOLDED, FORMAT_CNT };
@@ -65,47 +66,11 @@ static void material_release(struct material *m)
 
 /* ---- what a view needs ---- */
 
-/* The program crashed, or was killed, before an interval was complete: the run says nothing about intervals. */
-static bool is_abortive(const struct run *r)
-{
-	return r->exit_status && !r->interval_cnt;
-}
-
-static const struct run *latest(const runs *list, bool of_intervals)
-{
-	for (size_t i = list->cnt; i-- > 0; )
-		if (list->items[i].status == RUN_ANALYSED && !(of_intervals && is_abortive(&list->items[i])))
-			return &list->items[i];
-	return NULL;
-}
-
-/* Without a RUN: the latest with results; a notice says so if that is not the latest of all. */
-static int find_run(struct material *m, const char *text, bool of_intervals, struct diag *reterr)
-{
-	_cleanup_(runs_release) runs list = { NULL, 0, 0 };
-	_cleanup_(freep) char *number = NULL;
-	const struct run *found, *last;
-	int r = text ? 0 : runs_read(m->store, &list, reterr);
-
-	if (r < 0)
-		return r;
-	found = latest(&list, of_intervals);
-	found = found ? found : latest(&list, false);
-	number = found ? xasprintf("%" PRIu32, found->number) : NULL;
-	r = run_find(m->store, number ? number : text, &m->run, reterr);
-	last = list.cnt ? &list.items[list.cnt - 1] : NULL;
-	if (r == 0 && number && m->run.number != last->number)
-		note_line("run %" PRIu32 " (%s) has no results%s; this is run %" PRIu32, last->number,
-			  last->status == RUN_ANALYSED ? "its command failed" : run_status_name(last->status),
-			  last->status == RUN_ANALYSED ? " about intervals" : "", m->run.number);
-	return r;
-}
-
 static int read_findings(struct material *m, const char *run, const char *interval,
 			 struct diag *reterr)
 {
 	_cleanup_(findings_freep) struct findings *kept = NULL;
-	int r = find_run(m, run, true, reterr);
+	int r = shown_run_find(m->store, run, true, &m->run, reterr);
 
 	if (r == 0)
 		r = findings_read(m->store, m->run.number, interval, &m->findings, reterr);
@@ -172,7 +137,7 @@ static int read_findings_for(struct material *m, const char *run, struct diag *r
 /* The functions of the build; or, with a graph, those of a run, if one was given or the latest was imported. */
 static int read_project(struct material *m, const char *run, struct diag *reterr)
 {
-	int r = find_run(m, run, false, reterr);
+	int r = shown_run_find(m->store, run, false, &m->run, reterr);
 	_cleanup_(config_release) struct config config = { 0 };
 	bool imported = m->run.source && strcmp(m->run.source, "import") == 0;
 
@@ -238,7 +203,7 @@ static int read_needed(struct material *m, const char *run, struct diag *reterr)
 	if (r == 0 && (needs & NEEDS_FINDINGS))
 		r = read_findings_for(m, run, reterr);
 	else if (r == 0 && (needs & NEEDS_TRACE))
-		r = find_run(m, run, false, reterr);
+		r = shown_run_find(m->store, run, false, &m->run, reterr);
 	if (r == 0 && (needs & NEEDS_TRACE))
 		r = run_trace_read(m->store, &m->run, &m->trace, reterr);
 	if (r == 0 && (needs & NEEDS_TRACE) && !(needs & NEEDS_FINDINGS))

@@ -74,6 +74,11 @@ void json_write_line(FILE *out, const json_t *value)
 	write_value(out, value, JSON_ENCODE_ANY);
 }
 
+void json_write_compact(FILE *out, const json_t *value)
+{
+	write_value(out, value, JSON_ENCODE_ANY | JSON_COMPACT);
+}
+
 json_t *json_ci95(bool known, const double ci95[2])
 {
 	json_t *list;

@@ -62,6 +62,7 @@ void findings_free(struct findings *f)
 	VEC_RELEASE(&f->covariances);
 	VEC_RELEASE(&f->factors);
 	VEC_RELEASE(&f->parts);
+	VEC_RELEASE(&f->bins);
 	VEC_RELEASE(&f->part_pairs);
 	VEC_RELEASE(&f->common_causes);
 	VEC_RELEASE(&f->causes);

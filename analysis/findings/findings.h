@@ -168,6 +168,15 @@ struct part {
 	double slow_presence, fast_presence;	/* fractions of these groups in which it took time */
 	double variance_share;		/* Var(X)/Var(T) */
 	double other_pairs;		/* 2 Cov/Var(T) with all parts that are in no pair below with it */
+	const double *bin_ns;		/* per bin: sum over its intervals; in the arena; NULL: there are no bins */
+	const uint64_t *bin_present;	/* per bin: intervals in which it took time */
+};
+
+/* Intervals by latency: those from from_ns on, below the next bin's.  Sums over bins are the means of any class of latencies. */
+struct latency_bin {
+	int64_t from_ns;
+	uint64_t cnt;
+	double sum_ns;			/* of their latencies */
 };
 
 /*
@@ -337,6 +346,7 @@ struct findings {
 	VEC(struct covariance) covariances;
 	VEC(struct factor) factors;	/* in no particular order */
 	VEC(struct part) parts;		/* largest excess in slow intervals first */
+	VEC(struct latency_bin) bins;	/* if somebody asked for them: analyze.h */
 	VEC(struct part_pair) part_pairs;	/* largest first, whatever their sign */
 	VEC(struct common_cause) common_causes;	/* best first */
 	VEC(struct summed_cause) causes;	/* largest share first */

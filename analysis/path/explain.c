@@ -20,7 +20,7 @@
 #define FRAMES_MAX 128
 
 struct explainer {
-	const struct timeline *tl;
+	struct timeline *tl;
 	struct arena *arena;
 	struct map *depths;		/* of invocations: number of calls around each, plus itself */
 	const char **names;		/* in arena, by function; NULL: not needed yet */
@@ -110,27 +110,46 @@ static void explain_piece(struct explainer *x, const struct piece *piece)
 	}
 }
 
-int explain_interval(struct trace *t, uint64_t sid, struct arena *a, path_pieces *ret)
+struct explainer *explainer_new(struct trace *t, struct arena *a)
 {
-	_cleanup_(timeline_freep) struct timeline *tl = NULL;
-	struct explainer x = { .arena = a, .ret = ret };
-	const struct interval *iv;
+	struct explainer *x = xcalloc(1, sizeof(*x));
+
+	trace_sort(t);
+	x->arena = a;
+	x->tl = timeline_new(t);
+	x->depths = map_new();
+	x->names = xcalloc(t->functions.cnt + 1, sizeof(*x->names));
+	return x;
+}
+
+void explainer_free(struct explainer *x)
+{
+	timeline_free(x->tl);
+	VEC_RELEASE(&x->above);
+	map_free(x->depths);
+	free(x->names);
+	free(x);
+}
+
+int explainer_interval(struct explainer *x, uint64_t sid, path_pieces *ret)
+{
+	const struct interval *iv = find_interval(x->tl->trace, sid);
 	pieces path = { NULL, 0, 0 };
 	int r;
 
-	trace_sort(t);
-	iv = find_interval(t, sid);
 	if (!iv || iv->status != INTERVAL_COMPLETED)
 		return -ENOENT;
-	x.tl = tl = timeline_new(t);
-	x.depths = map_new();
-	x.names = xcalloc(t->functions.cnt + 1, sizeof(*x.names));
-	r = critical_path(tl, iv, &path);
+	x->ret = ret;
+	r = critical_path(x->tl, iv, &path);
 	for (size_t i = 0; r == 0 && i < path.cnt; i++)
-		explain_piece(&x, &path.items[i]);
+		explain_piece(x, &path.items[i]);
 	VEC_RELEASE(&path);
-	VEC_RELEASE(&x.above);
-	map_free(x.depths);
-	free(x.names);
 	return r;
+}
+
+int explain_interval(struct trace *t, uint64_t sid, struct arena *a, path_pieces *ret)
+{
+	_cleanup_(explainer_freep) struct explainer *x = explainer_new(t, a);
+
+	return explainer_interval(x, sid, ret);
 }

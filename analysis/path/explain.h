@@ -22,4 +22,11 @@ typedef VEC(struct path_piece) path_pieces;
 /* -ENOENT: no completed interval sid.  Equal neighbouring pieces are merged. */
 int explain_interval(struct trace *t, uint64_t sid, struct arena *a, path_pieces *ret);
 
+/* The same of several intervals: the trace is gone through once.  Sorts t; t and a outlive it. */
+struct explainer;
+struct explainer *explainer_new(struct trace *t, struct arena *a);
+int explainer_interval(struct explainer *x, uint64_t sid, path_pieces *ret);
+void explainer_free(struct explainer *x);
+DEFINE_CLEANUP(struct explainer *, explainer_free);
+
 #endif

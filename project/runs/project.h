@@ -43,6 +43,9 @@ int run_analyze(struct store *s, struct run *r, unsigned jobs, struct findings *
 /* The same of one kind of interval and with another quantile; nothing is stored. */
 int run_analyze_at(struct store *s, const struct run *r, const char *interval, double quantile,
 		   struct findings **ret, struct diag *reterr);
+/* The same with the bins of latencies that begin at the edges, ascending (struct latency_bin). */
+int run_analyze_bins(struct store *s, const struct run *r, const char *interval, const int64_t *edges, size_t edge_cnt,
+		     struct findings **ret, struct diag *reterr);
 
 /* On stderr: the warning that matters most, and how to see the others. */
 void announce_warnings(const struct run *r, const struct findings *f);

@@ -247,20 +247,35 @@ int run_analyze(struct store *s, struct run *r, unsigned jobs, struct findings *
 	return e;
 }
 
+static int analyze_again(struct store *s, const struct run *r, struct analyze_options *options, struct findings **ret,
+			 struct diag *reterr)
+{
+	struct analysing a = { .run = r->number };
+	int e = take_windows(s, &a, r, 2, reterr);
+
+	options->overhead = overhead_of_config();
+	if (e == 0) {
+		e = finish(&a, options, ret, reterr);
+		if (e == -ENOENT)
+			e = diag_set(reterr, EXIT_DATA, -EBADMSG, "the trace of run %u does not hold"
+				     " intervals '%s' any more", r->number, options->interval);
+	}
+	release(&a);
+	return e;
+}
+
 int run_analyze_at(struct store *s, const struct run *r, const char *interval, double quantile,
 		   struct findings **ret, struct diag *reterr)
 {
 	struct analyze_options options = { .interval = interval, .quantile = quantile };
-	struct analysing a = { .run = r->number };
-	int e = take_windows(s, &a, r, 2, reterr);
 
-	options.overhead = overhead_of_config();
-	if (e == 0) {
-		e = finish(&a, &options, ret, reterr);
-		if (e == -ENOENT)
-			e = diag_set(reterr, EXIT_DATA, -EBADMSG, "the trace of run %u does not hold"
-				     " intervals '%s' any more", r->number, interval);
-	}
-	release(&a);
-	return e;
+	return analyze_again(s, r, &options, ret, reterr);
+}
+
+int run_analyze_bins(struct store *s, const struct run *r, const char *interval, const int64_t *edges, size_t edge_cnt,
+		     struct findings **ret, struct diag *reterr)
+{
+	struct analyze_options options = { .interval = interval, .edges = edges, .edge_cnt = edge_cnt };
+
+	return analyze_again(s, r, &options, ret, reterr);
 }

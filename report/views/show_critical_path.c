@@ -287,14 +287,14 @@ static void critical_path_csv(FILE *out, const struct view_input *in)
 
 /* ---- the view ---- */
 
-static int explain(const struct view_input *in, const struct interval_row *row, size_t rank,
+static int explain(const struct view_input *in, struct explainer *x, const struct interval_row *row, size_t rank,
 		   struct explained_paths *made, struct diag *reterr)
 {
 	struct explained *e = VEC_EXTEND(&made->paths);
 
 	e->row = row;
 	e->rank = rank;
-	if (explain_interval(in->trace, row->sid, made->arena, &e->pieces) < 0)
+	if (explainer_interval(x, row->sid, &e->pieces) < 0)
 		return diag_set(reterr, EXIT_DATA, -EBADMSG, "the trace of run %u does not hold"
 				" interval %" PRIu64 " any more", in->run->number, row->sid);
 	return 0;
@@ -305,17 +305,19 @@ static int make_critical_path(const struct view_input *in, void **ret, struct di
 {
 	const struct findings *f = in->findings;
 	_cleanup_(freep) size_t *order = findings_by_latency(f);
+	_cleanup_(explainer_freep) struct explainer *x = NULL;
 	struct explained_paths *made = *ret = xcalloc(1, sizeof(*made));
 	size_t wanted = in->options.slowest ? in->options.slowest : 1, found = 0, rank = 1;
 	int r = 0;
 
 	made->arena = arena_new();
+	x = explainer_new(in->trace, made->arena);
 	for (size_t i = 0; r == 0 && i < f->intervals.cnt && found < wanted; i++) {
 		const struct interval_row *row = &f->intervals.items[order[i]];
 
 		if (in->sid ? row->sid == *in->sid : !row->root_only) {
 			found++;
-			r = explain(in, row, rank, made, reterr);
+			r = explain(in, x, row, rank, made, reterr);
 		}
 		rank += !row->root_only;
 	}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * report.c - `vprof report [RUN] [-o FILE.html] [--open]`: what a run found as one HTML file, to be sent to others.
+ *
+ * The results are the store's.  What each part took at which latencies, single critical paths and who waited for whom
+ * are read from the trace; without it the page has the rest.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/banned.h"
+#include "build-config.h"
+#include "cmd/commands.h"
+#include "cmd/messages.h"
+#include "cmd/output_file.h"
+#include "project/config/locate.h"
+#include "project/runs/project.h"
+#include "project/runs/shown_run.h"
+#include "report/page/page.h"
+
+static const char *arg_output;
+static bool arg_open;
+
+/* What the page is made of; material_release() in any case. */
+struct material {
+	struct store *store;
+	struct run run;
+	struct findings *findings, *binned;
+	struct trace *trace;
+};
+
+static void material_release(struct material *m)
+{
+	trace_free(m->trace);
+	findings_free(m->binned);
+	findings_free(m->findings);
+	run_release(&m->run);
+	store_close(m->store);
+}
+
+static int read_findings(struct material *m, const char *run, struct diag *reterr)
+{
+	int r = store_open(data_dir(), false, &m->store, reterr);
+
+	if (r == 0)
+		r = shown_run_find(m->store, run, true, &m->run, reterr);
+	if (r == 0)
+		r = findings_read(m->store, m->run.number, view_given.interval, &m->findings, reterr);
+	return r;
+}
+
+/* What the trace adds.  A run whose trace is gone or damaged has a page, too. */
+static void read_trace(struct material *m)
+{
+	_cleanup_(freep) int64_t *edges = NULL;
+	size_t edge_cnt = page_edges(m->findings, &edges);
+	struct diag diag = DIAG_INIT;
+	int r;
+
+	progress_line("run %" PRIu32 ": what each part took", m->run.number);
+	r = run_analyze_bins(m->store, &m->run, m->findings->interval.name, edges, edge_cnt, &m->binned, &diag);
+	if (r == 0) {
+		progress_line("run %" PRIu32 ": single intervals, who waited for whom", m->run.number);
+		r = run_trace_read(m->store, &m->run, &m->trace, &diag);
+	}
+	progress_done();
+	if (r < 0)
+		warn_line("%s; the page has no single intervals, and nothing follows the brush", diag.text);
+}
+
+static int write_page(const struct material *m, const char *path)
+{
+	_cleanup_(output_release) struct output o = { .path = path };
+	struct page_input in = {
+		.view = { .options = view_given, .run = &m->run, .findings = m->findings, .trace = m->trace },
+		.binned = m->binned, .version = PACKAGE_VERSION,
+	};
+	struct diag diag = DIAG_INIT;
+
+	if (output_open(&o, &diag) < 0)
+		return fail(&diag);
+	page_write(o.file, &in);
+	if (path)
+		note_line("%s: run %" PRIu32 ", %ld kB", path, m->run.number, (ftell(o.file) + 500) / 1000);
+	return output_finish(&o, &diag) < 0 ? fail(&diag) : EXIT_DONE;
+}
+
+/* Without -o: standard output, but not into a terminal's face. */
+static char *output_path(const struct run *r)
+{
+	if (arg_output)
+		return strcmp(arg_output, "-") ? xstrdup(arg_output) : NULL;
+	if (arg_open || isatty(STDOUT_FILENO))
+		return xasprintf("vprof-report-%" PRIu32 ".html", r->number);
+	return NULL;
+}
+
+static int open_page(const char *path)
+{
+	const struct proc_options quiet = { .quiet = true };
+	int status = proc_run((char *const[]){ (char *)"xdg-open", (char *)path, NULL }, &quiet);
+
+	if (status == -ENOENT)
+		return fail_now(EXIT_ENVIRONMENT, "apt-get install xdg-utils, or open the file in any browser",
+				"xdg-open is missing; '%s' is written", path);
+	if (status != 0)
+		return fail_now(EXIT_ENVIRONMENT, "open the file in any browser", "xdg-open could not open '%s'; it is written", path);
+	return EXIT_DONE;
+}
+
+static int report_run(int argc, char **argv)
+{
+	_cleanup_(args_release) struct args words = ARGS_INIT;
+	_cleanup_(material_release) struct material m = { .store = NULL };
+	_cleanup_(freep) char *path = NULL;
+	struct diag diag = DIAG_INIT;
+	int status;
+
+	if (options_parse(argc, argv, &cmd_report, &words, &status))
+		return status;
+	if (words.cnt == 2)
+		return fail_now(EXIT_USAGE, "vprof report RUN, once for each", "report shows one run; it does not compare two yet");
+	if (words.cnt > 2)
+		return fail_now(EXIT_USAGE, NULL, "report takes one run; what is '%s'?", words.items[1]);
+	if (arg_open && arg_output && !strcmp(arg_output, "-"))
+		return fail_now(EXIT_USAGE, "vprof report -o FILE.html --open", "--open needs a file; -o - is standard output");
+	if (read_findings(&m, words.cnt ? words.items[0] : NULL, &diag) < 0)
+		return fail(&diag);
+	if (!m.findings->interval.cnt)
+		return announce_findings(m.store, &m.run, m.findings);
+	read_trace(&m);
+	path = output_path(&m.run);
+	status = write_page(&m, path);
+	return status == EXIT_DONE && arg_open ? open_page(path) : status;
+}
+
+static const struct option_desc report_options[] = {
+	{ 'o', "output", "FILE", OPT_STR, &arg_output, "write to FILE (-: standard output, which is the default unless it is a terminal)" },
+	{ 0, "interval", "NAME", OPT_STR, &view_given.interval, "name of the kind of interval" },
+	{ 0, "open", NULL, OPT_FLAG, &arg_open, "open the file in the browser (xdg-open)" },
+	OPT_END
+};
+
+static const char *const report_examples[] = { "vprof report -o report.html", "vprof report 3 --open", NULL };
+const struct cmd cmd_report = {
+	.name = "report", .synopsis = "[RUN] [-o FILE.html] [--open]",
+	.summary = "write what a run found as one HTML file",
+	.options = report_options, .run = report_run, .examples = report_examples,
+};

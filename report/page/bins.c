@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * bins.c - where the brush on the latencies may stand.
+ *
+ * A hundred or so steps from the smallest to the largest latency, equal ones on the scale of the figure, and between them the
+ * percentiles.  The page has sums over each bin, so whatever is selected is compared exactly, however many intervals there are.
+ *
+ *	latencies 100 ns to 1 s, p50 2 us: edges 100, 115, ..., 1953, 2001, 2251, ..., and a bin's last latency is the next edge - 1
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/banned.h"
+#include "report/page/bins.h"
+
+#define STEPS 120
+
+bool page_scale_is_log(const struct findings *f)
+{
+	return f->interval.min_ns < 1 || f->interval.max_ns / 10 >= f->interval.min_ns;
+}
+
+static int64_t step(const struct findings *f, unsigned i)
+{
+	int64_t min_ns = f->interval.min_ns, max_ns = f->interval.max_ns;
+	double from = min_ns > 1 ? (double)min_ns : 1, part = (double)i / STEPS;
+
+	if (i == 0)
+		return min_ns;
+	if (page_scale_is_log(f))
+		return (int64_t)(from * pow((double)max_ns / from, part));
+	return min_ns + (int64_t)((double)(max_ns - min_ns) * part);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static size_t without_doubles(int64_t *list, size_t cnt)
+{
+	size_t kept = 0;
+
+	if (cnt)
+		qsort(list, cnt, sizeof(*list), by_value);
+	for (size_t i = 0; i < cnt; i++)
+		if (!kept || list[kept - 1] != list[i])
+			list[kept++] = list[i];
+	return kept;
+}
+
+size_t page_steps(const struct findings *f, int64_t **ret)
+{
+	int64_t *list = *ret = xcalloc(STEPS + 1, sizeof(*list));
+
+	if (!f->interval.cnt)
+		return 0;
+	for (unsigned i = 0; i < STEPS; i++)
+		list[i] = step(f, i);
+	return without_doubles(list, STEPS);
+}
+
+/* A percentile begins the bin that it is in, or ends one: p99 and above, the median and below. */
+size_t page_edges(const struct findings *f, int64_t **ret)
+{
+	_cleanup_(freep) int64_t *steps = NULL;
+	size_t step_cnt = page_steps(f, &steps), cnt = 0;
+	int64_t *list = *ret = xcalloc(step_cnt + 8, sizeof(*list));
+	const int64_t more[] = {
+		f->interval.p50_ns, f->tail.fast_to_ns + 1, f->interval.p90_ns, f->interval.p99_ns, f->tail.from_ns,
+	};
+
+	for (size_t i = 0; i < step_cnt; i++)
+		list[cnt++] = steps[i];
+	for (size_t i = 0; step_cnt && i < ARRAY_SIZE(more); i++)
+		if (more[i] > f->interval.min_ns && more[i] <= f->interval.max_ns)
+			list[cnt++] = more[i];
+	return without_doubles(list, cnt);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * page.c - the HTML file: head, sections, data, scripts.
+ *
+ * Names come from other people's programs.  In the text of the page they are escaped; in the data each '<' is \u003c, so that no
+ * name ends the element; the scripts make text nodes of them and nothing else.  Were one of these to fail, the policy
+ * still lets nothing run but the one script whose digest it names, and nothing be loaded at all.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/text/utf8.h"
+#include "report/page/sections.h"
+#include "report/words/sentence.h"
+
+/* Made of report/html/ when vprof is built. */
+static const char page_style[] =
+#include "report/page/style.inc"
+	;
+static const char page_script[] =
+#include "report/page/script.inc"
+	;
+static const char page_method[] =
+#include "report/page/method.inc"
+	;
+static const char page_policy[] =
+#include "report/page/policy.inc"
+	;
+
+static const struct page_section *const sections[] = {
+#define X(name) &section_##name,
+	PAGE_SECTIONS(X)
+#undef X
+};
+
+json_t *page_view(const struct page_input *in, const char *name, const struct view_options *options, struct diag *reterr)
+{
+	const struct view *v = view_find(name);
+	struct view_input input = in->view;
+	void *made = NULL;
+	json_t *o = NULL;
+
+	if (options)
+		input.options = *options;
+	if (v && options && options->by)
+		v = v->by_cause;
+	if (!v || ((v->needs & NEEDS_TRACE) && !in->view.trace))
+		return NULL;
+	if (!v->make || v->make(&input, &made, reterr) == 0) {
+		input.made = made;
+		o = v->json(&input);
+	}
+	if (made)
+		v->release(made);
+	return o;
+}
+
+/* ---- HTML ---- */
+
+static void write_text(FILE *out, const char *text)
+{
+	_cleanup_(str_release) struct str clean = STR_INIT;
+
+	utf8_add_line(&clean, text);
+	for (const char *at = str_cstr(&clean); *at; at++) {
+		switch (*at) {
+		case '<': fputs("&lt;", out); break;
+		case '>': fputs("&gt;", out); break;
+		case '&': fputs("&amp;", out); break;
+		case '"': fputs("&quot;", out); break;
+		case '\'': fputs("&#39;", out); break;
+		default: fputc(*at, out);
+		}
+	}
+}
+
+/* '<' is nowhere in JSON but in texts. */
+static void write_data(FILE *out, const json_t *data)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *buffer = open_memstream(&text, &len);
+
+	if (!buffer)
+		abort();
+	json_write_compact(buffer, data);
+	fclose(buffer);
+	for (const char *at = text; *at; at++)
+		if (*at == '<')
+			fputs("\\u003c", out);
+		else
+			fputc(*at, out);
+	free(text);
+}
+
+static void write_head(FILE *out, const struct page_input *in)
+{
+	fprintf(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n"
+		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		"<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"vprof ", page_policy);
+	write_text(out, in->version);
+	fputs("\">\n<title>", out);
+	write_text(out, in->view.findings->interval.name);
+	fprintf(out, ": latency variance, run %u</title>\n<style>%s</style>\n</head>\n", in->view.run->number, page_style);
+}
+
+/* The sentence is there without any script. */
+static void write_section(FILE *out, const struct page_input *in, const struct page_section *s)
+{
+	fprintf(out, "<section id=\"%s\" aria-labelledby=\"%s-title\">\n<h2 id=\"%s-title\">%s</h2>\n", s->id, s->id, s->id, s->title);
+	if (s == &section_verdict) {
+		_cleanup_(freep) char *sentence = sentence_text(in->view.findings, &in->view.options.ranking, true);
+
+		fputs("<p class=\"sentence\">", out);
+		write_text(out, sentence);
+		fputs("</p>\n<noscript><p class=\"note\">The figures below need JavaScript, which is off here.</p></noscript>\n", out);
+	}
+	if (s == &section_method)
+		fputs(page_method, out);
+	fputs("</section>\n", out);
+}
+
+static void write_sections(FILE *out, const struct page_input *in, const json_t *data)
+{
+	fputs("<body>\n<header id=\"top\"></header>\n<main>\n", out);
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
+		if (json_object_get(data, sections[i]->id))
+			write_section(out, in, sections[i]);
+	fputs("</main>\n", out);
+}
+
+void page_write(FILE *out, const struct page_input *in)
+{
+	json_t *document = json_document("report"), *data = json_object();
+
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
+		struct diag ignored = DIAG_INIT;
+		json_t *part = sections[i]->data(in, &ignored);
+
+		if (part)
+			json_set(data, sections[i]->id, part);
+	}
+	write_head(out, in);
+	write_sections(out, in, data);
+	json_set(document, "sections", data);
+	fputs("<script type=\"application/json\" id=\"vprof-data\">", out);
+	write_data(out, document);
+	fprintf(out, "</script>\n<script>%s</script>\n</body>\n</html>\n", page_script);
+	json_decref(document);
+}

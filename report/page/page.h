@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * page.h - what a run found, as one HTML file that needs nothing else (vprof-report(1)).
+ *
+ *	page_edges(findings, &edges)		where the brush on the latencies may stand
+ *	run_analyze_bins(..., edges, ...)	what each part took between two edges
+ *	page_write(out, &input)
+ *
+ * The file has the sections of sections.h that the run has something for, the data in <script type="application/json">, and
+ * the scripts of report/html/ that draw them.  Numbers are those of the views' JSON.  Names are shown, never executed: see page.c.
+ */
+#ifndef REPORT_PAGE_PAGE_H
+#define REPORT_PAGE_PAGE_H
+
+#include "report/report.h"
+
+struct page_input {
+	struct view_input view;			/* run and findings; trace NULL: there is none any more */
+	const struct findings *binned;		/* the findings once more, with bins; NULL: without the trace there are none */
+	const char *version;
+};
+
+/* Latencies in ascending order; none if no interval was completed.  The caller frees *ret. */
+size_t page_edges(const struct findings *f, int64_t **ret);
+
+void page_write(FILE *out, const struct page_input *in);
+
+#endif

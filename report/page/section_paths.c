@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * section_paths.c - the critical paths of the slowest intervals, and of typical ones.
+ *
+ * Typical are those next to the median.  Of a path with very many pieces the longest are kept, and what lies between two of them is
+ * one piece "so many others": a slow interval may have 40,000.  The page as a whole is to stay below 2 MB, so there are fewer
+ * pieces a path where all would not fit.
+ *
+ *	{"threads":[[12,"worker","thread"],...], "frames":[["main","f"],...],
+ *	 "paths":[{"sid":"7","rank":1,"start_ns":0,"latency_ns":5000,"typical":false,
+ *		   "pieces":[thread, length, state, depth, frames, others,  thread, ...]}]}
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "report/page/sections.h"
+#include "report/views.h"
+
+#define SLOWEST_MAX 200
+#define TYPICAL_MAX 200
+#define PIECES_MAX 240			/* of a path */
+#define PACKED_MAX 450000		/* of all, in base64 */
+
+struct paths {
+	struct arena *arena;
+	VEC(struct explained) list;
+	size_t slowest_cnt;		/* the others are typical ones */
+};
+
+static void paths_release(struct paths *p)
+{
+	for (size_t i = 0; i < p->list.cnt; i++)
+		VEC_RELEASE(&p->list.items[i].pieces);
+	VEC_RELEASE(&p->list);
+	arena_free(p->arena);
+}
+
+static void explain(struct paths *p, struct explainer *x, const struct interval_row *row, size_t rank)
+{
+	struct explained *e = VEC_EXTEND(&p->list);
+
+	e->row = row;
+	e->rank = rank;
+	if (explainer_interval(x, row->sid, &e->pieces) < 0) {	/* the trace has less than the store */
+		VEC_RELEASE(&e->pieces);
+		p->list.cnt--;
+	}
+}
+
+/* Of those recorded in full, slowest first; the caller frees it. */
+static size_t *ranked(const struct findings *f, size_t *ret_cnt)
+{
+	size_t *order = findings_by_latency(f), cnt = 0;
+
+	for (size_t i = 0; i < f->intervals.cnt; i++)
+		if (!f->intervals.items[order[i]].root_only)
+			order[cnt++] = order[i];
+	*ret_cnt = cnt;
+	return order;
+}
+
+static void explain_all(struct paths *p, const struct page_input *in)
+{
+	const struct findings *f = in->view.findings;
+	_cleanup_(explainer_freep) struct explainer *x = NULL;
+	size_t cnt, slowest, typical, first;
+	_cleanup_(freep) size_t *order = ranked(f, &cnt);
+
+	p->arena = arena_new();
+	x = explainer_new(in->view.trace, p->arena);
+	slowest = cnt < SLOWEST_MAX ? cnt : SLOWEST_MAX;
+	typical = cnt - slowest < TYPICAL_MAX ? cnt - slowest : TYPICAL_MAX;
+	for (size_t i = 0; i < slowest; i++)
+		explain(p, x, &f->intervals.items[order[i]], i + 1);
+	p->slowest_cnt = p->list.cnt;
+	/* Around the median, but behind the slowest, and not beyond the end. */
+	first = cnt / 2 < typical / 2 ? 0 : cnt / 2 - typical / 2;
+	first = first < slowest ? slowest : first > cnt - typical ? cnt - typical : first;
+	for (size_t i = first; i < first + typical; i++)
+		explain(p, x, &f->intervals.items[order[i]], i + 1);
+}
+
+/* ---- as JSON ---- */
+
+struct writing {
+	const struct trace *trace;
+	struct map *threads;		/* TID -> number + 1 */
+	struct names *stacks;		/* frames, joined by line feeds */
+	json_t *thread_list, *frame_list;
+};
+
+static json_t *thread_json(const struct trace *t, uint64_t tid)
+{
+	json_t *o = json_array();
+	const char *name = NULL;
+	enum thread_kind kind = KIND_THREAD;
+
+	for (size_t i = 0; i < t->threads.cnt; i++)
+		if (t->threads.items[i].tid == tid && t->threads.items[i].name) {
+			name = t->threads.items[i].name;
+			kind = t->threads.items[i].kind;
+			break;
+		}
+	json_add(o, json_u64(tid));
+	json_add(o, json_text(name));
+	json_add(o, json_string(thread_kind_name(kind)));
+	return o;
+}
+
+static uint64_t thread_number(struct writing *w, uint64_t tid)
+{
+	uint64_t *slot = map_slot(w->threads, tid);
+
+	if (!*slot) {
+		*slot = json_array_size(w->thread_list) + 1;
+		json_add(w->thread_list, thread_json(w->trace, tid));
+	}
+	return *slot - 1;
+}
+
+static uint64_t frames_number(struct writing *w, const struct path_piece *p)
+{
+	_cleanup_(str_release) struct str joined = STR_INIT;
+	json_t *frames;
+	uint32_t id;
+
+	for (size_t i = 0; i < p->frame_cnt; i++)
+		str_addf(&joined, "%s\n", p->frames[i]);
+	id = names_add(w->stacks, str_cstr(&joined));
+	if (id < json_array_size(w->frame_list))
+		return id;
+	frames = json_array();
+	for (size_t i = 0; i < p->frame_cnt; i++)
+		json_add(frames, json_text(p->frames[i]));
+	json_add(w->frame_list, frames);
+	return id;
+}
+
+static int64_t length_ns(const struct path_piece *p)
+{
+	return p->end_ns - p->start_ns;
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x > y ? -1 : x < y;
+}
+
+/* Pieces shorter than this are summed up. */
+static int64_t length_limit(const path_pieces *pieces, size_t most)
+{
+	_cleanup_(freep) int64_t *lengths = NULL;
+
+	if (pieces->cnt <= most)
+		return 0;
+	lengths = xcalloc(pieces->cnt, sizeof(*lengths));
+	for (size_t i = 0; i < pieces->cnt; i++)
+		lengths[i] = length_ns(&pieces->items[i]);
+	qsort(lengths, pieces->cnt, sizeof(*lengths), longest_first);
+	return lengths[most - 1] + 1;
+}
+
+/* others: how many pieces are this one; 0: it is itself. */
+static void add_piece(struct writing *w, json_t *list, const struct path_piece *p, int64_t ns, uint64_t others)
+{
+	json_add(list, json_u64(others ? 0 : thread_number(w, p->tid)));
+	json_add(list, json_integer(ns));
+	json_add(list, others ? json_string("") : json_string(trace_state_name(p->state)));
+	json_add(list, json_integer(others ? 0 : p->depth));
+	json_add(list, json_u64(others ? 0 : frames_number(w, p)));
+	json_add(list, json_u64(others));
+}
+
+static json_t *pieces_json(struct writing *w, const path_pieces *pieces, size_t most)
+{
+	int64_t limit_ns = length_limit(pieces, most), others_ns = 0;
+	json_t *list = json_array();
+	uint64_t others = 0;
+
+	for (size_t i = 0; i <= pieces->cnt; i++) {
+		const struct path_piece *p = i < pieces->cnt ? &pieces->items[i] : NULL;
+
+		if (p && length_ns(p) < limit_ns) {
+			others++;
+			others_ns += length_ns(p);
+			continue;
+		}
+		if (others)
+			add_piece(w, list, NULL, others_ns, others);
+		others = 0;
+		others_ns = 0;
+		if (p)
+			add_piece(w, list, p, length_ns(p), 0);
+	}
+	return list;
+}
+
+static json_t *path_json(struct writing *w, const struct paths *p, size_t i, int64_t zero_ns, size_t most)
+{
+	const struct explained *e = &p->list.items[i];
+	json_t *o = json_object();
+	char sid[32];
+
+	snprintf(sid, sizeof(sid), "%" PRIu64, e->row->sid);
+	json_set(o, "sid", json_string(sid));
+	json_set(o, "rank", json_integer((json_int_t)e->rank));
+	json_set(o, "start_ns", json_integer(e->row->start_ns - zero_ns));
+	json_set(o, "latency_ns", json_integer(e->row->end_ns - e->row->start_ns));
+	json_set(o, "typical", json_boolean(i >= p->slowest_cnt));
+	json_set(o, "piece_cnt", json_integer((json_int_t)e->pieces.cnt));
+	json_set(o, "pieces", pieces_json(w, &e->pieces, most));
+	return o;
+}
+
+static json_t *paths_json(const struct paths *p, const struct page_input *in, size_t most)
+{
+	_cleanup_(map_freep) struct map *threads = map_new();
+	_cleanup_(names_freep) struct names *stacks = names_new();
+	struct writing w = { in->view.trace, threads, stacks, json_array(), json_array() };
+	json_t *o = json_object(), *list = json_array();
+
+	for (size_t i = 0; i < p->list.cnt; i++)
+		json_add(list, path_json(&w, p, i, in->view.findings->intervals.items[0].start_ns, most));
+	json_set(o, "threads", w.thread_list);
+	json_set(o, "frames", w.frame_list);
+	json_set(o, "paths", list);
+	return json_packed_value(o);
+}
+
+static json_t *critical_path_data(const struct page_input *in, struct diag *reterr)
+{
+	_cleanup_(paths_release) struct paths p = { .arena = NULL };
+	json_t *packed = NULL;
+
+	(void)reterr;
+	if (!in->view.trace || !in->view.findings->intervals.cnt)
+		return NULL;
+	explain_all(&p, in);
+	for (size_t most = PIECES_MAX; p.list.cnt && most > 4; most /= 2) {
+		json_decref(packed);
+		packed = paths_json(&p, in, most);
+		if (json_string_length(json_object_get(packed, "packed")) <= PACKED_MAX)
+			break;
+	}
+	return packed;
+}
+
+const struct page_section section_critical_path = {
+	.id = "critical-path", .title = "One interval", .data = critical_path_data
+};

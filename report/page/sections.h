@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * sections.h - the sections of the page, in reading order: the one list of them.  Private to report/page/.
+ *
+ *	X(wait_graph)		section_wait_graph, in some file of this room
+ *
+ * A section needs its row here, a script in report/html/ that draws it (registered in report/html/main.js), and both in
+ * report/local.am.
+ */
+#ifndef REPORT_PAGE_SECTIONS_H
+#define REPORT_PAGE_SECTIONS_H
+
+#include "report/output.h"
+#include "report/page/page.h"
+
+#define PAGE_SECTIONS(X)	\
+	X(verdict)		\
+	X(latency)		\
+	X(tree)			\
+	X(slow_vs_fast)		\
+	X(over_time)		\
+	X(critical_path)	\
+	X(wait_graph)		\
+	X(causes)		\
+	X(factors)		\
+	X(method)
+
+struct page_section {
+	const char *id, *title;
+	/* What is drawn, or NULL: the run has nothing for it, and the section is left out. */
+	json_t *(*data)(const struct page_input *in, struct diag *reterr);
+};
+
+#define X(name) extern const struct page_section section_##name;
+PAGE_SECTIONS(X)
+#undef X
+
+/* ---- what sections share ---- */
+
+/* Keeps the items of array for which keep[i]. */
+void json_keep(json_t *array, const bool *keep);
+
+/* Text as JSON, compressed (zlib) and in base64: { "packed": "..." } of what is long and is read by the page's scripts alone. */
+json_t *json_packed(const char *text, size_t len);
+json_t *json_packed_value(json_t *value);		/* takes value */
+
+/* The JSON of that view with these options; NULL: there is no such view, or it could not be made (*reterr says why). */
+json_t *page_view(const struct page_input *in, const char *name, const struct view_options *options, struct diag *reterr);
+
+/* Rows of a table that the page has at most; the page says how many there are. */
+#define PAGE_ROWS_MAX 300
+
+#endif

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# lib.sh - for tests that use npm's packages.  Sourced.
+npm=${VPROF_NPM:-${XDG_CACHE_HOME:-$HOME/.cache}/vprof-npm}
+
+# needs_npm PACKAGE...: skips the test where one is missing
+needs_npm()
+{
+	command -v node >/dev/null 2>&1 || { echo "skipped: node is missing (apt-get install nodejs npm)"; exit 77; }
+	for package; do
+		[ -d "$npm/node_modules/$package" ] || { echo "skipped: $package is missing (tests/npm/install)"; exit 77; }
+	done
+}

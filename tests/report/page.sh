@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# vprof report without a browser: one file, its sections, its policy, names that do nothing, numbers that are those of the views, its
+# size at 100,000 intervals.  What it looks like and does is tests/report/page_browser.sh's.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+command -v python3 >/dev/null 2>&1 || { echo "skipped: python3 is missing"; exit 77; }
+check=$top/tests/report/page_check.py
+python3 "$top/tests/report/page_tuples.py" 1500 >server.tuples
+
+# ---- messages and exit statuses ----
+expect 3 "$VPROF" report
+says 'no runs yet'
+expect 0 "$VPROF" import --from tuples server.tuples -o server
+printf 'vprof-tuples 1\ninterval 1 request 1 0 - -\n' >open.tuples
+expect 3 "$VPROF" import --from tuples open.tuples -o open
+expect 3 "$VPROF" report open -o none.html
+[ ! -e none.html ] && pass || fail "a page of nothing"
+expect 2 "$VPROF" report nosuch -o none.html
+says 'nosuch'
+expect 2 "$VPROF" report server server server
+expect 2 "$VPROF" report server --open -o -
+expect 4 "$VPROF" report server -o nosuch/page.html
+says 'nosuch/page.html'
+expect 2 "$VPROF" report server --interval nosuch
+
+# ---- the file ----
+expect 0 "$VPROF" report server -o page.html
+says 'page.html: run 1'
+expect 0 "$VPROF" report server
+cmp -s page.html .out && pass || fail "-o and standard output differ"
+expect 0 python3 "$check" file page.html verdict latency tree slow-vs-fast over-time critical-path wait-graph causes factors method
+expect 0 python3 "$check" numbers page.html "$VPROF" server
+# What a wrong number would be: the check finds it.
+sed 's/"mean_ns":[0-9]*/"mean_ns":17/' page.html >wrong.html
+expect 1 python3 "$check" numbers wrong.html "$VPROF" server
+
+# ---- names that would like to be more ----
+python3 "$top/tests/report/page_tuples.py" 300 hostile >hostile.tuples
+expect 0 "$VPROF" import --from tuples hostile.tuples -o hostile
+expect 0 "$VPROF" report hostile -o hostile.html
+expect 0 python3 "$check" file hostile.html verdict latency tree slow-vs-fast over-time critical-path wait-graph causes factors method
+expect 0 python3 "$check" numbers hostile.html "$VPROF" hostile
+
+# ---- without the trace ----
+rm -rf vprof.data/runs/001/*
+expect 0 "$VPROF" report server -o bare.html
+says 'nothing follows the brush'
+expect 0 python3 "$check" file bare.html verdict latency tree slow-vs-fast over-time causes factors method
+
+# ---- 100,000 intervals ----
+python3 "$top/tests/report/page_tuples.py" 100000 >big.tuples
+expect 0 "$VPROF" import --from tuples big.tuples -o big
+expect 0 "$VPROF" report big -o big.html
+size=$(wc -c <big.html)
+[ "$size" -le 2000000 ] && pass || fail "100,000 intervals make $size bytes"
+[ "$size" -gt 400000 ] && pass || fail "100,000 intervals cannot be $size bytes"
+expect 0 python3 "$check" dots big.html 100000
+finish

@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# vprof report in Debian's browsers, without a display: no request but the file itself, no error, the brush by mouse and by keys, zoom,
+# both themes, 400 pixels, and the numbers that are shown.  Skipped (exit 77) without node, puppeteer-core (tests/npm/install) or a browser.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+. "$top/tests/npm/lib.sh"
+needs_npm puppeteer-core
+command -v python3 >/dev/null 2>&1 || { echo "skipped: python3 is missing"; exit 77; }
+browsers=
+for browser in chromium firefox-esr; do
+	command -v $browser >/dev/null 2>&1 && browsers="$browsers $browser" || echo "without $browser: it is not installed"
+done
+[ -n "$browsers" ] || { echo "skipped: no browser (apt-get install chromium firefox-esr)"; exit 77; }
+
+python3 "$top/tests/report/page_tuples.py" 1500 >server.tuples
+python3 "$top/tests/report/page_tuples.py" 300 hostile >hostile.tuples
+expect 0 "$VPROF" import --from tuples server.tuples -o server
+expect 0 "$VPROF" import --from tuples hostile.tuples -o hostile
+for run in server hostile; do
+	expect 0 "$VPROF" report $run -o $run.html
+	for view in summary variance-tree slow-vs-fast histogram wait-graph; do
+		"$VPROF" show $view $run --format json >$run.$view.json
+	done
+	"$VPROF" show factors $run --all --format json >$run.factors.json
+	"$VPROF" show critical-path $run --all --format json >$run.critical-path.json
+	"$VPROF" show slow-vs-fast $run --quantile 0.9 --format json >$run.p90.json
+done
+for browser in $browsers; do
+	NODE_PATH=$npm/node_modules HOME=$work expect 0 node "$top/tests/report/page_browser.cjs" "$(command -v $browser)" "$work"
+	cat .out
+done
+finish

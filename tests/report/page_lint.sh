@@ -1,0 +1,16 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The page's scripts pass eslint, and so does no script with a mistake.  Skipped (exit 77) without eslint.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+. "$top/tests/npm/lib.sh"
+needs_npm eslint @eslint/js
+
+cp "$top"/report/html/*.js "$top"/report/html/*.mjs .
+ln -s "$npm/node_modules" node_modules
+echo '{"type":"module"}' >package.json
+expect 0 node node_modules/eslint/bin/eslint.js --max-warnings 0 .
+for mistake in 'export function f(name) { document.body.innerHTML = name; }' 'export const f = () => undefinedName;' 'eval("1");'; do
+	echo "$mistake" >mistake.js
+	expect 1 node node_modules/eslint/bin/eslint.js mistake.js
+done
+finish
