@@ -13,6 +13,7 @@
 #include "cmd/messages.h"
 #include "instrumenter/marks/source_marks.h"
 #include "project/build/check_annotation.h"
+#include "project/build/suggest_interval.h"
 #include "project/config/config.h"
 #include "project/config/config_text.h"
 #include "project/config/data_lock.h"
@@ -21,7 +22,9 @@
 
 static const char *arg_start, *arg_end, *arg_name = "request", *arg_key;
 static struct args arg_resumes;
-static bool arg_write, arg_dry_run;
+static bool arg_write, arg_dry_run, arg_suggest;
+
+#define SUGGESTED 5
 
 static int read_arguments(struct interval_directive *d, struct diag *reterr)
 {
@@ -106,6 +109,33 @@ static int check(const struct interval_directive *d, struct diag *reterr)
 	return units_read(build_dir, &scanned, NULL) < 0 ? 0 : check_annotation(d, &scanned, reterr);
 }
 
+static int suggest(void)
+{
+	_cleanup_(store_closep) struct store *s = NULL;
+	_cleanup_(project_freep) struct project *p = NULL;
+	suggestions list = { NULL, 0, 0 };
+	struct diag diag = DIAG_INIT;
+
+	if (store_open(data_dir(), false, &s, &diag) < 0 || project_read(s, &p, &diag) < 0)
+		return fail(&diag);
+	if (!p->functions.cnt)
+		return fail_now(EXIT_ENVIRONMENT, "vprof build -- make", "nothing was built with this data directory: there is no call graph");
+	suggest_intervals(p, SUGGESTED, &list);
+	for (size_t i = 0; i < list.cnt; i++) {
+		const struct suggestion *x = &list.items[i];
+
+		printf("# %s:%u\nvprof annotate --start '%s' --end '%s'%s\n", x->file ? x->file : "?", x->line, x->start, x->end,
+		       x->needs_key ? " --key arg0" : "");
+	}
+	if (!list.cnt)
+		return fail_now(EXIT_NO_EVIDENCE, "vprof show call-graph lists the functions",
+				"no function of the build leads to a read from a socket and to a write");
+	VEC_RELEASE(&list);
+	note_line("functions that read from a socket or file and lead to a write, the closest first; where two differ, --key is a value "
+		  "that both know (vprof check, after a run, says whether it fits)");
+	return EXIT_DONE;
+}
+
 static int annotate_run(int argc, char **argv)
 {
 	_cleanup_(interval_directive_release) struct interval_directive d = { 0 };
@@ -114,6 +144,8 @@ static int annotate_run(int argc, char **argv)
 
 	if (options_parse(argc, argv, &cmd_annotate, NULL, &status))
 		return status;
+	if (arg_suggest)
+		return suggest();
 	if (!arg_start || !arg_end)
 		return fail_now(EXIT_USAGE, "vprof annotate --start FUNCTION --end FUNCTION",
 				"annotate: --start and --end say where an interval begins and ends");
@@ -136,6 +168,7 @@ static const struct option_desc annotate_options[] = {
 	{ 0, "key", "EXPRESSION", OPT_STR, &arg_key, "value that identifies an interval, e.g. arg0->id (default: the thread)" },
 	{ 0, "write", NULL, OPT_FLAG, &arg_write, "insert VPROF_ macros into the sources and print the patch" },
 	{ 0, "dry-run", NULL, OPT_FLAG, &arg_dry_run, "print the changes, write nothing" },
+	{ 0, "suggest", NULL, OPT_FLAG, &arg_suggest, "print intervals that the last build's call graph suggests" },
 	LOCK_OPTION,
 	OPT_END
 };

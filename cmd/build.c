@@ -70,7 +70,8 @@ static int decide_plan(struct store *s, const struct config *c, const units *sca
 				 "nothing says what an interval is: there is no [interval] in vprof.conf "
 				 "and no VPROF_BEGIN in the sources");
 			return diag_remedy(reterr, -ENOENT,
-					   "vprof annotate --start FUNCTION --end FUNCTION, then vprof build");
+					   "vprof annotate --start FUNCTION --end FUNCTION, then vprof build; vprof annotate"
+					   " --suggest names candidates");
 		}
 	}
 	*ret = TAKE_PTR(plan);

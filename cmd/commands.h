@@ -19,6 +19,7 @@
 	X(measure, record)	\
 	X(measure, analyze)	\
 	X(measure, merge)	\
+	X(measure, check)	\
 	X(measure, cc)		\
 	X(look, show)		\
 	X(look, report)		\

@@ -13,8 +13,11 @@
 #include <string.h>
 
 #include "base/banned.h"
+#include "base/cleanup.h"
 #include "base/file.h"
+#include "base/str.h"
 #include "cmd/commands.h"
+#include "cmd/ask/help_word.h"
 #include "project/config/launch.h"
 #include "project/config/locate.h"
 #include "cmd/messages.h"
@@ -40,7 +43,8 @@ static void print_help(void)
 		printf("  %-10s %s\n", commands[i].cmd->name, commands[i].cmd->summary);
 	}
 	printf("\n  -d DIR     data directory (default: vprof.data beside vprof.conf; or $VPROF_DIR)\n"
-	       "\nvprof COMMAND --help tells more; so do man vprof and man vprof-COMMAND.\n");
+	       "\nvprof COMMAND --help tells more; so do man vprof and man vprof-COMMAND.  vprof help WORD explains a word\n"
+	       "that vprof prints; vprof help words lists them.\n");
 }
 
 static const struct cmd *find_command(const char *name)
@@ -66,17 +70,38 @@ static int unknown_command(const char *name)
 	return fail_now(EXIT_USAGE, "vprof --help lists the commands", "unknown command '%s'", name);
 }
 
+static int unknown_topic(const char *name)
+{
+	_cleanup_(freep) char *words = help_words_list();
+
+	return fail_now(EXIT_USAGE, words, "'%s' is neither a command nor a word that vprof explains; it explains", name);
+}
+
 static int run_help(const char *topic)
 {
 	const struct cmd *cmd = topic ? find_command(topic) : NULL;
 
+	if (topic && !cmd && strcmp(topic, "words") == 0) {
+		help_words();
+		return EXIT_DONE;
+	}
 	if (topic && !cmd)
-		return unknown_command(topic);
+		return help_word(topic) ? EXIT_DONE : unknown_topic(topic);
 	if (cmd)
 		options_print_help(cmd);
 	else
 		print_help();
 	return EXIT_DONE;
+}
+
+/* "vprof help queue wait" */
+static int run_help_on(int argc, char **argv)
+{
+	_cleanup_(str_release) struct str topic = STR_INIT;
+
+	for (int i = 0; i < argc; i++)
+		str_addf(&topic, "%s%s", i ? " " : "", argv[i]);
+	return run_help(argc ? str_cstr(&topic) : NULL);
 }
 
 static int run_command(int argc, char **argv)
@@ -86,7 +111,7 @@ static int run_command(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h") || !strcmp(argv[0], "help"))
-		return run_help(argc > 1 ? argv[1] : NULL);
+		return run_help_on(argc - 1, argv + 1);
 	if (!strcmp(argv[0], "--version")) {
 		printf("vprof %s\n", PACKAGE_VERSION);
 		return EXIT_DONE;

@@ -14,6 +14,7 @@
 #include "base/banned.h"
 #include "cmd/commands.h"
 #include "cmd/messages.h"
+#include "cmd/ask/show_source.h"
 #include "project/config/locate.h"
 #include "project/runs/leave_out.h"
 #include "project/runs/project.h"
@@ -347,6 +348,8 @@ static int show_run(int argc, char **argv)
 
 	if (options_parse(argc, argv, &cmd_show, &words, &status))
 		return status;
+	if (words.cnt && strcmp(words.items[0], "source") == 0)
+		return show_source(words.cnt > 1 ? words.items[1] : NULL);
 	v = words.cnt ? view_find(words.items[0]) : NULL;
 	if (!v)
 		return unknown_view(words.cnt ? words.items[0] : NULL);

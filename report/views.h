@@ -21,6 +21,7 @@
 	X(intervals)		\
 	X(histogram)		\
 	X(warnings)		\
+	X(check)		\
 	X(call_graph)		\
 	X(wait_graph)		\
 	X(criticality)		\

@@ -91,18 +91,21 @@ static int longest_first(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-/* Pieces at least this long are shown. */
+/* Pieces at least this long are shown: of many the longest, and none of less than a thousandth of the whole. */
 static int64_t length_limit(const struct view_input *in, const path_pieces *pieces)
 {
 	_cleanup_(freep) int64_t *lengths = NULL;
+	int64_t least_ns = pieces->cnt ? (pieces->items[pieces->cnt - 1].end_ns - pieces->items[0].start_ns) / 1000 : 0;
 
-	if (in->options.ranking.all || pieces->cnt <= PIECES_SHOWN)
+	if (in->options.ranking.all)
 		return 0;
+	if (pieces->cnt <= PIECES_SHOWN)
+		return least_ns;
 	lengths = xcalloc(pieces->cnt, sizeof(*lengths));
 	for (size_t i = 0; i < pieces->cnt; i++)
 		lengths[i] = length_ns(&pieces->items[i]);
 	qsort(lengths, pieces->cnt, sizeof(*lengths), longest_first);
-	return lengths[PIECES_SHOWN - 1];
+	return lengths[PIECES_SHOWN - 1] > least_ns ? lengths[PIECES_SHOWN - 1] : least_ns;
 }
 
 /* When a piece begins, in the unit of the whole latency: 20.243 ms, so that the column adds up. */

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* suggest_interval.c - see suggest_interval.h. */
+#include "project/build/suggest_interval.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+
+#define FAR UINT32_MAX
+
+static const char *const reading[] = { "read", "recv", "recvfrom", "recvmsg", "readv", "SSL_read", "recvmmsg" };
+static const char *const writing[] = { "write", "send", "sendto", "sendmsg", "writev", "SSL_write", "sendfile", "sendmmsg" };
+
+struct reach {
+	bool *own;			/* by function: its text has such a call */
+	uint32_t *steps;		/* calls down to one that has; FAR: none */
+};
+
+struct file_text {			/* the last one that was read */
+	const char *path;
+	char *text;
+};
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* NAME, then "(", and no word, "." or "->" before it: a member of that name is somebody else's function. */
+static bool calls(const char *text, const char *end, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = text; (at = strstr(at, name)) && at < end; at += len) {
+		const char *after = at + len;
+
+		if (at > text && (is_word(at[-1]) || at[-1] == '.' || at[-1] == '>' || at[-1] == '"'))
+			continue;
+		while (after < end && (*after == ' ' || *after == '\t'))
+			after++;
+		if (after < end && *after == '(')
+			return true;
+	}
+	return false;
+}
+
+static const char *line_start(const char *text, uint32_t line)
+{
+	while (--line > 0 && text)
+		text = (text = strchr(text, '\n')) ? text + 1 : NULL;
+	return text;
+}
+
+static void look_into(const struct project_function *f, struct file_text *file, bool *ret_reads, bool *ret_writes)
+{
+	const char *start, *end;
+
+	if (!f->file || f->end_line < f->line)
+		return;
+	if (!file->path || strcmp(file->path, f->file) != 0) {
+		free(file->text);
+		file->text = NULL;
+		file->path = f->file;
+		if (file_read(f->file, &file->text, NULL) < 0)
+			file->text = NULL;	/* it is gone: nothing is known of its functions */
+	}
+	start = file->text ? line_start(file->text, f->line) : NULL;
+	if (!start)
+		return;
+	end = line_start(start, f->end_line - f->line + 2);
+	end = end ? end : start + strlen(start);
+	for (size_t i = 0; i < ARRAY_SIZE(reading); i++)
+		*ret_reads |= calls(start, end, reading[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(writing); i++)
+		*ret_writes |= calls(start, end, writing[i]);
+}
+
+/* Steps down to the nearest of its own; calls through pointers count. */
+static void spread(const struct project *p, struct reach *r)
+{
+	bool changed = true;
+
+	r->steps = xcalloc(p->functions.cnt + 1, sizeof(*r->steps));
+	for (size_t i = 0; i < p->functions.cnt; i++)
+		r->steps[i] = r->own[i] ? 0 : FAR;
+	while (changed) {
+		changed = false;
+		for (size_t i = 0; i < p->calls.cnt; i++) {
+			const struct project_call *c = &p->calls.items[i];
+
+			if (r->steps[c->callee] == FAR || r->steps[c->callee] + 1 >= r->steps[c->caller])
+				continue;
+			r->steps[c->caller] = r->steps[c->callee] + 1;
+			changed = true;
+		}
+	}
+}
+
+static bool reaches_both(const struct reach *in, const struct reach *out, uint32_t f)
+{
+	return in->steps[f] != FAR && out->steps[f] != FAR;
+}
+
+/* The nearest function below f, itself first, that has such a call of its own. */
+static uint32_t nearest(const struct project *p, const struct reach *r, uint32_t f)
+{
+	while (r->steps[f] > 0) {
+		uint32_t next = f;
+
+		for (size_t i = 0; i < p->calls.cnt; i++)
+			if (p->calls.items[i].caller == f && r->steps[p->calls.items[i].callee] < r->steps[next])
+				next = p->calls.items[i].callee;
+		if (next == f)
+			break;
+		f = next;
+	}
+	return f;
+}
+
+static bool is_main(const struct project_function *f)
+{
+	return strcmp(f->name, "main") == 0;
+}
+
+/* A loop that serves many: what it calls is one request's, not it. */
+static bool is_loop(const struct project_function *f, struct file_text *file)
+{
+	static const char *const polls[] = { "epoll_wait", "poll", "ppoll", "select", "accept", "accept4", "epoll_pwait" };
+	const char *start, *end;
+	bool reads = false, writes = false;
+
+	look_into(f, file, &reads, &writes);
+	start = file->text ? line_start(file->text, f->line) : NULL;
+	if (!start)
+		return false;
+	end = line_start(start, f->end_line - f->line + 2);
+	end = end ? end : start + strlen(start);
+	for (size_t i = 0; i < ARRAY_SIZE(polls); i++)
+		if (calls(start, end, polls[i]))
+			return true;
+	return false;
+}
+
+static void add(const struct project *p, const struct reach *in, const struct reach *out, uint32_t f, bool is_apart, suggestions *ret)
+{
+	uint32_t start = is_apart ? nearest(p, in, f) : f, end = is_apart ? nearest(p, out, f) : f;
+	const struct project_function *from = &p->functions.items[start], *to = &p->functions.items[end];
+
+	if (start == end)
+		is_apart = false;
+	if (is_main(from) || is_main(to))
+		return;
+	for (size_t i = 0; i < ret->cnt; i++)
+		if (strcmp(ret->items[i].start, from->name) == 0 && strcmp(ret->items[i].end, to->name) == 0)
+			return;
+	VEC_ADD(ret, (struct suggestion){ from->name, to->name, from->file, from->line, is_apart, in->steps[f] + out->steps[f] });
+}
+
+static int better(const void *pa, const void *pb)
+{
+	const struct suggestion *a = pa, *b = pb;
+
+	if (a->needs_key != b->needs_key)
+		return a->needs_key ? 1 : -1;
+	if (a->height != b->height)
+		return a->height < b->height ? -1 : 1;
+	return strcmp(a->start, b->start);
+}
+
+static void find(const struct project *p, const struct reach *in, const struct reach *out, struct file_text *file, suggestions *ret)
+{
+	_cleanup_(freep) bool *above = xcalloc(p->functions.cnt + 1, sizeof(*above));
+
+	for (size_t i = 0; i < p->calls.cnt; i++)
+		if (p->calls.items[i].callee != p->calls.items[i].caller && reaches_both(in, out, p->calls.items[i].callee))
+			above[p->calls.items[i].caller] = true;
+	for (uint32_t f = 0; f < p->functions.cnt; f++) {
+		const struct project_function *fn = &p->functions.items[f];
+
+		if (above[f] || !reaches_both(in, out, f))
+			continue;
+		add(p, in, out, f, is_main(fn) || is_loop(fn, file), ret);
+	}
+}
+
+void suggest_intervals(const struct project *p, size_t most, suggestions *ret)
+{
+	struct reach in = { .own = xcalloc(p->functions.cnt + 1, sizeof(bool)) }, out = { .own = xcalloc(p->functions.cnt + 1, sizeof(bool)) };
+	struct file_text file = { NULL, NULL };
+
+	for (size_t i = 0; i < p->functions.cnt; i++)
+		look_into(&p->functions.items[i], &file, &in.own[i], &out.own[i]);
+	spread(p, &in);
+	spread(p, &out);
+	find(p, &in, &out, &file, ret);
+	if (ret->cnt > 1)
+		qsort(ret->items, ret->cnt, sizeof(*ret->items), better);
+	if (ret->cnt > most)
+		ret->cnt = most;
+	free(file.text);
+	free(in.own);
+	free(in.steps);
+	free(out.own);
+	free(out.steps);
+}

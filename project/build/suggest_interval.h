@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * suggest_interval.h - where a request may begin and end, from the last build: `vprof annotate --suggest`.
+ *
+ * A request is read from a socket and answered to one.  Functions whose text calls read(), recv() and their like are readers, those that
+ * call write(), send() and their like are writers.  A function from which calls lead to both, while none of its callees does,
+ * answers what it reads:
+ *
+ *	handle_command calls read, get_key and write		--start handle_command --end handle_command
+ *	loop calls on_readable (reads) and on_writable (writes)	--start on_readable --end on_writable, with a key
+ */
+#ifndef PROJECT_BUILD_SUGGEST_INTERVAL_H
+#define PROJECT_BUILD_SUGGEST_INTERVAL_H
+
+#include "base/diag.h"
+#include "store/store.h"
+
+struct suggestion {
+	const char *start, *end;	/* functions; the project's */
+	const char *file;		/* of start */
+	uint32_t line;
+	bool needs_key;			/* two functions: a value that both know tells whose request it is */
+	uint32_t height;		/* calls from it down to where it reads and writes: the lower, the closer to one request */
+};
+typedef VEC(struct suggestion) suggestions;
+
+/* Best first, at most most. */
+void suggest_intervals(const struct project *p, size_t most, suggestions *ret);
+
+#endif

@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# vprof check, annotate --suggest, show source, help WORD: what somebody asks who sees vprof for the first time.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+# 200 requests: put on thread 1, then nobody has them for 60 to 99 ns, then work on thread 2 takes 20.
+awk 'BEGIN {
+	print "vprof-tuples 1"
+	for (i = 1; i <= 200; i++) {
+		t = i * 1000; w = 60 + i % 40
+		print "interval", i, "request 1", t, 2, t + 10 + w + 20
+		print "segment 1", i, t, t + 10, "running"
+		print "segment 2", i, t + 10 + w, t + 10 + w + 20, "running"
+		print "creation 1", t + 10, 2, t + 10 + w
+		print "invocation 1", i, "put", t, t + 10
+		print "invocation 2", i, "work", t + 10 + w, t + 10 + w + 20
+	}
+	for (i = 201; i <= 220; i++)
+		print "interval", i, "request 1", i * 1000, 1, i * 1000 + 5, "aborted"
+}' >queue.tuples
+expect 0 "$VPROF" import --from tuples queue.tuples -o queue
+expect 0 "$VPROF" check queue
+says "'request' does not look right (3 things to look at): 220 began, 200 completed, on 1 thread; 200 ended on another thread" \
+	"20 of 220 that began were aborted" "lies between put and work on no thread: add --resume work" "less than a request to a server does"
+says "example: interval" "put" "queue wait" "work"
+expect 0 "$VPROF" check queue --format json
+says '"schema": "vprof.check/1"' '"began": 220' '"aborted": 20' '"moved": 200' '"code": "nowhere"'
+expect 2 "$VPROF" check queue other
+says "check takes one run"
+printf 'vprof-tuples 1\ninterval 1 request 1 0 - -\n' >open.tuples
+expect 3 "$VPROF" import --from tuples open.tuples -o open
+expect 3 "$VPROF" check open
+
+# What answers what it reads is found, the loop around it is not; a pair where two functions do it.
+mkdir server && cd server || exit 99
+cat >server.c <<'C'
+#include <sys/epoll.h>
+#include <unistd.h>
+struct conn { int fd; char buf[64]; };
+int lookup(struct conn *c) { return c->buf[0]; }
+/* write() stands only in this comment, and "read (" in a text. */
+const char *name(void) { return "read (it)"; }
+void reply(struct conn *c) { if (write(c->fd, c->buf, 1) < 0) close(c->fd); }
+void handle(struct conn *c) { if (read(c->fd, c->buf, 64) > 0 && lookup(c)) reply(c); }
+void loop(int ep) { struct epoll_event e; while (epoll_wait(ep, &e, 1, -1) > 0) handle(e.data.ptr); }
+int main(void) { int p[2]; struct conn c = { 0, "" }; if (pipe(p)) return 1; c.fd = p[0]; handle(&c); loop(-1); return 0; }
+C
+expect 2 "$VPROF" build -- cc -c server.c	# no interval yet
+expect 0 "$VPROF" annotate --suggest
+says "--start 'handle' --end 'handle'"
+grep -q "'loop'\|'main'\|'lookup'\|'name'" "$work/.out" && fail "a function that does not do it is suggested: $(cat "$work/.out")" || pass
+sed -i 's/ && lookup(c)) reply(c); }/) lookup(c); }/; s/handle(e.data.ptr); }/{ handle(e.data.ptr); reply(e.data.ptr); } }/' server.c
+expect 2 "$VPROF" build -- cc -c server.c	# no interval yet
+expect 0 "$VPROF" annotate --suggest
+says "--start 'handle' --end 'reply' --key arg0"
+expect 2 "$VPROF" annotate --start handel --end reply
+says "handle"
+
+expect 0 "$VPROF" show source lookup
+says "server.c" "int lookup(struct conn *c) { return c->buf[0]; }"
+expect 2 "$VPROF" show source lookupp
+says "no function 'lookupp'" "vprof show source lookup"
+expect 2 "$VPROF" show source
+cd ..
+
+expect 0 "$VPROF" help waker
+says "wakeup, waker: "
+expect 0 "$VPROF" help queue wait
+says "no thread works on it"
+expect 0 "$VPROF" help show
+says "usage: vprof show"
+expect 0 "$VPROF" help words
+says "variance tree" "queue wait"
+expect 2 "$VPROF" help quere
+says "neither a command nor a word"
+
+# Each word that a view of the demo's kind prints in its legends is explained.
+for word in interval share body blame cause factor "waiting for a CPU" "wakeup delay" unknown peer p99 sd; do
+	expect 0 "$VPROF" help $word
+done
+finish
