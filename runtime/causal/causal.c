@@ -343,7 +343,7 @@ static uint64_t stamp_max(const uint64_t names[2], uint64_t woken)
 	return max_at(now_ns());
 }
 
-void causal_wait_end(const struct causal_wait *w, bool blocked, bool by_peer, uint64_t woken, const uint64_t names[2])
+void causal_wait_end(const struct causal_wait *w, enum causal_end end, uint64_t woken, const uint64_t names[2])
 {
 	struct arena_experiment *e = experiment();
 	struct shift *s;
@@ -360,17 +360,17 @@ void causal_wait_end(const struct causal_wait *w, bool blocked, bool by_peer, ui
 	if (s->block == w->block) {
 		if (w->counts) {
 			shift_end(&e->all, s, now - w->from);
-			if (blocked && e->kind == EXPERIMENT_IO)
+			if (end != CAUSAL_STAYED && e->kind == EXPERIMENT_IO)
 				COUNT(&e->hit_cnt, 1);
 		}
-		if (blocked && by_peer)
+		if (end == CAUSAL_BY_PEER)
 			shift_woken(s, w->from, woken ? in_ns(woken) : now, stamp_max(names, woken));
-		else if (blocked)
+		else if (end != CAUSAL_STAYED)
 			pay(s);
 		if (w->was_in_target && self.frame)
 			begin_stretch(s);
 	}
-	if (blocked && !by_peer && !w->is_disk)
+	if (end == CAUSAL_BY_OTHERS && !w->is_disk)
 		COUNT(&e->outside_cnt, 1);
 	hook_out();
 }

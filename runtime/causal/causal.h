@@ -65,8 +65,9 @@ void causal_settle(void);
 enum wait_class;
 /* may_be_peer: a thread of the run may be who ends it. */
 struct causal_wait causal_wait_begin(enum wait_class class, bool may_be_peer);
-/* by_peer: a thread of the run ended it, at woken (ticks; 0: unknown), as a stamp of one of those names says (0: none). */
-void causal_wait_end(const struct causal_wait *w, bool blocked, bool by_peer, uint64_t woken, const uint64_t names[2]);
+/* Who ended it: a thread of the run, at woken (ticks; 0: unknown), as a stamp of one of those names says (0: none). */
+enum causal_end { CAUSAL_STAYED, CAUSAL_BY_PEER, CAUSAL_BY_TIME, CAUSAL_BY_OTHERS };
+void causal_wait_end(const struct causal_wait *w, enum causal_end end, uint64_t woken, const uint64_t names[2]);
 
 /* G, for a stamp that is being left. */
 uint64_t causal_max(void);

@@ -114,7 +114,9 @@ static bool is_by_peer(const struct wait *w, uint64_t waker)
 
 static void tell_causal(const struct wait *w, bool blocked, uint64_t waker, uint64_t woken)
 {
-	causal_wait_end(&w->causal, blocked, blocked && is_by_peer(w, waker), waker == WAKER_TIME_OUT ? 0 : woken,
+	enum causal_end end = w->timed_out ? CAUSAL_BY_TIME : is_by_peer(w, waker) ? CAUSAL_BY_PEER : CAUSAL_BY_OTHERS;
+
+	causal_wait_end(&w->causal, blocked ? end : CAUSAL_STAYED, end == CAUSAL_BY_PEER ? woken : 0,
 			(const uint64_t[]){ w->object, w->also.name });
 }
 

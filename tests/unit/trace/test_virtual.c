@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * test_virtual.c - intervals in virtual time, computed by hand: across threads, across blocks, nested, late; and shift.c.
+ */
+#include "runtime/shared/shift.h"
+#include "tests/unit/cmocka_all.h"
+#include "trace/causal/virtual.h"
+
+enum { REQUEST = 3, RECORDER = 99 };
+
+static virtual_events events;
+
+static void put(int64_t ns, uint64_t thread, enum trace_event kind, uint64_t a, uint64_t b, uint64_t c)
+{
+	VEC_ADD(&events, (struct virtual_event){ ns, thread, kind, { a, b, c }, (uint32_t)events.cnt });
+}
+
+static void block(uint32_t number, uint32_t speed, const int64_t at[4], const uint64_t g[4])
+{
+	for (int phase = BLOCK_SET; phase <= BLOCK_OVER; phase++)
+		put(at[phase - 1], RECORDER, EVENT_BLOCK, (uint64_t)number << 8 | (uint64_t)phase,
+		    block_what(speed ? 0 : BLOCK_NO_TARGET, speed, 5), g[phase - 1]);
+}
+
+static void begin(int64_t ns, uint64_t thread, uint64_t key, uint64_t marks)
+{
+	put(ns, thread, EVENT_BEGIN, REQUEST, key, marks);
+}
+
+static void end(int64_t ns, uint64_t thread, uint64_t key)
+{
+	put(ns, thread, EVENT_END, REQUEST, key, 0);
+}
+
+static struct virtual_trace join(void)
+{
+	struct virtual_trace v = { .interval = NULL };
+
+	virtual_join(&events, REQUEST, &v);
+	VEC_RELEASE(&events);
+	return v;
+}
+
+/* T1 begins at 120, 10 behind; T2 ends it at 130, 14 behind: 10 ns, of which 4 are T2's standing still. */
+static void test_across_threads(void **state)
+{
+	struct virtual_trace v;
+
+	(void)state;
+	block(1, 500, (const int64_t[]){ 80, 100, 250, 270 }, (const uint64_t[]){ 0, 6, 56, 60 });
+	put(119, 1, EVENT_SHIFT, 10, 1, 0);
+	begin(120, 1, 7, 0);
+	put(129, 2, EVENT_SHIFT, 14, 1, 0);
+	end(130, 2, 7);
+	v = join();
+	assert_int_equal(v.blocks.cnt, 1);
+	assert_int_equal(v.blocks.items[0].growth_ns, 50);
+	assert_int_equal(v.blocks.items[0].round, 5);
+	assert_int_equal(v.blocks.items[0].speed, 500);
+	assert_int_equal(v.intervals.cnt, 1);
+	assert_int_equal(v.intervals.items[0].real_ns, 10);
+	assert_int_equal(v.intervals.items[0].virtual_ns, 6);
+	assert_true(v.intervals.items[0].counts);
+	virtual_release(&v);
+}
+
+/* A thread that told nothing in a block has the shift of all at its beginning, whatever it told before. */
+static void test_next_block(void **state)
+{
+	struct virtual_trace v;
+
+	(void)state;
+	block(1, 500, (const int64_t[]){ 10, 20, 50, 60 }, (const uint64_t[]){ 0, 0, 20, 25 });
+	put(30, 1, EVENT_SHIFT, 18, 1, 0);
+	block(2, 0, (const int64_t[]){ 60, 70, 100, 110 }, (const uint64_t[]){ 25, 25, 25, 25 });
+	begin(80, 1, 7, 0);
+	put(89, 1, EVENT_SHIFT, 25, 2, 0);
+	end(90, 1, 7);
+	v = join();
+	assert_int_equal(v.blocks.cnt, 2);
+	assert_int_equal(v.blocks.items[1].target, BLOCK_NO_TARGET);
+	assert_int_equal(v.intervals.cnt, 1);
+	assert_int_equal(v.intervals.items[0].block, 1);
+	assert_int_equal(v.intervals.items[0].virtual_ns, 10);
+	virtual_release(&v);
+}
+
+/* Before it counts, after; not in time; never; aborted; nested. */
+static void test_which_count(void **state)
+{
+	struct virtual_trace v;
+
+	(void)state;
+	begin(5, 1, 1, 0);
+	block(1, 500, (const int64_t[]){ 10, 20, 50, 60 }, (const uint64_t[]){ 0, 0, 0, 0 });
+	end(12, 1, 1);			/* began before any block */
+	begin(15, 1, 2, 0);
+	end(30, 1, 2);			/* before it counts */
+	begin(31, 1, 3, 0);
+	begin(32, 1, 3, BEGIN_AGAIN);
+	end(33, 1, 3);
+	end(34, 1, 3);			/* 3 ns */
+	begin(40, 1, 4, 0);
+	end(58, 1, 4);			/* 18 ns, ends behind the end, in time */
+	begin(49, 2, 5, 0);
+	end(61, 2, 5);			/* late */
+	begin(45, 3, 6, 0);		/* never ends */
+	begin(44, 4, 8, 0);
+	put(46, 4, EVENT_DROP, REQUEST, 8, 0);
+	begin(55, 1, 9, 0);
+	end(57, 1, 9);			/* began behind the end */
+	v = join();
+	assert_int_equal(v.intervals.cnt, 4);
+	assert_false(v.intervals.items[0].counts);
+	assert_true(v.intervals.items[1].counts);
+	assert_int_equal(v.intervals.items[1].virtual_ns, 3);
+	assert_true(v.intervals.items[2].counts);
+	assert_int_equal(v.intervals.items[2].virtual_ns, 18);
+	assert_false(v.intervals.items[3].counts);
+	assert_int_equal(v.blocks.items[0].late_cnt, 2);
+	virtual_release(&v);
+}
+
+/* The program ended before the block was over: nothing of it counts. */
+static void test_cut(void **state)
+{
+	struct virtual_trace v;
+
+	(void)state;
+	put(10, RECORDER, EVENT_BLOCK, 1 << 8 | BLOCK_SET, block_what(0, 500, 1), 0);
+	put(20, RECORDER, EVENT_BLOCK, 1 << 8 | BLOCK_OPEN, block_what(0, 500, 1), 0);
+	begin(30, 1, 1, 0);
+	end(31, 1, 1);
+	v = join();
+	assert_int_equal(v.intervals.cnt, 1);
+	assert_false(v.intervals.items[0].counts);
+	virtual_release(&v);
+}
+
+/* The example of shift.h: T1 in the target 100..200 at 50 %, T2 pays from 160 to 210. */
+static void test_shift(void **state)
+{
+	struct shift_all all = { .block = 1, .speed = 500 };
+	struct shift shifts[2] = { { .block = 1 }, { .block = 1 } };
+	struct shift_table t = { &all, (char *)shifts, 2, sizeof(shifts[0]) };
+
+	(void)state;
+	shift_begin(&shifts[0], 100, UINT64_MAX);
+	assert_int_equal(shift_max(&t, 160), 30);
+	shift_paid(&shifts[1], 30);
+	assert_int_equal(shift_max(&t, 190), 45);
+	shift_end(&all, &shifts[0], 100);
+	assert_int_equal(shift_max(&t, 210), 50);
+	assert_int_equal(shift_ns(&all, &shifts[1], 210), 30);
+	shift_woken(&shifts[1], 195, 205, 50);	/* blocked for 10: it cannot have stood still for longer */
+	assert_int_equal(shifts[1].ns, 40);
+	shift_woken(&shifts[1], 195, 300, 45);
+	assert_int_equal(shifts[1].ns, 45);
+	shift_begin(&shifts[1], 300, 310);	/* not heard of for long: believed until 310 */
+	assert_int_equal(shift_max(&t, 400), 50);
+	assert_int_equal(shift_ns(&all, &shifts[1], 400), 50);
+	all.base = 50;
+	all.block = 2;
+	assert_int_equal(shift_ns(&all, &shifts[1], 400), 50);
+	shift_join(&all, &shifts[1]);
+	assert_int_equal(shifts[1].ns, 50);
+	assert_int_equal(shifts[1].since, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_across_threads), cmocka_unit_test(test_next_block), cmocka_unit_test(test_which_count),
+		cmocka_unit_test(test_cut), cmocka_unit_test(test_shift),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
