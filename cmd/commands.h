@@ -24,6 +24,7 @@
 	X(look, show)		\
 	X(look, report)		\
 	X(look, sql)		\
+	X(decide, diff)		\
 	X(exchange, import)	\
 	X(exchange, export)
 

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * compare.h - two sides of runs, base and head: what differs, by how much, how sure that is.
+ *
+ * The run is the unit of inference: intervals of one run are alike, and so are runs of one afternoon.  A figure of a side is
+ * the geometric mean of its runs' (arithmetic where one of them is 0).  Example: p99 of three runs each, in ms:
+ *
+ *	base 10, 12, 11; head 15, 14, 17	ratio 1.40, 95 % 1.15 to 1.71: worse
+ *
+ * Sides with fewer than COMPARE_RUNS_MIN runs have figures, and no verdict.
+ */
+#ifndef ANALYSIS_COMPARE_COMPARE_H
+#define ANALYSIS_COMPARE_COMPARE_H
+
+#include "analysis/findings/findings.h"
+#include "base/diag.h"
+
+#define COMPARE_RUNS_MIN 3
+#define COMPARE_SAME 0.1		/* the same: a difference of more than this is excluded */
+
+enum side { SIDE_BASE, SIDE_HEAD, SIDE_CNT };
+
+struct compared_run {
+	int64_t started_ns;
+	const struct findings *findings;	/* of the same kind of interval in all runs; it has some */
+};
+struct compared_side {
+	const struct compared_run *runs;
+	size_t cnt;
+};
+
+enum metric { METRIC_MEAN, METRIC_P50, METRIC_P90, METRIC_P99, METRIC_P999, METRIC_SD, METRIC_VAR, METRIC_CNT };
+const char *metric_name(enum metric m);		/* "mean", ... "p99.9", "sd", "var" */
+/* false: there is none of that name */
+bool metric_find(const char *name, enum metric *ret);
+
+enum verdict { VERDICT_UNKNOWN, VERDICT_SAME, VERDICT_BETTER, VERDICT_WORSE };
+const char *verdict_name(enum verdict v);
+
+struct compared_metric {
+	double of[SIDE_CNT];		/* ns; var: ns^2; NAN: not known */
+	double ratio;			/* head / base; NAN: not known */
+	double ci95[2];			/* of the ratio */
+	bool has_ci95;
+	enum verdict verdict;
+};
+
+/* How a function of one side is found again on the other. */
+enum match {
+	MATCH_SAME,			/* in the same file, on whatever line; or no function is meant */
+	MATCH_MOVED,			/* in another file */
+	MATCH_RENAMED,			/* the only one that came where the only one went: in its file, between its callers and callees */
+	MATCH_SPLIT,			/* new, called by one function only, in its file, whose own time fell */
+	MATCH_NEW, MATCH_GONE
+};
+const char *match_name(enum match m);
+
+/* A part of the latency (struct part) on both sides. */
+struct change {
+	const char *function, *file;	/* of the head; of the base, if gone */
+	uint32_t line;			/* 0: not known */
+	bool is_wait;
+	enum trace_state wait;
+	enum match match;
+	const char *was, *was_file;	/* moved, renamed: in the base; split: off which function; else NULL */
+	double of_ns2[SIDE_CNT];	/* Cov(X,T): adds up to Var(T) over all changes */
+	double delta_ns2;
+	double share_of_change;		/* NAN: Var(T) did not change */
+	double ci95[2];			/* of delta_ns2 */
+	bool has_ci95;
+	double mean_ns[SIDE_CNT];
+};
+
+struct comparison {
+	struct arena *arena;
+	const char *interval;
+	size_t run_cnt[SIDE_CNT];
+	uint64_t interval_cnt[SIDE_CNT];
+	bool enough;			/* COMPARE_RUNS_MIN runs a side; else "within these runs only" */
+	bool paired;			/* base and head took turns: each pair of runs is compared with itself */
+	bool apart;			/* all runs of one side came before those of the other */
+	struct compared_metric metrics[METRIC_CNT];
+	VEC(struct change) changes;	/* largest first, whatever its sign */
+	struct compared_run *runs[SIDE_CNT];	/* in order of time, in the arena */
+};
+
+struct comparison *compare(const struct compared_side *base, const struct compared_side *head);
+void comparison_free(struct comparison *c);	/* NULL is fine */
+DEFINE_CLEANUP(struct comparison *, comparison_free);
+
+/* ---- the gate: terms such as "p99>+10%,var>+25%,share:log_append>+5pt" ---- */
+
+enum gate_result { GATE_PASS, GATE_FAIL, GATE_INCONCLUSIVE };
+const char *gate_result_name(enum gate_result r);
+
+enum gate_subject { GATE_METRIC, GATE_SHARE, GATE_TIME };
+
+struct gate_term {
+	const char *text;
+	enum gate_subject subject;
+	enum metric metric;		/* GATE_METRIC */
+	const char *function;		/* the others */
+	bool falls;			/* "<-": violated by a fall */
+	double amount;			/* 0.1: of +10% or +10pt */
+	enum gate_result result;
+	double value;			/* ratio head / base; GATE_SHARE: the difference; NAN: not known */
+	double ci95[2];
+	bool has_ci95;
+};
+
+struct gate {
+	struct arena *arena;
+	VEC(struct gate_term) terms;
+	enum gate_result result;
+	uint64_t runs_needed;		/* a side, about, for a verdict on all terms; 0: not known, or there is one */
+};
+
+/* EXIT_USAGE naming the term that is malformed or names no metric.  gate_release() in any case. */
+int gate_parse(const char *terms, struct gate *ret, struct diag *reterr);
+void gate_release(struct gate *g);
+/* EXIT_USAGE: a term names a function that no run has. */
+int gate_check_functions(const struct gate *g, const struct compared_side *base, const struct compared_side *head,
+			 struct diag *reterr);
+void gate_judge(struct gate *g, const struct comparison *c);
+
+#endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * match.c - see match.h; enum match has the rules.
+ *
+ * A function is known by name and file, in that order: it may stand on any line, and in another file if no other of its name is
+ * left over there.  A rename is a guess from the calls that the trees show, so it is made only where nothing else could be meant.
+ */
+#include "analysis/compare/match.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/banned.h"
+#include "base/map.h"
+
+#define NONE UINT32_MAX
+
+typedef VEC(uint32_t) ids;
+
+struct side_function {
+	const char *name, *file;
+	uint32_t line;
+	ids callers, callees;		/* of its side, each once, sorted; NONE among the callers: the interval itself */
+	double own_ns;			/* mean of its own running time, all runs */
+	uint32_t other;			/* of the other side, or NONE */
+	enum match match;
+};
+
+struct version {
+	struct map *by_key;
+	VEC(struct side_function) functions;
+	size_t run_cnt;
+};
+
+struct matching {
+	struct version of[SIDE_CNT];
+	VEC(struct matched) all;
+	uint32_t *id[SIDE_CNT];		/* per function of the side */
+};
+
+/* ---- the functions of a side ---- */
+
+static uint64_t key_of(const char *name, const char *file)
+{
+	return hash_str(hash_str(0, name), file ? file : "");
+}
+
+static uint32_t add_function(struct version *v, const char *name, const char *file, uint32_t line)
+{
+	uint64_t *slot = map_slot(v->by_key, key_of(name, file));
+
+	if (!*slot) {
+		struct side_function *x = VEC_EXTEND(&v->functions);
+
+		*x = (struct side_function){ .name = name, .file = file, .line = line, .other = NONE };
+		*slot = v->functions.cnt;
+	}
+	return (uint32_t)*slot - 1;
+}
+
+static void add_id(ids *list, uint32_t id)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		if (list->items[i] == id)
+			return;
+	VEC_ADD(list, id);
+}
+
+static void add_nodes(struct version *v, const struct findings *f)
+{
+	_cleanup_(freep) uint32_t *inside = xcalloc(f->nodes.cnt + 1, sizeof(*inside));	/* the innermost function at a node */
+
+	for (size_t i = 0; i < f->nodes.cnt; i++) {
+		const struct node *n = &f->nodes.items[i];
+		uint32_t caller = n->parent == NODE_NONE ? NONE : inside[n->parent];
+
+		inside[i] = caller;
+		if (n->kind != NODE_FUNCTION || !n->function)
+			continue;
+		inside[i] = add_function(v, n->function, n->file, n->line);
+		if (caller == inside[i])
+			continue;
+		add_id(&v->functions.items[inside[i]].callers, caller);
+		if (caller != NONE)
+			add_id(&v->functions.items[caller].callees, inside[i]);
+	}
+}
+
+static void add_parts(struct version *v, const struct findings *f)
+{
+	for (size_t i = 0; i < f->parts.cnt; i++) {
+		const struct part *p = &f->parts.items[i];
+		uint32_t id;
+
+		if (!p->function)
+			continue;
+		id = add_function(v, p->function, p->file, 0);
+		if (!p->is_wait)
+			v->functions.items[id].own_ns += p->mean_ns / (double)v->run_cnt;
+	}
+}
+
+static void version_read(struct version *v, const struct compared_side *side)
+{
+	v->by_key = map_new();
+	v->run_cnt = side->cnt;
+	for (size_t r = 0; r < side->cnt; r++) {
+		add_nodes(v, side->runs[r].findings);
+		add_parts(v, side->runs[r].findings);
+	}
+}
+
+/* ---- by name ---- */
+
+static void pair(struct matching *m, uint32_t b, uint32_t h, enum match match)
+{
+	m->of[SIDE_BASE].functions.items[b].other = h;
+	m->of[SIDE_HEAD].functions.items[h].other = b;
+	m->of[SIDE_BASE].functions.items[b].match = m->of[SIDE_HEAD].functions.items[h].match = match;
+}
+
+static void match_same(struct matching *m)
+{
+	struct version *base = &m->of[SIDE_BASE], *head = &m->of[SIDE_HEAD];
+	uint64_t found;
+
+	for (uint32_t h = 0; h < head->functions.cnt; h++) {
+		const struct side_function *x = &head->functions.items[h];
+
+		if (map_get(base->by_key, key_of(x->name, x->file), &found) && found)
+			pair(m, (uint32_t)found - 1, h, MATCH_SAME);
+	}
+}
+
+/* Per name, of those that are left over on a side: the function + 1, or MANY. */
+#define MANY UINT64_MAX
+static struct map *left_by_name(const struct version *v)
+{
+	struct map *left = map_new();
+
+	for (uint32_t i = 0; i < v->functions.cnt; i++) {
+		const struct side_function *x = &v->functions.items[i];
+		uint64_t *slot;
+
+		if (x->other != NONE)
+			continue;
+		slot = map_slot(left, hash_str(0, x->name));
+		*slot = *slot ? MANY : i + 1;
+	}
+	return left;
+}
+
+static void match_moved(struct matching *m)
+{
+	_cleanup_(map_freep) struct map *base = left_by_name(&m->of[SIDE_BASE]);
+	_cleanup_(map_freep) struct map *head = left_by_name(&m->of[SIDE_HEAD]);
+	struct version *v = &m->of[SIDE_HEAD];
+	uint64_t b, h;
+
+	for (uint32_t i = 0; i < v->functions.cnt; i++) {
+		uint64_t name = hash_str(0, v->functions.items[i].name);
+
+		if (v->functions.items[i].other == NONE && map_get(base, name, &b) && b && b != MANY &&
+		    map_get(head, name, &h) && h == i + 1)
+			pair(m, (uint32_t)b - 1, i, MATCH_MOVED);
+	}
+}
+
+/* ---- by the calls ---- */
+
+static bool has(const ids *list, uint32_t id)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		if (list->items[i] == id)
+			return true;
+	return false;
+}
+
+/* The same functions on both sides; what is left over itself counts by number only. */
+static bool same_neighbours(const struct matching *m, const ids *base, const ids *head)
+{
+	const struct version *v = &m->of[SIDE_BASE];
+	size_t left = 0, left_head = 0;
+
+	if (base->cnt != head->cnt)
+		return false;
+	for (size_t i = 0; i < base->cnt; i++) {
+		uint32_t id = base->items[i], other = id == NONE ? NONE : v->functions.items[id].other;
+
+		if (id != NONE && other == NONE)
+			left++;
+		else if (!has(head, other))
+			return false;
+	}
+	for (size_t i = 0; i < head->cnt; i++)
+		left_head += head->items[i] != NONE && m->of[SIDE_HEAD].functions.items[head->items[i]].other == NONE;
+	return left == left_head;
+}
+
+static bool same_file(const struct side_function *a, const struct side_function *b)
+{
+	return a->file && b->file && strcmp(a->file, b->file) == 0;
+}
+
+static bool is_rename(const struct matching *m, uint32_t b, uint32_t h)
+{
+	const struct side_function *x = &m->of[SIDE_BASE].functions.items[b], *y = &m->of[SIDE_HEAD].functions.items[h];
+
+	return x->other == NONE && y->other == NONE && x->callers.cnt && same_file(x, y) &&
+	       same_neighbours(m, &x->callers, &y->callers) && same_neighbours(m, &x->callees, &y->callees);
+}
+
+/* The only one of the other side that it could be, or NONE. */
+static uint32_t only_rename(const struct matching *m, enum side side, uint32_t id)
+{
+	const struct version *others = &m->of[!side];
+	uint32_t found = NONE;
+
+	for (uint32_t i = 0; i < others->functions.cnt; i++) {
+		if (others->functions.items[i].other != NONE ||
+		    !(side == SIDE_BASE ? is_rename(m, id, i) : is_rename(m, i, id)))
+			continue;
+		if (found != NONE)
+			return NONE;
+		found = i;
+	}
+	return found;
+}
+
+/* From the outside in, until there is nothing to add: who calls it may have been renamed as well. */
+static void match_renamed(struct matching *m)
+{
+	enum { LEFT_MAX = 1000 };	/* of versions that have so little in common nothing is guessed */
+	struct version *v = &m->of[SIDE_BASE];
+	size_t left = 0;
+	bool again = true;
+
+	for (uint32_t b = 0; b < v->functions.cnt; b++)
+		left += v->functions.items[b].other == NONE;
+	while (again && left <= LEFT_MAX) {
+		again = false;
+		for (uint32_t b = 0; b < v->functions.cnt; b++) {
+			uint32_t h = v->functions.items[b].other == NONE ? only_rename(m, SIDE_BASE, b) : NONE;
+
+			if (h == NONE || only_rename(m, SIDE_HEAD, h) != b)
+				continue;
+			pair(m, b, h, MATCH_RENAMED);
+			again = true;
+		}
+	}
+}
+
+/* Of a new function: the one of the head that it was split off from, or NULL. */
+static const struct side_function *split_off(const struct matching *m, const struct side_function *x)
+{
+	const struct version *head = &m->of[SIDE_HEAD], *base = &m->of[SIDE_BASE];
+	const struct side_function *caller;
+
+	if (x->callers.cnt != 1 || x->callers.items[0] == NONE)
+		return NULL;
+	caller = &head->functions.items[x->callers.items[0]];
+	if (caller->other == NONE || !same_file(x, caller) || base->functions.items[caller->other].own_ns <= caller->own_ns)
+		return NULL;
+	return caller;
+}
+
+/* ---- all of them ---- */
+
+static void add_head(struct matching *m, const struct side_function *x)
+{
+	struct matched *to = VEC_EXTEND(&m->all);
+	const struct side_function *from = x->other == NONE ? split_off(m, x) :
+					   &m->of[SIDE_BASE].functions.items[x->other];
+
+	*to = (struct matched){ .name = x->name, .file = x->file, .line = x->line };
+	to->match = x->other != NONE ? x->match : from ? MATCH_SPLIT : MATCH_NEW;
+	if (to->match == MATCH_SAME || !from)
+		return;
+	to->was = from->name;
+	to->was_file = from->file;
+}
+
+static void number_all(struct matching *m)
+{
+	struct version *base = &m->of[SIDE_BASE], *head = &m->of[SIDE_HEAD];
+
+	for (unsigned s = 0; s < SIDE_CNT; s++)
+		m->id[s] = xcalloc(m->of[s].functions.cnt + 1, sizeof(*m->id[s]));
+	for (uint32_t h = 0; h < head->functions.cnt; h++) {
+		m->id[SIDE_HEAD][h] = (uint32_t)m->all.cnt;
+		add_head(m, &head->functions.items[h]);
+	}
+	for (uint32_t b = 0; b < base->functions.cnt; b++) {
+		const struct side_function *x = &base->functions.items[b];
+
+		m->id[SIDE_BASE][b] = x->other != NONE ? m->id[SIDE_HEAD][x->other] : (uint32_t)m->all.cnt;
+		if (x->other == NONE)
+			VEC_ADD(&m->all, (struct matched){ .name = x->name, .file = x->file, .line = x->line,
+							   .match = MATCH_GONE });
+	}
+}
+
+struct matching *matching_of(const struct compared_side *base, const struct compared_side *head)
+{
+	struct matching *m = xcalloc(1, sizeof(*m));
+
+	version_read(&m->of[SIDE_BASE], base);
+	version_read(&m->of[SIDE_HEAD], head);
+	match_same(m);
+	match_moved(m);
+	match_renamed(m);
+	number_all(m);
+	return m;
+}
+
+void matching_free(struct matching *m)
+{
+	if (!m)
+		return;
+	for (unsigned s = 0; s < SIDE_CNT; s++) {
+		struct version *v = &m->of[s];
+
+		for (size_t i = 0; i < v->functions.cnt; i++) {
+			VEC_RELEASE(&v->functions.items[i].callers);
+			VEC_RELEASE(&v->functions.items[i].callees);
+		}
+		VEC_RELEASE(&v->functions);
+		map_free(v->by_key);
+		free(m->id[s]);
+	}
+	VEC_RELEASE(&m->all);
+	free(m);
+}
+
+size_t matching_cnt(const struct matching *m)
+{
+	return m->all.cnt;
+}
+
+const struct matched *matching_get(const struct matching *m, size_t id)
+{
+	return &m->all.items[id];
+}
+
+size_t matching_id(const struct matching *m, enum side side, const char *name, const char *file)
+{
+	uint64_t found = 0;
+
+	map_get(m->of[side].by_key, key_of(name, file), &found);
+	return m->id[side][found - 1];
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * diff.c - `vprof diff BASE HEAD`: what differs between two sides of runs, and whether a gate holds.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "cmd/commands.h"
+#include "cmd/diff/diff.h"
+#include "cmd/messages.h"
+#include "project/config/locate.h"
+#include "report/compare/diff.h"
+
+static const char *arg_format = "text", *arg_gate, *arg_interval, *arg_output, *arg_inconclusive_exit;
+static unsigned arg_interleave;
+static bool arg_ascii, arg_fail_inconclusive;
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_GITHUB, FORMAT_JUNIT, FORMAT_CNT };
+static const char *const format_names[] = {
+	[FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_GITHUB] = "github", [FORMAT_JUNIT] = "junit",
+};
+
+/* What is compared; release frees all of it. */
+struct sides {
+	struct store *store;
+	runs runs[SIDE_CNT];		/* with intervals of the wanted name, as findings[] */
+	VEC(struct findings *) findings[SIDE_CNT];
+	VEC(struct compared_run) compared[SIDE_CNT];
+	char *label[SIDE_CNT];
+	struct comparison *comparison;
+	struct gate gate;
+};
+
+static void sides_release(struct sides *s)
+{
+	comparison_free(s->comparison);
+	gate_release(&s->gate);
+	for (unsigned i = 0; i < SIDE_CNT; i++) {
+		for (size_t r = 0; r < s->findings[i].cnt; r++)
+			findings_free(s->findings[i].items[r]);
+		VEC_RELEASE(&s->findings[i]);
+		VEC_RELEASE(&s->compared[i]);
+		runs_release(&s->runs[i]);
+		free(s->label[i]);
+	}
+	store_close(s->store);
+}
+
+/* ---- reading ---- */
+
+/* A run that says nothing about the interval is left out, and that is said. */
+static int read_run(struct sides *s, enum side side, struct run *run, const char **interval, struct diag *reterr)
+{
+	_cleanup_(findings_freep) struct findings *f = NULL;
+	int r = findings_read(s->store, run->number, *interval, &f, reterr);
+
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (r < 0 || !f->interval.cnt) {
+		warn_line("run %u is left out: it has no results about intervals%s%s%s", run->number, *interval ? " '" : "",
+			  *interval ? *interval : "", *interval ? "'" : "");
+		return 0;
+	}
+	if (!*interval)
+		*interval = f->interval.name;
+	VEC_ADD(&s->compared[side], (struct compared_run){ run->started_ns, f });
+	VEC_ADD(&s->findings[side], TAKE_PTR(f));
+	VEC_ADD(&s->runs[side], *run);
+	memset(run, 0, sizeof(*run));
+	return 0;
+}
+
+static int read_side(struct sides *s, enum side side, const char *text, const char **interval, struct diag *reterr)
+{
+	_cleanup_(runs_release) runs found = { NULL, 0, 0 };
+	int r = runs_find(s->store, text, &found, reterr);
+
+	for (size_t i = 0; r == 0 && i < found.cnt; i++)
+		r = read_run(s, side, &found.items[i], interval, reterr);
+	if (r == 0 && !s->runs[side].cnt) {
+		diag_set(reterr, EXIT_NO_EVIDENCE, -ENOENT, "no run of '%s' has results about intervals", text);
+		r = diag_remedy(reterr, -ENOENT, "vprof show runs");
+	}
+	s->label[side] = xstrdup(text);
+	return r;
+}
+
+static int read_sides(struct sides *s, const char *base, const char *head, struct diag *reterr)
+{
+	const char *interval = arg_interval;
+	struct compared_side sides[SIDE_CNT];
+	int r = read_side(s, SIDE_BASE, base, &interval, reterr);
+
+	if (r == 0)
+		r = read_side(s, SIDE_HEAD, head, &interval, reterr);
+	for (unsigned i = 0; i < SIDE_CNT; i++)
+		sides[i] = (struct compared_side){ s->compared[i].items, s->compared[i].cnt };
+	if (r == 0 && arg_gate)
+		r = gate_check_functions(&s->gate, &sides[SIDE_BASE], &sides[SIDE_HEAD], reterr);
+	if (r < 0)
+		return r;
+	s->comparison = compare(&sides[SIDE_BASE], &sides[SIDE_HEAD]);
+	if (arg_gate)
+		gate_judge(&s->gate, s->comparison);
+	return 0;
+}
+
+/* ---- output ---- */
+
+/* GitHub shows the file's text at the end of a job; other steps add to it. */
+static int write_summary(const struct diff_input *in)
+{
+	const char *path = getenv("GITHUB_STEP_SUMMARY");
+	_cleanup_(fclosep) FILE *out = path && *path ? fopen(path, "ae") : NULL;
+
+	if (!path || !*path)
+		return EXIT_DONE;
+	if (!out)
+		return fail_now(EXIT_ENVIRONMENT, NULL, "cannot write '%s' ($GITHUB_STEP_SUMMARY): %s", path, strerror(errno));
+	diff_github_summary(out, in);
+	return fflush(out) == 0 ? EXIT_DONE :
+	       fail_now(EXIT_ENVIRONMENT, NULL, "cannot write '%s' ($GITHUB_STEP_SUMMARY): %s", path, strerror(errno));
+}
+
+static int print_sides(const struct sides *s, enum format format)
+{
+	struct diff_input in = {
+		.comparison = s->comparison, .gate = arg_gate ? &s->gate : NULL,
+		.runs = { &s->runs[SIDE_BASE], &s->runs[SIDE_HEAD] }, .label = { s->label[SIDE_BASE], s->label[SIDE_HEAD] },
+	};
+	diff_warnings warnings = { NULL, 0, 0 };
+	struct style style;
+	json_t *document;
+
+	if (format != FORMAT_JSON)
+		diff_warn(s->comparison, &warnings);
+	for (size_t i = 0; i < warnings.cnt; i++)
+		warn_line("%s", warnings.items[i].text);
+	VEC_RELEASE(&warnings);
+	switch (format) {
+	case FORMAT_TEXT:
+		style_init(&style, stdout, arg_ascii);
+		diff_text(&style, &in);
+		break;
+	case FORMAT_JSON:
+		document = diff_json(&in);
+		report_write_json(stdout, document);
+		json_decref(document);
+		break;
+	case FORMAT_GITHUB:
+		diff_github(stdout, &in);
+		return write_summary(&in);
+	case FORMAT_JUNIT:
+		diff_junit(stdout, &in);
+		break;
+	case FORMAT_CNT:
+		break;
+	}
+	return EXIT_DONE;
+}
+
+static int end_of(const struct sides *s, unsigned inconclusive)
+{
+	if (!arg_gate || s->gate.result == GATE_PASS)
+		return EXIT_DONE;
+	if (s->gate.result == GATE_FAIL || arg_fail_inconclusive)
+		return EXIT_CHECK_FAILED;
+	return (int)inconclusive;
+}
+
+/* ---- usage ---- */
+
+static int choose_format(enum format *ret)
+{
+	for (unsigned f = 0; f < FORMAT_CNT; f++)
+		if (strcmp(arg_format, format_names[f]) == 0) {
+			*ret = (enum format)f;
+			return EXIT_DONE;
+		}
+	return fail_now(EXIT_USAGE, "--format text, json, github or junit", "diff cannot be printed as '%s'", arg_format);
+}
+
+static int take_inconclusive(unsigned *ret)
+{
+	char *end;
+	unsigned long number;
+
+	*ret = EXIT_NO_EVIDENCE;
+	if (!arg_inconclusive_exit)
+		return EXIT_DONE;
+	if (arg_fail_inconclusive)
+		return fail_now(EXIT_USAGE, NULL, "diff: --fail-inconclusive is --inconclusive-exit 1: give one of them");
+	number = strtoul(arg_inconclusive_exit, &end, 10);
+	if (!arg_inconclusive_exit[0] || arg_inconclusive_exit[strspn(arg_inconclusive_exit, "0123456789")] || number > 255)
+		return fail_now(EXIT_USAGE, "vprof diff --inconclusive-exit 125",
+				"diff: --inconclusive-exit is a status from 0 to 255, not '%s'", arg_inconclusive_exit);
+	*ret = (unsigned)number;
+	return EXIT_DONE;
+}
+
+/* The two commands behind the two "--". */
+static int take_commands(char *const *given, struct args *base, struct args *head)
+{
+	struct args *to = base;
+
+	for (; given && *given; given++) {
+		if (to == base && strcmp(*given, "--") == 0)
+			to = head;
+		else
+			args_add(to, *given);
+	}
+	if (base->cnt && head->cnt)
+		return EXIT_DONE;
+	return fail_now(EXIT_USAGE, "vprof diff --interleave 10 -- COMMAND_A -- COMMAND_B",
+			"diff: --interleave wants two commands, each after its own '--'");
+}
+
+static int record_both(struct sides *s, char *const *given, enum format format, char *ret_groups[2])
+{
+	_cleanup_(args_release) struct args base = ARGS_INIT, head = ARGS_INIT;
+	struct diag diag = DIAG_INIT;
+	int status = take_commands(given, &base, &head);
+
+	if (status)
+		return status;
+	if (store_open(data_dir(), true, &s->store, &diag) < 0)
+		return fail(&diag);
+	return diff_interleave(s->store, arg_interleave, arg_output, &base, &head, format != FORMAT_TEXT, ret_groups);
+}
+
+static int check_words(const struct args *words, char *const *given)
+{
+	if (arg_interleave)
+		return words->cnt ? fail_now(EXIT_USAGE, "vprof diff --interleave 10 -- COMMAND_A -- COMMAND_B",
+					     "diff: --interleave records its runs; what is '%s'?", words->items[0]) : EXIT_DONE;
+	if (given || arg_output)
+		return fail_now(EXIT_USAGE, "vprof diff --interleave 10 -- COMMAND_A -- COMMAND_B",
+				"diff: %s goes with --interleave", given ? "a command" : "-o");
+	return words->cnt == 2 ? EXIT_DONE :
+	       fail_now(EXIT_USAGE, "vprof diff before after", "diff: which runs? It takes two: BASE and HEAD");
+}
+
+static int diff_run(int argc, char **argv)
+{
+	_cleanup_(args_release) struct args words = ARGS_INIT;
+	_cleanup_(sides_release) struct sides s = { .store = NULL };
+	_cleanup_(freep) char *base = NULL, *head = NULL;
+	struct diag diag = DIAG_INIT;
+	char *const *given = NULL, *groups[2] = { NULL, NULL };
+	unsigned inconclusive;
+	enum format format = FORMAT_TEXT;
+	int status;
+
+	if (options_parse_command(argc, argv, &cmd_diff, &words, &given, &status))
+		return status;
+	status = choose_format(&format);
+	if (status == EXIT_DONE)
+		status = take_inconclusive(&inconclusive);
+	if (status == EXIT_DONE)
+		status = check_words(&words, given);
+	if (status)
+		return status;
+	if (arg_gate && gate_parse(arg_gate, &s.gate, &diag) < 0)
+		return fail(&diag);
+	if (arg_interleave)
+		status = record_both(&s, given, format, (char **)groups);
+	else if (store_open(data_dir(), false, &s.store, &diag) < 0)
+		return fail(&diag);
+	base = arg_interleave ? groups[0] : xstrdup(words.items[0]);
+	head = arg_interleave ? groups[1] : xstrdup(words.items[1]);
+	if (status)
+		return status;
+	if (read_sides(&s, base, head, &diag) < 0)
+		return fail(&diag);
+	status = print_sides(&s, format);
+	return status ? status : end_of(&s, inconclusive);
+}
+
+static const struct option_desc diff_options[] = {
+	{ 0, "gate", "TERMS", OPT_STR, &arg_gate,
+	  "exit 1 if a term is violated, 3 if the runs cannot tell: 'p99>+10%,var>+25%,share:f>+5pt,time:f>+20%'" },
+	{ 0, "interval", "NAME", OPT_STR, &arg_interval, "name of the kind of interval (default: that of BASE with the most)" },
+	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text (default), json, github, junit" },
+	{ 0, "interleave", "N", OPT_UINT, &arg_interleave, "record N runs of each of two commands in turns, and compare these" },
+	{ 'o', "output", "NAME", OPT_STR, &arg_output,
+	  "with --interleave: name the groups NAME.base and NAME.head (default: diff1, diff2, ...)" },
+	{ 0, "fail-inconclusive", NULL, OPT_FLAG, &arg_fail_inconclusive, "exit 1, not 3, where the runs cannot tell" },
+	{ 0, "inconclusive-exit", "N", OPT_STR, &arg_inconclusive_exit, "exit N, not 3, where they cannot; git bisect skips at 125" },
+	{ 0, "ascii", NULL, OPT_FLAG, &arg_ascii, "print ASCII characters only" },
+	OPT_END
+};
+static const char *const diff_examples[] = {
+	"vprof diff before after", "vprof diff 1,2,3 4,5,6 --gate 'p99>+10%'",
+	"vprof diff --interleave 10 --gate 'p99>+10%,sd>+25%' -- ./bench.old -- ./bench.new", NULL
+};
+const struct cmd cmd_diff = {
+	.name = "diff", .synopsis = "BASE HEAD [--gate TERMS]",
+	.summary = "compare runs or groups of runs, and judge a gate",
+	.options = diff_options, .run = diff_run, .examples = diff_examples,
+};
