@@ -3,7 +3,8 @@
  * match.c - see match.h; enum match has the rules.
  *
  * A function is known by name and file, in that order: it may stand on any line, and in another file if no other of its name is
- * left over there.  A rename is a guess from the calls that the trees show, so it is made only where nothing else could be meant.
+ * left over there.  Where both versions were built in directories of their own, a file is the one of the same path below them:
+ * /ci/base/src/log.c and /ci/head/src/log.c.  A rename is a guess from the calls that the trees show, so it is made only where nothing else could be meant.
  */
 #include "analysis/compare/match.h"
 
@@ -35,6 +36,9 @@ struct version {
 
 struct matching {
 	struct version of[SIDE_CNT];
+	/* Where the sources of each side are, if they were built in two places: "/ci/base/", "/ci/head/". */
+	const char *root[SIDE_CNT];
+	size_t root_len[SIDE_CNT];	/* 0, 0: in one place */
 	VEC(struct matched) all;
 	uint32_t *id[SIDE_CNT];		/* per function of the side */
 };
@@ -167,6 +171,101 @@ static void match_moved(struct matching *m)
 	}
 }
 
+/* ---- sources in two places ---- */
+
+/* What is before the longest end, of whole names, that both paths have; false: not even the last name is the same. */
+static bool split_roots(const char *a, const char *b, size_t *ret_a, size_t *ret_b)
+{
+	size_t i = strlen(a), k = strlen(b);
+	bool found = false;
+
+	*ret_a = *ret_b = 0;
+	while (i && k && a[i - 1] == b[k - 1]) {
+		i--;
+		k--;
+		if ((i == 0 || a[i - 1] == '/') && (k == 0 || b[k - 1] == '/')) {
+			*ret_a = i;
+			*ret_b = k;
+			found = true;
+		}
+	}
+	return found;
+}
+
+static bool has_root(const struct matching *m, const char *base, const char *head, size_t *ret_b, size_t *ret_h)
+{
+	return base && head && split_roots(base, head, ret_b, ret_h) && *ret_b == m->root_len[SIDE_BASE] &&
+	       *ret_h == m->root_len[SIDE_HEAD] && !strncmp(base, m->root[SIDE_BASE], *ret_b) &&
+	       !strncmp(head, m->root[SIDE_HEAD], *ret_h);
+}
+
+static bool same_path(const struct matching *m, const char *base, const char *head)
+{
+	size_t b, h;
+
+	return base && head && (strcmp(base, head) == 0 || ((m->root_len[0] || m->root_len[1]) && has_root(m, base, head, &b, &h)));
+}
+
+/* The functions that moved from one root to the other. */
+static size_t count_with_roots(const struct matching *m, size_t *ret_moved)
+{
+	const struct version *head = &m->of[SIDE_HEAD], *base = &m->of[SIDE_BASE];
+	size_t cnt = 0, b, h;
+
+	*ret_moved = 0;
+	for (size_t i = 0; i < head->functions.cnt; i++) {
+		const struct side_function *x = &head->functions.items[i];
+
+		if (x->other == NONE || x->match != MATCH_MOVED)
+			continue;
+		++*ret_moved;
+		cnt += has_root(m, base->functions.items[x->other].file, x->file, &b, &h);
+	}
+	return cnt;
+}
+
+/* Those of most functions that moved; none if they moved from here and there. */
+static void find_roots(struct matching *m)
+{
+	enum { TRIED = 16 };
+	const struct version *head = &m->of[SIDE_HEAD], *base = &m->of[SIDE_BASE];
+	size_t tried = 0, moved;
+
+	for (size_t i = 0; i < head->functions.cnt && tried < TRIED; i++) {
+		const struct side_function *x = &head->functions.items[i];
+
+		if (x->other == NONE || x->match != MATCH_MOVED || !x->file || !base->functions.items[x->other].file)
+			continue;
+		m->root[SIDE_BASE] = base->functions.items[x->other].file;
+		m->root[SIDE_HEAD] = x->file;
+		if (!split_roots(m->root[SIDE_BASE], x->file, &m->root_len[SIDE_BASE], &m->root_len[SIDE_HEAD]))
+			continue;
+		if (2 * count_with_roots(m, &moved) > moved && moved > 1)
+			return;
+		tried++;
+	}
+	m->root_len[SIDE_BASE] = m->root_len[SIDE_HEAD] = 0;
+}
+
+/* Now that it is known where the sources are: who only seemed to move, and who was one of several of a name. */
+static void match_below_roots(struct matching *m)
+{
+	struct version *head = &m->of[SIDE_HEAD], *base = &m->of[SIDE_BASE];
+
+	if (!m->root_len[SIDE_BASE] && !m->root_len[SIDE_HEAD])
+		return;
+	for (uint32_t h = 0; h < head->functions.cnt; h++) {
+		const struct side_function *x = &head->functions.items[h];
+
+		if (x->other != NONE && x->match == MATCH_MOVED && same_path(m, base->functions.items[x->other].file, x->file))
+			pair(m, x->other, h, MATCH_SAME);
+		for (uint32_t b = 0; x->other == NONE && b < base->functions.cnt; b++)
+			if (base->functions.items[b].other == NONE && strcmp(base->functions.items[b].name, x->name) == 0 &&
+			    same_path(m, base->functions.items[b].file, x->file))
+				pair(m, b, h, MATCH_SAME);
+	}
+}
+
 /* ---- by the calls ---- */
 
 static bool has(const ids *list, uint32_t id)
@@ -198,16 +297,11 @@ static bool same_neighbours(const struct matching *m, const ids *base, const ids
 	return left == left_head;
 }
 
-static bool same_file(const struct side_function *a, const struct side_function *b)
-{
-	return a->file && b->file && strcmp(a->file, b->file) == 0;
-}
-
 static bool is_rename(const struct matching *m, uint32_t b, uint32_t h)
 {
 	const struct side_function *x = &m->of[SIDE_BASE].functions.items[b], *y = &m->of[SIDE_HEAD].functions.items[h];
 
-	return x->other == NONE && y->other == NONE && x->callers.cnt && same_file(x, y) &&
+	return x->other == NONE && y->other == NONE && x->callers.cnt && same_path(m, x->file, y->file) &&
 	       same_neighbours(m, &x->callers, &y->callers) && same_neighbours(m, &x->callees, &y->callees);
 }
 
@@ -260,7 +354,8 @@ static const struct side_function *split_off(const struct matching *m, const str
 	if (x->callers.cnt != 1 || x->callers.items[0] == NONE)
 		return NULL;
 	caller = &head->functions.items[x->callers.items[0]];
-	if (caller->other == NONE || !same_file(x, caller) || base->functions.items[caller->other].own_ns <= caller->own_ns)
+	if (caller->other == NONE || !x->file || !caller->file || strcmp(x->file, caller->file) != 0 ||
+	     base->functions.items[caller->other].own_ns <= caller->own_ns)
 		return NULL;
 	return caller;
 }
@@ -309,6 +404,8 @@ struct matching *matching_of(const struct compared_side *base, const struct comp
 	version_read(&m->of[SIDE_HEAD], head);
 	match_same(m);
 	match_moved(m);
+	find_roots(m);
+	match_below_roots(m);
 	match_renamed(m);
 	number_all(m);
 	return m;

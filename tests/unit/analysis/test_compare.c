@@ -329,6 +329,32 @@ static void versions(void **state)
 	side_release(&head);
 }
 
+/* Both were built in directories of their own: nothing moved but what did, and two of a name are told apart. */
+static void two_places(void **state)
+{
+	struct own_side base = { .cnt = 0 }, head = { .cnt = 0 };
+
+	(void)state;
+	side_add(&base, 1, TREE({ "serve", "/ci/base/src/a.c", NULL, 10 }, { "twin", "/ci/base/src/a.c", "serve", 5 },
+				{ "twin2", "/ci/base/src/b.c", "serve", 5 }, { "parse", "/ci/base/src/a.c", "serve", 5 },
+				{ "old_name", "/ci/base/src/b.c", "twin2", 5 }));
+	side_add(&head, 2, TREE({ "serve", "/w/src/a.c", NULL, 10 }, { "twin", "/w/src/a.c", "serve", 5 },
+				{ "twin2", "/w/src/b.c", "serve", 5 }, { "parse", "/w/src/parse.c", "serve", 5 },
+				{ "new_name", "/w/src/b.c", "twin2", 5 }));
+
+	struct compared_side b = side_as(&base), h = side_as(&head);
+	_cleanup_(comparison_freep) struct comparison *c = compare(&b, &h);
+
+	expect_match(c, "serve", MATCH_SAME, NULL, NULL);
+	expect_match(c, "twin", MATCH_SAME, NULL, NULL);
+	expect_match(c, "twin2", MATCH_SAME, NULL, NULL);
+	expect_match(c, "parse", MATCH_MOVED, "parse", "/ci/base/src/a.c");
+	expect_match(c, "new_name", MATCH_RENAMED, "old_name", "/ci/base/src/b.c");
+	assert_int_equal(c->changes.cnt, 5);
+	side_release(&base);
+	side_release(&head);
+}
+
 /* Two that went and two that came in one place: no rename is guessed. */
 static void no_guess(void **state)
 {
@@ -459,7 +485,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(contrasts), cmocka_unit_test(figures), cmocka_unit_test(turns), cmocka_unit_test(few_runs),
-		cmocka_unit_test(from_nothing), cmocka_unit_test(changes), cmocka_unit_test(versions), cmocka_unit_test(no_guess),
+		cmocka_unit_test(from_nothing), cmocka_unit_test(changes), cmocka_unit_test(versions), cmocka_unit_test(no_guess), cmocka_unit_test(two_places),
 		cmocka_unit_test(terms), cmocka_unit_test(judged), cmocka_unit_test(open_term),
 	};
 

@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The recipe of doc/ci.md, as it stands there, on the demo: with a regression planted into the head, and with none.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+sed -n '/^```sh$/,/^```$/p' "$top/doc/ci.md" | grep -v '^```' >recipe.sh
+[ "$(grep -c vprof recipe.sh)" = 3 ] && pass || fail "doc/ci.md has another recipe: $(cat recipe.sh)"
+PATH=$(dirname "$VPROF"):$PATH
+export PATH
+for side in base same worse; do
+	mkdir $side
+	sed 's/define REQUESTS 1500/define REQUESTS 700/' "$top/examples/logserver/logserver.c" >$side/logserver.c
+	cp "$top/examples/logserver/Makefile" "$top/examples/logserver/vprof.conf" $side
+	printf '#!/bin/sh\n"$(dirname "$0")"/logserver\n' >$side/bench.sh
+	chmod +x $side/bench.sh
+done
+# The writer holds the lock three times as long.
+sed -i 's/define FLUSH_US 60000/define FLUSH_US 180000/' worse/logserver.c
+grep -q 'FLUSH_US 180000' worse/logserver.c && pass || fail 'nothing is planted'
+
+export GITHUB_STEP_SUMMARY="$work/summary.md"
+RUNS=3 BASE=$work/base HEAD=$work/worse expect 1 sh -e recipe.sh
+grep -q '^::error .*title=vprof gate::p99>+10%25 is violated' .out && pass || fail "no error: $(cat .out)"
+grep -q 'log_append' .out && grep -q '^| p99 |' summary.md && pass || fail "$(cat .out summary.md)"
+# That nothing changed can be shown, or not, on a machine that others use; but it is no regression.
+RUNS=3 GATE='p99>+100%' BASE=$work/base HEAD=$work/same sh -e recipe.sh >.out 2>.err
+case $? in 0 | 3) pass ;; *) fail "a regression where there is none: $(cat .out .err)" ;; esac
+grep -q '^::error' .out && fail "an error: $(cat .out)" || pass
+# Nothing moved between the two checkouts.
+vprof -d same/vprof.data diff diff1.base diff1.head --format json >.json 2>.err
+grep -q '"match": "same"' .json && ! grep -q '"match": "moved"' .json && pass || fail "matches: $(grep '"match"' .json | sort | uniq -c)"
+finish
