@@ -127,17 +127,17 @@ static void sort_records(struct raw *r)
 		      compare_raw_invocations);
 }
 
-static uint64_t label_of(const struct timeline *line, size_t *at, const struct raw_invocation *v)
+static uint64_t label_of(const struct sid_history *line, size_t *at, const struct raw_invocation *v)
 {
-	uint64_t sid = timeline_sid(line, at, v->start_ns);
+	uint64_t sid = sid_history_at(line, at, v->start_ns);
 
 	if (sid == SID_NONE && *at < line->changes.cnt && line->changes.items[*at].ns < v->end_ns)
 		sid = line->changes.items[*at].sid;
 	return sid;
 }
 
-/* Whether the call began and ended while its thread waited.  at: as in timeline_sid(). */
-static bool is_inside_wait(const struct timeline *line, size_t *at, const struct raw_invocation *v)
+/* Whether the call began and ended while its thread waited.  at: as in sid_history_at(). */
+static bool is_inside_wait(const struct sid_history *line, size_t *at, const struct raw_invocation *v)
 {
 	while (*at < line->waits.cnt && line->waits.items[*at].end_ns <= v->start_ns)
 		++*at;
@@ -157,8 +157,8 @@ void call_line_start(struct call_line *l)
 	l->plain_until_ns = INT64_MIN;
 }
 
-/* From where the walks through the timeline are now to the next change, or the beginning of the next wait. */
-static void find_plain(struct call_line *l, const struct timeline *line)
+/* From where the walks through the history are now to the next change, or the beginning of the next wait. */
+static void find_plain(struct call_line *l, const struct sid_history *line)
 {
 	l->plain_until_ns = INT64_MIN;
 	l->plain_sid = l->change ? line->changes.items[l->change - 1].sid : SID_NONE;
@@ -181,7 +181,7 @@ bool call_take(struct call_line *l, const struct reading *rd, const struct raw_i
 	       struct invocation *ret)
 {
 	const struct raw_thread *t = &rd->raw.threads.items[v->thread];
-	const struct timeline *line = &rd->timelines[v->thread];
+	const struct sid_history *line = &rd->histories[v->thread];
 	struct raw_invocation cut = *v;
 
 	if (cut.end_ns == RAW_OPEN)
@@ -219,7 +219,7 @@ size_t call_take_plain(struct call_line *l, const struct reading *rd, const stru
 	return i;
 }
 
-uint64_t call_late_sid(const struct timeline *line, const struct invocation *v, int64_t from_ns)
+uint64_t call_late_sid(const struct sid_history *line, const struct invocation *v, int64_t from_ns)
 {
 	for (size_t i = 0; i < line->changes.cnt && line->changes.items[i].ns < v->end_ns; i++)
 		if (line->changes.items[i].ns > from_ns)

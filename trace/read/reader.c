@@ -17,7 +17,7 @@
 
 static void read_lives(struct reading *rd, bool *stopped, bool *ret_times_out);
 
-void timeline_release(struct timeline *line)
+void sid_history_release(struct sid_history *line)
 {
 	VEC_RELEASE(&line->changes);
 	VEC_RELEASE(&line->waits);
@@ -108,7 +108,7 @@ int trace_read(const char *path, const struct reader_options *o, struct trace **
 	if (!r)
 		r = find_offs(&rd, path, reterr);
 	if (!r) {
-		rd.timelines = xcalloc(rd.raw.threads.cnt + 1, sizeof(*rd.timelines));
+		rd.histories = xcalloc(rd.raw.threads.cnt + 1, sizeof(*rd.histories));
 		number_threads(&rd.raw);
 		reading_add_gaps(&rd);
 		stopped = xcalloc(rd.raw.threads.cnt + 1, sizeof(*stopped));
@@ -123,8 +123,8 @@ int trace_read(const char *path, const struct reader_options *o, struct trace **
 		memset(&rd.raw.cpu_use, 0, sizeof(rd.raw.cpu_use));
 		*ret = TAKE_PTR(t);
 		for (size_t i = 0; i < rd.raw.threads.cnt; i++)
-			timeline_release(&rd.timelines[i]);
-		free(rd.timelines);
+			sid_history_release(&rd.histories[i]);
+		free(rd.histories);
 	}
 	offs_release(&rd);
 	raw_release(&rd.raw);

@@ -29,7 +29,7 @@
 static void play(struct replay *p, const struct raw_event *e);
 static void play_pauses(struct replay *p, int64_t ns);
 
-uint64_t timeline_sid(const struct timeline *line, size_t *at, int64_t ns)
+uint64_t sid_history_at(const struct sid_history *line, size_t *at, int64_t ns)
 {
 	while (*at < line->changes.cnt && line->changes.items[*at].ns <= ns)
 		++*at;
@@ -81,7 +81,7 @@ void replay_reset(struct reading *rd)
 	t->intervals.cnt = t->creations.cnt = t->works.cnt = t->pairings.cnt = 0;
 	t->losses = (struct losses){ .records = 0 };
 	for (size_t i = 0; i < rd->raw.threads.cnt; i++)
-		rd->timelines[i].changes.cnt = rd->timelines[i].unknown.cnt = 0;
+		rd->histories[i].changes.cnt = rd->histories[i].unknown.cnt = 0;
 }
 
 void replay_events(struct replay *p, const struct raw_event *events, size_t cnt)
@@ -348,7 +348,7 @@ static uint64_t top_sid(const struct replay *p, uint32_t thread)
 
 static void note_top(struct replay *p, const struct raw_event *e)
 {
-	struct timeline *line = &p->rd->timelines[e->thread];
+	struct sid_history *line = &p->rd->histories[e->thread];
 	uint64_t sid = top_sid(p, e->thread);
 	size_t cnt = line->changes.cnt;
 
@@ -530,7 +530,7 @@ static void play_work(struct replay *p, const struct raw_event *e)
 static void play_pause(struct replay *p, const struct raw_event *e)
 {
 	if (e->kind == EVENT_REOPEN && (int64_t)e->words[0] < e->ns)
-		VEC_ADD(&p->rd->timelines[e->thread].unknown, (struct blocked){ (int64_t)e->words[0], e->ns });
+		VEC_ADD(&p->rd->histories[e->thread].unknown, (struct blocked){ (int64_t)e->words[0], e->ns });
 	while (p->stacks[e->thread].cnt)
 		drop_label(p, e, p->stacks[e->thread].cnt - 1);
 }

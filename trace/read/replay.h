@@ -22,7 +22,7 @@ struct spans {				/* of a thread, by time */
 	size_t cnt;
 };
 
-struct timeline {
+struct sid_history {
 	VEC(struct sid_change) changes;	/* by time; before the first: none */
 	VEC(struct blocked) waits;	/* outermost, by time, disjoint */
 	VEC(struct blocked) unknown;	/* when it took no part, after a pause of the recording */
@@ -32,7 +32,7 @@ struct reading {
 	struct raw raw;
 	const struct reader_options *options;
 	struct trace *t;		/* the trace being built */
-	struct timeline *timelines;	/* by thread */
+	struct sid_history *histories;	/* by thread */
 	struct spans *offs;		/* by thread: time off the CPU outside of waits; NULL: none is known */
 	int64_t before_ns;		/* windows (stream.h): when the one before ended; else INT64_MIN */
 	int64_t until_ns;		/* ... when this one ends; else INT64_MAX */
@@ -40,7 +40,7 @@ struct reading {
 };
 
 /*
- * Intervals, works, creations and the timelines, by replaying all events in order of time, in any number of
+ * Intervals, works, creations and the histories, by replaying all events in order of time, in any number of
  * pieces.  An interval joins the trace when it ends.
  */
 struct replay;
@@ -82,11 +82,11 @@ struct map *replay_nesting(struct replay *p);
 void replay_know_nesting(struct replay *p, struct map *outermost);
 void replay_reset(struct reading *rd);
 
-/* Segments and wakeups, from waits and timelines; adds the waits to the timelines.  wakers_known: threads last
+/* Segments and wakeups, from waits and histories; adds the waits to the histories.  wakers_known: threads last
  * at least until they woke somebody. */
 void build_segments(struct reading *rd, bool wakers_known);
 
-void timeline_release(struct timeline *line);
+void sid_history_release(struct sid_history *line);
 void offs_release(struct reading *rd);
 
 /* Gives each thread a TID of its own. */
@@ -121,11 +121,11 @@ bool call_is_twice(const struct raw *r, const struct raw_invocation *v, const st
 typedef VEC(int64_t) ends_of_calls;
 struct call_line {
 	ends_of_calls open_ends_ns;	/* of the calls that are under way, innermost last */
-	size_t change, wait;		/* walks through the thread's timeline */
+	size_t change, wait;		/* walks through the thread's history */
 	uint64_t plain_sid;		/* calls that begin by then belong to that interval, and to no wait */
 	int64_t plain_until_ns;		/* INT64_MIN: unknown */
 };
-/* Back to the timeline's beginning. */
+/* Back to the history's beginning. */
 void call_line_start(struct call_line *l);
 /* false: the call is part of a wait and is left out. */
 bool call_take(struct call_line *l, const struct reading *rd, const struct raw_invocation *v,
@@ -135,9 +135,9 @@ bool call_take(struct call_line *l, const struct reading *rd, const struct raw_i
 size_t call_take_plain(struct call_line *l, const struct reading *rd, const struct raw_invocation *v, size_t cnt,
 		       int64_t until_ns, struct invocation *ret);
 /* The label of a call that began without one: the first change after from_ns. */
-uint64_t call_late_sid(const struct timeline *line, const struct invocation *v, int64_t from_ns);
+uint64_t call_late_sid(const struct sid_history *line, const struct invocation *v, int64_t from_ns);
 
-/* The interval that the thread works on at ns.  at: the walk's place in the timeline, starts at 0; ns must ascend. */
-uint64_t timeline_sid(const struct timeline *line, size_t *at, int64_t ns);
+/* The interval that the thread works on at ns.  at: the walk's place in the history, starts at 0; ns must ascend. */
+uint64_t sid_history_at(const struct sid_history *line, size_t *at, int64_t ns);
 
 #endif

@@ -34,7 +34,7 @@ static void forget(struct replay *p, const struct raw_hole *hole)
 			replay_end_interval(p, w, INTERVAL_ABORTED, w->interval.start_tid, until_ns);
 	}
 	for (size_t i = 0; i < p->rd->raw.threads.cnt; i++) {
-		struct timeline *line = &p->rd->timelines[i];
+		struct sid_history *line = &p->rd->histories[i];
 		size_t cnt = line->changes.cnt;
 
 		p->stacks[i].cnt = 0;
@@ -95,6 +95,6 @@ void reading_add_gaps(struct reading *rd)
 		const struct raw_gap *g = &r->gaps.items[i];
 
 		if (g->since < g->until)
-			VEC_ADD(&rd->timelines[g->thread].unknown, (struct blocked){ (int64_t)g->since, (int64_t)g->until });
+			VEC_ADD(&rd->histories[g->thread].unknown, (struct blocked){ (int64_t)g->since, (int64_t)g->until });
 	}
 }

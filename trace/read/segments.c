@@ -153,7 +153,7 @@ static int compare_holes(const void *a, const void *b)
 
 static void collect_holes(const struct reading *rd, uint32_t thread, struct holes *h)
 {
-	const struct timeline *line = &rd->timelines[thread];
+	const struct sid_history *line = &rd->histories[thread];
 
 	h->at = h->list.cnt = 0;
 	for (size_t i = 0; i < rd->raw.pauses.cnt; i++)
@@ -237,8 +237,8 @@ static void add_told(struct reading *rd, struct holes *holes, uint32_t thread, u
 static void add_running(struct reading *rd, struct holes *holes, uint32_t thread, size_t *change,
 			int64_t start_ns, int64_t end_ns)
 {
-	const struct timeline *line = &rd->timelines[thread];
-	uint64_t sid = timeline_sid(line, change, start_ns);
+	const struct sid_history *line = &rd->histories[thread];
+	uint64_t sid = sid_history_at(line, change, start_ns);
 
 	while (*change < line->changes.cnt && line->changes.items[*change].ns < end_ns) {
 		add_told(rd, holes, thread, sid, start_ns, line->changes.items[*change].ns);
@@ -320,9 +320,9 @@ static void add_line(struct reading *rd, const struct releases *releases, uint32
 				break;
 		add_running(rd, holes, thread, &change, now, outer.start_ns);
 		add_wait(rd, holes, releases, thread,
-			 timeline_sid(&rd->timelines[thread], &change, outer.start_ns), &outer);
+			 sid_history_at(&rd->histories[thread], &change, outer.start_ns), &outer);
 		add_wakeup(rd, thread, waits + i, inside);
-		VEC_ADD(&rd->timelines[thread].waits,
+		VEC_ADD(&rd->histories[thread].waits,
 			(struct blocked){ outer.start_ns, outer.end_ns });
 		now = outer.end_ns;
 	}

@@ -52,7 +52,7 @@ static void make_lines(struct trace_stream *s)
 	size_t thread_cnt = s->rd.raw.threads.cnt, at = 0;
 
 	s->lines = xcalloc(thread_cnt + 1, sizeof(*s->lines));
-	s->rd.timelines = xcalloc(thread_cnt + 1, sizeof(*s->rd.timelines));
+	s->rd.histories = xcalloc(thread_cnt + 1, sizeof(*s->rd.histories));
 	for (uint32_t i = 0; i < thread_cnt; i++) {
 		s->lines[i].early = at;
 		while (at < x->invocations.cnt && x->invocations.items[at].thread == i)
@@ -148,12 +148,12 @@ static void let_go(struct trace_stream *s)
 		VEC_RELEASE(&s->lines[i].calls.open_ends_ns);
 		VEC_RELEASE(&s->lines[i].kept);
 		VEC_RELEASE(&s->lines[i].chunks);
-		timeline_release(&s->rd.timelines[i]);
+		sid_history_release(&s->rd.histories[i]);
 	}
 	free(s->lines);
 	s->lines = NULL;
-	free(s->rd.timelines);
-	s->rd.timelines = NULL;
+	free(s->rd.histories);
+	s->rd.histories = NULL;
 	replay_free(s->replay);
 	s->replay = NULL;
 	VEC_RELEASE(&s->by_end);
@@ -251,7 +251,7 @@ static int play_events(struct trace_stream *s, struct diag *reterr)
 	while (r == 0 && !s->is_last) {
 		replay_forget(s->replay, INT64_MAX);
 		for (size_t i = 0; i < s->rd.raw.threads.cnt; i++)
-			s->rd.timelines[i].changes.cnt = 0;
+			s->rd.histories[i].changes.cnt = 0;
 		choose_end(s);
 		r = stream_load(s, reterr);
 		if (r == 0)
@@ -295,7 +295,7 @@ static int make_segments(struct trace_stream *s, struct diag *reterr)
 		if (is_of_wait(s->fresh.items[i].kind))
 			VEC_ADD(&r->events, s->fresh.items[i]);
 	for (size_t i = 0; i < r->threads.cnt; i++)
-		s->rd.timelines[i].waits.cnt = 0;
+		s->rd.histories[i].waits.cnt = 0;
 	s->rd.t->segments.cnt = s->rd.t->wakeups.cnt = 0;
 	known = r->events.cnt;
 	err = stream_load_waits(s, reterr);
@@ -356,7 +356,7 @@ static void repeat_calls(struct trace_stream *s, uint32_t thread, int64_t low_ns
 		struct invocation *v = &l->kept.items[i];
 
 		if (v->sid == SID_NONE && v->end_ns > s->rd.before_ns)
-			v->sid = call_late_sid(&s->rd.timelines[thread], v, s->rd.before_ns);
+			v->sid = call_late_sid(&s->rd.histories[thread], v, s->rd.before_ns);
 		VEC_ADD(&s->rd.t->invocations, *v);
 		if (v->end_ns >= low_ns)
 			l->kept.items[left++] = *v;
@@ -433,7 +433,7 @@ static void make_calls(struct trace_stream *s, uint32_t thread, int64_t low_ns)
 /* ---- keep ---- */
 
 /* Keeps what the thread worked on at low_ns, and since. */
-static void keep_changes(struct timeline *line, int64_t low_ns)
+static void keep_changes(struct sid_history *line, int64_t low_ns)
 {
 	size_t first = 0;
 
@@ -481,7 +481,7 @@ static void keep(struct trace_stream *s)
 	s->kept_cnt = 0;
 	for (size_t i = 0; i < s->rd.raw.threads.cnt; i++) {
 		waiting_forget(&s->lines[i].waiting);
-		keep_changes(&s->rd.timelines[i], s->lines[i].low_ns);
+		keep_changes(&s->rd.histories[i], s->lines[i].low_ns);
 		s->kept_cnt += s->lines[i].kept.cnt;
 	}
 }

@@ -199,7 +199,7 @@ void stream_keep_from(struct trace_stream *s, int64_t low_ns)
 	if (s->kernel)
 		kernel_windows_from(s->kernel, low_ns);
 	for (size_t i = 0; i < s->rd.raw.threads.cnt; i++) {
-		const struct timeline *line = &s->rd.timelines[i];
+		const struct sid_history *line = &s->rd.histories[i];
 		struct line *l = &s->lines[i];
 
 		l->low_ns = kernel_place_from(s->kernel, l->place, low_ns, line->waits.items, line->waits.cnt);

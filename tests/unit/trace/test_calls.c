@@ -16,9 +16,9 @@ enum { CALLS = 60, TIME = 80, ROUNDS = 20000 };
 
 static struct raw_invocation calls[CALLS];
 static struct raw_thread thread = { .serial = 1, .tid = 11, .first_ns = 0, .last_ns = TIME };
-static struct timeline line;
+static struct sid_history line;
 static const struct reading rd = {
-	.raw = { .threads = { &thread, 1, 1 }, .from_ns = INT64_MIN }, .timelines = &line,
+	.raw = { .threads = { &thread, 1, 1 }, .from_ns = INT64_MIN }, .histories = &line,
 };
 
 /* In order of time; sid: SID_NONE, 0, 1, 2. */
