@@ -27,7 +27,7 @@ struct event {
 };
 
 struct vertex {
-	struct wait *wait;		/* that it is in, or NULL */
+	struct graph_wait *wait;		/* that it is in, or NULL */
 	uint32_t parent;		/* the thread that it waits for, ACTOR_NONE for a root */
 	uint32_t circle;		/* the root whose circle it is on, or ACTOR_NONE */
 	bool closes;			/* a root that waits for a thread below it */
@@ -108,7 +108,7 @@ static void open_circle(struct forest *f, uint32_t root, uint32_t to)
 		f->v[to].circle = ACTOR_NONE;
 }
 
-static void begin(struct forest *f, struct wait *w, int64_t ns)
+static void begin(struct forest *f, struct graph_wait *w, int64_t ns)
 {
 	uint32_t x = w->actor;
 
@@ -121,7 +121,7 @@ static void begin(struct forest *f, struct wait *w, int64_t ns)
 	link_to(f, x, w->waker);
 }
 
-static void end(struct forest *f, struct wait *w, int64_t ns)
+static void end(struct forest *f, struct graph_wait *w, int64_t ns)
 {
 	uint32_t x = w->actor, root, to;
 
@@ -160,7 +160,7 @@ void wait_cascade(const struct wait_world *w, waits *list)
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < list->cnt; i++) {
-		struct wait *v = &list->items[i];
+		struct graph_wait *v = &list->items[i];
 
 		v->weight_ns = v->idle && v->counts ? v->end_ns - v->start_ns : 0;
 		if (v->idle || v->start_ns >= v->end_ns)
@@ -173,7 +173,7 @@ void wait_cascade(const struct wait_world *w, waits *list)
 	for (size_t i = 0; i < w->actors.cnt; i++)
 		f.v[i].parent = f.v[i].circle = ACTOR_NONE;
 	for (size_t i = 0; i < cnt; i++) {
-		struct wait *v = &list->items[events[i].wait / 2];
+		struct graph_wait *v = &list->items[events[i].wait / 2];
 
 		if (events[i].wait & 1)
 			begin(&f, v, events[i].ns);

@@ -47,12 +47,12 @@ static struct wait_edge *edge_between(struct gathering *c, uint32_t from, uint32
 	return &c->g->edges.items[*slot - 1];
 }
 
-static struct wait_edge *edge_of_wait(struct gathering *c, const struct wait *v)
+static struct wait_edge *edge_of_wait(struct gathering *c, const struct graph_wait *v)
 {
 	return edge_between(c, c->vertex_of[v->actor], c->vertex_of[v->waker]);
 }
 
-static void add_stack(struct gathering *c, const struct wait_edge *e, const struct wait *v)
+static void add_stack(struct gathering *c, const struct wait_edge *e, const struct graph_wait *v)
 {
 	uint64_t *pair = map_slot(c->pair_of, (uint64_t)v->path << 32 | v->waker_path);
 	uint64_t key, *slot;
@@ -77,7 +77,7 @@ static void add_stack(struct gathering *c, const struct wait_edge *e, const stru
 static void add_waits(struct gathering *c, const waits *list)
 {
 	for (size_t i = 0; i < list->cnt; i++) {
-		const struct wait *v = &list->items[i];
+		const struct graph_wait *v = &list->items[i];
 		struct wait_edge *e;
 
 		if (v->idle || (v->weight_ns == 0 && !v->counts))

@@ -80,7 +80,7 @@ static void collect(struct grouping *g)
 				       .first = g->bins.cnt };
 
 		for (end = i; end < w->waits.cnt && w->waits.items[end].actor == h.actor; end++) {
-			const struct wait *v = &w->waits.items[end];
+			const struct graph_wait *v = &w->waits.items[end];
 
 			if (v->path != PATH_NONE && a->kind == VERTEX_THREAD)
 				VEC_ADD(&g->bins, (struct bin){

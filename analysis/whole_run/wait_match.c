@@ -90,7 +90,7 @@ static uint32_t path_at(const struct wait_world *w, uint64_t tid, int64_t start_
 static void add_idle(struct wait_world *w, uint32_t actor, int64_t start_ns, int64_t end_ns)
 {
 	if (start_ns < end_ns)
-		VEC_ADD(&w->waits, (struct wait){
+		VEC_ADD(&w->waits, (struct graph_wait){
 			.actor = actor, .waker = ACTOR_UNKNOWN, .start_ns = start_ns,
 			.end_ns = end_ns, .sid = SID_NONE, .path = PATH_NONE,
 			.waker_path = PATH_NONE, .state = STATE_QUEUE, .counts = true, .idle = true });
@@ -100,7 +100,7 @@ static void match_wait(struct wait_world *w, uint32_t thread, uint32_t actor,
 		       const struct segment *s)
 {
 	const struct wakeup *by = timeline_wakeup(w->tl, thread, s->start_ns, s->end_ns);
-	struct wait v = {
+	struct graph_wait v = {
 		.actor = actor, .waker = ACTOR_UNKNOWN, .start_ns = s->start_ns,
 		.end_ns = by ? by->time_ns : s->end_ns, .sid = s->sid, .state = s->state,
 		.waker_path = PATH_NONE, .counts = true,
@@ -146,12 +146,12 @@ static void join_false_wakeups(struct wait_world *w, uint32_t thread, size_t fir
 {
 	const struct trace *t = w->tl->trace;
 	uint64_t tid = w->tl->threads.items[thread].tid;
-	struct wait *v = w->waits.items;
+	struct graph_wait *v = w->waits.items;
 	const struct false_wakeup *f = t->false_wakeups.items;
 	size_t at = partition_point(i, t->false_wakeups.cnt, f[i].tid < tid), kept = first;
 
 	for (size_t i = first; i < w->waits.cnt; i++) {
-		struct wait *before = kept > first ? &v[kept - 1] : NULL;
+		struct graph_wait *before = kept > first ? &v[kept - 1] : NULL;
 		int64_t running_ns, runnable_ns;
 
 		while (before && at < t->false_wakeups.cnt && f[at].tid == tid &&
@@ -211,7 +211,7 @@ static void add_gap(struct wait_world *w, uint32_t actor, uint64_t parent_tid, i
 	uint32_t parent = actor_of(w, parent_tid);
 
 	if (start_ns < end_ns)
-		VEC_ADD(&w->waits, (struct wait){
+		VEC_ADD(&w->waits, (struct graph_wait){
 			.actor = actor, .waker = parent, .start_ns = start_ns, .end_ns = end_ns,
 			.sid = SID_NONE, .path = PATH_NONE, .state = STATE_QUEUE, .counts = true,
 			.waker_path = path_at(w, parent_tid, end_ns - 1) });
@@ -249,7 +249,7 @@ static void add_lanes(struct wait_world *w, const lives *l)
 
 static int by_actor(const void *pa, const void *pb)
 {
-	const struct wait *a = pa, *b = pb;
+	const struct graph_wait *a = pa, *b = pb;
 
 	if (a->actor != b->actor)
 		return a->actor < b->actor ? -1 : 1;
@@ -288,7 +288,7 @@ void wait_match(struct wait_world *w)
 	if (w->waits.cnt > 1)
 		qsort(w->waits.items, w->waits.cnt, sizeof(*w->waits.items), by_actor);
 	for (size_t i = 0; i < w->waits.cnt; i++) {
-		const struct wait *v = &w->waits.items[i];
+		const struct graph_wait *v = &w->waits.items[i];
 		struct actor *a = &w->actors.items[v->actor];
 
 		a->waiting_ns = sum_saturated(a->waiting_ns, v->end_ns - v->start_ns);

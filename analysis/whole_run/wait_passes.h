@@ -37,7 +37,7 @@ struct actor {
 
 enum { ACTOR_UNKNOWN = 0 };
 
-struct wait {
+struct graph_wait {
 	uint32_t actor, waker;
 	int64_t start_ns, end_ns;	/* end: the wake-up */
 	int64_t weight_ns;
@@ -48,7 +48,7 @@ struct wait {
 	bool idle;			/* of a device whose waker is unknown */
 };
 
-typedef VEC(struct wait) waits;
+typedef VEC(struct graph_wait) waits;
 
 struct wait_world {
 	const struct timeline *tl;

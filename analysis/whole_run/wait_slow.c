@@ -120,9 +120,9 @@ void wait_choice_release(struct wait_choice *c)
 	map_free(c->sids);
 }
 
-static void add_part(waits *ret, const struct wait *v, int64_t start_ns, int64_t end_ns, bool counts)
+static void add_part(waits *ret, const struct graph_wait *v, int64_t start_ns, int64_t end_ns, bool counts)
 {
-	struct wait part = *v;
+	struct graph_wait part = *v;
 
 	if (start_ns >= end_ns)
 		return;
@@ -141,7 +141,7 @@ static size_t window_after(const struct wait_choice *c, int64_t ns)
 void wait_select(const struct wait_world *w, const struct wait_choice *c, waits *ret)
 {
 	for (size_t i = 0; i < w->waits.cnt; i++) {
-		const struct wait *v = &w->waits.items[i];
+		const struct graph_wait *v = &w->waits.items[i];
 		int64_t at_ns = v->start_ns;
 		uint64_t unused;
 
