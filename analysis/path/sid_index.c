@@ -51,7 +51,7 @@ static void fill(struct sid_index *x, const struct timeline *tl)
 	x->ordered = xcalloc(cnt + 1, sizeof(*x->ordered));
 	x->stretch = xcalloc(cnt + 1, sizeof(*x->stretch));
 	for (size_t n = 0; n < tl->threads.cnt; n++) {
-		const struct range *r = &tl->threads.items[n].segments;
+		const struct index_range *r = &tl->threads.items[n].segments;
 
 		for (size_t i = r->first; i < r->first + r->cnt; i++) {
 			bool touches = i > r->first &&
@@ -75,7 +75,7 @@ static bool is_before(const struct timeline *tl, size_t i, uint64_t sid, size_t 
 size_t sid_index_others_first(const struct timeline *tl, uint32_t thread, size_t segment,
 			      uint64_t sid)
 {
-	const struct range *r = &tl->threads.items[thread].segments;
+	const struct index_range *r = &tl->threads.items[thread].segments;
 	struct sid_index *x = tl->sid_index;
 	size_t before, own;
 

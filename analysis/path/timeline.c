@@ -81,7 +81,7 @@ static void find_threads(struct timeline *tl)
 											\
 		cnt = partition_point(i, t->array.cnt - first,				\
 				      t->array.items[first + i].tid_field <= tid);	\
-		line_of(tl, tid)->range_field = (struct range){ first, cnt };		\
+		line_of(tl, tid)->range_field = (struct index_range){ first, cnt };		\
 	}
 	SPLIT(segments, tid, segments);
 	SPLIT(invocations, tid, invocations);
@@ -101,8 +101,8 @@ static void keep_segments(struct timeline *tl)
 
 	tl->segments = xmalloc((t->segments.cnt + 1) * sizeof(*tl->segments));
 	for (size_t n = 0; n < tl->threads.cnt; n++) {
-		struct range *r = &tl->threads.items[n].segments;
-		struct range from = *r;
+		struct index_range *r = &tl->threads.items[n].segments;
+		struct index_range from = *r;
 		int64_t end_ns = INT64_MIN;
 
 		r->first = kept;
@@ -127,7 +127,7 @@ static void keep_segments(struct timeline *tl)
 		tl->following_ns[i] = -1;
 }
 
-static void nest_thread(struct timeline *tl, const struct range *r)
+static void nest_thread(struct timeline *tl, const struct index_range *r)
 {
 	const struct invocation *calls = tl->trace->invocations.items;
 	uint32_t *parents = tl->parents, around = INVOCATION_NONE;
@@ -220,7 +220,7 @@ enum thread_kind timeline_kind(const struct timeline *tl, uint64_t tid)
 
 size_t timeline_segment_before(const struct timeline *tl, uint32_t thread, int64_t at_ns)
 {
-	const struct range *r;
+	const struct index_range *r;
 	size_t cnt;
 
 	if (thread == THREAD_NONE)
@@ -249,7 +249,7 @@ const struct wakeup *timeline_wakeup(const struct timeline *tl, uint32_t thread,
 				     int64_t until_ns)
 {
 	const struct wakeup *items = tl->trace->wakeups.items;
-	const struct range *r;
+	const struct index_range *r;
 	size_t cnt;
 
 	if (thread == THREAD_NONE)
@@ -291,12 +291,12 @@ static size_t invocations_before(const struct timeline *tl, uint32_t thread, int
 			   items[i].start_ns < at_ns);
 }
 
-struct range timeline_started(const struct timeline *tl, uint64_t tid, int64_t start_ns,
+struct index_range timeline_started(const struct timeline *tl, uint64_t tid, int64_t start_ns,
 			      int64_t end_ns)
 {
 	const struct invocation *items = tl->trace->invocations.items;
 	uint32_t thread = timeline_thread(tl, tid);
-	struct range r = { 0, 0 };
+	struct index_range r = { 0, 0 };
 	size_t before, near = 0;
 
 	if (thread == THREAD_NONE)
@@ -321,7 +321,7 @@ void stack_walk_init(struct stack_walk *w, const struct timeline *tl, uint64_t t
 		     int64_t start_ns, int64_t end_ns)
 {
 	uint32_t thread = timeline_thread(tl, tid);
-	struct range r;
+	struct index_range r;
 
 	*w = (struct stack_walk) {
 		.to_ns = start_ns, .end_ns = end_ns, .tl = tl, .innermost = INVOCATION_NONE,

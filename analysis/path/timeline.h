@@ -14,15 +14,15 @@
 #define INVOCATION_NONE UINT32_MAX
 #define SEGMENT_NONE SIZE_MAX
 
-struct range {				/* of indexes: first, first + 1, ... first + cnt - 1 */
+struct index_range {				/* of indexes: first, first + 1, ... first + cnt - 1 */
 	size_t first, cnt;
 };
 
 struct thread_line {
 	uint64_t tid;
 	enum thread_kind kind;
-	struct range segments;		/* of timeline.segments */
-	struct range invocations, wakeups, creations;	/* of the trace's arrays; creations into it */
+	struct index_range segments;		/* of timeline.segments */
+	struct index_range invocations, wakeups, creations;	/* of the trace's arrays; creations into it */
 };
 
 struct hints {				/* of a thread: its last answers, within its ranges */
@@ -99,7 +99,7 @@ bool stack_walk_next(struct stack_walk *w);
 void pieces_reverse(pieces *out, size_t first);
 
 /* The invocations of the thread that begin in [start, end). */
-struct range timeline_started(const struct timeline *tl, uint64_t tid, int64_t start_ns,
+struct index_range timeline_started(const struct timeline *tl, uint64_t tid, int64_t start_ns,
 			      int64_t end_ns);
 
 #endif

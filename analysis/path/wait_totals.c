@@ -103,7 +103,7 @@ static void add_part(struct line *l, const struct rope *r)
 static void add_blocked(struct past *p, struct line *l, uint32_t thread, enum trace_state state, enum thread_kind device,
 			int64_t end_ns)
 {
-	struct range calls = timeline_started(p->tl, p->tl->threads.items[thread].tid, l->until_ns,
+	struct index_range calls = timeline_started(p->tl, p->tl->threads.items[thread].tid, l->until_ns,
 					      end_ns);
 
 	for (size_t i = LEAF_CALLS; i < calls.cnt; i += LEAF_CALLS) {
@@ -160,7 +160,7 @@ static bool add_wait(struct past *p, struct line *l, uint32_t thread, const stru
 static bool extend(struct past *p, struct line *lines, uint32_t thread, int64_t until_ns,
 		   struct need *need)
 {
-	const struct range *r = &p->tl->threads.items[thread].segments;
+	const struct index_range *r = &p->tl->threads.items[thread].segments;
 	struct line *l = &lines[thread];
 	enum trace_state hole = lines != p->plain && p->tl->threads.items[thread].kind == KIND_TIMER ? STATE_RUNNING
 											: STATE_OTHER;

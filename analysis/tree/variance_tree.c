@@ -351,7 +351,7 @@ static void count_calls(struct vtree *v, uint32_t innermost)
 /* Counts calls that were too short for the clock and are in no stretch of the stack. */
 static void count_instant_calls(struct vtree *v, uint64_t tid, int64_t start_ns, int64_t end_ns)
 {
-	struct range r = timeline_started(v->tl, tid, start_ns, end_ns);
+	struct index_range r = timeline_started(v->tl, tid, start_ns, end_ns);
 
 	for (size_t i = r.first; i < r.first + r.cnt; i++)
 		if (v->tl->ends_ns[i] == v->tl->trace->invocations.items[i].start_ns &&

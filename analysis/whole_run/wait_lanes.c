@@ -61,7 +61,7 @@ static void collect(const struct wait_world *w, lives *ret)
 
 	for (uint32_t n = 0; n < w->tl->threads.cnt; n++) {
 		const struct thread_line *line = &w->tl->threads.items[n];
-		const struct range *r = &line->segments;
+		const struct index_range *r = &line->segments;
 		const struct thread_name *known = run_thread(t, line->tid);
 		const struct creation *made;
 		struct life l = { .thread = n, .tid = line->tid };

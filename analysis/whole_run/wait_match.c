@@ -175,7 +175,7 @@ static void join_false_wakeups(struct wait_world *w, uint32_t thread, size_t fir
 static void match_thread(struct wait_world *w, uint32_t thread, uint32_t actor,
 			 const struct map *interval_sids)
 {
-	const struct range *r = &w->tl->threads.items[thread].segments;
+	const struct index_range *r = &w->tl->threads.items[thread].segments;
 	size_t first = w->waits.cnt;
 	int64_t known_until_ns = w->start_ns;
 

@@ -177,7 +177,7 @@ static size_t past_semicolon(const struct instrumenting *in, size_t end)
 }
 
 /* return E;  ->  return ({ T vprof_ret_ = (E); STATEMENTS vprof_ret_; }); */
-static void rewrite_value_return(struct instrumenting *in, const struct range *r, const char *type,
+static void rewrite_value_return(struct instrumenting *in, const struct text_range *r, const char *type,
 				 const char *statements)
 {
 	size_t start = r->start + strlen("return");
@@ -196,7 +196,7 @@ static void rewrite_returns(struct instrumenting *in, size_t f)
 
 	parsed_returns(in->parsed, f, &returns);
 	for (size_t i = 0; i < returns.items.cnt; i++) {
-		const struct range *r = &returns.items.items[i];
+		const struct text_range *r = &returns.items.items[i];
 
 		if (pf->result_is_scalar) {
 			rewrite_value_return(in, r, pf->result, statements);

@@ -17,7 +17,7 @@
 #define INDIRECT "gnu_indirect_function"
 
 /* The name in front of p in ".type NAME, @gnu_indirect_function". */
-static struct range name_before(const char *text, size_t at)
+static struct text_range name_before(const char *text, size_t at)
 {
 	size_t end = at;
 
@@ -27,7 +27,7 @@ static struct range name_before(const char *text, size_t at)
 
 	while (start && !strchr(" \t\"\n", text[start - 1]))
 		start--;
-	return (struct range){ start, end };
+	return (struct text_range){ start, end };
 }
 
 /* glibc's older way: an asm statement marks the function's symbol as a resolver. */
@@ -36,7 +36,7 @@ static bool is_made_indirect(const struct instrumenting *in, const char *symbol)
 	const char *p = in->text, *end = in->text + in->len;
 
 	while ((p = memmem(p, (size_t)(end - p), INDIRECT, strlen(INDIRECT)))) {
-		struct range name = name_before(in->text, (size_t)(p - in->text));
+		struct text_range name = name_before(in->text, (size_t)(p - in->text));
 		size_t len = name.end - name.start;
 
 		if (len && strlen(symbol) == len && memcmp(in->text + name.start, symbol, len) == 0)

@@ -63,12 +63,12 @@ struct parsed_prototype {
 	VEC(struct parsed_parameter) parameters;
 };
 
-struct range {
+struct text_range {
 	size_t start, end;
 };
 
 struct parsed_statement {
-	struct range range;		/* end: past the last token, without the ';' */
+	struct text_range range;		/* end: past the last token, without the ';' */
 	bool in_block;			/* its parent is a {...}: something may stand before it */
 };
 
@@ -111,13 +111,13 @@ char *parsed_symbol(const struct parsed *p, size_t f);
 
 /* The return statements of functions.items[f], not those of lambdas and classes inside it. */
 struct ranges {
-	VEC(struct range) items;
+	VEC(struct text_range) items;
 };
 void parsed_returns(const struct parsed *p, size_t f, struct ranges *ret);
 
 /* The calls at the end of functions.items[f]; the caller releases ret->items. */
 struct parsed_tail {
-	struct range call;
+	struct text_range call;
 	bool passes_local;		/* the address of a variable of the caller's frame is among the arguments */
 	bool accumulates;		/* "1 + f()": a jump only where f() is the function itself */
 	bool depends;			/* on a template's parameter: the callee is unknown */

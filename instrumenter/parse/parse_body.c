@@ -31,7 +31,7 @@ static enum CXChildVisitResult visit_return(CXCursor c, CXCursor parent, CXClien
 	if (is_own_function(kind))
 		return CXChildVisit_Continue;
 	if (kind == CXCursor_ReturnStmt)
-		VEC_ADD(&ret->items, (struct range){ clang_start(c), clang_end(c) });
+		VEC_ADD(&ret->items, (struct text_range){ clang_start(c), clang_end(c) });
 	return CXChildVisit_Recurse;
 }
 

@@ -105,7 +105,7 @@ static uint64_t assert_cut(const struct timeline *tl)
 #define ASSERT_RANGES(array, tid_field)								\
 	for (size_t n = 0; n < THREADS; n++) {							\
 		uint32_t thread = timeline_thread(tl, 7 + 3 * n);				\
-		struct range r = { 0, 0 };							\
+		struct index_range r = { 0, 0 };							\
 		size_t cnt = 0;									\
 												\
 		if (thread != THREAD_NONE)							\
