@@ -110,7 +110,7 @@ static void add_stretch(struct sampling *g, uint64_t tid, uint32_t name, int64_t
 static void add_thread(struct sampling *g, uint32_t thread)
 {
 	const struct thread_line *line = &g->tl->threads.items[thread];
-	const char *name = run_thread_name(g->tl->trace, line->tid);
+	const char *name = whole_run_thread_name(g->tl->trace, line->tid);
 	uint32_t id;
 
 	if (line->segments.cnt == 0 || !kind_is_thread(line->kind))
@@ -119,7 +119,7 @@ static void add_thread(struct sampling *g, uint32_t thread)
 	id = names_add(g->names, name ? name : "");
 	for (size_t i = 0; i < line->segments.cnt; i++) {
 		const struct segment *s = &g->tl->segments[line->segments.first + i];
-		int64_t woken_ns = run_woken(g->tl, thread, s);
+		int64_t woken_ns = whole_run_woken(g->tl, thread, s);
 
 		add_stretch(g, line->tid, id, s->start_ns, woken_ns, type_of(s->state));
 		add_stretch(g, line->tid, id, woken_ns, s->end_ns, SAMPLE_SCHED);
@@ -216,7 +216,7 @@ struct blocked_samples *blocked_samples_new(struct trace *t, int64_t period_ns)
 	g.ret->arena = arena_new();
 	g.ret->period_ns = period_ns;
 	g.rows = xcalloc((paths->spots.cnt + 1) * SAMPLE_TYPE_CNT, sizeof(*g.rows));
-	run_span(t, &g.ret->start_ns, &end_ns);
+	whole_run_span(t, &g.ret->start_ns, &end_ns);
 	for (uint32_t i = 0; i < tl->threads.cnt; i++)
 		add_thread(&g, i);
 	fill_stacks(&g);

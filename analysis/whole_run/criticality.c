@@ -86,7 +86,7 @@ static void collect_slices(struct sweep *s)
 			if (g->state == STATE_RUNNING || g->state == STATE_RUNNABLE)
 				add_active(s, n, g->start_ns, g->end_ns);
 			else
-				add_active(s, n, run_woken(s->tl, n, g), g->end_ns);
+				add_active(s, n, whole_run_woken(s->tl, n, g), g->end_ns);
 		}
 	}
 }
@@ -268,7 +268,7 @@ static void fill_threads(struct sweep *s)
 
 		if (line->segments.cnt == 0 || !kind_is_thread(line->kind))
 			continue;
-		row.name = run_thread_name(s->tl->trace, line->tid);
+		row.name = whole_run_thread_name(s->tl->trace, line->tid);
 		for (; slice < s->slices.cnt && s->slices.items[slice].thread == n; slice++)
 			add_slice(s, slice, &row);
 		row.cmetric_ns = to_ns(s->of_thread[n]);
@@ -334,7 +334,7 @@ struct criticality *criticality_new(struct trace *t, double nmin)
 	s.paths = paths = call_paths_new(tl);
 	ret->arena = arena_new();
 	ret->nmin = nmin < 0 ? (double)thread_cnt(tl) / 2 : nmin;
-	run_span(t, &start_ns, &end_ns);
+	whole_run_span(t, &start_ns, &end_ns);
 	ret->run_ns = end_ns - start_ns;
 	s.of_thread = xcalloc(tl->threads.cnt + 1, sizeof(*s.of_thread));
 	s.of_path = xcalloc(paths->items.cnt + 1, sizeof(*s.of_path));

@@ -74,7 +74,7 @@ static void collect(struct grouping *g)
 
 	for (size_t i = 0, end; i < w->waits.cnt; i = end) {
 		const struct actor *a = &w->actors.items[w->waits.items[i].actor];
-		const char *name = a->members.cnt ? run_thread_name(w->tl->trace, a->members.items[0])
+		const char *name = a->members.cnt ? whole_run_thread_name(w->tl->trace, a->members.items[0])
 						  : NULL;
 		struct histogram h = { .actor = w->waits.items[i].actor, .name = name ? name : "",
 				       .first = g->bins.cnt };

@@ -62,7 +62,7 @@ static void collect(const struct wait_world *w, lives *ret)
 	for (uint32_t n = 0; n < w->tl->threads.cnt; n++) {
 		const struct thread_line *line = &w->tl->threads.items[n];
 		const struct index_range *r = &line->segments;
-		const struct thread_name *known = run_thread(t, line->tid);
+		const struct thread_name *known = whole_run_thread(t, line->tid);
 		const struct creation *made;
 		struct life l = { .thread = n, .tid = line->tid };
 
@@ -81,7 +81,7 @@ static void collect(const struct wait_world *w, lives *ret)
 /* The same for threads that may share a lane. */
 static uint64_t kin_of(const struct assigning *a, const struct life *l)
 {
-	const char *name = run_thread_name(a->t, l->tid);
+	const char *name = whole_run_thread_name(a->t, l->tid);
 	uint64_t lane = 0, hash;
 
 	hash = map_get(a->lane_of, l->parent_tid, &lane) ? hash_u64(1, lane) : hash_u64(2, l->parent_tid);

@@ -265,7 +265,7 @@ void wait_match(struct wait_world *w)
 
 	for (size_t i = 0; i < t->intervals.cnt; i++)
 		map_set(interval_sids, t->intervals.items[i].sid, 1);
-	run_span(t, &w->start_ns, &w->end_ns);
+	whole_run_span(t, &w->start_ns, &w->end_ns);
 	w->actor_of_tid = map_new();
 	add_actor(w, VERTEX_ID_NONE, false);
 	wait_lanes(w, &l);

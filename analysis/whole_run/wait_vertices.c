@@ -74,12 +74,12 @@ static size_t number_groups(const struct wait_world *w, const waits *list, uint3
 static const char *common_name(struct arena *arena, const struct trace *t, const uint64_t *tids,
 			       size_t cnt)
 {
-	const char *first = run_thread_name(t, tids[0]);
+	const char *first = whole_run_thread_name(t, tids[0]);
 	size_t len = first ? strlen(first) : 0;
 	bool differ = false;
 
 	for (size_t i = 1; i < cnt; i++) {
-		const char *name = run_thread_name(t, tids[i]);
+		const char *name = whole_run_thread_name(t, tids[i]);
 		size_t same = 0;
 
 		while (name && same < len && name[same] == first[same])

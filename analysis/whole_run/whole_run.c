@@ -22,7 +22,7 @@ static void include(struct span *s, int64_t ns)
 		s->end_ns = ns;
 }
 
-void run_span(const struct trace *t, int64_t *ret_start_ns, int64_t *ret_end_ns)
+void whole_run_span(const struct trace *t, int64_t *ret_start_ns, int64_t *ret_end_ns)
 {
 	struct span s = { INT64_MAX, INT64_MIN };
 
@@ -53,21 +53,21 @@ void run_span(const struct trace *t, int64_t *ret_start_ns, int64_t *ret_end_ns)
 	*ret_end_ns = s.start_ns <= s.end_ns ? s.end_ns : 0;
 }
 
-const struct thread_name *run_thread(const struct trace *t, uint64_t tid)
+const struct thread_name *whole_run_thread(const struct trace *t, uint64_t tid)
 {
 	size_t at = partition_point(i, t->threads.cnt, t->threads.items[i].tid < tid);
 
 	return at < t->threads.cnt && t->threads.items[at].tid == tid ? &t->threads.items[at] : NULL;
 }
 
-const char *run_thread_name(const struct trace *t, uint64_t tid)
+const char *whole_run_thread_name(const struct trace *t, uint64_t tid)
 {
-	const struct thread_name *n = run_thread(t, tid);
+	const struct thread_name *n = whole_run_thread(t, tid);
 
 	return n && n->name && *n->name ? n->name : NULL;
 }
 
-int64_t run_woken(const struct timeline *tl, uint32_t thread, const struct segment *s)
+int64_t whole_run_woken(const struct timeline *tl, uint32_t thread, const struct segment *s)
 {
 	const struct wakeup *w = NULL;
 

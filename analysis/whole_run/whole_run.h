@@ -11,14 +11,14 @@
 #include "analysis/path/timeline.h"
 
 /* First and last time of anything in the trace; both 0 if it is empty. */
-void run_span(const struct trace *t, int64_t *ret_start_ns, int64_t *ret_end_ns);
+void whole_run_span(const struct trace *t, int64_t *ret_start_ns, int64_t *ret_end_ns);
 
 /* The thread's name and kind, or NULL; t must be sorted. */
-const struct thread_name *run_thread(const struct trace *t, uint64_t tid);
-const char *run_thread_name(const struct trace *t, uint64_t tid);	/* NULL: none */
+const struct thread_name *whole_run_thread(const struct trace *t, uint64_t tid);
+const char *whole_run_thread_name(const struct trace *t, uint64_t tid);	/* NULL: none */
 
 /* When s leaves its state: at its end, or at the wake-up after which it is only runnable. */
-int64_t run_woken(const struct timeline *tl, uint32_t thread, const struct segment *s);
+int64_t whole_run_woken(const struct timeline *tl, uint32_t thread, const struct segment *s);
 
 /*
  * Call paths: which functions are open, the outermost first, as one number.
