@@ -377,7 +377,8 @@ bool process_attach(void)
 	return state == ATTACH_DONE;
 }
 
-static bool is_at_the_door(void)
+/* Whether the process has no arena and watches for an invitation (runtime/shared/invitation.h). */
+static bool awaits_invitation(void)
 {
 	return __atomic_load_n(&process.invitation, __ATOMIC_ACQUIRE) == &vprof_door.invited;
 }
@@ -400,7 +401,7 @@ static void accept_invitation(void)
 	    !__atomic_compare_exchange_n(&attach_state, &state, ATTACH_NOW, false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_ACQUIRE))
 		return;
-	attached = is_at_the_door() && vprof_door.invited && attach(vprof_door.path);
+	attached = awaits_invitation() && vprof_door.invited && attach(vprof_door.path);
 	__atomic_store_n(&vprof_door.invited, 0, __ATOMIC_RELEASE);
 	if (attached) {
 		while (!units_switch(true))
@@ -414,12 +415,12 @@ bool process_reopen(void)
 {
 	int saved_errno = errno;
 
-	if (!is_at_the_door() && __atomic_load_n(process.invitation, __ATOMIC_RELAXED) == RECORDING_GONE)
+	if (!awaits_invitation() && __atomic_load_n(process.invitation, __ATOMIC_RELAXED) == RECORDING_GONE)
 		leave();
-	if (is_at_the_door() && __atomic_load_n(&vprof_door.invited, __ATOMIC_ACQUIRE))
+	if (awaits_invitation() && __atomic_load_n(&vprof_door.invited, __ATOMIC_ACQUIRE))
 		accept_invitation();
 	errno = saved_errno;
-	return !is_at_the_door() && __atomic_load_n(process.invitation, __ATOMIC_RELAXED) == RECORDING_ON;
+	return !awaits_invitation() && __atomic_load_n(process.invitation, __ATOMIC_RELAXED) == RECORDING_ON;
 }
 
 void process_starved(const struct arena_map *a)
