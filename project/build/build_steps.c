@@ -115,7 +115,7 @@ static void enter_environment(const char *masquerade_dir, bool verbose, struct e
 		setenv("VPROF_CONF", config_path(), 1);
 	if (verbose)
 		setenv("VPROF_VERBOSE", "1", 1);
-	/* A ccache in front of us would take us for the compiler: see what_is_run_now_is_real() of launch.c. */
+	/* A ccache in front of us would take us for the compiler: see stop_catching() of launch.c. */
 	if (!getenv("CCACHE_DISABLE")) {
 		setenv("CCACHE_DISABLE", "1", 1);
 		setenv("VPROF_CCACHE", "1", 1);

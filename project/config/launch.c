@@ -54,11 +54,9 @@ static void leave_catcher_out(void)
 		unsetenv("LD_PRELOAD");
 }
 
-/*
- * What the launcher runs is the real compiler: not to be caught again, and free to be a ccache.
- * `vprof build` had switched that off for those in front of us.
- */
-static void what_is_run_now_is_real(void)
+/* The launcher's own programs are real compilers: catch_exec.c must not catch them, and they may use ccache, which
+ * `vprof build` had switched off for programs in front of the launcher. */
+static void stop_catching(void)
 {
 	setenv("VPROF_CAUGHT", "1", 1);
 	leave_catcher_out();
@@ -86,7 +84,7 @@ int launch(char *const *argv)
 	struct diag diag = DIAG_INIT;
 	int status;
 
-	what_is_run_now_is_real();
+	stop_catching();
 	if (check_data_dir(&diag) < 0 || launcher_context_read(&context, &diag) < 0) {
 		struct launcher_options nothing = { 0 };
 
