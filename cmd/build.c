@@ -24,7 +24,7 @@
 #include "project/build/build_steps.h"
 #include "project/build/check_places.h"
 #include "project/build/choose_plan.h"
-#include "project/build/fold_inline.h"
+#include "project/build/header_functions.h"
 #include "project/build/unit_report.h"
 #include "project/config/data_lock.h"
 #include "project/config/locate.h"
@@ -56,7 +56,7 @@ static int decide_plan(struct store *s, const struct config *c, const units *sca
 		return r;
 	plan->sampled = is_sampled(c);
 	leave_out(project, c);
-	fold_inline(project, scanned);
+	look_through_header_functions(project, scanned);
 	leave_out_unused(project, c, ret_unused);
 	if (arg_functions) {
 		r = plan_from_text(project, arg_functions, plan, reterr);

@@ -42,7 +42,7 @@ struct project_function {		/* in order of file, line */
 	bool address_taken;
 	const char *type;		/* "void *(void *)"; NULL if unknown */
 	bool left_out;			/* its calls do not count; set by the reader, project/runs/leave_out.h */
-	bool folded;			/* not worth a probe; set by the reader, project/build/fold_inline.h */
+	bool looked_through;		/* not worth a probe; set by the reader, project/build/header_functions.h */
 	const char *skipped;		/* reason, or NULL */
 };
 struct project_call {

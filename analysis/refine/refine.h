@@ -55,7 +55,7 @@ struct refine_function {
 	bool start;			/* a thread may begin with it */
 	bool left_out;			/* its calls do not count: it is a child of no function */
 	bool uncalled;			/* earlier runs recorded it, and it was never called: not in the first run's plan */
-	bool folded;			/* not worth a probe, unless root or always: its callees stand in for it */
+	bool looked_through;		/* not worth a probe, unless root or always: its callees stand in for it */
 	const char *skipped;		/* why it cannot take a probe, or NULL */
 };
 

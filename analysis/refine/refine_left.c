@@ -45,7 +45,7 @@ static enum refine_left_why why_not(const struct refinement *r, const struct wai
 		return w->is_built ? REFINE_LEFT_UNKNOWN : REFINE_LEFT_FOREIGN;
 	if (f->skipped)
 		return REFINE_LEFT_SKIPPED;
-	if (f->left_out || (f->folded && !f->root && !f->always))
+	if (f->left_out || (f->looked_through && !f->root && !f->always))
 		return REFINE_LEFT_OUT;
 	if (r->levels[at] >= REFINE_IN_INTERVALS)
 		return REFINE_LEFT_UNRECORDED;

@@ -132,7 +132,7 @@ void refine_children(struct refine_state *s, uint32_t f, indexes *ret,
 			if (callee == f || s->visited[callee] == s->visit || function->left_out)
 				continue;
 			s->visited[callee] = s->visit;
-			if (!function->skipped && (!function->folded || function->root ||
+			if (!function->skipped && (!function->looked_through || function->root ||
 						   function->always)) {
 				VEC_ADD(ret, callee);
 				continue;

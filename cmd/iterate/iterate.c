@@ -20,7 +20,7 @@
 #include "cmd/commands.h"
 #include "cmd/iterate/iterate_loop.h"
 #include "cmd/messages.h"
-#include "project/build/fold_inline.h"
+#include "project/build/header_functions.h"
 #include "project/build/unit_report.h"
 #include "project/config/data_lock.h"
 #include "project/config/locate.h"
@@ -107,7 +107,7 @@ static int prepare(struct loop *l, struct diag *reterr)
 	if (r < 0)
 		return r;
 	leave_out(l->project, &l->config);
-	fold_inline(l->project, &l->scanned);
+	look_through_header_functions(l->project, &l->scanned);
 	iterate_graph_make(l->project, &l->config, &sync, &l->scanned, &l->graph);
 	warn_untouched(&l->scanned);
 	r = iterate_check_places(l, reterr);

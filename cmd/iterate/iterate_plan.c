@@ -75,8 +75,8 @@ void iterate_graph_make(const struct project *p, const struct config *c, const p
 
 		ret->functions[i] = (struct refine_function){
 			.name = f->name, .file = f->file, .line = f->line, .key = f->key,
-			.root = roots[i], .always = (f->releases && !f->folded) || inside[i],
-			.left_out = f->left_out, .folded = f->folded, .start = is_start(f, called[i]),
+			.root = roots[i], .always = (f->releases && !f->looked_through) || inside[i],
+			.left_out = f->left_out, .looked_through = f->looked_through, .start = is_start(f, called[i]),
 			.skipped = f->file ? f->skipped : "its file is not known",
 		};
 	}

@@ -172,9 +172,9 @@ void choose_plan(const struct project *p, const struct config *c, const units *s
 	for (size_t i = 0; i < p->functions.cnt; i++) {
 		const struct project_function *f = &p->functions.items[i];
 
-		if ((f->releases && !f->folded) || s.begins_inside[i])
+		if ((f->releases && !f->looked_through) || s.begins_inside[i])
 			plan_add_shown(ret, PLAN_ALWAYS, f->key, f->file, f->line, f->name);
-		else if (s.distance[i] == 0 || (s.distance[i] != DISTANCE_NONE && !f->folded))
+		else if (s.distance[i] == 0 || (s.distance[i] != DISTANCE_NONE && !f->looked_through))
 			plan_add_shown(ret, PLAN_IN_INTERVALS, f->key, f->file, f->line, f->name);
 	}
 	*ret_root_cnt = s.root_cnt;

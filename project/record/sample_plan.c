@@ -8,7 +8,7 @@
 #include "base/banned.h"
 #include "base/map.h"
 #include "project/build/choose_plan.h"
-#include "project/build/fold_inline.h"
+#include "project/build/header_functions.h"
 #include "project/record/sample_plan.h"
 #include "project/runs/project.h"
 
@@ -26,7 +26,7 @@ int sample_plan(struct store *s, const struct config *c, struct plan *plan, stru
 	if (r < 0)
 		return r;
 	if (plan->all == PLAN_OFF)
-		fold_inline(p, &scanned);
+		look_through_header_functions(p, &scanned);
 	roots = xcalloc(p->functions.cnt + 1, sizeof(*roots));
 	inside = xcalloc(p->functions.cnt + 1, sizeof(*inside));
 	choose_roots(p, c, &scanned, roots, inside);

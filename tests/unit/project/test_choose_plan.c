@@ -159,7 +159,7 @@ static void test_more_than_have_numbers(void **state)
 	plan_free(all);
 }
 
-/* flush_log releases; folded it has no probe. */
+/* flush_log releases; looked through, it has no probe. */
 static void test_folded(void **state)
 {
 	struct plan *plan = plan_new();
@@ -168,8 +168,8 @@ static void test_folded(void **state)
 
 	(void)state;
 	make_project(&p);
-	p.functions.items[FLUSH].folded = true;
-	p.functions.items[APPEND].folded = true;
+	p.functions.items[FLUSH].looked_through = true;
+	p.functions.items[APPEND].looked_through = true;
 	choose(&p, "handle_request", 2, plan, &roots);
 	assert_int_equal(level(&p, plan, FLUSH), PLAN_OFF);
 	assert_int_equal(level(&p, plan, APPEND), PLAN_OFF);

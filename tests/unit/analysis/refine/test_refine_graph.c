@@ -88,7 +88,7 @@ static void test_left_out(void **state)
 	refinement_free(w.r);
 }
 
-/* r calls i, which is folded, i calls c: c is r's child, and nothing is said of i. */
+/* r calls i, which is looked through, i calls c: c is r's child, and nothing is said of i. */
 static void test_folded(void **state)
 {
 	static const char *const names[] = { "r", "i", "c", NULL };
@@ -98,7 +98,7 @@ static void test_folded(void **state)
 
 	(void)state;
 	world_make(&w, names, calls);
-	w.functions[1].folded = true;
+	w.functions[1].looked_through = true;
 	world_start(&w, REFINE_BUDGET, 3);
 	assert_string_equal(world_recorded(&w), "rc");
 	f = found_new(100, 100000);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * fold_inline.h - functions of headers that many units include: inline, static, members of classes and templates.
+ * header_functions.h - functions of headers that many units include: inline, static, members of classes and templates.
  *
  * A probe in such a function costs twice: every unit that includes the header is compiled again, and
  * what the compiler would have folded into its caller becomes two time stamps.  In PostgreSQL lnext,
@@ -12,16 +12,16 @@
  * With probes in all of them the default plan compiles 786 of MariaDB's 802 units again, without 475.
  * `vprof build --functions` records the named functions.
  */
-#ifndef PROJECT_BUILD_FOLD_INLINE_H
-#define PROJECT_BUILD_FOLD_INLINE_H
+#ifndef PROJECT_BUILD_HEADER_FUNCTIONS_H
+#define PROJECT_BUILD_HEADER_FUNCTIONS_H
 
 #include "instrumenter/scan/scan.h"
 #include "store/store.h"
 
-enum { FOLD_LINES = 16, FOLD_UNITS = 16 };	/* fewer lines, and in more units */
-enum { FOLD_ANY_LENGTH_UNITS = 128 };		/* in more units, however long */
+enum { HEADER_LINES = 16, HEADER_UNITS = 16 };	/* fewer lines, and in more units */
+enum { HEADER_ANY_LENGTH_UNITS = 128 };		/* in more units, however long */
 
-/* Sets folded of p's functions, and releases of those that call a folded one that releases. */
-void fold_inline(struct project *p, const units *scanned);
+/* Sets looked_through of p's functions, and releases of those that call such a one that releases. */
+void look_through_header_functions(struct project *p, const units *scanned);
 
 #endif

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_fold_inline.c - what is folded: short in many units, or of any length in very many; and who releases
- * then: the callers of a folded function that does.
+ * test_header_functions.c - what is looked through: short in many units, or of any length in very many; and who releases
+ * then: the callers of such a function that does.
  */
 #include "tests/unit/cmocka_all.h"
 
 #include "base/banned.h"
-#include "project/build/fold_inline.h"
+#include "project/build/header_functions.h"
 
-/* Whether a function of so many lines in so many units is folded. */
+/* Whether a function of so many lines in so many units is looked through. */
 static bool folds(uint32_t lines, unsigned unit_cnt)
 {
 	_cleanup_(project_freep) struct project *p = xcalloc(1, sizeof(*p));
 	struct scan_function here = { .key = 7 };
 	struct unit unit = { .functions = { &here, 1, 1 } };
 	units scanned = { NULL, 0, 0 };
-	bool folded;
+	bool looked_through;
 
 	for (unsigned i = 0; i < unit_cnt; i++)
 		VEC_ADD(&scanned, &unit);
 	p->arena = arena_new();
 	VEC_ADD(&p->functions, (struct project_function){ .key = 7, .line = 10, .end_line = 9 + lines });
-	fold_inline(p, &scanned);
-	folded = p->functions.items[0].folded;
+	look_through_header_functions(p, &scanned);
+	looked_through = p->functions.items[0].looked_through;
 	VEC_RELEASE(&scanned);
-	return folded;
+	return looked_through;
 }
 
 static void test_short(void **state)
@@ -67,9 +67,9 @@ static void test_callers_release(void **state)
 								  .releases = i == UNLOCK });
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
 		VEC_ADD(&p->calls, calls[i]);
-	fold_inline(p, &scanned);
-	assert_true(p->functions.items[UNLOCK].folded && p->functions.items[UNLOCK_TABLE].folded);
-	assert_false(p->functions.items[COMMIT].folded);
+	look_through_header_functions(p, &scanned);
+	assert_true(p->functions.items[UNLOCK].looked_through && p->functions.items[UNLOCK_TABLE].looked_through);
+	assert_false(p->functions.items[COMMIT].looked_through);
 	assert_true(p->functions.items[COMMIT].releases);
 	assert_false(p->functions.items[POINTER].releases);
 	assert_false(p->functions.items[OTHER].releases);

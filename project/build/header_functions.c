@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * fold_inline.c - functions of headers that many units include.
+ * header_functions.c - functions of headers that many units include.
  *
- * Example: list_head, 4 lines, in 900 units, is folded.  heap_insert, in one unit, is not; neither is a function of
+ * Example: list_head, 4 lines, in 900 units, is looked through.  heap_insert, in one unit, is not; neither is a function of
  * 40 lines in 20 units: the compiler does not inline that one. unlock_list, 3 lines in 900 units, calls
  * pthread_mutex_unlock: its callers release.
  */
@@ -10,9 +10,9 @@
 
 #include "base/banned.h"
 #include "base/map.h"
-#include "project/build/fold_inline.h"
+#include "project/build/header_functions.h"
 
-/* Passes releases on to callers, through folded functions that call folded ones. */
+/* Passes releases on to callers, through looked-through functions that call others. */
 static void pass_on_releases(struct project *p)
 {
 	bool changed = true;
@@ -24,20 +24,20 @@ static void pass_on_releases(struct project *p)
 			const struct project_function *callee = &p->functions.items[c->callee];
 			struct project_function *caller = &p->functions.items[c->caller];
 
-			if (c->may || !callee->folded || !callee->releases || caller->releases)
+			if (c->may || !callee->looked_through || !callee->releases || caller->releases)
 				continue;
 			caller->releases = true;
-			changed |= caller->folded;
+			changed |= caller->looked_through;
 		}
 	}
 }
 
-static bool is_folded(const struct project_function *f, uint64_t unit_cnt)
+static bool is_looked_through(const struct project_function *f, uint64_t unit_cnt)
 {
-	return (unit_cnt > FOLD_UNITS && f->end_line - f->line < FOLD_LINES) || unit_cnt > FOLD_ANY_LENGTH_UNITS;
+	return (unit_cnt > HEADER_UNITS && f->end_line - f->line < HEADER_LINES) || unit_cnt > HEADER_ANY_LENGTH_UNITS;
 }
 
-void fold_inline(struct project *p, const units *scanned)
+void look_through_header_functions(struct project *p, const units *scanned)
 {
 	_cleanup_(map_freep) struct map *unit_cnts = map_new();
 
@@ -49,7 +49,7 @@ void fold_inline(struct project *p, const units *scanned)
 		uint64_t unit_cnt = 0;
 
 		map_get(unit_cnts, f->key, &unit_cnt);
-		f->folded = is_folded(f, unit_cnt);
+		f->looked_through = is_looked_through(f, unit_cnt);
 	}
 	pass_on_releases(p);
 }
