@@ -260,6 +260,8 @@ void options_print_help(const struct cmd *cmd)
 	const struct option_desc *options = cmd_options(cmd);
 
 	printf("usage: vprof %s %s\n\n%s\n", cmd->name, cmd->synopsis, cmd->summary);
+	if (cmd->print_words)
+		cmd->print_words();
 	if (options && options->help) {
 		printf("\noptions:\n");
 		for (const struct option_desc *o = options; o->help; o++)

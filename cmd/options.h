@@ -23,6 +23,7 @@ struct cmd {
 	const struct option_desc *options;	/* ends in OPT_END; NULL: the command reads its own words */
 	const struct option_desc *(*all_options)(void);		/* replaces options if they consist of several tables */
 	int (*run)(int argc, char **argv);	/* argv[0] is the command's name; returns the exit status */
+	void (*print_words)(void);		/* for the help: lists what its first word can be; NULL: nothing to list */
 	const char *const *examples;		/* ends in NULL; NULL: none */
 };
 

@@ -408,6 +408,13 @@ static const struct option_desc *show_options(void)
 	return option_table_end(&table);
 }
 
+static void print_views(void)
+{
+	printf("\nviews:\n");
+	for (size_t i = 0; i < report_view_cnt; i++)
+		printf("  %-16s %s\n", report_views[i]->name, report_views[i]->summary);
+}
+
 static const char *const show_examples[] = {
 	"vprof show variance-tree", "vprof show factors --paper --format json",
 	"vprof show critical-path --slowest 1", NULL
@@ -416,5 +423,5 @@ static const char *const show_examples[] = {
 const struct cmd cmd_show = {
 	.name = "show", .synopsis = "VIEW [RUN] [--format text|json|csv]",
 	.summary = "print what a run found",
-	.all_options = show_options, .run = show_run, .examples = show_examples,
+	.all_options = show_options, .print_words = print_views, .run = show_run, .examples = show_examples,
 };

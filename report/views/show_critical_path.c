@@ -345,7 +345,7 @@ static const struct option_desc options[] = {
 };
 
 const struct view view_critical_path = {
-	.name = "critical-path", .summary = "what one interval spent its time on (--interval SID, --slowest N)",
+	.name = "critical-path", .summary = "where one interval spent its time (--interval SID, --slowest N)",
 	.needs = NEEDS_FINDINGS | NEEDS_SID | NEEDS_TRACE, .options = options,
 	.make = make_critical_path, .release = release_critical_path,
 	.text = critical_path_text, .json = critical_path_json, .csv = critical_path_csv,

@@ -535,7 +535,7 @@ static void factors_csv(FILE *out, const struct view_input *in)
 }
 
 const struct view view_factors = {
-	.name = "factors", .summary = "what to look into, best first (--paper, --k, --threshold, --all)",
+	.name = "factors", .summary = "what to investigate, best first (--paper, --k, --threshold, --all)",
 	.needs = NEEDS_FINDINGS,
 	.text = factors_text, .json = factors_json, .csv = factors_csv,
 };

@@ -254,7 +254,7 @@ static const struct option_desc options[] = {
 };
 
 const struct view view_criticality = {
-	.name = "criticality", .summary = "what runs while few other threads can (--nmin)",
+	.name = "criticality", .summary = "what runs while few other threads can run (--nmin)",
 	.needs = NEEDS_TRACE, .options = options, .make = make_criticality, .release = release_criticality,
 	.text = criticality_text, .json = criticality_json, .csv = criticality_csv,
 };

@@ -14,6 +14,8 @@ for c in demo init annotate cc build record analyze show sql import export; do
 	expect 0 "$VPROF" $c --help
 	says "usage: vprof $c"
 done
+expect 0 "$VPROF" show --help
+says "views:" "wait-graph       which threads wait for which"
 
 # No data yet.
 expect 3 "$VPROF" show summary
