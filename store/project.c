@@ -167,7 +167,7 @@ static int add_function(struct project *p, const void *row, void *indexes)
 	VEC_ADD(&p->functions, (struct project_function){
 		.key = f->key, .name = f->name, .file = f->file, .line = f->line,
 		.end_line = f->end_line, .releases = f->releases, .probed = f->probed,
-		.is_static = f->is_static, .is_inline = f->is_inline, .skipped = f->skipped, .no_return = f->no_return,
+		.is_static = f->is_static, .skipped = f->skipped, .no_return = f->no_return,
 		.address_taken = f->address_taken, .type = f->type,
 	});
 	map_set(indexes, f->key, p->functions.cnt - 1);

@@ -38,7 +38,7 @@ struct project_function {		/* in order of file, line */
 	uint64_t key;
 	const char *name, *file;
 	uint32_t line, end_line;	/* of the body; end_line is 0 in a run's own graph */
-	bool releases, probed, is_static, is_inline, no_return;
+	bool releases, probed, is_static, no_return;
 	bool address_taken;
 	const char *type;		/* "void *(void *)"; NULL if unknown */
 	bool left_out;			/* its calls do not count; set by the reader, project/runs/leave_out.h */
