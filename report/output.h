@@ -13,9 +13,6 @@ json_t *json_document(const char *name);
 /* The same with run, interval and warnings: what every view of results starts with. */
 json_t *json_results(const char *name, const struct view_input *in);
 
-/* The sentence of the view, and what it is made of. */
-json_t *sentence_json(const struct view_input *in);
-
 /* text as valid UTF-8; NULL is null. */
 json_t *json_text(const char *text);
 

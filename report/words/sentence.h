@@ -29,4 +29,9 @@ char *node_label(const struct node *n, bool utf8);
 char *part_label(const struct part *p, bool utf8);
 char *factor_label(const struct factor *f, bool utf8);
 
+/* sentence_json.c: the sentence of the view, and what it is made of. */
+struct json_t;
+struct view_input;
+struct json_t *sentence_json(const struct view_input *in);
+
 #endif
