@@ -95,7 +95,7 @@ static const char *help_of_format(void)
 	static struct str text;
 
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
-		str_addf(&text, "%s%s%s", i ? ", " : "", formats[i]->name, i ? "" : " (the default)");
+		option_help_add(&text, i, ARRAY_SIZE(formats), formats[i]->name, i ? NULL : "the default");
 	return str_cstr(&text);
 }
 

@@ -126,17 +126,14 @@ static int import_run(int argc, char **argv)
 	return format->announce ? format->announce(&run, trace) : announce_findings(store, &run, findings);
 }
 
-/* "what the files are: tuples, or perf (what perf script prints)"; lives as long as the process. */
+/* "format of the files: tuples, or perf (output of perf script)"; lives as long as the process. */
 static const char *help_of_from(void)
 {
 	static struct str text;
 
 	str_add(&text, "format of the files: ");
-	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
-		str_addf(&text, "%s%s", i == 0 ? "" : i + 1 < ARRAY_SIZE(formats) ? ", " : ", or ", formats[i]->name);
-		if (formats[i]->help)
-			str_addf(&text, " (%s)", formats[i]->help);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		option_help_add(&text, i, ARRAY_SIZE(formats), formats[i]->name, formats[i]->help);
 	return str_cstr(&text);
 }
 

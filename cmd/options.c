@@ -240,6 +240,13 @@ int options_parse(int argc, char **argv, const struct cmd *cmd, struct args *pos
 	return options_parse_command(argc, argv, cmd, positional, NULL, ret_status);
 }
 
+void option_help_add(struct str *help, size_t i, size_t cnt, const char *word, const char *note)
+{
+	str_addf(help, "%s%s", i == 0 ? "" : i + 1 < cnt ? ", " : ", or ", word);
+	if (note)
+		str_addf(help, " (%s)", note);
+}
+
 static void print_option(const struct option_desc *o)
 {
 	_cleanup_(str_release) struct str left = STR_INIT;

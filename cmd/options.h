@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/option.h"
 #include "base/proc.h"
+#include "base/str.h"
 
 struct cmd {
 	const char *name, *synopsis, *summary;
@@ -34,6 +35,9 @@ const struct option_desc *cmd_options(const struct cmd *cmd);
 typedef VEC(struct option_desc) option_table;
 void option_table_add(option_table *table, const struct option_desc *rows);	/* up to OPT_END; NULL: none */
 const struct option_desc *option_table_end(option_table *table);
+
+/* Adds one of cnt words, and a note about it or NULL, to an option's help: "tuples (the default), or perf". */
+void option_help_add(struct str *help, size_t i, size_t cnt, const char *word, const char *note);
 
 /*
  * Parses argv[1..] by cmd_options(cmd).  Words go to positional; what follows "--" is returned in
