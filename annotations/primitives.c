@@ -183,8 +183,8 @@ static int bad_primitive(enum primitive_role role, const char *text, struct diag
 				   "stand for the arguments and the result");
 	add_classes(&classes);
 	return diag_remedy(reterr, -EINVAL,
-			   "write FUNCTION(EXPRESSION): the object, where argN stands for an argument; behind it may "
-			   "stand %s, spins=no, and takes=ppi (pointer, pointer, integer)", str_cstr(&classes));
+			   "write FUNCTION(EXPRESSION): the object, where argN stands for an argument; it may be followed "
+			   "by %s, spins=no, and takes=ppi (pointer, pointer, integer)", str_cstr(&classes));
 }
 
 int primitive_parse(enum primitive_role role, const char *text, struct primitive *ret,
@@ -289,8 +289,8 @@ int primitives_read(const char *path, primitives *list, struct diag *reterr)
 			continue;
 		}
 		if (parse_table_line(line, &p, NULL) < 0)
-			return diag_set(reterr, EXIT_USAGE, -EINVAL, "%s:%u: '%s': ROLE = FUNCTION(...) "
-					"or builtin FUNCTION ROLE was expected", path, line_no, line);
+			return diag_set(reterr, EXIT_USAGE, -EINVAL, "%s:%u: '%s': expected ROLE = FUNCTION(...) "
+					"or builtin FUNCTION ROLE", path, line_no, line);
 		p.of_table = true;
 		p.is_cxx = is_cxx;
 		VEC_ADD(list, p);

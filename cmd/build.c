@@ -95,7 +95,7 @@ static void print_skipped(const units *list)
 		const struct unit *unit = list->items[u];
 
 		if (unit->misread && !unit_is_uncounted(unit))
-			note_line("'%s' was not understood in whole, calls in it may be missing: %s",
+			note_line("'%s' was not fully understood, calls in it may be missing: %s",
 				  unit->source, unit->misread);
 		for (size_t i = 0; i < unit->functions.cnt; i++) {
 			const struct scan_function *f = &unit->functions.items[i];
@@ -127,7 +127,7 @@ static void print_summary(const units *list)
 	note_line("%zu unit%s, %zu function%s, %zu of them probed (vprof show coverage lists them)",
 		  list->cnt, list->cnt == 1 ? "" : "s", functions,
 		  functions == 1 ? "" : "s", probed);
-	note_line("next: vprof record -- COMMAND   (COMMAND puts load on the program and ends by itself)");
+	note_line("next: vprof record -- COMMAND   (COMMAND puts load on the program, and ends)");
 }
 
 /* ---- the stages ---- */
@@ -161,7 +161,7 @@ static int build(struct store *s, const struct config *c, char *const *given, st
 		r = check_places(s, c, &scanned, &unused, reterr);
 	}
 	if (unused.len)
-		warn_line("%s: nothing in the build is called so: %s", c->path, unused.data);
+		warn_line("%s: nothing in the build has this name: %s", c->path, unused.data);
 	if (r == 0)
 		print_summary(&scanned);
 	return r;

@@ -32,7 +32,7 @@ static int add_run(struct store *s, const struct run *run, run_parts *parts, str
 			if (parts->items[k].run == own.items[i].run) {
 				diag_set(reterr, EXIT_USAGE, -EEXIST, "run %" PRIu32 " would be in it twice",
 					 own.items[i].run);
-				return diag_remedy(reterr, -EEXIST, "vprof show runs tells what runs were merged from");
+				return diag_remedy(reterr, -EEXIST, "vprof show runs lists the parts of merged runs");
 			}
 		VEC_ADD(parts, own.items[i]);
 		own.items[i].path = own.items[i].kernel = NULL;

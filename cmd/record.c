@@ -156,7 +156,7 @@ static int take_attach(struct attach *a, struct store *s, struct diag *reterr)
 	if (arg_pid)
 		VEC_ADD(&a->pids, (pid_t)arg_pid);
 	if (arg_duration && !arg_pid && !arg_attach) {
-		diag_set(reterr, EXIT_USAGE, -EINVAL, "record: --duration is of a process that runs already");
+		diag_set(reterr, EXIT_USAGE, -EINVAL, "record: --duration needs -p or --attach");
 		return diag_remedy(reterr, -EINVAL, "vprof record -p PID --duration 10s");
 	}
 	if (arg_duration && !parse_duration(arg_duration, &a->duration_ns)) {

@@ -118,11 +118,11 @@ int drainer_open(const struct drainer_options *o, struct drainer **ret, struct d
 	if (r) {
 		drain_free(d);
 		if (o->arena_dir)
-			diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot allocate the memory for recording, in '%s': %s",
+			diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot allocate the recording buffer, in '%s': %s",
 				 o->arena_dir, strerror(-r));
 		else
 			diag_set(reterr, EXIT_ENVIRONMENT, r,
-				 "cannot allocate the memory for recording, in /dev/shm or beside '%s': %s",
+				 "cannot allocate the recording buffer, in /dev/shm or beside '%s': %s",
 				 o->trace_path, strerror(-r));
 		return diag_remedy(reterr, r, "free some space in %s, 200 MB are enough",
 				   o->arena_dir ? o->arena_dir : "/dev/shm");

@@ -164,16 +164,16 @@ static int refused(pid_t pid, int r, struct diag *reterr)
 		remedy = "vprof build -- make   (and start it anew; or start it under vprof record)";
 	} else if (r == -EBUSY) {
 		why = "another vprof record is at it";
-		remedy = "vprof record --snapshot RUN says what that one has";
+		remedy = "vprof record --snapshot RUN analyses what that recording has";
 	} else if (r == -EPERM) {
-		why = "that takes the rights of a debugger";
+		why = "that needs a debugger's permissions";
 		remedy = "become its user, or root; where debugging is restricted, sysctl kernel.yama.ptrace_scope=0";
 	} else if (r == -ENOTSUP) {
 		why = "it has a system call filter that may end it when it attaches: one that the runtime did not see being installed, "
 		      "or that does not permit it";
 		remedy = "start it under vprof record: then what the filter permits is known before it is in force";
 	} else if (r == -ENXIO) {
-		why = "it does not see the memory for recording: its root, or its /dev/shm, is another";
+		why = "it does not see the recording buffer: its root, or its /dev/shm, is another";
 		remedy = "vprof record --arena DIR -p PID, a directory that both see by the same name";
 	} else if (r == -ESRCH) {
 		why = "there is no such process";
@@ -192,7 +192,7 @@ int drainer_invite(struct drainer *d, pid_t pid, unsigned *ret_cnt, struct diag 
 	if (cnt == TREE_MAX) {
 		diag_set(reterr, EXIT_ENVIRONMENT, -E2BIG, "process %ld has %d descendants or more, and all of them cannot be "
 			 "invited", (long)pid, TREE_MAX - 1);
-		return diag_remedy(reterr, -E2BIG, "-p of those that serve the requests");
+		return diag_remedy(reterr, -E2BIG, "give -p those that serve the requests");
 	}
 	for (size_t i = 0; i < cnt; i++) {
 		int r = invite(d, tree[i]);

@@ -27,7 +27,7 @@ double probing_overall(const struct findings *f)
 static void add_not_measured(struct str *to, const struct findings *f)
 {
 	if (f->interval.cnt < PROBING_GROUP_MIN || f->probing.root_only_cnt < PROBING_GROUP_MIN)
-		str_addf(to, "not measured, that takes %d intervals in full and as many root-only", PROBING_GROUP_MIN);
+		str_addf(to, "not measured: needs %d intervals in full and as many root-only", PROBING_GROUP_MIN);
 	else
 		str_add(to, "not measurable here: latencies vary too much for so few intervals");
 }

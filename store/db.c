@@ -21,7 +21,7 @@ static const struct {
 	const char *what, *remedy;
 } errors[] = {
 	{ SQLITE_FULL, -ENOSPC, EXIT_ENVIRONMENT, "the disk is full",
-	  "make room, then run the command again: nothing was half written" },
+	  "make room, then run the command again: the database is unchanged" },
 	{ SQLITE_BUSY, -EBUSY, EXIT_ENVIRONMENT, "another program keeps it locked",
 	  "wait for the other vprof (or sqlite3) to end, then run the command again" },
 	{ SQLITE_LOCKED, -EBUSY, EXIT_ENVIRONMENT, "another program keeps it locked",
@@ -35,9 +35,9 @@ static const struct {
 	{ SQLITE_IOERR, -EIO, EXIT_ENVIRONMENT, "reading or writing it failed",
 	  "check the disk that holds the data directory" },
 	{ SQLITE_NOTADB, -EBADMSG, EXIT_DATA, "it is not a database",
-	  "move the file away; the runs' traces beside it are not touched by that" },
+	  "move the file away; the runs' traces beside it are kept" },
 	{ SQLITE_CORRUPT, -EBADMSG, EXIT_DATA, "it is damaged",
-	  "move the file away; the runs' traces beside it are not touched by that" },
+	  "move the file away; the runs' traces beside it are kept" },
 };
 
 int db_error(struct store *s, struct diag *reterr)

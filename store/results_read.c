@@ -265,8 +265,7 @@ static int read_table(struct reading *x, size_t table, struct diag *reterr)
 		if (tables[table].add(x, st) == 0)
 			continue;
 		sqlite3_reset(st);
-		diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' is damaged: table %s does not fit"
-			 " together", x->s->path, tables[table].what);
+		diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' is damaged: table %s contradicts itself", x->s->path, tables[table].what);
 		return diag_remedy(reterr, -EBADMSG, "vprof analyze computes the run's results anew");
 	}
 	return r;

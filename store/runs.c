@@ -85,8 +85,8 @@ static int check_name(struct store *s, const struct run *r, struct diag *reterr)
 	if (!r->name)
 		return 0;
 	if (r->name[strspn(r->name, "0123456789")] == '\0') {
-		diag_set(reterr, EXIT_USAGE, -EINVAL, "'%s' cannot be the name of a run: a name"
-			 " needs something besides digits", r->name);
+		diag_set(reterr, EXIT_USAGE, -EINVAL, "'%s' cannot be the name of a run: a name "
+			 "must not consist of digits only", r->name);
 		return diag_remedy(reterr, -EINVAL, "-o run-%s", r->name);
 	}
 	ret = db_prepare(s, STMT_RUN_NAME_TAKEN, &st, reterr);

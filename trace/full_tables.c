@@ -15,7 +15,7 @@ static const struct {
 	[TABLE_FUNCTIONS] = { "functions", "probes are in functions without a number",
 		"their calls are not recorded, and their time counts as their callers' own: " FEWER },
 	[TABLE_LABELS] = { "names of intervals and work", "uses were of names without a number",
-		"such intervals are all named '?': give them fewer names, and tell them apart by key" },
+		"such intervals are all named '?': use fewer names, and distinguish them by key" },
 	[TABLE_TEXT] = { "bytes for names", "names had no room",
 		"these functions have a number in place of their name: " FEWER },
 	[TABLE_THREADS] = { "threads at the same time", "times a thread had no room",
@@ -24,12 +24,12 @@ static const struct {
 		"they are not recorded, and their time counts as the own time of the innermost call that is: probe fewer functions "
 		"that call themselves (vprof build --functions)" },
 	[TABLE_INTERVALS] = { "intervals open at once on a thread", "times a thread lost sight of its outermost interval",
-		"what it does for that one afterwards is missing there: mark fewer intervals inside each other" },
+		"its later work for that interval is missing: mark fewer intervals inside each other" },
 	[TABLE_LOCKS] = { "listed locks asked for at once on a thread", "times the outermost one was forgotten",
 		"its wait is not recorded: list fewer of the functions that call each other under [sync]" },
 	[TABLE_UNITS] = { "compiled units", "probes are in units for which there was no memory",
 		"their calls may be missing: give the program more memory" },
-	[TABLE_NOTES] = { NULL, "probes are in parts of the program that do not carry which functions to record (an older vprof built "
+	[TABLE_NOTES] = { NULL, "probes are in parts of the program that do not say which functions to record (an older vprof built "
 		"them, or their section .vprof was removed), and the plan here does not know them",
 		"their calls are not recorded, and their time counts as their callers' own: build the program again and leave its "
 		"section .vprof in it, or record with the data directory of its build (vprof -d DIR)" },

@@ -28,9 +28,9 @@ static void warn_losses(const struct analysis *a)
 
 	if (l->stacks > 0)
 		findings_warn(a->f, "stacks",
-			      "%" PRIu64 " times it could not be told on which stack of its thread a call was (fibers, "
-			      "coroutines): the %" PRIu64 " intervals under way then are left out, for functions of others "
-			      "may stand in them. It can be told where stacks are switched by swapcontext(), or each has "
+			      "%" PRIu64 " times it was unknown on which stack of its thread a call was (fibers, "
+			      "coroutines): the %" PRIu64 " intervals under way then are left out, because they may contain "
+			      "functions of others. It is known if stacks are switched by swapcontext(), or if each has "
 			      "64 kB or a guard page of its own", l->stacks, lost);
 	if (l->records == 0 && (l->stacks > 0 || lost == 0 || losses_have_holes(l)))
 		return;
@@ -89,9 +89,9 @@ static void warn_cut_off(const struct analysis *a, const struct lives *lives)
 		return;
 	name_cut_threads(a->t, lives, &threads, &last);
 	findings_warn(a->f, "cut-off",
-		      "the recording was cut off %.3g s after its first record, for its recorder was killed or could "
-		      "not write: of the 0.1 s before, or the last 32 kB of a thread's records, some are missing, and all that came then (%s); %" PRIu64
-		      " bytes of a half-written block are left out; what is there is whole",
+		      "the recording was cut off %.3g s after its first record, because its recorder was killed or could "
+		      "not write: some records of the 0.1 s before, or of a thread's last 32 kB, are missing, and all later ones (%s); %" PRIu64
+		      " bytes of a half-written block are left out; the other records are complete",
 		      (double)(last - first) / 1e9,
 		      threads.len ? str_cstr(&threads) : "no thread was left", a->t->losses.cut_bytes);
 }
@@ -133,15 +133,14 @@ static void warn_no_waker(const struct analysis *a, const struct counted_interva
 	if (u->waited_ns > 0 && (double)u->no_waker_ns > NO_WAKER_SHARE * (double)u->waited_ns)
 		findings_warn(a->f, "no-waker",
 			      "for %.0f %% of the time spent waiting for locks, conditions and threads "
-			      "it is not known who ended the wait: list the primitive that lets go "
-			      "under [sync] release; or a lock changed hands more than 64 times in one wait, of which only the first are told",
+			      "the waker is unknown: list the primitive that releases "
+			      "under [sync] release; or a lock changed hands more than 64 times in one wait, of which only the first are recorded",
 			      100 * (double)u->no_waker_ns / (double)u->waited_ns);
 	if (u->io_waited_ns > 0 && (double)u->io_no_waker_ns > NO_WAKER_SHARE * (double)u->io_waited_ns &&
 	    (double)u->io_no_waker_ns > IO_SHARE_MIN * latency_ns)
 		findings_warn(a->f, "no-waker",
-			      "for %.0f %% of the time spent waiting for files and connections it is not known who ended "
-			      "the wait: a disk did, or somebody who is not recorded, or a call that vprof does not "
-			      "know; record --kernel tells which",
+			      "for %.0f %% of the time spent waiting for files and connections the waker is unknown: a disk, "
+			      "a thread that is not recorded, or a call that vprof does not know; record --kernel names it",
 			      100 * (double)u->io_no_waker_ns / (double)u->io_waited_ns);
 }
 
@@ -183,7 +182,7 @@ static void warn_reckoned_cost(const struct analysis *a, double overhead)
 	if (!recorded || cost <= overhead)
 		return;
 	findings_warn(a->f, "probe-cost",
-		      "%.0f calls an interval were recorded: probes are reckoned to be %.0f %% of its time outside "
+		      "%.0f calls an interval were recorded: probes are estimated to take %.0f %% of its time outside "
 		      "the queue or more, the budget is %.3g %%; vprof iterate keeps to it, vprof record --sample "
 		      "1/16 measures what they cost", calls, cost * 100, overhead * 100);
 }
@@ -281,8 +280,7 @@ static void warn_heavy_tail(const struct analysis *a, const struct carriers *c)
 	if (c->effective_cnt >= fmin(EFFECTIVE_MIN, (double)a->full->recorded_cnt / 10))
 		return;
 	findings_warn(a->f, "few-intervals",
-		      "the latency's tail is so heavy that only about %.0f of %zu intervals speak of the variance: "
-		      "confidence intervals are too narrow, run longer", c->effective_cnt, a->full->recorded_cnt);
+		      "the latency's tail is so heavy that only about %.0f of %zu intervals carry the variance: confidence intervals are too narrow, run longer", c->effective_cnt, a->full->recorded_cnt);
 }
 
 /* The first of the ranking by shares of all intervals. */
@@ -456,8 +454,8 @@ static void add_hedge(const struct analysis *a, const struct told_pair *p)
 static void add_either(const struct analysis *a, const struct told_pair *p)
 {
 	findings_warn(a->f, "either",
-		      "intervals take their time in %s or in %s, seldom in both: the shares of these two are of which of them "
-		      "an interval had. Where these are two kinds of requests, give each its own name (VPROF_BEGIN, or an "
+		      "intervals take their time in %s or in %s, seldom in both: the shares of these two say which of them an interval "
+		      "had. If these are two kinds of requests, give each its own name (VPROF_BEGIN, or an "
 		      "[interval] section each)", p->labels[0], p->labels[1]);
 }
 

@@ -54,8 +54,8 @@ static void check_installation(struct diagnosis *d)
 	}
 	if (missing)
 		diagnosis_add(d, "vprof", DIAGNOSIS_PROBLEM,
-			      "make install, as a whole; or run vprof from the directory it was built in",
-			      "'%s' is not there: this vprof is not installed whole", missing);
+			      "make install; or run vprof from the directory it was built in",
+			      "'%s' is not there: this vprof is installed incompletely", missing);
 	else if (read_primitives(&none, &tables, &diag) < 0)
 		diagnosis_add(d, "vprof", DIAGNOSIS_PROBLEM, "make install, as a whole", "%s", diag.text);
 	else
@@ -132,8 +132,8 @@ static void check_clock(struct diagnosis *d)
 
 	if (!steady)
 		diagnosis_add(d, "clock", DIAGNOSIS_WARNING,
-			      "hold the frequency (cpupower frequency-set -g performance); on a virtual machine let it "
-			      "have the host's CPU flags",
+			      "hold the frequency (cpupower frequency-set -g performance); on a virtual machine pass the "
+			      "host's CPU flags through",
 			      "the processor's time stamp counter is not invariant: times drift with its frequency");
 	else if (source && strcmp(source, "tsc") != 0 && !strstr(source, "kvm") && !strstr(source, "hyperv"))
 		diagnosis_add(d, "clock", DIAGNOSIS_WARNING,
@@ -176,7 +176,7 @@ static void check_kernel(struct diagnosis *d)
 		diagnosis_add(d, "kernel", DIAGNOSIS_OK, NULL, "vprof record --kernel is permitted here");
 	else
 		diagnosis_add(d, "kernel", DIAGNOSIS_NOTE, *diag.remedy ? diag.remedy : NULL,
-			      "recording needs no right of the kernel's; for vprof record --kernel: %s", diag.text);
+			      "recording needs no privilege; for vprof record --kernel: %s", diag.text);
 }
 
 void doctor_machine(struct diagnosis *d)

@@ -55,7 +55,7 @@ static void check_limit(struct diagnosis *d, pid_t pid, const char *whose)
 	if (mib >= (uint64_t)ARENA_MIB * SMALL_PART)
 		return;
 	diagnosis_add(d, name, DIAGNOSIS_WARNING, "raise its hard limit (ulimit -Hv), or the limit to 16 times that; vprof record --buffer 16 takes the least",
-		      "%s has %" PRIu64 " MiB of address space, and the memory for recording takes about %d: it is recorded only if "
+		      "%s has %" PRIu64 " MiB of address space, and the recording buffer takes about %d: it is recorded only if "
 		      "its hard limit may be raised by as much", whose, mib, ARENA_MIB);
 }
 
@@ -90,7 +90,7 @@ static void check_namespaces(struct diagnosis *d, pid_t pid, const char *whose)
 	snprintf(path, sizeof(path), "/proc/%d/root/dev/shm", (int)pid);
 	if (stat("/dev/shm", &ours) == 0 && (stat(path, &theirs) != 0 || theirs.st_dev != ours.st_dev || theirs.st_ino != ours.st_ino))
 		diagnosis_add(d, name, DIAGNOSIS_WARNING, "vprof record --arena DIR, a directory that both see by the same name",
-			      "%s has another /dev/shm, or none, so it does not see the memory for recording there", whose);
+			      "%s has another /dev/shm, or none, so it does not see the recording buffer there", whose);
 	if (is_other(pid, "pid"))
 		diagnosis_add(d, name, DIAGNOSIS_NOTE, NULL,
 			      "%s is in another PID namespace: numbers of processes and threads are those of that one", whose);

@@ -95,7 +95,7 @@ static void check_privileges(struct diagnosis *d, const char *path)
 	if (set_id || capable)
 		diagnosis_add(d, name, DIAGNOSIS_PROBLEM,
 			      "record a copy without them (cp drops them), started as the user it would become",
-			      "'%s' %s: it ignores where record tells it to write", path,
+			      "'%s' %s: it ignores the environment that record sets", path,
 			      set_id ? "is set-user-ID or set-group-ID" : "has file capabilities");
 }
 
@@ -125,7 +125,7 @@ static void check_notes(struct diagnosis *d, const char *path, const struct elf 
 	if (!n->unit_cnt) {
 		if (program_names(e, n) != NAMES_CARRIED)
 			diagnosis_add(d, name, DIAGNOSIS_WARNING, BUILD_FIX,
-				      "'%s' does not carry which of its functions to record: an older vprof built it, or its "
+				      "'%s' does not say which of its functions to record: an older vprof built it, or its "
 				      "section .vprof was removed", path);
 		return;
 	}

@@ -29,7 +29,7 @@ static void check_config(struct diagnosis *d)
 	if (!config_path())
 		diagnosis_add(d, "vprof.conf", DIAGNOSIS_NOTE,
 			      "vprof annotate --start FUNCTION --end FUNCTION, unless the sources have VPROF_BEGIN",
-			      "there is none here or above: nothing says what an interval is");
+			      "there is none here or above, so no interval is defined");
 	else if (project_config(&c, &diag) < 0)
 		diagnosis_add(d, "vprof.conf", DIAGNOSIS_PROBLEM, diag.remedy[0] ? diag.remedy : NULL, "%s",
 			      diag.text);
@@ -62,7 +62,7 @@ static void check_room(struct diagnosis *d, const char *dir)
 	free_mib = (uint64_t)fs.f_bavail * fs.f_frsize / MIB;
 	if (free_mib < TRACE_MIB)
 		diagnosis_add(d, "disk", free_mib < TRACE_MIN_MIB ? DIAGNOSIS_PROBLEM : DIAGNOSIS_WARNING,
-			      "vprof -d DIR, or VPROF_DIR, on a larger disk; vprof.data/runs/NNN may go",
+			      "vprof -d DIR, or VPROF_DIR, on a larger disk; or delete a vprof.data/runs/NNN",
 			      "%llu MiB are free in '%s': a trace may end early", (unsigned long long)free_mib, dir);
 	else
 		diagnosis_add(d, "disk", DIAGNOSIS_OK, NULL, "%llu MiB are free in '%s'",
@@ -88,7 +88,7 @@ static bool check_data(struct diagnosis *d, const char *dir)
 		diagnosis_add(d, "data", DIAGNOSIS_PROBLEM, diag.remedy[0] ? diag.remedy : NULL, "%s", diag.text);
 	else if (st.st_mode & 077)
 		diagnosis_add(d, "data", DIAGNOSIS_WARNING, fix,
-			      "'%s' can be read by other users, and what it holds of your program with it", dir);
+			      "other users can read '%s', and so the parts of your program in it", dir);
 	else
 		diagnosis_add(d, "data", DIAGNOSIS_OK, NULL, "'%s'", dir);
 	return true;

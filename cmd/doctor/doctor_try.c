@@ -67,8 +67,8 @@ void doctor_try(struct diagnosis *d)
 	_cleanup_(str_release) struct str said = STR_INIT, good = STR_INIT;
 
 	if (!mkdtemp(dir)) {
-		diagnosis_add(d, "trial", DIAGNOSIS_PROBLEM, "TMPDIR=DIR, one that can be written",
-			      "no directory can be made like '%s'", dir);
+		diagnosis_add(d, "trial", DIAGNOSIS_PROBLEM, "set TMPDIR to a directory that can be written",
+			      "cannot make a directory like '%s'", dir);
 		return;
 	}
 	_cleanup_(freep) char *file = path_join(dir, "try.c"), *conf_file = path_join(dir, "vprof.conf");

@@ -70,7 +70,7 @@ static int take_options(const struct config *c, struct refine_options *ret)
 		return fail_now(EXIT_USAGE, NULL, "iterate: --format is text or json, not '%s'",
 				arg_format);
 	if (arg_ask && !(isatty(STDIN_FILENO) && isatty(STDERR_FILENO)))
-		return fail_now(EXIT_USAGE, "without --ask it decides by itself",
+		return fail_now(EXIT_USAGE, "without --ask it decides automatically",
 				"iterate: --ask needs a terminal to ask on, as standard input and "
 				"standard error");
 	if (ret->k == 0 || ret->max_runs == 0)
@@ -91,7 +91,7 @@ static int no_root(const struct loop *l, struct diag *reterr)
 	diag_set(reterr, EXIT_USAGE, -ENOENT, "no function is known in which an interval starts or ends");
 	if (!untouched)
 		return diag_remedy(reterr, -ENOENT, "vprof annotate --start FUNCTION --end FUNCTION, then vprof build");
-	return diag_remedy(reterr, -ENOENT, "'%s' has VPROF_BEGIN and was %s: compile it without what keeps vprof from it, then "
+	return diag_remedy(reterr, -ENOENT, "'%s' has VPROF_BEGIN and was %s: compile it in a way that vprof can instrument, then "
 			   "vprof build (%.200s)", untouched->source, how_uncounted(untouched), why_uncounted(untouched));
 }
 

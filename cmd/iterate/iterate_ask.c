@@ -2,7 +2,7 @@
 /*
  * iterate_ask.c - `vprof iterate --ask`: the paper's question, for each function that the next run would break down.
  *
- *	deep1 (62.4 % of the variance) calls what is not recorded yet: deep2, deep3
+ *	deep1 (62.4 % of the variance) calls functions that are not recorded yet: deep2, deep3
  *	  go deeper?  [y]es  [n]o  [s]ource  [q]uit: s
  *
  * No holds to the end of the iteration.  The end of the input means quit.  The answer is read byte by byte, so that
@@ -68,7 +68,7 @@ static void print_question(const struct loop *l, const struct refine_question *q
 	_cleanup_(str_release) struct str text = STR_INIT;
 
 	add_subject(l, q, &text);
-	str_add(&text, " calls what is not recorded yet:");
+	str_add(&text, " calls functions that are not recorded yet:");
 	add_callees(l, q, &text);
 	fprintf(stderr, "%s\n", str_cstr(&text));
 }

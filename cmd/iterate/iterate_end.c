@@ -93,13 +93,13 @@ static char *why_stopped(const struct loop *l)
 		str_addf(&s, "there is more to break down, but %u runs were made (--max-runs)",
 			 o->max_runs);
 	else if (strcmp(l->stop, "interrupted") == 0)
-		str_add(&s, "it was interrupted; what was found until then is kept, the same command goes on");
+		str_add(&s, "it was interrupted; the results so far are kept, and the same command continues");
 	else if (strcmp(l->stop, "quit") == 0)
-		str_add(&s, "you ended it; what was found until then is kept, the same command goes on");
+		str_add(&s, "you ended it; the results so far are kept, and the same command continues");
 	else if (strcmp(l->stop, "failed") == 0)
-		str_add(&s, "it failed, see above; what was found until then is kept, the same command goes on");
+		str_add(&s, "it failed, see above; the results so far are kept, and the same command continues");
 	else if (strcmp(l->stop, "command-failed") == 0)
-		str_add(&s, "the command failed (--ignore-status goes on)");
+		str_add(&s, "the command failed (--ignore-status continues)");
 	else
 		str_add(&s, l->stop);
 	add_left(l, &s);

@@ -153,12 +153,12 @@ static int go_on(struct loop *l, const iterations *whole, struct diag *reterr)
 	if (why_not && ran_out(whole))
 		return 0;
 	if (why_not) {
-		note_line("the iteration that began with run %u is not finished, but %s: beginning anew",
+		note_line("the iteration that began with run %u is not finished, but %s: starting anew",
 			  first_run, why_not);
 		return 0;
 	}
-	note_line("going on with the iteration that began with run %u: %zu run%s of it %s whole, here is "
-		  "the last (--restart begins anew)", first_run, whole->cnt, whole->cnt == 1 ? "" : "s",
+	note_line("continuing the iteration that began with run %u: %zu run%s of it %s complete, here is "
+		  "the last (--restart starts anew)", first_run, whole->cnt, whole->cnt == 1 ? "" : "s",
 		  whole->cnt == 1 ? "is" : "are");
 	return replay(l, whole, reterr);
 }

@@ -455,7 +455,7 @@ static void say_trouble(const struct unit *u)
 	if (u->untouched)
 		launcher_say("vprof cc: %s: compiled untouched: %s", u->source, u->untouched);
 	if (u->misread)
-		launcher_say("vprof cc: %s: not understood in whole: %s", u->source, u->misread);
+		launcher_say("vprof cc: %s: not fully understood: %s", u->source, u->misread);
 }
 
 static uint64_t now_ns(void)

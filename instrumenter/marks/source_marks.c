@@ -84,12 +84,12 @@ static int find_function(struct marking *m, struct marked_function *mf)
 			if (!matches(f, mf->loc))
 				continue;
 			if (mf->scanned && mf->scanned->key != f->key)
-				return refuse(m, mf, "several functions are called so; give FILE:FUNCTION");
+				return refuse(m, mf, "several functions have this name; give FILE:FUNCTION");
 			mf->scanned = f;
 			mf->unit = unit;
 		}
 	}
-	return mf->scanned ? 0 : refuse(m, mf, "no function that the last build compiled is there");
+	return mf->scanned ? 0 : refuse(m, mf, "the last build compiled no function there");
 }
 
 /* ---- the unit, parsed again ---- */
@@ -274,7 +274,7 @@ static int mark_returns(struct marking *m, struct marked_function *mf)
 		size_t at = source_token(mf->file->text, line, "return",
 					 nth_on_line(mf->lines, &returns, i));
 
-		r = at == SOURCE_NONE ? refuse(m, mf, "one of its returns stands in a macro") :
+		r = at == SOURCE_NONE ? refuse(m, mf, "one of its returns is in a macro") :
 					mark_return(m, mf, at);
 	}
 	VEC_RELEASE(&returns.items);
@@ -373,7 +373,7 @@ static int diff_and_write(struct marking *m, struct marked_file *file, struct st
 
 	if (why) {
 		diag_set(m->reterr, EXIT_ENVIRONMENT, -EPERM, "root does not write '%s': %s", file->path, why);
-		return diag_remedy(m->reterr, -EPERM, "run vprof as the user whose sources they are");
+		return diag_remedy(m->reterr, -EPERM, "run vprof as the owner of the sources");
 	}
 	fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)
@@ -408,7 +408,7 @@ int source_marks_insert(const struct source_marks_options *o, const struct inter
 	int r = units_read(o->build_dir, &m.scanned, reterr);
 
 	if (r == 0 && m.scanned.cnt == 0) {
-		r = diag_set(reterr, EXIT_USAGE, -ENODATA, "nothing is known of the sources yet");
+		r = diag_set(reterr, EXIT_USAGE, -ENODATA, "the sources are not known yet");
 		diag_remedy(reterr, r, "vprof build -- make   (it reads them while it compiles)");
 	}
 	if (r == 0)

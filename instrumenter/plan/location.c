@@ -24,7 +24,7 @@ static int bad_location(const char *text, const char *why, struct diag *reterr)
 {
 	diag_set(reterr, EXIT_USAGE, -EINVAL, "'%s' is no location: %s", text, why);
 	return diag_remedy(reterr, -EINVAL, "a location is FUNCTION, FUNCTION@entry, FUNCTION@return, "
-			   "FILE:FUNCTION, FILE:LINE or mark:NAME; behind it may stand "
+			   "FILE:FUNCTION, FILE:LINE or mark:NAME; it may be followed by "
 			   "key=EXPRESSION and if EXPRESSION");
 }
 
@@ -76,7 +76,7 @@ static int parse_function(const char *text, const char *name, const char *at, st
 	else if (at && strcmp(at, "@return") == 0)
 		l->place = PLACE_RETURN;
 	else if (at)
-		return bad_location(text, "after '@' stands entry or return", reterr);
+		return bad_location(text, "'@' is followed by entry or return", reterr);
 	l->function = xstrndup(name, at ? (size_t)(at - name) : strlen(name));
 	if (!is_name(l->function))
 		return bad_location(text, "there is no function name", reterr);

@@ -70,7 +70,7 @@ static int check_expression(const char *role, const struct scan_function *f, con
 	diag_set(reterr, EXIT_USAGE, -EINVAL, "--%s: there is no arg%ld in '%s': '%s' (%s:%u) has %d argument%s", role, n, expression,
 		 f->name, f->file, f->line, cnt, cnt == 1 ? "" : "s");
 	return diag_remedy(reterr, -EINVAL, cnt ? "arg0 is the first one, arg%d the last" :
-			   "without a key the thread tells intervals apart", cnt - 1);
+			   "without a key intervals are distinguished by thread", cnt - 1);
 }
 
 static int check_location(const struct interval_directive *d, const char *role, const struct location *l,

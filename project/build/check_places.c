@@ -76,7 +76,7 @@ static int in_no_unit_with_probes(const char *where, const struct unit *u, const
 {
 	diag_set(reterr, EXIT_USAGE, -ENOENT, "%s is in no unit with probes; '%s' %s was %s: %s", where, u->source, has,
 		 how_uncounted(u), why_uncounted(u));
-	return diag_remedy(reterr, -ENOENT, "compile '%s' without what keeps vprof from it, then vprof build", path_base(u->source));
+	return diag_remedy(reterr, -ENOENT, "compile '%s' in a way that vprof can instrument, then vprof build", path_base(u->source));
 }
 
 /* An untouched unit that seems to contain the place, by its text. */

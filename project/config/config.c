@@ -355,7 +355,7 @@ static void finish_value(struct reader *r)
 		return;
 	}
 	if (!*section)
-		mistake(r, "'%s' stands before any [section]", r->name);
+		mistake(r, "'%s' is before any [section]", r->name);
 	else if (section_known)
 		unknown(r, "key", r->name, section);
 	else

@@ -45,7 +45,7 @@ const char config_template[] =
 	"# [build]\n"
 	"#     command = make -j2\n"
 	"\n"
-	"# What puts load on the program and ends by itself.\n"
+	"# A command that puts load on the program, and ends.\n"
 	"# [run]\n"
 	"#     command = ./bench.sh\n";
 

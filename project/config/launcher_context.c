@@ -49,7 +49,7 @@ int read_primitives(const struct config *c, primitives *ret, struct diag *reterr
 	if (glob(pattern, 0, NULL, &found) != 0)
 		return diag_set(reterr, EXIT_ENVIRONMENT, -ENOENT,
 				"the tables of synchronisation primitives are not in '%s/annotations'; "
-				"this vprof is not installed whole", data_files_dir());
+				"this vprof is installed incompletely", data_files_dir());
 	for (size_t i = 0; r == 0 && i < found.gl_pathc; i++)
 		r = primitives_read(found.gl_pathv[i], ret, reterr);
 	globfree(&found);

@@ -121,7 +121,7 @@ int check_way(const char *path, struct diag *reterr)
 	if (!why)
 		return 0;
 	diag_set(reterr, EXIT_ENVIRONMENT, -EPERM, "root does not write '%s': %s", path, why);
-	return diag_remedy(reterr, -EPERM, "run vprof as the user whose directory it is, or write elsewhere");
+	return diag_remedy(reterr, -EPERM, "run vprof as the owner of the directory, or write elsewhere");
 }
 
 static char *given_data_dir;

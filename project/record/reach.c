@@ -199,17 +199,17 @@ const char *reach_text(enum reach r)
 	case REACH_NO_RUNTIME:
 		return "its LD_PRELOAD is without libvprof.so, and the runtime was not linked in";
 	case REACH_PRIVILEGED:
-		return "it is set-user-ID or has capabilities, and trusts no environment";
+		return "it is set-user-ID or has capabilities, and ignores its environment";
 	case REACH_NOT_SEEN:
-		return "the memory for recording is not among the files that it sees";
+		return "it cannot see the file of the recording buffer";
 	case REACH_READ_ONLY:
-		return "the memory for recording is where nothing can be written for it";
+		return "it cannot write to the recording buffer";
 	case REACH_NOT_ALLOWED:
-		return "the memory for recording is another user's";
+		return "the recording buffer belongs to another user";
 	case REACH_UNKNOWN:
 		break;
 	}
-	return "it did not reach the recording, why is not known";
+	return "it did not join the recording, for an unknown reason";
 }
 
 const char *reach_remedy(enum reach r)

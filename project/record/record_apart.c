@@ -38,13 +38,13 @@ static const char *text_of(enum apart why)
 {
 	switch (why) {
 	case APART_NO_ROOM:
-		return "its limit of address space (ulimit -v) leaves no room for the memory for recording";
+		return "its limit of address space (ulimit -v) leaves no room for the recording buffer";
 	case APART_NO_STACK:
 		return "its limit of stack (ulimit -s) leaves no room for a probe";
 	case APART_NO_CLOCK:
 		return "its time stamp counter is switched off (PR_SET_TSC)";
 	case APART_LEFT_NO_ROOM:
-		return "it set a limit, or locks its memory under one, that leaves no room for the memory for recording";
+		return "it set a limit, or locks its memory under one, that leaves no room for the recording buffer";
 	case APART_LEFT_NO_CLOCK:
 		return "a thread of it switched the time stamp counter off (PR_SET_TSC)";
 	case APART_NOT:
@@ -62,7 +62,7 @@ static const char *remedy_of(enum apart why)
 		return "without PR_SET_TSC it can be recorded";
 	if (why == APART_NO_STACK)
 		return "raise its limit: ulimit -s";
-	return "raise its hard limit (ulimit -Hv, ulimit -Hl), or the limit to 16 times the memory for recording, of which vprof "
+	return "raise its hard limit (ulimit -Hv, ulimit -Hl), or the limit to 16 times the recording buffer, of which vprof "
 	       "record --buffer 16 takes the least (vprof-record(1), LIMITS)";
 }
 
@@ -77,7 +77,7 @@ void apart_tell(const struct drainer_stats *stats)
 		if (why == APART_FILTERED || why == APART_NO_PROC)
 			note_line("%" PRIu32 " process%s with %s: names of threads, and the wakers of waits for files, may be missing "
 				  "(vprof-record(1), SECCOMP)", cnt, cnt == 1 ? "" : "es", why == APART_FILTERED
-				  ? "a system call filter, which keeps back some of the runtime's calls"
+				  ? "a system call filter, which forbids some of the runtime's calls"
 				  : "no /proc, where no system call filter can be seen: the runtime makes few calls there");
 		else if (cnt == 1)
 			warn_line("process %" PRIu32 " is not in the recording%s, for %s; %s", stats->apart_pid[why],

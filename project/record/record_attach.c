@@ -79,8 +79,8 @@ int attach_to_run(struct attach *a, struct store *s, const char *name, struct di
 	}
 	if (a->pids.cnt)
 		return 0;
-	diag_set(reterr, EXIT_ENVIRONMENT, -ESRCH, "no process of run %u is there any more", run.number);
-	return diag_remedy(reterr, -ESRCH, "vprof record -p PID records one of another run, or of none");
+	diag_set(reterr, EXIT_ENVIRONMENT, -ESRCH, "no process of run %u still runs", run.number);
+	return diag_remedy(reterr, -ESRCH, "vprof record -p PID records any process");
 }
 
 /* One of them may descend from another, and be invited already. */

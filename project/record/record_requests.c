@@ -75,7 +75,7 @@ static void take_pause(struct record_requests *q, struct drainer *d, const struc
 	int asked = info->ssi_code == SI_QUEUE ? info->ssi_int : 0;	/* a plain kill: toggles */
 
 	if (q->no_pause) {
-		warn_line("run %" PRIu32 " cannot be paused: its kernel's side would go on", q->run->number);
+		warn_line("run %" PRIu32 " cannot be paused: it is recorded with --kernel, which cannot be", q->run->number);
 		answer(q, "refused");
 	} else if (asked != ASK_RESUME && drainer_pause(d)) {
 		note_line("run %" PRIu32 ": paused; vprof record --resume %" PRIu32 " goes on", q->run->number,
@@ -179,7 +179,7 @@ static int ask(struct store *s, const struct run *run, int signal, int value, ch
 	int64_t until_ns = now_ns(CLOCK_MONOTONIC) + (int64_t)WAIT_S * 1000000000;
 
 	if (!pid || sigqueue(pid, signal, (union sigval){ .sival_int = value })) {
-		diag_set(reterr, EXIT_USAGE, -ESRCH, "nobody is recording run %u%s%s", run->number,
+		diag_set(reterr, EXIT_USAGE, -ESRCH, "no vprof is recording run %u%s%s", run->number,
 			 pid ? ": " : "", pid ? strerror(errno) : "");
 		return diag_remedy(reterr, -ESRCH, "vprof show runs   (those that are `recording`)");
 	}
@@ -188,7 +188,7 @@ static int ask(struct store *s, const struct run *run, int signal, int value, ch
 
 		if (!recording_pid(s, run->number) || now_ns(CLOCK_MONOTONIC) > until_ns)
 			return diag_set(reterr, EXIT_ENVIRONMENT, -EPIPE,
-					"the recorder of run %u gave no answer: it has ended, or hangs",
+					"the recorder of run %u did not answer: it has ended, or hangs",
 					run->number);
 		nanosleep(&pause, NULL);
 	}
@@ -202,7 +202,7 @@ int record_ask_pause(struct store *s, const struct run *run, bool pause, struct 
 
 	if (r == 0 && strcmp(what, "refused") == 0)
 		return diag_set(reterr, EXIT_USAGE, -ENOTSUP,
-				"run %u cannot be paused: it is recorded with --kernel, whose side would go on",
+				"run %u cannot be paused: it is recorded with --kernel, which cannot be paused",
 				run->number);
 	return r;
 }

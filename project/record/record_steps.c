@@ -214,7 +214,7 @@ static void tell_missing_names(const struct args *command, const struct plan *pl
 		warn_line("'%s' holds probes of another version of vprof, which stay dormant: none of its functions will be recorded; "
 			  "vprof build -- make, after make clean", command->items[0]);
 	else if (state == NAMES_MISSING && !plan->entries.cnt)
-		warn_line("'%s' does not carry which of its functions to record, and there is no plan of its build in '%s': none of "
+		warn_line("'%s' does not say which of its functions to record, and there is no plan of its build in '%s': none of "
 			  "them will be recorded; build it again, or record with its build's data directory (vprof -d DIR)",
 			  command->items[0], data_dir());
 	*ret_stranger_cnt = state == NAMES_OF_ANOTHER;
@@ -277,7 +277,7 @@ static int open_drainer(struct store *s, const struct run *run, const struct arg
 static void tell_losses(const struct drainer_stats *stats)
 {
 	if (stats->disk_error)
-		warn_line("the trace ends early, because it could not be written on (%s): %" PRIu64 " of %" PRIu64
+		warn_line("the trace ends early, because it could not be written (%s): %" PRIu64 " of %" PRIu64
 			  " records are missing, the others are complete; free some space, record with --limit, or "
 			  "fewer functions (--sample 1/10)", strerror(stats->disk_error),
 			  stats->dropped_records, stats->records + stats->dropped_records);

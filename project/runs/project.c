@@ -221,7 +221,7 @@ static int announce_no_interval(struct store *s, const struct run *r)
 				"vprof annotate --start FUNCTION --end FUNCTION says what an interval is",
 				"no interval began in run %u; what the kernel saw of it is recorded", r->number);
 	return fail_now(EXIT_NO_EVIDENCE, "vprof annotate --start FUNCTION --end FUNCTION says what an interval is; "
-			"where that is said: does the load reach it?", "no interval began in run %u", r->number);
+			"if that is done: does the load reach it?", "no interval began in run %u", r->number);
 }
 
 void announce_warnings(const struct run *r, const struct findings *f)

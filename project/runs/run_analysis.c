@@ -129,8 +129,8 @@ static void warn_beyond_graph(const struct analysing *a, struct findings *f)
 	if (beyond)
 		findings_warn(f, "call-graph",
 			      "the call graph here (%s) does not know %zu of the %zu functions that ran: heights, and so "
-			      "the order of factors, go by the calls that this run saw; take vprof.data/vprof.db along "
-			      "from where the program was built, or name it: vprof -d DIR", data_dir(), beyond, called);
+			      "the order of factors, are based on the calls in this run; copy vprof.data/vprof.db from where "
+			      "the program was built, or use it: vprof -d DIR", data_dir(), beyond, called);
 }
 
 /* -ENOENT without a message: there are no such intervals. */

@@ -82,7 +82,7 @@ static void print_measured(const struct style *s, const struct round *r)
 			"against %s root-only\n", p->mean * 100, p->mean_low * 100, p->mean_high * 100,
 			text_cnt(full, r->findings->interval.cnt), text_cnt(root, p->root_only_cnt));
 	else if (p->root_only_cnt >= PROBING_GROUP_MIN)
-		fprintf(s->out, "  what the probes cost is not measurable here: latencies vary too much\n");
+		fprintf(s->out, "  the cost of the probes cannot be measured here: latencies vary too much\n");
 }
 
 static void add_verdict(struct str *to, const struct refine_verdict *v, bool utf8)

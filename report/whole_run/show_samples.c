@@ -52,7 +52,7 @@ static void print_samples_answer(const struct style *s, const struct blocked_sam
 	char a[TEXT_MAX], c[TEXT_MAX];
 
 	if (sum == 0) {
-		print_answer(s, "No sample fell on anything: take a shorter --period.");
+		print_answer(s, "No sample hit anything: use a shorter --period.");
 		return;
 	}
 	str_addf(&text, "%s of the threads' time is off the processor",

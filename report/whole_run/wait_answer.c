@@ -252,10 +252,10 @@ static void add_no_knot(struct str *to, const struct wait_graph *g)
 	char text[TEXT_MAX];
 
 	if (unknown_share(g) >= UNKNOWN_FIRST)
-		str_addf(to, "%s of all waiting is for unknown (list what lets go under [sync] release; vprof record --kernel "
-			 "tells more); no knot among those who are known.", text_percent(text, unknown_share(g)));
+		str_addf(to, "%s of all waiting is for unknown (list the releasing function under [sync] release; vprof record --kernel "
+			 "tells more); no knot among known threads.", text_percent(text, unknown_share(g)));
 	else
-		str_add(to, "No knot: nobody waits long for anybody who is known.");
+		str_add(to, "No knot: no thread waits long for a known one.");
 }
 
 void print_wait_answer(const struct style *s, const struct wait_graph *g)

@@ -50,7 +50,7 @@ cmp -s s.c original.c && pass || fail "--dry-run changed the source"
 says '+	VPROF_BEGIN("request", (r->id));' '+#include <vprof.h>'
 expect 2 "$VPROF" annotate --write --start enqueue --end no_such
 expect 2 "$VPROF" annotate --write --start by_macro --end by_macro
-says "stands in a macro"
+says "is in a macro"
 cmp -s s.c original.c && pass || fail "a refused mark changed the source"
 
 expect 0 "$VPROF" annotate --write --start s.c:18 --end send_reply --key r

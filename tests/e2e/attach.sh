@@ -110,7 +110,7 @@ done
 touch over
 wait $stranger
 expect 2 "$VPROF" record --duration 1s -- true
-says "--duration is of a process that runs already"
+says "--duration needs -p or --attach"
 expect 2 "$VPROF" record -p $$ --duration soon
 expect 4 "$VPROF" record -p 4194304 --duration 1s
 expect 4 "$VPROF" record --kernel=off -p 4194304 --duration 1s
@@ -191,7 +191,7 @@ touch measure stop
 wait $server
 rm -f measure stop
 expect 4 "$VPROF" record --attach tree --duration 1s
-says "no process of run" "is there any more"
+says "no process of run" "still runs"
 
 # ---- started by vprof record, whose command ends before the server does ----
 expect 0 "$VPROF" record -o daemon -- sh -c './server >out & echo $! >pid; sleep 1'

@@ -100,7 +100,7 @@ expect 0 "$VPROF" doctor --quick
 found ! build "1 object was compiled without vprof since" "vprof build"
 chmod 0755 vprof.data
 expect 0 "$VPROF" doctor --quick
-found ! data "can be read by other users" "chmod 0700"
+found ! data "other users can read" "chmod 0700"
 chmod 0700 vprof.data
 expect 0 "$VPROF" build --functions all -- gcc -g main.c -o good
 expect 0 "$VPROF" build --functions all -- gcc -g -save-temps main.c -o good
@@ -131,13 +131,13 @@ printf '#!/bin/sh\necho "ld: disk on fire" >&2\nexit 1\n' >../bare/gcc && chmod 
 PATH=$work/bare expect 4 "$VPROF" doctor
 found ✗ trial "cannot be built and recorded with gcc" "does it build without vprof?"
 TMPDIR=$work/nowhere expect 4 "$VPROF" doctor
-found ✗ trial "no directory can be made" "TMPDIR=DIR"
+found ✗ trial "cannot make a directory" "set TMPDIR"
 
 # Not installed whole.
 mkdir ../elsewhere && cp "$VPROF" ../elsewhere/vprof
 ../elsewhere/vprof doctor --quick >"$work/.out" 2>"$work/.err"
 [ -e "$(sed -n "s/^✓ vprof *runtime in '\(.*\)',.*/\1/p" "$work/.out")/libvprof.a" ] ||
-	found ✗ vprof "this vprof is not installed whole" "make install"
+	found ✗ vprof "this vprof is installed incompletely" "make install"
 
 # What cannot be planted is put before the program's eyes by a library.
 cat >../lies.c <<'END'

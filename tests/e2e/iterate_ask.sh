@@ -56,7 +56,7 @@ if [ -e program ]; then fail "it builds first"; else pass; fi
 
 # paper, level by level: handle yes; middle: its source, nonsense, yes; slow calls nothing more.
 answered 0 'y\ns\nwhat?\nYes\n' --policy paper
-says "handle › sleep wait" "calls what is not recorded yet: middle, other" "run 3/" "▶ slow" \
+says "handle › sleep wait" "calls functions that are not recorded yet: middle, other" "run 3/" "▶ slow" \
 	"is broken down to its end" "    10  void middle(unsigned id) { slow(id); sink++; }" "y: the next run records"
 silent "declined"
 silent "    11  "

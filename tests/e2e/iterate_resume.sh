@@ -66,7 +66,7 @@ next kill 3
 expect 137 "$VPROF" iterate --policy paper -- ./bench.sh
 expect 0 "$VPROF" show runs
 expect 0 "$VPROF" iterate --policy paper -- ./bench.sh
-says "going on with the iteration that began with run 6: 2 runs" "run 2/12" "run 3/12" "run 5/12" "▶ deep4"
+says "continuing the iteration that began with run 6: 2 runs" "run 2/12" "run 3/12" "run 5/12" "▶ deep4"
 if grep -q "run 1/12" "$work/.err"; then fail "it begins anew"; else pass; fi
 if [ "$(plans 6)" = "$whole" ]; then pass; else fail "another plan after going on: $(plans 6)"; fi
 expect 0 "$VPROF" iterate --policy paper --format json -- ./bench.sh
@@ -75,7 +75,7 @@ says '"reason": "closed"'
 # Control-C, a command that fails; the whole document has the runs before, too.
 next interrupt 2
 expect 130 setsid "$VPROF" iterate --policy paper -- ./bench.sh
-says "the same command goes on"
+says "the same command continues"
 expect 0 "$VPROF" iterate --policy paper --format json -- ./bench.sh
 says "1 run of it is whole" '"reason": "closed"'
 count=$(grep -c '"variance_drift"' "$work/.out")
@@ -129,5 +129,5 @@ says "you ended it"
 # shellcheck disable=SC2016
 expect 0 sh -c 'printf "n\n" | script -qec "$1" /dev/null' sh \
 	"$VPROF iterate --ask --policy paper -- ./bench.sh"
-says "2 runs of it are whole" "deep1 › sleep wait (" "calls what is not recorded yet: deep2" "but what you declined"
+says "2 runs of it are whole" "deep1 › sleep wait (" "calls functions that are not recorded yet: deep2" "but what you declined"
 finish

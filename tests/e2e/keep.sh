@@ -120,7 +120,7 @@ expect 0 "$VPROF" analyze 4
 whole 4 1.001
 whole ring 1.001
 expect 2 "$VPROF" record --snapshot ring
-says "nobody is recording run 2" "vprof show runs"
+says "no vprof is recording run 2" "vprof show runs"
 expect 0 "$VPROF" show runs --format json
 says '"source": "snapshot of 2"'
 

@@ -35,7 +35,7 @@ expect 0 "$VPROF" show call-graph --format json
 says '"left_out": true'
 printf '[callgraph]\n\tleave-out = err_*\n\tleave-out = ereport\n' >>vprof.conf
 expect 0 "$VPROF" build -- make
-says "nothing in the build is called so: leave-out = ereport"
+says "nothing in the build has this name: leave-out = ereport"
 expect 0 "$VPROF" show call-graph
 says "calls of 3 functions are left out" "err_begin (left out)" "     1  handle " "     0  leaf "
 expect 0 "$VPROF" show call-graph --below handle

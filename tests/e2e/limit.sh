@@ -81,7 +81,7 @@ full_disk()
 	export VPROF_DIR="$PWD/disk/vprof.data"
 	# There is no room for results either.
 	expect 4 "$VPROF" record -o full --buffer 256 -- ./server $requests
-	says "served" "could not be written on (No space left on device)" "free some space" \
+	says "served" "could not be written (No space left on device)" "free some space" \
 		"make room"
 	set -- $(missing)
 	# Per request BEGIN, END, request() and small(); of each hundred one usleep(); main(), START, STOP and a few more once.

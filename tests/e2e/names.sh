@@ -143,11 +143,11 @@ expect 0 "$VPROF" doctor --quick ./libbrew.so
 says "'./libbrew.so' carries its names"
 expect 0 objcopy -R .vprof shop without
 expect 0 "$VPROF" doctor --quick without
-says "does not carry which of its functions to record"
+says "does not say which of its functions to record"
 # Who records it is told before, and again by the results, whatever starts it.  Which marks make an interval is missing, too.
-missing="probes are in parts of the program that do not carry which functions to record"
+missing="probes are in parts of the program that do not say which functions to record"
 expect 3 "$VPROF" record -- ./without
-says "'./without' does not carry which of its functions to record, and there is no plan of its build in" "$missing"
+says "'./without' does not say which of its functions to record, and there is no plan of its build in" "$missing"
 export VPROF_CONF=../elsewhere/vprof.conf
 expect 0 "$VPROF" record -- ./without
 says "$missing" "Not all was recorded"
@@ -156,7 +156,7 @@ says "$missing"
 expect 0 "$VPROF" show summary --format json
 says '"names-missing"'
 expect 0 "$VPROF" record -- ./shop
-grep -q "does not carry\|do not carry\|Not all" "$work/.err" && fail "a program that carries its names: $(cat "$work/.err")" || pass
+grep -q "does not say which\|do not say which\|Not all" "$work/.err" && fail "a program that carries its names: $(cat "$work/.err")" || pass
 # Probes that ask for the runtime of another vprof, in a program that was linked without it; its marks are known.
 expect 0 "$VPROF" -d stranger build --functions all -- gcc -O1 -c brew.c shop.c
 sed -i 's/vprof_register_[0-9]/vprof_register_0/' brew.o shop.o && gcc brew.o shop.o -o stranger.bin || fail "no stranger was built"

@@ -77,7 +77,7 @@ expect 0 "$VPROF" build --functions sale,keeper,starter,later -- gcc -O2 -pthrea
 sleep 0.1
 "$VPROF" record -o attached --duration 1600ms -p $! >.out 2>.err
 case $? in
-4)	grep -q "rights of a debugger" .err && { cat .err; kill $!; exit 77; } ;;
+4)	grep -q "debugger's permissions" .err && { cat .err; kill $!; exit 77; } ;;
 esac
 because keeper attached
 nothing_under_starter attached && pass || fail "attached: calls stand under starter"

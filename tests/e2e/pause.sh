@@ -195,7 +195,7 @@ touch stop
 expect 0 "$VPROF" analyze killed
 whole killed
 expect 2 "$VPROF" record --resume killed
-says "nobody is recording run"
+says "no vprof is recording run"
 
 # ---- a flight recorder's pauses outlive the parts that were deleted ----
 start ring --keep 2s

@@ -89,7 +89,7 @@ touch ../theirs/stop
 (cd ../theirs && VPROF_ARENA=$arena as $other ./server) >/dev/null
 (cd ../theirs && as $other "$VPROF" record --kernel=off -p $server --duration 1s) >"$work/.out" 2>"$work/.err"
 [ $? = 4 ] && pass || fail "another user may attach"
-says "that takes the rights of a debugger"
+says "that needs a debugger's permissions"
 # nor is the arena taken for one that was left behind
 rm ../theirs/stop
 (cd ../theirs && (sleep 0.5; touch stop) & cd ../theirs && as $other "$VPROF" record -- ./server) >"$work/.out" 2>&1 ||

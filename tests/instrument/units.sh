@@ -66,7 +66,7 @@ EOF
 vcc all gcc nested.c -o nested && ./nested || fail "a unit with a nested function does not run"
 "$launch" -b build -l | grep -qx 'main 1 probed' || fail "a function around another is not probed"
 "$launch" -v -b build -p all -- gcc -c nested.c 2> got
-grep -q 'nested.c: not understood in whole: .*nested.c:1: function definition is not allowed here' got ||
+grep -q 'nested.c: not fully understood: .*nested.c:1: function definition is not allowed here' got ||
 	fail "nobody says what of nested.c was not understood"
 
 # Errors and warnings are the compiler's own, said once, with its status.

@@ -70,7 +70,7 @@ says 'No knot: all that waits long ends at sda, which waits for nobody: its own 
 expect 0 "$VPROF" show wait-graph figure --prefilter 0.9 --format json
 says '"prefiltered": true' '"sink": true' '"prefilter_ns": 18' '"threshold_ns": 4'
 expect 0 "$VPROF" show wait-graph figure --prefilter 2
-says 'No knot: nobody waits long for anybody who is known. B (2) runs 50 % of its time.' '3 more edges (--all)'
+says 'No knot: no thread waits long for a known one. B (2) runs 50 % of its time.' '3 more edges (--all)'
 expect 0 "$VPROF" show wait-graph figure --prefilter 2 --all
 says 'A (1)      B (2)'
 
@@ -91,7 +91,7 @@ lines 'function,file,line,type,samples,time_ns' 'funA,,,lock,4,16' 'sync,,,io,2,
 expect 0 "$VPROF" show samples figure --period 5 --format folded
 lines 'A;funA;[lock] 4' 'B;sync;[io] 2' 'B;funB 1' 'B;a:b<c> 1'
 expect 0 "$VPROF" show samples figure
-says 'take a shorter --period'
+says 'use a shorter --period'
 expect 0 "$VPROF" show samples figure --format json
 says '"period_ns": 1000000' '"rows": []'
 
@@ -121,7 +121,7 @@ segment 2 - 0 20 running
 END
 expect 3 "$VPROF" import --from tuples alone.tuples -o alone
 expect 0 "$VPROF" show wait-graph alone
-says '▶ 100 % of all waiting is for unknown (list what lets go under [sync] release; vprof record --kernel tells more); no knot' 'of all waiting, for unknown: 100 %'
+says '▶ 100 % of all waiting is for unknown (list the releasing function under [sync] release; vprof record --kernel tells more); no knot' 'of all waiting, for unknown: 100 %'
 expect 0 "$VPROF" show wait-graph alone --format json
 if grep -q '"from": 1' .out 2>/dev/null && grep -A1 '"from": 1' .out | grep -q '"to": 1'; then fail "an edge to itself"; fi
 

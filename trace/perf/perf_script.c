@@ -362,8 +362,8 @@ static int check(const struct script *s)
 	}
 	if (missed * 4 < s->stats.switches)
 		return 0;
-	diag_set(s->reterr, EXIT_DATA, -ENODATA, "of %zu switches %zu have a thread leave the CPU that had not come back: "
-		 "it is not of the whole machine, or most events were lost", s->stats.switches, missed);
+	diag_set(s->reterr, EXIT_DATA, -ENODATA, "of %zu switches %zu are of threads that had left the CPU already: it does "
+		 "not cover the whole machine, or most events were lost", s->stats.switches, missed);
 	return diag_remedy(s->reterr, -ENODATA, "perf record -a -m 1024 -e 'sched:*' ...");
 }
 

@@ -221,7 +221,7 @@ static void test_mistakes(void **state)
 		{ "[run]\n\n  what is this\n", "c:3: expected [section] or key = value" },
 		{ "[run\ncommand = x\n", "c:1: expected [section] or key = value" },
 		{ "[run]\ncommand = x\n[build] " LONG ": make\n", "c:3: expected [section] or key = value" },
-		{ "command = x\n", "c:1: 'command' stands before any [section]" },
+		{ "command = x\n", "c:1: 'command' is before any [section]" },
 	};
 
 	(void)state;

@@ -171,7 +171,7 @@ static void test_probing_not_measured(void **state)
 
 		f->interval.cnt = few ? PROBING_GROUP_MIN - 1 : 500;
 		text = probing_text(f);
-		assert_string_equal(text, few ? "instrumentation: not measured, that takes 30 intervals in full and as many root-only" :
+		assert_string_equal(text, few ? "instrumentation: not measured: needs 30 intervals in full and as many root-only" :
 				    "instrumentation: not measurable here: latencies vary too much for so few intervals");
 	}
 }

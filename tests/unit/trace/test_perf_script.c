@@ -484,7 +484,7 @@ static void test_damage(void **state)
 	assert_damage(
 		"w 40 [000] 0.000001: sched:sched_switch: w:40 [120] S ==> x:1 [120]\n"
 		"w 40 [000] 0.000002: sched:sched_switch: w:40 [120] S ==> x:1 [120]\n"
-		"w 40 [000] 0.000003: sched:sched_switch: w:40 [120] S ==> x:1 [120]\n", "not of the whole machine");
+		"w 40 [000] 0.000003: sched:sched_switch: w:40 [120] S ==> x:1 [120]\n", "not cover the whole machine");
 }
 
 int main(void)
