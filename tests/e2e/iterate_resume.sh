@@ -77,13 +77,13 @@ next interrupt 2
 expect 130 setsid "$VPROF" iterate --policy paper -- ./bench.sh
 says "the same command continues"
 expect 0 "$VPROF" iterate --policy paper --format json -- ./bench.sh
-says "1 run of it is whole" '"reason": "closed"'
+says "1 run of it is complete" '"reason": "closed"'
 count=$(grep -c '"variance_drift"' "$work/.out")
 if [ "$count" = 5 ]; then pass; else fail "the document has $count runs"; fi
 next fail 4
 expect 9 "$VPROF" iterate --policy paper -- ./bench.sh
 expect 0 "$VPROF" iterate --policy paper -- ./bench.sh
-says "3 runs of it are whole" "▶ deep4"
+says "3 runs of it are complete" "▶ deep4"
 
 # More runs than it was allowed before; an iteration that came to its end begins anew.
 next nothing 0
@@ -91,7 +91,7 @@ expect 0 "$VPROF" iterate --policy paper --max-runs 2 -- ./bench.sh
 expect 0 "$VPROF" iterate --policy paper --max-runs 2 -- ./bench.sh
 says "run 1/2"
 expect 0 "$VPROF" iterate --policy paper --max-runs 9 -- ./bench.sh
-says "2 runs of it are whole" "run 3/9" "▶ deep4"
+says "2 runs of it are complete" "run 3/9" "▶ deep4"
 expect 0 "$VPROF" iterate --policy paper -- ./bench.sh
 says "run 1/12"
 
@@ -129,5 +129,5 @@ says "you ended it"
 # shellcheck disable=SC2016
 expect 0 sh -c 'printf "n\n" | script -qec "$1" /dev/null' sh \
 	"$VPROF iterate --ask --policy paper -- ./bench.sh"
-says "2 runs of it are whole" "deep1 › sleep wait (" "calls functions that are not recorded yet: deep2" "but what you declined"
+says "2 runs of it are complete" "deep1 › sleep wait (" "calls functions that are not recorded yet: deep2" "but what you declined"
 finish
