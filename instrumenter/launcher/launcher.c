@@ -11,7 +11,6 @@
  *	gcc -O2 ...a.o b.o -o prog  and the runtime
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,7 +18,6 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
-#include "base/text/utf8.h"
 #include "instrumenter/insert/instrument.h"
 #include "instrumenter/launcher/compile_unit.h"
 #include "instrumenter/products/guard.h"
@@ -261,19 +259,6 @@ static bool reads_stdin(char *const *argv)
 		if (strcmp(argv[i], "-") == 0)
 			return true;
 	return false;
-}
-
-void launcher_say(const char *fmt, ...)
-{
-	_cleanup_(str_release) struct str text = STR_INIT, line = STR_INIT;
-	va_list ap;
-
-	va_start(ap, fmt);
-	str_vaddf(&text, fmt, ap);
-	va_end(ap);
-	utf8_add_line(&line, str_cstr(&text));
-	str_addc(&line, '\n');
-	(void)!write(STDERR_FILENO, line.data, line.len);
 }
 
 int launcher_run(char *const *argv, const struct launcher_options *o)

@@ -85,13 +85,6 @@ int raw_read(struct raw *r, const char *path, struct diag *reterr)
 	return err;
 }
 
-uint32_t raw_find_thread(const struct raw *r, uint64_t serial)
-{
-	uint64_t index;
-
-	return map_get(r->thread_of, serial, &index) ? (uint32_t)index - 1 : UINT32_MAX;
-}
-
 uint32_t raw_add_thread(struct raw *r, const struct raw_chunk *c)
 {
 	uint64_t *index = map_slot(r->thread_of, c->serial);

@@ -206,6 +206,11 @@ int compare_raw_events(const void *a, const void *b);
 int compare_raw_invocations(const void *a, const void *b);
 
 /* Index of the thread, or UINT32_MAX. */
-uint32_t raw_find_thread(const struct raw *r, uint64_t serial);
+static inline uint32_t raw_find_thread(const struct raw *r, uint64_t serial)
+{
+	uint64_t index;
+
+	return map_get(r->thread_of, serial, &index) ? (uint32_t)index - 1 : UINT32_MAX;
+}
 
 #endif
