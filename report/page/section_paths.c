@@ -45,7 +45,8 @@ static void explain(struct paths *p, struct explainer *x, const struct interval_
 
 	e->row = row;
 	e->rank = rank;
-	if (explainer_interval(x, row->sid, &e->pieces) < 0) {	/* the trace has less than the store */
+	/* The trace has less than the store; or the interval took no time. */
+	if (explainer_interval(x, row->sid, &e->pieces) < 0 || !e->pieces.cnt) {
 		VEC_RELEASE(&e->pieces);
 		p->list.cnt--;
 	}

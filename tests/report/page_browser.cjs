@@ -245,6 +245,23 @@ async function checkLooks(page) {
 			section.querySelector("svg").getAttribute("aria-label").length > 10), `${id}: a figure, its words, its table`);
 }
 
+/* Pages of which only this is known: all sections can be drawn, and no number is none. */
+async function checkOther(browser, name, seen) {
+	const page = await browser.newPage();
+
+	page.on("console", (message) => seen.errors.push(`${name}: ${message.text()}`));
+	page.on("pageerror", (error) => seen.errors.push(`${name}: ${error.message}`));
+	await page.setViewport({ width: 400, height: 800 });
+	await page.goto(`file://${directory}/${name}`);
+	await page.waitForFunction("document.documentElement.dataset.ready");
+	const text = await page.$eval("main", (element) => element.outerHTML);
+
+	must(!/NaN|undefined|Infinity|\[object/.test(text), `${name}: ${text.match(/.{30}(NaN|undefined|Infinity|\[object).{9}/)?.[0]}`);
+	must(!text.includes("cannot be drawn"), `${name}: a section cannot be drawn`);
+	must(await page.evaluate(() => document.documentElement.scrollWidth <= 400), `${name}: it scrolls to the side`);
+	await page.close();
+}
+
 async function main() {
 	const browser = await puppeteer.launch({
 		executablePath: browserPath, browser: isFirefox ? "firefox" : "chrome", headless: true,
@@ -269,6 +286,8 @@ async function main() {
 		await checkLooks(page);
 		await page.close();
 	}
+	for (const name of fs.readdirSync(directory).filter((file) => /^other\..*html$/.test(file)))
+		await checkOther(browser, name, seen);
 	must(seen.requests.every((url) => url.startsWith(`file://${directory}/`) && url.endsWith(".html")), `requests: ${seen.requests}`);
 	must(seen.errors.length === 0, `console: ${seen.errors.join("; ")}`);
 	await browser.close();

@@ -25,6 +25,12 @@ for run in server hostile; do
 	"$VPROF" show critical-path $run --all --format json >$run.critical-path.json
 	"$VPROF" show slow-vs-fast $run --quantile 0.9 --format json >$run.p90.json
 done
+# What is at the edge: no variance, no time at all, negative shares, devices, huge times, few intervals.
+for golden in zero_latency no_variance no_segments root_only timed_out holder_waits_for_disk cross_hedge negative_covariance big_times \
+		whole_slow tree; do
+	expect 0 "$VPROF" import --from tuples "$top/tests/golden/$golden.tuples" -o $golden
+	expect 0 "$VPROF" report $golden -o other.$golden.html
+done
 for browser in $browsers; do
 	NODE_PATH=$npm/node_modules HOME=$work expect 0 node "$top/tests/report/page_browser.cjs" "$(command -v $browser)" "$work"
 	cat .out
