@@ -69,12 +69,27 @@ function drawPiece(picture, piece, x, lane, tell) {
 	}));
 }
 
+/* Who waited meanwhile: the thread that the path goes on with, on the way back to the interval's own. */
+function waiterOf(pieces, i) {
+	return pieces.slice(i + 1).find((piece) => !piece.others && piece.depth < pieces[i].depth)?.thread;
+}
+
+function drawWaiter(picture, piece, x, lane) {
+	const left = x.at(piece.at);
+
+	picture.append(svg("rect", {
+		x: left, width: Math.max(0.6, x.at(piece.at + piece.ns) - left), y: lane * LANE + LANE / 2 - 3, height: 6, class: "waiter",
+		fill: "url(#path-wait)",
+	}));
+}
+
 function drawLanes(picture, width, pieces, all, tell) {
 	const lanes = lanesOf(pieces);
 	const names = width > 560 ? 150 : 0, height = lanes.length * LANE * (names ? 1 : 1.6);
 	const step = names ? LANE : LANE * 1.6;
 	const end = pieces.at(-1);
 	const x = scale("linear", 0, end.at + end.ns, names, width - 4);
+	const laneOf = (thread) => lanes.indexOf(thread) * (step / LANE) + (names ? 0 : 0.5);
 	let before = null;
 
 	hatch(picture, "path-wait", "wait-fill");
@@ -84,14 +99,16 @@ function drawLanes(picture, width, pieces, all, tell) {
 			svg("text", { x: 0, y: names ? i * step + step / 2 + 4 : i * step + 10, class: "lane" },
 				shortened(threadName(all, thread), names ? 20 : 44)));
 	});
-	for (const piece of pieces) {
-		const lane = (piece.others ? Math.max(0, before ?? 0) : lanes.indexOf(piece.thread)) * (step / LANE) + (names ? 0 : 0.5);
+	for (const [i, piece] of pieces.entries()) {
+		const lane = piece.others ? before ?? 0 : laneOf(piece.thread);
 
 		if (before !== null && lane !== before)
 			picture.append(svg("line", {
 				x1: x.at(piece.at), x2: x.at(piece.at), y1: before * LANE + LANE / 2, y2: lane * LANE + LANE / 2, class: "handover",
 			}));
 		drawPiece(picture, piece, x, lane, tell);
+		if (piece.depth > 0 && waiterOf(pieces, i) !== undefined)
+			drawWaiter(picture, piece, x, laneOf(waiterOf(pieces, i)));
 		before = lane;
 	}
 	axisBelow(picture, x, height + 4);

@@ -131,6 +131,15 @@ def check_paths(page, view):
         must(got == want, f"pieces of {path['sid']}")
 
 
+def check_single_paths(page, vprof, run):
+    """One by one they are what they are together."""
+    packed = unpack(page)
+    for path in packed["paths"][::97]:
+        alone = show(vprof, run, "critical-path", "--interval", path["sid"])
+        must([p["end_ns"] - p["start_ns"] for p in alone["pieces"]] == path["pieces"][1::6], f"{path['sid']} alone")
+        must([p["frames"] for p in alone["pieces"]] == [packed["frames"][i] for i in path["pieces"][4::6]], f"{path['sid']} alone: frames")
+
+
 def check_numbers(path, vprof, run):
     page = Page(path).data["sections"]
     views = {name: show(vprof, run, name) for name in ("summary", "histogram", "variance-tree", "slow-vs-fast", "wait-graph")}
@@ -150,6 +159,7 @@ def check_numbers(path, vprof, run):
     check_selection(page, show(vprof, run, "slow-vs-fast", "--quantile", "0.9"), "p90")
     must(sum(page["latency"]["bins"]["count"]) == views["summary"]["interval"]["count"], "bins do not have all intervals")
     check_paths(page["critical-path"], show(vprof, run, "critical-path", "--slowest", "2000"))
+    check_single_paths(page["critical-path"], vprof, run)
 
 
 def check_dots(path, count):

@@ -48,10 +48,9 @@ static int64_t add_interval(struct trace *t, uint64_t sid, int64_t at, const str
 	return end + 10;
 }
 
-static struct findings *analyse(const struct sample *samples, size_t cnt, double quantile)
+static struct findings *analyse_by(const struct sample *samples, size_t cnt, const struct analyze_options *o)
 {
 	_cleanup_(trace_freep) struct trace *t = trace_new();
-	struct analyze_options o = { .quantile = quantile };
 	struct findings *f = NULL;
 	int64_t at = 0;
 
@@ -60,8 +59,13 @@ static struct findings *analyse(const struct sample *samples, size_t cnt, double
 		VEC_ADD(&t->functions, (struct function){ .name = names[i], .probed = true });
 	for (size_t i = 0; i < cnt; i++)
 		at = add_interval(t, i, at, &samples[i]);
-	assert_int_equal(analyze(t, &o, &f), 0);
+	assert_int_equal(analyze(t, o, &f), 0);
 	return f;
+}
+
+static struct findings *analyse(const struct sample *samples, size_t cnt, double quantile)
+{
+	return analyse_by(samples, cnt, &(struct analyze_options){ .quantile = quantile });
 }
 
 /* Heavy enough a tail that it is not the variance's. */
@@ -206,12 +210,73 @@ static void test_too_few(void **state)
 	assert_true(few->parts.cnt > 0 && few->tail.cnt == 3 && few->tail.fast_cnt == 2);
 }
 
+/* handle 1, 2, 3, 4 ns by itself of latencies 11, 22, 33, 44: the edges are the first latency of their bin. */
+static void test_bins_by_hand(void **state)
+{
+	static const struct sample samples[] = {
+		{ .handle_ns = 1, .f_ns = 10 }, { .handle_ns = 2, .f_ns = 20 }, { .handle_ns = 3, .f_ns = 0, .lock_ns = 30 },
+		{ .handle_ns = 4, .f_ns = 40 },
+	};
+	static const int64_t edges[] = { 0, 12, 33, 34, 100 };
+	static const struct { double f_ns; uint64_t f_present; } want[] = { { 10, 1 }, { 20, 1 }, { 0, 0 }, { 40, 1 }, { 0, 0 } };
+	static const uint64_t counts[] = { 1, 1, 1, 1, 0 };
+	static const double sums[] = { 11, 22, 33, 44, 0 };
+	_cleanup_(findings_freep) struct findings *f = analyse_by(samples, 4, &(struct analyze_options){
+		.edges = edges, .edge_cnt = ARRAY_SIZE(edges) });
+	const struct part *body = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < f->parts.cnt; i++)
+		if (!f->parts.items[i].is_wait && !strcmp(f->parts.items[i].function, "f"))
+			body = &f->parts.items[i];
+	assert_non_null(body);
+	assert_int_equal(f->bins.cnt, 5);
+	for (size_t b = 0; b < 5; b++) {
+		assert_int_equal(f->bins.items[b].from_ns, edges[b]);
+		assert_int_equal(f->bins.items[b].cnt, counts[b]);
+		assert_true(f->bins.items[b].sum_ns == sums[b]);
+		assert_true(body->bin_ns[b] == want[b].f_ns && body->bin_present[b] == want[b].f_present);
+	}
+}
+
+/* Each part's sum in each bin, from the definition; without edges there are none. */
+static void test_bins(void **state)
+{
+	static struct sample samples[INTERVALS];
+	static const int64_t edges[] = { 1100, 1500, 1501, 2000, 2900, 5000 };
+	_cleanup_(findings_freep) struct findings *plain = NULL, *f = NULL;
+
+	(void)state;
+	draw(samples, INTERVALS);
+	plain = analyse(samples, INTERVALS, 0);
+	assert_true(plain->bins.cnt == 0 && !plain->parts.items[0].bin_ns);
+	f = analyse_by(samples, INTERVALS, &(struct analyze_options){ .edges = edges, .edge_cnt = ARRAY_SIZE(edges) });
+	assert_int_equal(f->parts.cnt, plain->parts.cnt);
+	for (size_t i = 0; i < f->parts.cnt; i++) {
+		const struct part *p = &f->parts.items[i];
+		double sums[ARRAY_SIZE(edges)] = { 0 };
+
+		assert_true(p->share == plain->parts.items[i].share && p->slow_mean_ns == plain->parts.items[i].slow_mean_ns);
+		for (size_t s = 0; s < INTERVALS; s++) {
+			size_t bin = 0;
+
+			while (bin + 1 < ARRAY_SIZE(edges) && latency_of(&samples[s]) >= edges[bin + 1])
+				bin++;
+			sums[bin] += (double)time_of(&samples[s], p);
+		}
+		for (size_t b = 0; b < ARRAY_SIZE(edges); b++)
+			assert_true(p->bin_ns[b] == sums[b]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_definition),
 		cmocka_unit_test(test_closure),
 		cmocka_unit_test(test_too_few),
+		cmocka_unit_test(test_bins_by_hand),
+		cmocka_unit_test(test_bins),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
