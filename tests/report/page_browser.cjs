@@ -187,8 +187,17 @@ async function checkKeys(page) {
 	await checkParts(page, p90.parts, "the slowest tenth");
 	await page.keyboard.down("Shift");
 	await page.keyboard.press("ArrowLeft");
-	await page.keyboard.up("Shift");
 	must((await lastSelection(page)).to_ns < at.to_ns, "with Shift it moves the upper end");
+	await page.keyboard.up("Shift");
+	await page.keyboard.press("Home");
+	await page.keyboard.down("Shift");
+	for (let i = 0; i < 130 && (await lastSelection(page)).to_ns >= p90.slow.from_ns; i++)
+		await page.keyboard.press("ArrowLeft");
+	await page.keyboard.up("Shift");
+	const below = await lastSelection(page);
+
+	must(below.to_ns === p90.slow.from_ns - 1, `below the 90th percentile: ${below.to_ns}`);
+	await checkSelection(page, below, "below the 90th percentile");
 	await page.keyboard.press("Home");
 	must((await lastSelection(page)).count === view("server", "summary").interval.count, "Home selects all");
 	await page.keyboard.press("End");

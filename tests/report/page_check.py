@@ -57,6 +57,16 @@ class Page(html.parser.HTMLParser):
         self.inside = None
 
 
+# Parsers forgive much, and each something else: every '<' begins one of these, to the letter.
+TAG = re.compile(r"<!doctype html>|</?(html|head|meta|title|style|body|header|main|section|h2|p|noscript|dl|dt|dd|em|code|script)"
+                 r"( [a-z-]+=\"[^\"<>]*\")*>")
+
+
+def strange_tags(text):
+    text = re.sub(r"<style>.*?</style>|<script[^<>]*>.*?</script>", "", text, flags=re.S)
+    return [text[m.start():m.start() + 60] for m in re.finditer("<", text) if not TAG.match(text, m.start())]
+
+
 def unpack(part):
     return json.loads(zlib.decompress(base64.b64decode(part["packed"])))
 
@@ -71,6 +81,7 @@ def check_file(path, sections):
     must(page.tags.count("script") == 2 and len(page.scripts) == 1, "scripts")
     must(set(page.tags) <= set("html head meta title style body header main section h2 p noscript dl dt dd em code script".split()),
          f"elements {set(page.tags)}")
+    must(not strange_tags(page.text), f"tags {strange_tags(page.text)[:3]}")
     must(not [a for a in page.attributes if a.startswith("on") or a in ("src", "href", "style")], "attributes that act")
     must("default-src 'none'" in page.policy, f"policy {page.policy}")
     must("unsafe" not in page.policy and "http" not in page.policy and ":" not in page.policy, f"policy {page.policy}")
