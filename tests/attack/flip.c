@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * flip.c - the other user: puts something else in the place of a directory while somebody else is at it.
+ * flip.c - plays the other user: exchanges a directory while another process uses it.
  *
  *	flip WHILE A B [SEEN]	exchanges the names A and B (renameat2) again and again as long as the file WHILE is there; with
  *				SEEN, a directory, also at once whenever anybody opens something in it (inotify)

@@ -2,7 +2,7 @@
 /*
  * growth.c - programs of n functions, n calls inside each other, n names of intervals.
  *
- * A child makes the trace and analyses it; it tells how long the analysis took, wait4() how much memory all of it.
+ * A child makes the trace and analyses it; it reports how long the analysis took, wait4() how much memory all of it.
  */
 #include "tests/bench/growth.h"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What benches conclude from what they measured: the worked examples that stand at the heads of their awk programs, and others.
+# The conclusions of the benchmarks' awk programs: the worked examples at their heads, and others.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 bench=$top/tests/bench
 

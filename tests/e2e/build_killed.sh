@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # However a build ends, its compilers end: `vprof build` killed, or make or ninja or a script below it, with recipes
-# that the shell runs.  What the build started to stay, as a compiler cache's server, stays.
+# that the shell runs.  Processes that the build leaves running on purpose, such as a compiler cache's server, stay.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 mkdir stub dock && cd dock || exit 99

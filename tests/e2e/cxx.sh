@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The C++ standard library: condition variables and joins happen inside libstdc++, guards let go of
-# their mutex at the end of a scope.  Waits for them are waits, and who lets go has a name.
+# The C++ standard library: condition variables and joins are waits inside libstdc++, guards release their mutex at
+# the end of a scope.  Both are recorded as waits, with the thread that released them.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 # The answer to every request is made by another thread, which sleeps 10 ms for every 5th.

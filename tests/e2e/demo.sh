@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The planted-cause program through the whole tool: the culprit is named, and so is who caused it.
+# The planted-cause program through the whole tool: vprof names the culprit and the thread that caused it.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 expect 0 "$VPROF" demo --list

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What an ifunc resolver may call in other files before the program is relocated has no probe either, in whatever order the
-# files are compiled (EARLY_FULL=1: with more options): such programs begin as they do without probes, also with sanitizers, which are not ready then.
+# Functions of other files that an ifunc resolver may call before the program is relocated carry no probe, in whatever
+# order the files are compiled (EARLY_FULL=1: with more options): such programs start as they do without probes, also
+# with sanitizers, which are not ready then.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 cat >common.h <<'C'
 static inline int mask(int x) { int m[2] = { x, 1 }; return m[0] & m[1]; }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# vprof iterate: from the root to the culprit by itself, and what may go wrong on the way.
+# vprof iterate: finds the way from the root to the culprit automatically; and what may go wrong on the way.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 # A program whose culprit is six calls down: one request in eight sleeps in deep6.

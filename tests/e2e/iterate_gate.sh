@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# vprof iterate: what is called too often for the budget is recorded in one interval in so many.
+# vprof iterate: a function that is called too often for the budget is recorded in a part of the intervals only.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 # mix() takes some 50 ns, on a very busy machine up to ten times that, and is called 1,000 times a request,

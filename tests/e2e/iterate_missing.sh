@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What was planned and not recorded has its name: never called, in another program, without a probe.
+# Planned functions that were not recorded are listed with the reason: never called, in another program, without a
+# probe.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 # helper is defined in two programs of the project; only one of them runs.  This gcc does not compile

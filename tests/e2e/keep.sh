@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# vprof record --keep: the last seconds, or bytes; snapshots on request; what is cut off is never half told.
+# vprof record --keep: the last seconds, or bytes; snapshots on request; no interval at the cut is shown incomplete.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 # Requests begin on one thread and end on another, until the time is over; one in 100 is slow.  The first

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A disk that keeps who writes to it waiting loses nothing: in the meantime there are far more records than the
-# kernel's memory for them has room for.
+# A disk that blocks writers for a while loses no records: meanwhile there are far more records than the kernel's
+# buffer for them can hold.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 needs_kernel_recorder

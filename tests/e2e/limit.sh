@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What a recording leaves where it could not go on: --limit, a full disk, a killed recorder, both killed.
+# The trace after a recording that could not continue: --limit, a full disk, a killed recorder, both killed.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 cat >server.c <<'END'

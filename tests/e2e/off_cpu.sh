@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Threads that wait where no wrapper sees it: their time is not told as running, and what does compute stays so.
+# Threads that wait where no wrapper sees it: that time does not count as running, and computing time still does.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 # Built without vprof: rest() makes its system call by an instruction of its own.

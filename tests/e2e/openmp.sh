@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# OpenMP: threads that wait for each other in libgomp or libomp, which make their futex calls themselves, wait, and for whom has
-# a name.  One who runs others' tasks while he waits in a barrier is not told as waiting.
+# OpenMP: waits in libgomp or libomp, which make their futex calls themselves, are recorded with their wakers.  A
+# thread that runs others' tasks while it waits in a barrier is not recorded as waiting.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 # Each request has two threads, and one of them takes 0.2 ms, or in every fifth request 8 ms.

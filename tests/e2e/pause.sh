@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# vprof record --delay, --start-paused, --pause, --resume: nothing is half told, and the program notices nothing.
+# vprof record --delay, --start-paused, --pause, --resume: no interval is shown incomplete, and the program notices
+# nothing.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 # Requests begin on one thread and end on another; each has 100 calls.  One, of key 99, is open nearly all the time.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What a build makes is whole or not there, also when the compiler is killed; and what the user compiled
-# without vprof since is noticed and built again.
+# A build's outputs are whole or absent, also if the compiler is killed; and objects that the user compiled without
+# vprof since are noticed and built again.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 mkdir project && cd project || exit 99

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What the README and the pages show works: its commands are run as they stand there, its example
-# tree is what the demo prints but for the numbers, the examples of the pages are accepted.
+# The README and the man pages show what works: their commands are run, their example tree is the demo's output except
+# for the numbers, their examples are accepted.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 readme=$top/README.md
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What units of a build have in common, the functions of headers, is kept once; where it gets lost the units are looked at
-# again, and what no unit names any more goes.
+# The functions of headers, which units of a build have in common, are stored once; if that is lost the units are
+# scanned again, and parts that no unit names are removed.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 mkdir project && cd project || exit 99

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A stack full of addresses in a library that is unloaded since: who looks for callers there must not look at that code.
+# A stack full of addresses in a library that was unloaded: the search for callers must not read that code.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 cat >gone.c <<'EOF'

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What cannot be told is said: runs that failed, units that were compiled untouched, places that no build has.
+# Missing data is reported: runs that failed, units that were compiled untouched, places that no build has.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 mkdir kiosk && cd kiosk || exit 99

@@ -2,7 +2,7 @@
 /*
  * commands.h - calls a subcommand as main() would, in this process.
  *
- * Its options have the values of a new process each time.  What it prints is thrown away; what a sanitizer says is not.
+ * Its options have the values of a new process each time.  Its output is discarded; a sanitizer's messages are not.
  *
  *	FUZZ_RUN(&cmd_show, "factors", "--format", "json");
  */

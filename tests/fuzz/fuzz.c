@@ -4,8 +4,8 @@
  *
  *	FUZZ_TARGET=trace FUZZ_SECONDS=60 fuzz CORPUS...
  *
- * It ends after so many seconds of processor time (0: never), and an input that takes 20 of those hangs: what a
- * run is worth, and what it finds, does not depend on who else uses the machine.
+ * It ends after that many seconds of CPU time (0: never), and an input that takes 20 of those hangs: what a run is
+ * worth, and what it finds, does not depend on who else uses the machine.
  */
 #include <inttypes.h>
 #include <signal.h>

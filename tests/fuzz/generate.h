@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * generate.h - texts and traces that readers accept, made from any bytes: what is behind the readers is to be tested.
+ * generate.h - makes texts and traces that readers accept from any bytes, to test the code after the readers.
  *
  * The bytes are choices: how many threads, which state next, how long.  Whoever changes one of them gets another
- * trace, but still a trace.  When they are used up, all choices are 0, and the text ends soon.  Same bytes, same text.
+ * trace, but still a trace.  When they are used up, all choices are 0, and the text ends soon.  Same bytes, same
+ * text.
  *
  * Few choices are wrong on purpose (one in 32 texts has a line that contradicts another), for refusals of what is
  * nearly right.

@@ -4,7 +4,7 @@
  *
  * Each thread has a clock, a stack of open calls and perhaps an interval.  A step lets its clock go on by a segment,
  * opens or ends a call, begins, ends or hands over an interval.  Requests are alike in real traces, so a script of
- * some steps is played many times, each time with other lengths.  What is open in the end is ended there.
+ * some steps is played many times, each time with other lengths.  Whatever is open at the end is closed there.
  *
  *	thread 1:  begin request 7 | call f | running 10 | lock 30, woken by 2 | return | end
  */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * mutate_sql.c - statements that make a good vprof.db one that nobody should believe.
+ * mutate_sql.c - statements that turn a good vprof.db into an inconsistent one.
  *
  *	UPDATE OR REPLACE node SET parent = -1 WHERE id IN (SELECT id FROM node LIMIT 1 OFFSET 3);
  *	INSERT OR REPLACE INTO factor SELECT finding, 4294967296, kind, ... FROM factor LIMIT 2;
  *	DROP TABLE part;  CREATE VIEW part AS WITH RECURSIVE ...;
  *
- * Tables and columns are those of store/schema.sql.  One time in eight the text is changed as bytes, by
- * libFuzzer, which also knows the words of tests/fuzz/corpus/db.
+ * Tables and columns are those of store/schema.sql.  One time in eight the text is changed as bytes, by libFuzzer,
+ * which also knows the words of tests/fuzz/corpus/db.
  */
 #include <sqlite3.h>
 #include <stdbool.h>

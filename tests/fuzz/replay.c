@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * replay.c - the kept corpora, once through their targets: what once broke stays mended, with any
+ * replay.c - the kept corpora, once through their targets: inputs that once broke something still pass, with any
  * compiler.
  *
  *	replay [FILE...]	tests/fuzz/corpus/NAME/... ; default: all of them

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * target_arena.c - an arena into which somebody writes anything, anywhere, while the drainer reads it.
+ * target_arena.c - an arena into which another process writes arbitrary words while the drainer reads it.
  *
  * The input is a list of steps of ten bytes: what, where (of how much there is there), a word.
  *
@@ -8,8 +8,8 @@
  *	7 a chunk becomes full  8 .. 15 the drainer does one of the things it does
  *	16 from here on another thread writes all those words again and again meanwhile
  *
- * Whatever it finds, the drainer stays inside the arena and comes to an end.  The beginning of each part is as it
- * was for the next input; nothing else is written.
+ * Whatever it finds, the drainer stays inside the arena and comes to an end.  The beginning of each part is as it was
+ * for the next input; nothing else is written.
  */
 #include <pthread.h>
 #include <stdio.h>

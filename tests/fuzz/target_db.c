@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * target_db.c - a vprof.db that somebody else wrote, and every command that reads one.
+ * target_db.c - a vprof.db from another program, and every command that reads one.
  *
  * The input is SQL, done to a good database whose tables take NULL everywhere; or a file that begins as one of
  * SQLite's.  Then each command is called as main() would: all views, each in a format and with options that the
@@ -8,8 +8,8 @@
  *
  *	UPDATE node SET function = NULL;  UPDATE interval SET end_ns = start_ns + 9223372036854775807;
  *
- * What the statements themselves take is not looked at: they are stopped after a number of steps.  The commands
- * are not, so a view in a table's place that never ends is found as a hang.
+ * What the statements themselves take is not looked at: they are stopped after a number of steps.  The commands are
+ * not, so a view in a table's place that never ends is found as a hang.
  */
 #include <dirent.h>
 #include <stdio.h>

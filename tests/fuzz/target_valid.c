@@ -3,8 +3,8 @@
  * target_valid.c - texts that are made to be accepted (generate.h), and all that is done with them afterwards.
  *
  * The reader, the analysis, and every view in every format; one in eight also goes through import, export, merge and
- * show as commands, with a store.  How many were accepted is counted: where it is less than half, the reader is tested and
- * not what is behind it.
+ * show as commands, with a store.  The number of accepted texts is counted: if less than half are, only the reader is
+ * tested.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 /*
  * targets.h - everything of vprof that reads a file, as functions of bytes.
  *
- * What a target is given may be anything.  It must not crash, leak, hang, or take memory out of all
- * proportion; and what it accepts must hold (an accepted trace can be written, read again and analysed).
- * A promise that does not hold is an abort().
+ * What a target is given may be anything.  It must not crash, leak, hang, or take memory out of all proportion; and
+ * what it accepts must hold (an accepted trace can be written, read again and analysed). A broken promise calls
+ * abort().
  *
  *	fuzz.c		libFuzzer gives the bytes (make fuzz); mutate.c changes them
  *	replay.c	the kept files of tests/fuzz/corpus/NAME/ do (part of make check)

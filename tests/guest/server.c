@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * server.c - a small server that forbids itself something, and then serves: threads, a lock, a pipe, memory, sleeps.
+ * server.c - a small server that restricts itself, and then serves: threads, a lock, a pipe, memory, sleeps.
  *
  *	server				serves
  *	server prctl:FILE		under a filter that permits the numbers in FILE and kills for others

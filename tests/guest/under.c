@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * under.c - runs a program under a filter or limit that it inherits, or tells which system calls it makes.
+ * under.c - runs a program under a filter or limit that it inherits, or lists the system calls that it makes.
  *
  *	under calls ALL LATER COMMAND...	their numbers into the file ALL, those after getuid() into LATER
  *	under filter FILE COMMAND...		permits the numbers in FILE, kills for others

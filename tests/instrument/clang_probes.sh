@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What clang gets to compile is what it compiles fast (doc/design/compile.md): one pair of asm statements a unit without
-# optimization, and probes that are all there at every level.  Counted in
-# the object, by no clock.
+# The text for clang compiles fast (doc/design/compile.md): one pair of asm statements per unit without optimization,
+# and all probes at every level.  Counted in the object, without a clock.
 . "${srcdir:-.}/tests/instrument/lib.sh"
 command -v clang >/dev/null || { echo "no clang"; exit 77; }
 [ "$(uname -m)" = x86_64 ] || { echo "another machine's probes"; exit 77; }

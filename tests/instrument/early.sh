@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What an ifunc resolver may call before the program is relocated has no probe, and the list says why; other functions of
-# the unit have one. The programs begin as they do without probes, also with the sanitizers, which are not ready then.
+# Functions that an ifunc resolver may call before the program is relocated carry no probe, and the list says why;
+# other functions of the unit have one.  The programs start as they do without probes, also with the sanitizers, which
+# are not ready then.
 . "${srcdir:-.}/tests/instrument/lib.sh"
 printf 'vprof-plan 1\nall always\n' > plan
 

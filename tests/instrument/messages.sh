@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What compilers say of the user's code they say as always, in every form they have for it: colours, JSON, fix-its,
+# Compilers' messages about the user's code are the same as without vprof, in every form: colours, JSON, fix-its,
 # limits; for C and C++, with warnings and with errors; with the same status, on a terminal as well.
 . "${srcdir:-.}/tests/instrument/lib.sh"
 asked=0

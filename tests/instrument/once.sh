@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What the compiler has nothing to say about is preprocessed once and compiled once: what is inserted gives rise to no warning
-# that the user's text does not.  Else it would be compiled a second time, for messages that are not there.
+# A unit without compiler messages is preprocessed once and compiled once: insertions cause no warning that the user's
+# text does not.  Otherwise it would be compiled a second time, for messages that do not exist.
 . "${srcdir:-.}/tests/instrument/lib.sh"
 
 # Tail calls whose values are of types narrower than int, in branches of ?: and in operations with constants.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A unit whose instrumented text does not compile loses the functions that the compiler complains of, and no others; errors
-# in the user's own text are told as they are without us.
+# A unit whose instrumented text does not compile loses the functions that the compiler rejects, and no others; errors
+# in the user's own text are reported as without vprof.
 . "${srcdir:-.}/tests/instrument/lib.sh"
 [ "$compilers" = gcc ] && cxx=g++ || cxx="g++ clang++"
 

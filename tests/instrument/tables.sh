@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A name of a table is that function and no other: not a method, not a function of a namespace, not one of C++ that C
-# calls so, not one with other parameters.  What a project lists itself is found wherever it is.
+# A name in a table means that function and no other: not a method, not a function of a namespace, not a C++ function
+# that C calls by that name, not one with other parameters.  A function that the project lists itself is found
+# wherever it is.
 . "${srcdir:-.}/tests/instrument/lib.sh"
 
 cat > c.sync <<'E2'

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What a build sees of the launcher: dependency files, error messages, objects, links, rebuilds.
+# What a build notices of the launcher: dependency files, error messages, objects, links, rebuilds.
 . "${srcdir:-.}/tests/instrument/lib.sh"
 
 same() {

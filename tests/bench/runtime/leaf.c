@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * leaf.c - what a tool adds to an empty function.
+ * leaf.c - the time that a tool adds to an empty function.
  *
  *	leaf THREADS SLICES [CALLS]	calls a slice: default 10000
  *
- * A slice of plain calls, of the rdtsc pair's, of the tool's, of plain ones again...; between them a rest in
- * which whoever empties the tool's buffers can keep up.  Processor time.  Slices take turns at four places that the
- * loop may have in a line of the cache: a call of nothing takes 1.4 or 2.2 ns as it lies.  A thread's values are the
- * means over these places of the medians of what a call took more than a plain one.  Prints for all threads together
+ * A slice of plain calls, of the rdtsc pair's, of the tool's, of plain ones again...; between them a rest in which
+ * whoever empties the tool's buffers can keep up.  Processor time.  Slices take turns at four places that the loop
+ * may have in a line of the cache: a call of nothing takes 1.4 or 2.2 ns as it lies.  A thread's values are the means
+ * over these places of the medians of what a call took more than a plain one.  Prints for all threads together
  *
  *	PLAIN_NS RDTSC_PAIR_NS TOOL_NS FAULTS CALLS
  *

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * leaf_calls.c - in the runtime's place: probes whose calls read the clock and do nothing else.
+ * leaf_calls.c - replaces the runtime: probes whose calls read the clock and do nothing else.
  *
- * What the leaf takes more with them than with a pair of rdtsc are the two calls, the jumps that lead to them and back, and
- * what a function returns, which is kept (runtime/shared/probe_x86_64.h): what our probes take if they record nothing.
+ * What the leaf takes more with them than with a pair of rdtsc are the two calls, the jumps that lead to them and
+ * back, and what a function returns, which is kept (runtime/shared/probe_x86_64.h): what our probes take if they
+ * record nothing.
  */
 #include "runtime/shared/probe.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* leaf_tool.c - the leaf that a tool records: its compiler, or it by itself, puts the probes in. */
+/* leaf_tool.c - the leaf that a tool records: its compiler, or the tool itself, inserts the probes. */
 #include "leaf.h"
 
 #ifdef WITH_LTTNG

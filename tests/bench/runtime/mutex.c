@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * mutex.c - what the wrappers add to a mutex that nobody else wants.
+ * mutex.c - the time that the wrappers add to a mutex without contention.
  *
  *	mutex SLICES		prints TIGHT_NS WITH_WORK_NS: added to a lock and unlock
  *
- * Slices of the C library's own functions, called through pointers, and of those that vprof put in their place,
- * in turns; with nothing in the critical section, and with work of about 25 ns over 64 mutexes.
+ * Slices of the C library's own functions, called through pointers, and of those that vprof put in their place, in
+ * turns; with nothing in the critical section, and with work of about 25 ns over 64 mutexes.
  */
 #include <dlfcn.h>
 #include <pthread.h>

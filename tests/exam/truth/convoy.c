@@ -2,14 +2,11 @@
 /*
  * convoy.c - requests that hold up each other: a lock that is short for most, and long for one in ten.
  *
- * Four threads serve 150 requests each, with pauses.  update() takes the table's mutex for 50 us of work; where the index is to be made
- * anew, for one request in ten, rebuild() keeps it for 4 ms.  Who comes meanwhile waits, and who comes then waits for
- * those as well: a convoy.  What a request waits is in its own book; so is what it computes.
+ * Four threads serve 150 requests each, with pauses.  update() takes the table's mutex for 50 us of work; where the
+ * index is to be made anew, for one request in ten, rebuild() keeps it for 4 ms.  Requests that come meanwhile wait,
+ * and later ones wait for those as well: a convoy.  What a request waits is in its own book; so is what it computes.
  *
- * truth: wait lock update because rebuild
- * truth: function rebuild
- * forbidden: function answer
- * may-warn: mixture
+ * truth: wait lock update because rebuild truth: function rebuild forbidden: function answer may-warn: mixture
  */
 #include <pthread.h>
 #include <vprof.h>

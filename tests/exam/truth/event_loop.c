@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * event_loop.c - one thread serves everybody: who asks for much holds up the others.
+ * event_loop.c - one thread serves all clients: an expensive request delays the others.
  *
- * Clients (a thread) send one request each 2 ms through a pipe; the loop polls, reads, answers.  get() takes 200 us; one request in
- * twelve is a sort(), 7 ms.  Requests that come meanwhile wait in the pipe: their loop works for another.
+ * Clients (a thread) send one request each 2 ms through a pipe; the loop polls, reads, answers.  get() takes 200 us;
+ * one request in twelve is a sort(), 7 ms.  Requests that come meanwhile wait in the pipe: their loop works for
+ * another.
  *
- * truth: wait queue - because sort
- * truth: function sort
- * forbidden: function get
- * may-warn: mixture
+ * truth: wait queue - because sort truth: function sort forbidden: function get may-warn: mixture
  */
 #include <poll.h>
 #include <pthread.h>

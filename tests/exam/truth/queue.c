@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * queue.c - one worker behind a queue: requests wait for the work of others.
+ * queue.c - one worker and a queue: requests wait for the work of others.
  *
- * Requests come every 2 ms.  The worker takes 500 us for each; one in ten makes a report(), 8 ms.  The requests behind it
- * wait in the queue until it has caught up.  From the moment a request is put into the queue (begin) to its end
- * there are two times: until the worker takes it up, and what is done for it.  A backlog lasts for a good part of so short a
- * run: that may look like a drift.
+ * Requests come every 2 ms.  The worker takes 500 us for each; one in ten makes a report(), 8 ms.  The requests
+ * behind it wait in the queue until it has caught up.  From the moment a request is put into the queue (begin) to its
+ * end there are two times: until the worker takes it up, and what is done for it.  A backlog lasts for a good part of
+ * so short a run: that may look like a drift.
  *
- * truth: wait queue - because report
- * truth: function report
- * forbidden: function answer
- * may-warn: mixture
- * may-warn: drift
+ * truth: wait queue - because report truth: function report forbidden: function answer may-warn: mixture may-warn:
+ * drift
  */
 #include <pthread.h>
 #include <vprof.h>

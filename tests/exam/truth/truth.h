@@ -2,9 +2,9 @@
 /*
  * truth.h - what the programs with a planted cause share: durations, dice, and a book of what really happened.
  *
- * A planted function takes as long as it was told by the clock, measures itself, and writes into the book how
- * long that was.  So the truth of *this* run is known exactly, on a busy machine as well; the analytic truth
- * stands in each program's header (truth.sh has the words).  Example, interval 7 whose column 0 is "function scan":
+ * A planted function runs for a given time by the clock, measures itself, and writes into the book how long that was.
+ * So the truth of *this* run is known exactly, on a busy machine as well; the analytic truth stands in each program's
+ * header (truth.sh has the words).  Example, interval 7 whose column 0 is "function scan":
  *
  *	static void scan(size_t id)
  *	{
