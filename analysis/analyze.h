@@ -40,8 +40,8 @@ struct analysis_window {
 	 * of them, and all that began until the window's end; and the noted work of its intervals.  Each segment is
 	 * in the window in which it ended. */
 	const struct trace *t;
-	/* What ended by before_ns was in an earlier one, too.  INT64_MIN and INT64_MAX: it is all of the trace;
-	 * else the sums of squares of all latencies are known to fit (squares_fit()). */
+	/* Everything that ended by before_ns was in an earlier window, too.  INT64_MIN and INT64_MAX: the window is
+	 * the whole trace; else the sums of squares of all latencies are known to fit (squares_fit()). */
 	int64_t before_ns, until_ns;
 };
 

@@ -43,7 +43,7 @@ struct elf_function {
  * was stripped. */
 void elf_functions(const struct elf *e, void (*take)(void *arg, const struct elf_function *f), void *arg);
 
-/* What the program has in memory at this address of the file; NULL if a part of it does not come from the file. */
+/* The memory of the program at this address of the file; NULL if a part of it does not come from the file. */
 const void *elf_at(const struct elf *e, uint64_t address, size_t bytes);
 
 /* Does the file hold this text? */

@@ -92,7 +92,7 @@ int file_write_open(int fd, const char *data, size_t len)
 	return 0;
 }
 
-/* NAME.tmp-PID-XXXXXXXX, a name that nobody can have prepared.  ret_name: without its directory. */
+/* NAME.tmp-PID-XXXXXXXX, a name that no one can predict.  ret_name: without its directory. */
 static int make_temporary(int dir, const char *base, mode_t mode, char **ret_name)
 {
 	uint32_t lot;

@@ -84,7 +84,7 @@ struct cpu_users {
 	struct cpu_machine machine;	/* at the scan before */
 	struct cpu_limit limits[CPU_LIMITS_MAX];
 	uint32_t limit_cnt;
-	/* Of the period that is written next. */
+	/* The period that is written next. */
 	struct cpu_charges charges;
 	uint64_t period_ns, busy, stolen, stalled_us, throttled_ns;
 	double running;			/* summed over time, in ns */

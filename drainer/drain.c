@@ -436,8 +436,8 @@ void drain_dead(struct drainer *d)
 }
 
 /*
- * What another drainer had taken from the list and not drained is full, and in no list.  What is filled while we look was
- * owned before: drained[] tells whether that was drained then.
+ * A chunk that another drainer had taken from the list but not drained is full, and in no list.  A chunk that is
+ * filled while we look was owned before: drained[] says whether it was drained then.
  */
 void drain_left(struct drainer *d)
 {

@@ -56,7 +56,7 @@ struct drainer_options {
 	const struct drainer_requests *requests;	/* NULL: no requests */
 	uint64_t limit_bytes;		/* of the trace: recording ends when it is reached; 0: none */
 	bool start_paused;
-	uint64_t delay_ns;		/* ... and resumes by itself after this time; 0: only on request */
+	uint64_t delay_ns;		/* ... and resumes after this time; 0: only on request */
 	/* Before it resumes after a pause: notes the open calls in child, the command; or NULL. */
 	void (*look)(void *arg, struct drainer *d, pid_t child);
 	void *look_arg;
@@ -96,7 +96,7 @@ int drainer_open(const struct drainer_options *o, struct drainer **ret, struct d
 const char *drainer_env(const struct drainer *d);
 /* Called in the child that becomes the command: makes it inherit the arena's descriptor, if requested. */
 void drainer_inherit(const struct drainer *d);
-/* Of the arena's file. */
+/* The path of the arena's file. */
 const char *drainer_path(const struct drainer *d);
 
 /* Drains until child has ended; *ret_wait_status as of waitpid(). */

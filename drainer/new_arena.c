@@ -369,10 +369,10 @@ static bool is_arena(int fd, const struct stat *st)
 }
 
 /*
- * An arena whose lock nobody holds: open, and locked by us.  Root's may be written by every process that
- * knows its name.  Root neither touches nor counts another user's.  The owner is checked through the
- * descriptor, since a name in /dev/shm may mean another file by now.  told: a run of ours names it as its
- * own, so it may belong to the user who ran sudo.
+ * An arena with a free lock: open, and locked by us.  Root's may be written by every process that knows its name.
+ * Root neither touches nor counts another user's.  The owner is checked through the descriptor, since a name in
+ * /dev/shm may mean another file by now.  told: a run of ours names it as its own, so it may belong to the user who
+ * ran sudo.
  */
 static int open_orphan(int dir, const char *name, bool told)
 {

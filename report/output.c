@@ -58,7 +58,7 @@ static void write_value(FILE *out, const json_t *value, size_t jansson_flags)
 
 		fwrite(from, 1, (size_t)(raw - from), out);
 		fwrite(number, 1, len, out);
-		from = number + len + 1;	/* behind the closing quote */
+		from = number + len + 1;	/* after the closing quote */
 	}
 	fputs(from ? from : "", out);
 }

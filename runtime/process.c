@@ -2,13 +2,13 @@
 /*
  * process.c - attach to the arena, register functions, survive fork and dlclose.
  *
- * The drainer leaves the arena's path in the environment.  Where it is missing, or anything fails on the way,
- * all sites stay dormant and every thread's gate closes on first contact, until somebody invites the process
+ * The drainer leaves the arena's path in the environment.  Where it is missing, or anything fails on the way, all
+ * sites stay dormant and every thread's gate closes on first contact, until a recorder invites the process
  * (runtime/shared/invitation.h).  When a recording is gone, the process is as before it.
  *
- * After a fork both processes would write through the same cursor into the same chunk; the child drops
- * everything it inherited and starts as a new process.  A raw clone() does not run the fork handlers; a page
- * that the kernel wipes in children reveals it (process.same).
+ * After a fork both processes would write through the same cursor into the same chunk; the child drops everything it
+ * inherited and starts as a new process.  A raw clone() does not run the fork handlers; a page that the kernel wipes
+ * in children reveals it (process.same).
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -64,7 +64,7 @@
 	X(DEQUEUE, 2)		/* queue, task */						\
 	X(WAIT, 5)		/* from ticks to: end, wait_word(), object, waker, woken at; of a stack that its thread \
 				 * was not on (WAIT_QUEUE) the object is the kernel's number of the thread that is back on it */ \
-	X(RELEASE, 1)		/* a lock let go while somebody waited for it; not all takings may be told: object */ \
+	X(RELEASE, 1)		/* a lock was released while a thread waited for it; not all its takings may be recorded: object */ \
 	X(FALSE_WAKEUP, 0)									\
 	X(WORK, 2)		/* label, value */						\
 	X(LOSS, 2)		/* until ticks: since, records; 0: none is missing, but they may be of another stack */ \
@@ -76,14 +76,14 @@
 	X(PARENT, 2)		/* a process of the run comes from another: pid, parent's pid */ \
 	X(REOPEN, 1)		/* after a pause: what the thread did from then (ticks) to now is unknown */	\
 	X(TAKEN, 1)		/* a lock was taken at once while another thread waited for it: object */	\
-	X(UNLOCK, 1)		/* as RELEASE, of a lock whose takings are all told, by WAIT or TAKEN: object */ \
-	X(POST, 1)		/* a semaphore was posted while somebody waited for it: object */	\
+	X(UNLOCK, 1)		/* as RELEASE, for a lock whose takings are all recorded, by WAIT or TAKEN: object */ \
+	X(POST, 1)		/* a semaphore was posted while another thread waited for it: object */	\
 	X(ACCOUNT, 1)		/* the thread's processor time so far: ns */ \
 	X(FINISH, 2)		/* label, key: a function that ends the interval begins on another thread */ \
 	X(HANDED, 2)		/* label, key: the function that began it returned; another function ends it */ \
 	X(UNWOUND, 3)		/* label, key, whole: frames with its BEGIN went without an END (longjmp): all
 				 * but the outermost, or, if whole, that one too */ \
-	X(SWITCHES, 1)		/* behind ACCOUNT: how often the thread left its CPU to wait, so far */ \
+	X(SWITCHES, 1)		/* follows ACCOUNT: how often the thread left its CPU to wait, so far */ \
 	X(SHIFT, 2)		/* of a causal experiment: by how many ns the thread's virtual clock is behind the real one from \
 				 * here on; number of the block that this belongs to */ \
 	X(BLOCK, 3)		/* of an experiment, by the recorder: number << 8 | enum block_phase; block_what(); ns by which \
@@ -223,7 +223,8 @@ static inline uint64_t waker_tid(uint64_t tid)
 #define TRACE_BLOCK_MAGIC 0x4b4c4256u		/* "VBLK" */
 
 enum { TRACE_BLOCK_RAW_MAX = 1 << 22 };		/* a reader refuses more */
-enum { TRACE_BLOCK_RATIO_MAX = 512 };		/* ... and blocks that were so many times larger: a bomb */
+enum { TRACE_BLOCK_RATIO_MAX = 512 };		/* ... and blocks larger than their packed size by more than this
+						 * factor: a bomb */
 
 struct trace_header {
 	uint64_t magic;

@@ -81,7 +81,8 @@ struct segment {
 	uint64_t tid, sid;		/* sid may be SID_NONE, or one without an interval */
 	int64_t start_ns, end_ns;
 	enum trace_state state;
-	uint32_t caller;		/* of a wait: who called what blocked, number in trace.callers; 0: not known */
+	uint32_t caller;		/* of a wait: the caller of the primitive that blocked, number in
+					 * trace.callers; 0: unknown */
 };
 
 /* A function of the program that called a primitive, by its return address: it need not have a probe. */

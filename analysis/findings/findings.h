@@ -255,7 +255,7 @@ struct interval_summary {
 };
 
 /*
- * What recording functions costs: intervals that were recorded in full (those above) against root-only ones, chosen
+ * The cost of recording functions: intervals that were recorded in full (those above) against root-only ones, chosen
  * by lot (record --sample).  Relative: 0.012 is 1.2 % more; low, high: the 95 % confidence interval.  A comparison
  * that was not made has the numbers 0.
  */

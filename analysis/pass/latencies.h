@@ -15,7 +15,7 @@ struct latencies {
 	int64_t *of_row, *of_recorded;	/* the same array if no interval has a weight */
 	uint32_t *copies;		/* rows of each recorded one */
 	uint32_t *weights;		/* the weight of an interval in full at the same rate */
-	unsigned char *block_of_row;	/* of so many blocks of time as blocks_for(recorded_cnt) says */
+	unsigned char *block_of_row;	/* number of the block of time, of blocks_for(recorded_cnt) blocks */
 	size_t recorded_cnt;		/* number of recorded intervals, whatever their weights (rows.h) */
 };
 

@@ -17,7 +17,7 @@ struct rope {
 	const struct rope *left, *right;	/* left NULL: a leaf */
 	void *memo;			/* for the user of the rope; initially NULL */
 	uint32_t leaf_cnt;
-	uint32_t thread;		/* of a leaf: who is charged, maybe THREAD_NONE */
+	uint32_t thread;		/* of a leaf: the thread that is charged, maybe THREAD_NONE */
 	uint8_t state;			/* of a leaf: an enum trace_state */
 	uint8_t device;			/* of a leaf: an enum thread_kind, as in struct piece */
 	uint8_t height;			/* 0: a leaf */

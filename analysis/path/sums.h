@@ -11,7 +11,7 @@
 #include "analysis/path/rope.h"
 #include "analysis/path/wait_totals.h"
 
-/* What is remembered lives in arena, as the ropes do. */
+/* Remembered sums live in arena, as the ropes do. */
 struct sums *sums_new(const struct timeline *tl, struct arena *arena, past_key key, void *arg);
 void sums_free(struct sums *s);
 

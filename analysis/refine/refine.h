@@ -178,7 +178,7 @@ const struct refine_function *refinement_function(const struct refinement *r, ui
 /* Something that refinement_decide() would break down. */
 struct refine_question {
 	uint32_t factor;		/* paper: index into the findings' factors */
-	bool outside;			/* budget: because of those who wait for it */
+	bool outside;			/* budget: because other threads wait for it */
 	double share;			/* the factor's; budget: of the function's body and waits, or blamed on it */
 	VEC(uint32_t) functions;	/* their callees would be recorded: one function, two of a pair, and wakers */
 	VEC(uint32_t) callees;		/* those of them that are not recorded yet */

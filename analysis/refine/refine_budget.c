@@ -428,7 +428,7 @@ static struct difference compare_plans(const struct budget *b)
 	return d;
 }
 
-/* ---- one interval in so many ---- */
+/* ---- one of several intervals in full ---- */
 
 /* Takes all of the tier that is recorded only inside intervals, at any cost; the rest stays in it. */
 static void take_at_any_cost(struct budget *b)
@@ -464,7 +464,7 @@ static double gate_of(const struct budget *b)
 	return left_ns > 0 ? ceil(full_ns / left_ns) : 0;
 }
 
-/* The path and the whole scope, and as much of what was recorded as the budget would take by itself. */
+/* The path and the whole scope, and as much of the recorded functions as the budget alone would take. */
 static bool take_gated(struct budget *b, const struct findings *f)
 {
 	size_t cnt = b->s->p->function_cnt;

@@ -21,7 +21,7 @@ struct adding {
 	struct map *known;		/* (parent, function) -> path plus one */
 	struct map *spots;		/* (name, place) -> spot plus one */
 	struct names *names;		/* of functions in stacks, and of places */
-	size_t function_cnt;		/* of the trace; those of stacks are numbered behind them */
+	size_t function_cnt;		/* number of the trace's functions; those of stacks follow */
 };
 
 static uint32_t add_path(struct adding *a, uint32_t parent, uint32_t function, const char *name)

@@ -159,7 +159,7 @@ static void write_line(const struct table *t, const struct cell *cells, size_t c
 	fprintf(out, "%s\n", str_cstr(&line));
 }
 
-/* Of each column: its title's or its widest cell's. */
+/* For each column: its title's or its widest cell's width. */
 static size_t *natural_widths(const struct table *t)
 {
 	size_t cnt = t->columns.cnt;

@@ -241,7 +241,7 @@ static void add_sections(struct object *o)
 
 /* --- writing ------------------------------------------------------------------------------ */
 
-/* What goes behind the object's end, which is at len. */
+/* Collects what is appended to the object, whose end is at len. */
 static size_t append(struct str *tail, size_t len, const struct str *table)
 {
 	while ((len + tail->len) % 16)

@@ -125,8 +125,9 @@ static void add_near(const struct index *x, size_t from, size_t to, const struct
 }
 
 /*
- * "1 + f()" becomes a loop only in f() itself, and only where jumps are made: or in g(), which f() calls and which the compiler
- * has put into f().  So loops gets what calls who within the unit, and those on a circle there are loops as well.
+ * "1 + f()" becomes a loop only in f() itself, and only where jumps are made: or in g(), which f() calls and which
+ * the compiler has put into f().  So loops gets the calls within the unit, and functions on a circle there are loops
+ * as well.
  */
 static void add_direct(const struct index *x, size_t f, size_t to, const struct parsed_tail *tail, bool may_jump)
 {

@@ -131,7 +131,7 @@ EXPORT int execvp(const char *file, char *const argv[])
 	return run(real.execvpe, file, argv, environ);
 }
 
-/* The words of execl(path, first, ...), and the environment that execle() has behind them. */
+/* The words of execl(path, first, ...), and the environment that follows them in execle(). */
 #define LISTED_WORDS(first, with_env, words, env) \
 	va_list ap; \
 	size_t cnt = 0; \

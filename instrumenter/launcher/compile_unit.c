@@ -347,7 +347,7 @@ static int compile_original(struct unit_job *j)
 	return status;
 }
 
-/* What the text of a unit that is compiled as it is does not say. */
+/* Properties of a unit compiled without edits that its text does not show. */
 static void names_to_redirect(const struct unit_job *j, struct args *ret)
 {
 	if (j->unit->untouched || !known_redirected(j->unit, j->unit->known.pragmas, j->o, ret))

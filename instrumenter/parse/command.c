@@ -264,7 +264,7 @@ static void see_input(struct parsing *s, size_t i)
 	VEC_ADD(&s->c->sources, (struct source){ word, language, i });
 }
 
-/* What an option with the given value means beyond its kind. */
+/* The meaning of an option with this value, beyond its kind. */
 static void see_option(struct parsing *s, const char *word, const char *value)
 {
 	struct command *c = s->c;

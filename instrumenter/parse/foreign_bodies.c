@@ -2,9 +2,9 @@
 /*
  * foreign_bodies.c - function bodies of system headers, which libclang need not read.
  *
- * A body is a '{' behind ')', or behind what may follow that: const, noexcept, override.  A class is entered, for it holds
- * functions, and so is whatever else a '{' may begin.  Once a declaration has said constexpr, or anything else that
- * makes a body count for what is outside of it, and has a '(', its braces are passed over:
+ * A body is a '{' after ')', or after what may follow that: const, noexcept, override.  A class is entered, for it
+ * holds functions, and so is whatever else a '{' may begin.  Once a declaration has said constexpr, or anything else
+ * that makes a body count for what is outside of it, and has a '(', its braces are passed over:
  *
  *	constexpr int f(int a) { if (a) { return 1; } return 2; }	passed over
  *	struct s { int g() const { return 1; } };			entered, and the body of g is blank
@@ -58,7 +58,7 @@ static void see_directive(struct walk *w)
 	w->foreign = w->at < w->end && lines_at(w->lines, (size_t)(w->at - w->text)).foreign;
 }
 
-/* "<...>" behind "template": the words in it are of parameters. */
+/* "<...>" after "template": the words in it belong to parameters. */
 static void pass_parameters(struct walk *w)
 {
 	size_t depth = 0;

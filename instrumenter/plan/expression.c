@@ -14,7 +14,7 @@
 struct word {
 	const char *start;
 	size_t len;
-	bool is_name, is_member;	/* is_member: behind . or -> or :: */
+	bool is_name, is_member;	/* is_member: after . or -> or :: */
 };
 
 /* The next piece of p: a name, a string, or one other character.  False at the end. */

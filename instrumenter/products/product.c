@@ -193,7 +193,7 @@ size_t products_foreign_cnt(const units *list)
 
 static const char *const stand_ins[] = { ".lo", ".slo" };
 
-/* What stands for an object, if it is there: "x.lo" of "x.o" and ".libs/x.o".  NULL: it is no object. */
+/* The stand-in of an object, if it exists: "x.lo" of "x.o" and ".libs/x.o".  NULL: path is no object. */
 static char *stand_in(const char *object, const char *suffix)
 {
 	_cleanup_(freep) char *dir = path_dir(object), *above = path_dir(dir);

@@ -43,7 +43,8 @@ void product_place(struct product *p);
 
 void product_release(struct product *p);	/* also a _cleanup_ function */
 
-/* What makefiles look at instead of an object, libtool's x.lo and httpd's x.slo, is as new as it. */
+/* Sets the time of the stand-ins that makefiles compare instead of the object, libtool's x.lo and httpd's x.slo, to
+ * its own. */
 void product_renew_stand_ins(const char *object);
 
 /*

@@ -214,7 +214,7 @@ void lines_find(const struct lines *l, size_t i, uint32_t line, void (*found)(si
 	for (size_t k = 0; k < l->stretches.cnt; k++) {
 		const struct stretch *s = &l->stretches.items[k];
 		bool last = k + 1 == l->stretches.cnt;
-		/* The next one begins behind its marker, which is a line, too. */
+		/* The next one begins after its marker, which is a line, too. */
 		size_t end = last ? l->starts.cnt : l->stretches.items[k + 1].physical - 1;
 
 		if (s->file == i && line >= s->line && line - s->line < end - s->physical)

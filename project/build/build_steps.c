@@ -245,8 +245,8 @@ static void tell_again(size_t cnt, size_t lost)
 			  cnt - lost == 1 ? " was" : "s were", cnt - lost == 1 ? "it" : "them");
 }
 
-/* What was compiled without vprof since the last build counts as up to date for make, and so does what a part of the
- * scan was lost of: it is set aside, and the build makes it again.  list: the records, before and after. */
+/* Objects that were compiled without vprof since the last build count as up to date for make, and so do those with a
+ * missing part of the scan: they are set aside, and the build makes them again.  list: the records, before and after. */
 static int build_foreign(units *list, const struct args *command, const struct build_options *o,
 			 struct diag *reterr)
 {

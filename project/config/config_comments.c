@@ -63,7 +63,7 @@ char *config_without_comments(const char *text)
 {
 	struct str out = STR_INIT;
 	const char *quoted = NULL;	/* the end of the current quotes */
-	bool value = false;		/* behind the first '=' of a line */
+	bool value = false;		/* after the first '=' of a line */
 	bool section = false;		/* in a line like [interval "a=b;c"], where only quoted characters are text */
 
 	for (const char *s = text; *s; s++) {

@@ -2,7 +2,7 @@
 /*
  * config_comments.h - comments and quotes of vprof.conf, kept from inih.
  *
- * As in git's files '#' and ';' open a comment, also behind a value, and quotes protect both: before inih sees a line
+ * As in git's files '#' and ';' open a comment, also after a value, and quotes protect both: before inih sees a line
  * its comment is gone (a piece of a long one would be taken for more of the value), and those that belong to a value
  * or to an interval's name are masks (a piece that begins with one would be taken for a comment). A text has no
  * control characters, so masks cannot be confused with it.

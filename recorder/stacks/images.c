@@ -183,7 +183,7 @@ static void play(struct images *i, const struct happening *h)
 		add_mapping(i, process_of(i, h->pid), &h->mapping, h->ns);
 }
 
-struct mmap_record {			/* PERF_RECORD_MMAP2, behind its header */
+struct mmap_record {			/* PERF_RECORD_MMAP2, after its header */
 	uint32_t pid, tid;
 	uint64_t start, len, offset;
 	uint64_t inode[3];

@@ -157,7 +157,7 @@ static bool read_place(pid_t pid, const char *tid, uint64_t *ret_sp, uint64_t *r
 }
 
 /*
- * Of "NSpid:	4711	7": what it is in its own namespace.
+ * Of "NSpid:	4711	7": its number in its own namespace.
  */
 static void last_number(const char *text, const char *label, pid_t *ret)
 {

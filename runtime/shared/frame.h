@@ -11,8 +11,8 @@
 
 enum {
 	VPROF_CHUNK_BYTES = 16384,	/* a chunk of records, aligned to its size */
-	VPROF_CHUNK_LIMIT = 15360,	/* records begin below this offset; behind it is room for one
-					 * that is long, and for signal handlers that overtake us */
+	VPROF_CHUNK_LIMIT = 15360,	/* records begin below this offset; after it is room for a long one, and for
+					 * signal handlers that overtake us */
 	VPROF_CHUNK_REST = VPROF_CHUNK_BYTES - VPROF_CHUNK_LIMIT,
 	VPROF_STACK_BYTES = 4096,	/* a shadow stack, aligned to its size */
 	VPROF_STACK_FRAMES = VPROF_STACK_BYTES / 32

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * code.h - whose code waits: who called a primitive that blocked, probe or not.
+ * code.h - the callers of primitives that blocked, with a probe or without.
  *
  *	lock_slow+0x31 calls pthread_mutex_lock: its wait has the number of that return address
  *
- * Between it and the innermost probed function there may be others without a probe (event_wait of a library,
- * called by lock_slow): words on the stack that point into code are noted with it, when that call is first
- * seen at that place below the probed frame.  Which of them are return addresses is settled where there are
- * files and symbols (recorder/stacks/code_names.h).
+ * Between it and the innermost probed function there may be others without a probe (event_wait of a library, called
+ * by lock_slow): words on the stack that point into code are noted with it, when that call is first seen at that
+ * place below the probed frame.  Which of them are return addresses is settled where there are files and symbols
+ * (recorder/stacks/code_names.h).
  *
- * The numbers are places in a table of the arena, which all processes of the run share; an address counts
- * within a program and its forks.  The runtime notes which file's code is where when the process attaches and
- * when libraries are loaded.  The recorder turns both into names at the end of the run (trace/callers.h).
+ * The numbers are places in a table of the arena, which all processes of the run share; an address counts within a
+ * program and its forks.  The runtime notes which file's code is where when the process attaches and when libraries
+ * are loaded.  The recorder turns both into names at the end of the run (trace/callers.h).
  */
 #ifndef RUNTIME_WAITS_CODE_H
 #define RUNTIME_WAITS_CODE_H

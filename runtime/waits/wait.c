@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wait.c - logs one blocked stretch: when, what for, and who ended it.
+ * wait.c - logs one blocked stretch: when, what for, and which thread ended it.
  *
- * Example: a thread finds a mutex taken at tick 100 by tid 31, blocks, and has it at 180.  The releaser,
- * thread 3, left a stamp at 170: WAIT 100..180, lock, waker 3, woken at 170.  Without a stamp (it released
- * just before we announced the wait) tid 31 is the waker, woken at 180: how long the wake-up took is unknown.
+ * Example: a thread finds a mutex taken at tick 100 by tid 31, blocks, and has it at 180.  The releaser, thread 3,
+ * left a stamp at 170: WAIT 100..180, lock, waker 3, woken at 170.  Without a stamp (it released just before we
+ * announced the wait) tid 31 is the waker, woken at 180: how long the wake-up took is unknown.
  *
- * A read() of 90 ticks during which the thread never left its CPU (switched.h) is no WAIT: the function that
- * called it ran.
+ * A read() of 90 ticks during which the thread never left its CPU (switched.h) is no WAIT: the function that called
+ * it ran.
  */
 #include "runtime/shared/switched.h"
 #include "runtime/waits/code.h"
@@ -68,7 +68,7 @@ struct wait wait_begin_cond_from(uint64_t caller, uint64_t object, uint64_t mute
 	return w;
 }
 
-/* Who ended w, and when; 0 if the waker is unknown. */
+/* The thread that ended w, and when; 0 if the waker is unknown. */
 static uint64_t find_waker(const struct wait *w, uint64_t end, uint64_t *ret_woken)
 {
 	uint64_t waker = 0, serial, ticks;

@@ -2,14 +2,14 @@
 /*
  * cond.c - wrappers of condition variables and barriers.
  *
- * A wait for a condition ends when somebody has signalled and the mutex is free again: the waker
- * is the signaller, or whoever let the mutex go after the signal.
+ * A wait for a condition ends when it was signalled and the mutex is free again: the waker is the signaller, or the
+ * thread that released the mutex after the signal.
  *
  *	W waits from 10; S signals at 20 while it holds the mutex, lets it go at 35; W runs at 38:
  *	waker S at 35, wake-up [35, 38]
  *
- * At a barrier everybody who arrives leaves a stamp; the last arrival of a round wakes the others.
- * Arrivals of the next round must not count, so the round is part of the object's name.
+ * At a barrier each arriving thread leaves a stamp; the last arrival of a round wakes the others. Arrivals of the
+ * next round must not count, so the round is part of the object's name.
  */
 #include <errno.h>
 #include "runtime/waits/object.h"

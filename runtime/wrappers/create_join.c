@@ -2,12 +2,12 @@
 /*
  * create_join.c - wrappers of creation and end: of threads and processes.
  *
- * A new thread gets its serial number from its parent, who logs it: that is the creation edge.
- * The number travels in an entry of a small table, since nothing may be allocated here; the child
- * frees the entry at once.  With all entries taken the thread starts without the edge.
+ * A new thread gets its serial number from its parent, which logs it: that is the creation edge. The number travels
+ * in an entry of a small table, since nothing may be allocated here; the child frees the entry at once.  With all
+ * entries taken the thread starts without the edge.
  *
- * A thread that ends stamps its pthread_t; who joins it finds the stamp.  A process that ends cannot:
- * its parent is told its number, and that was its first thread's.
+ * A thread that ends stamps its pthread_t; the joining thread finds the stamp.  A process that ends cannot: its
+ * parent gets its number, which is that of its first thread.
  */
 #include <errno.h>
 #include "runtime/waits/wait.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * once.h - a call of pthread_once() or call_once(): who runs the routine works, the others wait for
- * it (class lock).
+ * once.h - a call of pthread_once() or call_once(): the thread that runs the routine works, the others wait for it
+ * (class lock).
  *
  *	struct once_call call __attribute__((cleanup(once_end))) = once_begin(once, routine);
  *	return real.pthread_once(once, once_routine(&call, routine));

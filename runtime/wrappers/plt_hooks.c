@@ -2,23 +2,23 @@
 /*
  * plt_hooks.c - points the calls of uninstrumented code at the wrappers.
  *
- * libstdc++ calls pthread_cond_wait, libevent epoll_wait, libuv read: nobody redirected those calls when they
- * were compiled.  But each library calls through a slot of its own that the loader fills:
+ * libstdc++ calls pthread_cond_wait, libevent epoll_wait, libuv read: those calls were not redirected when they were
+ * compiled.  But each library calls through a slot of its own that the loader fills:
  *
  *	libevent.so: JUMP_SLOT epoll_wait	0x7f..c0 (libc's) -> vprof_w_epoll_wait
  *
- * The slots of the program and of its libraries are changed once a recorded process has attached; where
- * nothing is recorded nothing is touched.  No symbol gets another address, so other interposition works as
- * before, and nothing counts twice: instrumented code calls the wrappers itself, the wrappers call the C
- * library through real.h, whose pointers are no slots.
+ * The slots of the program and of its libraries are changed once a recorded process has attached; where nothing is
+ * recorded nothing is touched.  No symbol gets another address, so other interposition works as before, and nothing
+ * counts twice: instrumented code calls the wrappers itself, the wrappers call the C library through real.h, whose
+ * pointers are no slots.
  *
- * Only a slot that leads where the wrapper leads is changed.  A slot that is not filled yet (lazy binding)
- * leads into its own library's table; it will lead there, too, but for the condition variables of 2002
- * (pthread_cond_* of GLIBC_2.2.5), which have a layout of their own.
+ * Only a slot that leads where the wrapper leads is changed.  A slot that is not filled yet (lazy binding) leads into
+ * its own library's table; it will lead there, too, but for the condition variables of 2002 (pthread_cond_* of
+ * GLIBC_2.2.5), which have a layout of their own.
  *
  * Left alone: the C library and the loader, whose inner calls are no waits of the program's; the sanitizers'
- * libraries; this one.  A library that is loaded later is seen when a thread is created next, when an
- * instrumented unit registers, or when somebody asks for a symbol by dlsym().
+ * libraries; this one.  A library that is loaded later is seen when a thread is created next, when an instrumented
+ * unit registers, or when a symbol is looked up by dlsym().
  */
 #include <elf.h>
 #include <link.h>

@@ -2,8 +2,8 @@
 /*
  * poll.c - wrappers of poll, select and epoll: class io; without any file, sleep.
  *
- * The files that are ready say who wrote to them (flow.h); the latest of the first few writers is the waker.
- * epoll reports a file by the program's own data for it, so what epoll_ctl() said is remembered:
+ * The files that are ready lead to their writers (flow.h); the latest of the first few writers is the waker. epoll
+ * reports a file by the program's own data for it, so what epoll_ctl() said is remembered:
  *
  *	epoll_ctl(5, ADD, 9, data 0x7f00): table[hash(5, 0x7f00)] = rest of the hash | 9
  *

@@ -42,7 +42,7 @@ const struct kernel_part *kernel_part_at(const struct kernel_threads *x, uint32_
 /* The thread or device that woke o's thread; false: unknown. */
 bool kernel_waker(struct kernel_threads *x, const struct kernel_off *o, uint64_t *ret_tid);
 
-struct kernel_span {			/* somebody waited for a device */
+struct kernel_span {			/* a thread waited for a device */
 	uint64_t device;
 	int64_t start_ns, end_ns;
 };
@@ -51,7 +51,7 @@ typedef VEC(struct kernel_span) kernel_spans;
 /* kernel_devices.c */
 struct kernel_devices {
 	struct kernel_threads *x;
-	VEC(uint64_t) named;		/* those that somebody waited for */
+	VEC(uint64_t) named;		/* those that threads waited for */
 };
 
 /* Adds the devices that threads waited for, with their segments, to the trace; sorts the spans.  Windows:

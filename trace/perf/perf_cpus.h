@@ -17,7 +17,7 @@ struct perf_waker {
 	bool is_doubtful;		/* it may not have been a task at all */
 };
 
-/* Names of devices that wake somebody are added to k. */
+/* Adds the names of devices that wake a thread to k. */
 struct perf_cpus *perf_cpus_new(struct kernel_trace *k);
 void perf_cpus_free(struct perf_cpus *c);
 

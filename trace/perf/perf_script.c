@@ -42,7 +42,7 @@ struct script {
 	struct diag *reterr;
 };
 
-/* "dd:40 [120] ...": *ret is behind it. */
+/* "dd:40 [120] ...": *ret is after it. */
 static bool take_short(struct perf_text *t, struct perf_text *ret_comm, uint32_t *ret_tid)
 {
 	for (size_t i = 1; i + 1 < t->len; i++) {

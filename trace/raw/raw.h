@@ -54,7 +54,7 @@ struct raw_pause {			/* nothing was recorded from .. until; ticks, then ns */
 	uint64_t from, until;		/* until 0: unknown; becomes INT64_MAX in ns */
 };
 
-/* What the kernel had charged a thread with at a moment. */
+/* The kernel's account of a thread at a moment. */
 struct raw_account {
 	uint64_t serial;
 	int64_t ns;			/* ticks, then ns */

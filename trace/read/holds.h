@@ -10,7 +10,7 @@
 struct lock_wait {
 	uint64_t object;
 	int64_t start_ns, woken_ns;
-	uint32_t thread;		/* who waited */
+	uint32_t thread;		/* the waiting thread */
 	uint32_t waker;			/* the thread that released at woken_ns; UINT32_MAX: it left no records */
 };
 

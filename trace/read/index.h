@@ -45,7 +45,7 @@ struct trace_index {
 int index_read(struct trace_index *x, struct raw *r, struct blocks *b, struct diag *reterr);
 void index_release(struct trace_index *x);
 
-/* A wait that ended with a false wake-up was woken by nobody. */
+/* A wait that ended with a false wake-up has no waker. */
 void index_forget_waker(const struct trace_index *x, struct raw_event *e);
 
 /* A frame as an invocation; of equal ones frames are outside, the later one outermost. */

@@ -2,10 +2,9 @@
 /*
  * pending_calls.c - from the order of a file to that of time.
  *
- * Within a chunk calls stand in order of their ends.  Chunks of a thread follow each other in time, but a
- * recorder that lagged may have written the latest chunk first; then whole chunks change places.  What is out
- * of order after that are neighbours, for calls of less than a nanosecond begin at once and are told apart by
- * their ends.
+ * Within a chunk calls stand in order of their ends.  Chunks of a thread follow each other in time, but a recorder
+ * that lagged may have written the latest chunk first; then whole chunks change places.  What is out of order after
+ * that are neighbours, for calls of less than a nanosecond have one start and are distinguished by their ends.
  */
 #include "trace/windows/pending_calls.h"
 
