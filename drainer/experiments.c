@@ -139,6 +139,27 @@ struct drainer_experiment_state drainer_experiment_state(const struct drainer *d
 	};
 }
 
+struct drainer_cpu drainer_cpu(const struct drainer *d)
+{
+	struct drainer_cpu ret = { .cpu_cnt = 0 };
+	struct cpu_machine machine;
+	long hz = sysconf(_SC_CLK_TCK);
+
+	for (size_t i = 0; i < d->accounts.threads.cnt; i++) {
+		const struct account_thread *t = &d->accounts.threads.items[i];
+
+		if (t->serial) {
+			ret.run_ns += t->last.run_ns;
+			ret.delay_ns += t->last.delay_ns;
+		}
+	}
+	if (hz > 0 && cpu_machine_read(&machine)) {
+		ret.busy_ns = machine.busy * (uint64_t)(1000000000 / hz);
+		ret.cpu_cnt = d->cpu_users.allowed_cnt ? d->cpu_users.allowed_cnt : machine.cpu_cnt;
+	}
+	return ret;
+}
+
 uint64_t drainer_interval(const struct drainer *d, uint64_t label)
 {
 	uint64_t of = label && label < ARENA_LABELS ? d->arena.labels[label].interval : 0;

@@ -47,6 +47,14 @@ struct drainer_experiment_state {
 	double ns_per_tick;		/* 0: not known yet */
 };
 
+struct drainer_cpu {			/* so far */
+	uint64_t run_ns, delay_ns;	/* of the run's threads: on a CPU, in the run queue (drainer/accounts.h) */
+	uint64_t busy_ns;		/* all CPUs, together */
+	uint32_t cpu_cnt;		/* 0: not known */
+};
+
+struct drainer_cpu drainer_cpu(const struct drainer *d);
+
 void drainer_block_set(struct drainer *d, const struct drainer_block *b);	/* and BLOCK_SET */
 void drainer_block_phase(struct drainer *d, enum block_phase phase);
 void drainer_blocks_end(struct drainer *d);	/* none is in force any more */

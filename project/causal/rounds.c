@@ -11,6 +11,7 @@
 #include "project/causal/rounds.h"
 
 #define MS 1000000ULL
+#define CROWDED 0.8			/* the run's own threads have that much of the CPUs, and want more */
 
 enum { IN_FORCE_MS = 20, BLOCK_MIN_MS = 150, BLOCK_MAX_MS = 2000, INTERVALS_A_BLOCK = 30, TAIL_MIN_MS = 20, TAIL_FIRST_MS = 100,
 	TAIL_MAX_MS = 1000, WARM_UP_MS = 300, WARM_UP_MAX_MS = 3000, WARM_INTERVALS = 10, GRACE_MS = 10000, DEADLINE_MS = 1000 };
@@ -25,7 +26,7 @@ void rounds_start(struct rounds *r)
 {
 	r->state = ROUNDS_WARM_UP;
 	r->warm_since_ns = r->due_ns = r->killed_ns = 0;
-	r->events.cnt = r->ended.cnt = r->block_hits.cnt = 0;
+	r->events.cnt = r->ended.cnt = r->facts.cnt = 0;
 	r->label = 0;
 	r->is_told = false;
 }
@@ -34,7 +35,7 @@ void rounds_release(struct rounds *r)
 {
 	VEC_RELEASE(&r->points);
 	VEC_RELEASE(&r->events);
-	VEC_RELEASE(&r->block_hits);
+	VEC_RELEASE(&r->facts);
 	VEC_RELEASE(&r->ended);
 }
 
@@ -95,6 +96,18 @@ static void note_name(struct rounds *r, struct drainer *d)
 	r->ret->interval = name ? xstrdup(name) : NULL;
 }
 
+/* Threads that want more CPUs than there are have to hold one while they stand still: asleep, they would let others run. */
+static void choose_currency(const struct rounds *r, struct drainer *d, uint64_t took)
+{
+	struct drainer_cpu now = drainer_cpu(d);
+	uint64_t wanted = now.run_ns + now.delay_ns - r->cpu.run_ns - r->cpu.delay_ns;
+	bool is_crowded = now.cpu_cnt && now.run_ns >= r->cpu.run_ns && now.delay_ns >= r->cpu.delay_ns &&
+			  (double)(now.run_ns - r->cpu.run_ns) > CROWDED * now.cpu_cnt * (double)took && wanted > now.cpu_cnt * took;
+
+	drainer_set_currency(d, r->o->currency == CAUSAL_CPU || (r->o->currency == CAUSAL_AUTO && is_crowded) ? EXPERIMENT_HOLD
+													      : EXPERIMENT_SLEEP);
+}
+
 /* True: it is known how long a block has to be. */
 static bool warm_up(struct rounds *r, struct drainer *d, uint64_t now_ns)
 {
@@ -109,6 +122,7 @@ static bool warm_up(struct rounds *r, struct drainer *d, uint64_t now_ns)
 		return false;
 	if (!r->warm_since_ns) {
 		r->warm_since_ns = now_ns;
+		r->cpu = drainer_cpu(d);
 		r->ended.cnt = 0;
 		return false;
 	}
@@ -119,6 +133,7 @@ static bool warm_up(struct rounds *r, struct drainer *d, uint64_t now_ns)
 	if (!cnt || (cnt < WARM_INTERVALS && took < WARM_UP_MAX_MS * MS))
 		return false;
 	note_name(r, d);
+	choose_currency(r, d, took);
 	r->block_ns = took * INTERVALS_A_BLOCK / cnt;
 	r->block_ns = r->block_ns < BLOCK_MIN_MS * MS ? BLOCK_MIN_MS * MS : r->block_ns > BLOCK_MAX_MS * MS ? BLOCK_MAX_MS * MS : r->block_ns;
 	r->block_ns = r->o->block_ns ? r->o->block_ns : r->block_ns;
@@ -169,7 +184,7 @@ static void begin_round(struct rounds *r, struct drainer *d, const struct causal
 	VEC_ADD(&r->points, (struct causal_point){ r->points.items[draw(r, r->points.cnt)].target, 0 });
 	shuffle(r);
 	r->at = 0;
-	r->events.cnt = r->block_hits.cnt = 0;
+	r->events.cnt = r->facts.cnt = 0;
 	set_block(r, d, now_ns);
 }
 
@@ -231,6 +246,7 @@ static void end_round(struct rounds *r, struct drainer *d, uint64_t now_ns)
 			VEC_ADD(&latencies, v.intervals.items[i].virtual_ns);
 	for (uint32_t i = 0; i < v.blocks.cnt; i++) {
 		const struct virtual_block *b = &v.blocks.items[i];
+		struct block_facts facts = i < r->facts.cnt ? r->facts.items[i] : (struct block_facts){ 0, -1, -1 };
 		size_t cnt = 0;
 
 		for (size_t k = 0; k < v.intervals.cnt; k++)
@@ -238,7 +254,7 @@ static void end_round(struct rounds *r, struct drainer *d, uint64_t now_ns)
 		VEC_ADD(&blocks, (struct causal_block){
 			.target = b->target, .speed = b->speed, .latency_ns = latencies.items + at, .interval_cnt = cnt,
 			.late_cnt = b->late_cnt, .real_ns = b->end_ns - b->begin_ns, .delay_ns = b->growth_ns,
-			.target_cnt = i < r->block_hits.cnt ? r->block_hits.items[i] : 0, .cpu_wait = -1, .others = -1 });
+			.target_cnt = facts.hit_cnt, .cpu_wait = facts.cpu_wait, .others = facts.others });
 		at += cnt;
 	}
 	adapt_tail(r, &v);
@@ -250,18 +266,35 @@ static void end_round(struct rounds *r, struct drainer *d, uint64_t now_ns)
 	VEC_RELEASE(&latencies);
 }
 
+/* A thread that ended took its account with it: then nothing is known. */
+static void note_facts(struct rounds *r, struct drainer *d, uint64_t now_ns)
+{
+	struct block_facts facts = { drainer_experiment_state(d).hit_cnt - r->hits, -1, -1 };
+	struct drainer_cpu now = drainer_cpu(d);
+	uint64_t run = now.run_ns - r->cpu.run_ns, delay = now.delay_ns - r->cpu.delay_ns, busy = now.busy_ns - r->cpu.busy_ns;
+
+	if (now.run_ns > r->cpu.run_ns && now.delay_ns >= r->cpu.delay_ns) {
+		facts.cpu_wait = (double)delay / (double)(run + delay);
+		if (now.cpu_cnt && now.busy_ns >= r->cpu.busy_ns)
+			facts.others = busy > run ? (double)(busy - run) / (double)(now_ns - r->opened_ns) : 0;
+	}
+	VEC_ADD(&r->facts, facts);
+}
+
 static void next_phase(struct rounds *r, struct drainer *d, uint64_t now_ns)
 {
 	switch (r->state) {
 	case ROUNDS_SET:
 		drainer_block_phase(d, BLOCK_OPEN);
 		r->hits = drainer_experiment_state(d).hit_cnt;
+		r->cpu = drainer_cpu(d);
+		r->opened_ns = now_ns;
 		r->state = ROUNDS_OPEN;
 		r->due_ns = now_ns + r->block_ns;
 		break;
 	case ROUNDS_OPEN:
 		drainer_block_phase(d, BLOCK_SHUT);
-		VEC_ADD(&r->block_hits, drainer_experiment_state(d).hit_cnt - r->hits);
+		note_facts(r, d, now_ns);
 		r->state = ROUNDS_SHUT;
 		r->due_ns = now_ns + r->tail_ns;
 		break;

@@ -15,6 +15,11 @@
 
 enum rounds_state { ROUNDS_WARM_UP, ROUNDS_SET, ROUNDS_OPEN, ROUNDS_SHUT, ROUNDS_ENDING };
 
+struct block_facts {
+	uint64_t hit_cnt;
+	double cpu_wait, others;	/* as in struct causal_block */
+};
+
 struct rounds {
 	const struct run_blocks_options *o;
 	struct run_blocks_result *ret;
@@ -27,9 +32,10 @@ struct rounds {
 	causal_points points;		/* of the round, shuffled; the baseline has speed 0, and a target all the same */
 	size_t at;			/* the block that is in force */
 	uint32_t block_number;
-	uint64_t hits;			/* when it was opened */
+	uint64_t hits, opened_ns;	/* when it was opened */
+	struct drainer_cpu cpu;		/* then; or when the warm-up began */
 	virtual_events events;		/* of the round */
-	VEC(uint64_t) block_hits;
+	VEC(struct block_facts) facts;	/* of the round's blocks */
 	VEC(uint64_t) ended;		/* labels of intervals that ended while it warmed up */
 	bool is_told;			/* the program has been asked to end */
 	uint64_t killed_ns;

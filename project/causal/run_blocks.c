@@ -66,8 +66,6 @@ static void turn(void *arg, struct drainer *d, uint64_t now_ns)
 {
 	struct runner *r = arg;
 
-	if (r->rounds.o->currency == CAUSAL_CPU)
-		drainer_set_currency(d, EXPERIMENT_HOLD);
 	rounds_turn(&r->rounds, d, now_ns);
 	r->state = drainer_experiment_state(d);
 }
