@@ -25,6 +25,7 @@ enum {
 	HOLD_NS = 20000,
 	BELIEVED_NS = 3 * TICK_NS,	/* a thread that was not heard of for longer may have lost its CPU */
 	SHORT_NS = 20000, SHORT_MOST_NS = 100000,
+	TICKS_MOST_NS = 20 * TICK_NS,
 };
 
 struct causal_self {
@@ -34,6 +35,8 @@ struct causal_self {
 	bool runs;			/* a stretch of CPU time is under way, */
 	uint64_t began, cpu;		/* since then; cpu 0: not asked for */
 	bool is_short;			/* the last one was */
+	uint64_t tick_cpu;		/* its CPU clock at the last tick, in that block */
+	uint32_t tick_block;
 	uint32_t told_block;		/* the last EVENT_SHIFT */
 	uint64_t told_ns;
 };
@@ -240,6 +243,17 @@ void causal_settle(void)
 	errno = saved_errno;
 }
 
+/* The CPU time since the last tick: more than one tick's, where system calls took some of it. */
+static uint64_t since_tick(void)
+{
+	uint64_t now = cpu_ns(), took = now - self.tick_cpu;
+	bool is_next = self.tick_cpu && self.tick_block == GET(&experiment()->all.block);
+
+	self.tick_cpu = now;
+	self.tick_block = GET(&experiment()->all.block);
+	return is_next && took < TICKS_MOST_NS ? took : TICK_NS;
+}
+
 void causal_tick(void)
 {
 	struct arena_experiment *e = experiment();
@@ -251,8 +265,10 @@ void causal_tick(void)
 	if (self.runs) {
 		shift_believe(s, now_ns() + BELIEVED_NS);
 	} else if (e->kind == EXPERIMENT_BODY && target_is_innermost()) {
-		shift_end(&e->all, s, TICK_NS);
+		shift_end(&e->all, s, since_tick());
 		COUNT(&e->hit_cnt, 1);
+	} else if (e->kind == EXPERIMENT_BODY) {
+		since_tick();
 	}
 	pay(s);
 	hook_out();

@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What a program may do while it is held up, and in the target: wait for a peer at 100 %, leave with longjmp(), fork, execute
+# programs with a tick pending, start threads that live for 0.1 ms; no call fails with EINTR, and no errno changes.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+ROUNDS=$OLDPWD/tests/e2e/causal/run_rounds
+
+cp "$top/tests/e2e/causal/manners.c" . || exit 99
+printf '[interval "item"]\nstart = item\nend = item@return\n' >vprof.conf
+expect 0 "$VPROF" build --functions target,item,burn -- ${REAL_CC:-cc} -O1 -D_GNU_SOURCE manners.c -o manners -lpthread
+expect 0 timeout 20 ./manners 50
+says "eintr 0 bad 0"
+# It ends by itself, and is started again; 100 % throughout.
+expect 0 timeout 120 "$ROUNDS" target 3 1000 ./manners 200
+says "exit 0" "eintr 0 bad 0" "ticks 1"
+grep -q "^ended 0 rounds 3" "$work/.out" && pass || fail "rounds are missing: $(cat "$work/.out")"
+[ "$(awk '$1 == "speed" && $2 == 1000 { print ($10 > 10) }' "$work/.out")" = 1 ] && pass || fail "the target was never met"
+# A recorder that is killed holds nobody up: the program ends in its own time.
+"$ROUNDS" target 1000 1000 ./manners 150 >"$work/.out" 2>&1 &
+pid=$!
+sleep 2
+kill -KILL $pid
+over()
+{
+	! pgrep -f '^./manners 150' >/dev/null
+}
+wait_until over
+over && pass || fail "the program hangs without its recorder"
+finish
