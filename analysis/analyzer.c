@@ -7,20 +7,13 @@
  * window yields the first row; the second, which has what was under way at 80 as well, the other one.
  */
 #include "analysis/collected.h"
+#include "analysis/summed/summing.h"
 #include "analysis/tree/waiter_sums.h"
 
 #include <errno.h>
 #include <string.h>
 #include "base/banned.h"
 #include "base/search.h"
-
-struct analyzer {
-	VEC(struct collected *) by_name;	/* NULL: no such interval yet, or not wanted */
-	struct nestings *nestings;
-	struct lives *lives;
-	bool nestings_final;
-	uint64_t clamped;
-};
 
 struct analyzer *analyzer_new(void)
 {
@@ -40,14 +33,20 @@ static void collected_free(struct collected *c)
 	moments_free(c->m);
 	rows_free(c->rows);
 	rows_free(c->root_only);
+	summing_free(c->summing);
 	free(c);
 }
 
-static struct collected *collected_new(void)
+static struct collected *collected_new(const struct analyzer *a)
 {
 	struct collected *c = xcalloc(1, sizeof(*c));
 
 	c->v = vtree_new(CHARGE_WAITER);
+	if (a->sums_up) {
+		c->summing = summing_new(a->window_ns);
+		c->v->called = &c->summing->called;
+		return c;
+	}
 	c->v->waiters = c->waiters = waiter_sums_new();
 	c->m = moments_new();
 	c->rows = rows_new();
@@ -85,6 +84,10 @@ static void take_interval(void *arg, const struct interval *iv, const cells *row
 	struct row_head head = { iv->start_ns, iv->end_ns, iv->sid, iv->start_tid, iv->end_tid,
 				 interval_weight(iv) };
 
+	if (k->c->summing) {
+		summing_add(k->c->summing, k->c->v, iv, row);
+		return;
+	}
 	if (iv->root_only) {
 		rows_add(k->c->root_only, &head, NULL, 0, NULL, 0);
 		return;
@@ -123,7 +126,7 @@ void analyzer_add(struct analyzer *a, const struct analysis_window *w)
 	interval_lists_make(&lists, w->t);
 	add_threads(a, tl, w->before_ns, w->until_ns);
 	while (a->by_name.cnt < w->t->interval_names.cnt)
-		VEC_ADD(&a->by_name, collected_new());
+		VEC_ADD(&a->by_name, collected_new(a));
 	for (uint32_t i = 0; i < a->by_name.cnt; i++)
 		if (interval_lists_cnt(&lists, i))
 			take_name(a->by_name.items[i], tl, &lists, i,
@@ -159,7 +162,7 @@ int analyzer_finish(struct analyzer *a, const struct trace *names, const struct 
 	if (!a->nestings_final)
 		alloc_give_back();	/* of the windows */
 	while (a->by_name.cnt < names->interval_names.cnt || a->by_name.cnt == 0)
-		VEC_ADD(&a->by_name, collected_new());
+		VEC_ADD(&a->by_name, collected_new(a));
 	for (size_t i = 0; i < names->interval_names.cnt; i++)
 		by_name[i] = a->by_name.items[i]->counted;
 	r = intervals_choose_counted(&names->interval_names, by_name, o->interval, &name);
@@ -184,7 +187,7 @@ int analyze(struct trace *t, const struct analyze_options *o, struct findings **
 	trace_sort(t);
 	tl = timeline_new(t);
 	add_threads(a, tl, INT64_MIN, INT64_MAX);
-	c = collected_new();
+	c = collected_new(a);
 	VEC_ADD(&a->by_name, c);
 	interval_lists_make(&lists, t);
 	take_name(c, tl, &lists, name, intervals_longest_allowed(&lists, name));

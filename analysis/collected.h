@@ -22,7 +22,18 @@ struct collected {			/* of the intervals of one name */
 	struct moments *m;
 	struct rows *rows;		/* of the intervals in full */
 	struct rows *root_only;		/* empty rows */
+	struct summing *summing;	/* NULL: rows are kept; else sums take their place */
 	bool is_final;			/* no more rows come: places have their final numbers */
+};
+
+struct analyzer {
+	VEC(struct collected *) by_name;	/* NULL: no such interval yet, or not wanted */
+	struct nestings *nestings;
+	struct lives *lives;
+	bool nestings_final;
+	bool sums_up;
+	int64_t window_ns;		/* if it sums up */
+	uint64_t clamped;
 };
 
 /* analyze.c: what the rows of one name say.  clamped: of the whole trace. */

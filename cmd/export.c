@@ -7,10 +7,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/banned.h"
 #include "cmd/commands.h"
-#include "cmd/export_format.h"
+#include "cmd/formats/export_format.h"
 #include "cmd/messages.h"
 #include "cmd/output_file.h"
 #include "project/config/locate.h"
@@ -42,19 +43,38 @@ static int unknown_format(void)
 			ARRAY_SIZE(formats) == 1 ? "is" : "are", str_cstr(&names));
 }
 
-static int write_to(const char *path, const struct export_format *format, const struct trace *t)
+/* Of a run, or its trace. */
+static int write_to(const char *path, const struct export_format *format, struct store *s, const struct run *run,
+		    const struct trace *t)
 {
 	_cleanup_(output_release) struct output o = { .path = path };
 	struct diag diag = DIAG_INIT;
-	int r = output_open(&o, &diag);
+	int r;
 
+	if (!path && format->is_binary && isatty(STDOUT_FILENO))
+		return fail_now(EXIT_USAGE, "vprof export --format digest RUN -o FILE.vpd", "export: %s is no text for a terminal",
+				format->name);
+	r = output_open(&o, &diag);
 	if (r < 0)
 		return fail(&diag);
-	r = format->write(o.file, t);
+	r = format->write_run ? format->write_run(o.file, s, run, &diag) : format->write(o.file, t);
+	if (r < 0 && *diag.text)
+		return fail(&diag);
 	/* finish_output() reports errors of stdout. */
 	if (r < 0 && path)
 		return fail_now(EXIT_ENVIRONMENT, NULL, "cannot write '%s': %s", path, strerror(-r));
 	return output_finish(&o, &diag) < 0 ? fail(&diag) : EXIT_DONE;
+}
+
+/* An option of one format is none of another. */
+static int refuse_options(const struct export_format *chosen)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		if (formats[i] != chosen && formats[i]->has_options && formats[i]->has_options() &&
+		    formats[i]->options != chosen->options)
+			return fail_now(EXIT_USAGE, NULL, "export: --%s is for --format %s", formats[i]->options->long_name,
+					formats[i]->name);
+	return EXIT_DONE;
 }
 
 static int export_run(int argc, char **argv)
@@ -74,9 +94,15 @@ static int export_run(int argc, char **argv)
 		return unknown_format();
 	if (words.cnt > 1)
 		return fail_now(EXIT_USAGE, NULL, "export: one run at a time");
+	status = refuse_options(format);
+	if (status)
+		return status;
 	if (store_open(data_dir(), false, &store, &diag) < 0 ||
-	    run_find(store, words.cnt ? words.items[0] : NULL, &run, &diag) < 0 ||
-	    run_trace_read(store, &run, &trace, &diag) < 0)
+	    run_find(store, words.cnt ? words.items[0] : NULL, &run, &diag) < 0)
+		return fail(&diag);
+	if (format->write_run)
+		return write_to(arg_output && strcmp(arg_output, "-") ? arg_output : NULL, format, store, &run, NULL);
+	if (run_trace_read(store, &run, &trace, &diag) < 0)
 		return fail(&diag);
 	trace_sort(trace);
 	if (!trace->intervals.cnt && !trace->segments.cnt)
@@ -86,7 +112,7 @@ static int export_run(int argc, char **argv)
 		warn_line("run %u has no intervals: only what its threads did is exported", run.number);
 	if (format->announce)
 		format->announce(trace);
-	return write_to(arg_output && strcmp(arg_output, "-") ? arg_output : NULL, format, trace);
+	return write_to(arg_output && strcmp(arg_output, "-") ? arg_output : NULL, format, store, &run, trace);
 }
 
 /* "tuples (the default)"; lives as long as the process. */
@@ -109,6 +135,8 @@ static const struct option_desc *export_options(void)
 		{ 0, "format", "FORMAT", OPT_STR, &arg_format, help_of_format() },
 		{ 'o', "output", "FILE", OPT_STR, &arg_output, "write to FILE instead of stdout" },
 		OPT_END });
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		option_table_add(&table, formats[i]->options);
 	return option_table_end(&table);
 }
 

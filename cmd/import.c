@@ -13,7 +13,7 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "cmd/commands.h"
-#include "cmd/import_format.h"
+#include "cmd/formats/import_format.h"
 #include "cmd/messages.h"
 #include "project/config/locate.h"
 #include "project/runs/project.h"
@@ -117,6 +117,12 @@ static int import_run(int argc, char **argv)
 	status = refuse_options(format);
 	if (status)
 		return status;
+	if (format->keep) {
+		if (store_open(data_dir(), true, &store, &diag) < 0 ||
+		    format->keep((const char *const *)files.items, files.cnt, store, &files, arg_output, &run, &findings, &diag) < 0)
+			return fail(&diag);
+		return announce_findings(store, &run, findings);
+	}
 	if (format->read((const char *const *)files.items, files.cnt, &trace, &diag) < 0)
 		return fail(&diag);
 	trace_sort(trace);

@@ -15,12 +15,15 @@
 #include "base/file.h"
 #include "cmd/commands.h"
 #include "cmd/messages.h"
+#include "cmd/merge_digests.h"
 #include "project/config/locate.h"
+#include "project/config/quantity.h"
+#include "project/digests/recorded_by.h"
 #include "project/runs/project.h"
 #include "project/runs/run_parts.h"
 #include "trace/parts.h"
 
-static const char *arg_output;
+static const char *arg_output, *arg_window;
 
 static int add_run(struct store *s, const struct run *run, run_parts *parts, struct run *sum, struct diag *reterr)
 {
@@ -44,11 +47,12 @@ static int add_run(struct store *s, const struct run *run, run_parts *parts, str
 }
 
 /* A run, or the runs of a group. */
-static int add_runs(struct store *s, const char *name, run_parts *parts, struct run *sum, struct diag *reterr)
+static int add_runs(struct store *s, const char *name, run_parts *parts, struct run *sum, size_t *run_cnt, struct diag *reterr)
 {
 	_cleanup_(runs_release) runs found = { NULL, 0, 0 };
 	int r = runs_find(s, name, &found, reterr);
 
+	*run_cnt += found.cnt;
 	for (size_t i = 0; r == 0 && i < found.cnt; i++)
 		r = add_run(s, &found.items[i], parts, sum, reterr);
 	return r;
@@ -69,6 +73,7 @@ static int take_part(const char *dir, const struct run_part *part, struct diag *
 {
 	int r = take_file(dir, part->run, part->path, part->tuples ? "tuples" : "vpt", reterr);
 	size_t cnt;
+	_cleanup_(freep) char *by = recorded_by_path(part->path);
 	_cleanup_(trace_parts_release) char **files = trace_parts(part->path, &cnt);
 
 	for (size_t i = 0; r == 0 && i < cnt; i++) {
@@ -76,7 +81,9 @@ static int take_part(const char *dir, const struct run_part *part, struct diag *
 
 		r = take_file(dir, part->run, files[i], suffix, reterr);
 	}
-	return r == 0 && part->kernel ? take_file(dir, part->run, part->kernel, "vpk", reterr) : r;
+	if (r == 0 && part->kernel)
+		r = take_file(dir, part->run, part->kernel, "vpk", reterr);
+	return r == 0 && file_exists(by) ? take_file(dir, part->run, by, RECORDED_BY_FILE, reterr) : r;
 }
 
 static int create(struct store *s, const struct args *words, const run_parts *parts, struct run *run,
@@ -93,6 +100,15 @@ static int create(struct store *s, const struct args *words, const run_parts *pa
 	return r;
 }
 
+static int merge_window(int64_t *ret_ns)
+{
+	*ret_ns = 0;
+	if (!arg_window || strcmp(arg_window, "all") == 0 || parse_duration(arg_window, ret_ns))
+		return EXIT_DONE;
+	return fail_now(EXIT_USAGE, "vprof merge --window 1h a.vpd b.vpd -o day.vpd",
+			"merge: --window is a time with its unit, or all, not '%s'", arg_window);
+}
+
 static int merge_run(int argc, char **argv)
 {
 	_cleanup_(args_release) struct args words = ARGS_INIT;
@@ -100,19 +116,27 @@ static int merge_run(int argc, char **argv)
 	_cleanup_(run_release) struct run run = { 0 };
 	_cleanup_(run_parts_release) run_parts parts = { NULL, 0, 0 };
 	_cleanup_(findings_freep) struct findings *findings = NULL;
+	struct merging_digests digests = { .window_ns = 0 };
 	struct diag diag = DIAG_INIT;
+	size_t run_cnt = 0;
 	int status, r;
 
 	if (options_parse(argc, argv, &cmd_merge, &words, &status))
 		return status;
+	digests.output = arg_output;
 	if (!words.cnt)
-		return fail_now(EXIT_USAGE, "vprof merge 1 2 -o both", "merge: which runs? It takes two or more");
+		return fail_now(EXIT_USAGE, "vprof merge 1 2 -o both", "merge: which runs, or digests? It takes two or more");
+	r = merge_window(&digests.window_ns);
+	if (r)
+		return r;
+	if (merges_digests(&words, &digests, arg_window))
+		return merge_digests(&words, &digests);
 	r = store_open(data_dir(), false, &store, &diag);
 	if (r == 0)
 		r = store_check_ours(store, &diag);
 	for (size_t i = 0; r == 0 && i < words.cnt; i++)
-		r = add_runs(store, words.items[i], &parts, &run, &diag);
-	if (r == 0 && parts.cnt < 2)
+		r = add_runs(store, words.items[i], &parts, &run, &run_cnt, &diag);
+	if (r == 0 && run_cnt < 2)
 		return fail_now(EXIT_USAGE, "vprof merge 1 2 -o both", "merge: which runs? It takes two or more");
 	if (r == 0)
 		r = create(store, &words, &parts, &run, &diag);
@@ -122,12 +146,14 @@ static int merge_run(int argc, char **argv)
 }
 
 static const struct option_desc merge_options[] = {
-	{ 'o', "output", "NAME", OPT_STR, &arg_output, "name the run, in addition to its number" },
+	{ 'o', "output", "NAME|FILE", OPT_STR, &arg_output, "name the run, in addition to its number; FILE.vpd: write a digest, no run" },
+	{ 0, "window", "TIME|all", OPT_STR, &arg_window,
+	  "of digests: add up the windows of a recording that lie in the same TIME, e.g. 1h, or all of them" },
 	OPT_END
 };
-static const char *const merge_examples[] = { "vprof merge 1 2 3 -o all", NULL };
+static const char *const merge_examples[] = { "vprof merge 1 2 3 -o all", "vprof merge host-*.vpd -o fleet", NULL };
 const struct cmd cmd_merge = {
-	.name = "merge", .synopsis = "RUN RUN... [-o NAME]",
-	.summary = "make one run of several, with the intervals of all",
+	.name = "merge", .synopsis = "RUN|FILE.vpd... [-o NAME|FILE.vpd]",
+	.summary = "make one run of several, or one digest",
 	.options = merge_options, .run = merge_run, .examples = merge_examples,
 };

@@ -17,6 +17,7 @@
 #include "cmd/ask/show_source.h"
 #include "project/config/locate.h"
 #include "project/runs/leave_out.h"
+#include "project/digests/run_digest.h"
 #include "project/runs/project.h"
 #include "project/runs/recording.h"
 #include "project/runs/run_graph.h"
@@ -190,6 +191,13 @@ static struct view_input input_of(const struct material *m)
 	return in;
 }
 
+static int refuse_digest(const struct material *m, struct diag *reterr)
+{
+	_cleanup_(freep) char *what = xasprintf("show %s", m->view->name);
+
+	return run_digest_refuse(&m->run, what, reterr);
+}
+
 static int read_needed(struct material *m, const char *run, struct diag *reterr)
 {
 	unsigned needs = m->view->needs;
@@ -205,6 +213,8 @@ static int read_needed(struct material *m, const char *run, struct diag *reterr)
 		r = read_findings_for(m, run, reterr);
 	else if (r == 0 && (needs & NEEDS_TRACE))
 		r = shown_run_find(m->store, run, false, &m->run, reterr);
+	if (r == 0 && (needs & (NEEDS_TRACE | NEEDS_INTERVALS)) && run_is_digest(m->store, &m->run))
+		return refuse_digest(m, reterr);
 	if (r == 0 && (needs & NEEDS_TRACE))
 		r = run_trace_read(m->store, &m->run, &m->trace, reterr);
 	if (r == 0 && (needs & NEEDS_TRACE) && !(needs & NEEDS_FINDINGS))

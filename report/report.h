@@ -64,6 +64,7 @@ enum view_needs {
 	NEEDS_TRACE = 4,		/* the run's trace is read again */
 	NEEDS_RUNS = 8,			/* all runs and iterations */
 	NEEDS_PROJECT = 16,		/* project and heights, of the last build; planned, of a run */
+	NEEDS_INTERVALS = 64,		/* with NEEDS_FINDINGS: each of them, which a run made of digests has not */
 	NEEDS_CALL_GRAPH = 32		/* project and heights, of the last build, or of a run */
 };
 

@@ -100,7 +100,7 @@ struct influence_maker *begin_confidence(const struct analysis *a, const struct 
 	k->shown = shown;
 	k->c = c;
 	influence_begin(&k->in, a, r);
-	if (k->in.block_cnt > 0)
+	if (k->in.block_cnt > 0 && !a->sums)
 		k->paper = paper_begin(a, shown, c, &k->in, r);
 	return k;
 }
@@ -117,7 +117,8 @@ void end_confidence(struct influence_maker *k)
 		set_factors(k, sums, &r);
 		ranking_resolve(&r, k->in.weight, k->in.block_cnt);
 		set_ranks(k->a->f, &r);
-		paper_end(k->paper);
+		if (k->paper)
+			paper_end(k->paper);
 		k->c->block_cnt = k->in.block_cnt;
 		k->c->blocks_of_place = TAKE_PTR(k->in.of_place);
 	}

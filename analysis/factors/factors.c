@@ -20,11 +20,6 @@
 #include "base/map.h"
 #include "base/banned.h"
 
-struct factor_sums {
-	__int128 x, xx, xt;
-	__int128 tail_x;		/* over the intervals of the tail */
-};
-
 struct factor_maker {
 	const struct analysis *a;
 	const struct call_graph *g;
@@ -70,6 +65,8 @@ struct factor_maker *begin_factors(const struct analysis *a, const struct call_g
 
 void end_factors(struct factor_maker *k, const struct tail_rows *tail)
 {
+	if (k->a->sums)
+		factors_take_sums(k->a, k->c, k->sums);
 	fill_factors(k, tail);
 	keep_call_sites(k);
 	find_reasons(k);
@@ -265,8 +262,8 @@ static void fill_factors(struct factor_maker *k, const struct tail_rows *tail)
 		x->mean_ns = moments_mean(n, s->x);
 		x->share = analysis_share(a, moments_covariance(n, s->x, a->m->places.items[0].x, s->xt));
 		x->variance_share = analysis_share(a, moments_covariance(n, s->x, s->x, s->xx));
-		x->presence = n ? (double)k->c->presences[i].cnt / (double)n : 0;
-		x->has_presence = n > 0;
+		x->has_presence = n > 0 && k->c->presences[i].cnt != PRESENCE_UNKNOWN;
+		x->presence = x->has_presence ? (double)k->c->presences[i].cnt / (double)n : 0;
 		fill_tail(a, tail, x, s);
 	}
 }

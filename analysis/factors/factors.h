@@ -12,9 +12,16 @@
 #include "analysis/pass/summary.h"
 #include "analysis/tree/times.h"
 
+#define PRESENCE_UNKNOWN UINT64_MAX
+
 struct presence {			/* of a factor */
 	uint64_t cnt;			/* intervals in which it took time */
 	__int128 t;			/* sum of their latencies */
+};
+
+struct factor_sums {
+	__int128 x, xx, xt;
+	__int128 tail_x;		/* over the intervals of the tail */
 };
 
 struct factor_columns {			/* the time of each factor */
@@ -36,7 +43,11 @@ void factor_columns_release(struct factor_columns *c);	/* also a _cleanup_ funct
 
 /* runqueue.c: time in the run queue, of the intervals' threads and of those they waited for; each piece counts once. */
 bool place_is_runqueue(const struct factor_columns *c, const struct vtree *v, const struct place *p);	/* if it has a factor of its own */
+bool is_place_of_runqueue(const struct vtree *v, const struct place *p);	/* if that is recorded at all */
 bool has_runqueue(const struct analysis *a);
+
+/* factor_sums.c: where there are no rows, what would have been summed over them. */
+void factors_take_sums(const struct analysis *a, const struct factor_columns *c, struct factor_sums *sums);
 
 /* factor_pairs.c: pairs, and paper_contribution of all. */
 void find_pairs(struct findings *f, struct factor_columns *c);

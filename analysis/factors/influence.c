@@ -51,6 +51,10 @@ void influence_begin(struct influence *in, const struct analysis *a, struct row_
 	const struct moments *m = a->m;
 
 	memset(in, 0, sizeof(*in));
+	if (a->sums) {
+		influence_take_sums(in, a);
+		return;
+	}
 	if (m->n == 0 || !(moments_variance_of(m, 0) > 0) || blocks_for(a->full->recorded_cnt) == 0)
 		return;
 	in->block_cnt = blocks_for(a->full->recorded_cnt);
@@ -81,6 +85,8 @@ void influence_end(struct influence *in, const struct analysis *a)
 	double variance = moments_variance_of(m, 0);
 	_cleanup_(freep) double *first = xcalloc(in->block_cnt, sizeof(*first));	/* sums of the deviations */
 
+	if (a->sums)
+		return;
 	sum_up(in, a->v);
 	sum_deviations(in, variance, first);
 	for (uint32_t i = 0; i < in->place_cnt; i++) {

@@ -27,6 +27,8 @@ struct influence {
 /* begin: rows are read between the two; end: only if there are blocks. */
 void influence_begin(struct influence *in, const struct analysis *a, struct row_reading *r);
 void influence_end(struct influence *in, const struct analysis *a);
+/* influence_sums.c: where there are no rows, of the blocks' sums. */
+void influence_take_sums(struct influence *in, const struct analysis *a);
 void influence_release(struct influence *in);
 
 #endif

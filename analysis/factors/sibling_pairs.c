@@ -246,6 +246,16 @@ static void add_batch(void *arg, const struct row_batch *b)
 	add_products(p, product_in_batch, b);
 }
 
+static void take_sums(struct sibling_pairs *p)
+{
+	for (uint32_t i = 0; i < p->slots.cnt; i++) {
+		const struct slot *s = &p->slots.items[i];
+
+		for (uint32_t k = i + 1; k < s->end; k++)
+			p->sums[s->first_sum + k - i - 1] = pair_sum_of(p->a->sums, s->place, p->slots.items[k].place);
+	}
+}
+
 void sibling_pairs_sum(struct sibling_pairs *p, double limit)
 {
 	struct row_reading reading = { 0 };
@@ -254,6 +264,10 @@ void sibling_pairs_sum(struct sibling_pairs *p, double limit)
 	number_sums(p);
 	if (p->sum_cnt == 0)
 		return;
+	if (p->a->sums) {
+		take_sums(p);
+		return;
+	}
 	visit_rows(&reading, add_row, add_batch, p);
 	read_rows(&reading, p->a);
 }

@@ -36,6 +36,7 @@ struct part_maker {
 	const struct analysis *a;
 	struct part_columns *c;
 	struct tail_rows tail;
+	bool runqueue;			/* it is a part of its own */
 	struct slow_sums *sums;		/* per part */
 	struct times_row row;
 	struct times_batch batch;
@@ -165,6 +166,52 @@ static void sum_batch(void *arg, const struct row_batch *b)
 	}
 }
 
+/* Where there are no rows. */
+static void take_place(struct part_maker *s, uint32_t place, uint32_t part)
+{
+	const struct place_sums *from = s->a->sums;
+	const struct sums *place_sums = &s->a->m->places.items[place];
+	struct sums *all = &s->c->sums[part];
+
+	all->x += place_sums->x;
+	all->xt += place_sums->xt;
+	s->sums[part].slow_x += from->slow_x[place];
+	s->sums[part].fast_x += from->fast_x[place];
+	for (size_t b = 0; b < s->block_cnt; b++) {
+		s->block_x[b * s->a->f->parts.cnt + part] += (double)from->blocks[b].x[place];
+		s->block_slow_x[b * s->a->f->parts.cnt + part] += (double)from->blocks[b].slow_x[place];
+	}
+}
+
+static void take_sums(struct part_maker *s)
+{
+	const struct place_sums *from = s->a->sums;
+
+	for (uint32_t i = 0; i < s->a->v->places.cnt; i++) {
+		uint32_t part = s->c->times->column_of_place[i];
+		const struct part *p;
+		struct own_sums own;
+
+		if (part == NODE_NONE)
+			continue;
+		take_place(s, i, part);
+		p = &s->a->f->parts.items[part];
+		own = own_sums_of(from, !p->is_wait ? own_key(OWN_BODY, STATE_RUNNING, owner_of(s->a->v, i)->function) :
+					!p->function && state_is_runqueue(p->wait) && s->runqueue ?
+					own_key(OWN_RUNQUEUE_WAITS, STATE_RUNNING, FUNCTION_NONE) :
+					own_key(OWN_WAIT, p->wait, owner_of(s->a->v, i)->function));
+		s->c->sums[part].xx = own.xx;
+		s->sums[part].slow_present = own.slow;
+		s->sums[part].fast_present = own.fast;
+	}
+	for (size_t b = 0; b < s->block_cnt; b++) {
+		s->block_t[b] = (double)from->blocks[b].t;
+		s->block_slow_t[b] = (double)from->blocks[b].slow_t;
+		s->block_n[b] = (double)from->blocks[b].n;
+		s->block_k[b] = (double)from->blocks[b].slow_n;
+	}
+}
+
 static void set_tail_ci95(const struct part_maker *s, struct part *p, size_t part)
 {
 	const struct analysis *a = s->a;
@@ -250,10 +297,11 @@ struct part_maker *begin_parts(const struct analysis *a, const struct factor_col
 	size_t cnt;
 
 	make_parts(a, factors, ret);
+	s->runqueue = factors->runqueue != NODE_NONE;
 	cnt = a->f->parts.cnt;
 	s->a = a;
 	s->c = ret;
-	s->block_cnt = blocks_for(a->full->recorded_cnt);
+	s->block_cnt = a->sums ? a->sums->block_cnt : blocks_for(a->full->recorded_cnt);
 	s->sums = xcalloc(cnt + 1, sizeof(*s->sums));
 	ret->sums = xcalloc(cnt + 1, sizeof(*ret->sums));
 	s->block_x = xcalloc(2 * cnt * s->block_cnt + 1, sizeof(*s->block_x));
@@ -271,6 +319,8 @@ struct part_maker *begin_parts(const struct analysis *a, const struct factor_col
 void end_parts(struct part_maker *s, const struct tail_rows *tail)
 {
 	s->tail = *tail;
+	if (s->a->sums)
+		take_sums(s);
 	for (size_t i = 0; i < s->a->f->parts.cnt; i++)
 		fill_part(s, i);
 	times_row_release(&s->row);

@@ -11,6 +11,7 @@
 #include "analysis/findings/findings.h"
 #include "analysis/pass/latencies.h"
 #include "analysis/tree/moments.h"
+#include "analysis/tree/place_sums.h"
 #include "analysis/tree/rows.h"
 #include "analysis/tree/variance_tree.h"
 
@@ -19,6 +20,7 @@ struct analysis {
 	const struct vtree *v;
 	const struct moments *m;
 	struct rows *rows;		/* of the intervals in full */
+	const struct place_sums *sums;	/* there are these, and no rows; NULL: there are rows */
 	const struct latencies *full;	/* of these rows */
 	double variance_ns2;		/* Var(T) */
 	struct known_names *names;

@@ -227,6 +227,19 @@ void moments_divide(struct moments *m, uint32_t unit)
 	}
 }
 
+void moments_set(struct moments *m, const struct vtree *v, uint32_t place, const struct sums *sums)
+{
+	make_room(m, v->places.cnt);
+	m->places.items[place] = *sums;
+}
+
+void moments_set_pair(struct moments *m, const struct vtree *v, uint32_t a, uint32_t b, __int128 xy)
+{
+	make_room(m, v->places.cnt);
+	if (has_pairs(v, v->places.items[a].parent))
+		*pair_slot(m, v, a, b) = xy;
+}
+
 void moments_renumber(struct moments *m, const struct vtree *v, const uint32_t *new_ids)
 {
 	struct sums *places;

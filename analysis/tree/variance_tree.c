@@ -41,7 +41,7 @@ static void end_row(struct vtree *v);
 
 /* ---- places ------------------------------------------------------------------ */
 
-static uint32_t add_place(struct vtree *v, uint32_t parent, const struct place *like)
+uint32_t vtree_add_place(struct vtree *v, uint32_t parent, const struct place *like)
 {
 	uint32_t id = (uint32_t)v->places.cnt;
 
@@ -52,8 +52,7 @@ static uint32_t add_place(struct vtree *v, uint32_t parent, const struct place *
 	v->places.items[id].first_child = NODE_NONE;
 	v->places.items[id].next_sibling = NODE_NONE;
 	v->places.items[id].body = NODE_NONE;
-	v->places.items[id].outermost =
-		like->kind == NODE_FUNCTION && vtree_is_outermost(v, parent, like->function);
+	v->places.items[id].outermost = like->kind == NODE_FUNCTION && vtree_is_outermost(v, parent, like->function);
 	if (parent != NODE_NONE) {
 		struct place *above = &v->places.items[parent];
 
@@ -75,7 +74,7 @@ struct vtree *vtree_new(enum charge charge)
 	v->function_labels = map_new();
 	v->other_labels = map_new();
 	v->place_of_label = map_new();
-	add_place(v, NODE_NONE, &interval);
+	vtree_add_place(v, NODE_NONE, &interval);
 	return v;
 }
 
@@ -152,7 +151,7 @@ static uint32_t child_like(struct vtree *v, uint32_t parent, const struct place 
 				  (uint64_t)parent << 32 | label_of(v, like));
 
 	if (*slot == 0)			/* place 0 is the child of none */
-		*slot = add_place(v, parent, like);
+		*slot = vtree_add_place(v, parent, like);
 	return (uint32_t)*slot;
 }
 
@@ -189,7 +188,7 @@ static uint32_t body_of(struct vtree *v, uint32_t place)
 			.call_site = CALL_SITE_NONE,
 		};
 
-		id = add_place(v, place, &like);
+		id = vtree_add_place(v, place, &like);
 		v->places.items[place].body = id;
 	}
 	return id;
@@ -333,6 +332,8 @@ static inline void count_call_at(struct vtree *v, uint32_t inv, uint32_t place)
 {
 	v->calls[inv].row = v->row_of_window;
 	v->places.items[place].calls += v->weight;
+	if (v->called)
+		VEC_ADD(v->called, place);
 	mark_present(v, place);
 }
 

@@ -46,6 +46,8 @@ struct open_call {			/* an open call while the running time of a thread is place
 	uint32_t place, body;		/* body: NODE_NONE if there is none yet */
 };
 
+typedef VEC(uint32_t) place_list;
+
 struct placed_call {
 	uint32_t place;			/* 0, the interval's: not looked up yet */
 	uint32_t row;			/* number of the window's last row that counted it; 0: none */
@@ -72,6 +74,7 @@ struct vtree {
 	VEC(uint32_t) touched, unplaced;
 	VEC(struct open_call) open;
 	pieces unfolded;
+	place_list *called;		/* gets the place of each call of a row; NULL: nobody asks */
 	struct waiter_sums *waiters;	/* receives the rows as well; NULL: none; not owned */
 	struct past *past;		/* NULL until a piece is too long to unfold */
 	past_sums sums;
@@ -91,6 +94,9 @@ DEFINE_CLEANUP(struct vtree *, vtree_free);
 
 /* Folded pieces longer than this are summed by wait_totals.h.  Tests set it to 0; rows are the same. */
 extern size_t vtree_unfold_limit;
+
+/* A place below parent, which is there, like that one; there must be none yet. */
+uint32_t vtree_add_place(struct vtree *v, uint32_t parent, const struct place *like);
 
 /* No place at parent or above it is of that function (place_path.c). */
 bool vtree_is_outermost(struct vtree *v, uint32_t parent, uint32_t function);

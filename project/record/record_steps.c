@@ -15,6 +15,7 @@
 #include "base/banned.h"
 #include "base/elf.h"
 #include "base/file.h"
+#include "project/digests/recorded_by.h"
 #include "project/runs/callers.h"
 #include "project/config/locate.h"
 #include "project/notices.h"
@@ -111,8 +112,10 @@ static int drain_child(struct drainer *d, const struct args *command, const stru
 		become(command, d, o, &q->old);
 	r = drainer_run(d, child, &wait_status, reterr);
 	*ret_status = proc_status(wait_status);
-	if (r == 0)
+	if (r == 0) {
 		callers_keep(d, dir);
+		recorded_by_keep(dir, command->cnt ? command->items[0] : NULL);
+	}
 	if (r < 0) {
 		drainer_close(d, stats, NULL);
 		return r;

@@ -13,6 +13,7 @@
 #include "instrumenter/plan/plan.h"
 #include "project/config/locate.h"
 #include "project/config/paths.h"
+#include "project/digests/run_digest.h"
 #include "project/notices.h"
 #include "project/runs/callers.h"
 #include "project/runs/leave_out.h"
@@ -181,7 +182,7 @@ int run_trace_read(struct store *s, const struct run *r, struct trace **ret, str
 {
 	_cleanup_(run_parts_release) run_parts parts = { NULL, 0, 0 };
 	_cleanup_(freep) struct trace **traces = NULL;
-	int e = run_parts_find(s, r, &parts, reterr);
+	int e = run_is_digest(s, r) ? run_digest_refuse(r, "this", reterr) : run_parts_find(s, r, &parts, reterr);
 
 	traces = xcalloc(parts.cnt + 1, sizeof(*traces));
 	for (size_t i = 0; e == 0 && i < parts.cnt; i++)

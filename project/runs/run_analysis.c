@@ -15,6 +15,7 @@
 #include "base/banned.h"
 #include "project/config/data_lock.h"
 #include "project/config/locate.h"
+#include "project/digests/run_digest.h"
 #include "project/notices.h"
 #include "project/runs/project.h"
 #include "project/runs/run_windows.h"
@@ -241,7 +242,7 @@ int run_analyze(struct store *s, struct run *r, unsigned jobs, struct findings *
 	e = data_lock(LOCK_RUN(r->number), reterr);
 	if (e < 0)
 		return e;
-	e = analyse(s, &a, r, jobs, ret, reterr);
+	e = run_is_digest(s, r) ? run_digest_analyze(s, r, ret, reterr) : analyse(s, &a, r, jobs, ret, reterr);
 	data_unlock(LOCK_RUN(r->number));
 	release(&a);
 	return e;
@@ -251,7 +252,12 @@ static int analyze_again(struct store *s, const struct run *r, struct analyze_op
 			 struct diag *reterr)
 {
 	struct analysing a = { .run = r->number };
-	int e = take_windows(s, &a, r, 2, reterr);
+	int e;
+
+	if (run_is_digest(s, r))
+		return options->edges ? run_digest_refuse(r, "this", reterr) :
+					run_digest_analyze_at(s, r, options->interval, options->quantile, ret, reterr);
+	e = take_windows(s, &a, r, 2, reterr);
 
 	options->overhead = overhead_of_config();
 	if (e == 0) {

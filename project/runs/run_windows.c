@@ -289,22 +289,41 @@ static int take_merged(struct run_windows *w, const struct run *run, const struc
 	return r;
 }
 
+/* Takes w's parts.  r: the run that they are all of; of one part it is not needed. */
+static int read_parts(struct run_windows *w, struct store *s, const struct run *r, unsigned jobs, const struct window_taker *to,
+		      struct diag *reterr)
+{
+	w->store = s;
+	w->jobs = jobs;
+	w->readers = xcalloc(w->parts.cnt + 1, sizeof(*w->readers));
+	for (size_t i = 0; i < w->parts.cnt; i++)
+		w->readers[i].part = &w->parts.items[i];
+	return w->parts.cnt == 1 ? take_part(w, &w->readers[0], to, reterr) : take_merged(w, r, to, reterr);
+}
+
 int run_windows_read(struct store *s, const struct run *r, unsigned jobs, const struct window_taker *to,
 		     struct run_windows **ret, struct diag *reterr)
 {
 	_cleanup_(run_windows_freep) struct run_windows *w = xcalloc(1, sizeof(*w));
 	int e = run_parts_find(s, r, &w->parts, reterr);
 
-	if (e < 0)
-		return e;
-	w->store = s;
-	w->jobs = jobs;
-	w->readers = xcalloc(w->parts.cnt + 1, sizeof(*w->readers));
-	for (size_t i = 0; i < w->parts.cnt; i++)
-		w->readers[i].part = &w->parts.items[i];
-	e = w->parts.cnt == 1 ? take_part(w, &w->readers[0], to, reterr) : take_merged(w, r, to, reterr);
-	if (e < 0)
-		return e;
-	*ret = TAKE_PTR(w);
-	return 0;
+	if (e == 0)
+		e = read_parts(w, s, r, jobs, to, reterr);
+	if (e == 0)
+		*ret = TAKE_PTR(w);
+	return e;
+}
+
+int run_windows_read_part(struct store *s, const struct run_part *part, unsigned jobs, const struct window_taker *to,
+			  struct run_windows **ret, struct diag *reterr)
+{
+	_cleanup_(run_windows_freep) struct run_windows *w = xcalloc(1, sizeof(*w));
+	int e;
+
+	VEC_ADD(&w->parts, (struct run_part){ part->run, xstrdup(part->path), part->kernel ? xstrdup(part->kernel) : NULL,
+					      part->tuples });
+	e = read_parts(w, s, NULL, jobs, to, reterr);
+	if (e == 0)
+		*ret = TAKE_PTR(w);
+	return e;
 }

@@ -28,6 +28,10 @@ struct run_windows;
 /* jobs: above 1, a second thread reads. */
 int run_windows_read(struct store *s, const struct run *r, unsigned jobs, const struct window_taker *to,
 		     struct run_windows **ret, struct diag *reterr);
+/* The same of one of its parts. */
+struct run_part;
+int run_windows_read_part(struct store *s, const struct run_part *part, unsigned jobs, const struct window_taker *to,
+			  struct run_windows **ret, struct diag *reterr);
 void run_windows_free(struct run_windows *w);		/* NULL is fine */
 DEFINE_CLEANUP(struct run_windows *, run_windows_free);
 

@@ -235,6 +235,6 @@ static void histogram_csv(FILE *out, const struct view_input *in)
 
 const struct view view_histogram = {
 	.name = "histogram", .summary = "how the latency is distributed",
-	.needs = NEEDS_FINDINGS,
+	.needs = NEEDS_FINDINGS | NEEDS_INTERVALS,
 	.text = histogram_text, .json = histogram_json, .csv = histogram_csv,
 };

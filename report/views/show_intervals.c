@@ -103,6 +103,6 @@ static void intervals_csv(FILE *out, const struct view_input *in)
 
 const struct view view_intervals = {
 	.name = "intervals", .summary = "all intervals, slowest first (--slowest N, --all)",
-	.needs = NEEDS_FINDINGS,
+	.needs = NEEDS_FINDINGS | NEEDS_INTERVALS,
 	.text = intervals_text, .json = intervals_json, .csv = intervals_csv,
 };

@@ -141,6 +141,12 @@ static bool is_whole(const struct findings *f)
 	return true;
 }
 
+/* Sums without windows of time do not say how far off they may be. */
+static bool has_error(const struct findings *f, const struct summed_cause *c)
+{
+	return c->has_ci95 || f->interval.cnt < FINDINGS_INTERVALS_MIN;
+}
+
 static void add_missing(struct str *s, const struct findings *f)
 {
 	if (!is_whole(f))
@@ -199,7 +205,7 @@ static void add_known(struct str *s, const struct findings *f, const struct summ
 {
 	add_label(s, cause_label(c), utf8);
 	add_place(s, c->file, c->line);
-	str_add(s, needed || !is_whole(f) ? " may cause " : " causes ");
+	str_add(s, needed || !is_whole(f) || !has_error(f, c) ? " may cause " : " causes ");
 	add_share(s, f, c);
 	cause_add_how(s, c, utf8);
 	str_addc(s, '.');
@@ -226,6 +232,8 @@ static void add_cause(struct str *s, const struct findings *f, const struct summ
 		add_unknown(s, f, c, utf8);
 	if (needed)
 		add_needed(s, f, needed);
+	if (c->known && !has_error(f, c))
+		str_add(s, " How far off that may be is not known: 16 windows of time would say it (vprof export --format digest --window).");
 	add_next(s, f, o->threshold, utf8);
 	cpu_add_reason(s, f, cpu_claim_of_cause(c));
 	add_missing(s, f);

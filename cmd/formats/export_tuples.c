@@ -3,7 +3,7 @@
  * export_tuples.c - `vprof export --format tuples`: the paper's tuples.
  */
 #include "base/banned.h"
-#include "cmd/export_format.h"
+#include "cmd/formats/export_format.h"
 #include "cmd/messages.h"
 #include "trace/tuples/tuples.h"
 

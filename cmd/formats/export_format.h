@@ -8,6 +8,9 @@
 #define CMD_EXPORT_FORMAT_H
 
 #include <stdio.h>
+#include "base/diag.h"
+#include "base/option.h"
+#include "store/store.h"
 #include "trace/model.h"
 
 struct export_format {
@@ -15,6 +18,11 @@ struct export_format {
 	void (*announce)(const struct trace *t);	/* reports what of the trace the format cannot express; NULL:
 							 * it can express all */
 	int (*write)(FILE *out, const struct trace *t);	/* 0, or a negative errno */
+	/* In its place, for what is no trace: reads what it needs of the run.  0, or as above with a message. */
+	int (*write_run)(FILE *out, struct store *s, const struct run *r, struct diag *reterr);
+	const struct option_desc *options;	/* its own; NULL: none */
+	bool (*has_options)(void);		/* one of them was given */
+	bool is_binary;				/* not for a terminal */
 };
 
 #define X(name) extern const struct export_format export_##name;

@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "base/option.h"
+#include "base/proc.h"
 #include "store/store.h"
 #include "trace/model.h"
 
@@ -16,6 +17,9 @@ struct import_format {
 	const char *name;
 	const char *help;			/* describes its files, if the name does not; NULL */
 	int (*read)(const char *const *paths, size_t cnt, struct trace **ret, struct diag *reterr);
+	/* In its place, for what has no trace: makes the run itself. */
+	int (*keep)(const char *const *paths, size_t cnt, struct store *s, const struct args *words, const char *name, struct run *run,
+		    struct findings **ret, struct diag *reterr);
 	int (*announce)(const struct run *run, const struct trace *t);	/* reports what was read; NULL: as after a
 									 * recording */
 	const struct option_desc *options;	/* its own; NULL: none */

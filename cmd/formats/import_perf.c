@@ -9,7 +9,7 @@
 
 #include "base/banned.h"
 #include "base/proc.h"
-#include "cmd/import_format.h"
+#include "cmd/formats/import_format.h"
 #include "cmd/messages.h"
 #include "trace/perf/perf_script.h"
 

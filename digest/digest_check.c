@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * digest_check.c - whether the numbers of a window can be what they claim to be.
+ *
+ * With n intervals and none longer than L, no sum of times is larger than n L and no sum of products larger than n L^2, which is to
+ * be at most 2^124: then nothing that is made of them overflows.  Example: n 2, L 10: x 21 is wrong, xx 200 is not.
+ */
+#include "digest/digest.h"
+
+#include "base/banned.h"
+
+struct bounds {
+	__int128 nl, nll;
+	uint64_t n;
+};
+
+static bool sums_fit(const struct bounds *b, const struct summed_window *w)
+{
+	for (size_t i = 0; i < w->sums.cnt; i++) {
+		const struct summed_sums *s = &w->sums.items[i];
+
+		if (s->x > b->nl || s->xx > b->nll || s->xt > b->nll || s->presence > b->n)
+			return false;
+	}
+	for (size_t i = 0; i < w->pairs.cnt; i++)
+		if (w->pairs.items[i].xy > b->nll)
+			return false;
+	for (size_t i = 0; i < w->owns.cnt; i++)
+		if (w->owns.items[i].xx > b->nll || w->owns.items[i].cnt > b->n || w->owns.items[i].t > b->nl)
+			return false;
+	return true;
+}
+
+/* Buckets hold each interval once. */
+static bool buckets_fit(const struct bounds *b, const struct summed_window *w)
+{
+	__int128 n = 0, recorded = 0, t = 0;
+
+	for (size_t i = 0; i < w->buckets.cnt; i++) {
+		const struct summed_bucket *k = &w->buckets.items[i];
+
+		n += k->n;
+		recorded += k->recorded;
+		if (k->t > b->nl)
+			return false;
+		t += k->t;
+	}
+	for (size_t i = 0; i < w->cells.cnt; i++)
+		if (w->cells.items[i].x > b->nl)
+			return false;
+	for (size_t i = 0; i < w->shares.cnt; i++)
+		if (w->shares.items[i].n > b->n)
+			return false;
+	return n == w->n && recorded == w->recorded && (w->n == 0 || (w->sums.cnt && w->sums.items[0].place == w->root &&
+								       w->sums.items[0].x == t));
+}
+
+const char *window_wrong(const struct summed *s, const struct summed_window *w)
+{
+	struct bounds b = { (__int128)w->n * w->max_ns, 0, w->n };
+
+	(void)s;
+	if (w->min_ns < 0 || w->max_ns < w->min_ns || w->recorded > w->n || !squares_fit(w->n, w->max_ns) ||
+	    !squares_fit(w->root_only.n, w->root_only.max_ns))
+		return "they are too many, or too long";
+	if (w->n ? w->unit == 0 || w->n % w->unit || !w->recorded : w->unit)
+		return "their weights contradict their number";
+	b.nll = b.nl * w->max_ns;
+	if (!sums_fit(&b, w) || !buckets_fit(&b, w))
+		return "a sum is larger than the number of intervals and the longest of them allow";
+	if (w->root_only.t > (__int128)w->root_only.n * w->root_only.max_ns ||
+	    w->root_only.tt > (__int128)w->root_only.n * w->root_only.max_ns * w->root_only.max_ns)
+		return "a sum of root-only intervals is larger than they allow";
+	return NULL;
+}
