@@ -22,6 +22,7 @@
  *	pairs of parts	what goes together across the tree	(part_pairs.c)
  *	common causes	parts that vary together		(common_causes.c)
  *	observed calls	what the call graph does not know	(observed.c)
+ *	before the start	what a request may have waited for	(before_start.c)
  *	waiters		who waited in a function without a probe	(waiters.c)
  *
  * Everything works on integers that are sums, up to the last division, so the findings depend
@@ -37,6 +38,7 @@
 #include "analysis/parts/common_causes.h"
 #include "analysis/parts/part_bins.h"
 #include "analysis/parts/part_pairs.h"
+#include "analysis/pass/before_start.h"
 #include "analysis/pass/cpu_found.h"
 #include "analysis/pass/observed.h"
 #include "analysis/pass/probing.h"
@@ -57,6 +59,7 @@ struct around {
 	const struct nestings *nestings;
 	const struct lives *lives;
 	const struct latencies *root_only;
+	struct before_sums *before;
 	double overhead, quantile;
 	const struct analyze_options *options;
 };
@@ -98,6 +101,7 @@ static void run_passes(const struct analysis *a, const struct around *o)
 	find_parts(a, &shown, &factors, &parts);
 	find_observed_calls(a->t, o->nestings, a->f);
 	find_waiters(a);
+	find_before_start(a, o->before);
 	warn(a, o->counted, o->lives, &factors, o->overhead);
 	sort_parts(a->f);
 }
@@ -113,7 +117,7 @@ int analyze_collected(const struct trace *names, struct collected *c, const stru
 		.variance_ns2 = moments_variance_of(c->m, 0), .names = known, .f = f,
 	};
 	struct around around = {
-		.counted = &c->counted, .nestings = nestings, .lives = lives, .root_only = &root_only,
+		.counted = &c->counted, .nestings = nestings, .lives = lives, .root_only = &root_only, .before = c->before,
 		.overhead = o->overhead > 0 ? o->overhead : PROBING_BUDGET_DEFAULT,
 		.quantile = o->quantile > 0 ? o->quantile : TAIL_QUANTILE_DEFAULT,
 		.options = o,

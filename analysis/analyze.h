@@ -32,7 +32,8 @@ int analyze(struct trace *t, const struct analyze_options *o, struct findings **
  *		analyzer_add(a, &window);
  *	analyzer_finish(a, names, &options, &findings);		any number of times
  *
- * Findings are the same, bit for bit, however the trace was cut.
+ * Findings are the same, bit for bit, however the trace was cut; but for before.by, which rests on the intervals of which one window shows
+ * all that went before.
  */
 struct analysis_window {
 	/* Sorted.  Its intervals are those that ended in the window, in the last one also those that never did. For

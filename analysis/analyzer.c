@@ -7,6 +7,7 @@
  * window yields the first row; the second, which has what was under way at 80 as well, the other one.
  */
 #include "analysis/collected.h"
+#include "analysis/pass/before_start.h"
 #include "analysis/summed/summing.h"
 #include "analysis/tree/waiter_sums.h"
 
@@ -29,6 +30,7 @@ static void collected_free(struct collected *c)
 	if (!c)
 		return;
 	waiter_sums_free(c->waiters);
+	before_sums_free(c->before);
 	vtree_free(c->v);
 	moments_free(c->m);
 	rows_free(c->rows);
@@ -48,6 +50,7 @@ static struct collected *collected_new(const struct analyzer *a)
 		return c;
 	}
 	c->v->waiters = c->waiters = waiter_sums_new();
+	c->before = before_sums_new();
 	c->m = moments_new();
 	c->rows = rows_new();
 	c->root_only = rows_new_unrepeated();
@@ -69,6 +72,8 @@ void analyzer_free(struct analyzer *a)
 struct taking {
 	struct collected *c;
 	const struct trace *t;
+	const struct timeline *tl;
+	int64_t before_ns;		/* what ended by then was in an earlier window */
 	noted_works works;
 };
 
@@ -92,6 +97,7 @@ static void take_interval(void *arg, const struct interval *iv, const cells *row
 		rows_add(k->c->root_only, &head, NULL, 0, NULL, 0);
 		return;
 	}
+	before_sums_add(k->c->before, k->tl, iv, k->before_ns);
 	k->works.cnt = 0;
 	for (size_t i = first_work(k->t, iv->sid); i < k->t->works.cnt && k->t->works.items[i].sid == iv->sid; i++)
 		VEC_ADD(&k->works, (struct noted_work){ k->t->works.items[i].name, k->t->works.items[i].value });
@@ -100,9 +106,9 @@ static void take_interval(void *arg, const struct interval *iv, const cells *row
 }
 
 static void take_name(struct collected *c, const struct timeline *tl, const struct interval_lists *l, uint32_t name,
-		      int64_t longest_ns)
+		      int64_t longest_ns, int64_t before_ns)
 {
-	struct taking k = { .c = c, .t = tl->trace };
+	struct taking k = { .c = c, .t = tl->trace, .tl = tl, .before_ns = before_ns };
 
 	vtree_enter(c->v, tl);
 	intervals_walk(tl, l, name, longest_ns, c->v, &c->counted, take_interval, &k);
@@ -130,7 +136,7 @@ void analyzer_add(struct analyzer *a, const struct analysis_window *w)
 	for (uint32_t i = 0; i < a->by_name.cnt; i++)
 		if (interval_lists_cnt(&lists, i))
 			take_name(a->by_name.items[i], tl, &lists, i,
-				  is_whole ? intervals_longest_allowed(&lists, i) : INT64_MAX);
+				  is_whole ? intervals_longest_allowed(&lists, i) : INT64_MAX, w->before_ns);
 }
 
 static void finish(struct analyzer *a, struct collected *c, const struct trace *names)
@@ -185,12 +191,13 @@ int analyze(struct trace *t, const struct analyze_options *o, struct findings **
 	if (r < 0)
 		return r;
 	trace_sort(t);
+	trace_find_idle(t);
 	tl = timeline_new(t);
 	add_threads(a, tl, INT64_MIN, INT64_MAX);
 	c = collected_new(a);
 	VEC_ADD(&a->by_name, c);
 	interval_lists_make(&lists, t);
-	take_name(c, tl, &lists, name, intervals_longest_allowed(&lists, name));
+	take_name(c, tl, &lists, name, intervals_longest_allowed(&lists, name), INT64_MIN);
 	finish(a, c, t);
 	return analyze_collected(t, c, a->nestings, a->lives, a->clamped, name, o, ret);
 }

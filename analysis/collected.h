@@ -19,6 +19,7 @@ struct collected {			/* of the intervals of one name */
 	struct counted_intervals counted;
 	struct vtree *v;
 	struct waiter_sums *waiters;
+	struct before_sums *before;
 	struct moments *m;
 	struct rows *rows;		/* of the intervals in full */
 	struct rows *root_only;		/* empty rows */

@@ -167,6 +167,18 @@ static const struct column summed_cause_columns[] = {
 	COL_REAL(struct summed_cause, waiter_share),
 };
 
+static const struct column before_columns[] = {
+	COL_64(struct before_start, cnt),
+	COL_REAL(struct before_start, mean_ns),
+	COL_REAL(struct before_start, sd_ns),
+	COL_64(struct before_start, p99_ns),
+};
+
+static const struct column before_by_columns[] = {
+	COL_TEXT_OR_NULL(struct before_by, function),
+	COL_REAL(struct before_by, share),
+};
+
 struct cause_place_row {
 	uint32_t node;
 };

@@ -2,7 +2,7 @@
 /*
  * results.c - findings into vprof.db.
  *
- * A struct findings is one row of `finding` and the rows of twenty tables that name it; what is
+ * A struct findings is one row of `finding` and the rows of 22 tables that name it; what is
  * read (results_read.c) equals what was written, doubles bit for bit (but -0 comes back as 0: SQLite's doing).
  * Analysing a run again replaces its finding under the same id, so that "the one first written"
  * stays the first.
@@ -85,6 +85,10 @@ static int write_rows(struct store *s, int64_t id, const struct findings *f, str
 		r = INSERT(s, STMT_CPU_INSERT, KEYS1(id), cpu_columns, &f->cpu, reterr);
 	for (size_t i = 0; r == 0 && i < f->cpu.others.cnt; i++)
 		r = INSERT(s, STMT_CPU_OTHER_INSERT, KEYS2(id, i), cpu_other_columns, &f->cpu.others.items[i], reterr);
+	if (r == 0 && f->before.cnt)
+		r = INSERT(s, STMT_BEFORE_INSERT, KEYS1(id), before_columns, &f->before, reterr);
+	for (size_t i = 0; r == 0 && f->before.cnt && i < f->before.by.cnt; i++)
+		r = INSERT(s, STMT_BEFORE_BY_INSERT, KEYS2(id, i), before_by_columns, &f->before.by.items[i], reterr);
 	if (r == 0 && f->work.names)
 		r = INSERT(s, STMT_WORK_INSERT, KEYS1(id), work_columns, &f->work, reterr);
 	for (size_t i = 0; r == 0 && i < f->parts.cnt; i++)
@@ -141,6 +145,7 @@ static int take_id(struct store *s, uint32_t run, const char *interval, int64_t 
 		STMT_WAITERS_DELETE, STMT_WARNINGS_DELETE, STMT_INTERVAL_NAMES_DELETE, STMT_PROBING_DELETE,
 		STMT_CPU_DELETE, STMT_CPU_OTHERS_DELETE, STMT_TAIL_DELETE, STMT_WORK_DELETE, STMT_PARTS_DELETE, STMT_PART_PAIRS_DELETE,
 		STMT_CAUSES_DELETE, STMT_MEMBERS_DELETE, STMT_SUMMED_CAUSES_DELETE, STMT_CAUSE_PLACES_DELETE,
+		STMT_BEFORE_DELETE, STMT_BEFORE_BY_DELETE,
 		STMT_FINDING_DELETE,
 	};
 	sqlite3_stmt *st = NULL;

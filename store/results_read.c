@@ -99,6 +99,19 @@ static int read_member(struct reading *x, sqlite3_stmt *st)
 	return r == 0 && m->part >= x->f->parts.cnt ? -EBADMSG : r;
 }
 
+static int read_before(struct reading *x, sqlite3_stmt *st)
+{
+	return READ(x, st, 0, before_columns, &x->f->before);
+}
+
+static int read_before_by(struct reading *x, sqlite3_stmt *st)
+{
+	struct before_start *b = &x->f->before;
+
+	b->by.items = arena_grown(x->f->arena, b->by.items, b->by.cnt, &b->by.cap, sizeof(*b->by.items));
+	return READ(x, st, 0, before_by_columns, &b->by.items[b->by.cnt++]);
+}
+
 static int read_summed_cause(struct reading *x, sqlite3_stmt *st)
 {
 	return READ(x, st, 0, summed_cause_columns, VEC_EXTEND(&x->f->causes));
@@ -240,6 +253,8 @@ static const struct {
 	{ STMT_CAUSES_READ, read_cause, "common_cause" },
 	{ STMT_MEMBERS_READ, read_member, "common_member" },
 	{ STMT_NODES_READ, read_node, "node" },
+	{ STMT_BEFORE_READ, read_before, "before_start" },
+	{ STMT_BEFORE_BY_READ, read_before_by, "before_by" },
 	{ STMT_SUMMED_CAUSES_READ, read_summed_cause, "cause" },
 	{ STMT_CAUSE_PLACES_READ, read_cause_place, "cause_place" },
 	{ STMT_COVARIANCES_READ, read_covariance, "covariance" },

@@ -373,6 +373,22 @@ CREATE TABLE IF NOT EXISTS cause (			-- all time of one last known doer; the sha
 	PRIMARY KEY (finding, position)
 ) WITHOUT ROWID;
 
+CREATE TABLE IF NOT EXISTS before_start (		-- what may have gone before the intervals, at most
+	finding		INTEGER PRIMARY KEY REFERENCES finding(id),
+	count		INTEGER NOT NULL,	-- intervals of which it is known
+	mean_ns		REAL NOT NULL,
+	sd_ns		REAL NOT NULL,
+	p99_ns		INTEGER NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS before_by (			-- what the thread did then
+	finding		INTEGER NOT NULL REFERENCES finding(id),
+	position	INTEGER NOT NULL,	-- largest share first
+	function	TEXT,			-- NULL: in none that was recorded and had ended
+	share		REAL NOT NULL,		-- of the variance of that time
+	PRIMARY KEY (finding, position)
+) WITHOUT ROWID;
+
 CREATE TABLE IF NOT EXISTS cause_place (		-- where a cause is in the tree
 	finding		INTEGER NOT NULL REFERENCES finding(id),
 	cause		INTEGER NOT NULL,	-- cause.position

@@ -126,6 +126,8 @@ static const char *const texts[] = {
 	[STMT_CAUSES_DELETE] = "DELETE FROM common_cause WHERE finding = ?1",
 	[STMT_MEMBERS_DELETE] = "DELETE FROM common_member WHERE finding = ?1",
 	[STMT_SUMMED_CAUSES_DELETE] = "DELETE FROM cause WHERE finding = ?1",
+	[STMT_BEFORE_DELETE] = "DELETE FROM before_start WHERE finding = ?1",
+	[STMT_BEFORE_BY_DELETE] = "DELETE FROM before_by WHERE finding = ?1",
 	[STMT_CAUSE_PLACES_DELETE] = "DELETE FROM cause_place WHERE finding = ?1",
 	[STMT_PARTS_DELETE] = "DELETE FROM part WHERE finding = ?1",
 	[STMT_PART_PAIRS_DELETE] = "DELETE FROM part_pair WHERE finding = ?1",
@@ -194,6 +196,8 @@ static const char *const texts[] = {
 		"INSERT INTO cause(finding, position, known, function, file, line, wait, mixed, peer, device, how, how_share, share, ci95_low, ci95_high,"
 		" mean_ns, waited, waiter, waiter_file, waiter_line, waiter_share)"
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
+	[STMT_BEFORE_INSERT] = "INSERT INTO before_start(finding, count, mean_ns, sd_ns, p99_ns) VALUES (?1, ?2, ?3, ?4, ?5)",
+	[STMT_BEFORE_BY_INSERT] = "INSERT INTO before_by(finding, position, function, share) VALUES (?1, ?2, ?3, ?4)",
 	[STMT_CAUSE_PLACE_INSERT] =
 		"INSERT INTO cause_place(finding, cause, position, node) VALUES (?1, ?2, ?3, ?4)",
 	[STMT_PART_PAIR_INSERT] =
@@ -261,6 +265,8 @@ static const char *const texts[] = {
 	[STMT_SUMMED_CAUSES_READ] =
 		"SELECT known, function, file, line, wait, mixed, peer, device, how, how_share, share, ci95_low, ci95_high,"
 		" mean_ns, waited, waiter, waiter_file, waiter_line, waiter_share FROM cause WHERE finding = ?1 ORDER BY position",
+	[STMT_BEFORE_READ] = "SELECT count, mean_ns, sd_ns, p99_ns FROM before_start WHERE finding = ?1",
+	[STMT_BEFORE_BY_READ] = "SELECT function, share FROM before_by WHERE finding = ?1 ORDER BY position",
 	[STMT_CAUSE_PLACES_READ] =
 		"SELECT cause, node FROM cause_place WHERE finding = ?1 ORDER BY cause, position",
 	[STMT_PART_PAIRS_READ] =

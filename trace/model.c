@@ -12,6 +12,7 @@
 #include <string.h>
 #include "base/map.h"
 #include "base/banned.h"
+#include "base/search.h"
 
 static const char *const state_names[STATE_CNT] = {
 #define X(id, name) [STATE_##id] = name,
@@ -363,4 +364,19 @@ uint32_t trace_add_string(struct trace *t, strings *list, const char *text)
 			return (uint32_t)i;
 	VEC_ADD(list, arena_strdup(t->arena, text));
 	return (uint32_t)(list->cnt - 1);
+}
+
+void trace_find_idle(struct trace *t)
+{
+	for (size_t i = 0; i < t->intervals.cnt && !t->pairings.cnt; i++) {
+		struct interval *v = &t->intervals.items[i];
+		const struct segment *s = t->segments.items;
+		size_t at = partition_point(k, t->segments.cnt, s[k].tid < v->start_tid ||
+					    (s[k].tid == v->start_tid && s[k].start_ns < v->start_ns));
+
+		while (at > 0 && s[at - 1].tid == v->start_tid && !(s[at - 1].state == STATE_IO && s[at - 1].sid == SID_NONE))
+			at--;
+		if (at > 0 && s[at - 1].tid == v->start_tid && s[at - 1].end_ns <= v->start_ns)
+			v->idle_ns = s[at - 1].end_ns;
+	}
 }

@@ -63,6 +63,7 @@ struct interval {
 	uint32_t weight;		/* number of intervals it represents if recorded in full (--sample auto); 0: 1 */
 	uint64_t start_tid, end_tid;
 	int64_t start_ns, end_ns;	/* end_*: only if not open */
+	int64_t idle_ns;		/* until then the thread that began it waited for a file or connection, for no interval; 0: not known */
 };
 
 static inline uint32_t interval_weight(const struct interval *iv)
@@ -343,6 +344,8 @@ void trace_copy_devices(struct trace *window, const struct trace *from);
 
 /* Puts every array into the order noted above. */
 void trace_sort(struct trace *t);
+/* Sets idle_ns of the intervals of a sorted import from its segments: io, for no interval.  A recording has them already. */
+void trace_find_idle(struct trace *t);
 /* All arrays except the invocations, which are most of the trace. */
 void trace_sort_events(struct trace *t);
 

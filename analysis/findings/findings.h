@@ -241,6 +241,22 @@ struct summed_cause {
 	VEC(uint32_t) places;		/* ids of nodes; array in the arena */
 };
 
+struct before_by {
+	const char *function;		/* NULL: in none that was recorded and had ended */
+	double share;			/* of the variance of the time before the start; they sum to 1 */
+};
+
+/*
+ * What may have gone before the intervals: a request that came while its thread was busy waited that long, at most.  From the end of the
+ * thread's last wait for a connection (poll, accept, read) to the start.
+ */
+struct before_start {
+	uint64_t cnt;			/* intervals of which it is known; 0: of none */
+	double mean_ns, sd_ns;
+	int64_t p99_ns;
+	VEC(struct before_by) by;	/* largest first; array in the arena */
+};
+
 #define TAIL_QUANTILE_DEFAULT 0.99
 #define TAIL_INTERVALS_MIN 100		/* fewer say nothing about the tail */
 
@@ -341,6 +357,7 @@ struct findings {
 	struct inherent_work work;
 	struct probing probing;
 	struct cpu_found cpu;
+	struct before_start before;
 	uint32_t root_height;		/* H */
 	VEC(struct node) nodes;
 	VEC(struct covariance) covariances;

@@ -135,6 +135,7 @@ static void take_slices(struct trace *t, const struct window_taker *to)
 	const struct trace_window *w;
 
 	trace_sort(t);
+	trace_find_idle(t);
 	to->begin(to->arg, t);
 	slices = trace_slices_new(t);
 	while ((w = trace_slices_next(slices)))

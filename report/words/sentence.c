@@ -222,6 +222,29 @@ static void add_unknown(struct str *s, const struct findings *f, const struct su
 	str_addc(s, '.');
 }
 
+bool hidden_before_start(const struct findings *f)
+{
+	return f->before.cnt && f->interval.cnt >= FINDINGS_INTERVALS_MIN && f->before.sd_ns > f->interval.stddev_ns;
+}
+
+/* " But requests may have waited before it, up to 4.1 ms on average, mostly for persist_backup: vprof show summary." */
+static void add_before_start(struct str *s, const struct findings *f, bool utf8)
+{
+	const struct before_start *b = &f->before;
+	char text[TEXT_MAX];
+
+	if (!hidden_before_start(f))
+		return;
+	str_addf(s, " But '%s' may begin too late: before it requests may wait up to %s on average (p99 ", f->interval.name,
+		 text_ns(text, b->mean_ns, utf8));
+	str_addf(s, "%s)", text_ns(text, (double)b->p99_ns, utf8));
+	if (b->by.cnt && b->by.items[0].function) {
+		str_add(s, ", mostly for ");
+		add_label(s, xstrdup(b->by.items[0].function), utf8);
+	}
+	str_add(s, ", and that varies more (vprof show summary).");
+}
+
 static void add_cause(struct str *s, const struct findings *f, const struct summed_cause *c, const struct select_options *o, bool utf8)
 {
 	uint64_t needed = cause_intervals_needed(f, c, o->threshold);
@@ -235,6 +258,7 @@ static void add_cause(struct str *s, const struct findings *f, const struct summ
 	if (c->known && !has_error(f, c))
 		str_add(s, " How far off that may be is not known: 16 windows of time would say it (vprof export --format digest --window).");
 	add_next(s, f, o->threshold, utf8);
+	add_before_start(s, f, utf8);
 	cpu_add_reason(s, f, cpu_claim_of_cause(c));
 	add_missing(s, f);
 	if (c->how == HOW_CPU && is_open(f, c))

@@ -14,7 +14,8 @@
 
 static bool is_sure(const struct findings *f, const struct summed_cause *c, double threshold)
 {
-	if (!c->known || !c->has_ci95 || cause_is_parked(c) || cause_intervals_needed(f, c, threshold) || cpu_may_be_cause(f, cpu_claim_of_cause(c)))
+	if (!c->known || !c->has_ci95 || hidden_before_start(f) || cause_is_parked(c) || cause_intervals_needed(f, c, threshold) ||
+	    cpu_may_be_cause(f, cpu_claim_of_cause(c)))
 		return false;
 	return f->cpu.is_exact || c->how != HOW_RUNQUEUE || !f->cpu.is_known;
 }

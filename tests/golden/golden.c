@@ -23,6 +23,8 @@
  *	slow Q			PART slow S fast F share S, of each part
  *	pairs			A, B [across] [in (F, G)] cov C share S, of parts; then PART own O other R, of each
  *	because NAME		FUNCTION share S
+ *	before			n N mean M sd S p99 P; then FUNCTION share S
+ *	causes			FUNCTION|?|(DEVICE)|runqueue how H [wait W] share S mean M, each
  *	summary			n N mean M var V p50 .. p90 .. p99 .. min .. max .. dropped O A B L
  *	heights			H
  *	warnings		CODE
@@ -323,6 +325,35 @@ static void answer_because(struct trace *t, const char *argument, struct str *ou
 	}
 }
 
+static void answer_before(struct trace *t, const char *argument, struct str *out)
+{
+	_cleanup_(findings_freep) struct findings *f = findings_of(t, out);
+
+	(void)argument;
+	if (!f)
+		return;
+	str_addf(out, "n %" PRIu64 " mean %.10g sd %.10g p99 %" PRId64 "\n", f->before.cnt, f->before.mean_ns, f->before.sd_ns,
+		 f->before.p99_ns);
+	for (size_t i = 0; i < f->before.by.cnt; i++)
+		str_addf(out, "%s share %.4f\n", f->before.by.items[i].function ? f->before.by.items[i].function : "?",
+			 no_minus_zero(f->before.by.items[i].share));
+}
+
+static void answer_causes(struct trace *t, const char *argument, struct str *out)
+{
+	_cleanup_(findings_freep) struct findings *f = findings_of(t, out);
+
+	(void)argument;
+	for (size_t i = 0; f && i < f->causes.cnt; i++) {
+		const struct summed_cause *c = &f->causes.items[i];
+
+		str_addf(out, "%s how %s", !c->known ? "?" : c->function ? c->function : c->device ? c->device : "-", cause_how_name(c->how));
+		if (c->is_wait && c->known)
+			str_addf(out, " wait %s", trace_state_name(c->wait));
+		str_addf(out, " share %.4f mean %.10g\n", no_minus_zero(c->share), c->mean_ns);
+	}
+}
+
 static void answer_summary(struct trace *t, const char *argument, struct str *out)
 {
 	_cleanup_(findings_freep) struct findings *f = findings_of(t, out);
@@ -411,6 +442,7 @@ static const struct question {
 	{ "tree", answer_tree },	{ "node", answer_node },
 	{ "cov", answer_cov },		{ "factors", answer_factors },
 	{ "factor", answer_factor },	{ "because", answer_because },
+	{ "before", answer_before }, { "causes", answer_causes },
 	{ "summary", answer_summary },	{ "heights", answer_heights },
 	{ "warnings", answer_warnings },	{ "export", answer_export },
 	{ "waits", answer_waits },	{ "knots", answer_knots },

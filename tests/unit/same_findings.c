@@ -207,6 +207,15 @@ static void same_causes(const struct findings *a, const struct findings *b)
 	}
 }
 
+/* Not by whom: that rests on the intervals that a window shows whole. */
+static void same_before(const struct before_start *a, const struct before_start *b)
+{
+	assert_int_equal(a->cnt, b->cnt);
+	same_double(a->mean_ns, b->mean_ns);
+	same_double(a->sd_ns, b->sd_ns);
+	assert_true(a->p99_ns == b->p99_ns);
+}
+
 static void same_summed_causes(const struct findings *a, const struct findings *b)
 {
 	assert_int_equal(a->causes.cnt, b->causes.cnt);
@@ -260,6 +269,7 @@ void same_findings(const struct findings *a, const struct findings *b)
 	same_part_pairs(a, b);
 	same_causes(a, b);
 	same_summed_causes(a, b);
+	same_before(&a->before, &b->before);
 	same_text(a->work.names, b->work.names);
 	assert_true(a->work.interval_cnt == b->work.interval_cnt);
 	same_double(a->work.explained, b->work.explained);

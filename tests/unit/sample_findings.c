@@ -83,6 +83,11 @@ static void add_causes(struct findings *f)
 {
 	struct summed_cause *c = add_cause(f, "flush_log", .60, 4);
 
+	f->before = (struct before_start){ .cnt = 4, .mean_ns = 100000, .sd_ns = 200000.5, .p99_ns = 300000 };
+	f->before.by.items = ARENA_NEW(f->arena, struct before_by, 2);
+	f->before.by.items[0] = (struct before_by){ "save", .75 };
+	f->before.by.items[1] = (struct before_by){ NULL, .25 };
+	f->before.by.cnt = f->before.by.cap = 2;
 	c->line = 41;
 	c->is_wait = c->has_waiter = true;
 	c->wait = STATE_SLEEP;

@@ -287,7 +287,7 @@ static uint64_t open_interval(struct replay *p, uint32_t name, const struct raw_
 		.lost = e->words[2] & BEGIN_SHORT || replay_lacks_name(p, e->words[0]),
 		.root_only = e->words[2] & BEGIN_ROOT_ONLY,
 		.weight = begin_weight(e->words[2]),
-		.start_tid = tid_of(p, e->thread), .start_ns = e->ns,
+		.start_tid = tid_of(p, e->thread), .start_ns = e->ns, .idle_ns = p->stacks[e->thread].idle_ns,
 	};
 	w->key = e->words[1];
 	w->thread = e->thread;
@@ -594,7 +594,7 @@ static void play(struct replay *p, const struct raw_event *e)
 		p->t->losses.stacks += e->words[1] == 0;
 		break;
 	default:
-		break;
+		replay_note_idle(p, e, top_sid(p, e->thread));
 	}
 	note_top(p, e);
 }

@@ -50,7 +50,7 @@ struct replay {
 	struct map *place_of;		/* sid -> index in workers + 1; 0: it has ended */
 	struct map *parents;		/* pid -> parent pid */
 	struct map *tasks;		/* hash of (pid, queue, task) -> index in enqueued + 1 */
-	struct { struct label items[LABELS_MAX]; size_t cnt; } *stacks;	/* by thread */
+	struct { struct label items[LABELS_MAX]; size_t cnt; int64_t idle_ns; } *stacks;	/* by thread */
 	struct map *unfinished;		/* SIDs, once known; NULL: not known yet, or not wanted */
 	uint32_t *interval_names;	/* by label: index into t->interval_names, or NAME_NONE */
 	VEC(struct worker) workers;	/* items with sid 0 are free */
@@ -94,6 +94,9 @@ void replay_add_creation(struct replay *p, uint32_t thread, int64_t ns, uint32_t
 void replay_enqueue(struct replay *p, const struct raw_event *e);
 void replay_dequeue(struct replay *p, const struct raw_event *e);
 void replay_create(struct replay *p, const struct raw_event *e);
+
+/* replay_tasks.c: e is perhaps a wait in which the thread, which works on sid, is ready for the next interval. */
+void replay_note_idle(struct replay *p, const struct raw_event *e, uint64_t sid);
 
 /* replay_losses.c: called when the interval ends, or when no more events come. */
 void replay_mark_losses(struct replay *p, struct interval *v);

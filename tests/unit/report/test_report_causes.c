@@ -91,6 +91,36 @@ static void test_unknown_cause(void **state)
 			" probed function; vprof build --functions all would name it.");
 }
 
+/* What varies before the start is told behind the cause, and the cause is not sure then. */
+static void test_before_start(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = sample_server();
+	struct select_options o = { 3, 0.05, false, false };
+	struct view_input in = input_of(f);
+	json_t *summary = json_of("summary", &in);
+
+	(void)state;
+	want_string(summary, "before_start/by/0/function", "save");
+	want_number(summary, "before_start/sd_ns", 200000.5);
+	want_number(summary, "before_start/p99_ns", 300000);
+	assert_true(json_is_false(at(summary, "before_start/exact")));
+	json_decref(summary);
+	f->interval.cnt = 400;
+	f->causes.cnt = 1;
+	f->before.sd_ns = f->interval.stddev_ns + 1;
+	want_sentence(f, &o, "flush_log (server.c:41) causes 60 % of the variance of 'request' (95 % CI 51 to 72): it sleeps while"
+			" log_append (server.c:28) waits for it to let go of a lock. But 'request' may begin too late: before it"
+			" requests may wait up to 100 us on average (p99 300 us), mostly for save, and that varies more (vprof show"
+			" summary).");
+	summary = json_of("summary", &in);
+	assert_true(json_is_false(at(summary, "sentence/sure")));
+	json_decref(summary);
+	f->before.sd_ns = f->interval.stddev_ns;
+	summary = json_of("summary", &in);
+	assert_true(json_is_true(at(summary, "sentence/sure")));
+	json_decref(summary);
+}
+
 static void test_causes_data(void **state)
 {
 	_cleanup_(findings_freep) struct findings *f = sample_server();
@@ -123,7 +153,7 @@ static void test_causes_data(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sentences), cmocka_unit_test(test_unknown_cause), cmocka_unit_test(test_causes_data),
+		cmocka_unit_test(test_sentences), cmocka_unit_test(test_unknown_cause), cmocka_unit_test(test_before_start), cmocka_unit_test(test_causes_data),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

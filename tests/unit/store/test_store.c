@@ -239,6 +239,12 @@ static void test_round_trip(void **state)
 		write_findings(s, run, f);
 		back = read_findings(s, run, NULL);
 		same_findings(f, back);
+		assert_int_equal(f->before.by.cnt, back->before.by.cnt);
+		for (size_t k = 0; k < f->before.by.cnt; k++) {
+			assert_true(f->before.by.items[k].share == back->before.by.items[k].share);
+			assert_string_equal(f->before.by.items[k].function ? f->before.by.items[k].function : "",
+					    back->before.by.items[k].function ? back->before.by.items[k].function : "");
+		}
 	}
 }
 
@@ -374,7 +380,7 @@ static void test_damaged(void **state)
 			     "DELETE FROM covariance; DELETE FROM factor; DELETE FROM because_of;"
 			     "DELETE FROM factor_call_site; DELETE FROM interval;"
 			     "DELETE FROM warning; DELETE FROM interval_name; DELETE FROM tail;"
-			     "DELETE FROM part; DELETE FROM part_pair; DELETE FROM inherent_work; DELETE FROM common_cause; DELETE FROM cause; DELETE FROM cause_place;"
+			     "DELETE FROM part; DELETE FROM part_pair; DELETE FROM inherent_work; DELETE FROM common_cause; DELETE FROM cause; DELETE FROM cause_place; DELETE FROM before_start; DELETE FROM before_by;"
 			     "DELETE FROM common_member; DELETE FROM cpu; DELETE FROM cpu_other", NULL, NULL, NULL);
 	}
 }

@@ -106,6 +106,7 @@ static struct trace *random_part(unsigned int seed, struct random *r)
 	if (random_below(r, 3) == 0)
 		trace_add_string(t, &t->work_names, "another");
 	trace_sort(t);
+	trace_find_idle(t);
 	return t;
 }
 

@@ -221,6 +221,7 @@ static void compare(struct trace *t, unsigned int seed, int64_t last_ns)
 	add_sids(t, &r);
 	add_threads(t, &r);
 	trace_sort(t);
+	trace_find_idle(t);
 	a = in_windows(t, &r, last_ns);
 	compare_with(t, a);
 	b = in_slices(t, seed);

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* before_start.c - see before_start.h. */
+#include "analysis/pass/before_start.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/banned.h"
+#include "base/map.h"
+
+struct function_sums {
+	uint32_t function;		/* FUNCTION_NONE: none */
+	double x, xb;			/* sums of its time, and of that times the whole time before */
+	int64_t row_ns;
+	bool in_row;
+};
+
+struct before_sums {
+	VEC(int64_t) times_ns;		/* of each interval: time before */
+	struct map *index_of;		/* function + 1 -> index in functions + 1 */
+	VEC(struct function_sums) functions;
+	VEC(uint32_t) touched;
+	double n, b, bb;		/* of the intervals that functions are known of */
+};
+
+struct before_sums *before_sums_new(void)
+{
+	struct before_sums *s = xcalloc(1, sizeof(*s));
+
+	s->index_of = map_new();
+	return s;
+}
+
+void before_sums_free(struct before_sums *s)
+{
+	if (!s)
+		return;
+	map_free(s->index_of);
+	VEC_RELEASE(&s->times_ns);
+	VEC_RELEASE(&s->functions);
+	VEC_RELEASE(&s->touched);
+	free(s);
+}
+
+static void charge(struct before_sums *s, uint32_t function, int64_t ns)
+{
+	uint64_t *slot = map_slot(s->index_of, (uint64_t)function + 1);
+	struct function_sums *f;
+
+	if (!*slot) {
+		VEC_ADD(&s->functions, (struct function_sums){ .function = function });
+		*slot = s->functions.cnt;
+	}
+	f = &s->functions.items[*slot - 1];
+	if (!f->in_row)
+		VEC_ADD(&s->touched, (uint32_t)(*slot - 1));
+	f->in_row = true;
+	f->row_ns += ns;
+}
+
+/* The outermost calls in [idle, start) that have ended: what is open at the start is the loop around. */
+static void charge_calls(struct before_sums *s, const struct timeline *tl, const struct interval *iv)
+{
+	struct range calls = timeline_started(tl, iv->start_tid, iv->idle_ns, iv->start_ns);
+	int64_t from_ns = iv->idle_ns, known_ns = 0;
+
+	for (size_t i = calls.first; i < calls.first + calls.cnt; i++) {
+		const struct invocation *v = &tl->trace->invocations.items[i];
+
+		if (v->start_ns < from_ns || tl->ends_ns[i] > iv->start_ns)
+			continue;
+		charge(s, v->function, tl->ends_ns[i] - v->start_ns);
+		known_ns += tl->ends_ns[i] - v->start_ns;
+		from_ns = tl->ends_ns[i];
+	}
+	charge(s, FUNCTION_NONE, iv->start_ns - iv->idle_ns - known_ns);
+}
+
+void before_sums_add(struct before_sums *s, const struct timeline *tl, const struct interval *iv, int64_t before_ns)
+{
+	double b = (double)(iv->start_ns - iv->idle_ns);
+
+	if (!iv->idle_ns || iv->idle_ns > iv->start_ns)
+		return;
+	VEC_ADD(&s->times_ns, iv->start_ns - iv->idle_ns);
+	if (iv->idle_ns < before_ns)
+		return;
+	charge_calls(s, tl, iv);
+	s->n++;
+	s->b += b;
+	s->bb += b * b;
+	for (size_t i = 0; i < s->touched.cnt; i++) {
+		struct function_sums *f = &s->functions.items[s->touched.items[i]];
+
+		f->x += (double)f->row_ns;
+		f->xb += (double)f->row_ns * b;
+		f->row_ns = 0;
+		f->in_row = false;
+	}
+	s->touched.cnt = 0;
+}
+
+static int by_share(const void *pa, const void *pb)
+{
+	const struct before_by *a = pa, *b = pb;
+
+	if (a->share != b->share)
+		return a->share > b->share ? -1 : 1;
+	return strcmp(a->function ? a->function : "", b->function ? b->function : "");
+}
+
+static void list_functions(const struct analysis *a, const struct before_sums *s)
+{
+	double variance = s->n > 0 ? s->bb / s->n - s->b / s->n * (s->b / s->n) : 0;
+	struct before_by *list = ARENA_NEW(a->f->arena, struct before_by, s->functions.cnt + 1);
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < s->functions.cnt && variance > 0; i++) {
+		const struct function_sums *x = &s->functions.items[i];
+
+		list[cnt].function = x->function == FUNCTION_NONE ? NULL : analysis_function_name(a, x->function);
+		list[cnt++].share = (x->xb / s->n - x->x / s->n * (s->b / s->n)) / variance;
+	}
+	if (cnt > 1)
+		qsort(list, cnt, sizeof(*list), by_share);
+	a->f->before.by.items = list;
+	a->f->before.by.cnt = a->f->before.by.cap = cnt;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+void find_before_start(const struct analysis *a, struct before_sums *s)
+{
+	struct before_start *b = &a->f->before;
+	size_t cnt = s->times_ns.cnt;
+	double squares = 0, sum = 0;
+
+	b->cnt = cnt;
+	if (!cnt)
+		return;
+	qsort(s->times_ns.items, cnt, sizeof(*s->times_ns.items), compare_times);
+	for (size_t i = 0; i < cnt; i++)
+		sum += (double)s->times_ns.items[i];
+	b->mean_ns = sum / (double)cnt;
+	for (size_t i = 0; i < cnt; i++)
+		squares += ((double)s->times_ns.items[i] - b->mean_ns) * ((double)s->times_ns.items[i] - b->mean_ns);
+	b->sd_ns = sqrt(squares / (double)cnt);
+	b->p99_ns = s->times_ns.items[(cnt * 99 + 99) / 100 - 1];
+	list_functions(a, s);
+	if (a->f->interval.cnt >= FINDINGS_INTERVALS_MIN && b->sd_ns > a->f->interval.stddev_ns)
+		findings_warn(a->f, "before-start", "before an interval begins its thread was busy, for up to %.3g ms on average (sd %.3g ms, the "
+			      "interval's own %.3g ms)%s%s: requests that came meanwhile waited, and no interval has that; begin the interval "
+			      "where the request arrives, or look at what the thread does then", b->mean_ns / 1e6, b->sd_ns / 1e6,
+			      a->f->interval.stddev_ns / 1e6, b->by.cnt && b->by.items[0].function ? ", mostly by " : "",
+			      b->by.cnt && b->by.items[0].function ? b->by.items[0].function : "");
+}

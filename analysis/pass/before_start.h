@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * before_start.h - what the threads that began intervals did before, since they last waited for a connection.
+ *
+ * Private to analysis/.  A thread polls until 30, saves from 31 to 71 and begins an interval at 72: the request may have come at any time
+ * since 30, so at most 42 went before the interval, 40 of them by save.  Whose time it was, only those intervals say whose
+ * whole time before is in one window.
+ */
+#ifndef ANALYSIS_PASS_BEFORE_START_H
+#define ANALYSIS_PASS_BEFORE_START_H
+
+#include "analysis/path/timeline.h"
+#include "analysis/pass/pass.h"
+
+struct before_sums;
+
+struct before_sums *before_sums_new(void);
+void before_sums_free(struct before_sums *s);
+
+/* before_ns: what ended by then was in an earlier window. */
+void before_sums_add(struct before_sums *s, const struct timeline *tl, const struct interval *iv, int64_t before_ns);
+
+/* f->before */
+void find_before_start(const struct analysis *a, struct before_sums *s);
+
+#endif
