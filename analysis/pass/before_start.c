@@ -61,7 +61,7 @@ static void charge(struct before_sums *s, uint32_t function, int64_t ns)
 /* The outermost calls in [idle, start) that have ended: what is open at the start is the loop around. */
 static void charge_calls(struct before_sums *s, const struct timeline *tl, const struct interval *iv)
 {
-	struct range calls = timeline_started(tl, iv->start_tid, iv->idle_ns, iv->start_ns);
+	struct index_range calls = timeline_started(tl, iv->start_tid, iv->idle_ns, iv->start_ns);
 	int64_t from_ns = iv->idle_ns, known_ns = 0;
 
 	for (size_t i = calls.first; i < calls.first + calls.cnt; i++) {
