@@ -18,6 +18,7 @@
 	X(measure, build)	\
 	X(measure, record)	\
 	X(measure, analyze)	\
+	X(measure, causal)	\
 	X(measure, merge)	\
 	X(measure, check)	\
 	X(measure, cc)		\

@@ -24,11 +24,11 @@
 #include "project/runs/shown_run.h"
 #include "report/report.h"
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_DOT, FORMAT_FOLDED, FORMAT_CNT };
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_DOT, FORMAT_FOLDED, FORMAT_SVG, FORMAT_CNT };
 
 static const char *const format_names[] = {
 	[FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_CSV] = "csv", [FORMAT_DOT] = "dot",
-	[FORMAT_FOLDED] = "folded",
+	[FORMAT_FOLDED] = "folded", [FORMAT_SVG] = "svg",
 };
 
 static const char *arg_format = "text";
@@ -48,6 +48,8 @@ struct material {
 	struct project *project;
 	planned_functions planned;
 	uint32_t *heights;
+	struct experiments *experiments;
+	bool nothing_asked;		/* the run has no experiments: the document has none, and so says the status */
 	void *made;
 };
 
@@ -62,6 +64,7 @@ static void material_release(struct material *m)
 	free(m->heights);
 	trace_free(m->trace);
 	findings_free(m->findings);
+	experiments_free(m->experiments);
 	run_release(&m->run);
 	store_close(m->store);
 }
@@ -183,7 +186,8 @@ static struct view_input input_of(const struct material *m)
 	struct view_input in = {
 		.options = view_given, .run = &m->run, .findings = m->findings, .sid = m->by_sid ? &m->sid : NULL,
 		.trace = m->trace, .runs = &m->runs, .iterations = &m->iterations, .project = m->project,
-		.planned = &m->planned, .heights = m->heights, .made = m->made,
+		.planned = &m->planned, .heights = m->heights, .experiments = m->experiments,
+		.made = m->made,
 	};
 
 	if (!isnan(view_given.threshold))
@@ -196,6 +200,26 @@ static int refuse_digest(const struct material *m, struct diag *reterr)
 	_cleanup_(freep) char *what = xasprintf("show %s", m->view->name);
 
 	return run_digest_refuse(&m->run, what, reterr);
+}
+
+/* Without a RUN: the latest that has experiments. */
+static int read_experiments(struct material *m, const char *text, struct diag *reterr)
+{
+	_cleanup_(freep) char *number = NULL;
+	uint32_t latest_run = 0;
+	int r = text ? 0 : experiments_latest(m->store, &latest_run, reterr);
+
+	number = latest_run ? xasprintf("%" PRIu32, latest_run) : NULL;
+	if (r == 0)
+		r = shown_run_find(m->store, number ? number : text, false, &m->run, reterr);
+	if (r == 0)
+		r = experiments_read(m->store, m->run.number, &m->experiments, reterr);
+	if (r == -ENOENT && m->run.number && strcmp(arg_format, format_names[FORMAT_TEXT]) != 0) {
+		m->nothing_asked = true;
+		m->experiments = experiments_new();
+		return 0;
+	}
+	return r;
 }
 
 static int read_needed(struct material *m, const char *run, struct diag *reterr)
@@ -219,6 +243,8 @@ static int read_needed(struct material *m, const char *run, struct diag *reterr)
 		r = run_trace_read(m->store, &m->run, &m->trace, reterr);
 	if (r == 0 && (needs & NEEDS_TRACE) && !(needs & NEEDS_FINDINGS))
 		warn_of_losses(m);
+	if (r == 0 && (needs & NEEDS_EXPERIMENTS))
+		r = read_experiments(m, run, reterr);
 	return r;
 }
 
@@ -264,6 +290,9 @@ static void print_view(const struct view *v, enum format format, const struct vi
 	case FORMAT_FOLDED:
 		v->folded(stdout, in);
 		break;
+	case FORMAT_SVG:
+		v->svg(stdout, in);
+		break;
 	case FORMAT_CNT:
 		break;
 	}
@@ -280,7 +309,7 @@ static int print_material(const struct material *m, enum format format)
 	/* There is no data, but a program still gets its document. */
 	if (!empty || format != FORMAT_TEXT)
 		print_view(v, format, &in);
-	return empty ? announce_findings(m->store, &m->run, m->findings) : EXIT_DONE;
+	return empty ? announce_findings(m->store, &m->run, m->findings) : m->nothing_asked ? EXIT_NO_EVIDENCE : EXIT_DONE;
 }
 
 /* ---- usage ---- */
@@ -311,7 +340,7 @@ static bool has_format(const struct view *v, enum format format)
 {
 	return format == FORMAT_TEXT ? v->text != NULL : format == FORMAT_JSON ? v->json != NULL :
 	       format == FORMAT_CSV ? v->csv != NULL : format == FORMAT_DOT ? v->dot != NULL :
-	       v->folded != NULL;
+	       format == FORMAT_FOLDED ? v->folded != NULL : v->svg != NULL;
 }
 
 static int choose_format(const struct view *v, enum format *ret)
@@ -383,7 +412,7 @@ static int show_run(int argc, char **argv)
 
 static const struct option_desc shared_options[] = {
 	{ 0, "format", "FORMAT", OPT_STR, &arg_format,
-	  "text (default), json, csv; call-graph, wait-graph: dot; samples: folded" },
+	  "text (default), json, csv; call-graph, wait-graph: dot; samples: folded; causal: svg" },
 	{ 0, "interval", "NAME", OPT_STR, &view_given.interval,
 	  "name of the kind of interval; critical-path: or the SID of one interval" },
 	{ 'k', "k", "N", OPT_UINT, &view_given.ranking.k, "factors: show the N best (default 3; 0: all)" },

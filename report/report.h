@@ -65,7 +65,8 @@ enum view_needs {
 	NEEDS_RUNS = 8,			/* all runs and iterations */
 	NEEDS_PROJECT = 16,		/* project and heights, of the last build; planned, of a run */
 	NEEDS_INTERVALS = 64,		/* with NEEDS_FINDINGS: each of them, which a run made of digests has not */
-	NEEDS_CALL_GRAPH = 32		/* project and heights, of the last build, or of a run */
+	NEEDS_CALL_GRAPH = 32,		/* project and heights, of the last build, or of a run */
+	NEEDS_EXPERIMENTS = 128		/* causal experiments of a run */
 };
 
 /* The input of a view: the members that its `needs` name, and the run; the others are NULL. */
@@ -80,6 +81,7 @@ struct view_input {
 	const struct project *project;
 	const planned_functions *planned;
 	const uint32_t *heights;		/* of project->functions */
+	struct experiments *experiments;	/* the view may leave some out */
 	const void *made;			/* by the view's make() */
 };
 
@@ -99,6 +101,7 @@ struct view {
 	void (*csv)(FILE *out, const struct view_input *in);
 	void (*dot)(FILE *out, const struct view_input *in);
 	void (*folded)(FILE *out, const struct view_input *in);
+	void (*svg)(FILE *out, const struct view_input *in);
 };
 
 /* The view of that name, or NULL. */

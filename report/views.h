@@ -26,6 +26,7 @@
 	X(wait_graph)		\
 	X(criticality)		\
 	X(samples)		\
+	X(causal)		\
 	X(runs)			\
 	X(coverage)
 

@@ -443,6 +443,71 @@ CREATE TABLE IF NOT EXISTS interval_name (		-- all kinds of intervals in the tra
 	PRIMARY KEY (finding, position)
 ) WITHOUT ROWID;
 
+-- ---- causal experiments (vprof causal): what would be gained if this were faster ----
+
+CREATE TABLE IF NOT EXISTS causal (			-- one row a run with experiments, or with predictions
+	run		INTEGER PRIMARY KEY REFERENCES run(number),
+	interval	TEXT,			-- its name
+	intervals	INTEGER NOT NULL,	-- with nothing faster
+	metric		TEXT NOT NULL,		-- by which the experiments are judged: mean, p50, ...
+	floor		REAL NOT NULL,		-- what the method itself may be off, a part of a latency
+	replayed	INTEGER NOT NULL,	-- 1: nothing was run, all is predicted from the run's trace
+	ended		TEXT NOT NULL		-- narrow: every gain is known to 2 points; time
+);
+
+CREATE TABLE IF NOT EXISTS causal_baseline (		-- with nothing faster
+	run		INTEGER NOT NULL REFERENCES run(number),
+	metric		TEXT NOT NULL,
+	value		REAL NOT NULL,		-- ns, of the variance ns^2, of the throughput intervals a second
+	PRIMARY KEY (run, metric)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS experiment (			-- one target, so much faster
+	run		INTEGER NOT NULL REFERENCES run(number),
+	position	INTEGER NOT NULL,
+	target		TEXT NOT NULL,		-- as in --target
+	kind		TEXT NOT NULL,		-- function, body, pc, io, lock, device; predicted only: wait, queue, runqueue
+	function	TEXT,
+	file		TEXT,
+	speedup		REAL NOT NULL,		-- 0.5: it takes half as long
+	rounds		INTEGER NOT NULL,	-- that count; 0: predicted only
+	set_aside	INTEGER NOT NULL,	-- rounds in which something else hit a block
+	intervals	INTEGER NOT NULL,
+	delay_ns	REAL NOT NULL,		-- paid by the other threads
+	upper_bound	INTEGER NOT NULL,	-- 1: of the prediction, for waits that did not happen are not in the trace
+	PRIMARY KEY (run, position)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS experiment_metric (
+	run		INTEGER NOT NULL REFERENCES run(number),
+	experiment	INTEGER NOT NULL,	-- experiment.position
+	metric		TEXT NOT NULL,
+	value		REAL,			-- as causal_baseline.value; NULL: not measured
+	gain		REAL,			-- the fraction by which it falls, of the throughput: rises
+	ci95_low	REAL,			-- 95 % confidence interval of gain; NULL: too few rounds or intervals
+	ci95_high	REAL,
+	p_value		REAL,			-- of "no effect", over all targets of that speedup
+	predicted	REAL,			-- gain by a replay; NULL: none was made
+	PRIMARY KEY (run, experiment, metric)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS causal_refusal (		-- what cannot be asked
+	run		INTEGER NOT NULL REFERENCES run(number),
+	position	INTEGER NOT NULL,
+	target		TEXT NOT NULL,
+	why		TEXT NOT NULL,
+	instead		TEXT,
+	PRIMARY KEY (run, position)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS causal_warning (
+	run		INTEGER NOT NULL REFERENCES run(number),
+	position	INTEGER NOT NULL,
+	code		TEXT NOT NULL,
+	text		TEXT NOT NULL,
+	PRIMARY KEY (run, position)
+) WITHOUT ROWID;
+
 CREATE VIEW IF NOT EXISTS latest_factor AS
 	SELECT * FROM factor WHERE finding =
 		(SELECT min(id) FROM finding WHERE run = (SELECT max(run) FROM finding));

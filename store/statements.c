@@ -276,6 +276,36 @@ static const char *const texts[] = {
 		"SELECT function, file, wait, mean_ns, share, tail_share, tail_ci95_low,"
 		" tail_ci95_high, slow_mean_ns, fast_mean_ns, slow_presence, fast_presence,"
 		" variance_share, other_pairs FROM part WHERE finding = ?1 ORDER BY position",
+
+	[STMT_CAUSAL_DELETE] = "DELETE FROM causal WHERE run = ?1",
+	[STMT_CAUSAL_BASELINES_DELETE] = "DELETE FROM causal_baseline WHERE run = ?1",
+	[STMT_EXPERIMENTS_DELETE] = "DELETE FROM experiment WHERE run = ?1",
+	[STMT_EXPERIMENT_METRICS_DELETE] = "DELETE FROM experiment_metric WHERE run = ?1",
+	[STMT_CAUSAL_REFUSALS_DELETE] = "DELETE FROM causal_refusal WHERE run = ?1",
+	[STMT_CAUSAL_WARNINGS_DELETE] = "DELETE FROM causal_warning WHERE run = ?1",
+	[STMT_CAUSAL_INSERT] =
+		"INSERT INTO causal(run, interval, intervals, metric, floor, replayed, ended)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+	[STMT_CAUSAL_BASELINE_INSERT] = "INSERT INTO causal_baseline(run, metric, value) VALUES (?1, ?2, ?3)",
+	[STMT_EXPERIMENT_INSERT] =
+		"INSERT INTO experiment(run, position, target, kind, function, file, speedup, rounds, set_aside, intervals,"
+		" delay_ns, upper_bound) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+	[STMT_EXPERIMENT_METRIC_INSERT] =
+		"INSERT INTO experiment_metric(run, experiment, metric, value, gain, ci95_low, ci95_high, p_value, predicted)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+	[STMT_CAUSAL_REFUSAL_INSERT] = "INSERT INTO causal_refusal(run, position, target, why, instead) VALUES (?1, ?2, ?3, ?4, ?5)",
+	[STMT_CAUSAL_WARNING_INSERT] = "INSERT INTO causal_warning(run, position, code, text) VALUES (?1, ?2, ?3, ?4)",
+	[STMT_CAUSAL_READ] = "SELECT interval, intervals, metric, floor, replayed, ended FROM causal WHERE run = ?1",
+	[STMT_CAUSAL_BASELINES_READ] = "SELECT metric, value FROM causal_baseline WHERE run = ?1",
+	[STMT_EXPERIMENTS_READ] =
+		"SELECT position, target, kind, function, file, speedup, rounds, set_aside, intervals, delay_ns, upper_bound"
+		" FROM experiment WHERE run = ?1 ORDER BY position",
+	[STMT_EXPERIMENT_METRICS_READ] =
+		"SELECT experiment, metric, value, gain, ci95_low, ci95_high, p_value, predicted FROM experiment_metric"
+		" WHERE run = ?1 ORDER BY experiment, metric",
+	[STMT_CAUSAL_REFUSALS_READ] = "SELECT target, why, instead FROM causal_refusal WHERE run = ?1 ORDER BY position",
+	[STMT_CAUSAL_WARNINGS_READ] = "SELECT code, text FROM causal_warning WHERE run = ?1 ORDER BY position",
+	[STMT_CAUSAL_LATEST] = "SELECT max(run) FROM causal",
 };
 _Static_assert(ARRAY_SIZE(texts) == STMT_CNT, "every statement has its text");
 

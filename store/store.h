@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "analysis/causal/experiments.h"
 #include "analysis/findings/findings.h"
 #include "base/diag.h"
 #include "base/cleanup.h"
@@ -169,5 +170,14 @@ int findings_write(struct store *s, uint32_t run, struct findings *const *list, 
 /* -ENOENT with a message if the run has none yet. interval: NULL for the one first written. */
 int findings_read(struct store *s, uint32_t run, const char *interval, struct findings **ret,
 		  struct diag *reterr);
+
+/* ---- causal experiments ---- */
+
+/* Replaces those of the run.  All or none. */
+int experiments_write(struct store *s, uint32_t run, const struct experiments *e, struct diag *reterr);
+/* -ENOENT with a message if the run has none. */
+int experiments_read(struct store *s, uint32_t run, struct experiments **ret, struct diag *reterr);
+/* The latest run that has some; 0: there is none. */
+int experiments_latest(struct store *s, uint32_t *ret_run, struct diag *reterr);
 
 #endif

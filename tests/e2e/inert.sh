@@ -44,9 +44,12 @@ inert()
 }
 
 inert import.err import
+"$VPROF" causal --predict "$run" >"$work/.out" 2>"$work/.err"
+inert "$work/.out" "causal --predict"
+inert "$work/.err" "causal --predict, stderr"
 shown=0
 for view in $(views); do
-	for format in text json csv dot folded; do
+	for format in text json csv dot folded svg; do
 		for more in "" --all; do
 			# shellcheck disable=SC2086
 			"$VPROF" show "$view" --format $format $more >"$work/.out" 2>"$work/.err"

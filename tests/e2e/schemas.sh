@@ -39,6 +39,8 @@ every_view()
 	document "$1-waker" show execution-table "$2" --charge waker
 	document "$1-slow" show wait-graph "$2" --slow --all
 	document "$1-quantile" show tail "$2" --quantile 0.5
+	"$VPROF" causal --predict "$2" >.out 2>&1
+	case $? in 0) document "$1-predicted" show causal "$2" ;; 3 | 4) pass ;; *) fail "causal --predict $2: $(cat .out)" ;; esac
 }
 
 # Imported traces: hedges, pairs across the tree, devices, stacks, SIDs of 64 bits, nothing completed, no interval at all.

@@ -39,6 +39,7 @@ expect 3 "$VPROF" import --from tuples open.tuples -o open
 
 # Every view in every format; JSON is checked by the query tool's own reader elsewhere.
 [ "$(views | wc -w)" -ge 16 ] && pass || fail "views lists too few"
+expect 0 "$VPROF" causal --predict tree
 for view in $(views); do
 	for format in text json csv; do
 		[ "$view $format" != "summary csv" ] || continue	# the one view without

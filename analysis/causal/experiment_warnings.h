@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * experiment_warnings.h - when the gains of causal experiments are not to be believed: a function of facts that others measured.
+ *
+ *	busy		other programs had more than a twentieth of the CPUs, or the same work took 1.3 times as long in some rounds
+ *	crowded		the run's threads spent over a tenth of their running time in the run queue
+ *	outside-clients	threads waited for somebody outside of the run, who was not slowed down with it
+ *	unfair-lock	a lock was taken again by who let it go, while others waited, in over a tenth of its releases
+ *	deadline	the program reads clocks or sleeps until a time, and those went on in real time
+ */
+#ifndef ANALYSIS_CAUSAL_EXPERIMENT_WARNINGS_H
+#define ANALYSIS_CAUSAL_EXPERIMENT_WARNINGS_H
+
+#include "analysis/causal/experiments.h"
+
+struct lock_use {
+	const char *name;
+	uint64_t releases, retaken;	/* retaken: by who let go, while others waited */
+};
+
+struct experiment_facts {
+	double others_cpus, cpu_cnt;	/* CPUs that other programs used; negative: not known */
+	double slowest_round;		/* median of the slowest round's baseline by that of the fastest one; 0: not known */
+	double runqueue_share;		/* of the run's running time; negative: not known */
+	uint64_t outside_cnt;		/* waits for somebody outside of the run */
+	bool reads_clocks, virtual_clock;
+	const struct lock_use *locks;
+	size_t lock_cnt;
+};
+
+/* Adds those that hold to e->warnings, the one that matters most first. */
+void experiment_warnings(struct experiments *e, const struct experiment_facts *f);
+
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * replay.c - runs strands as discrete events.
+ *
+ * A heap has the strands that have a time to go on at; the earliest goes on, for as long as it is the earliest.  A strand that waits
+ * for a resource, an event or a CPU is in that one's list instead, and whoever lets it go puts it into the heap.
+ */
+#include "analysis/causal/replay.h"
+
+#include <string.h>
+
+#include "base/banned.h"
+
+#define NONE UINT32_MAX
+
+struct list {				/* of strands that wait, by struct state's next */
+	uint32_t first, last;
+};
+
+struct state {
+	size_t at;			/* the step that it is in, or begins */
+	int64_t left_ns;		/* of a WORK under way */
+	int64_t slice_ns;		/* ... that it is running now; 0: it is not */
+	uint32_t next;
+	bool has_cpu;
+};
+
+struct entry {
+	int64_t ns;
+	uint64_t order;
+	uint32_t strand;
+};
+
+struct world {
+	const struct replay_program *p;
+	struct replay_times *times;
+	struct state *states;
+	struct list *resource_lists, *event_lists, ready;
+	uint32_t *units;		/* free ones of each resource */
+	bool *posted;
+	uint32_t free_cpus;
+	struct entry *heap;
+	size_t heap_cnt;
+	uint64_t order;
+};
+
+/* ---- the heap ---- */
+
+static bool is_before(const struct entry *a, const struct entry *b)
+{
+	return a->ns != b->ns ? a->ns < b->ns : a->order < b->order;
+}
+
+static void heap_add(struct world *w, uint32_t strand, int64_t ns)
+{
+	struct entry e = { ns, w->order++, strand };
+	size_t i = w->heap_cnt++;
+
+	for (; i && is_before(&e, &w->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		w->heap[i] = w->heap[(i - 1) / 2];
+	w->heap[i] = e;
+}
+
+static struct entry heap_take(struct world *w)
+{
+	struct entry first = w->heap[0], e = w->heap[--w->heap_cnt];
+	size_t i = 0, child;
+
+	while ((child = 2 * i + 1) < w->heap_cnt) {
+		if (child + 1 < w->heap_cnt && is_before(&w->heap[child + 1], &w->heap[child]))
+			child++;
+		if (!is_before(&w->heap[child], &e))
+			break;
+		w->heap[i] = w->heap[child];
+		i = child;
+	}
+	w->heap[i] = e;
+	return first;
+}
+
+/* ---- lists of who waits ---- */
+
+static void list_add(struct world *w, struct list *l, uint32_t strand)
+{
+	w->states[strand].next = NONE;
+	if (l->first == NONE)
+		l->first = strand;
+	else
+		w->states[l->last].next = strand;
+	l->last = strand;
+}
+
+static uint32_t list_take(struct world *w, struct list *l)
+{
+	uint32_t strand = l->first;
+
+	if (strand != NONE)
+		l->first = w->states[strand].next;
+	return strand;
+}
+
+/* ---- CPUs ---- */
+
+static void give_cpu(struct world *w, uint32_t strand, int64_t now)
+{
+	uint32_t next;
+
+	if (!w->states[strand].has_cpu)
+		return;
+	w->states[strand].has_cpu = false;
+	next = list_take(w, &w->ready);
+	if (next == NONE) {
+		w->free_cpus++;
+		return;
+	}
+	w->states[next].has_cpu = true;
+	heap_add(w, next, now);
+}
+
+static bool has_cpu(struct world *w, uint32_t strand)
+{
+	struct state *s = &w->states[strand];
+
+	if (!s->has_cpu && w->free_cpus) {
+		w->free_cpus--;
+		s->has_cpu = true;
+	}
+	if (!s->has_cpu)
+		list_add(w, &w->ready, strand);
+	return s->has_cpu;
+}
+
+/* What a strand does next: at *now, later, or when somebody lets it go. */
+enum then { THEN_NOW, THEN_LATER, THEN_LET_GO };
+
+static enum then work(struct world *w, uint32_t strand, const struct replay_step *step, int64_t *now)
+{
+	struct state *s = &w->states[strand];
+	int64_t quantum = w->p->quantum_ns;
+
+	if (!w->p->cpu_cnt) {
+		*now += step->ns;
+		s->at++;
+		return THEN_LATER;
+	}
+	if (s->slice_ns) {
+		s->left_ns -= s->slice_ns;
+		s->slice_ns = 0;
+		if (s->left_ns == 0) {
+			s->at++;
+			return THEN_NOW;
+		}
+		if (w->ready.first != NONE)
+			give_cpu(w, strand, *now);
+	} else if (s->left_ns == 0) {
+		s->left_ns = step->ns;
+		if (step->ns == 0) {
+			s->at++;
+			return THEN_NOW;
+		}
+	}
+	if (!has_cpu(w, strand))
+		return THEN_LET_GO;
+	s->slice_ns = quantum && quantum < s->left_ns ? quantum : s->left_ns;
+	*now += s->slice_ns;
+	return THEN_LATER;
+}
+
+static enum then wait_in(struct world *w, struct list *l, uint32_t strand, int64_t now)
+{
+	give_cpu(w, strand, now);
+	list_add(w, l, strand);
+	return THEN_LET_GO;
+}
+
+/* Who waits for it is behind its TAKE then. */
+static void give(struct world *w, uint32_t resource, int64_t now)
+{
+	uint32_t next = list_take(w, &w->resource_lists[resource]);
+
+	if (next == NONE) {
+		w->units[resource]++;
+		return;
+	}
+	w->states[next].at++;
+	heap_add(w, next, now);
+}
+
+static void post(struct world *w, uint32_t event, int64_t now)
+{
+	uint32_t next;
+
+	w->posted[event] = true;
+	while ((next = list_take(w, &w->event_lists[event])) != NONE) {
+		const struct replay_strand *s = &w->p->strands.items[next];
+
+		heap_add(w, next, now + w->p->steps.items[s->first + w->states[next].at].ns);
+		w->states[next].at++;
+	}
+}
+
+static enum then do_step(struct world *w, uint32_t strand, const struct replay_step *step, int64_t *now)
+{
+	struct state *s = &w->states[strand];
+
+	switch (step->op) {
+	case OP_WORK:
+		return work(w, strand, step, now);
+	case OP_OFF:
+		give_cpu(w, strand, *now);
+		*now += step->ns;
+		s->at++;
+		return THEN_LATER;
+	case OP_TAKE:
+		if (!w->units[step->index])
+			return wait_in(w, &w->resource_lists[step->index], strand, *now);
+		w->units[step->index]--;
+		break;
+	case OP_GIVE:
+		give(w, step->index, *now);
+		break;
+	case OP_AWAIT:
+		if (!w->posted[step->index])
+			return wait_in(w, &w->event_lists[step->index], strand, *now);
+		break;
+	case OP_POST:
+		post(w, step->index, *now);
+		break;
+	case OP_BEGIN:
+		w->times->begin_ns[step->index] = *now;
+		break;
+	case OP_END:
+		w->times->end_ns[step->index] = *now;
+		break;
+	}
+	s->at++;
+	return THEN_NOW;
+}
+
+static void go_on(struct world *w, uint32_t strand, int64_t now)
+{
+	const struct replay_strand *x = &w->p->strands.items[strand];
+	struct state *s = &w->states[strand];
+
+	while (s->at < x->cnt) {
+		enum then then = do_step(w, strand, &w->p->steps.items[x->first + s->at], &now);
+
+		if (then == THEN_LET_GO)
+			return;
+		if (then == THEN_LATER && w->heap_cnt && w->heap[0].ns <= now) {
+			heap_add(w, strand, now);
+			return;
+		}
+	}
+	give_cpu(w, strand, now);
+	if (now > w->times->over_ns)
+		w->times->over_ns = now;
+}
+
+static struct list *lists_new(size_t cnt)
+{
+	struct list *lists = xcalloc(cnt + 1, sizeof(*lists));
+
+	for (size_t i = 0; i < cnt; i++)
+		lists[i].first = NONE;
+	return lists;
+}
+
+static void world_init(struct world *w, const struct replay_program *p, struct replay_times *ret)
+{
+	size_t cnt = p->interval_cnt;
+
+	*ret = (struct replay_times){ xcalloc(cnt + 1, sizeof(int64_t)), xcalloc(cnt + 1, sizeof(int64_t)), 0, 0 };
+	for (size_t i = 0; i < cnt; i++)
+		ret->begin_ns[i] = ret->end_ns[i] = REPLAY_NEVER;
+	*w = (struct world){
+		.p = p, .times = ret, .ready = { NONE, NONE }, .free_cpus = p->cpu_cnt,
+		.states = xcalloc(p->strands.cnt + 1, sizeof(struct state)),
+		.resource_lists = lists_new(p->resources.cnt), .event_lists = lists_new(p->event_cnt),
+		.units = xcalloc(p->resources.cnt + 1, sizeof(uint32_t)), .posted = xcalloc(p->event_cnt + 1, sizeof(bool)),
+		.heap = xcalloc(p->strands.cnt + 1, sizeof(struct entry)),
+	};
+	if (p->resources.cnt)
+		memcpy(w->units, p->resources.items, p->resources.cnt * sizeof(*w->units));
+}
+
+void replay_run(const struct replay_program *p, struct replay_times *ret)
+{
+	struct world w;
+
+	world_init(&w, p, ret);
+	for (size_t i = 0; i < p->strands.cnt; i++)
+		heap_add(&w, (uint32_t)i, p->strands.items[i].start_ns);
+	while (w.heap_cnt) {
+		struct entry e = heap_take(&w);
+
+		go_on(&w, e.strand, e.ns);
+	}
+	for (size_t i = 0; i < p->strands.cnt; i++)
+		ret->stuck_cnt += w.states[i].at < p->strands.items[i].cnt;
+	free(w.states);
+	free(w.resource_lists);
+	free(w.event_lists);
+	free(w.units);
+	free(w.posted);
+	free(w.heap);
+}
+
+void replay_times_release(struct replay_times *t)
+{
+	free(t->begin_ns);
+	free(t->end_ns);
+}
+
+void replay_program_release(struct replay_program *p)
+{
+	VEC_RELEASE(&p->steps);
+	VEC_RELEASE(&p->strands);
+	VEC_RELEASE(&p->resources);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * replay_pools.h - threads that pick up tasks, as pools of workers.  Private to replay_build.c.
+ *
+ * Threads that picked up tasks of one creator are one pool.  A worker that had nothing to do waited for a creator; its task before
+ * ended where that wait began (idle_ns), and the delay from the task's creation until it began is the worker's wake-up.  A worker that
+ * did not wait came from its task before: there is no delay but that of the pool.
+ */
+#ifndef ANALYSIS_CAUSAL_REPLAY_POOLS_H
+#define ANALYSIS_CAUSAL_REPLAY_POOLS_H
+
+#include "analysis/path/timeline.h"
+
+enum replay_mark_kind { MARK_END, MARK_POST, MARK_PICK_UP, MARK_BEGIN };
+
+struct replay_mark {
+	uint32_t thread;		/* its number in the timeline */
+	int64_t ns;
+	enum replay_mark_kind kind;
+	uint32_t index;			/* of the event or interval */
+	int64_t created_ns;		/* MARK_PICK_UP */
+};
+
+typedef VEC(struct replay_mark) replay_marks;	/* by thread, time, kind */
+
+struct replay_task {
+	uint32_t thread, event, pool;
+	int64_t from_ns;		/* picked up */
+	int64_t idle_ns;		/* what the worker did before ended */
+	int64_t delay_ns;		/* a worker that is free begins so long after the creation */
+};
+
+struct replay_pair {
+	uint32_t worker, creator;
+};
+
+struct replay_pools {
+	VEC(struct replay_pair) pairs;
+	VEC(struct replay_task) tasks;	/* by thread, from_ns */
+	VEC(uint32_t) units;		/* workers of each pool */
+	uint32_t busiest;		/* the pool whose tasks waited longest for a worker; UINT32_MAX: none did */
+	int64_t busiest_ns;
+};
+
+void replay_pools_add(struct replay_pools *p, uint32_t worker, uint32_t creator);
+
+/* When all are known: the tasks from the marks. */
+void replay_pools_finish(struct replay_pools *p, const struct timeline *tl, const replay_marks *marks);
+void replay_pools_release(struct replay_pools *p);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* causal_targets.c - see causal_targets.h. */
+#include <errno.h>
+#include <string.h>
+
+#include "analysis/causal/choose.h"
+#include "base/banned.h"
+#include "cmd/causal/causal_targets.h"
+#include "cmd/messages.h"
+#include "project/runs/project.h"
+#include "project/runs/shown_run.h"
+
+void asked_targets_release(struct asked_targets *a)
+{
+	causal_targets_release(&a->list);
+	predictor_free(a->predictor);
+	trace_free(a->trace);
+	run_release(&a->run);
+}
+
+/* Its absence costs the predictions, nothing else. */
+static void read_latest(struct asked_targets *a, const struct causal_request *q, struct store *s)
+{
+	if (shown_run_find(s, NULL, true, &a->run, NULL) < 0 || run_trace_read(s, &a->run, &a->trace, NULL) < 0)
+		return;
+	trace_sort(a->trace);
+	a->predictor = predictor_new(a->trace, q->interval);
+}
+
+static int add_target(struct asked_targets *a, struct store *s, const char *text, struct experiments *e, struct diag *reterr)
+{
+	struct causal_target t = { .text = NULL };
+	struct causal_refusal refusal = { NULL, NULL, NULL };
+	int r = causal_target_parse(text, &t, reterr);
+
+	if (r < 0)
+		return r;
+	r = causal_target_find(s, &t, &refusal, reterr);
+	if (r == 0) {
+		VEC_ADD(&a->list, t);
+		return 0;
+	}
+	if (r > 0) {
+		experiments_refuse(e, refusal.target, refusal.why, refusal.instead);
+		causal_refusal_release(&refusal);
+	}
+	causal_target_release(&t);
+	return r < 0 ? r : 0;
+}
+
+static double promise(struct asked_targets *a, const char *target)
+{
+	static const double half = 0.5;
+	_cleanup_(experiments_freep) struct experiments *e = experiments_new();
+
+	if (!a->predictor || !predictor_ask(a->predictor, target, &half, 1, e))
+		return 0;
+	return e->list.items[0].metrics[GAIN_MEAN].predicted;
+}
+
+/* Those of which most is promised first; of equal promises, the larger factor first. */
+static void rank(struct asked_targets *a, strings *targets)
+{
+	_cleanup_(freep) double *promises = xcalloc(targets->cnt + 1, sizeof(*promises));
+
+	for (size_t i = 0; i < targets->cnt; i++) {
+		const char *target = targets->items[i];
+		double p = promise(a, target);
+		size_t k = i;
+
+		for (; k > 0 && promises[k - 1] < p; k--) {
+			promises[k] = promises[k - 1];
+			targets->items[k] = targets->items[k - 1];
+		}
+		promises[k] = p;
+		targets->items[k] = target;
+	}
+}
+
+static int choose(struct asked_targets *a, const struct causal_request *q, struct store *s, struct experiments *e, struct diag *reterr)
+{
+	_cleanup_(findings_freep) struct findings *f = NULL;
+	strings targets = { NULL, 0, 0 };
+	int r;
+
+	if (!a->run.number && shown_run_find(s, NULL, true, &a->run, reterr) < 0)
+		return diag_remedy(reterr, -ENOENT, "vprof record -- COMMAND says what to ask; or name it with --target");
+	r = findings_read(s, a->run.number, q->interval, &f, reterr);
+	if (r < 0)
+		return r;
+	choose_targets(f, false, e, &targets);
+	rank(a, &targets);
+	for (size_t i = 0; r >= 0 && i < targets.cnt && (!q->k || a->list.cnt < q->k); i++)
+		r = add_target(a, s, targets.items[i], e, reterr);
+	VEC_RELEASE(&targets);
+	return r;
+}
+
+int asked_targets_find(struct asked_targets *a, const struct causal_request *q, struct store *s, struct experiments *e,
+		       struct diag *reterr)
+{
+	int r = 0;
+
+	read_latest(a, q, s);
+	for (size_t i = 0; r == 0 && i < q->targets.cnt; i++)
+		r = add_target(a, s, q->targets.items[i], e, reterr);
+	return q->targets.cnt ? r : choose(a, q, s, e, reterr);
+}
+
+void asked_targets_predict(struct asked_targets *a, struct experiments *e)
+{
+	for (size_t i = 0; a->predictor && i < e->list.cnt; i++) {
+		struct experiment *x = &e->list.items[i];
+		_cleanup_(experiments_freep) struct experiments *of_one = experiments_new();
+
+		if (!predictor_ask(a->predictor, x->target, &x->speedup, 1, of_one))
+			continue;
+		for (unsigned m = 0; m < GAIN_CNT; m++) {
+			x->metrics[m].has_predicted = of_one->list.items[0].metrics[m].has_predicted;
+			x->metrics[m].predicted = of_one->list.items[0].metrics[m].predicted;
+		}
+	}
+}

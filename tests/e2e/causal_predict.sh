@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# vprof causal --predict and show causal from outside: a trace whose answers are known by hand, every format, every mistake.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+# Three tasks of 30 at 0, 10, 20 and one worker, who takes 5 to wake: 35, 55, 75.
+cat >queue.tuples <<'END'
+vprof-tuples 1
+interval 1 req 1 0 2 35
+interval 2 req 1 10 2 65
+interval 3 req 1 20 2 95
+segment 1 - 0 100 running
+segment 2 - 0 5 cond
+segment 2 1 5 35 running
+segment 2 2 35 65 running
+segment 2 3 65 95 running
+creation 1 0 2 5
+creation 1 10 2 35
+creation 1 20 2 65
+invocation 2 1 serve 5 35
+invocation 2 2 serve 35 65
+invocation 2 3 serve 65 95
+END
+expect 0 "$VPROF" import --from tuples queue.tuples -o queue
+expect 3 "$VPROF" show causal queue
+says "run 1 has no causal experiments" "vprof causal --predict 1"
+expect 3 "$VPROF" show causal queue --format json
+says '"experiments": []' '"schema": "vprof.causal/1"'
+
+expect 0 "$VPROF" causal --predict
+says "Hypothesis, by a replay of the trace:" "of req by" "queue *" "* at most: what would then be waited for instead is not in the trace"
+expect 0 "$VPROF" causal --predict queue --target serve --target queue --speedups 50 --format json
+says '"target": "queue"' '"predicted": {' '"mean": 0.33333333' '"mean": 0.54545454' '"best": {' '"kind": "queue"' '"ended": "narrow"' '"replayed": true'
+expect 0 "$VPROF" show causal --format csv
+says 'target,kind,speedup,rounds' 'queue,queue,1,0,3,0,mean,,,,,,0.33333333333333' 'serve,function,0.5,0,3,0,mean,,,,,,0.5454545454545'
+expect 0 "$VPROF" show causal queue --target serve
+says "Making serve 50 % faster would lower the mean of req by 55 %"
+expect 0 "$VPROF" show causal queue --format svg
+says '<svg xmlns=' '>serve</text>' '</svg>'
+python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$work/.out" 2>/dev/null && pass || fail "the SVG is no XML"
+expect 0 "$VPROF" causal --predict=queue --target serve --metric p99 --speedups 10,100
+says "lower the p99 of req"
+expect 2 "$VPROF" show causal queue --target nosuch
+says "no experiment with the target 'nosuch'"
+expect 2 "$VPROF" show causal queue --metric p95
+says "not 'p95'"
+
+# What cannot be answered is refused, with why.
+expect 4 "$VPROF" causal --predict queue --target lock:m --target nosuch --target io --target disk:sda --target runqueue --target wait:serve
+says "lock:m: the trace does not say while which locks are held" "nosuch: no function of that name is in the trace" \
+	"io: nothing in the trace waits for what is outside" "disk:sda: no wait for a disk of that name" \
+	"runqueue: the trace does not say when threads waited for a CPU" "wait:serve: nothing in the trace waits in it"
+expect 4 "$VPROF" causal --predict queue --target lock:m --format json
+says '"refused": [' '"instead": "the function that holds it'
+
+# Mistakes.
+expect 2 "$VPROF" causal --predict queue --target io@
+says "names nothing"
+for bad in 0 101 50,x "" 50,,60 -5; do
+	expect 2 "$VPROF" causal --predict queue --speedups "$bad"
+	says "per cent from 1 to 100"
+done
+expect 2 "$VPROF" causal --predict queue --metric p95
+expect 2 "$VPROF" causal --predict queue --format xml
+expect 2 "$VPROF" causal --predict queue --currency gold
+expect 2 "$VPROF" causal --predict queue --for never
+expect 2 "$VPROF" causal --predict queue 1
+expect 2 "$VPROF" causal --predict nosuch
+expect 2 "$VPROF" causal --predict queue -- true
+says "nothing is run"
+expect 2 "$VPROF" causal queue
+says "what is 'queue'?"
+expect 3 "$VPROF" causal --predict queue --interval nosuch
+says "no completed interval 'nosuch'"
+"$VPROF" import --from tuples "$top/tests/golden/nothing_completed.tuples" -o nothing >.out 2>&1
+expect 3 "$VPROF" causal --predict nothing
+says "no completed interval"
+
+# A lock's holder that sleeps, and a larger function that nobody waits for: the answer is the sleep.
+cat >holder.tuples <<'END'
+vprof-tuples 1
+interval 1 req 1 0 1 100
+interval 2 req 1 100 1 300
+segment 1 1 0 10 running
+segment 1 1 10 80 lock
+segment 1 1 80 100 running
+segment 1 2 100 110 running
+segment 1 2 110 260 lock
+segment 1 2 260 300 running
+segment 2 - 0 10 running
+segment 2 - 10 80 sleep
+segment 2 - 80 110 running
+segment 2 - 110 260 sleep
+segment 2 - 260 300 running
+wakeup 1 2 80
+wakeup 1 2 260
+invocation 1 1 take 5 80
+invocation 1 2 take 105 260
+invocation 2 - flush 0 80
+invocation 2 - flush 100 260
+invocation 3 - large 0 300
+segment 3 - 0 300 running
+END
+expect 0 "$VPROF" import --from tuples holder.tuples -o holder
+expect 0 "$VPROF" causal --predict holder --speedups 50
+says "io@flush" "wait:take *"
+expect 0 "$VPROF" causal --predict holder --speedups 50 --target large --target io@flush
+says "Making io@flush 50 % faster would lower the mean of req by 37 %"
+finish

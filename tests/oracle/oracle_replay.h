@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * oracle_replay.h - random programs of threads, run one nanosecond after another: the definition that replays are compared with.
+ *
+ * A program's threads work in functions f0 to f3, sit on a device in one, take locks, post events and wait for them.
+ */
+#ifndef TESTS_ORACLE_ORACLE_REPLAY_H
+#define TESTS_ORACLE_ORACLE_REPLAY_H
+
+#include "analysis/causal/replay.h"
+
+enum { ORACLE_FUNCTIONS = 4, ORACLE_NONE = 99, ORACLE_THREADS_MAX = 5, ORACLE_STEPS_MAX = 64 };
+
+struct oracle_step {
+	enum replay_op op;
+	uint32_t index;			/* of the lock, event or interval; WORK, OFF: of the function */
+	int64_t ns;
+};
+
+struct oracle_program {
+	struct oracle_step steps[ORACLE_THREADS_MAX][ORACLE_STEPS_MAX];
+	uint32_t step_cnt[ORACLE_THREADS_MAX];
+	uint32_t thread_cnt, lock_cnt, event_cnt, interval_cnt;
+};
+
+/* How one step went: from the time at which its thread came to it. */
+struct oracle_span {
+	int64_t from_ns, to_ns;
+	uint32_t waker, waker_step;	/* TAKE, AWAIT that waited; else ORACLE_NONE, 0 */
+};
+
+struct oracle_run {
+	int64_t *begin_ns, *end_ns;
+	struct oracle_span (*spans)[ORACLE_STEPS_MAX];
+	bool tie;			/* two threads were at one lock in the same nanosecond */
+	unsigned wait_cnt;
+};
+
+void oracle_random(struct oracle_program *ret, unsigned seed, bool has_locks);
+void oracle_release(struct oracle_program *o);
+
+/* That function takes quarters / 4 less. */
+void oracle_run(const struct oracle_program *o, uint32_t function, unsigned quarters, struct oracle_run *ret);
+void oracle_run_release(struct oracle_run *r);
+
+/* What waited in after waited in before, for the same step of another thread, and nothing else. */
+bool oracle_same_waits(const struct oracle_program *o, const struct oracle_run *before, const struct oracle_run *after);
+
+/* The program itself, for the engine; and what a recorder would have seen of a run, as tuples (the caller frees them). */
+void oracle_strands(const struct oracle_program *o, struct replay_program *ret);
+char *oracle_tuples(const struct oracle_program *o, const struct oracle_run *run);
+
+#endif

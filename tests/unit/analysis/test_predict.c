@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * test_predict.c - replays: of small traces answered by hand, and of random programs against an oracle.
+ *
+ * The oracle (tests/oracle/oracle_replay.c) is the definition, slow and obvious: nanosecond after nanosecond, each thread does what is
+ * next.  What it did is written down as a trace; the prediction from that trace is compared with the oracle's run of the program
+ * that was really changed.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "tests/unit/cmocka_all.h"
+
+#include "analysis/causal/predict.h"
+#include "base/banned.h"
+#include "tests/oracle/oracle_replay.h"
+#include "trace/tuples/tuples.h"
+
+struct want {
+	const char *target;
+	double speedup;
+	double mean;			/* gain of the mean; NAN: refused */
+};
+
+static struct trace *read_text(const char *text)
+{
+	struct trace *t = NULL;
+	struct diag d = DIAG_INIT;
+
+	if (tuples_parse(text, strlen(text), "text", &t, &d) < 0)
+		fail_msg("%s", d.text);
+	trace_sort(t);
+	return t;
+}
+
+static void predictions_are(const char *text, const struct want *wants, size_t cnt)
+{
+	_cleanup_(trace_freep) struct trace *t = read_text(text);
+	_cleanup_(predictor_freep) struct predictor *p = predictor_new(t, NULL);
+
+	assert_non_null(p);
+	for (size_t i = 0; i < cnt; i++) {
+		_cleanup_(experiments_freep) struct experiments *e = experiments_new();
+		const struct want *w = &wants[i];
+
+		predictor_baseline(p, e);
+		assert_float_equal(e->floor, 0, 1e-9);	/* the run as it was is replayed as it was */
+		if (predictor_ask(p, w->target, &w->speedup, 1, e) == isnan(w->mean))
+			fail_msg("%s: refused or not: %s", w->target, e->refused.cnt ? e->refused.items[0].why : "not");
+		if (isnan(w->mean))
+			continue;
+		if (fabs(e->list.items[0].metrics[GAIN_MEAN].predicted - w->mean) > 1e-9)
+			fail_msg("%s %g: %g, not %g", w->target, w->speedup, e->list.items[0].metrics[GAIN_MEAN].predicted, w->mean);
+	}
+}
+
+#define PREDICTIONS_ARE(text, ...)								\
+	do {											\
+		static const struct want wants[] = { __VA_ARGS__ };				\
+		predictions_are(text, wants, ARRAY_SIZE(wants));				\
+	} while (0)
+
+/* 1 waits for 2, which takes 48 in f: at 50 % 2 is done at 24, 1 goes on at 26 and ends at 36. */
+static void test_wait(void **state)
+{
+	(void)state;
+	PREDICTIONS_ARE("vprof-tuples 1\n"
+		"interval 1 req 1 0 1 60\n"
+		"segment 1 1 0 10 running\nsegment 1 1 10 50 cond\nsegment 1 1 50 60 running\n"
+		"segment 2 - 0 48 running\n"
+		"wakeup 1 2 48\n"
+		"invocation 2 - f 0 48\ninvocation 1 1 h 5 55\ninvocation 1 1 g 50 55\n",
+		{ "f", 0.25, 0.2 }, { "f", 0.5, 0.4 }, { "f", 1, 40 / 60.0 }, { "g", 1, 5 / 60.0 }, { "h", 1, 5 / 60.0 },
+		{ "wait:h", 1, 40 / 60.0 }, { "wait:g", 1, NAN }, { "wait:nobody", 1, NAN }, { "nobody", 1, NAN }, { "io", 1, NAN },
+		{ "queue", 1, NAN }, { "runqueue", 1, 2 / 60.0 }, { "lock:x", 0.5, NAN }, { "disk:sda", 0.5, NAN });
+}
+
+/* 1 waits for 2, which waits for 3; see tests/golden/chain_of_locks.tuples. */
+static void test_chain(void **state)
+{
+	(void)state;
+	PREDICTIONS_ARE("vprof-tuples 1\n"
+		"interval 1 req 1 0 1 90\n"
+		"segment 1 1 0 10 running\nsegment 1 1 10 80 lock\nsegment 1 1 80 90 running\n"
+		"segment 2 - 0 20 running\nsegment 2 - 20 60 lock\nsegment 2 - 60 90 running\n"
+		"segment 3 - 0 90 running\n"
+		"wakeup 1 2 80\nwakeup 2 3 60\n"
+		"invocation 1 1 get 5 85\ninvocation 2 - hold 15 82\ninvocation 3 - slow 0 50\n",
+		{ "slow", 1, 40 / 90.0 }, { "slow", 0.5, 25 / 90.0 }, { "hold", 1, 20 / 90.0 }, { "wait:hold", 1, 40 / 90.0 },
+		{ "wait:get", 1, 70 / 90.0 }, { "get", 1, 5 / 90.0 }, { "body:hold", 1, 20 / 90.0 });
+}
+
+/* Three tasks of 30 at 0, 10, 20; one worker, which takes 5 to wake: 35, 55, 75.  With two: 35, 30, 45. */
+static void test_queue(void **state)
+{
+	(void)state;
+	PREDICTIONS_ARE("vprof-tuples 1\n"
+		"interval 1 req 1 0 2 35\ninterval 2 req 1 10 2 65\ninterval 3 req 1 20 2 95\n"
+		"segment 1 - 0 100 running\n"
+		"segment 2 - 0 5 cond\nsegment 2 1 5 35 running\nsegment 2 2 35 65 running\nsegment 2 3 65 95 running\n"
+		"creation 1 0 2 5\ncreation 1 10 2 35\ncreation 1 20 2 65\n"
+		"invocation 2 1 f 5 35\ninvocation 2 2 f 35 65\ninvocation 2 3 f 65 95\n",
+		{ "queue", 1, 1 / 3.0 }, { "f", 0.5, 1 - 75 / 165.0 }, { "f", 1, 1 - 5 / 165.0 });
+}
+
+/* Own time and that of a callee; a disk, a sleep, the run queue.  Half of 5 is 3: times are whole. */
+static void test_kinds(void **state)
+{
+	(void)state;
+	PREDICTIONS_ARE("vprof-tuples 1\n"
+		"interval 1 req 1 0 1 100\n"
+		"segment 1 1 0 40 running\nsegment 1 1 40 60 io\nsegment 1 1 60 70 runnable\nsegment 1 1 70 80 running\n"
+		"segment 1 1 80 90 sleep\nsegment 1 1 90 95 io\nsegment 1 1 95 100 running\n"
+		"wakeup 1 4611686018427387904 60\nthread 4611686018427387904 disk sda\n"
+		"invocation 1 1 f 0 80\ninvocation 1 1 g 10 30\ninvocation 1 1 k 40 60\n",
+		{ "f", 0.5, 0.35 }, { "body:f", 0.5, 0.15 }, { "g", 0.5, 0.1 }, { "io", 0.5, 0.17 }, { "io", 1, 0.35 }, { "io@f", 0.5, 0.1 },
+		{ "io@k", 1, 0.2 }, { "io@g", 1, NAN }, { "runqueue", 1, 0.1 }, { "disk:sda", 0.5, 0.1 }, { "disk:sdb", 0.5, NAN },
+		{ "pc:g", 1, 0.2 });
+}
+
+/* A pipe between two threads is no device: who reads from it waits for who writes, which takes 95. */
+static void test_pipe(void **state)
+{
+	(void)state;
+	PREDICTIONS_ARE("vprof-tuples 1\n"
+		"interval 1 req 1 0 1 100\n"
+		"segment 1 1 0 90 running\nsegment 1 1 90 97 io\nsegment 1 1 97 100 running\n"
+		"segment 2 - 0 95 running\nwakeup 1 2 95\n"
+		"invocation 1 1 f 0 90\ninvocation 2 - g 0 95\n",
+		{ "io", 1, NAN }, { "f", 1, 0 }, { "g", 0.5, 0.07 }, { "wait:f", 1, NAN });
+}
+
+/* Strands of 10 and 3 off the CPU. */
+static void test_cpus(void **state)
+{
+	struct replay_program p = { .cpu_cnt = 1, .interval_cnt = 3, .quantum_ns = 0 };
+	struct replay_times t;
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		VEC_ADD(&p.strands, (struct replay_strand){ p.steps.cnt, 4, 0 });
+		VEC_ADD(&p.steps, (struct replay_step){ OP_BEGIN, i, 0 });
+		VEC_ADD(&p.steps, (struct replay_step){ OP_WORK, 0, 10 });
+		VEC_ADD(&p.steps, (struct replay_step){ OP_OFF, 0, 3 });
+		VEC_ADD(&p.steps, (struct replay_step){ OP_END, i, 0 });
+	}
+	replay_run(&p, &t);			/* one after another: 10, 20, 30, and 3 off the CPU */
+	assert_true(t.end_ns[0] == 13 && t.end_ns[1] == 23 && t.end_ns[2] == 33);
+	replay_times_release(&t);
+	p.quantum_ns = 4;			/* 0 1 2 0 1 2 0 1 2: 4 4 4 4 4 4 2 2 2 */
+	replay_run(&p, &t);
+	assert_true(t.end_ns[0] == 29 && t.end_ns[1] == 31 && t.end_ns[2] == 33);
+	replay_times_release(&t);
+	p.cpu_cnt = 2;				/* 0-4: 0 1, 4-8: 2 0, 8-12: 1 2, 12-14: 0 1, 14-16: 2 alone */
+	replay_run(&p, &t);
+	assert_true(t.end_ns[0] == 17 && t.end_ns[1] == 17 && t.end_ns[2] == 19);
+	replay_times_release(&t);
+	p.cpu_cnt = 0;
+	replay_run(&p, &t);
+	assert_true(t.end_ns[0] == 13 && t.end_ns[1] == 13 && t.end_ns[2] == 13 && t.stuck_cnt == 0);
+	replay_times_release(&t);
+	replay_program_release(&p);
+}
+
+/* An event that is never posted. */
+static void test_stuck(void **state)
+{
+	struct replay_program p = { .event_cnt = 1 };
+	struct replay_times t;
+
+	(void)state;
+	VEC_ADD(&p.strands, (struct replay_strand){ 0, 1, 0 });
+	VEC_ADD(&p.steps, (struct replay_step){ OP_AWAIT, 0, 0 });
+	replay_run(&p, &t);
+	assert_int_equal(t.stuck_cnt, 1);
+	replay_times_release(&t);
+	replay_program_release(&p);
+}
+
+/* ---- random programs ---- */
+
+enum { PROGRAMS = 300 };
+
+static void test_engine(void **state)
+{
+	unsigned compared = 0, waits = 0;
+
+	(void)state;
+	for (unsigned seed = 1; seed <= PROGRAMS; seed++) {
+		struct oracle_program o;
+		struct replay_program p;
+		struct replay_times t;
+		struct oracle_run run;
+
+		oracle_random(&o, seed, true);
+		oracle_run(&o, ORACLE_NONE, 0, &run);
+		oracle_strands(&o, &p);
+		replay_run(&p, &t);
+		if (!run.tie) {			/* of two that come at the same nanosecond either may be first */
+			compared++;
+			waits += run.wait_cnt;
+			for (uint32_t i = 0; i < o.interval_cnt; i++)
+				if (t.begin_ns[i] != run.begin_ns[i] || t.end_ns[i] != run.end_ns[i])
+					fail_msg("seed %u: interval %u is %lld to %lld, not %lld to %lld", seed, i, (long long)t.begin_ns[i],
+						 (long long)t.end_ns[i], (long long)run.begin_ns[i], (long long)run.end_ns[i]);
+		}
+		replay_times_release(&t);
+		replay_program_release(&p);
+		oracle_run_release(&run);
+		oracle_release(&o);
+	}
+	print_message("%u of %d programs without a tie, %u waits\n", compared, PROGRAMS, waits);
+	assert_true(compared > PROGRAMS / 2 && waits > 500);
+}
+
+static double really(const struct oracle_program *o, uint32_t function, unsigned quarters, struct oracle_run *run)
+{
+	double sum = 0;
+
+	oracle_run(o, function, quarters, run);
+	for (uint32_t i = 0; i < o->interval_cnt; i++)
+		sum += (double)(run->end_ns[i] - run->begin_ns[i]);
+	return sum;
+}
+
+struct errors {
+	unsigned exact_cnt, cnt;
+	double worst, sum;
+};
+
+/* Where what waits is what waited in the record, and for the same threads, the prediction is exact; else it may be off. */
+static void compare_program(const struct oracle_program *o, struct errors *errors)
+{
+	struct oracle_run before, after;
+	double base = really(o, ORACLE_NONE, 0, &before);
+	_cleanup_(freep) char *text = oracle_tuples(o, &before);
+	_cleanup_(trace_freep) struct trace *t = read_text(text);
+	_cleanup_(predictor_freep) struct predictor *p = predictor_new(t, NULL);
+
+	for (uint32_t f = 0; f < ORACLE_FUNCTIONS; f++)
+		for (unsigned quarters = 1; quarters <= 4; quarters++) {
+			_cleanup_(experiments_freep) struct experiments *e = experiments_new();
+			char name[] = { 'f', (char)('0' + f), 0 };
+			double speedup = quarters / 4.0, truth = 1 - really(o, f, quarters, &after) / base, off;
+			bool same = oracle_same_waits(o, &before, &after);
+
+			oracle_run_release(&after);
+			predictor_baseline(p, e);
+			assert_float_equal(e->floor, 0, 1e-9);
+			if (!predictor_ask(p, name, &speedup, 1, e))
+				continue;	/* the program has none of it */
+			off = fabs(e->list.items[0].metrics[GAIN_MEAN].predicted - truth);
+			if (same && off > 1e-9)
+				fail_msg("%s %u/4: off by %g, really %g\n%s", name, quarters, off, truth, text);
+			errors->exact_cnt += same;
+			errors->cnt++;
+			errors->sum += off;
+			errors->worst = fmax(errors->worst, off);
+		}
+	oracle_run_release(&before);
+}
+
+static struct errors compare_programs(bool has_locks)
+{
+	struct errors errors = { 0, 0, 0, 0 };
+
+	for (unsigned seed = 1; seed <= PROGRAMS; seed++) {
+		struct oracle_program o;
+
+		oracle_random(&o, seed, has_locks);
+		compare_program(&o, &errors);
+		oracle_release(&o);
+	}
+	print_message("%s: %u predictions from recorded waits, %u of them exact; all: mean error %.2f points, worst %.1f\n",
+		      has_locks ? "locks" : "no locks", errors.cnt, errors.exact_cnt, 100 * errors.sum / errors.cnt, 100 * errors.worst);
+	assert_true(errors.exact_cnt > errors.cnt / 5);
+	return errors;
+}
+
+/* Without locks: work, devices, posts and waits for them. */
+static void test_events(void **state)
+{
+	struct errors errors = compare_programs(false);
+
+	(void)state;
+	assert_true(errors.sum / errors.cnt < 0.02);
+}
+
+static void test_locks(void **state)
+{
+	struct errors errors = compare_programs(true);
+
+	(void)state;
+	assert_true(errors.sum / errors.cnt < 0.025);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_wait), cmocka_unit_test(test_chain), cmocka_unit_test(test_queue), cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_cpus), cmocka_unit_test(test_stuck), cmocka_unit_test(test_engine), cmocka_unit_test(test_events),
+		cmocka_unit_test(test_locks), cmocka_unit_test(test_pipe),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
