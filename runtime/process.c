@@ -388,6 +388,8 @@ static void leave(void)
 {
 	if (!units_switch(false))
 		return;
+	if (causal_on)
+		causal_over();
 	__atomic_store_n(&vprof_door.attached, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&process.invitation, &vprof_door.invited, __ATOMIC_RELEASE);
 }

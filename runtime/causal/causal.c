@@ -134,11 +134,11 @@ static struct shift *hook_in(void)
 		shift_join(&e->all, s);
 		raise_top(thread_self.slot_number);
 	}
-	if (s && block)
-		ticks_start();
 	target_turn(block);
-	if (s && block && now_ns() < GET(&e->deadline))
+	if (s && block && now_ns() < GET(&e->deadline)) {
+		ticks_start();
 		return s;
+	}
 	self.busy = 0;
 	return NULL;
 }
@@ -259,6 +259,8 @@ void causal_tick(void)
 	struct arena_experiment *e = experiment();
 	struct shift *s = hook_in();
 
+	if (!s && !self.busy && (!GET(&e->all.block) || now_ns() >= GET(&e->deadline)))
+		ticks_stop();		/* the experiments are over, or their recorder is gone */
 	if (!s)
 		return;
 	COUNT(&e->tick_cnt, 1);
@@ -405,6 +407,7 @@ void causal_attach(void)
 
 	*s = (struct shift){ .block = GET(&e->all.block) };
 	self = (struct causal_self){ .busy = 0 };
+	vprof_self.tid = 0;		/* its locks come to us (runtime/wrappers/mutex.h) */
 	if (s->block && GET(&e->ns_per_tick))
 		s->ns = max_at(now_ns());
 	raise_top(thread_self.slot_number);
@@ -438,6 +441,12 @@ void causal_forked(void)
 	self = (struct causal_self){ .busy = 0 };
 	target_forked();
 	ticks_forked();
+}
+
+void causal_over(void)
+{
+	__atomic_store_n(&causal_on, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&process.places, process.arena->places, __ATOMIC_RELEASE);
 }
 
 /* Releases look whether anybody waits at the object's place; here they are to come to us in any case. */

@@ -42,6 +42,7 @@ struct causal_wait {			/* of a wait that is under way */
 
 /* The process takes part in a run; or is the child of a fork. */
 void causal_prepare(void);
+void causal_over(void);			/* it takes part in none any more */
 void causal_forked(void);
 
 /* Sites come (or their gates have been set anew), and go. */

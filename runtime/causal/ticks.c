@@ -15,13 +15,16 @@
 #include "runtime/rules/permit.h"
 #include "runtime/thread.h"
 
-enum { TICK_SIGNAL = SIGURG, HIGH_FD = 900 };
+enum { TICK_SIGNAL = SIGURG, HIGH_FD = 900, ALL_FDS = 4096 };
 
 struct tick_self {
 	bool tried;
 	int fd;				/* plus 1; 0: none */
 	uint64_t id;			/* of the event, which tells that the descriptor is still ours */
 };
+
+/* Descriptors of all threads, plus 1, so that the child of a fork can close them.  Of more than these it keeps some. */
+static int all_fds[ALL_FDS];
 
 static __thread struct tick_self self __attribute__((tls_model("initial-exec")));
 static uint32_t has_handler;		/* 1: being set, 2: ours, 3: the program has its own */
@@ -35,6 +38,17 @@ static void on_tick(int number, siginfo_t *info, void *context)
 	if (info && self.fd && info->si_fd == self.fd - 1)
 		causal_tick();
 	errno = saved_errno;
+}
+
+static void change_fd(int from, int to)
+{
+	for (unsigned int i = 0; i < ALL_FDS; i++) {
+		int expected = from;
+
+		if (__atomic_load_n(&all_fds[i], __ATOMIC_RELAXED) == from &&
+		    __atomic_compare_exchange_n(&all_fds[i], &expected, to, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			return;
+	}
 }
 
 static bool set_handler(void)
@@ -118,10 +132,12 @@ void ticks_start(void)
 	fd = open_event();
 	if (fd >= 0) {
 		self.fd = fd + 1;
+		change_fd(0, self.fd);
 		unblock();
 		if (!aim(fd)) {
 			refused(errno);
 			ticks_stop();
+			self.tried = true;
 		}
 	} else {
 		refused(errno);
@@ -143,14 +159,21 @@ void ticks_stop(void)
 
 	if (is_ours())
 		syscall(SYS_close, self.fd - 1);
+	if (self.fd)
+		change_fd(self.fd, 0);
 	self.fd = 0;
+	self.tried = false;
 	errno = saved_errno;
 }
 
 void ticks_forked(void)
 {
 	ticks_stop();
-	self.tried = false;
+	for (unsigned int i = 0; i < ALL_FDS; i++) {
+		if (all_fds[i])
+			syscall(SYS_close, all_fds[i] - 1);
+		all_fds[i] = 0;
+	}
 	if (has_handler == 1)
 		has_handler = 0;
 }

@@ -17,9 +17,9 @@
 
 enum { TICK_NS = 1000000 };
 
-/* For the calling thread, once in its life; the reason why not is in the arena. */
+/* For the calling thread, unless it has some or could not have any; the reason why not is in the arena. */
 void ticks_start(void);
-void ticks_stop(void);
+void ticks_stop(void);			/* until they are started again */
 void ticks_forked(void);
 
 #endif

@@ -45,6 +45,20 @@ says "a wait cannot be made faster"
 expect 3 "$ROUNDS" nobody 2 750 ./barrier
 says "no function of that name"
 
+# A process that was there before goes on, with nothing left of the experiment: no events, no closed gates.
+./barrier >/dev/null &
+pid=$!
+wait_until grep -q libvprof /proc/$pid/maps
+sleep 0.3
+expect 0 "$ROUNDS" long_work 2 500 -p $pid
+says "ended 0 rounds 2" "ticks 1"
+gain 500 40 56
+sleep 0.5
+kill -0 $pid && ! ls -l /proc/$pid/fd | grep -q perf_event && pass || fail "something is left: $(ls -l /proc/$pid/fd)"
+expect 0 "$ROUNDS" long_work 2 500 -p $pid
+gain 500 40 56
+kill $pid
+
 build lock item item,hold
 expect 0 "$ROUNDS" hold 2 500,1000 ./lock
 gain 500 38 54

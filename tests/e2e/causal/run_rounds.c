@@ -2,7 +2,7 @@
 /*
  * run_rounds.c - some rounds of causal experiments, for tests: what each speed measured, without a choice or a stop rule.
  *
- *	run_rounds TARGET ROUNDS SPEED,SPEED... COMMAND...
+ *	run_rounds TARGET ROUNDS SPEED,SPEED... COMMAND...	or -p PID
  *
  *	ended 0 rounds 3 lost 0 starts 1 ticks 1 outside 0 exit 0
  *	speed 0 intervals 120 p50 4.009 gain 0.0 hits 121 late 0		of the baseline; ms, per cent
@@ -95,8 +95,8 @@ static int run(const struct run_blocks_options *o, const struct args *command, s
 int main(int argc, char **argv)
 {
 	struct config config = { .path = NULL };
-	struct attach nobody = { { NULL, 0, 0 }, 0 };
-	struct record_options record = { .config = &config, .attach = &nobody };
+	struct attach running = { { NULL, 0, 0 }, 0 };
+	struct record_options record = { .config = &config, .attach = &running };
 	struct causal_target target;
 	struct causal_refusal refusal;
 	struct args command = ARGS_INIT;
@@ -109,7 +109,10 @@ int main(int argc, char **argv)
 	rounds_wanted = (unsigned)atoi(argv[2]);
 	for (char *at = strtok(argv[3], ","); at && speed_cnt < SPEEDS; at = strtok(NULL, ","))
 		measured[++speed_cnt].speed = (uint32_t)atoi(at);
-	args_add_all(&command, argv + 4);
+	if (strcmp(argv[4], "-p") == 0 && argc == 6)
+		VEC_ADD(&running.pids, (pid_t)atoi(argv[5]));
+	else
+		args_add_all(&command, argv + 4);
 	r = project_config(&config, &diag);
 	if (r == 0)
 		r = store_open(data_dir(), true, &s, &diag);
