@@ -10,6 +10,7 @@
 #include "base/banned.h"
 #include "cmd/commands.h"
 #include "cmd/diff/diff.h"
+#include "cmd/diff/sides.h"
 #include "cmd/messages.h"
 #include "project/config/locate.h"
 #include "report/compare/diff.h"
@@ -23,88 +24,30 @@ static const char *const format_names[] = {
 	[FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_GITHUB] = "github", [FORMAT_JUNIT] = "junit",
 };
 
-/* What is compared; release frees all of it. */
-struct sides {
-	struct store *store;
-	runs runs[SIDE_CNT];		/* with intervals of the wanted name, as findings[] */
-	VEC(struct findings *) findings[SIDE_CNT];
-	VEC(struct compared_run) compared[SIDE_CNT];
-	char *label[SIDE_CNT];
-	struct comparison *comparison;
+/* What is compared, and how it is judged; release frees all of it. */
+struct judged {
+	struct sides sides;
 	struct gate gate;
 };
 
-static void sides_release(struct sides *s)
+static void judged_release(struct judged *j)
 {
-	comparison_free(s->comparison);
-	gate_release(&s->gate);
-	for (unsigned i = 0; i < SIDE_CNT; i++) {
-		for (size_t r = 0; r < s->findings[i].cnt; r++)
-			findings_free(s->findings[i].items[r]);
-		VEC_RELEASE(&s->findings[i]);
-		VEC_RELEASE(&s->compared[i]);
-		runs_release(&s->runs[i]);
-		free(s->label[i]);
-	}
-	store_close(s->store);
+	gate_release(&j->gate);
+	sides_release(&j->sides);
 }
 
-/* ---- reading ---- */
-
-/* A run that says nothing about the interval is left out, and that is said. */
-static int read_run(struct sides *s, enum side side, struct run *run, const char **interval, struct diag *reterr)
+static int read_judged(struct judged *j, const char *base, const char *head, struct diag *reterr)
 {
-	_cleanup_(findings_freep) struct findings *f = NULL;
-	int r = findings_read(s->store, run->number, *interval, &f, reterr);
-
-	if (r < 0 && r != -ENOENT)
-		return r;
-	if (r < 0 || !f->interval.cnt) {
-		warn_line("run %u is left out: it has no results about intervals%s%s%s", run->number, *interval ? " '" : "",
-			  *interval ? *interval : "", *interval ? "'" : "");
-		return 0;
-	}
-	if (!*interval)
-		*interval = f->interval.name;
-	VEC_ADD(&s->compared[side], (struct compared_run){ run->started_ns, f });
-	VEC_ADD(&s->findings[side], TAKE_PTR(f));
-	VEC_ADD(&s->runs[side], *run);
-	memset(run, 0, sizeof(*run));
-	return 0;
-}
-
-static int read_side(struct sides *s, enum side side, const char *text, const char **interval, struct diag *reterr)
-{
-	_cleanup_(runs_release) runs found = { NULL, 0, 0 };
-	int r = runs_find(s->store, text, &found, reterr);
-
-	for (size_t i = 0; r == 0 && i < found.cnt; i++)
-		r = read_run(s, side, &found.items[i], interval, reterr);
-	if (r == 0 && !s->runs[side].cnt) {
-		diag_set(reterr, EXIT_NO_EVIDENCE, -ENOENT, "no run of '%s' has results about intervals", text);
-		r = diag_remedy(reterr, -ENOENT, "vprof show runs");
-	}
-	s->label[side] = xstrdup(text);
-	return r;
-}
-
-static int read_sides(struct sides *s, const char *base, const char *head, struct diag *reterr)
-{
-	const char *interval = arg_interval;
 	struct compared_side sides[SIDE_CNT];
-	int r = read_side(s, SIDE_BASE, base, &interval, reterr);
+	int r = sides_read(&j->sides, base, head, arg_interval, sides, reterr);
 
-	if (r == 0)
-		r = read_side(s, SIDE_HEAD, head, &interval, reterr);
-	for (unsigned i = 0; i < SIDE_CNT; i++)
-		sides[i] = (struct compared_side){ s->compared[i].items, s->compared[i].cnt };
 	if (r == 0 && arg_gate)
-		r = gate_check_functions(&s->gate, &sides[SIDE_BASE], &sides[SIDE_HEAD], reterr);
+		r = gate_check_functions(&j->gate, &sides[SIDE_BASE], &sides[SIDE_HEAD], reterr);
 	if (r < 0)
 		return r;
-	s->comparison = compare(&sides[SIDE_BASE], &sides[SIDE_HEAD]);
+	j->sides.comparison = compare(&sides[SIDE_BASE], &sides[SIDE_HEAD]);
 	if (arg_gate)
-		gate_judge(&s->gate, s->comparison);
+		gate_judge(&j->gate, j->sides.comparison);
 	return 0;
 }
 
@@ -125,10 +68,11 @@ static int write_summary(const struct diff_input *in)
 	       fail_now(EXIT_ENVIRONMENT, NULL, "cannot write '%s' ($GITHUB_STEP_SUMMARY): %s", path, strerror(errno));
 }
 
-static int print_sides(const struct sides *s, enum format format)
+static int print_sides(const struct judged *j, enum format format)
 {
+	const struct sides *s = &j->sides;
 	struct diff_input in = {
-		.comparison = s->comparison, .gate = arg_gate ? &s->gate : NULL,
+		.comparison = s->comparison, .gate = arg_gate ? &j->gate : NULL,
 		.runs = { &s->runs[SIDE_BASE], &s->runs[SIDE_HEAD] }, .label = { s->label[SIDE_BASE], s->label[SIDE_HEAD] },
 	};
 	diff_warnings warnings = { NULL, 0, 0 };
@@ -162,11 +106,11 @@ static int print_sides(const struct sides *s, enum format format)
 	return EXIT_DONE;
 }
 
-static int end_of(const struct sides *s, unsigned inconclusive)
+static int end_of(const struct judged *j, unsigned inconclusive)
 {
-	if (!arg_gate || s->gate.result == GATE_PASS)
+	if (!arg_gate || j->gate.result == GATE_PASS)
 		return EXIT_DONE;
-	if (s->gate.result == GATE_FAIL || arg_fail_inconclusive)
+	if (j->gate.result == GATE_FAIL || arg_fail_inconclusive)
 		return EXIT_CHECK_FAILED;
 	return (int)inconclusive;
 }
@@ -246,7 +190,7 @@ static int check_words(const struct args *words, char *const *given)
 static int diff_run(int argc, char **argv)
 {
 	_cleanup_(args_release) struct args words = ARGS_INIT;
-	_cleanup_(sides_release) struct sides s = { .store = NULL };
+	_cleanup_(judged_release) struct judged j = { .sides = { .store = NULL } };
 	_cleanup_(freep) char *base = NULL, *head = NULL;
 	struct diag diag = DIAG_INIT;
 	char *const *given = NULL, *groups[2] = { NULL, NULL };
@@ -263,20 +207,20 @@ static int diff_run(int argc, char **argv)
 		status = check_words(&words, given);
 	if (status)
 		return status;
-	if (arg_gate && gate_parse(arg_gate, &s.gate, &diag) < 0)
+	if (arg_gate && gate_parse(arg_gate, &j.gate, &diag) < 0)
 		return fail(&diag);
 	if (arg_interleave)
-		status = record_both(&s, given, format, (char **)groups);
-	else if (store_open(data_dir(), false, &s.store, &diag) < 0)
+		status = record_both(&j.sides, given, format, (char **)groups);
+	else if (store_open(data_dir(), false, &j.sides.store, &diag) < 0)
 		return fail(&diag);
 	base = arg_interleave ? groups[0] : xstrdup(words.items[0]);
 	head = arg_interleave ? groups[1] : xstrdup(words.items[1]);
 	if (status)
 		return status;
-	if (read_sides(&s, base, head, &diag) < 0)
+	if (read_judged(&j, base, head, &diag) < 0)
 		return fail(&diag);
-	status = print_sides(&s, format);
-	return status ? status : end_of(&s, inconclusive);
+	status = print_sides(&j, format);
+	return status ? status : end_of(&j, inconclusive);
 }
 
 static const struct option_desc diff_options[] = {

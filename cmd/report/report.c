@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * report.c - `vprof report [RUN] [-o FILE.html] [--open]`: what a run found as one HTML file, to be sent to others.
+ * report.c - `vprof report [RUN | BASE HEAD] [-o FILE.html] [--open]`: what a run found, or what differs between two sides, as one
+ * HTML file, to be sent to others.
  *
  * The results are the store's.  What each part took at which latencies, single critical paths and who waited for whom
  * are read from the trace; without it the page has the rest.
@@ -14,6 +15,7 @@
 #include "base/banned.h"
 #include "build-config.h"
 #include "cmd/commands.h"
+#include "cmd/diff/sides.h"
 #include "cmd/messages.h"
 #include "cmd/output_file.h"
 #include "project/config/locate.h"
@@ -89,12 +91,12 @@ static int write_page(const struct material *m, const char *path)
 }
 
 /* Without -o: standard output, but not into a terminal's face. */
-static char *output_path(const struct run *r)
+static char *output_path(const char *what)
 {
 	if (arg_output)
 		return strcmp(arg_output, "-") ? xstrdup(arg_output) : NULL;
 	if (arg_open || isatty(STDOUT_FILENO))
-		return xasprintf("vprof-report-%" PRIu32 ".html", r->number);
+		return xasprintf("vprof-report-%s.html", what);
 	return NULL;
 }
 
@@ -111,30 +113,66 @@ static int open_page(const char *path)
 	return EXIT_DONE;
 }
 
-static int report_run(int argc, char **argv)
+/* BASE and HEAD: what vprof diff says, as a page. */
+static int report_two(const char *base, const char *head)
 {
-	_cleanup_(args_release) struct args words = ARGS_INIT;
-	_cleanup_(material_release) struct material m = { .store = NULL };
+	_cleanup_(sides_release) struct sides s = { .store = NULL };
+	_cleanup_(output_release) struct output o = { .path = NULL };
 	_cleanup_(freep) char *path = NULL;
+	struct compared_side sides[SIDE_CNT];
+	struct diag diag = DIAG_INIT;
+	struct diff_input in;
+
+	if (sides_read(&s, base, head, view_given.interval, sides, &diag) < 0)
+		return fail(&diag);
+	s.comparison = compare(&sides[SIDE_BASE], &sides[SIDE_HEAD]);
+	in = (struct diff_input){
+		.comparison = s.comparison, .runs = { &s.runs[SIDE_BASE], &s.runs[SIDE_HEAD] },
+		.label = { s.label[SIDE_BASE], s.label[SIDE_HEAD] },
+	};
+	o.path = path = output_path("diff");
+	if (output_open(&o, &diag) < 0)
+		return fail(&diag);
+	page_write_comparison(o.file, &in, (struct findings *const *[]){ s.findings[SIDE_BASE].items, s.findings[SIDE_HEAD].items },
+			      PACKAGE_VERSION);
+	if (path)
+		note_line("%s: %s against %s", path, head, base);
+	if (output_finish(&o, &diag) < 0)
+		return fail(&diag);
+	return arg_open ? open_page(path) : EXIT_DONE;
+}
+
+static int report_one(const char *run)
+{
+	_cleanup_(material_release) struct material m = { .store = NULL };
+	_cleanup_(freep) char *path = NULL, *number = NULL;
 	struct diag diag = DIAG_INIT;
 	int status;
 
-	if (options_parse(argc, argv, &cmd_report, &words, &status))
-		return status;
-	if (words.cnt == 2)
-		return fail_now(EXIT_USAGE, "vprof report RUN, once for each", "report shows one run; it does not compare two yet");
-	if (words.cnt > 2)
-		return fail_now(EXIT_USAGE, NULL, "report takes one run; what is '%s'?", words.items[1]);
-	if (arg_open && arg_output && !strcmp(arg_output, "-"))
-		return fail_now(EXIT_USAGE, "vprof report -o FILE.html --open", "--open needs a file; -o - is standard output");
-	if (read_findings(&m, words.cnt ? words.items[0] : NULL, &diag) < 0)
+	if (read_findings(&m, run, &diag) < 0)
 		return fail(&diag);
 	if (!m.findings->interval.cnt)
 		return announce_findings(m.store, &m.run, m.findings);
 	read_trace(&m);
-	path = output_path(&m.run);
+	number = xasprintf("%" PRIu32, m.run.number);
+	path = output_path(number);
 	status = write_page(&m, path);
 	return status == EXIT_DONE && arg_open ? open_page(path) : status;
+}
+
+static int report_run(int argc, char **argv)
+{
+	_cleanup_(args_release) struct args words = ARGS_INIT;
+	int status;
+
+	if (options_parse(argc, argv, &cmd_report, &words, &status))
+		return status;
+	if (words.cnt > 2)
+		return fail_now(EXIT_USAGE, "vprof report, vprof report RUN or vprof report BASE HEAD",
+				"report takes one run, or two to compare; what is '%s'?", words.items[2]);
+	if (arg_open && arg_output && !strcmp(arg_output, "-"))
+		return fail_now(EXIT_USAGE, "vprof report -o FILE.html --open", "--open needs a file; -o - is standard output");
+	return words.cnt == 2 ? report_two(words.items[0], words.items[1]) : report_one(words.cnt ? words.items[0] : NULL);
 }
 
 static const struct option_desc report_options[] = {
@@ -144,9 +182,9 @@ static const struct option_desc report_options[] = {
 	OPT_END
 };
 
-static const char *const report_examples[] = { "vprof report -o report.html", "vprof report 3 --open", NULL };
+static const char *const report_examples[] = { "vprof report -o report.html", "vprof report 3 --open", "vprof report before after -o change.html", NULL };
 const struct cmd cmd_report = {
-	.name = "report", .synopsis = "[RUN] [-o FILE.html] [--open]",
+	.name = "report", .synopsis = "[RUN | BASE HEAD] [-o FILE.html] [--open]",
 	.summary = "write what a run found as one HTML file",
 	.options = report_options, .run = report_run, .examples = report_examples,
 };

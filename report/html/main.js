@@ -3,6 +3,7 @@
 
 import { html, later, sectionOf } from "./elements.js";
 import { drawCauses } from "./causes.js";
+import { drawComparisonCauses, drawComparisonLatency, drawComparisonTop, drawComparisonVerdict } from "./comparison.js";
 import { drawCompare } from "./compare.js";
 import { drawCriticalPath } from "./critical_path.js";
 import { drawFactors } from "./factors.js";
@@ -25,14 +26,17 @@ const drawers = {
 	factors: drawFactors,
 };
 
+/* Of the page of two sides. */
+const comparers = { verdict: drawComparisonVerdict, latency: drawComparisonLatency, causes: drawComparisonCauses };
+
 /* One section that fails leaves the others whole. */
-async function drawSection(id, data, sections) {
+async function drawSection(draw, id, data, sections) {
 	const section = sectionOf(id);
 
-	if (!section || !drawers[id])
+	if (!section || !draw)
 		return undefined;
 	try {
-		return await drawers[id](section, data, sections);
+		return await draw(section, data, sections);
 	} catch (error) {
 		section.append(html("p", { class: "note" }, `This section cannot be drawn here: ${error.message}`));
 		console.error(error);
@@ -48,10 +52,11 @@ function navigation(ids) {
 }
 
 async function main() {
-	const { sections } = JSON.parse(document.getElementById("vprof-data").textContent);
-	drawTop(sections.verdict);
+	const { sections, compares } = JSON.parse(document.getElementById("vprof-data").textContent);
+	(compares ? drawComparisonTop : drawTop)(sections.verdict);
 	document.getElementById("top").append(navigation([...document.querySelectorAll("main > section")].map((section) => section.id)));
-	const after = await Promise.all(Object.entries(sections).map(([id, data]) => drawSection(id, data, sections)));
+	const after = await Promise.all(Object.entries(sections).map(([id, data]) =>
+		drawSection((compares ? comparers : drawers)[id], id, data, sections)));
 
 	after.filter((then) => typeof then === "function").forEach((then) => then());
 	later(() => { document.documentElement.dataset.ready = "yes"; });

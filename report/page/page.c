@@ -94,59 +94,62 @@ static void write_data(FILE *out, const json_t *data)
 	free(text);
 }
 
-static void write_head(FILE *out, const struct page_input *in)
+static void write_head(FILE *out, const struct page_document *d)
 {
 	fprintf(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n"
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 		"<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"vprof ", page_policy);
-	write_text(out, in->version);
+	write_text(out, d->version);
 	fputs("\">\n<title>", out);
-	write_text(out, in->view.findings->interval.name);
-	fprintf(out, ": latency variance, run %u</title>\n<style>%s</style>\n</head>\n", in->view.run->number, page_style);
+	write_text(out, d->title);
+	fprintf(out, "</title>\n<style>%s</style>\n</head>\n", page_style);
 }
 
 /* The sentence is there without any script. */
-static void write_section(FILE *out, const struct page_input *in, const struct page_section *s)
+static void write_section(FILE *out, const struct page_document *d, const char *id, const char *title)
 {
-	fprintf(out, "<section id=\"%s\" aria-labelledby=\"%s-title\">\n<h2 id=\"%s-title\">%s</h2>\n", s->id, s->id, s->id, s->title);
-	if (s == &section_verdict) {
-		_cleanup_(freep) char *sentence = sentence_text(in->view.findings, &in->view.options.ranking, true);
-
+	fprintf(out, "<section id=\"%s\" aria-labelledby=\"%s-title\">\n<h2 id=\"%s-title\">%s</h2>\n", id, id, id, title);
+	if (strcmp(id, section_verdict.id) == 0) {
 		fputs("<p class=\"sentence\">", out);
-		write_text(out, sentence);
+		write_text(out, d->sentence);
 		fputs("</p>\n<noscript><p class=\"note\">The figures below need JavaScript, which is off here.</p></noscript>\n", out);
 	}
-	if (s == &section_method)
+	if (strcmp(id, section_method.id) == 0)
 		fputs(page_method, out);
 	fputs("</section>\n", out);
 }
 
-static void write_sections(FILE *out, const struct page_input *in, const json_t *data)
+void page_write_document(FILE *out, const struct page_document *d)
 {
+	json_t *document = json_document("report");
+
+	write_head(out, d);
 	fputs("<body>\n<header id=\"top\"></header>\n<main>\n", out);
 	for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
-		if (json_object_get(data, sections[i]->id))
-			write_section(out, in, sections[i]);
+		if (json_object_get(d->data, sections[i]->id))
+			write_section(out, d, sections[i]->id, sections[i]->title);
 	fputs("</main>\n", out);
+	json_set(document, "compares", json_boolean(d->compares));
+	json_set(document, "sections", d->data);
+	fputs("<script type=\"application/json\" id=\"vprof-data\">", out);
+	write_data(out, document);
+	fprintf(out, "</script>\n<script>%s</script>\n</body>\n</html>\n", page_script);
+	json_decref(document);
 }
 
 void page_write(FILE *out, const struct page_input *in)
 {
-	json_t *document = json_document("report"), *data = json_object();
+	_cleanup_(freep) char *sentence = sentence_text(in->view.findings, &in->view.options.ranking, true);
+	_cleanup_(freep) char *title = xasprintf("%s: latency variance, run %u", in->view.findings->interval.name, in->view.run->number);
+	struct page_document d = { .title = title, .sentence = sentence, .version = in->version, .data = json_object() };
 
 	for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
 		struct diag ignored = DIAG_INIT;
 		json_t *part = sections[i]->data(in, &ignored);
 
 		if (part)
-			json_set(data, sections[i]->id, part);
+			json_set(d.data, sections[i]->id, part);
 	}
-	write_head(out, in);
-	write_sections(out, in, data);
-	json_set(document, "sections", data);
-	fputs("<script type=\"application/json\" id=\"vprof-data\">", out);
-	write_data(out, document);
-	fprintf(out, "</script>\n<script>%s</script>\n</body>\n</html>\n", page_script);
-	json_decref(document);
+	page_write_document(out, &d);
 }

@@ -12,7 +12,7 @@
 #ifndef REPORT_PAGE_PAGE_H
 #define REPORT_PAGE_PAGE_H
 
-#include "report/report.h"
+#include "report/compare/diff.h"
 
 struct page_input {
 	struct view_input view;			/* run and findings; trace NULL: there is none any more */
@@ -24,5 +24,8 @@ struct page_input {
 size_t page_edges(const struct findings *f, int64_t **ret);
 
 void page_write(FILE *out, const struct page_input *in);
+
+/* The page of two sides: what vprof diff says, and how the latencies of both are distributed.  findings: of in->runs. */
+void page_write_comparison(FILE *out, const struct diff_input *in, struct findings *const *findings[SIDE_CNT], const char *version);
 
 #endif

@@ -47,6 +47,13 @@ json_t *json_packed_value(json_t *value);		/* takes value */
 /* The JSON of that view with these options; NULL: there is no such view, or it could not be made (*reterr says why). */
 json_t *page_view(const struct page_input *in, const char *name, const struct view_options *options, struct diag *reterr);
 
+struct page_document {
+	const char *title, *sentence, *version;
+	bool compares;			/* two sides, not one run */
+	json_t *data;			/* by section: those that there are; page_write_document() takes it */
+};
+void page_write_document(FILE *out, const struct page_document *d);
+
 /* Rows of a table that the page has at most; the page says how many there are. */
 #define PAGE_ROWS_MAX 300
 

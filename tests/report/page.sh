@@ -18,6 +18,7 @@ expect 3 "$VPROF" report open -o none.html
 expect 2 "$VPROF" report nosuch -o none.html
 says 'nosuch'
 expect 2 "$VPROF" report server server server
+says "what is 'server'"
 expect 2 "$VPROF" report server --open -o -
 expect 4 "$VPROF" report server -o nosuch/page.html
 says 'nosuch/page.html'
@@ -34,6 +35,17 @@ expect 0 python3 "$check" numbers page.html "$VPROF" server
 sed 's/"mean_ns":[0-9]*/"mean_ns":17/' page.html >wrong.html
 expect 1 python3 "$check" numbers wrong.html "$VPROF" server
 
+# ---- two sides ----
+python3 "$top/tests/report/page_tuples.py" 700 >other.tuples
+expect 0 "$VPROF" import --from tuples other.tuples -o other
+expect 0 "$VPROF" report server other -o two.html
+says 'two.html: other against server'
+expect 0 python3 "$check" file two.html verdict latency causes method
+expect 0 python3 "$check" diff two.html "$VPROF" server other
+expect 1 python3 "$check" diff two.html "$VPROF" other server
+expect 3 "$VPROF" report server open
+expect 2 "$VPROF" report server nosuch
+
 # ---- names that would like to be more ----
 python3 "$top/tests/report/page_tuples.py" 300 hostile >hostile.tuples
 expect 0 "$VPROF" import --from tuples hostile.tuples -o hostile
@@ -42,7 +54,7 @@ expect 0 python3 "$check" file hostile.html verdict latency tree slow-vs-fast ov
 expect 0 python3 "$check" numbers hostile.html "$VPROF" hostile
 
 # ---- without the trace ----
-rm -rf vprof.data/runs/001/*
+rm -rf vprof.data/runs/001/*		# of server
 expect 0 "$VPROF" report server -o bare.html
 says 'nothing follows the brush'
 expect 0 python3 "$check" file bare.html verdict latency tree slow-vs-fast over-time causes factors method

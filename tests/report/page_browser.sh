@@ -31,6 +31,9 @@ for golden in zero_latency no_variance no_segments root_only timed_out holder_wa
 	expect 0 "$VPROF" import --from tuples "$top/tests/golden/$golden.tuples" -o $golden
 	expect 0 "$VPROF" report $golden -o other.$golden.html
 done
+python3 "$top/tests/report/page_tuples.py" 300 hostile >two.tuples
+expect 0 "$VPROF" import --from tuples two.tuples -o two
+expect 0 "$VPROF" report hostile two -o other.sides.html
 for browser in $browsers; do
 	NODE_PATH=$npm/node_modules HOME=$work expect 0 node "$top/tests/report/page_browser.cjs" "$(command -v $browser)" "$work"
 	cat .out

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # page_check.py file PAGE SECTION...	one inert file with these sections, no more
 # page_check.py numbers PAGE VPROF RUN	its data are what vprof show prints
+# page_check.py diff PAGE VPROF BASE HEAD	the same of two sides and vprof diff
 # page_check.py dots PAGE N		as many intervals are drawn
 import base64
 import hashlib
@@ -173,6 +174,20 @@ def check_numbers(path, vprof, run):
     check_single_paths(page["critical-path"], vprof, run)
 
 
+def check_diff(path, vprof, base, head):
+    page = Page(path).data
+    diff = json.loads(subprocess.run([vprof, "diff", base, head, "--format", "json"], capture_output=True, check=True).stdout)
+    must(page["compares"] and page["sections"]["causes"]["changes"] == diff["causes"], "changes")
+    for key in ("text", "metrics", "base", "head", "warnings", "within_these_runs_only"):
+        must(page["sections"]["verdict"][key] == diff[key], key)
+    latency = page["sections"]["latency"]
+    for side in ("base", "head"):
+        must(sum(latency[side]) == diff[side]["intervals"], f"intervals of {side}")
+    latencies = [i["latency_ns"] for i in show(vprof, base, "intervals")["intervals"]]
+    edges = latency["from_ns"] + [math.inf]
+    must(latency["base"] == [sum(a <= ns < b for ns in latencies) for a, b in zip(edges, edges[1:])], "bins of base")
+
+
 def check_dots(path, count):
     dots = unpack(Page(path).data["sections"]["over-time"]["dots"])
     must(len(dots["start_ns"]) == len(dots["latency_ns"]) == len(dots["sid"]) == count, f"{len(dots['start_ns'])} dots")
@@ -182,6 +197,8 @@ if sys.argv[1] == "file":
     check_file(sys.argv[2], sys.argv[3:])
 elif sys.argv[1] == "numbers":
     check_numbers(*sys.argv[2:])
+elif sys.argv[1] == "diff":
+    check_diff(*sys.argv[2:])
 else:
     check_dots(sys.argv[2], int(sys.argv[3]))
 for line in bad[:20]:

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * sides.h - the runs of two sides, BASE and HEAD: `vprof diff` and `vprof report` compare them.
+ */
+#ifndef CMD_DIFF_SIDES_H
+#define CMD_DIFF_SIDES_H
+
+#include "analysis/compare/compare.h"
+#include "store/store.h"
+
+struct sides {
+	struct store *store;		/* open before sides_read(), or it opens it */
+	runs runs[SIDE_CNT];		/* with intervals of the wanted name, as findings[] */
+	VEC(struct findings *) findings[SIDE_CNT];
+	VEC(struct compared_run) compared[SIDE_CNT];
+	char *label[SIDE_CNT];
+	struct comparison *comparison;	/* the caller's to make, of what sides_read() returns */
+};
+
+/* base, head: a run, a group, or 4,5,6.  interval NULL: that of base with the most.  ret: of s, both sides. */
+int sides_read(struct sides *s, const char *base, const char *head, const char *interval, struct compared_side ret[SIDE_CNT],
+	       struct diag *reterr);
+void sides_release(struct sides *s);
+
+#endif
