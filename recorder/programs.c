@@ -22,6 +22,7 @@
 #include "base/file.h"
 #include "base/proc.h"
 #include "base/str.h"
+#include "recorder/exchanges.h"
 #include "recorder/recorder_internal.h"
 #include "recorder/bpf/record.h"
 #include "recorder/segments.h"
@@ -268,8 +269,14 @@ static int load(const struct recorder_options *o, struct record_bpf **ret, struc
 				"that describes its types: there is no /sys/kernel/btf/vmlinux");
 	p = record_bpf__open();
 	r = p ? 0 : -errno;
-	if (p) {
+	if (p)
 		choose_programs(p, btf);
+	if (p && exchanges_choose(p, btf, o->exchanges, reterr) < 0) {
+		btf__free(btf);
+		record_bpf__destroy(p);
+		return -ENOSYS;
+	}
+	if (p) {
 		p->rodata->follow_threads = o->pid != 0;
 		p->rodata->user_stacks = o->user_stacks;
 		p->rodata->kernel_stacks = o->kernel_stacks;
@@ -307,6 +314,8 @@ static int attach(struct record_bpf *p, pid_t pid, struct diag *reterr)
 	bpf_program__set_autoattach(p->progs.on_softirq_entry, !p->bss->softirqs_are_counted);
 	bpf_program__set_autoattach(p->progs.on_softirq_exit, !p->bss->softirqs_are_counted);
 	bpf_program__set_autoattach(p->progs.on_old_timer, p->bss->softirqs_are_counted);
+	if (pid && p->rodata->wants_exchanges)
+		exchanges_find_ports(p, pid);
 	r = record_bpf__attach(p);
 	if (!r && pid)
 		follow_tree(p, pid);		/* its descendants from before */

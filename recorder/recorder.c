@@ -19,6 +19,7 @@
 #include <time.h>
 #include "base/banned.h"
 #include "recorder/background.h"
+#include "recorder/exchanges.h"
 #include "recorder/packet_watch.h"
 #include "recorder/recorder_internal.h"
 #include "recorder/bpf/record.h"
@@ -173,6 +174,8 @@ static int start(struct recorder *r, const struct recorder_options *o, struct di
 		return diag_set(reterr, EXIT_ENVIRONMENT, e, "cannot write the kernel's trace '%s': %s",
 				o->path, strerror(-e));
 	r->writer.file.limit = o->limit_bytes;
+	r->writer.exchanges = o->exchanges && !r->reduced;
+	r->writer.sample_cost_ns = o->sample_cost_ns;
 	e = writer_begin(&r->writer, r->reduced != NULL,
 			 o->samples_hz && !r->reduced ? 1000000000 / o->samples_hz : 0);
 	if (!e && !r->reduced)
@@ -217,6 +220,7 @@ int recorder_is_reduced(const struct recorder *r)
 
 int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *reterr)
 {
+	struct exchange_path_texts paths;
 	uint64_t end_ns, lost;
 	int e;
 
@@ -230,12 +234,20 @@ int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *
 	while (empty(r, true))
 		;
 	lost = r->reduced ? reduced_lost(r->reduced) : r->programs->bss->lost_records + r->segments.overwritten;
+	if (!r->reduced)
+		exchanges_end(r->programs, &r->writer);
+	if (!r->reduced)
+		r->writer.path_cnt = exchanges_paths(r->programs, &paths);
+	r->writer.paths = paths.items;
 	writer_end(&r->writer, r->start_ns, end_ns, lost);
 	if (ret)
 		*ret = (struct recorder_stats){
 			.records = r->writer.records, .lost_records = lost,
 			.stacks = r->writer.stack_records, .unknown_stacks = r->writer.unknown_stacks,
 			.lost_stacks = r->reduced ? 0 : r->programs->bss->lost_stacks,
+			.exchanges = r->writer.exchange_cnt,
+			.datagrams = r->reduced ? 0 : r->programs->bss->datagrams,
+			.asked_others = r->reduced ? 0 : r->programs->bss->asked_others,
 			.bytes_written = r->writer.file.bytes, .full = r->writer.file.full,
 			.disk_error = r->writer.file.error,
 			.unnamed_stacks = r->writer.unnamed.cnt, .numbered_stacks = r->writer.unnamed.of,

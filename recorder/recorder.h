@@ -25,6 +25,8 @@ struct recorder_options {
 	uint64_t limit_bytes;		/* of the file: later records are dropped; 0: none */
 	int user_stacks, kernel_stacks;	/* when threads leave the CPU or wake another one, and at samples */
 	unsigned int samples_hz;	/* of each CPU; 0: none */
+	int exchanges;			/* requests and answers on accepted sockets */
+	uint32_t sample_cost_ns;	/* is noted in the file */
 	int or_reduced;			/* if not permitted, record when threads are off the CPU, not why */
 };
 
@@ -35,6 +37,8 @@ struct recorder_stats {
 	char unnamed_file[64];		/* was stripped of its symbols; "": none was */
 	uint64_t unnamed_stacks;	/* that pass through it where it has no name for it; of those with a number */
 	uint64_t numbered_stacks;
+	uint64_t exchanges;		/* requests with their answers */
+	uint64_t datagrams, asked_others;	/* that the run read; reads and writes on sockets that it did not accept */
 	uint64_t bytes_written;
 	int full;			/* writing stopped there; the run went on */
 	int disk_error;			/* why: ENOSPC, EDQUOT ...; 0: the limit */

@@ -98,6 +98,8 @@ int writer_begin(struct writer *w, bool reduced, uint32_t sample_ns)
 {
 	put(w, reduced);
 	put(w, sample_ns);
+	put(w, w->exchanges);
+	put(w, w->sample_cost_ns);
 	trace_file_block(&w->file, KERNEL_BEGIN, w->block.data, w->block.len);
 	w->block.len = 0;
 	return block_queue_open(&w->file, &w->queue);
@@ -199,6 +201,25 @@ static void put_request(struct writer *w, const struct record_request *r)
 	put(w, r->ns - r->issue_ns);
 }
 
+static void put_exchange(struct writer *w, const struct record_exchange *r)
+{
+	make_room(w);
+	put_head(w, KERNEL_EXCHANGE, r->sender, r->ns);
+	put(w, r->receiver);
+	put(w, r->connection);
+	put(w, r->port);
+	put(w, r->flags);
+	put(w, r->ns - r->start_ns);
+	put(w, zigzag((int64_t)(r->first_read_ns - r->start_ns)));
+	put(w, zigzag((int64_t)(r->last_read_ns - r->first_read_ns)));
+	put(w, zigzag((int64_t)(r->first_send_ns - r->last_read_ns)));
+	put(w, zigzag((int64_t)(r->last_send_ns - r->first_send_ns)));
+	put(w, r->bytes_in);
+	put(w, r->bytes_out);
+	put(w, r->unsolicited);
+	w->exchange_cnt++;
+}
+
 static void put_stack(struct writer *w, const struct record_stack *r, size_t len)
 {
 	uint32_t number = w->stacks ? stacks_number(w->stacks, r, len) : STACK_NONE;
@@ -223,31 +244,56 @@ void writer_record(struct writer *w, const void *record, size_t len)
 		put_life(w, record);
 	else if (len >= sizeof(struct record_request) && off->kind == RECORD_REQUEST)
 		put_request(w, record);
+	else if (len >= sizeof(struct record_exchange) && off->kind == RECORD_EXCHANGE)
+		put_exchange(w, record);
 	else if (len >= offsetof(struct record_stack, user) && off->kind == RECORD_STACK)
 		put_stack(w, record, len);
 }
 
-/* Writes into a block of any size that fits. */
-static void put_text(void *context, const char *text, size_t len)
+static void end_texts(struct writer *w, uint64_t kind)
 {
-	struct writer *w = context;
+	trace_file_block(&w->file, kind, w->block.data, w->block.len);
+	w->block.len = 0;
+}
 
+/* In a block of any size that fits. */
+static void put_text(struct writer *w, uint64_t kind, const char *text, size_t len)
+{
 	if (len > BLOCK_CAP / 2)
 		len = BLOCK_CAP / 2;
-	if (encode_room(&w->block) < len + RECORD_MAX) {
-		trace_file_block(&w->file, KERNEL_STACKS, w->block.data, w->block.len);
-		w->block.len = 0;
-	}
+	if (encode_room(&w->block) < len + RECORD_MAX)
+		end_texts(w, kind);
 	encode_text(&w->block, text, len);
+}
+
+static void put_stack_text(void *context, const char *text, size_t len)
+{
+	put_text(context, KERNEL_STACKS, text, len);
+}
+
+static void put_system_name(void *context, const char *text, size_t len)
+{
+	put_text(context, KERNEL_SYSTEM, text, len);
 }
 
 static void write_stacks(struct writer *w)
 {
 	if (!w->stacks)
 		return;
-	stacks_each(w->stacks, put_text, w, &w->unnamed);
-	trace_file_block(&w->file, KERNEL_STACKS, w->block.data, w->block.len);
-	w->block.len = 0;
+	stacks_each(w->stacks, put_stack_text, w, &w->unnamed);
+	end_texts(w, KERNEL_STACKS);
+	if (!w->exchanges)
+		return;
+	stacks_each_system(w->stacks, put_system_name, w);
+	end_texts(w, KERNEL_SYSTEM);
+}
+
+static void write_paths(struct writer *w)
+{
+	for (size_t i = 0; i < w->path_cnt; i++)
+		put_text(w, KERNEL_PATHS, w->paths[i], strlen(w->paths[i]));
+	if (w->path_cnt)
+		end_texts(w, KERNEL_PATHS);
 }
 
 static void write_names(struct writer *w)
@@ -270,6 +316,7 @@ void writer_end(struct writer *w, uint64_t start_ns, uint64_t end_ns, uint64_t l
 	writer_flush(w);
 	end_queue(w);
 	write_stacks(w);
+	write_paths(w);
 	write_names(w);
 	put(w, start_ns);
 	put(w, end_ns);

@@ -5,18 +5,23 @@
  * A file of checked, compressed blocks, as format.h has them, behind a header with a magic number
  * of its own.  What the blocks unpack to are varints (encode.h):
  *
- *	KERNEL_BEGIN	1 if only the times are known, and no reason (recorder/reduced.c); ns between samples, 0: none
+ *	KERNEL_BEGIN	1 if only the times are known, and no reason (recorder/reduced.c); ns between samples, 0: none; 1 if exchanges
+ *			are recorded; ns that a sample takes of the thread that it hits
  *	KERNEL_RECORDS	{ kind, tid, zigzag(ns - ns of the record before), ... }...
  *		OFF	pid, ns - out_ns, zigzag(ns - woken_ns) or 0 if !(flags & OFF_WOKEN), flags,
  *			state, syscall + 1, waker's kind, waker, lost; with OFF_ARGUMENTS three more
  *		FORK, EXEC, EXIT, SEEN	pid, other, name
  *		STACK	reason, number of the stack
  *		REQUEST	disk, ns - ns of its issue: tid, if not 0, brought it, and at ns it was done
+ *		EXCHANGE	receiver, connection, port, flags, ns - start, first read - start, last read - first read, first send -
+ *			last read (zigzag), last send - first send, bytes in, bytes out, sends that answered nothing; tid: the sender
  *		PACKET	the same of a network interface: tid sent it, and at ns the driver had it
  *		KERNEL_RECORD_KIND_CNT + n	as the block's n-th OFF, STACK, REQUEST or PACKET that is told in full, from 0 on,
  *			but for the times, which follow instead of tid and all else: zigzag(ns - ...), ns - out_ns and, with
  *			OFF_WOKEN, zigzag(ns - woken_ns); of a request or packet ns - ns of its issue
  *	KERNEL_STACKS	texts, as trace/model.h has them; numbered from 0 over all such blocks
+ *	KERNEL_SYSTEM	names of functions in stacks that are of system libraries
+ *	KERNEL_PATHS	addresses of Unix sockets, numbered from 0: EXCHANGE_PATH + number is a port
  *	KERNEL_NAMES	{ enum kernel_waker, number, name }...
  *	KERNEL_END	start_ns, end_ns, lost records: the last block
  *
@@ -28,9 +33,10 @@
 
 #define KERNEL_MAGIC 0x316c6e726b7056ULL	/* "Vpkrnl1" */
 
-enum { KERNEL_VERSION = 1 };		/* as TRACE_VERSION */
+enum { KERNEL_VERSION = 2 };		/* as TRACE_VERSION */
 
-enum kernel_block_kind { KERNEL_RECORDS = 1, KERNEL_NAMES, KERNEL_END, KERNEL_BEGIN, KERNEL_STACKS };
+enum kernel_block_kind { KERNEL_RECORDS = 1, KERNEL_NAMES, KERNEL_END, KERNEL_BEGIN, KERNEL_STACKS, KERNEL_SYSTEM,
+			 KERNEL_PATHS };
 
 enum kernel_record_kind {
 	KERNEL_OFF = 1,			/* a time off the CPU */
@@ -42,6 +48,7 @@ enum kernel_record_kind {
 	KERNEL_STACK,			/* where tid was at that moment */
 	KERNEL_REQUEST,			/* of a disk */
 	KERNEL_PACKET,			/* that a network interface was given */
+	KERNEL_EXCHANGE,		/* a request and its answer, on a socket that the run accepted */
 	KERNEL_RECORD_KIND_CNT
 };
 
@@ -62,6 +69,15 @@ enum kernel_off_flags {
 	OFF_ARGUMENTS = 64,
 	OFF_OPEN = 128,			/* it was still away when the recording ended */
 };
+
+enum exchange_flags {
+	EXCHANGE_ARRIVAL = 1,		/* when its first bytes arrived was seen; else it begins with the first read */
+	EXCHANGE_READS = 2,		/* it took several */
+	EXCHANGE_SENDERS = 4,		/* several threads sent the answer */
+};
+
+/* From here on ports are numbers of paths. */
+enum { EXCHANGE_PATH = 65536 };
 
 /* State bits of the kernel that mean something here. */
 enum { KERNEL_STATE_INTERRUPTIBLE = 1, KERNEL_STATE_UNINTERRUPTIBLE = 2 };

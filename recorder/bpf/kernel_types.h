@@ -94,6 +94,25 @@ struct sk_buff {
 	struct net_device *dev;
 };
 
+struct sock_common {
+	unsigned short skc_num;			/* its own port */
+	unsigned short skc_family;
+	volatile unsigned char skc_state;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	unsigned short sk_type;
+};
+
+struct unix_address {
+	int len;				/* of what follows: 2 bytes of the family, the path */
+};
+
+struct unix_sock {
+	struct unix_address *addr;
+};
+
 struct bpf_iter__task {
 	struct task_struct *task;
 };

@@ -38,6 +38,7 @@
 #include "recorder/bpf/record.h"
 #include "recorder/bpf/task_state.h"
 #include "trace/kernel_format.h"
+#include "recorder/bpf/exchange.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -217,6 +218,7 @@ static unsigned int state_now(struct task_struct *task)
 #include "recorder/bpf/stacks.bpf.h"
 #include "recorder/bpf/requests.bpf.h"
 #include "recorder/bpf/packets.bpf.h"
+#include "recorder/bpf/exchanges.bpf.h"
 
 static unsigned int flags_of(const struct task_state *s)
 {

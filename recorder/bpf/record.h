@@ -16,7 +16,8 @@
 #ifndef RECORDER_BPF_RECORD_H
 #define RECORDER_BPF_RECORD_H
 
-enum record_kind { RECORD_OFF = 1, RECORD_FORK, RECORD_EXEC, RECORD_EXIT, RECORD_SEEN, RECORD_STACK, RECORD_REQUEST };
+enum record_kind { RECORD_OFF = 1, RECORD_FORK, RECORD_EXEC, RECORD_EXIT, RECORD_SEEN, RECORD_STACK, RECORD_REQUEST,
+		   RECORD_EXCHANGE };
 
 struct record_off {
 	unsigned int kind, tid, pid;
@@ -45,6 +46,29 @@ struct record_request {			/* of a disk; a packet that a network interface was gi
 	unsigned long long ns, issue_ns;	/* done; begun */
 };
 
+struct record_exchange {		/* a request and its answer (exchange.h) */
+	unsigned int kind, sender, receiver;
+	unsigned int connection;	/* counted from 1 */
+	unsigned long long ns;		/* when its end was known */
+	unsigned long long start_ns, first_read_ns, last_read_ns, first_send_ns, last_send_ns;
+	unsigned int port, flags;	/* port: or EXCHANGE_PATH + the number of a path */
+	unsigned int bytes_in, bytes_out;
+	unsigned int unsolicited;	/* sends on this connection that answered nothing, until now */
+	unsigned int unused;
+};
+
+/* Addresses of Unix sockets, as the kernel has them: one that begins with '\0' is abstract. */
+enum { EXCHANGE_PATH_MAX = 112, EXCHANGE_PATHS_MAX = 16, EXCHANGES_LAST = 4096 };
+
+struct exchange_path {
+	unsigned long long words[EXCHANGE_PATH_MAX / 8];
+};
+
+struct exchange_paths {
+	unsigned int cnt;
+	struct exchange_path items[EXCHANGE_PATHS_MAX];
+};
+
 /* A place for any of the records above, whose first fields are the same. */
 struct record_place {
 	struct {
@@ -53,7 +77,8 @@ struct record_place {
 	} record;
 	unsigned long long committed;	/* the record's number of its CPU's, from 1 on, when it is complete */
 };
-_Static_assert(sizeof(struct record_off) <= sizeof(((struct record_place *)0)->record), "it has room");
+_Static_assert(sizeof(struct record_off) <= sizeof(((struct record_place *)0)->record) &&
+	       sizeof(struct record_exchange) <= sizeof(((struct record_place *)0)->record), "they have room");
 
 struct record_segment {			/* of a CPU; a line of the cache each */
 	unsigned long long reserved, not_shared[7];

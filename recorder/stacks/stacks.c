@@ -30,6 +30,7 @@ struct stacks {
 	uint32_t last_number;
 	uint64_t *placed;		/* place -> image, RIP, RSP and shape stored there; 0: none */
 	unsigned int next_place;	/* counts up */
+	struct symbols *symbols;	/* of stacks_each(); NULL before */
 	struct map *told_ns;		/* image, RIP, RSP and shape -> when it was passed to the kernel */
 };
 
@@ -56,6 +57,7 @@ void stacks_free(struct stacks *s)
 	map_free(s->number_of);
 	free(s->placed);
 	map_free(s->told_ns);
+	symbols_free(s->symbols);
 	VEC_RELEASE(&s->items);
 	VEC_RELEASE(&s->kernel_addresses);
 	free(s);
@@ -133,7 +135,7 @@ bool stacks_known(struct stacks *s, const struct record_stack *r, uint64_t now_n
 void stacks_each(struct stacks *s, void (*take)(void *context, const char *text, size_t len),
 		 void *context, struct unnamed_stacks *ret)
 {
-	struct symbols *symbols = symbols_new();
+	struct symbols *symbols = s->symbols = s->symbols ? s->symbols : symbols_new();
 	struct image *image;
 
 	for (size_t i = 0; (image = images_item(s->images, i)); i++)
@@ -152,5 +154,15 @@ void stacks_each(struct stacks *s, void (*take)(void *context, const char *text,
 		take(context, str_cstr(&text), text.len);
 	}
 	symbols_unnamed(symbols, ret);
-	symbols_free(symbols);
+}
+
+void stacks_each_system(const struct stacks *s, void (*take)(void *context, const char *text, size_t len), void *context)
+{
+	const struct names *names = s->symbols ? symbols_system(s->symbols) : NULL;
+
+	for (uint32_t i = 0; names && i < names_cnt(names); i++) {
+		const char *name = names_get(names, i);
+
+		take(context, name, strlen(name));
+	}
 }

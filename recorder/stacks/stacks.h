@@ -43,4 +43,7 @@ struct unnamed_stacks {
 void stacks_each(struct stacks *s, void (*take)(void *context, const char *text, size_t len),
 		 void *context, struct unnamed_stacks *ret);
 
+/* Then: the functions of system libraries in them, as written there. */
+void stacks_each_system(const struct stacks *s, void (*take)(void *context, const char *text, size_t len), void *context);
+
 #endif

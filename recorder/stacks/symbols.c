@@ -37,6 +37,7 @@ struct symbols {
 	struct names *texts;		/* of frames, and names of the kernel's functions */
 	struct map *text_of;		/* (unwinder, address) -> number of its text plus one */
 	struct map *unnamed_of;		/* as text_of -> number of the file that has no name for it, plus one */
+	struct names *system;		/* functions of system libraries, as written */
 	struct names *files;		/* such files, and how many stacks pass through unnamed functions there */
 	VEC(uint64_t) unnamed_cnts;
 	uint64_t stack_cnt;
@@ -51,6 +52,7 @@ struct symbols *symbols_new(void)
 	s->functions = functions_new();
 	s->texts = names_new();
 	s->files = names_new();
+	s->system = names_new();
 	s->unnamed_of = map_new();
 	s->text_of = map_new();
 	return s;
@@ -63,6 +65,7 @@ void symbols_free(struct symbols *s)
 	functions_free(s->functions);
 	names_free(s->texts);
 	names_free(s->files);
+	names_free(s->system);
 	map_free(s->unnamed_of);
 	VEC_RELEASE(&s->unnamed_cnts);
 	map_free(s->text_of);
@@ -191,6 +194,7 @@ static bool add_address(struct symbols *s, struct str *to, Dwfl_Module *module, 
 		str_addf(&name, "[%s]", slash ? slash + 1 : path ? path : "unknown");
 	if (path && is_of_system(path)) {
 		add_frame(to, str_cstr(&name), NULL, 0);
+		names_add(s->system, str_cstr(to));
 		return false;
 	}
 	l = dwfl_module_getsrc(module, address);
@@ -265,6 +269,11 @@ void symbols_unnamed(const struct symbols *s, struct unnamed_stacks *ret)
 		ret->cnt = s->unnamed_cnts.items[i];
 		snprintf(ret->file, sizeof(ret->file), "%.63s", names_get(s->files, i));
 	}
+}
+
+const struct names *symbols_system(const struct symbols *s)
+{
+	return s->system;
 }
 
 static int by_address(const void *a, const void *b)

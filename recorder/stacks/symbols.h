@@ -6,6 +6,7 @@
 #ifndef RECORDER_STACKS_SYMBOLS_H
 #define RECORDER_STACKS_SYMBOLS_H
 
+#include "base/map.h"
 #include "base/str.h"
 #include "recorder/stacks/stacks.h"
 #include "recorder/stacks/unwind.h"
@@ -20,6 +21,9 @@ void symbols_add_shape(struct symbols *s, struct str *to, const struct shape *sh
 
 /* Counts the shapes that were added. */
 void symbols_unnamed(const struct symbols *s, struct unnamed_stacks *ret);
+
+/* Functions of system libraries among those added, as written. */
+const struct names *symbols_system(const struct symbols *s);
 
 /* Adds functions of the kernel, whose addresses come innermost first, except those that only switch threads. */
 void symbols_add_kernel(struct symbols *s, struct str *to, const uint64_t *addresses, unsigned int cnt);

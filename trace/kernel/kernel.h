@@ -59,6 +59,15 @@ struct kernel_request {			/* a disk had it in (issue, done]; a network interface
 	int64_t issue_ns, done_ns;
 };
 
+struct kernel_exchange {		/* a request and its answer on one connection */
+	uint32_t connection, port;	/* port: or EXCHANGE_PATH + index of paths */
+	uint32_t flags;			/* enum exchange_flags */
+	uint32_t receiver, sender;
+	uint32_t bytes_in, bytes_out;
+	uint32_t unsolicited;		/* sends on this connection before, which answered nothing */
+	int64_t start_ns, first_read_ns, last_read_ns, first_send_ns, last_send_ns;
+};
+
 struct kernel_trace {
 	struct arena *arena;		/* owns the names */
 	VEC(struct kernel_off) offs;		/* by tid, then time; one tid's do not overlap */
@@ -66,9 +75,14 @@ struct kernel_trace {
 	VEC(struct kernel_name) names;		/* of devices */
 	VEC(struct kernel_stack) stacks;	/* by tid, then time */
 	VEC(struct kernel_request) requests;	/* by device, then time of issue */
+	VEC(struct kernel_exchange) exchanges;	/* by start, then connection */
 	strings texts;				/* of stacks */
+	strings system;				/* functions of system libraries in them */
+	strings paths;				/* of Unix sockets */
 	int64_t start_ns, end_ns, last_off_ns;
 	int64_t sample_ns;		/* period of samples; 0: none */
+	int64_t sample_cost_ns;		/* what one takes of the thread that it hits */
+	bool has_exchanges;		/* they were recorded, if there were any */
 	uint64_t lost, cut_bytes;
 	bool reduced;			/* no reasons, no wakers */
 

@@ -29,6 +29,9 @@ void kernel_release(struct kernel_trace *k)
 	VEC_RELEASE(&k->names);
 	VEC_RELEASE(&k->stacks);
 	VEC_RELEASE(&k->texts);
+	VEC_RELEASE(&k->system);
+	VEC_RELEASE(&k->paths);
+	VEC_RELEASE(&k->exchanges);
 	VEC_RELEASE(&k->requests);
 	arena_free(k->arena);
 }
@@ -158,6 +161,66 @@ static void decode_request(struct kernel_trace *k, struct decoder *d, struct ker
 	add_request(k, d, r, ns);
 }
 
+/* Both are sums of times since the first: a negative one, or one that ends after ns, is damage. */
+static bool is_ordered(const struct kernel_exchange *x, int64_t ns)
+{
+	return x->start_ns >= 0 && x->start_ns <= x->last_read_ns && x->first_read_ns <= x->last_read_ns &&
+	       x->first_read_ns >= x->start_ns && x->first_send_ns <= x->last_send_ns && x->start_ns <= x->first_send_ns &&
+	       x->last_read_ns <= NS_MAX && x->last_send_ns <= NS_MAX && x->start_ns <= ns;
+}
+
+static int64_t decode_after(struct decoder *d, int64_t ns)
+{
+	int64_t more = unzigzag(decode_varint(d));
+
+	if (more > NS_MAX || more < -NS_MAX) {
+		d->bad = true;
+		return 0;
+	}
+	return ns + more;
+}
+
+static void decode_exchange(struct kernel_trace *k, struct decoder *d, uint32_t tid, int64_t ns)
+{
+	struct kernel_exchange x = { .sender = tid };
+	uint64_t length;
+
+	x.receiver = decode_u32(d);
+	x.connection = decode_u32(d);
+	x.port = decode_u32(d);
+	x.flags = decode_u32(d);
+	length = decode_varint(d);
+	if (length > (uint64_t)ns) {
+		d->bad = true;
+		return;
+	}
+	x.start_ns = ns - (int64_t)length;
+	x.first_read_ns = decode_after(d, x.start_ns);
+	x.last_read_ns = decode_after(d, x.first_read_ns);
+	x.first_send_ns = decode_after(d, x.last_read_ns);
+	x.last_send_ns = decode_after(d, x.first_send_ns);
+	x.bytes_in = decode_u32(d);
+	x.bytes_out = decode_u32(d);
+	x.unsolicited = decode_u32(d);
+	if (!d->bad && !is_ordered(&x, ns))
+		d->bad = true;
+	if (!d->bad)
+		VEC_ADD(&k->exchanges, x);
+}
+
+static void decode_names_of(struct kernel_trace *k, struct decoder *d, strings *list)
+{
+	while (!d->bad && decode_left(d)) {
+		size_t len;
+		const char *text = decode_text(d, &len);
+
+		if (!text || !len || memchr(text, '\0', len))
+			d->bad = true;
+		else
+			VEC_ADD(list, arena_strndup(k->arena, text, len));
+	}
+}
+
 static void decode_texts(struct kernel_trace *k, struct decoder *d)
 {
 	while (!d->bad && decode_left(d)) {
@@ -200,6 +263,9 @@ static void decode_in_full(struct kernel_trace *k, struct decoder *d, all_said *
 		s.request.kind = kind == KERNEL_PACKET ? WAKER_NIC : WAKER_DISK;
 		s.request.tid = tid;
 		decode_request(k, d, &s.request, ns);
+	} else if (kind == KERNEL_EXCHANGE) {
+		decode_exchange(k, d, tid, ns);
+		return;
 	} else {
 		decode_life(k, d, kind, tid, ns);
 		return;
@@ -274,9 +340,17 @@ static int decode_block(struct kernel_trace *k, const struct blocks *b, struct d
 	case KERNEL_STACKS:
 		decode_texts(k, &d);
 		break;
+	case KERNEL_SYSTEM:
+		decode_names_of(k, &d, &k->system);
+		break;
+	case KERNEL_PATHS:
+		decode_names_of(k, &d, &k->paths);
+		break;
 	case KERNEL_BEGIN:
 		k->reduced = decode_varint(&d) != 0;
 		k->sample_ns = decode_u32(&d);
+		k->has_exchanges = decode_varint(&d) != 0;
+		k->sample_cost_ns = decode_u32(&d);
 		break;
 	default:
 		return blocks_damaged(b, "a block of unknown kind", reterr);
@@ -345,11 +419,22 @@ static int compare_requests(const void *a, const void *b)
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
+static int compare_exchanges(const void *a, const void *b)
+{
+	const struct kernel_exchange *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x->connection < y->connection ? -1 : x->connection > y->connection;
+}
+
 void kernel_sort(struct kernel_trace *k)
 {
 	size_t kept = 0;
 
 	sort_stacks(k);
+	if (k->exchanges.cnt > 1)
+		qsort(k->exchanges.items, k->exchanges.cnt, sizeof(*k->exchanges.items), compare_exchanges);
 	if (k->requests.cnt > 1)
 		qsort(k->requests.items, k->requests.cnt, sizeof(*k->requests.items), compare_requests);
 

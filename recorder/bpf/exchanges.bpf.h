@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * exchanges.bpf.h - part of record.bpf.c: requests and answers on the sockets that the run's processes accepted (exchange.h).
+ *
+ *	sk_data_ready		bytes are in the queue
+ *	sock_recv_length	the process took bytes; 0 at the end of the connection
+ *	sock_send_length	it gave some
+ *	inet_sock_set_state	it listens from now on; the connection is closed
+ *
+ * Sizes and times are looked at, and addresses of sockets; nothing of what is sent.  These stand in the socket layer, so all
+ * system calls that read or write come here, and neither files nor pipes do.  The state lies with the socket (SK_STORAGE) and
+ * goes with it: one by descriptor or address would be inherited by the next socket.
+ *
+ * Accepted is a stream of a port that the run listens on, or a Unix socket with an address: it shares its listener's, and one
+ * that asks has none.  A port's sockets have a state from their first bytes on, whoever's softirq brings them.
+ */
+enum { FAMILY_UNIX = 1, FAMILY_INET = 2, FAMILY_INET6 = 10 };	/* AF_... */
+enum { SOCKET_STREAM = 1, SOCKET_DATAGRAM = 2 };
+enum { TCP_STATE_CLOSE = 7, TCP_STATE_LISTEN = 10, TCP_STATE_FIN_WAIT1 = 4, TCP_STATE_LAST_ACK = 9 };
+enum { RECEIVE_PEEK = 2, RECEIVE_ERRORS = 0x2000 };		/* MSG_PEEK, MSG_ERRQUEUE */
+
+/* Set before loading. */
+const volatile int wants_exchanges;
+
+unsigned char listening[65536 / 8];	/* by port, a bit each; programs.c has set some */
+
+struct exchange_paths exchange_paths;
+
+struct record_exchange last_exchanges[EXCHANGES_LAST];
+
+/* What happened on sockets that are not looked at: for the message that says why there are no requests. */
+unsigned long long datagrams, asked_others;
+
+struct socket_state {
+	struct exchange_state x;
+	unsigned int connection;
+	unsigned int port;		/* or EXCHANGE_PATH + the number of a path */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct socket_state);
+} sockets SEC(".maps");
+
+static unsigned int connection_cnt;
+
+static __always_inline int listens(unsigned int port)
+{
+	return listening[port >> 3 & (sizeof(listening) - 1)] >> (port & 7) & 1;
+}
+
+static __always_inline void note_listening(unsigned int port)
+{
+	if (!listens(port))
+		__sync_fetch_and_or((unsigned int *)listening + (port >> 5 & (sizeof(listening) / 4 - 1)), 1U << (port & 31));
+}
+
+static __always_inline int is_same_path(const struct exchange_path *a, const struct exchange_path *b)
+{
+	for (unsigned int i = 0; i < EXCHANGE_PATH_MAX / 8; i++)
+		if (a->words[i] != b->words[i])
+			return 0;
+	return 1;
+}
+
+/* The number of a Unix socket's path; EXCHANGE_PATHS_MAX: it has none, or there is no room. */
+static __noinline unsigned int path_number(struct sock *sk)
+{
+	struct unix_sock *u = (struct unix_sock *)sk;
+	struct exchange_path path = { 0 };
+	struct unix_address *address = 0;
+	int len = 0;
+
+	bpf_probe_read_kernel(&address, sizeof(address), (char *)u + bpf_core_field_offset(struct unix_sock, addr));
+	if (!address)
+		return EXCHANGE_PATHS_MAX;
+	bpf_probe_read_kernel(&len, sizeof(len), (char *)address + bpf_core_field_offset(struct unix_address, len));
+	len -= 2;			/* without the family */
+	if (len <= 0)
+		return EXCHANGE_PATHS_MAX;
+	if (len > EXCHANGE_PATH_MAX)
+		len = EXCHANGE_PATH_MAX;
+	bpf_probe_read_kernel(&path, (unsigned int)len & 127, (char *)address + bpf_core_field_offset(struct unix_address, len) + sizeof(len) + 2);
+	for (unsigned int i = 0; i < EXCHANGE_PATHS_MAX; i++) {
+		if (i >= exchange_paths.cnt) {
+			exchange_paths.items[i] = path;
+			exchange_paths.cnt = i + 1;
+			return i;
+		}
+		if (is_same_path(&exchange_paths.items[i], &path))
+			return i;
+	}
+	return EXCHANGE_PATHS_MAX;
+}
+
+/* The port of an accepted socket; 0: it is none.  Where `asks`, counts what else it is. */
+static __always_inline unsigned int accepted_port(struct sock *sk, int asks)
+{
+	unsigned int family = sk->__sk_common.skc_family, port, path;
+
+	if (sk->sk_type == SOCKET_DATAGRAM && asks && (family == FAMILY_INET || family == FAMILY_INET6))
+		__sync_fetch_and_add(&datagrams, 1);
+	if (sk->sk_type != SOCKET_STREAM)
+		return 0;
+	if (family == FAMILY_INET || family == FAMILY_INET6) {
+		port = sk->__sk_common.skc_num;
+		if (sk->__sk_common.skc_state == TCP_STATE_LISTEN)
+			return 0;
+		if (listens(port))
+			return port;
+	} else if (family == FAMILY_UNIX && asks) {
+		path = path_number(sk);
+		if (path < EXCHANGE_PATHS_MAX)
+			return EXCHANGE_PATH + path;
+	}
+	if (asks)
+		__sync_fetch_and_add(&asked_others, 1);
+	return 0;
+}
+
+static __always_inline struct socket_state *socket_of(struct sock *sk, int asks)
+{
+	struct socket_state *s = bpf_sk_storage_get(&sockets, sk, 0, 0);
+	unsigned int port;
+
+	if (s)
+		return s;
+	port = accepted_port(sk, asks);
+	if (!port)
+		return 0;
+	s = bpf_sk_storage_get(&sockets, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	if (s && !s->connection) {
+		s->port = port;
+		s->connection = __sync_fetch_and_add(&connection_cnt, 1) + 1;
+	}
+	return s;
+}
+
+static __always_inline void fill_exchange(struct record_exchange *r, const struct socket_state *s, unsigned long long ns)
+{
+	const struct exchange *x = &s->x.now;
+
+	r->kind = RECORD_EXCHANGE;
+	r->sender = x->sender;
+	r->receiver = x->receiver;
+	r->connection = s->connection;
+	r->ns = ns;
+	r->start_ns = x->start_ns;
+	r->first_read_ns = x->first_read_ns;
+	r->last_read_ns = x->last_read_ns;
+	r->first_send_ns = x->first_send_ns;
+	r->last_send_ns = x->last_send_ns;
+	r->port = s->port;
+	r->flags = x->flags;
+	r->bytes_in = x->bytes_in;
+	r->bytes_out = x->bytes_out;
+	r->unsolicited = s->x.unsolicited;
+	r->unused = 0;
+}
+
+/* Of each connection the exchange that was answered last and may not be over: when the recording ends, it is.  Of those at
+ * one place the latest. */
+static __always_inline struct record_exchange *last_exchange(const struct socket_state *s)
+{
+	return &last_exchanges[s->connection & (EXCHANGES_LAST - 1)];
+}
+
+static __noinline void write_exchange(const struct socket_state *s, unsigned long long ns)
+{
+	struct record_exchange *last = last_exchange(s), *r;
+	struct reserved reserved;
+
+	if (last->connection == s->connection)
+		last->kind = 0;
+	r = reserve(&reserved);
+	if (!r) {
+		__sync_fetch_and_add(&lost_records, 1);
+		return;
+	}
+	fill_exchange(r, s, ns);
+	commit(&reserved);
+}
+
+static __always_inline void socket_closed(struct socket_state *s)
+{
+	if (exchange_is_answered(&s->x))
+		write_exchange(s, bpf_ktime_get_ns());
+	exchange_closed(&s->x);
+}
+
+/* In whatever task the packet comes: only a socket that is, or will be, one of the run's has a state. */
+SEC("?tp_btf/sk_data_ready")
+int BPF_PROG(on_data, struct sock *sk)
+{
+	struct socket_state *s = socket_of(sk, 0);
+
+	if (s)
+		exchange_arrived(&s->x, bpf_ktime_get_ns());
+	return 0;
+}
+
+SEC("?tp_btf/sock_recv_length")
+int BPF_PROG(on_receive, struct sock *sk, int bytes, int flags)
+{
+	unsigned long long ns = bpf_ktime_get_ns();
+	struct task_state *task = adopted(bpf_get_current_task_btf(), ns);
+	struct socket_state *s;
+
+	if (!task || task->follow != FOLLOW_RUN || bytes < 0 || flags & (RECEIVE_PEEK | RECEIVE_ERRORS))
+		return 0;
+	s = socket_of(sk, 1);
+	if (!s)
+		return 0;
+	if (!bytes) {
+		socket_closed(s);
+		return 0;
+	}
+	if (exchange_is_answered(&s->x))
+		write_exchange(s, ns);
+	exchange_read(&s->x, ns, task->tid, (unsigned int)bytes);
+	return 0;
+}
+
+SEC("?tp_btf/sock_send_length")
+int BPF_PROG(on_answer, struct sock *sk, int bytes, int flags)
+{
+	unsigned long long ns = bpf_ktime_get_ns();
+	struct task_state *task = adopted(bpf_get_current_task_btf(), ns);
+	struct socket_state *s;
+
+	if (!task || task->follow != FOLLOW_RUN || bytes <= 0)
+		return 0;
+	s = socket_of(sk, 1);
+	if (!s)
+		return 0;
+	exchange_sent(&s->x, ns, task->tid, (unsigned int)bytes);
+	if (exchange_is_answered(&s->x))
+		fill_exchange(last_exchange(s), s, ns);
+	return 0;
+}
+
+/* Who closes first has no more reads: its last answer ends as it does. */
+SEC("?tp_btf/inet_sock_set_state")
+int BPF_PROG(on_socket_state, struct sock *sk, int before, int after)
+{
+	struct task_state *task;
+	struct socket_state *s;
+
+	if (after == TCP_STATE_LISTEN) {
+		task = followed(bpf_get_current_task_btf());
+		if (task && task->follow == FOLLOW_RUN)
+			note_listening(sk->__sk_common.skc_num);
+	} else if (after == TCP_STATE_CLOSE || after == TCP_STATE_FIN_WAIT1 || after == TCP_STATE_LAST_ACK) {
+		s = bpf_sk_storage_get(&sockets, sk, 0, 0);
+		if (s)
+			socket_closed(s);
+	}
+	return 0;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * exchanges.c - which ports a running process listens on.
+ *
+ *	/proc/7/fd/6 -> socket:[4711]
+ *	/proc/7/net/tcp: "0: 0100007F:18EB 00000000:0000 0A ... 4711 ..."	port 6379; 0A: it listens
+ *
+ * What listens later says so itself.
+ */
+#include "recorder/exchanges.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/alloc.h"
+#include "base/banned.h"
+#include "base/cleanup.h"
+#include "base/map.h"
+#include "base/proc.h"
+#include "recorder/bpf/record.h"
+#include "recorder/bpf/task_state.h"
+#include "recorder/bpf/record.skel.h"
+
+enum { TREE_MAX = 4096, LISTENS = 0x0a };
+
+static bool has_tracepoint(const struct btf *btf, const char *name)
+{
+	return btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF) >= 0;
+}
+
+int exchanges_choose(struct record_bpf *p, const struct btf *btf, bool wanted, struct diag *reterr)
+{
+	bool is_told = has_tracepoint(btf, "btf_trace_sk_data_ready") && has_tracepoint(btf, "btf_trace_sock_recv_length") &&
+		       has_tracepoint(btf, "btf_trace_sock_send_length");
+	bool load = wanted && is_told;
+
+	p->rodata->wants_exchanges = load;
+	bpf_program__set_autoload(p->progs.on_data, load);
+	bpf_program__set_autoload(p->progs.on_receive, load);
+	bpf_program__set_autoload(p->progs.on_answer, load);
+	bpf_program__set_autoload(p->progs.on_socket_state, load && has_tracepoint(btf, "btf_trace_inet_sock_set_state"));
+	bpf_map__set_autocreate(p->maps.sockets, load);
+	if (!wanted || is_told)
+		return 0;
+	diag_set(reterr, EXIT_ENVIRONMENT, -ENOSYS, "this kernel does not say when bytes arrive on a socket (sk_data_ready, "
+		 "Linux 6.3 or later): requests cannot be told");
+	return diag_remedy(reterr, -ENOSYS, "vprof annotate --start FUNCTION --end FUNCTION and a build, or a newer kernel");
+}
+
+/* Those that the process has; false: it does not let us look. */
+static bool find_sockets(pid_t pid, struct map *inodes)
+{
+	char path[64], target[64];
+	uint64_t inode;
+	struct dirent *e;
+	ssize_t len;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	d = opendir(path);
+	while (d && (e = readdir(d))) {
+		len = readlinkat(dirfd(d), e->d_name, target, sizeof(target) - 1);
+		if (len <= 0)
+			continue;
+		target[len] = '\0';
+		if (sscanf(target, "socket:[%" SCNu64 "]", &inode) == 1)
+			map_set(inodes, inode, 1);
+	}
+	if (d)
+		closedir(d);
+	return d;
+}
+
+static void find_listeners(struct record_bpf *p, pid_t pid, const char *table, const struct map *inodes)
+{
+	char path[64], line[512];
+	unsigned port, state;
+	uint64_t inode, unused;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/net/%s", (int)pid, table);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*x:%*x %*x:%*x %*x %*u %*d %" SCNu64, &port, &state,
+			   &inode) == 3 && state == LISTENS && port < 65536 && map_get(inodes, inode, &unused))
+			p->bss->listening[port / 8] |= (unsigned char)(1U << port % 8);
+	if (f)
+		fclose(f);
+}
+
+void exchanges_find_ports(struct record_bpf *p, pid_t pid)
+{
+	_cleanup_(freep) pid_t *tree = xmalloc(TREE_MAX * sizeof(*tree));
+	size_t cnt = proc_tree(pid, tree, TREE_MAX);
+
+	for (size_t i = 0; i < cnt; i++) {
+		struct map *inodes = map_new();
+
+		if (find_sockets(tree[i], inodes)) {
+			find_listeners(p, tree[i], "tcp", inodes);
+			find_listeners(p, tree[i], "tcp6", inodes);
+		}
+		map_free(inodes);
+	}
+}
+
+void exchanges_end(const struct record_bpf *p, struct writer *w)
+{
+	for (size_t i = 0; p->rodata->wants_exchanges && i < EXCHANGES_LAST; i++) {
+		const struct record_exchange *r = (const void *)&p->bss->last_exchanges[i];
+
+		if (r->kind == RECORD_EXCHANGE)
+			writer_record(w, r, sizeof(*r));
+	}
+}
+
+size_t exchanges_paths(const struct record_bpf *p, struct exchange_path_texts *ret)
+{
+	const struct exchange_paths *paths = (const void *)&p->bss->exchange_paths;
+	size_t cnt = 0;
+
+	for (; p->rodata->wants_exchanges && cnt < paths->cnt && cnt < EXCHANGE_PATHS_MAX; cnt++) {
+		const char *text = (const char *)paths->items[cnt].words;
+		char *to = ret->texts[cnt];
+
+		memcpy(to, "@", 2);		/* as /proc/net/unix writes an abstract one */
+		memcpy(to + !*text, text + !*text, EXCHANGE_PATH_MAX - !*text);
+		to[EXCHANGE_PATH_MAX] = '\0';
+		ret->items[cnt] = to;
+	}
+	return cnt;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * exchanges.h - requests and answers on sockets (bpf/exchanges.bpf.h): what the programs in the kernel have to know before, and
+ * are asked afterwards.
+ */
+#ifndef RECORDER_EXCHANGES_H
+#define RECORDER_EXCHANGES_H
+
+#include "recorder/bpf/record.h"
+#include "recorder/recorder_internal.h"
+
+struct btf;
+
+/* Loads them or not.  -ENOSYS: they are wanted, and this kernel does not say when bytes arrive. */
+int exchanges_choose(struct record_bpf *p, const struct btf *btf, bool wanted, struct diag *reterr);
+
+/* Of all processes of the tree: the TCP ports that they listen on. */
+void exchanges_find_ports(struct record_bpf *p, pid_t pid);
+
+/* Detached: what was answered last on each connection, into the file. */
+void exchanges_end(const struct record_bpf *p, struct writer *w);
+
+/* Addresses of Unix sockets: how many. */
+struct exchange_path_texts {
+	char texts[EXCHANGE_PATHS_MAX][EXCHANGE_PATH_MAX + 1];
+	const char *items[EXCHANGE_PATHS_MAX];
+};
+size_t exchanges_paths(const struct record_bpf *p, struct exchange_path_texts *ret);
+
+#endif
