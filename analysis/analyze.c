@@ -130,6 +130,7 @@ int analyze_collected(const struct trace *names, struct collected *c, const stru
 	if (name != NAME_NONE)
 		f->interval.name = arena_strdup(f->arena, names->interval_names.items[name]);
 	f->clamped = clamped;
+	f->look = names->look;
 	run_passes(&a, &around);
 	r = rows_error(c->rows) ? rows_error(c->rows) : rows_error(c->root_only);
 	if (r < 0)

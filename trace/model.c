@@ -88,6 +88,9 @@ void trace_free(struct trace *t)
 	VEC_RELEASE(&t->stack_spans);
 	VEC_RELEASE(&t->aways);
 	VEC_RELEASE(&t->callers);
+	VEC_RELEASE(&t->chains);
+	VEC_RELEASE(&t->samples);
+	VEC_RELEASE(&t->requests);
 	VEC_RELEASE(&t->pairings);
 	VEC_RELEASE(&t->cpu_use.users);
 	arena_free(t->arena);
@@ -102,6 +105,7 @@ void trace_borrow_names(struct trace *window, const struct trace *from)
 	window->work_names = from->work_names;
 	window->functions.items = from->functions.items;
 	window->functions.cnt = from->functions.cnt;
+	window->look = from->look;
 }
 
 void trace_return_names(struct trace *window)
@@ -177,6 +181,25 @@ static int compare_creations(const void *pa, const void *pb)
 	BY(a->time_ns, b->time_ns);
 	BY(a->tid, b->tid);
 	BY(a->task, b->task);
+	BY(a->sid, b->sid);
+	return 0;
+}
+
+static int compare_samples(const void *pa, const void *pb)
+{
+	const struct stack_sample *a = pa, *b = pb;
+
+	BY(a->tid, b->tid);
+	BY(a->ns, b->ns);
+	BY(a->chain, b->chain);
+	return 0;
+}
+
+static int compare_requests(const void *pa, const void *pb)
+{
+	const struct request *a = pa, *b = pb;
+
+	BY(a->sid, b->sid);
 	return 0;
 }
 
@@ -355,6 +378,8 @@ void trace_sort_events(struct trace *t)
 	SORT(&t->false_wakeups, compare_false_wakeups);
 	SORT(&t->aways, compare_aways);
 	SORT_BY_THREAD(&t->stack_spans, tid, compare_stack_spans);
+	SORT_BY_THREAD(&t->samples, tid, compare_samples);
+	SORT(&t->requests, compare_requests);
 }
 
 uint32_t trace_add_string(struct trace *t, strings *list, const char *text)

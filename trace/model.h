@@ -22,13 +22,19 @@
 #include "trace/wait_classes.h"
 
 /* States of a segment, and the wait classes of pieces, nodes and factors.  "wakeup" is never
- * the state of a segment: it is the part of a wait after its wake-up (vprof-formats(5), WAITS). */
+ * the state of a segment: it is the part of a wait after its wake-up (vprof-formats(5), WAITS).  Nor are the last four, which say
+ * what a request on a socket waited for that its thread did not work for: it was not read yet, its thread worked for
+ * others, another thread had yet to take it up, nobody here had it. */
 #define TRACE_STATES(X)		\
 	X(RUNNING,  "running")	\
 	WAIT_CLASSES(X)		\
 	X(RUNNABLE, "runnable")	\
 	X(WAKEUP,   "wakeup")	\
-	X(OTHER,    "other")
+	X(OTHER,    "other")	\
+	X(ARRIVED,     "arrived")	\
+	X(BUSY,        "busy")		\
+	X(HANDED_OVER, "handed-over")	\
+	X(PARKED,      "parked")
 
 enum trace_state {
 #define X(id, name) STATE_##id,
@@ -47,7 +53,14 @@ static inline bool state_is_runqueue(enum trace_state state)
 	return state == STATE_RUNNABLE || state == STATE_WAKEUP;
 }
 
+/* Its thread does not work for the interval, or is not known yet: a piece is explained by what the thread does meanwhile. */
+static inline bool state_is_queue(enum trace_state state)
+{
+	return state == STATE_QUEUE || state >= STATE_ARRIVED;
+}
+
 #define SID_NONE UINT64_MAX		/* "-": work on behalf of no interval */
+#define SID_SHARED (UINT64_MAX - 1)	/* of all requests that the thread has then (trace/kernel/requests.h) */
 #define FUNCTION_NONE UINT32_MAX
 #define CALL_SITE_NONE UINT32_MAX
 #define NAME_NONE UINT32_MAX
@@ -121,6 +134,7 @@ struct creation {			/* tid created a task, tid2 picked it up */
 	uint64_t tid, tid2;
 	int64_t time_ns, time2_ns;
 	uint32_t task;			/* index into trace.task_names, or NAME_NONE */
+	uint64_t sid;			/* of that interval alone, a request; 0: of whatever is picked up there */
 };
 
 struct work {
@@ -210,6 +224,39 @@ struct stack_span {
 	uint64_t tid;
 	int64_t start_ns, end_ns;	/* the thread's spans are disjoint */
 	uint32_t stack;			/* index into trace.call_stacks */
+};
+
+/* A stack by its functions, of which those of system libraries below the program's own are left out, but for the first. */
+struct chain {
+	uint32_t parent;		/* index into trace.chains; 0 is the empty one */
+	uint32_t function;		/* index into trace.functions */
+};
+
+struct stack_sample {			/* tid was running then */
+	uint64_t tid;
+	int64_t ns;
+	uint32_t chain;
+};
+
+/* A request on a socket, as the kernel saw it: the interval of that SID. */
+struct request {
+	uint64_t sid;
+	uint32_t connection;		/* counted from 1 */
+	uint32_t port;			/* 0: the name says its path */
+	uint32_t bytes_in, bytes_out;
+};
+
+/* What a look at requests has besides them. */
+struct look {
+	bool is_one;			/* functions are those of stacks, and requests are intervals */
+	int64_t sample_ns;		/* mean period of the samples; 0: there are none */
+	int64_t sample_cost_ns;		/* that one takes of the thread that it hits */
+	int64_t duration_ns;
+	int64_t cost_ns;		/* of recording one request, measured; 0: it was not */
+	uint64_t requests, connections;
+	uint64_t begun_before;		/* requests whose arrival was not seen: left out */
+	uint64_t several;		/* that hold several, sent without waiting for the answer */
+	uint64_t answers, unsolicited;	/* sends in all; those that answer nothing */
 };
 
 enum { HOLE_TIDS = 4 };
@@ -317,6 +364,10 @@ struct trace {
 	VEC(struct work) works;			/* sorted: sid, name, value */
 	VEC(struct thread_name) threads;	/* sorted: tid, pid, kind, name */
 	VEC(struct false_wakeup) false_wakeups;	/* sorted: tid, time_ns */
+	VEC(struct chain) chains;		/* parents first */
+	VEC(struct stack_sample) samples;		/* sorted: tid, ns */
+	VEC(struct request) requests;		/* sorted: sid */
+	struct look look;
 	VEC(struct stack_span) stack_spans;	/* sorted: tid, start_ns, end_ns */
 	VEC(struct wait_caller) callers;	/* [0] is none */
 	VEC(struct away) aways;			/* sorted: tid, start_ns; for the kernel's side (trace/kernel/kernel.h) alone */

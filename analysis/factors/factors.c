@@ -287,6 +287,8 @@ static void keep_call_sites(struct factor_maker *k)
 
 /* ---- because_of: the blames of a wait, summed over its places --------------------- */
 
+#define REASON_MAIN 0.8			/* of a blame's share, one below it that is nearly all of it */
+
 struct reason {				/* a blame place's part of a factor */
 	uint32_t factor;
 	struct because because;
@@ -355,27 +357,56 @@ static void keep_reasons(struct factor_maker *k, const struct reason *first, con
 	x->because_of.cnt = x->because_of.cap = cnt;
 }
 
+typedef VEC(struct reason) all_reasons;
+
+/* Most of a blame's share is that of one below it, which has a name. */
+static uint32_t main_child(const struct analysis *a, uint32_t place)
+{
+	const struct place *places = a->v->places.items;
+	double share = moments_with_latency(a->m, place);
+
+	for (uint32_t i = places[place].first_child; i != NODE_NONE; i = places[i].next_sibling)
+		if (places[i].function != FUNCTION_NONE && share > 0 && moments_with_latency(a->m, i) > REASON_MAIN * share)
+			return i;
+	return NODE_NONE;
+}
+
+/* Of a path of blames (place_blame.h) as far down as nearly all of it is of one; what branches off has reasons of its own. */
+static void add_reasons(const struct factor_maker *k, uint32_t place, uint32_t factor, all_reasons *ret)
+{
+	const struct analysis *a = k->a;
+	const struct place *places = a->v->places.items, *p;
+	uint32_t below;
+
+	for (; (below = main_child(a, place)) != NODE_NONE; place = below)
+		for (uint32_t i = places[place].first_child; i != NODE_NONE; i = places[i].next_sibling)
+			if (i != below && places[i].presence)
+				add_reasons(k, i, factor, ret);
+	p = &places[place];
+	/* Without a name below one that has: what that one did itself. */
+	if (p->function == FUNCTION_NONE && places[p->parent].kind == NODE_BLAME)
+		p = &places[p->parent];
+	VEC_ADD(ret, (struct reason){ factor, {
+		.function = analysis_function_name(a, p->function), .file = analysis_function_file(a, p->function),
+		.is_wait = p->is_wait, .wait = p->wait, .device = place_device(p),
+		.share = analysis_share(a, moments_with_latency(a->m, place)) } });
+}
+
 static void find_reasons(struct factor_maker *k)
 {
 	const struct analysis *a = k->a;
-	VEC(struct reason) reasons = { NULL, 0, 0 };
+	all_reasons reasons = { NULL, 0, 0 };
 
 	for (uint32_t i = 0; i < a->v->places.cnt; i++) {
 		const struct place *p = &a->v->places.items[i];
-		struct reason r = { 0 };
+		uint32_t factor;
 
-		if (p->kind != NODE_BLAME || p->presence == 0)
+		if (p->kind != NODE_BLAME || p->presence == 0 || a->v->places.items[p->parent].kind == NODE_BLAME)
 			continue;
-		r.factor = k->c->of_node[k->shown->node_of_place[p->parent]];
-		if (r.factor == k->c->runqueue && r.factor != NODE_NONE)
+		factor = k->c->of_node[k->shown->node_of_place[p->parent]];
+		if (factor == k->c->runqueue && factor != NODE_NONE)
 			continue;
-		r.because = (struct because) {
-			.function = analysis_function_name(a, p->function),
-			.file = analysis_function_file(a, p->function),
-			.is_wait = p->is_wait, .wait = p->wait, .device = place_device(p),
-			.share = analysis_share(a, moments_with_latency(a->m, i)),
-		};
-		VEC_ADD(&reasons, r);
+		add_reasons(k, i, factor, &reasons);
 	}
 	if (reasons.cnt > 1)
 		qsort(reasons.items, reasons.cnt, sizeof(*reasons.items), compare_reasons);

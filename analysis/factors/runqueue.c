@@ -21,7 +21,7 @@ bool is_place_of_runqueue(const struct vtree *v, const struct place *p)
 		return state_is_runqueue(p->wait);
 	if (p->kind != NODE_BLAME || !p->is_wait || !state_is_runqueue(p->wait))
 		return false;
-	return !is_place_of_runqueue(v, &v->places.items[p->parent]);
+	return !is_place_of_runqueue(v, &v->places.items[place_blamed_wait(v, p->parent)]);
 }
 
 bool place_is_runqueue(const struct factor_columns *c, const struct vtree *v, const struct place *p)

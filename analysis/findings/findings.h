@@ -371,8 +371,9 @@ struct findings {
 	VEC(struct warning) warnings;	/* most important first */
 	VEC(struct waiter) waiters;	/* largest share first */
 	VEC(struct observed_call) observed;	/* of the whole run, in order of the keys */
-	strings interval_names;		/* all interval names of the trace, for choosing another */
-	uint64_t clamped;		/* violations of invariants that were corrected and counted, see analyze.h */
+	strings interval_names;		/* all names of intervals in the trace, for choosing another */
+	uint64_t clamped;		/* invariants mended and counted, see analyze.h */
+	struct look look;		/* the trace's; not kept */
 };
 
 struct findings *findings_new(void);

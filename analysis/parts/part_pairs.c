@@ -273,7 +273,9 @@ static uint32_t shown_place(const struct pair_maker *g, uint32_t place)
 {
 	const struct place *p = &g->a->v->places.items[place];
 
-	return p->kind == NODE_BLAME || g->shown->node_of_place[place] == NODE_NONE ? p->parent : place;
+	if (p->kind == NODE_BLAME)
+		return place_blamed_wait(g->a->v, place);
+	return g->shown->node_of_place[place] == NODE_NONE ? p->parent : place;
 }
 
 /* The two siblings that contain them. */

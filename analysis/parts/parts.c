@@ -48,9 +48,7 @@ struct part_maker {
 /* The function and class that a terminal place's time is part of. */
 static const struct place *owner_of(const struct vtree *v, uint32_t place)
 {
-	const struct place *p = &v->places.items[place];
-
-	return p->kind == NODE_BLAME ? &v->places.items[p->parent] : p;
+	return &v->places.items[place_blamed_wait(v, place)];
 }
 
 /* Time in the run queue belongs to no function. */
@@ -79,7 +77,7 @@ static void make_parts(const struct analysis *a, const struct factor_columns *fa
 		uint64_t *slot;
 
 		part_of_place[i] = NODE_NONE;
-		if ((kind != NODE_BODY && kind != NODE_BLAME) || a->v->places.items[i].presence == 0)
+		if ((kind != NODE_BODY && (kind != NODE_BLAME || a->v->places.items[i].first_child != NODE_NONE)) || a->v->places.items[i].presence == 0)
 			continue;
 		part = part_of(a, factors, p);
 		slot = map_slot(index, (uint64_t)part.is_wait << 40 | (uint64_t)part.wait << 32 |

@@ -102,7 +102,7 @@ static const struct creation *latest_unused(const struct walk *w, size_t cnt, in
 		return NULL;
 	first = w->tl->threads.items[w->thread].creations.first;
 	for (size_t i = first + cnt; i-- > first && items[i].time2_ns > after_ns; )
-		if (items[i].time_ns <= items[i].time2_ns &&
+		if (items[i].time_ns <= items[i].time2_ns && (!items[i].sid || items[i].sid == w->iv->sid) &&
 		    w->tl->used_in_walk[i] != *w->tl->walk_no)
 			return &items[i];
 	return NULL;
@@ -119,7 +119,7 @@ static bool follow_creation(struct walk *w)
 		return false;
 	w->tl->used_in_walk[c - w->tl->trace->creations.items] = *w->tl->walk_no;
 	from_ns = c->time_ns > w->iv->start_ns ? c->time_ns : w->iv->start_ns;
-	p = emit(w, from_ns, STATE_QUEUE);
+	p = emit(w, from_ns, !c->sid ? STATE_QUEUE : c->tid == c->tid2 ? STATE_ARRIVED : STATE_HANDED_OVER);
 	if (p)
 		p->fold = FOLD_OTHERS;
 	move_to(w, c->tid, from_ns);
@@ -160,7 +160,7 @@ static void pass_others(struct walk *w, size_t segment)
 					     w->iv->start_ns);
 	const struct segment *s = &w->tl->segments[first];
 	struct piece *p = emit(w, s->start_ns > w->iv->start_ns ? s->start_ns : w->iv->start_ns,
-			       STATE_QUEUE);
+			       w->tl->trace->look.is_one ? others_state(STATE_BUSY, s) : STATE_QUEUE);
 
 	if (!p)
 		return;
@@ -185,7 +185,7 @@ static void step(struct walk *w)
 	const struct segment *s = segment == SEGMENT_NONE ? NULL : &w->tl->segments[segment];
 	int64_t start_ns = w->iv->start_ns;
 
-	w->own = s && s->end_ns >= w->at_ns && s->sid == w->iv->sid;
+	w->own = s && s->end_ns >= w->at_ns && (s->sid == w->iv->sid || s->sid == SID_SHARED);
 	if (!s || s->end_ns < w->at_ns) {
 		emit(w, s && s->end_ns > start_ns ? s->end_ns : start_ns, STATE_OTHER);
 	} else if (!w->own) {

@@ -164,6 +164,17 @@ bool state_has_waker(enum trace_state state)
 	return state != STATE_RUNNING && state != STATE_QUEUE && state != STATE_RUNNABLE;
 }
 
+enum trace_state others_state(enum trace_state folded, const struct segment *s)
+{
+	bool is_others = s && s->sid != SID_NONE;
+
+	if (folded == STATE_QUEUE || folded == STATE_HANDED_OVER)
+		return folded;
+	if (is_others)
+		return STATE_BUSY;
+	return folded == STATE_ARRIVED ? STATE_ARRIVED : STATE_PARKED;
+}
+
 uint32_t timeline_thread(const struct timeline *tl, uint64_t tid)
 {
 	uint64_t number;
@@ -237,8 +248,8 @@ size_t timeline_others_first(const struct timeline *tl, uint32_t thread, size_t 
 	size_t first = tl->threads.items[thread].segments.first;
 
 	for (size_t steps = 0; segment > first && s[segment].start_ns > floor_ns &&
-	     s[segment - 1].end_ns == s[segment].start_ns && s[segment - 1].sid != sid; steps++) {
-		if (steps == OTHERS_STEPS)
+	     s[segment - 1].end_ns == s[segment].start_ns && s[segment - 1].sid != sid && s[segment - 1].sid != SID_SHARED; steps++) {
+		if (steps == OTHERS_STEPS && !tl->trace->look.is_one)
 			return sid_index_others_first(tl, thread, segment, sid);
 		segment--;
 	}

@@ -49,6 +49,9 @@ struct timeline {
 /* Blocked until some thread or device wakes it. */
 bool state_has_waker(enum trace_state state);
 
+/* Of a request: what its thread does in that segment of another's, or nobody's.  folded: the piece's that it is part of. */
+enum trace_state others_state(enum trace_state folded, const struct segment *s);
+
 uint32_t timeline_thread(const struct timeline *tl, uint64_t tid);
 
 /* KIND_THREAD also if it is not recorded. */

@@ -165,6 +165,7 @@ static bool unfold_others(const struct timeline *tl, const struct piece *p, size
 			return false;
 		part.start_ns = from_ns > p->start_ns ? from_ns : p->start_ns;
 		part.meanwhile = is_hole ? STATE_OTHER : s->state;
+		part.state = part.wait = others_state(p->wait, is_hole ? NULL : s);
 		VEC_ADD(out, part);
 		part.end_ns = part.start_ns;
 	}

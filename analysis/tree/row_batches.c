@@ -235,7 +235,7 @@ static uint32_t add_column(struct row_batches *s, struct kind *k, uint32_t place
 	return k->column_of_place[place];
 }
 
-/* Bodies and blames have time of their own; all other nodes have their children's. */
+/* Bodies, and blames with none below them, have time of their own, all others that of their children. */
 static void find_only_children(const struct vtree *v, struct row_batch *b)
 {
 	struct batch_node *nodes = b->nodes.items;
@@ -250,7 +250,7 @@ static void find_only_children(const struct vtree *v, struct row_batch *b)
 	for (uint32_t i = 0; i < b->nodes.cnt; i++) {
 		enum node_kind kind = v->places.items[nodes[i].place].kind;
 
-		if (nodes[i].only_child == UINT32_MAX || kind == NODE_BODY || kind == NODE_BLAME)
+		if (nodes[i].only_child == UINT32_MAX || kind == NODE_BODY)
 			nodes[i].only_child = i;
 	}
 }

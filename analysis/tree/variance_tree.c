@@ -166,8 +166,8 @@ static inline bool is_found(const struct recent_place *r, uint64_t key, uint32_t
 	return r->key == key && r->which == which && r->found;
 }
 
-/* The child for a wait or a blame. */
-static uint32_t other_child_like(struct vtree *v, uint32_t parent, const struct place *like)
+/* Of a wait or a blame. */
+uint32_t vtree_other_child(struct vtree *v, uint32_t parent, const struct place *like)
 {
 	uint64_t key = (uint64_t)parent << 32 | like->function;
 	uint32_t which = (uint32_t)like->device << 24 | (uint32_t)like->kind << 16 | (uint32_t)like->is_wait << 8 | like->wait;
@@ -201,23 +201,7 @@ static uint32_t wait_in(struct vtree *v, uint32_t place, enum trace_state wait)
 		.call_site = CALL_SITE_NONE, .is_wait = true, .wait = wait,
 	};
 
-	return other_child_like(v, place, &like);
-}
-
-static uint32_t blame_of(struct vtree *v, uint32_t wait, uint32_t function, enum trace_state state, enum thread_kind device)
-{
-	bool is_wait = state != STATE_RUNNING;
-	struct place like = {
-		.kind = NODE_BLAME, .function = function, .call_site = CALL_SITE_NONE,
-		.is_wait = is_wait, .wait = is_wait ? state : STATE_RUNNING, .device = device,
-	};
-
-	return other_child_like(v, wait, &like);
-}
-
-static uint32_t blame_in(struct vtree *v, uint32_t wait, uint32_t function, enum trace_state state)
-{
-	return blame_of(v, wait, function, state, KIND_THREAD);
+	return vtree_other_child(v, place, &like);
 }
 
 static uint32_t find_function_in(struct vtree *v, uint32_t place, const struct invocation *i)
@@ -271,6 +255,9 @@ static uint32_t place_of(struct vtree *v, uint32_t inv)
 
 size_t vtree_unfold_limit = 64;
 
+/* Sums do not tell a request that was not read from one whose thread is busy. */
+#define LOOK_UNFOLD_LIMIT ((size_t)1 << 20)
+
 static void place(struct vtree *v, const struct piece *p)
 {
 	if (v->charge == CHARGE_WAITER)
@@ -291,7 +278,7 @@ void vtree_add_row(struct vtree *v, const pieces *path, uint32_t weight)
 		v->unfolded.cnt = 0;
 		if (p->fold == FOLD_NONE)
 			place(v, p);
-		else if (unfold(v->tl, p, vtree_unfold_limit, &v->unfolded))
+		else if (unfold(v->tl, p, v->tl->trace->look.is_one ? LOOK_UNFOLD_LIMIT : vtree_unfold_limit, &v->unfolded))
 			for (size_t j = 0; j < v->unfolded.cnt; j++)
 				place(v, &v->unfolded.items[j]);
 		else
@@ -360,49 +347,31 @@ static void count_instant_calls(struct vtree *v, uint64_t tid, int64_t start_ns,
 			count_call(v, (uint32_t)i);
 }
 
-static uint32_t function_of(const struct vtree *v, uint64_t tid, uint32_t innermost)
-{
-	if (innermost != INVOCATION_NONE)
-		return v->tl->trace->invocations.items[innermost].function;
-	return FUNCTION_OF_DEVICE(timeline_kind(v->tl, tid));	/* of a thread: FUNCTION_NONE */
-}
-
-/* Places [start, end) of a wait: one cut for each function of the charged thread. */
+/* [start, end) of a wait: what the charged thread was doing, one cut a function. */
 static void place_blame(struct vtree *v, uint32_t wait, const struct piece *p, int64_t start_ns,
 			int64_t end_ns)
 {
 	struct stack_walk w;
 
 	if (p->depth == 0) {
-		charge(v, blame_in(v, wait, FUNCTION_NONE, STATE_RUNNING), end_ns - start_ns);
+		charge(v, blame_nobody(v, wait), end_ns - start_ns);
 		return;
 	}
 	for (stack_walk_init(&w, v->tl, p->tid, start_ns, end_ns); stack_walk_next(&w); )
-		charge(v, blame_of(v, wait, function_of(v, p->tid, w.innermost), p->state, p->device),
-		       w.to_ns - w.from_ns);
-}
-
-/* A thread that works for others, or idles, does so in some function, and may be blocked in it. */
-static uint32_t queue_blame_in(struct vtree *v, uint32_t wait, uint32_t function,
-			       enum trace_state state)
-{
-	if (state == STATE_QUEUE || function == FUNCTION_NONE)
-		return blame_in(v, wait, FUNCTION_NONE, STATE_RUNNING);
-	return blame_in(v, wait, function, state);
+		charge(v, blame_at(v, wait, p->tid, w.innermost, p->state, p->device), w.to_ns - w.from_ns);
 }
 
 static void place_queue(struct vtree *v, const struct piece *p)
 {
-	uint32_t wait = wait_in(v, 0, STATE_QUEUE);
+	uint32_t wait = wait_in(v, 0, p->wait);
 	struct stack_walk w;
 
 	if (p->meanwhile == STATE_QUEUE) {
-		charge(v, queue_blame_in(v, wait, FUNCTION_NONE, STATE_QUEUE), p->end_ns - p->start_ns);
+		charge(v, queue_blame_at(v, wait, p->tid, INVOCATION_NONE, STATE_QUEUE), p->end_ns - p->start_ns);
 		return;
 	}
 	for (stack_walk_init(&w, v->tl, p->tid, p->start_ns, p->end_ns); stack_walk_next(&w); )
-		charge(v, queue_blame_in(v, wait, function_of(v, p->tid, w.innermost), p->meanwhile),
-		       w.to_ns - w.from_ns);
+		charge(v, queue_blame_at(v, wait, p->tid, w.innermost, p->meanwhile), w.to_ns - w.from_ns);
 }
 
 /* The stack of the interval's thread: the interval itself, which ends last, then calls from the outermost in.
@@ -487,7 +456,7 @@ static void place_by_waiter(struct vtree *v, const struct piece *p)
 {
 	struct stack_walk w;
 
-	if (p->wait == STATE_QUEUE) {
+	if (state_is_queue(p->wait)) {
 		place_queue(v, p);
 		return;
 	}
@@ -509,7 +478,7 @@ static uint32_t terminal_by_waker(struct vtree *v, uint32_t innermost, enum trac
 {
 	if (state == STATE_RUNNING)
 		return body_of(v, place_of(v, innermost));
-	return blame_in(v, wait_in(v, 0, state), FUNCTION_NONE, STATE_RUNNING);
+	return blame_nobody(v, wait_in(v, 0, state));
 }
 
 static void place_by_waker(struct vtree *v, const struct piece *p)
@@ -533,7 +502,7 @@ static uint64_t key_of(void *arg, uint64_t tid, uint32_t innermost, enum trace_s
 
 	if (v->charge == CHARGE_WAKER)
 		return terminal_by_waker(v, innermost, state);
-	return (uint64_t)device << 48 | (uint64_t)state << 32 | function_of(v, tid, innermost);
+	return blame_key(v, tid, innermost, state, device);
 }
 
 static void place_sums(struct vtree *v, uint32_t wait, const struct piece *p, int64_t start_ns,
@@ -542,16 +511,11 @@ static void place_sums(struct vtree *v, uint32_t wait, const struct piece *p, in
 	past_sum(v->past, p, start_ns, end_ns, &v->sums);
 	for (size_t i = 0; i < v->sums.cnt; i++) {
 		uint64_t key = v->sums.items[i].key;
-		uint32_t function = (uint32_t)key;
-		enum trace_state state = (enum trace_state)(key >> 32 & 0xffff);
-		enum thread_kind device = (enum thread_kind)(key >> 48);
 
 		if (v->charge == CHARGE_WAKER)
 			charge(v, (uint32_t)key, v->sums.items[i].ns);
-		else if (p->fold == FOLD_OTHERS)
-			charge(v, queue_blame_in(v, wait, function, state), v->sums.items[i].ns);
 		else
-			charge(v, blame_of(v, wait, function, state, device), v->sums.items[i].ns);
+			charge(v, blame_of_key(v, wait, key, p->fold == FOLD_OTHERS), v->sums.items[i].ns);
 	}
 }
 
@@ -569,7 +533,7 @@ static void place_folded(struct vtree *v, const struct piece *p)
 		return;
 	}
 	if (p->fold == FOLD_OTHERS) {
-		place_sums(v, wait_in(v, 0, STATE_QUEUE), p, p->start_ns, p->end_ns);
+		place_sums(v, wait_in(v, 0, p->wait), p, p->start_ns, p->end_ns);
 		return;
 	}
 	for (stack_walk_init(&w, v->tl, p->tid, p->start_ns, p->end_ns); stack_walk_next(&w); ) {

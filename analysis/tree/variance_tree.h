@@ -81,6 +81,14 @@ struct vtree {
 };
 
 /* "disk"; NULL: none. */
+/* Blames may stand below blames (place_blame.h): the wait that they are all of, or the place itself if it is none. */
+static inline uint32_t place_blamed_wait(const struct vtree *v, uint32_t place)
+{
+	while (v->places.items[place].kind == NODE_BLAME)
+		place = v->places.items[place].parent;
+	return place;
+}
+
 static inline const char *place_device(const struct place *p)
 {
 	return p->device == KIND_THREAD ? NULL : thread_kind_name(p->device);
@@ -118,5 +126,24 @@ void vtree_divide(struct vtree *v, uint32_t unit);
  * numbers depend on the order of the rows.  Returns the new numbers, [old]; the caller frees them.
  */
 uint32_t *vtree_renumber(struct vtree *v, const struct trace *t);
+
+/* place_blame.c: where time of a wait is charged, by what the one to blame was doing; private to this room. */
+
+/* The wait or blame like that one below parent, made if there is none. */
+uint32_t vtree_other_child(struct vtree *v, uint32_t parent, const struct place *like);
+
+/* Of one in that call; INVOCATION_NONE: in none, then it depends on what the thread is. */
+uint32_t blamed_function(const struct vtree *v, uint64_t tid, uint32_t innermost);
+
+/* What one in that call was doing: running, or blocked in state. */
+uint32_t blame_at(struct vtree *v, uint32_t wait, uint64_t tid, uint32_t innermost, enum trace_state state,
+		  enum thread_kind device);
+/* The same of a thread that works for others, or idles. */
+uint32_t queue_blame_at(struct vtree *v, uint32_t wait, uint64_t tid, uint32_t innermost, enum trace_state state);
+uint32_t blame_nobody(struct vtree *v, uint32_t wait);
+
+/* All that blame_at() is given, as a key of sums; what has the same key has the same place below any wait. */
+uint64_t blame_key(const struct vtree *v, uint64_t tid, uint32_t innermost, enum trace_state state, enum thread_kind device);
+uint32_t blame_of_key(struct vtree *v, uint32_t wait, uint64_t key, bool is_queue);
 
 #endif

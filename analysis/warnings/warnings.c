@@ -515,6 +515,7 @@ void warn(const struct analysis *a, const struct counted_intervals *counted, con
 	warn_reduced(a);
 	warn_off_cpu(a);
 	warn_overloaded(a);
+	warn_look(a);
 	warn_few(a);
 	warn_carriers(a, factors->times);
 	warn_drift(a, factors->times, &drift);

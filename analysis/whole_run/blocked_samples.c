@@ -56,6 +56,10 @@ static enum sample_type type_of(enum trace_state state)
 	case STATE_COND:
 	case STATE_JOIN:
 	case STATE_QUEUE:
+	case STATE_ARRIVED:
+	case STATE_BUSY:
+	case STATE_HANDED_OVER:
+	case STATE_PARKED:
 		return SAMPLE_LOCK;
 	case STATE_RUNNABLE:
 	case STATE_WAKEUP:

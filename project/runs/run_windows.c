@@ -102,6 +102,8 @@ static int open_stream(struct part_reader *p, const struct reader_options *o, st
 		r = TRACE_STREAM_UNFIT;
 		*reterr = (struct diag)DIAG_INIT;
 	}
+	if (r == 0 && k.has_exchanges)	/* whose stacks and requests are looked up from all sides */
+		r = TRACE_STREAM_UNFIT;
 	if (r == 0)
 		r = trace_stream_kernel(p->stream, &k);
 	kernel_release(&k);

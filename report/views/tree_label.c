@@ -50,14 +50,19 @@ static void add_name(struct tree_label *l, char *name)
 	VEC_ADD(&l->names, cleaned(name));
 }
 
-/* From head down to node, which are both functions. */
+/* From head down to node, which are both functions, or both blamed. */
 static void add_chain(struct tree_label *l, const struct findings *f, uint32_t head, uint32_t node,
 		      bool utf8)
 {
 	const struct node *nodes = f->nodes.items;
 
 	for (uint32_t id = node; ; id = nodes[id].parent) {
-		add_name(l, label_among_siblings(f, &nodes[id], utf8));
+		bool is_below = id != head && nodes[id].kind == NODE_BLAME;
+		_cleanup_(freep) char *label = label_among_siblings(f, &nodes[id], utf8);
+
+		/* "by main › serve", and a function whose wait is told is in that name. */
+		if (id == node || nodes[id].kind != NODE_BLAME || nodes[id].function != nodes[node].function || id == head)
+			add_name(l, xstrdup(label + (is_below && starts_with(label, "by ") ? 3 : 0)));
 		if (id == head)
 			break;
 	}
@@ -103,7 +108,7 @@ struct tree_label tree_label_make(const struct findings *f, const struct tree_li
 		add_name(&l, xasprintf("%zu more", line->rest_cnt));
 	else if (n->id == 0)
 		add_name(&l, xstrdup(f->interval.name ? f->interval.name : "interval"));
-	else if (n->kind == NODE_FUNCTION)
+	else if (n->kind == NODE_FUNCTION || line->head != line->node)
 		add_chain(&l, f, line->head, line->node, utf8);
 	else
 		add_node(&l, n, utf8);

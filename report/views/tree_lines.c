@@ -146,9 +146,12 @@ static uint32_t only_child(const struct walk *w, uint32_t parent)
 	return only;
 }
 
+/* A path of functions, or of those to blame. */
 static bool carries(const struct node *head, const struct node *n)
 {
-	return head->kind == NODE_FUNCTION && n->kind == NODE_FUNCTION && head->share > 0 &&
+	bool is_blamed = head->kind == NODE_BLAME && !head->is_wait && n->function;
+
+	return (head->kind == NODE_FUNCTION || is_blamed) && n->kind == head->kind && head->share > 0 &&
 	       n->share >= CHAIN * head->share && head->share >= CHAIN * n->share;
 }
 

@@ -33,7 +33,9 @@ const char *wait_text(enum trace_state wait)
 		WAIT_CLASSES(X)
 #undef X
 		[STATE_RUNNING] = "running time", [STATE_RUNNABLE] = "runnable time", [STATE_WAKEUP] = "wakeup delay",
-		[STATE_OTHER] = "off the CPU, unknown why",
+		[STATE_OTHER] = "off the CPU, unknown why", [STATE_ARRIVED] = "arrived, not read",
+		[STATE_BUSY] = "busy with other requests", [STATE_HANDED_OVER] = "handed over, not taken up",
+		[STATE_PARKED] = "parked",
 	};
 
 	return texts[wait];

@@ -32,6 +32,7 @@
 #include "base/banned.h"
 #include "base/search.h"
 #include "trace/kernel/kernel_merging.h"
+#include "trace/kernel/requests.h"
 
 bool kernel_blocked(const struct kernel_off *o)
 {
@@ -417,6 +418,8 @@ void kernel_merge(struct trace *t, const struct kernel_trace *k)
 	t->kernel_reduced = k->reduced;
 	t->losses.records += k->lost;
 	t->losses.cut_bytes += k->cut_bytes;
+	if (k->has_exchanges)
+		requests_add(t, k, &m.threads);
 	kernel_devices_release(&devices);
 	kernel_merging_release(&m);
 	trace_sort(t);

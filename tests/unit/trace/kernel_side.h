@@ -57,7 +57,7 @@ static struct kernel_off *off(uint32_t tid, int64_t out_ns, int64_t in_ns, int s
 	return o;
 }
 
-static void preempted(uint32_t tid, int64_t out_ns, int64_t in_ns)
+static inline void preempted(uint32_t tid, int64_t out_ns, int64_t in_ns)
 {
 	struct kernel_off *o = off(tid, out_ns, in_ns, 0, 0, WAKER_TASK, 0);
 
@@ -65,7 +65,7 @@ static void preempted(uint32_t tid, int64_t out_ns, int64_t in_ns)
 	o->flags = OFF_PREEMPTED;
 }
 
-static struct trace *unmerged(const char *tuples)
+static inline struct trace *unmerged(const char *tuples)
 {
 	char path[] = "kernel-XXXXXX";
 	const char *paths = path;
@@ -91,7 +91,7 @@ static struct trace *merged(const char *tuples)
 	return t;
 }
 
-static void assert_merged(const char *tuples, const char *expected)
+static inline void assert_merged(const char *tuples, const char *expected)
 {
 	struct trace *t = merged(tuples);
 

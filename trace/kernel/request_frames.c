@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * request_frames.c - functions of stacks: those that the program's own waits are in, and samples.
+ *
+ *	_start;main;serve;__libc_start_call_main;append;pthread_mutex_lock;__lll_lock_wait
+ *	-> main > serve > append > pthread_mutex_lock
+ *
+ * What stands above main, or above a thread's function, is left out; so are functions of system libraries, but for the first
+ * that the innermost function of the program's called, which says what it did; and functions without a name.
+ *
+ * The function that reads requests is found by itself: the outermost one of the stacks that end in a read which is in none of
+ * the stacks in which threads wait for requests.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/banned.h"
+#include "base/map.h"
+#include "base/search.h"
+#include "base/str.h"
+#include "trace/kernel/requests.h"
+
+enum { FRAMES_MAX = 512 };
+
+struct frame {
+	uint32_t name;			/* number in maker.names */
+	bool is_system;
+};
+
+struct text {				/* a stack's, taken apart */
+	struct frame frames[FRAMES_MAX];	/* outermost first */
+	size_t cnt;
+};
+
+struct maker {
+	struct trace *t;
+	const struct kernel_trace *k;
+	struct request_frames *f;
+	struct names *names;
+	struct map *system;		/* number of a name that is of a system library's */
+	struct map *function_of;	/* number of a name -> function plus one */
+	struct map *chain_of;		/* parent << 32 | function -> chain */
+	struct map *idle_names, *votes;	/* by number of a name */
+	struct map *receivers;		/* kernel tids */
+	uint64_t *idle_cnt;		/* by text: waits of threads that have no request */
+	struct text text;
+};
+
+static int hex(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* What only was written so for the sake of the text; what might harm a terminal stays as it is. */
+static void add_name(struct str *to, const char *name, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		int high = name[i] == '%' && i + 2 < len ? hex(name[i + 1]) : -1, low = high < 0 ? -1 : hex(name[i + 2]);
+		char c = low < 0 ? '\0' : (char)(high << 4 | low);
+
+		if (low >= 0 && c >= ' ' && c != 0x7f) {
+			str_addc(to, c);
+			i += 2;
+		} else {
+			str_addc(to, name[i]);
+		}
+	}
+}
+
+static uint32_t number_of(struct maker *m, const char *name, size_t len)
+{
+	_cleanup_(str_release) struct str s = STR_INIT;
+
+	add_name(&s, name, len);
+	return names_add(m->names, str_cstr(&s));
+}
+
+static bool is_named(const char *frame, size_t len)
+{
+	return len && frame[0] != '[' && !(len > 4 && memcmp(frame + len - 4, "_[k]", 4) == 0);
+}
+
+static void take_apart(struct maker *m, const char *text)
+{
+	m->text.cnt = 0;
+	while (*text && m->text.cnt < FRAMES_MAX) {
+		size_t len = strcspn(text, ";"), name = strcspn(text, ";@");
+		uint64_t unused;
+
+		if (is_named(text, name)) {
+			struct frame f = { number_of(m, text, name), false };
+
+			f.is_system = map_get(m->system, f.name, &unused);
+			m->text.frames[m->text.cnt++] = f;
+		}
+		text += len + (text[len] == ';');
+	}
+}
+
+static bool is_called(const struct maker *m, const struct frame *f, const char *name)
+{
+	return strcmp(names_get(m->names, f->name), name) == 0;
+}
+
+/* The first frame of the program's own: main, or a thread's function. */
+static size_t first_own(const struct maker *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->text.cnt; i++)
+		if (is_called(m, &m->text.frames[i], "main"))
+			return i;
+	for (i = 0; i < m->text.cnt && (m->text.frames[i].is_system || is_called(m, &m->text.frames[i], "_start")); i++)
+		;
+	return i;
+}
+
+static uint32_t function_of(struct maker *m, uint32_t name)
+{
+	uint64_t *slot = map_slot(m->function_of, name);
+
+	if (!*slot) {
+		VEC_ADD(&m->t->functions, (struct function){ .name = arena_strdup(m->t->arena, names_get(m->names, name)),
+							     .probed = true });
+		*slot = m->t->functions.cnt;
+	}
+	return (uint32_t)*slot - 1;
+}
+
+static uint32_t chain_of(struct maker *m, uint32_t parent, uint32_t name)
+{
+	uint32_t function = function_of(m, name);
+	uint64_t *slot = map_slot(m->chain_of, (uint64_t)parent << 32 | function);
+
+	if (!*slot) {
+		*slot = m->t->chains.cnt;
+		VEC_ADD(&m->t->chains, (struct chain){ parent, function });
+	}
+	return (uint32_t)*slot;
+}
+
+static size_t last_own(const struct maker *m, size_t first)
+{
+	size_t last = SIZE_MAX;
+
+	for (size_t i = first; i < m->text.cnt; i++)
+		if (!m->text.frames[i].is_system)
+			last = i;
+	return last;
+}
+
+static uint32_t chain_of_text(struct maker *m)
+{
+	size_t first = first_own(m), last = last_own(m, first);
+	uint32_t chain = 0;
+
+	for (size_t i = first; i < m->text.cnt && last != SIZE_MAX && i <= last + 1; i++)
+		if (!m->text.frames[i].is_system || i == last + 1)
+			chain = chain_of(m, chain, m->text.frames[i].name);
+	return chain;
+}
+
+static bool ends_in_read(const struct maker *m)
+{
+	static const char *const reads[] = { "read", "__read", "recv", "__recv", "recvfrom", "__recvfrom", "recvmsg", "__recvmsg",
+					     "readv", "__readv", "__libc_recv", "__libc_read", "__libc_recvmsg" };
+
+	for (size_t i = m->text.cnt; i-- > 0 && m->text.frames[i].is_system; )
+		for (size_t j = 0; j < sizeof(reads) / sizeof(reads[0]); j++)
+			if (is_called(m, &m->text.frames[i], reads[j]))
+				return true;
+	return false;
+}
+
+/* read, recv, poll, select, accept, epoll: what one who has no request waits in. */
+static bool waits_for_requests(const struct kernel_off *o)
+{
+	static const int calls[] = { 0, 7, 19, 23, 43, 45, 47, 232, 270, 271, 281, 288, 299, 441 };
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (o->syscall == calls[i])
+			return o->state && !(o->flags & (OFF_PREEMPTED | OFF_NEW | OFF_IOWAIT));
+	return false;
+}
+
+/* ---- when threads have no request ---- */
+
+struct busy {
+	uint32_t tid;			/* the kernel's */
+	int64_t from_ns, to_ns;
+};
+typedef VEC(struct busy) busy_times;
+
+static int by_tid(const void *a, const void *b)
+{
+	const struct busy *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
+}
+
+/* Joined where they touch. */
+static void find_busy(struct maker *m, const struct request_owner *owners, busy_times *ret)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < m->k->exchanges.cnt; i++) {
+		const struct kernel_exchange *x = &m->k->exchanges.items[i];
+
+		map_set(m->receivers, x->receiver, 1);
+		VEC_ADD(ret, (struct busy){ x->sender, owners[i].from_ns, x->last_send_ns });
+		VEC_ADD(ret, (struct busy){ x->receiver, x->first_read_ns, x->last_read_ns });
+	}
+	if (ret->cnt > 1)
+		qsort(ret->items, ret->cnt, sizeof(*ret->items), by_tid);
+	for (size_t i = 0; i < ret->cnt; i++) {
+		struct busy b = ret->items[i], *before = kept ? &ret->items[kept - 1] : NULL;
+
+		if (before && before->tid == b.tid && before->to_ns >= b.from_ns)
+			before->to_ns = b.to_ns > before->to_ns ? b.to_ns : before->to_ns;
+		else
+			ret->items[kept++] = b;
+	}
+	ret->cnt = kept;
+}
+
+static bool is_busy(const busy_times *all, uint32_t tid, int64_t ns)
+{
+	const struct busy *b = all->items;
+	size_t after = partition_point(i, all->cnt, b[i].tid < tid || (b[i].tid == tid && b[i].from_ns <= ns));
+
+	return after && b[after - 1].tid == tid && b[after - 1].to_ns >= ns;
+}
+
+/* ---- invocations ---- */
+
+static void add_invocations(struct maker *m, uint64_t tid, int64_t start_ns, int64_t end_ns, uint32_t chain)
+{
+	uint32_t path[FRAMES_MAX];
+	size_t depth = 0;
+
+	for (; chain && depth < FRAMES_MAX; chain = m->t->chains.items[chain].parent)
+		path[depth++] = m->t->chains.items[chain].function;
+	while (depth-- > 0)
+		VEC_ADD(&m->t->invocations, (struct invocation){ tid, SID_NONE, path[depth], CALL_SITE_NONE, start_ns, end_ns,
+								 (uint32_t)m->t->invocations.cnt });
+}
+
+static void add_stack(struct maker *m, const struct kernel_threads *x, const struct kernel_stack *s, const struct kernel_off *o)
+{
+	const struct kernel_part *part = kernel_part_at(x, s->tid, s->ns);
+	uint32_t chain = m->f->texts[s->stack].chain;
+
+	if (!part || !chain)
+		return;
+	if (s->reason == STACK_SAMPLE)
+		VEC_ADD(&m->t->samples, (struct stack_sample){ part->tid, s->ns, chain });
+	else if (s->reason == STACK_OUT && o)
+		add_invocations(m, part->tid, o->out_ns, o->in_ns, chain);
+}
+
+/* ---- texts ---- */
+
+static const struct kernel_off *off_of(const struct kernel_trace *k, const struct kernel_stack *s)
+{
+	const struct kernel_off *o = k->offs.items;
+	size_t i = partition_point(j, k->offs.cnt, o[j].tid < s->tid || (o[j].tid == s->tid && o[j].out_ns < s->ns));
+
+	return s->reason == STACK_OUT && i < k->offs.cnt && o[i].tid == s->tid && o[i].out_ns == s->ns ? &o[i] : NULL;
+}
+
+static void count_waits(struct maker *m, const busy_times *busy)
+{
+	for (size_t i = 0; i < m->k->stacks.cnt; i++) {
+		const struct kernel_stack *s = &m->k->stacks.items[i];
+		const struct kernel_off *o = off_of(m->k, s);
+
+		if (o && waits_for_requests(o) && !is_busy(busy, s->tid, s->ns))
+			m->idle_cnt[s->stack]++;
+	}
+}
+
+static void note_idle(struct maker *m, size_t text)
+{
+	m->f->texts[text].is_idle = m->idle_cnt[text] > 0;
+	for (size_t i = 0; m->idle_cnt[text] && i < m->text.cnt; i++)
+		if (!m->text.frames[i].is_system)
+			map_set(m->idle_names, m->text.frames[i].name, 1);
+}
+
+struct vote {
+	uint32_t name;
+	uint64_t cnt;
+};
+
+static bool is_more(uint64_t key, uint64_t value, void *arg)
+{
+	struct vote *best = arg;
+
+	if (value > best->cnt || (value == best->cnt && (uint32_t)key < best->name))
+		*best = (struct vote){ (uint32_t)key, value };
+	return true;
+}
+
+static void find_reader(struct maker *m)
+{
+	struct vote best = { UINT32_MAX, 0 };
+	_cleanup_(freep) uint64_t *cnt = xcalloc(m->k->texts.cnt + 1, sizeof(*cnt));
+	uint64_t unused;
+
+	for (size_t i = 0; i < m->k->stacks.cnt; i++)
+		if (map_get(m->receivers, m->k->stacks.items[i].tid, &unused))
+			cnt[m->k->stacks.items[i].stack]++;
+	for (size_t i = 0; i < m->k->texts.cnt; i++) {
+		if (!cnt[i])
+			continue;
+		take_apart(m, m->k->texts.items[i]);
+		if (!ends_in_read(m) || m->f->texts[i].is_idle)
+			continue;
+		for (size_t j = first_own(m); j < m->text.cnt; j++)
+			if (!m->text.frames[j].is_system && !map_get(m->idle_names, m->text.frames[j].name, &unused)) {
+				*map_slot(m->votes, m->text.frames[j].name) += cnt[i];
+				break;
+			}
+	}
+	map_each(m->votes, is_more, &best);
+	m->f->knows_reader = best.cnt > 0;
+	for (size_t i = 0; best.cnt && i < m->k->texts.cnt; i++) {
+		take_apart(m, m->k->texts.items[i]);
+		for (size_t j = 0; j < m->text.cnt; j++)
+			m->f->texts[i].reads |= m->text.frames[j].name == best.name;
+	}
+}
+
+static void read_texts(struct maker *m, const busy_times *busy)
+{
+	for (size_t i = 0; i < m->k->system.cnt; i++)
+		map_set(m->system, number_of(m, m->k->system.items[i], strlen(m->k->system.items[i])), 1);
+	VEC_ADD(&m->t->chains, (struct chain){ 0, FUNCTION_NONE });
+	count_waits(m, busy);
+	for (size_t i = 0; i < m->k->texts.cnt; i++) {
+		take_apart(m, m->k->texts.items[i]);
+		m->f->texts[i].chain = chain_of_text(m);
+		note_idle(m, i);
+	}
+	find_reader(m);
+}
+
+static void maker_release(struct maker *m)
+{
+	names_free(m->names);
+	map_free(m->system);
+	map_free(m->function_of);
+	map_free(m->chain_of);
+	map_free(m->idle_names);
+	map_free(m->votes);
+	map_free(m->receivers);
+	free(m->idle_cnt);
+}
+
+void request_frames_add(struct request_frames *f, struct trace *t, const struct kernel_trace *k, const struct kernel_threads *x,
+			const struct request_owner *owners)
+{
+	_cleanup_(maker_release) struct maker m = {
+		.t = t, .k = k, .f = f, .names = names_new(), .system = map_new(), .function_of = map_new(), .chain_of = map_new(),
+		.idle_names = map_new(), .votes = map_new(), .receivers = map_new(),
+		.idle_cnt = xcalloc(k->texts.cnt + 1, sizeof(uint64_t)),
+	};
+	busy_times busy = { NULL, 0, 0 };
+
+	f->texts = xcalloc(k->texts.cnt + 1, sizeof(*f->texts));
+	find_busy(&m, owners, &busy);
+	read_texts(&m, &busy);
+	for (size_t i = 0; i < k->stacks.cnt; i++)
+		add_stack(&m, x, &k->stacks.items[i], off_of(k, &k->stacks.items[i]));
+	VEC_RELEASE(&busy);
+}
+
+void request_frames_release(struct request_frames *f)
+{
+	free(f->texts);
+	f->texts = NULL;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * requests.c - exchanges become intervals; requests.h has the rules.
+ */
+#include "trace/kernel/requests.h"
+
+#include <stdio.h>
+#include "base/banned.h"
+#include "base/search.h"
+
+/* An answer that another request overtakes by so much was not waited for: they were sent one after the other. */
+#define OVERTAKEN_NS 200000
+
+static uint32_t name_of_port(struct trace *t, const struct kernel_trace *k, uint32_t port)
+{
+	char name[160];
+
+	if (port < EXCHANGE_PATH)
+		snprintf(name, sizeof(name), "port %u", port);
+	else
+		snprintf(name, sizeof(name), "unix %.140s",
+			 port - EXCHANGE_PATH < k->paths.cnt ? k->paths.items[port - EXCHANGE_PATH] : "(unknown)");
+	return trace_add_string(t, &t->interval_names, name);
+}
+
+static uint64_t first_free_sid(const struct trace *t)
+{
+	uint64_t sid = 0;
+
+	for (size_t i = 0; i < t->intervals.cnt; i++)
+		if (t->intervals.items[i].sid > sid && t->intervals.items[i].sid < SID_SHARED)
+			sid = t->intervals.items[i].sid;
+	for (size_t i = 0; i < t->segments.cnt; i++)
+		if (t->segments.items[i].sid > sid && t->segments.items[i].sid < SID_SHARED)
+			sid = t->segments.items[i].sid;
+	return sid + 1;
+}
+
+/* The first wake-up of the thread in (after, before) by that waker, or by anybody (0); INT64_MIN: there is none. */
+static int64_t first_waking(const struct trace *t, uint64_t tid, uint64_t waker, int64_t after_ns, int64_t before_ns)
+{
+	const struct wakeup *w = t->wakeups.items;
+	size_t i = partition_point(j, t->wakeups.cnt, w[j].tid < tid || (w[j].tid == tid && w[j].time_ns <= after_ns));
+
+	for (; i < t->wakeups.cnt && w[i].tid == tid && w[i].time_ns < before_ns; i++)
+		if (!waker || w[i].waker_tid == waker)
+			return w[i].time_ns;
+	return INT64_MIN;
+}
+
+struct answer {				/* the last piece of one, by thread and time */
+	uint64_t tid;
+	int64_t ns;
+};
+typedef VEC(struct answer) answers;
+
+static int by_thread(const void *a, const void *b)
+{
+	const struct answer *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+/* The thread's last answer before that moment. */
+static int64_t answer_before(const answers *all, uint64_t tid, int64_t ns)
+{
+	const struct answer *a = all->items;
+	size_t after = partition_point(i, all->cnt, a[i].tid < tid || (a[i].tid == tid && a[i].ns < ns));
+
+	return after && a[after - 1].tid == tid ? a[after - 1].ns : INT64_MIN;
+}
+
+/* Since when the worker has it. */
+static int64_t taken_up_ns(const struct trace *t, const answers *all, const struct kernel_exchange *x,
+			   const struct request_owner *o)
+{
+	int64_t before_ns = answer_before(all, o->sender, x->first_send_ns), woken_ns;
+
+	if (before_ns > x->last_read_ns)
+		return before_ns;
+	woken_ns = first_waking(t, o->sender, o->receiver, x->last_read_ns, x->first_send_ns);
+	if (woken_ns == INT64_MIN)
+		woken_ns = first_waking(t, o->sender, 0, x->last_read_ns, x->first_send_ns);
+	return woken_ns == INT64_MIN ? x->last_read_ns : woken_ns;
+}
+
+static void add_creation(struct trace *t, uint64_t tid, uint64_t tid2, int64_t ns, int64_t ns2, uint64_t sid)
+{
+	VEC_ADD(&t->creations, (struct creation){ tid, tid2, ns, ns2, NAME_NONE, sid });
+}
+
+static void add_interval(struct trace *t, const struct kernel_trace *k, const struct kernel_exchange *x,
+			 const struct request_owner *o)
+{
+	VEC_ADD(&t->intervals, (struct interval){
+		.sid = o->sid, .name = name_of_port(t, k, x->port), .status = INTERVAL_COMPLETED, .start_tid = o->receiver,
+		.end_tid = o->sender, .start_ns = x->start_ns, .end_ns = x->last_send_ns });
+	VEC_ADD(&t->requests, (struct request){ o->sid, x->connection, x->port < EXCHANGE_PATH ? x->port : 0, x->bytes_in,
+						x->bytes_out });
+	if (x->start_ns < x->first_read_ns)
+		add_creation(t, o->receiver, o->receiver, x->start_ns, x->first_read_ns, o->sid);
+	if (o->sender != o->receiver)
+		add_creation(t, o->receiver, o->sender, x->last_read_ns, o->from_ns, o->sid);
+}
+
+static bool is_whole(const struct kernel_trace *k, const struct kernel_exchange *x)
+{
+	return x->flags & EXCHANGE_ARRIVAL && x->last_read_ns <= x->last_send_ns && x->start_ns >= k->start_ns;
+}
+
+static void find_owners(struct trace *t, const struct kernel_trace *k, struct kernel_threads *threads, struct request_owner *owners)
+{
+	uint64_t sid = first_free_sid(t);
+	answers all = { NULL, 0, 0 };
+
+	for (size_t i = 0; i < k->exchanges.cnt; i++) {
+		const struct kernel_exchange *x = &k->exchanges.items[i];
+
+		owners[i].receiver = kernel_thread_at(threads, x->receiver, x->last_read_ns);
+		owners[i].sender = kernel_thread_at(threads, x->sender, x->last_send_ns);
+		owners[i].sid = is_whole(k, x) ? sid++ : 0;
+		VEC_ADD(&all, (struct answer){ owners[i].sender, x->last_send_ns });
+	}
+	if (all.cnt > 1)
+		qsort(all.items, all.cnt, sizeof(*all.items), by_thread);
+	for (size_t i = 0; i < k->exchanges.cnt; i++)
+		owners[i].from_ns = owners[i].sender == owners[i].receiver ? k->exchanges.items[i].first_read_ns :
+				    taken_up_ns(t, &all, &k->exchanges.items[i], &owners[i]);
+	VEC_RELEASE(&all);
+}
+
+static int by_connection(const void *a, const void *b)
+{
+	const struct kernel_exchange *x = *(struct kernel_exchange *const *)a, *y = *(struct kernel_exchange *const *)b;
+
+	if (x->connection != y->connection)
+		return x->connection < y->connection ? -1 : 1;
+	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+/* Of each connection: what it had besides requests and answers, in turn. */
+static void sum_connections(struct trace *t, const struct kernel_trace *k)
+{
+	size_t cnt = k->exchanges.cnt;
+	const struct kernel_exchange **order = xcalloc(cnt + 1, sizeof(const struct kernel_exchange *));
+
+	for (size_t i = 0; i < cnt; i++)
+		order[i] = &k->exchanges.items[i];
+	if (cnt > 1)
+		qsort(order, cnt, sizeof(*order), by_connection);
+	for (size_t i = 0; i < cnt; i++) {
+		bool is_last = i + 1 == cnt || order[i + 1]->connection != order[i]->connection;
+
+		t->look.answers++;
+		t->look.begun_before += !is_whole(k, order[i]);
+		t->look.connections += is_last;
+		t->look.unsolicited += is_last ? order[i]->unsolicited : 0;
+		if (!is_last && order[i + 1]->start_ns + OVERTAKEN_NS < order[i]->first_send_ns)
+			t->look.several++;
+	}
+	free(order);
+}
+
+void requests_add(struct trace *t, const struct kernel_trace *k, struct kernel_threads *x)
+{
+	_cleanup_(freep) struct request_owner *owners = xcalloc(k->exchanges.cnt + 1, sizeof(*owners));
+	struct request_frames frames = { NULL, false };
+
+	trace_sort(t);
+	t->look.is_one = true;
+	t->look.sample_ns = k->sample_ns;
+	t->look.sample_cost_ns = k->sample_cost_ns;
+	t->look.duration_ns = k->end_ns - k->start_ns;
+	find_owners(t, k, x, owners);
+	sum_connections(t, k);
+	request_frames_add(&frames, t, k, x, owners);
+	request_turns_add(t, k, x, owners, &frames);
+	for (size_t i = 0; i < k->exchanges.cnt; i++)
+		if (owners[i].sid)
+			add_interval(t, k, &k->exchanges.items[i], &owners[i]);
+	t->look.requests = t->requests.cnt;
+	request_frames_release(&frames);
+	trace_sort(t);
+}
