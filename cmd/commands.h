@@ -14,6 +14,7 @@
 	X(start, init)		\
 	X(start, annotate)	\
 	X(start, doctor)	\
+	X(measure, look)	\
 	X(measure, iterate)	\
 	X(measure, build)	\
 	X(measure, record)	\

@@ -28,8 +28,10 @@ static const char *arg_output, *arg_sample, *arg_kernel, *arg_limit, *arg_snapsh
 static struct args arg_keep;
 static unsigned arg_buffer_mib, arg_pid, arg_repeat;
 
+#define REQUESTS_SAMPLES_HZ "997"	/* of no clock's ticks a divisor */
+
 enum { LIMIT_MIN = 1 << 20 };
-static bool arg_ignore_status, arg_start_paused;
+static bool arg_ignore_status, arg_start_paused, arg_requests;
 
 /* --sample, else [record] sample of vprof.conf. */
 static int take_sample(const struct config *c, struct sample *ret)
@@ -63,6 +65,20 @@ static int take_stacks(struct record_options *o)
 	return EXIT_DONE;
 }
 
+/* Requests are told by the kernel's side, and without stacks nobody knows what was in their way. */
+static int take_requests(struct record_options *o)
+{
+	o->requests = arg_requests;
+	if (arg_requests && o->kernel != KERNEL_MODE_REQUIRE)
+		return fail_now(EXIT_USAGE, "vprof record --requests -- COMMAND",
+				"record: --requests is of the kernel's side, which --kernel=%s does without", arg_kernel);
+	if (arg_requests && !arg_stacks)
+		arg_stacks = "user";
+	if (arg_requests && !arg_samples)
+		arg_samples = REQUESTS_SAMPLES_HZ;
+	return take_stacks(o);
+}
+
 /* Of a running process without the runtime only the kernel's side can be recorded. */
 static int take_kernel(struct record_options *o)
 {
@@ -70,10 +86,10 @@ static int take_kernel(struct record_options *o)
 		return fail_now(EXIT_USAGE, "vprof record --kernel=require",
 				"record: --kernel is auto, require or off, not '%s'", arg_kernel);
 	o->kernel_pid = (pid_t)arg_pid;
-	o->kernel_if_alone = arg_pid && !arg_kernel && !arg_stacks && !arg_samples;
-	if (arg_pid && !arg_kernel)
+	o->kernel_if_alone = arg_pid && !arg_kernel && !arg_stacks && !arg_samples && !arg_requests;
+	if ((arg_pid || arg_requests) && !arg_kernel)
 		o->kernel = KERNEL_MODE_REQUIRE;
-	return take_stacks(o);
+	return take_requests(o);
 }
 
 /* Refused where another user could put a link in root's way. */
@@ -210,7 +226,7 @@ static int wait_for_build(const struct args *command, struct diag *reterr)
 /* The kernel's side, and a running process, may be recorded without intervals. */
 static bool asks_for_intervals(const struct args *command)
 {
-	return command->cnt && !arg_pid && !arg_attach && (!arg_kernel || strcmp(arg_kernel, "off") == 0) && !arg_stacks;
+	return command->cnt && !arg_pid && !arg_attach && (!arg_kernel || strcmp(arg_kernel, "off") == 0) && !arg_stacks && !arg_requests;
 }
 
 static int take_options(const struct config *config, struct record_options *o)
@@ -333,6 +349,9 @@ static const struct option_desc record_options[] = {
 	  "with --kernel: record stacks when a thread leaves the CPU or wakes another; user, kernel, both or off (default)" },
 	{ 0, "samples", "HZ", OPT_STR, &arg_samples,
 	  "with --stacks: sample running threads at HZ per CPU (default 250; 0: off)" },
+	{ 0, "requests", NULL, OPT_FLAG, &arg_requests,
+	  "record requests and their answers on sockets that the program accepted, as intervals, by the kernel alone: no build and no "
+	  "annotation (implies --kernel=require --stacks --samples 997)" },
 	{ 0, "buffer", "MIB", OPT_UINT, &arg_buffer_mib, "size of the recording buffer, in MiB" },
 	{ 0, "arena", "DIR|fd", OPT_STR, &arg_arena,
 	  "put the recording buffer in DIR, shared with containers; or pass it as an inherited file descriptor (fd)" },

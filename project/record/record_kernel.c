@@ -58,6 +58,7 @@ int record_kernel_open(const struct record_options *o, uint64_t limit_bytes, con
 		.path = path, .pid = o->kernel_pid, .ring_bytes = ring_bytes(o->buffer_mib),
 		.limit_bytes = limit_bytes, .user_stacks = o->stacks & KERNEL_STACKS_USER,
 		.kernel_stacks = o->stacks & KERNEL_STACKS_KERNEL, .samples_hz = o->samples_hz,
+		.exchanges = o->requests,
 		.or_reduced = o->kernel == KERNEL_MODE_AUTO,
 	};
 	enum kernel_mode mode = o->kernel;
@@ -79,7 +80,7 @@ int record_kernel_open(const struct record_options *o, uint64_t limit_bytes, con
 	return r;
 }
 
-uint64_t record_kernel_close(struct recorder *r)
+uint64_t record_kernel_close(struct recorder *r, const struct record_options *o)
 {
 	struct recorder_stats stats = { 0 };
 	struct diag diag = DIAG_INIT;
@@ -88,6 +89,10 @@ uint64_t record_kernel_close(struct recorder *r)
 		return 0;
 	if (recorder_close(r, &stats, &diag) < 0)
 		warn_line("%s", diag.text);
+	if (o->ret_datagrams)
+		*o->ret_datagrams = stats.datagrams;
+	if (o->ret_asked_others)
+		*o->ret_asked_others = stats.asked_others;
 	if (stats.lost_records)
 		warn_line("the kernel recorder lost %llu of %llu records: --buffer 64 gives it more room",
 			  (unsigned long long)stats.lost_records,

@@ -37,6 +37,6 @@ int record_kernel_open(const struct record_options *o, uint64_t limit_bytes, con
 		       struct recorder **ret, struct diag *reterr);
 
 /* Reports losses.  Returns the number of records; 0 for NULL. */
-uint64_t record_kernel_close(struct recorder *r);
+uint64_t record_kernel_close(struct recorder *r, const struct record_options *o);
 
 #endif

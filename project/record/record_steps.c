@@ -414,7 +414,7 @@ static int run_and_drain(struct store *s, struct run *run, const struct args *co
 	q->no_pause = recorder;
 	if (r == 0)
 		r = drain(drainer, command, o, q, dir, stats, &run->exit_status, reterr);
-	*kernel_records = record_kernel_close(recorder);
+	*kernel_records = record_kernel_close(recorder, o);
 	run->duration_ns = now_ns(CLOCK_MONOTONIC) - started_ns;
 	run->status = r < 0 || (stats->processes == 0 && *kernel_records == 0) ? RUN_FAILED : RUN_RECORDED;
 	run->function_cnt = stats->functions;
