@@ -43,3 +43,105 @@ bool vtree_is_outermost(struct vtree *v, uint32_t parent, uint32_t function)
 	go_to(v, parent);
 	return function >= v->on_path.cnt || v->on_path.items[function] == 0;
 }
+
+/* ---- blames ---- */
+
+/*
+ * The places below a wait: who is to blame for it.
+ *
+ * Of functions with probes it is the innermost one.  Where functions are those of stacks (struct look) it is a path of them,
+ * each a blame below the one before: what one command of a server does is in many small functions, none of which is worth a
+ * word; together they are.
+ *
+ *	main > serve > sort > compare 3 ms, ... > sort > swap 2 ms, ... > get 1 ms
+ *	-> by main > serve 6, below it sort 5 (compare 3, swap 2) and get 1
+ */
+
+uint32_t blamed_function(const struct vtree *v, uint64_t tid, uint32_t innermost)
+{
+	if (innermost != INVOCATION_NONE)
+		return v->tl->trace->invocations.items[innermost].function;
+	return FUNCTION_OF_DEVICE(timeline_kind(v->tl, tid));	/* of a thread: FUNCTION_NONE */
+}
+
+static uint32_t blame_of(struct vtree *v, uint32_t wait, uint32_t function, enum trace_state state, enum thread_kind device)
+{
+	bool is_wait = state != STATE_RUNNING;
+	struct place like = {
+		.kind = NODE_BLAME, .function = function, .call_site = CALL_SITE_NONE,
+		.is_wait = is_wait, .wait = is_wait ? state : STATE_RUNNING, .device = device,
+	};
+
+	return vtree_other_child(v, wait, &like);
+}
+
+static uint32_t blame_in(struct vtree *v, uint32_t wait, uint32_t function, enum trace_state state)
+{
+	return blame_of(v, wait, function, state, KIND_THREAD);
+}
+
+/* The functions around it and itself, the outermost first: each a blame below the one before. */
+static uint32_t blame_path(struct vtree *v, uint32_t wait, uint32_t innermost)
+{
+	const uint32_t *parents = v->tl->parents;
+
+	v->unplaced.cnt = 0;
+	for (uint32_t i = innermost; i != INVOCATION_NONE; i = parents[i])
+		VEC_ADD(&v->unplaced, i);
+	for (size_t i = v->unplaced.cnt; i-- > 0; ) {
+		uint32_t function = v->tl->trace->invocations.items[v->unplaced.items[i]].function;
+
+		if (v->places.items[wait].kind != NODE_BLAME || v->places.items[wait].function != function)
+			wait = blame_in(v, wait, function, STATE_RUNNING);
+	}
+	return wait;
+}
+
+/* Where what one in that call was doing is charged; tid: of its thread. */
+uint32_t blame_at(struct vtree *v, uint32_t wait, uint64_t tid, uint32_t innermost, enum trace_state state,
+			 enum thread_kind device)
+{
+	uint32_t function = blamed_function(v, tid, innermost), path;
+
+	if (!v->tl->trace->look.is_one || innermost == INVOCATION_NONE)
+		return blame_of(v, wait, function, state, device);
+	path = blame_path(v, wait, innermost);
+	return blame_of(v, path, state == STATE_RUNNING ? FUNCTION_NONE : function, state, device);
+}
+
+/* A thread that works for others, or idles, does so in some function, and may be blocked in it.  Of a request that was not
+ * read the thread's wait for requests is no cause. */
+uint32_t queue_blame_at(struct vtree *v, uint32_t wait, uint64_t tid, uint32_t innermost, enum trace_state state)
+{
+	bool is_idle = v->places.items[wait].wait == STATE_ARRIVED && state_has_waker(state);
+
+	if (state == STATE_QUEUE || blamed_function(v, tid, innermost) == FUNCTION_NONE || is_idle)
+		return blame_in(v, wait, FUNCTION_NONE, STATE_RUNNING);
+	return blame_at(v, wait, tid, innermost, state, KIND_THREAD);
+}
+
+uint32_t blame_nobody(struct vtree *v, uint32_t wait)
+{
+	return blame_in(v, wait, FUNCTION_NONE, STATE_RUNNING);
+}
+
+/* In the low half what blame_of_key() has to know of the call: its number where blames are paths. */
+uint64_t blame_key(const struct vtree *v, uint64_t tid, uint32_t innermost, enum trace_state state, enum thread_kind device)
+{
+	bool is_path = v->tl->trace->look.is_one && innermost != INVOCATION_NONE;
+
+	return (uint64_t)device << 48 | (uint64_t)state << 32 | (is_path ? innermost : blamed_function(v, tid, innermost));
+}
+
+uint32_t blame_of_key(struct vtree *v, uint32_t wait, uint64_t key, bool is_queue)
+{
+	uint32_t low = (uint32_t)key;
+	enum trace_state state = (enum trace_state)(key >> 32 & 0xffff);
+	enum thread_kind device = is_queue ? KIND_THREAD : (enum thread_kind)(key >> 48);
+
+	if (is_queue && (state == STATE_QUEUE || low == FUNCTION_NONE))
+		return blame_nobody(v, wait);
+	if (v->tl->trace->look.is_one && low < v->tl->trace->invocations.cnt)
+		return blame_at(v, wait, 0, low, state, device);
+	return blame_of(v, wait, low, state, device);
+}

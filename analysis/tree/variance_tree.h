@@ -81,7 +81,7 @@ struct vtree {
 };
 
 /* "disk"; NULL: none. */
-/* Blames may stand below blames (place_blame.h): the wait that they are all of, or the place itself if it is none. */
+/* Blames may stand below blames (place_path.c): the wait that they are all of, or the place itself if it is none. */
 static inline uint32_t place_blamed_wait(const struct vtree *v, uint32_t place)
 {
 	while (v->places.items[place].kind == NODE_BLAME)
@@ -127,7 +127,7 @@ void vtree_divide(struct vtree *v, uint32_t unit);
  */
 uint32_t *vtree_renumber(struct vtree *v, const struct trace *t);
 
-/* place_blame.c: where time of a wait is charged, by what the one to blame was doing; private to this room. */
+/* place_path.c: where time of a wait is charged, by what the one to blame was doing; private to this room. */
 
 /* The wait or blame like that one below parent, made if there is none. */
 uint32_t vtree_other_child(struct vtree *v, uint32_t parent, const struct place *like);
