@@ -81,7 +81,7 @@ static int refuse_options(const struct import_format *chosen)
 		const struct import_format *f = formats[i];
 		_cleanup_(str_release) struct str names = STR_INIT;
 
-		if (f == chosen || !f->has_options || !f->has_options())
+		if (f == chosen || f->options == chosen->options || !f->has_options || !f->has_options())
 			continue;
 		for (const struct option_desc *o = f->options; o->help; o++)
 			str_addf(&names, "%s--%s", o == f->options ? "" : o[1].help ? ", " : " and ", o->long_name);
@@ -154,7 +154,8 @@ static const struct option_desc *import_options(void)
 		{ 'o', "output", "NAME", OPT_STR, &arg_output, "name the run, in addition to its number" },
 		OPT_END });
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
-		option_table_add(&table, formats[i]->options);
+		if (i == 0 || formats[i]->options != formats[i - 1]->options)	/* several share some: they stand side by side */
+			option_table_add(&table, formats[i]->options);
 	return option_table_end(&table);
 }
 

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * import_csv.c - `vprof import --from csv`: columns interval,part,nanoseconds, a line for each interval and part of its latency.
+ *
+ *	interval,part,nanoseconds
+ *	1,parse,1200
+ *	1,wait:lock,800
+ *	2,parse,1100
+ *
+ * Parts of an interval add up to it.  A part "wait:CLASS" is a wait, "other" is time in no function, any other is a function.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "cmd/formats/import_format.h"
+#include "cmd/formats/spans.h"
+#include "cmd/messages.h"
+
+#define LATENCY_MAX (INT64_C(1) << 60)
+
+struct row {
+	const char *part;
+	int64_t ns;
+	size_t first;			/* row with which its interval began */
+	size_t order;
+};
+
+struct table {
+	const char *path;
+	unsigned long line;
+	int columns[3];			/* where interval, part and nanoseconds are */
+	struct arena *arena;
+	struct names *intervals;
+	VEC(struct row) rows;
+};
+
+static int wrong(const struct table *t, const char *what, struct diag *reterr)
+{
+	return diag_set(reterr, EXIT_DATA, -EBADMSG, "%s:%lu: %s", t->path, t->line, what);
+}
+
+/* RFC 4180, without line feeds in a field.  Cuts the line into fields in its place; their number, or -1. */
+static int split(char *line, char **fields, int most)
+{
+	int cnt = 0;
+
+	for (char *in = line;; in++) {
+		char *out = in;
+
+		if (cnt == most)
+			return -1;
+		fields[cnt++] = in;
+		if (*in == '"') {
+			for (in++; *in && !(*in == '"' && in[1] != '"'); in++) {
+				in += *in == '"';
+				*out++ = *in;
+			}
+			if (*in++ != '"' || (*in && *in != ','))
+				return -1;
+		} else {
+			in += strcspn(in, ",");
+			out = in;
+		}
+		if (!*in) {
+			*out = '\0';
+			return cnt;
+		}
+		*out = '\0';
+	}
+}
+
+static int read_head(struct table *t, char **fields, int cnt, struct diag *reterr)
+{
+	static const char *const names[] = { "interval", "part", "nanoseconds" };
+
+	for (int k = 0; k < 3; k++) {
+		t->columns[k] = -1;
+		for (int i = 0; i < cnt; i++)
+			if (strcmp(fields[i], names[k]) == 0)
+				t->columns[k] = i;
+		if (t->columns[k] < 0)
+			return wrong(t, "the first line names the columns, interval,part,nanoseconds among them", reterr);
+	}
+	return 0;
+}
+
+static int read_row(struct table *t, char **fields, int cnt, struct diag *reterr)
+{
+	struct row row = { .order = t->rows.cnt };
+	const char *number;
+	char *end;
+
+	for (int k = 0; k < 3; k++)
+		if (t->columns[k] >= cnt)
+			return wrong(t, "a field is missing", reterr);
+	number = fields[t->columns[2]];
+	errno = 0;
+	row.ns = strtoll(number, &end, 10);
+	if (*number < '0' || *number > '9' || *end || errno || row.ns > LATENCY_MAX)
+		return wrong(t, "nanoseconds is a whole number of them", reterr);
+	if (!*fields[t->columns[0]] || !*fields[t->columns[1]])
+		return wrong(t, "the interval, or the part, has no name", reterr);
+	row.first = names_add(t->intervals, fields[t->columns[0]]);
+	row.part = arena_strdup(t->arena, fields[t->columns[1]]);
+	VEC_ADD(&t->rows, row);
+	return 0;
+}
+
+static int read_lines(struct table *t, char *text, struct diag *reterr)
+{
+	char *fields[64], *next = text;
+	int e = 0;
+
+	t->line = 0;
+	while (e == 0 && next && *next) {
+		char *line = next;
+		size_t len = strcspn(line, "\n");
+		int cnt;
+
+		next = line[len] ? line + len + 1 : NULL;
+		line[len] = '\0';
+		if (len && line[len - 1] == '\r')
+			line[len - 1] = '\0';
+		t->line++;
+		if (!*line)
+			continue;
+		cnt = split(line, fields, (int)ARRAY_SIZE(fields));
+		if (cnt < 0)
+			return wrong(t, "a quoted field does not end, or there are more than 64", reterr);
+		e = t->line == 1 ? read_head(t, fields, cnt, reterr) : read_row(t, fields, cnt, reterr);
+	}
+	if (e == 0 && t->line == 0)
+		e = wrong(t, "the file is empty", reterr);
+	return e;
+}
+
+static int by_interval(const void *pa, const void *pb)
+{
+	const struct row *a = pa, *b = pb;
+
+	if (a->first != b->first)
+		return a->first < b->first ? -1 : 1;
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+static int add_part(struct trace *t, struct map *functions, uint64_t tid, uint64_t sid, const struct row *r, int64_t at_ns,
+		    struct diag *reterr)
+{
+	enum trace_state state = STATE_RUNNING;
+	bool is_wait = starts_with(r->part, "wait:");
+
+	if (is_wait && (!trace_state_parse(r->part + 5, &state) || state == STATE_WAKEUP))
+		return diag_set(reterr, EXIT_DATA, -EBADMSG, "part '%s': there is no such class of waits", r->part);
+	if (r->ns == 0)
+		return 0;
+	VEC_ADD(&t->segments, (struct segment){ .tid = tid, .sid = sid, .start_ns = at_ns, .end_ns = at_ns + r->ns, .state = state });
+	if (!is_wait && strcmp(r->part, "other") != 0)
+		VEC_ADD(&t->invocations, (struct invocation){
+			.tid = tid, .sid = sid, .function = spans_function(t, functions, r->part), .call_site = CALL_SITE_NONE,
+			.start_ns = at_ns, .end_ns = at_ns + r->ns, .order = (uint32_t)t->invocations.cnt });
+	return 0;
+}
+
+/* All on one thread, one interval after the other. */
+static int make_trace(struct table *t, struct trace **ret, struct diag *reterr)
+{
+	_cleanup_(trace_freep) struct trace *made = trace_new();
+	_cleanup_(map_freep) struct map *functions = map_new();
+	int64_t at_ns = 1;
+	int e = 0;
+
+	if (t->rows.cnt > 1)
+		qsort(t->rows.items, t->rows.cnt, sizeof(*t->rows.items), by_interval);
+	for (size_t i = 0, end; e == 0 && i < t->rows.cnt; i = end) {
+		int64_t start_ns = at_ns;
+		uint64_t sid = made->intervals.cnt + 1;
+
+		for (end = i; e == 0 && end < t->rows.cnt && t->rows.items[end].first == t->rows.items[i].first; end++) {
+			if (t->rows.items[end].ns > LATENCY_MAX - at_ns)
+				return diag_set(reterr, EXIT_DATA, -EBADMSG, "%s: the times together are longer than 36 years", t->path);
+			e = add_part(made, functions, 1, sid, &t->rows.items[end], at_ns, reterr);
+			at_ns += t->rows.items[end].ns;
+		}
+		spans_add_interval(made, import_interval ? import_interval : "interval", 1, start_ns, at_ns);
+		at_ns++;
+	}
+	if (e < 0)
+		return e;
+	if (made->intervals.cnt == 0)
+		return diag_set(reterr, EXIT_NO_EVIDENCE, -ENODATA, "%s: there is no line of an interval", t->path);
+	note_line("found %zu intervals with %zu parts, %zu of them functions", made->intervals.cnt, t->rows.cnt, made->functions.cnt);
+	note_line("that allows summary, variance-tree, factors, causes, tail and execution-table; in which order the parts came, and who woke "
+		  "whom, is not in it");
+	*ret = TAKE_PTR(made);
+	return 0;
+}
+
+static int read_csv(const char *const *paths, size_t cnt, struct trace **ret, struct diag *reterr)
+{
+	struct table t = { .arena = arena_new(), .intervals = names_new() };
+	int e = 0;
+
+	if (import_start || import_end)
+		e = diag_set(reterr, EXIT_USAGE, -EINVAL, "import: a csv has its intervals in a column: --start and --end are not for it");
+	for (size_t i = 0; e == 0 && i < cnt; i++) {
+		_cleanup_(freep) char *text = NULL;
+		size_t len;
+
+		t.path = paths[i];
+		e = spans_read_file(paths[i], &text, &len, reterr);
+		if (e == 0 && strlen(text) != len)
+			e = diag_set(reterr, EXIT_DATA, -EBADMSG, "%s:1: a byte 0 is in it, which no text has", paths[i]);
+		if (e == 0)
+			e = read_lines(&t, text, reterr);
+	}
+	if (e == 0)
+		e = make_trace(&t, ret, reterr);
+	VEC_RELEASE(&t.rows);
+	names_free(t.intervals);
+	arena_free(t.arena);
+	return e;
+}
+
+const struct import_format import_csv = {
+	.name = "csv", .help = "columns interval,part,nanoseconds", .read = read_csv,
+	.options = import_span_options, .has_options = import_span_options_given,
+	.example = "vprof import --from csv --interval request FILE",
+};

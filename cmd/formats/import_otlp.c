@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * import_otlp.c - `vprof import --from otlp`: spans of OpenTelemetry as JSON, a TracesData in the file or in each line.
+ *
+ * An interval is a span without a parent, or each of --interval NAME.  Its critical path goes backward from its end: the child that
+ * ended last, then the one that ended last before that one began, and so on down; what is left is the span's own.  So children that
+ * ran beside others count only where nothing else was waited for.  Times of a child are cut to its parent's: clocks of hosts differ.
+ *
+ *	root 0..10, a 1..6, b 2..9	path: root 0..2, b 2..9, root 9..10
+ *
+ * With more than one service a function is "service/span".
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/map.h"
+#include "cmd/formats/import_format.h"
+#include "cmd/formats/spans.h"
+
+enum { DEPTH_MAX = 500 };		/* spans inside each other; deeper ones are their parents' own time */
+
+struct ospan {
+	const char *name, *service;
+	uint64_t id, parent;		/* of trace and span together; parent 0: none */
+	int64_t start_ns, end_ns;
+	uint32_t first_child, next;	/* UINT32_MAX: none */
+};
+
+struct otlp {
+	struct spans counts;		/* its arena, and what was not believed */
+	VEC(struct ospan) spans;
+	const char *path;
+	unsigned long line;
+	const char *first_service;
+	bool has_services;		/* more than one */
+	struct map *functions;
+};
+
+static int wrong(const struct otlp *o, const char *what, struct diag *reterr)
+{
+	return diag_set(reterr, EXIT_DATA, -EBADMSG, "%s:%lu: %s", o->path, o->line, what);
+}
+
+/* 64-bit numbers are texts in this JSON. */
+static bool to_ns(const json_t *v, int64_t *ret)
+{
+	const char *text = json_string_value(v);
+	char *end;
+
+	if (json_is_integer(v)) {
+		*ret = json_integer_value(v);
+		return *ret >= 0;
+	}
+	if (!text || *text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*ret = strtoll(text, &end, 10);
+	return !*end && errno == 0;
+}
+
+/* 0: none, or all zeros. */
+static uint64_t id_of(const char *trace, const char *span)
+{
+	if (!span || !span[strspn(span, "0")])
+		return 0;
+	return hash_str(hash_str(0, trace), span) | 1;
+}
+
+static int read_span(struct otlp *o, const json_t *j, const char *service, struct diag *reterr)
+{
+	const char *trace = json_string_value(json_object_get(j, "traceId")), *name = json_string_value(json_object_get(j, "name"));
+	struct ospan s = { .first_child = UINT32_MAX, .next = UINT32_MAX };
+
+	if (!json_is_object(j) || !trace || !name || !*name)
+		return wrong(o, "a span needs \"traceId\" and \"name\"", reterr);
+	s.id = id_of(trace, json_string_value(json_object_get(j, "spanId")));
+	s.parent = id_of(trace, json_string_value(json_object_get(j, "parentSpanId")));
+	if (!s.id)
+		return wrong(o, "a span needs a \"spanId\" other than zeros", reterr);
+	if (!to_ns(json_object_get(j, "startTimeUnixNano"), &s.start_ns))
+		return wrong(o, "\"startTimeUnixNano\" is no number of nanoseconds", reterr);
+	if (!to_ns(json_object_get(j, "endTimeUnixNano"), &s.end_ns) || s.end_ns == 0) {
+		o->counts.open++;
+		return 0;
+	}
+	if (s.end_ns < s.start_ns) {
+		o->counts.unmatched_ends++;
+		return 0;
+	}
+	s.name = arena_strdup(o->counts.arena, name);
+	s.service = service;
+	VEC_ADD(&o->spans, s);
+	return 0;
+}
+
+static const char *service_of(struct otlp *o, const json_t *resource_spans)
+{
+	const json_t *attributes = json_object_get(json_object_get(resource_spans, "resource"), "attributes");
+	const char *service = "";
+
+	for (size_t i = 0; i < json_array_size(attributes); i++) {
+		const json_t *a = json_array_get(attributes, i);
+		const char *key = json_string_value(json_object_get(a, "key"));
+		const char *value = json_string_value(json_object_get(json_object_get(a, "value"), "stringValue"));
+
+		if (key && value && strcmp(key, "service.name") == 0)
+			service = arena_strdup(o->counts.arena, value);
+	}
+	if (o->first_service && strcmp(o->first_service, service) != 0)
+		o->has_services = true;
+	o->first_service = service;
+	return service;
+}
+
+static int read_document(struct otlp *o, const json_t *root, struct diag *reterr)
+{
+	const json_t *list = json_object_get(root, "resourceSpans");
+	int e = 0;
+
+	if (!json_is_array(list))
+		return wrong(o, "an object with \"resourceSpans\" was expected", reterr);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *of = json_array_get(list, i), *scopes = json_object_get(of, "scopeSpans");
+		const char *service = service_of(o, of);
+
+		for (size_t k = 0; k < json_array_size(scopes); k++) {
+			const json_t *spans = json_object_get(json_array_get(scopes, k), "spans");
+
+			for (size_t n = 0; e == 0 && n < json_array_size(spans); n++)
+				e = read_span(o, json_array_get(spans, n), service, reterr);
+		}
+	}
+	return e;
+}
+
+/* One document, or one a line. */
+static int read_text(struct otlp *o, char *text, size_t len, struct diag *reterr)
+{
+	json_error_t error;
+	json_t *root = json_loadb(text, len, 0, &error);
+	int e = 0;
+
+	o->line = 1;
+	if (root) {
+		e = read_document(o, root, reterr);
+		json_decref(root);
+		return e;
+	}
+	for (char *line = text; e == 0 && line < text + len; o->line++) {
+		size_t bytes = strcspn(line, "\n");
+
+		if (strspn(line, " \t\r") < bytes) {
+			root = json_loadb(line, bytes, 0, &error);
+			e = root ? read_document(o, root, reterr) :
+				   diag_set(reterr, EXIT_DATA, -EBADMSG, "%s:%lu: no JSON: %s", o->path, o->line, error.text);
+			json_decref(root);
+		}
+		line += bytes + 1;
+	}
+	return e;
+}
+
+/* ---- critical paths ---- */
+
+static void link_children(struct otlp *o)
+{
+	_cleanup_(map_freep) struct map *index = map_new();
+	uint64_t parent;
+
+	for (size_t i = 0; i < o->spans.cnt; i++)
+		map_set(index, o->spans.items[i].id, i);
+	for (size_t i = 0; i < o->spans.cnt; i++) {
+		struct ospan *s = &o->spans.items[i];
+
+		if (!s->parent || !map_get(index, s->parent, &parent) || parent == i) {
+			s->parent = 0;
+			continue;
+		}
+		s->next = o->spans.items[parent].first_child;
+		o->spans.items[parent].first_child = (uint32_t)i;
+	}
+}
+
+static uint32_t function_of(struct otlp *o, struct trace *t, const struct ospan *s)
+{
+	_cleanup_(freep) char *name = o->has_services && *s->service ? xasprintf("%s/%s", s->service, s->name) : xstrdup(s->name);
+
+	return spans_function(t, o->functions, name);
+}
+
+static void walk(struct otlp *o, struct trace *t, uint64_t sid, const struct ospan *s, int64_t from_ns, int64_t until_ns, int depth);
+
+/* The child that ended last by then; NULL: none did. */
+static const struct ospan *last_child(const struct otlp *o, const struct ospan *s, int64_t from_ns, int64_t until_ns, int64_t parent_end_ns)
+{
+	const struct ospan *best = NULL;
+	int64_t best_end = 0;
+
+	for (uint32_t i = s->first_child; i != UINT32_MAX; i = o->spans.items[i].next) {
+		const struct ospan *c = &o->spans.items[i];
+		int64_t end_ns = c->end_ns > parent_end_ns ? parent_end_ns : c->end_ns;
+
+		if (end_ns <= from_ns || end_ns > until_ns || c->start_ns >= end_ns)
+			continue;
+		if (!best || end_ns > best_end || (end_ns == best_end && c->start_ns < best->start_ns)) {
+			best = c;
+			best_end = end_ns;
+		}
+	}
+	return best;
+}
+
+static void walk(struct otlp *o, struct trace *t, uint64_t sid, const struct ospan *s, int64_t from_ns, int64_t until_ns, int depth)
+{
+	const struct ospan *c;
+	int64_t at_ns = until_ns;
+
+	VEC_ADD(&t->invocations, (struct invocation){
+		.tid = sid, .sid = sid, .function = function_of(o, t, s), .call_site = CALL_SITE_NONE, .start_ns = from_ns,
+		.end_ns = until_ns, .order = (uint32_t)t->invocations.cnt });
+	while (depth < DEPTH_MAX && at_ns > from_ns && (c = last_child(o, s, from_ns, at_ns, until_ns))) {
+		int64_t end_ns = c->end_ns > until_ns ? until_ns : c->end_ns;
+		int64_t start_ns = c->start_ns < from_ns ? from_ns : c->start_ns;
+
+		o->counts.crossing += end_ns != c->end_ns || start_ns != c->start_ns;
+		walk(o, t, sid, c, start_ns, end_ns, depth + 1);
+		at_ns = start_ns;
+	}
+}
+
+static void add_interval(struct otlp *o, struct trace *t, const struct ospan *s, int64_t base_ns)
+{
+	uint64_t sid = spans_add_interval(t, s->name, t->intervals.cnt + 1, s->start_ns, s->end_ns);
+	size_t first = t->invocations.cnt;
+
+	walk(o, t, sid, s, s->start_ns, s->end_ns, 0);
+	if (s->end_ns > s->start_ns)
+		VEC_ADD(&t->segments, (struct segment){ .tid = sid, .sid = sid, .start_ns = s->start_ns - base_ns,
+							.end_ns = s->end_ns - base_ns, .state = STATE_RUNNING });
+	t->intervals.items[sid - 1].start_ns -= base_ns;
+	t->intervals.items[sid - 1].end_ns -= base_ns;
+	for (size_t i = first; i < t->invocations.cnt; i++) {
+		t->invocations.items[i].start_ns -= base_ns;
+		t->invocations.items[i].end_ns -= base_ns;
+	}
+}
+
+static int make_trace(struct otlp *o, struct trace **ret, struct diag *reterr)
+{
+	_cleanup_(trace_freep) struct trace *t = trace_new();
+	int64_t base_ns = INT64_MAX;
+
+	link_children(o);
+	for (size_t i = 0; i < o->spans.cnt; i++)
+		base_ns = o->spans.items[i].start_ns < base_ns ? o->spans.items[i].start_ns : base_ns;
+	for (size_t i = 0; i < o->spans.cnt; i++) {
+		const struct ospan *s = &o->spans.items[i];
+
+		if (import_interval ? strcmp(s->name, import_interval) == 0 : s->parent == 0)
+			add_interval(o, t, s, base_ns);
+	}
+	if (t->intervals.cnt == 0) {
+		diag_set(reterr, EXIT_NO_EVIDENCE, -ENODATA, "none of the %zu spans %s%s%s", o->spans.cnt,
+			 import_interval ? "is named '" : "has no parent and an end", import_interval ? import_interval : "",
+			 import_interval ? "'" : "");
+		return diag_remedy(reterr, -ENODATA, "vprof import --from otlp --interval NAME FILE: NAME of spans that are there");
+	}
+	o->counts.list.cnt = o->spans.cnt;
+	spans_tell(&o->counts, "spans", t);
+	o->counts.list.cnt = 0;
+	*ret = TAKE_PTR(t);
+	return 0;
+}
+
+static int read_otlp(const char *const *paths, size_t cnt, struct trace **ret, struct diag *reterr)
+{
+	struct otlp o = { .functions = map_new() };
+	int e = 0;
+
+	spans_init(&o.counts);
+	if (import_start || import_end)
+		e = diag_set(reterr, EXIT_USAGE, -EINVAL, "import: spans of otlp have a beginning and an end: give --interval NAME");
+	for (size_t i = 0; e == 0 && i < cnt; i++) {
+		_cleanup_(freep) char *text = NULL;
+		size_t len;
+
+		o.path = paths[i];
+		e = spans_read_file(paths[i], &text, &len, reterr);
+		if (e == 0)
+			e = read_text(&o, text, len, reterr);
+	}
+	if (e == 0)
+		e = make_trace(&o, ret, reterr);
+	VEC_RELEASE(&o.spans);
+	map_free(o.functions);
+	spans_release(&o.counts);
+	return e;
+}
+
+const struct import_format import_otlp = {
+	.name = "otlp", .help = "spans of OpenTelemetry as JSON, or JSON lines", .read = read_otlp,
+	.options = import_span_options, .has_options = import_span_options_given,
+	.example = "vprof import --from otlp --interval NAME FILE",
+};

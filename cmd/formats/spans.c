@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * spans.c - spans of threads as intervals, invocations and running segments.
+ *
+ * Example, --interval request: request 0..10 and in it parse 1..4 and send 6..9 are an interval of 10, of which parse has 3, send 3.
+ */
+#include "cmd/formats/spans.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/file.h"
+#include "base/map.h"
+#include "cmd/messages.h"
+
+const char *import_interval, *import_start, *import_end;
+
+const struct option_desc import_span_options[] = {
+	{ 0, "interval", "NAME", OPT_STR, &import_interval, "chrome-trace, otlp: each span of that name is an interval; csv: the intervals' name" },
+	{ 0, "start", "FUNC", OPT_STR, &import_start, "chrome-trace: an interval begins where FUNC begins" },
+	{ 0, "end", "FUNC", OPT_STR, &import_end, "chrome-trace: ... and ends where the next FUNC of its thread ends" },
+	OPT_END
+};
+
+bool import_span_options_given(void)
+{
+	return import_interval || import_start || import_end;
+}
+
+void spans_init(struct spans *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->arena = arena_new();
+}
+
+void spans_release(struct spans *s)
+{
+	VEC_RELEASE(&s->list);
+	arena_free(s->arena);
+}
+
+void spans_add(struct spans *s, const char *name, uint64_t tid, int64_t start_ns, int64_t end_ns)
+{
+	VEC_ADD(&s->list, (struct span){ arena_strdup(s->arena, name), tid, start_ns, end_ns, s->list.cnt });
+}
+
+int spans_read_file(const char *path, char **ret, size_t *ret_len, struct diag *reterr)
+{
+	int r = file_read_given(path, ret, ret_len);
+
+	return r < 0 ? diag_set(reterr, EXIT_DATA, r, "cannot read '%s': %s", path, file_why(r)) : 0;
+}
+
+uint32_t spans_function(struct trace *t, struct map *numbers, const char *name)
+{
+	uint64_t *slot = map_slot(numbers, hash_str(0, name));
+
+	while (*slot && strcmp(t->functions.items[*slot - 1].name, name) != 0)
+		slot = map_slot(numbers, hash_str(*slot, name));
+	if (*slot == 0) {
+		VEC_ADD(&t->functions, (struct function){ .name = arena_strdup(t->arena, name), .probed = true });
+		*slot = t->functions.cnt;
+	}
+	return (uint32_t)*slot - 1;
+}
+
+uint64_t spans_add_interval(struct trace *t, const char *name, uint64_t tid, int64_t start_ns, int64_t end_ns)
+{
+	uint64_t sid = t->intervals.cnt + 1;
+
+	VEC_ADD(&t->intervals, (struct interval){
+		.sid = sid, .name = trace_add_string(t, &t->interval_names, name), .status = INTERVAL_COMPLETED,
+		.start_tid = tid, .end_tid = tid, .start_ns = start_ns, .end_ns = end_ns });
+	return sid;
+}
+
+/* Threads, then outer ones first. */
+static int by_nesting(const void *pa, const void *pb)
+{
+	const struct span *a = pa, *b = pb;
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	if (a->end_ns != b->end_ns)
+		return a->end_ns > b->end_ns ? -1 : 1;
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+struct making {
+	struct trace *t;
+	struct map *functions;
+	struct spans *s;
+	VEC(size_t) around;		/* indexes of the spans under way */
+	uint64_t sid;			/* of the interval under way on the thread, or SID_NONE */
+	int64_t sid_until_ns;
+	size_t begun;			/* --start: the span with which one began; SIZE_MAX: none */
+};
+
+static bool is_interval(const struct making *m, const struct span *x)
+{
+	if (import_start)
+		return false;
+	return import_interval ? strcmp(x->name, import_interval) == 0 : m->around.cnt == 0;
+}
+
+static void begin_interval(struct making *m, const char *name, uint64_t tid, int64_t start_ns, int64_t end_ns)
+{
+	m->sid = spans_add_interval(m->t, name, tid, start_ns, end_ns);
+	m->sid_until_ns = end_ns;
+	if (end_ns > start_ns)
+		VEC_ADD(&m->t->segments, (struct segment){ .tid = tid, .sid = m->sid, .start_ns = start_ns, .end_ns = end_ns,
+							   .state = STATE_RUNNING });
+}
+
+/* The end of the next --end span on that thread that ends after the start. */
+static bool find_end(const struct making *m, size_t from, int64_t *ret_ns)
+{
+	const struct span *x = &m->s->list.items[from];
+
+	for (size_t i = from; i < m->s->list.cnt && m->s->list.items[i].tid == x->tid; i++)
+		if (strcmp(m->s->list.items[i].name, import_end) == 0) {
+			*ret_ns = m->s->list.items[i].end_ns;
+			return true;
+		}
+	return false;
+}
+
+static void take_span(struct making *m, size_t at)
+{
+	struct span *x = &m->s->list.items[at];
+	int64_t end_ns;
+
+	while (m->around.cnt && m->s->list.items[m->around.items[m->around.cnt - 1]].end_ns <= x->start_ns)
+		m->around.cnt--;
+	if (m->around.cnt && x->end_ns > m->s->list.items[m->around.items[m->around.cnt - 1]].end_ns) {
+		x->end_ns = m->s->list.items[m->around.items[m->around.cnt - 1]].end_ns;
+		m->s->crossing++;
+	}
+	if (m->sid != SID_NONE && x->start_ns >= m->sid_until_ns)
+		m->sid = SID_NONE;
+	if (m->sid == SID_NONE && is_interval(m, x))
+		begin_interval(m, x->name, x->tid, x->start_ns, x->end_ns);
+	if (m->sid == SID_NONE && import_start && strcmp(x->name, import_start) == 0 && find_end(m, at, &end_ns))
+		begin_interval(m, import_start, x->tid, x->start_ns, end_ns);
+	VEC_ADD(&m->t->invocations, (struct invocation){
+		.tid = x->tid, .sid = m->sid, .function = spans_function(m->t, m->functions, x->name), .call_site = CALL_SITE_NONE,
+		.start_ns = x->start_ns, .end_ns = x->end_ns, .order = (uint32_t)m->t->invocations.cnt });
+	VEC_ADD(&m->around, at);
+}
+
+/* The name of an interval is no function of its own. */
+static int no_interval(const struct spans *s, struct diag *reterr)
+{
+	const char *wanted = import_interval ? import_interval : import_start;
+
+	if (wanted)
+		diag_set(reterr, EXIT_NO_EVIDENCE, -ENODATA, "none of the %zu spans is named '%s'%s%s", s->list.cnt, wanted,
+			 import_end ? " and is followed by an end of " : "", import_end ? import_end : "");
+	else
+		diag_set(reterr, EXIT_NO_EVIDENCE, -ENODATA, "there is no span with a beginning and an end");
+	return diag_remedy(reterr, -ENODATA, "vprof import --from FORMAT --interval NAME FILE: NAME of spans that are there");
+}
+
+void spans_tell(const struct spans *s, const char *what, const struct trace *t)
+{
+	note_line("found %zu %s, %zu functions, %zu intervals; not believed: %" PRIu64 " ends without a beginning, %" PRIu64
+		  " beginnings without an end, %" PRIu64 " cut at the end of the one around", s->list.cnt, what, t->functions.cnt,
+		  t->intervals.cnt, s->unmatched_ends, s->open, s->crossing);
+	note_line("that allows summary, variance-tree, factors, causes, tail, critical-path and intervals; what a span waited for is not in "
+		  "it, so there are no waits and no wait-graph");
+}
+
+int spans_to_trace(struct spans *s, const char *what, struct trace **ret, struct diag *reterr)
+{
+	_cleanup_(trace_freep) struct trace *t = trace_new();
+	_cleanup_(map_freep) struct map *functions = map_new();
+	struct making m = { .t = t, .s = s, .functions = functions, .sid = SID_NONE, .begun = SIZE_MAX };
+
+	if (!import_start != !import_end || (import_interval && import_start)) {
+		diag_set(reterr, EXIT_USAGE, -EINVAL, "import: --start and --end go together, or --interval alone");
+		return diag_remedy(reterr, -EINVAL, "vprof import --from chrome-trace --start FUNC --end FUNC FILE");
+	}
+	if (s->list.cnt > 1)
+		qsort(s->list.items, s->list.cnt, sizeof(*s->list.items), by_nesting);
+	for (size_t i = 0; i < s->list.cnt; i++) {
+		if (i == 0 || s->list.items[i].tid != s->list.items[i - 1].tid) {
+			m.around.cnt = 0;
+			m.sid = SID_NONE;
+		}
+		take_span(&m, i);
+	}
+	VEC_RELEASE(&m.around);
+	if (t->intervals.cnt == 0)
+		return no_interval(s, reterr);
+	spans_tell(s, what, t);
+	*ret = TAKE_PTR(t);
+	return 0;
+}

@@ -1,0 +1,105 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# import of spans: chrome-trace, otlp and csv; the planted cause comes first, what cannot be believed is counted, damage is named.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+first()		# RUN FUNCTION LEAST MOST: the largest share is that function's, and how large it is
+{
+	"$VPROF" show factors "$1" --all --format json 2>/dev/null | python3 -c '
+import json, sys
+f = max((f for f in json.load(sys.stdin)["factors"] if f["kind"] == "function" or f["wait"]), key=lambda f: f["share"])
+name = f["function"] or f["wait"]
+assert name == sys.argv[1] and float(sys.argv[2]) <= f["share"] <= float(sys.argv[3]), (name, f["share"])' "$2" "$3" "$4" 2>err &&
+		pass || fail "of $1 not '$2' is first: $(tail -1 err)"
+}
+
+python3 - <<'END'
+import json, random
+rng = random.Random(5)
+events, lines, csv = [{"ph": "M", "name": "process_name", "pid": 1, "args": {}}], [], ["interval,part,nanoseconds"]
+at = 0
+for i in range(300):
+    slow = rng.choice([0, 0, 0, 400])            # of rebuild, in one request of four
+    parse, send = 100 + rng.randrange(20), 50 + rng.randrange(10)
+    total = parse + slow + send + 10
+    tid = 1 + i % 3
+    events.append({"ph": "X", "name": "request", "pid": 1, "tid": tid, "ts": at, "dur": total})
+    events.append({"ph": "X", "name": "parse", "pid": 1, "tid": tid, "ts": at, "dur": parse})
+    if slow:
+        events.append({"ph": "B", "name": "rebuild", "pid": 1, "tid": tid, "ts": at + parse})
+        events.append({"ph": "E", "name": "rebuild", "pid": 1, "tid": tid, "ts": at + parse + slow})
+    events.append({"ph": "X", "name": "send it", "pid": 1, "tid": tid, "ts": at + parse + slow, "dur": send})
+    trace = "%032x" % (i + 1)
+    def span(n, parent, name, a, b):
+        return {"traceId": trace, "spanId": "%016x" % n, "parentSpanId": "%016x" % parent if parent else "", "name": name,
+                "startTimeUnixNano": str(10**18 + (at + a) * 1000), "endTimeUnixNano": str(10**18 + (at + b) * 1000)}
+    front = [span(1, 0, "request", 0, total), span(2, 1, "parse", 0, parse), span(3, 1, "call", parse, total - send)]
+    back = [span(4, 3, "lookup", parse + 2, parse + 6)] + ([span(5, 3, "rebuild", parse + 6, parse + 6 + slow)] if slow else [])
+    beside = [span(6, 1, "beside", 0, 5 + rng.randrange(40))]   # ends before parse does: nobody waits for it
+    lines.append(json.dumps({"resourceSpans": [
+        {"resource": {"attributes": [{"key": "service.name", "value": {"stringValue": s}}]}, "scopeSpans": [{"spans": spans}]}
+        for s, spans in (("front", front + beside), ("back", back))]}))
+    csv += ["%d,parse,%d" % (i, parse), "%d,wait:lock,%d" % (i, slow), '%d,"send, it",%d' % (i, send)]
+    at += total + 5
+events.append({"ph": "E", "name": "nothing", "pid": 1, "tid": 1, "ts": at})
+events.append({"ph": "B", "name": "open", "pid": 1, "tid": 1, "ts": at})
+json.dump({"traceEvents": events}, open("chrome.json", "w"))
+open("cut.json", "w").write(json.dumps(events)[:-1] + ",")
+open("otlp.jsonl", "w").write("\n".join(lines) + "\n")
+open("parts.csv", "w").write("\n".join(csv) + "\n")
+END
+
+expect 0 "$VPROF" import --from chrome-trace chrome.json --interval request -o chrome
+says "300 intervals" "1 ends without a beginning" "1 beginnings without an end" "that allows"
+first chrome rebuild 0.95 1
+expect 0 "$VPROF" show factors chrome --all
+says "send it"
+expect 0 "$VPROF" import --from chrome-trace cut.json -o cut
+says "300 intervals of 'request'"
+expect 0 "$VPROF" import --from chrome-trace chrome.json --start parse --end "send it" -o between
+says "300 intervals of 'parse'"
+first between rebuild 0.95 1
+expect 3 "$VPROF" import --from chrome-trace chrome.json --interval nobody
+says "is named 'nobody'"
+expect 2 "$VPROF" import --from chrome-trace chrome.json --start parse
+expect 2 "$VPROF" import --from tuples chrome.json --interval request
+
+expect 0 "$VPROF" import --from otlp otlp.jsonl -o otlp
+says "300 intervals" "that allows"
+first otlp back/rebuild 0.95 1
+"$VPROF" show variance-tree otlp --format json 2>/dev/null | grep -q '"front/beside"' && fail "what nobody waited for is in the tree" || pass
+expect 0 "$VPROF" import --from otlp otlp.jsonl --interval call -o calls
+says "300 intervals of 'call'"
+expect 3 "$VPROF" import --from otlp otlp.jsonl --interval nobody
+sed '7s/"spanId"/"span"/' otlp.jsonl >damaged.jsonl
+expect 5 "$VPROF" import --from otlp damaged.jsonl
+says "damaged.jsonl:7:"
+sed '9s/[}]$//' otlp.jsonl >damaged.jsonl
+expect 5 "$VPROF" import --from otlp damaged.jsonl
+says "damaged.jsonl:9: no JSON"
+
+expect 0 "$VPROF" import --from csv parts.csv --interval query -o csv
+says "300 intervals of 'query'" "that allows"
+first csv lock 0.95 1
+expect 0 "$VPROF" show factors csv --all
+says "send, it"
+sed '4s/[0-9]*$/-5/' parts.csv >damaged.csv
+expect 5 "$VPROF" import --from csv damaged.csv
+says "damaged.csv:4: nanoseconds"
+sed 1s/part/what/ parts.csv >damaged.csv
+expect 5 "$VPROF" import --from csv damaged.csv
+says "damaged.csv:1:"
+sed 3s/lock/luck/ parts.csv >damaged.csv
+expect 5 "$VPROF" import --from csv damaged.csv
+head -n 1 parts.csv >empty.csv
+expect 3 "$VPROF" import --from csv empty.csv
+printf '{"traceEvents":[{"ph":"X","name":"a","ts":1e300,"dur":1}]}' >huge.json
+expect 5 "$VPROF" import --from chrome-trace huge.json
+says "event 1"
+printf '[1,\n2' >broken.json
+expect 5 "$VPROF" import --from chrome-trace broken.json
+says "broken.json:2:"
+printf '{"traceEvents":[]}' >none.json
+expect 3 "$VPROF" import --from chrome-trace none.json
+
+finish
