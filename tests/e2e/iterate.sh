@@ -107,7 +107,7 @@ rm break.sh
 printf '#!/bin/sh\n./program\n' >break.sh
 chmod +x break.sh
 expect 0 "$VPROF" iterate --policy paper -- ./break.sh
-says "1 run of it is whole" "▶ deep6"
+says "1 run of it is complete" "▶ deep6"
 mv good Makefile
 
 # What varies is how often tiny is called: too often for a probe.  The last run is within the budget.
