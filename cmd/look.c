@@ -218,7 +218,7 @@ static int show_look(const struct looking *l, struct diag *reterr)
 	tell_requests(l);
 	status = print_trees(l, reterr);
 	if (status == EXIT_DONE && !l->json)
-		note_line("next: vprof show critical-path --slowest 1; vprof iterate --from %u -- COMMAND", l->run.number);
+		note_line("next: vprof show critical-path --slowest 1");
 	return finish_output(status);
 }
 

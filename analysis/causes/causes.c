@@ -115,14 +115,30 @@ static const struct node *wait_above(const struct findings *f, const struct node
 	return n->kind == NODE_WAIT ? n : NULL;
 }
 
+/* Of a path of blames what is left without a name is its function's own running time. */
+static const struct node *blamed(const struct findings *f, const struct node *n)
+{
+	const struct node *above = n->parent == NODE_NONE ? NULL : &f->nodes.items[n->parent];
+
+	return n->kind == NODE_BLAME && !n->function && !n->is_wait && above && above->kind == NODE_BLAME ? above : n;
+}
+
+/* Nobody knows in which function, but that the thread ran for other requests. */
+static bool runs_for_others(const struct node *n, const struct node *wait)
+{
+	return wait && wait->wait == STATE_BUSY && n->kind == NODE_BLAME && !n->function && !n->is_wait;
+}
+
 static void judge(const struct findings *f, struct leaf *leaf)
 {
-	const struct node *n = &f->nodes.items[leaf->node], *wait = wait_above(f, n);
+	const struct node *n = blamed(f, &f->nodes.items[leaf->node]), *wait = wait_above(f, n);
 	struct summed_cause *c = &leaf->as;
 
-	c->share = n->share;
-	c->mean_ns = n->mean_ns;
-	if (n->kind == NODE_WAIT || n->kind == NODE_BLAME) {
+	c->share = f->nodes.items[leaf->node].share;
+	c->mean_ns = f->nodes.items[leaf->node].mean_ns;
+	if (runs_for_others(n, wait)) {
+		c->how = HOW_CPU;
+	} else if (n->kind == NODE_WAIT || n->kind == NODE_BLAME) {
 		if (wait)
 			judge_wait(c, wait, n->kind == NODE_BLAME ? n : NULL);
 	} else {

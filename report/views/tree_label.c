@@ -97,6 +97,15 @@ static void add_sum(struct tree_label *l, const struct node *n, size_t cnt)
 	l->shorter = cleaned(xstrdup(by));
 }
 
+/* Of a thread that works for other requests, or of a function to blame: what is left is its running time. */
+static bool runs_meanwhile(const struct findings *f, const struct node *n)
+{
+	const struct node *above = n->parent == NODE_NONE ? NULL : &f->nodes.items[n->parent];
+
+	return above && n->kind == NODE_BLAME && !n->function && !n->is_wait &&
+	       (above->kind == NODE_BLAME || (above->is_wait && above->wait == STATE_BUSY));
+}
+
 struct tree_label tree_label_make(const struct findings *f, const struct tree_line *line, bool utf8)
 {
 	const struct node *n = line->node == NODE_NONE ? NULL : &f->nodes.items[line->node];
@@ -110,6 +119,8 @@ struct tree_label tree_label_make(const struct findings *f, const struct tree_li
 		add_name(&l, xstrdup(f->interval.name ? f->interval.name : "interval"));
 	else if (n->kind == NODE_FUNCTION || line->head != line->node)
 		add_chain(&l, f, line->head, line->node, utf8);
+	else if (runs_meanwhile(f, n))
+		add_name(&l, xstrdup("running"));
 	else
 		add_node(&l, n, utf8);
 	return l;
