@@ -37,7 +37,7 @@ function facts(data) {
 		["functions", run.functions ? `${textCount(run.functions)} recorded` : ""],
 		["left out", left.join(", ")],
 		["lost", run.lost_records ? plural(run.lost_records, "record") : ""],
-		["CPUs", data.cpu_text],
+		["CPUs", data.warnings.some((warning) => warning.code === "overloaded") ? "" : data.cpu_text],
 	];
 
 	return html("dl", { class: "facts" }, rows.filter(([, value]) => value).map(([title, value]) =>
