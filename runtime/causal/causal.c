@@ -20,7 +20,8 @@
 
 enum {
 	DEBT_MIN_NS = 5000,		/* less may wait */
-	SLEEP_MIN_NS = 120000,		/* what is shorter is spent on the CPU: a sleep ends 50 us late */
+	SLEEP_MIN_NS = 150000,
+	SPIN_MOST_NS = 70000,		/* what is shorter is spent on the CPU: a sleep ends 50 us late */
 	SLEEP_LATE_NS = 60000,
 	HOLD_NS = 20000,
 	BELIEVED_NS = 3 * TICK_NS,	/* a thread that was not heard of for longer may have lost its CPU */
@@ -194,19 +195,31 @@ static void spin_until(uint64_t until)
 #endif
 }
 
+/* The rest of a debt that grows: how long it takes to pay it, but for what would be too long if it stopped growing now.  To
+ * look more often takes CPU time, which the program may see in its own CPU clock. */
+static uint64_t until_gone(uint64_t debt)
+{
+	uint32_t speed = GET(&experiment()->all.speed);
+	uint64_t ns = speed < SHIFT_WHOLE ? debt * SHIFT_WHOLE / (SHIFT_WHOLE - speed) : SLEEP_MIN_NS;
+
+	return ns < SLEEP_MIN_NS ? ns : SLEEP_MIN_NS;
+}
+
 /* Returns how long that was: real time, or, where the CPU is what threads lack, CPU time. */
 static uint64_t stand_still(uint64_t debt)
 {
 	uint64_t from = now_ns(), cpu;
+	bool is_growing;
 
 	if (GET(&experiment()->currency) == EXPERIMENT_HOLD && (cpu = cpu_ns())) {
 		spin_until(from + (debt < HOLD_NS ? debt : HOLD_NS));
 		return cpu_ns() - cpu;
 	}
-	if (debt > SLEEP_MIN_NS)
-		sleep_ns(debt - SLEEP_LATE_NS);
-	else if (GET(&experiment()->open_cnt) && debt > HOLD_NS)
-		sleep_ns(1);		/* it grows meanwhile */
+	is_growing = GET(&experiment()->open_cnt);
+	if (is_growing && debt < SLEEP_MIN_NS)
+		debt = until_gone(debt);
+	if (is_growing || debt > SPIN_MOST_NS)
+		sleep_ns(debt > SLEEP_LATE_NS ? debt - SLEEP_LATE_NS : 1);
 	else
 		spin_until(from + debt);
 	return now_ns() - from;
