@@ -22,6 +22,8 @@
 
 enum { FRAMES_MAX = 512 };
 
+#define STRAYS 20			/* a request that was under way when the recording began is not known either, and waits rarely */
+
 struct frame {
 	uint32_t name;			/* number in maker.names */
 	bool is_system;
@@ -43,6 +45,7 @@ struct maker {
 	struct map *idle_names, *votes;	/* by number of a name */
 	struct map *receivers;		/* kernel tids */
 	uint64_t *idle_cnt;		/* by text: waits of threads that have no request */
+	uint64_t most_idle_cnt;		/* of one text */
 	struct text text;
 };
 
@@ -225,12 +228,15 @@ static void find_busy(struct maker *m, const struct request_owner *owners, busy_
 	ret->cnt = kept;
 }
 
+/* Or may be: a request that is not answered when the recording ends is not known. */
 static bool is_busy(const busy_times *all, uint32_t tid, int64_t ns)
 {
 	const struct busy *b = all->items;
 	size_t after = partition_point(i, all->cnt, b[i].tid < tid || (b[i].tid == tid && b[i].from_ns <= ns));
 
-	return after && b[after - 1].tid == tid && b[after - 1].to_ns >= ns;
+	bool is_last = after == all->cnt || b[after].tid != tid;
+
+	return is_last || (after && b[after - 1].tid == tid && b[after - 1].to_ns >= ns);
 }
 
 /* ---- invocations ---- */
@@ -278,13 +284,17 @@ static void count_waits(struct maker *m, const busy_times *busy)
 
 		if (o && waits_for_requests(o) && !is_busy(busy, s->tid, s->ns))
 			m->idle_cnt[s->stack]++;
+		if (m->idle_cnt[s->stack] > m->most_idle_cnt)
+			m->most_idle_cnt = m->idle_cnt[s->stack];
 	}
 }
 
 static void note_idle(struct maker *m, size_t text)
 {
-	m->f->texts[text].is_idle = m->idle_cnt[text] > 0;
-	for (size_t i = 0; m->idle_cnt[text] && i < m->text.cnt; i++)
+	bool is_idle = m->idle_cnt[text] && m->idle_cnt[text] >= m->most_idle_cnt / STRAYS;
+
+	m->f->texts[text].is_idle = is_idle;
+	for (size_t i = 0; is_idle && i < m->text.cnt; i++)
 		if (!m->text.frames[i].is_system)
 			map_set(m->idle_names, m->text.frames[i].name, 1);
 }
