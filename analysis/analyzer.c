@@ -9,6 +9,7 @@
 #include "analysis/collected.h"
 #include "analysis/pass/before_start.h"
 #include "analysis/summed/summing.h"
+#include "analysis/path/put_aside.h"
 #include "analysis/tree/waiter_sums.h"
 
 #include <errno.h>
@@ -31,6 +32,7 @@ static void collected_free(struct collected *c)
 		return;
 	waiter_sums_free(c->waiters);
 	before_sums_free(c->before);
+	put_aside_free(c->put_aside);
 	vtree_free(c->v);
 	moments_free(c->m);
 	rows_free(c->rows);
@@ -51,6 +53,7 @@ static struct collected *collected_new(const struct analyzer *a)
 	}
 	c->v->waiters = c->waiters = waiter_sums_new();
 	c->before = before_sums_new();
+	c->v->put_aside = c->put_aside = put_aside_new();
 	c->m = moments_new();
 	c->rows = rows_new();
 	c->root_only = rows_new_unrepeated();

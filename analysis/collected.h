@@ -20,6 +20,7 @@ struct collected {			/* of the intervals of one name */
 	struct vtree *v;
 	struct waiter_sums *waiters;
 	struct before_sums *before;
+	struct put_aside *put_aside;
 	struct moments *m;
 	struct rows *rows;		/* of the intervals in full */
 	struct rows *root_only;		/* empty rows */

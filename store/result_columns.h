@@ -206,6 +206,8 @@ static const struct column node_columns[] = {
 	COL_REAL_IF(struct node, ci95[0], has_ci95),
 	COL_REAL_IF(struct node, ci95[1], has_ci95),
 	COL_TEXT_OR_NULL(struct node, device),
+	COL_TEXT_OR_NULL(struct node, put_aside),
+	COL_TEXT_OR_NULL(struct node, taken_up),
 };
 
 static const struct column covariance_columns[] = {

@@ -14,7 +14,7 @@
 --	  WHERE f.kind = 'wait' ORDER BY f.share DESC;
 
 PRAGMA application_id = 0x76707266;	-- "vprf"
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 -- Run over a database of an older version, this adds the tables that it lacks.  store/schema.h adds columns.
 
 -- ---- the project, from the scan records of the last build ----
@@ -185,6 +185,8 @@ CREATE TABLE IF NOT EXISTS node (			-- of the variance tree; id 0 is the interva
 	ci95_low	REAL,			-- 95 % confidence interval of share; NULL: too few
 	ci95_high	REAL,			-- intervals, or nothing varies
 	device		TEXT,			-- of a blame that waited for one: disk, nic, timer
+	put_aside	TEXT,			-- of a queue wait: the functions between which it mostly lies
+	taken_up	TEXT,
 	PRIMARY KEY (finding, id)
 ) WITHOUT ROWID;
 

@@ -140,8 +140,8 @@ static const char *const texts[] = {
 	[STMT_NODE_INSERT] =
 		"INSERT INTO node(finding, id, parent, kind, function, file, line, call_site, wait,"
 		" mean_ns, variance_ns2, share, variance_share, calls_per_interval, presence, open,"
-		" ci95_low, ci95_high, device) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"
-		" ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+		" ci95_low, ci95_high, device, put_aside, taken_up) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"
+		" ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
 	[STMT_COVARIANCE_INSERT] =
 		"INSERT INTO covariance(finding, parent, a, b, covariance_ns2, share)"
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -216,7 +216,7 @@ static const char *const texts[] = {
 	[STMT_NODES_READ] =
 		"SELECT id, parent, kind, function, file, line, call_site, wait, mean_ns,"
 		" variance_ns2, share, variance_share, calls_per_interval, presence, open,"
-		" ci95_low, ci95_high, device FROM node WHERE finding = ?1 ORDER BY id",
+		" ci95_low, ci95_high, device, put_aside, taken_up FROM node WHERE finding = ?1 ORDER BY id",
 	[STMT_COVARIANCES_READ] =
 		"SELECT parent, a, b, covariance_ns2, share FROM covariance WHERE finding = ?1"
 		" ORDER BY rowid",

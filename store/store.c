@@ -33,7 +33,12 @@ static const char tables[] =
 #include "store/schema.inc"
 	;
 
-const struct schema store_schema = { .version = 2, .tables = tables };
+static const struct new_column columns[] = {
+	{ 1, 3, "ALTER TABLE node ADD COLUMN put_aside TEXT" },
+	{ 1, 3, "ALTER TABLE node ADD COLUMN taken_up TEXT" },
+};
+
+const struct schema store_schema = { .version = 3, .tables = tables, .columns = columns, .column_cnt = ARRAY_SIZE(columns) };
 
 static int nothing_yet(const char *data_dir, struct diag *reterr)
 {

@@ -14,6 +14,7 @@
 
 #include <string.h>
 #include "analysis/factors/covariances.h"
+#include "analysis/path/put_aside.h"
 #include "base/str.h"
 #include "base/banned.h"
 #include "base/order.h"
@@ -158,6 +159,7 @@ static void add_node(const struct analysis *a, const struct call_graph *g, struc
 {
 	const struct place *p = &a->v->places.items[place];
 	double n = (double)a->m->n, variance = moments_variance_of(a->m, place);
+	uint32_t before, after;
 	struct node node = {
 		.id = (uint32_t)a->f->nodes.cnt,
 		.parent = p->parent == NODE_NONE ? NODE_NONE : s->node_of_place[p->parent],
@@ -175,6 +177,10 @@ static void add_node(const struct analysis *a, const struct call_graph *g, struc
 		.presence = n > 0 ? (double)p->presence / n : 0,
 	};
 
+	if (p->kind == NODE_WAIT && p->wait == STATE_QUEUE && put_aside_most(a->v->put_aside, &before, &after)) {
+		node.put_aside = analysis_function_name(a, before);
+		node.taken_up = analysis_function_name(a, after);
+	}
 	if ((p->kind == NODE_FUNCTION || p->kind == NODE_BODY) && p->function != FUNCTION_NONE)
 		node.open = g->open[p->function];
 	s->node_of_place[place] = node.id;

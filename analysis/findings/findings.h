@@ -36,6 +36,7 @@ struct node {
 	bool is_wait;			/* wait is meaningful: NODE_WAIT, and blame of a blocked waker */
 	enum trace_state wait;
 	const char *device;		/* blame of a waker who waited for one: "disk", "nic", "timer", "kernel"; else NULL */
+	const char *put_aside, *taken_up;	/* queue wait: the functions between which it mostly lies; NULL: not known, or no queue wait */
 	double mean_ns;
 	double variance_ns2;
 	double share;			/* Cov(X,T)/Var(T) */

@@ -7,6 +7,7 @@
  * root-only one has a latency and no more: it is kept apart (probing.c).
  */
 #include "analysis/tree/intervals.h"
+#include "analysis/path/put_aside.h"
 #include "analysis/tree/waiter_sums.h"
 
 #include <errno.h>
@@ -171,6 +172,8 @@ void intervals_walk(const struct timeline *tl, const struct interval_lists *l, u
 			continue;
 		}
 		count_waits(counted, &path);
+		if (v->put_aside)
+			put_aside_add(v->put_aside, tl, &path, interval_weight(iv));
 		if (v->waiters)
 			waiter_sums_add(v->waiters, tl, &path, iv->end_ns - iv->start_ns, interval_weight(iv));
 		vtree_add_row(v, &path, interval_weight(iv));

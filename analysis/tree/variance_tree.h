@@ -75,6 +75,7 @@ struct vtree {
 	VEC(struct open_call) open;
 	pieces unfolded;
 	place_list *called;		/* gets the place of each call of a row; NULL: nobody asks */
+	struct put_aside *put_aside;	/* as waiters */
 	struct waiter_sums *waiters;	/* receives the rows as well; NULL: none; not owned */
 	struct past *past;		/* NULL until a piece is too long to unfold */
 	past_sums sums;

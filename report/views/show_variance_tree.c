@@ -199,7 +199,7 @@ static void print_covariance(const struct style *s, const struct findings *f)
 	table_line(s->out, line);
 }
 
-static void print_legend(const struct style *s, const struct findings *f, bool any_chain)
+static void print_legend(const struct style *s, const struct findings *f, bool any_chain, double least)
 {
 	bool any_open = false, any_blame = false, any_runnable = false, any_above = false;
 
@@ -220,6 +220,13 @@ static void print_legend(const struct style *s, const struct findings *f, bool a
 	if (any_chain)
 		fprintf(s->out, "f%sg: g carries nearly all of f; the figures are g's (--no-collapse: a line each)\n",
 			glyphs_of(s)->then);
+	for (size_t i = 0; i < f->nodes.cnt; i++)
+		if (f->nodes.items[i].put_aside && f->nodes.items[i].share >= least) {
+			_cleanup_(freep) char *line = xasprintf("queue wait: on no thread, mostly between %s and %s", f->nodes.items[i].put_aside,
+								f->nodes.items[i].taken_up);
+
+			table_line(s->out, line);
+		}
 	if (any_blame)
 		fprintf(s->out, "by: what the waker (queue: the thread) did meanwhile, and in what it was blocked itself\n");
 	if (any_runnable)
@@ -246,12 +253,24 @@ static void variance_tree_text(const struct style *s, const struct view_input *i
 	print_tree(&d);
 	print_waiters(s, f, in->options.ranking.threshold);
 	print_covariance(s, f);
-	print_legend(s, f, any_chain);
+	print_legend(s, f, any_chain, in->options.min_share);
 	for (size_t i = 0; i < lines.cnt; i++)
 		tree_label_release(&labels[i]);
 }
 
 /* ---- JSON ---- */
+
+static json_t *between_json(const struct node *n)
+{
+	json_t *list;
+
+	if (!n->put_aside || !n->taken_up)
+		return json_null();
+	list = json_array();
+	json_add(list, json_text(n->put_aside));
+	json_add(list, json_text(n->taken_up));
+	return list;
+}
 
 static json_t *node_json(const struct node *n)
 {
@@ -266,6 +285,8 @@ static json_t *node_json(const struct node *n)
 	json_set(o, "call_site", json_text(n->call_site));
 	json_set(o, "wait", json_wait(n->is_wait, n->wait));
 	json_set(o, "device", json_text(n->device));
+	if (n->kind == NODE_WAIT && n->wait == STATE_QUEUE)
+		json_set(o, "between", between_json(n));
 	json_set(o, "mean_ns", json_ns(n->mean_ns));
 	json_set(o, "variance_ns2", json_ns(n->variance_ns2));
 	json_set(o, "share", json_number(n->share));

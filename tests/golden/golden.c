@@ -139,6 +139,8 @@ static void answer_tree(struct trace *t, const char *argument, struct str *out)
 		const struct node *n = &f->nodes.items[i];
 
 		label_node(f, i, out);
+		if (n->put_aside)
+			str_addf(out, " between %s and %s", n->put_aside, n->taken_up);
 		str_addf(out, " mean %.10g var %.10g share %.4f\n", n->mean_ns, n->variance_ns2,
 			 no_minus_zero(n->share));
 	}

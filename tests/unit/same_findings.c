@@ -51,6 +51,8 @@ static void same_node(const struct node *a, const struct node *b)
 	assert_int_equal(a->open, b->open);
 	same_ci95(a->has_ci95, a->ci95, b->has_ci95, b->ci95);
 	same_text(a->device, b->device);
+	same_text(a->put_aside, b->put_aside);
+	same_text(a->taken_up, b->taken_up);
 }
 
 static void same_because(const struct because *a, const struct because *b)

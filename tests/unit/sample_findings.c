@@ -50,6 +50,8 @@ static void add_nodes(struct findings *f)
 	f->nodes.items[7].open = true;
 	add_node(f, 0, NODE_WAIT, NULL, .36, 354000);
 	last_waits(f, STATE_QUEUE);
+	f->nodes.items[f->nodes.cnt - 1].put_aside = "enqueue_request";
+	f->nodes.items[f->nodes.cnt - 1].taken_up = "handle_request";
 	add_node(f, 0, NODE_BODY, NULL, -.01, 0);
 	for (size_t i = 0; i < f->nodes.cnt; i++) {
 		f->nodes.items[i].has_ci95 = true;

@@ -40,17 +40,20 @@ static void test_sentences(void **state)
 			" it sleeps while log_append (server.c:28) waits for it to let go of a lock."
 			" 20 intervals are too few to tell: it takes at least 30. Next: unknown (36 %).");
 	f->interval.cnt = 400;
+	f->causes.items[0].has_ci95 = true;
+	f->causes.items[0].ci95[0] = .55;
+	f->causes.items[0].ci95[1] = .65;
 	o.threshold = 0.9;
 	want_sentence(f, &o, "Nothing causes more than 90 % of the variance of 'request';"
-			" the largest cause is flush_log with 60 % of the variance of 'request'.");
+			" the largest cause is flush_log with 60 % of the variance of 'request' (95 % CI 55 to 65).");
 	o.threshold = 0.5;		/* only part of it is through that wait; then it acts by itself, in a function that is open */
 	f->causes.items[0].waiter_share = .4;
-	want_sentence(f, &o, "flush_log (server.c:41) causes 60 % of the variance of 'request':"
+	want_sentence(f, &o, "flush_log (server.c:41) causes 60 % of the variance of 'request' (95 % CI 55 to 65):"
 			" mostly, it sleeps while log_append (server.c:28) waits for it to let go of a lock.");
 	f->causes.items[0].has_waiter = f->causes.items[0].is_wait = false;
 	f->causes.items[0].how = HOW_CPU;
 	f->causes.items[0].places.items[0] = 7;
-	want_sentence(f, &o, "flush_log (server.c:41) causes 60 % of the variance of 'request': it runs."
+	want_sentence(f, &o, "flush_log (server.c:41) causes 60 % of the variance of 'request' (95 % CI 55 to 65): it runs."
 			" It calls functions that carry no probe yet: probe them to see further.");
 	f->causes.items[0].share = 1.5;
 	want_sentence(f, &o, "flush_log (server.c:41) causes all of the variance of 'request' (and more, which others make up for):"

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* put_aside.c - see put_aside.h. */
+#include "analysis/path/put_aside.h"
+
+#include "analysis/path/timeline.h"
+#include "base/banned.h"
+#include "base/map.h"
+
+#define NEAR_NS 10000			/* a function that was left so shortly before, or entered so shortly after, still counts */
+
+struct pair {
+	uint32_t before, after;
+	__int128 ns;
+};
+
+struct put_aside {
+	struct map *index_of;		/* before << 32 | after -> index in pairs + 1 */
+	VEC(struct pair) pairs;
+};
+
+struct put_aside *put_aside_new(void)
+{
+	struct put_aside *s = xcalloc(1, sizeof(*s));
+
+	s->index_of = map_new();
+	return s;
+}
+
+void put_aside_free(struct put_aside *s)
+{
+	if (!s)
+		return;
+	map_free(s->index_of);
+	VEC_RELEASE(&s->pairs);
+	free(s);
+}
+
+/* Of the thread's innermost functions in [from, to): the last, or the first; FUNCTION_NONE: in none. */
+static uint32_t function_in(const struct timeline *tl, uint64_t tid, int64_t from_ns, int64_t to_ns, bool last)
+{
+	uint32_t function = FUNCTION_NONE;
+	struct stack_walk w;
+
+	for (stack_walk_init(&w, tl, tid, from_ns, to_ns); (last || function == FUNCTION_NONE) && stack_walk_next(&w); )
+		if (w.innermost != INVOCATION_NONE)
+			function = tl->trace->invocations.items[w.innermost].function;
+	return function;
+}
+
+static uint32_t function_before(const struct timeline *tl, const struct piece *p)
+{
+	int64_t near_ns = p->end_ns - p->start_ns > NEAR_NS ? p->end_ns - NEAR_NS : p->start_ns;
+
+	return function_in(tl, p->owner_tid, near_ns, p->end_ns, true);
+}
+
+static uint32_t function_after(const struct timeline *tl, const struct piece *p)
+{
+	int64_t near_ns = p->end_ns - p->start_ns > NEAR_NS ? p->start_ns + NEAR_NS : p->end_ns;
+
+	return function_in(tl, p->owner_tid, p->start_ns, near_ns, false);
+}
+
+void put_aside_add(struct put_aside *s, const struct timeline *tl, const pieces *path, uint32_t weight)
+{
+	for (size_t i = 1; i + 1 < path->cnt; i++) {
+		const struct piece *p = &path->items[i];
+		uint32_t before, after;
+		uint64_t *slot;
+
+		if (p->state != STATE_QUEUE)
+			continue;
+		before = function_before(tl, p - 1);
+		after = function_after(tl, p + 1);
+		if (before == FUNCTION_NONE || after == FUNCTION_NONE)
+			continue;
+		slot = map_slot(s->index_of, (uint64_t)before << 32 | after);
+		if (!*slot) {
+			VEC_ADD(&s->pairs, (struct pair){ before, after, 0 });
+			*slot = s->pairs.cnt;
+		}
+		s->pairs.items[*slot - 1].ns += (__int128)(p->end_ns - p->start_ns) * weight;
+	}
+}
+
+static bool is_better(const struct pair *a, const struct pair *b)
+{
+	if (a->ns != b->ns)
+		return a->ns > b->ns;
+	return a->before != b->before ? a->before < b->before : a->after < b->after;
+}
+
+bool put_aside_most(const struct put_aside *s, uint32_t *ret_before, uint32_t *ret_after)
+{
+	const struct pair *best = NULL;
+
+	for (size_t i = 0; s && i < s->pairs.cnt; i++)
+		if (!best || is_better(&s->pairs.items[i], best))
+			best = &s->pairs.items[i];
+	if (!best)
+		return false;
+	*ret_before = best->before;
+	*ret_after = best->after;
+	return true;
+}
