@@ -11,7 +11,7 @@
  *	struct experiment x = { .target = "parse", .speedup = .5 };
  *	estimate_gains(&blocks, 0, &o, &x);		x.metrics[GAIN_P50].gain is .48, ci95 .46 to .49
  *
- * doc/statistics.md, CAUSAL EXPERIMENTS, says how the intervals are made and what their coverage is.
+ * doc/causal.md says how the intervals are made and what their coverage is.
  */
 #ifndef ANALYSIS_CAUSAL_ESTIMATE_H
 #define ANALYSIS_CAUSAL_ESTIMATE_H
@@ -54,7 +54,7 @@ void estimate_adjust(struct experiments *e);
 
 /*
  * What the method itself may be off in this program, a part of a latency: the largest of
- *	half a point		which is what it was off where nothing else could be (doc/statistics.md)
+ *	half a point		which is what it was off where nothing else could be (doc/causal.md)
  *	2 slack_ns / median	a thread may owe slack_ns unpaid where an interval begins and where it ends
  *	a rehearsal		a point that cannot have gained anything: what it shows beyond its own noise; NULL: there was none
  */

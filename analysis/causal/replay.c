@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/banned.h"
+#include "base/saturate.h"
 
 #define NONE UINT32_MAX
 
@@ -139,7 +140,7 @@ static enum then work(struct world *w, uint32_t strand, const struct replay_step
 	int64_t quantum = w->p->quantum_ns;
 
 	if (!w->p->cpu_cnt) {
-		*now += step->ns;
+		*now = sum_saturated(*now, step->ns);
 		s->at++;
 		return THEN_LATER;
 	}
@@ -162,7 +163,7 @@ static enum then work(struct world *w, uint32_t strand, const struct replay_step
 	if (!has_cpu(w, strand))
 		return THEN_LET_GO;
 	s->slice_ns = quantum && quantum < s->left_ns ? quantum : s->left_ns;
-	*now += s->slice_ns;
+	*now = sum_saturated(*now, s->slice_ns);
 	return THEN_LATER;
 }
 
@@ -194,7 +195,7 @@ static void post(struct world *w, uint32_t event, int64_t now)
 	while ((next = list_take(w, &w->event_lists[event])) != NONE) {
 		const struct replay_strand *s = &w->p->strands.items[next];
 
-		heap_add(w, next, now + w->p->steps.items[s->first + w->states[next].at].ns);
+		heap_add(w, next, sum_saturated(now, w->p->steps.items[s->first + w->states[next].at].ns));
 		w->states[next].at++;
 	}
 }
@@ -208,7 +209,7 @@ static enum then do_step(struct world *w, uint32_t strand, const struct replay_s
 		return work(w, strand, step, now);
 	case OP_OFF:
 		give_cpu(w, strand, *now);
-		*now += step->ns;
+		*now = sum_saturated(*now, step->ns);
 		s->at++;
 		return THEN_LATER;
 	case OP_TAKE:

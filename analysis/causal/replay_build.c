@@ -16,6 +16,7 @@
 
 #include "analysis/causal/replay_pools.h"
 #include "base/banned.h"
+#include "base/saturate.h"
 
 #define NONE UINT32_MAX
 
@@ -214,20 +215,20 @@ static void add_time(struct build *b, enum replay_op op, int64_t ns)
 	if (ns <= 0)
 		return;
 	if (last && last->op == op)
-		last->ns += ns;
+		last->ns = sum_saturated(last->ns, ns);
 	else
 		add_step(b, op, 0, ns);
 }
 
 static int64_t shortened(const struct build *b, int64_t ns)
 {
-	return (int64_t)((double)ns * (1 - b->q->speedup) + 0.5);
+	return b->q->speedup > 0 ? real_saturated((double)ns * (1 - b->q->speedup) + 0.5) : ns;
 }
 
 static void note_touched(struct build *b, int64_t ns)
 {
 	b->found->touched++;
-	b->found->touched_ns += ns;
+	b->found->touched_ns = sum_saturated(b->found->touched_ns, ns);
 }
 
 /* (from, to] of a segment, all of it in one innermost function. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/banned.h"
+#include "base/saturate.h"
 
 #define NONE UINT32_MAX
 
@@ -113,7 +114,7 @@ void replay_pools_finish(struct replay_pools *p, const struct timeline *tl, cons
 			continue;
 		t = task_of(tl, m, pools[m->thread],
 			    last && last->thread == m->thread ? last->from_ns : tl->segments[l->segments.first].start_ns);
-		waited[t.pool] += m->ns - m->created_ns - t.delay_ns;
+		waited[t.pool] = sum_saturated(waited[t.pool], m->ns - m->created_ns - t.delay_ns);
 		VEC_ADD(&p->tasks, t);
 	}
 	p->busiest = NONE;

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/analyze.h"
+#include "analysis/causal/choose.h"
+#include "analysis/causal/predict.h"
 #include "base/banned.h"
 #include "base/file.h"
 #include "base/map.h"
@@ -47,6 +49,8 @@ static void print_view(const struct view *v, const struct view_input *in)
 		v->dot(out, in);
 	if (v->folded)
 		v->folded(out, in);
+	if (v->svg)
+		v->svg(out, in);
 }
 
 /* What it cannot make of this trace is not printed. */
@@ -98,6 +102,24 @@ static void print_views(struct view_input *in, uint64_t choice)
 	*slow = false;
 }
 
+/* What a replay of the trace says of its own factors. */
+static struct experiments *predict(const struct trace *t, const struct findings *f)
+{
+	static const double speedups[] = { 0.5, 1 };
+	struct experiments *e = experiments_new();
+	_cleanup_(predictor_freep) struct predictor *p = predictor_new(t, NULL);
+	strings targets = { NULL, 0, 0 };
+
+	choose_targets(f, true, e, &targets);
+	if (p)
+		predictor_baseline(p, e);
+	for (size_t i = 0; p && i < targets.cnt; i++)
+		predictor_ask(p, targets.items[i], speedups, 2, e);
+	predictions_rank(e, 0);
+	VEC_RELEASE(&targets);
+	return e;
+}
+
 static void look_at(struct trace *t, uint64_t choice)
 {
 	static const double quantiles[] = { 0, 0.5, 0.999, 0.9 };
@@ -108,6 +130,7 @@ static void look_at(struct trace *t, uint64_t choice)
 	_cleanup_(findings_freep) struct findings *f = NULL;
 	_cleanup_(project_freep) struct project *project = NULL;
 	_cleanup_(freep) uint32_t *heights = NULL;
+	_cleanup_(experiments_freep) struct experiments *experiments = NULL;
 	bool all = choice & 8;
 
 	if (analyze(t, &(struct analyze_options){ .quantile = quantiles[choice >> 1 & 3] }, &f)) {
@@ -116,10 +139,11 @@ static void look_at(struct trace *t, uint64_t choice)
 	}
 	project = run_graph(t);
 	heights = graph_heights(project);
+	experiments = predict(t, f);
 
 	struct view_input in = {
 		.options = VIEW_OPTIONS_INIT, .run = &run, .findings = f, .trace = t, .runs = &runs,
-		.iterations = &no_iterations, .project = project, .planned = &none, .heights = heights,
+		.iterations = &no_iterations, .project = project, .planned = &none, .heights = heights, .experiments = experiments,
 		.sid = choice & 128 && f->intervals.cnt ? &f->intervals.items[0].sid : NULL,
 	};
 

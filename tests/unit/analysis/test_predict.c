@@ -14,6 +14,7 @@
 #include "analysis/causal/predict.h"
 #include "base/banned.h"
 #include "tests/oracle/oracle_replay.h"
+#include "tests/oracle/random_trace.h"
 #include "trace/tuples/tuples.h"
 
 struct want {
@@ -294,12 +295,51 @@ static void test_locks(void **state)
 	assert_true(errors.sum / errors.cnt < 0.025);
 }
 
+/* Whatever the text form allows is answered or refused; what a program with a queue and a lock did is mostly replayed as
+ * it was. */
+static void test_random_traces(void **state)
+{
+	static const char *const targets[] = {
+		"f0", "body:f1", "io", "io@f0", "wait:f0", "wait:f1", "queue", "runqueue", "disk:sda", "lock:x", "pc:f0",
+	};
+	static const double speedups[] = { 0.25, 1 };
+	unsigned programs = 0, exact = 0, answers = 0;
+	double off = 0;
+
+	(void)state;
+	for (unsigned seed = 0; seed < 2 * PROGRAMS; seed++) {
+		enum random_style style = seed % 2 ? RANDOM_PROGRAM : RANDOM_ANY;
+		_cleanup_(trace_freep) struct trace *t = random_trace(seed, style);
+		_cleanup_(experiments_freep) struct experiments *e = experiments_new();
+		struct predictor *p;
+
+		trace_sort(t);
+		p = predictor_new(t, NULL);
+		if (!p)
+			continue;
+		predictor_baseline(p, e);
+		programs += style == RANDOM_PROGRAM;
+		exact += style == RANDOM_PROGRAM && e->floor < 1e-9;
+		off += style == RANDOM_PROGRAM ? e->floor : 0;
+		for (size_t i = 0; i < ARRAY_SIZE(targets); i++)
+			answers += predictor_ask(p, targets[i], speedups, 2, e);
+		for (size_t i = 0; i < e->list.cnt; i++)
+			assert_true(isfinite(e->list.items[i].metrics[GAIN_MEAN].predicted));
+		predictor_free(p);
+	}
+	print_message("random traces: %u answers; of %u programs %u are replayed as they were, all are off by %.2f %% on average\n", answers,
+		      programs, exact, 100 * off / programs);
+	assert_true(answers > PROGRAMS);
+	assert_true(exact > programs * 4 / 5 && off / programs < 0.02);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_wait), cmocka_unit_test(test_chain), cmocka_unit_test(test_queue), cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_cpus), cmocka_unit_test(test_stuck), cmocka_unit_test(test_engine), cmocka_unit_test(test_events),
 		cmocka_unit_test(test_locks), cmocka_unit_test(test_pipe),
+		cmocka_unit_test(test_random_traces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
