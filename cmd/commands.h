@@ -28,7 +28,8 @@
 	X(look, sql)		\
 	X(decide, diff)		\
 	X(exchange, import)	\
-	X(exchange, export)
+	X(exchange, export)	\
+	X(help, completion)
 
 #define X(group, name) extern const struct cmd cmd_##name;
 COMMANDS(X)

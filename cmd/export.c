@@ -12,6 +12,7 @@
 #include "base/banned.h"
 #include "cmd/commands.h"
 #include "cmd/formats/export_format.h"
+#include "cmd/formats/export_given.h"
 #include "cmd/messages.h"
 #include "cmd/output_file.h"
 #include "project/config/locate.h"
@@ -52,7 +53,7 @@ static int write_to(const char *path, const struct export_format *format, struct
 	int r;
 
 	if (!path && format->is_binary && isatty(STDOUT_FILENO))
-		return fail_now(EXIT_USAGE, "vprof export --format digest RUN -o FILE.vpd", "export: %s is no text for a terminal",
+		return fail_now(EXIT_USAGE, "vprof export --format FORMAT RUN -o FILE", "export: %s is no text for a terminal",
 				format->name);
 	r = output_open(&o, &diag);
 	if (r < 0)
@@ -74,6 +75,8 @@ static int refuse_options(const struct export_format *chosen)
 		    formats[i]->options != chosen->options)
 			return fail_now(EXIT_USAGE, NULL, "export: --%s is for --format %s", formats[i]->options->long_name,
 					formats[i]->name);
+	if (export_interval && !chosen->takes_interval)
+		return fail_now(EXIT_USAGE, NULL, "export: --format %s has no --interval", chosen->name);
 	return EXIT_DONE;
 }
 
@@ -125,6 +128,15 @@ static const char *help_of_format(void)
 	return str_cstr(&text);
 }
 
+/* An earlier format has the same table. */
+static bool is_shared(size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (formats[i]->options == formats[at]->options)
+			return true;
+	return false;
+}
+
 static const struct option_desc *export_options(void)
 {
 	static option_table table;
@@ -134,13 +146,18 @@ static const struct option_desc *export_options(void)
 	option_table_add(&table, (const struct option_desc[]){
 		{ 0, "format", "FORMAT", OPT_STR, &arg_format, help_of_format() },
 		{ 'o', "output", "FILE", OPT_STR, &arg_output, "write to FILE instead of stdout" },
+		{ 0, "interval", "NAME", OPT_STR, &export_interval, "name of the kind of interval; not for tuples and digests" },
 		OPT_END });
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
-		option_table_add(&table, formats[i]->options);
+		if (!is_shared(i))
+			option_table_add(&table, formats[i]->options);
 	return option_table_end(&table);
 }
 
-static const char *const export_examples[] = { "vprof export --format tuples 3 > run3.tuples", NULL };
+static const char *const export_examples[] = {
+	"vprof export --format tuples 3 > run3.tuples", "vprof export --format chrome-trace -o slowest.json",
+	"vprof export --format folded --metric mean | flamegraph.pl > mean.svg", NULL
+};
 const struct cmd cmd_export = {
 	.name = "export", .synopsis = "[--format FORMAT] [RUN]",
 	.summary = "write a run's trace for other tools",

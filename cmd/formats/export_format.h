@@ -23,6 +23,7 @@ struct export_format {
 	const struct option_desc *options;	/* its own; NULL: none */
 	bool (*has_options)(void);		/* one of them was given */
 	bool is_binary;				/* not for a terminal */
+	bool takes_interval;			/* --interval */
 };
 
 #define X(name) extern const struct export_format export_##name;

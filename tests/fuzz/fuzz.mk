@@ -15,7 +15,7 @@ PATHS = ABS_BUILD_DIR ABS_SOURCE_DIR BIN_DIR PKGLIB_DIR INCLUDE_DIR PKGDATA_DIR
 ALL_CPPFLAGS += $(PATHS:%=-D%='"/nowhere"')
 # The lists of cmd/local.am.
 IMPORT_FORMATS = tuples perf
-EXPORT_FORMATS = tuples
+EXPORT_FORMATS = tuples chrome_trace perfetto folded pprof otlp hgrm csv svg
 ALL_CPPFLAGS += '-DIMPORT_FORMATS=${IMPORT_FORMATS:%=X(%)}' '-DEXPORT_FORMATS=${EXPORT_FORMATS:%=X(%)}'
 
 ROOMS = base annotations trace drainer analysis store report

@@ -157,6 +157,7 @@ static void look_at(struct trace *t, uint64_t choice)
 static void run_commands(const struct str *text, const char *from)
 {
 	static const char *const views[] = { "variance-tree", "wait-graph", "execution-table", "critical-path", "runs", "call-graph" };
+	static const char *const formats[] = { "chrome-trace", "perfetto", "folded", "pprof", "otlp", "hgrm", "csv", "svg" };
 	_cleanup_(freep) char *dir = xstrdup(fuzz_directory("valid")), *path = path_join(dir, "in"), *conf = path_join(dir, "vprof.conf");
 	_cleanup_(freep) char *data = path_join(dir, "data");
 
@@ -172,6 +173,8 @@ static void run_commands(const struct str *text, const char *from)
 		FUZZ_RUN(&cmd_show, views[i], "--format", i % 2 ? "json" : "csv");
 	FUZZ_RUN(&cmd_show, "tail", "--quantile", "0.9");
 	FUZZ_RUN(&cmd_export, "1");
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+		FUZZ_RUN(&cmd_export, "1", "--format", formats[i]);
 	FUZZ_RUN(&cmd_merge, "1", "1");
 	FUZZ_RUN(&cmd_show, "summary", "2");
 	remove_tree(data);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * export_csv.c - `vprof export --format csv`: a row for each interval and part of it, "interval,part,nanoseconds".
+ *
+ * Parts are a function's own running time ("log_append") and its waits by class ("wait:lock in log_append"), of the critical path;
+ * they add up to the interval's latency.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/path/explain.h"
+#include "base/arena.h"
+#include "base/banned.h"
+#include "base/map.h"
+#include "cmd/formats/export_format.h"
+#include "cmd/formats/export_given.h"
+#include "report/output.h"
+
+/* As the labels of pairs: "f", "wait:lock in f", "wait:queue", "body". */
+static const char *part_of(struct arena *a, const struct path_piece *p)
+{
+	const char *function = p->frame_cnt ? p->frames[p->frame_cnt - 1] : NULL;
+
+	if (p->state == STATE_RUNNING)
+		return function ? function : "body";
+	return function ? arena_printf(a, "wait:%s in %s", trace_state_name(p->state), function) :
+			  arena_printf(a, "wait:%s", trace_state_name(p->state));
+}
+
+static void put_interval(FILE *out, struct arena *a, uint64_t sid, const path_pieces *pieces)
+{
+	_cleanup_(names_freep) struct names *parts = names_new();
+	_cleanup_(freep) int64_t *times_ns = xcalloc(pieces->cnt + 1, sizeof(*times_ns));
+
+	for (size_t i = 0; i < pieces->cnt; i++)
+		times_ns[names_add(parts, part_of(a, &pieces->items[i]))] += pieces->items[i].end_ns - pieces->items[i].start_ns;
+	for (uint32_t i = 0; i < names_cnt(parts); i++)
+		csv_line(out, "uti", sid, names_get(parts, i), times_ns[i]);
+}
+
+static int write_csv(FILE *out, const struct export_input *in)
+{
+	_cleanup_(arena_freep) struct arena *kept = arena_new();
+	_cleanup_(explainer_freep) struct explainer *x = explainer_new(in->trace, kept);
+	int r = 0;
+
+	fputs("interval,part,nanoseconds\n", out);
+	for (size_t i = 0; r == 0 && i < in->chosen_cnt; i++) {
+		uint64_t sid = in->findings->intervals.items[in->chosen[i]].sid;
+		path_pieces pieces = { NULL, 0, 0 };
+
+		r = explainer_interval(x, sid, &pieces);
+		if (r == 0)
+			put_interval(out, kept, sid, &pieces);
+		VEC_RELEASE(&pieces);
+	}
+	return r;
+}
+
+static int write_run(FILE *out, struct store *s, const struct run *r, struct diag *reterr)
+{
+	static const struct export_writer writer = { .needs = EXPORT_TRACE | EXPORT_FINDINGS | EXPORT_INTERVALS, .write = write_csv };
+
+	return export_given(out, s, r, &writer, reterr);
+}
+
+const struct export_format export_csv = {
+	.name = "csv", .write_run = write_run, .takes_interval = true,
+	.options = export_intervals_options, .has_options = export_intervals_given,
+};

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * export_folded.c - `vprof export --format folded`: stacks for flame graphs, "request;handle;[lock wait] 619000".
+ *
+ * Numbers are whole and above 0; what is below is counted in a comment.  ';' separates frames, so in a name it becomes ':'.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/str.h"
+#include "base/text/utf8.h"
+#include "cmd/formats/export_format.h"
+#include "cmd/formats/stacks.h"
+
+static void put_frame(FILE *out, const char *name)
+{
+	_cleanup_(str_release) struct str clean = STR_INIT;
+
+	utf8_add_line(&clean, name);
+	for (const char *c = str_cstr(&clean); *c; c++)
+		fputc(*c == ';' ? ':' : *c, out);
+}
+
+static int write_folded(FILE *out, const struct export_input *in)
+{
+	_cleanup_(tree_stacks_release) tree_stacks list = { NULL, 0, 0 };
+	size_t below = 0;
+
+	tree_stacks_read(in->findings, &list);
+	for (size_t i = 0; i < list.cnt; i++) {
+		const struct stack *s = &list.items[i];
+		long long value = llround(s->value[in->metric]);
+
+		below += value < 0;
+		if (value <= 0)
+			continue;
+		for (size_t k = 0; k < s->frames.cnt; k++) {
+			if (k)
+				fputc(';', out);
+			put_frame(out, s->frames.items[k].name);
+		}
+		fprintf(out, " %lld\n", value);
+	}
+	if (below)
+		fprintf(out, "# %zu stacks are below 0 and left out: they make up for others\n", below);
+	return 0;
+}
+
+static int write_run(FILE *out, struct store *s, const struct run *r, struct diag *reterr)
+{
+	static const struct export_writer writer = { .needs = EXPORT_FINDINGS, .write = write_folded };
+
+	return export_given(out, s, r, &writer, reterr);
+}
+
+const struct export_format export_folded = {
+	.name = "folded", .write_run = write_run, .takes_interval = true,
+	.options = export_metric_options, .has_options = export_metric_given,
+};

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * export_given.h - what formats for other tools have in common: they read what they need of a run, and --interval, --intervals,
+ * --metric and --view.  Private to cmd/formats/ and cmd/export.c.
+ */
+#ifndef CMD_FORMATS_EXPORT_GIVEN_H
+#define CMD_FORMATS_EXPORT_GIVEN_H
+
+#include <stdio.h>
+#include "analysis/findings/findings.h"
+#include "base/diag.h"
+#include "base/option.h"
+#include "store/store.h"
+#include "trace/model.h"
+
+enum export_needs {
+	EXPORT_TRACE = 1,		/* the run's trace, sorted */
+	EXPORT_FINDINGS = 2,		/* of its intervals, of which there are some */
+	EXPORT_INTERVALS = 4		/* with both: single ones, which --intervals chooses */
+};
+
+enum export_metric { EXPORT_VARIANCE, EXPORT_TAIL, EXPORT_MEAN, EXPORT_METRIC_CNT };
+
+struct export_input {
+	const struct run *run;
+	struct trace *trace;
+	const struct findings *findings;
+	const size_t *chosen;		/* indexes into findings->intervals, in order of start */
+	size_t chosen_cnt;
+	enum export_metric metric;	/* --metric */
+	const char *view;		/* --view; NULL: not given */
+};
+
+struct export_writer {
+	unsigned needs;			/* enum export_needs, or-ed */
+	int (*check)(const struct export_input *in, struct diag *reterr);	/* of the options, before anything is read; or NULL */
+	int (*write)(FILE *out, const struct export_input *in);	/* 0, or a negative errno */
+};
+
+/* Reads what the writer needs, and lets it write. */
+int export_given(FILE *out, struct store *s, const struct run *r, const struct export_writer *w, struct diag *reterr);
+
+extern const char *export_interval;	/* --interval; NULL: not given */
+extern const struct option_desc export_intervals_options[], export_metric_options[], export_view_options[];
+bool export_intervals_given(void);
+bool export_metric_given(void);
+bool export_view_given(void);
+
+#endif

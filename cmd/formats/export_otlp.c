@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * export_otlp.c - `vprof export --format otlp`: OpenTelemetry's TracesData as JSON, one interval a line.
+ *
+ * A span for the interval, its calls and its waits; a wait links to the span of who ended it, if that is in the export.  Times are
+ * those of the clock on the wall, as far as the run's start tells: the order and the lengths are exact, the date to some ms.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/map.h"
+#include "cmd/formats/export_format.h"
+#include "cmd/formats/slices.h"
+#include "report/output.h"
+
+struct writer {
+	FILE *out;
+	const struct export_input *in;
+	const slices *slices;
+	int64_t to_wall_ns;		/* from CLOCK_MONOTONIC */
+};
+
+static void put_text(FILE *out, const char *text)
+{
+	json_t *value = json_text(text);
+
+	json_write_line(out, value);
+	json_decref(value);
+}
+
+/* Of the run and the interval: all spans of an interval have it. */
+static void put_trace_id(struct writer *w, uint64_t sid)
+{
+	fprintf(w->out, "\"traceId\":\"%016" PRIx64 "%016" PRIx64 "\"", hash_u64(hash_u64(0, w->in->run->number),
+		(uint64_t)w->in->run->started_ns), sid);
+}
+
+/* Of a slice its place, from 1; of an interval the hash of its number.  Never 0, which is none. */
+static uint64_t interval_span(uint64_t sid)
+{
+	return hash_u64(1, sid) | UINT64_C(1) << 63;
+}
+
+static void put_times(struct writer *w, int64_t start_ns, int64_t end_ns)
+{
+	fprintf(w->out, ",\"kind\":1,\"startTimeUnixNano\":\"%" PRId64 "\",\"endTimeUnixNano\":\"%" PRId64 "\"",
+		start_ns + w->to_wall_ns, end_ns + w->to_wall_ns);
+}
+
+static void put_attribute(FILE *out, const char *before, const char *key, const char *text)
+{
+	fprintf(out, "%s{\"key\":\"%s\",\"value\":{\"stringValue\":", before, key);
+	put_text(out, text);
+	fputs("}}", out);
+}
+
+static void put_number(FILE *out, const char *key, uint64_t number)
+{
+	fprintf(out, ",{\"key\":\"%s\",\"value\":{\"intValue\":\"%" PRIu64 "\"}}", key, number);
+}
+
+static void put_link(struct writer *w, const struct slice *s)
+{
+	if (!s->has_waker || s->waker == SLICE_NONE)
+		return;
+	fputs(",\"links\":[{", w->out);
+	put_trace_id(w, w->slices->items[s->waker].sid);
+	fprintf(w->out, ",\"spanId\":\"%016zx\",\"attributes\":[", s->waker + 1);
+	put_attribute(w->out, "", "vprof.link", "wakeup");
+	fputs("]}]", w->out);
+}
+
+static void put_slice(struct writer *w, size_t at)
+{
+	const struct slice *s = &w->slices->items[at];
+	const struct trace *t = w->in->trace;
+	const struct function *f = s->is_wait ? NULL : &t->functions.items[s->function];
+
+	fputs(",{", w->out);
+	put_trace_id(w, s->sid);
+	fprintf(w->out, ",\"spanId\":\"%016zx\",\"parentSpanId\":\"%016" PRIx64 "\",\"name\":", at + 1,
+		s->parent == SLICE_NONE ? interval_span(s->sid) : (uint64_t)s->parent + 1);
+	put_text(w->out, slice_name(t, s));
+	put_times(w, s->start_ns, s->end_ns);
+	fputs(",\"attributes\":[", w->out);
+	put_attribute(w->out, "", s->is_wait ? "vprof.wait" : "code.function.name", s->is_wait ? trace_state_name(s->wait) : f->name);
+	put_number(w->out, "thread.id", s->tid);
+	if (f && f->file)
+		put_attribute(w->out, ",", "code.file.path", f->file);
+	if (f && f->line)
+		put_number(w->out, "code.line.number", f->line);
+	fputc(']', w->out);
+	put_link(w, s);
+	fputc('}', w->out);
+}
+
+/* Slices by interval: those of one are a list. */
+static size_t *list_by_sid(const slices *list, struct map *first)
+{
+	size_t *next = xcalloc(list->cnt + 1, sizeof(*next));
+
+	for (size_t i = list->cnt; i-- > 0; ) {
+		uint64_t *slot = map_slot(first, list->items[i].sid);
+
+		next[i] = *slot;		/* 0: the last; else the next + 1 */
+		*slot = i + 1;
+	}
+	return next;
+}
+
+static void put_interval(struct writer *w, const struct interval_row *row, uint64_t at, const size_t *next)
+{
+	fputs("{\"resourceSpans\":[{\"resource\":{\"attributes\":[", w->out);
+	put_attribute(w->out, "", "service.name", w->in->run->command ? w->in->run->command : "vprof");
+	fputs("]},\"scopeSpans\":[{\"scope\":{\"name\":\"vprof\"},\"spans\":[{", w->out);
+	put_trace_id(w, row->sid);
+	fprintf(w->out, ",\"spanId\":\"%016" PRIx64 "\",\"name\":", interval_span(row->sid));
+	put_text(w->out, w->in->findings->interval.name);
+	put_times(w, row->start_ns, row->end_ns);
+	fputs(",\"attributes\":[", w->out);
+	put_attribute(w->out, "", "vprof.kind", "interval");
+	put_number(w->out, "thread.id", row->start_tid);
+	put_number(w->out, "vprof.sid", row->sid);
+	fputs("]}", w->out);
+	for (; at; at = next[at - 1])
+		put_slice(w, at - 1);
+	fputs("]}]}]}\n", w->out);
+}
+
+/* The first moment of the trace was about when the run started. */
+static int64_t to_wall(const struct export_input *in)
+{
+	int64_t first = INT64_MAX;
+
+	for (size_t i = 0; i < in->trace->intervals.cnt; i++)
+		first = in->trace->intervals.items[i].start_ns < first ? in->trace->intervals.items[i].start_ns : first;
+	for (size_t i = 0; i < in->trace->segments.cnt; i++)
+		first = in->trace->segments.items[i].start_ns < first ? in->trace->segments.items[i].start_ns : first;
+	return first == INT64_MAX ? 0 : in->run->started_ns - first;
+}
+
+static int write_otlp(FILE *out, const struct export_input *in)
+{
+	_cleanup_(map_freep) struct map *first = map_new();
+	slices list = { NULL, 0, 0 };
+	struct writer w = { out, in, &list, to_wall(in) };
+	_cleanup_(freep) size_t *next = NULL;
+
+	slices_read(in, &list);
+	next = list_by_sid(&list, first);
+	for (size_t i = 0; i < in->chosen_cnt; i++) {
+		const struct interval_row *row = &in->findings->intervals.items[in->chosen[i]];
+		uint64_t at = 0;
+
+		map_get(first, row->sid, &at);
+		put_interval(&w, row, at, next);
+	}
+	VEC_RELEASE(&list);
+	return 0;
+}
+
+static int write_run(FILE *out, struct store *s, const struct run *r, struct diag *reterr)
+{
+	static const struct export_writer writer = { .needs = EXPORT_TRACE | EXPORT_FINDINGS | EXPORT_INTERVALS, .write = write_otlp };
+
+	return export_given(out, s, r, &writer, reterr);
+}
+
+const struct export_format export_otlp = {
+	.name = "otlp", .write_run = write_run, .takes_interval = true,
+	.options = export_intervals_options, .has_options = export_intervals_given,
+};

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * export_perfetto.c - `vprof export --format perfetto`: the protocol buffers that ui.perfetto.dev reads.
+ *
+ * A track for each thread, with calls and waits as slices and arrows from who woke it; a track "intervals" with as many tracks below
+ * as intervals overlap.  Times are CLOCK_MONOTONIC.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/banned.h"
+#include "base/map.h"
+#include "cmd/formats/export_format.h"
+#include "cmd/formats/protobuf.h"
+#include "cmd/formats/slices.h"
+
+/* Numbers of the public schema's fields. */
+enum {
+	TRACE_PACKET = 1,
+	PACKET_TIMESTAMP = 8, PACKET_SEQUENCE_ID = 10, PACKET_TRACK_EVENT = 11, PACKET_SEQUENCE_FLAGS = 13,
+	PACKET_CLOCK_ID = 58, PACKET_TRACK_DESCRIPTOR = 60,
+	EVENT_TYPE = 9, EVENT_TRACK = 11, EVENT_CATEGORIES = 22, EVENT_NAME = 23, EVENT_FLOW_IDS = 47, EVENT_TERMINATING_FLOW_IDS = 48,
+	TRACK_UUID = 1, TRACK_NAME = 2, TRACK_PROCESS = 3, TRACK_THREAD = 4, TRACK_PARENT = 5,
+	PROCESS_PID = 1, THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5,
+	TYPE_BEGIN = 1, TYPE_END = 2, CLOCK_MONOTONIC_ID = 3, SEQUENCE = 1, STATE_CLEARED = 1
+};
+
+#define TRACK_INTERVALS 1ULL		/* uuids: threads have theirs from this on */
+#define TRACK_LANES 0x100ULL
+#define TRACK_THREADS 0x100000000ULL
+
+struct flow {
+	uint64_t id;
+	bool ends;
+};
+
+static void put_packet(FILE *out, const struct str *packet)
+{
+	_cleanup_(str_release) struct str field = STR_INIT;
+
+	pb_message(&field, TRACE_PACKET, packet);
+	fwrite(field.data, 1, field.len, out);
+}
+
+static void put_track(FILE *out, uint64_t uuid, uint64_t parent, const char *name, const struct str *thread)
+{
+	_cleanup_(str_release) struct str track = STR_INIT, packet = STR_INIT;
+
+	pb_varint(&track, TRACK_UUID, uuid);
+	if (parent)
+		pb_varint(&track, TRACK_PARENT, parent);
+	if (name)
+		pb_text(&track, TRACK_NAME, name);
+	if (thread)
+		pb_message(&track, TRACK_THREAD, thread);
+	pb_varint(&packet, PACKET_SEQUENCE_ID, SEQUENCE);
+	pb_message(&packet, PACKET_TRACK_DESCRIPTOR, &track);
+	put_packet(out, &packet);
+}
+
+static void put_event(FILE *out, uint64_t track, int64_t ns, const char *name, const char *category, const struct flow *flow)
+{
+	_cleanup_(str_release) struct str event = STR_INIT, packet = STR_INIT;
+
+	pb_varint(&event, EVENT_TYPE, name ? TYPE_BEGIN : TYPE_END);
+	pb_varint(&event, EVENT_TRACK, track);
+	if (name) {
+		pb_text(&event, EVENT_CATEGORIES, category);
+		pb_text(&event, EVENT_NAME, name);
+	}
+	if (flow && flow->id)
+		pb_fixed64(&event, flow->ends ? EVENT_TERMINATING_FLOW_IDS : EVENT_FLOW_IDS, flow->id);
+	pb_varint(&packet, PACKET_TIMESTAMP, (uint64_t)ns);
+	pb_varint(&packet, PACKET_CLOCK_ID, CLOCK_MONOTONIC_ID);
+	pb_varint(&packet, PACKET_SEQUENCE_ID, SEQUENCE);
+	pb_message(&packet, PACKET_TRACK_EVENT, &event);
+	put_packet(out, &packet);
+}
+
+/* ---- threads ---- */
+
+/* One track a thread that has slices: its uuid is TRACK_THREADS and its place in this list. */
+static uint64_t thread_track(FILE *out, const struct trace *t, struct map *tracks, uint64_t tid)
+{
+	_cleanup_(str_release) struct str thread = STR_INIT;
+	uint64_t *slot = map_slot(tracks, tid), uuid = *slot;
+
+	if (uuid)
+		return uuid;
+	uuid = *slot = TRACK_THREADS + map_cnt(tracks);
+	pb_varint(&thread, THREAD_PID, thread_pid(t, tid) & INT32_MAX);
+	pb_varint(&thread, THREAD_TID, tid & INT32_MAX);	/* of the schema's 32 bits; devices have larger ones */
+	for (size_t i = 0; i < t->threads.cnt; i++)
+		if (t->threads.items[i].tid == tid && t->threads.items[i].name) {
+			pb_text(&thread, THREAD_NAME, t->threads.items[i].name);
+			break;
+		}
+	put_track(out, uuid, 0, NULL, &thread);
+	return uuid;
+}
+
+/* The waker's slice has the beginning of the arrow; one that was drawn already as part of an earlier thread's gets none. */
+static void put_slices(FILE *out, const struct trace *t, const slices *list)
+{
+	_cleanup_(map_freep) struct map *tracks = map_new();
+	VEC(size_t) open = { NULL, 0, 0 };
+	_cleanup_(freep) uint64_t *starts = xcalloc(list->cnt + 1, sizeof(*starts));	/* arrows that begin in a slice */
+
+	for (size_t i = 0; i < list->cnt; i++)
+		if (list->items[i].has_waker && list->items[i].waker != SLICE_NONE)
+			starts[list->items[i].waker] = list->items[i].waker + 1;
+	for (size_t i = 0; i <= list->cnt; i++) {
+		const struct slice *s = i < list->cnt ? &list->items[i] : NULL;
+		struct flow flow = { 0, false };
+
+		while (open.cnt) {
+			const struct slice *top = &list->items[open.items[open.cnt - 1]];
+
+			if (s && top->tid == s->tid && top->end_ns > s->start_ns)
+				break;
+			put_event(out, thread_track(out, t, tracks, top->tid), top->end_ns, NULL, NULL, NULL);
+			open.cnt--;
+		}
+		if (!s)
+			break;
+		if (s->has_waker && s->waker != SLICE_NONE)
+			flow = (struct flow){ s->waker + 1, true };
+		else if (starts[i])
+			flow.id = starts[i];
+		put_event(out, thread_track(out, t, tracks, s->tid), s->start_ns, slice_name(t, s), s->is_wait ? "wait" : "function", &flow);
+		VEC_ADD(&open, i);
+	}
+	VEC_RELEASE(&open);
+}
+
+/* ---- intervals ---- */
+
+/* The first lane that is free at that time; lanes hold the ends. */
+static size_t find_lane(const int64_t *ends, size_t cnt, int64_t start_ns)
+{
+	for (size_t i = 0; i < cnt; i++)
+		if (ends[i] <= start_ns)
+			return i;
+	return cnt;
+}
+
+static void put_intervals(FILE *out, const struct export_input *in)
+{
+	_cleanup_(freep) int64_t *ends = xcalloc(in->chosen_cnt + 1, sizeof(*ends));
+	size_t lanes = 0;
+
+	put_track(out, TRACK_INTERVALS, 0, "intervals", NULL);
+	for (size_t i = 0; i < in->chosen_cnt; i++) {
+		const struct interval_row *row = &in->findings->intervals.items[in->chosen[i]];
+		size_t lane = find_lane(ends, lanes, row->start_ns);
+		_cleanup_(freep) char *name = xasprintf("%s %" PRIu64, in->findings->interval.name, row->sid);
+
+		if (lane == lanes) {
+			put_track(out, TRACK_LANES + lane, TRACK_INTERVALS, in->findings->interval.name, NULL);
+			lanes++;
+		}
+		put_event(out, TRACK_LANES + lane, row->start_ns, name, "interval", NULL);
+		put_event(out, TRACK_LANES + lane, row->end_ns, NULL, NULL, NULL);
+		ends[lane] = row->end_ns;
+	}
+}
+
+static int write_perfetto(FILE *out, const struct export_input *in)
+{
+	_cleanup_(str_release) struct str first = STR_INIT;
+	slices list = { NULL, 0, 0 };
+
+	slices_read(in, &list);
+	pb_varint(&first, PACKET_SEQUENCE_ID, SEQUENCE);
+	pb_varint(&first, PACKET_SEQUENCE_FLAGS, STATE_CLEARED);
+	put_packet(out, &first);
+	put_intervals(out, in);
+	put_slices(out, in->trace, &list);
+	VEC_RELEASE(&list);
+	return 0;
+}
+
+static int write_run(FILE *out, struct store *s, const struct run *r, struct diag *reterr)
+{
+	static const struct export_writer writer = { .needs = EXPORT_TRACE | EXPORT_FINDINGS | EXPORT_INTERVALS, .write = write_perfetto };
+
+	return export_given(out, s, r, &writer, reterr);
+}
+
+const struct export_format export_perfetto = {
+	.name = "perfetto", .write_run = write_run, .takes_interval = true,
+	.options = export_intervals_options, .has_options = export_intervals_given, .is_binary = true,
+};

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * slices.h - what the threads did for some intervals: calls and waits, nested, for formats that draw threads.  Private to cmd/formats/.
+ */
+#ifndef CMD_FORMATS_SLICES_H
+#define CMD_FORMATS_SLICES_H
+
+#include "base/alloc.h"
+#include "cmd/formats/export_given.h"
+
+#define SLICE_NONE SIZE_MAX
+
+struct slice {
+	uint64_t tid, sid;
+	int64_t start_ns, end_ns;
+	bool is_wait;
+	enum trace_state wait;
+	uint32_t function;		/* of the trace; not of a wait */
+	uint32_t order;
+	size_t parent;			/* around it on the same thread and for the same interval, or SLICE_NONE */
+	bool has_waker;			/* of a wait: the thread that ended it, and when */
+	uint64_t waker_tid;
+	int64_t wake_ns;
+	size_t waker;			/* what that was in then, or SLICE_NONE */
+};
+/* In order of thread and start, the outer before the inner; those of a thread nest: a wait that reaches beyond a call is cut in two. */
+typedef VEC(struct slice) slices;
+
+void slices_read(const struct export_input *in, slices *ret);
+const char *slice_name(const struct trace *t, const struct slice *s);	/* "log_append", "lock wait" */
+uint64_t thread_pid(const struct trace *t, uint64_t tid);	/* 1 if it is not known */
+
+#endif

@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# vprof completion: bash completes commands, options, views, runs and groups, and leaves the user's command alone; zsh and fish take
+# their scripts where they are there.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+PATH=$(dirname "$VPROF"):$PATH
+export PATH
+
+for shell in bash zsh fish; do
+	expect 0 vprof completion $shell
+	cp .out $shell.script
+	for command in $(vprof --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p'); do
+		grep -q -e "\b$command\b" $shell.script || fail "$shell: $command is missing"
+		for option in $(vprof $command --help | sed -n 's/^  \(-., \|    \)--\([a-z][a-z-]*\).*/\2/p'); do
+			grep -q -e "-$option\b\|-l $option\b" $shell.script || fail "$shell: $command --$option is missing"
+		done
+	done
+	if command -v $shell >/dev/null 2>&1; then
+		$shell -n $shell.script >.out 2>&1 && pass || fail "$shell does not take its script: $(cat .out)"
+	else
+		echo "$shell is not there: its script is not tried"
+	fi
+done
+expect 2 vprof completion
+expect 2 vprof completion tcsh
+says 'bash, zsh or fish'
+
+awk 'BEGIN { print "vprof-tuples 1\ninterval 1 r 1 0 1 100\nsegment 1 1 0 100 running" }' >one.tuples
+for name in base.1 base.2 other; do
+	expect 0 vprof import --from tuples one.tuples -o $name
+done
+# complete WORD...: what bash offers for the last word
+complete_()
+{
+	bash -c 'source ./bash.script; compopt() { :; }; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _vprof; printf "%s\n" "${COMPREPLY[@]}"' bash "$@" |
+		sort | tr '\n' ' ' >.out
+}
+offers()
+{
+	[ "$(cat .out)" = "$1" ] && pass || fail "it offers '$(cat .out)', not '$1'"
+}
+complete_ vprof expo; offers 'export '
+complete_ vprof -d . expo; offers 'export '
+complete_ vprof export --int; offers '--interval --intervals '
+complete_ vprof show variance; offers 'variance-tree '
+complete_ vprof show factors ba; offers 'base base.1 base.2 '
+complete_ vprof diff base o; offers 'other '
+complete_ vprof show factors --interval ''; offers 'r '
+complete_ vprof record -- ech; grep -q 'echo' .out && pass || fail 'behind -- it is the user'"'"'s command'
+complete_ vprof help dif; offers 'diff '
+finish

@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# vprof export: every format, read back by a small reader of the test's own (tests/e2e/read_export.py): the numbers are those that
+# show and the trace have.  Names are hostile.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+# 300 intervals on two threads: handle calls a function with a hostile name and g; every third waits for a lock that thread 9 holds.
+awk 'BEGIN {
+	print "vprof-tuples 1\ncall handle evil;\"<b>&\ncall handle g"
+	for (i = 1; i <= 300; i++) {
+		a = 1000 + i * 7919 % 997; w = i % 3 ? 0 : 2000 + i * 31 % 700; g = 400 + i * 104729 % 513
+		at = i * 10000; e = at + a + w + g; t = 1 + i % 2
+		print "interval " i " req;1 " t " " at " " t " " e
+		print "segment " t " " i " " at " " at + a " running"
+		if (w) {
+			print "segment " t " " i " " at + a " " at + a + w " lock\nwakeup " t " 9 " at + a + w
+			print "segment 9 - " at " " at + a + w " running\ninvocation 9 - hold " at " " at + a + w
+		}
+		print "segment " t " " i " " at + a + w " " e " running\ninvocation " t " " i " handle " at " " e
+		print "invocation " t " " i " evil;\"<b>& " at " " at + a + w "\ninvocation " t " " i " g " at + a + w " " e
+	}
+}' >run.tuples
+expect 0 "$VPROF" import --from tuples run.tuples -o run
+"$VPROF" show variance-tree run --format json >tree.json 2>.err || fail "$(cat .err)"
+"$VPROF" show summary run --format json >summary.json 2>.err || fail "$(cat .err)"
+"$VPROF" show tail run --format json >tail.json 2>.err || fail "$(cat .err)"
+"$VPROF" show intervals run --all --format json >intervals.json 2>.err || fail "$(cat .err)"
+
+check()		# WHAT FILE [ARGUMENT]: as the reader says
+{
+	python3 "$top/tests/e2e/read_export.py" "$@" >.out 2>&1 && pass || fail "$*: $(cat .out)"
+}
+for metric in variance tail mean; do
+	expect 0 "$VPROF" export --format folded --metric $metric run -o $metric.folded
+	check folded $metric.folded $metric
+done
+expect 0 "$VPROF" export --format pprof run -o run.pb.gz
+check pprof run.pb.gz
+expect 0 "$VPROF" export --format hgrm run -o run.hgrm
+check hgrm run.hgrm
+for which in SLOWEST:200 SLOWEST:7 SAMPLE:20 all; do
+	for format in csv chrome-trace perfetto otlp; do
+		expect 0 "$VPROF" export --format $format --intervals $which run -o out.$format
+		check $format out.$format $which
+	done
+done
+expect 0 "$VPROF" export --format csv run -o out.csv
+says '200 of 300 intervals are written'
+check csv out.csv SLOWEST:200
+"$VPROF" export --format csv --intervals SAMPLE:20 run >a.csv 2>.err
+"$VPROF" export --format csv --intervals SAMPLE:20 run >b.csv 2>.err
+cmp -s a.csv b.csv && pass || fail 'a sample is another one each time'
+for view in tree latency; do
+	expect 0 "$VPROF" export --format svg --view $view run -o $view.svg
+	check svg $view.svg
+done
+expect 0 "$VPROF" export run
+head -1 .out | grep -q '^vprof-tuples 1' && pass || fail 'tuples are not the default any more'
+
+# What a format cannot do is said, and nothing is written.
+expect 2 "$VPROF" export --format nosuch run
+expect 2 "$VPROF" export --format folded --metric p99 run
+expect 2 "$VPROF" export --format csv --metric mean run
+says '--metric is for --format folded'
+expect 2 "$VPROF" export --interval r run
+says '--format tuples has no --interval'
+expect 2 "$VPROF" export --format hgrm --intervals all run
+expect 2 "$VPROF" export --format svg --view nosuch run
+expect 2 "$VPROF" export --format svg --view wait-graph run
+says 'vprof show wait-graph --format dot'
+for which in SLOWEST SLOWEST:0 SLOWEST:x SLOWEST:-1 SAMPLE: slowest:3 ALL ''; do
+	expect 2 "$VPROF" export --format csv --intervals "$which" run
+	[ ! -s .out ] && pass || fail "--intervals '$which' writes"
+done
+"$VPROF" import --from tuples "$top/tests/golden/nothing_completed.tuples" -o nothing >.out 2>&1
+for format in folded csv chrome-trace svg hgrm pprof; do
+	expect 3 "$VPROF" export --format $format nothing
+done
+# Waits around calls and across their ends, nested functions, recursion, device threads: everything nests and adds up.
+for golden in nested_waits recursion chain_of_locks queue holder_waits_for_disk equal_spans root_only; do
+	"$VPROF" import --from tuples "$top/tests/golden/$golden.tuples" -o $golden >.out 2>&1
+	"$VPROF" show intervals $golden --all --format json >intervals.json 2>.err
+	for format in csv chrome-trace perfetto otlp; do
+		expect 0 "$VPROF" export --format $format --intervals all $golden -o out.$format
+		check $format out.$format all
+	done
+done
+finish
