@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "base/text/utf8.h"
 #include "cmd/formats/export_format.h"
-#include "cmd/formats/stacks.h"
+#include "cmd/formats/pieces/stacks.h"
 
 static void put_frame(FILE *out, const char *name)
 {

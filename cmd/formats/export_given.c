@@ -8,7 +8,7 @@
 
 #include "base/banned.h"
 #include "base/cleanup.h"
-#include "cmd/formats/choose.h"
+#include "cmd/formats/pieces/choose.h"
 #include "cmd/messages.h"
 #include "project/runs/project.h"
 

@@ -12,7 +12,7 @@
 #include "base/banned.h"
 #include "base/map.h"
 #include "cmd/formats/export_format.h"
-#include "cmd/formats/slices.h"
+#include "cmd/formats/pieces/slices.h"
 #include "report/output.h"
 
 struct writer {

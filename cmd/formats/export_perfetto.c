@@ -12,8 +12,8 @@
 #include "base/banned.h"
 #include "base/map.h"
 #include "cmd/formats/export_format.h"
-#include "cmd/formats/protobuf.h"
-#include "cmd/formats/slices.h"
+#include "cmd/formats/pieces/protobuf.h"
+#include "cmd/formats/pieces/slices.h"
 
 /* Numbers of the public schema's fields. */
 enum {

@@ -12,8 +12,8 @@
 #include "base/banned.h"
 #include "base/map.h"
 #include "cmd/formats/export_format.h"
-#include "cmd/formats/protobuf.h"
-#include "cmd/formats/stacks.h"
+#include "cmd/formats/pieces/protobuf.h"
+#include "cmd/formats/pieces/stacks.h"
 
 /* Numbers of profile.proto's fields. */
 enum {

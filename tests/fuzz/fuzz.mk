@@ -27,7 +27,7 @@ SOURCES = $(foreach room,$(ROOMS),$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/
 	$(addprefix instrumenter/scan/,scan_file.c scan_head.c scan_json.c scan_part.c scan_read.c) \
 	$(addprefix instrumenter/marks/,source_text.c) \
 	$(addprefix cmd/,analyze.c export.c import.c merge.c messages.c options.c output_file.c show.c sql.c) \
-	$(addprefix cmd/formats/,choose.c export_given.c protobuf.c slices.c spans.c stacks.c \
+	$(addprefix cmd/formats/,export_given.c spans.c pieces/choose.c pieces/protobuf.c pieces/slices.c pieces/stacks.c \
 		$(IMPORT_FORMATS:%=import_%.c) $(EXPORT_FORMATS:%=export_%.c)) \
 	project/notices.c \
 	$(addprefix project/config/,config.c config_comments.c config_text.c data_lock.c launcher_context.c locate.c paths.c quantity.c) \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slices.c - see slices.h. */
-#include "cmd/formats/slices.h"
+#include "cmd/formats/pieces/slices.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /*
  * slices.h - what the threads did for some intervals: calls and waits, nested, for formats that draw threads.  Private to cmd/formats/.
  */
-#ifndef CMD_FORMATS_SLICES_H
-#define CMD_FORMATS_SLICES_H
+#ifndef CMD_FORMATS_PIECES_SLICES_H
+#define CMD_FORMATS_PIECES_SLICES_H
 
 #include "base/alloc.h"
 #include "cmd/formats/export_given.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* protobuf.h - messages of protocol buffers, field by field, into a growing text.  Private to cmd/formats/. */
-#ifndef CMD_FORMATS_PROTOBUF_H
-#define CMD_FORMATS_PROTOBUF_H
+#ifndef CMD_FORMATS_PIECES_PROTOBUF_H
+#define CMD_FORMATS_PIECES_PROTOBUF_H
 
 #include <stdint.h>
 #include "base/str.h"

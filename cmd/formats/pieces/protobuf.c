@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* protobuf.c - see protobuf.h. */
-#include "cmd/formats/protobuf.h"
+#include "cmd/formats/pieces/protobuf.h"
 
 #include "base/banned.h"
 #include "base/cleanup.h"

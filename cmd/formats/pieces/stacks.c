@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* stacks.c - see stacks.h. */
-#include "cmd/formats/stacks.h"
+#include "cmd/formats/pieces/stacks.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* choose.h - --intervals: which single intervals are written.  Private to cmd/formats/. */
-#ifndef CMD_FORMATS_CHOOSE_H
-#define CMD_FORMATS_CHOOSE_H
+#ifndef CMD_FORMATS_PIECES_CHOOSE_H
+#define CMD_FORMATS_PIECES_CHOOSE_H
 
 #include "analysis/findings/findings.h"
 #include "base/diag.h"

@@ -7,8 +7,8 @@
  * A stack is a leaf of the tree, so that the numbers add up to the whole.  What the slowest intervals have more of is known of a
  * function's own time and its waits, not of the way there: these stacks have the interval and the function only.
  */
-#ifndef CMD_FORMATS_STACKS_H
-#define CMD_FORMATS_STACKS_H
+#ifndef CMD_FORMATS_PIECES_STACKS_H
+#define CMD_FORMATS_PIECES_STACKS_H
 
 #include "base/alloc.h"
 #include "cmd/formats/export_given.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* choose.c - see choose.h. */
-#include "cmd/formats/choose.h"
+#include "cmd/formats/pieces/choose.h"
 
 #include <errno.h>
 #include <stdlib.h>
