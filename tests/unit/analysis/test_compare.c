@@ -481,12 +481,81 @@ static void open_term(void **state)
 	side_release(&head);
 }
 
+/* Logarithms of the means 0, .1, .2 and .2448 more: t = .2448 / sqrt(2 * .01 / 3) = 2.998 of 4 degrees of freedom, p = .02.  Alone
+ * that is a violation; of five terms .05 / 5 is asked for. */
+static void held_down(void **state)
+{
+	struct own_side base = { .cnt = 0 }, head = { .cnt = 0 };
+
+	(void)state;
+	for (int r = 0; r < 3; r++) {
+		double before[] = { 1e6 * exp(.1 * r), 3e6 * exp(.1 * r) }, after[] = { before[0] * exp(.2448), before[1] * exp(.2448) };
+
+		side_add(&base, r, run_of(before, 2, 1));
+		side_add(&head, 10 + r, run_of(after, 2, 1));
+	}
+	judge(&base, &head, "mean>+0%", (const enum gate_result[]){ GATE_FAIL });
+	judge(&base, &head, "mean>+0%,mean<-50%,sd<-50%,p50<-50%,p90<-50%", (const enum gate_result[]){
+		GATE_INCONCLUSIVE, GATE_PASS, GATE_PASS, GATE_PASS, GATE_PASS });
+	side_release(&base);
+	side_release(&head);
+}
+
+/* f calls itself: the inner call is in the outer one's time. */
+static void recursion(void **state)
+{
+	struct own_side base = { .cnt = 0 }, head = { .cnt = 0 };
+
+	(void)state;
+	for (int r = 0; r < 3; r++) {
+		struct findings *b = TREE({ "f", "a.c", NULL, 10 }), *h = TREE({ "f", "a.c", NULL, 10 });
+
+		b->nodes.items[1].share = h->nodes.items[1].share = .6;
+		VEC_ADD(&h->nodes, (struct node){ .id = 2, .parent = 1, .kind = NODE_FUNCTION, .function = "f", .file = "a.c",
+						  .share = .5 });
+		side_add(&base, r, b);
+		side_add(&head, 10 + r, h);
+	}
+	judge(&base, &head, "share:f>+1pt", (const enum gate_result[]){ GATE_PASS });
+	side_release(&base);
+	side_release(&head);
+}
+
+/* Either side has to have three runs; of intervals that stand for several no p99.9 is made up. */
+static void not_enough(void **state)
+{
+	const double times[] = { 1000, 3000 };
+	struct own_side two = { .cnt = 0 }, three = { .cnt = 0 };
+	struct compared_side b, h;
+	struct findings *weighted;
+
+	(void)state;
+	for (int r = 0; r < 3; r++) {
+		weighted = run_of(times, 2, 1);
+		weighted->interval.cnt = 7;
+		side_add(&three, r, weighted);
+		if (r < 2)
+			side_add(&two, 10 + r, run_of(times, 2, 1));
+	}
+	b = side_as(&two);
+	h = side_as(&three);
+	for (int turn = 0; turn < 2; turn++) {
+		_cleanup_(comparison_freep) struct comparison *c = turn ? compare(&h, &b) : compare(&b, &h);
+
+		assert_false(c->enough);
+		assert_true(isnan(c->metrics[METRIC_P999].ratio) && !c->metrics[METRIC_P999].has_ci95);
+	}
+	side_release(&two);
+	side_release(&three);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(contrasts), cmocka_unit_test(figures), cmocka_unit_test(turns), cmocka_unit_test(few_runs),
 		cmocka_unit_test(from_nothing), cmocka_unit_test(changes), cmocka_unit_test(versions), cmocka_unit_test(no_guess), cmocka_unit_test(two_places),
 		cmocka_unit_test(terms), cmocka_unit_test(judged), cmocka_unit_test(open_term),
+		cmocka_unit_test(held_down), cmocka_unit_test(recursion), cmocka_unit_test(not_enough),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
