@@ -21,6 +21,8 @@ expect 0 "$VPROF" show call-graph
 expect 0 "$VPROF" show runs
 expect 0 "$VPROF" show coverage
 expect 0 "$VPROF" show critical-path --slowest 1
+says "flush_log: sleep wait"
+expect 0 "$VPROF" show critical-path --slowest 1 --all
 says log_append
 expect 0 "$VPROF" show intervals --format csv
 [ "$(wc -l <"$work/.out")" = 1501 ] && pass || fail "1500 requests, $(wc -l <"$work/.out") lines of CSV"
