@@ -213,13 +213,13 @@ if [ -n "$other" ]; then
 		ldd server | grep -o '/[^ ]*' | while read -r library; do
 			mkdir -p "jail${library%/*}" && cp -L "$library" "jail$library"
 		done
-		same "sees" "another root" chroot jail /server
+		same "cannot see" "another root" chroot jail /server
 		OPTIONS="--arena fd"
 		same trace "another root, a descriptor" chroot jail /server
 		same trace "another user, a descriptor" $other "$work/server"
 		mkdir shared && OPTIONS="--arena $work/shared"
 		same trace "an own /dev/shm" unshare -m sh -c 'mount -t tmpfs none /dev/shm && exec ./server'
-		same "nothing can be written" "a read-only directory" unshare -m sh -c 'mount --bind shared shared &&
+		same "cannot write" "a read-only directory" unshare -m sh -c 'mount --bind shared shared &&
 			mount -o remount,bind,ro shared && exec ./server'
 		OPTIONS=
 		same trace "a read-only root" unshare -m sh -c 'mount -o remount,bind,ro / 2>/dev/null; exec ./server'

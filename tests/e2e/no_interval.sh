@@ -49,7 +49,7 @@ printf '%s' -save-temps >pier.flags
 conf cast_off land
 expect 2 "$VPROF" iterate -- sh bench.sh
 no_load "iterate"
-says "end = land of 'crossing' is in no unit with probes" "pier.c' has" "-save-temps" "compile 'pier.c' without"
+says "end = land of 'crossing' is in no unit with probes" "pier.c' has" "-save-temps" "compile 'pier.c' in a way that vprof can instrument"
 expect 2 "$VPROF" build
 says "pier.c' was compiled untouched" "1 of the units has no probes" "vprof show coverage lists it with the reason"
 expect 2 "$VPROF" record -- sh bench.sh
