@@ -50,7 +50,7 @@ for golden in tree cross_hedge cross_many holder_waits_for_disk timed_out droppe
 	case $? in 0 | 3) pass ;; *) fail "import of $golden: $(cat .out)" ;; esac	# 3: no interval was completed
 	every_view "$golden" "$golden"
 done
-document diff diff tree cross_hedge --gate 'p99>+10%'
+document diff diff tree tree --gate 'p99>+10%'
 document diff-plain diff tree tree
 document sql sql "SELECT number, name, started_ns / 2.0, NULL FROM run"
 
