@@ -27,7 +27,7 @@ echo 'int LLVMFuzzerTestOneInput(const void *p, unsigned long n) { (void)p; (voi
 }
 [ -f store/schema.inc ] || { echo "fuzz: run it in the build directory"; exit 99; }
 env -u MAKEFLAGS -u MFLAGS make -s -j"$(nproc)" -f "$here/tests/fuzz/fuzz.mk" srcdir="$here" CLANG="$clang" \
-	LIBS="$(pkg-config --libs libzstd sqlite3 gsl inih jansson)" fuzz/fuzz || exit 99
+	LIBS="$(pkg-config --libs libzstd zlib sqlite3 gsl inih jansson)" fuzz/fuzz || exit 99
 
 [ $# -gt 0 ] || set -- $(ls "$corpus")
 each=$(((seconds + $# - 1) / $#))
