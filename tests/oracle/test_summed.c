@@ -230,5 +230,5 @@ int main(void)
 		trace_free(t);
 	}
 	printf("%d traces, %zu causes, %u differences\n", TRACES, looked_at, wrong);
-	return wrong || looked_at < 5 * TRACES;
+	return wrong || looked_at < 3 * TRACES;	/* so that it has looked at something */
 }
