@@ -3,8 +3,8 @@
  * cause_words.c - how a cause acts, in plain words.
  *
  *	parse		"it runs"
- *	flush_log	"it sleeps while log_append (server.c:28) waits for it to let go of a lock"
- *	save		"mostly, it waits for input or output (the disk) while requests wait for their thread"
+ *	flush_log	"log_append › lock wait (server.c:28) because of flush_log, which sleeps"
+ *	save		"mostly, queue wait because of save, which waits for input or output (the disk)"
  */
 #include "report/words/cause_words.h"
 
@@ -113,29 +113,22 @@ static void add_waiter(struct str *to, const struct summed_cause *c, bool utf8)
 	str_add(to, " waits");
 }
 
-/* " while log_append waits for it to let go of a lock" */
+/* "log_append › lock wait (server.c:28) because of flush_log, which sleeps" */
 static void add_effect(struct str *to, const struct summed_cause *c, bool utf8)
 {
-	str_add(to, " while ");
-	if (c->waited == STATE_QUEUE) {
-		str_add(to, "a request waits for its thread");
-		return;
+	_cleanup_(str_release) struct str doing = STR_INIT;
+
+	if (c->waiter && c->waited != STATE_QUEUE) {
+		add_name(to, c->waiter, utf8);
+		str_add(to, glyphs_for(utf8)->then);
 	}
-	add_waiter(to, c, utf8);
-	switch (c->waited) {
-	case STATE_LOCK:
-		str_add(to, " for it to let go of a lock");
-		break;
-	case STATE_JOIN:
-		str_add(to, " for it to end");
-		break;
-	case STATE_IO:
-		str_add(to, " for what it writes");
-		break;
-	default:
-		str_add(to, " for it");
-		break;
-	}
+	str_add(to, wait_text(c->waited));
+	if (c->waiter && c->waited != STATE_QUEUE)
+		add_place(to, c->waiter_file, c->waiter_line);
+	str_add(to, " because of ");
+	add_name(to, c->function, utf8);
+	add_doing(&doing, c);
+	str_addf(to, ", which%s", str_cstr(&doing) + strlen("it"));
 }
 
 void cause_add_how(struct str *to, const struct summed_cause *c, bool utf8)
@@ -145,9 +138,16 @@ void cause_add_how(struct str *to, const struct summed_cause *c, bool utf8)
 	if (!c->known || c->how == HOW_RUNQUEUE || !c->function)
 		return;
 	str_add(to, by_itself || c->waiter_share >= NEARLY_ALL * c->share ? ": " : ": mostly, ");
-	add_doing(to, c);
-	if (!by_itself)
+	if (!by_itself) {
 		add_effect(to, c, utf8);
+		return;
+	}
+	add_doing(to, c);
+	if (c->is_wait && !c->is_mixed && c->wait != STATE_SLEEP) {
+		str_add(to, " (");
+		add_name(to, c->function, utf8);
+		str_addf(to, "%s%s)", glyphs_for(utf8)->then, wait_text(c->wait));
+	}
 }
 
 /* Of a tenth of the waits nobody knows who ended them. */

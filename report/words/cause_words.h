@@ -22,7 +22,7 @@ char *cause_state(const struct summed_cause *c);
 /* "lock wait in log_append", through which it acts; "" where it acts by itself. */
 char *cause_through(const struct summed_cause *c);
 
-/* ": it sleeps while log_append waits for it to let go of a lock"; nothing where there is nothing to add. */
+/* ": log_append › lock wait because of flush_log, which sleeps"; nothing where there is nothing to add. */
 void cause_add_how(struct str *to, const struct summed_cause *c, bool utf8);
 
 /* Of the unknown: why it is, and what would tell. */

@@ -2,8 +2,8 @@
 /*
  * sentence.c - the answer in one sentence, and what nodes and factors are called.
  *
- *	flush_log (server.c:41) causes 62 % of the variance of 'request' (95 % CI 52 to 73): it sleeps while log_append
- *	(server.c:28) waits for it to let go of a lock.
+ *	flush_log (server.c:41) causes 62 % of the variance of 'request' (95 % CI 52 to 73): log_append › lock
+ *	wait (server.c:28) because of flush_log, which sleeps.
  *
  * Where the data do not carry it, it "may cause", and how much more is needed is said.
  *

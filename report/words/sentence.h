@@ -10,8 +10,8 @@
 #include "analysis/findings/findings.h"
 #include "base/str.h"
 
-/* "flush_log (server.c:41) causes 62 % of the variance of 'request' (95 % CI 52 to 73): it sleeps while log_append (server.c:28) waits
- * for it to let go of a lock."  The caller frees it. */
+/* "flush_log (server.c:41) causes 62 % of the variance of 'request' (95 % CI 52 to 73): log_append › lock wait (server.c:28)
+ * because of flush_log, which sleeps."  The caller frees it. */
 char *sentence_text(const struct findings *f, const struct select_options *r, bool utf8);
 
 /* What a client feels is not in the interval: before its start there is more that varies. */

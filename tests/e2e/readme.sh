@@ -35,7 +35,7 @@ for label in $(tr ' ' '~' <shown | grep -v hash_payload); do
 		fail "the README's tree has '$label', the demo's has not: $(cat demo.tree)"
 done
 [ "$(wc -l <shown)" -ge 4 ] && pass || fail "the README shows no tree"
-tail -1 demo.out | grep -q "flush_log (logserver.c:[0-9]*) causes .*: it sleeps while log_append (logserver.c:[0-9]*) waits for it to let go of a lock" && pass ||
+tail -1 demo.out | grep -q "flush_log (logserver.c:[0-9]*) causes .*: log_append › lock wait (logserver.c:[0-9]*) because of flush_log, which sleeps" && pass ||
 	fail "the demo does not end with its answer: $(tail -1 demo.out)"
 
 # The benchmark's table has a row a policy; its figures are not looked at.

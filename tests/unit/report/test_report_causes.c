@@ -26,18 +26,18 @@ static void test_sentences(void **state)
 	(void)state;
 	f->interval.cnt = 400;
 	want_sentence(f, &o, "flush_log (server.c:41) causes 60 % of the variance of 'request'"
-			" (95 % CI 51 to 72): it sleeps while log_append (server.c:28) waits for it to let go of a lock."
+			" (95 % CI 51 to 72): log_append > lock wait (server.c:28) because of flush_log, which sleeps."
 			" Next: unknown (36 %).");
 	/* 60 % -+ 60: half the width must come down to 57.5, 400 * (60/57.5)^2 - 400 = 35.5. */
 	f->causes.items[0].ci95[0] = 0;
 	f->causes.items[0].ci95[1] = 1.2;
 	want_sentence(f, &o, "flush_log (server.c:41) may cause 60 % of the variance of 'request'"
-			" (95 % CI 0 to 120): it sleeps while log_append (server.c:28) waits for it to let go of a lock."
+			" (95 % CI 0 to 120): log_append > lock wait (server.c:28) because of flush_log, which sleeps."
 			" That is not resolved yet: it takes about 36 more intervals to tell. Next: unknown (36 %).");
 	f->interval.cnt = 20;
 	f->causes.items[0].has_ci95 = false;
 	want_sentence(f, &o, "flush_log (server.c:41) may cause 60 % of the variance of 'request':"
-			" it sleeps while log_append (server.c:28) waits for it to let go of a lock."
+			" log_append > lock wait (server.c:28) because of flush_log, which sleeps."
 			" 20 intervals are too few to tell: it takes at least 30. Next: unknown (36 %).");
 	f->interval.cnt = 400;
 	f->causes.items[0].has_ci95 = true;
@@ -49,7 +49,7 @@ static void test_sentences(void **state)
 	o.threshold = 0.5;		/* only part of it is through that wait; then it acts by itself, in a function that is open */
 	f->causes.items[0].waiter_share = .4;
 	want_sentence(f, &o, "flush_log (server.c:41) causes 60 % of the variance of 'request' (95 % CI 55 to 65):"
-			" mostly, it sleeps while log_append (server.c:28) waits for it to let go of a lock.");
+			" mostly, log_append > lock wait (server.c:28) because of flush_log, which sleeps.");
 	f->causes.items[0].has_waiter = f->causes.items[0].is_wait = false;
 	f->causes.items[0].how = HOW_CPU;
 	f->causes.items[0].places.items[0] = 7;
@@ -111,8 +111,8 @@ static void test_before_start(void **state)
 	f->interval.cnt = 400;
 	f->causes.cnt = 1;
 	f->before.sd_ns = f->interval.stddev_ns + 1;
-	want_sentence(f, &o, "flush_log (server.c:41) causes 60 % of the variance of 'request' (95 % CI 51 to 72): it sleeps while"
-			" log_append (server.c:28) waits for it to let go of a lock. But 'request' may begin too late: before it"
+	want_sentence(f, &o, "flush_log (server.c:41) causes 60 % of the variance of 'request' (95 % CI 51 to 72): log_append >"
+			" lock wait (server.c:28) because of flush_log, which sleeps. But 'request' may begin too late: before it"
 			" requests may wait up to 100 us on average (p99 300 us), mostly for save, and that varies more (vprof show"
 			" summary).");
 	summary = json_of("summary", &in);
