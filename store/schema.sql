@@ -14,7 +14,7 @@
 --	  WHERE f.kind = 'wait' ORDER BY f.share DESC;
 
 PRAGMA application_id = 0x76707266;	-- "vprf"
-PRAGMA user_version = 3;
+PRAGMA user_version = 1;
 -- Run over a database of an older version, this adds the tables that it lacks.  store/schema.h adds columns.
 
 -- ---- the project, from the scan records of the last build ----

@@ -33,12 +33,7 @@ static const char tables[] =
 #include "store/schema.inc"
 	;
 
-static const struct new_column columns[] = {
-	{ 1, 3, "ALTER TABLE node ADD COLUMN put_aside TEXT" },
-	{ 1, 3, "ALTER TABLE node ADD COLUMN taken_up TEXT" },
-};
-
-const struct schema store_schema = { .version = 3, .tables = tables, .columns = columns, .column_cnt = ARRAY_SIZE(columns) };
+const struct schema store_schema = { .version = 1, .tables = tables };
 
 static int nothing_yet(const char *data_dir, struct diag *reterr)
 {

@@ -3,10 +3,10 @@
  * test_store_versions.c - a database of an older version is brought up to date by whoever opens it; one of a newer version,
  * or from before the first release, is refused and stays as it was.
  *
- * This program's schema has version 3, so the test has two later ones:
+ * This program's schema has version 1, so the test has two later ones:
  *
- *	4	table machine, column unit.compiler
- *	5	column machine.cpus
+ *	2	table machine, column unit.compiler
+ *	3	column machine.cpus
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,16 +23,16 @@
 #include "tests/unit/store/store_dir.h"
 
 static const struct new_column columns[] = {
-	{ 3, 4, "ALTER TABLE unit ADD COLUMN compiler TEXT DEFAULT 'cc'" },
-	{ 4, 5, "ALTER TABLE machine ADD COLUMN cpus INTEGER NOT NULL DEFAULT 7" },
+	{ 1, 2, "ALTER TABLE unit ADD COLUMN compiler TEXT DEFAULT 'cc'" },
+	{ 2, 3, "ALTER TABLE machine ADD COLUMN cpus INTEGER NOT NULL DEFAULT 7" },
 };
 
-static const struct schema version_4 = {
-	4, "PRAGMA user_version = 4; CREATE TABLE IF NOT EXISTS machine (name TEXT);", columns, 1,
+static const struct schema version_2 = {
+	2, "PRAGMA user_version = 2; CREATE TABLE IF NOT EXISTS machine (name TEXT);", columns, 1,
 };
 
-static const struct schema version_5 = {
-	5, "PRAGMA user_version = 5; CREATE TABLE IF NOT EXISTS machine (name TEXT, cpus INTEGER NOT NULL DEFAULT 7);",
+static const struct schema version_3 = {
+	3, "PRAGMA user_version = 3; CREATE TABLE IF NOT EXISTS machine (name TEXT, cpus INTEGER NOT NULL DEFAULT 7);",
 	columns, 2,
 };
 
@@ -47,7 +47,7 @@ static struct store *open_as(const struct schema *schema, bool create)
 }
 
 /* A run with findings, a unit of the project, and a setting, by this program. */
-static void make_ours(void)
+static void make_version_1(void)
 {
 	_cleanup_(findings_freep) struct findings *f = sample_server();
 	struct run r = { .status = RUN_ANALYSED };
@@ -86,9 +86,9 @@ static void check_version(struct store *s, int version)
 {
 	assert_int_equal(number_of(s->db, "PRAGMA user_version"), version);
 	assert_int_equal(number_of(s->db, "SELECT count(*) FROM unit"), 1);
-	assert_int_equal(number_of(s->db, "SELECT count(*) FROM unit WHERE compiler = 'cc'"), version > 3 ? 1 : -1);
-	assert_int_equal(number_of(s->db, "SELECT count(*) FROM machine"), version > 3 ? 0 : -1);
-	assert_int_equal(number_of(s->db, "SELECT count(cpus) FROM machine"), version > 4 ? 0 : -1);
+	assert_int_equal(number_of(s->db, "SELECT count(*) FROM unit WHERE compiler = 'cc'"), version > 1 ? 1 : -1);
+	assert_int_equal(number_of(s->db, "SELECT count(*) FROM machine"), version > 1 ? 0 : -1);
+	assert_int_equal(number_of(s->db, "SELECT count(cpus) FROM machine"), version > 2 ? 0 : -1);
 	check_kept(s);
 }
 
@@ -106,10 +106,10 @@ static void check_upgrade(const struct schema *schema, bool create)
 static void test_upgrade(void **state)
 {
 	for (int create = 0; create < 2; create++) {	/* to look, and to write */
-		make_ours();
+		make_version_1();
 		check_upgrade(&store_schema, create);
-		check_upgrade(&version_4, create);
-		check_upgrade(&version_5, create);
+		check_upgrade(&version_2, create);
+		check_upgrade(&version_3, create);
 		drop_dir(state);
 		make_dir(state);
 	}
@@ -119,8 +119,8 @@ static void test_upgrade(void **state)
 static void test_over_two(void **state)
 {
 	(void)state;
-	make_ours();
-	check_upgrade(&version_5, true);
+	make_version_1();
+	check_upgrade(&version_3, true);
 }
 
 /* What the version has must be what schema.sql says it is. */
@@ -161,9 +161,9 @@ static void check_refused(const char *text, const char *remedy)
 static void test_newer(void **state)
 {
 	(void)state;
-	make_ours();
-	store_close(open_as(&version_4, true));
-	check_refused("newer vprof (schema 4, this program knows 3)", "use that vprof");
+	make_version_1();
+	store_close(open_as(&version_2, true));
+	check_refused("newer vprof (schema 2, this program knows 1)", "use that vprof");
 }
 
 static void test_before_the_first_release(void **state)
@@ -184,18 +184,18 @@ static void test_only_looked_at(void **state)
 	struct store *s;
 
 	(void)state;
-	make_ours();
+	make_version_1();
 	assert_int_equal(file_read(path, &before, &before_len), 0);
 	assert_int_equal(chmod(dir, 0777), 0);
-	s = open_as(&version_4, false);
-	check_version(s, 4);
+	s = open_as(&version_2, false);
+	check_version(s, 2);
 	assert_int_equal(store_check_ours(s, &d), -EPERM);
 	assert_non_null(strstr(d.text, "other users may write to"));
 	store_close(s);
 	assert_int_equal(file_read(path, &after, &after_len), 0);
 	assert_int_equal(after_len, before_len);
 	assert_memory_equal(after, before, before_len);
-	assert_int_equal(store_open_schema(dir, true, &version_4, &s, &d), -EPERM);
+	assert_int_equal(store_open_schema(dir, true, &version_2, &s, &d), -EPERM);
 	assert_int_equal(chmod(dir, 0700), 0);
 }
 
