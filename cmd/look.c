@@ -7,6 +7,7 @@
  * Where requests are not what the processes do, or cannot be told, it says so instead of a tree.
  */
 #include <errno.h>
+#include <limits.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@
 #include "report/output.h"
 #include "report/report.h"
 
-enum { DURATION_NS_DEFAULT_S = 10, LOOK_SAMPLES_HZ = 997 };
+enum { DURATION_DEFAULT_S = 10, LOOK_SAMPLES_HZ = 997 };
 
 #define SEVERAL_MAX 0.5			/* of the requests: bursts, of which none is a request's latency */
 #define UNSOLICITED_MAX 0.5		/* of the sends */
@@ -76,7 +77,7 @@ static int take_numbers(struct record_options *o, struct attach *attach)
 	char *end = NULL;
 	unsigned long hz = arg_samples ? strtoul(arg_samples, &end, 10) : LOOK_SAMPLES_HZ;
 
-	attach->duration_ns = DURATION_NS_DEFAULT_S * 1000000000LL;
+	attach->duration_ns = DURATION_DEFAULT_S * 1000000000LL;
 	if (arg_duration && !parse_duration(arg_duration, &attach->duration_ns))
 		return fail_now(EXIT_USAGE, "vprof look -p PID --duration 10s",
 				"look: --duration is a time with its unit, not '%s'", arg_duration);
@@ -100,7 +101,7 @@ static int check_process(void)
 {
 	if (!arg_pid)
 		return fail_now(EXIT_USAGE, "vprof look -p \"$(pidof redis-server)\"", "look at which process?");
-	if (kill((pid_t)arg_pid, 0) < 0 && errno == ESRCH)
+	if (arg_pid > INT_MAX || (kill((pid_t)arg_pid, 0) < 0 && errno == ESRCH))
 		return fail_now(EXIT_ENVIRONMENT, NULL, "there is no process %u", arg_pid);
 	if (!same_namespace((pid_t)arg_pid))
 		return fail_now(EXIT_ENVIRONMENT, "nsenter -t PID -p -m vprof look -p PID-IN-THERE",
@@ -115,21 +116,26 @@ static void tell_requests(const struct looking *l)
 {
 	const struct look *k = &l->findings->look;
 
-	note_line("%" PRIu64 " requests in %.3g s, %" PRIu64 " connection%s (%" PRIu64 " with those that began before)", k->requests,
-		  (double)k->duration_ns / 1e9, k->connections, k->connections == 1 ? "" : "s", k->requests + k->begun_before);
+	note_line("%" PRIu64 " request%s on %" PRIu64 " connection%s in %.3g s", k->requests, k->requests == 1 ? "" : "s", k->connections,
+		  k->connections == 1 ? "" : "s", (double)k->duration_ns / 1e9);
+	if (k->unseen_arrivals)
+		note_line("%" PRIu64 " more are left out: their arrival was not seen", k->unseen_arrivals);
 	for (size_t i = 0; i < l->findings->interval_names.cnt && l->findings->interval_names.cnt > 1; i++)
 		note_line("others: vprof show variance-tree --interval '%s'", l->findings->interval_names.items[i]);
 }
 
 static int tell_none(const struct looking *l)
 {
+	if (l->findings && l->findings->look.unseen_arrivals)
+		return fail_now(EXIT_NO_EVIDENCE, "look longer (--duration 60s), or at connections that carry more than one request",
+				"process %u answered %" PRIu64 " requests, but the arrival of none was seen (the first on a connection to "
+				"a Unix socket, or one that began before)", arg_pid, l->findings->look.unseen_arrivals);
 	if (l->datagrams)
 		return fail_now(EXIT_NO_EVIDENCE, "vprof annotate, a build, and vprof record",
-				"process %u reads datagrams (%" PRIu64 " of them): UDP has no connections, so no request is told from "
-				"the next", arg_pid, l->datagrams);
+				"process %u exchanges datagrams (%" PRIu64 " of them): UDP has no connections, so requests cannot be "
+				"separated", arg_pid, l->datagrams);
 	if (l->asked_others)
-		return fail_now(EXIT_NO_EVIDENCE, "look at the process behind, or at the one that its clients ask; or vprof annotate, a "
-				"build, and vprof record",
+		return fail_now(EXIT_NO_EVIDENCE, "look at the server that it asks; or vprof annotate, a build, and vprof record",
 				"process %u only asks others: %" PRIu64 " reads and writes, none on a connection that it accepted",
 				arg_pid, l->asked_others);
 	return fail_now(EXIT_NO_EVIDENCE, "see that the load reaches it, or look longer (--duration 60s)",
@@ -199,7 +205,9 @@ static int print_trees(const struct looking *l, struct diag *reterr)
 		_cleanup_(findings_freep) struct findings *f = NULL;
 		int r = findings_read(l->store, l->run.number, l->wanted.items[i], &f, reterr);
 
-		if (r < 0 || !f || !f->interval.cnt)
+		if (r < 0 && r != -ENOENT)
+			return fail(reterr);
+		if (r < 0 || !f->interval.cnt)
 			return fail_now(EXIT_NO_EVIDENCE, "vprof show summary", "no request on %s was answered in run %u",
 					l->wanted.items[i], l->run.number);
 		print_tree(l, f);

@@ -71,7 +71,7 @@ static int take_requests(struct record_options *o)
 	o->requests = arg_requests;
 	if (arg_requests && o->kernel != KERNEL_MODE_REQUIRE)
 		return fail_now(EXIT_USAGE, "vprof record --requests -- COMMAND",
-				"record: --requests is of the kernel's side, which --kernel=%s does without", arg_kernel);
+				"record: --requests needs --kernel=require (its default), not --kernel=%s", arg_kernel);
 	if (arg_requests && !arg_stacks)
 		arg_stacks = "user";
 	if (arg_requests && !arg_samples)

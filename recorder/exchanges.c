@@ -64,7 +64,9 @@ static bool find_sockets(pid_t pid, struct map *inodes)
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
 	d = opendir(path);
-	while (d && (e = readdir(d))) {
+	if (!d)
+		return false;
+	while ((e = readdir(d))) {
 		len = readlinkat(dirfd(d), e->d_name, target, sizeof(target) - 1);
 		if (len <= 0)
 			continue;
@@ -72,9 +74,8 @@ static bool find_sockets(pid_t pid, struct map *inodes)
 		if (sscanf(target, "socket:[%" SCNu64 "]", &inode) == 1)
 			map_set(inodes, inode, 1);
 	}
-	if (d)
-		closedir(d);
-	return d;
+	closedir(d);
+	return true;
 }
 
 static void find_listeners(struct record_bpf *p, pid_t pid, const char *table, const struct map *inodes)

@@ -254,7 +254,7 @@ struct look {
 	int64_t duration_ns;
 	int64_t cost_ns;		/* of recording one request, measured; 0: it was not */
 	uint64_t requests, connections;
-	uint64_t begun_before;		/* requests whose arrival was not seen: left out */
+	uint64_t unseen_arrivals;		/* requests whose arrival was not seen: left out */
 	uint64_t several;		/* that hold several, sent without waiting for the answer */
 	uint64_t answers, unsolicited;	/* sends in all; those that answer nothing */
 };

@@ -57,7 +57,8 @@ bool vtree_is_outermost(struct vtree *v, uint32_t parent, uint32_t function)
  *	-> by main > serve 6, below it sort 5 (compare 3, swap 2) and get 1
  */
 
-uint32_t blamed_function(const struct vtree *v, uint64_t tid, uint32_t innermost)
+/* Of one in that call; INVOCATION_NONE: in none, then it depends on what the thread is. */
+static uint32_t blamed_function(const struct vtree *v, uint64_t tid, uint32_t innermost)
 {
 	if (innermost != INVOCATION_NONE)
 		return v->tl->trace->invocations.items[innermost].function;

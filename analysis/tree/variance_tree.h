@@ -133,9 +133,6 @@ uint32_t *vtree_renumber(struct vtree *v, const struct trace *t);
 /* The wait or blame like that one below parent, made if there is none. */
 uint32_t vtree_other_child(struct vtree *v, uint32_t parent, const struct place *like);
 
-/* Of one in that call; INVOCATION_NONE: in none, then it depends on what the thread is. */
-uint32_t blamed_function(const struct vtree *v, uint64_t tid, uint32_t innermost);
-
 /* What one in that call was doing: running, or blocked in state. */
 uint32_t blame_at(struct vtree *v, uint32_t wait, uint64_t tid, uint32_t innermost, enum trace_state state,
 		  enum thread_kind device);

@@ -213,8 +213,9 @@ int BPF_PROG(on_receive, struct sock *sk, int bytes, int flags)
 	s = socket_of(sk, 1);
 	if (!s)
 		return 0;
-	if (!bytes) {
-		socket_closed(s);
+	if (!bytes) {			/* the client sends no more; it may still wait for its answer */
+		if (s->x.phase != EXCHANGE_ASKED)
+			socket_closed(s);
 		return 0;
 	}
 	if (exchange_is_answered(&s->x))

@@ -161,19 +161,19 @@ static void decode_request(struct kernel_trace *k, struct decoder *d, struct ker
 	add_request(k, d, r, ns);
 }
 
-/* Both are sums of times since the first: a negative one, or one that ends after ns, is damage. */
-static bool is_ordered(const struct kernel_exchange *x, int64_t ns)
+/* Times in order.  The last ones may be a little after ns: another CPU took them meanwhile. */
+static bool is_ordered(const struct kernel_exchange *x)
 {
 	return x->start_ns >= 0 && x->start_ns <= x->last_read_ns && x->first_read_ns <= x->last_read_ns &&
 	       x->first_read_ns >= x->start_ns && x->first_send_ns <= x->last_send_ns && x->start_ns <= x->first_send_ns &&
-	       x->last_read_ns <= NS_MAX && x->last_send_ns <= NS_MAX && x->start_ns <= ns;
+	       x->last_read_ns <= NS_MAX && x->last_send_ns <= NS_MAX;
 }
 
 static int64_t decode_after(struct decoder *d, int64_t ns)
 {
 	int64_t more = unzigzag(decode_varint(d));
 
-	if (more > NS_MAX || more < -NS_MAX) {
+	if (ns < 0 || ns > NS_MAX || more > NS_MAX || more < -NS_MAX) {
 		d->bad = true;
 		return 0;
 	}
@@ -202,7 +202,7 @@ static void decode_exchange(struct kernel_trace *k, struct decoder *d, uint32_t 
 	x.bytes_in = decode_u32(d);
 	x.bytes_out = decode_u32(d);
 	x.unsolicited = decode_u32(d);
-	if (!d->bad && !is_ordered(&x, ns))
+	if (!d->bad && !is_ordered(&x))
 		d->bad = true;
 	if (!d->bad)
 		VEC_ADD(&k->exchanges, x);

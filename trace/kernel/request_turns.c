@@ -28,7 +28,6 @@ struct stretch {			/* of a thread's time */
 struct turns {
 	struct trace *t;
 	const struct kernel_trace *k;
-	const struct kernel_threads *x;
 	const struct request_owner *owners;
 	const struct request_frames *f;
 	VEC(struct turn) items;
@@ -67,10 +66,10 @@ static void find_turns(struct turns *s)
 		add_turn(s, o->sender, x->last_send_ns, TURN_END, i);
 		if (o->sender == o->receiver && x->last_read_ns > x->first_read_ns && x->last_read_ns < x->last_send_ns)
 			add_turn(s, o->sender, x->last_read_ns, TURN_AGAIN, i);
-		if (o->sender != o->receiver && x->first_read_ns < x->last_read_ns)	/* while it reads */
+		if (o->sender != o->receiver && x->first_read_ns < x->last_read_ns) {	/* while it reads */
 			add_turn(s, o->receiver, x->first_read_ns, TURN_BEGIN, i);
-		if (o->sender != o->receiver && x->first_read_ns < x->last_read_ns)
 			add_turn(s, o->receiver, x->last_read_ns, TURN_END, i);
+		}
 	}
 	if (s->items.cnt > 1)
 		qsort(s->items.items, s->items.cnt, sizeof(*s->items.items), by_time);
@@ -297,10 +296,10 @@ static void cut_segments(struct turns *s)
 		VEC_ADD(&s->t->segments, s->segments.items[i]);
 }
 
-void request_turns_add(struct trace *t, const struct kernel_trace *k, const struct kernel_threads *x,
-		       const struct request_owner *owners, const struct request_frames *f)
+void request_turns_add(struct trace *t, const struct kernel_trace *k, const struct request_owner *owners,
+		       const struct request_frames *f)
 {
-	struct turns s = { .t = t, .k = k, .x = x, .owners = owners, .f = f };
+	struct turns s = { .t = t, .k = k, .owners = owners, .f = f };
 
 	find_turns(&s);
 	find_stretches(&s);

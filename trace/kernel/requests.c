@@ -154,7 +154,7 @@ static void sum_connections(struct trace *t, const struct kernel_trace *k)
 		bool is_last = i + 1 == cnt || order[i + 1]->connection != order[i]->connection;
 
 		t->look.answers++;
-		t->look.begun_before += !is_whole(k, order[i]);
+		t->look.unseen_arrivals += !is_whole(k, order[i]);
 		t->look.connections += is_last;
 		t->look.unsolicited += is_last ? order[i]->unsolicited : 0;
 		if (!is_last && order[i + 1]->start_ns + OVERTAKEN_NS < order[i]->first_send_ns)
@@ -176,7 +176,7 @@ void requests_add(struct trace *t, const struct kernel_trace *k, struct kernel_t
 	find_owners(t, k, x, owners);
 	sum_connections(t, k);
 	request_frames_add(&frames, t, k, x, owners);
-	request_turns_add(t, k, x, owners, &frames);
+	request_turns_add(t, k, owners, &frames);
 	for (size_t i = 0; i < k->exchanges.cnt; i++)
 		if (owners[i].sid)
 			add_interval(t, k, &k->exchanges.items[i], &owners[i]);

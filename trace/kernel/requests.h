@@ -53,7 +53,7 @@ void request_frames_add(struct request_frames *f, struct trace *t, const struct 
 void request_frames_release(struct request_frames *f);
 
 /* request_turns.c: cuts t's segments, which are sorted, and says whose they are. */
-void request_turns_add(struct trace *t, const struct kernel_trace *k, const struct kernel_threads *x,
-		       const struct request_owner *owners, const struct request_frames *f);
+void request_turns_add(struct trace *t, const struct kernel_trace *k, const struct request_owner *owners,
+		       const struct request_frames *f);
 
 #endif

@@ -181,7 +181,7 @@ static void test_begun_before(void **state)
 	t = look_ends();
 	assert_int_equal(t->intervals.cnt, 1);
 	assert_int_equal(t->intervals.items[0].start_ns, 30);
-	assert_int_equal(t->look.begun_before, 1);
+	assert_int_equal(t->look.unseen_arrivals, 1);
 	trace_free(t);
 }
 
@@ -229,6 +229,7 @@ static void check_turns(const struct turn_of *x, size_t cnt)
 	for (size_t i = 0; i < cnt; i++)
 		exchange((uint32_t)i + 1, 7, 7, x[i].read_ns - 1, x[i].read_ns, x[i].sent_ns);
 	t = look_ends();
+	assert_int_equal(t->intervals.cnt, cnt);
 	for (size_t i = 0; i < t->intervals.cnt; i++)
 		for (size_t j = 0; j < cnt; j++)
 			if (t->intervals.items[i].start_ns == x[j].read_ns - 1)
