@@ -150,7 +150,7 @@ static void finish(struct measuring *m, const struct run_blocks_result *result)
 	struct experiment_facts facts = {
 		.others_cpus = m->others_cnt ? m->others / m->others_cnt : -1, .cpu_cnt = (double)sysconf(_SC_NPROCESSORS_ONLN),
 		.slowest_round = slowest_round(m), .runqueue_share = m->cpu_wait_cnt ? m->cpu_wait / m->cpu_wait_cnt : -1,
-		.outside_cnt = result->outside_cnt, .reads_clocks = result->reads_clocks, .virtual_clock = m->q->virtual_clock,
+		.outside_cnt = result->outside_cnt, .virtual_clock = m->q->virtual_clock,
 	};
 
 	schedule_estimate(&m->schedule, &m->blocks, draws_for(m, STEPS_AT_END, DRAWS_AT_END), m->e);
@@ -174,7 +174,8 @@ static void say_ends(const struct run_blocks_result *result)
 		warn_line(result->exit_status ? "the program ended with status %d: what is known until then is kept" :
 			  "the program ended too soon for a round of experiments (status %d), again and again", result->exit_status);
 	if (!result->has_ticks)
-		warn_line("this kernel refuses perf events (%s): threads pay by a CPU-time timer, 250 times a second", strerror(result->ticks_error));
+		warn_line("no perf events (%s): threads stand still at their waits and releases only, so CPU-bound threads pay late",
+			  strerror(result->ticks_error));
 	if (result->lost_round_cnt)
 		note_line("%" PRIu32 " round%s cut by the program's end: not counted", result->lost_round_cnt, result->lost_round_cnt == 1 ? " was" : "s were");
 }
@@ -239,7 +240,7 @@ static void fill_schedule(struct measuring *m, struct schedule_target *targets)
 static int refuse_options(const struct causal_request *q)
 {
 	if (q->virtual_clock)
-		return fail_now(EXIT_ENVIRONMENT, "without it the warning deadline says whether the program reads clocks",
+		return fail_now(EXIT_ENVIRONMENT, "without --virtual-clock the program's timeouts and load generators go by real time",
 				"causal: this vprof cannot answer a program's clocks in virtual time yet");
 	if (q->kernel)
 		return fail_now(EXIT_ENVIRONMENT, "without --kernel: io, io@FUNCTION", "causal: this vprof cannot experiment with the kernel's"

@@ -12,55 +12,12 @@
 #include "project/config/launcher_context.h"
 #include "project/config/locate.h"
 
-static const struct kind {
-	const char *prefix, *name;
-	bool has_name;
-} kinds[] = {
-	[CAUSAL_FUNCTION] = { "", "function", true },
-	[CAUSAL_BODY] = { "body:", "body", true },
-	[CAUSAL_PC] = { "pc:", "pc", true },
-	[CAUSAL_IO] = { "io", "io", false },
-	[CAUSAL_LOCK] = { "lock:", "lock", true },
-	[CAUSAL_DEVICE] = { "disk:", "device", true },
-	[CAUSAL_WAIT] = { "wait:", "wait", true },
-	[CAUSAL_QUEUE] = { "queue", "queue", false },
-	[CAUSAL_RUNQUEUE] = { "runqueue", "runqueue", false },
-};
-
-enum { TARGET_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
-
-const char *causal_kind_name(enum causal_kind kind)
-{
-	return kinds[kind].name;
-}
-
-/* The last one fits anything: a function. */
-static enum causal_kind kind_of(const char *text, const char **ret_name)
-{
-	*ret_name = NULL;
-	if (strncmp(text, "io@", 3) == 0) {
-		*ret_name = text + 3;
-		return CAUSAL_IO;
-	}
-	for (enum causal_kind k = CAUSAL_BODY; (int)k < TARGET_KINDS; k++) {
-		if (!kinds[k].has_name && strcmp(text, kinds[k].prefix) == 0)
-			return k;
-		if (kinds[k].has_name && starts_with(text, kinds[k].prefix)) {
-			*ret_name = text + strlen(kinds[k].prefix);
-			return k;
-		}
-	}
-	*ret_name = text;
-	return CAUSAL_FUNCTION;
-}
-
 int causal_target_parse(const char *text, struct causal_target *ret, struct diag *reterr)
 {
 	const char *name;
-	enum causal_kind kind = kind_of(text, &name);
 
-	*ret = (struct causal_target){ .kind = kind };
-	if (name && !*name) {
+	*ret = (struct causal_target){ .text = NULL };
+	if (!experiment_target_parse(text, &ret->kind, &name)) {
 		diag_set(reterr, EXIT_USAGE, -EINVAL, "target '%s': a name is missing", text);
 		return diag_remedy(reterr, -EINVAL, "vprof causal --target log_flush, body:log_flush, io, io@log_flush");
 	}
@@ -75,7 +32,7 @@ static int refuse(const struct causal_target *t, struct causal_refusal *ret, cha
 	return 1;
 }
 
-/* Overloads have their parameters behind the name: all of them are meant, if none is named. */
+/* Overloads have their parameters after the name: all of them are meant, if none is named. */
 static bool is_named(const struct project_function *f, const char *name)
 {
 	size_t len = strlen(name);
@@ -116,28 +73,29 @@ int causal_target_find(struct store *s, struct causal_target *t, struct causal_r
 	int r;
 
 	switch (t->kind) {
-	case CAUSAL_WAIT:
+	case ASKED_WAIT:
 		return refuse(t, ret_refusal, xstrdup("a wait cannot be made faster, only what others do meanwhile"),
 			      xstrdup("the function that holds the lock, or that is waited for"));
-	case CAUSAL_QUEUE:
-		return refuse(t, ret_refusal, xstrdup("time in a queue cannot be made shorter, only what those do whom it waits for"),
+	case ASKED_QUEUE:
+		return refuse(t, ret_refusal, xstrdup("time in a queue cannot be made shorter, only the work of the threads that take from it"),
 			      xstrdup("the functions of the threads that take from it"));
-	case CAUSAL_RUNQUEUE:
+	case ASKED_RUNQUEUE:
 		return refuse(t, ret_refusal, xstrdup("more CPUs cannot be imitated: threads that are held up free theirs"),
 			      xstrdup("vprof causal --predict --target runqueue"));
-	case CAUSAL_PC:
+	case ASKED_PC:
 		return refuse(t, ret_refusal, xstrdup("functions without a probe cannot be asked yet"),
 			      xasprintf("vprof build --functions %s, then --target %s", t->name, t->name));
-	case CAUSAL_LOCK:
-	case CAUSAL_DEVICE:
+	case ASKED_LOCK:
+	case ASKED_DEVICE:
 		return refuse(t, ret_refusal, xstrdup("locks and devices cannot be asked yet"),
 			      xstrdup("the function that holds the lock, io, or io@FUNCTION"));
-	case CAUSAL_IO:
+	case ASKED_IO:
 		if (!t->name)
 			return 0;
 		break;
-	case CAUSAL_FUNCTION:
-	case CAUSAL_BODY:
+	case ASKED_FUNCTION:
+	case ASKED_BODY:
+	case ASKED_KIND_CNT:
 		break;
 	}
 	r = find_functions(s, t, &known, reterr);
@@ -168,11 +126,4 @@ void causal_refusal_release(struct causal_refusal *r)
 	free(r->target);
 	free(r->why);
 	free(r->instead);
-}
-
-void causal_refusals_release(causal_refusals *list)
-{
-	for (size_t i = 0; i < list->cnt; i++)
-		causal_refusal_release(&list->items[i]);
-	VEC_RELEASE(list);
 }

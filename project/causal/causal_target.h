@@ -4,31 +4,25 @@
  *
  *	FUNCTION		all of its calls, with what they call; waits that another thread of the run ends are not in it
  *	body:FUNCTION		while it runs itself, and none of the probed functions that it calls
- *	pc:FUNCTION		the same by where the thread is at each tick: needs no probe
  *	io			waits that no thread of the run can end: files on disks, sleeps, connections to outside
  *	io@FUNCTION		the same, inside calls of that function
- *	lock:NAME		while the lock is held
- *	disk:NAME		waits for that device
  *
  * What cannot be made faster while the program runs is refused, with what to ask instead: a wait for a lock or of a
- * function (wait:NAME), queues (queue), the run queue (runqueue).
+ * function (wait:NAME), queues (queue), the run queue (runqueue).  Refused for now: code without a probe (pc:FUNCTION),
+ * while a lock is held (lock:NAME), waits for a device (disk:NAME).
  */
 #ifndef PROJECT_CAUSAL_CAUSAL_TARGET_H
 #define PROJECT_CAUSAL_CAUSAL_TARGET_H
 
+#include "analysis/causal/experiments.h"
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "store/store.h"
 
-enum causal_kind {
-	CAUSAL_FUNCTION, CAUSAL_BODY, CAUSAL_PC, CAUSAL_IO, CAUSAL_LOCK, CAUSAL_DEVICE,
-	CAUSAL_WAIT, CAUSAL_QUEUE, CAUSAL_RUNQUEUE	/* refused */
-};
-
 struct causal_target {
-	enum causal_kind kind;
+	enum asked_kind kind;
 	char *text;			/* as the user wrote it: "io@read_block" */
-	char *name;			/* what stands behind the kind: "read_block"; NULL: nothing does */
+	char *name;			/* what stands after the kind: "read_block"; NULL: nothing does */
 	char *file;			/* where that function is, if it is one; NULL: unknown */
 	VEC(uint64_t) keys;		/* of the functions of that name (runtime/shared/probe.h) */
 };
@@ -39,10 +33,6 @@ typedef VEC(struct causal_target) causal_targets;
 struct causal_refusal {
 	char *target, *why, *instead;	/* instead: NULL if there is nothing */
 };
-
-typedef VEC(struct causal_refusal) causal_refusals;
-
-const char *causal_kind_name(enum causal_kind kind);	/* "function", "body", ..., "device" */
 
 /* Understands text only.  -EINVAL with a message: it is no target. */
 int causal_target_parse(const char *text, struct causal_target *ret, struct diag *reterr);
@@ -56,6 +46,5 @@ int causal_target_find(struct store *s, struct causal_target *t, struct causal_r
 void causal_target_release(struct causal_target *t);
 void causal_targets_release(causal_targets *list);
 void causal_refusal_release(struct causal_refusal *r);
-void causal_refusals_release(causal_refusals *list);
 
 #endif

@@ -28,7 +28,6 @@ void rounds_start(struct rounds *r)
 	r->warm_since_ns = r->due_ns = r->killed_ns = 0;
 	r->events.cnt = r->ended.cnt = r->facts.cnt = 0;
 	r->label = 0;
-	r->is_told = false;
 }
 
 void rounds_release(struct rounds *r)
@@ -68,22 +67,20 @@ static bool is_interval(const struct rounds *r, struct drainer *d, uint64_t labe
 /* Of the interval, or of the one that ended most often. */
 static size_t count_ended(struct rounds *r, struct drainer *d)
 {
+	_cleanup_(map_freep) struct map *cnts = map_new();
 	size_t best = 0;
 
-	for (size_t i = 0; i < r->ended.cnt && i < 1000; i++) {
+	for (size_t i = 0; i < r->ended.cnt; i++) {
 		uint64_t label = drainer_interval(d, r->ended.items[i]);
-		size_t cnt = 0;
+		size_t cnt;
 
 		if (!is_interval(r, d, label))
 			continue;
-		for (size_t k = 0; k < r->ended.cnt; k++)
-			cnt += drainer_interval(d, r->ended.items[k]) == label;
+		cnt = ++*map_slot(cnts, label);
 		if (cnt > best) {
 			best = cnt;
 			r->label = label;
 		}
-		if (r->o->interval)
-			break;
 	}
 	return best;
 }
@@ -135,7 +132,10 @@ static bool warm_up(struct rounds *r, struct drainer *d, uint64_t now_ns)
 	note_name(r, d);
 	choose_currency(r, d, took);
 	r->block_ns = took * INTERVALS_A_BLOCK / cnt;
-	r->block_ns = r->block_ns < BLOCK_MIN_MS * MS ? BLOCK_MIN_MS * MS : r->block_ns > BLOCK_MAX_MS * MS ? BLOCK_MAX_MS * MS : r->block_ns;
+	if (r->block_ns < BLOCK_MIN_MS * MS)
+		r->block_ns = BLOCK_MIN_MS * MS;
+	if (r->block_ns > BLOCK_MAX_MS * MS)
+		r->block_ns = BLOCK_MAX_MS * MS;
 	r->block_ns = r->o->block_ns ? r->o->block_ns : r->block_ns;
 	r->tail_ns = TAIL_FIRST_MS * MS;
 	return true;
@@ -160,8 +160,8 @@ static void set_block(struct rounds *r, struct drainer *d, uint64_t now_ns)
 	struct drainer_block b = { .number = ++r->block_number, .round = r->ret->round_cnt + 1, .target = p->target, .speed = p->speed,
 				   .most_ns = r->block_ns + r->tail_ns + (IN_FORCE_MS + DEADLINE_MS) * MS };
 
+	r->state = ROUNDS_SET;		/* before BLOCK_SET comes to rounds_take() */
 	drainer_block_set(d, &b);
-	r->state = ROUNDS_SET;
 	r->due_ns = now_ns + IN_FORCE_MS * MS;
 }
 
@@ -202,15 +202,6 @@ static void settle_events(struct rounds *r, struct drainer *d, double ns_per_tic
 	}
 }
 
-static int by_begin(const void *x, const void *y)
-{
-	const struct virtual_interval *a = x, *b = y;
-
-	if (a->block != b->block)
-		return a->block < b->block ? -1 : 1;
-	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
-}
-
 /* The tail is long enough for what took longest. */
 static void adapt_tail(struct rounds *r, const struct virtual_trace *v)
 {
@@ -230,7 +221,7 @@ static void adapt_tail(struct rounds *r, const struct virtual_trace *v)
 
 static void end_round(struct rounds *r, struct drainer *d, uint64_t now_ns)
 {
-	struct virtual_trace v = { .interval = NULL };
+	struct virtual_trace v = { .blocks = { NULL, 0, 0 } };
 	VEC(struct causal_block) blocks = { NULL, 0, 0 };
 	VEC(int64_t) latencies = { NULL, 0, 0 };
 	struct causal_round round;
@@ -239,8 +230,6 @@ static void end_round(struct rounds *r, struct drainer *d, uint64_t now_ns)
 	drainer_look(d);
 	settle_events(r, d, drainer_experiment_state(d).ns_per_tick);
 	virtual_join(&r->events, r->label, &v);
-	if (v.intervals.cnt)
-		qsort(v.intervals.items, v.intervals.cnt, sizeof(v.intervals.items[0]), by_begin);
 	for (size_t i = 0; i < v.intervals.cnt; i++)
 		if (v.intervals.items[i].counts)
 			VEC_ADD(&latencies, v.intervals.items[i].virtual_ns);
@@ -311,15 +300,20 @@ static void next_phase(struct rounds *r, struct drainer *d, uint64_t now_ns)
 static void end_program(struct rounds *r, struct drainer *d, uint64_t now_ns)
 {
 	bool is_attached = r->o->record->attach && r->o->record->attach->pids.cnt;
-	int number = r->killed_ns && now_ns > r->killed_ns ? SIGKILL : SIGTERM;
+	int number = r->killed_ns ? SIGKILL : SIGTERM;
 
-	if (r->is_told && number == SIGTERM)
+	if (now_ns <= r->killed_ns)
 		return;
 	if (!is_attached)
 		drainer_kill(d, number);
 	drainer_kill_child(d, number);
-	r->is_told = true;
 	r->killed_ns = now_ns + GRACE_MS * MS;
+}
+
+void rounds_interrupt(struct rounds *r, struct drainer *d)
+{
+	if (r->state != ROUNDS_ENDING)
+		end_all(r, d, CAUSAL_ENDED_INTERRUPT);
 }
 
 void rounds_turn(void *arg, struct drainer *d, uint64_t now_ns)

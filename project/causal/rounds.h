@@ -5,7 +5,7 @@
  *	warm up		until intervals have ended, which says how long a block has to be
  *	a round		asked for with next(); then, for each block in random order:
  *			set, 20 ms, open, block_ns, shut, tail_ns, over
- *	the end		next() says so, or the time is over: the program gets SIGTERM
+ *	the end		next() says so, the time is over, or Control-C: the program gets SIGTERM
  */
 #ifndef PROJECT_CAUSAL_ROUNDS_H
 #define PROJECT_CAUSAL_ROUNDS_H
@@ -37,13 +37,15 @@ struct rounds {
 	virtual_events events;		/* of the round */
 	VEC(struct block_facts) facts;	/* of the round's blocks */
 	VEC(uint64_t) ended;		/* labels of intervals that ended while it warmed up */
-	bool is_told;			/* the program has been asked to end */
-	uint64_t killed_ns;
+	uint64_t killed_ns;		/* the program has been asked to end, and is killed then; 0: not yet */
 };
 
 /* A start of the program begins. */
 void rounds_start(struct rounds *r);
 void rounds_release(struct rounds *r);
+
+/* Control-C: the rounds end, and with them the program. */
+void rounds_interrupt(struct rounds *r, struct drainer *d);
 
 /* For struct drainer_experiments. */
 void rounds_turn(void *arg, struct drainer *d, uint64_t now_ns);

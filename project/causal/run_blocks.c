@@ -43,12 +43,12 @@ void run_blocks_release(struct run_blocks_result *r)
 	free(r->interval);
 }
 
-static enum experiment_kind kind_of(enum causal_kind kind)
+static enum experiment_kind kind_of(enum asked_kind kind)
 {
 	switch (kind) {
-	case CAUSAL_BODY:
+	case ASKED_BODY:
 		return EXPERIMENT_BODY;
-	case CAUSAL_IO:
+	case ASKED_IO:
 		return EXPERIMENT_IO;
 	default:
 		return EXPERIMENT_FUNCTION;
@@ -60,12 +60,15 @@ struct runner {
 	struct drainer_experiments experiments;
 	struct drainer_target *targets;
 	struct drainer_experiment_state state;	/* the last that was seen */
+	unsigned fruitless_cnt;		/* starts in a row without a round */
 };
 
 static void turn(void *arg, struct drainer *d, uint64_t now_ns)
 {
 	struct runner *r = arg;
 
+	if (is_interrupted)
+		rounds_interrupt(&r->rounds, d);
 	rounds_turn(&r->rounds, d, now_ns);
 	r->state = drainer_experiment_state(d);
 }
@@ -105,8 +108,8 @@ static bool was_asked_to_end(const struct runner *r)
 }
 
 /* One start.  1: all is known, or nothing more can be; 0: once more. */
-static int start(struct runner *r, struct store *s, const char *name, const struct args *command, const struct record_options *record,
-		 struct run *ret_run, struct run_blocks_result *ret, struct diag *reterr)
+static int start(struct runner *r, struct store *s, const char *name, const struct args *command,
+		 const struct record_options *record, struct run *ret_run, struct run_blocks_result *ret, struct diag *reterr)
 {
 	uint32_t rounds_before = ret->round_cnt;
 	int status, e;
@@ -131,9 +134,21 @@ static int start(struct runner *r, struct store *s, const char *name, const stru
 		ret->ended = CAUSAL_ENDED_INTERRUPT;
 	else
 		ret->ended = CAUSAL_ENDED_PROGRAM;
-	if (is_interrupted || ret->exit_status || (ret->round_cnt == rounds_before && ret->start_cnt >= STARTS_WITHOUT_ROUND))
-		return 1;
-	return 0;
+	r->fruitless_cnt = ret->round_cnt == rounds_before ? r->fruitless_cnt + 1 : 0;
+	return is_interrupted || ret->exit_status || r->fruitless_cnt >= STARTS_WITHOUT_ROUND;
+}
+
+/* All of them stand in the arena, of which they have a fixed part. */
+static int check_keys(const struct run_blocks_options *o, struct diag *reterr)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < o->target_cnt; i++)
+		cnt += o->targets[i].keys.cnt;
+	if (cnt <= EXPERIMENT_KEYS)
+		return 0;
+	diag_set(reterr, EXIT_USAGE, -E2BIG, "the targets have %zu functions, more than %d", cnt, EXPERIMENT_KEYS);
+	return diag_remedy(reterr, -E2BIG, "name fewer targets with --target, or functions with fewer overloads");
 }
 
 int run_blocks(struct store *s, const char *name, const struct args *command, const struct run_blocks_options *o,
@@ -144,6 +159,9 @@ int run_blocks(struct store *s, const char *name, const struct args *command, co
 	int e;
 
 	*ret = (struct run_blocks_result){ .ended = CAUSAL_ENDED_PROGRAM, .has_ticks = true };
+	e = check_keys(o, reterr);
+	if (e < 0)
+		return e;
 	is_interrupted = 0;
 	runner_open(&r, o, ret);
 	record.experiments = &r.experiments;

@@ -82,9 +82,8 @@ struct run_blocks_result {
 	uint32_t start_cnt;		/* times that the program was started */
 	char *interval;			/* its name; NULL: none began */
 	int exit_status;		/* of the program's last end by itself */
-	bool has_ticks;			/* false: this kernel refused perf events, threads were asked 250 times a second at most */
+	bool has_ticks;			/* false: no perf events; threads stand still at their waits and releases only */
 	int ticks_error;		/* errno of that */
-	bool reads_clocks;		/* the program asked for the time, or slept until a time of the clock (warning deadline) */
 	uint64_t outside_cnt;		/* times that a thread waited for somebody outside of the run (outside-clients) */
 };
 

@@ -5,13 +5,11 @@
  * All events by time; each thread's last shift is remembered.  A thread that has told no shift in a block has that of
  * all when the block began.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/banned.h"
 #include "base/map.h"
 #include "trace/causal/virtual.h"
-#include "trace/raw/raw.h"
 
 struct clock {				/* of a thread */
 	uint64_t shift_ns, block;
@@ -40,8 +38,6 @@ void virtual_release(struct virtual_trace *v)
 {
 	VEC_RELEASE(&v->blocks);
 	VEC_RELEASE(&v->intervals);
-	free(v->interval);
-	v->interval = NULL;
 }
 
 static int by_time(const void *x, const void *y)
@@ -219,122 +215,4 @@ void virtual_join(virtual_events *events, uint64_t label, struct virtual_trace *
 	map_free(j.open_of);
 	VEC_RELEASE(&j.clocks);
 	VEC_RELEASE(&j.opens);
-}
-
-/* ---- from a file ---- */
-
-static const char *interval_name(const struct raw *r, uint64_t label, const struct name_alias *aliases, size_t alias_cnt)
-{
-	const char *name = label < r->labels.cnt ? r->labels.items[label] : NULL;
-
-	for (size_t i = 0; name && i < alias_cnt; i++)
-		if (strcmp(aliases[i].mark, name) == 0)
-			return aliases[i].interval;
-	return name;
-}
-
-/* The lowest number of that name; events of its others get it, too. */
-static uint64_t label_of(const struct raw *r, const char *name, const struct name_alias *aliases, size_t alias_cnt)
-{
-	for (uint64_t i = 0; i < r->labels.cnt; i++) {
-		const char *other = interval_name(r, i, aliases, alias_cnt);
-
-		if (other && strcmp(other, name) == 0)
-			return i;
-	}
-	return UINT64_MAX;
-}
-
-static bool is_wanted(enum trace_event kind)
-{
-	return kind == EVENT_BEGIN || kind == EVENT_END || kind == EVENT_DROP || kind == EVENT_SHIFT || kind == EVENT_BLOCK;
-}
-
-/* Of each label that of its name. */
-static uint64_t *same_labels(const struct raw *r, const struct name_alias *aliases, size_t alias_cnt)
-{
-	uint64_t *same = xcalloc(r->labels.cnt + 1, sizeof(*same));
-
-	for (uint64_t i = 0; i < r->labels.cnt; i++) {
-		const char *name = interval_name(r, i, aliases, alias_cnt);
-
-		same[i] = name ? label_of(r, name, aliases, alias_cnt) : i;
-	}
-	return same;
-}
-
-static bool take_raw(const struct raw *r, const struct name_alias *aliases, size_t alias_cnt, virtual_events *ret)
-{
-	_cleanup_(freep) uint64_t *same = same_labels(r, aliases, alias_cnt);
-	bool has_blocks = false;
-
-	for (size_t i = 0; i < r->events.cnt; i++) {
-		const struct raw_event *e = &r->events.items[i];
-		struct virtual_event v = { e->ns, e->thread, e->kind, { e->words[0], e->words[1], e->words[2] }, e->order };
-
-		if (!is_wanted(e->kind))
-			continue;
-		has_blocks |= e->kind == EVENT_BLOCK;
-		if (e->kind != EVENT_SHIFT && e->kind != EVENT_BLOCK && v.words[0] < r->labels.cnt)
-			v.words[0] = same[v.words[0]];
-		VEC_ADD(ret, v);
-	}
-	return has_blocks;
-}
-
-static const char *most_ended(const struct raw *r, const virtual_events *events, const struct name_alias *aliases, size_t alias_cnt)
-{
-	uint64_t best = UINT64_MAX;
-	VEC(uint64_t) cnts = { NULL, 0, 0 };
-
-	for (size_t i = 0; i <= r->labels.cnt; i++)
-		VEC_ADD(&cnts, 0);
-	for (size_t i = 0; i < events->cnt; i++) {
-		const struct virtual_event *e = &events->items[i];
-
-		if (e->kind == EVENT_END && e->words[0] < r->labels.cnt) {
-			cnts.items[e->words[0]]++;
-			if (best == UINT64_MAX || cnts.items[e->words[0]] > cnts.items[best])
-				best = e->words[0];
-		}
-	}
-	VEC_RELEASE(&cnts);
-	return best == UINT64_MAX ? NULL : interval_name(r, best, aliases, alias_cnt);
-}
-
-static int join_raw(const struct raw *r, const char *path, const char *interval, const struct name_alias *aliases, size_t alias_cnt,
-		    struct virtual_trace *ret, struct diag *reterr)
-{
-	virtual_events events = { NULL, 0, 0 };
-	bool has_blocks = take_raw(r, aliases, alias_cnt, &events);
-	const char *name = interval ? interval : most_ended(r, &events, aliases, alias_cnt);
-	uint64_t label = name ? label_of(r, name, aliases, alias_cnt) : UINT64_MAX;
-	int err = 0;
-
-	if (!has_blocks)
-		err = diag_set(reterr, EXIT_USAGE, -ENODATA, "trace '%s' is of no causal experiment", path);
-	else if (label == UINT64_MAX && name)
-		err = diag_set(reterr, EXIT_USAGE, -ENOENT, "trace '%s' has no interval '%s'", path, name);
-	else
-		virtual_join(&events, label, ret);
-	if (!err && name)
-		ret->interval = xstrdup(name);
-	VEC_RELEASE(&events);
-	return err;
-}
-
-int virtual_read(const char *path, const char *interval, const struct name_alias *aliases, size_t alias_cnt,
-		 struct virtual_trace *ret, struct diag *reterr)
-{
-	struct arena *arena = arena_new();
-	struct raw raw = { .arena = arena };
-	int err = raw_read(&raw, path, reterr);
-
-	if (!err)
-		err = raw_to_ns(&raw, path, reterr);
-	if (!err)
-		err = join_raw(&raw, path, interval, aliases, alias_cnt, ret, reterr);
-	raw_release(&raw);
-	arena_free(arena);
-	return err;
 }

@@ -10,22 +10,16 @@
  *	T1 begins request/7 at 120, its shift 10; T2 ends it at 130, its shift 14: 10 real, 6 virtual ms, counts
  *	T1 begins request/8 at 249; it is ended at 300: does not count, is one of the block's late ones
  *
- * From a file, when the run is over:
- *
  *	struct virtual_trace v = { 0 };
- *	r = virtual_read(path, "request", NULL, 0, &v, reterr);
+ *	virtual_join(&events, label, &v);
  *	... v.blocks.items[i], v.intervals.items[i]
  *	virtual_release(&v);
- *
- * project/causal/run_blocks.h yields the same while the program runs.
  */
 #ifndef TRACE_CAUSAL_VIRTUAL_H
 #define TRACE_CAUSAL_VIRTUAL_H
 
 #include "base/alloc.h"
-#include "base/diag.h"
 #include "trace/format.h"
-#include "trace/read/reader.h"
 
 struct virtual_block {
 	uint32_t number, round;		/* from 1; blocks by time */
@@ -50,18 +44,11 @@ typedef VEC(struct virtual_interval) virtual_intervals;
 struct virtual_trace {
 	virtual_blocks blocks;
 	virtual_intervals intervals;	/* by begin_ns */
-	char *interval;			/* their name; NULL: there was none */
 };
 
 void virtual_release(struct virtual_trace *v);
 
-/* interval NULL: the name that ended most often in blocks.  -ENOENT: the trace has no such interval, -ENODATA: it has no blocks. */
-int virtual_read(const char *path, const char *interval, const struct name_alias *aliases, size_t alias_cnt,
-		 struct virtual_trace *ret, struct diag *reterr);
-
-/*
- * What both read: the events of all threads, in any order.  Times in ns of one clock.
- */
+/* The events of all threads, in any order.  Times in ns of one clock. */
 struct virtual_event {
 	int64_t ns;
 	uint64_t thread;		/* any number that is its own */

@@ -44,6 +44,10 @@ static void take(const struct causal_block *b)
 static bool next(void *arg, const struct causal_round *done, causal_points *ret)
 {
 	(void)arg;
+	if (done && done->block_cnt != speed_cnt + 1) {
+		printf("error: round %u has %zu blocks, not %u\n", done->number, done->block_cnt, speed_cnt + 1);
+		exit(4);
+	}
 	for (size_t i = 0; done && i < done->block_cnt; i++)
 		take(&done->blocks[i]);
 	for (unsigned i = 1; i <= speed_cnt; i++)

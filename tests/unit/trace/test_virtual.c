@@ -2,6 +2,7 @@
 /*
  * test_virtual.c - intervals in virtual time, computed by hand: across threads, across blocks, nested, late; and shift.c.
  */
+#include <stdlib.h>
 #include "runtime/shared/shift.h"
 #include "tests/unit/cmocka_all.h"
 #include "trace/causal/virtual.h"
@@ -34,7 +35,7 @@ static void end(int64_t ns, uint64_t thread, uint64_t key)
 
 static struct virtual_trace join(void)
 {
-	struct virtual_trace v = { .interval = NULL };
+	struct virtual_trace v = { .blocks = { NULL, 0, 0 } };
 
 	virtual_join(&events, REQUEST, &v);
 	VEC_RELEASE(&events);
