@@ -49,7 +49,8 @@ static char *copy_text(const struct arena_map *a, uint32_t at)
 	return at < ARENA_TEXT_BYTES ? strndup(a->text + at, ARENA_TEXT_BYTES - at) : NULL;
 }
 
-static void add_place(const struct arena_map *a, const struct arena_module *all, uint32_t cnt, uint64_t entry, struct drainer_caller *to)
+static void add_place(const struct arena_map *a, const struct arena_module *all, uint32_t cnt, uint64_t entry,
+		      struct drainer_caller *to)
 {
 	const struct arena_module *m = entry ? find_module(all, cnt, entry) : NULL;
 	char *path = m ? copy_text(a, m->name) : NULL;

@@ -331,7 +331,8 @@ static size_t look_at_stack(const struct vprof_frame *stack, struct open_call re
 	return cnt;
 }
 
-static void put_open_calls(struct drainer *d, struct batch *b, const struct arena_slot *slot, const struct open_call *calls, size_t cnt)
+static void put_open_calls(struct drainer *d, struct batch *b, const struct arena_slot *slot, const struct open_call *calls,
+			   size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++)
 		put_event(d, b, EVENT_OPEN_FRAME, calls[i].start, &calls[i].fid);

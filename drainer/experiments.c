@@ -5,10 +5,12 @@
  * Of each chunk it is known up to where it was looked at.  A record that is not complete ends a look; in a full chunk it is
  * a hole, and others follow.
  */
+#include <inttypes.h>
 #include <signal.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 #include "drainer/drain.h"
@@ -35,7 +37,7 @@ void experiments_open(struct drainer *d, const struct drainer_experiments *x)
 	d->experiments = x;
 	if (!x)
 		return;
-	d->looked = calloc(d->arena.chunk_cnt + 1, sizeof(*d->looked));
+	d->looked = xcalloc(d->arena.chunk_cnt + 1, sizeof(*d->looked));
 	put_keys(d, x);
 	d->own_serial = __atomic_add_fetch(&c->serial_cnt, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&experiment(d)->wanted, 1, __ATOMIC_RELEASE);
@@ -64,16 +66,14 @@ static void set_clock(struct drainer *d)
 
 static uint64_t now_ns(const struct drainer *d)
 {
-	return (uint64_t)((unsigned __int128)clock_ticks() * experiment(d)->ns_per_tick >> 32);
+	return arena_experiment_ns(&d->arena, clock_ticks());
 }
 
 static uint64_t max_now(const struct drainer *d)
 {
-	struct arena_experiment *e = experiment(d);
-	struct shift_table table = { &e->all, (char *)&d->arena.slots[1].shift, e->top < ARENA_SLOTS ? e->top : ARENA_SLOTS,
-				     sizeof(struct arena_slot) };
+	struct shift_table table = arena_shifts(&d->arena);
 
-	return e->ns_per_tick ? shift_max(&table, now_ns(d)) : 0;
+	return experiment(d)->ns_per_tick ? shift_max(&table, now_ns(d)) : 0;
 }
 
 static void tell_phase(struct drainer *d, enum block_phase phase)
@@ -134,7 +134,7 @@ struct drainer_experiment_state drainer_experiment_state(const struct drainer *d
 
 	return (struct drainer_experiment_state){
 		.hit_cnt = e->hit_cnt, .outside_cnt = e->outside_cnt, .tick_cnt = e->tick_cnt, .ticks_error = e->ticks_error,
-		.ticks_refused = e->ticks_refused, .signal_taken = e->signal_taken, .max_ns = max_now(d),
+		.ticks_refused = e->ticks_refused, .signal_taken = e->signal_taken,
 		.ns_per_tick = (double)e->ns_per_tick / 4294967296.0,
 	};
 }
@@ -177,25 +177,46 @@ const char *drainer_label_name(const struct drainer *d, uint64_t label)
 	return memchr(d->arena.text + at, '\0', ARENA_TEXT_BYTES - at) ? d->arena.text + at : NULL;
 }
 
-/* A process has the threads of several slots, mostly beside each other. */
-unsigned int drainer_kill(const struct drainer *d, int number)
+/* Anything can stand in the arena, which the program writes; a process that has it mapped takes part. */
+static bool maps_arena(uint32_t pid, const struct stat *arena)
 {
-	struct stat st;
-	uint64_t our_namespace = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
-	unsigned int cnt = 0;
-	uint32_t last = 0;
+	char path[64], line[4352];
+	bool found = false;
+	FILE *maps;
 
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", pid);
+	maps = fopen(path, "re");
+	while (maps && !found && fgets(line, sizeof(line), maps)) {
+		unsigned int major, minor;
+		uint64_t inode;
+
+		found = sscanf(line, "%*x-%*x %*s %*x %x:%x %" SCNu64, &major, &minor, &inode) == 3 &&
+			inode == arena->st_ino && makedev(major, minor) == arena->st_dev;
+	}
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+/* A process has the threads of several slots, mostly beside each other. */
+void drainer_kill(const struct drainer *d, int number)
+{
+	uint32_t last = 0;
+	struct stat arena;
+
+	if (fstat(d->arena_fd, &arena))
+		return;
 	for (uint32_t i = 1; i <= ARENA_SLOTS && i <= experiment(d)->top; i++) {
 		const struct arena_slot *slot = &d->arena.slots[i];
 		uint32_t pid = slot->pid;
 
-		if (!__atomic_load_n(&slot->used, __ATOMIC_ACQUIRE) || slot->pid_namespace != our_namespace || pid <= 1 ||
+		if (!__atomic_load_n(&slot->used, __ATOMIC_ACQUIRE) || slot->pid_namespace != d->accounts.pid_namespace || pid <= 1 ||
 		    pid > INT32_MAX || pid == last || pid == (uint32_t)getpid())
 			continue;
 		last = pid;
-		cnt += !kill((pid_t)pid, number);
+		if (maps_arena(pid, &arena))
+			kill((pid_t)pid, number);
 	}
-	return cnt;
 }
 
 void drainer_kill_child(const struct drainer *d, int number)

@@ -32,7 +32,7 @@ struct drainer_block {
 
 struct drainer_experiments {
 	const struct drainer_target *targets;
-	size_t target_cnt;
+	size_t target_cnt;		/* all their keys together: EXPERIMENT_KEYS at most */
 	void (*turn)(void *arg, struct drainer *d, uint64_t now_ns);	/* CLOCK_MONOTONIC */
 	/* An event BEGIN, END, DROP, SHIFT or BLOCK of the thread of that serial number; those of a thread in their order. */
 	void (*take)(void *arg, uint64_t serial, enum trace_event kind, uint64_t ticks, const uint64_t *words);
@@ -43,7 +43,6 @@ struct drainer_experiment_state {
 	uint64_t hit_cnt, outside_cnt, tick_cnt;	/* so far, of all blocks (struct arena_experiment) */
 	uint32_t ticks_error, ticks_refused;
 	bool signal_taken;
-	uint64_t max_ns;		/* G */
 	double ns_per_tick;		/* 0: not known yet */
 };
 
@@ -65,8 +64,8 @@ void drainer_look(struct drainer *d);
 uint64_t drainer_interval(const struct drainer *d, uint64_t label);
 const char *drainer_label_name(const struct drainer *d, uint64_t label);
 
-/* Sends a signal to all processes that take part; how many there are. */
-unsigned int drainer_kill(const struct drainer *d, int number);
+/* Sends a signal to all processes that take part, which are those that have the arena mapped. */
+void drainer_kill(const struct drainer *d, int number);
 /* ... and to the command. */
 void drainer_kill_child(const struct drainer *d, int number);
 

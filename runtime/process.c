@@ -340,7 +340,7 @@ static bool attach(const char *path)
 		return false;
 	if (permitted(PERMIT_NAME))
 		prctl(PR_GET_NAME, process.name);
-	process.is_filtered = permits != ~0U >> (32 - PERMIT_CNT);
+	process.is_filtered = !permitted_all();
 	if (process.is_filtered)
 		count_apart(a->control, started.is_known ? APART_FILTERED : APART_NO_PROC);
 	__atomic_store_n(&process.arena, a, __ATOMIC_RELEASE);

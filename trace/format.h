@@ -118,7 +118,7 @@ enum begin_mark {			/* why the functions of an interval are not recorded, if the
  */
 enum block_phase { BLOCK_SET = 1, BLOCK_OPEN, BLOCK_SHUT, BLOCK_OVER };
 
-enum { BLOCK_SPEED_MAX = 1000, BLOCK_NO_TARGET = 0xffff };	/* per mille; the baseline */
+enum { BLOCK_NO_TARGET = 0xffff };	/* the baseline */
 
 static inline uint64_t block_what(uint32_t target, uint32_t speed, uint32_t round)
 {

@@ -36,6 +36,7 @@ struct causal_self {
 	bool runs;			/* a stretch of CPU time is under way, */
 	uint64_t began, cpu;		/* since then; cpu 0: not asked for */
 	bool is_short;			/* the last one was */
+	bool waits;			/* open_cnt has a wait of it, which may have been left by siglongjmp() */
 	uint64_t tick_cpu;		/* its CPU clock at the last tick, in that block */
 	uint32_t tick_block;
 	uint32_t told_block;		/* the last EVENT_SHIFT */
@@ -54,14 +55,9 @@ static struct arena_experiment *experiment(void)
 	return &process.arena->control->experiment;
 }
 
-static uint64_t in_ns(uint64_t ticks)
-{
-	return (uint64_t)((unsigned __int128)ticks * GET(&experiment()->ns_per_tick) >> 32);
-}
-
 static uint64_t now_ns(void)
 {
-	return in_ns(clock_ticks());
+	return arena_experiment_ns(process.arena, clock_ticks());
 }
 
 static uint64_t cpu_ns(void)
@@ -73,17 +69,9 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static struct shift_table table(void)
-{
-	uint32_t top = GET(&experiment()->top);
-
-	return (struct shift_table){ &experiment()->all, (char *)&process.arena->slots[1].shift,
-		top < ARENA_SLOTS ? top : ARENA_SLOTS, sizeof(struct arena_slot) };
-}
-
 static uint64_t max_at(uint64_t now)
 {
-	struct shift_table t = table();
+	struct shift_table t = arena_shifts(process.arena);
 
 	if (!GET(&experiment()->open_cnt))
 		t.cnt = 0;
@@ -100,9 +88,22 @@ static void raise_top(uint32_t slot)
 		;
 }
 
+static void begin_wait(void)
+{
+	if (!__atomic_exchange_n(&self.waits, true, __ATOMIC_RELAXED))
+		COUNT(&experiment()->open_cnt, 1);
+}
+
+static void end_wait(void)
+{
+	if (__atomic_exchange_n(&self.waits, false, __ATOMIC_RELAXED))
+		COUNT(&experiment()->open_cnt, -1U);
+}
+
 /* What was under way belongs to a block that is over. */
 static void forget_stretch(void)
 {
+	end_wait();
 	if (self.runs)
 		COUNT(&experiment()->open_cnt, -1U);
 	self.runs = false;
@@ -352,7 +353,7 @@ struct causal_wait causal_wait_begin(enum wait_class class, bool may_be_peer)
 	w.block = s->block;
 	w.from = now_ns();
 	if (w.counts) {
-		COUNT(&e->open_cnt, 1);
+		begin_wait();
 		shift_begin(s, w.from, GET(&e->deadline));
 	}
 	hook_out();
@@ -383,7 +384,7 @@ void causal_wait_end(const struct causal_wait *w, enum causal_end end, uint64_t 
 	if (!w->from)
 		return;
 	if (w->counts)
-		COUNT(&e->open_cnt, -1U);
+		end_wait();
 	s = hook_in();
 	if (!s)
 		return;
@@ -395,7 +396,7 @@ void causal_wait_end(const struct causal_wait *w, enum causal_end end, uint64_t 
 				COUNT(&e->hit_cnt, 1);
 		}
 		if (end == CAUSAL_BY_PEER)
-			shift_woken(s, w->from, woken ? in_ns(woken) : now, stamp_max(names, woken));
+			shift_woken(s, w->from, woken ? arena_experiment_ns(process.arena, woken) : now, stamp_max(names, woken));
 		else if (end != CAUSAL_STAYED)
 			pay(s);
 		if (w->was_in_target && self.frame)
@@ -483,7 +484,7 @@ void causal_tell(void)
 	if (!s)
 		return;
 	ticks = clock_ticks();
-	ns = shift_ns(&e->all, s, in_ns(ticks));
+	ns = shift_ns(&e->all, s, arena_experiment_ns(process.arena, ticks));
 	if (ns != self.told_ns || s->block != self.told_block)
 		THREAD_LOG(EVENT_SHIFT, ticks, ns, s->block);
 	self.told_ns = ns;

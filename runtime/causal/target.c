@@ -53,7 +53,8 @@ bool target_is_innermost(void)
 {
 	const struct vprof_frame *f = vprof_self.top - 1;
 
-	return vprof_self.top && thread_self.slot && f > arena_stack(thread_self.arena, thread_self.slot_number) && target_has(frame_fid(f));
+	return vprof_self.top && thread_self.slot && f > arena_stack(thread_self.arena, thread_self.slot_number) &&
+	       target_has(frame_fid(f));
 }
 
 static void take(struct vprof_site *site)

@@ -23,8 +23,11 @@ struct tick_self {
 	uint64_t id;			/* of the event, which tells that the descriptor is still ours */
 };
 
-/* Descriptors of all threads, plus 1, so that the child of a fork can close them.  Of more than these it keeps some. */
-static int all_fds[ALL_FDS];
+/* Of all threads, so that the child of a fork can close them.  Of more than these it keeps some. */
+static struct {
+	int fd;				/* plus 1; 0: none */
+	uint64_t id;
+} all[ALL_FDS];
 
 static __thread struct tick_self self __attribute__((tls_model("initial-exec")));
 static uint32_t has_handler;		/* 1: being set, 2: ours, 3: the program has its own */
@@ -40,13 +43,26 @@ static void on_tick(int number, siginfo_t *info, void *context)
 	errno = saved_errno;
 }
 
-static void change_fd(int from, int to)
+static void note_event(int fd, uint64_t id)
 {
 	for (unsigned int i = 0; i < ALL_FDS; i++) {
-		int expected = from;
+		int none = 0;
 
-		if (__atomic_load_n(&all_fds[i], __ATOMIC_RELAXED) == from &&
-		    __atomic_compare_exchange_n(&all_fds[i], &expected, to, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		if (!__atomic_load_n(&all[i].fd, __ATOMIC_RELAXED) &&
+		    __atomic_compare_exchange_n(&all[i].fd, &none, fd, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+			__atomic_store_n(&all[i].id, id, __ATOMIC_RELAXED);
+			return;
+		}
+	}
+}
+
+static void forget_event(int fd)
+{
+	for (unsigned int i = 0; i < ALL_FDS; i++) {
+		int ours = fd;
+
+		if (__atomic_load_n(&all[i].fd, __ATOMIC_RELAXED) == fd &&
+		    __atomic_compare_exchange_n(&all[i].fd, &ours, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 			return;
 	}
 }
@@ -121,7 +137,7 @@ void ticks_start(void)
 	if (self.tried)
 		return;
 	self.tried = true;
-	if (process.is_filtered) {
+	if (!permitted(PERMIT_TICKS)) {
 		refused(EPERM);
 		return;
 	}
@@ -132,12 +148,13 @@ void ticks_start(void)
 	fd = open_event();
 	if (fd >= 0) {
 		self.fd = fd + 1;
-		change_fd(0, self.fd);
 		unblock();
-		if (!aim(fd)) {
+		if (aim(fd)) {
+			note_event(self.fd, self.id);
+		} else {
 			refused(errno);
-			ticks_stop();
-			self.tried = true;
+			syscall(SYS_close, fd);
+			self.fd = 0;
 		}
 	} else {
 		refused(errno);
@@ -145,35 +162,57 @@ void ticks_start(void)
 	errno = saved_errno;
 }
 
-/* The program may have closed it, and have another file by that number now. */
-static bool is_ours(void)
+/* The program may have closed it, and have another file by that number now.  fd: plus 1. */
+static void close_event(int fd, uint64_t id)
 {
-	uint64_t id = 0;
+	uint64_t is = 0;
 
-	return self.fd && !syscall(SYS_ioctl, self.fd - 1, PERF_EVENT_IOC_ID, &id) && id == self.id;
+	if (!syscall(SYS_ioctl, fd - 1, PERF_EVENT_IOC_ID, &is) && is == id)
+		syscall(SYS_close, fd - 1);
+}
+
+static void close_all(void)
+{
+	for (unsigned int i = 0; i < ALL_FDS; i++) {
+		int fd = __atomic_exchange_n(&all[i].fd, 0, __ATOMIC_RELAXED);
+
+		if (fd)
+			close_event(fd, __atomic_load_n(&all[i].id, __ATOMIC_RELAXED));
+	}
 }
 
 void ticks_stop(void)
 {
 	int saved_errno = errno;
 
-	if (is_ours())
-		syscall(SYS_close, self.fd - 1);
-	if (self.fd)
-		change_fd(self.fd, 0);
+	if (self.fd && permitted(PERMIT_TICKS)) {
+		forget_event(self.fd);
+		close_event(self.fd, self.id);
+	}
 	self.fd = 0;
 	self.tried = false;
 	errno = saved_errno;
 }
 
+void ticks_end(void)
+{
+	int saved_errno = errno;
+
+	close_all();
+	errno = saved_errno;
+}
+
 void ticks_forked(void)
 {
-	ticks_stop();
-	for (unsigned int i = 0; i < ALL_FDS; i++) {
-		if (all_fds[i])
-			syscall(SYS_close, all_fds[i] - 1);
-		all_fds[i] = 0;
+	int saved_errno = errno;
+
+	if (permitted(PERMIT_TICKS)) {
+		if (self.fd)
+			close_event(self.fd, self.id);
+		close_all();
 	}
+	self = (struct tick_self){ .fd = 0 };
 	if (has_handler == 1)
 		has_handler = 0;
+	errno = saved_errno;
 }

@@ -20,6 +20,7 @@ enum { TICK_NS = 1000000 };
 /* For the calling thread, unless it has some or could not have any; the reason why not is in the arena. */
 void ticks_start(void);
 void ticks_stop(void);			/* until they are started again */
+void ticks_end(void);			/* of all threads, before a filter comes that does not permit them (runtime/rules/permit.h) */
 void ticks_forked(void);
 
 #endif

@@ -7,11 +7,13 @@
  */
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/perf_event.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -96,6 +98,18 @@ static const struct sample samples[] = {
 	{ PERMIT_SLEEP, SYS_nanosleep, { 0 } },
 	{ PERMIT_SET_RLIMIT, CALL_PRLIMIT, { 0, RLIMIT_AS, 4096 } },
 	{ PERMIT_MUNLOCK, SYS_munlock, { 4096, 4096 } },
+	{ PERMIT_TICKS, SYS_rt_sigaction, { SIGURG, 0, 4096, 8 } },
+	{ PERMIT_TICKS, SYS_rt_sigaction, { SIGURG, 4096, 0, 8 } },
+	{ PERMIT_TICKS, SYS_rt_sigreturn, { 0 } },
+	{ PERMIT_TICKS, SYS_gettid, { 0 } },
+	{ PERMIT_TICKS, SYS_perf_event_open, { 4096, 0, (uint32_t)-1, (uint32_t)-1, PERF_FLAG_FD_CLOEXEC } },
+	{ PERMIT_TICKS, SYS_fcntl, { A_FILE, F_DUPFD_CLOEXEC, 900 } },
+	{ PERMIT_TICKS, SYS_fcntl, { A_FILE, F_SETFL, O_ASYNC | O_NONBLOCK } },
+	{ PERMIT_TICKS, SYS_fcntl, { A_FILE, F_SETSIG, SIGURG } },
+	{ PERMIT_TICKS, SYS_fcntl, { A_FILE, F_SETOWN_EX, 4096 } },
+	{ PERMIT_TICKS, SYS_ioctl, { A_FILE, PERF_EVENT_IOC_ID, 4096 } },
+	{ PERMIT_TICKS, SYS_ioctl, { A_FILE, PERF_EVENT_IOC_ENABLE } },
+	{ PERMIT_TICKS, SYS_close, { A_FILE } },
 };
 
 void permit_filter(const struct sock_fprog *program)

@@ -26,6 +26,7 @@ enum permit {
 	PERMIT_DIAGNOSIS,		/* socket, sendto and recvfrom: for the other end of a unix socket */
 	PERMIT_SIGMASK, PERMIT_SIGALTSTACK, PERMIT_SHMCTL, PERMIT_YIELD, PERMIT_SLEEP,
 	PERMIT_SET_RLIMIT, PERMIT_MUNLOCK,
+	PERMIT_TICKS,			/* the last one: of experiments alone (runtime/causal/ticks.h) */
 	PERMIT_CNT
 };
 
@@ -34,6 +35,12 @@ extern uint32_t permits __attribute__((visibility("hidden")));
 static inline bool permitted(enum permit p)
 {
 	return __atomic_load_n(&permits, __ATOMIC_RELAXED) >> p & 1;
+}
+
+/* All that runs without experiments make. */
+static inline bool permitted_all(void)
+{
+	return !(~__atomic_load_n(&permits, __ATOMIC_RELAXED) & ((1U << PERMIT_TICKS) - 1));
 }
 
 /* Lets other threads run, if that is permitted. */

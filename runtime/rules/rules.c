@@ -11,6 +11,7 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include "runtime/causal/ticks.h"
 #include "runtime/rules/filter.h"
 #include "runtime/rules/limits.h"
 #include "runtime/rules/permit.h"
@@ -55,12 +56,14 @@ static long install(const struct own_call *c, own_maker make, const struct sock_
 
 	thread_ready();			/* reads its name and account, while that is still permitted */
 	permit_filter(program && is_filter(program) ? program : NULL);
+	if (before >> PERMIT_TICKS & 1 && !permitted(PERMIT_TICKS))
+		ticks_end();
 	r = make(c);
 	if (r < 0) {
 		permits = before;
 	} else {
 		vprof_door.filter_cnt++;
-		if (permits != before)
+		if (permits != before && !permitted_all())
 			note_permits();
 	}
 	return r;

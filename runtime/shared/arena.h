@@ -74,14 +74,12 @@ struct arena_held {
  * Causal experiments (doc/design/causal.md).  The drainer writes what is asked; nothing else of the run asks for more than
  * `wanted`, and that once a process.
  */
-enum { EXPERIMENT_TARGETS = 64, EXPERIMENT_KEYS = 128 };
+enum { EXPERIMENT_KEYS = 128 };
 
 enum experiment_kind {
 	EXPERIMENT_FUNCTION,		/* calls of it, with what they call */
 	EXPERIMENT_BODY,		/* ticks at which it is the innermost call */
-	EXPERIMENT_PC,			/* ticks in its code */
-	EXPERIMENT_IO,			/* waits that no thread of the run ends; in its calls, if it has keys */
-	EXPERIMENT_LOCK			/* while a lock is held that is taken in its calls */
+	EXPERIMENT_IO			/* waits that no thread of the run ends; in its calls, if it has keys */
 };
 
 enum experiment_currency { EXPERIMENT_SLEEP, EXPERIMENT_HOLD };
@@ -252,6 +250,22 @@ void *arena_map_file(int fd, size_t bytes);
 
 /* Finds the parts of a mapped arena; false if the offsets or sizes do not fit into bytes. */
 bool arena_open_map(struct arena_map *a, void *base, size_t bytes);
+
+/* A time of the experiment's clock, in ns; 0: the clock is not known yet. */
+static inline uint64_t arena_experiment_ns(const struct arena_map *a, uint64_t ticks)
+{
+	return (uint64_t)((unsigned __int128)ticks * __atomic_load_n(&a->control->experiment.ns_per_tick, __ATOMIC_ACQUIRE) >> 32);
+}
+
+/* The shifts of all threads that take part. */
+static inline struct shift_table arena_shifts(const struct arena_map *a)
+{
+	struct arena_experiment *e = &a->control->experiment;
+	uint32_t top = __atomic_load_n(&e->top, __ATOMIC_ACQUIRE);
+
+	return (struct shift_table){ &e->all, (char *)&a->slots[1].shift, top < ARENA_SLOTS ? top : ARENA_SLOTS,
+				     sizeof(struct arena_slot) };
+}
 
 static inline struct arena_chunk *arena_chunk(const struct arena_map *a, uint64_t number)
 {

@@ -3,7 +3,7 @@
  * shift.h - the arithmetic of causal experiments: by how much each thread's virtual clock is behind the real one.
  *
  * In the target a thread's shift L grows by speed * time.  G is the greatest shift of all threads; a thread with less owes
- * the difference, and pays it by standing still (settle.h), so that its clock falls behind as well.
+ * the difference, and pays it by standing still (runtime/causal/causal.h), so that its clock falls behind as well.
  *
  *	speed 50 %; T1 is in the target from 100 to 200: its L grows from 0 to 50, and so does G
  *	T2 has to pay from 160 on, when G is 30.  It looks again and again: at 190 its L is 30, but G is 45; at 210 both

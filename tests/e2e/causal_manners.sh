@@ -15,15 +15,27 @@ expect 0 timeout 120 "$ROUNDS" target 3 1000 ./manners 200
 says "exit 0" "eintr 0 bad 0" "ticks 1"
 grep -q "^ended 0 rounds 3" "$work/.out" && pass || fail "rounds are missing: $(cat "$work/.out")"
 [ "$(awk '$1 == "speed" && $2 == 1000 { print ($10 > 10) }' "$work/.out")" = 1 ] && pass || fail "the target was never met"
+# Filters that end the program for a call of the ticks: before the experiment, and with ticks under way.
+for at in 0 300; do
+	expect 0 timeout 120 "$ROUNDS" target 2 1000 ./manners 1500 $at
+	grep -q "no filters here" "$work/.out" && break
+	says "exit 0" "ended 0 rounds 2" "ticks $((at > 0))"
+done
 # A recorder that is killed holds nobody up: the program ends in its own time.
-"$ROUNDS" target 1000 1000 ./manners 150 >"$work/.out" 2>&1 &
-pid=$!
-sleep 2
-kill -KILL $pid
+runs()
+{
+	pgrep -f '^./manners 800' >/dev/null
+}
 over()
 {
-	! pgrep -f '^./manners 150' >/dev/null
+	! runs
 }
+"$ROUNDS" target 1000 1000 ./manners 800 >"$work/.out" 2>&1 &
+pid=$!
+wait_until runs
+sleep 2
+runs && pass || fail "the program did not run: $(cat "$work/.out")"
+kill -KILL $pid
 wait_until over
 over && pass || fail "the program hangs without its recorder"
 finish

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a target may do: wait for a peer, be left by longjmp(), fork, exec, start threads; and calls that a signal could break. */
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -153,8 +158,29 @@ void item(char *self)
 		start_program(self);
 }
 
+/* Of the calls that only ticks need, any one would end the program; other threads are under the filter, too. */
+static void filter(void)
+{
+	static const unsigned int killed[] = { SYS_perf_event_open, SYS_ioctl };
+	struct sock_filter code[8] = { BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)) };
+	struct sock_fprog p = { 1, code };
+
+	for (unsigned int i = 0; i < 2; i++) {
+		code[p.len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, killed[i], 0, 1);
+		code[p.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+	}
+	code[p.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &p)) {
+		printf("no filters here\n");
+		exit(77);
+	}
+}
+
+/* manners ITEMS [filter before that item] */
 int main(int argc, char **argv)
 {
+	long filtered = argc > 2 ? atol(argv[2]) : -1;
 	pthread_t t;
 
 	alarm(60);
@@ -166,8 +192,11 @@ int main(int argc, char **argv)
 		return 1;
 	sigaction(SIGTERM, &(struct sigaction){ .sa_handler = note, .sa_flags = SA_RESTART }, NULL);
 	pthread_create(&t, NULL, serve, NULL);
-	for (long i = 0; i < atol(argv[1]) && !is_asked; i++)
+	for (long i = 0; i < atol(argv[1]) && !is_asked; i++) {
+		if (i == filtered)
+			filter();
 		item(argv[0]);
+	}
 	printf("eintr %ld bad %ld\n", eintr, bad);
 	return eintr || bad ? 3 : 0;
 }
