@@ -44,6 +44,10 @@ if [ $status = 0 ]; then
 		fail "show causal prints another document: $(diff measured.json again.json | head -5; cat .err)"
 	expect 0 "$VPROF" show causal measured
 	says "change of the" "rounds"
+else
+	for key in '"experiments": [' '"ended": "'; do
+		grep -qF "$key" measured.json && pass || fail "measured.json has no $key"
+	done
 fi
 
 # Control-C: what there is, is kept.

@@ -418,5 +418,6 @@ double machine_run(const struct machine_program *p, uint32_t function, uint32_t 
 			step(&m, t);
 		m.now += STEP_NS;
 	}
-	return (double)(int64_t)(observed->v_last - observed->v_first) / (observed->iteration > WARM_UP ? observed->iteration - WARM_UP : 1);
+	return (double)(int64_t)(observed->v_last - observed->v_first) /
+	       (observed->iteration > WARM_UP ? observed->iteration - WARM_UP : 1);
 }

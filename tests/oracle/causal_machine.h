@@ -2,8 +2,9 @@
 /*
  * causal_machine.h - a machine that executes small programs in steps of 10 us, really faster or virtually faster.
  *
- * Each thread executes its list of operations again and again; one of them is in a function that is never made faster.  Durations are drawn by program, thread, iteration and operation alone,
- * so the same work is done whatever is made faster.  There is a CPU for each thread.
+ * Each thread executes its list of operations again and again; one of them is in a function that is never made faster.
+ * Durations are drawn by program, thread, iteration and operation alone, so the same work is done whatever is made faster.
+ * There is a CPU for each thread.
  *
  *	T0: cpu f 2.0 ms, barrier	T1: cpu g 1.0 ms, barrier
  *	really: f takes half.  Virtually: while T0 is in f, T1 is held up (runtime/shared/shift.h)

@@ -40,7 +40,8 @@ static void add_locked(struct oracle_program *o, uint32_t thread)
 	add(o, thread, OP_GIVE, lock, 0);
 }
 
-/* Each thread has an interval a round, and posts an event in it; later rounds' intervals may wait for events of the rounds before. */
+/* Each thread has an interval a round, and posts an event in it; later rounds' intervals may wait for events of the rounds
+ * before. */
 void oracle_random(struct oracle_program *ret, unsigned seed, bool has_locks)
 {
 	uint32_t rounds = 2 + seed % 3;

@@ -2,11 +2,12 @@
 /*
  * test_summed.c - causes summed over the tree against their definition, nanosecond by nanosecond, on random traces.
  *
- * Each nanosecond of an interval goes to one doer, by the words of analysis/causes/causes.c; a cause's time is what came together, its share
- * Cov(X,T)/Var(T), exactly.  Nothing of the tree is looked at.
+ * Each nanosecond of an interval goes to one doer, by the words of analysis/causes/causes.c; a cause's time is what came
+ * together, its share Cov(X,T)/Var(T), exactly.  Nothing of the tree is looked at.
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "analysis/analyze.h"
 #include "base/banned.h"
@@ -118,8 +119,11 @@ static void fill(const struct oracle *o, struct doers *ret)
 
 			while (i < ret->cnt && !same_doer(o->t, &ret->items[i], &d))
 				i++;
-			if (i == ret->cnt)
+			if (i == ret->cnt) {
+				if (i == DOERS_MAX)
+					abort();
 				ret->items[ret->cnt++] = d;
+			}
 			ret->items[i].ns[row]++;
 			ret->items[i].by_how[row][d.runqueue ? HOW_RUNQUEUE : how_of(k->wait)]++;
 		}
