@@ -48,7 +48,7 @@ static double *sum_places(const struct influence_maker *k)
 		uint32_t place = k->shown->place_of_node[i], factor = k->c->of_node[i];
 		const struct place *p = &a->v->places.items[place];
 
-		if (p->kind == NODE_BLAME && place_is_runqueue(k->c, a->v, p))
+		if (p->kind == NODE_BLAME && place_has_runqueue_factor(k->c, a->v, p))
 			factor = k->c->runqueue;
 		if (factor == NODE_NONE || (p->kind == NODE_FUNCTION && !p->outermost))
 			continue;

@@ -158,7 +158,7 @@ static void make_factors(struct factor_maker *k)
 		if (p->kind == NODE_BLAME ||
 		    (p->kind == NODE_FUNCTION && p->function == k->shown->root_function))
 			continue;
-		if (place_is_runqueue(k->c, a->v, p)) {
+		if (place_has_runqueue_factor(k->c, a->v, p)) {
 			k->c->of_node[i] = k->c->runqueue;
 			continue;
 		}
@@ -179,7 +179,7 @@ static uint32_t factor_of_place(const struct factor_maker *k, uint32_t place)
 	const struct place *p = &k->a->v->places.items[place];
 	uint32_t node = k->shown->node_of_place[place];
 
-	if (place_is_runqueue(k->c, k->a->v, p))
+	if (place_has_runqueue_factor(k->c, k->a->v, p))
 		return k->c->runqueue;
 	if (node == NODE_NONE || (p->kind == NODE_FUNCTION && !p->outermost))
 		return NODE_NONE;

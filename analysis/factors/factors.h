@@ -27,7 +27,7 @@ struct factor_sums {
 struct factor_columns {			/* the time of each factor */
 	struct times *times;		/* per interval and factor, except for pairs */
 	struct presence *presences;	/* per factor, except for pairs */
-	uint32_t runqueue;		/* the factor of all places of place_is_runqueue(); NODE_NONE: there is none */
+	uint32_t runqueue;		/* the factor of all places of place_has_runqueue_factor(); NODE_NONE: there is none */
 	uint32_t *of_node;		/* factors; NODE_NONE: the interval, blames, the root function */
 	struct map *of_pair;		/* factor << 32 | larger factor -> the pair's */
 	bool autocorrelated;		/* confidence intervals are too narrow */
@@ -42,8 +42,8 @@ void end_factors(struct factor_maker *k, const struct tail_rows *tail);
 void factor_columns_release(struct factor_columns *c);	/* also a _cleanup_ function */
 
 /* runqueue.c: time in the run queue, of the intervals' threads and of those they waited for; each piece counts once. */
-bool place_is_runqueue(const struct factor_columns *c, const struct vtree *v, const struct place *p);	/* if it has a factor of its own */
-bool is_place_of_runqueue(const struct vtree *v, const struct place *p);	/* if that is recorded at all */
+bool place_has_runqueue_factor(const struct factor_columns *c, const struct vtree *v, const struct place *p);	/* if it has a factor of its own */
+bool place_is_runqueue(const struct vtree *v, const struct place *p);	/* if that is recorded at all */
 bool has_runqueue(const struct analysis *a);
 
 /* factor_sums.c: where there are no rows, what would have been summed over them. */

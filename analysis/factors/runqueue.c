@@ -15,18 +15,18 @@
 
 #include "base/banned.h"
 
-bool is_place_of_runqueue(const struct vtree *v, const struct place *p)
+bool place_is_runqueue(const struct vtree *v, const struct place *p)
 {
 	if (p->kind == NODE_WAIT)
 		return state_is_runqueue(p->wait);
 	if (p->kind != NODE_BLAME || !p->is_wait || !state_is_runqueue(p->wait))
 		return false;
-	return !is_place_of_runqueue(v, &v->places.items[place_blamed_wait(v, p->parent)]);
+	return !place_is_runqueue(v, &v->places.items[place_blamed_wait(v, p->parent)]);
 }
 
-bool place_is_runqueue(const struct factor_columns *c, const struct vtree *v, const struct place *p)
+bool place_has_runqueue_factor(const struct factor_columns *c, const struct vtree *v, const struct place *p)
 {
-	return c->runqueue != NODE_NONE && is_place_of_runqueue(v, p);
+	return c->runqueue != NODE_NONE && place_is_runqueue(v, p);
 }
 
 bool has_runqueue(const struct analysis *a)
@@ -34,7 +34,7 @@ bool has_runqueue(const struct analysis *a)
 	if (!a->t->cpu_use.ns && !a->t->cpu_use.kernel_knows)
 		return false;
 	for (size_t i = 1; i < a->v->places.cnt; i++)
-		if (a->v->places.items[i].presence && is_place_of_runqueue(a->v, &a->v->places.items[i]))
+		if (a->v->places.items[i].presence && place_is_runqueue(a->v, &a->v->places.items[i]))
 			return true;
 	return false;
 }

@@ -56,7 +56,7 @@ static struct part part_of(const struct analysis *a, const struct factor_columns
 {
 	struct part part = { .is_wait = p->is_wait, .wait = p->wait };
 
-	if (p->kind == NODE_WAIT && place_is_runqueue(factors, a->v, p)) {
+	if (p->kind == NODE_WAIT && place_has_runqueue_factor(factors, a->v, p)) {
 		part.wait = STATE_RUNNABLE;
 		return part;
 	}

@@ -114,7 +114,7 @@ static void know_places(struct summing *s, const struct vtree *v)
 {
 	for (size_t i = s->own_of_place.cnt; i < v->places.cnt; i++) {
 		const struct place *p = &v->places.items[i];
-		bool runqueue = is_place_of_runqueue(v, p);
+		bool runqueue = place_is_runqueue(v, p);
 
 		VEC_ADD(&s->own_of_place, own_of_place(s, p));
 		VEC_ADD(&s->own_of_runqueue, runqueue ? own_of(s, OWN_RUNQUEUE, STATE_RUNNING, FUNCTION_NONE) : NODE_NONE);
