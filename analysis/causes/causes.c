@@ -181,53 +181,76 @@ static int by_doer(const void *pa, const void *pb)
 	return r ? r : (a->node > b->node) - (a->node < b->node);
 }
 
-/* Sums of the group's shares by something that few of its leaves differ in. */
-typedef bool (*is_alike)(const struct summed_cause *a, const struct summed_cause *b);
+/* 0: alike, in something that few leaves of a group differ in. */
+typedef int (*compare_leaves)(const struct summed_cause *a, const struct summed_cause *b);
 
-static bool same_state(const struct summed_cause *a, const struct summed_cause *b)
+static int compare_states(const struct summed_cause *a, const struct summed_cause *b)
 {
-	return a->is_wait == b->is_wait && (!a->is_wait || a->wait == b->wait) && compare_texts(a->device, b->device) == 0;
+	if (a->is_wait != b->is_wait)
+		return a->is_wait ? 1 : -1;
+	if (a->is_wait && a->wait != b->wait)
+		return a->wait < b->wait ? -1 : 1;
+	return compare_texts(a->device, b->device);
 }
 
-static bool same_how(const struct summed_cause *a, const struct summed_cause *b)
+static int compare_hows(const struct summed_cause *a, const struct summed_cause *b)
 {
-	return a->how == b->how;
+	return (int)a->how - (int)b->how;
 }
 
-static bool same_waiter(const struct summed_cause *a, const struct summed_cause *b)
+static int compare_waiters(const struct summed_cause *a, const struct summed_cause *b)
 {
-	return a->has_waiter == b->has_waiter && a->waited == b->waited && compare_texts(a->waiter, b->waiter) == 0 &&
-	       compare_texts(a->waiter_file, b->waiter_file) == 0;
+	int r;
+
+	if (a->has_waiter != b->has_waiter)
+		return a->has_waiter ? 1 : -1;
+	if (a->waited != b->waited)
+		return a->waited < b->waited ? -1 : 1;
+	r = compare_texts(a->waiter, b->waiter);
+	return r ? r : compare_texts(a->waiter_file, b->waiter_file);
 }
 
-/* The leaf whose likes have the most, of either sign, of equals those that took longer; ret_share: of them all. */
-static const struct summed_cause *largest(const struct leaf *leaves, size_t cnt, is_alike alike, double *ret_share)
+struct alike_order {
+	const struct leaf *leaves;
+	compare_leaves compare;
+};
+
+static int by_likeness(const void *pa, const void *pb, void *arg)
 {
-	struct likes {
-		const struct summed_cause *first;
-		double share, mean_ns;
-	} *likes = xcalloc(cnt, sizeof(*likes));
-	const struct summed_cause *best;
-	size_t found = 0, at = 0;
+	const struct alike_order *o = arg;
+	size_t a = *(const size_t *)pa, b = *(const size_t *)pb;
+	int r = o->compare(&o->leaves[a].as, &o->leaves[b].as);
 
-	for (size_t i = 0; i < cnt; i++) {
-		size_t k = 0;
+	return r ? r : (a > b) - (a < b);
+}
 
-		while (k < found && !alike(likes[k].first, &leaves[i].as))
-			k++;
-		if (k == found)
-			likes[found++].first = &leaves[i].as;
-		likes[k].share += leaves[i].as.share;
-		likes[k].mean_ns += leaves[i].as.mean_ns;
+/* The first leaf of those whose likes have the most, of either sign, of equals those that took longer; ret_share: of them all. */
+static const struct summed_cause *largest(const struct leaf *leaves, size_t cnt, compare_leaves compare, double *ret_share)
+{
+	_cleanup_(freep) size_t *order = xcalloc(cnt, sizeof(*order));
+	size_t best = 0;
+	double best_ns = 0;
+
+	*ret_share = 0;
+	for (size_t i = 0; i < cnt; i++)
+		order[i] = i;
+	if (cnt > 1)
+		qsort_r(order, cnt, sizeof(*order), by_likeness, &(struct alike_order){ leaves, compare });
+	for (size_t first = 0, end; first < cnt; first = end) {
+		double share = 0, mean_ns = 0;
+
+		for (end = first; end < cnt && compare(&leaves[order[first]].as, &leaves[order[end]].as) == 0; end++) {
+			share += leaves[order[end]].as.share;
+			mean_ns += leaves[order[end]].as.mean_ns;
+		}
+		if (first == 0 || fabs(share) > fabs(*ret_share) ||
+		    (fabs(share) == fabs(*ret_share) && (mean_ns > best_ns || (mean_ns == best_ns && order[first] < best)))) {
+			best = order[first];
+			*ret_share = share;
+			best_ns = mean_ns;
+		}
 	}
-	for (size_t k = 1; k < found; k++)
-		if (fabs(likes[k].share) > fabs(likes[at].share) ||
-		    (fabs(likes[k].share) == fabs(likes[at].share) && likes[k].mean_ns > likes[at].mean_ns))
-			at = k;
-	best = likes[at].first;
-	*ret_share = likes[at].share;
-	free(likes);
-	return best;
+	return &leaves[best].as;
 }
 
 /* Of the leaves of one doer. */
@@ -245,15 +268,15 @@ static struct summed_cause sum_up(struct arena *arena, const struct leaf *leaves
 		c.mean_ns += leaves[i].as.mean_ns;
 		c.places.items[i] = leaves[i].node;
 	}
-	x = largest(leaves, cnt, same_how, &c.how_share);
+	x = largest(leaves, cnt, compare_hows, &c.how_share);
 	c.how = x->how;
-	x = largest(leaves, cnt, same_waiter, &c.waiter_share);
+	x = largest(leaves, cnt, compare_waiters, &c.waiter_share);
 	c.has_waiter = x->has_waiter;
 	c.waiter = x->waiter;
 	c.waiter_file = x->waiter_file;
 	c.waiter_line = x->waiter_line;
 	c.waited = x->waited;
-	x = largest(leaves, cnt, same_state, &share);
+	x = largest(leaves, cnt, compare_states, &share);
 	c.is_wait = x->is_wait;
 	c.wait = x->wait;
 	c.device = x->device;
@@ -299,7 +322,8 @@ static void sort_causes(struct findings *f, uint32_t *of_node)
 			of_node[i] = after[of_node[i]];
 }
 
-uint32_t *sum_causes(struct findings *f)
+/* f->causes, largest share first, of f->nodes.  ret: per node the index of its cause; NODE_NONE: it is no leaf.  The caller frees it. */
+static uint32_t *sum_causes(struct findings *f)
 {
 	size_t cnt = f->nodes.cnt, leaf_cnt = 0;
 	struct leaf *leaves = xcalloc(cnt + 1, sizeof(*leaves));

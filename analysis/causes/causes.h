@@ -3,7 +3,7 @@
  * causes.h - the variance by cause, summed over the whole tree.
  *
  * Each nanosecond of a critical path has a last known doer, and counts for that one alone: the function that ran, the function that
- * held the lock or was in the way in a queue, the function that waited for a disk or a connection, a peer, a device, the run queue.
+ * held the lock or was in the way in a queue, the function that waited for a disk or a connection, a device, the run queue.
  * What has no known doer is one cause, too, without a name.  So the shares sum to 1.
  *
  *	handle > lock wait > by flush (sleep)	.30
@@ -19,10 +19,7 @@
 
 #include "analysis/factors/factors.h"
 
-/* f->causes, largest share first, of f->nodes.  ret: per node the index of its cause; NODE_NONE: it is no leaf.  The caller frees it. */
-uint32_t *sum_causes(struct findings *f);
-
-/* The same, with confidence intervals from the blocks of the tree's. */
+/* f->causes, largest share first, of f->nodes, with confidence intervals from the blocks of the tree's. */
 void find_causes(const struct analysis *a, const struct shown_tree *shown, const struct factor_columns *factors);
 
 #endif
