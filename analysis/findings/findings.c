@@ -81,8 +81,8 @@ void findings_free(struct findings *f)
  */
 static const char *const warning_ranks[] = {
 	"names-missing", "aborted", "hole", "losses", "table-full", "cut-off", "stacks", "bad-path", "nested",
-	"other-intervals", "kernel-reduced", "overloaded", "off-cpu-unknown", "overlaps", "call-graph", "few-intervals", "before-start", "no-waker",
-	"probe-cost", "outliers", "drift", "autocorrelated", "mixture", "hedge", "either", "window", "paused",
+	"other-intervals", "kernel-reduced", "overloaded", "off-cpu-unknown", "parked", "burst", "overlaps", "call-graph", "few-intervals", "before-start",
+	"no-waker", "probe-cost", "outliers", "drift", "autocorrelated", "mixture", "hedge", "either", "unsolicited", "window", "paused",
 };
 
 static size_t warning_rank(const char *code)
@@ -166,6 +166,20 @@ double *findings_other_covariances(const struct findings *f)
 		rest[i] = is_whole ? NAN : (rest[i] + f->nodes.items[i].variance_ns2) / 2;
 	}
 	return rest;
+}
+
+bool findings_hidden_before_start(const struct findings *f)
+{
+	return f->before.cnt && f->interval.cnt >= FINDINGS_INTERVALS_MIN && f->before.sd_ns > f->interval.stddev_ns;
+}
+
+bool findings_are_whole(const struct findings *f)
+{
+	for (size_t i = 0; i < f->warnings.cnt; i++)
+		if (strcmp(f->warnings.items[i].code, "table-full") == 0 ||
+		    strcmp(f->warnings.items[i].code, "names-missing") == 0)
+			return false;
+	return true;
 }
 
 double findings_others_cpus(const struct findings *f)

@@ -449,6 +449,12 @@ uint64_t cause_intervals_needed(const struct findings *f, const struct summed_ca
 /* Rounds an estimated number of intervals up to two digits. */
 uint64_t intervals_rounded(double cnt);
 
+/* What a client feels is not in the interval: before its start there is more that varies. */
+bool findings_hidden_before_start(const struct findings *f);
+
+/* False: what had no room may be what causes the variance. */
+bool findings_are_whole(const struct findings *f);
+
 double findings_others_cpus(const struct findings *f);
 
 #define FACTORS_K_DEFAULT 3

@@ -26,7 +26,6 @@
 #include <string.h>
 #include "base/banned.h"
 
-#define NEARLY_ALL 0.8
 #define NEGLIGIBLE 1e-3			/* of a pair, at one of its places */
 #define MOSTLY_APART 0.5		/* part of the covariance of two times that are never in one interval */
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/banned.h"
 #include "base/map.h"
+#include "base/order.h"
 
 struct function_sums {
 	uint32_t function;		/* FUNCTION_NONE: none */
@@ -127,13 +128,6 @@ static void list_functions(const struct analysis *a, const struct before_sums *s
 	a->f->before.by.cnt = a->f->before.by.cap = cnt;
 }
 
-static int compare_times(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 void find_before_start(const struct analysis *a, struct before_sums *s)
 {
 	struct before_start *b = &a->f->before;
@@ -143,7 +137,7 @@ void find_before_start(const struct analysis *a, struct before_sums *s)
 	b->cnt = cnt;
 	if (!cnt)
 		return;
-	qsort(s->times_ns.items, cnt, sizeof(*s->times_ns.items), compare_times);
+	qsort(s->times_ns.items, cnt, sizeof(*s->times_ns.items), compare_int64);
 	for (size_t i = 0; i < cnt; i++)
 		sum += (double)s->times_ns.items[i];
 	b->mean_ns = sum / (double)cnt;
@@ -152,7 +146,7 @@ void find_before_start(const struct analysis *a, struct before_sums *s)
 	b->sd_ns = sqrt(squares / (double)cnt);
 	b->p99_ns = s->times_ns.items[(cnt * 99 + 99) / 100 - 1];
 	list_functions(a, s);
-	if (a->f->interval.cnt >= FINDINGS_INTERVALS_MIN && b->sd_ns > a->f->interval.stddev_ns)
+	if (findings_hidden_before_start(a->f))
 		findings_warn(a->f, "before-start", "before an interval begins its thread was busy, for up to %.3g ms on average (sd %.3g ms, the "
 			      "interval's own %.3g ms)%s%s: requests that came meanwhile waited, and no interval has that; begin the interval "
 			      "where the request arrives, or look at what the thread does then", b->mean_ns / 1e6, b->sd_ns / 1e6,

@@ -19,8 +19,8 @@ static void warn_parked(const struct analysis *a)
 			share += a->f->nodes.items[i].share;
 	if (share > PARKED_SHARE)
 		findings_warn(a->f, "parked",
-			      "%.0f %% of the variance is of requests that no thread here worked for: another server, a timer or the "
-			      "client has them meanwhile, and nothing here says why it takes its time; look at the process behind",
+			      "%.0f %% of the variance is time in which no thread here had the request: another server, a timer or the "
+			      "client had it, and this run does not say why that took so long; look at the process behind",
 			      100 * share);
 }
 

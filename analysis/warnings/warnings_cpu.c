@@ -39,11 +39,11 @@ void warn_off_cpu(const struct analysis *a)
 
 	sum_waits(a->f, STATE_OTHER, &time, &share);
 	if (o->unplaced_ns > off_ns / 10)
-		str_addf(&rest, "; %.3g s more are in one of several functions, and count as their own time",
+		str_addf(&rest, "; %.3g s more are in one of several functions, unknown in which, and count as their own time",
 			 (double)o->unplaced_ns / 1e9);
 	if (off_ns && o->unplaced_ns > off_ns / 2)
 		findings_warn(a->f, "off-cpu-unknown",
-			      "%.3g s of the running time threads were off the CPU, at an unknown time: functions' own "
+			      "%.3g s of the running time threads were off the CPU, unknown when: functions' own "
 			      "time is too long by that; vprof record --kernel says when, and why",
 			      (double)o->unplaced_ns / 1e9);
 	else if (o->placed_ns && (time > UNKNOWN_SHARE || share > UNKNOWN_SHARE))

@@ -15,7 +15,6 @@
 #include "base/cleanup.h"
 #include "base/text/label.h"
 #include "base/text/table.h"
-#include "base/text/utf8.h"
 #include "report/output.h"
 #include "report/style.h"
 #include "report/views.h"
@@ -23,7 +22,7 @@
 #include "report/words/cause_words.h"
 #include "report/words/sentence.h"
 
-static bool is_told(const struct view_input *in, const struct summed_cause *c)
+static bool is_shown(const struct view_input *in, const struct summed_cause *c)
 {
 	return in->options.ranking.all || fabs(c->share) >= in->options.min_share;
 }
@@ -70,7 +69,7 @@ static void print_rest(const struct style *s, const struct view_input *in)
 	char percent[TEXT_MAX];
 
 	for (size_t i = 0; i < f->causes.cnt; i++)
-		if (!is_told(in, &f->causes.items[i])) {
+		if (!is_shown(in, &f->causes.items[i])) {
 			rest += f->causes.items[i].share;
 			left++;
 		}
@@ -83,9 +82,9 @@ static void print_legend(const struct style *s, const struct view_input *in)
 	const struct findings *f = in->findings;
 
 	fprintf(s->out, "cause: the last that is known to have spent the time; the shares of all add up to 100 %%\n");
-	fprintf(s->out, "meanwhile: what it did itself; through: the wait in which requests were for it (queue wait: it was not their turn)\n");
+	fprintf(s->out, "meanwhile: what it did itself; through: the wait in which requests waited for it (queue wait: for their turn)\n");
 	for (size_t i = 0; i < f->causes.cnt; i++)
-		if (!f->causes.items[i].known && f->causes.items[i].share >= in->options.min_share) {
+		if (!f->causes.items[i].known && is_shown(in, &f->causes.items[i])) {
 			_cleanup_(str_release) struct str why = STR_INIT;
 
 			cause_add_why_unknown(&why, f, &f->causes.items[i], s->utf8);
@@ -99,17 +98,17 @@ static void causes_text(const struct style *s, const struct view_input *in)
 	const struct findings *f = in->findings;
 	_cleanup_(freep) char *sentence = sentence_text(f, &in->options.ranking, s->utf8);
 	_cleanup_(table_freep) struct table *t = new_table(s);
-	size_t told = 0;
+	size_t shown = 0;
 
 	for (size_t i = 0; i < f->causes.cnt; i++)
-		if (is_told(in, &f->causes.items[i])) {
+		if (is_shown(in, &f->causes.items[i])) {
 			add_row(t, s, i + 1, &f->causes.items[i]);
-			told++;
+			shown++;
 		}
 	print_answer(s, sentence);
 	fputc('\n', s->out);
 	print_heading(s, in);
-	if (told)
+	if (shown)
 		table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
 	print_rest(s, in);
 	print_legend(s, in);

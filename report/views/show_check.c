@@ -17,11 +17,12 @@
 
 #include "base/banned.h"
 #include "base/cleanup.h"
+#include "base/order.h"
 #include "base/text/table.h"
-#include "base/text/utf8.h"
 #include "report/output.h"
 #include "report/style.h"
 #include "report/views.h"
+#include "report/views/longest_pieces.h"
 #include "report/words/sentence.h"
 
 #define LOST_MOST 0.02			/* of those that began may be aborted or stay open */
@@ -43,19 +44,12 @@ struct problem {
 };
 typedef VEC(struct problem) problems;
 
-static int compare_tids(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static uint64_t distinct(uint64_t *tids, size_t cnt)
 {
 	uint64_t found = cnt > 0;
 
 	if (cnt > 1)
-		qsort(tids, cnt, sizeof(*tids), compare_tids);
+		qsort(tids, cnt, sizeof(*tids), compare_uint64);
 	for (size_t i = 1; i < cnt; i++)
 		found += tids[i] != tids[i - 1];
 	return found;
@@ -92,11 +86,22 @@ static double nowhere_ns(const struct findings *f)
 	return sum;
 }
 
+/* Of median latency, of those whose functions were recorded; NULL: there is none. */
+static const struct interval_row *find_example(const struct findings *f)
+{
+	_cleanup_(freep) size_t *order = findings_by_latency(f);
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < f->intervals.cnt; i++)
+		if (!f->intervals.items[order[i]].root_only)
+			order[cnt++] = order[i];
+	return cnt ? &f->intervals.items[order[cnt / 2]] : NULL;
+}
+
 static int make_check(const struct view_input *in, void **ret, struct diag *reterr)
 {
 	const struct findings *f = in->findings;
 	struct checked *c = xcalloc(1, sizeof(*c));
-	_cleanup_(freep) size_t *order = findings_by_latency(f);
 
 	(void)reterr;
 	*ret = c;
@@ -105,10 +110,9 @@ static int make_check(const struct view_input *in, void **ret, struct diag *rete
 	c->began = c->completed + f->interval.dropped_open + f->interval.dropped_aborted;
 	c->nowhere = f->interval.mean_ns > 0 ? nowhere_ns(f) / f->interval.mean_ns : 0;
 	count_threads(f, c);
-	if (!f->intervals.cnt)
-		return 0;
-	c->example = &f->intervals.items[order[f->intervals.cnt / 2]];
-	explain_interval(in->trace, c->example->sid, c->arena, &c->pieces);
+	c->example = find_example(f);
+	if (c->example)
+		explain_interval(in->trace, c->example->sid, c->arena, &c->pieces);
 	return 0;
 }
 
@@ -219,25 +223,6 @@ static const char *thread_name(const struct trace *t, uint64_t tid)
 	return "thread";
 }
 
-static int longest_first(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x > y ? -1 : x < y;
-}
-
-/* Pieces at least this long are drawn. */
-static int64_t length_limit(const path_pieces *pieces)
-{
-	_cleanup_(freep) int64_t *lengths = xcalloc(pieces->cnt + 1, sizeof(*lengths));
-
-	for (size_t i = 0; i < pieces->cnt; i++)
-		lengths[i] = pieces->items[i].end_ns - pieces->items[i].start_ns;
-	if (pieces->cnt > 1)
-		qsort(lengths, pieces->cnt, sizeof(*lengths), longest_first);
-	return pieces->cnt > PIECES_DRAWN ? lengths[PIECES_DRAWN - 1] : 0;
-}
-
 static void add_piece(struct table *t, const struct style *s, const struct view_input *in, const struct checked *c,
 		      const struct path_piece *p)
 {
@@ -257,7 +242,7 @@ static void add_piece(struct table *t, const struct style *s, const struct view_
 static void print_example(const struct style *s, const struct view_input *in, const struct checked *c)
 {
 	_cleanup_(table_freep) struct table *t = table_new();
-	int64_t least_ns = length_limit(&c->pieces);
+	_cleanup_(freep) bool *longest = longest_pieces(&c->pieces, PIECES_DRAWN);
 	size_t hidden = 0;
 	char a[TEXT_MAX];
 
@@ -268,7 +253,7 @@ static void print_example(const struct style *s, const struct view_input *in, co
 	table_column(t, "thread", TABLE_LEFT);
 	table_column(t, "what", TABLE_SHRINKS);
 	for (size_t i = 0; i < c->pieces.cnt; i++) {
-		if (c->pieces.items[i].end_ns - c->pieces.items[i].start_ns >= least_ns)
+		if (longest[i])
 			add_piece(t, s, in, c, &c->pieces.items[i]);
 		else
 			hidden++;

@@ -20,6 +20,7 @@
 #include "report/output.h"
 #include "report/style.h"
 #include "report/views.h"
+#include "report/views/longest_pieces.h"
 #include "report/words/sentence.h"
 
 #define PIECES_SHOWN 40
@@ -84,28 +85,9 @@ static int64_t length_ns(const struct path_piece *p)
 	return p->end_ns - p->start_ns;
 }
 
-static int longest_first(const void *a, const void *b)
+static int64_t whole_ns(const path_pieces *pieces)
 {
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x > y ? -1 : x < y;
-}
-
-/* Pieces at least this long are shown: of many the longest, and none of less than a thousandth of the whole. */
-static int64_t length_limit(const struct view_input *in, const path_pieces *pieces)
-{
-	_cleanup_(freep) int64_t *lengths = NULL;
-	int64_t least_ns = pieces->cnt ? (pieces->items[pieces->cnt - 1].end_ns - pieces->items[0].start_ns) / 1000 : 0;
-
-	if (in->options.ranking.all)
-		return 0;
-	if (pieces->cnt <= PIECES_SHOWN)
-		return least_ns;
-	lengths = xcalloc(pieces->cnt, sizeof(*lengths));
-	for (size_t i = 0; i < pieces->cnt; i++)
-		lengths[i] = length_ns(&pieces->items[i]);
-	qsort(lengths, pieces->cnt, sizeof(*lengths), longest_first);
-	return lengths[PIECES_SHOWN - 1] > least_ns ? lengths[PIECES_SHOWN - 1] : least_ns;
+	return pieces->cnt ? pieces->items[pieces->cnt - 1].end_ns - pieces->items[0].start_ns : 0;
 }
 
 /* When a piece begins, in the unit of the whole latency: 20.243 ms, so that the column adds up. */
@@ -147,7 +129,9 @@ static void print_pieces(const struct style *s, const struct view_input *in,
 			 const struct explained *e)
 {
 	_cleanup_(table_freep) struct table *t = table_new();
-	int64_t limit_ns = length_limit(in, &e->pieces), hidden_ns = 0;
+	/* Of many the longest, and none of less than a thousandth of the whole. */
+	_cleanup_(freep) bool *longest = longest_pieces(&e->pieces, in->options.ranking.all ? SIZE_MAX : PIECES_SHOWN);
+	int64_t least_ns = in->options.ranking.all ? 0 : whole_ns(&e->pieces) / 1000, hidden_ns = 0;
 	size_t hidden = 0;
 	char text[TEXT_MAX];
 
@@ -158,7 +142,7 @@ static void print_pieces(const struct style *s, const struct view_input *in,
 	for (size_t i = 0; i < e->pieces.cnt; i++) {
 		const struct path_piece *p = &e->pieces.items[i];
 
-		if (length_ns(p) >= limit_ns) {
+		if (longest[i] && length_ns(p) >= least_ns) {
 			add_piece(t, s, in, e, p);
 			continue;
 		}

@@ -14,7 +14,7 @@
 #include "report/words/cpu_words.h"
 #include "report/words/sentence.h"
 
-#define BEFORE_TOLD 2			/* functions */
+#define BEFORE_SHOWN 2			/* functions */
 #define BEFORE_LEAST 0.1
 
 static void print_latency(const struct style *s, const struct interval_summary *iv)
@@ -74,7 +74,7 @@ static void print_cpu(const struct style *s, const struct findings *f)
 		fprintf(s->out, "  CPUs      %s\n", text);
 }
 
-/* "before    at most 4.10 ms on average (sd 1.20 ms, p99 5.00 ms): its thread was busy, with persist_backup (93 %)" */
+/* "(before start), at most: mean 4.10 ms   sd 1.20 ms   p99 5.00 ms, while its thread was busy: persist_backup 93 %" */
 static void print_before(const struct style *s, const struct before_start *b)
 {
 	_cleanup_(str_release) struct str by = STR_INIT;
@@ -82,8 +82,8 @@ static void print_before(const struct style *s, const struct before_start *b)
 
 	if (!b->cnt)
 		return;
-	for (size_t i = 0, told = 0; i < b->by.cnt && told < BEFORE_TOLD && b->by.items[i].share > BEFORE_LEAST; i++, told++) {
-		str_add(&by, told ? ", " : ": ");
+	for (size_t i = 0, shown = 0; i < b->by.cnt && shown < BEFORE_SHOWN && b->by.items[i].share > BEFORE_LEAST; i++, shown++) {
+		str_add(&by, shown ? ", " : ": ");
 		utf8_add_line(&by, b->by.items[i].function ? b->by.items[i].function : "in no recorded function");
 		str_addf(&by, " %s", text_percent(percent, b->by.items[i].share));
 	}

@@ -285,8 +285,10 @@ static json_t *node_json(const struct node *n)
 	json_set(o, "call_site", json_text(n->call_site));
 	json_set(o, "wait", json_wait(n->is_wait, n->wait));
 	json_set(o, "device", json_text(n->device));
-	if (n->kind == NODE_WAIT && n->wait == STATE_QUEUE)
+	if (n->kind == NODE_WAIT && n->wait == STATE_QUEUE) {
 		json_set(o, "between", between_json(n));
+		json_set(o, "peer", json_null());	/* is not recorded */
+	}
 	json_set(o, "mean_ns", json_ns(n->mean_ns));
 	json_set(o, "variance_ns2", json_ns(n->variance_ns2));
 	json_set(o, "share", json_number(n->share));

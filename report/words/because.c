@@ -70,20 +70,19 @@ char *blame_label(const struct node *n)
 			 is_timer(n->device) ? "timed out" : n->device);
 }
 
-/* Of a tenth of the waits nobody knows who ended them. */
-static bool lacks_wakers(const struct findings *all)
+bool lacks_wakers(const struct findings *f)
 {
-	for (size_t i = 0; i < all->warnings.cnt; i++)
-		if (!strcmp(all->warnings.items[i].code, "no-waker"))
+	for (size_t i = 0; i < f->warnings.cnt; i++)
+		if (!strcmp(f->warnings.items[i].code, "no-waker"))
 			return true;
 	return false;
 }
 
-/* What names somebody who was in no probed function.  Functions of root-only intervals are not recorded, whatever has a probe. */
-static const char *would_name(const struct findings *all)
+/* Functions of root-only intervals are not recorded, whatever has a probe. */
+const char *would_name(const struct findings *f)
 {
-	return all->probing.root_only_cnt ? "vprof record without --sample, or vprof build --functions all, would name it"
-					  : "vprof build --functions all would name it";
+	return f->probing.root_only_cnt ? "vprof record without --sample, or vprof build --functions all, would name it"
+					: "vprof build --functions all would name it";
 }
 
 /* Who ended the wait ran in no function that is known; or is not known himself, for which there is another remedy. */

@@ -17,6 +17,12 @@
 
 #define NAME_READABLE 48		/* columns of a name in a sentence; of one in C++ that is longer less is told (base/text/label.h) */
 
+/* Of a tenth of the waits nobody knows who ended them. */
+bool lacks_wakers(const struct findings *f);
+
+/* What names somebody who was in no probed function. */
+const char *would_name(const struct findings *f);
+
 /* The caller frees it. */
 char *because_label(const struct because *b, bool utf8);
 

@@ -76,21 +76,21 @@ bool cause_is_parked(const struct summed_cause *c)
 	return c->known && c->how == HOW_QUEUE && c->is_wait && c->wait == STATE_IO && !c->peer && !c->device;
 }
 
-/* What it did meanwhile. */
+/* What it did meanwhile: "sleeps". */
 static void add_doing(struct str *to, const struct summed_cause *c)
 {
 	static const char *const texts[STATE_CNT] = {
-		[STATE_LOCK] = "it waits for a lock", [STATE_COND] = "it waits for a signal of another thread",
-		[STATE_IO] = "it waits for input or output", [STATE_QUEUE] = "it waits in a queue",
-		[STATE_JOIN] = "it waits for a thread or process to end", [STATE_SLEEP] = "it sleeps",
+		[STATE_LOCK] = "waits for a lock", [STATE_COND] = "waits for a signal of another thread",
+		[STATE_IO] = "waits for input or output", [STATE_QUEUE] = "waits in a queue",
+		[STATE_JOIN] = "waits for a thread or process to end", [STATE_SLEEP] = "sleeps",
 	};
 
 	if (c->is_mixed)
-		str_add(to, "it runs and waits");
+		str_add(to, "runs and waits");
 	else if (!c->is_wait)
-		str_add(to, "it runs");
+		str_add(to, "runs");
 	else
-		str_add(to, texts[c->wait] ? texts[c->wait] : "it is off the CPU");
+		str_add(to, texts[c->wait] ? texts[c->wait] : "is off the CPU");
 	if (c->is_wait && c->peer)
 		str_addf(to, " (%s)", c->peer);
 	else if (c->is_wait && c->device && strcmp(c->device, "timer"))
@@ -116,8 +116,6 @@ static void add_waiter(struct str *to, const struct summed_cause *c, bool utf8)
 /* "log_append › lock wait (server.c:28) because of flush_log, which sleeps" */
 static void add_effect(struct str *to, const struct summed_cause *c, bool utf8)
 {
-	_cleanup_(str_release) struct str doing = STR_INIT;
-
 	if (c->waiter && c->waited != STATE_QUEUE) {
 		add_name(to, c->waiter, utf8);
 		str_add(to, glyphs_for(utf8)->then);
@@ -127,8 +125,8 @@ static void add_effect(struct str *to, const struct summed_cause *c, bool utf8)
 		add_place(to, c->waiter_file, c->waiter_line);
 	str_add(to, " because of ");
 	add_name(to, c->function, utf8);
-	add_doing(&doing, c);
-	str_addf(to, ", which%s", str_cstr(&doing) + strlen("it"));
+	str_add(to, ", which ");
+	add_doing(to, c);
 }
 
 void cause_add_how(struct str *to, const struct summed_cause *c, bool utf8)
@@ -142,28 +140,13 @@ void cause_add_how(struct str *to, const struct summed_cause *c, bool utf8)
 		add_effect(to, c, utf8);
 		return;
 	}
+	str_add(to, "it ");
 	add_doing(to, c);
 	if (c->is_wait && !c->is_mixed && c->wait != STATE_SLEEP) {
 		str_add(to, " (");
 		add_name(to, c->function, utf8);
 		str_addf(to, "%s%s)", glyphs_for(utf8)->then, wait_text(c->wait));
 	}
-}
-
-/* Of a tenth of the waits nobody knows who ended them. */
-static bool lacks_wakers(const struct findings *f)
-{
-	for (size_t i = 0; i < f->warnings.cnt; i++)
-		if (!strcmp(f->warnings.items[i].code, "no-waker"))
-			return true;
-	return false;
-}
-
-/* Functions of root-only intervals are not recorded, whatever has a probe. */
-static const char *would_name(const struct findings *f)
-{
-	return f->probing.root_only_cnt ? "vprof record without --sample, or vprof build --functions all, would name it"
-					: "vprof build --functions all would name it";
 }
 
 void cause_add_why_unknown(struct str *to, const struct findings *f, const struct summed_cause *c, bool utf8)

@@ -133,16 +133,6 @@ static void add_needed(struct str *s, const struct findings *f, uint64_t needed)
 			 text_cnt(text, needed));
 }
 
-/* What had no room may be what causes it. */
-static bool is_whole(const struct findings *f)
-{
-	for (size_t i = 0; i < f->warnings.cnt; i++)
-		if (strcmp(f->warnings.items[i].code, "table-full") == 0 ||
-		    strcmp(f->warnings.items[i].code, "names-missing") == 0)
-			return false;
-	return true;
-}
-
 /* Sums without windows of time do not say how far off they may be. */
 static bool has_error(const struct findings *f, const struct summed_cause *c)
 {
@@ -151,7 +141,7 @@ static bool has_error(const struct findings *f, const struct summed_cause *c)
 
 static void add_missing(struct str *s, const struct findings *f)
 {
-	if (!is_whole(f))
+	if (!findings_are_whole(f))
 		str_add(s, " Not all was recorded: vprof show warnings says what is missing.");
 }
 
@@ -177,18 +167,18 @@ static void add_share(struct str *s, const struct findings *f, const struct summ
 static void add_next(struct str *s, const struct findings *f, double threshold, bool utf8)
 {
 	char percent[TEXT_MAX];
-	size_t told = 0;
+	size_t shown = 0;
 
-	for (size_t i = 1; i < f->causes.cnt && told < 2; i++) {
+	for (size_t i = 1; i < f->causes.cnt && shown < 2; i++) {
 		const struct summed_cause *c = &f->causes.items[i];
 
 		if (!(c->share > threshold) || c->share < NEXT_LEAST * f->causes.items[0].share)
 			break;
-		str_add(s, told++ ? ", " : " Next: ");
+		str_add(s, shown++ ? ", " : " Next: ");
 		add_label(s, cause_label(c), utf8);
 		str_addf(s, " (%s)", text_percent(percent, c->share));
 	}
-	if (told)
+	if (shown)
 		str_addc(s, '.');
 }
 
@@ -207,7 +197,7 @@ static void add_known(struct str *s, const struct findings *f, const struct summ
 {
 	add_label(s, cause_label(c), utf8);
 	add_place(s, c->file, c->line);
-	str_add(s, needed || !is_whole(f) || !has_error(f, c) ? " may cause " : " causes ");
+	str_add(s, needed || !findings_are_whole(f) || !has_error(f, c) ? " may cause " : " causes ");
 	add_share(s, f, c);
 	cause_add_how(s, c, utf8);
 	str_addc(s, '.');
@@ -224,18 +214,13 @@ static void add_unknown(struct str *s, const struct findings *f, const struct su
 	str_addc(s, '.');
 }
 
-bool hidden_before_start(const struct findings *f)
-{
-	return f->before.cnt && f->interval.cnt >= FINDINGS_INTERVALS_MIN && f->before.sd_ns > f->interval.stddev_ns;
-}
-
 /* " But requests may have waited before it, up to 4.1 ms on average, mostly for persist_backup: vprof show summary." */
 static void add_before_start(struct str *s, const struct findings *f, bool utf8)
 {
 	const struct before_start *b = &f->before;
 	char text[TEXT_MAX];
 
-	if (!hidden_before_start(f))
+	if (!findings_hidden_before_start(f))
 		return;
 	str_addf(s, " But '%s' may begin too late: before it requests may wait up to %s on average (p99 ", f->interval.name,
 		 text_ns(text, b->mean_ns, utf8));
@@ -258,7 +243,7 @@ static void add_cause(struct str *s, const struct findings *f, const struct summ
 	if (needed)
 		add_needed(s, f, needed);
 	if (c->known && !has_error(f, c))
-		str_add(s, " How far off that may be is not known: 16 windows of time would say it (vprof export --format digest --window).");
+		str_add(s, " It has no confidence interval: that takes 16 windows (vprof export --format digest --window TIME).");
 	add_next(s, f, o->threshold, utf8);
 	add_before_start(s, f, utf8);
 	cpu_add_reason(s, f, cpu_claim_of_cause(c));
@@ -273,7 +258,7 @@ static void add_factor(struct str *s, const struct findings *f, const struct fac
 	char percent[TEXT_MAX];
 
 	add_label(s, factor_label(first, utf8), utf8);
-	str_addf(s, " %s %s of the variance of '%s'", needed || !is_whole(f) ? "may cause" : "causes",
+	str_addf(s, " %s %s of the variance of '%s'", needed || !findings_are_whole(f) ? "may cause" : "causes",
 		 text_percent(percent, first->paper_contribution), f->interval.name);
 	because_add(s, f, first, utf8);
 	str_addc(s, '.');
@@ -291,7 +276,7 @@ static void add_no_cause(struct str *s, const struct findings *f, const struct s
 	char threshold[TEXT_MAX];
 
 	str_addf(s, "Nothing%s causes more than %s of the variance of '%s'",
-		 is_whole(f) ? "" : " that was recorded", text_percent(threshold, o->threshold), f->interval.name);
+		 findings_are_whole(f) ? "" : " that was recorded", text_percent(threshold, o->threshold), f->interval.name);
 	if (largest) {
 		str_add(s, "; the largest cause is ");
 		add_label(s, cause_label(largest), utf8);

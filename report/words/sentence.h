@@ -14,9 +14,6 @@
  * because of flush_log, which sleeps."  The caller frees it. */
 char *sentence_text(const struct findings *f, const struct select_options *r, bool utf8);
 
-/* What a client feels is not in the interval: before its start there is more that varies. */
-bool hidden_before_start(const struct findings *f);
-
 /* The cause that it is about, or with --paper the factor; NULL: none. */
 const struct summed_cause *sentence_cause(const struct findings *f, const struct select_options *o);
 const struct factor *sentence_factor(const struct findings *f, const struct select_options *o);

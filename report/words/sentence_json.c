@@ -3,7 +3,7 @@
  * sentence_json.c - the sentence as data: its text, of whom it speaks, and whether it can be relied on.
  *
  * It is not sure where more intervals are needed, where who is to blame is mostly unknown, and where the run's threads
- * had no CPU for so long that this may be the cause.
+ * had no CPU for so long that this may be the cause, or where not all was recorded.
  */
 #include "base/banned.h"
 #include "base/cleanup.h"
@@ -14,15 +14,15 @@
 
 static bool is_sure(const struct findings *f, const struct summed_cause *c, double threshold)
 {
-	if (!c->known || !c->has_ci95 || hidden_before_start(f) || cause_is_parked(c) || cause_intervals_needed(f, c, threshold) ||
-	    cpu_may_be_cause(f, cpu_claim_of_cause(c)))
+	if (!findings_are_whole(f) || findings_hidden_before_start(f) || !c->known || !c->has_ci95 || cause_is_parked(c) ||
+	    cause_intervals_needed(f, c, threshold) || cpu_may_be_cause(f, cpu_claim_of_cause(c)))
 		return false;
 	return f->cpu.is_exact || c->how != HOW_RUNQUEUE || !f->cpu.is_known;
 }
 
 static bool is_sure_of_factor(const struct findings *f, const struct factor *x, const struct select_options *o)
 {
-	if (factor_intervals_needed(f, x, o) || cpu_may_be_cause(f, cpu_claim_of_factor(x)))
+	if (!findings_are_whole(f) || factor_intervals_needed(f, x, o) || cpu_may_be_cause(f, cpu_claim_of_factor(x)))
 		return false;
 	return f->cpu.is_exact || !factor_is_runqueue(x) || !f->cpu.is_known;
 }

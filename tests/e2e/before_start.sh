@@ -93,5 +93,7 @@ print("save first", b["by"][0]["function"] == "save" and by["save"] > .5, b)
 print("as long as a save", 7e6 < b["p99_ns"] < 1e9)
 print("bound only", b["exact"] is False)
 P
+expect 0 "$VPROF" show warnings
+says "before an interval begins its thread was busy" "begin the interval where the request arrives"
 [ "$(grep -c True verdict)" = 4 ] && pass || fail "before the start: $(cat verdict)"
 finish

@@ -126,6 +126,16 @@ says "completed intervals of which no functions were recorded (record --sample) 
 cp "$work/.out" full.tuples
 calls_are_right full.tuples
 
+# The example of check is one whose functions were recorded.
+expect 0 "$VPROF" check --format json
+cp "$work/.out" check.json
+expect 0 "$VPROF" show intervals --format json
+python3 - check.json "$work/.out" <<'P' && pass || fail "check: the example has no functions"
+import json, sys
+example, rows = json.load(open(sys.argv[1]))["example"], json.load(open(sys.argv[2]))["intervals"]
+sys.exit([r["root_only"] for r in rows if r["sid"] == example] != [False])
+P
+
 # What is exported says the same of them.
 "$VPROF" show execution-table --format csv >recorded.csv
 expect 0 "$VPROF" import --from tuples full.tuples

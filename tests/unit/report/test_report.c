@@ -349,6 +349,7 @@ static void test_variance_tree_json(void **state)
 	assert_true(json_is_false(at(o, "nodes/2/open")));
 	assert_true(json_is_true(at(o, "nodes/7/open")));
 	want_string(o, "nodes/3/wait", "lock");
+	assert_null(at(o, "nodes/3/peer"));
 	want_string(o, "nodes/4/kind", "blame");
 	want_string(o, "nodes/9/kind", "body");
 	want_number(o, "nodes/9/share", -.01);
@@ -361,6 +362,11 @@ static void test_variance_tree_json(void **state)
 		if (json_number_value(at(json_array_get(at(o, "nodes"), i), "parent")) == 0)
 			sum += json_number_value(at(json_array_get(at(o, "nodes"), i), "share"));
 	assert_true(fabs(sum - 1) < 1e-12);
+	json_decref(o);
+	f->nodes.items[3].wait = STATE_QUEUE;
+	o = json_of("variance-tree", &in);
+	want_null(o, "nodes/3/between");
+	want_null(o, "nodes/3/peer");
 	json_decref(o);
 }
 
@@ -440,6 +446,7 @@ static void test_critical_path(void **state)
 	_cleanup_(trace_freep) struct trace *t = trace_new();
 	struct explained e = { .row = &f->intervals.items[3], .rank = 1 };
 	struct view_input in = input_of(f);
+	_cleanup_(freep) char *text = NULL;
 	json_t *o;
 	double sum = 0;
 
@@ -465,6 +472,10 @@ static void test_critical_path(void **state)
 		       json_number_value(at(json_array_get(at(o, "pieces"), i), "start_ns"));
 	assert_true(sum == 2840000);
 	json_decref(o);
+	for (int64_t i = 0; i < 50; i++)	/* 53 in all, these equally long: 40 are shown */
+		VEC_ADD(&e.pieces, (struct path_piece){ 11, 5840000 + i * 20000, 5860000 + i * 20000, STATE_RUNNING, 0, NULL, 0 });
+	text = text_of("critical-path", &in, true, 80);
+	assert_non_null(strstr(text, "13 shorter pieces, together 250"));
 	VEC_RELEASE(&e.pieces);
 }
 

@@ -122,6 +122,23 @@ static void test_before_start(void **state)
 	summary = json_of("summary", &in);
 	assert_true(json_is_true(at(summary, "sentence/sure")));
 	json_decref(summary);
+	findings_warn(f, "table-full", "full");
+	summary = json_of("summary", &in);
+	assert_true(json_is_false(at(summary, "sentence/sure")));
+	json_decref(summary);
+}
+
+/* What makes the answer wrong or uncertain stands before what qualifies it. */
+static void test_warning_order(void **state)
+{
+	static const char *const codes[] = { "parked", "burst", "few-intervals", "unsolicited", "paused" };
+	_cleanup_(findings_freep) struct findings *f = findings_new();
+
+	(void)state;
+	for (size_t i = ARRAY_SIZE(codes); i-- > 0; )
+		findings_warn(f, codes[i], "text");
+	for (size_t i = 0; i < ARRAY_SIZE(codes); i++)
+		assert_string_equal(f->warnings.items[i].code, codes[i]);
 }
 
 static void test_causes_data(void **state)
@@ -157,6 +174,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sentences), cmocka_unit_test(test_unknown_cause), cmocka_unit_test(test_before_start), cmocka_unit_test(test_causes_data),
+		cmocka_unit_test(test_warning_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
