@@ -148,6 +148,8 @@ static bool are_requests(const struct looking *l, int *ret_status)
 	const struct look *k = &l->findings->look;
 	uint64_t sends = k->answers + k->unsolicited;
 
+	if (l->wanted.cnt)		/* the figures are of all ports */
+		return true;
 	if (sends && (double)k->unsolicited > UNSOLICITED_MAX * (double)sends) {
 		*ret_status = fail_now(EXIT_NO_EVIDENCE, "vprof show wait-graph",
 				       "%.0f %% of the sends answer nothing (a stream, replication, messages to subscribers): these are not "

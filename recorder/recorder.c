@@ -245,7 +245,6 @@ int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *
 			.records = r->writer.records, .lost_records = lost,
 			.stacks = r->writer.stack_records, .unknown_stacks = r->writer.unknown_stacks,
 			.lost_stacks = r->reduced ? 0 : r->programs->bss->lost_stacks,
-			.exchanges = r->writer.exchange_cnt,
 			.datagrams = r->reduced ? 0 : r->programs->bss->datagrams,
 			.asked_others = r->reduced ? 0 : r->programs->bss->asked_others,
 			.bytes_written = r->writer.file.bytes, .full = r->writer.file.full,

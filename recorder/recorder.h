@@ -37,7 +37,6 @@ struct recorder_stats {
 	char unnamed_file[64];		/* was stripped of its symbols; "": none was */
 	uint64_t unnamed_stacks;	/* that pass through it where it has no name for it; of those with a number */
 	uint64_t numbered_stacks;
-	uint64_t exchanges;		/* requests with their answers */
 	uint64_t datagrams, asked_others;	/* that the run read; reads and writes on sockets that it did not accept */
 	uint64_t bytes_written;
 	int full;			/* writing stopped there; the run went on */

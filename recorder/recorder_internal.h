@@ -60,7 +60,6 @@ struct writer {
 	struct stacks *stacks;		/* NULL: not requested; belongs to the caller */
 	bool exchanges;			/* are recorded, too; set before writer_begin(), like the next */
 	uint32_t sample_cost_ns;	/* of the thread that a sample hits */
-	uint64_t exchange_cnt;
 	const char *const *paths;	/* of Unix sockets, the caller's; set before writer_end() */
 	size_t path_cnt;
 	uint64_t stack_records, unknown_stacks;

@@ -217,7 +217,6 @@ static void put_exchange(struct writer *w, const struct record_exchange *r)
 	put(w, r->bytes_in);
 	put(w, r->bytes_out);
 	put(w, r->unsolicited);
-	w->exchange_cnt++;
 }
 
 static void put_stack(struct writer *w, const struct record_stack *r, size_t len)

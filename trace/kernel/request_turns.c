@@ -116,13 +116,21 @@ static int64_t first_answer(const struct turns *s, int64_t after_ns, int64_t unt
 	return until_ns;
 }
 
+/* The thread's first stack from from_ns on, if it has one. */
+static size_t first_stack(const struct turns *s, uint64_t tid, int64_t from_ns)
+{
+	const struct kernel_stack *k = s->k->stacks.items;
+	uint32_t kernel_tid = (uint32_t)tid;
+
+	return partition_point(j, s->k->stacks.cnt, k[j].tid < kernel_tid || (k[j].tid == kernel_tid && k[j].ns < from_ns));
+}
+
 static bool reader_seen(const struct turns *s, uint64_t tid, int64_t after_ns, int64_t before_ns)
 {
 	const struct kernel_stack *k = s->k->stacks.items;
 	uint32_t kernel_tid = (uint32_t)tid;
-	size_t i = partition_point(j, s->k->stacks.cnt, k[j].tid < kernel_tid || (k[j].tid == kernel_tid && k[j].ns <= after_ns));
 
-	for (; i < s->k->stacks.cnt && k[i].tid == kernel_tid && k[i].ns < before_ns; i++)
+	for (size_t i = first_stack(s, tid, after_ns + 1); i < s->k->stacks.cnt && k[i].tid == kernel_tid && k[i].ns < before_ns; i++)
 		if (s->f->texts[k[i].stack].reads)
 			return true;
 	return false;
@@ -133,12 +141,11 @@ static int64_t turn_until(const struct turns *s, uint64_t tid, int64_t start_ns,
 {
 	const struct kernel_stack *k = s->k->stacks.items;
 	uint32_t kernel_tid = (uint32_t)tid;
-	size_t i = partition_point(j, s->k->stacks.cnt, k[j].tid < kernel_tid || (k[j].tid == kernel_tid && k[j].ns <= start_ns));
 	int64_t seen_ns = start_ns, not_seen_ns = end_ns;
 
 	if (!s->f->knows_reader)
 		return end_ns;
-	for (; i < s->k->stacks.cnt && k[i].tid == kernel_tid && k[i].ns < end_ns; i++) {
+	for (size_t i = first_stack(s, tid, start_ns + 1); i < s->k->stacks.cnt && k[i].tid == kernel_tid && k[i].ns < end_ns; i++) {
 		if (s->f->texts[k[i].stack].reads) {
 			seen_ns = k[i].ns;
 			not_seen_ns = end_ns;
@@ -215,12 +222,10 @@ static bool is_idle(const struct turns *s, const struct segment *g)
 {
 	const struct kernel_stack *k = s->k->stacks.items;
 	uint32_t kernel_tid = (uint32_t)g->tid;
-	size_t i;
 
 	if (g->state != STATE_IO && g->state != STATE_OTHER)
 		return false;
-	i = partition_point(j, s->k->stacks.cnt, k[j].tid < kernel_tid || (k[j].tid == kernel_tid && k[j].ns < g->start_ns));
-	for (; i < s->k->stacks.cnt && k[i].tid == kernel_tid && k[i].ns == g->start_ns; i++)
+	for (size_t i = first_stack(s, g->tid, g->start_ns); i < s->k->stacks.cnt && k[i].tid == kernel_tid && k[i].ns == g->start_ns; i++)
 		if (k[i].reason == STACK_OUT)
 			return s->f->texts[k[i].stack].is_idle;
 	return false;
