@@ -317,14 +317,15 @@ static int print_material(const struct material *m, enum format format)
 static int unknown_view(const char *name)
 {
 	_cleanup_(str_release) struct str list = STR_INIT;
-	_cleanup_(freep) const char **names = xcalloc(report_view_cnt, sizeof(*names));
+	_cleanup_(freep) const char **names = xcalloc(report_view_cnt + 1, sizeof(*names));
 	const char *nearest;
 
 	for (size_t i = 0; i < report_view_cnt; i++) {
 		names[i] = report_views[i]->name;
 		str_addf(&list, "%s%s", i ? ", " : "", names[i]);
 	}
-	nearest = name ? nearest_word(name, names, report_view_cnt) : NULL;
+	names[report_view_cnt] = "source";	/* not listed: it has no formats, and no run */
+	nearest = name ? nearest_word(name, names, report_view_cnt + 1) : NULL;
 	if (!name)
 		return fail_now(EXIT_USAGE, str_cstr(&list), "show what?");
 	if (nearest) {
@@ -376,6 +377,16 @@ static int choose_causes(const struct view **v)
 	return EXIT_DONE;
 }
 
+/* What it prints is a file's text, not a run's. */
+static int show_source_only(const struct args *words)
+{
+	if (words->cnt > 2)
+		return fail_now(EXIT_USAGE, "vprof show source FUNCTION", "show source takes one function; what is '%s'?", words->items[2]);
+	if (strcmp(arg_format, format_names[FORMAT_TEXT]) != 0)
+		return fail_now(EXIT_USAGE, "--format text", "show source cannot be printed as '%s'", arg_format);
+	return show_source(words->cnt > 1 ? words->items[1] : NULL);
+}
+
 static int show_run(int argc, char **argv)
 {
 	_cleanup_(args_release) struct args words = ARGS_INIT;
@@ -388,7 +399,7 @@ static int show_run(int argc, char **argv)
 	if (options_parse(argc, argv, &cmd_show, &words, &status))
 		return status;
 	if (words.cnt && strcmp(words.items[0], "source") == 0)
-		return show_source(words.cnt > 1 ? words.items[1] : NULL);
+		return show_source_only(&words);
 	v = words.cnt ? view_find(words.items[0]) : NULL;
 	if (!v)
 		return unknown_view(words.cnt ? words.items[0] : NULL);
@@ -452,6 +463,7 @@ static void print_views(void)
 	printf("\nviews:\n");
 	for (size_t i = 0; i < report_view_cnt; i++)
 		printf("  %-16s %s\n", report_views[i]->name, report_views[i]->summary);
+	printf("  %-16s %s\n", "source", "a function of the last build, as it stands in its file: show source FUNCTION");
 }
 
 static const char *const show_examples[] = {

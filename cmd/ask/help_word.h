@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* help_word.h - explains the words that vprof prints. */
-#ifndef CMD_HELP_WORD_H
-#define CMD_HELP_WORD_H
+#ifndef CMD_ASK_HELP_WORD_H
+#define CMD_ASK_HELP_WORD_H
 
 #include <stdbool.h>
 

@@ -5,9 +5,9 @@
  * A probe in such a function costs twice: every unit that includes the header is compiled again, and
  * what the compiler would have folded into its caller becomes two time stamps.  In PostgreSQL lnext,
  * list_head and MemoryContextSwitchTo alone are in 942 of 942 units.  vprof does not choose to record them:
- * their time is in the body of the caller, and what they call counts as called by the caller; one that
- * unlocks or signals makes its caller a function that does.  In MariaDB every mutex is released by
- * inline_mysql_mutex_unlock, which is in 722 of 802 units.
+ * their time is in the body of the caller, and what they call counts as called by the caller.  Where one unlocks or
+ * signals, its caller counts as a function that does.  In MariaDB every mutex is released by inline_mysql_mutex_unlock,
+ * which is in 722 of 802 units.
  * A longer function is not inlined, but in very many units it costs a build of the whole project, too.
  * With probes in all of them the default plan compiles 786 of MariaDB's 802 units again, without 475.
  * `vprof build --functions` records the named functions.

@@ -20,9 +20,11 @@ struct reach {
 	uint32_t *steps;		/* calls down to one that has; FAR: none */
 };
 
-struct file_text {			/* the last one that was read */
+struct file_text {			/* the last one that was read, without comments and literals */
 	const char *path;
 	char *text;
+	const char *at;			/* where the line of the last function begins */
+	uint32_t line;
 };
 
 static bool is_word(char c)
@@ -30,21 +32,60 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
+/* The end of what begins at text: a comment, or a literal; text itself: neither. */
+static char *after_unread(char *text, const char *before)
+{
+	char *end;
+
+	if (text[0] == '/' && text[1] == '/')
+		return text + strcspn(text, "\n");
+	if (text[0] == '/' && text[1] == '*')
+		return (end = strstr(text + 2, "*/")) ? end + 2 : text + strlen(text);
+	if (text[0] != '"' && (text[0] != '\'' || (before && isdigit((unsigned char)*before))))	/* 1'000 is a number */
+		return text;
+	for (end = text + 1; *end && *end != *text && *end != '\n'; end++)
+		if (*end == '\\' && end[1])
+			end++;
+	return *end == *text ? end + 1 : end;
+}
+
+/* Comments and literals become blanks; lines stay. */
+static void blank_unread(char *text)
+{
+	for (char *at = text; *at;) {
+		char *end = after_unread(at, at > text ? at - 1 : NULL);
+
+		if (end == at)
+			at++;
+		for (; at < end; at++)
+			if (*at != '\n')
+				*at = ' ';
+	}
+}
+
 /* NAME, then "(", and no word, "." or "->" before it: a member of that name is somebody else's function. */
 static bool calls(const char *text, const char *end, const char *name)
 {
 	size_t len = strlen(name);
 
-	for (const char *at = text; (at = strstr(at, name)) && at < end; at += len) {
+	for (const char *at = text; (at = memmem(at, (size_t)(end - at), name, len)); at += len) {
 		const char *after = at + len;
 
-		if (at > text && (is_word(at[-1]) || at[-1] == '.' || at[-1] == '>' || at[-1] == '"'))
+		if (at > text && (is_word(at[-1]) || at[-1] == '.' || at[-1] == '>'))
 			continue;
 		while (after < end && (*after == ' ' || *after == '\t'))
 			after++;
 		if (after < end && *after == '(')
 			return true;
 	}
+	return false;
+}
+
+static bool calls_any(const char *text, const char *end, const char *const *names, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++)
+		if (calls(text, end, names[i]))
+			return true;
 	return false;
 }
 
@@ -55,28 +96,48 @@ static const char *line_start(const char *text, uint32_t line)
 	return text;
 }
 
+static void read_text(struct file_text *file, const char *path)
+{
+	if (file->path && strcmp(file->path, path) == 0)
+		return;
+	free(file->text);
+	if (file_read(path, &file->text, NULL) < 0)
+		file->text = NULL;	/* it is gone: nothing is known of its functions */
+	else
+		blank_unread(file->text);
+	*file = (struct file_text){ path, file->text, file->text, 1 };
+}
+
+/* Its lines; false: they are not there. */
+static bool function_text(const struct project_function *f, struct file_text *file, const char **ret, const char **ret_end)
+{
+	const char *start;
+
+	if (!f->file || !f->line || f->end_line < f->line)
+		return false;
+	read_text(file, f->file);
+	if (!file->text)
+		return false;
+	start = f->line >= file->line ? line_start(file->at, f->line - file->line + 1) : line_start(file->text, f->line);
+	if (!start)
+		return false;
+	file->at = start;
+	file->line = f->line;
+	*ret = start;
+	*ret_end = line_start(start, f->end_line - f->line + 2);
+	if (!*ret_end)
+		*ret_end = start + strlen(start);
+	return true;
+}
+
 static void look_into(const struct project_function *f, struct file_text *file, bool *ret_reads, bool *ret_writes)
 {
 	const char *start, *end;
 
-	if (!f->file || f->end_line < f->line)
+	if (!function_text(f, file, &start, &end))
 		return;
-	if (!file->path || strcmp(file->path, f->file) != 0) {
-		free(file->text);
-		file->text = NULL;
-		file->path = f->file;
-		if (file_read(f->file, &file->text, NULL) < 0)
-			file->text = NULL;	/* it is gone: nothing is known of its functions */
-	}
-	start = file->text ? line_start(file->text, f->line) : NULL;
-	if (!start)
-		return;
-	end = line_start(start, f->end_line - f->line + 2);
-	end = end ? end : start + strlen(start);
-	for (size_t i = 0; i < ARRAY_SIZE(reading); i++)
-		*ret_reads |= calls(start, end, reading[i]);
-	for (size_t i = 0; i < ARRAY_SIZE(writing); i++)
-		*ret_writes |= calls(start, end, writing[i]);
+	*ret_reads = calls_any(start, end, reading, ARRAY_SIZE(reading));
+	*ret_writes = calls_any(start, end, writing, ARRAY_SIZE(writing));
 }
 
 /* Steps down to the nearest of its own; calls through pointers count. */
@@ -131,18 +192,8 @@ static bool is_loop(const struct project_function *f, struct file_text *file)
 {
 	static const char *const polls[] = { "epoll_wait", "poll", "ppoll", "select", "accept", "accept4", "epoll_pwait" };
 	const char *start, *end;
-	bool reads = false, writes = false;
 
-	look_into(f, file, &reads, &writes);
-	start = file->text ? line_start(file->text, f->line) : NULL;
-	if (!start)
-		return false;
-	end = line_start(start, f->end_line - f->line + 2);
-	end = end ? end : start + strlen(start);
-	for (size_t i = 0; i < ARRAY_SIZE(polls); i++)
-		if (calls(start, end, polls[i]))
-			return true;
-	return false;
+	return function_text(f, file, &start, &end) && calls_any(start, end, polls, ARRAY_SIZE(polls));
 }
 
 static void add(const struct project *p, const struct reach *in, const struct reach *out, uint32_t f, bool is_apart, suggestions *ret)
@@ -190,7 +241,7 @@ static void find(const struct project *p, const struct reach *in, const struct r
 void suggest_intervals(const struct project *p, size_t most, suggestions *ret)
 {
 	struct reach in = { .own = xcalloc(p->functions.cnt + 1, sizeof(bool)) }, out = { .own = xcalloc(p->functions.cnt + 1, sizeof(bool)) };
-	struct file_text file = { NULL, NULL };
+	struct file_text file = { NULL, NULL, NULL, 0 };
 
 	for (size_t i = 0; i < p->functions.cnt; i++)
 		look_into(&p->functions.items[i], &file, &in.own[i], &out.own[i]);

@@ -12,7 +12,6 @@
 #ifndef PROJECT_BUILD_SUGGEST_INTERVAL_H
 #define PROJECT_BUILD_SUGGEST_INTERVAL_H
 
-#include "base/diag.h"
 #include "store/store.h"
 
 struct suggestion {

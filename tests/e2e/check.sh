@@ -38,8 +38,7 @@ cat >server.c <<'C'
 #include <unistd.h>
 struct conn { int fd; char buf[64]; };
 int lookup(struct conn *c) { return c->buf[0]; }
-/* write() stands only in this comment, and "read (" in a text. */
-const char *name(void) { return "read (it)"; }
+const char *name(void) { /* write() */ return "cannot read (it)"; } // write(1)
 void reply(struct conn *c) { if (write(c->fd, c->buf, 1) < 0) close(c->fd); }
 void handle(struct conn *c) { if (read(c->fd, c->buf, 64) > 0 && lookup(c)) reply(c); }
 void loop(int ep) { struct epoll_event e; while (epoll_wait(ep, &e, 1, -1) > 0) handle(e.data.ptr); }
@@ -61,6 +60,14 @@ says "server.c" "int lookup(struct conn *c) { return c->buf[0]; }"
 expect 2 "$VPROF" show source lookupp
 says "no function 'lookupp'" "vprof show source lookup"
 expect 2 "$VPROF" show source
+expect 2 "$VPROF" show source lookup more
+says "show source takes one function; what is 'more'?"
+expect 2 "$VPROF" show source lookup --format json
+says "show source cannot be printed as 'json'"
+expect 2 "$VPROF" show surce
+says "did you mean 'source'"
+expect 0 "$VPROF" show --help
+says "show source FUNCTION"
 cd ..
 
 expect 0 "$VPROF" help waker
@@ -75,7 +82,7 @@ expect 2 "$VPROF" help quere
 says "neither a command nor a word"
 
 # Each word that a view of the demo's kind prints in its legends is explained.
-for word in interval share body blame cause factor "waiting for a CPU" "wakeup delay" unknown peer p99 sd; do
+for word in interval share body blame cause factor "waiting for a CPU" "wakeup delay" unknown peer p99 sd arrived busy "handed over" parked; do
 	expect 0 "$VPROF" help $word
 done
 finish
