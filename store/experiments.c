@@ -167,7 +167,9 @@ typedef int (*add_row)(struct experiments *e, sqlite3_stmt *st);
 
 static int read_causal(struct experiments *e, sqlite3_stmt *st)
 {
-	return READ(e, st, 0, causal_columns, e);
+	int r = READ(e, st, 0, causal_columns, e);
+
+	return r == 0 && !isfinite(e->floor) ? -EBADMSG : r;
 }
 
 static int read_baseline(struct experiments *e, sqlite3_stmt *st)
@@ -175,9 +177,10 @@ static int read_baseline(struct experiments *e, sqlite3_stmt *st)
 	struct baseline_row row;
 	int r = READ(e, st, 0, baseline_columns, &row);
 
-	if (r == 0)
-		e->baseline[row.metric] = row.value;
-	return r;
+	if (r < 0 || !isfinite(row.value))
+		return -EBADMSG;
+	e->baseline[row.metric] = row.value;
+	return 0;
 }
 
 static int read_experiment(struct experiments *e, sqlite3_stmt *st)
@@ -188,7 +191,13 @@ static int read_experiment(struct experiments *e, sqlite3_stmt *st)
 	if (sqlite3_column_int64(st, 0) != (int64_t)e->list.cnt - 1)
 		return -EBADMSG;
 	r = READ(e, st, 1, experiment_columns, x);
-	return r == 0 && !(x->speedup > 0 && x->speedup <= 1) ? -EBADMSG : r;
+	return r == 0 && !(x->speedup > 0 && x->speedup <= 1 && isfinite(x->delay_ns)) ? -EBADMSG : r;
+}
+
+static bool is_finite(const struct gain *g)
+{
+	return isfinite(g->value) && isfinite(g->gain) && isfinite(g->ci95[0]) && isfinite(g->ci95[1]) && isfinite(g->p_value) &&
+	       isfinite(g->predicted);
 }
 
 static int read_gain(struct experiments *e, sqlite3_stmt *st)
@@ -197,7 +206,7 @@ static int read_gain(struct experiments *e, sqlite3_stmt *st)
 	struct gain_row row = { .metric = 0 };
 	int r = READ(e, st, 1, gain_columns, &row);
 
-	if (r < 0 || position < 0 || position >= (int64_t)e->list.cnt)
+	if (r < 0 || position < 0 || position >= (int64_t)e->list.cnt || !is_finite(&row.gain))
 		return -EBADMSG;
 	e->list.items[position].metrics[row.metric] = row.gain;
 	return 0;

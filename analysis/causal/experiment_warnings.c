@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* experiment_warnings.c - the five of them, each one `if`. */
+/* experiment_warnings.c - the four of them, each one `if`. */
 #include "analysis/causal/experiment_warnings.h"
 
 #include <inttypes.h>
@@ -9,8 +9,6 @@
 #define OTHERS_MAX 0.05
 #define SLOWEST_MAX 1.3
 #define CROWDED_MAX 0.1
-#define UNFAIR_MAX 0.1
-#define UNFAIR_RELEASES_MIN 20
 
 #define WARN(e, code, ...) VEC_ADD(&(e)->warnings, (struct warning){ code, arena_printf((e)->arena, __VA_ARGS__) })
 
@@ -19,37 +17,24 @@ static void warn_busy(struct experiments *e, const struct experiment_facts *f)
 	double share = f->cpu_cnt > 0 && f->others_cpus > 0 ? f->others_cpus / f->cpu_cnt : 0;
 
 	if (share > OTHERS_MAX)
-		WARN(e, "busy", "other programs used %.0f %% of the CPUs: time that they take is no virtual time, so gains may be off by tens"
-		     " of points; run on a machine that does nothing else", 100 * share);
+		WARN(e, "busy", "other programs used %.0f %% of the CPUs: time that they take is no virtual time, so gains may be off by"
+		     " tens of points; run on a machine that does nothing else", 100 * share);
 	else if (f->slowest_round > SLOWEST_MAX)
-		WARN(e, "busy", "with nothing faster, intervals of the slowest round took %.2g times as long as those of the fastest: the machine"
-		     " changes its speed, so small gains mean nothing; run on a machine that does nothing else", f->slowest_round);
-}
-
-static void warn_unfair(struct experiments *e, const struct experiment_facts *f)
-{
-	for (size_t i = 0; i < f->lock_cnt; i++) {
-		const struct lock_use *l = &f->locks[i];
-
-		if (l->releases < UNFAIR_RELEASES_MIN || (double)l->retaken <= UNFAIR_MAX * (double)l->releases)
-			continue;
-		WARN(e, "unfair-lock", "%s was taken again by the thread that let it go, while others waited, in %" PRIu64 " of %" PRIu64
-		     " releases: who comes first depends on small times, so means may be believed, quantiles not", l->name, l->retaken,
-		     l->releases);
-	}
+		WARN(e, "busy", "with nothing faster, intervals of the slowest round took %.2g times as long as those of the fastest: the"
+		     " machine changes its speed, so small gains mean nothing; run on a machine that does nothing else",
+		     f->slowest_round);
 }
 
 void experiment_warnings(struct experiments *e, const struct experiment_facts *f)
 {
 	warn_busy(e, f);
 	if (f->runqueue_share > CROWDED_MAX)
-		WARN(e, "crowded", "the run's threads waited for a CPU for %.0f %% of the time in which they could run: gains may be off by"
-		     " 18 points in the worst case; use fewer threads, or more CPUs", 100 * f->runqueue_share);
+		WARN(e, "crowded", "the run's threads waited for a CPU for %.0f %% of the time in which they could run: gains may be off;"
+		     " use fewer threads, or more CPUs", 100 * f->runqueue_share);
 	if (f->outside_cnt)
-		WARN(e, "outside-clients", "threads waited %" PRIu64 " times for somebody outside of the run, who is not slowed down with it:"
-		     " quantiles and throughput are not to be believed; start the clients from the same command", f->outside_cnt);
-	warn_unfair(e, f);
+		WARN(e, "outside-clients", "threads waited %" PRIu64 " times for a program outside of the run, which is not slowed down"
+		     " with it: do not believe quantiles or throughput; start the clients from the same command", f->outside_cnt);
 	if (f->reads_clocks && !f->virtual_clock)
-		WARN(e, "deadline", "the program reads clocks or sleeps until a time, and those went on in real time: a load generator brings more"
-		     " requests than it would; --virtual-clock answers virtual time");
+		WARN(e, "deadline", "the program reads clocks or sleeps until a time, and those went on in real time: a load generator"
+		     " brings more requests than it would; do not believe quantiles or throughput");
 }

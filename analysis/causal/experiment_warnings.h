@@ -4,8 +4,7 @@
  *
  *	busy		other programs had more than a twentieth of the CPUs, or the same work took 1.3 times as long in some rounds
  *	crowded		the run's threads spent over a tenth of their running time in the run queue
- *	outside-clients	threads waited for somebody outside of the run, who was not slowed down with it
- *	unfair-lock	a lock was taken again by who let it go, while others waited, in over a tenth of its releases
+ *	outside-clients	threads waited for a program outside of the run, which was not slowed down with it
  *	deadline	the program reads clocks or sleeps until a time, and those went on in real time
  */
 #ifndef ANALYSIS_CAUSAL_EXPERIMENT_WARNINGS_H
@@ -13,19 +12,12 @@
 
 #include "analysis/causal/experiments.h"
 
-struct lock_use {
-	const char *name;
-	uint64_t releases, retaken;	/* retaken: by who let go, while others waited */
-};
-
 struct experiment_facts {
 	double others_cpus, cpu_cnt;	/* CPUs that other programs used; negative: not known */
-	double slowest_round;		/* median of the slowest round's baseline by that of the fastest one; 0: not known */
+	double slowest_round;		/* mean of the slowest round's baseline by that of the fastest one; 0: not known */
 	double runqueue_share;		/* of the run's running time; negative: not known */
-	uint64_t outside_cnt;		/* waits for somebody outside of the run */
+	uint64_t outside_cnt;		/* waits for a program outside of the run */
 	bool reads_clocks, virtual_clock;
-	const struct lock_use *locks;
-	size_t lock_cnt;
 };
 
 /* Adds those that hold to e->warnings, the one that matters most first. */

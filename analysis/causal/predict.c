@@ -132,11 +132,16 @@ void predictor_free(struct predictor *p)
 	free(p);
 }
 
+const char *predictor_interval(const struct predictor *p)
+{
+	return p->t->interval_names.items[p->interval];
+}
+
 void predictor_baseline(const struct predictor *p, struct experiments *e)
 {
 	double recorded = p->as_recorded.values[GAIN_MEAN], replayed = p->as_replayed.values[GAIN_MEAN];
 
-	e->interval = arena_strdup(e->arena, p->t->interval_names.items[p->interval]);
+	e->interval = arena_strdup(e->arena, predictor_interval(p));
 	e->replayed = true;
 	e->ended = ENDED_NARROW;
 	e->baseline_cnt = p->as_recorded.cnt;
@@ -155,8 +160,7 @@ static void refuse_untouched(const struct predictor *p, const char *target, enum
 		has_function = strcmp(p->t->functions.items[p->t->invocations.items[i].function].name, name) == 0;
 	switch (kind) {
 	case ASKED_LOCK:
-		experiments_refuse(e, target, "the trace does not say while which locks are held", "the function that holds it; or measure:"
-				   " vprof causal --target lock:NAME -- COMMAND");
+		experiments_refuse(e, target, "the trace does not say while which locks are held", "the function that holds it");
 		break;
 	case ASKED_QUEUE:
 		experiments_refuse(e, target, "no task waited for a worker", NULL);
@@ -173,9 +177,6 @@ static void refuse_untouched(const struct predictor *p, const char *target, enum
 	case ASKED_WAIT:
 		experiments_refuse(e, target, has_function ? "nothing in the trace waits in it for another thread" :
 				   "no function of that name is in the trace", has_function ? "the function itself" : NULL);
-		break;
-	case ASKED_PC:
-		experiments_refuse(e, target, "no function of that name is in the trace", "vprof causal runs it, and needs no probe");
 		break;
 	default:
 		experiments_refuse(e, target, has_function ? "it takes no time of its own in the trace: it only waits for other threads" :
@@ -222,6 +223,7 @@ bool predictor_ask(struct predictor *p, const char *target, const double *speedu
 {
 	static const double whole[] = { 1 };
 	struct replay_question q = { .speedup = 1 };
+	size_t before = e->list.cnt;
 
 	if (!experiment_target_parse(target, &q.kind, &q.name)) {
 		experiments_refuse(e, target, "it is no target", NULL);
@@ -239,11 +241,13 @@ bool predictor_ask(struct predictor *p, const char *target, const double *speedu
 		found = ask(p, &q, &o);
 		if (!found.touched) {
 			refuse_untouched(p, target, q.kind, q.name, e);
+			e->list.cnt = before;
 			return false;
 		}
 		if (o.stuck_cnt > p->as_replayed.stuck_cnt || o.cnt < p->as_replayed.cnt) {
 			experiments_refuse(e, target, "with it, threads of the replay would wait for ever: what they do depends on how long it takes",
 					   "measure it: vprof causal -- COMMAND");
+			e->list.cnt = before;	/* all of its speedups, or none */
 			return false;
 		}
 		add_experiment(p, target, q.kind, q.name, q.speedup, &o, e);

@@ -21,6 +21,9 @@ struct predictor *predictor_new(const struct trace *t, const char *interval);
 void predictor_free(struct predictor *p);		/* NULL is fine */
 DEFINE_CLEANUP(struct predictor *, predictor_free);
 
+/* The name of the interval that it predicts; lives as long as the trace. */
+const char *predictor_interval(const struct predictor *p);
+
 /* Fills in e's interval, baseline, floor. */
 void predictor_baseline(const struct predictor *p, struct experiments *e);
 

@@ -5,11 +5,11 @@
  * causal_measure.c runs experiments, causal_predict.c replays a trace.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/banned.h"
-#include "base/str.h"
 #include "cmd/causal/causal.h"
 #include "cmd/commands.h"
 #include "cmd/messages.h"
@@ -21,7 +21,7 @@
 #define SPEEDUPS_MAX 16
 
 static struct args arg_targets, arg_metrics;
-static const char *arg_speedups = "25,50,75,100", *arg_interval, *arg_for, *arg_predict, *arg_currency = "auto", *arg_name;
+static const char *arg_speedups = "25,50,75,100", *arg_interval, *arg_for, *arg_predict, *arg_currency, *arg_name;
 static const char *arg_format = "text", *arg_seed, *arg_pid;
 static unsigned arg_k = K_DEFAULT;
 static bool arg_virtual_clock, arg_kernel;
@@ -64,6 +64,7 @@ static int parse_speedups(struct causal_request *q)
 		if (end == at || (*end && *end != ',' && strcmp(end, "%") != 0) || !(percent >= 1 && percent <= 100))
 			return fail_now(EXIT_USAGE, "vprof causal --speedups 25,50,75,100",
 					"--speedups are per cent from 1 to 100, with commas between them, not '%s'", arg_speedups);
+		percent = floor(percent * 10 + 0.5) / 10;	/* a block's speed is per mille */
 		while (i < q->speedups.cnt && q->speedups.items[i] < percent / 100)
 			i++;
 		if (i == q->speedups.cnt || q->speedups.items[i] != percent / 100) {
@@ -87,8 +88,8 @@ static int parse_targets(struct causal_request *q)
 		const char *name;
 
 		if (!experiment_target_parse(q->targets.items[i], &kind, &name))
-			return fail_now(EXIT_USAGE, "FUNCTION, body:FUNCTION, pc:FUNCTION, io, io@FUNCTION, lock:NAME, disk:NAME; with --predict"
-					" also wait:NAME, queue, runqueue", "--target '%s' names nothing", q->targets.items[i]);
+			return fail_now(EXIT_USAGE, "FUNCTION, body:FUNCTION, io, io@FUNCTION; with --predict also pc:FUNCTION, disk:NAME,"
+					" wait:FUNCTION, queue, runqueue", "--target '%s' names nothing", q->targets.items[i]);
 	}
 	return EXIT_DONE;
 }
@@ -123,7 +124,8 @@ static int parse_words(struct causal_request *q)
 	uint64_t pid = 0;
 	int status;
 
-	if (strcmp(arg_currency, "auto") != 0 && strcmp(arg_currency, "sleep") != 0 && strcmp(arg_currency, "cpu") != 0)
+	q->currency = arg_currency ? arg_currency : "auto";
+	if (strcmp(q->currency, "auto") != 0 && strcmp(q->currency, "sleep") != 0 && strcmp(q->currency, "cpu") != 0)
 		return fail_now(EXIT_USAGE, NULL, "--currency is auto, sleep or cpu, not '%s'", arg_currency);
 	if (strcmp(arg_format, "text") != 0 && strcmp(arg_format, "json") != 0)
 		return fail_now(EXIT_USAGE, "vprof show causal --format csv, and svg, print what it found",
@@ -133,7 +135,6 @@ static int parse_words(struct causal_request *q)
 	status = parse_number("seed", arg_seed, UINT64_MAX, &q->seed);
 	status = status ? status : parse_number("pid", arg_pid, INT32_MAX, &pid);
 	q->pid = (pid_t)pid;
-	q->currency = arg_currency;
 	q->json = strcmp(arg_format, "json") == 0;
 	return status;
 }
@@ -153,18 +154,28 @@ static int parse_request(struct causal_request *q)
 	return status;
 }
 
+/* What was given that means something to a measurement alone; NULL: nothing. */
+static const char *option_of_measurement(const struct causal_request *q)
+{
+	return q->name ? "-o" : q->pid ? "-p" : q->for_ns ? "--for" : q->seed ? "--seed" : arg_currency ? "--currency" :
+	       q->kernel ? "--kernel" : q->virtual_clock ? "--virtual-clock" : NULL;
+}
+
 static int run_request(const struct causal_request *q, const struct args *words, char *const *command)
 {
 	const char *run = arg_predict && *arg_predict ? arg_predict : words->cnt ? words->items[0] : NULL;
+	const char *measured;
 
 	if (!arg_predict && words->cnt)
-		return fail_now(EXIT_USAGE, "vprof causal -- COMMAND; or vprof causal --predict RUN", "causal: what is '%s'?", words->items[0]);
+		return fail_now(EXIT_USAGE, "vprof causal -- COMMAND; or vprof causal --predict RUN",
+				"causal takes RUN only with --predict, and a command after --: not '%s'", words->items[0]);
 	if (!arg_predict)
 		return causal_measure(q, command);
 	if (command)
 		return fail_now(EXIT_USAGE, "vprof causal -- COMMAND measures", "with --predict nothing is run: there is no place for a command");
-	if (q->name || q->pid)
-		return fail_now(EXIT_USAGE, NULL, "with --predict nothing is run: %s says nothing", q->name ? "-o" : "-p");
+	measured = option_of_measurement(q);
+	if (measured)
+		return fail_now(EXIT_USAGE, NULL, "with --predict nothing is run: %s says nothing", measured);
 	if (words->cnt > (*arg_predict ? 0U : 1U))
 		return fail_now(EXIT_USAGE, NULL, "causal --predict: one run at a time");
 	return causal_predict(q, run);
@@ -187,17 +198,19 @@ static int causal_run(int argc, char **argv)
 }
 
 static const struct option_desc causal_options[] = {
-	{ 0, "target", "T", OPT_STRS, &arg_targets, "make this faster: FUNCTION, body:FUNCTION, pc:FUNCTION, io, io@FUNCTION, lock:NAME,"
-	  " disk:NAME; may be repeated (default: the factors of the latest run)" },
+	{ 0, "target", "T", OPT_STRS, &arg_targets, "make this faster: FUNCTION, body:FUNCTION, io, io@FUNCTION; with --predict also"
+	  " pc:FUNCTION, disk:NAME, wait:FUNCTION, queue, runqueue; may be repeated (default: the factors of the latest run)" },
 	{ 0, "speedups", "LIST", OPT_STR, &arg_speedups, "by how many per cent (default 25,50,75,100)" },
-	{ 0, "metric", "M", OPT_STRS, &arg_metrics, "judge by mean, variance, p50, p90, p99, p99.9 or throughput; may be repeated, the first counts"
-	  " (default: p50 below 30 rounds, then the mean)" },
+	{ 0, "metric", "M", OPT_STRS, &arg_metrics, "judge by mean, variance, p50, p90, p99, p99.9 or throughput; may be repeated, the first"
+	  " counts (default: p50 below 30 rounds, then the mean)" },
 	{ 0, "interval", "NAME", OPT_STR, &arg_interval, "judge intervals of this name (default: the one with most)" },
-	{ 0, "for", "TIME", OPT_STR, &arg_for, "stop after this time, 90s or 2m (default: when every gain is known to 2 points, 10m at most)" },
+	{ 0, "for", "TIME", OPT_STR, &arg_for, "stop after this time, 90s or 2m (default: when every gain is known to 2 points, 10m at"
+	  " most)" },
 	{ 'k', "k", "N", OPT_UINT, &arg_k, "ask at most N targets (default 5; 0: all)" },
-	{ 0, "predict", "RUN", OPT_OPTIONAL, &arg_predict, "run nothing: predict from the trace of RUN (default: the latest); hypotheses" },
-	{ 0, "virtual-clock", NULL, OPT_FLAG, &arg_virtual_clock, "clocks and deadlines of the program are in virtual time" },
-	{ 0, "kernel", NULL, OPT_FLAG, &arg_kernel, "with the kernel's recorder: disks, page faults, I/O that has no wrapper" },
+	{ 0, "predict", "RUN", OPT_OPTIONAL, &arg_predict, "run nothing: predict from the trace of RUN (default: the latest);"
+	  " hypotheses" },
+	{ 0, "virtual-clock", NULL, OPT_FLAG, &arg_virtual_clock, "clocks and deadlines of the program are in virtual time: not yet (exit 4)" },
+	{ 0, "kernel", NULL, OPT_FLAG, &arg_kernel, "with the kernel's recorder: disks, page faults, I/O that has no wrapper: not yet (exit 4)" },
 	{ 0, "currency", "C", OPT_STR, &arg_currency, "pauses sleep, or hold the CPU: auto (default), sleep, cpu" },
 	{ 0, "seed", "N", OPT_STR, &arg_seed, "the order of blocks is random, from this number on (default: another each time)" },
 	{ 'p', "pid", "PID", OPT_STR, &arg_pid, "experiment with a process that runs already" },

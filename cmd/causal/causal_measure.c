@@ -163,8 +163,9 @@ static void finish(struct measuring *m, const struct run_blocks_result *result)
 static bool has_statement(const struct experiments *e)
 {
 	for (size_t i = 0; i < e->list.cnt; i++)
-		if (e->list.items[i].metrics[e->metric].has_ci95)
-			return true;
+		for (unsigned m = 0; m < GAIN_CNT; m++)
+			if (e->list.items[i].metrics[m].has_ci95)
+				return true;
 	return false;
 }
 

@@ -59,7 +59,11 @@ static int keep(struct store *s, const struct run *run, const struct experiments
 	_cleanup_(experiments_freep) struct experiments *before = NULL;
 	int r = experiments_read(s, run->number, &before, NULL);
 
-	if ((r == 0 && !before->replayed) || store_check_ours(s, NULL) < 0)
+	if (r == 0 && !before->replayed) {
+		note_line("run %" PRIu32 " has measured experiments: this prediction is printed, not stored", run->number);
+		return 0;
+	}
+	if (store_check_ours(s, NULL) < 0)
 		return 0;
 	return experiments_write(s, run->number, e, reterr);
 }

@@ -109,7 +109,11 @@ int asked_targets_find(struct asked_targets *a, const struct causal_request *q, 
 
 void asked_targets_predict(struct asked_targets *a, struct experiments *e)
 {
-	for (size_t i = 0; a->predictor && i < e->list.cnt; i++) {
+	const char *of = a->predictor ? predictor_interval(a->predictor) : NULL;
+
+	if (!of || !e->interval || strcmp(of, e->interval) != 0)
+		return;			/* the latest run had most intervals of another name */
+	for (size_t i = 0; i < e->list.cnt; i++) {
 		struct experiment *x = &e->list.items[i];
 		_cleanup_(experiments_freep) struct experiments *of_one = experiments_new();
 

@@ -96,7 +96,7 @@ static void draw_axes(FILE *out, const struct scale *s, const char *title)
 		double v = s->low + i * step;
 
 		fprintf(out, "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/><text class=\"tick\" text-anchor=\"end\" "
-			"x=\"%.1f\" y=\"%.1f\">%+.0f %%</text>\n", x_of(s, 0), x_of(s, 1), y_of(s, v), y_of(s, v), x_of(s, 0) - 4,
+			"x=\"%.1f\" y=\"%.1f\">%+.3g %%</text>\n", x_of(s, 0), x_of(s, 1), y_of(s, v), y_of(s, v), x_of(s, 0) - 4,
 			y_of(s, v) + 4, v);
 	}
 	for (int i = 0; i <= 4; i++)
@@ -108,17 +108,18 @@ static void draw_axes(FILE *out, const struct scale *s, const char *title)
 static void draw_point(FILE *out, const struct scale *s, const struct experiment *x, enum gain_metric m)
 {
 	const struct gain *g = &x->metrics[m];
-	double px = x_of(s, x->speedup);
+	double px = x_of(s, x->speedup), ends[] = { change(m, g->ci95[0]), change(m, g->ci95[1]) };
+	double low = fmin(ends[0], ends[1]), high = fmax(ends[0], ends[1]);
+	bool has_ends = g->has_ci95 && isfinite(low) && isfinite(high);
 
-	if (!g->known)
+	if (!g->known || !isfinite(change(m, g->gain)))
 		return;
-	if (g->has_ci95)
-		fprintf(out, "<line class=\"bar\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", px, px, y_of(s, change(m, g->ci95[0])),
-			y_of(s, change(m, g->ci95[1])));
+	if (has_ends)
+		fprintf(out, "<line class=\"bar\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", px, px, y_of(s, high), y_of(s, low));
 	fprintf(out, "<circle class=\"point\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"><title>%.3g %% faster: %+.1f %%", px,
 		y_of(s, change(m, g->gain)), 100 * x->speedup, change(m, g->gain));
-	if (g->has_ci95)
-		fprintf(out, " (%+.1f to %+.1f)", change(m, g->ci95[1]), change(m, g->ci95[0]));
+	if (has_ends)
+		fprintf(out, " (%+.1f to %+.1f)", low, high);
 	fprintf(out, "</title></circle>\n");
 }
 
@@ -129,13 +130,14 @@ static void draw_prediction(FILE *out, const struct scale *s, const struct exper
 
 	for (size_t i = 0; i < e->list.cnt; i++) {
 		const struct experiment *x = &e->list.items[i];
+		double predicted = change(e->metric, x->metrics[e->metric].predicted);
 
-		if (strcmp(x->target, target) != 0 || !x->metrics[e->metric].has_predicted)
+		if (strcmp(x->target, target) != 0 || !x->metrics[e->metric].has_predicted || !isfinite(predicted))
 			continue;
 		if (!begun)
 			fprintf(out, "<path class=\"predicted\" d=\"M %.1f %.1f", x_of(s, 0), y_of(s, 0));
 		begun = true;
-		fprintf(out, " L %.1f %.1f", x_of(s, x->speedup), y_of(s, change(e->metric, x->metrics[e->metric].predicted)));
+		fprintf(out, " L %.1f %.1f", x_of(s, x->speedup), y_of(s, predicted));
 	}
 	if (begun)
 		fprintf(out, "\"><title>predicted by a replay</title></path>\n");

@@ -72,8 +72,8 @@ char *causal_sentence(const struct experiments *e)
 	if (!x && !e->list.cnt)
 		str_addf(&s, "Nothing was asked%s.", e->refused.cnt ? ": all targets are refused" : "");
 	else if (!x)
-		str_addf(&s, "None of the %zu experiments %s a gain%s.", e->list.cnt, e->replayed ? "promises" : "shows",
-			 e->replayed ? "" : " that is more than chance");
+		str_addf(&s, e->list.cnt == 1 ? "The experiment %s no gain%s." : "None of the experiments %s a gain%s.",
+			 e->replayed ? "promises" : "shows", e->replayed ? "" : " that is more than chance");
 	if (!x)
 		return str_take(&s);
 	if (e->replayed)
@@ -252,7 +252,7 @@ static void print_curve(const struct style *s, const struct experiments *e, cons
 		if (x)
 			most = fmax(most, value_at(e, x, m));
 	}
-	if (speedups->cnt < 2 || !(most > 0))
+	if (speedups->cnt < 2 || !(most > 0) || !isfinite(most))
 		return;
 	str_addf(&title, "  %s of %s", gain_metric_name(m), e->interval ? e->interval : "the interval");
 	fputc('\n', s->out);
@@ -266,7 +266,7 @@ static void print_curve(const struct style *s, const struct experiments *e, cons
 			const struct experiment *x = i ? causal_find(e, target, speedups->items[i - 1]) : NULL;
 			double value = i ? x ? value_at(e, x, m) : -1 : e->baseline[m];
 
-			if (value < 0 || (int)ceil(value / most * CURVE_LINES - 1e-9) != line)
+			if (!(value >= 0) || (int)ceil(value / most * CURVE_LINES - 1e-9) != line)
 				continue;
 			fprintf(s->out, "%*s*", blanks, "");
 			blanks = -1;
@@ -279,7 +279,7 @@ static void print_curve(const struct style *s, const struct experiments *e, cons
 	fputc('\n', s->out);
 }
 
-/* The smallest speedup behind which nothing more is gained; 0: the curve goes on, or it has one point. */
+/* The smallest speedup beyond which nothing more is gained; 0: the curve goes on, or it has one point. */
 static double flat_from(const struct experiments *e, const speedup_list *speedups, enum gain_metric m, const char *target)
 {
 	double from = 0, last = 0;

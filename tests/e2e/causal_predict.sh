@@ -42,6 +42,9 @@ expect 0 "$VPROF" causal --predict=queue --target serve --metric p99 --speedups 
 says "lower the p99 of req"
 expect 2 "$VPROF" show causal queue --target nosuch
 says "no experiment with the target 'nosuch'"
+expect 0 "$VPROF" causal --predict queue --target serve --speedups 33.31,33.34 --format json	# one speed: they are per mille
+[ "$(grep -c '"kind": "function"' .out)" = 1 ] && pass || fail "33.31 and 33.34 are two: $(cat .out)"
+says '"speedup": 0.333'
 expect 2 "$VPROF" show causal queue --metric p95
 says "not 'p95'"
 
@@ -68,8 +71,12 @@ expect 2 "$VPROF" causal --predict queue 1
 expect 2 "$VPROF" causal --predict nosuch
 expect 2 "$VPROF" causal --predict queue -- true
 says "nothing is run"
+for option in "--for 2m" "--seed 7" "--currency auto" --kernel --virtual-clock "-o name" "-p 1"; do
+	expect 2 "$VPROF" causal --predict queue $option
+	says "with --predict nothing is run: ${option%% *} says nothing"
+done
 expect 2 "$VPROF" causal queue
-says "what is 'queue'?"
+says "causal takes RUN only with --predict, and a command after --: not 'queue'"
 expect 3 "$VPROF" causal --predict queue --interval nosuch
 says "no completed interval 'nosuch'"
 "$VPROF" import --from tuples "$top/tests/golden/nothing_completed.tuples" -o nothing >.out 2>&1
@@ -106,4 +113,18 @@ expect 0 "$VPROF" causal --predict holder --speedups 50
 says "io@flush" "wait:take *"
 expect 0 "$VPROF" causal --predict holder --speedups 50 --target large --target io@flush
 says "Making io@flush 50 % faster would lower the mean of req by 37 %"
+
+# Measured experiments, by hand: predictions do not take their place; of the throughput a point's line goes upwards.
+python3 -c 'import sqlite3, sys
+d = sqlite3.connect("vprof.data/vprof.db")
+d.execute("UPDATE causal SET replayed = 0")
+d.execute("UPDATE experiment SET rounds = 9")
+d.execute("UPDATE experiment_metric SET value = 1, gain = .5, ci95_low = .4, ci95_high = .6, p_value = .01")
+d.commit()' || fail "vprof.db cannot be changed"
+expect 0 "$VPROF" causal --predict holder --target large
+says "has measured experiments: this prediction is printed, not stored"
+expect 0 "$VPROF" show causal holder --metric throughput --format svg
+says "50 % faster: +50.0 % (+40.0 to +60.0)"
+expect 0 "$VPROF" show causal holder --metric mean --format svg
+says "50 % faster: -50.0 % (-60.0 to -40.0)"
 finish

@@ -321,8 +321,13 @@ static void test_random_traces(void **state)
 		programs += style == RANDOM_PROGRAM;
 		exact += style == RANDOM_PROGRAM && e->floor < 1e-9;
 		off += style == RANDOM_PROGRAM ? e->floor : 0;
-		for (size_t i = 0; i < ARRAY_SIZE(targets); i++)
-			answers += predictor_ask(p, targets[i], speedups, 2, e);
+		for (size_t i = 0; i < ARRAY_SIZE(targets); i++) {
+			size_t before = e->list.cnt;
+			bool answered = predictor_ask(p, targets[i], speedups, 2, e);
+
+			assert_true(answered || e->list.cnt == before);
+			answers += answered;
+		}
 		for (size_t i = 0; i < e->list.cnt; i++)
 			assert_true(isfinite(e->list.items[i].metrics[GAIN_MEAN].predicted));
 		predictor_free(p);

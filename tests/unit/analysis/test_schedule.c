@@ -126,17 +126,12 @@ static void codes_are(const struct experiment_facts *f, const char *want)
 
 static void test_warnings(void **state)
 {
-	const struct lock_use fair = { "cache", 100, 10 }, unfair = { "log", 100, 11 }, few = { "rare", 10, 10 };
-
 	(void)state;
 	codes_are(&(struct experiment_facts){ .others_cpus = -1, .runqueue_share = -1 }, "");
 	codes_are(&(struct experiment_facts){ .others_cpus = 0.1, .cpu_cnt = 2, .runqueue_share = 0.1 }, "");
 	codes_are(&(struct experiment_facts){ .others_cpus = 0.11, .cpu_cnt = 2, .runqueue_share = 0.11 }, "busy crowded ");
 	codes_are(&(struct experiment_facts){ .slowest_round = 1.31 }, "busy ");
 	codes_are(&(struct experiment_facts){ .outside_cnt = 1 }, "outside-clients ");
-	codes_are(&(struct experiment_facts){ .locks = &fair, .lock_cnt = 1 }, "");
-	codes_are(&(struct experiment_facts){ .locks = &few, .lock_cnt = 1 }, "");
-	codes_are(&(struct experiment_facts){ .locks = &unfair, .lock_cnt = 1 }, "unfair-lock ");
 	codes_are(&(struct experiment_facts){ .reads_clocks = true }, "deadline ");
 	codes_are(&(struct experiment_facts){ .reads_clocks = true, .virtual_clock = true }, "");
 }

@@ -94,6 +94,10 @@ static void test_damage(void **state)
 		"UPDATE experiment SET kind = 'magic'", "UPDATE experiment SET position = 5 WHERE position = 1",
 		"UPDATE experiment_metric SET experiment = 9", "UPDATE causal SET ended = 'never'",
 		"UPDATE experiment_metric SET metric = 'p51' WHERE metric = 'p50'",
+		"UPDATE experiment_metric SET value = 9e999 WHERE value IS NOT NULL",
+		"UPDATE experiment_metric SET ci95_high = 9e999 WHERE ci95_high IS NOT NULL",
+		"UPDATE experiment_metric SET predicted = -9e999 WHERE predicted IS NOT NULL",
+		"UPDATE causal_baseline SET value = 9e999", "UPDATE causal SET floor = 9e999", "UPDATE experiment SET delay_ns = 9e999",
 	};
 	_cleanup_(experiments_freep) struct experiments *e = sample();
 
