@@ -62,7 +62,6 @@ static const struct column experiment_columns[] = {
 	COL_64(struct experiment, set_aside),
 	COL_64(struct experiment, interval_cnt),
 	COL_REAL(struct experiment, delay_ns),
-	COL_BOOL(struct experiment, upper_bound),
 };
 
 struct gain_row {

@@ -476,7 +476,6 @@ CREATE TABLE IF NOT EXISTS experiment (			-- one target, so much faster
 	set_aside	INTEGER NOT NULL,	-- rounds in which something else hit a block
 	intervals	INTEGER NOT NULL,
 	delay_ns	REAL NOT NULL,		-- paid by the other threads
-	upper_bound	INTEGER NOT NULL,	-- 1: of the prediction, for waits that did not happen are not in the trace
 	PRIMARY KEY (run, position)
 ) WITHOUT ROWID;
 

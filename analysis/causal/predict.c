@@ -64,19 +64,19 @@ static void find_outcome(const int64_t *begin_ns, const int64_t *end_ns, size_t 
 	find_values(latency, ret->cnt, ret->cnt ? (double)last - (double)first : 0, ret->values);
 }
 
-static struct replay_answerable ask(const struct predictor *p, const struct replay_question *q, struct outcome *ret)
+/* How many steps the question changes. */
+static uint64_t ask(const struct predictor *p, const struct replay_question *q, struct outcome *ret)
 {
 	struct replay_program program;
-	struct replay_answerable found;
 	struct replay_times times;
+	uint64_t touched = replay_build(p->tl, p->interval, q, &program);
 
-	replay_build(p->tl, p->interval, q, &program, &found);
 	replay_run(&program, &times);
 	find_outcome(times.begin_ns, times.end_ns, program.interval_cnt, ret);
 	ret->stuck_cnt = times.stuck_cnt;
 	replay_times_release(&times);
 	replay_program_release(&program);
-	return found;
+	return touched;
 }
 
 static void find_recorded(struct predictor *p)
@@ -209,7 +209,6 @@ static void add_experiment(const struct predictor *p, const char *target, enum a
 {
 	struct experiment x = {
 		.target = arena_strdup(e->arena, target), .kind = kind, .speedup = speedup, .interval_cnt = o->cnt,
-		.upper_bound = kind_is_replayed_only(kind),
 	};
 	const char *file = name && kind != ASKED_DEVICE ? file_of(p, name) : NULL;
 
@@ -235,11 +234,11 @@ bool predictor_ask(struct predictor *p, const char *target, const double *speedu
 	}
 	for (size_t i = 0; i < speedup_cnt; i++) {
 		struct outcome o;
-		struct replay_answerable found;
+		uint64_t touched;
 
 		q.speedup = speedups[i];
-		found = ask(p, &q, &o);
-		if (!found.touched) {
+		touched = ask(p, &q, &o);
+		if (!touched) {
 			refuse_untouched(p, target, q.kind, q.name, e);
 			e->list.cnt = before;
 			return false;

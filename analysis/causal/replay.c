@@ -2,8 +2,8 @@
 /*
  * replay.c - runs strands as discrete events.
  *
- * A heap has the strands that have a time to go on at; the earliest goes on, for as long as it is the earliest.  A strand that waits
- * for a resource, an event or a CPU is in that one's list instead, and whoever lets it go puts it into the heap.
+ * A heap has the strands that have a time to go on at; the earliest goes on, for as long as it is the earliest.  A strand that
+ * waits for a resource or an event is in that one's list instead, and whoever lets it go puts it into the heap.
  */
 #include "analysis/causal/replay.h"
 
@@ -20,10 +20,7 @@ struct list {				/* of strands that wait, by struct state's next */
 
 struct state {
 	size_t at;			/* the step that it is in, or begins */
-	int64_t left_ns;		/* of a WORK under way */
-	int64_t slice_ns;		/* ... that it is running now; 0: it is not */
 	uint32_t next;
-	bool has_cpu;
 };
 
 struct entry {
@@ -36,10 +33,9 @@ struct world {
 	const struct replay_program *p;
 	struct replay_times *times;
 	struct state *states;
-	struct list *resource_lists, *event_lists, ready;
+	struct list *resource_lists, *event_lists;
 	uint32_t *units;		/* free ones of each resource */
 	bool *posted;
-	uint32_t free_cpus;
 	struct entry *heap;
 	size_t heap_cnt;
 	uint64_t order;
@@ -100,76 +96,21 @@ static uint32_t list_take(struct world *w, struct list *l)
 	return strand;
 }
 
-/* ---- CPUs ---- */
-
-static void give_cpu(struct world *w, uint32_t strand, int64_t now)
-{
-	uint32_t next;
-
-	if (!w->states[strand].has_cpu)
-		return;
-	w->states[strand].has_cpu = false;
-	next = list_take(w, &w->ready);
-	if (next == NONE) {
-		w->free_cpus++;
-		return;
-	}
-	w->states[next].has_cpu = true;
-	heap_add(w, next, now);
-}
-
-static bool has_cpu(struct world *w, uint32_t strand)
-{
-	struct state *s = &w->states[strand];
-
-	if (!s->has_cpu && w->free_cpus) {
-		w->free_cpus--;
-		s->has_cpu = true;
-	}
-	if (!s->has_cpu)
-		list_add(w, &w->ready, strand);
-	return s->has_cpu;
-}
+/* ---- steps ---- */
 
 /* What a strand does next: at *now, later, or when somebody lets it go. */
 enum then { THEN_NOW, THEN_LATER, THEN_LET_GO };
 
-static enum then work(struct world *w, uint32_t strand, const struct replay_step *step, int64_t *now)
+/* A time of its own. */
+static enum then pass_time(struct state *s, const struct replay_step *step, int64_t *now)
 {
-	struct state *s = &w->states[strand];
-	int64_t quantum = w->p->quantum_ns;
-
-	if (!w->p->cpu_cnt) {
-		*now = sum_saturated(*now, step->ns);
-		s->at++;
-		return THEN_LATER;
-	}
-	if (s->slice_ns) {
-		s->left_ns -= s->slice_ns;
-		s->slice_ns = 0;
-		if (s->left_ns == 0) {
-			s->at++;
-			return THEN_NOW;
-		}
-		if (w->ready.first != NONE)
-			give_cpu(w, strand, *now);
-	} else if (s->left_ns == 0) {
-		s->left_ns = step->ns;
-		if (step->ns == 0) {
-			s->at++;
-			return THEN_NOW;
-		}
-	}
-	if (!has_cpu(w, strand))
-		return THEN_LET_GO;
-	s->slice_ns = quantum && quantum < s->left_ns ? quantum : s->left_ns;
-	*now = sum_saturated(*now, s->slice_ns);
+	*now = sum_saturated(*now, step->ns);
+	s->at++;
 	return THEN_LATER;
 }
 
-static enum then wait_in(struct world *w, struct list *l, uint32_t strand, int64_t now)
+static enum then wait_in(struct world *w, struct list *l, uint32_t strand)
 {
-	give_cpu(w, strand, now);
 	list_add(w, l, strand);
 	return THEN_LET_GO;
 }
@@ -206,15 +147,11 @@ static enum then do_step(struct world *w, uint32_t strand, const struct replay_s
 
 	switch (step->op) {
 	case OP_WORK:
-		return work(w, strand, step, now);
 	case OP_OFF:
-		give_cpu(w, strand, *now);
-		*now = sum_saturated(*now, step->ns);
-		s->at++;
-		return THEN_LATER;
+		return pass_time(s, step, now);
 	case OP_TAKE:
 		if (!w->units[step->index])
-			return wait_in(w, &w->resource_lists[step->index], strand, *now);
+			return wait_in(w, &w->resource_lists[step->index], strand);
 		w->units[step->index]--;
 		break;
 	case OP_GIVE:
@@ -222,7 +159,7 @@ static enum then do_step(struct world *w, uint32_t strand, const struct replay_s
 		break;
 	case OP_AWAIT:
 		if (!w->posted[step->index])
-			return wait_in(w, &w->event_lists[step->index], strand, *now);
+			return wait_in(w, &w->event_lists[step->index], strand);
 		break;
 	case OP_POST:
 		post(w, step->index, *now);
@@ -253,9 +190,6 @@ static void go_on(struct world *w, uint32_t strand, int64_t now)
 			return;
 		}
 	}
-	give_cpu(w, strand, now);
-	if (now > w->times->over_ns)
-		w->times->over_ns = now;
 }
 
 static struct list *lists_new(size_t cnt)
@@ -271,11 +205,11 @@ static void world_init(struct world *w, const struct replay_program *p, struct r
 {
 	size_t cnt = p->interval_cnt;
 
-	*ret = (struct replay_times){ xcalloc(cnt + 1, sizeof(int64_t)), xcalloc(cnt + 1, sizeof(int64_t)), 0, 0 };
+	*ret = (struct replay_times){ xcalloc(cnt + 1, sizeof(int64_t)), xcalloc(cnt + 1, sizeof(int64_t)), 0 };
 	for (size_t i = 0; i < cnt; i++)
 		ret->begin_ns[i] = ret->end_ns[i] = REPLAY_NEVER;
 	*w = (struct world){
-		.p = p, .times = ret, .ready = { NONE, NONE }, .free_cpus = p->cpu_cnt,
+		.p = p, .times = ret,
 		.states = xcalloc(p->strands.cnt + 1, sizeof(struct state)),
 		.resource_lists = lists_new(p->resources.cnt), .event_lists = lists_new(p->event_cnt),
 		.units = xcalloc(p->resources.cnt + 1, sizeof(uint32_t)), .posted = xcalloc(p->event_cnt + 1, sizeof(bool)),

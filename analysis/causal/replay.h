@@ -8,9 +8,9 @@
  * Times are ns from 0.  A step begins when the one before it is done; of two strands that want the same at one time, the one that
  * came first gets it.
  *
- *	WORK ns		the strand runs; where there are fewer CPUs than strands that want one, it waits its turn
+ *	WORK ns		the strand runs; there is a CPU for each
  *	OFF ns		it is off the CPU for so long, whatever the others do: a disk, a timer, somebody outside
- *	TAKE resource	it waits until a unit is free (a lock has one, a pool of workers as many as it has workers); first come, first served
+ *	TAKE resource	it waits until a unit is free (a lock has one, a pool as many as it has workers); first come, first served
  *	GIVE resource	a unit goes to who waits longest
  *	AWAIT event	it waits until the event is posted, and then another ns; posted before: it goes on at once
  *	POST event
@@ -43,8 +43,6 @@ struct replay_program {
 	VEC(struct replay_strand) strands;
 	VEC(uint32_t) resources;	/* units of each */
 	uint32_t event_cnt, interval_cnt;
-	uint32_t cpu_cnt;		/* 0: one for each strand */
-	int64_t quantum_ns;		/* after it, who waits for a CPU gets one; 0: never */
 };
 
 void replay_program_release(struct replay_program *p);
@@ -54,7 +52,6 @@ void replay_program_release(struct replay_program *p);
 struct replay_times {
 	int64_t *begin_ns, *end_ns;	/* of each interval; REPLAY_NEVER */
 	size_t stuck_cnt;		/* strands that wait for ever: the order of the run does not allow the change */
-	int64_t over_ns;		/* the last strand is done */
 };
 
 void replay_run(const struct replay_program *p, struct replay_times *ret);

@@ -36,7 +36,7 @@ struct build {
 	uint32_t interval;
 	const struct replay_question *q;
 	struct replay_program *p;
-	struct replay_answerable *found;
+	uint64_t touched;		/* steps that the question changes */
 	struct edge *edges;		/* by segment */
 	bool *inside;			/* by invocation: it is in the function of the question, or the function's own */
 	replay_marks marks;
@@ -225,12 +225,6 @@ static int64_t shortened(const struct build *b, int64_t ns)
 	return b->q->speedup > 0 ? real_saturated((double)ns * (1 - b->q->speedup) + 0.5) : ns;
 }
 
-static void note_touched(struct build *b, int64_t ns)
-{
-	b->found->touched++;
-	b->found->touched_ns = sum_saturated(b->found->touched_ns, ns);
-}
-
 /* (from, to] of a segment, all of it in one innermost function. */
 static void add_stretch(struct build *b, uint32_t thread, size_t segment, uint32_t innermost, int64_t from_ns, int64_t to_ns)
 {
@@ -238,7 +232,7 @@ static void add_stretch(struct build *b, uint32_t thread, size_t segment, uint32
 	int64_t ns = to_ns - from_ns;
 
 	if (is_touched(b, thread, segment, innermost)) {
-		note_touched(b, ns);
+		b->touched++;
 		ns = shortened(b, ns);
 	}
 	add_time(b, s->state == STATE_RUNNING ? OP_WORK : OP_OFF, ns);
@@ -268,12 +262,12 @@ static void add_wait(struct build *b, uint32_t thread, size_t segment)
 	int64_t after_ns = e->after_ns;
 
 	if (b->q->kind == ASKED_WAIT && is_inside(b, innermost_at(b, thread, s))) {
-		note_touched(b, s->end_ns - s->start_ns);
+		b->touched++;
 		if (b->q->speedup > 0)
 			return;
 	}
 	if (b->q->kind == ASKED_RUNQUEUE && after_ns > 0) {
-		note_touched(b, after_ns);
+		b->touched++;
 		after_ns = shortened(b, after_ns);
 	}
 	add_step(b, OP_AWAIT, e->event, after_ns);
@@ -428,16 +422,15 @@ static size_t segment_cnt(const struct timeline *tl)
 	return cnt;
 }
 
-void replay_build(const struct timeline *tl, uint32_t interval, const struct replay_question *q, struct replay_program *ret,
-		  struct replay_answerable *ret_found)
+uint64_t replay_build(const struct timeline *tl, uint32_t interval, const struct replay_question *q, struct replay_program *ret)
 {
 	struct build b = {
-		.tl = tl, .t = tl->trace, .interval = interval, .q = q, .p = ret, .found = ret_found, .origin_ns = first_ns(tl),
-		.edges = xcalloc(segment_cnt(tl) + 1, sizeof(struct edge)), .inside = xcalloc(tl->trace->invocations.cnt + 1, sizeof(bool)),
+		.tl = tl, .t = tl->trace, .interval = interval, .q = q, .p = ret, .origin_ns = first_ns(tl),
+		.edges = xcalloc(segment_cnt(tl) + 1, sizeof(struct edge)),
+		.inside = xcalloc(tl->trace->invocations.cnt + 1, sizeof(bool)),
 	};
 
-	*ret = (struct replay_program){ .cpu_cnt = 0 };
-	*ret_found = (struct replay_answerable){ 0, 0 };
+	*ret = (struct replay_program){ .event_cnt = 0 };
 	find_edges(&b);
 	find_creations(&b);
 	find_intervals(&b);
@@ -447,7 +440,7 @@ void replay_build(const struct timeline *tl, uint32_t interval, const struct rep
 	for (size_t i = 0; i < b.pools.units.cnt; i++)
 		VEC_ADD(&ret->resources, b.pools.units.items[i]);
 	if (q->kind == ASKED_QUEUE && b.pools.busiest != NONE) {
-		note_touched(&b, b.pools.busiest_ns);
+		b.touched++;
 		ret->resources.items[b.pools.busiest] += q->speedup > 0;
 	}
 	find_inside(&b);
@@ -456,4 +449,5 @@ void replay_build(const struct timeline *tl, uint32_t interval, const struct rep
 	VEC_RELEASE(&b.marks);
 	free(b.edges);
 	free(b.inside);
+	return b.touched;
 }

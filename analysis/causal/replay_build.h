@@ -23,14 +23,9 @@ struct replay_question {
 	double speedup;			/* 0: the run as it was */
 };
 
-struct replay_answerable {
-	uint64_t touched;		/* steps that the question changes; 0: the trace has nothing of that name */
-	int64_t touched_ns;		/* how long they took */
-};
-
-/* interval: a name's number; its completed intervals, in the trace's order, are the program's. */
-void replay_build(const struct timeline *tl, uint32_t interval, const struct replay_question *q, struct replay_program *ret,
-		  struct replay_answerable *ret_found);
+/* interval: a name's number; its completed intervals, in the trace's order, are the program's.  Returns how many steps the question
+ * changes; 0: the trace has nothing of that name. */
+uint64_t replay_build(const struct timeline *tl, uint32_t interval, const struct replay_question *q, struct replay_program *ret);
 
 /* Whether that interval of the trace counts. */
 bool replay_counts(const struct interval *iv, uint32_t name);

@@ -78,7 +78,7 @@ static json_t *experiment_json(const struct experiment *x)
 	json_set(o, "delay_ns", json_ns(x->delay_ns));
 	json_set(o, "metrics", metrics_json(x));
 	json_set(o, "predicted", predicted_json(x));
-	json_set(o, "upper_bound", json_boolean(x->upper_bound));
+	json_set(o, "upper_bound", json_boolean(kind_is_replayed_only(x->kind)));
 	return o;
 }
 

@@ -37,7 +37,7 @@ static void add_effect(struct str *to, const struct experiments *e, const struct
 	const struct gain *g = &x->metrics[m];
 	double gain = 100 * (e->replayed ? g->predicted : g->gain);
 
-	str_addf(to, "%s%s by %s%.2g %%", gain_metric_name(m), of, e->replayed && x->upper_bound ? "at most " : "", fabs(gain));
+	str_addf(to, "%s%s by %s%.2g %%", gain_metric_name(m), of, e->replayed && kind_is_replayed_only(x->kind) ? "at most " : "", fabs(gain));
 	if (!e->replayed && g->has_ci95)
 		str_addf(to, " (%.2g to %.2g)", 100 * g->ci95[0], 100 * g->ci95[1]);
 }
@@ -176,7 +176,7 @@ static void add_predictions(struct str *to, const struct experiments *e, const s
 		if (to->len)
 			str_addc(to, ' ');
 		add_change(to, change(m, x->metrics[m].predicted));
-		str_add(to, x->upper_bound ? "*" : "");
+		str_add(to, kind_is_replayed_only(x->kind) ? "*" : "");
 	}
 }
 
@@ -202,7 +202,7 @@ static void print_rows(const struct style *s, const struct experiments *e, const
 
 		if (!causal_is_first(e, i))
 			continue;
-		table_cell(t, "%s%s", target, e->replayed && e->list.items[i].upper_bound ? " *" : "");
+		table_cell(t, "%s%s", target, e->replayed && kind_is_replayed_only(e->list.items[i].kind) ? " *" : "");
 		for (size_t k = 0; k < speedups->cnt; k++) {
 			_cleanup_(str_release) struct str cell = STR_INIT;
 			const struct experiment *x = causal_find(e, target, speedups->items[k]);
@@ -344,7 +344,7 @@ static void print_notes(const struct style *s, const struct experiments *e, cons
 	if (flat > 0)
 		fprintf(s->out, "beyond %.3g %% nothing more: something else is the limit then\n", 100 * flat);
 	for (size_t i = 0; i < e->list.cnt; i++)
-		bound |= e->list.items[i].upper_bound;
+		bound |= kind_is_replayed_only(e->list.items[i].kind);
 	for (size_t i = 0; i < e->list.cnt; i++)
 		predicted |= e->list.items[i].metrics[e->metric].has_predicted;
 	if (bound)

@@ -131,38 +131,6 @@ static void test_pipe(void **state)
 		{ "io", 1, NAN }, { "f", 1, 0 }, { "g", 0.5, 0.07 }, { "wait:f", 1, NAN });
 }
 
-/* Strands of 10 and 3 off the CPU. */
-static void test_cpus(void **state)
-{
-	struct replay_program p = { .cpu_cnt = 1, .interval_cnt = 3, .quantum_ns = 0 };
-	struct replay_times t;
-
-	(void)state;
-	for (uint32_t i = 0; i < 3; i++) {
-		VEC_ADD(&p.strands, (struct replay_strand){ p.steps.cnt, 4, 0 });
-		VEC_ADD(&p.steps, (struct replay_step){ OP_BEGIN, i, 0 });
-		VEC_ADD(&p.steps, (struct replay_step){ OP_WORK, 0, 10 });
-		VEC_ADD(&p.steps, (struct replay_step){ OP_OFF, 0, 3 });
-		VEC_ADD(&p.steps, (struct replay_step){ OP_END, i, 0 });
-	}
-	replay_run(&p, &t);			/* one after another: 10, 20, 30, and 3 off the CPU */
-	assert_true(t.end_ns[0] == 13 && t.end_ns[1] == 23 && t.end_ns[2] == 33);
-	replay_times_release(&t);
-	p.quantum_ns = 4;			/* 0 1 2 0 1 2 0 1 2: 4 4 4 4 4 4 2 2 2 */
-	replay_run(&p, &t);
-	assert_true(t.end_ns[0] == 29 && t.end_ns[1] == 31 && t.end_ns[2] == 33);
-	replay_times_release(&t);
-	p.cpu_cnt = 2;				/* 0-4: 0 1, 4-8: 2 0, 8-12: 1 2, 12-14: 0 1, 14-16: 2 alone */
-	replay_run(&p, &t);
-	assert_true(t.end_ns[0] == 17 && t.end_ns[1] == 17 && t.end_ns[2] == 19);
-	replay_times_release(&t);
-	p.cpu_cnt = 0;
-	replay_run(&p, &t);
-	assert_true(t.end_ns[0] == 13 && t.end_ns[1] == 13 && t.end_ns[2] == 13 && t.stuck_cnt == 0);
-	replay_times_release(&t);
-	replay_program_release(&p);
-}
-
 /* An event that is never posted. */
 static void test_stuck(void **state)
 {
@@ -342,7 +310,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_wait), cmocka_unit_test(test_chain), cmocka_unit_test(test_queue), cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_cpus), cmocka_unit_test(test_stuck), cmocka_unit_test(test_engine), cmocka_unit_test(test_events),
+		cmocka_unit_test(test_stuck), cmocka_unit_test(test_engine), cmocka_unit_test(test_events),
 		cmocka_unit_test(test_locks), cmocka_unit_test(test_pipe),
 		cmocka_unit_test(test_random_traces),
 	};

@@ -19,7 +19,7 @@ static struct experiments *sample(void)
 	x.metrics[GAIN_P50] = (struct gain){ 21, 0.25, { 0.125, 0.375 }, 0.03, true, true, 0.5, true };
 	x.metrics[GAIN_P99] = (struct gain){ .value = 7, .gain = -0.5, .known = true };
 	VEC_ADD(&e->list, x);
-	VEC_ADD(&e->list, (struct experiment){ .target = "queue", .kind = ASKED_QUEUE, .speedup = 1, .upper_bound = true });
+	VEC_ADD(&e->list, (struct experiment){ .target = "queue", .kind = ASKED_QUEUE, .speedup = 1 });
 	e->list.items[1].metrics[GAIN_MEAN].predicted = 0.75;
 	e->list.items[1].metrics[GAIN_MEAN].has_predicted = true;
 	e->interval = "request";
@@ -71,7 +71,7 @@ static void test_round(void **state)
 
 		assert_string_equal(a->target, b->target);
 		assert_true(a->kind == b->kind && a->speedup == b->speedup && a->rounds == b->rounds && a->set_aside == b->set_aside &&
-			    a->interval_cnt == b->interval_cnt && a->delay_ns == b->delay_ns && a->upper_bound == b->upper_bound);
+			    a->interval_cnt == b->interval_cnt && a->delay_ns == b->delay_ns);
 		for (unsigned m = 0; m < GAIN_CNT; m++) {
 			const struct gain *g = &a->metrics[m], *h = &b->metrics[m];
 
