@@ -161,23 +161,29 @@ static json_t *interval_object(const struct interval_summary *iv)
 	return o;
 }
 
+json_t *json_warnings(const struct warning *items, size_t cnt)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < cnt; i++) {
+		json_t *warning = json_object();
+
+		json_set(warning, "code", json_text(items[i].code));
+		json_set(warning, "text", json_text(items[i].text));
+		json_add(list, warning);
+	}
+	return list;
+}
+
 json_t *json_results(const char *name, const struct view_input *in)
 {
-	json_t *o = json_document(name), *warnings = json_array();
+	json_t *o = json_document(name);
 
 	json_set(o, "run", json_integer(in->run->number));
 	json_set(o, "run_name", json_text(in->run->name));
 	json_set(o, "interval", interval_object(&in->findings->interval));
-	for (size_t i = 0; i < in->findings->warnings.cnt; i++) {
-		const struct warning *w = &in->findings->warnings.items[i];
-		json_t *warning = json_object();
-
-		json_set(warning, "code", json_text(w->code));
-		json_set(warning, "text", json_text(w->text));
-		json_add(warnings, warning);
-	}
 	json_set(o, "instrumentation", probing_json(in->findings));
-	json_set(o, "warnings", warnings);
+	json_set(o, "warnings", json_warnings(in->findings->warnings.items, in->findings->warnings.cnt));
 	return o;
 }
 

@@ -24,6 +24,7 @@ json_t *json_number(double value);
 
 json_t *json_u64(uint64_t value);
 json_t *json_ci95(bool known, const double ci95[2]);		/* [low, high] or null */
+json_t *json_warnings(const struct warning *items, size_t cnt);	/* [{ code, text }] */
 json_t *json_wait(bool is_wait, enum trace_state wait);		/* class or null */
 
 void json_set(json_t *object, const char *key, json_t *value);	/* takes value */

@@ -76,6 +76,20 @@ void columns_bind(sqlite3_stmt *st, int first, const struct column *columns, siz
 		bind_column(st, first + (int)i, &columns[i], row);
 }
 
+int columns_insert(struct store *s, enum stmt id, struct keys keys, const struct column *columns, size_t cnt, const void *row,
+		   struct diag *reterr)
+{
+	sqlite3_stmt *st = NULL;
+	int r = db_prepare(s, id, &st, reterr);
+
+	if (r < 0)
+		return r;
+	for (int i = 0; i < keys.cnt; i++)
+		sqlite3_bind_int64(st, i + 1, keys.values[i]);
+	columns_bind(st, keys.cnt + 1, columns, cnt, row);
+	return db_step(s, st, reterr);
+}
+
 static int read_named(const char *text, const struct named *names, unsigned *ret)
 {
 	for (unsigned i = 0; text && i < names->cnt; i++)

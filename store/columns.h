@@ -17,6 +17,7 @@
 #include <stddef.h>
 
 #include "base/arena.h"
+#include "store/db.h"
 
 enum column_type {
 	COLUMN_U32,
@@ -67,6 +68,22 @@ struct column {
 /* Binds the members of row to the parameters from first (counted from 1) on. */
 void columns_bind(sqlite3_stmt *st, int first, const struct column *columns, size_t cnt,
 		  const void *row);
+
+/* Key columns stand first, then the struct's. */
+struct keys {
+	int64_t values[3];
+	int cnt;
+};
+
+#define KEYS1(a) ((struct keys){ { (a) }, 1 })
+#define KEYS2(a, b) ((struct keys){ { (a), (int64_t)(b) }, 2 })
+#define KEYS3(a, b, c) ((struct keys){ { (a), (int64_t)(b), (int64_t)(c) }, 3 })
+
+int columns_insert(struct store *s, enum stmt id, struct keys keys, const struct column *columns, size_t cnt, const void *row,
+		   struct diag *reterr);
+
+#define INSERT(s, id, keys, columns, row, reterr) \
+	columns_insert(s, id, keys, columns, ARRAY_SIZE(columns), row, reterr)
 
 /* Fills row from the result columns from first (counted from 0) on.  Texts are copied into a, or to the heap if a is
  * NULL.  -EBADMSG if a value does not fit the column: another program wrote it. */

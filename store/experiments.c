@@ -92,53 +92,34 @@ static const struct column warning_columns[] = {
 
 /* ---- writing ---- */
 
-/* Keys first: the run, and with position < 0 nothing else. */
-static int insert(struct store *s, enum stmt id, uint32_t run, int64_t position, const struct column *columns, size_t cnt,
-		  const void *row, struct diag *reterr)
-{
-	sqlite3_stmt *st = NULL;
-	int r = db_prepare(s, id, &st, reterr), keys = 1;
-
-	if (r < 0)
-		return r;
-	sqlite3_bind_int64(st, 1, run);
-	if (position >= 0)
-		sqlite3_bind_int64(st, ++keys, position);
-	columns_bind(st, keys + 1, columns, cnt, row);
-	return db_step(s, st, reterr);
-}
-
-#define INSERT(s, id, run, position, columns, row, reterr) \
-	insert(s, id, run, position, columns, ARRAY_SIZE(columns), row, reterr)
-
 static int write_experiment(struct store *s, uint32_t run, size_t position, const struct experiment *x, struct diag *reterr)
 {
-	int r = INSERT(s, STMT_EXPERIMENT_INSERT, run, (int64_t)position, experiment_columns, x, reterr);
+	int r = INSERT(s, STMT_EXPERIMENT_INSERT, KEYS2(run, position), experiment_columns, x, reterr);
 
 	for (unsigned m = 0; r == 0 && m < GAIN_CNT; m++) {
 		struct gain_row row = { m, x->metrics[m] };
 
 		if (row.gain.known || row.gain.has_predicted)
-			r = INSERT(s, STMT_EXPERIMENT_METRIC_INSERT, run, (int64_t)position, gain_columns, &row, reterr);
+			r = INSERT(s, STMT_EXPERIMENT_METRIC_INSERT, KEYS2(run, position), gain_columns, &row, reterr);
 	}
 	return r;
 }
 
 static int write_rows(struct store *s, uint32_t run, const struct experiments *e, struct diag *reterr)
 {
-	int r = INSERT(s, STMT_CAUSAL_INSERT, run, -1, causal_columns, e, reterr);
+	int r = INSERT(s, STMT_CAUSAL_INSERT, KEYS1(run), causal_columns, e, reterr);
 
 	for (unsigned m = 0; r == 0 && e->baseline_cnt && m < GAIN_CNT; m++) {
 		struct baseline_row row = { m, e->baseline[m] };
 
-		r = INSERT(s, STMT_CAUSAL_BASELINE_INSERT, run, -1, baseline_columns, &row, reterr);
+		r = INSERT(s, STMT_CAUSAL_BASELINE_INSERT, KEYS1(run), baseline_columns, &row, reterr);
 	}
 	for (size_t i = 0; r == 0 && i < e->list.cnt; i++)
 		r = write_experiment(s, run, i, &e->list.items[i], reterr);
 	for (size_t i = 0; r == 0 && i < e->refused.cnt; i++)
-		r = INSERT(s, STMT_CAUSAL_REFUSAL_INSERT, run, (int64_t)i, refusal_columns, &e->refused.items[i], reterr);
+		r = INSERT(s, STMT_CAUSAL_REFUSAL_INSERT, KEYS2(run, i), refusal_columns, &e->refused.items[i], reterr);
 	for (size_t i = 0; r == 0 && i < e->warnings.cnt; i++)
-		r = INSERT(s, STMT_CAUSAL_WARNING_INSERT, run, (int64_t)i, warning_columns, &e->warnings.items[i], reterr);
+		r = INSERT(s, STMT_CAUSAL_WARNING_INSERT, KEYS2(run, i), warning_columns, &e->warnings.items[i], reterr);
 	return r;
 }
 
@@ -249,7 +230,8 @@ static int read_table(struct store *s, size_t table, uint32_t run, struct experi
 		if (tables[table].add(e, st) == 0)
 			continue;
 		sqlite3_reset(st);
-		diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' is damaged: table %s does not fit together", s->path, tables[table].what);
+		diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' is damaged: table %s does not fit together", s->path,
+			 tables[table].what);
 		return diag_remedy(reterr, -EBADMSG, "vprof causal measures anew");
 	}
 	return r;

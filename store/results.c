@@ -10,32 +10,6 @@
 #include "base/banned.h"
 #include "store/result_columns.h"
 
-/* Key columns first, then the struct's. */
-struct keys {
-	int64_t values[3];
-	int cnt;
-};
-
-static int insert(struct store *s, enum stmt id, struct keys keys, const struct column *columns,
-		  size_t cnt, const void *row, struct diag *reterr)
-{
-	sqlite3_stmt *st = NULL;
-	int r = db_prepare(s, id, &st, reterr);
-
-	if (r < 0)
-		return r;
-	for (int i = 0; i < keys.cnt; i++)
-		sqlite3_bind_int64(st, i + 1, keys.values[i]);
-	columns_bind(st, keys.cnt + 1, columns, cnt, row);
-	return db_step(s, st, reterr);
-}
-
-#define INSERT(s, id, keys, columns, row, reterr) \
-	insert(s, id, keys, columns, ARRAY_SIZE(columns), row, reterr)
-#define KEYS1(a) ((struct keys){ { (a) }, 1 })
-#define KEYS2(a, b) ((struct keys){ { (a), (int64_t)(b) }, 2 })
-#define KEYS3(a, b, c) ((struct keys){ { (a), (int64_t)(b), (int64_t)(c) }, 3 })
-
 static int write_factor(struct store *s, int64_t finding, size_t id, const struct factor *f,
 			struct diag *reterr)
 {

@@ -79,7 +79,8 @@ static void add_wait(struct experiments *e, strings *to, const struct factor *x,
 	if (for_replay)
 		add_target(e, to, str_cstr(&wait), "");
 	else
-		refuse(e, str_cstr(&wait), x->wait == STATE_QUEUE ? "a queue cannot be emptied faster, only what its threads do be done faster" :
+		refuse(e, str_cstr(&wait),
+		       x->wait == STATE_QUEUE ? "a queue cannot be emptied faster, only what its threads do be done faster" :
 		       "a wait cannot be made faster, only what others do meanwhile", &instead);
 }
 

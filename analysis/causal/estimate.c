@@ -6,24 +6,26 @@
  *
  * and of the throughput, intervals a virtual second, point / baseline - 1.
  *
- * Interval.  Draws take rounds at random, with replacement, as many as there are, both blocks of a round together.  The 2.5th and
- * 97.5th percentile of the draws' gains are too near to the gain where rounds are few: their distance is stretched by
+ * Interval.  Draws take rounds at random, with replacement, as many as there are, both blocks of a round together.  The 2.5th
+ * and 97.5th percentile of the draws' gains are too near to the gain where rounds are few: their distance is stretched by
  *
  *	t(.975, R - 1) / 1.96 * sqrt(R / (R - 1))	R = 6: 1.44, R = 30: 1.06
  *
  * and what the method itself may be off is added on both sides (of the variance, twice of it).
  *
  * p.  If the target has no effect, each round's two blocks might as well have been the other way round.  Of all 2^R ways, or of
- * `draws` random ones, p is the part with a gain as far from 0.  Example, R = 3, gains all above 0: 2 of 8 ways are as far, p = .25.
+ * `draws` random ones, p is the part with a gain as far from 0.  Example, R = 3, gains all above 0: 2 of 8 ways are as far,
+ * p = .25.
  *
- * Rounds set aside.  Where the ratio of a round's two medians is off the rounds' median ratio by over a fifth and by over six robust
- * standard deviations (1.4826 MAD), something else hit one of its blocks.  The median of a block is looked at, not its mean,
+ * Rounds set aside.  Where the ratio of a round's two medians is off the rounds' median ratio by over a fifth and by over six
+ * robust standard deviations (1.4826 MAD), something else hit one of its blocks.  The median of a block is looked at, not its mean,
  * so that the rare slow intervals that the tail is made of do not cost a round its place.
  */
 #include "analysis/causal/estimate.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_rng.h>
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <string.h>
 
@@ -169,14 +171,8 @@ static void find_rounds(struct comparison *c, const block_samples *blocks, uint3
 
 static double median_in_place(double *x, size_t cnt)
 {
-	for (size_t i = 1; i < cnt; i++)		/* a few rounds */
-		for (size_t k = i; k > 0 && x[k - 1] > x[k]; k--) {
-			double t = x[k];
-
-			x[k] = x[k - 1];
-			x[k - 1] = t;
-		}
-	return cnt % 2 ? x[cnt / 2] : (x[cnt / 2 - 1] + x[cnt / 2]) / 2;
+	qsort(x, cnt, sizeof(*x), compare_double);
+	return gsl_stats_median_from_sorted_data(x, 1, cnt);
 }
 
 /* Drops them from c->rounds; returns how many. */
@@ -248,7 +244,7 @@ static void find_quantiles(const struct comparison *c, const struct draw *d, con
 
 		passed[side] += d->times[o->round];
 		while (next[side] < ARRAY_SIZE(order) && d->times[o->round] &&
-		       passed[side] >= ceil(gain_metric_quantile(order[next[side]]) * cnt[side] - 1e-9))
+		       passed[side] > (double)nearest_rank((size_t)cnt[side], gain_metric_quantile(order[next[side]])))
 			ret->of[side][order[next[side]++]] = (double)o->ns;
 	}
 }
@@ -321,13 +317,6 @@ static void keep_draw(const struct comparison *c, const struct draw *d, struct d
 		to->of[m][i] = gain_of(&v, m);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double stretch(double rounds)
 {
 	return gsl_cdf_tdist_Pinv(0.975, rounds - 1) / NORMAL_975 * sqrt(rounds / (rounds - 1));
@@ -351,7 +340,7 @@ static void set_intervals(const struct comparison *c, struct draw *d, const stru
 		struct gain *g = &x->metrics[m];
 		double floor = m == GAIN_VARIANCE ? 2 * o->floor : o->floor;
 
-		qsort(all.of[m], all.cnt, sizeof(double), by_value);
+		qsort(all.of[m], all.cnt, sizeof(double), compare_double);
 		g->ci95[0] = g->gain - k * fmax(g->gain - all.of[m][low], 0) - floor;
 		g->ci95[1] = g->gain + k * fmax(all.of[m][high] - g->gain, 0) + floor;
 	}

@@ -17,10 +17,12 @@ static void warn_busy(struct experiments *e, const struct experiment_facts *f)
 	double share = f->cpu_cnt > 0 && f->others_cpus > 0 ? f->others_cpus / f->cpu_cnt : 0;
 
 	if (share > OTHERS_MAX)
-		WARN(e, "busy", "other programs used %.0f %% of the CPUs: time that they take is no virtual time, so gains may be off by"
+		WARN(e, "busy",
+		     "other programs used %.0f %% of the CPUs: time that they take is no virtual time, so gains may be off by"
 		     " tens of points; run on a machine that does nothing else", 100 * share);
 	else if (f->slowest_round > SLOWEST_MAX)
-		WARN(e, "busy", "with nothing faster, intervals of the slowest round took %.2g times as long as those of the fastest: the"
+		WARN(e, "busy",
+		     "with nothing faster, intervals of the slowest round took %.2g times as long as those of the fastest: the"
 		     " machine changes its speed, so small gains mean nothing; run on a machine that does nothing else",
 		     f->slowest_round);
 }
@@ -29,12 +31,15 @@ void experiment_warnings(struct experiments *e, const struct experiment_facts *f
 {
 	warn_busy(e, f);
 	if (f->runqueue_share > CROWDED_MAX)
-		WARN(e, "crowded", "the run's threads waited for a CPU for %.0f %% of the time in which they could run: gains may be off;"
+		WARN(e, "crowded",
+		     "the run's threads waited for a CPU for %.0f %% of the time in which they could run: gains may be off;"
 		     " use fewer threads, or more CPUs", 100 * f->runqueue_share);
 	if (f->outside_cnt)
-		WARN(e, "outside-clients", "threads waited %" PRIu64 " times for a program outside of the run, which is not slowed down"
+		WARN(e, "outside-clients",
+		     "threads waited %" PRIu64 " times for a program outside of the run, which is not slowed down"
 		     " with it: do not believe quantiles or throughput; start the clients from the same command", f->outside_cnt);
 	if (f->reads_clocks && !f->virtual_clock)
-		WARN(e, "deadline", "the program reads clocks or sleeps until a time, and those went on in real time: a load generator"
+		WARN(e, "deadline",
+		     "the program reads clocks or sleeps until a time, and those went on in real time: a load generator"
 		     " brings more requests than it would; do not believe quantiles or throughput");
 }

@@ -56,8 +56,8 @@ const char *asked_kind_name(enum asked_kind kind);
 /* "io@read_block" -> ASKED_IO, *ret_name "read_block", inside text; "io": NULL.  false: it is no target. */
 bool experiment_target_parse(const char *text, enum asked_kind *ret_kind, const char **ret_name);
 
-/* It is answered by a replay alone: nobody can wait faster, and a pause of others frees the CPUs that are asked for.  Its prediction
- * is an upper bound: waits that would begin to happen are not in it. */
+/* It is answered by a replay alone: nobody can wait faster, and a pause of others frees the CPUs that are asked for.  Its
+ * prediction is an upper bound: waits that would begin to happen are not in it. */
 static inline bool kind_is_replayed_only(enum asked_kind kind)
 {
 	return kind >= ASKED_WAIT;

@@ -13,8 +13,8 @@ static bool has_p(const struct experiment *x, enum gain_metric m)
 }
 
 /*
- * Holm: the smallest of n values of p times n, the second times n - 1, ..., none below the one before.  adjusted is where those that
- * were dealt with are marked.  Example: .01 .04 .03 of three: .03 .06 .06.
+ * Holm: the smallest of n values of p times n, the second times n - 1, ..., none below the one before.  adjusted is where those
+ * that were dealt with are marked.  Example: .01 .04 .03 of three: .03 .06 .06.
  */
 static void adjust(struct experiments *e, double speedup, enum gain_metric m, bool *adjusted)
 {

@@ -2,7 +2,6 @@
 /* predict.c - gains from replays: of the run as it was, and with each target faster. */
 #include "analysis/causal/predict.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -41,10 +40,10 @@ static void find_values(int64_t *latency_ns, size_t cnt, double span_ns, double 
 	values[GAIN_VARIANCE] = squares / (double)cnt;
 	values[GAIN_THROUGHPUT] = span_ns > 0 ? (double)cnt / span_ns * 1e9 : 0;
 	for (unsigned m = 0; m < GAIN_CNT; m++) {
-		double q = gain_metric_quantile(m), rank = ceil(q * (double)cnt - 1e-9);
+		double q = gain_metric_quantile(m);
 
 		if (q > 0)
-			values[m] = (double)latency_ns[rank < 1 ? 0 : (size_t)rank - 1];
+			values[m] = (double)latency_ns[nearest_rank(cnt, q)];
 	}
 }
 
@@ -166,10 +165,12 @@ static void refuse_untouched(const struct predictor *p, const char *target, enum
 		experiments_refuse(e, target, "no task waited for a worker", NULL);
 		break;
 	case ASKED_RUNQUEUE:
-		experiments_refuse(e, target, "the trace does not say when threads waited for a CPU", "vprof record --kernel, then ask again");
+		experiments_refuse(e, target, "the trace does not say when threads waited for a CPU",
+				   "vprof record --kernel, then ask again");
 		break;
 	case ASKED_DEVICE:
-		experiments_refuse(e, target, "no wait for a disk of that name is in the trace", "vprof record --kernel, then ask again; or io");
+		experiments_refuse(e, target, "no wait for a disk of that name is in the trace",
+				   "vprof record --kernel, then ask again; or io");
 		break;
 	case ASKED_IO:
 		experiments_refuse(e, target, "nothing in the trace waits for what is outside of the program there", NULL);
@@ -179,8 +180,10 @@ static void refuse_untouched(const struct predictor *p, const char *target, enum
 				   "no function of that name is in the trace", has_function ? "the function itself" : NULL);
 		break;
 	default:
-		experiments_refuse(e, target, has_function ? "it takes no time of its own in the trace: it only waits for other threads" :
-				   "no function of that name is in the trace", has_function ? "wait:FUNCTION" : "vprof build --functions NAME gives it a probe");
+		experiments_refuse(e, target,
+				   has_function ? "it takes no time of its own in the trace: it only waits for other threads" :
+				   "no function of that name is in the trace",
+				   has_function ? "wait:FUNCTION" : "vprof build --functions NAME gives it a probe");
 	}
 }
 
@@ -244,7 +247,8 @@ bool predictor_ask(struct predictor *p, const char *target, const double *speedu
 			return false;
 		}
 		if (o.stuck_cnt > p->as_replayed.stuck_cnt || o.cnt < p->as_replayed.cnt) {
-			experiments_refuse(e, target, "with it, threads of the replay would wait for ever: what they do depends on how long it takes",
+			experiments_refuse(e, target,
+					   "with it, threads of the replay would wait for ever: what they do depends on how long it takes",
 					   "measure it: vprof causal -- COMMAND");
 			e->list.cnt = before;	/* all of its speedups, or none */
 			return false;
@@ -275,7 +279,8 @@ void predictions_rank(struct experiments *e, size_t k)
 		size_t best = SIZE_MAX;
 
 		for (size_t i = 0; i < e->list.cnt; i++)
-			if (!taken[i] && (best == SIZE_MAX || most_of(e, e->list.items[i].target) > most_of(e, e->list.items[best].target)))
+			if (!taken[i] && (best == SIZE_MAX || most_of(e, e->list.items[i].target) >
+									     most_of(e, e->list.items[best].target)))
 				best = i;
 		if (best == SIZE_MAX)
 			break;

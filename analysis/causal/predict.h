@@ -2,9 +2,10 @@
 /*
  * predict.h - what a replay of a run's trace says of "this were faster": hypotheses, for nothing is run.
  *
- *	sound		what is done, and in which order, does not depend on how long it takes: pipelines, barriers, threads that serve
- *			requests
- *	not sound	work that is found by polling or in batches, retries, spinning, timeouts, unfair locks, queues in devices, caches
+ *	sound		what is done, and in which order, does not depend on how long it takes: pipelines, barriers, threads that
+ *			serve requests
+ *	not sound	work that is found by polling or in batches, retries, spinning, timeouts, unfair locks, queues in devices,
+ *			caches
  *
  * A gain compares two replays, one of the run as it was.  How far that one is from the recorded latencies is what the method is off
  * for certain: e->floor.
@@ -16,7 +17,8 @@
 
 struct predictor;
 
-/* t is sorted, and outlives it.  interval: NULL for the one with the most completed intervals.  NULL: none of that name is complete. */
+/* t is sorted, and outlives it.  interval: NULL for the one with the most completed intervals.  NULL: none of that name is
+ * complete. */
 struct predictor *predictor_new(const struct trace *t, const char *interval);
 void predictor_free(struct predictor *p);		/* NULL is fine */
 DEFINE_CLEANUP(struct predictor *, predictor_free);

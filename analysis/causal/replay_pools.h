@@ -3,8 +3,8 @@
  * replay_pools.h - threads that pick up tasks, as pools of workers.  Private to replay_build.c.
  *
  * Threads that picked up tasks of one creator are one pool.  A worker that had nothing to do waited for a creator; its task before
- * ended where that wait began (idle_ns), and the delay from the task's creation until it began is the worker's wake-up.  A worker that
- * did not wait came from its task before: there is no delay but that of the pool.
+ * ended where that wait began (idle_ns), and the delay from the task's creation until it began is the worker's wake-up.  A worker
+ * that did not wait came from its task before: there is no delay but that of the pool.
  */
 #ifndef ANALYSIS_CAUSAL_REPLAY_POOLS_H
 #define ANALYSIS_CAUSAL_REPLAY_POOLS_H

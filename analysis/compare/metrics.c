@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/banned.h"
+#include "base/order.h"
 
 static const struct {
 	const char *name;
@@ -43,21 +44,6 @@ bool metric_find(const char *name, enum metric *ret)
 	return false;
 }
 
-static int compare_ns(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Nearest rank: the ceil(q n)-th smallest. */
-static double quantile_of(const int64_t *sorted, size_t cnt, double q)
-{
-	size_t rank = (size_t)ceil(q * (double)cnt - 1e-9);
-
-	return (double)sorted[rank ? rank - 1 : 0];
-}
-
 /* Of latencies in any order, which it sorts. */
 static void metrics_of(int64_t *latencies_ns, size_t cnt, double ret[METRIC_CNT])
 {
@@ -67,9 +53,9 @@ static void metrics_of(int64_t *latencies_ns, size_t cnt, double ret[METRIC_CNT]
 		mean += (double)latencies_ns[i] / (double)cnt;
 	for (size_t i = 0; i < cnt; i++)
 		sum += ((double)latencies_ns[i] - mean) * ((double)latencies_ns[i] - mean);
-	qsort(latencies_ns, cnt, sizeof(*latencies_ns), compare_ns);
+	qsort(latencies_ns, cnt, sizeof(*latencies_ns), compare_int64);
 	for (unsigned m = 0; m < METRIC_CNT; m++)
-		ret[m] = kinds[m].quantile > 0 ? quantile_of(latencies_ns, cnt, kinds[m].quantile) : mean;
+		ret[m] = kinds[m].quantile > 0 ? (double)latencies_ns[nearest_rank(cnt, kinds[m].quantile)] : mean;
 	ret[METRIC_VAR] = sum / (double)cnt;
 	ret[METRIC_SD] = sqrt(ret[METRIC_VAR]);
 }

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/banned.h"
+#include "base/order.h"
 #include "base/sort.h"
 
 static int64_t *sorted_ns(const int64_t *list, size_t cnt)
@@ -26,9 +27,7 @@ static int64_t *sorted_ns(const int64_t *list, size_t cnt)
 /* The ceil(q n)-th smallest of sorted[0 .. cnt - 1], cnt > 0. */
 static int64_t quantile_ns(const int64_t *sorted, size_t cnt, double q)
 {
-	double rank = ceil(q * (double)cnt - 1e-6);	/* .99 * 100 is 99.00000000000001 */
-
-	return sorted[rank < 1 ? 0 : rank > (double)cnt ? cnt - 1 : (size_t)rank - 1];
+	return sorted[nearest_rank(cnt, q)];
 }
 
 /* Where the tail begins, and how many rows it has. */

@@ -58,19 +58,19 @@ static int parse_speedups(struct causal_request *q)
 
 	for (;;) {
 		char *end;
-		double percent = strtod(at, &end);
+		double percent = strtod(at, &end), speedup;
 		size_t i = 0;
 
 		if (end == at || (*end && *end != ',' && strcmp(end, "%") != 0) || !(percent >= 1 && percent <= 100))
 			return fail_now(EXIT_USAGE, "vprof causal --speedups 25,50,75,100",
 					"--speedups are per cent from 1 to 100, with commas between them, not '%s'", arg_speedups);
-		percent = floor(percent * 10 + 0.5) / 10;	/* a block's speed is per mille */
-		while (i < q->speedups.cnt && q->speedups.items[i] < percent / 100)
+		speedup = floor(percent * 10 + 0.5) / 1000;	/* a block's speed is per mille */
+		while (i < q->speedups.cnt && q->speedups.items[i] < speedup)
 			i++;
-		if (i == q->speedups.cnt || q->speedups.items[i] != percent / 100) {
+		if (i == q->speedups.cnt || q->speedups.items[i] != speedup) {
 			VEC_ADD(&q->speedups, 0);
 			memmove(&q->speedups.items[i + 1], &q->speedups.items[i], (q->speedups.cnt - 1 - i) * sizeof(double));
-			q->speedups.items[i] = percent / 100;
+			q->speedups.items[i] = speedup;
 		}
 		if (q->speedups.cnt > SPEEDUPS_MAX)
 			return fail_now(EXIT_USAGE, NULL, "--speedups takes %d at most", SPEEDUPS_MAX);
@@ -88,7 +88,8 @@ static int parse_targets(struct causal_request *q)
 		const char *name;
 
 		if (!experiment_target_parse(q->targets.items[i], &kind, &name))
-			return fail_now(EXIT_USAGE, "FUNCTION, body:FUNCTION, io, io@FUNCTION; with --predict also pc:FUNCTION, disk:NAME,"
+			return fail_now(EXIT_USAGE,
+					"FUNCTION, body:FUNCTION, io, io@FUNCTION; with --predict also pc:FUNCTION, disk:NAME,"
 					" wait:FUNCTION, queue, runqueue", "--target '%s' names nothing", q->targets.items[i]);
 	}
 	return EXIT_DONE;
@@ -110,10 +111,8 @@ static int parse_metrics(struct causal_request *q)
 
 static int parse_number(const char *option, const char *text, uint64_t most, uint64_t *ret)
 {
-	char *end;
-
 	errno = 0;
-	*ret = text ? strtoull(text, &end, 10) : 0;
+	*ret = text ? strtoull(text, NULL, 10) : 0;
 	if (text && (!*text || text[strspn(text, "0123456789")] || errno || *ret == 0 || *ret > most))
 		return fail_now(EXIT_USAGE, NULL, "--%s is a number above 0, not '%s'", option, text);
 	return EXIT_DONE;
@@ -131,7 +130,8 @@ static int parse_words(struct causal_request *q)
 		return fail_now(EXIT_USAGE, "vprof show causal --format csv, and svg, print what it found",
 				"causal cannot be printed as '%s': --format text, --format json", arg_format);
 	if (arg_for && !parse_duration(arg_for, &q->for_ns))
-		return fail_now(EXIT_USAGE, "vprof causal --for 2m -- COMMAND", "--for is a time above 0, as 90s or 2m, not '%s'", arg_for);
+		return fail_now(EXIT_USAGE, "vprof causal --for 2m -- COMMAND", "--for is a time above 0, as 90s or 2m, not '%s'",
+				arg_for);
 	status = parse_number("seed", arg_seed, UINT64_MAX, &q->seed);
 	status = status ? status : parse_number("pid", arg_pid, INT32_MAX, &pid);
 	q->pid = (pid_t)pid;
@@ -172,7 +172,8 @@ static int run_request(const struct causal_request *q, const struct args *words,
 	if (!arg_predict)
 		return causal_measure(q, command);
 	if (command)
-		return fail_now(EXIT_USAGE, "vprof causal -- COMMAND measures", "with --predict nothing is run: there is no place for a command");
+		return fail_now(EXIT_USAGE, "vprof causal -- COMMAND measures",
+				"with --predict nothing is run: there is no place for a command");
 	measured = option_of_measurement(q);
 	if (measured)
 		return fail_now(EXIT_USAGE, NULL, "with --predict nothing is run: %s says nothing", measured);
@@ -198,19 +199,24 @@ static int causal_run(int argc, char **argv)
 }
 
 static const struct option_desc causal_options[] = {
-	{ 0, "target", "T", OPT_STRS, &arg_targets, "make this faster: FUNCTION, body:FUNCTION, io, io@FUNCTION; with --predict also"
+	{ 0, "target", "T", OPT_STRS, &arg_targets,
+	  "make this faster: FUNCTION, body:FUNCTION, io, io@FUNCTION; with --predict also"
 	  " pc:FUNCTION, disk:NAME, wait:FUNCTION, queue, runqueue; may be repeated (default: the factors of the latest run)" },
 	{ 0, "speedups", "LIST", OPT_STR, &arg_speedups, "by how many per cent (default 25,50,75,100)" },
-	{ 0, "metric", "M", OPT_STRS, &arg_metrics, "judge by mean, variance, p50, p90, p99, p99.9 or throughput; may be repeated, the first"
+	{ 0, "metric", "M", OPT_STRS, &arg_metrics,
+	  "judge by mean, variance, p50, p90, p99, p99.9 or throughput; may be repeated, the first"
 	  " counts (default: p50 below 30 rounds, then the mean)" },
 	{ 0, "interval", "NAME", OPT_STR, &arg_interval, "judge intervals of this name (default: the one with most)" },
-	{ 0, "for", "TIME", OPT_STR, &arg_for, "stop after this time, 90s or 2m (default: when every gain is known to 2 points, 10m at"
+	{ 0, "for", "TIME", OPT_STR, &arg_for,
+	  "stop after this time, 90s or 2m (default: when every gain is known to 2 points, 10m at"
 	  " most)" },
 	{ 'k', "k", "N", OPT_UINT, &arg_k, "ask at most N targets (default 5; 0: all)" },
 	{ 0, "predict", "RUN", OPT_OPTIONAL, &arg_predict, "run nothing: predict from the trace of RUN (default: the latest);"
 	  " hypotheses" },
-	{ 0, "virtual-clock", NULL, OPT_FLAG, &arg_virtual_clock, "clocks and deadlines of the program are in virtual time: not yet (exit 4)" },
-	{ 0, "kernel", NULL, OPT_FLAG, &arg_kernel, "with the kernel's recorder: disks, page faults, I/O that has no wrapper: not yet (exit 4)" },
+	{ 0, "virtual-clock", NULL, OPT_FLAG, &arg_virtual_clock,
+	  "clocks and deadlines of the program are in virtual time: not yet (exit 4)" },
+	{ 0, "kernel", NULL, OPT_FLAG, &arg_kernel,
+	  "with the kernel's recorder: disks, page faults, I/O that has no wrapper: not yet (exit 4)" },
 	{ 0, "currency", "C", OPT_STR, &arg_currency, "pauses sleep, or hold the CPU: auto (default), sleep, cpu" },
 	{ 0, "seed", "N", OPT_STR, &arg_seed, "the order of blocks is random, from this number on (default: another each time)" },
 	{ 'p', "pid", "PID", OPT_STR, &arg_pid, "experiment with a process that runs already" },

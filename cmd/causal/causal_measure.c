@@ -5,7 +5,6 @@
  * Which targets: causal_targets.c.  Which points a round asks, and when it is enough: analysis/causal/schedule.h.  The rounds
  * themselves: project/causal/run_blocks.h.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -17,7 +16,6 @@
 #include "cmd/causal/causal_targets.h"
 #include "cmd/messages.h"
 #include "project/causal/run_blocks.h"
-#include "project/config/data_lock.h"
 #include "project/config/locate.h"
 
 #define FOR_DEFAULT_NS (600 * INT64_C(1000000000))

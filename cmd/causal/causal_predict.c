@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* causal_predict.c - `vprof causal --predict`: replays of a run's trace; nothing is run. */
-#include <errno.h>
 #include <inttypes.h>
 
 #include "analysis/causal/choose.h"
@@ -49,7 +48,8 @@ static int no_interval(const struct causal_request *q, const struct run *run)
 	if (q->interval)
 		return fail_now(EXIT_NO_EVIDENCE, "vprof show summary says which intervals there are", "run %" PRIu32
 				" has no completed interval '%s' in full", run->number, q->interval);
-	return fail_now(EXIT_NO_EVIDENCE, "vprof show summary says why", "run %" PRIu32 " has no completed interval: nothing can be predicted",
+	return fail_now(EXIT_NO_EVIDENCE, "vprof show summary says why",
+			"run %" PRIu32 " has no completed interval: nothing can be predicted",
 			run->number);
 }
 
@@ -73,7 +73,8 @@ static int answer(const struct causal_request *q, struct store *s, const struct 
 	if (q->targets.cnt == 0)
 		e->refused.cnt = 0;		/* nobody asked for them */
 	if (!e->list.cnt && !q->targets.cnt)
-		return fail_now(EXIT_ENVIRONMENT, "name one with --target", "nothing to ask: run %" PRIu32 " has no factor above %g %% that can be made"
+		return fail_now(EXIT_ENVIRONMENT, "name one with --target",
+				"nothing to ask: run %" PRIu32 " has no factor above %g %% that can be made"
 				" faster", run->number, 100 * CHOICE_SHARE_MIN);
 	if (keep(s, run, e, diag) < 0)
 		return fail(diag);
@@ -102,15 +103,18 @@ int causal_predict(const struct causal_request *q, const char *text)
 		return fail(&diag);
 	}
 	for (size_t i = 0; i < targets.cnt; i++) {
-		progress_line("replaying run %" PRIu32 " with %s faster (%zu of %zu)", run.number, targets.items[i], i + 1, targets.cnt);
+		progress_line("replaying run %" PRIu32 " with %s faster (%zu of %zu)", run.number, targets.items[i], i + 1,
+			      targets.cnt);
 		predictor_ask(p, targets.items[i], q->speedups.items, q->speedups.cnt, e);
 	}
 	progress_done();
 	VEC_RELEASE(&targets);
 	predictions_rank(e, q->targets.cnt ? 0 : q->k);
 	if (e->floor > OFF_MAX)
-		VEC_ADD(&e->warnings, (struct warning){ "replay-off", arena_printf(e->arena, "the replay of the run as it was is off by %.0f %%"
-			" of the mean latency: its threads do what a replay does not know (polling, batches, timeouts), so predictions mean"
-			" little", 100 * e->floor) });
+		VEC_ADD(&e->warnings, (struct warning){
+			"replay-off", arena_printf(e->arena, "the replay of the run as it was is off by %.0f %% of the mean latency: its"
+						   " threads do what a replay does not know (polling, batches, timeouts), so predictions"
+						   " mean little", 100 * e->floor)
+		});
 	return answer(q, s, &run, e, &diag);
 }

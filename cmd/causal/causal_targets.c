@@ -77,7 +77,8 @@ static void rank(struct asked_targets *a, strings *targets)
 	}
 }
 
-static int choose(struct asked_targets *a, const struct causal_request *q, struct store *s, struct experiments *e, struct diag *reterr)
+static int choose(struct asked_targets *a, const struct causal_request *q, struct store *s, struct experiments *e,
+		  struct diag *reterr)
 {
 	_cleanup_(findings_freep) struct findings *f = NULL;
 	strings targets = { NULL, 0, 0 };

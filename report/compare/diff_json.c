@@ -106,17 +106,11 @@ json_t *diff_json(const struct diff_input *in)
 {
 	const struct comparison *c = in->comparison;
 	_cleanup_(freep) char *sentence = diff_sentence(in, true);
-	json_t *o = json_document("diff"), *warnings = json_array();
+	json_t *o = json_document("diff"), *warnings;
 	diff_warnings list = { NULL, 0, 0 };
 
 	diff_warn(c, &list);
-	for (size_t i = 0; i < list.cnt; i++) {
-		json_t *w = json_object();
-
-		json_set(w, "code", json_string(list.items[i].code));
-		json_set(w, "text", json_string(list.items[i].text));
-		json_add(warnings, w);
-	}
+	warnings = json_warnings(list.items, list.cnt);
 	VEC_RELEASE(&list);
 	json_set(o, "interval", json_text(c->interval));
 	json_set(o, "base", side_json(in, SIDE_BASE));

@@ -5,20 +5,6 @@
 #include "base/banned.h"
 #include "report/views/causal_formats.h"
 
-static json_t *warnings_json(const struct experiments *e)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < e->warnings.cnt; i++) {
-		json_t *o = json_object();
-
-		json_set(o, "code", json_text(e->warnings.items[i].code));
-		json_set(o, "text", json_text(e->warnings.items[i].text));
-		json_add(list, o);
-	}
-	return list;
-}
-
 static json_t *baseline_json(const struct experiments *e)
 {
 	json_t *o = json_object(), *metrics = json_object();
@@ -120,7 +106,7 @@ json_t *causal_json(const struct view_input *in)
 	json_set(o, "run", json_integer(in->run->number));
 	json_set(o, "run_name", json_text(in->run->name));
 	json_set(o, "interval", interval);
-	json_set(o, "warnings", warnings_json(e));
+	json_set(o, "warnings", json_warnings(e->warnings.items, e->warnings.cnt));
 	json_set(o, "text", json_text(sentence));
 	json_set(o, "metric", json_text(gain_metric_name(e->metric)));
 	json_set(o, "floor", json_number(e->floor));

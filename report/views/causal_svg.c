@@ -95,14 +95,16 @@ static void draw_axes(FILE *out, const struct scale *s, const char *title)
 	for (int i = 0; i <= 4; i++) {
 		double v = s->low + i * step;
 
-		fprintf(out, "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/><text class=\"tick\" text-anchor=\"end\" "
+		fprintf(out,
+			"<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/><text class=\"tick\" text-anchor=\"end\" "
 			"x=\"%.1f\" y=\"%.1f\">%+.3g %%</text>\n", x_of(s, 0), x_of(s, 1), y_of(s, v), y_of(s, v), x_of(s, 0) - 4,
 			y_of(s, v) + 4, v);
 	}
 	for (int i = 0; i <= 4; i++)
 		fprintf(out, "<text class=\"tick\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">%d</text>\n", x_of(s, i / 4.0),
 			y_of(s, s->low) + 16, 25 * i);
-	fprintf(out, "<line class=\"zero\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", x_of(s, 0), x_of(s, 1), y_of(s, 0), y_of(s, 0));
+	fprintf(out, "<line class=\"zero\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", x_of(s, 0), x_of(s, 1), y_of(s, 0),
+		y_of(s, 0));
 }
 
 static void draw_point(FILE *out, const struct scale *s, const struct experiment *x, enum gain_metric m)
@@ -115,7 +117,8 @@ static void draw_point(FILE *out, const struct scale *s, const struct experiment
 	if (!g->known || !isfinite(change(m, g->gain)))
 		return;
 	if (has_ends)
-		fprintf(out, "<line class=\"bar\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", px, px, y_of(s, high), y_of(s, low));
+		fprintf(out, "<line class=\"bar\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", px, px, y_of(s, high),
+			y_of(s, low));
 	fprintf(out, "<circle class=\"point\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"><title>%.3g %% faster: %+.1f %%", px,
 		y_of(s, change(m, g->gain)), 100 * x->speedup, change(m, g->gain));
 	if (has_ends)
@@ -165,12 +168,14 @@ static void draw_head(FILE *out, const struct experiments *e, size_t panel_cnt)
 
 	add_xml(&clean, sentence);
 	add_xml(&interval, e->interval ? e->interval : "the interval");
-	fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%zu\" font-family=\"sans-serif\" font-size=\"11\">\n",
+	fprintf(out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%zu\" font-family=\"sans-serif\" font-size=\"11\">\n",
 		(columns ? columns : 1) * PANEL_WIDTH, HEAD + rows * PANEL_HEIGHT);
 	fprintf(out, "<title>%s</title>\n<style>.title{font-weight:bold}.tick{fill:#555}.grid{stroke:#ddd}.zero{stroke:#888}"
 		".bar{stroke:#1f5fa8;stroke-width:2}.point{fill:#1f5fa8}.predicted{fill:none;stroke:#c05a00;stroke-width:1.5;"
 		"stroke-dasharray:5 3}</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", str_cstr(&clean));
-	fprintf(out, "<text x=\"%d\" y=\"18\">change of the %s of %s, by per cent that the target is faster; dashed: predicted by a replay"
+	fprintf(out,
+		"<text x=\"%d\" y=\"18\">change of the %s of %s, by per cent that the target is faster; dashed: predicted by a replay"
 		"</text>\n", 8, gain_metric_name(e->metric), str_cstr(&interval));
 }
 

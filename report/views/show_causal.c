@@ -37,7 +37,8 @@ static void add_effect(struct str *to, const struct experiments *e, const struct
 	const struct gain *g = &x->metrics[m];
 	double gain = 100 * (e->replayed ? g->predicted : g->gain);
 
-	str_addf(to, "%s%s by %s%.2g %%", gain_metric_name(m), of, e->replayed && kind_is_replayed_only(x->kind) ? "at most " : "", fabs(gain));
+	str_addf(to, "%s%s by %s%.2g %%", gain_metric_name(m), of, e->replayed && kind_is_replayed_only(x->kind) ? "at most " : "",
+		 fabs(gain));
 	if (!e->replayed && g->has_ci95)
 		str_addf(to, " (%.2g to %.2g)", 100 * g->ci95[0], 100 * g->ci95[1]);
 }
@@ -310,7 +311,8 @@ static int check(struct diag *reterr)
 
 	if (!arg_metric || gain_metric_parse(arg_metric, &m))
 		return 0;
-	diag_set(reterr, EXIT_USAGE, -EINVAL, "--metric is one of mean, variance, p50, p90, p99, p99.9, throughput, not '%s'", arg_metric);
+	diag_set(reterr, EXIT_USAGE, -EINVAL, "--metric is one of mean, variance, p50, p90, p99, p99.9, throughput, not '%s'",
+		 arg_metric);
 	return diag_remedy(reterr, -EINVAL, "vprof show causal --metric p99");
 }
 
@@ -327,7 +329,8 @@ static int make_causal(const struct view_input *in, void **ret, struct diag *ret
 		if (!arg_target || strcmp(e->list.items[i].target, arg_target) == 0)
 			e->list.items[kept++] = e->list.items[i];
 	if (arg_target && !kept && e->list.cnt) {
-		diag_set(reterr, EXIT_USAGE, -ENOENT, "run %" PRIu32 " has no experiment with the target '%s'", in->run->number, arg_target);
+		diag_set(reterr, EXIT_USAGE, -ENOENT, "run %" PRIu32 " has no experiment with the target '%s'", in->run->number,
+			 arg_target);
 		return diag_remedy(reterr, -ENOENT, "vprof show causal %" PRIu32 " lists them", in->run->number);
 	}
 	e->list.cnt = kept;
@@ -378,7 +381,8 @@ static void causal_text(const struct style *s, const struct view_input *in)
 	find_speedups(e, &speedups);
 	print_answer(s, sentence);
 	str_addf(&heading, "%s%s%s interval%s%s%srun %" PRIu32 "%s", e->interval ? e->interval : "no interval", dot,
-		 text_cnt(cnt, e->baseline_cnt), plural(e->baseline_cnt), e->replayed ? " in the trace" : " with nothing faster", dot,
+		 text_cnt(cnt, e->baseline_cnt), plural(e->baseline_cnt),
+		 e->replayed ? " in the trace" : " with nothing faster", dot,
 		 in->run->number, dot);
 	str_addf(&heading, "change of the %s in %%", gain_metric_name(e->metric));
 	if (!e->replayed)
