@@ -128,10 +128,10 @@ int merge_digests(const struct args *words, const struct merging_digests *m)
 
 	if (r == 0)
 		r = uniter_end(u, &all, &diag);
+	if (r == 0 && m->windows)
+		r = summed_roll_up(all, m->window_ns, &diag);
 	if (r < 0)
 		return fail(&diag);
-	if (m->windows)
-		summed_roll_up(all, m->window_ns);
 	note_line("%zu recording%s of %zu host%s, %zu window%s", all->sources.cnt, all->sources.cnt == 1 ? "" : "s", host_cnt(all),
 		  host_cnt(all) == 1 ? "" : "s", all->windows.cnt, all->windows.cnt == 1 ? "" : "s");
 	if (is_digest_name(m->output))

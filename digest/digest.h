@@ -24,9 +24,6 @@ int digest_parse(const char *bytes, size_t len, const char *name, struct summed 
 /* "-": standard input. */
 int digest_read(const char *path, struct summed **ret, struct diag *reterr);
 
-/* Whether the file begins as one. */
-bool digest_is(const char *path);
-
 /* digest_check.c: whether n intervals, none longer than max_ns, have exact sums.  NULL: yes, else what is wrong. */
 const char *window_wrong(const struct summed *s, const struct summed_window *w);
 

@@ -9,6 +9,8 @@
 
 #include "base/banned.h"
 
+#define WAITED_MAX ((__int128)1 << 100)	/* of all windows of all digests together it is less than 2^127 */
+
 struct bounds {
 	__int128 nl, nll;
 	uint64_t n;
@@ -31,6 +33,47 @@ static bool sums_fit(const struct bounds *b, const struct summed_window *w)
 	return true;
 }
 
+/* Sums are in order of places. */
+static uint64_t presence_of(const struct summed_window *w, uint32_t place)
+{
+	size_t from = 0, end = w->sums.cnt;
+
+	while (from < end) {
+		size_t middle = from + (end - from) / 2;
+
+		if (w->sums.items[middle].place == place)
+			return w->sums.items[middle].presence;
+		if (w->sums.items[middle].place < place)
+			from = middle + 1;
+		else
+			end = middle;
+	}
+	return 0;
+}
+
+/* Where a place is present, those above it are. */
+static bool presences_fit(const struct summed *s, const struct summed_window *w)
+{
+	for (size_t i = 0; i < w->sums.cnt; i++) {
+		uint32_t parent = s->places.items[w->sums.items[i].place].parent;
+
+		if (parent != NODE_NONE && w->sums.items[i].presence > presence_of(w, parent))
+			return false;
+	}
+	return true;
+}
+
+static bool waits_fit(const struct summed_counts *c)
+{
+	return c->waited_ns <= WAITED_MAX && c->no_waker_ns <= WAITED_MAX && c->io_waited_ns <= WAITED_MAX &&
+	       c->io_no_waker_ns <= WAITED_MAX;
+}
+
+static bool is_bucket_of(const struct summed_window *w, uint32_t bucket, unsigned bits)
+{
+	return bucket >= bucket_of(w->min_ns, bits) && bucket <= bucket_of(w->max_ns, bits);
+}
+
 /* Buckets hold each interval once. */
 static bool buckets_fit(const struct bounds *b, const struct summed_window *w)
 {
@@ -41,15 +84,15 @@ static bool buckets_fit(const struct bounds *b, const struct summed_window *w)
 
 		n += k->n;
 		recorded += k->recorded;
-		if (k->t > b->nl)
+		if (k->t > b->nl || !is_bucket_of(w, k->bucket, BUCKET_BITS_FINE))
 			return false;
 		t += k->t;
 	}
 	for (size_t i = 0; i < w->cells.cnt; i++)
-		if (w->cells.items[i].x > b->nl)
+		if (w->cells.items[i].x > b->nl || !is_bucket_of(w, w->cells.items[i].bucket, BUCKET_BITS))
 			return false;
 	for (size_t i = 0; i < w->shares.cnt; i++)
-		if (w->shares.items[i].n > b->n)
+		if (w->shares.items[i].n > b->n || !is_bucket_of(w, w->shares.items[i].bucket, BUCKET_BITS))
 			return false;
 	return n == w->n && recorded == w->recorded && (w->n == 0 || (w->sums.cnt && w->sums.items[0].place == w->root &&
 								       w->sums.items[0].x == t));
@@ -59,7 +102,6 @@ const char *window_wrong(const struct summed *s, const struct summed_window *w)
 {
 	struct bounds b = { (__int128)w->n * w->max_ns, 0, w->n };
 
-	(void)s;
 	if (w->min_ns < 0 || w->max_ns < w->min_ns || w->recorded > w->n || !squares_fit(w->n, w->max_ns) ||
 	    !squares_fit(w->root_only.n, w->root_only.max_ns))
 		return "they are too many, or too long";
@@ -68,6 +110,10 @@ const char *window_wrong(const struct summed *s, const struct summed_window *w)
 	b.nll = b.nl * w->max_ns;
 	if (!sums_fit(&b, w) || !buckets_fit(&b, w))
 		return "a sum is larger than the number of intervals and the longest of them allow";
+	if (!presences_fit(s, w))
+		return "a place took time in more intervals than the one above it";
+	if (!waits_fit(&w->counts))
+		return "the times waited are longer than any can be";
 	if (w->root_only.t > (__int128)w->root_only.n * w->root_only.max_ns ||
 	    w->root_only.tt > (__int128)w->root_only.n * w->root_only.max_ns * w->root_only.max_ns)
 		return "a sum of root-only intervals is larger than they allow";

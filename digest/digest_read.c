@@ -8,12 +8,12 @@
 #include "digest/digest.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/banned.h"
 #include "base/file.h"
+#include "base/map.h"
 #include "base/pack.h"
+#include "digest/unite.h"
 #include "digest/varint.h"
 
 #define SUM_MAX ((unsigned __int128)1 << 124)
@@ -160,7 +160,7 @@ static void read_sources(struct reader *d)
 
 static uint32_t next_function(struct reader *d)
 {
-	uint32_t code = (uint32_t)upto(d, KIND_CNT + d->s->functions.cnt - (d->s->functions.cnt > 0));
+	uint32_t code = (uint32_t)upto(d, KIND_CNT + d->s->functions.cnt - 1);
 
 	return code < KIND_CNT ? SUMMED_DEVICE(code) : code - KIND_CNT;
 }
@@ -221,7 +221,7 @@ static void read_places(struct reader *d)
 
 /* ---- windows ---- */
 
-/* The one behind `last`, or at it for the first. */
+/* The one after `last`, or at it for the first. */
 static uint32_t next_place(struct reader *d, const struct summed_window *w, uint32_t last, bool is_first)
 {
 	uint64_t place = last + upto(d, UINT32_MAX);
@@ -281,8 +281,10 @@ static void read_pairs(struct reader *d, struct summed_window *w)
 	}
 }
 
+/* In any order, each once. */
 static void read_owns(struct reader *d, struct summed_window *w)
 {
+	_cleanup_(map_freep) struct map *seen = map_new();
 	size_t cnt = next_cnt(d, 6);
 
 	for (size_t i = 0; i < cnt && !d->r.failed; i++) {
@@ -291,6 +293,8 @@ static void read_owns(struct reader *d, struct summed_window *w)
 		o->kind = (uint8_t)upto(d, OWN_KIND_CNT - 1);
 		o->wait = (uint8_t)upto(d, STATE_CNT - 1);
 		o->function = next_function(d);
+		if ((*map_slot(seen, (uint64_t)o->kind << 40 | (uint64_t)o->wait << 32 | o->function))++)
+			d->r.failed = true;
 		o->xx = sum(d);
 		o->cnt = upto(d, COUNT_MAX);
 		o->t = sum(d);
@@ -357,7 +361,7 @@ static void read_shares(struct reader *d, struct summed_window *w)
 
 		s->bucket = next_bucket(d, bucket, BUCKET_BITS);
 		own = (i && s->bucket == bucket ? last : 0) + upto(d, UINT32_MAX);
-		if (own >= w->owns.cnt)
+		if (own >= w->owns.cnt || (i && s->bucket == bucket && own <= last))
 			d->r.failed = true;
 		bucket = s->bucket;
 		last = own;
@@ -454,6 +458,8 @@ static int parse_body(const char *body, size_t len, const char *name, struct sum
 	free(d.has_children);
 	if (d.r.failed)
 		return damaged(name, "a number in it is none that can be there", reterr);
+	if (!wrong && summed_has_twins(s))
+		wrong = "the same function, or place, is in it twice";
 	if (wrong)
 		return damaged(name, wrong, reterr);
 	*ret = TAKE_PTR(s);
@@ -487,16 +493,4 @@ int digest_read(const char *path, struct summed **ret, struct diag *reterr)
 	if (r < 0)
 		return diag_set(reterr, EXIT_DATA, r, "cannot read '%s': %s", path, file_why(r));
 	return digest_parse(bytes, len, is_stdin ? "standard input" : path, ret, reterr);
-}
-
-bool digest_is(const char *path)
-{
-	char head[sizeof(DIGEST_MAGIC)] = "";
-	int fd = file_open_plain(path, O_RDONLY);
-	bool is = fd >= 0 && read(fd, head, sizeof(head) - 1) == (ssize_t)sizeof(head) - 1 &&
-		  memcmp(head, DIGEST_MAGIC, sizeof(head) - 2) == 0;
-
-	if (fd >= 0)
-		close(fd);
-	return is;
 }

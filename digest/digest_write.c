@@ -7,7 +7,6 @@
 #include "digest/digest.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/banned.h"
 #include "base/map.h"
@@ -239,7 +238,7 @@ static void add_window(struct writer *w, const struct summed_window *v)
 int digest_write(const struct summed *s, struct str *to, struct diag *reterr)
 {
 	struct writer w = { STR_INIT, names_new() };
-	const char *wrong = NULL;
+	const char *wrong = NULL, *name = NULL;
 	int r = 0;
 
 	know_texts(&w, s);
@@ -252,11 +251,11 @@ int digest_write(const struct summed *s, struct str *to, struct diag *reterr)
 	varint_add(&w.s, s->windows.cnt);
 	for (size_t i = 0; i < s->windows.cnt && !wrong; i++) {
 		wrong = window_wrong(s, &s->windows.items[i]);
+		name = s->interval_names.items[s->places.items[s->windows.items[i].root].name];
 		add_window(&w, &s->windows.items[i]);
 	}
 	if (wrong) {
-		r = diag_set(reterr, EXIT_DATA, -EOVERFLOW, "the sums of intervals '%s' cannot be exact: %s",
-			     s->interval_names.items[0], wrong);
+		r = diag_set(reterr, EXIT_DATA, -EOVERFLOW, "the sums of intervals '%s' cannot be exact: %s", name, wrong);
 	} else {
 		str_addn(to, DIGEST_MAGIC, strlen(DIGEST_MAGIC));
 		r = w.s.len > DIGEST_BYTES_MAX ? -EFBIG : pack(str_cstr(&w.s), w.s.len, to);

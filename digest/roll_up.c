@@ -6,7 +6,7 @@
  */
 #include "digest/unite.h"
 
-#include <string.h>
+#include <errno.h>
 #include "base/banned.h"
 #include "digest/united_order.h"
 
@@ -70,6 +70,17 @@ static void add_window(struct summed_window *to, const struct summed_window *w)
 		to->until_ns = w->until_ns;
 }
 
+/* Whether the sums of both together are exact. */
+static bool both_fit(const struct summed_window *a, const struct summed_window *b)
+{
+	unsigned __int128 n = (unsigned __int128)a->n + b->n, root_only = (unsigned __int128)a->root_only.n + b->root_only.n;
+	int64_t max_ns = a->max_ns > b->max_ns ? a->max_ns : b->max_ns;
+	int64_t root_only_max_ns = a->root_only.max_ns > b->root_only.max_ns ? a->root_only.max_ns : b->root_only.max_ns;
+
+	return !(n >> 62) && !(root_only >> 62) && squares_fit((uint64_t)n, max_ns) &&
+	       squares_fit((uint64_t)root_only, root_only_max_ns);
+}
+
 static int64_t floor_to(int64_t ns, int64_t window_ns)
 {
 	int64_t rest = ns % window_ns;
@@ -89,14 +100,16 @@ static bool belongs_to(const struct summed_window *to, const struct summed_windo
 	       w->until_ns <= floor_to(to->from_ns, window_ns) + window_ns;
 }
 
-void summed_roll_up(struct summed *s, int64_t window_ns)
+int summed_roll_up(struct summed *s, int64_t window_ns, struct diag *reterr)
 {
 	size_t kept = 0;
+	bool fit = true;
 
 	for (size_t i = 0; i < s->windows.cnt; i++) {
 		struct summed_window *w = &s->windows.items[i];
 
-		if (kept && belongs_to(&s->windows.items[kept - 1], w, window_ns)) {
+		if (kept && belongs_to(&s->windows.items[kept - 1], w, window_ns) &&
+		    (fit = fit && both_fit(&s->windows.items[kept - 1], w))) {
 			add_window(&s->windows.items[kept - 1], w);
 			summed_window_release(w);
 		} else {
@@ -106,4 +119,8 @@ void summed_roll_up(struct summed *s, int64_t window_ns)
 	s->windows.cnt = kept;
 	for (size_t i = 0; i < kept; i++)
 		window_put_in_order(&s->windows.items[i]);
+	if (fit)
+		return 0;
+	diag_set(reterr, EXIT_DATA, -EOVERFLOW, "these are too many intervals, or too long ones, to be added up exactly");
+	return diag_remedy(reterr, -EOVERFLOW, "leave out --window, or give a shorter time: what is added up is less then");
 }

@@ -18,6 +18,7 @@ struct uniter {
 	struct summed *s;
 	struct names *interval_names, *call_sites, *functions, *places, *sources;
 	struct names *calls;
+	bool has_twins;			/* in one of the digests */
 };
 
 struct renaming {			/* of one digest */
@@ -204,27 +205,62 @@ static void add_window(struct uniter *u, const struct renaming *r, const struct 
 		w->cells.items[i].place = r->places[w->cells.items[i].place];
 }
 
+/* Two of one digest have one number. */
+static bool are_twins_in(const uint32_t *numbers, size_t cnt, size_t number_cnt)
+{
+	_cleanup_(freep) bool *seen = xcalloc(number_cnt + 1, sizeof(*seen));
+
+	for (size_t i = 0; i < cnt; i++) {
+		if (seen[numbers[i]])
+			return true;
+		seen[numbers[i]] = true;
+	}
+	return false;
+}
+
+static void add_names(struct uniter *u, struct renaming *r, const struct summed *s)
+{
+	r->interval_names = add_texts(u, u->interval_names, &u->s->interval_names, &s->interval_names);
+	r->call_sites = add_texts(u, u->call_sites, &u->s->call_sites, &s->call_sites);
+	r->functions = xcalloc(s->functions.cnt + 1, sizeof(*r->functions));
+	for (size_t i = 0; i < s->functions.cnt; i++)
+		r->functions[i] = add_function(u, &s->functions.items[i]);
+	add_calls(u, r, s);
+	add_places(u, r, s);
+	u->has_twins |= are_twins_in(r->functions, s->functions.cnt, u->s->functions.cnt) ||
+			are_twins_in(r->places, s->places.cnt, u->s->places.cnt);
+	r->sources = xcalloc(s->sources.cnt + 1, sizeof(*r->sources));
+	for (size_t i = 0; i < s->sources.cnt; i++)
+		r->sources[i] = add_source(u, &s->sources.items[i]);
+}
+
+static void release(struct renaming *r)
+{
+	free(r->interval_names);
+	free(r->call_sites);
+	free(r->functions);
+	free(r->places);
+	free(r->sources);
+}
+
 void uniter_add(struct uniter *u, const struct summed *s)
 {
 	struct renaming r = { 0 };
 
-	r.interval_names = add_texts(u, u->interval_names, &u->s->interval_names, &s->interval_names);
-	r.call_sites = add_texts(u, u->call_sites, &u->s->call_sites, &s->call_sites);
-	r.functions = xcalloc(s->functions.cnt + 1, sizeof(*r.functions));
-	for (size_t i = 0; i < s->functions.cnt; i++)
-		r.functions[i] = add_function(u, &s->functions.items[i]);
-	add_calls(u, &r, s);
-	add_places(u, &r, s);
-	r.sources = xcalloc(s->sources.cnt + 1, sizeof(*r.sources));
-	for (size_t i = 0; i < s->sources.cnt; i++)
-		r.sources[i] = add_source(u, &s->sources.items[i]);
+	add_names(u, &r, s);
 	for (size_t i = 0; i < s->windows.cnt; i++)
 		add_window(u, &r, &s->windows.items[i]);
-	free(r.interval_names);
-	free(r.call_sites);
-	free(r.functions);
-	free(r.places);
-	free(r.sources);
+	release(&r);
+}
+
+bool summed_has_twins(const struct summed *s)
+{
+	_cleanup_(uniter_freep) struct uniter *u = uniter_new();
+	struct renaming r = { 0 };
+
+	add_names(u, &r, s);
+	release(&r);
+	return u->has_twins;
 }
 
 /* Windows are in order: what overlaps stands side by side. */
@@ -248,6 +284,9 @@ int uniter_end(struct uniter *u, struct summed **ret, struct diag *reterr)
 {
 	int r;
 
+	if (u->has_twins)
+		return diag_set(reterr, EXIT_DATA, -EBADMSG, "the sums cannot be united: two functions of one recording have the same "
+				"name, file and line, or the same place is in it twice");
 	summed_put_in_order(u->s);
 	r = check_windows(u->s, reterr);
 	if (r == 0)

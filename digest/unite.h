@@ -25,13 +25,16 @@ DEFINE_CLEANUP(struct uniter *, uniter_free);
 /* Copies all that it keeps. */
 void uniter_add(struct uniter *u, const struct summed *s);
 
-/* No more of them.  -EEXIST: a window twice, or two of one recording that overlap. */
+/* No more of them.  -EEXIST: a window twice, or two of one recording that overlap.  -EBADMSG: one of them has twins. */
 int uniter_end(struct uniter *u, struct summed **ret, struct diag *reterr);
+
+/* Whether two of its functions, or two of its places, are the same: no sum over places is right then. */
+bool summed_has_twins(const struct summed *s);
 
 /*
  * Windows of the same recording and interval become one of window_ns each, or, of 0, one.  What cannot be cut keeps its
- * length: a window that is longer than that.
+ * length: a window that is longer than that.  -EOVERFLOW: the sums of all of them together would not be exact.
  */
-void summed_roll_up(struct summed *s, int64_t window_ns);
+int summed_roll_up(struct summed *s, int64_t window_ns, struct diag *reterr);
 
 #endif

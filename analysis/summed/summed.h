@@ -13,7 +13,7 @@
  *	summed_findings(summed, &options, &findings);
  *
  * A weight is the number of intervals that a recorded one stands for (record --sample): counts and sums are weighted, unit is the
- * common divisor of all weights.  Sums are exact while n * L^2 < 2^124 (summed_check()).
+ * common divisor of all weights.  Sums are exact while n * L^2 is at most 2^124 (squares_fit()).
  */
 #ifndef ANALYSIS_SUMMED_SUMMED_H
 #define ANALYSIS_SUMMED_SUMMED_H

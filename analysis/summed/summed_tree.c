@@ -234,7 +234,7 @@ static bool set_pair(uint64_t key, uint64_t at, void *arg)
 	uint32_t a = (uint32_t)(key >> 32), b = (uint32_t)key;
 
 	t->sums.pair_sums.items[at] /= t->total.unit;
-	if (t->v->places.items[a].parent == t->v->places.items[b].parent)
+	if (a != b && t->v->places.items[a].parent == t->v->places.items[b].parent)
 		moments_set_pair(t->m, t->v, a, b, t->sums.pair_sums.items[at]);
 	return true;
 }

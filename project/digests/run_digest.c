@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/banned.h"
 #include "base/file.h"
@@ -126,7 +125,7 @@ int run_digest_read(struct store *s, const struct run *r, int64_t window_ns, str
 	if (run_is_digest(s, r)) {
 		e = read_kept(s, r, ret, reterr);
 		if (e == 0 && window_ns)
-			summed_roll_up(*ret, window_ns);
+			e = summed_roll_up(*ret, window_ns, reterr);
 		return e;
 	}
 	e = run_parts_find(s, r, &parts, reterr);
