@@ -6,7 +6,6 @@
  * category, id and name, each id a thread of its own).  Times are microseconds.  A list that was cut off after an event is read.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -87,10 +86,8 @@ static int read_event(struct reading *r, size_t i, const json_t *e, struct diag 
 
 	if (!json_is_object(e) || !phase || !*phase)
 		return damaged(r, i, "an object with \"ph\" was expected", reterr);
-	if (!strchr("XBEbe", *phase)) {
-		r->s->ignored++;
+	if (!strchr("XBEbe", *phase))
 		return 0;
-	}
 	if (!to_ns(e, "ts", &ns))
 		return damaged(r, i, "\"ts\" is no time in microseconds", reterr);
 	if (strchr("XBb", *phase) && (!name || !*name))
@@ -121,7 +118,7 @@ static json_t *parse(const char *text, size_t len, json_error_t *error)
 	if (end == 0 || text[end - 1] != '}')
 		return NULL;
 	closed = xasprintf("%.*s]", (int)end, text);
-	root = json_loads(closed, 0, &(json_error_t){ .line = 0 });
+	root = json_loads(closed, JSON_REJECT_DUPLICATES, &(json_error_t){ .line = 0 });
 	free(closed);
 	return root;
 }
@@ -162,7 +159,7 @@ static int read_chrome(const char *const *paths, size_t cnt, struct trace **ret,
 	for (size_t i = 0; e == 0 && i < cnt; i++)
 		e = read_file(&s, paths[i], reterr);
 	if (e == 0)
-		e = spans_to_trace(&s, "spans", ret, reterr);
+		e = spans_to_trace(&s, ret, reterr);
 	spans_release(&s);
 	return e;
 }

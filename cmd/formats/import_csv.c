@@ -10,7 +10,6 @@
  * Parts of an interval add up to it.  A part "wait:CLASS" is a wait, "other" is time in no function, any other is a function.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +25,7 @@
 struct row {
 	const char *part;
 	int64_t ns;
-	size_t first;			/* row with which its interval began */
+	size_t interval;		/* its number, over all files */
 	size_t order;
 };
 
@@ -35,7 +34,8 @@ struct table {
 	unsigned long line;
 	int columns[3];			/* where interval, part and nanoseconds are */
 	struct arena *arena;
-	struct names *intervals;
+	struct names *intervals;	/* of the file: another one's "1" is another interval */
+	size_t first_of_file;		/* number of its first interval */
 	VEC(struct row) rows;
 };
 
@@ -84,14 +84,22 @@ static int read_head(struct table *t, char **fields, int cnt, struct diag *reter
 			if (strcmp(fields[i], names[k]) == 0)
 				t->columns[k] = i;
 		if (t->columns[k] < 0)
-			return wrong(t, "the first line names the columns, interval,part,nanoseconds among them", reterr);
+			return wrong(t, "the first line that is not blank names the columns, interval,part,nanoseconds among them", reterr);
 	}
 	return 0;
+}
+
+/* What a part is: false if it is a wait of a class that there is not. */
+static bool state_of(const char *part, enum trace_state *ret)
+{
+	*ret = STATE_RUNNING;
+	return !starts_with(part, "wait:") || (trace_state_parse(part + strlen("wait:"), ret) && *ret != STATE_WAKEUP);
 }
 
 static int read_row(struct table *t, char **fields, int cnt, struct diag *reterr)
 {
 	struct row row = { .order = t->rows.cnt };
+	enum trace_state state;
 	const char *number;
 	char *end;
 
@@ -105,7 +113,9 @@ static int read_row(struct table *t, char **fields, int cnt, struct diag *reterr
 		return wrong(t, "nanoseconds is a whole number of them", reterr);
 	if (!*fields[t->columns[0]] || !*fields[t->columns[1]])
 		return wrong(t, "the interval, or the part, has no name", reterr);
-	row.first = names_add(t->intervals, fields[t->columns[0]]);
+	if (!state_of(fields[t->columns[1]], &state))
+		return wrong(t, "there is no such class of waits", reterr);
+	row.interval = t->first_of_file + names_add(t->intervals, fields[t->columns[0]]);
 	row.part = arena_strdup(t->arena, fields[t->columns[1]]);
 	VEC_ADD(&t->rows, row);
 	return 0;
@@ -114,6 +124,7 @@ static int read_row(struct table *t, char **fields, int cnt, struct diag *reterr
 static int read_lines(struct table *t, char *text, struct diag *reterr)
 {
 	char *fields[64], *next = text;
+	bool has_head = false;
 	int e = 0;
 
 	t->line = 0;
@@ -132,10 +143,13 @@ static int read_lines(struct table *t, char *text, struct diag *reterr)
 		cnt = split(line, fields, (int)ARRAY_SIZE(fields));
 		if (cnt < 0)
 			return wrong(t, "a quoted field does not end, or there are more than 64", reterr);
-		e = t->line == 1 ? read_head(t, fields, cnt, reterr) : read_row(t, fields, cnt, reterr);
+		e = has_head ? read_row(t, fields, cnt, reterr) : read_head(t, fields, cnt, reterr);
+		has_head = true;
 	}
-	if (e == 0 && t->line == 0)
+	if (e == 0 && !has_head) {
+		t->line = 1;
 		e = wrong(t, "the file is empty", reterr);
+	}
 	return e;
 }
 
@@ -143,27 +157,23 @@ static int by_interval(const void *pa, const void *pb)
 {
 	const struct row *a = pa, *b = pb;
 
-	if (a->first != b->first)
-		return a->first < b->first ? -1 : 1;
+	if (a->interval != b->interval)
+		return a->interval < b->interval ? -1 : 1;
 	return (a->order > b->order) - (a->order < b->order);
 }
 
-static int add_part(struct trace *t, struct map *functions, uint64_t tid, uint64_t sid, const struct row *r, int64_t at_ns,
-		    struct diag *reterr)
+static void add_part(struct trace *t, struct map *functions, uint64_t tid, uint64_t sid, const struct row *r, int64_t at_ns)
 {
-	enum trace_state state = STATE_RUNNING;
-	bool is_wait = starts_with(r->part, "wait:");
+	enum trace_state state;
 
-	if (is_wait && (!trace_state_parse(r->part + 5, &state) || state == STATE_WAKEUP))
-		return diag_set(reterr, EXIT_DATA, -EBADMSG, "part '%s': there is no such class of waits", r->part);
+	state_of(r->part, &state);
 	if (r->ns == 0)
-		return 0;
+		return;
 	VEC_ADD(&t->segments, (struct segment){ .tid = tid, .sid = sid, .start_ns = at_ns, .end_ns = at_ns + r->ns, .state = state });
-	if (!is_wait && strcmp(r->part, "other") != 0)
+	if (!starts_with(r->part, "wait:") && strcmp(r->part, "other") != 0)
 		VEC_ADD(&t->invocations, (struct invocation){
 			.tid = tid, .sid = sid, .function = spans_function(t, functions, r->part), .call_site = CALL_SITE_NONE,
 			.start_ns = at_ns, .end_ns = at_ns + r->ns, .order = (uint32_t)t->invocations.cnt });
-	return 0;
 }
 
 /* All on one thread, one interval after the other. */
@@ -172,25 +182,22 @@ static int make_trace(struct table *t, struct trace **ret, struct diag *reterr)
 	_cleanup_(trace_freep) struct trace *made = trace_new();
 	_cleanup_(map_freep) struct map *functions = map_new();
 	int64_t at_ns = 1;
-	int e = 0;
 
 	if (t->rows.cnt > 1)
 		qsort(t->rows.items, t->rows.cnt, sizeof(*t->rows.items), by_interval);
-	for (size_t i = 0, end; e == 0 && i < t->rows.cnt; i = end) {
+	for (size_t i = 0, end; i < t->rows.cnt; i = end) {
 		int64_t start_ns = at_ns;
 		uint64_t sid = made->intervals.cnt + 1;
 
-		for (end = i; e == 0 && end < t->rows.cnt && t->rows.items[end].first == t->rows.items[i].first; end++) {
+		for (end = i; end < t->rows.cnt && t->rows.items[end].interval == t->rows.items[i].interval; end++) {
 			if (t->rows.items[end].ns > LATENCY_MAX - at_ns)
 				return diag_set(reterr, EXIT_DATA, -EBADMSG, "%s: the times together are longer than 36 years", t->path);
-			e = add_part(made, functions, 1, sid, &t->rows.items[end], at_ns, reterr);
+			add_part(made, functions, 1, sid, &t->rows.items[end], at_ns);
 			at_ns += t->rows.items[end].ns;
 		}
 		spans_add_interval(made, import_interval ? import_interval : "interval", 1, start_ns, at_ns);
 		at_ns++;
 	}
-	if (e < 0)
-		return e;
 	if (made->intervals.cnt == 0)
 		return diag_set(reterr, EXIT_NO_EVIDENCE, -ENODATA, "%s: there is no line of an interval", t->path);
 	note_line("found %zu intervals with %zu parts, %zu of them functions", made->intervals.cnt, t->rows.cnt, made->functions.cnt);
@@ -202,7 +209,7 @@ static int make_trace(struct table *t, struct trace **ret, struct diag *reterr)
 
 static int read_csv(const char *const *paths, size_t cnt, struct trace **ret, struct diag *reterr)
 {
-	struct table t = { .arena = arena_new(), .intervals = names_new() };
+	struct table t = { .arena = arena_new() };
 	int e = 0;
 
 	if (import_start || import_end)
@@ -215,13 +222,15 @@ static int read_csv(const char *const *paths, size_t cnt, struct trace **ret, st
 		e = spans_read_file(paths[i], &text, &len, reterr);
 		if (e == 0 && strlen(text) != len)
 			e = diag_set(reterr, EXIT_DATA, -EBADMSG, "%s:1: a byte 0 is in it, which no text has", paths[i]);
+		t.intervals = names_new();
 		if (e == 0)
 			e = read_lines(&t, text, reterr);
+		t.first_of_file += names_cnt(t.intervals);
+		names_free(t.intervals);
 	}
 	if (e == 0)
 		e = make_trace(&t, ret, reterr);
 	VEC_RELEASE(&t.rows);
-	names_free(t.intervals);
 	arena_free(t.arena);
 	return e;
 }

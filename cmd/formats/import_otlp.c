@@ -140,8 +140,9 @@ static int read_document(struct otlp *o, const json_t *root, struct diag *reterr
 /* One document, or one a line. */
 static int read_text(struct otlp *o, char *text, size_t len, struct diag *reterr)
 {
-	json_error_t error;
-	json_t *root = json_loadb(text, len, 0, &error);
+	json_error_t error, first;
+	json_t *root = json_loadb(text, len, 0, &first);
+	bool is_first = true;
 	int e = 0;
 
 	o->line = 1;
@@ -155,8 +156,13 @@ static int read_text(struct otlp *o, char *text, size_t len, struct diag *reterr
 
 		if (strspn(line, " \t\r") < bytes) {
 			root = json_loadb(line, bytes, 0, &error);
-			e = root ? read_document(o, root, reterr) :
-				   diag_set(reterr, EXIT_DATA, -EBADMSG, "%s:%lu: no JSON: %s", o->path, o->line, error.text);
+			if (root)
+				e = read_document(o, root, reterr);
+			else if (is_first)	/* no document a line: the error is that of the whole */
+				e = diag_set(reterr, EXIT_DATA, -EBADMSG, "%s:%d: no JSON: %s", o->path, first.line, first.text);
+			else
+				e = diag_set(reterr, EXIT_DATA, -EBADMSG, "%s:%lu: no JSON: %s", o->path, o->line, error.text);
+			is_first = false;
 			json_decref(root);
 		}
 		line += bytes + 1;
@@ -270,7 +276,7 @@ static int make_trace(struct otlp *o, struct trace **ret, struct diag *reterr)
 		return diag_remedy(reterr, -ENODATA, "vprof import --from otlp --interval NAME FILE: NAME of spans that are there");
 	}
 	o->counts.list.cnt = o->spans.cnt;
-	spans_tell(&o->counts, "spans", t);
+	spans_tell(&o->counts, t);
 	o->counts.list.cnt = 0;
 	*ret = TAKE_PTR(t);
 	return 0;

@@ -19,7 +19,7 @@
 const char *import_interval, *import_start, *import_end;
 
 const struct option_desc import_span_options[] = {
-	{ 0, "interval", "NAME", OPT_STR, &import_interval, "chrome-trace, otlp: each span of that name is an interval; csv: the intervals' name" },
+	{ 0, "interval", "NAME", OPT_STR, &import_interval, "chrome-trace, otlp: each span of that name is an interval (chrome-trace: outermost ones); csv: the intervals' name" },
 	{ 0, "start", "FUNC", OPT_STR, &import_start, "chrome-trace: an interval begins where FUNC begins" },
 	{ 0, "end", "FUNC", OPT_STR, &import_end, "chrome-trace: ... and ends where the next FUNC of its thread ends" },
 	OPT_END
@@ -98,7 +98,7 @@ struct making {
 	VEC(size_t) around;		/* indexes of the spans under way */
 	uint64_t sid;			/* of the interval under way on the thread, or SID_NONE */
 	int64_t sid_until_ns;
-	size_t begun;			/* --start: the span with which one began; SIZE_MAX: none */
+	size_t *next_end;		/* --end: per span the first one of that name, on its thread, from it on; SIZE_MAX: none */
 };
 
 static bool is_interval(const struct making *m, const struct span *x)
@@ -117,23 +117,23 @@ static void begin_interval(struct making *m, const char *name, uint64_t tid, int
 							   .state = STATE_RUNNING });
 }
 
-/* The end of the next --end span on that thread that ends after the start. */
-static bool find_end(const struct making *m, size_t from, int64_t *ret_ns)
+static size_t *find_ends(const struct spans *s)
 {
-	const struct span *x = &m->s->list.items[from];
+	size_t *next = xcalloc(s->list.cnt + 1, sizeof(*next)), end = SIZE_MAX;
 
-	for (size_t i = from; i < m->s->list.cnt && m->s->list.items[i].tid == x->tid; i++)
-		if (strcmp(m->s->list.items[i].name, import_end) == 0) {
-			*ret_ns = m->s->list.items[i].end_ns;
-			return true;
-		}
-	return false;
+	for (size_t i = s->list.cnt; i-- > 0; ) {
+		if (i + 1 < s->list.cnt && s->list.items[i + 1].tid != s->list.items[i].tid)
+			end = SIZE_MAX;
+		if (strcmp(s->list.items[i].name, import_end) == 0)
+			end = i;
+		next[i] = end;
+	}
+	return next;
 }
 
 static void take_span(struct making *m, size_t at)
 {
 	struct span *x = &m->s->list.items[at];
-	int64_t end_ns;
 
 	while (m->around.cnt && m->s->list.items[m->around.items[m->around.cnt - 1]].end_ns <= x->start_ns)
 		m->around.cnt--;
@@ -145,8 +145,8 @@ static void take_span(struct making *m, size_t at)
 		m->sid = SID_NONE;
 	if (m->sid == SID_NONE && is_interval(m, x))
 		begin_interval(m, x->name, x->tid, x->start_ns, x->end_ns);
-	if (m->sid == SID_NONE && import_start && strcmp(x->name, import_start) == 0 && find_end(m, at, &end_ns))
-		begin_interval(m, import_start, x->tid, x->start_ns, end_ns);
+	if (m->sid == SID_NONE && import_start && strcmp(x->name, import_start) == 0 && m->next_end[at] != SIZE_MAX)
+		begin_interval(m, import_start, x->tid, x->start_ns, m->s->list.items[m->next_end[at]].end_ns);
 	VEC_ADD(&m->t->invocations, (struct invocation){
 		.tid = x->tid, .sid = m->sid, .function = spans_function(m->t, m->functions, x->name), .call_site = CALL_SITE_NONE,
 		.start_ns = x->start_ns, .end_ns = x->end_ns, .order = (uint32_t)m->t->invocations.cnt });
@@ -166,20 +166,20 @@ static int no_interval(const struct spans *s, struct diag *reterr)
 	return diag_remedy(reterr, -ENODATA, "vprof import --from FORMAT --interval NAME FILE: NAME of spans that are there");
 }
 
-void spans_tell(const struct spans *s, const char *what, const struct trace *t)
+void spans_tell(const struct spans *s, const struct trace *t)
 {
-	note_line("found %zu %s, %zu functions, %zu intervals; not believed: %" PRIu64 " ends without a beginning, %" PRIu64
-		  " beginnings without an end, %" PRIu64 " cut at the end of the one around", s->list.cnt, what, t->functions.cnt,
+	note_line("found %zu spans, %zu functions, %zu intervals; not believed: %" PRIu64 " ends without a beginning, %" PRIu64
+		  " beginnings without an end, %" PRIu64 " cut at the end of the one around", s->list.cnt, t->functions.cnt,
 		  t->intervals.cnt, s->unmatched_ends, s->open, s->crossing);
 	note_line("that allows summary, variance-tree, factors, causes, tail, critical-path and intervals; what a span waited for is not in "
 		  "it, so there are no waits and no wait-graph");
 }
 
-int spans_to_trace(struct spans *s, const char *what, struct trace **ret, struct diag *reterr)
+int spans_to_trace(struct spans *s, struct trace **ret, struct diag *reterr)
 {
 	_cleanup_(trace_freep) struct trace *t = trace_new();
 	_cleanup_(map_freep) struct map *functions = map_new();
-	struct making m = { .t = t, .s = s, .functions = functions, .sid = SID_NONE, .begun = SIZE_MAX };
+	struct making m = { .t = t, .s = s, .functions = functions, .sid = SID_NONE };
 
 	if (!import_start != !import_end || (import_interval && import_start)) {
 		diag_set(reterr, EXIT_USAGE, -EINVAL, "import: --start and --end go together, or --interval alone");
@@ -187,6 +187,8 @@ int spans_to_trace(struct spans *s, const char *what, struct trace **ret, struct
 	}
 	if (s->list.cnt > 1)
 		qsort(s->list.items, s->list.cnt, sizeof(*s->list.items), by_nesting);
+	if (import_end)
+		m.next_end = find_ends(s);
 	for (size_t i = 0; i < s->list.cnt; i++) {
 		if (i == 0 || s->list.items[i].tid != s->list.items[i - 1].tid) {
 			m.around.cnt = 0;
@@ -195,9 +197,10 @@ int spans_to_trace(struct spans *s, const char *what, struct trace **ret, struct
 		take_span(&m, i);
 	}
 	VEC_RELEASE(&m.around);
+	free(m.next_end);
 	if (t->intervals.cnt == 0)
 		return no_interval(s, reterr);
-	spans_tell(s, what, t);
+	spans_tell(s, t);
 	*ret = TAKE_PTR(t);
 	return 0;
 }

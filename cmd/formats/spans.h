@@ -3,7 +3,7 @@
  * spans.h - named stretches of time on threads, as tracers other than vprof record them, made into a trace.
  *
  * On each thread spans nest: one that crosses the end of the one around it ends with it, and is counted.  What is an interval is said
- * by --interval NAME (each span of that name), by --start and --end (from the start of one function to the end of another, on one
+ * by --interval NAME (each span of that name that is in no other one of it), by --start and --end (from the start of one function to the end of another, on one
  * thread), or else the outermost spans are, each under its own name.
  */
 #ifndef CMD_FORMATS_SPANS_H
@@ -24,7 +24,7 @@ struct span {
 struct spans {
 	struct arena *arena;
 	VEC(struct span) list;
-	uint64_t unmatched_ends, open, crossing, ignored;	/* counted, not believed */
+	uint64_t unmatched_ends, open, crossing;	/* counted, not believed */
 };
 
 extern const char *import_interval, *import_start, *import_end;	/* --interval, --start, --end */
@@ -36,10 +36,10 @@ void spans_release(struct spans *s);
 void spans_add(struct spans *s, const char *name, uint64_t tid, int64_t start_ns, int64_t end_ns);
 
 /* EXIT_NO_EVIDENCE: no interval; EXIT_USAGE: --start without --end. Two lines are said: what was found, what that allows. */
-int spans_to_trace(struct spans *s, const char *what, struct trace **ret, struct diag *reterr);
+int spans_to_trace(struct spans *s, struct trace **ret, struct diag *reterr);
 
 /* The lines; the second is the same for all formats of spans. */
-void spans_tell(const struct spans *s, const char *what, const struct trace *t);
+void spans_tell(const struct spans *s, const struct trace *t);
 
 /* One interval, and what ran in it: for formats that know the interval of each span. */
 uint64_t spans_add_interval(struct trace *t, const char *name, uint64_t tid, int64_t start_ns, int64_t end_ns);

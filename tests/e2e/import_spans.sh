@@ -91,6 +91,16 @@ expect 5 "$VPROF" import --from csv damaged.csv
 says "damaged.csv:1:"
 sed 3s/lock/luck/ parts.csv >damaged.csv
 expect 5 "$VPROF" import --from csv damaged.csv
+says "damaged.csv:3: there is no such class"
+{ echo; cat parts.csv; } >blank.csv
+expect 0 "$VPROF" import --from csv blank.csv parts.csv
+says "found $((2 * $(tail -n +2 parts.csv | cut -d, -f1 | sort -u | wc -l))) intervals"
+: >nothing.csv
+expect 5 "$VPROF" import --from csv nothing.csv
+says "nothing.csv:1: the file is empty"
+printf '{"resourceSpans": [\n\n{"a": oops}]}\n' >damaged.json
+expect 5 "$VPROF" import --from otlp damaged.json
+says "damaged.json:3:"
 head -n 1 parts.csv >empty.csv
 expect 3 "$VPROF" import --from csv empty.csv
 printf '{"traceEvents":[{"ph":"X","name":"a","ts":1e300,"dur":1}]}' >huge.json
