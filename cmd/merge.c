@@ -148,7 +148,7 @@ static int merge_run(int argc, char **argv)
 static const struct option_desc merge_options[] = {
 	{ 'o', "output", "NAME|FILE", OPT_STR, &arg_output, "name the run, in addition to its number; FILE.vpd: write a digest, no run" },
 	{ 0, "window", "TIME|all", OPT_STR, &arg_window,
-	  "of digests: add up the windows of a recording that lie in the same TIME, e.g. 1h, or all of them" },
+	  "merge sums, as with digests, and add up the windows of a recording that lie in the same TIME, e.g. 1h, or all of them" },
 	OPT_END
 };
 static const char *const merge_examples[] = { "vprof merge 1 2 3 -o all", "vprof merge host-*.vpd -o fleet", NULL };

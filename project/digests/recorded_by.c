@@ -7,8 +7,6 @@
 #include "project/digests/recorded_by.h"
 
 #include <ctype.h>
-#include <elf.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * recorded_by.h - who recorded a run: a file beside its trace, written when the recording ends.
+ * recorded_by.h - the machine that recorded a run: a file beside its trace, written when the recording ends.
  *
  *	runs/003/recorded-by		machine, boot, host, container, build, clock: a line each, "host db-7"
  *	runs/005/part-003.recorded-by	of run 3, which 5 was merged from
