@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 #include "drainer/drain.h"
@@ -177,8 +176,9 @@ const char *drainer_label_name(const struct drainer *d, uint64_t label)
 	return memchr(d->arena.text + at, '\0', ARENA_TEXT_BYTES - at) ? d->arena.text + at : NULL;
 }
 
-/* Anything can stand in the arena, which the program writes; a process that has it mapped takes part. */
-static bool maps_arena(uint32_t pid, const struct stat *arena)
+/* Anything can stand in the arena, which the program writes; a process that has it mapped takes part.  Of some file systems
+ * the device in maps is not that of stat(). */
+static bool maps_arena(uint32_t pid, const char *name, uint64_t inode)
 {
 	char path[64], line[4352];
 	bool found = false;
@@ -187,11 +187,9 @@ static bool maps_arena(uint32_t pid, const struct stat *arena)
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", pid);
 	maps = fopen(path, "re");
 	while (maps && !found && fgets(line, sizeof(line), maps)) {
-		unsigned int major, minor;
-		uint64_t inode;
+		uint64_t of = 0;
 
-		found = sscanf(line, "%*x-%*x %*s %*x %x:%x %" SCNu64, &major, &minor, &inode) == 3 &&
-			inode == arena->st_ino && makedev(major, minor) == arena->st_dev;
+		found = sscanf(line, "%*x-%*x %*s %*x %*x:%*x %" SCNu64, &of) == 1 && of == inode && strstr(line, name);
 	}
 	if (maps)
 		fclose(maps);
@@ -201,10 +199,11 @@ static bool maps_arena(uint32_t pid, const struct stat *arena)
 /* A process has the threads of several slots, mostly beside each other. */
 void drainer_kill(const struct drainer *d, int number)
 {
+	const char *name = strrchr(d->arena_path, '/');
 	uint32_t last = 0;
 	struct stat arena;
 
-	if (fstat(d->arena_fd, &arena))
+	if (!name || fstat(d->arena_fd, &arena))
 		return;
 	for (uint32_t i = 1; i <= ARENA_SLOTS && i <= experiment(d)->top; i++) {
 		const struct arena_slot *slot = &d->arena.slots[i];
@@ -214,7 +213,7 @@ void drainer_kill(const struct drainer *d, int number)
 		    pid > INT32_MAX || pid == last || pid == (uint32_t)getpid())
 			continue;
 		last = pid;
-		if (maps_arena(pid, &arena))
+		if (maps_arena(pid, name, arena.st_ino))
 			kill((pid_t)pid, number);
 	}
 }
