@@ -11,7 +11,7 @@ expect 0 "$VPROF" build --functions target,item,burn -- ${REAL_CC:-cc} -O1 -D_GN
 expect 0 timeout 20 ./manners 50
 says "eintr 0 bad 0"
 # It ends by itself, and is started again; 100 % throughout.
-expect 0 timeout 120 "$ROUNDS" target 3 1000 ./manners 200
+expect 0 timeout 120 "$ROUNDS" target 3 1000 ./manners 500
 says "exit 0" "eintr 0 bad 0" "ticks 1"
 grep -q "^ended 0 rounds 3" "$work/.out" && pass || fail "rounds are missing: $(cat "$work/.out")"
 [ "$(awk '$1 == "speed" && $2 == 1000 { print ($10 > 10) }' "$work/.out")" = 1 ] && pass || fail "the target was never met"
